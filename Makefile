@@ -1,0 +1,50 @@
+# What people and scripts rely on: resident build windows demo test lint bench
+# fuzz soak clean.
+SHELL := /bin/bash
+VERSION ?= $(shell sed -n 's/^Version = "\(.*\)"/\1/p' FyneApp.toml)
+COMMIT  := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
+TAGS    := migrated_fynedo
+LDFLAGS := -s -w -X wiebelt/internal/cli.Version=$(VERSION) -X wiebelt/internal/cli.Commit=$(COMMIT)
+GOBUILD := go build -trimpath -tags $(TAGS)
+
+.PHONY: resident build desk windows demo test test-windows lint bench fuzz soak clean
+
+resident:
+	CGO_ENABLED=0 $(GOBUILD) -ldflags '$(LDFLAGS)' -o bin/wiebelt ./app/wiebelt
+
+desk:
+	.ci/install desk
+	CGO_ENABLED=1 $(GOBUILD) -ldflags '$(LDFLAGS)' -o bin/wiebelt-desk ./app/wiebelt-desk
+
+build: resident desk
+
+windows:
+	CGO_ENABLED=0 GOOS=windows GOARCH=amd64 $(GOBUILD) -ldflags '$(LDFLAGS)' -o bin/windows/wiebelt.exe ./app/wiebelt
+	CGO_ENABLED=0 GOOS=windows GOARCH=amd64 $(GOBUILD) -ldflags '$(LDFLAGS) -H=windowsgui' -o bin/windows/wiebeltw.exe ./app/wiebelt
+	CGO_ENABLED=1 GOOS=windows GOARCH=amd64 CC=x86_64-w64-mingw32-gcc $(GOBUILD) -ldflags '$(LDFLAGS) -H=windowsgui' -o bin/windows/wiebelt-desk.exe ./app/wiebelt-desk
+
+demo: resident
+	.ci/demo
+
+test:
+	.ci/test
+
+test-windows:
+	.ci/install test
+	go test -count=1 ./internal/native/winetest/...
+
+lint:
+	.ci/lint
+
+bench:
+	.ci/install test
+	go test -run '^$$' -bench . -benchtime 200x ./internal/... 
+
+fuzz:
+	.ci/fuzz
+
+soak:
+	SOAK=1 go test -count=1 -timeout 60m -run 'Kill|Soak' ./internal/...
+
+clean:
+	rm -rf bin

@@ -1,0 +1,291 @@
+package call
+
+import "time"
+
+// Times of the identity rule (corrections.md 12).
+const (
+	// MergeWithin is how far apart two ways may report the same ringing call.
+	MergeWithin = 5 * time.Second
+	// RingAgain is after how long a way that reports only the ring means a new
+	// call with the next ring of the same number.
+	RingAgain = 15 * time.Second
+	// StaleAfter is the age at which a report is history and no longer a call.
+	StaleAfter = 60 * time.Second
+	// maxLive bounds what a flood can make the tracker remember.
+	maxLive = 256
+)
+
+// ID identifies a call for as long as the program runs; it is never used again.
+type ID uint64
+
+// ChangeKind says what a report meant.
+type ChangeKind uint8
+
+// What a report can mean.
+const (
+	Nothing       ChangeKind = iota // a repeat, or about no call of this way
+	Began                           // a new call
+	SameCall                        // the same call, perhaps with another name or line
+	AnotherCaller                   // the same call, passed on: another number now
+	WasAnswered
+	WasEnded
+	TooOld // older than StaleAfter: for the history only
+)
+
+// Change is what one report did to the calls.
+type Change struct {
+	Kind ChangeKind
+	Call Live
+}
+
+// Live is a call as the tracker knows it. A copy; changing it changes nothing.
+type Live struct {
+	ID        ID
+	Way       Way // the way that the call belongs to
+	Key       string
+	State     State
+	Direction Direction
+	Reason    Reason
+	Number    string // as received
+	Name      string
+	Line      string
+	Via       string
+	Tells     Tells
+	Rang      time.Time // of the first report
+	Answered  time.Time // zero if it was not, or nobody told
+}
+
+type way struct{ kind, conn string }
+
+type alias struct {
+	way way
+	id  string
+}
+
+type live struct {
+	Live
+	names    map[alias]bool // under which ways (and ids) it was reported
+	lastRing time.Time
+}
+
+// Tracker decides which reports belong to one call. It is owned by one
+// goroutine. The rules are those of corrections.md 2 and 12: a call belongs to
+// the way that reported it, only that way may change it, and between ways
+// nothing but ringing is merged.
+type Tracker struct {
+	next    ID
+	calls   []*live // oldest first
+	learned map[way]Tells
+	// Dropped counts reports that matched no call.
+	Dropped uint64
+}
+
+// NewTracker makes an empty tracker.
+func NewTracker() *Tracker { return &Tracker{learned: map[way]Tells{}} }
+
+// Apply takes one report. key identifies the caller's number (phone.Number.Key:
+// E.164, else digits; every withheld number is the same). now is the time of
+// arrival.
+func (t *Tracker) Apply(e Event, key string, now time.Time) Change {
+	w := way{e.Way.Kind, e.Way.Conn}
+	switch e.State {
+	case Answered:
+		t.learn(w, TellsAll)
+	case Ended:
+		t.learn(w, TellsRingEnd)
+	}
+	if !e.At.IsZero() && now.Sub(e.At) > StaleAfter {
+		return Change{Kind: TooOld, Call: Live{Way: e.Way, Key: key, State: e.State, Direction: e.Direction, Number: e.Number, Name: e.Name, Line: e.Line, Via: e.Via, Rang: e.At}}
+	}
+	c := t.find(e, w, key, now)
+	switch {
+	case c == nil && e.State == Ended:
+		t.Dropped++
+		return Change{}
+	case c == nil && e.State == Answered && e.Number == "" && e.ID == "":
+		t.Dropped++ // nobody knows which call this speaks of
+		return Change{}
+	case c == nil:
+		if e.State == Ringing {
+			if c = t.mergeable(w, key, now); c != nil {
+				return t.join(c, e, w)
+			}
+		}
+		return t.begin(e, w, key, now)
+	case way{c.Way.Kind, c.Way.Conn} != w:
+		return Change{} // seen over a second way too: it may ring, nothing else
+	}
+	return t.update(c, e, key, now)
+}
+
+// Gone tells that a connection has ended. Its calls can no longer be reported
+// as over, so from now on they count as calls of which only the ring is known.
+// It returns them.
+func (t *Tracker) Gone(gone Way) []Live {
+	var left []Live
+	w := way{gone.Kind, gone.Conn}
+	for _, c := range t.calls {
+		if (way{c.Way.Kind, c.Way.Conn}) == w {
+			c.Tells = TellsRing
+			left = append(left, c.Live)
+		}
+	}
+	delete(t.learned, w)
+	return left
+}
+
+// Forget drops a call of which nothing more is expected.
+func (t *Tracker) Forget(id ID) {
+	for i, c := range t.calls {
+		if c.ID == id {
+			t.calls = append(t.calls[:i], t.calls[i+1:]...)
+			return
+		}
+	}
+}
+
+// Len is the number of live calls.
+func (t *Tracker) Len() int { return len(t.calls) }
+
+func (t *Tracker) learn(w way, tells Tells) {
+	if tells > t.learned[w] && len(t.learned) < 4*maxLive {
+		t.learned[w] = tells
+	}
+}
+
+func (t *Tracker) tells(w Way) Tells { return max(w.Tells, t.learned[way{w.Kind, w.Conn}]) }
+
+// find looks up the live call that a report of way w speaks of, nil for none.
+func (t *Tracker) find(e Event, w way, key string, now time.Time) *live {
+	if e.ID != "" {
+		for i := len(t.calls) - 1; i >= 0; i-- {
+			if t.calls[i].names[alias{w, e.ID}] {
+				return t.calls[i]
+			}
+		}
+		return nil
+	}
+	var only *live
+	count := 0
+	for i := len(t.calls) - 1; i >= 0; i-- {
+		c := t.calls[i]
+		if !c.names[alias{w, ""}] {
+			continue
+		}
+		if count++; count == 1 {
+			only = c
+		}
+		if c.Key != key {
+			continue
+		}
+		if e.State == Ringing && t.tells(c.Way) == TellsRing && now.Sub(c.lastRing) > RingAgain {
+			continue // that one is over, only nobody said so
+		}
+		return c
+	}
+	if e.State != Ringing && count == 1 && !hasDigit(e.Number) {
+		return only // "ended" without a usable number: the way's only call
+	}
+	return nil
+}
+
+// mergeable finds the one call that another way has just reported as ringing
+// for the same number.
+func (t *Tracker) mergeable(w way, key string, now time.Time) *live {
+	var found *live
+	for _, c := range t.calls {
+		if c.Key != key || c.Direction != Incoming {
+			continue
+		}
+		for n := range c.names {
+			if n.way == w {
+				return nil // this way knows such a call already: two callers
+			}
+		}
+		if found != nil {
+			return nil // the other way knows two such calls
+		}
+		found = c
+	}
+	if found == nil || found.State != Ringing || now.Sub(found.Rang) > MergeWithin {
+		return nil
+	}
+	return found
+}
+
+// join makes a second way's ring part of call c. The call then belongs to the
+// way of the two that can tell more about it.
+func (t *Tracker) join(c *live, e Event, w way) Change {
+	c.names[alias{w, e.ID}] = true
+	if more := t.tells(e.Way); more > c.Tells {
+		c.Way, c.Tells = e.Way, more
+	}
+	c.Name = first(c.Name, e.Name)
+	c.Line = first(c.Line, e.Line)
+	c.Via = first(c.Via, e.Via)
+	return Change{Kind: SameCall, Call: c.Live}
+}
+
+func (t *Tracker) begin(e Event, w way, key string, now time.Time) Change {
+	t.next++
+	c := &live{
+		Live: Live{ID: t.next, Way: e.Way, Key: key, State: e.State, Direction: e.Direction,
+			Number: e.Number, Name: e.Name, Line: e.Line, Via: e.Via, Tells: t.tells(e.Way), Rang: now},
+		names:    map[alias]bool{{w, e.ID}: true},
+		lastRing: now,
+	}
+	if e.State == Answered {
+		c.Answered = now
+	}
+	if len(t.calls) >= maxLive {
+		t.calls = t.calls[1:]
+	}
+	t.calls = append(t.calls, c)
+	return Change{Kind: Began, Call: c.Live}
+}
+
+func (t *Tracker) update(c *live, e Event, key string, now time.Time) Change {
+	c.Tells = max(c.Tells, t.tells(c.Way))
+	if e.State == Ended {
+		c.State, c.Reason = Ended, e.Reason
+		t.Forget(c.ID)
+		return Change{Kind: WasEnded, Call: c.Live}
+	}
+	kind := Nothing
+	if e.Name != "" && e.Name != c.Name || e.Line != "" && e.Line != c.Line || e.Via != "" && e.Via != c.Via {
+		kind = SameCall
+	}
+	// A report that the call was answered often carries no number; only a ring,
+	// or a number that is there, can mean another caller.
+	if c.Key != key && (e.Number != "" || e.State == Ringing) {
+		kind = AnotherCaller
+		c.Key, c.Number, c.Name = key, e.Number, e.Name
+	}
+	c.Name, c.Line, c.Via = first(e.Name, c.Name), first(e.Line, c.Line), first(e.Via, c.Via)
+	if e.State == Ringing {
+		c.lastRing = now
+	}
+	if e.State == Answered && c.State == Ringing {
+		c.State, c.Answered = Answered, now
+		if kind != AnotherCaller {
+			kind = WasAnswered
+		}
+	}
+	return Change{Kind: kind, Call: c.Live}
+}
+
+func first(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+func hasDigit(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] >= '0' && s[i] <= '9' {
+			return true
+		}
+	}
+	return false
+}

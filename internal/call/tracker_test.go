@@ -1,0 +1,168 @@
+package call
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+var (
+	t0   = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+	full = Way{Kind: KindWebSocket, Conn: "1", Tells: TellsAll}
+	two  = Way{Kind: KindWebSocket, Conn: "2", Tells: TellsAll}
+	bare = Way{Kind: KindBaresip, Conn: "127.0.0.1:4444", Tells: TellsAll}
+	ring = Way{Kind: KindCommand, Tells: TellsRing}
+	url  = Way{Kind: KindURL, Tells: TellsRing}
+)
+
+type step struct {
+	after  time.Duration // since t0
+	way    Way
+	id     string
+	state  State
+	number string
+	want   ChangeKind
+	call   ID // 0: not checked
+}
+
+// TestIdentity is the table of which reports belong to one call
+// (corrections.md 2 and 12).
+func TestIdentity(t *testing.T) {
+	const a, b = "+31612345678", "+31201234567"
+	s := time.Second
+	stories := map[string][]step{
+		"one call, whole life": {
+			{0, full, "1", Ringing, a, Began, 1}, {s, full, "1", Ringing, a, Nothing, 1},
+			{2 * s, full, "1", Answered, "", WasAnswered, 1}, {600 * s, full, "1", Ended, "", WasEnded, 1},
+		},
+		"an id is free after the end": {
+			{0, full, "1", Ringing, a, Began, 1}, {s, full, "1", Ended, a, WasEnded, 1}, {2 * s, full, "1", Ringing, b, Began, 2},
+		},
+		"two ids on one way are two calls": {
+			{0, full, "1", Ringing, a, Began, 1}, {0, full, "2", Ringing, a, Began, 2},
+			{s, full, "1", Ended, a, WasEnded, 1}, {s, full, "2", Answered, a, WasAnswered, 2},
+		},
+		"the same id on another connection is another call": {
+			{0, full, "1", Ringing, a, Began, 1}, {s, two, "1", Ringing, b, Began, 2}, {2 * s, two, "1", Ended, b, WasEnded, 2},
+		},
+		"passed on": {
+			{0, full, "1", Ringing, a, Began, 1}, {s, full, "1", Answered, a, WasAnswered, 1}, {5 * s, full, "1", Answered, b, AnotherCaller, 1},
+		},
+		"passed on to a withheld caller": {
+			{0, full, "1", Ringing, a, Began, 1}, {s, full, "1", Ringing, "", AnotherCaller, 1},
+		},
+		"no id: the end after ten minutes finds its call": {
+			{0, ring, "", Ringing, a, Began, 1}, {600 * s, ring, "", Ended, a, WasEnded, 1},
+		},
+		"no id: an end without a number ends the only call": {
+			{0, ring, "", Ringing, a, Began, 1}, {60 * s, ring, "", Ended, "host", WasEnded, 1},
+		},
+		"no id: an end without a number is dropped when there are two": {
+			{0, ring, "", Ringing, a, Began, 1}, {s, ring, "", Ringing, b, Began, 2}, {60 * s, ring, "", Ended, "", Nothing, 0},
+		},
+		"ring-only: a ring within 15 s repeats": {
+			{0, ring, "", Ringing, a, Began, 1}, {10 * s, ring, "", Ringing, a, Nothing, 1}, {24 * s, ring, "", Ringing, a, Nothing, 1},
+		},
+		"ring-only: a ring after 15 s is a new call": {
+			{0, ring, "", Ringing, a, Began, 1}, {16 * s, ring, "", Ringing, a, Began, 2},
+		},
+		"a way that tells more repeats at any age": {
+			{0, full, "", Ringing, a, Began, 1}, {40 * s, full, "", Ringing, a, Nothing, 1},
+		},
+		"two withheld rings without id are one caller": {
+			{0, full, "", Ringing, "", Began, 1}, {3 * s, full, "", Ringing, "", Nothing, 1},
+		},
+		"two ways within 5 s are one call": {
+			{0, bare, "x", Ringing, a, Began, 1}, {4 * s, ring, "", Ringing, a, SameCall, 1},
+		},
+		"two ways after 5 s are two calls": {
+			{0, bare, "x", Ringing, a, Began, 1}, {6 * s, ring, "", Ringing, a, Began, 2},
+		},
+		"two callers behind one switchboard stay two": {
+			{0, bare, "x", Ringing, a, Began, 1}, {s, bare, "y", Ringing, a, Began, 2}, {2 * s, ring, "", Ringing, a, Began, 3},
+		},
+		"another way cannot end a call": {
+			{0, bare, "x", Ringing, a, Began, 1}, {s, url, "", Ended, a, Nothing, 0}, {2 * s, bare, "x", Answered, a, WasAnswered, 1},
+		},
+		"a second way's end is not obeyed": {
+			{0, bare, "x", Ringing, a, Began, 1}, {s, ring, "", Ringing, a, SameCall, 1}, {2 * s, ring, "", Ended, a, Nothing, 0}, {3 * s, bare, "x", Ended, a, WasEnded, 1},
+		},
+		"the way that tells more takes a merged call over": {
+			{0, url, "", Ringing, a, Began, 1}, {s, bare, "x", Ringing, a, SameCall, 1}, {9 * s, bare, "x", Ended, a, WasEnded, 1},
+		},
+		"an id of another way changes nobody": {
+			{0, bare, "1", Ringing, a, Began, 1}, {s, full, "1", Answered, b, Began, 2},
+		},
+		"an end of nothing is dropped": {{0, full, "9", Ended, a, Nothing, 0}},
+		"answered without any call":    {{0, ring, "", Answered, "", Nothing, 0}},
+		"first heard of when answered": {
+			{0, url, "", Answered, a, Began, 1},
+		},
+	}
+	for name, steps := range stories {
+		t.Run(name, func(t *testing.T) {
+			tr := NewTracker()
+			for i, s := range steps {
+				now := t0.Add(s.after)
+				key := s.number
+				if key == "" {
+					key = "withheld"
+				}
+				got := tr.Apply(Event{Way: s.way, ID: s.id, State: s.state, Number: s.number, At: now}, key, now)
+				if got.Kind != s.want || s.call != 0 && got.Call.ID != s.call {
+					t.Fatalf("step %d: kind %d call %d, want %d call %d", i, got.Kind, got.Call.ID, s.want, s.call)
+				}
+			}
+		})
+	}
+}
+
+func TestStaleReportsMakeNoCall(t *testing.T) {
+	tr := NewTracker()
+	if got := tr.Apply(Event{Way: full, ID: "1", Number: "1", At: t0}, "1", t0.Add(61*time.Second)); got.Kind != TooOld || tr.Len() != 0 {
+		t.Fatalf("kind %d, %d calls", got.Kind, tr.Len())
+	}
+	if got := tr.Apply(Event{Way: full, ID: "1", Number: "1", At: t0}, "1", t0.Add(59*time.Second)); got.Kind != Began {
+		t.Fatalf("kind %d", got.Kind)
+	}
+}
+
+func TestLostConnectionLeavesRingOnlyCalls(t *testing.T) {
+	tr := NewTracker()
+	tr.Apply(Event{Way: full, ID: "1", Number: "1"}, "1", t0)
+	tr.Apply(Event{Way: two, ID: "1", Number: "2"}, "2", t0)
+	left := tr.Gone(full)
+	if len(left) != 1 || left[0].Tells != TellsRing || left[0].ID != 1 {
+		t.Fatalf("%+v", left)
+	}
+}
+
+func TestFloodIsBounded(t *testing.T) {
+	tr := NewTracker()
+	for i := range 100_000 {
+		id := time.Duration(i).String()
+		tr.Apply(Event{Way: Way{Kind: KindWebSocket, Conn: id}, ID: id, State: State(i % 2), Number: id}, id, t0)
+	}
+	if tr.Len() > maxLive || len(tr.learned) > 4*maxLive {
+		t.Fatalf("%d calls, %d ways remembered", tr.Len(), len(tr.learned))
+	}
+}
+
+func TestCleanText(t *testing.T) {
+	for in, want := range map[string]string{
+		"J. de Vries":                  "J. de Vries",
+		"  two\t spaces \n":            "two spaces",
+		"\u202eevil\u202c":             "evil",
+		"a\x00b\x1b[31m":               "ab[31m",
+		"caf\xe9":                      "caf",
+		"Zoë 😀":                        "Zoë 😀",
+		strings.Repeat("é", 200):       strings.Repeat("é", 32),
+		"\u200f\u200e\ufeff":           "",
+		"+31612345678":                 "+31612345678",
+		strings.Repeat("x", 63) + " y": strings.Repeat("x", 63),
+	} {
+		if got := CleanText(in, 64); got != want {
+			t.Errorf("%q became %q, want %q", in, got, want)
+		}
+	}
+}

@@ -1,0 +1,233 @@
+package companion
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"wiebelt/internal/call"
+	"wiebelt/internal/contact"
+	"wiebelt/internal/phone"
+)
+
+// Lookup asks the hub for the contacts of a number. It returns no contacts and
+// no error when nobody has the number. It obeys ctx. Safe for concurrent use.
+type Lookup interface {
+	Lookup(ctx context.Context, number string) ([]contact.Contact, error)
+}
+
+// Clock is time, so that a test can be its master.
+type Clock interface {
+	Now() time.Time
+	// At returns a channel that fires once when t has come.
+	At(t time.Time) <-chan time.Time
+}
+
+// SchemeLookup says what a launch through the URL scheme may do by itself.
+type SchemeLookup string
+
+// The values of the setting scheme.lookup.
+const (
+	SchemeAsk    SchemeLookup = "ask"
+	SchemeAlways SchemeLookup = "always"
+	SchemeOff    SchemeLookup = "off"
+)
+
+// Params is what an Engine needs. Rules, Clock and Log are required.
+type Params struct {
+	Rules *phone.Rules
+	// Lookup is nil while nothing is set up: every lookup then fails as
+	// contact.NotSetUp.
+	Lookup Lookup
+	// CheckLink returns the address to open for a contact's deep link, or an
+	// error when it must not be opened. nil turns every link off.
+	CheckLink func(link string) (string, error)
+	// Browse opens a checked address. It may take long; it runs on a goroutine
+	// of its own.
+	Browse func(ctx context.Context, address string) error
+	// Record takes an entry for the history. It is called on the engine's
+	// goroutine and must not block.
+	Record func(Entry)
+
+	FullFor      time.Duration // setting card.full_for
+	AfterCall    time.Duration // setting card.after_call
+	SchemeLookup SchemeLookup
+	OutgoingOff  bool // setting card.outgoing = off
+
+	Clock Clock
+	Log   *slog.Logger
+}
+
+// Entry is what the engine knows about a call that concerns the history. The
+// same call is recorded again, under the same Call, when more is known.
+type Entry struct {
+	Call     call.ID
+	Card     Card
+	Way      call.Way
+	Ended    time.Time
+	Reason   call.Reason
+	WasCard  bool // false for a report that came too late to be a card
+	Contacts int
+}
+
+// ErrStopped is returned by Take when the engine has ended.
+var ErrStopped = errors.New("not running any more")
+
+// Engine owns calls, cards and lookups. Make one with New and let Run own a
+// goroutine; every other method may be called from anywhere.
+type Engine struct {
+	p        Params
+	events   chan call.Event
+	gone     chan call.Way
+	actions  chan Action
+	results  chan result
+	browsed  chan browsed
+	reconf   chan func(*Params)
+	done     chan struct{}
+	snapshot atomic.Pointer[Snapshot]
+	watch    chan chan struct{}
+	watchers []chan struct{}
+	s        state
+}
+
+// New makes an engine that does nothing until Run.
+func New(p Params) *Engine {
+	e := &Engine{
+		p:       p,
+		events:  make(chan call.Event, 64),
+		gone:    make(chan call.Way, 16),
+		actions: make(chan Action, 64),
+		results: make(chan result, 16),
+		browsed: make(chan browsed, 4),
+		reconf:  make(chan func(*Params), 4),
+		done:    make(chan struct{}),
+		watch:   make(chan chan struct{}),
+	}
+	e.s = newState()
+	e.snapshot.Store(&Snapshot{})
+	return e
+}
+
+// Take hands a report over. It returns when the report is in the engine's hands,
+// before anything is looked up, and ErrStopped when the engine has ended. It
+// waits while the engine is behind, which is what holds a flood back.
+func (e *Engine) Take(ev call.Event) error {
+	select {
+	case e.events <- ev.Clean():
+		return nil
+	case <-e.done:
+		return ErrStopped
+	}
+}
+
+// WayGone tells that a connection has ended, so that its calls will never be
+// reported as over.
+func (e *Engine) WayGone(w call.Way) {
+	select {
+	case e.gone <- w:
+	case <-e.done:
+	}
+}
+
+// Do carries out what the user did with a card. It never blocks the caller for
+// long: actions for cards that are gone mean nothing.
+func (e *Engine) Do(a Action) {
+	select {
+	case e.actions <- a:
+	case <-e.done:
+	}
+}
+
+// Reconfigure changes settings while the engine runs. set is called on the
+// engine's goroutine and may change everything but Clock and Log.
+func (e *Engine) Reconfigure(set func(*Params)) {
+	select {
+	case e.reconf <- set:
+	case <-e.done:
+	}
+}
+
+// Snapshot returns the newest snapshot. Never nil.
+func (e *Engine) Snapshot() *Snapshot { return e.snapshot.Load() }
+
+// Watch returns a channel that has a value whenever there may be a newer
+// snapshot than the last one read. Several changes may come as one. It is
+// closed when the engine ends.
+func (e *Engine) Watch() <-chan struct{} {
+	w := make(chan struct{}, 1)
+	select {
+	case e.watch <- w:
+	case <-e.done:
+		close(w)
+	}
+	return w
+}
+
+// Run owns the engine until ctx ends. It starts lookups and browsers on
+// goroutines of their own, all of which have ended when it returns.
+func (e *Engine) Run(ctx context.Context) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer func() {
+		cancel()
+		e.s.work.Wait()
+		close(e.done)
+		for _, w := range e.watchers {
+			close(w)
+		}
+	}()
+	var timer <-chan time.Time
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case ev := <-e.events:
+			e.take(ctx, ev)
+		case w := <-e.gone:
+			e.wayGone(w)
+		case a := <-e.actions:
+			e.act(ctx, a)
+		case r := <-e.results:
+			e.lookedUp(r)
+		case b := <-e.browsed:
+			e.wasBrowsed(b)
+		case set := <-e.reconf:
+			set(&e.p)
+		case w := <-e.watch:
+			e.watchers = append(e.watchers, w)
+			w <- struct{}{}
+		case <-timer:
+		}
+		next := e.pass(ctx, e.p.Clock.Now())
+		e.publish()
+		timer = nil
+		if !next.IsZero() {
+			timer = e.p.Clock.At(next)
+		}
+	}
+}
+
+// publish makes a snapshot if anything changed and wakes the watchers.
+func (e *Engine) publish() {
+	if !e.s.dirty {
+		return
+	}
+	e.s.dirty = false
+	e.s.rev++
+	snap := &Snapshot{Rev: e.s.rev, Last: e.s.last, Lookup: e.s.lookup}
+	for _, c := range e.s.cards {
+		if len(snap.Cards) == MaxCards {
+			snap.More++
+			continue
+		}
+		snap.Cards = append(snap.Cards, c.Card)
+	}
+	e.snapshot.Store(snap)
+	for _, w := range e.watchers {
+		select {
+		case w <- struct{}{}:
+		default: // it has not read the last one yet
+		}
+	}
+}

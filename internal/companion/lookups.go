@@ -1,0 +1,174 @@
+package companion
+
+import (
+	"context"
+	"time"
+
+	"wiebelt/internal/call"
+	"wiebelt/internal/contact"
+)
+
+// result is what became of one attempt to look a card's number up. It counts
+// only if card, attempt and number are still those that it was started for.
+type result struct {
+	card    CardID
+	attempt int
+	number  string
+	found   []contact.Contact
+	err     error
+	at      time.Time
+}
+
+// want asks for a lookup of the card's number and starts it at once if the
+// card's way in may cause one now.
+func (e *Engine) want(ctx context.Context, c *card, now time.Time) {
+	if c.Outcome != Searching {
+		return
+	}
+	c.want, c.since, c.nextTry = true, now, time.Time{}
+	e.startWanted(ctx, now)
+}
+
+// startWanted starts the lookups that wait, newest first, as far as the budget
+// of their ways allows, and returns when more is allowed.
+func (e *Engine) startWanted(ctx context.Context, now time.Time) (next time.Time) {
+	for i := len(e.s.cards) - 1; i >= 0; i-- {
+		c := e.s.cards[i]
+		if !c.want || c.cancel != nil || c.nextTry.After(now) {
+			continue
+		}
+		b := e.bucket(c.way, now)
+		if b.tokens == 0 {
+			if t := b.filled.Add(bucketRefill); next.IsZero() || t.Before(next) {
+				next = t
+			}
+			continue
+		}
+		b.tokens--
+		e.start(ctx, c)
+	}
+	return next
+}
+
+func (e *Engine) start(ctx context.Context, c *card) {
+	c.want = false
+	c.attempt++
+	c.searched = c.Number.Query()
+	if e.p.Lookup == nil {
+		e.s.work.Go(func() {
+			e.deliver(ctx, result{c.ID, c.attempt, c.searched, nil, &contact.LookupError{Failure: contact.NotSetUp}, time.Time{}})
+		})
+		c.cancel = func() {}
+		return
+	}
+	lookup := e.p.Lookup
+	r := result{card: c.ID, attempt: c.attempt, number: c.searched}
+	ctx, c.cancel = context.WithCancel(ctx)
+	e.s.work.Go(func() {
+		r.found, r.err = lookup.Lookup(ctx, r.number)
+		r.at = e.p.Clock.Now()
+		e.deliver(ctx, r)
+	})
+}
+
+func (e *Engine) deliver(ctx context.Context, r result) {
+	select {
+	case e.results <- r:
+	case <-ctx.Done():
+	}
+}
+
+func (e *Engine) lookedUp(r result) {
+	now := e.p.Clock.Now()
+	var c *card
+	for _, each := range e.s.cards {
+		if each.ID == r.card {
+			c = each
+		}
+	}
+	if c == nil || c.attempt != r.attempt || c.searched != r.number || c.Number.Query() != r.number {
+		return // the call is gone, or another caller is on it by now
+	}
+	if c.cancel != nil {
+		c.cancel()
+		c.cancel = nil
+	}
+	failure := contact.FailureOf(r.err)
+	e.s.lookup = LookupState{Last: now, Failure: failure}
+	e.s.dirty = true
+	c.Answer = r.at
+	if failure != "" {
+		e.p.Log.Warn("lookup failed", "why", string(failure))
+		c.Outcome, c.Failure = Failed, failure
+		c.Retrying = !c.over && !failure.NeedsAdmin()
+		if c.Retrying {
+			c.want, c.nextTry = true, now.Add(pause(c.tried))
+			c.tried++
+		}
+		e.record(c, Entry{Ended: c.ended})
+		return
+	}
+	c.Failure, c.Retrying = "", false
+	c.Contacts = sorted(r.found)
+	c.LinkOK = make([]bool, len(c.Contacts))
+	for i, k := range c.Contacts {
+		if e.p.CheckLink != nil {
+			_, err := e.p.CheckLink(k.Link)
+			c.LinkOK[i] = err == nil
+		}
+	}
+	switch len(c.Contacts) {
+	case 0:
+		c.Outcome = Nobody
+	case 1:
+		c.Outcome = Found
+	default:
+		c.Outcome = Several
+	}
+	e.record(c, Entry{Ended: c.ended})
+}
+
+// passLookup lets time act on a running search: mentioned after a moment, said
+// to fail after three seconds while it goes on.
+func (e *Engine) passLookup(_ context.Context, c *card, now time.Time) (next time.Time) {
+	if c.Outcome != Searching {
+		if c.want && c.nextTry.After(now) {
+			return c.nextTry
+		}
+		return next
+	}
+	if !c.Noticed {
+		if t := c.since.Add(noticeAfter); t.After(now) {
+			return t
+		}
+		c.Noticed = true
+		e.s.dirty = true
+	}
+	if t := c.since.Add(slowAfter); t.After(now) {
+		return t
+	}
+	c.Outcome, c.Failure, c.Retrying = Failed, contact.HubSlow, true
+	e.s.dirty = true
+	return next
+}
+
+// pause is how long to wait before the next attempt: 1, 2, then 4 seconds.
+func pause(tried int) time.Duration { return time.Second << min(tried, 2) }
+
+func (e *Engine) bucket(w call.Way, now time.Time) *bucket {
+	k := bucketKey(w)
+	b := e.s.buckets[k]
+	if b == nil {
+		b = &bucket{tokens: bucketSize, filled: now}
+		e.s.buckets[k] = b
+	}
+	if n := int(now.Sub(b.filled) / bucketRefill); n > 0 {
+		b.tokens = min(bucketSize, b.tokens+n)
+		b.filled = b.filled.Add(time.Duration(n) * bucketRefill)
+	}
+	return b
+}
+
+// bucketKey leaves the connection out for ways that make a new one for every
+// call, so that reconnecting buys no new budget.
+func bucketKey(w call.Way) call.Way { return call.Way{Kind: w.Kind} }

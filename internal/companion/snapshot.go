@@ -1,0 +1,122 @@
+// Package companion is the engine: call events in, immutable card snapshots
+// out. One goroutine (Engine.Run) owns every call, card and lookup; everybody
+// else gets snapshots and sends commands. It knows no window, no network and no
+// file: what it needs of them stands as small interfaces in Params.
+package companion
+
+import (
+	"time"
+
+	"wiebelt/internal/call"
+	"wiebelt/internal/contact"
+	"wiebelt/internal/phone"
+)
+
+// CardID identifies a card for as long as the program runs; it is never used
+// again.
+type CardID uint64
+
+// Outcome is what a card can say about its caller.
+type Outcome uint8
+
+// The outcomes. Each is a card of its own kind.
+const (
+	Searching Outcome = iota // looked up, no answer yet
+	Found                    // exactly one contact
+	Several                  // more than one contact
+	Nobody                   // the hub answered: no contact
+	Failed                   // could not look up; Card.Failure says why
+	Withheld
+	Internal
+	Short    // too short to look up
+	Own      // one of our own numbers
+	Unfilled // the phone sent an unexpanded placeholder
+	NoNumber // the phone sent a name instead of a number
+	Offered  // looked up only when asked to (URL scheme)
+)
+
+// Phase is how far the call of a card is.
+type Phase uint8
+
+// The phases of a card.
+const (
+	PhaseRinging Phase = iota
+	PhaseAnswered
+	PhaseOver
+	PhaseReported // the phone tells only the ring, and that was a while ago
+)
+
+// Card is one card as it should look now. A Card is never changed after it was
+// published; Contacts is shared and read-only.
+type Card struct {
+	ID        CardID
+	Outcome   Outcome
+	Phase     Phase
+	Strip     bool // folded to one line
+	Outgoing  bool
+	Number    phone.Number
+	PhoneName string // display name of the phone system
+	LineName  string // name of our line that was called, "" if it has none
+	LineText  string // number of our line, written the Dutch way
+	Via       string // who passed the call on
+	Times     int    // 1, or how often this caller rang ("2e keer")
+	Tells     call.Tells
+	Rang      time.Time
+	Answered  time.Time
+	Contacts  []contact.Contact // sorted; one for Found
+	LinkOK    []bool            // per contact: its file can be opened
+	Possible  bool              // foreign number: the match is only possible
+	Failure   contact.Failure
+	Noticed   bool // the search has taken long enough to be mentioned
+	Retrying  bool // Failed, and still trying while the phone rings
+	Opened    int  // index of the contact whose file was opened, -1 none
+	OpenError bool // the browser could not be started
+	// Ring is when the event that this state answers to reached the way in;
+	// Answer is when the hub's answer was received. Both serve measurement.
+	Ring, Answer time.Time
+}
+
+// Snapshot is all that the engine has to say at one moment.
+type Snapshot struct {
+	Rev    uint64
+	Cards  []Card // oldest first, at most MaxCards
+	More   int    // calls beyond MaxCards
+	Last   *LastCall
+	Lookup LookupState
+}
+
+// MaxCards is how many cards are shown at once; further calls are counted.
+const MaxCards = 3
+
+// LastCall is the newest incoming call, for the tray: no names.
+type LastCall struct {
+	Number phone.Number
+	Kind   string // call.Way.Kind
+	At     time.Time
+}
+
+// LookupState is how the last lookups went.
+type LookupState struct {
+	Last    time.Time // of the last answer or failure
+	Failure contact.Failure
+}
+
+// Action is something the user does with a card.
+type Action struct {
+	Card  CardID
+	Do    Do
+	Index int // contact, for Open
+}
+
+// Do is the kind of an Action.
+type Do uint8
+
+// What a user can do with a card.
+const (
+	DoOpen   Do = iota // open the file of contact Index
+	DoRetry            // look up (again)
+	DoClose            // take the card away
+	DoUnfold           // strip to card
+	DoHover            // the pointer came onto the card
+	DoLeave            // the pointer left the card
+)

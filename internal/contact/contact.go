@@ -1,0 +1,147 @@
+// Package contact is what the hub knows about the people behind a telephone
+// number, in our own words, and how their names and addresses are written the
+// Dutch way. Values are immutable once made.
+package contact
+
+import (
+	"strings"
+	"unicode"
+)
+
+// Coded is a code with its description (producer, last modified by).
+type Coded struct {
+	Code        string
+	Description string
+}
+
+// Text is the description, or the code where there is none.
+func (c Coded) Text() string {
+	if c.Description != "" {
+		return c.Description
+	}
+	return c.Code
+}
+
+// Address is a home address; every part may be empty.
+type Address struct {
+	Street     string
+	Number     string
+	Addition   string
+	PostalCode string
+	City       string
+	Country    string // ISO code
+}
+
+// Contact is one contact record of the hub (hub-api.md 2.3). Texts are already
+// cleaned for display. Every field may be empty.
+type Contact struct {
+	ID             string
+	RelationNumber string // digits, of the back-office system
+	Initials       string
+	Prefix         string // "van der"
+	FamilyName     string
+	Address        Address
+	Producer       Coded
+	LastModifiedBy Coded
+	Link           string // deep link as the hub gave it, not yet checked
+}
+
+// Name composes initials, prefix and family name the Dutch way
+// ("B.M. van den Heuvel"). Without a family name and initials it is empty.
+func (c Contact) Name() string {
+	prefix := c.Prefix
+	if c.Initials == "" && prefix != "" {
+		prefix = upperFirst(prefix) // without a first name in front: "Van der Berg"
+	}
+	return join(" ", dotted(c.Initials), prefix, c.FamilyName)
+}
+
+// SortKey orders contacts by family name without its prefix, as Dutch lists do.
+func (c Contact) SortKey() string {
+	return strings.ToLower(c.FamilyName + "\x00" + c.Initials + "\x00" + c.Prefix + "\x00" + c.RelationNumber + "\x00" + c.ID)
+}
+
+// StreetLine is "Kade 12 A", without what is missing.
+func (a Address) StreetLine() string { return join(" ", a.Street, a.Number, a.Addition) }
+
+// Line is the address on one line: "Kade 12 A, 1011 AB Amsterdam". The country
+// follows only where it is not the Netherlands.
+func (a Address) Line() string {
+	country := a.Country
+	if strings.EqualFold(country, "NL") {
+		country = ""
+	}
+	return join(", ", a.StreetLine(), join(" ", postal(a.PostalCode), a.City), country)
+}
+
+// ShortLine is street and city: "Kade 12 A, Amsterdam".
+func (a Address) ShortLine() string { return join(", ", a.StreetLine(), a.City) }
+
+// GroupDigits writes a relation number in groups of three from the right
+// ("100 200"); text that is not digits stays as it is.
+func GroupDigits(s string) string {
+	for _, r := range s {
+		if r < '0' || r > '9' {
+			return s
+		}
+	}
+	if len(s) <= 3 {
+		return s
+	}
+	var b strings.Builder
+	for i, r := range s {
+		if i > 0 && (len(s)-i)%3 == 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// dotted gives initials their full stops: "JP" and "J P" become "J.P.", what
+// already has stops or small letters (a first name) stays.
+func dotted(s string) string {
+	s = strings.TrimSpace(s)
+	if s == "" || strings.Contains(s, ".") {
+		return s
+	}
+	compact := strings.ReplaceAll(s, " ", "")
+	for _, r := range compact {
+		if !unicode.IsUpper(r) {
+			return s
+		}
+	}
+	if len([]rune(compact)) > 6 {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range compact {
+		b.WriteRune(r)
+		b.WriteByte('.')
+	}
+	return b.String()
+}
+
+// postal puts the space into "1234AB".
+func postal(s string) string {
+	if len(s) == 6 && s[0] >= '1' && s[0] <= '9' && unicode.IsLetter(rune(s[4])) && unicode.IsLetter(rune(s[5])) {
+		return s[:4] + " " + strings.ToUpper(s[4:])
+	}
+	return s
+}
+
+func upperFirst(s string) string {
+	r := []rune(s)
+	r[0] = unicode.ToUpper(r[0])
+	return string(r)
+}
+
+func join(sep string, parts ...string) string {
+	var kept []string
+	for _, p := range parts {
+		if p = strings.TrimSpace(p); p != "" {
+			kept = append(kept, p)
+		}
+	}
+	return strings.Join(kept, sep)
+}

@@ -1,0 +1,65 @@
+package contact
+
+import "errors"
+
+// Failure says why a lookup gave no answer. "Nobody has this number" is not a
+// failure: that is an answer with no contacts.
+type Failure string
+
+// The failures that cards, tray and commands can put into words. The value is
+// stable: it is the error code of "wiebelt lookup --json".
+const (
+	NotSetUp           Failure = "not_set_up"
+	NoNetwork          Failure = "no_network"
+	NameNotResolved    Failure = "name_not_resolved"
+	ConnectionRefused  Failure = "connection_refused"
+	ProxyLogin         Failure = "proxy_login"
+	CertificateUnknown Failure = "certificate_unknown"
+	CertificateExpired Failure = "certificate_expired"
+	CertificateName    Failure = "certificate_name"
+	ClockWrong         Failure = "clock_wrong"
+	CredentialsRefused Failure = "credentials_refused"
+	ScopeRefused       Failure = "scope_refused"
+	HubError           Failure = "hub_error"
+	HubSlow            Failure = "hub_slow"
+	NotUnderstood      Failure = "answer_not_understood"
+)
+
+// LookupError is the error of a lookup that failed. Its text carries no number,
+// name, token or secret; Detail is for logs and administrators and obeys the
+// same rule.
+type LookupError struct {
+	Failure Failure
+	Detail  string
+}
+
+// Error names the failure and its detail.
+func (e *LookupError) Error() string {
+	if e.Detail == "" {
+		return "lookup: " + string(e.Failure)
+	}
+	return "lookup: " + string(e.Failure) + ": " + e.Detail
+}
+
+// FailureOf returns the failure that err carries, HubError for any other error
+// and "" for none.
+func FailureOf(err error) Failure {
+	if err == nil {
+		return ""
+	}
+	var e *LookupError
+	if errors.As(err, &e) {
+		return e.Failure
+	}
+	return HubError
+}
+
+// NeedsAdmin reports whether only an administrator can mend the failure, so
+// that retrying while the phone rings is of no use.
+func (f Failure) NeedsAdmin() bool {
+	switch f {
+	case NotSetUp, CredentialsRefused, ScopeRefused, CertificateUnknown, CertificateExpired, CertificateName, ProxyLogin:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,83 @@
+// Package deskapi is what the resident and the windows program say to each other
+// over the per-user socket: the kinds of messages and their contents. Plain
+// values only. The resident owns every file and every call; the windows program
+// asks and shows.
+package deskapi
+
+import "time"
+
+// Kinds of messages from the resident to the windows program.
+const (
+	KindWelcome = "welcome" // Welcome, first message
+	KindStatus  = "status"  // Status, whenever it changed
+	KindHistory = "history" // no content: the history on disk has changed
+	KindShow    = "show"    // Show: bring this window to the front
+	KindPlayed  = "played"  // Played: how a demo call went
+	KindQuit    = "quit"    // no content: end, the resident is going
+)
+
+// Kinds of messages from the windows program to the resident.
+const (
+	KindPainted = "painted" // no content: the first window is on screen
+	KindPlay    = "play"    // Play: play a demo call
+	KindOpen    = "open"    // Open: open the file of an entry of the history
+	KindCopy    = "copy"    // Copy: put a number on the clipboard
+)
+
+// Windows that can be shown.
+const (
+	WindowCalls = "calls"
+	WindowDemo  = "demo"
+)
+
+// Welcome tells the windows program how to look and where things are.
+type Welcome struct {
+	Language string     `json:"language"` // "nl" or "en"
+	Theme    string     `json:"theme"`    // "light", "dark" or "system"
+	FileWord string     `json:"file_word"`
+	History  string     `json:"history"` // path of the history, to be opened read-only; "" if none is kept
+	Window   string     `json:"window"`  // which window to open first
+	Demo     []DemoCall `json:"demo,omitempty"`
+	Status   Status     `json:"status"`
+}
+
+// DemoCall is one button of the demo window, its texts in the language asked for.
+type DemoCall struct {
+	ID    string `json:"id"`
+	Title string `json:"title"`
+	Hint  string `json:"hint"` // one sentence on what to look at
+}
+
+// Status is the resident's state in words, no names and no numbers.
+type Status struct {
+	OK       bool   `json:"ok"`
+	Sentence string `json:"sentence"`
+}
+
+// Show asks for a window.
+type Show struct {
+	Window string `json:"window"`
+}
+
+// Play asks for a demo call.
+type Play struct {
+	ID string `json:"id"`
+}
+
+// Played tells how a demo call went, in the language asked for.
+type Played struct {
+	ID      string        `json:"id"`
+	Line    string        `json:"line"`
+	Painted time.Duration `json:"painted"` // from the event to the number on screen
+	Contact time.Duration `json:"contact"` // from the event to the contact on screen, 0 if none came
+}
+
+// Open asks for the file of the contact of a history entry.
+type Open struct {
+	Entry int64 `json:"entry"`
+}
+
+// Copy asks for text on the clipboard.
+type Copy struct {
+	Text string `json:"text"`
+}

@@ -1,0 +1,112 @@
+// Package floors writes down how the packages of this module stand on each
+// other: seven floors, and imports that only go down. Its test walks the
+// imports of every package and fails, with the reason, on one that goes up.
+//
+//	7 wiring   app/*, internal/cli, internal/resident, internal/demo
+//	6 windows  internal/ui/* — the only floor that imports Fyne
+//	5 native   internal/native/*
+//	4 engine   internal/companion
+//	3 adapters internal/softphone/*, internal/hub, internal/history, …
+//	2 words    internal/text, assets
+//	1 domain   internal/call, internal/phone, internal/contact
+//
+// Beside them stand the local hub and the simulated softphone: they know the
+// domain and the words, and only the wiring knows them. Packages that serve
+// tests (names ending in "test") may be imported by tests alone.
+package floors
+
+import "strings"
+
+// Floor is how high a package stands; a package may import what stands lower,
+// and what stands on its own floor where Beside allows it.
+type Floor int
+
+// The floors from the ground up.
+const (
+	Unknown Floor = iota
+	Domain
+	Words
+	Adapters
+	Engine
+	Native
+	Windows
+	Wiring
+	Aside     // local hub, simulated softphone
+	TestsOnly // imported by tests alone
+)
+
+// rooms gives every package its floor; a path ending in "/" stands for all below.
+var rooms = []struct {
+	path  string
+	floor Floor
+}{
+	{"app/", Wiring},
+	{"internal/cli", Wiring},
+	{"internal/resident", Wiring},
+	{"internal/demo", Wiring},
+	{"internal/ui/", Windows},
+	{"internal/native/xtest", TestsOnly},
+	{"internal/native/winetest", TestsOnly},
+	{"internal/softphone/phonetest", TestsOnly},
+	{"internal/e2e", TestsOnly},
+	{"internal/floors", TestsOnly},
+	{"internal/winres", TestsOnly},
+	{"internal/native/", Native},
+	{"internal/companion", Engine},
+	{"internal/softphone/", Adapters},
+	{"internal/hub", Adapters},
+	{"internal/history", Adapters},
+	{"internal/settings", Adapters},
+	{"internal/secret", Adapters},
+	{"internal/instance", Adapters},
+	{"internal/profile", Adapters},
+	{"internal/deskapi", Adapters},
+	{"internal/text", Words},
+	{"assets", Words},
+	{"internal/call", Domain},
+	{"internal/phone", Domain},
+	{"internal/contact", Domain},
+	{"internal/localhub", Aside},
+	{"internal/simulate", Aside},
+}
+
+// Of gives the floor of a package by its path below the module.
+func Of(path string) Floor {
+	for _, r := range rooms {
+		if path == r.path || strings.HasSuffix(r.path, "/") && strings.HasPrefix(path+"/", r.path) || strings.HasPrefix(path, r.path+"/") {
+			return r.floor
+		}
+	}
+	return Unknown
+}
+
+// Why says why a package may not import another one; "" if it may.
+func Why(from, to string) string {
+	f, t := Of(from), Of(to)
+	switch {
+	case f == Unknown:
+		return "has no floor: give it one in internal/floors"
+	case t == Unknown:
+		return "imports a package without a floor"
+	case f == TestsOnly:
+		return ""
+	case t == TestsOnly:
+		return "imports a package that serves tests only"
+	case f == Wiring:
+		return ""
+	case t == Wiring:
+		return "imports the wiring, which stands above everything"
+	case t == Aside && f != Aside:
+		return "imports a stand-in; only the wiring and tests may"
+	case f == Aside && t > Words && t != Aside:
+		return "is a stand-in and may know the domain and the words only"
+	case f == Engine && t == Adapters:
+		return "is the engine: it declares what it needs and knows no adapter"
+	case t > f:
+		return "imports a package of a higher floor"
+	}
+	return ""
+}
+
+// MayImportFyne reports whether a package may know Fyne.
+func MayImportFyne(path string) bool { return Of(path) == Windows || path == "app/wiebelt-desk" }

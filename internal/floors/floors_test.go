@@ -1,0 +1,130 @@
+package floors
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+type pkg struct {
+	ImportPath                         string
+	Imports, TestImports, XTestImports []string
+	Deps                               []string
+	Incomplete                         bool
+}
+
+func list(t *testing.T, env []string, args ...string) []pkg {
+	t.Helper()
+	cmd := exec.Command("go", append([]string{"list", "-json=ImportPath,Imports,TestImports,XTestImports,Deps,Incomplete"}, args...)...)
+	cmd.Dir = "../.."
+	cmd.Env = append(os.Environ(), env...)
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list %v: %v\n%s", args, err, stderr.String())
+	}
+	var all []pkg
+	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p pkg
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+}
+
+const module = "wiebelt/"
+
+// TestArrowsPointDown holds every import of every platform against the floors.
+func TestArrowsPointDown(t *testing.T) {
+	for _, goos := range []string{"linux", "windows", "darwin"} {
+		seen := 0
+		for _, p := range list(t, []string{"GOOS=" + goos, "GOARCH=amd64", "CGO_ENABLED=1"}, "./...") {
+			from := strings.TrimPrefix(p.ImportPath, module)
+			if Of(from) == Unknown {
+				t.Errorf("%s has no floor: give it one in internal/floors", from)
+			}
+			for _, imp := range p.Imports {
+				if to, ours := strings.CutPrefix(imp, module); ours {
+					seen++
+					if why := Why(from, to); why != "" {
+						t.Errorf("%s (%s): %s %s", goos, to, from, why)
+					}
+				}
+				if strings.HasPrefix(imp, "fyne.io/fyne/") && !MayImportFyne(from) {
+					t.Errorf("%s: %s imports %s; only the window floor knows Fyne", goos, from, imp)
+				}
+			}
+		}
+		if seen < 30 {
+			t.Errorf("%s: only %d imports looked at; the walk itself is broken", goos, seen)
+		}
+	}
+}
+
+// TestDomainIsPlain: the domain stands on the standard library alone, apart from
+// the telephone metadata.
+func TestDomainIsPlain(t *testing.T) {
+	for _, p := range list(t, nil, "./internal/call", "./internal/phone", "./internal/contact") {
+		for _, imp := range p.Imports {
+			first, _, _ := strings.Cut(imp, "/")
+			if strings.Contains(first, ".") && imp != "github.com/nyaruka/phonenumbers" {
+				t.Errorf("%s imports %s; the domain needs the standard library only", p.ImportPath, imp)
+			}
+			if imp == "net/http" || imp == "os" {
+				t.Errorf("%s imports %s; the domain knows no outside world", p.ImportPath, imp)
+			}
+		}
+	}
+}
+
+// TestResidentIsPureGo: the resident builds without cgo for Linux and Windows,
+// links no GLFW, and never Fyne's app package, which reads settings and themes
+// from places that other users may be able to write to.
+func TestResidentIsPureGo(t *testing.T) {
+	for _, goos := range []string{"linux", "windows"} {
+		for _, p := range list(t, []string{"GOOS=" + goos, "GOARCH=amd64", "CGO_ENABLED=0"}, "./app/wiebelt") {
+			if p.Incomplete {
+				t.Errorf("%s: the resident does not load without cgo", goos)
+			}
+			for _, d := range p.Deps {
+				if strings.Contains(d, "go-gl/") || d == "fyne.io/fyne/v2/app" || d == "runtime/cgo" {
+					t.Errorf("%s: the resident links %s", goos, d)
+				}
+			}
+		}
+	}
+}
+
+// TestRulesCanFail shows that the rules above refuse what they are there for.
+func TestRulesCanFail(t *testing.T) {
+	for _, c := range [][2]string{
+		{"internal/call", "internal/hub"},
+		{"internal/companion", "internal/hub"},
+		{"internal/hub", "internal/companion"},
+		{"internal/native/window", "internal/ui/card"},
+		{"internal/ui/card", "internal/cli"},
+		{"internal/hub", "internal/localhub"},
+		{"internal/localhub", "internal/hub"},
+		{"internal/softphone/listener", "internal/softphone/phonetest"},
+		{"internal/newroom", "internal/call"},
+	} {
+		if Why(c[0], c[1]) == "" {
+			t.Errorf("%s may import %s", c[0], c[1])
+		}
+	}
+	for _, c := range [][2]string{
+		{"app/wiebelt", "internal/cli"}, {"internal/ui/card", "internal/companion"}, {"internal/hub", "internal/contact"},
+	} {
+		if why := Why(c[0], c[1]); why != "" {
+			t.Errorf("%s may not import %s: %s", c[0], c[1], why)
+		}
+	}
+}

@@ -1,0 +1,107 @@
+// Package window puts pictures into small native windows that never take the
+// keyboard, and reports what the pointer does over them. It is the only thing a
+// platform has to supply for the card: X11 and Windows are one file each. It
+// draws nothing itself and knows no toolkit.
+//
+// Concurrency: all methods of Display and Window may be called from any
+// goroutine and return when the native system has been told; none of them waits
+// for another program. Callbacks (Handler) come on one goroutine of the package,
+// in the order in which things happened, and must not block.
+package window
+
+import (
+	"errors"
+	"image"
+)
+
+// Display is the connection to the desktop.
+type Display interface {
+	// New makes a window, unmapped, without decoration, in no task bar, that
+	// never takes the keyboard.
+	New(h Handler) (Window, error)
+	// Monitors lists the monitors, primary first. Never empty.
+	Monitors() []Monitor
+	// Active is the index in Monitors of the monitor the user works on: that of
+	// the focused window, else that of the pointer, else 0.
+	Active() int
+	// Dark reports whether the desktop prefers a dark appearance.
+	Dark() bool
+	// Copy puts text on the clipboard and keeps serving it.
+	Copy(text string) error
+	// Close ends the connection and every window of it.
+	Close() error
+}
+
+// Monitor is one screen.
+type Monitor struct {
+	Name string
+	// Area is the whole monitor, Work the part without panels, both in pixels
+	// of the desktop's coordinates.
+	Area, Work image.Rectangle
+	// Scale is pixels per unit: 1 at 100 %.
+	Scale float32
+}
+
+// Window shows one picture.
+type Window interface {
+	// Show makes pic the window's content and brings the window up at r (desktop
+	// pixels, same size as pic) above the others, in one step, without taking
+	// the keyboard. On a window that is up it moves and repaints it without
+	// raising it again. pic is not kept.
+	Show(r image.Rectangle, pic *Picture) error
+	// Update replaces the part of the content at p (window pixels) by pic. The
+	// window must have been shown.
+	Update(p image.Point, pic *Picture) error
+	// Hide takes the window away. Hiding a hidden window does nothing.
+	Hide() error
+	// OnScreen reads back from the screen what is really visible where the
+	// window is, other windows included.
+	OnScreen() (*image.RGBA, error)
+	// Sync returns when the native system has carried out all that was asked.
+	Sync() error
+	// Close destroys the window.
+	Close() error
+}
+
+// Handler receives what the pointer does over a window. Positions are window
+// pixels. It is called on the package's goroutine and must not block.
+type Handler interface {
+	PointerMoved(p image.Point)
+	PointerLeft()
+	PointerPressed(p image.Point, b Button)
+	PointerReleased(p image.Point, b Button)
+	Scrolled(p image.Point, steps int) // positive: away from the user
+	// DisplayChanged tells that monitors, scale or appearance have changed.
+	DisplayChanged()
+}
+
+// Button is a button of the pointer.
+type Button uint8
+
+// The buttons that matter.
+const (
+	Left Button = iota + 1
+	Middle
+	Right
+)
+
+// Picture is an opaque picture in the native order of both platforms: rows from
+// the top, four bytes a pixel, blue green red and one unused, no padding.
+type Picture struct {
+	W, H int
+	Pix  []byte // len 4*W*H
+}
+
+// NewPicture makes a picture of w by h pixels, reusing the memory of old where
+// it suffices. old may be nil and must not be used afterwards.
+func NewPicture(w, h int, old *Picture) *Picture {
+	n := 4 * w * h
+	if old != nil && cap(old.Pix) >= n {
+		old.W, old.H, old.Pix = w, h, old.Pix[:n]
+		return old
+	}
+	return &Picture{W: w, H: h, Pix: make([]byte, n)}
+}
+
+// ErrNoDisplay is returned by Open where there is no desktop to draw on.
+var ErrNoDisplay = errors.New("no display")

@@ -1,0 +1,175 @@
+package phone
+
+import (
+	"strings"
+	"testing"
+)
+
+func rules(t testing.TB) *Rules {
+	t.Helper()
+	r, err := NewRules(Config{Region: "NL", InternalDigits: 4, InternalPrefixes: []string{"*8"},
+		NeverLookup: []string{"0612340000"}, Lines: []Line{{"020 765 43 21", "Schade"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestForms reads every form of a number that softphones were seen to send.
+func TestForms(t *testing.T) {
+	r := rules(t)
+	for _, c := range []struct {
+		raw, name string
+		kind      Kind
+		query     string
+		shown     string
+		copied    string
+	}{
+		{"0612345678", "", External, "+31612345678", "06 12 34 56 78", "0612345678"},
+		{"+31612345678", "", External, "+31612345678", "06 12 34 56 78", "0612345678"},
+		{" 31612345678", "", External, "+31612345678", "06 12 34 56 78", "0612345678"},
+		{"+31 6 1234 5678", "", External, "+31612345678", "06 12 34 56 78", "0612345678"},
+		{"0031612345678", "", External, "+31612345678", "06 12 34 56 78", "0612345678"},
+		{"+31 (0)6-12345678", "", External, "+31612345678", "06 12 34 56 78", "0612345678"},
+		{"020/1234567", "", External, "+31201234567", "020 123 45 67", "0201234567"},
+		{"0475 121212", "", External, "+31475121212", "0475 12 12 12", "0475121212"},
+		{"0881234567", "", External, "+31881234567", "088 123 45 67", "0881234567"},
+		{"tel:+31-6-1234-5678", "", External, "+31612345678", "06 12 34 56 78", "0612345678"},
+		{"TEL:+31612345678;ext=12", "", External, "+31612345678", "06 12 34 56 78", "0612345678"},
+		{"tel:0612345678;phone-context=+31", "", External, "+31612345678", "06 12 34 56 78", "0612345678"},
+		{"sip:+31612345678@127.0.0.1:5070;user=phone", "", External, "+31612345678", "06 12 34 56 78", "0612345678"},
+		{"sips:0612345678@pbx", "", External, "+31612345678", "06 12 34 56 78", "0612345678"},
+		{"sip:%2B31612345678@pbx", "", External, "+31612345678", "06 12 34 56 78", "0612345678"},
+		{"sip:+31612345678;ext=12;phone-context=x@pbx;user=phone", "", External, "+31612345678", "06 12 34 56 78", "0612345678"},
+		{`"J. de Vries" <sip:+31612345678@127.0.0.1>;tag=x`, "", External, "+31612345678", "06 12 34 56 78", "0612345678"},
+		{"callto://0612345678/", "", External, "+31612345678", "06 12 34 56 78", "0612345678"},
+		{"+49 30 12345678", "", External, "+493012345678", "+49 30 12345678", "00493012345678"},
+		{"101", "", Internal, "", "101", "101"},
+		{"sip:101@pbx", "", Internal, "", "101", "101"},
+		{"tel:101;phone-context=example.com", "", Internal, "", "101", "101"},
+		{"1440@host", "", Internal, "", "1440", "1440"},
+		{"*8123", "", Internal, "", "*8123", "*8123"},
+		{"0800 1234", "", Short, "", "0800 12 34", "08001234"},
+		{"112", "", Short, "", "112", "112"},
+		{"14020", "", Short, "", "14020", "14020"},
+		{"12345678", "", Short, "", "", ""},
+		{"020 765 43 21", "", Own, "", "020 765 43 21", "0207654321"},
+		{"+31207654321", "", Own, "", "020 765 43 21", "0207654321"},
+		{"", "", Withheld, "", "", ""},
+		{"anonymous", "", Withheld, "", "", ""},
+		{"sip:anonymous@anonymous.invalid", "Anonymous", Withheld, "", "", ""},
+		{"sip:unavailable@unknown.invalid", "+31612345678", Withheld, "", "", ""},
+		{"sip:+31612345678@anonymous.invalid", "", Withheld, "", "", ""},
+		{"sip:c8oqz84zk7z@privacy.example", "Anonymous", Withheld, "", "", ""},
+		{"Onbekend", "", Withheld, "", "", ""},
+		{"<unknown>", "", Withheld, "", "", ""},
+		{"0000000000", "", Withheld, "", "", ""},
+		{"sip:receptie@pbx", "Receptie", NoNumber, "", "receptie", ""},
+		{"%CallerNumber%", "", Unfilled, "", "", ""},
+		{"%%CallerNumber%%", "", Unfilled, "", "", ""},
+		{"{phone}", "", Unfilled, "", "", ""},
+		{"$caller$", "", Unfilled, "", "", ""},
+		{"{{number}}", "", Unfilled, "", "", ""},
+		{"<m>", "", Unfilled, "", "", ""},
+	} {
+		n := r.Parse(c.raw, c.name)
+		if n.Kind != c.kind || n.Query() != c.query {
+			t.Errorf("%q: kind %d query %q, want %d %q", c.raw, n.Kind, n.Query(), c.kind, c.query)
+		}
+		if c.shown != "" && (n.Display() != c.shown || n.Copy() != c.copied) {
+			t.Errorf("%q: shown %q copied %q, want %q %q", c.raw, n.Display(), n.Copy(), c.shown, c.copied)
+		}
+	}
+}
+
+// TestLengths: nine digits as dialled are looked up, eight are not.
+func TestLengths(t *testing.T) {
+	r := rules(t)
+	for raw, kind := range map[string]Kind{
+		"02012345": Short, "020123456": External, "0201234567": External, "31201234567": External, "0031201234567": External,
+	} {
+		if n := r.Parse(raw, ""); n.Kind != kind {
+			t.Errorf("%s: kind %d, want %d (%+v)", raw, n.Kind, kind, n)
+		}
+	}
+}
+
+func TestNotationsAreOneCaller(t *testing.T) {
+	r := rules(t)
+	for _, raw := range []string{"0612345678", "+31612345678", "0031612345678", "tel:+31-6-1234-5678", " 31612345678"} {
+		if k := r.Parse(raw, "").Key(); k != "+31612345678" {
+			t.Errorf("%q: key %q", raw, k)
+		}
+	}
+	if r.Parse("anonymous", "").Key() != r.Parse("", "").Key() {
+		t.Error("two withheld callers differ")
+	}
+}
+
+func TestNeverLookup(t *testing.T) {
+	if n := rules(t).Parse("+31612340000", ""); n.Lookup() || n.Query() != "" {
+		t.Errorf("%+v", n)
+	}
+}
+
+func TestForeignIsMarked(t *testing.T) {
+	r := rules(t)
+	if !r.Parse("+32 2 123 45 67", "").Foreign || r.Parse("+31201234567", "").Foreign {
+		t.Error("foreign and home numbers are mixed up")
+	}
+}
+
+func TestLine(t *testing.T) {
+	r := rules(t)
+	if s, n := r.Line("+31207654321"); s != "020 765 43 21" || n != "Schade" {
+		t.Errorf("%q %q", s, n)
+	}
+	if s, n := r.Line("sip:0201234567@pbx"); s != "020 123 45 67" || n != "" {
+		t.Errorf("%q %q", s, n)
+	}
+	for _, raw := range []string{"", "anonymous", "sip:receptie@pbx"} {
+		if s, n := r.Line(raw); s != "" || n != "" {
+			t.Errorf("%q: %q %q", raw, s, n)
+		}
+	}
+}
+
+func TestValidate(t *testing.T) {
+	for raw, want := range map[string]error{
+		"": nil, "0612345678": nil, "anonymous": nil, "sip:101@pbx": nil, "+31 6 1234": nil,
+		"%CallerNumber%": ErrUnfilled, "{phone}": ErrUnfilled,
+		"hello": ErrBadNumber, "06\x00": ErrBadNumber, "06\n1": ErrBadNumber, "\xff06": ErrBadNumber,
+		strings.Repeat("1", 129): ErrBadNumber,
+	} {
+		if got := Validate(raw); got != want {
+			t.Errorf("%q: %v, want %v", raw, got, want)
+		}
+	}
+}
+
+func TestUnknownRegion(t *testing.T) {
+	if _, err := NewRules(Config{Region: "Q1"}); err == nil {
+		t.Error("accepted")
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{"+31612345678", `"x" <sip:+316@h;x=y>;tag=1`, "tel:;phone-context=+31", "%", "+", "(0)", "callto:///", "<", "0;phone-context=+"} {
+		f.Add(s, "name")
+	}
+	r := rules(f)
+	f.Fuzz(func(t *testing.T, raw, name string) {
+		n := r.Parse(raw, name)
+		if q := n.Query(); q != "" && strings.Trim(q, "+0123456789*#") != "" {
+			t.Fatalf("query %q", q)
+		}
+		if strings.Trim(n.Copy(), "0123456789*#") != "" && n.Kind != Internal {
+			t.Fatalf("copy %q", n.Copy())
+		}
+		_, _ = r.Line(raw)
+		_ = Validate(raw)
+		if n.Key() == "" {
+			t.Fatal("no key")
+		}
+	})
+}
