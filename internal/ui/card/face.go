@@ -281,7 +281,7 @@ func (p *painter) button(s string, x, y, w, h float32, primary, on bool, do Do) 
 	r := box(fill, x, y, w, h)
 	r.CornerRadius = 4
 	p.add(r)
-	p.textCentre(s, x+6, y+(h-f.line)/2, w-12, f, ink)
+	p.textCentre(s, x+3, y+(h-f.line)/2, w-6, f, ink)
 	if !on {
 		do = Do{Tooltip: "off"}
 	}

@@ -90,6 +90,9 @@ func (p *painter) header(c companion.Card, state color.NRGBA) {
 	words := p.lineWords(c)
 	if c.Times > 1 {
 		again := p.lg.T(text.CardAgain, c.Times)
+		if c.LineName != "" { // the name alone: there is less room
+			words = p.lg.T(text.CardLine, c.LineName)
+		}
 		words = strings.TrimSuffix(again+" · "+words, " · ")
 	}
 	p.text(words, x, y, end-x, stateFont, p.c.Muted)
@@ -196,13 +199,22 @@ func (p *painter) found(c companion.Card) float32 {
 			y += fieldPitch
 		}
 	}
+	last := float32(fieldsY + (fieldCount-1)*fieldPitch)
+	if why := p.trouble(c); why != "" {
+		p.text(why, left-1, last, textWidth, fieldFont, p.c.Trouble)
+		last -= fieldPitch
+	}
 	for _, f := range p.fields(k) {
-		if y > fieldsY+(fieldCount-1)*fieldPitch {
+		if y > last {
 			break
 		}
 		p.text(f.label, left-1, y, labelWidth-4, fieldFont, p.c.Muted)
 		x := float32(left - 1 + labelWidth)
-		w := p.text(f.value, x, y, right-x-24, fieldFont, p.c.Ink)
+		room := right - x
+		if f.copy != "" {
+			room -= 24
+		}
+		w := p.text(f.value, x, y, room, fieldFont, p.c.Ink)
 		if f.copy != "" {
 			p.copyIcon(x+w+9, y+4, Do{Copy: f.copy})
 		}
@@ -211,6 +223,17 @@ func (p *painter) found(c companion.Card) float32 {
 	y = p.foundButtonsY()
 	p.openButton(c, y, c.LinkOK[0])
 	return y + buttonH + bottomPad
+}
+
+// trouble is why the file cannot be opened, in the place of the last field.
+func (p *painter) trouble(c companion.Card) string {
+	switch {
+	case !c.LinkOK[0]:
+		return p.lg.T(text.CardNolink)
+	case c.OpenError:
+		return p.lg.T(text.CardBrowser)
+	}
+	return ""
 }
 
 type field struct{ label, value, copy string }
@@ -246,13 +269,8 @@ func (p *painter) nameOf(c companion.Card, k contact.Contact) string {
 // openButton draws the pair under a found card: open the file, copy the number.
 func (p *painter) openButton(c companion.Card, y float32, on bool) {
 	s := p.openWords()
-	switch {
-	case c.OpenError:
+	if c.Opened == 0 {
 		s = p.lg.T(text.CardButtonAgain)
-	case c.Opened == 0:
-		s = p.lg.T(text.CardButtonAgain)
-	case c.Outcome == companion.Found && !on:
-		s = p.lg.T(text.CardNolink)
 	}
 	p.button(s, left-1, y, 204, buttonH, true, on, Do{Engine: true, Action: companion.Action{Card: c.ID, Do: companion.DoOpen}})
 	p.copyButton(c.Number, left-1+204+gap, y, right-(left-1+204+gap))
