@@ -1,0 +1,182 @@
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"strconv"
+	"sync"
+	"time"
+
+	"wiebelt/internal/companion"
+	"wiebelt/internal/localhub"
+	"wiebelt/internal/simulate"
+	"wiebelt/internal/ui/card"
+)
+
+// line is the office's own number in the demo.
+const line = "0201234567"
+
+// Stage plays scenarios against a running resident.
+type Stage struct {
+	hub     *localhub.Hub
+	phone   *simulate.Phone
+	people  People
+	painted <-chan card.Painted
+	next    int
+	rang    time.Time
+	mu      sync.Mutex
+	cancel  context.CancelFunc
+}
+
+// People are numbers of the local hub's invented contacts.
+type People struct {
+	One, Other, Third, Fourth string // one contact each
+	Family                    string // several contacts
+	Nobody                    string // none
+}
+
+// NewStage makes a stage. painted must get every card that comes on screen.
+func NewStage(hub *localhub.Hub, phone *simulate.Phone, people People, painted <-chan card.Painted) *Stage {
+	return &Stage{hub: hub, phone: phone, people: people, painted: painted}
+}
+
+// Played is how a call of the demo went.
+type Played struct {
+	Scenario string
+	Number   string // as shown
+	Outcome  companion.Outcome
+	// Painted is from the ring leaving the softphone until the card was on
+	// screen, Contact the same for what the hub answered (0 if nothing was
+	// looked up), Answer from the hub's answer to the screen.
+	Painted, Contact, Answer time.Duration
+	Picture                  *image.RGBA // read back from the screen
+}
+
+// errNotPainted says that a card was asked for and did not come on screen as it
+// should look.
+var errNotPainted = errors.New("the card was not painted")
+
+// Play rings, waits until the card shows what the scenario is about, keeps it
+// for hold, and hangs up. Only one call plays at a time; another Play ends the
+// one before.
+func (s *Stage) Play(ctx context.Context, sc Scenario, hold time.Duration) (Played, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s.mu.Lock()
+	if s.cancel != nil {
+		s.cancel()
+	}
+	s.cancel = cancel
+	s.mu.Unlock()
+
+	out := Played{Scenario: sc.ID}
+	if err := s.hub.Faults().Reset(); err != nil {
+		return out, err
+	}
+	if sc.before != nil {
+		if err := sc.before(ctx, s); err != nil {
+			return out, err
+		}
+	}
+	defer func() { _ = s.hub.Faults().Reset() }()
+	s.drain()
+	s.next++
+	c := simulate.Call{ID: "demo-" + strconv.Itoa(s.next), Number: sc.number(s), Name: sc.name, Line: line}
+	s.rang = time.Now()
+	if err := s.phone.Ring(ctx, c); err != nil {
+		return out, err
+	}
+	defer func() {
+		// Hung up even when the demo itself is ending.
+		end, done := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+		defer done()
+		_ = s.phone.End(end, c, "missed")
+	}()
+	first, err := s.until(ctx, func(card.Painted) bool { return true })
+	if err != nil {
+		return out, fmt.Errorf("%s: %w", sc.ID, err)
+	}
+	out.Painted = first.At.Sub(s.rang)
+	if sc.after != nil {
+		if err := sc.after(ctx, s, c); err != nil {
+			return out, err
+		}
+	}
+	last := first
+	if last.Card.Outcome != sc.want {
+		last, err = s.until(ctx, func(p card.Painted) bool { return p.Card.Outcome == sc.want })
+		if err != nil {
+			return out, fmt.Errorf("%s: %w", sc.ID, err)
+		}
+	}
+	out.Number, out.Outcome = last.Card.Number.Display(), last.Card.Outcome
+	if !last.Card.Answer.IsZero() {
+		out.Contact, out.Answer = last.At.Sub(s.rang), last.At.Sub(last.Card.Answer)
+	}
+	if out.Picture, err = last.OnScreen(); err != nil {
+		return out, err
+	}
+	if !same(out.Picture, last.Wanted()) {
+		return out, fmt.Errorf("%s: %w: the screen shows something else", sc.ID, errNotPainted)
+	}
+	if err := s.wait(ctx, hold); err != nil {
+		return out, nil //nolint:nilerr // the next call has begun; this one went well
+	}
+	return out, nil
+}
+
+// until reads what is painted until it is what is waited for.
+func (s *Stage) until(ctx context.Context, ok func(card.Painted) bool) (card.Painted, error) {
+	limit := time.NewTimer(15 * time.Second)
+	defer limit.Stop()
+	for {
+		select {
+		case p := <-s.painted:
+			if ok(p) {
+				return p, nil
+			}
+		case <-limit.C:
+			return card.Painted{}, errNotPainted
+		case <-ctx.Done():
+			return card.Painted{}, ctx.Err()
+		}
+	}
+}
+
+func (s *Stage) drain() {
+	for {
+		select {
+		case <-s.painted:
+		default:
+			return
+		}
+	}
+}
+
+func (s *Stage) wait(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// same reports whether the screen shows the picture. A pointer or a clock's
+// tick may differ; a card that is not there does not pass.
+func same(got, want *image.RGBA) bool {
+	if got == nil || got.Rect.Size() != want.Rect.Size() {
+		return false
+	}
+	differ := 0
+	for i := 0; i+3 < len(want.Pix); i += 4 {
+		if got.Pix[i] != want.Pix[i] || got.Pix[i+1] != want.Pix[i+1] || got.Pix[i+2] != want.Pix[i+2] {
+			differ++
+		}
+	}
+	return differ*200 < len(want.Pix)/4
+}

@@ -1,0 +1,109 @@
+// Package history keeps the calls of this PC in one SQLite file. The resident
+// writes through Store; the windows program reads the same file through Reader,
+// which never changes it. What is kept follows Keep and a number of days
+// (product.md, Privacy). The package starts no goroutine: every call does its
+// work on the caller's, and may wait for the disk, so it never belongs on the
+// way from a ringing phone to its card.
+package history
+
+import (
+	"errors"
+	"time"
+
+	"wiebelt/internal/call"
+)
+
+// Keep is how much of a call is kept. Its values are those of the setting
+// history.keep.
+type Keep string
+
+// What can be kept.
+const (
+	KeepOff     Keep = "off"     // nothing, and what is there goes
+	KeepNumbers Keep = "numbers" // calls and numbers, no names and no contacts
+	KeepFull    Keep = "full"
+)
+
+// DefaultDays is how long calls are kept unless the settings say otherwise.
+const DefaultDays = 7
+
+// Entry is one call. Times that never came are zero.
+type Entry struct {
+	ID                    int64
+	Rang, Answered, Ended time.Time
+	Outgoing              bool
+	Kind                  string // which way in reported it, see call.Way.Kind
+	Number                string // E.164 or digits as received; "" for a withheld one
+	Shown                 string // the number the Dutch way
+	Line, LineNumber      string // name and number of our line, "" if not told
+	Name                  string // of the contact, or as the phone system told it
+	ContactID             string
+	RelationNumber        string
+	Link                  string // deep link, "" if there is nothing to open
+	Matches               int    // contacts with this number
+	Outcome               string // what the lookup said, see the Outcome constants
+	Result                string // how the call went, see the Result constants
+}
+
+// How a call went. Missed, Elsewhere, NotHere and Unknown are four different
+// things: only a phone that tells why a call ended may make it missed.
+const (
+	ResultLive      = ""          // not over yet
+	ResultAnswered  = "answered"  // here, and over
+	ResultMissed    = "missed"    // the phone says that nobody took it
+	ResultElsewhere = "elsewhere" // the phone says that a colleague took it
+	ResultRejected  = "rejected"  // refused here
+	ResultNotHere   = "not_here"  // over without being answered here; why is not known
+	ResultUnknown   = "unknown"   // the phone cannot tell how calls end
+)
+
+// What the lookup of a call said.
+const (
+	OutcomeFound    = "found"
+	OutcomeSeveral  = "several"
+	OutcomeNobody   = "nobody"
+	OutcomeFailed   = "failed"
+	OutcomeWithheld = "withheld"
+	OutcomeInternal = "internal"
+	OutcomeShort    = "short"
+	OutcomeOwn      = "own"
+	OutcomeNone     = "" // not looked up
+)
+
+// ResultOf gives the result of a call from what its way in reported, and never
+// claims more than that way can tell.
+func ResultOf(tells call.Tells, answered, ended bool, reason call.Reason) string {
+	switch {
+	case !ended && !answered && tells == call.TellsRing:
+		return ResultUnknown
+	case !ended:
+		return ResultLive
+	case answered || reason == call.Completed:
+		return ResultAnswered
+	case reason == call.Missed:
+		return ResultMissed
+	case reason == call.Elsewhere:
+		return ResultElsewhere
+	case reason == call.Rejected:
+		return ResultRejected
+	case tells == call.TellsAll:
+		return ResultNotHere
+	}
+	return ResultUnknown
+}
+
+var (
+	// ErrNewer says that the file was written by a newer Wiebelt. It is left
+	// as it is.
+	ErrNewer = errors.New("the call history was written by a newer version")
+	// ErrGone says that an entry is not, or no longer, in the history: it was
+	// purged or deleted, and writing it again would bring a forgotten person
+	// back.
+	ErrGone = errors.New("no such call in the history")
+)
+
+// withoutPerson takes away everything that tells who called, except the number.
+func (e Entry) withoutPerson() Entry {
+	e.Name, e.ContactID, e.RelationNumber, e.Link = "", "", "", ""
+	return e
+}

@@ -1,0 +1,108 @@
+package history
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+)
+
+const writerEnv = "WIEBELT_HISTORY_TEST_WRITER"
+
+// TestMain also is the process that gets killed: it writes entries to the file
+// named in the environment and acknowledges each one on its standard output.
+func TestMain(m *testing.M) {
+	if path := os.Getenv(writerEnv); path != "" {
+		writeForever(path)
+	}
+	os.Exit(m.Run())
+}
+
+func writeForever(path string) {
+	s, err := Open(path, KeepFull, DefaultDays, time.Now)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	if s.SetAside() != "" {
+		fmt.Fprintln(os.Stderr, "the file was damaged")
+		os.Exit(1)
+	}
+	for i := 0; ; i++ {
+		e := known(time.Now())
+		e.ID, err = s.Put(context.Background(), e)
+		if err == nil && i%3 == 0 { // a call that goes on is written again
+			e.Result = ResultElsewhere
+			_, err = s.Put(context.Background(), e)
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		fmt.Println(e.ID, e.Result)
+	}
+}
+
+// A writer that is killed at any moment loses nothing that it acknowledged.
+func TestKilledWriterLosesNothing(t *testing.T) {
+	const rounds = 25
+	path := filepath.Join(t.TempDir(), "h.db")
+	said := map[int64]string{}
+	for round := range rounds {
+		acknowledged(t, path, rand.IntN(12)+1, said)
+		kept := map[int64]string{}
+		for _, e := range read(t, path) {
+			kept[e.ID] = e.Result
+		}
+		for id, result := range said {
+			if kept[id] != result {
+				t.Fatalf("round %d: entry %d was acknowledged as %q and reads %q", round, id, result, kept[id])
+			}
+		}
+	}
+	t.Logf("%d rounds, %d acknowledged entries, all there", rounds, len(said))
+}
+
+// acknowledged runs a writer, kills it after n acknowledgements and adds all
+// that it said until it was gone to said.
+func acknowledged(t *testing.T, path string, n int, said map[int64]string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, os.Args[0])
+	cmd.Env = append(os.Environ(), writerEnv+"="+path)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := 0
+	for in := bufio.NewScanner(out); in.Scan(); {
+		var id int64
+		var result string
+		// A line that the kill cut in two acknowledges nothing.
+		if k, err := fmt.Sscan(in.Text(), &id, &result); err != nil || k != 2 ||
+			result != ResultAnswered && result != ResultElsewhere || in.Text() != strconv.FormatInt(id, 10)+" "+result {
+			continue
+		}
+		said[id] = result
+		if lines++; lines == n {
+			if err := cmd.Process.Kill(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	err = cmd.Wait()
+	if lines < n {
+		t.Fatalf("the writer ended by itself after %d of %d entries: %v", lines, n, err)
+	}
+}

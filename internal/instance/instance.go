@@ -1,0 +1,326 @@
+// Package instance makes sure that one Wiebelt runs for a user and profile, and
+// carries what other programs of that user have to say to it: calls from
+// "wiebelt ring", the windows program, commands.
+//
+// Who is first is decided by the operating system: an exclusive lock on Unix, a
+// named mutex on Windows, both gone with their process. Talking goes over a Unix
+// socket in a private folder, or a named pipe that only this user may open. The
+// other side is checked to be the same user on both.
+//
+// Goroutines: Serve runs one for accepting, one for the inbox and one for every
+// peer, all ended when it returns.
+package instance
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"wiebelt/internal/call"
+)
+
+// Limits of what a peer may send.
+const (
+	maxLine    = 64 << 10 // bytes of one message
+	maxPeers   = 32
+	helloTime  = 2 * time.Second // for the first message each way
+	writeTime  = 5 * time.Second
+	ringTime   = time.Second // for the answer to a ring
+	inboxLimit = 64          // files
+	inboxSize  = 4 << 10     // bytes of one
+)
+
+// Roles of a peer.
+const (
+	RoleRing    = "ring"    // hands one call over and goes
+	RoleCommand = "command" // asks something and goes
+	RoleDesk    = "desk"    // the windows program
+)
+
+var (
+	// ErrRunning: another process is the one.
+	ErrRunning = errors.New("wiebelt is running already")
+	// ErrNotRunning: nobody answers.
+	ErrNotRunning = errors.New("wiebelt is not running")
+	// ErrQuit: the user has quit Wiebelt, so nothing starts it again.
+	ErrQuit = errors.New("wiebelt was quit by the user")
+	// ErrOtherBuild: the running one is of another build than the peer.
+	ErrOtherBuild = errors.New("the running wiebelt is another version")
+	// ErrInboxFull: nobody reads the inbox.
+	ErrInboxFull = errors.New("too many calls wait for wiebelt to start")
+)
+
+// Config says where to meet and who we are.
+type Config struct {
+	RunDir     string // private folder of this user and profile
+	SocketPath string // of the Unix socket; names the pipe on Windows
+	Version    string
+	Build      string // hash of the build; peers of another build are told so
+	Log        *slog.Logger
+}
+
+func (c Config) log() *slog.Logger {
+	if c.Log == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return c.Log
+}
+
+// Hello is the first message each way.
+type Hello struct {
+	Version string `json:"version"`
+	Build   string `json:"build"`
+	Role    string `json:"role"`
+}
+
+// Handler is what the resident does for its peers. Its methods are called from
+// many goroutines.
+type Handler interface {
+	// Ring takes a call over. late says that it waited in the inbox for longer
+	// than a call rings.
+	Ring(e call.Event) error
+	// Peer serves a connection of another role until it ends or ctx does. The
+	// connection is closed afterwards.
+	Peer(ctx context.Context, hello Hello, c *Conn)
+}
+
+// Instance is the right to be the one. Close gives it up.
+type Instance struct {
+	cfg      Config
+	release  func()
+	listener net.Listener
+}
+
+// Acquire becomes the one, or returns ErrRunning. Calls are accepted from here
+// on and wait until Serve runs.
+func Acquire(cfg Config) (*Instance, error) {
+	if err := os.MkdirAll(filepath.Join(cfg.RunDir, "inbox"), 0o700); err != nil {
+		return nil, fmt.Errorf("make the runtime folder: %w", err)
+	}
+	release, err := lock(cfg)
+	if err != nil {
+		return nil, err
+	}
+	l, err := listen(cfg)
+	if err != nil {
+		release()
+		return nil, err
+	}
+	return &Instance{cfg: cfg, release: release, listener: l}, nil
+}
+
+// Close stops accepting and lets another process be the one.
+func (i *Instance) Close() error {
+	err := i.listener.Close()
+	i.release()
+	return err
+}
+
+// MarkQuit notes that the user has quit: until the next start by hand or at
+// log-on, calls do not start Wiebelt.
+func MarkQuit(cfg Config) error { return os.WriteFile(quitFile(cfg), []byte("quit\n"), 0o600) }
+
+// ClearQuit takes that note away.
+func ClearQuit(cfg Config) { _ = os.Remove(quitFile(cfg)) }
+
+func quitFile(cfg Config) string { return filepath.Join(cfg.RunDir, "quit") }
+
+func wasQuit(cfg Config) bool {
+	_, err := os.Lstat(quitFile(cfg))
+	return err == nil
+}
+
+// Serve accepts peers and reads the inbox until ctx ends.
+func (i *Instance) Serve(ctx context.Context, h Handler) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var work sync.WaitGroup
+	defer work.Wait()
+	box := newInbox(i.cfg, h)
+	work.Go(func() { box.watch(ctx) })
+	work.Go(func() { <-ctx.Done(); _ = i.listener.Close() })
+	places := make(chan struct{}, maxPeers)
+	for {
+		c, err := i.listener.Accept()
+		if err != nil {
+			if ctx.Err() != nil || errors.Is(err, net.ErrClosed) {
+				return nil
+			}
+			i.cfg.log().Warn("peer not accepted", "why", err)
+			select { // a passing fault such as too many open files
+			case <-time.After(50 * time.Millisecond):
+			case <-ctx.Done():
+			}
+			continue
+		}
+		if err := samePeer(c); err != nil {
+			i.cfg.log().Warn("peer refused", "why", err)
+			_ = c.Close()
+			continue
+		}
+		select {
+		case places <- struct{}{}:
+		default:
+			_ = c.Close()
+			continue
+		}
+		work.Go(func() {
+			defer func() { <-places }()
+			defer c.Close()
+			i.peer(ctx, newConn(c), h)
+			box.poke()
+		})
+	}
+}
+
+func (i *Instance) peer(ctx context.Context, c *Conn, h Handler) {
+	stop := context.AfterFunc(ctx, func() { _ = c.Close() })
+	defer stop()
+	_ = c.c.SetReadDeadline(time.Now().Add(helloTime))
+	kind, raw, err := c.Receive()
+	var hello Hello
+	if err != nil || kind != "hello" || json.Unmarshal(raw, &hello) != nil {
+		return
+	}
+	if err := c.Send("hello", Hello{i.cfg.Version, i.cfg.Build, "resident"}); err != nil {
+		return
+	}
+	if hello.Role != RoleRing {
+		_ = c.c.SetReadDeadline(time.Time{})
+		h.Peer(ctx, hello, c)
+		return
+	}
+	kind, raw, err = c.Receive()
+	if err != nil || kind != "ring" {
+		return
+	}
+	e, err := decodeEvent(raw)
+	if err == nil {
+		err = h.Ring(e)
+	}
+	if err != nil {
+		_ = c.Send("error", err.Error())
+		return
+	}
+	_ = c.Send("ack", nil)
+}
+
+// Conn is a connection between two programs of one user: messages of a kind,
+// one JSON object a line. Send may be called from any goroutine, Receive from
+// one at a time.
+type Conn struct {
+	c  net.Conn
+	in *bufio.Reader
+	mu sync.Mutex
+}
+
+func newConn(c net.Conn) *Conn { return &Conn{c: c, in: bufio.NewReaderSize(c, 4096)} }
+
+type message struct {
+	Kind string          `json:"kind"`
+	Msg  json.RawMessage `json:"msg,omitempty"`
+}
+
+// Send sends a message. A peer that does not read is given up after a while.
+func (c *Conn) Send(kind string, msg any) error {
+	m := message{Kind: kind}
+	if msg != nil {
+		raw, err := json.Marshal(msg)
+		if err != nil {
+			return err
+		}
+		m.Msg = raw
+	}
+	b, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	if len(b) >= maxLine {
+		return fmt.Errorf("message of %d bytes is too long", len(b))
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_ = c.c.SetWriteDeadline(time.Now().Add(writeTime))
+	_, err = c.c.Write(append(b, '\n'))
+	return err
+}
+
+// Receive waits for the next message. The error is io.EOF when the peer has
+// ended in good order.
+func (c *Conn) Receive() (kind string, raw json.RawMessage, err error) {
+	var line []byte
+	for {
+		part, err := c.in.ReadSlice('\n')
+		line = append(line, part...)
+		if len(line) > maxLine {
+			return "", nil, errors.New("message is too long")
+		}
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			if errors.Is(err, io.EOF) && len(line) > 0 {
+				err = io.ErrUnexpectedEOF
+			}
+			return "", nil, err
+		}
+	}
+	var m message
+	if err := json.Unmarshal(line, &m); err != nil {
+		return "", nil, errors.New("message is not understood")
+	}
+	return m.Kind, m.Msg, nil
+}
+
+// Close ends the connection.
+func (c *Conn) Close() error { return c.c.Close() }
+
+// Connect reaches the running Wiebelt in a role and exchanges hellos. It returns
+// ErrNotRunning if nobody is there.
+func Connect(ctx context.Context, cfg Config, role string) (*Conn, Hello, error) {
+	nc, err := dial(ctx, cfg)
+	if err != nil {
+		return nil, Hello{}, fmt.Errorf("%w: %w", ErrNotRunning, err)
+	}
+	if err := samePeer(nc); err != nil {
+		_ = nc.Close()
+		return nil, Hello{}, err
+	}
+	c := newConn(nc)
+	end := time.Now().Add(helloTime)
+	if d, ok := ctx.Deadline(); ok && d.Before(end) {
+		end = d
+	}
+	_ = nc.SetDeadline(end)
+	hello, err := greet(c, cfg, role)
+	if err != nil {
+		_ = c.Close()
+		return nil, Hello{}, fmt.Errorf("%w: %w", ErrNotRunning, err)
+	}
+	_ = nc.SetDeadline(time.Time{})
+	return c, hello, nil
+}
+
+func greet(c *Conn, cfg Config, role string) (Hello, error) {
+	var theirs Hello
+	if err := c.Send("hello", Hello{cfg.Version, cfg.Build, role}); err != nil {
+		return theirs, err
+	}
+	kind, raw, err := c.Receive()
+	if err != nil {
+		return theirs, err
+	}
+	if kind != "hello" || json.Unmarshal(raw, &theirs) != nil {
+		return theirs, errors.New("no greeting")
+	}
+	return theirs, nil
+}

@@ -1,0 +1,420 @@
+//go:build !windows
+
+package instance
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"wiebelt/internal/call"
+)
+
+const roleEnv = "WIEBELT_INSTANCE_TEST"
+
+// TestMain also is the programs that the tests start: a resident that writes
+// down what it hears, and a phone's program that hands one call over.
+func TestMain(m *testing.M) {
+	dir := os.Getenv("WIEBELT_INSTANCE_DIR")
+	switch os.Getenv(roleEnv) {
+	case "resident":
+		os.Exit(resident(dir))
+	case "stranger":
+		answered := 0
+		for range 100 {
+			c, err := net.Dial("unix", filepath.Join(dir, "s"))
+			if err != nil {
+				continue
+			}
+			_, _ = c.Write([]byte(`{"kind":"hello","msg":{"role":"ring"}}` + "\n"))
+			_ = c.SetReadDeadline(time.Now().Add(5 * time.Second))
+			if n, _ := c.Read(make([]byte, 10)); n > 0 {
+				answered++
+			}
+			_ = c.Close()
+		}
+		fmt.Println(answered)
+		os.Exit(0)
+	case "ring":
+		e := call.Event{Way: call.Way{Kind: call.KindCommand}, Number: os.Args[1], At: time.Now()}
+		err := HandOver(context.Background(), config(dir), e, func() error {
+			cmd := exec.Command(os.Args[0])
+			cmd.Env = append(os.Environ(), roleEnv+"=resident")
+			return startDetached(cmd)
+		})
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+func config(dir string) Config {
+	return Config{RunDir: dir, SocketPath: filepath.Join(dir, "s"), Version: "1", Build: "b"}
+}
+
+func resident(dir string) int {
+	i, err := Acquire(config(dir))
+	if errors.Is(err, ErrRunning) {
+		return 0
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer i.Close()
+	f, err := os.OpenFile(filepath.Join(dir, "heard"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return 1
+	}
+	fmt.Fprintf(f, "start %d\n", os.Getpid())
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	_ = i.Serve(ctx, &ears{f: f})
+	return 0
+}
+
+type ears struct {
+	mu   sync.Mutex
+	f    *os.File
+	got  []call.Event
+	fail error
+	news chan struct{}
+}
+
+func (e *ears) Ring(ev call.Event) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.fail != nil {
+		return e.fail
+	}
+	e.got = append(e.got, ev)
+	if e.f != nil {
+		fmt.Fprintf(e.f, "ring %s\n", ev.Number)
+	}
+	if e.news != nil {
+		e.news <- struct{}{}
+	}
+	return nil
+}
+
+func (e *ears) Peer(_ context.Context, _ Hello, c *Conn) {
+	for {
+		kind, raw, err := c.Receive()
+		if err != nil {
+			return
+		}
+		_ = c.Send(kind, raw)
+	}
+}
+
+// TestFiftyAtOnce: fifty programs hand a call over while nothing runs. One
+// resident comes up, and it hears fifty calls.
+func TestFiftyAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	t.Cleanup(func() { endResidents(t, dir) })
+	var all sync.WaitGroup
+	for n := range 50 {
+		all.Go(func() {
+			cmd := exec.Command(os.Args[0], strconv.Itoa(1000+n))
+			cmd.Env = append(os.Environ(), roleEnv+"=ring", "WIEBELT_INSTANCE_DIR="+dir)
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("ring %d: %v: %s", n, err, out)
+			}
+		})
+	}
+	all.Wait()
+	var rings map[string]int
+	starts := 0
+	waitFor(t, "fifty calls", func() bool {
+		b, _ := os.ReadFile(filepath.Join(dir, "heard"))
+		rings, starts = map[string]int{}, 0
+		for l := range strings.Lines(string(b)) {
+			if n, ok := strings.CutPrefix(strings.TrimSpace(l), "ring "); ok {
+				rings[n]++
+			} else if strings.HasPrefix(l, "start") {
+				starts++
+			}
+		}
+		return len(rings) >= 50
+	})
+	for n, times := range rings {
+		if times != 1 {
+			t.Errorf("call %s was heard %d times", n, times)
+		}
+	}
+	if starts != 1 || len(rings) != 50 {
+		t.Errorf("%d residents, %d calls", starts, len(rings))
+	}
+}
+
+func waitFor(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(30 * time.Second); !ok(); <-tick.C {
+		if time.Now().After(end) {
+			t.Fatalf("waited in vain for %s", what)
+		}
+	}
+}
+
+func endResidents(t *testing.T, dir string) {
+	b, _ := os.ReadFile(filepath.Join(dir, "heard"))
+	for l := range strings.Lines(string(b)) {
+		if pid, err := strconv.Atoi(strings.TrimSpace(strings.TrimPrefix(l, "start "))); err == nil {
+			p, err := os.FindProcess(pid)
+			if err != nil {
+				t.Error(err)
+				continue
+			}
+			_ = p.Kill()
+			_, _ = p.Wait()
+		}
+	}
+}
+
+func serve(t *testing.T, dir string, e *ears) *Instance {
+	t.Helper()
+	i, err := Acquire(config(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() { _ = i.Serve(ctx, e); close(done) }()
+	t.Cleanup(func() { cancel(); <-done; _ = i.Close() })
+	return i
+}
+
+func TestOneAtATime(t *testing.T) {
+	dir := t.TempDir()
+	serve(t, dir, &ears{})
+	if _, err := Acquire(config(dir)); !errors.Is(err, ErrRunning) {
+		t.Fatalf("%v", err)
+	}
+}
+
+func TestWholeEventArrives(t *testing.T) {
+	dir := t.TempDir()
+	e := &ears{news: make(chan struct{}, 1)}
+	serve(t, dir, e)
+	want := call.Event{Way: call.Way{Kind: call.KindCommand, Tells: call.TellsRing}, ID: "x", State: call.Ended, Direction: call.Outgoing,
+		Reason: call.Missed, Number: "0612345678", Name: "J. de Vries", Line: "101", Via: "102", At: time.Now().Round(0)}
+	if err := deliver(t.Context(), config(dir), want); err != nil {
+		t.Fatal(err)
+	}
+	<-e.news
+	got := e.got[0]
+	if !got.At.Equal(want.At) {
+		t.Error("another time")
+	}
+	got.At = want.At
+	if got != want {
+		t.Errorf("%+v\n%+v", got, want)
+	}
+}
+
+func TestInboxIsReadAtStartAndKeptWhileNotTaken(t *testing.T) {
+	dir := t.TempDir()
+	started := 0
+	ring := func(n string) error {
+		return HandOver(t.Context(), config(dir), call.Event{Way: call.Way{Kind: call.KindCommand}, Number: n, At: time.Now()},
+			func() error { started++; return nil })
+	}
+	for n := range 20 {
+		if err := ring(strconv.Itoa(n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if started != 20 {
+		t.Errorf("start was called %d times", started)
+	}
+	e := &ears{fail: errors.New("stopping")}
+	box := newInbox(config(dir), e)
+	box.read()
+	if files, _ := filepath.Glob(filepath.Join(dir, "inbox", "*.call")); len(files) != 20 {
+		t.Fatalf("%d of 20 calls are left though none was taken", len(files))
+	}
+	e.fail = nil
+	box.read()
+	if len(e.got) != 20 || e.got[0].Number != "0" || e.got[19].Number != "19" {
+		t.Fatalf("%d calls", len(e.got))
+	}
+	if files, _ := os.ReadDir(filepath.Join(dir, "inbox")); len(files) != 0 {
+		t.Errorf("%d files left", len(files))
+	}
+}
+
+func TestInboxLimits(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "inbox"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	put := func(name string, b []byte) {
+		if err := os.WriteFile(filepath.Join(dir, "inbox", name), b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("1.call", bytes.Repeat([]byte("x"), inboxSize+1))
+	put("2.call", []byte("no json"))
+	put("3.call", []byte(`{"way":"baresip","state":"ringing","number":"1","at":"2026-01-01T00:00:00Z"}`))
+	put("4.call", []byte(`{"way":"url","state":"ended","number":"1","at":"2026-01-01T00:00:00Z"}`))
+	if err := os.Symlink("/etc/passwd", filepath.Join(dir, "inbox", "5.call")); err != nil {
+		t.Fatal(err)
+	}
+	e := &ears{}
+	newInbox(config(dir), e).read()
+	if len(e.got) != 0 {
+		t.Errorf("%+v", e.got)
+	}
+	if files, _ := os.ReadDir(filepath.Join(dir, "inbox")); len(files) != 0 {
+		t.Errorf("%d files left", len(files))
+	}
+	for n := range inboxLimit {
+		put(fmt.Sprintf("%d.call", n), []byte("{}"))
+	}
+	err := HandOver(t.Context(), config(dir), call.Event{Way: call.Way{Kind: call.KindCommand}, At: time.Now()}, func() error { return nil })
+	if !errors.Is(err, ErrInboxFull) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestAfterQuitNothingStarts(t *testing.T) {
+	dir := t.TempDir()
+	if err := MarkQuit(config(dir)); err != nil {
+		t.Fatal(err)
+	}
+	e := call.Event{Way: call.Way{Kind: call.KindCommand}, Number: "1", At: time.Now()}
+	start := func() error { t.Error("started"); return nil }
+	if err := HandOver(t.Context(), config(dir), e, start); !errors.Is(err, ErrQuit) {
+		t.Errorf("%v", err)
+	}
+	if err := HandOver(t.Context(), config(dir), e, nil); !errors.Is(err, ErrNotRunning) {
+		t.Errorf("%v", err)
+	}
+	ClearQuit(config(dir))
+	started := false
+	if err := HandOver(t.Context(), config(dir), e, func() error { started = true; return nil }); err != nil || !started {
+		t.Errorf("%v %v", err, started)
+	}
+}
+
+// TestGarbage sends what no program of ours would: nothing crashes and a good
+// call still gets through.
+func TestGarbage(t *testing.T) {
+	dir := t.TempDir()
+	e := &ears{news: make(chan struct{}, 1)}
+	serve(t, dir, e)
+	for n := range 300 {
+		c, err := net.Dial("unix", filepath.Join(dir, "s"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := make([]byte, 1+n*7%3000)
+		_, _ = rand.Read(b)
+		switch n % 4 {
+		case 0:
+			_, _ = c.Write(b)
+		case 1:
+			_, _ = c.Write([]byte(`{"kind":"hello","msg":{"role":"ring"}}` + "\n" + string(b) + "\n"))
+		case 2:
+			_, _ = c.Write([]byte(`{"kind":"ring"}` + "\n"))
+		case 3:
+			_, _ = c.Write(bytes.Repeat([]byte("["), 100_000))
+		}
+		_ = c.Close()
+	}
+	waitFor(t, "a good call", func() bool {
+		return deliver(t.Context(), config(dir), call.Event{Way: call.Way{Kind: call.KindCommand}, Number: "1", At: time.Now()}) == nil
+	})
+	<-e.news
+	if len(e.got) != 1 {
+		t.Errorf("%d calls", len(e.got))
+	}
+}
+
+// TestOtherUser: another user of the machine gets nowhere, even with the socket
+// open to all.
+func TestOtherUser(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Fatal("this test needs root to become another user")
+	}
+	dir := t.TempDir()
+	e := &ears{}
+	serve(t, dir, e)
+	for _, p := range []string{dir, filepath.Dir(dir), filepath.Dir(filepath.Dir(dir))} {
+		if err := os.Chmod(p, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Chmod(filepath.Join(dir, "s"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	exe, err := os.ReadFile(os.Args[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	stranger := filepath.Join(dir, "stranger")
+	if err := os.WriteFile(stranger, exe, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", stranger)
+	cmd.Env = append(os.Environ(), roleEnv+"=stranger", "WIEBELT_INSTANCE_DIR="+dir)
+	cmd.Dir = "/"
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if got := strings.TrimSpace(string(out)); got != "0" {
+		t.Errorf("%s of 100 connections of another user were answered", got)
+	}
+}
+
+func TestPeerTalksBothWays(t *testing.T) {
+	dir := t.TempDir()
+	serve(t, dir, &ears{})
+	c, hello, err := Connect(t.Context(), config(dir), RoleDesk)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if hello.Role != "resident" || hello.Build != "b" {
+		t.Errorf("%+v", hello)
+	}
+	if err := c.Send("echo", map[string]int{"n": 7}); err != nil {
+		t.Fatal(err)
+	}
+	kind, raw, err := c.Receive()
+	if err != nil || kind != "echo" || string(raw) != `{"n":7}` {
+		t.Errorf("%s %s %v", kind, raw, err)
+	}
+}
+
+func FuzzDecodeEvent(f *testing.F) {
+	b, _ := json.Marshal(encodeEvent(call.Event{Way: call.Way{Kind: call.KindCommand}, Number: "1", At: time.Now()}))
+	f.Add(b)
+	f.Add([]byte(`{"way":"url","at":"2026-01-01T00:00:00Z","state":"ended"}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		e, err := decodeEvent(b)
+		if err == nil && (len(e.Number) > call.MaxNumber || e.Way.Kind == call.KindURL && e.State == call.Ended) {
+			t.Fatalf("%+v", e)
+		}
+	})
+}

@@ -1,0 +1,163 @@
+package profile
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestFindWithProfileFolder(t *testing.T) {
+	dir := t.TempDir()
+	d, err := Find(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := (Dirs{dir, dir, filepath.Join(dir, "run")}); d != want {
+		t.Errorf("%+v, want %+v", d, want)
+	}
+	t.Chdir(dir)
+	if d, err = Find("sub"); err != nil || d.Config != filepath.Join(dir, "sub") {
+		t.Errorf("relative: %+v, %v", d, err)
+	}
+	if _, err = Find("a\x00b"); !errors.Is(err, ErrNotLocal) {
+		t.Errorf("with a zero byte: %v", err)
+	}
+}
+
+func TestMakeIsForUsOnly(t *testing.T) {
+	root := filepath.Join(t.TempDir(), "p")
+	d, _ := Find(root)
+	if err := d.Make(); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Make(); err != nil {
+		t.Fatalf("a second time: %v", err)
+	}
+	for _, dir := range []string{d.Config, d.Run} {
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			t.Errorf("%s: %v", dir, err)
+		}
+	}
+	checkModes(t, d)
+}
+
+func TestWriteFile(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a[1]*?.toml")
+	if filepath.Separator == '\\' {
+		path = filepath.Join(dir, "a[1].toml")
+	}
+	for _, s := range []string{"one", "two", ""} {
+		if err := WriteFile(path, []byte(s), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if b, err := os.ReadFile(path); err != nil || string(b) != s {
+			t.Fatalf("%q, %v; want %q", b, err, s)
+		}
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 1 {
+		t.Errorf("%d files left, want 1", len(left))
+	}
+}
+
+// TestFailedWriteKeepsTheOldFile: a folder in the file's place is as good an
+// obstacle as any.
+func TestFailedWriteKeepsTheOldFile(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "f")
+	if err := os.MkdirAll(filepath.Join(path, "inside"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteFile(path, []byte("x"), 0o600); err == nil {
+		t.Fatal("wrote over a folder")
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 1 {
+		t.Errorf("%d files left, want 1", len(left))
+	}
+	if err := WriteFile(filepath.Join(dir, "none", "f"), nil, 0o600); err == nil {
+		t.Error("wrote into a folder that is not there")
+	}
+}
+
+// TestCreateFileOnce: many programs at once, one wins, and all find its file.
+func TestCreateFileOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	const n = 20
+	won := make(chan string, n)
+	for i := range n {
+		text := strings.Repeat(string(rune('a'+i)), 5000)
+		go func() {
+			err := CreateFile(path, []byte(text), 0o600)
+			switch {
+			case err == nil:
+				won <- text
+			case errors.Is(err, os.ErrExist):
+				won <- ""
+			default:
+				won <- "error: " + err.Error()
+			}
+		}()
+	}
+	var winner []string
+	for range n {
+		if w := <-won; w != "" {
+			winner = append(winner, w)
+		}
+	}
+	if len(winner) != 1 {
+		t.Fatalf("%d winners", len(winner))
+	}
+	if b, err := os.ReadFile(path); err != nil || string(b) != winner[0] {
+		t.Errorf("the file is not the winner's: %v", err)
+	}
+}
+
+func TestRemoveFileTakesWhatWasLeft(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "f")
+	if temp, err := writeTemp(path, []byte("half"), 0o600); err != nil {
+		t.Fatal(temp, err)
+	}
+	for range 2 { // the second time there is nothing to remove
+		if err := RemoveFile(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 0 {
+		t.Errorf("left: %v", left)
+	}
+}
+
+func TestSocketPath(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	short := Dirs{Run: "/run/user/1000/wiebelt"}
+	if p, err := short.SocketPath("app.sock"); err != nil || p != filepath.Join(short.Run, "app.sock") {
+		t.Errorf("%q, %v", p, err)
+	}
+	var paths []string
+	for _, r := range []string{"x", "y"} {
+		d := Dirs{Run: "/" + strings.Repeat(r, 95)}
+		p, err := d.SocketPath("app.sock")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(p) > maxSocket || !strings.HasPrefix(p, os.TempDir()) {
+			t.Errorf("%d bytes: %s", len(p), p)
+		}
+		again, _ := d.SocketPath("app.sock")
+		if again != p {
+			t.Errorf("not stable: %s, %s", p, again)
+		}
+		paths = append(paths, p)
+	}
+	if paths[0] == paths[1] {
+		t.Error("two profiles share a socket")
+	}
+	// Exactly at the limit it stays where it belongs.
+	d := Dirs{Run: "/" + strings.Repeat("r", maxSocket-len("/")-len("/s"))}
+	if p, _ := d.SocketPath("s"); len(p) != maxSocket || filepath.Dir(p) != d.Run {
+		t.Errorf("at the limit: %s", p)
+	}
+}

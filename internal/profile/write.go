@@ -1,0 +1,108 @@
+package profile
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// staleAfter is how old a temporary file must be before it counts as left over
+// from a program that was ended while writing.
+const staleAfter = 10 * time.Minute
+
+// WriteFile writes b to path so that a reader, or a machine that loses power,
+// finds the old or the new contents: temporary file in the same folder, synced,
+// renamed, folder synced. A link at path is replaced, not followed.
+func WriteFile(path string, b []byte, mode fs.FileMode) error {
+	sweep(path, time.Now().Add(-staleAfter))
+	temp, err := writeTemp(path, b, mode)
+	if err != nil {
+		return err
+	}
+	if err := rename(temp, path); err != nil {
+		os.Remove(temp)
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+// CreateFile is WriteFile for a file that must not be there yet: of several
+// programs that create it at once exactly one succeeds, the others get an error
+// that is fs.ErrExist and find the whole file.
+func CreateFile(path string, b []byte, mode fs.FileMode) error {
+	sweep(path, time.Now().Add(-staleAfter))
+	temp, err := writeTemp(path, b, mode)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(temp)
+	if err := os.Link(temp, path); err != nil {
+		if errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		// A file system without hard links: then creating decides who is first.
+		return createPlain(path, b, mode)
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+// RemoveFile removes path and whatever an interrupted WriteFile left of it. A
+// file that is not there is no error.
+func RemoveFile(path string) error {
+	sweep(path, time.Now().Add(time.Hour))
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+func writeTemp(path string, b []byte, mode fs.FileMode) (temp string, err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), tempPattern(path))
+	if err != nil {
+		return "", err
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+			os.Remove(f.Name())
+		}
+	}()
+	if err := f.Chmod(mode); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		return "", err
+	}
+	if _, err := f.Write(b); err != nil {
+		return "", err
+	}
+	if err := f.Sync(); err != nil {
+		return "", err
+	}
+	return f.Name(), f.Close()
+}
+
+func createPlain(path string, b []byte, mode fs.FileMode) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err != nil {
+		os.Remove(path)
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+func tempPattern(path string) string { return "." + filepath.Base(path) + ".*.tmp" }
+
+// sweep removes temporary files of path that are older than before.
+func sweep(path string, before time.Time) {
+	left, _ := filepath.Glob(filepath.Join(globQuote(filepath.Dir(path)), tempPattern(path)))
+	for _, f := range left {
+		if info, err := os.Lstat(f); err == nil && info.Mode().IsRegular() && info.ModTime().Before(before) {
+			os.Remove(f)
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package secret
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"wiebelt/internal/profile"
+)
+
+// fileStore keeps each secret in a file of its own, so that two programs never
+// write the same one for two reasons.
+type fileStore struct{ dir string }
+
+func newFileStore(dirs profile.Dirs) *fileStore {
+	return &fileStore{filepath.Join(dirs.State, "secrets")}
+}
+
+// kept is the contents of such a file. It repeats whose secret it is: a file
+// that was renamed gives nothing away.
+type kept struct {
+	Version int    `json:"version"`
+	Kind    string `json:"kind"`
+	Origin  string `json:"origin"`
+	Client  string `json:"client"`
+	Secret  string `json:"secret"`
+}
+
+func (s *fileStore) path(ref Ref) string { return filepath.Join(s.dir, ref.digest()+".json") }
+
+func (s *fileStore) Get(ctx context.Context, ref Ref) (string, error) {
+	if err := check(ctx, ref); err != nil {
+		return "", err
+	}
+	b, err := readPrivate(s.path(ref))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", ErrNotSet
+	}
+	if err != nil {
+		return "", err
+	}
+	var k kept
+	if json.Unmarshal(b, &k) != nil || k.Version != 1 || k.Secret == "" {
+		return "", ErrDamaged
+	}
+	if (Ref{k.Kind, k.Origin, k.Client}) != ref {
+		return "", ErrNotSet
+	}
+	return k.Secret, nil
+}
+
+func (s *fileStore) Set(ctx context.Context, ref Ref, secret string) error {
+	if err := checkSet(ctx, ref, secret); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		return err
+	}
+	b, err := json.Marshal(kept{1, ref.kind, ref.origin, ref.client, secret})
+	if err != nil {
+		return ErrDamaged // cannot be: four texts and a number
+	}
+	return profile.WriteFile(s.path(ref), append(b, '\n'), 0o600)
+}
+
+func (s *fileStore) Delete(ctx context.Context, ref Ref) error {
+	if err := check(ctx, ref); err != nil {
+		return err
+	}
+	if _, err := os.Lstat(s.dir); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return profile.RemoveFile(s.path(ref))
+}
+
+func (s *fileStore) Clear(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return os.RemoveAll(s.dir)
+}
+
+// maxFile is more than any file of ours can be long.
+const maxFile = 16 << 10
+
+// readPrivate reads a small file, unless somebody else could have read or
+// written it.
+func readPrivate(path string) ([]byte, error) {
+	f, err := openPrivate(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(b) > maxFile {
+		return nil, ErrDamaged
+	}
+	return b, nil
+}

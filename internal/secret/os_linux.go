@@ -1,0 +1,28 @@
+package secret
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/godbus/dbus/v5"
+)
+
+// reachable looks for the session bus without starting one: a bus of our own
+// would have no store on it, and nobody to end it.
+func reachable() error {
+	c, err := dbus.SessionBusPrivateNoAutoStartup()
+	if err != nil {
+		return errors.New("no session bus")
+	}
+	return c.Close()
+}
+
+// isLocked recognises a collection that is locked, whose prompt was dismissed,
+// or that was never made because nobody logged in to it.
+func isLocked(err error) bool {
+	var e dbus.Error
+	if errors.As(err, &e) && e.Name == "org.freedesktop.Secret.Error.IsLocked" {
+		return true
+	}
+	return strings.HasPrefix(err.Error(), "failed to unlock")
+}

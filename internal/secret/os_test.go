@@ -1,0 +1,156 @@
+package secret
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/zalando/go-keyring"
+	"go.uber.org/goleak"
+)
+
+// fakeRing is a system store in memory. A call waits for gate if there is one.
+type fakeRing struct {
+	mu   sync.Mutex
+	held map[string]string
+	err  error
+	gate chan struct{}
+	mad  bool
+}
+
+func (r *fakeRing) enter() error {
+	if r.gate != nil {
+		<-r.gate
+	}
+	if r.mad {
+		panic("nonsense")
+	}
+	return r.err
+}
+
+func (r *fakeRing) Get(service, user string) (string, error) {
+	if err := r.enter(); err != nil {
+		return "", err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	v, ok := r.held[service+"\n"+user]
+	if !ok {
+		return "", keyring.ErrNotFound
+	}
+	return v, nil
+}
+
+func (r *fakeRing) Set(service, user, password string) error {
+	if err := r.enter(); err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.held[service+"\n"+user] = password
+	return nil
+}
+
+func (r *fakeRing) Delete(service, user string) error {
+	if _, err := r.Get(service, user); err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.held, service+"\n"+user)
+	return nil
+}
+
+func (r *fakeRing) DeleteAll(service string) error {
+	if err := r.enter(); err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for k := range r.held {
+		if strings.HasPrefix(k, service+"\n") {
+			delete(r.held, k)
+		}
+	}
+	return nil
+}
+
+func withRing(t *testing.T, r *fakeRing) *osStore {
+	t.Helper()
+	r.held = map[string]string{}
+	s := newOSStore(dirs(t))
+	s.ring = r
+	return s
+}
+
+func TestOSStore(t *testing.T) { everyStore(t, withRing(t, &fakeRing{})) }
+
+func TestProfilesDoNotShare(t *testing.T) {
+	r := &fakeRing{}
+	a, b := withRing(t, r), withRing(t, r)
+	ref := hub(t, "https://a.example", "c")
+	if err := a.Set(t.Context(), ref, "x"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Get(t.Context(), ref); !errors.Is(err, ErrNotSet) {
+		t.Errorf("another profile: %v", err)
+	}
+	if err := b.Clear(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Get(t.Context(), ref); err != nil {
+		t.Errorf("cleared with another profile: %v", err)
+	}
+}
+
+// TestStatesAreTold: absent, locked, full and not set are four things.
+func TestStatesAreTold(t *testing.T) {
+	ref := hub(t, "https://a.example", "c")
+	for _, c := range []struct {
+		ring *fakeRing
+		want error
+	}{
+		{&fakeRing{}, ErrNotSet},
+		{&fakeRing{err: keyring.ErrSetDataTooBig}, ErrFull},
+		{&fakeRing{err: keyring.ErrUnsupportedPlatform}, ErrNoStore},
+		{&fakeRing{err: errors.New("no session bus")}, ErrNoStore},
+		{&fakeRing{mad: true}, ErrNoStore},
+	} {
+		s := withRing(t, c.ring)
+		_, err := s.Get(t.Context(), ref)
+		for _, state := range []error{ErrNotSet, ErrNoStore, ErrLocked, ErrFull} {
+			if errors.Is(err, state) != (state == c.want) {
+				t.Errorf("%v: is %v", err, state)
+			}
+		}
+	}
+}
+
+// TestStoreThatWaits: the caller waits no longer than told, further calls do not
+// pile up behind the first, and when the store is back all is well.
+func TestStoreThatWaits(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	ref := hub(t, "https://a.example", "c")
+	ring := &fakeRing{gate: make(chan struct{})}
+	s := withRing(t, ring)
+	s.wait = 20 * time.Millisecond
+	for range 3 {
+		if _, err := s.Get(t.Context(), ref); !errors.Is(err, ErrLocked) {
+			t.Errorf("%v", err)
+		}
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.Get(gone, ref); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	close(ring.gate) // somebody unlocked it
+	s.wait = time.Minute
+	if _, err := s.Get(t.Context(), ref); !errors.Is(err, ErrNotSet) {
+		t.Errorf("afterwards: %v", err)
+	}
+	s.busy <- struct{}{} // the last call has ended
+}

@@ -1,0 +1,143 @@
+package secret
+
+import (
+	"bufio"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/godbus/dbus/v5"
+)
+
+// bus starts a private session bus and points this process to it. The services
+// that it may start are only those of its own folder, which is empty.
+func bus(t *testing.T) {
+	t.Helper()
+	home := t.TempDir()
+	for key, value := range map[string]string{"HOME": home, "XDG_DATA_HOME": filepath.Join(home, "data"), "XDG_CONFIG_HOME": filepath.Join(home, "config"),
+		"XDG_CACHE_HOME": filepath.Join(home, "cache"), "XDG_RUNTIME_DIR": filepath.Join(home, "run"), "XDG_DATA_DIRS": home, "DISPLAY": "", "WAYLAND_DISPLAY": "", "GNOME_KEYRING_CONTROL": ""} {
+		t.Setenv(key, value)
+	}
+	if err := os.Mkdir(filepath.Join(home, "run"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	config := filepath.Join(home, "bus.conf")
+	if err := os.WriteFile(config, []byte(`<busconfig><type>session</type><listen>unix:dir=`+home+`</listen>
+<policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/><allow own="*"/></policy></busconfig>`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	address := firstLine(t, start(t, "", "dbus-daemon", "--config-file="+config, "--nofork", "--print-address=1"))
+	t.Setenv("DBUS_SESSION_BUS_ADDRESS", address)
+}
+
+// start runs a program until the test ends.
+func start(t *testing.T, stdin, name string, args ...string) *bufio.Reader {
+	t.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Stdin = strings.NewReader(stdin)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	return bufio.NewReader(out)
+}
+
+func firstLine(t *testing.T, r *bufio.Reader) string {
+	t.Helper()
+	line, err := r.ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(line)
+}
+
+// gnomeKeyring starts the real store and waits until it owns its name. With a
+// password its login collection is made and unlocked, as at a log-on.
+func gnomeKeyring(t *testing.T, password string) {
+	t.Helper()
+	args := []string{"--foreground", "--components=secrets"}
+	if password != "" {
+		args = append(args, "--unlock")
+	}
+	c, err := dbus.SessionBusPrivateNoAutoStartup()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Auth(nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Hello(); err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	owned := make(chan *dbus.Signal, 16)
+	c.Signal(owned)
+	if err := c.AddMatchSignal(dbus.WithMatchInterface("org.freedesktop.DBus"), dbus.WithMatchMember("NameOwnerChanged")); err != nil {
+		t.Fatal(err)
+	}
+	start(t, password, "gnome-keyring-daemon", args...)
+	late := time.After(20 * time.Second)
+	for {
+		select {
+		case s := <-owned:
+			if len(s.Body) > 0 && s.Body[0] == "org.freedesktop.secrets" {
+				return
+			}
+		case <-late:
+			t.Fatal("gnome-keyring did not come up")
+		}
+	}
+}
+
+// TestRealStore goes through the states of a real Secret Service.
+func TestRealStore(t *testing.T) {
+	t.Run("no bus", func(t *testing.T) {
+		t.Setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path="+filepath.Join(t.TempDir(), "none"))
+		within(t, newOSStore(dirs(t)), ErrNoStore)
+	})
+	t.Run("no store on the bus", func(t *testing.T) {
+		bus(t)
+		within(t, newOSStore(dirs(t)), ErrNoStore)
+	})
+	t.Run("store without an open collection", func(t *testing.T) {
+		bus(t)
+		gnomeKeyring(t, "")
+		within(t, newOSStore(dirs(t)), ErrLocked)
+	})
+	t.Run("open store", func(t *testing.T) {
+		bus(t)
+		gnomeKeyring(t, "pw")
+		everyStore(t, newOSStore(dirs(t)))
+	})
+}
+
+// within asks a store that cannot answer, and expects one state in time.
+func within(t *testing.T, s Store, want error) {
+	t.Helper()
+	ref := hub(t, "https://a.example", "c")
+	begin := time.Now()
+	_, err := s.Get(t.Context(), ref)
+	if !errors.Is(err, want) {
+		t.Errorf("get: %v", err)
+	}
+	if err := s.Set(t.Context(), ref, "x"); !errors.Is(err, want) {
+		t.Errorf("set: %v", err)
+	}
+	t.Logf("%v in %v", err, time.Since(begin))
+	if d := time.Since(begin); d > 2*callTime+time.Second {
+		t.Errorf("took %v", d)
+	}
+}

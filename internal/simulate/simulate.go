@@ -1,0 +1,233 @@
+// Package simulate is a softphone for every protocol that we accept, for the
+// demonstration and for tests: so far the WebSocket and the HTTP of the
+// listener. It is written against the protocol (product.md, "How a call reaches
+// us"), not against the listener's code.
+//
+// Goroutines: a Phone has one that reads, from Dial to Close.
+package simulate
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gorilla/websocket"
+)
+
+// Deadline is how long a step may take when the caller's context sets no limit
+// of its own.
+const Deadline = 5 * time.Second
+
+// Call is what the softphone knows of a call. Empty fields are not sent.
+type Call struct {
+	ID        string `json:"id,omitempty"`
+	Number    string `json:"number,omitempty"`
+	Name      string `json:"name,omitempty"`
+	Line      string `json:"line,omitempty"`
+	Via       string `json:"via,omitempty"`
+	Direction string `json:"direction,omitempty"`
+}
+
+// Refused is the answer of a listener that did not take an event.
+type Refused struct {
+	Code    string // of the protocol, such as "bad_number"
+	Message string
+	Status  int // of HTTP; 0 on a WebSocket
+}
+
+// Error gives the code.
+func (r *Refused) Error() string { return "call report refused: " + r.Code }
+
+type report struct {
+	Event  string `json:"event"`
+	State  string `json:"state"`
+	Reason string `json:"reason,omitempty"`
+	Call
+}
+
+type reply struct {
+	Event   string `json:"event"`
+	ID      string `json:"id"`
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+// Phone is a softphone on the WebSocket. Its methods may be called from any
+// goroutine; reports go out one after another, each when the one before it was
+// answered.
+type Phone struct {
+	conn    *websocket.Conn
+	replies chan reply
+	done    chan struct{} // closed when the reader has ended
+	err     error         // why it ended; valid after done
+
+	mu sync.Mutex // one report at a time
+}
+
+// Dial connects to the listener on this computer.
+func Dial(ctx context.Context, port int, token string) (*Phone, error) {
+	ctx, cancel := context.WithTimeout(ctx, Deadline)
+	defer cancel()
+	d := websocket.Dialer{HandshakeTimeout: Deadline, Subprotocols: []string{"wiebelt.v1"}}
+	conn, resp, err := d.DialContext(ctx, "ws://"+address(port)+"/v1/events", http.Header{"Authorization": {"Bearer " + token}})
+	if err != nil {
+		if resp != nil && errors.Is(err, websocket.ErrBadHandshake) {
+			return nil, refused(resp)
+		}
+		return nil, fmt.Errorf("connect to listener: %w", err)
+	}
+	p := &Phone{conn: conn, replies: make(chan reply), done: make(chan struct{})}
+	go p.read()
+	return p, nil
+}
+
+func (p *Phone) read() {
+	defer close(p.done)
+	for {
+		var r reply
+		if p.err = p.conn.ReadJSON(&r); p.err != nil {
+			return
+		}
+		select {
+		case p.replies <- r:
+		case <-time.After(Deadline): // nobody waits for it any more
+		}
+	}
+}
+
+// Ring reports that a call rings and waits until the listener has taken it.
+func (p *Phone) Ring(ctx context.Context, c Call) error {
+	return p.report(ctx, report{Event: "call", State: "ringing", Call: c})
+}
+
+// Answer reports that a call was answered here.
+func (p *Phone) Answer(ctx context.Context, c Call) error {
+	return p.report(ctx, report{Event: "call", State: "answered", Call: c})
+}
+
+// End reports that a call is over; reason is one of the protocol's or empty.
+func (p *Phone) End(ctx context.Context, c Call, reason string) error {
+	return p.report(ctx, report{Event: "call", State: "ended", Reason: reason, Call: c})
+}
+
+func (p *Phone) report(ctx context.Context, r report) error {
+	b, err := json.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("report call: %w", err)
+	}
+	return p.Send(ctx, b)
+}
+
+// Send sends b as it is and waits for the answer to it. Only one message may be
+// without an answer at a time, so b must be one that gets an answer.
+func (p *Phone) Send(ctx context.Context, b []byte) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, Deadline)
+	defer cancel()
+	until, _ := ctx.Deadline()
+	p.conn.SetWriteDeadline(until)
+	if err := p.conn.WriteMessage(websocket.TextMessage, b); err != nil {
+		return fmt.Errorf("report call: %w", err)
+	}
+	select {
+	case r := <-p.replies:
+		if r.Event != "ack" {
+			return &Refused{Code: r.Code, Message: r.Message}
+		}
+		return nil
+	case <-p.done:
+		return fmt.Errorf("report call: %w", p.err)
+	case <-ctx.Done():
+		// The answer may still come and must not be taken for the next one's.
+		p.conn.Close()
+		return fmt.Errorf("report call: %w", ctx.Err())
+	}
+}
+
+// Done is closed when the connection has ended, by whichever side.
+func (p *Phone) Done() <-chan struct{} { return p.done }
+
+// Close hangs up the connection and waits for the reader.
+func (p *Phone) Close() error {
+	_ = p.conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseNormalClosure, ""), time.Now().Add(time.Second))
+	err := p.conn.Close()
+	for {
+		select {
+		case <-p.replies:
+		case <-p.done:
+			return err
+		}
+	}
+}
+
+// RingHTTP reports a ringing call the way a phone does that can only open an
+// address: GET /v1/call/<token>.
+func RingHTTP(ctx context.Context, port int, pathToken string, c Call) error {
+	return ReportHTTP(ctx, port, pathToken, "ringing", c)
+}
+
+// ReportHTTP is RingHTTP for any state of the protocol.
+func ReportHTTP(ctx context.Context, port int, pathToken, state string, c Call) error {
+	ctx, cancel := context.WithTimeout(ctx, Deadline)
+	defer cancel()
+	q := url.Values{"state": {state}}
+	for name, value := range map[string]string{
+		"id": c.ID, "number": c.Number, "name": c.Name, "line": c.Line, "via": c.Via, "direction": c.Direction,
+	} {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	u := url.URL{Scheme: "http", Host: address(port), Path: "/v1/call/" + pathToken, RawQuery: q.Encode()}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return errors.New("report call: address is not valid") // the error itself holds the token
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		var u *url.Error
+		if errors.As(err, &u) {
+			err = u.Err // without the address: the token and the number stand in it
+		}
+		return fmt.Errorf("report call: %w", err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusNoContent {
+		return refused(resp)
+	}
+	return nil
+}
+
+// client goes to this computer only: no proxy, no redirects, nothing kept open.
+var client = &http.Client{
+	Transport:     &http.Transport{DisableKeepAlives: true},
+	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+}
+
+func address(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
+
+// refused reads an answer of HTTP that is not a success.
+func refused(resp *http.Response) error {
+	r := &Refused{Status: resp.StatusCode}
+	b, err := io.ReadAll(io.LimitReader(resp.Body, 4<<10))
+	if err == nil && strings.HasPrefix(resp.Header.Get("Content-Type"), "application/json") {
+		var m reply
+		if json.Unmarshal(b, &m) == nil {
+			r.Code, r.Message = m.Code, m.Message
+		}
+	}
+	if r.Code == "" {
+		r.Code = "http " + strconv.Itoa(resp.StatusCode)
+	}
+	return r
+}

@@ -1,0 +1,135 @@
+package simulate_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+	"go.uber.org/goleak"
+
+	"wiebelt/internal/simulate"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// serve is the other end: a WebSocket that gets every message and answers what
+// answer says; nil is nothing, and closed ends the connection.
+func serve(t *testing.T, answer func(message string) (string, bool)) int {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/v1/events" || r.Header.Get("Authorization") != "Bearer tok" || len(r.Header["Origin"]) > 0 {
+			t.Errorf("handshake %s %v", r.URL, r.Header)
+		}
+		up := websocket.Upgrader{Subprotocols: []string{"wiebelt.v1"}}
+		c, err := up.Upgrade(w, r, nil)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer c.Close()
+		for {
+			_, m, err := c.ReadMessage()
+			if err != nil {
+				return
+			}
+			back, more := answer(string(m))
+			if !more {
+				return
+			}
+			if back != "" && c.WriteMessage(websocket.TextMessage, []byte(back)) != nil {
+				return
+			}
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s.Listener.Addr().(*net.TCPAddr).Port
+}
+
+func dial(t *testing.T, port int) *simulate.Phone {
+	t.Helper()
+	p, err := simulate.Dial(context.Background(), port, "tok")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Close() })
+	return p
+}
+
+// The messages are the protocol's, byte for byte, apart from the order of the
+// fields, which JSON leaves open.
+func TestWire(t *testing.T) {
+	var got []string
+	p := dial(t, serve(t, func(m string) (string, bool) {
+		got = append(got, m)
+		return `{"event":"ack","id":"7f3a"}`, true
+	}))
+	ctx := context.Background()
+	c := simulate.Call{ID: "7f3a", Number: "+31612345678", Name: "J. de Vries", Line: "020 123 45 67", Direction: "incoming"}
+	for _, err := range []error{p.Ring(ctx, c), p.Answer(ctx, simulate.Call{ID: "7f3a"}), p.End(ctx, simulate.Call{ID: "7f3a"}, "missed"), p.Ring(ctx, simulate.Call{Via: "Balie"})} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, want := range []string{
+		`{"event":"call","state":"ringing","id":"7f3a","number":"+31612345678","name":"J. de Vries","line":"020 123 45 67","direction":"incoming"}`,
+		`{"event":"call","state":"answered","id":"7f3a"}`,
+		`{"event":"call","state":"ended","reason":"missed","id":"7f3a"}`,
+		`{"event":"call","state":"ringing","via":"Balie"}`,
+	} {
+		if got[i] != want {
+			t.Errorf("sent %s\nwant %s", got[i], want)
+		}
+	}
+}
+
+func TestAnswersAreWaitedFor(t *testing.T) {
+	next := make(chan string, 1)
+	port := serve(t, func(string) (string, bool) {
+		s := <-next
+		return s, s != "close"
+	})
+	p := dial(t, port)
+	ctx := context.Background()
+	next <- `{"event":"error","code":"bad_number","message":"no"}`
+	var refused *simulate.Refused
+	if err := p.Ring(ctx, simulate.Call{}); !errors.As(err, &refused) || refused.Code != "bad_number" || refused.Message != "no" {
+		t.Errorf("%v", err)
+	}
+	next <- "close"
+	if err := p.Ring(ctx, simulate.Call{}); err == nil || errors.As(err, &refused) {
+		t.Errorf("closed without an answer: %v", err)
+	}
+	<-p.Done()
+
+	p = dial(t, port)
+	short, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
+	defer cancel()
+	next <- ""
+	if err := p.Ring(short, simulate.Call{}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("no answer: %v", err)
+	}
+	// A late answer must not count for the next report.
+	if err := p.Ring(ctx, simulate.Call{}); err == nil {
+		t.Error("report on a connection whose answers are out of step")
+	}
+}
+
+func TestNobodyThere(t *testing.T) {
+	ln, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := ln.Addr().(*net.TCPAddr).Port
+	ln.Close()
+	if _, err := simulate.Dial(context.Background(), port, "tok"); err == nil {
+		t.Error("connected to nobody")
+	}
+	if err := simulate.RingHTTP(context.Background(), port, "tok", simulate.Call{Number: "1"}); err == nil {
+		t.Error("reported to nobody")
+	}
+}

@@ -1,0 +1,79 @@
+package baresip
+
+import (
+	"bufio"
+	"errors"
+	"io"
+)
+
+// maxFrame is the longest frame that is read, in bytes. baresip's are below
+// 1 KiB.
+const maxFrame = 64 << 10
+
+// errFrame is the end of a connection: after a bad frame nobody knows where the
+// next one begins.
+var errFrame = errors.New("bytes are not a netstring")
+
+// frameReader reads netstrings: a length in decimal digits, a colon, so many
+// bytes, a comma.
+type frameReader struct {
+	r            *bufio.Reader
+	began, ended func() // around a frame, once its first byte is there
+	buf          []byte
+}
+
+func newFrameReader(r *bufio.Reader) *frameReader {
+	return &frameReader{r: r, began: func() {}, ended: func() {}}
+}
+
+// next gives the content of the next frame, valid until the next call. The
+// error is io.EOF only between frames.
+func (f *frameReader) next() ([]byte, error) {
+	if _, err := f.r.Peek(1); err != nil {
+		return nil, err
+	}
+	f.began()
+	n, err := f.length()
+	if err != nil {
+		return nil, err
+	}
+	if cap(f.buf) < n+1 {
+		f.buf = make([]byte, n+1)
+	}
+	b := f.buf[:n+1]
+	if _, err := io.ReadFull(f.r, b); err != nil {
+		return nil, whole(err)
+	}
+	if b[n] != ',' {
+		return nil, errFrame
+	}
+	f.ended()
+	return b[:n], nil
+}
+
+// length reads "123:". A netstring's length has no sign and no leading zero.
+func (f *frameReader) length() (int, error) {
+	n := 0
+	for i := 0; ; i++ {
+		c, err := f.r.ReadByte()
+		switch {
+		case err != nil:
+			return 0, whole(err)
+		case c == ':' && i > 0:
+			return n, nil
+		case c < '0' || c > '9', i == 1 && n == 0:
+			return 0, errFrame
+		}
+		if n = n*10 + int(c-'0'); n > maxFrame {
+			return 0, errFrame
+		}
+	}
+}
+
+// whole turns an end of input within a frame into an error of its own.
+func whole(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}

@@ -1,0 +1,82 @@
+package listener
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// Announcement is the content of listener.json, from which a plug-in of a
+// softphone learns where to report (corrections.md 15).
+type Announcement struct {
+	Version int    `json:"version"`
+	Port    int    `json:"port"`
+	Token   string `json:"token"`
+	PID     int    `json:"pid"`
+}
+
+// Announce writes listener.json to path, for the user only and by rename, so
+// that a reader sees all of it or nothing. Close removes it. The folder is made
+// (0700) if it is not there.
+func (l *Listener) Announce(path string) error {
+	b, err := json.Marshal(Announcement{Version: 1, Port: l.port, Token: l.cfg.SocketToken, PID: os.Getpid()})
+	if err != nil {
+		return fmt.Errorf("announce listener: %w", err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.stopping {
+		return fmt.Errorf("announce listener: %w", ErrStopping)
+	}
+	if err := writeFile(path, append(b, '\n')); err != nil {
+		return fmt.Errorf("announce listener: %w", err)
+	}
+	l.announced = path
+	return nil
+}
+
+func writeFile(path string, b []byte) error {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, ".listener-*") // made with 0600
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	return err
+}
+
+// withdraw removes the announced file, unless another instance has written its
+// own there since.
+func (l *Listener) withdraw() {
+	l.mu.Lock()
+	path := l.announced
+	l.announced = ""
+	l.mu.Unlock()
+	if path == "" {
+		return
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return
+	}
+	var a Announcement
+	if json.Unmarshal(b, &a) == nil && (a.PID != os.Getpid() || a.Port != l.port) {
+		return
+	}
+	if err := os.Remove(path); err != nil {
+		l.cfg.Log.Warn("listener.json could not be removed", "error", err)
+	}
+}

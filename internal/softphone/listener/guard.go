@@ -1,0 +1,143 @@
+package listener
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// The paths there are.
+const (
+	pathEvents = "/v1/events"
+	pathCall   = "/v1/call"
+)
+
+// guard judges where a request comes from, before anything of it is used
+// (security.md T1, T2; corrections.md 16). It is never changed.
+type guard struct {
+	hosts   map[string]bool
+	origins map[string]bool
+}
+
+func newGuard(port int, origins []string, log *slog.Logger) guard {
+	p := ":" + strconv.Itoa(port)
+	g := guard{
+		hosts:   map[string]bool{"127.0.0.1" + p: true, "[::1]" + p: true, "localhost" + p: true},
+		origins: map[string]bool{},
+	}
+	for i, o := range origins {
+		if !isOrigin(o) {
+			// Never let in rather than guessed at.
+			log.Warn("allowed origin is not of the form https://host and is left out", "index", i)
+			continue
+		}
+		g.origins[o] = true
+	}
+	return g
+}
+
+// isOrigin tells whether s is an origin as browsers write it: scheme, host and
+// perhaps port, nothing more.
+func isOrigin(s string) bool {
+	u, err := url.Parse(s)
+	return err == nil && u.Scheme != "" && u.Hostname() != "" && !strings.ContainsAny(u.Host, "*@ ") &&
+		s == u.Scheme+"://"+u.Host
+}
+
+// check gives the reason to refuse r, none if it may go on.
+func (g guard) check(r *http.Request) code {
+	// A request line with a whole address in it is for proxies; there the
+	// address would count and not the Host header.
+	if !g.hosts[r.Host] || !strings.HasPrefix(r.RequestURI, "/") {
+		return wrongHost
+	}
+	for _, h := range [...]string{"Sec-Purpose", "Purpose", "X-Purpose", "X-Moz"} {
+		for _, v := range r.Header[h] {
+			if strings.Contains(strings.ToLower(v), "prefetch") {
+				return badOrigin
+			}
+		}
+	}
+	origin, sent := r.Header["Origin"]
+	allowed := sent && len(origin) == 1 && g.origins[origin[0]]
+	if sent && !allowed {
+		return badOrigin
+	}
+	if allowed || isLink(r) {
+		return none
+	}
+	for _, v := range r.Header["Sec-Fetch-Site"] {
+		if v != "none" {
+			return badOrigin
+		}
+	}
+	for _, v := range r.Header["Referer"] {
+		u, err := url.Parse(v)
+		if err != nil || !g.origins[u.Scheme+"://"+u.Host] {
+			return badOrigin
+		}
+	}
+	return none
+}
+
+// isLink tells whether a browser opens /v1/call/<token> as a page of its own.
+// That is how phones that can only open an address work, some of them from a
+// page.
+func isLink(r *http.Request) bool {
+	return r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, pathCall+"/") &&
+		is(r, "Sec-Fetch-Mode", "navigate") && is(r, "Sec-Fetch-Dest", "document")
+}
+
+// is tells whether header name was sent once, with this value.
+func is(r *http.Request, name, value string) bool {
+	v := r.Header[name]
+	return len(v) == 1 && v[0] == value
+}
+
+// matches compares in constant time. A token that is not set matches nothing.
+func (t token) matches(s string) bool {
+	sum := sha256.Sum256([]byte(s))
+	return subtle.ConstantTimeCompare(t.sum[:], sum[:]) == 1 && t.set
+}
+
+// bearer gives the token of the Authorization header; false if there is none
+// that can be read, or more than one.
+func bearer(r *http.Request) (string, bool) {
+	v := r.Header["Authorization"]
+	if len(v) != 1 {
+		return "", false
+	}
+	scheme, tok, ok := strings.Cut(v[0], " ")
+	if !ok || !strings.EqualFold(scheme, "Bearer") {
+		return "", false
+	}
+	return strings.TrimSpace(tok), true
+}
+
+// socketTokenOK tells whether r carries the socket token: in its Authorization
+// header or as a subprotocol. Where both are given, both must be right.
+func (l *Listener) socketTokenOK(r *http.Request, protocols []string) bool {
+	ok := false
+	if len(r.Header["Authorization"]) > 0 {
+		tok, readable := bearer(r)
+		if !readable || !l.socketToken.matches(tok) {
+			return false
+		}
+		ok = true
+	}
+	for _, p := range protocols {
+		tok, is := strings.CutPrefix(p, tokenProtocol)
+		if !is {
+			continue
+		}
+		if !l.socketToken.matches(tok) {
+			return false
+		}
+		ok = true
+	}
+	return ok
+}

@@ -1,0 +1,193 @@
+package listener
+
+import (
+	"errors"
+	"fmt"
+	"html"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"wiebelt/internal/call"
+	"wiebelt/internal/text"
+)
+
+// ServeHTTP judges and answers one request. It is exported for net/http only.
+func (l *Listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	if c := l.guard.check(r); c != none {
+		l.refuse(w, r, c)
+		return
+	}
+	switch {
+	case r.URL.Path == pathEvents:
+		l.events(w, r)
+	case l.cfg.HTTP && (r.URL.Path == pathCall || strings.HasPrefix(r.URL.Path, pathCall+"/")):
+		l.call(w, r)
+	default:
+		l.refuse(w, r, notFound)
+	}
+}
+
+// call takes one report over HTTP.
+func (l *Listener) call(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet && r.Method != http.MethodPost {
+		w.Header().Set("Allow", "GET, POST")
+		l.refuse(w, r, badMethod)
+		return
+	}
+	way, rate, ok := l.httpWay(r)
+	if !ok {
+		l.refuse(w, r, badToken)
+		return
+	}
+	if l.isStopping() {
+		l.refuse(w, r, stopping)
+		return
+	}
+	if !rate.take(l.cfg.Now()) {
+		l.refuse(w, r, slowDown)
+		return
+	}
+	f, c := readForm(w, r)
+	if c == none {
+		var e call.Event
+		if e, c = f.toEvent(way, l.cfg.Now()); c == none {
+			c = l.take(e)
+		}
+	}
+	if c != none {
+		l.refuse(w, r, c)
+		return
+	}
+	if isPage(r) {
+		l.page(w, r, http.StatusOK, none)
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// httpWay gives the way in that r's token stands for, and its rate. HTTP says
+// nothing about what a phone will report later, so a way tells the ring until
+// it has told more.
+func (l *Listener) httpWay(r *http.Request) (call.Way, *bucket, bool) {
+	if tok, inPath := strings.CutPrefix(r.URL.Path, pathCall+"/"); inPath {
+		return call.Way{Kind: call.KindHTTP, Conn: "path", Tells: call.TellsRing}, &l.pathRate, l.pathToken.matches(tok)
+	}
+	tok, ok := bearer(r)
+	return call.Way{Kind: call.KindHTTP, Conn: "bearer", Tells: call.TellsRing}, &l.bearerRate, ok && l.socketToken.matches(tok)
+}
+
+// readForm reads the fields of the address and of a posted form. A field that
+// is given twice is an error, also once here and once there.
+func readForm(w http.ResponseWriter, r *http.Request) (fields, code) {
+	var f fields
+	seen := map[string]bool{}
+	add := func(raw string) bool {
+		values, err := url.ParseQuery(raw)
+		if err != nil {
+			return false
+		}
+		for name, v := range values {
+			to := f.field(name)
+			if to == nil {
+				continue
+			}
+			if len(v) != 1 || seen[name] {
+				return false
+			}
+			seen[name] = true
+			*to = v[0]
+		}
+		return true
+	}
+	if !add(r.URL.RawQuery) {
+		return f, badRequest
+	}
+	if r.Method != http.MethodPost {
+		return f, none
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxMessage))
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		return f, tooLarge
+	case err != nil:
+		return f, badRequest
+	case len(body) == 0:
+		return f, none
+	}
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || kind != "application/x-www-form-urlencoded" || !add(string(body)) {
+		return f, badRequest
+	}
+	return f, none
+}
+
+// refuse answers with a code and nothing of the request.
+func (l *Listener) refuse(w http.ResponseWriter, r *http.Request, c code) {
+	l.log.note(c)
+	if c == badToken {
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	}
+	if isLink(r) && c != wrongHost && c != badOrigin {
+		l.page(w, r, answers[c].status, c)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(answers[c].status)
+	w.Write(refusal("", c))
+}
+
+// isPage tells whether a person sees the answer in a browser.
+func isPage(r *http.Request) bool {
+	if r.Method != http.MethodGet {
+		return false
+	}
+	if len(r.Header["Sec-Fetch-Mode"]) > 0 {
+		return is(r, "Sec-Fetch-Mode", "navigate")
+	}
+	return strings.HasPrefix(r.Header.Get("Accept"), "text/html")
+}
+
+// pageText is the page around its language and its sentence.
+const pageText = `<!doctype html>
+<html lang="%s"><meta charset="utf-8"><title>Wiebelt</title>
+<style>body{font:18px/1.5 sans-serif;margin:20vh auto;max-width:28em;padding:0 1em;color:#222;background:#fff}</style>
+<p>%s</p></html>
+`
+
+// page answers a browser. Without a code the report was taken.
+func (l *Listener) page(w http.ResponseWriter, r *http.Request, status int, c code) {
+	key := text.ListenerDone
+	switch c {
+	case none:
+	case unfilledMacro:
+		key = text.ListenerUnfilled
+	case badNumber:
+		key = text.ListenerBadNumber
+	case badToken:
+		key = text.ListenerBadToken
+	case slowDown:
+		key = text.ListenerSlowDown
+	case stopping:
+		key = text.ListenerStopping
+	default:
+		key = text.ListenerBadAddress
+	}
+	lang := text.Dutch
+	if a := strings.ToLower(r.Header.Get("Accept-Language")); a != "" && !strings.HasPrefix(a, "nl") {
+		lang = text.English
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'")
+	w.WriteHeader(status)
+	// The peer may be gone; there is nobody to tell.
+	_, _ = fmt.Fprintf(w, pageText, lang, html.EscapeString(lang.T(key)))
+}

@@ -1,0 +1,274 @@
+package listener
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"wiebelt/internal/simulate"
+)
+
+// What breaks the WebSocket's own rules ends the connection, with the status
+// that says why.
+func TestHostileFrames(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		send  func(*websocket.Conn)
+		close int
+	}{
+		{"binary", func(c *websocket.Conn) { c.WriteMessage(websocket.BinaryMessage, []byte(`{"event":"call"}`)) }, websocket.CloseUnsupportedData},
+		{"not UTF-8", func(c *websocket.Conn) {
+			c.WriteMessage(websocket.TextMessage, []byte("{\"event\":\"call\",\"name\":\"\xff\"}"))
+		}, websocket.CloseInvalidFramePayloadData},
+		{"surrogate in UTF-8", func(c *websocket.Conn) {
+			c.WriteMessage(websocket.TextMessage, []byte("{\"event\":\"call\",\"name\":\"\xed\xa0\x80\"}"))
+		}, websocket.CloseInvalidFramePayloadData},
+		{"overlong UTF-8", func(c *websocket.Conn) {
+			c.WriteMessage(websocket.TextMessage, []byte("{\"event\":\"call\",\"name\":\"\xc0\xaf\"}"))
+		}, websocket.CloseInvalidFramePayloadData},
+		{"too large", func(c *websocket.Conn) {
+			c.WriteMessage(websocket.TextMessage, bytes.Repeat([]byte(" "), MaxMessage+1))
+		}, websocket.CloseMessageTooBig},
+		{"too large in parts", func(c *websocket.Conn) {
+			w, _ := c.NextWriter(websocket.TextMessage)
+			for range 40 {
+				w.Write(bytes.Repeat([]byte(" "), 1000))
+			}
+			w.Close()
+		}, websocket.CloseMessageTooBig},
+		{"said to be huge", func(c *websocket.Conn) {
+			c.NetConn().Write([]byte{0x81, 0xff, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 2, 3, 4})
+		}, websocket.CloseMessageTooBig},
+		{"not masked", func(c *websocket.Conn) { c.NetConn().Write([]byte{0x81, 0x02, '{', '}'}) }, websocket.CloseProtocolError},
+		{"compressed", func(c *websocket.Conn) { c.NetConn().Write([]byte{0xc1, 0x80, 1, 2, 3, 4}) }, websocket.CloseProtocolError},
+		{"unknown kind", func(c *websocket.Conn) { c.NetConn().Write([]byte{0x83, 0x80, 1, 2, 3, 4}) }, websocket.CloseProtocolError},
+		{"continues nothing", func(c *websocket.Conn) { c.NetConn().Write([]byte{0x80, 0x80, 1, 2, 3, 4}) }, websocket.CloseProtocolError},
+		{"long ping", func(c *websocket.Conn) { c.NetConn().Write([]byte{0x89, 0xfe, 0x00, 0x7e, 1, 2, 3, 4}) }, websocket.CloseProtocolError},
+		{"flood of pings", func(c *websocket.Conn) {
+			for range 2 * EventsBurst {
+				c.WriteControl(websocket.PingMessage, nil, time.Now().Add(time.Second))
+			}
+		}, 0},
+		{"HTTP", func(c *websocket.Conn) { io.WriteString(c.NetConn(), "GET / HTTP/1.1\r\n\r\n") }, websocket.CloseProtocolError},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			d := newDesk(t)
+			c := d.socket(t)
+			defer c.Close()
+			tt.send(c)
+			c.SetReadDeadline(time.Now().Add(10 * time.Second))
+			_, m, err := c.ReadMessage()
+			if err == nil {
+				t.Fatalf("answered %s", m)
+			}
+			if tt.close != 0 && !websocket.IsCloseError(err, tt.close) {
+				t.Errorf("ended with %v, want %d", err, tt.close)
+			}
+			if e, ok := err.(net.Error); ok && e.Timeout() {
+				t.Error("not ended")
+			}
+			waitFor(t, func() bool { return d.Connections() == 0 })
+			if len(d.events()) != 0 {
+				t.Error("event taken")
+			}
+		})
+	}
+}
+
+func TestLargestMessageFits(t *testing.T) {
+	d := newDesk(t)
+	p := dial(t, d)
+	m := `{"event":"call","x":"` + strings.Repeat("a", MaxMessage) + `"}`
+	m = m[:len(m)-(len(m)-MaxMessage)-2] + `"}`
+	if len(m) != MaxMessage {
+		t.Fatal(len(m))
+	}
+	if err := p.Send(context.Background(), []byte(m)); err != nil {
+		t.Error(err)
+	}
+}
+
+// A hundred events at once, then closed; the clock gives 50 a second back.
+func TestFlood(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	d := newDesk(t, func(c *Config, _ *timing) { c.Now = func() time.Time { return now } })
+	ctx := context.Background()
+	flood, quiet := dial(t, d), dial(t, d)
+	var err error
+	n := 0
+	for ; err == nil; n++ {
+		err = flood.Ring(ctx, simulate.Call{Number: "0612345678"})
+	}
+	if r, ok := err.(*simulate.Refused); !ok || r.Code != "slow_down" || n != EventsBurst+1 {
+		t.Errorf("event %d: %v", n, err)
+	}
+	select {
+	case <-flood.Done():
+	case <-time.After(10 * time.Second):
+		t.Error("flood goes on")
+	}
+	if err := quiet.Ring(ctx, simulate.Call{Number: "0612345678"}); err != nil {
+		t.Errorf("the other phone: %v", err)
+	}
+	// HTTP, each token for itself
+	for i := range EventsBurst + 1 {
+		err = simulate.RingHTTP(ctx, d.Port(), pathTok, simulate.Call{Number: "0612345678"})
+		if ok := err == nil; ok != (i < EventsBurst) {
+			t.Fatalf("HTTP event %d: %v", i, err)
+		}
+	}
+	if status, _, _ := d.raw(get("/v1/call?number=0612345678", d.host(), withBearer)); status != 204 {
+		t.Errorf("the other token: %d", status)
+	}
+	if status, _, body := d.raw(get("/v1/call/"+pathTok, d.host())); status != 429 || !strings.Contains(body, "slow_down") {
+		t.Errorf("flood: %d %s", status, body)
+	}
+	if got, want := len(d.events()), EventsBurst+1+EventsBurst+1; got != want {
+		t.Errorf("%d events, want %d", got, want)
+	}
+}
+
+func TestBucket(t *testing.T) {
+	var b bucket
+	now := time.Unix(1e9, 0)
+	count := func() (n int) {
+		for b.take(now) {
+			n++
+		}
+		return n
+	}
+	for _, tt := range []struct {
+		wait time.Duration
+		want int
+	}{{0, EventsBurst}, {0, 0}, {time.Second, EventsPerSec}, {100 * time.Millisecond, EventsPerSec / 10}, {-time.Hour, 0}, {time.Hour, EventsBurst}} {
+		now = now.Add(tt.wait)
+		if got := count(); got != tt.want {
+			t.Errorf("after %v: %d, want %d", tt.wait, got, tt.want)
+		}
+	}
+}
+
+func TestConnectionsAreLimited(t *testing.T) {
+	d := newDesk(t)
+	var open []*websocket.Conn
+	for range MaxConnections {
+		c := d.socket(t)
+		defer c.Close()
+		open = append(open, c)
+	}
+	waitFor(t, func() bool { return d.Connections() == MaxConnections })
+	if status, _, body := d.raw(upgrade(d.host(), withProtocol, withBearer)); status != 429 || !strings.Contains(body, "slow_down") {
+		t.Errorf("one more: %d %s", status, body)
+	}
+	open[0].Close()
+	waitFor(t, func() bool { return d.Connections() == MaxConnections-1 })
+	d.socket(t).Close()
+}
+
+// A peer that has gone without a word is noticed; one that answers pings stays.
+func TestHalfOpenPeer(t *testing.T) {
+	d := newDesk(t, func(_ *Config, tm *timing) { tm.ping, tm.pong = 20*time.Millisecond, 300*time.Millisecond })
+	dead := d.socket(t) // nobody reads, so nobody answers its pings
+	defer dead.Close()
+	alive := d.socket(t)
+	defer alive.Close()
+	ended := make(chan error, 1)
+	go func() { _, _, err := alive.ReadMessage(); ended <- err }()
+	waitFor(t, func() bool { d.mu.Lock(); defer d.mu.Unlock(); return len(d.gone) == 1 })
+	select {
+	case err := <-ended:
+		t.Errorf("the living one ended: %v", err)
+	default:
+	}
+	if d.Connections() != 1 {
+		t.Errorf("%d connections", d.Connections())
+	}
+	alive.Close()
+	<-ended
+}
+
+// A message that is begun and never ended is no sign of life, whatever pongs
+// come in between.
+func TestEndlessMessage(t *testing.T) {
+	d := newDesk(t, func(_ *Config, tm *timing) {
+		tm.ping, tm.pong, tm.message = 50*time.Millisecond, time.Hour, 200*time.Millisecond
+	})
+	c := d.socket(t)
+	defer c.Close()
+	c.NetConn().Write([]byte{0x01, 0x80, 1, 2, 3, 4}) // a first part with nothing in it
+	go func() { c.ReadMessage() }()                   // answers pings
+	waitFor(t, func() bool { d.mu.Lock(); defer d.mu.Unlock(); return len(d.gone) == 1 })
+}
+
+// Connections that say nothing cost little and keep nobody out.
+func TestSilentCrowd(t *testing.T) {
+	d := newDesk(t)
+	before := rss(t)
+	var conns []net.Conn
+	defer func() {
+		for _, c := range conns {
+			c.Close()
+		}
+	}()
+	for i := range 1000 {
+		c, err := net.Dial("tcp4", d.host())
+		if err != nil {
+			t.Fatal(err)
+		}
+		conns = append(conns, c)
+		if i%3 == 0 {
+			io.WriteString(c, "GET /v1/ev")
+		}
+		if i%100 == 99 {
+			if err := simulate.RingHTTP(context.Background(), d.Port(), pathTok, simulate.Call{Number: "0612345678"}); err != nil {
+				t.Fatalf("phone kept out with %d silent connections: %v", i+1, err)
+			}
+		}
+	}
+	d.crowd.mu.Lock()
+	silent := d.crowd.silent.Len()
+	d.crowd.mu.Unlock()
+	if silent > maxSilent {
+		t.Errorf("%d silent connections", silent)
+	}
+	if grown := rss(t) - before; grown > 20<<20 {
+		t.Errorf("grown by %d bytes", grown)
+	}
+	t.Logf("%d silent of 1,000, grown by %d KiB", silent, (rss(t)-before)/1024)
+}
+
+func rss(t testing.TB) int {
+	t.Helper()
+	runtime.GC()
+	b, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		return 0
+	}
+	var size, res int
+	fmt.Sscan(string(b), &size, &res)
+	return res * os.Getpagesize()
+}
+
+func TestSlowHandshake(t *testing.T) {
+	d := newDesk(t, func(_ *Config, tm *timing) { tm.header = 100 * time.Millisecond })
+	c, err := net.Dial("tcp4", d.host())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	io.WriteString(c, "GET /v1/events HTTP/1.1\r\nHost: ")
+	c.SetReadDeadline(time.Now().Add(10 * time.Second))
+	if _, err := bufio.NewReader(c).ReadString(0); err == nil || err != io.EOF && !strings.Contains(err.Error(), "reset") {
+		t.Errorf("still open: %v", err)
+	}
+}

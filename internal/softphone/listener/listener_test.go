@@ -1,0 +1,428 @@
+package listener
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+	"go.uber.org/goleak"
+
+	"wiebelt/internal/call"
+	"wiebelt/internal/simulate"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const (
+	socketTok = "Zm9vYmFyLXNvY2tldC10b2tlbi1mb3ItdGVzdHMtMDE"
+	pathTok   = "cGF0aC10b2tlbi10aGF0LWNhbi1vbmx5LXJpbmctMDI"
+	goodPage  = "https://phone.example"
+)
+
+// desk is a listener under test and what it has taken.
+type desk struct {
+	*Listener
+	t testing.TB
+
+	mu    sync.Mutex
+	taken []call.Event
+	gone  []call.Way
+	err   error // what Take returns
+}
+
+func newDesk(t testing.TB, change ...func(*Config, *timing)) *desk {
+	t.Helper()
+	d := &desk{t: t}
+	cfg := Config{
+		SocketToken: socketTok, PathToken: pathTok, HTTP: true,
+		AllowedOrigins: []string{goodPage, "http://localhost:3000"},
+		Take: func(e call.Event) error {
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			if d.err != nil {
+				return d.err
+			}
+			d.taken = append(d.taken, e)
+			return nil
+		},
+		Gone: func(w call.Way) {
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			d.gone = append(d.gone, w)
+		},
+	}
+	tm := normal
+	for _, c := range change {
+		c(&cfg, &tm)
+	}
+	l, err := start(context.Background(), cfg, tm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Listener = l
+	t.Cleanup(l.Close)
+	return d
+}
+
+func (d *desk) events() []call.Event {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return append([]call.Event(nil), d.taken...)
+}
+
+func (d *desk) refuseWith(err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.err = err
+}
+
+// raw sends bytes as they are and gives the status of the answer, 0 for none.
+func (d *desk) raw(request string) (int, http.Header, string) {
+	d.t.Helper()
+	conn, err := net.Dial("tcp4", fmt.Sprintf("127.0.0.1:%d", d.Port()))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(20 * time.Second))
+	if _, err := io.WriteString(conn, request); err != nil {
+		return 0, nil, ""
+	}
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		return 0, nil, ""
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode == http.StatusSwitchingProtocols {
+		return resp.StatusCode, resp.Header, ""
+	}
+	body, _ := io.ReadAll(resp.Body)
+	return resp.StatusCode, resp.Header, string(body)
+}
+
+// upgrade is a WebSocket handshake with the given Host and further lines.
+func upgrade(host string, lines ...string) string {
+	return "GET /v1/events HTTP/1.1\r\nHost: " + host + "\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" +
+		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n" + join(lines) + "\r\n"
+}
+
+func get(target, host string, lines ...string) string {
+	return "GET " + target + " HTTP/1.1\r\nHost: " + host + "\r\n" + join(lines) + "\r\n"
+}
+
+func join(lines []string) string {
+	s := ""
+	for _, l := range lines {
+		s += l + "\r\n"
+	}
+	return s
+}
+
+func (d *desk) host() string { return fmt.Sprintf("127.0.0.1:%d", d.Port()) }
+
+const (
+	withProtocol = "Sec-WebSocket-Protocol: wiebelt.v1"
+	withBearer   = "Authorization: Bearer " + socketTok
+)
+
+func dial(t testing.TB, d *desk) *simulate.Phone {
+	t.Helper()
+	p, err := simulate.Dial(context.Background(), d.Port(), socketTok)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Close() })
+	return p
+}
+
+func TestCallOverWebSocket(t *testing.T) {
+	at := time.Unix(1e9, 0)
+	d := newDesk(t, func(c *Config, _ *timing) { c.Now = func() time.Time { return at } })
+	ctx := context.Background()
+	p, other := dial(t, d), dial(t, d)
+	c := simulate.Call{ID: "7f3a", Number: "+31612345678", Name: "J. de Vries", Line: "020 123 45 67", Via: "Balie"}
+	for _, err := range []error{p.Ring(ctx, c), p.Answer(ctx, c), p.End(ctx, c, "completed"), other.Ring(ctx, simulate.Call{})} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := d.events()
+	if len(got) != 4 {
+		t.Fatalf("%d events", len(got))
+	}
+	want := call.Event{Way: got[0].Way, ID: "7f3a", Number: "+31612345678", Name: "J. de Vries", Line: "020 123 45 67", Via: "Balie", At: at}
+	if got[0] != want {
+		t.Errorf("ring: %+v", got[0])
+	}
+	want.State = call.Answered
+	if got[1] != want {
+		t.Errorf("answer: %+v", got[1])
+	}
+	want.State, want.Reason = call.Ended, call.Completed
+	if got[2] != want {
+		t.Errorf("end: %+v", got[2])
+	}
+	if w := got[0].Way; w.Kind != call.KindWebSocket || w.Tells != call.TellsAll || w.Conn == "" {
+		t.Errorf("way %+v", w)
+	}
+	if got[3].Way == got[0].Way {
+		t.Error("two connections are one way")
+	}
+	p.Close()
+	waitFor(t, func() bool { d.mu.Lock(); defer d.mu.Unlock(); return len(d.gone) == 1 && d.gone[0] == got[0].Way })
+}
+
+// waitFor lets others run until ok; a test that needs it waits for something
+// that another goroutine does next.
+func waitFor(t testing.TB, ok func() bool) {
+	t.Helper()
+	limit := time.After(20 * time.Second)
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for !ok() {
+		select {
+		case <-limit:
+			t.Fatal("did not happen")
+		case <-tick.C:
+		}
+	}
+}
+
+// The bytes that go back are fixed; nothing about the caller is among them.
+func TestAnswers(t *testing.T) {
+	d := newDesk(t)
+	way := call.Way{Kind: call.KindWebSocket, Conn: "1", Tells: call.TellsAll}
+	ev := func(s string) string { return `{"event":"call","id":"7f3a",` + s + `}` }
+	long := strings.Repeat("6", 129)
+	for _, tt := range []struct{ in, code string }{
+		{ev(`"state":"ringing","direction":"incoming","number":"+31612345678","name":"J. de Vries","line":"020 123 45 67"`), "ack"},
+		{ev(`"number":"+31612345678"`), "ack"},
+		{ev(`"state":"answered"`), "ack"},
+		{ev(`"state":"ended","reason":"elsewhere"`), "ack"},
+		{ev(`"state":"ended","reason":"no word of ours"`), "ack"},
+		{ev(`"number":null,"name":null,"state":null`), "ack"},
+		{ev(`"number":""`), "ack"},
+		{ev(`"number":"anonymous"`), "ack"},
+		{ev(`"direction":"sideways"`), "ack"},
+		{ev(`"shoe_size":44,"deep":{"a":[1e999,{"b":null}]}`), "ack"},
+		{`{"event":"call"}`, "ack"},
+		{ev(`"state":"on fire"`), "bad_state"},
+		{ev(`"number":"hello"`), "bad_number"},
+		{ev(`"number":"` + long + `"`), "bad_number"},
+		{ev(`"number":"{phone}"`), "unfilled_macro"},
+		{ev(`"number":31612345678`), "bad_request"},
+		{ev(`"number":["+31612345678"]`), "bad_request"},
+		{ev(`"number":"1234","number":"5678"`), "bad_request"},
+		{ev(`"state":"ringing","x":1,"x":2`), "bad_request"},
+		{`{"id":"7f3a"}`, "bad_request"},
+		{`{"event":"call","id":7}`, "bad_request"},
+		{`{"event":"call","id":"` + strings.Repeat("a", 129) + `"}`, "bad_request"},
+		{`{"event":"call","id":"a\u0000b"}`, "bad_request"},
+		{`{"event":"call","id":"a\u202eb"}`, "bad_request"},
+		{`{"event":null}`, "bad_request"},
+		{`{"event":"pong","id":"7f3a","number":"+31612345678"}`, ""},
+		{`{"EVENT":"call","id":"7f3a"}`, "bad_request"},
+	} {
+		got := string(d.answer([]byte(tt.in), way))
+		var r struct{ Event, ID, Code, Message string }
+		if tt.code == "" {
+			if got != "" {
+				t.Errorf("%s: answered %s", tt.in, got)
+			}
+			continue
+		}
+		if err := json.Unmarshal([]byte(got), &r); err != nil {
+			t.Errorf("%s: %v", tt.in, err)
+			continue
+		}
+		code := r.Code
+		if r.Event == "ack" {
+			code = "ack"
+			if want := `{"event":"ack","id":"` + r.ID + `"}`; r.ID != "" && got != want {
+				t.Errorf("ack is %s", got)
+			}
+		} else if r.Event != "error" || r.Message == "" {
+			t.Errorf("%s: %s", tt.in, got)
+		}
+		if code != tt.code {
+			t.Errorf("%s: %s, want %s", tt.in, code, tt.code)
+		}
+		if r.ID != "" && r.ID != "7f3a" {
+			t.Errorf("%s: id %q", tt.in, r.ID)
+		}
+		if strings.Contains(got, "612345678") || strings.Contains(got, "Vries") {
+			t.Errorf("answer tells of the caller: %s", got)
+		}
+	}
+	for err, code := range map[error]string{ErrBusy: "slow_down", ErrStopping: "stopping", errors.New("odd"): "stopping"} {
+		d.refuseWith(fmt.Errorf("take: %w", err))
+		if got := string(d.answer([]byte(ev(`"number":"1234"`)), way)); !strings.Contains(got, `"code":"`+code+`"`) {
+			t.Errorf("%v: %s", err, got)
+		}
+	}
+}
+
+func TestPorts(t *testing.T) {
+	taken := newDesk(t)
+	cfg := Config{Port: taken.Port(), Take: func(call.Event) error { return nil }}
+	if _, err := Start(context.Background(), cfg); !errors.Is(err, ErrPortTaken) {
+		t.Errorf("taken port: %v", err)
+	}
+	cfg.Tries = 16
+	l, err := Start(context.Background(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if p := l.Port(); p <= taken.Port() || p >= taken.Port()+16 {
+		t.Errorf("port %d after %d", p, taken.Port())
+	}
+	if _, err := Start(context.Background(), Config{Port: 70000, Take: cfg.Take}); err == nil {
+		t.Error("port 70000 accepted")
+	}
+	if _, err := Start(context.Background(), Config{}); err == nil {
+		t.Error("no receiver accepted")
+	}
+}
+
+// Whoever holds [::1] at our port would get the callers of every phone that was
+// told "localhost".
+func TestPortTakenOnIPv6(t *testing.T) {
+	other, err := net.Listen("tcp6", "[::1]:0")
+	if err != nil {
+		t.Log("no IPv6 on this machine, nothing to hold")
+		return
+	}
+	defer other.Close()
+	if _, err := Start(context.Background(), Config{Port: other.Addr().(*net.TCPAddr).Port, Take: func(call.Event) error { return nil }}); !errors.Is(err, ErrPortTaken) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestAnnounce(t *testing.T) {
+	d := newDesk(t)
+	path := filepath.Join(t.TempDir(), "run", "listener.json")
+	if err := d.Announce(path); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := fmt.Sprintf(`{"version":1,"port":%d,"token":"%s","pid":%d}`+"\n", d.Port(), socketTok, os.Getpid()); string(b) != want {
+		t.Errorf("%s", b)
+	}
+	if st, _ := os.Stat(path); st.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v", st.Mode())
+	}
+	if st, _ := os.Stat(filepath.Dir(path)); st.Mode().Perm() != 0o700 {
+		t.Errorf("folder's mode %v", st.Mode())
+	}
+	if all, _ := os.ReadDir(filepath.Dir(path)); len(all) != 1 {
+		t.Errorf("%d files", len(all))
+	}
+	d.Close()
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("still there: %v", err)
+	}
+	if err := d.Announce(path); !errors.Is(err, ErrStopping) {
+		t.Errorf("announced after the end: %v", err)
+	}
+
+	// Another instance's file stays.
+	d = newDesk(t)
+	if err := d.Announce(path); err != nil {
+		t.Fatal(err)
+	}
+	other := `{"version":1,"port":1,"token":"x","pid":1}`
+	if err := os.WriteFile(path, []byte(other), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.Close()
+	if b, _ := os.ReadFile(path); string(b) != other {
+		t.Errorf("other's file: %q", b)
+	}
+}
+
+func TestCloseTellsAndWaits(t *testing.T) {
+	d := newDesk(t)
+	conn := d.socket(t)
+	defer conn.Close()
+	waitFor(t, func() bool { return d.Connections() == 1 })
+	d.Close()
+	conn.SetReadDeadline(time.Now().Add(10 * time.Second))
+	_, _, err := conn.ReadMessage()
+	if !websocket.IsCloseError(err, websocket.CloseGoingAway) {
+		t.Errorf("phone was told: %v", err)
+	}
+	d.Close() // again
+	if d.Connections() != 0 {
+		t.Error("connections left")
+	}
+	d.refuseWith(nil)
+	if c := d.take(call.Event{}); c != stopping || len(d.events()) != 0 {
+		t.Errorf("taken after the end: %q", c)
+	}
+	w := newRecorder()
+	r, _ := http.NewRequest(http.MethodGet, (&url.URL{Path: "/v1/call/" + pathTok}).String(), nil)
+	r.Host, r.RequestURI = d.host(), "/v1/call/"+pathTok
+	d.ServeHTTP(w, r)
+	if w.status != 503 || !strings.Contains(w.body.String(), "stopping") {
+		t.Errorf("request after the end: %d %s", w.status, &w.body)
+	}
+}
+
+type recorder struct {
+	header http.Header
+	status int
+	body   strings.Builder
+}
+
+func newRecorder() *recorder { return &recorder{header: http.Header{}} }
+
+func (r *recorder) Header() http.Header { return r.header }
+
+func (r *recorder) WriteHeader(s int) { r.status = s }
+
+func (r *recorder) Write(b []byte) (int, error) { return r.body.Write(b) }
+
+func TestEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	l, err := Start(ctx, Config{Take: func(call.Event) error { return nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	l.Close() // waits; goleak sees whether anything is left
+	if _, err := net.Dial("tcp4", fmt.Sprintf("127.0.0.1:%d", l.Port())); err == nil {
+		t.Error("still listening")
+	}
+}
+
+// socket connects with nothing of ours but the protocol.
+func (d *desk) socket(t testing.TB) *websocket.Conn {
+	t.Helper()
+	dialer := websocket.Dialer{Subprotocols: []string{Subprotocol, "token." + socketTok}}
+	conn, resp, err := dialer.Dial("ws://"+d.host()+"/v1/events", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if conn.Subprotocol() != Subprotocol {
+		t.Errorf("subprotocol %q", conn.Subprotocol())
+	}
+	return conn
+}

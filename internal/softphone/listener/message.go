@@ -1,0 +1,261 @@
+package listener
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"wiebelt/internal/call"
+	"wiebelt/internal/phone"
+)
+
+// maxDepth is how deeply a message may be nested. Ours are flat; what is deeper
+// can only be in fields that we ignore.
+const maxDepth = 8
+
+// fields is what a phone says about a call, over WebSocket or HTTP. All are
+// optional.
+type fields struct {
+	event, id, state, direction, reason string
+	number, name, line, via             string
+}
+
+// field gives the place for a name of the protocol, nil for one that we ignore.
+// Names are exact: what differs in case is another name, as JSON has it.
+func (f *fields) field(name string) *string {
+	switch name {
+	case "event":
+		return &f.event
+	case "id":
+		return &f.id
+	case "state":
+		return &f.state
+	case "direction":
+		return &f.direction
+	case "reason":
+		return &f.reason
+	case "number":
+		return &f.number
+	case "name":
+		return &f.name
+	case "line":
+		return &f.line
+	case "via":
+		return &f.via
+	}
+	return nil
+}
+
+// idOK tells whether an id can be given back in an answer and be told from
+// every other: one that had to be cut or cleaned could become another call's.
+func idOK(id string) bool {
+	return len(id) <= call.MaxID && utf8.ValidString(id) && call.CleanText(id, call.MaxID) == id
+}
+
+// toEvent turns what a phone said into an event, or says what is wrong with it.
+func (f *fields) toEvent(w call.Way, at time.Time) (call.Event, code) {
+	if !idOK(f.id) {
+		return call.Event{}, badRequest
+	}
+	state, ok := call.ParseState(f.state)
+	if !ok {
+		return call.Event{}, badState
+	}
+	if len(f.number) > call.MaxNumber {
+		return call.Event{}, badNumber
+	}
+	// A "+" that was not escaped in an address arrives as a space.
+	if n := len(f.number); n > 1 && f.number[0] == ' ' && '0' <= f.number[1] && f.number[1] <= '9' {
+		f.number = "+" + f.number[1:]
+	}
+	if err := phone.Validate(f.number); errors.Is(err, phone.ErrUnfilled) {
+		return call.Event{}, unfilledMacro
+	} else if err != nil {
+		return call.Event{}, badNumber
+	}
+	e := call.Event{
+		Way: w, ID: f.id, State: state, Direction: call.ParseDirection(f.direction),
+		Number: f.number, Name: f.name, Line: f.line, Via: f.via, At: at,
+	}
+	if state == call.Ended {
+		e.Reason = call.ParseReason(f.reason)
+	}
+	return e, none
+}
+
+var errMessage = errors.New("message is not of the documented form")
+
+// parseMessage reads a WebSocket message: one JSON object, at most maxDepth
+// deep, nothing after it. A field is a string; null is the same as missing. A
+// name that stands there twice is an error, since readers differ on which of
+// the two counts. b must be valid UTF-8.
+//
+// The fields read so far come back with an error too, so that it can be told
+// which id it is about.
+func parseMessage(b []byte) (fields, error) {
+	var f fields
+	if depth(b) > maxDepth || !json.Valid(b) {
+		return f, errMessage
+	}
+	// From here on b is known to be JSON, so that a walk over it needs to look
+	// for no mistakes.
+	i := space(b, 0)
+	if b[i] != '{' {
+		return f, errMessage
+	}
+	seen := make(map[string]bool, 10)
+	for i = space(b, i+1); b[i] != '}'; {
+		end := skip(b, i)
+		name := unquote(b[i:end])
+		if seen[name] {
+			return fields{id: f.id}, errMessage
+		}
+		seen[name] = true
+		i = space(b, space(b, end)+1) // over the colon
+		end = skip(b, i)
+		if to := f.field(name); to != nil {
+			switch b[i] {
+			case '"':
+				*to = unquote(b[i:end])
+			case 'n':
+			default:
+				return fields{id: f.id}, errMessage
+			}
+		}
+		if i = space(b, end); b[i] == ',' {
+			i = space(b, i+1)
+		}
+	}
+	return f, nil
+}
+
+// space gives the place of the first byte from i on that is no white space.
+func space(b []byte, i int) int {
+	for b[i] == ' ' || b[i] == '\t' || b[i] == '\r' || b[i] == '\n' {
+		i++
+	}
+	return i
+}
+
+// skip gives the end of the JSON value that begins at i.
+func skip(b []byte, i int) int {
+	depth, quoted := 0, false
+	for ; ; i++ {
+		switch c := b[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			if quoted = !quoted; !quoted && depth == 0 {
+				return i + 1
+			}
+		case quoted:
+		case c == '{' || c == '[':
+			depth++
+		case c == '}' || c == ']':
+			if depth == 0 {
+				return i // of the object around a number or word
+			}
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		case depth == 0 && (c == ',' || c == ' ' || c == '\t' || c == '\r' || c == '\n'):
+			return i
+		}
+	}
+}
+
+// unquote reads a JSON string that is known to be one.
+func unquote(b []byte) string {
+	if bytes.IndexByte(b, '\\') < 0 {
+		return string(b[1 : len(b)-1])
+	}
+	var s string
+	if err := json.Unmarshal(b, &s); err != nil {
+		panic(err) // checked by json.Valid before
+	}
+	return s
+}
+
+// depth gives how deeply b is nested, without trusting it to be JSON.
+func depth(b []byte) int {
+	now, deepest, quoted := 0, 0, false
+	for i := 0; i < len(b); i++ {
+		switch c := b[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			now++
+			deepest = max(deepest, now)
+		case c == '}' || c == ']':
+			now--
+		}
+	}
+	return deepest
+}
+
+type reply struct {
+	Event   string `json:"event"`
+	ID      string `json:"id,omitempty"`
+	Code    code   `json:"code,omitempty"`
+	Message string `json:"message,omitempty"`
+}
+
+func ack(id string) []byte { return marshal(reply{Event: "ack", ID: id}) }
+
+func refusal(id string, c code) []byte {
+	return marshal(reply{Event: "error", ID: id, Code: c, Message: answers[c].message})
+}
+
+func marshal(r reply) []byte {
+	b, err := json.Marshal(r)
+	if err != nil {
+		panic(err) // strings only: cannot fail
+	}
+	return b
+}
+
+// answer takes one message of a WebSocket and gives what goes back, nil for
+// nothing: an event of another kind is ignored.
+func (l *Listener) answer(b []byte, w call.Way) []byte {
+	f, err := parseMessage(b)
+	c := badRequest
+	if err == nil {
+		switch f.event {
+		case "call":
+			var e call.Event
+			if e, c = f.toEvent(w, l.cfg.Now()); c == none {
+				c = l.take(e)
+			}
+		case "":
+		default:
+			return nil
+		}
+	}
+	if c == none {
+		return ack(f.id)
+	}
+	l.log.note(c)
+	if !idOK(f.id) {
+		f.id = ""
+	}
+	return refusal(f.id, c)
+}
+
+// splitList splits a header that is a list, over all its lines.
+func splitList(lines []string) []string {
+	var all []string
+	for _, line := range lines {
+		for s := range strings.SplitSeq(line, ",") {
+			if s = strings.TrimSpace(s); s != "" {
+				all = append(all, s)
+			}
+		}
+	}
+	return all
+}

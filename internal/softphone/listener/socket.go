@@ -1,0 +1,238 @@
+package listener
+
+import (
+	"bytes"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/gorilla/websocket"
+
+	"wiebelt/internal/call"
+)
+
+// Subprotocol is the WebSocket subprotocol; a phone must ask for it.
+const Subprotocol = "wiebelt.v1"
+
+// tokenProtocol comes before the token where it is sent as a subprotocol, the
+// one place where a web page can put it.
+const tokenProtocol = "token."
+
+// socket is one WebSocket. Its reader, the goroutine of net/http, writes the
+// answers too, so that a peer that does not read them stops being read.
+type socket struct {
+	l    *Listener
+	conn *websocket.Conn
+	way  call.Way
+	rate bucket // events
+	ctl  bucket // pings and pongs of the peer
+	busy bool   // within a message; reader only
+}
+
+func (l *Listener) events(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet {
+		w.Header().Set("Allow", http.MethodGet)
+		l.refuse(w, r, badMethod)
+		return
+	}
+	protocols := splitList(r.Header["Sec-Websocket-Protocol"])
+	if !l.socketTokenOK(r, protocols) {
+		l.refuse(w, r, badToken)
+		return
+	}
+	if !websocket.IsWebSocketUpgrade(r) || !slices.Contains(protocols, Subprotocol) {
+		l.refuse(w, r, badRequest)
+		return
+	}
+	if c := l.enter(); c != none {
+		l.refuse(w, r, c)
+		return
+	}
+	defer l.leave()
+	// The library reads one header line only.
+	r.Header["Sec-Websocket-Protocol"] = []string{strings.Join(protocols, ", ")}
+	conn, err := l.upgrader.Upgrade(w, r, nil)
+	if err != nil {
+		return // refused by the upgrader's Error, or the peer is gone
+	}
+	s := &socket{l: l, conn: conn, way: call.Way{
+		Kind:  call.KindWebSocket,
+		Conn:  strconv.FormatUint(l.lastConn.Add(1), 10),
+		Tells: call.TellsAll,
+	}}
+	s.serve()
+}
+
+// enter takes a place before the upgrade; leave gives it back.
+func (l *Listener) enter() code {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.stopping:
+		return stopping
+	case l.slots >= MaxConnections:
+		return slowDown
+	}
+	l.slots++
+	l.serving.Add(1)
+	return none
+}
+
+func (l *Listener) leave() {
+	l.mu.Lock()
+	l.slots--
+	l.mu.Unlock()
+	l.serving.Done()
+}
+
+// serve reads until the peer goes, breaks a rule, or falls silent.
+func (s *socket) serve() {
+	l := s.l
+	defer s.conn.Close()
+	l.mu.Lock()
+	stop := l.stopping
+	if !stop {
+		l.sockets[s] = struct{}{}
+	}
+	l.mu.Unlock()
+	if stop {
+		s.goAway()
+		return
+	}
+	l.cfg.Log.Info("phone connected", "connection", s.way.Conn)
+	done, pinger := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(pinger)
+		s.ping(done)
+	}()
+	err := s.read()
+	close(done)
+	<-pinger
+	l.mu.Lock()
+	delete(l.sockets, s)
+	l.mu.Unlock()
+	l.cfg.Log.Info("phone disconnected", "connection", s.way.Conn, "reason", reason(err))
+	if l.cfg.Gone != nil {
+		l.cfg.Gone(s.way)
+	}
+}
+
+var (
+	errNotText = errors.New("message is not text")
+	errUTF8    = errors.New("message is not valid UTF-8")
+	errFlood   = errors.New("too many messages")
+)
+
+func (s *socket) read() error {
+	c, t := s.conn, s.l.time
+	c.SetReadLimit(MaxMessage)
+	c.SetReadDeadline(time.Now().Add(t.pong))
+	c.SetPongHandler(func(string) error { return s.alive(nil) })
+	c.SetPingHandler(func(data string) error { return s.alive(&data) })
+	var buf bytes.Buffer
+	for {
+		kind, r, err := c.NextReader()
+		if err != nil {
+			return err
+		}
+		if kind != websocket.TextMessage {
+			return s.end(websocket.CloseUnsupportedData, errNotText)
+		}
+		s.busy = true
+		c.SetReadDeadline(time.Now().Add(t.message))
+		buf.Reset()
+		if _, err := buf.ReadFrom(r); err != nil {
+			return err
+		}
+		s.busy = false
+		c.SetReadDeadline(time.Now().Add(t.pong))
+		if !utf8.Valid(buf.Bytes()) {
+			return s.end(websocket.CloseInvalidFramePayloadData, errUTF8)
+		}
+		if !s.rate.take(s.l.cfg.Now()) {
+			s.l.log.note(slowDown)
+			if err := s.write(refusal("", slowDown)); err != nil {
+				return err
+			}
+			return s.end(websocket.ClosePolicyViolation, errFlood)
+		}
+		if back := s.l.answer(buf.Bytes(), s.way); back != nil {
+			if err := s.write(back); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// alive is called for a control frame of the peer, with data for a ping. It
+// gives the peer more time, unless it is in the middle of a message: a message
+// that never ends is no sign of life.
+func (s *socket) alive(data *string) error {
+	if !s.ctl.take(s.l.cfg.Now()) {
+		return errFlood
+	}
+	if !s.busy {
+		s.conn.SetReadDeadline(time.Now().Add(s.l.time.pong))
+	}
+	if data == nil {
+		return nil
+	}
+	return s.conn.WriteControl(websocket.PongMessage, []byte(*data), time.Now().Add(s.l.time.write))
+}
+
+func (s *socket) write(b []byte) error {
+	s.conn.SetWriteDeadline(time.Now().Add(s.l.time.write))
+	return s.conn.WriteMessage(websocket.TextMessage, b)
+}
+
+// end closes with a status of the WebSocket protocol and gives err back.
+func (s *socket) end(status int, err error) error {
+	// Best effort: the connection is closed in any case.
+	_ = s.conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(status, ""), time.Now().Add(s.l.time.write))
+	return err
+}
+
+// goAway ends the reader from outside and tells the peer that we go.
+func (s *socket) goAway() {
+	// A peer that reads nothing must not hold up the end of the program.
+	_ = s.conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseGoingAway, ""), time.Now().Add(100*time.Millisecond))
+	s.conn.Close()
+}
+
+// ping asks for a sign of life until done is closed. A failed write needs no
+// answer here: the reader runs into its deadline or the closed connection.
+func (s *socket) ping(done <-chan struct{}) {
+	tick := time.NewTicker(s.l.time.ping)
+	defer tick.Stop()
+	for {
+		select {
+		case <-done:
+			return
+		case <-tick.C:
+			_ = s.conn.WriteControl(websocket.PingMessage, nil, time.Now().Add(s.l.time.write))
+		}
+	}
+}
+
+// reason gives a word for the log. The error's own text may hold what the peer
+// sent as its reason for closing.
+func reason(err error) string {
+	var closed *websocket.CloseError
+	var timeout interface{ Timeout() bool }
+	switch {
+	case errors.As(err, &closed):
+		return "closed by peer, " + strconv.Itoa(closed.Code)
+	case errors.Is(err, websocket.ErrReadLimit):
+		return "message too large"
+	case errors.Is(err, errNotText), errors.Is(err, errUTF8), errors.Is(err, errFlood):
+		return err.Error()
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return "silent"
+	default:
+		return "connection lost"
+	}
+}

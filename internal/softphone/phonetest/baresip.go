@@ -1,0 +1,289 @@
+// Package phonetest runs a real softphone, baresip, and a real caller, sipp, for
+// tests. Both live on loopback with ports and folders of their own, and end with
+// the test, each by its own process id. Goroutines: one for each program that
+// runs, ending with it.
+package phonetest
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// startTime is how long a program may take to be ready on a busy machine.
+const startTime = 30 * time.Second
+
+// Baresip is a running softphone with the account 101.
+type Baresip struct {
+	SIP     string // host:port where it takes calls
+	Control string // host:port of ctrl_tcp
+	console string // host:port where keys can be typed
+	dir     string
+	process *process
+}
+
+// phones finds the phone that listens on a SIP address, so that a call can be
+// answered there.
+var phones sync.Map // string -> *Baresip
+
+// StartBaresip starts a softphone and waits until it is ready. It ends with the
+// test.
+func StartBaresip(t testing.TB) (sipAddr, ctrlAddr string) {
+	b := New(t)
+	return b.SIP, b.Control
+}
+
+// New is StartBaresip for tests that also stop the phone or start it again.
+func New(t testing.TB) *Baresip {
+	t.Helper()
+	// The ports are free now, and could be somebody else's a moment later.
+	for range 5 {
+		sip, ctl, cons := freePort(t, 2), freePort(t, 1), freePort(t, 1)
+		b := &Baresip{SIP: local(sip), Control: local(ctl), console: local(cons), dir: t.TempDir()}
+		b.write(t, "contacts", "")
+		b.write(t, "accounts", "<sip:101@127.0.0.1>;regint=0;answermode=manual\n")
+		b.write(t, "config", fmt.Sprintf(config, b.SIP, modules(t), b.Control, b.console))
+		if err := b.start(); err != nil {
+			t.Logf("baresip did not start, trying other ports: %v", err)
+			continue
+		}
+		phones.Store(b.SIP, b)
+		t.Cleanup(func() {
+			phones.Delete(b.SIP)
+			b.Stop()
+		})
+		return b
+	}
+	t.Fatal("baresip did not start")
+	return nil
+}
+
+// The sound goes nowhere; everything listens on loopback only.
+const config = `sip_listen       %s
+net_interface    127.0.0.1
+audio_player     aubridge,nil
+audio_source     aubridge,nil
+audio_alert      aubridge,nil
+module_path      %s
+module           g711.so
+module           aubridge.so
+module           cons.so
+module_app       account.so
+module_app       menu.so
+module_app       ctrl_tcp.so
+ctrl_tcp_listen  %s
+cons_listen      %s
+`
+
+func modules(t testing.TB) string {
+	t.Helper()
+	for _, dir := range [...]string{"/usr/lib/baresip/modules", "/usr/local/lib/baresip/modules"} {
+		if _, err := os.Stat(filepath.Join(dir, "ctrl_tcp.so")); err == nil {
+			return dir
+		}
+	}
+	t.Fatal("baresip's modules are not installed (package baresip-core)")
+	return ""
+}
+
+func (b *Baresip) write(t testing.TB, name, content string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(b.dir, name), []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// start runs the program until it says that it is ready. Should nobody end it,
+// it ends by itself.
+func (b *Baresip) start() error {
+	p, err := run(b.dir, "baresip", "-f", b.dir, "-t", "900")
+	if err != nil {
+		return err
+	}
+	ready := time.NewTimer(startTime)
+	defer ready.Stop()
+	select {
+	case <-p.said("baresip is ready."):
+	case <-p.done:
+		return fmt.Errorf("baresip ended: %s", p.output())
+	case <-ready.C:
+		p.kill()
+		return fmt.Errorf("baresip is not ready: %s", p.output())
+	}
+	b.process = p
+	// It says ready even if it could not have a port.
+	if out := p.output(); strings.Contains(out, "Address already in use") {
+		p.kill()
+		return errors.New("a port is taken")
+	}
+	return nil
+}
+
+// Stop ends the phone. It may be called again.
+func (b *Baresip) Stop() { b.process.kill() }
+
+// Restart starts a stopped phone on the same ports.
+func (b *Baresip) Restart(t testing.TB) {
+	t.Helper()
+	if err := b.start(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Accept answers the call that rings, as the person at the phone would.
+func (b *Baresip) Accept(t testing.TB) { b.key(t, "a") }
+
+// Hangup refuses the call that rings, or ends the one that is on.
+func (b *Baresip) Hangup(t testing.TB) { b.key(t, "b") }
+
+func (b *Baresip) key(t testing.TB, key string) {
+	t.Helper()
+	c, err := net.DialTimeout("udp", b.console, time.Second)
+	if err == nil {
+		_, err = c.Write([]byte(key))
+		c.Close()
+	}
+	if err != nil {
+		t.Errorf("press key on baresip: %v", err)
+	}
+}
+
+func local(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
+
+// freePort finds a port that is free for TCP and UDP, and the n-1 after it:
+// baresip takes the one after its SIP port too. It is below those that the
+// system gives to connections, which could take it while a phone is stopped.
+func freePort(t testing.TB, n int) int {
+	t.Helper()
+	for range 200 {
+		if port := 20000 + rand.IntN(12000); allFree(port, n) {
+			return port
+		}
+	}
+	t.Fatal("no free port")
+	return 0
+}
+
+func allFree(port, n int) bool {
+	for p := port; p < port+n; p++ {
+		l, err := net.Listen("tcp4", local(p))
+		if err != nil {
+			return false
+		}
+		l.Close()
+		u, err := net.ListenPacket("udp4", local(p))
+		if err != nil {
+			return false
+		}
+		u.Close()
+	}
+	return true
+}
+
+// process is a program that runs, with what it has printed.
+type process struct {
+	cmd    *exec.Cmd
+	cancel context.CancelFunc
+	done   chan struct{} // closed when it has ended
+	err    error         // valid after done
+
+	mu   sync.Mutex // protects the rest
+	text bytes.Buffer
+	wait map[string]chan struct{}
+}
+
+// run starts a program in dir, with nothing to read.
+func run(dir, name string, args ...string) (*process, error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	p := &process{cmd: exec.CommandContext(ctx, name, args...), cancel: cancel, done: make(chan struct{}), wait: map[string]chan struct{}{}}
+	p.cmd.Dir = dir
+	p.cmd.Env = append(os.Environ(), "TERM=dumb", "HOME="+dir)
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	p.cmd.Stderr = p.cmd.Stdout
+	if err := p.cmd.Start(); err != nil {
+		cancel()
+		return nil, err
+	}
+	go func() {
+		defer close(p.done)
+		lines := bufio.NewScanner(out)
+		lines.Buffer(nil, 1<<20)
+		for lines.Scan() {
+			p.line(lines.Text())
+		}
+		p.err = p.cmd.Wait()
+	}()
+	return p, nil
+}
+
+func (p *process) line(s string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.text.Len() < 1<<20 {
+		p.text.WriteString(s + "\n")
+	}
+	for what, c := range p.wait {
+		if strings.Contains(s, what) {
+			close(c)
+			delete(p.wait, what)
+		}
+	}
+}
+
+// said gives a channel that is closed once the program prints what, or has done
+// so since it began.
+func (p *process) said(what string) <-chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if strings.Contains(p.text.String(), what) {
+		c := make(chan struct{})
+		close(c)
+		return c
+	}
+	return p.waiter(what)
+}
+
+// says is said for what it prints from now on.
+func (p *process) says(what string) <-chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.waiter(what)
+}
+
+// waiter needs mu.
+func (p *process) waiter(what string) <-chan struct{} {
+	c := p.wait[what]
+	if c == nil {
+		c = make(chan struct{})
+		p.wait[what] = c
+	}
+	return c
+}
+
+func (p *process) output() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.text.String()
+}
+
+// kill ends the program and waits for its end.
+func (p *process) kill() {
+	p.cancel()
+	<-p.done
+}

@@ -1,0 +1,201 @@
+package phonetest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Scenario is one call from outside.
+type Scenario struct {
+	Number string        // the caller's, the user part of its address
+	Name   string        // display name as a person reads it; may be empty
+	Ring   time.Duration // how long it rings
+	Answer bool          // answered after Ring; else the caller gives up then
+	Reject bool          // refused at the phone after Ring
+	Talk   time.Duration // how long they talk, with Answer
+	// Withheld hides the number as telephone networks do; Number and Name then
+	// stand only where they must never be read (P-Asserted-Identity).
+	Withheld bool
+	// From replaces the whole From address, without tag:
+	// `"Name" <tel:+31-6-1234-5678;ext=12>`.
+	From string
+	// Headers are further header lines of the INVITE.
+	Headers []string
+}
+
+// Call places a call and waits until it is over.
+func Call(t testing.TB, sipAddr string, s Scenario) {
+	t.Helper()
+	Place(t, sipAddr, s).Wait()
+}
+
+// Running is a call that goes on.
+type Running struct {
+	t     testing.TB
+	p     *process
+	phone *Baresip // nil if it is none of ours
+}
+
+// Place places a call and returns at once. The caller's program ends with the
+// test.
+func Place(t testing.TB, sipAddr string, s Scenario) *Running {
+	t.Helper()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "call.xml")
+	if err := os.WriteFile(file, []byte(s.xml()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	// sipp has no way to tell that its port was taken but its end.
+	port := freePort(t, 1)
+	r := &Running{t: t}
+	if b, ok := phones.Load(sipAddr); ok {
+		r.phone = b.(*Baresip)
+	}
+	var rings <-chan struct{}
+	if s.Answer || s.Reject {
+		if r.phone == nil {
+			t.Fatal("only a phone of this package can answer or refuse")
+		}
+		rings = r.phone.process.says("Incoming call from")
+	}
+	limit := s.Ring + s.Talk + startTime
+	p, err := run(dir, "sipp", sipAddr, "-sf", file, "-i", "127.0.0.1", "-p", fmt.Sprint(port), "-m", "1",
+		"-timeout", fmt.Sprintf("%ds", int(limit.Seconds())+1), "-timeout_error", "-nostdin", "-s", "101",
+		"-trace_err", "-error_file", filepath.Join(dir, "errors.log"), "-mp", fmt.Sprint(freePort(t, 2)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.p = p
+	t.Cleanup(p.kill)
+	if rings != nil {
+		r.press(s, rings)
+	}
+	return r
+}
+
+// press does at the phone what the scenario says, once it has rung for long
+// enough.
+func (r *Running) press(s Scenario, rings <-chan struct{}) {
+	pressed := make(chan struct{})
+	go func() {
+		defer close(pressed)
+		select {
+		case <-rings: // as the phone prints it
+		case <-r.p.done:
+			return
+		}
+		ring := time.NewTimer(s.Ring)
+		defer ring.Stop()
+		select {
+		case <-ring.C:
+		case <-r.p.done:
+			return
+		}
+		if s.Answer {
+			r.phone.Accept(r.t)
+		} else {
+			r.phone.Hangup(r.t)
+		}
+	}()
+	r.t.Cleanup(func() {
+		r.p.kill()
+		<-pressed
+	})
+}
+
+// Wait returns when the call is over; the test has failed if it did not go as
+// the scenario says.
+func (r *Running) Wait() {
+	r.t.Helper()
+	<-r.p.done
+	if r.p.err != nil {
+		log := ""
+		if b, err := os.ReadFile(filepath.Join(r.p.cmd.Dir, "errors.log")); err == nil {
+			log = string(b)
+		}
+		said := ""
+		if r.phone != nil {
+			said = r.phone.process.output()
+		}
+		r.t.Errorf("sipp: %v\n%s\n%s", r.p.err, log, said)
+	}
+}
+
+func (s Scenario) from() string {
+	switch {
+	case s.From != "":
+		return s.From
+	case s.Withheld:
+		return `"Anonymous" <sip:anonymous@anonymous.invalid>`
+	}
+	uri := "<sip:" + s.Number + "@[local_ip]:[local_port]>"
+	if s.Name == "" {
+		return uri
+	}
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s.Name) + `" ` + uri
+}
+
+// xml writes the scenario in sipp's language. Requests that end a call which
+// was not answered must repeat the INVITE's Via.
+func (s Scenario) xml() string {
+	headers := s.Headers
+	if s.Withheld {
+		headers = append([]string{"Privacy: id", "P-Asserted-Identity: <sip:" + s.Number + "@127.0.0.1>"}, headers...)
+	}
+	more := ""
+	for _, h := range headers {
+		more += "\n" + h
+	}
+	msg := func(method, via, to, extra, body string) string {
+		return fmt.Sprintf(`<send%s><![CDATA[
+
+%s sip:[service]@[remote_ip]:[remote_port] SIP/2.0
+%s
+From: %s;tag=[pid]T[call_number]
+To: <sip:[service]@[remote_ip]:[remote_port]>%s
+Call-ID: [call_id]
+CSeq: %s
+Contact: <sip:caller@[local_ip]:[local_port]>
+Max-Forwards: 70%s
+Content-Length: [len]
+%s
+]]></send>
+`, map[bool]string{true: ` retrans="500"`}[method == "INVITE" || method == "BYE"], method, via, s.from(), to,
+			map[string]string{"INVITE": "1 INVITE", "CANCEL": "1 CANCEL", "ACK": "1 ACK", "BYE": "2 BYE"}[method], extra, body)
+	}
+	const newVia = "Via: SIP/2.0/[transport] [local_ip]:[local_port];branch=[branch]"
+	const sdp = `
+v=0
+o=caller 1 1 IN IP[local_ip_type] [local_ip]
+s=-
+c=IN IP[media_ip_type] [media_ip]
+t=0 0
+m=audio [media_port] RTP/AVP 0
+a=rtpmap:0 PCMU/8000`
+	var b strings.Builder
+	b.WriteString("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<scenario name=\"call\">\n")
+	b.WriteString(msg("INVITE", newVia, "", more+"\nContent-Type: application/sdp", sdp))
+	b.WriteString("<recv response=\"100\" optional=\"true\"></recv>\n<recv response=\"180\"></recv>\n")
+	switch {
+	case s.Answer:
+		b.WriteString("<recv response=\"200\"></recv>\n")
+		b.WriteString(msg("ACK", newVia, "[peer_tag_param]", "", ""))
+		fmt.Fprintf(&b, "<pause milliseconds=\"%d\"/>\n", s.Talk.Milliseconds())
+		b.WriteString(msg("BYE", newVia, "[peer_tag_param]", "", ""))
+		b.WriteString("<recv response=\"200\"></recv>\n")
+	case s.Reject:
+		b.WriteString("<recv response=\"486\"></recv>\n")
+		b.WriteString(msg("ACK", "[last_Via:]", "[peer_tag_param]", "", ""))
+	default:
+		fmt.Fprintf(&b, "<pause milliseconds=\"%d\"/>\n", s.Ring.Milliseconds())
+		b.WriteString(msg("CANCEL", "[last_Via:]", "", "", ""))
+		b.WriteString("<recv response=\"200\"></recv>\n<recv response=\"487\"></recv>\n")
+		b.WriteString(msg("ACK", "[last_Via:]", "[peer_tag_param]", "", ""))
+	}
+	b.WriteString("</scenario>\n")
+	return b.String()
+}

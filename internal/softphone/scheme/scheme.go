@@ -1,0 +1,199 @@
+// Package scheme reads the links that the URL scheme registration hands us:
+// wiebelt:call?number=%2B31612345678 (product.md, "How a call reaches us", 2).
+//
+// Any web page can launch such a link, so it may say as little as possible: a
+// number, and that it rings or was answered. It cannot end a call, name one, or
+// carry a person, an address or a setting (corrections.md 2; security.md T9,
+// T10). The package has no state and no goroutines.
+package scheme
+
+import (
+	"errors"
+	"strings"
+
+	"wiebelt/internal/call"
+	"wiebelt/internal/phone"
+)
+
+// Name is the URL scheme, without the colon.
+const Name = "wiebelt"
+
+// MaxURI is the longest link that is read, in bytes.
+const MaxURI = 2048
+
+// What can be wrong with a link. Parse's errors are one of these, or
+// phone.ErrUnfilled for a placeholder that the phone did not fill in; none of
+// them contains any of the link.
+var (
+	ErrNotOurs = errors.New("not a wiebelt: link")
+	ErrForm    = errors.New("link is not of the form wiebelt:call?number=NUMBER")
+	ErrNumber  = errors.New("link holds no telephone number of 3 to 20 digits")
+	ErrState   = errors.New("state in a link is ringing or answered")
+)
+
+// Parse reads a link:
+//
+//	link   = "wiebelt:" [ "//" ] "call" [ "/" ] "?" field *( "&" field ) [ "/" ]
+//	field  = "number=" [ "+" ] 3*20DIGIT / "state=" ( "ringing" / "answered" ) / other
+//	other  = 1*( ALPHA / DIGIT / "_" / "-" ) "=" *text
+//
+// Letters of scheme and "call" may be of either case, percent escapes may stand
+// in values, and Windows may have decoded them or added a slash. number must be
+// there once, state at most once. Other fields are not obeyed and leave no
+// trace in the event.
+//
+// The event's Way is the URL scheme; its time is the caller's to set.
+func Parse(uri string) (call.Event, error) {
+	if len(uri) > MaxURI {
+		return call.Event{}, ErrForm
+	}
+	scheme, rest, ok := strings.Cut(uri, ":")
+	if !ok || !strings.EqualFold(scheme, Name) {
+		return call.Event{}, ErrNotOurs
+	}
+	for i := 0; i < len(rest); i++ {
+		// A quote would have closed the argument in a Windows registration. A
+		// space may be a decoded one; readNumber says where.
+		if c := rest[i]; c < ' ' || c >= 0x7f || c == '"' {
+			return call.Event{}, ErrForm
+		}
+	}
+	path, query, ok := strings.Cut(rest, "?")
+	path = strings.TrimSuffix(strings.TrimPrefix(path, "//"), "/")
+	if !ok || !strings.EqualFold(path, "call") {
+		return call.Event{}, ErrForm
+	}
+	return readQuery(strings.TrimSuffix(query, "/"))
+}
+
+func readQuery(query string) (call.Event, error) {
+	e := call.Event{
+		Way:   call.Way{Kind: call.KindURL, Tells: call.TellsRing},
+		State: call.Ringing,
+	}
+	var number, state bool
+	for field := range strings.SplitSeq(query, "&") {
+		name, raw, ok := strings.Cut(field, "=")
+		if !ok || !isName(name) {
+			return call.Event{}, ErrForm
+		}
+		value, ok := unescape(raw)
+		switch name {
+		case "number":
+			switch {
+			case number:
+				return call.Event{}, ErrForm
+			case ok && unfilled(value), !ok && unfilled(raw):
+				return call.Event{}, phone.ErrUnfilled
+			case !ok:
+				return call.Event{}, ErrForm
+			}
+			number = true
+			if e.Number, ok = readNumber(value); !ok {
+				return call.Event{}, ErrNumber
+			}
+		case "state":
+			if state || !ok {
+				return call.Event{}, ErrForm
+			}
+			state = true
+			if e.State, ok = readState(value); !ok {
+				return call.Event{}, ErrState
+			}
+		default:
+			if !ok {
+				return call.Event{}, ErrForm
+			}
+		}
+	}
+	if !number {
+		return call.Event{}, ErrNumber
+	}
+	return e, nil
+}
+
+func readState(s string) (call.State, bool) {
+	switch s {
+	case "ringing":
+		return call.Ringing, true
+	case "answered":
+		return call.Answered, true
+	}
+	return call.Ringing, false
+}
+
+// readNumber takes 3 to 20 digits, perhaps after a plus. A plus that became a
+// space on its way is put back.
+func readNumber(s string) (string, bool) {
+	digits, plus := s, ""
+	if s != "" && (s[0] == '+' || s[0] == ' ') {
+		digits, plus = s[1:], "+"
+	}
+	if len(digits) < 3 || len(digits) > 20 {
+		return "", false
+	}
+	for i := 0; i < len(digits); i++ {
+		if digits[i] < '0' || digits[i] > '9' {
+			return "", false
+		}
+	}
+	return plus + digits, true
+}
+
+// unfilled tells whether the phone sent its placeholder and not the number. The
+// placeholder itself is not looked at further.
+func unfilled(s string) bool { return errors.Is(phone.Validate(s), phone.ErrUnfilled) }
+
+func isName(s string) bool {
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '_', c == '-':
+		default:
+			return false
+		}
+	}
+	return s != ""
+}
+
+// unescape undoes percent escapes, and nothing else: a plus stays a plus. What
+// comes out has no control characters.
+func unescape(s string) (string, bool) {
+	if strings.IndexByte(s, '%') < 0 {
+		return s, !strings.Contains(s, "#")
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		switch c {
+		case '#':
+			return "", false // a fragment
+		case '%':
+			if i+2 >= len(s) {
+				return "", false
+			}
+			hi, ok1 := unhex(s[i+1])
+			lo, ok2 := unhex(s[i+2])
+			if !ok1 || !ok2 {
+				return "", false
+			}
+			if c = hi<<4 | lo; c < ' ' || c == 0x7f {
+				return "", false
+			}
+			i += 2
+		}
+		b.WriteByte(c)
+	}
+	return b.String(), true
+}
+
+func unhex(c byte) (byte, bool) {
+	switch {
+	case '0' <= c && c <= '9':
+		return c - '0', true
+	case 'a' <= c && c <= 'f':
+		return c - 'a' + 10, true
+	case 'A' <= c && c <= 'F':
+		return c - 'A' + 10, true
+	}
+	return 0, false
+}

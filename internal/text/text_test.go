@@ -1,0 +1,71 @@
+package text
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"testing"
+)
+
+// keys reads every constant of type Key from the source.
+func keys(t *testing.T) []Key {
+	t.Helper()
+	var all []Key
+	files, _ := filepath.Glob("keys_*.go")
+	for _, f := range files {
+		tree, err := parser.ParseFile(token.NewFileSet(), f, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(tree, func(n ast.Node) bool {
+			if v, ok := n.(*ast.ValueSpec); ok && len(v.Values) == 1 {
+				if lit, ok := v.Values[0].(*ast.BasicLit); ok && lit.Kind == token.STRING {
+					s, _ := strconv.Unquote(lit.Value)
+					all = append(all, Key(s))
+				}
+			}
+			return true
+		})
+	}
+	return all
+}
+
+// TestEveryKeyHasBothLanguages: what the program can say stands in the catalogue
+// in Dutch and in English, with the same places to fill in.
+func TestEveryKeyHasBothLanguages(t *testing.T) {
+	all := keys(t)
+	if len(all) < 50 {
+		t.Fatalf("only %d keys found", len(all))
+	}
+	for _, k := range all {
+		if _, ok := catalogue()[k]; !ok {
+			t.Errorf("%s has no text", k)
+		}
+	}
+	verb := regexp.MustCompile(`%[a-z]`)
+	for k, e := range catalogue() {
+		for _, s := range []string{e.NL.one, e.NL.other, e.EN.one, e.EN.other} {
+			if s == "" {
+				t.Errorf("%s lacks a form", k)
+			}
+			if !slices.Equal(verb.FindAllString(s, -1), verb.FindAllString(e.NL.other, -1)) {
+				t.Errorf("%s: other places to fill in: %q", k, s)
+			}
+		}
+	}
+}
+
+func TestPlurals(t *testing.T) {
+	for n, want := range map[int]string{1: "Nog 1 oproep", 2: "Nog 2 oproepen", 0: "Nog 0 oproepen"} {
+		if got := Dutch.N(CardMore, n); got != want {
+			t.Errorf("%d: %q", n, got)
+		}
+	}
+	if got := English.T(Key("no.such")); got != "no.such" {
+		t.Errorf("%q", got)
+	}
+}
