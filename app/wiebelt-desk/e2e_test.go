@@ -1,0 +1,202 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/history"
+)
+
+const accentLight, softDark, backDark = 0x0B6BCB, 0x27313A, 0x1E252C
+
+// The demo window on a real screen: painted is said, a click plays, the result
+// is shown, and closing the only window ends the program.
+func TestDemoWindow(t *testing.T) {
+	s := newScreen(t)
+	began := time.Now()
+	r := startDesk(t, s, welcome("nl", "light", deskapi.WindowDemo, ""))
+	r.wait(deskapi.KindPainted, nil)
+	t.Logf("painted after %v", time.Since(began).Round(time.Millisecond))
+	w := s.window("Demo")
+	until(t, "the primary button in accent", func() bool { return count(s.shot(w, "demo-nl-light"), accentLight) > 4000 })
+
+	var play deskapi.Play
+	s.click(w, 100, 150)
+	r.wait(deskapi.KindPlay, &play)
+	if play.ID != "call-0" {
+		t.Errorf("the first button played %q", play.ID)
+	}
+	s.shot(w, "demo-nl-playing")
+	before := count(s.shot(w, "demo-nl-playing"), 0x1B7F4B)
+	r.send(deskapi.KindPlayed, deskapi.Played{ID: play.ID, Line: "Bekende klant: in 6 ms op het scherm, relatie na 11 ms", Painted: 6 * time.Millisecond})
+	until(t, "the full dot of a result", func() bool { return count(s.shot(w, "demo-nl-played"), 0x1B7F4B) > before+20 })
+
+	s.xdotool("windowactivate", "--sync", w, "key", "alt+F4")
+	r.ended(0)
+}
+
+// The calls window: rows from the file, a click opens and another copies, new
+// calls appear by themselves, the demo opens beside it in the same process.
+func TestCallsWindow(t *testing.T) {
+	s := newScreen(t)
+	path := filepath.Join(t.TempDir(), "history.db")
+	store, newest := fill(t, path)
+	r := startDesk(t, s, welcome("nl", "light", deskapi.WindowCalls, path))
+	r.wait(deskapi.KindPainted, nil)
+	w := s.window("Oproepen")
+	const firstRow = 205
+	until(t, "an accented row under the pointer", func() bool {
+		s.move(w, 300, firstRow)
+		return count(s.shot(w, "calls-nl-light"), accentLight) > 100
+	})
+
+	var open deskapi.Open
+	until(t, "a click that counts", func() bool {
+		s.click(w, 300, firstRow)
+		return len(r.got) > 0
+	})
+	r.wait(deskapi.KindOpen, &open)
+	if open.Entry != newest {
+		t.Errorf("the first row opened entry %d, want %d", open.Entry, newest)
+	}
+	for len(r.got) > 0 {
+		<-r.got
+	}
+	var copied deskapi.Copy
+	s.click(w, 688, firstRow)
+	r.wait(deskapi.KindCopy, &copied)
+	if copied.Text != "+31612345678" {
+		t.Errorf("copied %q", copied.Text)
+	}
+	s.shot(w, "calls-nl-copied")
+
+	id, err := store.Put(t.Context(), history.Entry{Rang: time.Now(), Number: "+31201112223", Shown: "020 111 22 23",
+		Name: "B. Nieuw", Link: "x", Matches: 1, Outcome: history.OutcomeFound, Line: "Schade"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.send(deskapi.KindHistory, nil)
+	until(t, "the new call as first row", func() bool {
+		s.click(w, 300, firstRow)
+		for len(r.got) > 0 {
+			open.Entry = 0
+			r.wait(deskapi.KindOpen, &open)
+			if open.Entry == id {
+				return true
+			}
+		}
+		return false
+	})
+	s.shot(w, "calls-nl-new")
+
+	s.click(w, 300, 112)
+	s.xdotool("type", "--window", w, "0698")
+	until(t, "the filtered list", func() bool { return count(s.shot(w, "calls-nl-filter"), 0x1B7F4B) < 100 })
+
+	r.send(deskapi.KindShow, deskapi.Show{Window: deskapi.WindowDemo})
+	s.window("Demo")
+	r.send(deskapi.KindQuit, nil)
+	r.ended(0)
+}
+
+// Every window in both languages and appearances really has its colours.
+func TestAppearances(t *testing.T) {
+	s := newScreen(t)
+	path := filepath.Join(t.TempDir(), "history.db")
+	fill(t, path)
+	for _, tt := range []struct{ lang, theme, window, history, title, name string }{
+		{"en", "dark", deskapi.WindowCalls, path, "Calls", "calls-en-dark"},
+		{"en", "dark", deskapi.WindowDemo, "", "Demo", "demo-en-dark"},
+		{"nl", "dark", deskapi.WindowCalls, path + ".none", "Oproepen", "empty-nl-dark"},
+		{"en", "light", deskapi.WindowCalls, "", "Calls", "off-en-light"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := startDesk(t, s, welcome(tt.lang, tt.theme, tt.window, tt.history))
+			r.wait(deskapi.KindPainted, nil)
+			w := s.window(tt.title)
+			back := uint32(0xFFFFFF)
+			if tt.theme == "dark" {
+				back = backDark
+			}
+			until(t, "the background", func() bool { return count(s.shot(w, tt.name), back) > 100_000 })
+			r.conn.Close() // the resident is gone
+			r.ended(0)
+		})
+	}
+}
+
+// Nothing of ours is left behind in the user's folders.
+func TestLeavesNothing(t *testing.T) {
+	s := newScreen(t)
+	r := startDesk(t, s, welcome("nl", "light", deskapi.WindowDemo, ""))
+	r.wait(deskapi.KindPainted, nil)
+	r.send(deskapi.KindQuit, nil)
+	r.ended(0)
+	var home string
+	for _, e := range r.desk.Env {
+		if v, ok := strings.CutPrefix(e, "HOME="); ok {
+			home = v
+		}
+	}
+	err := filepath.Walk(home, func(p string, fi os.FileInfo, err error) error {
+		// Mesa's shaders and the index of the fonts are the machine's own caches.
+		if err == nil && !fi.IsDir() && !strings.Contains(p, "mesa") && !strings.Contains(p, "font_index") {
+			t.Errorf("left behind: %s", strings.TrimPrefix(p, home))
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// Without OpenGL it says so and ends with 1.
+func TestWithoutOpenGL(t *testing.T) {
+	s := newScreen(t, "-extension", "GLX")
+	r := startDesk(t, s, welcome("nl", "light", deskapi.WindowDemo, ""))
+	r.ended(1)
+	if !strings.Contains(r.err.String(), "wiebelt-desk: no window could be opened") {
+		t.Errorf("said: %s", r.err)
+	}
+}
+
+// Without a resident there is nothing to show.
+func TestWithoutResident(t *testing.T) {
+	var said strings.Builder
+	if code := run([]string{"--profile", t.TempDir(), "--window", "calls"}, &said); code != 1 ||
+		!strings.HasPrefix(said.String(), "wiebelt-desk: connect to the resident: wiebelt is not running") {
+		t.Errorf("code %d, said %q", code, said.String())
+	}
+}
+
+// An argument of the resident's picks the window.
+func TestWindowArgument(t *testing.T) {
+	s := newScreen(t)
+	r := startDesk(t, s, welcome("nl", "light", deskapi.WindowDemo, ""), "--window", "calls")
+	r.wait(deskapi.KindPainted, nil)
+	s.window("Oproepen")
+	r.send(deskapi.KindQuit, nil)
+	r.ended(0)
+}
+
+func TestArguments(t *testing.T) {
+	for _, tt := range []struct {
+		args []string
+		code int
+		says string
+	}{
+		{[]string{"--window", "settings"}, 2, `unknown window "settings"`},
+		{[]string{"calls"}, 2, `unexpected argument "calls"`},
+		{[]string{"--nonsense"}, 2, "nonsense"},
+		{[]string{"--help"}, 0, "profile"},
+	} {
+		var said strings.Builder
+		if code := run(tt.args, &said); code != tt.code || !strings.Contains(said.String(), tt.says) {
+			t.Errorf("%v: code %d, said %q", tt.args, code, said.String())
+		}
+	}
+}

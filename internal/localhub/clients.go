@@ -1,0 +1,114 @@
+package localhub
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"database/sql"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// AddClient makes an OAuth client of an organisation and returns its secret,
+// which is kept as a hash only and cannot be asked for again. A client of that
+// name gets the new secret and organisation.
+func (h *Hub) AddClient(ctx context.Context, id, organisationCode string) (secret string, err error) {
+	b := make([]byte, 32)
+	_, _ = rand.Read(b) // never fails
+	secret = base64.RawURLEncoding.EncodeToString(b)
+	return secret, h.SetClientSecret(ctx, id, organisationCode, secret)
+}
+
+// SetClientSecret is AddClient with a secret of the caller's choice, for tests.
+// Secrets that AddClient makes have 256 random bits, so a fast hash guards
+// them; one that a person thought of is guarded less.
+func (h *Hub) SetClientSecret(ctx context.Context, id, organisationCode, secret string) error {
+	switch {
+	case id == "" || len(id) > 200 || strings.Contains(id, ":") || !printable(id):
+		return errors.New("local hub: a client id is 1 to 200 bytes of text without a colon or control characters")
+	case organisationCode == "" || len(organisationCode) > 100 || !scopeToken(organisationCode):
+		return errors.New("local hub: an organisation code is 1 to 100 characters that may stand in a scope")
+	case secret == "" || len(secret) > 1000 || !printable(secret):
+		return errors.New("local hub: a client secret is 1 to 1000 bytes of text without control characters")
+	}
+	salt := make([]byte, 16)
+	_, _ = rand.Read(salt)
+	if err := h.store.putClient(ctx, id, organisationCode, salt, hashSecret(salt, secret)); err != nil {
+		return fmt.Errorf("local hub: add client: %w", err)
+	}
+	return nil
+}
+
+func hashSecret(salt []byte, secret string) []byte {
+	sum := sha256.Sum256(slices.Concat(salt, []byte(secret)))
+	return sum[:]
+}
+
+// client is who asked for a token.
+type client struct{ id, organisation string }
+
+// authenticate finds the client whom one of the readings of the credentials
+// fits.
+func (h *Hub) authenticate(ctx context.Context, readings []credentials) (client, bool, error) {
+	for _, c := range readings {
+		org, salt, hash, err := h.store.getClient(ctx, c.id)
+		unknown := errors.Is(err, sql.ErrNoRows)
+		if err != nil && !unknown {
+			return client{}, false, err
+		}
+		if unknown {
+			salt, hash = make([]byte, 16), make([]byte, sha256.Size) // the same work as for a known one
+		}
+		if subtle.ConstantTimeCompare(hashSecret(salt, c.secret), hash) == 1 && !unknown {
+			return client{c.id, org}, true, nil
+		}
+	}
+	return client{}, false, nil
+}
+
+// credentials are a client id and secret.
+type credentials struct{ id, secret string }
+
+// maxBasic is the longest Authorization header that is looked at.
+const maxBasic = 8 << 10
+
+// basicCredentials reads an Authorization header in every way it can be meant:
+// as it stands (hub-api.md 4.1), and form-encoded inside (RFC 6749 2.3.1). None
+// means that it cannot be read.
+func basicCredentials(header string) []credentials {
+	scheme, rest, found := strings.Cut(header, " ")
+	if !found || !strings.EqualFold(scheme, "Basic") || len(rest) > maxBasic {
+		return nil
+	}
+	b, err := base64.StdEncoding.Strict().DecodeString(strings.TrimLeft(rest, " "))
+	if err != nil || !printable(string(b)) {
+		return nil
+	}
+	id, secret, found := strings.Cut(string(b), ":")
+	if !found || id == "" {
+		return nil
+	}
+	all := []credentials{{id, secret}}
+	id2, err1 := url.QueryUnescape(id)
+	secret2, err2 := url.QueryUnescape(secret)
+	if err1 == nil && err2 == nil && (id2 != id || secret2 != secret) && id2 != "" && printable(id2) && printable(secret2) {
+		all = append(all, credentials{id2, secret2})
+	}
+	return all
+}
+
+// printable is text without control characters.
+func printable(s string) bool {
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return r < 0x20 || r == 0x7f })
+}
+
+// scopeToken is what RFC 6749 3.3 allows in a scope.
+func scopeToken(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r <= 0x20 || r >= 0x7f || r == '"' || r == '\\' })
+}

@@ -1,0 +1,34 @@
+package localhub
+
+import (
+	"context"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+	"golang.org/x/crypto/bcrypt"
+)
+
+func init() { hashCost = bcrypt.MinCost }
+
+// What tests outside the package may reach.
+
+// DemoPassword is the demo user's.
+const DemoPassword = demoPassword
+
+// Exec runs a statement.
+func (h *Hub) Exec(statement string, args ...any) error {
+	_, err := h.store.w.ExecContext(context.Background(), statement, args...)
+	return err
+}
+
+// Sign makes a token with the hub's key, or another.
+func (h *Hub) Sign(method jwt.SigningMethod, key any, client, organisation, scope string, expires *time.Time) (string, error) {
+	c := claims{Client: client, Organisation: organisation, Scope: scope}
+	if expires != nil {
+		c.ExpiresAt = jwt.NewNumericDate(*expires)
+	}
+	if key == nil {
+		key = h.jwtKey
+	}
+	return jwt.NewWithClaims(method, c).SignedString(key)
+}

@@ -1,0 +1,353 @@
+package localhub_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"wiebelt/internal/contact"
+	"wiebelt/internal/localhub"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const (
+	clientID = "wiebelt-test"
+	secret   = "p@ss+/=%"
+	org      = "90210"
+	body     = "scopes=Basic%20P0boxadministrator%20orgCode%3A90210&grant_type=client_credentials"
+)
+
+// clock is a time that tests move.
+type clock struct {
+	mu sync.Mutex
+	t  time.Time
+}
+
+func newClock() *clock { return &clock{t: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)} }
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.t
+}
+
+func (c *clock) add(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.t = c.t.Add(d)
+}
+
+// start runs a hub with a client and, unless it is a demo, the user "anna".
+func start(t testing.TB, cfg localhub.Config) *localhub.Hub {
+	t.Helper()
+	h, err := localhub.Start(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := h.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := h.SetClientSecret(t.Context(), clientID, org, secret); err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// client has connections of its own, which end with the test.
+func client(t testing.TB) *http.Client {
+	tr := &http.Transport{}
+	t.Cleanup(tr.CloseIdleConnections)
+	return &http.Client{Transport: tr, Timeout: 20 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}
+
+type answer struct {
+	status int
+	header http.Header
+	body   string
+}
+
+func do(t testing.TB, c *http.Client, method, url, body string, header ...string) answer {
+	t.Helper()
+	a, err := try(t, c, method, url, body, header...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func try(t testing.TB, c *http.Client, method, url, body string, header ...string) (answer, error) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(header); i += 2 {
+		if header[i] == "Host" {
+			r.Host = header[i+1]
+		}
+		r.Header.Set(header[i], header[i+1])
+	}
+	resp, err := c.Do(r)
+	if err != nil {
+		return answer{}, err
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	return answer{resp.StatusCode, resp.Header, string(b)}, err
+}
+
+const form = "application/x-www-form-urlencoded"
+
+func basic(id, secret string) string {
+	return "Basic " + base64.StdEncoding.EncodeToString([]byte(id+":"+secret))
+}
+
+func askToken(t testing.TB, h *localhub.Hub) answer {
+	t.Helper()
+	return do(t, client(t), "POST", h.BaseURL()+"/identity/token", body, "Content-Type", form, "Authorization", basic(clientID, secret))
+}
+
+func token(t testing.TB, h *localhub.Hub) string {
+	t.Helper()
+	a := askToken(t, h)
+	var v struct {
+		AccessToken string `json:"access_token"`
+	}
+	if err := json.Unmarshal([]byte(a.body), &v); err != nil || a.status != 200 || v.AccessToken == "" {
+		t.Fatalf("no token: %d %v", a.status, err)
+	}
+	return v.AccessToken
+}
+
+type item struct {
+	ID       string  `json:"id"`
+	Relation *string `json:"backofficerelatienummer"`
+	Family   string  `json:"achternaam"`
+	Link     string  `json:"link"`
+}
+
+func lookup(t testing.TB, h *localhub.Hub, token, q string) answer {
+	t.Helper()
+	return do(t, client(t), "GET", h.BaseURL()+"/contact/contacts/telephony?q="+url.QueryEscape(q), "", "Authorization", "Bearer "+token)
+}
+
+func items(t testing.TB, a answer) []item {
+	t.Helper()
+	var v struct {
+		Data *struct{ Items []item }
+	}
+	if err := json.Unmarshal([]byte(a.body), &v); err != nil || a.status != 200 || v.Data == nil || v.Data.Items == nil {
+		t.Fatalf("no items: %d %v %s", a.status, err, a.body)
+	}
+	return v.Data.Items
+}
+
+func person(family string, numbers ...string) localhub.Record {
+	return localhub.Record{Contact: contact.Contact{FamilyName: family, Initials: "A.", RelationNumber: "1"}, Numbers: numbers}
+}
+
+func TestListensOnLoopbackAddressesOnly(t *testing.T) {
+	for _, listen := range []string{"0.0.0.0:0", ":0", "192.168.1.4:0", "[::]:0", "localhost:0", "127.0.0.1", "example.org:80", "nonsense"} {
+		if h, err := localhub.Start(t.Context(), localhub.Config{Listen: listen}); err == nil {
+			_ = h.Close()
+			t.Errorf("%q was accepted", listen)
+		}
+	}
+	h := start(t, localhub.Config{Listen: "127.0.0.2:0"})
+	if runtime.GOOS == "linux" && !strings.HasPrefix(h.BaseURL(), "http://127.0.0.2:") {
+		t.Errorf("base URL %s", h.BaseURL())
+	}
+	if h.BaseURL() != h.HubURL() {
+		t.Error("two addresses")
+	}
+}
+
+func TestForeignHostNames(t *testing.T) {
+	h := start(t, localhub.Config{})
+	_, port, _ := net.SplitHostPort(strings.TrimPrefix(h.BaseURL(), "http://"))
+	for host, want := range map[string]int{
+		"evil.example:" + port: 421, "127.0.0.1": 421, "127.0.0.1:1": 421, "127.0.0.1.evil.example:" + port: 421,
+		"127.0.0.1:" + port: 200, "localhost:" + port: 200, "LOCALHOST:" + port: 200,
+	} {
+		if a := do(t, client(t), "GET", h.BaseURL()+"/login", "", "Host", host); a.status != want {
+			t.Errorf("%s: %d, want %d", host, a.status, want)
+		}
+	}
+}
+
+func TestEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	h, err := localhub.Start(ctx, localhub.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if err := h.Close(); err != nil { // waits for the close that the context began
+		t.Fatal(err)
+	}
+	if _, err := try(t, client(t), "GET", h.BaseURL()+"/login", ""); err == nil {
+		t.Error("still answers")
+	}
+	if err := h.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestCloseDoesNotWaitForASlowAnswer(t *testing.T) {
+	h := start(t, localhub.Config{})
+	h.Faults().Set(localhub.AtPages, localhub.Fault{Delay: time.Hour})
+	c := client(t)
+	failed := make(chan error, 1)
+	go func() {
+		_, err := try(t, c, "GET", h.BaseURL()+"/login", "")
+		failed <- err
+	}()
+	for h.Faults().Pending(localhub.AtPages) == 0 {
+		runtime.Gosched()
+	}
+	began := time.Now()
+	if err := h.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(began); took > 1500*time.Millisecond {
+		t.Errorf("took %v", took)
+	}
+	if err := <-failed; err == nil {
+		t.Error("the slow request was answered")
+	}
+}
+
+func TestFolderKeepsEverything(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a #b%41", "hub")
+	h := start(t, localhub.Config{Dir: dir, Synthetic: 50})
+	if _, err := h.AddContact(t.Context(), person("Blijver", "0611112222")); err != nil {
+		t.Fatal(err)
+	}
+	tok := token(t, h)
+	if err := h.AddUser(t.Context(), "anna", "een-wachtwoord"); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Close(); err != nil {
+		t.Fatal(err)
+	}
+	h = start(t, localhub.Config{Dir: dir, Synthetic: 50}) // filled only once
+	if n, err := h.Count(t.Context()); err != nil || n != 51 {
+		t.Errorf("%d contacts, %v", n, err)
+	}
+	if got := items(t, lookup(t, h, tok, "0611112222")); len(got) != 1 { // the key stayed too
+		t.Errorf("%d found", len(got))
+	}
+	if _, err := localhub.Start(t.Context(), localhub.Config{Dir: dir, Demo: true}); err == nil {
+		t.Error("a demo with contacts from outside was started")
+	}
+	if runtime.GOOS != "windows" {
+		files, err := filepath.Glob(filepath.Join(filepath.Dir(dir), "hub", "*"))
+		if err != nil || len(files) == 0 {
+			t.Fatal("no files", err)
+		}
+		for _, f := range append(files, dir) {
+			if i, err := os.Stat(f); err != nil || i.Mode().Perm()&0o077 != 0 {
+				t.Errorf("%s: %v %v", f, i.Mode(), err)
+			}
+		}
+	}
+}
+
+func TestRefusesANewerDatabase(t *testing.T) {
+	dir := t.TempDir()
+	h := start(t, localhub.Config{Dir: dir})
+	if err := h.Exec("PRAGMA user_version = 99"); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := localhub.Start(t.Context(), localhub.Config{Dir: dir}); err == nil || !strings.Contains(err.Error(), "newer") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestNoSecretIsStoredOrLogged looks for everything secret or personal that
+// went through a hub, in its files and its log.
+func TestNoSecretIsStoredOrLogged(t *testing.T) {
+	dir := t.TempDir()
+	var log lockedBuffer
+	h := start(t, localhub.Config{Dir: dir, Log: slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	made, err := h.AddClient(t.Context(), "made", org)
+	if err != nil || len(made) < 40 {
+		t.Fatal(err)
+	}
+	if err := h.AddUser(t.Context(), "anna", "een-wachtwoord"); err != nil {
+		t.Fatal(err)
+	}
+	ids, err := h.AddContact(t.Context(), person("Geheimhouder", "0698765432"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tok := token(t, h)
+	items(t, lookup(t, h, tok, "0698765432"))
+	b := newBrowser(t, h)
+	b.login("anna", "een-wachtwoord", "/contacts/viewcontact/"+ids[0])
+	session := b.cookieValue("hub_session")
+	if session == "" {
+		t.Fatal("not logged in")
+	}
+	if err := h.Close(); err != nil {
+		t.Fatal(err)
+	}
+	stored, err := os.ReadFile(filepath.Join(dir, "hub.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []string{made, secret, "een-wachtwoord", tok, session} {
+		if bytes.Contains(stored, []byte(s)) {
+			t.Error("a secret stands in the database")
+		}
+		if strings.Contains(log.String(), s) {
+			t.Error("a secret stands in the log")
+		}
+	}
+	for _, s := range []string{"98765432", "Geheimhouder", ids[0], "anna", "viewcontact/" + ids[0]} {
+		if strings.Contains(log.String(), s) {
+			t.Errorf("%q stands in the log", s)
+		}
+	}
+	if !strings.Contains(log.String(), `"part":"/contact/contacts/telephony"`) {
+		t.Error("the lookup is not in the log at all")
+	}
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}

@@ -1,0 +1,442 @@
+package localhub_test
+
+import (
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"wiebelt/internal/contact"
+	"wiebelt/internal/localhub"
+	"wiebelt/internal/text"
+)
+
+// browser keeps cookies and follows nothing by itself.
+type browser struct {
+	t *testing.T
+	h *localhub.Hub
+	c *http.Client
+	u *url.URL
+}
+
+func newBrowser(t *testing.T, h *localhub.Hub) *browser {
+	c := client(t)
+	c.Jar, _ = cookiejar.New(nil)
+	u, _ := url.Parse(h.HubURL())
+	return &browser{t, h, c, u}
+}
+
+func (b *browser) get(path string, header ...string) answer {
+	b.t.Helper()
+	return do(b.t, b.c, "GET", b.h.HubURL()+path, "", header...)
+}
+
+func (b *browser) post(path string, v url.Values, header ...string) answer {
+	b.t.Helper()
+	return do(b.t, b.c, "POST", b.h.HubURL()+path, v.Encode(), append([]string{"Content-Type", form}, header...)...)
+}
+
+var formField = regexp.MustCompile(`name="form" value="([^"]+)"`)
+
+func (b *browser) form(a answer) string {
+	b.t.Helper()
+	m := formField.FindStringSubmatch(a.body)
+	if m == nil {
+		b.t.Fatalf("no form token: %d %s", a.status, a.body)
+	}
+	return m[1]
+}
+
+func (b *browser) login(user, password, next string) answer {
+	b.t.Helper()
+	f := b.form(b.get("/login?next=" + url.QueryEscape(next)))
+	return b.post("/login", url.Values{"form": {f}, "user": {user}, "password": {password}, "next": {next}})
+}
+
+func (b *browser) cookieValue(prefix string) string {
+	for _, c := range b.c.Jar.Cookies(b.u) {
+		if strings.HasPrefix(c.Name, prefix) {
+			return c.Value
+		}
+	}
+	return ""
+}
+
+// house is a hub with a user and a contact, and the path of its file.
+func house(t *testing.T, now *clock) (*localhub.Hub, string) {
+	t.Helper()
+	h := start(t, localhub.Config{Now: now.Now})
+	if err := h.AddUser(t.Context(), "Anna", "een-wachtwoord"); err != nil {
+		t.Fatal(err)
+	}
+	ids, err := h.AddContact(t.Context(),
+		localhub.Record{Contact: contact.Contact{
+			RelationNumber: "100200", Initials: "B.M.", Prefix: "van den", FamilyName: "Heuvel<b>",
+			Address:  contact.Address{Street: "Kade", Number: "12", Addition: "A", PostalCode: "1011AB", City: "Zaanwijk"},
+			Producer: contact.Coded{Code: "P1", Description: "Kantoor Oost"}, LastModifiedBy: contact.Coded{Code: "XY", Description: "X. Ypma"},
+		}, Numbers: []string{"+31612345678", "112"}, Emails: []string{"bm@example.org"}},
+		person("Huisgenoot", "06-12345678"), person("Vreemde", "0201234567", "112"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h, "/contacts/viewcontact/" + ids[0]
+}
+
+func TestDeepLinkLoginFile(t *testing.T) {
+	h, file := house(t, newClock())
+	b := newBrowser(t, h)
+	a := b.get(file)
+	if a.status != 303 || a.header.Get("Location") != "/login?next="+url.QueryEscape(file) || strings.Contains(a.body, "Heuvel") {
+		t.Fatalf("%d to %s", a.status, a.header.Get("Location"))
+	}
+	a = b.login("anna", "een-wachtwoord", file)
+	if a.status != 303 || a.header.Get("Location") != file {
+		t.Fatalf("%d to %s: %s", a.status, a.header.Get("Location"), a.body)
+	}
+	a = b.get(file)
+	if a.status != 200 {
+		t.Fatal(a.status)
+	}
+	for _, want := range []string{"B.M. van den Heuvel&lt;b&gt;", "100 200", "Kade 12 A", "1011 AB Zaanwijk", "06 12 34 56 78", "bm@example.org", "Kantoor Oost", "X. Ypma", `href="/backoffice/100200"`, "A. Huisgenoot", ">anna<"} {
+		if !strings.Contains(a.body, want) {
+			t.Errorf("no %q", want)
+		}
+	}
+	for _, not := range []string{"Vreemde", "<script", "<b>", "style=", "localhub."} {
+		if strings.Contains(a.body, not) {
+			t.Errorf("%q is there", not)
+		}
+	}
+	if n := strings.Count(a.body, "<form"); n != 1 {
+		t.Errorf("%d forms: there is nothing to edit, only the way out", n)
+	}
+	if a := b.get("/backoffice/100200"); a.status != 200 || !strings.Contains(a.body, "administratie") {
+		t.Errorf("back office: %d", a.status)
+	}
+	if a := b.get("/login?next=" + url.QueryEscape(file)); a.status != 303 || a.header.Get("Location") != file {
+		t.Errorf("login while logged in: %d", a.status)
+	}
+	if s := h.Stats(); s.Files != 1 {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestBackOfficeAddress(t *testing.T) {
+	h := start(t, localhub.Config{BackOfficeURL: "backoffice:relation?n={relation}"})
+	if err := h.AddUser(t.Context(), "anna", "een-wachtwoord"); err != nil {
+		t.Fatal(err)
+	}
+	r := person("Een")
+	r.RelationNumber = "1 2"
+	ids, err := h.AddContact(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := newBrowser(t, h)
+	b.login("anna", "een-wachtwoord", "/")
+	if a := b.get("/contacts/viewcontact/" + ids[0]); !strings.Contains(a.body, `href="backoffice:relation?n=1&#43;2"`) && !strings.Contains(a.body, `href="backoffice:relation?n=1+2"`) {
+		t.Errorf("%s", a.body)
+	}
+}
+
+func TestSessionLastsTenHours(t *testing.T) {
+	now := newClock()
+	h, file := house(t, now)
+	b := newBrowser(t, h)
+	b.login("anna", "een-wachtwoord", file)
+	for range 9 {
+		now.add(time.Hour)
+		if b.get(file).status != 200 {
+			t.Fatal("too short")
+		}
+	}
+	now.add(time.Hour - time.Millisecond)
+	if b.get(file).status != 200 {
+		t.Error("ended before ten hours")
+	}
+	now.add(time.Millisecond)
+	if a := b.get(file); a.status != 303 {
+		t.Errorf("after ten hours: %d; use must not prolong it", a.status)
+	}
+	now.add(time.Second)
+	if a := b.get(file); a.status != 303 {
+		t.Errorf("after ten hours and a second: %d", a.status)
+	}
+	b.login("anna", "een-wachtwoord", file)
+	now.add(-2 * time.Hour)
+	if a := b.get(file); a.status != 303 {
+		t.Errorf("a session of the future: %d", a.status)
+	}
+}
+
+func TestLogout(t *testing.T) {
+	h, file := house(t, newClock())
+	b := newBrowser(t, h)
+	b.login("anna", "een-wachtwoord", file)
+	kept := b.cookieValue("hub_session")
+	a := b.get(file)
+	if a := b.post("/logout", url.Values{"form": {"wrong"}}); a.status != 403 || b.get(file).status != 200 {
+		t.Errorf("forged logout: %d", a.status)
+	}
+	if a := b.get("/logout"); a.status == 200 || b.get(file).status != 200 {
+		t.Errorf("logout by a link: %d", a.status)
+	}
+	if a := b.post("/logout", url.Values{"form": {b.form(a)}}); a.status != 303 {
+		t.Errorf("%d", a.status)
+	}
+	if b.get(file).status != 303 {
+		t.Error("still logged in")
+	}
+	b.setCookie("hub_session", kept)
+	if b.get(file).status != 303 {
+		t.Error("an old cookie still works")
+	}
+}
+
+func (b *browser) setCookie(kind, value string) {
+	b.c.Jar.SetCookies(b.u, []*http.Cookie{{Name: kind + "_" + b.u.Port(), Value: value, Path: "/"}})
+}
+
+func TestBadSessions(t *testing.T) {
+	h, file := house(t, newClock())
+	b := newBrowser(t, h)
+	b.login("anna", "een-wachtwoord", file)
+	good := b.cookieValue("hub_session")
+	for _, v := range []string{"", "x", strings.Repeat("A", 43), good[:42] + "!", good + "A", strings.ToLower(good)} {
+		other := newBrowser(t, h)
+		other.setCookie("hub_session", v)
+		if a := other.get(file); a.status != 303 {
+			t.Errorf("%q: %d", v, a.status)
+		}
+	}
+	if err := h.AddUser(t.Context(), "anna", "een-ander-wachtwoord"); err != nil {
+		t.Fatal(err)
+	}
+	if b.get(file).status != 303 {
+		t.Error("a session outlived the password")
+	}
+	b.login("anna", "een-ander-wachtwoord", file)
+	if err := h.Exec("DELETE FROM users"); err != nil {
+		t.Fatal(err)
+	}
+	if b.get(file).status != 303 {
+		t.Error("a session outlived its user")
+	}
+}
+
+func TestLoginIsNotFixed(t *testing.T) {
+	h, file := house(t, newClock())
+	b := newBrowser(t, h)
+	planted := strings.Repeat("B", 43)
+	b.setCookie("hub_session", planted)
+	b.login("anna", "een-wachtwoord", file)
+	if v := b.cookieValue("hub_session"); v == planted || v == "" {
+		t.Error("the planted session was taken over")
+	}
+}
+
+func TestLoginForms(t *testing.T) {
+	h, file := house(t, newClock())
+	other := newBrowser(t, h)
+	theirs := other.form(other.get("/login"))
+	for name, c := range map[string]struct {
+		v      url.Values
+		header []string
+		want   int
+	}{
+		"no token":        {url.Values{}, nil, 403},
+		"someone else's":  {url.Values{"form": {theirs}}, nil, 403},
+		"another site":    {nil, []string{"Origin", "https://evil.example"}, 403},
+		"another site 2":  {nil, []string{"Sec-Fetch-Site", "cross-site"}, 403},
+		"wrong password":  {url.Values{"password": {"fout"}}, nil, 401},
+		"unknown user":    {url.Values{"user": {"bob"}}, nil, 401},
+		"empty":           {url.Values{"user": {""}, "password": {""}}, nil, 401},
+		"long name":       {url.Values{"user": {strings.Repeat("a", 300)}}, nil, 401},
+		"long password":   {url.Values{"password": {"een-wachtwoord" + strings.Repeat("a", 300)}}, nil, 401},
+		"too long":        {url.Values{"user": {strings.Repeat("a", 9000)}}, nil, 400},
+		"good":            {nil, nil, 303},
+		"good, own site":  {nil, []string{"Sec-Fetch-Site", "same-origin", "Origin", h.HubURL()}, 303},
+		"name in capital": {url.Values{"user": {" ANNA "}}, nil, 303},
+	} {
+		b := newBrowser(t, h)
+		v := url.Values{"form": {b.form(b.get("/login"))}, "user": {"anna"}, "password": {"een-wachtwoord"}, "next": {file}}
+		if name == "no token" {
+			v.Del("form")
+		}
+		for k, x := range c.v {
+			v[k] = x
+		}
+		if a := b.post("/login", v, c.header...); a.status != c.want {
+			t.Errorf("%s: %d, want %d", name, a.status, c.want)
+		}
+		want := 303
+		if c.want == 303 {
+			want = 200
+		}
+		if a := b.get(file); a.status != want {
+			t.Errorf("%s: the file answers %d", name, a.status)
+		}
+	}
+}
+
+func TestLoginLeadsOnlyToOwnPages(t *testing.T) {
+	h, file := house(t, newClock())
+	for next, want := range map[string]string{
+		file: file, "": "/", "/": "/", "https://evil.example/": "/", "//evil.example": "/", `/\evil.example`: "/",
+		"/contacts/viewcontact/": "/", "/contacts/viewcontact/..": "/", "/contacts/viewcontact/a/b": "/", "/logout": "/",
+		"/contacts/viewcontact/a?x": "/", "/contacts/viewcontact/a\r\nX: y": "/", "javascript:alert(1)": "/",
+	} {
+		b := newBrowser(t, h)
+		if a := b.login("anna", "een-wachtwoord", next); a.status != 303 || a.header.Get("Location") != want {
+			t.Errorf("%q: %d to %q", next, a.status, a.header.Get("Location"))
+		}
+	}
+}
+
+func TestLoginRateLimit(t *testing.T) {
+	now := newClock()
+	h, file := house(t, now)
+	b := newBrowser(t, h)
+	for i := range 5 {
+		if a := b.login("anna", "fout", file); a.status != 401 {
+			t.Fatalf("attempt %d: %d", i, a.status)
+		}
+	}
+	now.add(time.Minute + time.Second)
+	a := b.login("anna", "een-wachtwoord", file)
+	if a.status != 429 || a.header.Get("Retry-After") != "239" || !strings.Contains(a.body, "4 minuten") {
+		t.Errorf("%d, %q", a.status, a.header.Get("Retry-After"))
+	}
+	if a := b.login("bob", "fout", file); a.status != 401 { // others may still try
+		t.Errorf("another name: %d", a.status)
+	}
+	now.add(4 * time.Minute)
+	if a := b.login("anna", "een-wachtwoord", file); a.status != 303 {
+		t.Errorf("afterwards: %d", a.status)
+	}
+}
+
+func TestPageHeaders(t *testing.T) {
+	h, file := house(t, newClock())
+	b := newBrowser(t, h)
+	b.login("anna", "een-wachtwoord", file)
+	for path, want := range map[string]int{
+		"/": 200, file: 200, "/login": 303, "/nothing": 404, "/contacts/viewcontact/unknown": 404, "/web/hub.css": 200,
+		"/web/icon.svg": 200, "/web/login.html": 404, "/web/..%2fhub.go": 404, "/backoffice/1": 200, "/contacts/viewcontact/%2e%2e%2flogin": 404,
+	} {
+		a := b.get(path)
+		if a.status != want {
+			t.Errorf("%s: %d, want %d", path, a.status, want)
+		}
+		csp := a.header.Get("Content-Security-Policy")
+		for _, part := range []string{"default-src 'none'", "frame-ancestors 'none'", "form-action 'self'", "base-uri 'none'"} {
+			if !strings.Contains(csp, part) {
+				t.Errorf("%s: no %s", path, part)
+			}
+		}
+		if strings.Contains(csp, "unsafe") || strings.Contains(csp, "script-src") {
+			t.Errorf("%s: %s", path, csp)
+		}
+		for k, v := range map[string]string{"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Cache-Control": "no-store", "Referrer-Policy": "same-origin"} {
+			if a.header.Get(k) != v {
+				t.Errorf("%s: %s is %q", path, k, a.header.Get(k))
+			}
+		}
+		if strings.Contains(a.body, "<script") || strings.Contains(a.body, "localhub.") {
+			t.Errorf("%s: %s", path, a.body)
+		}
+	}
+	fresh := newBrowser(t, h)
+	a := fresh.get("/login")
+	f := fresh.form(a)
+	in := fresh.post("/login", url.Values{"form": {f}, "user": {"anna"}, "password": {"een-wachtwoord"}})
+	for _, c := range append(a.header.Values("Set-Cookie"), in.header.Values("Set-Cookie")...) {
+		if !strings.Contains(c, "; HttpOnly") || !strings.Contains(c, "; SameSite=Lax") || !strings.Contains(c, "Path=/;") {
+			t.Errorf("cookie %s", c)
+		}
+	}
+	if len(a.header.Values("Set-Cookie")) != 1 || len(in.header.Values("Set-Cookie")) != 2 {
+		t.Error("cookies are missing")
+	}
+	if c := in.header.Values("Set-Cookie")[0]; !strings.Contains(c, "Max-Age=36000") {
+		t.Errorf("session cookie %s", c)
+	}
+}
+
+func TestLanguages(t *testing.T) {
+	h := start(t, localhub.Config{})
+	b := newBrowser(t, h)
+	for accept, want := range map[string]string{
+		"": "nl", "nl": "nl", "nl-BE,nl;q=0.9": "nl", "en-GB,en;q=0.9": "en", "en;q=0.4, nl;q=0.8": "nl", "nl;q=0.1,en;q=0.9": "en",
+		"fr": "nl", "zz;;;,": "nl",
+	} {
+		a := b.get("/login", "Accept-Language", accept)
+		if !strings.Contains(a.body, `<html lang="`+want+`">`) || a.header.Get("Content-Language") != want {
+			t.Errorf("%q: not %s", accept, want)
+		}
+		if strings.Contains(a.body, ">Wachtwoord<") != (want == "nl") {
+			t.Errorf("%q: other words", accept)
+		}
+	}
+}
+
+func TestEveryTextOfTheTemplatesExists(t *testing.T) {
+	n := 0
+	for _, f := range []string{"frame", "login", "file", "message"} {
+		b, err := os.ReadFile("web/" + f + ".html")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`\.T "([^"]+)"`).FindAllStringSubmatch(string(b), -1) {
+			n++
+			for _, l := range []text.Language{text.Dutch, text.English} {
+				if l.T(text.Key(m[1])) == m[1] {
+					t.Errorf("%s: no text %s", f, m[1])
+				}
+			}
+		}
+	}
+	if n < 15 {
+		t.Errorf("only %d texts found", n)
+	}
+}
+
+func TestDemoShowsItsUser(t *testing.T) {
+	h := start(t, localhub.Config{Demo: true, Synthetic: 20})
+	b := newBrowser(t, h)
+	a := b.get("/login")
+	if !strings.Contains(a.body, `value="`+localhub.DemoPassword+`"`) || !strings.Contains(a.body, `value="`+localhub.DemoUser+`"`) {
+		t.Error("not filled in")
+	}
+	if strings.Contains(a.body, `type="password"`) {
+		t.Error("browsers will offer to keep the demo's password")
+	}
+	s, err := h.Sample(t.Context(), localhub.OnePerson)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := "/contacts/viewcontact/" + s.IDs[0]
+	if a := b.login(localhub.DemoUser, localhub.DemoPassword, file); a.status != 303 || b.get(file).status != 200 {
+		t.Errorf("%d", a.status)
+	}
+	plain := newBrowser(t, start(t, localhub.Config{Synthetic: 20}))
+	if a := plain.get("/login"); strings.Contains(a.body, localhub.DemoPassword) {
+		t.Error("a hub that is no demo shows the password")
+	}
+	if a := plain.login(localhub.DemoUser, localhub.DemoPassword, file); a.status != 401 {
+		t.Errorf("the demo's user logs in elsewhere: %d", a.status)
+	}
+}
+
+func TestUsersAreChecked(t *testing.T) {
+	h := start(t, localhub.Config{})
+	for _, u := range [][2]string{{"", "een-wachtwoord"}, {"a\x00", "een-wachtwoord"}, {"a", "kort"}, {"a", strings.Repeat("x", 73)}, {strings.Repeat("a", 101), "een-wachtwoord"}} {
+		if err := h.AddUser(t.Context(), u[0], u[1]); err == nil {
+			t.Errorf("%q was accepted", u[0])
+		}
+	}
+}

@@ -1,0 +1,248 @@
+package localhub
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/crypto/bcrypt"
+)
+
+// SessionLife is how long a login lasts (hub-api.md 5.6), however busy the user
+// is.
+const SessionLife = 10 * time.Hour
+
+// The demo's user. It exists in demo hubs only, whose contacts are invented and
+// which listen on loopback, and its password stands on the login page.
+const (
+	DemoUser     = "demo"
+	demoPassword = "oefenen-met-wiebelt"
+)
+
+// hashCost is bcrypt's; tests lower it, since with the race detector a password
+// takes a second.
+var hashCost = bcrypt.DefaultCost
+
+const maxPassword = 72 // what bcrypt looks at
+
+type hashResult struct {
+	hash []byte
+	err  error
+}
+
+func hashPassword(password string) hashResult {
+	hash, err := bcrypt.GenerateFromPassword([]byte(password), hashCost)
+	if err != nil {
+		err = fmt.Errorf("local hub: password: %w", err)
+	}
+	return hashResult{hash, err}
+}
+
+// AddUser makes a user of the hub's pages, or gives one another password. The
+// name's case does not matter. A password has 8 to 72 bytes.
+func (h *Hub) AddUser(ctx context.Context, name, password string) error {
+	name = userName(name)
+	if name == "" || len(name) > 100 || !printable(name) {
+		return errors.New("local hub: a user name is 1 to 100 bytes of text")
+	}
+	if len(password) < 8 || len(password) > maxPassword {
+		return errors.New("local hub: a password has 8 to 72 bytes")
+	}
+	pw := hashPassword(password)
+	if pw.err != nil {
+		return pw.err
+	}
+	if err := h.store.putUser(ctx, name, pw.hash); err != nil {
+		return fmt.Errorf("local hub: add user: %w", err)
+	}
+	return nil
+}
+
+func userName(s string) string { return strings.ToLower(strings.TrimSpace(s)) }
+
+// noUser is compared with when there is no such user, so that the time taken
+// does not tell.
+var noUser = sync.OnceValue(func() []byte { return hashPassword(rand.Text()).hash })
+
+// checkPassword reports whether the password is the user's. Two are checked at
+// one time, others wait.
+func (h *Hub) checkPassword(ctx context.Context, name, password string) (bool, error) {
+	hash, err := h.store.userHash(ctx, name)
+	unknown := errors.Is(err, sql.ErrNoRows)
+	if err != nil && !unknown {
+		return false, err
+	}
+	select {
+	case h.hashing <- struct{}{}:
+	case <-ctx.Done():
+		return false, ctx.Err()
+	}
+	defer func() { <-h.hashing }()
+	if unknown {
+		hash = noUser()
+	}
+	fits := bcrypt.CompareHashAndPassword(hash, []byte(password)) == nil
+	return fits && !unknown && len(password) <= maxPassword, nil
+}
+
+// Cookies carry the port in their names: browsers keep cookies by host, not by
+// port, and two hubs may run on one computer.
+func (h *Hub) cookieName(kind string) string {
+	_, port, _ := net.SplitHostPort(h.addr)
+	return "hub_" + kind + "_" + port
+}
+
+func (h *Hub) setCookie(w http.ResponseWriter, kind, value string, life time.Duration) {
+	c := &http.Cookie{
+		Name: h.cookieName(kind), Value: value, Path: "/", HttpOnly: true,
+		// Lax, not Strict: the deep link is followed from other programs.
+		SameSite: http.SameSiteLaxMode, MaxAge: int(life / time.Second),
+	}
+	if value == "" {
+		c.MaxAge = -1
+	}
+	http.SetCookie(w, c)
+}
+
+// cookie gives the value of a cookie of ours, "" if there is none that could
+// be.
+func (h *Hub) cookie(r *http.Request, kind string) string {
+	c, err := r.Cookie(h.cookieName(kind))
+	if err != nil || len(c.Value) != tokenLength {
+		return ""
+	}
+	return c.Value
+}
+
+const tokenLength = 43 // 32 bytes in base64
+
+func newToken() string {
+	b := make([]byte, 32)
+	_, _ = rand.Read(b) // never fails
+	return base64.RawURLEncoding.EncodeToString(b)
+}
+
+// stored is what the database knows of a token: who reads it cannot log in.
+func stored(token string) []byte {
+	sum := sha256.Sum256([]byte(token))
+	return sum[:]
+}
+
+// begin logs a user in. A token that came with the request is never taken over.
+func (h *Hub) begin(ctx context.Context, w http.ResponseWriter, user string) error {
+	token := newToken()
+	now := h.now()
+	if err := h.store.putSession(ctx, stored(token), user, now, now.Add(-SessionLife)); err != nil {
+		return fmt.Errorf("local hub: session: %w", err)
+	}
+	h.setCookie(w, "session", token, SessionLife)
+	return nil
+}
+
+// user gives who is logged in and with which token, "" if nobody is. It lasts
+// exactly SessionLife; one that began in the future is not believed.
+func (h *Hub) user(r *http.Request) (user, token string, err error) {
+	token = h.cookie(r, "session")
+	if token == "" {
+		return "", "", nil
+	}
+	user, began, err := h.store.session(r.Context(), stored(token))
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", "", nil
+	}
+	if err != nil {
+		return "", "", fmt.Errorf("local hub: session: %w", err)
+	}
+	if age := h.now().Sub(began); age >= SessionLife || age < -time.Minute {
+		return "", "", nil
+	}
+	return user, token, nil
+}
+
+// formToken ties a form to a cookie, so that another site's form is refused.
+func (h *Hub) formToken(form, cookie string) string {
+	m := hmac.New(sha256.New, h.csrfKey)
+	m.Write([]byte(form + "\x00" + cookie))
+	return base64.RawURLEncoding.EncodeToString(m.Sum(nil))
+}
+
+func (h *Hub) formTokenFits(r *http.Request, form, cookie string) bool {
+	return cookie != "" && hmac.Equal([]byte(r.PostForm.Get("form")), []byte(h.formToken(form, cookie)))
+}
+
+// limiter counts failed logins by user name and by address, in windows of
+// limitWindow.
+type limiter struct {
+	mu   sync.Mutex
+	seen map[string]*window
+}
+
+type window struct {
+	ends  time.Time
+	tries int
+}
+
+const (
+	limitWindow     = 5 * time.Minute
+	limitPerUser    = 5
+	limitPerAddress = 50
+	limitKeys       = 10_000
+)
+
+func newLimiter() *limiter { return &limiter{seen: map[string]*window{}} }
+
+// try takes an attempt before the password is looked at, so that many at once
+// do not get past. wait is how long to wait when there is none left.
+func (l *limiter) try(now time.Time, user, address string) (wait time.Duration, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.seen) >= limitKeys {
+		for k, w := range l.seen {
+			if !now.Before(w.ends) {
+				delete(l.seen, k)
+			}
+		}
+		if len(l.seen) >= limitKeys {
+			return limitWindow, false
+		}
+	}
+	u, a := l.window(now, "u:"+user), l.window(now, "a:"+address)
+	if u.tries >= limitPerUser {
+		return u.ends.Sub(now), false
+	}
+	if a.tries >= limitPerAddress {
+		return a.ends.Sub(now), false
+	}
+	u.tries++
+	a.tries++
+	return 0, true
+}
+
+func (l *limiter) window(now time.Time, key string) *window {
+	w := l.seen[key]
+	if w == nil || !now.Before(w.ends) {
+		w = &window{ends: now.Add(limitWindow)}
+		l.seen[key] = w
+	}
+	return w
+}
+
+// succeeded gives the attempts of a user back.
+func (l *limiter) succeeded(user, address string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.seen, "u:"+user)
+	if a := l.seen["a:"+address]; a != nil && a.tries > 0 {
+		a.tries--
+	}
+}

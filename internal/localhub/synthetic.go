@@ -1,0 +1,266 @@
+package localhub
+
+import (
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"wiebelt/internal/contact"
+)
+
+// The numbers that are always the same.
+const (
+	firsts  = "0612345678" // of the first invented contact
+	seconds = "0201234567" // of the family after that
+	nobodys = "655550000"  // the last nine digits of a number that nobody has
+)
+
+// Synthetic invents n Dutch contacts in households, the same ones for the same
+// seed; only their ids are left to the hub, which makes them unguessable. The
+// first household is one person who has 06 12 34 56 78, the second three people
+// who share 020 123 45 67.
+func Synthetic(seed uint64, n int) iter.Seq[Record] {
+	return func(yield func(Record) bool) {
+		g := &inventor{Rand: rand.New(rand.NewPCG(seed, 0x77696562656c74)), seed: seed}
+		for made, house := 0, 0; made < n; house++ {
+			for _, r := range g.household(house) {
+				if made++; made > n || !yield(r) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// inventor makes people up.
+type inventor struct {
+	*rand.Rand
+	seed                      uint64
+	mobiles, lands, companies int // given out so far
+	relations                 int
+}
+
+// household makes the contacts that live, or work, at one address.
+func (g *inventor) household(i int) []Record {
+	switch {
+	case i == 0:
+		return []Record{g.showpiece()}
+	case i == 1:
+		return g.family(i, 3)
+	case i%97 == 0:
+		return g.company()
+	}
+	switch p := g.IntN(100); {
+	case p < 42:
+		return g.family(i, 1)
+	case p < 74:
+		return g.family(i, 2)
+	case p < 87:
+		return g.family(i, 3)
+	case p < 96:
+		return g.family(i, 4)
+	}
+	return g.family(i, 5)
+}
+
+// showpiece has something in every field.
+func (g *inventor) showpiece() Record {
+	r := g.person(name{"van der", "Berg"}, contact.Address{
+		Street: "Lindelaan", Number: "12", Addition: "A", PostalCode: "1234AB", City: "Ons Dorp", Country: "NL",
+	})
+	r.Initials = "J.M."
+	r.Numbers = []string{"06-" + firsts[2:]}
+	r.Emails = []string{g.address(r)}
+	return r
+}
+
+func (g *inventor) family(i, size int) []Record {
+	home := g.home()
+	first := pick(g, names)
+	land := ""
+	switch {
+	case i == 1:
+		land = seconds
+	case g.IntN(100) < 60:
+		land = g.land()
+	}
+	office := pick(g, producers)
+	var all []Record
+	for who := range size {
+		n := first
+		switch {
+		case who == 1 && g.IntN(100) < 35: // a partner who kept a name
+			n = pick(g, names)
+		case who == 1 && g.IntN(100) < 40: // a partner with both names
+			n = name{first.prefix, first.family + "-" + own(pick(g, names))}
+		case who > 1 && g.IntN(100) < 8:
+			n = pick(g, names)
+		}
+		r := g.person(n, home)
+		r.Producer = office
+		if land != "" {
+			r.Numbers = append(r.Numbers, g.write(land))
+		}
+		if g.IntN(100) < 70 || len(r.Numbers) == 0 {
+			r.Numbers = append(r.Numbers, g.write(g.mobile()))
+		}
+		if g.IntN(100) < 55 {
+			r.Emails = []string{g.address(r)}
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
+// company makes people who can be reached at work, through one switchboard.
+func (g *inventor) company() []Record {
+	board := g.company088()
+	var all []Record
+	for range 4 + g.IntN(9) {
+		r := g.person(pick(g, names), g.home())
+		r.Numbers = []string{g.write(board)}
+		if g.IntN(100) < 50 {
+			r.Numbers = append(r.Numbers, g.write(g.mobile()))
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
+func (g *inventor) person(n name, home contact.Address) Record {
+	g.relations++
+	var r Record
+	r.RelationNumber = strconv.Itoa(100200 + g.relations*3)
+	r.Prefix, r.FamilyName, r.Address = n.prefix, n.family, home
+	r.Initials = g.initials()
+	r.Producer = pick(g, producers)
+	r.LastModifiedBy = pick(g, colleagues)
+	return r
+}
+
+func (g *inventor) initials() string {
+	var b strings.Builder
+	for range 1 + g.IntN(3) {
+		b.WriteString(pick(g, initials) + ".")
+	}
+	return b.String()
+}
+
+func (g *inventor) home() contact.Address {
+	p := pick(g, places)
+	a := contact.Address{
+		Street: pick(g, streets), Number: strconv.Itoa(1 + g.IntN(240)), City: p.city, Country: p.country,
+	}
+	switch p.country {
+	case "NL":
+		a.PostalCode = fmt.Sprintf("%d%c%c", p.postal+g.IntN(40), 'A'+rune(g.IntN(18)), 'A'+rune(g.IntN(18)))
+		if g.IntN(100) < 35 {
+			a.Country = "" // null in the API
+		}
+	default:
+		a.PostalCode = strconv.Itoa(p.postal + g.IntN(40))
+	}
+	if g.IntN(100) < 22 {
+		a.Addition = pick(g, additions)
+	}
+	return a
+}
+
+// address is an e-mail address under a name reserved for examples.
+func (g *inventor) address(r Record) string {
+	var b strings.Builder
+	for _, c := range strings.ToLower(r.Initials + r.FamilyName) {
+		if c < unicode.MaxASCII && (unicode.IsLetter(c) || c == '.' || c == '-') {
+			b.WriteRune(c)
+		}
+	}
+	return fmt.Sprintf("%s.%d@example.org", strings.Trim(b.String(), ".-"), g.relations)
+}
+
+// in is the i-th number of a block of ten thousand, in an order that depends on
+// the seed. None is given twice.
+func (g *inventor) in(i int) int { return (i*7919 + int(g.seed%10_000)) % 10_000 }
+
+// mobile is 06 1234 xxxx, then 06 5555 xxxx, then blocks above those.
+func (g *inventor) mobile() string {
+	for {
+		block, i := g.mobiles/10_000, g.mobiles%10_000
+		g.mobiles++
+		prefix := 1234
+		if block > 0 {
+			prefix = 5554 + block
+		}
+		if n := fmt.Sprintf("06%04d%04d", prefix, g.in(i)); n[1:] != nobodys && n != firsts {
+			return n
+		}
+	}
+}
+
+func (g *inventor) land() string {
+	for {
+		i := g.lands
+		g.lands++
+		area := areas[i%len(areas)]
+		i /= len(areas)
+		n := fmt.Sprintf("%s%02d%04d", area, 12+i/10_000, g.in(i%10_000))
+		if len(area) == 3 {
+			n = fmt.Sprintf("%s%03d%04d", area, 123+i/10_000, g.in(i%10_000))
+		}
+		if n != seconds {
+			return n
+		}
+	}
+}
+
+func (g *inventor) company088() string {
+	i := g.companies
+	g.companies++
+	return fmt.Sprintf("088%03d%04d", 123+i/10_000, g.in(i%10_000))
+}
+
+// write gives a number one of the notations found in an administration.
+func (g *inventor) write(n string) string {
+	area := 3
+	for _, a := range areas {
+		if strings.HasPrefix(n, a) {
+			area = len(a)
+		}
+	}
+	if strings.HasPrefix(n, "06") {
+		area = 2
+	}
+	head, tail := n[:area], n[area:]
+	switch g.IntN(8) {
+	case 0:
+		return n
+	case 1:
+		return "+31" + n[1:]
+	case 2:
+		return "0031 " + n[1:]
+	case 3:
+		return "+31 (0)" + head[1:] + " " + tail
+	case 4:
+		return "(" + head + ") " + tail
+	case 5:
+		return head + "/" + tail[:len(tail)/2] + "." + tail[len(tail)/2:]
+	case 6:
+		return "+31 " + head[1:] + " " + tail[:len(tail)/2] + " " + tail[len(tail)/2:]
+	}
+	return head + "-" + tail
+}
+
+func pick[T any](g *inventor, from []T) T { return from[g.IntN(len(from))] }
+
+// name is a family name with its prefix.
+type name struct{ prefix, family string }
+
+// own is a name as the second half of a double one.
+func own(n name) string {
+	if n.prefix == "" {
+		return n.family
+	}
+	return n.prefix + " " + n.family
+}

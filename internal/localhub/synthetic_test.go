@@ -1,0 +1,94 @@
+package localhub
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestSyntheticIsTheSameForASeed(t *testing.T) {
+	one, two, other := slices.Collect(Synthetic(1, 800)), slices.Collect(Synthetic(1, 800)), slices.Collect(Synthetic(2, 800))
+	if !reflect.DeepEqual(one, two) {
+		t.Error("not the same twice")
+	}
+	if reflect.DeepEqual(one, other) {
+		t.Error("the seed changes nothing")
+	}
+	if !reflect.DeepEqual(one[:500], slices.Collect(Synthetic(1, 500))) {
+		t.Error("a smaller set is not the beginning of a larger one")
+	}
+}
+
+func TestSyntheticHasEveryKind(t *testing.T) {
+	const n = 3000
+	all := slices.Collect(Synthetic(1, n))
+	if len(all) != n {
+		t.Fatalf("%d made", len(all))
+	}
+	on, relations, seen := map[string]int{}, map[string]bool{}, map[string]int{}
+	tally := func(what string, yes bool) {
+		if yes {
+			seen[what]++
+		}
+	}
+	for _, r := range all {
+		if r.FamilyName == "" || r.Initials == "" || r.Address.City == "" || r.Producer.Code == "" || len(r.Numbers) == 0 || r.ID != "" {
+			t.Fatalf("not whole: %+v", r)
+		}
+		if relations[r.RelationNumber] || strings.Trim(r.RelationNumber, "0123456789") != "" {
+			t.Fatalf("relation number %q", r.RelationNumber)
+		}
+		relations[r.RelationNumber] = true
+		for _, w := range r.Numbers {
+			nine, ok := lastNine(w)
+			if !ok || nine == nobodys {
+				t.Fatalf("number %q", w)
+			}
+			on[nine]++
+			tally("mobile", nine[0] == '6')
+			tally("088", strings.HasPrefix(nine, "88"))
+			tally("landline", nine[0] != '6' && !strings.HasPrefix(nine, "88"))
+		}
+		tally("no addition", r.Address.Addition == "")
+		tally("addition", r.Address.Addition != "")
+		tally("no country", r.Address.Country == "")
+		tally("abroad", r.Address.Country == "BE" || r.Address.Country == "DE")
+		tally("hyphen", strings.Contains(r.FamilyName, "-"))
+		tally("no prefix", r.Prefix == "")
+		tally(r.Prefix, true)
+	}
+	for _, c := range on {
+		tally(map[bool]string{true: "shared", false: "alone"}[c > 1], true)
+		tally("by three", c == 3)
+		tally("by many", c > 5)
+	}
+	for _, what := range []string{"mobile", "088", "landline", "no addition", "addition", "no country", "abroad", "hyphen", "no prefix", "shared", "alone", "by three", "by many", "van der", "de", "van 't", "in 't"} {
+		if seen[what] < 5 {
+			t.Errorf("%s: only %d", what, seen[what])
+		}
+	}
+	if on[firsts[1:]] != 1 || on[seconds[1:]] != 3 {
+		t.Errorf("samples: %d and %d", on[firsts[1:]], on[seconds[1:]])
+	}
+}
+
+// TestSyntheticNumbersAreGivenOnce: a number is shared only within a household
+// or company, whatever the size of the set.
+func TestSyntheticNumbersAreGivenOnce(t *testing.T) {
+	last := map[string]int{}
+	for seed := range uint64(3) {
+		clear(last)
+		i := 0
+		for r := range Synthetic(seed+4440, 60_000) {
+			for _, w := range r.Numbers {
+				nine, _ := lastNine(w)
+				if at, ok := last[nine]; ok && i-at > 13 {
+					t.Fatalf("seed %d: %s of contact %d was given to %d already", seed, nine, i, at)
+				}
+				last[nine] = i
+			}
+			i++
+		}
+	}
+}

@@ -1,0 +1,189 @@
+package localhub
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+	"github.com/google/uuid"
+)
+
+// The scopes of hub-api.md 4.1, beside orgCode:<organisation_code>.
+const (
+	scopeBasic     = "Basic"
+	scopeMessages  = "P0boxadministrator"
+	scopeOrgPrefix = "orgCode:"
+)
+
+const maxTokenBody = 16 << 10
+
+// claims are what a token says.
+type claims struct {
+	jwt.RegisteredClaims
+	Client       string `json:"client_id"`
+	Scope        string `json:"scope"`
+	Organisation string `json:"organisation_code"`
+}
+
+// oauthError is an error answer of RFC 6749 5.2.
+type oauthError struct {
+	status      int
+	code, about string
+}
+
+// serveToken answers POST /identity/token (hub-api.md 4.1).
+func (h *Hub) serveToken(w http.ResponseWriter, r *http.Request) {
+	h.stats.tokens.Add(1)
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("Pragma", "no-cache")
+	if r.Method != http.MethodPost {
+		w.Header().Set("Allow", http.MethodPost)
+		writeError(w, http.StatusMethodNotAllowed, "invalid_request", "a token is asked for with POST")
+		return
+	}
+	c, scopes, bad, err := h.readTokenRequest(w, r)
+	switch {
+	case err != nil:
+		h.broken(w, "token", err)
+	case bad != nil:
+		if bad.status == http.StatusUnauthorized {
+			w.Header().Set("WWW-Authenticate", `Basic realm="hub", charset="UTF-8"`)
+		}
+		writeError(w, bad.status, bad.code, bad.about)
+	default:
+		h.grant(w, c, scopes)
+	}
+}
+
+func (h *Hub) readTokenRequest(w http.ResponseWriter, r *http.Request) (client, []string, *oauthError, error) {
+	refuse := func(code, about string) (client, []string, *oauthError, error) {
+		return client{}, nil, &oauthError{http.StatusBadRequest, code, about}, nil
+	}
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/x-www-form-urlencoded" {
+		return refuse("invalid_request", "the body is application/x-www-form-urlencoded")
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxTokenBody))
+	if err != nil {
+		return refuse("invalid_request", "the body is too long or incomplete")
+	}
+	form, err := url.ParseQuery(string(body))
+	if err != nil {
+		return refuse("invalid_request", "the body is not form-encoded")
+	}
+	for _, v := range form {
+		if len(v) > 1 {
+			return refuse("invalid_request", "a field stands there twice")
+		}
+	}
+	readings := basicCredentials(r.Header.Get("Authorization"))
+	if len(readings) > 0 && form.Has("client_secret") {
+		return refuse("invalid_request", "credentials stand in the header and in the body")
+	}
+	c, ok, err := h.authenticate(r.Context(), readings)
+	if err != nil {
+		return client{}, nil, nil, err
+	}
+	if !ok || h.faults.refused() {
+		return client{}, nil, &oauthError{http.StatusUnauthorized, "invalid_client", "client id or secret is not right, or there is no Basic header"}, nil
+	}
+	switch form.Get("grant_type") {
+	case "client_credentials":
+	case "":
+		return refuse("invalid_request", "grant_type is missing")
+	default:
+		return refuse("unsupported_grant_type", "grant_type is client_credentials")
+	}
+	if form.Has("scopes") && form.Has("scope") && form.Get("scopes") != form.Get("scope") {
+		return refuse("invalid_request", "scopes and scope differ")
+	}
+	scopes := strings.Fields(form.Get("scopes"))
+	if !form.Has("scopes") {
+		scopes = strings.Fields(form.Get("scope"))
+	}
+	if len(scopes) == 0 {
+		return refuse("invalid_scope", "scopes are missing")
+	}
+	for _, s := range scopes {
+		if s != scopeBasic && s != scopeMessages && s != scopeOrgPrefix+c.organisation {
+			return refuse("invalid_scope", "a scope is unknown or not this client's")
+		}
+	}
+	return c, scopes, nil, nil
+}
+
+func (h *Hub) grant(w http.ResponseWriter, c client, scopes []string) {
+	now := h.now()
+	slices.Sort(scopes)
+	scope := strings.Join(slices.Compact(scopes), " ")
+	token, err := jwt.NewWithClaims(jwt.SigningMethodHS256, claims{
+		RegisteredClaims: jwt.RegisteredClaims{
+			ID: uuid.NewString(), Issuer: h.BaseURL(), Subject: c.id,
+			IssuedAt: jwt.NewNumericDate(now), ExpiresAt: jwt.NewNumericDate(now.Add(h.cfg.TokenLifetime)),
+		},
+		Client: c.id, Scope: scope, Organisation: c.organisation,
+	}).SignedString(h.jwtKey)
+	if err != nil {
+		h.broken(w, "token", err)
+		return
+	}
+	writeJSON(w, http.StatusOK, struct {
+		AccessToken string `json:"access_token"`
+		TokenType   string `json:"token_type"`
+		ExpiresIn   int64  `json:"expires_in"`
+		Scope       string `json:"scope"`
+	}{token, "Bearer", int64(h.cfg.TokenLifetime / time.Second), scope})
+}
+
+// bearer lets a request through whose token is ours, alive, of a client that
+// still exists, and has the scope.
+func (h *Hub) bearer(scope string, next http.HandlerFunc) http.HandlerFunc {
+	parser := jwt.NewParser(jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}),
+		jwt.WithExpirationRequired(), jwt.WithTimeFunc(h.now))
+	key := func(*jwt.Token) (any, error) { return h.jwtKey, nil }
+	return func(w http.ResponseWriter, r *http.Request) {
+		kind, token, found := strings.Cut(r.Header.Get("Authorization"), " ")
+		if !found || !strings.EqualFold(kind, "Bearer") {
+			w.Header().Set("WWW-Authenticate", `Bearer realm="hub"`)
+			writeError(w, http.StatusUnauthorized, "invalid_token", "a bearer token is missing")
+			return
+		}
+		var c claims
+		_, err := parser.ParseWithClaims(strings.TrimLeft(token, " "), &c, key)
+		live := false
+		if err == nil && !h.faults.refused() {
+			if live, err = h.live(r.Context(), &c); err != nil {
+				h.broken(w, "token check", err)
+				return
+			}
+		}
+		if !live {
+			w.Header().Set("WWW-Authenticate", `Bearer realm="hub", error="invalid_token"`)
+			writeError(w, http.StatusUnauthorized, "invalid_token", "the token is not valid, or no longer")
+			return
+		}
+		if !slices.Contains(strings.Fields(c.Scope), scope) {
+			w.Header().Set("WWW-Authenticate", `Bearer realm="hub", error="insufficient_scope", scope="`+scope+`"`)
+			writeError(w, http.StatusForbidden, "insufficient_scope", "the token lacks a scope")
+			return
+		}
+		next(w, r)
+	}
+}
+
+// live reports whether the client of a token is still there and still of the
+// organisation that the token names.
+func (h *Hub) live(ctx context.Context, c *claims) (bool, error) {
+	org, _, _, err := h.store.getClient(ctx, c.Client)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil && org == c.Organisation, err
+}

@@ -1,0 +1,157 @@
+package desk
+
+import (
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/layout"
+	base "fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/text"
+	"wiebelt/internal/ui/theme"
+)
+
+const demoButtonWidth = 216
+
+// demoWindow has a button for every invented call.
+type demoWindow struct {
+	d       *windows
+	win     fyne.Window
+	buttons []*widget.Button // in the order of the calls
+	sign    *shape
+	last    *words
+	playing string // id of the call that was asked for last, "" if it was answered
+}
+
+func newDemoWindow(d *windows) *demoWindow {
+	w := &demoWindow{d: d, sign: newShape(markNone)}
+	l := d.lang
+	w.last = newWords(l.T(text.DeskDemoFirst), theme.SizeHint, base.ColorNamePlaceHolder, false).cutting()
+	if len(d.welcome.Demo) == 0 {
+		w.win = d.window(text.DeskDemoTitle, emptyPage(l.T(text.DeskDemoEmpty), nil, l.T(text.DeskDemoEmptyHint)),
+			fyne.NewSize(640, 320))
+		return w
+	}
+
+	title := newWords(l.T(text.DeskDemoTitle), base.SizeNameHeadingText, base.ColorNameForeground, true)
+	calls := widget.NewButton(l.T(text.DeskDemoCalls), func() { d.show(deskapi.WindowCalls) })
+	head := container.New(layout.NewCustomPaddedLayout(20, 16, edge, edge),
+		container.New(layout.NewCustomPaddedVBoxLayout(8),
+			container.NewBorder(nil, nil, title, calls),
+			container.New(atMost{560}, paragraph(l.T(text.DeskDemoIntro)))))
+
+	rows := container.New(layout.NewCustomPaddedVBoxLayout(8))
+	for i, c := range d.welcome.Demo {
+		b := widget.NewButton(c.Title, func() { w.play(c.ID) })
+		b.Alignment = widget.ButtonAlignLeading
+		if i == 0 {
+			b.Importance = widget.HighImportance
+		}
+		w.buttons = append(w.buttons, b)
+		rows.Add(container.New(beside{}, b, paragraph(c.Hint)))
+	}
+	list := container.NewVScroll(container.New(layout.NewCustomPaddedLayout(0, 16, edge, edge), rows))
+
+	foot := container.New(layout.NewCustomPaddedLayout(0, 20, edge, edge), newSoftBox(
+		container.New(layout.NewCustomPaddedLayout(10, 10, 16, 16),
+			container.NewBorder(nil, nil, container.NewCenter(w.sign), nil,
+				container.New(layout.NewCustomPaddedLayout(0, 0, 4, 0), w.last)))))
+	w.showSign()
+
+	height := float32(212 + 44*len(d.welcome.Demo))
+	w.win = d.window(text.DeskDemoTitle, container.NewBorder(head, foot, nil, nil, list),
+		fyne.NewSize(720, min(height, 688)))
+	return w
+}
+
+func (w *demoWindow) play(id string) {
+	w.playing = id
+	w.last.say(w.d.lang.T(text.DeskDemoPlaying), base.ColorNameForeground)
+	w.showSign()
+	w.d.send(deskapi.KindPlay, deskapi.Play{ID: id})
+}
+
+// played shows how the last call went; one that was overtaken by another says
+// nothing any more.
+func (w *demoWindow) played(m deskapi.Played) {
+	if w.playing != "" && m.ID != w.playing {
+		return
+	}
+	w.playing = ""
+	w.last.say(m.Line, base.ColorNameForeground)
+	w.showSign()
+}
+
+func (w *demoWindow) showSign() {
+	switch {
+	case w.playing != "":
+		w.sign.set(markRing)
+	case w.last.colour == base.ColorNameForeground:
+		w.sign.set(markDot)
+	default:
+		w.sign.set(markQuiet)
+	}
+}
+
+// beside is a layout of a button and what there is to say about it: the button
+// keeps its height, the text stands in its middle and may need more lines.
+type beside struct{}
+
+const besideGap = 16
+
+func (beside) MinSize(o []fyne.CanvasObject) fyne.Size {
+	b, t := o[0].MinSize(), o[1].MinSize()
+	return fyne.NewSize(demoButtonWidth+besideGap+t.Width, max(b.Height, t.Height))
+}
+
+func (beside) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	b := o[0].MinSize()
+	o[0].Resize(fyne.NewSize(demoButtonWidth, b.Height))
+	o[1].Resize(fyne.NewSize(size.Width-demoButtonWidth-besideGap, 0)) // wraps, and so gets its height
+	t := o[1].MinSize()
+	o[1].Resize(fyne.NewSize(size.Width-demoButtonWidth-besideGap, t.Height))
+	o[0].Move(fyne.NewPos(0, (size.Height-b.Height)/2))
+	o[1].Move(fyne.NewPos(demoButtonWidth+besideGap, (size.Height-t.Height)/2))
+}
+
+// softBox is a content on the soft background.
+type softBox struct {
+	widget.BaseWidget
+	back    *canvas.Rectangle
+	content fyne.CanvasObject
+}
+
+func newSoftBox(content fyne.CanvasObject) *softBox {
+	b := &softBox{back: canvas.NewRectangle(nil), content: content}
+	b.back.CornerRadius = 4
+	b.ExtendBaseWidget(b)
+	return b
+}
+
+// CreateRenderer implements fyne.Widget.
+func (b *softBox) CreateRenderer() fyne.WidgetRenderer {
+	r := &softBoxRenderer{b}
+	r.Refresh()
+	return r
+}
+
+type softBoxRenderer struct{ b *softBox }
+
+func (r *softBoxRenderer) Destroy()           {}
+func (r *softBoxRenderer) MinSize() fyne.Size { return r.b.content.MinSize() }
+func (r *softBoxRenderer) Objects() []fyne.CanvasObject {
+	return []fyne.CanvasObject{r.b.back, r.b.content}
+}
+
+func (r *softBoxRenderer) Layout(size fyne.Size) {
+	r.b.back.Resize(size)
+	r.b.content.Resize(size)
+}
+
+func (r *softBoxRenderer) Refresh() {
+	r.b.back.FillColor = r.b.Theme().Color(theme.ColorSoft, fyne.CurrentApp().Settings().ThemeVariant())
+	r.b.back.Refresh()
+	r.b.content.Refresh()
+}

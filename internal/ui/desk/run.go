@@ -1,0 +1,258 @@
+package desk
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"fyne.io/fyne/v2"
+
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/text"
+	"wiebelt/internal/ui/theme"
+)
+
+// Conn is the connection to the resident. Send and Receive are used by one
+// goroutine each; Close ends both.
+type Conn interface {
+	Send(kind string, msg any) error
+	Receive() (kind string, raw json.RawMessage, err error)
+	Close() error
+}
+
+// Config is what Run works with.
+type Config struct {
+	// App makes the Fyne app; called once, on the goroutine of Run, after the
+	// resident said welcome.
+	App func() fyne.App
+	// Connect connects to the resident.
+	Connect func(context.Context) (Conn, error)
+	Window  string // the window to open first; "" leaves it to the resident
+	Log     *slog.Logger
+	// PaintedIn is how long the first frame may take; 0 means 5 s
+	// (corrections.md 11).
+	PaintedIn time.Duration
+}
+
+var (
+	// ErrNoWindow says that nothing came on screen: there is no usable OpenGL.
+	ErrNoWindow = errors.New("no window could be opened: this computer offers no usable OpenGL")
+	// ErrSilent says that the resident did not begin with its welcome.
+	ErrSilent = errors.New("the resident did not answer")
+)
+
+const (
+	answerIn  = 5 * time.Second // for the resident's welcome
+	flushIn   = time.Second     // for the last messages to it
+	firstIn   = 300 * time.Millisecond
+	historyOf = 2000 // calls at most
+)
+
+// Run connects to the resident and shows its windows until the last one closes,
+// the resident says so or goes, or ctx ends. It has to be called on the main
+// goroutine. Every goroutine that it starts has ended when it returns.
+func Run(ctx context.Context, cfg Config) error {
+	outer := ctx
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	conn, welcome, err := greet(ctx, cfg.Connect)
+	if err != nil {
+		return err
+	}
+	if cfg.Window != "" {
+		welcome.Window = cfg.Window
+	}
+	if cfg.PaintedIn == 0 {
+		cfg.PaintedIn = 5 * time.Second
+	}
+
+	app := cfg.App()
+	app.Settings().SetTheme(theme.New(welcome.Theme))
+	if err := translateBuiltin(text.Language(welcome.Language)); err != nil {
+		cfg.Log.Warn("the toolkit's own words stay untranslated", "error", err)
+	}
+
+	var painted, late atomic.Bool
+	out := make(chan message, 64)
+	kicks := make(chan struct{}, 1)
+	// After its loop has ended, Fyne runs what is posted on the poster's own
+	// goroutine; there must be nothing left to run by then.
+	post := func(f func()) {
+		fyne.Do(func() {
+			if ctx.Err() == nil {
+				f()
+			}
+		})
+	}
+	quit := func() { post(app.Quit) }
+	defer context.AfterFunc(outer, func() { fyne.Do(app.Quit) })()
+	w := newWindows(params{
+		app: app, post: post, now: time.Now, log: cfg.Log,
+		after: func(d time.Duration, f func()) { time.AfterFunc(d, f) },
+		send: func(kind string, m any) {
+			if kind == deskapi.KindPainted {
+				painted.Store(true)
+			}
+			select {
+			case out <- message{kind, m}:
+			default: // the resident hangs; the click is lost rather than the window
+				cfg.Log.Warn("message dropped", "kind", kind)
+			}
+		},
+		kick: func() {
+			select {
+			case kicks <- struct{}{}:
+			default: // a reading is due anyway
+			}
+		},
+	}, welcome)
+
+	var group sync.WaitGroup
+	sent := make(chan struct{})
+	app.Lifecycle().SetOnStopped(cancel)
+	past := &file{path: welcome.History}
+	w.firstReading(ctx, past)
+	group.Go(func() { readHistory(ctx, past, kicks, w) })
+	app.Lifecycle().SetOnStarted(func() {
+		group.Go(func() {
+			receive(conn, func(kind string, raw json.RawMessage) { post(func() { w.handle(kind, raw) }) })
+			quit()
+		})
+		group.Go(func() {
+			defer close(sent)
+			send(conn, out, cfg.Log)
+			quit()
+		})
+		group.Go(func() {
+			if !within(ctx, cfg.PaintedIn, &painted) {
+				late.Store(true)
+				quit()
+			}
+		})
+		w.show(welcome.Window)
+	})
+	app.Run()
+
+	cancel()
+	close(out)
+	select {
+	case <-sent:
+	case <-time.After(flushIn):
+	}
+	err = conn.Close()
+	group.Wait()
+	if late.Load() {
+		return ErrNoWindow
+	}
+	if err != nil {
+		cfg.Log.Debug("connection to the resident", "error", err)
+	}
+	return nil
+}
+
+type message struct {
+	kind string
+	m    any
+}
+
+// greet connects and waits for the welcome.
+func greet(ctx context.Context, connect func(context.Context) (Conn, error)) (Conn, deskapi.Welcome, error) {
+	var w deskapi.Welcome
+	ctx, cancel := context.WithTimeout(ctx, answerIn)
+	defer cancel()
+	conn, err := connect(ctx)
+	if err != nil {
+		return nil, w, err
+	}
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() }) // makes Receive return; its error tells
+	kind, raw, err := conn.Receive()
+	switch {
+	case !stop():
+		return nil, w, ErrSilent
+	case err == nil && kind != deskapi.KindWelcome:
+		err = fmt.Errorf("%w with a welcome", ErrSilent)
+	case err == nil:
+		err = json.Unmarshal(raw, &w)
+	}
+	if err != nil {
+		_ = conn.Close() // the error that matters is the one above
+		return nil, w, fmt.Errorf("greet the resident: %w", err)
+	}
+	return conn, w, nil
+}
+
+// receive hands over what the resident says until the connection ends.
+func receive(conn Conn, handle func(string, json.RawMessage)) {
+	for {
+		kind, raw, err := conn.Receive()
+		if err != nil {
+			return
+		}
+		handle(kind, raw)
+	}
+}
+
+// send sends until the queue is closed or the connection ends.
+func send(conn Conn, out <-chan message, log *slog.Logger) {
+	for m := range out {
+		if err := conn.Send(m.kind, m.m); err != nil {
+			log.Debug("resident is gone", "error", err)
+			return
+		}
+	}
+}
+
+// within tells whether something was painted in time, or no longer had to be.
+func within(ctx context.Context, d time.Duration, painted *atomic.Bool) bool {
+	select {
+	case <-ctx.Done():
+		return true
+	case <-time.After(d):
+		return painted.Load()
+	}
+}
+
+// firstReading reads before there is any window, so that the first frame already
+// has the calls; a disk that is slow does not hold it up for long.
+func (d *windows) firstReading(ctx context.Context, f *file) {
+	ctx, cancel := context.WithTimeout(ctx, firstIn)
+	defer cancel()
+	all, err := f.read(ctx)
+	if ctx.Err() != nil {
+		d.kick()
+		return
+	}
+	d.read(all, err)
+}
+
+// readHistory reads the history whenever it is asked to, and when a day begins,
+// because "today" means something else then.
+func readHistory(ctx context.Context, f *file, kicks <-chan struct{}, w *windows) {
+	defer f.close()
+	for {
+		midnight := time.NewTimer(untilMidnight(time.Now()))
+		select {
+		case <-ctx.Done():
+			midnight.Stop()
+			return
+		case <-kicks:
+		case <-midnight.C:
+		}
+		midnight.Stop()
+		all, err := f.read(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		w.post(func() { w.read(all, err) })
+	}
+}
+
+func untilMidnight(now time.Time) time.Duration {
+	y, m, d := now.Date()
+	return time.Date(y, m, d+1, 0, 0, 1, 0, now.Location()).Sub(now)
+}

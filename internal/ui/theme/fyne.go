@@ -1,0 +1,134 @@
+package theme
+
+import (
+	"image/color"
+
+	"fyne.io/fyne/v2"
+	base "fyne.io/fyne/v2/theme"
+)
+
+// Names of colours that Fyne's own theme has no word for.
+const (
+	ColorQuiet fyne.ThemeColorName = "wiebelt-quiet" // nothing to act on
+	ColorSoft  fyne.ThemeColorName = "wiebelt-soft"  // secondary buttons, tags
+	ColorMuted                     = base.ColorNamePlaceHolder
+	ColorLine                      = base.ColorNameSeparator
+)
+
+// Names of text sizes that Fyne's own theme has no word for. Text has the size
+// base.SizeNameText (14), captions base.SizeNameCaptionText (12) and titles
+// base.SizeNameHeadingText (22).
+const (
+	SizeRow   fyne.ThemeSizeName = "wiebelt-row"   // the name in a row of a list
+	SizeHint  fyne.ThemeSizeName = "wiebelt-hint"  // explanations
+	SizeStart fyne.ThemeSizeName = "wiebelt-start" // the first line of an empty page
+)
+
+// Fyne is the tokens as a theme for ordinary Fyne windows.
+type Fyne struct{ appearance string }
+
+var _ fyne.Theme = Fyne{}
+
+// New gives the theme of an appearance: "light", "dark", or anything else for
+// that of the desktop.
+func New(appearance string) Fyne { return Fyne{appearance} }
+
+// Dark tells whether the theme is dark where the desktop asks for variant v.
+func (t Fyne) Dark(v fyne.ThemeVariant) bool {
+	switch t.appearance {
+	case "light":
+		return false
+	case "dark":
+		return true
+	}
+	return v == base.VariantDark
+}
+
+// Color implements fyne.Theme.
+func (t Fyne) Color(name fyne.ThemeColorName, v fyne.ThemeVariant) color.Color {
+	c := Of(t.Dark(v))
+	switch name {
+	case base.ColorNameBackground, base.ColorNameOverlayBackground, base.ColorNameHeaderBackground:
+		return c.Background
+	case base.ColorNameForeground:
+		return c.Ink
+	case ColorMuted, base.ColorNameDisabled:
+		return c.Muted
+	case ColorQuiet:
+		return c.Quiet
+	case ColorLine, base.ColorNameInputBorder:
+		return c.Line
+	case ColorSoft, base.ColorNameButton, base.ColorNameDisabledButton, base.ColorNameMenuBackground,
+		base.ColorNameInputBackground:
+		return c.Soft
+	case base.ColorNamePrimary, base.ColorNameHyperlink:
+		return c.Accent
+	case base.ColorNameForegroundOnPrimary, base.ColorNameForegroundOnError, base.ColorNameForegroundOnSuccess,
+		base.ColorNameForegroundOnWarning:
+		return c.OnAccent
+	case base.ColorNameSuccess:
+		return c.InCall
+	case base.ColorNameWarning:
+		return c.Trouble
+	case base.ColorNameError:
+		return c.Refused
+	// These lie over something else, so they let it through.
+	case base.ColorNameHover:
+		return through(c.Ink, 0x0f)
+	case base.ColorNamePressed:
+		return through(c.Ink, 0x1f)
+	case base.ColorNameFocus, base.ColorNameSelection:
+		return through(c.Accent, 0x40)
+	case base.ColorNameScrollBar:
+		return through(c.Ink, 0x4d)
+	case base.ColorNameScrollBarBackground, base.ColorNameShadow:
+		return color.Transparent
+	}
+	return base.DefaultTheme().Color(name, variant(t.Dark(v)))
+}
+
+// Size implements fyne.Theme.
+func (t Fyne) Size(name fyne.ThemeSizeName) float32 {
+	switch name {
+	case base.SizeNameText:
+		return 14
+	case base.SizeNameCaptionText:
+		return 12
+	case base.SizeNameHeadingText:
+		return 22
+	case base.SizeNameSubHeadingText, SizeStart:
+		return 16
+	case SizeRow:
+		return 15
+	case SizeHint:
+		return 13
+	case base.SizeNamePadding:
+		return 4
+	case base.SizeNameInnerPadding:
+		return 8
+	case base.SizeNameInputRadius, base.SizeNameButtonRadius, base.SizeNameCardRadius, base.SizeNameSelectionRadius,
+		base.SizeNameDialogRadius, base.SizeNamePopupRadius, base.SizeNameMenuRadius:
+		return 4
+	case base.SizeNameSeparatorThickness, base.SizeNameInputBorder:
+		return 1
+	}
+	return base.DefaultTheme().Size(name)
+}
+
+// Font implements fyne.Theme with Fyne's own font, that of the cards.
+func (t Fyne) Font(style fyne.TextStyle) fyne.Resource { return base.DefaultTheme().Font(style) }
+
+// Icon implements fyne.Theme.
+func (t Fyne) Icon(name fyne.ThemeIconName) fyne.Resource { return base.DefaultTheme().Icon(name) }
+
+func variant(dark bool) fyne.ThemeVariant {
+	if dark {
+		return base.VariantDark
+	}
+	return base.VariantLight
+}
+
+func through(c color.NRGBA, alpha uint8) color.NRGBA {
+	c.A = alpha
+	return c
+}

@@ -1,0 +1,73 @@
+package theme
+
+import (
+	"image/color"
+	"math"
+	"testing"
+
+	"fyne.io/fyne/v2"
+	base "fyne.io/fyne/v2/theme"
+)
+
+// Every text a window can show has a contrast of at least 4.5 : 1 on what it
+// stands on.
+func TestContrast(t *testing.T) {
+	for name, c := range map[string]Colours{"light": Light, "dark": Dark} {
+		pairs := []struct {
+			what   string
+			on, bg color.NRGBA
+		}{
+			{"ink", c.Ink, c.Background}, {"ink on soft", c.Ink, c.Soft},
+			{"muted", c.Muted, c.Background}, {"muted on soft", c.Muted, c.Soft},
+			{"accent", c.Accent, c.Background}, {"accent on soft", c.Accent, c.Soft}, {"on accent", c.OnAccent, c.Accent},
+			{"in call", c.InCall, c.Background}, {"trouble", c.Trouble, c.Background},
+			{"refused", c.Refused, c.Background}, {"quiet", c.Quiet, c.Background},
+		}
+		for _, p := range pairs {
+			if r := contrast(p.on, p.bg); r < 4.5 {
+				t.Errorf("%s: %s has a contrast of %.2f", name, p.what, r)
+			}
+		}
+	}
+}
+
+func contrast(a, b color.NRGBA) float64 {
+	la, lb := luminance(a), luminance(b)
+	return (max(la, lb) + 0.05) / (min(la, lb) + 0.05)
+}
+
+func luminance(c color.NRGBA) float64 {
+	lin := func(v uint8) float64 {
+		f := float64(v) / 255
+		if f <= 0.04045 {
+			return f / 12.92
+		}
+		return math.Pow((f+0.055)/1.055, 2.4)
+	}
+	return 0.2126*lin(c.R) + 0.7152*lin(c.G) + 0.0722*lin(c.B)
+}
+
+func TestAppearance(t *testing.T) {
+	tests := []struct {
+		appearance string
+		desktop    fyne.ThemeVariant
+		want       Colours
+	}{
+		{"light", base.VariantDark, Light},
+		{"dark", base.VariantLight, Dark},
+		{"system", base.VariantDark, Dark},
+		{"system", base.VariantLight, Light},
+		{"", base.VariantLight, Light},
+	}
+	for _, tt := range tests {
+		th := New(tt.appearance)
+		for name, want := range map[fyne.ThemeColorName]color.Color{
+			base.ColorNameBackground: tt.want.Background, base.ColorNameForeground: tt.want.Ink,
+			ColorMuted: tt.want.Muted, ColorQuiet: tt.want.Quiet, base.ColorNamePrimary: tt.want.Accent,
+		} {
+			if got := th.Color(name, tt.desktop); got != want {
+				t.Errorf("%q on desktop %v: %s = %v, want %v", tt.appearance, tt.desktop, name, got, want)
+			}
+		}
+	}
+}
