@@ -4,7 +4,7 @@ SHELL := /bin/bash
 VERSION ?= $(shell sed -n 's/^Version = "\(.*\)"/\1/p' FyneApp.toml)
 COMMIT  := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 TAGS    := migrated_fynedo
-LDFLAGS := -s -w -X wiebelt/internal/cli.Version=$(VERSION) -X wiebelt/internal/cli.Commit=$(COMMIT)
+LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 GOBUILD := go build -trimpath -tags $(TAGS)
 
 .PHONY: resident build desk windows demo test test-windows lint bench fuzz soak clean

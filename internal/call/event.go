@@ -169,7 +169,11 @@ type Event struct {
 // card lie. It changes no meaning: digits and letters stay.
 func (e Event) Clean() Event {
 	e.ID = CleanText(e.ID, MaxID)
+	plus := strings.HasPrefix(e.Number, " ") // a "+" on its way through a query
 	e.Number = CleanText(e.Number, MaxNumber)
+	if plus && len(e.Number) >= 8 && e.Number[0] >= '1' && e.Number[0] <= '9' {
+		e.Number = "+" + e.Number
+	}
 	e.Name = CleanText(e.Name, MaxName)
 	e.Line = CleanText(e.Line, MaxNumber)
 	e.Via = CleanText(e.Via, MaxName)

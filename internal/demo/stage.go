@@ -16,7 +16,7 @@ import (
 )
 
 // line is the office's own number in the demo.
-const line = "0201234567"
+const line = "0207654321"
 
 // Stage plays scenarios against a running resident.
 type Stage struct {
@@ -58,16 +58,21 @@ type Played struct {
 // should look.
 var errNotPainted = errors.New("the card was not painted")
 
-// Play rings, waits until the card shows what the scenario is about, keeps it
-// for hold, and hangs up. Only one call plays at a time; another Play ends the
-// one before.
-func (s *Stage) Play(ctx context.Context, sc Scenario, hold time.Duration) (Played, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+// Stop ends the call that plays now, if one does. Any goroutine.
+func (s *Stage) Stop() {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.cancel != nil {
 		s.cancel()
 	}
+}
+
+// Play rings, waits until the card shows what the scenario is about, tells
+// shown (which may be nil), keeps it for hold, and hangs up. One call at a time.
+func (s *Stage) Play(ctx context.Context, sc Scenario, hold time.Duration, shown func(Played)) (Played, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s.mu.Lock()
 	s.cancel = cancel
 	s.mu.Unlock()
 
@@ -121,14 +126,16 @@ func (s *Stage) Play(ctx context.Context, sc Scenario, hold time.Duration) (Play
 	if !same(out.Picture, last.Wanted()) {
 		return out, fmt.Errorf("%s: %w: the screen shows something else", sc.ID, errNotPainted)
 	}
-	if err := s.wait(ctx, hold); err != nil {
-		return out, nil //nolint:nilerr // the next call has begun; this one went well
+	if shown != nil {
+		shown(out)
 	}
+	_ = s.wait(ctx, hold) // cut short by the next call: this one went well
 	return out, nil
 }
 
 // until reads what is painted until it is what is waited for.
 func (s *Stage) until(ctx context.Context, ok func(card.Painted) bool) (card.Painted, error) {
+	last := "nothing"
 	limit := time.NewTimer(15 * time.Second)
 	defer limit.Stop()
 	for {
@@ -137,8 +144,9 @@ func (s *Stage) until(ctx context.Context, ok func(card.Painted) bool) (card.Pai
 			if ok(p) {
 				return p, nil
 			}
+			last = fmt.Sprintf("outcome %d %s", p.Card.Outcome, p.Card.Failure)
 		case <-limit.C:
-			return card.Painted{}, errNotPainted
+			return card.Painted{}, fmt.Errorf("%w; last seen: %s", errNotPainted, last)
 		case <-ctx.Done():
 			return card.Painted{}, ctx.Err()
 		}

@@ -7,6 +7,7 @@ package phone
 import (
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/nyaruka/phonenumbers"
 )
@@ -28,16 +29,17 @@ const (
 // Line is one of our own numbers.
 type Line struct{ Number, Name string }
 
-// Config is what the rules depend on.
+// Config is what the rules depend on. The zero value is the Netherlands with
+// extensions of up to four digits.
 type Config struct {
-	Region           string   // "NL"
-	InternalDigits   int      // numbers up to this long without 0 or + are extensions
+	Region           string   // two letters; "" is NL
+	InternalDigits   int      // numbers up to this long without 0 or + are extensions; 0 is 4, less is none
 	InternalPrefixes []string // numbers beginning with these are extensions too
 	NeverLookup      []string // numbers that are never sent to the hub
 	Lines            []Line   // our own numbers
 }
 
-// Rules reads numbers. Make one with NewRules.
+// Rules reads numbers. Make one with NewRules; a nil *Rules has the defaults.
 type Rules struct {
 	c     Config
 	code  int
@@ -58,10 +60,17 @@ type Number struct {
 	copied      string
 }
 
-// NewRules checks and compiles a configuration. Region defaults to NL.
+// lookupDigits is how many digits the hub compares (hub-api.md 4.3): a number
+// with fewer cannot be looked up.
+const lookupDigits = 9
+
+// NewRules checks and compiles a configuration. An unknown region is an error.
 func NewRules(c Config) (*Rules, error) {
 	if c.Region == "" {
 		c.Region = "NL"
+	}
+	if c.InternalDigits == 0 {
+		c.InternalDigits = 4
 	}
 	c.Region = strings.ToUpper(c.Region)
 	r := &Rules{c: c, code: phonenumbers.GetCountryCodeForRegion(c.Region), lines: map[string]Line{}, never: map[string]bool{}}
@@ -69,24 +78,43 @@ func NewRules(c Config) (*Rules, error) {
 		return nil, fmt.Errorf("phone.region: no such region %q", c.Region)
 	}
 	for _, n := range c.NeverLookup {
-		r.never[r.plain(n).Key()] = true
+		if n := r.plain(split(n)); n.Digits != "" {
+			r.never[n.Key()] = true
+		}
 	}
 	for _, l := range c.Lines {
-		r.lines[r.plain(l.Number).Key()] = l
+		if n := r.plain(split(l.Number)); n.Digits != "" {
+			r.lines[n.Key()] = l
+		}
 	}
 	return r, nil
+}
+
+var defaults = sync.OnceValue(func() *Rules {
+	r, _ := NewRules(Config{}) // the defaults are a good configuration
+	return r
+})
+
+func (r *Rules) orDefaults() *Rules {
+	if r == nil {
+		return defaults()
+	}
+	return r
 }
 
 // Parse reads a caller's number as a softphone gives it. displayName serves only
 // to recognise a caller who wants to stay unknown; it is never a source of a
 // number.
 func (r *Rules) Parse(raw, displayName string) Number {
-	if len(raw) > MaxLength {
-		raw = raw[:MaxLength]
-	}
-	n := r.plain(raw)
-	if n.Kind == NoNumber && withheldUser(displayName) && displayName != "" {
-		return Number{Kind: Withheld} // a random user part under an anonymous name
+	r = r.orDefaults()
+	a := split(raw)
+	n := r.plain(a)
+	for _, name := range []string{visible(displayName), a.display} {
+		// A private name hides whatever number stands beside it; a name that
+		// says "unknown" hides only a random user part.
+		if n.Kind != Unfilled && privateName(name) || n.Kind == NoNumber && unknownName(name) {
+			return Number{Kind: Withheld}
+		}
 	}
 	switch n.Kind {
 	case External, Short, Internal:
@@ -101,10 +129,8 @@ func (r *Rules) Parse(raw, displayName string) Number {
 // Line tells which of our own lines a call came in on: its number written the
 // Dutch way, and its configured name, "" if it has none.
 func (r *Rules) Line(raw string) (shown, name string) {
-	if strings.TrimSpace(raw) == "" {
-		return "", ""
-	}
-	n := r.plain(raw)
+	r = r.orDefaults()
+	n := r.plain(split(raw))
 	if n.Kind == NoNumber || n.Kind == Withheld || n.Kind == Unfilled {
 		return "", ""
 	}
@@ -112,29 +138,36 @@ func (r *Rules) Line(raw string) (shown, name string) {
 }
 
 // plain reads a number without asking whose it is.
-func (r *Rules) plain(raw string) Number {
-	if unfilled(raw) {
+func (r *Rules) plain(a address) Number {
+	switch {
+	case a.unfilled:
 		return Number{Kind: Unfilled}
-	}
-	user, host := strip(raw)
-	if withheldUser(user) || strings.HasSuffix(host, ".invalid") {
+	case a.withheld():
 		return Number{Kind: Withheld}
 	}
-	d, ok := digits(user)
+	d, ok := digits(a.user)
 	if !ok {
-		return Number{Kind: NoNumber, Text: user}
+		return Number{Kind: NoNumber, Text: a.user}
 	}
-	bare := strings.Trim(d, "+")
-	if strings.Trim(bare, "0") == "" && len(bare) >= 4 {
+	bare := strings.TrimPrefix(d, "+")
+	if len(bare) >= 4 && strings.Trim(bare, "0") == "" {
 		return Number{Kind: Withheld} // filler digits in place of a number
 	}
-	if strings.HasPrefix(raw, " ") && d[0] != '+' && strings.HasPrefix(d, fmt.Sprint(r.code)) {
-		d = "+" + d // a plus that became a space on its way through a query
+	// A plus that became a space on its way through a query. No number that is
+	// dialled without one begins like that and is as long.
+	if a.spaced && d[0] >= '1' && d[0] <= '9' && len(d) >= 8 {
+		d = "+" + d
 	}
 	if r.internal(d) {
 		return Number{Kind: Internal, Digits: d, shown: d, copied: d}
 	}
-	return r.external(d)
+	if strings.HasPrefix(d, "*31*") || strings.HasPrefix(d, "#31#") {
+		d = d[4:] // dialled in front of a number to withhold one's own
+	}
+	if d == "" || strings.ContainsAny(d, "*#") {
+		return Number{Kind: Short, Digits: d, shown: d, copied: strings.TrimPrefix(d, "+")} // a code for the exchange, nobody's number
+	}
+	return r.external(d, a.context)
 }
 
 func (r *Rules) internal(d string) bool {
@@ -143,55 +176,80 @@ func (r *Rules) internal(d string) bool {
 			return true
 		}
 	}
-	return len(d) <= r.c.InternalDigits && d[0] != '0' && d[0] != '+' && !emergency(d)
+	return len(d) <= r.c.InternalDigits && d[0] != '0' && d == only(d) && !emergency(d)
 }
 
 // emergency numbers are three digits of the whole country, not of the office.
 func emergency(d string) bool { return d == "112" || d == "144" }
 
-func (r *Rules) external(d string) Number {
-	n := Number{Kind: External, Digits: d, copied: strings.TrimPrefix(d, "+")}
-	if d[0] != '+' && d[0] != '0' && count(d) < 9 {
-		n.Kind, n.shown = Short, d // 112, 14020, 1850
+// external reads a number that is no extension; d is digits, perhaps after a plus.
+func (r *Rules) external(d, context string) Number {
+	n := Number{Kind: External, Digits: d, shown: d, copied: only(d)}
+	p := r.parse(d, context)
+	if p == nil {
+		if len(n.copied) < lookupDigits {
+			n.Kind = Short // 112, 14020
+		}
 		return n
 	}
-	p, err := phonenumbers.Parse(d, r.c.Region)
-	if err == nil && phonenumbers.IsPossibleNumber(p) && !strings.ContainsAny(d, "*#") {
-		national := phonenumbers.GetNationalSignificantNumber(p)
-		if len(national) >= 6 || int(p.GetCountryCode()) != r.code {
-			n.E164 = phonenumbers.Format(p, phonenumbers.E164)
-		}
-		if int(p.GetCountryCode()) == r.code {
-			n.shown, n.copied = r.national(p, national)
-		} else {
-			n.Foreign = true
-			n.shown = phonenumbers.Format(p, phonenumbers.INTERNATIONAL)
-			n.copied = "00" + strings.TrimPrefix(n.E164, "+")
-		}
+	n.E164 = phonenumbers.Format(p, phonenumbers.E164)
+	long := len(n.E164) - 1
+	if int(p.GetCountryCode()) == r.code {
+		n.shown, n.copied = r.national(p)
+		long = len(n.copied)
+	} else {
+		n.Foreign = true
+		n.shown = phonenumbers.Format(p, phonenumbers.INTERNATIONAL)
+		n.copied = only(phonenumbers.FormatOutOfCountryCallingNumber(p, r.c.Region))
 	}
-	if n.shown == "" {
-		n.shown = d
-	}
-	// The hub compares the last nine digits; fewer as dialled are a service
-	// number and cannot be looked up.
-	long := count(first(n.E164, d))
-	if n.E164 != "" && !n.Foreign {
-		long = count(n.copied)
-	}
-	if long < 9 {
-		n.Kind, n.E164 = Short, ""
+	// The hub would compare digits of the trunk or country code instead.
+	if long < lookupDigits {
+		n.Kind, n.E164, n.Digits = Short, "", n.copied
 	}
 	return n
 }
 
+// parse finds the number that the digits stand for, nil if they stand for none.
+func (r *Rules) parse(d, context string) *phonenumbers.PhoneNumber {
+	read := func(s string) (p *phonenumbers.PhoneNumber, valid bool) {
+		p, err := phonenumbers.Parse(s, r.c.Region)
+		if err != nil || !phonenumbers.IsPossibleNumber(p) {
+			return nil, false
+		}
+		return p, phonenumbers.IsValidNumber(p)
+	}
+	if context != "" && d[0] != '+' {
+		// Local to a country or an area: that goes in front, in place of a 0.
+		for _, s := range []string{context + d, context + strings.TrimPrefix(d, "0")} {
+			if p, valid := read(s); valid {
+				return p
+			}
+		}
+	}
+	prefixed := d[0] == '+' || d[0] == '0'
+	if !prefixed && len(d) < lookupDigits {
+		return nil // a short number of its own, no area code without its 0
+	}
+	p, valid := read(d)
+	if prefixed || valid {
+		return p
+	}
+	// Trunks leave out the plus: if it is a number with one and none without,
+	// it is that of another country.
+	if q, valid := read("+" + d); valid {
+		return q
+	}
+	return p
+}
+
 // national writes a number of the region: the Dutch way for the Netherlands,
 // else as the region does it.
-func (r *Rules) national(p *phonenumbers.PhoneNumber, significant string) (shown, copied string) {
+func (r *Rules) national(p *phonenumbers.PhoneNumber) (shown, copied string) {
 	if r.c.Region != "NL" {
 		shown = phonenumbers.Format(p, phonenumbers.NATIONAL)
 		return shown, only(shown)
 	}
-	d := "0" + significant
+	d := "0" + phonenumbers.GetNationalSignificantNumber(p)
 	return dutch(d), d
 }
 
@@ -284,21 +342,3 @@ func (n Number) Display() string {
 // Copy is the number for the clipboard: digits only, as they can be dialled from
 // the region; "" if there is none.
 func (n Number) Copy() string { return n.copied }
-
-func only(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= '0' && r <= '9' {
-			return r
-		}
-		return -1
-	}, s)
-}
-
-func count(s string) int { return len(only(s)) }
-
-func first(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
-}

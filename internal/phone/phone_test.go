@@ -44,6 +44,28 @@ func TestForms(t *testing.T) {
 		{`"J. de Vries" <sip:+31612345678@127.0.0.1>;tag=x`, "", External, "+31612345678", "06 12 34 56 78", "0612345678"},
 		{"callto://0612345678/", "", External, "+31612345678", "06 12 34 56 78", "0612345678"},
 		{"+49 30 12345678", "", External, "+493012345678", "+49 30 12345678", "00493012345678"},
+		{" 4930123456", "", External, "+4930123456", "+49 30 123456", "004930123456"},
+		{"tel: 4930123456", "", External, "+4930123456", "+49 30 123456", "004930123456"},
+		{" 0612345678", "", External, "+31612345678", "06 12 34 56 78", "0612345678"},
+		{" 101", "", Internal, "", "101", "101"},
+		{"31612345678", "", External, "+31612345678", "06 12 34 56 78", "0612345678"},
+		{"4930123456789", "", External, "+4930123456789", "+49 30 123456789", "004930123456789"},
+		{"0031(0)612345678", "", External, "+31612345678", "06 12 34 56 78", "0612345678"},
+		{"tel:1234567;phone-context=+3120", "", External, "+31201234567", "020 123 45 67", "0201234567"},
+		{"tel:0201234567;phone-context=+3120", "", External, "+31201234567", "020 123 45 67", "0201234567"},
+		{"tel:101;phone-context=+31", "", Internal, "", "101", "101"},
+		{"tel:0612345678;isub=1411;postd=pp22", "", External, "+31612345678", "06 12 34 56 78", "0612345678"},
+		{"sip:+31612345678;npdi;rn=+31600000000;cic=1;verstat=TN-Validation-Passed@pbx", "", External, "+31612345678", "06 12 34 56 78", "0612345678"},
+		{"sip:0612345678:password@pbx", "", External, "+31612345678", "06 12 34 56 78", "0612345678"},
+		{"sip:%2b31612345678%40pbx@gateway", "", External, "+31612345678", "06 12 34 56 78", "0612345678"},
+		{`"a \" <+31611111111>" <sip:+31612345678@pbx>;x="<0622222222>"`, "", External, "+31612345678", "06 12 34 56 78", "0612345678"},
+		{"\u202a+31 6 12345678\u202c", "", External, "+31612345678", "06 12 34 56 78", "0612345678"},
+		{"06\u201112345678", "", External, "+31612345678", "06 12 34 56 78", "0612345678"},
+		{"0612345678,,123#", "", External, "+31612345678", "06 12 34 56 78", "0612345678"},
+		{"06-12345678 ext. 12", "", External, "+31612345678", "06 12 34 56 78", "0612345678"},
+		{"*31*0612345678", "", External, "+31612345678", "06 12 34 56 78", "0612345678"},
+		{"callto:+31612345678", "", External, "+31612345678", "06 12 34 56 78", "0612345678"},
+		{"Unknown <sip:0612345678@pbx>", "Onbekend", External, "+31612345678", "06 12 34 56 78", "0612345678"},
 		{"101", "", Internal, "", "101", "101"},
 		{"sip:101@pbx", "", Internal, "", "101", "101"},
 		{"tel:101;phone-context=example.com", "", Internal, "", "101", "101"},
@@ -52,7 +74,12 @@ func TestForms(t *testing.T) {
 		{"0800 1234", "", Short, "", "0800 12 34", "08001234"},
 		{"112", "", Short, "", "112", "112"},
 		{"14020", "", Short, "", "14020", "14020"},
-		{"12345678", "", Short, "", "", ""},
+		{"12345678", "", Short, "", "12345678", "12345678"},
+		{"+31 800 1234", "", Short, "", "0800 12 34", "08001234"},
+		{"+101", "", Short, "", "+101", "101"},
+		{"144", "", Short, "", "144", "144"},
+		{"*21", "", Short, "", "*21", "*21"},
+		{"*21*0612345678#", "", Short, "", "*21*0612345678#", "*21*0612345678#"},
 		{"020 765 43 21", "", Own, "", "020 765 43 21", "0207654321"},
 		{"+31207654321", "", Own, "", "020 765 43 21", "0207654321"},
 		{"", "", Withheld, "", "", ""},
@@ -64,13 +91,37 @@ func TestForms(t *testing.T) {
 		{"Onbekend", "", Withheld, "", "", ""},
 		{"<unknown>", "", Withheld, "", "", ""},
 		{"0000000000", "", Withheld, "", "", ""},
+		{`"Anonymous" <sip:c8oqz84zk7z@privacy.example>`, "", Withheld, "", "", ""},
+		{`"Anonymous" <sip:+31612345678@pbx>`, "", Withheld, "", "", ""},
+		{"0612345678", "Privénummer", Withheld, "", "", ""},
+		{"sip:c8oqz84zk7z@pbx", "Unavailable", Withheld, "", "", ""},
+		{"<Anonymous>", "", Withheld, "", "", ""},
+		{"RESTRICTED", "", Withheld, "", "", ""},
+		{"OUTOFAREA", "", Withheld, "", "", ""},
+		{"Presentation Prohibited, Not Screened", "", Withheld, "", "", ""},
+		{"sip:@pbx", "", Withheld, "", "", ""},
+		{"sip:192.168.1.10", "", Withheld, "", "", ""},
+		{"192.168.1.10:5060", "", Withheld, "", "", ""},
+		{"sip:[2001:db8::1]", "", Withheld, "", "", ""},
+		{"callto://10.0.0.1:1503/mail", "", Withheld, "", "", ""},
+		{`"Jan" <>`, "", Withheld, "", "", ""},
 		{"sip:receptie@pbx", "Receptie", NoNumber, "", "receptie", ""},
+		{"sip:receptie@pbx", "+31612345678", NoNumber, "", "receptie", ""},
+		{"sip:rec\u202eeptie@pbx", "", NoNumber, "", "receptie", ""},
+		{"1A3F", "", NoNumber, "", "1A3F", ""},
 		{"%CallerNumber%", "", Unfilled, "", "", ""},
 		{"%%CallerNumber%%", "", Unfilled, "", "", ""},
 		{"{phone}", "", Unfilled, "", "", ""},
 		{"$caller$", "", Unfilled, "", "", ""},
 		{"{{number}}", "", Unfilled, "", "", ""},
 		{"<m>", "", Unfilled, "", "", ""},
+		{"[number]", "", Unfilled, "", "", ""},
+		{"%s", "", Unfilled, "", "", ""},
+		{"%CallerNumber%", "Anonymous", Unfilled, "", "", ""},
+		{"${CALLERID(num)}", "", Unfilled, "", "", ""},
+		{"sip:%CallerNumber%@pbx", "", Unfilled, "", "", ""},
+		{"tel:{phone}", "", Unfilled, "", "", ""},
+		{"%7Bphone%7D", "", Unfilled, "", "", ""},
 	} {
 		n := r.Parse(c.raw, c.name)
 		if n.Kind != c.kind || n.Query() != c.query {
@@ -87,6 +138,8 @@ func TestLengths(t *testing.T) {
 	r := rules(t)
 	for raw, kind := range map[string]Kind{
 		"02012345": Short, "020123456": External, "0201234567": External, "31201234567": External, "0031201234567": External,
+		"12345678": Short, "123456789": External, "+4912345": Short, "+49123456": Short, "+491234567": External,
+		"1234": Internal, "12345": Short, "0123": Short,
 	} {
 		if n := r.Parse(raw, ""); n.Kind != kind {
 			t.Errorf("%s: kind %d, want %d (%+v)", raw, n.Kind, kind, n)
@@ -147,6 +200,51 @@ func TestValidate(t *testing.T) {
 	}
 }
 
+func TestDefaults(t *testing.T) {
+	var none *Rules
+	if n := none.Parse("0612345678", ""); n.Query() != "+31612345678" {
+		t.Errorf("%+v", n)
+	}
+	if s, _ := none.Line("0201234567"); s != "020 123 45 67" {
+		t.Errorf("%q", s)
+	}
+	off, err := NewRules(Config{InternalDigits: -1, Lines: []Line{{Number: "anonymous", Name: "x"}}, NeverLookup: []string{""}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := off.Parse("101", ""); n.Kind != Short {
+		t.Errorf("without extensions: %+v", n)
+	}
+	if n := off.Parse("", ""); n.Kind != Withheld || n.NeverLookup {
+		t.Errorf("%+v", n)
+	}
+}
+
+func TestAnotherRegion(t *testing.T) {
+	r, err := NewRules(Config{Region: "be"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := r.Parse("02 123 45 67", ""); n.E164 != "+3221234567" || n.Foreign || n.Copy() != "021234567" {
+		t.Errorf("%+v", n)
+	}
+	if n := r.Parse("+31201234567", ""); !n.Foreign || n.Copy() != "0031201234567" || n.Display() != "+31 20 123 4567" {
+		t.Errorf("%+v", n)
+	}
+}
+
+// TestHostileSize: the length of what comes in costs nothing.
+func TestHostileSize(t *testing.T) {
+	r := rules(t)
+	for _, s := range []string{"<", ";", "%", "9", "\"", "\\", "{", "é", "\xff", "(0)", "0,"} {
+		big := strings.Repeat(s, 10<<20/len(s))
+		n := r.Parse(big, big)
+		if len(n.Text) > MaxLength || len(n.Digits) > MaxLength || Validate(big) != ErrBadNumber {
+			t.Errorf("%q: %d %d", s, len(n.Text), len(n.Digits))
+		}
+	}
+}
+
 func TestUnknownRegion(t *testing.T) {
 	if _, err := NewRules(Config{Region: "Q1"}); err == nil {
 		t.Error("accepted")
@@ -160,8 +258,14 @@ func FuzzParse(f *testing.F) {
 	r := rules(f)
 	f.Fuzz(func(t *testing.T, raw, name string) {
 		n := r.Parse(raw, name)
-		if q := n.Query(); q != "" && strings.Trim(q, "+0123456789*#") != "" {
+		if q := n.Query(); q != "" && (strings.Trim(strings.TrimPrefix(q, "+"), "0123456789") != "" || len(only(q)) < 9) {
 			t.Fatalf("query %q", q)
+		}
+		if v := Validate(raw); v == ErrUnfilled && n.Kind != Unfilled || v == nil && n.Kind == Unfilled {
+			t.Fatalf("%v, but %+v", v, n)
+		}
+		if visible(n.Text) != n.Text || visible(n.Display()) != n.Display() {
+			t.Fatalf("unseen characters in %q", n.Display())
 		}
 		if strings.Trim(n.Copy(), "0123456789*#") != "" && n.Kind != Internal {
 			t.Fatalf("copy %q", n.Copy())

@@ -113,3 +113,10 @@ func TestWriteFileMode(t *testing.T) {
 		}
 	}
 }
+
+func TestSocketPathAtTheLimit(t *testing.T) {
+	d := Dirs{Run: "/" + strings.Repeat("r", maxSocket-len("/")-len("/s"))}
+	if p, _ := d.SocketPath("s"); len(p) != maxSocket || filepath.Dir(p) != d.Run {
+		t.Errorf("%s", p)
+	}
+}

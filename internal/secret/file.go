@@ -81,7 +81,14 @@ func (s *fileStore) Clear(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return os.RemoveAll(s.dir)
+	files, err := os.ReadDir(s.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, f := range files {
+		err = errors.Join(err, os.Remove(filepath.Join(s.dir, f.Name())))
+	}
+	return errors.Join(err, os.Remove(s.dir))
 }
 
 // maxFile is more than any file of ours can be long.

@@ -26,8 +26,13 @@ type Display interface {
 	Active() int
 	// Dark reports whether the desktop prefers a dark appearance.
 	Dark() bool
-	// Copy puts text on the clipboard and keeps serving it.
+	// Copy puts text on the clipboard and keeps serving it until somebody else
+	// copies something or the display is closed.
 	Copy(text string) error
+	// Done is closed when the connection has ended: by Close or because the
+	// desktop went away. From then on every method that can fail returns
+	// ErrClosed and no Handler is called.
+	Done() <-chan struct{}
 	// Close ends the connection and every window of it.
 	Close() error
 }
@@ -105,3 +110,26 @@ func NewPicture(w, h int, old *Picture) *Picture {
 
 // ErrNoDisplay is returned by Open where there is no desktop to draw on.
 var ErrNoDisplay = errors.New("no display")
+
+// ErrClosed is returned by everything asked of a display or window that was
+// closed or whose desktop went away.
+var ErrClosed = errors.New("display closed")
+
+// errNotShown is the answer to what only a shown window can do.
+var errNotShown = errors.New("window was never shown")
+
+// fits checks that pic is whole and as large as r.
+func fits(r image.Rectangle, pic *Picture) error {
+	switch {
+	case pic == nil || pic.W <= 0 || pic.H <= 0 || len(pic.Pix) != 4*pic.W*pic.H:
+		return errors.New("broken picture")
+	case r.Dx() != pic.W || r.Dy() != pic.H:
+		return errors.New("picture and place differ in size")
+	case pic.W > maxSide || pic.H > maxSide || r.Min.X < -maxSide || r.Min.Y < -maxSide || r.Max.X > maxSide || r.Max.Y > maxSide:
+		return errors.New("place beyond what a desktop can have")
+	}
+	return nil
+}
+
+// maxSide is the largest coordinate X11 can express; Windows has more.
+const maxSide = 1<<15 - 1

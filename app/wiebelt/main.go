@@ -1,0 +1,19 @@
+// Command wiebelt is the resident part of Wiebelt: tray, card, engine and every
+// command. It is pure Go and links no OpenGL.
+package main
+
+import (
+	"os"
+
+	"wiebelt/internal/cli"
+)
+
+// Set when linking: -X main.version=… -X main.commit=….
+var (
+	version = "dev"
+	commit  = "unknown"
+)
+
+func main() {
+	os.Exit(cli.Main(cli.Build{Version: version, Commit: commit}, os.Args, os.Stdin, os.Stdout, os.Stderr))
+}

@@ -1,0 +1,276 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"wiebelt/internal/call"
+	"wiebelt/internal/contact"
+	"wiebelt/internal/hub"
+	"wiebelt/internal/instance"
+	"wiebelt/internal/phone"
+	"wiebelt/internal/resident"
+	"wiebelt/internal/softphone/scheme"
+)
+
+type runCmd struct {
+	Background bool `hidden:"" help:"Started by a call or at log-on: open no window."`
+}
+
+func (c *runCmd) Run(e *env) error {
+	d, err := e.dirs()
+	if err != nil {
+		return err
+	}
+	if runtime.GOOS == "windows" && !c.Background && strings.EqualFold(filepath.Base(e.exe), "wiebelt.exe") {
+		return startResident(e.profileDir, false)
+	}
+	s := e.load(d)
+	log := e.logger(s.Log.Level)
+	err = resident.Run(e.ctx, resident.Options{Dirs: d, ProfileDir: e.profileDir, Settings: s,
+		Version: e.build.Version, Commit: e.build.Commit, Log: log, ShowCalls: !c.Background})
+	if errors.Is(err, instance.ErrRunning) {
+		if c.Background {
+			return nil
+		}
+		cfg, err := resident.Instance(d, e.build.Version, e.build.Commit, log)
+		if err != nil {
+			return err
+		}
+		return resident.ShowCalls(e.ctx, cfg)
+	}
+	return err
+}
+
+// startResident starts the resident so that it goes on without us.
+func startResident(profileDir string, background bool) error {
+	exe, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	if runtime.GOOS == "windows" { // the one without a console window
+		if w := filepath.Join(filepath.Dir(exe), "wiebeltw.exe"); w != exe {
+			if _, err := os.Stat(w); err == nil {
+				exe = w
+			}
+		}
+	}
+	var args []string
+	if profileDir != "" {
+		args = append(args, "--profile", profileDir)
+	}
+	args = append(args, "run")
+	if background {
+		args = append(args, "--background")
+	}
+	return instance.StartDetached(exe, args...)
+}
+
+type ringCmd struct {
+	State     string   `help:"ringing, answered or ended." enum:"ringing,answered,ended" default:"ringing"`
+	ID        string   `name:"id" help:"The phone's own id of the call."`
+	Name      string   `help:"Display name of the phone system."`
+	Line      string   `help:"Our number that was called."`
+	Via       string   `help:"Who passed the call on."`
+	Direction string   `help:"incoming or outgoing." enum:"incoming,outgoing" default:"incoming"`
+	NoStart   bool     `name:"no-start" help:"Do not start Wiebelt if it is not running (exit code 4)."`
+	Number    []string `arg:"" optional:"" passthrough:"partial" help:"The caller's number; further words are the name."`
+}
+
+func (c *ringCmd) Run(e *env) error {
+	words := c.Number
+	if len(words) > 0 && words[0] == "--" {
+		words = words[1:]
+	}
+	state, _ := call.ParseState(c.State)
+	ev := call.Event{Way: call.Way{Kind: call.KindCommand, Tells: call.TellsRing}, ID: c.ID, State: state,
+		Direction: call.ParseDirection(c.Direction), Name: c.Name, Line: c.Line, Via: c.Via, At: time.Now()}
+	if len(words) > 0 {
+		ev.Number = words[0]
+		if rest := strings.Join(words[1:], " "); rest != "" && ev.Name == "" {
+			ev.Name = rest
+		}
+	}
+	// What a phone sends is never a reason to fail: the card says what it is.
+	return e.handOver(ev.Clean(), c.NoStart)
+}
+
+func (e *env) handOver(ev call.Event, noStart bool) error {
+	d, err := e.dirs()
+	if err != nil {
+		return err
+	}
+	cfg, err := resident.Instance(d, e.build.Version, e.build.Commit, nil)
+	if err != nil {
+		return err
+	}
+	start := func() error { return startResident(e.profileDir, true) }
+	if noStart {
+		start = nil
+	}
+	err = instance.HandOver(e.ctx, cfg, ev, start)
+	if errors.Is(err, instance.ErrNotRunning) || errors.Is(err, instance.ErrQuit) {
+		return &exitError{exitNotRunning, err.Error()}
+	}
+	return err
+}
+
+// openURLCmd stands in the help only; openURL does the work.
+type openURLCmd struct{}
+
+func (openURLCmd) Run(*env) error { return nil }
+
+// openURL takes exactly "-- URI" or "--profile DIR -- URI". A quote in a link
+// adds arguments, so anything else does nothing at all.
+func (e *env) openURL(args []string) error {
+	usage := &exitError{exitUsage, "usage: wiebelt open-url [--profile DIR] -- URI"}
+	switch {
+	case len(args) == 2 && args[0] == "--":
+	case len(args) == 4 && args[0] == "--profile" && args[2] == "--":
+		if !filepath.IsAbs(args[1]) || strings.HasPrefix(args[1], `\\`) || strings.HasPrefix(args[1], "//") {
+			return usage
+		}
+		e.profileDir = args[1]
+	default:
+		return usage
+	}
+	ev, err := scheme.Parse(args[len(args)-1])
+	if err != nil {
+		return &exitError{exitUsage, err.Error()}
+	}
+	ev.At = time.Now()
+	return e.handOver(ev.Clean(), false)
+}
+
+type lookupCmd struct {
+	JSON   bool   `name:"json" help:"Print one JSON object: number, outcome (found, none, withheld, short, own, failed, not_set_up), possible, contacts (the names of the hub's API and link_ok), error (code, message)."`
+	Number string `arg:"" help:"The number, in any notation."`
+}
+
+type lookupAnswer struct {
+	Number   string          `json:"number"`
+	Outcome  string          `json:"outcome"`
+	Possible bool            `json:"possible"`
+	Contacts []lookupContact `json:"contacts"`
+	Error    *lookupFault    `json:"error,omitempty"`
+}
+
+type lookupFault struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+type lookupCoded struct {
+	Code        string `json:"code"`
+	Description string `json:"description"`
+}
+
+type lookupContact struct {
+	ID                      string `json:"id"`
+	BackofficeRelatienummer string `json:"backofficerelatienummer"`
+	Voorletters             string `json:"voorletters"`
+	Achternaam              string `json:"achternaam"`
+	Voorvoegsel             string `json:"voorvoegsel"`
+	Woonadres               struct {
+		Straat     string `json:"straat"`
+		Huisnummer string `json:"huisnummer"`
+		Toevoeging string `json:"toevoeging"`
+		Postcode   string `json:"postcode"`
+		Plaats     string `json:"plaats"`
+		LandISO    string `json:"landIso"`
+	} `json:"woonadres"`
+	Producent           lookupCoded `json:"producent"`
+	LaatstGewijzigdDoor lookupCoded `json:"laatstGewijzigdDoor"`
+	Link                string      `json:"link"`
+	LinkOK              bool        `json:"link_ok"`
+}
+
+func (c *lookupCmd) Run(e *env) error {
+	d, err := e.dirs()
+	if err != nil {
+		return err
+	}
+	s := e.load(d)
+	rules, err := resident.Rules(s)
+	if err != nil {
+		return err
+	}
+	n := rules.Parse(c.Number, "")
+	if phone.Validate(c.Number) != nil && n.Kind != phone.External {
+		return &exitError{exitUsage, "not a telephone number"}
+	}
+	a := lookupAnswer{Number: first(n.E164, n.Digits), Possible: n.Foreign, Contacts: []lookupContact{}}
+	switch {
+	case n.Kind == phone.Withheld:
+		a.Outcome = "withheld"
+	case n.Kind == phone.Own:
+		a.Outcome = "own"
+	case !n.Lookup():
+		a.Outcome = "short"
+	default:
+		e.ask(&a, d, s, n)
+	}
+	if err := c.print(e, a); err != nil {
+		return err
+	}
+	switch a.Outcome {
+	case "found":
+		return nil
+	case "failed", "not_set_up":
+		if c.JSON {
+			return &exitError{exitFailed, ""}
+		}
+		return &exitError{exitFailed, a.Error.Message}
+	}
+	return &exitError{exitNotFound, ""}
+}
+
+func (c *lookupCmd) print(e *env, a lookupAnswer) error {
+	if c.JSON {
+		return json.NewEncoder(e.out).Encode(a)
+	}
+	for _, k := range a.Contacts {
+		fmt.Fprintln(e.out, strings.Join(strings.Fields(fmt.Sprintf("%s  %s %s %s  %s %s %s, %s %s  %s", k.BackofficeRelatienummer,
+			k.Voorletters, k.Voorvoegsel, k.Achternaam, k.Woonadres.Straat, k.Woonadres.Huisnummer, k.Woonadres.Toevoeging,
+			k.Woonadres.Postcode, k.Woonadres.Plaats, k.Link)), " "))
+	}
+	switch a.Outcome {
+	case "none":
+		fmt.Fprintln(e.err, "Nobody has this number.")
+	case "short":
+		fmt.Fprintln(e.err, "An extension, a service number or one that is never looked up.")
+	case "own":
+		fmt.Fprintln(e.err, "One of our own numbers.")
+	case "withheld":
+		fmt.Fprintln(e.err, "No number: nothing to look up.")
+	}
+	return nil
+}
+
+func first(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+func contactJSON(k contact.Contact, links *hub.Links) lookupContact {
+	var o lookupContact
+	o.ID, o.BackofficeRelatienummer = k.ID, k.RelationNumber
+	o.Voorletters, o.Voorvoegsel, o.Achternaam = k.Initials, k.Prefix, k.FamilyName
+	w := &o.Woonadres
+	w.Straat, w.Huisnummer, w.Toevoeging = k.Address.Street, k.Address.Number, k.Address.Addition
+	w.Postcode, w.Plaats, w.LandISO = k.Address.PostalCode, k.Address.City, k.Address.Country
+	o.Producent = lookupCoded(k.Producer)
+	o.LaatstGewijzigdDoor = lookupCoded(k.LastModifiedBy)
+	o.Link = k.Link
+	_, err := links.Check(k.Link)
+	o.LinkOK = err == nil
+	return o
+}

@@ -1,0 +1,170 @@
+// Package cli is the command line: it reads arguments, carries each command out
+// with the packages below and turns errors into one line and an exit code. It
+// keeps no state.
+//
+// "ring" and "open-url" are run by softphones and browsers with text from
+// outside: the latter is recognised before any parser (corrections.md 19).
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+
+	"wiebelt/internal/profile"
+	"wiebelt/internal/settings"
+)
+
+// Exit codes (product.md "Commands").
+const (
+	exitDone       = 0
+	exitFailed     = 1
+	exitUsage      = 2
+	exitNotFound   = 3
+	exitNotRunning = 4
+)
+
+// Build is what the program was built from.
+type Build struct{ Version, Commit string }
+
+// exitError carries an exit code and, unless empty, what to say.
+type exitError struct {
+	code int
+	msg  string
+}
+
+func (e *exitError) Error() string { return e.msg }
+
+// env is what every command works with.
+type env struct {
+	build      Build
+	exe        string
+	in         io.Reader
+	out, err   io.Writer
+	profileDir string
+	ctx        context.Context
+}
+
+type commands struct {
+	Profile string `help:"Keep every file of this run (settings, history, runtime socket) under DIR." placeholder:"DIR"`
+
+	Run     runCmd     `cmd:"" default:"1" hidden:"" help:"Start the resident, or open the calls window of the running one."`
+	Ring    ringCmd    `cmd:"" group:"day" help:"Hand a call to Wiebelt, for softphones that run a program."`
+	OpenURL openURLCmd `cmd:"" name:"open-url" group:"day" help:"What the registered wiebelt: link runs: open-url -- URI."`
+	Lookup  lookupCmd  `cmd:"" group:"day" help:"Look one number up at the hub."`
+
+	Provision provisionCmd `cmd:"" group:"admin" help:"Set address, client and secret without a window."`
+	Settings  settingsCmd  `cmd:"" group:"admin" help:"Show every setting, its value and where it comes from."`
+	Forget    forgetCmd    `cmd:"" group:"admin" help:"Delete what is stored about callers."`
+	Version   versionCmd   `cmd:"" group:"admin" help:"Show version, commit, Go and Fyne."`
+
+	Demo     demoCmd     `cmd:"" group:"try" help:"One call of every kind, with invented people."`
+	Hub      hubCmd      `cmd:"" group:"try" help:"Run the local hub on its own."`
+	Simulate simulateCmd `cmd:"" group:"try" help:"Ring the running Wiebelt as a softphone would."`
+}
+
+// Main runs one command and returns the exit code. args is os.Args.
+func Main(b Build, args []string, in io.Reader, out, errOut io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	e := &env{build: b, in: in, out: out, err: errOut, ctx: ctx}
+	if len(args) > 0 {
+		e.exe = args[0]
+		args = args[1:]
+	}
+	if len(args) > 0 && args[0] == "open-url" {
+		return e.finish(e.openURL(args[1:]))
+	}
+	var c commands
+	p, err := kong.New(&c, kong.Name("wiebelt"), kong.Description("Shows who is calling."),
+		kong.Writers(out, errOut), kong.Exit(func(code int) { panic(exitCode(code)) }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
+		kong.ExplicitGroups([]kong.Group{
+			{Key: "day", Title: "Every day"}, {Key: "admin", Title: "Administration"}, {Key: "try", Title: "Trying and testing"},
+		}),
+		kong.Bind(e))
+	if err != nil {
+		return e.finish(err)
+	}
+	return e.parse(p, &c, args)
+}
+
+type exitCode int
+
+// parse runs the parser; kong leaves it by a panic after printing help.
+func (e *env) parse(p *kong.Kong, c *commands, args []string) (code int) {
+	defer func() {
+		if r := recover(); r != nil {
+			x, ok := r.(exitCode)
+			if !ok {
+				panic(r)
+			}
+			code = int(x)
+		}
+	}()
+	k, err := p.Parse(args)
+	if err != nil {
+		return e.finish(&exitError{exitUsage, err.Error()})
+	}
+	e.profileDir = c.Profile
+	return e.finish(k.Run(e))
+}
+
+// finish says what went wrong, in one line, and gives the exit code.
+func (e *env) finish(err error) int {
+	if err == nil {
+		return exitDone
+	}
+	var x *exitError
+	if !errors.As(err, &x) {
+		x = &exitError{exitFailed, err.Error()}
+	}
+	if x.msg != "" {
+		fmt.Fprintln(e.err, "wiebelt:", oneLine(x.msg))
+	}
+	return x.code
+}
+
+// oneLine keeps an error with text from outside on its line.
+func oneLine(s string) string {
+	r := []rune(s)
+	for i, c := range r {
+		if c < 0x20 || c == 0x7f {
+			r[i] = ' '
+		}
+	}
+	if len(r) > 400 {
+		r = append(r[:400], '…')
+	}
+	return string(r)
+}
+
+func (e *env) dirs() (profile.Dirs, error) {
+	d, err := profile.Find(e.profileDir)
+	if err != nil {
+		return d, &exitError{exitUsage, err.Error()}
+	}
+	return d, nil
+}
+
+// load reads the settings and says on standard error what is wrong in them.
+func (e *env) load(d profile.Dirs) *settings.Settings {
+	s, problems := settings.Load(d)
+	for _, p := range problems {
+		fmt.Fprintln(e.err, "wiebelt: settings:", oneLine(p.String()))
+	}
+	return s
+}
+
+func (e *env) logger(level string) *slog.Logger {
+	l := slog.LevelInfo
+	_ = l.UnmarshalText([]byte(level)) // a checked setting; info otherwise
+	return slog.New(slog.NewTextHandler(e.err, &slog.HandlerOptions{Level: l}))
+}

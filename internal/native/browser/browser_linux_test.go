@@ -1,0 +1,181 @@
+package browser
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// opener puts a script in the place of xdg-open and returns where it notes its
+// arguments and environment.
+func opener(t *testing.T, script string) (notes string) {
+	t.Helper()
+	dir := t.TempDir()
+	notes = filepath.Join(dir, "notes")
+	full := "#!/bin/sh\n{ printf '%s\\n' \"$#\" \"$1\"; /usr/bin/env; } > " + notes + ".new\n/bin/mv " + notes + ".new " + notes + "\n" + script + "\n"
+	if err := os.WriteFile(filepath.Join(dir, "xdg-open"), []byte(full), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir)
+	return notes
+}
+
+const page = "https://hub.example.nl/contacts/viewcontact/a%2Fb?x=1&y=2#z"
+
+func TestOpen(t *testing.T) {
+	t.Setenv("FYNE_SCALE", "2")
+	t.Setenv("FYNE_DISABLE_DPI_DETECTION", "1")
+	notes := opener(t, "echo noise; exit 0")
+	if err := Open(context.Background(), page); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(notes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(string(b), "1\n"+page+"\n") {
+		t.Errorf("the opener got %q", b)
+	}
+	if strings.Contains(string(b), "FYNE_") {
+		t.Error("our variables reach the browser")
+	}
+	if os.Getenv("FYNE_SCALE") != "2" || os.Getenv("FYNE_DISABLE_DPI_DETECTION") != "1" {
+		t.Error("our variables are gone")
+	}
+}
+
+// TestBrowserKeepsOutput: a browser that stays in the background with our
+// output in its hands does not hold up Open.
+func TestBrowserKeepsOutput(t *testing.T) {
+	pid := filepath.Join(t.TempDir(), "pid")
+	opener(t, "/bin/sleep 30 & echo $! > "+pid+"; exit 0")
+	start := time.Now()
+	if err := Open(context.Background(), page); err != nil {
+		t.Fatal(err)
+	}
+	if d := time.Since(start); d > 3*time.Second {
+		t.Errorf("took %v", d)
+	}
+	endByFile(t, pid)
+}
+
+// TestForegroundBrowser: an opener that does not return has worked; our
+// variables are back before it ends.
+func TestForegroundBrowser(t *testing.T) {
+	t.Setenv("FYNE_SCALE", "1.5")
+	pid := filepath.Join(t.TempDir(), "pid")
+	opener(t, "echo $$ > "+pid+"; exec /bin/sleep 30")
+	if err := Open(context.Background(), page); err != nil {
+		t.Fatal(err)
+	}
+	if os.Getenv("FYNE_SCALE") != "1.5" {
+		t.Error("our variable is gone")
+	}
+	endByFile(t, pid)
+}
+
+func TestContext(t *testing.T) {
+	pid := filepath.Join(t.TempDir(), "pid")
+	opener(t, "echo $$ > "+pid+"; exec /bin/sleep 30")
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() {
+		tick := time.NewTicker(time.Millisecond)
+		defer tick.Stop()
+		for range tick.C { // until the script runs
+			if b, err := os.ReadFile(pid); err == nil && strings.HasSuffix(string(b), "\n") {
+				cancel()
+				return
+			}
+		}
+	}()
+	if err := Open(ctx, page); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	endByFile(t, pid)
+	if err := Open(ctx, page); !errors.Is(err, context.Canceled) {
+		t.Errorf("already over: %v", err)
+	}
+}
+
+// endByFile ends the process whose id a script has noted.
+func endByFile(t *testing.T, file string) {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := 0
+	for _, c := range strings.TrimSpace(string(b)) {
+		id = 10*id + int(c-'0')
+	}
+	p, err := os.FindProcess(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Kill(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestFailures(t *testing.T) {
+	opener(t, "exit 4")
+	if err := Open(context.Background(), page); err == nil || errors.Is(err, ErrNoBrowser) || strings.Contains(err.Error(), "viewcontact") {
+		t.Errorf("exit 4: %v", err)
+	}
+	opener(t, "exit 3")
+	if err := Open(context.Background(), page); !errors.Is(err, ErrNoBrowser) {
+		t.Errorf("exit 3: %v", err)
+	}
+	t.Setenv("PATH", t.TempDir())
+	if err := Open(context.Background(), page); !errors.Is(err, ErrNoBrowser) {
+		t.Errorf("nothing there: %v", err)
+	}
+}
+
+var refused = []string{
+	"", "hub.example.nl", "//hub.example.nl/", "/etc/passwd", "-h", "--help", "http:", "http:/x", "http://", "http://:80/", "https:hub.example.nl",
+	"file:///etc/passwd", "javascript:alert(1)", "data:text/html,x", "ms-settings:", "smb://host/x", "HTTP\n://x/",
+	"http://hub.example.nl/a b", "http://hub.example.nl/\n", "http://hub.example.nl/\x00", "http://hub.example.nl/\x7f", "http://hub.example.nl/é",
+	"http://hub.example.nl/\\x", "http://hub.example.nl/\"x", "http://hub.example.nl/`x`", "http://user:pass@hub.example.nl/", "http://user@hub.example.nl/",
+	"http://[::1/", "http://hub.example.nl/%zz", "https://hub.example.nl/" + strings.Repeat("a", longest),
+}
+
+func TestRefused(t *testing.T) {
+	notes := opener(t, "exit 0")
+	for _, a := range refused {
+		err := Open(context.Background(), a)
+		if !errors.Is(err, ErrRefused) {
+			t.Errorf("%q: %v", a, err)
+		}
+		if err != nil && strings.Contains(err.Error(), "hub.example") {
+			t.Errorf("%q: the error holds the address", a)
+		}
+	}
+	if _, err := os.Stat(notes); err == nil {
+		t.Error("something was opened")
+	}
+}
+
+func FuzzCheck(f *testing.F) {
+	for _, a := range append(refused, page, "http://127.0.0.1:8080/contacts/viewcontact/12") {
+		f.Add(a)
+	}
+	f.Fuzz(func(t *testing.T, a string) {
+		if check(a) != nil {
+			return
+		}
+		low := strings.ToLower(a)
+		if !strings.HasPrefix(low, "http://") && !strings.HasPrefix(low, "https://") || strings.ContainsAny(a, " \t\r\n\x00\"\\") {
+			t.Errorf("%q accepted", a)
+		}
+	})
+}

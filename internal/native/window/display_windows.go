@@ -1,0 +1,377 @@
+package window
+
+import (
+	"errors"
+	"fmt"
+	"image"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+	"golang.org/x/sys/windows/registry"
+)
+
+// desktop is the connection to the desktop of the session. One goroutine, locked
+// to its thread, owns all windows and runs their message loop; what others want
+// is queued and a posted message wakes the loop. It ends with Close.
+type desktop struct {
+	control uintptr // hidden; gets the broadcasts and the wake-ups
+	thread  uint32
+
+	mu   sync.Mutex
+	jobs []func()
+
+	windows   map[uintptr]*winWindow // loop thread only
+	announced bool                   // a DisplayChanged is posted; loop thread only
+	done      chan struct{}
+}
+
+// Messages of our own.
+const (
+	wmJobs = wmApp + iota
+	wmChanged
+	wmLeft
+)
+
+// desktops finds the desktop of a window in the window procedure, which the
+// system calls without any context of ours.
+var desktops sync.Map // uintptr (window) -> *desktop
+
+// class registers the window class, once a process: callbacks are never freed.
+var class = sync.OnceValues(func() (*uint16, error) {
+	name, err := windows.UTF16PtrFromString("WiebeltCard")
+	if err != nil {
+		return nil, err
+	}
+	arrow, _, _ := loadCursor.Call(0, idcArrow)
+	c := winClass{proc: windows.NewCallback(windowProc), cursor: arrow, name: name}
+	c.size = uint32(unsafe.Sizeof(c))
+	if ok, _, err := registerClassEx.Call(uintptr(unsafe.Pointer(&c))); ok == 0 {
+		return nil, fmt.Errorf("RegisterClassEx: %w", err)
+	}
+	return name, nil
+})
+
+// Open connects to the desktop of the session this process runs in. It returns
+// an error that wraps ErrNoDisplay if windows cannot be made there.
+func Open() (Display, error) {
+	// The programs' manifest says so too; without either, Windows would stretch
+	// the picture and lie about coordinates (corrections.md 6).
+	if setDPIAwareness.Find() == nil {
+		setDPIAwareness.Call(perMonitorV2)
+	}
+	d := &desktop{windows: map[uintptr]*winWindow{}, done: make(chan struct{})}
+	ready := make(chan error, 1)
+	go d.loop(ready)
+	if err := <-ready; err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNoDisplay, err)
+	}
+	return d, nil
+}
+
+func (d *desktop) loop(ready chan<- error) {
+	runtime.LockOSThread() // never unlocked: the thread ends with its windows
+	defer close(d.done)
+	d.thread = windows.GetCurrentThreadId()
+	var err error
+	if d.control, err = create(0); err != nil {
+		ready <- err
+		return
+	}
+	desktops.Store(d.control, d)
+	ready <- nil
+	var m winMessage
+	for {
+		// 0 is WM_QUIT, -1 an error that would come again at once.
+		if got, _, _ := getMessage.Call(uintptr(unsafe.Pointer(&m)), 0, 0, 0); int32(got) <= 0 {
+			return
+		}
+		dispatchMessage.Call(uintptr(unsafe.Pointer(&m)))
+	}
+}
+
+// create makes a window, hidden, that is never activated.
+func create(ex uintptr) (uintptr, error) {
+	name, err := class()
+	if err != nil {
+		return 0, err
+	}
+	title, _ := windows.UTF16PtrFromString("Wiebelt")
+	h, _, err := createWindowEx.Call(wsExNoActivate|wsExToolWindow|ex,
+		uintptr(unsafe.Pointer(name)), uintptr(unsafe.Pointer(title)), wsPopup, 0, 0, 1, 1, 0, 0, 0, 0)
+	if h == 0 {
+		return 0, fmt.Errorf("CreateWindowEx: %w", err)
+	}
+	return h, nil
+}
+
+// do runs f on the loop's thread and returns when it has run.
+func (d *desktop) do(f func() error) error {
+	if windows.GetCurrentThreadId() == d.thread {
+		select {
+		case <-d.done:
+			return ErrClosed
+		default:
+			return f() // a handler that asks for something
+		}
+	}
+	ran := make(chan error, 1)
+	d.mu.Lock()
+	d.jobs = append(d.jobs, func() { ran <- f() })
+	d.mu.Unlock()
+	postMessage.Call(d.control, wmJobs, 0, 0)
+	select {
+	case err := <-ran:
+		return err
+	case <-d.done:
+		select {
+		case err := <-ran:
+			return err
+		default:
+			return ErrClosed
+		}
+	}
+}
+
+func (d *desktop) runJobs() {
+	d.mu.Lock()
+	jobs := d.jobs
+	d.jobs = nil
+	d.mu.Unlock()
+	for _, f := range jobs {
+		f()
+	}
+}
+
+func (d *desktop) Done() <-chan struct{} { return d.done }
+
+func (d *desktop) Close() error {
+	postMessage.Call(d.control, wmClose, 0, 0)
+	return nil
+}
+
+// windowProc is called by the system for every message of every window of ours.
+func windowProc(hwnd, what, wParam, lParam uintptr) uintptr {
+	if v, ok := desktops.Load(hwnd); ok {
+		d := v.(*desktop)
+		if hwnd == d.control {
+			if d.message(uint32(what)) {
+				return 0
+			}
+		} else if w := d.windows[hwnd]; w != nil {
+			if r, ok := w.message(uint32(what), wParam, lParam); ok {
+				return r
+			}
+		}
+	}
+	r, _, _ := defWindowProc.Call(hwnd, what, wParam, lParam)
+	return r
+}
+
+// message deals with what comes to the hidden window.
+func (d *desktop) message(what uint32) bool {
+	switch what {
+	case wmJobs:
+		d.runJobs()
+	case wmSettingChange, wmDisplayChange:
+		d.announce()
+		return false
+	case wmChanged:
+		d.announced = false
+		for _, w := range d.windows {
+			w.handler.DisplayChanged()
+		}
+	case wmClose:
+		for _, w := range d.windows {
+			w.destroy()
+		}
+		destroyWindow.Call(d.control)
+	case wmDestroy:
+		desktops.Delete(d.control)
+		postQuitMessage.Call(0)
+	default:
+		return false
+	}
+	return true
+}
+
+// announce tells the handlers once for all the broadcasts of one change.
+func (d *desktop) announce() {
+	if !d.announced {
+		d.announced = true
+		postMessage.Call(d.control, wmChanged, 0, 0)
+	}
+}
+
+// screens is one round of EnumDisplayMonitors; callbacks are never freed, so
+// there is one for the process, and one round at a time.
+var screens struct {
+	mu   sync.Mutex
+	once sync.Once
+	call uintptr
+	list []uintptr
+}
+
+func monitorHandles() []uintptr {
+	screens.mu.Lock()
+	defer screens.mu.Unlock()
+	screens.once.Do(func() {
+		screens.call = windows.NewCallback(func(monitor, _, _, _ uintptr) uintptr {
+			screens.list = append(screens.list, monitor)
+			return 1
+		})
+	})
+	screens.list = nil
+	enumDisplayMonitors.Call(0, 0, screens.call, 0)
+	return screens.list
+}
+
+// monitors lists them with their handles, primary first.
+func monitors() (list []Monitor, handles []uintptr) {
+	for _, h := range monitorHandles() {
+		var info winMonitorInfo
+		info.size = uint32(unsafe.Sizeof(info))
+		if ok, _, _ := getMonitorInfo.Call(h, uintptr(unsafe.Pointer(&info))); ok == 0 {
+			continue
+		}
+		m := Monitor{
+			Name:  strings.TrimPrefix(windows.UTF16ToString(info.device[:]), `\\.\`),
+			Area:  info.monitor.image(),
+			Work:  info.work.image(),
+			Scale: 1,
+		}
+		if getDPIForMonitor.Find() == nil { // Windows 8.1
+			var x, y uint32
+			if r, _, _ := getDPIForMonitor.Call(h, 0, uintptr(unsafe.Pointer(&x)), uintptr(unsafe.Pointer(&y))); r == 0 && x > 0 {
+				m.Scale = float32(x) / 96
+			}
+		}
+		const primary = 1
+		if info.flags&primary != 0 {
+			list, handles = slices.Insert(list, 0, m), slices.Insert(handles, 0, h)
+		} else {
+			list, handles = append(list, m), append(handles, h)
+		}
+	}
+	if len(list) == 0 { // a session without a screen
+		r := image.Rect(0, 0, 1024, 768)
+		list, handles = []Monitor{{Name: "screen", Area: r, Work: r, Scale: 1}}, []uintptr{0}
+	}
+	return list, handles
+}
+
+func (r winRect) image() image.Rectangle {
+	return image.Rect(int(r.left), int(r.top), int(r.right), int(r.bottom))
+}
+
+func (d *desktop) Monitors() []Monitor {
+	list, _ := monitors()
+	return list
+}
+
+func (d *desktop) Active() int {
+	_, handles := monitors()
+	if f, _, _ := getForegroundWindow.Call(); f != 0 && !isShell(f) {
+		if m, _, _ := monitorFromWindow.Call(f, 0); m != 0 {
+			if i := slices.Index(handles, m); i >= 0 {
+				return i
+			}
+		}
+	}
+	var p winPoint
+	if ok, _, _ := getCursorPos.Call(uintptr(unsafe.Pointer(&p))); ok != 0 {
+		// A POINT goes by value: both halves in one word.
+		m, _, _ := monitorFromPoint.Call(uintptr(uint64(uint32(p.x))|uint64(uint32(p.y))<<32), 0)
+		if i := slices.Index(handles, m); i >= 0 {
+			return i
+		}
+	}
+	return 0
+}
+
+// isShell tells the desktop itself, which lies over all monitors.
+func isShell(hwnd uintptr) bool {
+	var name [64]uint16
+	getClassName.Call(hwnd, uintptr(unsafe.Pointer(&name[0])), uintptr(len(name)))
+	c := windows.UTF16ToString(name[:])
+	return c == "Progman" || c == "WorkerW"
+}
+
+func (d *desktop) Dark() bool {
+	k, err := registry.OpenKey(registry.CURRENT_USER, `Software\Microsoft\Windows\CurrentVersion\Themes\Personalize`, registry.QUERY_VALUE)
+	if err != nil {
+		return false
+	}
+	defer k.Close()
+	light, _, err := k.GetIntegerValue("AppsUseLightTheme")
+	return err == nil && light == 0
+}
+
+// maxCopy bounds what is put on the clipboard, as on the other platforms.
+const maxCopy = 200_000
+
+var errClipboardBusy = errors.New("clipboard in use by another program")
+
+func (d *desktop) Copy(text string) error {
+	if len(text) > maxCopy {
+		return errors.New("text too long for the clipboard")
+	}
+	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", "\r\n")
+	u, err := windows.UTF16FromString(text)
+	if err != nil {
+		return errors.New("text with a NUL")
+	}
+	// Another program may hold the clipboard for a moment. Waiting happens
+	// here, not on the loop's thread, where it would delay a card.
+	const tries = 5
+	for try := 1; ; try++ {
+		err := d.do(func() error { return d.setClipboard(u) })
+		if !errors.Is(err, errClipboardBusy) || try == tries || windows.GetCurrentThreadId() == d.thread {
+			return err
+		}
+		wait := time.NewTimer(20 * time.Millisecond)
+		select {
+		case <-wait.C:
+		case <-d.done:
+			wait.Stop()
+			return ErrClosed
+		}
+	}
+}
+
+func (d *desktop) setClipboard(u []uint16) error {
+	if ok, _, _ := openClipboard.Call(d.control); ok == 0 {
+		return errClipboardBusy
+	}
+	defer closeClipboard.Call()
+	size := uintptr(2 * len(u))
+	mem, _, err := globalAlloc.Call(gmemMoveable, size)
+	if mem == 0 {
+		return fmt.Errorf("GlobalAlloc: %w", err)
+	}
+	at, _, err := globalLock.Call(mem)
+	if at == 0 {
+		globalFree.Call(mem)
+		return fmt.Errorf("GlobalLock: %w", err)
+	}
+	moveMemory.Call(at, uintptr(unsafe.Pointer(&u[0])), size)
+	globalUnlock.Call(mem)
+	emptyClipboard.Call()
+	if ok, _, err := setClipboardData.Call(cfUnicodeText, mem); ok == 0 {
+		globalFree.Call(mem)
+		return fmt.Errorf("SetClipboardData: %w", err)
+	}
+	return nil // the memory is the system's now
+}
+
+// wheel collects the small steps of fine wheels to whole ones.
+func wheel(rest *int, delta int) int {
+	*rest += delta
+	steps := *rest / wheelStep
+	*rest -= steps * wheelStep
+	return steps
+}

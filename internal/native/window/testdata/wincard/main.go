@@ -1,0 +1,94 @@
+// Command wincard opens a window as cards do and obeys its standard input, for
+// the test that runs it under wine.
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"image"
+	"os"
+	"strings"
+	"time"
+
+	"wiebelt/internal/native/window"
+)
+
+type handler struct{}
+
+func (handler) PointerMoved(p image.Point)                    { fmt.Println("move", p) }
+func (handler) PointerLeft()                                  { fmt.Println("left") }
+func (handler) PointerPressed(p image.Point, b window.Button) { fmt.Println("press", p, b) }
+func (handler) PointerReleased(p image.Point, b window.Button) {
+	fmt.Println("release", p, b)
+}
+func (handler) Scrolled(p image.Point, n int) { fmt.Println("scroll", p, n) }
+func (handler) DisplayChanged()               { fmt.Println("changed") }
+
+func plain(w, h int, rgb uint32) *window.Picture {
+	pic := window.NewPicture(w, h, nil)
+	for i := 0; i < len(pic.Pix); i += 4 {
+		pic.Pix[i], pic.Pix[i+1], pic.Pix[i+2] = byte(rgb), byte(rgb>>8), byte(rgb>>16)
+	}
+	return pic
+}
+
+func main() {
+	d, err := window.Open()
+	if err != nil {
+		fmt.Println("error", err)
+		os.Exit(1)
+	}
+	wins := map[int]window.Window{}
+	for i := range 2 {
+		if wins[i], err = d.New(handler{}); err != nil {
+			fmt.Println("error", err)
+			os.Exit(1)
+		}
+	}
+	fmt.Println("ready")
+	for sc := bufio.NewScanner(os.Stdin); sc.Scan(); {
+		cmd, rest, _ := strings.Cut(strings.TrimSpace(sc.Text()), " ")
+		var n, x, y, w, h int
+		var c uint32
+		var err error
+		var more any = ""
+		fmt.Sscanf(rest, "%d %d %d %d %d %x", &n, &x, &y, &w, &h, &c)
+		start := time.Now()
+		switch cmd {
+		case "show":
+			pic := plain(w, h, c)
+			start = time.Now()
+			err = wins[n].Show(image.Rect(x, y, x+w, y+h), pic)
+			if err == nil {
+				err = wins[n].Sync()
+			}
+			more = time.Since(start).Microseconds()
+		case "update":
+			err = wins[n].Update(image.Pt(x, y), plain(w, h, c))
+		case "hide":
+			err = wins[n].Hide()
+		case "close":
+			err = wins[n].Close()
+		case "onscreen":
+			var img *image.RGBA
+			if img, err = wins[n].OnScreen(); err == nil {
+				p := img.RGBAAt(x, y)
+				more = fmt.Sprintf("%v %02x%02x%02x", img.Rect.Size(), p.R, p.G, p.B)
+			}
+		case "copy":
+			err = d.Copy(rest)
+		case "monitors":
+			more = fmt.Sprintf("%d %d %+v %v", len(d.Monitors()), d.Active(), d.Monitors()[0], d.Dark())
+		case "quit":
+			d.Close()
+			<-d.Done()
+			fmt.Println("ok quit", wins[0].Hide(), d.Copy("x"))
+			return
+		}
+		if err != nil {
+			fmt.Println("error", cmd, err)
+		} else {
+			fmt.Println("ok", cmd, more)
+		}
+	}
+}

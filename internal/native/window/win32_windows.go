@@ -1,0 +1,184 @@
+package window
+
+import (
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+)
+
+// What of user32 and gdi32 is used. System DLLs only, looked up at first use.
+var (
+	user32   = windows.NewLazySystemDLL("user32.dll")
+	gdi32    = windows.NewLazySystemDLL("gdi32.dll")
+	kernel32 = windows.NewLazySystemDLL("kernel32.dll")
+	shcore   = windows.NewLazySystemDLL("shcore.dll")
+
+	beginPaint          = user32.NewProc("BeginPaint")
+	closeClipboard      = user32.NewProc("CloseClipboard")
+	createWindowEx      = user32.NewProc("CreateWindowExW")
+	defWindowProc       = user32.NewProc("DefWindowProcW")
+	destroyWindow       = user32.NewProc("DestroyWindow")
+	dispatchMessage     = user32.NewProc("DispatchMessageW")
+	emptyClipboard      = user32.NewProc("EmptyClipboard")
+	endPaint            = user32.NewProc("EndPaint")
+	enumDisplayMonitors = user32.NewProc("EnumDisplayMonitors")
+	getClassName        = user32.NewProc("GetClassNameW")
+	getCursorPos        = user32.NewProc("GetCursorPos")
+	getDC               = user32.NewProc("GetDC")
+	getForegroundWindow = user32.NewProc("GetForegroundWindow")
+	getMessage          = user32.NewProc("GetMessageW")
+	getMonitorInfo      = user32.NewProc("GetMonitorInfoW")
+	invalidateRect      = user32.NewProc("InvalidateRect")
+	loadCursor          = user32.NewProc("LoadCursorW")
+	monitorFromPoint    = user32.NewProc("MonitorFromPoint")
+	monitorFromWindow   = user32.NewProc("MonitorFromWindow")
+	openClipboard       = user32.NewProc("OpenClipboard")
+	postMessage         = user32.NewProc("PostMessageW")
+	postQuitMessage     = user32.NewProc("PostQuitMessage")
+	registerClassEx     = user32.NewProc("RegisterClassExW")
+	releaseCapture      = user32.NewProc("ReleaseCapture")
+	releaseDC           = user32.NewProc("ReleaseDC")
+	screenToClient      = user32.NewProc("ScreenToClient")
+	setCapture          = user32.NewProc("SetCapture")
+	setClipboardData    = user32.NewProc("SetClipboardData")
+	setDPIAwareness     = user32.NewProc("SetProcessDpiAwarenessContext")
+	setWindowPos        = user32.NewProc("SetWindowPos")
+	showWindow          = user32.NewProc("ShowWindow")
+	trackMouseEvent     = user32.NewProc("TrackMouseEvent")
+	updateWindow        = user32.NewProc("UpdateWindow")
+
+	bitBlt                 = gdi32.NewProc("BitBlt")
+	createCompatibleBitmap = gdi32.NewProc("CreateCompatibleBitmap")
+	createCompatibleDC     = gdi32.NewProc("CreateCompatibleDC")
+	deleteDC               = gdi32.NewProc("DeleteDC")
+	deleteObject           = gdi32.NewProc("DeleteObject")
+	gdiFlush               = gdi32.NewProc("GdiFlush")
+	getDIBits              = gdi32.NewProc("GetDIBits")
+	selectObject           = gdi32.NewProc("SelectObject")
+	setDIBitsToDevice      = gdi32.NewProc("SetDIBitsToDevice")
+
+	globalAlloc  = kernel32.NewProc("GlobalAlloc")
+	globalFree   = kernel32.NewProc("GlobalFree")
+	globalLock   = kernel32.NewProc("GlobalLock")
+	globalUnlock = kernel32.NewProc("GlobalUnlock")
+	moveMemory   = kernel32.NewProc("RtlMoveMemory")
+
+	getDPIForMonitor = shcore.NewProc("GetDpiForMonitor")
+)
+
+const (
+	wmDestroy       = 0x0002
+	wmPaint         = 0x000F
+	wmClose         = 0x0010
+	wmEraseBkgnd    = 0x0014
+	wmSettingChange = 0x001A
+	wmMouseActivate = 0x0021
+	wmDisplayChange = 0x007E
+	wmMouseMove     = 0x0200
+	wmLButtonDown   = 0x0201
+	wmLButtonUp     = 0x0202
+	wmRButtonDown   = 0x0204
+	wmRButtonUp     = 0x0205
+	wmMButtonDown   = 0x0207
+	wmMButtonUp     = 0x0208
+	wmMouseWheel    = 0x020A
+	wmMouseLeave    = 0x02A3
+	wmDPIChanged    = 0x02E0
+	wmApp           = 0x8000
+
+	wsPopup        = 0x80000000
+	wsExTopmost    = 0x00000008
+	wsExToolWindow = 0x00000080
+	wsExNoActivate = 0x08000000
+
+	swpNoZOrder     = 0x0004
+	swpNoActivate   = 0x0010
+	swpShowWindow   = 0x0040
+	swpNoOwnerOrder = 0x0200
+
+	swHide       = 0
+	maNoActivate = 3
+	tmeLeave     = 2
+	idcArrow     = 32512
+	wheelStep    = 120
+
+	cfUnicodeText = 13
+	gmemMoveable  = 2
+
+	srcCopy    = 0x00CC0020
+	captureBlt = 0x40000000
+)
+
+// hwndTopmost is the place above all ordinary windows, -1 as a handle.
+const hwndTopmost = ^uintptr(0)
+
+// perMonitorV2 is the awareness that has Windows tell the truth about pixels
+// on every monitor, -4 as a handle.
+const perMonitorV2 = ^uintptr(3)
+
+type (
+	winPoint struct{ x, y int32 }
+	winRect  struct{ left, top, right, bottom int32 }
+
+	winMessage struct {
+		hwnd   uintptr
+		what   uint32
+		wParam uintptr
+		lParam uintptr
+		time   uint32
+		at     winPoint
+		_      uint32
+	}
+
+	winClass struct {
+		size, style          uint32
+		proc                 uintptr
+		classExtra, wndExtra int32
+		instance             uintptr
+		icon, cursor, back   uintptr
+		menuName, name       *uint16
+		smallIcon            uintptr
+	}
+
+	winPaint struct {
+		dc       uintptr
+		erase    int32
+		area     winRect
+		restore  int32
+		update   int32
+		reserved [32]byte
+	}
+
+	winBitmapInfo struct {
+		size          uint32
+		width, height int32
+		planes, bits  uint16
+		compression   uint32
+		sizeImage     uint32
+		xPels, yPels  int32
+		used, needed  uint32
+		colors        [4]byte
+	}
+
+	winTrack struct {
+		size, flags uint32
+		hwnd        uintptr
+		hover       uint32
+	}
+
+	winMonitorInfo struct {
+		size          uint32
+		monitor, work winRect
+		flags         uint32
+		device        [32]uint16
+	}
+)
+
+// bitmapInfo describes a picture of ours: rows from the top, 32 bits a pixel.
+func bitmapInfo(w, h int) *winBitmapInfo {
+	return &winBitmapInfo{
+		size:  uint32(unsafe.Offsetof(winBitmapInfo{}.colors)),
+		width: int32(w), height: -int32(h),
+		planes: 1, bits: 32,
+	}
+}

@@ -1,0 +1,325 @@
+//go:build linux || freebsd || netbsd || openbsd || dragonfly
+
+package window
+
+import (
+	"errors"
+	"fmt"
+	"image"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jezek/xgb"
+	"github.com/jezek/xgb/randr"
+	"github.com/jezek/xgb/xproto"
+)
+
+// openTimeout bounds how long an X server may take to greet us: one that hangs
+// must not keep the program from starting without cards.
+const openTimeout = 10 * time.Second
+
+// x11 is a connection to an X server. One goroutine (events) reads what the
+// server reports, calls the handlers and serves the clipboard; it ends when the
+// connection does.
+type x11 struct {
+	conn   *xgb.Conn
+	screen *xproto.ScreenInfo
+	root   xproto.Window
+	atoms  atoms
+	format format // of our windows
+	rooted format // of the root window, for reading back
+	visual xproto.Visualid
+	colors xproto.Colormap
+	randr  bool // RandR 1.5 or later
+
+	settings  atomic.Pointer[settings]
+	manager   xproto.Window // owner of XSETTINGS; events goroutine only
+	clipboard clipboard
+
+	drawing sync.Mutex // guards gc's use and strip
+	gc      xproto.Gcontext
+	strip   []byte
+
+	mu      sync.Mutex
+	windows map[xproto.Window]*x11Window
+	faults  map[uint32]error // by id of the resource; reported by Sync
+	names   map[xproto.Atom]string
+
+	closing sync.Once
+	done    chan struct{}
+}
+
+// Open connects to the X server that DISPLAY names. It returns an error that
+// wraps ErrNoDisplay if there is none.
+func Open() (Display, error) {
+	// The library writes to standard error by itself; what it has to tell
+	// reaches us as errors too.
+	xgb.Logger.SetOutput(io.Discard)
+	type opened struct {
+		conn *xgb.Conn
+		err  error
+	}
+	ch := make(chan opened, 1)
+	go func() {
+		conn, err := xgb.NewConn()
+		select {
+		case ch <- opened{conn, err}:
+		default: // nobody waits any more
+			if err == nil {
+				conn.Close()
+			}
+		}
+	}()
+	late := time.NewTimer(openTimeout)
+	defer late.Stop()
+	var o opened
+	select {
+	case o = <-ch:
+	case <-late.C:
+		select {
+		case ch <- opened{}: // fills the channel, so that the goroutine closes what comes late
+			return nil, fmt.Errorf("%w: X server does not answer", ErrNoDisplay)
+		case o = <-ch:
+		}
+	}
+	if o.err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNoDisplay, o.err)
+	}
+	d := &x11{
+		conn:    o.conn,
+		windows: map[xproto.Window]*x11Window{},
+		faults:  map[uint32]error{},
+		names:   map[xproto.Atom]string{},
+		done:    make(chan struct{}),
+	}
+	if err := d.prepare(); err != nil {
+		o.conn.Close()
+		return nil, fmt.Errorf("%w: %w", ErrNoDisplay, err)
+	}
+	go d.events()
+	return d, nil
+}
+
+// prepare learns what the server offers and makes what all windows share.
+func (d *x11) prepare() error {
+	setup := xproto.Setup(d.conn)
+	if d.conn.DefaultScreen >= len(setup.Roots) {
+		return errors.New("DISPLAY names a screen that is not there")
+	}
+	d.screen = setup.DefaultScreen(d.conn)
+	d.root = d.screen.Root
+	var err error
+	if d.atoms, err = internAtoms(d.conn); err != nil {
+		return err
+	}
+	if d.format, d.rooted, d.visual, err = formats(setup, d.screen); err != nil {
+		return err
+	}
+	if d.visual == d.screen.RootVisual {
+		d.colors = d.screen.DefaultColormap
+	} else {
+		if d.colors, err = xproto.NewColormapId(d.conn); err != nil {
+			return err
+		}
+		xproto.CreateColormap(d.conn, xproto.ColormapAllocNone, d.colors, d.root, d.visual)
+	}
+	if err := d.makeGC(); err != nil {
+		return err
+	}
+	// A request holds at most this much; large ones are left alone, strips of
+	// a quarter of a megabyte cost nothing.
+	d.strip = make([]byte, min(int(setup.MaximumRequestLength)*4, 262140))
+
+	if err := randr.Init(d.conn); err == nil {
+		v, err := randr.QueryVersion(d.conn, 1, 5).Reply()
+		d.randr = err == nil && (v.MajorVersion > 1 || v.MinorVersion >= 5)
+		if err == nil {
+			randr.SelectInput(d.conn, d.root, randr.NotifyMaskScreenChange|randr.NotifyMaskCrtcChange|randr.NotifyMaskOutputChange)
+		}
+	}
+	// PropertyChange: resources and work area. StructureNotify: a settings
+	// manager that arrives announces itself to those who listen for this.
+	xproto.ChangeWindowAttributes(d.conn, d.root, xproto.CwEventMask,
+		[]uint32{xproto.EventMaskPropertyChange | xproto.EventMaskStructureNotify})
+	if err := d.prepareClipboard(); err != nil {
+		return err
+	}
+	d.readSettings()
+	_, err = xproto.GetInputFocus(d.conn).Reply()
+	return err
+}
+
+// makeGC makes the graphics context for pictures. It needs a drawable of the
+// right depth; the one-pixel pixmap is only for that.
+func (d *x11) makeGC() error {
+	gc, err := xproto.NewGcontextId(d.conn)
+	if err != nil {
+		return err
+	}
+	px, err := xproto.NewPixmapId(d.conn)
+	if err != nil {
+		return err
+	}
+	d.gc = gc
+	xproto.CreatePixmap(d.conn, d.format.depth, px, xproto.Drawable(d.root), 1, 1)
+	xproto.CreateGC(d.conn, gc, xproto.Drawable(px), xproto.GcGraphicsExposures, []uint32{0})
+	xproto.FreePixmap(d.conn, px)
+	return nil
+}
+
+func (d *x11) Done() <-chan struct{} { return d.done }
+
+func (d *x11) Close() error {
+	d.closing.Do(d.conn.Close)
+	return nil
+}
+
+// alive is nil while there is a connection.
+func (d *x11) alive() error {
+	select {
+	case <-d.done:
+		return ErrClosed
+	default:
+		return nil
+	}
+}
+
+// lost turns what a request answered into ErrClosed if the reason is that the
+// connection is gone.
+func (d *x11) lost(err error) error {
+	if err == nil {
+		return nil
+	}
+	if d.alive() != nil || errors.Is(err, io.EOF) {
+		return ErrClosed
+	}
+	return err
+}
+
+// events is the goroutine that reads what the server reports. Several motions
+// in a row count as the last one, and several changes of the display as one.
+func (d *x11) events() {
+	defer close(d.done)
+	for {
+		ev, fault := d.conn.WaitForEvent()
+		if ev == nil && fault == nil {
+			return
+		}
+		changed := false
+		var moved *xproto.MotionNotifyEvent
+		flush := func() {
+			if moved != nil {
+				d.pointer(moved.Event, func(w *x11Window) { w.moved(at(moved.EventX, moved.EventY)) })
+				moved = nil
+			}
+		}
+		for ; ev != nil || fault != nil; ev, fault = d.conn.PollForEvent() {
+			if fault != nil {
+				d.note(fault)
+				continue
+			}
+			if m, ok := ev.(xproto.MotionNotifyEvent); ok {
+				if moved != nil && moved.Event != m.Event {
+					flush()
+				}
+				moved = &m
+				continue
+			}
+			flush()
+			changed = d.event(ev) || changed
+		}
+		flush()
+		if changed {
+			for _, w := range d.all() {
+				w.handler.DisplayChanged()
+			}
+		}
+	}
+}
+
+// event deals with everything but motion and reports whether the display has
+// changed.
+func (d *x11) event(ev xgb.Event) bool {
+	switch e := ev.(type) {
+	case xproto.EnterNotifyEvent:
+		d.pointer(e.Event, func(w *x11Window) { w.moved(at(e.EventX, e.EventY)) })
+	case xproto.LeaveNotifyEvent:
+		d.pointer(e.Event, (*x11Window).left)
+	case xproto.ButtonPressEvent:
+		d.pointer(e.Event, func(w *x11Window) { w.button(at(e.EventX, e.EventY), e.Detail, true) })
+	case xproto.ButtonReleaseEvent:
+		d.pointer(e.Event, func(w *x11Window) { w.button(at(e.EventX, e.EventY), e.Detail, false) })
+	case xproto.SelectionRequestEvent:
+		d.serve(e)
+	case xproto.SelectionClearEvent:
+		d.clipboard.drop()
+	case xproto.PropertyNotifyEvent:
+		switch {
+		case e.Window == d.clipboard.window:
+			d.clipboard.stamp(e.Time)
+		case e.Window == d.root && e.Atom == xproto.AtomResourceManager,
+			e.Window == d.manager && e.Atom == d.atoms.xsettings:
+			return d.readSettings()
+		case e.Window == d.root && e.Atom == d.atoms.workArea:
+			return true
+		}
+	case xproto.ClientMessageEvent:
+		// A new settings manager says that it has taken over.
+		if e.Type == d.atoms.manager && e.Format == 32 && xproto.Atom(e.Data.Data32[1]) == d.atoms.xsettingsOwner {
+			return d.readSettings()
+		}
+	case xproto.DestroyNotifyEvent:
+		if e.Window == d.manager {
+			return d.readSettings()
+		}
+	case randr.ScreenChangeNotifyEvent, randr.NotifyEvent:
+		return true
+	}
+	return false
+}
+
+func at(x, y int16) image.Point { return image.Pt(int(x), int(y)) }
+
+// pointer calls f for the window an event belongs to, if it is still there.
+func (d *x11) pointer(id xproto.Window, f func(*x11Window)) {
+	d.mu.Lock()
+	w := d.windows[id]
+	d.mu.Unlock()
+	if w != nil {
+		f(w)
+	}
+}
+
+func (d *x11) all() []*x11Window {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	all := make([]*x11Window, 0, len(d.windows))
+	for _, w := range d.windows {
+		all = append(all, w)
+	}
+	return all
+}
+
+// note keeps an error that came without being asked for, if it is about
+// something of ours; errors about other programs' windows, which may go at any
+// time, mean nothing.
+func (d *x11) note(fault xgb.Error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, w := range d.windows {
+		if id := fault.BadId(); id == uint32(w.id) || id == uint32(w.pixmap.Load()) {
+			d.faults[uint32(w.id)] = fmt.Errorf("X server: %w", fault)
+		}
+	}
+}
+
+// fault returns and forgets the error noted for a window.
+func (d *x11) fault(id xproto.Window) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	err := d.faults[uint32(id)]
+	delete(d.faults, uint32(id))
+	return err
+}

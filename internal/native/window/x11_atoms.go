@@ -1,0 +1,73 @@
+//go:build linux || freebsd || netbsd || openbsd || dragonfly
+
+package window
+
+import (
+	"strconv"
+
+	"github.com/jezek/xgb"
+	"github.com/jezek/xgb/xproto"
+)
+
+// atoms are the names X11 programs talk to each other with.
+type atoms struct {
+	netName, utf8, windowType, notification  xproto.Atom
+	workArea, clients, strut, strutPartial   xproto.Atom
+	manager, xsettings, xsettingsOwner       xproto.Atom
+	clipboard, targets, timestamp, multiple  xproto.Atom
+	text, plain, plainUTF8, atomPair, ticket xproto.Atom
+}
+
+// internAtoms asks for all of them at once.
+func internAtoms(c *xgb.Conn) (atoms, error) {
+	var a atoms
+	list := []struct {
+		to   *xproto.Atom
+		name string
+	}{
+		{&a.netName, "_NET_WM_NAME"},
+		{&a.utf8, "UTF8_STRING"},
+		{&a.windowType, "_NET_WM_WINDOW_TYPE"},
+		{&a.notification, "_NET_WM_WINDOW_TYPE_NOTIFICATION"},
+		{&a.workArea, "_NET_WORKAREA"},
+		{&a.clients, "_NET_CLIENT_LIST"},
+		{&a.strut, "_NET_WM_STRUT"},
+		{&a.strutPartial, "_NET_WM_STRUT_PARTIAL"},
+		{&a.manager, "MANAGER"},
+		{&a.xsettings, "_XSETTINGS_SETTINGS"},
+		{&a.xsettingsOwner, "_XSETTINGS_S" + strconv.Itoa(c.DefaultScreen)},
+		{&a.clipboard, "CLIPBOARD"},
+		{&a.targets, "TARGETS"},
+		{&a.timestamp, "TIMESTAMP"},
+		{&a.multiple, "MULTIPLE"},
+		{&a.text, "TEXT"},
+		{&a.plain, "text/plain"},
+		{&a.plainUTF8, "text/plain;charset=utf-8"},
+		{&a.atomPair, "ATOM_PAIR"},
+		{&a.ticket, "_WIEBELT_TIME"},
+	}
+	cookies := make([]xproto.InternAtomCookie, len(list))
+	for i, l := range list {
+		cookies[i] = xproto.InternAtom(c, false, uint16(len(l.name)), l.name)
+	}
+	for i, l := range list {
+		r, err := cookies[i].Reply()
+		if err != nil {
+			return a, err
+		}
+		*l.to = r.Atom
+	}
+	return a, nil
+}
+
+// numbers reads a property of 32-bit values.
+func numbers(r *xproto.GetPropertyReply, err error) []uint32 {
+	if err != nil || r == nil || r.Format != 32 {
+		return nil
+	}
+	v := make([]uint32, len(r.Value)/4)
+	for i := range v {
+		v[i] = xgb.Get32(r.Value[4*i:])
+	}
+	return v
+}

@@ -1,0 +1,174 @@
+//go:build linux || freebsd || netbsd || openbsd || dragonfly
+
+package window
+
+import (
+	"errors"
+	"sync"
+
+	"github.com/jezek/xgb"
+	"github.com/jezek/xgb/xproto"
+)
+
+// clipboard is what we own of the selection CLIPBOARD. X11 has no place to put
+// a text: the owner answers everybody who pastes, for as long as it lives.
+type clipboard struct {
+	window xproto.Window // invisible; owns the selection
+
+	mu      sync.Mutex
+	text    []byte // UTF-8
+	owned   bool
+	pending int // copies the server has not yet told the time of
+	since   xproto.Timestamp
+}
+
+// maxCopy is what fits into one request; nothing on a card is near it.
+const maxCopy = 200_000
+
+func (d *x11) prepareClipboard() error {
+	id, err := xproto.NewWindowId(d.conn)
+	if err != nil {
+		return err
+	}
+	d.clipboard.window = id
+	xproto.CreateWindow(d.conn, 0, id, d.root, -1, -1, 1, 1, 0, xproto.WindowClassInputOnly, 0,
+		xproto.CwOverrideRedirect|xproto.CwEventMask, []uint32{1, xproto.EventMaskPropertyChange})
+	return nil
+}
+
+func (d *x11) Copy(text string) error {
+	if err := d.alive(); err != nil {
+		return err
+	}
+	if len(text) > maxCopy {
+		return errors.New("text too long for the clipboard")
+	}
+	cb := &d.clipboard
+	cb.mu.Lock()
+	cb.text, cb.owned = []byte(text), true
+	cb.pending++
+	cb.mu.Unlock()
+	// The current time, not that of an event: a copy may follow from something
+	// the user did long ago, and a time before the last copy is ignored. The
+	// change of our own property tells the time for those who ask.
+	xproto.SetSelectionOwner(d.conn, cb.window, d.atoms.clipboard, xproto.TimeCurrentTime)
+	xproto.ChangeProperty(d.conn, xproto.PropModeReplace, cb.window, d.atoms.ticket, xproto.AtomInteger, 32, 0, nil)
+	// Some desktops take a clipboard only from a program in front: look
+	// (corrections.md 31).
+	o, err := xproto.GetSelectionOwner(d.conn, d.atoms.clipboard).Reply()
+	if err != nil {
+		return d.lost(err)
+	}
+	if o.Owner != cb.window {
+		return errors.New("clipboard refused by the desktop")
+	}
+	return nil
+}
+
+func (cb *clipboard) stamp(t xproto.Timestamp) {
+	cb.mu.Lock()
+	defer cb.mu.Unlock()
+	cb.since = t
+	cb.pending--
+}
+
+// drop forgets the text when somebody else has copied something. While the time
+// of a copy of our own is still to come, the news is older than that copy.
+func (cb *clipboard) drop() {
+	cb.mu.Lock()
+	defer cb.mu.Unlock()
+	if cb.pending == 0 {
+		cb.text, cb.owned = nil, false
+	}
+}
+
+// serve answers a program that pastes.
+func (d *x11) serve(e xproto.SelectionRequestEvent) {
+	property := e.Property
+	if property == 0 {
+		property = e.Target // what old programs mean
+	}
+	ok := false
+	if e.Selection == d.atoms.clipboard {
+		if e.Target == d.atoms.multiple {
+			ok = d.serveMultiple(e.Requestor, property)
+		} else {
+			ok = d.deliver(e.Requestor, e.Target, property)
+		}
+	}
+	if !ok {
+		property = 0
+	}
+	answer := xproto.SelectionNotifyEvent{
+		Time: e.Time, Requestor: e.Requestor, Selection: e.Selection, Target: e.Target, Property: property,
+	}
+	xproto.SendEvent(d.conn, false, e.Requestor, 0, string(answer.Bytes()))
+}
+
+// serveMultiple delivers several kinds at once; the list of pairs of kind and
+// property lies in a property of the asking window, and a zero there marks what
+// could not be had.
+func (d *x11) serveMultiple(to xproto.Window, property xproto.Atom) bool {
+	const most = 64
+	pairs := numbers(xproto.GetProperty(d.conn, false, to, property, d.atoms.atomPair, 0, most).Reply())
+	if len(pairs) == 0 || len(pairs)%2 != 0 {
+		return false
+	}
+	for i := 0; i < len(pairs); i += 2 {
+		if pairs[i+1] != 0 && !d.deliver(to, xproto.Atom(pairs[i]), xproto.Atom(pairs[i+1])) {
+			pairs[i+1] = 0
+		}
+	}
+	d.setNumbers(to, property, d.atoms.atomPair, pairs...)
+	return true
+}
+
+// deliver writes one kind of our text into a property of the asking window.
+func (d *x11) deliver(to xproto.Window, target, property xproto.Atom) bool {
+	cb, a := &d.clipboard, &d.atoms
+	cb.mu.Lock()
+	text, owned, since := cb.text, cb.owned, cb.since
+	cb.mu.Unlock()
+	if !owned {
+		return false
+	}
+	set := func(kind xproto.Atom, v []byte) {
+		xproto.ChangeProperty(d.conn, xproto.PropModeReplace, to, property, kind, 8, uint32(len(v)), v)
+	}
+	switch target {
+	case a.targets:
+		d.setNumbers(to, property, xproto.AtomAtom, uint32(a.targets), uint32(a.timestamp), uint32(a.multiple),
+			uint32(a.utf8), uint32(a.plainUTF8), uint32(a.plain), uint32(a.text), uint32(xproto.AtomString))
+	case a.timestamp:
+		d.setNumbers(to, property, xproto.AtomInteger, uint32(since))
+	case a.utf8, a.plainUTF8, a.plain:
+		set(target, text)
+	case a.text:
+		set(a.utf8, text)
+	case xproto.AtomString:
+		set(xproto.AtomString, latin1(text))
+	default:
+		return false
+	}
+	return true
+}
+
+func (d *x11) setNumbers(to xproto.Window, property, kind xproto.Atom, v ...uint32) {
+	b := make([]byte, 4*len(v))
+	for i, n := range v {
+		xgb.Put32(b[4*i:], n)
+	}
+	xproto.ChangeProperty(d.conn, xproto.PropModeReplace, to, property, kind, 32, uint32(len(v)), b)
+}
+
+// latin1 is the character set of the kind STRING; what it lacks becomes "?".
+func latin1(utf8 []byte) []byte {
+	out := make([]byte, 0, len(utf8))
+	for _, r := range string(utf8) {
+		if r > 0xff {
+			r = '?'
+		}
+		out = append(out, byte(r))
+	}
+	return out
+}

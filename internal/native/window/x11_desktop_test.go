@@ -1,0 +1,184 @@
+//go:build linux
+
+package window
+
+import (
+	"image"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jezek/xgb"
+	"github.com/jezek/xgb/xproto"
+
+	"wiebelt/internal/native/xtest"
+)
+
+func TestClipboard(t *testing.T) {
+	s := xtest.Start(t, "openbox", xtest.Options{})
+	d := open(t, s)
+	const name = "Zoë van der Straße — 12 €"
+	must(t, d.Copy("something older"))
+	must(t, d.Copy(name))
+	paste := func(target string) string {
+		t.Helper()
+		return s.Run("xclip", "-o", "-selection", "clipboard", "-target", target)
+	}
+	for _, target := range []string{"UTF8_STRING", "text/plain;charset=utf-8", "text/plain"} {
+		if got := paste(target); got != name {
+			t.Errorf("%s: %q", target, got)
+		}
+	}
+	// As STRING, where xclip writes the bytes as they come.
+	if got := paste("STRING"); got != "Zo\xeb van der Stra\xdfe ? 12 ?" && got != "Zoë van der Straße ? 12 ?" {
+		t.Errorf("STRING: %q", got)
+	}
+	targets := strings.Fields(paste("TARGETS"))
+	for _, want := range []string{"TARGETS", "TIMESTAMP", "UTF8_STRING", "STRING", "text/plain;charset=utf-8"} {
+		if !slices.Contains(targets, want) {
+			t.Errorf("TARGETS without %s: %q", want, targets)
+		}
+	}
+	if got := strings.TrimSpace(paste("TIMESTAMP")); got == "" || got == "0" {
+		t.Errorf("TIMESTAMP %q", got)
+	}
+	// Somebody else copies; then we do.
+	other := s.Command("xclip", "-i", "-quiet", "-selection", "clipboard")
+	other.Stdin = strings.NewReader("theirs")
+	must(t, other.Start())
+	t.Cleanup(func() { other.Process.Kill(); other.Wait() })
+	s.Until("the other program owns the clipboard", func() bool { return s.Run("xclip", "-o", "-selection", "clipboard") == "theirs" })
+	must(t, d.Copy("ours again"))
+	if got := paste("UTF8_STRING"); got != "ours again" {
+		t.Errorf("after copying again: %q", got)
+	}
+	if err := d.Copy(strings.Repeat("x", maxCopy+1)); err == nil {
+		t.Error("a text too long was taken")
+	}
+}
+
+func TestScaleAndMonitors(t *testing.T) {
+	s := xtest.Start(t, "openbox", xtest.Options{DPI: 192})
+	d := open(t, s)
+	rec := newRecorder()
+	newWindow(t, d, rec)
+	m := d.Monitors()
+	if len(m) != 1 || m[0].Scale != 2 || m[0].Area != image.Rect(0, 0, 1280, 800) || m[0].Work != m[0].Area || m[0].Name == "" {
+		t.Fatalf("%+v", m)
+	}
+	merge := func(dpi string) {
+		t.Helper()
+		f := s.Dir + "/resources"
+		must(t, os.WriteFile(f, []byte("Xft.dpi: "+dpi+"\n"), 0o600))
+		s.Run("xrdb", "-nocpp", "-load", f)
+		rec.wait(t, "changed")
+	}
+	merge("144")
+	if got := d.Monitors()[0].Scale; got != 1.5 {
+		t.Errorf("after a change: %v", got)
+	}
+	// A panel of 30 pixels at the bottom.
+	panel := exampleWindow(t, s, image.Rect(0, 770, 1280, 800))
+	panel.numbers("_NET_WM_STRUT_PARTIAL", "CARDINAL", 0, 0, 0, 30, 0, 0, 0, 0, 0, 0, 0, 1279)
+	panel.atom("_NET_WM_WINDOW_TYPE", "_NET_WM_WINDOW_TYPE_DOCK")
+	panel.mapped()
+	rec.wait(t, "changed")
+	s.Until("the work area ends at the panel", func() bool { return d.Monitors()[0].Work == image.Rect(0, 0, 1280, 770) })
+	// Two monitors; the panel lies on the left one.
+	panel.numbers("_NET_WM_STRUT_PARTIAL", "CARDINAL", 0, 0, 0, 30, 0, 0, 0, 0, 0, 0, 0, 639)
+	out := strings.Fields(strings.Split(s.Run("xrandr", "--listmonitors"), "\n")[1])
+	s.Run("xrandr", "--setmonitor", "left", "640/160x800/200+0+0", out[len(out)-1])
+	s.Run("xrandr", "--setmonitor", "right", "640/160x800/200+640+0", "none")
+	s.Until("two monitors", func() bool { return len(d.Monitors()) == 2 })
+	m = d.Monitors()
+	if i := slices.IndexFunc(m, func(m Monitor) bool { return m.Name == "left" }); i < 0 || m[i].Area != image.Rect(0, 0, 640, 800) || m[i].Work != image.Rect(0, 0, 640, 770) {
+		t.Errorf("left: %+v", m)
+	}
+	right := slices.IndexFunc(m, func(m Monitor) bool { return m.Name == "right" })
+	if right < 0 || m[right].Area != image.Rect(640, 0, 1280, 800) || m[right].Work != m[right].Area {
+		t.Errorf("right: %+v", m)
+	}
+	// The active one follows the keyboard, not the pointer.
+	s.Move(10, 10)
+	s.Terminal(image.Rect(700, 100, 1200, 400))
+	s.Until("active monitor by focus", func() bool { return d.Active() == right })
+	s.Terminal(image.Rect(20, 100, 520, 400))
+	s.Until("active monitor by focus", func() bool { return d.Active() == 1-right })
+}
+
+func TestSettingsManager(t *testing.T) {
+	s := xtest.Start(t, "", xtest.Options{DPI: 96})
+	d := open(t, s)
+	rec := newRecorder()
+	newWindow(t, d, rec)
+	if d.Dark() || d.Monitors()[0].Scale != 1 {
+		t.Fatal("dark or scaled without a reason")
+	}
+	m := exampleWindow(t, s, image.Rect(0, 0, 1, 1))
+	m.bytes("_XSETTINGS_SETTINGS", "_XSETTINGS_SETTINGS", xsettings(map[string]any{"Net/ThemeName": "Yaru-dark", "Xft/DPI": int32(120 * 1024)}))
+	m.own("_XSETTINGS_S0")
+	rec.wait(t, "changed")
+	if !d.Dark() || d.Monitors()[0].Scale != 1.25 {
+		t.Errorf("dark %v scale %v", d.Dark(), d.Monitors()[0].Scale)
+	}
+	m.bytes("_XSETTINGS_SETTINGS", "_XSETTINGS_SETTINGS", xsettings(map[string]any{"Net/ThemeName": "Adwaita", "Xft/DPI": int32(-1)}))
+	rec.wait(t, "changed")
+	if d.Dark() || d.Monitors()[0].Scale != 1 {
+		t.Errorf("light again: dark %v scale %v", d.Dark(), d.Monitors()[0].Scale)
+	}
+}
+
+// example is a window of another program.
+type example struct {
+	t  *testing.T
+	c  *xgb.Conn
+	id xproto.Window
+}
+
+func exampleWindow(t *testing.T, s *xtest.Server, r image.Rectangle) *example {
+	t.Helper()
+	c, err := xgb.NewConnDisplay(s.Display)
+	must(t, err)
+	t.Cleanup(c.Close)
+	id, err := xproto.NewWindowId(c)
+	must(t, err)
+	screen := xproto.Setup(c).DefaultScreen(c)
+	must(t, xproto.CreateWindowChecked(c, screen.RootDepth, id, screen.Root, int16(r.Min.X), int16(r.Min.Y),
+		uint16(r.Dx()), uint16(r.Dy()), 0, xproto.WindowClassInputOutput, screen.RootVisual, 0, nil).Check())
+	return &example{t, c, id}
+}
+
+func (e *example) name(n string) xproto.Atom {
+	r, err := xproto.InternAtom(e.c, false, uint16(len(n)), n).Reply()
+	must(e.t, err)
+	return r.Atom
+}
+
+func (e *example) numbers(property, kind string, v ...uint32) {
+	b := make([]byte, 4*len(v))
+	for i, n := range v {
+		xgb.Put32(b[4*i:], n)
+	}
+	must(e.t, xproto.ChangePropertyChecked(e.c, xproto.PropModeReplace, e.id, e.name(property), e.name(kind), 32, uint32(len(v)), b).Check())
+}
+
+func (e *example) atom(property, value string) {
+	e.numbers(property, "ATOM", uint32(e.name(value)))
+}
+
+func (e *example) bytes(property, kind string, v []byte) {
+	must(e.t, xproto.ChangePropertyChecked(e.c, xproto.PropModeReplace, e.id, e.name(property), e.name(kind), 8, uint32(len(v)), v).Check())
+}
+
+func (e *example) mapped() { must(e.t, xproto.MapWindowChecked(e.c, e.id).Check()) }
+
+// own becomes the manager of a selection and says so, as the protocol wants.
+func (e *example) own(selection string) {
+	a := e.name(selection)
+	must(e.t, xproto.SetSelectionOwnerChecked(e.c, e.id, a, xproto.TimeCurrentTime).Check())
+	root := xproto.Setup(e.c).DefaultScreen(e.c).Root
+	msg := xproto.ClientMessageEvent{Format: 32, Window: root, Type: e.name("MANAGER"),
+		Data: xproto.ClientMessageDataUnionData32New([]uint32{0, uint32(a), uint32(e.id), 0, 0})}
+	must(e.t, xproto.SendEventChecked(e.c, false, root, xproto.EventMaskStructureNotify, string(msg.Bytes())).Check())
+}

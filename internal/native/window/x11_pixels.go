@@ -1,0 +1,179 @@
+//go:build linux || freebsd || netbsd || openbsd || dragonfly
+
+package window
+
+import (
+	"encoding/binary"
+	"errors"
+	"image"
+	"math/bits"
+
+	"github.com/jezek/xgb"
+	"github.com/jezek/xgb/xproto"
+)
+
+// format says how the server wants the pixels of one visual.
+type format struct {
+	depth            byte
+	bytes            int // per pixel: 2, 3 or 4
+	pad              int // rows end on a multiple of so many bytes
+	red, green, blue uint32
+	msb              bool
+	// native: our pictures' own layout, so that rows are copied as they are.
+	native bool
+}
+
+func newFormat(setup *xproto.SetupInfo, depth byte, v xproto.VisualInfo) (format, bool) {
+	f := format{depth: depth, red: v.RedMask, green: v.GreenMask, blue: v.BlueMask, msb: setup.ImageByteOrder == xproto.ImageOrderMSBFirst}
+	if v.Class != xproto.VisualClassTrueColor && v.Class != xproto.VisualClassDirectColor || f.red == 0 || f.green == 0 || f.blue == 0 {
+		return f, false
+	}
+	for _, p := range setup.PixmapFormats {
+		if p.Depth == depth {
+			f.bytes, f.pad = int(p.BitsPerPixel)/8, max(int(p.ScanlinePad)/8, 1)
+		}
+	}
+	f.native = depth == 24 && f.bytes == 4 && !f.msb && f.red == 0xff0000 && f.green == 0xff00 && f.blue == 0xff
+	return f, f.bytes >= 2 && f.bytes <= 4
+}
+
+// formats chooses the visual of our windows: the root's or another one that
+// takes our pictures as they are; where there is none (16 and 30 bit screens,
+// of which only a visual with transparency has 8 bits a colour), the root's,
+// and every pixel is converted.
+func formats(setup *xproto.SetupInfo, screen *xproto.ScreenInfo) (ours, root format, visual xproto.Visualid, err error) {
+	err = errors.New("screen without true colours")
+	for _, d := range screen.AllowedDepths {
+		for _, v := range d.Visuals {
+			if v.VisualId == screen.RootVisual {
+				if f, ok := newFormat(setup, d.Depth, v); ok && v.Class == xproto.VisualClassTrueColor {
+					ours, root, visual, err = f, f, v.VisualId, nil
+				} else {
+					root = f
+				}
+			}
+		}
+	}
+	if ours.native {
+		return
+	}
+	for _, d := range screen.AllowedDepths {
+		for _, v := range d.Visuals {
+			if f, ok := newFormat(setup, d.Depth, v); ok && f.native && v.Class == xproto.VisualClassTrueColor {
+				return f, root, v.VisualId, nil
+			}
+		}
+	}
+	return
+}
+
+func (f format) stride(w int) int { return (w*f.bytes + f.pad - 1) / f.pad * f.pad }
+
+// scale fits an 8-bit part of a colour under a mask.
+func scale(v byte, mask uint32) uint32 {
+	shift, n := bits.TrailingZeros32(mask), bits.OnesCount32(mask)
+	x := uint32(v)
+	if n <= 8 {
+		x >>= 8 - n
+	} else {
+		x = x<<(n-8) | x>>(16-n)
+	}
+	return x << shift & mask
+}
+
+// unscale is the way back, stretched to 0..255.
+func unscale(px, mask uint32) byte {
+	if mask == 0 {
+		return 0
+	}
+	shift := bits.TrailingZeros32(mask)
+	return byte(uint64(px&mask>>shift) * 255 / uint64(mask>>shift))
+}
+
+// encode writes rows of a picture to dst in the server's layout.
+func (f format) encode(dst, rows []byte, w int) {
+	if f.native {
+		copy(dst, rows)
+		return
+	}
+	stride := f.stride(w)
+	for y := 0; len(rows) > 0; y++ {
+		line := dst[y*stride:]
+		for x := range w {
+			p := rows[4*x:]
+			px := scale(p[2], f.red) | scale(p[1], f.green) | scale(p[0], f.blue)
+			f.store(line[x*f.bytes:], px)
+		}
+		rows = rows[4*w:]
+	}
+}
+
+func (f format) store(b []byte, px uint32) {
+	for i := range f.bytes {
+		shift := 8 * i
+		if f.msb {
+			shift = 8 * (f.bytes - 1 - i)
+		}
+		b[i] = byte(px >> shift)
+	}
+}
+
+func (f format) load(b []byte) uint32 {
+	var px uint32
+	for i := range f.bytes {
+		shift := 8 * i
+		if f.msb {
+			shift = 8 * (f.bytes - 1 - i)
+		}
+		px |= uint32(b[i]) << shift
+	}
+	return px
+}
+
+// decode paints what the server sent into the part of img it stands for.
+func (f format) decode(img *image.RGBA, part image.Rectangle, data []byte) error {
+	stride := f.stride(part.Dx())
+	if len(data) < stride*part.Dy() {
+		return errors.New("X server: short picture")
+	}
+	for y := range part.Dy() {
+		line := data[y*stride:]
+		o := img.PixOffset(part.Min.X, part.Min.Y+y)
+		for x := range part.Dx() {
+			px := f.load(line[x*f.bytes:])
+			out := img.Pix[o+4*x:]
+			out[0], out[1], out[2], out[3] = unscale(px, f.red), unscale(px, f.green), unscale(px, f.blue), 255
+		}
+	}
+	return nil
+}
+
+// put draws a picture into a pixmap at p, in strips that fit into one request.
+// The request is built here because the library's own would allocate and copy
+// every strip twice.
+func (d *x11) put(px xproto.Pixmap, p image.Point, pic *Picture) {
+	const header, opcode = 24, 72
+	d.drawing.Lock()
+	defer d.drawing.Unlock()
+	stride := d.format.stride(pic.W)
+	most := (len(d.strip) - header) / stride
+	for y := 0; y < pic.H; y += most {
+		n := min(most, pic.H-y)
+		size := (header + n*stride + 3) &^ 3
+		b := d.strip[:size]
+		b[0], b[1] = opcode, xproto.ImageFormatZPixmap
+		binary.LittleEndian.PutUint16(b[2:], uint16(size/4))
+		put32(b[4:], uint32(px))
+		put32(b[8:], uint32(d.gc))
+		binary.LittleEndian.PutUint16(b[12:], uint16(pic.W))
+		binary.LittleEndian.PutUint16(b[14:], uint16(n))
+		binary.LittleEndian.PutUint16(b[16:], uint16(p.X))
+		binary.LittleEndian.PutUint16(b[18:], uint16(p.Y+y))
+		b[20], b[21], b[22], b[23] = 0, d.format.depth, 0, 0
+		d.format.encode(b[header:], pic.Pix[4*pic.W*y:4*pic.W*(y+n)], pic.W)
+		// Returns when it has been written, so the strip may be used again.
+		d.conn.NewRequest(b, d.conn.NewCookie(false, false))
+	}
+}
+
+func put32(b []byte, v uint32) { xgb.Put32(b, v) }

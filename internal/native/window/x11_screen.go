@@ -1,0 +1,232 @@
+//go:build linux || freebsd || netbsd || openbsd || dragonfly
+
+package window
+
+import (
+	"image"
+	"slices"
+
+	"github.com/jezek/xgb/randr"
+	"github.com/jezek/xgb/xproto"
+)
+
+// strut is what one window reserves along an edge of the whole screen.
+type strut struct {
+	edge edge
+	area image.Rectangle
+}
+
+type edge uint8
+
+const (
+	leftEdge edge = iota
+	rightEdge
+	topEdge
+	bottomEdge
+)
+
+// Monitors asks the server each time: three rounds of questions, each sent
+// together, are cheaper than listening to every window for its reserved space.
+func (d *x11) Monitors() []Monitor {
+	scale := d.settings.Load().scale
+	screen, areas := d.areas()
+	struts := d.struts(screen)
+	for i := range areas {
+		areas[i].Work = workArea(areas[i].Area, struts)
+		areas[i].Scale = scale
+	}
+	return areas
+}
+
+// areas gives the size of the whole screen and the monitors on it, primary
+// first.
+func (d *x11) areas() (image.Rectangle, []Monitor) {
+	screen := image.Rect(0, 0, int(d.screen.WidthInPixels), int(d.screen.HeightInPixels))
+	geometry := xproto.GetGeometry(d.conn, xproto.Drawable(d.root))
+	var list []Monitor
+	if d.randr {
+		if r, err := randr.GetMonitors(d.conn, d.root, true).Reply(); err == nil && r != nil {
+			for _, m := range r.Monitors {
+				mon := Monitor{
+					Name: d.atomName(m.Name),
+					Area: image.Rect(int(m.X), int(m.Y), int(m.X)+int(m.Width), int(m.Y)+int(m.Height)),
+				}
+				same := func(o Monitor) bool { return o.Area == mon.Area } // a mirrored one
+				if mon.Area.Empty() || slices.ContainsFunc(list, same) {
+					continue
+				}
+				if m.Primary {
+					list = slices.Insert(list, 0, mon)
+				} else {
+					list = append(list, mon)
+				}
+			}
+		}
+	}
+	if g, err := geometry.Reply(); err == nil {
+		screen = image.Rect(0, 0, int(g.Width), int(g.Height))
+	}
+	if len(list) == 0 {
+		list = []Monitor{{Name: "screen", Area: screen}}
+	}
+	return screen, list
+}
+
+func (d *x11) atomName(a xproto.Atom) string {
+	d.mu.Lock()
+	name, ok := d.names[a]
+	d.mu.Unlock()
+	if ok {
+		return name
+	}
+	r, err := xproto.GetAtomName(d.conn, a).Reply()
+	if err != nil {
+		return ""
+	}
+	d.mu.Lock()
+	d.names[a] = r.Name
+	d.mu.Unlock()
+	return r.Name
+}
+
+// struts collects what the windows on the desktop reserve.
+func (d *x11) struts(screen image.Rectangle) []strut {
+	const most = 1024 // windows
+	clients := numbers(xproto.GetProperty(d.conn, false, d.root, d.atoms.clients, xproto.AtomWindow, 0, most).Reply())
+	type asked struct{ partial, full xproto.GetPropertyCookie }
+	questions := make([]asked, len(clients))
+	for i, id := range clients {
+		questions[i].partial = xproto.GetProperty(d.conn, false, xproto.Window(id), d.atoms.strutPartial, xproto.AtomCardinal, 0, 12)
+		questions[i].full = xproto.GetProperty(d.conn, false, xproto.Window(id), d.atoms.strut, xproto.AtomCardinal, 0, 4)
+	}
+	var all []strut
+	for _, q := range questions {
+		v, full := numbers(q.partial.Reply()), numbers(q.full.Reply())
+		switch {
+		case len(v) == 12:
+		case len(full) == 4:
+			w, h := uint32(screen.Dx()-1), uint32(screen.Dy()-1)
+			v = append(full, 0, h, 0, h, 0, w, 0, w)
+		default:
+			continue
+		}
+		all = append(all, parseStrut(v, screen)...)
+	}
+	return all
+}
+
+// parseStrut reads the twelve numbers of _NET_WM_STRUT_PARTIAL: how much at the
+// left, right, top and bottom of the screen, and from where to where.
+func parseStrut(v []uint32, screen image.Rectangle) []strut {
+	var n [12]int
+	for i := range n {
+		n[i] = int(min(v[i], maxSide))
+	}
+	var all []strut
+	add := func(e edge, r image.Rectangle) {
+		if r = r.Intersect(screen); !r.Empty() {
+			all = append(all, strut{e, r})
+		}
+	}
+	w, h := screen.Dx(), screen.Dy()
+	if n[0] > 0 {
+		add(leftEdge, image.Rect(0, n[4], n[0], n[5]+1))
+	}
+	if n[1] > 0 {
+		add(rightEdge, image.Rect(w-n[1], n[6], w, n[7]+1))
+	}
+	if n[2] > 0 {
+		add(topEdge, image.Rect(n[8], 0, n[9]+1, n[2]))
+	}
+	if n[3] > 0 {
+		add(bottomEdge, image.Rect(n[10], h-n[3], n[11]+1, h))
+	}
+	return all
+}
+
+// workArea takes from a monitor what is reserved on it. Reserved space counts
+// from the edge of the whole screen, so a panel between two monitors seems to
+// cover all of the outer one: what would take more than half is not meant for
+// this monitor.
+func workArea(area image.Rectangle, struts []strut) image.Rectangle {
+	work := area
+	for _, s := range struts {
+		part := s.area.Intersect(area)
+		if part.Empty() || 2*part.Dx() > area.Dx() && 2*part.Dy() > area.Dy() {
+			continue
+		}
+		switch s.edge {
+		case leftEdge:
+			work.Min.X = max(work.Min.X, part.Max.X)
+		case rightEdge:
+			work.Max.X = min(work.Max.X, part.Min.X)
+		case topEdge:
+			work.Min.Y = max(work.Min.Y, part.Max.Y)
+		case bottomEdge:
+			work.Max.Y = min(work.Max.Y, part.Min.Y)
+		}
+	}
+	if work.Empty() {
+		return area
+	}
+	return work
+}
+
+func (d *x11) Active() int {
+	screen, list := d.areas()
+	if len(list) == 1 {
+		return 0
+	}
+	if r, ok := d.focused(); ok && !r.Eq(screen) {
+		if i := largestShare(list, r); i >= 0 {
+			return i
+		}
+	}
+	if p, err := xproto.QueryPointer(d.conn, d.root).Reply(); err == nil {
+		at := image.Pt(int(p.RootX), int(p.RootY))
+		for i, m := range list {
+			if at.In(m.Area) {
+				return i
+			}
+		}
+	}
+	return 0
+}
+
+// focused is the place of the outermost window around the one with the
+// keyboard: toolkits like to give the keyboard to a one-pixel child. False if
+// no window has it, or if it is of a kind that lies over all monitors.
+func (d *x11) focused() (image.Rectangle, bool) {
+	f, err := xproto.GetInputFocus(d.conn).Reply()
+	if err != nil || f.Focus <= xproto.InputFocusPointerRoot || f.Focus == d.root {
+		return image.Rectangle{}, false
+	}
+	id := f.Focus
+	for range 32 { // deeper than any real tree
+		t, err := xproto.QueryTree(d.conn, id).Reply()
+		if err != nil {
+			return image.Rectangle{}, false
+		}
+		if t.Parent == d.root || t.Parent == 0 {
+			break
+		}
+		id = t.Parent
+	}
+	g, err := xproto.GetGeometry(d.conn, xproto.Drawable(id)).Reply()
+	if err != nil {
+		return image.Rectangle{}, false
+	}
+	min := image.Pt(int(g.X), int(g.Y))
+	return image.Rectangle{Min: min, Max: min.Add(image.Pt(int(g.Width), int(g.Height)))}, true
+}
+
+// largestShare is the monitor most of r lies on; -1 if it lies on none.
+func largestShare(list []Monitor, r image.Rectangle) int {
+	best, most := -1, 0
+	for i, m := range list {
+		if part := r.Intersect(m.Area); part.Dx()*part.Dy() > most {
+			best, most = i, part.Dx()*part.Dy()
+		}
+	}
+	return best
+}

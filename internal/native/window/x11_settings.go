@@ -1,0 +1,150 @@
+//go:build linux || freebsd || netbsd || openbsd || dragonfly
+
+package window
+
+import (
+	"encoding/binary"
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/jezek/xgb/xproto"
+)
+
+// settings are what the desktop wants of every program.
+type settings struct {
+	scale float32
+	dark  bool
+}
+
+// readSettings reads them again and reports whether they have changed. Only
+// the events goroutine and prepare call it.
+func (d *x11) readSettings() bool {
+	s := &settings{scale: 1}
+	resource := xproto.GetProperty(d.conn, false, d.root, xproto.AtomResourceManager, xproto.AtomString, 0, 1<<16)
+	owner := xproto.GetSelectionOwner(d.conn, d.atoms.xsettingsOwner)
+	var x map[string]any
+	if o, err := owner.Reply(); err == nil && o.Owner != 0 {
+		if d.manager != o.Owner {
+			xproto.ChangeWindowAttributes(d.conn, o.Owner, xproto.CwEventMask,
+				[]uint32{xproto.EventMaskPropertyChange | xproto.EventMaskStructureNotify})
+		}
+		d.manager = o.Owner
+		if p, err := xproto.GetProperty(d.conn, false, o.Owner, d.atoms.xsettings, d.atoms.xsettings, 0, 1<<16).Reply(); err == nil {
+			// What was read before a fault still counts.
+			x, _ = parseXSettings(p.Value)
+		}
+	} else {
+		d.manager = 0
+	}
+	if r, err := resource.Reply(); err == nil {
+		if v, ok := scaleOf(resourceDPI(string(r.Value))); ok {
+			s.scale = v
+		}
+	}
+	if dpi, ok := x["Xft/DPI"].(int32); ok {
+		if v, ok := scaleOf(float64(dpi) / 1024); ok {
+			s.scale = v
+		}
+	}
+	theme, _ := x["Net/ThemeName"].(string)
+	scheme, _ := x["Net/ColorScheme"].(string)
+	s.dark = darkTheme(theme) || scheme == "prefer-dark"
+
+	old := d.settings.Swap(s)
+	return old != nil && *old != *s
+}
+
+func (d *x11) Dark() bool { return d.settings.Load().dark }
+
+// scaleOf turns dots per inch into pixels per unit. What no screen has counts
+// as not said: desktops write 0 or -1 for "default".
+func scaleOf(dpi float64) (float32, bool) {
+	s := float32(dpi / 96)
+	return s, s >= 0.5 && s <= 8
+}
+
+// resourceDPI finds Xft.dpi in the text of RESOURCE_MANAGER; 0 if it is not
+// there.
+func resourceDPI(text string) float64 {
+	for line := range strings.Lines(text) {
+		name, value, ok := strings.Cut(line, ":")
+		if name = strings.TrimSpace(name); ok && (name == "Xft.dpi" || name == "Xft*dpi" || name == "*dpi") {
+			v, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+			if err == nil {
+				return v
+			}
+		}
+	}
+	return 0
+}
+
+// darkTheme knows the habit of naming dark themes "Something-dark".
+func darkTheme(name string) bool {
+	name = strings.ToLower(name)
+	return strings.Contains(name, "-dark") || strings.HasSuffix(name, "dark")
+}
+
+var errXSettings = errors.New("broken XSETTINGS")
+
+// parseXSettings reads the property of the XSETTINGS protocol: byte order, a
+// serial, a count, and per setting a type (0 number, 1 text, 2 colour), a name,
+// a serial and a value, all padded to four bytes. Colours are passed over. What
+// was read before a fault is returned with it.
+func parseXSettings(b []byte) (map[string]any, error) {
+	all := map[string]any{}
+	if len(b) < 12 {
+		return all, errXSettings
+	}
+	var order binary.ByteOrder = binary.LittleEndian
+	if b[0] == 1 {
+		order = binary.BigEndian
+	}
+	n := order.Uint32(b[8:])
+	b = b[12:]
+	take := func(n int) []byte {
+		padded := (n + 3) &^ 3
+		if n < 0 || padded < n || padded > len(b) {
+			b = nil
+			return nil
+		}
+		v := b[:n]
+		b = b[padded:]
+		return v
+	}
+	for range n {
+		head := take(4)
+		if head == nil {
+			return all, errXSettings
+		}
+		name := take(int(order.Uint16(head[2:])))
+		if serial := take(4); serial == nil {
+			return all, errXSettings
+		}
+		switch head[0] {
+		case 0:
+			v := take(4)
+			if v == nil {
+				return all, errXSettings
+			}
+			all[string(name)] = int32(order.Uint32(v))
+		case 1:
+			size := take(4)
+			if size == nil {
+				return all, errXSettings
+			}
+			v := take(int(int32(order.Uint32(size))))
+			if v == nil {
+				return all, errXSettings
+			}
+			all[string(name)] = string(v)
+		case 2:
+			if take(8) == nil {
+				return all, errXSettings
+			}
+		default:
+			return all, errXSettings
+		}
+	}
+	return all, nil
+}

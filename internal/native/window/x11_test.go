@@ -1,0 +1,426 @@
+//go:build linux
+
+package window
+
+import (
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"wiebelt/internal/native/xtest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var (
+	red   = color.RGBA{200, 30, 40, 255}
+	green = color.RGBA{20, 180, 60, 255}
+	blue  = color.RGBA{30, 60, 220, 255}
+)
+
+// plain is a picture of one colour.
+func plain(w, h int, c color.RGBA) *Picture {
+	pic := NewPicture(w, h, nil)
+	for i := 0; i < len(pic.Pix); i += 4 {
+		pic.Pix[i], pic.Pix[i+1], pic.Pix[i+2] = c.B, c.G, c.R
+	}
+	return pic
+}
+
+// recorder notes what a handler is told, one line each.
+type recorder struct{ lines chan string }
+
+func newRecorder() *recorder                   { return &recorder{make(chan string, 10000)} }
+func (r *recorder) say(f string, a ...any)     { r.lines <- fmt.Sprintf(f, a...) }
+func (r *recorder) PointerMoved(p image.Point) { r.say("move %v", p) }
+func (r *recorder) PointerLeft()               { r.say("left") }
+func (r *recorder) PointerPressed(p image.Point, b Button) {
+	r.say("press %v %d", p, b)
+}
+func (r *recorder) PointerReleased(p image.Point, b Button) {
+	r.say("release %v %d", p, b)
+}
+func (r *recorder) Scrolled(p image.Point, n int) { r.say("scroll %v %d", p, n) }
+func (r *recorder) DisplayChanged()               { r.say("changed") }
+
+// wait passes over lines until one is want.
+func (r *recorder) wait(t *testing.T, want string) {
+	t.Helper()
+	var seen []string
+	late := time.After(xtest.Patience)
+	for {
+		select {
+		case l := <-r.lines:
+			if l == want {
+				return
+			}
+			seen = append(seen, l)
+		case <-late:
+			t.Fatalf("never told %q, but %q", want, seen)
+		}
+	}
+}
+
+// open connects to the server of the test.
+func open(t *testing.T, s *xtest.Server) *x11 {
+	t.Helper()
+	t.Setenv("DISPLAY", s.Display)
+	t.Setenv("XAUTHORITY", s.Dir+"/.Xauthority")
+	d, err := Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close(); <-d.Done() })
+	return d.(*x11)
+}
+
+func newWindow(t *testing.T, d Display, h Handler) Window {
+	t.Helper()
+	w, err := d.New(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestOpenWithoutDisplay(t *testing.T) {
+	for _, display := range []string{"", ":64000", "nonsense", "/nowhere:1"} {
+		t.Setenv("DISPLAY", display)
+		if d, err := Open(); !errors.Is(err, ErrNoDisplay) || d != nil {
+			t.Errorf("DISPLAY=%q: %v, %v", display, d, err)
+		}
+	}
+}
+
+func TestVisible(t *testing.T) {
+	for _, wm := range []string{"openbox", "xfwm4"} {
+		t.Run(wm, func(t *testing.T) {
+			s := xtest.Start(t, wm, xtest.Options{})
+			s.Run("xsetroot", "-solid", "#101010")
+			d := open(t, s)
+			w := newWindow(t, d, newRecorder())
+			place := image.Rect(850, 500, 1230, 760)
+			shown := func(when string, c color.RGBA) {
+				t.Helper()
+				must(t, w.Sync())
+				img := s.Crop(place)
+				for _, p := range []image.Point{place.Min, place.Max.Sub(image.Pt(1, 1)), {1000, 600}} {
+					if got := img.RGBAAt(p.X, p.Y); got != c {
+						t.Errorf("%s: %v has %v, want %v", when, p, got, c)
+					}
+				}
+				own, err := w.OnScreen()
+				must(t, err)
+				if own.Bounds().Size() != place.Size() || own.RGBAAt(5, 5) != c {
+					t.Errorf("%s: OnScreen %v %v", when, own.Bounds(), own.RGBAAt(5, 5))
+				}
+			}
+			must(t, w.Show(place, plain(380, 260, red)))
+			shown("first", red)
+			must(t, w.Show(place, plain(380, 260, green)))
+			shown("repainted", green)
+			must(t, w.Hide())
+			must(t, w.Hide())
+			s.WaitPixel(900, 550, color.RGBA{16, 16, 16, 255})
+
+			// Another window is opened over the place, raised, and made full
+			// screen, each while ours is hidden.
+			term := s.Terminal(image.Rect(700, 400, 1270, 790))
+			must(t, w.Show(place, plain(380, 260, blue)))
+			shown("after another window was opened over it", blue)
+			must(t, w.Hide())
+			s.Run("xdotool", "windowraise", term.ID)
+			must(t, w.Show(place, plain(380, 260, red)))
+			shown("after the other was raised", red)
+			must(t, w.Hide())
+			s.Run("wmctrl", "-i", "-r", term.ID, "-b", "add,fullscreen")
+			s.Until("terminal fills the screen", func() bool {
+				return strings.Contains(s.Run("xwininfo", "-id", term.ID), "Width: 1280")
+			})
+			must(t, w.Show(place, plain(380, 260, green)))
+			shown("over a full-screen window", green)
+
+			// Covered by an override-redirect window (a menu, a locker) it
+			// stays below, and comes back by itself when that one goes.
+			above := newWindow(t, d, newRecorder())
+			must(t, above.Show(place.Inset(20), plain(340, 220, blue)))
+			must(t, w.Show(place, plain(380, 260, red)))
+			must(t, w.Sync())
+			if got := s.Pixel(1000, 600); got != blue {
+				t.Errorf("raised above what covered it: %v", got)
+			}
+			must(t, above.Close())
+			shown("uncovered", red)
+			if _, err := above.OnScreen(); !errors.Is(err, ErrClosed) {
+				t.Errorf("closed window answers %v", err)
+			}
+
+			// Off the edge and with another size.
+			place = image.Rect(1100, 700, 1400, 900)
+			must(t, w.Show(place, plain(300, 200, blue)))
+			must(t, w.Sync())
+			if got := s.Pixel(1279, 799); got != blue {
+				t.Errorf("at the edge: %v", got)
+			}
+			img, err := w.OnScreen()
+			must(t, err)
+			if img.RGBAAt(179, 99) != blue || img.RGBAAt(181, 99) != (color.RGBA{}) {
+				t.Errorf("read back at the edge: %v %v", img.RGBAAt(179, 99), img.RGBAAt(181, 99))
+			}
+		})
+	}
+}
+
+func TestNeverTakesTheKeyboard(t *testing.T) {
+	for _, wm := range []string{"openbox", "xfwm4"} {
+		t.Run(wm, func(t *testing.T) {
+			s := xtest.Start(t, wm, xtest.Options{})
+			d := open(t, s)
+			w := newWindow(t, d, newRecorder())
+			term := s.Terminal(image.Rect(20, 20, 500, 300))
+			focus := s.FocusedWindow()
+			text := strings.Repeat("abcdefghij0123456789", 25)
+			typed := make(chan struct{})
+			go func() {
+				defer close(typed)
+				s.Type(text, 4)
+			}()
+			pic := plain(380, 260, green)
+			shows := 0
+			tick := time.NewTicker(20 * time.Millisecond)
+			defer tick.Stop()
+			for done := false; !done || shows < 50; shows++ {
+				// In turn over the terminal and beside it.
+				x := 100 + shows%2*600
+				must(t, w.Show(image.Rect(x, 100, x+380, 360), pic))
+				must(t, w.Sync())
+				<-tick.C
+				must(t, w.Hide())
+				select {
+				case <-typed:
+					done = true
+				default:
+				}
+			}
+			term.WaitText(text)
+			if s.FocusedWindow() != focus {
+				t.Error("the focus has moved")
+			}
+			// A click on the window leaves the keyboard where it is too.
+			must(t, w.Show(image.Rect(700, 100, 1080, 360), pic))
+			s.Click(800, 200, 1)
+			s.Type("na", 4)
+			term.WaitText(text + "na")
+			t.Logf("%d keys through %d shows", len(text)+2, shows+1)
+		})
+	}
+}
+
+func TestPointer(t *testing.T) {
+	s := xtest.Start(t, "openbox", xtest.Options{})
+	s.Move(10, 10)
+	d := open(t, s)
+	r1, r2 := newRecorder(), newRecorder()
+	a, b := newWindow(t, d, r1), newWindow(t, d, r2)
+	must(t, a.Show(image.Rect(200, 100, 400, 200), plain(200, 100, red)))
+	must(t, b.Show(image.Rect(200, 210, 400, 310), plain(200, 100, blue)))
+	must(t, b.Sync())
+	s.Move(230, 140)
+	r1.wait(t, "move (30,40)")
+	s.Click(231, 140, 1)
+	r1.wait(t, "press (31,40) 1")
+	r1.wait(t, "release (31,40) 1")
+	s.Click(231, 141, 3)
+	r1.wait(t, "press (31,41) 3")
+	s.Click(231, 141, 4)
+	r1.wait(t, "scroll (31,41) 1")
+	s.Click(231, 141, 5)
+	r1.wait(t, "scroll (31,41) -1")
+	s.Move(201, 211)
+	r1.wait(t, "left")
+	r2.wait(t, "move (1,1)")
+	// A window that goes from under the pointer is left too.
+	must(t, b.Hide())
+	r2.wait(t, "left")
+	// One that comes up under it is entered.
+	must(t, b.Show(image.Rect(200, 205, 400, 305), plain(200, 100, blue)))
+	r2.wait(t, "move (1,6)")
+}
+
+func TestUpdate(t *testing.T) {
+	s := xtest.Start(t, "", xtest.Options{})
+	d := open(t, s)
+	w := newWindow(t, d, newRecorder())
+	if err := w.Update(image.Point{}, plain(1, 1, red)); !errors.Is(err, errNotShown) {
+		t.Errorf("before the first show: %v", err)
+	}
+	must(t, w.Show(image.Rect(50, 50, 350, 250), plain(300, 200, red)))
+	must(t, w.Update(image.Pt(100, 60), plain(40, 16, blue)))
+	must(t, w.Sync())
+	img, err := w.OnScreen()
+	must(t, err)
+	for p, want := range map[image.Point]color.RGBA{
+		{99, 60}: red, {100, 60}: blue, {139, 75}: blue, {140, 75}: red, {139, 76}: red, {100, 59}: red,
+	} {
+		if got := img.RGBAAt(p.X, p.Y); got != want {
+			t.Errorf("%v is %v, want %v", p, got, want)
+		}
+	}
+	// What is updated while hidden is there on the way back.
+	other := newWindow(t, d, newRecorder())
+	must(t, other.Show(image.Rect(0, 0, 640, 480), plain(640, 480, green)))
+	must(t, w.Update(image.Pt(0, 0), plain(40, 16, blue)))
+	must(t, other.Hide())
+	must(t, w.Sync())
+	if got := s.Pixel(51, 51); got != blue {
+		t.Errorf("updated while covered: %v", got)
+	}
+	for name, err := range map[string]error{
+		"outside":     w.Update(image.Pt(290, 0), plain(40, 16, blue)),
+		"negative":    w.Update(image.Pt(-1, 0), plain(40, 16, blue)),
+		"broken":      w.Update(image.Point{}, &Picture{W: 3, H: 3, Pix: make([]byte, 35)}),
+		"nil":         w.Update(image.Point{}, nil),
+		"other size":  w.Show(image.Rect(0, 0, 5, 5), plain(5, 6, red)),
+		"nil picture": w.Show(image.Rect(0, 0, 5, 5), nil),
+		"far away":    w.Show(image.Rect(40000, 0, 40005, 5), plain(5, 5, red)),
+	} {
+		if err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+	must(t, w.Sync())
+}
+
+func TestDepths(t *testing.T) {
+	for _, depth := range []int{16, 30} {
+		t.Run(fmt.Sprint(depth), func(t *testing.T) {
+			s := xtest.Start(t, "", xtest.Options{Width: 640, Height: 480, Depth: depth})
+			d := open(t, s)
+			w := newWindow(t, d, newRecorder())
+			// An odd width, so that rows of 16-bit pixels need padding, and
+			// more than one strip.
+			must(t, w.Show(image.Rect(10, 10, 571, 410), plain(561, 400, red)))
+			must(t, w.Update(image.Pt(3, 3), plain(7, 5, blue)))
+			must(t, w.Sync())
+			img, err := w.OnScreen()
+			must(t, err)
+			for p, want := range map[image.Point]color.RGBA{
+				{2, 3}: red, {3, 3}: blue, {9, 7}: blue, {10, 7}: red, {560, 399}: red, {0, 0}: red,
+			} {
+				if got := img.RGBAAt(p.X, p.Y); !xtest.Near(got, want, 8) {
+					t.Errorf("%v is %v, want %v", p, got, want)
+				}
+				if got := s.Pixel(p.X+10, p.Y+10); !xtest.Near(got, want, 8) {
+					t.Errorf("on screen %v is %v, want %v", p, got, want)
+				}
+			}
+		})
+	}
+}
+
+func TestServerGoes(t *testing.T) {
+	s := xtest.Start(t, "", xtest.Options{})
+	d := open(t, s)
+	w := newWindow(t, d, newRecorder())
+	must(t, w.Show(image.Rect(0, 0, 380, 260), plain(380, 260, red)))
+	s.Kill()
+	select {
+	case <-d.Done():
+	case <-time.After(xtest.Patience):
+		t.Fatal("the end of the server went unnoticed")
+	}
+	for name, err := range map[string]error{
+		"Show":   w.Show(image.Rect(0, 0, 380, 260), plain(380, 260, red)),
+		"Update": w.Update(image.Point{}, plain(38, 26, red)),
+		"Hide":   w.Hide(),
+		"Sync":   w.Sync(),
+		"Copy":   d.Copy("x"),
+	} {
+		if !errors.Is(err, ErrClosed) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := w.OnScreen(); !errors.Is(err, ErrClosed) {
+		t.Errorf("OnScreen: %v", err)
+	}
+	if _, err := d.New(newRecorder()); !errors.Is(err, ErrClosed) {
+		t.Errorf("New: %v", err)
+	}
+	if m := d.Monitors(); len(m) != 1 {
+		t.Errorf("Monitors: %v", m)
+	}
+	d.Active()
+	must(t, w.Close())
+	must(t, d.Close())
+}
+
+// TestIdle measures the processor time of a second in which nothing happens.
+func TestIdle(t *testing.T) {
+	s := xtest.Start(t, "openbox", xtest.Options{})
+	d := open(t, s)
+	w := newWindow(t, d, newRecorder())
+	must(t, w.Show(image.Rect(0, 0, 380, 260), plain(380, 260, red)))
+	must(t, w.Sync())
+	used := func() time.Duration {
+		var u syscall.Rusage
+		must(t, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
+		return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	}
+	runtime.GC()
+	before := used()
+	<-time.After(time.Second)
+	idle := used() - before
+	t.Logf("idle: %v in a second", idle)
+	if idle > 10*time.Millisecond {
+		t.Errorf("%v of processor time in a second of doing nothing", idle)
+	}
+}
+
+// TestShowSpeed reports how long a picture takes from Show until the server has
+// it; the bound is generous, it is there for a mistake, not for a busy machine.
+func TestShowSpeed(t *testing.T) {
+	s := xtest.Start(t, "openbox", xtest.Options{})
+	d := open(t, s)
+	w := newWindow(t, d, newRecorder())
+	for _, size := range []image.Point{{380, 260}, {760, 520}} {
+		pic := plain(size.X, size.Y, green)
+		var told, had []time.Duration
+		for range 200 {
+			start := time.Now()
+			must(t, w.Show(image.Rectangle{Max: size}.Add(image.Pt(300, 200)), pic))
+			told = append(told, time.Since(start))
+			must(t, w.Sync())
+			had = append(had, time.Since(start))
+			must(t, w.Hide())
+			must(t, w.Sync())
+		}
+		slices.Sort(told)
+		slices.Sort(had)
+		t.Logf("%v: Show p50 %v p99 %v; with Sync p50 %v p99 %v", size, told[100], told[198], had[100], had[198])
+		if had[100] > 25*time.Millisecond {
+			t.Errorf("%v: p50 %v", size, had[100])
+		}
+	}
+	start := time.Now()
+	for range 100 {
+		d.Monitors()
+		d.Active()
+	}
+	t.Logf("Monitors and Active: %v", time.Since(start)/100)
+}

@@ -1,0 +1,141 @@
+package xtest
+
+import (
+	"encoding/binary"
+	"errors"
+	"image"
+	"image/color"
+	"math/bits"
+	"time"
+
+	"github.com/jezek/xgb/xproto"
+)
+
+// Screenshot is what the whole screen shows now.
+func (s *Server) Screenshot() *image.RGBA {
+	s.t.Helper()
+	p := s.Size()
+	return s.Crop(image.Rect(0, 0, p.X, p.Y))
+}
+
+// Crop is what a part of the screen shows now. Its bounds are r.
+func (s *Server) Crop(r image.Rectangle) *image.RGBA {
+	s.t.Helper()
+	img, err := s.crop(r)
+	if err != nil {
+		s.t.Fatalf("xtest: picture of the screen: %v", err)
+	}
+	return img
+}
+
+func (s *Server) crop(r image.Rectangle) (*image.RGBA, error) {
+	p := s.Size()
+	r = r.Intersect(image.Rect(0, 0, p.X, p.Y))
+	if r.Empty() {
+		return nil, errors.New("outside the screen")
+	}
+	rep, err := xproto.GetImage(s.conn, xproto.ImageFormatZPixmap, xproto.Drawable(s.root),
+		int16(r.Min.X), int16(r.Min.Y), uint16(r.Dx()), uint16(r.Dy()), ^uint32(0)).Reply()
+	if err != nil {
+		return nil, err
+	}
+	var v xproto.VisualInfo
+	for _, d := range s.setup.DefaultScreen(s.conn).AllowedDepths {
+		for _, vi := range d.Visuals {
+			if vi.VisualId == rep.Visual || rep.Visual == 0 && vi.VisualId == s.setup.DefaultScreen(s.conn).RootVisual {
+				v = vi
+			}
+		}
+	}
+	bytes := 4
+	for _, f := range s.setup.PixmapFormats {
+		if f.Depth == rep.Depth {
+			bytes = int(f.BitsPerPixel) / 8
+		}
+	}
+	stride := (r.Dx()*bytes + 3) &^ 3
+	img := image.NewRGBA(r)
+	for y := range r.Dy() {
+		for x := range r.Dx() {
+			at := y*stride + x*bytes
+			var px uint32
+			if bytes == 2 {
+				px = uint32(binary.LittleEndian.Uint16(rep.Data[at:]))
+			} else {
+				px = binary.LittleEndian.Uint32(rep.Data[at:])
+			}
+			o := img.PixOffset(r.Min.X+x, r.Min.Y+y)
+			img.Pix[o], img.Pix[o+1], img.Pix[o+2], img.Pix[o+3] =
+				part(px, v.RedMask), part(px, v.GreenMask), part(px, v.BlueMask), 255
+		}
+	}
+	return img, nil
+}
+
+// part stretches the bits under mask to 0..255.
+func part(px, mask uint32) uint8 {
+	if mask == 0 {
+		return 0
+	}
+	top := mask >> bits.TrailingZeros32(mask)
+	return uint8((px & mask) >> bits.TrailingZeros32(mask) * 255 / top)
+}
+
+// Pixel is the colour of one place of the screen.
+func (s *Server) Pixel(x, y int) color.RGBA {
+	s.t.Helper()
+	return s.Crop(image.Rect(x, y, x+1, y+1)).RGBAAt(x, y)
+}
+
+// Near reports whether two colours differ by at most tolerance in every part.
+func Near(a, b color.RGBA, tolerance int) bool {
+	d := func(x, y uint8) bool { return max(int(x), int(y))-min(int(x), int(y)) <= tolerance }
+	return d(a.R, b.R) && d(a.G, b.G) && d(a.B, b.B)
+}
+
+// WaitPixel waits until a place of the screen has a colour (give or take 10,
+// for screens with fewer bits), and fails the test if it never does.
+func (s *Server) WaitPixel(x, y int, want color.RGBA) {
+	s.t.Helper()
+	var got color.RGBA
+	s.Until("a pixel gets its colour", func() bool {
+		got = s.Pixel(x, y)
+		return Near(got, want, 10)
+	}, func() []any { return []any{"place", image.Pt(x, y), "has", got, "want", want} })
+}
+
+// Until asks again and again, a few milliseconds apart, until ok answers true;
+// it fails the test after Patience. It is for what other programs do, of which
+// no event tells.
+func (s *Server) Until(what string, ok func() bool, more ...func() []any) {
+	s.t.Helper()
+	stop := time.NewTimer(Patience)
+	defer stop.Stop()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !ok() {
+		select {
+		case <-tick.C:
+		case <-stop.C:
+			args := []any{"never:", what}
+			for _, m := range more {
+				args = append(args, m()...)
+			}
+			s.t.Fatal(args...)
+		}
+	}
+}
+
+// WaitProperty waits until the root window has a property of that name, such
+// as a window manager sets when it is ready.
+func (s *Server) WaitProperty(name string) {
+	s.t.Helper()
+	a, err := xproto.InternAtom(s.conn, false, uint16(len(name)), name).Reply()
+	if err != nil {
+		s.t.Fatalf("xtest: %v", err)
+	}
+	s.Until("property "+name, func() bool {
+		r, err := xproto.GetProperty(s.conn, false, s.root, a.Atom, xproto.GetPropertyTypeAny, 0, 1).Reply()
+		return err == nil && r.Format != 0
+	})
+}

@@ -1,0 +1,110 @@
+package xtest
+
+import (
+	"image"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/jezek/xgb/xproto"
+)
+
+// Move puts the pointer at a place of the screen.
+func (s *Server) Move(x, y int) {
+	s.t.Helper()
+	s.Run("xdotool", "mousemove", strconv.Itoa(x), strconv.Itoa(y))
+}
+
+// Click presses and releases a button (1 left, 2 middle, 3 right, 4 and 5 the
+// wheel) at a place of the screen.
+func (s *Server) Click(x, y, button int) {
+	s.t.Helper()
+	s.Run("xdotool", "mousemove", strconv.Itoa(x), strconv.Itoa(y), "click", strconv.Itoa(button))
+}
+
+// Type types text to whatever has the keyboard, one key after the other, delay
+// milliseconds apart, and returns when all were sent.
+func (s *Server) Type(text string, delay int) {
+	s.t.Helper()
+	s.Run("xdotool", "type", "--delay", strconv.Itoa(delay), "--", text)
+}
+
+// Key presses keys by their X names, such as "Return" or "ctrl+c".
+func (s *Server) Key(names ...string) {
+	s.t.Helper()
+	s.Run("xdotool", append([]string{"key", "--"}, names...)...)
+}
+
+// FindWindow waits for a visible window whose title matches the pattern and
+// returns its id.
+func (s *Server) FindWindow(title string) string {
+	s.t.Helper()
+	return strings.Fields(s.Run("xdotool", "search", "--sync", "--onlyvisible", "--name", title))[0]
+}
+
+// FocusedWindow is the id of the window that has the keyboard; 0 and 1 stand
+// for none and "where the pointer is".
+func (s *Server) FocusedWindow() uint32 {
+	s.t.Helper()
+	r, err := xproto.GetInputFocus(s.conn).Reply()
+	if err != nil {
+		s.t.Fatalf("xtest: %v", err)
+	}
+	return uint32(r.Focus)
+}
+
+// Terminal is an xterm that writes every key it gets into a file.
+type Terminal struct {
+	// ID is the window's id for xdotool and wmctrl.
+	ID   string
+	s    *Server
+	file string
+}
+
+// Terminal opens a terminal over r and returns when it has the keyboard and
+// takes keys.
+func (s *Server) Terminal(r image.Rectangle) *Terminal {
+	s.t.Helper()
+	f, err := os.CreateTemp(s.Dir, "keys")
+	if err != nil {
+		s.t.Fatalf("xtest: %v", err)
+	}
+	f.Close()
+	term := &Terminal{s: s, file: f.Name()}
+	title := "terminal-" + filepath.Base(f.Name())
+	// Raw, so that every key counts at once and none is an editing key.
+	s.Spawn("xterm", "-T", title, "-geometry", "40x10+"+strconv.Itoa(r.Min.X)+"+"+strconv.Itoa(r.Min.Y),
+		"-e", "sh", "-c", `stty raw -echo && : >"$1".ready && exec cat >"$1"`, "sh", f.Name())
+	term.ID = s.FindWindow("^" + title + "$")
+	s.Until("terminal ready", func() bool { _, err := os.Stat(f.Name() + ".ready"); return err == nil })
+	s.Run("xdotool", "windowsize", "--sync", term.ID, strconv.Itoa(r.Dx()), strconv.Itoa(r.Dy()))
+	term.Focus()
+	return term
+}
+
+// Focus gives the terminal the keyboard.
+func (term *Terminal) Focus() {
+	term.s.t.Helper()
+	term.s.Run("xdotool", "windowfocus", "--sync", term.ID)
+}
+
+// Text is what was typed into the terminal until now.
+func (term *Terminal) Text() string {
+	b, err := os.ReadFile(term.file)
+	if err != nil {
+		term.s.t.Fatalf("xtest: %v", err)
+	}
+	return string(b)
+}
+
+// WaitText waits until the terminal has exactly this text and fails the test if
+// it never does.
+func (term *Terminal) WaitText(want string) {
+	term.s.t.Helper()
+	var got string
+	term.s.Until("the terminal gets all keys", func() bool {
+		got = term.Text()
+		return got == want
+	}, func() []any { return []any{len(got), "of", len(want), "keys came:", got} })
+}

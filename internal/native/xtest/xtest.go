@@ -1,0 +1,288 @@
+// Package xtest gives tests an X server of their own: Xvfb on a free display, a
+// window manager when asked for, and hands and eyes on it (xdotool, pictures of
+// the screen, a terminal that notes every key).
+//
+// It serves tests only. Every process it starts belongs to the test that asked
+// for it and is ended by its own id when that test ends, also when it failed.
+// Nothing of the user's own session is touched or read: home, configuration and
+// runtime folders are temporary ones and there is no D-Bus session.
+package xtest
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jezek/xgb"
+	"github.com/jezek/xgb/xproto"
+)
+
+// Patience is how long the helpers wait for anything before they fail the test.
+const Patience = 20 * time.Second
+
+// Options say what the screen looks like. The zero value is 1280x800 at 24 bits.
+type Options struct {
+	Width, Height int
+	Depth         int // 16, 24 or 30
+	// DPI becomes the resource Xft.dpi; 0 leaves it unset.
+	DPI int
+	// Env is added to the environment of everything started on this server.
+	Env []string
+}
+
+// Server is one running X server.
+type Server struct {
+	// Display is what DISPLAY has to be, such as ":12".
+	Display string
+	// Dir is a temporary folder of this server: the home of its programs.
+	Dir string
+
+	t     testing.TB
+	env   []string
+	xvfb  *exec.Cmd
+	mu    sync.Mutex
+	conn  *xgb.Conn
+	root  xproto.Window
+	setup *xproto.SetupInfo
+}
+
+// Start brings up an X server and, unless wm is empty, the window manager of
+// that name ("openbox", "xfwm4"), and returns when both are ready.
+func Start(t testing.TB, wm string, o Options) *Server {
+	t.Helper()
+	s, err := start(t, t.TempDir(), o, t.Cleanup)
+	if err != nil {
+		t.Fatalf("xtest: %v", err)
+	}
+	if wm != "" {
+		s.startManager(wm)
+	}
+	return s
+}
+
+// quiet keeps the X library from writing on the test's output when a server
+// ends before its clients.
+var quiet = sync.OnceFunc(func() { xgb.Logger.SetOutput(io.Discard) })
+
+func start(t testing.TB, dir string, o Options, cleanup func(func())) (*Server, error) {
+	quiet()
+	if o.Width == 0 {
+		o.Width, o.Height = 1280, 800
+	}
+	if o.Depth == 0 {
+		o.Depth = 24
+	}
+	s := &Server{t: t, Dir: dir}
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	cmd := exec.Command("Xvfb", "-displayfd", "3", "-screen", "0",
+		fmt.Sprintf("%dx%dx%d", o.Width, o.Height, o.Depth), "-nolisten", "tcp", "-noreset")
+	cmd.ExtraFiles = []*os.File{w}
+	cmd.SysProcAttr = child()
+	var log bytes.Buffer
+	cmd.Stderr = &log
+	if err := cmd.Start(); err != nil {
+		w.Close()
+		return nil, err
+	}
+	w.Close()
+	cleanup(func() { end(cmd) })
+	s.xvfb = cmd
+	r.SetReadDeadline(time.Now().Add(Patience))
+	line, err := bufio.NewReader(r).ReadString('\n')
+	if err != nil {
+		return nil, fmt.Errorf("Xvfb does not come up: %v\n%s", err, log.String())
+	}
+	s.Display = ":" + strings.TrimSpace(line)
+	s.env = environment(s.Display, dir, o.Env)
+	// An empty file of our own: clients must not look into the user's.
+	if err := os.WriteFile(filepath.Join(dir, ".Xauthority"), nil, 0o600); err != nil {
+		return nil, err
+	}
+	if s.conn, err = xgb.NewConnDisplay(s.Display); err != nil {
+		return nil, err
+	}
+	cleanup(s.conn.Close)
+	s.setup = xproto.Setup(s.conn)
+	s.root = s.setup.DefaultScreen(s.conn).Root
+	if o.DPI != 0 {
+		v := "Xft.dpi:\t" + strconv.Itoa(o.DPI) + "\n"
+		err = xproto.ChangePropertyChecked(s.conn, xproto.PropModeReplace, s.root, xproto.AtomResourceManager,
+			xproto.AtomString, 8, uint32(len(v)), []byte(v)).Check()
+	}
+	return s, err
+}
+
+// environment leaves out everything that would lead to the user's own session.
+func environment(display, dir string, more []string) []string {
+	drop := []string{"DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET", "XAUTHORITY", "HOME", "XDG_", "DBUS_", "GTK_", "QT_", "SESSION_MANAGER", "DESKTOP_"}
+	var env []string
+	for _, e := range os.Environ() {
+		keep := true
+		for _, d := range drop {
+			keep = keep && !strings.HasPrefix(e, d)
+		}
+		if keep {
+			env = append(env, e)
+		}
+	}
+	env = append(env,
+		"DISPLAY="+display,
+		"HOME="+dir,
+		"XAUTHORITY="+filepath.Join(dir, ".Xauthority"),
+		"XDG_CONFIG_HOME="+filepath.Join(dir, "config"),
+		"XDG_CACHE_HOME="+filepath.Join(dir, "cache"),
+		"XDG_DATA_HOME="+filepath.Join(dir, "data"),
+		"XDG_RUNTIME_DIR="+dir,
+		// No bus at all, so that no program starts one that outlives it.
+		"DBUS_SESSION_BUS_ADDRESS=disabled:",
+		"NO_AT_BRIDGE=1",
+	)
+	return append(env, more...)
+}
+
+func (s *Server) startManager(wm string) {
+	s.t.Helper()
+	var args []string
+	if wm == "xfwm4" {
+		// It reads its settings through D-Bus and does not start without one.
+		s.Bus()
+		args = append(args, "--compositor=off", "--vblank=off")
+	}
+	s.Spawn(wm, args...)
+	s.WaitProperty("_NET_SUPPORTING_WM_CHECK")
+	s.Until("window manager takes windows", s.managed)
+}
+
+// managed reports whether a window that is opened now gets managed. openbox
+// says that it is there some time before that, and never looks again at windows
+// opened in between.
+func (s *Server) managed() bool {
+	id, err := xproto.NewWindowId(s.conn)
+	if err != nil {
+		return false
+	}
+	sc := s.setup.DefaultScreen(s.conn)
+	xproto.CreateWindow(s.conn, sc.RootDepth, id, s.root, 0, 0, 8, 8, 0, xproto.WindowClassInputOutput, sc.RootVisual, 0, nil)
+	xproto.MapWindow(s.conn, id)
+	defer xproto.DestroyWindow(s.conn, id)
+	stop := time.NewTimer(100 * time.Millisecond)
+	defer stop.Stop()
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if r, err := xproto.QueryTree(s.conn, id).Reply(); err == nil && r.Parent != s.root {
+			return true // it has got a frame
+		}
+		select {
+		case <-tick.C:
+		case <-stop.C:
+			return false
+		}
+	}
+}
+
+// Bus starts a private D-Bus session for everything started from now on, and
+// returns its address.
+func (s *Server) Bus() string {
+	s.t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		s.t.Fatalf("xtest: %v", err)
+	}
+	defer r.Close()
+	cmd := s.Command("dbus-daemon", "--session", "--nofork", "--nopidfile", "--print-address=3")
+	cmd.ExtraFiles = []*os.File{w}
+	err = cmd.Start()
+	w.Close()
+	if err != nil {
+		s.t.Fatalf("dbus-daemon: %v", err)
+	}
+	s.t.Cleanup(func() { end(cmd) })
+	r.SetReadDeadline(time.Now().Add(Patience))
+	line, err := bufio.NewReader(r).ReadString('\n')
+	if err != nil {
+		s.t.Fatalf("dbus-daemon does not come up: %v", err)
+	}
+	address := strings.TrimSpace(line)
+	s.env = append(s.env, "DBUS_SESSION_BUS_ADDRESS="+address)
+	return address
+}
+
+// Env is the environment for programs on this server.
+func (s *Server) Env() []string { return append([]string(nil), s.env...) }
+
+// Command is a program on this server, not yet started.
+func (s *Server) Command(name string, args ...string) *exec.Cmd {
+	cmd := exec.Command(name, args...)
+	cmd.Env = s.Env()
+	cmd.Dir = s.Dir
+	cmd.SysProcAttr = child()
+	return cmd
+}
+
+// Run runs a program to its end and returns what it wrote; an error or more
+// than Patience fails the test.
+func (s *Server) Run(name string, args ...string) string {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 3*Patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Env, cmd.Dir, cmd.SysProcAttr = s.Env(), s.Dir, child()
+	cmd.WaitDelay = time.Second // a child that keeps the output open
+	out, err := cmd.CombinedOutput()
+	if err != nil && !errors.Is(err, exec.ErrWaitDelay) {
+		s.t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+// Spawn starts a program that is ended with the test.
+func (s *Server) Spawn(name string, args ...string) *exec.Cmd {
+	s.t.Helper()
+	cmd := s.Command(name, args...)
+	if err := cmd.Start(); err != nil {
+		s.t.Fatalf("%s: %v", name, err)
+	}
+	s.t.Cleanup(func() { end(cmd) })
+	return cmd
+}
+
+// Kill ends the X server at once, as when a session is closed under a program.
+func (s *Server) Kill() {
+	s.xvfb.Process.Kill()
+	s.xvfb.Wait()
+}
+
+// end asks a program to go, and makes it go after a while.
+func end(cmd *exec.Cmd) {
+	if cmd.ProcessState != nil {
+		return
+	}
+	cmd.Process.Signal(syscall.SIGTERM)
+	hard := time.AfterFunc(5*time.Second, func() { cmd.Process.Kill() })
+	defer hard.Stop()
+	cmd.Wait()
+}
+
+// Size is the size of the screen.
+func (s *Server) Size() image.Point {
+	sc := s.setup.DefaultScreen(s.conn)
+	return image.Pt(int(sc.WidthInPixels), int(sc.HeightInPixels))
+}

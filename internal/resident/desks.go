@@ -1,0 +1,243 @@
+package resident
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"sync"
+	"time"
+
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/hub"
+	"wiebelt/internal/instance"
+	"wiebelt/internal/native/browser"
+)
+
+// paintedIn is how long the windows program may take until something is on
+// screen; one that shows nothing is ended (corrections.md 11), generously, since
+// the first start on a slow machine loads much.
+const paintedIn = 15 * time.Second
+
+// desks knows the windows program: starts it when somebody asks for a window and
+// talks to it while it runs. Its methods may be called from anywhere.
+type desks struct {
+	r       *Resident
+	mu      sync.Mutex
+	conns   map[*instance.Conn]chan outgoing
+	process *os.Process
+	want    string // the window that the next connection opens
+	said    bool   // that it is missing was said already
+}
+
+type outgoing struct {
+	kind string
+	msg  any
+}
+
+func newDesks(r *Resident) *desks { return &desks{r: r, conns: map[*instance.Conn]chan outgoing{}} }
+
+// path is the windows program in our own folder, "" if it is not there. It is
+// never looked for anywhere else.
+func (d *desks) path() string {
+	name := "wiebelt-desk"
+	if runtime.GOOS == "windows" {
+		name += ".exe"
+	}
+	p := filepath.Join(own(), name)
+	if info, err := os.Stat(p); err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	return p
+}
+
+// show brings up a window, starting the program if it does not run.
+func (d *desks) show(window string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.conns) > 0 {
+		for _, out := range d.conns {
+			queue(out, outgoing{deskapi.KindShow, deskapi.Show{Window: window}})
+		}
+		return
+	}
+	d.want = window
+	if d.process != nil {
+		return // it is on its way
+	}
+	exe := d.path()
+	if exe == "" {
+		if !d.said {
+			d.r.o.Log.Warn("the windows program is not installed")
+			d.said = true
+		}
+		return
+	}
+	args := []string{"--window", window}
+	if d.r.o.ProfileDir != "" {
+		args = append(args, "--profile", d.r.o.ProfileDir)
+	}
+	cmd := exec.Command(exe, args...)
+	// The scale that cards use; Fyne would find another one by itself.
+	scale := d.r.display.Monitors()[0].Scale
+	cmd.Env = append(os.Environ(), "FYNE_DISABLE_DPI_DETECTION=1", "FYNE_SCALE="+strconv.FormatFloat(float64(scale), 'f', 2, 32))
+	if err := cmd.Start(); err != nil {
+		d.r.o.Log.Error("the windows program does not start", "why", err)
+		return
+	}
+	d.process = cmd.Process
+	go func() {
+		err := cmd.Wait()
+		d.mu.Lock()
+		d.process = nil
+		d.mu.Unlock()
+		if err != nil {
+			d.r.o.Log.Warn("the windows program ended badly", "why", err)
+		}
+	}()
+}
+
+// end takes the windows program down with the resident.
+func (d *desks) end() { d.send(deskapi.KindQuit, nil) }
+
+// send tells every open windows program something. It never blocks.
+func (d *desks) send(kind string, msg any) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, out := range d.conns {
+		queue(out, outgoing{kind, msg})
+	}
+}
+
+func queue(out chan outgoing, m outgoing) {
+	select {
+	case out <- m:
+	default: // it does not read; what it misses it can read from the history
+	}
+}
+
+// serve talks to one windows program until it ends or ctx does.
+func (d *desks) serve(ctx context.Context, c *instance.Conn) {
+	ctx, cancel := context.WithCancel(ctx)
+	var work sync.WaitGroup
+	defer work.Wait()
+	defer cancel()
+	out := make(chan outgoing, 64)
+	d.mu.Lock()
+	d.conns[c] = out
+	window := first(d.want, deskapi.WindowCalls)
+	d.mu.Unlock()
+	defer func() {
+		d.mu.Lock()
+		delete(d.conns, c)
+		d.mu.Unlock()
+	}()
+	if err := c.Send(deskapi.KindWelcome, d.welcome(window)); err != nil {
+		return
+	}
+	late := time.AfterFunc(paintedIn, func() {
+		d.r.o.Log.Error("the windows program shows nothing and is ended")
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if d.process != nil {
+			_ = d.process.Kill()
+		}
+	})
+	defer late.Stop()
+	work.Go(func() {
+		for {
+			select {
+			case m := <-out:
+				if c.Send(m.kind, m.msg) != nil {
+					_ = c.Close()
+					return
+				}
+			case <-ctx.Done():
+				_ = c.Send(deskapi.KindQuit, nil)
+				_ = c.Close()
+				return
+			}
+		}
+	})
+	for {
+		kind, raw, err := c.Receive()
+		if err != nil {
+			return
+		}
+		switch kind {
+		case deskapi.KindPainted:
+			late.Stop()
+		default:
+			d.handle(ctx, &work, out, kind, raw)
+		}
+	}
+}
+
+func (d *desks) welcome(window string) deskapi.Welcome {
+	s := d.r.o.Settings
+	w := deskapi.Welcome{Language: string(d.r.lang), Theme: s.UI.Theme, FileWord: s.UI.FileWord, Window: window, Status: d.r.status()}
+	if d.r.store != nil && s.History.Keep != "off" {
+		w.History = d.r.historyPath()
+	}
+	if d.r.o.Demo != nil {
+		w.Demo = d.r.o.Demo.Calls(d.r.lang)
+	}
+	return w
+}
+
+// handle does what the windows program asks for. Nothing here blocks its
+// connection.
+func (d *desks) handle(ctx context.Context, work *sync.WaitGroup, out chan outgoing, kind string, raw json.RawMessage) {
+	switch kind {
+	case deskapi.KindPlay:
+		var m deskapi.Play
+		if json.Unmarshal(raw, &m) != nil || d.r.o.Demo == nil {
+			return
+		}
+		work.Go(func() { queue(out, outgoing{deskapi.KindPlayed, d.r.o.Demo.Play(ctx, m.ID, d.r.lang)}) })
+	case deskapi.KindOpen:
+		var m deskapi.Open
+		if json.Unmarshal(raw, &m) == nil {
+			work.Go(func() { d.r.openEntry(ctx, m.Entry) })
+		}
+	case deskapi.KindCopy:
+		var m deskapi.Copy
+		if json.Unmarshal(raw, &m) == nil && len(m.Text) <= 200 {
+			if err := d.r.display.Copy(m.Text); err != nil {
+				d.r.o.Log.Warn("not copied", "why", err)
+			}
+		}
+	}
+}
+
+// openEntry opens the file of a call of the history, its link checked anew.
+func (r *Resident) openEntry(ctx context.Context, id int64) {
+	if r.store == nil {
+		return
+	}
+	e, err := r.store.Get(ctx, id)
+	if err != nil || e.Link == "" {
+		return
+	}
+	hubURL := r.o.Settings.Hub.HubURL
+	if r.o.Hub != nil {
+		hubURL = r.o.Hub.HubURL
+	}
+	links, err := hub.NewLinks(hubURL)
+	if err != nil {
+		return
+	}
+	address, err := links.Check(e.Link)
+	if err != nil {
+		r.o.Log.Warn("a link of the history is not opened", "why", err)
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	if err := browser.Open(ctx, address); err != nil {
+		r.o.Log.Warn("browser not started")
+	}
+}

@@ -1,0 +1,90 @@
+package resident
+
+import (
+	"context"
+	"time"
+
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/instance"
+	"wiebelt/internal/native/tray"
+	"wiebelt/internal/text"
+)
+
+// Entries of the tray's menu.
+const (
+	menuCalls = "calls"
+	menuDemo  = "demo"
+	menuQuit  = "quit"
+)
+
+var icons = map[Health]tray.State{
+	Ready: tray.Ready, HubGone: tray.HubGone, LinkLost: tray.LinkLost,
+	CredentialsRefused: tray.CredentialsRefused, NotSetUp: tray.NotSetUp,
+}
+
+// tell keeps tray and windows up to date with the engine. It works only when
+// something has changed, and once after midnight.
+func (r *Resident) tell(ctx context.Context) {
+	watch := r.engine.Watch()
+	for {
+		r.changed()
+		now := time.Now()
+		midnight := time.Date(now.Year(), now.Month(), now.Day()+1, 0, 0, 1, 0, now.Location())
+		t := time.NewTimer(time.Until(midnight))
+		select {
+		case <-ctx.Done():
+			t.Stop()
+			r.desks.end()
+			return
+		case _, more := <-watch:
+			if !more {
+				watch = nil
+			}
+		case <-t.C:
+		}
+		t.Stop()
+	}
+}
+
+// changed shows the state as it is now.
+func (r *Resident) changed() {
+	if r.tray == nil {
+		return
+	}
+	s := r.engine.Snapshot()
+	health, sentence := r.facts.assess(s, r.lang, r.o.Settings.Support.Contact, time.Now())
+	m := tray.Model{State: icons[health], Sentence: sentence, Items: []tray.Item{
+		{ID: "status", Title: sentence, Disabled: true},
+		{ID: "last", Title: lastCall(s, r.lang), Disabled: true},
+		{Separator: true},
+	}}
+	if r.desks.path() != "" {
+		m.Items = append(m.Items, tray.Item{ID: menuCalls, Title: r.lang.T(text.StatusMenuCalls)})
+		if r.o.Demo != nil {
+			m.Items = append(m.Items, tray.Item{ID: menuDemo, Title: r.lang.T(text.StatusMenuDemo)})
+		}
+	}
+	m.Items = append(m.Items, tray.Item{ID: menuQuit, Title: r.lang.T(text.StatusMenuQuit)})
+	r.tray.Set(m)
+	r.desks.send(deskapi.KindStatus, deskapi.Status{OK: health == Ready, Sentence: sentence})
+}
+
+func (r *Resident) status() deskapi.Status {
+	health, sentence := r.facts.assess(r.engine.Snapshot(), r.lang, r.o.Settings.Support.Contact, time.Now())
+	return deskapi.Status{OK: health == Ready, Sentence: sentence}
+}
+
+func (r *Resident) chosen(id string) {
+	switch id {
+	case menuCalls:
+		r.desks.show(deskapi.WindowCalls)
+	case menuDemo:
+		r.desks.show(deskapi.WindowDemo)
+	case menuQuit:
+		// Whoever quits means it: calls start nothing until the next log-on.
+		if err := instance.MarkQuit(r.inst); err != nil {
+			r.o.Log.Warn("quit was not noted", "why", err)
+		}
+		r.stop()
+	}
+}

@@ -1,0 +1,402 @@
+// Package resident puts the resident part of Wiebelt together: engine, cards,
+// ways in, tray, history and the socket for the programs around it. It decides
+// nothing about calls; it connects those who do, starts them and ends them in
+// order.
+package resident
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"wiebelt/assets"
+	"wiebelt/internal/call"
+	"wiebelt/internal/companion"
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/history"
+	"wiebelt/internal/hub"
+	"wiebelt/internal/instance"
+	"wiebelt/internal/native/browser"
+	"wiebelt/internal/native/tray"
+	"wiebelt/internal/native/window"
+	"wiebelt/internal/phone"
+	"wiebelt/internal/profile"
+	"wiebelt/internal/secret"
+	"wiebelt/internal/settings"
+	"wiebelt/internal/softphone/baresip"
+	"wiebelt/internal/softphone/listener"
+	"wiebelt/internal/text"
+	"wiebelt/internal/ui/card"
+)
+
+// SocketName is the name of the socket in the runtime folder.
+const SocketName = "wiebelt.sock"
+
+// Options is what a resident is started with.
+type Options struct {
+	Dirs            profile.Dirs
+	ProfileDir      string // as given on the command line, for the programs we start
+	Settings        *settings.Settings
+	Version, Commit string
+	Log             *slog.Logger
+	// ShowCalls opens the calls window once everything runs, where there is no
+	// tray to reach it from.
+	ShowCalls bool
+	// AnyPort has the listener take any free port: for the demo, which must not
+	// stand in the way of the real one.
+	AnyPort bool
+	// Hub replaces the configured hub, for the demo.
+	Hub *HubOverride
+	// Demo plays the demo's calls for its window; nil outside the demo.
+	Demo Demo
+	// Painted is told of every card that came on screen.
+	Painted func(card.Painted)
+	// DemoWindow opens the demo's window once everything runs.
+	DemoWindow bool
+	// Ready is called once calls are taken, on a goroutine of its own, with the
+	// listener's port and tokens, and whether there are windows to be opened.
+	Ready func(ctx context.Context, port int, tokens secret.Tokens, desk bool)
+}
+
+// HubOverride is a hub with its credentials.
+type HubOverride struct{ BaseURL, HubURL, ClientID, OrganisationCode, Secret string }
+
+// Demo is what the demo's window needs.
+type Demo interface {
+	Calls(text.Language) []deskapi.DemoCall
+	Play(ctx context.Context, id string, l text.Language) deskapi.Played
+}
+
+// Instance describes where the programs of a profile meet.
+func Instance(dirs profile.Dirs, version, commit string, log *slog.Logger) (instance.Config, error) {
+	socket, err := dirs.SocketPath(SocketName)
+	if err != nil {
+		return instance.Config{}, err
+	}
+	return instance.Config{RunDir: dirs.Run, SocketPath: socket, Version: version, Build: commit, Log: log}, nil
+}
+
+// Resident is a running resident.
+type Resident struct {
+	o       Options
+	lang    text.Language
+	engine  *companion.Engine
+	store   *history.Store
+	display window.Display
+	tray    *tray.Tray
+	desks   *desks
+	facts   facts
+	inst    instance.Config
+	stop    context.CancelFunc
+	ready   chan struct{}
+}
+
+// memory is how eagerly unused memory is given back: pictures of cards are
+// large and short-lived, and nothing here is in a hurry between calls.
+const memory = 40
+
+// Run runs the resident until ctx ends or the user quits. It must be called on
+// the main goroutine. instance.ErrRunning comes back when another one runs.
+func Run(ctx context.Context, o Options) error {
+	debug.SetGCPercent(memory)
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	if err := o.Dirs.Make(); err != nil {
+		return fmt.Errorf("make the folders: %w", err)
+	}
+	cfg, err := Instance(o.Dirs, o.Version, o.Commit, o.Log)
+	if err != nil {
+		return err
+	}
+	one, err := instance.Acquire(cfg)
+	if err != nil {
+		return err
+	}
+	defer one.Close()
+	instance.ClearQuit(cfg)
+	r := &Resident{o: o, lang: Language(o.Settings), inst: cfg, stop: stop, ready: make(chan struct{})}
+	return r.run(ctx, one)
+}
+
+func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
+	var err error
+	if r.display, err = window.Open(); err != nil {
+		return fmt.Errorf("%s (%w)", r.lang.T(text.StatusScreen), err)
+	}
+	defer r.display.Close()
+
+	rules, err := Rules(r.o.Settings)
+	if err != nil {
+		r.o.Log.Error("number rules", "why", err)
+		rules, _ = phone.NewRules(phone.Config{InternalDigits: 4}) // cannot fail
+	}
+	client, links := r.hub()
+	if client != nil {
+		defer client.Close()
+		client.Warm()
+	}
+
+	var work sync.WaitGroup
+	defer work.Wait()
+	defer r.stop() // before work.Wait, whichever way run ends
+
+	r.desks = newDesks(r)
+	p := companion.Params{
+		Rules: rules, CheckLink: links.Check, Clock: systemClock{}, Log: r.o.Log,
+		FullFor: r.o.Settings.Card.FullFor, AfterCall: r.o.Settings.Card.AfterCall,
+		SchemeLookup: companion.SchemeLookup(r.o.Settings.Scheme.Lookup), OutgoingOff: r.o.Settings.Card.Outgoing == "off",
+		Browse: func(ctx context.Context, a string) error {
+			ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+			defer cancel()
+			return browser.Open(ctx, a)
+		},
+	}
+	if client != nil {
+		p.Lookup = client
+	}
+	if rec := r.history(); rec != nil {
+		defer r.store.Close()
+		p.Record = rec.take
+		work.Go(func() { rec.run(ctx) })
+	}
+	r.facts.setUp = client != nil
+	r.engine = companion.New(p)
+	cards, err := card.New(r.cardConfig(), r.engine, r.display)
+	if err != nil {
+		return fmt.Errorf("make the cards: %w", err)
+	}
+	work.Go(func() { r.engine.Run(ctx) })
+	work.Go(func() { cards.Run(ctx) })
+	work.Go(func() {
+		select {
+		case <-r.display.Done():
+			r.o.Log.Error("the desktop has gone")
+			r.stop()
+		case <-ctx.Done():
+		}
+	})
+	r.waysIn(ctx, &work)
+	work.Go(func() { _ = one.Serve(ctx, r) })
+	r.tray = tray.New(tray.Params{Icons: assets.Icons, Chosen: r.chosen, Open: func() { r.desks.show(deskapi.WindowCalls) }, Log: r.o.Log})
+	work.Go(func() { r.tell(ctx) })
+	close(r.ready)
+	r.o.Log.Info("ready", "version", r.o.Version)
+	switch {
+	case r.o.DemoWindow:
+		r.desks.show(deskapi.WindowDemo)
+	case r.o.ShowCalls:
+		work.Go(func() { r.offerWayIn(ctx) })
+	}
+	r.tray.Run(ctx)
+	return nil
+}
+
+// offerWayIn opens the calls window where no tray host shows our icon.
+func (r *Resident) offerWayIn(ctx context.Context) {
+	if !tray.HasHost(ctx) {
+		r.desks.show(deskapi.WindowCalls)
+	}
+}
+
+// history opens the history and makes its writer; nil if nothing is kept or it
+// cannot be.
+func (r *Resident) history() *recorder {
+	h := r.o.Settings.History
+	store, err := history.Open(r.historyPath(), history.Keep(h.Keep), h.Days, time.Now)
+	if err != nil {
+		r.o.Log.Error("the history is not kept", "why", err)
+		return nil
+	}
+	r.store = store
+	return newRecorder(store, func() { r.desks.send(deskapi.KindHistory, nil) }, r.o.Log)
+}
+
+func (r *Resident) historyPath() string { return filepath.Join(r.o.Dirs.State, "history.db") }
+
+// hub makes the hub's client, nil while nothing is set up, and the check of deep
+// links.
+func (r *Resident) hub() (*hub.Client, *hub.Links) {
+	h := r.o.Settings.Hub
+	cfg, hubURL, err := HubConfig(r.o.Dirs, h, r.o.Log)
+	if o := r.o.Hub; o != nil {
+		cfg.BaseURL, cfg.ClientID, cfg.OrganisationCode, hubURL, err = o.BaseURL, o.ClientID, o.OrganisationCode, o.HubURL, nil
+		cfg.Scopes = ""
+		cfg.Secret = func(context.Context) (string, error) { return o.Secret, nil }
+	}
+	links, lerr := hub.NewLinks(hubURL)
+	if lerr != nil {
+		r.o.Log.Error("no customer file can be opened", "why", lerr)
+		links, _ = hub.NewLinks("")
+	}
+	if err != nil {
+		r.o.Log.Warn("not set up", "why", err)
+		return nil, links
+	}
+	client, err := hub.New(cfg)
+	if err != nil {
+		r.o.Log.Error("not set up", "why", err)
+		return nil, links
+	}
+	return client, links
+}
+
+// ErrNotSetUp says which settings are missing before anything can be looked up.
+var ErrNotSetUp = errors.New("not set up")
+
+// HubConfig turns settings into the configuration of the hub's client. The
+// secret is read from its store for every token request and kept nowhere else.
+func HubConfig(dirs profile.Dirs, h settings.Hub, log *slog.Logger) (cfg hub.Config, hubURL string, err error) {
+	cfg = hub.Config{
+		BaseURL: h.BaseURL, ClientID: h.ClientID, OrganisationCode: h.OrganisationCode, Scopes: h.ContactScope(),
+		BasicAuthEncoding: h.BasicAuthEncoding, ScopeParameter: h.ScopeParameter, RelationNumberField: h.RelationField,
+		Proxy: h.Proxy, ExtraCAFile: h.ExtraCAFile, LookupTimeout: h.LookupTimeout, Log: log,
+	}
+	if missing := h.Missing(); len(missing) > 0 {
+		return cfg, h.HubURL, fmt.Errorf("%w: %s", ErrNotSetUp, missing[0])
+	}
+	store, err := secret.Open(h.SecretStore, dirs)
+	if err != nil {
+		return cfg, h.HubURL, fmt.Errorf("hub.secret_store: %w", err)
+	}
+	ref, err := secret.Hub(h.BaseURL, h.ClientID)
+	if err != nil {
+		return cfg, h.HubURL, fmt.Errorf("%w: %w", ErrNotSetUp, err)
+	}
+	cfg.Secret = func(ctx context.Context) (string, error) { return store.Get(ctx, ref) }
+	return cfg, h.HubURL, nil
+}
+
+// Rules makes the number rules of the settings.
+func Rules(s *settings.Settings) (*phone.Rules, error) {
+	return phone.NewRules(s.NumberRules())
+}
+
+func (r *Resident) cardConfig() card.Config {
+	s := r.o.Settings
+	return card.Config{Language: r.lang, Appearance: card.Appearance(s.UI.Theme), FileWord: s.UI.FileWord,
+		Support: s.Support.Contact, Corner: card.Corner(s.Card.Corner), Monitor: s.Card.Monitor,
+		Log: r.o.Log, Painted: r.o.Painted}
+}
+
+// waysIn starts the listener and the links.
+func (r *Resident) waysIn(ctx context.Context, work *sync.WaitGroup) {
+	tokens, err := secret.Token(r.o.Dirs)
+	if err != nil {
+		r.o.Log.Error("the listener's tokens", "why", err)
+	}
+	port := 0
+	if r.o.Settings.Listener.Enabled && err == nil {
+		port = r.listen(ctx, work, tokens)
+	}
+	for _, s := range r.o.Settings.Softphones {
+		if s.Kind != "baresip" {
+			r.o.Log.Warn("this kind of softphone link is not supported", "kind", s.Kind)
+			continue
+		}
+		name := first(s.Name, s.Address)
+		r.facts.link(name, false)
+		work.Go(func() {
+			err := baresip.Run(ctx, baresip.Config{Address: s.Address, Name: name, Take: r.engine.Take, Gone: r.engine.WayGone, Log: r.o.Log,
+				State: func(st baresip.State) {
+					if r.facts.link(name, st.Phase == baresip.Connected) {
+						r.changed()
+					}
+				}})
+			if err != nil {
+				r.o.Log.Error("softphone link", "name", name, "why", err)
+			}
+		})
+	}
+	if r.o.Ready != nil {
+		work.Go(func() { r.o.Ready(ctx, port, tokens, r.desks.path() != "") })
+	}
+}
+
+func (r *Resident) listen(ctx context.Context, work *sync.WaitGroup, tokens secret.Tokens) int {
+	s := r.o.Settings.Listener
+	cfg := listener.Config{Port: s.Port, Tries: 1, SocketToken: tokens.Socket, PathToken: tokens.Path,
+		AllowedOrigins: s.AllowedOrigins, HTTP: s.HTTP, Take: r.engine.Take, Gone: r.engine.WayGone, Log: r.o.Log}
+	switch {
+	case r.o.AnyPort:
+		cfg.Port = 0
+	case r.o.Settings.Source("listener.port") == settings.Default:
+		cfg.Tries = 16 // the first start chooses; recipes hold the port from then on
+	}
+	l, err := listener.Start(ctx, cfg)
+	if err != nil {
+		r.facts.port = -s.Port
+		r.o.Log.Error("the listener does not run", "why", err)
+		return 0
+	}
+	work.Go(func() { <-ctx.Done(); l.Close() })
+	r.facts.port = l.Port()
+	if cfg.Tries > 1 {
+		if err := settings.Set(r.o.Dirs, map[string]any{"listener.port": l.Port()}); err != nil {
+			r.o.Log.Warn("the port was not kept", "why", err)
+		}
+	}
+	if err := l.Announce(filepath.Join(r.o.Dirs.Run, "listener.json")); err != nil {
+		r.o.Log.Warn("listener.json was not written", "why", err)
+	}
+	return l.Port()
+}
+
+// Ring takes a call that another program handed over.
+func (r *Resident) Ring(e call.Event) error { return r.engine.Take(e) }
+
+// Peer serves the windows program and commands.
+func (r *Resident) Peer(ctx context.Context, hello instance.Hello, c *instance.Conn) {
+	switch hello.Role {
+	case instance.RoleDesk:
+		<-r.ready
+		r.desks.serve(ctx, c)
+	case instance.RoleCommand:
+		<-r.ready
+		kind, _, err := c.Receive()
+		if err == nil && kind == deskapi.KindShow {
+			r.desks.show(deskapi.WindowCalls)
+			_ = c.Send("ack", nil)
+		}
+		if err == nil && kind == deskapi.KindQuit {
+			_ = c.Send("ack", nil)
+			r.stop()
+		}
+	}
+}
+
+// ShowCalls asks the running resident for its calls window.
+func ShowCalls(ctx context.Context, cfg instance.Config) error {
+	c, _, err := instance.Connect(ctx, cfg, instance.RoleCommand)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	if err := c.Send(deskapi.KindShow, nil); err != nil {
+		return err
+	}
+	_, _, err = c.Receive()
+	return err
+}
+
+type systemClock struct{}
+
+func (systemClock) Now() time.Time                  { return time.Now() }
+func (systemClock) At(t time.Time) <-chan time.Time { return time.After(time.Until(t)) }
+
+// own is the folder our programs lie in; others are started from there only.
+func own() string {
+	exe, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	if real, err := filepath.EvalSymlinks(exe); err == nil {
+		exe = real
+	}
+	return filepath.Dir(exe)
+}

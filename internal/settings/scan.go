@@ -1,0 +1,224 @@
+package settings
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// statement is a table header or a key with its value, and where it stands in a
+// file. The scanner finds statements so that a value can be changed where it
+// stands and a problem gets a line; what a value means, the TOML library says.
+type statement struct {
+	header     bool
+	array      bool   // header of an array's element: [[line]]
+	path       string // dotted, with the element's number: "hub.proxy", "line[2].name"
+	table      string // path of the table that it stands in, "" at the top
+	line       int    // from 1
+	start, end int    // its whole lines
+	from, to   int    // its value
+}
+
+// scan finds the statements of a file. What it cannot read it leaves out: such a
+// file is no TOML, or the value is not changed there.
+func scan(src string) []statement {
+	s := scanner{src: src, line: 1, counts: map[string]int{}}
+	for s.pos < len(src) {
+		s.statement()
+	}
+	return s.found
+}
+
+type scanner struct {
+	src    string
+	pos    int
+	line   int
+	table  string
+	counts map[string]int // elements of each array so far
+	found  []statement
+}
+
+// statement reads what begins on this line, up to the end of its last line.
+func (s *scanner) statement() {
+	st := statement{start: s.pos, line: s.line, table: s.table}
+	s.blanks()
+	ok := false
+	switch {
+	case s.pos >= len(s.src) || s.src[s.pos] == '#' || s.src[s.pos] == '\n' || s.src[s.pos] == '\r':
+	case s.src[s.pos] == '[':
+		ok = s.header(&st)
+	default:
+		ok = s.keyValue(&st)
+	}
+	s.restOfLine()
+	st.end = s.pos
+	if ok {
+		s.found = append(s.found, st)
+	}
+}
+
+func (s *scanner) header(st *statement) bool {
+	s.pos++
+	if s.pos < len(s.src) && s.src[s.pos] == '[' {
+		st.array = true
+		s.pos++
+	}
+	path, ok := s.key()
+	if !ok || s.pos >= len(s.src) || s.src[s.pos] != ']' {
+		return false
+	}
+	if st.array {
+		s.counts[path]++
+		path = fmt.Sprintf("%s[%d]", path, s.counts[path])
+	}
+	st.header, st.path, st.table = true, path, ""
+	s.table = path
+	return true
+}
+
+func (s *scanner) keyValue(st *statement) bool {
+	path, ok := s.key()
+	if !ok || s.pos >= len(s.src) || s.src[s.pos] != '=' {
+		return false
+	}
+	s.pos++
+	s.blanks()
+	st.from = s.pos
+	s.value()
+	st.to = st.from + len(strings.TrimRight(s.src[st.from:s.pos], " \t\r"))
+	st.path = path
+	if s.table != "" {
+		st.path = s.table + "." + path
+	}
+	return st.to > st.from
+}
+
+// key reads a dotted key and the blanks behind it.
+func (s *scanner) key() (string, bool) {
+	var parts []string
+	for {
+		s.blanks()
+		start := s.pos
+		if s.pos < len(s.src) && (s.src[s.pos] == '"' || s.src[s.pos] == '\'') {
+			s.quoted()
+			part := s.src[start:s.pos]
+			if len(part) < 2 {
+				return "", false
+			}
+			if q, err := strconv.Unquote(part); err == nil && part[0] == '"' {
+				part = q
+			} else {
+				part = part[1 : len(part)-1]
+			}
+			parts = append(parts, part)
+		} else {
+			for s.pos < len(s.src) && bare(s.src[s.pos]) {
+				s.pos++
+			}
+			if s.pos == start {
+				return "", false
+			}
+			parts = append(parts, s.src[start:s.pos])
+		}
+		s.blanks()
+		if s.pos >= len(s.src) || s.src[s.pos] != '.' {
+			return strings.Join(parts, "."), true
+		}
+		s.pos++
+	}
+}
+
+// value reads up to the end of a value: the end of the line or a comment, but
+// not inside brackets and texts.
+func (s *scanner) value() {
+	depth := 0
+	for s.pos < len(s.src) {
+		switch c := s.src[s.pos]; c {
+		case '"', '\'':
+			s.quoted()
+			continue
+		case '[', '{':
+			depth++
+		case ']', '}':
+			depth--
+		case '\n':
+			if depth <= 0 {
+				return
+			}
+			s.line++
+		case '#':
+			if depth <= 0 {
+				return
+			}
+			for s.pos < len(s.src) && s.src[s.pos] != '\n' {
+				s.pos++
+			}
+			continue
+		}
+		s.pos++
+	}
+}
+
+// quoted reads a text in quotes of either kind, over several lines if it has
+// three of them.
+func (s *scanner) quoted() {
+	q := s.src[s.pos : s.pos+1]
+	if three := strings.Repeat(q, 3); strings.HasPrefix(s.src[s.pos:], three) {
+		q = three
+	}
+	s.pos += len(q)
+	for s.pos < len(s.src) {
+		switch {
+		case strings.HasPrefix(s.src[s.pos:], q):
+			s.pos += len(q)
+			for len(q) == 3 && s.pos < len(s.src) && s.src[s.pos] == q[0] {
+				s.pos++ // quotes that belong to the text's end
+			}
+			return
+		case s.src[s.pos] == '\n':
+			if len(q) == 1 {
+				return // never closed
+			}
+			s.line++
+		case s.src[s.pos] == '\\' && q[0] == '"':
+			if s.pos+1 < len(s.src) && s.src[s.pos+1] != '\n' {
+				s.pos++
+			}
+		}
+		s.pos++
+	}
+	s.pos = min(s.pos, len(s.src))
+}
+
+func (s *scanner) blanks() {
+	for s.pos < len(s.src) && (s.src[s.pos] == ' ' || s.src[s.pos] == '\t') {
+		s.pos++
+	}
+}
+
+func (s *scanner) restOfLine() {
+	i := strings.IndexByte(s.src[s.pos:], '\n')
+	if i < 0 {
+		s.pos = len(s.src)
+		return
+	}
+	s.pos += i + 1
+	s.line++
+}
+
+func bare(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
+}
+
+// lineOf finds the line of a key, or of what it stands in; 0 if neither is there.
+func lineOf(found []statement, key string) int {
+	for key != "" {
+		for _, st := range found {
+			if st.path == key || st.path == key+"[1]" {
+				return st.line
+			}
+		}
+		key = key[:max(strings.LastIndexAny(key, ".["), 0)]
+	}
+	return 0
+}

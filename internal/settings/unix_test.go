@@ -1,0 +1,34 @@
+//go:build unix
+
+package settings
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+func pipe(path string) error { return syscall.Mkfifo(path, 0o600) }
+
+func linkNowhere(path string) error { return os.Symlink("/nowhere", path) }
+
+func TestSetThroughALink(t *testing.T) {
+	real := filepath.Join(t.TempDir(), "mine.toml")
+	if err := os.WriteFile(real, []byte("[ui]\n"), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	d := dirs(t, "")
+	if err := os.Symlink(real, Path(d)); err != nil {
+		t.Fatal(err)
+	}
+	if err := Set(d, map[string]any{"ui.theme": "dark"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := read(t, real); got != "[ui]\ntheme = \"dark\"\n" {
+		t.Errorf("%q", got)
+	}
+	if info, _ := os.Lstat(Path(d)); info.Mode()&os.ModeSymlink == 0 {
+		t.Error("the link is gone")
+	}
+}
