@@ -202,6 +202,9 @@ func (e *Engine) anotherCaller(ctx context.Context, c *card, l call.Live, n phon
 	e.s.dirty = true
 	c.Number = n
 	c.Ring = ev.At
+	if !c.Outgoing {
+		c.Times = e.countRing(n, now)
+	}
 	e.words(c, l)
 	e.reset(c)
 	if l.State == call.Answered {

@@ -2,17 +2,15 @@ package instance
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
-	"sync"
 	"time"
-
-	"github.com/fsnotify/fsnotify"
 
 	"wiebelt/internal/call"
 )
@@ -23,6 +21,9 @@ const answerIn = 10 * time.Millisecond
 
 // event is a call on its way to the resident: parsed fields, no arguments.
 type event struct {
+	// HandOver names this hand-over: a call that reaches us over the socket and
+	// through the inbox too is taken once.
+	HandOver  string    `json:"hand_over,omitempty"`
 	Kind      string    `json:"way"`
 	State     string    `json:"state"`
 	Direction string    `json:"direction"`
@@ -36,33 +37,45 @@ type event struct {
 }
 
 func encodeEvent(e call.Event) event {
-	return event{e.Way.Kind, e.State.String(), e.Direction.String(), e.Reason.String(), e.ID, e.Number, e.Name, e.Line, e.Via, e.At}
+	var id [12]byte
+	_, _ = rand.Read(id[:])
+	return event{hex.EncodeToString(id[:]), e.Way.Kind, e.State.String(), e.Direction.String(), e.Reason.String(), e.ID, e.Number, e.Name, e.Line, e.Via, e.At}
 }
 
-// decodeEvent reads a handed-over call. Only the two ways that hand over may be
-// named, so that nothing can pass for a link's report.
-func decodeEvent(raw []byte) (call.Event, error) {
+var errNotUnderstood = errors.New("call is not understood")
+
+// decodeEvent reads a handed-over call and the name of the hand-over. Only the
+// two ways that hand over may be named, so that nothing can pass for a link's
+// report, and a URL may not say more than package scheme lets it.
+func decodeEvent(raw []byte) (e call.Event, handOver string, err error) {
 	var in event
 	if err := json.Unmarshal(raw, &in); err != nil {
-		return call.Event{}, errors.New("call is not understood")
+		return call.Event{}, "", errNotUnderstood
 	}
 	s, ok := call.ParseState(in.State)
-	if !ok || in.Kind != call.KindCommand && in.Kind != call.KindURL || in.At.IsZero() {
-		return call.Event{}, errors.New("call is not understood")
+	if !ok || in.Kind != call.KindCommand && in.Kind != call.KindURL || in.At.IsZero() || len(in.HandOver) > 64 {
+		return call.Event{}, "", errNotUnderstood
 	}
-	if in.Kind == call.KindURL && (s == call.Ended || in.ID != "") {
-		return call.Event{}, errors.New("a link may only ring")
-	}
-	e := call.Event{Way: call.Way{Kind: in.Kind, Tells: call.TellsRing}, State: s, Direction: call.ParseDirection(in.Direction),
+	e = call.Event{Way: call.Way{Kind: in.Kind, Tells: call.TellsRing}, State: s, Direction: call.ParseDirection(in.Direction),
 		Reason: call.ParseReason(in.Reason), ID: in.ID, Number: in.Number, Name: in.Name, Line: in.Line, Via: in.Via, At: in.At}
-	return e.Clean(), nil
+	if in.Kind == call.KindURL && (s == call.Ended || in.ID+in.Name+in.Line+in.Via != "") {
+		return call.Event{}, "", errors.New("a link may only say that a number rings or was answered")
+	}
+	// A call cannot come from the future; one that says so would never be late.
+	if now := time.Now(); e.At.After(now) {
+		e.At = now
+	}
+	return e.Clean(), in.HandOver, nil
 }
 
-// HandOver gives a call to the running Wiebelt. If nobody answers at once, the
-// call is laid into the inbox and start is called to start Wiebelt; with a nil
-// start, ErrNotRunning comes back instead. After the user has quit, ErrQuit.
+// HandOver gives a call to the running Wiebelt. If nobody answers at once, or
+// Wiebelt is on its way out, the call is laid into the inbox and start is called
+// to start Wiebelt; with a nil start, ErrNotRunning comes back instead. After
+// the user has quit, ErrQuit. Starting one Wiebelt too many is harmless: it sees
+// that it is not the first and goes.
 func HandOver(ctx context.Context, cfg Config, e call.Event, start func() error) error {
-	err := deliver(ctx, cfg, e)
+	out := encodeEvent(e)
+	err := deliver(ctx, cfg, out)
 	switch {
 	case err == nil:
 		return nil
@@ -73,13 +86,15 @@ func HandOver(ctx context.Context, cfg Config, e call.Event, start func() error)
 	case wasQuit(cfg):
 		return ErrQuit
 	}
-	if err := lay(cfg, e); err != nil {
+	if err := lay(cfg, out); err != nil {
 		return err
 	}
 	return start()
 }
 
-func deliver(ctx context.Context, cfg Config, e call.Event) error {
+// deliver hands the call over the socket. ErrNotRunning means that it may have
+// to be delivered in another way.
+func deliver(ctx context.Context, cfg Config, out event) error {
 	quick, cancel := context.WithTimeout(ctx, answerIn)
 	defer cancel()
 	c, _, err := Connect(quick, cfg, RoleRing)
@@ -89,38 +104,45 @@ func deliver(ctx context.Context, cfg Config, e call.Event) error {
 	defer c.Close()
 	// It is there and it answers: now it may take the time it needs.
 	_ = c.c.SetDeadline(time.Now().Add(ringTime))
-	if err := c.Send("ring", encodeEvent(e)); err != nil {
+	if err := c.Send("ring", out); err != nil {
 		return fmt.Errorf("%w: %w", ErrNotRunning, err)
 	}
 	kind, raw, err := c.Receive()
-	if err != nil {
+	switch {
+	case err != nil:
 		return fmt.Errorf("%w: %w", ErrNotRunning, err)
+	case kind == "ack":
+		return nil
+	case kind == "later":
+		return fmt.Errorf("%w: it is ending", ErrNotRunning)
 	}
-	if kind != "ack" {
-		var why string
-		_ = json.Unmarshal(raw, &why)
-		return fmt.Errorf("wiebelt did not take the call: %s", call.CleanText(why, 200))
-	}
-	return nil
+	var why string
+	_ = json.Unmarshal(raw, &why)
+	return fmt.Errorf("wiebelt did not take the call: %s", call.CleanText(why, 200))
 }
 
 // lay puts a call into the inbox, whole or not at all.
-func lay(cfg Config, e call.Event) error {
-	dir := filepath.Join(cfg.RunDir, "inbox")
+func lay(cfg Config, out event) error {
+	dir := inboxDir(cfg)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("make the inbox: %w", err)
 	}
-	b, err := json.Marshal(encodeEvent(e))
+	for _, d := range []string{cfg.RunDir, dir} {
+		if err := private(d); err != nil {
+			return err
+		}
+	}
+	b, err := json.Marshal(out)
 	if err != nil {
 		return err
 	}
 	if len(b) > inboxSize {
 		return errors.New("call is too long")
 	}
-	if names, err := os.ReadDir(dir); err == nil && len(names) >= inboxLimit {
-		return ErrInboxFull
+	if err := makeRoom(dir); err != nil {
+		return err
 	}
-	f, err := os.CreateTemp(dir, "new-*")
+	f, err := os.CreateTemp(dir, tempPrefix+"*")
 	if err != nil {
 		return fmt.Errorf("write to the inbox: %w", err)
 	}
@@ -129,7 +151,7 @@ func lay(cfg Config, e call.Event) error {
 		err = e2
 	}
 	// The name orders calls by the time they came in.
-	name := fmt.Sprintf("%020d-%s.call", e.At.UnixNano(), strings.TrimPrefix(filepath.Base(f.Name()), "new-"))
+	name := fmt.Sprintf("%020d-%s%s", max(0, out.At.UnixNano()), strings.TrimPrefix(filepath.Base(f.Name()), tempPrefix), callSuffix)
 	if err == nil {
 		err = os.Rename(f.Name(), filepath.Join(dir, name))
 	}
@@ -140,86 +162,30 @@ func lay(cfg Config, e call.Event) error {
 	return nil
 }
 
-// inbox takes calls that were laid down while nobody answered.
-type inbox struct {
-	cfg  Config
-	dir  string
-	h    Handler
-	mu   sync.Mutex // one reader at a time
-	wake chan struct{}
-}
-
-func newInbox(cfg Config, h Handler) *inbox {
-	return &inbox{cfg: cfg, dir: filepath.Join(cfg.RunDir, "inbox"), h: h, wake: make(chan struct{}, 1)}
-}
-
-// poke has the inbox read soon.
-func (b *inbox) poke() {
-	select {
-	case b.wake <- struct{}{}:
-	default:
+// makeRoom returns ErrInboxFull when nothing more may be laid down. Half-written
+// files of programs that were killed, and calls that nobody came for in a day,
+// do not count for long.
+func makeRoom(dir string) error {
+	files, err := os.ReadDir(dir)
+	if err != nil || len(files) < inboxLimit {
+		return err
 	}
-}
-
-// watch reads the inbox at once and whenever a file appears.
-func (b *inbox) watch(ctx context.Context) {
-	var appeared chan fsnotify.Event
-	if w, err := fsnotify.NewWatcher(); err == nil {
-		defer w.Close()
-		if err = w.Add(b.dir); err == nil {
-			appeared = w.Events
-		}
-	}
-	if appeared == nil {
-		b.cfg.log().Warn("the inbox is not watched; it is read whenever somebody connects")
-	}
-	b.read()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case e, ok := <-appeared:
-			if !ok {
-				appeared = nil
-			} else if strings.HasSuffix(e.Name, ".call") {
-				b.read()
-			}
-		case <-b.wake:
-			b.read()
-		}
-	}
-}
-
-// read takes every call over, oldest first. A file goes only after its call was
-// taken, or when it can never be taken.
-func (b *inbox) read() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	files, err := os.ReadDir(b.dir)
-	if err != nil {
-		return
-	}
-	slices.SortFunc(files, func(x, y os.DirEntry) int { return strings.Compare(x.Name(), y.Name()) })
+	left := len(files)
 	for _, f := range files {
-		path := filepath.Join(b.dir, f.Name())
-		if !strings.HasSuffix(f.Name(), ".call") {
-			continue
-		}
 		info, err := f.Info()
-		if err != nil || !info.Mode().IsRegular() || info.Size() > inboxSize {
-			_ = os.Remove(path)
+		if err != nil { // taken meanwhile
+			left--
 			continue
 		}
-		raw, err := os.ReadFile(path)
-		if err != nil {
-			continue // another reader of the folder; tried again with the next file
-		}
-		e, err := decodeEvent(raw)
-		if err == nil {
-			if err := b.h.Ring(e); err != nil {
-				return // going down: the next Wiebelt takes it
+		old := time.Since(info.ModTime())
+		if old > 24*time.Hour || old > time.Minute && strings.HasPrefix(f.Name(), tempPrefix) {
+			if os.Remove(filepath.Join(dir, f.Name())) == nil {
+				left--
 			}
 		}
-		_ = os.Remove(path)
 	}
+	if left >= inboxLimit {
+		return ErrInboxFull
+	}
+	return nil
 }

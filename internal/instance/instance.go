@@ -21,7 +21,6 @@ import (
 	"log/slog"
 	"net"
 	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -34,9 +33,10 @@ const (
 	maxPeers   = 32
 	helloTime  = 2 * time.Second // for the first message each way
 	writeTime  = 5 * time.Second
-	ringTime   = time.Second // for the answer to a ring
-	inboxLimit = 64          // files
-	inboxSize  = 4 << 10     // bytes of one
+	ringTime   = time.Second     // for the answer to a ring
+	settleTime = 5 * time.Second // for one that is coming or going
+	inboxLimit = 64              // files
+	inboxSize  = 4 << 10         // bytes of one
 )
 
 // Roles of a peer.
@@ -44,6 +44,7 @@ const (
 	RoleRing    = "ring"    // hands one call over and goes
 	RoleCommand = "command" // asks something and goes
 	RoleDesk    = "desk"    // the windows program
+	roleProbe   = "probe"   // asks whether anybody is there
 )
 
 var (
@@ -53,8 +54,6 @@ var (
 	ErrNotRunning = errors.New("wiebelt is not running")
 	// ErrQuit: the user has quit Wiebelt, so nothing starts it again.
 	ErrQuit = errors.New("wiebelt was quit by the user")
-	// ErrOtherBuild: the running one is of another build than the peer.
-	ErrOtherBuild = errors.New("the running wiebelt is another version")
 	// ErrInboxFull: nobody reads the inbox.
 	ErrInboxFull = errors.New("too many calls wait for wiebelt to start")
 )
@@ -82,14 +81,14 @@ type Hello struct {
 	Role    string `json:"role"`
 }
 
-// Handler is what the resident does for its peers. Its methods are called from
-// many goroutines.
+// Handler is what the resident does for its peers.
 type Handler interface {
-	// Ring takes a call over. late says that it waited in the inbox for longer
-	// than a call rings.
+	// Ring takes a call over; one at a time. Its At tells how long it waited in
+	// the inbox. An error means that this resident takes no more calls: the call
+	// waits for the next one.
 	Ring(e call.Event) error
-	// Peer serves a connection of another role until it ends or ctx does. The
-	// connection is closed afterwards.
+	// Peer serves a connection of another role until it ends or ctx does; called
+	// from many goroutines. The connection is closed afterwards.
 	Peer(ctx context.Context, hello Hello, c *Conn)
 }
 
@@ -102,11 +101,22 @@ type Instance struct {
 
 // Acquire becomes the one, or returns ErrRunning. Calls are accepted from here
 // on and wait until Serve runs.
+//
+// One that holds the place but does not answer is coming or going. It is waited
+// for: calls lie in the inbox for whoever is there in the end, and were both of
+// us to go now, nobody would take them.
 func Acquire(cfg Config) (*Instance, error) {
-	if err := os.MkdirAll(filepath.Join(cfg.RunDir, "inbox"), 0o700); err != nil {
+	if err := os.MkdirAll(inboxDir(cfg), 0o700); err != nil {
 		return nil, fmt.Errorf("make the runtime folder: %w", err)
 	}
 	release, err := lock(cfg)
+	for end := time.Now().Add(settleTime); errors.Is(err, ErrRunning) && time.Now().Before(end); {
+		if answers(cfg) {
+			return nil, ErrRunning
+		}
+		time.Sleep(20 * time.Millisecond)
+		release, err = lock(cfg)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -118,25 +128,22 @@ func Acquire(cfg Config) (*Instance, error) {
 	return &Instance{cfg: cfg, release: release, listener: l}, nil
 }
 
+func answers(cfg Config) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), 250*time.Millisecond)
+	defer cancel()
+	c, _, err := Connect(ctx, cfg, roleProbe)
+	if err != nil {
+		return false
+	}
+	_ = c.Close()
+	return true
+}
+
 // Close stops accepting and lets another process be the one.
 func (i *Instance) Close() error {
 	err := i.listener.Close()
 	i.release()
 	return err
-}
-
-// MarkQuit notes that the user has quit: until the next start by hand or at
-// log-on, calls do not start Wiebelt.
-func MarkQuit(cfg Config) error { return os.WriteFile(quitFile(cfg), []byte("quit\n"), 0o600) }
-
-// ClearQuit takes that note away.
-func ClearQuit(cfg Config) { _ = os.Remove(quitFile(cfg)) }
-
-func quitFile(cfg Config) string { return filepath.Join(cfg.RunDir, "quit") }
-
-func wasQuit(cfg Config) bool {
-	_, err := os.Lstat(quitFile(cfg))
-	return err == nil
 }
 
 // Serve accepts peers and reads the inbox until ctx ends.
@@ -145,7 +152,8 @@ func (i *Instance) Serve(ctx context.Context, h Handler) error {
 	defer cancel()
 	var work sync.WaitGroup
 	defer work.Wait()
-	box := newInbox(i.cfg, h)
+	calls := &taker{h: h}
+	box := newInbox(i.cfg, calls)
 	work.Go(func() { box.watch(ctx) })
 	work.Go(func() { <-ctx.Done(); _ = i.listener.Close() })
 	places := make(chan struct{}, maxPeers)
@@ -176,13 +184,13 @@ func (i *Instance) Serve(ctx context.Context, h Handler) error {
 		work.Go(func() {
 			defer func() { <-places }()
 			defer c.Close()
-			i.peer(ctx, newConn(c), h)
+			i.peer(ctx, newConn(c), h, calls)
 			box.poke()
 		})
 	}
 }
 
-func (i *Instance) peer(ctx context.Context, c *Conn, h Handler) {
+func (i *Instance) peer(ctx context.Context, c *Conn, h Handler, calls *taker) {
 	stop := context.AfterFunc(ctx, func() { _ = c.Close() })
 	defer stop()
 	_ = c.c.SetReadDeadline(time.Now().Add(helloTime))
@@ -194,24 +202,29 @@ func (i *Instance) peer(ctx context.Context, c *Conn, h Handler) {
 	if err := c.Send("hello", Hello{i.cfg.Version, i.cfg.Build, "resident"}); err != nil {
 		return
 	}
-	if hello.Role != RoleRing {
+	switch hello.Role {
+	case roleProbe:
+	case RoleRing:
+		i.ring(c, calls)
+	default:
 		_ = c.c.SetReadDeadline(time.Time{})
 		h.Peer(ctx, hello, c)
-		return
 	}
-	kind, raw, err = c.Receive()
+}
+
+func (i *Instance) ring(c *Conn, calls *taker) {
+	kind, raw, err := c.Receive()
 	if err != nil || kind != "ring" {
 		return
 	}
-	e, err := decodeEvent(raw)
-	if err == nil {
-		err = h.Ring(e)
-	}
-	if err != nil {
+	switch err := calls.take(raw); {
+	case err == nil:
+		_ = c.Send("ack", nil)
+	case errors.Is(err, errLater):
+		_ = c.Send("later", nil)
+	default:
 		_ = c.Send("error", err.Error())
-		return
 	}
-	_ = c.Send("ack", nil)
 }
 
 // Conn is a connection between two programs of one user: messages of a kind,

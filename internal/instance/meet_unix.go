@@ -48,13 +48,29 @@ func listen(cfg Config) (net.Listener, error) {
 	return l, nil
 }
 
+// private makes sure that nobody else can put anything into a folder of ours.
+func private(dir string) error {
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return fmt.Errorf("runtime folder: %w", err)
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok || !info.IsDir() || int(st.Uid) != os.Getuid() || info.Mode().Perm()&0o022 != 0 {
+		return fmt.Errorf("runtime folder %s: others can write to it", dir)
+	}
+	return nil
+}
+
 func dial(ctx context.Context, cfg Config) (net.Conn, error) {
 	var d net.Dialer
 	return d.DialContext(ctx, "unix", cfg.SocketPath)
 }
 
-// startDetached starts a program that outlives us and holds nothing of ours.
-func startDetached(cmd *exec.Cmd) error {
+func startDetached(command func() *exec.Cmd) error {
+	cmd := command()
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	return cmd.Start()
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	return cmd.Process.Release()
 }

@@ -1,17 +1,17 @@
 package instance
 
 import (
-	"os"
+	"errors"
 	"os/exec"
+	"path/filepath"
 )
 
-// StartDetached starts a program that goes on after we have ended, without our
-// standard streams and in no terminal. It is not waited for.
+// StartDetached starts a program, named by its whole path, that goes on after we
+// have ended: without our standard streams, in no terminal and in no window. It
+// is not waited for.
 func StartDetached(exe string, args ...string) error {
-	cmd := exec.Command(exe, args...)
-	cmd.Env = os.Environ()
-	if err := startDetached(cmd); err != nil {
-		return err
+	if !filepath.IsAbs(exe) { // never by way of PATH or the working folder
+		return errors.New("a program is started by its whole path only")
 	}
-	return cmd.Process.Release()
+	return startDetached(func() *exec.Cmd { return exec.Command(exe, args...) })
 }

@@ -1,0 +1,297 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"image"
+	"image/png"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"wiebelt/internal/contact"
+	"wiebelt/internal/localhub"
+	"wiebelt/internal/native/xtest"
+	"wiebelt/internal/softphone/listener"
+)
+
+// binary is the resident as it is shipped, built once for all tests; the tests'
+// command sets WIEBELT_BIN where it has built the programs already.
+var binary = sync.OnceValues(func() (string, error) {
+	if dir := os.Getenv("WIEBELT_BIN"); dir != "" {
+		return filepath.Join(dir, "wiebelt"), nil
+	}
+	dir, err := os.MkdirTemp("", "wiebelt-e2e-")
+	if err != nil {
+		return "", err
+	}
+	built = dir
+	cmd := exec.Command("go", "build", "-trimpath", "-tags", "migrated_fynedo", "-ldflags", "-s -w", "-o", filepath.Join(dir, "wiebelt"), "./app/wiebelt")
+	cmd.Dir = "../.."
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	return filepath.Join(dir, "wiebelt"), nil
+})
+
+var built string
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if built != "" {
+		_ = os.RemoveAll(built)
+	}
+	os.Exit(code)
+}
+
+// office is a workplace: a screen, a hub, and Wiebelt set up for it.
+type office struct {
+	*xtest.Server
+	t        *testing.T
+	bin      string
+	profile  string
+	hub      *localhub.Hub
+	resident *exec.Cmd
+	log      *locked
+}
+
+// locked is the resident's log, written while tests read it.
+type locked struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *locked) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(b)
+}
+
+func (l *locked) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+const width, height = 1280, 1024
+
+var vries = localhub.Record{Numbers: []string{"06-98760011"}, Contact: contact.Contact{
+	ID: "c-vries", RelationNumber: "100200", Initials: "J.", Prefix: "de", FamilyName: "Vries",
+	Address:  contact.Address{Street: "Dorpsstraat", Number: "1", PostalCode: "1234AB", City: "Ons Dorp"},
+	Producer: contact.Coded{Code: "P", Description: "Producent Een"}, LastModifiedBy: contact.Coded{Code: "M", Description: "Medewerker"}}}
+
+func newOffice(t *testing.T, settings string) *office {
+	t.Helper()
+	o := prepare(t, settings)
+	o.start()
+	return o
+}
+
+// prepare sets everything up and starts no resident.
+func prepare(t *testing.T, more string) *office {
+	t.Helper()
+	bin, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := localhub.Start(context.Background(), localhub.Config{Synthetic: 200, Demo: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = h.Close() })
+	if _, err := h.AddInvented(t.Context(), vries); err != nil {
+		t.Fatal(err)
+	}
+	value, err := h.AddClient(t.Context(), "office", "1234")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := &office{t: t, bin: bin, profile: t.TempDir(), hub: h, log: &locked{},
+		Server: xtest.Start(t, "openbox", xtest.Options{Width: width, Height: height, Env: []string{"LANG=nl_NL.UTF-8"}})}
+	cmd := o.wiebelt("provision", "--base-url", h.BaseURL(), "--hub-url", h.HubURL(), "--client-id", "office",
+		"--organisation-code", "1234", "--secret-store", "file", "--secret-stdin")
+	cmd.Stdin = strings.NewReader(value + "\n")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("provision: %v: %s", err, out)
+	}
+	if more != "" {
+		f, err := os.OpenFile(filepath.Join(o.profile, "settings.toml"), os.O_APPEND|os.O_WRONLY, 0o600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.WriteString("\n" + more + "\n"); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the resident said:\n%s", o.log)
+			if dir := os.Getenv("WIEBELT_SHOTS"); dir != "" {
+				keep(t, filepath.Join(dir, t.Name()+"-screen.png"), o.Screenshot())
+			}
+		}
+	})
+	return o
+}
+
+// wiebelt is a command of this profile on this screen.
+func (o *office) wiebelt(args ...string) *exec.Cmd {
+	at := len(args)
+	for i, a := range args {
+		if a == "--" {
+			at = i
+			break
+		}
+	}
+	all := append(append(append([]string{}, args[:at]...), "--profile", o.profile), args[at:]...)
+	return o.Command(o.bin, all...)
+}
+
+// start starts the resident and waits until it takes calls.
+func (o *office) start(before ...string) {
+	o.t.Helper()
+	args := append(append([]string{}, before...), o.bin, "--profile", o.profile, "run", "--background")
+	o.resident = o.Command(args[0], args[1:]...)
+	o.resident.Env = append(o.resident.Env, "PATH="+o.Dir+":"+os.Getenv("PATH"))
+	o.resident.Stdout, o.resident.Stderr = o.log, o.log
+	o.resident.WaitDelay = time.Second // a browser may hold on to our output
+	if err := o.resident.Start(); err != nil {
+		o.t.Fatal(err)
+	}
+	o.t.Cleanup(func() {
+		pid := o.resident.Process.Pid
+		if b, err := os.ReadFile(o.announced()); err == nil { // also below a tracer
+			var a listener.Announcement
+			if json.Unmarshal(b, &a) == nil && a.PID > 1 {
+				pid = a.PID
+			}
+		}
+		_ = syscall.Kill(pid, syscall.SIGTERM)
+		done := make(chan struct{})
+		go func() { _ = o.resident.Wait(); close(done) }()
+		select {
+		case <-done:
+		case <-time.After(10 * time.Second):
+			o.t.Error("the resident does not end when asked to")
+			_ = o.resident.Process.Kill()
+			<-done
+		}
+	})
+	o.Until("the resident takes calls", func() bool { _, err := os.Stat(o.announced()); return err == nil })
+}
+
+func (o *office) announced() string { return filepath.Join(o.profile, "run", "listener.json") }
+
+func (o *office) at() listener.Announcement {
+	o.t.Helper()
+	b, err := os.ReadFile(o.announced())
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	var a listener.Announcement
+	if err := json.Unmarshal(b, &a); err != nil {
+		o.t.Fatal(err)
+	}
+	return a
+}
+
+// place is where the first card of a height stands.
+func place(h int) image.Rectangle {
+	return image.Rect(width-16-380, height-16-h, width-16, height-16)
+}
+
+const foundHeight = 262
+
+// look is what the screen shows in r, with its corner at zero.
+func (o *office) look(r image.Rectangle) *image.RGBA {
+	img := o.Crop(r)
+	img.Rect = img.Rect.Sub(img.Rect.Min)
+	return img
+}
+
+// empty reports whether no card is on screen.
+func (o *office) empty() bool {
+	img := o.look(place(40))
+	first := img.RGBAAt(0, 0)
+	for y := range img.Rect.Dy() {
+		for x := range img.Rect.Dx() {
+			if img.RGBAAt(x, y) != first {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// shows waits until the screen shows exactly want at the first card's place,
+// its clock apart.
+func (o *office) shows(what string, want *image.RGBA) {
+	o.t.Helper()
+	r := place(want.Rect.Dy())
+	differ := -1
+	o.t.Cleanup(func() {
+		if dir := os.Getenv("WIEBELT_SHOTS"); dir != "" && o.t.Failed() {
+			keep(o.t, filepath.Join(dir, o.t.Name()+"-wanted.png"), want)
+		}
+	})
+	defer func() {
+		if dir := os.Getenv("WIEBELT_SHOTS"); dir != "" && differ != 0 {
+			keep(o.t, filepath.Join(dir, o.t.Name()+"-seen.png"), o.Screenshot())
+		}
+	}()
+	o.Until(what, func() bool {
+		got := o.look(r)
+		differ = 0
+		for y := range want.Rect.Dy() {
+			for x := range want.Rect.Dx() {
+				if y < 34 && x > 270 && x < 345 {
+					continue // the clock
+				}
+				if got.RGBAAt(x, y) != want.RGBAAt(x, y) {
+					differ++
+				}
+			}
+		}
+		return differ == 0
+	}, func() []any { return []any{differ, "pixels differ"} })
+}
+
+// opener puts a program in the place of xdg-open that notes what it is given
+// and runs script.
+func (o *office) opener(script string) (notes string) {
+	o.t.Helper()
+	notes = filepath.Join(o.Dir, "opened")
+	body := "#!/bin/sh\nprintf '%s\\n' \"$1\" >> " + notes + "\n" + script + "\n"
+	if err := os.WriteFile(filepath.Join(o.Dir, "xdg-open"), []byte(body), 0o700); err != nil {
+		o.t.Fatal(err)
+	}
+	return notes
+}
+
+func opened(notes string) []string {
+	b, _ := os.ReadFile(notes)
+	return strings.Fields(string(b))
+}
+
+func keep(t *testing.T, path string, img image.Image) {
+	f, err := os.Create(path)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer f.Close()
+	if err := png.Encode(f, img); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,156 @@
+package instance
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// Names of files in the inbox.
+const (
+	tempPrefix = "new-"  // being written
+	callSuffix = ".call" // whole
+)
+
+func inboxDir(cfg Config) string { return filepath.Join(cfg.RunDir, "inbox") }
+
+// taker hands calls to the resident, one at a time and each of them once, by
+// whichever road it came.
+type taker struct {
+	h     Handler
+	mu    sync.Mutex
+	names [256]string // of the newest hand-overs, a ring
+	next  int
+}
+
+// errLater: the resident is ending; the call is for the next one.
+var errLater = errors.New("not now")
+
+func (t *taker) take(raw []byte) error {
+	e, name, err := decodeEvent(raw)
+	if err != nil {
+		return err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if name != "" && slices.Contains(t.names[:], name) {
+		return nil
+	}
+	if err := t.h.Ring(e); err != nil {
+		return errLater
+	}
+	t.names[t.next] = name
+	t.next = (t.next + 1) % len(t.names)
+	return nil
+}
+
+// inbox takes calls that were laid down while nobody answered.
+type inbox struct {
+	cfg  Config
+	dir  string
+	t    *taker
+	wake chan struct{}
+}
+
+func newInbox(cfg Config, t *taker) *inbox {
+	return &inbox{cfg: cfg, dir: inboxDir(cfg), t: t, wake: make(chan struct{}, 1)}
+}
+
+// poke has the inbox read soon.
+func (b *inbox) poke() {
+	select {
+	case b.wake <- struct{}{}:
+	default:
+	}
+}
+
+// watch reads the inbox at once and whenever a file appears. It is the only
+// reader.
+func (b *inbox) watch(ctx context.Context) {
+	var appeared chan fsnotify.Event
+	var missed chan error
+	if w, err := fsnotify.NewWatcher(); err == nil {
+		defer w.Close()
+		if err = w.Add(b.dir); err == nil {
+			appeared, missed = w.Events, w.Errors
+		}
+	}
+	if appeared == nil {
+		b.cfg.log().Warn("the inbox is not watched; it is read whenever somebody connects")
+	}
+	b.read()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case e, ok := <-appeared:
+			if !ok {
+				appeared = nil
+			} else if e.Has(fsnotify.Create) && strings.HasSuffix(e.Name, callSuffix) {
+				b.read()
+			}
+		case _, ok := <-missed:
+			if !ok {
+				missed = nil
+			} else { // more files than the system tells one by one
+				b.read()
+			}
+		case <-b.wake:
+			b.read()
+		}
+	}
+}
+
+// read takes every call over, oldest first. A file goes only after its call was
+// taken, or when it can never be taken.
+func (b *inbox) read() {
+	files, err := os.ReadDir(b.dir) // sorted by name, so by time
+	if err != nil {
+		return
+	}
+	for _, f := range files {
+		if !strings.HasSuffix(f.Name(), callSuffix) {
+			continue
+		}
+		path := filepath.Join(b.dir, f.Name())
+		raw, err := readCall(path)
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err == nil {
+			err = b.t.take(raw)
+		}
+		if errors.Is(err, errLater) {
+			return
+		}
+		if err != nil {
+			b.cfg.log().Warn("a file in the inbox is no call")
+		}
+		_ = os.Remove(path)
+	}
+}
+
+var errNoCall = errors.New("not a file that a phone's program writes")
+
+func readCall(path string) ([]byte, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > inboxSize {
+		return nil, errNoCall
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, inboxSize))
+}

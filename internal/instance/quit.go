@@ -1,0 +1,29 @@
+package instance
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// MarkQuit notes that the user has quit: until the next start by hand or the
+// next log-on, calls do not start Wiebelt (corrections.md 20).
+func MarkQuit(cfg Config) error {
+	return os.WriteFile(quitFile(cfg), []byte(logon()), 0o600)
+}
+
+// ClearQuit takes that note away.
+func ClearQuit(cfg Config) { _ = os.Remove(quitFile(cfg)) }
+
+func quitFile(cfg Config) string { return filepath.Join(cfg.RunDir, "quit") }
+
+// wasQuit reports whether the user has quit since this log-on.
+func wasQuit(cfg Config) bool {
+	f, err := os.Open(quitFile(cfg))
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	noted, err := io.ReadAll(io.LimitReader(f, 256))
+	return err == nil && sameLogon(string(noted), logon())
+}
