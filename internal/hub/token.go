@@ -35,7 +35,6 @@ type tokens struct {
 	renewAt time.Time
 	fetch   *fetch // under way
 	timer   *time.Timer
-	stopped bool
 }
 
 // fetch is one token request that any number of callers wait for.

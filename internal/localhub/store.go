@@ -251,7 +251,7 @@ func (s *store) add(ctx context.Context, invented bool, all iter.Seq[Record]) (i
 				}
 				r.ID = id.String()
 			} else if !validID(r.ID) {
-				return errors.New("an id has 1 to 200 of the characters A-Z a-z 0-9 - . _ ~, and is not . or ..")
+				return errors.New("an id has 1 to 200 of the characters A-Z a-z 0-9 - . _ ~, and neither one nor two dots alone")
 			}
 			n++
 			a := r.Address

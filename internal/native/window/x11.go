@@ -310,7 +310,7 @@ func (d *x11) note(fault xgb.Error) {
 	defer d.mu.Unlock()
 	for _, w := range d.windows {
 		if id := fault.BadId(); id == uint32(w.id) || id == uint32(w.pixmap.Load()) {
-			d.faults[uint32(w.id)] = fmt.Errorf("X server: %w", fault)
+			d.faults[uint32(w.id)] = fmt.Errorf("the X server reports: %w", fault)
 		}
 	}
 }

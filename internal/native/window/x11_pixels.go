@@ -134,7 +134,7 @@ func (f format) load(b []byte) uint32 {
 func (f format) decode(img *image.RGBA, part image.Rectangle, data []byte) error {
 	stride := f.stride(part.Dx())
 	if len(data) < stride*part.Dy() {
-		return errors.New("X server: short picture")
+		return errors.New("the X server sent a short picture")
 	}
 	for y := range part.Dy() {
 		line := data[y*stride:]

@@ -53,7 +53,6 @@ type Server struct {
 	t     testing.TB
 	env   []string
 	xvfb  *exec.Cmd
-	mu    sync.Mutex
 	conn  *xgb.Conn
 	root  xproto.Window
 	setup *xproto.SetupInfo
@@ -107,7 +106,7 @@ func start(t testing.TB, dir string, o Options, cleanup func(func())) (*Server, 
 	r.SetReadDeadline(time.Now().Add(Patience))
 	line, err := bufio.NewReader(r).ReadString('\n')
 	if err != nil {
-		return nil, fmt.Errorf("Xvfb does not come up: %v\n%s", err, log.String())
+		return nil, fmt.Errorf("the screen (Xvfb) does not come up: %v\n%s", err, log.String())
 	}
 	s.Display = ":" + strings.TrimSpace(line)
 	s.env = environment(s.Display, dir, o.Env)

@@ -79,7 +79,6 @@ type face struct {
 type clockFace struct {
 	x, y, w, h float32 // w 0: no clock
 	since      time.Time
-	ends       time.Time // not zero: the clock stands still at this
 	color      color.NRGBA
 	size       float32
 	prefix     string // the strip's words stand in front of its clock
@@ -103,15 +102,14 @@ func (f *face) at(x, y float32) Do {
 
 // painter collects the objects of a face.
 type painter struct {
-	f   *face
-	l   Look
-	c   theme.Colours
-	lg  text.Language
-	dim float32 // height so far
+	f  *face
+	l  Look
+	c  theme.Colours
+	lg text.Language
 }
 
 func newPainter(l Look) *painter {
-	return &painter{f: &face{content: fyne.NewContainerWithoutLayout()}, l: l, c: theme.Of(l.Dark), lg: l.Language}
+	return &painter{f: &face{content: &fyne.Container{}}, l: l, c: theme.Of(l.Dark), lg: l.Language}
 }
 
 // finish gives the face its size, border and state strip.
@@ -167,13 +165,6 @@ func (p *painter) text(s string, x, y, max float32, f font, c color.Color) float
 		return 0
 	}
 	p.add(line(s, x, y, f, c))
-	return w
-}
-
-// textRight is text that ends at x.
-func (p *painter) textRight(s string, x, y, max float32, f font, c color.Color) float32 {
-	s, w := fit(s, max, f)
-	p.add(line(s, x-w, y, f, c))
 	return w
 }
 

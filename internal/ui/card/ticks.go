@@ -83,7 +83,7 @@ func (cs *Cards) paintBar(s *slot, now time.Time, onScreen bool) {
 	}
 	s.bar = part
 	col := theme.Of(cs.dark())
-	o := fyne.NewContainerWithoutLayout(box(col.Line, 0, 0, b.w, 3), box(col.Accent, 0, 0, b.w*part, 3))
+	o := &fyne.Container{Objects: []fyne.CanvasObject{box(col.Line, 0, 0, b.w, 3), box(col.Accent, 0, 0, b.w*part, 3)}}
 	cs.paintSmall(s, o, b.x, b.y, b.w, 3, onScreen)
 }
 
@@ -91,7 +91,7 @@ func (cs *Cards) paintBar(s *slot, now time.Time, onScreen bool) {
 // outwards.
 func (cs *Cards) paintSmall(s *slot, o fyne.CanvasObject, x, y, w, h float32, onScreen bool) {
 	scale := cs.monitor.Scale
-	box := fyne.NewContainerWithoutLayout(o)
+	box := &fyne.Container{Objects: []fyne.CanvasObject{o}}
 	if o.Size().IsZero() {
 		o.Resize(fyne.NewSize(w, h))
 	}

@@ -1,0 +1,290 @@
+package tray
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/godbus/dbus/v5"
+
+	"wiebelt/assets"
+)
+
+const childEnv = "WIEBELT_TRAY_TEST"
+
+// TestMain also is the program with the tray: systray keeps its state in global
+// variables, so that every test needs a process of its own. It takes models on
+// standard input and prints what was chosen.
+func TestMain(m *testing.M) {
+	if os.Getenv(childEnv) == "" {
+		os.Exit(m.Run())
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	t := New(Params{Icons: assets.Icons, Log: slog.New(slog.DiscardHandler),
+		Chosen: func(id string) { fmt.Println("chosen", id) }, Open: func() { fmt.Println("open") }})
+	go func() {
+		in := bufio.NewScanner(os.Stdin)
+		for in.Scan() {
+			var m Model
+			if json.Unmarshal(in.Bytes(), &m) == nil {
+				t.Set(m)
+			}
+		}
+		cancel()
+	}()
+	t.Run(ctx)
+	os.Exit(0)
+}
+
+// bus is a session bus of the test's own.
+func bus(t *testing.T) (address string, c *dbus.Conn) {
+	t.Helper()
+	cmd := exec.Command("dbus-daemon", "--session", "--print-address", "--nofork", "--nopidfile")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	address = strings.TrimSpace(line)
+	if c, err = dbus.Connect(address); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	return address, c
+}
+
+// host is a tray host: it notes who registers.
+type host struct {
+	mu    sync.Mutex
+	items []string
+}
+
+func (h *host) RegisterStatusNotifierItem(path string, from dbus.Sender) *dbus.Error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if strings.HasPrefix(path, "/") {
+		path = string(from)
+	}
+	h.items = append(h.items, path)
+	return nil
+}
+
+func (h *host) RegisterStatusNotifierHost(string) *dbus.Error { return nil }
+
+func (h *host) count() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.items)
+}
+
+func serve(t *testing.T, c *dbus.Conn) *host {
+	t.Helper()
+	h := &host{}
+	if err := c.Export(h, "/StatusNotifierWatcher", watcher); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.RequestName(watcher, dbus.NameFlagDoNotQueue); err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+type child struct {
+	t   *testing.T
+	in  *json.Encoder
+	out *bufio.Reader
+}
+
+func start(t *testing.T, env ...string) *child {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), childEnv + "=1"}, env...)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = in.Close()
+		done := make(chan struct{})
+		go func() { _ = cmd.Wait(); close(done) }()
+		select {
+		case <-done:
+		case <-time.After(5 * time.Second):
+			t.Error("the tray does not end")
+			_ = cmd.Process.Kill()
+			<-done
+		}
+	})
+	return &child{t, json.NewEncoder(in), bufio.NewReader(out)}
+}
+
+func (c *child) set(m Model) {
+	c.t.Helper()
+	if err := c.in.Encode(m); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func (c *child) says(want string) {
+	c.t.Helper()
+	got, err := c.out.ReadString('\n')
+	if err != nil || strings.TrimSpace(got) != want {
+		c.t.Fatalf("%q %v, want %q", got, err, want)
+	}
+}
+
+func until(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(10 * time.Second); !ok(); <-tick.C {
+		if time.Now().After(end) {
+			t.Fatalf("never: %s", what)
+		}
+	}
+}
+
+type entry struct {
+	ID       int32
+	Props    map[string]dbus.Variant
+	Children []dbus.Variant
+}
+
+// menu reads the menu over the bus, a title each, "-" for a line.
+func menu(item dbus.BusObject) (titles []string, ids map[string]int32) {
+	ids = map[string]int32{}
+	var rev uint32
+	var root entry
+	if err := item.Call("com.canonical.dbusmenu.GetLayout", 0, int32(0), int32(-1), []string{}).Store(&rev, &root); err != nil {
+		return nil, ids
+	}
+	for _, v := range root.Children {
+		var e entry
+		if dbus.Store([]any{v.Value()}, &e) != nil {
+			continue
+		}
+		if k, ok := e.Props["type"]; ok && k.Value() == "separator" {
+			titles = append(titles, "-")
+			continue
+		}
+		title, _ := e.Props["label"].Value().(string)
+		titles = append(titles, title)
+		ids[title] = e.ID
+	}
+	return titles, ids
+}
+
+var calls = Model{State: Ready, Sentence: "Klaar.", Items: []Item{
+	{ID: "status", Title: "Klaar.", Disabled: true}, {Separator: true}, {ID: "calls", Title: "Oproepen…"}, {ID: "quit", Title: "Afsluiten"}}}
+
+func TestTray(t *testing.T) {
+	address, c := bus(t)
+	h := serve(t, c)
+	kid := start(t, "DBUS_SESSION_BUS_ADDRESS="+address)
+	kid.set(calls)
+	until(t, "registered", func() bool { return h.count() > 0 })
+	h.mu.Lock()
+	name := h.items[0]
+	h.mu.Unlock()
+	item := c.Object(name, "/StatusNotifierItem")
+	dbusMenu := c.Object(name, "/StatusNotifierItem/menu")
+	want := []string{"Klaar.", "-", "Oproepen…", "Afsluiten"}
+	var ids map[string]int32
+	until(t, "the menu as set", func() bool {
+		var got []string
+		got, ids = menu(dbusMenu)
+		return slices.Equal(got, want)
+	})
+	// An entry that is chosen is reported by its id, a click on the icon too.
+	if err := dbusMenu.Call("com.canonical.dbusmenu.Event", 0, ids["Oproepen…"], "clicked", dbus.MakeVariant(0), uint32(0)).Err; err != nil {
+		t.Fatal(err)
+	}
+	kid.says("chosen calls")
+	if err := item.Call("org.kde.StatusNotifierItem.Activate", 0, int32(1), int32(1)).Err; err != nil {
+		t.Fatal(err)
+	}
+	kid.says("open")
+
+	// Every state has a picture of its own.
+	seen := map[string]State{}
+	for s := Ready; s <= Paused; s++ {
+		m := calls
+		m.State, m.Sentence = s, s.String()
+		kid.set(m)
+		until(t, "tooltip of "+s.String(), func() bool {
+			v, err := item.GetProperty("org.kde.StatusNotifierItem.ToolTip")
+			return err == nil && strings.Contains(fmt.Sprint(v.Value()), s.String())
+		})
+		v, err := item.GetProperty("org.kde.StatusNotifierItem.IconPixmap")
+		if err != nil {
+			t.Fatal(err)
+		}
+		picture := fmt.Sprint(v.Value())
+		if other, twice := seen[picture]; twice || len(picture) < 1000 {
+			t.Errorf("%s looks like %s", s, other)
+		}
+		seen[picture] = s
+	}
+
+	// Another menu replaces the first; entries of the first are dead.
+	m := calls
+	m.Items = []Item{{ID: "only", Title: "Alleen"}}
+	kid.set(m)
+	until(t, "another menu", func() bool { got, _ := menu(dbusMenu); return slices.Equal(got, []string{"Alleen"}) })
+
+	// A tray host that comes back is told again.
+	if _, err := c.ReleaseName(watcher); err != nil {
+		t.Fatal(err)
+	}
+	before := h.count()
+	if _, err := c.RequestName(watcher, dbus.NameFlagDoNotQueue); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "registered again", func() bool { return h.count() > before })
+}
+
+func TestWithoutABus(t *testing.T) {
+	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "")
+	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
+	if HasHost(t.Context()) {
+		t.Error("a host without a bus")
+	}
+	kid := start(t, "DBUS_SESSION_BUS_ADDRESS=", "XDG_RUNTIME_DIR="+t.TempDir())
+	kid.set(calls) // shows nothing, says nothing, and ends when asked to
+}
+
+func TestHasHost(t *testing.T) {
+	address, c := bus(t)
+	t.Setenv("DBUS_SESSION_BUS_ADDRESS", address)
+	if HasHost(t.Context()) {
+		t.Error("a host on an empty bus")
+	}
+	serve(t, c)
+	if !HasHost(t.Context()) {
+		t.Error("no host, though it is there")
+	}
+}
