@@ -7,7 +7,7 @@ TAGS    := migrated_fynedo
 LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 GOBUILD := go build -trimpath -tags $(TAGS)
 
-.PHONY: resident build desk windows demo test test-windows lint bench fuzz soak clean
+.PHONY: resident build desk windows winres demo test test-windows lint bench fuzz soak clean
 
 resident:
 	CGO_ENABLED=0 $(GOBUILD) -ldflags '$(LDFLAGS)' -o bin/wiebelt ./app/wiebelt
@@ -22,6 +22,12 @@ windows:
 	CGO_ENABLED=0 GOOS=windows GOARCH=amd64 $(GOBUILD) -ldflags '$(LDFLAGS)' -o bin/windows/wiebelt.exe ./app/wiebelt
 	CGO_ENABLED=0 GOOS=windows GOARCH=amd64 $(GOBUILD) -ldflags '$(LDFLAGS) -H=windowsgui' -o bin/windows/wiebeltw.exe ./app/wiebelt
 	CGO_ENABLED=1 GOOS=windows GOARCH=amd64 CC=x86_64-w64-mingw32-gcc $(GOBUILD) -ldflags '$(LDFLAGS) -H=windowsgui' -o bin/windows/wiebelt-desk.exe ./app/wiebelt-desk
+
+# What Windows reads of our programs before they run; see internal/winres.
+winres:
+	GOBIN=$(CURDIR)/bin/tools go install github.com/josephspurrier/goversioninfo/cmd/goversioninfo@v1.7.0
+	for p in wiebelt wiebelt-desk; do bin/tools/goversioninfo -64 -icon assets/icons/app.ico -manifest internal/winres/wiebelt.manifest \
+		-o app/$$p/rsrc_windows_amd64.syso internal/winres/versioninfo.json || exit 1; done
 
 demo: resident
 	.ci/demo

@@ -437,8 +437,9 @@ func TestSchemeLaunches(t *testing.T) {
 		b.clock.forward(11 * time.Second)
 		b.ring(w, "", nobody+"x")
 	}
-	b.settle()
-	if n := len(b.e.s.scheme); n > schemeMinute {
+	cards := make(chan int, 1)
+	b.e.Reconfigure(func(*Params) { cards <- len(b.e.s.scheme) }) // on the engine's goroutine
+	if n := <-cards; n > schemeMinute {
 		t.Errorf("%d cards in a minute", n)
 	}
 }

@@ -4,24 +4,42 @@ package tray
 
 import (
 	"context"
-	"os"
-	"path/filepath"
-	"runtime"
+	"time"
+
+	"fyne.io/systray"
 )
 
-func reachable() bool { return true }
+// settling is how long a tray may take to appear before it is given up.
+const settling = 3 * time.Second
 
 // HasHost reports whether a tray host is there; these systems always have one.
 func HasHost(context.Context) bool { return true }
 
-// cleanUp removes the icons that the library left in the temp folder, named by
-// their contents, which are ours alone.
-func cleanUp() {
-	if runtime.GOOS != "windows" {
-		return
-	}
-	files, _ := filepath.Glob(filepath.Join(os.TempDir(), "systray_temp_icon_*"))
-	for _, f := range files {
-		_ = os.Remove(f)
-	}
+func reachable(context.Context) bool { return true }
+
+// run gives the caller's goroutine to the system's event loop.
+func (t *Tray) run(ctx context.Context) {
+	abandon := loop()
+	ready, left := make(chan struct{}), make(chan struct{})
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		select {
+		case <-ready:
+			t.own(ctx)
+		case <-ctx.Done():
+		}
+		<-ctx.Done()
+		// Told to quit before there is a tray the library would do nothing, and its
+		// loop would go on.
+		select {
+		case <-ready:
+			systray.Quit()
+		case <-time.After(settling):
+			abandon(left)
+		}
+	}()
+	systray.Run(func() { close(ready) }, func() {})
+	close(left)
+	<-done
 }

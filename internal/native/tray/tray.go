@@ -1,20 +1,20 @@
 // Package tray puts an icon with a menu into the desktop's tray. It shows what
 // it is told and reports what was chosen; it decides nothing.
 //
-// Goroutines: Run holds the main one, as the systems want it, and starts one
-// more that owns the icon and the menu; both end with the context. There is one
-// tray a process, because the library below keeps it in global variables.
+// There is one tray a process, because the library below keeps it in global
+// variables. One goroutine owns them: where the tray is spoken to over a bus it
+// is the one that called Run, on Windows and macOS, whose event loops need that
+// one, Run starts another. Every item of the menu has a goroutine that waits for
+// its clicks. All end before Run returns, except those that are in Chosen or
+// Open at that time.
 package tray
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"io/fs"
 	"log"
 	"log/slog"
-	"runtime"
-	"slices"
 	"sync"
 
 	"fyne.io/systray"
@@ -33,8 +33,9 @@ const (
 	Paused
 )
 
-func (s State) file() string {
-	return [...]string{"tray-ready", "tray-not-set-up", "tray-link-lost", "tray-hub-gone", "tray-credentials", "tray-paused"}[s]
+// String is the state's name in the names of its pictures.
+func (s State) String() string {
+	return [...]string{"ready", "not-set-up", "link-lost", "hub-gone", "credentials", "paused"}[s]
 }
 
 // Item is a line of the menu.
@@ -54,7 +55,7 @@ type Model struct {
 type Params struct {
 	Icons  fs.FS           // folder icons with tray-<state>-<size>.png and tray-<state>.ico
 	Chosen func(id string) // an item was chosen; called on a goroutine of its own
-	Open   func()          // the icon was clicked
+	Open   func()          // the icon was clicked; called on a goroutine of its own
 	Log    *slog.Logger
 }
 
@@ -64,10 +65,19 @@ type Tray struct {
 	mu   sync.Mutex
 	next *Model
 	wake chan struct{}
+
+	// The owner's alone.
+	shown *Model
+	items []*systray.MenuItem // as shown.Items, nil for a separator
+	stop  context.CancelFunc  // ends the listeners of the items
+	ended sync.WaitGroup      // the listeners
+	files map[string]bool     // what the library left in the temp folder for us
 }
 
 // New makes a tray that shows nothing until Run.
-func New(p Params) *Tray { return &Tray{p: p, wake: make(chan struct{}, 1)} }
+func New(p Params) *Tray {
+	return &Tray{p: p, wake: make(chan struct{}, 1), stop: func() {}, files: map[string]bool{}}
+}
 
 // Set has the tray show m. Any goroutine; only the newest of several counts.
 func (t *Tray) Set(m Model) {
@@ -83,54 +93,29 @@ func (t *Tray) Set(m Model) {
 // Run shows the tray until ctx ends. It must be called on the main goroutine.
 // Where there is nothing that could have a tray it only waits for ctx.
 func (t *Tray) Run(ctx context.Context) {
-	if !reachable() {
+	if ctx.Err() != nil {
+		return
+	}
+	if !reachable(ctx) {
 		<-ctx.Done()
 		return
 	}
-	log.SetOutput(io.Discard) // the library reports through it; nothing of ours does
-	ready := make(chan struct{})
-	var owner sync.WaitGroup
-	owner.Go(func() {
-		select {
-		case <-ready:
-			t.own(ctx)
-		case <-ctx.Done():
-		}
-		<-ctx.Done()
-		systray.Quit()
-	})
+	// The library reports its troubles, such as a desktop without a tray, through
+	// this logger; nothing of ours does.
+	log.SetOutput(io.Discard)
 	if t.p.Open != nil {
 		systray.SetOnTapped(func() { go t.p.Open() })
 	}
-	systray.Run(func() { close(ready) }, func() {})
-	owner.Wait()
-	cleanUp()
+	t.run(ctx)
+	t.stop()
+	t.ended.Wait()
+	t.cleanUp()
 }
 
 // own shows models as they come. Nothing happens between them.
 func (t *Tray) own(ctx context.Context) {
-	var shown *Model
-	stop := func() {} // ends the listeners of the items shown
-	defer func() { stop() }()
 	for {
-		t.mu.Lock()
-		m := t.next
-		t.mu.Unlock()
-		if m != nil && m != shown {
-			if shown == nil || shown.State != m.State {
-				t.icon(m.State)
-			}
-			if shown == nil || shown.Sentence != m.Sentence {
-				systray.SetTooltip("Wiebelt – " + m.Sentence)
-			}
-			if shown == nil || !slices.Equal(shown.Items, m.Items) {
-				stop()
-				items, cancel := context.WithCancel(ctx)
-				stop = cancel
-				t.build(items, m.Items)
-			}
-			shown = m
-		}
+		t.show(ctx)
 		select {
 		case <-ctx.Done():
 			return
@@ -139,48 +124,110 @@ func (t *Tray) own(ctx context.Context) {
 	}
 }
 
-func (t *Tray) icon(s State) {
-	name := s.file() + "-48.png" // desktops scale down, and want it sharp on large panels
-	if runtime.GOOS == "windows" {
-		name = s.file() + ".ico"
+// show brings the tray up to date, touching only what differs.
+func (t *Tray) show(ctx context.Context) {
+	t.mu.Lock()
+	m, was := t.next, t.shown
+	t.mu.Unlock()
+	if m == nil || m == was {
+		return
 	}
-	b, err := fs.ReadFile(t.p.Icons, "icons/"+name)
+	t.shown = m
+	if was == nil || was.State != m.State {
+		t.icon(m.State)
+	}
+	if was == nil || was.Sentence != m.Sentence {
+		systray.SetTooltip(tooltip("Wiebelt – " + m.Sentence))
+	}
+	if was != nil && sameLines(was.Items, m.Items) {
+		t.amend(was.Items, m.Items)
+	} else {
+		t.build(ctx, m.Items)
+	}
+}
+
+func (t *Tray) icon(s State) {
+	b, err := fs.ReadFile(t.p.Icons, "icons/tray-"+s.String()+iconSuffix)
 	if err != nil {
 		t.p.Log.Error("tray icon", "why", err)
 		return
 	}
+	t.willLeave(b)
 	systray.SetIcon(b)
 }
 
-func (t *Tray) build(ctx context.Context, items []Item) {
-	systray.ResetMenu()
-	for _, i := range items {
-		if i.Separator {
-			systray.AddSeparator()
+// sameLines reports whether the lines are the same ones, though they may read
+// differently. A line never changes its meaning: somebody may be about to click
+// on it.
+func sameLines(a, b []Item) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i].ID != b[i].ID || a[i].Separator != b[i].Separator {
+			return false
+		}
+	}
+	return true
+}
+
+// amend changes how lines read, which leaves an open menu open.
+func (t *Tray) amend(was, now []Item) {
+	for i, item := range t.items {
+		if item == nil {
 			continue
 		}
-		item := systray.AddMenuItem(i.Title, "")
-		if i.Disabled {
+		if was[i].Title != now[i].Title {
+			item.SetTitle(escape(now[i].Title))
+		}
+		switch {
+		case now[i].Disabled && !was[i].Disabled:
 			item.Disable()
-			continue
+		case was[i].Disabled && !now[i].Disabled:
+			item.Enable()
 		}
-		go func() {
-			for {
-				select {
-				case <-ctx.Done():
-					return
-				case _, open := <-item.ClickedCh:
-					if !open {
-						return
-					}
-					if ctx.Err() == nil {
-						t.p.Chosen(i.ID)
-					}
-				}
-			}
-		}()
 	}
 }
 
-// String names a state for tests and logs.
-func (s State) String() string { return fmt.Sprint(s.file()) }
+// build makes the menu anew.
+func (t *Tray) build(ctx context.Context, items []Item) {
+	t.stop()
+	for _, item := range t.items {
+		// The library closes this channel, and panics if a click is just being
+		// sent over it. It leaves alone what is nil.
+		if item != nil {
+			item.ClickedCh = nil
+		}
+	}
+	if t.items != nil {
+		systray.ResetMenu()
+	}
+	ctx, t.stop = context.WithCancel(ctx)
+	t.items = make([]*systray.MenuItem, len(items))
+	for i, it := range items {
+		if it.Separator {
+			systray.AddSeparator()
+			continue
+		}
+		item := systray.AddMenuItem(escape(it.Title), "")
+		if it.Disabled {
+			item.Disable()
+		}
+		t.items[i] = item
+		clicked := item.ClickedCh
+		t.ended.Go(func() { t.listen(ctx, clicked, it.ID) })
+	}
+}
+
+// listen reports clicks on one item. The desktop sends none while it is disabled.
+func (t *Tray) listen(ctx context.Context, clicked <-chan struct{}, id string) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-clicked:
+			// What is done about it may take long, or end this tray.
+			go t.p.Chosen(id)
+		}
+	}
+}

@@ -1,0 +1,79 @@
+package e2e
+
+import (
+	"context"
+	"image"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"wiebelt/internal/localhub"
+	"wiebelt/internal/native/winetest"
+)
+
+// TestWindowsBuild runs the real Windows programs under wine, where OpenGL is
+// off: set up, a lookup that prints and returns its code, a call that is handed
+// over while nothing runs, its card on the screen.
+func TestWindowsBuild(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, flags := range map[string]string{"wiebelt.exe": "-s -w", "wiebeltw.exe": "-s -w -H=windowsgui"} {
+		cmd := exec.Command("go", "build", "-trimpath", "-tags", "migrated_fynedo", "-ldflags", flags, "-o", filepath.Join(dir, name), "./app/wiebelt")
+		cmd.Dir = "../.."
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=windows", "GOARCH=amd64")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	h, err := localhub.Start(context.Background(), localhub.Config{Synthetic: 50, Demo: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = h.Close() })
+	if _, err := h.AddInvented(t.Context(), vries); err != nil {
+		t.Fatal(err)
+	}
+	value, err := h.AddClient(t.Context(), "office", "1234")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := winetest.New(t)
+	exe := filepath.Join(dir, "wiebelt.exe")
+	profile := `C:\wiebelt-test`
+	set := p.Command(exe, "provision", "--profile", profile, "--base-url", h.BaseURL(), "--hub-url", h.HubURL(), "--client-id", "office",
+		"--organisation-code", "1234", "--secret-store", "os", "--secret-stdin")
+	set.Stdin = strings.NewReader(value + "\r\n")
+	if out, err := set.CombinedOutput(); err != nil {
+		t.Fatalf("provision: %v: %s", err, out)
+	}
+	out, code := p.Run("cmd", "/c", winPath(exe), "lookup", "--profile", profile, "0698760011")
+	if code != 0 || !strings.Contains(out, "J. de Vries") {
+		t.Errorf("lookup: exit %d: %q", code, out)
+	}
+	if _, code := p.Run("cmd", "/c", winPath(exe), "lookup", "--profile", profile, "0655550000"); code != 3 {
+		t.Errorf("lookup of nobody: exit %d", code)
+	}
+	if _, code := p.Run(filepath.Join(dir, "wiebeltw.exe"), "ring", "--no-start", "--profile", profile, "--", "0698760011"); code != 4 {
+		t.Errorf("ring --no-start: exit %d", code)
+	}
+	if _, code := p.Run(filepath.Join(dir, "wiebeltw.exe"), "ring", "--profile", profile, "--", "0698760011"); code != 0 {
+		t.Fatalf("ring: exit %d", code)
+	}
+	s := p.Screen
+	// The card: its blue edge and its primary button, above whatever wine shows.
+	s.Until("the card of the caller", func() bool {
+		img := s.Screenshot()
+		b := img.Rect
+		return has(img, b.Max.X-16-380+2, b.Max.Y-16-100, 0x0B, 0x6B, 0xCB) && has(img, b.Max.X-16-380+60, b.Max.Y-16-20, 0x0B, 0x6B, 0xCB)
+	})
+}
+
+func has(img *image.RGBA, x, y int, r, g, b uint8) bool {
+	c := img.RGBAAt(x, y)
+	return c.R == r && c.G == g && c.B == b
+}
+
+// winPath is a path as programs under wine see it.
+func winPath(p string) string { return "Z:" + strings.ReplaceAll(p, "/", `\`) }

@@ -1,0 +1,173 @@
+package tray
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/godbus/dbus/v5"
+)
+
+// shownOn has a tray show m and returns its item and menu on the bus.
+func shownOn(t *testing.T, m Model) (kid *child, item, dbusMenu dbus.BusObject) {
+	t.Helper()
+	address, c := bus(t)
+	h := serve(t, c)
+	kid = start(t, busVar+"="+address)
+	kid.set(m)
+	until(t, "registered", func() bool { return h.count() > 0 })
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	item, dbusMenu = c.Object(h.items[0], "/StatusNotifierItem"), c.Object(h.items[0], "/StatusNotifierItem/menu")
+	until(t, "the first menu", func() bool { got, _ := menu(dbusMenu); return len(got) == len(m.Items) })
+	return kid, item, dbusMenu
+}
+
+func click(item dbus.BusObject, id int32) error {
+	return item.Call("com.canonical.dbusmenu.Event", 0, id, "clicked", dbus.MakeVariant(0), uint32(0)).Err
+}
+
+// TestAmended: lines that only read differently stay the same lines, so that an
+// open menu stays open and a click that is under way hits what was aimed at.
+func TestAmended(t *testing.T) {
+	kid, _, dbusMenu := shownOn(t, calls)
+	_, before := menu(dbusMenu)
+	m := calls
+	m.Items = slices.Clone(calls.Items)
+	m.Items[0].Title, m.Items[2].Disabled = "De_verbinding is weg.", true
+	kid.set(m)
+	var after map[string]int32
+	until(t, "the line that reads differently", func() bool {
+		var got []string
+		got, after = menu(dbusMenu)
+		// Desktops take one underline for the mark of a shortcut.
+		return slices.Equal(got, []string{"De__verbinding is weg.", "-", "Oproepen…", "Afsluiten"})
+	})
+	if after["De__verbinding is weg."] != before["Klaar."] || after["Afsluiten"] != before["Afsluiten"] {
+		t.Errorf("lines %v became %v", before, after)
+	}
+	enabled := func(id int32) any {
+		var v dbus.Variant
+		if err := dbusMenu.Call("com.canonical.dbusmenu.GetProperty", 0, id, "enabled").Store(&v); err != nil {
+			t.Fatal(err)
+		}
+		return v.Value()
+	}
+	until(t, "disabled", func() bool { return enabled(after["Oproepen…"]) == false })
+	m.Items = slices.Clone(m.Items)
+	m.Items[2].Disabled = false
+	kid.set(m)
+	until(t, "enabled again", func() bool { return enabled(after["Oproepen…"]) == true })
+	if err := click(dbusMenu, after["Oproepen…"]); err != nil {
+		t.Fatal(err)
+	}
+	kid.says("chosen calls")
+}
+
+// TestClicksWhileBuilding: clicks on a menu that is being replaced do no harm,
+// and never choose another line than the one clicked.
+func TestClicksWhileBuilding(t *testing.T) {
+	kid, _, dbusMenu := shownOn(t, calls)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for i := range int32(600) {
+			_ = click(dbusMenu, i%400)
+		}
+	}()
+	go func() {
+		for { // empties what the tray says
+			if _, err := kid.out.ReadString('\n'); err != nil {
+				return
+			}
+		}
+	}()
+	for i := 0; ; i++ {
+		m := calls
+		m.Items = []Item{{ID: fmt.Sprint("line", i), Title: fmt.Sprint(i)}, {Separator: true}, {ID: "quit", Title: "Afsluiten"}}
+		kid.set(m)
+		select {
+		case <-ended:
+			until(t, "the last menu", func() bool {
+				got, _ := menu(dbusMenu)
+				return slices.Equal(got, []string{fmt.Sprint(i), "-", "Afsluiten"})
+			})
+			return
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
+
+// TestFirstPicture: what is registered with a tray host is complete.
+func TestFirstPicture(t *testing.T) {
+	m := calls
+	m.State, m.Sentence = LinkLost, "De verbinding is weg."
+	_, item, _ := shownOn(t, m)
+	v, err := item.GetProperty("org.kde.StatusNotifierItem.ToolTip")
+	if err != nil || !strings.Contains(fmt.Sprint(v.Value()), "Wiebelt – De verbinding is weg.") {
+		t.Errorf("tooltip %v %v", v, err)
+	}
+	v, err = item.GetProperty("org.kde.StatusNotifierItem.IconPixmap")
+	if err != nil || !strings.HasPrefix(fmt.Sprint(v.Value()), "[[48 48 ") {
+		t.Errorf("picture %.20v… %v", v, err)
+	}
+	// Left click is ours; a host that took the icon for a mere menu would not send it.
+	if v, err = item.GetProperty("org.kde.StatusNotifierItem.ItemIsMenu"); err != nil || v.Value() != false {
+		t.Errorf("ItemIsMenu %v %v", v, err)
+	}
+}
+
+// TestLateHost: a tray host that starts after the tray gets it too; until then
+// nothing is written anywhere about there being none.
+func TestLateHost(t *testing.T) {
+	address, c := bus(t)
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = []string{childEnv + "=1", busVar + "=" + address}
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.NewEncoder(in).Encode(calls); err != nil {
+		t.Fatal(err)
+	}
+	name := fmt.Sprintf("org.kde.StatusNotifierItem-%d-1", cmd.Process.Pid)
+	until(t, "the tray on the bus", func() bool {
+		var has bool
+		return c.BusObject().Call("org.freedesktop.DBus.NameHasOwner", 0, name).Store(&has) == nil && has
+	})
+	time.Sleep(200 * time.Millisecond) // for it to find nobody
+	h := serve(t, c)
+	until(t, "registered", func() bool { return h.count() > 0 })
+	_ = in.Close()
+	if err := cmd.Wait(); err != nil || out.Len() > 0 {
+		t.Errorf("%v, and it said %q", err, &out)
+	}
+}
+
+func TestSameLines(t *testing.T) {
+	a := []Item{{ID: "a", Title: "A"}, {Separator: true}}
+	for name, c := range map[string]struct {
+		b    []Item
+		same bool
+	}{
+		"reads differently": {[]Item{{ID: "a", Title: "B", Disabled: true}, {Separator: true}}, true},
+		"means another":     {[]Item{{ID: "b", Title: "A"}, {Separator: true}}, false},
+		"shorter":           {a[:1], false},
+		"no separator":      {[]Item{{ID: "a", Title: "A"}, {}}, false},
+	} {
+		if sameLines(a, c.b) != c.same {
+			t.Errorf("%s: same lines %v", name, !c.same)
+		}
+	}
+}

@@ -1,0 +1,71 @@
+package tray
+
+import (
+	"crypto/md5" // the library names files so; nothing is protected by it
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+	"unicode/utf16"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+)
+
+const iconSuffix = ".ico"
+
+var (
+	user32            = windows.NewLazySystemDLL("user32.dll")
+	procPeekMessage   = user32.NewProc("PeekMessageW")
+	procThreadMessage = user32.NewProc("PostThreadMessageW")
+)
+
+// loop readies this thread for an event loop and returns what ends that loop
+// where the library never got as far as having a window to close.
+func loop() (abandon func(left <-chan struct{})) {
+	// Looking for a message gives the thread the queue that posting needs.
+	var msg [64]byte
+	_, _, _ = procPeekMessage.Call(uintptr(unsafe.Pointer(&msg)), 0, 0, 0, 0)
+	thread := windows.GetCurrentThreadId()
+	const quit = 0x0012 // WM_QUIT
+	return func(left <-chan struct{}) {
+		for {
+			_, _, _ = procThreadMessage.Call(uintptr(thread), quit, 0, 0)
+			select {
+			case <-left:
+				return
+			case <-time.After(100 * time.Millisecond):
+			}
+		}
+	}
+}
+
+// tooltip cuts s to what the system has room for, its end mark included. What
+// the library copies beyond that would be cut without the mark.
+func tooltip(s string) string {
+	const room = 127
+	n := 0
+	for i, r := range s {
+		if n += utf16.RuneLen(r); n > room {
+			return s[:i]
+		}
+	}
+	return s
+}
+
+// escape keeps ampersands from becoming marks of shortcuts.
+func escape(title string) string { return strings.ReplaceAll(title, "&", "&&") }
+
+// willLeave notes the file by which the library hands icon b to the system.
+func (t *Tray) willLeave(b []byte) {
+	sum := md5.Sum(b)
+	t.files[filepath.Join(os.TempDir(), "systray_temp_icon_"+hex.EncodeToString(sum[:]))] = true
+}
+
+// cleanUp removes what the library does not.
+func (t *Tray) cleanUp() {
+	for f := range t.files {
+		_ = os.Remove(f) // another one of us may have been first
+	}
+}

@@ -1,0 +1,80 @@
+package winres
+
+import (
+	"bytes"
+	"debug/pe"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestPrograms builds the Windows programs and reads them back: what the system
+// decides before they run, and whether a console comes with them.
+func TestPrograms(t *testing.T) {
+	dir := t.TempDir()
+	for name, c := range map[string]struct {
+		flags     string
+		subsystem uint16
+	}{
+		"wiebelt.exe":  {"-s -w", pe.IMAGE_SUBSYSTEM_WINDOWS_CUI},
+		"wiebeltw.exe": {"-s -w -H=windowsgui", pe.IMAGE_SUBSYSTEM_WINDOWS_GUI},
+	} {
+		exe := filepath.Join(dir, name)
+		cmd := exec.Command("go", "build", "-trimpath", "-tags", "migrated_fynedo", "-ldflags", c.flags, "-o", exe, "./app/wiebelt")
+		cmd.Dir = "../.."
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=windows", "GOARCH=amd64")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		f, err := pe.Open(exe)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		h, ok := f.OptionalHeader.(*pe.OptionalHeader64)
+		if !ok || h.Subsystem != c.subsystem {
+			t.Errorf("%s: subsystem %d, want %d", name, h.Subsystem, c.subsystem)
+		}
+		s := f.Section(".rsrc")
+		if s == nil {
+			t.Fatalf("%s has no resources", name)
+		}
+		b, err := s.Data()
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(t, name, b)
+		libs, err := f.ImportedLibraries()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range libs {
+			if strings.Contains(strings.ToLower(l), "opengl") {
+				t.Errorf("%s needs %s", name, l)
+			}
+		}
+	}
+}
+
+// TestDesk reads the resources that the windows program is linked with.
+func TestDesk(t *testing.T) {
+	b, err := os.ReadFile("../../app/wiebelt-desk/rsrc_windows_amd64.syso")
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, "wiebelt-desk", b)
+}
+
+func check(t *testing.T, name string, b []byte) {
+	t.Helper()
+	for _, want := range []string{"PerMonitorV2", "asInvoker", "<activeCodePage", ">UTF-8<", "8e0f7a12-bfb3-4fe8-b9a5-48fd50a15a9a"} {
+		if !bytes.Contains(b, []byte(want)) {
+			t.Errorf("%s: the manifest lacks %s", name, want)
+		}
+	}
+	if !bytes.Contains(b, []byte("\x89PNG")) {
+		t.Errorf("%s has no icon", name)
+	}
+}
