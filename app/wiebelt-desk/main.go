@@ -15,6 +15,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/app"
 
+	"wiebelt/assets"
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/ui/desk"
 )
@@ -69,5 +70,8 @@ func run(args []string, stderr io.Writer) int {
 func newApp() fyne.App {
 	a := app.NewWithID("")
 	app.SetMetadata(fyne.AppMetadata{ID: "nl.wiebelt.companion", Name: "Wiebelt"})
+	if icon, err := assets.Icons.ReadFile("icons/app-128.png"); err == nil {
+		a.SetIcon(fyne.NewStaticResource("app-128.png", icon))
+	}
 	return a
 }

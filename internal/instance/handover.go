@@ -19,6 +19,10 @@ import (
 // the call goes into the inbox (corrections.md 20).
 const answerIn = 10 * time.Millisecond
 
+// patience is how long it waits where there is no inbox to fall back on. Where
+// nothing runs the answer comes at once all the same.
+const patience = 250 * time.Millisecond
+
 // event is a call on its way to the resident: parsed fields, no arguments.
 type event struct {
 	// HandOver names this hand-over: a call that reaches us over the socket and
@@ -75,7 +79,11 @@ func decodeEvent(raw []byte) (e call.Event, handOver string, err error) {
 // that it is not the first and goes.
 func HandOver(ctx context.Context, cfg Config, e call.Event, start func() error) error {
 	out := encodeEvent(e)
-	err := deliver(ctx, cfg, out)
+	wait := answerIn
+	if start == nil {
+		wait = patience
+	}
+	err := deliver(ctx, cfg, out, wait)
 	switch {
 	case err == nil:
 		return nil
@@ -92,10 +100,10 @@ func HandOver(ctx context.Context, cfg Config, e call.Event, start func() error)
 	return start()
 }
 
-// deliver hands the call over the socket. ErrNotRunning means that it may have
-// to be delivered in another way.
-func deliver(ctx context.Context, cfg Config, out event) error {
-	quick, cancel := context.WithTimeout(ctx, answerIn)
+// deliver hands the call over the socket to one that answers within wait.
+// ErrNotRunning means that it may have to be delivered in another way.
+func deliver(ctx context.Context, cfg Config, out event, wait time.Duration) error {
+	quick, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	c, _, err := Connect(quick, cfg, RoleRing)
 	if err != nil {

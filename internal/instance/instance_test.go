@@ -217,7 +217,7 @@ func TestWholeEventArrives(t *testing.T) {
 	serve(t, dir, e)
 	want := call.Event{Way: call.Way{Kind: call.KindCommand, Tells: call.TellsRing}, ID: "x", State: call.Ended, Direction: call.Outgoing,
 		Reason: call.Missed, Number: "0612345678", Name: "J. de Vries", Line: "101", Via: "102", At: time.Now().Round(0)}
-	if err := deliver(t.Context(), config(dir), encodeEvent(want)); err != nil {
+	if err := deliver(t.Context(), config(dir), encodeEvent(want), patience); err != nil {
 		t.Fatal(err)
 	}
 	<-e.news
@@ -342,7 +342,7 @@ func TestGarbage(t *testing.T) {
 		_ = c.Close()
 	}
 	waitFor(t, "a good call", func() bool {
-		return deliver(t.Context(), config(dir), encodeEvent(command("1"))) == nil
+		return deliver(t.Context(), config(dir), encodeEvent(command("1")), patience) == nil
 	})
 	<-e.news
 	if len(e.got) != 1 {
@@ -416,18 +416,18 @@ func command(number string) call.Event {
 // into the inbox; the resident had heard it all the same.
 func TestOnceByTwoRoads(t *testing.T) {
 	dir := t.TempDir()
-	e := &ears{news: make(chan struct{}, 3)}
+	e := &ears{news: make(chan struct{}, 10)}
 	serve(t, dir, e)
 	out := encodeEvent(command("1"))
 	for range 2 {
 		if err := lay(config(dir), out); err != nil {
 			t.Fatal(err)
 		}
-		if err := deliver(t.Context(), config(dir), out); err != nil {
+		if err := deliver(t.Context(), config(dir), out, patience); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := deliver(t.Context(), config(dir), encodeEvent(command("2"))); err != nil {
+	if err := deliver(t.Context(), config(dir), encodeEvent(command("2")), patience); err != nil {
 		t.Fatal(err)
 	}
 	waitFor(t, "the inbox to be empty", func() bool {

@@ -178,7 +178,7 @@ func (d *desks) serve(ctx context.Context, c *instance.Conn) {
 
 func (d *desks) welcome(window string) deskapi.Welcome {
 	s := d.r.o.Settings
-	w := deskapi.Welcome{Language: string(d.r.lang), Theme: s.UI.Theme, FileWord: s.UI.FileWord, Window: window, Status: d.r.status()}
+	w := deskapi.Welcome{Language: string(d.r.lang), Theme: d.r.appearance(), FileWord: s.UI.FileWord, Window: window, Status: d.r.status()}
 	if d.r.store != nil && s.History.Keep != "off" {
 		w.History = d.r.historyPath()
 	}
@@ -186,6 +186,17 @@ func (d *desks) welcome(window string) deskapi.Welcome {
 		w.Demo = d.r.o.Demo.Calls(d.r.lang)
 	}
 	return w
+}
+
+// appearance is that of the cards, so that windows and cards never differ.
+func (r *Resident) appearance() string {
+	switch t := r.o.Settings.UI.Theme; {
+	case t != "system":
+		return t
+	case r.display.Dark():
+		return "dark"
+	}
+	return "light"
 }
 
 // handle does what the windows program asks for. Nothing here blocks its

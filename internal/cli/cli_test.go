@@ -1,0 +1,162 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"wiebelt/internal/contact"
+	"wiebelt/internal/localhub"
+)
+
+// run is one command with its output.
+func run(t *testing.T, in string, args ...string) (code int, out, errOut string) {
+	t.Helper()
+	var o, e bytes.Buffer
+	code = Main(Build{Version: "test"}, append([]string{"wiebelt"}, args...), strings.NewReader(in), &o, &e)
+	return code, o.String(), e.String()
+}
+
+// setUp makes a profile that is provisioned for a local hub.
+func setUp(t *testing.T) (dir string, h *localhub.Hub) {
+	t.Helper()
+	h, err := localhub.Start(context.Background(), localhub.Config{Synthetic: 50, Demo: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = h.Close() })
+	if _, err := h.AddInvented(t.Context(), localhub.Record{Numbers: []string{"0698760011"},
+		Contact: contact.Contact{RelationNumber: "100200", Initials: "J.", Prefix: "de", FamilyName: "Vries"}}); err != nil {
+		t.Fatal(err)
+	}
+	const awkward = "p@ss+/=% canary"
+	if err := h.SetClientSecret(t.Context(), "office", "1234", awkward); err != nil {
+		t.Fatal(err)
+	}
+	dir = t.TempDir()
+	code, _, errOut := run(t, "\ufeff"+awkward+"\r\n", "provision", "--profile", dir, "--base-url", h.BaseURL(), "--hub-url", h.HubURL(),
+		"--client-id", "office", "--organisation-code", "1234", "--secret-store", "file", "--secret-stdin")
+	if code != 0 {
+		t.Fatalf("provision: exit %d: %s", code, errOut)
+	}
+	return dir, h
+}
+
+func TestLookup(t *testing.T) {
+	dir, h := setUp(t)
+	for number, want := range map[string]int{"0698760011": 0, "+31 6 9876 0011": 0, "0655550000": 3, "101": 3, "anonymous": 3, "hello": 2} {
+		if code, out, errOut := run(t, "", "lookup", "--profile", dir, number); code != want {
+			t.Errorf("%s: exit %d, want %d: %s%s", number, code, want, out, errOut)
+		}
+	}
+	code, out, _ := run(t, "", "lookup", "--json", "--profile", dir, "0698760011")
+	var a lookupAnswer
+	if err := json.Unmarshal([]byte(out), &a); err != nil || code != 0 || a.Outcome != "found" || len(a.Contacts) != 1 || a.Contacts[0].Achternaam != "Vries" || !a.Contacts[0].LinkOK || a.Number != "+31698760011" {
+		t.Errorf("exit %d: %v: %s", code, err, out)
+	}
+	h.Faults().RefuseCredentials(true)
+	code, out, errOut := run(t, "", "lookup", "--json", "--profile", dir, "0698760011")
+	if err := json.Unmarshal([]byte(out), &a); err != nil || code != 1 || a.Outcome != "failed" || a.Error == nil || a.Error.Code != "credentials_refused" {
+		t.Errorf("exit %d: %s%s", code, out, errOut)
+	}
+	if code, out, _ := run(t, "", "lookup", "--json", "--profile", t.TempDir(), "0698760011"); code != 1 || !strings.Contains(out, `"not_set_up"`) {
+		t.Errorf("exit %d: %s", code, out)
+	}
+}
+
+// TestSecretIsShownNowhere: no command and no readable file holds it, but its
+// own with mode 0600.
+func TestSecretIsShownNowhere(t *testing.T) {
+	dir, _ := setUp(t)
+	code, out, errOut := run(t, "", "settings", "--profile", dir)
+	if code != 0 || strings.Contains(out+errOut, "canary") || !strings.Contains(out, "set") {
+		t.Errorf("exit %d: %s%s", code, out, errOut)
+	}
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil && bytes.Contains(b, []byte("canary")) && info.Mode().Perm() != 0o600 {
+			t.Errorf("%s holds the secret with mode %v", filepath.Base(path), info.Mode())
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// TestSecretStaysWithItsAddress: another address asks for the secret again.
+func TestSecretStaysWithItsAddress(t *testing.T) {
+	dir, _ := setUp(t)
+	other, err := localhub.Start(context.Background(), localhub.Config{Synthetic: 5, Demo: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	if code, _, errOut := run(t, "", "provision", "--profile", dir, "--base-url", other.BaseURL()); code != 0 {
+		t.Fatalf("exit %d: %s", code, errOut)
+	}
+	if code, _, _ := run(t, "", "lookup", "--profile", dir, "0698760011"); code != 1 {
+		t.Errorf("exit %d", code)
+	}
+	if n := other.Stats().Tokens; n != 0 {
+		t.Errorf("%d token requests with the old secret reached the other address", n)
+	}
+}
+
+func TestProvisionRefuses(t *testing.T) {
+	dir := t.TempDir()
+	for name, c := range map[string]struct {
+		in   string
+		args []string
+		want int
+	}{
+		"nothing":          {"", nil, 2},
+		"plain http":       {"s\n", []string{"--base-url", "http://hub.example", "--client-id", "c", "--secret-stdin"}, 2},
+		"localhost name":   {"s\n", []string{"--base-url", "http://localhost:1", "--client-id", "c", "--secret-stdin"}, 2},
+		"empty secret":     {"\n", []string{"--base-url", "https://hub.example", "--client-id", "c", "--secret-store", "file", "--secret-stdin"}, 1},
+		"UTF-16 secret":    {"s\x00e\x00", []string{"--base-url", "https://hub.example", "--client-id", "c", "--secret-store", "file", "--secret-stdin"}, 1},
+		"colon in client":  {"s\n", []string{"--base-url", "https://hub.example", "--client-id", "a:b", "--secret-store", "file", "--secret-stdin"}, 1},
+		"secret as a flag": {"", []string{"--secret", "x"}, 2},
+	} {
+		if code, out, errOut := run(t, c.in, append([]string{"provision", "--profile", dir}, c.args...)...); code != c.want {
+			t.Errorf("%s: exit %d, want %d: %s%s", name, code, c.want, out, errOut)
+		}
+	}
+}
+
+func TestUsage(t *testing.T) {
+	if code, out, _ := run(t, "", "--help"); code != 0 || !strings.Contains(out, "Every day") || !strings.Contains(out, "Trying and testing") {
+		t.Errorf("exit %d: %s", code, out)
+	}
+	for _, args := range [][]string{{"nonsense"}, {"lookup"}, {"ring", "--state", "dancing", "--", "1"}, {"open-url"}, {"--no-such"}, {"forget"}} {
+		if code, _, errOut := run(t, "", args...); code != 2 || strings.Count(strings.TrimSpace(errOut), "\n") > 0 {
+			t.Errorf("%v: exit %d: %q", args, code, errOut)
+		}
+	}
+	if code, out, _ := run(t, "", "version"); code != 0 || !strings.Contains(out, "wiebelt test") {
+		t.Errorf("exit %d: %s", code, out)
+	}
+}
+
+func TestForget(t *testing.T) {
+	dir := t.TempDir()
+	for _, args := range [][]string{{"--all"}, {"--number", "0612345678"}, {"--older-than", "30d"}} {
+		if code, _, errOut := run(t, "", append([]string{"forget", "--profile", dir}, args...)...); code != 0 {
+			t.Errorf("%v: exit %d: %s", args, code, errOut)
+		}
+	}
+	if code, _, _ := run(t, "", "forget", "--profile", dir, "--older-than", "x"); code != 2 {
+		t.Errorf("exit %d", code)
+	}
+}
