@@ -161,7 +161,14 @@ func (o *office) wiebelt(args ...string) *exec.Cmd {
 // start starts the resident and waits until it takes calls.
 func (o *office) start(before ...string) {
 	o.t.Helper()
-	args := append(append([]string{}, before...), o.bin, "--profile", o.profile, "run", "--background")
+	o.startAs(before, "run", "--background")
+}
+
+// startAs is start below another program (none if nil) and with other arguments.
+func (o *office) startAs(before []string, command ...string) {
+	o.t.Helper()
+	args := append(append([]string{}, before...), o.bin, "--profile", o.profile)
+	args = append(args, command...)
 	o.resident = o.Command(args[0], args[1:]...)
 	o.resident.Env = append(o.resident.Env, "PATH="+o.Dir+":"+os.Getenv("PATH"))
 	o.resident.Stdout, o.resident.Stderr = o.log, o.log

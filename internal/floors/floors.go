@@ -50,6 +50,7 @@ var rooms = []struct {
 	{"internal/softphone/phonetest", TestsOnly},
 	{"internal/e2e", TestsOnly},
 	{"internal/floors", TestsOnly},
+	{"internal/winres", TestsOnly},
 	{"internal/iconmaker", TestsOnly}, // a generator, imported by nobody
 	{"internal/native/", Native},
 	{"internal/companion", Engine},

@@ -1,0 +1,92 @@
+package e2e
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"wiebelt/internal/native/xtest"
+	"wiebelt/internal/simulate"
+)
+
+// together is a folder with both programs, as they are installed.
+var together = sync.OnceValues(func() (string, error) {
+	bin, err := binary()
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Dir(bin)
+	desk := filepath.Join(dir, "wiebelt-desk")
+	if _, err := os.Stat(desk); err == nil {
+		return dir, nil
+	}
+	cmd := exec.Command("go", "build", "-trimpath", "-tags", "migrated_fynedo", "-ldflags", "-s -w", "-o", desk, "./app/wiebelt-desk")
+	cmd.Dir = "../.."
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", &buildError{string(out)}
+	}
+	return dir, nil
+})
+
+type buildError struct{ out string }
+
+func (e *buildError) Error() string { return e.out }
+
+// TestCallsWindow: with no tray host the calls window comes up by itself, shows
+// the call that was just there, and goes with the resident.
+func TestCallsWindow(t *testing.T) {
+	t.Parallel()
+	if _, err := together(); err != nil {
+		t.Fatal(err)
+	}
+	o := prepare(t, "")
+	o.startAs(nil, "run")
+	id := o.FindWindow("^Oproepen")
+	if err := dial(o).Ring(t.Context(), simulate.Call{ID: "1", Number: "+31698760011"}); err != nil {
+		t.Fatal(err)
+	}
+	o.Until("the call in the history", func() bool { return len(callsOf(t, o)) == 1 })
+	// Started once more, Wiebelt shows the window of the one that runs.
+	o.Run("xdotool", "windowminimize", "--sync", id)
+	if out, err := o.wiebelt("run").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	o.Until("the window again", func() bool {
+		return strings.Contains(o.Run("sh", "-c", "xdotool search --onlyvisible --name '^Oproepen' || true"), id)
+	})
+	if n := residents(o); n != 1 {
+		t.Errorf("%d residents", n)
+	}
+}
+
+// TestDemo plays every call of the demo once, without any set-up; the program
+// itself compares every card with the screen.
+func TestDemo(t *testing.T) {
+	t.Parallel()
+	bin, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := xtest.Start(t, "openbox", xtest.Options{Width: width, Height: height, Env: []string{"LANG=nl_NL.UTF-8"}})
+	pictures := filepath.Join(t.TempDir(), "pictures")
+	tmp := t.TempDir()
+	cmd := s.Command(bin, "demo", "--play", "--hold", "100ms", "--pictures", pictures)
+	cmd.Env = append(cmd.Env, "TMPDIR="+tmp)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	t.Logf("%s", out)
+	if n := strings.Count(string(out), "painted "); n != 9+2 { // a line a call, and two medians
+		t.Errorf("%d lines", n)
+	}
+	if all, _ := filepath.Glob(filepath.Join(pictures, "*.png")); len(all) != 9 {
+		t.Errorf("%d pictures", len(all))
+	}
+	if left, _ := filepath.Glob(filepath.Join(tmp, "*")); len(left) != 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
