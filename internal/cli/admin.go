@@ -139,14 +139,36 @@ func (e *env) keepSecret(d profile.Dirs, base, id, kind string) error {
 	return nil
 }
 
-type settingsCmd struct{}
+type settingsCmd struct {
+	Ways bool `name:"ways-in" help:"Show how a phone on this computer reaches Wiebelt, tokens included."`
+}
 
-func (settingsCmd) Run(e *env) error {
+// waysIn prints what goes into a phone's settings.
+func (e *env) waysIn(d profile.Dirs, s *settings.Settings) error {
+	t, err := secret.Token(d)
+	if err != nil {
+		return fmt.Errorf("the listener's tokens: %w", err)
+	}
+	fmt.Fprintf(e.out, "a phone that runs a program   wiebelt ring --state ringing -- NUMBER\n")
+	if s.Listener.Enabled && s.Listener.HTTP {
+		fmt.Fprintf(e.out, "a phone that opens addresses  http://127.0.0.1:%d/v1/call/%s?number=NUMBER\n", s.Listener.Port, t.Path)
+	}
+	fmt.Fprintf(e.out, "a phone that opens links      wiebelt:call?number=NUMBER\n")
+	if s.Listener.Enabled {
+		fmt.Fprintf(e.out, "a phone that speaks WebSocket ws://127.0.0.1:%d/v1/events, subprotocols wiebelt.v1 and token.%s\n", s.Listener.Port, t.Socket)
+	}
+	return nil
+}
+
+func (c *settingsCmd) Run(e *env) error {
 	d, err := e.dirs()
 	if err != nil {
 		return err
 	}
 	s := e.load(d)
+	if c.Ways {
+		return e.waysIn(d, s)
+	}
 	w := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
 	for _, v := range s.Values() {
 		fmt.Fprintf(w, "%s\t%s\t%s\n", v.Key, oneLine(v.Value), v.Source)

@@ -149,6 +149,14 @@ func TestUsage(t *testing.T) {
 	}
 }
 
+func TestWaysIn(t *testing.T) {
+	dir := t.TempDir()
+	code, out, errOut := run(t, "", "settings", "--ways-in", "--profile", dir)
+	if code != 0 || !strings.Contains(out, "http://127.0.0.1:27471/v1/call/") || !strings.Contains(out, "token.") {
+		t.Errorf("exit %d: %s%s", code, out, errOut)
+	}
+}
+
 func TestForget(t *testing.T) {
 	dir := t.TempDir()
 	for _, args := range [][]string{{"--all"}, {"--number", "0612345678"}, {"--older-than", "30d"}} {

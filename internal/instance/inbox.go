@@ -9,9 +9,13 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/fsnotify/fsnotify"
 )
+
+// retryAfter is when a file is tried again that could not be read or removed.
+const retryAfter = 200 * time.Millisecond
 
 // Names of files in the inbox.
 const (
@@ -85,56 +89,73 @@ func (b *inbox) watch(ctx context.Context) {
 	if appeared == nil {
 		b.cfg.log().Warn("the inbox is not watched; it is read whenever somebody connects")
 	}
-	b.read()
+	var again <-chan time.Time
+	read := func() {
+		again = nil
+		if !b.read() {
+			again = time.After(retryAfter)
+		}
+	}
+	read()
 	for {
 		select {
 		case <-ctx.Done():
 			return
+		case <-again:
+			read()
 		case e, ok := <-appeared:
 			if !ok {
 				appeared = nil
 			} else if e.Has(fsnotify.Create) && strings.HasSuffix(e.Name, callSuffix) {
-				b.read()
+				read()
 			}
 		case _, ok := <-missed:
 			if !ok {
 				missed = nil
 			} else { // more files than the system tells one by one
-				b.read()
+				read()
 			}
 		case <-b.wake:
-			b.read()
+			read()
 		}
 	}
 }
 
 // read takes every call over, oldest first. A file goes only after its call was
-// taken, or when it can never be taken.
-func (b *inbox) read() {
+// taken, or when it can never be taken. read returns false if one could not be
+// read now, as while a virus scanner holds it.
+func (b *inbox) read() (all bool) {
 	files, err := os.ReadDir(b.dir) // sorted by name, so by time
 	if err != nil {
-		return
+		return false
 	}
+	all = true
 	for _, f := range files {
 		if !strings.HasSuffix(f.Name(), callSuffix) {
 			continue
 		}
 		path := filepath.Join(b.dir, f.Name())
 		raw, err := readCall(path)
-		if errors.Is(err, os.ErrNotExist) {
+		switch {
+		case err == nil:
+			err = b.t.take(raw)
+		case errors.Is(err, os.ErrNotExist):
+			continue
+		case !errors.Is(err, errNoCall):
+			all = false
 			continue
 		}
-		if err == nil {
-			err = b.t.take(raw)
-		}
 		if errors.Is(err, errLater) {
-			return
+			return true // for the next resident
 		}
 		if err != nil {
-			b.cfg.log().Warn("a file in the inbox is no call")
+			b.cfg.log().Warn("a file in the inbox is no call", "why", err)
 		}
-		_ = os.Remove(path)
+		if os.Remove(path) != nil {
+			all = false
+		}
 	}
+	return all
 }
 
 var errNoCall = errors.New("not a file that a phone's program writes")

@@ -64,6 +64,12 @@ func TestWindows(t *testing.T) {
 		}
 		return m
 	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			waiting, _ := os.ReadDir(filepath.Join(files, "inbox"))
+			t.Logf("heard %v; %d files wait", heard(), len(waiting))
+		}
+	})
 	waitFor(t, "twenty calls", func() bool { return heard()["heard 1019"] > 0 && len(heard()) >= 22 })
 	m := heard()
 	for n := range 20 {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
@@ -71,7 +72,9 @@ func main() {
 }
 
 func resident(out io.Writer) error {
-	i, err := instance.Acquire(config())
+	cfg := config()
+	cfg.Log = slog.New(slog.NewTextHandler(out, nil))
+	i, err := instance.Acquire(cfg)
 	if err != nil {
 		return err
 	}
