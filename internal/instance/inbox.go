@@ -14,7 +14,8 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// retryAfter is when a file is tried again that could not be read or removed.
+// retryAfter is when a file is tried again that could not be read or removed, at
+// first; then twice as long, and so on.
 const retryAfter = 200 * time.Millisecond
 
 // Names of files in the inbox.
@@ -60,11 +61,12 @@ type inbox struct {
 	cfg  Config
 	dir  string
 	t    *taker
+	file func(path string) ([]byte, error) // readCall, but for tests
 	wake chan struct{}
 }
 
 func newInbox(cfg Config, t *taker) *inbox {
-	return &inbox{cfg: cfg, dir: inboxDir(cfg), t: t, wake: make(chan struct{}, 1)}
+	return &inbox{cfg: cfg, dir: inboxDir(cfg), t: t, file: readCall, wake: make(chan struct{}, 1)}
 }
 
 // poke has the inbox read soon.
@@ -90,11 +92,13 @@ func (b *inbox) watch(ctx context.Context) {
 		b.cfg.log().Warn("the inbox is not watched; it is read whenever somebody connects")
 	}
 	var again <-chan time.Time
+	pause := retryAfter
 	read := func() {
-		again = nil
-		if !b.read() {
-			again = time.After(retryAfter)
+		if b.read() {
+			again, pause = nil, retryAfter
+			return
 		}
+		again, pause = time.After(pause), min(2*pause, time.Minute)
 	}
 	read()
 	for {
@@ -135,7 +139,7 @@ func (b *inbox) read() (all bool) {
 			continue
 		}
 		path := filepath.Join(b.dir, f.Name())
-		raw, err := readCall(path)
+		raw, err := b.file(path)
 		switch {
 		case err == nil:
 			err = b.t.take(raw)

@@ -553,6 +553,37 @@ func TestInboxMakesRoom(t *testing.T) {
 	}
 }
 
+// TestInboxTriesAgain: a file that something else holds just now, as virus
+// scanners do, is no lost call.
+func TestInboxTriesAgain(t *testing.T) {
+	dir := t.TempDir()
+	for _, n := range []string{"1", "2"} {
+		if err := lay(config(dir), encodeEvent(command(n))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e := &ears{news: make(chan struct{}, 2)}
+	box := newInbox(config(dir), &taker{h: e})
+	held := 3
+	box.file = func(path string) ([]byte, error) {
+		if held > 0 {
+			held--
+			return nil, os.ErrPermission
+		}
+		return readCall(path)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { defer close(ended); box.watch(ctx) }()
+	<-e.news
+	<-e.news
+	cancel()
+	<-ended
+	if len(e.got) != 2 {
+		t.Errorf("%+v", e.got)
+	}
+}
+
 // TestNothingFromTheFuture: a call that is dated ahead would never be late.
 func TestNothingFromTheFuture(t *testing.T) {
 	e := command("1")
