@@ -14,6 +14,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -147,6 +148,13 @@ func oneLine(s string) string {
 }
 
 func (e *env) dirs() (profile.Dirs, error) {
+	if e.profileDir != "" { // programs we start may have another working folder
+		abs, err := filepath.Abs(e.profileDir)
+		if err != nil {
+			return profile.Dirs{}, &exitError{exitUsage, err.Error()}
+		}
+		e.profileDir = abs
+	}
 	d, err := profile.Find(e.profileDir)
 	if err != nil {
 		return d, &exitError{exitUsage, err.Error()}

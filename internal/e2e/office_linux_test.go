@@ -102,18 +102,7 @@ func prepare(t *testing.T, more string) *office {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := localhub.Start(context.Background(), localhub.Config{Synthetic: 200, Demo: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = h.Close() })
-	if _, err := h.AddInvented(t.Context(), vries); err != nil {
-		t.Fatal(err)
-	}
-	value, err := h.AddClient(t.Context(), "office", "1234")
-	if err != nil {
-		t.Fatal(err)
-	}
+	h, value := startHub(t)
 	o := &office{t: t, bin: bin, profile: t.TempDir(), hub: h, log: &locked{},
 		Server: xtest.Start(t, "openbox", xtest.Options{Width: width, Height: height, Env: []string{"LANG=nl_NL.UTF-8"}})}
 	cmd := o.wiebelt("provision", "--base-url", h.BaseURL(), "--hub-url", h.HubURL(), "--client-id", "office",
@@ -143,6 +132,23 @@ func prepare(t *testing.T, more string) *office {
 		}
 	})
 	return o
+}
+
+// startHub is a hub that knows vries, with the secret of its client "office".
+func startHub(t *testing.T) (h *localhub.Hub, secret string) {
+	t.Helper()
+	h, err := localhub.Start(context.Background(), localhub.Config{Synthetic: 200, Demo: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = h.Close() })
+	if _, err := h.AddInvented(t.Context(), vries); err != nil {
+		t.Fatal(err)
+	}
+	if secret, err = h.AddClient(t.Context(), "office", "1234"); err != nil {
+		t.Fatal(err)
+	}
+	return h, secret
 }
 
 // wiebelt is a command of this profile on this screen.

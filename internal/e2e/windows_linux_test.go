@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"context"
 	"image"
 	"os"
 	"os/exec"
@@ -9,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"wiebelt/internal/localhub"
 	"wiebelt/internal/native/winetest"
 )
 
@@ -27,18 +25,7 @@ func TestWindowsBuild(t *testing.T) {
 			t.Fatalf("%v: %s", err, out)
 		}
 	}
-	h, err := localhub.Start(context.Background(), localhub.Config{Synthetic: 50, Demo: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = h.Close() })
-	if _, err := h.AddInvented(t.Context(), vries); err != nil {
-		t.Fatal(err)
-	}
-	value, err := h.AddClient(t.Context(), "office", "1234")
-	if err != nil {
-		t.Fatal(err)
-	}
+	h, value := startHub(t)
 	p := winetest.New(t)
 	exe := filepath.Join(dir, "wiebelt.exe")
 	profile := `C:\wiebelt-test`

@@ -58,6 +58,31 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
+// TestOneVersion: the version stands in three files, and is the same in all.
+func TestOneVersion(t *testing.T) {
+	toml, err := os.ReadFile("../../FyneApp.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(toml), "\nVersion = \"")
+	version, _, _ := strings.Cut(rest, "\"")
+	if version == "" {
+		t.Fatal("FyneApp.toml has no version")
+	}
+	for file, want := range map[string]string{
+		"versioninfo.json": `"ProductVersion": "` + version + `"`,
+		"wiebelt.manifest": `name="nl.wiebelt.companion" version="` + version + `.0"`,
+	} {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(b), want) {
+			t.Errorf("%s is of another version than %s", file, version)
+		}
+	}
+}
+
 // TestDesk reads the resources that the windows program is linked with.
 func TestDesk(t *testing.T) {
 	b, err := os.ReadFile("../../app/wiebelt-desk/rsrc_windows_amd64.syso")

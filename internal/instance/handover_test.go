@@ -1,0 +1,296 @@
+//go:build !windows
+
+package instance
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"wiebelt/internal/call"
+)
+
+// command is a call that a phone's program reports.
+func command(number string) call.Event {
+	return call.Event{Way: call.Way{Kind: call.KindCommand, Tells: call.TellsRing}, Number: number, At: time.Now()}
+}
+
+// TestOnceByTwoRoads: a program that got no answer in time lays the same call
+// into the inbox; the resident had heard it all the same.
+func TestOnceByTwoRoads(t *testing.T) {
+	dir := t.TempDir()
+	e := &ears{news: make(chan struct{}, 10)}
+	serve(t, dir, e)
+	out := encodeEvent(command("1"))
+	for range 2 {
+		if err := lay(config(dir), out); err != nil {
+			t.Fatal(err)
+		}
+		if err := deliver(t.Context(), config(dir), out, patience); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := deliver(t.Context(), config(dir), encodeEvent(command("2")), patience); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, "the inbox to be empty", func() bool {
+		files, _ := os.ReadDir(inboxDir(config(dir)))
+		return len(files) == 0
+	})
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(e.got) != 2 {
+		t.Errorf("%d calls were heard, want 2", len(e.got))
+	}
+}
+
+// TestEndingResident: one that takes no more calls loses none, and the next one
+// waits until it has gone.
+func TestEndingResident(t *testing.T) {
+	dir := t.TempDir()
+	old, err := Acquire(config(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	served := make(chan struct{})
+	go func() { defer close(served); _ = old.Serve(ctx, &ears{fail: errors.New("ending")}) }()
+	asked := false
+	if err := HandOver(t.Context(), config(dir), command("1"), func() error { asked = true; return nil }); err != nil || !asked {
+		t.Fatalf("%v, started: %v", err, asked)
+	}
+	cancel()
+	<-served
+	// It no longer answers, and still holds the place.
+	got := make(chan *Instance)
+	go func() {
+		i, err := Acquire(config(dir))
+		if err != nil {
+			t.Error(err)
+		}
+		got <- i
+	}()
+	select {
+	case <-got:
+		t.Fatal("two at a time")
+	case <-time.After(100 * time.Millisecond):
+	}
+	_ = old.Close()
+	i := <-got
+	if i == nil {
+		return
+	}
+	defer i.Close()
+	e := &ears{news: make(chan struct{}, 1)}
+	ctx, cancel = context.WithCancel(t.Context())
+	served = make(chan struct{})
+	go func() { defer close(served); _ = i.Serve(ctx, e) }()
+	<-e.news
+	cancel()
+	<-served
+}
+
+// TestQuitLastsUntilTheNextLogOn: a note of another boot or session is an old one.
+func TestQuitLastsUntilTheNextLogOn(t *testing.T) {
+	t.Setenv("XDG_SESSION_ID", "7")
+	dir := t.TempDir()
+	cfg := config(dir)
+	for _, c := range []struct {
+		session string
+		quit    bool
+	}{{"7", true}, {"", true}, {"8", false}} {
+		t.Setenv("XDG_SESSION_ID", "7")
+		if err := MarkQuit(cfg); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("XDG_SESSION_ID", c.session)
+		if got := wasQuit(cfg); got != c.quit {
+			t.Errorf("in session %q: %v", c.session, got)
+		}
+	}
+	if err := os.WriteFile(quitFile(cfg), []byte("another boot\n7\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("XDG_SESSION_ID", "7")
+	if wasQuit(cfg) {
+		t.Error("quit before the computer was started")
+	}
+}
+
+func TestInboxInAFolderOfOthers(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := HandOver(t.Context(), config(dir), command("1"), func() error { return nil }); err == nil {
+		t.Error("wrote where others can write")
+	}
+}
+
+// TestInboxMakesRoom: what killed programs left behind, and calls of yesterday,
+// do not keep new calls out.
+func TestInboxMakesRoom(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(inboxDir(config(dir)), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for n := range inboxLimit {
+		name, age := fmt.Sprintf("%d.call", n), 25*time.Hour
+		if n%2 == 0 {
+			name, age = fmt.Sprintf("new-%d", n), 2*time.Minute
+		}
+		path := filepath.Join(inboxDir(config(dir)), name)
+		if err := os.WriteFile(path, []byte("{}"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		then := time.Now().Add(-age)
+		if err := os.Chtimes(path, then, then); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := HandOver(t.Context(), config(dir), command("1"), func() error { return nil }); err != nil {
+		t.Error(err)
+	}
+	if files, _ := os.ReadDir(inboxDir(config(dir))); len(files) != 1 {
+		t.Errorf("%d files, want the new one", len(files))
+	}
+}
+
+// TestInboxTriesAgain: a file that something else holds just now, as virus
+// scanners do, is no lost call.
+func TestInboxTriesAgain(t *testing.T) {
+	dir := t.TempDir()
+	for _, n := range []string{"1", "2"} {
+		if err := lay(config(dir), encodeEvent(command(n))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e := &ears{news: make(chan struct{}, 2)}
+	box := newInbox(config(dir), &taker{h: e})
+	held := 3
+	box.file = func(path string) ([]byte, error) {
+		if held > 0 {
+			held--
+			return nil, os.ErrPermission
+		}
+		return readCall(path)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { defer close(ended); box.watch(ctx) }()
+	<-e.news
+	<-e.news
+	cancel()
+	<-ended
+	if len(e.got) != 2 {
+		t.Errorf("%+v", e.got)
+	}
+}
+
+// TestNothingFromTheFuture: a call that is dated ahead would never be late.
+func TestNothingFromTheFuture(t *testing.T) {
+	e := command("1")
+	e.At = time.Now().Add(time.Hour)
+	b, err := json.Marshal(encodeEvent(e))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, _, err := decodeEvent(b)
+	if err != nil || got.At.After(time.Now()) {
+		t.Errorf("%v %v", got.At, err)
+	}
+}
+
+// TestLinksSayLittle: what package scheme refuses does not come in this way.
+func TestLinksSayLittle(t *testing.T) {
+	url := call.Event{Way: call.Way{Kind: call.KindURL}, Number: "0612345678", At: time.Now()}
+	for what, change := range map[string]func(*call.Event){
+		"":      func(*call.Event) {},
+		"ended": func(e *call.Event) { e.State = call.Ended },
+		"id":    func(e *call.Event) { e.ID = "1" },
+		"name":  func(e *call.Event) { e.Name = "J. de Vries" },
+		"line":  func(e *call.Event) { e.Line = "101" },
+		"via":   func(e *call.Event) { e.Via = "102" },
+	} {
+		e := url
+		change(&e)
+		b, _ := json.Marshal(encodeEvent(e))
+		if _, _, err := decodeEvent(b); (err == nil) != (what == "") {
+			t.Errorf("with %q: %v", what, err)
+		}
+	}
+}
+
+func TestStartDetached(t *testing.T) {
+	if err := StartDetached("sh", "-c", "true"); err == nil {
+		t.Error("found by way of PATH")
+	}
+	mark := filepath.Join(t.TempDir(), "mark")
+	if err := StartDetached("/bin/sh", "-c", `ps -o sid=,tty= -p $$ > "$0.new" && echo $$ >> "$0.new" && mv "$0.new" "$0"`, mark); err != nil {
+		t.Fatal(err)
+	}
+	var f []string
+	waitFor(t, "the program", func() bool {
+		b, err := os.ReadFile(mark)
+		f = strings.Fields(string(b))
+		return err == nil
+	})
+	if len(f) != 3 || f[0] != f[2] || f[1] != "?" {
+		t.Errorf("session, terminal, process: %q", f)
+	}
+}
+
+// TestManyMessages sends ten thousand broken messages to a peer that reads on.
+func TestManyMessages(t *testing.T) {
+	dir := t.TempDir()
+	serve(t, dir, &ears{})
+	for n := range 100 {
+		c, _, err := Connect(t.Context(), config(dir), RoleDesk)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for m := range 100 {
+			b := make([]byte, (n*m)%500)
+			_, _ = rand.Read(b)
+			if _, err := c.c.Write(append(b, '\n')); err != nil {
+				break // it has hung up, which is its right
+			}
+		}
+		_ = c.Close()
+	}
+	c, _, err := Connect(t.Context(), config(dir), RoleDesk)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := c.Send("echo", 1); err != nil {
+		t.Fatal(err)
+	}
+	if kind, _, err := c.Receive(); kind != "echo" || err != nil {
+		t.Errorf("%q %v", kind, err)
+	}
+}
+
+func BenchmarkHandOver(b *testing.B) {
+	dir := b.TempDir()
+	i, err := Acquire(config(dir))
+	if err != nil {
+		b.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() { _ = i.Serve(ctx, &ears{}); close(done) }()
+	defer func() { cancel(); <-done; _ = i.Close() }()
+	for b.Loop() {
+		if err := HandOver(ctx, config(dir), command("1"), nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
