@@ -51,7 +51,10 @@ func writeForever(path string) {
 
 // A writer that is killed at any moment loses nothing that it acknowledged.
 func TestKilledWriterLosesNothing(t *testing.T) {
-	const rounds = 25
+	rounds := 25
+	if os.Getenv("SOAK") != "" {
+		rounds = 200
+	}
 	path := filepath.Join(t.TempDir(), "h.db")
 	said := map[int64]string{}
 	for round := range rounds {

@@ -258,7 +258,7 @@ func HubConfig(dirs profile.Dirs, h settings.Hub, log *slog.Logger) (cfg hub.Con
 		Proxy: h.Proxy, ExtraCAFile: h.ExtraCAFile, LookupTimeout: h.LookupTimeout, Log: log,
 	}
 	if missing := h.Missing(); len(missing) > 0 {
-		return cfg, h.HubURL, fmt.Errorf("%w: %s", ErrNotSetUp, missing[0])
+		return cfg, h.HubURL, fmt.Errorf("%w: %s is missing (wiebelt provision sets it)", ErrNotSetUp, missing[0])
 	}
 	store, err := secret.Open(h.SecretStore, dirs)
 	if err != nil {
