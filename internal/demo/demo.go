@@ -92,11 +92,11 @@ func Run(ctx context.Context, o Options) error {
 			}
 		},
 		Ready: func(ctx context.Context, port int, tokens secret.Tokens, desk bool) {
-			failed = d.begin(ctx, port, tokens)
-			if failed == nil && (o.Play || !desk) {
+			all := o.Play || !desk
+			if failed = d.begin(ctx, port, tokens); failed == nil && all {
 				failed = d.playAll(ctx, o, resident.Language(s))
 			}
-			if failed != nil || o.Play {
+			if failed != nil || all {
 				cancel()
 			}
 		},

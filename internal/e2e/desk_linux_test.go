@@ -1,12 +1,14 @@
 package e2e
 
 import (
+	"image"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"wiebelt/internal/native/xtest"
 	"wiebelt/internal/simulate"
@@ -87,6 +89,47 @@ func TestDemo(t *testing.T) {
 		t.Errorf("%d pictures", len(all))
 	}
 	if left, _ := filepath.Glob(filepath.Join(tmp, "*")); len(left) != 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// TestDemoWindow: a button of the demo's window rings, the card comes up, and
+// the demo ends with its window.
+func TestDemoWindow(t *testing.T) {
+	t.Parallel()
+	dir, err := together()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := xtest.Start(t, "openbox", xtest.Options{Width: width, Height: height, Env: []string{"LANG=nl_NL.UTF-8"}})
+	cmd := s.Command(filepath.Join(dir, "wiebelt"), "demo")
+	tmp := t.TempDir()
+	cmd.Env = append(cmd.Env, "TMPDIR="+tmp)
+	var log locked
+	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &log, &log, time.Second
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	id := s.FindWindow("^Demo")
+	o := &office{Server: s, t: t}
+	s.Until("a card after a click on the first button", func() bool {
+		s.Run("xdotool", "mousemove", "--window", id, "119", "149", "mousemove", "--window", id, "120", "150", "click", "1")
+		return has(o.look(image.Rect(0, 0, width, height)), place(foundHeight).Min.X+2, place(foundHeight).Min.Y+20, 0x0B, 0x6B, 0xCB)
+	})
+	s.Run("xdotool", "windowfocus", "--sync", id)
+	s.Key("alt+F4")
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Errorf("%v: %s", err, &log)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatalf("the demo goes on without its window: %s", &log)
+	}
+	if left, _ := filepath.Glob(filepath.Join(tmp, "wiebelt-*")); len(left) != 0 {
 		t.Errorf("left behind: %v", left)
 	}
 }

@@ -97,6 +97,9 @@ func (d *desks) show(window string) {
 		if err != nil {
 			d.r.o.Log.Warn("the windows program ended badly", "why", err)
 		}
+		if d.r.o.DemoWindow {
+			d.r.stop() // the demo is its window
+		}
 	}()
 }
 
