@@ -26,11 +26,10 @@ type desktop struct {
 }
 
 type pane struct {
-	d      *desktop
-	h      window.Handler
-	rect   image.Rectangle
-	up     bool
-	raised int
+	d    *desktop
+	h    window.Handler
+	rect image.Rectangle
+	up   bool
 }
 
 func (d *desktop) New(h window.Handler) (window.Window, error) {
