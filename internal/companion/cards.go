@@ -22,6 +22,9 @@ const (
 	againWithin   = 30 * time.Minute       // a ring counts as "again"
 )
 
+// maxCalls is how many calls are kept, shown or only counted.
+const maxCalls = 256
+
 // Lookups a way in may cause (corrections.md 13).
 const (
 	bucketSize   = 10
@@ -33,6 +36,7 @@ type card struct {
 	Card
 	call     call.ID
 	way      call.Way
+	closed   bool      // taken away by the user; the call goes on and is recorded
 	over     bool      // the call has ended
 	ended    time.Time // when
 	hovered  bool
@@ -114,7 +118,7 @@ func (e *Engine) began(ctx context.Context, l call.Live, n phone.Number, ev call
 	switch {
 	case l.Direction == call.DirectionUnknown:
 		return // seen first in the middle of a call: no card (softphones.md 18)
-	case l.Direction == call.Outgoing && e.p.OutgoingOff:
+	case l.Direction == call.Outgoing && e.p.Outgoing == OutgoingOff:
 		return
 	case ev.Way.Kind == call.KindURL && !e.schemeMay(now):
 		e.s.tracker.Forget(l.ID)
@@ -128,6 +132,10 @@ func (e *Engine) began(ctx context.Context, l call.Live, n phone.Number, ev call
 		c.Times = e.countRing(n, now)
 		e.s.last = &LastCall{Number: n, Kind: l.Way.Kind, At: now}
 		e.makeRoom(n, now)
+	}
+	if len(e.s.cards) >= maxCalls { // a flood must not grow the memory
+		e.drop(e.s.cards[0])
+		e.s.cards = slices.Delete(e.s.cards, 0, 1)
 	}
 	e.s.cards = append(e.s.cards, c)
 	if l.State == call.Answered {
@@ -147,7 +155,7 @@ func (e *Engine) began(ctx context.Context, l call.Live, n phone.Number, ev call
 func (e *Engine) dress(c *card, l call.Live, n phone.Number) *card {
 	c.Number = n
 	c.Outgoing = l.Direction == call.Outgoing
-	c.Strip = c.Outgoing
+	c.Strip = c.Outgoing && e.p.Outgoing != OutgoingCard
 	c.Tells = l.Tells
 	c.Rang = l.Rang
 	c.Opened = -1
@@ -202,6 +210,7 @@ func (e *Engine) anotherCaller(ctx context.Context, c *card, l call.Live, n phon
 	e.s.dirty = true
 	c.Number = n
 	c.Ring = ev.At
+	c.closed = false // another person: that is news again
 	if !c.Outgoing {
 		c.Times = e.countRing(n, now)
 	}
@@ -225,12 +234,9 @@ func (e *Engine) answered(c *card, now time.Time) {
 func (e *Engine) over(c *card, r call.Reason, now time.Time) {
 	c.over, c.ended = true, now
 	e.s.dirty = true
-	c.Retrying = false
+	c.want, c.Retrying = false, false // attempts go on only while the call lives
 	if c.Phase == PhaseAnswered {
 		c.Phase = PhaseOver
-	}
-	if c.Outcome == Searching && c.cancel == nil {
-		c.want = false
 	}
 	e.record(c, Entry{Ended: now, Reason: r})
 }
@@ -242,7 +248,6 @@ func (e *Engine) wayGone(w call.Way) {
 			e.s.dirty = true
 		}
 	}
-	delete(e.s.buckets, bucketKey(w))
 }
 
 // pass lets time act on the cards and returns when it must act next.
@@ -276,7 +281,7 @@ func (e *Engine) pass(ctx context.Context, now time.Time) (next time.Time) {
 				e.s.dirty = true
 			}
 		}
-		soon(e.passLookup(ctx, c, now))
+		soon(e.passLookup(c, now))
 	}
 	soon(e.startWanted(ctx, now))
 	return next
@@ -286,6 +291,8 @@ func (e *Engine) pass(ctx context.Context, now time.Time) (next time.Time) {
 func (e *Engine) goesAt(c *card) time.Time {
 	var t time.Time
 	switch {
+	case c.closed && (c.over || c.Tells == call.TellsRing):
+		return c.Rang // nothing more will be heard of it
 	case c.hovered:
 		return t
 	case c.over && c.Phase == PhaseRinging && c.Tells == call.TellsAll:
@@ -396,14 +403,7 @@ func (e *Engine) act(ctx context.Context, a Action) {
 			}
 		}
 	case DoClose:
-		e.s.cards = slices.Delete(e.s.cards, i, i+1)
-		if c.cancel != nil {
-			c.cancel()
-			c.cancel = nil
-		}
-		if c.over || c.Tells == call.TellsRing {
-			e.s.tracker.Forget(c.call)
-		}
+		c.closed, c.hovered = true, false
 	case DoUnfold:
 		c.Strip, c.unfolded = false, now
 	case DoHover:

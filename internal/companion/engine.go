@@ -35,6 +35,16 @@ const (
 	SchemeOff    SchemeLookup = "off"
 )
 
+// Outgoing says how a call that this office makes is shown.
+type Outgoing string
+
+// The values of the setting card.outgoing.
+const (
+	OutgoingStrip Outgoing = "strip"
+	OutgoingCard  Outgoing = "card"
+	OutgoingOff   Outgoing = "off"
+)
+
 // Params is what an Engine needs. Rules, Clock and Log are required.
 type Params struct {
 	Rules *phone.Rules
@@ -54,7 +64,7 @@ type Params struct {
 	FullFor      time.Duration // setting card.full_for
 	AfterCall    time.Duration // setting card.after_call
 	SchemeLookup SchemeLookup
-	OutgoingOff  bool // setting card.outgoing = off
+	Outgoing     Outgoing
 
 	Clock Clock
 	Log   *slog.Logger
@@ -217,6 +227,9 @@ func (e *Engine) publish() {
 	e.s.rev++
 	snap := &Snapshot{Rev: e.s.rev, Last: e.s.last, Lookup: e.s.lookup}
 	for _, c := range e.s.cards {
+		if c.closed {
+			continue
+		}
 		if len(snap.Cards) == MaxCards {
 			snap.More++
 			continue

@@ -173,9 +173,14 @@ func (b *bench) until(what string, ok func(*Snapshot) bool) *Snapshot {
 
 // settle makes sure that everything sent so far was acted upon.
 func (b *bench) settle() {
-	done := make(chan struct{})
-	b.e.Reconfigure(func(*Params) { close(done) })
-	<-done
+	for waiting := true; waiting; { // the engine picks among its channels as it likes
+		done := make(chan struct{})
+		b.e.Reconfigure(func(*Params) {
+			waiting = len(b.e.events)+len(b.e.actions)+len(b.e.gone) > 0
+			close(done)
+		})
+		<-done
+	}
 }
 
 func (b *bench) one(o Outcome) Card {
@@ -470,6 +475,57 @@ func TestSecondTime(t *testing.T) {
 	b.ring(b.ws, "2", known)
 	if c := b.one(Found); c.Times != 2 {
 		t.Fatalf("times %d", c.Times)
+	}
+}
+
+// TestClosingACardTouchesNoCall: its end still reaches the history, and another
+// caller on the same call is shown again.
+func TestClosingACardTouchesNoCall(t *testing.T) {
+	b := start(t, nil)
+	b.ring(b.ws, "1", known)
+	c := b.one(Found)
+	b.e.Do(Action{Card: c.ID, Do: DoClose})
+	b.until("closed", func(s *Snapshot) bool { return len(s.Cards) == 0 })
+	b.event(b.ws, "1", family, call.Ringing)
+	c = b.one(Several)
+	b.e.Do(Action{Card: c.ID, Do: DoClose})
+	b.event(b.ws, "1", family, call.Ended)
+	b.settle()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if last := b.entries[len(b.entries)-1]; last.Ended.IsZero() {
+		t.Error("the end of a closed card's call is not recorded")
+	}
+	if n := len(b.e.Snapshot().Cards); n != 0 {
+		t.Errorf("%d cards", n)
+	}
+}
+
+// TestReconnectingBuysNoLookups: the budget belongs to the kind of way.
+func TestReconnectingBuysNoLookups(t *testing.T) {
+	b := start(t, nil)
+	for i := range 40 {
+		w := call.Way{Kind: call.KindWebSocket, Conn: time.Duration(i).String(), Tells: call.TellsAll}
+		b.ring(w, "1", "+316987"+time.Duration(10000 + i).String()[:5])
+		b.e.WayGone(w)
+	}
+	b.settle()
+	if n := b.hub.count(); n > bucketSize {
+		t.Errorf("%d lookups", n)
+	}
+}
+
+func TestOutgoing(t *testing.T) {
+	for setting, want := range map[Outgoing]int{OutgoingStrip: 1, OutgoingCard: 1, OutgoingOff: 0} {
+		b := start(t, func(p *Params) { p.Outgoing = setting })
+		if err := b.e.Take(call.Event{Way: b.ws, ID: "1", Number: known, Direction: call.Outgoing}); err != nil {
+			t.Fatal(err)
+		}
+		b.settle()
+		s := b.e.Snapshot()
+		if len(s.Cards) != want || want == 1 && s.Cards[0].Strip != (setting == OutgoingStrip) {
+			t.Errorf("%s: %+v", setting, s.Cards)
+		}
 	}
 }
 

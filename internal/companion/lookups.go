@@ -130,7 +130,7 @@ func (e *Engine) lookedUp(r result) {
 
 // passLookup lets time act on a running search: mentioned after a moment, said
 // to fail after three seconds while it goes on.
-func (e *Engine) passLookup(_ context.Context, c *card, now time.Time) (next time.Time) {
+func (e *Engine) passLookup(c *card, now time.Time) (next time.Time) {
 	if c.Outcome != Searching {
 		if c.want && c.nextTry.After(now) {
 			return c.nextTry
@@ -147,7 +147,7 @@ func (e *Engine) passLookup(_ context.Context, c *card, now time.Time) (next tim
 	if t := c.since.Add(slowAfter); t.After(now) {
 		return t
 	}
-	c.Outcome, c.Failure, c.Retrying = Failed, contact.HubSlow, true
+	c.Outcome, c.Failure, c.Retrying = Failed, contact.HubSlow, !c.over
 	e.s.dirty = true
 	return next
 }

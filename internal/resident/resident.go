@@ -150,7 +150,7 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 	p := companion.Params{
 		Rules: rules, CheckLink: links.Check, Clock: systemClock{}, Log: r.o.Log,
 		FullFor: r.o.Settings.Card.FullFor, AfterCall: r.o.Settings.Card.AfterCall,
-		SchemeLookup: companion.SchemeLookup(r.o.Settings.Scheme.Lookup), OutgoingOff: r.o.Settings.Card.Outgoing == "off",
+		SchemeLookup: companion.SchemeLookup(r.o.Settings.Scheme.Lookup), Outgoing: companion.Outgoing(r.o.Settings.Card.Outgoing),
 		Browse: func(ctx context.Context, a string) error {
 			ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 			defer cancel()
