@@ -1,6 +1,9 @@
 package call
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Times of the identity rule (corrections.md 12).
 const (
@@ -220,9 +223,9 @@ func (t *Tracker) join(c *live, e Event, w way) Change {
 	if more := t.tells(e.Way); more > c.Tells {
 		c.Way, c.Tells = e.Way, more
 	}
-	c.Name = first(c.Name, e.Name)
-	c.Line = first(c.Line, e.Line)
-	c.Via = first(c.Via, e.Via)
+	c.Name = cmp.Or(c.Name, e.Name)
+	c.Line = cmp.Or(c.Line, e.Line)
+	c.Via = cmp.Or(c.Via, e.Via)
 	return Change{Kind: SameCall, Call: c.Live}
 }
 
@@ -261,7 +264,7 @@ func (t *Tracker) update(c *live, e Event, key string, now time.Time) Change {
 		kind = AnotherCaller
 		c.Key, c.Number, c.Name = key, e.Number, e.Name
 	}
-	c.Name, c.Line, c.Via = first(e.Name, c.Name), first(e.Line, c.Line), first(e.Via, c.Via)
+	c.Name, c.Line, c.Via = cmp.Or(e.Name, c.Name), cmp.Or(e.Line, c.Line), cmp.Or(e.Via, c.Via)
 	if e.State == Ringing {
 		c.lastRing = now
 	}
@@ -272,13 +275,6 @@ func (t *Tracker) update(c *live, e Event, key string, now time.Time) Change {
 		}
 	}
 	return Change{Kind: kind, Call: c.Live}
-}
-
-func first(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 func hasDigit(s string) bool {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -100,7 +101,7 @@ func (c *provisionCmd) Run(e *env) error {
 	// The secret first: an address without its secret would be a set-up that
 	// fails, the other way round nothing has changed.
 	if c.SecretStdin {
-		base, id, kind := first(c.BaseURL, before.Hub.BaseURL), first(c.ClientID, before.Hub.ClientID), first(c.SecretStore, before.Hub.SecretStore)
+		base, id, kind := cmp.Or(c.BaseURL, before.Hub.BaseURL), cmp.Or(c.ClientID, before.Hub.ClientID), cmp.Or(c.SecretStore, before.Hub.SecretStore)
 		if err := e.keepSecret(d, base, id, kind); err != nil {
 			return err
 		}

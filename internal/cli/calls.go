@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -205,7 +206,7 @@ func (c *lookupCmd) Run(e *env) error {
 	if phone.Validate(c.Number) != nil && n.Kind != phone.External {
 		return &exitError{exitUsage, "not a telephone number"}
 	}
-	a := lookupAnswer{Number: first(n.E164, n.Digits), Possible: n.Foreign, Contacts: []lookupContact{}}
+	a := lookupAnswer{Number: cmp.Or(n.E164, n.Digits), Possible: n.Foreign, Contacts: []lookupContact{}}
 	switch {
 	case n.Kind == phone.Withheld:
 		a.Outcome = "withheld"
@@ -251,13 +252,6 @@ func (c *lookupCmd) print(e *env, a lookupAnswer) error {
 		fmt.Fprintln(e.err, "No number: nothing to look up.")
 	}
 	return nil
-}
-
-func first(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 func contactJSON(k contact.Contact, links *hub.Links) lookupContact {

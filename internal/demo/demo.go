@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -80,6 +82,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 	painted := make(chan card.Painted, 64)
 	d := &show{hub: h, painted: painted, ready: make(chan struct{})}
+	defer d.work.Wait() // before the hub goes
 	var failed error
 	err = resident.Run(ctx, resident.Options{
 		Dirs: dirs, ProfileDir: dir, Settings: s, Version: o.Version, Commit: o.Commit, Log: o.Log, AnyPort: true,
@@ -142,6 +145,7 @@ type show struct {
 	ready   chan struct{}
 	stage   *Stage
 	turn    sync.Mutex
+	work    sync.WaitGroup // calls that the window asked for
 }
 
 // begin connects the simulated softphone.
@@ -195,7 +199,7 @@ func (d *show) Play(ctx context.Context, id string, l text.Language) deskapi.Pla
 		return out
 	}
 	shown := make(chan Played, 1)
-	go func() {
+	d.work.Go(func() {
 		d.stage.Stop()
 		d.turn.Lock()
 		defer d.turn.Unlock()
@@ -206,7 +210,7 @@ func (d *show) Play(ctx context.Context, id string, l text.Language) deskapi.Pla
 			default:
 			}
 		}
-	}()
+	})
 	select {
 	case p := <-shown:
 		out.Painted, out.Contact = p.Painted, p.Contact
@@ -229,7 +233,7 @@ func (d *show) playAll(ctx context.Context, o Options, l text.Language) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(o.Out, "  %-18s %-10s painted %s", first(p.Number, "-"), outcomes[p.Outcome], ms(p.Painted))
+		fmt.Fprintf(o.Out, "  %-18s %-10s painted %s", cmp.Or(p.Number, "-"), outcomes[p.Outcome], ms(p.Painted))
 		firsts = append(firsts, p.Painted)
 		if p.Contact > 0 {
 			fmt.Fprintf(o.Out, ", contact %s (%s after the hub's answer)", ms(p.Contact), ms(p.Answer))
@@ -272,18 +276,5 @@ func median(all []time.Duration) time.Duration {
 	if len(all) == 0 {
 		return 0
 	}
-	s := append([]time.Duration(nil), all...)
-	for i := range s { // a handful
-		for j := i; j > 0 && s[j] < s[j-1]; j-- {
-			s[j], s[j-1] = s[j-1], s[j]
-		}
-	}
-	return s[len(s)/2]
-}
-
-func first(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
+	return slices.Sorted(slices.Values(all))[len(all)/2]
 }

@@ -115,6 +115,7 @@ func New(cfg Config) (*Client, error) {
 // Close ends every request and gives the connections up.
 func (c *Client) Close() {
 	c.end()
+	c.token.stop()
 	c.work.Wait()
 	c.http.CloseIdleConnections()
 }

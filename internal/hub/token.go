@@ -115,6 +115,15 @@ func (t *tokens) start() *fetch {
 	return f
 }
 
+// stop ends the background renewal.
+func (t *tokens) stop() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.timer != nil {
+		t.timer.Stop()
+	}
+}
+
 // schedule renews the token in the background. t.mu is held.
 func (t *tokens) schedule(in time.Duration) {
 	if t.timer != nil {

@@ -1,6 +1,7 @@
 package resident
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"os"
@@ -131,7 +132,7 @@ func (d *desks) serve(ctx context.Context, c *instance.Conn) {
 	out := make(chan outgoing, 64)
 	d.mu.Lock()
 	d.conns[c] = out
-	window := first(d.want, deskapi.WindowCalls)
+	window := cmp.Or(d.want, deskapi.WindowCalls)
 	d.mu.Unlock()
 	defer func() {
 		d.mu.Lock()

@@ -48,9 +48,6 @@ func (r *Resident) tell(ctx context.Context) {
 
 // changed shows the state as it is now.
 func (r *Resident) changed() {
-	if r.tray == nil {
-		return
-	}
 	s := r.engine.Snapshot()
 	health, sentence := r.facts.assess(s, r.lang, r.o.Settings.Support.Contact, time.Now())
 	m := tray.Model{State: icons[health], Sentence: sentence, Items: []tray.Item{

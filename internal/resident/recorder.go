@@ -1,6 +1,7 @@
 package resident
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -74,7 +75,7 @@ func (r *recorder) put(ctx context.Context, e companion.Entry) {
 	h := entry(e)
 	h.ID = r.ids[e.Call]
 	if before, known := r.last[e.Call]; known && h.Ended.IsZero() {
-		h.Ended, h.Result = before.Ended, first(h.Result, before.Result)
+		h.Ended, h.Result = before.Ended, cmp.Or(h.Result, before.Result)
 	}
 	id, err := r.store.Put(ctx, h)
 	if err != nil {
@@ -113,7 +114,7 @@ func entry(e companion.Entry) history.Entry {
 	}
 	if i >= 0 && i < len(c.Contacts) && !c.Possible {
 		k := c.Contacts[i]
-		h.Name, h.ContactID, h.RelationNumber = first(k.Name(), h.Name), k.ID, k.RelationNumber
+		h.Name, h.ContactID, h.RelationNumber = cmp.Or(k.Name(), h.Name), k.ID, k.RelationNumber
 		if c.LinkOK[i] {
 			h.Link = k.Link
 		}
@@ -129,11 +130,4 @@ var outcomes = map[companion.Outcome]string{
 	companion.Nobody: history.OutcomeNobody, companion.Failed: history.OutcomeFailed,
 	companion.Withheld: history.OutcomeWithheld, companion.Internal: history.OutcomeInternal,
 	companion.Short: history.OutcomeShort, companion.Own: history.OutcomeOwn,
-}
-
-func first(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }

@@ -5,6 +5,7 @@
 package resident
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -142,11 +143,16 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 		client.Warm()
 	}
 
+	r.desks = newDesks(r)
+	rec := r.history()
+	if rec != nil {
+		defer r.store.Close() // after the last entry was written
+	}
+
 	var work sync.WaitGroup
 	defer work.Wait()
 	defer r.stop() // before work.Wait, whichever way run ends
 
-	r.desks = newDesks(r)
 	p := companion.Params{
 		Rules: rules, CheckLink: links.Check, Clock: systemClock{}, Log: r.o.Log,
 		FullFor: r.o.Settings.Card.FullFor, AfterCall: r.o.Settings.Card.AfterCall,
@@ -160,13 +166,13 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 	if client != nil {
 		p.Lookup = client
 	}
-	if rec := r.history(); rec != nil {
-		defer r.store.Close()
+	if rec != nil {
 		p.Record = rec.take
 		work.Go(func() { rec.run(ctx) })
 	}
 	r.facts.setUp = client != nil
 	r.engine = companion.New(p)
+	r.tray = tray.New(tray.Params{Icons: assets.Icons, Chosen: r.chosen, Open: func() { r.desks.show(deskapi.WindowCalls) }, Log: r.o.Log})
 	cards, err := card.New(r.cardConfig(), r.engine, r.display)
 	if err != nil {
 		return fmt.Errorf("make the cards: %w", err)
@@ -183,7 +189,6 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 	})
 	r.waysIn(ctx, &work)
 	work.Go(func() { _ = one.Serve(ctx, r) })
-	r.tray = tray.New(tray.Params{Icons: assets.Icons, Chosen: r.chosen, Open: func() { r.desks.show(deskapi.WindowCalls) }, Log: r.o.Log})
 	work.Go(func() { r.tell(ctx) })
 	close(r.ready)
 	r.o.Log.Info("ready", "version", r.o.Version)
@@ -299,7 +304,7 @@ func (r *Resident) waysIn(ctx context.Context, work *sync.WaitGroup) {
 			r.o.Log.Warn("this kind of softphone link is not supported", "kind", s.Kind)
 			continue
 		}
-		name := first(s.Name, s.Address)
+		name := cmp.Or(s.Name, s.Address)
 		r.facts.link(name, false)
 		work.Go(func() {
 			err := baresip.Run(ctx, baresip.Config{Address: s.Address, Name: name, Take: r.engine.Take, Gone: r.engine.WayGone, Log: r.o.Log,
@@ -330,12 +335,12 @@ func (r *Resident) listen(ctx context.Context, work *sync.WaitGroup, tokens secr
 	}
 	l, err := listener.Start(ctx, cfg)
 	if err != nil {
-		r.facts.port = -s.Port
+		r.facts.listens(-s.Port)
 		r.o.Log.Error("the listener does not run", "why", err)
 		return 0
 	}
 	work.Go(func() { <-ctx.Done(); l.Close() })
-	r.facts.port = l.Port()
+	r.facts.listens(l.Port())
 	if cfg.Tries > 1 {
 		if err := settings.Set(r.o.Dirs, map[string]any{"listener.port": l.Port()}); err != nil {
 			r.o.Log.Warn("the port was not kept", "why", err)

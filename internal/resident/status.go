@@ -1,6 +1,7 @@
 package resident
 
 import (
+	"cmp"
 	"sync"
 	"time"
 
@@ -30,6 +31,12 @@ type facts struct {
 	links map[string]bool // softphone link → connected
 }
 
+func (f *facts) listens(port int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.port = port
+}
+
 func (f *facts) link(name string, connected bool) (changed bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -46,7 +53,7 @@ func (f *facts) link(name string, connected bool) (changed bool) {
 func (f *facts) assess(s *companion.Snapshot, l text.Language, support string, now time.Time) (Health, string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	admin := first(support, l.T(text.CardAdmin))
+	admin := cmp.Or(support, l.T(text.CardAdmin))
 	switch {
 	case !f.setUp:
 		return NotSetUp, l.T(text.StatusSetup, admin)

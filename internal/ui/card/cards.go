@@ -92,7 +92,6 @@ type Cards struct {
 	monitor window.Monitor
 	small   *offscreen.Canvas // for clocks and bars
 	smallPx []byte
-	config  chan Config
 }
 
 // slot is one native window with the card that stands in it.
@@ -124,7 +123,7 @@ type slot struct {
 // New makes the windows, unmapped. display stays the caller's.
 func New(c Config, engine Engine, display window.Display) (*Cards, error) {
 	offscreen.Start(fynetheme.DefaultTheme())
-	cs := &Cards{c: c, engine: engine, display: display, pointer: make(chan pointerEvent, 64), config: make(chan Config, 1), small: offscreen.NewCanvas()}
+	cs := &Cards{c: c, engine: engine, display: display, pointer: make(chan pointerEvent, 64), small: offscreen.NewCanvas()}
 	for i := range cs.slots {
 		win, err := display.New(&handler{cs.pointer, i})
 		if err != nil {
@@ -143,15 +142,6 @@ func (cs *Cards) warm() {
 	f := layout(companion.Card{Outcome: companion.Failed, Opened: -1}, cs.look(s))
 	s.canvas.Set(f.content, f.size, 1)
 	_, _, s.pic = s.canvas.Paint(f.background, s.pic)
-}
-
-// Configure changes language, appearance and place of the running cards.
-func (cs *Cards) Configure(c Config) {
-	select {
-	case <-cs.config:
-	default:
-	}
-	cs.config <- c
 }
 
 // Run shows cards until ctx ends or the engine does, then hides them.
@@ -177,9 +167,6 @@ func (cs *Cards) Run(ctx context.Context) {
 			cs.point(ev)
 		case <-tick:
 			cs.ticked(time.Now())
-		case c := <-cs.config:
-			cs.c = c
-			cs.repaint()
 		}
 		if timer != nil {
 			timer.Stop()

@@ -2,6 +2,7 @@ package card
 
 import (
 	"image/color"
+	"strings"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -81,7 +82,7 @@ type clockFace struct {
 	since      time.Time
 	color      color.NRGBA
 	size       float32
-	prefix     string // the strip's words stand in front of its clock
+	left       bool // words stand in front of it
 }
 
 // barFace is the search's progress towards the moment when it counts as failed.
@@ -208,7 +209,7 @@ func fit(s string, max float32, f font) (string, float32) {
 
 // wrap breaks s into at most n lines of at most max units; the last is cut.
 func wrap(s string, max float32, n int, f font) []string {
-	words := splitWords(s)
+	words := strings.Fields(s)
 	var lines []string
 	cur := ""
 	for i, w := range words {
@@ -233,25 +234,6 @@ func wrap(s string, max float32, n int, f font) []string {
 	}
 	cur, _ = fit(cur, max, f)
 	return append(lines, cur)
-}
-
-func splitWords(s string) []string {
-	var out []string
-	cur := ""
-	for _, r := range s {
-		if r == ' ' {
-			if cur != "" {
-				out = append(out, cur)
-			}
-			cur = ""
-			continue
-		}
-		cur += string(r)
-	}
-	if cur != "" {
-		out = append(out, cur)
-	}
-	return out
 }
 
 // button draws a button; one that is off has muted words and does nothing.

@@ -1,6 +1,7 @@
 package card
 
 import (
+	"cmp"
 	"fmt"
 	"image/color"
 	"strings"
@@ -130,7 +131,7 @@ func (p *painter) body(c companion.Card) float32 {
 	case companion.Unfilled:
 		return p.note(p.lg.T(text.CardUnfilled), p.lg.T(text.CardUnfilledWhy, p.admin()))
 	case companion.NoNumber:
-		return p.note(first(c.PhoneName, c.Number.Display()), p.lg.T(text.CardNonumberWhy))
+		return p.note(cmp.Or(c.PhoneName, c.Number.Display()), p.lg.T(text.CardNonumberWhy))
 	case companion.Own:
 		title := p.lg.T(text.CardOwn)
 		if c.Number.LineName != "" {
@@ -138,7 +139,7 @@ func (p *painter) body(c companion.Card) float32 {
 		}
 		return p.small(title, c.Number.Display(), c.Via)
 	case companion.Internal:
-		return p.small(first(c.PhoneName, p.lg.T(text.CardExtensionUnnamed)), p.lg.T(text.CardExtension, c.Number.Display()), c.Via)
+		return p.small(cmp.Or(c.PhoneName, p.lg.T(text.CardExtensionUnnamed)), p.lg.T(text.CardExtension, c.Number.Display()), c.Via)
 	default: // Short, and numbers that are never looked up
 		why := p.lg.T(text.CardShort)
 		if c.Number.NeverLookup {
@@ -259,7 +260,7 @@ func (p *painter) fields(k contact.Contact) []field {
 }
 
 func (p *painter) nameOf(c companion.Card, k contact.Contact) string {
-	name := first(k.Name(), p.lg.T(text.CardUnnamed))
+	name := cmp.Or(k.Name(), p.lg.T(text.CardUnnamed))
 	if c.Possible {
 		return p.lg.T(text.CardPossible, name)
 	}
@@ -277,7 +278,7 @@ func (p *painter) openButton(c companion.Card, y float32, on bool) {
 }
 
 func (p *painter) openWords() string {
-	word := p.lg.T(text.Key("card.word." + first(p.l.FileWord, "relatie")))
+	word := p.lg.T(text.Key("card.word." + cmp.Or(p.l.FileWord, "relatie")))
 	s := p.lg.T(text.CardButtonOpen, word)
 	r := []rune(s)
 	r[0] = unicode.ToUpper(r[0])
@@ -333,7 +334,7 @@ func (p *painter) row(c companion.Card, i int, y float32) {
 	const buttonW = 76
 	bx := float32(right - buttonW)
 	x := float32(left + 29)
-	p.text(first(k.Name(), p.lg.T(text.CardUnnamed)), x, y+8, bx-x-8, rowName, p.c.Ink)
+	p.text(cmp.Or(k.Name(), p.lg.T(text.CardUnnamed)), x, y+8, bx-x-8, rowName, p.c.Ink)
 	detail := strings.Trim(contact.GroupDigits(k.RelationNumber)+" · "+k.Address.ShortLine(), " ·")
 	p.text(detail, x, y+28, bx-x-8, rowDetail, p.c.Muted)
 	s := p.lg.T(text.CardButtonOpenRow)
@@ -437,7 +438,7 @@ func strip(c companion.Card, l Look) *face {
 	if since := clockFrom(c); !since.IsZero() && c.Phase == companion.PhaseAnswered {
 		words += " · "
 		w := p.text(words, x, 29, end-x, rowDetail, p.c.Muted)
-		p.f.clock = clockFace{x: x + w, y: 28, w: 50, h: 18, since: since, color: p.c.Muted, size: rowDetail.size, prefix: "left"}
+		p.f.clock = clockFace{x: x + w, y: 28, w: 50, h: 18, since: since, color: p.c.Muted, size: rowDetail.size, left: true}
 	} else {
 		p.text(words, x, 29, end-x, rowDetail, p.c.Muted)
 	}
@@ -458,7 +459,7 @@ func (p *painter) stripTitle(c companion.Card) string {
 	case companion.Withheld:
 		return p.lg.T(text.CardWithheld)
 	case companion.Internal:
-		return first(c.PhoneName, p.lg.T(text.CardExtensionUnnamed))
+		return cmp.Or(c.PhoneName, p.lg.T(text.CardExtensionUnnamed))
 	case companion.Own:
 		return p.lg.T(text.CardOwn)
 	case companion.Failed:
@@ -466,10 +467,10 @@ func (p *painter) stripTitle(c companion.Card) string {
 	case companion.Unfilled:
 		return p.lg.T(text.CardUnfilled)
 	}
-	return first(c.Number.Display(), c.PhoneName)
+	return cmp.Or(c.Number.Display(), c.PhoneName)
 }
 
-func (p *painter) admin() string { return first(p.l.Support, p.lg.T(text.CardAdmin)) }
+func (p *painter) admin() string { return cmp.Or(p.l.Support, p.lg.T(text.CardAdmin)) }
 
 // wrapFirst is wrap with a first line of another width.
 func wrapFirst(s string, firstMax, max float32, n int, f font) []string {
@@ -479,13 +480,6 @@ func wrapFirst(s string, firstMax, max float32, n int, f font) []string {
 	}
 	rest := strings.TrimSpace(strings.TrimPrefix(s, head[0]))
 	return append(head[:1], wrap(rest, max, n-1, f)...)
-}
-
-func first(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // clockText is a duration as "0:03" or "1:02:03".

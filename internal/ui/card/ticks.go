@@ -65,7 +65,7 @@ func (cs *Cards) paintClock(s *slot, now time.Time, onScreen bool) {
 	s.tick = words
 	f := font{c.size, c.h, false}
 	t := line(words, 0, 0, f, c.color)
-	if c.prefix == "" { // right-aligned unless words stand before it
+	if !c.left { // right-aligned unless words stand before it
 		t.Move(fyne.NewPos(c.w-t.MinSize().Width, t.Position().Y))
 	}
 	cs.paintSmall(s, t, c.x, c.y, c.w, c.h, onScreen)
