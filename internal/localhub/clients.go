@@ -18,17 +18,17 @@ import (
 // AddClient makes an OAuth client of an organisation and returns its secret,
 // which is kept as a hash only and cannot be asked for again. A client of that
 // name gets the new secret and organisation.
-func (h *Hub) AddClient(ctx context.Context, id, organisationCode string) (secret string, err error) {
+func (d *Data) AddClient(ctx context.Context, id, organisationCode string) (secret string, err error) {
 	b := make([]byte, 32)
 	_, _ = rand.Read(b) // never fails
 	secret = base64.RawURLEncoding.EncodeToString(b)
-	return secret, h.SetClientSecret(ctx, id, organisationCode, secret)
+	return secret, d.SetClientSecret(ctx, id, organisationCode, secret)
 }
 
 // SetClientSecret is AddClient with a secret of the caller's choice, for tests.
 // Secrets that AddClient makes have 256 random bits, so a fast hash guards
 // them; one that a person thought of is guarded less.
-func (h *Hub) SetClientSecret(ctx context.Context, id, organisationCode, secret string) error {
+func (d *Data) SetClientSecret(ctx context.Context, id, organisationCode, secret string) error {
 	switch {
 	case id == "" || len(id) > 200 || strings.Contains(id, ":") || !printable(id):
 		return errors.New("local hub: a client id is 1 to 200 bytes of text without a colon or control characters")
@@ -39,7 +39,7 @@ func (h *Hub) SetClientSecret(ctx context.Context, id, organisationCode, secret 
 	}
 	salt := make([]byte, 16)
 	_, _ = rand.Read(salt)
-	if err := h.store.putClient(ctx, id, organisationCode, salt, hashSecret(salt, secret)); err != nil {
+	if err := d.store.putClient(ctx, id, organisationCode, salt, hashSecret(salt, secret)); err != nil {
 		return fmt.Errorf("local hub: add client: %w", err)
 	}
 	return nil

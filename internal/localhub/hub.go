@@ -37,10 +37,9 @@ type Config struct {
 
 // Hub is a running hub. Its methods may be used from any goroutine.
 type Hub struct {
+	*Data
 	cfg     Config
 	log     *slog.Logger
-	now     func() time.Time
-	store   *store
 	faults  *Faults
 	addr    string // host:port, the same for the whole life of the hub
 	handler http.Handler
@@ -81,7 +80,7 @@ func Start(ctx context.Context, cfg Config) (*Hub, error) {
 		return nil, err
 	}
 	h := &Hub{
-		cfg: cfg, log: cfg.Log, now: cfg.Now, faults: cfg.Faults,
+		cfg: cfg, log: cfg.Log, faults: cfg.Faults,
 		limits: newLimiter(), hashing: make(chan struct{}, 2),
 	}
 	h.life, h.cancel = context.WithCancel(context.Background())
@@ -90,19 +89,21 @@ func Start(ctx context.Context, cfg Config) (*Hub, error) {
 		h.cancel()
 		return nil, err
 	}
-	if h.store, err = openStore(ctx, cfg.Dir); err != nil {
+	store, err := openStore(ctx, cfg.Dir)
+	if err != nil {
 		h.cancel()
 		return nil, err
 	}
+	h.Data = &Data{store: store, dir: cfg.Dir, demo: cfg.Demo, now: cfg.Now}
 	if err := h.prepare(ctx); err != nil {
 		h.cancel()
-		return nil, errors.Join(err, h.store.close())
+		return nil, errors.Join(err, h.Data.Close())
 	}
 	h.handler = h.routes()
 	l, err := net.Listen("tcp", cfg.Listen)
 	if err != nil {
 		h.cancel()
-		return nil, errors.Join(fmt.Errorf("local hub: %w", err), h.store.close())
+		return nil, errors.Join(fmt.Errorf("local hub: %w", err), h.Data.Close())
 	}
 	h.addr = l.Addr().String()
 	h.serve(l)
@@ -274,7 +275,7 @@ func (h *Hub) Close() error {
 			cancel()
 			<-served
 		}
-		h.closed = h.store.close()
+		h.closed = h.Data.Close()
 	})
 	return h.closed
 }

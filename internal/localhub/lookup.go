@@ -66,21 +66,21 @@ func (h *Hub) fileURL(id string) string { return h.HubURL() + filePath + id }
 
 // AddContact stores contacts from outside, all or none, and returns their ids
 // in the same order. A demo hub refuses: it holds invented contacts only.
-func (h *Hub) AddContact(ctx context.Context, r ...Record) (ids []string, err error) {
-	if h.cfg.Demo {
+func (d *Data) AddContact(ctx context.Context, r ...Record) (ids []string, err error) {
+	if d.demo {
 		return nil, errors.New("local hub: the demo takes invented contacts only")
 	}
-	return h.store.add(ctx, false, slices.Values(r))
+	return d.store.add(ctx, false, slices.Values(r))
 }
 
 // AddInvented is AddContact for contacts that the caller knows to be invented,
 // in a demo hub too.
-func (h *Hub) AddInvented(ctx context.Context, r ...Record) (ids []string, err error) {
-	return h.store.add(ctx, true, slices.Values(r))
+func (d *Data) AddInvented(ctx context.Context, r ...Record) (ids []string, err error) {
+	return d.store.add(ctx, true, slices.Values(r))
 }
 
 // Count is how many contacts the hub holds.
-func (h *Hub) Count(ctx context.Context) (int, error) { return h.store.count(ctx) }
+func (d *Data) Count(ctx context.Context) (int, error) { return d.store.count(ctx) }
 
 // Kind is a kind of telephone number, by whose it is.
 type Kind uint8
@@ -100,10 +100,10 @@ type Sample struct {
 
 // Sample gives a number of the kind from a hub with invented contacts, the
 // same one for the same contacts.
-func (h *Hub) Sample(ctx context.Context, k Kind) (Sample, error) {
+func (d *Data) Sample(ctx context.Context, k Kind) (Sample, error) {
 	want := map[Kind]int{OnePerson: 1, Family: 3}[k]
 	if k == Nobody {
-		found, err := h.store.byTerm(ctx, nobodys)
+		found, err := d.store.byTerm(ctx, nobodys)
 		if err == nil && len(found) > 0 {
 			err = errors.New("local hub: the number that nobody should have is taken")
 		}
@@ -112,7 +112,7 @@ func (h *Hub) Sample(ctx context.Context, k Kind) (Sample, error) {
 	if want == 0 {
 		return Sample{}, fmt.Errorf("local hub: no such kind %d", k)
 	}
-	term, ids, err := h.store.withContacts(ctx, want)
+	term, ids, err := d.store.withContacts(ctx, want)
 	return Sample{Number: "+31" + term, IDs: ids}, err
 }
 

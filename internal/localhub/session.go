@@ -50,7 +50,7 @@ func hashPassword(password string) hashResult {
 
 // AddUser makes a user of the hub's pages, or gives one another password. The
 // name's case does not matter. A password has 8 to 72 bytes.
-func (h *Hub) AddUser(ctx context.Context, name, password string) error {
+func (d *Data) AddUser(ctx context.Context, name, password string) error {
 	name = userName(name)
 	if name == "" || len(name) > 100 || !printable(name) {
 		return errors.New("local hub: a user name is 1 to 100 bytes of text")
@@ -62,7 +62,7 @@ func (h *Hub) AddUser(ctx context.Context, name, password string) error {
 	if pw.err != nil {
 		return pw.err
 	}
-	if err := h.store.putUser(ctx, name, pw.hash); err != nil {
+	if err := d.store.putUser(ctx, name, pw.hash); err != nil {
 		return fmt.Errorf("local hub: add user: %w", err)
 	}
 	return nil
