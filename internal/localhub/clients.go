@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 )
 
@@ -39,8 +40,65 @@ func (d *Data) SetClientSecret(ctx context.Context, id, organisationCode, secret
 	}
 	salt := make([]byte, 16)
 	_, _ = rand.Read(salt)
-	if err := d.store.putClient(ctx, id, organisationCode, salt, hashSecret(salt, secret)); err != nil {
+	if err := d.store.putClient(ctx, id, organisationCode, salt, hashSecret(salt, secret), d.now()); err != nil {
 		return fmt.Errorf("local hub: add client: %w", err)
+	}
+	return nil
+}
+
+// Client is an OAuth client, without its secret.
+type Client struct {
+	ID               string
+	OrganisationCode string
+	Made             time.Time // when it got its secret; zero if that is not known
+}
+
+// ErrNoClient means that there is no client of that name.
+var ErrNoClient = errors.New("local hub: there is no such client")
+
+// Clients gives all clients by name.
+func (d *Data) Clients(ctx context.Context) ([]Client, error) {
+	rows, err := d.store.r.QueryContext(d.store.ctx(ctx), "SELECT id, organisation, made FROM clients ORDER BY id")
+	if err != nil {
+		return nil, fmt.Errorf("local hub: clients: %w", err)
+	}
+	defer rows.Close()
+	var all []Client
+	for rows.Next() {
+		var c Client
+		var ms int64
+		if err := rows.Scan(&c.ID, &c.OrganisationCode, &ms); err != nil {
+			return nil, fmt.Errorf("local hub: clients: %w", err)
+		}
+		if ms > 0 {
+			c.Made = time.UnixMilli(ms)
+		}
+		all = append(all, c)
+	}
+	return all, rows.Err()
+}
+
+// RotateClient gives a client another secret and returns it. The old one is no
+// longer taken; tokens that were handed out for it live until they expire.
+func (d *Data) RotateClient(ctx context.Context, id string) (secret string, err error) {
+	org, _, _, err := d.store.getClient(ctx, id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", ErrNoClient
+	}
+	if err != nil {
+		return "", fmt.Errorf("local hub: clients: %w", err)
+	}
+	return d.AddClient(ctx, id, org)
+}
+
+// RemoveClient removes a client; its tokens are void at once.
+func (d *Data) RemoveClient(ctx context.Context, id string) error {
+	done, err := d.store.w.ExecContext(d.store.ctx(ctx), "DELETE FROM clients WHERE id = ?", id)
+	if err != nil {
+		return fmt.Errorf("local hub: clients: %w", err)
+	}
+	if n, _ := done.RowsAffected(); n == 0 {
+		return ErrNoClient
 	}
 	return nil
 }

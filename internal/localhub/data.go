@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"github.com/gofrs/flock"
 )
 
 // Data is what a hub keeps: clients, users, contacts and the message box. It is
@@ -18,6 +20,9 @@ type Data struct {
 	dir   string // "" is in memory
 	demo  bool   // invented contacts only
 	now   func() time.Time
+
+	lock    *flock.Flock // held by the hub that serves the folder
+	keeping sync.Mutex   // one delivery at a time goes into the message box
 
 	mu   sync.Mutex // guards temp
 	temp string     // the folder of messages of a hub in memory, made for the first one
@@ -39,6 +44,9 @@ func OpenData(ctx context.Context, dir string) (*Data, error) {
 // Close closes the database; what was in memory is gone.
 func (d *Data) Close() error {
 	err := d.store.close()
+	if d.lock != nil {
+		err = errors.Join(err, d.lock.Unlock())
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.temp != "" {
@@ -46,6 +54,24 @@ func (d *Data) Close() error {
 		d.temp = ""
 	}
 	return err
+}
+
+// own takes the folder for the one hub that serves it, and clears what an
+// interrupted one left.
+func (d *Data) own(ctx context.Context) error {
+	if d.dir == "" {
+		return nil
+	}
+	l := flock.New(filepath.Join(d.dir, "hub.lock"), flock.SetPermissions(0o600))
+	taken, err := l.TryLock()
+	if err != nil {
+		return fmt.Errorf("local hub: %w", err)
+	}
+	if !taken {
+		return errors.New("local hub: another one is running on this folder")
+	}
+	d.lock = l
+	return d.sweep(ctx)
 }
 
 // folder is where the files of the message box lie, and those on their way in.

@@ -13,9 +13,10 @@ type Endpoint string
 
 // The endpoints.
 const (
-	AtToken  Endpoint = "token"  // hub-api.md 4.1
-	AtLookup Endpoint = "lookup" // hub-api.md 4.3
-	AtPages  Endpoint = "pages"  // login, customer file
+	AtToken       Endpoint = "token"       // hub-api.md 4.1
+	AtLookup      Endpoint = "lookup"      // hub-api.md 4.3
+	AtTransaction Endpoint = "transaction" // hub-api.md 4.2
+	AtPages       Endpoint = "pages"       // login, customer file
 )
 
 // Body is what becomes of an answer's body.

@@ -19,20 +19,25 @@ import (
 // hub-api.md 2.3.
 const DefaultRelationField = "backofficerelatienummer"
 
+// DefaultIntermediary is where messages may be sent to if nothing else is set.
+// The document has a neutral word in its place (hub-api.md 4.2).
+const DefaultIntermediary = "intermediary"
+
 // Config says how a hub is run. The zero value is an empty hub in memory on a
 // free port of 127.0.0.1.
 type Config struct {
-	Dir           string           // folder of the database; "" keeps everything in memory until Close
-	Listen        string           // literal loopback address and port; "" is 127.0.0.1:0
-	Synthetic     int              // invented contacts put into a database that has none
-	Seed          uint64           // of the invented contacts; 0 is 1
-	Demo          bool             // the login page shows and fills in its user; synthetic contacts only
-	RelationField string           // JSON name of the relation number; "" is DefaultRelationField
-	BackOfficeURL string           // click-through, with {relation} for the relation number; "" is a page of the hub itself
-	TokenLifetime time.Duration    // 0 is an hour
-	Log           *slog.Logger     // nil: silent
-	Now           func() time.Time // nil: time.Now
-	Faults        *Faults          // nil: a set of its own, see Hub.Faults
+	Dir            string           // folder of the database; "" keeps everything in memory until Close
+	Listen         string           // literal loopback address and port; "" is 127.0.0.1:0
+	Synthetic      int              // invented contacts put into a database that has none
+	Seed           uint64           // of the invented contacts; 0 is 1
+	Demo           bool             // the login page shows and fills in its user; synthetic contacts only
+	Intermediaries []string         // that messages may be sent to (hub-api.md 4.2); none: DefaultIntermediary
+	RelationField  string           // JSON name of the relation number; "" is DefaultRelationField
+	BackOfficeURL  string           // click-through, with {relation} for the relation number; "" is a page of the hub itself
+	TokenLifetime  time.Duration    // 0 is an hour
+	Log            *slog.Logger     // nil: silent
+	Now            func() time.Time // nil: time.Now
+	Faults         *Faults          // nil: a set of its own, see Hub.Faults
 }
 
 // Hub is a running hub. Its methods may be used from any goroutine.
@@ -46,6 +51,7 @@ type Hub struct {
 	pages   map[string]*template.Template
 	limits  *limiter
 	hashing chan struct{} // a slot for each password hashed at one time
+	uploads chan struct{} // a slot for each delivery taken at one time
 	jwtKey  []byte
 	csrfKey []byte
 	stats   counters
@@ -64,12 +70,13 @@ type Hub struct {
 
 // Stats counts requests that were answered, faults included.
 type Stats struct {
-	Tokens  int64 // requests for a token
-	Lookups int64 // contact lookups
-	Files   int64 // customer files shown to a user who was logged in
+	Tokens   int64 // requests for a token
+	Lookups  int64 // contact lookups
+	Messages int64 // requests to deliver messages
+	Files    int64 // customer files shown to a user who was logged in
 }
 
-type counters struct{ tokens, lookups, files atomic.Int64 }
+type counters struct{ tokens, lookups, messages, files atomic.Int64 }
 
 // Start opens the database, fills it if asked to, and listens. The hub answers
 // when Start returns. It ends with Close or with ctx. An address that is not a
@@ -81,7 +88,7 @@ func Start(ctx context.Context, cfg Config) (*Hub, error) {
 	}
 	h := &Hub{
 		cfg: cfg, log: cfg.Log, faults: cfg.Faults,
-		limits: newLimiter(), hashing: make(chan struct{}, 2),
+		limits: newLimiter(), hashing: make(chan struct{}, 2), uploads: make(chan struct{}, uploadsAtOne),
 	}
 	h.life, h.cancel = context.WithCancel(context.Background())
 	var err error
@@ -95,6 +102,10 @@ func Start(ctx context.Context, cfg Config) (*Hub, error) {
 		return nil, err
 	}
 	h.Data = &Data{store: store, dir: cfg.Dir, demo: cfg.Demo, now: cfg.Now}
+	if err := h.own(ctx); err != nil {
+		h.cancel()
+		return nil, errors.Join(err, h.Data.Close())
+	}
 	if err := h.prepare(ctx); err != nil {
 		h.cancel()
 		return nil, errors.Join(err, h.Data.Close())
@@ -127,6 +138,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.RelationField == "" {
 		c.RelationField = DefaultRelationField
+	}
+	if len(c.Intermediaries) == 0 {
+		c.Intermediaries = []string{DefaultIntermediary}
 	}
 	if c.TokenLifetime <= 0 {
 		c.TokenLifetime = time.Hour
@@ -187,7 +201,7 @@ func (h *Hub) prepare(ctx context.Context) error {
 	if real {
 		return errors.New("local hub: the demo is for invented contacts only, and this database holds others")
 	}
-	return h.store.putUser(ctx, DemoUser, pw.hash)
+	return h.store.putUser(ctx, DemoUser, pw.hash, true)
 }
 
 // serve runs an HTTP server on l until stop.
@@ -250,7 +264,7 @@ func (h *Hub) Faults() *Faults { return h.faults }
 
 // Stats is what has been answered so far.
 func (h *Hub) Stats() Stats {
-	return Stats{Tokens: h.stats.tokens.Load(), Lookups: h.stats.lookups.Load(), Files: h.stats.files.Load()}
+	return Stats{Tokens: h.stats.tokens.Load(), Lookups: h.stats.lookups.Load(), Messages: h.stats.messages.Load(), Files: h.stats.files.Load()}
 }
 
 // Close ends the hub: requests under way get two seconds, then everything is

@@ -242,7 +242,7 @@ func TestFolderKeepsEverything(t *testing.T) {
 		t.Fatal(err)
 	}
 	tok := token(t, h)
-	if err := h.AddUser(t.Context(), "anna", "een-wachtwoord"); err != nil {
+	if err := h.AddUser(t.Context(), "anna", "een-wachtwoord", false); err != nil {
 		t.Fatal(err)
 	}
 	if err := h.Close(); err != nil {
@@ -295,7 +295,7 @@ func TestNoSecretIsStoredOrLogged(t *testing.T) {
 	if err != nil || len(made) < 40 {
 		t.Fatal(err)
 	}
-	if err := h.AddUser(t.Context(), "anna", "een-wachtwoord"); err != nil {
+	if err := h.AddUser(t.Context(), "anna", "een-wachtwoord", false); err != nil {
 		t.Fatal(err)
 	}
 	ids, err := h.AddContact(t.Context(), person("Geheimhouder", "0698765432"))

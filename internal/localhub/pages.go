@@ -46,6 +46,7 @@ func parsePages() (map[string]*template.Template, error) {
 func (h *Hub) routes() http.Handler {
 	m := http.NewServeMux()
 	m.Handle("/identity/token", h.faults.at(AtToken, http.HandlerFunc(h.serveToken)))
+	m.Handle("/transaction/{intermediary}", h.faults.at(AtTransaction, only(http.MethodPost, h.bearer(scopeMessages, h.serveTransaction))))
 	m.Handle("/contact/contacts/telephony", h.faults.at(AtLookup, only(http.MethodGet, h.bearer(scopeBasic, h.serveLookup))))
 
 	p := http.NewServeMux()
@@ -94,7 +95,7 @@ func known(method string) string {
 }
 
 func part(path string) string {
-	for _, p := range []string{"/identity/token", "/contact/contacts/telephony", filePath, "/login", "/logout", "/web/"} {
+	for _, p := range []string{"/identity/token", "/contact/contacts/telephony", "/transaction/", filePath, "/login", "/logout", "/web/"} {
 		if strings.HasPrefix(path, p) {
 			return p
 		}
@@ -135,13 +136,16 @@ func pageHeaders(next http.Handler) http.Handler {
 type view struct {
 	Lang    text.Language
 	Title   string
-	User    string // logged in
+	User    user   // logged in
 	Form    string // form token of the page's form
 	Local   bool   // invented contacts: say so
 	Login   loginView
 	File    fileView
 	Message messageView
 }
+
+// Who is the name of who is logged in, for the templates.
+func (v view) Who() string { return v.User.name }
 
 // T is a text in the page's language, for the templates.
 func (v view) T(key string, args ...any) string { return v.Lang.T(text.Key(key), args...) }
@@ -207,13 +211,13 @@ func (h *Hub) showAsset(w http.ResponseWriter, r *http.Request) {
 }
 
 func (h *Hub) showNothing(w http.ResponseWriter, r *http.Request) {
-	h.message(w, r, http.StatusNotFound, "", "", text.LocalhubNothing, text.LocalhubNothingBody)
+	h.message(w, r, http.StatusNotFound, user{}, "", text.LocalhubNothing, text.LocalhubNothingBody)
 }
 
-func (h *Hub) message(w http.ResponseWriter, r *http.Request, status int, user, token string, heading, body text.Key) {
+func (h *Hub) message(w http.ResponseWriter, r *http.Request, status int, who user, token string, heading, body text.Key) {
 	l := tongue(r)
-	v := view{Title: string(heading), User: user, Message: messageView{l.T(heading), l.T(body)}}
-	if user != "" {
+	v := view{Title: string(heading), User: who, Message: messageView{l.T(heading), l.T(body)}}
+	if who.name != "" {
 		v.Form = h.formToken("logout", token)
 	}
 	h.show(w, r, status, "message", v)
@@ -228,17 +232,17 @@ func next(raw string) string {
 	return "/"
 }
 
-type userPage func(w http.ResponseWriter, r *http.Request, user, token string)
+type userPage func(w http.ResponseWriter, r *http.Request, who user, token string)
 
 // loggedIn shows the login page first when nobody is logged in (hub-api.md 1.9).
 func (h *Hub) loggedIn(show userPage) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		user, token, err := h.user(r)
+		who, token, err := h.user(r)
 		if err != nil {
 			h.broken(w, "session", err)
 			return
 		}
-		if user == "" {
+		if who.name == "" {
 			to := "/login"
 			if n := next(r.URL.Path); n != "/" {
 				to += "?next=" + url.QueryEscape(n)
@@ -246,18 +250,18 @@ func (h *Hub) loggedIn(show userPage) http.HandlerFunc {
 			http.Redirect(w, r, to, http.StatusSeeOther)
 			return
 		}
-		show(w, r, user, token)
+		show(w, r, who, token)
 	}
 }
 
 func (h *Hub) showLogin(w http.ResponseWriter, r *http.Request) {
-	user, _, err := h.user(r)
+	who, _, err := h.user(r)
 	if err != nil {
 		h.broken(w, "session", err)
 		return
 	}
 	to := next(r.URL.Query().Get("next"))
-	if user != "" {
+	if who.name != "" {
 		http.Redirect(w, r, to, http.StatusSeeOther)
 		return
 	}
@@ -280,7 +284,7 @@ func (h *Hub) loginForm(w http.ResponseWriter, r *http.Request, status int, l lo
 func (h *Hub) doLogin(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, 8<<10)
 	if err := r.ParseForm(); err != nil {
-		h.message(w, r, http.StatusBadRequest, "", "", text.LocalhubNothing, text.LocalhubUnreadable)
+		h.message(w, r, http.StatusBadRequest, user{}, "", text.LocalhubNothing, text.LocalhubUnreadable)
 		return
 	}
 	lang := tongue(r)
@@ -324,17 +328,17 @@ func (h *Hub) doLogin(w http.ResponseWriter, r *http.Request) {
 func (h *Hub) doLogout(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, 8<<10)
 	if err := r.ParseForm(); err != nil {
-		h.message(w, r, http.StatusBadRequest, "", "", text.LocalhubNothing, text.LocalhubUnreadable)
+		h.message(w, r, http.StatusBadRequest, user{}, "", text.LocalhubNothing, text.LocalhubUnreadable)
 		return
 	}
-	user, token, err := h.user(r)
+	who, token, err := h.user(r)
 	if err != nil {
 		h.broken(w, "logout", err)
 		return
 	}
-	if user != "" {
+	if who.name != "" {
 		if !h.formTokenFits(r, "logout", token) {
-			h.message(w, r, http.StatusForbidden, user, token, text.LocalhubNothing, text.LocalhubAgain)
+			h.message(w, r, http.StatusForbidden, who, token, text.LocalhubNothing, text.LocalhubAgain)
 			return
 		}
 		if err := h.store.endSession(r.Context(), stored(token)); err != nil {
@@ -346,24 +350,24 @@ func (h *Hub) doLogout(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/login", http.StatusSeeOther)
 }
 
-func (h *Hub) showHome(w http.ResponseWriter, r *http.Request, user, token string) {
-	h.message(w, r, http.StatusOK, user, token, text.LocalhubHome, text.LocalhubHomeBody)
+func (h *Hub) showHome(w http.ResponseWriter, r *http.Request, who user, token string) {
+	h.message(w, r, http.StatusOK, who, token, text.LocalhubHome, text.LocalhubHomeBody)
 }
 
 // showBackOffice stands where the back-office client would open: there is none
 // beside this hub.
-func (h *Hub) showBackOffice(w http.ResponseWriter, r *http.Request, user, token string) {
-	h.message(w, r, http.StatusOK, user, token, text.LocalhubBackOffice, text.LocalhubBackOfficeBody)
+func (h *Hub) showBackOffice(w http.ResponseWriter, r *http.Request, who user, token string) {
+	h.message(w, r, http.StatusOK, who, token, text.LocalhubBackOffice, text.LocalhubBackOfficeBody)
 }
 
-func (h *Hub) showFile(w http.ResponseWriter, r *http.Request, user, token string) {
+func (h *Hub) showFile(w http.ResponseWriter, r *http.Request, who user, token string) {
 	rec, others, found, err := h.store.byID(r.Context(), r.PathValue("id"))
 	if err != nil {
 		h.broken(w, "file", err)
 		return
 	}
 	if !found {
-		h.message(w, r, http.StatusNotFound, user, token, text.LocalhubNoFile, text.LocalhubNoFileBody)
+		h.message(w, r, http.StatusNotFound, who, token, text.LocalhubNoFile, text.LocalhubNoFileBody)
 		return
 	}
 	h.stats.files.Add(1)
@@ -381,7 +385,7 @@ func (h *Hub) showFile(w http.ResponseWriter, r *http.Request, user, token strin
 		f.Others = append(f.Others, otherView{o.ID, o.Name(), o.Address.ShortLine()})
 	}
 	h.show(w, r, http.StatusOK, "file", view{
-		Title: string(text.LocalhubFile), User: user, Form: h.formToken("logout", token), Local: h.cfg.Demo, File: f,
+		Title: string(text.LocalhubFile), User: who, Form: h.formToken("logout", token), Local: h.cfg.Demo, File: f,
 	})
 }
 

@@ -70,7 +70,7 @@ func (b *browser) cookieValue(prefix string) string {
 func house(t *testing.T, now *clock) (*localhub.Hub, string) {
 	t.Helper()
 	h := start(t, localhub.Config{Now: now.Now})
-	if err := h.AddUser(t.Context(), "Anna", "een-wachtwoord"); err != nil {
+	if err := h.AddUser(t.Context(), "Anna", "een-wachtwoord", false); err != nil {
 		t.Fatal(err)
 	}
 	ids, err := h.AddContact(t.Context(),
@@ -127,7 +127,7 @@ func TestDeepLinkLoginFile(t *testing.T) {
 
 func TestBackOfficeAddress(t *testing.T) {
 	h := start(t, localhub.Config{BackOfficeURL: "backoffice:relation?n={relation}"})
-	if err := h.AddUser(t.Context(), "anna", "een-wachtwoord"); err != nil {
+	if err := h.AddUser(t.Context(), "anna", "een-wachtwoord", false); err != nil {
 		t.Fatal(err)
 	}
 	r := person("Een")
@@ -213,7 +213,7 @@ func TestBadSessions(t *testing.T) {
 			t.Errorf("%q: %d", v, a.status)
 		}
 	}
-	if err := h.AddUser(t.Context(), "anna", "een-ander-wachtwoord"); err != nil {
+	if err := h.AddUser(t.Context(), "anna", "een-ander-wachtwoord", false); err != nil {
 		t.Fatal(err)
 	}
 	if b.get(file).status != 303 {
@@ -435,7 +435,7 @@ func TestDemoShowsItsUser(t *testing.T) {
 func TestUsersAreChecked(t *testing.T) {
 	h := start(t, localhub.Config{})
 	for _, u := range [][2]string{{"", "een-wachtwoord"}, {"a\x00", "een-wachtwoord"}, {"a", "kort"}, {"a", strings.Repeat("x", 73)}, {strings.Repeat("a", 101), "een-wachtwoord"}} {
-		if err := h.AddUser(t.Context(), u[0], u[1]); err == nil {
+		if err := h.AddUser(t.Context(), u[0], u[1], false); err == nil {
 			t.Errorf("%q was accepted", u[0])
 		}
 	}

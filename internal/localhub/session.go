@@ -48,9 +48,16 @@ func hashPassword(password string) hashResult {
 	return hashResult{hash, err}
 }
 
-// AddUser makes a user of the hub's pages, or gives one another password. The
-// name's case does not matter. A password has 8 to 72 bytes.
-func (d *Data) AddUser(ctx context.Context, name, password string) error {
+// user is who is logged in; without a name nobody is. An administrator sees the
+// message box.
+type user struct {
+	name  string
+	admin bool
+}
+
+// AddUser makes a user of the hub's pages, or gives one another password and
+// rank. The name's case does not matter. A password has 8 to 72 bytes.
+func (d *Data) AddUser(ctx context.Context, name, password string, admin bool) error {
 	name = userName(name)
 	if name == "" || len(name) > 100 || !printable(name) {
 		return errors.New("local hub: a user name is 1 to 100 bytes of text")
@@ -62,8 +69,47 @@ func (d *Data) AddUser(ctx context.Context, name, password string) error {
 	if pw.err != nil {
 		return pw.err
 	}
-	if err := d.store.putUser(ctx, name, pw.hash); err != nil {
+	if err := d.store.putUser(ctx, name, pw.hash, admin); err != nil {
 		return fmt.Errorf("local hub: add user: %w", err)
+	}
+	return nil
+}
+
+// User is a user of the hub's pages.
+type User struct {
+	Name  string
+	Admin bool // sees the message box
+}
+
+// ErrNoUser means that there is no user of that name.
+var ErrNoUser = errors.New("local hub: there is no such user")
+
+// Users gives all users by name.
+func (d *Data) Users(ctx context.Context) ([]User, error) {
+	rows, err := d.store.r.QueryContext(d.store.ctx(ctx), "SELECT name, admin FROM users ORDER BY name")
+	if err != nil {
+		return nil, fmt.Errorf("local hub: users: %w", err)
+	}
+	defer rows.Close()
+	var all []User
+	for rows.Next() {
+		var u User
+		if err := rows.Scan(&u.Name, &u.Admin); err != nil {
+			return nil, fmt.Errorf("local hub: users: %w", err)
+		}
+		all = append(all, u)
+	}
+	return all, rows.Err()
+}
+
+// RemoveUser removes a user and ends the user's sessions.
+func (d *Data) RemoveUser(ctx context.Context, name string) error {
+	done, err := d.store.w.ExecContext(d.store.ctx(ctx), "DELETE FROM users WHERE name = ?", userName(name))
+	if err != nil {
+		return fmt.Errorf("local hub: users: %w", err)
+	}
+	if n, _ := done.RowsAffected(); n == 0 {
+		return ErrNoUser
 	}
 	return nil
 }
@@ -149,24 +195,24 @@ func (h *Hub) begin(ctx context.Context, w http.ResponseWriter, user string) err
 	return nil
 }
 
-// user gives who is logged in and with which token, "" if nobody is. It lasts
-// exactly SessionLife; one that began in the future is not believed.
-func (h *Hub) user(r *http.Request) (user, token string, err error) {
+// user gives who is logged in and with which token. It lasts exactly
+// SessionLife; one that began in the future is not believed.
+func (h *Hub) user(r *http.Request) (u user, token string, err error) {
 	token = h.cookie(r, "session")
 	if token == "" {
-		return "", "", nil
+		return user{}, "", nil
 	}
-	user, began, err := h.store.session(r.Context(), stored(token))
+	u, began, err := h.store.session(r.Context(), stored(token))
 	if errors.Is(err, sql.ErrNoRows) {
-		return "", "", nil
+		return user{}, "", nil
 	}
 	if err != nil {
-		return "", "", fmt.Errorf("local hub: session: %w", err)
+		return user{}, "", fmt.Errorf("local hub: session: %w", err)
 	}
 	if age := h.now().Sub(began); age >= SessionLife || age < -time.Minute {
-		return "", "", nil
+		return user{}, "", nil
 	}
-	return user, token, nil
+	return u, token, nil
 }
 
 // formToken ties a form to a cookie, so that another site's form is refused.

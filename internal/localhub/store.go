@@ -43,7 +43,19 @@ CREATE INDEX terms_contact ON terms(contact);
 PRAGMA user_version = 1;
 `
 
-const version = 1
+// upgrades lead from each version to the next.
+var upgrades = []string{1: `
+ALTER TABLE clients ADD COLUMN made INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE users ADD COLUMN admin INTEGER NOT NULL DEFAULT 0;
+CREATE TABLE messages (
+  n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, sha256 TEXT NOT NULL, size INTEGER NOT NULL, files INTEGER NOT NULL,
+  received INTEGER NOT NULL, sender TEXT NOT NULL, organisation TEXT NOT NULL, intermediary TEXT NOT NULL,
+  UNIQUE (sha256, intermediary, sender)
+) STRICT;
+PRAGMA user_version = 2;
+`}
+
+const version = 2
 
 // store is the database. In memory it is one connection, and its contents live
 // as long as that; in a file one connection writes and several read.
@@ -72,7 +84,8 @@ func openStore(ctx context.Context, dir string) (*store, error) {
 		dsn = fileURI(name)
 	}
 	const pragmas = "?_pragma=foreign_keys(1)&_pragma=busy_timeout(5000)&_txlock=immediate"
-	files := "&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)"
+	// FULL: a message that was taken is there after a power cut, too.
+	files := "&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"
 	if s.memory {
 		files = "&_pragma=journal_mode(MEMORY)"
 	}
@@ -119,15 +132,28 @@ func (s *store) setUp(ctx context.Context) error {
 	if err := s.w.QueryRowContext(ctx, "PRAGMA user_version").Scan(&have); err != nil {
 		return err
 	}
-	switch {
-	case have > version:
+	if have > version {
 		return fmt.Errorf("it was made by a newer version (%d, this one reads %d)", have, version)
-	case have == 0:
-		if err := s.tx(ctx, func(tx *sql.Tx) error { _, err := tx.ExecContext(ctx, schema); return err }); err != nil {
+	}
+	err := s.tx(ctx, func(tx *sql.Tx) error {
+		// Again, now that nobody else can be making it at the same time.
+		if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&have); err != nil || have > version {
 			return err
 		}
+		for ; have < version; have++ {
+			step := schema
+			if have > 0 {
+				step = upgrades[have]
+			}
+			if _, err := tx.ExecContext(ctx, step); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
-	var err error
 	if s.find, err = s.r.PrepareContext(ctx, "SELECT "+columns+" FROM terms t JOIN contacts c ON c.n = t.contact WHERE t.term = ? ORDER BY c.n"); err != nil {
 		return err
 	}
@@ -387,10 +413,11 @@ func (s *store) withContacts(ctx context.Context, n int) (written string, ids []
 
 // putUser stores a user; another password ends the sessions begun with the old
 // one.
-func (s *store) putUser(ctx context.Context, name string, hash []byte) error {
+func (s *store) putUser(ctx context.Context, name string, hash []byte, admin bool) error {
 	ctx = s.ctx(ctx)
 	return s.tx(ctx, func(tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, "INSERT INTO users VALUES (?1, ?2) ON CONFLICT DO UPDATE SET hash = ?2", name, hash); err != nil {
+		if _, err := tx.ExecContext(ctx, `INSERT INTO users (name, hash, admin) VALUES (?1, ?2, ?3)
+ ON CONFLICT DO UPDATE SET hash = ?2, admin = ?3`, name, hash, admin); err != nil {
 			return err
 		}
 		_, err := tx.ExecContext(ctx, "DELETE FROM sessions WHERE user = ?", name)
@@ -414,10 +441,11 @@ func (s *store) putSession(ctx context.Context, token []byte, user string, began
 	})
 }
 
-func (s *store) session(ctx context.Context, token []byte) (user string, began time.Time, err error) {
+func (s *store) session(ctx context.Context, token []byte) (u user, began time.Time, err error) {
 	var ms int64
-	err = s.r.QueryRowContext(s.ctx(ctx), "SELECT user, began FROM sessions WHERE token = ?", token).Scan(&user, &ms)
-	return user, time.UnixMilli(ms), err
+	err = s.r.QueryRowContext(s.ctx(ctx), `SELECT u.name, u.admin, s.began FROM sessions s JOIN users u ON u.name = s.user
+ WHERE s.token = ?`, token).Scan(&u.name, &u.admin, &ms)
+	return u, time.UnixMilli(ms), err
 }
 
 func (s *store) endSession(ctx context.Context, token []byte) error {
@@ -425,9 +453,9 @@ func (s *store) endSession(ctx context.Context, token []byte) error {
 	return err
 }
 
-func (s *store) putClient(ctx context.Context, id, organisation string, salt, hash []byte) error {
-	_, err := s.w.ExecContext(s.ctx(ctx), `INSERT INTO clients VALUES (?1, ?2, ?3, ?4)
- ON CONFLICT DO UPDATE SET organisation = ?2, salt = ?3, hash = ?4`, id, organisation, salt, hash)
+func (s *store) putClient(ctx context.Context, id, organisation string, salt, hash []byte, made time.Time) error {
+	_, err := s.w.ExecContext(s.ctx(ctx), `INSERT INTO clients (id, organisation, salt, hash, made) VALUES (?1, ?2, ?3, ?4, ?5)
+ ON CONFLICT DO UPDATE SET organisation = ?2, salt = ?3, hash = ?4, made = ?5`, id, organisation, salt, hash, made.UnixMilli())
 	return err
 }
 

@@ -174,8 +174,17 @@ func (h *Hub) bearer(scope string, next http.HandlerFunc) http.HandlerFunc {
 			writeError(w, http.StatusForbidden, "insufficient_scope", "the token lacks a scope")
 			return
 		}
-		next(w, r)
+		next(w, r.WithContext(context.WithValue(r.Context(), senderKey{}, client{c.Client, c.Organisation})))
 	}
+}
+
+type senderKey struct{}
+
+// senderOf is the client whose token came with a request that bearer let
+// through.
+func senderOf(ctx context.Context) client {
+	c, _ := ctx.Value(senderKey{}).(client)
+	return c
 }
 
 // live reports whether the client of a token is still there and still of the

@@ -1,0 +1,378 @@
+package cli
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"text/tabwriter"
+	"time"
+
+	"github.com/google/uuid"
+
+	"wiebelt/internal/localhub"
+)
+
+type hubCmd struct {
+	Serve    hubServeCmd    `cmd:"" default:"withargs" help:"Run the hub (this is what \"wiebelt hub\" does)."`
+	Client   hubClientCmd   `cmd:"" help:"OAuth clients: who may ask for tokens."`
+	User     hubUserCmd     `cmd:"" help:"Users of the hub's pages."`
+	Import   hubImportCmd   `cmd:"" help:"Take contacts from a file."`
+	Messages hubMessagesCmd `cmd:"" help:"The message box."`
+}
+
+// hubData is the folder that every command about a hub works on, whether the
+// hub runs or not.
+type hubData struct {
+	Data string `help:"Folder of the hub." required:"" placeholder:"DIR"`
+}
+
+// open opens a folder that is there: a mistyped one is not made.
+func (f hubData) open(e *env) (*localhub.Data, error) {
+	if _, err := os.Stat(filepath.Join(f.Data, "hub.db")); err != nil {
+		return nil, fmt.Errorf("%s holds no hub; \"wiebelt hub --data\" makes one", oneLine(f.Data))
+	}
+	return localhub.OpenData(e.ctx, f.Data)
+}
+
+type hubClientCmd struct {
+	Add    hubClientAddCmd    `cmd:"" help:"Make a client and show its secret, once."`
+	List   hubClientListCmd   `cmd:"" help:"Show the clients."`
+	Rotate hubClientRotateCmd `cmd:"" help:"Give a client another secret and show it, once."`
+	Remove hubClientRemoveCmd `cmd:"" help:"Remove a client; its tokens are void at once."`
+}
+
+type hubClientAddCmd struct {
+	hubData
+	Code string `name:"organisation-code" help:"Organisation code of the client." default:"0000"`
+	ID   string `arg:"" help:"Name of the client."`
+}
+
+func (c *hubClientAddCmd) Run(e *env) (err error) {
+	// The first client of a new hub may be made before the hub ever ran.
+	d, err := localhub.OpenData(e.ctx, c.Data)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	all, err := d.Clients(e.ctx)
+	if err != nil {
+		return err
+	}
+	for _, have := range all {
+		if have.ID == c.ID {
+			return errors.New("there is a client of that name; \"wiebelt hub client rotate\" gives it another secret")
+		}
+	}
+	value, err := d.AddClient(e.ctx, c.ID, c.Code)
+	if err != nil {
+		return err
+	}
+	return e.showSecret(value)
+}
+
+// showSecret writes a secret alone on standard output, so that it can go
+// straight into "provision --secret-stdin".
+func (e *env) showSecret(value string) error {
+	fmt.Fprintln(e.err, "The secret is shown this once; the hub keeps a hash of it only:")
+	_, err := fmt.Fprintln(e.out, value)
+	return err
+}
+
+type hubClientListCmd struct {
+	hubData
+	JSON bool `help:"As JSON: [{\"id\",\"organisation_code\",\"made\"}]."`
+}
+
+func (c *hubClientListCmd) Run(e *env) (err error) {
+	d, err := c.open(e)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	all, err := d.Clients(e.ctx)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		type client struct {
+			ID   string     `json:"id"`
+			Code string     `json:"organisation_code"`
+			Made *time.Time `json:"made"`
+		}
+		list := []client{}
+		for _, k := range all {
+			list = append(list, client{k.ID, k.OrganisationCode, known(k.Made)})
+		}
+		return json.NewEncoder(e.out).Encode(list)
+	}
+	w := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, "CLIENT\tORGANISATION\tSECRET SINCE")
+	for _, k := range all {
+		fmt.Fprintf(w, "%s\t%s\t%s\n", oneLine(k.ID), oneLine(k.OrganisationCode), moment(k.Made))
+	}
+	return w.Flush()
+}
+
+func known(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	t = t.UTC()
+	return &t
+}
+
+func moment(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return t.Format("2006-01-02 15:04:05")
+}
+
+type hubClientRotateCmd struct {
+	hubData
+	ID string `arg:"" help:"Name of the client."`
+}
+
+func (c *hubClientRotateCmd) Run(e *env) (err error) {
+	d, err := c.open(e)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	value, err := d.RotateClient(e.ctx, c.ID)
+	if err != nil {
+		return err
+	}
+	return e.showSecret(value)
+}
+
+type hubClientRemoveCmd struct {
+	hubData
+	ID string `arg:"" help:"Name of the client."`
+}
+
+func (c *hubClientRemoveCmd) Run(e *env) (err error) {
+	d, err := c.open(e)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	return d.RemoveClient(e.ctx, c.ID)
+}
+
+type hubUserCmd struct {
+	Add    hubUserAddCmd    `cmd:"" help:"Make a user, or give one another password."`
+	List   hubUserListCmd   `cmd:"" help:"Show the users."`
+	Remove hubUserRemoveCmd `cmd:"" help:"Remove a user, who is logged out at once."`
+}
+
+type hubUserAddCmd struct {
+	hubData
+	Admin bool   `help:"May see the message box."`
+	Stdin bool   `name:"password-stdin" required:"" help:"Read the password from standard input; it is never an argument."`
+	Name  string `arg:"" help:"User name."`
+}
+
+func (c *hubUserAddCmd) Run(e *env) (err error) {
+	line, err := bufio.NewReader(io.LimitReader(e.in, 1<<10)).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	for len(line) > 0 && (line[len(line)-1] == '\n' || line[len(line)-1] == '\r') {
+		line = line[:len(line)-1]
+	}
+	d, err := localhub.OpenData(e.ctx, c.Data)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	return d.AddUser(e.ctx, c.Name, line, c.Admin)
+}
+
+type hubUserListCmd struct{ hubData }
+
+func (c *hubUserListCmd) Run(e *env) (err error) {
+	d, err := c.open(e)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	all, err := d.Users(e.ctx)
+	if err != nil {
+		return err
+	}
+	w := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, "USER\tMESSAGE BOX")
+	for _, u := range all {
+		may := "no"
+		if u.Admin {
+			may = "yes"
+		}
+		fmt.Fprintf(w, "%s\t%s\n", oneLine(u.Name), may)
+	}
+	return w.Flush()
+}
+
+type hubUserRemoveCmd struct {
+	hubData
+	Name string `arg:"" help:"User name."`
+}
+
+func (c *hubUserRemoveCmd) Run(e *env) (err error) {
+	d, err := c.open(e)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	return d.RemoveUser(e.ctx, c.Name)
+}
+
+type hubMessagesCmd struct {
+	List   hubMessagesListCmd   `cmd:"" help:"Show the messages, newest first."`
+	Show   hubMessagesShowCmd   `cmd:"" help:"Show one message."`
+	Export hubMessagesExportCmd `cmd:"" help:"Write the ZIP file of a message, or of all."`
+}
+
+// messageJSON is a message as the commands print it.
+type messageJSON struct {
+	ID           string    `json:"id"`
+	Received     time.Time `json:"received"`
+	Sender       string    `json:"sender"`
+	Code         string    `json:"organisation_code"`
+	Intermediary string    `json:"intermediary"`
+	Size         int64     `json:"size"`
+	Files        int       `json:"files"`
+	SHA256       string    `json:"sha256"`
+}
+
+func asJSON(m localhub.Message) messageJSON {
+	return messageJSON{m.ID, m.Received.UTC(), m.Sender, m.OrganisationCode, m.Intermediary, m.Size, m.Files, m.SHA256}
+}
+
+// pageOf is how many messages are read at one time.
+const pageOf = 500
+
+// each gives all messages, newest first, to do.
+func each(e *env, d *localhub.Data, do func(localhub.Message) error) error {
+	for before := ""; ; {
+		some, err := d.Messages(e.ctx, before, pageOf)
+		if err != nil {
+			return err
+		}
+		for _, m := range some {
+			if err := do(m); err != nil {
+				return err
+			}
+			before = m.ID
+		}
+		if len(some) < pageOf {
+			return nil
+		}
+	}
+}
+
+type hubMessagesListCmd struct {
+	hubData
+	JSON bool `help:"One JSON object a line, with the names that \"show --json\" has."`
+}
+
+func (c *hubMessagesListCmd) Run(e *env) (err error) {
+	d, err := c.open(e)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	if c.JSON {
+		out := json.NewEncoder(e.out)
+		return each(e, d, func(m localhub.Message) error { return out.Encode(asJSON(m)) })
+	}
+	w := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, "MESSAGE\tRECEIVED\tFROM\tFOR\tFILES\tBYTES")
+	err = each(e, d, func(m localhub.Message) error {
+		_, err := fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\n", m.ID, moment(m.Received), oneLine(m.Sender), oneLine(m.Intermediary), m.Files, m.Size)
+		return err
+	})
+	return errors.Join(err, w.Flush())
+}
+
+type hubMessagesShowCmd struct {
+	hubData
+	JSON bool   `help:"As JSON: {\"id\",\"received\",\"sender\",\"organisation_code\",\"intermediary\",\"size\",\"files\",\"sha256\"}."`
+	ID   string `arg:"" help:"Id of the message."`
+}
+
+func (c *hubMessagesShowCmd) Run(e *env) (err error) {
+	d, err := c.open(e)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	m, err := d.Message(e.ctx, c.ID)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return json.NewEncoder(e.out).Encode(asJSON(m))
+	}
+	w := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
+	fmt.Fprintf(w, "message\t%s\nreceived\t%s\nfrom\t%s (organisation %s)\nfor\t%s\nfiles\t%d\nbytes\t%d\nsha256\t%s\n",
+		m.ID, moment(m.Received), oneLine(m.Sender), oneLine(m.OrganisationCode), oneLine(m.Intermediary), m.Files, m.Size, m.SHA256)
+	return w.Flush()
+}
+
+type hubMessagesExportCmd struct {
+	hubData
+	To  string `help:"Folder to write ID.zip into; a file that is there already is never replaced." required:"" placeholder:"DIR"`
+	All bool   `help:"Every message."`
+	ID  string `arg:"" optional:"" help:"Id of the message."`
+}
+
+func (c *hubMessagesExportCmd) Run(e *env) (err error) {
+	if c.All == (c.ID != "") {
+		return &exitError{exitUsage, "name one message, or say --all"}
+	}
+	d, err := c.open(e)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	if err := os.MkdirAll(c.To, 0o700); err != nil {
+		return err
+	}
+	if c.All {
+		return each(e, d, func(m localhub.Message) error { return c.write(e, d, m) })
+	}
+	m, err := d.Message(e.ctx, c.ID)
+	if err != nil {
+		return err
+	}
+	return c.write(e, d, m)
+}
+
+// write exports one message: under a name of its own until it is whole.
+func (c *hubMessagesExportCmd) write(e *env, d *localhub.Data, m localhub.Message) error {
+	if uuid.Validate(m.ID) != nil {
+		return errors.New("a message has an id that is no file name")
+	}
+	name := filepath.Join(c.To, m.ID+".zip")
+	if _, err := os.Lstat(name); err == nil {
+		return fmt.Errorf("%s is there already", oneLine(name))
+	}
+	f, err := os.CreateTemp(c.To, m.ID+"-*.part")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // gone after the rename
+	if err := errors.Join(d.CopyMessage(m, f), f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(f.Name(), name); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(e.out, name)
+	return err
+}

@@ -1,0 +1,295 @@
+package localhub
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// Message is a message in the message box: a ZIP file that a provider delivered
+// (hub-api.md 4.2).
+type Message struct {
+	ID               string
+	SHA256           string // of the ZIP file, in hexadecimal
+	Size             int64  // bytes of the ZIP file
+	Files            int    // in it
+	Received         time.Time
+	Sender           string // OAuth client
+	OrganisationCode string // of the sender
+	Intermediary     string // whom it is for
+}
+
+// ErrNoMessage means that there is no message with that id.
+var ErrNoMessage = errors.New("local hub: there is no such message")
+
+const messageColumns = "id, sha256, size, files, received, sender, organisation, intermediary"
+
+func scanMessage(row scanner) (m Message, err error) {
+	var ms int64
+	err = row.Scan(&m.ID, &m.SHA256, &m.Size, &m.Files, &ms, &m.Sender, &m.OrganisationCode, &m.Intermediary)
+	m.Received = time.UnixMilli(ms)
+	return m, err
+}
+
+// Messages gives up to limit messages, newest first: those that came before the
+// one with the id before, or with "" the newest of all.
+func (d *Data) Messages(ctx context.Context, before string, limit int) ([]Message, error) {
+	rows, err := d.store.r.QueryContext(d.store.ctx(ctx), "SELECT "+messageColumns+` FROM messages
+ WHERE ?1 = '' OR n < (SELECT n FROM messages WHERE id = ?1) ORDER BY n DESC LIMIT ?2`, before, limit)
+	if err != nil {
+		return nil, fmt.Errorf("local hub: messages: %w", err)
+	}
+	defer rows.Close()
+	var all []Message
+	for rows.Next() {
+		m, err := scanMessage(rows)
+		if err != nil {
+			return nil, fmt.Errorf("local hub: messages: %w", err)
+		}
+		all = append(all, m)
+	}
+	return all, rows.Err()
+}
+
+// CountMessages is how many messages there are.
+func (d *Data) CountMessages(ctx context.Context) (n int, err error) {
+	err = d.store.r.QueryRowContext(d.store.ctx(ctx), "SELECT count(*) FROM messages").Scan(&n)
+	return n, err
+}
+
+// Message gives one message, or ErrNoMessage.
+func (d *Data) Message(ctx context.Context, id string) (Message, error) {
+	m, err := scanMessage(d.store.r.QueryRowContext(d.store.ctx(ctx), "SELECT "+messageColumns+" FROM messages WHERE id = ?", id))
+	if errors.Is(err, sql.ErrNoRows) {
+		return Message{}, ErrNoMessage
+	}
+	if err != nil {
+		return Message{}, fmt.Errorf("local hub: messages: %w", err)
+	}
+	return m, nil
+}
+
+// OpenMessage opens the ZIP file of a message.
+func (d *Data) OpenMessage(m Message) (*os.File, error) {
+	name, err := d.messageFile(m.SHA256)
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("local hub: message: %w", err)
+	}
+	return f, nil
+}
+
+// Folders of the message box. What arrives is written to the first, and moved
+// to the second when it is whole and looked into. A row in the database names
+// it after that only: a file without a row is not listed and is removed at the
+// next start.
+const (
+	incoming = "incoming"
+	kept     = "messages"
+)
+
+func (d *Data) messageFile(sum string) (string, error) {
+	if len(sum) != 2*sha256.Size {
+		return "", errors.New("local hub: message: not a checksum")
+	}
+	folder, err := d.folder(filepath.Join(kept, sum[:2]))
+	return filepath.Join(folder, sum+".zip"), err
+}
+
+// parcel is a ZIP file that has arrived and is in no list yet.
+type parcel struct {
+	file  *os.File
+	hash  hash.Hash
+	size  int64
+	files int
+	sum   string
+}
+
+// newParcel makes an empty parcel.
+func (d *Data) newParcel() (*parcel, error) {
+	folder, err := d.folder(incoming)
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(filepath.Join(folder, uuid.NewString()+".part"), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("local hub: message: %w", err)
+	}
+	return &parcel{file: f, hash: sha256.New()}, nil
+}
+
+// storageError is a failure to write on this side of the connection.
+type storageError struct{ error }
+
+func (e storageError) Unwrap() error { return e.error }
+
+func (p *parcel) Write(b []byte) (int, error) {
+	n, err := p.file.Write(b)
+	p.size += int64(n)
+	_, _ = p.hash.Write(b[:n]) // never fails
+	if err != nil {
+		return n, storageError{err}
+	}
+	return n, nil
+}
+
+// seal ends the writing: what was written is on the disk.
+func (p *parcel) seal(files int) error {
+	p.files, p.sum = files, hex.EncodeToString(p.hash.Sum(nil))
+	if err := errors.Join(p.file.Sync(), p.file.Close()); err != nil {
+		return storageError{err}
+	}
+	return nil
+}
+
+// throwAway removes what is left of parcels.
+func throwAway(all []*parcel) {
+	for _, p := range all {
+		_ = p.file.Close()           // again, perhaps
+		_ = os.Remove(p.file.Name()) // it may have been moved
+	}
+}
+
+// receipt is what becomes of one item of a request.
+type receipt struct {
+	Message
+	Repeated bool // it was there already, and was not stored again
+}
+
+// keep stores all parcels as messages of the sender, or none. An item that is
+// there already, from the same sender and for the same intermediary, keeps its
+// first id. When keep returns without an error everything is on the disk.
+func (d *Data) keep(ctx context.Context, all []*parcel, from client, intermediary string) (receipts []receipt, err error) {
+	d.keeping.Lock() // nobody takes a file for granted that is taken away again
+	defer d.keeping.Unlock()
+	ctx = context.WithoutCancel(ctx)
+	var placed []string
+	defer func() {
+		if err != nil {
+			for _, name := range placed {
+				_ = os.Remove(name)
+			}
+		}
+	}()
+	folders := map[string]bool{}
+	for _, p := range all {
+		name, err := d.messageFile(p.sum)
+		if err != nil {
+			return nil, storageError{err}
+		}
+		if info, err := os.Lstat(name); err == nil && info.Mode().IsRegular() && info.Size() == p.size {
+			continue
+		}
+		if err := os.Rename(p.file.Name(), name); err != nil {
+			return nil, storageError{err}
+		}
+		placed = append(placed, name)
+		folders[filepath.Dir(name)] = true
+	}
+	for f := range folders {
+		if err := errors.Join(syncFolder(f), syncFolder(filepath.Dir(f))); err != nil {
+			return nil, storageError{err}
+		}
+	}
+	now := time.UnixMilli(d.now().UnixMilli())
+	err = d.store.tx(ctx, func(tx *sql.Tx) error {
+		receipts = receipts[:0]
+		for _, p := range all {
+			m := Message{ID: uuid.NewString(), SHA256: p.sum, Size: p.size, Files: p.files, Received: now, Sender: from.id,
+				OrganisationCode: from.organisation, Intermediary: intermediary}
+			done, err := tx.ExecContext(ctx, "INSERT INTO messages ("+messageColumns+") VALUES (?,?,?,?,?,?,?,?) ON CONFLICT (sha256, intermediary, sender) DO NOTHING",
+				m.ID, m.SHA256, m.Size, m.Files, now.UnixMilli(), m.Sender, m.OrganisationCode, m.Intermediary)
+			if err != nil {
+				return err
+			}
+			n, _ := done.RowsAffected()
+			if n == 0 {
+				if m, err = scanMessage(tx.QueryRowContext(ctx, "SELECT "+messageColumns+" FROM messages WHERE sha256 = ? AND intermediary = ? AND sender = ?",
+					p.sum, intermediary, from.id)); err != nil {
+					return err
+				}
+			}
+			receipts = append(receipts, receipt{m, n == 0})
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, storageError{err}
+	}
+	return receipts, nil
+}
+
+// syncFolder puts the names in a folder on the disk. Windows does so by itself.
+func syncFolder(name string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// sweep removes what an interrupted delivery left behind. Only the hub that
+// serves the folder may call it.
+func (d *Data) sweep(ctx context.Context) error {
+	if d.dir == "" {
+		return nil
+	}
+	if err := os.RemoveAll(filepath.Join(d.dir, incoming)); err != nil {
+		return fmt.Errorf("local hub: message box: %w", err)
+	}
+	files, err := fs.Glob(os.DirFS(d.dir), kept+"/??/*.zip")
+	if err != nil {
+		return fmt.Errorf("local hub: message box: %w", err)
+	}
+	for _, name := range files {
+		var there bool
+		sum := strings.TrimSuffix(path.Base(name), ".zip")
+		if err := d.store.r.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM messages WHERE sha256 = ?)", sum).Scan(&there); err != nil {
+			return fmt.Errorf("local hub: message box: %w", err)
+		}
+		if !there {
+			if err := os.Remove(filepath.Join(d.dir, filepath.FromSlash(name))); err != nil {
+				return fmt.Errorf("local hub: message box: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// CopyMessage writes the ZIP file of a message and compares its checksum, at the
+// end of course: after an error, what was written is not to be used.
+func (d *Data) CopyMessage(m Message, w io.Writer) error {
+	f, err := d.OpenMessage(m)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(io.MultiWriter(w, sum), f); err != nil {
+		return fmt.Errorf("local hub: message: %w", err)
+	}
+	if hex.EncodeToString(sum.Sum(nil)) != m.SHA256 {
+		return errors.New("local hub: the message's file is damaged")
+	}
+	return nil
+}

@@ -1,0 +1,7 @@
+//go:build !windows
+
+package localhub
+
+import "syscall"
+
+var errDiskFull error = syscall.EDQUOT

@@ -1,0 +1,181 @@
+package localhub
+
+import (
+	"context"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"wiebelt/internal/localhub/intake"
+)
+
+// Limits of a delivery in time. The hub documents none (hub-api.md 8.3).
+const (
+	silence      = 30 * time.Second // between two pieces of a request
+	longest      = time.Hour
+	maxDrained   = 64 << 20 // of the rest of a request that is refused
+	drainTime    = 5 * time.Second
+	uploadsAtOne = 16 // others wait for their turn
+)
+
+// serveTransaction answers POST /transaction/<intermediary> (hub-api.md 4.2).
+func (h *Hub) serveTransaction(w http.ResponseWriter, r *http.Request) {
+	h.stats.messages.Add(1)
+	w.Header().Set("Cache-Control", "no-store")
+	c := senderOf(r.Context())
+	intermediary := r.PathValue("intermediary")
+	body := &patient{body: r.Body, control: http.NewResponseController(w), now: time.Now, ends: time.Now().Add(longest)}
+	refuse := func(status int, code, about string, item int) {
+		body.drain()
+		writeRefusal(w, status, code, about, item)
+	}
+	if !slices.Contains(h.cfg.Intermediaries, intermediary) {
+		refuse(http.StatusNotFound, "unknown_intermediary", "this hub has no message box for that intermediary", -1)
+		return
+	}
+	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || kind != "application/json" || params["charset"] != "" && !strings.EqualFold(params["charset"], "utf-8") {
+		refuse(http.StatusUnsupportedMediaType, "invalid_content_type", "the body is application/json", -1)
+		return
+	}
+	if r.Header.Get("Content-Encoding") != "" {
+		refuse(http.StatusUnsupportedMediaType, "invalid_content_type", "the body is not compressed", -1)
+		return
+	}
+	limit := intake.Defaults
+	if r.ContentLength > limit.Bytes/3*4+(2<<20) {
+		refuse(http.StatusRequestEntityTooLarge, "too_large", "the request is too large", -1)
+		return
+	}
+	select {
+	case h.uploads <- struct{}{}:
+		defer func() { <-h.uploads }()
+	case <-r.Context().Done():
+		return
+	}
+	receipts, err := h.take(r.Context(), body, limit, c, intermediary)
+	var (
+		refused *intake.Refusal
+		storage storageError
+	)
+	switch {
+	case err == nil:
+		h.log.Info("local hub: messages taken", "items", len(receipts))
+		writeReceipts(w, receipts)
+	case errors.As(err, &refused):
+		status := http.StatusBadRequest
+		if refused.Reason == intake.TooLarge {
+			status = http.StatusRequestEntityTooLarge
+		}
+		refuse(status, string(refused.Reason), refused.About, refused.Item)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		writeRefusal(w, http.StatusRequestTimeout, "timeout", "the request came too slowly", -1)
+	case errors.As(err, &storage) && noSpace(storage):
+		body.drain()
+		writeRefusal(w, http.StatusInsufficientStorage, "no_space", "the hub has no room left; nothing was stored", -1)
+	case errors.As(err, &storage):
+		body.drain()
+		h.broken(w, "delivery", err)
+	default: // the sender went away
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// take reads a request and stores all its messages or none.
+func (h *Hub) take(ctx context.Context, body io.Reader, limit intake.Limits, from client, intermediary string) ([]receipt, error) {
+	var all []*parcel
+	defer func() { throwAway(all) }()
+	_, err := intake.Read(body, limit, func(int) (io.Writer, error) {
+		p, err := h.newParcel()
+		if err != nil {
+			return nil, storageError{err}
+		}
+		all = append(all, p)
+		return p, nil
+	}, func(i int) error {
+		p := all[i]
+		files, err := intake.CheckZIP(ctx, p.file, p.size, limit, i)
+		if err != nil {
+			return err
+		}
+		return p.seal(files)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return h.keep(ctx, all, from, intermediary)
+}
+
+func writeReceipts(w http.ResponseWriter, all []receipt) {
+	type item struct {
+		ID       string `json:"id"`
+		SHA256   string `json:"sha256"`
+		Size     int64  `json:"size"`
+		Received string `json:"received"`
+		Repeated bool   `json:"repeated"`
+	}
+	var answer struct {
+		Data struct {
+			Items []item `json:"items"`
+		} `json:"data"`
+	}
+	for _, r := range all {
+		answer.Data.Items = append(answer.Data.Items, item{r.ID, r.SHA256, r.Size, r.Received.UTC().Format(time.RFC3339Nano), r.Repeated})
+	}
+	writeJSON(w, http.StatusOK, answer)
+}
+
+// writeRefusal is writeError that names the item which is to blame, from 0.
+func writeRefusal(w http.ResponseWriter, status int, code, about string, item int) {
+	if item < 0 {
+		writeError(w, status, code, about)
+		return
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	writeJSON(w, status, struct {
+		Error string `json:"error"`
+		About string `json:"error_description"`
+		Item  int    `json:"item"`
+	}{code, about, item})
+}
+
+// patient reads a body as long as it keeps coming: a large message takes longer
+// than the server gives other requests.
+type patient struct {
+	body    io.Reader
+	control *http.ResponseController
+	now     func() time.Time
+	next    time.Time // when the deadline is moved again
+	ends    time.Time
+}
+
+func (p *patient) Read(b []byte) (int, error) {
+	if now := p.now(); !now.Before(p.next) {
+		p.next = now.Add(silence / 10)
+		deadline := now.Add(silence)
+		if deadline.After(p.ends) {
+			deadline = p.ends
+		}
+		_ = p.control.SetReadDeadline(deadline)
+		_ = p.control.SetWriteDeadline(deadline.Add(longest)) // for the answer, after the ZIP files were looked into
+	}
+	return p.body.Read(b)
+}
+
+// drain reads the rest of a request that is refused, within bounds: a sender
+// that is cut off while it writes does not always see the answer.
+func (p *patient) drain() {
+	p.ends = p.now().Add(drainTime)
+	p.next = time.Time{}
+	_, _ = io.CopyN(io.Discard, p, maxDrained)
+}
+
+func noSpace(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, errDiskFull)
+}
