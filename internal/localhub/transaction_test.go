@@ -1,0 +1,606 @@
+package localhub_test
+
+import (
+	"archive/zip"
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"wiebelt/internal/localhub"
+)
+
+// zipped makes a ZIP file of names and contents.
+func zipped(t testing.TB, files ...string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for i := 0; i+1 < len(files); i += 2 {
+		w, err := z.Create(files[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.WriteString(w, files[i+1])
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func message(t testing.TB, n int) []byte {
+	return zipped(t, "bericht.xml", fmt.Sprintf("<Contractdocument><AL><AL_VRWRKCD>%d</AL_VRWRKCD></AL></Contractdocument>", n))
+}
+
+func delivery(messages ...[]byte) string {
+	var all []string
+	for _, m := range messages {
+		all = append(all, `{"message":"`+base64.StdEncoding.EncodeToString(m)+`"}`)
+	}
+	return `{"data":{"items":[` + strings.Join(all, ",") + `]}}`
+}
+
+func deliver(t testing.TB, h *localhub.Hub, token, body string) answer {
+	t.Helper()
+	return do(t, client(t), "POST", h.BaseURL()+"/transaction/intermediary", body,
+		"Authorization", "Bearer "+token, "Content-Type", "application/json", "Cache-Control", "no-cache")
+}
+
+type receipt struct {
+	ID       string    `json:"id"`
+	SHA256   string    `json:"sha256"`
+	Size     int64     `json:"size"`
+	Received time.Time `json:"received"`
+	Repeated bool      `json:"repeated"`
+}
+
+func receipts(t testing.TB, a answer) []receipt {
+	t.Helper()
+	var v struct{ Data struct{ Items []receipt } }
+	if err := json.Unmarshal([]byte(a.body), &v); err != nil || a.status != http.StatusOK {
+		t.Fatalf("no receipts: %d %v %s", a.status, err, a.body)
+	}
+	return v.Data.Items
+}
+
+type refusal struct {
+	Error string `json:"error"`
+	About string `json:"error_description"`
+	Item  *int   `json:"item"`
+}
+
+func refused(t testing.TB, a answer) refusal {
+	t.Helper()
+	var v refusal
+	if err := json.Unmarshal([]byte(a.body), &v); err != nil || v.Error == "" || v.About == "" || a.header.Get("Content-Type") != "application/json" {
+		t.Fatalf("no refusal: %d %v %s", a.status, err, a.body)
+	}
+	return v
+}
+
+func sumOf(b []byte) string {
+	s := sha256.Sum256(b)
+	return hex.EncodeToString(s[:])
+}
+
+func box(t testing.TB, d interface {
+	Messages(context.Context, string, int) ([]localhub.Message, error)
+}) []localhub.Message {
+	t.Helper()
+	all, err := d.Messages(t.Context(), "", 10_000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// files are the files below a hub's folder for messages and those on their way.
+func files(t testing.TB, dir string) (all []string) {
+	t.Helper()
+	for _, sub := range []string{"incoming", "messages"} {
+		err := filepath.WalkDir(filepath.Join(dir, sub), func(path string, e os.DirEntry, err error) error {
+			if err == nil && !e.IsDir() {
+				all = append(all, path)
+			}
+			if os.IsNotExist(err) {
+				return nil
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
+}
+
+func TestDeliverAndRead(t *testing.T) {
+	for _, dir := range []string{"", t.TempDir()} {
+		now := newClock()
+		h := start(t, localhub.Config{Dir: dir, Now: now.Now})
+		a, b := message(t, 1), zipped(t, "bericht.xml", "<x/>", "bijlagen/polis.pdf", strings.Repeat("%PDF", 50_000))
+		got := receipts(t, deliver(t, h, token(t, h), delivery(a, b)))
+		if len(got) != 2 {
+			t.Fatalf("%d receipts", len(got))
+		}
+		for i, want := range [][]byte{a, b} {
+			if r := got[i]; r.SHA256 != sumOf(want) || r.Size != int64(len(want)) || r.Repeated || !r.Received.Equal(now.Now()) {
+				t.Errorf("receipt %d: %+v", i, r)
+			}
+			m, err := h.Message(t.Context(), got[i].ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if m.Sender != clientID || m.OrganisationCode != org || m.Intermediary != "intermediary" || m.Files != i+1 || !m.Received.Equal(now.Now()) {
+				t.Errorf("message %d: %+v", i, m)
+			}
+			var back bytes.Buffer
+			if err := h.CopyMessage(m, &back); err != nil || !bytes.Equal(back.Bytes(), want) {
+				t.Errorf("message %d came back otherwise: %v", i, err)
+			}
+		}
+		if all := box(t, h); len(all) != 2 || all[0].ID != got[1].ID || all[1].ID != got[0].ID {
+			t.Errorf("box: %+v", all)
+		}
+		if older, err := h.Messages(t.Context(), got[1].ID, 10); err != nil || len(older) != 1 || older[0].ID != got[0].ID {
+			t.Errorf("older: %+v %v", older, err)
+		}
+		if _, err := h.Message(t.Context(), "nobody"); err != localhub.ErrNoMessage {
+			t.Error(err)
+		}
+		if dir != "" {
+			if len(files(t, dir)) != 2 {
+				t.Errorf("files: %v", files(t, dir))
+			}
+			if runtime.GOOS != "windows" {
+				for _, f := range files(t, dir) {
+					if info, _ := os.Stat(f); info.Mode().Perm() != 0o600 {
+						t.Errorf("mode %v", info.Mode())
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestMessagesOutliveTheHub(t *testing.T) {
+	dir := t.TempDir()
+	h := start(t, localhub.Config{Dir: dir})
+	id := receipts(t, deliver(t, h, token(t, h), delivery(message(t, 7))))[0].ID
+	if _, err := localhub.Start(t.Context(), localhub.Config{Dir: dir}); err == nil {
+		t.Error("two hubs serve one folder")
+	}
+	d, err := localhub.OpenData(t.Context(), dir) // while it runs
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Message(t.Context(), id); err != nil {
+		t.Error(err)
+	}
+	if err := d.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := h.Close(); err != nil {
+		t.Error(err)
+	}
+	// What an interrupted delivery leaves is gone at the next start; what is in
+	// the list stays.
+	for _, stray := range []string{"incoming/x.part", "messages/aa/" + strings.Repeat("a", 64) + ".zip"} {
+		name := filepath.Join(dir, filepath.FromSlash(stray))
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte("half"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h2, err := localhub.Start(t.Context(), localhub.Config{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h2.Close()
+	m, err := h2.Message(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h2.CopyMessage(m, io.Discard); err != nil {
+		t.Error(err)
+	}
+	if left := files(t, dir); len(left) != 1 {
+		t.Errorf("left behind: %v", left)
+	}
+	// A damaged file is noticed.
+	if err := os.WriteFile(files(t, dir)[0], []byte("other"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := h2.CopyMessage(m, io.Discard); err == nil {
+		t.Error("a damaged file went out")
+	}
+}
+
+func TestDeliverAllOrNone(t *testing.T) {
+	dir := t.TempDir()
+	h := start(t, localhub.Config{Dir: dir})
+	tok := token(t, h)
+	bad := zipped(t, "../a.xml", "x")
+	r := refused(t, deliver(t, h, tok, delivery(message(t, 1), message(t, 2), bad)))
+	if r.Item == nil || *r.Item != 2 || r.Error != "invalid_zip" {
+		t.Errorf("%+v", r)
+	}
+	cut := delivery(message(t, 1), message(t, 2))
+	refused(t, deliver(t, h, tok, cut[:len(cut)-3]))
+	if n, err := h.CountMessages(t.Context()); n != 0 || err != nil || len(files(t, dir)) != 0 {
+		t.Errorf("%d messages, %v, %v", n, files(t, dir), err)
+	}
+}
+
+func TestDeliverRepeated(t *testing.T) {
+	dir := t.TempDir()
+	h := start(t, localhub.Config{Dir: dir, Intermediaries: []string{"intermediary", "other"}})
+	if err := h.SetClientSecret(t.Context(), "second", org, secret); err != nil {
+		t.Fatal(err)
+	}
+	tok := token(t, h)
+	a, b := message(t, 1), message(t, 2)
+	first := receipts(t, deliver(t, h, tok, delivery(a, a, b)))
+	if first[0].Repeated || !first[1].Repeated || first[2].Repeated || first[0].ID != first[1].ID {
+		t.Errorf("twice in one request: %+v", first)
+	}
+	again := receipts(t, deliver(t, h, tok, delivery(b, a)))
+	if !again[0].Repeated || !again[1].Repeated || again[0].ID != first[2].ID || again[1].ID != first[0].ID || !again[1].Received.Equal(first[0].Received) {
+		t.Errorf("again: %+v", again)
+	}
+	if len(box(t, h)) != 2 || len(files(t, dir)) != 2 {
+		t.Errorf("%d messages in %d files", len(box(t, h)), len(files(t, dir)))
+	}
+	// Another intermediary, or another sender, is another message; the file is one.
+	elsewhere := do(t, client(t), "POST", h.BaseURL()+"/transaction/other", delivery(a), "Authorization", "Bearer "+tok, "Content-Type", "application/json")
+	if r := receipts(t, elsewhere); r[0].Repeated || r[0].ID == first[0].ID {
+		t.Errorf("elsewhere: %+v", r)
+	}
+	var v struct {
+		AccessToken string `json:"access_token"`
+	}
+	other := do(t, client(t), "POST", h.BaseURL()+"/identity/token", body, "Content-Type", form, "Authorization", basic("second", secret))
+	if err := json.Unmarshal([]byte(other.body), &v); err != nil {
+		t.Fatal(err)
+	}
+	if r := receipts(t, deliver(t, h, v.AccessToken, delivery(a))); r[0].Repeated {
+		t.Errorf("another sender: %+v", r)
+	}
+	if len(box(t, h)) != 4 || len(files(t, dir)) != 2 {
+		t.Errorf("%d messages in %d files", len(box(t, h)), len(files(t, dir)))
+	}
+}
+
+// Deliveries of the same message at one time: it is stored once, and whoever is
+// told that it was there already can rely on it.
+func TestDeliverRepeatedAtOneTime(t *testing.T) {
+	h := start(t, localhub.Config{Dir: t.TempDir()})
+	tok := token(t, h)
+	body := delivery(message(t, 1))
+	var wait sync.WaitGroup
+	var mu sync.Mutex
+	fresh, ids := 0, map[string]bool{}
+	for range 40 {
+		wait.Go(func() {
+			a, err := try(t, client(t), "POST", h.BaseURL()+"/transaction/intermediary", body, "Authorization", "Bearer "+tok, "Content-Type", "application/json")
+			if err != nil || a.status != http.StatusOK {
+				t.Error(a.status, err)
+				return
+			}
+			r := receipts(t, a)[0]
+			mu.Lock()
+			defer mu.Unlock()
+			ids[r.ID] = true
+			if !r.Repeated {
+				fresh++
+			}
+		})
+	}
+	wait.Wait()
+	if fresh != 1 || len(ids) != 1 {
+		t.Errorf("stored %d times under %d ids", fresh, len(ids))
+	}
+}
+
+func TestDeliverNeedsScope(t *testing.T) {
+	h := start(t, localhub.Config{})
+	ask := func(scopes string) answer {
+		return do(t, client(t), "POST", h.BaseURL()+"/identity/token", "grant_type=client_credentials&scopes="+scopes, "Content-Type", form, "Authorization", basic(clientID, secret))
+	}
+	var v struct {
+		AccessToken string `json:"access_token"`
+	}
+	if err := json.Unmarshal([]byte(ask("Basic").body), &v); err != nil {
+		t.Fatal(err)
+	}
+	if a := deliver(t, h, v.AccessToken, delivery(message(t, 1))); a.status != http.StatusForbidden || refused(t, a).Error != "insufficient_scope" {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+	if a := deliver(t, h, "nonsense", delivery(message(t, 1))); a.status != http.StatusUnauthorized {
+		t.Errorf("%d", a.status)
+	}
+	if n, _ := h.CountMessages(t.Context()); n != 0 {
+		t.Error("something was stored")
+	}
+}
+
+func TestDeliverRefusals(t *testing.T) {
+	dir := t.TempDir()
+	h := start(t, localhub.Config{Dir: dir})
+	tok := token(t, h)
+	good := delivery(message(t, 1))
+	json := "application/json"
+	for name, c := range map[string]struct {
+		method, path, kind, body string
+		status                   int
+		code                     string
+	}{
+		"another method":       {"PUT", "/transaction/intermediary", json, good, 405, "invalid_request"},
+		"unknown intermediary": {"POST", "/transaction/nobody", json, good, 404, "unknown_intermediary"},
+		"in capitals":          {"POST", "/transaction/INTERMEDIARY", json, good, 404, "unknown_intermediary"},
+		"a path for a name":    {"POST", "/transaction/..%2Fintermediary", json, good, 404, "unknown_intermediary"},
+		"no type":              {"POST", "/transaction/intermediary", "", good, 415, "invalid_content_type"},
+		"a form":               {"POST", "/transaction/intermediary", form, good, 415, "invalid_content_type"},
+		"a ZIP":                {"POST", "/transaction/intermediary", "application/zip", string(message(t, 1)), 415, "invalid_content_type"},
+		"another alphabet":     {"POST", "/transaction/intermediary", json + "; charset=utf-16", good, 415, "invalid_content_type"},
+		"a broken type":        {"POST", "/transaction/intermediary", "application/json; charset", good, 415, "invalid_content_type"},
+		"nothing":              {"POST", "/transaction/intermediary", json, "", 400, "invalid_json"},
+		"a ZIP as JSON":        {"POST", "/transaction/intermediary", json, string(message(t, 1)), 400, "invalid_json"},
+		"cut off":              {"POST", "/transaction/intermediary", json, good[:len(good)-20], 400, "invalid_json"},
+		"cut base64":           {"POST", "/transaction/intermediary", json, strings.Replace(good, `"}]`, `x"}]`, 1), 400, "invalid_base64"},
+		"no base64":            {"POST", "/transaction/intermediary", json, strings.Replace(good, `:"UEsD`, `:"U$sD`, 1), 400, "invalid_base64"},
+		"not a ZIP":            {"POST", "/transaction/intermediary", json, delivery([]byte("hallo wereld")), 400, "invalid_zip"},
+		"a damaged ZIP":        {"POST", "/transaction/intermediary", json, delivery(append(message(t, 1), 'x')), 400, "invalid_zip"},
+		"duplicate keys":       {"POST", "/transaction/intermediary", json, strings.Replace(good, `{"message"`, `{"message":"","message"`, 1), 400, "invalid_zip"},
+		"duplicate data":       {"POST", "/transaction/intermediary", json, strings.TrimSuffix(good, "}") + `,"data":{}}`, 400, "invalid_request"},
+		"no items":             {"POST", "/transaction/intermediary", json, `{"data":{"items":[]}}`, 400, "invalid_request"},
+		"items are null":       {"POST", "/transaction/intermediary", json, `{"data":{"items":null}}`, 400, "invalid_request"},
+		"something behind":     {"POST", "/transaction/intermediary", json, good + good, 400, "invalid_json"},
+		"10,000 items":         {"POST", "/transaction/intermediary", json, `{"data":{"items":[` + strings.Repeat(good[len(`{"data":{"items":[`):len(good)-3]+",", 9999) + good[len(`{"data":{"items":[`):], 413, "too_large"},
+		"a deep one":           {"POST", "/transaction/intermediary", json, `{"a":` + strings.Repeat("[", 100_000), 413, "too_large"},
+		"much white space":     {"POST", "/transaction/intermediary", json, strings.Repeat(" ", 3<<20) + good, 413, "too_large"},
+	} {
+		a := do(t, client(t), c.method, h.BaseURL()+c.path, c.body, "Authorization", "Bearer "+tok, "Content-Type", c.kind)
+		if r := refused(t, a); a.status != c.status || r.Error != c.code {
+			t.Errorf("%s: %d %s", name, a.status, a.body)
+		}
+	}
+	if a := do(t, client(t), "POST", h.BaseURL()+"/transaction/intermediary", good, "Authorization", "Bearer "+tok, "Content-Type", json, "Content-Encoding", "gzip"); a.status != 415 {
+		t.Errorf("compressed: %d", a.status)
+	}
+	if n, _ := h.CountMessages(t.Context()); n != 0 || len(files(t, dir)) != 0 {
+		t.Errorf("%d messages, files %v", n, files(t, dir))
+	}
+	receipts(t, deliver(t, h, tok, good)) // and it still works
+}
+
+// heap runs do and gives by how much the heap in use grew at most meanwhile.
+func heap(do func()) int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	before, most := int64(m.HeapAlloc), int64(0)
+	end, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(5 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-end:
+				return
+			case <-tick.C:
+				runtime.ReadMemStats(&m)
+				most = max(most, int64(m.HeapAlloc)-before)
+			}
+		}
+	}()
+	do()
+	close(end)
+	<-ended
+	return most
+}
+
+// sender writes a request by hand, so that it can send what no client would,
+// and reads the answer while it still writes.
+func sender(t testing.TB, h *localhub.Hub, token, length string, body io.Reader) (status string, sent int64) {
+	t.Helper()
+	conn, err := net.Dial("tcp", strings.TrimPrefix(h.BaseURL(), "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprintf(conn, "POST /transaction/intermediary HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n%s\r\n\r\n",
+		strings.TrimPrefix(h.BaseURL(), "http://"), token, length)
+	written := make(chan int64, 1)
+	go func() {
+		n, _ := io.Copy(conn, body) // the hub may close first
+		written <- n
+	}()
+	line, err := bufio.NewReader(conn).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn.Close()
+	return strings.TrimSpace(line), <-written
+}
+
+// endless repeats a text.
+type endless string
+
+func (e endless) Read(b []byte) (int, error) {
+	for i := range b {
+		b[i] = e[i%len(e)]
+	}
+	return len(b) / len(e) * len(e), nil
+}
+
+func TestDeliverBombs(t *testing.T) {
+	dir := t.TempDir()
+	h := start(t, localhub.Config{Dir: dir})
+	tok := token(t, h)
+	const gigabyte = 1 << 30
+	length := func(n int64) string { return fmt.Sprintf("Content-Length: %d", n) }
+	bomb := delivery(zipped(t, "a", strings.Repeat("\x00", 40<<20)))
+	for name, c := range map[string]struct {
+		length string
+		body   io.Reader
+		status string
+	}{
+		"1 GB of zeros":         {length(gigabyte), io.LimitReader(endless("\x00"), gigabyte), "400"},
+		"1 GB of white space":   {length(gigabyte), io.LimitReader(endless("        "), gigabyte), "413"},
+		"1 GB of one number":    {length(gigabyte), io.MultiReader(strings.NewReader(`{"a":`), io.LimitReader(endless("1"), gigabyte)), "413"},
+		"1 GB of A":             {length(gigabyte), io.MultiReader(strings.NewReader(`{"data":{"items":[{"message":"`), io.LimitReader(endless("AAAA"), gigabyte)), "400"},
+		"it says 1 TB":          {length(1 << 40), io.LimitReader(endless("{"), 1<<20), "413"},
+		"a bomb":                {length(int64(len(bomb))), strings.NewReader(bomb), "400"},
+		"it says more than all": {length(99999999999999), strings.NewReader("{"), "413"},
+	} {
+		var status string
+		var sent int64
+		grown := heap(func() { status, sent = sender(t, h, tok, c.length, c.body) })
+		if !strings.HasPrefix(status, "HTTP/1.1 "+c.status) || grown > 16<<20 {
+			t.Errorf("%s: %q, %d MB sent, heap grew %d MB", name, status, sent>>20, grown>>20)
+		}
+	}
+	if n, _ := h.CountMessages(t.Context()); n != 0 || len(files(t, dir)) != 0 {
+		t.Errorf("%d messages, files %v", n, files(t, dir))
+	}
+}
+
+// A message larger than memory should be: it goes through the disk.
+func TestDeliverLarge(t *testing.T) {
+	dir := t.TempDir()
+	h := start(t, localhub.Config{Dir: dir})
+	tok := token(t, h)
+	const size = 64 << 20
+	name := filepath.Join(t.TempDir(), "large.zip")
+	f, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z := zip.NewWriter(f)
+	w, err := z.CreateHeader(&zip.FileHeader{Name: "scan.tif", Method: zip.Store})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(w, io.LimitReader(endless("0123456789abcdef"), size)); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		t.Fatal(err)
+	}
+	out, in := io.Pipe()
+	go func() {
+		_, _ = io.WriteString(in, `{"data":{"items":[{"message":"`)
+		b := base64.NewEncoder(base64.StdEncoding, in)
+		_, err1 := io.Copy(b, f)
+		err2 := b.Close()
+		_, err3 := io.WriteString(in, `"}]}}`)
+		for _, err := range []error{err1, err2, err3} {
+			if err != nil {
+				_ = in.CloseWithError(err)
+			}
+		}
+		_ = in.Close()
+	}()
+	var status int
+	grown := heap(func() {
+		r, err := http.NewRequestWithContext(t.Context(), "POST", h.BaseURL()+"/transaction/intermediary", out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+tok)
+		r.Header.Set("Content-Type", "application/json")
+		tr := &http.Transport{}
+		defer tr.CloseIdleConnections()
+		resp, err := (&http.Client{Transport: tr}).Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		_, _ = io.Copy(io.Discard, resp.Body)
+		status = resp.StatusCode
+	})
+	if status != http.StatusOK || grown > 16<<20 {
+		t.Errorf("status %d, heap grew %d MB", status, grown>>20)
+	}
+	m := box(t, h)
+	if len(m) != 1 || m[0].Size < size {
+		t.Fatalf("%+v", m)
+	}
+	if err := h.CopyMessage(m[0], io.Discard); err != nil {
+		t.Error(err)
+	}
+}
+
+// More deliveries than are taken at one time wait, and all are taken.
+func TestDeliverWaitsItsTurn(t *testing.T) {
+	h := start(t, localhub.Config{})
+	tok := token(t, h)
+	const many = 60
+	begun := make(chan *io.PipeWriter, many)
+	done := make(chan int, many)
+	for i := range many {
+		out, in := io.Pipe()
+		go func() {
+			r, err := http.NewRequestWithContext(t.Context(), "POST", h.BaseURL()+"/transaction/intermediary", out)
+			if err != nil {
+				t.Error(err)
+			}
+			r.Header.Set("Authorization", "Bearer "+tok)
+			r.Header.Set("Content-Type", "application/json")
+			resp, err := client(t).Do(r)
+			if err != nil {
+				t.Error(err)
+				done <- 0
+				return
+			}
+			_ = resp.Body.Close()
+			done <- resp.StatusCode
+		}()
+		text := delivery(message(t, i))
+		if _, err := io.WriteString(in, text[:20]); err != nil {
+			t.Fatal(err)
+		}
+		begun <- in
+		go func() {
+			<-t.Context().Done()
+			_ = in.Close()
+		}()
+	}
+	for i := range many {
+		in := <-begun
+		if _, err := io.WriteString(in, delivery(message(t, i))[20:]); err != nil {
+			t.Fatal(err)
+		}
+		_ = in.Close()
+	}
+	for range many {
+		if status := <-done; status != http.StatusOK {
+			t.Errorf("status %d", status)
+		}
+	}
+	if n, _ := h.CountMessages(t.Context()); n != many {
+		t.Errorf("%d messages", n)
+	}
+}
