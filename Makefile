@@ -44,7 +44,8 @@ lint:
 
 bench:
 	.ci/install test
-	go test -run '^$$' -bench . -benchtime 200x ./internal/... 
+	go test -run '^$$' -bench . -benchtime 200x $$(go list ./internal/... | grep -v /e2e)
+	go test -run '^$$' -bench . -benchtime 1x ./internal/e2e
 
 fuzz:
 	.ci/fuzz
