@@ -31,6 +31,7 @@ import (
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/softphone/baresip"
+	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/softphone/listener"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/card"
@@ -300,27 +301,34 @@ func (r *Resident) waysIn(ctx context.Context, work *sync.WaitGroup) {
 		port = r.listen(ctx, work, tokens)
 	}
 	for _, s := range r.o.Settings.Softphones {
-		if s.Kind != "baresip" {
-			r.o.Log.Warn("this kind of softphone link is not supported", "kind", s.Kind)
+		name := cmp.Or(s.Name, s.Address)
+		p, err := softphone(s)
+		if err != nil {
+			r.o.Log.Error("softphone link", "name", name, "why", err)
 			continue
 		}
-		name := cmp.Or(s.Name, s.Address)
 		r.facts.link(name, false)
 		work.Go(func() {
-			err := baresip.Run(ctx, baresip.Config{Address: s.Address, Name: name, Take: r.engine.Take, Gone: r.engine.WayGone, Log: r.o.Log,
-				State: func(st baresip.State) {
-					if r.facts.link(name, st.Phase == baresip.Connected) {
+			link.Run(ctx, link.Config{Name: name, Take: r.engine.Take, Gone: r.engine.WayGone, Log: r.o.Log,
+				State: func(st link.State) {
+					if r.facts.link(name, st.Phase == link.Connected) {
 						r.changed()
 					}
-				}})
-			if err != nil {
-				r.o.Log.Error("softphone link", "name", name, "why", err)
-			}
+				}}, p)
 		})
 	}
 	if r.o.Ready != nil {
 		work.Go(func() { r.o.Ready(ctx, port, tokens, r.desks.path() != "") })
 	}
+}
+
+// softphone makes the phone of a link in the settings.
+func softphone(s settings.Softphone) (link.Phone, error) {
+	switch s.Kind {
+	case "baresip":
+		return baresip.New(baresip.Config{Address: s.Address})
+	}
+	return nil, errors.New("this kind of softphone is not supported")
 }
 
 func (r *Resident) listen(ctx context.Context, work *sync.WaitGroup, tokens secret.Tokens) int {

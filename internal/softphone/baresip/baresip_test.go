@@ -7,14 +7,12 @@ import (
 	"fmt"
 	"net"
 	"strings"
-	"sync"
-	"syscall"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 
 	"wiebelt/internal/call"
+	"wiebelt/internal/softphone/link"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -38,25 +36,25 @@ func frameOf(json string) string { return fmt.Sprintf("%d:%s,", len(json), json)
 func feed(t testing.TB, raw string) ([]call.Event, error) {
 	t.Helper()
 	var got []call.Event
-	l, err := newLink(Config{Address: "127.0.0.1:4444", Take: func(e call.Event) error {
-		got = append(got, e)
-		return nil
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
 	ours, theirs := net.Pipe()
 	go func() {
 		theirs.Write([]byte(raw))
 		theirs.Close()
 	}()
-	err = l.listen(context.Background(), ours)
+	p, err := New(Config{Address: "127.0.0.1:4444", Dial: func(context.Context, string, string) (net.Conn, error) { return ours, nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = link.Once(t.Context(), link.Config{Take: func(e call.Event) error {
+		got = append(got, e)
+		return nil
+	}}, p)
 	return got, err
 }
 
 func TestRecordedFrames(t *testing.T) {
 	got, err := feed(t, strings.Join(recorded, ""))
-	if !errors.Is(err, errClosed) {
+	if !errors.Is(err, link.ErrClosed) {
 		t.Fatalf("connection ended with %v", err)
 	}
 	want := []struct {
@@ -179,7 +177,7 @@ func TestHostileFrames(t *testing.T) {
 			if len(got) != tt.events {
 				t.Errorf("%d events, want %d", len(got), tt.events)
 			}
-			if broken := !errors.Is(err, errClosed); broken != tt.broken {
+			if broken := !errors.Is(err, link.ErrClosed); broken != tt.broken {
 				t.Errorf("ended with %v, broken should be %v", err, tt.broken)
 			}
 			for _, e := range got {
@@ -191,189 +189,11 @@ func TestHostileFrames(t *testing.T) {
 	}
 }
 
-// Two callers can choose Call-IDs that differ only where they would be cut.
-func TestLongIDsStayDifferent(t *testing.T) {
-	a, b := strings.Repeat("a", 200)+"1", strings.Repeat("a", 200)+"2"
-	if callID(a) == callID(b) || len(callID(a)) > call.MaxID {
-		t.Errorf("%q and %q", callID(a), callID(b))
-	}
-	if callID("x\u202e") == callID("x") {
-		t.Error("an id that needs cleaning became another call's")
-	}
-}
-
-func TestCallsAreBounded(t *testing.T) {
-	l, err := newLink(Config{Address: "127.0.0.1:4444", Take: func(call.Event) error { return nil }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range 10 * maxCalls {
-		l.frame(fmt.Appendf(nil, `{"event":true,"type":"CALL_INCOMING","id":"%d"}`, i))
-	}
-	if len(l.calls) != maxCalls {
-		t.Errorf("%d calls remembered", len(l.calls))
-	}
-}
-
 func TestConfigRefused(t *testing.T) {
-	take := func(call.Event) error { return nil }
-	for _, c := range []Config{{Address: "", Take: take}, {Address: "127.0.0.1", Take: take}, {Address: "127.0.0.1:", Take: take}, {Address: "127.0.0.1:1"}} {
-		if err := Run(context.Background(), c); err == nil {
-			t.Errorf("%q accepted", c.Address)
+	for _, address := range []string{"", "127.0.0.1", "127.0.0.1:"} {
+		if _, err := New(Config{Address: address}); err == nil {
+			t.Errorf("%q accepted", address)
 		}
-	}
-}
-
-// script is a baresip that is there or not, as a list of dials says, on a clock
-// of its own.
-type script struct {
-	mu    sync.Mutex
-	now   time.Time
-	dials []func(*script) (net.Conn, error)
-	waits []time.Duration
-	seen  []State
-	taken []string
-}
-
-func refusedDial(*script) (net.Conn, error) {
-	return nil, &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
-}
-
-// livesFor is a connection that sends raw and is closed after d.
-func livesFor(d time.Duration, raw string) func(*script) (net.Conn, error) {
-	return func(s *script) (net.Conn, error) {
-		ours, theirs := net.Pipe()
-		go func() {
-			theirs.Write([]byte(raw))
-			s.mu.Lock()
-			s.now = s.now.Add(d)
-			s.mu.Unlock()
-			theirs.Close()
-		}()
-		return ours, nil
-	}
-}
-
-func (s *script) clock() time.Time {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.now
-}
-
-// play runs a link against the script until it has no dials left.
-func (s *script) play(t *testing.T, address string) {
-	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	s.now = time.Unix(1e9, 0)
-	l, err := newLink(Config{
-		Address: address,
-		Take: func(e call.Event) error {
-			s.taken = append(s.taken, e.State.String()+" "+e.ID+" "+e.Reason.String())
-			return nil
-		},
-		Gone:  func(call.Way) { s.taken = append(s.taken, "gone") },
-		State: func(st State) { s.seen = append(s.seen, st) },
-		Now:   s.clock,
-		Dial: func(context.Context, string, string) (net.Conn, error) {
-			if len(s.dials) == 0 {
-				cancel()
-				return nil, context.Canceled
-			}
-			d := s.dials[0]
-			s.dials = s.dials[1:]
-			return d(s)
-		},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.jitter = func(d time.Duration) time.Duration { return d }
-	l.sleep = func(_ context.Context, d time.Duration) {
-		s.waits = append(s.waits, d)
-		s.mu.Lock()
-		s.now = s.now.Add(d)
-		s.mu.Unlock()
-	}
-	l.run(ctx)
-}
-
-func (s *script) phases() string {
-	var all []string
-	for _, st := range s.seen {
-		all = append(all, st.Phase.String())
-	}
-	return strings.Join(all, " ")
-}
-
-type dials = []func(*script) (net.Conn, error)
-
-func TestBackoff(t *testing.T) {
-	times := func(n int, d func(*script) (net.Conn, error)) dials {
-		var all dials
-		for range n {
-			all = append(all, d)
-		}
-		return all
-	}
-	hour, second := livesFor(time.Hour, ""), livesFor(time.Second, "")
-	for _, tt := range []struct {
-		name, address string
-		dials         dials
-		waits         string
-		phases        string
-	}{
-		{"a local phone that is off", "127.0.0.1:4444", times(5, refusedDial), "[500ms 1s 1.5s 1.5s 1.5s]", "connecting waiting waiting waiting waiting waiting"},
-		{"a phone elsewhere that is off", "192.0.2.9:4444", times(9, refusedDial), "[500ms 1s 2s 4s 8s 16s 32s 1m0s 1m0s]", ""},
-		{"restarted", "127.0.0.1:4444", dials{hour, refusedDial, refusedDial, hour}, "[500ms 1s 1.5s 500ms]", "connecting connected waiting waiting waiting connected waiting"},
-		{"restarted often is not kicked", "127.0.0.1:4444", dials{second, refusedDial, second, refusedDial, second, refusedDial}, "[500ms 1s 500ms 1s 500ms 1s]", ""},
-		{"kicked once", "127.0.0.1:4444", dials{hour, hour, hour}, "[500ms 500ms 500ms]", ""},
-		{"kicked twice", "127.0.0.1:4444", dials{hour, second, second, second, second, second, second},
-			"[500ms 1m0s 2m0s 4m0s 8m0s 10m0s 10m0s]", "connecting connected waiting connected kicked connected kicked connected kicked connected kicked connected kicked connected kicked"},
-		{"kicked, then alone again", "127.0.0.1:4444", dials{second, second, hour, second}, "[500ms 1m0s 500ms 1m0s]", ""},
-		{"something else listens there", "127.0.0.1:4444", times(5, livesFor(time.Second, "220 hello\r\n")), "[500ms 1s 1.5s 1.5s 1.5s]", ""},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			s := &script{dials: tt.dials}
-			s.play(t, tt.address)
-			if got := fmt.Sprint(s.waits); got != tt.waits {
-				t.Errorf("waits %s, want %s", got, tt.waits)
-			}
-			if got := s.phases(); tt.phases != "" && got != tt.phases {
-				t.Errorf("states %s\nwant   %s", got, tt.phases)
-			}
-			for _, st := range s.seen {
-				if (st.Phase == Waiting || st.Phase == Kicked) != (st.Err != nil && !st.Retry.IsZero()) || st.Since.IsZero() {
-					t.Errorf("state %+v", st)
-				}
-			}
-		})
-	}
-}
-
-func TestJitterStaysBelowTwoSeconds(t *testing.T) {
-	for range 10000 {
-		if d := jitter(localWait); d < time.Second || d >= 2*time.Second {
-			t.Fatalf("local wait %v", d)
-		}
-	}
-}
-
-// When the phone has ended, so have its calls. While it may only have dropped
-// us, nobody knows.
-func TestCallsWhenTheLinkEnds(t *testing.T) {
-	est := frameOf(`{"event":true,"type":"CALL_ESTABLISHED","id":"1-13735@127.0.0.1"}`)
-	s := &script{dials: dials{livesFor(time.Hour, frIncoming+est+frWithheld), refusedDial}}
-	s.play(t, "127.0.0.1:4444")
-	got := strings.Join(s.taken, "; ")
-	if !strings.HasPrefix(got, "ringing 1-13735@127.0.0.1 ; answered 1-13735@127.0.0.1 ; ringing 1-13736@127.0.0.1 ; gone; ended ") ||
-		!strings.Contains(got, "ended 1-13735@127.0.0.1 completed") || !strings.Contains(got, "ended 1-13736@127.0.0.1 ") {
-		t.Errorf("phone ended: %s", got)
-	}
-	s = &script{dials: dials{livesFor(time.Hour, frIncoming), livesFor(time.Hour, frClosed)}}
-	s.play(t, "127.0.0.1:4444")
-	if got := strings.Join(s.taken, "; "); got != "ringing 1-13735@127.0.0.1 ; gone; ended 1-13735@127.0.0.1 ; gone" {
-		t.Errorf("dropped for a moment: %s", got)
 	}
 }
 
@@ -385,18 +205,36 @@ func TestEndsWithItsContext(t *testing.T) {
 	defer ln.Close()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	connected := make(chan struct{})
-	ended := make(chan error, 1)
+	p, err := New(Config{Address: ln.Addr().String()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	connected, ended := make(chan struct{}), make(chan struct{})
 	go func() {
-		ended <- Run(ctx, Config{Address: ln.Addr().String(), Take: func(call.Event) error { return nil }, State: func(s State) {
-			if s.Phase == Connected {
+		defer close(ended)
+		link.Run(ctx, link.Config{Take: func(call.Event) error { return nil }, State: func(s link.State) {
+			if s.Phase == link.Connected {
 				close(connected)
 			}
-		}})
+		}}, p)
 	}()
 	<-connected
 	cancel()
-	if err := <-ended; err != nil {
+	<-ended
+}
+
+func TestNobodyThere(t *testing.T) {
+	ln, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := ln.Addr().String()
+	ln.Close()
+	p, err := New(Config{Address: address})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := link.Once(t.Context(), link.Config{}, p); !errors.Is(err, link.ErrNotThere) {
 		t.Error(err)
 	}
 }
@@ -433,16 +271,11 @@ func FuzzEvent(f *testing.F) {
 		f.Add([]byte(strings.TrimSuffix(s, ",")))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		l, err := newLink(Config{Address: "127.0.0.1:4444", Take: func(e call.Event) error {
+		got, _ := feed(t, frameOf(string(b)))
+		for _, e := range got {
 			if e != e.Clean() || e.Way.Kind != call.KindBaresip {
 				t.Fatalf("%+v", e)
 			}
-			return nil
-		}})
-		if err != nil {
-			t.Fatal(err)
 		}
-		l.frame(b)
-		l.over()
 	})
 }

@@ -7,6 +7,7 @@ import (
 
 	"wiebelt/internal/call"
 	"wiebelt/internal/softphone/baresip"
+	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/softphone/phonetest"
 )
 
@@ -14,32 +15,35 @@ import (
 type wired struct {
 	t      *testing.T
 	events chan call.Event
-	states chan baresip.State
+	states chan link.State
 }
 
 func connect(t *testing.T, address string) *wired {
 	t.Helper()
-	w := &wired{t, make(chan call.Event, 64), make(chan baresip.State, 64)}
+	w := &wired{t, make(chan call.Event, 64), make(chan link.State, 64)}
 	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
+	p, err := baresip.New(baresip.Config{Address: address})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
 	go func() {
-		ended <- baresip.Run(ctx, baresip.Config{
-			Address: address, Name: "desk",
+		defer close(ended)
+		link.Run(ctx, link.Config{
+			Name:  "desk",
 			Take:  func(e call.Event) error { w.events <- e; return nil },
-			State: func(s baresip.State) { w.states <- s },
-		})
+			State: func(s link.State) { w.states <- s },
+		}, p)
 	}()
 	t.Cleanup(func() {
 		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
+		<-ended
 	})
-	w.until(baresip.Connected)
+	w.until(link.Connected)
 	return w
 }
 
-func (w *wired) until(p baresip.Phase) baresip.State {
+func (w *wired) until(p link.Phase) link.State {
 	w.t.Helper()
 	limit := time.After(30 * time.Second)
 	for {
@@ -130,7 +134,7 @@ func TestRealRestart(t *testing.T) {
 		t.Fatalf("%+v", e)
 	}
 	b.Stop()
-	w.until(baresip.Waiting)
+	w.until(link.Waiting)
 	for {
 		// baresip may still say that the call is over before it goes.
 		if e := w.next(); e.State == call.Ended {
@@ -139,7 +143,7 @@ func TestRealRestart(t *testing.T) {
 	}
 	b.Restart(t)
 	back := time.Now()
-	w.until(baresip.Connected)
+	w.until(link.Connected)
 	if d := time.Since(back); d > 2*time.Second {
 		t.Errorf("link was back after %v", d)
 	}
@@ -160,11 +164,11 @@ func TestRealSecondClient(t *testing.T) {
 	for {
 		select {
 		case s := <-first.states:
-			if s.Phase == baresip.Kicked {
+			if s.Phase == link.Kicked {
 				return
 			}
 		case s := <-second.states:
-			if s.Phase == baresip.Kicked {
+			if s.Phase == link.Kicked {
 				return
 			}
 		case <-limit:

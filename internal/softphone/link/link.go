@@ -1,0 +1,283 @@
+// Package link keeps a connection to a softphone's own interface: it connects,
+// listens, and connects again for ever, says honestly how it is doing, and
+// remembers which calls the phone has told of, so that they are not left behind
+// when it goes. What is said on the connection is the business of the packages
+// beside it, one for each protocol.
+//
+// Goroutines: Run runs in the caller's. A session with another computer has one
+// beside it, which ends it when this computer has slept.
+package link
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"time"
+
+	"wiebelt/internal/call"
+)
+
+// Phone is one softphone, or one extension of an exchange, and its protocol.
+type Phone interface {
+	// Traits is constant.
+	Traits() Traits
+	// Session connects, calls r.Up when events can come, and takes events until
+	// the connection or the context ends. The error says why; see ErrNotThere,
+	// ErrClosed, ErrReplaced and Refusal. It is called again and again, never
+	// twice at one time.
+	Session(ctx context.Context, r *Reporter) error
+}
+
+// Traits are what Run must know of a phone.
+type Traits struct {
+	Way call.Way
+	// Local is a phone on this computer: asking again costs nothing.
+	Local bool
+	// OneClient is a phone that serves one program at a time and drops it for the
+	// next without a word.
+	OneClient bool
+}
+
+// How a session ends. Anything else is a connection that broke.
+var (
+	ErrNotThere = errors.New("nobody listens there") // the phone is not running; its calls are over
+	ErrClosed   = errors.New("the phone closed the connection")
+	ErrReplaced = errors.New("another program took our place")
+)
+
+// Refusal is a phone that answers and does not let us in. The text is for the
+// administrator, in English, without anything secret.
+type Refusal struct{ Why string }
+
+func (r *Refusal) Error() string { return r.Why }
+
+// Config is what a link needs. It is not changed after Run.
+type Config struct {
+	// Name is what the settings call this link, for the log.
+	Name string
+	// Take hands an event to the tracker and should return at once. An error
+	// means that the event was not taken; it is counted and not sent again,
+	// since the call goes on meanwhile.
+	Take func(call.Event) error
+	// Gone, if set, is told when the connection has ended: what it reported may
+	// not be reported as over any more.
+	Gone func(call.Way)
+	// State, if set, is told every change of the link's state, in order, from
+	// Run's goroutine.
+	State func(State)
+	// Wake, if set, tells that the computer has slept: a link that waits tries
+	// at once, and one to another computer connects anew.
+	Wake <-chan struct{}
+	Log  *slog.Logger     // nil: silent
+	Now  func() time.Time // nil: time.Now
+}
+
+// Phase is how a link is doing.
+type Phase uint8
+
+// The phases of a link.
+const (
+	Connecting Phase = iota // not tried yet, or trying now for the first time
+	Connected
+	Waiting // not connected; tries again at State.Retry
+	Kicked  // another program took our place; tries again at State.Retry
+	Refused // the phone does not let us in; tries again at State.Retry
+)
+
+// String gives the phase in a word, for logs and doctor.
+func (p Phase) String() string {
+	return [...]string{"connecting", "connected", "waiting", "kicked", "refused"}[p]
+}
+
+// State is what a link honestly knows of itself.
+type State struct {
+	Phase Phase
+	Since time.Time // of this phase
+	Retry time.Time // with Waiting, Kicked and Refused
+	Err   error     // why not connected; holds the address, nothing of a call
+}
+
+// Intervals of reconnecting. A softphone may be off all day, so failing is
+// cheap, silent and goes on for ever.
+const (
+	firstWait   = 500 * time.Millisecond
+	maxWait     = 60 * time.Second
+	localWait   = 1500 * time.Millisecond // with jitter still below 2 s
+	quickEnd    = 30 * time.Second        // a connection that lived shorter ended quickly
+	kickedWait  = time.Minute
+	kickedMax   = 10 * time.Minute
+	refusedWait = 10 * time.Second // somebody may be clicking "allow" just now
+	refusedMax  = 5 * time.Minute
+)
+
+// Run keeps the link until ctx ends.
+func Run(ctx context.Context, cfg Config, p Phone) {
+	newLink(cfg, p).run(ctx)
+}
+
+type link struct {
+	cfg    Config
+	phone  Phone
+	traits Traits
+	state  State
+	rep    Reporter
+
+	sleep  func(context.Context, time.Duration) // tests replace it
+	jitter func(time.Duration) time.Duration
+}
+
+func newLink(cfg Config, p Phone) *link {
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	l := &link{cfg: cfg, phone: p, traits: p.Traits(), jitter: jitter}
+	l.sleep = l.wait
+	l.rep = Reporter{l: l, calls: map[string]*known{}}
+	return l
+}
+
+// jitter spreads d by a fifth either way, so that many links do not come back
+// in the same instant.
+func jitter(d time.Duration) time.Duration {
+	return d - d/5 + rand.N(2*d/5+1)
+}
+
+func (l *link) wait(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
+	case <-l.cfg.Wake:
+	}
+}
+
+// run connects, listens, and connects again.
+func (l *link) run(ctx context.Context) {
+	l.enter(State{Phase: Connecting})
+	b := backoff{l: l}
+	for ctx.Err() == nil {
+		began := l.cfg.Now()
+		l.rep.up, l.rep.odd = false, 0
+		err := l.session(ctx)
+		if l.rep.up && l.cfg.Gone != nil {
+			l.cfg.Gone(l.traits.Way)
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		if errors.Is(err, ErrNotThere) {
+			l.rep.Over() // the phone is gone, and its calls with it
+		}
+		phase, d := b.next(err, l.rep.up, l.cfg.Now().Sub(began))
+		if d == 0 {
+			continue
+		}
+		l.enter(State{Phase: phase, Retry: l.cfg.Now().Add(d), Err: err})
+		l.sleep(ctx, d)
+	}
+}
+
+var errWoken = errors.New("the computer has slept")
+
+// session is one connection. After a sleep, one to another computer is given
+// up: nobody knows how long it would seem to be alive.
+func (l *link) session(ctx context.Context) error {
+	if l.traits.Local || l.cfg.Wake == nil {
+		return l.phone.Session(ctx, &l.rep)
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	ended := make(chan struct{})
+	go func() { // ends with the session
+		select {
+		case <-l.cfg.Wake:
+			cancel(errWoken)
+		case <-ended:
+		}
+	}()
+	err := l.phone.Session(ctx, &l.rep)
+	close(ended)
+	if errors.Is(context.Cause(ctx), errWoken) {
+		return errWoken
+	}
+	return err
+}
+
+// enter publishes a state. Repeated failures are one state to the log.
+func (l *link) enter(s State) {
+	s.Since = l.cfg.Now()
+	if s.Phase == l.state.Phase && !l.state.Since.IsZero() {
+		s.Since = l.state.Since
+	} else if s.Phase != Connecting {
+		l.cfg.Log.Info("softphone link", "kind", l.traits.Way.Kind, "name", l.cfg.Name, "state", s.Phase.String())
+	}
+	l.state = s
+	if l.cfg.State != nil {
+		l.cfg.State(s)
+	}
+}
+
+// backoff decides how long to wait.
+type backoff struct {
+	l       *link
+	fails   int // sessions without success, one after another
+	quick   int // 1 once the phone has ended a connection, and no dial failed since
+	kicked  int // times that we stood back
+	refused int // times that we were not let in, one after another
+}
+
+// next is called when a session has ended, which was up or not and lived for so
+// long. No wait at all means to try again in the same state.
+func (b *backoff) next(err error, up bool, lived time.Duration) (Phase, time.Duration) {
+	var refusal *Refusal
+	if up && lived > quickEnd {
+		*b = backoff{l: b.l}
+	}
+	switch {
+	case errors.Is(err, errWoken):
+		*b = backoff{l: b.l}
+		return Connecting, 0
+	case errors.As(err, &refusal):
+		d := min(refusedWait<<min(b.refused, 10), refusedMax)
+		b.refused++
+		return Refused, b.l.jitter(d)
+	case errors.Is(err, ErrReplaced), errors.Is(err, ErrClosed) && up && b.l.traits.OneClient && b.quick > 0:
+		d := min(kickedWait<<min(b.kicked, 10), kickedMax)
+		b.kicked++
+		return Kicked, b.l.jitter(d)
+	case errors.Is(err, ErrClosed) && up:
+		b.quick, b.fails = 1, 1
+		return Waiting, b.l.jitter(firstWait)
+	case !up: // it is not running, so it was no other client that ended the connection before
+		b.quick, b.kicked = 0, 0
+	default: // it broke, or something else than the phone answers there
+		b.quick = 0
+	}
+	b.refused = 0
+	d := firstWait << min(b.fails, 10)
+	b.fails++
+	return Waiting, b.l.jitter(min(d, b.l.longest()))
+}
+
+// longest is the cap of the wait: a phone on this computer costs nothing to ask.
+func (l *link) longest() time.Duration {
+	if l.traits.Local {
+		return localWait
+	}
+	return maxWait
+}
+
+// NotThere marks an error as ErrNotThere, which stays in its text.
+func NotThere(err error) error { return fmt.Errorf("%w: %w", ErrNotThere, err) }
+
+// Once keeps the link for one session and gives its end, for tests.
+func Once(ctx context.Context, cfg Config, p Phone) error {
+	l := newLink(cfg, p)
+	return l.session(ctx)
+}

@@ -1,0 +1,262 @@
+package link
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"wiebelt/internal/call"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// script is a phone that is there or not, as a list of sessions says, on a
+// clock of its own.
+type script struct {
+	traits   Traits
+	now      time.Time
+	sessions []session
+	waits    []time.Duration
+	seen     []State
+	taken    []string
+	stop     context.CancelFunc
+}
+
+// session is one connection: whether it came up, what it told, how long it
+// lived and how it ended.
+type session struct {
+	up    bool
+	tells []call.Event
+	lives time.Duration
+	err   error
+}
+
+func (s *script) Traits() Traits { return s.traits }
+
+func (s *script) Session(_ context.Context, r *Reporter) error {
+	if len(s.sessions) == 0 {
+		s.stop()
+		return context.Canceled
+	}
+	now := s.sessions[0]
+	s.sessions = s.sessions[1:]
+	if now.up {
+		r.Up()
+	}
+	for _, e := range now.tells {
+		r.Report(e)
+	}
+	s.now = s.now.Add(now.lives)
+	return now.err
+}
+
+// play runs a link against the script until it has no sessions left.
+func (s *script) play() {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	s.stop, s.now = cancel, time.Unix(1e9, 0)
+	s.traits.Way = call.Way{Kind: "script", Tells: call.TellsAll}
+	l := newLink(Config{
+		Take: func(e call.Event) error {
+			s.taken = append(s.taken, e.State.String()+" "+e.ID+" "+e.Reason.String())
+			return nil
+		},
+		Gone:  func(call.Way) { s.taken = append(s.taken, "gone") },
+		State: func(st State) { s.seen = append(s.seen, st) },
+		Now:   func() time.Time { return s.now },
+	}, s)
+	l.jitter = func(d time.Duration) time.Duration { return d }
+	l.sleep = func(_ context.Context, d time.Duration) {
+		s.waits = append(s.waits, d)
+		s.now = s.now.Add(d)
+	}
+	l.run(ctx)
+}
+
+func (s *script) phases() string {
+	var all []string
+	for _, st := range s.seen {
+		all = append(all, st.Phase.String())
+	}
+	return strings.Join(all, " ")
+}
+
+func TestBackoff(t *testing.T) {
+	times := func(n int, s session) []session {
+		var all []session
+		for range n {
+			all = append(all, s)
+		}
+		return all
+	}
+	off := session{err: NotThere(errors.New("refused"))}
+	hour := session{up: true, lives: time.Hour, err: ErrClosed}
+	second := session{up: true, lives: time.Second, err: ErrClosed}
+	odd := session{up: true, lives: time.Second, err: errors.New("no frame")}
+	no := session{lives: time.Second, err: &Refusal{"click allow"}}
+	replaced := session{up: true, lives: time.Hour, err: ErrReplaced}
+	here := Traits{Local: true, OneClient: true}
+	for _, tt := range []struct {
+		name     string
+		traits   Traits
+		sessions []session
+		waits    string
+		phases   string
+	}{
+		{"a local phone that is off", here, times(5, off), "[500ms 1s 1.5s 1.5s 1.5s]", "connecting waiting waiting waiting waiting waiting"},
+		{"a phone elsewhere that is off", Traits{}, times(9, off), "[500ms 1s 2s 4s 8s 16s 32s 1m0s 1m0s]", ""},
+		{"restarted", here, []session{hour, off, off, hour}, "[500ms 1s 1.5s 500ms]", "connecting connected waiting waiting waiting connected waiting"},
+		{"restarted often is not kicked", here, []session{second, off, second, off, second, off}, "[500ms 1s 500ms 1s 500ms 1s]", ""},
+		{"kicked once", here, []session{hour, hour, hour}, "[500ms 500ms 500ms]", ""},
+		{"kicked twice", here, []session{hour, second, second, second, second, second, second},
+			"[500ms 1m0s 2m0s 4m0s 8m0s 10m0s 10m0s]", "connecting connected waiting connected kicked connected kicked connected kicked connected kicked connected kicked connected kicked"},
+		{"kicked, then alone again", here, []session{second, second, hour, second}, "[500ms 1m0s 500ms 1m0s]", ""},
+		{"closed often, many clients", Traits{Local: true}, times(4, second), "[500ms 500ms 500ms 500ms]", ""},
+		{"told that it was replaced", Traits{}, []session{replaced, replaced}, "[1m0s 1m0s]", "connecting connected kicked connected kicked"},
+		{"something else listens there", here, times(5, odd), "[500ms 1s 1.5s 1.5s 1.5s]", ""},
+		{"not let in, then let in", here, []session{no, no, no, hour, no}, "[10s 20s 40s 500ms 10s]", "connecting refused refused refused connected waiting refused"},
+		{"not let in for long", Traits{}, times(8, no), "[10s 20s 40s 1m20s 2m40s 5m0s 5m0s 5m0s]", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := &script{traits: tt.traits, sessions: tt.sessions}
+			s.play()
+			if got := fmt.Sprint(s.waits); got != tt.waits {
+				t.Errorf("waits %s, want %s", got, tt.waits)
+			}
+			if got := s.phases(); tt.phases != "" && got != tt.phases {
+				t.Errorf("states %s\nwant   %s", got, tt.phases)
+			}
+			for _, st := range s.seen {
+				if (st.Phase >= Waiting) != (st.Err != nil && !st.Retry.IsZero()) || st.Since.IsZero() {
+					t.Errorf("state %+v", st)
+				}
+			}
+		})
+	}
+}
+
+func TestJitterStaysBelowTwoSeconds(t *testing.T) {
+	for range 10000 {
+		if d := jitter(localWait); d < time.Second || d >= 2*time.Second {
+			t.Fatalf("local wait %v", d)
+		}
+	}
+}
+
+// When the phone has ended, so have its calls. While it may only have dropped
+// us, nobody knows.
+func TestCallsWhenTheLinkEnds(t *testing.T) {
+	a := call.Event{ID: "a", Number: "0612345678"}
+	b := call.Event{ID: "b", Number: "0201234567"}
+	answered := call.Event{ID: "a", State: call.Answered}
+	s := &script{sessions: []session{{up: true, tells: []call.Event{a, answered, b}, err: ErrClosed}, {err: NotThere(errors.New("refused"))}}}
+	s.play()
+	got := strings.Join(s.taken, "; ")
+	if !strings.HasPrefix(got, "ringing a ; answered a ; ringing b ; gone; ended ") || !strings.Contains(got, "ended a completed") || !strings.Contains(got, "ended b ") {
+		t.Errorf("phone ended: %s", got)
+	}
+	over := call.Event{ID: "a", State: call.Ended}
+	s = &script{sessions: []session{{up: true, tells: []call.Event{a}, err: ErrClosed}, {up: true, tells: []call.Event{over}, err: ErrClosed}}}
+	s.play()
+	if got := strings.Join(s.taken, "; "); got != "ringing a ; gone; ended a ; gone" {
+		t.Errorf("dropped for a moment: %s", got)
+	}
+}
+
+func TestReportCompletesEvents(t *testing.T) {
+	var got []call.Event
+	l := newLink(Config{Take: func(e call.Event) error { got = append(got, e); return nil }}, &script{})
+	r := &l.rep
+	r.Report(call.Event{ID: "a", Number: "0612345678", Name: "J.\u202e Vries", Line: "0201234567", Via: "Anna"})
+	r.Report(call.Event{ID: "a", State: call.Answered, Direction: call.DirectionUnknown})
+	r.Report(call.Event{ID: "a", Number: "0687654321", Direction: call.Outgoing, Via: "Piet"})
+	r.Only(map[string]bool{"a": true})
+	r.Only(map[string]bool{"b": true})
+	r.End("a", call.Missed) // it is over already
+	want := []string{
+		"ringing incoming 0612345678 J. Vries 0201234567 Anna ",
+		"answered incoming 0612345678 J. Vries 0201234567 Anna ",
+		"ringing incoming 0687654321  0201234567 Piet ",
+		"ended incoming 0687654321  0201234567 Piet completed",
+	}
+	if len(got) != len(want) {
+		t.Fatalf("%d events", len(got))
+	}
+	for i, e := range got {
+		if s := fmt.Sprintf("%v %v %s %s %s %s %v", e.State, e.Direction, e.Number, e.Name, e.Line, e.Via, e.Reason); s != want[i] {
+			t.Errorf("%q, want %q", s, want[i])
+		}
+	}
+}
+
+func TestCallsAreBounded(t *testing.T) {
+	l := newLink(Config{Take: func(call.Event) error { return nil }}, &script{})
+	for i := range 10 * maxCalls {
+		l.rep.Report(call.Event{ID: fmt.Sprint(i)})
+	}
+	if len(l.rep.Calls()) != maxCalls {
+		t.Errorf("%d calls remembered", len(l.rep.Calls()))
+	}
+}
+
+// Two callers can choose ids that differ only where they would be cut.
+func TestLongIDsStayDifferent(t *testing.T) {
+	a, b := strings.Repeat("a", 200)+"1", strings.Repeat("a", 200)+"2"
+	if CallID(a) == CallID(b) || len(CallID(a)) > call.MaxID {
+		t.Errorf("%q and %q", CallID(a), CallID(b))
+	}
+	if CallID("x\u202e") == CallID("x") {
+		t.Error("an id that needs cleaning became another call's")
+	}
+}
+
+// sleeper is a phone whose sessions last until they are ended.
+type sleeper struct {
+	traits Traits
+	begun  chan struct{}
+	off    bool
+}
+
+func (s *sleeper) Traits() Traits { return s.traits }
+
+func (s *sleeper) Session(ctx context.Context, r *Reporter) error {
+	s.begun <- struct{}{}
+	if s.off {
+		return NotThere(errors.New("refused"))
+	}
+	r.Up()
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// After the computer has slept: a connection elsewhere is made anew, one on this
+// computer stays, and a wait is over.
+func TestWake(t *testing.T) {
+	for name, s := range map[string]*sleeper{"elsewhere": {}, "waiting": {traits: Traits{}, off: true}} {
+		s.begun = make(chan struct{})
+		ctx, cancel := context.WithCancel(t.Context())
+		wake, ended := make(chan struct{}), make(chan struct{})
+		l := newLink(Config{Wake: wake, Take: func(call.Event) error { return nil }}, s)
+		l.jitter = func(time.Duration) time.Duration { return time.Hour }
+		go func() {
+			defer close(ended)
+			l.run(ctx)
+		}()
+		<-s.begun
+		for range 20 {
+			wake <- struct{}{}
+			select {
+			case <-s.begun:
+			case <-time.After(10 * time.Second):
+				t.Fatal(name, "did not come back")
+			}
+		}
+		cancel()
+		<-ended
+	}
+}

@@ -1,0 +1,133 @@
+package link
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+
+	"wiebelt/internal/call"
+)
+
+// maxCalls bounds the memory for calls whose end never comes.
+const maxCalls = 256
+
+// known is a call that the phone has told of.
+type known struct {
+	event    call.Event // as reported last
+	answered bool
+}
+
+// Reporter is what a session reports to. It belongs to the session's goroutine;
+// the calls it knows live as long as the link.
+type Reporter struct {
+	l     *link
+	calls map[string]*known // by the phone's id
+	up    bool
+	odd   int // messages of this connection that could not be read
+}
+
+// Up tells that the connection stands and events can come.
+func (r *Reporter) Up() {
+	if !r.up {
+		r.up = true
+		r.l.enter(State{Phase: Connected})
+	}
+}
+
+// Report completes an event by what is known of its call, hands it over, and
+// remembers it. ID should have gone through CallID. Way and At are filled in, the
+// direction of a known call stays; no number is the number as it was (a
+// withheld one is reported in a word, such as "anonymous"); and an event that says nothing new of a known
+// call is still handed over: the tracker knows repeats.
+func (r *Reporter) Report(e call.Event) {
+	e.Way, e.At = r.l.traits.Way, r.l.cfg.Now()
+	k := r.calls[e.ID]
+	if k != nil {
+		if e.Number == "" {
+			e.Number, e.Name = k.event.Number, k.event.Name
+		}
+		if e.Line == "" {
+			e.Line = k.event.Line
+		}
+		if e.Via == "" {
+			e.Via = k.event.Via
+		}
+		if k.event.Direction != call.DirectionUnknown {
+			e.Direction = k.event.Direction
+		}
+		if e.State == call.Ended && e.Reason == call.ReasonUnknown && k.answered {
+			e.Reason = call.Completed
+		}
+	}
+	e = e.Clean()
+	switch {
+	case e.ID == "":
+	case e.State == call.Ended:
+		delete(r.calls, e.ID)
+	case k != nil:
+		k.event = e
+		k.answered = k.answered || e.State == call.Answered
+	case len(r.calls) < maxCalls:
+		r.calls[e.ID] = &known{event: e, answered: e.State == call.Answered}
+	}
+	if err := r.l.cfg.Take(e); err != nil {
+		r.l.cfg.Log.Warn("softphone event was not taken", "name", r.l.cfg.Name, "state", e.State.String())
+	}
+}
+
+// Known gives what was reported last of a call that is not over.
+func (r *Reporter) Known(id string) (e call.Event, ok bool) {
+	if k := r.calls[id]; k != nil {
+		return k.event, true
+	}
+	return call.Event{}, false
+}
+
+// Calls gives the ids of the calls that are not over.
+func (r *Reporter) Calls() []string {
+	all := make([]string, 0, len(r.calls))
+	for id := range r.calls {
+		all = append(all, id)
+	}
+	return all
+}
+
+// End reports a known call as over; an unknown one is left alone.
+func (r *Reporter) End(id string, why call.Reason) {
+	if k := r.calls[id]; k != nil {
+		e := k.event
+		e.State, e.Reason = call.Ended, why
+		r.Report(e)
+	}
+}
+
+// Only ends every call that is not among the given ones: a snapshot that does
+// not name a call says that it is over.
+func (r *Reporter) Only(ids map[string]bool) {
+	for _, id := range r.Calls() {
+		if !ids[id] {
+			r.End(id, call.ReasonUnknown)
+		}
+	}
+}
+
+// Over ends every call.
+func (r *Reporter) Over() { r.Only(nil) }
+
+// Odd notes a message that could not be read: once for each connection, and
+// without its content.
+func (r *Reporter) Odd(bytes int) {
+	if r.odd++; r.odd == 1 {
+		r.l.cfg.Log.Warn("softphone message cannot be read", "name", r.l.cfg.Name, "bytes", bytes)
+	}
+}
+
+// CallID makes an id that the other side chooses fit for an event. One that
+// would have to be cut or cleaned, and so could become another call's, is
+// replaced by its hash.
+func CallID(id string) string {
+	if len(id) <= call.MaxID && call.CleanText(id, call.MaxID) == id {
+		return id
+	}
+	sum := sha256.Sum256([]byte(id))
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
