@@ -18,6 +18,7 @@ import (
 	"wiebelt/internal/phone"
 	"wiebelt/internal/resident"
 	"wiebelt/internal/softphone/scheme"
+	"wiebelt/internal/softphone/twinkle"
 )
 
 type runCmd struct {
@@ -80,11 +81,15 @@ type ringCmd struct {
 	Line      string   `help:"Our number that was called."`
 	Via       string   `help:"Who passed the call on."`
 	Direction string   `help:"incoming or outgoing." enum:"incoming,outgoing" default:"incoming"`
+	Twinkle   bool     `help:"Read the call from the environment that Twinkle sets for its scripts; the other flags are not looked at."`
 	NoStart   bool     `name:"no-start" help:"Do not start Wiebelt if it is not running (exit code 4)."`
 	Number    []string `arg:"" optional:"" passthrough:"partial" help:"The caller's number; further words are the name."`
 }
 
 func (c *ringCmd) Run(e *env) error {
+	if c.Twinkle {
+		return c.fromTwinkle(e)
+	}
 	words := c.Number
 	if len(words) > 0 && words[0] == "--" {
 		words = words[1:]
@@ -100,6 +105,21 @@ func (c *ringCmd) Run(e *env) error {
 	}
 	// What a phone sends is never a reason to fail: the card says what it is.
 	return e.handOver(ev.Clean(), c.NoStart)
+}
+
+// fromTwinkle hands over what Twinkle says. Twinkle rings when it has read the
+// answer, whatever became of the call here.
+func (c *ringCmd) fromTwinkle(e *env) error {
+	ev, ok, err := twinkle.Read(os.Getenv)
+	if err != nil {
+		return &exitError{exitUsage, err.Error()}
+	}
+	if ok {
+		ev.Way, ev.At = call.Way{Kind: call.KindCommand, Tells: call.TellsAll}, time.Now()
+		err = e.handOver(ev, c.NoStart)
+	}
+	fmt.Fprint(e.out, twinkle.Answer)
+	return err
 }
 
 func (e *env) handOver(ev call.Event, noStart bool) error {

@@ -69,7 +69,7 @@ func split(raw string) (a address) {
 	if unfilled(s) {
 		return address{unfilled: true}
 	}
-	a.display, s = nameAddr(s)
+	a.display, s = NameAddr(s)
 	s = strings.TrimRight(s, " ")
 	for _, scheme := range schemes {
 		if t := strings.TrimLeft(s, " "); len(t) >= len(scheme) && strings.EqualFold(t[:len(scheme)], scheme) {
@@ -101,9 +101,9 @@ func split(raw string) (a address) {
 	return a
 }
 
-// nameAddr divides "Name" <address>;params. Without angle brackets all of it is
-// the address.
-func nameAddr(s string) (display, addr string) {
+// NameAddr divides "Name" <address>;params, as SIP writes them. The name keeps its
+// backslashes. Without angle brackets all of it is the address.
+func NameAddr(s string) (display, addr string) {
 	quoted := false
 	for i := 0; i < len(s); i++ {
 		switch {
@@ -113,7 +113,11 @@ func nameAddr(s string) (display, addr string) {
 			quoted = !quoted
 		case s[i] == '<' && !quoted:
 			addr, _, _ = strings.Cut(s[i+1:], ">")
-			return strings.Trim(s[:i], ` "`), addr
+			display = strings.Trim(s[:i], " ")
+			if t := strings.TrimPrefix(display, `"`); t != display {
+				display = strings.TrimSuffix(t, `"`)
+			}
+			return display, addr
 		}
 	}
 	return "", s

@@ -206,9 +206,17 @@ type process struct {
 
 // run starts a program in dir, with nothing to read.
 func run(dir, name string, args ...string) (*process, error) {
+	return runWith(dir, nil, name, args...)
+}
+
+// runWith starts a program in dir that reads in.
+func runWith(dir string, in *os.File, name string, args ...string) (*process, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &process{cmd: exec.CommandContext(ctx, name, args...), cancel: cancel, done: make(chan struct{}), wait: map[string]chan struct{}{}}
 	p.cmd.Dir = dir
+	if in != nil {
+		p.cmd.Stdin = in
+	}
 	p.cmd.Env = append(os.Environ(), "TERM=dumb", "HOME="+dir)
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {

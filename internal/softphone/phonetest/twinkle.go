@@ -1,0 +1,116 @@
+package phonetest
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Twinkle is a running softphone that runs a program for what happens to calls.
+// It listens on every address, so it lives in a network of its own, where there
+// is nothing but loopback.
+type Twinkle struct {
+	dir     string
+	process *process
+	keys    io.WriteCloser
+}
+
+// StartTwinkle starts the phone; program, with its arguments, is what it runs
+// when a call comes, is answered and ends. It ends with the test.
+func StartTwinkle(t testing.TB, program string) *Twinkle {
+	t.Helper()
+	w := &Twinkle{dir: t.TempDir()}
+	home := filepath.Join(w.dir, ".twinkle")
+	if err := os.Mkdir(home, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	profile := "user_name=103\nuser_domain=127.0.0.1\nregister_at_startup=no\n"
+	for _, when := range []string{"incoming_call", "in_call_answered", "in_call_failed", "local_release", "remote_release"} {
+		profile += "script_" + when + "=" + program + "\n"
+	}
+	for name, content := range map[string]string{
+		"twinkle.sys": "sip_port=5064\nstart_user_profile=t1\nvalidate_audio_dev=no\n", "t1.cfg": profile,
+	} {
+		if err := os.WriteFile(filepath.Join(home, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// A sound card that is none, to answer with.
+	if err := os.WriteFile(filepath.Join(w.dir, ".asoundrc"), []byte("pcm.!default { type null }\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, in, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.keys = in
+	p, err := runWith(w.dir, out, "unshare", "-rn", "sh", "-c", "ip link set lo up && exec twinkle-console")
+	out.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.process = p
+	t.Cleanup(func() {
+		p.kill()
+		in.Close()
+	})
+	w.until(t, p.said("Local IP:"))
+	return w
+}
+
+func (w *Twinkle) until(t testing.TB, what <-chan struct{}) {
+	t.Helper()
+	limit := time.NewTimer(startTime)
+	defer limit.Stop()
+	select {
+	case <-what:
+	case <-w.process.done:
+		t.Fatalf("twinkle ended: %s", w.process.output())
+	case <-limit.C:
+		t.Fatalf("twinkle does not go on: %s", w.process.output())
+	}
+}
+
+// Press types a command, such as "answer", "reject" or "bye".
+func (w *Twinkle) Press(t testing.TB, command string) {
+	t.Helper()
+	if _, err := io.WriteString(w.keys, command+"\n"); err != nil {
+		t.Error(err)
+	}
+}
+
+// Call places a call, answers or refuses it as the scenario says, and waits
+// until it is over.
+func (w *Twinkle) Call(t testing.TB, s Scenario) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "call.xml")
+	if err := os.WriteFile(file, []byte(s.xml()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	rings := w.process.says("ncoming call")
+	dir := filepath.Dir(file)
+	p, err := run(dir, "nsenter", "-t", fmt.Sprint(w.process.cmd.Process.Pid), "-U", "-n", "--preserve-credentials",
+		"sipp", "127.0.0.1:5064", "-sf", file, "-i", "127.0.0.1", "-p", "5070", "-m", "1", "-timeout", "60s", "-timeout_error",
+		"-nostdin", "-s", "103", "-trace_err", "-error_file", filepath.Join(dir, "errors.log"), "-mp", "6000")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.kill()
+	if s.Answer || s.Reject {
+		w.until(t, rings)
+		if s.Answer {
+			w.Press(t, "answer")
+		} else {
+			w.Press(t, "reject")
+		}
+	}
+	<-p.done
+	if p.err != nil {
+		log, _ := os.ReadFile(filepath.Join(dir, "errors.log"))
+		t.Errorf("sipp: %v\n%s\n%s\n%s", p.err, strings.TrimSpace(string(log)), p.output(), w.process.output())
+	}
+}

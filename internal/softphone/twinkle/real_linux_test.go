@@ -1,0 +1,98 @@
+package twinkle_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+
+	"wiebelt/internal/softphone/phonetest"
+	"wiebelt/internal/softphone/twinkle"
+)
+
+// What the real Twinkle tells a program, call by call.
+func TestRealTwinkle(t *testing.T) {
+	dir := t.TempDir()
+	script := filepath.Join(dir, "script")
+	// Each run leaves a file of its own, whole at once.
+	if err := os.WriteFile(script, []byte("#!/bin/sh\nf=$(mktemp "+dir+"/run.XXXXXXXX.part)\nenv -0 >$f\nmv $f ${f%.part}\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	watch, err := fsnotify.NewWatcher()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer watch.Close()
+	if err := watch.Add(dir); err != nil {
+		t.Fatal(err)
+	}
+	phone := phonetest.StartTwinkle(t, script)
+	for _, c := range []struct {
+		name     string
+		scenario phonetest.Scenario
+		want     []string
+	}{
+		{"given up", phonetest.Scenario{Number: "+31612345678", Name: `Zoë "de" Vries`, Ring: 200 * time.Millisecond},
+			[]string{`ended sip:+31612345678@127.0.0.1:5070 Zoë "de" Vries `, `ringing sip:+31612345678@127.0.0.1:5070 Zoë "de" Vries `}},
+		{"a tel: address", phonetest.Scenario{From: "<tel:+31-6-1234-5678;ext=12>", Ring: 200 * time.Millisecond},
+			[]string{"ended tel:+31-6-1234-5678;ext=12  ", "ringing tel:+31-6-1234-5678;ext=12  "}},
+		{"withheld", phonetest.Scenario{Number: "0612345678", Withheld: true, Ring: 200 * time.Millisecond},
+			[]string{"ended sip:anonymous@anonymous.invalid Anonymous ", "ringing sip:anonymous@anonymous.invalid Anonymous "}},
+		{"refused", phonetest.Scenario{Number: "0201234567", Reject: true},
+			[]string{"ended sip:0201234567@127.0.0.1:5070  rejected", "ringing sip:0201234567@127.0.0.1:5070  "}},
+		{"answered", phonetest.Scenario{Number: "0201234567", Answer: true, Talk: 200 * time.Millisecond},
+			[]string{"answered sip:0201234567@127.0.0.1:5070  ", "ended   completed", "ringing sip:0201234567@127.0.0.1:5070  "}},
+	} {
+		phone.Call(t, c.scenario)
+		var got, ids []string
+		for _, run := range runs(t, watch, len(c.want)) {
+			e, ok, err := twinkle.Read(run)
+			if err != nil || !ok {
+				t.Errorf("%s: %v %v", c.name, ok, err)
+			}
+			got = append(got, fmt.Sprintf("%v %s %s %v", e.State, e.Number, e.Name, e.Reason))
+			ids = append(ids, e.ID)
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+		if slices.Sort(ids); ids[0] == "" || ids[0] != ids[len(ids)-1] {
+			t.Errorf("%s: ids %q", c.name, ids)
+		}
+	}
+}
+
+// runs waits for n runs of the script, and takes them away.
+func runs(t *testing.T, watch *fsnotify.Watcher, n int) (all []func(string) string) {
+	t.Helper()
+	limit := time.After(30 * time.Second)
+	for len(all) < n {
+		select {
+		case e := <-watch.Events:
+			if !e.Has(fsnotify.Create) || strings.HasSuffix(e.Name, ".part") {
+				continue
+			}
+			b, err := os.ReadFile(e.Name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			vars := map[string]string{}
+			for _, v := range strings.Split(string(b), "\x00") {
+				k, v, _ := strings.Cut(v, "=")
+				vars[k] = v
+			}
+			all = append(all, func(k string) string { return vars[k] })
+		case err := <-watch.Errors:
+			t.Fatal(err)
+		case <-limit:
+			t.Fatalf("%d runs, want %d", len(all), n)
+		}
+	}
+	return all
+}

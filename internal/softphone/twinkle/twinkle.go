@@ -1,0 +1,79 @@
+// Package twinkle reads what the softphone Twinkle tells a program that it runs:
+// environment variables (softphones.md 6). Twinkle waits for that program before
+// it rings, so nothing here takes time. The package has no state and no
+// goroutines.
+package twinkle
+
+import (
+	"errors"
+	"strings"
+
+	"wiebelt/internal/call"
+	"wiebelt/internal/phone"
+)
+
+// ErrNotTwinkle means that the program was not run by Twinkle.
+var ErrNotTwinkle = errors.New("TWINKLE_TRIGGER is not set: this command is for Twinkle's scripts")
+
+// Answer is what the program says on standard output, so that Twinkle goes on
+// ringing as it would without it.
+const Answer = "action=continue\n"
+
+// Read makes an event of Twinkle's environment; get is os.Getenv. ok is false
+// for a trigger that is not about a call's beginning, answer or end. The event's
+// Way and time are the caller's to set.
+func Read(get func(string) string) (e call.Event, ok bool, err error) {
+	trigger := get("TWINKLE_TRIGGER")
+	if trigger == "" {
+		return call.Event{}, false, ErrNotTwinkle
+	}
+	e.ID = get("SIP_CALL_ID")
+	switch trigger {
+	case "in_call", "in_call_answered", "in_call_failed":
+		e.Direction = call.Incoming
+		e.Name, e.Number = caller(get("SIP_FROM"))
+		if e.Number == "" {
+			e.Number = get("SIP_FROM_USER")
+		}
+		e.Line = get("SIP_TO_USER")
+	case "out_call", "out_call_answered", "out_call_failed":
+		e.Direction = call.Outgoing
+		e.Name, e.Number = caller(get("SIP_TO"))
+		e.Line = get("SIP_FROM_USER")
+	case "local_release", "remote_release":
+		// Who is From depends on who ends the call; the id says which it is.
+		e.Direction = call.DirectionUnknown
+	default:
+		return call.Event{}, false, nil
+	}
+	switch {
+	case strings.HasSuffix(trigger, "_release"):
+		e.State, e.Reason = call.Ended, call.Completed
+	case strings.HasSuffix(trigger, "_answered"):
+		e.State = call.Answered
+	case strings.HasSuffix(trigger, "_failed"):
+		e.State = call.Ended
+		switch get("SIPSTATUS_CODE") {
+		case "486", "600", "603": // refused here; whether a cancelled one was missed does not show
+			e.Reason = call.Rejected
+		}
+	}
+	return e.Clean(), true, nil
+}
+
+// caller divides a SIP address with a name. Twinkle leaves the backslashes of a
+// quoted name in.
+func caller(s string) (name, number string) {
+	name, number = phone.NameAddr(s)
+	if !strings.Contains(name, `\`) {
+		return name, number
+	}
+	var b strings.Builder
+	for i := 0; i < len(name); i++ {
+		if name[i] == '\\' && i+1 < len(name) {
+			i++
+		}
+		b.WriteByte(name[i])
+	}
+	return b.String(), number
+}
