@@ -61,10 +61,12 @@ type commands struct {
 	OpenURL openURLCmd `cmd:"" name:"open-url" group:"day" help:"What the registered wiebelt: link runs: open-url -- URI."`
 	Lookup  lookupCmd  `cmd:"" group:"day" help:"Look one number up at the hub."`
 
-	Provision provisionCmd `cmd:"" group:"admin" help:"Set address, client and secret without a window."`
-	Settings  settingsCmd  `cmd:"" group:"admin" help:"Show every setting, its value and where it comes from."`
-	Forget    forgetCmd    `cmd:"" group:"admin" help:"Delete what is stored about callers."`
-	Version   versionCmd   `cmd:"" group:"admin" help:"Show version, commit, Go and Fyne."`
+	Provision  provisionCmd  `cmd:"" group:"admin" help:"Set address, client and secret without a window."`
+	Register   registerCmd   `cmd:"" group:"admin" help:"Open wiebelt: links with this program and start it at log-on."`
+	Unregister unregisterCmd `cmd:"" group:"admin" help:"Take back what register did."`
+	Settings   settingsCmd   `cmd:"" group:"admin" help:"Show every setting, its value and where it comes from."`
+	Forget     forgetCmd     `cmd:"" group:"admin" help:"Delete what is stored about callers."`
+	Version    versionCmd    `cmd:"" group:"admin" help:"Show version, commit, Go and Fyne."`
 
 	Demo     demoCmd     `cmd:"" group:"try" help:"One call of every kind, with invented people."`
 	Hub      hubCmd      `cmd:"" group:"try" help:"Run the local hub on its own."`

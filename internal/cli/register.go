@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"wiebelt/internal/native/register"
+)
+
+type registerCmd struct {
+	AllUsers bool `name:"all-users" help:"For everybody on this computer; takes an administrator."`
+	Check    bool `help:"Change nothing; say what wiebelt: links are opened with, and whether Wiebelt starts at log-on (exit code 1 if not with this program)."`
+}
+
+func (c *registerCmd) Run(e *env) error {
+	o, err := e.registration(c.AllUsers)
+	if err != nil {
+		return err
+	}
+	if c.Check {
+		return checkRegistration(e, o)
+	}
+	if err := register.Register(o); err != nil {
+		return err
+	}
+	fmt.Fprintln(e.out, "wiebelt: links open with this program, and it starts at log-on. \"wiebelt unregister\" takes that back.")
+	s, err := register.State(o)
+	if err == nil && !s.Ours {
+		return errors.New("another registration comes first: " + s.Scheme)
+	}
+	return err
+}
+
+func checkRegistration(e *env, o register.Options) error {
+	s, err := register.State(o)
+	if err != nil {
+		return err
+	}
+	switch {
+	case s.Scheme == "":
+		fmt.Fprintln(e.out, "wiebelt: links are opened by nothing")
+	case s.Ours:
+		fmt.Fprintln(e.out, "wiebelt: links are opened by this program")
+	default:
+		fmt.Fprintln(e.out, "wiebelt: links are opened by another program:", oneLine(s.Scheme))
+	}
+	start := "Wiebelt does not start at log-on"
+	if s.Autostart {
+		start = "Wiebelt starts at log-on"
+	}
+	fmt.Fprintln(e.out, start)
+	if !s.Ours || !s.Autostart {
+		return &exitError{exitFailed, ""}
+	}
+	return nil
+}
+
+type unregisterCmd struct {
+	AllUsers bool `name:"all-users" help:"What was registered for everybody; takes an administrator."`
+}
+
+func (c *unregisterCmd) Run(e *env) error {
+	o, err := e.registration(c.AllUsers)
+	if err != nil {
+		return err
+	}
+	return register.Unregister(o)
+}
+
+// registration names the program that the desktop starts: on Windows the one
+// without a console window.
+func (e *env) registration(allUsers bool) (register.Options, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return register.Options{}, err
+	}
+	if runtime.GOOS == "windows" {
+		if w := filepath.Join(filepath.Dir(exe), "wiebeltw.exe"); w != exe {
+			if _, err := os.Stat(w); err == nil {
+				exe = w
+			}
+		}
+	}
+	o := register.Options{Exe: exe, AllUsers: allUsers}
+	if e.profileDir != "" {
+		if o.Profile, err = filepath.Abs(e.profileDir); err != nil {
+			return register.Options{}, err
+		}
+	}
+	return o, nil
+}

@@ -1,0 +1,175 @@
+package register
+
+import (
+	"errors"
+	"strings"
+)
+
+// reserved are the characters for which an argument of Exec must stand in
+// quotes (Desktop Entry Specification, "The Exec key").
+const reserved = " \t\n\"'\\><~|&;$*?#()`"
+
+// execLine writes the value of a desktop file's Exec. A field code stands alone
+// and without quotes: inside quotes its meaning is undefined.
+func execLine(argv ...string) string {
+	var all []string
+	for _, a := range argv {
+		if a == "%u" {
+			all = append(all, a)
+			continue
+		}
+		a = strings.ReplaceAll(a, "%", "%%")
+		if strings.ContainsAny(a, reserved) || a == "" {
+			var b strings.Builder
+			b.WriteByte('"')
+			for _, r := range a {
+				if strings.ContainsRune("\"`$\\", r) {
+					b.WriteByte('\\')
+				}
+				b.WriteRune(r)
+			}
+			b.WriteByte('"')
+			a = b.String()
+		}
+		// And once more for the file, whose strings know escapes of their own.
+		all = append(all, strings.ReplaceAll(a, `\`, `\\`))
+	}
+	return strings.Join(all, " ")
+}
+
+// checkExec looks at a command that opens links: the validator of desktop files
+// passes all of what it refuses.
+func checkExec(line string) error {
+	quoted, codes := false, 0
+	for i := 0; i < len(line); i++ {
+		switch line[i] {
+		case '\\':
+			i++
+		case '"':
+			quoted = !quoted
+		case '%':
+			if i++; i == len(line) {
+				return errors.New("a loose percent sign")
+			}
+			switch {
+			case line[i] == '%':
+			case line[i] != 'u':
+				return errors.New("another field code than %u")
+			case quoted:
+				return errors.New("%u stands in quotes")
+			case i >= 2 && line[i-2] != ' ' || i+1 < len(line) && line[i+1] != ' ':
+				return errors.New("%u is part of a word")
+			default:
+				codes++
+			}
+		}
+	}
+	words := strings.Fields(line)
+	switch {
+	case quoted:
+		return errors.New("a loose quote")
+	case codes != 1:
+		return errors.New("not exactly one %u")
+	case len(words) < 3 || words[len(words)-1] != "%u" || words[len(words)-2] != "--":
+		return errors.New(`%u does not stand last, behind "--"`)
+	}
+	first := strings.Trim(words[0], `"`)
+	switch first[strings.LastIndexByte(first, '/')+1:] {
+	case "sh", "bash", "dash", "zsh", "ksh", "env", "xterm", "python3", "perl":
+		return errors.New("a shell or interpreter opens the link")
+	}
+	return nil
+}
+
+// setDefault makes id what a type is opened with in the text of a mimeapps.list;
+// id "" takes it out where it is ours. The rest stays as it is.
+func setDefault(text, mime, id, ours string) string {
+	const group = "[Default Applications]"
+	var out []string
+	in, done := false, id == ""
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	if text == "" {
+		lines = nil
+	}
+	put := func() {
+		if !done {
+			out = append(out, mime+"="+id+";")
+			done = true
+		}
+	}
+	for _, line := range lines {
+		trimmed := strings.TrimSpace(line)
+		if strings.HasPrefix(trimmed, "[") {
+			if in {
+				put()
+			}
+			in = trimmed == group
+		}
+		key, value, found := strings.Cut(trimmed, "=")
+		if in && found && strings.TrimSpace(key) == mime {
+			if id == "" {
+				var others []string
+				for _, v := range strings.Split(value, ";") {
+					if v = strings.TrimSpace(v); v != "" && v != ours {
+						others = append(others, v)
+					}
+				}
+				if len(others) > 0 {
+					out = append(out, mime+"="+strings.Join(others, ";")+";")
+				}
+			} else {
+				put()
+			}
+			continue
+		}
+		out = append(out, line)
+	}
+	if in {
+		put()
+	}
+	if !done {
+		if len(out) > 0 && out[len(out)-1] != "" {
+			out = append(out, "")
+		}
+		out = append(out, group)
+		put()
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	return strings.Join(out, "\n") + "\n"
+}
+
+// defaultOf reads what a type is opened with, "" for nothing.
+func defaultOf(text, mime string) string {
+	in := false
+	for _, line := range strings.Split(text, "\n") {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "[") {
+			in = line == "[Default Applications]"
+			continue
+		}
+		key, value, found := strings.Cut(line, "=")
+		if in && found && strings.TrimSpace(key) == mime {
+			first, _, _ := strings.Cut(value, ";")
+			return strings.TrimSpace(first)
+		}
+	}
+	return ""
+}
+
+// valueOf reads a key of a desktop file's first group.
+func valueOf(text, key string) string {
+	in := false
+	for _, line := range strings.Split(text, "\n") {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "[") {
+			in = line == "[Desktop Entry]"
+			continue
+		}
+		if k, v, found := strings.Cut(line, "="); in && found && strings.TrimSpace(k) == key {
+			return strings.TrimSpace(v)
+		}
+	}
+	return ""
+}

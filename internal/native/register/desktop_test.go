@@ -1,0 +1,68 @@
+package register
+
+import "testing"
+
+func TestExecLine(t *testing.T) {
+	for want, argv := range map[string][]string{
+		"/usr/bin/wiebelt open-url -- %u":                        {"/usr/bin/wiebelt", "open-url", "--", "%u"},
+		`"/opt/Wie belt/wiebelt" open-url -- %u`:                 {"/opt/Wie belt/wiebelt", "open-url", "--", "%u"},
+		`/opt/100%%/wiebelt open-url -- %u`:                      {"/opt/100%/wiebelt", "open-url", "--", "%u"},
+		`"/opt/a\\$b\\\\c\\` + "`" + `d/wiebelt" open-url -- %u`: {"/opt/a$b\\c`d/wiebelt", "open-url", "--", "%u"},
+	} {
+		got := execLine(argv...)
+		if got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+		if err := checkExec(got); err != nil {
+			t.Errorf("%s: %v", got, err)
+		}
+	}
+}
+
+// Lines that the validator of desktop files lets pass.
+func TestCheckExecRefuses(t *testing.T) {
+	for _, line := range []string{
+		"", "wiebelt", "wiebelt %u", "wiebelt open-url %u", `wiebelt open-url -- "%u"`, `wiebelt open-url -- '%u' "`, "wiebelt open-url -- %U",
+		"wiebelt open-url -- %u %u", "wiebelt open-url -- %f", "wiebelt open-url -- x%u", "wiebelt open-url -- %ux", "wiebelt %u open-url --",
+		`sh -c "wiebelt open-url -- %u"`, "sh -c wiebelt -- %u", "/bin/bash wiebelt -- %u", `"/usr/bin/env" wiebelt open-url -- %u`,
+		"wiebelt open-url -- %%u", "wiebelt open-url -- %", "wiebelt open-url --url=%u -- x",
+	} {
+		if checkExec(line) == nil {
+			t.Errorf("%q was let pass", line)
+		}
+	}
+}
+
+func TestSetDefault(t *testing.T) {
+	const m, id = "x-scheme-handler/wiebelt", "wiebelt-link.desktop"
+	other := "# mine\n[Added Associations]\nx-scheme-handler/wiebelt=old.desktop;\n\n[Default Applications]\ntext/html=chromium.desktop\n"
+	for _, c := range []struct{ name, text, id, want string }{
+		{"a new file", "", id, "[Default Applications]\n" + m + "=" + id + ";\n"},
+		{"beside others", other, id, other + m + "=" + id + ";\n"},
+		{"in the middle", "[Default Applications]\na=b\n[Removed Associations]\nc=d\n", id, "[Default Applications]\na=b\n" + m + "=" + id + ";\n[Removed Associations]\nc=d\n"},
+		{"no such group", "[Removed Associations]\nc=d\n", id, "[Removed Associations]\nc=d\n\n[Default Applications]\n" + m + "=" + id + ";\n"},
+		{"somebody else's", "[Default Applications]\n" + m + " = x.desktop;y.desktop\n", id, "[Default Applications]\n" + m + "=" + id + ";\n"},
+		{"twice", "[Default Applications]\n" + m + "=" + id + ";\n", id, "[Default Applications]\n" + m + "=" + id + ";\n"},
+		{"taken out", other + m + "=" + id + ";\n", "", other},
+		{"taken out beside another", "[Default Applications]\n" + m + "=" + id + ";x.desktop;\n", "", "[Default Applications]\n" + m + "=x.desktop;\n"},
+		{"not ours to take out", "[Default Applications]\n" + m + "=x.desktop\n", "", "[Default Applications]\n" + m + "=x.desktop;\n"},
+		{"nothing to take out", "", "", ""},
+	} {
+		if got := setDefault(c.text, m, c.id, id); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+		if c.id != "" && defaultOf(c.want, m) != id {
+			t.Errorf("%s: read back as %q", c.name, defaultOf(c.want, m))
+		}
+	}
+}
+
+func FuzzSetDefault(f *testing.F) {
+	f.Add("[Default Applications]\nx=y\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		const m = "x-scheme-handler/wiebelt"
+		if got := defaultOf(setDefault(text, m, "a.desktop", "a.desktop"), m); got != "a.desktop" {
+			t.Fatalf("%q", got)
+		}
+	})
+}

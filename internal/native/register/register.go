@@ -1,0 +1,58 @@
+// Package register tells the desktop about Wiebelt: that links of its URL scheme
+// are opened with it, and that it starts at log-on. It writes for the user, or
+// for everybody on the computer, and takes back what it wrote. Links of other
+// schemes, tel: above all, are never taken.
+//
+// The package has no state and no goroutines.
+package register
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+)
+
+// Options say for whom and with which program.
+type Options struct {
+	Exe      string // the program's absolute path
+	Profile  string // "" is the user's own; else an absolute folder
+	AllUsers bool   // everybody on this computer, which takes an administrator
+}
+
+// Status is how things stand, as far as the desktop tells.
+type Status struct {
+	// Scheme is the command that links are opened with, "" if there is none.
+	// Ours reports whether that is this program.
+	Scheme string
+	Ours   bool
+	// Autostart reports whether Wiebelt starts at log-on.
+	Autostart bool
+}
+
+// ErrNotHere is returned where registration is not the program's business.
+var ErrNotHere = errors.New("on this system the package registers the links")
+
+func (o Options) check() error {
+	for what, path := range map[string]string{"program": o.Exe, "profile": o.Profile} {
+		if path == "" && what == "profile" {
+			continue
+		}
+		if !filepath.IsAbs(path) || !utf8.ValidString(path) || strings.ContainsFunc(path, func(r rune) bool { return r < 0x20 || r == 0x7f || r == '"' }) {
+			return fmt.Errorf("register: the path of the %s cannot be written into a command", what)
+		}
+	}
+	return nil
+}
+
+// arguments are what stands behind the program.
+func (o Options) arguments(rest ...string) []string {
+	if o.Profile == "" {
+		return rest
+	}
+	if rest[0] == "open-url" { // which takes its flag in this one place
+		return append([]string{"open-url", "--profile", o.Profile}, rest[1:]...)
+	}
+	return append([]string{"--profile", o.Profile}, rest...)
+}

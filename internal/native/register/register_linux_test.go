@@ -1,0 +1,205 @@
+package register
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// home is a user's folder that is empty, with the desktop's variables set.
+func home(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	t.Setenv("HOME", dir)
+	t.Setenv("XDG_DATA_HOME", filepath.Join(dir, "share"))
+	t.Setenv("XDG_CONFIG_HOME", filepath.Join(dir, "config"))
+	t.Setenv("XDG_DATA_DIRS", filepath.Join(dir, "system"))
+	t.Setenv("XDG_CURRENT_DESKTOP", "X-Generic")
+	return dir
+}
+
+func all(t *testing.T, dir string) (files []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
+		if err == nil && !e.IsDir() {
+			path, _ = filepath.Rel(dir, path)
+			files = append(files, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func TestRegisterAndBack(t *testing.T) {
+	dir := home(t)
+	list := filepath.Join(dir, "config", "mimeapps.list")
+	if err := os.MkdirAll(filepath.Dir(list), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	const mine = "[Default Applications]\ntext/html=chromium.desktop\nx-scheme-handler/tel=phone.desktop\n"
+	if err := os.WriteFile(list, []byte(mine), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	before := all(t, dir)
+	o := Options{Exe: "/opt/Wie belt/wiebelt"}
+	if s, err := State(o); err != nil || s != (Status{}) {
+		t.Errorf("before: %+v %v", s, err)
+	}
+	for range 2 { // again changes nothing
+		if err := Register(o); err != nil {
+			t.Fatal(err)
+		}
+		if s, err := State(o); err != nil || !s.Ours || !s.Autostart || s.Scheme != `"/opt/Wie belt/wiebelt" open-url -- %u` {
+			t.Errorf("registered: %+v %v", s, err)
+		}
+	}
+	if s, _ := State(Options{Exe: "/elsewhere/wiebelt"}); s.Ours {
+		t.Error("another program's registration taken for ours")
+	}
+	b, err := os.ReadFile(list)
+	if err != nil || string(b) != mine+"x-scheme-handler/wiebelt=wiebelt-link.desktop;\n" {
+		t.Errorf("mimeapps.list: %q %v", b, err)
+	}
+	for _, f := range all(t, dir) {
+		text, _ := os.ReadFile(filepath.Join(dir, f))
+		if strings.HasSuffix(f, ".desktop") && strings.Contains(string(text), "x-scheme-handler/tel") {
+			t.Errorf("%s takes tel:", f)
+		}
+	}
+	if err := Unregister(o); err != nil {
+		t.Fatal(err)
+	}
+	if err := Unregister(o); err != nil {
+		t.Error("again: ", err)
+	}
+	if b, _ := os.ReadFile(list); string(b) != mine {
+		t.Errorf("mimeapps.list afterwards: %q", b)
+	}
+	if after := all(t, dir); fmt.Sprint(after) != fmt.Sprint(before) {
+		t.Errorf("left behind: %v", after)
+	}
+}
+
+func TestSomebodyElsesScheme(t *testing.T) {
+	dir := home(t)
+	apps := filepath.Join(dir, "system", "applications")
+	if err := os.MkdirAll(apps, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	text := "[Desktop Entry]\nName=Other\nExec=other %u\nMimeType=text/x;x-scheme-handler/wiebelt;\n"
+	if err := os.WriteFile(filepath.Join(apps, "other.desktop"), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Exe: "/opt/wiebelt"}
+	if s, err := State(o); err != nil || s.Ours || s.Scheme != "other %u" {
+		t.Errorf("%+v %v", s, err)
+	}
+	if err := Register(o); err != nil {
+		t.Fatal(err)
+	}
+	if s, _ := State(o); !s.Ours {
+		t.Errorf("%+v", s)
+	}
+	// The user switched the start at log-on off, in the way that desktops do.
+	start := filepath.Join(dir, "config", "autostart", "wiebelt.desktop")
+	b, _ := os.ReadFile(start)
+	if err := os.WriteFile(start, append(b, "Hidden=true\n"...), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if s, _ := State(o); s.Autostart {
+		t.Error("switched off, and not noticed")
+	}
+}
+
+func TestPathsThatCannotBeWritten(t *testing.T) {
+	home(t)
+	for _, o := range []Options{{}, {Exe: "wiebelt"}, {Exe: "/a\nb"}, {Exe: "/a\"b"}, {Exe: "/a\xff"}, {Exe: "/a", Profile: "b"}, {Exe: "/a", Profile: "/b\nExec=x"}} {
+		if Register(o) == nil {
+			t.Errorf("%+v was registered", o)
+		}
+	}
+}
+
+// The desktop's own tools open links with what was registered, and what stands
+// in a link stays one argument.
+func TestLinksArriveAsOneArgument(t *testing.T) {
+	dir := home(t)
+	t.Setenv("DISPLAY", ":99") // xdg-open asks for one and does not use it
+	out := filepath.Join(dir, "seen")
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	watch, err := fsnotify.NewWatcher()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer watch.Close()
+	if err := watch.Add(out); err != nil {
+		t.Fatal(err)
+	}
+	vectors := []string{"wiebelt:call?number=%2B31612345678", "wiebelt:call?number=0612345678&state=answered", "wiebelt:call?number=1%222",
+		"wiebelt:call?number=$(touch%20x)", "wiebelt:call?number=`id`", "wiebelt:call?number=;id", "wiebelt:call?number=|id", "wiebelt:call?number=&&id",
+		"wiebelt:call?number='1'", "wiebelt:--profile", "wiebelt:call?number=%00", "wiebelt:call?number=%25u", "wiebelt:call?number=*", "wiebelt:call?number=~", "wiebelt:" + strings.Repeat("1", 2000)}
+	for _, c := range []struct {
+		folder, profile string
+		tool            []string
+	}{
+		{"wie $belt", "my profile", []string{"gio", "open"}},
+		{"wiebelt", "profile", []string{"xdg-open"}}, // whose own reader knows no quotes
+	} {
+		exe, profile := filepath.Join(dir, c.folder, "wiebelt"), filepath.Join(dir, c.profile)
+		if err := os.MkdirAll(filepath.Dir(exe), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		script := "#!/bin/sh\nf=$(mktemp '" + out + "/run.XXXXXXXX.part')\nprintf '%s\\0' \"$@\" >$f\nmv $f ${f%.part}\n"
+		if err := os.WriteFile(exe, []byte(script), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := Register(Options{Exe: exe, Profile: profile}); err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range vectors {
+			cmd := exec.CommandContext(t.Context(), c.tool[0], append(c.tool[1:len(c.tool):len(c.tool)], v)...)
+			if b, err := cmd.CombinedOutput(); err != nil {
+				t.Fatalf("%v: %v: %s", c.tool, err, b)
+			}
+			got := arrived(t, watch)
+			if len(got) != 5 || got[0] != "open-url" || got[1] != "--profile" || got[2] != profile || got[3] != "--" {
+				t.Fatalf("%v: arguments %q", c.tool, got)
+			}
+			if got[4] != v {
+				t.Errorf("%v: %q arrived as %q", c.tool, v, got[4])
+			}
+		}
+	}
+}
+
+func arrived(t *testing.T, watch *fsnotify.Watcher) []string {
+	t.Helper()
+	limit := time.After(20 * time.Second)
+	for {
+		select {
+		case e := <-watch.Events:
+			if e.Has(fsnotify.Create) && !strings.HasSuffix(e.Name, ".part") {
+				b, err := os.ReadFile(e.Name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return strings.Split(strings.TrimSuffix(string(b), "\x00"), "\x00")
+			}
+		case err := <-watch.Errors:
+			t.Fatal(err)
+		case <-limit:
+			t.Fatal("the program was not run")
+		}
+	}
+}
