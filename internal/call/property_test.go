@@ -1,0 +1,134 @@
+package call
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// Whatever reports come, in whatever order and over whichever ways, these hold
+// of what the tracker makes of them (corrections.md 2 and 12).
+func TestTrackerProperties(t *testing.T) {
+	ways := []Way{
+		{Kind: KindBaresip, Conn: "127.0.0.1:4444", Tells: TellsAll}, {Kind: KindWebSocket, Conn: "1", Tells: TellsAll},
+		{Kind: KindWebSocket, Conn: "2", Tells: TellsRing}, {Kind: KindURL, Tells: TellsRing}, {Kind: KindCommand, Tells: TellsRing},
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		tr := NewTracker()
+		now := time.Unix(1e9, 0)
+		var last ID
+		owner := map[ID]Way{}         // of live calls
+		named := map[alias]ID{}       // (way, id) of live calls
+		seen := map[ID]map[way]bool{} // over which ways a live call was reported
+		steps := rapid.IntRange(1, 120).Draw(t, "steps")
+		for range steps {
+			now = now.Add(time.Duration(rapid.IntRange(0, 20_000).Draw(t, "ms")) * time.Millisecond)
+			w := rapid.SampledFrom(ways).Draw(t, "way")
+			if rapid.IntRange(0, 19).Draw(t, "gone") == 0 {
+				for _, c := range tr.Gone(w) {
+					if c.Way != w || c.Tells != TellsRing {
+						t.Fatalf("a call of %+v went with %+v", c.Way, w)
+					}
+				}
+				continue
+			}
+			e := Event{Way: w, At: now,
+				State:  State(rapid.IntRange(0, 2).Draw(t, "state")),
+				ID:     rapid.SampledFrom([]string{"", "", "1", "2"}).Draw(t, "id"),
+				Number: rapid.SampledFrom([]string{"", "0612345678", "0201234567", "101"}).Draw(t, "number"),
+				Name:   rapid.SampledFrom([]string{"", "Anna", "Piet"}).Draw(t, "name"),
+			}
+			key := way{w.Kind, w.Conn}
+			before := tr.Len()
+			c := tr.Apply(e, e.Number, now)
+			id := c.Call.ID
+			known, isKnown := named[alias{key, e.ID}]
+			switch c.Kind {
+			case Began:
+				if id <= last {
+					t.Fatalf("call %d after %d", id, last)
+				}
+				if last = id; e.State == Ended {
+					t.Fatal("an end began a call")
+				}
+				if e.ID != "" && isKnown {
+					t.Fatalf("%+v began a call, and means call %d", e, known)
+				}
+				owner[id], seen[id] = c.Call.Way, map[way]bool{key: true}
+				if c.Call.Number != e.Number || c.Call.Name != e.Name {
+					t.Fatalf("%+v began as %+v", e, c.Call)
+				}
+			case SameCall, AnotherCaller, WasAnswered, WasEnded:
+				own := owner[id] == c.Call.Way || c.Kind == SameCall // which may have found a way that tells more
+				if !own {
+					t.Fatalf("call %d changed hands", id)
+				}
+				if c.Kind != SameCall && (way{c.Call.Way.Kind, c.Call.Way.Conn}) != key {
+					t.Fatalf("%+v changed a call of %+v", e, c.Call.Way)
+				}
+				if e.ID != "" && isKnown && known != id {
+					t.Fatalf("%+v means call %d and changed %d", e, known, id)
+				}
+				if e.ID != "" && !isKnown && seen[id][key] {
+					t.Fatalf("two ids of one way became call %d", id)
+				}
+				if c.Kind == SameCall && !seen[id][key] && (e.State != Ringing || w.Kind == owner[id].Kind && w.Conn == owner[id].Conn) {
+					t.Fatalf("%+v joined call %d", e, id)
+				}
+				owner[id] = c.Call.Way
+				seen[id][key] = true
+			case TooOld:
+				t.Fatal("nothing here is old")
+			}
+			switch {
+			case c.Kind == WasEnded:
+				if e.State != Ended || tr.Len() != before-1 {
+					t.Fatal("ended, and still there")
+				}
+				delete(owner, id)
+				delete(seen, id)
+				for a, n := range named {
+					if n == id {
+						delete(named, a)
+					}
+				}
+			case c.Kind != Nothing && e.ID != "":
+				named[alias{key, e.ID}] = id
+			}
+			if tr.Len() != len(owner) {
+				t.Fatalf("%d calls, %d expected", tr.Len(), len(owner))
+			}
+		}
+	})
+}
+
+// A ring that a way of one number repeats is one call, however often, until the
+// call is over; the next ring is the next call.
+func TestRepeatsAreOneCall(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		tr := NewTracker()
+		now := time.Unix(1e9, 0)
+		w := Way{Kind: KindWebSocket, Conn: "1", Tells: TellsAll}
+		var last ID
+		for range rapid.IntRange(1, 20).Draw(t, "calls") {
+			began := ID(0)
+			for i := range rapid.IntRange(1, 10).Draw(t, "rings") {
+				now = now.Add(time.Duration(rapid.IntRange(0, 600).Draw(t, "s")) * time.Second)
+				c := tr.Apply(Event{Way: w, At: now, Number: "0612345678"}, "0612345678", now)
+				if i == 0 {
+					if began = c.Call.ID; c.Kind != Began || began <= last {
+						t.Fatalf("%+v", c)
+					}
+				} else if c.Kind != Nothing {
+					t.Fatalf("ring %d: %+v", i, c)
+				}
+			}
+			c := tr.Apply(Event{Way: w, At: now, State: Ended, Number: "0612345678"}, "0612345678", now)
+			if c.Kind != WasEnded || c.Call.ID != began {
+				t.Fatalf("%+v", c)
+			}
+			last = began
+		}
+	})
+}
