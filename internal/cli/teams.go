@@ -1,0 +1,38 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+
+	"wiebelt/internal/softphone/teamspage"
+	"wiebelt/internal/text"
+)
+
+type teamsPageCmd struct {
+	Language string `help:"nl or en." enum:"nl,en" default:"nl"`
+	File     string `arg:"" help:"Where to write the page; \"-\" is standard output. A file that is there is not replaced."`
+}
+
+func (c *teamsPageCmd) Run(e *env) error {
+	b, err := teamspage.Write(text.Language(c.Language))
+	if err != nil {
+		return err
+	}
+	if c.File == "-" {
+		_, err := e.out.Write(b)
+		return err
+	}
+	f, err := os.OpenFile(c.File, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	if _, err := f.Write(b); err != nil {
+		f.Close()
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	fmt.Fprintln(e.out, "Put this page on a web server with https, and give Teams its address with \"#{phone}\" behind it.")
+	return nil
+}

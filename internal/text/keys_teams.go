@@ -1,0 +1,9 @@
+package text
+
+// The texts of the page that Teams opens.
+const (
+	TeamsWait     Key = "teams.wait"
+	TeamsOpen     Key = "teams.open"
+	TeamsClose    Key = "teams.close"
+	TeamsNoScript Key = "teams.noscript"
+)
