@@ -3,6 +3,8 @@
 package main
 
 import (
+	"io"
+	"log"
 	"os"
 
 	"wiebelt/internal/cli"
@@ -15,5 +17,8 @@ var (
 )
 
 func main() {
+	// net/http and others quote what came over the network to package log; our
+	// own log is another one.
+	log.SetOutput(io.Discard)
 	os.Exit(cli.Main(cli.Build{Version: version, Commit: commit}, os.Args, os.Stdin, os.Stdout, os.Stderr))
 }
