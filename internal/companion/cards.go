@@ -241,6 +241,21 @@ func (e *Engine) over(c *card, r call.Reason, now time.Time) {
 	e.record(c, Entry{Ended: now, Reason: r})
 }
 
+// allOver ends every call, without a reason that nobody knows, and takes every
+// card away.
+func (e *Engine) allOver() {
+	now := e.p.Clock.Now()
+	for _, c := range e.s.cards {
+		if !c.over {
+			e.s.tracker.Forget(c.call)
+			e.over(c, call.ReasonUnknown, now)
+		}
+		e.drop(c)
+	}
+	e.s.cards = nil
+	e.s.dirty = true
+}
+
 func (e *Engine) wayGone(w call.Way) {
 	for _, l := range e.s.tracker.Gone(w) {
 		if c := e.cardOf(l.ID); c != nil {

@@ -95,6 +95,7 @@ type Engine struct {
 	results  chan result
 	browsed  chan browsed
 	reconf   chan func(*Params)
+	woke     chan time.Duration
 	done     chan struct{}
 	snapshot atomic.Pointer[Snapshot]
 	watch    chan chan struct{}
@@ -112,6 +113,7 @@ func New(p Params) *Engine {
 		results: make(chan result, 16),
 		browsed: make(chan browsed, 4),
 		reconf:  make(chan func(*Params), 4),
+		woke:    make(chan time.Duration, 1),
 		done:    make(chan struct{}),
 		watch:   make(chan chan struct{}),
 	}
@@ -155,6 +157,15 @@ func (e *Engine) Do(a Action) {
 func (e *Engine) Reconfigure(set func(*Params)) {
 	select {
 	case e.reconf <- set:
+	case <-e.done:
+	}
+}
+
+// Woke tells that the computer has slept for so long. A call does not outlive a
+// sleep of a minute, and no phone says so: such calls and their cards are over.
+func (e *Engine) Woke(slept time.Duration) {
+	select {
+	case e.woke <- slept:
 	case <-e.done:
 	}
 }
@@ -204,6 +215,10 @@ func (e *Engine) Run(ctx context.Context) {
 			e.wasBrowsed(b)
 		case set := <-e.reconf:
 			set(&e.p)
+		case slept := <-e.woke:
+			if slept >= call.StaleAfter {
+				e.allOver()
+			}
 		case w := <-e.watch:
 			e.watchers = append(e.watchers, w)
 			w <- struct{}{}

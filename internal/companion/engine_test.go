@@ -176,7 +176,7 @@ func (b *bench) settle() {
 	for waiting := true; waiting; { // the engine picks among its channels as it likes
 		done := make(chan struct{})
 		b.e.Reconfigure(func(*Params) {
-			waiting = len(b.e.events)+len(b.e.actions)+len(b.e.gone) > 0
+			waiting = len(b.e.events)+len(b.e.actions)+len(b.e.gone)+len(b.e.woke) > 0
 			close(done)
 		})
 		<-done
@@ -550,4 +550,38 @@ func TestLostConnectionLeavesNoEternalCard(t *testing.T) {
 	b.until("strip", func(s *Snapshot) bool { return s.Cards[0].Strip })
 	b.clock.forward(11 * time.Minute)
 	b.until("gone", func(s *Snapshot) bool { return len(s.Cards) == 0 })
+}
+
+// TestSleep: nothing that rang before a sleep is on the screen after it, and
+// what rings then is a new call. A short pause changes nothing.
+func TestSleep(t *testing.T) {
+	b := start(t, nil)
+	for range 20 {
+		b.ring(b.ws, "1", known)
+		b.ring(call.Way{Kind: call.KindCommand, Tells: call.TellsRing}, "", family)
+		b.event(b.ws, "1", known, call.Answered)
+		b.until("two cards", func(s *Snapshot) bool { return len(s.Cards) == 2 })
+		b.e.Woke(30 * time.Second)
+		b.e.Woke(-time.Hour)
+		b.settle()
+		if n := len(b.e.Snapshot().Cards); n != 2 {
+			t.Fatalf("%d cards after a short pause", n)
+		}
+		b.clock.forward(8 * time.Hour)
+		b.e.Woke(8 * time.Hour)
+		b.until("no stale card", func(s *Snapshot) bool { return len(s.Cards) == 0 })
+		b.event(b.ws, "1", known, call.Ended) // as the phone may say now
+	}
+	b.settle()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	ended := map[call.ID]bool{}
+	for _, en := range b.entries {
+		if !en.Ended.IsZero() && en.Way == b.ws { // of the others nobody would have known the end
+			ended[en.Call] = true
+		}
+	}
+	if len(ended) != 20 {
+		t.Errorf("%d of 20 calls are recorded as over", len(ended))
+	}
 }

@@ -25,6 +25,7 @@ import (
 	"wiebelt/internal/instance"
 	"wiebelt/internal/native/browser"
 	"wiebelt/internal/native/tray"
+	"wiebelt/internal/native/wake"
 	"wiebelt/internal/native/window"
 	"wiebelt/internal/phone"
 	"wiebelt/internal/profile"
@@ -94,6 +95,7 @@ type Resident struct {
 	tray    *tray.Tray
 	desks   *desks
 	facts   facts
+	wakes   []chan struct{} // of the links; complete once the ways in are open
 	inst    instance.Config
 	stop    context.CancelFunc
 	ready   chan struct{}
@@ -189,6 +191,7 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 		}
 	})
 	r.waysIn(ctx, &work)
+	work.Go(func() { wake.Watch(ctx, r.woke) })
 	work.Go(func() { _ = one.Serve(ctx, r) })
 	work.Go(func() { r.tell(ctx) })
 	close(r.ready)
@@ -201,6 +204,18 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 	}
 	r.tray.Run(ctx)
 	return nil
+}
+
+// woke is called when the computer has slept.
+func (r *Resident) woke(slept time.Duration) {
+	r.o.Log.Info("the clock has jumped", "by", slept.Round(time.Second))
+	r.engine.Woke(slept)
+	for _, w := range r.wakes {
+		select {
+		case w <- struct{}{}:
+		default: // it has not looked at the last one yet
+		}
+	}
 }
 
 // offerWayIn opens the calls window where no tray host shows our icon.
@@ -308,8 +323,10 @@ func (r *Resident) waysIn(ctx context.Context, work *sync.WaitGroup) {
 			continue
 		}
 		r.facts.link(name, false)
+		woken := make(chan struct{}, 1)
+		r.wakes = append(r.wakes, woken)
 		work.Go(func() {
-			link.Run(ctx, link.Config{Name: name, Take: r.engine.Take, Gone: r.engine.WayGone, Log: r.o.Log,
+			link.Run(ctx, link.Config{Name: name, Take: r.engine.Take, Gone: r.engine.WayGone, Wake: woken, Log: r.o.Log,
 				State: func(st link.State) {
 					if r.facts.link(name, st.Phase == link.Connected) {
 						r.changed()
