@@ -48,6 +48,7 @@ var rooms = []struct {
 	{"internal/native/xtest", TestsOnly},
 	{"internal/native/winetest", TestsOnly},
 	{"internal/softphone/phonetest", TestsOnly},
+	{"internal/npmtest", TestsOnly},
 	{"internal/e2e", TestsOnly},
 	{"internal/floors", TestsOnly},
 	{"internal/winres", TestsOnly},

@@ -1,12 +1,15 @@
 // Package localhub is a hub of our own: it stands in for a customer's practice
 // hub in the demo, in tests and on a new computer. It owns the token endpoint
-// (hub-api.md 4.1), the contact lookup (4.3), the hub's pages (1.8, 1.9, 5.6)
-// and the database behind them. It keeps to hub-api.md to the byte.
+// (hub-api.md 4.1), the contact lookup (4.3), the message box (4.2), the hub's
+// pages (1.8, 1.9, 5.6) and the database and files behind them. It keeps to
+// hub-api.md to the byte. GET /openapi.json describes the interfaces, and tells
+// what the document says from what was chosen here.
 //
 // # Goroutines
 //
 // A hub has one goroutine that accepts connections and net/http's one for each
-// connection. All end with Close, or when the context given to Start ends.
+// connection; with the admin interface as many again. All end with Close, or
+// when the context given to Start ends.
 //
 // # Not documented; we do
 //
@@ -18,8 +21,9 @@
 //   - 4.1, credentials: first as they stand, then form-encoded (RFC 6749 2.3.1).
 //   - 5.1, the JWT: HS256, with iss, sub, iat, exp, jti, client_id, scope and
 //     organisation_code. A token dies with its client.
-//   - 5.5, token lifetime: one hour. The Contact API asks for the scope Basic;
-//     without it the answer is 403 with insufficient_scope.
+//   - 5.5, token lifetime: one hour. The Contact API asks for the scope Basic,
+//     the Transaction API for P0boxadministrator; without it the answer is 403
+//     with insufficient_scope.
 //   - 4.3, q: more or less than one q, an empty one or one of more than 256
 //     bytes is 400. Words in front of a number and remarks behind it are left
 //     out; of a SIP address only the user part counts.
@@ -30,31 +34,78 @@
 //   - 2.3: voorvoegsel is an empty string where there is none; only
 //     toevoeging and landIso are ever null. Contacts come in the order in which
 //     they were stored, all of them. An id is a random UUID.
-//   - 7, errors: the shape of RFC 6749 5.2 everywhere, with 400, 401, 403, 405,
-//     421 (a foreign host name) and 500.
+//   - 4.2, the request: POST only, application/json in UTF-8 only, not
+//     compressed. Cache-Control is not looked at. An intermediary that is not
+//     in the hub's settings is 404 with unknown_intermediary, compared in its
+//     exact case.
+//   - 2.1, the body: members beside data, items and message are passed over. A
+//     name that stands twice in one object is refused. message is base64 as in
+//     RFC 4648 section 4, with its padding and without line breaks.
+//   - 2.1, the ZIP file: 1 to 10,000 entries, files and folders only, at least
+//     one file, stored or deflated, not encrypted. No name is empty, longer than
+//     1024 bytes, with control characters, a backslash or a colon in it, or one
+//     that leads out of the folder; no two are the same but for their case.
+//     Every file is unpacked and its checksum compared; nothing stands before
+//     or behind the ZIP file. What is in the files is not looked at (2.2).
+//   - 4.2, the answer: all items are stored or none. 200 means that they are on
+//     the disk; data.items has for each, in their order, id, sha256, size,
+//     received (RFC 3339) and repeated. An item that is there already (the same
+//     sha256, sender and intermediary) is not stored again and keeps its first
+//     id.
+//   - 7, errors: the shape of RFC 6749 5.2 everywhere, with 400, 401, 403, 404
+//     (an unknown intermediary), 405, 408 (a delivery that comes too slowly),
+//     413, 415, 421 (a foreign host name), 500 and 507 (the disk is full). When
+//     one item of a delivery is to blame, "item" says which, from 0.
+//   - 8.3, limits of a delivery: 1,000 items and 1 GiB of decoded messages in a
+//     request, 1 MiB beside the messages; a ZIP file unpacks to 4 GiB at most,
+//     and beyond 32 MiB to 250 times what is packed in it. 30 seconds of
+//     silence, or an hour in all. 16 are taken at one time; others wait. There
+//     is no limit of rate, nor of results of a lookup.
 //   - 1.8, the click-through leads to an address that is a setting; by default to
 //     a page that says what would open.
 //   - 5.6, the ten hours count from the login and are not prolonged. Five wrong
 //     passwords for a name, or fifty from an address, in five minutes: wait.
 //   - 9: nothing is versioned.
 //
-// Not here: the Transaction API (hub-api.md 4.2, 2.1, 2.2).
-//
 // # What shows that it keeps to hub-api.md
 //
-//   - 1.5, 1.6, 2.3: TestLookupEveryField
-//   - 1.8: TestDeepLinkLoginFile, TestBackOfficeAddress
+// Beside the tests that are named here, every request that the tests make and
+// every answer to it is compared with openapi.json.
+//
+//   - 1.1: TestDeliverAndRead
+//   - 1.2: outside this document: messages are fetched by SOAP; here they are
+//     read by commands and calls of this package
+//   - 1.3: outside this package: an agreement is between people
+//   - 1.4: TestDeliverRefusals, TestDeliverBombs, TestDeliverAllOrNone
+//   - 1.5, 1.6: TestLookupEveryField
+//   - 1.7: outside this package: it has one collection of contacts, in the place
+//     of the back-office system's
+//   - 1.8: TestDeepLinkLoginFile, TestBackOfficeAddress, TestLookupBadRequests
 //   - 1.9: TestDeepLinkLoginFile, TestLoginLeadsOnlyToOwnPages
-//   - 4.1, 5.2, 5.4: TestToken, TestTokenCredentials, TestTokenRequests
+//   - 2.1: TestDeliverAndRead, TestDeliverRefusals,
+//     TestOpenAPIHasTheDocumentsFields
+//   - 2.2: outside this package: how the XML relates to the ZIP file is not
+//     shown, and the files in it are not looked at
+//   - 2.3: TestLookupEveryField, TestOpenAPIHasTheDocumentsFields
+//   - 3: outside this document: no states are shown
+//   - 4.1: TestToken, TestTokenCredentials, TestTokenRequests
+//   - 4.2: TestDeliverAndRead, TestDeliverAllOrNone, TestDeliverRepeated,
+//     TestDeliverRefusals, TestDeliverWaitsItsTurn, TestKillDuringUploads
 //   - 4.3: TestLookupEveryField, TestLookupBadRequests, TestBearer
 //   - 4.3 rule 1: TestLookupEveryField, TestSample
 //   - 4.3 rule 2, 8.1: TestLookupMatchesWhateverTheNotation, TestLastNine
-//   - 4.3 rules 3 and 4: TestLookupMatchesWhateverTheNotation
-//   - 5.1: TestBearer
+//   - 4.3 rule 3, 4.3 rule 4: TestLookupMatchesWhateverTheNotation
+//   - 5.1: TestBearer, TestDeliverNeedsScope
+//   - 5.2: TestToken, TestTokenCredentials
 //   - 5.3: TestClientsAreChecked
+//   - 5.4: TestToken, TestDeliverNeedsScope
+//   - 5.5: TestToken, TestBearer, TestDeliverNeedsScope
 //   - 5.6, 8.2: TestSessionLastsTenHours, TestLogout, TestBadSessions
-//   - 1.1, 1.4, 2.1, 2.2, 4.2: not here yet
-//   - 1.2, 1.3, 1.7, 3, 6: outside this package
+//   - 6: outside this document: no events are shown
+//   - 7: TestTokenRequests, TestLookupBadRequests, TestDeliverRefusals,
+//     TestOpenAPIEveryAnswer, TestOpenAPISilentSender
+//   - 8.3: TestDeliverRefusals, TestDeliverBombs, TestDeliverWaitsItsTurn
+//   - 9: outside this document: no versions are shown
 //
 // # Storage
 //
@@ -62,5 +113,6 @@
 // folder it is one file readable by its owner only, with SQLite's own files
 // beside it. Passwords are kept as bcrypt hashes, client secrets and session
 // tokens as SHA-256 of 256 random bits. The keys that sign tokens and forms are
-// made at first start and kept there.
+// made at first start and kept there. Messages are files beside it, under their
+// checksum; without a folder they are in a temporary one, which goes with Close.
 package localhub

@@ -2,10 +2,16 @@ package localhub
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"maps"
 	"net/http"
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/golang-jwt/jwt/v5"
 )
 
 // Endpoint is a part of the hub that can be broken on its own.
@@ -19,6 +25,9 @@ const (
 	AtPages       Endpoint = "pages"       // login, customer file
 )
 
+// Endpoints are all of them.
+var Endpoints = []Endpoint{AtToken, AtLookup, AtTransaction, AtPages}
+
 // Body is what becomes of an answer's body.
 type Body uint8
 
@@ -30,17 +39,35 @@ const (
 	BodyCut            // the first half, then the connection is closed
 	BodyEmpty          // status without a body
 	BodyWrong          // well-formed JSON of another shape
+	BodyLarge          // Size bytes of white space before the answer, of no length told beforehand
 )
 
-// Fault is what goes wrong with a request. Its parts go together: a delay
-// comes first, then Drop, Status or Body.
+var bodyNames = []string{"", "html", "truncated", "cut", "empty", "wrong", "large"}
+
+// Fault is what goes wrong with a request. Its parts go together. A delay comes
+// first. Drop excludes what is left; otherwise Status or Expired make the
+// answer, and the other parts change what is sent of it, and how.
 type Fault struct {
-	Delay  time.Duration // before anything is answered
-	Drop   bool          // the connection is closed without an answer
-	Status int           // this status, with a JSON error, in place of the answer
-	Body   Body
-	Times  int // requests it holds for; 0: until it is cleared
+	Delay       time.Duration // before anything is answered
+	Drop        bool          // the connection is closed without an answer
+	Status      int           // this status, with a JSON error, in place of the answer
+	RetryAfter  time.Duration // header of that name in the answer, in whole seconds
+	Expired     bool          // a token that is handed out has expired already; elsewhere no token is valid any more
+	Body        Body
+	Size        int64  // of BodyLarge; 0 is 64 MB
+	ContentType string // in place of the answer's own
+	Slow        Slow   // the body comes in drops
+	Times       int    // requests it holds for; 0: until it is cleared
 }
+
+// Slow is a body that is sent Bytes at a time, Every so often. The zero value
+// is an ordinary one.
+type Slow struct {
+	Bytes int
+	Every time.Duration
+}
+
+const largeBody = 64 << 20
 
 // Faults are settable while the hub runs, from any goroutine. The zero value
 // is a hub in good health. It belongs to one hub at a time.
@@ -49,6 +76,9 @@ type Faults struct {
 	set    map[Endpoint]Fault
 	refuse bool
 	held   map[Endpoint]int // requests waiting out a delay
+	taken  int64            // requests that a fault happened to
+
+	outdate func(answer []byte) []byte // makes a token answer one of a token that has expired
 
 	gate sync.Mutex // one change of gone at a time; held while ports open and close
 	gone bool
@@ -103,12 +133,16 @@ func (f *Faults) Reset() error {
 	return f.SetGone(false)
 }
 
-func (f *Faults) attach(move func(bool) error) error {
+// attach makes f the faults of h.
+func (f *Faults) attach(h *Hub) error {
+	f.mu.Lock()
+	f.outdate = h.outdated
+	f.mu.Unlock()
 	f.gate.Lock()
 	defer f.gate.Unlock()
-	f.move = move
+	f.move = h.setGone
 	if f.gone {
-		return move(true)
+		return h.setGone(true)
 	}
 	return nil
 }
@@ -117,6 +151,21 @@ func (f *Faults) detach() {
 	f.gate.Lock()
 	defer f.gate.Unlock()
 	f.move = nil
+}
+
+// All gives the faults that are set. Times is what is left of it.
+func (f *Faults) All() map[Endpoint]Fault {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	all := make(map[Endpoint]Fault, len(f.set))
+	maps.Copy(all, f.set)
+	return all
+}
+
+func (f *Faults) happened() int64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.taken
 }
 
 func (f *Faults) refused() bool {
@@ -130,6 +179,9 @@ func (f *Faults) take(e Endpoint) (Fault, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	x, ok := f.set[e]
+	if ok {
+		f.taken++
+	}
 	if ok && x.Times > 0 {
 		if x.Times--; x.Times == 0 {
 			delete(f.set, e)
@@ -148,36 +200,91 @@ func (f *Faults) at(e Endpoint, next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		if x.Delay > 0 && !f.hold(r, e, x.Delay) {
+		out := &slowWriter{w: w, r: r, slow: x.Slow}
+		if x.Delay > 0 && !f.hold(out, e, x.Delay) {
 			panic(http.ErrAbortHandler)
 		}
-		switch {
-		case x.Drop:
+		if x.Drop {
 			panic(http.ErrAbortHandler)
-		case x.Status != 0:
-			writeError(w, x.Status, "fault", "broken on purpose")
-		case x.Body == BodyAsIs:
+		}
+		if (x == Fault{Delay: x.Delay, Times: x.Times}) {
 			next.ServeHTTP(w, r)
-		default:
-			rec := &recorder{header: http.Header{}, status: http.StatusOK}
-			next.ServeHTTP(rec, r)
-			rec.send(w, x.Body)
+			return
 		}
+		rec := &recorder{w: w, header: http.Header{}}
+		switch {
+		case x.Status != 0:
+			drainDelivery(w, r, e)
+			writeError(rec, x.Status, "fault", "broken on purpose")
+		case x.Expired && e != AtToken:
+			drainDelivery(w, r, e)
+			rec.Header().Set("WWW-Authenticate", `Bearer realm="hub", error="invalid_token"`)
+			writeError(rec, http.StatusUnauthorized, "invalid_token", "the token is not valid, or no longer")
+		default:
+			next.ServeHTTP(rec, r)
+			if x.Expired {
+				f.outdateAnswer(rec)
+			}
+		}
+		rec.send(out, x)
 	})
 }
 
+// drainDelivery reads a delivery that is answered without being looked at: a
+// sender that is cut off while it writes does not always see the answer.
+func drainDelivery(w http.ResponseWriter, r *http.Request, e Endpoint) {
+	if e == AtTransaction {
+		(&patient{body: r.Body, control: http.NewResponseController(w), now: time.Now}).drain()
+	}
+}
+
+func (f *Faults) outdateAnswer(rec *recorder) {
+	f.mu.Lock()
+	outdate := f.outdate
+	f.mu.Unlock()
+	if rec.status != http.StatusOK || outdate == nil {
+		return
+	}
+	b := outdate(rec.body.Bytes())
+	rec.body.Reset()
+	_, _ = rec.Write(b)
+}
+
+// outdated makes the answer with a token one with a token that expired a minute
+// ago, of the same life.
+func (h *Hub) outdated(answer []byte) []byte {
+	var a struct {
+		AccessToken string `json:"access_token"`
+		TokenType   string `json:"token_type"`
+		ExpiresIn   int64  `json:"expires_in"`
+		Scope       string `json:"scope"`
+	}
+	var c claims
+	if json.Unmarshal(answer, &a) != nil {
+		return answer
+	}
+	if _, _, err := jwt.NewParser().ParseUnverified(a.AccessToken, &c); err != nil {
+		return answer
+	}
+	expired := h.now().Add(-time.Minute)
+	c.IssuedAt, c.ExpiresAt = jwt.NewNumericDate(expired.Add(-h.cfg.TokenLifetime)), jwt.NewNumericDate(expired)
+	token, err := jwt.NewWithClaims(jwt.SigningMethodHS256, c).SignedString(h.jwtKey)
+	if err != nil {
+		return answer
+	}
+	a.AccessToken, a.ExpiresIn = token, 0
+	b, err := json.Marshal(a)
+	if err != nil {
+		return answer
+	}
+	return append(b, '\n')
+}
+
 // hold waits; false means that the client or the hub went away first.
-func (f *Faults) hold(r *http.Request, e Endpoint, d time.Duration) bool {
+func (f *Faults) hold(out *slowWriter, e Endpoint, d time.Duration) bool {
 	f.count(e, 1)
 	defer f.count(e, -1)
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-r.Context().Done():
-		return false
-	}
+	return out.wait(d)
 }
 
 func (f *Faults) count(e Endpoint, by int) {
@@ -196,41 +303,145 @@ func (f *Faults) Pending(e Endpoint) int {
 	return f.held[e]
 }
 
+// slowWriter sends to a client in drops.
+type slowWriter struct {
+	w    http.ResponseWriter
+	r    *http.Request
+	slow Slow
+}
+
+// wait lets time pass that does not count for the server's deadlines; false
+// means that the client or the hub went away first.
+func (s *slowWriter) wait(d time.Duration) bool {
+	control := http.NewResponseController(s.w)
+	// Without a body the server reads on, to see the client go; its deadline
+	// would look like that.
+	_ = control.SetReadDeadline(time.Time{})
+	_ = control.SetWriteDeadline(time.Now().Add(d + writeTime))
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		if s.r.ContentLength != 0 {
+			_ = control.SetReadDeadline(time.Now().Add(readTime))
+		}
+		return true
+	case <-s.r.Context().Done():
+	case <-ending(s.r.Context()):
+	}
+	return false
+}
+
+// Write sends b. It leaves by a panic when the client or the hub goes away: the
+// answer cannot be completed.
+func (s *slowWriter) Write(b []byte) (int, error) {
+	if s.slow.Bytes <= 0 || s.slow.Every <= 0 {
+		return s.w.Write(b)
+	}
+	sent := 0
+	for len(b) > 0 {
+		n, err := s.w.Write(b[:min(len(b), s.slow.Bytes)])
+		sent += n
+		if err == nil {
+			err = http.NewResponseController(s.w).Flush()
+		}
+		if err != nil {
+			return sent, err
+		}
+		if b = b[n:]; len(b) > 0 && !s.wait(s.slow.Every) {
+			panic(http.ErrAbortHandler)
+		}
+	}
+	return sent, nil
+}
+
 // recorder keeps an answer back so that it can be spoiled.
 type recorder struct {
+	w      http.ResponseWriter
 	header http.Header
 	status int
 	body   bytes.Buffer
 }
 
-func (c *recorder) Header() http.Header         { return c.header }
-func (c *recorder) WriteHeader(status int)      { c.status = status }
-func (c *recorder) Write(b []byte) (int, error) { return c.body.Write(b) }
+const maxRecorded = 64 << 20
 
-func (c *recorder) send(w http.ResponseWriter, how Body) {
-	body := c.body.Bytes()
-	half := body[:len(body)/2]
-	for k, v := range c.header {
-		w.Header()[k] = v
+func (c *recorder) Header() http.Header { return c.header }
+
+func (c *recorder) WriteHeader(status int) {
+	if c.status == 0 {
+		c.status = status
 	}
-	w.Header().Del("Content-Length")
-	switch how {
+}
+
+func (c *recorder) Write(b []byte) (int, error) {
+	c.WriteHeader(http.StatusOK)
+	if c.body.Len()+len(b) > maxRecorded {
+		return 0, errors.New("local hub: too large to be broken on purpose")
+	}
+	return c.body.Write(b)
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (c *recorder) Unwrap() http.ResponseWriter { return c.w }
+
+// send sends what x leaves of the answer.
+func (c *recorder) send(out *slowWriter, x Fault) {
+	c.WriteHeader(http.StatusOK)
+	body := c.body.Bytes()
+	length := len(body)
+	head := out.w.Header()
+	maps.Copy(head, c.header)
+	switch x.Body {
 	case BodyHTML:
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		c.status, body = http.StatusOK, []byte("<!doctype html><title>Wifi</title><h1>Wifi</h1><p>Log in to go on.</p>")
+		head.Set("Content-Type", "text/html; charset=utf-8")
+		if x.Status == 0 {
+			c.status = http.StatusOK
+		}
+		body = []byte("<!doctype html><title>Wifi</title><h1>Wifi</h1><p>Log in to go on.</p>")
+		length = len(body)
 	case BodyTruncated:
-		body = half
+		body = body[:len(body)/2]
+		length = len(body)
 	case BodyCut:
-		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-		w.WriteHeader(c.status)
-		_, _ = w.Write(half)
-		_ = http.NewResponseController(w).Flush()
-		panic(http.ErrAbortHandler)
+		body = body[:len(body)/2]
 	case BodyEmpty:
-		body = nil
+		body, length = nil, 0
 	case BodyWrong:
 		body = []byte(`{"data":{"items":"none"},"access_token":7}`)
+		length = len(body)
 	}
-	w.WriteHeader(c.status)
-	_, _ = w.Write(body)
+	if x.ContentType != "" {
+		head.Set("Content-Type", x.ContentType)
+	}
+	if x.RetryAfter > 0 {
+		head.Set("Retry-After", strconv.FormatInt(int64((x.RetryAfter+time.Second-1)/time.Second), 10))
+	}
+	head.Set("Content-Length", strconv.Itoa(length))
+	if x.Body == BodyLarge || c.status == http.StatusNoContent || c.status == http.StatusNotModified {
+		head.Del("Content-Length")
+	}
+	out.w.WriteHeader(c.status)
+	if x.Body == BodyLarge {
+		blank(out, x.Size)
+	}
+	_, _ = out.Write(body)
+	if x.Body == BodyCut {
+		_ = http.NewResponseController(out.w).Flush()
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// blank writes n bytes of white space.
+func blank(out io.Writer, n int64) {
+	if n == 0 {
+		n = largeBody
+	}
+	piece := bytes.Repeat([]byte(" "), 64<<10)
+	for n > 0 {
+		sent, err := out.Write(piece[:min(n, int64(len(piece)))])
+		if err != nil {
+			return
+		}
+		n -= int64(sent)
+	}
 }

@@ -1,13 +1,22 @@
 package localhub_test
 
 import (
+	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"net"
+	"net/http"
+	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/golang-jwt/jwt/v5"
 
 	"wiebelt/internal/localhub"
 )
@@ -134,4 +143,413 @@ func TestGoneFromTheStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	do(t, client(t), "GET", h.BaseURL()+"/login", "")
+}
+
+// wire sends a request on a connection of its own.
+func wire(t *testing.T, h *localhub.Hub, request string) net.Conn {
+	t.Helper()
+	addr := strings.TrimPrefix(h.BaseURL(), "http://")
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	_ = c.SetDeadline(time.Now().Add(20 * time.Second))
+	if _, err := io.WriteString(c, strings.Replace(request, "\r\n", "\r\nHost: "+addr+"\r\n", 1)); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// headOf reads up to the empty line.
+func headOf(t *testing.T, r *bufio.Reader) string {
+	t.Helper()
+	var b strings.Builder
+	for {
+		line, err := r.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		if line == "\r\n" {
+			return b.String()
+		}
+		b.WriteString(line)
+	}
+}
+
+func lengthIn(t *testing.T, head string) int {
+	t.Helper()
+	_, rest, _ := strings.Cut(head, "\r\nContent-Length: ")
+	n, err := strconv.Atoi(strings.Split(rest, "\r")[0])
+	if err != nil {
+		t.Fatalf("no length: %q", head)
+	}
+	return n
+}
+
+const loginRequest = "GET /login HTTP/1.1\r\nConnection: close\r\n\r\n"
+
+func TestDropOnTheWire(t *testing.T) {
+	h := start(t, localhub.Config{})
+	for _, e := range []localhub.Endpoint{localhub.AtToken, localhub.AtLookup, localhub.AtTransaction, localhub.AtPages} {
+		h.Faults().Set(e, localhub.Fault{Drop: true})
+	}
+	for _, path := range []string{"GET /login", "POST /identity/token", "GET /contact/contacts/telephony?q=0201234567", "POST /transaction/intermediary"} {
+		if b, err := io.ReadAll(wire(t, h, path+" HTTP/1.1\r\nContent-Length: 0\r\n\r\n")); len(b) > 0 || err != nil && !errors.Is(err, syscall.ECONNRESET) {
+			t.Errorf("%s: %q, %v", path, b, err)
+		}
+	}
+	if n := h.Stats().Faults; n != 4 {
+		t.Errorf("%d faults", n)
+	}
+}
+
+func TestCutOnTheWire(t *testing.T) {
+	h := start(t, localhub.Config{})
+	whole := do(t, client(t), "GET", h.BaseURL()+"/web/hub.css", "").body
+	for body, cut := range map[localhub.Body]bool{localhub.BodyCut: true, localhub.BodyTruncated: false} {
+		h.Faults().Set(localhub.AtPages, localhub.Fault{Body: body})
+		r := bufio.NewReader(wire(t, h, "GET /web/hub.css HTTP/1.1\r\n\r\n"))
+		head := headOf(t, r)
+		want := len(whole)
+		if !cut {
+			want /= 2
+		}
+		if n := lengthIn(t, head); n != want {
+			t.Errorf("cut %v: a length of %d, want %d", cut, n, want)
+		}
+		got := make([]byte, len(whole)/2)
+		if _, err := io.ReadFull(r, got); err != nil || string(got) != whole[:len(got)] {
+			t.Errorf("cut %v: %v", cut, err)
+		}
+		if !cut { // the connection stays
+			continue
+		}
+		if b, err := io.ReadAll(r); len(b) > 0 || err != nil {
+			t.Errorf("after the cut: %d bytes, %v", len(b), err)
+		}
+	}
+}
+
+func TestSlowOnTheWire(t *testing.T) {
+	h := start(t, localhub.Config{})
+	const every = 20 * time.Millisecond
+	tok := token(t, h)
+	h.Faults().Set(localhub.AtLookup, localhub.Fault{Slow: localhub.Slow{Bytes: 5, Every: every}})
+	began := time.Now()
+	r := bufio.NewReader(wire(t, h, "GET /contact/contacts/telephony?q=0201234567 HTTP/1.1\r\nAuthorization: Bearer "+tok+"\r\nConnection: close\r\n\r\n"))
+	head := headOf(t, r)
+	got, err := io.ReadAll(r)
+	want := "{\"data\":{\"items\":[]}}\n"
+	if err != nil || string(got) != want || lengthIn(t, head) != len(want) {
+		t.Errorf("%q after %q, %v", got, head, err)
+	}
+	pauses := (len(want) - 1) / 5
+	if took := time.Since(began); took < time.Duration(pauses)*every {
+		t.Errorf("%d pauses took %v", pauses, took)
+	}
+}
+
+// A drop arrives on its own, and a hub that ends does not wait for the next.
+func TestSlowEndsWithTheHub(t *testing.T) {
+	h := start(t, localhub.Config{})
+	h.Faults().Set(localhub.AtPages, localhub.Fault{Slow: localhub.Slow{Bytes: 5, Every: time.Hour}})
+	r := bufio.NewReader(wire(t, h, loginRequest))
+	headOf(t, r)
+	drop := make([]byte, 5)
+	if _, err := io.ReadFull(r, drop); err != nil || string(drop) != "<!doc" {
+		t.Fatalf("%q, %v", drop, err)
+	}
+	began := time.Now()
+	if err := h.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(began); took > 1500*time.Millisecond {
+		t.Errorf("took %v", took)
+	}
+	if _, err := r.ReadByte(); err == nil {
+		t.Error("more came")
+	}
+}
+
+// One that the client goes away from ends as well.
+func TestDelayEndsWithTheClient(t *testing.T) {
+	h := start(t, localhub.Config{})
+	h.Faults().Set(localhub.AtPages, localhub.Fault{Delay: time.Hour})
+	c := wire(t, h, loginRequest)
+	for h.Faults().Pending(localhub.AtPages) == 0 {
+		runtime.Gosched()
+	}
+	_ = c.Close()
+	for h.Faults().Pending(localhub.AtPages) > 0 {
+		runtime.Gosched()
+	}
+}
+
+// A wait is not cut short by the time the server gives a request.
+func TestFaultsOutlastTheServersDeadlines(t *testing.T) {
+	defer localhub.SetReadTime(100 * time.Millisecond)()
+	h := start(t, localhub.Config{})
+	for name, x := range map[string]localhub.Fault{
+		"late":          {Delay: 300 * time.Millisecond},
+		"late and slow": {Delay: 150 * time.Millisecond, Slow: localhub.Slow{Bytes: 100, Every: 150 * time.Millisecond}},
+	} {
+		h.Faults().Set(localhub.AtToken, x)
+		if a := askToken(t, h); a.status != 200 {
+			t.Errorf("%s token: %d", name, a.status)
+		}
+		h.Faults().Set(localhub.AtPages, x)
+		if a := do(t, client(t), "GET", h.BaseURL()+"/web/icon.svg", ""); a.status != 200 || !strings.HasSuffix(a.body, "</svg>\n") {
+			t.Errorf("%s page: %d", name, a.status)
+		}
+	}
+}
+
+func TestLargeOnTheWire(t *testing.T) {
+	h := start(t, localhub.Config{})
+	tok := token(t, h)
+	for size, want := range map[int64]int64{1_000_000: 1_000_000, 0: 64 << 20} {
+		h.Faults().Set(localhub.AtLookup, localhub.Fault{Body: localhub.BodyLarge, Size: size})
+		r := bufio.NewReader(wire(t, h, "GET /contact/contacts/telephony?q=0201234567 HTTP/1.1\r\nAuthorization: Bearer "+tok+"\r\nConnection: close\r\n\r\n"))
+		resp, err := http.ReadResponse(r, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if resp.ContentLength != -1 || resp.StatusCode != 200 {
+			t.Errorf("length %d, status %d", resp.ContentLength, resp.StatusCode)
+		}
+		var end bytes.Buffer
+		n, err := io.CopyN(io.Discard, resp.Body, want)
+		if _, err2 := io.Copy(&end, resp.Body); err != nil || err2 != nil || n != want || !json.Valid(end.Bytes()) || end.Len() > 100 {
+			t.Errorf("%d bytes, then %q; %v %v", n, end.String(), err, err2)
+		}
+		_ = resp.Body.Close()
+	}
+}
+
+func TestStatusWithItsHeaders(t *testing.T) {
+	h := start(t, localhub.Config{})
+	for _, c := range []struct {
+		fault             localhub.Fault
+		status            int
+		retry, kind, body string
+	}{
+		{localhub.Fault{Status: 503, RetryAfter: 1500 * time.Millisecond}, 503, "2", "application/json", `{"error":"fault","error_description":"broken on purpose"}` + "\n"},
+		{localhub.Fault{Status: 429, RetryAfter: time.Minute}, 429, "60", "application/json", `{"error":"fault","error_description":"broken on purpose"}` + "\n"},
+		{localhub.Fault{Status: 502, Body: localhub.BodyHTML}, 502, "", "text/html; charset=utf-8", "<!doctype html><title>Wifi</title><h1>Wifi</h1><p>Log in to go on.</p>"},
+		{localhub.Fault{Status: 500, Body: localhub.BodyEmpty}, 500, "", "application/json", ""},
+		{localhub.Fault{Status: 204}, 204, "", "application/json", ""},
+	} {
+		h.Faults().Set(localhub.AtToken, c.fault)
+		a := askToken(t, h)
+		if a.status != c.status || a.header.Get("Retry-After") != c.retry || a.header.Get("Content-Type") != c.kind || a.body != c.body {
+			t.Errorf("%v: %d %v %q", c.fault, a.status, a.header, a.body)
+		}
+	}
+}
+
+func TestContentTypeFault(t *testing.T) {
+	h := start(t, localhub.Config{})
+	good := askToken(t, h)
+	h.Faults().Set(localhub.AtToken, localhub.Fault{ContentType: "text/plain"})
+	a := askToken(t, h)
+	if a.status != 200 || a.header.Get("Content-Type") != "text/plain" || !json.Valid([]byte(a.body)) || len(a.body) < len(good.body)/2 {
+		t.Errorf("%d %v", a.status, a.header)
+	}
+}
+
+func TestExpiredTokens(t *testing.T) {
+	now := newClock()
+	h := start(t, localhub.Config{Now: now.Now, TokenLifetime: 30 * time.Minute})
+	f, old := h.Faults(), token(t, h)
+	f.Set(localhub.AtToken, localhub.Fault{Expired: true})
+	var a struct {
+		AccessToken string `json:"access_token"`
+		TokenType   string `json:"token_type"`
+		ExpiresIn   *int64 `json:"expires_in"`
+		Scope       string `json:"scope"`
+	}
+	if err := json.Unmarshal([]byte(askToken(t, h).body), &a); err != nil || a.ExpiresIn == nil || *a.ExpiresIn != 0 || a.TokenType != "Bearer" || a.Scope == "" {
+		t.Fatalf("%+v %v", a, err)
+	}
+	var c jwt.RegisteredClaims
+	if _, _, err := jwt.NewParser().ParseUnverified(a.AccessToken, &c); err != nil || c.ExpiresAt.After(now.Now()) || c.ExpiresAt.Sub(c.IssuedAt.Time) != 30*time.Minute {
+		t.Errorf("%+v %v", c, err)
+	}
+	invalid := func(a answer) bool {
+		t.Helper()
+		return a.status == 401 && errorCode(t, a) == "invalid_token" && a.header.Get("WWW-Authenticate") == `Bearer realm="hub", error="invalid_token"`
+	}
+	if a := lookup(t, h, a.AccessToken, "0201234567"); !invalid(a) {
+		t.Errorf("an expired token: %+v", a)
+	}
+	if a := lookup(t, h, old, "0201234567"); a.status != 200 {
+		t.Errorf("a token from before: %d", a.status)
+	}
+	// A refusal stays a refusal.
+	if a := do(t, client(t), "POST", h.BaseURL()+"/identity/token", body, "Content-Type", form, "Authorization", basic(clientID, "wrong")); a.status != 401 || errorCode(t, a) != "invalid_client" {
+		t.Errorf("%+v", a)
+	}
+	f.Clear(localhub.AtToken)
+	if a := lookup(t, h, token(t, h), "0201234567"); a.status != 200 {
+		t.Errorf("mended: %d", a.status)
+	}
+
+	f.Set(localhub.AtLookup, localhub.Fault{Expired: true, Times: 1})
+	f.Set(localhub.AtTransaction, localhub.Fault{Expired: true, Times: 1})
+	good := token(t, h)
+	for i, want := range []bool{true, false} {
+		if a := lookup(t, h, good, "0201234567"); invalid(a) != want || !want && a.status != 200 {
+			t.Errorf("lookup %d: %+v", i, a)
+		}
+		if a := deliver(t, h, good, delivery(message(t, 1))); invalid(a) != want || !want && a.status != 200 {
+			t.Errorf("delivery %d: %+v", i, a)
+		}
+	}
+	if all := box(t, h); len(all) != 1 {
+		t.Errorf("%d messages", len(all))
+	}
+}
+
+// A sender that writes everything before it reads still sees why.
+func TestStatusOfALargeDelivery(t *testing.T) {
+	h := start(t, localhub.Config{})
+	h.Faults().Set(localhub.AtTransaction, localhub.Fault{Status: 503, RetryAfter: time.Second})
+	large := strings.Repeat("A", 8<<20)
+	c := wire(t, h, fmt.Sprintf("POST /transaction/intermediary HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", len(large)))
+	if n, err := io.WriteString(c, large); err != nil {
+		t.Fatalf("cut off after %d bytes: %v", n, err)
+	}
+	if head := headOf(t, bufio.NewReader(c)); !strings.HasPrefix(head, "HTTP/1.1 503 ") || !strings.Contains(head, "\r\nRetry-After: 1\r\n") {
+		t.Errorf("%q", head)
+	}
+	if n := h.Stats().Messages; n != 0 || len(box(t, h)) != 0 {
+		t.Errorf("%d deliveries were looked at", n)
+	}
+}
+
+// A spoiled answer does not undo the delivery: that is what a sender must cope
+// with.
+func TestCutReceipt(t *testing.T) {
+	h := start(t, localhub.Config{})
+	tok, z := token(t, h), message(t, 1)
+	h.Faults().Set(localhub.AtTransaction, localhub.Fault{Body: localhub.BodyCut, Times: 1})
+	if _, err := try(t, client(t), "POST", h.BaseURL()+"/transaction/intermediary", delivery(z), "Authorization", "Bearer "+tok, "Content-Type", "application/json"); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("%v", err)
+	}
+	if got := receipts(t, deliver(t, h, tok, delivery(z))); len(got) != 1 || !got[0].Repeated || len(box(t, h)) != 1 {
+		t.Errorf("%+v", got)
+	}
+}
+
+var faultTexts = map[string]localhub.Fault{
+	"lookup:delay=2s,status=503,times=3":       {Delay: 2 * time.Second, Status: 503, Times: 3},
+	"token:drop":                               {Drop: true},
+	"token:drop,delay=1m0s,times=2":            {Drop: true, Delay: time.Minute, Times: 2},
+	"pages:body=html":                          {Body: localhub.BodyHTML},
+	"pages:body=truncated":                     {Body: localhub.BodyTruncated},
+	"pages:body=cut":                           {Body: localhub.BodyCut},
+	"pages:body=empty":                         {Body: localhub.BodyEmpty},
+	"lookup:body=wrong":                        {Body: localhub.BodyWrong},
+	"lookup:body=large":                        {Body: localhub.BodyLarge},
+	"lookup:size=1073741824,body=large":        {Body: localhub.BodyLarge, Size: 1 << 30},
+	"transaction:status=429,retry-after=30s":   {Status: 429, RetryAfter: 30 * time.Second},
+	"transaction:expired,times=1":              {Expired: true, Times: 1},
+	"token:expired":                            {Expired: true},
+	"lookup:content-type=text/plain; a=b":      {ContentType: "text/plain; a=b"},
+	"lookup:slow=10/1s,body=wrong,delay=500ms": {Slow: localhub.Slow{Bytes: 10, Every: time.Second}, Body: localhub.BodyWrong, Delay: 500 * time.Millisecond},
+	"lookup:content-type=0":                    {ContentType: "0"},
+	"lookup:status=200":                        {Status: 200},
+	"lookup:delay=1h":                          {Delay: time.Hour},
+}
+
+var badFaultTexts = map[string]string{ // what the error must say
+	"":                                       "an endpoint is",
+	"lookup":                                 "what goes wrong",
+	"everything:drop":                        "an endpoint is",
+	" lookup:drop":                           "an endpoint is",
+	"LOOKUP:drop":                            "an endpoint is",
+	"lookup:":                                "none of",
+	"lookup:nonsense":                        "none of",
+	"lookup:drop,":                           "none of",
+	"lookup:drop,drop":                       "twice",
+	"lookup:delay=1s,delay=2s":               "twice",
+	"lookup:drop=yes":                        "no value",
+	"lookup:expired=1":                       "no value",
+	"lookup:status":                          "needs a value",
+	"lookup:delay=":                          "delay: a time",
+	"lookup:delay=2":                         "delay: a time",
+	"lookup:delay=-2s":                       "delay: a time",
+	"lookup:delay=0s":                        "delay: a time",
+	"lookup:delay=61m":                       "delay: a time",
+	"lookup:status=99":                       "from 200",
+	"lookup:status=101":                      "from 200",
+	"lookup:status=600":                      "status: a number",
+	"lookup:status=five":                     "status: a number",
+	"lookup:status=503,retry-after=x":        "retry-after: a time",
+	"lookup:retry-after=3s":                  "goes with a status",
+	"lookup:times=3":                         "nothing that goes wrong",
+	"lookup:drop,times=0":                    "times: a number",
+	"lookup:drop,times=-1":                   "times: a number",
+	"lookup:drop,times=1000001":              "times: a number",
+	"lookup:drop,times=99999999999999999999": "times: a number",
+	"lookup:body=":                           "body: one of",
+	"lookup:body=nothing":                    "body: one of",
+	"lookup:size=5":                          "of body=large",
+	"lookup:body=large,size=0":               "size: a number",
+	"lookup:body=large,size=1073741825":      "size: a number",
+	"lookup:slow=10":                         "such as 10/1s",
+	"lookup:slow=0/1s":                       "such as 10/1s",
+	"lookup:slow=10/":                        "such as 10/1s",
+	"lookup:slow=10/1s/1s":                   "such as 10/1s",
+	"lookup:drop,status=500":                 "without an answer",
+	"lookup:drop,slow=1/1s":                  "without an answer",
+	"lookup:expired,status=500":              "of its own",
+	"pages:expired":                          "no tokens",
+	"lookup:content-type=":                   "a type such as",
+	"lookup:content-type=a\r\nX: y":          "content-type: at most",
+	"lookup:content-type=té":                 "content-type: at most",
+	"lookup:drop,times=1" + strings.Repeat("0", 500): "longer than",
+}
+
+func TestParseFault(t *testing.T) {
+	for text, want := range faultTexts {
+		e, x, err := localhub.ParseFault(text)
+		if err != nil || x != want || !strings.HasPrefix(text, string(e)+":") {
+			t.Errorf("%s: %s, %+v, %v", text, e, x, err)
+		}
+	}
+	for text, want := range badFaultTexts {
+		e, x, err := localhub.ParseFault(text)
+		if err == nil || !strings.Contains(err.Error(), want) || e != "" || x != (localhub.Fault{}) {
+			t.Errorf("%s: %s, %+v, %v", text, e, x, err)
+		}
+	}
+}
+
+// What is read can be written and read again, and is within its bounds.
+func FuzzParseFault(f *testing.F) {
+	for text := range faultTexts {
+		f.Add(text)
+	}
+	for text := range badFaultTexts {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		e, x, err := localhub.ParseFault(text)
+		if err != nil {
+			if len(err.Error()) > 3000 || x != (localhub.Fault{}) {
+				t.Errorf("%v", err)
+			}
+			return
+		}
+		if x.Delay > time.Hour || x.Delay < 0 || x.Status != 0 && (x.Status < 200 || x.Status > 599) || x.Size < 0 || x.Size > 1<<30 ||
+			x.Times < 0 || x.Times > 1_000_000 || x.Slow.Bytes < 0 || x.Slow.Every < 0 || x.RetryAfter < 0 || strings.ContainsAny(x.ContentType, "\r\n,") {
+			t.Errorf("%q: %+v", text, x)
+		}
+		again := fmt.Sprintf("%s:%s", e, x)
+		if e2, y, err := localhub.ParseFault(again); err != nil || e2 != e || y != x {
+			t.Errorf("%q: %q is %+v, %v", text, again, y, err)
+		}
+	})
 }

@@ -2,17 +2,21 @@ package localhub
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"html/template"
 	"log/slog"
 	"net"
 	"net/http"
-	"net/netip"
+	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/crypto/bcrypt"
 )
 
 // DefaultRelationField is the JSON name of the relation number in
@@ -25,16 +29,25 @@ const DefaultIntermediary = "intermediary"
 
 // Config says how a hub is run. The zero value is an empty hub in memory on a
 // free port of 127.0.0.1.
+//
+// Who may reach it follows from Listen. A loopback address needs nothing. Any
+// other needs a certificate, or AllowNetwork, and is never a demo, whose
+// password stands on its login page. The certificate is read once, at Start.
 type Config struct {
 	Dir            string           // folder of the database; "" keeps everything in memory until Close
-	Listen         string           // literal loopback address and port; "" is 127.0.0.1:0
+	Listen         string           // literal address and port; "" is 127.0.0.1:0
+	TLSCert        string           // PEM file of the certificate with its chain; with TLSKey it makes the hub https
+	TLSKey         string           // PEM file of its key
+	PublicHost     string           // name or address in {base_url}, without a port; "" is the certificate's first name, or Listen's address
+	AllowNetwork   bool             // plain http on an address that is not loopback
+	Admin          bool             // serve the admin interface, see AdminURL
 	Synthetic      int              // invented contacts put into a database that has none
 	Seed           uint64           // of the invented contacts; 0 is 1
 	Demo           bool             // the login page shows and fills in its user; synthetic contacts only
 	Intermediaries []string         // that messages may be sent to (hub-api.md 4.2); none: DefaultIntermediary
 	RelationField  string           // JSON name of the relation number; "" is DefaultRelationField
 	BackOfficeURL  string           // click-through, with {relation} for the relation number; "" is a page of the hub itself
-	TokenLifetime  time.Duration    // 0 is an hour
+	TokenLifetime  time.Duration    // whole seconds up to a day; 0 is an hour
 	Log            *slog.Logger     // nil: silent
 	Now            func() time.Time // nil: time.Now
 	Faults         *Faults          // nil: a set of its own, see Hub.Faults
@@ -46,8 +59,11 @@ type Hub struct {
 	cfg     Config
 	log     *slog.Logger
 	faults  *Faults
-	addr    string // host:port, the same for the whole life of the hub
+	place   place  // where it listens, and as what
+	addr    string // host:port it listens on, the same for the whole life of the hub
+	secure  bool   // it is reached by https: its cookies are for https only
 	handler http.Handler
+	admin   *admin // nil without Config.Admin
 	pages   map[string]*template.Template
 	limits  *limiter
 	hashing chan struct{} // a slot for each password hashed at one time
@@ -56,77 +72,97 @@ type Hub struct {
 	csrfKey []byte
 	stats   counters
 
-	life    context.Context // ends with Close: ends waiting requests
-	cancel  context.CancelFunc
-	closing sync.Once
-	closed  error
+	life     context.Context // ends when Close begins: what waits on purpose ends at once
+	cancel   context.CancelFunc
+	work     context.Context // of the requests; ends when those under way had their time
+	abandon  context.CancelFunc
+	patience patience
+	closing  sync.Once
+	closed   error
 
-	mu      sync.Mutex // guards srv, served, ended and release
+	mu      sync.Mutex // guards what follows
 	srv     *http.Server
 	served  chan struct{} // closed when srv's accept loop has ended
 	ended   bool
-	release func() bool // unhooks Start's context
+	release func() bool         // unhooks Start's context
+	visits  map[net.Conn]*visit // open connections
+	running sync.WaitGroup      // requests being answered
+	over    bool                // no request is answered any more
 }
 
-// Stats counts requests that were answered, faults included.
+// Stats counts requests that came as far as the part they asked for, and those
+// that a fault happened to.
 type Stats struct {
 	Tokens   int64 // requests for a token
 	Lookups  int64 // contact lookups
 	Messages int64 // requests to deliver messages
 	Files    int64 // customer files shown to a user who was logged in
+	Faults   int64 // requests that something was broken for on purpose
 }
 
 type counters struct{ tokens, lookups, messages, files atomic.Int64 }
 
 // Start opens the database, fills it if asked to, and listens. The hub answers
-// when Start returns. It ends with Close or with ctx. An address that is not a
-// literal loopback address is refused.
+// when Start returns. It ends with Close or with ctx. The error is
+// ErrNotLoopback if the address needs a certificate that is not there.
 func Start(ctx context.Context, cfg Config) (*Hub, error) {
 	cfg = cfg.withDefaults()
-	if err := loopback(cfg.Listen); err != nil {
+	if err := cfg.check(); err != nil {
+		return nil, err
+	}
+	where, err := cfg.place()
+	if err != nil {
 		return nil, err
 	}
 	h := &Hub{
-		cfg: cfg, log: cfg.Log, faults: cfg.Faults,
+		cfg: cfg, log: cfg.Log, faults: cfg.Faults, place: where, secure: where.tls != nil,
 		limits: newLimiter(), hashing: make(chan struct{}, 2), uploads: make(chan struct{}, uploadsAtOne),
+		patience: patience{others: 2 * time.Second, uploads: 10 * time.Second}, visits: map[net.Conn]*visit{},
 	}
 	h.life, h.cancel = context.WithCancel(context.Background())
-	var err error
-	if h.pages, err = parsePages(); err != nil {
-		h.cancel()
-		return nil, err
-	}
-	store, err := openStore(ctx, cfg.Dir)
-	if err != nil {
-		h.cancel()
-		return nil, err
-	}
-	h.Data = &Data{store: store, dir: cfg.Dir, demo: cfg.Demo, now: cfg.Now}
-	if err := h.own(ctx); err != nil {
-		h.cancel()
-		return nil, errors.Join(err, h.Data.Close())
-	}
-	if err := h.prepare(ctx); err != nil {
-		h.cancel()
-		return nil, errors.Join(err, h.Data.Close())
-	}
-	h.handler = h.routes()
-	l, err := net.Listen("tcp", cfg.Listen)
-	if err != nil {
-		h.cancel()
-		return nil, errors.Join(fmt.Errorf("local hub: %w", err), h.Data.Close())
-	}
-	h.addr = l.Addr().String()
-	h.serve(l)
-	if err := h.faults.attach(h.setGone); err != nil {
+	h.work, h.abandon = context.WithCancel(context.WithValue(context.Background(), lifeKey{}, h.life.Done()))
+	if err := h.open(ctx); err != nil {
 		return nil, errors.Join(err, h.Close())
 	}
 	release := context.AfterFunc(ctx, func() { _ = h.Close() })
 	h.mu.Lock()
 	h.release = release
 	h.mu.Unlock()
-	h.log.Info("local hub ready", "address", h.addr, "demo", cfg.Demo)
+	h.log.Info("local hub ready", "address", h.addr, "tls", h.secure, "demo", cfg.Demo)
 	return h, nil
+}
+
+// open is what can fail of Start; Close takes back what it did.
+func (h *Hub) open(ctx context.Context) error {
+	var err error
+	if h.pages, err = parsePages(); err != nil {
+		return err
+	}
+	store, err := openStore(ctx, h.cfg.Dir)
+	if err != nil {
+		return err
+	}
+	h.Data = &Data{store: store, dir: h.cfg.Dir, demo: h.cfg.Demo, now: h.cfg.Now}
+	if err := h.own(ctx); err != nil {
+		return err
+	}
+	if err := h.prepare(ctx); err != nil {
+		return err
+	}
+	h.handler = h.tracked(h.routes())
+	l, err := listen(h.cfg.Listen)
+	if err != nil {
+		return err
+	}
+	h.addr = l.Addr().String()
+	h.place.onPort(l.Addr())
+	h.serve(l)
+	if h.cfg.Admin {
+		if h.admin, err = h.startAdmin(); err != nil {
+			return err
+		}
+	}
+	return h.faults.attach(h)
 }
 
 func (c Config) withDefaults() Config {
@@ -142,7 +178,7 @@ func (c Config) withDefaults() Config {
 	if len(c.Intermediaries) == 0 {
 		c.Intermediaries = []string{DefaultIntermediary}
 	}
-	if c.TokenLifetime <= 0 {
+	if c.TokenLifetime == 0 {
 		c.TokenLifetime = time.Hour
 	}
 	if c.Log == nil {
@@ -157,12 +193,40 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// loopback refuses names as well: a hosts file can move "localhost"
-// (corrections.md 26).
-func loopback(listen string) error {
-	a, err := netip.ParseAddrPort(listen)
-	if err != nil || !a.Addr().IsLoopback() || a.Addr().Zone() != "" {
-		return errors.New("local hub: listens on a literal loopback address only, such as 127.0.0.1:0")
+// check refuses settings that could only go wrong later.
+func (c Config) check() error {
+	if c.Synthetic < 0 || c.Synthetic > maxSynthetic {
+		return fmt.Errorf("local hub: 0 to %d invented contacts", maxSynthetic)
+	}
+	if c.TokenLifetime < time.Second || c.TokenLifetime > 24*time.Hour {
+		return errors.New("local hub: a token lives between a second and a day")
+	}
+	for _, i := range c.Intermediaries {
+		if !validID(i) {
+			return errors.New("local hub: an intermediary is 1 to 200 letters, digits and -._~")
+		}
+	}
+	if len(c.RelationField) > 100 || !printable(c.RelationField) || slices.Contains(contactFields, c.RelationField) {
+		return errors.New("local hub: the relation number's field has a name of its own, of at most 100 bytes")
+	}
+	return checkBackOffice(c.BackOfficeURL)
+}
+
+const maxSynthetic = 5_000_000
+
+// contactFields are the other names of hub-api.md 2.3.
+var contactFields = []string{"id", "voorletters", "achternaam", "voorvoegsel", "woonadres", "producent", "laatstGewijzigdDoor", "link"}
+
+// checkBackOffice sees to it that a click on the click-through leads to a
+// program or a page, and never runs in a page of ours.
+func checkBackOffice(raw string) error {
+	if raw == "" {
+		return nil
+	}
+	u, err := url.Parse(strings.ReplaceAll(raw, "{relation}", "1"))
+	if err != nil || len(raw) > 2000 || !printable(raw) || !strings.Contains(raw, "{relation}") || u.Scheme == "" ||
+		slices.Contains([]string{"javascript", "data", "vbscript", "blob", "about"}, u.Scheme) {
+		return errors.New("local hub: the back-office address is a whole address of at most 2000 bytes with {relation} in it, such as https://backoffice.example/{relation}")
 	}
 	return nil
 }
@@ -188,7 +252,7 @@ func (h *Hub) prepare(ctx context.Context) error {
 		}
 	}
 	if !h.cfg.Demo {
-		return nil
+		return h.withoutDemoUser(ctx)
 	}
 	pw := <-hashed
 	if pw.err != nil {
@@ -204,72 +268,51 @@ func (h *Hub) prepare(ctx context.Context) error {
 	return h.store.putUser(ctx, DemoUser, pw.hash, true)
 }
 
-// serve runs an HTTP server on l until stop.
-func (h *Hub) serve(l net.Listener) {
-	srv := &http.Server{
-		Handler:           h.handler,
-		ReadHeaderTimeout: 5 * time.Second,
-		ReadTimeout:       15 * time.Second,
-		WriteTimeout:      60 * time.Second,
-		IdleTimeout:       2 * time.Minute,
-		MaxHeaderBytes:    16 << 10,
-		BaseContext:       func(net.Listener) context.Context { return h.life },
-		ErrorLog:          slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), // may quote what a client sent
-	}
-	served := make(chan struct{})
-	h.mu.Lock()
-	h.srv, h.served = srv, served
-	h.mu.Unlock()
-	go func() {
-		defer close(served)
-		if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-			h.log.Error("local hub stopped listening", "error", err)
-		}
-	}()
-}
-
-// setGone closes the port and every connection, or listens again on the same
-// port.
-func (h *Hub) setGone(gone bool) error {
-	h.mu.Lock()
-	srv, served, ended := h.srv, h.served, h.ended
-	if gone {
-		h.srv = nil
-	}
-	h.mu.Unlock()
-	if ended || gone == (srv == nil) {
+// withoutDemoUser removes the user that an earlier demo left in the folder: its
+// password is known to all. A user of that name with another password stays.
+func (h *Hub) withoutDemoUser(ctx context.Context) error {
+	hash, err := h.store.userHash(ctx, DemoUser)
+	if errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}
-	if gone {
-		err := srv.Close()
-		<-served
-		return err
-	}
-	l, err := net.Listen("tcp", h.addr)
 	if err != nil {
-		return fmt.Errorf("local hub: come back: %w", err)
+		return fmt.Errorf("local hub: users: %w", err)
 	}
-	h.serve(l)
-	return nil
+	if bcrypt.CompareHashAndPassword(hash, []byte(demoPassword)) != nil {
+		return nil
+	}
+	return h.RemoveUser(ctx, DemoUser)
 }
 
 // BaseURL is {base_url} of hub-api.md, without a trailing slash.
-func (h *Hub) BaseURL() string { return "http://" + h.addr }
+func (h *Hub) BaseURL() string { return h.place.url }
 
 // HubURL is {hub_url} of hub-api.md: the same address.
 func (h *Hub) HubURL() string { return h.BaseURL() }
+
+// AdminURL is where the admin interface answers, without a trailing slash; "" if
+// there is none. It holds a secret: who knows it can break the hub on purpose.
+// GET on it says what it can do.
+func (h *Hub) AdminURL() string {
+	if h.admin == nil {
+		return ""
+	}
+	return h.admin.url
+}
 
 // Faults is what can be broken on purpose while the hub runs.
 func (h *Hub) Faults() *Faults { return h.faults }
 
 // Stats is what has been answered so far.
 func (h *Hub) Stats() Stats {
-	return Stats{Tokens: h.stats.tokens.Load(), Lookups: h.stats.lookups.Load(), Messages: h.stats.messages.Load(), Files: h.stats.files.Load()}
+	return Stats{Tokens: h.stats.tokens.Load(), Lookups: h.stats.lookups.Load(), Messages: h.stats.messages.Load(),
+		Files: h.stats.files.Load(), Faults: h.faults.happened()}
 }
 
-// Close ends the hub: requests under way get two seconds, then everything is
-// closed, and what was in memory is gone. Later calls wait for the first and
-// return its result.
+// Close ends the hub. Nothing new is taken on; what waits on purpose ends at
+// once, deliveries under way get ten seconds and other requests two. Then
+// everything is closed, and what was in memory is gone. Later calls wait for the
+// first and return its result.
 func (h *Hub) Close() error {
 	h.closing.Do(func() {
 		h.faults.detach()
@@ -281,28 +324,20 @@ func (h *Hub) Close() error {
 		if release != nil {
 			release()
 		}
-		if srv != nil {
-			ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
-			if srv.Shutdown(ctx) != nil {
-				_ = srv.Close() // a client that does not go away in time
-			}
-			cancel()
-			<-served
+		if h.admin != nil {
+			h.admin.close()
 		}
-		h.closed = h.Data.Close()
+		if srv != nil {
+			h.shutdown(srv, served)
+		}
+		h.abandon()
+		h.mu.Lock()
+		h.over = true
+		h.mu.Unlock()
+		h.running.Wait()
+		if h.Data != nil {
+			h.closed = h.Data.Close()
+		}
 	})
 	return h.closed
-}
-
-// guardHost refuses requests under a foreign name: a page elsewhere whose name
-// was pointed at this computer.
-func (h *Hub) guardHost(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, port, _ := net.SplitHostPort(h.addr)
-		if r.Host == h.addr || strings.EqualFold(r.Host, "localhost:"+port) {
-			next.ServeHTTP(w, r)
-			return
-		}
-		writeError(w, http.StatusMisdirectedRequest, "invalid_host", "this hub is reached by its address only")
-	})
 }

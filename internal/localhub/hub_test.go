@@ -2,12 +2,10 @@ package localhub_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/base64"
 	"encoding/json"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -24,7 +22,7 @@ import (
 	"wiebelt/internal/localhub"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(suite{m}) }
 
 const (
 	clientID = "wiebelt-test"
@@ -65,17 +63,22 @@ func start(t testing.TB, cfg localhub.Config) *localhub.Hub {
 			t.Error(err)
 		}
 	})
+	if u, err := url.Parse(h.BaseURL()); err == nil {
+		hubs.Store(u.Host, h)
+		t.Cleanup(func() { hubs.CompareAndDelete(u.Host, h) })
+	}
 	if err := h.SetClientSecret(t.Context(), clientID, org, secret); err != nil {
 		t.Fatal(err)
 	}
 	return h
 }
 
-// client has connections of its own, which end with the test.
+// client has connections of its own, which end with the test. Its requests and
+// their answers are checked against the hub's description.
 func client(t testing.TB) *http.Client {
 	tr := &http.Transport{}
 	t.Cleanup(tr.CloseIdleConnections)
-	return &http.Client{Transport: tr, Timeout: 20 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return check(t, &http.Client{Transport: tr, Timeout: 20 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }})
 }
 
 type answer struct {
@@ -105,7 +108,7 @@ func try(t testing.TB, c *http.Client, method, url, body string, header ...strin
 		}
 		r.Header.Set(header[i], header[i+1])
 	}
-	resp, err := c.Do(r)
+	resp, err := check(t, c).Do(r)
 	if err != nil {
 		return answer{}, err
 	}
@@ -162,77 +165,6 @@ func items(t testing.TB, a answer) []item {
 
 func person(family string, numbers ...string) localhub.Record {
 	return localhub.Record{Contact: contact.Contact{FamilyName: family, Initials: "A.", RelationNumber: "1"}, Numbers: numbers}
-}
-
-func TestListensOnLoopbackAddressesOnly(t *testing.T) {
-	for _, listen := range []string{"0.0.0.0:0", ":0", "192.168.1.4:0", "[::]:0", "localhost:0", "127.0.0.1", "example.org:80", "nonsense"} {
-		if h, err := localhub.Start(t.Context(), localhub.Config{Listen: listen}); err == nil {
-			_ = h.Close()
-			t.Errorf("%q was accepted", listen)
-		}
-	}
-	h := start(t, localhub.Config{Listen: "127.0.0.2:0"})
-	if runtime.GOOS == "linux" && !strings.HasPrefix(h.BaseURL(), "http://127.0.0.2:") {
-		t.Errorf("base URL %s", h.BaseURL())
-	}
-	if h.BaseURL() != h.HubURL() {
-		t.Error("two addresses")
-	}
-}
-
-func TestForeignHostNames(t *testing.T) {
-	h := start(t, localhub.Config{})
-	_, port, _ := net.SplitHostPort(strings.TrimPrefix(h.BaseURL(), "http://"))
-	for host, want := range map[string]int{
-		"evil.example:" + port: 421, "127.0.0.1": 421, "127.0.0.1:1": 421, "127.0.0.1.evil.example:" + port: 421,
-		"127.0.0.1:" + port: 200, "localhost:" + port: 200, "LOCALHOST:" + port: 200,
-	} {
-		if a := do(t, client(t), "GET", h.BaseURL()+"/login", "", "Host", host); a.status != want {
-			t.Errorf("%s: %d, want %d", host, a.status, want)
-		}
-	}
-}
-
-func TestEndsWithItsContext(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	h, err := localhub.Start(ctx, localhub.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	cancel()
-	if err := h.Close(); err != nil { // waits for the close that the context began
-		t.Fatal(err)
-	}
-	if _, err := try(t, client(t), "GET", h.BaseURL()+"/login", ""); err == nil {
-		t.Error("still answers")
-	}
-	if err := h.Close(); err != nil {
-		t.Error(err)
-	}
-}
-
-func TestCloseDoesNotWaitForASlowAnswer(t *testing.T) {
-	h := start(t, localhub.Config{})
-	h.Faults().Set(localhub.AtPages, localhub.Fault{Delay: time.Hour})
-	c := client(t)
-	failed := make(chan error, 1)
-	go func() {
-		_, err := try(t, c, "GET", h.BaseURL()+"/login", "")
-		failed <- err
-	}()
-	for h.Faults().Pending(localhub.AtPages) == 0 {
-		runtime.Gosched()
-	}
-	began := time.Now()
-	if err := h.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if took := time.Since(began); took > 1500*time.Millisecond {
-		t.Errorf("took %v", took)
-	}
-	if err := <-failed; err == nil {
-		t.Error("the slow request was answered")
-	}
 }
 
 func TestFolderKeepsEverything(t *testing.T) {

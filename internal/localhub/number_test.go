@@ -3,39 +3,9 @@ package localhub
 import (
 	"encoding/base64"
 	"net/url"
-	"os"
-	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 )
-
-// TestDocumentationNamesTests: every test that the package documentation names
-// exists.
-func TestDocumentationNamesTests(t *testing.T) {
-	doc, err := os.ReadFile("doc.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	files, _ := filepath.Glob("*_test.go")
-	var code strings.Builder
-	for _, f := range files {
-		b, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		code.Write(b)
-	}
-	named := regexp.MustCompile(`Test[A-Z]\w+`).FindAllString(string(doc), -1)
-	if len(named) < 15 {
-		t.Errorf("only %d tests named", len(named))
-	}
-	for _, n := range named {
-		if !strings.Contains(code.String(), "\nfunc "+n+"(t *testing.T)") {
-			t.Errorf("no %s", n)
-		}
-	}
-}
 
 func TestLastNine(t *testing.T) {
 	for in, want := range map[string]string{

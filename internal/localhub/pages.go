@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/google/uuid"
 	"golang.org/x/text/language"
 
 	"wiebelt/internal/contact"
@@ -32,7 +33,7 @@ func parsePages() (map[string]*template.Template, error) {
 		return nil, fmt.Errorf("local hub: pages: %w", err)
 	}
 	pages := map[string]*template.Template{}
-	for _, name := range []string{"login", "file", "message"} {
+	for _, name := range []string{"login", "home", "file", "box", "parcel", "message"} {
 		t, err := template.Must(frame.Clone()).ParseFS(web, "web/"+name+".html")
 		if err != nil {
 			return nil, fmt.Errorf("local hub: pages: %w", err)
@@ -49,12 +50,17 @@ func (h *Hub) routes() http.Handler {
 	m.Handle("/transaction/{intermediary}", h.faults.at(AtTransaction, only(http.MethodPost, h.bearer(scopeMessages, h.serveTransaction))))
 	m.Handle("/contact/contacts/telephony", h.faults.at(AtLookup, only(http.MethodGet, h.bearer(scopeBasic, h.serveLookup))))
 
+	m.HandleFunc("GET /openapi.json", h.serveOpenAPI)
+
 	p := http.NewServeMux()
 	p.HandleFunc("GET /login", h.showLogin)
 	p.HandleFunc("POST /login", h.doLogin)
 	p.HandleFunc("POST /logout", h.doLogout)
 	p.HandleFunc("GET /{$}", h.loggedIn(h.showHome))
 	p.HandleFunc("GET "+filePath+"{id}", h.loggedIn(h.showFile))
+	p.HandleFunc("GET "+boxPath, h.administered(h.showBox))
+	p.HandleFunc("GET "+boxPath+"/{id}", h.administered(h.showParcel))
+	p.HandleFunc("GET "+boxPath+"/{id}/zip", h.administered(h.sendParcel))
 	p.HandleFunc("GET /backoffice/{relation}", h.loggedIn(h.showBackOffice))
 	p.HandleFunc("GET /web/{name}", h.showAsset)
 	p.HandleFunc("GET /", h.showNothing)
@@ -141,11 +147,17 @@ type view struct {
 	Local   bool   // invented contacts: say so
 	Login   loginView
 	File    fileView
+	Box     boxView
 	Message messageView
+
+	Examples []otherView // contacts to try the hub with
 }
 
 // Who is the name of who is logged in, for the templates.
 func (v view) Who() string { return v.User.name }
+
+// Admin reports whether who is logged in sees the message box.
+func (v view) Admin() bool { return v.User.admin }
 
 // T is a text in the page's language, for the templates.
 func (v view) T(key string, args ...any) string { return v.Lang.T(text.Key(key), args...) }
@@ -223,10 +235,14 @@ func (h *Hub) message(w http.ResponseWriter, r *http.Request, status int, who us
 	h.show(w, r, status, "message", v)
 }
 
-// Next is a page of ours that a login may lead to: the start page, or a
-// customer file. Anything else, above all another site, becomes the start page.
+// next is a page of ours that a login may lead to: the start page, a customer
+// file, the message box or a message. Anything else, above all another site,
+// becomes the start page.
 func next(raw string) string {
-	if id, ok := strings.CutPrefix(raw, filePath); ok && validID(id) {
+	if id, ok := strings.CutPrefix(raw, filePath); ok && validID(id) || raw == boxPath {
+		return raw
+	}
+	if id, ok := strings.CutPrefix(raw, boxPath+"/"); ok && len(id) == 36 && uuid.Validate(id) == nil {
 		return raw
 	}
 	return "/"
@@ -350,8 +366,24 @@ func (h *Hub) doLogout(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/login", http.StatusSeeOther)
 }
 
+// examples is how many invented contacts the demo's start page offers.
+const examples = 5
+
 func (h *Hub) showHome(w http.ResponseWriter, r *http.Request, who user, token string) {
-	h.message(w, r, http.StatusOK, who, token, text.LocalhubHome, text.LocalhubHomeBody)
+	l := tongue(r)
+	v := view{Title: string(text.LocalhubHome), User: who, Form: h.formToken("logout", token), Local: h.cfg.Demo,
+		Message: messageView{l.T(text.LocalhubHome), l.T(text.LocalhubHomeBody)}}
+	if h.cfg.Demo {
+		some, err := h.store.first(r.Context(), examples)
+		if err != nil {
+			h.broken(w, "start page", err)
+			return
+		}
+		for _, c := range some {
+			v.Examples = append(v.Examples, otherView{c.ID, c.Name(), c.Address.ShortLine()})
+		}
+	}
+	h.show(w, r, http.StatusOK, "home", v)
 }
 
 // showBackOffice stands where the back-office client would open: there is none

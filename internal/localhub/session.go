@@ -150,7 +150,7 @@ func (h *Hub) cookieName(kind string) string {
 
 func (h *Hub) setCookie(w http.ResponseWriter, kind, value string, life time.Duration) {
 	c := &http.Cookie{
-		Name: h.cookieName(kind), Value: value, Path: "/", HttpOnly: true,
+		Name: h.cookieName(kind), Value: value, Path: "/", HttpOnly: true, Secure: h.secure,
 		// Lax, not Strict: the deep link is followed from other programs.
 		SameSite: http.SameSiteLaxMode, MaxAge: int(life / time.Second),
 	}

@@ -391,6 +391,24 @@ func (s *store) count(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
+// first gives the oldest n contacts.
+func (s *store) first(ctx context.Context, n int) ([]contact.Contact, error) {
+	rows, err := s.r.QueryContext(s.ctx(ctx), "SELECT "+columns+" FROM contacts c ORDER BY c.n LIMIT ?", n)
+	if err != nil {
+		return nil, fmt.Errorf("local hub: contacts: %w", err)
+	}
+	defer rows.Close()
+	var all []contact.Contact
+	for rows.Next() {
+		c, _, err := scanContact(rows)
+		if err != nil {
+			return nil, fmt.Errorf("local hub: contacts: %w", err)
+		}
+		all = append(all, c)
+	}
+	return all, rows.Err()
+}
+
 // withContacts gives a number that exactly n contacts have, the oldest such,
 // and their ids.
 func (s *store) withContacts(ctx context.Context, n int) (written string, ids []string, err error) {

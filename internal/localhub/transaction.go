@@ -176,6 +176,9 @@ func (p *patient) drain() {
 	_, _ = io.CopyN(io.Discard, p, maxDrained)
 }
 
+const sqliteFull = 13 // SQLITE_FULL
+
 func noSpace(err error) bool {
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, errDiskFull)
+	var db interface{ Code() int }
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, errDiskFull) || errors.As(err, &db) && db.Code() == sqliteFull
 }

@@ -1,0 +1,150 @@
+package cli
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"wiebelt/internal/localhub"
+)
+
+const samples = "../localhub/testdata/"
+
+// emptyHub makes the folder of a hub that holds nothing.
+func emptyHub(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	d, err := localhub.OpenData(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func writeFile(t *testing.T, name, text string) string {
+	t.Helper()
+	name = filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+func TestHubImport(t *testing.T) {
+	for _, file := range []string{"contacts.csv", "contacts.json"} {
+		dir := emptyHub(t)
+		for _, step := range []struct {
+			args        []string
+			code        int
+			out, errOut string
+		}{
+			{[]string{"--check"}, 0, "4 contacts can be taken; nothing was changed\n", "read 4 rows, 0.0 MB"},
+			{nil, 0, "4 contacts taken, the hub now holds 4\n", "note: 1 telephone numbers have fewer than nine digits (first: "},
+			{nil, 1, "", "id: the hub has a contact with this id already\n"},
+			{[]string{"--replace"}, 0, "4 contacts taken, the hub now holds 4\n", "note: 1 contacts have no telephone number (first: "},
+		} {
+			code, out, errOut := run(t, "", append([]string{"hub", "import", "--data", dir, samples + file}, step.args...)...)
+			if code != step.code || out != step.out || !strings.Contains(errOut, step.errOut) {
+				t.Errorf("%s %v: exit %d\n%s%s", file, step.args, code, out, errOut)
+			}
+		}
+	}
+}
+
+// TestHubImportErrors: they name line and column, twenty of them, and nothing
+// of what stands there.
+func TestHubImportErrors(t *testing.T) {
+	dir := emptyHub(t)
+	file := writeFile(t, "fout.csv", "achternaam;telefoon;email\n"+strings.Repeat("Geheimhouder;0698765432;\"canary\nadres\"\n", 30))
+	code, out, errOut := run(t, "", "hub", "import", "--data", dir, file)
+	lines := strings.Split(strings.TrimSpace(errOut), "\n")
+	if code != 1 || out != "" || len(lines) != 23 || lines[1] != "line 2: email: is no e-mail address" || lines[20] != "line 40: email: is no e-mail address" ||
+		lines[21] != "and 10 more" || lines[22] != "wiebelt: nothing was taken: the file has errors" {
+		t.Errorf("exit %d: %s%s", code, out, errOut)
+	}
+	noHeader := writeFile(t, "zonder.csv", "Geheimhouder;0698765432;canary\n")
+	_, _, more := run(t, "", "hub", "import", "--data", dir, noHeader)
+	for _, s := range []string{"Geheimhouder", "98765432", "canary", "adres\n"} {
+		if strings.Contains(strings.ReplaceAll(errOut+more, "e-mail address\n", ""), s) {
+			t.Errorf("%q is quoted: %s%s", s, errOut, more)
+		}
+	}
+	if !strings.Contains(more, "the names are id, ") {
+		t.Error(more)
+	}
+}
+
+func TestHubImportUsage(t *testing.T) {
+	dir := emptyHub(t)
+	for name, c := range map[string]struct {
+		args []string
+		code int
+		says string
+	}{
+		"no file":      {[]string{"--data", dir}, 2, ""},
+		"no folder":    {[]string{samples + "contacts.csv"}, 2, "--data"},
+		"not a hub":    {[]string{"--data", t.TempDir(), samples + "contacts.csv"}, 1, "holds no hub"},
+		"not there":    {[]string{"--data", dir, filepath.Join(dir, "x.csv")}, 1, "x.csv"},
+		"other format": {[]string{"--data", dir, writeFile(t, "x.xlsx", "")}, 2, ".csv or .json"},
+		"a folder":     {[]string{"--data", dir, mkdir(t, "x.csv")}, 1, "a folder"},
+		"empty":        {[]string{"--data", dir, writeFile(t, "x.csv", "")}, 1, "holds no contacts"},
+	} {
+		if code, _, errOut := run(t, "", append([]string{"hub", "import"}, c.args...)...); code != c.code || !strings.Contains(errOut, c.says) {
+			t.Errorf("%s: exit %d: %s", name, code, errOut)
+		}
+	}
+}
+
+func mkdir(t *testing.T, name string) string {
+	t.Helper()
+	name = filepath.Join(t.TempDir(), name)
+	if err := os.Mkdir(name, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// TestHubImportHelp: it names every column, and its sample is the tests'.
+func TestHubImportHelp(t *testing.T) {
+	code, out, _ := run(t, "", "hub", "import", "--help")
+	if code != 0 {
+		t.Fatalf("exit %d", code)
+	}
+	for _, c := range localhub.ImportColumns() {
+		if !strings.Contains(out, c) {
+			t.Errorf("no word about %s", c)
+		}
+	}
+	b, err := os.ReadFile(samples + "contacts.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range strings.Split(strings.TrimPrefix(string(b), "\ufeff"), "\r\n")[:2] {
+		if !strings.Contains(out, "    "+line+"\n") {
+			t.Errorf("the sample of the help is not that of testdata: %s\n%s", line, out)
+		}
+	}
+}
+
+func TestHubImportBar(t *testing.T) {
+	var b bytes.Buffer
+	r := &importReport{w: &b, size: 1000}
+	r.bar = importBar(&b, r.size)
+	r.progress(10, 250)
+	if s := b.String(); !strings.Contains(s, "reading  25%") {
+		t.Errorf("%q", s)
+	}
+	r.progress(40, 1000)
+	if s := b.String(); !strings.Contains(s, "storing") || strings.Contains(s, "read 40") {
+		t.Errorf("%q", s)
+	}
+	r.end()
+	if s := b.String(); !strings.HasSuffix(s, "\rread 40 rows, 0.0 MB\n") {
+		t.Errorf("%q", s)
+	}
+}

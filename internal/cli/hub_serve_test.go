@@ -1,0 +1,371 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"wiebelt/internal/contact"
+	"wiebelt/internal/localhub"
+)
+
+// TestWiebeltProcess is the program, for tests that need a process and its
+// signals; on its own it does nothing.
+func TestWiebeltProcess(t *testing.T) {
+	args := os.Getenv("WIEBELT_PROCESS_ARGS")
+	if args == "" {
+		return
+	}
+	os.Exit(Main(Build{Version: "test"}, append([]string{"wiebelt"}, strings.Split(args, "\n")...), os.Stdin, os.Stdout, os.Stderr))
+}
+
+// serving is "wiebelt hub" in a process of its own.
+type serving struct {
+	cmd   *exec.Cmd
+	out   *bufio.Reader
+	err   *bytes.Buffer
+	ready struct {
+		Ready    bool   `json:"ready"`
+		BaseURL  string `json:"base_url"`
+		HubURL   string `json:"hub_url"`
+		AdminURL string `json:"admin_url"`
+	}
+}
+
+func serve(t *testing.T, args ...string) *serving {
+	t.Helper()
+	s := &serving{cmd: exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestWiebeltProcess$"), err: &bytes.Buffer{}}
+	s.cmd.Env = append(os.Environ(), "WIEBELT_PROCESS_ARGS="+strings.Join(append([]string{"hub"}, args...), "\n"))
+	s.cmd.Stderr = s.err
+	out, err := s.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if s.cmd.ProcessState == nil {
+			_ = s.cmd.Process.Kill()
+			_ = s.cmd.Wait()
+		}
+	})
+	s.out = bufio.NewReader(out)
+	line, err := s.out.ReadString('\n')
+	if err != nil {
+		_ = s.cmd.Wait()
+		t.Fatalf("no ready line: %v: %s", err, s.err)
+	}
+	d := json.NewDecoder(strings.NewReader(line))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&s.ready); err != nil || !s.ready.Ready || s.ready.HubURL != s.ready.BaseURL {
+		t.Fatalf("ready line %q: %v", line, err)
+	}
+	return s
+}
+
+// stop asks the process to end, and gives its exit code, what else stood on
+// standard output and what on standard error.
+func (s *serving) stop(t *testing.T) (code int, rest, errOut string) {
+	t.Helper()
+	if runtime.GOOS == "windows" { // has no such signal
+		_ = s.cmd.Process.Kill()
+	} else if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(s.out)
+	if err != nil {
+		t.Error(err)
+	}
+	_ = s.cmd.Wait()
+	return s.cmd.ProcessState.ExitCode(), string(b), s.err.String()
+}
+
+func fetch(t *testing.T, method, url, body string) (status int, answer string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	c := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 20 * time.Second}
+	resp, err := c.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, string(b)
+}
+
+func TestHubServe(t *testing.T) {
+	s := serve(t, "--client", "office", "--organisation-code", "1234", "--synthetic", "20", "--fault", "pages:status=503,times=1",
+		"--fault", "lookup:delay=1ms,body=wrong", "--log-level", "debug", "--intermediary", "gateway", "--relation-field", "nummer",
+		"--back-office-url", "https://backoffice.example/{relation}", "--token-lifetime", "10m", "--seed", "7")
+	if !strings.HasPrefix(s.ready.AdminURL, "http://127.0.0.1:") || len(s.ready.AdminURL)-strings.LastIndex(s.ready.AdminURL, "/") != 44 {
+		t.Errorf("admin address of %d characters", len(s.ready.AdminURL))
+	}
+	if status, _ := fetch(t, "GET", s.ready.HubURL+"/login", ""); status != 503 {
+		t.Errorf("the fault of a flag: %d", status)
+	}
+	if status, page := fetch(t, "GET", s.ready.HubURL+"/login", ""); status != 200 || !strings.Contains(page, localhub.DemoUser) {
+		t.Errorf("login: %d", status)
+	}
+	if status, all := fetch(t, "GET", s.ready.AdminURL+"/faults", ""); status != 200 || all != `{"faults":{"lookup":{"delay":"1ms","body":"wrong"}},"waiting":{}}`+"\n" {
+		t.Errorf("faults: %d %s", status, all)
+	}
+	if status, _ := fetch(t, "PUT", s.ready.AdminURL+"/faults/token", `{"status":503,"retry_after":"5s"}`); status != 200 {
+		t.Errorf("break: %d", status)
+	}
+	if status, _ := fetch(t, "POST", s.ready.BaseURL+"/identity/token", ""); status != 503 {
+		t.Errorf("broken token: %d", status)
+	}
+	code, rest, errOut := s.stop(t)
+	if runtime.GOOS != "windows" && code != 0 {
+		t.Errorf("exit %d", code)
+	}
+	if rest != "" {
+		t.Errorf("more than the ready line: %q", rest)
+	}
+	if !strings.Contains(errOut, "client office, organisation code 1234, secret ") || !strings.Contains(errOut, "part=/login status=503") {
+		t.Errorf("%s", errOut)
+	}
+	if secret := s.ready.AdminURL[strings.LastIndex(s.ready.AdminURL, "/")+1:]; strings.Contains(errOut, secret) {
+		t.Error("the admin interface's secret is in the log")
+	}
+}
+
+func TestHubServeIsQuiet(t *testing.T) {
+	s := serve(t, "--data", filepath.Join(t.TempDir(), "hub"))
+	fetch(t, "GET", s.ready.HubURL+"/login", "")
+	if code, rest, errOut := s.stop(t); runtime.GOOS != "windows" && code != 0 || rest != "" || errOut != "" {
+		t.Errorf("exit %d: %q, %q", code, rest, errOut)
+	}
+}
+
+// A delivery that is under way when the program is told to end is taken.
+func TestHubServeStopsInPeace(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		return // has no signal that asks
+	}
+	dir := filepath.Join(t.TempDir(), "hub")
+	data, err := localhub.OpenData(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer data.Close()
+	secret, err := data.AddClient(t.Context(), "office", "1234")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := serve(t, "--data", dir, "--intermediary", "gateway")
+	token := tokenFrom(t, s.ready.BaseURL, secret)
+	in, out := io.Pipe()
+	r, err := http.NewRequestWithContext(t.Context(), "POST", s.ready.BaseURL+"/transaction/gateway", in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Authorization", "Bearer "+token)
+	answered := make(chan int, 1)
+	c := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 20 * time.Second}
+	go func() {
+		resp, err := c.Do(r)
+		if err != nil {
+			answered <- 0
+			return
+		}
+		_ = resp.Body.Close()
+		answered <- resp.StatusCode
+	}()
+	// An empty ZIP file: it is looked into and refused, which is an answer too.
+	const body = `{"data":{"items":[{"message":"UEsFBgAAAAAAAAAAAAAAAAAAAAAAAA=="}]}}`
+	_, _ = io.WriteString(out, body[:20])
+	for {
+		if _, stats := fetch(t, "GET", s.ready.AdminURL+"/stats", ""); strings.Contains(stats, `"messages":1`) {
+			break
+		}
+	}
+	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	for { // until the port is closed
+		resp, err := c.Get(s.ready.HubURL + "/login")
+		if err != nil {
+			break
+		}
+		_ = resp.Body.Close()
+	}
+	_, _ = io.WriteString(out, body[20:])
+	_ = out.Close()
+	if status := <-answered; status != 400 {
+		t.Errorf("status %d", status)
+	}
+	if code, rest, _ := s.stop(t); code != 0 || rest != "" {
+		t.Errorf("exit %d: %q", code, rest)
+	}
+}
+
+func tokenFrom(t *testing.T, base, secret string) string {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), "POST", base+"/identity/token",
+		strings.NewReader("scopes=Basic%20P0boxadministrator%20orgCode%3A1234&grant_type=client_credentials"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.SetBasicAuth("office", secret)
+	resp, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 20 * time.Second}).Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var a struct {
+		AccessToken string `json:"access_token"`
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&a); err != nil || a.AccessToken == "" {
+		t.Fatal("no token: ", err)
+	}
+	return a.AccessToken
+}
+
+func TestHubServeRefuses(t *testing.T) {
+	taken, err := localhub.Start(context.Background(), localhub.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	addr := strings.TrimPrefix(taken.BaseURL(), "http://")
+	real := filepath.Join(t.TempDir(), "hub")
+	data, err := localhub.OpenData(t.Context(), real)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := data.AddContact(t.Context(), localhub.Record{Numbers: []string{"0201234567"}, Contact: contact.Contact{FamilyName: "Vries"}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := data.Close(); err != nil {
+		t.Fatal(err)
+	}
+	missing := filepath.Join(t.TempDir(), "missing.pem")
+	for want, c := range map[string]struct {
+		args []string
+		code int
+	}{
+		"give --tls-cert and --tls-key, or allow plain http":  {[]string{"--listen", "192.0.2.1:0"}, 2},
+		"others can reach 0.0.0.0:0":                          {[]string{"--listen", "0.0.0.0:0", "--synthetic", "5"}, 2},
+		"literal address":                                     {[]string{"--listen", "localhost:0"}, 1},
+		"needs a public host":                                 {[]string{"--listen", "0.0.0.0:0", "--insecure-http-on-network"}, 1},
+		"does not go with a certificate":                      {[]string{"--insecure-http-on-network", "--tls-cert", missing, "--tls-key", missing}, 2},
+		"go together":                                         {[]string{"--tls-cert", missing}, 1},
+		"certificate: ":                                       {[]string{"--tls-cert", missing, "--tls-key", missing}, 1},
+		"another program listens on " + addr:                  {[]string{"--listen", addr}, 1},
+		"for invented contacts only, and this database holds": {[]string{"--data", real, "--synthetic", "5"}, 1},
+		"--fault: an endpoint is":                             {[]string{"--fault", "all:drop"}, 2},
+		"--fault: \"explode\" is none of":                     {[]string{"--fault", "token:drop", "--fault", "lookup:explode"}, 2},
+		"token stands there twice":                            {[]string{"--fault", "token:drop", "--fault", "token:status=500"}, 2},
+		"--log-level":                                         {[]string{"--log-level", "loud"}, 2},
+		"--token-lifetime":                                    {[]string{"--token-lifetime=-1h"}, 2},
+		"between a second and a day":                          {[]string{"--token-lifetime", "48h"}, 1},
+		"an intermediary is":                                  {[]string{"--intermediary", "a/b"}, 1},
+		"back-office address":                                 {[]string{"--back-office-url", "javascript:{relation}"}, 1},
+		"a name of its own":                                   {[]string{"--relation-field", "link"}, 1},
+	} {
+		code, out, errOut := run(t, "", append([]string{"hub"}, c.args...)...)
+		if code != c.code || out != "" || !strings.Contains(errOut, want) || strings.Count(errOut, "\n") != 1 {
+			t.Errorf("%v: exit %d, %q, %q", c.args, code, out, errOut)
+		}
+	}
+}
+
+func TestHubServeTLS(t *testing.T) {
+	borrowed := httptest.NewTLSServer(http.NotFoundHandler()) // for its certificate
+	defer borrowed.Close()
+	c := borrowed.TLS.Certificates[0]
+	key, err := x509.MarshalPKCS8PrivateKey(c.PrivateKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert, keyFile := filepath.Join(t.TempDir(), "cert.pem"), filepath.Join(t.TempDir(), "key.pem")
+	if err := errors.Join(os.WriteFile(cert, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: c.Certificate[0]}), 0o600),
+		os.WriteFile(keyFile, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key}), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	s := serve(t, "--tls-cert", cert, "--tls-key", keyFile, "--public-host", "127.0.0.1", "--synthetic", "5")
+	if !strings.HasPrefix(s.ready.BaseURL, "https://127.0.0.1:") || !strings.HasPrefix(s.ready.AdminURL, "http://127.0.0.1:") {
+		t.Fatal(s.ready.BaseURL)
+	}
+	resp, err := borrowed.Client().Get(s.ready.HubURL + "/login")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(resp.Body)
+	_ = resp.Body.Close()
+	borrowed.Client().CloseIdleConnections()
+	if err != nil || resp.StatusCode != 200 || strings.Contains(string(b), `value="`+localhub.DemoUser+`"`) {
+		t.Errorf("%d %v", resp.StatusCode, err)
+	}
+	if code, rest, errOut := s.stop(t); runtime.GOOS != "windows" && code != 0 || rest != "" || errOut != "" {
+		t.Errorf("exit %d: %q %q", code, rest, errOut)
+	}
+}
+
+func TestHubServeWarnsOfPlainHTTP(t *testing.T) {
+	s := serve(t, "--insecure-http-on-network", "--synthetic", "5", "--log-level", "error")
+	if _, page := fetch(t, "GET", s.ready.HubURL+"/login", ""); strings.Contains(page, `value="`+localhub.DemoUser+`"`) {
+		t.Error("a demo")
+	}
+	if _, rest, errOut := s.stop(t); rest != "" || !strings.Contains(errOut, "warning: plain http on the network") || strings.Count(errOut, "\n") != 1 {
+		t.Errorf("%q %q", rest, errOut)
+	}
+}
+
+// A hub that others can reach is no demo, invented contacts or not.
+func TestHubServeDemoRule(t *testing.T) {
+	for args, want := range map[string]bool{
+		"--synthetic=5":                          true,
+		"":                                       false,
+		"--synthetic=5 --tls-cert=c --tls-key=k": false,
+		"--synthetic=5 --insecure-http-on-network": false,
+		"--synthetic=5 --listen=127.0.0.2:0":       true,
+	} {
+		c := hubServeCmd{TokenLifetime: time.Hour, Listen: "127.0.0.1:0"}
+		for _, a := range strings.Fields(args) {
+			name, value, _ := strings.Cut(a, "=")
+			switch name {
+			case "--synthetic":
+				c.Synthetic = 5
+			case "--tls-cert":
+				c.TLSCert = value
+			case "--tls-key":
+				c.TLSKey = value
+			case "--insecure-http-on-network":
+				c.Insecure = true
+			case "--listen":
+				c.Listen = value
+			}
+		}
+		cfg, err := c.config()
+		if err != nil || cfg.Demo != want || !cfg.Admin {
+			t.Errorf("%q: demo %v, %v", args, cfg.Demo, err)
+		}
+	}
+}

@@ -1,0 +1,194 @@
+package localhub
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+const maxImportColumns = 200
+
+// readCSV reads rows behind a header row.
+func (m *importer) readCSV() error {
+	b := bufio.NewReaderSize(m.in, importBuffer)
+	comma, skipped, err := separator(b)
+	if err != nil {
+		return m.unreadable(1, err)
+	}
+	r := csv.NewReader(b)
+	r.Comma, r.FieldsPerRecord, r.ReuseRecord = comma, -1, true
+	header, err := m.header(r, skipped)
+	if err != nil || header == nil {
+		return err
+	}
+	m.in.next()
+	last := 1 + skipped
+	for {
+		record, err := r.Read()
+		var broken *csv.ParseError
+		switch {
+		case err == io.EOF:
+			return nil
+		case errors.As(err, &broken):
+			m.begin(broken.StartLine + skipped)
+			if !errors.Is(err, csv.ErrBareQuote) {
+				m.problem("", "a quotation mark is missing or one too many; nothing behind it was read")
+				return nil
+			}
+			m.problem("", "a quotation mark inside a field that has none around it")
+			if err := m.end(); err != nil {
+				return err
+			}
+			continue
+		case err != nil:
+			return m.unreadable(last, err)
+		}
+		line, _ := r.FieldPos(0)
+		last = line + skipped
+		if empty(record) {
+			m.in.next()
+			continue // spreadsheets write such rows behind the last one
+		}
+		m.begin(last)
+		m.record(header, record)
+		if err := m.end(); err != nil {
+			return err
+		}
+	}
+}
+
+// heading is a column of the file.
+type heading struct {
+	name string
+	to   column
+}
+
+// header reads the names of the columns; nil with a problem noted if they
+// cannot be used.
+func (m *importer) header(r *csv.Reader, skipped int) ([]heading, error) {
+	m.begin(1 + skipped)
+	names, err := r.Read()
+	var broken *csv.ParseError
+	switch {
+	case err == io.EOF:
+		return nil, nil // nothing at all
+	case errors.As(err, &broken):
+		m.problem("", "the header row cannot be read: a quotation mark is missing or one too many")
+		return nil, nil
+	case err != nil:
+		return nil, m.unreadable(1+skipped, err)
+	}
+	line, _ := r.FieldPos(0)
+	m.begin(line + skipped)
+	if len(names) > maxImportColumns {
+		m.problem("", fmt.Sprintf("more than %d columns", maxImportColumns))
+		return nil, nil
+	}
+	var all []heading
+	var unknown []string
+	var seen [colPhone]bool
+	known := false
+	for _, name := range names {
+		name, problem := cleanValue(name)
+		if problem != "" {
+			m.problem("", "the header row cannot be read: a name "+problem)
+			return nil, nil
+		}
+		c, ok := columnOf(name)
+		switch {
+		case name == "":
+			c = colIgnored // must stay empty, see record
+		case !ok:
+			unknown = append(unknown, name)
+			continue
+		case c < colPhone && seen[c]:
+			m.problem(columnNames[c], "a column for this comes twice")
+		case c < colPhone:
+			seen[c] = true
+		}
+		known = known || name != ""
+		all = append(all, heading{name, c})
+	}
+	if len(unknown) > 0 {
+		m.problem("", unknownNames(unknown, known))
+	}
+	if m.row.bad {
+		return nil, nil
+	}
+	return all, nil
+}
+
+// record takes the fields of a row.
+func (m *importer) record(header []heading, fields []string) {
+	if len(fields) < len(header) {
+		m.problem("", fmt.Sprintf("has %d fields, the header row %d", len(fields), len(header)))
+		return
+	}
+	for i, v := range fields {
+		switch {
+		case i < len(header) && header[i].name != "":
+			m.several(header[i].to, header[i].name, v)
+		case strings.TrimSpace(v) != "":
+			m.problem("", fmt.Sprintf("field %d has no name in the header row", i+1))
+			return
+		}
+	}
+}
+
+func empty(fields []string) bool {
+	for _, f := range fields {
+		if strings.TrimSpace(f) != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// unreadable ends the import: at a row without end, or because the file could
+// not be read.
+func (m *importer) unreadable(last int, err error) error {
+	if errors.Is(err, errLongRow) {
+		m.begin(last)
+		m.problem("", fmt.Sprintf("here or next is more than %d bytes; a quotation mark or bracket may be missing", maxImportRow))
+		return nil
+	}
+	return fmt.Errorf("local hub: import: %w", err)
+}
+
+// separator finds what stands between the names of the header row: what it has
+// most of outside quotation marks. A first line such as "sep=;", which
+// spreadsheets read, says it and is skipped.
+func separator(b *bufio.Reader) (comma rune, skipped int, err error) {
+	start, err := b.Peek(importBuffer)
+	if err != nil && err != io.EOF && len(start) == 0 {
+		return 0, 0, err
+	}
+	first, rest, _ := bytes.Cut(start, []byte("\n"))
+	if said := bytes.Trim(first, "\r\" "); len(said) == 5 && strings.EqualFold(string(said[:4]), "sep=") && strings.ContainsRune(";,\t", rune(said[4])) {
+		_, err := b.Discard(len(start) - len(rest))
+		return rune(said[4]), 1, err
+	}
+	count, quoted := map[byte]int{}, false
+	for _, c := range bytes.TrimLeft(start, "\r\n") {
+		if c == '\n' && !quoted {
+			break
+		}
+		if c == '"' {
+			quoted = !quoted
+		}
+		if !quoted {
+			count[c]++
+		}
+	}
+	comma = ';'
+	for _, c := range ",\t" {
+		if count[byte(c)] > count[byte(comma)] {
+			comma = c
+		}
+	}
+	return comma, 0, nil
+}

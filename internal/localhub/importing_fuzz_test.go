@@ -1,0 +1,77 @@
+package localhub
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+)
+
+// fuzzImport reads a hostile file without a database and looks at every row
+// that would be stored, and at every error.
+func fuzzImport(t *testing.T, format Format, file []byte) {
+	m := &importer{ctx: t.Context(), errs: ImportError{Format: format}}
+	m.put = func() error {
+		r := &m.row
+		for c, v := range r.values {
+			if len(v) > maxImportField || !utf8.ValidString(v) || strings.ContainsFunc(v, odd) || v != strings.TrimSpace(v) {
+				t.Errorf("%s: %q", columnNames[c], v)
+			}
+		}
+		if r.values[colID] != "" && !validID(r.values[colID]) || r.values[colFamily]+r.values[colInitials] == "" {
+			t.Errorf("%+v", r)
+		}
+		if r.count(false) > maxImportTerms || r.count(true) > maxImportTerms {
+			t.Errorf("%d terms", len(r.terms))
+		}
+		for _, x := range r.terms {
+			if x.term == "" || len(x.written) > maxImportField || strings.ContainsFunc(x.written, odd) {
+				t.Errorf("term %+v", x)
+			}
+		}
+		return nil
+	}
+	if err := m.read(bytes.NewReader(file)); err != nil {
+		t.Fatalf("not the file's: %v", err)
+	}
+	if len(m.errs.Rows) > maxRowErrors {
+		t.Errorf("%d errors kept", len(m.errs.Rows))
+	}
+	var wrong *ImportError
+	if errors.As(m.errs.orNil(), &wrong) {
+		for i, line := range wrong.Lines() {
+			if len(line) > 2000 || !utf8.ValidString(line) || strings.ContainsFunc(line, unicode.IsControl) {
+				t.Errorf("error %d: %q", i, line)
+			}
+		}
+	}
+	if m.in.bytes != int64(len(file)) && len(m.errs.Rows) == 0 {
+		t.Errorf("%d of %d bytes read", m.in.bytes, len(file))
+	}
+}
+
+func seeds(f *testing.F, name string, more ...string) {
+	b, err := os.ReadFile("testdata/" + name)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b)
+	for _, s := range more {
+		f.Add([]byte(s))
+	}
+}
+
+func FuzzImportCSV(f *testing.F) {
+	seeds(f, "contacts.csv", "sep=,\r\nachternaam,telefoon\r\nBerg,\"0612345678;020\r\n1234567\"\r\n", "\xff\xfea\x00c\x00h\x00",
+		"achternaam\ttelefoon\n\xc9\t06\n\xc3\xa9\t\xff\n", "naam;telefoon\n", "achternaam;\"\n", "achternaam\na\"b\n\"c\" d\ne\n", "achternaam;\nx;y\n;;;\n")
+	f.Fuzz(func(t *testing.T, file []byte) { fuzzImport(t, CSV, file) })
+}
+
+func FuzzImportJSON(f *testing.F) {
+	seeds(f, "contacts.json", `[{"achternaam":"Berg","telefoon":"06-1"},null,1,{}]`, "{\"achternaam\":\"A\"}\n{\"achternaam\":\"B\",\"email\":[\"a@b\",[1]]}",
+		`{"data":{"x":[1,2],"items":[{"woonadres":null,"producent":{"code":7}}]},"y":1}`, `{"a":1,"a":2}`, `[{"achternaam":"A"`, "\ufeff[]", `{"data":1}`)
+	f.Fuzz(func(t *testing.T, file []byte) { fuzzImport(t, JSON, file) })
+}

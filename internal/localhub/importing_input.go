@@ -1,0 +1,111 @@
+package localhub
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
+)
+
+const importBuffer = 64 << 10
+
+var errLongRow = errors.New("row too long")
+
+// input is a file as UTF-8. What is read between two calls of next is bounded,
+// so that no reader above it grows without end.
+type input struct {
+	raw   io.Reader
+	text  io.Reader // raw, as UTF-8
+	bytes int64     // of raw
+	left  int
+	err   error // that reading raw ended with, not io.EOF
+}
+
+func newInput(r io.Reader) *input {
+	in := &input{raw: r}
+	in.next()
+	return in
+}
+
+// next starts a row. Up to a buffer of it was read already.
+func (in *input) next() { in.left = maxImportRow + importBuffer }
+
+func (in *input) Read(p []byte) (int, error) {
+	if in.text == nil {
+		in.text = asUTF8(counted{in})
+	}
+	if in.left <= 0 {
+		in.err = errLongRow
+		return 0, in.err
+	}
+	// Small pieces: what is read ahead counts for the row that asks for it.
+	n, err := in.text.Read(p[:min(len(p), in.left, importBuffer)])
+	in.left -= n
+	return n, err
+}
+
+// counted is the file as it is.
+type counted struct{ in *input }
+
+func (c counted) Read(p []byte) (int, error) {
+	n, err := c.in.raw.Read(p)
+	c.in.bytes += int64(n)
+	if err != nil && err != io.EOF {
+		c.in.err = err
+	}
+	return n, err
+}
+
+// asUTF8 reads UTF-8 and UTF-16 by their mark, and else what the first letter
+// outside ASCII shows it to be. What cannot be read becomes U+FFFD.
+func asUTF8(r io.Reader) io.Reader {
+	b := bufio.NewReaderSize(r, importBuffer)
+	start, _ := b.Peek(3) // an error comes again
+	switch {
+	case bytes.HasPrefix(start, []byte{0xef, 0xbb, 0xbf}):
+		_, _ = b.Discard(3)
+		return transform.NewReader(b, unicode.UTF8.NewDecoder())
+	case bytes.HasPrefix(start, []byte{0xff, 0xfe}), bytes.HasPrefix(start, []byte{0xfe, 0xff}):
+		return transform.NewReader(b, unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewDecoder())
+	}
+	return transform.NewReader(b, &guess{})
+}
+
+// guess reads ASCII until something else comes: that is UTF-8, or the file is in
+// Windows-1252, which programs write that know nothing newer.
+type guess struct {
+	transform.NopResetter
+	is transform.Transformer
+}
+
+func (g *guess) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err error) {
+	if g.is != nil {
+		return g.is.Transform(dst, src, atEOF)
+	}
+	for nSrc < len(src) && src[nSrc] < utf8.RuneSelf {
+		if nSrc == len(dst) {
+			return nSrc, nSrc, transform.ErrShortDst
+		}
+		dst[nSrc] = src[nSrc]
+		nSrc++
+	}
+	rest := src[nSrc:]
+	switch {
+	case len(rest) == 0:
+		return nSrc, nSrc, nil
+	case !utf8.FullRune(rest) && !atEOF:
+		return nSrc, nSrc, transform.ErrShortSrc
+	}
+	if r, size := utf8.DecodeRune(rest); r == utf8.RuneError && size == 1 {
+		g.is = charmap.Windows1252.NewDecoder()
+	} else {
+		g.is = unicode.UTF8.NewDecoder()
+	}
+	d, s, err := g.is.Transform(dst[nSrc:], rest, atEOF)
+	return nSrc + d, nSrc + s, err
+}

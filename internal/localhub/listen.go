@@ -1,0 +1,325 @@
+package localhub
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// ErrNotLoopback means that an address can be reached by others and nothing was
+// said about how: with a certificate, or without one by Config.AllowNetwork.
+var ErrNotLoopback = errors.New("local hub: others can reach this address: that needs a certificate, or plain http to be allowed expressly")
+
+// place is where a hub listens and under which names it is reached.
+type place struct {
+	tls      *tls.Config // nil: plain http
+	host     string      // in {base_url}, without port; "" is the address it listens on
+	loopback bool
+
+	url   string   // {base_url}; known once it listens
+	hosts []string // what a request's Host may be, in small letters
+}
+
+// place works out what Listen, the certificate and PublicHost come to. Listen
+// is a literal address: a hosts file can move "localhost" (corrections.md 26).
+func (c Config) place() (place, error) {
+	a, err := netip.ParseAddrPort(c.Listen)
+	if err != nil || a.Addr().Zone() != "" {
+		return place{}, errors.New("local hub: listens on a literal address and port, such as 127.0.0.1:0")
+	}
+	p := place{loopback: a.Addr().IsLoopback(), host: c.PublicHost}
+	if p.host != "" && !hostName(p.host) {
+		return place{}, errors.New("local hub: the public host is a name or an address, without a port")
+	}
+	secure := c.TLSCert != "" || c.TLSKey != ""
+	if !p.loopback && !secure && !c.AllowNetwork {
+		return place{}, ErrNotLoopback
+	}
+	if c.Demo && !p.loopback {
+		return place{}, errors.New("local hub: the demo shows its password and listens on a loopback address only")
+	}
+	if secure {
+		if p.tls, p.host, err = certificate(c.TLSCert, c.TLSKey, p.host, c.Now()); err != nil {
+			return place{}, err
+		}
+		return p, nil
+	}
+	switch {
+	case p.loopback && p.host != "":
+		return place{}, errors.New("local hub: a public host is for a hub that others can reach")
+	case p.host == "" && a.Addr().IsUnspecified():
+		return place{}, errors.New("local hub: on every address of the computer the hub needs a public host")
+	}
+	return p, nil
+}
+
+// certificate reads a certificate with its key and gives the name that the hub
+// goes by.
+func certificate(certFile, keyFile, host string, now time.Time) (*tls.Config, string, error) {
+	if certFile == "" || keyFile == "" {
+		return nil, "", errors.New("local hub: a certificate and its key go together")
+	}
+	cert, err := tls.LoadX509KeyPair(certFile, keyFile)
+	if err != nil {
+		return nil, "", fmt.Errorf("local hub: certificate: %w", err)
+	}
+	leaf := cert.Leaf
+	switch {
+	case now.After(leaf.NotAfter):
+		return nil, "", fmt.Errorf("local hub: the certificate expired on %s", leaf.NotAfter.Format(time.DateOnly))
+	case now.Before(leaf.NotBefore):
+		return nil, "", fmt.Errorf("local hub: the certificate is valid from %s", leaf.NotBefore.Format(time.DateOnly))
+	case host != "":
+		if leaf.VerifyHostname(host) != nil {
+			return nil, "", errors.New("local hub: the certificate is not for the public host")
+		}
+	case len(leaf.DNSNames) > 0:
+		host = leaf.DNSNames[0]
+	case len(leaf.IPAddresses) > 0:
+		host = leaf.IPAddresses[0].String()
+	}
+	if !hostName(host) {
+		return nil, "", errors.New("local hub: the certificate's first name is no name of a computer: give the public host")
+	}
+	return &tls.Config{
+		Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12,
+		NextProtos: []string{"http/1.1"}, // faults happen to connections, and HTTP/2 has one for all requests
+	}, host, nil
+}
+
+// hostName is a name as in DNS, or an address that others can use.
+func hostName(s string) bool {
+	if a, err := netip.ParseAddr(s); err == nil {
+		return a.Zone() == "" && !a.IsUnspecified()
+	}
+	for label := range strings.SplitSeq(s, ".") {
+		if label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' || strings.ContainsFunc(label, func(r rune) bool {
+			return !(r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '-')
+		}) {
+			return false
+		}
+	}
+	return len(s) <= 253
+}
+
+// onPort completes p with the port that was given out.
+func (p *place) onPort(at net.Addr) {
+	addr := at.String()
+	host, port, _ := net.SplitHostPort(addr)
+	if a, err := netip.ParseAddr(host); err == nil && !a.IsUnspecified() {
+		p.hosts = append(p.hosts, addr)
+	}
+	if p.loopback {
+		p.hosts = append(p.hosts, "localhost:"+port)
+	}
+	scheme, usual := "http", "80"
+	if p.tls != nil {
+		scheme, usual = "https", "443"
+	}
+	if p.host != "" {
+		addr = net.JoinHostPort(strings.ToLower(p.host), port)
+		p.hosts = append(p.hosts, addr)
+	}
+	p.url = scheme + "://" + addr
+	if port == usual { // browsers leave it out
+		for _, h := range p.hosts {
+			p.hosts = append(p.hosts, strings.TrimSuffix(h, ":"+port))
+		}
+	}
+}
+
+// takes reports whether a request's Host is one of the hub's names.
+func (p *place) takes(host string) bool {
+	for _, h := range p.hosts {
+		if strings.EqualFold(host, h) {
+			return true
+		}
+	}
+	return false
+}
+
+// guardHost refuses requests under a foreign name: a page elsewhere whose name
+// was pointed at this computer.
+func (h *Hub) guardHost(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if h.place.takes(r.Host) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		writeError(w, http.StatusMisdirectedRequest, "invalid_host", "this hub is reached by its address only")
+	})
+}
+
+// addressInUse is Windows' number for it, which package syscall does not name.
+// No other system has an error of that number.
+const addressInUse = syscall.Errno(10048)
+
+func listen(addr string) (net.Listener, error) {
+	l, err := net.Listen("tcp", addr)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE), errors.Is(err, addressInUse):
+		return nil, fmt.Errorf("local hub: another program listens on %s already: %w", addr, err)
+	case err != nil:
+		return nil, fmt.Errorf("local hub: %w", err)
+	}
+	return l, nil
+}
+
+// How long a request may take by default; faults and deliveries move these.
+var (
+	readTime  = 15 * time.Second
+	writeTime = 60 * time.Second
+)
+
+// serve runs an HTTP server on l until shutdown.
+func (h *Hub) serve(l net.Listener) {
+	srv := &http.Server{
+		Handler:           h.handler,
+		ReadHeaderTimeout: min(readTime, 5*time.Second),
+		ReadTimeout:       readTime,
+		WriteTimeout:      writeTime,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    16 << 10,
+		BaseContext:       func(net.Listener) context.Context { return h.work },
+		ConnContext:       h.arrived,
+		ConnState:         h.moved,
+		TLSNextProto:      map[string]func(*http.Server, *tls.Conn, http.Handler){},
+		ErrorLog:          slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), // may quote what a client sent
+	}
+	if h.place.tls != nil {
+		l = tls.NewListener(l, h.place.tls)
+	}
+	served := make(chan struct{})
+	h.mu.Lock()
+	h.srv, h.served = srv, served
+	h.mu.Unlock()
+	go func() {
+		defer close(served)
+		if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			h.log.Error("local hub stopped listening", "error", err)
+		}
+	}()
+}
+
+// setGone closes the port and every connection, or listens again on the same
+// port.
+func (h *Hub) setGone(gone bool) error {
+	h.mu.Lock()
+	srv, served, ended := h.srv, h.served, h.ended
+	if gone {
+		h.srv = nil
+	}
+	h.mu.Unlock()
+	if ended || gone == (srv == nil) {
+		return nil
+	}
+	if gone {
+		err := srv.Close()
+		<-served
+		return err
+	}
+	l, err := listen(h.addr)
+	if err != nil {
+		return fmt.Errorf("come back: %w", err)
+	}
+	h.serve(l)
+	return nil
+}
+
+// patience is how long requests under way may take when the hub ends.
+type patience struct{ others, uploads time.Duration }
+
+// lifeKey is where a request's context has the channel that closes when the hub
+// begins to end.
+type lifeKey struct{}
+
+func ending(ctx context.Context) <-chan struct{} {
+	c, _ := ctx.Value(lifeKey{}).(<-chan struct{})
+	return c
+}
+
+// visit is an open connection.
+type visit struct {
+	uploading atomic.Bool // its request delivers messages
+}
+
+type visitKey struct{}
+
+func (h *Hub) arrived(ctx context.Context, c net.Conn) context.Context {
+	v := &visit{}
+	h.mu.Lock()
+	h.visits[c] = v
+	h.mu.Unlock()
+	return context.WithValue(ctx, visitKey{}, v)
+}
+
+func (h *Hub) moved(c net.Conn, to http.ConnState) {
+	if to == http.StateClosed {
+		h.mu.Lock()
+		delete(h.visits, c)
+		h.mu.Unlock()
+	}
+}
+
+// tracked lets Close wait for requests, and know deliveries from others.
+func (h *Hub) tracked(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h.mu.Lock()
+		if h.over {
+			h.mu.Unlock()
+			panic(http.ErrAbortHandler)
+		}
+		h.running.Add(1)
+		h.mu.Unlock()
+		defer h.running.Done()
+		if v, ok := r.Context().Value(visitKey{}).(*visit); ok {
+			v.uploading.Store(strings.HasPrefix(r.URL.Path, "/transaction/"))
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// shutdown closes the port, gives requests their time and closes what is left.
+func (h *Hub) shutdown(srv *http.Server, served <-chan struct{}) {
+	ctx, cancel := context.WithTimeout(context.Background(), h.patience.uploads)
+	defer cancel()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = srv.Shutdown(ctx) // what it leaves is closed below
+	}()
+	t := time.NewTimer(h.patience.others)
+	defer t.Stop()
+	select {
+	case <-done:
+	case <-t.C:
+		h.closeOthers()
+		<-done
+	}
+	_ = srv.Close()
+	<-served
+}
+
+// closeOthers closes every connection that no delivery comes in by.
+func (h *Hub) closeOthers() {
+	var others []net.Conn
+	h.mu.Lock()
+	for c, v := range h.visits {
+		if !v.uploading.Load() {
+			others = append(others, c)
+		}
+	}
+	h.mu.Unlock()
+	for _, c := range others {
+		_ = c.Close()
+	}
+}

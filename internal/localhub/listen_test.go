@@ -1,0 +1,562 @@
+package localhub_test
+
+import (
+	"bufio"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"wiebelt/internal/localhub"
+)
+
+func TestListensOnLoopbackAddressesOnly(t *testing.T) {
+	for _, listen := range []string{"0.0.0.0:0", ":0", "192.168.1.4:0", "[::]:0", "localhost:0", "127.0.0.1", "example.org:80", "nonsense"} {
+		if h, err := localhub.Start(t.Context(), localhub.Config{Listen: listen}); err == nil {
+			_ = h.Close()
+			t.Errorf("%q was accepted", listen)
+		}
+	}
+	h := start(t, localhub.Config{Listen: "127.0.0.2:0"})
+	if runtime.GOOS == "linux" && !strings.HasPrefix(h.BaseURL(), "http://127.0.0.2:") {
+		t.Errorf("base URL %s", h.BaseURL())
+	}
+	if h.BaseURL() != h.HubURL() {
+		t.Error("two addresses")
+	}
+}
+
+func TestForeignHostNames(t *testing.T) {
+	h := start(t, localhub.Config{})
+	_, port, _ := net.SplitHostPort(strings.TrimPrefix(h.BaseURL(), "http://"))
+	for host, want := range map[string]int{
+		"evil.example:" + port: 421, "127.0.0.1": 421, "127.0.0.1:1": 421, "127.0.0.1.evil.example:" + port: 421,
+		"127.0.0.1:" + port: 200, "localhost:" + port: 200, "LOCALHOST:" + port: 200,
+	} {
+		if a := do(t, client(t), "GET", h.BaseURL()+"/login", "", "Host", host); a.status != want {
+			t.Errorf("%s: %d, want %d", host, a.status, want)
+		}
+	}
+}
+
+func TestEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	h, err := localhub.Start(ctx, localhub.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if err := h.Close(); err != nil { // waits for the close that the context began
+		t.Fatal(err)
+	}
+	if _, err := try(t, client(t), "GET", h.BaseURL()+"/login", ""); err == nil {
+		t.Error("still answers")
+	}
+	if err := h.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestCloseDoesNotWaitForASlowAnswer(t *testing.T) {
+	h := start(t, localhub.Config{})
+	h.Faults().Set(localhub.AtPages, localhub.Fault{Delay: time.Hour})
+	c := client(t)
+	failed := make(chan error, 1)
+	go func() {
+		_, err := try(t, c, "GET", h.BaseURL()+"/login", "")
+		failed <- err
+	}()
+	for h.Faults().Pending(localhub.AtPages) == 0 {
+		runtime.Gosched()
+	}
+	began := time.Now()
+	if err := h.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(began); took > 1500*time.Millisecond {
+		t.Errorf("took %v", took)
+	}
+	if err := <-failed; err == nil {
+		t.Error("the slow request was answered")
+	}
+}
+
+// pair makes a certificate that signs itself.
+func pair(t testing.TB, change func(*x509.Certificate)) (certFile, keyFile string, roots *x509.CertPool) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "hub.example"}, DNSNames: []string{"hub.example", "other.example"},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
+	}
+	if change != nil {
+		change(c)
+	}
+	der, err := x509.CreateCertificate(rand.Reader, c, c, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	certFile, keyFile = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	certPEM := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+	if err := errors.Join(os.WriteFile(certFile, certPEM, 0o600),
+		os.WriteFile(keyFile, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER}), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	roots = x509.NewCertPool()
+	roots.AppendCertsFromPEM(certPEM)
+	return certFile, keyFile, roots
+}
+
+// overTLS is a client that finds every name at the address of h.
+func overTLS(t testing.TB, h *localhub.Hub, c *tls.Config) *http.Client {
+	_, port, err := net.SplitHostPort(strings.TrimPrefix(h.BaseURL(), "https://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr := &http.Transport{TLSClientConfig: c, DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, "127.0.0.1:"+port)
+	}}
+	t.Cleanup(tr.CloseIdleConnections)
+	return &http.Client{Transport: tr, Timeout: 20 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}
+
+func TestTLS(t *testing.T) {
+	cert, key, roots := pair(t, nil)
+	h := start(t, localhub.Config{TLSCert: cert, TLSKey: key, Synthetic: 5})
+	if !strings.HasPrefix(h.BaseURL(), "https://hub.example:") || h.HubURL() != h.BaseURL() || !h.Secure() {
+		t.Fatalf("%s, secure %v", h.BaseURL(), h.Secure())
+	}
+	port := h.BaseURL()[len("https://hub.example:"):]
+	for version, want := range map[uint16]bool{tls.VersionTLS10: false, tls.VersionTLS11: false, tls.VersionTLS12: true, tls.VersionTLS13: true} {
+		c := overTLS(t, h, &tls.Config{RootCAs: roots, MinVersion: version, MaxVersion: version})
+		a, err := try(t, c, "GET", h.BaseURL()+"/login", "")
+		if (err == nil) != want || want && a.status != 200 || !want && !strings.Contains(err.Error(), "protocol version") {
+			t.Errorf("%s: %d, %v", tls.VersionName(version), a.status, err)
+		}
+	}
+	c := overTLS(t, h, &tls.Config{RootCAs: roots})
+	for host, want := range map[string]int{
+		"hub.example:" + port: 200, "HUB.example:" + port: 200, "127.0.0.1:" + port: 200, "localhost:" + port: 200,
+		"other.example:" + port: 421, "hub.example": 421, "hub.example:1": 421, "hub.example.evil.example:" + port: 421,
+	} {
+		if a := do(t, c, "GET", h.BaseURL()+"/login", "", "Host", host); a.status != want {
+			t.Errorf("%s: %d, want %d", host, a.status, want)
+		}
+	}
+	if a := do(t, client(t), "GET", "http://127.0.0.1:"+port+"/login", ""); a.status != 400 {
+		t.Errorf("plain http: %d", a.status)
+	}
+	a := do(t, c, "POST", h.BaseURL()+"/identity/token", body, "Content-Type", form, "Authorization", basic(clientID, secret))
+	if a.status != 200 {
+		t.Errorf("token: %d", a.status)
+	}
+	// Faults happen to the connection here as well.
+	h.Faults().Set(localhub.AtPages, localhub.Fault{Drop: true}) // not once: the client tries again
+	if _, err := try(t, c, "GET", h.BaseURL()+"/login", ""); !errors.Is(err, io.EOF) {
+		t.Errorf("drop: %v", err)
+	}
+	h.Faults().Clear(localhub.AtPages)
+	if err := h.Faults().SetGone(true); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Faults().SetGone(false); err != nil {
+		t.Fatal(err)
+	}
+	if a := do(t, c, "GET", h.BaseURL()+"/login", ""); a.status != 200 {
+		t.Errorf("back again: %d", a.status)
+	}
+}
+
+func TestCertificatesAreChecked(t *testing.T) {
+	good, goodKey, _ := pair(t, nil)
+	_, otherKey, _ := pair(t, nil)
+	old, oldKey, _ := pair(t, func(c *x509.Certificate) { c.NotAfter = time.Now().Add(-time.Minute) })
+	early, earlyKey, _ := pair(t, func(c *x509.Certificate) { c.NotBefore = time.Now().Add(30 * time.Minute) })
+	wild, wildKey, _ := pair(t, func(c *x509.Certificate) { c.DNSNames = []string{"*.hub.example"} })
+	address, addressKey, _ := pair(t, func(c *x509.Certificate) { c.DNSNames, c.IPAddresses = nil, []net.IP{net.ParseIP("2001:db8::5")} })
+	none, noneKey, _ := pair(t, func(c *x509.Certificate) { c.DNSNames = nil })
+	for name, c := range map[string]struct {
+		cert, key, host string
+		url, refused    string
+	}{
+		"first name":            {good, goodKey, "", "https://hub.example:8443", ""},
+		"another of its names":  {good, goodKey, "Other.example", "https://other.example:8443", ""},
+		"a wildcard's name":     {wild, wildKey, "a.hub.example", "https://a.hub.example:8443", ""},
+		"an address":            {address, addressKey, "", "https://[2001:db8::5]:8443", ""},
+		"no key":                {good, "", "", "", "go together"},
+		"no certificate":        {"", goodKey, "", "", "go together"},
+		"no such file":          {good + "x", goodKey, "", "", "no such file"},
+		"another's key":         {good, otherKey, "", "", "does not match"},
+		"expired":               {old, oldKey, "", "", "expired on"},
+		"of the future":         {early, earlyKey, "", "", "valid from"},
+		"a wildcard":            {wild, wildKey, "", "", "give the public host"},
+		"no name":               {none, noneKey, "", "", "give the public host"},
+		"another host":          {good, goodKey, "third.example", "", "not for the public host"},
+		"a host with a port":    {good, goodKey, "hub.example:1", "", "without a port"},
+		"no host":               {good, goodKey, "hub_example/", "", "without a port"},
+		"a host that is no one": {good, goodKey, "0.0.0.0", "", "without a port"},
+	} {
+		got, _, err := localhub.PlaceOf(localhub.Config{Listen: "0.0.0.0:0", TLSCert: c.cert, TLSKey: c.key, PublicHost: c.host}, "0.0.0.0:8443")
+		switch {
+		case c.refused == "" && (err != nil || got != c.url):
+			t.Errorf("%s: %s, %v", name, got, err)
+		case c.refused != "" && (err == nil || runtime.GOOS != "windows" && !strings.Contains(err.Error(), c.refused)):
+			t.Errorf("%s: %s, %v", name, got, err)
+		}
+	}
+}
+
+func TestWhoMayReachTheHub(t *testing.T) {
+	cert, key, _ := pair(t, nil)
+	for name, c := range map[string]struct {
+		cfg     localhub.Config
+		given   string
+		url     string
+		takes   []string
+		not     []string
+		refused string // "loopback": ErrNotLoopback
+	}{
+		"network without a certificate": {cfg: localhub.Config{Listen: "192.0.2.1:80"}, refused: "loopback"},
+		"every address":                 {cfg: localhub.Config{Listen: "0.0.0.0:80"}, refused: "loopback"},
+		"every address of IPv6":         {cfg: localhub.Config{Listen: "[::]:80"}, refused: "loopback"},
+		"a demo on the network":         {cfg: localhub.Config{Listen: "192.0.2.1:80", Demo: true}, refused: "loopback"},
+		"a demo by https":               {cfg: localhub.Config{Listen: "192.0.2.1:80", Demo: true, TLSCert: cert, TLSKey: key}, refused: "demo"},
+		"a demo, allowed":               {cfg: localhub.Config{Listen: "192.0.2.1:80", Demo: true, AllowNetwork: true}, refused: "demo"},
+		"allowed, no name":              {cfg: localhub.Config{Listen: "0.0.0.0:80", AllowNetwork: true}, refused: "public host"},
+		"a name on loopback":            {cfg: localhub.Config{PublicHost: "hub.example"}, refused: "others can reach"},
+		"a zone":                        {cfg: localhub.Config{Listen: "[fe80::1%eth0]:80", AllowNetwork: true}, refused: "literal"},
+		"allowed": {cfg: localhub.Config{Listen: "192.0.2.1:0", AllowNetwork: true}, given: "192.0.2.1:4000", url: "http://192.0.2.1:4000",
+			takes: []string{"192.0.2.1:4000"}, not: []string{"192.0.2.1", "localhost:4000", "127.0.0.1:4000"}},
+		"allowed, named": {cfg: localhub.Config{Listen: "0.0.0.0:0", AllowNetwork: true, PublicHost: "hub.example"}, given: "0.0.0.0:4000",
+			url: "http://hub.example:4000", takes: []string{"hub.example:4000"}, not: []string{"0.0.0.0:4000", "hub.example", "localhost:4000"}},
+		"https on its usual port": {cfg: localhub.Config{Listen: "[::]:443", TLSCert: cert, TLSKey: key}, given: "[::]:443",
+			url: "https://hub.example:443", takes: []string{"hub.example:443", "hub.example"}, not: []string{"[::]:443", "other.example"}},
+		"IPv6": {cfg: localhub.Config{Listen: "[::1]:0"}, given: "[::1]:4000", url: "http://[::1]:4000",
+			takes: []string{"[::1]:4000", "localhost:4000"}, not: []string{"::1:4000", "[::1]", "[::2]:4000"}},
+	} {
+		url, takes, err := localhub.PlaceOf(c.cfg, orWord(c.given, "127.0.0.1:1"))
+		if c.refused == "loopback" {
+			if !errors.Is(err, localhub.ErrNotLoopback) {
+				t.Errorf("%s: %s, %v", name, url, err)
+			}
+			continue
+		}
+		if c.refused != "" {
+			if err == nil || !strings.Contains(err.Error(), c.refused) {
+				t.Errorf("%s: %s, %v", name, url, err)
+			}
+			continue
+		}
+		if err != nil || url != c.url {
+			t.Errorf("%s: %s, %v", name, url, err)
+			continue
+		}
+		for _, host := range c.takes {
+			if !takes(host) {
+				t.Errorf("%s: refuses %s", name, host)
+			}
+		}
+		for _, host := range append(c.not, "", "evil.example", c.given+".evil.example") {
+			if takes(host) {
+				t.Errorf("%s: takes %q", name, host)
+			}
+		}
+	}
+	// What may be reached is tried: nobody has this address (RFC 5737).
+	if h, err := localhub.Start(t.Context(), localhub.Config{Listen: "192.0.2.1:0", AllowNetwork: true}); err == nil {
+		_ = h.Close()
+		t.Error("listens on an address of nobody")
+	} else if errors.Is(err, localhub.ErrNotLoopback) {
+		t.Error(err)
+	}
+}
+
+func orWord(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}
+
+func TestIPv6Loopback(t *testing.T) {
+	l, err := net.Listen("tcp", "[::1]:0")
+	if err != nil { // a computer without it: the reason is given
+		if h, err := localhub.Start(t.Context(), localhub.Config{Listen: "[::1]:0"}); err == nil {
+			_ = h.Close()
+			t.Error("listens where nobody can")
+		}
+		return
+	}
+	_ = l.Close()
+	h := start(t, localhub.Config{Listen: "[::1]:0"})
+	if !strings.HasPrefix(h.BaseURL(), "http://[::1]:") {
+		t.Fatal(h.BaseURL())
+	}
+	if _, err := h.AddContact(t.Context(), person("Een", "0201234567")); err != nil {
+		t.Fatal(err)
+	}
+	got := items(t, lookup(t, h, token(t, h), "0201234567"))
+	if len(got) != 1 || !strings.HasPrefix(got[0].Link, h.BaseURL()+"/") {
+		t.Errorf("%+v", got)
+	}
+	if a := do(t, client(t), "GET", h.BaseURL()+"/login", ""); a.status != 200 {
+		t.Errorf("login: %d", a.status)
+	}
+}
+
+func TestPortInUse(t *testing.T) {
+	first := start(t, localhub.Config{})
+	addr := strings.TrimPrefix(first.BaseURL(), "http://")
+	h, err := localhub.Start(t.Context(), localhub.Config{Listen: addr, Dir: t.TempDir()})
+	if err == nil {
+		_ = h.Close()
+		t.Fatal("two hubs on one port")
+	}
+	if !strings.Contains(err.Error(), "another program listens on "+addr) {
+		t.Errorf("%v", err)
+	}
+	if f := first.Faults(); f.SetGone(true) != nil {
+		t.Fatal("not gone")
+	}
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Faults().SetGone(false); err == nil || !strings.Contains(err.Error(), "another program") {
+		t.Errorf("come back to a taken port: %v", err)
+	}
+	_ = l.Close()
+	if err := first.Faults().SetGone(false); err != nil {
+		t.Error(err)
+	}
+}
+
+// half is a delivery of which the first half has arrived.
+type half struct {
+	conn net.Conn
+	rest string
+}
+
+func startDelivery(t *testing.T, h *localhub.Hub, body string) half {
+	t.Helper()
+	tok := token(t, h)
+	conn, err := net.Dial("tcp", strings.TrimPrefix(h.BaseURL(), "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
+	before := h.Stats().Messages
+	fmt.Fprintf(conn, "POST /transaction/intermediary HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+		conn.RemoteAddr(), tok, len(body), body[:len(body)/2])
+	for h.Stats().Messages == before {
+		runtime.Gosched()
+	}
+	return half{conn, body[len(body)/2:]}
+}
+
+// closeHub begins to close h and waits until the port is closed.
+func closeHub(t *testing.T, h *localhub.Hub) <-chan error {
+	t.Helper()
+	closed := make(chan error, 1)
+	go func() { closed <- h.Close() }()
+	for {
+		c, err := net.Dial("tcp", strings.TrimPrefix(h.BaseURL(), "http://"))
+		if err != nil {
+			return closed
+		}
+		_ = c.Close()
+	}
+}
+
+func TestStopLetsADeliveryFinish(t *testing.T) {
+	dir := t.TempDir()
+	h := start(t, localhub.Config{Dir: dir, Admin: true})
+	h.SetPatience(20*time.Millisecond, 10*time.Second)
+	silent, err := net.Dial("tcp", strings.TrimPrefix(h.BaseURL(), "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	large := zipped(t, "scan.txt", strings.Repeat("large ", 1<<18)) // is read in pieces: its request must not be called off
+	d := startDelivery(t, h, delivery(message(t, 1), large))
+	closed := closeHub(t, h)
+	_ = silent.SetReadDeadline(time.Now().Add(20 * time.Second))
+	if _, err := silent.Read(make([]byte, 1)); errors.Is(err, os.ErrDeadlineExceeded) || err == nil { // its time is over: it is closed first
+		t.Errorf("a silent connection: %v", err)
+	}
+	select {
+	case err := <-closed:
+		t.Fatal("closed while a delivery is under way: ", err)
+	default:
+	}
+	_, _ = io.WriteString(d.conn, d.rest)
+	resp, err := http.ReadResponse(bufio.NewReader(d.conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	if resp.StatusCode != 200 {
+		t.Errorf("status %d", resp.StatusCode)
+	}
+	if err := <-closed; err != nil {
+		t.Error(err)
+	}
+	data, err := localhub.OpenData(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer data.Close()
+	if all := box(t, data); len(all) != 2 {
+		t.Errorf("%d messages", len(all))
+	}
+}
+
+func TestStopCutsADeliveryThatStands(t *testing.T) {
+	dir := t.TempDir()
+	h := start(t, localhub.Config{Dir: dir})
+	h.SetPatience(20*time.Millisecond, 200*time.Millisecond)
+	d := startDelivery(t, h, delivery(message(t, 1)))
+	began := time.Now()
+	if err := <-closeHub(t, h); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(began); took < 200*time.Millisecond || took > 5*time.Second {
+		t.Errorf("took %v", took)
+	}
+	if b, err := io.ReadAll(d.conn); len(b) > 0 {
+		t.Errorf("%q, %v", b, err)
+	}
+	data, err := localhub.OpenData(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer data.Close()
+	if all, left := box(t, data), files(t, dir); len(all) != 0 || len(left) != 0 {
+		t.Errorf("%d messages, files %v", len(all), left)
+	}
+}
+
+func TestStopDoesNotWaitForSilentConnections(t *testing.T) {
+	h := start(t, localhub.Config{})
+	h.SetPatience(20*time.Millisecond, 10*time.Second)
+	for range 3 {
+		c, err := net.Dial("tcp", strings.TrimPrefix(h.BaseURL(), "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+	}
+	for h.Visits() < 3 {
+		runtime.Gosched()
+	}
+	began := time.Now()
+	if err := h.Close(); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(began); took > 2*time.Second {
+		t.Errorf("took %v", took)
+	}
+}
+
+func TestConnectionsAreForgotten(t *testing.T) {
+	h := start(t, localhub.Config{})
+	for range 20 {
+		do(t, client(t), "GET", h.BaseURL()+"/login", "", "Connection", "close")
+	}
+	for h.Visits() > 0 {
+		runtime.Gosched()
+	}
+}
+
+func TestLeavesThePort(t *testing.T) {
+	h := start(t, localhub.Config{Admin: true})
+	admin := h.AdminURL()
+	if err := h.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, u := range []string{h.BaseURL() + "/login", admin} {
+		if _, err := try(t, client(t), "GET", u, ""); !errors.Is(err, syscall.ECONNREFUSED) {
+			t.Errorf("want refused, got %v", err)
+		}
+	}
+}
+
+// The demo's user does not stay when its folder is served as no demo: everybody
+// knows the password.
+func TestDemoUserDoesNotStay(t *testing.T) {
+	dir := t.TempDir()
+	if err := start(t, localhub.Config{Dir: dir, Demo: true, Synthetic: 5}).Close(); err != nil {
+		t.Fatal(err)
+	}
+	h := start(t, localhub.Config{Dir: dir, Synthetic: 5})
+	if all, err := h.Users(t.Context()); err != nil || len(all) != 0 {
+		t.Errorf("%v %v", all, err)
+	}
+	if a := newBrowser(t, h).login(localhub.DemoUser, localhub.DemoPassword, "/"); a.status != 401 {
+		t.Errorf("login: %d", a.status)
+	}
+	if err := h.AddUser(t.Context(), localhub.DemoUser, "een-eigen-wachtwoord", false); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Close(); err != nil {
+		t.Fatal(err)
+	}
+	h = start(t, localhub.Config{Dir: dir})
+	if a := newBrowser(t, h).login(localhub.DemoUser, "een-eigen-wachtwoord", "/"); a.status != 303 {
+		t.Errorf("a user of that name: %d", a.status)
+	}
+}
+
+func TestSettingsAreChecked(t *testing.T) {
+	for name, c := range map[string]localhub.Config{
+		"too many people":      {Synthetic: 5_000_001},
+		"fewer than none":      {Synthetic: -1},
+		"token for no time":    {TokenLifetime: time.Millisecond},
+		"token from the past":  {TokenLifetime: -time.Hour},
+		"token for ever":       {TokenLifetime: 25 * time.Hour},
+		"intermediary":         {Intermediaries: []string{"good", "a/b"}},
+		"empty intermediary":   {Intermediaries: []string{""}},
+		"dots":                 {Intermediaries: []string{".."}},
+		"field of ours":        {RelationField: "achternaam"},
+		"field of two lines":   {RelationField: "a\nb"},
+		"script":               {BackOfficeURL: "javascript:alert({relation})"},
+		"script in capitals":   {BackOfficeURL: "JavaScript:alert({relation})"},
+		"data":                 {BackOfficeURL: "data:text/html,{relation}"},
+		"relation nowhere":     {BackOfficeURL: "https://backoffice.example/"},
+		"relation as a scheme": {BackOfficeURL: "{relation}:x"},
+		"path only":            {BackOfficeURL: "/{relation}"},
+		"host only":            {BackOfficeURL: "//backoffice.example/{relation}"},
+		"long":                 {BackOfficeURL: "https://backoffice.example/{relation}" + strings.Repeat("a", 2000)},
+	} {
+		if h, err := localhub.Start(t.Context(), c); err == nil {
+			_ = h.Close()
+			t.Errorf("%s was accepted", name)
+		}
+	}
+}

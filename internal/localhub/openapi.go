@@ -1,0 +1,28 @@
+package localhub
+
+import (
+	"bytes"
+	_ "embed" // the description
+	"net/http"
+)
+
+// openAPI describes the hub's interfaces (OpenAPI 3.1), with a word for the address
+// and the relation number's default name. What hub-api.md says and what was
+// chosen here are told apart in it by x-documented.
+//
+//go:embed api/openapi.json
+var openAPI []byte
+
+// serveOpenAPI answers GET /openapi.json, to everyone: the description holds no
+// data. It has this hub's address and its name for the relation number.
+func (h *Hub) serveOpenAPI(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Cache-Control", "no-store")
+	writeBody(w, http.StatusOK, describe(h.BaseURL(), h.cfg.RelationField))
+}
+
+// describe is the description of the hub at base, without a trailing slash,
+// whose relation numbers go by the name relation.
+func describe(base, relation string) []byte {
+	b := bytes.ReplaceAll(openAPI, []byte(`"{base_url}"`), appendString(nil, base))
+	return bytes.ReplaceAll(b, []byte(`"`+DefaultRelationField+`"`), appendString(nil, relation))
+}

@@ -1,0 +1,5 @@
+//go:build !race
+
+package localhub_test
+
+const raced = false

