@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"syscall"
 	"time"
 
 	"wiebelt/internal/call"
@@ -89,7 +88,7 @@ func (p *phone) dial(ctx context.Context) (net.Conn, error) {
 	defer cancel()
 	conn, err := p.cfg.Dial(ctx, "tcp", p.cfg.Address)
 	switch {
-	case errors.Is(err, syscall.ECONNREFUSED):
+	case link.Nobody(err):
 		return nil, link.NotThere(err)
 	case err != nil:
 		return nil, fmt.Errorf("connect to baresip: %w", err)

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"syscall"
 	"time"
 
 	"wiebelt/internal/call"
@@ -193,8 +194,9 @@ func (l *link) session(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	ended := make(chan struct{})
+	ended, done := make(chan struct{}), make(chan struct{})
 	go func() { // ends with the session
+		defer close(done)
 		select {
 		case <-l.cfg.Wake:
 			cancel(errWoken)
@@ -203,6 +205,7 @@ func (l *link) session(ctx context.Context) error {
 	}()
 	err := l.phone.Session(ctx, &l.rep)
 	close(ended)
+	<-done // or it could take a wake that belongs to the wait that follows
 	if errors.Is(context.Cause(ctx), errWoken) {
 		return errWoken
 	}
@@ -275,6 +278,13 @@ func (l *link) longest() time.Duration {
 
 // NotThere marks an error as ErrNotThere, which stays in its text.
 func NotThere(err error) error { return fmt.Errorf("%w: %w", ErrNotThere, err) }
+
+// Nobody reports whether a dial failed because nothing listens there. Windows has
+// a number of its own for it, which package syscall does not name.
+func Nobody(err error) bool {
+	const windows = syscall.Errno(10061)
+	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, windows)
+}
 
 // Once keeps the link for one session and gives its end, for tests.
 func Once(ctx context.Context, cfg Config, p Phone) error {

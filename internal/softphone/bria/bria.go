@@ -1,0 +1,169 @@
+// Package bria speaks with the softphone Bria: it is a client of Bria's Desktop
+// API (softphones.md 2), a WebSocket on this computer on which Bria says that
+// something has happened and we ask for the list of calls. What has changed in
+// that list is what has happened. We ask for nothing else: some of Bria's other
+// answers change what its user sees.
+//
+// On a terminal server only one user's Bria gets the port. It asks its own user
+// whether we may listen.
+//
+// Goroutines: each connection has one that reads it, which ends before Session
+// returns.
+package bria
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"wiebelt/internal/call"
+	"wiebelt/internal/softphone/link"
+)
+
+// Kind is the way in of this package.
+const Kind = "bria"
+
+// Where Bria listens. Its maker's name for this computer exists for browsers:
+// Bria's certificate is made out to it. We do not ask a name server for it.
+const (
+	DefaultAddress = makerName + ":9002"
+	makerName      = "cpclientapi.softphone.com"
+	path           = "/counterpath/socketapi/v1/"
+)
+
+// Config is where Bria is found.
+type Config struct {
+	// Address is host:port; "" is DefaultAddress, which means this computer.
+	Address string
+	// Dial connects; nil is an ordinary TCP dialler.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+}
+
+const (
+	dialTime     = 10 * time.Second
+	maxMessage   = 64 << 10 // bytes; a call takes about 400
+	maxHandshake = 16 << 10 // bytes
+)
+
+type phone struct {
+	cfg    Config
+	dialed string // host:port
+	name   string // that the certificate is made out to
+	traits link.Traits
+	times  times
+}
+
+// New makes the phone for link.Run. Only the address can be wrong.
+func New(cfg Config) (link.Phone, error) {
+	if cfg.Address == "" {
+		cfg.Address = DefaultAddress
+	}
+	host, port, err := net.SplitHostPort(cfg.Address)
+	if err != nil || host == "" || port == "" {
+		return nil, errors.New("bria: address is not host:port")
+	}
+	if cfg.Dial == nil {
+		cfg.Dial = new(net.Dialer).DialContext
+	}
+	p := &phone{cfg: cfg, dialed: cfg.Address, name: host, times: usual}
+	if host == makerName {
+		p.dialed = net.JoinHostPort("127.0.0.1", port)
+	}
+	ip := net.ParseIP(host)
+	local := host == makerName || host == "localhost" || ip != nil && ip.IsLoopback()
+	if local {
+		p.name = makerName
+	}
+	p.traits = link.Traits{Way: call.Way{Kind: Kind, Conn: p.dialed, Tells: call.TellsAll}, Local: local}
+	return p, nil
+}
+
+func (p *phone) Traits() link.Traits { return p.traits }
+
+// dial connects and shakes hands.
+func (p *phone) dial(ctx context.Context) (*websocket.Conn, error) {
+	var under *limited
+	d := websocket.Dialer{
+		HandshakeTimeout: dialTime, // of everything from here to the WebSocket
+		ReadBufferSize:   4 << 10,
+		WriteBufferSize:  1 << 10,
+		NetDialTLSContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+			conn, err := p.cfg.Dial(ctx, network, p.dialed)
+			if err != nil {
+				return nil, err
+			}
+			t := tls.Client(conn, p.tls(conn.RemoteAddr()))
+			if err := t.HandshakeContext(ctx); err != nil {
+				conn.Close()
+				return nil, err
+			}
+			under = &limited{Conn: t, left: maxHandshake}
+			return under, nil
+		},
+	}
+	_, port, _ := net.SplitHostPort(p.dialed)
+	ws, resp, err := d.DialContext(ctx, "wss://"+net.JoinHostPort(p.name, port)+path, nil)
+	switch {
+	case err == nil:
+		under.left = -1
+		ws.SetReadLimit(maxMessage)
+		return ws, nil
+	case link.Nobody(err):
+		return nil, link.NotThere(err)
+	case errors.Is(err, websocket.ErrBadHandshake) && resp != nil && resp.StatusCode >= 400:
+		return nil, refused(resp.StatusCode)
+	}
+	// Some errors quote what they could not read.
+	return nil, errors.New("connect to Bria: " + call.CleanText(err.Error(), 200))
+}
+
+// tls gives the settings for a connection that leads to peer. Bria carries its
+// certificate in the program: it expires with the version, its key is in every
+// installation, and so it proves nothing. On this computer nothing can stand
+// between, so there it is not verified, as in the maker's own samples. What
+// counts is where the connection really leads, not the name that was dialled.
+func (p *phone) tls(peer net.Addr) *tls.Config {
+	addr, ok := peer.(*net.TCPAddr)
+	return &tls.Config{
+		ServerName:         p.name,
+		MinVersion:         tls.VersionTLS12,
+		InsecureSkipVerify: ok && addr.IP.IsLoopback(),
+	}
+}
+
+// refused is a Bria that answers and does not let us in. Which of its answers
+// mean that its user has not agreed is not documented.
+func refused(status int) error {
+	return &link.Refusal{Why: fmt.Sprintf("Bria does not let us in (answer %d). %s Bria must be signed in; its free version has no interface.", status, advice)}
+}
+
+// silent is a Bria that takes the connection and does not answer.
+func silent() error { return &link.Refusal{Why: "Bria does not answer. " + advice} }
+
+const advice = `Choose "Allow Access" when Bria asks, or allow it in Bria under Preferences, Application, Security.`
+
+// limited is a connection on which no more than left bytes are read; negative is
+// without limit.
+type limited struct {
+	net.Conn
+	left int
+}
+
+var errLong = errors.New("the answer to the handshake is too long")
+
+func (l *limited) Read(b []byte) (int, error) {
+	if l.left < 0 {
+		return l.Conn.Read(b)
+	}
+	if l.left == 0 {
+		return 0, errLong
+	}
+	n, err := l.Conn.Read(b[:min(len(b), l.left)])
+	l.left -= n
+	return n, err
+}

@@ -1,0 +1,406 @@
+package bria
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"wiebelt/internal/call"
+	"wiebelt/internal/softphone/link"
+)
+
+func TestCall(t *testing.T) {
+	f := newFake(t).start()
+	w := run(t, Config{Address: f.Address}, times{})
+	w.until(link.Connected)
+	f.set(oneCall("a", "+31612345678", "J. de Vries", "ringing"))
+	e := w.next()
+	if have := words(e); have != "ringing incoming a +31612345678 (J. de Vries)" || e.Way != (call.Way{Kind: "bria", Conn: f.Address, Tells: call.TellsAll}) || e.At.IsZero() {
+		t.Fatalf("%s: %+v", have, e)
+	}
+	f.set(oneCall("a", "+31612345678", "J. de Vries", "connected"))
+	w.want("answered incoming a +31612345678 (J. de Vries)")
+	f.set("")
+	w.want("ended completed incoming a +31612345678 (J. de Vries)")
+	if name := <-f.names; name != makerName {
+		t.Errorf("handshake for %q", name)
+	}
+}
+
+// A program that starts during calls finds them.
+func TestSnapshot(t *testing.T) {
+	f := newFake(t)
+	f.calls = oneCall("a", "1", "", "ringing") + oneCall("b", "2", "", "connected") + oneCall("c", "3", "", "connecting") + oneCall("d", "4", "", "ended")
+	f.start()
+	w := run(t, Config{Address: f.Address}, times{})
+	w.want("ringing incoming a 1")
+	w.want("answered unknown b 2")
+	w.want("ringing outgoing c 3")
+}
+
+// However many events come while a question is open, they make one more.
+func TestCoalesce(t *testing.T) {
+	f := newFake(t)
+	hold := make(chan struct{}, 64)
+	f.answer = func(id int, calls string) string {
+		<-hold
+		return answered(id, calls)
+	}
+	f.start()
+	w := run(t, Config{Address: f.Address}, times{})
+	hold <- struct{}{}
+	w.until(link.Connected)
+	f.question()
+	f.set(oneCall("a", "1", "", "ringing"))
+	f.question()
+	for range 20 {
+		f.set(oneCall("a", "1", "", "connected"))
+	}
+	hold <- struct{}{}
+	w.want("ringing incoming a 1")
+	f.question()
+	hold <- struct{}{}
+	w.want("answered incoming a 1")
+	f.set("")
+	f.question()
+	hold <- struct{}{}
+	w.want("ended completed incoming a 1")
+	if len(f.questions) > 0 {
+		t.Errorf("%d questions too many", len(f.questions))
+	}
+}
+
+// A Bria that tells of changes without end is asked at a bounded rate, and what
+// it says last is heard.
+func TestFlood(t *testing.T) {
+	f := newFake(t).start()
+	w := run(t, Config{Address: f.Address}, times{})
+	w.until(link.Connected)
+	c := <-f.connected
+	questions, limit := 0, time.After(2*time.Second)
+	for flood := true; flood; {
+		select {
+		case <-f.questions:
+			questions++
+			if err := c.send(changed); err != nil {
+				t.Fatal(err)
+			}
+		case <-limit:
+			flood = false
+		}
+	}
+	if most := askBurst + int(2*time.Second/askPause) + 2; questions > most || questions < 2*askBurst {
+		t.Errorf("%d questions in two seconds, at most %d", questions, most)
+	}
+	began := time.Now()
+	f.set(oneCall("a", "1", "", "ringing"))
+	w.want("ringing incoming a 1")
+	t.Logf("%d questions; a call is told after %v", questions, time.Since(began))
+}
+
+// What is not a call is not asked for.
+func TestOtherMessages(t *testing.T) {
+	f := newFake(t).start()
+	w := run(t, Config{Address: f.Address}, times{})
+	w.until(link.Connected)
+	c := <-f.connected
+	f.question()
+	for _, m := range []string{
+		strings.ReplaceAll(changed, `"call"`, `"voicemail"`), strings.ReplaceAll(changed, `"call"`, `"voiceMail"`), strings.ReplaceAll(changed, `"call"`, `"callHistory"`),
+		strings.ReplaceAll(changed, `"call"`, `"missedCall"`), strings.ReplaceAll(changed, `"call"`, `"neverHeardOf"`), strings.ReplaceAll(changed, ` type="call"`, ""), "POST /somethingNew\r\n\r\n<event type=\"call\"/>",
+		answered(1, oneCall("old", "1", "", "ringing")), // nobody asked
+		"", "hello",
+	} {
+		if err := c.send(m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.set(oneCall("a", "1", "", "ringing"))
+	w.want("ringing incoming a 1")
+	if n := len(f.questions); n != 1 {
+		t.Errorf("%d questions", n)
+	}
+}
+
+// Bria's user has not allowed us: the link says so, and does not come every
+// second, since Bria may ask each time.
+func TestNotAllowed(t *testing.T) {
+	says := func(status string) func(int, string) string {
+		return func(id int, _ string) string {
+			return "HTTP/1.1 " + status + "\r\nTransaction-ID: " + fmt.Sprint(id) + "\r\nContent-Length: 0\r\n"
+		}
+	}
+	for name, set := range map[string]func(*fake){
+		"not ready":   func(f *fake) { f.answer = says("503 notReady") },
+		"not allowed": func(f *fake) { f.answer = says("503 notAllowed") },
+		"forbidden":   func(f *fake) { f.answer = says("403 Forbidden") },
+		"silence":     func(f *fake) { f.answer = func(int, string) string { return "" } },
+		"closed":      func(f *fake) { f.answer = func(int, string) string { go f.stop(); return "" } },
+		"forbidden at the handshake": func(f *fake) {
+			f.open = func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusForbidden) }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFake(t)
+			set(f)
+			f.start()
+			w := run(t, Config{Address: f.Address}, times{allow: 100 * time.Millisecond, answer: time.Minute, ping: time.Hour, silent: time.Hour})
+			s := w.until(link.Refused)
+			if wait := s.Retry.Sub(s.Since); wait < 7*time.Second || wait > 13*time.Second {
+				t.Errorf("comes again after %v", wait)
+			}
+			if text := s.Err.Error(); !strings.Contains(text, "Allow Access") || strings.ContainsAny(text, "\r\n") {
+				t.Errorf("says %q", text)
+			}
+		})
+	}
+}
+
+// Leave is taken back during a connection: the link does not pretend.
+func TestNoLongerAllowed(t *testing.T) {
+	f := newFake(t)
+	f.answer = func(id int, calls string) string {
+		if id == 1 {
+			return answered(id, calls)
+		}
+		return "HTTP/1.1 403 Forbidden\r\n"
+	}
+	f.start()
+	w := run(t, Config{Address: f.Address}, times{})
+	w.until(link.Connected)
+	f.set("")
+	w.until(link.Refused)
+}
+
+// A Bria that hangs is noticed, pings answered or not; one that only answers no
+// pings keeps its link.
+func TestHangs(t *testing.T) {
+	f := newFake(t)
+	f.deaf = true
+	f.start()
+	quick := times{allow: time.Minute, answer: time.Minute, ping: 20 * time.Millisecond, silent: 60 * time.Millisecond}
+	w := run(t, Config{Address: f.Address}, quick)
+	w.until(link.Connected)
+	for range 4 {
+		f.question() // without any event
+	}
+	if len(w.states) > 0 {
+		t.Error("the link broke")
+	}
+	w.stop()
+
+	f = newFake(t)
+	f.answer = func(id int, calls string) string {
+		if id == 1 {
+			return answered(id, calls)
+		}
+		return ""
+	}
+	f.start()
+	quick.answer = 100 * time.Millisecond
+	w = run(t, Config{Address: f.Address}, quick)
+	w.until(link.Connected)
+	f.set("")
+	if s := w.until(link.Waiting); !strings.Contains(s.Err.Error(), "does not answer") {
+		t.Error(s.Err)
+	}
+}
+
+// An idle connection with pongs is asked nothing.
+func TestPongs(t *testing.T) {
+	f := newFake(t).start()
+	w := run(t, Config{Address: f.Address}, times{allow: time.Minute, answer: time.Minute, ping: 10 * time.Millisecond, silent: 2 * time.Second})
+	w.until(link.Connected)
+	time.AfterFunc(2500*time.Millisecond, func() { f.set(oneCall("a", "1", "", "ringing")) })
+	w.want("ringing incoming a 1")
+	if n := len(f.questions); n != 2 {
+		t.Errorf("%d questions", n)
+	}
+}
+
+// The phone ends in the middle of a call and comes back: the call is over, and
+// the link is there again within two seconds.
+func TestRestart(t *testing.T) {
+	f := newFake(t).start()
+	w := run(t, Config{Address: f.Address}, times{})
+	w.until(link.Connected)
+	f.set(oneCall("a", "1", "", "ringing"))
+	w.want("ringing incoming a 1")
+	f.stop()
+	w.until(link.Waiting)
+	w.want("ended incoming a 1")
+	f.calls = oneCall("b", "2", "", "ringing")
+	f.start()
+	back := time.Now()
+	w.until(link.Connected)
+	if after := time.Since(back); after > 2*time.Second {
+		t.Errorf("link was back after %v", after)
+	} else {
+		t.Logf("link was back after %v", after)
+	}
+	w.want("ringing incoming b 2")
+}
+
+// A connection that is lost for a moment loses no call, and the snapshot tells
+// what happened meanwhile.
+func TestDropped(t *testing.T) {
+	f := newFake(t).start()
+	w := run(t, Config{Address: f.Address}, times{})
+	w.until(link.Connected)
+	f.set(oneCall("a", "1", "", "ringing") + oneCall("b", "2", "", "ringing"))
+	w.want("ringing incoming a 1")
+	w.want("ringing incoming b 2")
+	f.mu.Lock()
+	f.calls = oneCall("a", "1", "", "connected")
+	f.mu.Unlock()
+	(<-f.connected).ws.Close()
+	w.want("ended incoming b 2")
+	w.want("answered incoming a 1")
+}
+
+// elsewhere is a connection whose other end seems to be on another computer.
+type elsewhere struct{ net.Conn }
+
+func (elsewhere) RemoteAddr() net.Addr { return &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 9002} }
+
+// Only what really leads to this computer goes without a good certificate,
+// whatever name was dialled.
+func TestCertificate(t *testing.T) {
+	f := newFake(t).start()
+	for _, address := range []string{"", makerName + ":9002", "127.0.0.1:9002", "localhost:9002", "bria.example:9002"} {
+		var dialled string
+		to := func(wrap func(net.Conn) net.Conn) func(ctx context.Context, network, address string) (net.Conn, error) {
+			return func(ctx context.Context, network, address string) (net.Conn, error) {
+				dialled = address
+				conn, err := new(net.Dialer).DialContext(ctx, network, f.Address)
+				return wrap(conn), err
+			}
+		}
+		want := makerName
+		if address == "bria.example:9002" {
+			want = "bria.example"
+		}
+		err := link.Once(t.Context(), link.Config{}, newPhone(t, Config{Address: address, Dial: to(func(c net.Conn) net.Conn { return elsewhere{c} })}, times{}))
+		if err == nil || !strings.Contains(err.Error(), "certificate") {
+			t.Errorf("%q: %v", address, err)
+		}
+		if name := <-f.names; name != want {
+			t.Errorf("%q: handshake for %q", address, name)
+		}
+		if (address == "" || strings.HasPrefix(address, makerName)) && dialled != "127.0.0.1:9002" {
+			t.Errorf("%q: dialled %q", address, dialled)
+		}
+		if want == makerName {
+			ctx, cancel := context.WithCancel(t.Context())
+			up := func(link.State) { cancel() }
+			err := link.Once(ctx, link.Config{State: up}, newPhone(t, Config{Address: address, Dial: to(func(c net.Conn) net.Conn { return c })}, times{}))
+			if !errors.Is(err, context.Canceled) {
+				t.Errorf("%q: %v", address, err)
+			}
+			<-f.names
+			cancel()
+		}
+	}
+	if c := new(phone).tls(&net.UnixAddr{Name: "x"}); c.InsecureSkipVerify {
+		t.Error("a socket without an address goes unverified")
+	}
+}
+
+func TestAddress(t *testing.T) {
+	for address, conn := range map[string]string{
+		"": "127.0.0.1:9002", "127.0.0.1:9010": "127.0.0.1:9010", "[::1]:9002": "[::1]:9002", makerName + ":9003": "127.0.0.1:9003", "bria.example:1": "bria.example:1",
+		"127.0.0.1": "-", ":9002": "-", "127.0.0.1:": "-", "a:b:c": "-",
+	} {
+		p, err := New(Config{Address: address})
+		switch {
+		case (err != nil) != (conn == "-"):
+			t.Errorf("%q: %v", address, err)
+		case err == nil && p.Traits() != link.Traits{Way: call.Way{Kind: "bria", Conn: conn, Tells: call.TellsAll}, Local: address != "bria.example:1"}:
+			t.Errorf("%q: %+v", address, p.Traits())
+		}
+	}
+}
+
+func TestNobodyThere(t *testing.T) {
+	ln, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := ln.Addr().String()
+	ln.Close()
+	if err := link.Once(t.Context(), link.Config{}, newPhone(t, Config{Address: address}, times{})); !errors.Is(err, link.ErrNotThere) {
+		t.Error(err)
+	}
+}
+
+// Something else listens there.
+func TestNotBria(t *testing.T) {
+	cert := certificate()
+	for name, text := range map[string]string{
+		"no TLS":           "",
+		"another protocol": "220 mail.example ESMTP +31612345678\r\n",
+		"a web server":     "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
+		"endless headers":  "HTTP/1.1 101 Switching Protocols\r\nX: ",
+		"endless line":     strings.Repeat("1", 100),
+	} {
+		t.Run(name, func(t *testing.T) {
+			ln, err := net.Listen("tcp4", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			served := make(chan struct{})
+			go func() {
+				defer close(served)
+				conn, err := ln.Accept()
+				if err != nil {
+					return
+				}
+				defer conn.Close()
+				if text == "" {
+					conn.Write([]byte("SSH-2.0-OpenSSH_9.2\r\n"))
+					return
+				}
+				conn = tls.Server(conn, &tls.Config{Certificates: []tls.Certificate{cert}})
+				for r := bufio.NewReader(conn); ; {
+					if line, err := r.ReadString('\n'); err != nil || line == "\r\n" {
+						break
+					}
+				}
+				conn.Write([]byte(text))
+				for strings.HasPrefix(name, "endless") {
+					if _, err := conn.Write([]byte(strings.Repeat("a", 4<<10))); err != nil {
+						return
+					}
+				}
+			}()
+			err = link.Once(t.Context(), link.Config{}, newPhone(t, Config{Address: ln.Addr().String()}, times{}))
+			ln.Close()
+			<-served
+			var refusal *link.Refusal
+			if err == nil || errors.As(err, &refusal) || len(err.Error()) > 250 {
+				t.Errorf("ended with %v", err)
+			}
+			if strings.HasPrefix(name, "endless") && !strings.Contains(err.Error(), "too long") {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestEndsWithItsContext(t *testing.T) {
+	f := newFake(t).start()
+	w := run(t, Config{Address: f.Address}, times{})
+	w.until(link.Connected)
+	began := time.Now()
+	w.stop()
+	if d := time.Since(began); d > time.Second {
+		t.Errorf("took %v", d)
+	}
+}

@@ -1,0 +1,223 @@
+package bria
+
+import (
+	"html"
+	"iter"
+	"strconv"
+	"strings"
+)
+
+// question is the request for the list of calls, as the maker's samples write it.
+func question(id int) []byte {
+	const body = "<?xml version=\"1.0\" encoding=\"utf-8\" ?>\r\n<status>\r\n <type>call</type>\r\n</status>"
+	return []byte("GET /status\r\nUser-Agent: Wiebelt\r\nTransaction-ID: " + strconv.Itoa(id) +
+		"\r\nContent-Type: application/xml\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n" + body)
+}
+
+// message is what Bria says in one WebSocket message: something like an HTTP
+// message about XML.
+type message struct {
+	answer bool // to a question; else it tells something
+	status int  // of an answer: 200
+	id     string
+	event  string // "call", "" for what we do not know
+	body   string
+}
+
+// read takes a message apart. Its end is the end of the WebSocket message and its
+// body begins at the first "<": Content-Length is wrong in the maker's own
+// examples.
+func read(b []byte) (m message, ok bool) {
+	head := string(b)
+	if i := strings.IndexByte(head, '<'); i >= 0 {
+		head, m.body = head[:i], head[i:]
+	}
+	first, head, _ := strings.Cut(strings.TrimLeft(head, " \t\r\n\ufeff"), "\n")
+	if strings.HasPrefix(first, "HTTP/") {
+		_, rest, _ := strings.Cut(first, " ")
+		rest = strings.TrimSpace(rest)
+		if len(rest) < 3 {
+			return message{}, false
+		}
+		status, err := strconv.ParseUint(rest[:3], 10, 16)
+		if err != nil || status < 100 {
+			return message{}, false
+		}
+		m.answer, m.status = true, int(status)
+		for head != "" {
+			var line string
+			line, head, _ = strings.Cut(head, "\n")
+			if name, value, _ := strings.Cut(line, ":"); strings.EqualFold(strings.TrimSpace(name), "Transaction-ID") {
+				m.id = strings.TrimSpace(value)
+			}
+		}
+		return m, true
+	}
+	const told = "POST/statusChange" // the document leaves the space out here and there
+	what := strings.Map(func(r rune) rune {
+		if r == ' ' || r == '\t' {
+			return -1
+		}
+		return r
+	}, first)
+	if len(what) < len(told) || !strings.EqualFold(what[:len(told)], told) {
+		return message{}, strings.ContainsRune(first, '/') // something that later versions tell
+	}
+	for t := range tags(m.body) {
+		if t.name == "event" && !t.end {
+			m.event = t.attribute("type")
+			break
+		}
+	}
+	return m, true
+}
+
+// Limits of a list of calls; what is beyond is left out.
+const (
+	maxCalls   = 64
+	maxParties = 64
+)
+
+// party is who takes part in a call, beside us.
+type party struct {
+	number, name, state string
+}
+
+// entry is a call in Bria's list.
+type entry struct {
+	id      string
+	parties []party
+}
+
+// readCalls reads an answer about calls; ok is false if it is about something
+// else or not whole. It knows elements by their names and the order in which
+// they begin, so that one that is not closed does no harm.
+func readCalls(body string) (calls []entry, ok bool) {
+	about, within := false, false // the answer is about calls; we are within a participant
+	var field *string
+	for t := range tags(body) {
+		if field != nil {
+			*field = strings.TrimSpace(t.before)
+			field = nil
+		}
+		switch {
+		case t.name == "status":
+			if about {
+				return calls, true // its end
+			}
+			if t.end || t.attribute("type") != "call" {
+				return nil, false
+			}
+			if about = true; t.empty {
+				return nil, true
+			}
+		case !about:
+		case t.name == "call" && !t.end:
+			if len(calls) == maxCalls {
+				return calls, true
+			}
+			calls, within = append(calls, entry{}), false
+		case len(calls) == 0:
+		default:
+			c := &calls[len(calls)-1]
+			switch {
+			case t.name == "participant":
+				within = !t.end && len(c.parties) < maxParties
+				if within {
+					c.parties = append(c.parties, party{})
+				}
+			case t.end || t.empty:
+			case t.name == "id" && !within && c.id == "":
+				field = &c.id
+			case within:
+				p := &c.parties[len(c.parties)-1]
+				switch t.name {
+				case "number":
+					field = &p.number
+				case "displayname":
+					field = &p.name
+				case "state":
+					field = &p.state
+				}
+			}
+		}
+	}
+	return nil, false
+}
+
+// tag is <name …>, </name> or <name/>, with the text that stands before it.
+type tag struct {
+	name   string // in small letters, without namespace
+	more   string // attributes
+	before string
+	end    bool // </name>
+	empty  bool // <name/>
+}
+
+// tags gives the tags of something like XML. A "<" that begins none is text.
+func tags(s string) iter.Seq[tag] {
+	return func(yield func(tag) bool) {
+		var text strings.Builder
+		for {
+			i := strings.IndexByte(s, '<')
+			if i < 0 {
+				return
+			}
+			text.WriteString(html.UnescapeString(s[:i]))
+			s = s[i+1:]
+			var inner string
+			found := true
+			switch {
+			case strings.HasPrefix(s, "!--"):
+				_, s, found = strings.Cut(s[3:], "-->")
+			case strings.HasPrefix(s, "![CDATA["):
+				inner, s, found = strings.Cut(s[8:], "]]>")
+				text.WriteString(inner)
+			case s != "" && (s[0] == '?' || s[0] == '!'):
+				_, s, found = strings.Cut(s, ">")
+			case s != "" && (s[0] == '/' || s[0] == '_' || 'a' <= s[0]|0x20 && s[0]|0x20 <= 'z'):
+				if inner, s, found = strings.Cut(s, ">"); !found || !yield(tagOf(inner, text.String())) {
+					return
+				}
+				text.Reset()
+			default:
+				text.WriteByte('<')
+			}
+			if !found {
+				return
+			}
+		}
+	}
+}
+
+// tagOf reads what stands between "<" and ">".
+func tagOf(inner, before string) tag {
+	t := tag{before: before}
+	inner, t.end = strings.CutPrefix(inner, "/")
+	inner, t.empty = strings.CutSuffix(inner, "/")
+	t.name = inner
+	if i := strings.IndexAny(inner, " \t\r\n"); i >= 0 {
+		t.name, t.more = inner[:i], inner[i:]
+	}
+	t.name = strings.ToLower(t.name[strings.LastIndexByte(t.name, ':')+1:])
+	return t
+}
+
+// attribute gives the value of an attribute, "" if there is none.
+func (t tag) attribute(name string) string {
+	for more := t.more; ; {
+		key, rest, _ := strings.Cut(more, "=")
+		rest = strings.TrimLeft(rest, " \t\r\n")
+		if rest == "" || rest[0] != '"' && rest[0] != '\'' {
+			return ""
+		}
+		value, rest, found := strings.Cut(rest[1:], rest[:1])
+		if !found {
+			return ""
+		}
+		if strings.EqualFold(strings.TrimSpace(key), name) {
+			return strings.TrimSpace(html.UnescapeString(value))
+		}
+		more = rest
+	}
+}

@@ -1,0 +1,334 @@
+package bria
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"wiebelt/internal/call"
+	"wiebelt/internal/softphone/link"
+)
+
+// As in the reference, byte for byte.
+const (
+	recordedEvent  = "POST /statusChange\r\nUser-Agent: Bria 5\r\nContent-Type: application/xml\r\nContent-Length: 67\r\n\r\n<?xml version=\"1.0\" encoding=\"utf-8\" ?>\r\n<event type=\"call\"></event>"
+	recordedAnswer = "HTTP/1.1 200 OK\r\nTransaction-ID: 1\r\nContent-Type: application/xml\r\nContent-Length: 345\r\n\r\n<?xml version=\"1.0\" encoding=\"utf-8\" ?>\n<status type=\"call\">\n<call>\n<id>ea6c7664001343688013e3680013e368</id>\n<holdStatus>offHold</holdStatus>\n<participants>\n<participant>\n<number>+31612345678</number>\n<displayName>J. de Vries</displayName>\n<state>ringing</state>\n<timeInitiated>0</timeInitiated>\n</participant>\n</participants>\n</call>\n</status>"
+)
+
+func TestRecorded(t *testing.T) {
+	if m, ok := read([]byte(recordedEvent)); !ok || m.answer || m.event != "call" {
+		t.Errorf("%+v", m)
+	}
+	m, ok := read([]byte(recordedAnswer))
+	if !ok || !m.answer || m.status != 200 || m.id != "1" {
+		t.Errorf("%+v", m)
+	}
+	calls, ok := readCalls(m.body)
+	want := []entry{{"ea6c7664001343688013e3680013e368", []party{{"+31612345678", "J. de Vries", "ringing"}}}}
+	if !ok || !reflect.DeepEqual(calls, want) {
+		t.Errorf("%+v", calls)
+	}
+	if got := string(question(7)); got != fmt.Sprintf(asked, 7) {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestRead(t *testing.T) {
+	for text, want := range map[string]message{
+		"POST/statusChange\n\n<event type='call'/>":                                        {event: "call", body: "<event type='call'/>"},
+		"\ufeff\r\n post /StatusChange HTTP/1.1\r\n<event\r\n a = \"b\" Type = \"call\" >": {event: "call", body: "<event\r\n a = \"b\" Type = \"call\" >"},
+		"POST /statusChange\r\nContent-Length: 9999999999":                                 {},
+		"POST /statusChange\r\n\r\n<x:event subtype=\"a\" type=\" call \"></x:event>":      {event: "call", body: "<x:event subtype=\"a\" type=\" call \"></x:event>"},
+		"POST /statusChange\r\n\r\n<!-- <event type=\"call\"> --><event type=\"phone\"/>":  {event: "phone", body: "<!-- <event type=\"call\"> --><event type=\"phone\"/>"},
+		"HTTP/1.1 200 OK\nTRANSACTION-ID :  12 \n\n":                                       {answer: true, status: 200, id: "12"},
+		"HTTP/1.1  503": {answer: true, status: 503},
+		"HTTP/1.1 400 not understood\r\n\r\n<status type=\"call\"></status>": {answer: true, status: 400, body: "<status type=\"call\"></status>"},
+		"GET /somethingNew\r\n\r\n": {},
+	} {
+		if m, ok := read([]byte(text)); !ok || m != want {
+			t.Errorf("%q: %+v %v", text, m, ok)
+		}
+	}
+	for _, text := range []string{"", "hello", "HTTP/1.1", "HTTP/1.1 OK", "HTTP/1.1 20", "HTTP/1.1 -20 x", "\x00\x01", "<event type=\"call\"/>"} {
+		if m, ok := read([]byte(text)); ok {
+			t.Errorf("%q: %+v", text, m)
+		}
+	}
+}
+
+func TestReadCalls(t *testing.T) {
+	one := func(number, name, state string) []entry { return []entry{{"a", []party{{number, name, state}}}} }
+	for text, want := range map[string][]entry{
+		`<status type="call"></status>`: nil,
+		`<status type="call"/>`:         nil,
+		"<?xml version='1.0'?><!DOCTYPE x>\r\n<status type='call' >\r\n</status>":                                                      nil,
+		`<status type="call"><call></call></status>`:                                                                                   {{}},
+		`<status type="call"><call/></status>`:                                                                                         {{}},
+		`<status type="call">` + oneCall("a", "1440@host", "", "connected") + `</status>`:                                              one("1440@host", "", "connected"),
+		`<status type="call">` + strings.ReplaceAll(oneCall(" a ", " 1440 ", " J.  de Vries", " ringing"), "\n", "\r\n") + `</status>`: one("1440", "J.  de Vries", "ringing"),
+		`<status type="call">` + oneCall("a", "&lt;1&gt;", "Caf&#233; &quot;A &amp; B&quot; &apos;t &#x5a;", "ringing") + `</status>`:  one("<1>", `Café "A & B" 't Z`, "ringing"),
+		`<status type="call">` + oneCall("a", "1", "<![CDATA[A & B <b> &amp;]]>", "ringing") + `</status>`:                             one("1", "A & B <b> &amp;", "ringing"),
+		`<status type="call">` + oneCall("a", "1", "A & B < C", "ringing") + `</status>`:                                               one("1", "A & B < C", "ringing"),
+		`<status type="call">` + strings.ReplaceAll(oneCall("a", "1", "x", "ringing"), "offHold", "onHold") + `</status>`:              one("1", "x", "ringing"),
+		// Not closed, in the wrong order, unknown.
+		`<status type="call"><accountStatus>connected<accountStatus><call><id>a<participants><participant><number>1<displayName>x<state>ringing</status>`:                                                               one("1", "x", "ringing"),
+		`<status type="call"><call><participants><participant><state>ringing</state><id>b</id><number>1</number></participant></participants><id>a</id></call></status>`:                                                one("1", "", "ringing"),
+		`<status type="call"><call><id>a</id><recordingStatus>notRecording</recordingStatus><participants><participant><number/><new><x>1</x></new><state>ringing</state></participant></participants></call></status>`: one("", "", "ringing"),
+		`<s:status type="call"><s:call><s:id>a</s:id><s:participant><s:number>1</s:number><s:state>ringing</s:state></s:participant></s:call></s:status>`:                                                               one("1", "", "ringing"),
+	} {
+		calls, ok := readCalls(text)
+		if !ok || !reflect.DeepEqual(calls, want) {
+			t.Errorf("%q\n%+v %v", text, calls, ok)
+		}
+	}
+	for _, text := range []string{
+		"", "hello", "<status>", `<status type="call">`, `<status type="call">` + oneCall("a", "1", "", "ringing"), "<call><id>a</id></call>", `</status>`,
+		`<status type="phone"><state>ready</state><call>allow</call><accountStatus>connected<accountStatus></status>`, `<status></status>`, `<status type="call`, `<!-- <status type="call"></status>`,
+	} {
+		if calls, ok := readCalls(text); ok {
+			t.Errorf("%q: %+v", text, calls)
+		}
+	}
+	long := "<status type=\"call\">" + strings.Repeat(oneCall("a", "1", "", "ringing"), 3*maxCalls) + "</status>"
+	if calls, ok := readCalls(long); !ok || len(calls) != maxCalls {
+		t.Errorf("%d calls, %v", len(calls), ok)
+	}
+	long = "<status type=\"call\"><call><id>a</id>" + strings.Repeat(oneParty("1", "", "ringing"), 3*maxParties) + "</call></status>"
+	if calls, ok := readCalls(long); !ok || len(calls[0].parties) != maxParties {
+		t.Errorf("%+v, %v", calls, ok)
+	}
+}
+
+// single is a phone whose session is a function.
+type single func(r *link.Reporter) error
+
+func (s single) Traits() link.Traits {
+	return link.Traits{Way: call.Way{Kind: Kind, Conn: "127.0.0.1:9002", Tells: call.TellsAll}, Local: true}
+}
+func (s single) Session(_ context.Context, r *link.Reporter) error { return s(r) }
+
+// lists gives the events of lists of calls, one after another.
+func lists(t testing.TB, all ...string) (got []call.Event) {
+	t.Helper()
+	link.Once(t.Context(), link.Config{Take: func(e call.Event) error {
+		got = append(got, e)
+		return nil
+	}}, single(func(r *link.Reporter) error {
+		for _, text := range all {
+			calls, ok := readCalls("<status type=\"call\">" + text + "</status>")
+			if !ok {
+				t.Fatalf("%q is no list", text)
+			}
+			compare(r, calls)
+		}
+		return nil
+	}))
+	return got
+}
+
+func TestCompare(t *testing.T) {
+	a := func(state string) string { return oneCall("a", "0612345678", "Zoë", state) }
+	conference := func(parties ...string) string { return "<call><id>a</id>" + strings.Join(parties, "") + "</call>" }
+	for _, tt := range []struct {
+		name  string
+		lists []string
+		want  string
+	}{
+		{"incoming, answered", []string{a("ringing"), a("ringing"), a("connected"), a("connected"), a("ended"), a("ended"), ""}, "ringing incoming a 0612345678 (Zoë); answered incoming a 0612345678 (Zoë); ended completed incoming a 0612345678 (Zoë)"},
+		{"incoming, vanished", []string{a("ringing"), ""}, "ringing incoming a 0612345678 (Zoë); ended incoming a 0612345678 (Zoë)"},
+		{"an empty call is none", []string{a("ringing"), "<call></call>"}, "ringing incoming a 0612345678 (Zoë); ended incoming a 0612345678 (Zoë)"},
+		{"outgoing", []string{a("connecting"), a("connected"), ""}, "ringing outgoing a 0612345678 (Zoë); answered outgoing a 0612345678 (Zoë); ended completed outgoing a 0612345678 (Zoë)"},
+		{"outgoing, failed", []string{a("connecting"), a("failed")}, "ringing outgoing a 0612345678 (Zoë); ended outgoing a 0612345678 (Zoë)"},
+		{"outgoing stays so while it rings there", []string{a("connecting"), a("ringing"), a("connected")}, "ringing outgoing a 0612345678 (Zoë); answered outgoing a 0612345678 (Zoë)"},
+		{"first seen when they talk", []string{a("connected"), a("connected"), ""}, "answered unknown a 0612345678 (Zoë); ended completed unknown a 0612345678 (Zoë)"},
+		{"first seen when it is over", []string{a("ended"), a("failed"), ""}, ""},
+		{"a state never heard of", []string{a("teleported"), a("ringing"), a("teleported"), a(""), a("connected")}, "ringing incoming a 0612345678 (Zoë); answered incoming a 0612345678 (Zoë)"},
+		{"no participant", []string{a("ringing"), "<call><id>a</id></call>", a("connected")}, "ringing incoming a 0612345678 (Zoë); answered incoming a 0612345678 (Zoë)"},
+		{"passed on while it rings", []string{a("ringing"), oneCall("a", "0201234567", "", "ringing")}, "ringing incoming a 0612345678 (Zoë); ringing incoming a 0201234567"},
+		{"passed on while they talk", []string{a("ringing"), a("connected"), oneCall("a", "0201234567", "Bram", "connected")}, "ringing incoming a 0612345678 (Zoë); answered incoming a 0612345678 (Zoë); answered incoming a 0201234567 (Bram)"},
+		{"the name comes later", []string{oneCall("a", "1", "", "ringing"), oneCall("a", "1", "Bram", "ringing"), oneCall("a", "1", "", "ringing")}, "ringing incoming a 1; ringing incoming a 1 (Bram)"},
+		{"withheld", []string{oneCall("a", "anonymous", "Anonymous", "ringing"), oneCall("b", "", "", "ringing")}, "ended; "},
+		{"two calls, one ends as another begins", []string{a("ringing"), oneCall("b", "2", "", "ringing")}, "ringing incoming a 0612345678 (Zoë); ended incoming a 0612345678 (Zoë); ringing incoming b 2"},
+		{"one id twice", []string{a("ringing") + a("ringing"), a("connected") + a("ended"), ""}, "ringing incoming a 0612345678 (Zoë); answered incoming a 0612345678 (Zoë); ended completed incoming a 0612345678 (Zoë)"},
+		{"conference", []string{
+			conference(oneParty("1", "", "ringing")), conference(oneParty("1", "", "connected")),
+			conference(oneParty("2", "", "connected"), oneParty("1", "", "connected")), conference(oneParty("3", "", "ringing"), oneParty("2", "", "connected"), oneParty("1", "", "connected")),
+			conference(oneParty("1", "", "ended"), oneParty("2", "", "connected")), conference(oneParty("1", "", "ended"), oneParty("2", "", "failed")),
+		}, "ringing incoming a 1; answered incoming a 1; answered incoming a 2; ended completed incoming a 2"},
+		{"numbers that need cleaning", []string{oneCall("a", "06\u202e12\u0007", "x", "ringing"), oneCall("a", "06\u202e12\u0007", "x", "ringing")}, "ringing incoming a 0612 (x)"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if tt.name == "withheld" {
+				tt.want = "ringing incoming a anonymous (Anonymous); ended incoming a anonymous (Anonymous); ringing incoming b "
+			}
+			if have := words(lists(t, tt.lists...)...); have != tt.want {
+				t.Errorf("got  %s\nwant %s", have, tt.want)
+			}
+		})
+	}
+	long := strings.Repeat("a", 200)
+	if got := lists(t, oneCall(long+"1", "1", "", "ringing")+oneCall(long+"2", "2", "", "ringing")); len(got) != 2 || got[0].ID == got[1].ID {
+		t.Errorf("%+v", got)
+	}
+}
+
+// hostile gives messages that no Bria sends: a table, and mutations of real ones
+// by a fixed seed.
+func hostile() []string {
+	all := []string{
+		"", "\n", "\r\n\r\n", " ", "\x00", "\xff\xfe\xfd", "<", "<<<<", ">", "</", "</>", "<>", "<!--", "<![CDATA[", "<![CDATA[]]>", "<?", "<!", "&", "&#", "&#x;", "HTTP/", "HTTP/1.1 ", "HTTP/1.1 999999999999 x", "HTTP/1.1 200", "HTTP/9 200 OK\n\n", "POST", "POST /", "POST /statusChange", "GET /status\r\n\r\n", "PUT /statusChange\r\n\r\n<event type=\"call\"/>",
+		strings.Repeat("<", 60000), strings.Repeat("<a", 30000), strings.Repeat("<a>", 20000), strings.Repeat("</a>", 15000), strings.Repeat("<!---->", 9000), strings.Repeat("&amp;", 12000), strings.Repeat("&", 60000), strings.Repeat("\n", 60000), strings.Repeat("a:", 30000), strings.Repeat("=", 60000), "POST /statusChange\r\n" + strings.Repeat("Transaction-ID: 1\r\n", 3000), "HTTP/1.1 200 OK\r\n" + strings.Repeat("Transaction-ID: 1\r\n", 3000),
+		"POST /statusChange\n\n<event " + strings.Repeat("a=\"b\" ", 9000) + "type=\"call\"/>", "POST /statusChange\n\n<event type=\"" + strings.Repeat("call", 15000), "POST /statusChange\n\n<event type=call/>", "POST /statusChange\n\n<event type=\"call\" type=\"phone\"/>",
+		strings.Repeat("a", maxMessage), strings.Repeat("a", maxMessage+1), strings.Repeat("a", 1<<20),
+	}
+	for _, id := range []string{"", " ", "\x00", "\u202e", "&#0;", "&#xD800;", "&#9999999999;", strings.Repeat("a", 60000), strings.Repeat("é", 9000), "<id>", "a</id><id>b", "]]>", "../../x", "%s%n"} {
+		for _, state := range []string{"ringing", "connected", "RINGING", "ringing\x00", ""} {
+			all = append(all, answered(0, oneCall(id, "1", "x", state)))
+		}
+	}
+	for _, text := range []string{"\u202egnol\u2066", "\xff\xfe", strings.Repeat("6", 50000), strings.Repeat("ë", 20000), "&lt;script&gt;", "<script>", "&#10;&#13;", "\x1b[31m", "&#x202e;", "<![CDATA[<", "\"", "&", "&unknown;", "\u0000"} {
+		all = append(all, answered(0, oneCall("h", text, text, "ringing")), answered(0, oneCall("h", "1", text, text)))
+	}
+	for _, about := range []string{"phone", "", "Call", "call ", "missedCall", "callHistory"} {
+		all = append(all, strings.Replace(answered(0, oneCall("h", "1", "", "ringing")), `type="call"`, `type="`+about+`"`, 1))
+	}
+	seed := []string{recordedEvent, recordedAnswer, answered(0, oneCall("h", "1", "x", "ringing")+oneCall("i", "2", "y", "connected"))}
+	for r := rand.New(rand.NewPCG(1, 2)); len(all) < 320; {
+		b := []byte(seed[r.IntN(len(seed))])
+		for range 1 + r.IntN(8) {
+			if len(b) == 0 {
+				break
+			}
+			switch at := r.IntN(len(b)); r.IntN(5) {
+			case 0:
+				b[at] = byte(r.IntN(256))
+			case 1:
+				b = append(b[:at], b[min(len(b), at+1+r.IntN(20)):]...)
+			case 2:
+				b = b[:at]
+			case 3:
+				b = append(b[:at:at], append([]byte(seed[r.IntN(len(seed))]), b[at:]...)...)
+			case 4:
+				b = append(b[:at:at], append([]byte("<"), b[at:]...)...)
+			}
+		}
+		all = append(all, string(b))
+	}
+	return all
+}
+
+// Whatever comes, as an answer or unasked, the next call is told: on the same
+// connection, or on the next.
+func TestHostile(t *testing.T) {
+	messages := hostile()
+	var log strings.Builder
+	logger := slog.New(slog.NewTextHandler(&log, nil))
+	same := 0
+	for n, message := range messages {
+		f := newFake(t)
+		unasked := n%2 == 0
+		f.answer = func(id int, calls string) string {
+			if id == 2 && !unasked && strings.Contains(calls, "harmless") {
+				return strings.ReplaceAll(message, "Transaction-ID: 0", "Transaction-ID: 2")
+			}
+			return answered(id, calls)
+		}
+		f.start()
+		w := &wired{t: t, events: make(chan call.Event, 4096), states: make(chan link.State, 64)}
+		quick := usual
+		quick.answer = 200 * time.Millisecond
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			link.Run(ctx, link.Config{Log: logger, Take: func(e call.Event) error { w.events <- e; return nil }, State: func(s link.State) { w.states <- s }}, newPhone(t, Config{Address: f.Address}, quick))
+		}()
+		w.until(link.Connected)
+		c := <-f.connected
+		if unasked {
+			c.sendAs([]int{websocket.TextMessage, websocket.BinaryMessage}[n/2%2], message)
+		} else {
+			f.set("<harmless/>")
+		}
+		f.mu.Lock()
+		f.calls = oneCall("good", "0201234567", "Zoë", "ringing")
+		f.mu.Unlock()
+		c.send(changed)
+		for {
+			e := w.next()
+			if e != e.Clean() || e.Way.Kind != Kind || e.ID == "" {
+				t.Errorf("message %d: %+v", n, e)
+			}
+			if e.ID == "good" {
+				if words(e) != "ringing incoming good 0201234567 (Zoë)" {
+					t.Errorf("message %d: %+v", n, e)
+				}
+				break
+			}
+		}
+		cancel()
+		<-ended
+		if len(f.connected) == 0 {
+			same++
+		}
+		f.stop()
+	}
+	t.Logf("%d messages, %d survived on the same connection", len(messages), same)
+	if len(messages) < 300 || same < len(messages)/2 {
+		t.Error("too few")
+	}
+	if !strings.Contains(log.String(), "cannot be read") {
+		t.Error("nothing is in the log")
+	}
+	for _, secret := range []string{"0201234567", "31612345678", "Zoë", "Vries"} {
+		if strings.Contains(log.String(), secret) {
+			t.Errorf("%q is in the log", secret)
+		}
+	}
+}
+
+func FuzzMessage(f *testing.F) {
+	for _, s := range append(hostile()[:40], recordedEvent, recordedAnswer, changed, answered(1, oneCall("a", "1", "x", "ringing")+oneCall("b", "2", "y", "connected"))) {
+		if len(s) < 4000 {
+			f.Add(s)
+		}
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		m, ok := read([]byte(text))
+		if !ok {
+			return
+		}
+		calls, ok := readCalls(m.body)
+		if !ok {
+			return
+		}
+		link.Once(t.Context(), link.Config{Take: func(e call.Event) error {
+			if e != e.Clean() || e.ID == "" || e.Way.Kind != Kind {
+				t.Fatalf("%+v", e)
+			}
+			return nil
+		}}, single(func(r *link.Reporter) error {
+			compare(r, calls)
+			before := len(r.Calls())
+			if before > maxCalls {
+				t.Fatalf("%d calls", before)
+			}
+			compare(r, calls) // nothing new
+			if len(r.Calls()) != before {
+				t.Fatal("the same list twice changed something")
+			}
+			compare(r, nil)
+			if len(r.Calls()) != 0 {
+				t.Fatal("calls are left")
+			}
+			return nil
+		}))
+	})
+}

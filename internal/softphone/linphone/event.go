@@ -1,0 +1,163 @@
+package linphone
+
+import (
+	"strconv"
+	"strings"
+
+	"wiebelt/internal/call"
+	"wiebelt/internal/phone"
+	"wiebelt/internal/softphone/link"
+)
+
+const (
+	maxLook   = 1024 // ids of calls that are looked at on connecting
+	lookAhead = 16   // and so many beyond the last one that was found
+)
+
+// session is the talk on one connection.
+type session struct {
+	d daemon
+	r *link.Reporter
+}
+
+// pop takes one event; more says that others wait.
+func (s *session) pop() (more bool, err error) {
+	a, err := s.d.ask("pop-event")
+	if err != nil {
+		return false, err
+	}
+	if !a.ok {
+		s.r.Odd(0)
+	} else if a.event != "" {
+		err = s.take(a)
+	}
+	return a.queued, err
+}
+
+// take reports an event.
+func (s *session) take(a answer) error {
+	id, err := strconv.ParseUint(a.id, 10, 31)
+	if err != nil || a.from == "" {
+		s.r.Odd(len(a.from))
+		return nil
+	}
+	name := strconv.FormatUint(id, 10)
+	known, ok := s.r.Known(name)
+	switch state := stateOf(a.event); state {
+	case "IncomingReceived", "IncomingEarlyMedia":
+		s.begin(name, call.Ringing, call.Incoming, a.from)
+	case "Error", "End", "Released":
+		// Missed, refused here and answered elsewhere look the same.
+		s.r.End(name, call.ReasonUnknown)
+	case "Connected", "StreamsRunning":
+		if ok && known.State == call.Ringing {
+			s.r.Report(call.Event{ID: name, State: call.Answered, Direction: call.DirectionUnknown})
+		}
+		fallthrough
+	default:
+		if !ok {
+			return s.look(name) // From is ourselves in an outgoing call
+		}
+	}
+	return nil
+}
+
+// look asks how a call is doing, and reports what is new.
+func (s *session) look(id string) error {
+	a, err := s.d.ask("call-status " + id)
+	if err != nil {
+		return err
+	}
+	if !a.ok {
+		s.r.End(id, call.ReasonUnknown)
+		return nil
+	}
+	state := stateOf(a.state)
+	switch {
+	case state == "Error", state == "End", state == "Released":
+		s.r.End(id, call.ReasonUnknown)
+	case a.from == "":
+		// It is told in a few states only; in the others we know no more than that
+		// there is a call.
+	case strings.Contains(state, "Incoming"):
+		s.begin(id, call.Ringing, call.Incoming, a.from)
+	case strings.HasPrefix(state, "Outgoing"):
+		s.begin(id, call.Ringing, call.Outgoing, a.from)
+	default:
+		direction := call.DirectionUnknown
+		switch a.direction {
+		case "in":
+			direction = call.Incoming
+		case "out":
+			direction = call.Outgoing
+		}
+		s.begin(id, call.Answered, direction, a.from)
+	}
+	return nil
+}
+
+// begin reports a call with its caller. Ids begin anew with the daemon, so
+// another caller under a known id is another call.
+func (s *session) begin(id string, state call.State, direction call.Direction, from string) {
+	e := call.Event{ID: id, State: state, Direction: direction}
+	e.Name, e.Number = caller(from)
+	if known, ok := s.r.Known(id); ok {
+		switch {
+		case known.Number != e.Clean().Number:
+			s.r.End(id, call.ReasonUnknown)
+		case known.State >= state:
+			return
+		}
+	}
+	s.r.Report(e)
+}
+
+// snapshot reports what has changed since the last connection: calls that are
+// over, and those that are on. The daemon has no list, so ids are tried.
+func (s *session) snapshot() error {
+	current, err := s.d.ask("call-status")
+	if err != nil {
+		return err
+	}
+	s.r.Up()
+	for _, id := range s.r.Calls() {
+		if err := s.look(id); err != nil {
+			return err
+		}
+	}
+	if !current.ok {
+		return nil // there is no call
+	}
+	last := maxLook
+	for id := 1; id <= last; id++ {
+		name := strconv.Itoa(id)
+		if err := s.look(name); err != nil {
+			return err
+		}
+		if _, ok := s.r.Known(name); ok {
+			last = min(id+lookAhead, maxLook)
+		}
+	}
+	return nil
+}
+
+// stateOf gives a call's state without what all of them begin with.
+func stateOf(s string) string {
+	return strings.TrimPrefix(strings.TrimPrefix(s, "LinphoneCall"), "State")
+}
+
+// caller divides a SIP address with a name, which keeps its backslashes.
+func caller(from string) (name, number string) {
+	name, number = phone.NameAddr(from)
+	if strings.IndexByte(name, '\\') < 0 {
+		return name, number
+	}
+	var b strings.Builder
+	for i := 0; i < len(name); i++ {
+		if name[i] == '\\' && i+1 < len(name) {
+			i++
+		}
+		b.WriteByte(name[i])
+	}
+	return b.String(), number
+}

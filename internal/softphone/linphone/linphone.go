@@ -1,0 +1,166 @@
+// Package linphone speaks with linphone-daemon, the Linphone softphone without
+// windows: it is a client of the unix socket that --pipe makes (softphones.md 5;
+// daemon.cc and commands/ of liblinphone 5.1). The daemon keeps what happens in a
+// queue and gives it out when it is asked, one event for each pop-event. Besides
+// that we ask how a call is doing, and never for anything that changes one.
+//
+// The daemon serves one client at a time: a second one is accepted and closed
+// before it has heard a word.
+//
+// Goroutines: none of its own.
+package linphone
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"runtime"
+	"strings"
+	"time"
+
+	"wiebelt/internal/call"
+	"wiebelt/internal/softphone/link"
+)
+
+// Kind is the way in of this package.
+const Kind = "linphone"
+
+// Config is where linphone-daemon is found.
+type Config struct {
+	// Address is the path of its socket, or the bare name that was given with
+	// --pipe, which stands for a path in /tmp: "lp" is "/tmp/lp".
+	Address string
+	// Dial connects; nil is an ordinary dialler, which also checks whose socket
+	// it is.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+}
+
+const (
+	maxPath   = 100 // bytes; the system's limit is 108
+	dialTime  = 5 * time.Second
+	secondTry = 300 * time.Millisecond
+	idlePoll  = 250 * time.Millisecond
+	callPoll  = 100 * time.Millisecond // while there is a call
+	burst     = 64                     // events taken one after another without a pause
+)
+
+type softphone struct {
+	cfg    Config
+	traits link.Traits
+}
+
+// New makes the phone for link.Run. Only the address can be wrong.
+func New(cfg Config) (link.Phone, error) {
+	if cfg.Address != "" && !strings.Contains(cfg.Address, "/") {
+		cfg.Address = "/tmp/" + cfg.Address
+	}
+	if !strings.HasPrefix(cfg.Address, "/") || len(cfg.Address) > maxPath || strings.ContainsRune(cfg.Address, 0) {
+		return nil, errors.New("linphone: address is neither the path of a socket nor the name of a pipe")
+	}
+	if cfg.Dial == nil {
+		cfg.Dial = dialOwn
+	}
+	return &softphone{cfg, link.Traits{
+		Way:   call.Way{Kind: Kind, Conn: cfg.Address, Tells: call.TellsAll},
+		Local: true,
+	}}, nil
+}
+
+func (p *softphone) Traits() link.Traits { return p.traits }
+
+// Session asks for events until the connection ends.
+func (p *softphone) Session(ctx context.Context, r *link.Reporter) error {
+	if runtime.GOOS == "windows" {
+		return &link.Refusal{Why: "linphone-daemon can be listened to on Linux only"}
+	}
+	err := p.connected(ctx, r)
+	if !errors.Is(err, errNotServed) {
+		return err
+	}
+	// The daemon may not have seen yet that our last connection has ended.
+	if !pause(ctx, secondTry) {
+		return ctx.Err()
+	}
+	if err = p.connected(ctx, r); errors.Is(err, errNotServed) {
+		return link.ErrReplaced
+	}
+	return err
+}
+
+// connected is one connection, from dialling to its end.
+func (p *softphone) connected(ctx context.Context, r *link.Reporter) error {
+	conn, err := p.dial(ctx)
+	if err != nil {
+		return err
+	}
+	stop := context.AfterFunc(ctx, func() { conn.Close() })
+	defer stop()
+	defer conn.Close()
+	s := &session{d: daemon{conn: conn}, r: r}
+	if err := s.snapshot(); err != nil {
+		return err
+	}
+	for taken := 0; ; {
+		more, err := s.pop()
+		if err != nil {
+			return err
+		}
+		if taken++; more && taken < burst {
+			continue
+		}
+		taken = 0
+		wait := idlePoll
+		if more || len(r.Calls()) > 0 {
+			wait = callPoll
+		}
+		if !pause(ctx, wait) {
+			return ctx.Err()
+		}
+	}
+}
+
+func (p *softphone) dial(ctx context.Context) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, dialTime)
+	defer cancel()
+	conn, err := p.cfg.Dial(ctx, "unix", p.cfg.Address)
+	var refusal *link.Refusal
+	switch {
+	case err == nil:
+		return conn, nil
+	case link.Nobody(err), errors.Is(err, fs.ErrNotExist):
+		return nil, link.NotThere(err) // a socket without its daemon stays behind as a file
+	case errors.Is(err, fs.ErrPermission):
+		return nil, &link.Refusal{Why: "the socket of linphone-daemon belongs to another user"}
+	case errors.As(err, &refusal):
+		return nil, err
+	}
+	return nil, fmt.Errorf("connect to linphone-daemon: %w", err)
+}
+
+// dialOwn connects to a socket of this user or of root. The folder is open to
+// everybody, so another user could have made it first.
+func dialOwn(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := new(net.Dialer).DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	if !ours(conn) {
+		conn.Close()
+		return nil, fmt.Errorf("connect to %s: %w", address, fs.ErrPermission)
+	}
+	return conn, nil
+}
+
+// pause waits, and reports whether ctx still holds.
+func pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}

@@ -1,0 +1,150 @@
+package phonetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// Linphone is a running linphone-daemon.
+type Linphone struct {
+	SIP      string // host:port where it takes calls
+	Pipe     string // path of its socket, which serves one client
+	dir      string
+	process  *process
+	commands chan string
+}
+
+// StartLinphone starts a daemon and waits until it takes calls. It ends with the
+// test.
+func StartLinphone(t testing.TB) *Linphone {
+	t.Helper()
+	dir := t.TempDir()
+	// Without this folder it has no database, and then no port.
+	if err := os.MkdirAll(filepath.Join(dir, ".local", "share", "linphone"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for range 5 {
+		port := freePort(t, 1)
+		rc := fmt.Sprintf("[sip]\nsip_port=%d\nsip_tcp_port=0\nsip_tls_port=0\nbind_address=127.0.0.1\n", port)
+		if err := os.WriteFile(filepath.Join(dir, "rc"), []byte(rc), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		l := &Linphone{SIP: local(port), dir: dir, commands: make(chan string, 16)}
+		// It puts the name behind "/tmp/", and a path may have 107 bytes.
+		l.Pipe = fmt.Sprintf("/tmp/wiebelt-%d-%d", os.Getpid(), port)
+		if err := l.start(); err != nil {
+			t.Logf("linphone-daemon did not start, trying another port: %v", err)
+			continue
+		}
+		t.Cleanup(func() {
+			l.Stop()
+			os.Remove(l.Pipe)
+		})
+		return l
+	}
+	t.Fatal("linphone-daemon did not start")
+	return nil
+}
+
+// start runs the daemon until its SIP port is taken: it says nothing when it is
+// ready.
+func (l *Linphone) start() error {
+	p, err := run(l.dir, "linphone-daemon", "--pipe", filepath.Base(l.Pipe), "--config", filepath.Join(l.dir, "rc"), "--disable-stats-events")
+	if err != nil {
+		return err
+	}
+	look := time.NewTicker(10 * time.Millisecond)
+	defer look.Stop()
+	limit := time.NewTimer(startTime)
+	defer limit.Stop()
+	for {
+		u, err := net.ListenPacket("udp4", l.SIP)
+		if err != nil {
+			l.process = p
+			return nil
+		}
+		u.Close()
+		select {
+		case <-look.C:
+		case <-p.done:
+			return fmt.Errorf("it ended: %s", p.output())
+		case <-limit.C:
+			p.kill()
+			return errors.New("it takes no calls")
+		}
+	}
+}
+
+// Stop ends the daemon at once, which leaves its socket's file behind. It may be
+// called again.
+func (l *Linphone) Stop() { l.process.kill() }
+
+// Restart starts a stopped daemon on the same port and socket.
+func (l *Linphone) Restart(t testing.TB) {
+	t.Helper()
+	if err := l.start(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Place places a call and returns at once. The caller's program ends with the
+// test. An answered call waits for Press("answer").
+func (l *Linphone) Place(t testing.TB, s Scenario) *Running {
+	t.Helper()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "call.xml")
+	if err := os.WriteFile(file, []byte(s.xml()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	limit := s.Ring + s.Talk + startTime
+	p, err := run(dir, "sipp", l.SIP, "-sf", file, "-i", "127.0.0.1", "-p", fmt.Sprint(freePort(t, 1)), "-m", "1",
+		"-timeout", fmt.Sprintf("%ds", int(limit.Seconds())+1), "-timeout_error", "-nostdin", "-s", "101",
+		"-trace_err", "-error_file", filepath.Join(dir, "errors.log"), "-mp", fmt.Sprint(freePort(t, 2)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.kill)
+	return &Running{t: t, p: p}
+}
+
+// Press gives the daemon a command, such as "answer" or "terminate". It serves
+// one client only, so the command goes over a connection made by Dial, before
+// the next one that is sent there.
+func (l *Linphone) Press(command string) { l.commands <- command }
+
+// Dial connects to the daemon, for a client under test.
+func (l *Linphone) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	conn, err := new(net.Dialer).DialContext(ctx, "unix", l.Pipe)
+	if err != nil {
+		return nil, err
+	}
+	return &shared{conn, l}, nil
+}
+
+// shared is a client's connection on which Press speaks too.
+type shared struct {
+	net.Conn
+	l *Linphone
+}
+
+func (s *shared) Write(b []byte) (int, error) {
+	for {
+		select {
+		case command := <-s.l.commands:
+			if _, err := s.Conn.Write([]byte(command + "\n")); err != nil {
+				return 0, err
+			}
+			if _, err := s.Conn.Read(make([]byte, 1<<10)); err != nil {
+				return 0, err
+			}
+		default:
+			return s.Conn.Write(b)
+		}
+	}
+}
