@@ -52,7 +52,8 @@ func (e *env) ask(a *lookupAnswer, d profile.Dirs, s *settings.Settings, n phone
 	found, err := client.Lookup(e.ctx, n.Query())
 	if err != nil {
 		f := contact.FailureOf(err)
-		fail(f, "lookup failed: "+text.English.T(text.Failure(string(f)))+detail(err))
+		why := strings.TrimSuffix(text.English.T(text.Failure(string(f))), ".")
+		fail(f, "lookup failed: "+why+detail(err)+". "+text.English.T(text.FailureDo(string(f))))
 		return
 	}
 	a.Outcome = "none"

@@ -14,6 +14,8 @@ const (
 	NameNotResolved    Failure = "name_not_resolved"
 	ConnectionRefused  Failure = "connection_refused"
 	ProxyLogin         Failure = "proxy_login"
+	ProxyFailed        Failure = "proxy_failed" // the proxy, not the hub, is at fault
+	TLSFailed          Failure = "tls_failed"   // no secure connection, for another reason than the certificate
 	CertificateUnknown Failure = "certificate_unknown"
 	CertificateExpired Failure = "certificate_expired"
 	CertificateName    Failure = "certificate_name"
@@ -58,7 +60,7 @@ func FailureOf(err error) Failure {
 // that retrying while the phone rings is of no use.
 func (f Failure) NeedsAdmin() bool {
 	switch f {
-	case NotSetUp, CredentialsRefused, ScopeRefused, CertificateUnknown, CertificateExpired, CertificateName, ProxyLogin:
+	case NotSetUp, CredentialsRefused, ScopeRefused, CertificateUnknown, CertificateExpired, CertificateName, ProxyLogin, TLSFailed:
 		return true
 	}
 	return false

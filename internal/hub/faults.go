@@ -1,68 +1,319 @@
 package hub
 
 import (
+	"compress/flate"
+	"compress/gzip"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
+	"io"
 	"net"
-	"net/url"
+	"net/http"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
 	"wiebelt/internal/contact"
 )
 
-// transportError turns what went wrong on the way into words that a person can
-// act on. The error's own text may hold the address with the number: it is
-// never passed on.
+// Errors of the transport itself.
+var (
+	errElsewhere = errors.New("request for another host")
+	errLeft      = errors.New("plain http left this computer")
+)
+
+// proxyStatus is what a proxy said to CONNECT instead of opening the way.
+type proxyStatus int
+
+func (p proxyStatus) Error() string { return fmt.Sprintf("proxy: status %d", int(p)) }
+
+// How far a request came.
+const (
+	stageNone int32 = iota
+	stageName       // the name is being resolved
+	stageConnect
+	stageOpen // connected, to the hub or to the proxy
+	stageTLS
+	stageReady // the request is on its way
+	stageAnswer
+)
+
+type wayKey struct{}
+
+// way is how a request went: the error of a RoundTrip, with what explains it.
+type way struct {
+	stage  atomic.Int32
+	proxy  atomic.Bool // through a proxy
+	asked  bool        // the hub wanted a client certificate and never answered
+	online func() bool
+	err    error
+}
+
+func (w *way) Error() string { return w.err.Error() }
+func (w *way) Unwrap() error { return w.err }
+func (w *way) Timeout() bool { return timedOut(w.err) }
+
+// reached notes a stage unless the request is past it: the transport may still be
+// busy with a second connection.
+func (w *way) reached(stage int32) {
+	for old := w.stage.Load(); old < stage && !w.stage.CompareAndSwap(old, stage); old = w.stage.Load() {
+	}
+}
+
+func (w *way) reachedIf(ok bool, stage int32) {
+	if ok {
+		w.reached(stage)
+	}
+}
+
+// throughProxy marks the way of the request that ctx belongs to.
+func throughProxy(ctx context.Context) {
+	if w, ok := ctx.Value(wayKey{}).(*way); ok {
+		w.proxy.Store(true)
+	}
+}
+
+// transportError turns what went wrong on the way, or while the body was read,
+// into a failure that a person can act on. The error's own text may hold the
+// address with the number, or what the other side wrote: none of it is passed on.
 func transportError(ctx context.Context, err error) error {
+	w := &way{online: online, err: err}
+	w.stage.Store(stageAnswer) // without a way of its own it is the body
+	errors.As(err, &w)
+	for _, explain := range []func(*way) error{proxyFault, certificateFault, tlsFault, networkFault} {
+		if e := explain(w); e != nil {
+			return e
+		}
+	}
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(ctx.Err(), context.DeadlineExceeded) || timedOut(err) {
+		return slow(w)
+	}
+	if ctx.Err() != nil || errors.Is(err, context.Canceled) {
+		return failed(contact.HubError, "given up")
+	}
+	return brokenAnswer(w)
+}
+
+// slow names the part that took too long.
+func slow(w *way) error {
+	switch s := w.stage.Load(); {
+	case w.proxy.Load() && s <= stageConnect:
+		return failed(contact.ProxyFailed, "proxy: no connection in time")
+	case w.proxy.Load() && s <= stageOpen:
+		return failed(contact.HubSlow, "proxy: no way to the hub in time")
+	case s == stageName:
+		return failed(contact.HubSlow, "name not resolved in time")
+	case s <= stageOpen:
+		return failed(contact.HubSlow, "no connection in time")
+	case s == stageTLS:
+		return failed(contact.HubSlow, "no TLS handshake in time")
+	case s == stageReady:
+		return failed(contact.HubSlow, "no answer in time")
+	}
+	return failed(contact.HubSlow, "the answer did not end in time")
+}
+
+// proxyFault is a fault of the proxy, not of the hub behind it.
+func proxyFault(w *way) error {
+	var status proxyStatus
+	if errors.As(w.err, &status) {
+		if status == http.StatusProxyAuthRequired {
+			return failed(contact.ProxyLogin, status.Error())
+		}
+		return failed(contact.ProxyFailed, status.Error())
+	}
+	var op *net.OpError
+	if !errors.As(w.err, &op) {
+		return nil
+	}
+	switch op.Op {
+	case "socks connect":
+		if text := op.Err.Error(); strings.Contains(text, "authentication") {
+			return failed(contact.ProxyLogin, "proxy: SOCKS")
+		}
+		if timedOut(op.Err) {
+			return nil
+		}
+		return failed(contact.ProxyFailed, "proxy: it does not reach the hub")
+	case "proxyconnect":
+		if e := networkFault(&way{online: w.online, err: op.Err}); e != nil {
+			if contact.FailureOf(e) == contact.NoNetwork {
+				return e
+			}
+			return failed(contact.ProxyFailed, "proxy: no connection")
+		}
+		if timedOut(op.Err) {
+			return failed(contact.ProxyFailed, "proxy: no connection in time")
+		}
+		return failed(contact.ProxyFailed, "proxy: no TLS with it")
+	}
+	return nil
+}
+
+// certificateFault is the hub's certificate, or the clock it is judged by.
+func certificateFault(w *way) error {
 	var (
-		unknown  x509.UnknownAuthorityError
-		name     x509.HostnameError
-		invalid  x509.CertificateInvalidError
-		verify   *tls.CertificateVerificationError
-		dns      *net.DNSError
-		op       *net.OpError
-		location *url.Error
+		name    x509.HostnameError
+		invalid x509.CertificateInvalidError
+		verify  *tls.CertificateVerificationError
+		unknown x509.UnknownAuthorityError
+		roots   x509.SystemRootsError
 	)
+	errors.As(w.err, &verify)
 	switch {
-	case errors.As(err, &name):
-		return failed(contact.CertificateName, "")
-	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+	case errors.As(w.err, &name):
+		return failed(contact.CertificateName, "the certificate is for another name")
+	case errors.As(w.err, &invalid) && invalid.Reason == x509.Expired:
 		if invalid.Cert != nil && time.Now().Before(invalid.Cert.NotBefore) {
 			return failed(contact.ClockWrong, "the certificate is not valid yet")
 		}
-		return failed(contact.CertificateExpired, "")
-	case errors.As(err, &unknown), errors.As(err, &invalid), errors.As(err, &verify):
-		return failed(contact.CertificateUnknown, "")
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return failed(contact.HubSlow, "")
-	case errors.As(err, &dns):
-		if dns.IsTimeout {
-			return failed(contact.HubSlow, "name")
+		return failed(contact.CertificateExpired, "the certificate has expired")
+	case errors.As(w.err, &invalid) && invalid.Reason == x509.IncompatibleUsage:
+		return failed(contact.CertificateUnknown, "the certificate is not for servers")
+	case errors.As(w.err, &invalid):
+		return failed(contact.CertificateUnknown, "the certificate breaks its authority's rules")
+	case errors.As(w.err, &roots):
+		return failed(contact.CertificateUnknown, "this computer has no root certificates")
+	case errors.As(w.err, &unknown):
+		return failed(contact.CertificateUnknown, unknownAuthority(verify))
+	case verify != nil:
+		return failed(contact.CertificateUnknown, "the certificate cannot be checked")
+	}
+	return nil
+}
+
+func unknownAuthority(verify *tls.CertificateVerificationError) string {
+	if verify == nil || len(verify.UnverifiedCertificates) == 0 {
+		return "signed by an unknown authority"
+	}
+	sent := verify.UnverifiedCertificates
+	leaf := sent[0]
+	switch {
+	case leaf.CheckSignature(leaf.SignatureAlgorithm, leaf.RawTBSCertificate, leaf.Signature) == nil:
+		return "the certificate is self-signed"
+	case len(sent) == 1:
+		return "signed by an unknown authority, and the hub sends no intermediate certificate"
+	}
+	return "signed by an unknown authority"
+}
+
+// tlsFault is everything else that keeps TLS from coming about.
+func tlsFault(w *way) error {
+	var (
+		record tls.RecordHeaderError
+		op     *net.OpError
+	)
+	if errors.As(w.err, &record) || errors.Is(w.err, http.ErrSchemeMismatch) {
+		return failed(contact.TLSFailed, "the hub answers without TLS")
+	}
+	alert := ""
+	if errors.As(w.err, &op) && op.Op == "remote error" {
+		alert = op.Err.Error()
+	}
+	text := innermost(w.err).Error()
+	switch {
+	case alert == "tls: certificate required", w.asked && (alert != "" || brokenOff(w.err)):
+		return failed(contact.TLSFailed, "the hub wants a client certificate")
+	case alert == "tls: protocol version not supported", strings.HasPrefix(text, "tls: server selected unsupported protocol version"):
+		return failed(contact.TLSFailed, "the hub's TLS is older than 1.2")
+	case alert == "tls: unrecognized name":
+		return failed(contact.TLSFailed, "the hub does not serve this name")
+	case alert != "":
+		return failed(contact.TLSFailed, "the hub refuses the TLS handshake")
+	case strings.HasPrefix(text, "tls: "):
+		return failed(contact.TLSFailed, "the TLS handshake failed")
+	}
+	return nil
+}
+
+// networkFault is a connection that does not come about at all.
+func networkFault(w *way) error {
+	var (
+		dns *net.DNSError
+		n   syscall.Errno
+	)
+	switch {
+	case errors.As(w.err, &dns):
+		switch {
+		case !w.online():
+			return failed(contact.NoNetwork, "name not resolved")
+		case dns.IsTimeout:
+			return failed(contact.HubSlow, "name not resolved in time")
 		}
 		return failed(contact.NameNotResolved, "")
-	case errors.Is(err, syscall.ENETUNREACH), errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETDOWN):
-		return failed(contact.NoNetwork, "")
-	case errors.Is(err, syscall.ECONNREFUSED), connectionRefused(err):
-		return failed(contact.ConnectionRefused, "")
-	case errors.As(err, &location) && strings.Contains(location.Err.Error(), "Proxy Authentication Required"):
-		return failed(contact.ProxyLogin, "")
-	case errors.As(err, &op) && op.Timeout(), isTimeout(err):
-		return failed(contact.HubSlow, "")
+	case !errors.As(w.err, &n):
+		return nil
+	}
+	switch n {
+	case syscall.ENETUNREACH, syscall.EHOSTUNREACH, syscall.ENETDOWN, wsaNetDown, wsaNetUnreachable, wsaHostUnreachable:
+		if w.online() {
+			return failed(contact.ConnectionRefused, "no route")
+		}
+		return failed(contact.NoNetwork, "no route")
+	case syscall.ECONNREFUSED, wsaRefused:
+		return failed(contact.ConnectionRefused, "refused")
+	}
+	return nil
+}
+
+// Windows' own numbers, which package syscall names only there.
+const (
+	wsaNetDown         = syscall.Errno(10050)
+	wsaNetUnreachable  = syscall.Errno(10051)
+	wsaAborted         = syscall.Errno(10053)
+	wsaReset           = syscall.Errno(10054)
+	wsaRefused         = syscall.Errno(10061)
+	wsaHostUnreachable = syscall.Errno(10065)
+)
+
+// brokenAnswer is what is left: a connection that broke, or an answer that is no
+// HTTP.
+func brokenAnswer(w *way) error {
+	var corrupt flate.CorruptInputError
+	if errors.Is(w.err, gzip.ErrHeader) || errors.Is(w.err, gzip.ErrChecksum) || errors.As(w.err, &corrupt) {
+		return failed(contact.NotUnderstood, "the answer's compression is broken")
+	}
+	s := w.stage.Load()
+	if w.proxy.Load() && s <= stageOpen {
+		return failed(contact.ProxyFailed, "proxy: the connection broke")
+	}
+	switch off := brokenOff(w.err); {
+	case s == stageTLS:
+		return failed(contact.HubError, "the connection broke in the TLS handshake")
+	case s == stageAnswer && off:
+		return failed(contact.HubError, "the connection broke within the answer")
+	case s == stageAnswer:
+		return failed(contact.NotUnderstood, "the answer is no HTTP, or too long")
 	}
 	return failed(contact.HubError, "the connection broke")
 }
 
-func isTimeout(err error) bool {
+// brokenOff: the other side ended the connection, or a stream of it.
+func brokenOff(err error) bool {
+	for _, e := range []error{io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE, wsaReset, wsaAborted} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	text := err.Error()
+	return strings.Contains(text, "server closed") || strings.Contains(text, "http2: ") || strings.Contains(text, "stream error: ")
+}
+
+func timedOut(err error) bool {
 	var t interface{ Timeout() bool }
 	return errors.As(err, &t) && t.Timeout()
 }
 
-// connectionRefused knows Windows' number for it (WSAECONNREFUSED).
-func connectionRefused(err error) bool {
-	var n syscall.Errno
-	return errors.As(err, &n) && n == 10061
+// innermost follows the single chain of wrapped errors to its end.
+func innermost(err error) error {
+	for {
+		next := errors.Unwrap(err)
+		if next == nil {
+			return err
+		}
+		err = next
+	}
 }

@@ -1,11 +1,11 @@
 // Package hub is the client of the hub: the token (hub-api.md 4.1, 5), contacts
-// by telephone number (4.3) and the check of deep links (2.3). Its wire format
-// follows the document to the byte; where the document is silent it accepts
-// every sensible answer and assumes none.
+// by telephone number (4.3), deliveries (4.2) and the check of deep links (2.3).
+// Its wire format follows the document to the byte; where the document is silent
+// it accepts every sensible answer and assumes none.
 //
-// A Client is safe for concurrent use. It runs a goroutine per token request and
-// lookup under way, all of which Close ends. Nothing it logs or returns carries
-// a number, name, token, secret or body.
+// A Client is safe for concurrent use. Lookups and deliveries run in their
+// callers' goroutines; a token request has one of its own. Close ends all of it.
+// Nothing it logs, and no error, carries a number, name, token, secret or body.
 package hub
 
 import (
@@ -31,7 +31,9 @@ type Config struct {
 	BaseURL             string // {base_url}
 	ClientID            string
 	OrganisationCode    string
-	Scopes              string // "" is DefaultScopes
+	Scopes              string // of lookups; "" is DefaultScopes
+	DeliveryScopes      string // "" is Scopes; equal sets share one token
+	Intermediary        string // last path segment of deliveries; "" is none
 	BasicAuthEncoding   string // "plain" (default) or "rfc6749"
 	ScopeParameter      string // "scopes" (default) or "scope"
 	RelationNumberField string // "" is any field whose name ends in "relatienummer"
@@ -45,7 +47,8 @@ type Config struct {
 
 // Limits of answers and times.
 const (
-	maxToken   = 1 << 20
+	maxToken   = 1 << 20  // of an answer with a token
+	maxBearer  = 16 << 10 // of a token: it goes into a header
 	maxAnswer  = 8 << 20
 	dialTime   = 5 * time.Second
 	headerTime = 10 * time.Second
@@ -54,14 +57,21 @@ const (
 
 // Client speaks to one hub with one set of credentials.
 type Client struct {
-	cfg    Config
-	base   *url.URL
-	http   *http.Client
-	token  *tokens
-	life   context.Context
-	end    context.CancelFunc
-	work   sync.WaitGroup
-	flight flights
+	cfg      Config
+	base     *url.URL
+	lookup   *url.URL // hub-api.md 4.3, without its query
+	delivery *url.URL // hub-api.md 4.2; nil without an intermediary
+	http     *http.Client
+	upload   http.RoundTripper // of deliveries
+	patience patience
+	token    *tokens // of lookups
+	delivers *tokens // of deliveries, maybe the same
+	life     context.Context
+	end      context.CancelFunc
+	flight   flights
+	mu       sync.Mutex // closed and work
+	closed   bool
+	work     sync.WaitGroup
 }
 
 // New checks the configuration and makes a client. Nothing is sent yet.
@@ -79,7 +89,11 @@ func New(cfg Config) (*Client, error) {
 	if cfg.Scopes == "" {
 		cfg.Scopes = DefaultScopes
 	}
+	if cfg.DeliveryScopes == "" {
+		cfg.DeliveryScopes = cfg.Scopes
+	}
 	cfg.Scopes = strings.ReplaceAll(cfg.Scopes, "<code>", cfg.OrganisationCode)
+	cfg.DeliveryScopes = strings.ReplaceAll(cfg.DeliveryScopes, "<code>", cfg.OrganisationCode)
 	if cfg.LookupTimeout == 0 {
 		cfg.LookupTimeout = 5 * time.Second
 	}
@@ -93,28 +107,68 @@ func New(cfg Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{cfg: cfg, base: base, http: &http.Client{
+	upload, err := newUpload(cfg, base)
+	if err != nil {
+		return nil, err
+	}
+	c := &Client{cfg: cfg, base: base, upload: upload, patience: longPatience, http: &http.Client{
 		Transport: transport,
 		// A redirect could carry the token or the secret to another place.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
+	if c.lookup, err = url.Parse(base.String() + "/contact/contacts/telephony"); err != nil {
+		return nil, errors.New("hub.base_url: not an address such as https://hub.example")
+	}
+	if c.delivery, err = deliveryAddress(base, cfg.Intermediary); err != nil {
+		return nil, err
+	}
 	c.life, c.end = context.WithCancel(context.Background())
-	c.token = newTokens(c)
+	c.token = &tokens{c: c, scopes: cfg.Scopes}
+	c.delivers = c.token
+	if !sameScopes(cfg.Scopes, cfg.DeliveryScopes) {
+		c.delivers = &tokens{c: c, scopes: cfg.DeliveryScopes}
+	}
 	c.flight.set(cfg.Now)
 	return c, nil
 }
 
 // Close ends every request and gives the connections up.
 func (c *Client) Close() {
+	c.mu.Lock()
+	c.closed = true
+	c.mu.Unlock()
 	c.end()
 	c.token.stop()
+	c.delivers.stop()
+	c.flight.stop()
 	c.work.Wait()
 	c.http.CloseIdleConnections()
+	closeIdle(c.upload)
 }
+
+// begin counts work that Close waits for, and refuses it once the client is
+// closed. Who gets true calls c.work.Done.
+func (c *Client) begin() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.closed {
+		c.work.Add(1)
+	}
+	return !c.closed
+}
+
+func errClosed() error { return failed(contact.HubError, "closed") }
 
 // Warm fetches a token before the first call needs one and keeps doing so in the
 // background, which also keeps a connection open. It returns at once.
 func (c *Client) Warm() { c.token.warm() }
+
+// Woke tells that the computer has slept: connections that look alive may lead
+// nowhere, and a token may have expired. It returns at once.
+func (c *Client) Woke() {
+	c.http.CloseIdleConnections()
+	c.token.warm()
+}
 
 // failed is a LookupError with a detail that holds nothing personal.
 func failed(f contact.Failure, detail string) error {

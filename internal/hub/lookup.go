@@ -3,26 +3,22 @@ package hub
 import (
 	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
-	"reflect"
 	"strings"
 	"sync"
 	"time"
 
-	"wiebelt/internal/call"
 	"wiebelt/internal/contact"
 )
 
 // Lookup asks for the contacts of a telephone number (hub-api.md 4.3). No
 // contacts and no error mean that the hub answered and nobody has the number.
 // Every error is a *contact.LookupError. Callers with the same number share one
-// request; an answer serves for a minute. A request whose callers have all gone
-// is cancelled.
+// request; an answer serves for a minute and is shared too: nobody changes it. A
+// request whose callers have all gone is cancelled.
 func (c *Client) Lookup(ctx context.Context, number string) ([]contact.Contact, error) {
 	if number == "" {
 		return nil, failed(contact.HubError, "no number")
@@ -32,50 +28,72 @@ func (c *Client) Lookup(ctx context.Context, number string) ([]contact.Contact, 
 
 // attempt is one lookup, with one repeat after a token that was refused.
 func (c *Client) attempt(ctx context.Context, number string) ([]contact.Contact, error) {
-	ctx, cancel := context.WithTimeout(ctx, c.cfg.LookupTimeout)
-	defer cancel()
 	for again := false; ; again = true {
-		tok, err := c.token.get(ctx)
+		g, err := c.token.get(ctx)
 		if err != nil {
 			return nil, err
 		}
-		found, status, err := c.ask(ctx, number, tok.AccessToken)
+		found, status, err := c.ask(ctx, number, g)
 		if status != http.StatusUnauthorized {
 			return found, err
 		}
-		c.token.drop(tok)
-		if again {
-			return nil, failed(contact.CredentialsRefused, statusDetail("lookup", status))
+		if again || !c.token.drop(g) {
+			return nil, err
 		}
 	}
 }
 
-func (c *Client) ask(ctx context.Context, number, token string) ([]contact.Contact, int, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base.String()+"/contact/contacts/telephony?q="+escape(number), nil)
-	if err != nil {
-		return nil, 0, failed(contact.NotSetUp, "address")
-	}
-	r.Header.Set("Authorization", "Bearer "+token)
-	r.Header.Set("Accept", "application/json")
-	resp, err := c.http.Do(r)
+// ask sends one request. The status is 0 where there was none.
+func (c *Client) ask(ctx context.Context, number string, g *grant) ([]contact.Contact, int, error) {
+	u := *c.lookup
+	u.RawQuery = "q=" + escape(number)
+	r := (&http.Request{Method: http.MethodGet, URL: &u, Host: u.Host, Header: g.header,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}).WithContext(ctx)
+	// Straight to the transport: no redirect is followed, there are no cookies.
+	resp, err := c.http.Transport.RoundTrip(r)
 	if err != nil {
 		return nil, 0, transportError(ctx, err)
 	}
 	defer resp.Body.Close()
-	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	raw, err := readAll(resp)
 	if err != nil {
 		return nil, 0, transportError(ctx, err)
+	}
+	if resp.StatusCode != http.StatusUnauthorized {
+		g.worked.Store(true)
 	}
 	found, err := c.readAnswer(resp, raw)
 	return found, resp.StatusCode, err
 }
 
+// readAll reads an answer to its end, or to one byte more than maxAnswer. What
+// the hub says of the length saves growing, for answers of usual size.
+func readAll(resp *http.Response) ([]byte, error) {
+	size := int64(4 << 10)
+	if n := resp.ContentLength; n >= 0 && n < 64<<10 {
+		size = n + 1 // one more than there is, to see the end
+	}
+	b := make([]byte, 0, size)
+	for {
+		n, err := resp.Body.Read(b[len(b):min(cap(b), maxAnswer+1)])
+		b = b[:len(b)+n]
+		switch {
+		case err == io.EOF || len(b) > maxAnswer:
+			return b, nil
+		case err != nil:
+			return nil, err
+		case len(b) == cap(b):
+			b = append(b, 0)[:len(b)]
+		}
+	}
+}
+
 // readAnswer accepts every sensible form of "no contact" (the document shows
 // none) and keeps it apart from failure.
 func (c *Client) readAnswer(resp *http.Response, raw []byte) ([]contact.Contact, error) {
-	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-	isJSON := kind == "" || kind == "application/json" || strings.HasSuffix(kind, "+json") || kind == "text/json" || kind == "text/plain"
-	body := bytes.TrimSpace(raw)
+	isJSON := isJSON(resp.Header.Get("Content-Type"))
+	// Some servers put a byte order mark in front, which JSON does without.
+	body := bytes.TrimSpace(bytes.TrimPrefix(raw, []byte("\ufeff")))
 	switch s := resp.StatusCode; {
 	case s == http.StatusNoContent:
 		return nil, nil
@@ -103,157 +121,34 @@ func (c *Client) readAnswer(resp *http.Response, raw []byte) ([]contact.Contact,
 	return decode(body, c.cfg.RelationNumberField)
 }
 
-// decode reads the answer of hub-api.md 4.3. Unknown fields are ignored, null
-// and missing are the same, a wrong type is named by its field, without its
-// content.
-func decode(body []byte, relationField string) ([]contact.Contact, error) {
-	var answer struct {
-		Data *struct {
-			Items []json.RawMessage `json:"items"`
-		} `json:"data"`
+// isJSON reports whether a Content-Type leaves room for JSON.
+func isJSON(kind string) bool {
+	switch kind {
+	case "application/json", "application/json; charset=utf-8", "":
+		return true
 	}
-	if err := json.Unmarshal(body, &answer); err != nil {
-		return nil, notUnderstood(err)
-	}
-	if answer.Data == nil {
-		return nil, nil
-	}
-	var found []contact.Contact
-	for _, raw := range answer.Data.Items {
-		if string(raw) == "null" {
-			continue
-		}
-		k, err := decodeContact(raw, relationField)
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, k)
-	}
-	return found, nil
-}
-
-// word is a text; a number in its place is taken as its digits, since the hub's
-// identifiers look like numbers.
-type word string
-
-func (w *word) UnmarshalJSON(b []byte) error {
-	var s *string
-	if err := json.Unmarshal(b, &s); err == nil {
-		if s != nil {
-			*w = word(call.CleanText(*s, 512))
-		}
-		return nil
-	}
-	var n json.Number
-	if err := json.Unmarshal(b, &n); err != nil {
-		return &json.UnmarshalTypeError{Value: kindOf(b), Type: reflect.TypeFor[string]()}
-	}
-	*w = word(n.String())
-	return nil
-}
-
-func kindOf(b []byte) string {
-	switch b[0] {
-	case '{':
-		return "object"
-	case '[':
-		return "array"
-	}
-	return "bool"
-}
-
-type coded struct {
-	Code        word `json:"code"`
-	Description word `json:"description"`
-}
-
-func (c coded) contact() contact.Coded {
-	return contact.Coded{Code: string(c.Code), Description: string(c.Description)}
-}
-
-type record struct {
-	ID          word `json:"id"`
-	Voorletters word `json:"voorletters"`
-	Achternaam  word `json:"achternaam"`
-	Voorvoegsel word `json:"voorvoegsel"`
-	Woonadres   struct {
-		Straat     word `json:"straat"`
-		Huisnummer word `json:"huisnummer"`
-		Toevoeging word `json:"toevoeging"`
-		Postcode   word `json:"postcode"`
-		Plaats     word `json:"plaats"`
-		LandISO    word `json:"landIso"`
-	} `json:"woonadres"`
-	Producent           coded  `json:"producent"`
-	LaatstGewijzigdDoor coded  `json:"laatstGewijzigdDoor"`
-	Link                string `json:"link"`
-}
-
-func decodeContact(raw json.RawMessage, relationField string) (contact.Contact, error) {
-	var r record
-	if err := json.Unmarshal(raw, &r); err != nil {
-		return contact.Contact{}, notUnderstood(err)
-	}
-	relation, err := relationNumber(raw, relationField)
-	if err != nil {
-		return contact.Contact{}, err
-	}
-	a := r.Woonadres
-	return contact.Contact{
-		ID: string(r.ID), RelationNumber: relation, Initials: string(r.Voorletters), Prefix: string(r.Voorvoegsel), FamilyName: string(r.Achternaam),
-		Address: contact.Address{Street: string(a.Straat), Number: string(a.Huisnummer), Addition: string(a.Toevoeging),
-			PostalCode: string(a.Postcode), City: string(a.Plaats), Country: string(a.LandISO)},
-		Producer: r.Producent.contact(), LastModifiedBy: r.LaatstGewijzigdDoor.contact(), Link: r.Link,
-	}, nil
-}
-
-// relationNumber finds the field whose name carries a system's name in the real
-// interface (hub-api.md 2.3).
-func relationNumber(raw json.RawMessage, name string) (string, error) {
-	var all map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &all); err != nil {
-		return "", notUnderstood(err)
-	}
-	best := ""
-	for k := range all {
-		switch {
-		case name != "" && k == name:
-			best = k
-		case name == "" && strings.HasSuffix(strings.ToLower(k), "relatienummer") && (best == "" || k < best):
-			best = k
-		}
-	}
-	if best == "" {
-		return "", nil
-	}
-	var w word
-	if err := json.Unmarshal(all[best], &w); err != nil {
-		return "", failed(contact.NotUnderstood, "lookup: the relation number is no text")
-	}
-	return string(w), nil
-}
-
-func notUnderstood(err error) error {
-	var wrong *json.UnmarshalTypeError
-	if errors.As(err, &wrong) {
-		return failed(contact.NotUnderstood, fmt.Sprintf("lookup: field %q is a %s", call.CleanText(wrong.Field, 80), wrong.Value[:min(len(wrong.Value), 6)]))
-	}
-	return failed(contact.NotUnderstood, "lookup: broken JSON")
+	kind, _, _ = mime.ParseMediaType(kind)
+	return kind == "" || kind == "application/json" || strings.HasSuffix(kind, "+json") || kind == "text/json" || kind == "text/plain"
 }
 
 // flights has callers with the same number share one request, and keeps answers
 // for a minute. Failures are never kept.
 type flights struct {
-	mu   sync.Mutex
-	now  func() time.Time
-	open map[string]*flight
-	kept map[string]answer
+	mu     sync.Mutex
+	now    func() time.Time
+	open   map[string]*flight
+	recent map[string]answer // up to half of maxKept
+	older  map[string]answer // what recent was before
+	sweep  *time.Timer       // while there are answers
+	ended  bool
 }
 
+// flight is a request under way. The caller who began it runs it; where that one
+// gives up while others wait, one of them begins anew.
 type flight struct {
 	done    chan struct{}
 	cancel  context.CancelFunc
-	waiting int
+	givenUp bool // what follows is set before done
 	found   []contact.Contact
 	err     error
 }
@@ -263,73 +158,119 @@ type answer struct {
 	at    time.Time
 }
 
-// maxKept bounds the memory of answers.
-const maxKept = 512
+// Bounds of the memory of answers, and how often it is looked through.
+const (
+	maxKept    = 512
+	sweepEvery = 10 * time.Second
+)
 
 func (f *flights) set(now func() time.Time) {
-	f.now, f.open, f.kept = now, map[string]*flight{}, map[string]answer{}
+	f.now, f.open, f.recent, f.older = now, map[string]*flight{}, map[string]answer{}, map[string]answer{}
 }
 
 func (f *flights) do(ctx context.Context, c *Client, number string) ([]contact.Contact, error) {
-	f.mu.Lock()
-	if a, ok := f.kept[number]; ok {
-		if age := f.now().Sub(a.at); age >= 0 && age < cacheFor {
+	for {
+		f.mu.Lock()
+		a, ok := f.recent[number]
+		if !ok {
+			a, ok = f.older[number]
+		}
+		if ok && a.fresh(f.now()) {
 			f.mu.Unlock()
 			return a.found, nil
 		}
-		delete(f.kept, number)
-	}
-	fl := f.open[number]
-	if fl == nil {
-		fl = f.start(c, number)
-	}
-	fl.waiting++
-	f.mu.Unlock()
-	select {
-	case <-fl.done:
-		return fl.found, fl.err
-	case <-ctx.Done():
-		f.mu.Lock()
-		if fl.waiting--; fl.waiting == 0 {
-			fl.cancel() // nobody waits any more: the call is gone
-			if f.open[number] == fl {
-				delete(f.open, number)
-			}
+		fl := f.open[number]
+		if fl == nil {
+			return f.run(ctx, c, number)
 		}
 		f.mu.Unlock()
-		return nil, failed(contact.HubSlow, "given up")
+		select {
+		case <-fl.done:
+			if !fl.givenUp {
+				return fl.found, fl.err
+			}
+		case <-ctx.Done():
+			return nil, failed(contact.HubSlow, "given up")
+		}
 	}
 }
 
-// start begins a request. f.mu is held.
-func (f *flights) start(c *Client, number string) *flight {
-	ctx, cancel := context.WithCancel(c.life)
+// run is the request of a number that nobody else asks for. It is called with
+// f.mu held and gives it up.
+func (f *flights) run(caller context.Context, c *Client, number string) ([]contact.Contact, error) {
+	if !c.begin() {
+		f.mu.Unlock()
+		return nil, errClosed()
+	}
+	defer c.work.Done()
+	ctx, cancel := context.WithTimeout(caller, c.cfg.LookupTimeout)
+	defer cancel()
 	fl := &flight{done: make(chan struct{}), cancel: cancel}
 	f.open[number] = fl
-	c.work.Go(func() {
-		defer cancel()
-		fl.found, fl.err = c.attempt(ctx, number)
-		f.mu.Lock()
-		if f.open[number] == fl {
-			delete(f.open, number)
-		}
-		if fl.err == nil {
-			f.keep(number, fl.found)
-		}
-		f.mu.Unlock()
-		close(fl.done)
-	})
-	return fl
+	f.mu.Unlock()
+	found, err := c.attempt(ctx, number)
+	if err != nil && caller.Err() != nil {
+		fl.givenUp = true
+		err = failed(contact.HubSlow, "given up")
+	}
+	fl.found, fl.err = found, err
+	f.mu.Lock()
+	delete(f.open, number)
+	if err == nil {
+		f.keep(number, found)
+	}
+	f.mu.Unlock()
+	close(fl.done)
+	return found, err
 }
 
+func (a answer) fresh(now time.Time) bool {
+	age := now.Sub(a.at)
+	return age >= 0 && age < cacheFor
+}
+
+// keep remembers an answer. f.mu is held.
 func (f *flights) keep(number string, found []contact.Contact) {
-	now := f.now()
-	if len(f.kept) >= maxKept {
-		for n, a := range f.kept {
-			if now.Sub(a.at) >= cacheFor || len(f.kept) >= maxKept {
-				delete(f.kept, n)
-			}
-		}
+	if f.ended {
+		return
 	}
-	f.kept[number] = answer{found, now}
+	if len(f.recent) >= maxKept/2 {
+		clear(f.older)
+		f.recent, f.older = f.older, f.recent
+	}
+	f.recent[number] = answer{found, f.now()}
+	if f.sweep == nil {
+		f.sweep = time.AfterFunc(sweepEvery, f.clean)
+	}
+}
+
+// clean sees to it that no answer stays in memory long after its minute, even if
+// nobody asks any more.
+func (f *flights) clean() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	now := f.now()
+	old := func(_ string, a answer) bool { return !a.fresh(now) }
+	maps.DeleteFunc(f.recent, old)
+	maps.DeleteFunc(f.older, old)
+	f.sweep = nil
+	if len(f.recent)+len(f.older) > 0 && !f.ended {
+		f.sweep = time.AfterFunc(sweepEvery, f.clean)
+	}
+}
+
+// stop ends the requests under way, forgets everything and keeps nothing from now
+// on.
+func (f *flights) stop() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.ended = true
+	for _, fl := range f.open {
+		fl.cancel()
+	}
+	if f.sweep != nil {
+		f.sweep.Stop()
+	}
+	clear(f.recent)
+	clear(f.older)
 }

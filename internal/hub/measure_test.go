@@ -1,53 +1,147 @@
 package hub
 
 import (
+	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"testing"
-
-	"wiebelt/internal/contact"
+	"time"
 )
 
-func FuzzDecode(f *testing.F) {
-	f.Add([]byte(oneContact))
-	f.Add([]byte(`{"data":{"items":[{"Relatienummer":1}]}}`))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		_, err := decode(b, "")
-		if err != nil && contact.FailureOf(err) != contact.NotUnderstood {
-			t.Fatal(err)
-		}
-	})
+// side measures one of two things that are compared.
+type side struct {
+	one  func(n int) error
+	took []time.Duration
 }
 
-func BenchmarkLookup(b *testing.B) {
-	f := newFake(b)
-	c := newClient(b, f.URL, nil)
-	if _, err := c.Lookup(b.Context(), number); err != nil {
-		b.Fatal(err)
+func (s *side) p50() time.Duration {
+	slices.Sort(s.took)
+	return s.took[len(s.took)/2]
+}
+
+// lookupAndBare are a lookup that no earlier answer serves, and the same request
+// by net/http alone: same server, path and headers, the body read to its end.
+func lookupAndBare(t testing.TB) (client, bare *side, lookup *Client) {
+	f := newFake(t)
+	c := newClient(t, f.URL, nil)
+	plain := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}}
+	t.Cleanup(plain.CloseIdleConnections)
+	number := func(n int) string { return fmt.Sprintf("+3120%07d", n) }
+	client = &side{one: func(n int) error {
+		found, err := c.Lookup(t.Context(), number(n))
+		if err == nil && len(found) != 1 {
+			err = fmt.Errorf("%d contacts", len(found))
+		}
+		return err
+	}}
+	bare = &side{one: func(n int) error {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, f.URL+"/contact/contacts/telephony?q=%2B"+number(n)[1:], nil)
+		if err != nil {
+			return err
+		}
+		r.Header.Set("Authorization", "Bearer canary-token")
+		r.Header.Set("Accept", "application/json")
+		resp, err := plain.Do(r)
+		if err != nil {
+			return err
+		}
+		defer resp.Body.Close()
+		_, err = io.ReadAll(resp.Body)
+		return err
+	}}
+	return client, bare, c
+}
+
+// interleave runs both sides in turns, each first as often as the other, so that
+// whatever else the machine does hits both.
+func interleave(t testing.TB, n int, a, b *side) {
+	once := func(s *side, n int, count bool) {
+		begin := time.Now()
+		if err := s.one(n); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(begin); count {
+			s.took = append(s.took, took)
+		}
 	}
-	b.Run("client", func(b *testing.B) {
-		for b.Loop() {
-			if _, err := c.attempt(b.Context(), number); err != nil {
-				b.Fatal(err)
-			}
+	for i := range n + 50 { // the first fifty make connections and buffers
+		if i%2 == 0 {
+			once(a, i, i >= 50)
+			once(b, i, i >= 50)
+		} else {
+			once(b, i, i >= 50)
+			once(a, i, i >= 50)
 		}
-	})
-	b.Run("bare", func(b *testing.B) {
-		for b.Loop() {
-			r, _ := http.NewRequestWithContext(b.Context(), http.MethodGet, f.URL+"/contact", nil)
-			resp, err := c.http.Do(r)
-			if err != nil {
-				b.Fatal(err)
+	}
+}
+
+// TestLookupIsHardlySlowerThanABareRequest is what every run of the tests checks
+// of BenchmarkLookupOverBare.
+func TestLookupIsHardlySlowerThanABareRequest(t *testing.T) {
+	client, bare, _ := lookupAndBare(t)
+	interleave(t, 1000, client, bare)
+	c, p := client.p50(), bare.p50()
+	ratio := float64(c) / float64(p)
+	if t.Logf("a lookup takes %v, a bare request %v: %.2f times", c, p, ratio); ratio > generous {
+		t.Errorf("more than %v times", generous)
+	}
+}
+
+// BenchmarkLookupOverBare measures what our client adds to a bare request, in
+// one run: at most a fifth, at p50.
+func BenchmarkLookupOverBare(b *testing.B) {
+	client, bare, _ := lookupAndBare(b)
+	b.ResetTimer()
+	interleave(b, max(b.N, 10_000), client, bare)
+	b.StopTimer()
+	c, p := client.p50(), bare.p50()
+	ratio := float64(c) / float64(p)
+	b.ReportMetric(float64(c.Nanoseconds())/1e3, "lookup-p50-us")
+	b.ReportMetric(float64(p.Nanoseconds())/1e3, "bare-p50-us")
+	b.ReportMetric(ratio, "ratio")
+	if ratio > 1.2 {
+		b.Errorf("a lookup takes %v, a bare request %v: %.2f times", c, p, ratio)
+	}
+}
+
+// BenchmarkLookup gives both sides' memory, and the time of a kept answer.
+func BenchmarkLookup(b *testing.B) {
+	client, bare, c := lookupAndBare(b)
+	n := 0
+	for _, s := range []struct {
+		name string
+		one  func(int) error
+	}{{"client", client.one}, {"bare", bare.one}} {
+		b.Run(s.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if n++; s.one(n) != nil {
+					b.Fatal("no answer")
+				}
 			}
-			_, _ = io.Copy(io.Discard, resp.Body)
-			_ = resp.Body.Close()
-		}
-	})
+		})
+	}
 	b.Run("kept", func(b *testing.B) {
+		b.ReportAllocs()
 		for b.Loop() {
 			if _, err := c.Lookup(b.Context(), number); err != nil {
 				b.Fatal(err)
 			}
 		}
+		if each := b.Elapsed() / time.Duration(b.N); b.N > 100 && each > 5*time.Microsecond {
+			b.Errorf("a kept answer takes %v", each)
+		}
 	})
+}
+
+func BenchmarkDecode(b *testing.B) {
+	b.ReportAllocs()
+	body := []byte(oneContact)
+	b.SetBytes(int64(len(body)))
+	for b.Loop() {
+		if _, err := decode(body, ""); err != nil {
+			b.Fatal(err)
+		}
+	}
 }

@@ -4,12 +4,17 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/oauth2"
@@ -20,70 +25,137 @@ import (
 // Lives of tokens. The hub documents none (hub-api.md 5.5).
 const (
 	defaultLife = 5 * time.Minute
-	minLife     = 60 * time.Second
+	minLife     = 60 * time.Second // of what a token says of itself
 	maxLife     = 24 * time.Hour
-	refuseFor   = 30 * time.Second // refused credentials are not tried more often
 )
 
-// tokens holds the one token of a client and fetches a new one, once for however
-// many callers, before it expires.
-type tokens struct {
-	c *Client
+// How often a token is asked for when there is none to be had.
+const (
+	refuseFor    = 30 * time.Second // refused credentials are not tried more often
+	firstPause   = 250 * time.Millisecond
+	longestPause = 4 * time.Second // a telephone is ringing
+	longestWait  = time.Minute     // that the hub may ask for
+	longestRetry = time.Minute     // in the background, where nobody waits
+	leastRenewal = 5 * time.Second
+	fetchTime    = 15 * time.Second
+)
 
-	mu      sync.Mutex
-	token   *oauth2.Token
-	renewAt time.Time
-	fetch   *fetch // under way
-	timer   *time.Timer
+// tokens holds the one token of a set of scopes and fetches a new one, once for
+// however many callers, before it expires. After a failure callers are told the
+// same again for a while: half a minute where credentials or scopes were
+// refused, otherwise longer from failure to failure, as far as longestPause. A
+// new Client knows nothing of that.
+type tokens struct {
+	c      *Client
+	scopes string
+
+	mu       sync.Mutex
+	grant    *grant
+	renewAt  time.Time
+	fetch    *fetch // under way
+	timer    *time.Timer
+	warmed   bool
+	failures int // in a row
+	err      error
+	failedAt time.Time
+	pause    time.Duration
+	vainly   time.Time // when a token was last dropped that had never worked
+}
+
+// grant is a token and what a lookup sends with it. Nobody changes it.
+type grant struct {
+	*oauth2.Token
+	bearer []string    // the value of Authorization
+	header http.Header // of a lookup, shared by its requests
+	worked atomic.Bool // some interface took it
 }
 
 // fetch is one token request that any number of callers wait for.
 type fetch struct {
 	done  chan struct{}
-	token *oauth2.Token
+	grant *grant
 	err   error
 }
 
-func newTokens(c *Client) *tokens { return &tokens{c: c} }
+// sameScopes compares two space-separated lists as sets.
+func sameScopes(a, b string) bool { return slices.Equal(scopeSet(a), scopeSet(b)) }
+
+func scopeSet(s string) []string {
+	set := strings.Fields(s)
+	slices.Sort(set)
+	return slices.Compact(set)
+}
+
+// reached compares by both of Go's clocks: the monotonic one stands still while
+// the computer sleeps, the other may be set.
+func reached(now, at time.Time) bool {
+	return !now.Before(at) || !now.Round(0).Before(at.Round(0))
+}
 
 // get returns a token that is good now, or waits for one as long as ctx allows.
-func (t *tokens) get(ctx context.Context) (*oauth2.Token, error) {
+func (t *tokens) get(ctx context.Context) (*grant, error) {
 	t.mu.Lock()
 	now := t.c.cfg.Now()
-	if t.token != nil && now.Before(t.token.Expiry) {
-		tok := t.token
-		if now.After(t.renewAt) {
+	if g := t.grant; g != nil && !reached(now, g.Expiry) {
+		if reached(now, t.renewAt) && !t.resting(now) {
 			t.start() // in the background: this caller does not wait
 		}
 		t.mu.Unlock()
-		return tok, nil
+		return g, nil
+	}
+	if t.fetch == nil && t.resting(now) {
+		defer t.mu.Unlock()
+		return nil, t.err
 	}
 	f := t.start()
 	t.mu.Unlock()
 	select {
 	case <-f.done:
-		return f.token, f.err
+		return f.grant, f.err
 	case <-ctx.Done():
-		return nil, failed(contact.HubSlow, "token")
 	case <-t.c.life.Done():
-		return nil, failed(contact.HubError, "closed")
 	}
+	if t.c.life.Err() != nil {
+		return nil, errClosed()
+	}
+	return nil, failed(contact.HubSlow, "token")
 }
 
-// drop forgets a token that an API refused, unless it was replaced meanwhile.
-func (t *tokens) drop(bad *oauth2.Token) {
+// resting reports whether it is too early to try again. t.mu is held.
+func (t *tokens) resting(now time.Time) bool {
+	since := now.Sub(t.failedAt)
+	return t.err != nil && since >= 0 && since < t.pause
+}
+
+// drop forgets a token that an interface refused and reports whether asking
+// again may help. Whatever replaced the token meanwhile stays. A token that was
+// refused from its first use on is replaced once in a while only: it is not the
+// token that is wrong.
+func (t *tokens) drop(bad *grant) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.token == bad {
-		t.token = nil
+	if t.grant != bad {
+		return true
 	}
+	if !bad.worked.Load() {
+		now := t.c.cfg.Now()
+		if since := now.Sub(t.vainly); !t.vainly.IsZero() && since >= 0 && since < refuseFor {
+			return false
+		}
+		t.vainly = now
+	}
+	t.grant = nil
+	return true
 }
 
-// warm fetches a token if none is there, and whenever one is about to expire.
+// warm fetches a token if none is there, and from then on whenever one is about
+// to expire.
 func (t *tokens) warm() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.token == nil {
+	t.warmed = true
+	now := t.c.cfg.Now()
+	if (t.grant == nil || reached(now, t.renewAt)) && !t.resting(now) {
 		t.start()
 	}
 }
@@ -94,26 +166,67 @@ func (t *tokens) start() *fetch {
 		return t.fetch
 	}
 	f := &fetch{done: make(chan struct{})}
+	if !t.c.begin() {
+		f.err = errClosed()
+		close(f.done)
+		return f
+	}
 	t.fetch = f
-	t.c.work.Go(func() {
+	go func() {
+		defer t.c.work.Done()
 		// Its own deadline: the first caller may be gone before it is answered.
-		ctx, cancel := context.WithTimeout(t.c.life, 15*time.Second)
+		ctx, cancel := context.WithTimeout(t.c.life, fetchTime)
 		defer cancel()
-		tok, life, err := t.c.requestToken(ctx)
-		f.token, f.err = tok, err
+		var source oauth2.TokenSource = tokenRequest{ctx, t.c, t.scopes}
+		token, err := source.Token()
 		t.mu.Lock()
 		t.fetch = nil
 		if err == nil {
-			t.token = tok
-			margin := min(time.Minute, life/10)
-			t.renewAt = tok.Expiry.Add(-2 * margin)
-			t.schedule(life - 2*margin)
+			f.grant = t.took(token)
+		} else {
+			f.err = t.missed(err)
 		}
 		t.mu.Unlock()
 		close(f.done)
-	})
+	}()
 	return f
 }
+
+// took puts a new token in place. t.mu is held.
+func (t *tokens) took(token *oauth2.Token) *grant {
+	bearer := []string{token.Type() + " " + token.AccessToken}
+	t.grant = &grant{Token: token, bearer: bearer, header: http.Header{"Authorization": bearer, "Accept": {"application/json"}}}
+	t.failures, t.err = 0, nil
+	life := time.Duration(token.ExpiresIn) * time.Second
+	margin := 2 * min(time.Minute, life/10)
+	t.renewAt = token.Expiry.Add(-margin)
+	t.schedule(max(life-margin, leastRenewal))
+	return t.grant
+}
+
+// missed remembers a failure and returns what callers are told. t.mu is held.
+func (t *tokens) missed(err error) error {
+	var asked askedToWait
+	if errors.As(err, &asked) {
+		err = asked.error
+	}
+	t.failures = min(t.failures+1, 20)
+	t.err, t.failedAt = err, t.c.cfg.Now()
+	switch contact.FailureOf(err) {
+	case contact.CredentialsRefused, contact.ScopeRefused:
+		t.pause = refuseFor
+		return err // only an administrator can mend it: nothing in the background
+	}
+	t.pause = max(jitter(min(firstPause<<(t.failures-1), longestPause)), min(asked.wait, longestWait))
+	if t.warmed {
+		t.schedule(max(t.pause, jitter(min(time.Second<<t.failures, longestRetry))))
+	}
+	return err
+}
+
+// jitter is a random part of d, so that the computers of an office do not all
+// come back in the same moment.
+func jitter(d time.Duration) time.Duration { return d/4 + rand.N(3*d/4) }
 
 // stop ends the background renewal.
 func (t *tokens) stop() {
@@ -141,30 +254,48 @@ func (t *tokens) schedule(in time.Duration) {
 	})
 }
 
-// requestToken asks for a token exactly as hub-api.md 4.1 says.
-func (c *Client) requestToken(ctx context.Context) (*oauth2.Token, time.Duration, error) {
-	secret, err := c.cfg.Secret(ctx)
+// tokenRequest is one request for a token, exactly as hub-api.md 4.1 says.
+type tokenRequest struct {
+	ctx    context.Context
+	c      *Client
+	scopes string
+}
+
+// askedToWait is an error with the hub's Retry-After.
+type askedToWait struct {
+	error
+	wait time.Duration
+}
+
+// Token implements oauth2.TokenSource: it asks, every time.
+func (q tokenRequest) Token() (*oauth2.Token, error) {
+	c := q.c
+	secret, err := c.cfg.Secret(q.ctx)
 	if err != nil || secret == "" {
-		return nil, 0, failed(contact.NotSetUp, "no secret")
+		return nil, failed(contact.NotSetUp, "no secret")
 	}
-	body := c.scopeParameter() + "=" + escape(c.cfg.Scopes) + "&grant_type=client_credentials"
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base.String()+"/identity/token", strings.NewReader(body))
+	body := c.scopeParameter() + "=" + escape(q.scopes) + "&grant_type=client_credentials"
+	r, err := http.NewRequestWithContext(q.ctx, http.MethodPost, c.base.String()+"/identity/token", strings.NewReader(body))
 	if err != nil {
-		return nil, 0, failed(contact.NotSetUp, "address")
+		return nil, failed(contact.NotSetUp, "address")
 	}
 	r.Header.Set("Authorization", c.basic(secret))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	r.Header.Set("Accept", "application/json")
-	resp, err := c.http.Do(r)
+	resp, err := c.http.Transport.RoundTrip(r)
 	if err != nil {
-		return nil, 0, transportError(ctx, err)
+		return nil, transportError(q.ctx, err)
 	}
 	defer resp.Body.Close()
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxToken+1))
 	if err != nil {
-		return nil, 0, transportError(ctx, err)
+		return nil, transportError(q.ctx, err)
 	}
-	return c.readToken(resp, raw)
+	token, err := readToken(resp.StatusCode, raw, c.cfg.Now())
+	if wait := retryAfter(resp.Header.Get("Retry-After"), c.cfg.Now()); err != nil && wait > 0 {
+		return nil, askedToWait{err, wait}
+	}
+	return token, err
 }
 
 func (c *Client) scopeParameter() string {
@@ -189,6 +320,7 @@ func (c *Client) basic(secret string) string {
 func escape(s string) string {
 	const hex = "0123456789ABCDEF"
 	var b strings.Builder
+	b.Grow(len(s) + 8)
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; {
 		case c >= 'A' && c <= 'Z', c >= 'a' && c <= 'z', c >= '0' && c <= '9', c == '-', c == '.', c == '_', c == '~':
@@ -203,9 +335,9 @@ func escape(s string) string {
 }
 
 // readToken reads a standard OAuth 2.0 answer, success or error.
-func (c *Client) readToken(resp *http.Response, raw []byte) (*oauth2.Token, time.Duration, error) {
+func readToken(status int, raw []byte, now time.Time) (*oauth2.Token, error) {
 	if len(raw) > maxToken {
-		return nil, 0, failed(contact.NotUnderstood, "token: too long")
+		return nil, failed(contact.NotUnderstood, "token: too long")
 	}
 	var a struct {
 		AccessToken string          `json:"access_token"`
@@ -215,46 +347,66 @@ func (c *Client) readToken(resp *http.Response, raw []byte) (*oauth2.Token, time
 	parsed := json.Unmarshal(raw, &a)
 	switch a.Error {
 	case "invalid_client", "unauthorized_client", "invalid_grant", "access_denied":
-		return nil, 0, failed(contact.CredentialsRefused, "token: "+a.Error)
+		return nil, failed(contact.CredentialsRefused, "token: "+a.Error)
 	case "invalid_scope":
-		return nil, 0, failed(contact.ScopeRefused, "token: "+a.Error)
+		return nil, failed(contact.ScopeRefused, "token: "+a.Error)
 	}
-	switch s := resp.StatusCode; {
+	switch s := status; {
 	case s == http.StatusUnauthorized || s == http.StatusForbidden:
-		return nil, 0, failed(contact.CredentialsRefused, statusDetail("token", s))
+		return nil, failed(contact.CredentialsRefused, statusDetail("token", s))
 	case s == http.StatusProxyAuthRequired:
-		return nil, 0, failed(contact.ProxyLogin, statusDetail("token", s))
+		return nil, failed(contact.ProxyLogin, statusDetail("token", s))
 	case s != http.StatusOK && s != http.StatusCreated:
-		return nil, 0, failed(contact.HubError, statusDetail("token", s))
-	case parsed != nil || a.Error != "" || a.AccessToken == "" || strings.ContainsFunc(a.AccessToken, notToken):
-		return nil, 0, failed(contact.NotUnderstood, "token: no access token in the answer")
+		detail := statusDetail("token", s)
+		if slices.Contains(tokenErrors, a.Error) {
+			detail += " " + a.Error
+		}
+		return nil, failed(contact.HubError, detail)
+	case parsed != nil || a.Error != "" || a.AccessToken == "" || len(a.AccessToken) > maxBearer || strings.ContainsFunc(a.AccessToken, notToken):
+		return nil, failed(contact.NotUnderstood, "token: no access token in the answer")
 	}
 	life := tokenLife(a.ExpiresIn, a.AccessToken)
-	return &oauth2.Token{AccessToken: a.AccessToken, TokenType: "Bearer", Expiry: c.cfg.Now().Add(life)}, life, nil
+	return &oauth2.Token{AccessToken: a.AccessToken, TokenType: "Bearer", Expiry: now.Add(life), ExpiresIn: int64(life / time.Second)}, nil
 }
+
+// tokenErrors are the other codes of RFC 6749 5.2 that help an administrator.
+// Nothing else that a hub calls its error is passed on.
+var tokenErrors = []string{"invalid_request", "unsupported_grant_type", "server_error", "temporarily_unavailable"}
 
 func notToken(r rune) bool { return r <= 0x20 || r >= 0x7f }
 
-// tokenLife is how long a token lasts: what the answer says, else what the
-// token itself says by the difference of two of its own times (so that a wrong
-// clock does no harm), else five minutes.
+// tokenLife is how long a token lasts, in whole seconds: what the answer says,
+// else what the token itself says by the difference of two of its own times (so
+// that a wrong clock does no harm), else five minutes (corrections.md 25).
 func tokenLife(expiresIn json.RawMessage, token string) time.Duration {
 	if s := strings.Trim(string(expiresIn), `"`); s != "" && s != "null" {
 		var n float64
 		if json.Unmarshal([]byte(s), &n) == nil && n >= 1 {
-			return min(max(time.Duration(min(n, 1e6))*time.Second, 10*time.Second), maxLife)
+			return time.Duration(min(n, maxLife.Seconds())) * time.Second
 		}
 	}
 	if parts := strings.Split(token, "."); len(parts) == 3 {
 		var claims struct{ Exp, Iat float64 }
 		raw, err := base64.RawURLEncoding.DecodeString(parts[1])
 		if err == nil && json.Unmarshal(raw, &claims) == nil && claims.Exp > 0 && claims.Iat > 0 {
-			if life := time.Duration(claims.Exp-claims.Iat) * time.Second; life >= minLife && life <= maxLife {
-				return life
+			if life := claims.Exp - claims.Iat; life >= minLife.Seconds() && life <= maxLife.Seconds() {
+				return time.Duration(life) * time.Second
 			}
 		}
 	}
 	return defaultLife
+}
+
+// retryAfter reads a Retry-After header, seconds or a date; 0 if there is none
+// that makes sense.
+func retryAfter(s string, now time.Time) time.Duration {
+	if n, err := strconv.ParseUint(s, 10, 31); err == nil {
+		return time.Duration(n) * time.Second
+	}
+	if at, err := http.ParseTime(s); err == nil {
+		return max(at.Sub(now), 0)
+	}
+	return 0
 }
 
 func statusDetail(what string, status int) string { return fmt.Sprintf("%s: status %d", what, status) }

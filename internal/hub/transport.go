@@ -1,27 +1,30 @@
 package hub
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/netip"
 	"net/url"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
-
-	"golang.org/x/net/http/httpproxy"
 )
 
 // checkAddress reads an address of the hub: https, or http to a literal loopback
 // address (corrections.md 26).
 func checkAddress(key, s string) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimRight(strings.TrimSpace(s), "/"))
-	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.Opaque != "" {
+	if err != nil || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || u.Opaque != "" {
 		return nil, fmt.Errorf("%s: not an address such as https://hub.example", key)
 	}
 	u.Scheme, u.Host = strings.ToLower(u.Scheme), strings.ToLower(u.Host)
@@ -36,78 +39,196 @@ func checkAddress(key, s string) (*url.URL, error) {
 	return u, nil
 }
 
+// isLoopback: 127.0.0.0/8 and ::1 in the common notation, no name and no other form.
 func isLoopback(host string) bool {
 	a, err := netip.ParseAddr(host)
-	return err == nil && a.IsLoopback()
+	return err == nil && a.IsLoopback() && !a.Is4In6() && a.Zone() == ""
 }
+
+// Times of connections. A lookup's own limit is shorter than all of them
+// together; these bound what goes on after its caller has given up.
+const (
+	idleTime  = 15 * time.Minute
+	pingEvery = 30 * time.Second
+	pingTime  = 5 * time.Second
+	maxHeader = 64 << 10
+	maxCAFile = 4 << 20
+)
 
 // newTransport makes the one transport of a client. It carries requests to the
 // configured host only, and over plain http to this computer only.
 func newTransport(cfg Config, base *url.URL) (http.RoundTripper, error) {
-	dialer := &net.Dialer{Timeout: dialTime, KeepAlive: 30 * time.Second}
-	t := &http.Transport{
-		DialContext:            dialer.DialContext,
+	roots, err := rootsWith(cfg.ExtraCAFile)
+	if err != nil {
+		return nil, err
+	}
+	proxy, err := newProxy(cfg, base, systemProxies)
+	if err != nil {
+		return nil, err
+	}
+	dialer := &net.Dialer{Timeout: dialTime,
+		// A connection that died unseen (sleep, another network) must be known as
+		// dead before the next call, and one that is idle must stay open in the
+		// routers on its way.
+		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: pingEvery, Interval: pingTime, Count: 3}}
+	o := &onlyTo{scheme: base.Scheme, host: base.Host, connect: dialer.DialContext, online: online}
+	o.next = &http.Transport{
+		DialContext:            o.dial,
+		Proxy:                  proxy,
+		OnProxyConnectResponse: connectAnswer,
 		TLSHandshakeTimeout:    dialTime,
 		ResponseHeaderTimeout:  headerTime,
 		ExpectContinueTimeout:  time.Second,
-		IdleConnTimeout:        4 * time.Minute,
+		IdleConnTimeout:        idleTime,
 		MaxIdleConnsPerHost:    8,
+		MaxResponseHeaderBytes: maxHeader,
 		ForceAttemptHTTP2:      true,
-		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12},
-		MaxResponseHeaderBytes: 64 << 10,
+		HTTP2:                  &http.HTTP2Config{SendPingTimeout: pingEvery, PingTimeout: pingTime},
+		TLSClientConfig: &tls.Config{
+			MinVersion: tls.VersionTLS12,
+			RootCAs:    roots,
+			// We have none to give; that the hub asked explains what follows.
+			GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+				o.asked.Store(true)
+				return &tls.Certificate{}, nil
+			},
+		},
 	}
-	if cfg.ExtraCAFile != "" {
-		pem, err := os.ReadFile(cfg.ExtraCAFile)
-		if err != nil {
-			return nil, fmt.Errorf("hub.extra_ca_file: %w", err)
-		}
-		pool, err := x509.SystemCertPool()
-		if err != nil {
-			pool = x509.NewCertPool()
-		}
-		if !pool.AppendCertsFromPEM(pem) {
-			return nil, errors.New("hub.extra_ca_file: holds no certificate")
-		}
-		t.TLSClientConfig.RootCAs = pool
-	}
-	switch {
-	case base.Scheme == "http":
-		t.DialContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
-			c, err := dialer.DialContext(ctx, network, addr)
-			if err != nil {
-				return nil, err
-			}
-			if a, ok := c.RemoteAddr().(*net.TCPAddr); !ok || !a.IP.IsLoopback() {
-				_ = c.Close()
-				return nil, errors.New("plain http left this computer")
-			}
-			return c, nil
-		}
-	case cfg.Proxy == "none":
-	case cfg.Proxy == "" || cfg.Proxy == "system":
-		proxy := httpproxy.FromEnvironment().ProxyFunc()
-		t.Proxy = func(r *http.Request) (*url.URL, error) { return proxy(r.URL) }
-	default:
-		u, err := url.Parse(cfg.Proxy)
-		if err != nil || u.Host == "" {
-			return nil, errors.New("hub.proxy: system, none or an address")
-		}
-		t.Proxy = http.ProxyURL(u)
-	}
-	return &onlyTo{scheme: base.Scheme, host: base.Host, next: t}, nil
+	return o, nil
 }
 
-// onlyTo refuses to carry a request anywhere but to the configured host.
+// rootsWith returns the system's roots and those in a file (PEM or DER); nil, for
+// no file, stands for the system's alone.
+func rootsWith(file string) (*x509.CertPool, error) {
+	if file == "" {
+		return nil, nil
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, fmt.Errorf("hub.extra_ca_file: %w", err)
+	}
+	defer f.Close()
+	raw, err := io.ReadAll(io.LimitReader(f, maxCAFile+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("hub.extra_ca_file: %w", err)
+	case len(raw) > maxCAFile:
+		return nil, errors.New("hub.extra_ca_file: too large")
+	}
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		pool = x509.NewCertPool()
+	}
+	n := 0
+	for rest := raw; ; {
+		var block *pem.Block
+		if block, rest = pem.Decode(rest); block == nil {
+			break
+		}
+		if block.Type != "CERTIFICATE" {
+			continue
+		}
+		c, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			return nil, fmt.Errorf("hub.extra_ca_file: its certificate %d cannot be read", n+1)
+		}
+		pool.AddCert(c)
+		n++
+	}
+	if n == 0 && !bytes.Contains(raw, []byte("-----BEGIN")) {
+		if all, err := x509.ParseCertificates(raw); err == nil {
+			for _, c := range all {
+				pool.AddCert(c)
+				n++
+			}
+		}
+	}
+	if n == 0 {
+		return nil, errors.New("hub.extra_ca_file: holds no certificate")
+	}
+	return pool, nil
+}
+
+// onlyTo refuses to carry a request anywhere but to the configured host, and
+// notes how far each one came. Safe for concurrent use.
 type onlyTo struct {
 	scheme, host string
 	next         *http.Transport
+	connect      func(ctx context.Context, network, addr string) (net.Conn, error)
+	online       func() bool
+	asked        atomic.Bool // the hub asked for a client certificate
+	answered     atomic.Bool // the hub has answered at least once
 }
 
+// RoundTrip carries one request. Its errors are for transportError.
 func (o *onlyTo) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.URL.Scheme != o.scheme || r.URL.Host != o.host {
-		return nil, errors.New("request for another host")
+		return nil, errElsewhere
 	}
-	return o.next.RoundTrip(r)
+	w := &way{online: o.online}
+	ctx := context.WithValue(r.Context(), wayKey{}, w)
+	r = r.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GetConn:              func(string) { w.stage.Store(stageNone) },
+		DNSStart:             func(httptrace.DNSStartInfo) { w.reached(stageName) },
+		ConnectStart:         func(string, string) { w.reached(stageConnect) },
+		ConnectDone:          func(_, _ string, err error) { w.reachedIf(err == nil, stageOpen) },
+		TLSHandshakeStart:    func() { w.reached(stageTLS) },
+		GotConn:              func(httptrace.GotConnInfo) { w.reached(stageReady) },
+		GotFirstResponseByte: func() { w.reached(stageAnswer) },
+	}))
+	if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/identity/token") {
+		// A token may be asked for twice. With this, which is not sent, the transport
+		// does so itself when the server closes the idle connection just then.
+		r.Header = r.Header.Clone()
+		r.Header["Idempotency-Key"] = nil
+	}
+	resp, err := o.next.RoundTrip(r)
+	if err != nil {
+		w.err = err
+		w.asked = o.asked.Load() && !o.answered.Load()
+		return nil, w
+	}
+	o.answered.Store(true)
+	return resp, nil
 }
 
+// dial opens a connection; over plain http to this computer only, wherever the
+// address is said to lead.
+func (o *onlyTo) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	c, err := o.connect(ctx, network, addr)
+	if err != nil || o.scheme != "http" {
+		return c, err
+	}
+	if a, ok := c.RemoteAddr().(*net.TCPAddr); !ok || !a.IP.IsLoopback() {
+		_ = c.Close()
+		return nil, errLeft
+	}
+	return c, nil
+}
+
+// CloseIdleConnections gives up every connection that no request uses, also those
+// that are still being made.
 func (o *onlyTo) CloseIdleConnections() { o.next.CloseIdleConnections() }
+
+// connectAnswer types what a proxy says to CONNECT; the words it sends are never
+// passed on.
+func connectAnswer(_ context.Context, _ *url.URL, _ *http.Request, resp *http.Response) error {
+	if resp.StatusCode != http.StatusOK {
+		return proxyStatus(resp.StatusCode)
+	}
+	return nil
+}
+
+// online reports whether this computer has any address but its own.
+func online() bool {
+	all, err := net.InterfaceAddrs()
+	if err != nil {
+		return true // unknown: no reason to blame the network
+	}
+	for _, a := range all {
+		if n, ok := a.(*net.IPNet); ok && !n.IP.IsLoopback() && !n.IP.IsLinkLocalUnicast() {
+			return true
+		}
+	}
+	return false
+}

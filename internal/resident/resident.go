@@ -95,6 +95,7 @@ type Resident struct {
 	tray    *tray.Tray
 	desks   *desks
 	facts   facts
+	client  *hub.Client     // nil while nothing is set up
 	wakes   []chan struct{} // of the links; complete once the ways in are open
 	inst    instance.Config
 	stop    context.CancelFunc
@@ -144,6 +145,7 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 	if client != nil {
 		defer client.Close()
 		client.Warm()
+		r.client = client
 	}
 
 	r.desks = newDesks(r)
@@ -210,6 +212,9 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 func (r *Resident) woke(slept time.Duration) {
 	r.o.Log.Info("the clock has jumped", "by", slept.Round(time.Second))
 	r.engine.Woke(slept)
+	if r.client != nil {
+		r.client.Woke()
+	}
 	for _, w := range r.wakes {
 		select {
 		case w <- struct{}{}:
@@ -275,6 +280,7 @@ var ErrNotSetUp = errors.New("not set up")
 func HubConfig(dirs profile.Dirs, h settings.Hub, log *slog.Logger) (cfg hub.Config, hubURL string, err error) {
 	cfg = hub.Config{
 		BaseURL: h.BaseURL, ClientID: h.ClientID, OrganisationCode: h.OrganisationCode, Scopes: h.ContactScope(),
+		DeliveryScopes: h.DeliveryScope(), Intermediary: h.Intermediary,
 		BasicAuthEncoding: h.BasicAuthEncoding, ScopeParameter: h.ScopeParameter, RelationNumberField: h.RelationField,
 		Proxy: h.Proxy, ExtraCAFile: h.ExtraCAFile, LookupTimeout: h.LookupTimeout, Log: log,
 	}

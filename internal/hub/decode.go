@@ -1,0 +1,322 @@
+package hub
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strconv"
+	"sync"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"wiebelt/internal/call"
+	"wiebelt/internal/contact"
+)
+
+// Bounds of an answer, beside maxAnswer. The hub documents none (hub-api.md 8.3).
+const (
+	maxContacts = 10_000
+	maxText     = 512 // bytes of a text after cleaning
+)
+
+// decode reads the answer of hub-api.md 4.3 in one pass. What it accepts:
+//
+//   - Unknown fields are ignored, whatever they hold; null is the same as missing.
+//   - Names are compared without regard to ASCII letter case.
+//   - A number in place of a text is taken as its digits, as they were written.
+//   - Of a name given twice the last value that is not null counts; of objects,
+//     that holds for each field inside.
+//   - Bytes that are no UTF-8, and halves of surrogate pairs, fall out of texts.
+//
+// Everything else is contact.NotUnderstood: a wrong type is named by its field,
+// without its content. Texts are cleaned for display, the link is left as it is.
+// The relation number is the field called relationField or, where that is "",
+// the one whose name ends in "relatienummer"; of several the alphabetically
+// first that is not null.
+func decode(body []byte, relationField string) ([]contact.Contact, error) {
+	d := decoders.Get().(*decoder)
+	defer d.release()
+	d.relationField = relationField
+	d.reset(body)
+	found, err := d.answer()
+	var f fieldError
+	switch {
+	case err == nil:
+		return found, nil
+	case errors.As(err, &f):
+		return nil, failed(contact.NotUnderstood, string(f))
+	case errors.Is(err, errTooMany):
+		return nil, failed(contact.NotUnderstood, "lookup: too many contacts")
+	}
+	return nil, failed(contact.NotUnderstood, "lookup: broken JSON")
+}
+
+var (
+	errTooMany  = errors.New("too many contacts")
+	errTrailing = errors.New("more than one value")
+)
+
+// fieldError says that a field has a wrong type. The errors of jsontext may quote
+// the answer: this one alone goes out.
+type fieldError string
+
+func (f fieldError) Error() string { return string(f) }
+
+var decoders = sync.Pool{New: func() any { return new(decoder) }}
+
+// decoder reads one answer at a time.
+type decoder struct {
+	jsontext.Decoder
+	src           bytes.Buffer
+	relationField string
+	relationName  string // of the field that the present contact's number is from
+	name, lower   []byte // of the present field, as it came and in small letters
+}
+
+func (d *decoder) reset(body []byte) {
+	d.src = *bytes.NewBuffer(body)
+	d.Reset(&d.src, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+}
+
+// release gives the decoder back without a trace of the answer.
+func (d *decoder) release() {
+	d.reset(nil)
+	d.relationField, d.relationName = "", ""
+	if cap(d.name) > maxText {
+		d.name, d.lower = nil, nil
+	}
+	decoders.Put(d)
+}
+
+func (d *decoder) answer() (found []contact.Contact, err error) {
+	err = d.object("", func() error {
+		if string(d.lower) != "data" {
+			return d.SkipValue()
+		}
+		return d.object("data", func() error {
+			if string(d.lower) != "items" {
+				return d.SkipValue()
+			}
+			return d.items(&found)
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	if _, err := d.ReadToken(); err != io.EOF {
+		return nil, errTrailing
+	}
+	return found, nil
+}
+
+func (d *decoder) items(found *[]contact.Contact) error {
+	if there, err := d.open('[', "data.items"); !there {
+		return err
+	}
+	*found = nil
+	for {
+		t, err := d.ReadToken()
+		switch {
+		case err != nil || t.Kind() == ']':
+			return err
+		case t.Kind() == 'n':
+			continue
+		case t.Kind() != '{':
+			return wrong("data.items", t.Kind())
+		case len(*found) == maxContacts:
+			return errTooMany
+		}
+		var k contact.Contact
+		if err := d.contact(&k); err != nil {
+			return err
+		}
+		*found = append(*found, k)
+	}
+}
+
+func (d *decoder) contact(k *contact.Contact) error {
+	d.relationName = ""
+	return d.members(func() error {
+		if d.isRelation() {
+			return d.relation(k)
+		}
+		return d.field(k)
+	})
+}
+
+func (d *decoder) field(k *contact.Contact) error {
+	switch string(d.lower) {
+	case "id":
+		return d.text("id", &k.ID)
+	case "voorletters":
+		return d.text("voorletters", &k.Initials)
+	case "achternaam":
+		return d.text("achternaam", &k.FamilyName)
+	case "voorvoegsel":
+		return d.text("voorvoegsel", &k.Prefix)
+	case "woonadres":
+		return d.object("woonadres", func() error { return d.address(&k.Address) })
+	case "producent":
+		return d.object("producent", func() error { return d.coded("producent.code", "producent.description", &k.Producer) })
+	case "laatstgewijzigddoor":
+		return d.object("laatstGewijzigdDoor", func() error {
+			return d.coded("laatstGewijzigdDoor.code", "laatstGewijzigdDoor.description", &k.LastModifiedBy)
+		})
+	case "link":
+		return d.link(&k.Link)
+	}
+	return d.SkipValue()
+}
+
+func (d *decoder) address(a *contact.Address) error {
+	switch string(d.lower) {
+	case "straat":
+		return d.text("woonadres.straat", &a.Street)
+	case "huisnummer":
+		return d.text("woonadres.huisnummer", &a.Number)
+	case "toevoeging":
+		return d.text("woonadres.toevoeging", &a.Addition)
+	case "postcode":
+		return d.text("woonadres.postcode", &a.PostalCode)
+	case "plaats":
+		return d.text("woonadres.plaats", &a.City)
+	case "landiso":
+		return d.text("woonadres.landIso", &a.Country)
+	}
+	return d.SkipValue()
+}
+
+func (d *decoder) coded(code, description string, c *contact.Coded) error {
+	switch string(d.lower) {
+	case "code":
+		return d.text(code, &c.Code)
+	case "description":
+		return d.text(description, &c.Description)
+	}
+	return d.SkipValue()
+}
+
+// isRelation: does the present field hold the relation number? Its name carries
+// a system's name in the real interface (hub-api.md 2.3).
+func (d *decoder) isRelation() bool {
+	if d.relationField != "" {
+		return string(d.name) == d.relationField
+	}
+	return bytes.HasSuffix(d.lower, []byte("relatienummer"))
+}
+
+func (d *decoder) relation(k *contact.Contact) error {
+	t, err := d.ReadToken()
+	switch kind := t.Kind(); {
+	case err != nil || kind == 'n':
+		return err
+	case kind != '"' && kind != '0':
+		return fieldError("lookup: the relation number is no text")
+	}
+	number := clean(t.String())
+	if string(d.lower) == "id" {
+		k.ID = number
+	}
+	if d.relationName == "" || string(d.name) <= d.relationName {
+		k.RelationNumber, d.relationName = number, string(d.name)
+	}
+	return nil
+}
+
+// text reads a text, or a number as its digits; null leaves what is there.
+func (d *decoder) text(field string, to *string) error {
+	t, err := d.ReadToken()
+	switch kind := t.Kind(); {
+	case err != nil || kind == 'n':
+		return err
+	case kind != '"' && kind != '0':
+		return wrong(field, kind)
+	}
+	*to = clean(t.String())
+	return nil
+}
+
+// clean is call.CleanText, with a short way for what needs no cleaning.
+func clean(s string) string {
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c < ' ' || c > '~' || c == ' ' && (i == 0 || i == len(s)-1 || s[i+1] == ' ') {
+			return call.CleanText(s, maxText)
+		}
+	}
+	if len(s) > maxText {
+		return call.CleanText(s, maxText)
+	}
+	return s
+}
+
+// link reads the deep link as the hub gave it; Links.Check judges it. Of one that
+// is too long for that, no more is kept than shows it.
+func (d *decoder) link(to *string) error {
+	t, err := d.ReadToken()
+	switch kind := t.Kind(); {
+	case err != nil || kind == 'n':
+		return err
+	case kind != '"':
+		return wrong("link", kind)
+	}
+	s := t.String()
+	*to = s[:min(len(s), maxLink+1)]
+	return nil
+}
+
+// object has the values of an object read by value, which finds the name of each
+// in d.name and d.lower.
+func (d *decoder) object(field string, value func() error) error {
+	if there, err := d.open('{', field); !there {
+		return err
+	}
+	return d.members(value)
+}
+
+// members is object after the brace.
+func (d *decoder) members(value func() error) error {
+	for {
+		t, err := d.ReadToken()
+		if err != nil || t.Kind() == '}' {
+			return err
+		}
+		d.name = append(d.name[:0], t.String()...)
+		d.lower = append(d.lower[:0], d.name...)
+		for i, c := range d.lower {
+			if c >= 'A' && c <= 'Z' {
+				d.lower[i] = c + 'a' - 'A'
+			}
+		}
+		if err := value(); err != nil {
+			return err
+		}
+	}
+}
+
+// open reads the beginning of an object or array; null there is neither.
+func (d *decoder) open(want jsontext.Kind, field string) (there bool, err error) {
+	t, err := d.ReadToken()
+	switch kind := t.Kind(); {
+	case err != nil || kind == 'n':
+		return false, err
+	case kind != want:
+		return false, wrong(field, kind)
+	}
+	return true, nil
+}
+
+// wrong tells the type of a value; the value itself goes nowhere.
+func wrong(field string, kind jsontext.Kind) error {
+	word := "bool"
+	switch kind {
+	case '{':
+		word = "object"
+	case '[':
+		word = "array"
+	case '0':
+		word = "number"
+	case '"':
+		word = "text"
+	}
+	return fieldError("lookup: field " + strconv.Quote(field) + " is of type " + word)
+}

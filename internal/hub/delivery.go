@@ -1,0 +1,399 @@
+package hub
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unicode/utf8"
+
+	"wiebelt/internal/call"
+	"wiebelt/internal/contact"
+)
+
+// Item is a file to deliver: a ZIP file, of whose contents we know nothing. Open
+// gives it from its first byte on and is called again for a repeat; Size is how
+// many bytes that are.
+type Item struct {
+	Open func() (io.ReadCloser, error)
+	Size int64
+}
+
+// Outcome is what is known of a delivery once its request was begun.
+type Outcome string
+
+// The outcomes. A hub that answers with the status of a gateway before it (502,
+// 504) may have the message all the same: RetryLater is no promise.
+const (
+	Delivered  Outcome = "delivered"   // 2xx
+	Refused    Outcome = "refused"     // 4xx: this message will not do
+	RetryLater Outcome = "retry_later" // 408, 421, 425, 429 and 5xx
+	Uncertain  Outcome = "uncertain"   // the request was begun and its fate is unknown
+	OnHold     Outcome = "on_hold"     // 3xx, 401, 403, 407: no message will do until an administrator acts
+)
+
+// Receipt is the fate of a delivery. All items of a request share it.
+type Receipt struct {
+	Outcome    Outcome
+	Status     int             // of HTTP; 0 if there was no answer
+	RetryAfter time.Duration   // what the hub asks for, at most an hour; 0 if it does not
+	Failure    contact.Failure // why, for Uncertain and OnHold
+	Detail     string          // what broke, for logs: nothing of the hub or the items
+	Answer     string          // what the hub said, cleaned and cut, for the administrator; never logged
+}
+
+// ErrItem is the kind of error that a file causes. The hub has no complete
+// request then, so nothing was delivered.
+var ErrItem = errors.New("delivery: the file cannot be sent")
+
+// itemError is an ErrItem that says which item, from 1, and why, without names.
+type itemError struct {
+	number int
+	why    string
+	err    error
+}
+
+func (e *itemError) Error() string { return fmt.Sprintf("delivery: item %d: %s", e.number, e.why) }
+
+func (e *itemError) Is(target error) bool { return target == ErrItem }
+func (e *itemError) Unwrap() error        { return e.err }
+
+// Limits of a delivery. The hub documents none (hub-api.md 8.3).
+const (
+	maxItems   = 1000
+	maxSize    = 1 << 40
+	maxReceipt = 64 << 10
+	maxSaid    = 4 << 10
+	maxAsked   = time.Hour
+)
+
+// patience is how long a delivery waits.
+type patience struct {
+	stall  time.Duration // in which nothing goes out
+	answer time.Duration // from the last byte to the end of the answer
+}
+
+var longPatience = patience{stall: time.Minute, answer: 5 * time.Minute}
+
+// newUpload makes the transport of deliveries. It keeps no connection: one that
+// died while it was idle would swallow the beginning of a message, and nobody
+// could tell what became of it.
+func newUpload(cfg Config, base *url.URL) (http.RoundTripper, error) {
+	t, err := newTransport(cfg, base)
+	if o, ok := t.(*onlyTo); ok {
+		o.next.DisableKeepAlives = true
+		o.next.ResponseHeaderTimeout = 0 // patience bounds it
+	}
+	return t, err
+}
+
+func closeIdle(t http.RoundTripper) {
+	if c, ok := t.(interface{ CloseIdleConnections() }); ok {
+		c.CloseIdleConnections()
+	}
+}
+
+// deliveryAddress is the address of hub-api.md 4.2; nil without an intermediary,
+// whose name is one segment whatever it holds.
+func deliveryAddress(base *url.URL, intermediary string) (*url.URL, error) {
+	if intermediary == "" {
+		return nil, nil
+	}
+	if intermediary == "." || intermediary == ".." || len(intermediary) > 200 || !utf8.ValidString(intermediary) ||
+		strings.ContainsFunc(intermediary, func(r rune) bool { return r < 0x20 || r == 0x7f }) {
+		return nil, errors.New("hub.intermediary: not the last segment of an address")
+	}
+	u, err := url.Parse(base.String() + "/transaction/" + escape(intermediary))
+	if err != nil {
+		return nil, errors.New("hub.intermediary: not the last segment of an address")
+	}
+	return u, nil
+}
+
+// Deliver sends items in one request (hub-api.md 4.2), streaming them. An error
+// means that the hub has no complete request and nothing of it can have been
+// delivered: a *contact.LookupError before any of the body went out, an ErrItem
+// for a file that cannot be read or is not of its size, ctx's error if ctx ended
+// first. Everything else is in the receipt.
+//
+// Its limits are ctx, a minute in which nothing goes out, and five minutes for
+// the answer. After a 401 the token is renewed and the request repeated, once;
+// nothing else is repeated. Safe for concurrent use.
+func (c *Client) Deliver(ctx context.Context, items []Item) (Receipt, error) {
+	if c.delivery == nil {
+		return Receipt{}, failed(contact.NotSetUp, "no intermediary")
+	}
+	if err := checkItems(items); err != nil {
+		return Receipt{}, err
+	}
+	if !c.begin() {
+		return Receipt{}, errClosed()
+	}
+	defer c.work.Done()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(c.life, cancel)()
+	for again := false; ; again = true {
+		g, err := c.delivers.get(ctx)
+		if err != nil {
+			return Receipt{}, err
+		}
+		r, err := c.deliver(ctx, items, g)
+		if err != nil || r.Status != http.StatusUnauthorized {
+			return r, err
+		}
+		if again || !c.delivers.drop(g) {
+			return r, nil
+		}
+	}
+}
+
+func checkItems(items []Item) error {
+	if len(items) == 0 || len(items) > maxItems {
+		return fmt.Errorf("delivery: 1 to %d items", maxItems)
+	}
+	for n, it := range items {
+		if it.Open == nil || it.Size <= 0 || it.Size > maxSize {
+			return &itemError{number: n + 1, why: "the file is empty, or larger than any hub takes"}
+		}
+	}
+	return nil
+}
+
+// deliver sends the request once.
+func (c *Client) deliver(ctx context.Context, items []Item, g *grant) (Receipt, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	body := newMessage(items, c.patience, func() { cancel(errStalled) })
+	r := (&http.Request{Method: http.MethodPost, URL: c.delivery, Host: c.delivery.Host,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Body: body, ContentLength: body.length,
+		// No GetBody: the transport repeats nothing by itself.
+		Header: http.Header{"Authorization": g.bearer, "Content-Type": {"application/json"}, "Cache-Control": {"no-cache"}},
+	}).WithContext(ctx)
+	resp, err := c.upload.RoundTrip(r)
+	var said []byte
+	if err == nil {
+		// The answer counts even if it breaks off: its status is known.
+		said, _ = io.ReadAll(io.LimitReader(resp.Body, maxReceipt))
+		_ = resp.Body.Close()
+	}
+	body.wait()
+	if body.fault != nil {
+		return Receipt{}, body.fault
+	}
+	if err != nil {
+		fault := transportError(ctx, err)
+		stalled := context.Cause(ctx) == errStalled
+		if stalled {
+			fault = failed(contact.HubSlow, "nothing went on")
+		}
+		switch {
+		case body.sent.Load() == 0 && ctx.Err() != nil && !stalled:
+			return Receipt{}, ctx.Err()
+		case body.sent.Load() == 0:
+			return Receipt{}, fault
+		}
+		var l *contact.LookupError
+		errors.As(fault, &l)
+		return Receipt{Outcome: Uncertain, Failure: l.Failure, Detail: l.Detail}, nil
+	}
+	if resp.StatusCode != http.StatusUnauthorized {
+		g.worked.Store(true)
+	}
+	receipt := readReceipt(resp, said, c.cfg.Now())
+	if receipt.Outcome == Delivered && !body.whole() {
+		receipt.Outcome, receipt.Failure, receipt.Detail = Uncertain, contact.NotUnderstood, "an answer before the end of the request"
+	}
+	return receipt, nil
+}
+
+// readReceipt judges an answer by its status. The document shows neither the codes
+// nor the bodies: what it does not say, the classes of HTTP do.
+func readReceipt(resp *http.Response, said []byte, now time.Time) Receipt {
+	r := Receipt{Status: resp.StatusCode, Detail: statusDetail("delivery", resp.StatusCode),
+		Answer: call.CleanText(string(said), maxSaid), RetryAfter: min(retryAfter(resp.Header.Get("Retry-After"), now), maxAsked)}
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	switch s := resp.StatusCode; {
+	case s >= 200 && s < 300 && kind == "text/html":
+		// A page between us and the hub says 200 to anything.
+		r.Outcome, r.Failure = Uncertain, contact.NotUnderstood
+	case s >= 200 && s < 300:
+		r.Outcome = Delivered
+	case s == http.StatusUnauthorized:
+		r.Outcome, r.Failure = OnHold, contact.CredentialsRefused
+	case s == http.StatusForbidden:
+		r.Outcome, r.Failure = OnHold, contact.ScopeRefused
+	case s == http.StatusProxyAuthRequired:
+		r.Outcome, r.Failure = OnHold, contact.ProxyLogin
+	case s < 400:
+		r.Outcome, r.Failure = OnHold, contact.HubError
+	case s == http.StatusRequestTimeout, s == http.StatusMisdirectedRequest, s == http.StatusTooEarly,
+		s == http.StatusTooManyRequests, s >= 500:
+		r.Outcome = RetryLater
+	default:
+		r.Outcome = Refused
+	}
+	return r
+}
+
+// The body of hub-api.md 4.2 around its messages.
+const (
+	bodyStart = `{"data":{"items":[{"message":"`
+	bodyNext  = `"},{"message":"`
+	bodyEnd   = `"}]}}`
+)
+
+var (
+	errStalled = errors.New("nothing went on")
+	errGivenUp = errors.New("the request was given up")
+)
+
+// message is the body of a delivery, made while it is read. The transport reads
+// it in one goroutine and closes it, maybe in another; wait returns after that.
+type message struct {
+	length int64 // of the whole body
+	sent   atomic.Int64
+	fault  error // set before closed is
+
+	items    []Item
+	next     int // item to open
+	file     io.ReadCloser
+	left     int64  // of the file
+	plain    []byte // of the file, not yet encoded
+	ready    []byte // encoded, not yet read
+	room     []byte // that ready lies in
+	ended    bool   // all of it is ready or read
+	over     bool   // closed
+	stall    *time.Timer
+	patience patience
+	mu       sync.Mutex // all above from items on
+	closed   chan struct{}
+	once     sync.Once
+}
+
+// piece is how much of a file is read at once; a multiple of three.
+const piece = 24 << 10
+
+func newMessage(items []Item, p patience, stalled func()) *message {
+	m := &message{items: items, patience: p, closed: make(chan struct{}), plain: make([]byte, piece),
+		room:  make([]byte, base64.StdEncoding.EncodedLen(piece)+len(bodyStart)+len(bodyEnd)),
+		stall: time.AfterFunc(p.stall, stalled)}
+	m.length = int64(len(bodyStart) + len(bodyNext)*(len(items)-1) + len(bodyEnd))
+	for _, it := range items {
+		m.length += (it.Size + 2) / 3 * 4
+	}
+	return m
+}
+
+// Read implements io.Reader for one request.
+func (m *message) Read(p []byte) (int, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.stall.Reset(m.patience.stall)
+	for len(m.ready) == 0 {
+		switch {
+		case m.over:
+			return 0, errGivenUp
+		case m.fault != nil:
+			return 0, m.fault
+		case m.ended:
+			m.stall.Reset(m.patience.answer)
+			return 0, io.EOF
+		}
+		m.fault = m.fill()
+	}
+	n := copy(p, m.ready)
+	m.ready = m.ready[n:]
+	m.sent.Add(int64(n))
+	if len(m.ready) == 0 && m.ended {
+		m.stall.Reset(m.patience.answer)
+	}
+	return n, nil
+}
+
+// fill makes the next piece of the body ready.
+func (m *message) fill() error {
+	out := m.room[:0]
+	if m.file == nil {
+		before := bodyNext
+		if m.next == 0 {
+			before = bodyStart
+		}
+		out = append(out, before...)
+		f, err := m.items[m.next].Open()
+		if err != nil {
+			return m.wrong(m.next+1, "the file cannot be opened", err)
+		}
+		m.file, m.left = f, m.items[m.next].Size
+		m.next++
+	}
+	want := min(m.left, piece)
+	got, err := io.ReadFull(m.file, m.plain[:want])
+	m.left -= int64(got)
+	switch {
+	case err == io.EOF || err == io.ErrUnexpectedEOF:
+		return m.wrong(m.next, "the file is shorter than its size", nil)
+	case err != nil:
+		return m.wrong(m.next, "the file cannot be read", err)
+	}
+	out = base64.StdEncoding.AppendEncode(out, m.plain[:want])
+	if m.left == 0 {
+		// Seen before the last piece goes out: the hub never has a whole request.
+		switch n, err := io.ReadFull(m.file, m.plain[:1]); {
+		case n > 0:
+			return m.wrong(m.next, "the file is longer than its size", nil)
+		case err != io.EOF:
+			return m.wrong(m.next, "the file cannot be read", err)
+		}
+		_ = m.file.Close()
+		m.file = nil
+		if m.next == len(m.items) {
+			out = append(out, bodyEnd...)
+			m.ended = true
+		}
+	}
+	m.ready = out
+	return nil
+}
+
+// wrong is an error about an item, without the name that errors of files carry.
+func (m *message) wrong(number int, why string, err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		err = p.Err
+	}
+	return &itemError{number, why, err}
+}
+
+// Close implements io.Closer.
+func (m *message) Close() error {
+	m.once.Do(func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if m.file != nil {
+			_ = m.file.Close()
+			m.file = nil
+		}
+		m.over = true
+		close(m.closed)
+	})
+	return nil
+}
+
+// whole reports whether all of the body was read.
+func (m *message) whole() bool { return m.sent.Load() == m.length }
+
+// wait returns when nobody reads the body any more.
+func (m *message) wait() {
+	<-m.closed
+	m.stall.Stop()
+}

@@ -1,0 +1,573 @@
+package hub
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"wiebelt/internal/contact"
+)
+
+// bytesItem is a file of these bytes; opened counts.
+func bytesItem(b []byte, opened *atomic.Int64) Item {
+	return Item{Size: int64(len(b)), Open: func() (io.ReadCloser, error) {
+		if opened != nil {
+			opened.Add(1)
+		}
+		return io.NopCloser(bytes.NewReader(b)), nil
+	}}
+}
+
+func deliveryClient(t testing.TB, base string, change func(*Config)) *Client {
+	return newClient(t, base, func(cfg *Config) {
+		cfg.Intermediary = "postbus"
+		if change != nil {
+			change(cfg)
+		}
+	})
+}
+
+// TestDeliveryRequestToTheByte compares the request with hub-api.md 4.2, as it
+// comes over the wire.
+func TestDeliveryRequestToTheByte(t *testing.T) {
+	for _, c := range []struct {
+		intermediary, path string
+		files              []string
+		body               string
+	}{
+		{"postbus", "/transaction/postbus", []string{"abc"}, `{"data":{"items":[{"message":"YWJj"}]}}`},
+		{"a/b é?#..%", "/transaction/a%2Fb%20%C3%A9%3F%23..%25", []string{"a", "ab", "abcd"},
+			`{"data":{"items":[{"message":"YQ=="},{"message":"YWI="},{"message":"YWJjZA=="}]}}`},
+	} {
+		base, sent := raw(t, reply("200 OK", "application/json", goodToken), reply("200 OK", "application/json", `{"id":"1"}`))
+		cl := deliveryClient(t, base, func(cfg *Config) { cfg.Intermediary = c.intermediary })
+		var items []Item
+		for _, f := range c.files {
+			items = append(items, bytesItem([]byte(f), nil))
+		}
+		got, err := cl.Deliver(t.Context(), items)
+		if err != nil || got.Outcome != Delivered || got.Status != 200 || got.Answer != `{"id":"1"}` {
+			t.Fatalf("%+v, %v", got, err)
+		}
+		<-sent
+		head, body, _ := strings.Cut(<-sent, "\r\n\r\n")
+		lines := strings.Split(head, "\r\n")
+		if lines[0] != "POST "+c.path+" HTTP/1.1" || body != c.body {
+			t.Errorf("%s\n%s", lines[0], body)
+		}
+		header := map[string]string{}
+		for _, l := range lines[1:] {
+			name, value, _ := strings.Cut(l, ": ")
+			header[name] = value
+		}
+		for name, want := range map[string]string{"Authorization": "Bearer canary-token", "Content-Type": "application/json",
+			"Cache-Control": "no-cache", "Content-Length": fmt.Sprint(len(c.body)), "Transfer-Encoding": "", "Expect": ""} {
+			if header[name] != want {
+				t.Errorf("%s: %q, want %q", name, header[name], want)
+			}
+		}
+	}
+}
+
+// TestBodiesOfEverySize: the announced length is the length, and what comes out
+// is what went in, around every edge of a piece and for readers of any size.
+func TestBodiesOfEverySize(t *testing.T) {
+	for _, sizes := range [][]int{{1}, {2}, {3}, {4}, {piece - 1}, {piece}, {piece + 1}, {2 * piece}, {piece + 1, 1, 3*piece - 1}, {1, 1, 1, 1, 1}} {
+		for _, chunk := range []int{1, 7, 4096, 1 << 20} {
+			var items []Item
+			var files [][]byte
+			for n, size := range sizes {
+				b := make([]byte, size)
+				for i := range b {
+					b[i] = byte(i*7 + n)
+				}
+				files = append(files, b)
+				items = append(items, bytesItem(b, nil))
+			}
+			m := newMessage(items, longPatience, func() {})
+			var body bytes.Buffer
+			if _, err := io.CopyBuffer(struct{ io.Writer }{&body}, struct{ io.Reader }{m}, make([]byte, chunk)); err != nil {
+				t.Fatal(err)
+			}
+			_ = m.Close()
+			m.wait()
+			var got struct {
+				Data struct{ Items []struct{ Message []byte } }
+			}
+			if err := json.Unmarshal(body.Bytes(), &got); err != nil || int64(body.Len()) != m.length || !m.whole() || len(got.Data.Items) != len(files) {
+				t.Fatalf("%v: %v, %d bytes of %d", sizes, err, body.Len(), m.length)
+			}
+			for n, f := range files {
+				if !bytes.Equal(got.Data.Items[n].Message, f) {
+					t.Errorf("%v: item %d is another", sizes, n+1)
+				}
+			}
+			if _, err := m.Read(make([]byte, 1)); err == nil || err == io.EOF {
+				t.Errorf("read after it was closed: %v", err)
+			}
+		}
+	}
+}
+
+// TestAnswersToDeliveries: what each status means.
+func TestAnswersToDeliveries(t *testing.T) {
+	const html = "text/html; charset=utf-8"
+	for _, c := range []struct {
+		status int
+		kind   string
+		after  string
+		want   Outcome
+		wait   time.Duration
+	}{
+		{200, "application/json", "", Delivered, 0}, {201, "", "", Delivered, 0}, {202, "text/plain", "", Delivered, 0}, {204, "", "", Delivered, 0},
+		{200, html, "", Uncertain, 0},
+		{301, "", "", OnHold, 0}, {302, html, "", OnHold, 0}, {307, "", "", OnHold, 0}, {308, "", "", OnHold, 0},
+		{401, "", "", OnHold, 0}, {403, "", "", OnHold, 0}, {407, "", "", OnHold, 0},
+		{400, "", "", Refused, 0}, {404, html, "", Refused, 0}, {405, "", "", Refused, 0}, {409, "", "", Refused, 0},
+		{413, "", "7", Refused, 7 * time.Second}, {415, "", "", Refused, 0}, {422, "", "", Refused, 0}, {499, "", "", Refused, 0},
+		{408, "", "", RetryLater, 0}, {421, "", "", RetryLater, 0}, {425, "", "", RetryLater, 0},
+		{429, "", "30", RetryLater, 30 * time.Second}, {429, "", "-3", RetryLater, 0}, {429, "", "soon", RetryLater, 0},
+		{503, "", "Mon, 02 Nov 2026 09:02:00 GMT", RetryLater, 2 * time.Minute}, {503, "", "Mon, 02 Nov 2020 09:02:00 GMT", RetryLater, 0},
+		{503, "", "99999999", RetryLater, time.Hour}, {503, "", "99999999999999999999", RetryLater, 0},
+		{500, html, "", RetryLater, 0}, {501, "", "", RetryLater, 0}, {502, "", "", RetryLater, 0}, {504, "", "", RetryLater, 0}, {507, "", "", RetryLater, 0}, {599, "", "", RetryLater, 0},
+	} {
+		f := newFake(t)
+		f.lookup = func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			w.Header()["Content-Type"] = []string{c.kind}
+			if c.after != "" {
+				w.Header().Set("Retry-After", c.after)
+			}
+			w.Header().Set("Location", f.URL+"/elsewhere")
+			w.WriteHeader(c.status)
+			_, _ = io.WriteString(w, "  wrong\x00\u202e file,\r\n\tsays the hub "+strings.Repeat("x", maxReceipt))
+		}
+		got, err := deliveryClient(t, f.URL, func(cfg *Config) { cfg.Now = newClock().Now }).Deliver(t.Context(), []Item{bytesItem([]byte("PK"), nil)})
+		if err != nil || got.Outcome != c.want || got.Status != c.status || got.RetryAfter != c.wait {
+			t.Errorf("%d %q %q: %+v, %v; want %s", c.status, c.kind, c.after, got.Outcome, err, c.want)
+		}
+		if (got.Failure != "") != (c.want == OnHold || c.want == Uncertain) {
+			t.Errorf("%d: failure %q", c.status, got.Failure)
+		}
+		if c.status != 204 && (!strings.HasPrefix(got.Answer, "wrong file, says the hub x") || len(got.Answer) > maxSaid) {
+			t.Errorf("%d: the hub's words are %d bytes: %.40q", c.status, len(got.Answer), got.Answer)
+		}
+		if strings.Contains(got.Detail, "hub says") || strings.Contains(got.Detail, "wrong") {
+			t.Errorf("%d: the hub's words are for the administrator, not for logs: %q", c.status, got.Detail)
+		}
+		if n := f.lookups.Load(); c.status != 401 && n != 1 {
+			t.Errorf("%d: %d requests", c.status, n)
+		}
+	}
+}
+
+// TestDeliveryRefreshesTheTokenOnce: the files are opened again for the repeat.
+func TestDeliveryRefreshesTheTokenOnce(t *testing.T) {
+	for _, c := range []struct {
+		refuse          int64
+		outcome         Outcome
+		requests, opens int64
+	}{{0, Delivered, 1, 1}, {1, Delivered, 2, 2}, {9, OnHold, 2, 2}} {
+		f := newFake(t)
+		var opened atomic.Int64
+		f.token = func(w http.ResponseWriter, _ *http.Request) {
+			fmt.Fprintf(w, `{"access_token":"t%d","expires_in":3600}`, f.tokens.Load())
+		}
+		content := bytes.Repeat([]byte("PK\x03\x04"), 1000)
+		f.lookup = func(w http.ResponseWriter, r *http.Request) {
+			body, err := io.ReadAll(r.Body)
+			want := `{"data":{"items":[{"message":"` + base64.StdEncoding.EncodeToString(content) + `"}]}}`
+			if err != nil || string(body) != want || r.Header.Get("Authorization") != fmt.Sprintf("Bearer t%d", f.lookups.Load()) {
+				t.Errorf("request %d: %v, %d bytes, %s", f.lookups.Load(), err, len(body), r.Header.Get("Authorization"))
+			}
+			if f.lookups.Load() <= c.refuse {
+				w.WriteHeader(http.StatusUnauthorized)
+			}
+		}
+		got, err := deliveryClient(t, f.URL, nil).Deliver(t.Context(), []Item{bytesItem(content, &opened)})
+		if err != nil || got.Outcome != c.outcome || f.lookups.Load() != c.requests || opened.Load() != c.opens || f.tokens.Load() != c.requests {
+			t.Errorf("%+v, %v: %d requests, %d tokens, opened %d times", got, err, f.lookups.Load(), f.tokens.Load(), opened.Load())
+		}
+	}
+}
+
+// endless gives bytes without holding them.
+type endless struct{ left int64 }
+
+func (e *endless) Read(p []byte) (int, error) {
+	if e.left == 0 {
+		return 0, io.EOF
+	}
+	n := min(int64(len(p)), e.left)
+	for rest := p[:n]; len(rest) > 0; {
+		rest = rest[copy(rest, pattern):]
+	}
+	e.left -= n
+	return int(n), nil
+}
+
+var pattern = bytes.Repeat([]byte("PK\x03\x04 a file "), 2048)
+
+func (e *endless) Close() error { return nil }
+
+func endlessItem(size, real int64) Item {
+	return Item{Size: size, Open: func() (io.ReadCloser, error) { return &endless{real}, nil }}
+}
+
+// TestLargeDelivery sends 300 MB and looks at the heap from the hub's side while
+// they arrive.
+func TestLargeDelivery(t *testing.T) {
+	const size = 300 << 20
+	f := newFake(t)
+	var idle, peak uint64
+	inUse := func() uint64 {
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapInuse
+	}
+	var length, announced int64
+	f.lookup = func(_ http.ResponseWriter, r *http.Request) {
+		announced = r.ContentLength
+		buffer := make([]byte, 64<<10)
+		for next := int64(0); ; {
+			n, err := r.Body.Read(buffer)
+			if length += int64(n); length >= next {
+				peak = max(peak, inUse())
+				next += 2 << 20
+			}
+			if err != nil {
+				return
+			}
+		}
+	}
+	c := deliveryClient(t, f.URL, nil)
+	if _, err := c.delivers.get(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	runtime.GC()
+	idle = inUse()
+	got, err := c.Deliver(t.Context(), []Item{endlessItem(size, size)})
+	if err != nil || got.Outcome != Delivered {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	if length != announced || length < size/3*4 {
+		t.Errorf("%d bytes came, %d were announced", length, announced)
+	}
+	growth := float64(peak) - float64(idle)
+	if t.Logf("%d MB of request, heap %.1f MB above idle", length>>20, growth/(1<<20)); growth >= 10<<20 {
+		t.Errorf("the heap grew by %.1f MB", growth/(1<<20))
+	}
+}
+
+// TestFilesThatChange: a file that is not what was announced ends the request;
+// the hub never has a whole one.
+func TestFilesThatChange(t *testing.T) {
+	broken := errors.New("the disk")
+	path := &fs.PathError{Op: "open", Path: "/canary/file.zip", Err: fs.ErrNotExist}
+	good := bytesItem([]byte("PK"), nil)
+	for _, c := range []struct {
+		name  string
+		items []Item
+		text  string
+		is    error
+		none  bool // the hub hears nothing
+	}{
+		{"shorter", []Item{endlessItem(100_000, 99_999)}, "item 1: the file is shorter than its size", ErrItem, false},
+		{"longer", []Item{endlessItem(100_000, 100_001)}, "item 1: the file is longer than its size", ErrItem, false},
+		{"small and longer", []Item{endlessItem(3, 4)}, "item 1: the file is longer than its size", ErrItem, false},
+		{"empty", []Item{endlessItem(3, 0)}, "item 1: the file is shorter than its size", ErrItem, false},
+		{"second", []Item{good, endlessItem(100_000, 10)}, "item 2: the file is shorter than its size", ErrItem, false},
+		{"gone", []Item{good, {Size: 1, Open: func() (io.ReadCloser, error) { return nil, path }}}, "item 2: the file cannot be opened", fs.ErrNotExist, false},
+		{"unreadable", []Item{{Size: 9, Open: func() (io.ReadCloser, error) {
+			return io.NopCloser(io.MultiReader(strings.NewReader("PK"), &failing{broken})), nil
+		}}}, "item 1: the file cannot be read", broken, false},
+		{"no size", []Item{{Size: 0, Open: good.Open}}, "item 1: the file is empty, or larger than any hub takes", ErrItem, true},
+		{"no items", nil, "delivery: 1 to 1000 items", nil, true},
+		{"too many", make([]Item, maxItems+1), "delivery: 1 to 1000 items", nil, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := newFake(t)
+			heard := make(chan error, 1)
+			f.lookup = func(_ http.ResponseWriter, r *http.Request) {
+				_, err := io.Copy(io.Discard, r.Body)
+				heard <- err
+			}
+			got, err := deliveryClient(t, f.URL, nil).Deliver(t.Context(), c.items)
+			if err == nil || !strings.HasSuffix(err.Error(), c.text) || c.is != nil && !errors.Is(err, c.is) || got != (Receipt{}) {
+				t.Fatalf("%+v, %v; want %s", got, err, c.text)
+			}
+			var named *fs.PathError
+			if errors.As(err, &named) || strings.Contains(err.Error(), "canary") {
+				t.Errorf("the name came out: %v", err)
+			}
+			f.CloseClientConnections()
+			f.Close() // waits for the handler
+			if f.lookups.Load() == 0 {
+				return // ended before the hub read the request's head
+			}
+			if err := <-heard; err == nil || c.none {
+				t.Errorf("the hub got a whole request")
+			}
+		})
+	}
+}
+
+type failing struct{ err error }
+
+func (f *failing) Read([]byte) (int, error) { return 0, f.err }
+
+// TestNothingWasSent: no part of the message went out, so the caller may simply
+// try again.
+func TestNothingWasSent(t *testing.T) {
+	item := func(opened *atomic.Int64) []Item { return []Item{bytesItem([]byte("PK"), opened)} }
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone := "http://" + l.Addr().String()
+	_ = l.Close()
+	var opened atomic.Int64
+	if _, err := deliveryClient(t, gone, nil).Deliver(t.Context(), item(&opened)); contact.FailureOf(err) != contact.ConnectionRefused {
+		t.Errorf("nobody listens: %v", err)
+	}
+	f := newFake(t)
+	if _, err := newClient(t, f.URL, nil).Deliver(t.Context(), item(&opened)); contact.FailureOf(err) != contact.NotSetUp {
+		t.Errorf("no intermediary: %v", err)
+	}
+	f.token = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }
+	if _, err := deliveryClient(t, f.URL, nil).Deliver(t.Context(), item(&opened)); contact.FailureOf(err) != contact.CredentialsRefused {
+		t.Errorf("no token: %v", err)
+	}
+	c := deliveryClient(t, newFake(t).URL, nil)
+	c.Close()
+	if _, err := c.Deliver(t.Context(), item(&opened)); contact.FailureOf(err) != contact.HubError {
+		t.Errorf("closed: %v", err)
+	}
+	// The token is there, the hub's port is not any more.
+	f = newFake(t)
+	c = deliveryClient(t, f.URL, nil)
+	if _, err := c.delivers.get(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	f.CloseClientConnections()
+	f.Close()
+	if _, err := c.Deliver(t.Context(), item(&opened)); contact.FailureOf(err) != contact.ConnectionRefused {
+		t.Errorf("gone meanwhile: %v", err)
+	}
+	if n := opened.Load(); n != 0 {
+		t.Errorf("files were opened %d times", n)
+	}
+	for _, bad := range []string{".", "..", "a\nb", "\xff", strings.Repeat("x", 201)} {
+		if _, err := New(Config{BaseURL: "https://hub.example", ClientID: "c", Intermediary: bad,
+			Secret: func(context.Context) (string, error) { return "s", nil }}); err == nil {
+			t.Errorf("intermediary %q was accepted", bad)
+		}
+	}
+}
+
+// TestTheFateIsUncertain: part of the message went out and no answer came back.
+// The request is never repeated by itself.
+func TestTheFateIsUncertain(t *testing.T) {
+	content := bytes.Repeat([]byte("PK"), 4<<20)
+	abort := func(read int64) func(http.ResponseWriter, *http.Request) {
+		return func(_ http.ResponseWriter, r *http.Request) {
+			_, _ = io.CopyN(io.Discard, r.Body, read)
+			panic(http.ErrAbortHandler)
+		}
+	}
+	for _, c := range []struct {
+		name string
+		hub  func(http.ResponseWriter, *http.Request)
+		size int
+		want contact.Failure
+	}{
+		{"broke at the beginning", abort(100), len(content), contact.HubError},
+		{"broke in the middle", abort(1 << 20), len(content), contact.HubError},
+		{"broke after the end", abort(1 << 40), 100, contact.HubError},
+		{"no HTTP", func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			conn, _, err := http.NewResponseController(w).Hijack()
+			if err == nil {
+				_, _ = io.WriteString(conn, "hello\r\n\r\n")
+				_ = conn.Close()
+			}
+		}, 100, contact.NotUnderstood},
+		{"a page", func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			_, _ = io.WriteString(w, "<html>log in</html>")
+		}, 100, contact.NotUnderstood},
+		{"200 before the end", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, "{}")
+			panicAfterFlush(w)
+		}, len(content), contact.NotUnderstood},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := newFake(t)
+			f.lookup = c.hub
+			var opened atomic.Int64
+			got, err := deliveryClient(t, f.URL, nil).Deliver(t.Context(), []Item{bytesItem(content[:c.size], &opened)})
+			if c.name == "200 before the end" && err == nil && got.Status == 0 {
+				c.want = contact.HubError // the reset came before the answer was read
+			}
+			if err != nil || got.Outcome != Uncertain || got.Failure != c.want {
+				t.Errorf("%+v, %v; want uncertain, %s", got, err, c.want)
+			}
+			if f.lookups.Load() != 1 || opened.Load() != 1 {
+				t.Errorf("%d requests, opened %d times", f.lookups.Load(), opened.Load())
+			}
+		})
+	}
+}
+
+func panicAfterFlush(w http.ResponseWriter) {
+	_ = http.NewResponseController(w).Flush()
+	panic(http.ErrAbortHandler)
+}
+
+// TestDeliveryIsGivenUp: by its caller and by Close.
+func TestDeliveryIsGivenUp(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		end  func(c *Client, cancel context.CancelFunc)
+	}{
+		{"caller", func(_ *Client, cancel context.CancelFunc) { cancel() }},
+		{"close", func(c *Client, _ context.CancelFunc) { c.Close() }},
+	} {
+		f := newFake(t)
+		reached := make(chan struct{})
+		f.lookup = func(_ http.ResponseWriter, r *http.Request) {
+			_, _ = io.CopyN(io.Discard, r.Body, 100)
+			close(reached)
+			_, _ = io.Copy(io.Discard, r.Body)
+		}
+		cl := deliveryClient(t, f.URL, nil)
+		ctx, cancel := context.WithCancel(t.Context())
+		closed := make(chan struct{})
+		var all sync.WaitGroup
+		all.Go(func() {
+			item := Item{Size: 1 << 30, Open: func() (io.ReadCloser, error) { return &watched{&endless{1 << 30}, closed}, nil }}
+			got, err := cl.Deliver(ctx, []Item{item})
+			if err != nil || got.Outcome != Uncertain || got.Failure != contact.HubError {
+				t.Errorf("%s: %+v, %v", c.name, got, err)
+			}
+			select {
+			case <-closed:
+			default:
+				t.Errorf("%s: the file is still open", c.name)
+			}
+		})
+		<-reached
+		c.end(cl, cancel)
+		all.Wait()
+		cancel()
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := deliveryClient(t, newFake(t).URL, nil).Deliver(ctx, []Item{endlessItem(1, 1)}); err == nil {
+		t.Error("a delivery that was given up before it began")
+	}
+}
+
+// TestAHubThatStops: it takes no more of the message, or has all of it and says
+// nothing.
+func TestAHubThatStops(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		size     int64
+		patience patience
+	}{
+		{"reading", 64 << 20, patience{stall: 500 * time.Millisecond, answer: time.Hour}},
+		{"answering", 100, patience{stall: time.Hour, answer: 500 * time.Millisecond}},
+	} {
+		f := newFake(t)
+		gate := make(chan struct{})
+		f.lookup = func(_ http.ResponseWriter, r *http.Request) {
+			if c.size == 100 {
+				_, _ = io.Copy(io.Discard, r.Body)
+			}
+			<-gate
+		}
+		cl := deliveryClient(t, f.URL, nil)
+		cl.patience = c.patience
+		got, err := cl.Deliver(t.Context(), []Item{endlessItem(c.size, c.size)})
+		if err != nil || got.Outcome != Uncertain || got.Failure != contact.HubSlow {
+			t.Errorf("%s: %+v, %v", c.name, got, err)
+		}
+		close(gate)
+	}
+}
+
+type watched struct {
+	io.Reader
+	closed chan struct{}
+}
+
+func (w *watched) Close() error { close(w.closed); return nil }
+
+// TestSeveralDeliveriesAtOnce share the client and disturb neither each other nor
+// the lookups; each has a connection of its own.
+func TestSeveralDeliveriesAtOnce(t *testing.T) {
+	f := newFake(t)
+	var connections atomic.Int64
+	server := httptest.NewUnstartedServer(f.Config.Handler)
+	server.Config.ConnState = func(_ net.Conn, s http.ConnState) {
+		if s == http.StateNew {
+			connections.Add(1)
+		}
+	}
+	server.Start()
+	defer server.Close()
+	f.lookup = func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			_, _ = io.WriteString(w, oneContact)
+			return
+		}
+		n, _ := io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `{"bytes":%d}`, n)
+	}
+	c := deliveryClient(t, server.URL, nil)
+	var all sync.WaitGroup
+	for n := range 8 {
+		all.Go(func() {
+			for m := range 5 {
+				got, err := c.Deliver(t.Context(), []Item{endlessItem(1<<20, 1<<20)})
+				if err != nil || got.Outcome != Delivered {
+					t.Errorf("%+v, %v", got, err)
+				}
+				if _, err := c.Lookup(t.Context(), fmt.Sprintf("+3120123%02d%02d", n, m)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if n := connections.Load(); n < 41 {
+		t.Errorf("%d connections for 40 deliveries: one was used again", n)
+	}
+}
+
+// TestTheUploadTransportIsPatient: a hub may think about a large file for longer
+// than about a lookup, and no connection is used twice.
+func TestTheUploadTransportIsPatient(t *testing.T) {
+	c := deliveryClient(t, "https://hub.example", nil)
+	next := c.upload.(*onlyTo).next
+	if next.ResponseHeaderTimeout != 0 || !next.DisableKeepAlives || c.http.Transport.(*onlyTo).next.DisableKeepAlives {
+		t.Error("deliveries have the limits of lookups")
+	}
+}

@@ -1,0 +1,532 @@
+package hub
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"wiebelt/internal/contact"
+)
+
+// Canaries: what must never be in a log line or an error. The number is one of
+// its own, so that its digits stand in nothing else.
+const canaryNumber = "+31209876543"
+
+var canaries = []string{"canary", "9876543", "Y2FuYXJ5"} // the last: "canary" as Basic has it
+
+// wire is a hub of bytes: answer gets each request's path and writes what it
+// likes. It ends every connection and goroutine with the test.
+func wire(t testing.TB, answer func(c net.Conn, path string)) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var (
+		all  sync.WaitGroup
+		mu   sync.Mutex
+		open []net.Conn
+	)
+	all.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			mu.Lock()
+			open = append(open, c)
+			mu.Unlock()
+			all.Go(func() {
+				defer c.Close()
+				in := bufio.NewReader(c)
+				r, err := http.ReadRequest(in)
+				if err != nil {
+					return
+				}
+				_, _ = io.Copy(io.Discard, r.Body)
+				answer(c, r.URL.Path)
+			})
+		}
+	})
+	t.Cleanup(func() {
+		_ = l.Close()
+		mu.Lock()
+		for _, c := range open {
+			_ = c.Close()
+		}
+		mu.Unlock()
+		all.Wait()
+	})
+	return "http://" + l.Addr().String()
+}
+
+// hang waits until the client goes.
+func hang(c net.Conn) { _, _ = io.Copy(io.Discard, c) }
+
+// drip sends before, and then part again and again until the client goes.
+func drip(before, part string) func(net.Conn) {
+	return func(c net.Conn) {
+		_, err := io.WriteString(c, before)
+		tick := time.NewTicker(5 * time.Millisecond)
+		defer tick.Stop()
+		for err == nil {
+			<-tick.C
+			_, err = io.WriteString(c, part)
+		}
+	}
+}
+
+// flood sends part as fast as the client takes it.
+func flood(before, part string) func(net.Conn) {
+	return func(c net.Conn) {
+		_, err := io.WriteString(c, before)
+		all := []byte(strings.Repeat(part, 1+16000/len(part)))
+		for err == nil {
+			_, err = c.Write(all)
+		}
+	}
+}
+
+// reset writes and breaks the connection off hard.
+func reset(s string) func(net.Conn) {
+	return func(c net.Conn) {
+		_, _ = io.WriteString(c, s)
+		_ = c.(*net.TCPConn).SetLinger(0)
+	}
+}
+
+func bytesOf(s string) func(net.Conn) {
+	return func(c net.Conn) { _, _ = io.WriteString(c, s) }
+}
+
+const head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+
+// bomb is 64 MB of one letter within an object, compressed.
+var bomb = sync.OnceValue(func() string {
+	var b bytes.Buffer
+	z, _ := gzip.NewWriterLevel(&b, gzip.BestSpeed)
+	_, _ = io.WriteString(z, `{"canary":"`)
+	for part, n := bytes.Repeat([]byte("a"), 1<<20), 0; n < 64; n++ {
+		_, _ = z.Write(part)
+	}
+	_, _ = io.WriteString(z, `"}`)
+	_ = z.Close()
+	return b.String()
+})
+
+func zipped(body string) string {
+	return head + fmt.Sprintf("Content-Encoding: gzip\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", len(body), body)
+}
+
+func sized(kind string, body string) string { return reply("200 OK", kind, body) }
+
+// look asks once, with a short limit where the hub is expected to be slow, and
+// checks that the answer came within it, that Close does not hang, and that no
+// canary got out.
+func look(t *testing.T, base, want string, change func(*Config, *Client)) ([]contact.Contact, error) {
+	t.Helper()
+	const margin = 2 * time.Second
+	limit := 10 * time.Second
+	if strings.HasPrefix(want, "hub_slow") {
+		limit = 300 * time.Millisecond
+	}
+	var logged lockedBuffer
+	cfg := Config{BaseURL: base, ClientID: "canary-client", OrganisationCode: "canary", LookupTimeout: limit,
+		Log:    slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Secret: func(context.Context) (string, error) { return "canary-secret", nil }}
+	if change != nil {
+		change(&cfg, nil)
+	}
+	c, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if change != nil {
+		change(nil, c)
+	}
+	began := time.Now()
+	found, err := c.Lookup(t.Context(), canaryNumber)
+	if took := time.Since(began); took > limit+margin {
+		t.Errorf("took %v", took)
+	}
+	began = time.Now()
+	c.Close()
+	if took := time.Since(began); took > margin {
+		t.Errorf("Close took %v", took)
+	}
+	told := logged.String()
+	for e := err; e != nil; e = errors.Unwrap(e) {
+		told += fmt.Sprintf("%v|%+v|%#v|%s", e, e, e, e.Error())
+	}
+	var le *contact.LookupError
+	if err != nil && !errors.As(err, &le) {
+		t.Errorf("no LookupError but %T", err)
+	}
+	for _, k := range canaries {
+		if strings.Contains(told, k) {
+			t.Errorf("%q came out: %s", k, told)
+		}
+	}
+	return found, err
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+func outcome(err error) string {
+	var le *contact.LookupError
+	if errors.As(err, &le) {
+		return string(le.Failure)
+	}
+	if err != nil {
+		return err.Error()
+	}
+	return "answered"
+}
+
+// check holds an outcome against want: a failure, or a failure and its detail
+// ("hub_slow: no answer in time").
+func check(t *testing.T, err error, want string) {
+	t.Helper()
+	got := outcome(err)
+	if failure, _, detailed := strings.Cut(want, ": "); detailed && failure == got {
+		got = strings.TrimPrefix(err.Error(), "lookup: ")
+	}
+	if got != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
+// TestTokenFaults: what a token endpoint can do wrong, each with its outcome,
+// in time, without a word of what it said.
+func TestTokenFaults(t *testing.T) {
+	bomb() // made before the clock runs
+	for _, f := range []struct {
+		name   string
+		answer func(net.Conn)
+		want   string
+	}{
+		{"hangs", hang, "hub_slow"},
+		{"500", bytesOf(reply("500 canary", "text/plain", "canary")), "hub_error"},
+		{"HTML", bytesOf(sized("text/html", "<html>canary</html>")), "answer_not_understood"},
+		{"gzip bomb", func(c net.Conn) { _, _ = io.WriteString(c, zipped(bomb())) }, "answer_not_understood"},
+		{"200 with an error", bytesOf(sized("application/json", `{"error":"invalid_client","error_description":"canary-secret is wrong"}`)), "credentials_refused"},
+		{"200 with an unknown error", bytesOf(sized("application/json", `{"error":"canary"}`)), "answer_not_understood"},
+		{"400 with a scope", bytesOf(reply("400 Bad Request", "application/json", `{"error":"invalid_scope","error_description":"canary"}`)), "scope_refused"},
+		{"no expires_in", bytesOf(sized("application/json", `{"access_token":"canary-token"}`)), "answered"},
+		{"more than 1 MB", bytesOf(sized("application/json", `{"access_token":"canary-token","x":"`+strings.Repeat("a", 1<<20)+`"}`)), "answer_not_understood"},
+		{"a token of 1 MB", bytesOf(sized("application/json", `{"access_token":"`+strings.Repeat("canary", 200_000)+`"}`)), "answer_not_understood"},
+		{"endless", flood(head+"\r\n", "canary"), "answer_not_understood"},
+		{"reset within the body", reset(head + "Content-Length: 100\r\n\r\n{\"access_token\":\"canary"), "hub_error"},
+		{"cut body", bytesOf(head + "Content-Length: 100\r\n\r\n{\"access_token\":\"canary"), "hub_error: the connection broke within the answer"},
+		{"bad JSON", bytesOf(sized("application/json", `{"access_token":"canary-token"`)), "answer_not_understood"},
+		{"302", bytesOf("HTTP/1.1 302 canary\r\nLocation: http://127.0.0.1/canary\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"), "hub_error"},
+		{"401", bytesOf(reply("401 Unauthorized", "text/plain", "canary")), "credentials_refused"},
+		{"407", bytesOf(reply("407 canary", "text/plain", "canary")), "proxy_login"},
+		{"closes", func(net.Conn) {}, "hub_error: the connection broke"},
+		{"drips", drip(head+"Content-Length: 100000\r\n\r\n", "{"), "hub_slow"},
+		{"no HTTP", bytesOf("SSH-2.0-canary\r\n"), "answer_not_understood: the answer is no HTTP, or too long"},
+	} {
+		t.Run(f.name, func(t *testing.T) {
+			base := wire(t, func(c net.Conn, path string) {
+				if path == "/identity/token" {
+					f.answer(c)
+					return
+				}
+				_, _ = io.WriteString(c, sized("application/json", oneContact))
+			})
+			_, err := look(t, base, f.want, nil)
+			check(t, err, f.want)
+		})
+	}
+}
+
+// TestLookupFaults: what a lookup can meet once a token is there.
+func TestLookupFaults(t *testing.T) {
+	bomb()
+	const broken = "hub_error: the connection broke within the answer"
+	const noHTTP = "answer_not_understood: the answer is no HTTP, or too long"
+	chunked := head + "Transfer-Encoding: chunked\r\n\r\n"
+	for _, f := range []struct {
+		name   string
+		answer func(net.Conn)
+		want   string
+	}{
+		{"hangs", hang, "hub_slow: no answer in time"},
+		{"header never ends", drip("HTTP/1.1 200 OK\r\nX: ", "canary"), "hub_slow: the answer did not end in time"},
+		{"slow body", drip(head+"Content-Length: 1000000\r\n\r\n", "{"), "hub_slow: the answer did not end in time"},
+		{"slow chunks", drip(chunked, "1\r\n{\r\n"), "hub_slow: the answer did not end in time"},
+		{"hints without end", drip("", "HTTP/1.1 103 canary\r\n\r\n"), "hub_slow: the answer did not end in time"},
+		{"flood of hints", flood("", "HTTP/1.1 103 canary\r\n\r\n"), noHTTP},
+		{"truncated JSON", bytesOf(sized("application/json", `{"data":{"items":[{"achternaam":"canary`)), "answer_not_understood"},
+		{"cut body", bytesOf(head + "Content-Length: 500\r\n\r\n" + `{"data":{"items":[{"achternaam":"canary`), broken},
+		{"cut chunks", bytesOf(chunked + "20\r\n{\"canary"), broken},
+		{"bad chunk size", bytesOf(chunked + "canary\r\n"), noHTTP},
+		{"reset within the body", reset(head + "Content-Length: 500\r\n\r\n{\"canary"), "hub_error"},
+		{"reset at once", reset(""), "hub_error: the connection broke"},
+		{"closes", func(net.Conn) {}, "hub_error: the connection broke"},
+		{"page", bytesOf(sized("text/html", "<html>canary</html>")), "answer_not_understood"},
+		{"picture", bytesOf(sized("image/png", "\x89PNG canary")), "answer_not_understood"},
+		{"more than 8 MB", bytesOf(sized("application/json", `{"canary":"`+strings.Repeat("a", maxAnswer)+`"}`)), "answer_not_understood"},
+		{"endless", flood(head+"\r\n", "canary"), "answer_not_understood"},
+		{"gzip bomb", func(c net.Conn) { _, _ = io.WriteString(c, zipped(bomb())) }, "answer_not_understood"},
+		{"broken gzip", bytesOf(zipped("\x1f\x8b canary canary canary canary")), "answer_not_understood: the answer's compression is broken"},
+		{"no gzip at all", bytesOf(zipped(`{"data":{"canary":1}}`)), "answer_not_understood: the answer's compression is broken"},
+		{"two kinds of compression", bytesOf(head + "Content-Encoding: br\r\nContent-Length: 6\r\nConnection: close\r\n\r\ncanary"), "answer_not_understood"},
+		{"deep", bytesOf(sized("application/json", strings.Repeat(`{"data":`, 100_000))), "answer_not_understood"},
+		{"deep in a field", bytesOf(sized("application/json", `{"data":{"items":[{"canary":`+strings.Repeat("[", 1_000_000)+`}]}}`)), "answer_not_understood"},
+		{"huge headers", bytesOf(head + "X: " + strings.Repeat("canary", 20_000) + "\r\n\r\n{}"), noHTTP},
+		{"many headers", bytesOf(head + strings.Repeat("X: canary\r\n", 20_000) + "\r\n{}"), noHTTP},
+		{"no HTTP", bytesOf("canary canary canary\r\n\r\n"), noHTTP},
+		{"bad header", bytesOf("HTTP/1.1 200 OK\r\ncanary\r\n\r\n{}"), noHTTP},
+		{"bad length", bytesOf("HTTP/1.1 200 OK\r\nContent-Length: canary\r\n\r\n{}"), noHTTP},
+		{"two lengths", bytesOf("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 9\r\n\r\n{}canary"), noHTTP},
+		{"another protocol", bytesOf("HTTP/1.1 101 canary\r\nUpgrade: canary\r\nConnection: Upgrade\r\n\r\n"), "hub_error"},
+		{"204", bytesOf("HTTP/1.1 204 canary\r\nConnection: close\r\n\r\n"), "answered"},
+		{"206", bytesOf(reply("206 Partial Content", "application/json", oneContact)), "hub_error"},
+		{"400", bytesOf(reply("400 canary", "application/json", `{"q":"`+canaryNumber+`"}`)), "hub_error"},
+		{"401 twice", bytesOf(reply("401 canary", "application/json", `{"token":"canary-token"}`)), "credentials_refused"},
+		{"403", bytesOf(reply("403 canary", "text/plain", "canary")), "scope_refused"},
+		{"404 page", bytesOf(reply("404 canary", "text/html", "<p>canary")), "hub_error"},
+		{"407", bytesOf(reply("407 canary", "text/html", "canary")), "proxy_login"},
+		{"408", bytesOf(reply("408 canary", "text/html", "canary")), "hub_slow"},
+		{"429", bytesOf(reply("429 canary", "text/html", "canary")), "hub_error"},
+		{"500", bytesOf(reply("500 canary", "text/html", "canary")), "hub_error"},
+		{"502 page", bytesOf(reply("502 canary", "text/html", "canary")), "hub_error"},
+		{"503", bytesOf(reply("503 canary", "text/html", "canary")), "hub_error"},
+		{"504", bytesOf(reply("504 canary", "text/html", "canary")), "hub_slow"},
+		{"999", bytesOf(reply("999 canary", "text/html", "canary")), "hub_error"},
+		{"wrong type", bytesOf(sized("application/json", `{"data":{"items":[{"achternaam":{"canary":1}}]}}`)), "answer_not_understood"},
+		{"well", bytesOf(sized("application/json", oneContact)), "answered"},
+	} {
+		t.Run(f.name, func(t *testing.T) {
+			base := wire(t, func(c net.Conn, path string) {
+				if path == "/identity/token" {
+					_, _ = io.WriteString(c, sized("application/json", goodToken))
+					return
+				}
+				f.answer(c)
+			})
+			_, err := look(t, base, f.want, nil)
+			check(t, err, f.want)
+		})
+	}
+}
+
+// TestNetworkFaults: no connection comes about at all.
+func TestNetworkFaults(t *testing.T) {
+	failing := func(e error) func(context.Context, string, string) (net.Conn, error) {
+		return func(context.Context, string, string) (net.Conn, error) { return nil, e }
+	}
+	refused := func() string {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		return "https://" + l.Addr().String()
+	}()
+	dial := func(n syscall.Errno) error {
+		return &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", n)}
+	}
+	stuck := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	const hub = "https://hub.invalid"
+	for _, f := range []struct {
+		name    string
+		base    string
+		connect func(context.Context, string, string) (net.Conn, error)
+		online  bool
+		want    string
+	}{
+		{"refused", refused, nil, true, "connection_refused: refused"},
+		{"refused on Windows", hub, failing(dial(10061)), true, "connection_refused: refused"},
+		{"unreachable", hub, failing(dial(syscall.ENETUNREACH)), true, "connection_refused: no route"},
+		{"no network", hub, failing(dial(syscall.ENETUNREACH)), false, "no_network: no route"},
+		{"no network on Windows", hub, failing(dial(10051)), false, "no_network: no route"},
+		{"host unreachable", hub, failing(dial(syscall.EHOSTUNREACH)), true, "connection_refused: no route"},
+		{"connecting takes for ever", hub, stuck, true, "hub_slow"},
+		{"connecting times out", hub, failing(&net.OpError{Op: "dial", Err: os.ErrDeadlineExceeded}), true, "hub_slow: no connection in time"},
+		{"no such name", hub, resolver(nameServer(t, true)), true, "name_not_resolved"},
+		{"no such name, no network", hub, resolver(nameServer(t, true)), false, "no_network: name not resolved"},
+		{"name server silent", hub, resolver(nameServer(t, false)), true, "hub_slow"},
+		{"TLS hangs", strings.Replace(silent(t), "http:", "https:", 1), nil, true, "hub_slow"},
+		{"TLS breaks", strings.Replace(cutter(t), "http:", "https:", 1), nil, true, "hub_error: the connection broke in the TLS handshake"},
+	} {
+		t.Run(f.name, func(t *testing.T) {
+			_, err := look(t, f.base, f.want, func(cfg *Config, c *Client) {
+				if cfg != nil {
+					cfg.Proxy = "none"
+					return
+				}
+				o := c.http.Transport.(*onlyTo)
+				o.online = func() bool { return f.online }
+				if f.connect != nil {
+					o.connect = f.connect
+				}
+			})
+			check(t, err, f.want)
+		})
+	}
+}
+
+// TestSlowNamesThePart: an administrator is told what it was that took too long.
+func TestSlowNamesThePart(t *testing.T) {
+	stuck := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	quiet := silent(t)
+	for _, f := range []struct {
+		base    string
+		connect func(context.Context, string, string) (net.Conn, error)
+		want    string
+	}{
+		{"https://hub.invalid", resolver(nameServer(t, false)), "hub_slow: name not resolved in time"},
+		{"https://hub.invalid", stuck, "hub_slow: no connection in time"},
+		{strings.Replace(quiet, "http:", "https:", 1), nil, "hub_slow: no TLS handshake in time"},
+		{quiet, nil, "hub_slow: no answer in time"},
+		{wire(t, func(c net.Conn, _ string) { drip(head, "X")(c) }), nil, "hub_slow: the answer did not end in time"},
+	} {
+		c := newClient(t, f.base, func(cfg *Config) { cfg.Proxy = "none" })
+		if f.connect != nil {
+			c.http.Transport.(*onlyTo).connect = f.connect
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, f.base, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := c.http.Do(r)
+		if err == nil {
+			_ = resp.Body.Close()
+			t.Errorf("%s: answered", f.want)
+		} else {
+			check(t, transportError(ctx, err), f.want)
+		}
+		cancel()
+	}
+}
+
+// silent accepts connections and says nothing.
+func silent(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	all.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			all.Go(func() { hang(c); _ = c.Close() })
+		}
+	})
+	t.Cleanup(func() { _ = l.Close(); all.Wait() })
+	return "http://" + l.Addr().String()
+}
+
+// cutter accepts connections and breaks them off at the first bytes.
+func cutter(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = c.Read(make([]byte, 1))
+			_ = c.(*net.TCPConn).SetLinger(0)
+			_ = c.Close()
+		}
+	}()
+	t.Cleanup(func() { _ = l.Close(); <-done })
+	return "http://" + l.Addr().String()
+}
+
+// resolver connects with the names that server knows.
+func resolver(server string) func(context.Context, string, string) (net.Conn, error) {
+	d := net.Dialer{Resolver: &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		c, err := (&net.Dialer{}).DialContext(ctx, "udp", server)
+		if err == nil {
+			// The resolver reads on when nobody waits for it any more.
+			context.AfterFunc(ctx, func() { _ = c.Close() })
+		}
+		return c, err
+	}}}
+	return d.DialContext
+}
+
+// nameServer is a name server that knows no name, or that answers nothing.
+func nameServer(t testing.TB, answers bool) string {
+	t.Helper()
+	c, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		b := make([]byte, 1500)
+		for {
+			n, from, err := c.ReadFrom(b)
+			if err != nil {
+				return
+			}
+			if !answers || n < 12 {
+				continue
+			}
+			// The question back, as an answer with "no such name" (RFC 1035 4.1.1).
+			b[2], b[3] = 0x81, 0x83
+			for i := 6; i < 12; i++ {
+				b[i] = 0
+			}
+			end := 12
+			for end < n && b[end] != 0 {
+				end += int(b[end]) + 1
+			}
+			_, _ = c.WriteTo(b[:min(end+5, n)], from)
+		}
+	}()
+	t.Cleanup(func() { _ = c.Close(); <-done })
+	return c.LocalAddr().String()
+}

@@ -1,0 +1,222 @@
+package hub
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/net/http/httpproxy"
+)
+
+// Limits of asking the system for its proxy.
+const (
+	proxyWait  = 5 * time.Second // what a request waits for the first answer
+	proxyKept  = 5 * time.Minute
+	maxProxies = 2048 // length of a list of proxies
+)
+
+// newProxy returns how the transport chooses a proxy: the setting, else the
+// environment, else the system; nil is none at all. This computer itself is never
+// reached through a proxy.
+func newProxy(cfg Config, base *url.URL, system func() proxies) (func(*http.Request) (*url.URL, error), error) {
+	var set *url.URL
+	switch cfg.Proxy {
+	case "none":
+		return nil, nil
+	case "", "system":
+	default:
+		var err error
+		if set, err = checkProxy(cfg.Proxy); err != nil {
+			return nil, err
+		}
+	}
+	env := httpproxy.FromEnvironment()
+	switch {
+	case base.Scheme == "http" || isLoopback(base.Hostname()) || base.Hostname() == "localhost":
+		return nil, nil
+	case set != nil:
+		return always(set), nil
+	case env.HTTPSProxy != "":
+		// Whoever sets the variable decides, exceptions (NO_PROXY) included.
+		u, err := env.ProxyFunc()(base)
+		if u == nil || err != nil {
+			return nil, nil
+		}
+		return always(u), nil
+	}
+	s := &systemProxy{ask: func() *url.URL { return chooseProxy(system(), base) }, now: cfg.Now, wait: proxyWait}
+	return s.forRequest, nil
+}
+
+func always(u *url.URL) func(*http.Request) (*url.URL, error) {
+	return func(r *http.Request) (*url.URL, error) {
+		throughProxy(r.Context())
+		return u, nil
+	}
+}
+
+// checkProxy reads the address of a proxy. Its errors do not repeat it: a
+// password may stand in it.
+func checkProxy(s string) (*url.URL, error) {
+	u, err := url.Parse(s)
+	switch {
+	case err != nil || u.Hostname() == "" || u.Opaque != "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "":
+		return nil, errors.New("hub.proxy: system, none or an address such as http://proxy.example:8080")
+	case u.User != nil:
+		return nil, errors.New("hub.proxy: an address without user and password; settings hold no secrets")
+	case u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "socks5" && u.Scheme != "socks5h":
+		return nil, errors.New("hub.proxy: an http, https or socks5 address")
+	}
+	return &url.URL{Scheme: u.Scheme, Host: u.Host}, nil
+}
+
+// systemProxy asks for the proxy of a client's one host and keeps the answer. The
+// system may search the network for it and cannot be interrupted, so it is asked
+// by a goroutine that ends when the system answers; one at a time.
+type systemProxy struct {
+	ask  func() *url.URL // nil is none
+	now  func() time.Time
+	wait time.Duration
+
+	mu     sync.Mutex
+	asked  *question // under way
+	known  bool
+	answer *url.URL
+	at     time.Time
+}
+
+type question struct {
+	done  chan struct{}
+	since time.Time // by the real clock
+}
+
+// forRequest is an http.Transport's Proxy.
+func (s *systemProxy) forRequest(r *http.Request) (*url.URL, error) {
+	u := s.get(r.Context())
+	if u != nil {
+		throughProxy(r.Context())
+	}
+	return u, nil
+}
+
+// get returns the proxy as it is known, and asks anew in the background when that
+// is old. Where nothing is known yet it waits, for so long after the question, and then
+// goes without.
+func (s *systemProxy) get(ctx context.Context) *url.URL {
+	s.mu.Lock()
+	if age := s.now().Sub(s.at); !s.known || age < 0 || age >= proxyKept {
+		s.start()
+	}
+	q, known, answer := s.asked, s.known, s.answer
+	s.mu.Unlock()
+	if known || q == nil {
+		return answer
+	}
+	patience := time.NewTimer(time.Until(q.since.Add(s.wait)))
+	defer patience.Stop()
+	select {
+	case <-q.done:
+	case <-patience.C:
+	case <-ctx.Done():
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.answer
+}
+
+// start asks, unless that is under way. s.mu is held.
+func (s *systemProxy) start() {
+	if s.asked != nil {
+		return
+	}
+	q := &question{make(chan struct{}), time.Now()}
+	s.asked = q
+	go func() {
+		u := s.ask()
+		s.mu.Lock()
+		s.asked, s.known, s.answer, s.at = nil, true, u, s.now()
+		s.mu.Unlock()
+		close(q.done)
+	}()
+}
+
+// proxies is what a system knows about proxies.
+type proxies struct {
+	script func(address string) string // automatic configuration; nil is none
+	fixed  map[string]string           // by scheme; "" is any
+	bypass string                      // hosts without a proxy, as Windows writes them
+}
+
+// chooseProxy picks the proxy for an address: what the automatic configuration
+// says, else the fixed one. A script sees scheme and host, never a number.
+func chooseProxy(p proxies, base *url.URL) *url.URL {
+	if p.script != nil {
+		if u := firstProxy(p.script(base.Scheme+"://"+base.Host+"/"), base.Scheme); u != nil {
+			return u
+		}
+	}
+	entry, ok := p.fixed[base.Scheme]
+	if !ok {
+		entry = p.fixed[""]
+	}
+	if entry == "" || bypassed(base, p.bypass) {
+		return nil
+	}
+	return firstProxy(entry, base.Scheme)
+}
+
+// firstProxy takes the first usable one of a list such as
+// "https=one:8080; two:3128".
+func firstProxy(list, scheme string) *url.URL {
+	if len(list) > maxProxies {
+		return nil
+	}
+	for _, e := range strings.FieldsFunc(list, func(r rune) bool { return r == ';' || r == ',' || r <= ' ' }) {
+		if kind, rest, ok := strings.Cut(e, "="); ok {
+			if !strings.EqualFold(kind, scheme) {
+				continue
+			}
+			e = rest
+		}
+		if !strings.Contains(e, "://") {
+			e = "http://" + e
+		}
+		if u, err := checkProxy(e); err == nil {
+			return u
+		}
+	}
+	return nil
+}
+
+// bypassed knows Windows' list: host patterns with "*", a port or a scheme if
+// wanted, and "<local>" for every name without a dot.
+func bypassed(base *url.URL, list string) bool {
+	host := base.Hostname()
+	for _, e := range strings.FieldsFunc(strings.ToLower(list), func(r rune) bool { return r == ';' || r == ',' || r <= ' ' }) {
+		if scheme, rest, ok := strings.Cut(e, "://"); ok {
+			if scheme != base.Scheme {
+				continue
+			}
+			e = rest
+		}
+		if e == "<local>" {
+			if !strings.ContainsAny(host, ".:") {
+				return true
+			}
+			continue
+		}
+		against := host
+		if strings.Count(e, ":") == 1 {
+			against += ":" + portOf(base)
+		}
+		if ok, err := path.Match(strings.Trim(e, "[]"), against); err == nil && ok {
+			return true
+		}
+	}
+	return false
+}

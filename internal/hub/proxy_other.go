@@ -1,0 +1,6 @@
+//go:build !windows
+
+package hub
+
+// systemProxies: outside Windows the environment is all there is.
+func systemProxies() proxies { return proxies{} }

@@ -1,0 +1,429 @@
+package hub
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"wiebelt/internal/contact"
+)
+
+// proxyOf is a proxy that leads every name to one hub.
+type proxyOf struct {
+	addr  string
+	asked atomic.Int64
+	mu    sync.Mutex
+	last  string // what was asked for last
+}
+
+func (p *proxyOf) note(s string) {
+	p.asked.Add(1)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.last = s
+}
+
+func (p *proxyOf) target() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.last
+}
+
+// newProxyOf serves each connection with serve, which says whether to join it with
+// the hub.
+func newProxyOf(t testing.TB, hub string, l net.Listener, serve func(p *proxyOf, c net.Conn) bool) *proxyOf {
+	t.Helper()
+	p := &proxyOf{addr: l.Addr().String()}
+	var (
+		all  sync.WaitGroup
+		mu   sync.Mutex
+		open []net.Conn
+	)
+	keep := func(c net.Conn) {
+		mu.Lock()
+		open = append(open, c)
+		mu.Unlock()
+	}
+	all.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			keep(c)
+			all.Go(func() {
+				defer c.Close()
+				if !serve(p, c) {
+					return
+				}
+				to, err := net.Dial("tcp", strings.TrimPrefix(hub, "https://"))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				keep(to)
+				all.Go(func() { _, _ = io.Copy(to, c); _ = to.Close() })
+				_, _ = io.Copy(c, to)
+			})
+		}
+	})
+	t.Cleanup(func() {
+		_ = l.Close()
+		mu.Lock()
+		for _, c := range open {
+			_ = c.Close()
+		}
+		mu.Unlock()
+		all.Wait()
+	})
+	return p
+}
+
+func listen(t testing.TB) net.Listener {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// connect answers CONNECT with answer, and joins where that is "200".
+func connect(answer string) func(*proxyOf, net.Conn) bool {
+	return func(p *proxyOf, c net.Conn) bool {
+		r, err := http.ReadRequest(bufio.NewReader(c))
+		if err != nil {
+			return false
+		}
+		p.note(r.Method + " " + r.Host)
+		_, _ = io.WriteString(c, answer)
+		return strings.HasPrefix(answer, "HTTP/1.1 200")
+	}
+}
+
+const joined = "HTTP/1.1 200 Connection established\r\n\r\n"
+
+// socks speaks SOCKS5 (RFC 1928) without a password; reply 0 joins.
+func socks(method, reply byte) func(*proxyOf, net.Conn) bool {
+	return func(p *proxyOf, c net.Conn) bool {
+		b := make([]byte, 300)
+		if _, err := io.ReadFull(c, b[:2]); err != nil || b[0] != 5 {
+			return false
+		}
+		_, _ = io.ReadFull(c, b[:b[1]])
+		_, _ = c.Write([]byte{5, method})
+		if method != 0 {
+			return false
+		}
+		if _, err := io.ReadFull(c, b[:5]); err != nil || b[3] != 3 {
+			return false
+		}
+		n := int(b[4])
+		_, _ = io.ReadFull(c, b[:n+2])
+		p.note(fmt.Sprintf("SOCKS %s:%d", b[:n], binary.BigEndian.Uint16(b[n:])))
+		_, _ = c.Write([]byte{5, reply, 0, 1, 0, 0, 0, 0, 0, 0})
+		return reply == 0
+	}
+}
+
+// TestProxies: a lookup of a hub that only the proxy knows, and everything a proxy
+// can answer instead.
+func TestProxies(t *testing.T) {
+	root := newAuthority(t, "Root", nil)
+	hub, _ := tlsHub(t, &tls.Config{Certificates: []tls.Certificate{root.issue(t, nil)}})
+	secure := func(c tls.Certificate) net.Listener {
+		return tls.NewListener(listen(t), &tls.Config{Certificates: []tls.Certificate{c}})
+	}
+	closed := listen(t)
+	_ = closed.Close()
+	refuse := func(status string) string {
+		return "HTTP/1.1 " + status + " canary\r\nProxy-Authenticate: Basic realm=\"canary\"\r\nContent-Length: 6\r\n\r\ncanary"
+	}
+	for _, c := range []struct {
+		name, scheme string
+		l            net.Listener
+		serve        func(*proxyOf, net.Conn) bool
+		asked, want  string
+	}{
+		{"http", "http", listen(t), connect(joined), "CONNECT hub.example:443", "answered"},
+		{"https", "https", secure(root.issue(t, nil)), connect(joined), "CONNECT hub.example:443", "answered"},
+		{"socks5", "socks5", listen(t), socks(0, 0), "SOCKS hub.example:443", "answered"},
+		{"login wanted", "http", listen(t), connect(refuse("407")), "CONNECT hub.example:443", "proxy_login: proxy: status 407"},
+		{"SOCKS login wanted", "socks5", listen(t), socks(0xff, 0), "", "proxy_login: proxy: SOCKS"},
+		{"forbidden", "http", listen(t), connect(refuse("403")), "CONNECT hub.example:443", "proxy_failed: proxy: status 403"},
+		{"no way on", "http", listen(t), connect(refuse("502")), "CONNECT hub.example:443", "proxy_failed: proxy: status 502"},
+		{"SOCKS no way on", "socks5", listen(t), socks(0, 4), "SOCKS hub.example:443", "proxy_failed: proxy: it does not reach the hub"},
+		{"redirect", "http", listen(t), connect("HTTP/1.1 302 canary\r\nLocation: https://127.0.0.1/\r\nContent-Length: 0\r\n\r\n"), "CONNECT hub.example:443", "proxy_failed: proxy: status 302"},
+		{"refused", "http", closed, nil, "", "proxy_failed: proxy: no connection"},
+		{"its certificate", "https", secure(newAuthority(t, "Unknown", nil).issue(t, nil)), connect(joined), "", "proxy_failed: proxy: no TLS with it"},
+		{"no HTTP", "http", listen(t), connect("canary\r\n\r\n"), "CONNECT hub.example:443", "proxy_failed: proxy: the connection broke"},
+		{"closes", "http", listen(t), connect(""), "CONNECT hub.example:443", "proxy_failed: proxy: the connection broke"},
+		{"hangs", "http", listen(t), func(_ *proxyOf, c net.Conn) bool { hang(c); return false }, "", "hub_slow"},
+		{"headers without end", "http", listen(t), func(_ *proxyOf, c net.Conn) bool {
+			drip("HTTP/1.1 200 OK\r\nX: ", "canary")(c)
+			return false
+		}, "", "hub_slow"},
+		{"speaks for the hub", "http", listen(t), func(p *proxyOf, c net.Conn) bool {
+			connect(joined)(p, c)
+			_, _ = c.Read(make([]byte, 1))
+			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\ncanary")
+			hang(c)
+			return false
+		}, "CONNECT hub.example:443", "tls_failed: the hub answers without TLS"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := &proxyOf{addr: c.l.Addr().String()}
+			if c.serve != nil {
+				p = newProxyOf(t, hub, c.l, c.serve)
+			}
+			_, err := look(t, "https://hub.example", c.want, func(cfg *Config, _ *Client) {
+				if cfg != nil {
+					cfg.Proxy, cfg.ExtraCAFile = c.scheme+"://"+p.addr, root.file(t)
+				}
+			})
+			check(t, err, c.want)
+			if got := p.target(); got != c.asked {
+				t.Errorf("the proxy was asked for %q, want %q", got, c.asked)
+			}
+		})
+	}
+}
+
+// TestWhichProxy: the setting before the environment before the system, none where
+// it says none, and never for this computer.
+func TestWhichProxy(t *testing.T) {
+	system := func() proxies { return proxies{fixed: map[string]string{"": "system.example:1"}} }
+	const env = "http://env.example:2"
+	for _, c := range []struct {
+		setting, https, no, base, want string
+	}{
+		{"http://set.example:3", env, "", "https://hub.example", "http://set.example:3"},
+		{"socks5://set.example", env, "hub.example", "https://hub.example", "socks5://set.example"},
+		{"", env, "", "https://hub.example", env},
+		{"system", env, "", "https://hub.example", env},
+		{"system", "env.example:2", "", "https://hub.example", env},
+		{"system", env, ".example", "https://hub.example", ""},
+		{"system", "", "", "https://hub.example", "http://system.example:1"},
+		{"", "", "", "https://hub.example", "http://system.example:1"},
+		{"none", env, "", "https://hub.example", ""},
+		{"http://set.example:3", env, "", "http://127.0.0.1:80", ""},
+		{"http://set.example:3", env, "", "https://127.0.0.1:80", ""},
+		{"http://set.example:3", env, "", "https://[::1]:80", ""},
+		{"system", "", "", "https://localhost", ""},
+		{"system", env, "", "http://127.8.8.8:80", ""},
+	} {
+		for _, name := range []string{"https_proxy", "HTTPS_PROXY"} {
+			t.Setenv(name, c.https)
+		}
+		for _, name := range []string{"no_proxy", "NO_PROXY"} {
+			t.Setenv(name, c.no)
+		}
+		base, err := checkAddress("base", c.base)
+		if err != nil {
+			t.Fatal(err)
+		}
+		choose, err := newProxy(Config{Proxy: c.setting, Now: time.Now}, base, system)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if choose != nil {
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, c.base, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			u, err := choose(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if u != nil {
+				got = u.String()
+			}
+		}
+		if got != c.want {
+			t.Errorf("%+v: %q", c, got)
+		}
+	}
+}
+
+func TestProxySettings(t *testing.T) {
+	for s, want := range map[string]string{
+		"http://proxy.example:8080": "", "https://proxy.example": "", "socks5://proxy.example:1080": "", "socks5h://127.0.0.1:1080": "", "http://[::1]:3128/": "",
+		"http://canary:canary@proxy.example:8080": "hub.proxy: an address without user and password; settings hold no secrets",
+		"http://canary@proxy.example:8080":        "hub.proxy: an address without user and password; settings hold no secrets",
+		"http://:canary@proxy.example:8080":       "hub.proxy: an address without user and password; settings hold no secrets",
+		"ftp://proxy.example":                     "hub.proxy: an http, https or socks5 address",
+		"proxy.example:8080":                      "hub.proxy: system, none or an address such as http://proxy.example:8080",
+		"http://":                                 "hub.proxy: system, none or an address such as http://proxy.example:8080",
+		"http://:8080":                            "hub.proxy: system, none or an address such as http://proxy.example:8080",
+		"http://proxy.example/canary.pac":         "hub.proxy: system, none or an address such as http://proxy.example:8080",
+		"http://proxy.example?canary":             "hub.proxy: system, none or an address such as http://proxy.example:8080",
+		"http://canary:ca nary@\x7f":              "hub.proxy: system, none or an address such as http://proxy.example:8080",
+	} {
+		_, err := New(Config{BaseURL: "https://hub.example", ClientID: "c", Proxy: s, Secret: func(context.Context) (string, error) { return "s", nil }})
+		got := ""
+		if err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%q: %q", s, got)
+		}
+	}
+}
+
+// TestWhatTheSystemSays reads the settings as Windows gives them.
+func TestWhatTheSystemSays(t *testing.T) {
+	script := func(s string) func(string) string {
+		return func(address string) string {
+			if address != "https://hub.example/" && address != "https://intranet/" {
+				t.Errorf("the script saw %q", address)
+			}
+			return s
+		}
+	}
+	all := func(s string) map[string]string { return map[string]string{"": s} }
+	for _, c := range []struct {
+		p          proxies
+		base, want string
+	}{
+		{proxies{}, "https://hub.example", ""},
+		{proxies{script: script("one:8080")}, "https://hub.example", "http://one:8080"},
+		{proxies{script: script("one:8080;two:8080")}, "https://hub.example", "http://one:8080"},
+		{proxies{script: script("one:8080 two:8080")}, "https://hub.example", "http://one:8080"},
+		{proxies{script: script("http=one:1;https=two:2")}, "https://hub.example", "http://two:2"},
+		{proxies{script: script("")}, "https://hub.example", ""},
+		{proxies{script: script(""), fixed: all("fixed:1")}, "https://hub.example", "http://fixed:1"},
+		{proxies{script: script("u:p@one:8080;two:1")}, "https://hub.example", "http://two:1"},
+		{proxies{script: script(";;==;://;\x00:1; one:1")}, "https://hub.example", "http://one:1"},
+		{proxies{script: script(strings.Repeat("one:1;", 1000))}, "https://hub.example", ""},
+		{proxies{fixed: map[string]string{"http": "one:1"}}, "https://hub.example", ""},
+		{proxies{fixed: map[string]string{"http": "one:1", "https": "two:2", "": "three:3"}}, "https://hub.example", "http://two:2"},
+		{proxies{fixed: all("http://one:1")}, "https://hub.example", "http://one:1"},
+		{proxies{fixed: all("one:1"), bypass: "<local>,*.other"}, "https://hub.example", "http://one:1"},
+		{proxies{fixed: all("one:1"), bypass: "<local>"}, "https://intranet", ""},
+		{proxies{fixed: all("one:1"), bypass: "*.example"}, "https://hub.example", ""},
+		{proxies{fixed: all("one:1"), bypass: "HUB.Example"}, "https://hub.example", ""},
+		{proxies{fixed: all("one:1"), bypass: "https://hub.*"}, "https://hub.example", ""},
+		{proxies{fixed: all("one:1"), bypass: "http://hub.*"}, "https://hub.example", "http://one:1"},
+		{proxies{fixed: all("one:1"), bypass: "hub.example:443"}, "https://hub.example", ""},
+		{proxies{fixed: all("one:1"), bypass: "hub.example:8443"}, "https://hub.example", "http://one:1"},
+		{proxies{fixed: all("one:1"), bypass: "10.*;192.168.*"}, "https://10.1.2.3", ""},
+		{proxies{fixed: all("one:1"), bypass: "[fd00::1]"}, "https://[fd00::1]", ""},
+		{proxies{fixed: all("one:1"), bypass: "[", script: script("")}, "https://hub.example", "http://one:1"},
+	} {
+		base, err := url.Parse(c.base)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if u := chooseProxy(c.p, base); u != nil {
+			got = u.String()
+		}
+		if got != c.want {
+			t.Errorf("%+v for %s: %q, want %q", c.p, c.base, got, c.want)
+		}
+	}
+}
+
+// TestAskingTheSystem: once for many, kept for minutes, renewed in the background,
+// and never waited for longer than its limit.
+func TestAskingTheSystem(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var asked atomic.Int64
+		gate := make(chan struct{})
+		answer := &url.URL{Scheme: "http", Host: "one:1"}
+		s := &systemProxy{now: time.Now, wait: proxyWait, ask: func() *url.URL {
+			asked.Add(1)
+			<-gate
+			return answer
+		}}
+		// Nobody knows anything yet, and the system hangs: five seconds, for all
+		// that came together, and none for whoever comes later.
+		began := time.Now()
+		var all sync.WaitGroup
+		for range 20 {
+			all.Go(func() {
+				if s.get(t.Context()) != nil {
+					t.Error("a proxy out of nothing")
+				}
+			})
+		}
+		all.Wait()
+		if took := time.Since(began); took != proxyWait {
+			t.Errorf("waited %v", took)
+		}
+		if s.get(t.Context()) != nil || time.Since(began) != proxyWait {
+			t.Errorf("waited again: %v", time.Since(began))
+		}
+		gave, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		s.get(gave)
+		if n := asked.Load(); n != 1 {
+			t.Errorf("asked %d times", n)
+		}
+		// The answer comes late and counts.
+		gate <- struct{}{}
+		synctest.Wait()
+		if u := s.get(t.Context()); u != answer {
+			t.Errorf("%v", u)
+		}
+		// It is kept, and then renewed while the old one serves.
+		time.Sleep(proxyKept - time.Second)
+		if s.get(t.Context()) != answer || asked.Load() != 1 {
+			t.Errorf("asked %d times", asked.Load())
+		}
+		time.Sleep(2 * time.Second)
+		old := answer
+		answer = nil
+		if s.get(t.Context()) != old {
+			t.Error("the old answer was not used")
+		}
+		synctest.Wait()
+		if n := asked.Load(); n != 2 {
+			t.Errorf("asked %d times", n)
+		}
+		close(gate)
+		synctest.Wait()
+		if u := s.get(t.Context()); u != nil {
+			t.Errorf("%v", u)
+		}
+		// A caller that goes waits no longer.
+		hang := make(chan struct{})
+		fresh := &systemProxy{now: time.Now, wait: proxyWait, ask: func() *url.URL { <-hang; return nil }}
+		short, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		began = time.Now()
+		fresh.get(short)
+		if took := time.Since(began); took != time.Second {
+			t.Errorf("waited %v", took)
+		}
+		close(hang)
+	})
+}
+
+// TestPlain407: a proxy in the way that answers in the hub's place.
+func TestPlain407(t *testing.T) {
+	f := newFake(t)
+	login := func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Proxy-Authenticate", `Basic realm="canary"`)
+		w.WriteHeader(http.StatusProxyAuthRequired)
+	}
+	f.lookup = login
+	_, err := look(t, f.URL, "", nil)
+	check(t, err, string(contact.ProxyLogin))
+	f.token = login
+	_, err = look(t, f.URL, "", nil)
+	check(t, err, string(contact.ProxyLogin))
+}

@@ -1,0 +1,26 @@
+package hub
+
+import (
+	"sync"
+
+	"github.com/mattn/go-ieproxy"
+)
+
+// oneAtATime guards the library's package-wide answer.
+var oneAtATime sync.Mutex
+
+// systemProxies asks Windows (its internet settings, else WinHTTP's). It may take
+// as long as Windows searches for an automatic configuration.
+func systemProxies() proxies {
+	oneAtATime.Lock()
+	conf := ieproxy.ReloadConf()
+	oneAtATime.Unlock()
+	var p proxies
+	if conf.Automatic.Active {
+		p.script = conf.Automatic.FindProxyForURL
+	}
+	if conf.Static.Active {
+		p.fixed, p.bypass = conf.Static.Protocols, conf.Static.NoProxy
+	}
+	return p
+}

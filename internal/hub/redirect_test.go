@@ -1,0 +1,138 @@
+package hub
+
+import (
+	"crypto/tls"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"wiebelt/internal/contact"
+)
+
+// counter counts the connections and bytes that reach another place.
+type counter struct {
+	addr         net.Addr
+	conns, bytes atomic.Int64
+}
+
+func newCounter(t testing.TB) *counter {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &counter{addr: l.Addr()}
+	var all sync.WaitGroup
+	all.Go(func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			c.conns.Add(1)
+			all.Go(func() {
+				defer conn.Close()
+				_ = conn.SetDeadline(time.Now().Add(time.Second))
+				n, _ := io.Copy(io.Discard, conn)
+				c.bytes.Add(n)
+			})
+		}
+	})
+	t.Cleanup(func() { _ = l.Close(); all.Wait() })
+	return c
+}
+
+// TestNoRedirectIsFollowed: twelve shapes of answers that lead elsewhere, on the
+// token and on the lookup, over TLS: not one connection reaches another place, the
+// hub itself is asked nothing more, and the failure has a type.
+func TestNoRedirectIsFollowed(t *testing.T) {
+	other := newCounter(t)
+	_, port, err := net.SplitHostPort(other.addr.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := newAuthority(t, "Root", nil)
+	var hubAddr string
+	type shape struct {
+		name   string
+		status int
+		header string
+		where  string // %p is the other port, %h the hub's own address
+		body   string
+		want   contact.Failure
+	}
+	var shapes []shape
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		for name, where := range map[string]string{
+			"other host": "https://localhost:%p/x", "other port": "https://127.0.0.1:%p/identity/token", "downgrade": "http://127.0.0.1:%p/x",
+			"downgrade of the hub": "http://%h/x", "same host": "https://%h/elsewhere", "other path": "/elsewhere", "scheme-relative": "//127.0.0.1:%p/x",
+			"user part": "https://%h@127.0.0.1:%p/x", "with a secret to copy": "https://a:b@127.0.0.1:%p/x", "another scheme": "ftp://127.0.0.1:%p/x",
+			"upper case and tab": "HTTPS:\t//127.0.0.1:%p/x", "no address": ":",
+		} {
+			shapes = append(shapes, shape{name, status, "Location", where, "", contact.HubError})
+		}
+	}
+	shapes = append(shapes,
+		shape{"multiple choices", 300, "Location", "https://127.0.0.1:%p/x", `<a href="https://127.0.0.1:%p/x">x</a>`, contact.HubError},
+		shape{"use proxy", 305, "Location", "http://127.0.0.1:%p/", "", contact.HubError},
+		shape{"not modified", 304, "Location", "https://127.0.0.1:%p/x", "", contact.HubError},
+		shape{"page", 200, "Content-Type", "text/html", `<meta http-equiv="refresh" content="0;url=https://127.0.0.1:%p/x">`, contact.NotUnderstood},
+		shape{"refresh", 200, "Refresh", "0;url=https://127.0.0.1:%p/x", "<p>", contact.NotUnderstood},
+		shape{"content location", 200, "Content-Location", "https://127.0.0.1:%p/x", "<p>", contact.NotUnderstood},
+		shape{"alternative service", 200, "Alt-Svc", `h2="127.0.0.1:%p"`, "<p>", contact.NotUnderstood},
+	)
+	var now shape
+	var at string
+	var requests atomic.Int64
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests.Add(1)
+		if at == "token" != (r.URL.Path == "/identity/token") {
+			_, _ = io.WriteString(w, goodToken)
+			return
+		}
+		fill := strings.NewReplacer("%p", port, "%h", hubAddr).Replace
+		w.Header().Set(now.header, fill(now.where))
+		w.WriteHeader(now.status)
+		if now.status != http.StatusNotModified {
+			_, _ = io.WriteString(w, fill(now.body))
+		}
+	}))
+	s.TLS = &tls.Config{Certificates: []tls.Certificate{root.issue(t, nil)}}
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	hubAddr = s.Listener.Addr().String()
+	file := root.file(t)
+	for _, at = range []string{"token", "lookup"} {
+		for _, now = range shapes {
+			requests.Store(0)
+			c := newClient(t, s.URL, func(cfg *Config) { cfg.ExtraCAFile = file })
+			_, err := c.Lookup(t.Context(), number)
+			if contact.FailureOf(err) != now.want {
+				t.Errorf("%s at the %s (%d): %v, want %s", now.name, at, now.status, err, now.want)
+			}
+			want := int64(1)
+			if at == "lookup" {
+				want = 2
+			}
+			if n := requests.Load(); n != want {
+				t.Errorf("%s at the %s (%d): the hub got %d requests, want %d", now.name, at, now.status, n, want)
+			}
+			c.Close()
+		}
+	}
+	if n, b := other.conns.Load(), other.bytes.Load(); n != 0 || b != 0 {
+		t.Errorf("%d connections with %d bytes reached another place", n, b)
+	}
+	if len(shapes) < 12 {
+		t.Error("too few shapes")
+	}
+	t.Logf("%d answers that lead elsewhere, %d bytes there", 2*len(shapes), other.bytes.Load())
+}

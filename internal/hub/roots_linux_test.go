@@ -1,0 +1,40 @@
+package hub
+
+import (
+	"crypto/tls"
+	"os"
+	"os/exec"
+	"testing"
+
+	"wiebelt/internal/contact"
+)
+
+// TestSystemRootsAndExtraAuthority: a file of one's own adds to the system's roots
+// and takes none away. The system's are read once a process, so a second one asks.
+func TestSystemRootsAndExtraAuthority(t *testing.T) {
+	const system, extra = "HUB_TEST_SYSTEM", "HUB_TEST_EXTRA"
+	if base := os.Getenv(system); base != "" {
+		ask := func(base, file string) contact.Failure {
+			_, err := newClient(t, base, func(c *Config) { c.ExtraCAFile = file }).Lookup(t.Context(), number)
+			return contact.FailureOf(err)
+		}
+		file, other := os.Getenv("HUB_TEST_FILE"), os.Getenv(extra)
+		for _, c := range []struct {
+			base, file string
+			want       contact.Failure
+		}{{base, "", ""}, {base, file, ""}, {other, file, ""}, {other, "", contact.CertificateUnknown}} {
+			if got := ask(c.base, c.file); got != c.want {
+				t.Errorf("%+v: %q", c, got)
+			}
+		}
+		return
+	}
+	a, b := newAuthority(t, "System", nil), newAuthority(t, "Office", nil)
+	one, _ := tlsHub(t, &tls.Config{Certificates: []tls.Certificate{a.issue(t, nil)}})
+	two, _ := tlsHub(t, &tls.Config{Certificates: []tls.Certificate{b.issue(t, nil)}})
+	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestSystemRootsAndExtraAuthority$", "-test.v")
+	child.Env = append(os.Environ(), "SSL_CERT_FILE="+a.file(t), "SSL_CERT_DIR="+t.TempDir(), system+"="+one, extra+"="+two, "HUB_TEST_FILE="+b.file(t))
+	if out, err := child.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}

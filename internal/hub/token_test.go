@@ -1,0 +1,505 @@
+package hub
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+	"unsafe"
+
+	"golang.org/x/oauth2"
+
+	"wiebelt/internal/contact"
+)
+
+// The token request is an x/oauth2 source, so that its helpers can wrap it.
+var _ oauth2.TokenSource = tokenRequest{}
+
+// clock is a time that tests move.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func newClock() *clock { return &clock{now: time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC)} }
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) add(d time.Duration) time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+	return c.now
+}
+
+// issuer is a hub whose tokens live as long as it says, by a clock of the test.
+// "not before" is the serial number of the first token that it still takes.
+type issuer struct {
+	*fake
+	clock     *clock
+	life      time.Duration
+	notBefore atomic.Int64
+}
+
+func newIssuer(t testing.TB, life time.Duration) *issuer {
+	i := &issuer{fake: newFake(t), clock: newClock(), life: life}
+	i.token = func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintf(w, `{"access_token":"%d.%d","expires_in":%d}`, i.tokens.Load(), i.clock.Now().Add(i.life).UnixNano(), int(i.life.Seconds()))
+	}
+	answer := i.lookup
+	i.lookup = func(w http.ResponseWriter, r *http.Request) {
+		var serial, expiry int64
+		_, _ = fmt.Sscanf(r.Header.Get("Authorization"), "Bearer %d.%d", &serial, &expiry)
+		if serial < max(i.notBefore.Load(), 1) || i.clock.Now().UnixNano() >= expiry {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		answer(w, r)
+	}
+	return i
+}
+
+func (i *issuer) client(t testing.TB, change func(*Config)) *Client {
+	return newClient(t, i.URL, func(cfg *Config) {
+		cfg.Now = i.clock.Now
+		if change != nil {
+			change(cfg)
+		}
+	})
+}
+
+// calls makes n lookups at once, of numbers that nobody asked for before.
+var asked atomic.Int64
+
+func calls(t *testing.T, c *Client, n int) {
+	t.Helper()
+	var all sync.WaitGroup
+	for range n {
+		all.Go(func() {
+			if _, err := c.Lookup(t.Context(), fmt.Sprintf("+3120%07d", asked.Add(1))); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+}
+
+func TestFiftyCallsWithAnExpiredTokenAskOnce(t *testing.T) {
+	i := newIssuer(t, time.Hour)
+	c := i.client(t, nil)
+	calls(t, c, 1)
+	i.clock.add(time.Hour)
+	calls(t, c, 50)
+	if n := i.tokens.Load(); n != 2 {
+		t.Errorf("%d token requests, want 2: one at first, one for fifty calls", n)
+	}
+	if n := i.lookups.Load(); n != 51 {
+		t.Errorf("%d lookups: some went out with the old token", n)
+	}
+}
+
+// TestFiftyRefusalsRefreshOnce: the hub takes the token back (a restart, a clock
+// that was set) while fifty calls use it.
+func TestFiftyRefusalsRefreshOnce(t *testing.T) {
+	i := newIssuer(t, time.Hour)
+	c := i.client(t, nil)
+	for round := int64(1); round <= 3; round++ {
+		calls(t, c, 1)
+		i.notBefore.Store(round + 1)
+		before := i.lookups.Load()
+		calls(t, c, 50)
+		if n := i.tokens.Load(); n != round+1 {
+			t.Fatalf("round %d: %d token requests, want %d", round, n, round+1)
+		}
+		if n := i.lookups.Load() - before; n > 100 {
+			t.Errorf("round %d: %d requests for fifty calls", round, n)
+		}
+	}
+}
+
+// TestTokenExpiresWhileAThousandLookupsRun: every lookup moves the clock, so that
+// tokens of two seconds expire again and again in the middle of others' requests.
+func TestTokenExpiresWhileAThousandLookupsRun(t *testing.T) {
+	i := newIssuer(t, 2*time.Second)
+	inner := i.lookup
+	i.lookup = func(w http.ResponseWriter, r *http.Request) {
+		i.clock.add(10 * time.Millisecond)
+		inner(w, r)
+	}
+	c := i.client(t, nil)
+	for range 20 {
+		calls(t, c, 50)
+	}
+	// Ten seconds passed: five lives, renewed a little early each.
+	if n := i.tokens.Load(); n < 5 || n > 12 {
+		t.Errorf("%d token requests", n)
+	}
+}
+
+// TestEarlyRefreshKeepsNobodyWaiting: close to its end a token is renewed in the
+// background, by one request; calls go on with the old one meanwhile.
+func TestEarlyRefreshKeepsNobodyWaiting(t *testing.T) {
+	i := newIssuer(t, time.Hour)
+	c := i.client(t, nil)
+	calls(t, c, 1)
+	give := i.token
+	gate := make(chan struct{})
+	i.token = func(w http.ResponseWriter, r *http.Request) { <-gate; give(w, r) }
+	i.clock.add(time.Hour - 90*time.Second)
+	calls(t, c, 50) // all answered while the token endpoint hangs
+	if n := i.lookups.Load(); n != 51 {
+		t.Errorf("%d lookups", n)
+	}
+	c.token.mu.Lock()
+	f := c.token.fetch
+	c.token.mu.Unlock()
+	if f == nil {
+		t.Fatal("nothing was begun")
+	}
+	close(gate)
+	<-f.done
+	if n := i.tokens.Load(); n != 2 || f.err != nil {
+		t.Errorf("%d token requests, %v", n, f.err)
+	}
+	i.clock.add(2 * time.Minute) // the old one is over
+	calls(t, c, 50)
+	if n := i.tokens.Load(); n != 2 {
+		t.Errorf("%d token requests: the new token was not used", n)
+	}
+}
+
+// TestSleepIsSeen: the monotonic clock stands still while the computer sleeps,
+// and the other one may be set back.
+func TestSleepIsSeen(t *testing.T) {
+	now := time.Now()
+	expiry := now.Add(time.Hour)
+	later := now.Add(2 * time.Hour)
+	// Nobody but the system makes a time whose two clocks disagree; this is its
+	// monotonic reading.
+	asleep := later
+	*(*int64)(unsafe.Add(unsafe.Pointer(&asleep), 8)) -= int64(2 * time.Hour)
+	if asleep.Sub(now) != 0 || asleep.Round(0).Sub(now.Round(0)) != 2*time.Hour {
+		t.Fatal("a time is built otherwise")
+	}
+	setBack := now
+	*(*int64)(unsafe.Add(unsafe.Pointer(&setBack), 8)) += int64(2 * time.Hour)
+	for _, c := range []struct {
+		at   time.Time
+		want bool
+	}{{now, false}, {expiry, true}, {later, true}, {asleep, true}, {setBack, true}} {
+		if reached(c.at, expiry) != c.want {
+			t.Errorf("%v: %v", c.at, !c.want)
+		}
+	}
+}
+
+// TestCallersDeadlineHolds: the request for a token hangs, and every caller
+// leaves when it wants to, not when the token endpoint does.
+func TestCallersDeadlineHolds(t *testing.T) {
+	i := newIssuer(t, time.Hour)
+	gate := make(chan struct{})
+	defer close(gate)
+	i.token = func(http.ResponseWriter, *http.Request) { <-gate }
+	c := i.client(t, nil)
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	var all sync.WaitGroup
+	begin := time.Now()
+	for n := range 20 {
+		all.Go(func() {
+			if _, err := c.Lookup(ctx, fmt.Sprintf("+3120123%04d", n%10)); contact.FailureOf(err) != contact.HubSlow {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+	all.Wait()
+	if took := time.Since(begin); took > 2*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	if n := i.tokens.Load(); n != 1 {
+		t.Errorf("%d token requests", n)
+	}
+}
+
+// TestRefusedCredentialsRest: what an administrator must mend is not tried more
+// often than every half minute, whoever asks; and a new client tries at once.
+func TestRefusedCredentialsRest(t *testing.T) {
+	for _, code := range []string{"invalid_client", "unauthorized_client", "invalid_scope"} {
+		i := newIssuer(t, time.Hour)
+		good := i.token
+		i.token = func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusBadRequest)
+			fmt.Fprintf(w, `{"error":%q}`, code)
+		}
+		want := contact.CredentialsRefused
+		if code == "invalid_scope" {
+			want = contact.ScopeRefused
+		}
+		c := i.client(t, nil)
+		c.Warm()
+		fails := func() {
+			t.Helper()
+			for n := range 20 {
+				if _, err := c.Lookup(t.Context(), fmt.Sprintf("+3120123%04d", n)); contact.FailureOf(err) != want {
+					t.Errorf("%s: %v, want %s", code, err, want)
+				}
+			}
+		}
+		fails()
+		i.clock.add(refuseFor - time.Second)
+		fails()
+		if n := i.tokens.Load(); n != 1 {
+			t.Errorf("%s: %d token requests within %v", code, n, refuseFor)
+		}
+		i.clock.add(time.Second)
+		fails()
+		if n := i.tokens.Load(); n != 2 {
+			t.Errorf("%s: %d token requests after %v", code, n, refuseFor)
+		}
+		i.token = good // the administrator changed the secret, and with it the client
+		calls(t, i.client(t, nil), 1)
+		if n := i.tokens.Load(); n != 3 {
+			t.Errorf("%s: a new client asked %d times", code, n-2)
+		}
+		i.clock.add(refuseFor)
+		calls(t, c, 1) // the old one recovers too
+	}
+}
+
+// TestFailuresBackOff: other failures are tried again soon, then less often, and
+// as often as the hub asks for.
+func TestFailuresBackOff(t *testing.T) {
+	i := newIssuer(t, time.Hour)
+	good := i.token
+	header := ""
+	i.token = func(w http.ResponseWriter, _ *http.Request) {
+		if header != "" {
+			w.Header().Set("Retry-After", header)
+		}
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}
+	c := i.client(t, nil)
+	fails := func() {
+		t.Helper()
+		if _, err := c.Lookup(t.Context(), number); contact.FailureOf(err) != contact.HubError {
+			t.Errorf("%v", err)
+		}
+	}
+	var pauses []time.Duration
+	for n := int64(1); n <= 8; n++ {
+		fails()
+		fails() // within the pause: not asked
+		if got := i.tokens.Load(); got != n {
+			t.Fatalf("%d token requests, want %d", got, n)
+		}
+		pauses = append(pauses, c.token.pause)
+		if most := min(firstPause<<(n-1), longestPause); c.token.pause > most || c.token.pause < most/4 {
+			t.Errorf("failure %d: a pause of %v, want up to %v", n, c.token.pause, most)
+		}
+		i.clock.add(c.token.pause)
+	}
+	header = "20"
+	fails()
+	if c.token.pause != 20*time.Second {
+		t.Errorf("Retry-After: 20: a pause of %v", c.token.pause)
+	}
+	i.clock.add(20 * time.Second)
+	header = "86400"
+	fails()
+	if c.token.pause != longestWait {
+		t.Errorf("Retry-After: 86400: a pause of %v", c.token.pause)
+	}
+	i.token = good
+	i.clock.add(longestWait)
+	calls(t, c, 1)
+	if c.token.failures != 0 || c.token.err != nil {
+		t.Errorf("after success: %d failures, %v; pauses were %v", c.token.failures, c.token.err, pauses)
+	}
+}
+
+// TestAnInterfaceThatRefusesEveryToken does not make us ask for one token after
+// the other.
+func TestAnInterfaceThatRefusesEveryToken(t *testing.T) {
+	i := newIssuer(t, time.Hour)
+	good := i.lookup
+	i.lookup = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }
+	c := i.client(t, nil)
+	for n := range 50 {
+		if _, err := c.Lookup(t.Context(), fmt.Sprintf("+3120123%04d", n)); contact.FailureOf(err) != contact.CredentialsRefused {
+			t.Errorf("%v", err)
+		}
+	}
+	if n := i.tokens.Load(); n != 2 {
+		t.Errorf("%d token requests for fifty calls, want 2", n)
+	}
+	i.lookup = good
+	calls(t, c, 1)
+}
+
+func TestEqualScopeSetsShareOneToken(t *testing.T) {
+	for _, c := range []struct {
+		scopes, delivery string
+		want             int64
+	}{
+		{"", "", 1},
+		{"a b c", "", 1},
+		{"a b c", "c  a b a", 1},
+		{"Basic orgCode:<code>", "orgCode:1234 Basic", 1},
+		{"a b c", "a b", 2},
+		{"a b", "A b", 2},
+	} {
+		i := newIssuer(t, time.Hour)
+		cl := i.client(t, func(cfg *Config) { cfg.Scopes, cfg.DeliveryScopes = c.scopes, c.delivery })
+		for range 3 {
+			for _, k := range []*tokens{cl.token, cl.delivers} {
+				if _, err := k.get(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if n := i.tokens.Load(); n != c.want {
+			t.Errorf("%q and %q: %d tokens, want %d", c.scopes, c.delivery, n, c.want)
+		}
+	}
+}
+
+// TestCloseEndsWaiting: calls that wait for a token, or for an answer, end with
+// the client; later ones are refused.
+func TestCloseEndsWaiting(t *testing.T) {
+	for _, at := range []string{"token", "lookup"} {
+		i := newIssuer(t, time.Hour)
+		reached := make(chan struct{}, 10)
+		hang := func(_ http.ResponseWriter, r *http.Request) {
+			reached <- struct{}{}
+			_, _ = io.Copy(io.Discard, r.Body)
+			<-r.Context().Done()
+		}
+		if at == "token" {
+			i.token = hang
+		} else {
+			i.lookup = hang
+		}
+		c := i.client(t, func(cfg *Config) { cfg.LookupTimeout = time.Minute })
+		var all sync.WaitGroup
+		for range 5 {
+			all.Go(func() {
+				if _, err := c.Lookup(context.Background(), number); contact.FailureOf(err) != contact.HubError {
+					t.Errorf("%s: %v", at, err)
+				}
+			})
+		}
+		<-reached
+		c.Close()
+		all.Wait()
+		if _, err := c.Lookup(context.Background(), number); contact.FailureOf(err) != contact.HubError {
+			t.Errorf("%s, after: %v", at, err)
+		}
+		c.Warm()
+		c.Close()
+	}
+}
+
+// TestSomebodyElseGoesOn: the caller who began a request gives up, another one
+// who waits for the same number is answered all the same.
+func TestSomebodyElseGoesOn(t *testing.T) {
+	for range 50 { // whether the second one comes before the first one goes is chance
+		i := newIssuer(t, time.Hour)
+		answer := i.lookup
+		first := make(chan struct{})
+		i.lookup = func(w http.ResponseWriter, r *http.Request) {
+			if i.lookups.Load() == 1 {
+				close(first)
+				<-r.Context().Done()
+				return
+			}
+			answer(w, r)
+		}
+		c := i.client(t, nil)
+		ctx, cancel := context.WithCancel(t.Context())
+		var all sync.WaitGroup
+		all.Go(func() {
+			if _, err := c.Lookup(ctx, number); contact.FailureOf(err) != contact.HubSlow {
+				t.Errorf("who gave up: %v", err)
+			}
+		})
+		<-first
+		all.Go(func() {
+			if found, err := c.Lookup(t.Context(), number); err != nil || len(found) != 1 {
+				t.Errorf("who waited: %v", err)
+			}
+		})
+		all.Go(cancel)
+		all.Wait()
+	}
+}
+
+// TestAnswersAreForgotten: no answer stays in memory for much longer than its
+// minute, and never more than maxKept.
+func TestAnswersAreForgotten(t *testing.T) {
+	clock := newClock()
+	var f flights
+	f.set(clock.Now)
+	defer f.stop()
+	found := []contact.Contact{{ID: "c1"}}
+	f.mu.Lock()
+	for n := range 3 * maxKept {
+		f.keep(fmt.Sprint(n), found)
+		if n := len(f.recent) + len(f.older); n > maxKept {
+			t.Fatalf("%d answers", n)
+		}
+	}
+	for n := range maxKept/2 + 1 { // the newest
+		if name := fmt.Sprint(3*maxKept - 1 - n); f.recent[name].found == nil && f.older[name].found == nil {
+			t.Fatalf("%s is gone", name)
+		}
+	}
+	f.mu.Unlock()
+	f.clean() // what the timer does
+	if len(f.older) == 0 || f.sweep == nil {
+		t.Error("fresh answers are gone, or will never go")
+	}
+	clock.add(cacheFor)
+	f.clean()
+	if len(f.recent)+len(f.older) != 0 || f.sweep != nil {
+		t.Errorf("%d answers after a minute", len(f.recent)+len(f.older))
+	}
+}
+
+// FuzzToken: whatever a token endpoint says, there is a usable token for at most
+// a day, or a failure of the right kind.
+func FuzzToken(f *testing.F) {
+	for _, s := range []string{goodToken, `{"error":"invalid_client"}`, `{"access_token":"e30.eyJpYXQiOjEsImV4cCI6OTAwfQ.x"}`,
+		`{"access_token":"a","expires_in":"1e9"}`, `{"access_token":"a","expires_in":[]}`, "<html>", "null"} {
+		f.Add(200, []byte(s))
+	}
+	f.Add(401, []byte("{}"))
+	now := newClock().Now()
+	f.Fuzz(func(t *testing.T, status int, raw []byte) {
+		token, err := readToken(status, raw, now)
+		if err != nil {
+			var l *contact.LookupError
+			if !errors.As(err, &l) || token != nil || strings.ContainsFunc(l.Detail, func(r rune) bool { return r < ' ' || r > '~' }) {
+				t.Fatalf("%v", err)
+			}
+			return
+		}
+		life := token.Expiry.Sub(now)
+		if life < time.Second || life > maxLife || life != time.Duration(token.ExpiresIn)*time.Second {
+			t.Fatalf("a life of %v", life)
+		}
+		if token.AccessToken == "" || strings.ContainsFunc(token.AccessToken, notToken) || !json.Valid(raw) {
+			t.Fatal("a token that cannot be sent")
+		}
+	})
+}

@@ -1,0 +1,131 @@
+package hub
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"wiebelt/internal/contact"
+)
+
+// TestTLSIsAtLeast12 holds the transport itself against it; TestBadCertificates
+// does so with servers.
+func TestTLSIsAtLeast12(t *testing.T) {
+	c := newClient(t, "https://hub.example", nil)
+	tr := c.http.Transport.(*onlyTo).next
+	if tr.TLSClientConfig.MinVersion < tls.VersionTLS12 || tr.DialTLSContext != nil {
+		t.Errorf("%x", tr.TLSClientConfig.MinVersion)
+	}
+	if c.http.CheckRedirect(nil, nil) != http.ErrUseLastResponse {
+		t.Error("redirects are followed")
+	}
+	root := newAuthority(t, "Root", nil)
+	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
+		base, _ := tlsHub(t, &tls.Config{Certificates: []tls.Certificate{root.issue(t, nil)}, MinVersion: version, MaxVersion: version})
+		if _, err := newClient(t, base, func(cfg *Config) { cfg.ExtraCAFile = root.file(t) }).Lookup(t.Context(), number); err != nil {
+			t.Errorf("%s: %v", tls.VersionName(version), err)
+		}
+	}
+}
+
+// TestCertificatesAreCheckedEverywhere: nothing of ours has the switch that
+// leaves it out, but for the one softphone whose certificate proves nothing and
+// which is on this computer; its own tests show that it goes no further.
+func TestCertificatesAreCheckedEverywhere(t *testing.T) {
+	files := 0
+	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == ".git" || d.Name() == "node_modules"):
+			return fs.SkipDir
+		case d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		b, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // a file that was being replaced
+		}
+		files++
+		if strings.Contains(string(b), "InsecureSkip"+"Verify") && filepath.ToSlash(path) != "../../internal/softphone/bria/bria.go" {
+			t.Errorf("%s", path)
+		}
+		return err
+	})
+	if err != nil || files < 100 {
+		t.Errorf("%d files, %v", files, err)
+	}
+}
+
+// elsewhere is a connection whose other end is not this computer.
+type elsewhere struct{ net.Conn }
+
+func (elsewhere) RemoteAddr() net.Addr {
+	return &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 80}
+}
+
+// TestPlainHTTPStaysHere: the address is literal, and where the connection really
+// leads is looked at all the same.
+func TestPlainHTTPStaysHere(t *testing.T) {
+	f := newFake(t)
+	c := newClient(t, f.URL, nil)
+	o := c.http.Transport.(*onlyTo)
+	inner := o.connect
+	o.connect = func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := inner(ctx, network, addr)
+		if err != nil {
+			return nil, err
+		}
+		return elsewhere{conn}, nil
+	}
+	if _, err := c.Lookup(t.Context(), number); contact.FailureOf(err) != contact.HubError {
+		t.Errorf("%v", err)
+	}
+	if n := f.tokens.Load() + f.lookups.Load(); n != 0 {
+		t.Errorf("%d requests went out", n)
+	}
+}
+
+// TestPlainHTTPAddresses: every other way to write this computer is refused.
+func TestPlainHTTPAddresses(t *testing.T) {
+	for host, want := range map[string]bool{
+		"127.0.0.1": true, "127.0.0.1:8080": true, "127.255.255.254": true, "[::1]": true, "[::1]:8080": true, "[0:0:0:0:0:0:0:1]": true,
+		"localhost": false, "LOCALHOST:80": false, "127.1": false, "2130706433": false, "0x7f.0.0.1": false, "0177.0.0.1": false, "127.0.0.1.": false,
+		"127.0.0.1.nip.example": false, "[::ffff:127.0.0.1]": false, "[::1%25lo]": false, "[::]": false, "0.0.0.0": false, "0": false, "128.0.0.1": false,
+		"192.168.1.1": false, "10.0.0.1:8080": false, "[fe80::1]": false, "127.0.0.1@hub.example": false, "hub.example#127.0.0.1": false,
+	} {
+		if _, err := checkAddress("hub.base_url", "http://"+host); (err == nil) != want {
+			t.Errorf("%s: %v", host, err)
+		}
+	}
+}
+
+// TestOnlyToTheHub: whoever holds the client cannot send its requests elsewhere.
+func TestOnlyToTheHub(t *testing.T) {
+	other := newCounter(t)
+	f := newFake(t)
+	c := newClient(t, f.URL, nil)
+	for _, address := range []string{"http://" + other.addr.String() + "/", "https://" + f.Listener.Addr().String() + "/", strings.Replace(f.URL, "127.0.0.1", "localhost", 1)} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := c.http.Do(r)
+		if err == nil {
+			_ = resp.Body.Close()
+		}
+		if !errors.Is(err, errElsewhere) {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+	if n := other.conns.Load(); n != 0 {
+		t.Errorf("%d connections", n)
+	}
+}

@@ -1,0 +1,257 @@
+package hub
+
+import (
+	"bufio"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// TestARingPaysForNoHandshake: once warm, lookups open no connection, in either
+// version of HTTP.
+func TestARingPaysForNoHandshake(t *testing.T) {
+	root := newAuthority(t, "Root", nil)
+	for _, two := range []bool{false, true} {
+		var conns, handshakes atomic.Int64
+		warm := make(chan struct{}, 1)
+		s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if (r.ProtoMajor == 2) != two {
+				t.Errorf("%s", r.Proto)
+			}
+			if r.URL.Path == "/identity/token" {
+				_, _ = io.WriteString(w, goodToken)
+				warm <- struct{}{}
+				return
+			}
+			_, _ = io.WriteString(w, oneContact)
+		}))
+		s.EnableHTTP2 = two
+		s.TLS = &tls.Config{Certificates: []tls.Certificate{root.issue(t, nil)}, VerifyConnection: func(tls.ConnectionState) error {
+			handshakes.Add(1)
+			return nil
+		}}
+		s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+			if state == http.StateNew {
+				conns.Add(1)
+			}
+		}
+		s.StartTLS()
+		t.Cleanup(s.Close)
+		c := newClient(t, s.URL, func(cfg *Config) { cfg.ExtraCAFile = root.file(t) })
+		c.Warm()
+		<-warm
+		for n := range 20 {
+			if _, err := c.Lookup(t.Context(), fmt.Sprintf("+312012345%02d", n)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n, h := conns.Load(), handshakes.Load(); n != 1 || h != 1 {
+			t.Errorf("HTTP/2 %v: %d connections, %d handshakes for a token and 20 lookups", two, n, h)
+		}
+	}
+}
+
+// TestAfterASleep: the first lookup does not go into a connection of before, and
+// a token that ran out meanwhile is renewed at once.
+func TestAfterASleep(t *testing.T) {
+	var conns, tokens atomic.Int64
+	asked := make(chan struct{}, 8)
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/identity/token" {
+			tokens.Add(1)
+			_, _ = io.WriteString(w, goodToken)
+			asked <- struct{}{}
+			return
+		}
+		_, _ = io.WriteString(w, oneContact)
+	}))
+	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			conns.Add(1)
+		}
+	}
+	s.Start()
+	t.Cleanup(s.Close)
+	var slept atomic.Int64
+	c := newClient(t, s.URL, func(cfg *Config) {
+		cfg.Now = func() time.Time { return time.Now().Add(time.Duration(slept.Load())) }
+	})
+	c.Warm()
+	<-asked
+	for n, sleep := range []time.Duration{0, time.Second, 8 * time.Hour} {
+		slept.Add(int64(sleep))
+		if sleep > 0 {
+			c.Woke()
+		}
+		if sleep > time.Hour {
+			<-asked // without a call
+		}
+		if _, err := c.Lookup(t.Context(), fmt.Sprintf("+312012345%02d", n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n, k := conns.Load(), tokens.Load(); n != 3 || k != 2 {
+		t.Errorf("%d connections, %d tokens", n, k)
+	}
+}
+
+// closing is a hub that serves one connection at a time and, at the request that
+// stands in its list, closes the connection instead of answering: what a server
+// does whose patience with an idle connection ends just then.
+func closing(t *testing.T, closeAt ...int) (base string, conns *atomic.Int64) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	conns = &atomic.Int64{}
+	var (
+		all  sync.WaitGroup
+		mu   sync.Mutex
+		n    int
+		open []net.Conn
+	)
+	serve := func(c net.Conn) {
+		defer c.Close()
+		in := bufio.NewReader(c)
+		for {
+			r, err := http.ReadRequest(in)
+			if err != nil {
+				return
+			}
+			_, _ = io.Copy(io.Discard, r.Body)
+			mu.Lock()
+			n++
+			now := n
+			mu.Unlock()
+			for _, at := range closeAt {
+				if at == now {
+					return
+				}
+			}
+			body := oneContact
+			if r.URL.Path == "/identity/token" {
+				body = goodToken
+			}
+			fmt.Fprintf(c, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+		}
+	}
+	all.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			conns.Add(1)
+			mu.Lock()
+			open = append(open, c)
+			mu.Unlock()
+			all.Go(func() { serve(c) })
+		}
+	})
+	t.Cleanup(func() {
+		_ = l.Close()
+		mu.Lock()
+		for _, c := range open {
+			_ = c.Close()
+		}
+		mu.Unlock()
+		all.Wait()
+	})
+	return "http://" + l.Addr().String(), conns
+}
+
+// TestStaleKeepAlive: the server closes the idle connection just as a request goes
+// out over it. Neither a lookup nor the request for a token fails of that.
+func TestStaleKeepAlive(t *testing.T) {
+	for name, c := range map[string]struct {
+		closeAt []int
+		conns   int64
+	}{
+		"not closed":    {nil, 1},
+		"at the lookup": {[]int{2}, 2}, // 1 is the token
+		"at the token":  {[]int{3}, 2}, // after the token's life; 2 is a lookup
+		"at all":        {[]int{2, 4}, 3},
+	} {
+		base, conns := closing(t, c.closeAt...)
+		var mu sync.Mutex
+		now := time.Now()
+		cl := newClient(t, base, func(cfg *Config) {
+			cfg.Now = func() time.Time { mu.Lock(); defer mu.Unlock(); return now }
+		})
+		for range 2 {
+			if got, err := cl.Lookup(t.Context(), number); err != nil || len(got) != 1 {
+				t.Errorf("%s: %d %v", name, len(got), err)
+			}
+			mu.Lock()
+			now = now.Add(2 * time.Hour)
+			mu.Unlock()
+		}
+		if n := conns.Load(); n != c.conns {
+			t.Errorf("%s: %d connections, want %d", name, n, c.conns)
+		}
+	}
+}
+
+// TestServerThatNeverAnswersIsNotAskedForEver: the repeats of the transport end.
+func TestServerThatNeverAnswersIsNotAskedForEver(t *testing.T) {
+	base, conns := closing(t, 1, 2, 3, 4, 5, 6, 7, 8)
+	_, err := newClient(t, base, nil).Lookup(t.Context(), number)
+	check(t, err, "hub_error: the connection broke")
+	if n := conns.Load(); n > 2 {
+		t.Errorf("%d connections", n)
+	}
+}
+
+// TestIdleConnectionsClosed: the server has given all connections up and the client
+// has seen it; the next lookup opens a new one.
+func TestIdleConnectionsClosed(t *testing.T) {
+	s := newFake(t)
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	c := newClient(t, s.URL, nil)
+	for n := range 5 {
+		if _, err := c.Lookup(t.Context(), fmt.Sprintf("+312012345%02d", n)); err != nil {
+			t.Fatal(err)
+		}
+		s.CloseClientConnections()
+	}
+}
+
+// TestCloseEndsConnectionsInTheMaking: the transport goes on connecting after its
+// caller has given up, and Close ends that.
+func TestCloseEndsConnectionsInTheMaking(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	ended := make(chan error, 1)
+	go func() {
+		c, err := l.Accept() // a proxy that answers nothing
+		if err != nil {
+			ended <- err
+			return
+		}
+		defer c.Close()
+		_ = c.SetDeadline(time.Now().Add(10 * time.Second))
+		_, err = io.Copy(io.Discard, c)
+		ended <- err
+	}()
+	c := newClient(t, "https://hub.example", func(cfg *Config) {
+		cfg.Proxy, cfg.LookupTimeout = "http://"+l.Addr().String(), 200*time.Millisecond
+	})
+	_, err = c.Lookup(t.Context(), number)
+	check(t, err, "hub_slow")
+	c.Close()
+	if err := <-ended; err != nil {
+		t.Errorf("the connection to the proxy stayed: %v", err)
+	}
+}
