@@ -416,11 +416,10 @@ func (p *parser) decode(w io.Writer) error {
 	d := &p.decoder
 	d.p, d.w, d.have, d.padded, d.wrote = p, w, 0, false, 0
 	for {
-		chunk, err := p.r.Peek(1)
-		if err != nil {
+		if _, err := p.r.Peek(1); err != nil {
 			return err
 		}
-		chunk, _ = p.r.Peek(p.r.Buffered())
+		chunk, _ := p.r.Peek(p.r.Buffered())
 		n := 0
 		for n < len(chunk) && chunk[n] != '"' && chunk[n] != '\\' {
 			n++
