@@ -92,6 +92,7 @@ type Cards struct {
 	monitor window.Monitor
 	small   *offscreen.Canvas // for clocks and bars
 	smallPx []byte
+	now     func() time.Time // of what has just changed; tests have a clock of their own
 }
 
 // slot is one native window with the card that stands in it.
@@ -123,7 +124,7 @@ type slot struct {
 // New makes the windows, unmapped. display stays the caller's.
 func New(c Config, engine Engine, display window.Display) (*Cards, error) {
 	offscreen.Start(fynetheme.DefaultTheme())
-	cs := &Cards{c: c, engine: engine, display: display, pointer: make(chan pointerEvent, 64), small: offscreen.NewCanvas()}
+	cs := &Cards{c: c, engine: engine, display: display, pointer: make(chan pointerEvent, 64), small: offscreen.NewCanvas(), now: time.Now}
 	for i := range cs.slots {
 		win, err := display.New(&handler{cs.pointer, i})
 		if err != nil {
@@ -262,9 +263,9 @@ func (cs *Cards) lay(s *slot) {
 		f = layout(s.card, look)
 	}
 	if s.face != nil {
-		s.before, s.changed = s.face, time.Now()
+		s.before, s.changed = s.face, cs.now()
 	} else {
-		s.before, s.changed = &face{}, time.Now()
+		s.before, s.changed = &face{}, cs.now()
 	}
 	s.face = f
 	s.canvas.Set(f.content, f.size, cs.monitor.Scale)

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -22,6 +23,7 @@ type desktop struct {
 	mu      sync.Mutex
 	windows []*pane
 	copied  string
+	painted int // pictures that were shown
 	changed chan struct{}
 }
 
@@ -61,11 +63,18 @@ func (d *desktop) tell() {
 func (p *pane) Show(r image.Rectangle, _ *window.Picture) error {
 	p.d.mu.Lock()
 	p.rect, p.up = r, true
+	p.d.painted++
 	p.d.mu.Unlock()
 	p.d.tell()
 	return nil
 }
-func (p *pane) Update(image.Point, *window.Picture) error { return nil }
+func (p *pane) Update(image.Point, *window.Picture) error {
+	p.d.mu.Lock()
+	p.d.painted++
+	p.d.mu.Unlock()
+	p.d.tell()
+	return nil
+}
 func (p *pane) Hide() error {
 	p.d.mu.Lock()
 	p.up = false
@@ -76,6 +85,12 @@ func (p *pane) Hide() error {
 func (p *pane) OnScreen() (*image.RGBA, error) { return nil, nil }
 func (p *pane) Sync() error                    { return nil }
 func (p *pane) Close() error                   { return nil }
+
+func (d *desktop) paintings() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.painted
+}
 
 // up lists the places of the windows that are up, in the order of the slots.
 func (d *desktop) up() (all []image.Rectangle) {
@@ -115,15 +130,22 @@ type rig struct {
 	t *testing.T
 	d *desktop
 	e *script
+
+	slept atomic.Int64 // how far the clock stands from where it began
 }
+
+// pass lets time pass for what has just changed. By itself none does.
+func (r *rig) pass(d time.Duration) { r.slept.Add(int64(d)) }
 
 func startCards(t *testing.T) *rig {
 	t.Helper()
-	r := &rig{t, &desktop{changed: make(chan struct{}, 1)}, &script{watch: make(chan struct{}, 1), done: make(chan companion.Action, 64)}}
+	r := &rig{t: t, d: &desktop{changed: make(chan struct{}, 1)}, e: &script{watch: make(chan struct{}, 1), done: make(chan companion.Action, 64)}}
 	cs, err := New(Config{Language: text.Dutch, Appearance: Light, Corner: BottomRight, Log: slog.New(slog.DiscardHandler)}, r.e, r.d)
 	if err != nil {
 		t.Fatal(err)
 	}
+	began := time.Now()
+	cs.now = func() time.Time { return began.Add(time.Duration(r.slept.Load())) }
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() { cs.Run(ctx); close(done) }()
@@ -234,7 +256,7 @@ func TestClickOpens(t *testing.T) {
 	r := startCards(t)
 	r.e.show(0, gallery(t)["found"])
 	r.until("up", func() bool { return len(r.d.up()) == 1 })
-	time.Sleep(guard + 20*time.Millisecond) // real time is what the rule is about
+	r.pass(guard)
 	r.click(0, openAt)
 	if a := r.action(companion.DoOpen); a.Card != 1 || a.Index != 0 {
 		t.Fatalf("%+v", a)
@@ -255,7 +277,7 @@ func TestClickOnWhatHasJustChanged(t *testing.T) {
 	r.d.windows[0].h.PointerLeft()
 	r.none(companion.DoOpen)
 
-	time.Sleep(guard + 20*time.Millisecond)
+	r.pass(guard)
 	other := g["several"]
 	r.e.show(0, other)
 	r.until("rows", func() bool { return r.d.up()[0].Dy() != 262 })
@@ -268,7 +290,7 @@ func TestPressedHereReleasedThere(t *testing.T) {
 	r := startCards(t)
 	r.e.show(0, gallery(t)["found"])
 	r.until("up", func() bool { return len(r.d.up()) == 1 })
-	time.Sleep(guard + 20*time.Millisecond)
+	r.pass(guard)
 	h := r.d.windows[0].h
 	h.PointerPressed(image.Pt(50, 60), window.Left)
 	h.PointerReleased(openAt, window.Left)
@@ -284,8 +306,10 @@ func TestRowsTurn(t *testing.T) {
 	r.e.show(0, gallery(t)["many"])
 	r.until("up", func() bool { return len(r.d.up()) == 1 })
 	h := r.d.windows[0].h
+	before := r.d.paintings()
 	h.Scrolled(image.Pt(100, 200), -3)
-	time.Sleep(guard + 20*time.Millisecond)
+	r.until("turned", func() bool { return r.d.paintings() > before })
+	r.pass(guard)
 	r.click(0, row)
 	if a := r.action(companion.DoOpen); a.Index != 3 {
 		t.Fatalf("%+v", a)

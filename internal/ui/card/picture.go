@@ -14,7 +14,7 @@ import (
 // in documents and for tests. Not for use beside a running Cards.
 func Picture(c companion.Card, l Look, scale float32) *image.RGBA {
 	offscreen.Start(fynetheme.DefaultTheme())
-	cs := &Cards{c: Config{Appearance: Light}, small: offscreen.NewCanvas()}
+	cs := &Cards{c: Config{Appearance: Light}, small: offscreen.NewCanvas(), now: time.Now}
 	if l.Dark {
 		cs.c.Appearance = Dark
 	}

@@ -77,14 +77,14 @@ func (cs *Cards) point(e pointerEvent) {
 	case pressed:
 		cs.enter(s, e.at)
 		s.pressed = Do{}
-		if e.left && !cs.justChanged(s, e.at, time.Now()) {
+		if e.left && !cs.justChanged(s, e.at, cs.now()) {
 			x, y := cs.units(e.at)
 			s.pressed = s.face.at(x, y)
 		}
 	case released:
 		x, y := cs.units(e.at)
 		do := s.face.at(x, y)
-		if e.left && do == s.pressed && !do.none() && !cs.justChanged(s, e.at, time.Now()) {
+		if e.left && do == s.pressed && !do.none() && !cs.justChanged(s, e.at, cs.now()) {
 			cs.do(s, do)
 		}
 		s.pressed = Do{}
