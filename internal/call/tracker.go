@@ -241,10 +241,27 @@ func (t *Tracker) begin(e Event, w way, key string, now time.Time) Change {
 		c.Answered = now
 	}
 	if len(t.calls) >= maxLive {
-		t.calls = t.calls[1:]
+		at := t.least()
+		t.calls = append(t.calls[:at], t.calls[at+1:]...)
 	}
 	t.calls = append(t.calls, c)
 	return Change{Kind: Began, Call: c.Live}
+}
+
+// least is the call that makes room for a new one: the oldest of the kind of way
+// with the most, so that a flood on one way ends no call of another.
+func (t *Tracker) least() int {
+	count := map[string]int{}
+	for _, c := range t.calls {
+		count[c.Way.Kind]++
+	}
+	at := 0
+	for i, c := range t.calls {
+		if count[c.Way.Kind] > count[t.calls[at].Way.Kind] {
+			at = i
+		}
+	}
+	return at
 }
 
 func (t *Tracker) update(c *live, e Event, key string, now time.Time) Change {

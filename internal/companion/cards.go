@@ -134,8 +134,9 @@ func (e *Engine) began(ctx context.Context, l call.Live, n phone.Number, ev call
 		e.makeRoom(n, now)
 	}
 	if len(e.s.cards) >= maxCalls { // a flood must not grow the memory
-		e.drop(e.s.cards[0])
-		e.s.cards = slices.Delete(e.s.cards, 0, 1)
+		at := least(e.s.cards)
+		e.drop(e.s.cards[at])
+		e.s.cards = slices.Delete(e.s.cards, at, at+1)
 	}
 	e.s.cards = append(e.s.cards, c)
 	if l.State == call.Answered {

@@ -241,14 +241,9 @@ func (e *Engine) publish() {
 	e.s.dirty = false
 	e.s.rev++
 	snap := &Snapshot{Rev: e.s.rev, Last: e.s.last, Lookup: e.s.lookup}
-	for _, c := range e.s.cards {
-		if c.closed {
-			continue
-		}
-		if len(snap.Cards) == MaxCards {
-			snap.More++
-			continue
-		}
+	shown, more := seen(e.s.cards)
+	snap.More = more
+	for _, c := range shown {
 		snap.Cards = append(snap.Cards, c.Card)
 	}
 	e.snapshot.Store(snap)

@@ -3,8 +3,10 @@ package companion
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -584,4 +586,33 @@ func TestSleep(t *testing.T) {
 	if len(ended) != 20 {
 		t.Errorf("%d of 20 calls are recorded as over", len(ended))
 	}
+}
+
+// TestFloodTakesNothingFromAnotherWay: a call of a quiet way is shown and looked
+// up while another way floods, and is still there after it.
+func TestFloodTakesNothingFromAnotherWay(t *testing.T) {
+	b := start(t, nil)
+	quiet := call.Way{Kind: call.KindBaresip, Conn: "1", Tells: call.TellsAll}
+	flood := func(from, to int) {
+		for i := from; i < to; i++ {
+			b.ring(call.Way{Kind: call.KindCommand, Tells: call.TellsRing}, "", fmt.Sprintf("+3169%07d", i))
+		}
+	}
+	flood(0, 600)
+	b.ring(quiet, "1", known)
+	s := b.until("the call of the quiet way", func(s *Snapshot) bool {
+		return len(s.Cards) == MaxCards && slices.ContainsFunc(s.Cards, func(c Card) bool { return c.Outcome == Found })
+	})
+	if s.More < 200 {
+		t.Errorf("%d more", s.More)
+	}
+	flood(600, 1200)
+	b.settle()
+	if s := b.e.Snapshot(); len(s.Cards) != MaxCards || !slices.ContainsFunc(s.Cards, func(c Card) bool { return c.Outcome == Found }) {
+		t.Errorf("the flood took the call of another way: %d cards", len(s.Cards))
+	}
+	b.event(quiet, "1", known, call.Answered)
+	b.until("answered", func(s *Snapshot) bool {
+		return slices.ContainsFunc(s.Cards, func(c Card) bool { return c.Phase == PhaseAnswered })
+	})
 }

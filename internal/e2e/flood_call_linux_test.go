@@ -1,0 +1,206 @@
+package e2e
+
+import (
+	"fmt"
+	"image"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jezek/xgb/xproto"
+
+	"wiebelt/internal/call"
+	"wiebelt/internal/companion"
+	"wiebelt/internal/contact"
+	"wiebelt/internal/history"
+	"wiebelt/internal/localhub"
+	"wiebelt/internal/phone"
+	"wiebelt/internal/softphone/phonetest"
+	"wiebelt/internal/text"
+	"wiebelt/internal/ui/card"
+)
+
+// headline is where a card says who or what number calls.
+var headline = image.Rect(16, 36, 250, 80)
+
+// crop is what the screen shows in r.
+func (e *eyes) crop(r image.Rectangle) []byte {
+	rep, err := xproto.GetImage(e.conn, xproto.ImageFormatZPixmap, xproto.Drawable(e.root), int16(r.Min.X), int16(r.Min.Y),
+		uint16(r.Dx()), uint16(r.Dy()), ^uint32(0)).Reply()
+	if err != nil {
+		return nil
+	}
+	return rep.Data
+}
+
+// same reports whether pixels of the screen are those of a part of a picture.
+func same(data []byte, img *image.RGBA, part image.Rectangle) bool {
+	if len(data) != 4*part.Dx()*part.Dy() {
+		return false
+	}
+	i := 0
+	for y := part.Min.Y; y < part.Max.Y; y++ {
+		for x := part.Min.X; x < part.Max.X; x++ {
+			c := img.RGBAAt(x, y)
+			if data[i] != c.B || data[i+1] != c.G || data[i+2] != c.R {
+				return false
+			}
+			i += 4
+		}
+	}
+	return true
+}
+
+// caller is somebody whom the hub knows, with the headlines of the card before
+// and after the answer.
+type caller struct {
+	number           string
+	searching, found *image.RGBA
+}
+
+func newCaller(t *testing.T, o *office, n int) caller {
+	t.Helper()
+	number := fmt.Sprintf("%s%05d", realCall, n)
+	k := contact.Contact{ID: "c-real-" + strconv.Itoa(n), RelationNumber: strconv.Itoa(200300 + n), Initials: "A.", FamilyName: "Echt" + strings.Repeat("e", n)}
+	if _, err := o.hub.AddInvented(t.Context(), localhub.Record{Numbers: []string{number}, Contact: k}); err != nil {
+		t.Fatal(err)
+	}
+	return caller{number: number, found: foundCard(t, number, "", k), searching: searchingCard(t, number)}
+}
+
+func searchingCard(t *testing.T, number string) *image.RGBA {
+	t.Helper()
+	fonts.Lock()
+	defer fonts.Unlock()
+	rules, err := phone.NewRules(phone.Config{Region: "NL", InternalDigits: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := companion.Card{Number: rules.Parse(number, ""), Opened: -1, Times: 1, Tells: call.TellsAll, Rang: time.Now()}
+	return card.Picture(c, card.Look{Language: text.Dutch}, 1)
+}
+
+// real is a real call to the softphone: how long after the phone told of it its
+// card was on screen, and its answer. never where it was not.
+type real struct{ shown, found time.Duration }
+
+const never = time.Duration(-1)
+
+func (r real) String() string {
+	say := func(d time.Duration) string {
+		if d == never {
+			return "never"
+		}
+		return d.Round(time.Millisecond).String()
+	}
+	return say(r.shown) + "/" + say(r.found)
+}
+
+// place has somebody call and watches the screen until the card says who, or
+// the caller gives up.
+func (f *flooded) place(c caller) real {
+	f.t.Helper()
+	n := f.calls
+	f.calls++
+	const ring = 2500 * time.Millisecond
+	running := phonetest.Place(f.t, f.sip, phonetest.Scenario{Number: c.number, Ring: ring})
+	r := real{never, never}
+	var began time.Time
+	f.o.Until("the phone rings", func() bool { began = f.tap.ring(n); return !began.IsZero() })
+	for r.found == never && time.Since(began) < ring-100*time.Millisecond {
+		for _, at := range f.eyes.cards() {
+			if at.Dy() < headline.Max.Y {
+				continue
+			}
+			data := f.eyes.crop(headline.Add(at.Min))
+			now := time.Since(began)
+			found := same(data, c.found, headline)
+			if r.shown == never && (found || same(data, c.searching, headline)) {
+				r.shown = now
+			}
+			if found {
+				r.found = now
+			}
+		}
+		time.Sleep(2 * time.Millisecond) // looking costs too
+	}
+	running.Wait()
+	return r
+}
+
+type flooded struct {
+	t     *testing.T
+	o     *office
+	sip   string
+	tap   *tap
+	eyes  *eyes
+	calls int
+}
+
+// TestRealCallsInAFlood: while ten thousand calls come by all other roads, and
+// right after them, a real call to the softphone is on screen as fast as ever,
+// says who it is, and stands in the history.
+func TestRealCallsInAFlood(t *testing.T) {
+	t.Parallel()
+	f := &flooded{t: t}
+	var control string
+	f.sip, control = phonetest.StartBaresip(t)
+	f.tap = newTap(t, control)
+	o := prepare(t, "[[softphone]]\nkind = \"baresip\"\nname = \"baresip\"\naddress = \""+f.tap.Addr().String()+"\"")
+	f.o = o
+	asked := countLookups(t, o)
+	var callers []caller
+	for n := range 5 {
+		callers = append(callers, newCaller(t, o, n))
+	}
+	o.start()
+	o.Until("the link is up", func() bool { return strings.Contains(o.log.String(), "state=connected") })
+	f.eyes = newEyes(t, o)
+	quiet := f.place(callers[0])
+	o.Until("no card", o.empty)
+
+	done := make(chan poured)
+	go func() { done <- pour(t, o, asked) }()
+	var all []real
+	for _, c := range callers[1:4] {
+		all = append(all, f.place(c))
+	}
+	p := <-done
+	all = append(all, f.place(callers[4]))
+	t.Logf("on screen, and with a name: %v in quiet; %v in the flood; %v after it", quiet, all[:3], all[3])
+	t.Logf("%d calls in %v; log %d bytes", p.sent, p.lasted, len(o.log.String()))
+	for _, r := range append(all, quiet) {
+		if r.shown == never || r.shown > 150*time.Millisecond { // 50 ms where nothing else runs
+			t.Errorf("on screen and with a name: %v", r)
+		}
+		if r.found == never || r.found > 3*time.Second { // 1 s
+			t.Errorf("a real call got its name late: %v", r)
+		}
+	}
+	o.Until("the last real call in the history", func() bool { return recorded(t, o, callers[4].number) })
+	for _, c := range callers {
+		if !recorded(t, o, c.number) {
+			t.Error("a real call is not in the history")
+		}
+	}
+}
+
+func recorded(t *testing.T, o *office, number string) bool {
+	t.Helper()
+	r, err := history.OpenReadOnly(o.profile + "/history.db")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	all, err := r.Since(t.Context(), time.Time{}, 20_000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range all {
+		if e.Number == number {
+			return true
+		}
+	}
+	return false
+}
