@@ -77,6 +77,7 @@ type provisionCmd struct {
 	ClientID         string `name:"client-id" help:"The OAuth client." placeholder:"ID"`
 	OrganisationCode string `name:"organisation-code" help:"Goes into the scope orgCode." placeholder:"CODE"`
 	SecretStore      string `name:"secret-store" help:"os (default) or file." enum:"os,file," default:""`
+	Softphone        string `help:"The secret is that of this softphone link in the settings, not the hub's." placeholder:"NAME"`
 	SecretStdin      bool   `name:"secret-stdin" help:"Read the client's secret from standard input; it is never an argument."`
 }
 
@@ -86,6 +87,9 @@ func (c *provisionCmd) Run(e *env) error {
 		return err
 	}
 	before := e.load(d)
+	if c.Softphone != "" {
+		return c.softphone(e, d, before)
+	}
 	changes := map[string]any{}
 	for key, v := range map[string]string{"hub.base_url": c.BaseURL, "hub.hub_url": c.HubURL, "hub.client_id": c.ClientID,
 		"hub.organisation_code": c.OrganisationCode, "hub.secret_store": c.SecretStore} {
@@ -116,6 +120,32 @@ func (c *provisionCmd) Run(e *env) error {
 	return nil
 }
 
+// softphone keeps the secret of a link that stands in the settings.
+func (c *provisionCmd) softphone(e *env, d profile.Dirs, s *settings.Settings) error {
+	if !c.SecretStdin || c.BaseURL+c.HubURL+c.ClientID+c.OrganisationCode != "" {
+		return &exitError{exitUsage, "--softphone goes with --secret-stdin and nothing about the hub"}
+	}
+	for _, l := range s.Softphones {
+		if l.Name != c.Softphone {
+			continue
+		}
+		ref, err := secret.Softphone(l.Name, l.Address)
+		if err != nil {
+			return err
+		}
+		value, err := secret.ReadSecret(e.in)
+		if err != nil {
+			return err
+		}
+		if err := e.store(d, s.Hub.SecretStore, ref, value); err != nil {
+			return err
+		}
+		fmt.Fprintln(e.out, "Set. It is used from the next start of Wiebelt on.")
+		return nil
+	}
+	return &exitError{exitUsage, "no [[softphone]] of that name stands in the settings"}
+}
+
 func (e *env) keepSecret(d profile.Dirs, base, id, kind string) error {
 	base, ok := settings.CheckHubURL(base)
 	if !ok || id == "" {
@@ -129,9 +159,16 @@ func (e *env) keepSecret(d profile.Dirs, base, id, kind string) error {
 	if err != nil {
 		return err
 	}
+	return e.store(d, kind, ref, value)
+}
+
+func (e *env) store(d profile.Dirs, kind string, ref secret.Ref, value string) error {
 	store, err := secret.Open(kind, d)
 	if err != nil {
 		return fmt.Errorf("secret store %q: %w", kind, err)
+	}
+	if err := d.Make(); err != nil {
+		return err
 	}
 	ctx, cancel := context.WithTimeout(e.ctx, 10*time.Second)
 	defer cancel()

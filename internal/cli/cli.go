@@ -61,6 +61,7 @@ type commands struct {
 	OpenURL openURLCmd `cmd:"" name:"open-url" group:"day" help:"What the registered wiebelt: link runs: open-url -- URI."`
 	Lookup  lookupCmd  `cmd:"" group:"day" help:"Look one number up at the hub."`
 
+	Recipe     recipeCmd     `cmd:"" group:"admin" help:"Print how a phone is connected, with port, paths and tokens filled in; without a name, list the phones."`
 	TeamsPage  teamsPageCmd  `cmd:"" name:"teams-page" group:"admin" help:"Write the web page that Teams opens and that hands the call to Wiebelt."`
 	Provision  provisionCmd  `cmd:"" group:"admin" help:"Set address, client and secret without a window."`
 	Register   registerCmd   `cmd:"" group:"admin" help:"Open wiebelt: links with this program and start it at log-on."`

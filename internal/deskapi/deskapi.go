@@ -14,6 +14,7 @@ const (
 	KindShow    = "show"    // Show: bring this window to the front
 	KindPlayed  = "played"  // Played: how a demo call went
 	KindQuit    = "quit"    // no content: end, the resident is going
+	KindRecipes = "recipes" // Recipes, when they were asked for
 )
 
 // Kinds of messages from the windows program to the resident.
@@ -22,12 +23,14 @@ const (
 	KindPlay    = "play"    // Play: play a demo call
 	KindOpen    = "open"    // Open: open the file of an entry of the history
 	KindCopy    = "copy"    // Copy: put a number on the clipboard
+	KindRecipe  = "recipe"  // no content: tell what stands in the recipes
 )
 
 // Windows that can be shown.
 const (
-	WindowCalls = "calls"
-	WindowDemo  = "demo"
+	WindowCalls   = "calls"
+	WindowDemo    = "demo"
+	WindowRecipes = "recipes"
 )
 
 // Welcome tells the windows program how to look and where things are.
@@ -81,3 +84,26 @@ type Open struct {
 type Copy struct {
 	Text string `json:"text"`
 }
+
+// Recipes is what is filled into the recipes for phones. It holds the listener's
+// tokens: it is shown to the user and written nowhere.
+type Recipes struct {
+	OK          bool   `json:"ok"` // false: the tokens cannot be read
+	Exe         string `json:"exe"`
+	ExeW        string `json:"exew"` // without a console window
+	Profile     string `json:"profile,omitempty"`
+	Settings    string `json:"settings"`
+	Port        int    `json:"port"`
+	PathToken   string `json:"path_token"`
+	SocketToken string `json:"socket_token"`
+	Enabled     bool   `json:"enabled"` // the listener is switched on
+	HTTP        bool   `json:"http"`    // and answers plain HTTP
+	Taken       bool   `json:"taken"`   // but another program has its port
+	Support     string `json:"support"` // who to ask
+}
+
+// String gives nothing away.
+func (Recipes) String() string { return "recipes" }
+
+// GoString is String, so that %#v tells no more.
+func (r Recipes) GoString() string { return r.String() }

@@ -64,6 +64,7 @@ var rooms = []struct {
 	{"internal/profile", Adapters},
 	{"internal/deskapi", Adapters},
 	{"internal/text", Words},
+	{"internal/guide", Words},
 	{"assets", Words},
 	{"internal/call", Domain},
 	{"internal/phone", Domain},

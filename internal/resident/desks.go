@@ -218,6 +218,8 @@ func (d *desks) handle(ctx context.Context, work *sync.WaitGroup, out chan outgo
 		if json.Unmarshal(raw, &m) == nil {
 			work.Go(func() { d.r.openEntry(ctx, m.Entry) })
 		}
+	case deskapi.KindRecipe:
+		work.Go(func() { queue(out, outgoing{deskapi.KindRecipes, d.r.recipes()}) })
 	case deskapi.KindCopy:
 		var m deskapi.Copy
 		if json.Unmarshal(raw, &m) == nil && len(m.Text) <= 200 {

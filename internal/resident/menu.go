@@ -12,9 +12,10 @@ import (
 
 // Entries of the tray's menu.
 const (
-	menuCalls = "calls"
-	menuDemo  = "demo"
-	menuQuit  = "quit"
+	menuCalls   = "calls"
+	menuDemo    = "demo"
+	menuRecipes = "recipes"
+	menuQuit    = "quit"
 )
 
 var icons = map[Health]tray.State{
@@ -59,6 +60,8 @@ func (r *Resident) changed() {
 		m.Items = append(m.Items, tray.Item{ID: menuCalls, Title: r.lang.T(text.StatusMenuCalls)})
 		if r.o.Demo != nil {
 			m.Items = append(m.Items, tray.Item{ID: menuDemo, Title: r.lang.T(text.StatusMenuDemo)})
+		} else { // the demo's port and tokens are gone with it
+			m.Items = append(m.Items, tray.Item{ID: menuRecipes, Title: r.lang.T(text.RecipesMenu)})
 		}
 	}
 	m.Items = append(m.Items, tray.Item{ID: menuQuit, Title: r.lang.T(text.StatusMenuQuit)})
@@ -77,6 +80,8 @@ func (r *Resident) chosen(id string) {
 		r.desks.show(deskapi.WindowCalls)
 	case menuDemo:
 		r.desks.show(deskapi.WindowDemo)
+	case menuRecipes:
+		r.desks.show(deskapi.WindowRecipes)
 	case menuQuit:
 		// Whoever quits means it: calls start nothing until the next log-on.
 		if err := instance.MarkQuit(r.inst); err != nil {

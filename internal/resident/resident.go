@@ -31,7 +31,6 @@ import (
 	"wiebelt/internal/profile"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
-	"wiebelt/internal/softphone/baresip"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/softphone/listener"
 	"wiebelt/internal/text"
@@ -323,7 +322,7 @@ func (r *Resident) waysIn(ctx context.Context, work *sync.WaitGroup) {
 	}
 	for _, s := range r.o.Settings.Softphones {
 		name := cmp.Or(s.Name, s.Address)
-		p, err := softphone(s)
+		p, err := Softphone(r.o.Dirs, r.o.Settings.Hub.SecretStore, s)
 		if err != nil {
 			r.o.Log.Error("softphone link", "name", name, "why", err)
 			continue
@@ -343,15 +342,6 @@ func (r *Resident) waysIn(ctx context.Context, work *sync.WaitGroup) {
 	if r.o.Ready != nil {
 		work.Go(func() { r.o.Ready(ctx, port, tokens, r.desks.path() != "") })
 	}
-}
-
-// softphone makes the phone of a link in the settings.
-func softphone(s settings.Softphone) (link.Phone, error) {
-	switch s.Kind {
-	case "baresip":
-		return baresip.New(baresip.Config{Address: s.Address})
-	}
-	return nil, errors.New("this kind of softphone is not supported")
 }
 
 func (r *Resident) listen(ctx context.Context, work *sync.WaitGroup, tokens secret.Tokens) int {

@@ -64,7 +64,7 @@ func newCallsWindow(d *windows) *callsWindow {
 	state := container.NewBorder(nil, nil, container.NewCenter(c.sign), nil,
 		container.New(layout.NewCustomPaddedLayout(0, 0, 4, 0), c.status))
 	head := container.New(layout.NewCustomPaddedLayout(20, 12, edge, edge),
-		container.New(layout.NewCustomPaddedVBoxLayout(4), title, state, gap(4), c.filter))
+		container.New(layout.NewCustomPaddedVBoxLayout(4), c.titleLine(title), state, gap(4), c.filter))
 	c.showStatus()
 	c.win = d.window(text.DeskCallsTitle, container.NewBorder(head, gap(8), nil, nil, c.body), fyne.NewSize(720, 640))
 	c.shortcuts()
@@ -73,6 +73,16 @@ func newCallsWindow(d *windows) *callsWindow {
 		d.kick()
 	}
 	return c
+}
+
+// titleLine has the way to the recipes at its end; the demo has none, since its
+// port and tokens are gone with it.
+func (c *callsWindow) titleLine(title *words) fyne.CanvasObject {
+	if len(c.d.welcome.Demo) > 0 {
+		return title
+	}
+	connect := widget.NewButton(c.d.lang.T(text.RecipesMenu), func() { c.d.show(deskapi.WindowRecipes) })
+	return container.NewBorder(nil, nil, container.New(middle{}, title), connect)
 }
 
 func (c *callsWindow) shortcuts() {

@@ -1,5 +1,5 @@
-// Package desk is the windows of the windows program: the calls of today and the
-// demo. Everything in them happens on Fyne's thread; the package's goroutines
+// Package desk is the windows of the windows program: the calls of today, the
+// demo and the recipes for phones. Everything in them happens on Fyne's thread; the package's goroutines
 // (one that receives from the resident, one that sends to it, one that reads the
 // history) belong to Run, hand over with fyne.Do and end with it. The windows
 // only show and ask: whatever changes a file or the clipboard is a message to
@@ -47,8 +47,9 @@ type windows struct {
 	lang    text.Language
 	welcome deskapi.Welcome
 
-	calls   *callsWindow // nil while it is closed
-	demo    *demoWindow  // nil while it is closed
+	calls   *callsWindow   // nil while it is closed
+	demo    *demoWindow    // nil while it is closed
+	recipes *recipesWindow // nil while it is closed
 	painted bool
 
 	entries []history.Entry // newest first
@@ -68,6 +69,14 @@ func (d *windows) show(name string) {
 			d.demo.win.SetOnClosed(func() { d.demo = nil })
 		}
 		raise(d.demo.win)
+		return
+	}
+	if name == deskapi.WindowRecipes {
+		if d.recipes == nil {
+			d.recipes = newRecipesWindow(d)
+			d.recipes.win.SetOnClosed(func() { d.recipes = nil }) // and the tokens with it
+		}
+		raise(d.recipes.win)
 		return
 	}
 	if d.calls == nil {
@@ -149,6 +158,11 @@ func (d *windows) handle(kind string, raw json.RawMessage) {
 		var m deskapi.Played
 		if d.decode(kind, raw, &m) && d.demo != nil {
 			d.demo.played(m)
+		}
+	case deskapi.KindRecipes:
+		var m deskapi.Recipes
+		if d.recipes != nil && d.decode(kind, raw, &m) {
+			d.recipes.take(m)
 		}
 	case deskapi.KindQuit:
 		d.app.Quit()

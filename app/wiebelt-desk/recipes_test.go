@@ -1,0 +1,91 @@
+package main
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+
+	"wiebelt/internal/deskapi"
+)
+
+// office is a computer as the screenshots show it; its tokens are letters.
+var office = deskapi.Recipes{OK: true, Exe: `C:\Program Files\Wiebelt\wiebelt.exe`, ExeW: `C:\Program Files\Wiebelt\wiebeltw.exe`,
+	Settings: `C:\Users\jdevries\AppData\Roaming\Wiebelt\settings.toml`, Port: 27471, Enabled: true, HTTP: true,
+	PathToken: "path" + strings.Repeat("0", 39), SocketToken: "sock" + strings.Repeat("0", 39), Support: "Jan (IT), toestel 140"}
+
+// clipboard is what another program would paste.
+func (s *screen) clipboard() string {
+	cmd := exec.CommandContext(s.t.Context(), "xclip", "-selection", "clipboard", "-o")
+	cmd.Env = s.env()
+	out, err := cmd.Output()
+	if err != nil {
+		return "" // nothing there yet
+	}
+	return string(out)
+}
+
+// The recipes' window on a real screen, in both languages and appearances. What
+// it copies is what another program pastes, token and all, though the window
+// shows none.
+func TestRecipesWindow(t *testing.T) {
+	s := newScreen(t)
+	for _, tt := range []struct{ lang, theme, title, name string }{
+		{"nl", "light", "Telefoon koppelen", "recipes-nl-light"},
+		{"en", "dark", "Connect a phone", "recipes-en-dark"},
+		{"en", "light", "Connect a phone", "recipes-en-light"},
+		{"nl", "dark", "Telefoon koppelen", "recipes-nl-dark"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := startDesk(t, s, welcome(tt.lang, tt.theme, deskapi.WindowRecipes, ""))
+			r.wait(deskapi.KindRecipe, nil)
+			r.wait(deskapi.KindPainted, nil)
+			r.send(deskapi.KindRecipes, office)
+			w := s.window(tt.title)
+			back, accent := uint32(0xFFFFFF), uint32(accentLight)
+			if tt.theme == "dark" {
+				back, accent = backDark, 0x5AA9F2
+			}
+			until(t, "a page with numbered steps", func() bool {
+				img := s.shot(w, tt.name)
+				return count(img, back) > 100_000 && count(img, accent) > 60
+			})
+			// The first page's program, and a page with a token.
+			y := 0
+			copied := func(want string) func() bool {
+				y = 300 // down the page until the button is met
+				return func() bool {
+					s.click(w, 668, y)
+					y = 300 + (y-300+16)%320
+					return s.clipboard() == want
+				}
+			}
+			until(t, "the program on the clipboard", copied(office.ExeW))
+			s.shot(w, tt.name+"-copied")
+			s.click(w, 80, 314) // Enreach
+			until(t, "an address with its token on the clipboard",
+				copied("http://127.0.0.1:27471/v1/call/"+office.PathToken+"?state=ringing&number=$callerid"))
+			s.shot(w, tt.name+"-2")
+			r.send(deskapi.KindQuit, nil)
+			r.ended(0)
+		})
+	}
+}
+
+// The calls window leads to the recipes.
+func TestRecipesFromCalls(t *testing.T) {
+	s := newScreen(t)
+	m := welcome("nl", "light", deskapi.WindowCalls, "")
+	m.Demo = nil
+	r := startDesk(t, s, m)
+	r.wait(deskapi.KindPainted, nil)
+	w := s.window("Oproepen")
+	s.shot(w, "calls-connect")
+	until(t, "a click on the button", func() bool {
+		s.click(w, 620, 38)
+		return len(r.got) > 0
+	})
+	r.wait(deskapi.KindRecipe, nil)
+	s.window("Telefoon koppelen")
+	r.send(deskapi.KindQuit, nil)
+	r.ended(0)
+}

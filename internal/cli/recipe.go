@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"text/tabwriter"
+
+	"wiebelt/internal/guide"
+	"wiebelt/internal/resident"
+	"wiebelt/internal/secret"
+	"wiebelt/internal/text"
+)
+
+type recipeCmd struct {
+	Language string `help:"nl or en; the language of the windows unless given." enum:"nl,en," default:""`
+	Name     string `arg:"" optional:"" help:"The phone, as the list calls it."`
+}
+
+// Run prints one recipe with port, paths and tokens filled in, or the list of
+// them.
+func (c *recipeCmd) Run(e *env) error {
+	d, err := e.dirs()
+	if err != nil {
+		return err
+	}
+	s := e.load(d)
+	l := text.Language(cmp.Or(c.Language, string(resident.Language(s))))
+	if c.Name == "" {
+		w := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
+		for _, r := range guide.All(l) {
+			fmt.Fprintf(w, "%s\t%s\n", r.ID, r.Title)
+		}
+		return w.Flush()
+	}
+	r, ok := guide.Find(l, c.Name)
+	if !ok {
+		return &exitError{exitUsage, "no recipe of that name; \"wiebelt recipe\" lists them"}
+	}
+	tokens, err := secret.Token(d)
+	if err != nil {
+		return fmt.Errorf("the listener's tokens: %w", err)
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	v := guide.Values{Exe: exe, ExeW: resident.WithoutConsole(exe), Profile: e.profileDir, Settings: resident.SettingsFile(d),
+		Port: s.Listener.Port, PathToken: tokens.Path, SocketToken: tokens.Socket}
+	if !s.Listener.Enabled {
+		fmt.Fprintln(e.err, "wiebelt:", l.T(text.RecipesOff))
+	} else if !s.Listener.HTTP {
+		fmt.Fprintln(e.err, "wiebelt:", l.T(text.RecipesHTTP))
+	}
+	return printRecipe(e.out, l, r, v)
+}
+
+func printRecipe(w io.Writer, l text.Language, r guide.Recipe, v guide.Values) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n\n", r.Title)
+	for _, f := range [][2]string{{l.T(text.RecipesTells), r.Tell(l)}, {l.T(text.RecipesTransfers), r.Transfers(l)},
+		{l.T(text.RecipesVerified), r.VerifiedNote}} {
+		fmt.Fprintf(&b, "%s: %s\n", f[0], f[1])
+	}
+	for _, p := range r.Parts {
+		switch {
+		case p.Block != nil:
+			s, err := p.Block.Fill(v)
+			if err != nil {
+				s = guide.Why(l, err)
+			}
+			fmt.Fprintf(&b, "\n%s:\n\n%s\n", v.In(p.Block.Caption), s)
+		case p.Step > 0:
+			fmt.Fprintf(&b, "\n%d. %s\n", p.Step, v.In(p.Text))
+		default:
+			fmt.Fprintf(&b, "\n%s\n", v.In(p.Text))
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}

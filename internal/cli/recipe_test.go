@@ -1,0 +1,635 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alecthomas/kong"
+	"github.com/gorilla/websocket"
+
+	"wiebelt/internal/call"
+	"wiebelt/internal/guide"
+	"wiebelt/internal/instance"
+	"wiebelt/internal/profile"
+	"wiebelt/internal/resident"
+	"wiebelt/internal/secret"
+	"wiebelt/internal/settings"
+	"wiebelt/internal/softphone/listener"
+	"wiebelt/internal/softphone/scheme"
+	"wiebelt/internal/text"
+)
+
+const (
+	inventedNumber = "+31201234567"
+	inventedName   = "J. de Vries"
+)
+
+// macros are what phones write where the caller belongs, the longer ones first.
+var macros = []struct{ of, number, name string }{
+	{"3cx-client", "%CallerNumber%", "%CallerDisplayName%"},
+	{"8x8", "%%CallerNumber%%", ""},
+	{"avaya", "<m>", "<n>"},
+	{"wildix", "{CALLERNUM}", "{CALLERNAME}"},
+	{"ringotel", "$caller$", "$caller_name$"},
+	{"enreach", "$callerid", ""},
+	{"innovaphone", "$n", "$d"},
+	{"estos", "<Call.NumberSC>", "<Call.ContactName>"},
+	{"globaliptel", "$RemoteParty", "$RemoteAlias"},
+	{"any-url", "NUMBER", ""},
+	{"any-program", "NUMBER", ""},
+	{"auerswald", "", ""}, // the number stands at the end
+}
+
+// asPhone writes the caller into a line as the phone of a recipe does.
+func asPhone(t *testing.T, id, line, number, name string) string {
+	t.Helper()
+	for _, m := range macros {
+		if m.of != id {
+			continue
+		}
+		if m.number == "" {
+			return line + number
+		}
+		if !strings.Contains(line, m.number) {
+			t.Errorf("%s: no place for the number in %s", id, line)
+		}
+		s := strings.ReplaceAll(line, m.number, number)
+		if m.name != "" {
+			s = strings.ReplaceAll(s, m.name, name)
+		}
+		return strings.ReplaceAll(s, "$CallGUID", "7c9e6679-7425-40de-944b-e07fc1f90ae7")
+	}
+	t.Fatalf("%s: the test does not know how this phone writes a caller", id)
+	return ""
+}
+
+// taker takes events.
+type taker chan call.Event
+
+func (k taker) take(e call.Event) error { k <- e; return nil }
+
+func (k taker) next(t *testing.T) call.Event {
+	t.Helper()
+	select {
+	case e := <-k:
+		return e
+	case <-time.After(10 * time.Second):
+		t.Fatal("no event came")
+		return call.Event{}
+	}
+}
+
+// startListener makes a listener and what recipes say of it.
+func startListener(t *testing.T) (taker, guide.Values) {
+	t.Helper()
+	events := make(taker, 16)
+	v := guide.Values{Exe: "/opt/wiebelt/wiebelt", ExeW: "/opt/wiebelt/wiebelt", PathToken: secret.RandomKey(), SocketToken: secret.RandomKey()}
+	l, err := listener.Start(t.Context(), listener.Config{SocketToken: v.SocketToken, PathToken: v.PathToken, HTTP: true, Take: events.take})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	v.Port = l.Port()
+	return events, v
+}
+
+// get asks for an address as a phone does.
+func get(t *testing.T, address string) int {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 10 * time.Second}
+	resp, err := client.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	_, _ = io.Copy(io.Discard, resp.Body)
+	return resp.StatusCode
+}
+
+// TestRecipeAddresses: every address of every recipe, with the caller where the
+// phone puts it, is taken by a running listener and says what the recipe says.
+// An address in which the phone put nothing is refused.
+func TestRecipeAddresses(t *testing.T) {
+	events, v := startListener(t)
+	tried := 0
+	for _, r := range guide.All(text.Dutch) {
+		states := map[call.State]bool{}
+		for _, b := range r.Blocks() {
+			if b.Kind != guide.URL && b.Kind != guide.ActionURL {
+				continue
+			}
+			s, err := b.Fill(v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for line := range strings.SplitSeq(s, "\n") {
+				if b.Kind == guide.ActionURL {
+					if strings.HasPrefix(line, "[") {
+						continue
+					}
+					line = strings.TrimPrefix(line, "1=")
+				}
+				tried++
+				if _, query, _ := strings.Cut(line, "?"); strings.ContainsFunc(query, func(r rune) bool { return r == '?' || r == ' ' }) {
+					t.Errorf("%s: %s", r.ID, line)
+				} else {
+					for field := range strings.SplitSeq(query, "&") {
+						if name, _, _ := strings.Cut(field, "="); !slices.Contains([]string{"id", "state", "direction", "number", "name"}, name) {
+							t.Errorf("%s: nobody reads %q", r.ID, name)
+						}
+					}
+				}
+				// Phones that escape the plus, and those that do not.
+				for _, number := range []string{inventedNumber, strings.ReplaceAll(inventedNumber, "+", "%2B")} {
+					if code := get(t, asPhone(t, r.ID, line, number, "J.%20de%20Vries")); code != http.StatusNoContent {
+						t.Errorf("%s: answer %d to %s", r.ID, code, line)
+						continue
+					}
+					e := events.next(t)
+					states[e.State] = true
+					want := call.Event{Way: e.Way, Number: inventedNumber, At: e.At}
+					for name, state := range map[string]call.State{"answered": call.Answered, "ended": call.Ended} {
+						if strings.Contains(line, "state="+name) {
+							want.State = state
+						}
+					}
+					want.Direction = call.ParseDirection(between(line, "direction=", "&"))
+					if strings.Contains(line, "&name=") {
+						want.Name = inventedName
+					}
+					if strings.Contains(line, "&id=") {
+						want.ID = "7c9e6679-7425-40de-944b-e07fc1f90ae7"
+					}
+					if e != want {
+						t.Errorf("%s: %+v, want %+v", r.ID, e, want)
+					}
+				}
+				if r.ID == "auerswald" {
+					continue // nothing put in is a withheld caller
+				}
+				if code := get(t, line); code != http.StatusBadRequest {
+					t.Errorf("%s: unfilled, answer %d to %s", r.ID, code, line)
+				}
+			}
+		}
+		if len(states) > 0 {
+			promised(t, r, states)
+		}
+	}
+	if tried < 15 {
+		t.Errorf("only %d addresses tried", tried)
+	}
+}
+
+// promised holds what a recipe reports against what it says it tells.
+func promised(t *testing.T, r guide.Recipe, states map[call.State]bool) {
+	t.Helper()
+	want := map[guide.Tells][3]bool{guide.TellsRing: {true, false, false}, guide.TellsEnd: {true, false, true}, guide.TellsAll: {true, true, true}}[r.Tells]
+	if got := [3]bool{states[call.Ringing], states[call.Answered], states[call.Ended]}; got != want {
+		t.Errorf("%s tells %q and reports (ringing, answered, ended) %v", r.ID, r.Tells, got)
+	}
+}
+
+func between(s, from, to string) string {
+	_, s, _ = strings.Cut(s, from)
+	s, _, _ = strings.Cut(s, to)
+	return s
+}
+
+// TestRecipeLinks: so are the links.
+func TestRecipeLinks(t *testing.T) {
+	tried := 0
+	for _, r := range guide.All(text.Dutch) {
+		for _, b := range r.Blocks() {
+			if b.Kind != guide.Link {
+				continue
+			}
+			tried++
+			e, err := scheme.Parse(asPhone(t, r.ID, b.Text, inventedNumber, inventedName))
+			if err != nil || e.Number != inventedNumber {
+				t.Errorf("%s: %+v %v", r.ID, e, err)
+			}
+		}
+	}
+	if tried == 0 {
+		t.Error("none tried")
+	}
+}
+
+// TestRecipeMessages: address, header and messages on the WebSocket.
+func TestRecipeMessages(t *testing.T) {
+	events, v := startListener(t)
+	r, _ := guide.Find(text.English, "any-websocket")
+	var s []string
+	for _, b := range r.Blocks() {
+		f, err := b.Fill(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s = append(s, f)
+	}
+	name, value, _ := strings.Cut(s[1], ": ")
+	conn, resp, err := websocket.DefaultDialer.DialContext(t.Context(), s[0], http.Header{name: {value}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if p := resp.Header.Get("Sec-WebSocket-Protocol"); p != "wiebelt.v1" {
+		t.Errorf("subprotocol %q", p)
+	}
+	var got []string
+	for line := range strings.SplitSeq(s[2], "\n") {
+		if err := conn.WriteMessage(websocket.TextMessage, []byte(line)); err != nil {
+			t.Fatal(err)
+		}
+		if err := conn.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		_, answer, err := conn.ReadMessage()
+		if err != nil || string(answer) != `{"event":"ack","id":"7f3a"}` {
+			t.Errorf("%s answered %s %v", line, answer, err)
+		}
+		e := events.next(t)
+		got = append(got, strings.Join([]string{e.ID, e.State.String(), e.Number, e.Via}, " "))
+	}
+	if want := []string{"7f3a ringing +31612345678 ", "7f3a answered  ", "7f3a answered 020 987 65 43 Receptie (101)", "7f3a ended  "}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// windowsSplit divides a command line as Windows programs do: at spaces that are
+// not in quotes. Backslashes before quotes do not come up here.
+func windowsSplit(s string) []string {
+	var all []string
+	var arg strings.Builder
+	quoted, some := false, false
+	for _, r := range s {
+		switch {
+		case r == '"':
+			quoted, some = !quoted, true
+		case (r == ' ' || r == '\t') && !quoted:
+			if some {
+				all, some = append(all, arg.String()), false
+				arg.Reset()
+			}
+		default:
+			arg.WriteRune(r)
+			some = true
+		}
+	}
+	if some {
+		all = append(all, arg.String())
+	}
+	return all
+}
+
+// microSIPSplit is what a program gets that MicroSIP runs: the program's name is
+// read with quotes, what follows is put together again without them, and the
+// caller stands behind it (softphones.md 3).
+func microSIPSplit(value, number string) []string {
+	all := windowsSplit(value)
+	rest := strings.Join(all[1:], " ")
+	if number != "" {
+		rest += " " + number
+	}
+	return append(all[:1], windowsSplit(rest)...)
+}
+
+// ringLine is a command line of a recipe as the phone would run it.
+type ringLine struct {
+	id, line string
+	args     []string
+	state    call.State
+	named    bool
+}
+
+func ringLines(t *testing.T, v guide.Values) []ringLine {
+	t.Helper()
+	var all []ringLine
+	for _, r := range guide.All(text.Dutch) {
+		program := ""
+		for _, b := range r.Blocks() {
+			s, err := b.Fill(v)
+			if err != nil {
+				t.Fatalf("%s: %v", r.ID, err)
+			}
+			for line := range strings.SplitSeq(s, "\n") {
+				l := ringLine{id: r.ID, line: line}
+				switch b.Kind {
+				case guide.Program:
+					program = line
+					continue
+				case guide.Arguments:
+					l.args = windowsSplit(`"` + program + `" ` + asPhone(t, r.ID, line, inventedNumber, inventedName))
+					l.named = strings.Contains(line, inventedMacroName(r.ID))
+				case guide.Run:
+					l.args = windowsSplit(asPhone(t, r.ID, line, inventedNumber, inventedName))
+					l.named = strings.Contains(line, inventedMacroName(r.ID))
+				case guide.MicroSIP:
+					_, value, _ := strings.Cut(line, "=")
+					l.args = microSIPSplit(value, inventedNumber)
+				default:
+					continue
+				}
+				for name, state := range map[string]call.State{"answered": call.Answered, "ended": call.Ended} {
+					if strings.Contains(line, "--state "+name) {
+						l.state = state
+					}
+				}
+				all = append(all, l)
+			}
+		}
+	}
+	return all
+}
+
+// inventedMacroName is where a phone puts the name, or something that stands
+// nowhere.
+func inventedMacroName(id string) string {
+	for _, m := range macros {
+		if m.of == id && m.name != "" {
+			return m.name
+		}
+	}
+	return "\x00"
+}
+
+// ringer takes what other programs hand over.
+type ringer struct{ taker }
+
+func (r ringer) Ring(e call.Event) error { return r.take(e) }
+
+func (ringer) Peer(_ context.Context, _ instance.Hello, c *instance.Conn) { _ = c.Close() }
+
+// running is a running Wiebelt of a profile, as far as calls go.
+func running(t *testing.T, dir string) taker {
+	t.Helper()
+	d, err := profile.Find(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Make(); err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := resident.Instance(d, "test", "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, err := instance.Acquire(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	events := make(taker, 16)
+	ctx, cancel := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() { served <- one.Serve(ctx, ringer{events}) }()
+	t.Cleanup(func() {
+		cancel()
+		<-served
+		one.Close()
+	})
+	return events
+}
+
+// noStart adds the flag that keeps a command from starting the app.
+func noStart(args []string) []string {
+	i := slices.Index(args, "ring")
+	return slices.Insert(slices.Clone(args), i+1, "--no-start")
+}
+
+// TestRecipeCommands: every command line of every recipe, divided as the phone
+// divides it, is one that ring takes: nobody runs, so exit code 4; and what a
+// running Wiebelt gets is the call.
+func TestRecipeCommands(t *testing.T) {
+	dir := t.TempDir()
+	v := guide.Values{Exe: "/opt/my programs/wiebelt", ExeW: "/opt/my programs/wiebeltw", Profile: dir, Port: 1}
+	if strings.ContainsAny(dir, " ") {
+		t.Fatal("the test needs a folder without spaces")
+	}
+	v.Exe = strings.ReplaceAll(v.Exe, "my programs", "wiebelt") // Twinkle takes no spaces
+	lines := ringLines(t, v)
+	if len(lines) < 12 {
+		t.Fatalf("only %d command lines found", len(lines))
+	}
+	for _, l := range lines {
+		if l.args[0] != v.ExeW {
+			t.Errorf("%s: runs %q: %s", l.id, l.args[0], l.line)
+		}
+		if code, out, errOut := run(t, "", noStart(l.args[1:])...); code != exitNotRunning {
+			t.Errorf("%s: exit %d: %s%s\n%s", l.id, code, out, errOut, l.line)
+		}
+	}
+	events := running(t, dir)
+	states := map[string]map[call.State]bool{}
+	for _, l := range lines {
+		if code, out, errOut := run(t, "", noStart(l.args[1:])...); code != exitDone {
+			t.Errorf("%s: exit %d: %s%s\n%s", l.id, code, out, errOut, l.line)
+			continue
+		}
+		e := events.next(t)
+		if states[l.id] == nil {
+			states[l.id] = map[call.State]bool{}
+		}
+		states[l.id][e.State] = true
+		name := ""
+		if l.named {
+			name = inventedName
+		}
+		if e.Number != inventedNumber || e.State != l.state || e.Name != name || e.Direction != call.Incoming {
+			t.Errorf("%s: %+v\n%s", l.id, e, l.line)
+		}
+	}
+	for id, got := range states {
+		r, _ := guide.Find(text.Dutch, id)
+		promised(t, r, got)
+	}
+	t.Logf("%d command lines", len(lines))
+
+	// MicroSIP gives no argument at all for a caller without a number, and what
+	// a caller chose to be called is never an option.
+	r, _ := guide.Find(text.Dutch, "microsip")
+	s, err := r.Blocks()[0].Fill(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, value, _ := strings.Cut(strings.Split(s, "\n")[0], "=")
+	for _, number := range []string{"", "anonymous", "--state=ended", "-h", "--profile", `a"b`} {
+		if code, out, errOut := run(t, "", noStart(microSIPSplit(value, number)[1:])...); code != exitDone {
+			t.Errorf("%q: exit %d: %s%s", number, code, out, errOut)
+			continue
+		}
+		if e := events.next(t); e.State != call.Ringing || e.Number != strings.ReplaceAll(number, `"`, "") {
+			t.Errorf("%q became %+v", number, e)
+		}
+	}
+}
+
+// TestRecipeTwinkle: Twinkle divides at white space alone and says the call in
+// the environment.
+func TestRecipeTwinkle(t *testing.T) {
+	dir := t.TempDir()
+	v := guide.Values{Exe: "/usr/bin/wiebelt", ExeW: "/usr/bin/wiebelt", Profile: dir}
+	r, _ := guide.Find(text.Dutch, "twinkle")
+	s, err := r.Blocks()[0].Fill(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("SIP_FROM", `"J. de Vries" <sip:`+inventedNumber+`@pbx.example>;tag=1`)
+	t.Setenv("SIP_TO", `<sip:`+inventedNumber+`@pbx.example>`)
+	t.Setenv("SIP_CALL_ID", "7f3a")
+	check := func(want int, got func(trigger string)) {
+		for line := range strings.SplitSeq(s, "\n") {
+			key, value, _ := strings.Cut(line, "=")
+			trigger := map[string]string{"script_incoming_call": "in_call", "script_outgoing_call": "out_call"}[key]
+			if trigger == "" {
+				trigger = strings.TrimPrefix(key, "script_")
+			}
+			t.Setenv("TWINKLE_TRIGGER", trigger)
+			args := strings.Fields(value)
+			if args[0] != v.Exe {
+				t.Errorf("runs %q", args[0])
+			}
+			if code, out, errOut := run(t, "", noStart(args[1:])...); code != want || !strings.Contains(out, "action=continue") {
+				t.Errorf("%s: exit %d: %s%s", line, code, out, errOut)
+			} else {
+				got(trigger)
+			}
+		}
+	}
+	check(exitNotRunning, func(string) {})
+	events := running(t, dir)
+	check(exitDone, func(trigger string) {
+		e := events.next(t)
+		want := call.Ringing
+		switch {
+		case strings.HasSuffix(trigger, "_answered"):
+			want = call.Answered
+		case strings.HasSuffix(trigger, "_failed"), strings.HasSuffix(trigger, "_release"):
+			want = call.Ended
+		}
+		if e.ID != "7f3a" || e.State != want {
+			t.Errorf("%s: %+v", trigger, e)
+		}
+	})
+}
+
+// TestRecipeSettings: what belongs into our settings file is understood.
+func TestRecipeSettings(t *testing.T) {
+	tried := 0
+	for _, r := range guide.All(text.Dutch) {
+		for _, b := range r.Blocks() {
+			if b.Kind != guide.Settings {
+				continue
+			}
+			tried++
+			dir := t.TempDir()
+			if err := os.WriteFile(filepath.Join(dir, settings.FileName), []byte(b.Text+"\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			d, err := profile.Find(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, problems := settings.Load(d)
+			if len(problems) > 0 || len(s.Softphones) != 1 || s.Softphones[0].Name == "" {
+				t.Errorf("%s: %v %+v", r.ID, problems, s.Softphones)
+				continue
+			}
+			if _, err := resident.Softphone(d, secret.KindFile, s.Softphones[0]); err != nil {
+				t.Errorf("%s: %v", r.ID, err)
+			}
+		}
+	}
+	if tried < 6 {
+		t.Errorf("only %d tried", tried)
+	}
+}
+
+// TestRecipeTyped: what a person types is a command of ours with flags that it
+// has. It is parsed and not run.
+func TestRecipeTyped(t *testing.T) {
+	v := guide.Values{Exe: "/usr/bin/wiebelt", Profile: t.TempDir()}
+	tried := 0
+	for _, r := range guide.All(text.Dutch) {
+		for _, b := range r.Blocks() {
+			if b.Kind != guide.Command {
+				continue
+			}
+			s, err := b.Fill(v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			args := windowsSplit(s)
+			if args[0] != v.Exe {
+				continue // of another program
+			}
+			tried++
+			p, err := kong.New(&commands{}, kong.Bind(&env{}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := p.Parse(args[1:]); err != nil {
+				t.Errorf("%s: %s: %v", r.ID, s, err)
+			}
+		}
+	}
+	if tried < 2 {
+		t.Errorf("only %d tried", tried)
+	}
+}
+
+func TestRecipeCommand(t *testing.T) {
+	dir := t.TempDir()
+	code, out, errOut := run(t, "", "recipe", "--profile", dir, "--language", "en")
+	if code != 0 || !strings.Contains(out, "microsip  ") || !strings.Contains(out, "Phone with a web address") {
+		t.Errorf("exit %d: %s%s", code, out, errOut)
+	}
+	d, err := profile.Find(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tokens, err := secret.Token(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range []text.Language{text.Dutch, text.English} {
+		for _, r := range guide.All(l) {
+			code, out, errOut := run(t, "", "recipe", "--profile", dir, "--language", string(l), r.ID)
+			if code != 0 || errOut != "" || strings.Contains(out, "{{") || !strings.HasPrefix(out, r.Title+"\n") || !strings.Contains(out, r.VerifiedNote) {
+				t.Errorf("%s: exit %d: %s%s", r.ID, code, out, errOut)
+			}
+			wants := slices.ContainsFunc(r.Blocks(), guide.Block.Secret)
+			if has := strings.Contains(out, tokens.Path) || strings.Contains(out, tokens.Socket); has != wants {
+				t.Errorf("%s: token %v, want %v", r.ID, has, wants)
+			}
+		}
+	}
+	if code, out, errOut := run(t, "", "recipe", "--profile", dir, "nokia"); code != exitUsage || out != "" || strings.Contains(errOut, "nokia") {
+		t.Errorf("exit %d: %s%s", code, out, errOut)
+	}
+	if code, out, errOut := run(t, "", "recipe", "--profile", dir, "--language", "de", "microsip"); code != exitUsage {
+		t.Errorf("exit %d: %s%s", code, out, errOut)
+	}
+	if runtime.GOOS == "windows" {
+		return // the file below is readable by others there whatever its mode
+	}
+	path := filepath.Join(dir, settings.FileName)
+	if err := os.WriteFile(path, []byte("[listener]\nport = 27480\nhttp = false\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, out, errOut := run(t, "", "recipe", "--profile", dir, "--language", "en", "enreach"); code != 0 || !strings.Contains(out, "127.0.0.1:27480/") || !strings.Contains(errOut, "listener.http") {
+		t.Errorf("exit %d: %s%s", code, out, errOut)
+	}
+}

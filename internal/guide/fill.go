@@ -1,0 +1,135 @@
+package guide
+
+import (
+	"errors"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Values is what is filled in on this computer. It holds tokens: show it to the
+// user alone and write it nowhere.
+type Values struct {
+	Exe         string // our program
+	ExeW        string // our program without a console window, the same where there is none
+	Profile     string // the folder given with --profile; "" as a rule
+	Settings    string // the user's settings file
+	Port        int    // of the listener
+	PathToken   string // the last element of /v1/call/<token>
+	SocketToken string // opens the WebSocket
+}
+
+// String gives nothing away.
+func (v Values) String() string { return "values of a recipe" }
+
+// GoString is String, so that %#v tells no more.
+func (v Values) GoString() string { return v.String() }
+
+// hidden stands where a token is not shown.
+const hidden = "••••••••••••"
+
+// Masked is v without its tokens, to look at.
+func (v Values) Masked() Values {
+	v.PathToken, v.SocketToken = hidden, hidden
+	return v
+}
+
+// What can keep a block from working on this computer.
+var (
+	// ErrSpace: a path has a space, and this phone divides there.
+	ErrSpace = errors.New("a path holds a space, which this phone cannot take")
+	// ErrLong: a value is longer than this phone keeps.
+	ErrLong = errors.New("a line is longer than this phone keeps")
+	// ErrPath: a path has a character that no command line can hold in quotes.
+	ErrPath = errors.New("a path holds a character that cannot stand in a command line")
+)
+
+// maxMicroSIP is the longest value that MicroSIP reads from its file, in
+// characters (softphones.md 3).
+const maxMicroSIP = 255
+
+// A place is what can be filled in: what stands there, and the path in it that
+// a phone could misread.
+type place struct {
+	text func(Values) string
+	path func(Values) string // nil: none
+}
+
+func profile(v Values) string { return v.Profile }
+
+var places = map[string]place{
+	"exe":          {Values.exe, Values.exe},
+	"exew":         {func(v Values) string { return v.ExeW }, func(v Values) string { return v.ExeW }},
+	"settings":     {func(v Values) string { return v.Settings }, nil},
+	"port":         {func(v Values) string { return strconv.Itoa(v.Port) }, nil},
+	"path_token":   {func(v Values) string { return v.PathToken }, nil},
+	"socket_token": {func(v Values) string { return v.SocketToken }, nil},
+	// The profile is an argument only where there is one; a space in front of it.
+	"profile": {func(v Values) string {
+		if v.Profile == "" {
+			return ""
+		}
+		return ` --profile "` + v.Profile + `"`
+	}, profile},
+	// For phones that know no quotes.
+	"profile_bare": {func(v Values) string {
+		if v.Profile == "" {
+			return ""
+		}
+		return " --profile " + v.Profile
+	}, profile},
+}
+
+func (v Values) exe() string { return v.Exe }
+
+var placeForm = regexp.MustCompile(`\{\{([^{}]*)\}\}`)
+
+// placesIn gives the names of the places of a text, anything in double braces.
+func placesIn(s string) []string {
+	var all []string
+	for _, m := range placeForm.FindAllStringSubmatch(s, -1) {
+		all = append(all, m[1])
+	}
+	return all
+}
+
+// Secret reports whether the block shows a token.
+func (b Block) Secret() bool { return strings.Contains(b.Text, "_token}}") }
+
+// Needs tells what must be on for the block to work: the listener, and its plain
+// HTTP.
+func (b Block) Needs() (listener, http bool) {
+	http = strings.Contains(b.Text, "{{path_token}}")
+	return http || strings.Contains(b.Text, "{{port}}") || b.Secret(), http
+}
+
+// In fills the places of a step or a caption.
+func (v Values) In(s string) string {
+	return placeForm.ReplaceAllStringFunc(s, func(p string) string { return places[p[2:len(p)-2]].text(v) })
+}
+
+// Fill gives the text to paste. The error is one of ErrSpace, ErrLong and
+// ErrPath; it holds nothing of v.
+func (b Block) Fill(v Values) (string, error) {
+	for _, name := range placesIn(b.Text) {
+		if places[name].path == nil {
+			continue
+		}
+		path := places[name].path(v)
+		switch {
+		case strings.ContainsFunc(path, func(r rune) bool { return r == '"' || r < ' ' || r == 0x7f }):
+			return "", ErrPath
+		case (b.Kind == Twinkle || name == "profile_bare") && strings.ContainsAny(path, " \u00a0"):
+			return "", ErrSpace
+		}
+	}
+	s := v.In(b.Text)
+	if b.Kind == MicroSIP {
+		for line := range strings.SplitSeq(s, "\n") {
+			if _, value, _ := strings.Cut(line, "="); len([]rune(value)) > maxMicroSIP {
+				return "", ErrLong
+			}
+		}
+	}
+	return s, nil
+}

@@ -1,0 +1,312 @@
+// Package guide reads the recipes of the embedded guide: how a phone is connected,
+// a page a phone, with the exact text to paste. Ports, tokens and paths stand in
+// them as {{places}} that are filled in when a page is shown, and nowhere else.
+//
+// A recipe is a text file a language (assets/guide/recipes/ID.LANGUAGE.txt):
+//
+//	title: MicroSIP
+//	group: phone | any
+//	tells: ring | end | all [sentence]
+//	transfers: yes | no | unknown [sentence]
+//	verified: run | source | vendor | others | none sentence
+//
+//	A paragraph.
+//
+//	1. A step.
+//
+//	``` kind What it is for
+//	the text to paste, with {{places}}
+//	```
+//
+// The package has no goroutines and its values may be used from anywhere.
+package guide
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"wiebelt/assets"
+	"wiebelt/internal/text"
+)
+
+// Group is where a recipe stands in the list.
+type Group string
+
+// The groups.
+const (
+	Phone Group = "phone" // a product
+	Any   Group = "any"   // a kind of phone, for those that have no page
+)
+
+// Tells is what a phone reports of a call when it is set as the recipe says.
+type Tells string
+
+// What phones report.
+const (
+	TellsRing Tells = "ring" // one moment of the call only
+	TellsEnd  Tells = "end"  // that it rings and that it is over
+	TellsAll  Tells = "all"  // ringing, answered and over
+)
+
+// Transfers says whether the phone reports that a call was passed on.
+type Transfers string
+
+// Whether transfers are told.
+const (
+	TransfersYes     Transfers = "yes"
+	TransfersNo      Transfers = "no"
+	TransfersUnknown Transfers = "unknown"
+)
+
+// Verified is how far a recipe was verified, the best first.
+type Verified string
+
+// How recipes were verified.
+const (
+	VerifiedRun    Verified = "run"    // with the real program
+	VerifiedSource Verified = "source" // read in its source, or the vendor's own sample
+	VerifiedVendor Verified = "vendor" // read in the vendor's documentation
+	VerifiedOthers Verified = "others" // only what other users and programs do
+	VerifiedNone   Verified = "none"
+)
+
+// Recipe is a page in one language. It is never changed.
+type Recipe struct {
+	ID       string // of the file name
+	Title    string
+	Group    Group
+	Tells    Tells
+	Transfer Transfers
+	Verified Verified
+	// Sentences to go with the three above; only the last is always there.
+	TellsNote, TransferNote, VerifiedNote string
+	Parts                                 []Part
+}
+
+// Part is a paragraph, a numbered step or a block to paste.
+type Part struct {
+	Step  int    // its number; 0 for a paragraph or a block
+	Text  string // of a paragraph or a step
+	Block *Block // else nil
+}
+
+// Kind says what a block is, and by that how it is checked.
+type Kind string
+
+// The kinds of blocks.
+const (
+	URL       Kind = "url"       // an address on our listener, a line each
+	Link      Kind = "link"      // a wiebelt: link
+	Run       Kind = "run"       // a command line that the phone runs
+	Program   Kind = "program"   // the path of our program alone
+	Arguments Kind = "arguments" // what stands behind the program
+	MicroSIP  Kind = "microsip"  // key=command line, as MicroSIP takes them
+	Twinkle   Kind = "twinkle"   // key=command line, split at white space only
+	ActionURL Kind = "actionurl" // [event] and number=address
+	Settings  Kind = "settings"  // for our settings file
+	Message   Kind = "message"   // one message on the WebSocket, a line each
+	Command   Kind = "command"   // something a person types
+	Text      Kind = "text"      // for another program's settings
+)
+
+var kinds = []Kind{URL, Link, Run, Program, Arguments, MicroSIP, Twinkle, ActionURL, Settings, Message, Command, Text}
+
+// Block is text to paste.
+type Block struct {
+	Kind    Kind
+	Caption string // what it is for
+	Text    string // with places
+}
+
+// Blocks gives the blocks of a recipe in their order.
+func (r Recipe) Blocks() []Block {
+	var all []Block
+	for _, p := range r.Parts {
+		if p.Block != nil {
+			all = append(all, *p.Block)
+		}
+	}
+	return all
+}
+
+var recipes = sync.OnceValues(func() (map[text.Language][]Recipe, error) {
+	all := map[text.Language][]Recipe{}
+	err := fs.WalkDir(assets.Recipes, ".", func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		id, lang, ok := strings.Cut(strings.TrimSuffix(path.Base(p), ".txt"), ".")
+		if !ok || lang != string(text.Dutch) && lang != string(text.English) {
+			return fmt.Errorf("%s: not of the form ID.LANGUAGE.txt", p)
+		}
+		b, err := assets.Recipes.ReadFile(p)
+		if err != nil {
+			return err
+		}
+		r, err := parse(string(b))
+		if err != nil {
+			return fmt.Errorf("%s: %w", p, err)
+		}
+		r.ID = id
+		all[text.Language(lang)] = append(all[text.Language(lang)], r)
+		return nil
+	})
+	for _, list := range all {
+		slices.SortFunc(list, func(a, b Recipe) int {
+			return cmp.Or(cmp.Compare(b.Group, a.Group), // "phone" before "any"
+				cmp.Compare(strings.ToLower(a.Title), strings.ToLower(b.Title)))
+		})
+	}
+	return all, err
+})
+
+// All gives the recipes in a language: phones by name, then the kinds of phones.
+func All(l text.Language) []Recipe {
+	all, err := recipes()
+	if err != nil {
+		panic(err) // embedded: only a broken build gets here
+	}
+	return slices.Clone(all[l])
+}
+
+// Find gives the recipe with an id.
+func Find(l text.Language, id string) (Recipe, bool) {
+	all := All(l)
+	i := slices.IndexFunc(all, func(r Recipe) bool { return r.ID == strings.ToLower(id) })
+	if i < 0 {
+		return Recipe{}, false
+	}
+	return all[i], true
+}
+
+const fence = "```"
+
+func parse(s string) (Recipe, error) {
+	var r Recipe
+	lines := strings.Split(strings.TrimRight(s, "\n"), "\n")
+	i := 0
+	for ; i < len(lines) && lines[i] != ""; i++ {
+		if err := r.head(lines[i]); err != nil {
+			return r, fmt.Errorf("line %d: %w", i+1, err)
+		}
+	}
+	if err := r.complete(); err != nil {
+		return r, err
+	}
+	steps, open := 0, false // open: the next line goes on with the last part
+	for ; i < len(lines); i++ {
+		line := lines[i]
+		switch n, step, isStep := stepOf(line); {
+		case line == "":
+			open = false
+		case strings.HasPrefix(line, fence):
+			b, next, err := block(lines, i)
+			if err != nil {
+				return r, fmt.Errorf("line %d: %w", i+1, err)
+			}
+			r.Parts = append(r.Parts, Part{Block: &b})
+			i, open = next, false
+		case isStep:
+			if steps++; n != steps {
+				return r, fmt.Errorf("line %d: step %d should be %d", i+1, n, steps)
+			}
+			r.Parts = append(r.Parts, Part{Step: n, Text: step})
+			open = true
+		case open:
+			r.Parts[len(r.Parts)-1].Text += " " + strings.TrimSpace(line)
+		default:
+			r.Parts = append(r.Parts, Part{Text: line})
+			open = true
+		}
+	}
+	if len(r.Blocks()) == 0 {
+		return r, errors.New("nothing to paste")
+	}
+	for _, p := range r.Parts { // tokens and paths belong in blocks, which are checked
+		for _, name := range placesIn(p.Text) {
+			if name != "settings" {
+				return r, fmt.Errorf("place %q outside of a block", name)
+			}
+		}
+	}
+	return r, nil
+}
+
+func (r *Recipe) head(line string) error {
+	key, value, ok := strings.Cut(line, ": ")
+	if !ok {
+		return errors.New("not of the form key: value")
+	}
+	word, note, _ := strings.Cut(value, " ")
+	switch key {
+	case "title":
+		r.Title = value
+	case "group":
+		r.Group = Group(value)
+	case "tells":
+		r.Tells, r.TellsNote = Tells(word), note
+	case "transfers":
+		r.Transfer, r.TransferNote = Transfers(word), note
+	case "verified":
+		r.Verified, r.VerifiedNote = Verified(word), note
+	default:
+		return fmt.Errorf("unknown key %q", key)
+	}
+	return nil
+}
+
+func (r *Recipe) complete() error {
+	switch {
+	case r.Title == "":
+		return errors.New("no title")
+	case !slices.Contains([]Group{Phone, Any}, r.Group):
+		return errors.New("group is phone or any")
+	case !slices.Contains([]Tells{TellsRing, TellsEnd, TellsAll}, r.Tells):
+		return errors.New("tells is ring, end or all")
+	case !slices.Contains([]Transfers{TransfersYes, TransfersNo, TransfersUnknown}, r.Transfer):
+		return errors.New("transfers is yes, no or unknown")
+	case !slices.Contains([]Verified{VerifiedRun, VerifiedSource, VerifiedVendor, VerifiedOthers, VerifiedNone}, r.Verified) || r.VerifiedNote == "":
+		return errors.New("verified is run, source, vendor, others or none, and a sentence")
+	}
+	return nil
+}
+
+// stepOf reads "3. What to do".
+func stepOf(line string) (n int, rest string, ok bool) {
+	number, rest, ok := strings.Cut(line, ". ")
+	if !ok || len(number) > 2 {
+		return 0, "", false
+	}
+	n, err := strconv.Atoi(number)
+	return n, rest, err == nil
+}
+
+// block reads the block that begins at line i, and gives the line of its end.
+func block(lines []string, i int) (Block, int, error) {
+	kind, caption, _ := strings.Cut(strings.TrimSpace(strings.TrimPrefix(lines[i], fence)), " ")
+	b := Block{Kind: Kind(kind), Caption: caption}
+	if !slices.Contains(kinds, b.Kind) {
+		return b, i, fmt.Errorf("unknown kind of block %q", kind)
+	}
+	if caption == "" {
+		return b, i, errors.New("a block says what it is for")
+	}
+	end := slices.Index(lines[i+1:], fence)
+	if end < 1 {
+		return b, i, errors.New("a block without text or end")
+	}
+	b.Text = strings.Join(lines[i+1:i+1+end], "\n")
+	for _, p := range placesIn(b.Text) {
+		if _, known := places[p]; !known {
+			return b, i, fmt.Errorf("unknown place %q", p)
+		}
+	}
+	return b, i + 1 + end, nil
+}

@@ -1,0 +1,227 @@
+package guide
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"wiebelt/internal/text"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// windows is a computer as offices have them.
+var windows = Values{
+	Exe: `C:\Program Files\Wiebelt\wiebelt.exe`, ExeW: `C:\Program Files\Wiebelt\wiebeltw.exe`,
+	Settings: `C:\Users\J. de Vries\AppData\Roaming\Wiebelt\settings.toml`, Port: 27471,
+	PathToken: strings.Repeat("p", 43), SocketToken: strings.Repeat("s", 43),
+}
+
+var linux = Values{Exe: "/usr/bin/wiebelt", ExeW: "/usr/bin/wiebelt", Settings: "/home/jan/.config/wiebelt/settings.toml",
+	Port: 27475, PathToken: strings.Repeat("p", 43), SocketToken: strings.Repeat("s", 43)}
+
+// TestWanted: every phone that a recipe was promised for has one, in both
+// languages, the kinds of phones after the products.
+func TestWanted(t *testing.T) {
+	want := []string{"3cx-client", "3cx-v20", "8x8", "any-program", "any-url", "any-websocket", "asterisk", "auerswald", "avaya", "baresip",
+		"bria", "enreach", "estos", "globaliptel", "innovaphone", "linphone", "microsip", "ringotel", "teams", "twinkle", "wazo", "wildix"}
+	for _, l := range []text.Language{text.Dutch, text.English} {
+		var ids []string
+		all := All(l)
+		for i, r := range all {
+			ids = append(ids, r.ID)
+			if i > 0 && (all[i-1].Group == Any && r.Group == Phone) {
+				t.Errorf("%s: %s stands behind the kinds of phones", l, r.ID)
+			}
+			if got, ok := Find(l, strings.ToUpper(r.ID)); !ok || got.Title != r.Title {
+				t.Errorf("%s: %s is not found", l, r.ID)
+			}
+		}
+		if slices.Sort(ids); !slices.Equal(ids, want) {
+			t.Errorf("%s: %v", l, ids)
+		}
+	}
+	if _, ok := Find(text.Dutch, "nokia"); ok {
+		t.Error("a recipe for a phone that has none")
+	}
+}
+
+// TestLanguagesAgree: what is pasted and what is promised does not depend on the
+// language.
+func TestLanguagesAgree(t *testing.T) {
+	for _, nl := range All(text.Dutch) {
+		en, ok := Find(text.English, nl.ID)
+		if !ok {
+			t.Errorf("%s: no English", nl.ID)
+			continue
+		}
+		if nl.Group != en.Group || nl.Tells != en.Tells || nl.Transfer != en.Transfer || nl.Verified != en.Verified {
+			t.Errorf("%s: they promise different things", nl.ID)
+		}
+		if (nl.TellsNote == "") != (en.TellsNote == "") || (nl.TransferNote == "") != (en.TransferNote == "") || nl.VerifiedNote == en.VerifiedNote {
+			t.Errorf("%s: a sentence is missing or not translated", nl.ID)
+		}
+		if len(nl.Parts) != len(en.Parts) {
+			t.Errorf("%s: %d and %d parts", nl.ID, len(nl.Parts), len(en.Parts))
+			continue
+		}
+		for i, p := range nl.Parts {
+			q := en.Parts[i]
+			if p.Step != q.Step || (p.Block == nil) != (q.Block == nil) {
+				t.Errorf("%s: part %d is of another kind", nl.ID, i)
+			}
+			if p.Block != nil && q.Block != nil && (p.Block.Kind != q.Block.Kind || p.Block.Text != q.Block.Text) {
+				t.Errorf("%s: other text to paste in block %d", nl.ID, i)
+			}
+			if p.Text == q.Text && p.Block == nil {
+				t.Errorf("%s: part %d is not translated", nl.ID, i)
+			}
+		}
+	}
+}
+
+// TestFilled: nothing is left to fill in, and nothing shows a token that was not
+// asked for.
+func TestFilled(t *testing.T) {
+	for _, r := range append(All(text.Dutch), All(text.English)...) {
+		for _, v := range []Values{windows, linux} {
+			for _, p := range r.Parts {
+				if s := v.In(p.Text); strings.Contains(s, "{{") || strings.Contains(s, "}}") {
+					t.Errorf("%s: %q", r.ID, s)
+				}
+			}
+			for i, b := range r.Blocks() {
+				if b.Kind == Twinkle && v.Exe == windows.Exe {
+					continue // there is none for Windows
+				}
+				s, err := b.Fill(v)
+				if err != nil || strings.Contains(s, "{{") || strings.Contains(s, "}}") {
+					t.Errorf("%s: block %d: %q, %v", r.ID, i, s, err)
+				}
+				token := strings.Contains(s, v.PathToken) || strings.Contains(s, v.SocketToken)
+				if token != b.Secret() {
+					t.Errorf("%s: block %d: token %v, said %v", r.ID, i, token, b.Secret())
+				}
+				m, err := b.Fill(v.Masked())
+				if err != nil || strings.Contains(m, v.PathToken) || strings.Contains(m, v.SocketToken) || b.Secret() != strings.Contains(m, hidden) {
+					t.Errorf("%s: block %d shows a token: %v", r.ID, i, err)
+				}
+				if listener, http := b.Needs(); listener != strings.Contains(s, "127.0.0.1:"+fmt.Sprint(v.Port)) && !b.Secret() || http != strings.Contains(s, v.PathToken) {
+					t.Errorf("%s: block %d needs %v %v", r.ID, i, listener, http)
+				}
+			}
+		}
+	}
+}
+
+// TestMicroSIPLength: 255 characters are all that MicroSIP reads of a value.
+func TestMicroSIPLength(t *testing.T) {
+	r, _ := Find(text.Dutch, "microsip")
+	b := r.Blocks()[0]
+	s, err := b.Fill(windows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.SplitSeq(s, "\n") {
+		if _, value, ok := strings.Cut(line, "="); !ok || len(value) > 255 {
+			t.Errorf("%d characters: %s", len(value), line)
+		}
+	}
+	long := windows
+	long.ExeW = `C:\` + strings.Repeat("x", 255-len(` ring --state answered --`)-len(`"C:\"`)) // the longest there is
+	if s, err := b.Fill(long); err != nil {
+		t.Errorf("255 characters: %v: %s", err, s)
+	}
+	long.ExeW += "x"
+	if _, err := b.Fill(long); !errors.Is(err, ErrLong) {
+		t.Errorf("256 characters: %v", err)
+	}
+}
+
+// TestPaths: what a phone would misread is said and not pasted.
+func TestPaths(t *testing.T) {
+	twinkle, _ := Find(text.Dutch, "twinkle")
+	microsip, _ := Find(text.Dutch, "microsip")
+	program, _ := Find(text.Dutch, "any-program")
+	change := func(f func(*Values)) Values { v := linux; f(&v); return v }
+	for name, c := range map[string]struct {
+		r    Recipe
+		v    Values
+		want error
+	}{
+		"twinkle, plain":             {twinkle, linux, nil},
+		"twinkle, space":             {twinkle, change(func(v *Values) { v.Exe = "/opt/my programs/wiebelt" }), ErrSpace},
+		"twinkle, space in profile":  {twinkle, change(func(v *Values) { v.Profile = "/tmp/a b" }), ErrSpace},
+		"microsip, space":            {microsip, change(func(v *Values) { v.ExeW = `C:\Program Files\w.exe` }), nil},
+		"microsip, space in profile": {microsip, change(func(v *Values) { v.Profile = `C:\a b` }), ErrSpace},
+		"program, space":             {program, change(func(v *Values) { v.Profile, v.ExeW = "/tmp/a b", "/opt/a b" }), nil},
+		"program, quote":             {program, change(func(v *Values) { v.ExeW = `/opt/a" ring --state ended "` }), ErrPath},
+		"program, line end":          {program, change(func(v *Values) { v.Profile = "/opt/a\nb" }), ErrPath},
+	} {
+		if s, err := c.r.Blocks()[0].Fill(c.v); !errors.Is(err, c.want) || err != nil && s != "" {
+			t.Errorf("%s: %v, want %v: %s", name, err, c.want, s)
+		}
+	}
+	v := change(func(v *Values) { v.Profile = "/tmp/a b" })
+	if s, err := program.Blocks()[0].Fill(v); err != nil || s != `"/usr/bin/wiebelt" ring --state ringing --profile "/tmp/a b" -- NUMBER` {
+		t.Errorf("%s %v", s, err)
+	}
+}
+
+func TestValuesTellNothing(t *testing.T) {
+	for _, s := range []string{fmt.Sprint(windows), fmt.Sprintf("%v %+v %#v", windows, windows, windows)} {
+		if strings.Contains(s, "pppp") || strings.Contains(s, "ssss") {
+			t.Error("printing shows a token")
+		}
+	}
+}
+
+const good = `title: X
+group: phone
+tells: ring
+transfers: no
+verified: none Not at all.
+
+Words
+that go on.
+
+1. First.
+2. Second
+goes on.
+
+` + "``` url Address\nhttp://127.0.0.1:{{port}}/\n```\n\n3. Third in {{settings}}.\n"
+
+func TestParse(t *testing.T) {
+	r, err := parse(good)
+	if err != nil || len(r.Parts) != 5 || r.Parts[0].Text != "Words that go on." || r.Parts[2].Text != "Second goes on." || r.Parts[4].Step != 3 || r.Parts[3].Block.Caption != "Address" {
+		t.Fatalf("%+v %v", r, err)
+	}
+	for what, change := range map[string][2]string{
+		"a key":                 {"group: phone", "colour: red"},
+		"no key":                {"group: phone", "phone"},
+		"no title":              {"title: X\n", ""},
+		"group":                 {"group: phone", "group: fax"},
+		"tells":                 {"tells: ring", "tells: much"},
+		"transfers":             {"transfers: no", "transfers: perhaps"},
+		"verified":              {"verified: none Not at all.", "verified: none"},
+		"a step left out":       {"2. Second", "4. Second"},
+		"a kind":                {"``` url", "``` poem"},
+		"no caption":            {"url Address", "url"},
+		"a place":               {"{{port}}", "{{ports}}"},
+		"an empty place":        {"{{port}}", "{{}}"},
+		"no end":                {"\n```\n\n3", "\n3"},
+		"a path outside":        {"{{settings}}", "{{exe}}"},
+		"a token outside":       {"{{settings}}", "{{path_token}}"},
+		"nothing to paste":      {"``` url Address\nhttp://127.0.0.1:{{port}}/\n```", ""},
+		"nothing in it":         {"``` url Address\nhttp://127.0.0.1:{{port}}/\n```", "``` url Address\n```"},
+		"something else before": {"Words\n", "``` url\n"},
+	} {
+		if _, err := parse(strings.Replace(good, change[0], change[1], 1)); err == nil {
+			t.Errorf("%s: no error", what)
+		}
+	}
+}

@@ -1,0 +1,39 @@
+package guide
+
+import (
+	"errors"
+
+	"wiebelt/internal/text"
+)
+
+// Tell says in language l what the phone reports of a call.
+func (r Recipe) Tell(l text.Language) string {
+	k := map[Tells]text.Key{TellsRing: text.RecipesTellsRing, TellsEnd: text.RecipesTellsEnd, TellsAll: text.RecipesTellsAll}[r.Tells]
+	return sentences(l.T(k), r.TellsNote)
+}
+
+// Transfers says in language l whether the phone reports that a call was passed
+// on.
+func (r Recipe) Transfers(l text.Language) string {
+	k := map[Transfers]text.Key{TransfersYes: text.RecipesTransfersYes, TransfersNo: text.RecipesTransfersNo,
+		TransfersUnknown: text.RecipesTransfersUnknown}[r.Transfer]
+	return sentences(l.T(k), r.TransferNote)
+}
+
+func sentences(first, second string) string {
+	if second == "" {
+		return first
+	}
+	return first + " " + second
+}
+
+// Why says in language l what Fill's error means and what to do.
+func Why(l text.Language, err error) string {
+	switch {
+	case errors.Is(err, ErrSpace):
+		return l.T(text.RecipesErrorSpace)
+	case errors.Is(err, ErrLong):
+		return l.T(text.RecipesErrorLong)
+	}
+	return l.T(text.RecipesErrorPath)
+}

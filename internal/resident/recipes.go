@@ -1,0 +1,66 @@
+package resident
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/profile"
+	"wiebelt/internal/secret"
+	"wiebelt/internal/settings"
+	"wiebelt/internal/text"
+)
+
+// recipes gives what is filled into the recipes on this computer. It holds
+// tokens, so it goes to our own windows only, and only when they ask.
+func (r *Resident) recipes() deskapi.Recipes {
+	m := deskapi.Recipes{Profile: r.o.ProfileDir, Settings: SettingsFile(r.o.Dirs),
+		Support: cmp.Or(r.o.Settings.Support.Contact, r.lang.T(text.CardAdmin)),
+		Enabled: r.o.Settings.Listener.Enabled, HTTP: r.o.Settings.Listener.HTTP}
+	m.Port, m.Taken = r.facts.listening(r.o.Settings.Listener.Port)
+	exe, err := os.Executable()
+	if err != nil {
+		r.o.Log.Error("our own program's name", "why", err)
+		return m
+	}
+	tokens, err := secret.Token(r.o.Dirs)
+	if err != nil {
+		r.o.Log.Error("the listener's tokens", "why", err)
+		return m
+	}
+	m.OK, m.Exe, m.ExeW = true, exe, WithoutConsole(exe)
+	m.PathToken, m.SocketToken = tokens.Path, tokens.Socket
+	return m
+}
+
+// listening gives the listener's port, that of the settings until it runs, and
+// whether another program has it.
+func (f *facts) listening(set int) (port int, taken bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case f.port < 0:
+		return -f.port, true
+	case f.port == 0:
+		return set, false
+	}
+	return f.port, false
+}
+
+// WithoutConsole gives the program beside exe that opens no console window, exe
+// itself where there is none.
+func WithoutConsole(exe string) string {
+	if runtime.GOOS != "windows" {
+		return exe
+	}
+	w := filepath.Join(filepath.Dir(exe), "wiebeltw.exe")
+	if info, err := os.Stat(w); err != nil || !info.Mode().IsRegular() {
+		return exe
+	}
+	return w
+}
+
+// SettingsFile is the file with the user's own settings.
+func SettingsFile(d profile.Dirs) string { return filepath.Join(d.Config, settings.FileName) }

@@ -1,0 +1,584 @@
+package ari
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"wiebelt/internal/call"
+	"wiebelt/internal/softphone/link"
+)
+
+var (
+	ring = chan_{id: "1736065800.12", name: "PJSIP/101-0000000c", state: "Ringing", caller: "101", peer: "0612345678", peerName: "J. de Vries", exten: "0201234567"}
+	// last is a call by which a test knows that everything before it was taken.
+	last = chan_{id: "1736065900.99", name: "PJSIP/101-000000ff", state: "Ringing", caller: "101", peer: "0201234599", exten: "101"}
+)
+
+const lastSaid = "ringing incoming #1736065900.99 0201234599 on 101"
+
+func (c chan_) as(f func(*chan_)) chan_ { f(&c); return c }
+func up(c *chan_)                       { c.state = "Up" }
+
+func TestStories(t *testing.T) {
+	trunk := chan_{id: "1736065800.11", name: "PJSIP/trunk-0000000b", state: "Ring", caller: "0612345678", callerName: "J. de Vries", exten: "0201234567"}
+	dial := chan_{id: "1736065800.20", name: "SIP/101-00000020", state: "Ring", caller: "101", exten: "0201234568"}
+	colleague := ring.as(func(c *chan_) { c.peer, c.peerName, c.exten = "102", "Anouk", "101" })
+	cause := func(c chan_, n int) string {
+		return strings.Replace(c.event("ChannelDestroyed"), `"cause":16`, fmt.Sprintf(`"cause":%d`, n), 1)
+	}
+	const rings = "ringing incoming #1736065800.12 0612345678 (J. de Vries) on 0201234567"
+	for _, tt := range []struct {
+		name string
+		vars map[string]string
+		send []string
+		want []string
+	}{
+		{"answered and over", nil, []string{
+			trunk.event("ChannelCreated"), ring.as(func(c *chan_) { c.state, c.peer, c.peerName = "Down", "", "" }).event("ChannelCreated"),
+			ring.event("ChannelStateChange"), ring.as(up).event("ChannelStateChange"), ring.as(up).event("ChannelDestroyed"),
+		}, []string{
+			rings, "answered incoming #1736065800.12 0612345678 (J. de Vries) on 0201234567",
+			"ended completed incoming #1736065800.12 0612345678 (J. de Vries) on 0201234567",
+		}},
+		{"the end tells why", nil, []string{
+			ring.event("ChannelStateChange"), cause(ring, 26), ring.event("ChannelStateChange"), cause(ring, 21),
+			ring.event("ChannelStateChange"), cause(ring, 19), ring.event("ChannelStateChange"), cause(ring, 16),
+			ring.event("ChannelStateChange"), ring.as(up).event("ChannelStateChange"), cause(ring, 17),
+		}, []string{
+			rings, strings.Replace(rings, "ringing", "ended elsewhere", 1), rings, strings.Replace(rings, "ringing", "ended rejected", 1),
+			rings, strings.Replace(rings, "ringing", "ended missed", 1), rings, strings.Replace(rings, "ringing", "ended", 1),
+			rings, strings.Replace(rings, "ringing", "answered", 1), strings.Replace(rings, "ringing", "ended completed", 1),
+		}},
+		{"our own call", nil, []string{
+			dial.event("ChannelCreated"), dial.as(func(c *chan_) { c.exten = "s" }).event("ChannelCallerId"),
+			dial.as(func(c *chan_) { c.state, c.exten, c.peer, c.peerName = "Up", "s", "0201234568", "Bakkerij Smit" }).event("ChannelStateChange"),
+			dial.as(func(c *chan_) { c.state = "Up" }).event("ChannelDestroyed"),
+		}, []string{
+			"ringing outgoing #1736065800.20 0201234568 on 101", "ringing outgoing #1736065800.20 0201234568 on 101",
+			"answered outgoing #1736065800.20 0201234568 (Bakkerij Smit) on 101", "ended completed outgoing #1736065800.20 0201234568 (Bakkerij Smit) on 101",
+		}},
+		{"passed on by a colleague, with consultation", nil, []string{
+			colleague.event("ChannelStateChange"), colleague.as(up).event("ChannelStateChange"),
+			ring.as(up).event("ChannelConnectedLine"), ring.as(up).event("ChannelDestroyed"),
+		}, []string{
+			"ringing incoming #1736065800.12 102 (Anouk) on 101", "answered incoming #1736065800.12 102 (Anouk) on 101",
+			"answered incoming #1736065800.12 0612345678 (J. de Vries) via Anouk on 101", "ended completed incoming #1736065800.12 0612345678 (J. de Vries) via Anouk on 101",
+		}},
+		{"passed on while it rings", nil, []string{colleague.event("ChannelStateChange"), ring.event("ChannelConnectedLine")}, []string{
+			"ringing incoming #1736065800.12 102 (Anouk) on 101", "ringing incoming #1736065800.12 0612345678 (J. de Vries) via Anouk on 0201234567",
+		}},
+		{"passed on to somebody who is withheld", nil, []string{
+			colleague.event("ChannelStateChange"), colleague.as(func(c *chan_) { c.peer, c.peerName = "", "" }).event("ChannelConnectedLine"),
+		}, []string{"ringing incoming #1736065800.12 102 (Anouk) on 101", "ringing incoming #1736065800.12 anonymous via Anouk on 101"}},
+		{"forwarded by another number", nil, []string{ring.as(func(c *chan_) { c.rdnis = "0201234500" }).event("ChannelStateChange")},
+			[]string{"ringing incoming #1736065800.12 0612345678 (J. de Vries) via 0201234500 on 0201234567"}},
+		{"withheld, empty", nil, []string{ring.as(func(c *chan_) { c.peer, c.peerName = "", "Anonymous" }).event("ChannelStateChange")},
+			[]string{"ringing incoming #1736065800.12  on 0201234567"}},
+		{"withheld, but the exchange knows the number", map[string]string{"1736065800.12 CONNECTEDLINE(num-pres)": "prohib_passed_screen"},
+			[]string{ring.event("ChannelStateChange"), ring.as(up).event("ChannelStateChange")},
+			[]string{"ringing incoming #1736065800.12 anonymous on 0201234567", "answered incoming #1736065800.12 anonymous on 0201234567"}},
+		{"not withheld", map[string]string{"1736065800.12 CONNECTEDLINE(num-pres)": "allowed_passed_screen"}, []string{ring.event("ChannelStateChange")}, []string{rings}},
+		{"withheld as the trunk's channel tells", nil, []string{trunk.event("ChannelCallerId"), ring.event("ChannelStateChange")},
+			[]string{"ringing incoming #1736065800.12 anonymous on 0201234567"}},
+		{"withheld as the trunk's channel tells later", nil, []string{ring.event("ChannelStateChange"), trunk.event("ChannelCallerId"), ring.as(up).event("ChannelStateChange")},
+			[]string{rings, "ringing incoming #1736065800.12 anonymous on 0201234567", "answered incoming #1736065800.12 anonymous on 0201234567"}},
+		{"withheld as our channel tells", nil, []string{ring.as(func(c *chan_) { c.caller = "0612345678" }).event("ChannelCallerId")},
+			[]string{"ringing incoming #1736065800.12 anonymous on 0201234567"}},
+		{"our own number is withheld, not the caller's", nil, []string{ring.event("ChannelCallerId")}, []string{rings}},
+		{"two phones of the extension, one call", map[string]string{"1736065800.12 CHANNEL(linkedid)": "1736065800.11", "1736065800.13 CHANNEL(linkedid)": "1736065800.11"}, []string{
+			ring.event("ChannelStateChange"), ring.as(func(c *chan_) { c.id, c.name = "1736065800.13", "PJSIP/101-0000000d" }).event("ChannelStateChange"),
+			ring.as(func(c *chan_) { c.id, c.name, c.state = "1736065800.13", "PJSIP/101-0000000d", "Up" }).event("ChannelStateChange"),
+			cause(ring, 26),
+			ring.as(func(c *chan_) { c.id, c.name, c.state = "1736065800.13", "PJSIP/101-0000000d", "Up" }).event("ChannelDestroyed"),
+		}, []string{rings, rings, "answered incoming #1736065800.12 0612345678 (J. de Vries) on 0201234567", "ended completed incoming #1736065800.12 0612345678 (J. de Vries) on 0201234567"}},
+		{"one number twice is two calls", map[string]string{"1736065800.12 CHANNEL(linkedid)": "1736065800.11", "1736065800.13 CHANNEL(linkedid)": "1736065800.1"}, []string{
+			ring.event("ChannelStateChange"), ring.as(func(c *chan_) { c.id, c.name = "1736065800.13", "PJSIP/101-0000000d" }).event("ChannelStateChange"),
+		}, []string{rings, strings.Replace(rings, "#1736065800.12", "#1736065800.13", 1)}},
+		{"the channel becomes somebody else's", nil, []string{
+			ring.event("ChannelStateChange"), ring.as(up).event("ChannelStateChange"), ring.as(func(c *chan_) { c.state, c.name = "Up", "PJSIP/102-0000000e" }).event("ChannelConnectedLine"),
+		}, []string{rings, "answered incoming #1736065800.12 0612345678 (J. de Vries) on 0201234567", "ended completed incoming #1736065800.12 0612345678 (J. de Vries) on 0201234567"}},
+		{"never heard of before it was answered", nil, []string{ring.as(up).event("ChannelStateChange")},
+			[]string{"answered unknown #1736065800.12 0612345678 (J. de Vries) on 0201234567"}},
+		{"other phones and other things", nil, []string{
+			ring.as(func(c *chan_) { c.name = "PJSIP/101-mobile-0000000c" }).event("ChannelStateChange"),
+			ring.as(func(c *chan_) { c.name = "PJSIP/1010-0000000c" }).event("ChannelStateChange"),
+			ring.as(func(c *chan_) { c.name = "PJSIP/101" }).event("ChannelStateChange"),
+			ring.as(func(c *chan_) { c.name = "PJSIP/101-" }).event("ChannelStateChange"),
+			ring.as(func(c *chan_) { c.name = "PJSIP/101-0000000c<ZOMBIE>" }).event("ChannelStateChange"),
+			ring.as(func(c *chan_) { c.name = "AsyncGoto/PJSIP/101-0000000c" }).event("ChannelStateChange"),
+			ring.as(func(c *chan_) { c.name = "Local/101@from-internal-0000000c;1" }).event("ChannelStateChange"),
+			ring.as(func(c *chan_) { c.state = "Rsrvd" }).event("ChannelStateChange"),
+			ring.event("ChannelVarset"), ring.event("ChannelDestroyed"), ring.event("Dial"),
+			`{"type":"DeviceStateChanged","application":"wiebelt-jansen-pc7","device_state":{"name":"PJSIP/101","state":"RINGING"}}`,
+			`{"type":"ApplicationReplaced","application":"another"}`,
+		}, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			a := newAsterisk(t)
+			for k, v := range tt.vars {
+				a.vars[k] = v
+			}
+			w := listen(t, a.config())
+			w.until(link.Connected)
+			a.send(tt.send...)
+			a.send(last.event("ChannelStateChange"))
+			w.expect(append(tt.want, lastSaid)...)
+		})
+	}
+}
+
+func TestWhatEventsCarry(t *testing.T) {
+	a := newAsterisk(t)
+	w := listen(t, a.config())
+	w.until(link.Connected)
+	a.send(ring.event("ChannelStateChange"))
+	e := w.next()
+	if want := (call.Way{Kind: "ari", Conn: a.srv.Listener.Addr().String() + "/101", Tells: call.TellsAll}); e.Way != want || e.At.IsZero() {
+		t.Errorf("%+v", e)
+	}
+	a.with(func() {
+		if !slices.Equal(a.asked, []string{"CONNECTEDLINE(num-pres)"}) {
+			t.Errorf("asked %v", a.asked)
+		}
+	})
+}
+
+// TestExtensionWithHyphen: an endpoint's name may have hyphens of its own.
+func TestExtensionWithHyphen(t *testing.T) {
+	a := newAsterisk(t)
+	cfg := a.config()
+	cfg.Extension = "101-desk"
+	w := listen(t, cfg)
+	w.until(link.Connected)
+	a.send(ring.event("ChannelStateChange"), last.as(func(c *chan_) { c.name = "PJSIP/101-desk-000000ff" }).event("ChannelStateChange"))
+	w.expect("ringing incoming #1736065900.99 0201234599 on 101-desk")
+}
+
+// TestNoAnswerAboutTheCaller: a number is not shown before it is known that it
+// may be; the next event of the call asks again.
+func TestNoAnswerAboutTheCaller(t *testing.T) {
+	a := newAsterisk(t)
+	a.raw = func(w http.ResponseWriter, r *http.Request) bool {
+		if !strings.HasSuffix(r.URL.Path, "/variable") {
+			return false
+		}
+		c, _, _ := w.(http.Hijacker).Hijack()
+		c.Close()
+		return true
+	}
+	w := listen(t, a.config())
+	w.until(link.Connected)
+	a.send(ring.event("ChannelStateChange"))
+	w.expect("ringing incoming #1736065800.12 anonymous on 0201234567")
+	a.with(func() { a.raw = nil })
+	a.send(ring.as(up).event("ChannelStateChange"))
+	w.expect("answered incoming #1736065800.12 0612345678 (J. de Vries) on 0201234567")
+}
+
+// TestNobodyElsesCalls plays a busy exchange of fifty extensions; only one of
+// them is ours.
+func TestNobodyElsesCalls(t *testing.T) {
+	a := newAsterisk(t)
+	var all []string
+	for i := range 50 {
+		ext := fmt.Sprint(101 + i)
+		c := chan_{id: fmt.Sprintf("1736065800.%d", 1000+i), name: "PJSIP/" + ext + "-0000abcd", state: "Ringing", caller: ext, peer: fmt.Sprintf("06123450%02d", i), exten: ext}
+		out := chan_{id: fmt.Sprintf("1736065800.%d", 2000+i), name: "SIP/" + ext + "-0000abce", state: "Ring", caller: ext, exten: fmt.Sprintf("02012345%02d", i)}
+		a.channels[c.id+"u"] = chan_{id: c.id + "u", name: "PJSIP/" + ext + "-0000ffff", state: "Up", peer: "0612345099"}.json()
+		all = append(all, c.event("ChannelCreated"), c.event("ChannelStateChange"), out.event("ChannelCreated"), c.as(up).event("ChannelStateChange"),
+			c.as(up).event("ChannelConnectedLine"), c.event("ChannelCallerId"), c.as(up).event("ChannelDestroyed"))
+	}
+	rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	w := listen(t, a.config())
+	w.until(link.Connected)
+	a.send(all...)
+	a.send(last.event("ChannelStateChange"))
+	ours := 0
+	for e := w.next(); say(e) != lastSaid; e = w.next() {
+		ours++
+		if id := e.ID; id != "1736065800.1000" && id != "1736065800.2000" && id != "1736065800.1000u" {
+			t.Errorf("somebody else's call: %s", say(e))
+		}
+	}
+	if ours < 3 {
+		t.Errorf("%d events of ours", ours)
+	}
+}
+
+func TestSnapshot(t *testing.T) {
+	a := newAsterisk(t)
+	a.channels["1"] = ring.json()
+	a.channels["2"] = ring.as(func(c *chan_) { c.id, c.name = "2", "PJSIP/102-0000000c" }).json()
+	a.channels["3"] = `{"id":17}`
+	a.channels["4"] = `null`
+	w := listen(t, a.config())
+	w.expect("ringing incoming #1736065800.12 0612345678 (J. de Vries) on 0201234567")
+	a.send(last.event("ChannelStateChange"))
+	w.expect(lastSaid)
+}
+
+// TestReplaced: another program with our name is connected, and we stand back.
+func TestReplaced(t *testing.T) {
+	a := newAsterisk(t)
+	one := listen(t, a.config())
+	one.until(link.Connected)
+	two := listen(t, a.config())
+	two.until(link.Connected)
+	if s := one.until(link.Kicked); !errors.Is(s.Err, link.ErrReplaced) || s.Retry.Sub(s.Since) < 30*time.Second {
+		t.Errorf("%+v", s)
+	}
+	a.send(last.event("ChannelStateChange"))
+	two.expect(lastSaid)
+}
+
+func TestRefusals(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		change func(*asterisk, *Config)
+		want   string
+	}{
+		{"wrong password", func(_ *asterisk, c *Config) {
+			c.Secret = func(context.Context) (string, error) { return "wrong", nil }
+		}, "Asterisk does not accept the user name and password of ARI (401)"},
+		{"not from here", func(a *asterisk, _ *Config) { a.deny = http.StatusForbidden }, "Asterisk does not let this user of ARI in from this computer (403)"},
+		{"no password", func(_ *asterisk, c *Config) {
+			c.Secret = func(context.Context) (string, error) { return "", nil }
+		}, "no password of ARI is stored"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			a := newAsterisk(t)
+			cfg := a.config()
+			tt.change(a, &cfg)
+			w := listen(t, cfg)
+			var refusal *link.Refusal
+			if s := w.until(link.Refused); !errors.As(s.Err, &refusal) || s.Err.Error() != tt.want {
+				t.Errorf("%v", s.Err)
+			}
+		})
+	}
+}
+
+// TestNotReady: what is no refusal is tried again by itself.
+func TestNotReady(t *testing.T) {
+	a := newAsterisk(t)
+	a.deny = http.StatusServiceUnavailable // Asterisk not booted
+	w := listen(t, a.config())
+	if s := w.until(link.Waiting); !strings.HasSuffix(s.Err.Error(), ": it answers with status 503") {
+		t.Error(s.Err)
+	}
+	a.with(func() { a.deny = 0 })
+	w.until(link.Connected)
+}
+
+func TestRestart(t *testing.T) {
+	a := newAsterisk(t)
+	a.channels["1"] = ring.json()
+	w := listen(t, a.config())
+	w.until(link.Connected)
+	w.expect("ringing incoming #1736065800.12 0612345678 (J. de Vries) on 0201234567")
+	a.restart()
+	w.until(link.Waiting)
+	w.until(link.Connected)
+	w.expect("ended incoming #1736065800.12 0612345678 (J. de Vries) on 0201234567")
+	a.send(last.event("ChannelStateChange"))
+	w.expect(lastSaid)
+}
+
+// TestWake: the computer has slept, the call that was on is over, and nobody has
+// told us.
+func TestWake(t *testing.T) {
+	a := newAsterisk(t)
+	a.channels["1"] = ring.json()
+	w := listen(t, a.config())
+	w.until(link.Connected)
+	w.next()
+	a.with(func() { clear(a.channels) })
+	w.wake <- struct{}{}
+	w.expect("ended incoming #1736065800.12 0612345678 (J. de Vries) on 0201234567")
+	w.until(link.Connected)
+}
+
+// TestHalfOpen: a connection of which the other end says nothing any more.
+func TestHalfOpen(t *testing.T) {
+	a := newAsterisk(t)
+	a.deaf = true
+	cfg := a.config()
+	cfg.Net.PingEvery, cfg.Net.Silence = 50*time.Millisecond, 500*time.Millisecond
+	w := listen(t, cfg)
+	w.until(link.Connected)
+	if s := w.until(link.Waiting); !strings.HasSuffix(s.Err.Error(), ": it does not answer in time") {
+		t.Error(s.Err)
+	}
+	a.with(func() { a.deaf = false })
+	w.until(link.Connected)
+	a.send(last.event("ChannelStateChange"))
+	w.expect(lastSaid)
+}
+
+func TestConfigRefused(t *testing.T) {
+	good := Config{Address: "https://pbx.example:8089", User: "u", Extension: "101", App: "wiebelt-1", Secret: func(context.Context) (string, error) { return "", nil }}
+	if _, err := New(good); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []func(*Config){
+		func(c *Config) { c.Extension = "" }, func(c *Config) { c.Extension = "1/../2" }, func(c *Config) { c.User = "" }, func(c *Config) { c.User = "a:b" },
+		func(c *Config) { c.App = "" }, func(c *Config) { c.App = "a,b" }, func(c *Config) { c.Secret = nil }, func(c *Config) { c.Address = "" },
+		func(c *Config) { c.Address = "http://pbx.example:8088" }, func(c *Config) { c.Address = "http://localhost:8088" },
+	} {
+		c := good
+		f(&c)
+		if _, err := New(c); err == nil || !strings.HasPrefix(err.Error(), "ari: ") {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+	for in, want := range map[string]string{"https://pbx.example:8089/ari": "pbx.example:8089", "wss://PBX.example/asterisk/ari/": "pbx.example", "http://127.0.0.1:8088": "127.0.0.1:8088"} {
+		c := good
+		c.Address = in
+		p, err := New(c)
+		if err != nil || p.Traits().Way.Conn != want+"/101" || p.Traits().Local {
+			t.Errorf("%s: %v", in, err)
+		}
+	}
+}
+
+// hostile gives messages that no Asterisk sends: a table, and mutations of real
+// ones.
+func hostile(n int) []string {
+	out := []string{
+		"", "{", "null", "[]", `"x"`, "17", "true", `{"type":null}`, `{"type":17}`, `{"type":{}}`, `{"type":"ChannelStateChange"}`,
+		`{"type":"ChannelStateChange","channel":null}`, `{"type":"ChannelStateChange","channel":[]}`, `{"type":"ChannelStateChange","channel":"PJSIP/101-0000000c"}`,
+		`{"type":"ChannelStateChange","channel":{"id":"","name":"PJSIP/101-1","state":"Ringing"}}`,
+		`{"type":"ChannelStateChange","channel":{"id":1,"name":2,"state":3}}`,
+		`{"type":"ChannelDestroyed","channel":{"id":"nothing"},"cause":99999999999999999999}`, `{"type":"ChannelDestroyed","cause":"x"}`, `{"type":"ChannelDestroyed"}`,
+		`{"type":"ApplicationReplaced","application":{}}`, `{"type":"ApplicationReplaced","application":"somebody-elses"}`,
+		strings.Repeat("[", 50_000), strings.Repeat(`{"channel":`, 20_000), "\x00\x01\x02", "\xff\xfe", `{"type":"ChannelStateChange","channel":{"connected":{"number":"` + strings.Repeat("6", 100_000) + `"}}}`,
+		ring.as(func(c *chan_) { c.id = strings.Repeat("x", 5000) }).event("ChannelStateChange"),
+		ring.as(func(c *chan_) { c.name = "PJSIP/" + strings.Repeat("-", 5000) }).event("ChannelStateChange"),
+		ring.as(func(c *chan_) { c.name = "/" }).event("ChannelStateChange"),
+		ring.as(func(c *chan_) { c.id, c.peer = "../../x?y#z", strings.Repeat("6", 50_000) }).event("ChannelStateChange"),
+		ring.as(func(c *chan_) { c.id, c.peerName = "rtl", "\u202eevil\u0000\n" }).event("ChannelStateChange"),
+	}
+	seeds := []string{ring.event("ChannelStateChange"), ring.as(up).event("ChannelConnectedLine"), ring.event("ChannelDestroyed"), ring.event("ChannelCallerId"),
+		`{"type":"ApplicationRegistered","timestamp":"2026-01-05T09:30:00.000+0100","application":"wiebelt-jansen-pc7"}`}
+	r := rand.New(rand.NewPCG(1, 2))
+	for len(out) < n {
+		b := []byte(seeds[r.IntN(len(seeds))])
+		for range 1 + r.IntN(6) {
+			i := r.IntN(len(b))
+			switch r.IntN(4) {
+			case 0:
+				b[i] = byte(r.IntN(256))
+			case 1:
+				b = append(b[:i], b[min(len(b), i+r.IntN(20)):]...)
+			case 2:
+				b = append(b[:i:i], append([]byte(strings.Repeat(`{"[,`, r.IntN(30))), b[i:]...)...)
+			case 3:
+				b = b[:i+1]
+			}
+			if len(b) == 0 {
+				b = []byte("x")
+			}
+		}
+		out = append(out, string(b))
+	}
+	return out
+}
+
+func TestHostileMessages(t *testing.T) {
+	all := hostile(330)
+	a := newAsterisk(t)
+	w := listen(t, a.config())
+	w.until(link.Connected)
+	for i, m := range all {
+		l := last.as(func(c *chan_) { c.id = fmt.Sprintf("1736069999.%d", i) })
+		a.send(m, l.event("ChannelStateChange"), l.event("ChannelDestroyed"))
+		for found := false; !found; {
+			e := w.next()
+			if e != e.Clean() || e.Way.Kind != Kind {
+				t.Fatalf("%q: %+v", m, e)
+			}
+			found = e.ID == fmt.Sprintf("1736069999.%d", i) && e.State == call.Ended
+		}
+	}
+	t.Logf("%d messages, each followed by a call that was reported; states beside: %d", len(all), len(w.states))
+	if len(w.states) != 0 {
+		t.Error("the link broke for a message that only cannot be read")
+	}
+}
+
+// TestHostileConnections: what breaks a connection does not break the link.
+func TestHostileConnections(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		do   func(*websocket.Conn)
+	}{
+		{"message too large", func(c *websocket.Conn) {
+			c.WriteMessage(websocket.TextMessage, []byte(`{"x":"`+strings.Repeat("y", 300<<10)+`"}`))
+		}},
+		{"not a frame", func(c *websocket.Conn) { c.NetConn().Write([]byte(strings.Repeat("\xff\xff\xff\xff", 100))) }},
+		{"reserved bits", func(c *websocket.Conn) { c.NetConn().Write([]byte{0xf1, 0x01, 'x'}) }},
+		{"not UTF-8 in the close", func(c *websocket.Conn) { c.NetConn().Write([]byte{0x88, 0x04, 0x03, 0xe8, 0xff, 0xfe}) }},
+		{"a frame of endless length", func(c *websocket.Conn) {
+			c.NetConn().Write([]byte{0x81, 127, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff})
+		}},
+		{"closed with words", func(c *websocket.Conn) {
+			c.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(1011, "number 0612345678 token "+secret), time.Now().Add(time.Second))
+		}},
+		{"cut", func(c *websocket.Conn) { c.NetConn().Close() }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			a := newAsterisk(t)
+			w := listen(t, a.config())
+			w.until(link.Connected)
+			tt.do(<-a.upgraded)
+			if s := w.until(link.Waiting); strings.Contains(s.Err.Error(), "0612345678") || strings.Contains(s.Err.Error(), secret) {
+				t.Error(s.Err)
+			}
+			w.wake <- struct{}{}
+			w.until(link.Connected)
+			a.send(last.event("ChannelStateChange"))
+			w.expect(lastSaid)
+		})
+	}
+}
+
+// TestNothingSecretIsSaid looks for what must not be said in logs and states,
+// while everything goes wrong that can.
+func TestNothingSecretIsSaid(t *testing.T) {
+	number, name := "0612345678", "Canary Jansen"
+	echo := func(w http.ResponseWriter, r *http.Request) string {
+		return fmt.Sprint(r.Header, r.URL, secret, number, name)
+	}
+	for _, tt := range []struct {
+		name string
+		raw  func(http.ResponseWriter, *http.Request) bool
+	}{
+		{"echoes in an error", func(w http.ResponseWriter, r *http.Request) bool { http.Error(w, echo(w, r), 500); return true }},
+		{"echoes in a redirect", func(w http.ResponseWriter, r *http.Request) bool {
+			if strings.HasPrefix(r.URL.Path, "/stolen") {
+				t.Error("the redirect was followed")
+			}
+			http.Redirect(w, r, "/stolen?"+secret+number, http.StatusTemporaryRedirect)
+			return true
+		}},
+		{"echoes in a malformed answer", func(w http.ResponseWriter, r *http.Request) bool {
+			c, _, _ := w.(http.Hijacker).Hijack()
+			io.WriteString(c, "HTTP/1.1 "+echo(w, r)+"\r\n\r\n")
+			c.Close()
+			return true
+		}},
+		{"echoes in a header", func(w http.ResponseWriter, r *http.Request) bool {
+			c, _, _ := w.(http.Hijacker).Hijack()
+			io.WriteString(c, "HTTP/1.1 200 OK\r\n"+secret+" "+number+"\r\nTransfer-Encoding: "+secret+"\r\n\r\n")
+			c.Close()
+			return true
+		}},
+		{"echoes in the snapshot", func(w http.ResponseWriter, r *http.Request) bool {
+			if r.URL.Path != "/ari/channels" {
+				return false
+			}
+			fmt.Fprintf(w, `{"error":%q}`, echo(w, r))
+			return true
+		}},
+		{"redirects the snapshot", func(w http.ResponseWriter, r *http.Request) bool {
+			if r.URL.Path != "/ari/channels" {
+				return false
+			}
+			http.Redirect(w, r, "https://"+secret+".example/"+number, http.StatusFound)
+			return true
+		}},
+		{"endless snapshot", func(w http.ResponseWriter, r *http.Request) bool {
+			if r.URL.Path != "/ari/channels" {
+				return false
+			}
+			io.WriteString(w, `["`)
+			for range 10 << 10 {
+				if _, err := io.WriteString(w, strings.Repeat(secret, 60)); err != nil {
+					break
+				}
+			}
+			return true
+		}},
+		{"events that cannot be read", nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			a := newAsterisk(t)
+			a.raw = tt.raw
+			w := listen(t, a.config())
+			said := ""
+			if tt.raw == nil {
+				w.until(link.Connected)
+				c := ring.as(func(c *chan_) { c.peer, c.peerName = number, name })
+				a.send(c.event("ChannelStateChange"), strings.Replace(c.event("ChannelStateChange"), `"priority":1`, `"exten":1`, 1), c.event("ChannelStateChange")+number, secret, last.event("ChannelStateChange"))
+				w.next()
+				w.expect(lastSaid)
+				a.restart()
+				said = fmt.Sprint(w.until(link.Waiting).Err)
+			} else {
+				said = fmt.Sprint(w.until(link.Waiting).Err)
+			}
+			said += w.log.String()
+			if tt.raw == nil && !strings.Contains(said, "cannot be read") {
+				t.Error("nothing was logged")
+			}
+			for _, s := range []string{secret, number, name, "Basic ", "/ari/", "wiebelt-jansen"} {
+				if strings.Contains(said, s) {
+					t.Errorf("%q was said: %s", s, said)
+				}
+			}
+		})
+	}
+}
+
+func FuzzMessage(f *testing.F) {
+	for _, s := range hostile(60) {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		p, err := New(Config{Address: "https://127.0.0.1:1", User: "u", Extension: "101", App: "a", Secret: func(context.Context) (string, error) { return "", nil }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel() // so that nothing is asked of anybody
+		f := feeder{p.(*phone), b, ctx}
+		_ = link.Once(t.Context(), link.Config{Take: func(e call.Event) error {
+			if e != e.Clean() || e.ID == "" || e.Way.Kind != Kind {
+				t.Fatalf("%+v", e)
+			}
+			var m message
+			if json.Unmarshal(b, &m) == nil && !strings.Contains(m.Channel.Name, "/101-") {
+				t.Fatalf("somebody else's call: %q", b)
+			}
+			return nil
+		}}, f)
+	})
+}
+
+// feeder gives one message to a session that has no connection.
+type feeder struct {
+	*phone
+	message []byte
+	ctx     context.Context
+}
+
+func (f feeder) Session(_ context.Context, r *link.Reporter) error {
+	s := &session{phone: f.phone, r: r}
+	if err := s.message(f.ctx, f.message); err != nil {
+		return err
+	}
+	return s.message(f.ctx, f.message)
+}

@@ -1,0 +1,188 @@
+package ari
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"wiebelt/internal/call"
+	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/softphone/wslink"
+)
+
+// message is what we read of an event. There are some fifty types, and each
+// version adds more; everything else is ignored.
+type message struct {
+	Type         string  `json:"type"`
+	Application  string  `json:"application"`
+	Channel      channel `json:"channel"`
+	Cause        int     `json:"cause"`
+	Presentation string  `json:"caller_presentation_txt"`
+}
+
+type channel struct {
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	State     string `json:"state"`
+	Caller    party  `json:"caller"`
+	Connected party  `json:"connected"`
+	Dialplan  struct {
+		Exten string `json:"exten"`
+	} `json:"dialplan"`
+	Redirected string `json:"caller_rdnis"`
+}
+
+type party struct {
+	Name   string `json:"name"`
+	Number string `json:"number"`
+}
+
+// anonymous is how a withheld number is reported.
+const anonymous = "anonymous"
+
+// message takes one event. What cannot be read costs this one event, not the
+// link.
+func (s *session) message(ctx context.Context, b []byte) error {
+	var m message
+	if json.Unmarshal(b, &m) != nil {
+		s.r.Odd(len(b)) // the decoder's error may quote what it read
+		return nil
+	}
+	switch m.Type {
+	case "ApplicationReplaced":
+		if m.Application == s.cfg.App || m.Application == "" {
+			return link.ErrReplaced
+		}
+	case "ChannelCreated", "ChannelStateChange":
+		s.take(ctx, m.Channel, false)
+	case "ChannelConnectedLine":
+		s.take(ctx, m.Channel, true)
+	case "ChannelCallerId":
+		if strings.Contains(m.Presentation, "Prohibited") {
+			s.withheld(m.Channel)
+		}
+		s.take(ctx, m.Channel, false)
+	case "ChannelDestroyed":
+		s.legs.End(s.r, m.Channel.ID, wslink.Hangup(m.Cause))
+		delete(s.asked, m.Channel.ID)
+		delete(s.hidden, m.Channel.ID)
+	}
+	return nil
+}
+
+// mine says whether a channel is one of the extension's phones.
+func (s *session) mine(name string) bool {
+	technology, rest, _ := strings.Cut(name, "/")
+	if technology != "PJSIP" && technology != "SIP" {
+		return false
+	}
+	i := strings.LastIndexByte(rest, '-')
+	if i < 0 || rest[:i] != s.cfg.Extension {
+		return false
+	}
+	number := rest[i+1:]
+	return number != "" && strings.Trim(number, "0123456789abcdefABCDEF") == "" // not "…<ZOMBIE>"
+}
+
+// take reports what a channel tells of a call of ours. moved is true if it tells
+// that somebody else is on the line.
+func (s *session) take(ctx context.Context, c channel, moved bool) {
+	if c.ID == "" || len(c.ID) > 1<<10 {
+		return
+	}
+	if !s.mine(c.Name) {
+		s.legs.End(s.r, c.ID, call.ReasonUnknown) // nothing, unless it was ours
+		return
+	}
+	known, isKnown := s.legs.Known(s.r, c.ID)
+	e := call.Event{Direction: call.DirectionUnknown, Number: c.Connected.Number, Name: c.Connected.Name, Line: s.cfg.Extension, Via: c.Redirected}
+	if outside(c.Dialplan.Exten) {
+		e.Line = c.Dialplan.Exten // the number that was called
+	}
+	switch c.State {
+	case "Ringing":
+		e.Direction = call.Incoming
+	case "Ring":
+		e.Direction, e.Line = call.Outgoing, s.cfg.Extension
+		if e.Number == "" && !isKnown {
+			e.Number = c.Dialplan.Exten // later it is where in the dialplan the call is
+		}
+	case "Up":
+		e.State = call.Answered
+		if isKnown {
+			e.Line = "" // as it was
+		}
+	default:
+		return
+	}
+	switch outgoing := e.Direction == call.Outgoing || isKnown && known.Direction == call.Outgoing; {
+	case e.Number == "" && moved && isKnown && known.Number != "":
+		e.Number, e.Name = anonymous, "" // whoever it is now, it is not the one before
+	case e.Number == "":
+		e.Name = ""
+	case !outgoing && s.hides(ctx, c):
+		e.Number, e.Name = anonymous, ""
+	}
+	s.legs.Take(s.r, c.ID, c.ID, e, func(other string) bool { return s.linked(ctx, c.ID, other) })
+}
+
+// hides says whether the number on our channel is withheld. If the exchange does
+// not answer that, it is until the channel's next event.
+func (s *session) hides(ctx context.Context, c channel) bool {
+	for _, number := range s.hidden {
+		if number == c.Connected.Number {
+			return true
+		}
+	}
+	a, ok := s.asked[c.ID]
+	if !ok || a.number != c.Connected.Number {
+		presentation, answered := s.variable(ctx, c.ID, "CONNECTEDLINE(num-pres)")
+		if !answered {
+			return true
+		}
+		a = asked{c.Connected.Number, strings.HasPrefix(presentation, "prohib")}
+		if len(s.asked) >= maxHeard {
+			clear(s.asked)
+		}
+		s.asked[c.ID] = a
+	}
+	return a.withheld
+}
+
+// withheld notes that the caller on a channel, ours or the trunk's, does not want
+// to be shown. On our own channel the caller is we ourselves as a rule.
+func (s *session) withheld(c channel) {
+	ours := s.mine(c.Name)
+	switch {
+	case ours && c.Caller.Number == s.cfg.Extension:
+		return
+	case ours:
+		s.asked[c.ID] = asked{c.Connected.Number, true}
+		return
+	case c.Caller.Number == "":
+		return
+	}
+	if len(s.hidden) >= maxHeard {
+		clear(s.hidden)
+	}
+	s.hidden[c.ID] = c.Caller.Number
+	for _, id := range s.r.Calls() {
+		if e, _ := s.r.Known(id); e.Number == c.Caller.Number && e.Direction == call.Incoming {
+			e.Number, e.Name = anonymous, ""
+			s.r.Report(e)
+		}
+	}
+}
+
+// linked says whether two channels belong to one call.
+func (s *session) linked(ctx context.Context, a, b string) bool {
+	id, _ := s.variable(ctx, a, "CHANNEL(linkedid)")
+	other, _ := s.variable(ctx, b, "CHANNEL(linkedid)")
+	return id != "" && id == other
+}
+
+// outside says whether an extension of the dialplan is a number of the public
+// network, and so the one that was called.
+func outside(exten string) bool {
+	return len(exten) >= 7 && strings.Trim(strings.TrimPrefix(exten, "+"), "0123456789") == ""
+}

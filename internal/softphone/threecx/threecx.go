@@ -1,0 +1,271 @@
+package threecx
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"sync"
+	"time"
+
+	"wiebelt/internal/call"
+	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/softphone/wslink"
+)
+
+// Kind is the way in's kind.
+const Kind = "3cx"
+
+// Config is where the exchange is found and what is listened to.
+type Config struct {
+	// Address is that of the exchange, such as https://office.3cx.example:5001.
+	Address string
+	// Client is the client id of the API client.
+	Client string
+	// Secret gives its API key, for each new token.
+	Secret func(context.Context) (string, error)
+	// Extension is the extension whose calls are reported, such as 101.
+	Extension string
+	Net       wslink.Options
+}
+
+type phone struct {
+	cfg    Config
+	server *wslink.Server
+	traits link.Traits
+	least  time.Duration // between two renewals
+	again  time.Duration // between two snapshots after gaps; tests shorten both
+
+	// These live as long as the link and belong to the session's goroutine.
+	token token
+	legs  wslink.Legs
+	calls map[int64]int64 // by participant: its callid
+}
+
+// New makes the phone for link.Run. The error is for the administrator.
+func New(cfg Config) (link.Phone, error) {
+	switch {
+	case cfg.Extension == "":
+		return nil, errors.New("3cx: an extension is needed: without one the calls of the whole exchange would be reported")
+	case !wslink.Extension(cfg.Extension):
+		return nil, errors.New("3cx: the extension is not one")
+	case cfg.Client == "":
+		return nil, errors.New("3cx: a client id is needed")
+	case cfg.Secret == nil:
+		return nil, errors.New("3cx: a secret is needed")
+	}
+	server, err := wslink.New(cfg.Address, cfg.Net)
+	if err != nil {
+		return nil, fmt.Errorf("3cx: %w", err)
+	}
+	return &phone{
+		cfg: cfg, server: server, least: 20 * time.Second, again: time.Second, calls: map[int64]int64{},
+		traits: link.Traits{Way: call.Way{Kind: Kind, Conn: server.Host() + "/" + cfg.Extension, Tells: call.TellsAll}},
+	}, nil
+}
+
+func (p *phone) Traits() link.Traits { return p.traits }
+
+// session is one connection.
+type session struct {
+	*phone
+	r     *link.Reporter
+	fresh bool  // the token was made since a request last needed one
+	last  int64 // sequence of the last event
+	heard bool  // there was one
+	gaps  gaps
+}
+
+// Session takes events until the connection ends. They are waited for before the
+// extension is asked for, so that nothing falls in between.
+func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
+	s := &session{phone: p, r: r, gaps: gaps{least: p.again, wait: p.again}}
+	defer p.server.Idle()
+	if !p.token.lives() {
+		if err := s.login(ctx); err != nil {
+			return err
+		}
+	}
+	sock, status, err := p.server.Dial(ctx, "/callcontrol/ws", p.token.header())
+	switch {
+	case err != nil:
+		return err
+	case sock == nil:
+		return s.refused(status)
+	}
+	defer sock.Close()
+	if _, err := s.snapshot(ctx, true); err != nil {
+		return err
+	}
+	r.Up()
+	return s.run(ctx, sock)
+}
+
+// run is the connection's life, with the token's renewal beside it.
+func (s *session) run(ctx context.Context, sock *wslink.Socket) error {
+	ctx, cancel := context.WithCancel(ctx)
+	var logins sync.WaitGroup
+	defer logins.Wait()
+	defer cancel()
+	answers := make(chan token, 1)
+	renew := time.NewTimer(s.token.renewIn(s.least))
+	defer renew.Stop()
+	look := time.NewTimer(0)
+	look.Stop()
+	defer look.Stop()
+	for {
+		select {
+		case b, ok := <-sock.In():
+			if !ok {
+				return sock.Err()
+			}
+			if err := s.message(ctx, b); err != nil {
+				return err
+			}
+		case <-look.C:
+			s.gaps.looking = false
+			changed, err := s.snapshot(ctx, false)
+			if err != nil {
+				return err
+			}
+			s.gaps.looked(changed)
+		case <-renew.C:
+			// Beside the events, since a server may take its time. Without an answer
+			// the old token is used to its end.
+			logins.Go(func() {
+				t, _ := s.fetch(ctx)
+				answers <- t
+			})
+		case t := <-answers:
+			if t.id == "" {
+				renew.Reset(s.least)
+				continue
+			}
+			s.token = t
+			renew.Reset(t.renewIn(s.least))
+		}
+		if s.gaps.seen && !s.gaps.looking {
+			s.gaps.seen, s.gaps.looking = false, true
+			look.Reset(s.gaps.delay())
+		}
+	}
+}
+
+// gaps says when the extension is looked at again after events were missed.
+type gaps struct {
+	seen    bool // and not looked yet
+	looking bool // the timer runs
+	least   time.Duration
+	wait    time.Duration
+	last    time.Time
+}
+
+// mostWait is how rarely gaps of which nothing ever comes make us look.
+const mostWait = 30 * time.Second
+
+// delay is none for the first gap in a while.
+func (g *gaps) delay() time.Duration { return max(0, time.Until(g.last.Add(g.wait))) }
+
+func (g *gaps) looked(changed bool) {
+	g.last = time.Now()
+	if changed {
+		g.wait = g.least
+		return
+	}
+	g.wait = min(2*g.wait, mostWait)
+}
+
+// refused is the error for a status that is not the one that was hoped for. A
+// token that was not made just now may simply be too old.
+func (s *session) refused(status int) error {
+	switch status {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		s.token = token{}
+		if !s.fresh {
+			return s.server.Status(status)
+		}
+		return &link.Refusal{Why: fmt.Sprintf("3CX does not let this API client use call control for the extension (%d)", status)}
+	}
+	return s.server.Status(status)
+}
+
+// get asks with the token, and once more with a new one where it is too old.
+func (s *session) get(ctx context.Context, path string, into any) (int, error) {
+	status, err := s.server.Get(ctx, path, s.token.header(), into)
+	if err == nil && status == http.StatusUnauthorized && !s.fresh {
+		if err := s.login(ctx); err != nil {
+			return 0, err
+		}
+		status, err = s.server.Get(ctx, path, s.token.header(), into)
+	}
+	if err == nil && status != http.StatusUnauthorized && status != http.StatusForbidden {
+		s.fresh = false // it was good, so a refusal later is of its age
+	}
+	return status, err
+}
+
+func (s *session) path() string { return "/callcontrol/" + url.PathEscape(s.cfg.Extension) }
+
+// snapshot reports the calls that are there, and as over those that are not. With
+// anew, nothing is known of what was between; changed tells whether it said
+// anything new.
+func (s *session) snapshot(ctx context.Context, anew bool) (changed bool, err error) {
+	var answer struct {
+		Participants []json.RawMessage `json:"participants"`
+	}
+	status, err := s.get(ctx, s.path(), &answer)
+	switch {
+	case err != nil:
+		return false, err
+	case status == http.StatusNotFound:
+		return false, &link.Refusal{Why: "3CX does not know the extension, or not for this API client (404)"}
+	case status != http.StatusOK:
+		return false, s.refused(status)
+	}
+	before := s.picture()
+	there := map[string]bool{}
+	for _, b := range answer.Participants {
+		var p participant
+		if json.Unmarshal(b, &p) != nil {
+			s.r.Odd(len(b))
+			continue
+		}
+		if !s.mine(p) {
+			continue
+		}
+		if old, ok := s.calls[*p.ID]; ok && anew && old != p.Call {
+			s.end(*p.ID)
+		}
+		there[legOf(*p.ID)] = true
+		s.take(p)
+	}
+	for id := range s.calls {
+		if !there[legOf(id)] {
+			delete(s.calls, id)
+		}
+	}
+	s.legs.Only(s.r, there)
+	return s.picture() != before, nil
+}
+
+// picture is what is known of all calls, to be compared.
+func (s *session) picture() string {
+	ids := s.r.Calls()
+	all := make(map[string]string, len(ids))
+	for _, id := range ids {
+		e, _ := s.r.Known(id)
+		all[id] = e.State.String() + " " + e.Number
+	}
+	b, _ := json.Marshal(all) // sorted
+	return string(b)
+}
+
+func legOf(id int64) string { return strconv.FormatInt(id, 10) }
+
+func (s *session) end(id int64) {
+	delete(s.calls, id)
+	s.legs.End(s.r, legOf(id), call.ReasonUnknown)
+}

@@ -1,0 +1,713 @@
+package threecx
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"wiebelt/internal/call"
+	"wiebelt/internal/softphone/link"
+)
+
+var ring = part{status: "Ringing", number: "0612345678", name: "J. de Vries", did: "0201234567", call: 33}
+
+const rings = "ringing incoming #33.7 0612345678 (J. de Vries) on 0201234567"
+
+func (p part) as(f func(*part)) *part { f(&p); return &p }
+func up(p *part)                      { p.status = "Connected" }
+
+// step is a change of a participant; nil is its end.
+type step struct {
+	id int
+	p  *part
+}
+
+func TestStories(t *testing.T) {
+	colleague := part{status: "Ringing", number: "102", name: "Bram", call: 33}
+	dial := part{status: "Dialing", number: "0201234568", call: 34}
+	for _, tt := range []struct {
+		name  string
+		steps []step
+		want  []string
+	}{
+		{"answered and over", []step{{7, &ring}, {7, ring.as(up)}, {7, nil}},
+			[]string{rings, strings.Replace(rings, "ringing", "answered", 1), strings.Replace(rings, "ringing", "ended completed", 1)}},
+		{"not answered", []step{{7, &ring}, {7, nil}}, []string{rings, strings.Replace(rings, "ringing", "ended", 1)}},
+		{"our own call", []step{{8, &dial}, {8, dial.as(up)}, {8, nil}}, []string{
+			"ringing outgoing #34.8 0201234568 on 101", "answered outgoing #34.8 0201234568 on 101", "ended completed outgoing #34.8 0201234568 on 101"}},
+		{"passed on by a colleague, with consultation", []step{{7, &colleague}, {7, colleague.as(up)}, {7, ring.as(func(p *part) { up(p); p.referred, p.call = "102", 31 })}, {7, nil}}, []string{
+			"ringing incoming #33.7 102 (Bram) on 101", "answered incoming #33.7 102 (Bram) on 101",
+			"answered incoming #33.7 0612345678 (J. de Vries) via 102 on 0201234567", "ended completed incoming #33.7 0612345678 (J. de Vries) via 102 on 0201234567"}},
+		{"passed on, and nobody says by whom", []step{{7, &colleague}, {7, &ring}}, []string{
+			"ringing incoming #33.7 102 (Bram) on 101", "ringing incoming #33.7 0612345678 (J. de Vries) via Bram on 0201234567"}},
+		{"passed on to somebody who is withheld", []step{{7, &colleague}, {7, colleague.as(func(p *part) { p.number, p.name = "", "" })}}, []string{
+			"ringing incoming #33.7 102 (Bram) on 101", "ringing incoming #33.7 anonymous via Bram on 101"}},
+		{"forwarded", []step{{7, ring.as(func(p *part) { p.behalf = "800" })}}, []string{"ringing incoming #33.7 0612345678 (J. de Vries) via 800 on 0201234567"}},
+		{"withheld", []step{{7, ring.as(func(p *part) { p.number, p.name = "", "Anonymous" })}}, []string{"ringing incoming #33.7  on 0201234567"}},
+		{"everything is null", []step{{7, ring.as(func(p *part) { p.null = true })}, {7, &ring}, {7, ring.as(func(p *part) { p.null = true; up(p) })}}, []string{
+			"ringing incoming #33.7  on 101", rings, strings.Replace(rings, "ringing", "answered", 1)}},
+		{"never heard of before it was answered", []step{{7, ring.as(up)}}, []string{strings.Replace(rings, "ringing incoming", "answered unknown", 1)}},
+		{"two devices, one call", []step{{7, &ring}, {6, &ring}, {6, ring.as(up)}, {7, nil}, {6, nil}},
+			[]string{rings, rings, strings.Replace(rings, "ringing", "answered", 1), strings.Replace(rings, "ringing", "ended completed", 1)}},
+		{"one number twice is two calls", []step{{7, &ring}, {6, ring.as(func(p *part) { p.call = 35 })}}, []string{rings, strings.Replace(rings, "#33.7", "#35.6", 1)}},
+		{"a number of a participant used again", []step{{7, &ring}, {7, nil}, {7, ring.as(func(p *part) { p.call = 35 })}},
+			[]string{rings, strings.Replace(rings, "ringing", "ended", 1), strings.Replace(rings, "#33.7", "#35.7", 1)}},
+		{"states that are none of ours", []step{{7, ring.as(func(p *part) { p.status = "Routing" })}, {7, nil}}, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			x := newExchange(t)
+			w := listen(t, x.config())
+			w.until(link.Connected)
+			// One after another: the event says only that something has changed, and
+			// two quick ones are told as one.
+			for i, n := 0, 0; i < len(tt.steps); i++ {
+				s := tt.steps[i]
+				x.set("101", s.id, s.p)
+				switch { // these two change nothing that is told
+				case tt.want == nil, tt.name == "two devices, one call" && i == 3:
+					continue
+				}
+				w.expect(tt.want[n])
+				n++
+			}
+			x.last(w)
+		})
+	}
+}
+
+func TestWhatEventsCarry(t *testing.T) {
+	x := newExchange(t)
+	w := listen(t, x.config())
+	w.until(link.Connected)
+	x.set("101", 7, &ring)
+	if e, want := w.next(), (call.Way{Kind: "3cx", Conn: x.srv.Listener.Addr().String() + "/101", Tells: call.TellsAll}); e.Way != want || e.At.IsZero() {
+		t.Errorf("%+v", e)
+	}
+}
+
+// TestGoneBeforeAsked: the event says that a participant changed; when it is
+// asked for, it is not there any more.
+func TestGoneBeforeAsked(t *testing.T) {
+	x := newExchange(t)
+	w := listen(t, x.config())
+	w.until(link.Connected)
+	<-x.asked // the snapshot
+	x.write(x.note(upsert, "/callcontrol/101/participants/7"))
+	<-x.asked // and this, in vain
+	x.set("101", 7, &ring)
+	w.expect(rings)
+	x.with(func() { clear(x.participants) })
+	x.write(x.note(upsert, "/callcontrol/101/participants/7"))
+	w.expect(strings.Replace(rings, "ringing", "ended", 1))
+	x.last(w)
+}
+
+// TestOnlyOurAddresses: an event names what is asked for, and could name anything.
+func TestOnlyOurAddresses(t *testing.T) {
+	x := newExchange(t)
+	w := listen(t, x.config())
+	w.until(link.Connected)
+	<-x.asked // the snapshot
+	for _, entity := range []string{
+		"", "/", "101", "/callcontrol", "/callcontrol/101", "/callcontrol/102/participants/7", "/callcontrol/1010/participants/7", "/callcontrol/101/devices/7",
+		"/callcontrol/101/participants/", "/callcontrol/101/participants/-7", "/callcontrol/101/participants/7/drop", "/callcontrol/101/participants/../7", "/callcontrol/101/participants/7?x=y",
+		"/callcontrol/101/participants/ 7", "/callcontrol/101/participants/7e1", "/callcontrol/101/participants/99999999999999999999", "/CALLCONTROL/101/participants/7",
+		"https://evil.example/callcontrol/101/participants/7", "//evil.example/callcontrol/101/participants/7", "/callcontrol/102/../101/participants/7", "/callcontrol/%31%30%31/participants/7",
+	} {
+		for kind := range 6 {
+			x.mu.Lock()
+			x.writeLocked(x.note(kind, entity))
+			x.mu.Unlock()
+		}
+	}
+	x.write(x.note(2, "/callcontrol/101/participants/7"), x.note(3, "/callcontrol/101/participants/7"), x.note(4, "/callcontrol/101/participants/7"))
+	x.last(w)
+	for got, want := range map[string]string{<-x.asked: "/callcontrol/101/participants/9999"} {
+		if got != want {
+			t.Errorf("asked for %s", got)
+		}
+	}
+	if len(x.asked) != 0 {
+		t.Errorf("asked for %s", <-x.asked)
+	}
+}
+
+// TestNobodyElsesCalls plays a busy exchange of fifty extensions, of which the
+// client may see all.
+func TestNobodyElsesCalls(t *testing.T) {
+	x := newExchange(t)
+	w := listen(t, x.config())
+	w.until(link.Connected)
+	order := rand.Perm(50)
+	for _, i := range order {
+		ext := fmt.Sprint(101 + i)
+		p := ring.as(func(p *part) { p.call, p.number = 100+i, fmt.Sprintf("06123450%02d", i) })
+		x.set(ext, 7, p)
+		x.set(ext, 7, p.as(up))
+		x.set(ext, 7, nil)
+	}
+	// One that belongs to somebody else although it is found under us.
+	x.with(func() { x.participants["101/55"] = ring.json("102", 55) })
+	x.write(x.note(upsert, "/callcontrol/101/participants/55"))
+	x.with(func() { x.participants["101/56"] = ring.json("101", 57) })
+	x.write(x.note(upsert, "/callcontrol/101/participants/56"))
+	x.set("101", 9999, &part{status: "Ringing", number: "0201234599", call: 4242})
+	for e := w.next(); e.Number != "0201234599"; e = w.next() {
+		if e.ID != "100.7" || e.Number != "0612345000" {
+			t.Errorf("somebody else's call: %s", say(e))
+		}
+	}
+}
+
+// TestGaps: an event is lost, the next one shows it, and the extension is asked
+// for again.
+func TestGaps(t *testing.T) {
+	x := newExchange(t)
+	p, err := New(x.config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.(*phone).again = 50 * time.Millisecond
+	w := listenTo(t, p)
+	w.until(link.Connected)
+	x.set("102", 1, &ring) // the first event counts from where it will
+	x.set("101", 7, &ring)
+	w.expect(rings)
+	x.with(func() { clear(x.participants); x.sequence++ }) // its end is lost
+	x.set("103", 1, &ring)
+	w.expect(strings.Replace(rings, "ringing", "ended", 1))
+	x.with(func() { x.participants["101/8"] = ring.json("101", 8); x.sequence += 5 }) // a beginning is lost
+	x.set("103", 1, &ring)
+	w.expect(strings.Replace(rings, "#33.7", "#33.8", 1))
+	x.last(w)
+	x.with(func() { x.sequence = 0 }) // it counts anew
+	x.set("103", 1, nil)
+	x.set("101", 8, nil)
+	w.expect(strings.Replace(strings.Replace(rings, "#33.7", "#33.8", 1), "ringing", "ended", 1))
+}
+
+// TestGapsWithoutEnd: if the count is of the whole exchange's events, ours always
+// have gaps; that must not become a storm of questions.
+func TestGapsWithoutEnd(t *testing.T) {
+	x := newExchange(t)
+	p, err := New(x.config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.(*phone).again = 10 * time.Millisecond
+	w := listenTo(t, p)
+	w.until(link.Connected)
+	for end := time.Now().Add(time.Second); time.Now().Before(end); {
+		x.with(func() { x.sequence += 3 })
+		x.set("101", 7, &ring)
+		w.expect(rings)
+	}
+	x.with(func() {
+		if x.snapshots < 2 || x.snapshots > 12 { // 10, 20, 40 … ms
+			t.Errorf("%d snapshots in a second", x.snapshots)
+		}
+		t.Logf("%d snapshots in a second", x.snapshots)
+	})
+}
+
+// TestFault: the exchange cannot say what has changed, and is asked again.
+func TestFault(t *testing.T) {
+	x := newExchange(t)
+	w := listen(t, x.config())
+	w.until(link.Connected)
+	x.with(func() { x.faults = 1 })
+	x.set("101", 7, &ring)
+	w.expect(rings)
+	if len(w.states) != 0 {
+		t.Error("the connection did not stay")
+	}
+}
+
+// TestSnapshotAfterRestart: a participant's number is another call's now.
+func TestSnapshotAfterRestart(t *testing.T) {
+	x := newExchange(t)
+	x.participants["101/7"], x.participants["101/8"], x.participants["101/9"] = ring.json("101", 7), ring.json("102", 8), `{"id":"x"}`
+	w := listen(t, x.config())
+	w.expect(rings)
+	w.until(link.Connected)
+	x.restart()
+	x.with(func() {
+		x.participants["101/7"] = part{status: "Ringing", number: "0201234577", call: 1}.json("101", 7)
+	})
+	w.expect(strings.Replace(rings, "ringing", "ended", 1), "ringing incoming #1.7 0201234577 on 101")
+	w.until(link.Connected)
+	x.last(w)
+}
+
+func TestRestart(t *testing.T) {
+	x := newExchange(t)
+	x.participants["101/7"] = ring.json("101", 7)
+	w := listen(t, x.config())
+	w.until(link.Connected)
+	w.next()
+	x.restart()
+	w.until(link.Waiting)
+	w.until(link.Connected)
+	w.expect(strings.Replace(rings, "ringing", "ended", 1))
+	x.last(w)
+}
+
+func TestWake(t *testing.T) {
+	x := newExchange(t)
+	x.participants["101/7"] = ring.json("101", 7)
+	w := listen(t, x.config())
+	w.until(link.Connected)
+	w.next()
+	x.with(func() { clear(x.participants) })
+	w.wake <- struct{}{}
+	w.expect(strings.Replace(rings, "ringing", "ended", 1))
+	w.until(link.Connected)
+}
+
+func TestHalfOpen(t *testing.T) {
+	x := newExchange(t)
+	x.deaf = true
+	cfg := x.config()
+	cfg.Net.PingEvery, cfg.Net.Silence = 50*time.Millisecond, 500*time.Millisecond
+	w := listen(t, cfg)
+	w.until(link.Connected)
+	if s := w.until(link.Waiting); !strings.HasSuffix(s.Err.Error(), ": it does not answer in time") {
+		t.Error(s.Err)
+	}
+	x.with(func() { x.deaf = false })
+	w.until(link.Connected)
+	x.last(w)
+}
+
+// TestRenewal: the token is renewed before it ends, on the open connection.
+func TestRenewal(t *testing.T) {
+	x := newExchange(t)
+	x.life = 0.15
+	p, err := New(x.config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.(*phone).least = time.Millisecond
+	w := listenTo(t, p)
+	w.until(link.Connected)
+	for made := 1; made < 5; {
+		x.set("101", 7, &ring)
+		w.expect(rings)
+		x.with(func() {
+			made = x.made
+			for token := range x.tokens { // only the newest one lives
+				if token != fmt.Sprintf("canary.token.%d", x.made) {
+					delete(x.tokens, token)
+				}
+			}
+		})
+	}
+	if len(w.states) != 0 {
+		t.Error("the connection did not stay")
+	}
+}
+
+// TestExpired: a token that ended before its time is noticed when something has
+// to be asked, and the call is told all the same.
+func TestExpired(t *testing.T) {
+	x := newExchange(t)
+	w := listen(t, x.config())
+	w.until(link.Connected)
+	for made := 2; made < 5; made++ {
+		x.with(func() { clear(x.tokens) })
+		x.last(w)
+		x.with(func() {
+			if x.made != made {
+				t.Errorf("%d tokens", x.made)
+			}
+		})
+	}
+	if len(w.states) != 0 {
+		t.Error("the connection did not stay")
+	}
+	x.with(func() { clear(x.tokens) })
+	(<-x.upgraded).NetConn().Close()
+	for refused := false; !refused; { // with the old token first
+		s := w.until(link.Waiting)
+		w.wake <- struct{}{}
+		refused = strings.HasSuffix(s.Err.Error(), "status 401")
+	}
+	w.until(link.Connected)
+	x.last(w)
+}
+
+func TestRefusals(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		change func(*exchange, *Config)
+		want   string
+	}{
+		{"wrong key", func(_ *exchange, c *Config) {
+			c.Secret = func(context.Context) (string, error) { return "wrong", nil }
+		}, "3CX does not accept the client id and API key (400)"},
+		{"no key", func(_ *exchange, c *Config) {
+			c.Secret = func(context.Context) (string, error) { return "", nil }
+		}, "no API key for 3CX is stored"},
+		{"not allowed at all", func(x *exchange, _ *Config) { x.denied = http.StatusUnauthorized }, "3CX does not let this API client use call control for the extension (401)"},
+		{"no call control", func(x *exchange, _ *Config) { x.denied = http.StatusForbidden }, "3CX does not let this API client use call control for the extension (403)"},
+		{"another's extension", func(_ *exchange, c *Config) { c.Extension = "199" }, "3CX does not know the extension, or not for this API client (404)"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			x := newExchange(t)
+			cfg := x.config()
+			tt.change(x, &cfg)
+			w := listen(t, cfg)
+			var refusal *link.Refusal
+			if s := w.until(link.Refused); !errors.As(s.Err, &refusal) || s.Err.Error() != tt.want {
+				t.Errorf("%v", s.Err)
+			}
+		})
+	}
+}
+
+// TestRefusedLater: the client's rights are taken away while it is connected.
+func TestRefusedLater(t *testing.T) {
+	x := newExchange(t)
+	w := listen(t, x.config())
+	w.until(link.Connected)
+	x.with(func() { x.denied = http.StatusUnauthorized })
+	x.set("101", 7, &ring)
+	if s := w.until(link.Refused); strings.Contains(s.Err.Error(), "canary") {
+		t.Error(s.Err)
+	}
+	x.with(func() { x.denied = 0 })
+	w.wake <- struct{}{}
+	w.until(link.Connected)
+	w.expect(rings)
+}
+
+func TestConfigRefused(t *testing.T) {
+	good := Config{Address: "https://office.3cx.example:5001", Client: "c", Extension: "101", Secret: func(context.Context) (string, error) { return "", nil }}
+	if _, err := New(good); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []func(*Config){
+		func(c *Config) { c.Extension = "" }, func(c *Config) { c.Extension = "1/2" }, func(c *Config) { c.Client = "" },
+		func(c *Config) { c.Secret = nil }, func(c *Config) { c.Address = "" }, func(c *Config) { c.Address = "http://office.3cx.example" },
+	} {
+		c := good
+		f(&c)
+		if _, err := New(c); err == nil || !strings.HasPrefix(err.Error(), "3cx: ") {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
+
+// hostileEvents gives messages that no 3CX sends, and hostileParts what no
+// participant is: tables, and mutations of real ones.
+func hostileEvents(n int) []string {
+	out := []string{
+		"", "{", "null", "[]", `"x"`, "17", `{"sequence":null}`, `{"sequence":"x"}`, `{"sequence":1.5}`, `{"sequence":99999999999999999999}`, `{"sequence":-1,"event":null}`,
+		`{"event":{}}`, `{"event":[]}`, `{"event":{"event_type":"0","entity":"/callcontrol/101/participants/7"}}`, `{"event":{"event_type":0,"entity":7}}`,
+		`{"event":{"event_type":null,"entity":"/callcontrol/101/participants/7"}}`, `{"event":{"event_type":1,"entity":"/callcontrol/101/participants/999999999999999999"}}`,
+		`{"sequence":9223372036854775807,"event":{"event_type":1,"entity":"/callcontrol/101/participants/1"}}`, `{"RequestID":"x","StatusCode":200,"Response":{}}`,
+		strings.Repeat("[", 50_000), strings.Repeat(`{"event":`, 20_000), "\x00\x01\x02", "\xff\xfe",
+		`{"sequence":42,"event":{"event_type":0,"entity":"/callcontrol/101/participants/` + strings.Repeat("7", 100_000) + `"}}`,
+	}
+	seeds := []string{
+		`{"sequence":42,"event":{"event_type":0,"entity":"/callcontrol/101/participants/7","attached_data":null}}`,
+		`{"sequence":43,"event":{"event_type":1,"entity":"/callcontrol/101/participants/7","attached_data":null}}`,
+		`{"sequence":44,"event":{"event_type":2,"entity":"/callcontrol/101/participants/7","attached_data":{"dtmf_input":"5"}}}`,
+	}
+	return mutate(out, seeds, n)
+}
+
+func hostileParts(n int) []string {
+	out := []string{
+		"", "{", "null", "[]", `"x"`, "17", "{}", `{"id":null}`, `{"id":"7"}`, `{"id":7.5}`, `{"id":-7,"status":"Ringing"}`, `{"id":7}`, `{"id":7,"status":17}`, `{"id":8,"status":"Ringing","dn":"101"}`,
+		`{"id":7,"status":"Ringing","dn":"102","party_caller_id":"0612345678"}`, `{"id":7,"status":"Ringing","dn":"101","party_caller_id":[]}`, `{"id":7,"status":"Ringing","dn":"101","callid":"33"}`,
+		`{"id":7,"status":"Ringing","dn":"101","callid":99999999999999999999}`, strings.Repeat("[", 50_000), "\x00\xff", "<html>",
+		part{status: "Ringing", number: strings.Repeat("6", 100_000), name: strings.Repeat("ë", 100_000), call: 33}.json("101", 7),
+		part{status: "Ringing", number: "\u202e06\u0000", name: "\u2066x\n", call: 33}.json("101", 7),
+	}
+	return mutate(out, []string{ring.json("101", 7), ring.as(up).json("101", 7)}, n)
+}
+
+func mutate(out, seeds []string, n int) []string {
+	r := rand.New(rand.NewPCG(1, 2))
+	for len(out) < n {
+		b := []byte(seeds[r.IntN(len(seeds))])
+		for range 1 + r.IntN(6) {
+			i := r.IntN(len(b))
+			switch r.IntN(4) {
+			case 0:
+				b[i] = byte(r.IntN(256))
+			case 1:
+				b = append(b[:i], b[min(len(b), i+r.IntN(20)):]...)
+			case 2:
+				b = append(b[:i:i], append([]byte(strings.Repeat(`{"[,`, r.IntN(30))), b[i:]...)...)
+			case 3:
+				b = b[:i+1]
+			}
+			if len(b) == 0 {
+				b = []byte("x")
+			}
+		}
+		out = append(out, string(b))
+	}
+	return out
+}
+
+// follow plays one real call and waits for its end, among whatever else comes.
+func follow(x *exchange, w *watch, i int, m string) {
+	w.t.Helper()
+	x.set("101", 10_000+i, &part{status: "Ringing", number: "0201234599", call: 5000 + i})
+	for state := call.Ringing; ; {
+		e := w.next()
+		if e != e.Clean() || e.Way.Kind != Kind {
+			w.t.Fatalf("%q: %+v", m, e)
+		}
+		if e.ID != fmt.Sprintf("%d.%d", 5000+i, 10_000+i) || e.State != state {
+			continue
+		}
+		if state == call.Ended {
+			return
+		}
+		x.set("101", 10_000+i, nil)
+		state = call.Ended
+	}
+}
+
+func TestHostileMessages(t *testing.T) {
+	all := hostileEvents(330)
+	x := newExchange(t)
+	x.participants["101/7"] = ring.json("101", 7)
+	w := listen(t, x.config())
+	w.until(link.Connected)
+	for i, m := range all {
+		x.write(m)
+		follow(x, w, i, m)
+	}
+	t.Logf("%d messages, each followed by a call that was reported; states beside: %d", len(all), len(w.states))
+	if len(w.states) != 0 {
+		t.Error("the link broke for a message that only cannot be read")
+	}
+}
+
+// TestHostileParticipants: what an answer of the API could be.
+func TestHostileParticipants(t *testing.T) {
+	all := hostileParts(330)
+	x := newExchange(t)
+	w := listen(t, x.config())
+	w.until(link.Connected)
+	for i, m := range all {
+		x.with(func() {
+			x.raw = func(w http.ResponseWriter, r *http.Request) bool {
+				if !strings.HasSuffix(r.URL.Path, "/participants/7") {
+					return false
+				}
+				io.WriteString(w, m)
+				return true
+			}
+		})
+		x.write(x.note(upsert, "/callcontrol/101/participants/7"))
+		follow(x, w, i, m)
+	}
+	t.Logf("%d answers, each followed by a call that was reported; states beside: %d", len(all), len(w.states))
+	if len(w.states) != 0 {
+		t.Error("the link broke for an answer that only cannot be read")
+	}
+}
+
+func TestHostileConnections(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		do   func(*websocket.Conn)
+	}{
+		{"message too large", func(c *websocket.Conn) {
+			c.WriteMessage(websocket.TextMessage, []byte(`{"x":"`+strings.Repeat("y", 300<<10)+`"}`))
+		}},
+		{"not a frame", func(c *websocket.Conn) { c.NetConn().Write([]byte(strings.Repeat("\xff\xff\xff\xff", 100))) }},
+		{"closed with words", func(c *websocket.Conn) {
+			c.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(1011, "number 0612345678 token "+secret), time.Now().Add(time.Second))
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			x := newExchange(t)
+			w := listen(t, x.config())
+			w.until(link.Connected)
+			tt.do(<-x.upgraded)
+			if s := w.until(link.Waiting); strings.Contains(s.Err.Error(), "0612345678") || strings.Contains(s.Err.Error(), secret) {
+				t.Error(s.Err)
+			}
+			w.wake <- struct{}{}
+			w.until(link.Connected)
+			x.last(w)
+		})
+	}
+}
+
+func TestBadTokens(t *testing.T) {
+	for name, answer := range map[string]string{
+		"none": `{}`, "not a string": `{"access_token":17}`, "a line end": `{"access_token":"a\r\nX-Evil: 1"}`, "too long": `{"access_token":"` + strings.Repeat("x", 20<<10) + `"}`,
+		"not JSON": "<html>", "odd life": `{"access_token":"x","expires_in":"soon"}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			x := newExchange(t)
+			x.raw = func(w http.ResponseWriter, r *http.Request) bool {
+				if r.URL.Path != "/connect/token" {
+					return false
+				}
+				io.WriteString(w, answer)
+				return true
+			}
+			w := listen(t, x.config())
+			if s := w.until(link.Waiting); strings.Contains(s.Err.Error(), "Evil") {
+				t.Error(s.Err)
+			}
+			x.with(func() { x.raw = nil })
+			w.wake <- struct{}{}
+			w.until(link.Connected)
+		})
+	}
+}
+
+// TestNothingSecretIsSaid looks for what must not be said in logs and states,
+// while everything goes wrong that can.
+func TestNothingSecretIsSaid(t *testing.T) {
+	number, name := "0612345678", "Canary Jansen"
+	echo := func(r *http.Request) string { return fmt.Sprint(r.Header, r.URL, secret, number, name) }
+	for _, path := range []string{"/connect/token", "/callcontrol/101", "/callcontrol/ws"} {
+		for what, f := range map[string]func(http.ResponseWriter, *http.Request){
+			"fails": func(w http.ResponseWriter, r *http.Request) { http.Error(w, echo(r), 500) },
+			"moves": func(w http.ResponseWriter, r *http.Request) {
+				http.Redirect(w, r, "/stolen?"+secret+number, http.StatusTemporaryRedirect)
+			},
+			"garbles": func(w http.ResponseWriter, r *http.Request) {
+				c, _, _ := w.(http.Hijacker).Hijack()
+				io.WriteString(c, "HTTP/1.1 "+echo(r)+"\r\n\r\n")
+				c.Close()
+			},
+			"is odd": func(w http.ResponseWriter, r *http.Request) { fmt.Fprintf(w, `[%q]`, echo(r)) },
+		} {
+			t.Run(path+" "+what, func(t *testing.T) {
+				t.Parallel()
+				x := newExchange(t)
+				x.raw = func(w http.ResponseWriter, r *http.Request) bool {
+					if strings.HasPrefix(r.URL.Path, "/stolen") {
+						t.Error("the redirect was followed")
+					}
+					if r.URL.Path == path {
+						f(w, r)
+						return true
+					}
+					return false
+				}
+				w := listen(t, x.config())
+				unsaid(t, fmt.Sprint(w.until(link.Waiting).Err)+w.log.String(), number, name)
+			})
+		}
+	}
+	t.Run("events that cannot be read", func(t *testing.T) {
+		x := newExchange(t)
+		w := listen(t, x.config())
+		w.until(link.Connected)
+		x.set("101", 7, ring.as(func(p *part) { p.number, p.name = number, name }))
+		w.next()
+		x.write(secret+number, `{"sequence":"`+number+`"}`)
+		x.with(func() { x.participants["101/8"] = `{"id":"` + number + secret + `"}` })
+		x.write(x.note(upsert, "/callcontrol/101/participants/8"))
+		follow(x, w, 1, "")
+		said := w.log.String()
+		if !strings.Contains(said, "cannot be read") {
+			t.Error("nothing was logged")
+		}
+		unsaid(t, said, number, name)
+	})
+}
+
+func unsaid(t *testing.T, said string, more ...string) {
+	t.Helper()
+	for _, s := range append(more, secret, "canary", client, "Bearer", "/callcontrol", "/101") {
+		if strings.Contains(said, s) {
+			t.Errorf("%q was said: %s", s, said)
+		}
+	}
+}
+
+func FuzzMessage(f *testing.F) {
+	for _, s := range hostileEvents(60) {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		feed(t, func(ctx context.Context, s *session) error {
+			s.take(mustPart(ring.json("101", 7)))
+			err := s.message(ctx, b)
+			if err != nil && !errors.Is(err, context.Canceled) {
+				t.Fatal(err)
+			}
+			return nil
+		})
+	})
+}
+
+func FuzzParticipant(f *testing.F) {
+	for _, s := range hostileParts(60) {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		feed(t, func(_ context.Context, s *session) error {
+			var p participant
+			if json.Unmarshal(b, &p) == nil && s.mine(p) {
+				s.take(p)
+				s.take(p)
+				s.end(*p.ID)
+				if len(s.r.Calls()) != 0 {
+					t.Fatalf("%q is not over", b)
+				}
+			}
+			return nil
+		})
+	})
+}
+
+func mustPart(s string) (p participant) {
+	if err := json.Unmarshal([]byte(s), &p); err != nil {
+		panic(err)
+	}
+	return p
+}
+
+// feed gives a session without a connection.
+func feed(t *testing.T, f func(context.Context, *session) error) {
+	t.Helper()
+	p, err := New(Config{Address: "https://127.0.0.1:1", Client: "c", Extension: "101", Secret: func(context.Context) (string, error) { return "x", nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = link.Once(t.Context(), link.Config{Take: func(e call.Event) error {
+		if e != e.Clean() || e.ID == "" || e.Way.Kind != Kind {
+			t.Fatalf("%+v", e)
+		}
+		return nil
+	}}, feeder{p.(*phone), f})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+type feeder struct {
+	*phone
+	f func(context.Context, *session) error
+}
+
+func (f feeder) Session(ctx context.Context, r *link.Reporter) error {
+	ctx, cancel := context.WithCancel(ctx)
+	cancel() // so that nothing is asked of anybody
+	return f.f(ctx, &session{phone: f.phone, r: r})
+}

@@ -1,0 +1,188 @@
+package wazo
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"wiebelt/internal/call"
+	"wiebelt/internal/softphone/wslink"
+)
+
+// message is what the server sends, of version 2 of its protocol.
+type message struct {
+	Op   string          `json:"op"`
+	Code int             `json:"code"`
+	Data json.RawMessage `json:"data"`
+}
+
+// event is the content of an event about a call; the envelope has more.
+type event struct {
+	Name string   `json:"name"`
+	Call wazoCall `json:"data"`
+}
+
+// wazoCall is a call as wazo-calld describes it. Every field may be missing or
+// null.
+type wazoCall struct {
+	ID           string  `json:"call_id"`
+	Conversation string  `json:"conversation_id"`
+	Status       string  `json:"status"`
+	Direction    string  `json:"direction"`
+	Caller       bool    `json:"is_caller"`
+	PeerName     string  `json:"peer_caller_id_name"`
+	PeerNumber   *string `json:"peer_caller_id_number"`
+	Dialed       string  `json:"dialed_extension"`
+	User         string  `json:"user_uuid"`
+	Line         *int    `json:"line_id"`
+	Reason       int     `json:"reason_code"`
+}
+
+// message takes one. What cannot be read costs this one, not the link.
+func (s *session) message(ctx context.Context, b []byte) error {
+	var m message
+	if json.Unmarshal(b, &m) != nil {
+		s.r.Odd(len(b)) // the decoder's error may quote what it read
+		return nil
+	}
+	switch m.Op {
+	case "event":
+		s.event(m.Data)
+		return nil
+	case "init", "subscribe", "start", "token":
+		if m.Code != 0 {
+			return errors.New(s.server.Host() + ": the event server refuses what it was asked")
+		}
+	}
+	switch {
+	case m.Op == "init" && !s.began:
+		return s.greet()
+	case m.Op == "start" && s.began && !s.ready:
+		s.ready = true
+		if err := s.snapshot(ctx); err != nil {
+			return err
+		}
+		s.r.Up()
+	}
+	return nil
+}
+
+// event takes one event about a call.
+func (s *session) event(b []byte) {
+	var e event
+	if json.Unmarshal(b, &e) != nil {
+		s.r.Odd(len(b))
+		return
+	}
+	switch e.Name {
+	case "call_created", "call_updated", "call_answered":
+		if s.mine(e.Call) && !s.over.has(e.Call.ID) {
+			s.take(e.Call)
+		}
+	case "call_ended":
+		if _, known := s.legs.Known(s.r, e.Call.ID); known || s.mine(e.Call) {
+			s.over.add(e.Call.ID)
+			delete(s.talks, e.Call.ID)
+			s.legs.End(s.r, e.Call.ID, wslink.Hangup(e.Call.Reason))
+		}
+	}
+}
+
+const (
+	maxID    = 512
+	maxTalks = 512
+)
+
+// mine says whether a call is the user's, on a line with the extension.
+func (s *session) mine(c wazoCall) bool {
+	if c.ID == "" || len(c.ID) > maxID || c.User == "" || c.User != s.token.user {
+		return false
+	}
+	return s.lines == nil || c.Line == nil || s.lines[*c.Line]
+}
+
+// take reports what a call of ours tells.
+func (s *session) take(c wazoCall) {
+	known, isKnown := s.legs.Known(s.r, c.ID)
+	e := call.Event{Direction: direction(c), Name: c.PeerName, Line: s.cfg.Extension}
+	switch c.Status {
+	case "Ringing", "Ring":
+		if e.Direction == call.DirectionUnknown && !isKnown {
+			return // it is told when it is known
+		}
+	case "Up":
+		e.State = call.Answered
+	default:
+		return
+	}
+	switch {
+	case outside(c.Dialed) && e.Direction == call.Incoming:
+		e.Line = c.Dialed // the number that was called
+	case isKnown:
+		e.Line = "" // as it was
+	}
+	outgoing := e.Direction == call.Outgoing || isKnown && known.Direction == call.Outgoing
+	if c.PeerNumber != nil && (*c.PeerNumber != c.Dialed || outgoing) {
+		e.Number = *c.PeerNumber
+	} // else filled in by the server: it is withheld, or not known
+	if e.Number == "" {
+		e.Name = ""
+		if c.PeerNumber != nil && isKnown && known.Number != "" && !outgoing {
+			e.Number = "anonymous" // whoever it is now, it is not the one before
+		}
+	}
+	if len(s.talks) >= maxTalks {
+		clear(s.talks)
+	}
+	if c.Conversation != "" && len(c.Conversation) <= maxID {
+		s.talks[c.ID] = c.Conversation
+	}
+	s.legs.Take(s.r, c.ID, c.ID, e, func(other string) bool {
+		return c.Conversation != "" && s.talks[other] == c.Conversation
+	})
+}
+
+// direction is a call's as the user sees it.
+func direction(c wazoCall) call.Direction {
+	switch {
+	case c.Status == "Ring", c.Caller, c.Direction == "outbound":
+		return call.Outgoing
+	case c.Direction == "inbound", c.Direction == "internal" && c.Status == "Ringing":
+		return call.Incoming
+	}
+	return call.DirectionUnknown
+}
+
+// outside says whether an extension is a number of the public network, and so
+// the one that was called.
+func outside(exten string) bool {
+	if len(exten) < 7 {
+		return false
+	}
+	for i := 0; i < len(exten); i++ {
+		if (exten[i] < '0' || exten[i] > '9') && (i > 0 || exten[i] != '+') {
+			return false
+		}
+	}
+	return true
+}
+
+// recent remembers the last few ids.
+type recent struct {
+	ids  [128]string
+	next int
+}
+
+func (r *recent) add(id string) {
+	r.ids[r.next] = id
+	r.next = (r.next + 1) % len(r.ids)
+}
+
+func (r *recent) has(id string) bool {
+	for _, s := range r.ids {
+		if s == id {
+			return true
+		}
+	}
+	return false
+}

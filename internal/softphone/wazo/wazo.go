@@ -1,0 +1,313 @@
+package wazo
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"wiebelt/internal/call"
+	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/softphone/wslink"
+)
+
+// Kind is the way in's kind.
+const Kind = "wazo"
+
+// Config is where the exchange is found and what is listened to.
+type Config struct {
+	// Address is that of the exchange's web server, such as https://wazo.example.
+	Address string
+	// User is the user's login.
+	User string
+	// Secret gives the password, for each new token.
+	Secret func(context.Context) (string, error)
+	// Extension is the user's, such as 101.
+	Extension string
+	// Events is the address of wazo-websocketd if it is neither Address with
+	// /api/websocketd nor port 9502 of the same host; "" as a rule.
+	Events string
+	Net    wslink.Options
+}
+
+type phone struct {
+	cfg    Config
+	server *wslink.Server
+	events []source // where the socket may be
+	traits link.Traits
+	least  time.Duration // between two renewals
+	greets time.Duration // limit of the greeting; tests shorten both
+
+	// These live as long as the link and belong to the session's goroutine.
+	token token
+	legs  wslink.Legs
+	talks map[string]string // by call_id: its conversation_id
+	over  recent            // call_ids that have ended
+}
+
+type source struct {
+	server *wslink.Server
+	path   string
+}
+
+const eventsPath = "/api/websocketd"
+
+// New makes the phone for link.Run. The error is for the administrator.
+func New(cfg Config) (link.Phone, error) {
+	switch {
+	case cfg.Extension == "":
+		return nil, errors.New("wazo: an extension is needed: without one the calls of the whole exchange could be reported")
+	case !wslink.Extension(cfg.Extension):
+		return nil, errors.New("wazo: the extension is not one")
+	case cfg.User == "" || strings.ContainsFunc(cfg.User, func(r rune) bool { return r == ':' || r < ' ' || r == 0x7f }):
+		return nil, errors.New("wazo: a user name is needed, without a colon")
+	case cfg.Secret == nil:
+		return nil, errors.New("wazo: a secret is needed")
+	}
+	server, err := wslink.New(cfg.Address, cfg.Net)
+	if err != nil {
+		return nil, fmt.Errorf("wazo: %w", err)
+	}
+	p := &phone{
+		cfg: cfg, server: server, least: 20 * time.Second, greets: 15 * time.Second, talks: map[string]string{},
+		traits: link.Traits{Way: call.Way{Kind: Kind, Conn: server.Host() + "/" + cfg.Extension, Tells: call.TellsAll}},
+	}
+	if cfg.Events != "" {
+		own, err := wslink.New(cfg.Events, cfg.Net)
+		if err != nil {
+			return nil, fmt.Errorf("wazo: events: %w", err)
+		}
+		p.events = []source{{own, "/"}}
+		return p, nil
+	}
+	old, err := server.Sibling("9502")
+	if err != nil {
+		return nil, fmt.Errorf("wazo: %w", err)
+	}
+	p.events = []source{{server, eventsPath + "/"}, {old, "/"}}
+	return p, nil
+}
+
+func (p *phone) Traits() link.Traits { return p.traits }
+
+// The events that tell of calls.
+var subscribed = [...]string{"call_created", "call_updated", "call_answered", "call_ended"}
+
+// session is one connection.
+type session struct {
+	*phone
+	r     *link.Reporter
+	sock  *wslink.Socket
+	fresh bool         // the token was made for this session
+	lines map[int]bool // of the extension; nil: not known
+	began bool         // told to send events
+	ready bool         // the server sends them
+}
+
+// Session takes events until the connection ends. They are waited for before the
+// calls that are on are asked for, so that nothing falls in between.
+func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
+	s := &session{phone: p, r: r}
+	defer p.server.Idle()
+	if !p.token.lives() {
+		t, err := p.login(ctx)
+		if err != nil {
+			return err
+		}
+		p.token, s.fresh = t, true
+	}
+	if err := s.ownLines(ctx); err != nil {
+		return err
+	}
+	if err := s.dial(ctx); err != nil {
+		return err
+	}
+	defer s.sock.Close()
+	return s.run(ctx)
+}
+
+// dial opens the socket where there is one.
+func (s *session) dial(ctx context.Context) error {
+	for i, from := range s.events {
+		sock, status, err := from.server.Dial(ctx, from.path+wslink.Query("version", "2"), s.header())
+		switch {
+		case err != nil:
+			return err
+		case sock != nil:
+			s.sock = sock
+			return nil
+		case status == http.StatusNotFound && i+1 < len(s.events):
+		default:
+			return s.refused(status, "Wazo does not let this user listen to events")
+		}
+	}
+	return nil // unreachable: there is a last source
+}
+
+// run is the connection's life, with the token's renewal beside it.
+func (s *session) run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	var logins sync.WaitGroup
+	defer logins.Wait()
+	defer cancel()
+	type renewed struct {
+		token token
+		err   error
+	}
+	answers := make(chan renewed, 1)
+	greeting := time.NewTimer(s.greets)
+	defer greeting.Stop()
+	renew := time.NewTimer(s.token.renewIn(s.least))
+	defer renew.Stop()
+	for {
+		select {
+		case b, ok := <-s.sock.In():
+			if !ok {
+				return s.closed(s.sock.Err())
+			}
+			if err := s.message(ctx, b); err != nil {
+				return err
+			}
+		case <-greeting.C:
+			if !s.ready {
+				return errors.New(s.server.Host() + ": the event server does not answer in time")
+			}
+		case <-renew.C:
+			// Beside the events, since a server may take its time.
+			logins.Go(func() {
+				t, err := s.login(ctx)
+				answers <- renewed{t, err}
+			})
+		case a := <-answers:
+			if a.err != nil {
+				renew.Reset(s.least) // the old one may live still; its end closes the connection
+				continue
+			}
+			if a.token.user != s.token.user {
+				return errors.New(s.server.Host() + ": the new token is another user's")
+			}
+			s.token = a.token
+			if err := s.send("token", "token", s.token.id); err != nil {
+				return err
+			}
+			renew.Reset(s.token.renewIn(s.least))
+		}
+	}
+}
+
+// greet answers init: what we want to hear, and that we are ready.
+func (s *session) greet() error {
+	s.began = true
+	for _, name := range subscribed {
+		if err := s.send("subscribe", "event_name", name); err != nil {
+			return err
+		}
+	}
+	return s.sock.Send([]byte(`{"op":"start"}`))
+}
+
+func (s *session) send(op, key, value string) error {
+	b, err := json.Marshal(map[string]any{"op": op, "data": map[string]string{key: value}})
+	if err != nil {
+		return err // not of strings
+	}
+	return s.sock.Send(b)
+}
+
+// closed reads the code with which the server closed the connection.
+func (s *session) closed(err error) error {
+	var c *wslink.Closed
+	if !errors.As(err, &c) {
+		return err
+	}
+	switch c.Code {
+	case 4001, 4003: // none, or expired
+		s.token = token{}
+	case 4002:
+		s.token = token{}
+		if s.fresh && !s.ready {
+			return &link.Refusal{Why: "Wazo does not let this user listen to events (4002)"}
+		}
+	}
+	return err
+}
+
+// refused is the error for a status. A token that was not made just now may
+// simply be too old.
+func (s *session) refused(status int, what string) error {
+	if status != http.StatusUnauthorized && status != http.StatusForbidden {
+		return s.server.Status(status)
+	}
+	s.token = token{}
+	if !s.fresh {
+		return s.server.Status(status)
+	}
+	return &link.Refusal{Why: fmt.Sprintf("%s (%d)", what, status)}
+}
+
+func (s *session) header() http.Header { return http.Header{"X-Auth-Token": {s.token.id}} }
+
+// snapshot reports the calls that are on, and as over those that are not.
+func (s *session) snapshot(ctx context.Context) error {
+	var answer struct {
+		Items []json.RawMessage `json:"items"`
+	}
+	status, err := s.server.Get(ctx, "/api/calld/1.0/users/me/calls", s.header(), &answer)
+	switch {
+	case err != nil:
+		return err
+	case status != http.StatusOK:
+		return s.refused(status, "Wazo does not let this user see its own calls")
+	}
+	there := map[string]bool{}
+	for _, b := range answer.Items {
+		var c wazoCall
+		if json.Unmarshal(b, &c) != nil {
+			s.r.Odd(len(b))
+			continue
+		}
+		if s.mine(c) {
+			there[c.ID] = true
+			s.take(c)
+		}
+	}
+	s.legs.Only(s.r, there)
+	return nil
+}
+
+// ownLines learns which of the user's lines have the extension. Not every user
+// may read that; the user's own calls are all that is reported then.
+func (s *session) ownLines(ctx context.Context) error {
+	var answer struct {
+		Lines []struct {
+			ID         int `json:"id"`
+			Extensions []struct {
+				Exten string `json:"exten"`
+			} `json:"extensions"`
+		} `json:"lines"`
+	}
+	status, err := s.server.Get(ctx, "/api/confd/1.1/users/"+url.PathEscape(s.token.user), s.header(), &answer)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil || status != http.StatusOK || len(answer.Lines) == 0 {
+		return nil
+	}
+	s.lines = map[int]bool{}
+	for _, l := range answer.Lines {
+		for _, e := range l.Extensions {
+			if e.Exten == s.cfg.Extension {
+				s.lines[l.ID] = true
+			}
+		}
+	}
+	if len(s.lines) == 0 {
+		return &link.Refusal{Why: "this user of Wazo has no line with the extension of the settings"}
+	}
+	return nil
+}

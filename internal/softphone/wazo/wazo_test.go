@@ -1,0 +1,636 @@
+package wazo
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"wiebelt/internal/call"
+	"wiebelt/internal/softphone/link"
+)
+
+var (
+	ring = told{id: "1736065800.12", conversation: "1736065800.11", status: "Ringing", direction: "inbound", peer: "+31612345678", peerName: "J. de Vries", dialed: "0201234567", user: uuid}
+	// last is a call by which a test knows that everything before it was taken.
+	last = told{id: "1736065900.99", conversation: "1736065900.98", status: "Ringing", direction: "inbound", peer: "0201234599", dialed: "101", user: uuid}
+)
+
+const lastSaid = "ringing incoming #1736065900.99 0201234599 on 101"
+
+func (c told) as(f func(*told)) told { f(&c); return c }
+func up(c *told)                     { c.status = "Up" }
+
+func TestStories(t *testing.T) {
+	reason := func(c told, n int) string {
+		return strings.Replace(c.event("call_ended"), `"reason_code":16`, fmt.Sprintf(`"reason_code":%d`, n), 1)
+	}
+	unknown := func(c *told) { c.direction = "unknown" }
+	colleague := ring.as(func(c *told) { c.direction, c.peer, c.peerName, c.dialed = "internal", "102", "Bram", "101" })
+	dial := told{id: "1736065800.20", status: "Ring", direction: "outbound", caller: true, dialed: "0201234568", user: uuid}
+	second := ring.as(func(c *told) { c.id = "1736065800.13" })
+	const rings = "ringing incoming #1736065800.12 +31612345678 (J. de Vries) on 0201234567"
+	for _, tt := range []struct {
+		name string
+		send []string
+		want []string
+	}{
+		{"answered and over", []string{
+			ring.as(func(c *told) { c.status, c.peer, c.peerName = "Down", "", "" }).event("call_created"),
+			ring.as(func(c *told) { c.status = "Down" }).event("call_updated"),
+			ring.event("call_updated"), ring.as(up).event("call_answered"), ring.as(up).event("call_ended"),
+		}, []string{rings, strings.Replace(rings, "ringing", "answered", 1), strings.Replace(rings, "ringing", "ended completed", 1)}},
+		{"the end tells why", []string{ring.event("call_updated"), reason(ring, 26)}, []string{rings, strings.Replace(rings, "ringing", "ended elsewhere", 1)}},
+		{"the end overtakes an update", []string{ring.event("call_updated"), ring.event("call_ended"), ring.event("call_updated"), ring.as(up).event("call_answered")},
+			[]string{rings, strings.Replace(rings, "ringing", "ended", 1)}},
+		{"the end overtakes everything", []string{ring.event("call_ended"), ring.event("call_created"), ring.event("call_updated")}, nil},
+		{"the direction is known later", []string{ring.as(unknown).event("call_created"), ring.as(unknown).event("call_updated"), ring.event("call_updated"), ring.as(up).as(unknown).event("call_answered")},
+			[]string{rings, strings.Replace(rings, "ringing", "answered", 1)}},
+		{"the direction is known when it is answered", []string{ring.as(unknown).event("call_created"), ring.as(up).event("call_answered")}, []string{strings.Replace(rings, "ringing", "answered", 1)}},
+		{"the direction is never known", []string{ring.as(unknown).event("call_created"), ring.as(up).as(unknown).event("call_answered"), ring.event("call_ended")},
+			[]string{"answered unknown #1736065800.12 +31612345678 (J. de Vries) on 101", "ended completed unknown #1736065800.12 +31612345678 (J. de Vries) on 101"}},
+		{"a colleague calls", []string{colleague.event("call_updated")}, []string{"ringing incoming #1736065800.12 102 (Bram) on 101"}},
+		{"our own call", []string{
+			dial.event("call_created"), dial.as(func(c *told) { c.status, c.peer, c.peerName = "Up", "0201234568", "Bakkerij Smit" }).event("call_answered"), dial.event("call_ended"),
+		}, []string{"ringing outgoing #1736065800.20 0201234568 on 101", "answered outgoing #1736065800.20 0201234568 (Bakkerij Smit) on 101", "ended completed outgoing #1736065800.20 0201234568 (Bakkerij Smit) on 101"}},
+		{"click to dial rings our own phone", []string{ring.as(func(c *told) { c.caller, c.direction = true, "outbound" }).event("call_updated")},
+			[]string{"ringing outgoing #1736065800.12 +31612345678 (J. de Vries) on 101"}},
+		{"withheld", []string{ring.as(func(c *told) { c.peer, c.peerName = "", "" }).event("call_updated")}, []string{"ringing incoming #1736065800.12  on 0201234567"}},
+		{"the caller is known later", []string{ring.as(func(c *told) { c.peer, c.peerName = "", "" }).event("call_updated"), ring.event("call_updated")},
+			[]string{"ringing incoming #1736065800.12  on 0201234567", rings}},
+		{"passed on by a colleague", []string{colleague.event("call_updated"), colleague.as(up).event("call_answered"), ring.as(up).event("call_updated"), ring.event("call_ended")}, []string{
+			"ringing incoming #1736065800.12 102 (Bram) on 101", "answered incoming #1736065800.12 102 (Bram) on 101",
+			"answered incoming #1736065800.12 +31612345678 (J. de Vries) via Bram on 0201234567", "ended completed incoming #1736065800.12 +31612345678 (J. de Vries) via Bram on 0201234567",
+		}},
+		{"passed on to somebody who is withheld", []string{colleague.event("call_updated"), colleague.as(func(c *told) { c.peer, c.peerName = "", "" }).event("call_updated")},
+			[]string{"ringing incoming #1736065800.12 102 (Bram) on 101", "ringing incoming #1736065800.12 anonymous via Bram on 101"}},
+		{"an update that tells nothing of the caller", []string{ring.event("call_updated"), strings.NewReplacer(`"peer_caller_id_number":"+31612345678",`, "", `"peer_caller_id_name":"J. de Vries",`, "").Replace(ring.as(up).event("call_answered"))},
+			[]string{rings, strings.Replace(rings, "ringing", "answered", 1)}},
+		{"two devices, one call", []string{
+			ring.event("call_updated"), second.event("call_updated"), second.as(up).event("call_answered"), reason(ring, 26), second.event("call_ended"),
+		}, []string{rings, rings, strings.Replace(rings, "ringing", "answered", 1), strings.Replace(rings, "ringing", "ended completed", 1)}},
+		{"one number twice is two calls", []string{ring.event("call_updated"), second.as(func(c *told) { c.conversation = "x" }).event("call_updated")},
+			[]string{rings, strings.Replace(rings, "#1736065800.12", "#1736065800.13", 1)}},
+		{"what is not ours", []string{
+			ring.as(func(c *told) { c.user = other }).event("call_updated"), ring.as(func(c *told) { c.user = "" }).event("call_updated"),
+			ring.event("call_held"), ring.as(func(c *told) { c.status = "Busy" }).event("call_updated"), ring.as(func(c *told) { c.id = "" }).event("call_updated"),
+			`{"op": "pong", "code": 0, "data": {"payload": "x"}}`, `{"op": "init", "code": 0, "data": {"version": 2}}`, `{"op": "start", "code": 0, "data": null}`,
+		}, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			x := newExchange(t)
+			w := listen(t, x.config())
+			w.until(link.Connected)
+			x.send(tt.send...)
+			x.send(last.event("call_updated"))
+			w.expect(append(tt.want, lastSaid)...)
+		})
+	}
+}
+
+func TestWhatEventsCarry(t *testing.T) {
+	x := newExchange(t)
+	w := listen(t, x.config())
+	w.until(link.Connected)
+	x.send(ring.event("call_updated"))
+	if e, want := w.next(), (call.Way{Kind: "wazo", Conn: x.srv.Listener.Addr().String() + "/101", Tells: call.TellsAll}); e.Way != want || e.At.IsZero() {
+		t.Errorf("%+v", e)
+	}
+}
+
+// TestNobodyElsesCalls: the login is an administrator's, whom the exchange sends
+// the calls of fifty extensions.
+func TestNobodyElsesCalls(t *testing.T) {
+	x := newExchange(t)
+	x.lines = `[{"id":7,"name":"x","extensions":[{"exten":"101","context":"default"}]},{"id":8,"extensions":[{"exten":"199"}]},{"id":9,"extensions":[]}]`
+	var all []string
+	for i := range 50 {
+		c := ring.as(func(c *told) {
+			c.id, c.conversation, c.user, c.line = fmt.Sprintf("17360658.%d", i), "", fmt.Sprintf("00000000-3a8b-4c6a-9b36-0b7c4a3d%04d", i), i
+			c.peer = fmt.Sprintf("06123450%02d", i)
+		})
+		if i >= 5 && i < 10 {
+			c.user = uuid // ours, on five lines; 7 has the extension
+		}
+		x.calls[c.id+"s"] = c.as(func(c *told) { c.id += "s" }).json()
+		all = append(all, c.event("call_created"), c.event("call_updated"), c.as(up).event("call_answered"), c.event("call_ended"))
+	}
+	rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	w := listen(t, x.config())
+	w.until(link.Connected)
+	x.send(all...)
+	x.send(ring.event("call_updated"), last.event("call_updated"))
+	ours := 0
+	for e := w.next(); say(e) != lastSaid; e = w.next() {
+		if e.ID == "17360658.7" || e.ID == "17360658.7s" || e.ID == ring.id {
+			ours++
+		} else {
+			t.Errorf("somebody else's call: %s", say(e))
+		}
+	}
+	if ours < 2 {
+		t.Errorf("%d events of ours", ours)
+	}
+}
+
+func TestSnapshot(t *testing.T) {
+	x := newExchange(t)
+	x.calls["1"], x.calls["2"], x.calls["3"] = ring.json(), ring.as(func(c *told) { c.id, c.user = "2", other }).json(), `{"call_id":17}`
+	w := listen(t, x.config())
+	w.expect("ringing incoming #1736065800.12 +31612345678 (J. de Vries) on 0201234567")
+	w.until(link.Connected)
+	x.send(last.event("call_updated"))
+	w.expect(lastSaid)
+}
+
+// TestRenewal: the token is renewed on the open connection before it ends, again
+// and again, and no event is lost by it.
+func TestRenewal(t *testing.T) {
+	x := newExchange(t)
+	x.life = 150 * time.Millisecond
+	p, err := New(x.config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.(*phone).least = time.Millisecond
+	w := listenTo(t, p)
+	w.until(link.Connected)
+	seen := map[string]bool{}
+	for range 4 {
+		token := <-x.renewals
+		if seen[token] || token == "canary-token-1" {
+			t.Errorf("%s again", token)
+		}
+		seen[token] = true
+		x.send(ring.event("call_updated"))
+		w.expect("ringing incoming #1736065800.12 +31612345678 (J. de Vries) on 0201234567")
+	}
+	if len(w.states) != 0 {
+		t.Error("the connection did not stay")
+	}
+}
+
+// TestExpired: the renewal fails, the exchange closes the connection, and the
+// next one has a new token; the call that was on is found again.
+func TestExpired(t *testing.T) {
+	x := newExchange(t)
+	x.calls["1"] = ring.json()
+	w := listen(t, x.config())
+	w.until(link.Connected)
+	w.expect("ringing incoming #1736065800.12 +31612345678 (J. de Vries) on 0201234567")
+	x.expire()
+	if s := w.until(link.Waiting); !strings.HasSuffix(s.Err.Error(), "(code 4003)") {
+		t.Error(s.Err)
+	}
+	if s := <-w.states; s.Phase != link.Connected {
+		t.Errorf("%v: %v", s.Phase, s.Err) // it did not try the old one again
+	}
+	w.expect("ringing incoming #1736065800.12 +31612345678 (J. de Vries) on 0201234567")
+	x.with(func() {
+		if x.made != 2 {
+			t.Errorf("%d tokens", x.made)
+		}
+	})
+}
+
+// TestTokenIsKept: a connection that broke does not cost a new token; one that
+// the exchange has forgotten is replaced without troubling anybody.
+func TestTokenIsKept(t *testing.T) {
+	x := newExchange(t)
+	w := listen(t, x.config())
+	w.until(link.Connected)
+	(<-x.upgraded).NetConn().Close()
+	w.until(link.Waiting)
+	w.until(link.Connected)
+	x.with(func() {
+		if x.made != 1 {
+			t.Errorf("%d tokens", x.made)
+		}
+	})
+	x.restart()
+	for refused := false; !refused; { // waiting while it was away, then with a token it does not know
+		s := w.until(link.Waiting)
+		w.wake <- struct{}{}
+		refused = strings.HasSuffix(s.Err.Error(), "(code 4002)")
+	}
+	w.until(link.Connected)
+}
+
+func TestRefusals(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		change func(*exchange, *Config)
+		want   string
+	}{
+		{"wrong password", func(_ *exchange, c *Config) {
+			c.Secret = func(context.Context) (string, error) { return "wrong", nil }
+		}, "Wazo does not accept the user name and password (401)"},
+		{"no password", func(_ *exchange, c *Config) {
+			c.Secret = func(context.Context) (string, error) { return "", nil }
+		}, "no password for Wazo is stored"},
+		{"no events for this user", func(x *exchange, _ *Config) { x.closes = 4002 }, "Wazo does not let this user listen to events (4002)"},
+		{"no calls for this user", func(x *exchange, _ *Config) { x.denied = http.StatusUnauthorized }, "Wazo does not let this user see its own calls (401)"},
+		{"another extension", func(x *exchange, _ *Config) { x.lines = `[{"id":1,"extensions":[{"exten":"102"}]}]` }, "this user of Wazo has no line with the extension of the settings"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			x := newExchange(t)
+			cfg := x.config()
+			tt.change(x, &cfg)
+			w := listen(t, cfg)
+			var refusal *link.Refusal
+			if s := w.until(link.Refused); !errors.As(s.Err, &refusal) || s.Err.Error() != tt.want {
+				t.Errorf("%v", s.Err)
+			}
+		})
+	}
+}
+
+// TestOldTokenRefused: it is not the user who is refused before it was tried with
+// a new token.
+func TestOldTokenRefused(t *testing.T) {
+	x := newExchange(t)
+	w := listen(t, x.config())
+	w.until(link.Connected)
+	x.with(func() { x.denied = http.StatusUnauthorized })
+	(<-x.upgraded).NetConn().Close()
+	w.until(link.Waiting)
+	if s := <-w.states; s.Phase != link.Waiting || !strings.HasSuffix(s.Err.Error(), "status 401") {
+		t.Errorf("%v: %v", s.Phase, s.Err)
+	}
+	w.wake <- struct{}{}
+	if s := <-w.states; s.Phase != link.Refused {
+		t.Errorf("%v: %v", s.Phase, s.Err)
+	}
+}
+
+// TestTroubles: what is no refusal is tried again by itself.
+func TestTroubles(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		change func(*exchange)
+		want   string
+	}{
+		{"no token", func(x *exchange) { x.closes = 4001 }, "(code 4001)"},
+		{"protocol error", func(x *exchange) { x.closes = 4004 }, "(code 4004)"},
+		{"bus lost", func(x *exchange) { x.closes = 1011 }, "(code 1011)"},
+		{"an operation refused", func(x *exchange) { x.refuses = "subscribe" }, "the event server refuses what it was asked"},
+		{"never says init", func(x *exchange) { x.silent = true }, "the event server does not answer in time"},
+		{"no login now", func(x *exchange) { x.login = http.StatusServiceUnavailable }, "it answers with status 503"},
+		{"no list now", func(x *exchange) { x.denied = http.StatusServiceUnavailable }, "it answers with status 503"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			x := newExchange(t)
+			tt.change(x)
+			p, err := New(x.config())
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.(*phone).greets = 200 * time.Millisecond
+			w := listenTo(t, p)
+			if s := w.until(link.Waiting); !strings.HasSuffix(s.Err.Error(), tt.want) {
+				t.Error(s.Err)
+			}
+			x.with(func() { x.closes, x.refuses, x.silent, x.login, x.denied = 0, "", false, 0, 0 })
+			w.wake <- struct{}{}
+			w.until(link.Connected)
+			x.send(last.event("call_updated"))
+			w.expect(lastSaid)
+		})
+	}
+}
+
+func TestRestart(t *testing.T) {
+	x := newExchange(t)
+	x.calls["1"] = ring.json()
+	w := listen(t, x.config())
+	w.until(link.Connected)
+	w.next()
+	x.restart()
+	w.until(link.Waiting)
+	w.until(link.Connected)
+	w.expect("ended incoming #1736065800.12 +31612345678 (J. de Vries) on 0201234567")
+	x.send(last.event("call_updated"))
+	w.expect(lastSaid)
+}
+
+func TestWake(t *testing.T) {
+	x := newExchange(t)
+	x.calls["1"] = ring.json()
+	w := listen(t, x.config())
+	w.until(link.Connected)
+	w.next()
+	x.with(func() { clear(x.calls) })
+	w.wake <- struct{}{}
+	w.expect("ended incoming #1736065800.12 +31612345678 (J. de Vries) on 0201234567")
+	w.until(link.Connected)
+}
+
+func TestHalfOpen(t *testing.T) {
+	x := newExchange(t)
+	x.deaf = true
+	cfg := x.config()
+	cfg.Net.PingEvery, cfg.Net.Silence = 50*time.Millisecond, 500*time.Millisecond
+	w := listen(t, cfg)
+	w.until(link.Connected)
+	if s := w.until(link.Waiting); !strings.HasSuffix(s.Err.Error(), ": it does not answer in time") {
+		t.Error(s.Err)
+	}
+	x.with(func() { x.deaf = false })
+	w.until(link.Connected)
+	x.send(last.event("call_updated"))
+	w.expect(lastSaid)
+}
+
+// TestOlderWazo has its event server at a port of its own.
+func TestOlderWazo(t *testing.T) {
+	for _, byHand := range []bool{false, true} {
+		x := newExchange(t)
+		x.old = true
+		cfg := x.config()
+		if byHand {
+			cfg.Events = "wss://" + x.srv.Listener.Addr().String()
+		}
+		p, err := New(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if events := p.(*phone).events; !byHand {
+			if len(events) != 2 || events[1].server.Host() != "127.0.0.1:9502" {
+				t.Fatalf("%+v", events)
+			}
+			events[1].server = events[0].server // the test's has a port that is free
+		}
+		w := listenTo(t, p)
+		w.until(link.Connected)
+		x.send(last.event("call_updated"))
+		w.expect(lastSaid)
+	}
+}
+
+func TestConfigRefused(t *testing.T) {
+	good := Config{Address: "https://wazo.example", User: "u", Extension: "101", Secret: func(context.Context) (string, error) { return "", nil }}
+	if _, err := New(good); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []func(*Config){
+		func(c *Config) { c.Extension = "" }, func(c *Config) { c.Extension = "1/2" }, func(c *Config) { c.User = "" }, func(c *Config) { c.User = "a:b" },
+		func(c *Config) { c.Secret = nil }, func(c *Config) { c.Address = "" }, func(c *Config) { c.Address = "http://wazo.example" }, func(c *Config) { c.Events = "ws://wazo.example" },
+	} {
+		c := good
+		f(&c)
+		if _, err := New(c); err == nil || !strings.HasPrefix(err.Error(), "wazo: ") {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
+
+// hostile gives messages that no Wazo sends: a table, and mutations of real ones.
+func hostile(n int) []string {
+	wrap := func(s string) string { return `{"op":"event","code":0,"data":` + s + `}` }
+	out := []string{
+		"", "{", "null", "[]", `"x"`, "17", `{"op":null}`, `{"op":17}`, `{"op":{}}`, `{"op":"event"}`, `{"op":"event","data":null}`, `{"op":"event","data":[]}`, `{"op":"event","code":"x"}`,
+		wrap(`{}`), wrap(`{"name":17}`), wrap(`{"name":"call_updated"}`), wrap(`{"name":"call_updated","data":null}`), wrap(`{"name":"call_updated","data":[]}`),
+		wrap(`{"name":"call_updated","data":{"call_id":17}}`), wrap(`{"name":"call_ended","data":{"call_id":"","reason_code":99999999999999999999}}`), wrap(`{"name":"call_ended","data":{}}`),
+		wrap(`{"name":"call_ended","data":{"call_id":"x","reason_code":"16"}}`), wrap(`{"name":"call_created","data":{"call_id":"x","user_uuid":{}}}`),
+		`{"op":"pong"}`, `{"op":"init","code":0,"data":{"version":1}}`, `{"op":"start","code":0}`, `{"op":"unheard-of","code":7}`,
+		strings.Repeat("[", 50_000), strings.Repeat(`{"data":`, 20_000), "\x00\x01\x02", "\xff\xfe",
+		ring.as(func(c *told) { c.id = strings.Repeat("x", 5000) }).event("call_updated"),
+		ring.as(func(c *told) { c.id, c.peer = "a", strings.Repeat("6", 50_000) }).event("call_updated"),
+		ring.as(func(c *told) { c.id, c.peerName = "b", "\u202eevil\u0000\n" }).event("call_updated"),
+		ring.as(func(c *told) { c.id, c.conversation = "c", strings.Repeat("y", 5000) }).event("call_updated"),
+	}
+	seeds := []string{ring.event("call_updated"), ring.as(up).event("call_answered"), ring.event("call_ended"), `{"op": "pong", "code": 0, "data": {"payload": "x"}}`}
+	r := rand.New(rand.NewPCG(1, 2))
+	for len(out) < n {
+		b := []byte(seeds[r.IntN(len(seeds))])
+		for range 1 + r.IntN(6) {
+			i := r.IntN(len(b))
+			switch r.IntN(4) {
+			case 0:
+				b[i] = byte(r.IntN(256))
+			case 1:
+				b = append(b[:i], b[min(len(b), i+r.IntN(20)):]...)
+			case 2:
+				b = append(b[:i:i], append([]byte(strings.Repeat(`{"[,`, r.IntN(30))), b[i:]...)...)
+			case 3:
+				b = b[:i+1]
+			}
+			if len(b) == 0 {
+				b = []byte("x")
+			}
+		}
+		out = append(out, string(b))
+	}
+	return out
+}
+
+func TestHostileMessages(t *testing.T) {
+	all := hostile(330)
+	x := newExchange(t)
+	w := listen(t, x.config())
+	w.until(link.Connected)
+	for i, m := range all {
+		l := last.as(func(c *told) { c.id = fmt.Sprintf("1736069999.%d", i) })
+		x.send(m, l.event("call_updated"), l.event("call_ended"))
+		for found := false; !found; {
+			e := w.next()
+			if e != e.Clean() || e.Way.Kind != Kind {
+				t.Fatalf("%q: %+v", m, e)
+			}
+			found = e.ID == l.id && e.State == call.Ended
+		}
+	}
+	t.Logf("%d messages, each followed by a call that was reported; states beside: %d", len(all), len(w.states))
+	if len(w.states) != 0 {
+		t.Error("the link broke for a message that only cannot be read")
+	}
+}
+
+func TestHostileConnections(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		do   func(*websocket.Conn)
+	}{
+		{"message too large", func(c *websocket.Conn) {
+			c.WriteMessage(websocket.TextMessage, []byte(`{"x":"`+strings.Repeat("y", 300<<10)+`"}`))
+		}},
+		{"not a frame", func(c *websocket.Conn) { c.NetConn().Write([]byte(strings.Repeat("\xff\xff\xff\xff", 100))) }},
+		{"refuses", func(c *websocket.Conn) {
+			c.WriteMessage(websocket.TextMessage, []byte(`{"op":"token","code":1,"data":null}`))
+		}},
+		{"closed with words", func(c *websocket.Conn) {
+			c.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(1011, "number 0612345678 token "+secret), time.Now().Add(time.Second))
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			x := newExchange(t)
+			w := listen(t, x.config())
+			w.until(link.Connected)
+			tt.do(<-x.upgraded)
+			if s := w.until(link.Waiting); strings.Contains(s.Err.Error(), "0612345678") || strings.Contains(s.Err.Error(), secret) {
+				t.Error(s.Err)
+			}
+			w.wake <- struct{}{}
+			w.until(link.Connected)
+			x.send(last.event("call_updated"))
+			w.expect(lastSaid)
+		})
+	}
+}
+
+func TestBadTokens(t *testing.T) {
+	for name, answer := range map[string]string{
+		"none": `{"data":{}}`, "not a string": `{"data":{"token":17}}`, "a line end": `{"data":{"token":"a\r\nX-Evil: 1","metadata":{"uuid":"u"}}}`,
+		"too long": `{"data":{"token":"` + strings.Repeat("x", 20<<10) + `","metadata":{"uuid":"u"}}}`, "not JSON": "<html>", "an array": "[]",
+	} {
+		t.Run(name, func(t *testing.T) {
+			x := newExchange(t)
+			x.raw = func(w http.ResponseWriter, r *http.Request) bool {
+				if r.URL.Path != "/api/auth/0.1/token" {
+					return false
+				}
+				io.WriteString(w, answer)
+				return true
+			}
+			w := listen(t, x.config())
+			if s := w.until(link.Waiting); strings.Contains(s.Err.Error(), "Evil") {
+				t.Error(s.Err)
+			}
+			x.with(func() { x.raw = nil })
+			w.wake <- struct{}{}
+			w.until(link.Connected)
+		})
+	}
+}
+
+func TestLife(t *testing.T) {
+	for _, tt := range []struct {
+		issued, expires string
+		want            time.Duration
+	}{
+		{"2026-01-05T09:30:00.000000", "2026-01-05T10:30:00.500000", time.Hour + 500*time.Millisecond},
+		{"2026-01-05T09:30:00", "2026-01-05T09:31:00", time.Minute},
+		{"2026-01-05T09:30:00", "2036-01-05T09:31:00", maxLife},
+		{"2026-01-05T09:30:00", "2026-01-05T09:30:00", askLife}, {"2026-01-05T09:30:00", "2020-01-05T09:30:00", askLife}, {"", "", askLife}, {"x", "2026-01-05T09:30:00", askLife},
+	} {
+		if got := life(tt.issued, tt.expires); got != tt.want {
+			t.Errorf("%s to %s: %v", tt.issued, tt.expires, got)
+		}
+	}
+}
+
+// TestNothingSecretIsSaid looks for what must not be said in logs and states,
+// while everything goes wrong that can.
+func TestNothingSecretIsSaid(t *testing.T) {
+	number, name := "0612345678", "Canary Jansen"
+	echo := func(w http.ResponseWriter, r *http.Request) string {
+		return fmt.Sprint(r.Header, r.URL, secret, number, name)
+	}
+	only := func(path string, f func(http.ResponseWriter, *http.Request)) func(http.ResponseWriter, *http.Request) bool {
+		return func(w http.ResponseWriter, r *http.Request) bool {
+			if !strings.HasPrefix(r.URL.Path, path) {
+				return false
+			}
+			f(w, r)
+			return true
+		}
+	}
+	fail := func(w http.ResponseWriter, r *http.Request) { http.Error(w, echo(w, r), 500) }
+	move := func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "/stolen?"+secret+number, http.StatusTemporaryRedirect)
+	}
+	garble := func(w http.ResponseWriter, r *http.Request) {
+		c, _, _ := w.(http.Hijacker).Hijack()
+		io.WriteString(c, "HTTP/1.1 "+strings.ReplaceAll(echo(w, r), "\n", "")+"\r\n\r\n")
+		c.Close()
+	}
+	odd := func(w http.ResponseWriter, r *http.Request) { fmt.Fprintf(w, `[%q]`, echo(w, r)) }
+	for path := range map[string]bool{"/api/auth": true, "/api/calld": true, "/api/websocketd": true} {
+		for what, f := range map[string]func(http.ResponseWriter, *http.Request){"fails": fail, "moves": move, "garbles": garble, "is odd": odd} {
+			t.Run(path+" "+what, func(t *testing.T) {
+				t.Parallel()
+				x := newExchange(t)
+				x.raw = func(w http.ResponseWriter, r *http.Request) bool {
+					if strings.HasPrefix(r.URL.Path, "/stolen") {
+						t.Error("the redirect was followed")
+					}
+					return only(path, f)(w, r)
+				}
+				w := listen(t, x.config())
+				unsaid(t, fmt.Sprint(w.until(link.Waiting).Err)+w.log.String(), number, name)
+			})
+		}
+	}
+	t.Run("events that cannot be read", func(t *testing.T) {
+		x := newExchange(t)
+		w := listen(t, x.config())
+		w.until(link.Connected)
+		c := ring.as(func(c *told) { c.peer, c.peerName = number, name })
+		x.send(c.event("call_updated"), c.event("call_updated")+number, secret, strings.Replace(c.event("call_updated"), `"call_id":"`, `"call_id":1,"x":"`, 1))
+		w.next()
+		x.with(func() { x.closes = 4003 })
+		x.expire()
+		said := fmt.Sprint(w.until(link.Waiting).Err) + w.log.String()
+		if !strings.Contains(said, "cannot be read") {
+			t.Error("nothing was logged")
+		}
+		unsaid(t, said, number, name)
+	})
+}
+
+func unsaid(t *testing.T, said string, more ...string) {
+	t.Helper()
+	for _, s := range append(more, secret, "canary", uuid, user, "Basic ", "/api/") {
+		if strings.Contains(said, s) {
+			t.Errorf("%q was said: %s", s, said)
+		}
+	}
+}
+
+func FuzzMessage(f *testing.F) {
+	for _, s := range hostile(60) {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		p, err := New(Config{Address: "https://127.0.0.1:1", User: "u", Extension: "101", Secret: func(context.Context) (string, error) { return "", nil }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = link.Once(t.Context(), link.Config{Take: func(e call.Event) error {
+			if e != e.Clean() || e.ID == "" || e.Way.Kind != Kind {
+				t.Fatalf("%+v", e)
+			}
+			var m message
+			var ev event
+			if json.Unmarshal(b, &m) != nil || json.Unmarshal(m.Data, &ev) != nil || ev.Call.User != uuid {
+				t.Fatalf("somebody else's call: %q", b)
+			}
+			return nil
+		}}, feeder{p.(*phone), b})
+	})
+}
+
+// feeder gives one message twice to a session that has no connection.
+type feeder struct {
+	*phone
+	message []byte
+}
+
+func (f feeder) Session(ctx context.Context, r *link.Reporter) error {
+	f.token.user = uuid
+	s := &session{phone: f.phone, r: r, began: true, ready: true}
+	if err := s.message(ctx, f.message); err != nil {
+		return err
+	}
+	return s.message(ctx, f.message)
+}

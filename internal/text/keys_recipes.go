@@ -1,0 +1,31 @@
+package text
+
+// The texts around the recipes; the recipes themselves are in package guide.
+const (
+	RecipesTitle            Key = "recipes.title"
+	RecipesMenu             Key = "recipes.menu"
+	RecipesPhones           Key = "recipes.phones"
+	RecipesAny              Key = "recipes.any"
+	RecipesTells            Key = "recipes.tells"
+	RecipesTellsRing        Key = "recipes.tells.ring"
+	RecipesTellsEnd         Key = "recipes.tells.end"
+	RecipesTellsAll         Key = "recipes.tells.all"
+	RecipesTransfers        Key = "recipes.transfers"
+	RecipesTransfersYes     Key = "recipes.transfers.yes"
+	RecipesTransfersNo      Key = "recipes.transfers.no"
+	RecipesTransfersUnknown Key = "recipes.transfers.unknown"
+	RecipesVerified         Key = "recipes.verified"
+	RecipesCopy             Key = "recipes.copy"
+	RecipesCopied           Key = "recipes.copied"
+	RecipesShow             Key = "recipes.show"
+	RecipesHide             Key = "recipes.hide"
+	RecipesSecret           Key = "recipes.secret"
+	RecipesOff              Key = "recipes.off"
+	RecipesHTTP             Key = "recipes.http"
+	RecipesPort             Key = "recipes.port"
+	RecipesBroken           Key = "recipes.broken"
+	RecipesBrokenHint       Key = "recipes.broken.hint"
+	RecipesErrorSpace       Key = "recipes.error.space"
+	RecipesErrorLong        Key = "recipes.error.long"
+	RecipesErrorPath        Key = "recipes.error.path"
+)

@@ -1,0 +1,497 @@
+package desk
+
+import (
+	"slices"
+	"strconv"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/driver/desktop"
+	"fyne.io/fyne/v2/layout"
+	base "fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/guide"
+	"wiebelt/internal/text"
+	"wiebelt/internal/ui/theme"
+)
+
+const (
+	phonesWidth = 232 // of the list of phones
+	labelWidth  = 104 // of "Verified" and its like
+	phoneHeight = 28
+)
+
+// recipesWindow shows how a phone is connected: the phones at the left, the page
+// of one at the right. What stands in the pages comes from the resident, asked
+// for anew with every window and held no longer than that.
+type recipesWindow struct {
+	d      *windows
+	win    fyne.Window
+	all    []guide.Recipe
+	items  []phoneItem // what the list shows
+	list   *widget.List
+	shown  string            // id of the recipe that is shown
+	facts  *deskapi.Recipes  // nil until the resident has answered
+	blocks []*pasteBlock     // of the page
+	scroll *container.Scroll // around the page
+	pages  *fyne.Container   // holds the page
+}
+
+// phoneItem is a line of the list: a phone, or a heading.
+type phoneItem struct {
+	id, title string
+	heading   bool
+}
+
+func newRecipesWindow(d *windows) *recipesWindow {
+	w := &recipesWindow{d: d, all: guide.All(d.lang), pages: container.NewStack()}
+	l := d.lang
+	w.items = []phoneItem{{title: l.T(text.RecipesPhones), heading: true}}
+	for i, r := range w.all {
+		if r.Group == guide.Any && (i == 0 || w.all[i-1].Group != guide.Any) {
+			w.items = append(w.items, phoneItem{title: l.T(text.RecipesAny), heading: true})
+		}
+		w.items = append(w.items, phoneItem{id: r.ID, title: r.Title})
+	}
+	w.list = widget.NewList(
+		func() int { return len(w.items) },
+		func() fyne.CanvasObject { return newPhoneLine(w) },
+		func(i widget.ListItemID, o fyne.CanvasObject) {
+			if i < len(w.items) {
+				o.(*phoneLine).set(w.items[i])
+			}
+		})
+	w.list.HideSeparators = true
+	for i, it := range w.items {
+		if it.heading && i > 0 {
+			w.list.SetItemHeight(i, phoneHeight+8)
+		}
+	}
+	w.list.OnSelected = func(i widget.ListItemID) { // by the keyboard; the lines take clicks themselves
+		w.list.Unselect(i)
+		w.choose(w.items[i].id)
+	}
+	w.scroll = container.NewVScroll(w.pages)
+	left := container.New(layout.NewCustomPaddedLayout(12, 12, 8, 8), w.list)
+	side := newSoftBox(left)
+	side.back.CornerRadius = 0 // it ends at the window's border
+	w.win = d.window(text.RecipesTitle, container.New(columns{phonesWidth}, side, w.scroll), fyne.NewSize(720, 688))
+	w.choose(w.all[0].ID)
+	d.send(deskapi.KindRecipe, nil)
+	return w
+}
+
+// take takes what stands in the pages on this computer.
+func (w *recipesWindow) take(m deskapi.Recipes) {
+	w.facts = &m
+	w.page()
+}
+
+// choose shows the page of another phone.
+func (w *recipesWindow) choose(id string) {
+	if id == "" || id == w.shown {
+		return
+	}
+	w.shown = id
+	w.list.Refresh()
+	w.page()
+	w.scroll.ScrollToTop()
+}
+
+func (w *recipesWindow) values() guide.Values {
+	f := w.facts
+	return guide.Values{Exe: f.Exe, ExeW: f.ExeW, Profile: f.Profile, Settings: f.Settings, Port: f.Port,
+		PathToken: f.PathToken, SocketToken: f.SocketToken}
+}
+
+// page makes the page of the phone that is chosen.
+func (w *recipesWindow) page() {
+	w.blocks = nil
+	var content fyne.CanvasObject = container.NewWithoutLayout() // for the moment until there is an answer
+	switch {
+	case w.facts == nil:
+	case !w.facts.OK:
+		l := w.d.lang
+		content = emptyPage(l.T(text.RecipesBroken), nil, l.T(text.RecipesBrokenHint, w.facts.Support))
+	default:
+		i := slices.IndexFunc(w.all, func(r guide.Recipe) bool { return r.ID == w.shown })
+		content = w.recipe(w.all[i])
+	}
+	w.pages.Objects = []fyne.CanvasObject{content}
+	w.pages.Refresh()
+}
+
+func (w *recipesWindow) recipe(r guide.Recipe) fyne.CanvasObject {
+	l, v := w.d.lang, w.values()
+	page := container.New(layout.NewCustomPaddedVBoxLayout(12))
+	page.Add(container.New(layout.NewCustomPaddedVBoxLayout(8),
+		newWords(r.Title, base.SizeNameHeadingText, base.ColorNameForeground, true).cutting(),
+		container.New(layout.NewCustomPaddedVBoxLayout(4),
+			fact(l.T(text.RecipesTells), r.Tell(l)),
+			fact(l.T(text.RecipesTransfers), r.Transfers(l)),
+			fact(l.T(text.RecipesVerified), r.VerifiedNote))))
+	if s := w.trouble(r); s != "" {
+		page.Add(warning(s))
+	}
+	line := canvas.NewRectangle(nil)
+	page.Add(newRule(line))
+	secret := false
+	for _, p := range r.Parts {
+		switch {
+		case p.Block != nil:
+			b := newPasteBlock(w, *p.Block, v)
+			w.blocks = append(w.blocks, b)
+			page.Add(container.New(layout.NewCustomPaddedLayout(0, 4, stepWidth, 0), b))
+			secret = secret || p.Block.Secret()
+		case p.Step > 0:
+			page.Add(step(p.Step, v.In(p.Text)))
+		default:
+			page.Add(running(v.In(p.Text)))
+		}
+	}
+	if secret {
+		page.Add(paragraph(l.T(text.RecipesSecret)))
+	}
+	return container.New(layout.NewCustomPaddedLayout(20, 24, edge, edge), page)
+}
+
+// trouble says why the addresses of a recipe do not work now, "" if they do.
+func (w *recipesWindow) trouble(r guide.Recipe) string {
+	var listener, http bool
+	for _, b := range r.Blocks() {
+		l, h := b.Needs()
+		listener, http = listener || l, http || h
+	}
+	l, f := w.d.lang, w.facts
+	switch {
+	case listener && !f.Enabled:
+		return l.T(text.RecipesOff)
+	case listener && f.Taken:
+		return l.T(text.RecipesPort, f.Port)
+	case http && !f.HTTP:
+		return l.T(text.RecipesHTTP)
+	}
+	return ""
+}
+
+// copy puts the text of a block on the clipboard, tokens included.
+func (w *recipesWindow) copy(s string) { w.d.app.Clipboard().SetContent(s) }
+
+const stepWidth = 24 // of a step's number
+
+// step is a numbered sentence.
+func step(n int, s string) fyne.CanvasObject {
+	number := newWords(strconv.Itoa(n), base.SizeNameText, base.ColorNamePrimary, true)
+	return container.New(columns{stepWidth}, container.NewVBox(number), running(s))
+}
+
+// running is text to read, wrapped.
+func running(s string) fyne.CanvasObject { return plain(s, base.SizeNameText, widget.MediumImportance) }
+
+// plain is a label without its padding, so that it stands on the grid.
+func plain(s string, size fyne.ThemeSizeName, i widget.Importance) fyne.CanvasObject {
+	label := widget.NewLabel(s)
+	label.SizeName = size
+	label.Importance = i
+	label.Wrapping = fyne.TextWrapWord
+	return container.New(layout.NewCustomPaddedLayout(-8, -8, -8, -8), label)
+}
+
+// fact is a label and what there is to say, side by side.
+func fact(label, s string) fyne.CanvasObject {
+	head := newWords(label, theme.SizeHint, base.ColorNamePlaceHolder, false)
+	return container.New(columns{labelWidth}, container.NewVBox(head), plain(s, theme.SizeHint, widget.MediumImportance))
+}
+
+// warning is a sentence with the mark of trouble.
+func warning(s string) fyne.CanvasObject {
+	sign := newShape(markTrouble)
+	return container.New(columns{18}, container.New(layout.NewCustomPaddedLayout(4, 0, 0, 0), container.NewVBox(sign)),
+		plain(s, theme.SizeHint, widget.WarningImportance))
+}
+
+// columns is a layout of two objects side by side, the first of a fixed width.
+type columns struct{ first float32 }
+
+func (c columns) MinSize(o []fyne.CanvasObject) fyne.Size {
+	a, b := o[0].MinSize(), o[1].MinSize()
+	return fyne.NewSize(c.first+b.Width, max(a.Height, b.Height))
+}
+
+func (c columns) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	o[0].Resize(fyne.NewSize(c.first, size.Height))
+	o[0].Move(fyne.NewPos(0, 0))
+	o[1].Resize(fyne.NewSize(size.Width-c.first, size.Height))
+	o[1].Move(fyne.NewPos(c.first, 0))
+}
+
+// ruler is a thin line that follows the theme.
+type ruler struct {
+	widget.BaseWidget
+	line *canvas.Rectangle
+}
+
+func newRule(line *canvas.Rectangle) *ruler {
+	r := &ruler{line: line}
+	r.ExtendBaseWidget(r)
+	return r
+}
+
+// CreateRenderer implements fyne.Widget.
+func (r *ruler) CreateRenderer() fyne.WidgetRenderer {
+	x := &rulerRenderer{r}
+	x.Refresh()
+	return x
+}
+
+type rulerRenderer struct{ r *ruler }
+
+func (x *rulerRenderer) Destroy()                     {}
+func (x *rulerRenderer) MinSize() fyne.Size           { return fyne.NewSize(0, 1) }
+func (x *rulerRenderer) Objects() []fyne.CanvasObject { return []fyne.CanvasObject{x.r.line} }
+func (x *rulerRenderer) Layout(size fyne.Size)        { x.r.line.Resize(fyne.NewSize(size.Width, 1)) }
+
+func (x *rulerRenderer) Refresh() {
+	x.r.line.FillColor = x.r.Theme().Color(theme.ColorLine, fyne.CurrentApp().Settings().ThemeVariant())
+	x.r.line.Refresh()
+}
+
+// pasteBlock is a text to paste in a frame, with what it is for above it and the
+// buttons to copy it and to show its token.
+type pasteBlock struct {
+	widget.BaseWidget
+	w             *recipesWindow
+	block         guide.Block
+	values        guide.Values
+	full          string // with tokens; "" if it cannot be pasted here
+	open          bool   // tokens are shown
+	frame         *canvas.Rectangle
+	text          *widget.Label
+	copying, show *widget.Button // show is nil where there is no token
+	content       *fyne.Container
+}
+
+func newPasteBlock(w *recipesWindow, b guide.Block, v guide.Values) *pasteBlock {
+	p := &pasteBlock{w: w, block: b, values: v, frame: canvas.NewRectangle(nil), text: widget.NewLabel("")}
+	l := w.d.lang
+	p.frame.CornerRadius, p.frame.StrokeWidth = 4, 1
+	p.text.Wrapping = fyne.TextWrapWord // an address without spaces is still broken
+	p.text.SizeName = theme.SizeHint
+	caption := newWords(v.In(b.Caption), base.SizeNameCaptionText, base.ColorNamePlaceHolder, false).cutting()
+	full, err := b.Fill(v)
+	if err != nil {
+		p.text.SetText(guide.Why(l, err))
+		p.text.Importance = widget.WarningImportance
+		p.content = container.New(layout.NewCustomPaddedVBoxLayout(0),
+			container.New(layout.NewCustomPaddedLayout(12, 0, 12, 12), caption), container.New(layout.NewCustomPaddedLayout(0, 4, 4, 4), p.text))
+		p.ExtendBaseWidget(p)
+		return p
+	}
+	p.full = full
+	p.text.TextStyle.Monospace = true
+	p.copying = widget.NewButton(l.T(text.RecipesCopy), p.copy)
+	buttons := container.New(layout.NewCustomPaddedHBoxLayout(4))
+	if b.Secret() {
+		p.show = widget.NewButton(l.T(text.RecipesShow), p.toggle)
+		p.show.Importance = widget.LowImportance
+		buttons.Add(p.show)
+	}
+	// As wide as both of its texts, so that nothing moves when it was used.
+	both := max(p.copying.MinSize().Width, widget.NewButton(l.T(text.RecipesCopied), nil).MinSize().Width)
+	buttons.Add(container.New(atLeast{both}, p.copying))
+	p.content = container.New(layout.NewCustomPaddedVBoxLayout(0),
+		container.New(layout.NewCustomPaddedLayout(4, 0, 12, 4), container.NewBorder(nil, nil, nil, buttons, container.New(middle{}, caption))),
+		container.New(layout.NewCustomPaddedLayout(-4, 2, 4, 4), p.text))
+	p.say()
+	p.ExtendBaseWidget(p)
+	return p
+}
+
+// say shows the text, with its tokens only if they are to be seen.
+func (p *pasteBlock) say() {
+	v := p.values
+	if !p.open {
+		v = v.Masked()
+	}
+	s, err := p.block.Fill(v)
+	if err != nil {
+		return // it was filled a moment ago; dots for tokens change no path
+	}
+	p.text.SetText(s)
+}
+
+func (p *pasteBlock) toggle() {
+	p.open = !p.open
+	k := text.RecipesShow
+	if p.open {
+		k = text.RecipesHide
+	}
+	p.show.SetText(p.w.d.lang.T(k))
+	p.say()
+}
+
+func (p *pasteBlock) copy() {
+	l := p.w.d.lang
+	p.w.copy(p.full)
+	p.copying.SetText(l.T(text.RecipesCopied))
+	p.w.d.after(copiedIs, func() {
+		p.w.d.post(func() { p.copying.SetText(l.T(text.RecipesCopy)) })
+	})
+}
+
+// CreateRenderer implements fyne.Widget.
+func (p *pasteBlock) CreateRenderer() fyne.WidgetRenderer {
+	r := &pasteBlockRenderer{p}
+	r.Refresh()
+	return r
+}
+
+type pasteBlockRenderer struct{ p *pasteBlock }
+
+func (r *pasteBlockRenderer) Destroy()           {}
+func (r *pasteBlockRenderer) MinSize() fyne.Size { return r.p.content.MinSize() }
+func (r *pasteBlockRenderer) Objects() []fyne.CanvasObject {
+	return []fyne.CanvasObject{r.p.frame, r.p.content}
+}
+
+func (r *pasteBlockRenderer) Layout(size fyne.Size) {
+	r.p.frame.Resize(size)
+	r.p.content.Resize(size)
+}
+
+func (r *pasteBlockRenderer) Refresh() {
+	th, variant := r.p.Theme(), fyne.CurrentApp().Settings().ThemeVariant()
+	r.p.frame.FillColor = th.Color(base.ColorNameBackground, variant)
+	r.p.frame.StrokeColor = th.Color(theme.ColorLine, variant)
+	r.p.frame.Refresh()
+	r.p.content.Refresh()
+}
+
+// middle puts its one object at half height, as wide as there is room.
+type middle struct{}
+
+func (middle) MinSize(o []fyne.CanvasObject) fyne.Size { return o[0].MinSize() }
+
+func (middle) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	h := o[0].MinSize().Height
+	o[0].Resize(fyne.NewSize(size.Width, h))
+	o[0].Move(fyne.NewPos(0, (size.Height-h)/2))
+}
+
+// atLeast is a layout that gives its one object a width even where it needs less.
+type atLeast struct{ width float32 }
+
+func (a atLeast) MinSize(o []fyne.CanvasObject) fyne.Size {
+	return o[0].MinSize().Max(fyne.NewSize(a.width, 0))
+}
+
+func (a atLeast) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	o[0].Resize(size)
+	o[0].Move(fyne.NewPos(0, 0))
+}
+
+// phoneLine is a line of the list of phones.
+type phoneLine struct {
+	widget.BaseWidget
+	w     *recipesWindow
+	item  phoneItem
+	hover bool
+	back  *canvas.Rectangle
+	title *words
+}
+
+var (
+	_ fyne.Tappable      = (*phoneLine)(nil)
+	_ desktop.Hoverable  = (*phoneLine)(nil)
+	_ desktop.Cursorable = (*phoneLine)(nil)
+)
+
+func newPhoneLine(w *recipesWindow) *phoneLine {
+	p := &phoneLine{w: w, back: canvas.NewRectangle(nil)}
+	p.back.CornerRadius = 4
+	p.title = newWords("", theme.SizeHint, base.ColorNameForeground, false).cutting()
+	p.ExtendBaseWidget(p)
+	return p
+}
+
+func (p *phoneLine) set(it phoneItem) {
+	p.item = it
+	p.Refresh()
+}
+
+// Tapped implements fyne.Tappable.
+func (p *phoneLine) Tapped(*fyne.PointEvent) { p.w.choose(p.item.id) }
+
+// MouseIn implements desktop.Hoverable.
+func (p *phoneLine) MouseIn(*desktop.MouseEvent) {
+	p.hover = !p.item.heading
+	p.Refresh()
+}
+
+// MouseMoved implements desktop.Hoverable.
+func (p *phoneLine) MouseMoved(*desktop.MouseEvent) {}
+
+// MouseOut implements desktop.Hoverable.
+func (p *phoneLine) MouseOut() {
+	p.hover = false
+	p.Refresh()
+}
+
+// Cursor implements desktop.Cursorable.
+func (p *phoneLine) Cursor() desktop.Cursor {
+	if p.item.heading {
+		return desktop.DefaultCursor
+	}
+	return desktop.PointerCursor
+}
+
+// CreateRenderer implements fyne.Widget.
+func (p *phoneLine) CreateRenderer() fyne.WidgetRenderer {
+	r := &phoneLineRenderer{p}
+	r.Refresh()
+	return r
+}
+
+type phoneLineRenderer struct{ p *phoneLine }
+
+func (r *phoneLineRenderer) Destroy()           {}
+func (r *phoneLineRenderer) MinSize() fyne.Size { return fyne.NewSize(0, phoneHeight) }
+func (r *phoneLineRenderer) Objects() []fyne.CanvasObject {
+	return []fyne.CanvasObject{r.p.back, r.p.title}
+}
+
+func (r *phoneLineRenderer) Layout(size fyne.Size) {
+	r.p.back.Resize(size)
+	h := r.p.title.MinSize().Height
+	y := (size.Height - h) / 2
+	if r.p.item.heading {
+		y = size.Height - h - 8 // nearer to what it is about
+	}
+	r.p.title.Resize(fyne.NewSize(size.Width-2*rowInset, h))
+	r.p.title.Move(fyne.NewPos(rowInset, y))
+}
+
+func (r *phoneLineRenderer) Refresh() {
+	p := r.p
+	chosen := p.item.id != "" && p.item.id == p.w.shown
+	th, variant := p.Theme(), fyne.CurrentApp().Settings().ThemeVariant()
+	p.back.Hidden = !chosen && !p.hover
+	p.back.FillColor = th.Color(base.ColorNameHover, variant)
+	if chosen {
+		p.back.FillColor = th.Color(base.ColorNameBackground, variant)
+	}
+	t := p.title
+	t.text, t.size, t.bold, t.colour = p.item.title, theme.SizeHint, chosen, base.ColorNameForeground
+	switch {
+	case p.item.heading:
+		t.size, t.bold, t.colour = base.SizeNameCaptionText, true, base.ColorNamePlaceHolder
+	case chosen:
+		t.colour = base.ColorNamePrimary
+	}
+	r.Layout(p.Size())
+	t.Refresh()
+	p.back.Refresh()
+}

@@ -1,0 +1,241 @@
+package desk
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/driver/desktop"
+	"fyne.io/fyne/v2/test"
+
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/guide"
+	"wiebelt/internal/text"
+)
+
+// here is a computer with two tokens.
+var here = deskapi.Recipes{OK: true, Exe: `C:\Program Files\Wiebelt\wiebelt.exe`, ExeW: `C:\Program Files\Wiebelt\wiebeltw.exe`,
+	Settings: `C:\Users\jan\AppData\Roaming\Wiebelt\settings.toml`, Port: 27472, Enabled: true, HTTP: true, Support: "Jan (IT)",
+	PathToken: strings.Repeat("p", 43), SocketToken: strings.Repeat("s", 43)}
+
+// answer has the resident answer the recipes' window.
+func (b *bench) answer(t *testing.T, m deskapi.Recipes) {
+	t.Helper()
+	raw, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.handle(deskapi.KindRecipes, raw)
+}
+
+func openRecipes(t *testing.T, l text.Language, m deskapi.Recipes) *bench {
+	t.Helper()
+	b := newBench(t, greeting(l))
+	b.show(deskapi.WindowRecipes)
+	if said := b.take(); len(said) != 1 || said[0].kind != deskapi.KindRecipe {
+		t.Fatalf("said %v", said)
+	}
+	b.answer(t, m)
+	return b
+}
+
+// TestRecipesShowNoToken: every page in both languages, complete, without a
+// token until somebody asks to see it; what is copied has it.
+func TestRecipesShowNoToken(t *testing.T) {
+	for _, l := range []text.Language{text.Dutch, text.English} {
+		b := openRecipes(t, l, here)
+		for _, r := range guide.All(l) {
+			b.recipes.choose(r.ID)
+			w := b.recipes
+			wantTexts(t, w.win, r.Title)
+			all := strings.Join(texts(w.win), "")
+			if strings.Contains(all, "ppp") || strings.Contains(all, "sss") || strings.Contains(all, "{{") {
+				t.Errorf("%s shows what it should not", r.ID)
+			}
+			blocks := r.Blocks()
+			if len(w.blocks) != len(blocks) {
+				t.Fatalf("%s: %d blocks on the page, want %d", r.ID, len(w.blocks), len(blocks))
+			}
+			for i, p := range w.blocks {
+				want, err := blocks[i].Fill(w.values())
+				if err != nil {
+					if r.ID != "twinkle" { // a folder with a space
+						t.Errorf("%s: %v", r.ID, err)
+					}
+					wantTexts(t, w.win, strings.Fields(guide.Why(l, err))[0])
+					if p.copying != nil {
+						t.Errorf("%s: what cannot be pasted can be copied", r.ID)
+					}
+					continue
+				}
+				test.Tap(p.copying)
+				if got := b.app.Clipboard().Content(); got != want {
+					t.Errorf("%s: copied %q, want %q", r.ID, got, want)
+				}
+				if (p.show != nil) != blocks[i].Secret() {
+					t.Errorf("%s: block %d and its token", r.ID, i)
+				}
+			}
+		}
+		if said := b.take(); len(said) != 0 {
+			t.Errorf("copying told the resident %v", said)
+		}
+	}
+}
+
+func TestRecipesButtons(t *testing.T) {
+	b := openRecipes(t, text.Dutch, here)
+	b.recipes.choose("enreach")
+	p := b.recipes.blocks[0]
+	wantTexts(t, b.recipes.win, "Kopiëren", "Tonen")
+	test.Tap(p.show)
+	if !strings.Contains(p.text.Text, here.PathToken) || p.show.Text != "Verbergen" {
+		t.Errorf("the token is not shown: %q, %q", p.text.Text, p.show.Text)
+	}
+	if q := b.recipes.blocks[1]; strings.Contains(q.text.Text, here.PathToken) {
+		t.Error("another block shows its token too")
+	}
+	test.Tap(p.show)
+	if strings.Contains(p.text.Text, here.PathToken) || p.show.Text != "Tonen" {
+		t.Errorf("the token is still shown: %q, %q", p.text.Text, p.show.Text)
+	}
+	test.Tap(p.copying)
+	if p.copying.Text != "Gekopieerd" {
+		t.Errorf("%q", p.copying.Text)
+	}
+	for _, f := range b.later {
+		f()
+	}
+	if p.copying.Text != "Kopiëren" {
+		t.Errorf("%q", p.copying.Text)
+	}
+	// Another page, and back: the token is hidden again.
+	test.Tap(p.show)
+	b.recipes.choose("8x8")
+	b.recipes.choose("enreach")
+	if strings.Contains(b.recipes.blocks[0].text.Text, here.PathToken) {
+		t.Error("the token is shown without being asked for")
+	}
+}
+
+// TestRecipesList: the phones at the left, chosen by pointer and keyboard.
+func TestRecipesList(t *testing.T) {
+	b := openRecipes(t, text.Dutch, here)
+	w := b.recipes
+	lines := func() map[string]*phoneLine {
+		all := map[string]*phoneLine{}
+		var walk func(fyne.CanvasObject)
+		walk = func(o fyne.CanvasObject) {
+			if l, ok := o.(*phoneLine); ok {
+				all[l.item.title] = l
+			} else if c, ok := o.(*fyne.Container); ok {
+				for _, o := range c.Objects {
+					walk(o)
+				}
+			} else if x, ok := o.(fyne.Widget); ok {
+				for _, o := range test.WidgetRenderer(x).Objects() {
+					walk(o)
+				}
+			}
+		}
+		walk(w.list)
+		return all
+	}
+	first := lines()["8x8 Work"]
+	test.TapAt(first, fyne.NewPos(20, 10))
+	if w.shown != "8x8" || first.title.colour != "primary" {
+		t.Errorf("shows %q in %q", w.shown, first.title.colour)
+	}
+	head := lines()["Uw telefoon"]
+	test.TapAt(head, fyne.NewPos(20, 10))
+	if w.shown != "8x8" || head.Cursor() != desktop.DefaultCursor || first.Cursor() != desktop.PointerCursor {
+		t.Error("a heading behaves as a phone")
+	}
+	other := lines()["Bria"]
+	other.MouseIn(nil)
+	if !other.back.Visible() {
+		t.Error("nothing shows where the pointer is")
+	}
+	other.MouseOut()
+	if other.back.Visible() {
+		t.Error("the pointer left and the line still shows it")
+	}
+	w.win.Canvas().Focus(w.list)
+	for range 4 { // from the heading to the fourth phone
+		w.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyDown})
+	}
+	w.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeySpace})
+	if w.shown != "asterisk" {
+		t.Errorf("the keyboard chose %q", w.shown)
+	}
+	n := slices.IndexFunc(w.items, func(i phoneItem) bool { return i.heading && i.title != "Uw telefoon" })
+	if n < 10 || n != len(w.items)-4 {
+		t.Errorf("the heading of the kinds of phones is line %d of %d", n, len(w.items))
+	}
+}
+
+// TestRecipesTrouble: what keeps a recipe from working is said where it matters.
+func TestRecipesTrouble(t *testing.T) {
+	with := func(f func(*deskapi.Recipes)) deskapi.Recipes { m := here; f(&m); return m }
+	const off, web, taken = "listener.enabled", "listener.http", "Poort 27472 is bezet"
+	for _, c := range []struct {
+		name, id string
+		m        deskapi.Recipes
+		want     string
+	}{
+		{"all is well", "enreach", here, ""},
+		{"off", "enreach", with(func(m *deskapi.Recipes) { m.Enabled = false }), off},
+		{"off, a program", "microsip", with(func(m *deskapi.Recipes) { m.Enabled = false }), ""},
+		{"no HTTP", "enreach", with(func(m *deskapi.Recipes) { m.HTTP = false }), web},
+		{"no HTTP, WebSocket", "any-websocket", with(func(m *deskapi.Recipes) { m.HTTP = false }), ""},
+		{"taken, WebSocket", "any-websocket", with(func(m *deskapi.Recipes) { m.Taken = true }), taken},
+		{"taken, a link of ours", "bria", with(func(m *deskapi.Recipes) { m.Taken = true }), ""},
+	} {
+		b := openRecipes(t, text.Dutch, c.m)
+		b.recipes.choose(c.id)
+		all := strings.Join(texts(b.recipes.win), " ")
+		for _, s := range []string{off, web, taken} {
+			if strings.Contains(all, s) != (s == c.want) {
+				t.Errorf("%s: %q: %s", c.name, s, all)
+			}
+		}
+	}
+	b := openRecipes(t, text.English, deskapi.Recipes{Support: "Jan (IT)"})
+	wantTexts(t, b.recipes.win, "cannot be read right now", "Jan (IT)")
+}
+
+// TestRecipesClosed: an answer that comes too late opens nothing, and a new
+// window asks anew.
+func TestRecipesClosed(t *testing.T) {
+	b := openRecipes(t, text.Dutch, here)
+	b.recipes.win.Close()
+	if b.recipes != nil {
+		t.Fatal("a closed window is still held")
+	}
+	b.answer(t, here)
+	if b.recipes != nil {
+		t.Error("an answer opened a window")
+	}
+	b.show(deskapi.WindowRecipes)
+	if said := b.take(); len(said) != 1 || b.recipes.facts != nil {
+		t.Errorf("said %v", said)
+	}
+	b.handle(deskapi.KindRecipes, json.RawMessage(`[]`)) // of a strange resident
+	if b.recipes.facts != nil {
+		t.Error("nonsense was taken")
+	}
+}
+
+// TestRecipesFromCalls: the calls window leads there, the demo's does not.
+func TestRecipesFromCalls(t *testing.T) {
+	b := newBench(t, greeting(text.Dutch))
+	b.show(deskapi.WindowCalls)
+	wantTexts(t, b.calls.win, "Telefoon koppelen")
+	d := newBench(t, greeting(text.Dutch, demoCalls...))
+	d.show(deskapi.WindowCalls)
+	if all := strings.Join(texts(d.calls.win), "|"); strings.Contains(all, "Telefoon koppelen") {
+		t.Error("the demo offers its own port for a real phone")
+	}
+}
