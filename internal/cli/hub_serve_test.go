@@ -88,6 +88,13 @@ func (s *serving) stop(t *testing.T) (code int, rest, errOut string) {
 	} else if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
+	return s.ended(t)
+}
+
+// ended waits for the end of a hub that was told to stop. It is told once: a
+// second time it may have gone too far to listen.
+func (s *serving) ended(t *testing.T) (code int, rest, errOut string) {
+	t.Helper()
 	b, err := io.ReadAll(s.out)
 	if err != nil {
 		t.Error(err)
@@ -219,7 +226,7 @@ func TestHubServeStopsInPeace(t *testing.T) {
 	if status := <-answered; status != 400 {
 		t.Errorf("status %d", status)
 	}
-	if code, rest, _ := s.stop(t); code != 0 || rest != "" {
+	if code, rest, _ := s.ended(t); code != 0 || rest != "" {
 		t.Errorf("exit %d: %q", code, rest)
 	}
 }
