@@ -53,24 +53,28 @@ func (h *Hub) showBox(w http.ResponseWriter, r *http.Request, who user, token st
 	}
 	all, err := h.Messages(r.Context(), before, pageOf+1)
 	if err != nil {
-		h.broken(w, "messages", err)
+		h.failed(w, r, "messages", err)
 		return
 	}
 	n, err := h.CountMessages(r.Context())
 	if err != nil {
-		h.broken(w, "messages", err)
+		h.failed(w, r, "messages", err)
 		return
 	}
 	lang := tongue(r)
-	v := boxView{Count: lang.N(text.LocalhubBoxCount, n), Newer: before != ""}
+	v := h.page(text.LocalhubBox, who, token)
+	v.Box = boxView{Count: lang.N(text.LocalhubBoxCount, n), Newer: before != ""}
+	if n == 0 {
+		v.Box.Count = lang.T(text.LocalhubBoxEmpty)
+	}
 	for i, m := range all {
 		if i == pageOf {
-			v.Older = all[i-1].ID
+			v.Box.Older = all[i-1].ID
 			break
 		}
-		v.Rows = append(v.Rows, h.parcel(lang, m))
+		v.Box.Rows = append(v.Box.Rows, h.parcel(lang, m))
 	}
-	h.show(w, r, http.StatusOK, "box", view{Title: string(text.LocalhubBox), User: who, Form: h.formToken("logout", token), Local: h.cfg.Demo, Box: v})
+	h.show(w, r, http.StatusOK, "box", v)
 }
 
 func (h *Hub) showParcel(w http.ResponseWriter, r *http.Request, who user, token string) {
@@ -80,17 +84,17 @@ func (h *Hub) showParcel(w http.ResponseWriter, r *http.Request, who user, token
 		return
 	}
 	if err != nil {
-		h.broken(w, "message", err)
+		h.failed(w, r, "message", err)
 		return
 	}
 	p := h.parcel(tongue(r), m)
 	if err := h.names(&p, tongue(r), m); err != nil {
-		h.broken(w, "message", err)
+		h.failed(w, r, "message", err)
 		return
 	}
-	h.show(w, r, http.StatusOK, "parcel", view{
-		Title: string(text.LocalhubMessage), User: who, Form: h.formToken("logout", token), Local: h.cfg.Demo, Box: boxView{Rows: []parcelView{p}},
-	})
+	v := h.page(text.LocalhubMessage, who, token)
+	v.Box.Rows = []parcelView{p}
+	h.show(w, r, http.StatusOK, "parcel", v)
 }
 
 // names reads what a ZIP file holds. It was looked into when it came in, so its
@@ -102,7 +106,7 @@ func (h *Hub) names(p *parcelView, lang text.Language, m Message) error {
 	}
 	defer f.Close()
 	z, err := zip.NewReader(f, m.Size)
-	if err != nil {
+	if err != nil && !errors.Is(err, zip.ErrInsecurePath) { // names are shown, and lead nowhere
 		return err
 	}
 	for _, e := range z.File {
@@ -113,7 +117,7 @@ func (h *Hub) names(p *parcelView, lang text.Language, m Message) error {
 			p.More = lang.N(text.LocalhubMessageMore, m.Files-namesShown)
 			break
 		}
-		p.Names = append(p.Names, otherView{Name: strings.ToValidUTF8(e.Name, "�"), Detail: bytesOf(lang, int64(e.UncompressedSize64))})
+		p.Names = append(p.Names, otherView{Name: legible(strings.ToValidUTF8(e.Name, "?")), Detail: bytesOf(lang, int64(e.UncompressedSize64))})
 	}
 	return nil
 }
@@ -129,7 +133,7 @@ func (h *Hub) sendParcel(w http.ResponseWriter, r *http.Request, who user, token
 		f, err = h.OpenMessage(m)
 	}
 	if err != nil {
-		h.broken(w, "message", err)
+		h.failed(w, r, "message", err)
 		return
 	}
 	defer f.Close()
@@ -146,7 +150,7 @@ func (h *Hub) parcel(lang text.Language, m Message) parcelView {
 		layout = "2 Jan 2006 15:04"
 	}
 	return parcelView{
-		ID: m.ID, Received: m.Received.Format(layout), Sender: m.Sender, Organisation: m.OrganisationCode, Intermediary: m.Intermediary,
+		ID: m.ID, Received: m.Received.Format(layout), Sender: legible(m.Sender), Organisation: legible(m.OrganisationCode), Intermediary: legible(m.Intermediary),
 		Size: bytesOf(lang, m.Size), Files: strconv.Itoa(m.Files), SHA256: m.SHA256,
 	}
 }

@@ -6,18 +6,14 @@ import (
 	"fmt"
 	"html/template"
 	"io/fs"
-	"net"
 	"net/http"
-	"net/url"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/google/uuid"
 	"golang.org/x/text/language"
 
-	"wiebelt/internal/contact"
-	"wiebelt/internal/phone"
+	"wiebelt/internal/call"
 	"wiebelt/internal/text"
 )
 
@@ -101,7 +97,7 @@ func known(method string) string {
 }
 
 func part(path string) string {
-	for _, p := range []string{"/identity/token", "/contact/contacts/telephony", "/transaction/", filePath, "/login", "/logout", "/web/"} {
+	for _, p := range []string{"/identity/token", "/contact/contacts/telephony", "/transaction/", filePath, boxPath, "/login", "/logout", "/web/"} {
 		if strings.HasPrefix(path, p) {
 			return p
 		}
@@ -144,7 +140,7 @@ type view struct {
 	Title   string
 	User    user   // logged in
 	Form    string // form token of the page's form
-	Local   bool   // invented contacts: say so
+	Where   string // what hub this is, at the foot
 	Login   loginView
 	File    fileView
 	Box     boxView
@@ -154,7 +150,7 @@ type view struct {
 }
 
 // Who is the name of who is logged in, for the templates.
-func (v view) Who() string { return v.User.name }
+func (v view) Who() string { return legible(v.User.name) }
 
 // Admin reports whether who is logged in sees the message box.
 func (v view) Admin() bool { return v.User.admin }
@@ -162,26 +158,31 @@ func (v view) Admin() bool { return v.User.admin }
 // T is a text in the page's language, for the templates.
 func (v view) T(key string, args ...any) string { return v.Lang.T(text.Key(key), args...) }
 
-type loginView struct {
-	Next, Name, Password, Error string
-	Demo                        bool
-}
-
-type fileView struct {
-	Contact    contact.Contact
-	Relation   string
-	Address    []string
-	Phones     []phoneView
-	Emails     []string
-	Others     []otherView
-	BackOffice template.URL // checked when it is made
-}
-
-type phoneView struct{ Shown, Dial string }
-
 type otherView struct{ ID, Name, Detail string }
 
 type messageView struct{ Heading, Body string }
+
+// page begins the view of a page for who is logged in.
+func (h *Hub) page(title text.Key, who user, token string) view {
+	v := view{Title: string(title), User: who}
+	if who.name != "" {
+		v.Form = h.formToken("logout", token)
+	}
+	return v
+}
+
+// longestShown is how many bytes of a name or a word are shown.
+const longestShown = 300
+
+// legible is text from outside without what could make a page lie, such as
+// characters that turn the order of others around.
+func legible(s string) string {
+	if clean := call.CleanText(s, longestShown); len(s) <= longestShown {
+		return clean
+	} else {
+		return clean + "…"
+	}
+}
 
 // tongues is made on first use: programs that only link this package do not
 // pay for it.
@@ -199,6 +200,14 @@ func tongue(r *http.Request) text.Language {
 func (h *Hub) show(w http.ResponseWriter, r *http.Request, status int, page string, v view) {
 	v.Lang = tongue(r)
 	v.Title = v.T(v.Title)
+	switch {
+	case h.cfg.Demo:
+		v.Where = v.T(string(text.LocalhubInvented))
+	case h.place.loopback:
+		v.Where = v.T(string(text.LocalhubLocal))
+	default:
+		v.Where = v.T(string(text.LocalhubShared))
+	}
 	var b bytes.Buffer
 	if err := h.pages[page].Execute(&b, v); err != nil {
 		h.broken(w, "page", err)
@@ -228,142 +237,15 @@ func (h *Hub) showNothing(w http.ResponseWriter, r *http.Request) {
 
 func (h *Hub) message(w http.ResponseWriter, r *http.Request, status int, who user, token string, heading, body text.Key) {
 	l := tongue(r)
-	v := view{Title: string(heading), User: who, Message: messageView{l.T(heading), l.T(body)}}
-	if who.name != "" {
-		v.Form = h.formToken("logout", token)
-	}
+	v := h.page(heading, who, token)
+	v.Message = messageView{l.T(heading), l.T(body)}
 	h.show(w, r, status, "message", v)
 }
 
-// next is a page of ours that a login may lead to: the start page, a customer
-// file, the message box or a message. Anything else, above all another site,
-// becomes the start page.
-func next(raw string) string {
-	if id, ok := strings.CutPrefix(raw, filePath); ok && validID(id) || raw == boxPath {
-		return raw
-	}
-	if id, ok := strings.CutPrefix(raw, boxPath+"/"); ok && len(id) == 36 && uuid.Validate(id) == nil {
-		return raw
-	}
-	return "/"
-}
-
-type userPage func(w http.ResponseWriter, r *http.Request, who user, token string)
-
-// loggedIn shows the login page first when nobody is logged in (hub-api.md 1.9).
-func (h *Hub) loggedIn(show userPage) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		who, token, err := h.user(r)
-		if err != nil {
-			h.broken(w, "session", err)
-			return
-		}
-		if who.name == "" {
-			to := "/login"
-			if n := next(r.URL.Path); n != "/" {
-				to += "?next=" + url.QueryEscape(n)
-			}
-			http.Redirect(w, r, to, http.StatusSeeOther)
-			return
-		}
-		show(w, r, who, token)
-	}
-}
-
-func (h *Hub) showLogin(w http.ResponseWriter, r *http.Request) {
-	who, _, err := h.user(r)
-	if err != nil {
-		h.broken(w, "session", err)
-		return
-	}
-	to := next(r.URL.Query().Get("next"))
-	if who.name != "" {
-		http.Redirect(w, r, to, http.StatusSeeOther)
-		return
-	}
-	h.loginForm(w, r, http.StatusOK, loginView{Next: to})
-}
-
-// loginForm shows the form, tied to a cookie that the browser has or gets.
-func (h *Hub) loginForm(w http.ResponseWriter, r *http.Request, status int, l loginView) {
-	cookie := h.cookie(r, "login")
-	if cookie == "" {
-		cookie = newToken()
-		h.setCookie(w, "login", cookie, time.Hour)
-	}
-	if h.cfg.Demo {
-		l.Demo, l.Name, l.Password = true, DemoUser, demoPassword
-	}
-	h.show(w, r, status, "login", view{Title: string(text.LocalhubLogin), Form: h.formToken("login", cookie), Local: h.cfg.Demo, Login: l})
-}
-
-func (h *Hub) doLogin(w http.ResponseWriter, r *http.Request) {
-	r.Body = http.MaxBytesReader(w, r.Body, 8<<10)
-	if err := r.ParseForm(); err != nil {
-		h.message(w, r, http.StatusBadRequest, user{}, "", text.LocalhubNothing, text.LocalhubUnreadable)
-		return
-	}
-	lang := tongue(r)
-	name, password := userName(r.PostForm.Get("user")), r.PostForm.Get("password")
-	if len(name) > 100 {
-		name = ""
-	}
-	l := loginView{Next: next(r.PostForm.Get("next")), Name: name}
-	if !h.formTokenFits(r, "login", h.cookie(r, "login")) {
-		l.Error = lang.T(text.LocalhubAgain)
-		h.loginForm(w, r, http.StatusForbidden, l)
-		return
-	}
-	address, _, _ := net.SplitHostPort(r.RemoteAddr)
-	if wait, ok := h.limits.try(h.now(), name, address); !ok {
-		minutes := int((wait + time.Minute - 1) / time.Minute)
-		w.Header().Set("Retry-After", fmt.Sprint(int((wait+time.Second-1)/time.Second)))
-		l.Error = lang.N(text.LocalhubWait, minutes)
-		h.loginForm(w, r, http.StatusTooManyRequests, l)
-		return
-	}
-	ok, err := h.checkPassword(r.Context(), name, password)
-	if err != nil {
-		h.broken(w, "login", err)
-		return
-	}
-	if !ok {
-		l.Error = lang.T(text.LocalhubWrong)
-		h.loginForm(w, r, http.StatusUnauthorized, l)
-		return
-	}
-	h.limits.succeeded(name, address)
-	if err := h.begin(r.Context(), w, name); err != nil {
-		h.broken(w, "login", err)
-		return
-	}
-	h.setCookie(w, "login", "", 0) // the next login has a form of its own
-	http.Redirect(w, r, l.Next, http.StatusSeeOther)
-}
-
-func (h *Hub) doLogout(w http.ResponseWriter, r *http.Request) {
-	r.Body = http.MaxBytesReader(w, r.Body, 8<<10)
-	if err := r.ParseForm(); err != nil {
-		h.message(w, r, http.StatusBadRequest, user{}, "", text.LocalhubNothing, text.LocalhubUnreadable)
-		return
-	}
-	who, token, err := h.user(r)
-	if err != nil {
-		h.broken(w, "logout", err)
-		return
-	}
-	if who.name != "" {
-		if !h.formTokenFits(r, "logout", token) {
-			h.message(w, r, http.StatusForbidden, who, token, text.LocalhubNothing, text.LocalhubAgain)
-			return
-		}
-		if err := h.store.endSession(r.Context(), stored(token)); err != nil {
-			h.broken(w, "logout", err)
-			return
-		}
-	}
-	h.setCookie(w, "session", "", 0)
-	http.Redirect(w, r, "/login", http.StatusSeeOther)
+// failed is the page for a failure of our own.
+func (h *Hub) failed(w http.ResponseWriter, r *http.Request, what string, err error) {
+	h.log.Error("local hub: page failed", "what", what, "error", err)
+	h.message(w, r, http.StatusInternalServerError, user{}, "", text.LocalhubFailed, text.LocalhubFailedBody)
 }
 
 // examples is how many invented contacts the demo's start page offers.
@@ -371,83 +253,17 @@ const examples = 5
 
 func (h *Hub) showHome(w http.ResponseWriter, r *http.Request, who user, token string) {
 	l := tongue(r)
-	v := view{Title: string(text.LocalhubHome), User: who, Form: h.formToken("logout", token), Local: h.cfg.Demo,
-		Message: messageView{l.T(text.LocalhubHome), l.T(text.LocalhubHomeBody)}}
+	v := h.page(text.LocalhubHome, who, token)
+	v.Message = messageView{l.T(text.LocalhubHome), l.T(text.LocalhubHomeBody)}
 	if h.cfg.Demo {
 		some, err := h.store.first(r.Context(), examples)
 		if err != nil {
-			h.broken(w, "start page", err)
+			h.failed(w, r, "start page", err)
 			return
 		}
 		for _, c := range some {
-			v.Examples = append(v.Examples, otherView{c.ID, c.Name(), c.Address.ShortLine()})
+			v.Examples = append(v.Examples, otherView{c.ID, legible(c.Name()), legible(c.Address.ShortLine())})
 		}
 	}
 	h.show(w, r, http.StatusOK, "home", v)
-}
-
-// showBackOffice stands where the back-office client would open: there is none
-// beside this hub.
-func (h *Hub) showBackOffice(w http.ResponseWriter, r *http.Request, who user, token string) {
-	h.message(w, r, http.StatusOK, who, token, text.LocalhubBackOffice, text.LocalhubBackOfficeBody)
-}
-
-func (h *Hub) showFile(w http.ResponseWriter, r *http.Request, who user, token string) {
-	rec, others, found, err := h.store.byID(r.Context(), r.PathValue("id"))
-	if err != nil {
-		h.broken(w, "file", err)
-		return
-	}
-	if !found {
-		h.message(w, r, http.StatusNotFound, who, token, text.LocalhubNoFile, text.LocalhubNoFileBody)
-		return
-	}
-	h.stats.files.Add(1)
-	f := fileView{
-		Contact: rec.Contact, Relation: contact.GroupDigits(rec.RelationNumber), Emails: rec.Emails,
-		Address: addressLines(rec.Address), BackOffice: h.backOffice(rec.RelationNumber),
-	}
-	if rules, err := phone.NewRules(phone.Config{}); err == nil {
-		for _, n := range rec.Numbers {
-			p := rules.Parse(n, "")
-			f.Phones = append(f.Phones, phoneView{orElse(p.Display(), n), digitsOf(n)})
-		}
-	}
-	for _, o := range others {
-		f.Others = append(f.Others, otherView{o.ID, o.Name(), o.Address.ShortLine()})
-	}
-	h.show(w, r, http.StatusOK, "file", view{
-		Title: string(text.LocalhubFile), User: who, Form: h.formToken("logout", token), Local: h.cfg.Demo, File: f,
-	})
-}
-
-// backOffice is the click-through of hub-api.md 1.8.
-func (h *Hub) backOffice(relation string) template.URL {
-	if h.cfg.BackOfficeURL == "" {
-		return template.URL("/backoffice/" + url.PathEscape(orElse(relation, "-")))
-	}
-	return template.URL(strings.ReplaceAll(h.cfg.BackOfficeURL, "{relation}", url.QueryEscape(relation)))
-}
-
-// addressLines is an address as on an envelope.
-func addressLines(a contact.Address) []string {
-	var lines []string
-	if s := a.StreetLine(); s != "" {
-		lines = append(lines, s)
-	}
-	place := contact.Address{PostalCode: a.PostalCode, City: a.City}.Line()
-	if place != "" {
-		lines = append(lines, place)
-	}
-	if a.Country != "" && a.Country != "NL" {
-		lines = append(lines, a.Country)
-	}
-	return lines
-}
-
-func orElse(s, other string) string {
-	if s != "" {
-		return s
-	}
-	return other
 }

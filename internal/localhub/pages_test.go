@@ -5,6 +5,7 @@ import (
 	"net/http/cookiejar"
 	"net/url"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -285,14 +286,44 @@ func TestLoginForms(t *testing.T) {
 
 func TestLoginLeadsOnlyToOwnPages(t *testing.T) {
 	h, file := house(t, newClock())
-	for next, want := range map[string]string{
-		file: file, "": "/", "/": "/", "https://evil.example/": "/", "//evil.example": "/", `/\evil.example`: "/",
-		"/contacts/viewcontact/": "/", "/contacts/viewcontact/..": "/", "/contacts/viewcontact/a/b": "/", "/logout": "/",
-		"/contacts/viewcontact/a?x": "/", "/contacts/viewcontact/a\r\nX: y": "/", "javascript:alert(1)": "/",
-	} {
-		b := newBrowser(t, h)
+	const id = "0f8fad5b-d9cb-469f-a165-70867728950e"
+	own := []string{file, "/messages", "/messages/" + id, "/"}
+	elsewhere := []string{
+		"", "https://evil.example/", "http://evil.example" + file, "//evil.example", "///evil.example", `/\evil.example`, `\\evil.example`, "/\t/evil.example",
+		"/%2f/evil.example", "https:evil.example", "javascript:alert(1)", "data:text/html,x", "evil.example", " https://evil.example", "/logout", "/login",
+		"/contacts/viewcontact/", "/contacts/viewcontact/..", "/contacts/viewcontact/../../logout", "/contacts/viewcontact/a/b", "/contacts/viewcontact/a?x",
+		"/contacts/viewcontact/a#x", "/contacts/viewcontact/a\r\nX: y", "/contacts/viewcontact//evil.example", "/contacts/viewcontact/%2e%2e", "/CONTACTS/viewcontact/a",
+		"/messages/", "/messages?before=" + id, "/messages/" + id + "/zip", "/messages/" + id + "\n", "/messages/{" + id + "}", "/messages/urn:uuid:" + id, "/messages//evil.example",
+		"/backoffice/1", file + strings.Repeat("a", 200),
+	}
+	b := newBrowser(t, h)
+	for i, next := range append(own, elsewhere...) {
+		want := "/"
+		if i < len(own) {
+			want = next
+		}
 		if a := b.login("anna", "een-wachtwoord", next); a.status != 303 || a.header.Get("Location") != want {
 			t.Errorf("%q: %d to %q", next, a.status, a.header.Get("Location"))
+		}
+		// Who is logged in already is led on by the same rule.
+		if a := b.get("/login?next=" + url.QueryEscape(next)); a.status != 303 || a.header.Get("Location") != want {
+			t.Errorf("%q, logged in: %d to %q", next, a.status, a.header.Get("Location"))
+		}
+		b = newBrowser(t, h)
+	}
+	for path, want := range map[string]string{
+		"/messages": "/messages", "/messages/" + id: "/messages/" + id, "/messages/" + id + "/zip": "/messages/" + id, "/backoffice/1": "", "/": "",
+	} {
+		if want != "" {
+			want = "?next=" + url.QueryEscape(want)
+		}
+		if a := b.get(path); a.status != 303 || a.header.Get("Location") != "/login"+want {
+			t.Errorf("%s: %d to %q", path, a.status, a.header.Get("Location"))
+		}
+	}
+	for next, want := range map[string]string{"/": "om relaties te bekijken", file: "opent de relatie", "/messages": "opent de berichtenbox"} {
+		if a := b.get("/login?next=" + url.QueryEscape(next)); !strings.Contains(a.body, want) {
+			t.Errorf("%s: the login page does not say what comes", next)
 		}
 	}
 }
@@ -367,6 +398,30 @@ func TestPageHeaders(t *testing.T) {
 	}
 }
 
+// A failure of our own is a page too, and tells nothing about it.
+func TestFailurePage(t *testing.T) {
+	h, file := house(t, newClock())
+	b := newBrowser(t, h)
+	b.login("anna", "een-wachtwoord", file)
+	if err := h.Exec("ALTER TABLE terms RENAME TO gone"); err != nil {
+		t.Fatal(err)
+	}
+	if a := b.get(file); a.status != 500 || !strings.Contains(a.body, "niet gelukt") || strings.Contains(a.body, "terms") || !strings.Contains(a.header.Get("Content-Type"), "text/html") {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+}
+
+// The style sheet takes everything from the hub itself.
+func TestStyleIsWhole(t *testing.T) {
+	b, err := os.ReadFile("web/hub.css")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := regexp.MustCompile(`(?i)url\(|@import|@font-face|https?:|//`).Find(b); m != nil {
+		t.Errorf("%s", m)
+	}
+}
+
 func TestLanguages(t *testing.T) {
 	h := start(t, localhub.Config{})
 	b := newBrowser(t, h)
@@ -386,8 +441,12 @@ func TestLanguages(t *testing.T) {
 
 func TestEveryTextOfTheTemplatesExists(t *testing.T) {
 	n := 0
-	for _, f := range []string{"frame", "login", "file", "message"} {
-		b, err := os.ReadFile("web/" + f + ".html")
+	pages, err := filepath.Glob("web/*.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range pages {
+		b, err := os.ReadFile(f)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -400,7 +459,7 @@ func TestEveryTextOfTheTemplatesExists(t *testing.T) {
 			}
 		}
 	}
-	if n < 15 {
+	if n < 40 {
 		t.Errorf("only %d texts found", n)
 	}
 }
@@ -437,6 +496,19 @@ func TestUsersAreChecked(t *testing.T) {
 	for _, u := range [][2]string{{"", "een-wachtwoord"}, {"a\x00", "een-wachtwoord"}, {"a", "kort"}, {"a", strings.Repeat("x", 73)}, {strings.Repeat("a", 101), "een-wachtwoord"}} {
 		if err := h.AddUser(t.Context(), u[0], u[1], false); err == nil {
 			t.Errorf("%q was accepted", u[0])
+		}
+	}
+}
+
+// The foot of every page says what hub this is.
+func TestPagesSayWhatHubThisIs(t *testing.T) {
+	shared := start(t, localhub.Config{})
+	shared.SetLoopback(false)
+	for want, h := range map[string]*localhub.Hub{
+		"draait alleen op deze computer": start(t, localhub.Config{}), "verzonnen": start(t, localhub.Config{Demo: true, Synthetic: 5}), "bereikbaar via het netwerk": shared,
+	} {
+		if a := newBrowser(t, h).get("/login"); !strings.Contains(a.body, want) {
+			t.Errorf("does not say %q", want)
 		}
 	}
 }

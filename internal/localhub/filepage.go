@@ -1,0 +1,98 @@
+package localhub
+
+import (
+	"html/template"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"wiebelt/internal/contact"
+	"wiebelt/internal/phone"
+	"wiebelt/internal/text"
+)
+
+type fileView struct {
+	Name, Relation    string
+	Address           []string
+	Phones, Emails    []string
+	Producer, Changed codedView
+	Others            []otherView
+	BackOffice        template.URL // checked when it is made
+}
+
+// codedView is a description with its code beside it, or the one that is there.
+type codedView struct{ Text, Code string }
+
+func codedOf(c contact.Coded) codedView {
+	if c.Code == "" || c.Description == "" {
+		return codedView{Text: legible(c.Text())}
+	}
+	return codedView{legible(c.Text()), legible(c.Code)}
+}
+
+func (h *Hub) showFile(w http.ResponseWriter, r *http.Request, who user, token string) {
+	rec, others, found, err := h.store.byID(r.Context(), r.PathValue("id"))
+	if err != nil {
+		h.failed(w, r, "file", err)
+		return
+	}
+	if !found {
+		h.message(w, r, http.StatusNotFound, who, token, text.LocalhubNoFile, text.LocalhubNoFileBody)
+		return
+	}
+	h.stats.files.Add(1)
+	v := h.page(text.LocalhubFile, who, token)
+	v.File = fileView{
+		Name: legible(rec.Name()), Relation: legible(contact.GroupDigits(rec.RelationNumber)), Address: addressLines(rec.Address),
+		Producer: codedOf(rec.Producer), Changed: codedOf(rec.LastModifiedBy), BackOffice: h.backOffice(rec.RelationNumber),
+	}
+	if rules, err := phone.NewRules(phone.Config{}); err == nil {
+		for _, n := range rec.Numbers {
+			v.File.Phones = append(v.File.Phones, legible(orElse(rules.Parse(n, "").Display(), n)))
+		}
+	}
+	for _, e := range rec.Emails {
+		v.File.Emails = append(v.File.Emails, legible(e))
+	}
+	for _, o := range others {
+		v.File.Others = append(v.File.Others, otherView{o.ID, orElse(legible(o.Name()), tongue(r).T(text.LocalhubFileNoName)), legible(o.Address.ShortLine())})
+	}
+	h.show(w, r, http.StatusOK, "file", v)
+}
+
+// showBackOffice stands where the back-office client would open: there is none
+// beside this hub.
+func (h *Hub) showBackOffice(w http.ResponseWriter, r *http.Request, who user, token string) {
+	h.message(w, r, http.StatusOK, who, token, text.LocalhubBackOffice, text.LocalhubBackOfficeBody)
+}
+
+// backOffice is the click-through of hub-api.md 1.8.
+func (h *Hub) backOffice(relation string) template.URL {
+	if h.cfg.BackOfficeURL == "" {
+		return template.URL("/backoffice/" + url.PathEscape(orElse(relation, "-")))
+	}
+	return template.URL(strings.ReplaceAll(h.cfg.BackOfficeURL, "{relation}", url.QueryEscape(relation)))
+}
+
+// addressLines is an address as on an envelope.
+func addressLines(a contact.Address) []string {
+	var lines []string
+	if s := a.StreetLine(); s != "" {
+		lines = append(lines, legible(s))
+	}
+	place := contact.Address{PostalCode: a.PostalCode, City: a.City}.Line()
+	if place != "" {
+		lines = append(lines, legible(place))
+	}
+	if a.Country != "" && a.Country != "NL" {
+		lines = append(lines, legible(a.Country))
+	}
+	return lines
+}
+
+func orElse(s, other string) string {
+	if s != "" {
+		return s
+	}
+	return other
+}
