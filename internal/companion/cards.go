@@ -159,7 +159,7 @@ func (e *Engine) dress(c *card, l call.Live, n phone.Number) *card {
 	c.Strip = c.Outgoing && e.p.Outgoing != OutgoingCard
 	c.Tells = l.Tells
 	c.Rang = l.Rang
-	c.Opened = -1
+	c.Opened, c.Earlier = -1, -1
 	c.Times = 1
 	e.words(c, l)
 	e.reset(c)

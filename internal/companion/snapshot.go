@@ -69,6 +69,8 @@ type Card struct {
 	Failure   contact.Failure
 	Noticed   bool // the search has taken long enough to be mentioned
 	Retrying  bool // Failed, and still trying while the phone rings
+	Earlier   int  // index of the contact chosen earlier for this number, -1 none; it is sorted first
+	Many      bool // a general number with more than ManyContacts contacts
 	Opened    int  // index of the contact whose file was opened, -1 none
 	OpenError bool // the browser could not be started
 	// Ring is when the event that this state answers to reached the way in;
@@ -84,6 +86,10 @@ type Snapshot struct {
 	Last   *LastCall
 	Lookup LookupState
 }
+
+// ManyContacts is how many contacts a number may have before it says more about
+// a building than about a caller: no choice is remembered for it.
+const ManyContacts = 30
 
 // MaxCards is how many cards are shown at once; further calls are counted.
 const MaxCards = 3
@@ -119,4 +125,5 @@ const (
 	DoUnfold           // strip to card
 	DoHover            // the pointer came onto the card
 	DoLeave            // the pointer left the card
+	DoNotThis          // contact Index is not who calls ("Niet deze relatie")
 )

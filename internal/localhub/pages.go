@@ -177,11 +177,11 @@ const longestShown = 300
 // legible is text from outside without what could make a page lie, such as
 // characters that turn the order of others around.
 func legible(s string) string {
-	if clean := call.CleanText(s, longestShown); len(s) <= longestShown {
-		return clean
-	} else {
-		return clean + "…"
+	clean := call.CleanText(s, longestShown)
+	if len(s) > longestShown {
+		clean += "…"
 	}
+	return clean
 }
 
 // tongues is made on first use: programs that only link this package do not

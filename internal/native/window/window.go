@@ -24,8 +24,15 @@ type Display interface {
 	// Active is the index in Monitors of the monitor the user works on: that of
 	// the focused window, else that of the pointer, else 0.
 	Active() int
-	// Dark reports whether the desktop prefers a dark appearance.
+	// Dark reports whether the desktop prefers a dark appearance, HighContrast
+	// whether it asks for high contrast.
 	Dark() bool
+	HighContrast() bool
+	// Hotkey asks the desktop for a key combination such as "Ctrl+Alt+W", which
+	// then calls pressed on the package's goroutine wherever the keyboard is.
+	// It returns an error that wraps ErrHotkeyTaken, ErrUnsupported or says what
+	// is wrong with keys. release gives the keys back and may be called twice.
+	Hotkey(keys string, pressed func()) (release func(), err error)
 	// Copy puts text on the clipboard and keeps serving it until somebody else
 	// copies something or the display is closed.
 	Copy(text string) error
@@ -59,6 +66,15 @@ type Window interface {
 	Update(p image.Point, pic *Picture) error
 	// Hide takes the window away. Hiding a hidden window does nothing.
 	Hide() error
+	// TakeKeyboard gives a shown window the keyboard and remembers where it was.
+	// Only for a user who asked for it: nothing else here takes the keyboard.
+	TakeKeyboard() error
+	// GiveKeyboardBack puts the keyboard where it was; Hide does so as well. It
+	// does nothing when the window does not have it.
+	GiveKeyboardBack() error
+	// HideFromCapture keeps the window out of screen sharing, or lets it be seen
+	// again. ErrUnsupported where the desktop has no such thing.
+	HideFromCapture(hide bool) error
 	// OnScreen reads back from the screen what is really visible where the
 	// window is, other windows included.
 	OnScreen() (*image.RGBA, error)
@@ -76,7 +92,12 @@ type Handler interface {
 	PointerPressed(p image.Point, b Button)
 	PointerReleased(p image.Point, b Button)
 	Scrolled(p image.Point, steps int) // positive: away from the user
-	// DisplayChanged tells that monitors, scale or appearance have changed.
+	// KeyPressed is called while the window has the keyboard, KeyboardGone when
+	// it has lost it, by GiveKeyboardBack or otherwise.
+	KeyPressed(k KeyPress)
+	KeyboardGone()
+	// DisplayChanged tells that monitors, scale, text size or
+	// appearance have changed.
 	DisplayChanged()
 }
 

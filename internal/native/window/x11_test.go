@@ -51,6 +51,8 @@ func (r *recorder) PointerReleased(p image.Point, b Button) {
 }
 func (r *recorder) Scrolled(p image.Point, n int) { r.say("scroll %v %d", p, n) }
 func (r *recorder) DisplayChanged()               { r.say("changed") }
+func (r *recorder) KeyPressed(k KeyPress)         { r.say("key %s", k.Text) }
+func (r *recorder) KeyboardGone()                 { r.say("keyboard gone") }
 
 // wait passes over lines until one is want.
 func (r *recorder) wait(t *testing.T, want string) {

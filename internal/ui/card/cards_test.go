@@ -42,8 +42,12 @@ func (d *desktop) New(h window.Handler) (window.Window, error) {
 func (d *desktop) Monitors() []window.Monitor {
 	return []window.Monitor{{Name: "one", Area: image.Rect(0, 0, 1000, 800), Work: image.Rect(0, 0, 1000, 760), Scale: 1}}
 }
-func (d *desktop) Active() int           { return 0 }
-func (d *desktop) Dark() bool            { return false }
+func (d *desktop) Active() int        { return 0 }
+func (d *desktop) Dark() bool         { return false }
+func (d *desktop) HighContrast() bool { return false }
+func (d *desktop) Hotkey(string, func()) (func(), error) {
+	return nil, window.ErrUnsupported
+}
 func (d *desktop) Done() <-chan struct{} { return nil }
 func (d *desktop) Close() error          { return nil }
 func (d *desktop) Copy(s string) error {
@@ -83,6 +87,9 @@ func (p *pane) Hide() error {
 	return nil
 }
 func (p *pane) OnScreen() (*image.RGBA, error) { return nil, nil }
+func (p *pane) TakeKeyboard() error            { return nil }
+func (p *pane) GiveKeyboardBack() error        { return nil }
+func (p *pane) HideFromCapture(bool) error     { return nil }
 func (p *pane) Sync() error                    { return nil }
 func (p *pane) Close() error                   { return nil }
 

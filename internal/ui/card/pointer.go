@@ -56,6 +56,10 @@ func (h *handler) Scrolled(p image.Point, steps int) {
 }
 func (h *handler) DisplayChanged() { h.send(pointerEvent{kind: displayChanged}) }
 
+// KeyPressed and KeyboardGone mean nothing as long as no card asks for keys.
+func (h *handler) KeyPressed(window.KeyPress) {}
+func (h *handler) KeyboardGone()              {}
+
 // point acts on what the pointer did.
 func (cs *Cards) point(e pointerEvent) {
 	if e.kind == displayChanged {

@@ -23,6 +23,8 @@ func (handler) PointerReleased(p image.Point, b window.Button) {
 }
 func (handler) Scrolled(p image.Point, n int) { fmt.Println("scroll", p, n) }
 func (handler) DisplayChanged()               { fmt.Println("changed") }
+func (handler) KeyPressed(k window.KeyPress)  { fmt.Println("key", k.Key, k.Text) }
+func (handler) KeyboardGone()                 { fmt.Println("keyboard gone") }
 
 func plain(w, h int, rgb uint32) *window.Picture {
 	pic := window.NewPicture(w, h, nil)
