@@ -60,6 +60,8 @@ var rooms = []struct {
 	{"internal/history", Adapters},
 	{"internal/settings", Adapters},
 	{"internal/secret", Adapters},
+	{"internal/choices", Adapters},
+	{"internal/outbox", Adapters},
 	{"internal/instance", Adapters},
 	{"internal/profile", Adapters},
 	{"internal/deskapi", Adapters},
@@ -69,6 +71,7 @@ var rooms = []struct {
 	{"internal/call", Domain},
 	{"internal/phone", Domain},
 	{"internal/contact", Domain},
+	{"internal/message", Domain},
 	{"internal/localhub", Aside},
 	{"internal/simulate", Aside},
 }
