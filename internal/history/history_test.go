@@ -437,3 +437,49 @@ func TestResultOf(t *testing.T) {
 		}
 	}
 }
+
+// What is kept can change while the program runs, in both directions.
+func TestConfigure(t *testing.T) {
+	ctx := context.Background()
+	path := filepath.Join(t.TempDir(), "history.db")
+	now := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
+	s, err := Open(path, KeepFull, 30, func() time.Time { return now })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	put := func(age time.Duration) int64 {
+		t.Helper()
+		id, err := s.Put(ctx, Entry{Rang: now.Add(-age), Number: "+31201234567", Name: "J. de Vries", ContactID: "17"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return id
+	}
+	young, old := put(time.Hour), put(10*24*time.Hour)
+	configure := func(k Keep, days int) {
+		t.Helper()
+		if err := s.Configure(ctx, k, days); err != nil {
+			t.Fatal(err)
+		}
+	}
+	configure(KeepFull, 7)
+	if _, err := s.Get(ctx, old); !errors.Is(err, ErrGone) {
+		t.Fatalf("fewer days: %v", err)
+	}
+	configure(KeepNumbers, 7)
+	if e, err := s.Get(ctx, young); err != nil || e.Name != "" || e.ContactID != "" || e.Result != ResultLive {
+		t.Fatalf("numbers only: %+v %v", e, err)
+	}
+	configure(KeepOff, 7)
+	if id := put(0); id != 0 {
+		t.Fatal("off: something was kept")
+	}
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Fatalf("off: the file is there: %v", err)
+	}
+	configure(KeepFull, 7)
+	if e, err := s.Get(ctx, put(0)); err != nil || e.Name == "" {
+		t.Fatalf("on again: %+v %v", e, err)
+	}
+}

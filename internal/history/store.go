@@ -22,12 +22,13 @@ const purgeEvery = time.Hour
 // Store is the history as the resident has it: the only one that writes. Safe
 // for concurrent use.
 type Store struct {
-	db    *sql.DB // nil with KeepOff
+	db    *sql.DB // nil with KeepOff and after a failed Configure
 	path  string
 	keep  Keep
 	days  int
 	now   func() time.Time
 	aside string
+	using sync.RWMutex // held for reading by whoever uses db, keep or days
 
 	mu     sync.Mutex
 	purged time.Time
@@ -41,13 +42,40 @@ type Store struct {
 // marked over, as far as is known how. days below 1 count as 1; now is the clock.
 func Open(path string, keep Keep, days int, now func() time.Time) (*Store, error) {
 	s := &Store{path: path, keep: keep, days: max(days, 1), now: now}
-	ctx := context.Background()
-	switch keep {
+	if err := s.begin(context.Background(), true); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Configure changes what is kept and for how long, and applies it to what is
+// there already, as Open does. After an error nothing is kept until it is called
+// again.
+func (s *Store) Configure(ctx context.Context, keep Keep, days int) error {
+	s.using.Lock()
+	defer s.using.Unlock()
+	if days = max(days, 1); keep == s.keep && days == s.days {
+		return nil
+	}
+	if s.db != nil {
+		if err := s.db.Close(); err != nil {
+			return fmt.Errorf("close call history: %w", err)
+		}
+		s.db = nil
+	}
+	s.keep, s.days = keep, days
+	return s.begin(ctx, false)
+}
+
+// begin opens the file as keep and days ask. At the first time calls that were
+// on when the last program ended are marked over.
+func (s *Store) begin(ctx context.Context, first bool) error {
+	switch s.keep {
 	case KeepOff:
-		return s, s.removeFiles()
+		return s.removeFiles()
 	case KeepNumbers, KeepFull:
 	default:
-		return nil, fmt.Errorf("open call history: unknown value %q for what to keep", keep)
+		return fmt.Errorf("open call history: unknown value %q for what to keep", s.keep)
 	}
 	err := s.open(ctx)
 	if damaged(err) {
@@ -56,24 +84,25 @@ func Open(path string, keep Keep, days int, now func() time.Time) (*Store, error
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("open call history: %w", err)
+		return fmt.Errorf("open call history: %w", err)
 	}
-	if keep == KeepNumbers {
+	if s.keep == KeepNumbers {
 		_, err = s.erase(ctx, `UPDATE calls SET name = '', contact_id = '', relation_number = '', link = ''
 			WHERE name || contact_id || relation_number || link <> ''`)
 	}
-	if err == nil {
+	if err == nil && first {
 		_, err = s.db.ExecContext(ctx, `UPDATE calls SET result = iif(answered <> 0, ?, ?) WHERE result = ?`,
 			ResultAnswered, ResultUnknown, ResultLive)
 	}
 	if err == nil {
-		err = s.Purge(ctx)
+		err = s.purge(ctx)
 	}
 	if err != nil {
 		_ = s.db.Close() // the error that matters is the one above
-		return nil, fmt.Errorf("open call history: %w", err)
+		s.db = nil
+		return fmt.Errorf("open call history: %w", err)
 	}
-	return s, nil
+	return nil
 }
 
 func (s *Store) open(ctx context.Context) error {
@@ -176,6 +205,8 @@ func (s *Store) SetAside() string { return s.aside }
 // out, and a withheld number never has a person; with KeepOff nothing happens
 // and the ID is 0. An ID that was deleted meanwhile gives ErrGone.
 func (s *Store) Put(ctx context.Context, e Entry) (int64, error) {
+	s.using.RLock()
+	defer s.using.RUnlock()
 	if s.db == nil {
 		return 0, nil
 	}
@@ -191,7 +222,7 @@ func (s *Store) Put(ctx context.Context, e Entry) (int64, error) {
 	s.mu.Unlock()
 	if due {
 		// The entry is safe; what could not be purged now is in an hour.
-		_ = s.Purge(ctx)
+		_ = s.purge(ctx)
 	}
 	return id, nil
 }
@@ -222,6 +253,8 @@ func (s *Store) put(ctx context.Context, e Entry) (int64, error) {
 
 // Get gives the entry with an ID, or ErrGone.
 func (s *Store) Get(ctx context.Context, id int64) (Entry, error) {
+	s.using.RLock()
+	defer s.using.RUnlock()
 	if s.db == nil {
 		return Entry{}, ErrGone
 	}
@@ -238,6 +271,12 @@ func (s *Store) Get(ctx context.Context, id int64) (Entry, error) {
 // Purge deletes what is older than the days to keep, a damaged file that was put
 // aside included. Open does it, and Put once an hour.
 func (s *Store) Purge(ctx context.Context) error {
+	s.using.RLock()
+	defer s.using.RUnlock()
+	return s.purge(ctx)
+}
+
+func (s *Store) purge(ctx context.Context) error {
 	now := s.now()
 	s.mu.Lock()
 	s.purged = now
@@ -257,6 +296,8 @@ func (s *Store) Purge(ctx context.Context) error {
 
 // DeleteAll deletes every call, and a damaged file that was put aside.
 func (s *Store) DeleteAll(ctx context.Context) error {
+	s.using.RLock()
+	defer s.using.RUnlock()
 	if s.db == nil {
 		return s.removeFiles()
 	}
@@ -269,6 +310,8 @@ func (s *Store) DeleteAll(ctx context.Context) error {
 // DeleteNumber deletes the calls of a number, in the form that Entry.Number has,
 // and tells how many there were.
 func (s *Store) DeleteNumber(ctx context.Context, number string) (int, error) {
+	s.using.RLock()
+	defer s.using.RUnlock()
 	if s.db == nil {
 		return 0, nil
 	}
@@ -297,6 +340,8 @@ func (s *Store) erase(ctx context.Context, statement string, args ...any) (int, 
 
 // Close closes the file. The Store cannot be used afterwards.
 func (s *Store) Close() error {
+	s.using.RLock()
+	defer s.using.RUnlock()
 	if s.db == nil {
 		return nil
 	}

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"wiebelt/internal/deskapi"
-	"wiebelt/internal/hub"
 	"wiebelt/internal/instance"
 	"wiebelt/internal/native/browser"
 )
@@ -181,20 +180,20 @@ func (d *desks) serve(ctx context.Context, c *instance.Conn) {
 }
 
 func (d *desks) welcome(window string) deskapi.Welcome {
-	s := d.r.o.Settings
-	w := deskapi.Welcome{Language: string(d.r.lang), Theme: d.r.appearance(), FileWord: s.UI.FileWord, Window: window, Status: d.r.status()}
+	s := d.r.set()
+	w := deskapi.Welcome{Language: string(d.r.lang()), Theme: d.r.appearance(), FileWord: s.UI.FileWord, Window: window, Status: d.r.status()}
 	if d.r.store != nil && s.History.Keep != "off" {
 		w.History = d.r.historyPath()
 	}
 	if d.r.o.Demo != nil {
-		w.Demo = d.r.o.Demo.Calls(d.r.lang)
+		w.Demo = d.r.o.Demo.Calls(d.r.lang())
 	}
 	return w
 }
 
 // appearance is that of the cards, so that windows and cards never differ.
 func (r *Resident) appearance() string {
-	switch t := r.o.Settings.UI.Theme; {
+	switch t := r.set().UI.Theme; {
 	case t != "system":
 		return t
 	case r.display.Dark():
@@ -212,7 +211,7 @@ func (d *desks) handle(ctx context.Context, work *sync.WaitGroup, out chan outgo
 		if json.Unmarshal(raw, &m) != nil || d.r.o.Demo == nil {
 			return
 		}
-		work.Go(func() { queue(out, outgoing{deskapi.KindPlayed, d.r.o.Demo.Play(ctx, m.ID, d.r.lang)}) })
+		work.Go(func() { queue(out, outgoing{deskapi.KindPlayed, d.r.o.Demo.Play(ctx, m.ID, d.r.lang())}) })
 	case deskapi.KindOpen:
 		var m deskapi.Open
 		if json.Unmarshal(raw, &m) == nil {
@@ -239,15 +238,7 @@ func (r *Resident) openEntry(ctx context.Context, id int64) {
 	if err != nil || e.Link == "" {
 		return
 	}
-	hubURL := r.o.Settings.Hub.HubURL
-	if r.o.Hub != nil {
-		hubURL = r.o.Hub.HubURL
-	}
-	links, err := hub.NewLinks(hubURL)
-	if err != nil {
-		return
-	}
-	address, err := links.Check(e.Link)
+	address, err := r.current().links.Check(e.Link)
 	if err != nil {
 		r.o.Log.Warn("a link of the history is not opened", "why", err)
 		return

@@ -50,27 +50,27 @@ func (r *Resident) tell(ctx context.Context) {
 // changed shows the state as it is now.
 func (r *Resident) changed() {
 	s := r.engine.Snapshot()
-	health, sentence := r.facts.assess(s, r.lang, r.o.Settings.Support.Contact, time.Now())
+	health, sentence := r.facts.assess(s, r.lang(), r.set().Support.Contact, time.Now())
 	m := tray.Model{State: icons[health], Sentence: sentence, Items: []tray.Item{
 		{ID: "status", Title: sentence, Disabled: true},
-		{ID: "last", Title: lastCall(s, r.lang), Disabled: true},
+		{ID: "last", Title: lastCall(s, r.lang()), Disabled: true},
 		{Separator: true},
 	}}
 	if r.desks.path() != "" {
-		m.Items = append(m.Items, tray.Item{ID: menuCalls, Title: r.lang.T(text.StatusMenuCalls)})
+		m.Items = append(m.Items, tray.Item{ID: menuCalls, Title: r.lang().T(text.StatusMenuCalls)})
 		if r.o.Demo != nil {
-			m.Items = append(m.Items, tray.Item{ID: menuDemo, Title: r.lang.T(text.StatusMenuDemo)})
+			m.Items = append(m.Items, tray.Item{ID: menuDemo, Title: r.lang().T(text.StatusMenuDemo)})
 		} else { // the demo's port and tokens are gone with it
-			m.Items = append(m.Items, tray.Item{ID: menuRecipes, Title: r.lang.T(text.RecipesMenu)})
+			m.Items = append(m.Items, tray.Item{ID: menuRecipes, Title: r.lang().T(text.RecipesMenu)})
 		}
 	}
-	m.Items = append(m.Items, tray.Item{ID: menuQuit, Title: r.lang.T(text.StatusMenuQuit)})
+	m.Items = append(m.Items, tray.Item{ID: menuQuit, Title: r.lang().T(text.StatusMenuQuit)})
 	r.tray.Set(m)
 	r.desks.send(deskapi.KindStatus, deskapi.Status{OK: health == Ready, Sentence: sentence})
 }
 
 func (r *Resident) status() deskapi.Status {
-	health, sentence := r.facts.assess(r.engine.Snapshot(), r.lang, r.o.Settings.Support.Contact, time.Now())
+	health, sentence := r.facts.assess(r.engine.Snapshot(), r.lang(), r.set().Support.Contact, time.Now())
 	return deskapi.Status{OK: health == Ready, Sentence: sentence}
 }
 

@@ -17,9 +17,9 @@ import (
 // tokens, so it goes to our own windows only, and only when they ask.
 func (r *Resident) recipes() deskapi.Recipes {
 	m := deskapi.Recipes{Profile: r.o.ProfileDir, Settings: SettingsFile(r.o.Dirs),
-		Support: cmp.Or(r.o.Settings.Support.Contact, r.lang.T(text.CardAdmin)),
-		Enabled: r.o.Settings.Listener.Enabled, HTTP: r.o.Settings.Listener.HTTP}
-	m.Port, m.Taken = r.facts.listening(r.o.Settings.Listener.Port)
+		Support: cmp.Or(r.set().Support.Contact, r.lang().T(text.CardAdmin)),
+		Enabled: r.set().Listener.Enabled, HTTP: r.set().Listener.HTTP}
+	m.Port, m.Taken = r.facts.listening(r.set().Listener.Port)
 	exe, err := os.Executable()
 	if err != nil {
 		r.o.Log.Error("our own program's name", "why", err)

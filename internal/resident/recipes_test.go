@@ -33,7 +33,8 @@ func TestRecipesForTheWindow(t *testing.T) {
 		t.Fatal(problems)
 	}
 	var log bytes.Buffer
-	r := &Resident{o: Options{Dirs: d, ProfileDir: dir, Settings: s, Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))}, lang: text.Dutch}
+	r := &Resident{o: Options{Dirs: d, ProfileDir: dir, Settings: s, Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))}}
+	r.effective.Store(&effective{settings: s, lang: text.Dutch})
 	r.desks = newDesks(r)
 
 	ask := func() deskapi.Recipes {

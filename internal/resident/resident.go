@@ -5,7 +5,6 @@
 package resident
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +13,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"wiebelt/assets"
@@ -31,8 +31,6 @@ import (
 	"wiebelt/internal/profile"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
-	"wiebelt/internal/softphone/link"
-	"wiebelt/internal/softphone/listener"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/card"
 )
@@ -86,19 +84,21 @@ func Instance(dirs profile.Dirs, version, commit string, log *slog.Logger) (inst
 
 // Resident is a running resident.
 type Resident struct {
-	o       Options
-	lang    text.Language
-	engine  *companion.Engine
-	store   *history.Store
-	display window.Display
-	tray    *tray.Tray
-	desks   *desks
-	facts   facts
-	client  *hub.Client     // nil while nothing is set up
-	wakes   []chan struct{} // of the links; complete once the ways in are open
-	inst    instance.Config
-	stop    context.CancelFunc
-	ready   chan struct{}
+	o         Options
+	effective atomic.Pointer[effective]
+	print     string        // of the settings' files, as last seen by follow
+	reread    chan struct{} // look at the settings' files now
+	engine    *companion.Engine
+	cards     *card.Cards
+	store     *history.Store
+	display   window.Display
+	tray      *tray.Tray
+	desks     *desks
+	ways      *ways
+	facts     facts
+	inst      instance.Config
+	stop      context.CancelFunc
+	ready     chan struct{}
 }
 
 // memory is how eagerly unused memory is given back: pictures of cards are
@@ -124,28 +124,30 @@ func Run(ctx context.Context, o Options) error {
 	}
 	defer one.Close()
 	instance.ClearQuit(cfg)
-	r := &Resident{o: o, lang: Language(o.Settings), inst: cfg, stop: stop, ready: make(chan struct{})}
+	r := &Resident{o: o, inst: cfg, stop: stop, ready: make(chan struct{}), reread: make(chan struct{}, 1), print: settings.Fingerprint(o.Dirs)}
+	r.effective.Store(&effective{settings: o.Settings, lang: Language(o.Settings)})
 	return r.run(ctx, one)
 }
 
 func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 	var err error
 	if r.display, err = window.Open(); err != nil {
-		return fmt.Errorf("%s (%w)", r.lang.T(text.StatusScreen), err)
+		return fmt.Errorf("%s (%w)", r.lang().T(text.StatusScreen), err)
 	}
 	defer r.display.Close()
 
-	rules, err := Rules(r.o.Settings)
-	if err != nil {
-		r.o.Log.Error("number rules", "why", err)
-		rules, _ = phone.NewRules(phone.Config{InternalDigits: 4}) // cannot fail
-	}
-	client, links := r.hub()
+	client, links := r.hub(r.o.Settings)
 	if client != nil {
-		defer client.Close()
 		client.Warm()
-		r.client = client
 	}
+	defer func() { // the one that holds at the end
+		if c := r.current().client; c != nil {
+			c.Close()
+		}
+	}()
+	now := &effective{settings: r.o.Settings, lang: Language(r.o.Settings), client: client, links: links}
+	r.effective.Store(now)
+	r.facts.hub(client != nil)
 
 	r.desks = newDesks(r)
 	rec := r.history()
@@ -158,31 +160,25 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 	defer r.stop() // before work.Wait, whichever way run ends
 
 	p := companion.Params{
-		Rules: rules, CheckLink: links.Check, Clock: systemClock{}, Log: r.o.Log,
-		FullFor: r.o.Settings.Card.FullFor, AfterCall: r.o.Settings.Card.AfterCall,
-		SchemeLookup: companion.SchemeLookup(r.o.Settings.Scheme.Lookup), Outgoing: companion.Outgoing(r.o.Settings.Card.Outgoing),
+		Rules: r.rules(r.o.Settings), Clock: systemClock{}, Log: r.o.Log,
 		Browse: func(ctx context.Context, a string) error {
 			ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 			defer cancel()
 			return browser.Open(ctx, a)
 		},
 	}
-	if client != nil {
-		p.Lookup = client
-	}
+	r.params(&p, now)
 	if rec != nil {
 		p.Record = rec.take
 		work.Go(func() { rec.run(ctx) })
 	}
-	r.facts.setUp = client != nil
 	r.engine = companion.New(p)
 	r.tray = tray.New(tray.Params{Icons: assets.Icons, Chosen: r.chosen, Open: func() { r.desks.show(deskapi.WindowCalls) }, Log: r.o.Log})
-	cards, err := card.New(r.cardConfig(), r.engine, r.display)
-	if err != nil {
+	if r.cards, err = card.New(r.cardConfig(), r.engine, r.display); err != nil {
 		return fmt.Errorf("make the cards: %w", err)
 	}
 	work.Go(func() { r.engine.Run(ctx) })
-	work.Go(func() { cards.Run(ctx) })
+	work.Go(func() { r.cards.Run(ctx) })
 	work.Go(func() {
 		select {
 		case <-r.display.Done():
@@ -191,7 +187,12 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 		case <-ctx.Done():
 		}
 	})
-	r.waysIn(ctx, &work)
+	r.ways = newWays(ctx, r, &work)
+	r.ways.apply(r.o.Settings)
+	if r.o.Ready != nil {
+		work.Go(func() { r.o.Ready(ctx, r.ways.port(), r.ways.tokens, r.desks.path() != "") })
+	}
+	work.Go(func() { r.follow(ctx) })
 	work.Go(func() { wake.Watch(ctx, r.woke) })
 	work.Go(func() { _ = one.Serve(ctx, r) })
 	work.Go(func() { r.tell(ctx) })
@@ -211,15 +212,10 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 func (r *Resident) woke(slept time.Duration) {
 	r.o.Log.Info("the clock has jumped", "by", slept.Round(time.Second))
 	r.engine.Woke(slept)
-	if r.client != nil {
-		r.client.Woke()
+	if c := r.current().client; c != nil {
+		c.Woke()
 	}
-	for _, w := range r.wakes {
-		select {
-		case w <- struct{}{}:
-		default: // it has not looked at the last one yet
-		}
-	}
+	r.ways.woke()
 }
 
 // offerWayIn opens the calls window where no tray host shows our icon.
@@ -246,8 +242,8 @@ func (r *Resident) historyPath() string { return filepath.Join(r.o.Dirs.State, "
 
 // hub makes the hub's client, nil while nothing is set up, and the check of deep
 // links.
-func (r *Resident) hub() (*hub.Client, *hub.Links) {
-	h := r.o.Settings.Hub
+func (r *Resident) hub(s *settings.Settings) (*hub.Client, *hub.Links) {
+	h := s.Hub
 	cfg, hubURL, err := HubConfig(r.o.Dirs, h, r.o.Log)
 	if o := r.o.Hub; o != nil {
 		cfg.BaseURL, cfg.ClientID, cfg.OrganisationCode, hubURL, err = o.BaseURL, o.ClientID, o.OrganisationCode, o.HubURL, nil
@@ -304,73 +300,10 @@ func Rules(s *settings.Settings) (*phone.Rules, error) {
 }
 
 func (r *Resident) cardConfig() card.Config {
-	s := r.o.Settings
-	return card.Config{Language: r.lang, Appearance: card.Appearance(s.UI.Theme), FileWord: s.UI.FileWord,
+	s := r.set()
+	return card.Config{Language: r.lang(), Appearance: card.Appearance(s.UI.Theme), FileWord: s.UI.FileWord,
 		Support: s.Support.Contact, Corner: card.Corner(s.Card.Corner), Monitor: s.Card.Monitor,
 		Log: r.o.Log, Painted: r.o.Painted}
-}
-
-// waysIn starts the listener and the links.
-func (r *Resident) waysIn(ctx context.Context, work *sync.WaitGroup) {
-	tokens, err := secret.Token(r.o.Dirs)
-	if err != nil {
-		r.o.Log.Error("the listener's tokens", "why", err)
-	}
-	port := 0
-	if r.o.Settings.Listener.Enabled && err == nil {
-		port = r.listen(ctx, work, tokens)
-	}
-	for _, s := range r.o.Settings.Softphones {
-		name := cmp.Or(s.Name, s.Address)
-		p, err := Softphone(r.o.Dirs, r.o.Settings.Hub.SecretStore, s)
-		if err != nil {
-			r.o.Log.Error("softphone link", "name", name, "why", err)
-			continue
-		}
-		r.facts.link(name, false)
-		woken := make(chan struct{}, 1)
-		r.wakes = append(r.wakes, woken)
-		work.Go(func() {
-			link.Run(ctx, link.Config{Name: name, Take: r.engine.Take, Gone: r.engine.WayGone, Wake: woken, Log: r.o.Log,
-				State: func(st link.State) {
-					if r.facts.link(name, st.Phase == link.Connected) {
-						r.changed()
-					}
-				}}, p)
-		})
-	}
-	if r.o.Ready != nil {
-		work.Go(func() { r.o.Ready(ctx, port, tokens, r.desks.path() != "") })
-	}
-}
-
-func (r *Resident) listen(ctx context.Context, work *sync.WaitGroup, tokens secret.Tokens) int {
-	s := r.o.Settings.Listener
-	cfg := listener.Config{Port: s.Port, Tries: 1, SocketToken: tokens.Socket, PathToken: tokens.Path,
-		AllowedOrigins: s.AllowedOrigins, HTTP: s.HTTP, Take: r.engine.Take, Gone: r.engine.WayGone, Log: r.o.Log}
-	switch {
-	case r.o.AnyPort:
-		cfg.Port = 0
-	case r.o.Settings.Source("listener.port") == settings.Default:
-		cfg.Tries = 16 // the first start chooses; recipes hold the port from then on
-	}
-	l, err := listener.Start(ctx, cfg)
-	if err != nil {
-		r.facts.listens(-s.Port)
-		r.o.Log.Error("the listener does not run", "why", err)
-		return 0
-	}
-	work.Go(func() { <-ctx.Done(); l.Close() })
-	r.facts.listens(l.Port())
-	if cfg.Tries > 1 {
-		if err := settings.Set(r.o.Dirs, map[string]any{"listener.port": l.Port()}); err != nil {
-			r.o.Log.Warn("the port was not kept", "why", err)
-		}
-	}
-	if err := l.Announce(filepath.Join(r.o.Dirs.Run, "listener.json")); err != nil {
-		r.o.Log.Warn("listener.json was not written", "why", err)
-	}
-	return l.Port()
 }
 
 // Ring takes a call that another program handed over.

@@ -48,6 +48,16 @@ func Load(dirs profile.Dirs) (*Settings, []Problem) {
 	return s, s.Problems()
 }
 
+// Fingerprint changes when the files change that Load reads: it tells by their
+// size, time and rights, without reading them, so that it can be asked often.
+func Fingerprint(dirs profile.Dirs) string {
+	info, err := os.Stat(Path(dirs))
+	if err != nil {
+		return "none"
+	}
+	return fmt.Sprint(info.ModTime().UnixNano(), info.Size(), info.Mode())
+}
+
 // layer is what one source says.
 type layer struct {
 	source     Source

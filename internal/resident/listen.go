@@ -1,0 +1,176 @@
+package resident
+
+import (
+	"cmp"
+	"context"
+	"path/filepath"
+	"reflect"
+	"sync"
+
+	"wiebelt/internal/secret"
+	"wiebelt/internal/settings"
+	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/softphone/listener"
+)
+
+// ways are the ways in that have a life of their own: the listener and the links
+// to softphones. Each is ended and begun anew when its settings change, and left
+// alone when they do not.
+type ways struct {
+	r    *Resident
+	ctx  context.Context
+	work *sync.WaitGroup
+
+	tokens   secret.Tokens
+	mu       sync.Mutex // for what follows; apply comes from one goroutine, wake from another
+	listener *way
+	listens  settings.Listener
+	links    map[settings.Softphone]*way
+}
+
+// way is one that runs.
+type way struct {
+	end  context.CancelFunc
+	over chan struct{}
+	wake chan struct{}
+}
+
+func newWays(ctx context.Context, r *Resident, work *sync.WaitGroup) *ways {
+	w := &ways{r: r, ctx: ctx, work: work, links: map[settings.Softphone]*way{}}
+	var err error
+	if w.tokens, err = secret.Token(r.o.Dirs); err != nil {
+		r.o.Log.Error("the listener's tokens", "why", err)
+	}
+	return w
+}
+
+// apply brings the ways in line with the settings.
+func (w *ways) apply(s *settings.Settings) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.listener == nil || !reflect.DeepEqual(w.listens, s.Listener) {
+		w.stop(w.listener)
+		w.listener, w.listens = nil, s.Listener
+		if s.Listener.Enabled && w.tokens != (secret.Tokens{}) {
+			w.listener = w.listen(s)
+		} else {
+			w.r.facts.listens(0)
+		}
+	}
+	wanted := map[settings.Softphone]bool{}
+	for _, p := range s.Softphones {
+		wanted[p] = true
+	}
+	for p, running := range w.links {
+		if !wanted[p] {
+			w.stop(running)
+			delete(w.links, p)
+			w.r.facts.unlink(linkName(p))
+		}
+	}
+	for _, p := range s.Softphones {
+		if w.links[p] == nil {
+			if started := w.dial(s, p); started != nil {
+				w.links[p] = started
+			}
+		}
+	}
+}
+
+// stop ends a way in and waits until it has.
+func (w *ways) stop(running *way) {
+	if running != nil {
+		running.end()
+		<-running.over
+	}
+}
+
+// woke tells every link that the computer has slept.
+func (w *ways) woke() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, l := range w.links {
+		select {
+		case l.wake <- struct{}{}:
+		default: // it has not looked at the last one yet
+		}
+	}
+}
+
+// port is the listener's, 0 if it does not run.
+func (w *ways) port() int { return w.r.facts.listened() }
+
+func linkName(s settings.Softphone) string { return cmp.Or(s.Name, s.Address) }
+
+func (w *ways) dial(s *settings.Settings, phone settings.Softphone) *way {
+	r, name := w.r, linkName(phone)
+	p, err := Softphone(r.o.Dirs, s.Hub.SecretStore, phone)
+	if err != nil {
+		r.o.Log.Error("softphone link", "name", name, "why", err)
+		return nil
+	}
+	r.facts.link(name, false)
+	ctx, end := context.WithCancel(w.ctx)
+	l := &way{end: end, over: make(chan struct{}), wake: make(chan struct{}, 1)}
+	w.work.Go(func() {
+		defer close(l.over)
+		link.Run(ctx, link.Config{Name: name, Take: r.engine.Take, Gone: r.engine.WayGone, Wake: l.wake, Log: r.o.Log,
+			State: func(st link.State) {
+				if ctx.Err() == nil && r.facts.link(name, st.Phase == link.Connected) {
+					r.changed()
+				}
+			}}, p)
+	})
+	return l
+}
+
+func (w *ways) listen(s *settings.Settings) *way {
+	r := w.r
+	cfg := listener.Config{Port: s.Listener.Port, Tries: 1, SocketToken: w.tokens.Socket, PathToken: w.tokens.Path,
+		AllowedOrigins: s.Listener.AllowedOrigins, HTTP: s.Listener.HTTP, Take: r.engine.Take, Gone: r.engine.WayGone, Log: r.o.Log}
+	switch {
+	case r.o.AnyPort:
+		cfg.Port = 0
+	case s.Source("listener.port") == settings.Default:
+		cfg.Tries = 16 // the first start chooses; recipes hold the port from then on
+	}
+	ctx, end := context.WithCancel(w.ctx)
+	l, err := listener.Start(ctx, cfg)
+	if err != nil {
+		end()
+		r.facts.listens(-s.Listener.Port)
+		r.o.Log.Error("the listener does not run", "why", err)
+		return nil
+	}
+	running := &way{end: end, over: make(chan struct{})}
+	w.work.Go(func() {
+		defer close(running.over)
+		<-ctx.Done()
+		l.Close()
+	})
+	r.facts.listens(l.Port())
+	if cfg.Tries > 1 {
+		if err := settings.Set(r.o.Dirs, map[string]any{"listener.port": l.Port()}); err != nil {
+			r.o.Log.Warn("the port was not kept", "why", err)
+		}
+		w.listens.Port = l.Port() // what was just written is no change
+	}
+	if err := l.Announce(filepath.Join(r.o.Dirs.Run, "listener.json")); err != nil {
+		r.o.Log.Warn("listener.json was not written", "why", err)
+	}
+	return running
+}
+
+// unlink forgets a link that is no longer set.
+func (f *facts) unlink(name string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.links, name)
+}
+
+// listened is the listener's port, 0 if it does not run.
+func (f *facts) listened() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return max(f.port, 0)
+}
