@@ -40,9 +40,7 @@ const (
 // a Problem says what. The problems are those of Settings.Problems.
 func Load(dirs profile.Dirs) (*Settings, []Problem) {
 	s := Defaults()
-	// Weakest first. A policy, once there is one, is one more layer here, from
-	// the places that an administrator can write to.
-	for _, l := range []layer{readLayer(User, Path(dirs))} {
+	for _, l := range append([]layer{readLayer(User, Path(dirs))}, policies()...) { // weakest first
 		s.apply(l)
 	}
 	return s, s.Problems()
@@ -51,11 +49,15 @@ func Load(dirs profile.Dirs) (*Settings, []Problem) {
 // Fingerprint changes when the files change that Load reads: it tells by their
 // size, time and rights, without reading them, so that it can be asked often.
 func Fingerprint(dirs profile.Dirs) string {
-	info, err := os.Stat(Path(dirs))
-	if err != nil {
-		return "none"
+	print := fmt.Sprint(managed())
+	for _, path := range []string{Path(dirs), policyPath(), filepath.Dir(policyPath())} {
+		if info, err := os.Stat(path); err == nil {
+			print += fmt.Sprint(" ", info.ModTime().UnixNano(), info.Size(), info.Mode())
+		} else {
+			print += " none"
+		}
 	}
-	return fmt.Sprint(info.ModTime().UnixNano(), info.Size(), info.Mode())
+	return print
 }
 
 // layer is what one source says.

@@ -218,6 +218,7 @@ const (
 	UnknownKey ProblemKind = "unknown_key" // no such key
 	WrongType  ProblemKind = "wrong_type"  // a number where a text belongs
 	NotAllowed ProblemKind = "not_allowed" // the right type, out of bounds
+	Untrusted  ProblemKind = "untrusted"   // a policy that somebody else could have written, ignored whole
 )
 
 // Problem is one thing that is wrong with the settings. It never carries the
@@ -235,6 +236,9 @@ func (p Problem) String() string {
 	s := p.Key
 	if s == "" {
 		s = FileName
+		if p.Source == Policy {
+			s = PolicyFile
+		}
 	}
 	if p.Line > 0 {
 		s += fmt.Sprintf(" (line %d)", p.Line)
@@ -249,6 +253,8 @@ func (p Problem) String() string {
 		s += ": not TOML"
 	case Unreadable:
 		s += ": cannot be used"
+	case Untrusted:
+		s += ": is ignored"
 	}
 	if p.Want != "" {
 		s += ": " + p.Want

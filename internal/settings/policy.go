@@ -1,0 +1,154 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"wiebelt/internal/profile"
+)
+
+// PolicyFile is the name of the file with the administrator's settings.
+const PolicyFile = "policy.toml"
+
+// Where the policy lies and how it is read; tests have a place of their own.
+var (
+	policyPath  = platformPolicy
+	readMachine = profile.ReadMachine
+)
+
+// policies reads what the machine's administrator decided, weakest first: the
+// file, and on Windows and macOS what the management of the machine wrote.
+func policies() []layer {
+	return []layer{policyFile(policyPath()), managedLayer(managed())}
+}
+
+// policyFile reads the file. One that somebody else could have written is
+// ignored whole (corrections.md 5).
+func policyFile(path string) layer {
+	l := layer{source: Policy}
+	if path == "" {
+		return l
+	}
+	b, err := readMachine(path, maxFile)
+	ignored := func(kind ProblemKind, want string) layer {
+		l.problems = []Problem{{Kind: kind, Source: Policy, Want: want}}
+		return l
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return l
+	case errors.Is(err, profile.ErrNotTheirs):
+		return ignored(Untrusted, err.Error())
+	case errors.Is(err, profile.ErrTooLarge):
+		return ignored(Unreadable, "it is larger than 1 MiB")
+	case err != nil:
+		return ignored(Unreadable, reason(err).Error())
+	case slices.Contains(b, 0) || !utf8.Valid(b):
+		return ignored(Unreadable, "it is not UTF-8 text")
+	}
+	l.parse(string(b))
+	return l
+}
+
+// managedLayer turns what the management of a machine holds into a layer. Groups
+// hold names, [[line]] and [[softphone]] hold "1", "2", … (corrections.md 22);
+// values are texts, whole numbers or lists of texts, and become what their key
+// asks for.
+func managedLayer(found map[string]any) layer {
+	l := layer{source: Policy, tree: map[string]any{}}
+	for name, v := range found {
+		group, isGroupOf := v.(map[string]any)
+		switch {
+		case name == "line" || name == "softphone":
+			l.tree[name] = v
+			if isGroupOf {
+				l.tree[name] = numbered(group)
+			}
+		case isGroupOf:
+			typed := map[string]any{}
+			for k, v := range group {
+				typed[k] = typedAs(name+"."+k, v)
+			}
+			l.tree[name] = typed
+		default:
+			l.tree[name] = typedAs(name, v)
+		}
+	}
+	return l
+}
+
+// numbered turns elements "1", "2", … into a list in that order.
+func numbered(group map[string]any) any {
+	at := func(name string) int { n, _ := strconv.Atoi(name); return n }
+	names := slices.SortedFunc(maps.Keys(group), func(a, b string) int { return at(a) - at(b) })
+	list := []any{}
+	for _, n := range names {
+		list = append(list, group[n])
+	}
+	return list
+}
+
+// typedAs gives a managed value the type of its key where it can have it; what
+// it cannot is left as it is, and reported as the wrong type.
+func typedAs(key string, v any) any {
+	e := find(key)
+	if e == nil {
+		return v
+	}
+	switch x := v.(type) {
+	case string:
+		switch e.Type {
+		case Number:
+			if n, err := strconv.ParseInt(strings.TrimSpace(x), 10, 64); err == nil {
+				return n
+			}
+		case Flag:
+			if b, err := strconv.ParseBool(strings.TrimSpace(x)); err == nil {
+				return b
+			}
+		case List:
+			return parts(x)
+		}
+	case int64:
+		switch e.Type {
+		case Flag:
+			if x == 0 || x == 1 {
+				return x == 1
+			}
+		case Text, Choice, Duration, Date:
+			return fmt.Sprint(x)
+		}
+	}
+	return v
+}
+
+// parts splits a list written as one text.
+func parts(s string) []any {
+	list := []any{}
+	for _, p := range strings.Split(s, ",") {
+		if p = strings.TrimSpace(p); p != "" {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// Managed reports whether the administrator decided a key, or with a group's
+// name ("hub") any key of it.
+func (s *Settings) Managed(key string) bool {
+	if s.sources[key] == Policy {
+		return true
+	}
+	for k, source := range s.sources {
+		if source == Policy && strings.HasPrefix(k, key+".") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,78 @@
+package settings
+
+import (
+	"path/filepath"
+
+	"golang.org/x/sys/windows"
+	"golang.org/x/sys/windows/registry"
+)
+
+// platformPolicy asks Windows for the folder: the environment is the user's.
+func platformPolicy() string {
+	dir, err := windows.KnownFolderPath(windows.FOLDERID_ProgramData, windows.KF_FLAG_DEFAULT)
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "Wiebelt", PolicyFile)
+}
+
+// policyKey is where group policy and device management write; only
+// administrators can.
+const policyKey = `Software\Policies\Wiebelt`
+
+// Bounds of what is read from the registry.
+const (
+	maxDepth  = 3
+	maxValues = 1000
+)
+
+func managed() map[string]any {
+	left := maxValues
+	return readKey(registry.LOCAL_MACHINE, policyKey, maxDepth, &left)
+}
+
+func readKey(root registry.Key, path string, depth int, left *int) map[string]any {
+	k, err := registry.OpenKey(root, path, registry.READ|registry.WOW64_64KEY)
+	if err != nil {
+		return nil
+	}
+	defer k.Close()
+	found := map[string]any{}
+	names, _ := k.ReadValueNames(*left) // what cannot be read is not set
+	for _, name := range names {
+		if *left--; *left < 0 {
+			return found
+		}
+		_, kind, err := k.GetValue(name, nil)
+		if err != nil {
+			continue
+		}
+		switch kind {
+		case registry.SZ, registry.EXPAND_SZ:
+			if s, _, err := k.GetStringValue(name); err == nil {
+				found[name] = s
+			}
+		case registry.DWORD, registry.QWORD:
+			if n, _, err := k.GetIntegerValue(name); err == nil {
+				found[name] = int64(n)
+			}
+		case registry.MULTI_SZ:
+			if l, _, err := k.GetStringsValue(name); err == nil {
+				list := make([]any, len(l))
+				for i, s := range l {
+					list[i] = s
+				}
+				found[name] = list
+			}
+		default:
+			found[name] = []byte{} // of no type that a key has: reported
+		}
+	}
+	if depth > 1 {
+		groups, _ := k.ReadSubKeyNames(100)
+		for _, g := range groups {
+			found[g] = readKey(k, g, depth-1, left)
+		}
+	}
+	return found
+}
