@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -205,6 +206,13 @@ func (r *Resident) appearance() string {
 // handle does what the windows program asks for. Nothing here blocks its
 // connection.
 func (d *desks) handle(ctx context.Context, work *sync.WaitGroup, out chan outgoing, kind string, raw json.RawMessage) {
+	if area, _, ok := strings.Cut(kind, "."); ok {
+		if answer := areas[area]; answer != nil {
+			q := request{ctx: ctx, kind: kind, raw: raw, reply: func(kind string, msg any) { queue(out, outgoing{kind, msg}) }}
+			work.Go(func() { answer(d.r, q) })
+		}
+		return
+	}
 	switch kind {
 	case deskapi.KindPlay:
 		var m deskapi.Play

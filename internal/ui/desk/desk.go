@@ -1,6 +1,6 @@
-// Package desk is the windows of the windows program: the calls of today, the
-// demo and the recipes for phones. Everything in them happens on Fyne's thread; the package's goroutines
-// (one that receives from the resident, one that sends to it, one that reads the
+// Package desk is the windows of the windows program, a file or a few for each.
+// Everything in them happens on Fyne's thread; the package's goroutines (one
+// that receives from the resident, one that sends to it, one that reads the
 // history) belong to Run, hand over with fyne.Do and end with it. The windows
 // only show and ask: whatever changes a file or the clipboard is a message to
 // the resident.
@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"image"
 	"log/slog"
+	"strings"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -47,9 +48,11 @@ type windows struct {
 	lang    text.Language
 	welcome deskapi.Welcome
 
-	calls   *callsWindow   // nil while it is closed
-	demo    *demoWindow    // nil while it is closed
-	recipes *recipesWindow // nil while it is closed
+	calls   *callsWindow    // nil while it is closed
+	demo    *demoWindow     // nil while it is closed
+	recipes *recipesWindow  // nil while it is closed
+	pages   map[string]page // the other open windows, by their names in deskapi
+	reuse   fyne.Window     // to be built anew instead of a new one, nil mostly
 	painted bool
 
 	entries []history.Entry // newest first
@@ -57,7 +60,7 @@ type windows struct {
 }
 
 func newWindows(p params, w deskapi.Welcome) *windows {
-	return &windows{params: p, lang: text.Language(w.Language), welcome: w}
+	return &windows{params: p, lang: text.Language(w.Language), welcome: w, pages: map[string]page{}}
 }
 
 // show opens a window, or brings it to the front. Unfamiliar names of a newer
@@ -79,6 +82,15 @@ func (d *windows) show(name string) {
 		raise(d.recipes.win)
 		return
 	}
+	if open := openers[name]; open != nil {
+		if d.pages[name] == nil {
+			p := open(d)
+			d.pages[name] = p
+			p.window().SetOnClosed(func() { delete(d.pages, name) })
+		}
+		raise(d.pages[name].window())
+		return
+	}
 	if d.calls == nil {
 		d.calls = newCallsWindow(d)
 		d.calls.win.SetOnClosed(func() { d.calls = nil })
@@ -94,7 +106,13 @@ func raise(w fyne.Window) {
 // window makes a window of ours with a content; the first frame of the first
 // window is reported to the resident.
 func (d *windows) window(title text.Key, content fyne.CanvasObject, size fyne.Size) fyne.Window {
-	w := d.app.NewWindow(d.lang.T(title) + " – Wiebelt")
+	name := d.lang.T(title) + " – Wiebelt"
+	if w := d.reuse; w != nil { // stays where it is, and as large as it was made
+		w.SetTitle(name)
+		w.SetContent(content)
+		return w
+	}
+	w := d.app.NewWindow(name)
 	w.SetPadded(false)
 	if !d.painted {
 		content = container.NewStack(content, d.probe())
@@ -138,7 +156,18 @@ func (d *windows) read(all []history.Entry, err error) {
 // handle does what a message of the resident asks. Kinds of a newer resident
 // are passed over.
 func (d *windows) handle(kind string, raw json.RawMessage) {
+	if area, _, ok := strings.Cut(kind, "."); ok {
+		if p := d.pages[area]; p != nil {
+			p.take(kind, raw)
+		}
+		return
+	}
 	switch kind {
+	case deskapi.KindWelcome:
+		var m deskapi.Welcome
+		if d.decode(kind, raw, &m) {
+			d.follow(m)
+		}
 	case deskapi.KindStatus:
 		var m deskapi.Status
 		if d.decode(kind, raw, &m) {

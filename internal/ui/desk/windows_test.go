@@ -411,3 +411,37 @@ func TestFile(t *testing.T) {
 		}
 	}
 }
+
+// Another language or look comes while windows are open: they stay where they
+// are and read anew.
+func TestWindowsFollowTheSettings(t *testing.T) {
+	b := newBench(t, greeting(text.Dutch))
+	b.read(nil, nil)
+	b.show(deskapi.WindowCalls)
+	b.show(deskapi.WindowRecipes)
+	calls, recipes := b.calls.win, b.recipes.win
+	say := func(w deskapi.Welcome) {
+		t.Helper()
+		raw, err := json.Marshal(w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.handle(deskapi.KindWelcome, raw)
+	}
+	same := b.calls
+	say(greeting(text.Dutch))
+	if b.calls != same {
+		t.Error("nothing changed, and the window was built anew")
+	}
+	english := greeting(text.English)
+	english.Status = deskapi.Status{OK: true, Sentence: "Ready."}
+	say(english)
+	if b.calls.win != calls || b.recipes.win != recipes {
+		t.Fatal("another window")
+	}
+	wantTexts(t, calls, "Calls", "Ready.")
+	if calls.Title() != "Calls – Wiebelt" {
+		t.Error(calls.Title())
+	}
+	wantTexts(t, recipes, text.English.T(text.RecipesPhones))
+}
