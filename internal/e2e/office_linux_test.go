@@ -55,7 +55,7 @@ func TestMain(m *testing.M) {
 // office is a workplace: a screen, a hub, and Wiebelt set up for it.
 type office struct {
 	*xtest.Server
-	t        *testing.T
+	t        testing.TB
 	bin      string
 	profile  string
 	hub      *localhub.Hub
@@ -88,7 +88,7 @@ var vries = localhub.Record{Numbers: []string{"06-98760011"}, Contact: contact.C
 	Address:  contact.Address{Street: "Dorpsstraat", Number: "1", PostalCode: "1234AB", City: "Ons Dorp"},
 	Producer: contact.Coded{Code: "P", Description: "Producent Een"}, LastModifiedBy: contact.Coded{Code: "M", Description: "Medewerker"}}}
 
-func newOffice(t *testing.T, settings string) *office {
+func newOffice(t testing.TB, settings string) *office {
 	t.Helper()
 	o := prepare(t, settings)
 	o.start()
@@ -96,16 +96,23 @@ func newOffice(t *testing.T, settings string) *office {
 }
 
 // prepare sets everything up and starts no resident.
-func prepare(t *testing.T, more string) *office {
+func prepare(t testing.TB, more string) *office {
+	t.Helper()
+	h, value := startHub(t)
+	return prepareAt(t, h, h.BaseURL(), value, 0, more)
+}
+
+// prepareAt is prepare for a hub that is reached at base, and a screen of dpi (0
+// for the usual one).
+func prepareAt(t testing.TB, h *localhub.Hub, base, value string, dpi int, more string) *office {
 	t.Helper()
 	bin, err := binary()
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, value := startHub(t)
 	o := &office{t: t, bin: bin, profile: t.TempDir(), hub: h, log: &locked{},
-		Server: xtest.Start(t, "openbox", xtest.Options{Width: width, Height: height, Env: []string{"LANG=nl_NL.UTF-8"}})}
-	cmd := o.wiebelt("provision", "--base-url", h.BaseURL(), "--hub-url", h.HubURL(), "--client-id", "office",
+		Server: xtest.Start(t, "openbox", xtest.Options{Width: width, Height: height, DPI: dpi, Env: []string{"LANG=nl_NL.UTF-8"}})}
+	cmd := o.wiebelt("provision", "--base-url", base, "--hub-url", h.HubURL(), "--client-id", "office",
 		"--organisation-code", "1234", "--secret-store", "file", "--secret-stdin")
 	cmd.Stdin = strings.NewReader(value + "\n")
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -135,7 +142,7 @@ func prepare(t *testing.T, more string) *office {
 }
 
 // startHub is a hub that knows vries, with the secret of its client "office".
-func startHub(t *testing.T) (h *localhub.Hub, secret string) {
+func startHub(t testing.TB) (h *localhub.Hub, secret string) {
 	t.Helper()
 	h, err := localhub.Start(context.Background(), localhub.Config{Synthetic: 200, Demo: true})
 	if err != nil {
@@ -297,7 +304,7 @@ func opened(notes string) []string {
 	return strings.Fields(string(b))
 }
 
-func keep(t *testing.T, path string, img image.Image) {
+func keep(t testing.TB, path string, img image.Image) {
 	f, err := os.Create(path)
 	if err != nil {
 		t.Error(err)

@@ -99,7 +99,7 @@ func TestIdle(t *testing.T) {
 	}
 }
 
-func ticks(t *testing.T, pid int) int {
+func ticks(t testing.TB, pid int) int {
 	t.Helper()
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -112,7 +112,7 @@ func ticks(t *testing.T, pid int) int {
 	return u + s
 }
 
-func memory(t *testing.T, pid int) int {
+func memory(t testing.TB, pid int) int {
 	t.Helper()
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
