@@ -16,7 +16,6 @@ import (
 	"fyne.io/fyne/v2/app"
 
 	"wiebelt/assets"
-	"wiebelt/internal/deskapi"
 	"wiebelt/internal/ui/desk"
 )
 
@@ -29,7 +28,7 @@ func run(args []string, stderr io.Writer) int {
 	flags.SetOutput(stderr)
 	profile := flags.String("profile", "", "keep every file of this run under `DIR`")
 	socket := flags.String("socket", "", "the resident's socket, if it is not in the usual `PLACE`")
-	window := flags.String("window", "", "the window to open first: calls, demo or recipes")
+	window := flags.String("window", "", "the `NAME` of the window to open first, such as calls")
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		return 0
@@ -38,7 +37,7 @@ func run(args []string, stderr io.Writer) int {
 	case flags.NArg() > 0:
 		fmt.Fprintf(stderr, "wiebelt-desk: unexpected argument %q\n", flags.Arg(0))
 		return 2
-	case *window != "" && *window != deskapi.WindowCalls && *window != deskapi.WindowDemo && *window != deskapi.WindowRecipes:
+	case *window != "" && !desk.Known(*window):
 		fmt.Fprintf(stderr, "wiebelt-desk: unknown window %q\n", *window)
 		return 2
 	}

@@ -34,9 +34,14 @@ func (c *runCmd) Run(e *env) error {
 		return startResident(e.profileDir, false)
 	}
 	s := e.load(d)
-	log := e.logger(s.Log.Level)
-	err = resident.Run(e.ctx, resident.Options{Dirs: d, ProfileDir: e.profileDir, Settings: s,
-		Version: e.build.Version, Commit: e.build.Commit, Log: log, ShowCalls: !c.Background})
+	log, file, closed := e.residentLog(d, s.Log.Level)
+	defer closed()
+	o := resident.Options{Dirs: d, ProfileDir: e.profileDir, Settings: s,
+		Version: e.build.Version, Commit: e.build.Commit, Log: log, ShowCalls: !c.Background}
+	if file != nil {
+		o.LogLevel = file.SetLevel
+	}
+	err = resident.Run(e.ctx, o)
 	if errors.Is(err, instance.ErrRunning) {
 		if c.Background {
 			return nil

@@ -19,6 +19,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"wiebelt/internal/logfile"
 	"wiebelt/internal/profile"
 	"wiebelt/internal/settings"
 )
@@ -173,6 +174,21 @@ func (e *env) load(d profile.Dirs) *settings.Settings {
 		fmt.Fprintln(e.err, "wiebelt: settings:", oneLine(p.String()))
 	}
 	return s
+}
+
+// residentLog is the log of the resident: on standard error and, unless the disk
+// says no, in the profile's log folder. closed ends it.
+func (e *env) residentLog(d profile.Dirs, level string) (log *slog.Logger, file *logfile.File, closed func()) {
+	shown := e.logger(level)
+	file, err := logfile.Open(d.Log(), level)
+	if err != nil {
+		shown.Warn("no log is kept on disk", "why", err)
+		return shown, nil, func() {}
+	}
+	if err := file.CatchCrashes(); err != nil {
+		shown.Warn("a crash would not be kept", "why", err)
+	}
+	return slog.New(slog.NewMultiHandler(shown.Handler(), file.Handler())), file, func() { _ = file.Close() }
 }
 
 func (e *env) logger(level string) *slog.Logger {

@@ -35,6 +35,9 @@ var (
 	ErrUnsafe = errors.New("others can change this folder")
 )
 
+// Log is the folder of the log.
+func (d Dirs) Log() string { return filepath.Join(d.State, "log") }
+
 // Find tells where the files of a run live. profileDir is the value of
 // --profile, or "" for the places that the platform has for them. It makes
 // nothing.

@@ -68,6 +68,9 @@ func (r *Resident) apply(ctx context.Context, next *settings.Settings) {
 		}
 	}
 	r.effective.Store(now)
+	if r.o.LogLevel != nil {
+		r.o.LogLevel(next.Log.Level)
+	}
 	r.facts.hub(now.client != nil)
 
 	rules, err := Rules(next)

@@ -45,6 +45,7 @@ type Options struct {
 	Settings        *settings.Settings
 	Version, Commit string
 	Log             *slog.Logger
+	LogLevel        func(level string) // changes how much is logged; may be nil
 	// ShowCalls opens the calls window once everything runs, where there is no
 	// tray to reach it from.
 	ShowCalls bool

@@ -21,6 +21,11 @@ type page interface {
 // openers make the pages, by their names in deskapi.
 var openers = map[string]func(*windows) page{}
 
+// Known reports whether there is a window of that name.
+func Known(name string) bool {
+	return name == deskapi.WindowCalls || name == deskapi.WindowDemo || name == deskapi.WindowRecipes || openers[name] != nil
+}
+
 // follow takes over how the windows have to look now. They are built anew where
 // they stand; what was typed into them and not sent is gone, which happens only
 // when somebody has just changed language or looks.

@@ -1,0 +1,204 @@
+// Package logfile keeps the program's log on disk: JSON lines, at most three
+// files of 5 MB, none older than 14 days (product.md "Privacy": no numbers, no
+// names, no tokens, no bodies). Callers log types that say nothing of people;
+// what slips through all the same is taken out of every line on its way to the
+// disk.
+//
+// Safe for concurrent use. It starts no goroutine.
+package logfile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"sync"
+	"time"
+)
+
+// Bounds of what is kept.
+const (
+	maxSize  = 5 << 20
+	maxFiles = 3
+	maxAge   = 14 * 24 * time.Hour
+	maxCrash = 1 << 20
+)
+
+// Names of the files in the profile's log folder.
+const (
+	Name      = "wiebelt.log" // the newest; wiebelt.log.1 is older, wiebelt.log.2 the oldest
+	CrashName = "crash.txt"
+)
+
+// File is the log of one program.
+type File struct {
+	dir   string
+	now   func() time.Time
+	max   int64 // size of a file
+	mu    sync.Mutex
+	f     *os.File
+	size  int64
+	began time.Time // when the newest file was begun
+	level slog.LevelVar
+}
+
+// Open opens the log in dir, and makes the folder, which nobody else can read.
+func Open(dir, level string) (*File, error) { return open(dir, level, time.Now) }
+
+func open(dir, level string, now func() time.Time) (*File, error) {
+	l := &File{dir: dir, now: now, max: maxSize}
+	l.SetLevel(level)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("open log: %w", err)
+	}
+	if err := l.begin(); err != nil {
+		return nil, fmt.Errorf("open log: %w", err)
+	}
+	l.forget()
+	return l, nil
+}
+
+// SetLevel says how much is logged: a value of the setting log.level. Anything
+// else is "info".
+func (l *File) SetLevel(level string) {
+	var v slog.Level
+	if v.UnmarshalText([]byte(level)) != nil {
+		v = slog.LevelInfo
+	}
+	l.level.Set(v)
+}
+
+// Handler writes to the log.
+func (l *File) Handler() slog.Handler {
+	return slog.NewJSONHandler(l, &slog.HandlerOptions{Level: &l.level, ReplaceAttr: scrubAttr})
+}
+
+// Write takes one line. It is for the handler; a disk that fails loses lines and
+// stops nobody.
+func (l *File) Write(line []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.f == nil || l.size+int64(len(line)) > l.max || l.now().Sub(l.began) > maxAge/maxFiles {
+		if err := l.turn(); err != nil {
+			return 0, err
+		}
+	}
+	n, err := l.f.Write(line)
+	l.size += int64(n)
+	return n, err
+}
+
+// turn begins a new file and lets the oldest go.
+func (l *File) turn() error {
+	if l.f != nil {
+		_ = l.f.Close() // every line is in the system's hands already
+		l.f = nil
+	}
+	for i := maxFiles - 1; i > 0; i-- {
+		if err := os.Rename(l.path(i-1), l.path(i)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	l.forget()
+	return l.begin()
+}
+
+func (l *File) begin() error {
+	f, err := os.OpenFile(l.path(0), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		_ = f.Close()
+		return err
+	}
+	l.f, l.size, l.began = f, info.Size(), l.now()
+	return nil
+}
+
+// forget removes what is too old.
+func (l *File) forget() {
+	for i := range maxFiles {
+		p := l.path(i)
+		if i == 0 && l.f != nil {
+			continue
+		}
+		if info, err := os.Stat(p); err == nil && l.now().Sub(info.ModTime()) > maxAge {
+			_ = os.Remove(p)
+		}
+	}
+	crash := filepath.Join(l.dir, CrashName)
+	if info, err := os.Stat(crash); err == nil && l.now().Sub(info.ModTime()) > maxAge {
+		_ = os.Remove(crash)
+	}
+}
+
+func (l *File) path(i int) string {
+	p := filepath.Join(l.dir, Name)
+	if i > 0 {
+		p += fmt.Sprintf(".%d", i)
+	}
+	return p
+}
+
+// CatchCrashes has the Go runtime write what it says of a crash into a file
+// beside the log, in addition to standard error. What a crash says holds
+// addresses and the names of functions, no values of ours.
+func (l *File) CatchCrashes() error {
+	path := filepath.Join(l.dir, CrashName)
+	flags := os.O_CREATE | os.O_APPEND | os.O_WRONLY
+	if info, err := os.Stat(path); err == nil && info.Size() > maxCrash {
+		flags |= os.O_TRUNC
+	}
+	f, err := os.OpenFile(path, flags, 0o600)
+	if err != nil {
+		return err
+	}
+	defer f.Close() // the runtime has a copy of its own
+	return debug.SetCrashOutput(f, debug.CrashOptions{})
+}
+
+// Close ends the log. What is logged afterwards is begun anew in the file.
+func (l *File) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.f == nil {
+		return nil
+	}
+	err := l.f.Close()
+	l.f = nil
+	return err
+}
+
+// Files are the log's files and the crash report in dir, newest first, as far as
+// they are there and hold anything.
+func Files(dir string) []string {
+	l := &File{dir: dir}
+	var found []string
+	for i := range maxFiles {
+		found = append(found, l.path(i))
+	}
+	found = append(found, filepath.Join(dir, CrashName))
+	var there []string
+	for _, p := range found {
+		if info, err := os.Lstat(p); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
+			there = append(there, p)
+		}
+	}
+	return there
+}
+
+// Copy writes a file of the log to w, every line scrubbed once more.
+func Copy(w io.Writer, path string) error {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(w, Scrub(string(b)))
+	return err
+}

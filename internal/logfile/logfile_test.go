@@ -1,0 +1,233 @@
+package logfile
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) {
+	if os.Getenv("LOGFILE_CRASH") != "" {
+		l, err := Open(os.Getenv("LOGFILE_CRASH"), "info")
+		if err != nil || l.CatchCrashes() != nil {
+			os.Exit(3)
+		}
+		panic("on purpose")
+	}
+	goleak.VerifyTestMain(m)
+}
+
+type clock struct {
+	mu sync.Mutex
+	t  time.Time
+}
+
+func (c *clock) now() time.Time { c.mu.Lock(); defer c.mu.Unlock(); return c.t }
+func (c *clock) add(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.t = c.t.Add(d)
+}
+
+func TestLinesAreJSONAndPrivate(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "log")
+	l, err := Open(dir, "info")
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := slog.New(l.Handler())
+	log.Debug("not at this level")
+	log.Info("ready", "port", 27471, "at", "127.0.0.1:27471", "why", errors.New("call +31 6 12345678 lost"))
+	l.SetLevel("debug")
+	log.Debug("at this level", "took", 1500*time.Millisecond)
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(filepath.Join(dir, Name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
+	if len(lines) != 2 {
+		t.Fatalf("%d lines", len(lines))
+	}
+	var first map[string]any
+	if err := json.Unmarshal([]byte(lines[0]), &first); err != nil {
+		t.Fatal(err)
+	}
+	if first["port"] != 27471.0 || first["at"] != "127.0.0.1:27471" || first["why"] != "call [number] lost" || first["msg"] != "ready" {
+		t.Error(first)
+	}
+	info, err := os.Stat(filepath.Join(dir, Name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Mode().Perm()&0o077 != 0 && os.PathSeparator == '/' {
+		t.Errorf("others can read it: %v", info.Mode())
+	}
+}
+
+func TestNeverMoreThanThreeFiles(t *testing.T) {
+	dir := t.TempDir()
+	l, err := Open(dir, "info")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	l.max = 64 << 10
+	log := slog.New(l.Handler())
+	word := strings.Repeat("woord ", 100)
+	for range 4 * int(l.max) / len(word) {
+		log.Info("filling", "with", word)
+	}
+	found := Files(dir)
+	if len(found) != maxFiles {
+		t.Fatal(found)
+	}
+	for _, p := range found {
+		if info, err := os.Stat(p); err != nil || info.Size() > l.max {
+			t.Errorf("%s: %d bytes, %v", p, info.Size(), err)
+		}
+	}
+}
+
+func TestNothingOlderThanFourteenDays(t *testing.T) {
+	dir := t.TempDir()
+	c := &clock{t: time.Now()}
+	l, err := open(dir, "info", c.now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	log := slog.New(l.Handler())
+	log.Info("first")
+	for range 20 {
+		c.add(24 * time.Hour)
+		stamp := c.now()
+		for i := range maxFiles { // files grow old with the clock of the test
+			_ = os.Chtimes(l.path(i), stamp, stamp)
+		}
+		log.Info("daily")
+	}
+	all := ""
+	for _, p := range Files(dir) {
+		b, err := os.ReadFile(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all += string(b)
+	}
+	if strings.Contains(all, "first") {
+		t.Error("a line of twenty days ago is still there")
+	}
+	if strings.Count(all, "daily") < 5 {
+		t.Error("lines of yesterday are gone")
+	}
+}
+
+func TestScrub(t *testing.T) {
+	for in, want := range map[string]string{
+		"call from 0612345678":                                "call from [number]",
+		"call from +31 (0)6 12 34 56 78 now":                  "call from [number] now",
+		"tel:+31-6-1234-5678":                                 "tel:[number]",
+		"dial tcp 127.0.0.1:27471: refused":                   "dial tcp 127.0.0.1:27471: refused",
+		"dial tcp 192.168.100.123:27471":                      "dial tcp 192.168.100.123:27471",
+		"since 2026-11-21 10:42":                              "since 2026-11-21 10:42",
+		"Authorization: Bearer abc.def-ghi":                   "Authorization: Bearer [token]",
+		"Basic cDBib3g6c2VjcmV0":                              "Basic [token]",
+		"jwt eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.x":          "jwt [token]",
+		"client_secret=p@ss+/=% x":                            "client_secret=[secret] x",
+		`"password": "hunter22"`:                              `"password": "[secret]"`,
+		"mail j.devries@example.nl bounced":                   "mail [address] bounced",
+		"GET https://hub.example/contacts?q=0612":             "GET https://hub.example/contacts?[…]",
+		"wiebelt:call?number=0612345678":                      "wiebelt:call?[…]",
+		"key 3fA9_kJd83nDk2lQpXzR71mVbTgYhUeWcSaOiPl0":        "key [token]",
+		"/usr/lib/x86_64-linux-gnu/libsomething/else/deep.so": "/usr/lib/x86_64-linux-gnu/libsomething/else/deep.so",
+		"version 1.26.8 took 1.234567s":                       "version 1.26.8 took 1.234567s",
+		"extension 101 on port 5060":                          "extension 101 on port 5060",
+	} {
+		if got := Scrub(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}
+
+// Whatever carries a value into a line, by any kind of attribute.
+func TestCanaries(t *testing.T) {
+	dir := t.TempDir()
+	l, err := Open(dir, "debug")
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := slog.New(l.Handler())
+	const number, secret = "0698760011", "eyJhbGciOiJub25lIn0.eyJjYW5hcnkiOiJ5ZXMifQ."
+	type pair struct{ A, B string }
+	log.Info("number "+number, "a", number, "b", fmt.Errorf("x: %s", number), "c", pair{number, secret}, "d", []string{number},
+		slog.Group("g", "e", number, "f", &pair{secret, number}), "h", []byte(number))
+	log.With("k", number).WithGroup("m").Warn("w", "n", secret)
+	_ = l.Close()
+	b, err := os.ReadFile(filepath.Join(dir, Name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, canary := range []string{number, secret, "98760011"} {
+		if n := strings.Count(string(b), canary); n > 0 {
+			t.Errorf("%d times in the log", n)
+		}
+	}
+}
+
+func TestCrashIsKept(t *testing.T) {
+	dir := t.TempDir()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "LOGFILE_CRASH="+dir)
+	if err := cmd.Run(); err == nil {
+		t.Fatal("it did not crash")
+	}
+	b, err := os.ReadFile(filepath.Join(dir, CrashName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(b), "on purpose") || !strings.Contains(string(b), "goroutine") {
+		t.Errorf("%.200s", b)
+	}
+	if found := Files(dir); len(found) != 1 {
+		t.Error(found)
+	}
+}
+
+func TestWritersAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	l, err := Open(dir, "info")
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := slog.New(l.Handler())
+	var all sync.WaitGroup
+	for n := range 8 {
+		all.Go(func() {
+			for i := range 200 {
+				log.Info("line", "n", n, "i", i)
+			}
+		})
+	}
+	all.Wait()
+	_ = l.Close()
+	b, err := os.ReadFile(filepath.Join(dir, Name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(b), "\n"); n != 1600 {
+		t.Errorf("%d lines", n)
+	}
+}
