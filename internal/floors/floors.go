@@ -64,6 +64,7 @@ var rooms = []struct {
 	{"internal/outbox", Adapters},
 	{"internal/instance", Adapters},
 	{"internal/profile", Adapters},
+	{"internal/health", Adapters},
 	{"internal/logfile", Adapters},
 	{"internal/deskapi", Adapters},
 	{"internal/text", Words},

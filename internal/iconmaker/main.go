@@ -28,6 +28,7 @@ var states = []struct {
 }{
 	{"ready", ready},
 	{"not-set-up", notSetUp},
+	{"doubt", doubt},
 	{"link-lost", linkLost},
 	{"hub-gone", hubGone},
 	{"credentials", credentials},

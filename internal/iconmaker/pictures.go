@@ -133,7 +133,16 @@ func ready(g grid) func(x, y float64) paint {
 	return over(g, p, union(arc(9.6, 6.4, 2.6, 1.4), arc(9.6, 6.4, 5.5, 1.4)))
 }
 
+// notSetUp is a card with nothing on it yet: its rim alone.
 func notSetUp(g grid) func(x, y float64) paint {
+	f, _ := card(g)
+	rim := func(x, y float64) float64 { return math.Abs(f(x, y)+1) - 1 }
+	none := func(x, y float64) paint { return nothing }
+	return over(g, none, rim)
+}
+
+// doubt is a card with a question mark.
+func doubt(g grid) func(x, y float64) paint {
 	f, inner := card(g)
 	bow := func(x, y float64) float64 {
 		dx, dy := x-7.7, y-8.4

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"sync"
 
+	"wiebelt/internal/health"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/softphone/link"
@@ -107,16 +108,17 @@ func (w *ways) dial(s *settings.Settings, phone settings.Softphone) *way {
 	p, err := Softphone(r.o.Dirs, s.Hub.SecretStore, phone)
 	if err != nil {
 		r.o.Log.Error("softphone link", "name", name, "why", err)
+		r.facts.link(phone.Kind, name, health.Incomplete)
 		return nil
 	}
-	r.facts.link(name, false)
+	r.facts.link(phone.Kind, name, health.Unwatched)
 	ctx, end := context.WithCancel(w.ctx)
 	l := &way{end: end, over: make(chan struct{}), wake: make(chan struct{}, 1)}
 	w.work.Go(func() {
 		defer close(l.over)
 		link.Run(ctx, link.Config{Name: name, Take: r.engine.Take, Gone: r.engine.WayGone, Wake: l.wake, Log: r.o.Log,
 			State: func(st link.State) {
-				if ctx.Err() == nil && r.facts.link(name, st.Phase == link.Connected) {
+				if ctx.Err() == nil && r.facts.link(phone.Kind, name, phases[st.Phase]) {
 					r.changed()
 				}
 			}}, p)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"wiebelt/internal/deskapi"
+	"wiebelt/internal/health"
 	"wiebelt/internal/instance"
 	"wiebelt/internal/native/tray"
 	"wiebelt/internal/text"
@@ -18,9 +19,9 @@ const (
 	menuQuit    = "quit"
 )
 
-var icons = map[Health]tray.State{
-	Ready: tray.Ready, HubGone: tray.HubGone, LinkLost: tray.LinkLost,
-	CredentialsRefused: tray.CredentialsRefused, NotSetUp: tray.NotSetUp,
+var icons = map[health.State]tray.State{
+	health.Ready: tray.Ready, health.Doubt: tray.Doubt, health.HubGone: tray.HubGone, health.LinkLost: tray.LinkLost,
+	health.CredentialsRefused: tray.CredentialsRefused, health.NotSetUp: tray.NotSetUp, health.Paused: tray.Paused,
 }
 
 // tell keeps tray and windows up to date with the engine. It works only when
@@ -50,9 +51,9 @@ func (r *Resident) tell(ctx context.Context) {
 // changed shows the state as it is now.
 func (r *Resident) changed() {
 	s := r.engine.Snapshot()
-	health, sentence := r.facts.assess(s, r.lang(), r.set().Support.Contact, time.Now())
-	m := tray.Model{State: icons[health], Sentence: sentence, Items: []tray.Item{
-		{ID: "status", Title: sentence, Disabled: true},
+	now := r.facts.assess(s, r.lang(), r.set().Support.Contact, time.Now())
+	m := tray.Model{State: icons[now.State], Sentence: now.Sentence, Items: []tray.Item{
+		{ID: "status", Title: now.Sentence, Disabled: true},
 		{ID: "last", Title: lastCall(s, r.lang()), Disabled: true},
 		{Separator: true},
 	}}
@@ -66,12 +67,15 @@ func (r *Resident) changed() {
 	}
 	m.Items = append(m.Items, tray.Item{ID: menuQuit, Title: r.lang().T(text.StatusMenuQuit)})
 	r.tray.Set(m)
-	r.desks.send(deskapi.KindStatus, deskapi.Status{OK: health == Ready, Sentence: sentence})
+	r.desks.send(deskapi.KindStatus, status(now))
 }
 
 func (r *Resident) status() deskapi.Status {
-	health, sentence := r.facts.assess(r.engine.Snapshot(), r.lang(), r.set().Support.Contact, time.Now())
-	return deskapi.Status{OK: health == Ready, Sentence: sentence}
+	return status(r.facts.assess(r.engine.Snapshot(), r.lang(), r.set().Support.Contact, time.Now()))
+}
+
+func status(h health.Report) deskapi.Status {
+	return deskapi.Status{OK: h.State == health.Ready, Sentence: h.Sentence}
 }
 
 func (r *Resident) chosen(id string) {

@@ -127,6 +127,7 @@ func Run(ctx context.Context, o Options) error {
 	instance.ClearQuit(cfg)
 	r := &Resident{o: o, inst: cfg, stop: stop, ready: make(chan struct{}), reread: make(chan struct{}, 1), print: settings.Fingerprint(o.Dirs)}
 	r.effective.Store(&effective{settings: o.Settings, lang: Language(o.Settings)})
+	r.facts.opened = time.Now()
 	return r.run(ctx, one)
 }
 

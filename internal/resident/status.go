@@ -1,34 +1,26 @@
 package resident
 
 import (
-	"cmp"
+	"slices"
 	"sync"
 	"time"
 
 	"wiebelt/internal/companion"
-	"wiebelt/internal/contact"
+	"wiebelt/internal/health"
 	"wiebelt/internal/phone"
+	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/text"
 )
 
-// Health is the state of the whole, in the words of the tray's icon.
-type Health uint8
-
-// The states, the worst last.
-const (
-	Ready Health = iota
-	HubGone
-	LinkLost
-	CredentialsRefused
-	NotSetUp
-)
-
-// facts is what is known about the state. One lock, held for a copy.
+// facts collects what is known about the state of the whole. One lock, held for
+// a copy.
 type facts struct {
-	mu    sync.Mutex
-	setUp bool
-	port  int             // of the listener; negative: that port was taken
-	links map[string]bool // softphone link → connected
+	mu     sync.Mutex
+	setUp  bool
+	port   int                   // of the listener; negative: that port was taken
+	links  map[string]health.Way // by the name in the settings
+	paused time.Time
+	opened time.Time
 }
 
 func (f *facts) listens(port int) {
@@ -37,49 +29,67 @@ func (f *facts) listens(port int) {
 	f.port = port
 }
 
-func (f *facts) link(name string, connected bool) (changed bool) {
+// link notes how a link is doing.
+func (f *facts) link(kind, name string, phase health.Phase) (changed bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.links == nil {
-		f.links = map[string]bool{}
+		f.links = map[string]health.Way{}
+	}
+	w := health.Way{Kind: kind, Name: name, Phase: phase}
+	if name == kind {
+		w.Name = "" // nobody gave it one
 	}
 	was, known := f.links[name]
-	f.links[name] = connected
-	return !known || was != connected
+	f.links[name] = w
+	return !known || was != w
 }
 
-// assess says how things are, from facts that were seen and never from a socket
-// that happens to be open.
-func (f *facts) assess(s *companion.Snapshot, l text.Language, support string, now time.Time) (Health, string) {
+// phases are a link's phases as far as they say anything: one that is tried for
+// the first time is not known to be there nor to be gone.
+var phases = map[link.Phase]health.Phase{link.Connecting: health.Unwatched, link.Connected: health.Up,
+	link.Waiting: health.Down, link.Kicked: health.Kicked, link.Refused: health.Refused}
+
+// pause stops cards until a moment; the zero time ends a pause.
+func (f *facts) pause(until time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	admin := cmp.Or(support, l.T(text.CardAdmin))
-	switch {
-	case !f.setUp:
-		return NotSetUp, l.T(text.StatusSetup, admin)
-	case s.Lookup.Failure == contact.CredentialsRefused || s.Lookup.Failure == contact.ScopeRefused:
-		return CredentialsRefused, l.T(text.StatusRefused, admin)
-	case f.port < 0:
-		return LinkLost, l.T(text.StatusPort, -f.port, admin)
-	}
-	for name, connected := range f.links {
-		if !connected {
-			return LinkLost, l.T(text.StatusLink, name)
-		}
-	}
-	switch {
-	case s.Lookup.Failure != "":
-		return HubGone, l.T(text.StatusHub, l.T(text.Failure(string(s.Lookup.Failure))))
-	case s.Last != nil && sameDay(s.Last.At, now):
-		return Ready, l.T(text.StatusReadyLast, s.Last.At.Local().Format("15:04"), l.T(text.Way(s.Last.Kind)))
-	}
-	return Ready, l.T(text.StatusReadyNone)
+	f.paused = until
 }
 
-func sameDay(a, b time.Time) bool {
-	ay, am, ad := a.Local().Date()
-	by, bm, bd := b.Local().Date()
-	return ay == by && am == bm && ad == bd
+// pausedUntil is the end of the pause, the zero time without one.
+func (f *facts) pausedUntil(now time.Time) time.Time {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.paused.After(now) {
+		return time.Time{}
+	}
+	return f.paused
+}
+
+// assess says how things are.
+func (f *facts) assess(s *companion.Snapshot, l text.Language, support string, now time.Time) health.Report {
+	return health.Assess(f.of(s), l, support, now)
+}
+
+// of puts together what is known now, the links in the order of their names.
+func (f *facts) of(s *companion.Snapshot) health.Facts {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	h := health.Facts{SetUp: f.setUp, PortTaken: max(-f.port, 0), Paused: f.paused, Opened: f.opened}
+	h.Lookup.At, h.Lookup.Failure = s.Lookup.Last, s.Lookup.Failure
+	if s.Last != nil {
+		h.Last = &health.Call{At: s.Last.At, Kind: s.Last.Kind}
+	}
+	names := make([]string, 0, len(f.links))
+	for n := range f.links {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	for _, n := range names {
+		h.Ways = append(h.Ways, f.links[n])
+	}
+	return h
 }
 
 // lastCall is the menu's line about the last call: time and number, no name.

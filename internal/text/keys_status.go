@@ -4,7 +4,17 @@ package text
 const (
 	StatusReady            Key = "status.ready"
 	StatusReadyLast        Key = "status.ready.last"
+	StatusReadyUp          Key = "status.ready.up"
 	StatusReadyNone        Key = "status.ready.none"
+	StatusQuiet            Key = "status.quiet"
+	StatusPaused           Key = "status.paused"
+	StatusSecret           Key = "status.secret"
+	StatusScope            Key = "status.scope"
+	StatusKicked           Key = "status.kicked"
+	StatusLinkRefused      Key = "status.link.refused"
+	StatusIncomplete       Key = "status.incomplete"
+	StatusOnlyNumber       Key = "status.onlynumber"
+	StatusTell             Key = "status.tell"
 	StatusSetup            Key = "status.setup"
 	StatusLink             Key = "status.link"
 	StatusRefused          Key = "status.refused"
@@ -23,3 +33,9 @@ const (
 
 // Way is the name of a kind of way in (call.Way.Kind).
 func Way(kind string) Key { return Key("status.way." + kind) }
+
+// Lost says that a registration is no longer ours (health.Registration).
+func Lost(registration string) Key { return Key("status.lost." + registration) }
+
+// StatusWeekday is the name of a day, Sunday being 0.
+func StatusWeekday(day int) Key { return Key("status.weekday." + string(rune('0'+day))) }

@@ -31,11 +31,12 @@ const (
 	HubGone
 	CredentialsRefused
 	Paused
+	Doubt // nothing is known to be wrong, but no call came where some should
 )
 
 // String is the state's name in the names of its pictures.
 func (s State) String() string {
-	return [...]string{"ready", "not-set-up", "link-lost", "hub-gone", "credentials", "paused"}[s]
+	return [...]string{"ready", "not-set-up", "link-lost", "hub-gone", "credentials", "paused", "doubt"}[s]
 }
 
 // Item is a line of the menu.

@@ -231,7 +231,7 @@ func TestTray(t *testing.T) {
 
 	// Every state has a picture of its own.
 	seen := map[string]State{}
-	for s := Ready; s <= Paused; s++ {
+	for s := Ready; s <= Doubt; s++ {
 		m := calls
 		m.State, m.Sentence = s, s.String()
 		kid.set(m)

@@ -1,0 +1,200 @@
+package health
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"wiebelt/internal/contact"
+	"wiebelt/internal/text"
+)
+
+// A Friday afternoon.
+var now = time.Date(2026, 11, 20, 14, 30, 0, 0, time.Local)
+
+func at(hour, minute int) time.Time {
+	return time.Date(2026, 11, 20, hour, minute, 0, 0, time.Local)
+}
+
+func failed(f contact.Failure, when time.Time) Facts {
+	facts := Facts{SetUp: true, Opened: at(8, 0)}
+	facts.Lookup.Failure, facts.Lookup.At = f, when
+	return facts
+}
+
+func with(f Facts, change func(*Facts)) Facts {
+	change(&f)
+	return f
+}
+
+// The sentences, word for word, as an office reads them.
+func TestSentences(t *testing.T) {
+	fine := Facts{SetUp: true, Opened: at(8, 0)}
+	last := &Call{At: at(9, 42), Kind: "3cx"}
+	for _, tt := range []struct {
+		name   string
+		f      Facts
+		state  State
+		nl, en string
+	}{
+		{"no call yet, nothing with a heartbeat", fine, Ready,
+			"Vandaag nog geen oproep ontvangen. Bel uzelf om te testen.", "No call received yet today. Call yourself to test."},
+		{"the last proof", with(fine, func(f *Facts) { f.Last = last }), Ready,
+			"Klaar. Laatste oproep ontvangen om 09:42 (3CX).", "Ready. Last call received at 09:42 (3CX)."},
+		{"a proof of yesterday is none of today", with(fine, func(f *Facts) { f.Last = &Call{At: at(9, 42).AddDate(0, 0, -1), Kind: "3cx"} }), Ready,
+			"Vandaag nog geen oproep ontvangen. Bel uzelf om te testen.", "No call received yet today. Call yourself to test."},
+		{"a heartbeat, no call yet", with(fine, func(f *Facts) {
+			f.Ways = []Way{{Kind: "websocket"}, {Kind: "bria", Phase: Up}, {Kind: "3cx", Name: "de 3CX van kantoor", Phase: Up}}
+		}), Ready,
+			"Klaar, verbonden met Bria, de 3CX van kantoor. Vandaag nog geen oproep ontvangen.", "Ready, connected with Bria, de 3CX van kantoor. No call received yet today."},
+		{"not set up", Facts{}, NotSetUp,
+			"Wiebelt is nog niet ingesteld. Meld dit bij Jan (IT), toestel 140.", "Wiebelt is not set up yet. Please tell Jan (IT), toestel 140."},
+		{"no secret", with(fine, func(f *Facts) { f.SecretMissing = true }), NotSetUp,
+			"Het geheim van de koppeling ontbreekt of is niet te lezen. Meld dit bij Jan (IT), toestel 140.", "The connection's secret is missing or cannot be read. Please tell Jan (IT), toestel 140."},
+		{"refused", failed(contact.CredentialsRefused, at(9, 0)), CredentialsRefused,
+			"De hub weigert de koppeling. Meld dit bij Jan (IT), toestel 140.", "The hub refuses the credentials. Please tell Jan (IT), toestel 140."},
+		{"scope refused", failed(contact.ScopeRefused, at(9, 0)), CredentialsRefused,
+			"De koppeling mag geen relaties opzoeken. Meld dit bij Jan (IT), toestel 140.", "The connection may not look up contacts. Please tell Jan (IT), toestel 140."},
+		{"port", with(fine, func(f *Facts) { f.PortTaken = 27471; f.Last = last }), LinkLost,
+			"Poort 27471 is bezet: de telefoon kan geen oproepen melden. Meld dit bij Jan (IT), toestel 140.", "Port 27471 is taken: the phone cannot report calls. Please tell Jan (IT), toestel 140."},
+		{"link down", with(fine, func(f *Facts) { f.Ways = []Way{{Kind: "baresip", Phase: Down}}; f.Last = last }), LinkLost,
+			"Geen verbinding met de telefoon (baresip). We proberen het opnieuw.", "No connection with the phone (baresip). We keep trying."},
+		{"kicked", with(fine, func(f *Facts) { f.Ways = []Way{{Kind: "linphone", Phase: Kicked}} }), LinkLost,
+			"Een ander programma heeft de verbinding met de telefoon (Linphone) overgenomen. Sluit dat programma; we proberen het opnieuw.",
+			"Another program has taken over the connection with the phone (Linphone). Close that program; we keep trying."},
+		{"link refused", with(fine, func(f *Facts) { f.Ways = []Way{{Kind: "ari", Phase: Refused}} }), LinkLost,
+			"De telefoon (Asterisk) weigert de verbinding. Meld dit bij Jan (IT), toestel 140.", "The phone (Asterisk) refuses the connection. Please tell Jan (IT), toestel 140."},
+		{"link without extension", with(fine, func(f *Facts) { f.Ways = []Way{{Kind: "wazo", Phase: Incomplete}} }), LinkLost,
+			"De koppeling met de telefoon (Wazo) is niet volledig ingesteld. Meld dit bij Jan (IT), toestel 140.", "The link with the phone (Wazo) is not set up completely. Please tell Jan (IT), toestel 140."},
+		{"hub slow", failed(contact.HubSlow, at(10, 5)), HubGone,
+			"Opzoeken lukte om 10:05 niet: de hub reageert niet. Kaarten tonen zolang alleen het nummer.", "Looking up failed at 10:05: the hub does not answer. Until then cards show the number only."},
+		{"certificate, of yesterday", failed(contact.CertificateExpired, at(16, 5).AddDate(0, 0, -1)), HubGone,
+			"Opzoeken lukte om donderdag 16:05 niet: het certificaat van de hub is verlopen. Meld dit bij Jan (IT), toestel 140.",
+			"Looking up failed at Thursday 16:05: the hub's certificate has expired. Please tell Jan (IT), toestel 140."},
+		{"autostart gone", with(fine, func(f *Facts) { f.Lost = []Registration{Autostart}; f.Last = last }), Doubt,
+			"Wiebelt start niet meer vanzelf bij het aanmelden. Kies Herstellen.", "Wiebelt no longer starts by itself at log-on. Choose Repair."},
+		{"no calls where there were many", with(fine, func(f *Facts) { f.Usual = 23; f.Last = &Call{At: at(11, 0), Kind: "http"} }), Doubt,
+			"Al meer dan 2 uur geen oproep; op de vorige werkdag waren het er 23. Bel uzelf om te testen.",
+			"No call for more than 2 hours; the last working day had 23. Call yourself to test."},
+		{"few calls are usual", with(fine, func(f *Facts) { f.Usual = 5 }), Ready,
+			"Vandaag nog geen oproep ontvangen. Bel uzelf om te testen.", "No call received yet today. Call yourself to test."},
+		{"paused stands before everything", Facts{Paused: at(15, 30)}, Paused,
+			"Gepauzeerd tot 15:30: er komen geen kaarten.", "Paused until 15:30: no cards come up."},
+		{"paused until tomorrow", with(fine, func(f *Facts) { f.Paused = at(6, 0).AddDate(0, 0, 1) }), Paused,
+			"Gepauzeerd tot zaterdag 06:00: er komen geen kaarten.", "Paused until Saturday 06:00: no cards come up."},
+		{"a pause that is over", with(fine, func(f *Facts) { f.Paused = at(14, 30); f.Last = last }), Ready,
+			"Klaar. Laatste oproep ontvangen om 09:42 (3CX).", "Ready. Last call received at 09:42 (3CX)."},
+	} {
+		for l, want := range map[text.Language]string{text.Dutch: tt.nl, text.English: tt.en} {
+			got := Assess(tt.f, l, "Jan (IT), toestel 140", now)
+			if got.State != tt.state || got.Sentence != want {
+				t.Errorf("%s, %s: %v %q, want %v %q", tt.name, l, got.State, got.Sentence, tt.state, want)
+			}
+		}
+	}
+}
+
+var failures = []contact.Failure{contact.NotSetUp, contact.NoNetwork, contact.NameNotResolved, contact.ConnectionRefused,
+	contact.ProxyLogin, contact.ProxyFailed, contact.TLSFailed, contact.CertificateUnknown, contact.CertificateExpired,
+	contact.CertificateName, contact.ClockWrong, contact.CredentialsRefused, contact.ScopeRefused, contact.HubError,
+	contact.HubSlow, contact.NotUnderstood}
+
+var kinds = []string{"websocket", "http", "url", "command", "twinkle", "baresip", "bria", "linphone", "ari", "wazo", "3cx"}
+
+// Every failure of the hub client with every state of every kind of way in: one
+// state, one sentence without gaps that ends in what to do or whom to tell, and
+// never a claim that nobody saw.
+func TestEveryCombination(t *testing.T) {
+	n := 0
+	for _, l := range []text.Language{text.Dutch, text.English} {
+		for _, failure := range append(failures, "") {
+			for _, kind := range kinds {
+				for phase := Unwatched; phase <= Incomplete; phase++ {
+					for _, last := range []*Call{nil, {At: at(13, 59), Kind: kind}} {
+						f := failed(failure, at(10, 5))
+						f.Ways, f.Last = []Way{{Kind: kind, Phase: phase}}, last
+						r := Assess(f, l, "Jan (IT)", now)
+						n++
+						what := fmt.Sprintf("%s %q %s %d last=%v: %v %q", l, failure, kind, phase, last != nil, r.State, r.Sentence)
+						want := Ready
+						switch {
+						case failure == contact.CredentialsRefused || failure == contact.ScopeRefused:
+							want = CredentialsRefused
+						case phase >= Down:
+							want = LinkLost
+						case failure != "":
+							want = HubGone
+						}
+						if r.State != want {
+							t.Errorf("%s: want %v", what, want)
+						}
+						if strings.Contains(r.Sentence, "%!") || strings.Contains(r.Sentence, "status.") || strings.Contains(r.Sentence, "failure.") ||
+							!strings.HasSuffix(r.Sentence, ".") || strings.Contains(r.Sentence, "  ") || strings.Contains(r.Sentence, "..") {
+							t.Error(what)
+						}
+						if r.State == Ready && last == nil && phase != Up && strings.Contains(strings.ToLower(r.Sentence), "klaar") {
+							t.Errorf("%s: ready without a proof", what)
+						}
+						if phase != Up && (strings.Contains(r.Sentence, "verbonden") || strings.Contains(r.Sentence, "connected")) {
+							t.Errorf("%s: connected without a heartbeat", what)
+						}
+						if r.State == CredentialsRefused && !strings.HasSuffix(r.Sentence, "Jan (IT).") {
+							t.Errorf("%s: nobody is named", what)
+						}
+					}
+				}
+			}
+		}
+	}
+	t.Logf("%d combinations", n)
+}
+
+func TestNobodyNamed(t *testing.T) {
+	if got := Assess(Facts{}, text.Dutch, "", now).Sentence; got != "Wiebelt is nog niet ingesteld. Meld dit bij uw beheerder." {
+		t.Error(got)
+	}
+}
+
+func TestWorked(t *testing.T) {
+	day := func(d, hour int) time.Time { return time.Date(2026, 11, d, hour, 0, 0, 0, time.Local) }
+	for _, tt := range []struct {
+		from, to time.Time
+		want     time.Duration
+	}{
+		{day(20, 10), day(20, 11), time.Hour},
+		{day(20, 7), day(20, 10), time.Hour},      // before work
+		{day(20, 16), day(20, 23), time.Hour},     // after work
+		{day(20, 16), day(23, 10), 2 * time.Hour}, // over a weekend
+		{day(21, 8), day(22, 20), 0},              // a weekend
+		{day(20, 11), day(20, 10), 0},             // a clock that was set back
+		{day(2, 9), day(20, 17), 8 * time.Hour},   // stops counting once it is enough
+	} {
+		if got := Worked(tt.from, tt.to); got != tt.want {
+			t.Errorf("%v to %v: %v, want %v", tt.from, tt.to, got, tt.want)
+		}
+	}
+}
+
+// The question mark comes after two working hours and goes with the next call.
+func TestDoubtComesAndGoes(t *testing.T) {
+	f := Facts{SetUp: true, Usual: 12, Opened: at(8, 0)}
+	for _, tt := range []struct {
+		now  time.Time
+		last time.Time
+		want State
+	}{
+		{at(10, 59), time.Time{}, Ready},
+		{at(11, 1), time.Time{}, Doubt},
+		{at(11, 2), at(11, 1), Ready},
+		{at(13, 2), at(11, 1), Doubt},
+	} {
+		f.Last = nil
+		if !tt.last.IsZero() {
+			f.Last = &Call{At: tt.last, Kind: "http"}
+		}
+		if got := Assess(f, text.Dutch, "", tt.now).State; got != tt.want {
+			t.Errorf("%v: %v, want %v", tt.now, got, tt.want)
+		}
+	}
+}
