@@ -42,6 +42,10 @@ func (c *runCmd) Run(e *env) error {
 		o.LogLevel = file.SetLevel
 	}
 	err = resident.Run(e.ctx, o)
+	if errors.Is(err, resident.ErrReplaced) {
+		closed()
+		return startResident(e.profileDir, true)
+	}
 	if errors.Is(err, instance.ErrRunning) {
 		if c.Background {
 			return nil

@@ -97,6 +97,8 @@ type Resident struct {
 	desks     *desks
 	ways      *ways
 	facts     facts
+	program   *program
+	replaced  atomic.Bool
 	inst      instance.Config
 	stop      context.CancelFunc
 	ready     chan struct{}
@@ -107,7 +109,8 @@ type Resident struct {
 const memory = 40
 
 // Run runs the resident until ctx ends or the user quits. It must be called on
-// the main goroutine. instance.ErrRunning comes back when another one runs.
+// the main goroutine. instance.ErrRunning comes back when another one runs,
+// ErrReplaced when it has made room for another version.
 func Run(ctx context.Context, o Options) error {
 	debug.SetGCPercent(memory)
 	ctx, stop := context.WithCancel(ctx)
@@ -128,7 +131,14 @@ func Run(ctx context.Context, o Options) error {
 	r := &Resident{o: o, inst: cfg, stop: stop, ready: make(chan struct{}), reread: make(chan struct{}, 1), print: settings.Fingerprint(o.Dirs)}
 	r.effective.Store(&effective{settings: o.Settings, lang: Language(o.Settings)})
 	r.facts.opened = time.Now()
-	return r.run(ctx, one)
+	r.program = newProgram()
+	if err := r.run(ctx, one); err != nil {
+		return err
+	}
+	if r.replaced.Load() {
+		return ErrReplaced
+	}
+	return nil
 }
 
 func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
@@ -195,6 +205,9 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 		work.Go(func() { r.o.Ready(ctx, r.ways.port(), r.ways.tokens, r.desks.path() != "") })
 	}
 	work.Go(func() { r.follow(ctx) })
+	if r.o.Demo == nil {
+		work.Go(func() { r.program.follow(ctx, r) })
+	}
 	work.Go(func() { wake.Watch(ctx, r.woke) })
 	work.Go(func() { _ = one.Serve(ctx, r) })
 	work.Go(func() { r.tell(ctx) })
@@ -309,7 +322,11 @@ func (r *Resident) cardConfig() card.Config {
 }
 
 // Ring takes a call that another program handed over.
-func (r *Resident) Ring(e call.Event) error { return r.engine.Take(e) }
+func (r *Resident) Ring(e call.Event) error {
+	err := r.engine.Take(e)
+	r.program.look() // after the call: it is on its way to the screen already
+	return err
+}
 
 // Peer serves the windows program and commands.
 func (r *Resident) Peer(ctx context.Context, hello instance.Hello, c *instance.Conn) {
