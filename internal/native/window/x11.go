@@ -3,10 +3,12 @@
 package window
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"image"
 	"io"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,6 +16,8 @@ import (
 	"github.com/jezek/xgb"
 	"github.com/jezek/xgb/randr"
 	"github.com/jezek/xgb/xproto"
+
+	"wiebelt/internal/native/xconn"
 )
 
 // openTimeout bounds how long an X server may take to greet us: one that hangs
@@ -33,10 +37,24 @@ type x11 struct {
 	visual xproto.Visualid
 	colors xproto.Colormap
 	randr  bool // RandR 1.5 or later
+	// xwayland: the server is a guest on a Wayland desktop and knows neither
+	// its windows in front nor where the pointer is over them.
+	xwayland bool
 
 	settings  atomic.Pointer[settings]
 	manager   xproto.Window // owner of XSETTINGS; events goroutine only
 	clipboard clipboard
+
+	portal *portal
+
+	keyboard sync.Mutex // guards keymap and hotkeys
+	keymap   *keymap
+	hotkeys  []*x11Hotkey
+	stale    bool // the keyboard map has changed; events goroutine only
+
+	focusing sync.Mutex // guards holder and before
+	holder   *x11Window // the one that was given the keyboard
+	before   focus
 
 	drawing sync.Mutex // guards gc's use and strip
 	gc      xproto.Gcontext
@@ -46,58 +64,36 @@ type x11 struct {
 	windows map[xproto.Window]*x11Window
 	faults  map[uint32]error // by id of the resource; reported by Sync
 	names   map[xproto.Atom]string
+	posted  []func()
 
 	closing sync.Once
 	done    chan struct{}
 }
 
 // Open connects to the X server that DISPLAY names. It returns an error that
-// wraps ErrNoDisplay if there is none.
+// wraps ErrNoDisplay if there is none, ErrWayland where that is how it is meant.
 func Open() (Display, error) {
-	// The library writes to standard error by itself; what it has to tell
-	// reaches us as errors too.
-	xgb.Logger.SetOutput(io.Discard)
-	type opened struct {
-		conn *xgb.Conn
-		err  error
+	if os.Getenv("DISPLAY") == "" && os.Getenv("WAYLAND_DISPLAY") != "" {
+		return nil, ErrWayland
 	}
-	ch := make(chan opened, 1)
-	go func() {
-		conn, err := xgb.NewConn()
-		select {
-		case ch <- opened{conn, err}:
-		default: // nobody waits any more
-			if err == nil {
-				conn.Close()
-			}
-		}
-	}()
-	late := time.NewTimer(openTimeout)
-	defer late.Stop()
-	var o opened
-	select {
-	case o = <-ch:
-	case <-late.C:
-		select {
-		case ch <- opened{}: // fills the channel, so that the goroutine closes what comes late
-			return nil, fmt.Errorf("%w: X server does not answer", ErrNoDisplay)
-		case o = <-ch:
-		}
-	}
-	if o.err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrNoDisplay, o.err)
+	ctx, cancel := context.WithTimeout(context.Background(), openTimeout)
+	defer cancel()
+	conn, err := xconn.Open(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNoDisplay, err)
 	}
 	d := &x11{
-		conn:    o.conn,
+		conn:    conn,
 		windows: map[xproto.Window]*x11Window{},
 		faults:  map[uint32]error{},
 		names:   map[xproto.Atom]string{},
 		done:    make(chan struct{}),
 	}
 	if err := d.prepare(); err != nil {
-		o.conn.Close()
+		conn.Close()
 		return nil, fmt.Errorf("%w: %w", ErrNoDisplay, err)
 	}
+	d.portal = startPortal(d)
 	go d.events()
 	return d, nil
 }
@@ -132,7 +128,7 @@ func (d *x11) prepare() error {
 	// a quarter of a megabyte cost nothing.
 	d.strip = make([]byte, min(int(setup.MaximumRequestLength)*4, 262140))
 
-	if err := randr.Init(d.conn); err == nil {
+	if d.conn.Extensions[xconn.RandR] != 0 {
 		v, err := randr.QueryVersion(d.conn, 1, 5).Reply()
 		d.randr = err == nil && (v.MajorVersion > 1 || v.MinorVersion >= 5)
 		if err == nil {
@@ -147,6 +143,11 @@ func (d *x11) prepare() error {
 		return err
 	}
 	d.readSettings()
+	useKeyboard(d.conn)
+	if err := d.readKeys(); err != nil {
+		return err
+	}
+	d.xwayland = d.onWayland()
 	_, err = xproto.GetInputFocus(d.conn).Reply()
 	return err
 }
@@ -201,7 +202,10 @@ func (d *x11) lost(err error) error {
 // events is the goroutine that reads what the server reports. Several motions
 // in a row count as the last one, and several changes of the display as one.
 func (d *x11) events() {
-	defer close(d.done)
+	defer func() {
+		d.portal.stop()
+		close(d.done)
+	}()
 	for {
 		ev, fault := d.conn.WaitForEvent()
 		if ev == nil && fault == nil {
@@ -231,11 +235,46 @@ func (d *x11) events() {
 			changed = d.event(ev) || changed
 		}
 		flush()
+		d.followKeys()
 		if changed {
-			for _, w := range d.all() {
-				w.handler.DisplayChanged()
-			}
+			d.tellChanged()
 		}
+	}
+}
+
+func (d *x11) tellChanged() {
+	for _, w := range d.all() {
+		w.handler.DisplayChanged()
+	}
+}
+
+// followKeys reads the keyboard map after it has changed, which comes as many
+// events, before anything depends on it.
+func (d *x11) followKeys() {
+	if d.stale {
+		d.stale = false
+		_ = d.readKeys() // a server that does not answer is at its end
+	}
+}
+
+// post has the events goroutine call f: all that windows are told comes from
+// there. A message to a window of our own wakes it.
+func (d *x11) post(f func()) {
+	d.mu.Lock()
+	d.posted = append(d.posted, f)
+	d.mu.Unlock()
+	wake := xproto.ClientMessageEvent{Format: 32, Window: d.clipboard.window, Type: d.atoms.ticket,
+		Data: xproto.ClientMessageDataUnionData32New(make([]uint32, 5))}
+	xproto.SendEvent(d.conn, false, d.clipboard.window, 0, string(wake.Bytes()))
+}
+
+func (d *x11) callPosted() {
+	d.mu.Lock()
+	posted := d.posted
+	d.posted = nil
+	d.mu.Unlock()
+	for _, f := range posted {
+		f()
 	}
 }
 
@@ -251,6 +290,19 @@ func (d *x11) event(ev xgb.Event) bool {
 		d.pointer(e.Event, func(w *x11Window) { w.button(at(e.EventX, e.EventY), e.Detail, true) })
 	case xproto.ButtonReleaseEvent:
 		d.pointer(e.Event, func(w *x11Window) { w.button(at(e.EventX, e.EventY), e.Detail, false) })
+	case xproto.KeyPressEvent:
+		d.followKeys()
+		if !d.hotkey(e) {
+			d.keyPressed(e)
+		}
+	case xproto.KeyReleaseEvent:
+		d.lifted(byte(e.Detail))
+	case xproto.FocusOutEvent:
+		d.pointer(e.Event, func(w *x11Window) { d.focusOut(w, e) })
+	case xconn.KeyboardEvent:
+		d.stale = true
+	case xproto.MappingNotifyEvent:
+		d.stale = d.stale || e.Request != xproto.MappingPointer
 	case xproto.SelectionRequestEvent:
 		d.serve(e)
 	case xproto.SelectionClearEvent:
@@ -266,6 +318,9 @@ func (d *x11) event(ev xgb.Event) bool {
 			return true
 		}
 	case xproto.ClientMessageEvent:
+		if e.Type == d.atoms.ticket {
+			d.callPosted()
+		}
 		// A new settings manager says that it has taken over.
 		if e.Type == d.atoms.manager && e.Format == 32 && xproto.Atom(e.Data.Data32[1]) == d.atoms.xsettingsOwner {
 			return d.readSettings()
@@ -282,7 +337,7 @@ func (d *x11) event(ev xgb.Event) bool {
 
 func at(x, y int16) image.Point { return image.Pt(int(x), int(y)) }
 
-// pointer calls f for the window an event belongs to, if it is still there.
+// pointer calls f for the window that an event belongs to, if it is still there.
 func (d *x11) pointer(id xproto.Window, f func(*x11Window)) {
 	d.mu.Lock()
 	w := d.windows[id]

@@ -13,6 +13,8 @@ import (
 type atoms struct {
 	netName, utf8, windowType, notification  xproto.Atom
 	workArea, clients, strut, strutPartial   xproto.Atom
+	state, fullScreen, maxVert, maxHorz      xproto.Atom
+	stacking, desktop                        xproto.Atom
 	manager, xsettings, xsettingsOwner       xproto.Atom
 	clipboard, targets, timestamp, multiple  xproto.Atom
 	text, plain, plainUTF8, atomPair, ticket xproto.Atom
@@ -33,6 +35,12 @@ func internAtoms(c *xgb.Conn) (atoms, error) {
 		{&a.clients, "_NET_CLIENT_LIST"},
 		{&a.strut, "_NET_WM_STRUT"},
 		{&a.strutPartial, "_NET_WM_STRUT_PARTIAL"},
+		{&a.state, "_NET_WM_STATE"},
+		{&a.fullScreen, "_NET_WM_STATE_FULLSCREEN"},
+		{&a.maxVert, "_NET_WM_STATE_MAXIMIZED_VERT"},
+		{&a.maxHorz, "_NET_WM_STATE_MAXIMIZED_HORZ"},
+		{&a.stacking, "_NET_CLIENT_LIST_STACKING"},
+		{&a.desktop, "_NET_WM_WINDOW_TYPE_DESKTOP"},
 		{&a.manager, "MANAGER"},
 		{&a.xsettings, "_XSETTINGS_SETTINGS"},
 		{&a.xsettingsOwner, "_XSETTINGS_S" + strconv.Itoa(c.DefaultScreen)},

@@ -2,12 +2,162 @@
 
 package window
 
-func (d *x11) HighContrast() bool { return false }
+import (
+	"github.com/jezek/xgb/xproto"
+)
 
-func (d *x11) Hotkey(string, func()) (func(), error) { return nil, ErrUnsupported }
+// restingEvents are what a window hears of. Keys are not among them: where the
+// keyboard follows the pointer, a window that listens for keys would get them.
+const restingEvents = xproto.EventMaskButtonPress | xproto.EventMaskButtonRelease | xproto.EventMaskPointerMotion |
+	xproto.EventMaskEnterWindow | xproto.EventMaskLeaveWindow | xproto.EventMaskFocusChange
 
-func (w *x11Window) TakeKeyboard() error { return ErrUnsupported }
+// focus is where the keyboard was before a window of ours got it.
+type focus struct {
+	window xproto.Window
+	revert byte
+	// around are the windows around it, the nearest first, without the root.
+	around []xproto.Window
+}
 
-func (w *x11Window) GiveKeyboardBack() error { return nil }
+func (w *x11Window) TakeKeyboard() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.usable(); err != nil {
+		return err
+	}
+	if !w.up {
+		return errNotShown
+	}
+	d := w.d
+	d.focusing.Lock()
+	defer d.focusing.Unlock()
+	// Not from _NET_ACTIVE_WINDOW: that is unset while one of ours has the
+	// keyboard, and names the window, not the part of it that types.
+	now, err := xproto.GetInputFocus(d.conn).Reply()
+	if err != nil {
+		return d.lost(err)
+	}
+	before := d.before
+	if d.holder == nil || now.Focus != d.holder.id {
+		before = focus{now.Focus, now.RevertTo, d.around(now.Focus)}
+	}
+	w.listen(restingEvents | xproto.EventMaskKeyPress | xproto.EventMaskKeyRelease)
+	if err := xproto.SetInputFocusChecked(d.conn, xproto.InputFocusPointerRoot, w.id, xproto.TimeCurrentTime).Check(); err != nil {
+		w.listen(restingEvents)
+		return d.lost(err)
+	}
+	if d.holder != nil && d.holder != w {
+		d.holder.listen(restingEvents)
+	}
+	d.holder, d.before = w, before
+	return nil
+}
 
+func (w *x11Window) listen(mask uint32) {
+	xproto.ChangeWindowAttributes(w.d.conn, w.id, xproto.CwEventMask, []uint32{mask})
+}
+
+func (w *x11Window) GiveKeyboardBack() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.usable(); err != nil {
+		return err
+	}
+	return w.giveBack()
+}
+
+// giveBack puts the keyboard where it was; w.mu is held.
+func (w *x11Window) giveBack() error {
+	d := w.d
+	d.focusing.Lock()
+	defer d.focusing.Unlock()
+	if d.holder != w {
+		return nil
+	}
+	before := d.before
+	d.holder, d.before = nil, focus{}
+	w.listen(restingEvents)
+	now, err := xproto.GetInputFocus(d.conn).Reply()
+	if err != nil {
+		return d.lost(err)
+	}
+	if now.Focus != w.id {
+		return nil // the user has put it elsewhere
+	}
+	give := func(to xproto.Window, revert byte) error {
+		return xproto.SetInputFocusChecked(d.conn, revert, to, xproto.TimeCurrentTime).Check()
+	}
+	// Refused for a window that has gone or cannot be seen any more.
+	if give(before.window, before.revert) == nil {
+		return nil
+	}
+	if before.revert == xproto.InputFocusParent {
+		for _, id := range before.around {
+			if give(id, xproto.InputFocusPointerRoot) == nil {
+				return nil
+			}
+		}
+	}
+	// With nobody having it, window managers give it to the window that is next.
+	return d.lost(give(xproto.InputFocusPointerRoot, xproto.InputFocusPointerRoot))
+}
+
+// around are the windows around a window.
+func (d *x11) around(id xproto.Window) []xproto.Window {
+	var all []xproto.Window
+	if id <= xproto.InputFocusPointerRoot {
+		return nil
+	}
+	for range 32 { // deeper than any real tree
+		t, err := xproto.QueryTree(d.conn, id).Reply()
+		if err != nil || t.Parent == d.root || t.Parent == 0 {
+			break
+		}
+		id = t.Parent
+		all = append(all, id)
+	}
+	return all
+}
+
+// keyPressed deals with a press that is no hotkey. While a hotkey is held down,
+// presses that nobody else gets come with the root as their window.
+func (d *x11) keyPressed(e xproto.KeyPressEvent) {
+	d.focusing.Lock()
+	w := d.holder
+	d.focusing.Unlock()
+	if w == nil || e.Event != w.id && e.Event != d.root {
+		return
+	}
+	d.keyboard.Lock()
+	k, ok := d.keymap.press(byte(e.Detail), e.State)
+	d.keyboard.Unlock()
+	if ok {
+		w.handler.KeyPressed(k)
+	}
+}
+
+// focusOut deals with the news that a window has lost the keyboard.
+func (d *x11) focusOut(w *x11Window, e xproto.FocusOutEvent) {
+	switch {
+	case e.Mode == xproto.NotifyModeGrab, e.Mode == xproto.NotifyModeUngrab:
+		return // for a menu or a hotkey: it comes back
+	case e.Detail == xproto.NotifyDetailPointer, e.Detail == xproto.NotifyDetailInferior:
+		return
+	}
+	d.focusing.Lock()
+	now, err := xproto.GetInputFocus(d.conn).Reply()
+	again := err == nil && now.Focus == w.id // taken once more meanwhile
+	if !again && d.holder == w {
+		// Taken away by somebody else, and not ours to give back.
+		d.holder, d.before = nil, focus{}
+		w.listen(restingEvents)
+	}
+	d.focusing.Unlock()
+	if !again {
+		w.handler.KeyboardGone()
+	}
+}
+
+// HideFromCapture cannot be had: any X client may read the whole screen, and no
+// window can be kept out of it.
 func (w *x11Window) HideFromCapture(bool) error { return ErrUnsupported }

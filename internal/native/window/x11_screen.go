@@ -5,9 +5,12 @@ package window
 import (
 	"image"
 	"slices"
+	"strings"
 
 	"github.com/jezek/xgb/randr"
 	"github.com/jezek/xgb/xproto"
+
+	"wiebelt/internal/native/xconn"
 )
 
 // strut is what one window reserves along an edge of the whole screen.
@@ -174,7 +177,7 @@ func workArea(area image.Rectangle, struts []strut) image.Rectangle {
 
 func (d *x11) Active() int {
 	screen, list := d.areas()
-	if len(list) == 1 {
+	if len(list) == 1 || d.xwayland {
 		return 0
 	}
 	if r, ok := d.focused(); ok && !r.Eq(screen) {
@@ -191,6 +194,19 @@ func (d *x11) Active() int {
 		}
 	}
 	return 0
+}
+
+// onWayland reports whether the server is XWayland: newer ones say so, older
+// ones name their outputs after it.
+func (d *x11) onWayland() bool {
+	if d.conn.Extensions[xconn.XWayland] != 0 {
+		return true
+	}
+	if !d.randr {
+		return false
+	}
+	_, list := d.areas()
+	return strings.HasPrefix(list[0].Name, "XWAYLAND")
 }
 
 // focused is the place of the outermost window around the one with the

@@ -13,8 +13,9 @@ import (
 
 // settings are what the desktop wants of every program.
 type settings struct {
-	scale float32
-	dark  bool
+	scale    float32 // of the screen and the text together: desktops put both into Xft/DPI
+	dark     bool
+	contrast bool
 }
 
 // readSettings reads them again and reports whether they have changed. Only
@@ -49,13 +50,27 @@ func (d *x11) readSettings() bool {
 	}
 	theme, _ := x["Net/ThemeName"].(string)
 	scheme, _ := x["Net/ColorScheme"].(string)
+	s.contrast = contrastTheme(theme)
 	s.dark = darkTheme(theme) || scheme == "prefer-dark"
 
 	old := d.settings.Swap(s)
 	return old != nil && *old != *s
 }
 
-func (d *x11) Dark() bool { return d.settings.Load().dark }
+// Dark: the portal is asked first, where the desktop has one.
+func (d *x11) Dark() bool {
+	switch d.portal.look.Load().scheme {
+	case preferDark:
+		return true
+	case preferLight:
+		return false
+	}
+	return d.settings.Load().dark
+}
+
+func (d *x11) HighContrast() bool {
+	return d.portal.look.Load().contrast || d.settings.Load().contrast
+}
 
 // scaleOf turns dots per inch into pixels per unit. What no screen has counts
 // as not said: desktops write 0 or -1 for "default".
@@ -82,7 +97,12 @@ func resourceDPI(text string) float64 {
 // darkTheme knows the habit of naming dark themes "Something-dark".
 func darkTheme(name string) bool {
 	name = strings.ToLower(name)
-	return strings.Contains(name, "-dark") || strings.HasSuffix(name, "dark")
+	return strings.Contains(name, "-dark") || strings.HasSuffix(name, "dark") || name == "highcontrastinverse"
+}
+
+// contrastTheme knows the themes of high contrast that desktops come with.
+func contrastTheme(name string) bool {
+	return strings.HasPrefix(strings.ToLower(name), "highcontrast") || strings.HasPrefix(strings.ToLower(name), "contrasthigh")
 }
 
 var errXSettings = errors.New("broken XSETTINGS")

@@ -50,8 +50,7 @@ func (d *x11) New(h Handler) (Window, error) {
 			0,
 			xproto.GravityNorthWest,
 			1,
-			xproto.EventMaskButtonPress | xproto.EventMaskButtonRelease | xproto.EventMaskPointerMotion |
-				xproto.EventMaskEnterWindow | xproto.EventMaskLeaveWindow,
+			restingEvents,
 			uint32(d.colors),
 		}).Check()
 	if err != nil {
@@ -59,6 +58,7 @@ func (d *x11) New(h Handler) (Window, error) {
 		return nil, d.lost(err)
 	}
 	// Window managers do not manage it; compositors and screen readers look.
+	// The name says nothing of the call: every program may read it.
 	d.setText(id, xproto.AtomWmName, xproto.AtomString, "Wiebelt")
 	d.setText(id, d.atoms.netName, d.atoms.utf8, "Wiebelt")
 	d.setText(id, xproto.AtomWmClass, xproto.AtomString, "wiebelt\x00Wiebelt\x00")
@@ -168,8 +168,14 @@ func (w *x11Window) Hide() error {
 		return err
 	}
 	if w.up {
+		// First, or the server would give the keyboard to whoever is under the
+		// pointer.
+		err := w.giveBack()
 		xproto.UnmapWindow(w.d.conn, w.id)
 		w.up = false
+		if err != nil {
+			return err
+		}
 	}
 	return w.d.alive()
 }
@@ -221,6 +227,7 @@ func (w *x11Window) Close() error {
 	if w.gone {
 		return nil
 	}
+	_ = w.giveBack()
 	w.gone = true
 	w.d.forget(w.id)
 	xproto.DestroyWindow(w.d.conn, w.id)

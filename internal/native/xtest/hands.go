@@ -3,11 +3,13 @@ package xtest
 import (
 	"image"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 
 	"github.com/jezek/xgb/xproto"
+	fake "github.com/jezek/xgb/xtest"
 )
 
 // Move puts the pointer at a place of the screen.
@@ -36,6 +38,27 @@ func (s *Server) Key(names ...string) {
 	s.Run("xdotool", append([]string{"key", "--"}, names...)...)
 }
 
+// Press presses keys by their place on the keyboard (X key codes), all held
+// together, and lets them go again. Unlike Key it leaves the layout alone that
+// is switched on.
+func (s *Server) Press(codes ...byte) {
+	s.t.Helper()
+	if err := fake.Init(s.conn); err != nil {
+		s.t.Fatalf("xtest: %v", err)
+	}
+	send := func(kind, code byte) {
+		if err := fake.FakeInputChecked(s.conn, kind, code, 0, s.root, 0, 0, 0).Check(); err != nil {
+			s.t.Fatalf("xtest: %v", err)
+		}
+	}
+	for _, c := range codes {
+		send(xproto.KeyPress, c)
+	}
+	for i := range codes {
+		send(xproto.KeyRelease, codes[len(codes)-1-i])
+	}
+}
+
 // FindWindow waits for a visible window whose title matches the pattern and
 // returns its id.
 func (s *Server) FindWindow(title string) string {
@@ -60,6 +83,7 @@ type Terminal struct {
 	ID   string
 	s    *Server
 	file string
+	cmd  *exec.Cmd
 }
 
 // Terminal opens a terminal over r and returns when it has the keyboard and
@@ -74,13 +98,24 @@ func (s *Server) Terminal(r image.Rectangle) *Terminal {
 	term := &Terminal{s: s, file: f.Name()}
 	title := "terminal-" + filepath.Base(f.Name())
 	// Raw, so that every key counts at once and none is an editing key.
-	s.Spawn("xterm", "-T", title, "-geometry", "40x10+"+strconv.Itoa(r.Min.X)+"+"+strconv.Itoa(r.Min.Y),
+	term.cmd = s.Spawn("xterm", "-T", title, "-geometry", "40x10+"+strconv.Itoa(r.Min.X)+"+"+strconv.Itoa(r.Min.Y),
 		"-e", "sh", "-c", `stty raw -echo && : >"$1".ready && exec cat >"$1"`, "sh", f.Name())
 	term.ID = s.FindWindow("^" + title + "$")
 	s.Until("terminal ready", func() bool { _, err := os.Stat(f.Name() + ".ready"); return err == nil })
 	s.Run("xdotool", "windowsize", "--sync", term.ID, strconv.Itoa(r.Dx()), strconv.Itoa(r.Dy()))
 	term.Focus()
 	return term
+}
+
+// Close ends the terminal and returns when its window has gone.
+func (term *Terminal) Close() {
+	term.s.t.Helper()
+	end(term.cmd)
+	id, _ := strconv.ParseUint(term.ID, 10, 32)
+	term.s.Until("the terminal's window has gone", func() bool {
+		_, err := xproto.GetWindowAttributes(term.s.conn, xproto.Window(id)).Reply()
+		return err != nil
+	})
 }
 
 // Focus gives the terminal the keyboard.

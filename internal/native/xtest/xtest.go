@@ -37,6 +37,11 @@ const Patience = 20 * time.Second
 type Options struct {
 	Width, Height int
 	Depth         int // 16, 24 or 30
+	// Monitors are places on the screen with a monitor each, the first one the
+	// primary; they need Xorg with its dummy driver instead of Xvfb. All have to
+	// be of 1024x768, 960x540, 800x600 or 640x480. They are named DUMMY0, DUMMY1
+	// and so on.
+	Monitors []image.Rectangle
 	// DPI becomes the resource Xft.dpi; 0 leaves it unset.
 	DPI int
 	// Env is added to the environment of everything started on this server.
@@ -66,10 +71,59 @@ func Start(t testing.TB, wm string, o Options) *Server {
 	if err != nil {
 		t.Fatalf("xtest: %v", err)
 	}
+	s.placeMonitors(o.Monitors)
 	if wm != "" {
 		s.startManager(wm)
 	}
 	return s
+}
+
+// placeMonitors switches the monitors on that a test wants.
+func (s *Server) placeMonitors(list []image.Rectangle) {
+	s.t.Helper()
+	for i, r := range list {
+		name, mode := "DUMMY"+strconv.Itoa(i), fmt.Sprintf("%dx%d", r.Dx(), r.Dy())
+		if i > 0 { // not connected, and taken for it all the same
+			s.Run("xrandr", "--addmode", name, mode)
+		}
+		s.Run("xrandr", "--output", name, "--mode", mode, "--pos", fmt.Sprintf("%dx%d", r.Min.X, r.Min.Y))
+	}
+	if len(list) > 0 {
+		s.Run("xrandr", "--output", "DUMMY0", "--primary")
+	}
+}
+
+// dummy is the configuration of an Xorg without any hardware.
+const dummy = `Section "ServerFlags"
+	Option "AutoAddDevices" "false"
+	Option "AutoAddGPU" "false"
+	Option "DontVTSwitch" "true"
+EndSection
+Section "Device"
+	Identifier "card"
+	Driver "dummy"
+	VideoRam 65536
+EndSection
+Section "Screen"
+	Identifier "screen"
+	Device "card"
+	DefaultDepth 24
+	SubSection "Display"
+		Depth 24
+		Virtual 2048 1536
+	EndSubSection
+EndSection
+`
+
+// xorg is the command of such a server, up to its display.
+func xorg(dir string) (*exec.Cmd, error) {
+	config := filepath.Join(dir, "xorg.conf")
+	if err := os.WriteFile(config, []byte(dummy), 0o600); err != nil {
+		return nil, err
+	}
+	// Not the wrapper of that name: it wants a console.
+	return exec.Command("/usr/lib/xorg/Xorg", "-config", config, "-logfile", filepath.Join(dir, "xorg.log"),
+		"-noreset", "-novtswitch", "-sharevts", "-nolisten", "tcp", "-displayfd", "3"), nil
 }
 
 // quiet keeps the X library from writing on the test's output when a server
@@ -92,6 +146,12 @@ func start(t testing.TB, dir string, o Options, cleanup func(func())) (*Server, 
 	defer r.Close()
 	cmd := exec.Command("Xvfb", "-displayfd", "3", "-screen", "0",
 		fmt.Sprintf("%dx%dx%d", o.Width, o.Height, o.Depth), "-nolisten", "tcp", "-noreset")
+	if len(o.Monitors) > 0 {
+		if cmd, err = xorg(dir); err != nil {
+			w.Close()
+			return nil, err
+		}
+	}
 	cmd.ExtraFiles = []*os.File{w}
 	cmd.SysProcAttr = child()
 	var log bytes.Buffer
@@ -106,7 +166,8 @@ func start(t testing.TB, dir string, o Options, cleanup func(func())) (*Server, 
 	r.SetReadDeadline(time.Now().Add(Patience))
 	line, err := bufio.NewReader(r).ReadString('\n')
 	if err != nil {
-		return nil, fmt.Errorf("the screen (Xvfb) does not come up: %v\n%s", err, log.String())
+		end(cmd) // or it would still be writing
+		return nil, fmt.Errorf("the screen does not come up: %v\n%s", err, log.String())
 	}
 	s.Display = ":" + strings.TrimSpace(line)
 	s.env = environment(s.Display, dir, o.Env)
@@ -199,14 +260,36 @@ func (s *Server) managed() bool {
 
 // Bus starts a private D-Bus session for everything started from now on, and
 // returns its address.
-func (s *Server) Bus() string {
+func (s *Server) Bus() string { return s.bus("--session") }
+
+// PlainBus is a bus that starts no programs by itself, which the usual one does
+// for names that nobody owns yet.
+func (s *Server) PlainBus() string {
+	s.t.Helper()
+	config := filepath.Join(s.Dir, "bus.conf")
+	if err := os.WriteFile(config, []byte(`<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+ "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+<busconfig>
+  <type>session</type>
+  <listen>unix:tmpdir=/tmp</listen>
+  <auth>EXTERNAL</auth>
+  <policy context="default">
+    <allow send_destination="*"/><allow receive_sender="*"/><allow own="*"/>
+  </policy>
+</busconfig>`), 0o600); err != nil {
+		s.t.Fatalf("xtest: %v", err)
+	}
+	return s.bus("--config-file=" + config)
+}
+
+func (s *Server) bus(kind string) string {
 	s.t.Helper()
 	r, w, err := os.Pipe()
 	if err != nil {
 		s.t.Fatalf("xtest: %v", err)
 	}
 	defer r.Close()
-	cmd := s.Command("dbus-daemon", "--session", "--nofork", "--nopidfile", "--print-address=3")
+	cmd := s.Command("dbus-daemon", kind, "--nofork", "--nopidfile", "--print-address=3")
 	cmd.ExtraFiles = []*os.File{w}
 	err = cmd.Start()
 	w.Close()
@@ -280,8 +363,12 @@ func end(cmd *exec.Cmd) {
 	cmd.Wait()
 }
 
-// Size is the size of the screen.
+// Size is the size of the screen, which monitors may change.
 func (s *Server) Size() image.Point {
-	sc := s.setup.DefaultScreen(s.conn)
-	return image.Pt(int(sc.WidthInPixels), int(sc.HeightInPixels))
+	s.t.Helper()
+	g, err := xproto.GetGeometry(s.conn, xproto.Drawable(s.root)).Reply()
+	if err != nil {
+		s.t.Fatalf("xtest: %v", err)
+	}
+	return image.Pt(int(g.Width), int(g.Height))
 }

@@ -1,0 +1,262 @@
+package notify
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/godbus/dbus/v5"
+	"go.uber.org/goleak"
+
+	"wiebelt/internal/native/bus"
+	"wiebelt/internal/native/xtest"
+	"wiebelt/internal/text"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// shown is what a notification service was told to show.
+type shown struct {
+	id, replaces uint32
+	summary      string
+	body         string
+	actions      []string
+	hints        map[string]dbus.Variant
+	expire       int32
+}
+
+// server is a notification service of the test's own.
+type server struct {
+	c     *dbus.Conn
+	can   []string
+	shown chan shown
+	gone  chan uint32
+
+	mu   sync.Mutex
+	last uint32
+}
+
+func (s *server) GetCapabilities() ([]string, *dbus.Error) { return s.can, nil }
+
+func (s *server) Notify(_ string, replaces uint32, _, summary, body string, actions []string, hints map[string]dbus.Variant, expire int32) (uint32, *dbus.Error) {
+	s.mu.Lock()
+	id := replaces
+	if id == 0 {
+		s.last++
+		id = s.last
+	}
+	s.mu.Unlock()
+	s.shown <- shown{id, replaces, summary, body, actions, hints, expire}
+	return id, nil
+}
+
+func (s *server) CloseNotification(id uint32) *dbus.Error {
+	s.gone <- id
+	return nil
+}
+
+func (s *server) emit(t *testing.T, name string, args ...any) {
+	t.Helper()
+	if err := s.c.Emit(object, service+"."+name, args...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func serve(t *testing.T, address string, can ...string) *server {
+	t.Helper()
+	c, err := bus.Connect(context.Background(), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	s := &server{c: c, can: can, shown: make(chan shown, 100), gone: make(chan uint32, 100)}
+	if err := c.Export(s, object, service); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := c.RequestName(service, dbus.NameFlagDoNotQueue); err != nil || r != dbus.RequestNameReplyPrimaryOwner {
+		t.Fatal(r, err)
+	}
+	return s
+}
+
+func next[T any](t *testing.T, ch <-chan T) T {
+	t.Helper()
+	select {
+	case v := <-ch:
+		return v
+	case <-time.After(xtest.Patience):
+		t.Fatal("it never came")
+		panic("unreachable")
+	}
+}
+
+func open(t *testing.T, address string) (*Notifier, chan string) {
+	t.Helper()
+	t.Setenv("DBUS_SESSION_BUS_ADDRESS", address)
+	chosen := make(chan string, 100)
+	n, err := Open(context.Background(), func(tag, action string) { chosen <- tag + " " + action })
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(n.Close)
+	return n, chosen
+}
+
+func TestNotice(t *testing.T) {
+	if n := IncomingCall(text.Dutch, "Schade"); n.Summary != "Inkomende oproep op Schade" || n.Body != "" || len(n.Actions) != 2 {
+		t.Errorf("%+v", n)
+	}
+	if n := IncomingCall(text.English, ""); n.Summary != "Incoming call" {
+		t.Errorf("%+v", n)
+	}
+	// Nothing that turns the text around or makes it long.
+	n := IncomingCall(text.Dutch, " a\u202e\nb\x00\x1b[31m"+strings.Repeat("x", 500))
+	if !strings.HasPrefix(n.Summary, "Inkomende oproep op a b[31mxxx") || len(n.Summary) > 200 {
+		t.Errorf("%q", n.Summary)
+	}
+}
+
+func TestNotifications(t *testing.T) {
+	s := xtest.Start(t, "", xtest.Options{Width: 320, Height: 200})
+	address := s.Bus()
+	srv := serve(t, address, "actions", "body-markup")
+	n, chosen := open(t, address)
+
+	show := func(tag string, o Notice) shown {
+		t.Helper()
+		if err := n.Show(tag, o); err != nil {
+			t.Fatal(err)
+		}
+		return next(t, srv.shown)
+	}
+	call := IncomingCall(text.Dutch, "Schade")
+	one := show("call 1", call)
+	if one.summary != "Inkomende oproep op Schade" || one.body != "" || one.replaces != 0 || one.expire != 0 ||
+		strings.Join(one.actions, "|") != "default|Relatie openen|dismiss|Sluiten" ||
+		one.hints["transient"].Value() != true || one.hints["category"].Value() != "call.incoming" {
+		t.Errorf("%+v", one)
+	}
+	two := show("call 2", Notice{Summary: "b", Body: "<b>x</b> & y"})
+	if two.id == one.id || two.body != "&lt;b&gt;x&lt;/b&gt; &amp; y" {
+		t.Errorf("%+v", two)
+	}
+	if again := show("call 1", call); again.replaces != one.id {
+		t.Errorf("the same call once more: %+v", again)
+	}
+
+	// Another program's signals mean nothing, nor do other notifications. Its
+	// signal is with the bus once that has answered it.
+	liar, err := bus.Connect(context.Background(), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer liar.Close()
+	xtest.Lie(t, liar, object, service, "ActionInvoked", one.id, "default")
+	if err := liar.BusObject().Call("org.freedesktop.DBus.GetId", 0).Err; err != nil {
+		t.Fatal(err)
+	}
+	srv.emit(t, "ActionInvoked", uint32(4711), "default")
+	srv.emit(t, "ActionInvoked", "nonsense", "default")
+	srv.emit(t, "ActionInvoked", two.id, "dismiss")
+	if got := next(t, chosen); got != "call 2 dismiss" {
+		t.Errorf("chosen: %q", got)
+	}
+	srv.emit(t, "ActionInvoked", one.id, "default")
+	if got := next(t, chosen); got != "call 1 default" {
+		t.Errorf("chosen: %q", got)
+	}
+
+	// Closed by the user: a button pressed afterwards is of nobody, and there is
+	// nothing to take away.
+	srv.emit(t, "NotificationClosed", two.id, uint32(2))
+	srv.emit(t, "ActionInvoked", two.id, "default")
+	srv.emit(t, "ActionInvoked", one.id, "default")
+	if got := next(t, chosen); got != "call 1 default" {
+		t.Errorf("chosen: %q", got)
+	}
+	if err := n.Withdraw("call 2"); err != nil || len(srv.gone) != 0 {
+		t.Errorf("taken away twice: %v", err)
+	}
+	if err := n.Withdraw("call 1"); err != nil {
+		t.Fatal(err)
+	}
+	if got := next(t, srv.gone); got != one.id {
+		t.Errorf("took %d away", got)
+	}
+	three := show("call 3", call)
+	n.Close()
+	if got := next(t, srv.gone); got != three.id {
+		t.Errorf("Close took %d away", got)
+	}
+	if err := n.Show("call 4", call); !errors.Is(err, ErrClosed) {
+		t.Errorf("after Close: %v", err)
+	}
+}
+
+// TestNoButtons: a service that says it has none is told of none.
+func TestNoButtons(t *testing.T) {
+	s := xtest.Start(t, "", xtest.Options{Width: 320, Height: 200})
+	address := s.Bus()
+	srv := serve(t, address, "body")
+	n, _ := open(t, address)
+	if err := n.Show("call", IncomingCall(text.Dutch, "")); err != nil {
+		t.Fatal(err)
+	}
+	if got := next(t, srv.shown); len(got.actions) != 0 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestDunst shows a notification on a real desktop's service and presses its
+// button.
+func TestDunst(t *testing.T) {
+	s := xtest.Start(t, "openbox", xtest.Options{})
+	address := s.Bus()
+	s.Spawn("dunst")
+	s.Until("dunst is there", func() bool {
+		c, err := bus.Connect(context.Background(), address)
+		if err != nil {
+			return false
+		}
+		defer c.Close()
+		return bus.Owner(context.Background(), c, service) != ""
+	})
+	n, chosen := open(t, address)
+	if err := n.Show("call", IncomingCall(text.Dutch, "Schade")); err != nil {
+		t.Fatal(err)
+	}
+	displayed := func() string { return strings.TrimSpace(s.Run("dunstctl", "count", "displayed")) }
+	s.Until("it is displayed", func() bool { return displayed() == "1" })
+	s.Run("dunstctl", "action", "0")
+	if got := next(t, chosen); got != "call default" {
+		t.Errorf("chosen: %q", got)
+	}
+	if err := n.Show("call", IncomingCall(text.Dutch, "Schade")); err != nil {
+		t.Fatal(err)
+	}
+	s.Until("it is displayed", func() bool { return displayed() == "1" })
+	if err := n.Withdraw("call"); err != nil {
+		t.Fatal(err)
+	}
+	s.Until("it has gone", func() bool { return displayed() == "0" })
+}
+
+func TestNoDesktop(t *testing.T) {
+	for _, address := range []string{"", "disabled:", "autolaunch:", "unix:path=/nowhere"} {
+		t.Setenv("DBUS_SESSION_BUS_ADDRESS", address)
+		t.Setenv("XDG_RUNTIME_DIR", os.DevNull)
+		if n, err := Open(context.Background(), nil); !errors.Is(err, ErrUnsupported) || n != nil {
+			t.Errorf("%q: %v", address, err)
+		}
+	}
+	// A bus on which nobody shows notifications.
+	s := xtest.Start(t, "", xtest.Options{Width: 320, Height: 200})
+	t.Setenv("DBUS_SESSION_BUS_ADDRESS", s.PlainBus())
+	if n, err := Open(context.Background(), nil); !errors.Is(err, ErrUnsupported) || n != nil {
+		t.Errorf("nobody there: %v", err)
+	}
+}

@@ -1,0 +1,304 @@
+//go:build linux || freebsd || netbsd || openbsd || dragonfly
+
+package session
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+
+	"github.com/godbus/dbus/v5"
+
+	"wiebelt/internal/native/bus"
+)
+
+// savers are the screen savers and lockers that say on the user's bus whether
+// they are active; all have the methods and the signal of the first.
+var savers = []struct {
+	name  string
+	paths []dbus.ObjectPath
+}{
+	{"org.freedesktop.ScreenSaver", []dbus.ObjectPath{"/org/freedesktop/ScreenSaver", "/ScreenSaver"}},
+	{"org.gnome.ScreenSaver", []dbus.ObjectPath{"/org/gnome/ScreenSaver"}},
+	{"org.cinnamon.ScreenSaver", []dbus.ObjectPath{"/org/cinnamon/ScreenSaver"}},
+	{"org.mate.ScreenSaver", []dbus.ObjectPath{"/org/mate/ScreenSaver"}},
+	{"org.xfce.ScreenSaver", []dbus.ObjectPath{"/org/xfce/ScreenSaver"}},
+}
+
+const (
+	shell         = "org.gnome.Shell"
+	notifications = "org.freedesktop.Notifications"
+	properties    = "org.freedesktop.DBus.Properties"
+	dconf         = "ca.desrt.dconf.Writer"
+	showBanners   = "/org/gnome/desktop/notifications/show-banners"
+)
+
+var errEnded = errors.New("the bus has ended")
+
+// user follows what the programs of the session say.
+type user struct {
+	f      *facts
+	c      *dbus.Conn
+	owners map[string]string // by name
+}
+
+func watchUser(ctx context.Context, f *facts, ready func()) error {
+	c, err := bus.Session(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	u := &user{f: f, c: c, owners: map[string]string{}}
+	signals := make(chan *dbus.Signal, 16)
+	c.Signal(signals)
+	names := []string{shell, notifications}
+	matches := [][]dbus.MatchOption{
+		{dbus.WithMatchSender(notifications), dbus.WithMatchInterface(properties), dbus.WithMatchMember("PropertiesChanged")},
+		{dbus.WithMatchInterface(dconf), dbus.WithMatchMember("Notify")},
+	}
+	for _, s := range savers {
+		names = append(names, s.name)
+		matches = append(matches, []dbus.MatchOption{dbus.WithMatchSender(s.name), dbus.WithMatchInterface(s.name), dbus.WithMatchMember("ActiveChanged")})
+	}
+	// Listen first, ask then: what changes in between is heard.
+	for _, m := range matches {
+		if err := c.AddMatchSignalContext(ctx, m...); err != nil {
+			return err
+		}
+	}
+	for _, name := range names {
+		if err := bus.FollowOwner(ctx, c, name); err != nil {
+			return err
+		}
+	}
+	for _, name := range names {
+		u.owned(ctx, name, bus.Owner(ctx, c, name))
+	}
+	ready()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case s, more := <-signals:
+			if !more {
+				for _, name := range names {
+					u.owned(ctx, name, "")
+				}
+				return errEnded
+			}
+			u.heard(ctx, s)
+		}
+	}
+}
+
+// owned notes who owns a name and asks him what holds.
+func (u *user) owned(ctx context.Context, name, owner string) {
+	u.owners[name] = owner
+	switch name {
+	case shell:
+		u.banners(ctx)
+	case notifications:
+		u.inhibited(ctx)
+	default:
+		active, known := u.active(ctx, name, owner)
+		u.f.say(func(f *facts) {
+			if known {
+				f.savers[name] = active
+			} else {
+				delete(f.savers, name)
+			}
+		})
+	}
+}
+
+// heard acts on a signal. What is said in the name of a program counts only
+// from its owner: any program can send a signal straight to us.
+func (u *user) heard(ctx context.Context, s *dbus.Signal) {
+	if name, owner, ok := bus.OwnerChange(s); ok {
+		if _, ours := u.owners[name]; ours {
+			u.owned(ctx, name, owner)
+		}
+		return
+	}
+	if name, ok := strings.CutSuffix(s.Name, ".ActiveChanged"); ok {
+		if u.owners[name] == "" || u.owners[name] != s.Sender || len(s.Body) != 1 {
+			return
+		}
+		if active, ok := s.Body[0].(bool); ok {
+			u.f.say(func(f *facts) { f.savers[name] = active })
+		}
+		return
+	}
+	switch s.Name {
+	case properties + ".PropertiesChanged":
+		if s.Sender == u.owners[notifications] {
+			u.inhibited(ctx)
+		}
+	case dconf + ".Notify":
+		if touches(s.Body, showBanners) {
+			u.banners(ctx)
+		}
+	}
+}
+
+// active asks a screen saver.
+func (u *user) active(ctx context.Context, name, owner string) (active, known bool) {
+	if owner == "" {
+		return false, false
+	}
+	ctx, cancel := context.WithTimeout(ctx, bus.Patience)
+	defer cancel()
+	for _, s := range savers {
+		if s.name != name {
+			continue
+		}
+		for _, path := range s.paths {
+			if u.c.Object(owner, path).CallWithContext(ctx, name+".GetActive", dbus.FlagNoAutoStart).Store(&active) == nil {
+				return active, true
+			}
+		}
+	}
+	return false, false
+}
+
+// inhibited asks the notification service; only KDE's has the property.
+func (u *user) inhibited(ctx context.Context) {
+	on := false
+	if owner := u.owners[notifications]; owner != "" {
+		v, err := bus.Get(ctx, u.c, owner, "/org/freedesktop/Notifications", notifications, "Inhibited")
+		on, _ = v.(bool)
+		on = on && err == nil
+	}
+	u.f.say(func(f *facts) { f.inhibited = on })
+}
+
+// banners asks GNOME whether notifications are shown: "Do not disturb" is this
+// setting turned off. Settings can be read only through GNOME's own program;
+// that one has changed is told on the bus.
+func (u *user) banners(ctx context.Context) {
+	off := false
+	if u.owners[shell] != "" {
+		ctx, cancel := context.WithTimeout(ctx, 2*bus.Patience)
+		defer cancel()
+		out, err := exec.CommandContext(ctx, "gsettings", "get", "org.gnome.desktop.notifications", "show-banners").Output()
+		off = err == nil && strings.TrimSpace(string(out)) == "false"
+	}
+	u.f.say(func(f *facts) { f.bannersOff = off })
+}
+
+// touches reports whether a notice of dconf (a prefix and what follows it,
+// where a path that ends in "/" means all below) is about a key.
+func touches(body []any, key string) bool {
+	if len(body) < 2 {
+		return false
+	}
+	prefix, _ := body[0].(string)
+	changes, _ := body[1].([]string)
+	return slices.ContainsFunc(changes, func(c string) bool {
+		path := prefix + c
+		return path == key || strings.HasSuffix(path, "/") && strings.HasPrefix(key, path)
+	})
+}
+
+const (
+	login        = "org.freedesktop.login1"
+	loginManager = login + ".Manager"
+	loginSession = login + ".Session"
+	loginUser    = login + ".User"
+	loginPath    = dbus.ObjectPath("/org/freedesktop/login1")
+)
+
+// machine follows what logind says of our session.
+type machine struct {
+	f     *facts
+	c     *dbus.Conn
+	owner string
+	path  dbus.ObjectPath
+}
+
+func watchMachine(ctx context.Context, f *facts, ready func()) error {
+	c, err := bus.System(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	m := &machine{f: f, c: c}
+	signals := make(chan *dbus.Signal, 16)
+	c.Signal(signals)
+	if err := c.AddMatchSignalContext(ctx, dbus.WithMatchSender(login), dbus.WithMatchInterface(properties),
+		dbus.WithMatchMember("PropertiesChanged"), dbus.WithMatchArg(0, loginSession)); err != nil {
+		return err
+	}
+	if err := bus.FollowOwner(ctx, c, login); err != nil {
+		return err
+	}
+	m.owned(ctx, bus.Owner(ctx, c, login))
+	ready()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case s, more := <-signals:
+			if !more {
+				m.owned(ctx, "")
+				return errEnded
+			}
+			if name, owner, ok := bus.OwnerChange(s); ok && name == login {
+				m.owned(ctx, owner)
+			} else if s.Sender == m.owner && s.Path == m.path {
+				m.read(ctx)
+			}
+		}
+	}
+}
+
+func (m *machine) owned(ctx context.Context, owner string) {
+	m.owner, m.path = owner, ""
+	if owner != "" {
+		m.path = m.session(ctx)
+	}
+	m.read(ctx)
+}
+
+// session finds our session: by its id, by our process, or, for a program that
+// the user's service manager has started, the one on the user's screen.
+func (m *machine) session(ctx context.Context) dbus.ObjectPath {
+	ctx, cancel := context.WithTimeout(ctx, bus.Patience)
+	defer cancel()
+	manager := m.c.Object(m.owner, loginPath)
+	var path dbus.ObjectPath
+	if id := os.Getenv("XDG_SESSION_ID"); id != "" &&
+		manager.CallWithContext(ctx, loginManager+".GetSession", 0, id).Store(&path) == nil {
+		return path
+	}
+	if manager.CallWithContext(ctx, loginManager+".GetSessionByPID", 0, uint32(os.Getpid())).Store(&path) == nil {
+		return path
+	}
+	if manager.CallWithContext(ctx, loginManager+".GetUser", 0, uint32(os.Getuid())).Store(&path) != nil {
+		return ""
+	}
+	v, err := bus.Get(ctx, m.c, m.owner, path, loginUser, "Display")
+	if pair, ok := v.([]any); ok && err == nil && len(pair) == 2 {
+		path, _ = pair[1].(dbus.ObjectPath)
+		if path != "/" {
+			return path
+		}
+	}
+	return ""
+}
+
+// read asks for what matters of our session.
+func (m *machine) read(ctx context.Context) {
+	var locked, remote, known bool
+	if m.path != "" {
+		v, err := bus.Get(ctx, m.c, m.owner, m.path, loginSession, "LockedHint")
+		locked, known = v.(bool)
+		known = known && err == nil
+		v, _ = bus.Get(ctx, m.c, m.owner, m.path, loginSession, "Remote")
+		remote, _ = v.(bool)
+	}
+	m.f.say(func(f *facts) { f.logind, f.hint, f.remote = known, locked && known, remote })
+}

@@ -1,0 +1,429 @@
+package session
+
+import (
+	"context"
+	"image"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/godbus/dbus/v5"
+	"github.com/godbus/dbus/v5/prop"
+	"github.com/jezek/xgb"
+	"github.com/jezek/xgb/xproto"
+
+	"wiebelt/internal/native/bus"
+	"wiebelt/internal/native/xtest"
+)
+
+// example is a program on a bus of the test's own.
+type example struct {
+	t *testing.T
+	c *dbus.Conn
+}
+
+func newExample(t *testing.T, address string) *example {
+	t.Helper()
+	c, err := bus.Connect(context.Background(), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return &example{t, c}
+}
+
+func (e *example) own(name string) {
+	e.t.Helper()
+	if r, err := e.c.RequestName(name, dbus.NameFlagDoNotQueue); err != nil || r != dbus.RequestNameReplyPrimaryOwner {
+		e.t.Fatal(name, r, err)
+	}
+}
+
+func (e *example) emit(path dbus.ObjectPath, name string, args ...any) {
+	e.t.Helper()
+	if err := e.c.Emit(path, name, args...); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+// saver is a screen saver.
+type saver struct {
+	*example
+	path dbus.ObjectPath
+	name string
+
+	mu     sync.Mutex
+	active bool
+}
+
+func newSaver(t *testing.T, address string, path dbus.ObjectPath, name string, active bool) *saver {
+	t.Helper()
+	s := &saver{example: newExample(t, address), path: path, name: name, active: active}
+	if err := s.c.Export(s, path, name); err != nil {
+		t.Fatal(err)
+	}
+	s.own(name)
+	return s
+}
+
+func (s *saver) GetActive() (bool, *dbus.Error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.active, nil
+}
+
+func (s *saver) set(active bool) {
+	s.t.Helper()
+	s.mu.Lock()
+	s.active = active
+	s.mu.Unlock()
+	s.emit(s.path, s.name+".ActiveChanged", active)
+}
+
+// object has properties that can be changed.
+func (e *example) object(path dbus.ObjectPath, iface string, values map[string]any) *prop.Properties {
+	e.t.Helper()
+	all := map[string]*prop.Prop{}
+	for name, v := range values {
+		all[name] = &prop.Prop{Value: v, Emit: prop.EmitTrue}
+	}
+	p, err := prop.Export(e.c, path, prop.Map{iface: all})
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return p
+}
+
+// manager is logind's.
+type manager struct{ byID, byPID, user dbus.ObjectPath }
+
+func answer(p dbus.ObjectPath) (dbus.ObjectPath, *dbus.Error) {
+	if p == "" {
+		return "", dbus.NewError(login+".NoSuchSession", nil)
+	}
+	return p, nil
+}
+
+func (m *manager) GetSession(id string) (dbus.ObjectPath, *dbus.Error) {
+	if id != "c7" {
+		return answer("")
+	}
+	return answer(m.byID)
+}
+func (m *manager) GetSessionByPID(uint32) (dbus.ObjectPath, *dbus.Error) { return answer(m.byPID) }
+func (m *manager) GetUser(uid uint32) (dbus.ObjectPath, *dbus.Error) {
+	if int(uid) != os.Getuid() {
+		return answer("")
+	}
+	return answer(m.user)
+}
+
+// watch begins to follow in an environment of the test's own; empty addresses
+// stand for "none".
+func watch(t *testing.T, display, user, system string) *Watcher {
+	t.Helper()
+	none := func(a string) string {
+		if a == "" {
+			return "unix:path=/nowhere"
+		}
+		return a
+	}
+	t.Setenv("DISPLAY", display)
+	t.Setenv("XAUTHORITY", os.DevNull)
+	t.Setenv("DBUS_SESSION_BUS_ADDRESS", none(user))
+	t.Setenv("DBUS_SYSTEM_BUS_ADDRESS", none(system))
+	w, err := Watch(context.Background(), slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.Close)
+	return w
+}
+
+// becomes waits until the state is as wanted.
+func becomes(t *testing.T, w *Watcher, what string, ok func(State) bool) {
+	t.Helper()
+	late := time.After(xtest.Patience)
+	for !ok(w.State()) {
+		select {
+		case <-w.Changed():
+		case <-late:
+			t.Fatalf("never %s: %+v", what, w.State())
+		}
+	}
+}
+
+func locked(s State) bool   { return s.Locked }
+func unlocked(s State) bool { return !s.Locked }
+func quiet(s State) bool    { return s.Quiet }
+func loud(s State) bool     { return !s.Quiet }
+
+func TestNobodyToAsk(t *testing.T) {
+	w := watch(t, "", "", "")
+	if s := w.State(); s != (State{}) || len(w.Sources()) != 0 {
+		t.Errorf("%+v %v", s, w.Sources())
+	}
+}
+
+func TestScreenSavers(t *testing.T) {
+	for _, s := range savers {
+		for _, path := range s.paths {
+			t.Run(s.name+string(path), func(t *testing.T) {
+				x := xtest.Start(t, "", xtest.Options{Width: 320, Height: 200})
+				address := x.PlainBus()
+				locker := newSaver(t, address, path, s.name, true)
+				w := watch(t, "", address, "")
+				if s := w.State(); !s.Locked || !s.Known {
+					t.Errorf("locked at the start: %+v", s)
+				}
+				if got := w.Sources(); !slices.Equal(got, []string{s.name}) {
+					t.Errorf("sources %v", got)
+				}
+				locker.set(false)
+				becomes(t, w, "unlocked", unlocked)
+				locker.set(false)
+				locker.set(true)
+				becomes(t, w, "locked", locked)
+				// One that has gone cannot be asked any more.
+				locker.c.Close()
+				becomes(t, w, "unknown", func(s State) bool { return !s.Locked && !s.Known })
+				// Another one comes.
+				again := newSaver(t, address, path, s.name, true)
+				becomes(t, w, "locked", locked)
+				again.set(false)
+				becomes(t, w, "unlocked", unlocked)
+			})
+		}
+	}
+}
+
+// TestLiar: what another program says in the name of a locker changes nothing.
+func TestLiar(t *testing.T) {
+	x := xtest.Start(t, "", xtest.Options{Width: 320, Height: 200})
+	address := x.PlainBus()
+	locker := newSaver(t, address, "/org/gnome/ScreenSaver", "org.gnome.ScreenSaver", false)
+	w := watch(t, "", address, "")
+	liar := &saver{example: newExample(t, address)}
+	xtest.Lie(t, liar.c, "/org/gnome/ScreenSaver", "org.gnome.ScreenSaver", "ActiveChanged", true)
+	// What comes after it from there has been heard.
+	if err := liar.c.Export(liar, "/org/mate/ScreenSaver", "org.mate.ScreenSaver"); err != nil {
+		t.Fatal(err)
+	}
+	liar.own("org.mate.ScreenSaver")
+	x.Until("the liar is known", func() bool { return slices.Contains(w.Sources(), "org.mate.ScreenSaver") })
+	if w.State().Locked {
+		t.Error("a liar was believed")
+	}
+	locker.set(true)
+	becomes(t, w, "locked", locked)
+}
+
+func TestLogind(t *testing.T) {
+	const path, userPath = "/org/freedesktop/login1/session/c7", "/org/freedesktop/login1/user/_0"
+	for name, m := range map[string]*manager{
+		"by id": {byID: path}, "by process": {byPID: path}, "by user": {user: userPath},
+	} {
+		t.Run(name, func(t *testing.T) {
+			x := xtest.Start(t, "", xtest.Options{Width: 320, Height: 200})
+			address := x.PlainBus()
+			e := newExample(t, address)
+			if err := e.c.Export(m, loginPath, loginManager); err != nil {
+				t.Fatal(err)
+			}
+			type display struct {
+				ID   string
+				Path dbus.ObjectPath
+			}
+			e.object(userPath, loginUser, map[string]any{"Display": display{"c7", path}})
+			props := e.object(path, loginSession, map[string]any{"LockedHint": false, "Remote": true})
+			e.own(login)
+			t.Setenv("XDG_SESSION_ID", "c7")
+			w := watch(t, "", "", address)
+			if s := w.State(); s != (State{Remote: true, Known: true}) || !slices.Equal(w.Sources(), []string{"logind"}) {
+				t.Errorf("%+v %v", s, w.Sources())
+			}
+			props.SetMust(loginSession, "LockedHint", true)
+			becomes(t, w, "locked", locked)
+			props.SetMust(loginSession, "LockedHint", false)
+			becomes(t, w, "unlocked", unlocked)
+			e.c.Close()
+			becomes(t, w, "unknown", func(s State) bool { return s == State{} })
+		})
+	}
+}
+
+func TestAnyOfThem(t *testing.T) {
+	x := xtest.Start(t, "openbox", xtest.Options{})
+	address := x.PlainBus()
+	one := newSaver(t, address, "/ScreenSaver", "org.freedesktop.ScreenSaver", false)
+	two := newSaver(t, address, "/org/gnome/ScreenSaver", "org.gnome.ScreenSaver", true)
+	w := watch(t, x.Display, address, "")
+	want := []string{"org.freedesktop.ScreenSaver", "org.gnome.ScreenSaver", "MIT-SCREEN-SAVER"}
+	if got := w.Sources(); !slices.Equal(got, want) || !w.State().Locked {
+		t.Errorf("%v %+v", got, w.State())
+	}
+	two.set(false)
+	becomes(t, w, "unlocked", unlocked)
+	one.set(true)
+	becomes(t, w, "locked", locked)
+	one.set(false)
+	becomes(t, w, "unlocked", unlocked)
+	x.Run("xset", "s", "activate")
+	becomes(t, w, "locked by the X server", locked)
+	x.Run("xset", "s", "reset")
+	becomes(t, w, "unlocked", unlocked)
+}
+
+func TestQuietKDE(t *testing.T) {
+	x := xtest.Start(t, "", xtest.Options{Width: 320, Height: 200})
+	address := x.PlainBus()
+	e := newExample(t, address)
+	props := e.object("/org/freedesktop/Notifications", notifications, map[string]any{"Inhibited": true})
+	e.own(notifications)
+	w := watch(t, "", address, "")
+	if s := w.State(); !s.Quiet || s.Known {
+		t.Errorf("%+v", s)
+	}
+	props.SetMust(notifications, "Inhibited", false)
+	becomes(t, w, "loud", loud)
+	props.SetMust(notifications, "Inhibited", true)
+	becomes(t, w, "quiet", quiet)
+	e.c.Close()
+	becomes(t, w, "loud", loud)
+}
+
+// TestQuietGNOME changes the real setting with GNOME's own program.
+func TestQuietGNOME(t *testing.T) {
+	x := xtest.Start(t, "", xtest.Options{Width: 320, Height: 200})
+	address := x.Bus() // starts dconf
+	for _, v := range x.Env() {
+		name, value, _ := strings.Cut(v, "=")
+		if strings.HasPrefix(name, "XDG_") || name == "HOME" {
+			t.Setenv(name, value)
+		}
+	}
+	set := func(v string) {
+		t.Helper()
+		x.Run("gsettings", "set", "org.gnome.desktop.notifications", "show-banners", v)
+	}
+	set("false")
+	w := watch(t, "", address, "")
+	if w.State().Quiet {
+		t.Error("quiet without GNOME, where nobody obeys the setting")
+	}
+	e := newExample(t, address)
+	e.own(shell)
+	becomes(t, w, "quiet", quiet)
+	set("true")
+	becomes(t, w, "loud", loud)
+	set("false")
+	becomes(t, w, "quiet", quiet)
+	x.Run("gsettings", "reset", "org.gnome.desktop.notifications", "show-banners")
+	becomes(t, w, "loud", loud)
+	set("false")
+	becomes(t, w, "quiet", quiet)
+	x.Run("gsettings", "reset-recursively", "org.gnome.desktop.notifications")
+	becomes(t, w, "loud", loud)
+}
+
+// card is a window like those of cards, with the keyboard.
+func card(t *testing.T, x *xtest.Server) {
+	t.Helper()
+	c, err := xgb.NewConnDisplay(x.Display)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	id, err := xproto.NewWindowId(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	screen := xproto.Setup(c).DefaultScreen(c)
+	xproto.CreateWindow(c, screen.RootDepth, id, screen.Root, 600, 400, 100, 100, 0, xproto.WindowClassInputOutput,
+		screen.RootVisual, xproto.CwOverrideRedirect, []uint32{1})
+	xproto.MapWindow(c, id)
+	if err := xproto.SetInputFocusChecked(c, xproto.InputFocusPointerRoot, id, xproto.TimeCurrentTime).Check(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestPresenting(t *testing.T) {
+	for _, wm := range []string{"openbox", "xfwm4"} {
+		t.Run(wm, func(t *testing.T) {
+			x := xtest.Start(t, wm, xtest.Options{})
+			w := watch(t, x.Display, "", "")
+			x.Run("xsetroot", "-name", "x")
+			presenting := func(s State) bool { return s.Presenting }
+			not := func(s State) bool { return !s.Presenting }
+			show := x.Terminal(image.Rect(20, 20, 420, 320))
+			x.Run("wmctrl", "-i", "-r", show.ID, "-b", "add,fullscreen")
+			becomes(t, w, "presenting", presenting)
+			// A card that gets the keyboard ends nothing, though no window is in
+			// front then.
+			card(t, x)
+			x.Until("no window is in front", func() bool {
+				front := x.Run("xprop", "-root", "_NET_ACTIVE_WINDOW")
+				return strings.Contains(front, "0x0") || !strings.Contains(front, "#")
+			})
+			x.Run("xset", "s", "activate") // comes after it
+			becomes(t, w, "locked", locked)
+			if !w.State().Presenting {
+				t.Error("ended by a card")
+			}
+			x.Run("xset", "s", "reset")
+			becomes(t, w, "unlocked", unlocked)
+			other := x.Terminal(image.Rect(300, 300, 700, 600))
+			becomes(t, w, "something else in front", not)
+			show.Focus()
+			becomes(t, w, "presenting", presenting)
+			x.Run("wmctrl", "-i", "-r", show.ID, "-b", "remove,fullscreen")
+			becomes(t, w, "over", not)
+			x.Run("wmctrl", "-i", "-r", show.ID, "-b", "add,fullscreen")
+			becomes(t, w, "presenting", presenting)
+			show.Close()
+			becomes(t, w, "over", not)
+			other.Close()
+		})
+	}
+}
+
+// TestDesktopGoes: what nobody can tell any more is not held against the user.
+func TestDesktopGoes(t *testing.T) {
+	x := xtest.Start(t, "", xtest.Options{})
+	w := watch(t, x.Display, "", "")
+	x.Run("xset", "s", "activate")
+	becomes(t, w, "locked", locked)
+	x.Kill()
+	becomes(t, w, "unknown", func(s State) bool { return s == State{} })
+}
+
+func TestTouches(t *testing.T) {
+	for _, c := range []struct {
+		prefix  string
+		changes []string
+		want    bool
+	}{
+		{showBanners, []string{""}, true},
+		{"/org/gnome/desktop/notifications/", []string{"show-banners"}, true},
+		{"/org/gnome/desktop/notifications/", []string{"application-children", "show-banners"}, true},
+		{"/org/gnome/desktop/notifications/", []string{""}, true},
+		{"/", []string{""}, true},
+		{"/org/gnome/desktop/notifications/", []string{"show-in-lock-screen"}, false},
+		{"/org/gnome/desktop/notifications/show", []string{""}, false},
+		{"/org/gnome/desktop/interface/", []string{"gtk-theme"}, false},
+		{showBanners, nil, false},
+	} {
+		if got := touches([]any{c.prefix, c.changes, "tag"}, showBanners); got != c.want {
+			t.Errorf("%q %q: %v", c.prefix, c.changes, got)
+		}
+	}
+	for _, broken := range [][]any{nil, {showBanners}, {1, 2}, {showBanners, "x"}} {
+		if touches(broken, showBanners) {
+			t.Errorf("%v", broken)
+		}
+	}
+}

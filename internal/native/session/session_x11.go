@@ -1,0 +1,112 @@
+//go:build linux || freebsd || netbsd || openbsd || dragonfly
+
+package session
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"github.com/jezek/xgb"
+	"github.com/jezek/xgb/screensaver"
+	"github.com/jezek/xgb/xproto"
+
+	"wiebelt/internal/native/xconn"
+)
+
+// server follows what the X server and the window manager say.
+type server struct {
+	f      *facts
+	c      *xgb.Conn
+	root   xproto.Window
+	active xproto.Window // the last window that was in front
+
+	activeWindow, state, fullScreen xproto.Atom
+}
+
+func watchServer(ctx context.Context, f *facts, ready func()) error {
+	if os.Getenv("DISPLAY") == "" {
+		return errors.New("no X server")
+	}
+	c, err := xconn.Open(ctx)
+	if err != nil {
+		return err
+	}
+	stop := context.AfterFunc(ctx, c.Close)
+	defer func() {
+		if stop() {
+			c.Close()
+		}
+	}()
+	s := &server{f: f, c: c, root: xproto.Setup(c).DefaultScreen(c).Root}
+	if err := s.prepare(); err != nil {
+		return err
+	}
+	ready()
+	for {
+		ev, fault := c.WaitForEvent()
+		if ev == nil && fault == nil {
+			f.say(func(f *facts) { f.server, f.blanked, f.fullScreen = false, false, false })
+			return errors.New("the X server has gone")
+		}
+		switch e := ev.(type) {
+		case screensaver.NotifyEvent:
+			f.say(func(f *facts) { f.blanked = e.State == screensaver.StateOn })
+		case xproto.PropertyNotifyEvent:
+			if e.Window == s.root && e.Atom == s.activeWindow || e.Window == s.active && e.Atom == s.state {
+				s.front()
+			}
+		}
+	}
+}
+
+func (s *server) prepare() error {
+	for name, to := range map[string]*xproto.Atom{
+		"_NET_ACTIVE_WINDOW": &s.activeWindow, "_NET_WM_STATE": &s.state, "_NET_WM_STATE_FULLSCREEN": &s.fullScreen,
+	} {
+		r, err := xproto.InternAtom(s.c, false, uint16(len(name)), name).Reply()
+		if err != nil {
+			return err
+		}
+		*to = r.Atom
+	}
+	xproto.ChangeWindowAttributes(s.c, s.root, xproto.CwEventMask, []uint32{xproto.EventMaskPropertyChange})
+	if s.c.Extensions[xconn.ScreenSaver] != 0 {
+		screensaver.SelectInput(s.c, xproto.Drawable(s.root), screensaver.EventNotifyMask)
+		if info, err := screensaver.QueryInfo(s.c, xproto.Drawable(s.root)).Reply(); err == nil {
+			s.f.say(func(f *facts) { f.server, f.blanked = true, info.State == screensaver.StateOn })
+		}
+	}
+	s.front()
+	return nil
+}
+
+// front looks whether the window in front fills the screen. While none is in
+// front, as when our own card has the keyboard, the last one counts for as long
+// as it is there.
+func (s *server) front() {
+	if v := s.numbers(s.root, s.activeWindow); len(v) > 0 && v[0] != 0 && xproto.Window(v[0]) != s.active {
+		s.active = xproto.Window(v[0])
+		xproto.ChangeWindowAttributes(s.c, s.active, xproto.CwEventMask, []uint32{xproto.EventMaskPropertyChange})
+	}
+	full := false
+	if s.active != 0 {
+		for _, a := range s.numbers(s.active, s.state) {
+			full = full || xproto.Atom(a) == s.fullScreen
+		}
+	}
+	s.f.say(func(f *facts) { f.fullScreen = full })
+}
+
+func (s *server) numbers(w xproto.Window, property xproto.Atom) []uint32 {
+	const most = 64
+	r, err := xproto.GetProperty(s.c, false, w, property, xproto.GetPropertyTypeAny, 0, most).Reply()
+	if err != nil || r == nil || r.Format != 32 {
+		return nil
+	}
+	v := make([]uint32, len(r.Value)/4)
+	for i := range v {
+		v[i] = xgb.Get32(r.Value[4*i:])
+	}
+	return v
+}

@@ -1,0 +1,67 @@
+//go:build linux || freebsd || netbsd || openbsd || dragonfly
+
+package window
+
+import (
+	"image"
+	"slices"
+
+	"github.com/jezek/xgb/xproto"
+)
+
+// fullScreen asks for the windows on the desktop, the topmost first, and looks
+// at the first that covers the monitor as far as panels leave it: a window in
+// front of a presentation does not end it, one over all of it does. A program
+// that fills the screen without telling the window manager goes unnoticed.
+func (d *x11) fullScreen(area image.Rectangle) bool {
+	const most = 1024 // windows
+	work := area
+	for _, m := range d.Monitors() {
+		if m.Area == area {
+			work = m.Work
+		}
+	}
+	clients := numbers(xproto.GetProperty(d.conn, false, d.root, d.atoms.stacking, xproto.AtomWindow, 0, most).Reply())
+	type asked struct {
+		shown xproto.GetWindowAttributesCookie
+		size  xproto.GetGeometryCookie
+		place xproto.TranslateCoordinatesCookie
+		state xproto.GetPropertyCookie
+		kind  xproto.GetPropertyCookie
+	}
+	questions := make([]asked, len(clients))
+	for i, id := range clients {
+		w := xproto.Window(id)
+		questions[i] = asked{
+			xproto.GetWindowAttributes(d.conn, w),
+			xproto.GetGeometry(d.conn, xproto.Drawable(w)),
+			xproto.TranslateCoordinates(d.conn, w, d.root, 0, 0),
+			xproto.GetProperty(d.conn, false, w, d.atoms.state, xproto.AtomAtom, 0, 32),
+			xproto.GetProperty(d.conn, false, w, d.atoms.windowType, xproto.AtomAtom, 0, 8),
+		}
+	}
+	full := false // as far as the topmost that covers it goes, which comes last
+	for _, q := range questions {
+		shown, err1 := q.shown.Reply()
+		size, err2 := q.size.Reply()
+		place, err3 := q.place.Reply()
+		state, kind := numbers(q.state.Reply()), numbers(q.kind.Reply())
+		if err1 != nil || err2 != nil || err3 != nil || shown.MapState != xproto.MapStateViewable ||
+			slices.Contains(kind, uint32(d.atoms.desktop)) {
+			continue
+		}
+		min := image.Pt(int(place.DstX), int(place.DstY))
+		r := image.Rectangle{Min: min, Max: min.Add(image.Pt(int(size.Width), int(size.Height)))}
+		switch {
+		case area.In(r) && slices.Contains(state, uint32(d.atoms.fullScreen)):
+			full = true
+		case work.In(r), d.maximized(state) && r.Min.Add(r.Size().Div(2)).In(area):
+			full = false
+		}
+	}
+	return full
+}
+
+func (d *x11) maximized(state []uint32) bool {
+	return slices.Contains(state, uint32(d.atoms.maxVert)) && slices.Contains(state, uint32(d.atoms.maxHorz))
+}

@@ -1,0 +1,308 @@
+//go:build linux || freebsd || netbsd || openbsd || dragonfly
+
+package window
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/jezek/xgb/xproto"
+)
+
+// x11Hotkey is a key combination that the server sends to us wherever the
+// keyboard is.
+type x11Hotkey struct {
+	keys    shortcut
+	pressed func()
+
+	code byte // 0 while it could not be had
+	mods uint16
+
+	down bool // events goroutine only
+	last xproto.Timestamp
+}
+
+// shortcut is a key combination as the user writes it.
+type shortcut struct {
+	ctrl, alt, shift, super bool
+	key                     sym
+}
+
+const maxHotkeys = 16
+
+// parseShortcut reads keys joined by "+": any of Ctrl, Alt, Shift and Win (or
+// Super), then a letter, a digit or the name of a key. A key that writes needs
+// Ctrl, Alt or Win: nobody may take it away from everybody else.
+func parseShortcut(keys string) (shortcut, error) {
+	var s shortcut
+	bad := func(why string) (shortcut, error) { return shortcut{}, fmt.Errorf("keys %q: %s", keys, why) }
+	if len(keys) > 40 {
+		return shortcut{}, errors.New("keys: too long")
+	}
+	parts := strings.Split(strings.ToLower(keys), "+")
+	for i, p := range parts {
+		parts[i] = strings.TrimSpace(p)
+	}
+	name := parts[len(parts)-1]
+	for _, p := range parts[:len(parts)-1] {
+		to := map[string]*bool{"ctrl": &s.ctrl, "control": &s.ctrl, "alt": &s.alt, "shift": &s.shift,
+			"win": &s.super, "super": &s.super, "meta": &s.super}[p]
+		if to == nil {
+			return bad("a key that cannot be held with others")
+		}
+		if *to {
+			return bad("the same key twice")
+		}
+		*to = true
+	}
+	writes := true
+	switch {
+	case len(name) == 1 && (name[0] >= 'a' && name[0] <= 'z' || name[0] >= '0' && name[0] <= '9'):
+		s.key = sym(name[0])
+	case functionKey(name) > 0:
+		s.key, writes = sym(firstFunctionKey+functionKey(name)-1), false
+	default:
+		for _, k := range shortcutKeys {
+			if k.name == name {
+				s.key = k.sym
+			}
+		}
+		if s.key == 0 {
+			return bad("unknown key")
+		}
+	}
+	if writes && !s.ctrl && !s.alt && !s.super {
+		return bad("needs Ctrl, Alt or Win")
+	}
+	return s, nil
+}
+
+// shortcutKeys are the keys with names, by what users and the X protocol call
+// them.
+var shortcutKeys = [...]struct {
+	name string
+	sym  sym
+	x    string
+}{
+	{"space", 0x20, "space"}, {"enter", 0xff0d, "Return"}, {"return", 0xff0d, "Return"}, {"tab", 0xff09, "Tab"},
+	{"esc", 0xff1b, "Escape"}, {"escape", 0xff1b, "Escape"}, {"backspace", 0xff08, "BackSpace"},
+	{"insert", 0xff63, "Insert"}, {"delete", 0xffff, "Delete"}, {"home", 0xff50, "Home"}, {"end", 0xff57, "End"},
+	{"pageup", 0xff55, "Page_Up"}, {"pagedown", 0xff56, "Page_Down"}, {"left", 0xff51, "Left"}, {"up", 0xff52, "Up"},
+	{"right", 0xff53, "Right"}, {"down", 0xff54, "Down"}, {"pause", 0xff13, "Pause"},
+}
+
+// trigger is a shortcut as the portal writes it.
+func (s shortcut) trigger() string {
+	var b strings.Builder
+	for _, held := range []struct {
+		is   bool
+		name string
+	}{{s.ctrl, "CTRL+"}, {s.alt, "ALT+"}, {s.shift, "SHIFT+"}, {s.super, "LOGO+"}} {
+		if held.is {
+			b.WriteString(held.name)
+		}
+	}
+	switch {
+	case s.key < 0x80 && s.key != 0x20:
+		b.WriteByte(byte(s.key))
+	case s.key >= firstFunctionKey && s.key < firstFunctionKey+24:
+		b.WriteString("F" + strconv.Itoa(int(s.key-firstFunctionKey)+1))
+	default:
+		for _, k := range shortcutKeys {
+			if k.sym == s.key {
+				b.WriteString(k.x)
+				break
+			}
+		}
+	}
+	return b.String()
+}
+
+const firstFunctionKey = 0xffbe
+
+// functionKey is the number in F1 to F24, 0 for other names.
+func functionKey(name string) int {
+	n, err := strconv.Atoi(strings.TrimPrefix(name, "f"))
+	if err != nil || n < 1 || n > 24 || name != "f"+strconv.Itoa(n) {
+		return 0
+	}
+	return n
+}
+
+// on says which key and modifiers a shortcut is on the user's keyboard.
+func (s shortcut) on(m *keymap) (code byte, mods uint16) {
+	for _, held := range []struct {
+		is   bool
+		mask uint16
+	}{{s.ctrl, xproto.ModMaskControl}, {s.alt, m.alt}, {s.shift, xproto.ModMaskShift}, {s.super, m.super}} {
+		if held.is {
+			mods |= held.mask
+		}
+	}
+	return m.find(s.key), mods
+}
+
+// combinations are mods together with every set of locks: a lock that is on
+// must not turn the hotkey off.
+func (m *keymap) combinations(mods uint16) []uint16 {
+	all := []uint16{mods}
+	for _, lock := range m.locks {
+		for _, v := range all {
+			if !slices.Contains(all, v|lock) {
+				all = append(all, v|lock)
+			}
+		}
+	}
+	return all
+}
+
+func (m *keymap) unlocked(state uint16) uint16 {
+	for _, lock := range m.locks {
+		state &^= lock
+	}
+	return state & modifiers
+}
+
+func (d *x11) Hotkey(keys string, pressed func()) (func(), error) {
+	s, err := parseShortcut(keys)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.alive(); err != nil {
+		return nil, err
+	}
+	if d.xwayland {
+		// Only X windows would see the keys; Wayland's go through the portal.
+		return d.portal.hotkey(s, pressed)
+	}
+	d.keyboard.Lock()
+	defer d.keyboard.Unlock()
+	if len(d.hotkeys) >= maxHotkeys {
+		return nil, errors.New("too many hotkeys")
+	}
+	for _, h := range d.hotkeys {
+		if h.keys == s {
+			return nil, fmt.Errorf("%s: %w", keys, ErrHotkeyTaken)
+		}
+	}
+	h := &x11Hotkey{keys: s, pressed: pressed}
+	if err := d.grab(h); err != nil {
+		return nil, fmt.Errorf("%s: %w", keys, err)
+	}
+	d.hotkeys = append(d.hotkeys, h)
+	return sync.OnceFunc(func() { d.release(h) }), nil
+}
+
+func (d *x11) release(h *x11Hotkey) {
+	d.keyboard.Lock()
+	defer d.keyboard.Unlock()
+	d.hotkeys = slices.DeleteFunc(d.hotkeys, func(o *x11Hotkey) bool { return o == h })
+	d.ungrab(h)
+}
+
+// grab asks the server for a hotkey; d.keyboard is held.
+func (d *x11) grab(h *x11Hotkey) error {
+	m := d.keymap
+	code, mods := h.keys.on(m)
+	if code == 0 {
+		return errors.New("no such key on this keyboard")
+	}
+	all := m.combinations(mods)
+	asked := make([]xproto.GrabKeyCookie, len(all))
+	for i, mods := range all {
+		// Owner events: what is pressed while the hotkey is still held goes to
+		// our window, if that has the keyboard by then.
+		asked[i] = xproto.GrabKeyChecked(d.conn, true, d.root, mods, xproto.Keycode(code), xproto.GrabModeAsync, xproto.GrabModeAsync)
+	}
+	var failed error
+	for _, a := range asked {
+		if err := a.Check(); err != nil {
+			failed = d.lost(err)
+		}
+	}
+	h.code, h.mods = code, mods
+	if failed == nil {
+		return nil
+	}
+	d.ungrab(h)
+	var taken xproto.AccessError
+	if errors.As(failed, &taken) {
+		return ErrHotkeyTaken
+	}
+	return failed
+}
+
+// ungrab gives the keys back; those that were never ours do no harm.
+func (d *x11) ungrab(h *x11Hotkey) {
+	if h.code == 0 {
+		return
+	}
+	for _, mods := range d.keymap.combinations(h.mods) {
+		xproto.UngrabKey(d.conn, xproto.Keycode(h.code), d.root, mods)
+	}
+	h.code = 0
+}
+
+// readKeys reads the keyboard map again and moves the hotkeys to where their
+// keys are now. Only the events goroutine and prepare call it.
+func (d *x11) readKeys() error {
+	m, err := readKeymap(d.conn)
+	if err != nil {
+		return err
+	}
+	d.keyboard.Lock()
+	defer d.keyboard.Unlock()
+	old := d.keymap
+	d.keymap = m
+	for _, h := range d.hotkeys {
+		code, mods := h.keys.on(m)
+		if h.code == code && h.mods == mods && slices.Equal(old.locks, m.locks) {
+			continue
+		}
+		d.keymap = old
+		d.ungrab(h)
+		d.keymap = m
+		_ = d.grab(h) // taken there: tried again at the next change
+	}
+	return nil
+}
+
+// heldFor is the longest time between two presses of a key that is held down.
+const heldFor = 1000 // milliseconds
+
+// hotkey reports whether a press was one of ours, and tells about it once
+// however long it is held.
+func (d *x11) hotkey(e xproto.KeyPressEvent) bool {
+	d.keyboard.Lock()
+	var found *x11Hotkey
+	for _, h := range d.hotkeys {
+		if h.code == byte(e.Detail) && h.mods == d.keymap.unlocked(e.State) {
+			found = h
+		}
+	}
+	d.keyboard.Unlock()
+	if found == nil {
+		return false
+	}
+	repeated := found.down && e.Time-found.last < heldFor
+	found.down, found.last = true, e.Time
+	if !repeated {
+		found.pressed()
+	}
+	return true
+}
+
+// lifted notes that a key is held no more.
+func (d *x11) lifted(code byte) {
+	d.keyboard.Lock()
+	defer d.keyboard.Unlock()
+	for _, h := range d.hotkeys {
+		if h.code == code {
+			h.down = false
+		}
+	}
+}

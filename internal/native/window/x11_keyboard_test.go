@@ -1,0 +1,411 @@
+//go:build linux
+
+package window
+
+import (
+	"errors"
+	"fmt"
+	"image"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jezek/xgb/xproto"
+
+	"wiebelt/internal/native/xtest"
+)
+
+// keys is a recorder that writes every key press as "key WHAT held".
+type keys struct{ *recorder }
+
+func (k keys) KeyPressed(p KeyPress) {
+	what := p.Text
+	if p.Key != KeyText {
+		what = fmt.Sprintf("#%d", p.Key)
+	}
+	for _, held := range []struct {
+		is   bool
+		name string
+	}{{p.Ctrl, " ctrl"}, {p.Alt, " alt"}, {p.Shift, " shift"}} {
+		if held.is {
+			what += held.name
+		}
+	}
+	k.say("key %s", what)
+}
+
+// next is the next key that was told of.
+func (k keys) next(t *testing.T) string {
+	t.Helper()
+	late := patience()
+	for {
+		select {
+		case l := <-k.lines:
+			if what, ok := strings.CutPrefix(l, "key "); ok {
+				return what
+			}
+		case <-late:
+			t.Fatal("no key was told of")
+		}
+	}
+}
+
+var cardPlace = image.Rect(850, 500, 1230, 760)
+
+func TestKeyboard(t *testing.T) {
+	for _, wm := range []string{"openbox", "xfwm4"} {
+		t.Run(wm, func(t *testing.T) {
+			s := xtest.Start(t, wm, xtest.Options{})
+			d := open(t, s)
+			rec := keys{newRecorder()}
+			w := newWindow(t, d, rec)
+			if err := w.TakeKeyboard(); !errors.Is(err, errNotShown) {
+				t.Errorf("before the first show: %v", err)
+			}
+			pressed := make(chan struct{}, 100)
+			release, err := d.Hotkey("Ctrl+Alt+W", func() { pressed <- struct{}{} })
+			must(t, err)
+			defer release()
+			other := s.Terminal(image.Rect(20, 400, 500, 700))
+			term := s.Terminal(image.Rect(20, 20, 500, 300))
+			focus := s.FocusedWindow()
+			pic := plain(380, 260, green)
+
+			// The text is typed in 50 pieces of 10; between them a card comes up,
+			// is asked for the keyboard, gets a text and Esc.
+			text, typed := strings.Repeat("abcdefghij0123456789", 25), ""
+			for i := range 50 {
+				must(t, w.Show(cardPlace, pic))
+				piece := text[10*i : 10*i+10]
+				s.Type(piece, 0)
+				typed += piece
+				s.Key("ctrl+alt+w")
+				wait(t, pressed)
+				must(t, w.TakeKeyboard())
+				if got := s.FocusedWindow(); got != uint32(w.(*x11Window).id) {
+					t.Fatalf("round %d: the keyboard is with %#x", i, got)
+				}
+				s.Key("x", "Escape")
+				rec.wait(t, "key x")
+				rec.wait(t, fmt.Sprintf("key #%d", KeyEscape))
+				if i%2 == 0 {
+					must(t, w.GiveKeyboardBack())
+				} else {
+					must(t, w.Hide())
+				}
+				rec.wait(t, "keyboard gone")
+				if got := s.FocusedWindow(); got != focus {
+					t.Fatalf("round %d: the keyboard went to %#x, not back to %#x", i, got, focus)
+				}
+			}
+			term.WaitText(typed)
+			if len(pressed) != 0 {
+				t.Errorf("%d presses of the hotkey too many", len(pressed))
+			}
+
+			// Taken away by the user: a click into another window.
+			must(t, w.Show(cardPlace, pic))
+			must(t, w.TakeKeyboard())
+			other.Focus()
+			rec.wait(t, "keyboard gone")
+			now := s.FocusedWindow()
+			must(t, w.GiveKeyboardBack())
+			if got := s.FocusedWindow(); got != now {
+				t.Errorf("given away what it did not have: %#x, not %#x", got, now)
+			}
+			s.Type("to the other", 0)
+			other.WaitText("to the other")
+
+			// Where it came from has gone: somebody else gets it.
+			term.Focus()
+			must(t, w.TakeKeyboard())
+			term.Close()
+			must(t, w.Hide())
+			s.Until("another window has the keyboard", func() bool { return s.FocusedWindow() == now })
+			s.Type("!", 0)
+			other.WaitText("to the other!")
+			t.Logf("%d keys through 50 cards and hotkeys", len(typed))
+		})
+	}
+}
+
+// TestKeyboardHandedOver: a second card gets the keyboard from the first, and
+// gives it back to where that one had it from.
+func TestKeyboardHandedOver(t *testing.T) {
+	s := xtest.Start(t, "openbox", xtest.Options{})
+	d := open(t, s)
+	one, two := keys{newRecorder()}, keys{newRecorder()}
+	a, b := newWindow(t, d, one), newWindow(t, d, two)
+	term := s.Terminal(image.Rect(20, 20, 500, 300))
+	focus := s.FocusedWindow()
+	must(t, a.Show(image.Rect(600, 100, 700, 200), plain(100, 100, red)))
+	must(t, b.Show(image.Rect(600, 300, 700, 400), plain(100, 100, blue)))
+	must(t, a.TakeKeyboard())
+	s.Key("a")
+	one.wait(t, "key a")
+	must(t, b.TakeKeyboard())
+	one.wait(t, "keyboard gone")
+	s.Key("b")
+	two.wait(t, "key b")
+	must(t, a.GiveKeyboardBack()) // has nothing to give
+	if got := s.FocusedWindow(); got != uint32(b.(*x11Window).id) {
+		t.Errorf("the keyboard is with %#x", got)
+	}
+	must(t, b.Close())
+	if got := s.FocusedWindow(); got != focus {
+		t.Errorf("the keyboard went to %#x, not back to %#x", got, focus)
+	}
+	s.Type("c", 0)
+	term.WaitText("c")
+}
+
+// TestNoKeysUnasked: where keys go to the window under the pointer, ours gets
+// none.
+func TestNoKeysUnasked(t *testing.T) {
+	s := xtest.Start(t, "", xtest.Options{})
+	d := open(t, s)
+	rec := keys{newRecorder()}
+	w := newWindow(t, d, rec)
+	must(t, w.Show(cardPlace, plain(380, 260, red)))
+	must(t, w.Sync())
+	s.Move(900, 600)
+	// They go to whoever else listens.
+	other := exampleWindow(t, s, image.Rect(0, 0, 1, 1))
+	root := xproto.Setup(other.c).DefaultScreen(other.c).Root
+	must(t, xproto.ChangeWindowAttributesChecked(other.c, root, xproto.CwEventMask, []uint32{xproto.EventMaskKeyPress}).Check())
+	got := make(chan struct{}, 100)
+	go func() { // ends with the connection
+		for {
+			ev, err := other.c.WaitForEvent()
+			if ev == nil && err == nil {
+				return
+			}
+			if _, ok := ev.(xproto.KeyPressEvent); ok {
+				got <- struct{}{}
+			}
+		}
+	}()
+	s.Type("secret", 0)
+	for range "secret" {
+		wait(t, got)
+	}
+	must(t, w.TakeKeyboard())
+	s.Type("x", 0)
+	if got := rec.next(t); got != "x" {
+		t.Errorf("got the key %q", got)
+	}
+	before := s.FocusedWindow()
+	must(t, w.GiveKeyboardBack())
+	if got := s.FocusedWindow(); before == got || got != xproto.InputFocusPointerRoot {
+		t.Errorf("the keyboard went to %d, not back to the pointer", got)
+	}
+	rec.wait(t, "keyboard gone")
+	s.Type("secret", 0)
+	must(t, w.TakeKeyboard())
+	s.Type("y", 0)
+	if got := rec.next(t); got != "y" {
+		t.Errorf("got the key %q", got)
+	}
+}
+
+func TestLayouts(t *testing.T) {
+	s := xtest.Start(t, "openbox", xtest.Options{})
+	d := open(t, s)
+	rec := keys{newRecorder()}
+	w := newWindow(t, d, rec)
+	must(t, w.Show(cardPlace, plain(380, 260, red)))
+	must(t, w.TakeKeyboard())
+	// Keys by their place on the keyboard; 24 is the one right of Tab, 10 that
+	// of "1".
+	for _, c := range []struct {
+		layout string
+		keys   []string
+		want   []string
+	}{
+		{"-layout us", []string{"24", "shift+24", "10", "shift+10", "65", "ctrl+54", "alt+53", "ctrl+shift+54"},
+			[]string{"q", "Q shift", "1", "! shift", " ", "c ctrl", "x alt", "c ctrl shift"}},
+		{"-layout nl", []string{"24", "21", "shift+20", "34", "ISO_Level3_Shift+26"}, []string{"q", "°", "? shift", "", "€"}},
+		{"-layout us -variant intl", []string{"ISO_Level3_Shift+26", "ISO_Level3_Shift+14", "48", "24"}, []string{"é", "€", "", "q"}},
+		{"-layout fr", []string{"24", "52", "10", "shift+10", "11", "ISO_Level3_Shift+19", "ctrl+24", "ISO_Level3_Shift+26"},
+			[]string{"a", "w", "&", "1 shift", "é", "@", "a ctrl", "€"}},
+		{"-layout ru", []string{"24", "25", "shift+25", "ctrl+54", "ctrl+25"}, []string{"й", "ц", "Ц shift", "c ctrl", "w ctrl"}},
+		{"-layout gr", []string{"38", "shift+40"}, []string{"α", "Δ shift"}},
+		{"-layout il", []string{"38"}, []string{"ש"}},
+		{"-layout pl", []string{"ISO_Level3_Shift+38", "ISO_Level3_Shift+46"}, []string{"ą", "ł"}},
+		{"-layout us", []string{"66", "24", "shift+24", "10", "66", "Num_Lock", "87", "Num_Lock", "87", "22", "36", "104", "119", "23", "shift+23", "116", "111", "112", "117", "110", "115", "113", "114", "Escape"},
+			[]string{"", "Q", "q shift", "1", "", "", "1", "", "#6", "#12", "#10", "#10", "#13", "#9", "#9 shift", "#2", "#1", "#7", "#8", "#5", "#6", "#3", "#4", "#11"}},
+	} {
+		t.Run(c.layout, func(t *testing.T) {
+			s.Run("setxkbmap", append([]string{"-option", ""}, strings.Fields(c.layout)...)...)
+			for len(rec.lines) > 0 {
+				<-rec.lines // of a layout that failed
+			}
+			for i, k := range c.keys {
+				s.Key(k)
+				if c.want[i] == "" { // says nothing; what comes next would tell
+					continue
+				}
+				if got := rec.next(t); got != c.want[i] {
+					t.Fatalf("%s gives %q, want %q", k, got, c.want[i])
+				}
+			}
+		})
+	}
+	// Two layouts, and a key that switches between them.
+	s.Run("setxkbmap", "-option", "", "-layout", "us,ru", "-option", "grp:caps_toggle")
+	const q, c, capsLock, control = 24, 54, 66, 37
+	for _, k := range []struct {
+		codes []byte
+		want  string
+	}{{[]byte{q}, "q"}, {[]byte{capsLock}, ""}, {[]byte{q}, "й"}, {[]byte{control, c}, "c ctrl"}, {[]byte{capsLock}, ""}, {[]byte{q}, "q"}} {
+		s.Press(k.codes...)
+		if k.want == "" {
+			continue
+		}
+		if got := rec.next(t); got != k.want {
+			t.Errorf("with two layouts, %d gives %q, want %q", k.codes, got, k.want)
+		}
+	}
+	// A key that is held is pressed again and again.
+	s.Run("xset", "r", "rate", "150", "60")
+	s.Run("xdotool", "keydown", "a")
+	for range 5 {
+		if got := rec.next(t); got != "a" {
+			t.Errorf("held: %q", got)
+		}
+	}
+	s.Run("xdotool", "keyup", "a")
+}
+
+func TestHotkey(t *testing.T) {
+	s := xtest.Start(t, "openbox", xtest.Options{})
+	d := open(t, s)
+	for _, bad := range []string{"", "W", "Shift+W", "Ctrl+", "Ctrl+Alt", "Ctrl+Ctrl+W", "Ctrl+Ü", "Ctrl+F0", "Ctrl+F25", "Ctrl+F01", "F1+W", "Hyper+W", "Ctrl+Alt+WW", strings.Repeat("Ctrl+", 20) + "W"} {
+		if release, err := d.Hotkey(bad, nil); err == nil || errors.Is(err, ErrUnsupported) || release != nil {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+	// Another program has the keys, with one lock only.
+	other := exampleWindow(t, s, image.Rect(0, 0, 1, 1))
+	root := xproto.Setup(other.c).DefaultScreen(other.c).Root
+	const w = 25
+	mods := uint16(xproto.ModMaskControl | xproto.ModMask1 | xproto.ModMaskLock)
+	must(t, xproto.GrabKeyChecked(other.c, false, root, mods, w, xproto.GrabModeAsync, xproto.GrabModeAsync).Check())
+	if _, err := d.Hotkey("Ctrl+Alt+W", nil); !errors.Is(err, ErrHotkeyTaken) {
+		t.Fatalf("taken keys: %v", err)
+	}
+	must(t, xproto.UngrabKeyChecked(other.c, w, root, mods).Check())
+
+	pressed := make(chan struct{}, 100)
+	release, err := d.Hotkey("Ctrl+Alt+W", func() { pressed <- struct{}{} })
+	must(t, err)
+	if _, err := d.Hotkey("alt + control + w", nil); !errors.Is(err, ErrHotkeyTaken) {
+		t.Errorf("our own keys once more: %v", err)
+	}
+	must(t, func() error { r, err := d.Hotkey("shift + F12", func() { pressed <- struct{}{} }); _ = r; return err }())
+	count := func(what string, keys ...string) {
+		t.Helper()
+		s.Key(keys...)
+		wait(t, pressed)
+		s.Key("shift+F12") // comes after whatever else there may be
+		wait(t, pressed)
+		if n := len(pressed); n != 0 {
+			t.Errorf("%s: %d presses too many", what, n)
+			for range n {
+				<-pressed
+			}
+		}
+	}
+	count("plain", "ctrl+alt+w")
+	s.Key("Caps_Lock")
+	count("with Caps Lock", "ctrl+alt+w")
+	s.Key("Num_Lock")
+	count("with both locks", "ctrl+alt+w")
+	s.Key("Caps_Lock", "Num_Lock")
+	s.Key("ctrl+w", "alt+w", "ctrl+alt+shift+w", "ctrl+alt+q")
+	count("others do not count", "ctrl+alt+w")
+
+	// The key moves with the layout: on a French keyboard W is where Z is; on a
+	// Russian one without Latin letters it is where it is on most keyboards.
+	onceOn := func(layout string, code byte) {
+		t.Helper()
+		s.Run("setxkbmap", strings.Fields(layout)...)
+		s.Until("the hotkey has moved", func() bool {
+			d.keyboard.Lock()
+			defer d.keyboard.Unlock()
+			return d.hotkeys[0].code == code
+		})
+		count(layout, fmt.Sprintf("ctrl+alt+%d", code))
+	}
+	onceOn("fr", 52)
+	onceOn("ru", 25)
+	onceOn("us,ru", 25)
+
+	// Held down, it counts once.
+	d.keyboard.Lock()
+	h := d.hotkeys[0]
+	press := xproto.KeyPressEvent{Detail: xproto.Keycode(h.code), State: h.mods, Event: d.root, Time: 1000}
+	d.keyboard.Unlock()
+	for _, c := range []struct {
+		after xproto.Timestamp
+		up    bool
+		want  int
+	}{{0, false, 1}, {600, false, 0}, {40, false, 0}, {40, true, 1}, {40, false, 0}, {5000, false, 1}} {
+		press.Time += c.after
+		if c.up {
+			d.lifted(byte(press.Detail))
+		}
+		if !d.hotkey(press) || len(pressed) != c.want {
+			t.Errorf("%+v: %d presses", c, len(pressed))
+		}
+		for len(pressed) > 0 {
+			<-pressed
+		}
+	}
+
+	release()
+	release()
+	must(t, xproto.GrabKeyChecked(other.c, false, root, mods, w, xproto.GrabModeAsync, xproto.GrabModeAsync).Check())
+	must(t, d.Close())
+	<-d.Done()
+	if _, err := d.Hotkey("Ctrl+Alt+W", nil); !errors.Is(err, ErrClosed) {
+		t.Errorf("closed: %v", err)
+	}
+}
+
+// TestNotInTaskbar: window managers do not know the window, so that no task bar
+// and no Alt+Tab shows it.
+func TestNotInTaskbar(t *testing.T) {
+	for _, wm := range []string{"openbox", "xfwm4"} {
+		t.Run(wm, func(t *testing.T) {
+			s := xtest.Start(t, wm, xtest.Options{})
+			d := open(t, s)
+			w := newWindow(t, d, newRecorder())
+			must(t, w.Show(cardPlace, plain(380, 260, red)))
+			must(t, w.Sync())
+			// Opened later and listed: by then the card would be listed too.
+			term := s.Terminal(image.Rect(20, 20, 500, 300))
+			list := func() []uint32 {
+				return numbers(xproto.GetProperty(d.conn, false, d.root, d.atoms.clients, xproto.AtomWindow, 0, 100).Reply())
+			}
+			var id uint32
+			fmt.Sscan(term.ID, &id)
+			s.Until("the terminal is listed", func() bool { return slices.Contains(list(), id) })
+			if slices.Contains(list(), uint32(w.(*x11Window).id)) {
+				t.Error("the card is in the list of windows")
+			}
+			a, err := xproto.GetWindowAttributes(d.conn, w.(*x11Window).id).Reply()
+			must(t, err)
+			if !a.OverrideRedirect {
+				t.Error("the card is one for the window manager")
+			}
+			s.Key("alt+Tab")
+			if got := s.FocusedWindow(); got == uint32(w.(*x11Window).id) {
+				t.Error("Alt+Tab reaches the card")
+			}
+			if err := w.HideFromCapture(true); !errors.Is(err, ErrUnsupported) {
+				t.Errorf("HideFromCapture: %v", err)
+			}
+		})
+	}
+}

@@ -1,0 +1,356 @@
+//go:build linux || freebsd || netbsd || openbsd || dragonfly
+
+package window
+
+import (
+	"encoding/binary"
+	"errors"
+	"strings"
+	"unicode"
+
+	"github.com/jezek/xgb"
+	"github.com/jezek/xgb/xproto"
+
+	"wiebelt/internal/native/xconn"
+)
+
+// keymap is what the user's keys mean: for every key up to four groups
+// (layouts), in each of them levels that Shift, AltGr and so on choose between.
+type keymap struct {
+	types []levels
+	keys  [256]keySyms
+
+	alt, super uint16 // masks of modifiers
+	locks      []uint16
+}
+
+// levels says how held keys choose a level.
+type levels struct {
+	mask    uint16            // the modifiers that are looked at
+	byState map[uint16]uint16 // level by which of them are held, 0 if not there
+}
+
+type keySyms struct {
+	kinds [4]byte // index in types, by group
+	info  byte    // number of groups, and what a group beyond them means
+	width int
+	syms  []sym // width to a group
+}
+
+// groups is how many layouts a key takes part in.
+func (k *keySyms) groups() int { return int(k.info & 0x0f) }
+
+// group turns the group that is switched on into one that the key has; -1 if it
+// has none.
+func (k *keySyms) group(g int) int {
+	n := k.groups()
+	switch {
+	case n == 0:
+		return -1
+	case g < n:
+		return g
+	case k.info&0xc0 == 0x40: // clamp
+		return n - 1
+	case k.info&0xc0 == 0x80: // redirect
+		if r := int(k.info >> 4 & 3); r < n {
+			return r
+		}
+		return 0
+	}
+	return g % n
+}
+
+// at is the symbol of a key in a group with some modifiers held, and which of
+// them were used up to find it.
+func (m *keymap) at(code byte, group int, state uint16) (sym, uint16) {
+	k := &m.keys[code]
+	g := k.group(group)
+	if g < 0 {
+		return 0, 0
+	}
+	var used uint16
+	level := 0
+	if t := int(k.kinds[g]); t < len(m.types) {
+		used = m.types[t].mask
+		level = int(m.types[t].byState[state&used])
+	}
+	if i := g*k.width + level; level < k.width && i < len(k.syms) {
+		return k.syms[i], used
+	}
+	return 0, used
+}
+
+const modifiers = 0xff // of a state; above are buttons, and the group
+
+// press turns a press of a key into what a window is told; false for keys that
+// neither write nor mean anything to us, such as Shift.
+func (m *keymap) press(code byte, state uint16) (KeyPress, bool) {
+	group := int(state >> 13 & 3)
+	s, used := m.at(code, group, state)
+	k := KeyPress{
+		Ctrl:  state&xproto.ModMaskControl != 0,
+		Shift: state&xproto.ModMaskShift != 0,
+		Alt:   state&m.alt&^used != 0,
+	}
+	if k.Key = s.key(); k.Key != KeyText {
+		return k, true
+	}
+	if state&m.super&^used != 0 {
+		return k, false // the desktop's
+	}
+	if k.Ctrl || k.Alt {
+		r := m.letter(code, group)
+		k.Text = string(r)
+		return k, r != 0
+	}
+	r := s.rune()
+	// Layouts say themselves what Caps Lock does to letters; some of old say
+	// nothing, and mean capitals.
+	if state&xproto.ModMaskLock != 0 && used&xproto.ModMaskLock == 0 {
+		r = unicode.ToUpper(r)
+	}
+	k.Text = string(r)
+	return k, r != 0
+}
+
+// letter is what a key is called in a shortcut: its own letter, in an alphabet
+// of others that of another layout of the user, or that of the usual place.
+func (m *keymap) letter(code byte, group int) rune {
+	s, _ := m.at(code, group, 0)
+	own := unicode.ToLower(s.rune())
+	if own < 0x80 || unicode.In(own, unicode.Latin) {
+		return own
+	}
+	for g := range m.keys[code].groups() {
+		if s, _ := m.at(code, g, 0); s.rune() != 0 && s.rune() < 0x80 {
+			return unicode.ToLower(s.rune())
+		}
+	}
+	for _, row := range usualPlaces {
+		if i := int(code) - int(row.first); i >= 0 && i < len(row.keys) {
+			return rune(row.keys[i])
+		}
+	}
+	return own
+}
+
+// find is the key that a shortcut's symbol lies on; 0 if there is none. The
+// user's first layout counts before the others, and for letters and digits that
+// no layout has, the place on most keyboards of the world.
+func (m *keymap) find(want sym) byte {
+	for group := range 4 {
+		for code := range m.keys {
+			k := &m.keys[code]
+			if group >= k.groups() {
+				continue
+			}
+			if s, _ := m.at(byte(code), group, 0); s == want {
+				return byte(code)
+			}
+		}
+	}
+	for _, row := range usualPlaces {
+		if i := strings.IndexRune(row.keys, rune(want)); i >= 0 {
+			return row.first + byte(i)
+		}
+	}
+	return 0
+}
+
+// usualPlaces are the keys of letters and digits on an American keyboard, by
+// the numbers that every X server on PC hardware gives them.
+var usualPlaces = [...]struct {
+	first byte
+	keys  string
+}{{10, "1234567890"}, {24, "qwertyuiop"}, {38, "asdfghjkl"}, {52, "zxcvbnm"}}
+
+// readKeymap asks the server. Through the keyboard extension, which all have
+// that people sit at; others tell one layout with two levels.
+func readKeymap(c *xgb.Conn) (*keymap, error) {
+	m := &keymap{}
+	var b []byte
+	err := errors.New("no keyboard extension")
+	if c.Extensions[xconn.Keyboard] != 0 {
+		if b, err = askKeyboard(c, getMap(c)); err == nil {
+			err = m.parse(b)
+		}
+	}
+	if err != nil {
+		if err := m.readCore(c); err != nil {
+			return nil, err
+		}
+	}
+	m.nameModifiers(c)
+	return m, nil
+}
+
+// The requests of the keyboard extension, which the library does not have. The
+// device is always the keyboard of all programs.
+const coreKeyboard = 0x100
+
+func keyboardRequest(c *xgb.Conn, minor byte, words int) []byte {
+	b := make([]byte, 4*words)
+	b[0], b[1] = c.Extensions[xconn.Keyboard], minor
+	binary.LittleEndian.PutUint16(b[2:], uint16(words))
+	binary.LittleEndian.PutUint16(b[4:], coreKeyboard)
+	return b
+}
+
+// getMap asks for kinds of keys and for symbols.
+func getMap(c *xgb.Conn) []byte {
+	b := keyboardRequest(c, 8, 7)
+	binary.LittleEndian.PutUint16(b[6:], 3)
+	return b
+}
+
+func askKeyboard(c *xgb.Conn, request []byte) ([]byte, error) {
+	cookie := c.NewCookie(true, true)
+	c.NewRequest(request, cookie)
+	return cookie.Reply()
+}
+
+// useKeyboard tells the server that we know the extension: presses then say
+// which layout is switched on, a key that is held down is pressed again and
+// again without being released in between, and changes of the map come as
+// events of the extension.
+func useKeyboard(c *xgb.Conn) {
+	if c.Extensions[xconn.Keyboard] == 0 {
+		return
+	}
+	use := keyboardRequest(c, 0, 2)
+	binary.LittleEndian.PutUint16(use[4:], 1) // version 1.0
+	if b, err := askKeyboard(c, use); err != nil || len(b) < 2 || b[1] == 0 {
+		return
+	}
+	flags := keyboardRequest(c, 21, 7)
+	flags[8], flags[12] = 1, 1 // change, and set, detectable auto-repeat
+	_, _ = askKeyboard(c, flags)
+	events := keyboardRequest(c, 1, 4)
+	events[6] = 3                 // about another keyboard, and about its map:
+	events[10] = 1                // all of the first,
+	events[12], events[14] = 7, 7 // kinds of keys, symbols and modifiers
+	c.NewRequest(events, c.NewCookie(false, false))
+}
+
+var errKeymap = errors.New("broken keyboard map")
+
+// parse reads the answer to getMap.
+func (m *keymap) parse(b []byte) error {
+	if len(b) < 40 {
+		return errKeymap
+	}
+	kinds, first, n := int(b[15]), int(b[17]), int(b[20])
+	if b[14] != 0 || first+n > len(m.keys) {
+		return errKeymap
+	}
+	b = b[40:]
+	take := func(n int) []byte {
+		if n > len(b) {
+			b = nil
+			return nil
+		}
+		v := b[:n]
+		b = b[n:]
+		return v
+	}
+	types := make([]levels, 0, kinds)
+	for range kinds {
+		h := take(8)
+		if h == nil {
+			return errKeymap
+		}
+		entries, preserved := int(h[5]), h[6] != 0
+		l := levels{mask: uint16(h[0]), byState: map[uint16]uint16{}}
+		for range entries {
+			e := take(8)
+			if e == nil {
+				return errKeymap
+			}
+			if e[0] != 0 {
+				l.byState[uint16(e[1])] = uint16(e[2])
+			}
+		}
+		if preserved && entries > 0 && take(4*entries) == nil {
+			return errKeymap
+		}
+		types = append(types, l)
+	}
+	var keys [256]keySyms
+	for i := range n {
+		h := take(8)
+		if h == nil {
+			return errKeymap
+		}
+		k := &keys[first+i]
+		copy(k.kinds[:], h)
+		k.info, k.width = h[4], int(h[5])
+		count := int(binary.LittleEndian.Uint16(h[6:]))
+		v := take(4 * count)
+		if v == nil && count > 0 || k.groups() > len(k.kinds) {
+			return errKeymap
+		}
+		for ; len(v) > 0; v = v[4:] {
+			k.syms = append(k.syms, sym(binary.LittleEndian.Uint32(v)))
+		}
+	}
+	m.types, m.keys = types, keys
+	return nil
+}
+
+// readCore reads the map of the core protocol: one layout, two levels.
+func (m *keymap) readCore(c *xgb.Conn) error {
+	setup := xproto.Setup(c)
+	first := setup.MinKeycode
+	r, err := xproto.GetKeyboardMapping(c, first, byte(setup.MaxKeycode-first+1)).Reply()
+	if err != nil {
+		return err
+	}
+	m.types = []levels{{mask: xproto.ModMaskShift, byState: map[uint16]uint16{xproto.ModMaskShift: 1}}}
+	per := int(r.KeysymsPerKeycode)
+	for i := 0; per > 0 && (i+1)*per <= len(r.Keysyms) && int(first)+i < len(m.keys); i++ {
+		k := &m.keys[int(first)+i]
+		k.info, k.width = 1, min(per, 2)
+		for _, s := range r.Keysyms[i*per : i*per+k.width] {
+			k.syms = append(k.syms, sym(s))
+		}
+		// A letter alone stands for both of its forms.
+		if k.width == 2 && k.syms[1] == 0 && k.syms[0].rune() != 0 {
+			k.syms[1] = sym(unicode.ToUpper(k.syms[0].rune()))
+		}
+	}
+	return nil
+}
+
+// nameModifiers finds out which of the eight modifiers are Alt, Super and the
+// locks.
+func (m *keymap) nameModifiers(c *xgb.Conn) {
+	m.alt, m.super = xproto.ModMask1, xproto.ModMask4 // the usual ones
+	m.locks = []uint16{xproto.ModMaskLock}
+	r, err := xproto.GetModifierMapping(c).Reply()
+	if err != nil || r == nil {
+		return
+	}
+	per := int(r.KeycodesPerModifier)
+	held := map[sym]uint16{}
+	for i := 0; per > 0 && i < 8*per && i < len(r.Keycodes); i++ {
+		if code := byte(r.Keycodes[i]); code != 0 {
+			for _, s := range m.keys[code].syms {
+				held[s] |= 1 << (i / per)
+			}
+		}
+	}
+	const (
+		altL, altR, superL, superR, numLock, scrollLock = 0xffe9, 0xffea, 0xffeb, 0xffec, 0xff7f, 0xff14
+	)
+	if a := held[altL] | held[altR]; a != 0 {
+		m.alt = a
+	}
+	if s := held[superL] | held[superR]; s != 0 {
+		m.super = s
+	}
+	for _, lock := range []sym{numLock, scrollLock} {
+		if v := held[lock]; v != 0 && v&(m.alt|m.super) == 0 {
+			m.locks = append(m.locks, v)
+		}
+	}
+}

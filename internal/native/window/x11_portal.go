@@ -1,0 +1,286 @@
+//go:build linux || freebsd || netbsd || openbsd || dragonfly
+
+package window
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/godbus/dbus/v5"
+
+	"wiebelt/internal/native/bus"
+)
+
+// portal follows what the desktop says through xdg-desktop-portal: whether it
+// is dark, whether it wants high contrast, and, on Wayland, that a hotkey was
+// pressed. Desktops without one lack nothing but that. It is never started for
+// our sake.
+type portal struct {
+	d      *x11
+	cancel context.CancelFunc
+	work   sync.WaitGroup
+	look   atomic.Pointer[look]
+
+	mu       sync.Mutex
+	conn     *dbus.Conn // nil while there is none
+	owner    string
+	last     int
+	answers  map[dbus.ObjectPath]chan answer
+	sessions map[dbus.ObjectPath]func() // by session: what its hotkey calls
+	ctx      context.Context
+}
+
+// look is what the portal says of the appearance.
+type look struct {
+	scheme   uint32
+	contrast bool
+}
+
+// The values of color-scheme.
+const (
+	preferDark  = 1
+	preferLight = 2
+)
+
+// answer is what a request to the portal comes to.
+type answer struct {
+	code    uint32
+	results map[string]dbus.Variant
+}
+
+const (
+	portalName      = "org.freedesktop.portal.Desktop"
+	portalPath      = dbus.ObjectPath("/org/freedesktop/portal/desktop")
+	portalSettings  = "org.freedesktop.portal.Settings"
+	portalShortcuts = "org.freedesktop.portal.GlobalShortcuts"
+	portalRequest   = "org.freedesktop.portal.Request"
+	portalSession   = "org.freedesktop.portal.Session"
+	appearance      = "org.freedesktop.appearance"
+)
+
+func startPortal(d *x11) *portal {
+	ctx, cancel := context.WithCancel(context.Background())
+	p := &portal{d: d, ctx: ctx, cancel: cancel, answers: map[dbus.ObjectPath]chan answer{}, sessions: map[dbus.ObjectPath]func(){}}
+	p.look.Store(&look{})
+	p.work.Go(p.run)
+	return p
+}
+
+// stop returns when everything has ended.
+func (p *portal) stop() {
+	p.cancel()
+	p.work.Wait()
+}
+
+// run is the goroutine that reads what the bus tells. It ends with the display
+// or with the bus.
+func (p *portal) run() {
+	c, err := bus.Session(p.ctx)
+	if err != nil {
+		return
+	}
+	defer c.Close()
+	signals := make(chan *dbus.Signal, 16)
+	c.Signal(signals)
+	for _, m := range [][]dbus.MatchOption{
+		{dbus.WithMatchSender(portalName), dbus.WithMatchInterface(portalSettings), dbus.WithMatchMember("SettingChanged"), dbus.WithMatchArg(0, appearance)},
+		{dbus.WithMatchSender(portalName), dbus.WithMatchInterface(portalRequest), dbus.WithMatchMember("Response")},
+		{dbus.WithMatchSender(portalName), dbus.WithMatchInterface(portalShortcuts), dbus.WithMatchMember("Activated")},
+	} {
+		if c.AddMatchSignalContext(p.ctx, m...) != nil {
+			return
+		}
+	}
+	if bus.FollowOwner(p.ctx, c, portalName) != nil {
+		return
+	}
+	p.owned(c, bus.Owner(p.ctx, c, portalName))
+	for {
+		select {
+		case <-p.ctx.Done():
+			return
+		case s, more := <-signals:
+			if !more {
+				p.owned(nil, "")
+				return
+			}
+			p.heard(c, s)
+		}
+	}
+}
+
+func (p *portal) owned(c *dbus.Conn, owner string) {
+	p.mu.Lock()
+	p.conn, p.owner = c, owner
+	p.mu.Unlock()
+	if owner != "" {
+		p.read(c)
+	}
+}
+
+func (p *portal) heard(c *dbus.Conn, s *dbus.Signal) {
+	if name, owner, ok := bus.OwnerChange(s); ok {
+		if name == portalName {
+			p.owned(c, owner)
+		}
+		return
+	}
+	if s.Sender != p.owner { // any program can send a signal straight to us
+		return
+	}
+	switch s.Name {
+	case portalSettings + ".SettingChanged":
+		p.read(c)
+	case portalRequest + ".Response":
+		if len(s.Body) != 2 {
+			return
+		}
+		var a answer
+		a.code, _ = s.Body[0].(uint32)
+		a.results, _ = s.Body[1].(map[string]dbus.Variant)
+		p.mu.Lock()
+		ch := p.answers[s.Path]
+		delete(p.answers, s.Path)
+		p.mu.Unlock()
+		if ch != nil {
+			ch <- a // has room for the one answer
+		}
+	case portalShortcuts + ".Activated":
+		if len(s.Body) < 2 {
+			return
+		}
+		session, _ := s.Body[0].(dbus.ObjectPath)
+		p.mu.Lock()
+		pressed := p.sessions[session]
+		p.mu.Unlock()
+		if pressed != nil {
+			p.d.post(pressed)
+		}
+	}
+}
+
+// read asks for the appearance. A portal that has gone leaves what it said.
+func (p *portal) read(c *dbus.Conn) {
+	now := &look{}
+	now.scheme = p.setting(c, "color-scheme")
+	now.contrast = p.setting(c, "contrast") == 1
+	if old := p.look.Swap(now); *old != *now {
+		p.d.post(p.d.tellChanged)
+	}
+}
+
+// setting is one value of the appearance, 0 for "no preference".
+func (p *portal) setting(c *dbus.Conn, key string) uint32 {
+	ctx, cancel := context.WithTimeout(p.ctx, bus.Patience)
+	defer cancel()
+	var v dbus.Variant
+	// The later ReadOne is not everywhere; this one packs the value twice.
+	if c.Object(p.owner, portalPath).CallWithContext(ctx, portalSettings+".Read", dbus.FlagNoAutoStart, appearance, key).Store(&v) != nil {
+		return 0
+	}
+	if inner, ok := v.Value().(dbus.Variant); ok {
+		v = inner
+	}
+	n, _ := v.Value().(uint32)
+	return n
+}
+
+const shortcutID = "wiebelt"
+
+// hotkey asks the portal for keys. The desktop may ask the user whether he wants
+// that, and may take other keys; until he has answered nothing is pressed, and
+// if he says no, never.
+func (p *portal) hotkey(s shortcut, pressed func()) (func(), error) {
+	p.mu.Lock()
+	c, owner := p.conn, p.owner
+	p.mu.Unlock()
+	if c == nil || owner == "" {
+		return nil, fmt.Errorf("%w: Wayland without a portal", ErrUnsupported)
+	}
+	ctx, cancel := context.WithCancel(p.ctx)
+	if _, err := bus.Get(ctx, c, owner, portalPath, portalShortcuts, "version"); err != nil {
+		cancel()
+		return nil, fmt.Errorf("%w: Wayland, whose portal has no shortcuts", ErrUnsupported)
+	}
+	o := c.Object(owner, portalPath)
+	// Newer portals want to know who asks; older ones do not know the question.
+	first, stop := context.WithTimeout(ctx, 3*bus.Patience)
+	defer stop()
+	_ = o.CallWithContext(first, "org.freedesktop.host.portal.Registry.Register", dbus.FlagNoAutoStart, appID, map[string]dbus.Variant{}).Err
+	made, err := p.ask(first, c, func(token string) *dbus.Call {
+		return o.CallWithContext(first, portalShortcuts+".CreateSession", dbus.FlagNoAutoStart, map[string]dbus.Variant{
+			"handle_token": dbus.MakeVariant(token), "session_handle_token": dbus.MakeVariant(token),
+		})
+	})
+	if err != nil {
+		cancel()
+		return nil, fmt.Errorf("%w: Wayland, whose portal refuses shortcuts: %w", ErrUnsupported, err)
+	}
+	handle, _ := made["session_handle"].Value().(string)
+	session := dbus.ObjectPath(handle)
+	if !session.IsValid() {
+		cancel()
+		return nil, fmt.Errorf("%w: the portal makes no session", ErrUnsupported)
+	}
+	p.mu.Lock()
+	p.sessions[session] = pressed
+	p.mu.Unlock()
+	type wanted struct {
+		ID      string
+		Details map[string]dbus.Variant
+	}
+	p.work.Go(func() {
+		defer cancel()
+		_, _ = p.ask(ctx, c, func(token string) *dbus.Call {
+			return o.CallWithContext(ctx, portalShortcuts+".BindShortcuts", dbus.FlagNoAutoStart, session, []wanted{{shortcutID, map[string]dbus.Variant{
+				"description": dbus.MakeVariant("Wiebelt"), "preferred_trigger": dbus.MakeVariant(s.trigger()),
+			}}}, "", map[string]dbus.Variant{"handle_token": dbus.MakeVariant(token)})
+		})
+	})
+	return sync.OnceFunc(func() {
+		cancel()
+		p.mu.Lock()
+		delete(p.sessions, session)
+		p.mu.Unlock()
+		ctx, stop := context.WithTimeout(p.ctx, bus.Patience)
+		defer stop()
+		_ = c.Object(owner, session).CallWithContext(ctx, portalSession+".Close", dbus.FlagNoAutoStart).Err
+	}), nil
+}
+
+const appID = "nl.wiebelt.companion"
+
+// ask makes a request and waits for what it comes to. The answer is a signal,
+// which may be there before the call has returned.
+func (p *portal) ask(ctx context.Context, c *dbus.Conn, call func(token string) *dbus.Call) (map[string]dbus.Variant, error) {
+	p.mu.Lock()
+	p.last++
+	token := "wiebelt" + strconv.Itoa(p.last)
+	sender := strings.ReplaceAll(strings.TrimPrefix(c.Names()[0], ":"), ".", "_")
+	path := dbus.ObjectPath("/org/freedesktop/portal/desktop/request/" + sender + "/" + token)
+	ch := make(chan answer, 1)
+	p.answers[path] = ch
+	p.mu.Unlock()
+	defer func() {
+		p.mu.Lock()
+		delete(p.answers, path)
+		p.mu.Unlock()
+	}()
+	if err := call(token).Err; err != nil {
+		return nil, err
+	}
+	select {
+	case a := <-ch:
+		if a.code != 0 {
+			return nil, errors.New("refused")
+		}
+		return a.results, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}

@@ -1,0 +1,219 @@
+//go:build linux
+
+package window
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/godbus/dbus/v5"
+
+	"wiebelt/internal/native/bus"
+	"wiebelt/internal/native/xtest"
+)
+
+// examplePortal is a desktop portal of the test's own.
+type examplePortal struct {
+	t *testing.T
+	c *dbus.Conn
+
+	mu      sync.Mutex
+	values  map[string]uint32
+	refuse  bool
+	bound   chan string // triggers
+	closed  chan struct{}
+	session dbus.ObjectPath
+}
+
+func startExamplePortal(t *testing.T, address string, shortcuts bool) *examplePortal {
+	t.Helper()
+	c, err := bus.Connect(context.Background(), address)
+	must(t, err)
+	t.Cleanup(func() { c.Close() })
+	p := &examplePortal{t: t, c: c, values: map[string]uint32{}, bound: make(chan string, 10), closed: make(chan struct{}, 10)}
+	must(t, c.ExportMethodTable(map[string]any{"Read": p.read}, portalPath, portalSettings))
+	if shortcuts {
+		must(t, c.ExportMethodTable(map[string]any{"CreateSession": p.create, "BindShortcuts": p.bind}, portalPath, portalShortcuts))
+		must(t, c.ExportMethodTable(map[string]any{"Get": p.get}, portalPath, "org.freedesktop.DBus.Properties"))
+	}
+	r, err := c.RequestName(portalName, dbus.NameFlagDoNotQueue)
+	must(t, err)
+	if r != dbus.RequestNameReplyPrimaryOwner {
+		t.Fatal(r)
+	}
+	return p
+}
+
+func (p *examplePortal) get(string, string) (dbus.Variant, *dbus.Error) {
+	return dbus.MakeVariant(uint32(1)), nil
+}
+
+func (p *examplePortal) read(space, key string) (dbus.Variant, *dbus.Error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	v, ok := p.values[key]
+	if space != appearance || !ok {
+		return dbus.Variant{}, dbus.NewError("org.freedesktop.portal.Error.NotFound", nil)
+	}
+	return dbus.MakeVariant(dbus.MakeVariant(v)), nil
+}
+
+func (p *examplePortal) set(key string, v uint32) {
+	p.mu.Lock()
+	p.values[key] = v
+	p.mu.Unlock()
+	must(p.t, p.c.Emit(portalPath, portalSettings+".SettingChanged", appearance, key, dbus.MakeVariant(v)))
+}
+
+// respond answers a request before the call of it has returned, as portals may.
+func (p *examplePortal) respond(from dbus.Sender, options map[string]dbus.Variant, code uint32, results map[string]dbus.Variant) dbus.ObjectPath {
+	token, _ := options["handle_token"].Value().(string)
+	path := dbus.ObjectPath(fmt.Sprintf("/org/freedesktop/portal/desktop/request/%s/%s", strings.ReplaceAll(strings.TrimPrefix(string(from), ":"), ".", "_"), token))
+	_ = p.c.Emit(path, portalRequest+".Response", code, results)
+	return path
+}
+
+func (p *examplePortal) create(from dbus.Sender, options map[string]dbus.Variant) (dbus.ObjectPath, *dbus.Error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.refuse {
+		return p.respond(from, options, 2, nil), nil
+	}
+	p.session = "/org/freedesktop/portal/desktop/session/x/y"
+	_ = p.c.ExportMethodTable(map[string]any{"Close": func() *dbus.Error { p.closed <- struct{}{}; return nil }}, p.session, portalSession)
+	return p.respond(from, options, 0, map[string]dbus.Variant{"session_handle": dbus.MakeVariant(string(p.session))}), nil
+}
+
+type boundShortcut struct {
+	ID      string
+	Details map[string]dbus.Variant
+}
+
+func (p *examplePortal) bind(from dbus.Sender, session dbus.ObjectPath, list []boundShortcut, _ string, options map[string]dbus.Variant) (dbus.ObjectPath, *dbus.Error) {
+	trigger, _ := list[0].Details["preferred_trigger"].Value().(string)
+	p.bound <- string(session) + " " + trigger
+	return p.respond(from, options, 0, nil), nil
+}
+
+func TestPortalAppearance(t *testing.T) {
+	s := xtest.Start(t, "", xtest.Options{})
+	address := s.PlainBus()
+	t.Setenv("DBUS_SESSION_BUS_ADDRESS", address)
+	d := open(t, s)
+	rec := newRecorder()
+	newWindow(t, d, rec)
+	if d.Dark() || d.HighContrast() {
+		t.Error("dark or in contrast without a reason")
+	}
+	m := exampleWindow(t, s, image.Rect(0, 0, 1, 1))
+	m.bytes("_XSETTINGS_SETTINGS", "_XSETTINGS_SETTINGS", xsettings(map[string]any{"Net/ThemeName": "HighContrastInverse"}))
+	m.own("_XSETTINGS_S0")
+	rec.wait(t, "changed")
+	if !d.Dark() || !d.HighContrast() {
+		t.Errorf("by the theme: dark %v contrast %v", d.Dark(), d.HighContrast())
+	}
+	m.bytes("_XSETTINGS_SETTINGS", "_XSETTINGS_SETTINGS", xsettings(map[string]any{"Net/ThemeName": "Adwaita-dark"}))
+	rec.wait(t, "changed")
+	if !d.Dark() || d.HighContrast() {
+		t.Errorf("by the theme: dark %v contrast %v", d.Dark(), d.HighContrast())
+	}
+
+	// A portal that comes later is asked, and wins.
+	p := startExamplePortal(t, address, false)
+	p.set("color-scheme", preferLight)
+	s.Until("light by the portal", func() bool { return !d.Dark() })
+	rec.wait(t, "changed")
+	p.set("contrast", 1)
+	rec.wait(t, "changed")
+	if !d.HighContrast() || d.Dark() {
+		t.Errorf("by the portal: dark %v contrast %v", d.Dark(), d.HighContrast())
+	}
+	p.set("color-scheme", preferDark)
+	rec.wait(t, "changed")
+	if !d.Dark() {
+		t.Error("not dark by the portal")
+	}
+	// No preference: the theme again.
+	p.set("contrast", 0)
+	rec.wait(t, "changed")
+	p.set("color-scheme", 0)
+	rec.wait(t, "changed")
+	if !d.Dark() || d.HighContrast() {
+		t.Errorf("without a preference: dark %v contrast %v", d.Dark(), d.HighContrast())
+	}
+}
+
+// TestPortalHotkey plays XWayland, where keys are the portal's.
+func TestPortalHotkey(t *testing.T) {
+	s := xtest.Start(t, "", xtest.Options{})
+	address := s.PlainBus()
+	t.Setenv("DBUS_SESSION_BUS_ADDRESS", address)
+	d := open(t, s)
+	d.xwayland = true
+	if i := d.Active(); i != 0 {
+		t.Errorf("active is %d", i)
+	}
+	unsupported := func(what string) {
+		t.Helper()
+		if release, err := d.Hotkey("Ctrl+Alt+W", nil); !errors.Is(err, ErrUnsupported) || release != nil || err.Error() == ErrUnsupported.Error() {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	unsupported("no portal")
+	p := startExamplePortal(t, address, true)
+	known := func() bool {
+		d.portal.mu.Lock()
+		defer d.portal.mu.Unlock()
+		return d.portal.owner != ""
+	}
+	s.Until("the portal is known", known)
+	p.mu.Lock()
+	p.refuse = true
+	p.mu.Unlock()
+	unsupported("a portal that refuses")
+	p.mu.Lock()
+	p.refuse = false
+	p.mu.Unlock()
+
+	pressed := make(chan struct{}, 10)
+	release, err := d.Hotkey("Ctrl+Alt+PageUp", func() { pressed <- struct{}{} })
+	must(t, err)
+	if got := <-p.bound; got != string(p.session)+" CTRL+ALT+Page_Up" {
+		t.Errorf("asked for %q", got)
+	}
+	liar, err := bus.Connect(context.Background(), address)
+	must(t, err)
+	defer liar.Close()
+	xtest.Lie(t, liar, portalPath, portalShortcuts, "Activated", p.session, shortcutID, uint64(1), map[string]dbus.Variant{})
+	must(t, liar.BusObject().Call("org.freedesktop.DBus.GetId", 0).Err) // the bus has it
+	must(t, p.c.Emit(portalPath, portalShortcuts+".Activated", dbus.ObjectPath("/other"), shortcutID, uint64(1), map[string]dbus.Variant{}))
+	must(t, p.c.Emit(portalPath, portalShortcuts+".Activated", p.session, shortcutID, uint64(1), map[string]dbus.Variant{}))
+	wait(t, pressed)
+	p.set("color-scheme", preferDark) // comes after whatever else there may be
+	s.Until("all was heard", d.Dark)
+	if len(pressed) != 0 {
+		t.Errorf("%d presses too many", len(pressed))
+	}
+	release()
+	release()
+	wait(t, p.closed)
+	for keys, want := range map[string]string{"Win+Shift+3": "SHIFT+LOGO+3", "F12": "F12", "Ctrl+Space": "CTRL+space", "alt+esc": "ALT+Escape"} {
+		k, err := parseShortcut(keys)
+		if got := k.trigger(); err != nil || got != want {
+			t.Errorf("%s: %q, %v", keys, got, err)
+		}
+	}
+}
+
+func TestWayland(t *testing.T) {
+	t.Setenv("DISPLAY", "")
+	t.Setenv("WAYLAND_DISPLAY", "wayland-0")
+	if d, err := Open(); !errors.Is(err, ErrWayland) || !errors.Is(err, ErrNoDisplay) || d != nil {
+		t.Errorf("%v", err)
+	}
+}

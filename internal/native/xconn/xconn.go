@@ -1,0 +1,136 @@
+//go:build linux || freebsd || netbsd || openbsd || dragonfly
+
+// Package xconn connects to the X server. The library keeps what it knows of
+// extensions in maps of the whole process, which the goroutine of every
+// connection reads: whoever writes to them while another connection is open
+// ends the program. So all extensions that we use are made known here, with the
+// first connection, and later ones find everything in place.
+package xconn
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+
+	"github.com/jezek/xgb"
+	_ "github.com/jezek/xgb/randr"
+	_ "github.com/jezek/xgb/screensaver"
+	"github.com/jezek/xgb/xproto"
+)
+
+// The extensions that are looked for. A connection has those that its field
+// Extensions names.
+const (
+	RandR       = "RANDR"
+	ScreenSaver = "MIT-SCREEN-SAVER"
+	Keyboard    = "XKEYBOARD" // of which the library knows nothing
+	XWayland    = "XWAYLAND"  // only there to say that the server is XWayland
+)
+
+// numbers are those at which a server's extensions begin.
+type numbers struct{ event, fault byte }
+
+var (
+	mu    sync.Mutex
+	known = map[string]numbers{}
+)
+
+// Open connects to the X server that DISPLAY names. A server that does not
+// answer is given up when ctx ends; the connection itself does not end with ctx.
+func Open(ctx context.Context) (*xgb.Conn, error) {
+	type opened struct {
+		c   *xgb.Conn
+		err error
+	}
+	ch := make(chan opened)
+	go func() {
+		c, err := open()
+		select {
+		case ch <- opened{c, err}:
+		case <-ctx.Done(): // nobody waits any more
+			if err == nil {
+				c.Close()
+			}
+		}
+	}()
+	select {
+	case o := <-ch:
+		return o.c, o.err
+	case <-ctx.Done():
+		return nil, errors.New("the X server does not answer")
+	}
+}
+
+func open() (*xgb.Conn, error) {
+	prepare()
+	c, err := xgb.NewConn()
+	if err != nil {
+		return nil, err
+	}
+	if err := extensions(c); err != nil {
+		c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+var prepare = sync.OnceFunc(func() {
+	// The library writes to standard error by itself; what it has to tell
+	// reaches us as errors too.
+	xgb.Logger.SetOutput(io.Discard)
+	xgb.NewExtEventFuncs[Keyboard] = map[int]xgb.NewEventFun{0: func(b []byte) xgb.Event { return KeyboardEvent{b} }}
+	xgb.NewExtErrorFuncs[Keyboard] = map[int]xgb.NewErrorFun{0: func(b []byte) xgb.Error { return KeyboardError{b} }}
+})
+
+// KeyboardEvent is any event of the keyboard extension: which ones come is up
+// to who selects them.
+type KeyboardEvent struct{ raw []byte }
+
+func (e KeyboardEvent) Bytes() []byte  { return e.raw }
+func (e KeyboardEvent) String() string { return "keyboard event" }
+
+// KeyboardError is the one error of the extension: no such device.
+type KeyboardError struct{ raw []byte }
+
+func (e KeyboardError) SequenceId() uint16 { return xgb.Get16(e.raw[2:]) }
+func (e KeyboardError) BadId() uint32      { return xgb.Get32(e.raw[4:]) }
+func (e KeyboardError) Error() string      { return "no such keyboard" }
+
+func extensions(c *xgb.Conn) error {
+	names := []string{RandR, ScreenSaver, Keyboard, XWayland}
+	asked := make([]xproto.QueryExtensionCookie, len(names))
+	for i, name := range names {
+		asked[i] = xproto.QueryExtension(c, uint16(len(name)), name)
+	}
+	for i, name := range names {
+		r, err := asked[i].Reply()
+		if err != nil {
+			return err
+		}
+		if r.Present {
+			c.ExtLock.Lock()
+			c.Extensions[name] = r.MajorOpcode
+			c.ExtLock.Unlock()
+			register(name, numbers{r.FirstEvent, r.FirstError})
+		}
+	}
+	return nil
+}
+
+// register makes an extension's events and errors known, once for all
+// connections to servers that count alike.
+func register(name string, n numbers) {
+	mu.Lock()
+	defer mu.Unlock()
+	if known[name] == n {
+		return
+	}
+	known[name] = n
+	for i, f := range xgb.NewExtEventFuncs[name] {
+		xgb.NewEventFuncs[int(n.event)+i] = f
+	}
+	for i, f := range xgb.NewExtErrorFuncs[name] {
+		xgb.NewErrorFuncs[int(n.fault)+i] = f
+	}
+}
