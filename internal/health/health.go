@@ -87,7 +87,21 @@ type Facts struct {
 	Opened time.Time
 	Lost   []Registration // were there and are not ours any more
 	Paused time.Time      // until then; zero for not paused
+	Hiding Hiding
 }
+
+// Hiding is why cards show less than usual, or nothing, at this moment.
+type Hiding string
+
+// The reasons. The tray always says them.
+const (
+	HidingNot        Hiding = ""
+	HidingLocked     Hiding = "locked"            // the screen is locked
+	HidingQuiet      Hiding = "quiet"             // the desktop is asked for quiet: no cards
+	HidingPresenting Hiding = "presenting"        // something fills the screen: no cards
+	NumberQuiet      Hiding = "number.quiet"      // … the number only
+	NumberPresenting Hiding = "number.presenting" // … the number only
+)
 
 // Report is the outcome.
 type Report struct {
@@ -108,6 +122,14 @@ const (
 
 // Assess judges. support is who helps, "" for "your administrator".
 func Assess(f Facts, l text.Language, support string, now time.Time) Report {
+	r := assess(f, l, support, now)
+	if f.Hiding != HidingNot && r.State != Paused {
+		r.Sentence += " " + l.T(text.Hiding(string(f.Hiding)))
+	}
+	return r
+}
+
+func assess(f Facts, l text.Language, support string, now time.Time) Report {
 	admin := cmp.Or(support, l.T(text.CardAdmin))
 	say := func(s State, key text.Key, args ...any) Report { return Report{s, l.T(key, args...), f.Lost} }
 	if f.Paused.After(now) {

@@ -83,6 +83,11 @@ func TestSentences(t *testing.T) {
 			"Gepauzeerd tot 15:30: er komen geen kaarten.", "Paused until 15:30: no cards come up."},
 		{"paused until tomorrow", with(fine, func(f *Facts) { f.Paused = at(6, 0).AddDate(0, 0, 1) }), Paused,
 			"Gepauzeerd tot zaterdag 06:00: er komen geen kaarten.", "Paused until Saturday 06:00: no cards come up."},
+		{"locked", with(fine, func(f *Facts) { f.Last = last; f.Hiding = HidingLocked }), Ready,
+			"Klaar. Laatste oproep ontvangen om 09:42 (3CX). Het scherm is vergrendeld: kaarten wachten.", "Ready. Last call received at 09:42 (3CX). The screen is locked: cards wait."},
+		{"presenting, and the hub is gone", with(failed(contact.HubSlow, at(10, 5)), func(f *Facts) { f.Hiding = NumberPresenting }), HubGone,
+			"Opzoeken lukte om 10:05 niet: de hub reageert niet. Kaarten tonen zolang alleen het nummer. Het scherm is vol (presentatie): kaarten tonen alleen het nummer.",
+			"Looking up failed at 10:05: the hub does not answer. Until then cards show the number only. Something fills the screen: cards show the number only."},
 		{"a pause that is over", with(fine, func(f *Facts) { f.Paused = at(14, 30); f.Last = last }), Ready,
 			"Klaar. Laatste oproep ontvangen om 09:42 (3CX).", "Ready. Last call received at 09:42 (3CX)."},
 	} {

@@ -27,6 +27,18 @@ const (
 	StatusMenuCalls        Key = "status.menu.calls"
 	StatusMenuDemo         Key = "status.menu.demo"
 	StatusMenuQuit         Key = "status.menu.quit"
+	StatusMenuSearch       Key = "status.menu.search"
+	StatusMenuHub          Key = "status.menu.hub"
+	StatusMenuPauseHour    Key = "status.menu.pause.hour"
+	StatusMenuPauseDay     Key = "status.menu.pause.tomorrow"
+	StatusMenuResume       Key = "status.menu.resume"
+	StatusMenuRepair       Key = "status.menu.repair"
+	StatusMenuTest         Key = "status.menu.test"
+	StatusMenuMessages     Key = "status.menu.messages"
+	StatusMenuSettings     Key = "status.menu.settings"
+	StatusMenuHelp         Key = "status.menu.help"
+	StatusMenuVisible      Key = "status.menu.visible"
+	StatusNoHost           Key = "status.nohost"
 	StatusDeskMissing      Key = "status.desk.missing"
 	StatusDeskFailed       Key = "status.desk.failed"
 )
@@ -39,3 +51,6 @@ func Lost(registration string) Key { return Key("status.lost." + registration) }
 
 // StatusWeekday is the name of a day, Sunday being 0.
 func StatusWeekday(day int) Key { return Key("status.weekday." + string(rune('0'+day))) }
+
+// Hiding says why cards show less, or nothing (health.Hiding).
+func Hiding(why string) Key { return Key("status.hiding." + why) }
