@@ -1,0 +1,119 @@
+package message
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func source(name, content string) Source {
+	return Source{Name: name, Size: int64(len(content)), Open: func() (io.ReadCloser, error) {
+		return io.NopCloser(strings.NewReader(content)), nil
+	}}
+}
+
+func TestBuild(t *testing.T) {
+	pdf := strings.Repeat("%PDF-1.7 verzonnen ", 10_000)
+	attachments := []Source{source("polis.pdf", pdf), source("map/één.txt", ""), source("zwart.bin", strings.Repeat("\x00", 40<<20))}
+	var first, second bytes.Buffer
+	if err := Build(t.Context(), &first, source("bericht.xml", example), attachments); err != nil {
+		t.Fatal(err)
+	}
+	if err := Build(t.Context(), &second, source("bericht.xml", example), attachments); err != nil || !bytes.Equal(first.Bytes(), second.Bytes()) {
+		t.Errorf("not the same again: %v", err)
+	}
+	r := inspect(t, first.Bytes(), Options{})
+	if !r.Sendable(true) || r.Kind != Contract || codes(r.Findings, Note) != "attachment_unnamed attachment_unnamed" {
+		t.Errorf("%v: %v", r, r.Findings)
+	}
+	z, err := zip.NewReader(bytes.NewReader(first.Bytes()), int64(first.Len()))
+	if err != nil || len(z.File) != 4 {
+		t.Fatal(err)
+	}
+	for i, want := range []string{example, pdf, ""} {
+		in, err := z.File[i].Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(in)
+		if err != nil || string(got) != want || z.File[i].Flags&flagDescriptor != 0 {
+			t.Errorf("%s: %d bytes, %v", z.File[i].Name, len(got), err)
+		}
+	}
+}
+
+func TestWhatCannotBeBuilt(t *testing.T) {
+	xml := source("bericht.xml", example)
+	for name, want := range map[string]BuildError{
+		"../a": {NameUp, 1}, "/a": {NameAbsolute, 1}, "nul.pdf": {NameDevice, 1}, "": {NameImpossible, 1}, "a/": {NameImpossible, 1},
+		"bericht.xml": {NameTwice, 1}, "BERICHT.XML": {NameTwice, 1}, `a\b`: {NameBackslash, 1}, "ab:c": {NameColon, 1}, "a?": {NameOdd, 1},
+	} {
+		var b bytes.Buffer
+		var e *BuildError
+		if err := Build(t.Context(), &b, xml, []Source{source(name, "x")}); !errors.As(err, &e) || *e != want || b.Len() > 0 {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	build := func(xml Source, more ...Source) error { return Build(t.Context(), io.Discard, xml, more) }
+	var e *BuildError
+	if err := build(source("a.xml", strings.Repeat("x", 5<<20))); !errors.As(err, &e) || *e != (BuildError{XMLTooLarge, 0}) {
+		t.Error(err)
+	}
+	if err := build(xml, make([]Source, 10_000)...); !errors.As(err, &e) || *e != (BuildError{TooManyEntries, -1}) {
+		t.Error(err)
+	}
+	other := source("a", "x")
+	other.Size = 2
+	if err := build(xml, other); !errors.Is(err, ErrChanged) {
+		t.Error(err)
+	}
+	for _, turns := range [][2]string{{"abc", "abd"}, {"abc", "ab"}, {"abc", "abcd"}} {
+		turn := 0
+		changing := Source{Name: "a", Open: func() (io.ReadCloser, error) {
+			turn++
+			return io.NopCloser(strings.NewReader(turns[(turn-1)%2])), nil
+		}}
+		if err := build(xml, changing); !errors.Is(err, ErrChanged) {
+			t.Errorf("%v: %v", turns, err)
+		}
+	}
+	broken := errors.New("broken")
+	if err := build(xml, Source{Name: "a", Open: func() (io.ReadCloser, error) { return nil, broken }}); !errors.Is(err, broken) {
+		t.Error(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := Build(ctx, io.Discard, xml, nil); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// TestWhatIsBuiltCanBeSent: whatever the names and contents.
+func TestWhatIsBuiltCanBeSent(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := genDocument(t)
+		var xml bytes.Buffer
+		if err := Write(&xml, d); err != nil {
+			t.Fatal(err)
+		}
+		var attachments []Source
+		for i, c := range rapid.SliceOfN(rapid.String(), 0, 5).Draw(t, "contents") {
+			attachments = append(attachments, source(fmt.Sprintf("%s%d.bin", rapid.StringMatching(`[a-zé ]{0,5}`).Draw(t, "name"), i), c))
+		}
+		var b bytes.Buffer
+		if err := Build(context.Background(), &b, source("bericht.xml", xml.String()), attachments); err != nil {
+			t.Fatal(err)
+		}
+		r, err := Inspect(context.Background(), bytes.NewReader(b.Bytes()), int64(b.Len()), Options{})
+		if err != nil || !r.Sendable(false) || r.Kind != Contract || len(r.Entries) != 1+len(attachments) {
+			t.Fatalf("%v, %v", r, err)
+		}
+	})
+}

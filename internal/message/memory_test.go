@@ -1,0 +1,160 @@
+package message
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// memoryDir makes the test program inspect every file of a folder, and say what
+// that took.
+const memoryDir = "WIEBELT_MESSAGE_TEST_DIR"
+
+type taken struct {
+	Files, Refused int
+	FromOS         uint64 // what the Go runtime ever had of the system, bytes
+	Resident       int64  // the most that was in memory, bytes; 0 where nobody counts
+}
+
+func inspectAll(dir string) int {
+	var t taken
+	files, _ := filepath.Glob(filepath.Join(dir, "*"))
+	for _, name := range files {
+		f, err := os.Open(name)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		size, _ := f.Seek(0, io.SeekEnd)
+		r, err := Inspect(context.Background(), f, size, Options{})
+		_ = f.Close()
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		if t.Files++; !r.Sendable(false) {
+			t.Refused++
+		}
+	}
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	t.FromOS = m.Sys
+	if b, err := os.ReadFile("/proc/self/status"); err == nil {
+		for _, line := range strings.Split(string(b), "\n") {
+			if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+				_, _ = fmt.Sscan(rest, &t.Resident)
+				t.Resident <<= 10
+			}
+		}
+	}
+	_ = json.NewEncoder(os.Stdout).Encode(t)
+	return 0
+}
+
+// TestMemory: a program that inspects all of the crafted files, the
+// largest lists of names that are let through and a ZIP of 500 MB stays below 50 MB.
+func TestMemory(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name string, b []byte) {
+		if err := os.WriteFile(filepath.Join(dir, name), b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files := 0
+	for i, c := range zipCases() {
+		write(fmt.Sprintf("zip%03d", i), c.zip)
+		files++
+	}
+	for i, c := range xmlCases() {
+		write(fmt.Sprintf("xml%03d", i), zipped("bericht.xml", c.xml))
+		files++
+	}
+	names, old := message(), message()
+	for i := range 9998 {
+		name := fmt.Sprintf("%0140d", i)
+		names.items = append(names.items, item{name: name})
+		old.items = append(old.items, item{name: strings.Repeat("\xb0", 120) + name[120:]}) // three times as long in UTF-8
+	}
+	write("names", names.bytes())
+	write("old", old.bytes())
+	large(t, filepath.Join(dir, "large"), 500<<20)
+	files += 3
+
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), self)
+	cmd.Env = append(os.Environ(), memoryDir+"="+dir)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v: %s", err, &stderr)
+	}
+	var got taken
+	if err := json.Unmarshal(out, &got); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d files, %d refused: %d MB from the system, %d MB resident at most", got.Files, got.Refused, got.FromOS>>20, got.Resident>>20)
+	const most = 50_000_000
+	for _, b := range [][]byte{names.bytes(), old.bytes()} {
+		if r := inspect(t, b, Options{}); !r.Sendable(false) {
+			t.Errorf("a long list: %v", r)
+		}
+	}
+	if got.Files != files || got.Refused < 60 || got.Refused > files-60 {
+		t.Errorf("%d of %d files, %d refused", got.Files, files, got.Refused)
+	}
+	if got.FromOS > most {
+		t.Errorf("%d bytes", got.FromOS)
+	}
+	if !raced && got.Resident > most {
+		t.Errorf("%d bytes resident", got.Resident)
+	}
+}
+
+// large writes a ZIP with an attachment of so many noughts, which take no room.
+func large(t *testing.T, name string, size int64) {
+	t.Helper()
+	f, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	crc, noughts := uint32(0), make([]byte, 1<<20)
+	for range size >> 20 {
+		crc = crc32.Update(crc, crc32.IEEETable, noughts)
+	}
+	doc := []byte(example)
+	docCRC := crc32.ChecksumIEEE(doc)
+	head := func(crc uint32, n int64, name string) []byte {
+		return put(nil, 20, 0, 0, uint32(0x21<<16), crc, uint32(n), uint32(n), len(name), 0)
+	}
+	b := put(nil, sigLocal, head(docCRC, int64(len(doc)), "b.xml"), "b.xml", doc)
+	second := len(b)
+	b = put(b, sigLocal, head(crc, size, "polis.pdf"), "polis.pdf")
+	start := int64(len(b)) + size
+	list := put(nil, sigDirectory, 20, head(docCRC, int64(len(doc)), "b.xml"), 0, 0, 0, uint32(0), uint32(0), "b.xml")
+	list = put(list, sigDirectory, 20, head(crc, size, "polis.pdf"), 0, 0, 0, uint32(0), uint32(second), "polis.pdf")
+	list = put(list, sigEnd, 0, 0, 2, 2, uint32(len(list)), uint32(start), 0)
+	if _, err := f.WriteAt(b, 0); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteAt(list, start); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Inspect(t.Context(), f, start+int64(len(list)), Options{})
+	if err != nil || !r.Sendable(true) || r.Entries[1].Unpacked != size {
+		t.Fatalf("%v, %v", r, err)
+	}
+}

@@ -1,0 +1,112 @@
+package message
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+const maxName = 1024 // bytes
+
+// checkName looks at the name of a file in a ZIP. code is the worst there is to
+// say, "" if nothing; key is the same for names that are the same file
+// somewhere: upper and small letters, and what Windows cuts off.
+func checkName(name string) (code Code, key string) {
+	if name == "" || len(name) > maxName || !utf8.ValidString(name) ||
+		strings.ContainsFunc(name, func(r rune) bool { return r < 0x20 || r == 0x7f || r >= 0x80 && r < 0xa0 }) {
+		return NameImpossible, name
+	}
+	worse := func(c Code) {
+		if code == "" || code.Severity() < c.Severity() {
+			code = c
+		}
+	}
+	slashed := strings.ReplaceAll(name, `\`, "/")
+	if slashed != name {
+		worse(NameBackslash)
+	}
+	switch {
+	case strings.HasPrefix(slashed, "/"):
+		worse(NameAbsolute)
+	case len(name) > 1 && name[1] == ':':
+		worse(NameAbsolute)
+	case strings.Contains(name, ":"):
+		worse(NameColon)
+	}
+	if strings.ContainsFunc(name, hidden) {
+		worse(NameHidden)
+	}
+	if strings.ContainsAny(name, `<>"|?*`) {
+		worse(NameOdd)
+	}
+	var steps []string
+	for _, s := range strings.Split(strings.TrimSuffix(slashed, "/"), "/") {
+		bare := strings.TrimRight(s, " .") // Windows cuts them off
+		switch {
+		case bare == "" && strings.HasPrefix(s, ".."):
+			worse(NameUp)
+		case device(s):
+			worse(NameDevice)
+		case bare != s, s == "":
+			worse(NameOdd)
+		}
+		if bare != "" {
+			steps = append(steps, fold(bare))
+		}
+	}
+	if len(steps) == 0 && code.Severity() < Refused {
+		code = NameImpossible
+	}
+	return code, strings.Join(steps, "/")
+}
+
+// fold makes names equal that differ in upper and small letters only.
+func fold(s string) string { return strings.ToLower(strings.ToUpper(s)) }
+
+// hidden characters make a name look like another one: they turn the direction
+// of writing, or cannot be seen.
+func hidden(r rune) bool {
+	switch {
+	case r >= 0x200b && r <= 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x2060 && r <= 0x2069,
+		r == 0x061c, r == 0xfeff, r == 0x00ad, r == 0x2028, r == 0x2029:
+		return true
+	}
+	return false
+}
+
+// device reports whether Windows takes a name for a device, with any extension
+// and whatever stands behind it.
+func device(step string) bool {
+	base, _, _ := strings.Cut(step, ".")
+	base, _, _ = strings.Cut(base, ":")
+	base = strings.ToUpper(strings.TrimRight(base, " "))
+	switch base {
+	case "CON", "PRN", "AUX", "NUL", "CLOCK$", "CONIN$", "CONOUT$":
+		return true
+	}
+	for _, port := range []string{"COM", "LPT"} {
+		if n, ok := strings.CutPrefix(base, port); ok {
+			if len(n) == 1 && n[0] >= '0' && n[0] <= '9' || n == "¹" || n == "²" || n == "³" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// codePage437 is how names are written that are not marked as UTF-8 (the ZIP
+// specification, appendix D), from 0x80.
+const codePage437 = "ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u00a0"
+
+var oldLetters = []rune(codePage437)
+
+func fromOld(s string) string {
+	var b strings.Builder
+	for i := range len(s) {
+		if s[i] < 0x80 {
+			b.WriteByte(s[i])
+		} else {
+			b.WriteRune(oldLetters[s[i]-0x80])
+		}
+	}
+	return b.String()
+}

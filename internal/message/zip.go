@@ -1,0 +1,559 @@
+package message
+
+import (
+	"bufio"
+	"bytes"
+	"compress/flate"
+	"context"
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// A ZIP is read here record by record (APPNOTE 6.3.10), and not by archive/zip:
+// that one believes what the records say of each other, keeps lists of any
+// length and does not tell where an entry lies.
+const (
+	endSize       = 22 // end of central directory record, 4.3.16
+	locatorSize   = 20 // zip64 locator, 4.3.15
+	wideEndSize   = 56 // zip64 end record, 4.3.14
+	directorySize = 46 // central directory header, 4.3.12
+	localSize     = 30 // local file header, 4.3.7
+
+	flagEncrypted  = 1 << 0
+	flagDescriptor = 1 << 3 // sizes and checksum follow the contents, 4.3.9
+	flagStrong     = 1 << 6
+	flagUTF8       = 1 << 11
+	flagMasked     = 1 << 13
+
+	methodStore   = 0
+	methodDeflate = 8
+
+	extraZip64 = 0x0001
+	extraName  = 0x7075 // a second name, in UTF-8
+)
+
+var (
+	sigLocal      = []byte("PK\x03\x04")
+	sigDescriptor = []byte("PK\x07\x08")
+	sigDirectory  = []byte("PK\x01\x02")
+	sigEnd        = []byte("PK\x05\x06")
+	sigWideEnd    = []byte("PK\x06\x06")
+	sigLocator    = []byte("PK\x06\x07")
+)
+
+func u16(b []byte, at int) int     { return int(binary.LittleEndian.Uint16(b[at:])) }
+func u32(b []byte, at int) uint64  { return uint64(binary.LittleEndian.Uint32(b[at:])) }
+func u64(b []byte, at int) uint64  { return binary.LittleEndian.Uint64(b[at:]) }
+func is(b []byte, sig []byte) bool { return bytes.HasPrefix(b, sig) }
+
+// file gives the bytes of the ZIP and remembers the first error that is not the
+// ZIP's own: the end of the context, a disk that fails, a file that shrinks.
+type file struct {
+	ctx  context.Context
+	r    io.ReaderAt
+	size int64
+	err  error
+}
+
+func (f *file) ReadAt(p []byte, at int64) (int, error) {
+	if f.err == nil {
+		f.err = f.ctx.Err()
+	}
+	if f.err != nil {
+		return 0, f.err
+	}
+	n, err := f.r.ReadAt(p, at)
+	if n == len(p) {
+		return n, nil
+	}
+	switch {
+	case err != nil && err != io.EOF:
+		f.err = err
+	case at+int64(n) < f.size:
+		f.err = io.ErrUnexpectedEOF // shorter than it was
+	default:
+		err = io.EOF
+	}
+	if f.err != nil {
+		err = f.err
+	}
+	return n, err
+}
+
+// bytes reads n bytes from at; false if they are not there.
+func (f *file) bytes(at int64, n int) ([]byte, bool) {
+	if at < 0 || at > f.size-int64(n) {
+		return nil, false
+	}
+	b := make([]byte, n)
+	_, err := f.ReadAt(b, at)
+	return b, err == nil
+}
+
+// bad is a Code that ends the inspection, with the entry that it is about.
+type bad struct {
+	code  Code
+	entry int
+}
+
+func (b bad) Error() string { return "message: " + string(b.code) }
+
+func whole(c Code) error { return bad{c, -1} }
+
+// ending is where the list of files lies.
+type ending struct {
+	entries       uint64
+	start, length int64
+}
+
+// findEnd reads the end record and, where there is one, its wide companion.
+// Two readers must not be able to find different lists.
+func (f *file) findEnd() (ending, error) {
+	if f.size == 0 {
+		return ending{}, whole(EmptyFile)
+	}
+	head, ok := f.bytes(0, 4)
+	if !ok || !is(head, sigLocal) && !is(head, sigEnd) {
+		return ending{}, whole(NotZIP)
+	}
+	tailSize := min(f.size, endSize+0xffff)
+	tail, _ := f.bytes(f.size-tailSize, int(tailSize))
+	exact, last, short := []int{}, -1, false
+	for i := 0; i+endSize <= len(tail); i++ {
+		if !is(tail[i:], sigEnd) {
+			continue
+		}
+		last = i
+		switch end := i + endSize + u16(tail, i+20); {
+		case end == len(tail):
+			exact = append(exact, i)
+		case end < len(tail):
+			short = true
+		}
+	}
+	switch {
+	case len(exact) == 0 && short:
+		return ending{}, whole(TrailingData)
+	case len(exact) == 0:
+		return ending{}, whole(CutOff)
+	case len(exact) > 1 || exact[0] != last:
+		return ending{}, whole(TwoEnds)
+	}
+	b := tail[last : last+endSize]
+	end := f.size - tailSize + int64(last)
+	entries, length, start := uint64(u16(b, 10)), u32(b, 12), u32(b, 16)
+	disk, firstDisk, here := u16(b, 4), u16(b, 6), u16(b, 8)
+	wide := entries == 0xffff || length == 0xffffffff || start == 0xffffffff || disk == 0xffff || firstDisk == 0xffff
+	locator, ok := f.bytes(end-locatorSize, locatorSize)
+	located := ok && is(locator, sigLocator)
+	if wide != located { // some readers look for the locator only where it is needed
+		return ending{}, whole(Zip64Lie)
+	}
+	if located {
+		if u32(locator, 4) != 0 || u32(locator, 16) > 1 {
+			return ending{}, whole(SeveralDisks)
+		}
+		at := u64(locator, 8)
+		if at > uint64(f.size) {
+			return ending{}, whole(Zip64Lie)
+		}
+		r, ok := f.bytes(int64(at), wideEndSize)
+		if !ok || !is(r, sigWideEnd) || u64(r, 4) > uint64(f.size) || int64(at)+12+int64(u64(r, 4)) != end-locatorSize {
+			return ending{}, whole(Zip64Lie)
+		}
+		e, l, s := u64(r, 32), u64(r, 40), u64(r, 48)
+		if entries != 0xffff && entries != e || length != 0xffffffff && length != l || start != 0xffffffff && start != s {
+			return ending{}, whole(Zip64Lie)
+		}
+		if u32(r, 16) != 0 || u32(r, 20) != 0 || u64(r, 24) != e {
+			return ending{}, whole(SeveralDisks)
+		}
+		entries, length, start, end = e, l, s, int64(at)
+	} else if disk != 0 || firstDisk != 0 || uint64(here) != entries {
+		return ending{}, whole(SeveralDisks)
+	}
+	if start > uint64(end) || length > uint64(end) || int64(start+length) != end {
+		return ending{}, whole(DirectoryBroken)
+	}
+	return ending{entries, int64(start), int64(length)}, nil
+}
+
+// member is an entry of the ZIP as the list of files has it.
+type member struct {
+	name             string // as it stands there
+	flags, method    int
+	crc              uint32
+	packed, unpacked int64
+	offset           int64 // of its header
+	data, end        int64 // of its contents; the end counts what follows them
+	folder           bool
+}
+
+// directory reads the list of files. What is wrong with a single entry goes
+// into the report; the error is what leaves no sense in going on.
+func (f *file) directory(e ending, l Limits, report *Report) ([]member, error) {
+	switch {
+	case e.entries == 0:
+		return nil, whole(EmptyZIP)
+	case e.entries > uint64(l.Entries):
+		return nil, whole(TooManyEntries)
+	case e.length > l.Directory:
+		return nil, whole(DirectoryLong)
+	case e.entries*directorySize > uint64(e.length):
+		return nil, whole(DirectoryBroken)
+	}
+	in := bufio.NewReaderSize(io.NewSectionReader(f, e.start, e.length), 64<<10)
+	members := make([]member, 0, e.entries)
+	keys := make(map[string]int, e.entries)
+	var packed, unpacked int64
+	var head [directorySize]byte
+	for i := range int(e.entries) {
+		if _, err := io.ReadFull(in, head[:]); err != nil || !is(head[:], sigDirectory) {
+			return nil, bad{DirectoryBroken, i}
+		}
+		rest := make([]byte, u16(head[:], 28)+u16(head[:], 30)+u16(head[:], 32))
+		if _, err := io.ReadFull(in, rest); err != nil {
+			return nil, bad{DirectoryBroken, i}
+		}
+		name, extra := rest[:u16(head[:], 28)], rest[u16(head[:], 28):][:u16(head[:], 30)]
+		m := member{name: string(name), flags: u16(head[:], 8), method: u16(head[:], 10), crc: uint32(u32(head[:], 16))}
+		if err := m.sizes(head[:], extra, i); err != nil {
+			return nil, err
+		}
+		shown := nameOf(m, extra, i, report)
+		m.folder = strings.HasSuffix(shown, "/")
+		report.Entries = append(report.Entries, Entry{shown, m.packed, m.unpacked, m.folder})
+		code, key := checkName(shown)
+		if code != "" {
+			report.zip(code, i)
+		}
+		if first, twice := keys[key]; !twice {
+			keys[key] = i
+		} else if report.Entries[first].Name == shown {
+			report.zip(NameTwice, i)
+		} else {
+			report.zip(NameCase, i)
+		}
+		if code := kindOf(u16(head[:], 4)>>8, u32(head[:], 38)); code != "" {
+			report.zip(code, i)
+		}
+		switch {
+		case m.flags&(flagEncrypted|flagStrong|flagMasked) != 0 || m.method == 99:
+			report.zip(Encrypted, i)
+		case m.method != methodStore && m.method != methodDeflate:
+			report.zip(Method, i)
+		case m.method == methodStore && m.packed != m.unpacked:
+			report.zip(SizeLie, i)
+		case m.folder && (m.unpacked != 0 || m.packed > 8): // nothing takes a few bytes, packed
+			report.zip(SizeLie, i)
+		}
+		if m.unpacked > freeRatio && m.unpacked/l.Ratio > m.packed {
+			report.zip(UnpacksTooFar, i)
+		}
+		packed += m.packed
+		if m.unpacked > l.Unpacked || unpacked > l.Unpacked-m.unpacked {
+			return nil, bad{UnpacksTooLarge, i}
+		}
+		unpacked += m.unpacked
+		members = append(members, m)
+	}
+	if _, err := in.ReadByte(); err != io.EOF {
+		return nil, whole(DirectoryBroken)
+	}
+	if unpacked > freeRatio && unpacked/l.Ratio > packed {
+		report.zip(UnpacksTooFar, -1)
+	}
+	return members, nil
+}
+
+// sizes reads sizes and place of an entry, which may stand in its extra field.
+func (m *member) sizes(head, extra []byte, i int) error {
+	unpacked, packed, offset := u32(head, 24), u32(head, 20), u32(head, 42)
+	disk := u16(head, 34)
+	wide, count := extraField(extra, extraZip64)
+	if count > 1 {
+		return bad{Zip64Lie, i}
+	}
+	for _, v := range []*uint64{&unpacked, &packed, &offset} {
+		if *v != 0xffffffff {
+			continue
+		}
+		if len(wide) < 8 {
+			return bad{Zip64Lie, i}
+		}
+		*v, wide = u64(wide, 0), wide[8:]
+	}
+	if disk == 0xffff && len(wide) >= 4 {
+		disk = int(u32(wide, 0))
+	}
+	switch {
+	case disk != 0:
+		return bad{SeveralDisks, i}
+	case unpacked >= 1<<62 || packed >= 1<<62 || offset >= 1<<62:
+		return bad{Zip64Lie, i}
+	}
+	m.unpacked, m.packed, m.offset = int64(unpacked), int64(packed), int64(offset)
+	return nil
+}
+
+// extraField finds a field among the extra ones, and how often it is there.
+func extraField(extra []byte, id int) (found []byte, count int) {
+	for len(extra) >= 4 {
+		n := u16(extra, 2)
+		if n > len(extra)-4 {
+			break
+		}
+		if u16(extra, 0) == id {
+			if count++; count == 1 {
+				found = extra[4 : 4+n]
+			}
+		}
+		extra = extra[4+n:]
+	}
+	return found, count
+}
+
+// nameOf gives the name of an entry as text.
+func nameOf(m member, extra []byte, i int, report *Report) string {
+	ascii := !strings.ContainsFunc(m.name, func(r rune) bool { return r >= utf8.RuneSelf })
+	second := ""
+	if b, n := extraField(extra, extraName); n > 0 && len(b) > 5 && b[0] == 1 && uint32(u32(b, 1)) == crc32.ChecksumIEEE([]byte(m.name)) {
+		second = string(b[5:])
+	}
+	marked := m.flags&flagUTF8 != 0
+	switch {
+	case second != "" && second != m.name && (ascii || marked):
+		report.zip(NameTwofold, i) // some readers take the one, some the other
+		return m.name
+	case ascii || marked:
+		return m.name
+	case second != "":
+		return second
+	case utf8.ValidString(m.name):
+		report.zip(NameUnmarked, i)
+		return m.name
+	}
+	report.zip(NameOld, i)
+	return fromOld(m.name)
+}
+
+// kindOf looks at the attributes of an entry for what is neither file nor folder.
+func kindOf(system int, attributes uint64) Code {
+	if system != 3 && system != 19 && attributes&0x400 != 0 { // not Unix or macOS: a reparse point
+		return Symlink
+	}
+	switch attributes >> 16 & 0xf000 {
+	case 0, 0x8000, 0x4000:
+		return ""
+	case 0xa000:
+		return Symlink
+	}
+	return SpecialFile
+}
+
+// layout compares each entry with the header in front of its contents, and sees
+// to it that every byte of the ZIP belongs to one entry at most.
+func (f *file) layout(members []member, e ending, report *Report) error {
+	order := make([]int, len(members))
+	for i := range members {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		switch x, y := members[a].offset, members[b].offset; {
+		case x < y:
+			return -1
+		case x > y:
+			return 1
+		}
+		return a - b
+	})
+	for n, i := range order {
+		m := &members[i]
+		next := e.start
+		if n+1 < len(order) {
+			next = members[order[n+1]].offset
+		}
+		if err := f.header(m, i, min(next, e.start)); err != nil {
+			return err
+		}
+	}
+	at, unused := int64(0), false
+	for n := 0; n <= len(order); n++ {
+		to := e.start
+		if n < len(order) {
+			to = members[order[n]].offset
+		}
+		if at < to {
+			unused = true
+			if err := f.gap(at, to); err != nil {
+				return err
+			}
+		}
+		if n < len(order) {
+			at = members[order[n]].end
+		}
+	}
+	if unused {
+		report.zip(UnusedBytes, -1)
+	}
+	return nil
+}
+
+// header reads the header of an entry and, behind its contents, the descriptor.
+// Everything must end before next.
+func (f *file) header(m *member, i int, next int64) error {
+	b, ok := f.bytes(m.offset, localSize)
+	if !ok || !is(b, sigLocal) {
+		return bad{DirectoryBroken, i}
+	}
+	if next-m.offset < localSize {
+		return bad{Overlap, i}
+	}
+	nameLen, extraLen := u16(b, 26), u16(b, 28)
+	rest, ok := f.bytes(m.offset+localSize, nameLen+extraLen)
+	if !ok {
+		return bad{DirectoryBroken, i}
+	}
+	flags := u16(b, 6)
+	const telling = flagEncrypted | flagDescriptor | flagStrong | flagMasked
+	if string(rest[:nameLen]) != m.name || u16(b, 8) != m.method || (flags^m.flags)&telling != 0 {
+		return bad{HeaderMismatch, i}
+	}
+	m.data = m.offset + localSize + int64(nameLen+extraLen)
+	if m.packed > next-m.data {
+		return bad{Overlap, i}
+	}
+	m.end = m.data + m.packed
+	if flags&flagDescriptor != 0 {
+		n, ok := f.descriptor(m, next)
+		if !ok {
+			return bad{HeaderMismatch, i}
+		}
+		m.end += n
+		return nil
+	}
+	packed, unpacked := u32(b, 18), u32(b, 22)
+	wide, count := extraField(rest[nameLen:], extraZip64)
+	for _, v := range []*uint64{&unpacked, &packed} {
+		if *v == 0xffffffff && count == 1 && len(wide) >= 8 {
+			*v, wide = u64(wide, 0), wide[8:]
+		}
+	}
+	if uint32(u32(b, 14)) != m.crc || packed != uint64(m.packed) || unpacked != uint64(m.unpacked) {
+		return bad{HeaderMismatch, i}
+	}
+	return nil
+}
+
+// descriptor gives the length of the record behind the contents. It comes in
+// four forms: with a signature or without, with sizes of 32 bits or 64.
+func (f *file) descriptor(m *member, next int64) (int64, bool) {
+	b, ok := f.bytes(m.end, int(min(24, next-m.end)))
+	if !ok {
+		return 0, false
+	}
+	for _, start := range []int{4, 0} {
+		if start == 4 && !is(b, sigDescriptor) {
+			continue
+		}
+		d := b[start:]
+		switch {
+		case len(d) >= 20 && uint32(u32(d, 0)) == m.crc && u64(d, 4) == uint64(m.packed) && u64(d, 12) == uint64(m.unpacked):
+			return int64(start) + 20, true
+		case len(d) >= 12 && uint32(u32(d, 0)) == m.crc && u32(d, 4) == uint64(m.packed) && u32(d, 8) == uint64(m.unpacked):
+			return int64(start) + 12, true
+		}
+	}
+	return 0, false
+}
+
+// gap looks at bytes that belong to no entry. Readers that go through the ZIP
+// from its start, and not by its list, would find a record there.
+func (f *file) gap(from, to int64) error {
+	in := bufio.NewReaderSize(io.NewSectionReader(f, from, to-from), 32<<10)
+	for {
+		b, err := in.Peek(4)
+		if err != nil {
+			return nil // f has the error if there is one
+		}
+		switch {
+		case is(b, sigEnd):
+			return whole(TwoEnds)
+		case is(b, sigLocal), is(b, sigDirectory):
+			return whole(HiddenEntry)
+		}
+		b, _ = in.Peek(in.Buffered())
+		n := bytes.IndexByte(b[1:], 'P') + 1
+		if n == 0 {
+			n = len(b)
+		}
+		_, _ = in.Discard(n) // buffered
+	}
+}
+
+// unpacker gives the unpacked bytes of one entry after the other; it is reused,
+// as a ZIP may have thousands.
+type unpacker struct {
+	f       *file
+	packed  *bufio.Reader
+	inflate io.ReadCloser // nil before the first packed entry
+	in      io.Reader     // one of the two
+	left    int64
+	want    uint32
+	crc     uint32
+	unused  bool // packed bytes are left at the end
+}
+
+func newUnpacker(f *file) *unpacker {
+	return &unpacker{f: f, packed: bufio.NewReaderSize(nil, 32<<10)}
+}
+
+// open begins with an entry.
+func (u *unpacker) open(m member) {
+	u.packed.Reset(io.NewSectionReader(u.f, m.data, m.packed))
+	u.left, u.want, u.crc, u.unused = m.unpacked, m.crc, 0, false
+	switch {
+	case m.method == methodStore:
+		u.in = u.packed
+		return
+	case u.inflate == nil:
+		u.inflate = flate.NewReader(u.packed)
+	default:
+		_ = u.inflate.(flate.Resetter).Reset(u.packed, nil) // never fails
+	}
+	u.in = u.inflate
+}
+
+// Read gives io.EOF after exactly the bytes that the list of files promises.
+func (u *unpacker) Read(p []byte) (int, error) {
+	if err := u.f.ctx.Err(); err != nil { // a whole disk may unpack from one read
+		u.f.err = err
+		return 0, err
+	}
+	n, err := u.in.Read(p)
+	if u.left -= int64(n); u.left < 0 {
+		return 0, problem(SizeLie)
+	}
+	u.crc = crc32.Update(u.crc, crc32.IEEETable, p[:n])
+	switch {
+	case u.f.err != nil:
+		return 0, u.f.err
+	case err == nil:
+		return n, nil
+	case !errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
+		return 0, problem(Damaged)
+	case u.left > 0:
+		return 0, problem(SizeLie)
+	case u.crc != u.want:
+		return 0, problem(Damaged)
+	}
+	if _, err := u.packed.ReadByte(); err == nil {
+		u.unused = true
+	}
+	return n, io.EOF
+}
