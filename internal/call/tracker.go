@@ -2,6 +2,7 @@ package call
 
 import (
 	"cmp"
+	"slices"
 	"time"
 )
 
@@ -16,6 +17,8 @@ const (
 	StaleAfter = 60 * time.Second
 	// maxLive bounds what a flood can make the tracker remember.
 	maxLive = 256
+	// maxLate bounds the calls that were over before they were heard of.
+	maxLate = 64
 )
 
 // ID identifies a call for as long as the program runs; it is never used again.
@@ -32,13 +35,14 @@ const (
 	AnotherCaller                   // the same call, passed on: another number now
 	WasAnswered
 	WasEnded
-	TooOld // older than StaleAfter: for the history only
+	TooOld // older than StaleAfter and of no live call: for the history only
 )
 
 // Change is what one report did to the calls.
 type Change struct {
 	Kind ChangeKind
 	Call Live
+	At   time.Time // when it happened: on arrival, or when a late report says
 }
 
 // Live is a call as the tracker knows it. A copy; changing it changes nothing.
@@ -57,6 +61,9 @@ type Live struct {
 	Rang      time.Time // of the first report
 	Answered  time.Time // zero if it was not, or nobody told
 }
+
+// seen is what a way has reported so far, ever.
+type seen struct{ answers, ends bool }
 
 type way struct{ kind, conn string }
 
@@ -78,29 +85,41 @@ type live struct {
 type Tracker struct {
 	next    ID
 	calls   []*live // oldest first
-	learned map[way]Tells
+	late    []*live // known from reports that came too late, oldest first
+	learned map[way]seen
 	// Dropped counts reports that matched no call.
 	Dropped uint64
 }
 
 // NewTracker makes an empty tracker.
-func NewTracker() *Tracker { return &Tracker{learned: map[way]Tells{}} }
+func NewTracker() *Tracker { return &Tracker{learned: map[way]seen{}} }
 
 // Apply takes one report. key identifies the caller's number (phone.Number.Key:
 // E.164, else digits; every withheld number is the same). now is the time of
-// arrival.
+// arrival. A report that came late still changes a live call that it can be
+// about; of any other call it makes history, once (TooOld, with an ID under which
+// later reports of that call come too).
 func (t *Tracker) Apply(e Event, key string, now time.Time) Change {
 	w := way{e.Way.Kind, e.Way.Conn}
-	switch e.State {
-	case Answered:
-		t.learn(w, TellsAll)
-	case Ended:
-		t.learn(w, TellsRingEnd)
+	t.learn(w, e.State)
+	c := t.find(t.calls, e, w, key, now)
+	var ch Change
+	switch stale := !e.At.IsZero() && now.Sub(e.At) > StaleAfter; {
+	case stale && (c == nil || e.At.Before(c.Rang)):
+		now = e.At
+		ch = t.tooLate(e, w, key)
+	case stale:
+		now = e.At
+		ch = t.apply(c, e, w, key, now)
+	default:
+		ch = t.apply(c, e, w, key, now)
 	}
-	if !e.At.IsZero() && now.Sub(e.At) > StaleAfter {
-		return Change{Kind: TooOld, Call: Live{Way: e.Way, Key: key, State: e.State, Direction: e.Direction, Number: e.Number, Name: e.Name, Line: e.Line, Via: e.Via, Rang: e.At}}
-	}
-	c := t.find(e, w, key, now)
+	ch.At = now
+	return ch
+}
+
+// apply takes a report about call c, nil for a call that is not known.
+func (t *Tracker) apply(c *live, e Event, w way, key string, now time.Time) Change {
 	switch {
 	case c == nil && e.State == Ended:
 		t.Dropped++
@@ -150,28 +169,70 @@ func (t *Tracker) Forget(id ID) {
 // Len is the number of live calls.
 func (t *Tracker) Len() int { return len(t.calls) }
 
-func (t *Tracker) learn(w way, tells Tells) {
-	if tells > t.learned[w] && len(t.learned) < 4*maxLive {
-		t.learned[w] = tells
+// learn notes what a way reports. Anybody can launch the URL scheme, so it
+// teaches nothing: it could take a real phone's call over.
+func (t *Tracker) learn(w way, s State) {
+	if s == Ringing || w.kind == KindURL {
+		return
 	}
+	had, known := t.learned[w]
+	if !known && len(t.learned) >= 4*maxLive {
+		return
+	}
+	t.learned[w] = seen{had.answers || s == Answered, had.ends || s == Ended}
 }
 
-func (t *Tracker) tells(w Way) Tells { return max(w.Tells, t.learned[way{w.Kind, w.Conn}]) }
+// tells is what a way can report: what it declares, and more once it has shown
+// so. A phone that reports answers and was never heard to end a call tells the
+// ring only: else its calls would last for ever.
+func (t *Tracker) tells(w Way) Tells {
+	tells := w.Tells
+	if had := t.learned[way{w.Kind, w.Conn}]; had.ends {
+		tells = max(tells, TellsRingEnd)
+		if had.answers {
+			tells = TellsAll
+		}
+	}
+	return tells
+}
 
-// find looks up the live call that a report of way w speaks of, nil for none.
-func (t *Tracker) find(e Event, w way, key string, now time.Time) *live {
+// tooLate keeps the calls that are too old for a card by the time they are heard
+// of, so that all reports of one make one entry of the history.
+func (t *Tracker) tooLate(e Event, w way, key string) Change {
+	c := t.find(t.late, e, w, key, e.At)
+	if c != nil && e.State == Ringing && e.At.Sub(c.lastRing).Abs() > StaleAfter {
+		c = nil // an end was lost, and the id or the number came again
+	}
+	switch {
+	case c != nil:
+		t.update(c, e, key, e.At)
+	case e.State == Ended || e.Number == "" && e.ID == "" && e.State != Ringing:
+		t.Dropped++
+		return Change{}
+	default:
+		if len(t.late) >= maxLate {
+			t.late = append(t.late[:0], t.late[1:]...)
+		}
+		c = t.newCall(e, w, key, e.At)
+		t.late = append(t.late, c)
+	}
+	return Change{Kind: TooOld, Call: c.Live}
+}
+
+// find looks up the call that a report of way w speaks of, nil for none.
+func (t *Tracker) find(calls []*live, e Event, w way, key string, now time.Time) *live {
 	if e.ID != "" {
-		for i := len(t.calls) - 1; i >= 0; i-- {
-			if t.calls[i].names[alias{w, e.ID}] {
-				return t.calls[i]
+		for i := len(calls) - 1; i >= 0; i-- {
+			if calls[i].names[alias{w, e.ID}] {
+				return calls[i]
 			}
 		}
 		return nil
 	}
 	var only *live
 	count := 0
-	for i := len(t.calls) - 1; i >= 0; i-- {
-		c := t.calls[i]
+	for i := len(calls) - 1; i >= 0; i-- {
+		c := calls[i]
 		if !c.names[alias{w, ""}] {
 			continue
 		}
@@ -229,7 +290,7 @@ func (t *Tracker) join(c *live, e Event, w way) Change {
 	return Change{Kind: SameCall, Call: c.Live}
 }
 
-func (t *Tracker) begin(e Event, w way, key string, now time.Time) Change {
+func (t *Tracker) newCall(e Event, w way, key string, now time.Time) *live {
 	t.next++
 	c := &live{
 		Live: Live{ID: t.next, Way: e.Way, Key: key, State: e.State, Direction: e.Direction,
@@ -240,6 +301,11 @@ func (t *Tracker) begin(e Event, w way, key string, now time.Time) Change {
 	if e.State == Answered {
 		c.Answered = now
 	}
+	return c
+}
+
+func (t *Tracker) begin(e Event, w way, key string, now time.Time) Change {
+	c := t.newCall(e, w, key, now)
 	if len(t.calls) >= maxLive {
 		at := t.least()
 		t.calls = append(t.calls[:at], t.calls[at+1:]...)
@@ -269,6 +335,7 @@ func (t *Tracker) update(c *live, e Event, key string, now time.Time) Change {
 	if e.State == Ended {
 		c.State, c.Reason = Ended, e.Reason
 		t.Forget(c.ID)
+		t.late = slices.DeleteFunc(t.late, func(l *live) bool { return l == c })
 		return Change{Kind: WasEnded, Call: c.Live}
 	}
 	kind := Nothing
@@ -282,7 +349,7 @@ func (t *Tracker) update(c *live, e Event, key string, now time.Time) Change {
 		c.Key, c.Number, c.Name = key, e.Number, e.Name
 	}
 	c.Name, c.Line, c.Via = cmp.Or(e.Name, c.Name), cmp.Or(e.Line, c.Line), cmp.Or(e.Via, c.Via)
-	if e.State == Ringing {
+	if e.State == Ringing && now.After(c.lastRing) {
 		c.lastRing = now
 	}
 	if e.State == Answered && c.State == Ringing {

@@ -73,7 +73,7 @@ type commands struct {
 
 	Demo     demoCmd     `cmd:"" group:"try" help:"One call of every kind, with invented people."`
 	Hub      hubCmd      `cmd:"" group:"try" help:"Run the local hub on its own."`
-	Simulate simulateCmd `cmd:"" group:"try" help:"Ring the running Wiebelt as a softphone would."`
+	Simulate simulateCmd `cmd:"" group:"try" help:"Play calls as a softphone of any kind would."`
 }
 
 // Main runs one command and returns the exit code. args is os.Args.

@@ -75,6 +75,7 @@ var rooms = []struct {
 	{"internal/contact", Domain},
 	{"internal/message", Domain},
 	{"internal/localhub", Aside},
+	{"internal/simulate/storytest", TestsOnly},
 	{"internal/simulate", Aside},
 }
 

@@ -1,9 +1,17 @@
 // Package simulate is a softphone for every protocol that we accept, for the
-// demonstration and for tests: so far the WebSocket and the HTTP of the
-// listener. It is written against the protocol (product.md, "How a call reaches
-// us"), not against the listener's code.
+// demonstration, for trying out and for tests. It is written against the
+// protocols (product.md, "How a call reaches us"; softphones.md), not against the
+// code that speaks them.
 //
-// Goroutines: a Phone has one that reads, from Dial to Close.
+// A Scenario is a story of calls, read from text or built in; Play plays it on a
+// Softphone, which Open makes for a protocol: a client of our listener, a program
+// that runs ours (wiebelt ring, open-url, Twinkle's scripts), or the server that
+// a softphone or exchange is, which waits for our link to connect. What a
+// protocol cannot tell is left out.
+//
+// Goroutines: a Phone has one that reads, from Dial to Close. A server has one
+// that accepts and one or two for each connection; they end when its context
+// does, and Close waits for them.
 package simulate
 
 import (
@@ -178,9 +186,16 @@ func RingHTTP(ctx context.Context, port int, pathToken string, c Call) error {
 
 // ReportHTTP is RingHTTP for any state of the protocol.
 func ReportHTTP(ctx context.Context, port int, pathToken, state string, c Call) error {
+	return reportHTTP(ctx, port, pathToken, state, "", c)
+}
+
+func reportHTTP(ctx context.Context, port int, pathToken, state, reason string, c Call) error {
 	ctx, cancel := context.WithTimeout(ctx, Deadline)
 	defer cancel()
 	q := url.Values{"state": {state}}
+	if reason != "" {
+		q.Set("reason", reason)
+	}
 	for name, value := range map[string]string{
 		"id": c.ID, "number": c.Number, "name": c.Name, "line": c.Line, "via": c.Via, "direction": c.Direction,
 	} {

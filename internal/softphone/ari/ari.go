@@ -162,7 +162,7 @@ func (s *session) snapshot(ctx context.Context) error {
 const askTime = time.Second
 
 // variable asks for a function of the dialplan on a channel. A function that
-// cannot be read is ""; no answer at all is not ok.
+// cannot be read is ""; no answer at all, or a channel that is gone, is not ok.
 func (s *session) variable(ctx context.Context, id, name string) (value string, ok bool) {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
@@ -172,6 +172,10 @@ func (s *session) variable(ctx context.Context, id, name string) (value string, 
 	status, err := s.server.Get(ctx, "/ari/channels/"+url.PathEscape(id)+"/variable"+wslink.Query("variable", name), s.header, &answer)
 	if err != nil {
 		return "", false
+	}
+	if status == http.StatusNotFound { // of the function, or of the channel
+		there, err := s.server.Get(ctx, "/ari/channels/"+url.PathEscape(id), s.header, &struct{}{})
+		return "", err == nil && there == http.StatusOK
 	}
 	if status != http.StatusOK {
 		return "", true

@@ -186,6 +186,31 @@ func TestNoAnswerAboutTheCaller(t *testing.T) {
 	w.expect("answered incoming #1736065800.12 0612345678 (J. de Vries) on 0201234567")
 }
 
+// TestChannelGone: a channel that is gone before it was asked says nothing of
+// its caller, who may have withheld the number.
+func TestChannelGone(t *testing.T) {
+	a := newAsterisk(t)
+	there := false
+	a.raw = func(w http.ResponseWriter, r *http.Request) bool {
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/variable"):
+			http.Error(w, `{"message":"Provided channel was not found"}`, http.StatusNotFound)
+		case strings.HasPrefix(r.URL.Path, "/ari/channels/") && there:
+			_, _ = w.Write([]byte("{}"))
+		default:
+			return false
+		}
+		return true
+	}
+	w := listen(t, a.config())
+	w.until(link.Connected)
+	a.send(ring.event("ChannelStateChange"))
+	w.expect("ringing incoming #1736065800.12 anonymous on 0201234567")
+	a.with(func() { there = true }) // and one that is there has no such function
+	a.send(ring.as(up).event("ChannelStateChange"))
+	w.expect("answered incoming #1736065800.12 0612345678 (J. de Vries) on 0201234567")
+}
+
 // TestNobodyElsesCalls plays a busy exchange of fifty extensions; only one of
 // them is ours.
 func TestNobodyElsesCalls(t *testing.T) {

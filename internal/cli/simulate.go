@@ -1,0 +1,268 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"wiebelt/internal/phone"
+	"wiebelt/internal/profile"
+	"wiebelt/internal/resident"
+	"wiebelt/internal/secret"
+	"wiebelt/internal/simulate"
+	"wiebelt/internal/softphone/listener"
+	"wiebelt/internal/text"
+)
+
+type simulateCmd struct {
+	List     bool    `help:"List the built-in scenarios."`
+	Scenario string  `help:"Play a built-in scenario, or a file with one; - is standard input." placeholder:"NAME|FILE"`
+	Over     string  `help:"The protocol: websocket, http, command, url, twinkle, bria, baresip, linphone, ari, wazo or 3cx." default:"websocket" placeholder:"PROTOCOL"`
+	Speed    float64 `help:"Play so many times faster." default:"1"`
+	Repeat   int     `help:"Play so often; 0 is until it is stopped." default:"1"`
+	Language string  `help:"nl or en; the language of the windows unless given." enum:"nl,en," default:""`
+
+	Listen     string `help:"Where a phone that Wiebelt connects to listens, to have the same place each time: 127.0.0.1:PORT, or with linphone the path of a socket." placeholder:"ADDRESS"`
+	Port       int    `help:"The listener's port, where its profile is not at hand; with --token-stdin."`
+	TokenStdin bool   `name:"token-stdin" help:"Read the listener's token from standard input: that of listener.json, or for http the one in the address of \"wiebelt recipe any-url\"."`
+
+	Name   string        `help:"One call: display name."`
+	Line   string        `help:"One call: our number that is called."`
+	For    time.Duration `help:"One call: how long it rings, or goes on once it was answered." default:"10s"`
+	Answer time.Duration `help:"One call: answer after this long." placeholder:"2s"`
+	Number string        `arg:"" optional:"" help:"One call: the caller's number; none is a withheld one."`
+}
+
+// Help is what stands below the flags' summary.
+func (*simulateCmd) Help() string {
+	return `Plays calls to Wiebelt as a softphone does, so that everything can be tried without a phone.
+
+  wiebelt simulate 0612345678 --answer 3s      one call, as a program on this computer reports it
+  wiebelt simulate --list                      what can be played
+  wiebelt simulate --scenario busy-morning     a story of calls
+  wiebelt simulate --scenario customer --over bria
+
+With "wiebelt hub --synthetic 1000" as the hub the callers of the scenarios are known.
+
+Protocols. websocket and http report to the running Wiebelt. command, url and twinkle run
+"wiebelt ring" and "wiebelt open-url" as those phones do. bria, baresip, linphone, ari, wazo and
+3cx are the phone or exchange itself: what belongs into the settings goes to standard error, and
+they wait until Wiebelt connects. On standard output stands one line when they are ready:
+{"ready":true,"over":…,"address":…}, for an exchange with "extension", "user" and "secret". What a
+kind of phone cannot tell is left out, and said once.
+
+A scenario is text, a step a line: a time in seconds (+ is since the step before), what happens,
+and the name of the call.
+
+  # comment
+  title en: The reception desk passes a customer on
+  repeat 2
+  0     ring a number=101 name=Receptie line="020 765 4321"
+  +3    caller a number="06 12345678" name="J. de Vries" via="Receptie (101)"
+  +2    answer a
+  8     ring b withheld
+  +4    end b missed
+  +5    end a
+
+ring takes number= or withheld, name=, line=, via= and outgoing; again is the same call on one more
+device; caller is the call passed on; end takes completed, missed, elsewhere or rejected; pause
+lets time pass. Calls that are on at the end are hung up.`
+}
+
+func (c *simulateCmd) Run(e *env) error {
+	if !slices.Contains(simulate.Protocols, c.Over) {
+		return &exitError{exitUsage, "--over is one of " + strings.Join(simulate.Protocols, ", ")}
+	}
+	if c.Speed < 0.01 || c.Speed > 1000 || c.Repeat < 0 || c.Repeat > simulate.MaxRepeat {
+		return &exitError{exitUsage, "--speed goes from 0.01 to 1000, --repeat from 0 to 1000"}
+	}
+	if c.For < 0 || c.Answer < 0 || c.For+c.Answer > simulate.MaxTime {
+		return &exitError{exitUsage, "--for and --answer are a day at most"}
+	}
+	d, err := e.dirs()
+	if err != nil {
+		return err
+	}
+	l := text.Language(cmp.Or(c.Language, string(resident.Language(e.load(d)))))
+	if c.List {
+		w := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
+		for _, s := range simulate.Builtin() {
+			fmt.Fprintf(w, "%s\t%s\n", s.ID, s.Title[string(l)])
+		}
+		return w.Flush()
+	}
+	story, err := c.story(e)
+	if err != nil {
+		return err
+	}
+	o, err := c.options(e, d)
+	if err != nil {
+		return err
+	}
+	return ignoreCancelled(c.play(e, d, l, story, o))
+}
+
+// story is what is played.
+func (c *simulateCmd) story(e *env) (*simulate.Scenario, error) {
+	if c.Scenario == "" {
+		return c.single()
+	}
+	if c.Name != "" || c.Line != "" || c.Answer != 0 || c.Number != "" {
+		return nil, &exitError{exitUsage, "--scenario says itself what is called; the flags of one call do not go with it"}
+	}
+	if s, ok := simulate.Find(c.Scenario); ok {
+		return s, nil
+	}
+	in := e.in
+	if c.Scenario != "-" {
+		f, err := os.Open(c.Scenario)
+		if err != nil {
+			return nil, &exitError{exitUsage, "no such scenario (\"wiebelt simulate --list\" names them), and no such file"}
+		}
+		defer f.Close()
+		in = f
+	} else if c.TokenStdin {
+		return nil, &exitError{exitUsage, "standard input cannot be both scenario and token"}
+	}
+	b, err := io.ReadAll(io.LimitReader(in, simulate.MaxScenario+1))
+	if err != nil {
+		return nil, fmt.Errorf("scenario: %w", err)
+	}
+	s, err := simulate.Parse(b)
+	if err != nil {
+		return nil, &exitError{exitUsage, "scenario: " + err.Error()}
+	}
+	return s, nil
+}
+
+// single is one call. A number that says that there is none is a withheld one.
+func (c *simulateCmd) single() (*simulate.Scenario, error) {
+	rules, err := phone.NewRules(phone.Config{})
+	if err != nil {
+		return nil, err
+	}
+	one := simulate.Call{Number: strings.TrimSpace(c.Number), Name: c.Name, Line: c.Line}
+	if rules.Parse(one.Number, "").Kind == phone.Withheld {
+		one.Number = ""
+	} else if !simulate.IsNumber(one.Number) {
+		return nil, &exitError{exitUsage, "not a telephone number"}
+	}
+	return simulate.Single(one, c.For, c.Answer), nil
+}
+
+// options finds what the protocol needs.
+func (c *simulateCmd) options(e *env, d profile.Dirs) (simulate.Options, error) {
+	o := simulate.Options{Listen: c.Listen, Profile: e.profileDir, Stray: e.err}
+	if c.Listen != "" && !simulate.IsServer(c.Over) {
+		return o, &exitError{exitUsage, "--listen is for phones that Wiebelt connects to"}
+	}
+	if given := c.Port != 0 || c.TokenStdin; given && (c.Over != "websocket" && c.Over != "http" || c.Port < 1 || c.Port > 65535 || !c.TokenStdin) {
+		return o, &exitError{exitUsage, "--port and --token-stdin go together, with websocket or http"}
+	}
+	switch {
+	case c.TokenStdin:
+		token, err := secret.ReadSecret(e.in)
+		if err != nil {
+			return o, &exitError{exitUsage, "token: " + err.Error()}
+		}
+		o.Port, o.Token = c.Port, token
+	case c.Over == "websocket", c.Over == "http":
+		b, err := os.ReadFile(filepath.Join(d.Run, "listener.json"))
+		if err != nil {
+			return o, &exitError{exitNotRunning, "wiebelt is not running, or its listener is switched off"}
+		}
+		var at listener.Announcement
+		if json.Unmarshal(b, &at) != nil {
+			return o, errors.New("listener.json cannot be read")
+		}
+		o.Port, o.Token = at.Port, at.Token
+		if c.Over == "http" {
+			tokens, err := secret.Token(d)
+			if err != nil {
+				return o, fmt.Errorf("the listener's tokens: %w", err)
+			}
+			o.Token = tokens.Path
+		}
+	case !simulate.IsServer(c.Over):
+		exe, err := os.Executable()
+		if err != nil {
+			return o, err
+		}
+		o.Exe = exe
+	}
+	return o, nil
+}
+
+// play plays it, and says on standard error what is going on.
+func (c *simulateCmd) play(e *env, d profile.Dirs, l text.Language, story *simulate.Scenario, o simulate.Options) (err error) {
+	// Whoever stops us ends the scenario; the phone goes after its calls were hung
+	// up.
+	p, err := simulate.Open(context.WithoutCancel(e.ctx), c.Over, o)
+	if err != nil {
+		return &exitError{exitFailed, err.Error()}
+	}
+	defer func() { err = errors.Join(err, p.Close()) }()
+	if s, ok := p.(simulate.Server); ok {
+		if err := json.NewEncoder(e.out).Encode(s.Address()); err != nil {
+			return err
+		}
+		introduce(e.err, l, s.Address(), resident.SettingsFile(d), e.profileDir)
+	}
+	if left := simulate.LeftOut(story, p.Can()); len(left) > 0 {
+		var words []string
+		for _, x := range left {
+			words = append(words, l.T(text.SimulateLeftOut(string(x))))
+		}
+		fmt.Fprintln(e.err, l.T(text.SimulateLeft, strings.Join(words, ", ")))
+	}
+	if err := p.Ready(e.ctx); err != nil {
+		return err
+	}
+	play := simulate.Play{Speed: c.Speed, Repeat: c.Repeat, Prefix: fmt.Sprintf("sim-%d-", os.Getpid())}
+	if c.Scenario != "" {
+		fmt.Fprintln(e.err, l.T(text.SimulatePlays, cmp.Or(story.Title[string(l)], l.T(text.SimulateScenario))))
+		play.Said = func(s simulate.Step) {
+			fmt.Fprintf(e.err, "%7.1f  %s %s\n", s.At.Seconds(), s.Do, s.Name)
+		}
+	}
+	if err := play.Run(e.ctx, p, story); err != nil {
+		return err
+	}
+	if c.Scenario != "" {
+		fmt.Fprintln(e.err, l.T(text.SimulateDone))
+	}
+	return nil
+}
+
+// introduce says how Wiebelt finds a phone that waits for it.
+func introduce(w io.Writer, l text.Language, a simulate.Address, file, profileDir string) {
+	fmt.Fprintf(w, "%s\n\n[[softphone]]\nkind = %q\nname = \"simulate-%s\"\naddress = %q\n", l.T(text.SimulateSettings, file), a.Over, a.Over, a.Address)
+	if a.Extension != "" {
+		fmt.Fprintf(w, "extension = %q\nuser = %q\n", a.Extension, a.User)
+	}
+	if a.Secret != "" {
+		at := ""
+		if profileDir != "" {
+			at = fmt.Sprintf(" --profile %q", profileDir)
+		}
+		fmt.Fprintf(w, "\n%s\n\necho %s | wiebelt provision%s --softphone simulate-%s --secret-stdin\n", l.T(text.SimulateSecret), a.Secret, at, a.Over)
+	}
+	fmt.Fprintf(w, "\n%s\n", l.T(text.SimulateWaits))
+}
+
+// ignoreCancelled takes away the error of a command that was stopped.
+func ignoreCancelled(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,272 @@
+package simulate
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"wiebelt/internal/call"
+)
+
+// ari is an Asterisk with its REST interface (softphones.md 11): HTTP with a name
+// and password, and the events of all channels, our phones' and others', on a
+// WebSocket. A withheld number stands in the channel all the same; only its
+// presentation says so.
+type ari struct {
+	*web
+	x       extension
+	apps    map[string]*wsConn
+	listed  bool           // somebody has asked for the channels
+	asked   map[string]int // presentations asked for, by channel
+	shown   map[string]string
+	linked  map[string]string // by channel: the call's first channel
+	ordered []string          // channels in shown and linked, oldest first
+}
+
+// hiddenNumber is what Asterisk has of a caller who withholds it. It must never
+// show anywhere.
+const hiddenNumber = "+31201239999"
+
+const maxShown = 1024
+
+func startARI(ctx context.Context, address string) (*ari, error) {
+	a := &ari{apps: map[string]*wsConn{}, asked: map[string]int{}, shown: map[string]string{}, linked: map[string]string{}}
+	if _, err := startWeb(ctx, address, nil, func(w *web) http.HandlerFunc { a.web = w; return a.serve }); err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+func (a *ari) Address() Address {
+	return Address{Ready: true, Over: "ari", Address: "http://" + a.at, Extension: Extension, User: User, Secret: Secret}
+}
+
+func (a *ari) Can() Can {
+	return Can{Answer: true, End: true, Withheld: true, Outgoing: true, Again: true, Moved: SameCall, Name: true, Line: true, Via: true, Reasons: allReasons}
+}
+
+func (a *ari) serve(w http.ResponseWriter, r *http.Request) {
+	if user, secret, ok := r.BasicAuth(); !ok || user != User || secret != Secret {
+		w.Header().Set("WWW-Authenticate", `Basic realm="Asterisk REST Interface"`)
+		answerJSON(w, http.StatusUnauthorized, map[string]string{"message": "Authentication required"})
+		return
+	}
+	path := r.URL.Path
+	switch {
+	case path == "/ari/events":
+		a.events(w, r)
+	case r.Method != http.MethodGet:
+		answerJSON(w, http.StatusMethodNotAllowed, map[string]string{"message": "Invalid method"})
+	case path == "/ari/channels":
+		all := []map[string]any{}
+		a.with(func() {
+			for _, c := range a.x.calls {
+				for _, leg := range c.legs {
+					all = append(all, a.channel(*c, leg, ""))
+				}
+			}
+			a.listed = true
+		})
+		answerJSON(w, http.StatusOK, all)
+	case strings.HasPrefix(path, "/ari/channels/") && strings.HasSuffix(path, "/variable"):
+		a.variable(w, strings.TrimSuffix(strings.TrimPrefix(path, "/ari/channels/"), "/variable"), r.URL.Query().Get("variable"))
+	default:
+		answerJSON(w, http.StatusNotFound, map[string]string{"message": "Resource not found"})
+	}
+}
+
+// variable answers for channels that have ended, too, as long as they are
+// remembered: scenarios may be played faster than anybody can ask.
+func (a *ari) variable(w http.ResponseWriter, channel, name string) {
+	value, ok := "", false
+	a.with(func() {
+		switch name {
+		case "CONNECTEDLINE(num-pres)":
+			value, ok = a.shown[channel], a.shown[channel] != ""
+			a.asked[channel]++
+		case "CHANNEL(linkedid)":
+			value, ok = a.linked[channel], a.linked[channel] != ""
+		}
+	})
+	if !ok {
+		answerJSON(w, http.StatusNotFound, map[string]string{"message": "Provided channel was not found"})
+		return
+	}
+	answerJSON(w, http.StatusOK, map[string]string{"value": value})
+}
+
+func (a *ari) events(w http.ResponseWriter, r *http.Request) {
+	app := r.URL.Query().Get("app")
+	if app == "" || len(app) > 256 {
+		answerJSON(w, http.StatusBadRequest, map[string]string{"message": "HTTP request is missing param: [app]"})
+		return
+	}
+	if !websocket.IsWebSocketUpgrade(r) {
+		answerJSON(w, http.StatusUpgradeRequired, map[string]string{"message": "Upgrade required"})
+		return
+	}
+	a.upgrade(w, r, socket{protocols: []string{"ari"},
+		began: func(c *wsConn) func() {
+			old := a.apps[app]
+			a.apps[app] = c
+			if old == nil {
+				return nil
+			}
+			return func() { // it is told, and gets nothing more
+				_ = old.send(toJSON(map[string]any{"type": "ApplicationReplaced", "timestamp": stamp(time.Now()), "application": app, "asterisk_id": asteriskID}))
+			}
+		},
+		over: func(c *wsConn) {
+			if a.apps[app] == c {
+				delete(a.apps, app)
+			}
+		},
+	})
+}
+
+const asteriskID = "08:00:27:00:00:01"
+
+// channelID and channelName are those of one of our phones.
+func channelID(leg int) string   { return fmt.Sprintf("1736065800.%d", leg) }
+func channelName(leg int) string { return fmt.Sprintf("PJSIP/%s-%08x", Extension, leg) }
+
+// channel is one of our phones' as the interface describes it; state "" is the
+// one that it is in.
+func (a *ari) channel(c exchangeCall, leg int, state string) map[string]any {
+	number, name := digits(c.call.Number), c.call.Name
+	if c.call.Number == "" {
+		number, name = hiddenNumber, "Anonymous"
+	}
+	exten := digits(c.call.Line)
+	if exten == "" {
+		exten = Extension
+	}
+	if state == "" {
+		state = [...]string{"Ringing", "Ring", "Up"}[c.state]
+	}
+	if c.call.Direction == "outgoing" {
+		exten = number
+	}
+	m := map[string]any{"id": channelID(leg), "name": channelName(leg), "state": state, "protocol_id": "a84b4c76e66710",
+		"caller":    map[string]string{"name": "", "number": Extension},
+		"connected": map[string]string{"name": name, "number": number}, "accountcode": "",
+		"dialplan":     map[string]any{"context": "inbound", "exten": exten, "priority": 1, "app_name": "AppDial", "app_data": "(Outgoing Line)"},
+		"creationtime": stamp(c.began), "language": "nl"}
+	if via := extensionOf(c.call.Via); via != "" {
+		m["caller_rdnis"] = via
+	}
+	return m
+}
+
+// trunkChannel brings a call from outside. It is no phone of ours, and rings in
+// the other sense of the word.
+func (a *ari) trunkChannel(c exchangeCall, state string) map[string]any {
+	number := digits(c.call.Number)
+	if number == "" {
+		number = hiddenNumber
+	}
+	return map[string]any{"id": channelID(c.talk), "name": fmt.Sprintf("PJSIP/trunk-%08x", c.talk), "state": state, "protocol_id": "b77f0c76e66711",
+		"caller":    map[string]string{"name": c.call.Name, "number": number},
+		"connected": map[string]string{"name": "", "number": ""}, "accountcode": "",
+		"dialplan":     map[string]any{"context": "inbound", "exten": digits(c.call.Line), "priority": 1, "app_name": "Dial", "app_data": "PJSIP/" + Extension},
+		"creationtime": stamp(c.began), "language": "nl"}
+}
+
+func (a *ari) Ready(ctx context.Context) error {
+	return a.until(ctx, func() bool { return a.listed && len(a.apps) > 0 })
+}
+
+// Tell sends events, and waits until it was asked whether a new number may be
+// shown.
+func (a *ari) Tell(ctx context.Context, n News) error {
+	var events []map[string]any
+	asks := map[string]int{} // channels about which a question is due, and how many there were
+	event := func(kind string, channel map[string]any, more ...any) {
+		e := map[string]any{"type": kind, "timestamp": stamp(time.Now()), "channel": channel, "asterisk_id": asteriskID}
+		for i := 0; i+1 < len(more); i += 2 {
+			e[more[i].(string)] = more[i+1]
+		}
+		events = append(events, e)
+	}
+	a.with(func() {
+		ch := a.x.take(n)
+		incoming := n.Call.Direction == ""
+		pres := "allowed_not_screened"
+		if n.Call.Number == "" {
+			pres = "prohib_not_screened"
+		}
+		if n.Do == Ring && incoming {
+			event("ChannelCreated", a.trunkChannel(ch.call, "Ring"))
+		}
+		for _, leg := range ch.began {
+			id := channelID(leg)
+			a.remember(id, pres, channelID(ch.call.talk))
+			event("ChannelCreated", a.channel(ch.call, leg, "Down"))
+			event("ChannelStateChange", a.channel(ch.call, leg, ""))
+			if incoming {
+				asks[id] = a.asked[id]
+			}
+		}
+		for _, leg := range ch.changed {
+			id := channelID(leg)
+			kind := "ChannelStateChange"
+			if n.Do == Caller {
+				kind = "ChannelConnectedLine"
+				if incoming {
+					asks[id] = a.asked[id]
+				}
+				a.shown[id] = pres
+			}
+			event(kind, a.channel(ch.call, leg, ""))
+		}
+		if n.Do == Answer && incoming {
+			event("ChannelStateChange", a.trunkChannel(ch.call, "Up"))
+		}
+		cause := map[call.Reason]int{call.Missed: 19, call.Elsewhere: 26, call.Rejected: 21}[n.Reason]
+		switch {
+		case n.Do == Answer:
+			cause = 26 // the other devices of a call that was answered on one
+		case cause == 0:
+			cause = 16
+		}
+		for _, leg := range ch.gone {
+			event("ChannelDestroyed", a.channel(ch.call, leg, ""), "cause", cause, "cause_txt", "")
+		}
+		if n.Do == End && incoming {
+			event("ChannelDestroyed", a.trunkChannel(ch.call, "Up"), "cause", 16, "cause_txt", "Normal Clearing")
+		}
+	})
+	apps := map[string]*wsConn{}
+	a.with(func() { maps.Copy(apps, a.apps) })
+	for app, c := range apps {
+		for _, e := range events {
+			e["application"] = app
+			broadcast([]*wsConn{c}, toJSON(e))
+		}
+	}
+	return a.taken(ctx, func() bool {
+		for id, before := range asks {
+			if len(a.apps) > 0 && a.asked[id] == before {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// remember keeps what may be asked about a channel, of the last ones only.
+func (a *ari) remember(id, presentation, linked string) {
+	a.shown[id], a.linked[id] = presentation, linked
+	if a.ordered = append(a.ordered, id); len(a.ordered) > maxShown {
+		old := a.ordered[0]
+		a.ordered = a.ordered[1:]
+		delete(a.shown, old)
+		delete(a.linked, old)
+		delete(a.asked, old)
+	}
+}

@@ -1,0 +1,210 @@
+package simulate
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"wiebelt/internal/call"
+)
+
+// childPhone runs our own program for each event, as softphones do that can run a
+// program: with arguments ("command"), a link ("url"), or Twinkle's environment
+// (softphones.md 6).
+type childPhone struct {
+	over string
+	o    Options
+}
+
+const (
+	childTime = 20 * time.Second // Twinkle rings only when the program has spoken
+	maxSaid   = 4 << 10          // bytes of what a program says
+)
+
+func (p *childPhone) Can() Can {
+	switch p.over {
+	case "url":
+		return Can{Answer: true, Again: true, Moved: OtherCall}
+	case "twinkle":
+		return Can{Answer: true, End: true, Withheld: true, Outgoing: true, Moved: OtherCall, Name: true, Line: true,
+			Reasons: []call.Reason{call.Completed, call.Rejected}}
+	}
+	return Can{Answer: true, End: true, Withheld: true, Outgoing: true, Again: true, Moved: SameCall, Name: true, Line: true, Via: true}
+}
+
+func (p *childPhone) Ready(context.Context) error { return nil }
+
+func (p *childPhone) Close() error { return nil }
+
+func (p *childPhone) Tell(ctx context.Context, n News) error {
+	switch p.over {
+	case "url":
+		return p.run(ctx, nil, "open-url", p.profile(), "--", link(n))
+	case "twinkle":
+		return p.run(ctx, twinkleEnv(n), "ring", p.profile(), "--twinkle")
+	}
+	args := []string{"--state", state(n)}
+	for _, f := range [][2]string{{"--id", n.Call.ID}, {"--name", n.Call.Name}, {"--line", n.Call.Line}, {"--via", n.Call.Via}, {"--direction", n.Call.Direction}} {
+		if f[1] != "" {
+			args = append(args, f[0]+"="+f[1]) // one argument, whatever it begins with
+		}
+	}
+	args = append(args, "--")
+	if n.Call.Number != "" {
+		args = append(args, n.Call.Number)
+	}
+	return p.run(ctx, nil, "ring", p.profile(), args...)
+}
+
+func (p *childPhone) profile() []string {
+	if p.o.Profile == "" {
+		return nil
+	}
+	return []string{"--profile", p.o.Profile}
+}
+
+func state(n News) string {
+	switch {
+	case n.Do == End:
+		return "ended"
+	case n.Answered:
+		return "answered"
+	}
+	return "ringing"
+}
+
+// link is the address that a phone opens. It can say no more than a number and
+// how far the call is.
+func link(n News) string {
+	return "wiebelt:call?number=" + url.QueryEscape(digits(n.Call.Number)) + "&state=" + state(n)
+}
+
+// digits is a number as a phone dials it.
+func digits(number string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune("0123456789+*#", r) {
+			return r
+		}
+		return -1
+	}, number)
+}
+
+// run runs the program to its end.
+func (p *childPhone) run(ctx context.Context, env []string, command string, profile []string, args ...string) error {
+	ctx, cancel := context.WithTimeout(ctx, childTime)
+	defer cancel()
+	all := append(append(append(append([]string{}, p.o.Args...), command), profile...), args...)
+	cmd := exec.CommandContext(ctx, p.o.Exe, all...)
+	cmd.Env = append(withoutTwinkle(os.Environ()), env...)
+	cmd.WaitDelay = time.Second // it may have started Wiebelt, which lives on
+	said := &bounded{}
+	out := &bounded{}
+	cmd.Stdout, cmd.Stderr = out, said
+	err := cmd.Run()
+	if p.o.Stray != nil && said.Len() > 0 {
+		_, _ = p.o.Stray.Write(said.Bytes())
+	}
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		return fmt.Errorf("wiebelt %s: %w", command, err)
+	case p.over == "twinkle" && out.String() != "action=continue\n":
+		return fmt.Errorf("wiebelt %s: Twinkle would not go on ringing after what it said", command)
+	}
+	return nil
+}
+
+// bounded keeps the beginning of what is written to it.
+type bounded struct{ bytes.Buffer }
+
+func (b *bounded) Write(p []byte) (int, error) {
+	if room := maxSaid - b.Len(); room > 0 {
+		b.Buffer.Write(p[:min(len(p), room)])
+	}
+	return len(p), nil
+}
+
+func withoutTwinkle(env []string) []string {
+	var rest []string
+	for _, v := range env {
+		if !strings.HasPrefix(v, "TWINKLE_") && !strings.HasPrefix(v, "SIP") {
+			rest = append(rest, v)
+		}
+	}
+	return rest
+}
+
+// twinkleEnv is what Twinkle sets for the script of an event.
+func twinkleEnv(n News) []string {
+	us := digits(n.Call.Line)
+	if us == "" {
+		us = Extension
+	}
+	out := n.Call.Direction == "outgoing"
+	from, to := nameAddr(n.Call), "<sip:"+us+"@127.0.0.1>"
+	fromUser, toUser := user(n.Call), us
+	if out {
+		from, to, fromUser, toUser = to, from, toUser, fromUser
+	}
+	trigger := "in_call"
+	if out {
+		trigger = "out_call"
+	}
+	env := []string{"TWINKLE_USER_PROFILE=simulate", "TWINKLE_LINE=1", "SIP_CALL_ID=" + n.Call.ID + "@127.0.0.1",
+		"SIP_FROM=" + from + ";tag=" + n.Call.ID, "SIP_FROM_USER=" + fromUser, "SIP_FROM_HOST=127.0.0.1",
+		"SIP_TO=" + to, "SIP_TO_USER=" + toUser, "SIP_TO_HOST=127.0.0.1"}
+	switch {
+	case n.Do == End && n.Answered:
+		trigger = "remote_release"
+	case n.Do == End:
+		trigger += "_failed"
+		code := "SIPSTATUS_CODE=487"
+		if n.Reason == call.Rejected {
+			code = "SIPSTATUS_CODE=603"
+		}
+		env = append(env, code)
+	case n.Do == Answer:
+		trigger += "_answered"
+	}
+	return append(env, "TWINKLE_TRIGGER="+trigger)
+}
+
+// user is the user part of a caller's SIP address, which holds no character that
+// would have to be escaped there but "#".
+func user(c Call) string {
+	if c.Number == "" {
+		return "anonymous"
+	}
+	return strings.ReplaceAll(digits(c.Number), "#", "%23")
+}
+
+// sipURI is the caller's address. A withheld one is that of RFC 3323.
+func sipURI(c Call) string {
+	if c.Number == "" {
+		return "sip:anonymous@anonymous.invalid"
+	}
+	return "sip:" + user(c) + "@127.0.0.1:5070"
+}
+
+// nameAddr is the caller as SIP writes it, with a name between quotes.
+func nameAddr(c Call) string {
+	if name := sipName(c); name != "" {
+		return `"` + name + `" <` + sipURI(c) + ">"
+	}
+	return "<" + sipURI(c) + ">"
+}
+
+// sipName is the display name as it stands between quotes in SIP; programs leave
+// the backslashes in.
+func sipName(c Call) string {
+	if c.Number == "" {
+		return "Anonymous"
+	}
+	return strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(c.Name)
+}

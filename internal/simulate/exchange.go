@@ -1,0 +1,105 @@
+package simulate
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"time"
+)
+
+// exchangeCall is a call of the extension at a simulated exchange. It rings on
+// one device or more, of which each has a part of its own, a leg.
+type exchangeCall struct {
+	call     Call
+	state    legState
+	legs     []int // numbers of the exchange; the first is the device that answers
+	talk     int   // number of the call
+	began    time.Time
+	answered bool
+}
+
+type legState uint8
+
+const (
+	legRinging legState = iota
+	legDialing
+	legUp
+)
+
+// extension is what a simulated exchange knows of our extension's calls. It is
+// guarded by the server's lock.
+type extension struct {
+	calls []*exchangeCall // oldest first
+	made  int             // numbers given out
+}
+
+func (x *extension) number() int { x.made++; return x.made }
+
+func (x *extension) find(id string) *exchangeCall {
+	for _, c := range x.calls {
+		if c.call.ID == id {
+			return c
+		}
+	}
+	return nil
+}
+
+// change is what news did: the call, the legs that began, changed and ended.
+type change struct {
+	call                 exchangeCall // as it is now
+	began, changed, gone []int
+}
+
+// take changes the calls.
+func (x *extension) take(n News) (ch change) {
+	c := x.find(n.Call.ID)
+	if c == nil {
+		if n.Do != Ring {
+			return change{}
+		}
+		c = &exchangeCall{talk: x.number(), began: time.Now()}
+		if n.Call.Direction == "outgoing" {
+			c.state = legDialing
+		}
+		x.calls = append(x.calls, c)
+	}
+	c.call = n.Call
+	switch n.Do {
+	case Ring, Again:
+		leg := x.number()
+		c.legs = append(c.legs, leg)
+		ch.began = []int{leg}
+	case Answer:
+		c.state, c.answered = legUp, true
+		ch.changed = slices.Clone(c.legs[:1])
+		ch.gone = slices.Clone(c.legs[1:])
+		c.legs = c.legs[:1:1]
+	case Caller:
+		ch.changed = slices.Clone(c.legs)
+	case End:
+		ch.gone = c.legs
+		x.calls = slices.DeleteFunc(x.calls, func(o *exchangeCall) bool { return o == c })
+	}
+	ch.call = *c
+	return ch
+}
+
+// extensionOf gives the digits of who passed a call on, as exchanges know them.
+func extensionOf(via string) string { return digits(via) }
+
+func toJSON(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // maps of strings and numbers: cannot fail
+	}
+	return b
+}
+
+func answerJSON(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(toJSON(v)) // the other side may be gone
+}
+
+// stamp is a time as Asterisk and Wazo write it.
+func stamp(t time.Time) string { return t.Format("2006-01-02T15:04:05.000-0700") }

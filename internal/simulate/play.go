@@ -1,0 +1,284 @@
+package simulate
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"time"
+
+	"wiebelt/internal/call"
+)
+
+// Moved is how a protocol tells that a call was passed on.
+type Moved uint8
+
+// What a call that was passed on looks like.
+const (
+	NotMoved  Moved = iota // it does not show
+	SameCall               // the same call with another caller
+	OtherCall              // a new call, and the end of the one before
+)
+
+// Can is what a protocol is able to tell of calls, apart from a number that
+// rings.
+type Can struct {
+	Answer, End, Withheld, Outgoing bool
+	Again                           bool // that a call rings on another device, or rings again
+	Moved                           Moved
+	Name, Line, Via                 bool
+	// Reasons are the ends that look different from each other; the others are
+	// told as an end.
+	Reasons []call.Reason
+}
+
+// Left is something that a scenario has and a protocol cannot tell.
+type Left string
+
+// What can be left out.
+const (
+	LeftAnswer   Left = "answer"
+	LeftEnd      Left = "end"
+	LeftWithheld Left = "withheld"
+	LeftOutgoing Left = "outgoing"
+	LeftAgain    Left = "again"
+	LeftMoved    Left = "moved"
+	LeftSameCall Left = "samecall" // told as a new call and the end of the old one
+	LeftName     Left = "name"
+	LeftLine     Left = "line"
+	LeftVia      Left = "via"
+	LeftReason   Left = "reason"
+)
+
+// Lefts is all that can be left out, in the order in which it is said.
+var Lefts = []Left{LeftAnswer, LeftEnd, LeftWithheld, LeftOutgoing, LeftAgain, LeftMoved, LeftSameCall, LeftName, LeftLine, LeftVia, LeftReason}
+
+// LeftOut gives what of a scenario does not show over a protocol.
+func LeftOut(s *Scenario, c Can) []Left {
+	out := map[Left]bool{}
+	for _, step := range s.Steps {
+		out[LeftAnswer] = out[LeftAnswer] || step.Do == Answer && !c.Answer
+		out[LeftEnd] = out[LeftEnd] || step.Do == End && !c.End
+		out[LeftAgain] = out[LeftAgain] || step.Do == Again && !c.Again
+		out[LeftReason] = out[LeftReason] || step.Do == End && c.End && !slices.Contains(c.Reasons, step.Reason)
+		switch step.Do {
+		case Caller:
+			out[LeftMoved] = out[LeftMoved] || c.Moved == NotMoved
+			out[LeftSameCall] = out[LeftSameCall] || c.Moved == OtherCall
+			fallthrough
+		case Ring:
+			out[LeftWithheld] = out[LeftWithheld] || step.Call.Number == "" && !c.Withheld
+			out[LeftOutgoing] = out[LeftOutgoing] || step.Call.Direction != "" && !c.Outgoing
+			out[LeftName] = out[LeftName] || step.Call.Name != "" && !c.Name
+			out[LeftLine] = out[LeftLine] || step.Call.Line != "" && !c.Line
+			out[LeftVia] = out[LeftVia] || step.Call.Via != "" && !c.Via
+		}
+	}
+	var all []Left
+	for _, l := range Lefts {
+		if out[l] {
+			all = append(all, l)
+		}
+	}
+	return all
+}
+
+// Softphone is a phone that speaks one protocol. Its methods are called by one
+// goroutine at a time.
+type Softphone interface {
+	// Can is constant.
+	Can() Can
+	// Ready waits until somebody is there to be told.
+	Ready(ctx context.Context) error
+	// Tell tells what has become of a call, and returns when the other side has
+	// taken it or, where it does not listen, nobody could.
+	Tell(ctx context.Context, n News) error
+	// Close ends every connection and waits for what belongs to it.
+	Close() error
+}
+
+// News is what a Softphone tells.
+type News struct {
+	Do       Verb // never Pause
+	Call     Call // all that is known of it
+	Answered bool // it was answered before, or now
+	Reason   call.Reason
+}
+
+// Play is how a scenario is played.
+type Play struct {
+	// Speed is how much faster than it was written; 0 is as it was written.
+	Speed float64
+	// Repeat is how often, on top of what the scenario says itself; 0 is for
+	// ever.
+	Repeat int
+	// Prefix begins the ids of the calls, so that two programs do not share them.
+	Prefix string
+	// Said, if set, is told each step just before it is played.
+	Said func(Step)
+}
+
+// hangUpTime is how long calls may take to be hung up after ctx has ended.
+const hangUpTime = 2 * time.Second
+
+// Run plays a scenario on a phone. Calls that are still on in the end, or when
+// ctx ends, are hung up. The error of a ctx that has ended is its own.
+func (p Play) Run(ctx context.Context, phone Softphone, s *Scenario) error {
+	t := teller{phone: phone, can: phone.Can(), prefix: p.Prefix, on: map[string]*live{}}
+	speed := p.Speed
+	if speed <= 0 {
+		speed = 1
+	}
+	for n := 0; p.Repeat == 0 || n < p.Repeat*max(s.Repeat, 1); n++ {
+		began := time.Now()
+		for _, step := range s.Steps {
+			err := wait(ctx, time.Until(began.Add(time.Duration(float64(step.At)/speed))))
+			if err == nil {
+				if p.Said != nil {
+					p.Said(step)
+				}
+				err = t.step(ctx, step)
+			}
+			if err != nil {
+				return errors.Join(err, t.hangUp(ctx))
+			}
+		}
+		if err := t.hangUp(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// teller turns the steps of a scenario into news that the phone can tell.
+type teller struct {
+	phone  Softphone
+	can    Can
+	prefix string
+	made   int              // ids given out
+	on     map[string]*live // by the scenario's name
+	order  []string
+}
+
+type live struct {
+	call     Call
+	answered bool
+	untold   bool // the protocol has no word for it
+}
+
+func (t *teller) step(ctx context.Context, s Step) error {
+	c := t.on[s.Name]
+	switch s.Do {
+	case Ring:
+		c = &live{call: s.Call, untold: !t.sayable(s.Call)}
+		c.call.ID = t.id()
+		t.on[s.Name] = c
+		t.order = append(t.order, s.Name)
+		return t.tell(ctx, c, News{Do: Ring})
+	case Again:
+		if t.can.Again {
+			return t.tell(ctx, c, News{Do: Again})
+		}
+	case Answer:
+		c.answered = true
+		if t.can.Answer {
+			return t.tell(ctx, c, News{Do: Answer})
+		}
+	case Caller:
+		return t.moved(ctx, c, s)
+	case End:
+		return t.end(ctx, s.Name, s.Reason)
+	}
+	return nil
+}
+
+func (t *teller) id() string {
+	t.made++
+	return t.prefix + strconv.Itoa(t.made)
+}
+
+// sayable says whether the protocol has words for a call.
+func (t *teller) sayable(c Call) bool {
+	return (c.Number != "" || t.can.Withheld) && (c.Direction == "" || t.can.Outgoing)
+}
+
+// moved tells that a call was passed on.
+func (t *teller) moved(ctx context.Context, c *live, s Step) error {
+	before := *c
+	c.call.Number, c.call.Name, c.call.Via = s.Call.Number, s.Call.Name, s.Call.Via
+	switch {
+	case t.can.Moved == NotMoved:
+		c.call = before.call // it goes on as it began
+		return nil
+	case !t.sayable(c.call):
+		c.call = before.call
+		return nil
+	case t.can.Moved == SameCall && !before.untold:
+		return t.tell(ctx, c, News{Do: Caller})
+	}
+	// The new call is there before the old one goes.
+	c.untold = false
+	c.call.ID = t.id()
+	err := t.tell(ctx, c, News{Do: Ring})
+	if err == nil && c.answered && t.can.Answer {
+		err = t.tell(ctx, c, News{Do: Answer})
+	}
+	if err == nil && t.can.End {
+		reason := call.Missed
+		if before.answered {
+			reason = call.Completed
+		}
+		err = t.tell(ctx, &before, News{Do: End, Reason: reason})
+	}
+	return err
+}
+
+func (t *teller) end(ctx context.Context, name string, why call.Reason) error {
+	c := t.on[name]
+	delete(t.on, name)
+	t.order = slices.DeleteFunc(t.order, func(n string) bool { return n == name })
+	if !t.can.End {
+		return nil
+	}
+	return t.tell(ctx, c, News{Do: End, Reason: why})
+}
+
+func (t *teller) tell(ctx context.Context, c *live, n News) error {
+	if c.untold {
+		return nil
+	}
+	n.Call, n.Answered = c.call, c.answered
+	return t.phone.Tell(ctx, n)
+}
+
+// hangUp ends what is still on, also after ctx has ended.
+func (t *teller) hangUp(ctx context.Context) error {
+	if len(t.order) == 0 {
+		return ctx.Err()
+	}
+	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), hangUpTime)
+	defer cancel()
+	var errs []error
+	for _, name := range slices.Clone(t.order) {
+		why := call.Missed
+		if t.on[name].answered {
+			why = call.Completed
+		}
+		errs = append(errs, t.end(late, name, why))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,427 @@
+package simulate
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"wiebelt/internal/call"
+)
+
+// Verb is what happens to a call.
+type Verb uint8
+
+// The verbs of a scenario.
+const (
+	Ring   Verb = iota // a call begins to ring, or, when it goes out, is being dialled
+	Again              // the same call rings on another device, or is reported again
+	Answer             // it is answered here
+	Caller             // it is passed on: the same call, another caller
+	End                // it is over
+	Pause              // time passes
+)
+
+var verbs = [...]string{"ring", "again", "answer", "caller", "end", "pause"}
+
+// String gives the verb as it stands in a scenario.
+func (v Verb) String() string { return verbs[v] }
+
+// Step is one line of a scenario.
+type Step struct {
+	Line int           // in the file, from 1
+	At   time.Duration // since the beginning
+	Do   Verb
+	Name string // of the call within the scenario
+	// Call is what Ring and Caller say of it; the ID is empty. No number is a
+	// withheld one.
+	Call   Call
+	Reason call.Reason // with End
+}
+
+// Scenario is a story of calls. It is not changed once it was read.
+type Scenario struct {
+	ID     string            // of a built-in one, "" otherwise
+	Title  map[string]string // by language, "nl" and "en"
+	Repeat int               // how often it is played; at least 1
+	Steps  []Step
+}
+
+// Limits of a scenario.
+const (
+	MaxScenario = 64 << 10 // bytes
+	MaxSteps    = 1000
+	MaxCalls    = 32 // that are on at one time
+	MaxRepeat   = 1000
+	MaxTime     = 24 * time.Hour
+	maxLine     = 1 << 10 // bytes
+	maxText     = 128     // bytes of a name, a line or who passed a call on
+	maxNumber   = 40
+)
+
+// Mistake is what is wrong with a scenario, and where.
+type Mistake struct {
+	Line int // from 1; 0 is the whole
+	Why  string
+}
+
+func (m *Mistake) Error() string {
+	if m.Line == 0 {
+		return m.Why
+	}
+	return "line " + strconv.Itoa(m.Line) + ": " + m.Why
+}
+
+// Parse reads a scenario: UTF-8, a step a line.
+//
+//	# to the end of the line is a comment
+//	title nl: Doorverbonden                     what it is, in either language
+//	repeat 3                                    played three times
+//	0     ring a number="06 12345678" name="J. de Vries" line="020 123 4567"
+//	+1.5  answer a                              a second and a half later
+//	4     caller a number="020 123 4567" via=Receptie
+//	10    end a                                 ten seconds from the beginning
+//
+// Times are seconds, since the beginning or, with a plus, since the step before,
+// and never go back. A call has a name of letters, digits, hyphens and
+// underscores, which is free again once it is over. What is known of a caller
+// is number (or the word withheld), name, line (our number that was called), via
+// (who passed the call on) and the word outgoing for a call that we make; a text
+// with spaces stands between quotes, in which \" is a quote and \\ a backslash.
+// end may be followed by completed, missed, elsewhere or rejected; without, it
+// is completed for a call that was answered and else missed. "again" is the same
+// call ringing on one more device, and "pause" does nothing.
+//
+// The error is a *Mistake.
+func Parse(b []byte) (*Scenario, error) {
+	switch {
+	case len(b) > MaxScenario:
+		return nil, &Mistake{0, fmt.Sprintf("longer than %d bytes", MaxScenario)}
+	case !utf8.Valid(b):
+		return nil, &Mistake{0, "not UTF-8"}
+	}
+	r := reader{s: &Scenario{Title: map[string]string{}, Repeat: 1}, on: map[string]bool{}}
+	n := 0
+	for text := range strings.SplitSeq(strings.TrimPrefix(string(b), "\ufeff"), "\n") {
+		n++
+		if err := r.line(n, strings.TrimSuffix(text, "\r")); err != nil {
+			return nil, &Mistake{n, err.Error()}
+		}
+	}
+	if len(r.s.Steps) == 0 {
+		return nil, &Mistake{0, "no steps"}
+	}
+	return r.s, nil
+}
+
+// reader is a scenario that is being read.
+type reader struct {
+	s  *Scenario
+	on map[string]bool // calls that are on; true once answered
+}
+
+func (r *reader) line(n int, text string) error {
+	if len(text) > maxLine {
+		return fmt.Errorf("longer than %d bytes", maxLine)
+	}
+	words, err := split(text)
+	switch {
+	case err != nil:
+		return err
+	case len(words) == 0:
+		return nil
+	case words[0].is("title"):
+		return r.title(text)
+	case words[0].is("repeat"):
+		return r.repeat(words[1:])
+	}
+	if len(r.s.Steps) >= MaxSteps {
+		return fmt.Errorf("more than %d steps", MaxSteps)
+	}
+	step := Step{Line: n}
+	if step.At, err = r.when(words[0].text); err != nil {
+		return err
+	}
+	if len(words) < 2 {
+		return errors.New("what happens is missing: " + strings.Join(verbs[:], ", "))
+	}
+	found := false
+	for v, name := range verbs {
+		if words[1].is(name) {
+			step.Do, found = Verb(v), true
+		}
+	}
+	if !found {
+		return errors.New("what happens is not one of " + strings.Join(verbs[:], ", "))
+	}
+	if err := r.step(&step, words[2:]); err != nil {
+		return err
+	}
+	r.s.Steps = append(r.s.Steps, step)
+	return nil
+}
+
+// title reads "title nl: text"; the text goes to the end of the line or to a
+// comment.
+func (r *reader) title(text string) error {
+	_, rest, _ := strings.Cut(text, "title")
+	if i := strings.Index(rest, " #"); i >= 0 {
+		rest = rest[:i]
+	}
+	lang, title, ok := strings.Cut(rest, ":")
+	lang, title = strings.TrimSpace(lang), strings.TrimSpace(title)
+	switch {
+	case !ok || lang != "nl" && lang != "en":
+		return errors.New("a title is written title nl: TEXT or title en: TEXT")
+	case r.s.Title[lang] != "":
+		return errors.New("a second title in one language")
+	case title == "" || call.CleanText(title, 2*maxText) != title:
+		return errors.New("the title is empty, too long or holds odd characters")
+	}
+	r.s.Title[lang] = title
+	return nil
+}
+
+func (r *reader) repeat(words []word) error {
+	if len(words) != 1 || len(r.s.Steps) > 0 {
+		return errors.New("repeat stands before the first step, with how often")
+	}
+	n, err := strconv.Atoi(words[0].text)
+	if err != nil || n < 1 || n > MaxRepeat {
+		return fmt.Errorf("repeat takes 1 to %d", MaxRepeat)
+	}
+	r.s.Repeat = n
+	return nil
+}
+
+// when reads a time.
+func (r *reader) when(text string) (time.Duration, error) {
+	var before time.Duration
+	if n := len(r.s.Steps); n > 0 {
+		before = r.s.Steps[n-1].At
+	}
+	digits, relative := strings.CutPrefix(text, "+")
+	whole, part, point := strings.Cut(digits, ".")
+	if whole == "" || len(whole) > 5 || len(part) > 3 || point && part == "" || strings.Trim(whole+part, "0123456789") != "" {
+		return 0, errors.New("a step begins with its time in seconds, such as 1.5 or +2")
+	}
+	ms, err := strconv.Atoi(whole + (part + "000")[:3])
+	if err != nil {
+		return 0, errors.New("the time cannot be read")
+	}
+	at := time.Duration(ms) * time.Millisecond
+	if relative {
+		at += before
+	}
+	switch {
+	case at < before:
+		return 0, errors.New("the time is before that of the step above")
+	case at > MaxTime:
+		return 0, errors.New("longer than a day")
+	}
+	return at, nil
+}
+
+func (r *reader) step(s *Step, words []word) error {
+	if s.Do == Pause {
+		if len(words) > 0 {
+			return errors.New("pause takes nothing more")
+		}
+		return nil
+	}
+	if len(words) == 0 || !callName(words[0].text) {
+		return errors.New("the name of the call is missing, such as a")
+	}
+	s.Name = words[0].text
+	answered, on := r.on[s.Name]
+	switch {
+	case s.Do == Ring && on:
+		return errors.New("this call is on already; give another one another name")
+	case s.Do == Ring && len(r.on) >= MaxCalls:
+		return fmt.Errorf("more than %d calls at one time", MaxCalls)
+	case s.Do != Ring && !on:
+		return errors.New("no such call is on")
+	case (s.Do == Answer || s.Do == Again) && answered:
+		return errors.New("this call was answered already")
+	}
+	var err error
+	switch words = words[1:]; s.Do {
+	case Ring, Caller:
+		err = s.caller(words)
+	case End:
+		err = s.reason(words, answered)
+	default:
+		if len(words) > 0 {
+			err = fmt.Errorf("%s takes the call and nothing more", s.Do)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	switch s.Do {
+	case Ring:
+		r.on[s.Name] = false
+	case Answer:
+		r.on[s.Name] = true
+	case End:
+		delete(r.on, s.Name)
+	}
+	return nil
+}
+
+// caller reads what Ring and Caller say.
+func (s *Step) caller(words []word) error {
+	withheld, seen := false, map[string]bool{}
+	for _, w := range words {
+		key, value, pair := w.key, w.text, w.key != ""
+		if !pair {
+			key = w.text
+		}
+		if seen[key] {
+			return errors.New("something is said twice")
+		}
+		seen[key] = true
+		switch {
+		case w.is("withheld"):
+			withheld = true
+		case w.is("outgoing") && s.Do == Ring:
+			s.Call.Direction = "outgoing"
+		case key == "number" && pair:
+			if !IsNumber(value) {
+				return errors.New("number holds digits, and perhaps + * # and separators")
+			}
+			s.Call.Number = value
+		case pair && (key == "name" || key == "via" || key == "line" && s.Do == Ring):
+			if value == "" || call.CleanText(value, maxText) != value {
+				return errors.New(key + " is empty, too long or holds odd characters")
+			}
+			switch key {
+			case "name":
+				s.Call.Name = value
+			case "via":
+				s.Call.Via = value
+			case "line":
+				if !IsNumber(value) {
+					return errors.New("line is a number of our own")
+				}
+				s.Call.Line = value
+			}
+		default:
+			return errors.New("only number=, withheld, name= and via= may stand here, and with ring line= and outgoing")
+		}
+	}
+	switch {
+	case withheld == (s.Call.Number != ""):
+		return errors.New("one of number= and withheld is needed")
+	case withheld && s.Call.Name != "":
+		return errors.New("a withheld caller has no name")
+	case withheld && s.Call.Direction != "":
+		return errors.New("a call that goes out has a number")
+	}
+	return nil
+}
+
+func (s *Step) reason(words []word, answered bool) error {
+	s.Reason = call.Missed
+	if answered {
+		s.Reason = call.Completed
+	}
+	if len(words) == 0 {
+		return nil
+	}
+	said := call.ParseReason(words[0].text)
+	switch {
+	case len(words) > 1 || said == call.ReasonUnknown || words[0].key != "":
+		return errors.New("end takes completed, missed, elsewhere or rejected")
+	case answered != (said == call.Completed):
+		return errors.New("a call that was answered is completed, and no other one is")
+	}
+	s.Reason = said
+	return nil
+}
+
+// IsNumber says whether a scenario may hold s as a telephone number: a digit at
+// least, and nothing but digits, + * # and what people write between them.
+func IsNumber(s string) bool {
+	return len(s) <= maxNumber && strings.Trim(s, "0123456789+*# ()./-") == "" && strings.ContainsAny(s, "0123456789") && strings.TrimSpace(s) == s
+}
+
+func callName(s string) bool {
+	if s == "" || len(s) > 16 {
+		return false
+	}
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-', c == '_':
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// word is a word of a line, or key=text.
+type word struct {
+	key, text string
+	quoted    bool
+}
+
+func (w word) is(s string) bool { return w.key == "" && !w.quoted && w.text == s }
+
+var errQuote = errors.New("a quote is not closed, or is followed by something else than a space")
+
+// split takes a line apart, up to a comment.
+func split(s string) ([]word, error) {
+	var all []word
+	for {
+		s = strings.TrimLeft(s, " \t")
+		if s == "" || s[0] == '#' {
+			return all, nil
+		}
+		var w word
+		if i := strings.IndexAny(s, " \t=\""); i > 0 && s[i] == '=' {
+			w.key, s = s[:i], s[i+1:]
+		}
+		if s == "" || s[0] != '"' {
+			i := strings.IndexAny(s, " \t")
+			if i < 0 {
+				i = len(s)
+			}
+			w.text, s = s[:i], s[i:]
+			if strings.ContainsAny(w.text, "\"") {
+				return nil, errQuote
+			}
+			all = append(all, w)
+			continue
+		}
+		var text strings.Builder
+		i := 1
+		for ; i < len(s) && s[i] != '"'; i++ {
+			if s[i] == '\\' && i+1 < len(s) && (s[i+1] == '"' || s[i+1] == '\\') {
+				i++
+			}
+			text.WriteByte(s[i])
+		}
+		if i >= len(s) || i+1 < len(s) && s[i+1] != ' ' && s[i+1] != '\t' {
+			return nil, errQuote
+		}
+		w.text, w.quoted, s = text.String(), true, s[i+1:]
+		all = append(all, w)
+	}
+}
+
+// Single is the scenario of one call, which rings for ring and, unless answer is
+// zero, is answered that long after it began and then goes on for ring.
+func Single(c Call, ring, answer time.Duration) *Scenario {
+	c.ID = ""
+	s := &Scenario{Repeat: 1, Steps: []Step{{Do: Ring, Name: "a", Call: c}}}
+	reason, over := call.Missed, ring
+	if answer > 0 {
+		s.Steps = append(s.Steps, Step{At: answer, Do: Answer, Name: "a"})
+		reason, over = call.Completed, answer+ring
+	}
+	s.Steps = append(s.Steps, Step{At: over, Do: End, Name: "a", Reason: reason})
+	return s
+}

@@ -1,0 +1,382 @@
+package simulate_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"wiebelt/internal/simulate"
+	"wiebelt/internal/softphone/link"
+)
+
+var servers = []string{"bria", "baresip", "linphone", "ari", "wazo", "3cx"}
+
+func open(t testing.TB, ctx context.Context, over, listen string) simulate.Server {
+	t.Helper()
+	p, err := simulate.Open(ctx, over, simulate.Options{Listen: listen})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.Close() })
+	return p.(simulate.Server)
+}
+
+// dialable is what a server's address means to package net.
+func dialable(a simulate.Address) (network, address string) {
+	if a.Over == "linphone" {
+		return "unix", a.Address
+	}
+	return "tcp", strings.TrimPrefix(a.Address, "http://")
+}
+
+// A server ends with its context, whoever is connected, and says where it is
+// before anybody has come.
+func TestEndsWithItsContext(t *testing.T) {
+	for _, over := range servers {
+		t.Run(over, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			s := open(t, ctx, over, "")
+			if a := s.Address(); !a.Ready || a.Over != over || a.Address == "" || (a.Secret != "") != (a.Extension != "") {
+				t.Errorf("%+v", a)
+			}
+			if err := s.Ready(cancelled(t)); !errors.Is(err, context.Canceled) {
+				t.Errorf("ready while nobody is there: %v", err)
+			}
+			network, address := dialable(s.Address())
+			silent, err := net.Dial(network, address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer silent.Close()
+			cancel()
+			_ = silent.SetReadDeadline(time.Now().Add(5 * time.Second)) // less than a server waits for a question
+			if _, err := silent.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+				t.Errorf("the connection goes on: %v", err)
+			}
+			if _, err := net.Dial(network, address); err == nil {
+				t.Error("somebody still listens")
+			}
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+			if over == "linphone" {
+				if _, err := os.Stat(filepath.Dir(address)); err == nil {
+					t.Error("the folder of the socket is left behind")
+				}
+			}
+		})
+	}
+}
+
+func cancelled(t testing.TB) context.Context {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	return ctx
+}
+
+func TestWhereToListen(t *testing.T) {
+	for _, over := range servers {
+		for _, at := range []string{"0.0.0.0:0", "localhost:0", "192.0.2.1:0", ":0", "127.0.0.1", "relative/lp", strings.Repeat("/x", 80)} {
+			if p, err := simulate.Open(t.Context(), over, simulate.Options{Listen: at}); err == nil {
+				t.Errorf("%s listens at %q", over, at)
+				_ = p.Close()
+			}
+		}
+	}
+	first := open(t, t.Context(), "baresip", "")
+	if _, err := simulate.Open(t.Context(), "bria", simulate.Options{Listen: first.Address().Address}); err == nil {
+		t.Error("two at one address")
+	}
+	if _, err := simulate.Open(t.Context(), "fax", simulate.Options{}); !errors.Is(err, simulate.ErrProtocol) {
+		t.Errorf("%v", err)
+	}
+	if _, err := simulate.Open(t.Context(), "command", simulate.Options{}); err == nil {
+		t.Error("a program without a name")
+	}
+	again := open(t, t.Context(), "linphone", filepath.Join(t.TempDir(), "lp"))
+	if info, err := os.Stat(again.Address().Address); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v %v", info, err)
+	}
+}
+
+// A link that comes while a call is on finds it where the protocol has a list, and
+// the scenario goes on as if it had been there.
+func TestLinkComesLate(t *testing.T) {
+	for _, over := range []string{"bria", "linphone", "ari", "wazo", "3cx"} {
+		t.Run(over, func(t *testing.T) {
+			t.Parallel()
+			w := wire(t, over)
+			c := simulate.Call{ID: "s1", Number: "0612345678"}
+			tell := func(n simulate.News) {
+				t.Helper()
+				if err := w.Tell(t.Context(), n); err != nil {
+					t.Fatal(err)
+				}
+			}
+			w.stop()
+			tell(simulate.News{Do: simulate.Ring, Call: c})
+			if n := w.told.Taken(); n != 0 {
+				t.Fatalf("%d events without a link", n)
+			}
+			w.listen(t, linkTo(t, w.Softphone.(simulate.Server).Address()))
+			w.told.Until(t, "the call that rings", func() bool { return len(w.told.Lines()) == 1 })
+			tell(simulate.News{Do: simulate.Answer, Call: c, Answered: true})
+			tell(simulate.News{Do: simulate.End, Call: c, Answered: true})
+			w.told.Until(t, "its whole life", func() bool { return len(w.told.Lines()) == 3 })
+			if got := w.told.Lines(); !strings.HasPrefix(got[0], "1 rings +31612345678") || got[1] != "1 answered" || got[2] != "1 over completed" {
+				t.Errorf("%q", got)
+			}
+		})
+	}
+}
+
+// Two programs at one baresip: the newer one gets the calls. At linphone-daemon
+// the second one gets nothing.
+func TestOneClient(t *testing.T) {
+	b := open(t, t.Context(), "baresip", "")
+	first, err := net.Dial("tcp", b.Address().Address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer first.Close()
+	if err := b.Ready(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	second, err := net.Dial("tcp", b.Address().Address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer second.Close()
+	_ = first.SetReadDeadline(time.Now().Add(20 * time.Second))
+	if _, err := first.Read(make([]byte, 1)); err != io.EOF {
+		t.Errorf("the first one: %v", err)
+	}
+	if err := b.Tell(t.Context(), simulate.News{Do: simulate.Ring, Call: simulate.Call{ID: "1-13829", Number: "020 1234567", Name: `Café "De Hoek" Zoë`}}); err != nil {
+		t.Fatal(err)
+	}
+	// As captured from baresip 1.0.0, but for account and port.
+	const want = `262:{"event":true,"type":"CALL_INCOMING","class":"call","accountaor":"sip:115@127.0.0.1","direction":"incoming","peeruri":"sip:0201234567@127.0.0.1:5070","peerdisplayname":"Café \\\"De Hoek\\\" Zoë","id":"1-13829@127.0.0.1","param":"sip:0201234567@127.0.0.1:5070"},`
+	_ = second.SetReadDeadline(time.Now().Add(20 * time.Second))
+	got := make([]byte, len(want))
+	if _, err := io.ReadFull(second, got); err != nil || string(got) != want {
+		t.Errorf("%v: %s\nwant %s", err, got, want)
+	}
+
+	l := open(t, t.Context(), "linphone", "")
+	one, err := net.Dial("unix", l.Address().Address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer one.Close()
+	ask := func(command string) string {
+		t.Helper()
+		_ = one.SetDeadline(time.Now().Add(20 * time.Second))
+		if _, err := io.WriteString(one, command+"\n"); err != nil {
+			t.Fatal(err)
+		}
+		buf := make([]byte, 4<<10)
+		n, err := one.Read(buf)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(buf[:n])
+	}
+	for command, want := range map[string]string{"pop-event": "Status: Ok\n\nSize: 0\n\n", "call-status": "Status: Error\nReason: No current call available.\n",
+		"call-status 7": "Status: Error\nReason: No call with such id.\n", "call-status x": "Status: Error\nReason: No call with such id.\n",
+		"terminate 1": "Status: Error\nReason: Unknown command.\n", strings.Repeat("x", 10<<10): "Status: Error\nReason: Unknown command.\n"} {
+		if got := ask(command); got != want {
+			t.Errorf("%.20s: %q", command, got)
+		}
+	}
+	two, err := net.Dial("unix", l.Address().Address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer two.Close()
+	_ = two.SetReadDeadline(time.Now().Add(20 * time.Second))
+	if _, err := two.Read(make([]byte, 1)); err != io.EOF {
+		t.Errorf("the second one: %v", err)
+	}
+	told := make(chan error, 1)
+	go func() {
+		told <- l.Tell(t.Context(), simulate.News{Do: simulate.Ring, Call: simulate.Call{ID: "a", Number: "+31612345678", Name: "J. de Vries"}})
+	}()
+	var got2 string
+	for got2 = ask("pop-event"); got2 == "Status: Ok\n\nSize: 0\n\n"; got2 = ask("pop-event") {
+	}
+	if want := "Status: Ok\n\nSize: 0\nEvent-type: call-state-changed\n\nEvent: LinphoneCallIncomingReceived\nFrom: \"J. de Vries\" <sip:+31612345678@127.0.0.1:5070>\nId: 1\n\n\n\n"; got2 != want {
+		t.Errorf("%q\nwant %q", got2, want)
+	}
+	ask("pop-event") // having had it, the client asks for more
+	if err := <-told; err != nil {
+		t.Error(err)
+	}
+}
+
+// With a newer program of the same name, Asterisk tells the older one and our link
+// stands back.
+func TestReplaced(t *testing.T) {
+	w := wire(t, "ari")
+	a := w.Softphone.(simulate.Server).Address()
+	h := http.Header{}
+	r := http.Request{Header: h}
+	r.SetBasicAuth(a.User, a.Secret)
+	d := websocket.Dialer{Subprotocols: []string{"ari"}}
+	c, _, err := d.Dial("ws"+strings.TrimPrefix(a.Address, "http")+"/ari/events?app=wiebelt-test&subscribeAll=true", h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if s := w.until(t, link.Kicked); !errors.Is(s.Err, link.ErrReplaced) {
+		t.Errorf("%v", s.Err)
+	}
+}
+
+// What is no question, too long or from a web page harms nobody.
+func TestHostileClients(t *testing.T) {
+	deep := strings.Repeat("[", 10<<10)
+	for _, over := range []string{"bria", "ari", "wazo", "3cx"} {
+		t.Run(over, func(t *testing.T) {
+			t.Parallel()
+			s := open(t, t.Context(), over, "")
+			a := s.Address()
+			scheme, path, h := "ws", "", http.Header{}
+			switch over {
+			case "bria":
+				scheme, path = "wss", "/counterpath/socketapi/v1"
+			case "ari":
+				path = "/ari/events?app=x"
+				(&http.Request{Header: h}).SetBasicAuth(a.User, a.Secret)
+			case "wazo":
+				path = "/api/websocketd/?version=2"
+				h.Set("X-Auth-Token", token(t, a, "/api/auth/0.1/token", "application/json", `{"backend":"wazo_user","expiration":7200}`))
+			case "3cx":
+				path = "/callcontrol/ws"
+				h.Set("Authorization", "Bearer "+token(t, a, "/connect/token", "application/x-www-form-urlencoded", "client_id=simulate&client_secret=simulate&grant_type=client_credentials"))
+			}
+			d := websocket.Dialer{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, HandshakeTimeout: 20 * time.Second}
+			_, at := dialable(a)
+			for _, m := range []string{"", "\x00", deep, "{}", `{"op":"dance"}`, `{"op":"subscribe","data":7}`, "GET /status\r\n\r\n<status><type>missedCall</type></status>", "DELETE /x", strings.Repeat("x", 1<<20)} {
+				c, _, err := d.Dial(scheme+"://"+at+path, h)
+				if err != nil {
+					t.Fatal(err)
+				}
+				_ = c.WriteMessage(websocket.TextMessage, []byte(m)) // it may be closed meanwhile
+				_ = c.Close()
+			}
+			evil := h.Clone()
+			evil.Set("Origin", "https://evil.example")
+			if c, _, err := d.Dial(scheme+"://"+at+path, evil); err == nil {
+				t.Error("a web page is let in")
+				_ = c.Close()
+			}
+			if over != "bria" {
+				if c, resp, err := d.Dial(scheme+"://"+at+path, nil); over != "wazo" && (err == nil || resp == nil || resp.StatusCode != http.StatusUnauthorized) {
+					t.Errorf("without a secret: %v", err)
+				} else if over == "wazo" {
+					_, _, err := c.ReadMessage()
+					if !websocket.IsCloseError(err, 4001) {
+						t.Errorf("without a token: %v", err)
+					}
+					_ = c.Close()
+				}
+			}
+			c, _, err := d.Dial(scheme+"://"+at+path, h) // it is there as before
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = c.Close()
+		})
+	}
+}
+
+// token asks an exchange for one.
+func token(t testing.TB, a simulate.Address, path, kind, body string) string {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, a.Address+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", kind)
+	r.SetBasicAuth(a.User, a.Secret)
+	c := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	resp, err := c.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var answer struct {
+		Access string `json:"access_token"`
+		Data   struct {
+			Token string `json:"token"`
+		} `json:"data"`
+	}
+	if err := json.NewDecoder(bufio.NewReader(resp.Body)).Decode(&answer); err != nil || resp.StatusCode != http.StatusOK {
+		t.Fatalf("%d: %v", resp.StatusCode, err)
+	}
+	if answer.Access != "" {
+		return answer.Access
+	}
+	return answer.Data.Token
+}
+
+// TestBriaFrames: a question is answered with its own id, and the list is as the
+// maker's document has it.
+func TestBriaFrames(t *testing.T) {
+	s := open(t, t.Context(), "bria", "")
+	d := websocket.Dialer{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
+	c, _, err := d.Dial("wss://"+s.Address().Address+"/counterpath/socketapi/v1/", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	ask := func() []byte {
+		t.Helper()
+		if err := c.WriteMessage(websocket.TextMessage, []byte("GET /status\r\nTransaction-ID: 7\r\nContent-Length: 80\r\n\r\n<?xml version=\"1.0\" encoding=\"utf-8\" ?>\r\n<status>\r\n <type>call</type>\r\n</status>")); err != nil {
+			t.Fatal(err)
+		}
+		_, b, err := c.ReadMessage()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	if b := ask(); !bytes.HasPrefix(b, []byte("HTTP/1.1 200 OK\r\nTransaction-ID: 7\r\nContent-Type: application/xml\r\n")) || !bytes.HasSuffix(b, []byte("<status type=\"call\">\n</status>")) {
+		t.Errorf("%q", b)
+	}
+	if err := s.Ready(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	told := make(chan error, 1)
+	go func() {
+		told <- s.Tell(t.Context(), simulate.News{Do: simulate.Ring, Call: simulate.Call{ID: "a<b", Number: "+31 6 12345678", Name: "Zoë & <Zn>"}})
+	}()
+	_, b, err := c.ReadMessage()
+	if err != nil || !bytes.HasPrefix(b, []byte("POST /statusChange\r\n")) || !bytes.HasSuffix(b, []byte("<event type=\"call\"></event>")) {
+		t.Errorf("%v %q", err, b)
+	}
+	b = ask()
+	for _, want := range []string{"<id>a&lt;b</id>", "<number>+31612345678</number>", "<displayName>Zoë &amp; &lt;Zn&gt;</displayName>", "<state>ringing</state>"} {
+		if !bytes.Contains(b, []byte(want)) {
+			t.Errorf("%s is not in %q", want, b)
+		}
+	}
+	if err := <-told; err != nil {
+		t.Error(err)
+	}
+}

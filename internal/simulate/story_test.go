@@ -1,0 +1,164 @@
+package simulate_test
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"wiebelt/internal/simulate"
+	"wiebelt/internal/simulate/storytest"
+	"wiebelt/internal/softphone/ari"
+	"wiebelt/internal/softphone/baresip"
+	"wiebelt/internal/softphone/bria"
+	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/softphone/linphone"
+	"wiebelt/internal/softphone/listener"
+	"wiebelt/internal/softphone/threecx"
+	"wiebelt/internal/softphone/wazo"
+)
+
+const (
+	socketToken = "Zm9vYmFyLXNvY2tldC10b2tlbi1mb3ItdGVzdHMtMDE"
+	pathToken   = "cGF0aC10b2tlbi10aGF0LWNhbi1vbmx5LXJpbmctMDI"
+)
+
+// linked are the protocols that this program's own links and listener speak; what
+// runs our program is tested with the program itself.
+var linked = []string{"websocket", "http", "bria", "baresip", "linphone", "ari", "wazo", "3cx"}
+
+// linkTo makes the link of this program to a simulated phone.
+func linkTo(t testing.TB, a simulate.Address) link.Phone {
+	t.Helper()
+	secret := func(context.Context) (string, error) { return a.Secret, nil }
+	var p link.Phone
+	var err error
+	switch a.Over {
+	case "bria":
+		p, err = bria.New(bria.Config{Address: a.Address})
+	case "baresip":
+		p, err = baresip.New(baresip.Config{Address: a.Address})
+	case "linphone":
+		p, err = linphone.New(linphone.Config{Address: a.Address})
+	case "ari":
+		p, err = ari.New(ari.Config{Address: a.Address, User: a.User, Secret: secret, Extension: a.Extension, App: "wiebelt-test"})
+	case "wazo":
+		p, err = wazo.New(wazo.Config{Address: a.Address, User: a.User, Secret: secret, Extension: a.Extension})
+	case "3cx":
+		p, err = threecx.New(threecx.Config{Address: a.Address, Client: a.User, Secret: secret, Extension: a.Extension})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// wired is a simulated phone with our link to it, or our listener.
+type wired struct {
+	simulate.Softphone
+	told   *storytest.Tracked
+	states chan link.State
+	stop   func() // the link
+}
+
+// wire starts both ends of a protocol.
+func wire(t testing.TB, over string) *wired {
+	t.Helper()
+	w := &wired{told: storytest.New(t), states: make(chan link.State, 64), stop: func() {}}
+	var o simulate.Options
+	switch over {
+	case "websocket", "http":
+		l, err := listener.Start(t.Context(), listener.Config{SocketToken: socketToken, PathToken: pathToken, HTTP: true, Tries: 1, Take: w.told.Take})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(l.Close)
+		o = simulate.Options{Port: l.Port(), Token: socketToken}
+		if over == "http" {
+			o.Token = pathToken
+		}
+	}
+	p, err := simulate.Open(t.Context(), over, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Softphone = p
+	t.Cleanup(func() { _ = p.Close() })
+	if s, ok := p.(simulate.Server); ok {
+		w.listen(t, linkTo(t, s.Address()))
+	}
+	late, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if err := p.Ready(late); err != nil {
+		t.Fatalf("nobody came: %v", err)
+	}
+	return w
+}
+
+// listen keeps a link until the test ends.
+func (w *wired) listen(t testing.TB, p link.Phone) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() {
+		link.Run(ctx, link.Config{Take: w.told.Take, State: func(s link.State) {
+			select {
+			case w.states <- s:
+			default:
+			}
+		}}, p)
+	})
+	w.stop = func() { cancel(); running.Wait() }
+	t.Cleanup(w.stop)
+}
+
+// until waits for a phase of the link.
+func (w *wired) until(t testing.TB, p link.Phase) link.State {
+	t.Helper()
+	late := time.After(30 * time.Second)
+	for {
+		select {
+		case s := <-w.states:
+			if s.Phase == p {
+				return s
+			}
+		case <-late:
+			t.Fatalf("the link never became %v", p)
+		}
+	}
+}
+
+// TestEveryStory: every built-in scenario, over every protocol, is to the tracker
+// what is written down for it.
+func TestEveryStory(t *testing.T) {
+	all := simulate.Builtin()
+	if len(all) != len(storytest.Scenarios()) {
+		t.Errorf("%d scenarios, and %d stories written down", len(all), len(storytest.Scenarios()))
+	}
+	for _, over := range linked {
+		for _, s := range all {
+			t.Run(over+"/"+s.ID, func(t *testing.T) {
+				t.Parallel()
+				w := wire(t, over)
+				err := simulate.Play{Speed: 1e6, Repeat: 1, Prefix: "sim-", Said: func(s simulate.Step) { w.told.Set(s.At) }}.Run(t.Context(), w, s)
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, server := w.Softphone.(simulate.Server)
+				if err := w.Close(); err != nil {
+					t.Fatal(err)
+				}
+				if server {
+					w.until(t, link.Waiting) // everything before was taken
+				}
+				want, got := storytest.Want(t, s.ID, over), w.told.Lines()
+				if strings.Join(got, "\n") != strings.Join(want, "\n") {
+					t.Errorf("the tracker's story\n  %s\nwant\n  %s", strings.Join(got, "\n  "), strings.Join(want, "\n  "))
+				}
+				if strings.Contains(w.told.Said(), "1239999") {
+					t.Error("a withheld number came through")
+				}
+			})
+		}
+	}
+}
