@@ -44,6 +44,7 @@ var rooms = []struct {
 	{"internal/cli", Wiring},
 	{"internal/resident", Wiring},
 	{"internal/demo", Wiring},
+	{"internal/doctor", Wiring},
 	{"internal/ui/", Windows},
 	{"internal/native/xtest", TestsOnly},
 	{"internal/native/winetest", TestsOnly},
