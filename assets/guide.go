@@ -7,3 +7,9 @@ import "embed"
 //
 //go:embed guide/recipes/*.txt
 var Recipes embed.FS
+
+// Help holds the pages of the guide, Markdown, a file a page and language. Their
+// names begin with a number, which is their order. Package guide reads them.
+//
+//go:embed guide/help/*.md
+var Help embed.FS

@@ -31,6 +31,13 @@ const (
 	WindowCalls   = "calls"
 	WindowDemo    = "demo"
 	WindowRecipes = "recipes"
+	// Those below have an area of messages of their own, by the same name.
+	WindowLookup   = "lookup"
+	WindowSettings = "settings"
+	WindowDelivery = "delivery"
+	WindowDoctor   = "doctor"
+	WindowHelp     = "help"
+	WindowStart    = "start"
 )
 
 // Welcome tells the windows program how to look and where things are.

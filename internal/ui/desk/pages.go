@@ -19,7 +19,13 @@ type page interface {
 }
 
 // openers make the pages, by their names in deskapi.
-var openers = map[string]func(*windows) page{}
+var openers map[string]func(*windows) page
+
+func init() { // the openers show other windows, and so look here themselves
+	openers = map[string]func(*windows) page{
+		deskapi.WindowHelp: newHelpWindow,
+	}
+}
 
 // Known reports whether there is a window of that name.
 func Known(name string) bool {

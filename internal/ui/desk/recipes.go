@@ -393,10 +393,19 @@ func (a atLeast) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	o[0].Move(fyne.NewPos(0, 0))
 }
 
-// phoneLine is a line of the list of phones.
+// chooser is a window with a list of pages at its side.
+type chooser interface {
+	choose(id string)
+	chosen() string
+}
+
+// chosen is the phone whose page is shown.
+func (w *recipesWindow) chosen() string { return w.shown }
+
+// phoneLine is a line of such a list.
 type phoneLine struct {
 	widget.BaseWidget
-	w     *recipesWindow
+	w     chooser
 	item  phoneItem
 	hover bool
 	back  *canvas.Rectangle
@@ -409,7 +418,7 @@ var (
 	_ desktop.Cursorable = (*phoneLine)(nil)
 )
 
-func newPhoneLine(w *recipesWindow) *phoneLine {
+func newPhoneLine(w chooser) *phoneLine {
 	p := &phoneLine{w: w, back: canvas.NewRectangle(nil)}
 	p.back.CornerRadius = 4
 	p.title = newWords("", theme.SizeHint, base.ColorNameForeground, false).cutting()
@@ -476,7 +485,7 @@ func (r *phoneLineRenderer) Layout(size fyne.Size) {
 
 func (r *phoneLineRenderer) Refresh() {
 	p := r.p
-	chosen := p.item.id != "" && p.item.id == p.w.shown
+	chosen := p.item.id != "" && p.item.id == p.w.chosen()
 	th, variant := p.Theme(), fyne.CurrentApp().Settings().ThemeVariant()
 	p.back.Hidden = !chosen && !p.hover
 	p.back.FillColor = th.Color(base.ColorNameHover, variant)

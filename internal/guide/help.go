@@ -1,0 +1,61 @@
+package guide
+
+import (
+	"io/fs"
+	"strings"
+	"sync"
+
+	"wiebelt/assets"
+	"wiebelt/internal/text"
+)
+
+// HelpPage is a page of the guide.
+type HelpPage struct {
+	ID    string // the same in both languages, such as "calls"
+	Title string
+	Admin bool   // for administrators
+	Text  string // Markdown below the title: headings of level 2, lists, code, quotes
+}
+
+// adminFrom is the number from which pages are for administrators, messages
+// apart, which people send too.
+const adminFrom = "50"
+
+var help = map[text.Language]func() []HelpPage{
+	text.Dutch:   sync.OnceValue(func() []HelpPage { return readHelp(text.Dutch) }),
+	text.English: sync.OnceValue(func() []HelpPage { return readHelp(text.English) }),
+}
+
+// Help gives the pages in their order: those for everybody, then those for
+// administrators. Shared and read-only.
+func Help(l text.Language) []HelpPage {
+	if pages, ok := help[l]; ok {
+		return pages()
+	}
+	return help[text.Dutch]()
+}
+
+func readHelp(l text.Language) []HelpPage {
+	names, _ := fs.Glob(assets.Help, "guide/help/*."+string(l)+".md")
+	var everybody, admins []HelpPage
+	for _, n := range names {
+		b, err := assets.Help.ReadFile(n)
+		if err != nil {
+			panic(err) // embedded: only a broken build gets here
+		}
+		name := strings.TrimSuffix(strings.TrimPrefix(n, "guide/help/"), "."+string(l)+".md")
+		number, id, _ := strings.Cut(name, "-")
+		title, body, _ := strings.Cut(string(b), "\n")
+		p := HelpPage{ID: id, Title: strings.TrimPrefix(title, "# "), Text: strings.TrimSpace(body)}
+		p.Admin = number >= adminFrom && id != "messages"
+		if p.Admin {
+			if _, rest, ok := strings.Cut(p.Title, ": "); ok { // the list says for whom
+				p.Title = strings.ToUpper(rest[:1]) + rest[1:]
+			}
+			admins = append(admins, p)
+		} else {
+			everybody = append(everybody, p)
+		}
+	}
+	return append(everybody, admins...)
+}

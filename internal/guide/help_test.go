@@ -1,0 +1,64 @@
+package guide
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"wiebelt/internal/text"
+)
+
+// Both languages have the same pages, each with the same parts.
+func TestHelpInBothLanguages(t *testing.T) {
+	nl, en := Help(text.Dutch), Help(text.English)
+	if len(nl) != len(en) || len(nl) < 10 {
+		t.Fatalf("%d pages in Dutch, %d in English", len(nl), len(en))
+	}
+	count := func(p HelpPage, what string) int { return strings.Count("\n"+p.Text, what) }
+	for i := range nl {
+		a, b := nl[i], en[i]
+		if a.ID != b.ID || a.Admin != b.Admin {
+			t.Errorf("page %d: %q and %q", i, a.ID, b.ID)
+		}
+		if a.Title == "" || strings.HasPrefix(a.Title, "#") || len(a.Title) > 40 || a.Text == b.Text {
+			t.Errorf("%s: title %q", a.ID, a.Title)
+		}
+		for _, part := range []string{"\n- ", "\n## ", "\n    ", "\n> ", "`"} {
+			if count(a, part) != count(b, part) {
+				t.Errorf("%s: %q %d times in Dutch, %d in English", a.ID, part, count(a, part), count(b, part))
+			}
+		}
+		if i > 0 && nl[i-1].Admin && !a.Admin {
+			t.Errorf("%s stands behind the administrators' pages", a.ID)
+		}
+	}
+}
+
+// What stands in both languages alike – commands, keys, files – is the same.
+func TestHelpNamesTheSameThings(t *testing.T) {
+	code := regexp.MustCompile("`[^`]+`")
+	nl, en := Help(text.Dutch), Help(text.English)
+	for i := range nl {
+		a, b := code.FindAllString(nl[i].Text, -1), code.FindAllString(en[i].Text, -1)
+		have := map[string]int{}
+		for _, c := range a {
+			have[c]++
+		}
+		for _, c := range b {
+			have[c]--
+		}
+		for c, n := range have {
+			if n != 0 && !translated[c] {
+				t.Errorf("%s: %s stands in one language only", nl[i].ID, c)
+			}
+		}
+	}
+}
+
+// Code that is written otherwise in each language.
+var translated = map[string]bool{
+	"`498 aangeleverd · 1 geweigerd · 1 mogelijk aangeleverd · 0 in de wacht`": true,
+	"`498 delivered · 1 refused · 1 maybe delivered · 0 waiting`":              true,
+	"`wiebelt deliver --watch MAP`":                                            true,
+	"`wiebelt deliver --watch FOLDER`":                                         true,
+}

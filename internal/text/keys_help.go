@@ -1,0 +1,8 @@
+package text
+
+// The texts around the guide.
+const (
+	HelpTitle     Key = "help.title"
+	HelpEverybody Key = "help.everybody"
+	HelpAdmins    Key = "help.admins"
+)

@@ -1,0 +1,134 @@
+package desk
+
+import (
+	"encoding/json"
+	"strings"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/layout"
+	base "fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"wiebelt/internal/guide"
+	"wiebelt/internal/text"
+	"wiebelt/internal/ui/theme"
+)
+
+const topicsWidth = 208
+
+// helpWindow shows the guide: its pages at the side, one of them beside it.
+type helpWindow struct {
+	d      *windows
+	win    fyne.Window
+	all    []guide.HelpPage
+	items  []phoneItem
+	list   *widget.List
+	shown  string
+	pages  *fyne.Container
+	scroll *container.Scroll
+}
+
+func newHelpWindow(d *windows) page {
+	w := &helpWindow{d: d, all: guide.Help(d.lang), pages: container.NewStack()}
+	l := d.lang
+	for i, p := range w.all {
+		switch {
+		case i == 0:
+			w.items = append(w.items, phoneItem{title: l.T(text.HelpEverybody), heading: true})
+		case p.Admin && !w.all[i-1].Admin:
+			w.items = append(w.items, phoneItem{title: l.T(text.HelpAdmins), heading: true})
+		}
+		w.items = append(w.items, phoneItem{id: p.ID, title: p.Title})
+	}
+	w.list = widget.NewList(
+		func() int { return len(w.items) },
+		func() fyne.CanvasObject { return newPhoneLine(w) },
+		func(i widget.ListItemID, o fyne.CanvasObject) {
+			if i < len(w.items) {
+				o.(*phoneLine).set(w.items[i])
+			}
+		})
+	w.list.HideSeparators = true
+	for i, it := range w.items {
+		if it.heading && i > 0 {
+			w.list.SetItemHeight(i, phoneHeight+8)
+		}
+	}
+	w.list.OnSelected = func(i widget.ListItemID) { // by the keyboard; the lines take clicks themselves
+		w.list.Unselect(i)
+		w.choose(w.items[i].id)
+	}
+	w.scroll = container.NewVScroll(w.pages)
+	side := newSoftBox(container.New(layout.NewCustomPaddedLayout(12, 12, 8, 8), w.list))
+	side.back.CornerRadius = 0 // it ends at the window's border
+	w.win = d.window(text.HelpTitle, container.New(columns{topicsWidth}, side, w.scroll), fyne.NewSize(720, 640))
+	w.choose(w.all[0].ID)
+	return w
+}
+
+func (w *helpWindow) window() fyne.Window          { return w.win }
+func (w *helpWindow) take(string, json.RawMessage) {} // it asks nothing
+func (w *helpWindow) chosen() string               { return w.shown }
+
+// choose shows another page.
+func (w *helpWindow) choose(id string) {
+	for _, p := range w.all {
+		if p.ID != id {
+			continue
+		}
+		w.shown = id
+		w.pages.Objects = []fyne.CanvasObject{helpPage(p)}
+		w.pages.Refresh()
+		w.scroll.ScrollToTop()
+		w.list.Refresh()
+	}
+}
+
+// helpPage lays a page out: headings and quotes of our own, the rest as the
+// toolkit writes rich text.
+func helpPage(p guide.HelpPage) fyne.CanvasObject {
+	page := container.New(layout.NewCustomPaddedVBoxLayout(12),
+		newWords(p.Title, base.SizeNameHeadingText, base.ColorNameForeground, true).cutting())
+	for _, part := range strings.Split(p.Text, "\n\n") {
+		switch {
+		case strings.HasPrefix(part, "## "):
+			page.Add(container.New(layout.NewCustomPaddedLayout(8, -4, 0, 0),
+				newWords(strings.TrimPrefix(part, "## "), theme.SizeStart, base.ColorNameForeground, true).cutting()))
+		case strings.HasPrefix(part, "> "):
+			page.Add(boxed(rich(strings.TrimPrefix(part, "> "))))
+		case strings.HasPrefix(part, "    "):
+			page.Add(boxed(listing(part)))
+		default:
+			page.Add(rich(part))
+		}
+	}
+	return container.New(layout.NewCustomPaddedLayout(20, 24, edge, edge), page)
+}
+
+// rich is running text with bold words, code and lists, without the toolkit's
+// padding, so that it stands on the grid.
+func rich(markdown string) fyne.CanvasObject {
+	t := widget.NewRichTextFromMarkdown(markdown)
+	t.Wrapping = fyne.TextWrapWord
+	return container.New(layout.NewCustomPaddedLayout(-8, -8, -8, 0), t)
+}
+
+// listing is text as it is typed or stands in a file.
+func listing(part string) fyne.CanvasObject {
+	lines := strings.Split(part, "\n")
+	for i := range lines {
+		lines[i] = strings.TrimPrefix(lines[i], "    ")
+	}
+	label := widget.NewLabel(strings.Join(lines, "\n"))
+	label.TextStyle.Monospace = true
+	label.SizeName = theme.SizeHint
+	label.Wrapping = fyne.TextWrapWord
+	label.Selectable = true
+	return container.New(layout.NewCustomPaddedLayout(-8, -8, -8, -8), label)
+}
+
+// boxed sets something apart.
+func boxed(o fyne.CanvasObject) fyne.CanvasObject {
+	return newSoftBox(container.New(layout.NewCustomPaddedLayout(10, 10, 12, 12), o))
+}

@@ -1,0 +1,54 @@
+package desk
+
+import (
+	"image/png"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"fyne.io/fyne/v2"
+
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/guide"
+	"wiebelt/internal/text"
+	"wiebelt/internal/ui/theme"
+)
+
+// Every page of the guide opens, in both languages, light and dark, and keeps
+// inside its window. With WIEBELT_SHOTS set, pictures of them are left there.
+func TestHelpWindow(t *testing.T) {
+	for _, l := range []text.Language{text.Dutch, text.English} {
+		for _, look := range []string{"light", "dark"} {
+			b := newBench(t, greeting(l))
+			b.app.Settings().SetTheme(theme.New(look))
+			b.show(deskapi.WindowHelp)
+			w := b.pages[deskapi.WindowHelp].(*helpWindow)
+			w.win.Resize(fyne.NewSize(720, 640))
+			wantTexts(t, w.win, l.T(text.HelpEverybody), l.T(text.HelpAdmins))
+			for _, p := range guide.Help(l) {
+				w.choose(p.ID)
+				if w.chosen() != p.ID {
+					t.Fatalf("%s is not shown", p.ID)
+				}
+				all := strings.Join(texts(w.win), " ")
+				if !strings.Contains(all, p.Title) || strings.Contains(all, "**") || strings.Contains(all, "`") || strings.Contains(all, "## ") {
+					t.Errorf("%s, %s: marks are left, or the title is missing", l, p.ID)
+				}
+				if got := w.pages.MinSize().Width; got > 720-topicsWidth {
+					t.Errorf("%s, %s: %g wide", l, p.ID, got)
+				}
+				if dir := os.Getenv("WIEBELT_SHOTS"); dir != "" {
+					f, err := os.Create(filepath.Join(dir, "help-"+p.ID+"-"+string(l)+"-"+look+".png"))
+					if err != nil {
+						t.Fatal(err)
+					}
+					if err := png.Encode(f, w.win.Canvas().Capture()); err != nil {
+						t.Fatal(err)
+					}
+					_ = f.Close()
+				}
+			}
+		}
+	}
+}
