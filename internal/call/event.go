@@ -205,15 +205,16 @@ func CleanText(s string, max int) string {
 			unicode.Is(unicode.Co, r), unicode.Is(unicode.Cs, r):
 			continue
 		}
+		n := utf8.RuneLen(r)
 		if space {
-			if b.Len()+1 >= max {
-				break
-			}
+			n++
+		}
+		if b.Len()+n > max {
+			break // a space goes with what it stands before
+		}
+		if space {
 			b.WriteByte(' ')
 			space = false
-		}
-		if b.Len()+utf8.RuneLen(r) > max {
-			break
 		}
 		b.WriteRune(r)
 	}

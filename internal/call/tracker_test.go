@@ -95,6 +95,10 @@ func TestIdentity(t *testing.T) {
 		},
 		"an end of nothing is dropped": {{0, full, "9", Ended, a, Nothing, 0}},
 		"answered without any call":    {{0, ring, "", Answered, "", Nothing, 0}},
+		"a page takes no phone's call over, whatever it reports": {
+			{0, url, "", Answered, b, Began, 1}, {s, url, "", Ended, b, WasEnded, 1},
+			{2 * s, ring, "", Ringing, a, Began, 2}, {3 * s, url, "", Ringing, a, SameCall, 2}, {4 * s, ring, "", Ended, a, WasEnded, 2},
+		},
 		"first heard of when answered": {
 			{0, url, "", Answered, a, Began, 1},
 		},
@@ -124,6 +128,73 @@ func TestStaleReportsMakeNoCall(t *testing.T) {
 	}
 	if got := tr.Apply(Event{Way: full, ID: "1", Number: "1", At: t0}, "1", t0.Add(59*time.Second)); got.Kind != Began {
 		t.Fatalf("kind %d", got.Kind)
+	}
+}
+
+// TestLateReports: a report that comes too late for a card is about the live call
+// if it can be, and else makes one call of the history with all that come after.
+func TestLateReports(t *testing.T) {
+	tr := NewTracker()
+	at := func(s int) time.Time { return t0.Add(time.Duration(s) * time.Second) }
+	apply := func(w Way, id string, s State, n string, when, now int) Change {
+		return tr.Apply(Event{Way: w, ID: id, State: s, Number: n, At: at(when)}, n, at(now))
+	}
+	late := apply(full, "1", Ringing, "1", 0, 120)
+	if late.Kind != TooOld || late.Call.ID == 0 || !late.At.Equal(at(0)) {
+		t.Fatalf("%+v", late)
+	}
+	for _, c := range []Change{apply(full, "1", Answered, "", 5, 121), apply(full, "1", Ended, "", 30, 122)} {
+		if c.Kind != TooOld || c.Call.ID != late.Call.ID || !c.Call.Answered.Equal(at(5)) {
+			t.Errorf("%+v", c)
+		}
+	}
+	if c := apply(full, "1", Ended, "", 31, 123); c.Kind != Nothing {
+		t.Errorf("an end of nothing: %+v", c)
+	}
+	if c := apply(full, "1", Ringing, "1", 40, 140); c.Kind != TooOld || c.Call.ID == late.Call.ID {
+		t.Errorf("the id came again: %+v", c)
+	}
+	if c := apply(full, "1", Ringing, "2", 400, 500); c.Kind != TooOld || c.Call.Number != "2" || c.Call.Rang != at(400) {
+		t.Errorf("long after an end was lost, it is another call: %+v", c)
+	}
+	on := apply(full, "7", Ringing, "3", 1000, 1000)
+	if c := apply(full, "7", Ringing, "3", 900, 1001); c.Kind != TooOld {
+		t.Errorf("before the call began: %+v", c)
+	}
+	if c := apply(full, "7", Ended, "", 1010, 1100); c.Kind != WasEnded || c.Call.ID != on.Call.ID || !c.At.Equal(at(1010)) {
+		t.Errorf("the end of a live call came late: %+v", c)
+	}
+	for i := range 10 * maxLate {
+		apply(full, time.Duration(i).String(), Ringing, "4", 2000, 3000)
+	}
+	if tr.Len() != 0 || len(tr.late) > maxLate {
+		t.Errorf("%d calls, %d late ones", tr.Len(), len(tr.late))
+	}
+}
+
+// TestWaysShowWhatTheyTell: a way that declares the ring only counts for more once
+// it has told more, and one that never tells an end has no end.
+func TestWaysShowWhatTheyTell(t *testing.T) {
+	tr := NewTracker()
+	call := func(states ...State) Tells {
+		var c Change
+		for _, s := range states {
+			c = tr.Apply(Event{Way: ring, State: s, Number: "1"}, "1", t0)
+		}
+		return c.Call.Tells
+	}
+	if got := call(Ringing, Answered); got != TellsRing {
+		t.Errorf("an answer alone: %d", got)
+	}
+	if got := call(Ended); got != TellsAll {
+		t.Errorf("an answer and an end: %d", got)
+	}
+	if got := call(Ringing); got != TellsAll {
+		t.Errorf("the next call: %d", got)
+	}
+	tr = NewTracker()
+	if got := call(Ringing, Ended); got != TellsRingEnd {
+		t.Errorf("an end: %d", got)
 	}
 }
 

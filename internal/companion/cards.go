@@ -11,37 +11,41 @@ import (
 	"wiebelt/internal/phone"
 )
 
-// Times of a card's life (product.md "The card", corrections.md 21).
+// Limits on what may come by URL scheme, which any web page can launch.
 const (
-	noticeAfter   = 300 * time.Millisecond // "looking up" is mentioned
-	slowAfter     = 3 * time.Second        // "the hub does not answer"
-	reportedFor   = 10 * time.Minute       // a phone that reports only the ring
-	handsOffAfter = time.Second            // after the pointer left a card
-	schemeEvery   = 10 * time.Second       // one card by URL scheme in …
-	schemeMinute  = 3                      // … and at most so many in a minute
-	againWithin   = 30 * time.Minute       // a ring counts as "again"
+	schemeEvery  = 10 * time.Second // one card in …
+	schemeMinute = 3                // … and at most so many in a minute
 )
+
+// againWithin is within what time a ring counts as "again".
+const againWithin = 30 * time.Minute
 
 // maxCalls is how many calls are kept, shown or only counted.
 const maxCalls = 256
 
-// Lookups a way in may cause (corrections.md 13).
-const (
-	bucketSize   = 10
-	bucketRefill = time.Second / 3
-)
-
 // card is a card with what the engine must remember about it.
 type card struct {
 	Card
-	call     call.ID
-	way      call.Way
-	closed   bool      // taken away by the user; the call goes on and is recorded
-	over     bool      // the call has ended
-	ended    time.Time // when
-	hovered  bool
-	handsOff time.Time // nothing moves before this
-	unfolded time.Time // the user unfolded it at
+	call   call.ID
+	way    call.Way
+	closed bool      // taken away by the user; the call goes on and is recorded
+	over   bool      // the call has ended
+	ended  time.Time // when
+	reason call.Reason
+	shown  bool // it was in the last snapshot
+	hands  hands
+
+	person    time.Time // since when this caller is on the card
+	unfolded  time.Time // the user unfolded it at
+	asked     time.Time // the user asked for it at
+	lost      time.Time // its way in ended at
+	unfold    bool      // it is news: to be unfolded as soon as it may move
+	pointless bool      // a newer call made it so: it goes as soon as it may
+
+	confirmed  bool                         // the user wants a launch by URL scheme looked up, or a phone reported it too
+	autoOpened bool                         // a file was opened by itself during this call
+	rang       []string                     // the numbers whose ring was counted
+	denied     map[string][]contact.Contact // taken off the card, by number
 
 	want     bool // wants a lookup as soon as its way may cause one
 	since    time.Time
@@ -49,16 +53,24 @@ type card struct {
 	tried    int // failures since the search began
 	nextTry  time.Time
 	cancel   context.CancelFunc
-	searched string // the number that was asked for
+	searched string            // the number that was asked for
+	found    []contact.Contact // the whole answer
 }
+
+// hands are what the user has on a card.
+type hands struct{ pointer, keyboard bool }
 
 type state struct {
 	tracker *call.Tracker
 	cards   []*card // oldest first
+	leaving []*card // gone, and the history waits for their answers
 	nextID  CardID
 	rev     uint64
 	dirty   bool
 	last    *LastCall
+	newest  *card     // the card of last, on screen or not
+	onMore  hands     // on the number of further calls
+	touched time.Time // when pointer or keyboard left a card
 	lookup  LookupState
 	buckets map[call.Way]*bucket
 	rings   map[string]again // number key → how often
@@ -85,33 +97,49 @@ func (e *Engine) take(ctx context.Context, ev call.Event) {
 	n := e.p.Rules.Parse(ev.Number, ev.Name)
 	ch := e.s.tracker.Apply(ev, n.Key(), now)
 	switch ch.Kind {
+	case call.Nothing:
+		return
 	case call.Began:
 		e.began(ctx, ch.Call, n, ev, now)
+		return
 	case call.TooOld:
-		c := e.dress(&card{way: ev.Way}, ch.Call, n)
-		e.record(c, Entry{Way: ev.Way, Ended: ev.At})
-	case call.SameCall:
-		if c := e.cardOf(ch.Call.ID); c != nil {
-			e.words(c, ch.Call)
-			c.Tells, c.way = ch.Call.Tells, ch.Call.Way
-			e.s.dirty = true
-		}
-	case call.AnotherCaller:
-		if c := e.cardOf(ch.Call.ID); c != nil {
-			e.anotherCaller(ctx, c, ch.Call, n, ev, now)
-		}
-	case call.WasAnswered:
-		if c := e.cardOf(ch.Call.ID); c != nil {
-			e.words(c, ch.Call)
-			c.Tells = ch.Call.Tells
-			e.answered(c, now)
-		}
-	case call.WasEnded:
-		if c := e.cardOf(ch.Call.ID); c != nil {
-			c.Tells = max(c.Tells, ch.Call.Tells)
-			e.over(c, ch.Call.Reason, now)
-		}
+		e.tooOld(ch, n)
+		return
 	}
+	c := e.cardOf(ch.Call.ID)
+	if c == nil {
+		return
+	}
+	switch ch.Kind {
+	case call.SameCall:
+		e.words(c, ch.Call)
+		c.Tells, c.way = ch.Call.Tells, ch.Call.Way
+		e.s.dirty = true
+		if ev.Way.Kind != call.KindURL {
+			e.confirm(ctx, c, now)
+		}
+		e.record(c)
+	case call.AnotherCaller:
+		e.anotherCaller(ctx, c, ch.Call, n, ev, now)
+	case call.WasAnswered:
+		e.words(c, ch.Call)
+		c.Tells = ch.Call.Tells
+		e.answered(ctx, c, ch.At)
+	case call.WasEnded:
+		c.Tells = max(c.Tells, ch.Call.Tells)
+		e.over(c, ch.Call.Reason, ch.At)
+	}
+}
+
+// tooOld makes history of a report that came too late for a card. Unless it told
+// the end, nothing is known of how the call went on.
+func (e *Engine) tooOld(ch call.Change, n phone.Number) {
+	c := e.dress(&card{call: ch.Call.ID, way: ch.Call.Way}, ch.Call, n)
+	c.Answered, c.ended, c.reason = ch.Call.Answered, ch.At, ch.Call.Reason
+	if ch.Call.State != call.Ended {
+		c.Tells = call.TellsRing
+	}
+	e.record(c)
 }
 
 func (e *Engine) began(ctx context.Context, l call.Live, n phone.Number, ev call.Event, now time.Time) {
@@ -124,33 +152,70 @@ func (e *Engine) began(ctx context.Context, l call.Live, n phone.Number, ev call
 		e.s.tracker.Forget(l.ID)
 		return
 	}
-	e.s.nextID++
-	c := e.dress(&card{call: l.ID, way: l.Way}, l, n)
-	c.ID = e.s.nextID
+	c := e.place(&card{call: l.ID, way: l.Way, person: now}, l, n, now)
 	c.Ring = ev.At
 	if l.Direction == call.Incoming {
-		c.Times = e.countRing(n, now)
-		e.s.last = &LastCall{Number: n, Kind: l.Way.Kind, At: now}
-		e.makeRoom(n, now)
+		c.Times = e.countRing(c, n, now)
+		e.s.last, e.s.newest = &LastCall{Number: n, Kind: l.Way.Kind, At: now}, c
+		e.makeRoom(c)
 	}
+	e.s.dirty = true
+	e.record(c)
+	if l.State == call.Answered {
+		e.answered(ctx, c, now)
+	}
+	e.want(ctx, c, now)
+}
+
+// place gives a new call its card: that of the same caller's last call if it is
+// still there, else a new one.
+func (e *Engine) place(c *card, l call.Live, n phone.Number, now time.Time) *card {
+	if i := e.sameCaller(c, l, n); i >= 0 {
+		old := e.s.cards[i]
+		c.Card.ID, c.Edition, c.attempt = old.ID, old.Edition, old.attempt
+		c.shown, c.hands = old.shown, old.hands
+		e.dress(c, l, n)
+		if old.Strip && !c.Strip {
+			c.Strip, c.unfold = true, true
+		}
+		e.s.cards[i] = c
+		e.leave(old)
+		return c
+	}
+	e.s.nextID++
+	c.ID = e.s.nextID
+	e.dress(c, l, n)
 	if len(e.s.cards) >= maxCalls { // a flood must not grow the memory
-		at := least(e.s.cards)
+		at := least(e.s.cards, e.held(now))
 		e.drop(e.s.cards[at])
 		e.s.cards = slices.Delete(e.s.cards, at, at+1)
 	}
 	e.s.cards = append(e.s.cards, c)
-	if l.State == call.Answered {
-		e.answered(c, now)
-	}
-	if c.Outcome == Searching && ev.Way.Kind == call.KindURL && e.p.SchemeLookup != SchemeAlways {
-		c.Outcome = Offered
-	}
-	e.want(ctx, c, now)
-	e.s.dirty = true
-	if c.Outcome != Offered {
-		e.record(c, Entry{})
-	}
+	return c
 }
+
+// sameCaller finds the card of the last call of a caller who rings again: a call
+// that is over, or must be, because the phone tells only the ring. A web page
+// takes nobody's card over.
+func (e *Engine) sameCaller(c *card, l call.Live, n phone.Number) int {
+	if l.Direction != call.Incoming || !isCaller(n) {
+		return -1
+	}
+	return slices.IndexFunc(e.s.cards, func(old *card) bool {
+		sameWay := old.way.Kind == c.way.Kind && old.way.Conn == c.way.Conn
+		return !old.closed && !old.Outgoing && old.Number.Key() == n.Key() &&
+			(sameWay && old.Tells == call.TellsRing || old.over && (sameWay || !e.unconfirmed(c)))
+	})
+}
+
+// unconfirmed reports whether a call is known only from a launch by URL scheme
+// that the user has not clicked on.
+func (e *Engine) unconfirmed(c *card) bool {
+	return c.way.Kind == call.KindURL && !c.confirmed && e.p.SchemeLookup != SchemeAlways
+}
+
+// isCaller reports whether equal numbers are the same caller.
+func isCaller(n phone.Number) bool { return n.Kind != phone.Withheld && n.Kind != phone.Unfilled }
 
 // dress gives a card the words of a call.
 func (e *Engine) dress(c *card, l call.Live, n phone.Number) *card {
@@ -159,7 +224,6 @@ func (e *Engine) dress(c *card, l call.Live, n phone.Number) *card {
 	c.Strip = c.Outgoing && e.p.Outgoing != OutgoingCard
 	c.Tells = l.Tells
 	c.Rang = l.Rang
-	c.Opened, c.Earlier = -1, -1
 	c.Times = 1
 	e.words(c, l)
 	e.reset(c)
@@ -173,9 +237,11 @@ func (e *Engine) reset(c *card) {
 		c.cancel = nil
 	}
 	c.want, c.Noticed, c.Retrying, c.OpenError = false, false, false, false
-	c.Contacts, c.LinkOK, c.Failure, c.Opened = nil, nil, "", -1
+	c.Contacts, c.LinkOK, c.found, c.Failure = nil, nil, nil, ""
+	c.Opened, c.Earlier, c.Many, c.NotThis = -1, -1, false, 0
 	c.Possible = c.Number.Foreign
 	c.Answer = time.Time{}
+	c.Edition++
 	c.attempt++
 	c.tried = 0
 	switch c.Number.Kind {
@@ -192,15 +258,33 @@ func (e *Engine) reset(c *card) {
 	case phone.NoNumber:
 		c.Outcome = NoNumber
 	default:
-		c.Outcome = Searching
-		if !c.Number.Lookup() {
+		switch {
+		case !c.Number.Lookup():
 			c.Outcome = Short
+		case e.unconfirmed(c):
+			c.Outcome = Offered
+		default:
+			c.Outcome = Searching
 		}
 	}
 }
 
+// confirm looks up a launch by URL scheme after all.
+func (e *Engine) confirm(ctx context.Context, c *card, now time.Time) {
+	if c.confirmed = true; c.Outcome == Offered {
+		e.reset(c)
+		e.record(c)
+		e.want(ctx, c, now)
+	}
+}
+
+// words takes over what the phone says about a call, except the name of somebody
+// whom the user took off the card.
 func (e *Engine) words(c *card, l call.Live) {
 	c.PhoneName = l.Name
+	if slices.ContainsFunc(c.denied[c.Number.Key()], func(k contact.Contact) bool { return named(l.Name, k) }) {
+		c.PhoneName = ""
+	}
 	c.LineText, c.LineName = e.p.Rules.Line(l.Line)
 	c.Via = l.Via
 }
@@ -210,36 +294,50 @@ func (e *Engine) words(c *card, l call.Live) {
 func (e *Engine) anotherCaller(ctx context.Context, c *card, l call.Live, n phone.Number, ev call.Event, now time.Time) {
 	e.s.dirty = true
 	c.Number = n
-	c.Ring = ev.At
+	c.Ring, c.person = ev.At, now
 	c.closed = false // another person: that is news again
+	c.Tells = l.Tells
+	if c.Phase = PhaseAnswered; c.Answered.IsZero() {
+		c.Phase = PhaseRinging
+	}
+	c.unfold = c.Strip && !(c.Outgoing && e.p.Outgoing != OutgoingCard)
 	if !c.Outgoing {
-		c.Times = e.countRing(n, now)
+		c.Times = e.countRing(c, n, now)
+		e.makeRoom(c)
+	}
+	if c == e.s.newest {
+		e.s.last = &LastCall{Number: n, Kind: c.way.Kind, At: e.s.last.At}
 	}
 	e.words(c, l)
 	e.reset(c)
+	e.record(c)
 	if l.State == call.Answered {
-		e.answered(c, now)
+		e.answered(ctx, c, now)
 	}
 	e.want(ctx, c, now)
-	e.record(c, Entry{})
 }
 
-func (e *Engine) answered(c *card, now time.Time) {
-	if c.Phase == PhaseRinging {
-		c.Phase, c.Answered = PhaseAnswered, now
-		e.s.dirty = true
-		e.record(c, Entry{})
+func (e *Engine) answered(ctx context.Context, c *card, at time.Time) {
+	if c.over || !c.Answered.IsZero() {
+		return
 	}
+	c.Phase, c.Answered = PhaseAnswered, at
+	c.unfold = c.unfold || c.Strip && !c.Outgoing
+	e.s.dirty = true
+	e.record(c)
+	e.autoOpen(ctx, c)
 }
 
-func (e *Engine) over(c *card, r call.Reason, now time.Time) {
-	c.over, c.ended = true, now
+func (e *Engine) over(c *card, r call.Reason, at time.Time) {
+	c.over, c.ended, c.reason = true, at, r
 	e.s.dirty = true
 	c.want, c.Retrying = false, false // attempts go on only while the call lives
-	if c.Phase == PhaseAnswered {
+	if c.Answered.IsZero() {
+		c.Phase = PhaseReported
+	} else {
 		c.Phase = PhaseOver
 	}
-	e.record(c, Entry{Ended: now, Reason: r})
+	e.record(c)
 }
 
 // allOver ends every call, without a reason that nobody knows, and takes every
@@ -253,132 +351,41 @@ func (e *Engine) allOver() {
 		}
 		e.drop(c)
 	}
-	e.s.cards = nil
+	e.s.cards, e.s.onMore, e.s.touched = nil, hands{}, time.Time{}
 	e.s.dirty = true
 }
 
 func (e *Engine) wayGone(w call.Way) {
+	now := e.p.Clock.Now()
 	for _, l := range e.s.tracker.Gone(w) {
 		if c := e.cardOf(l.ID); c != nil {
-			c.Tells = call.TellsRing
-			e.s.dirty = true
-		}
-	}
-}
-
-// pass lets time act on the cards and returns when it must act next.
-func (e *Engine) pass(ctx context.Context, now time.Time) (next time.Time) {
-	soon := func(t time.Time) {
-		if t.After(now) && (next.IsZero() || t.Before(next)) {
-			next = t
-		}
-	}
-	e.s.cards = slices.DeleteFunc(e.s.cards, func(c *card) bool {
-		due := e.goesAt(c)
-		if due.IsZero() {
-			return false
-		}
-		if due.After(now) {
-			soon(due)
-			return false
-		}
-		e.drop(c)
-		return true
-	})
-	for _, c := range e.s.cards {
-		if t := e.foldsAt(c); !t.IsZero() {
-			if t.After(now) {
-				soon(t)
-			} else {
-				c.Strip = true
-				if c.Tells == call.TellsRing {
-					c.Phase = PhaseReported
-				}
-				e.s.dirty = true
+			c.Tells, c.lost = call.TellsRing, now
+			if c.Strip && c.Phase == PhaseAnswered {
+				c.Phase = PhaseReported
 			}
+			e.s.dirty = true
+			e.record(c)
 		}
-		soon(e.passLookup(c, now))
 	}
-	soon(e.startWanted(ctx, now))
-	return next
 }
 
-// goesAt is when a card goes away by itself; zero if it does not.
-func (e *Engine) goesAt(c *card) time.Time {
-	var t time.Time
-	switch {
-	case c.closed && (c.over || c.Tells == call.TellsRing):
-		return c.Rang // nothing more will be heard of it
-	case c.hovered:
-		return t
-	case c.over && c.Phase == PhaseRinging && c.Tells == call.TellsAll:
-		t = c.ended // missed, or taken elsewhere
-	case c.over:
-		t = c.ended.Add(e.p.AfterCall)
-	case c.Tells == call.TellsRing && c.Phase != PhaseAnswered:
-		t = c.Rang.Add(e.p.FullFor + reportedFor)
-	case c.Tells == call.TellsRing:
-		t = c.Answered.Add(e.p.FullFor + reportedFor)
-	default:
-		return t
-	}
-	return later(t, c.handsOff)
-}
-
-// foldsAt is when a card folds to a strip; zero if it does not.
-func (e *Engine) foldsAt(c *card) time.Time {
-	var t time.Time
-	switch {
-	case c.Strip || c.hovered:
-		return t
-	case c.Phase == PhaseAnswered || c.Phase == PhaseOver:
-		t = c.Answered.Add(e.p.FullFor)
-	case c.Tells == call.TellsRing && !c.over:
-		t = c.Rang.Add(e.p.FullFor)
-	default:
-		return t
-	}
-	if !c.unfolded.IsZero() {
-		t = later(t, c.unfolded.Add(e.p.FullFor))
-	}
-	return later(t, c.handsOff)
-}
-
-func (e *Engine) drop(c *card) {
-	if c.cancel != nil {
-		c.cancel()
-		c.cancel = nil
-	}
-	e.s.tracker.Forget(c.call)
-	e.s.dirty = true
-}
-
-// makeRoom takes away what the next call makes pointless: strips of phones that
-// report only the ring, and the finished card of the same caller.
-func (e *Engine) makeRoom(n phone.Number, now time.Time) {
-	e.s.cards = slices.DeleteFunc(e.s.cards, func(c *card) bool {
-		if c.hovered || c.handsOff.After(now) {
-			return false
-		}
-		same := c.over && c.Number.Kind != phone.Withheld && c.Number.Key() == n.Key()
-		if same || c.Phase == PhaseReported {
-			e.drop(c)
-			return true
-		}
-		return false
-	})
-}
-
-func (e *Engine) countRing(n phone.Number, now time.Time) int {
+// countRing tells how often a caller has rung of late, this time included.
+func (e *Engine) countRing(c *card, n phone.Number, now time.Time) int {
 	for k, a := range e.s.rings {
 		if now.Sub(a.last) > againWithin {
 			delete(e.s.rings, k)
 		}
 	}
-	if n.Kind == phone.Withheld {
-		return 1 // not known to be the same person
+	if !isCaller(n) {
+		return 1
 	}
 	a := e.s.rings[n.Key()]
+	if slices.Contains(c.rang, n.Key()) {
+		return max(a.times, 1) // passed back: still the same ring
+	}
+	if c.rang = append(c.rang, n.Key()); len(c.rang) > maxCalls {
+		c.rang = c.rang[1:]
+	}
 	a.times++
 	a.last = now
 	if len(e.s.rings) < 4096 {
@@ -399,74 +406,6 @@ func (e *Engine) schemeMay(now time.Time) bool {
 	return true
 }
 
-func (e *Engine) act(ctx context.Context, a Action) {
-	i := slices.IndexFunc(e.s.cards, func(c *card) bool { return c.ID == a.Card })
-	if i < 0 {
-		return
-	}
-	c, now := e.s.cards[i], e.p.Clock.Now()
-	e.s.dirty = true
-	switch a.Do {
-	case DoOpen:
-		e.open(ctx, c, a.Index)
-	case DoRetry:
-		wasOffered := c.Outcome == Offered
-		if wasOffered || c.Outcome == Failed {
-			e.reset(c)
-			e.want(ctx, c, now)
-			if wasOffered {
-				e.record(c, Entry{})
-			}
-		}
-	case DoClose:
-		c.closed, c.hovered = true, false
-	case DoUnfold:
-		c.Strip, c.unfolded = false, now
-	case DoHover:
-		c.hovered = true
-	case DoLeave:
-		c.hovered, c.handsOff = false, now.Add(handsOffAfter)
-	}
-}
-
-type browsed struct {
-	card CardID
-	err  error
-}
-
-func (e *Engine) open(ctx context.Context, c *card, i int) {
-	if i < 0 || i >= len(c.Contacts) || !c.LinkOK[i] || e.p.Browse == nil {
-		return
-	}
-	address, err := e.p.CheckLink(c.Contacts[i].Link)
-	if err != nil {
-		return
-	}
-	c.Opened, c.OpenError = i, false
-	id := c.ID
-	e.record(c, Entry{})
-	e.s.work.Go(func() {
-		err := e.p.Browse(ctx, address)
-		select {
-		case e.browsed <- browsed{id, err}:
-		case <-ctx.Done():
-		}
-	})
-}
-
-func (e *Engine) wasBrowsed(b browsed) {
-	if b.err == nil {
-		return
-	}
-	e.p.Log.Warn("browser not started")
-	for _, c := range e.s.cards {
-		if c.ID == b.card {
-			c.OpenError = true
-			e.s.dirty = true
-		}
-	}
-}
-
 func (e *Engine) cardOf(id call.ID) *card {
 	for _, c := range e.s.cards {
 		if c.call == id {
@@ -476,38 +415,25 @@ func (e *Engine) cardOf(id call.ID) *card {
 	return nil
 }
 
-func (e *Engine) record(c *card, en Entry) {
-	if e.p.Record == nil {
+// record hands what is known of a card's call to the history. A launch by URL
+// scheme that nobody clicked on is no call.
+func (e *Engine) record(c *card) {
+	if e.p.Record == nil || e.unconfirmed(c) {
 		return
 	}
-	en.Call, en.Card, en.WasCard = c.call, c.Card, c.call != 0
-	en.Contacts = len(c.Contacts)
-	if en.Way.Kind == "" {
-		en.Way = c.way
-	}
-	e.p.Record(en)
+	e.p.Record(Entry{Call: c.call, Card: c.Card, Way: c.way, Ended: c.ended, Reason: c.reason,
+		WasCard: c.ID != 0, Contacts: len(c.Contacts), Person: c.whose()})
 }
 
-// sorted orders contacts by family name without prefix. The order says nothing
-// about who calls.
-func sorted(found []contact.Contact) []contact.Contact {
-	out := slices.Clone(found)
-	slices.SortStableFunc(out, func(a, b contact.Contact) int {
-		ka, kb := a.SortKey(), b.SortKey()
-		switch {
-		case ka < kb:
-			return -1
-		case ka > kb:
-			return 1
-		}
+// whose is the index of the contact who goes into the history as the caller.
+func (c *card) whose() int {
+	switch {
+	case c.Possible || c.Number.Kind != phone.External:
+		return -1
+	case c.Opened >= 0:
+		return c.Opened
+	case len(c.Contacts) == 1 && c.NotThis == 0:
 		return 0
-	})
-	return out
-}
-
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
 	}
-	return a
+	return -1
 }

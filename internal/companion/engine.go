@@ -45,6 +45,26 @@ const (
 	OutgoingOff   Outgoing = "off"
 )
 
+// AutoOpen says when a customer file is opened without a click.
+type AutoOpen string
+
+// The values of the setting card.auto_open.
+const (
+	AutoOpenNever    AutoOpen = "never"
+	AutoOpenAnswered AutoOpen = "answered" // when a call with one contact is answered here
+)
+
+// Choices remembers whom the user chose among several contacts of one number,
+// which is given as phone.Number.Key. Methods are called on the engine's
+// goroutine and must not block.
+type Choices interface {
+	// Earlier gives the contact chosen last, false if there is none.
+	Earlier(number string) (contactID string, ok bool)
+	Chose(number, contactID string)
+	// NotThis forgets the contact if that is the one chosen.
+	NotThis(number, contactID string)
+}
+
 // Params is what an Engine needs. Rules, Clock and Log are required.
 type Params struct {
 	Rules *phone.Rules
@@ -60,26 +80,34 @@ type Params struct {
 	// Record takes an entry for the history. It is called on the engine's
 	// goroutine and must not block.
 	Record func(Entry)
+	// Choices is nil where nothing is to be remembered.
+	Choices Choices
 
 	FullFor      time.Duration // setting card.full_for
 	AfterCall    time.Duration // setting card.after_call
 	SchemeLookup SchemeLookup
 	Outgoing     Outgoing
+	AutoOpen     AutoOpen
 
 	Clock Clock
 	Log   *slog.Logger
 }
 
-// Entry is what the engine knows about a call that concerns the history. The
-// same call is recorded again, under the same Call, when more is known.
+// Entry is all that the engine knows about a call for the history. The same call
+// is recorded again, under the same Call, when that has changed: another caller,
+// an answer, the end, or a name that was taken back.
 type Entry struct {
 	Call     call.ID
 	Card     Card
 	Way      call.Way
-	Ended    time.Time
+	Ended    time.Time // zero while it is not known to be over
 	Reason   call.Reason
-	WasCard  bool // false for a report that came too late to be a card
+	WasCard  bool // false for a call that was heard of too late to be a card
 	Contacts int
+	// Person is the index of the contact whose name is kept, -1 for nobody: the
+	// only one there is, or the one whose file was opened. Of a foreign number
+	// nobody is, nor anybody whom the user left over with "Niet deze relatie".
+	Person int
 }
 
 // ErrStopped is returned by Take when the engine has ended.
@@ -101,6 +129,8 @@ type Engine struct {
 	watch    chan chan struct{}
 	watchers []chan struct{}
 	s        state
+	// published is told of every snapshot on the engine's goroutine, for tests.
+	published func(*Snapshot)
 }
 
 // New makes an engine that does nothing until Run.
@@ -210,7 +240,7 @@ func (e *Engine) Run(ctx context.Context) {
 		case a := <-e.actions:
 			e.act(ctx, a)
 		case r := <-e.results:
-			e.lookedUp(r)
+			e.lookedUp(ctx, r)
 		case b := <-e.browsed:
 			e.wasBrowsed(b)
 		case set := <-e.reconf:
@@ -241,12 +271,26 @@ func (e *Engine) publish() {
 	e.s.dirty = false
 	e.s.rev++
 	snap := &Snapshot{Rev: e.s.rev, Last: e.s.last, Lookup: e.s.lookup}
-	shown, more := seen(e.s.cards)
-	snap.More = more
+	shown, more := seen(e.s.cards, e.held(e.p.Clock.Now()))
+	for _, c := range e.s.cards {
+		c.shown = false
+	}
 	for _, c := range shown {
+		c.shown = true
 		snap.Cards = append(snap.Cards, c.Card)
 	}
+	for _, c := range e.s.cards {
+		if !c.shown {
+			c.hands = hands{} // nobody points at what is not there
+		}
+	}
+	if snap.More = more; more == 0 {
+		e.s.onMore = hands{}
+	}
 	e.snapshot.Store(snap)
+	if e.published != nil {
+		e.published(snap)
+	}
 	for _, w := range e.watchers {
 		select {
 		case w <- struct{}{}:

@@ -616,3 +616,88 @@ func TestFloodTakesNothingFromAnotherWay(t *testing.T) {
 		return slices.ContainsFunc(s.Cards, func(c Card) bool { return c.Phase == PhaseAnswered })
 	})
 }
+
+// TestBrokenBrowser: the card says so, for the call whose file it was.
+func TestBrokenBrowser(t *testing.T) {
+	b := start(t, func(p *Params) { p.Browse = func(context.Context, string) error { return errors.New("no browser") } })
+	b.ring(b.ws, "1", known)
+	c := b.one(Found)
+	b.e.Do(Action{Card: c.ID, Do: DoOpen})
+	b.until("said", func(s *Snapshot) bool { return s.Cards[0].OpenError })
+}
+
+// TestLastCallAfterAFlood: a call that a flood pushed out is shown again when
+// asked for, and goes again.
+func TestLastCallAfterAFlood(t *testing.T) {
+	b := start(t, nil)
+	out := call.Way{Kind: call.KindBaresip, Conn: "1", Tells: call.TellsAll}
+	b.ring(b.ws, "real", known)
+	b.one(Found)
+	for i := range 3 * maxCalls { // outgoing ones do not become the last call
+		if err := b.e.Take(call.Event{Way: b.ws, ID: fmt.Sprint(i), Number: fmt.Sprintf("+3169%07d", i), Direction: call.Outgoing, At: b.clock.Now()}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.settle()
+	b.e.Do(Action{Do: DoShowLast})
+	there := func(s *Snapshot) bool {
+		return slices.ContainsFunc(s.Cards, func(c Card) bool { return c.Number.Key() == known })
+	}
+	b.until("the call is shown, though there are many", there)
+	b.clock.forward(61 * time.Second)
+	b.until("gone again", func(s *Snapshot) bool { return !there(s) })
+	b.ring(out, "2", family)
+	b.until("a new call", func(s *Snapshot) bool {
+		return slices.ContainsFunc(s.Cards, func(c Card) bool { return c.Number.Key() == family })
+	})
+}
+
+// TestHeldAgainstAFlood: what the pointer is on stays on screen, whatever comes.
+func TestHeldAgainstAFlood(t *testing.T) {
+	b := start(t, nil)
+	cmd := call.Way{Kind: call.KindCommand, Tells: call.TellsRing}
+	b.ring(cmd, "", known)
+	c := b.one(Found)
+	b.e.Do(Action{Card: c.ID, Do: DoHover})
+	b.settle()
+	for i := range 2 * maxCalls {
+		b.ring(cmd, "", fmt.Sprintf("+3169%07d", i))
+	}
+	b.settle()
+	if s := b.e.Snapshot(); s.Cards[0].ID != c.ID || len(s.Cards) != MaxCards || s.More < maxCalls/2 {
+		t.Fatalf("%d cards, the first is %d, %d more", len(s.Cards), s.Cards[0].ID, s.More)
+	}
+	b.e.Do(Action{Do: DoHover}) // on "more calls"
+	b.e.Do(Action{Card: c.ID, Do: DoLeave})
+	b.settle()
+	b.clock.forward(2 * time.Hour)
+	b.settle()
+	if s := b.e.Snapshot(); len(s.Cards) != MaxCards || s.Cards[0].ID != c.ID {
+		t.Fatal("gone, with the pointer on the number of the others")
+	}
+	b.e.Do(Action{Do: DoLeave})
+	b.settle()
+	b.clock.forward(1100 * time.Millisecond)
+	b.until("nothing", func(s *Snapshot) bool { return len(s.Cards) == 0 })
+}
+
+// TestClickForSomebodyElse: a click that was meant for whom the card showed before
+// opens nobody's file and takes nobody off.
+func TestClickForSomebodyElse(t *testing.T) {
+	b := start(t, nil)
+	b.ring(b.ws, "1", known)
+	before := b.one(Found)
+	b.event(b.ws, "1", family, call.Ringing)
+	now := b.one(Several)
+	for _, do := range []Do{DoOpen, DoNotThis} {
+		b.e.Do(Action{Card: now.ID, Do: do, Index: 0, Edition: before.Edition})
+	}
+	b.settle()
+	if c := b.e.Snapshot().Cards[0]; len(b.opened) != 0 || c.Opened != -1 || c.NotThis != 0 || c.ID != before.ID {
+		t.Fatalf("%+v, %d opened", c, len(b.opened))
+	}
+	b.e.Do(Action{Card: now.ID, Do: DoOpen, Index: 2, Edition: now.Edition})
+	if got := <-b.opened; got != "ok:Zwart" {
+		t.Fatal(got)
+	}
+}

@@ -2,10 +2,23 @@ package companion
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"wiebelt/internal/call"
 	"wiebelt/internal/contact"
+)
+
+// Times of a lookup (corrections.md 21).
+const (
+	noticeAfter = 300 * time.Millisecond // "looking up" is mentioned
+	slowAfter   = 3 * time.Second        // "the hub does not answer"
+)
+
+// Lookups a way in may cause (corrections.md 13).
+const (
+	bucketSize   = 10
+	bucketRefill = time.Second / 3
 )
 
 // result is what became of one attempt to look a card's number up. It counts
@@ -78,15 +91,18 @@ func (e *Engine) deliver(ctx context.Context, r result) {
 	}
 }
 
-func (e *Engine) lookedUp(r result) {
+func (e *Engine) lookedUp(ctx context.Context, r result) {
 	now := e.p.Clock.Now()
+	of := func(c *card) bool { return c.ID == r.card && c.attempt == r.attempt }
 	var c *card
-	for _, each := range e.s.cards {
-		if each.ID == r.card {
-			c = each
-		}
+	if i := slices.IndexFunc(e.s.cards, of); i >= 0 {
+		c = e.s.cards[i]
+	} else if i := slices.IndexFunc(e.s.leaving, of); i >= 0 {
+		c = e.s.leaving[i]
+		e.s.leaving = slices.Delete(e.s.leaving, i, i+1)
+		defer c.forget()
 	}
-	if c == nil || c.attempt != r.attempt || c.searched != r.number || c.Number.Query() != r.number {
+	if c == nil || c.searched != r.number || c.Number.Query() != r.number {
 		return // the call is gone, or another caller is on it by now
 	}
 	if c.cancel != nil {
@@ -105,27 +121,13 @@ func (e *Engine) lookedUp(r result) {
 			c.want, c.nextTry = true, now.Add(pause(c.tried))
 			c.tried++
 		}
-		e.record(c, Entry{Ended: c.ended})
+		e.record(c)
 		return
 	}
 	c.Failure, c.Retrying = "", false
-	c.Contacts = sorted(r.found)
-	c.LinkOK = make([]bool, len(c.Contacts))
-	for i, k := range c.Contacts {
-		if e.p.CheckLink != nil {
-			_, err := e.p.CheckLink(k.Link)
-			c.LinkOK[i] = err == nil
-		}
-	}
-	switch len(c.Contacts) {
-	case 0:
-		c.Outcome = Nobody
-	case 1:
-		c.Outcome = Found
-	default:
-		c.Outcome = Several
-	}
-	e.record(c, Entry{Ended: c.ended})
+	e.put(c, r.found)
+	e.record(c)
+	e.autoOpen(ctx, c)
 }
 
 // passLookup lets time act on a running search: mentioned after a moment, said

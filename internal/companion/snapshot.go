@@ -13,7 +13,7 @@ import (
 )
 
 // CardID identifies a card for as long as the program runs; it is never used
-// again.
+// again. A caller who rings again while his card is still there gets that card.
 type CardID uint64
 
 // Outcome is what a card can say about its caller.
@@ -43,7 +43,7 @@ const (
 	PhaseRinging Phase = iota
 	PhaseAnswered
 	PhaseOver
-	PhaseReported // the phone tells only the ring, and that was a while ago
+	PhaseReported // it rang, and no more is known than when
 )
 
 // Card is one card as it should look now. A Card is never changed after it was
@@ -64,6 +64,7 @@ type Card struct {
 	Rang      time.Time
 	Answered  time.Time
 	Contacts  []contact.Contact // sorted; one for Found
+	Edition   uint64            // another one whenever number or contacts change; never 0
 	LinkOK    []bool            // per contact: its file can be opened
 	Possible  bool              // foreign number: the match is only possible
 	Failure   contact.Failure
@@ -71,6 +72,7 @@ type Card struct {
 	Retrying  bool // Failed, and still trying while the phone rings
 	Earlier   int  // index of the contact chosen earlier for this number, -1 none; it is sorted first
 	Many      bool // a general number with more than ManyContacts contacts
+	NotThis   int  // how many contacts the user took off; Nobody with any says so
 	Opened    int  // index of the contact whose file was opened, -1 none
 	OpenError bool // the browser could not be started
 	// Ring is when the event that this state answers to reached the way in;
@@ -111,7 +113,11 @@ type LookupState struct {
 type Action struct {
 	Card  CardID
 	Do    Do
-	Index int // contact, for Open
+	Index int // contact, for Open and NotThis
+	// Edition is that of the card as the user saw it, 0 if it does not matter. A
+	// click on a contact of an older one was meant for somebody else and means
+	// nothing.
+	Edition uint64
 }
 
 // Do is the kind of an Action.
@@ -119,11 +125,14 @@ type Do uint8
 
 // What a user can do with a card.
 const (
-	DoOpen   Do = iota // open the file of contact Index
-	DoRetry            // look up (again)
-	DoClose            // take the card away
-	DoUnfold           // strip to card
-	DoHover            // the pointer came onto the card
-	DoLeave            // the pointer left the card
-	DoNotThis          // contact Index is not who calls ("Niet deze relatie")
+	DoOpen         Do = iota // open the file of contact Index
+	DoRetry                  // look up (again)
+	DoClose                  // take the card away
+	DoUnfold                 // strip to card
+	DoHover                  // the pointer came onto the card; card 0 is "more calls"
+	DoLeave                  // the pointer left it
+	DoNotThis                // contact Index is not who calls ("Niet deze relatie")
+	DoKeyboard               // the keyboard came to the card
+	DoKeyboardGone           // and left it
+	DoShowLast               // show the cards that were closed, and the last call's; no Card
 )

@@ -1,0 +1,712 @@
+package companion
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"wiebelt/internal/call"
+	"wiebelt/internal/contact"
+)
+
+// Stories are read line by line:
+//
+//	ring a 0612345678 name=… via=…   a call; a@bare, a@cmd, a@url are other ways
+//	caller a 0201234567              another caller on it
+//	answer a, end a missed
+//	hub holds, hub goes on           answers of the hub wait
+//	wait 61s, sleep 8h, lost @bare
+//	hover 1, leave 1, open 1 0, not-this 1 0, close 1, unfold 1, look-up 1, show-last
+//	keyboard 1, keyboard-gone 1
+//	shows …                          the cards, with " / " between them, or nothing
+//	opened …                         what browsers were asked for since
+//	history …                        the last entry: name and how it ended
+//	remembered …                     the choice for the number of card 1
+var told = map[string]string{
+	"blind transfer": `
+		ring a 101 name=Receptie
+		shows 101 internal ringing
+		caller a 0612345678 name=Vries via=Receptie
+		shows 0612345678 Vries ringing
+		answer a
+		shows 0612345678 Vries answered
+		end a
+		history Vries ended`,
+	"transfer after talking": `
+		ring a 101 name=Receptie
+		answer a
+		wait 30s
+		shows 101 internal answered
+		caller a 0201234567
+		shows 0201234567 Aalst+Bakker+Zwart answered
+		wait 59s
+		shows 0201234567 Aalst+Bakker+Zwart answered
+		wait 2s
+		shows 0201234567 Aalst+Bakker+Zwart answered strip
+		end a
+		history - ended`,
+	"transfer taken back": `
+		ring a 101 name=Receptie
+		caller a 0612345678 name=Vries
+		shows 0612345678 Vries ringing
+		caller a 101 name=Receptie
+		shows 101 internal ringing
+		answer a
+		end a
+		history Receptie ended`,
+	"a transfer while the hub thinks": `
+		hub holds
+		ring a 0612345678
+		caller a 0687654321
+		shows 0687654321 searching ringing
+		hub goes on
+		shows 0687654321 Jansen ringing`,
+	"passed on to a withheld caller": `
+		ring a 0612345678 name=Vries
+		caller a -
+		shows withheld ringing
+		end a
+		history - ended`,
+	"passed on under the pointer: the person at once, the size later": `
+		ring a 101
+		answer a
+		wait 61s
+		shows 101 internal answered strip
+		hover 1
+		caller a 0612345678
+		shows 0612345678 Vries answered strip
+		leave 1
+		wait 900ms
+		shows 0612345678 Vries answered strip
+		wait 200ms
+		shows 0612345678 Vries answered`,
+	"passed on to somebody whose last call is still there": `
+		ring a 0612345678
+		answer a
+		ring b 101
+		end a
+		shows 0612345678 Vries over / 101 internal ringing
+		caller b 0612345678
+		shows 0612345678 Vries ringing x2`,
+	"a colleague takes it": `
+		ring a 0612345678
+		end a elsewhere
+		shows nothing
+		history Vries elsewhere`,
+	"a ring-only phone that says why it ended": `
+		ring a@cmd 0612345678
+		end a@cmd missed
+		shows nothing`,
+	"a ring and an end, and no more": `
+		ring a@cmd 0612345678
+		end a@cmd
+		shows 0612345678 Vries reported
+		wait 21s
+		shows nothing
+		ring b@cmd 0612345678
+		wait 61s
+		shows 0612345678 Vries reported strip x2
+		wait 3h
+		ring c@cmd 0687654321
+		shows 0612345678 Vries reported strip x2 / 0687654321 Jansen ringing
+		end b@cmd
+		wait 21s
+		shows 0687654321 Jansen ringing`,
+	"only the ring: until the next call": `
+		ring a@cmd 0612345678
+		wait 61s
+		shows 0612345678 Vries reported strip
+		ring b@cmd 0687654321
+		shows 0687654321 Jansen ringing`,
+	"only the ring: the next call waits for the pointer": `
+		ring a@cmd 0612345678
+		wait 61s
+		hover 1
+		ring b@cmd 0687654321
+		shows 0612345678 Vries reported strip / 0687654321 Jansen ringing
+		leave 1
+		wait 1001ms
+		shows 0687654321 Jansen ringing`,
+	"only the ring: the same caller again keeps the card": `
+		ring a@cmd 0612345678
+		shows 0612345678 Vries ringing
+		wait 16s
+		ring b@cmd 0612345678
+		shows 0612345678 Vries ringing x2
+		same card 1`,
+	"the same caller after the call keeps the card": `
+		ring a 0612345678
+		answer a
+		end a
+		ring b 0612345678
+		shows 0612345678 Vries ringing x2
+		same card 1`,
+	"a repeated ring does not open what was closed": `
+		ring a@cmd 0612345678
+		close 1
+		wait 5s
+		ring a@cmd 0612345678
+		shows nothing
+		wait 16s
+		ring b@cmd 0612345678
+		shows 0612345678 Vries ringing x2`,
+	"answered late on a phone that seemed to tell the ring only": `
+		ring a@cmd 0612345678
+		wait 70s
+		shows 0612345678 Vries reported strip
+		answer a@cmd
+		shows 0612345678 Vries answered
+		end a@cmd
+		shows 0612345678 Vries over
+		history Vries ended`,
+	"a phone that tells answers and no end": `
+		ring a@cmd 0612345678
+		answer a@cmd
+		wait 61s
+		shows 0612345678 Vries reported strip
+		wait 10m1s
+		shows nothing`,
+	"a link that is lost in the middle of a call": `
+		ring a@bare 0612345678
+		answer a@bare
+		wait 2h
+		shows 0612345678 Vries answered strip
+		lost @bare
+		shows 0612345678 Vries reported strip
+		wait 9m
+		shows 0612345678 Vries reported strip
+		end a@bare
+		shows 0612345678 Vries over strip
+		wait 21s
+		shows nothing`,
+	"passed on when a lost link is back": `
+		ring a@bare 101
+		lost @bare
+		wait 61s
+		shows 101 internal reported strip
+		caller a@bare 0612345678
+		shows 0612345678 Vries ringing
+		answer a@bare
+		wait 2h
+		shows 0612345678 Vries answered strip`,
+	"the keyboard keeps everything in its place": `
+		ring a 0612345678
+		answer a
+		ring b 101
+		keyboard 1
+		end b
+		wait 5m
+		shows 0612345678 Vries answered / 101 internal reported
+		keyboard-gone 1
+		wait 900ms
+		shows 0612345678 Vries answered / 101 internal reported
+		wait 200ms
+		shows 0612345678 Vries answered strip`,
+	"the pointer on one card holds the others": `
+		ring a 101
+		ring b 102
+		hover 1
+		end b
+		shows 101 internal ringing / 102 internal reported
+		close 1
+		shows 102 internal reported
+		wait 1001ms
+		shows nothing`,
+	"the last call comes back": `
+		ring a 0612345678
+		end a missed
+		shows nothing
+		show-last
+		shows 0612345678 Vries reported
+		wait 59s
+		shows 0612345678 Vries reported
+		wait 2s
+		shows nothing
+		show-last
+		ring b 0687654321
+		shows 0687654321 Jansen ringing`,
+	"closed cards come back": `
+		ring a 0612345678
+		ring b 101
+		close 1
+		close 1
+		shows nothing
+		show-last
+		shows 0612345678 Vries ringing / 101 internal ringing
+		end a
+		end b
+		shows 0612345678 Vries reported / 101 internal reported
+		wait 61s
+		shows nothing`,
+	"nothing to come back": `
+		show-last
+		shows nothing`,
+	"the last call is on another line by now": `
+		ring a 101
+		ring b 0612345678
+		end b
+		caller a 0612345678
+		show-last
+		shows 0612345678 Vries ringing x2`,
+	"after a sleep the last call can be shown": `
+		ring a 0612345678
+		answer a
+		sleep 8h
+		shows nothing
+		show-last
+		shows 0612345678 Vries over`,
+	"chosen earlier": `
+		ring a 0201234567
+		open 1 2
+		opened Zwart
+		remembered Zwart
+		shows 0201234567 Aalst+Bakker+Zwart ringing opened=Zwart
+		end a
+		history Zwart ended
+		ring b 0201234567
+		shows 0201234567 Zwart+Aalst+Bakker ringing x2 earlier
+		not-this 1 0
+		shows 0201234567 Aalst+Bakker ringing x2 not-this
+		remembered -`,
+	"one contact is no choice": `
+		ring a 0612345678
+		open 1 0
+		opened Vries
+		remembered -`,
+	"a general number": `
+		ring a 0881234567
+		shows 0881234567 31 ringing many
+		open 1 4
+		opened P04
+		remembered -`,
+	"not this one, the only one": `
+		ring a 0612345678 name=J.deVries
+		history Vries live
+		not-this 1 0
+		shows 0612345678 nobody ringing not-this
+		history - live
+		caller a 101
+		caller a 0612345678 name=J.deVries
+		shows 0612345678 nobody ringing not-this
+		answer a
+		end a
+		history - ended
+		show-last
+		shows 0612345678 nobody over not-this`,
+	"not this one, of two": `
+		ring a 0203333333
+		open 1 1
+		opened Twee
+		not-this 1 0
+		shows 0203333333 Twee ringing opened=Twee not-this
+		history Twee live
+		ring b 102
+		end a
+		end b
+		ring c 0203333333
+		shows 0203333333 Twee+Een ringing x2 earlier
+		not-this 1 0
+		shows 0203333333 Een ringing x2 not-this
+		history - live`,
+	"not this one, and the next call": `
+		ring a 0612345678
+		not-this 1 0
+		end a
+		ring b 0612345678
+		shows 0612345678 Vries ringing x2`,
+	"opens when answered": `
+		auto-open
+		ring a 0612345678
+		opened nothing
+		answer a
+		opened Vries
+		shows 0612345678 Vries answered opened=Vries
+		remembered -`,
+	"opens when answered, and the hub is late": `
+		auto-open
+		hub holds
+		ring a 0612345678
+		answer a
+		wait 8s
+		hub goes on
+		opened Vries`,
+	"does not open in the middle of a talk": `
+		auto-open
+		hub holds
+		ring a 0612345678
+		answer a
+		wait 11s
+		hub goes on
+		shows 0612345678 Vries answered
+		opened nothing`,
+	"opens once a call, for the one who was passed on": `
+		auto-open
+		ring a 101
+		answer a
+		wait 1m
+		caller a 0612345678
+		opened Vries
+		caller a 0687654321
+		shows 0687654321 Jansen answered
+		opened nothing`,
+	"several never open": `
+		auto-open
+		ring a 0201234567
+		answer a
+		opened nothing`,
+	"the one who is left over never opens": `
+		auto-open
+		ring a 0203333333
+		not-this 1 0
+		answer a
+		opened nothing`,
+	"a foreign number never opens": `
+		auto-open
+		ring a +493090182008
+		shows 00493090182008 Muster ringing
+		answer a
+		opened nothing`,
+	"a closed card never opens": `
+		auto-open
+		ring a 0612345678
+		close 1
+		answer a
+		opened nothing`,
+	"an outgoing call never opens": `
+		auto-open
+		call a 0612345678
+		shows 0612345678 Vries ringing strip
+		answer a
+		opened nothing`,
+	"a launch by a page never opens": `
+		auto-open
+		ring u@url 0612345678
+		answer u@url
+		shows 0612345678 offered answered
+		opened nothing`,
+	"a launch by a paired phone does not open either": `
+		auto-open
+		links are paired
+		ring u@url 0612345678
+		answer u@url
+		shows 0612345678 Vries answered
+		opened nothing`,
+	"a launch that the user looks up opens": `
+		auto-open
+		ring u@url 0612345678
+		answer u@url
+		look-up 1
+		opened Vries`,
+	"a page and the phone report the same call": `
+		ring u@url 0612345678
+		shows 0612345678 offered ringing
+		ring a@bare 0612345678
+		shows 0612345678 Vries ringing
+		history Vries live
+		end a@bare
+		shows nothing`,
+	"a page takes no card away": `
+		ring a@cmd 0612345678
+		wait 61s
+		ring u@url 0612345678
+		shows 0612345678 Vries reported strip / 0612345678 offered ringing x2`,
+	"nothing of a launch is kept unless it is clicked": `
+		ring u@url 101
+		shows 101 internal ringing
+		history nothing
+		wait 12m
+		ring v@url 0612345678
+		wait 12m
+		shows nothing
+		history nothing`,
+	"gone before the hub answered": `
+		hub holds
+		ring a 0612345678
+		end a missed
+		shows nothing
+		history - missed
+		hub goes on
+		history Vries missed`,
+	"the name that came too late is not kept in memory": `
+		hub holds
+		ring a 0612345678
+		end a missed
+		hub goes on
+		nobody is kept`,
+}
+
+// stage is where a story is told.
+type stage struct {
+	*bench
+	gate    chan struct{} // closed when the hub answers
+	choices map[string]string
+	first   CardID
+}
+
+func (s *stage) Earlier(n string) (string, bool) { id, ok := s.choices[n]; return id, ok }
+func (s *stage) Chose(n, id string)              { s.choices[n] = id }
+func (s *stage) NotThis(n, id string) {
+	if s.choices[n] == id {
+		delete(s.choices, n)
+	}
+}
+
+func TestTold(t *testing.T) {
+	for name, story := range told {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newStage(t)
+				for i, line := range strings.Split(strings.TrimSpace(story), "\n") {
+					if err := s.tell(strings.Fields(line)); err != nil {
+						t.Fatalf("line %d, %s: %v", i+1, strings.TrimSpace(line), err)
+					}
+					synctest.Wait()
+				}
+			})
+		})
+	}
+}
+
+func newStage(t *testing.T) *stage {
+	s := &stage{gate: make(chan struct{}), choices: map[string]string{}}
+	close(s.gate)
+	s.bench = start(t, func(p *Params) { p.Choices = s; p.Outgoing = OutgoingStrip })
+	var crowd []string
+	for i := range ManyContacts + 1 {
+		crowd = append(crowd, fmt.Sprintf("P%02d", i))
+	}
+	for number, names := range map[string][]string{known: {"Vries"}, family: {"Zwart", "Bakker", "Aalst"}, "+31687654321": {"Jansen"},
+		"+31203333333": {"Een", "Twee"}, "+31881234567": crowd, "+493090182008": {"Muster"}} {
+		answer := people(names...)
+		s.hub.reply[number] = func(ctx context.Context) ([]contact.Contact, error) {
+			s.hub.mu.Lock()
+			wait := s.gate
+			s.hub.mu.Unlock()
+			select {
+			case <-wait:
+				return answer(ctx)
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
+		}
+	}
+	return s
+}
+
+var wayNames = map[string]call.Way{"": wireAll, "bare": wireBare, "cmd": wireRing, "url": wireURL}
+
+func (s *stage) tell(words []string) error {
+	rest := strings.Join(words[1:], " ")
+	switch words[0] {
+	case "ring", "call", "caller", "answer", "end":
+		return s.report(words)
+	case "hub":
+		s.hub.mu.Lock()
+		defer s.hub.mu.Unlock()
+		if rest == "holds" {
+			s.gate = make(chan struct{})
+		} else {
+			close(s.gate)
+		}
+	case "auto-open":
+		s.e.Reconfigure(func(p *Params) { p.AutoOpen = AutoOpenAnswered })
+	case "links":
+		s.e.Reconfigure(func(p *Params) { p.SchemeLookup = SchemeAlways })
+	case "wait", "sleep":
+		d, err := time.ParseDuration(rest)
+		if err != nil {
+			return err
+		}
+		for left := d; left > 0 && words[0] == "wait"; left -= 500 * time.Millisecond {
+			s.clock.forward(min(left, 500*time.Millisecond))
+			synctest.Wait()
+		}
+		if words[0] == "sleep" {
+			s.clock.forward(d)
+			s.e.Woke(d)
+		}
+	case "lost":
+		s.e.WayGone(wayNames[strings.TrimPrefix(rest, "@")])
+	case "show-last":
+		s.e.Do(Action{Do: DoShowLast})
+	case "shows":
+		return differ(s.cards(), rest)
+	case "opened":
+		var got []string
+		for len(s.opened) > 0 {
+			got = append(got, strings.TrimPrefix(<-s.opened, "ok:"))
+		}
+		return differ(orNothing(strings.Join(got, " ")), rest)
+	case "history":
+		return differ(s.last(), rest)
+	case "remembered":
+		got := s.choices[s.e.Snapshot().Cards[0].Number.Key()]
+		if got == "" {
+			got = "-"
+		}
+		return differ(got, rest)
+	case "same":
+		return differ(fmt.Sprint(s.e.Snapshot().Cards[0].ID), fmt.Sprint(s.first))
+	case "nobody":
+		if c := s.e.s.newest; len(c.Contacts)+len(c.found) > 0 {
+			return fmt.Errorf("%d contacts are", len(c.found))
+		}
+	default:
+		return s.user(words)
+	}
+	return nil
+}
+
+func differ(got, want string) error {
+	if got != want {
+		return fmt.Errorf("have %q", got)
+	}
+	return nil
+}
+
+func orNothing(s string) string {
+	if s == "" {
+		return "nothing"
+	}
+	return s
+}
+
+func (s *stage) user(words []string) error {
+	do, ok := map[string]Do{"hover": DoHover, "leave": DoLeave, "open": DoOpen, "not-this": DoNotThis, "close": DoClose, "unfold": DoUnfold,
+		"look-up": DoRetry, "keyboard": DoKeyboard, "keyboard-gone": DoKeyboardGone}[words[0]]
+	n, err := strconv.Atoi(words[1])
+	if cards := s.e.Snapshot().Cards; !ok || err != nil || n > len(cards) {
+		return fmt.Errorf("cannot be done: %d cards", len(cards))
+	}
+	c := s.e.Snapshot().Cards[n-1]
+	a := Action{Card: c.ID, Do: do, Edition: c.Edition}
+	if len(words) > 2 {
+		a.Index, err = strconv.Atoi(words[2])
+	}
+	s.e.Do(a)
+	return err
+}
+
+func (s *stage) report(words []string) error {
+	id, way, _ := strings.Cut(words[1], "@")
+	ev := call.Event{Way: wayNames[way], ID: id, At: s.clock.Now()}
+	if way == "cmd" || way == "url" {
+		ev.ID = ""
+	}
+	switch words[0] {
+	case "call":
+		ev.Direction = call.Outgoing
+	case "answer":
+		ev.State = call.Answered
+	case "end":
+		ev.State = call.Ended
+	}
+	for _, w := range words[2:] {
+		key, value, named := strings.Cut(w, "=")
+		switch {
+		case key == "name":
+			ev.Name = value
+		case key == "via":
+			ev.Via = value
+		case named:
+			return fmt.Errorf("what is %q?", key)
+		case ev.State == call.Ended:
+			ev.Reason = call.ParseReason(w)
+		case w != "-":
+			ev.Number = w
+		}
+	}
+	if ev.ID == "" && ev.Number == "" { // such phones repeat the number
+		for _, c := range s.e.Snapshot().Cards {
+			if c.Phase != PhaseOver {
+				ev.Number = c.Number.Copy()
+				break
+			}
+		}
+	}
+	err := s.e.Take(ev)
+	synctest.Wait()
+	if cards := s.e.Snapshot().Cards; s.first == 0 && len(cards) > 0 {
+		s.first = cards[0].ID
+	}
+	return err
+}
+
+// cards writes down what is shown.
+func (s *stage) cards() string {
+	snap := s.e.Snapshot()
+	var all []string
+	for _, c := range snap.Cards {
+		w := []string{orWithheld(c), who(c), map[Phase]string{PhaseRinging: "ringing", PhaseAnswered: "answered", PhaseOver: "over", PhaseReported: "reported"}[c.Phase]}
+		if c.Strip {
+			w = append(w, "strip")
+		}
+		if c.Times > 1 {
+			w = append(w, fmt.Sprint("x", c.Times))
+		}
+		if c.Earlier >= 0 {
+			w = append(w, "earlier")
+		}
+		if c.Many {
+			w = append(w, "many")
+		}
+		if c.Opened >= 0 {
+			w = append(w, "opened="+c.Contacts[c.Opened].FamilyName)
+		}
+		if c.NotThis > 0 {
+			w = append(w, "not-this")
+		}
+		w = slices.DeleteFunc(w, func(s string) bool { return s == "" })
+		all = append(all, strings.Join(w, " "))
+	}
+	return orNothing(strings.Join(all, " / "))
+}
+
+func orWithheld(c Card) string {
+	if c.Outcome == Withheld {
+		return "withheld"
+	}
+	return c.Number.Copy()
+}
+
+func who(c Card) string {
+	if c.Many {
+		return fmt.Sprint(len(c.Contacts))
+	}
+	var names []string
+	for _, k := range c.Contacts {
+		names = append(names, k.FamilyName)
+	}
+	if names != nil {
+		return strings.Join(names, "+")
+	}
+	return map[Outcome]string{Searching: "searching", Nobody: "nobody", Failed: "failed", Internal: "internal", Offered: "offered", Short: "short"}[c.Outcome]
+}
+
+// last writes down the newest entry of the history.
+func (s *stage) last() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.entries) == 0 {
+		return "nothing"
+	}
+	en := s.entries[len(s.entries)-1]
+	name, end := en.Card.PhoneName, "live"
+	if en.Person >= 0 {
+		name = en.Card.Contacts[en.Person].FamilyName
+	}
+	if name == "" {
+		name = "-"
+	}
+	if !en.Ended.IsZero() {
+		if end = en.Reason.String(); end == "" {
+			end = "ended"
+		}
+	}
+	return name + " " + end
+}
