@@ -277,3 +277,66 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestNameAddr(t *testing.T) {
+	for _, c := range []struct{ s, name, addr string }{
+		{`"J. de Vries" <sip:1@h>;tag=x`, "J. de Vries", "sip:1@h"},
+		{`"Café \"De Hoek\" \\ Zoë" <sip:1@h>`, `Café "De Hoek" \ Zoë`, "sip:1@h"},
+		{`"\"" <sip:1@h>`, `"`, "sip:1@h"},
+		{`"\<a\>" <sip:1@h>`, "<a>", "sip:1@h"},
+		{`"" <sip:1@h>`, "", "sip:1@h"},
+		{`Zoë <sip:1@h>`, "Zoë", "sip:1@h"},
+		{`a\b <sip:1@h>`, `a\b`, "sip:1@h"}, // no quoted string
+		{`<sip:1@h>`, "", "sip:1@h"},
+		{`"open <sip:1@h>`, "", `"open <sip:1@h>`},
+		{`"open\`, "", `"open\`},
+		{`sip:1@h;tag=x`, "", "sip:1@h;tag=x"},
+		{`"a" <sip:1@h`, "a", "sip:1@h"},
+		{``, "", ""},
+	} {
+		if name, addr := NameAddr(c.s); name != c.name || addr != c.addr {
+			t.Errorf("%s: %q %q, want %q %q", c.s, name, addr, c.name, c.addr)
+		}
+	}
+	for s, want := range map[string]string{``: ``, `a`: `a`, `\`: `\`, `a\`: `a\`, `\\`: `\`, `\"`: `"`, `\ë`: `ë`, `a\bc`: `abc`} {
+		if got := Unescape(s); got != want {
+			t.Errorf("%q: %q, want %q", s, got, want)
+		}
+	}
+}
+
+// A name that says that the number is hidden says so with backslashes too.
+func TestWithheldBehindBackslashes(t *testing.T) {
+	if n := rules(t).Parse(`"\Ano\nymous" <sip:0612345678@pbx>`, ""); n.Kind != Withheld {
+		t.Errorf("%+v", n)
+	}
+}
+
+// What was written as SIP writes a name and an address is read back as it was.
+func FuzzNameAddr(f *testing.F) {
+	f.Add("J. de Vries", "sip:+31612345678@127.0.0.1:5070", ";tag=1")
+	f.Add(`Café "De Hoek" \ Zoë`, "tel:+31-6-1234-5678;ext=12", "")
+	f.Add(`\`, "", `"<>\`)
+	f.Add("<sip:1@h>", "<", ">")
+	f.Fuzz(func(t *testing.T, name, addr, rest string) {
+		escaped := strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(name)
+		if got := Unescape(escaped); got != name {
+			t.Fatalf("%q became %q", name, got)
+		}
+		for _, s := range []string{name, addr, rest, name + addr + rest} {
+			if got := Unescape(s); len(got) > len(s) || !strings.Contains(s, `\`) && got != s {
+				t.Fatalf("%q: %q", s, got)
+			}
+			n, a := NameAddr(s)
+			if len(n)+len(a) > len(s) || a != "" && !strings.Contains(s, a) {
+				t.Fatalf("%q: %q %q", s, n, a)
+			}
+		}
+		if strings.Contains(addr, ">") {
+			return
+		}
+		if n, a := NameAddr(`"` + escaped + `" <` + addr + ">" + rest); n != name || a != addr {
+			t.Fatalf("%q %q: %q %q", name, addr, n, a)
+		}
+	})
+}

@@ -101,8 +101,9 @@ func split(raw string) (a address) {
 	return a
 }
 
-// NameAddr divides "Name" <address>;params, as SIP writes them. The name keeps its
-// backslashes. Without angle brackets all of it is the address.
+// NameAddr divides "Name" <address>;params, as SIP writes them (RFC 3261 20.10).
+// The name is as a person reads it. Without angle brackets all of it is the
+// address.
 func NameAddr(s string) (display, addr string) {
 	quoted := false
 	for i := 0; i < len(s); i++ {
@@ -115,12 +116,29 @@ func NameAddr(s string) (display, addr string) {
 			addr, _, _ = strings.Cut(s[i+1:], ">")
 			display = strings.Trim(s[:i], " ")
 			if t := strings.TrimPrefix(display, `"`); t != display {
-				display = strings.TrimSuffix(t, `"`)
+				display = Unescape(strings.TrimSuffix(t, `"`))
 			}
 			return display, addr
 		}
 	}
 	return "", s
+}
+
+// Unescape undoes the backslashes of a quoted string in SIP: each stands before
+// a character that means itself (RFC 3261 25.1). A last one without any stays.
+func Unescape(s string) string {
+	if strings.IndexByte(s, '\\') < 0 {
+		return s
+	}
+	var b strings.Builder
+	b.Grow(len(s))
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+1 < len(s) {
+			i++
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
 }
 
 // hostOf cuts port, parameters and path off a host.

@@ -6,9 +6,13 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/url"
 	"os"
 	"os/user"
+	"sync"
 
+	"wiebelt/internal/hub"
 	"wiebelt/internal/profile"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
@@ -19,6 +23,7 @@ import (
 	"wiebelt/internal/softphone/linphone"
 	"wiebelt/internal/softphone/threecx"
 	"wiebelt/internal/softphone/wazo"
+	"wiebelt/internal/softphone/wslink"
 )
 
 // Softphone makes the phone of a link in the settings. An exchange's secret is
@@ -42,15 +47,49 @@ func Softphone(dirs profile.Dirs, kindOfStore string, s settings.Softphone) (lin
 		return nil, err
 	}
 	value := func(ctx context.Context) (string, error) { return store.Get(ctx, ref) }
+	net := wslink.Options{Proxy: proxyNow(dirs, s.Address)}
 	switch s.Kind {
 	case "ari":
-		return ari.New(ari.Config{Address: s.Address, User: s.User, Secret: value, Extension: s.Extension, App: appName()})
+		return ari.New(ari.Config{Address: s.Address, User: s.User, Secret: value, Extension: s.Extension, App: appName(), Net: net})
 	case "wazo":
-		return wazo.New(wazo.Config{Address: s.Address, User: s.User, Secret: value, Extension: s.Extension})
+		return wazo.New(wazo.Config{Address: s.Address, User: s.User, Secret: value, Extension: s.Extension, Net: net})
 	case "3cx":
-		return threecx.New(threecx.Config{Address: s.Address, Client: s.User, Secret: value, Extension: s.Extension})
+		return threecx.New(threecx.Config{Address: s.Address, Client: s.User, Secret: value, Extension: s.Extension, Net: net})
 	}
 	return nil, errors.New("this kind of softphone is not supported")
+}
+
+// proxyNow chooses the proxy for an exchange as the hub's client does for the
+// hub, by the setting that holds when a connection is made: the link need not
+// end when it changes.
+func proxyNow(dirs profile.Dirs, address string) func(*http.Request) (*url.URL, error) {
+	var (
+		mu      sync.Mutex
+		known   bool
+		setting string
+		choose  func(*http.Request) (*url.URL, error)
+	)
+	current := func() (func(*http.Request) (*url.URL, error), error) {
+		now, _ := settings.Load(dirs) // what is wrong in it was said when it was put in effect
+		mu.Lock()
+		defer mu.Unlock()
+		if known && setting == now.Hub.Proxy {
+			return choose, nil
+		}
+		f, err := hub.ProxyFor(now.Hub.Proxy, address)
+		if err != nil {
+			return nil, err
+		}
+		known, setting, choose = true, now.Hub.Proxy, f
+		return choose, nil
+	}
+	return func(r *http.Request) (*url.URL, error) {
+		f, err := current()
+		if f == nil || err != nil {
+			return nil, err
+		}
+		return f(r)
+	}
 }
 
 // appName is another one for each user and computer, and says nothing of either:

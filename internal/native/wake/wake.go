@@ -22,7 +22,7 @@ const (
 func Watch(ctx context.Context, woke func(slept time.Duration)) {
 	t := time.NewTicker(every)
 	defer t.Stop()
-	watch(ctx, t.C, func() time.Time { return time.Now() }, woke)
+	watch(ctx, t.C, now, woke)
 }
 
 func watch(ctx context.Context, tick <-chan time.Time, now func() time.Time, woke func(time.Duration)) {

@@ -3,7 +3,8 @@
 // (softphones.md 4). We only listen and never send a command.
 //
 // baresip serves one client at a time and drops the old one for a new one
-// without a word.
+// without a word. When it ends, it closes the connection just the same; then
+// its socket no longer listens, or another one does.
 package baresip
 
 import (
@@ -13,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/netip"
 	"time"
 
 	"wiebelt/internal/call"
@@ -32,10 +34,14 @@ const (
 	frameTime = 10 * time.Second // for the rest of a frame that has begun
 )
 
-type phone struct {
+type softphone struct {
 	cfg    Config
 	traits link.Traits
+	served string // the listening socket of the last session, "" if not known
 }
+
+// errRestarted is a connection that ended because the phone has.
+var errRestarted = errors.New("baresip was started anew")
 
 // New makes the phone for link.Run. Only the address can be wrong.
 func New(cfg Config) (link.Phone, error) {
@@ -47,19 +53,19 @@ func New(cfg Config) (link.Phone, error) {
 		cfg.Dial = (&net.Dialer{Timeout: dialTime}).DialContext
 	}
 	ip := net.ParseIP(host)
-	return &phone{cfg, link.Traits{
+	return &softphone{cfg: cfg, traits: link.Traits{
 		Way:       call.Way{Kind: call.KindBaresip, Conn: cfg.Address, Tells: call.TellsAll},
 		Local:     host == "localhost" || ip != nil && ip.IsLoopback(),
 		OneClient: true,
 	}}, nil
 }
 
-func (p *phone) Traits() link.Traits { return p.traits }
+func (p *softphone) Traits() link.Traits { return p.traits }
 
 // Session takes events until the connection ends. An idle connection is normal
 // for hours, so only a frame that has begun has a deadline; TCP's keep-alive
 // finds a peer that is gone.
-func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
+func (p *softphone) Session(ctx context.Context, r *link.Reporter) error {
 	conn, err := p.dial(ctx)
 	if err != nil {
 		return err
@@ -67,6 +73,11 @@ func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	defer stop()
 	defer conn.Close()
+	now := p.listening(conn)
+	if p.served != "" && now != "" && now != p.served {
+		r.Over() // what the one before told of ended with it
+	}
+	p.served = now
 	r.Up()
 	in := newFrameReader(bufio.NewReaderSize(conn, 4<<10))
 	in.began = func() { conn.SetReadDeadline(time.Now().Add(frameTime)) }
@@ -74,6 +85,8 @@ func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 	for {
 		b, err := in.next()
 		switch {
+		case err == io.EOF && now != "" && p.listening(conn) != now:
+			return link.NotThere(errRestarted)
 		case err == io.EOF:
 			return link.ErrClosed
 		case err != nil:
@@ -83,7 +96,18 @@ func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 	}
 }
 
-func (p *phone) dial(ctx context.Context) (net.Conn, error) {
+// listening identifies the socket that listens where conn leads to, if that is
+// on this computer.
+func (p *softphone) listening(conn net.Conn) string {
+	a, ok := conn.RemoteAddr().(*net.TCPAddr)
+	if !ok || !p.traits.Local {
+		return ""
+	}
+	at := a.AddrPort()
+	return listening(netip.AddrPortFrom(at.Addr().Unmap(), at.Port()))
+}
+
+func (p *softphone) dial(ctx context.Context) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTime)
 	defer cancel()
 	conn, err := p.cfg.Dial(ctx, "tcp", p.cfg.Address)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"wiebelt/internal/call"
+	"wiebelt/internal/phone"
 	"wiebelt/internal/softphone/link"
 )
 
@@ -24,7 +25,7 @@ type frame struct {
 
 // frame takes the content of one netstring. What is no event of a call is not
 // ours; what cannot be read costs this one event, not the link.
-func (p *phone) frame(r *link.Reporter, b []byte) {
+func (p *softphone) frame(r *link.Reporter, b []byte) {
 	var f frame
 	if err := json.Unmarshal(b, &f); err != nil {
 		r.Odd(len(b)) // the decoder's error may quote what it read
@@ -62,7 +63,7 @@ func (p *phone) frame(r *link.Reporter, b []byte) {
 func event(f frame) call.Event {
 	e := call.Event{
 		ID: link.CallID(f.ID), State: call.Ringing, Direction: call.DirectionUnknown,
-		Number: f.Peer, Name: unquote(f.Name), Line: f.Account, Via: userPart(f.Diverter),
+		Number: f.Peer, Name: phone.Unescape(f.Name), Line: f.Account, Via: userPart(f.Diverter),
 	}
 	if e.Number == "" && f.Type == "CALL_INCOMING" && (strings.HasPrefix(f.Param, "sip:") || strings.HasPrefix(f.Param, "sips:") || strings.HasPrefix(f.Param, "tel:")) {
 		e.Number = f.Param // the same address, there even where peeruri is left out
@@ -74,22 +75,6 @@ func event(f frame) call.Event {
 		e.Direction = call.Outgoing
 	}
 	return e
-}
-
-// unquote undoes the backslashes of a quoted SIP display name, which baresip
-// leaves in.
-func unquote(s string) string {
-	if strings.IndexByte(s, '\\') < 0 {
-		return s
-	}
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] == '\\' && i+1 < len(s) {
-			i++
-		}
-		b.WriteByte(s[i])
-	}
-	return b.String()
 }
 
 // userPart gives the part of a SIP address that a person knows: who passed the

@@ -4,8 +4,8 @@
 // when it goes. What is said on the connection is the business of the packages
 // beside it, one for each protocol.
 //
-// Goroutines: Run runs in the caller's. A session with another computer has one
-// beside it, which ends it when this computer has slept.
+// Goroutines: Run runs in the caller's. A session has one beside it that hears
+// when this computer has slept.
 package link
 
 import (
@@ -37,13 +37,13 @@ type Traits struct {
 	// Local is a phone on this computer: asking again costs nothing.
 	Local bool
 	// OneClient is a phone that serves one program at a time and drops it for the
-	// next without a word.
+	// next without a word. A phone that says so (ErrReplaced) needs no mark.
 	OneClient bool
 }
 
 // How a session ends. Anything else is a connection that broke.
 var (
-	ErrNotThere = errors.New("nobody listens there") // the phone is not running; its calls are over
+	ErrNotThere = errors.New("nobody listens there") // the phone is not running, or was started anew; its calls are over
 	ErrClosed   = errors.New("the phone closed the connection")
 	ErrReplaced = errors.New("another program took our place")
 )
@@ -69,7 +69,7 @@ type Config struct {
 	// Run's goroutine.
 	State func(State)
 	// Wake, if set, tells that the computer has slept: a link that waits tries
-	// at once, and one to another computer connects anew.
+	// at once, one to another computer connects anew, any other stays.
 	Wake <-chan struct{}
 	Log  *slog.Logger     // nil: silent
 	Now  func() time.Time // nil: time.Now
@@ -103,6 +103,8 @@ type State struct {
 // Intervals of reconnecting. A softphone may be off all day, so failing is
 // cheap, silent and goes on for ever.
 const (
+	atOnce      = time.Millisecond
+	soon        = 250 * time.Millisecond // within which a phone that goes on listening lets us in
 	firstWait   = 500 * time.Millisecond
 	maxWait     = 60 * time.Second
 	localWait   = 1500 * time.Millisecond // with jitter still below 2 s
@@ -175,7 +177,7 @@ func (l *link) run(ctx context.Context) {
 		if errors.Is(err, ErrNotThere) {
 			l.rep.Over() // the phone is gone, and its calls with it
 		}
-		phase, d := b.next(err, l.rep.up, l.cfg.Now().Sub(began))
+		phase, d := b.next(err, l.rep.up, l.rep.since.Sub(began), l.cfg.Now().Sub(began))
 		if d == 0 {
 			continue
 		}
@@ -187,9 +189,10 @@ func (l *link) run(ctx context.Context) {
 var errWoken = errors.New("the computer has slept")
 
 // session is one connection. After a sleep, one to another computer is given
-// up: nobody knows how long it would seem to be alive.
+// up: nobody knows how long it would seem to be alive. One on this computer
+// stays, and has no use for a wake, which must not cut a later wait short.
 func (l *link) session(ctx context.Context) error {
-	if l.traits.Local || l.cfg.Wake == nil {
+	if l.cfg.Wake == nil {
 		return l.phone.Session(ctx, &l.rep)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -197,10 +200,15 @@ func (l *link) session(ctx context.Context) error {
 	ended, done := make(chan struct{}), make(chan struct{})
 	go func() { // ends with the session
 		defer close(done)
-		select {
-		case <-l.cfg.Wake:
-			cancel(errWoken)
-		case <-ended:
+		for {
+			select {
+			case <-l.cfg.Wake:
+				if !l.traits.Local {
+					cancel(errWoken)
+				}
+			case <-ended:
+				return
+			}
 		}
 	}()
 	err := l.phone.Session(ctx, &l.rep)
@@ -227,18 +235,32 @@ func (l *link) enter(s State) {
 }
 
 // backoff decides how long to wait.
+//
+// A phone with one client that is started anew and one that has handed our place
+// to another program both close the connection without a word. What tells them
+// apart is the dial that follows at once: a phone that has ended refuses it (and
+// Windows then goes on trying for a while), one that drops us goes on listening
+// and lets us in again at once. A session that can tell more gives ErrNotThere.
 type backoff struct {
 	l       *link
-	fails   int // sessions without success, one after another
-	quick   int // 1 once the phone has ended a connection, and no dial failed since
-	kicked  int // times that we stood back
-	refused int // times that we were not let in, one after another
+	fails   int  // sessions without success, one after another
+	closed  bool // the phone closed the last session, and we dialled again at once
+	kicks   int  // times that it then let us in at once
+	kicked  int  // times that we stood back
+	refused int  // times that we were not let in, one after another
 }
 
-// next is called when a session has ended, which was up or not and lived for so
-// long. No wait at all means to try again in the same state.
-func (b *backoff) next(err error, up bool, lived time.Duration) (Phase, time.Duration) {
+// maxKicks is how often somebody may take our place before we stand back.
+const maxKicks = 2
+
+// next is called when a session has ended, which was up after so long, or never,
+// and lived for so long. No wait at all means to try again in the same state.
+func (b *backoff) next(err error, up bool, dialled, lived time.Duration) (Phase, time.Duration) {
 	var refusal *Refusal
+	if b.closed && up && dialled < soon {
+		b.kicks++
+	}
+	b.closed = false
 	if up && lived > quickEnd {
 		*b = backoff{l: b.l}
 	}
@@ -250,17 +272,23 @@ func (b *backoff) next(err error, up bool, lived time.Duration) (Phase, time.Dur
 		d := min(refusedWait<<min(b.refused, 10), refusedMax)
 		b.refused++
 		return Refused, b.l.jitter(d)
-	case errors.Is(err, ErrReplaced), errors.Is(err, ErrClosed) && up && b.l.traits.OneClient && b.quick > 0:
+	case errors.Is(err, ErrReplaced), errors.Is(err, ErrClosed) && up && b.kicks >= maxKicks:
 		d := min(kickedWait<<min(b.kicked, 10), kickedMax)
 		b.kicked++
+		b.kicks = maxKicks - 1
 		return Kicked, b.l.jitter(d)
+	case errors.Is(err, ErrClosed) && up && b.l.traits.OneClient:
+		b.closed, b.fails = true, 0
+		return Waiting, atOnce
 	case errors.Is(err, ErrClosed) && up:
-		b.quick, b.fails = 1, 1
+		b.fails = 1
 		return Waiting, b.l.jitter(firstWait)
+	case errors.Is(err, ErrNotThere) && up: // it has ended, and may be starting anew
+		b.kicks, b.kicked, b.fails = 0, 0, 0
 	case !up: // it is not running, so it was no other client that ended the connection before
-		b.quick, b.kicked = 0, 0
+		b.kicks, b.kicked = 0, 0
 	default: // it broke, or something else than the phone answers there
-		b.quick = 0
+		b.kicks = 0
 	}
 	b.refused = 0
 	d := firstWait << min(b.fails, 10)

@@ -30,6 +30,7 @@ type script struct {
 // session is one connection: whether it came up, what it told, how long it
 // lived and how it ended.
 type session struct {
+	dial  time.Duration // until it was up
 	up    bool
 	tells []call.Event
 	lives time.Duration
@@ -45,6 +46,7 @@ func (s *script) Session(_ context.Context, r *Reporter) error {
 	}
 	now := s.sessions[0]
 	s.sessions = s.sessions[1:]
+	s.now = s.now.Add(now.dial)
 	if now.up {
 		r.Up()
 	}
@@ -98,6 +100,9 @@ func TestBackoff(t *testing.T) {
 	hour := session{up: true, lives: time.Hour, err: ErrClosed}
 	second := session{up: true, lives: time.Second, err: ErrClosed}
 	odd := session{up: true, lives: time.Second, err: errors.New("no frame")}
+	reset := session{up: true, err: errors.New("connection reset by peer")}
+	late := session{dial: 600 * time.Millisecond, up: true, lives: time.Second, err: ErrClosed} // Windows dialled it anew
+	anew := session{up: true, lives: time.Second, err: NotThere(errors.New("started anew"))}
 	no := session{lives: time.Second, err: &Refusal{"click allow"}}
 	replaced := session{up: true, lives: time.Hour, err: ErrReplaced}
 	here := Traits{Local: true, OneClient: true}
@@ -110,16 +115,22 @@ func TestBackoff(t *testing.T) {
 	}{
 		{"a local phone that is off", here, times(5, off), "[500ms 1s 1.5s 1.5s 1.5s]", "connecting waiting waiting waiting waiting waiting"},
 		{"a phone elsewhere that is off", Traits{}, times(9, off), "[500ms 1s 2s 4s 8s 16s 32s 1m0s 1m0s]", ""},
-		{"restarted", here, []session{hour, off, off, hour}, "[500ms 1s 1.5s 500ms]", "connecting connected waiting waiting waiting connected waiting"},
-		{"restarted often is not kicked", here, []session{second, off, second, off, second, off}, "[500ms 1s 500ms 1s 500ms 1s]", ""},
-		{"kicked once", here, []session{hour, hour, hour}, "[500ms 500ms 500ms]", ""},
-		{"kicked twice", here, []session{hour, second, second, second, second, second, second},
-			"[500ms 1m0s 2m0s 4m0s 8m0s 10m0s 10m0s]", "connecting connected waiting connected kicked connected kicked connected kicked connected kicked connected kicked connected kicked"},
-		{"kicked, then alone again", here, []session{second, second, hour, second}, "[500ms 1m0s 500ms 1m0s]", ""},
+		{"restarted", here, []session{hour, off, off, hour}, "[1ms 500ms 1s 1ms]", "connecting connected waiting waiting waiting connected waiting"},
+		{"restarted often is not kicked", here, []session{second, off, second, off, second, off, second, off}, "[1ms 500ms 1ms 500ms 1ms 500ms 1ms 500ms]", ""},
+		{"restarted, and it ended while it let us in", here, []session{second, reset, second, reset, second, reset, second}, "[1ms 500ms 1ms 500ms 1ms 500ms 1ms]", ""},
+		{"restarted while it was dialled", here, []session{hour, late, late, late, late}, "[1ms 1ms 1ms 1ms 1ms]", ""},
+		{"known to be restarted", here, []session{hour, anew, anew, anew, anew}, "[1ms 500ms 500ms 500ms 500ms]", ""},
+		{"kicked once", here, []session{hour, hour, hour}, "[1ms 1ms 1ms]", ""},
+		{"kicked once and then restarted", here, []session{hour, second, off, second, off, hour}, "[1ms 1ms 500ms 1ms 500ms 1ms]", ""},
+		{"kicked for good", here, []session{hour, second, second, second, second, second, second, second},
+			"[1ms 1ms 1m0s 1ms 2m0s 1ms 4m0s 1ms]", "connecting connected waiting connected waiting connected kicked connected waiting connected kicked connected waiting connected kicked connected waiting"},
+		{"the wait does not grow for ever", here, times(13, second), "[1ms 1ms 1m0s 1ms 2m0s 1ms 4m0s 1ms 8m0s 1ms 10m0s 1ms 10m0s]", ""},
+		{"kicked, and the phone restarted before it is asked again", here, []session{second, second, second, second, off, second, off}, "[1ms 1ms 1m0s 1ms 500ms 1ms 500ms]", ""},
+		{"kicked, then alone again", here, []session{second, second, second, hour, second}, "[1ms 1ms 1m0s 1ms 1ms]", ""},
 		{"closed often, many clients", Traits{Local: true}, times(4, second), "[500ms 500ms 500ms 500ms]", ""},
 		{"told that it was replaced", Traits{}, []session{replaced, replaced}, "[1m0s 1m0s]", "connecting connected kicked connected kicked"},
 		{"something else listens there", here, times(5, odd), "[500ms 1s 1.5s 1.5s 1.5s]", ""},
-		{"not let in, then let in", here, []session{no, no, no, hour, no}, "[10s 20s 40s 500ms 10s]", "connecting refused refused refused connected waiting refused"},
+		{"not let in, then let in", here, []session{no, no, no, hour, no}, "[10s 20s 40s 1ms 10s]", "connecting refused refused refused connected waiting refused"},
 		{"not let in for long", Traits{}, times(8, no), "[10s 20s 40s 1m20s 2m40s 5m0s 5m0s 5m0s]", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -259,4 +270,52 @@ func TestWake(t *testing.T) {
 		cancel()
 		<-ended
 	}
+}
+
+// A wake during a session with a phone on this computer belongs to no later wait:
+// a link that stands back must not come back at once.
+func TestWakeIsNotKept(t *testing.T) {
+	wake := make(chan struct{})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	s := &wakeful{t: t, wake: wake, end: cancel}
+	l := newLink(Config{Wake: wake, Take: func(call.Event) error { return nil }}, s)
+	slept := 0
+	l.sleep = func(context.Context, time.Duration) {
+		select {
+		case <-wake:
+			t.Error("a wake was kept")
+		default:
+		}
+		if slept++; slept == 20 {
+			cancel()
+		}
+	}
+	l.run(ctx)
+	if slept != 20 {
+		t.Errorf("%d sessions", slept)
+	}
+}
+
+// wakeful is a phone during whose sessions the computer sleeps.
+type wakeful struct {
+	t    *testing.T
+	wake chan<- struct{}
+	end  context.CancelFunc
+}
+
+func (s *wakeful) Traits() Traits { return Traits{Local: true} }
+
+func (s *wakeful) Session(ctx context.Context, r *Reporter) error {
+	r.Up()
+	select {
+	case s.wake <- struct{}{}:
+	case <-time.After(10 * time.Second):
+		s.t.Error("nobody hears that the computer has slept")
+		s.end()
+	}
+	if ctx.Err() != nil {
+		s.t.Error("a session on this computer was ended")
+	}
+	return ErrClosed
 }

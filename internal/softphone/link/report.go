@@ -3,6 +3,7 @@ package link
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"time"
 
 	"wiebelt/internal/call"
 )
@@ -22,13 +23,14 @@ type Reporter struct {
 	l     *link
 	calls map[string]*known // by the phone's id
 	up    bool
-	odd   int // messages of this connection that could not be read
+	since time.Time // of up
+	odd   int       // messages of this connection that could not be read
 }
 
 // Up tells that the connection stands and events can come.
 func (r *Reporter) Up() {
 	if !r.up {
-		r.up = true
+		r.up, r.since = true, r.l.cfg.Now()
 		r.l.enter(State{Phase: Connected})
 	}
 }

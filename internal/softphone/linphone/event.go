@@ -100,7 +100,7 @@ func (s *session) look(id string) error {
 // another caller under a known id is another call.
 func (s *session) begin(id string, state call.State, direction call.Direction, from string) {
 	e := call.Event{ID: id, State: state, Direction: direction}
-	e.Name, e.Number = caller(from)
+	e.Name, e.Number = phone.NameAddr(from)
 	if known, ok := s.r.Known(id); ok {
 		switch {
 		case known.Number != e.Clean().Number:
@@ -144,20 +144,4 @@ func (s *session) snapshot() error {
 // stateOf gives a call's state without what all of them begin with.
 func stateOf(s string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(s, "LinphoneCall"), "State")
-}
-
-// caller divides a SIP address with a name, which keeps its backslashes.
-func caller(from string) (name, number string) {
-	name, number = phone.NameAddr(from)
-	if strings.IndexByte(name, '\\') < 0 {
-		return name, number
-	}
-	var b strings.Builder
-	for i := 0; i < len(name); i++ {
-		if name[i] == '\\' && i+1 < len(name) {
-			i++
-		}
-		b.WriteByte(name[i])
-	}
-	return b.String(), number
 }

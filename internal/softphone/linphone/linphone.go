@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
+	"os"
 	"runtime"
 	"strings"
 	"time"
@@ -75,6 +76,7 @@ func (p *softphone) Session(ctx context.Context, r *link.Reporter) error {
 	if runtime.GOOS == "windows" {
 		return &link.Refusal{Why: "linphone-daemon can be listened to on Linux only"}
 	}
+	socket := p.socket()
 	err := p.connected(ctx, r)
 	if !errors.Is(err, errNotServed) {
 		return err
@@ -83,10 +85,26 @@ func (p *softphone) Session(ctx context.Context, r *link.Reporter) error {
 	if !pause(ctx, secondTry) {
 		return ctx.Err()
 	}
-	if err = p.connected(ctx, r); errors.Is(err, errNotServed) {
-		return link.ErrReplaced
+	if err = p.connected(ctx, r); !errors.Is(err, errNotServed) {
+		return err
 	}
-	return err
+	// One that ends closes the connection just the same; the next one makes its
+	// socket anew.
+	if now := p.socket(); socket != nil && (now == nil || !os.SameFile(socket, now) || !socket.ModTime().Equal(now.ModTime())) {
+		return link.NotThere(errRestarted)
+	}
+	return link.ErrReplaced
+}
+
+var errRestarted = errors.New("linphone-daemon was started anew")
+
+// socket is the file of the daemon's socket, nil if there is none.
+func (p *softphone) socket() fs.FileInfo {
+	info, err := os.Stat(p.cfg.Address)
+	if err != nil {
+		return nil
+	}
+	return info
 }
 
 // connected is one connection, from dialling to its end.

@@ -412,6 +412,43 @@ func TestServedToAnother(t *testing.T) {
 	}
 }
 
+// A daemon that ends while it is asked, twice, has not been given to another
+// program: it is being started anew.
+func TestRestartedWhileAsked(t *testing.T) {
+	path := pipe(t)
+	listen := func() *net.UnixListener {
+		ln, err := net.ListenUnix("unix", &net.UnixAddr{Name: path})
+		if err != nil {
+			t.Error(err)
+		}
+		return ln
+	}
+	ln, serving := listen(), make(chan struct{})
+	go func() {
+		defer close(serving)
+		for range 2 {
+			conn, err := ln.Accept()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			ln.Close() // its socket goes with it
+			ln = listen()
+			conn.Close()
+		}
+	}()
+	p, err := New(Config{Address: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = link.Once(t.Context(), link.Config{}, p)
+	if !errors.Is(err, link.ErrNotThere) || errors.Is(err, link.ErrReplaced) {
+		t.Error(err)
+	}
+	<-serving
+	ln.Close()
+}
+
 func TestNobodyThere(t *testing.T) {
 	missing := pipe(t)
 	left := pipe(t)

@@ -5,7 +5,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 )
@@ -17,6 +16,7 @@ type Twinkle struct {
 	dir     string
 	process *process
 	keys    io.WriteCloser
+	rings   <-chan struct{} // closed once the last call rings
 }
 
 // StartTwinkle starts the phone; program, with its arguments, is what it runs
@@ -87,30 +87,44 @@ func (w *Twinkle) Press(t testing.TB, command string) {
 // until it is over.
 func (w *Twinkle) Call(t testing.TB, s Scenario) {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "call.xml")
-	if err := os.WriteFile(file, []byte(s.xml()), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	rings := w.process.says("ncoming call")
-	dir := filepath.Dir(file)
-	p, err := run(dir, "nsenter", "-t", fmt.Sprint(w.process.cmd.Process.Pid), "-U", "-n", "--preserve-credentials",
-		"sipp", "127.0.0.1:5064", "-sf", file, "-i", "127.0.0.1", "-p", "5070", "-m", "1", "-timeout", "60s", "-timeout_error",
-		"-nostdin", "-s", "103", "-trace_err", "-error_file", filepath.Join(dir, "errors.log"), "-mp", "6000")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.kill()
+	r := w.Place(t, s)
 	if s.Answer || s.Reject {
-		w.until(t, rings)
+		w.Rings(t)
 		if s.Answer {
 			w.Press(t, "answer")
 		} else {
 			w.Press(t, "reject")
 		}
 	}
-	<-p.done
-	if p.err != nil {
-		log, _ := os.ReadFile(filepath.Join(dir, "errors.log"))
-		t.Errorf("sipp: %v\n%s\n%s\n%s", p.err, strings.TrimSpace(string(log)), p.output(), w.process.output())
+	r.Wait()
+	if t.Failed() {
+		t.Log(w.process.output())
 	}
+}
+
+// Place places a call and returns at once. The caller's program ends with the
+// test. A scenario that is to be answered or refused waits for Press.
+func (w *Twinkle) Place(t testing.TB, s Scenario) *Running {
+	t.Helper()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "call.xml")
+	if err := os.WriteFile(file, []byte(s.xml()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.rings = w.process.says("ncoming call")
+	p, err := run(dir, "nsenter", "-t", fmt.Sprint(w.process.cmd.Process.Pid), "-U", "-n", "--preserve-credentials",
+		"sipp", "127.0.0.1:5064", "-sf", file, "-i", "127.0.0.1", "-p", "5070", "-m", "1", "-timeout", "120s", "-timeout_error",
+		"-nostdin", "-s", "103", "-trace_err", "-error_file", filepath.Join(dir, "errors.log"), "-mp", "6000")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.kill)
+	return &Running{t: t, p: p}
+}
+
+// Rings waits until the phone tells of the call that was placed last: then it
+// has run its program for it.
+func (w *Twinkle) Rings(t testing.TB) {
+	t.Helper()
+	w.until(t, w.rings)
 }

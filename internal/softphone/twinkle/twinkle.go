@@ -31,14 +31,14 @@ func Read(get func(string) string) (e call.Event, ok bool, err error) {
 	switch trigger {
 	case "in_call", "in_call_answered", "in_call_failed":
 		e.Direction = call.Incoming
-		e.Name, e.Number = caller(get("SIP_FROM"))
+		e.Name, e.Number = phone.NameAddr(get("SIP_FROM"))
 		if e.Number == "" {
 			e.Number = get("SIP_FROM_USER")
 		}
 		e.Line = get("SIP_TO_USER")
 	case "out_call", "out_call_answered", "out_call_failed":
 		e.Direction = call.Outgoing
-		e.Name, e.Number = caller(get("SIP_TO"))
+		e.Name, e.Number = phone.NameAddr(get("SIP_TO"))
 		e.Line = get("SIP_FROM_USER")
 	case "local_release", "remote_release":
 		// Who is From depends on who ends the call; the id says which it is.
@@ -59,21 +59,4 @@ func Read(get func(string) string) (e call.Event, ok bool, err error) {
 		}
 	}
 	return e.Clean(), true, nil
-}
-
-// caller divides a SIP address with a name. Twinkle leaves the backslashes of a
-// quoted name in.
-func caller(s string) (name, number string) {
-	name, number = phone.NameAddr(s)
-	if !strings.Contains(name, `\`) {
-		return name, number
-	}
-	var b strings.Builder
-	for i := 0; i < len(name); i++ {
-		if name[i] == '\\' && i+1 < len(name) {
-			i++
-		}
-		b.WriteByte(name[i])
-	}
-	return b.String(), number
 }

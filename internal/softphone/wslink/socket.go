@@ -48,7 +48,7 @@ type Socket struct {
 // with ctx.
 func (s *Server) Dial(ctx context.Context, path string, h http.Header, protocols ...string) (sock *Socket, status int, err error) {
 	d := websocket.Dialer{
-		NetDialContext: s.dial, Proxy: s.opts.Proxy, TLSClientConfig: s.tls.Clone(),
+		NetDialContext: s.connect, TLSClientConfig: s.tls.Clone(),
 		HandshakeTimeout: s.opts.Answer, Subprotocols: protocols,
 	}
 	limited, cancel := context.WithTimeout(ctx, s.opts.Answer)

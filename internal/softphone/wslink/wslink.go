@@ -33,8 +33,9 @@ import (
 
 // Options of a server. The zero value is right; tests shorten the times.
 type Options struct {
-	// Proxy says through what a request goes; nil is straight there. Plain http
-	// never goes through one.
+	// Proxy says through what a request goes, an http, https or socks5 address
+	// without a password; nil is straight there. Plain http never goes through
+	// one.
 	Proxy     func(*http.Request) (*url.URL, error)
 	Roots     *x509.CertPool // nil: the system's
 	PingEvery time.Duration  // 0: 15 s
@@ -79,7 +80,7 @@ func New(address string, o Options) (*Server, error) {
 	s.client = &http.Client{
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{
-			DialContext: s.dial, Proxy: o.Proxy, TLSClientConfig: s.tls,
+			DialContext: s.connect, TLSClientConfig: s.tls,
 			TLSHandshakeTimeout: o.Answer, ResponseHeaderTimeout: o.Answer,
 			MaxResponseHeaderBytes: maxHeader, MaxIdleConnsPerHost: 2, IdleConnTimeout: idleTime,
 		},
@@ -270,7 +271,7 @@ func Unreadable(err error) bool {
 // why says in our own words what went wrong: the words of the libraries quote
 // addresses, headers and whatever the other side has sent.
 func why(err error) string {
-	for _, own := range []error{errElsewhere, errRedirect, errLarge, errOdd} {
+	for _, own := range []error{errElsewhere, errRedirect, errLarge, errOdd, errProxyGone, errProxyLogin, errProxyRefused} {
 		if errors.Is(err, own) {
 			return own.Error()
 		}
