@@ -37,7 +37,8 @@ test:
 
 test-windows:
 	.ci/install test
-	go test -count=1 ./internal/native/winetest/...
+	go test -count=1 -tags $(TAGS) -timeout 10m ./internal/native/winetest/... ./internal/winres
+	go test -count=1 -tags $(TAGS) -timeout 10m -run 'Windows|Wine' ./internal/native/... ./internal/instance ./internal/secret ./internal/e2e
 
 lint:
 	.ci/lint

@@ -27,6 +27,7 @@ type desktop struct {
 
 	windows   map[uintptr]*winWindow // loop thread only
 	announced bool                   // a DisplayChanged is posted; loop thread only
+	hotkeys   hotkeys                // loop thread only
 	done      chan struct{}
 }
 
@@ -35,6 +36,7 @@ const (
 	wmJobs = wmApp + iota
 	wmChanged
 	wmLeft
+	wmKeyboardGone
 )
 
 // desktops finds the desktop of a window in the window procedure, which the
@@ -90,6 +92,7 @@ func (d *desktop) loop(ready chan<- error) {
 		if got, _, _ := getMessage.Call(uintptr(unsafe.Pointer(&m)), 0, 0, 0); int32(got) <= 0 {
 			return
 		}
+		translateMessage.Call(uintptr(unsafe.Pointer(&m)))
 		dispatchMessage.Call(uintptr(unsafe.Pointer(&m)))
 	}
 }
@@ -159,7 +162,7 @@ func windowProc(hwnd, what, wParam, lParam uintptr) uintptr {
 	if v, ok := desktops.Load(hwnd); ok {
 		d := v.(*desktop)
 		if hwnd == d.control {
-			if d.message(uint32(what)) {
+			if d.message(uint32(what), wParam) {
 				return 0
 			}
 		} else if w := d.windows[hwnd]; w != nil {
@@ -173,8 +176,12 @@ func windowProc(hwnd, what, wParam, lParam uintptr) uintptr {
 }
 
 // message deals with what comes to the hidden window.
-func (d *desktop) message(what uint32) bool {
+func (d *desktop) message(what uint32, wParam uintptr) bool {
 	switch what {
+	case wmHotkey:
+		if pressed := d.hotkeys.pressed[wParam]; pressed != nil {
+			pressed()
+		}
 	case wmJobs:
 		d.runJobs()
 	case wmSettingChange, wmDisplayChange:
@@ -232,6 +239,7 @@ func monitorHandles() []uintptr {
 
 // monitors lists them with their handles, primary first.
 func monitors() (list []Monitor, handles []uintptr) {
+	text := textScale()
 	for _, h := range monitorHandles() {
 		var info winMonitorInfo
 		info.size = uint32(unsafe.Sizeof(info))
@@ -242,12 +250,12 @@ func monitors() (list []Monitor, handles []uintptr) {
 			Name:  strings.TrimPrefix(windows.UTF16ToString(info.device[:]), `\\.\`),
 			Area:  info.monitor.image(),
 			Work:  info.work.image(),
-			Scale: 1,
+			Scale: text,
 		}
 		if getDPIForMonitor.Find() == nil { // Windows 8.1
 			var x, y uint32
 			if r, _, _ := getDPIForMonitor.Call(h, 0, uintptr(unsafe.Pointer(&x)), uintptr(unsafe.Pointer(&y))); r == 0 && x > 0 {
-				m.Scale = float32(x) / 96
+				m.Scale = text * float32(x) / 96
 			}
 		}
 		const primary = 1
@@ -259,9 +267,24 @@ func monitors() (list []Monitor, handles []uintptr) {
 	}
 	if len(list) == 0 { // a session without a screen
 		r := image.Rect(0, 0, 1024, 768)
-		list, handles = []Monitor{{Name: "screen", Area: r, Work: r, Scale: 1}}, []uintptr{0}
+		list, handles = []Monitor{{Name: "screen", Area: r, Work: r, Scale: text}}, []uintptr{0}
 	}
 	return list, handles
+}
+
+// textScale is how much larger than usual the user wants text everywhere, set
+// beside the scale of the monitors. Cards grow as a whole, as they do on X11.
+func textScale() float32 {
+	k, err := registry.OpenKey(registry.CURRENT_USER, `Software\Microsoft\Accessibility`, registry.QUERY_VALUE)
+	if err != nil {
+		return 1
+	}
+	defer k.Close()
+	percent, _, err := k.GetIntegerValue("TextScaleFactor")
+	if err != nil {
+		return 1
+	}
+	return float32(min(max(percent, 100), 225)) / 100 // what the settings offer
 }
 
 func (r winRect) image() image.Rectangle {
@@ -299,6 +322,27 @@ func isShell(hwnd uintptr) bool {
 	getClassName.Call(hwnd, uintptr(unsafe.Pointer(&name[0])), uintptr(len(name)))
 	c := windows.UTF16ToString(name[:])
 	return c == "Progman" || c == "WorkerW"
+}
+
+// fullScreen asks whether the window in front, one of another program, covers
+// all of area. One with a title bar is only maximized.
+func (d *desktop) fullScreen(area image.Rectangle) bool {
+	f, _, _ := getForegroundWindow.Call()
+	if f == 0 || isShell(f) {
+		return false
+	}
+	var process uint32
+	getWindowThread.Call(f, uintptr(unsafe.Pointer(&process)))
+	if process == windows.GetCurrentProcessId() {
+		return false
+	}
+	const styleIndex, caption = ^uintptr(15), 0x00C00000 // GWL_STYLE is -16
+	if style, _, _ := getWindowLong.Call(f, styleIndex); style&caption == caption {
+		return false
+	}
+	var r winRect
+	ok, _, _ := getWindowRect.Call(f, uintptr(unsafe.Pointer(&r)))
+	return ok != 0 && !area.Empty() && area.In(r.image())
 }
 
 func (d *desktop) Dark() bool {

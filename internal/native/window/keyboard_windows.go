@@ -1,11 +1,285 @@
 package window
 
-func (d *desktop) HighContrast() bool { return false }
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+	"unsafe"
 
-func (d *desktop) Hotkey(string, func()) (func(), error) { return nil, ErrUnsupported }
+	"golang.org/x/sys/windows"
+)
 
-func (w *winWindow) TakeKeyboard() error { return ErrUnsupported }
+// hotkeys are what RegisterHotKey gave us; loop thread only.
+type hotkeys struct {
+	last    uintptr
+	pressed map[uintptr]func()
+}
 
-func (w *winWindow) GiveKeyboardBack() error { return nil }
+const (
+	maxHotkeys  = 16
+	maxHotkeyID = 0xBFFF // beyond are those of libraries
 
-func (w *winWindow) HideFromCapture(bool) error { return ErrUnsupported }
+	modAlt      = 0x0001
+	modControl  = 0x0002
+	modShift    = 0x0004
+	modWin      = 0x0008
+	modNoRepeat = 0x4000
+
+	errorHotkeyTaken = windows.Errno(1409) // ERROR_HOTKEY_ALREADY_REGISTERED
+)
+
+func (d *desktop) Hotkey(keys string, pressed func()) (func(), error) {
+	mods, key, err := hotkey(keys)
+	if err != nil {
+		return nil, err
+	}
+	var id uintptr
+	if err := d.do(func() error {
+		h := &d.hotkeys
+		if len(h.pressed) == maxHotkeys {
+			return errors.New("too many hotkeys")
+		}
+		for id = h.last + 1; h.pressed[id] != nil; id++ {
+		}
+		if id > maxHotkeyID {
+			return errors.New("too many hotkeys")
+		}
+		ok, _, err := registerHotKey.Call(d.control, id, uintptr(mods|modNoRepeat), uintptr(key))
+		switch {
+		case ok != 0:
+		case errors.Is(err, errorHotkeyTaken):
+			return fmt.Errorf("%s: %w", keys, ErrHotkeyTaken)
+		default:
+			return fmt.Errorf("RegisterHotKey: %w", err)
+		}
+		if h.pressed == nil {
+			h.pressed = map[uintptr]func(){}
+		}
+		h.last, h.pressed[id] = id, pressed
+		return nil
+	}); err != nil {
+		return nil, err
+	}
+	return func() {
+		_ = d.do(func() error { // with the display closed, Windows has them back
+			if d.hotkeys.pressed[id] != nil {
+				delete(d.hotkeys.pressed, id)
+				unregisterHotKey.Call(d.control, id)
+			}
+			return nil
+		})
+	}, nil
+}
+
+var errNoKeyboard = errors.New("the system keeps the keyboard where it is")
+
+func (w *winWindow) TakeKeyboard() error {
+	return w.do(func() error {
+		if !w.up {
+			return errNotShown
+		}
+		if w.keyboard {
+			return nil
+		}
+		before, _, _ := getForegroundWindow.Call()
+		// Windows allows it to whom the last key was meant for: the hotkey.
+		if ok, _, _ := setForegroundWindow.Call(w.hwnd); ok == 0 {
+			return errNoKeyboard
+		}
+		setFocus.Call(w.hwnd)
+		if now, _, _ := getFocus.Call(); now != w.hwnd {
+			return errNoKeyboard
+		}
+		if before != w.hwnd {
+			w.before = before
+		}
+		w.keyboard = true
+		return nil
+	})
+}
+
+func (w *winWindow) GiveKeyboardBack() error {
+	return w.do(func() error { w.giveBack(); return nil })
+}
+
+// giveBack is called on the loop's thread, before the window is hidden.
+func (w *winWindow) giveBack() {
+	if !w.keyboard {
+		return
+	}
+	// Where the user has gone elsewhere since, he stays there. Without the window
+	// it came from, the desktop gets it: a card must not keep it.
+	if now, _, _ := getForegroundWindow.Call(); now == w.hwnd {
+		to := w.before
+		if there, _, _ := isWindow.Call(to); there == 0 {
+			to, _, _ = getShellWindow.Call()
+		}
+		setForegroundWindow.Call(to)
+	}
+	w.lost()
+}
+
+// lost notes that the keyboard is elsewhere. It tells by a message, so that the
+// handler is not called while its owner waits in Hide.
+func (w *winWindow) lost() {
+	if w.keyboard {
+		w.keyboard, w.before, w.half = false, 0, 0
+		postMessage.Call(w.hwnd, wmKeyboardGone, 0, 0)
+	}
+}
+
+// key deals with a key that goes down; false leaves it to the system.
+func (w *winWindow) key(code uintptr) bool {
+	if !w.keyboard {
+		return false
+	}
+	k := KeyPress{Ctrl: down(vkControl), Shift: down(vkShift), Alt: down(vkAlt)}
+	if named, ok := namedKeys[code]; ok {
+		k.Key = named
+		w.handler.KeyPressed(k)
+		return true
+	}
+	// Letters with Ctrl alone write nothing; with Ctrl and Alt, which is AltGr,
+	// they may, and come as text.
+	if k.Ctrl && !k.Alt && (code >= 'A' && code <= 'Z' || code >= '0' && code <= '9') {
+		k.Text = strings.ToLower(string(rune(code)))
+		w.handler.KeyPressed(k)
+		return true
+	}
+	return false
+}
+
+// char deals with what a key writes: one half of a UTF-16 pair at a time. alt
+// says that it was pressed with Alt and writes nothing elsewhere.
+func (w *winWindow) char(unit uint16, alt bool) {
+	if !w.keyboard {
+		return
+	}
+	r := rune(unit)
+	if utf16.IsSurrogate(r) {
+		if w.half == 0 {
+			w.half = r
+			return
+		}
+		r = utf16.DecodeRune(w.half, r)
+	}
+	w.half = 0
+	if r < ' ' || r == 0x7f || r == utf8.RuneError || down(vkControl) && !down(vkAlt) {
+		return // of keys that came as such
+	}
+	w.handler.KeyPressed(KeyPress{Text: string(r), Shift: down(vkShift), Alt: alt})
+}
+
+// down reports whether a key was down when the message at hand was sent.
+func down(key uintptr) bool {
+	s, _, _ := getKeyState.Call(key)
+	return s&0x8000 != 0
+}
+
+const (
+	vkShift   = 0x10
+	vkControl = 0x11
+	vkAlt     = 0x12
+)
+
+var namedKeys = map[uintptr]Key{
+	0x08: KeyBackspace, 0x09: KeyTab, 0x0D: KeyEnter, 0x1B: KeyEscape, 0x21: KeyPageUp, 0x22: KeyPageDown,
+	0x23: KeyEnd, 0x24: KeyHome, 0x25: KeyLeft, 0x26: KeyUp, 0x27: KeyRight, 0x28: KeyDown, 0x2E: KeyDelete,
+}
+
+// HighContrast asks for the setting of the session's user.
+func (d *desktop) HighContrast() bool {
+	const spiGetHighContrast, on = 0x42, 1
+	c := winHighContrast{}
+	c.size = uint32(unsafe.Sizeof(c))
+	ok, _, _ := systemParametersInfo.Call(spiGetHighContrast, uintptr(c.size), uintptr(unsafe.Pointer(&c)), 0)
+	return ok != 0 && c.flags&on != 0
+}
+
+// HideFromCapture asks Windows 10 2004 and later to leave the window out of
+// pictures of the screen; before that they show it black. Pictures that
+// OnScreen takes are no exception: they show what lies behind. In a remote
+// session it is off, since nobody has seen yet that the user himself still sees
+// such a window there (corrections.md 32): ErrUnsupported. The wish is kept and
+// looked at again whenever the window comes up.
+func (w *winWindow) HideFromCapture(hide bool) error {
+	return w.do(func() error {
+		w.private = hide
+		return w.protect()
+	})
+}
+
+// protect does what HideFromCapture was asked for, as far as the session of the
+// moment allows.
+func (w *winWindow) protect() error {
+	const smRemoteSession = 0x1000
+	const all, outOfPictures = 0, 0x11
+	remote, _, _ := getSystemMetrics.Call(smRemoteSession)
+	want := uintptr(all)
+	if w.private && remote == 0 {
+		want = outOfPictures
+	}
+	if want != w.affinity {
+		if ok, _, err := setWindowDisplayAffinity.Call(w.hwnd, want); ok == 0 {
+			return fmt.Errorf("SetWindowDisplayAffinity: %w", err)
+		}
+		w.affinity = want
+	}
+	if w.private && remote != 0 {
+		return ErrUnsupported
+	}
+	return nil
+}
+
+// maxTitle bounds what a screen reader is given to read, in characters.
+const maxTitle = 500
+
+// SetTitle gives the window the text that stands for its picture, for screen
+// readers: they are told that there is something to read when the window comes
+// up, and when the text changes while it is up. Hide forgets it. It is a method
+// of windows on this platform only.
+func (w *winWindow) SetTitle(text string) error {
+	text = strings.Map(func(r rune) rune {
+		if r == 0 {
+			return -1
+		}
+		return r
+	}, text)
+	if r := []rune(text); len(r) > maxTitle {
+		text = string(r[:maxTitle])
+	}
+	return w.do(func() error {
+		if text == w.title {
+			return nil
+		}
+		w.title = text
+		if err := w.rename(text); err != nil {
+			return err
+		}
+		if w.up {
+			w.alert()
+		}
+		return nil
+	})
+}
+
+func (w *winWindow) rename(text string) error {
+	t, err := windows.UTF16PtrFromString(text)
+	if err != nil {
+		return err
+	}
+	if ok, _, err := setWindowText.Call(w.hwnd, uintptr(unsafe.Pointer(t))); ok == 0 {
+		return fmt.Errorf("SetWindowText: %w", err)
+	}
+	return nil
+}
+
+// alert has screen readers read the title.
+func (w *winWindow) alert() {
+	const eventSystemAlert, objidClient = 0x0002, ^uintptr(3)
+	if w.title != "" {
+		notifyWinEvent.Call(eventSystemAlert, w.hwnd, objidClient, 0)
+	}
+}

@@ -25,27 +25,45 @@ var (
 	getClassName        = user32.NewProc("GetClassNameW")
 	getCursorPos        = user32.NewProc("GetCursorPos")
 	getDC               = user32.NewProc("GetDC")
+	getFocus            = user32.NewProc("GetFocus")
 	getForegroundWindow = user32.NewProc("GetForegroundWindow")
+	getKeyState         = user32.NewProc("GetKeyState")
 	getMessage          = user32.NewProc("GetMessageW")
 	getMonitorInfo      = user32.NewProc("GetMonitorInfoW")
+	getShellWindow      = user32.NewProc("GetShellWindow")
+	getWindowLong       = user32.NewProc("GetWindowLongPtrW")
+	getWindowRect       = user32.NewProc("GetWindowRect")
+	getWindowThread     = user32.NewProc("GetWindowThreadProcessId")
+	getSystemMetrics    = user32.NewProc("GetSystemMetrics")
 	invalidateRect      = user32.NewProc("InvalidateRect")
+	isWindow            = user32.NewProc("IsWindow")
 	loadCursor          = user32.NewProc("LoadCursorW")
 	monitorFromPoint    = user32.NewProc("MonitorFromPoint")
 	monitorFromWindow   = user32.NewProc("MonitorFromWindow")
+	notifyWinEvent      = user32.NewProc("NotifyWinEvent")
 	openClipboard       = user32.NewProc("OpenClipboard")
 	postMessage         = user32.NewProc("PostMessageW")
 	postQuitMessage     = user32.NewProc("PostQuitMessage")
 	registerClassEx     = user32.NewProc("RegisterClassExW")
+	registerHotKey      = user32.NewProc("RegisterHotKey")
 	releaseCapture      = user32.NewProc("ReleaseCapture")
 	releaseDC           = user32.NewProc("ReleaseDC")
 	screenToClient      = user32.NewProc("ScreenToClient")
 	setCapture          = user32.NewProc("SetCapture")
 	setClipboardData    = user32.NewProc("SetClipboardData")
 	setDPIAwareness     = user32.NewProc("SetProcessDpiAwarenessContext")
+	setFocus            = user32.NewProc("SetFocus")
+	setForegroundWindow = user32.NewProc("SetForegroundWindow")
 	setWindowPos        = user32.NewProc("SetWindowPos")
+	setWindowText       = user32.NewProc("SetWindowTextW")
 	showWindow          = user32.NewProc("ShowWindow")
 	trackMouseEvent     = user32.NewProc("TrackMouseEvent")
+	translateMessage    = user32.NewProc("TranslateMessage")
+	unregisterHotKey    = user32.NewProc("UnregisterHotKey")
 	updateWindow        = user32.NewProc("UpdateWindow")
+
+	setWindowDisplayAffinity = user32.NewProc("SetWindowDisplayAffinity")
+	systemParametersInfo     = user32.NewProc("SystemParametersInfoW")
 
 	bitBlt                 = gdi32.NewProc("BitBlt")
 	createCompatibleBitmap = gdi32.NewProc("CreateCompatibleBitmap")
@@ -68,12 +86,17 @@ var (
 
 const (
 	wmDestroy       = 0x0002
+	wmKillFocus     = 0x0008
 	wmPaint         = 0x000F
 	wmClose         = 0x0010
 	wmEraseBkgnd    = 0x0014
 	wmSettingChange = 0x001A
 	wmMouseActivate = 0x0021
 	wmDisplayChange = 0x007E
+	wmKeyDown       = 0x0100
+	wmChar          = 0x0102
+	wmSysKeyDown    = 0x0104
+	wmSysChar       = 0x0106
 	wmMouseMove     = 0x0200
 	wmLButtonDown   = 0x0201
 	wmLButtonUp     = 0x0202
@@ -84,6 +107,7 @@ const (
 	wmMouseWheel    = 0x020A
 	wmMouseLeave    = 0x02A3
 	wmDPIChanged    = 0x02E0
+	wmHotkey        = 0x0312
 	wmApp           = 0x8000
 
 	wsPopup        = 0x80000000
@@ -164,6 +188,11 @@ type (
 		size, flags uint32
 		hwnd        uintptr
 		hover       uint32
+	}
+
+	winHighContrast struct {
+		size, flags uint32
+		scheme      *uint16
 	}
 
 	winMonitorInfo struct {

@@ -19,6 +19,14 @@ type winWindow struct {
 	up     bool
 	inside bool
 	rest   int // of the wheel
+
+	keyboard bool    // it has the keyboard because it was asked to take it
+	before   uintptr // the window that had it
+	half     rune    // of a character beyond 16 bits
+
+	private  bool    // to be kept out of pictures of the screen
+	affinity uintptr // what Windows was last told of that
+	title    string
 }
 
 func (d *desktop) New(h Handler) (Window, error) {
@@ -52,6 +60,7 @@ func (w *winWindow) Show(r image.Rectangle, pic *Picture) error {
 		copy(w.pic.Pix, pic.Pix)
 		var err error
 		if !w.up {
+			_ = w.protect() // HideFromCapture has told what it cannot do
 			err = w.place(hwndTopmost, r, swpNoActivate|swpNoOwnerOrder|swpShowWindow)
 		} else if r != w.rect {
 			err = w.place(0, r, swpNoActivate|swpNoZOrder|swpNoOwnerOrder)
@@ -59,9 +68,13 @@ func (w *winWindow) Show(r image.Rectangle, pic *Picture) error {
 		if err != nil {
 			return err
 		}
+		came := !w.up
 		w.rect, w.up = r, true
 		invalidateRect.Call(w.hwnd, 0, 0)
 		updateWindow.Call(w.hwnd)
+		if came {
+			w.alert()
+		}
 		return nil
 	})
 }
@@ -102,7 +115,12 @@ func (w *winWindow) Update(p image.Point, pic *Picture) error {
 func (w *winWindow) Hide() error {
 	return w.do(func() error {
 		if w.up {
+			w.giveBack()
 			w.up = false
+			if w.title != "" {
+				w.title = ""
+				_ = w.rename("Wiebelt")
+			}
 			showWindow.Call(w.hwnd, swHide)
 			// Windows does not say so. Posted, so that the handler is not
 			// called while its owner waits in Hide.
@@ -135,6 +153,7 @@ func (w *winWindow) destroy() {
 	if w.hwnd == 0 {
 		return
 	}
+	w.giveBack()
 	delete(w.d.windows, w.hwnd)
 	desktops.Delete(w.hwnd)
 	destroyWindow.Call(w.hwnd)
@@ -196,6 +215,16 @@ func (w *winWindow) message(what uint32, wParam, lParam uintptr) (uintptr, bool)
 		return 1, true // the picture covers all of it
 	case wmMouseActivate:
 		return maNoActivate, true
+	case wmClose:
+		// Alt+F4 while it has the keyboard; cards go when their calls do.
+	case wmKillFocus:
+		w.lost()
+	case wmKeyboardGone:
+		w.handler.KeyboardGone()
+	case wmKeyDown, wmSysKeyDown:
+		return 0, w.key(wParam)
+	case wmChar, wmSysChar:
+		w.char(uint16(wParam), what == wmSysChar)
 	case wmMouseMove:
 		w.moved(clientPoint(lParam))
 	case wmMouseLeave, wmLeft:

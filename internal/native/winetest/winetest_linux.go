@@ -21,6 +21,9 @@ import (
 //go:embed testdata/bcryptprimitives.c
 var randomSource []byte
 
+//go:embed testdata/opengl32.c
+var refusingSource []byte
+
 // layout is part of the pristine prefix's name: raise it when what is put into
 // one changes.
 const layout = "1"
@@ -67,11 +70,13 @@ func environment(base []string, dir string) []string {
 		"WINEPREFIX="+dir,
 		"WINEARCH=win64",
 		"WINEDEBUG=-all",
-		// No .NET and no browser engine to install, no menus in the user's
-		// session, and none of OpenGL: cards do without.
-		"WINEDLLOVERRIDES=mscoree=;mshtml=;winemenubuilder.exe=;opengl32=",
+		"WINEDLLOVERRIDES="+libraries,
 	)
 }
+
+// libraries: no .NET and no browser engine to install, no menus in the user's
+// session, and nothing of OpenGL: cards do without.
+const libraries = "mscoree=;mshtml=;winemenubuilder.exe=;opengl32="
 
 // pristine makes the prefix all others are copies of, unless it is there.
 func (p *Prefix) pristine() (string, error) {
@@ -118,15 +123,29 @@ func (p *Prefix) pristine() (string, error) {
 	if err := p.tool("wineserver", env, "-w"); err != nil {
 		return "", err
 	}
-	src := filepath.Join(p.Screen.Dir, "bcryptprimitives.c")
-	if err := os.WriteFile(src, randomSource, 0o600); err != nil {
-		return "", err
-	}
-	if err := p.tool("x86_64-w64-mingw32-gcc", env, "-shared", "-O2", "-nostdlib", "-Wl,-e,DllMain",
-		"-o", filepath.Join(half, "drive_c/windows/system32/bcryptprimitives.dll"), src, "-ladvapi32"); err != nil {
+	if err := p.library(filepath.Join(half, "drive_c/windows/system32/bcryptprimitives.dll"), env, randomSource, "-ladvapi32"); err != nil {
 		return "", err
 	}
 	return dir, os.Rename(half, dir)
+}
+
+// library compiles a library of ours.
+func (p *Prefix) library(file string, env []string, source []byte, with string) error {
+	src := filepath.Join(p.Screen.Dir, filepath.Base(file)+".c")
+	if err := os.WriteFile(src, source, 0o600); err != nil {
+		return err
+	}
+	return p.tool("x86_64-w64-mingw32-gcc", env, "-shared", "-O2", "-nostdlib", "-Wl,-e,DllMain", "-o", file, src, with)
+}
+
+// RefuseOpenGL gives the programs that lie in dir, from now on, an OpenGL that
+// can be loaded and gives no window a context, as computers without a driver do.
+func (p *Prefix) RefuseOpenGL(dir string) {
+	p.t.Helper()
+	if err := p.library(filepath.Join(dir, "opengl32.dll"), p.env, refusingSource, "-lkernel32"); err != nil {
+		p.t.Fatalf("winetest: %v", err)
+	}
+	p.Libraries("opengl32=n")
 }
 
 // sweep removes what tests that were killed have left behind long ago.
@@ -198,6 +217,15 @@ func (p *Prefix) tool(name string, env []string, args ...string) error {
 // Env is the environment for programs of this prefix.
 func (p *Prefix) Env() []string { return append([]string(nil), p.env...) }
 
+// Setenv sets a variable for everything started from now on.
+func (p *Prefix) Setenv(name, value string) { p.env = append(p.env, name+"="+value) }
+
+// Libraries says which of Windows' own libraries there are, in the words of
+// WINEDLLOVERRIDES, on top of what New has set: "opengl32=b" gives OpenGL back.
+func (p *Prefix) Libraries(overrides string) {
+	p.Setenv("WINEDLLOVERRIDES", strings.TrimSuffix(libraries, "opengl32=")+overrides)
+}
+
 // Command is a Windows program, a path or a name wine knows ("notepad"), not
 // yet started. Its Env may be added to.
 func (p *Prefix) Command(exe string, args ...string) *exec.Cmd {
@@ -210,18 +238,27 @@ func (p *Prefix) Command(exe string, args ...string) *exec.Cmd {
 func (p *Prefix) Run(exe string, args ...string) (string, int) {
 	p.t.Helper()
 	cmd := p.Command(exe, args...)
-	cmd.WaitDelay = time.Second
-	stop := time.AfterFunc(3*xtest.Patience, func() {
-		if cmd.Process != nil {
-			cmd.Process.Kill()
-		}
-	})
-	defer stop.Stop()
-	out, err := cmd.Output()
-	if cmd.ProcessState == nil {
+	// A file and no pipe, which wine's own programs would hold for a second more.
+	out, err := os.CreateTemp(p.Screen.Dir, "out")
+	if err != nil {
+		p.t.Fatalf("winetest: %v", err)
+	}
+	defer os.Remove(out.Name())
+	defer out.Close()
+	cmd.Stdout = out
+	if err := cmd.Start(); err != nil {
 		p.t.Fatalf("winetest: %s: %v", exe, err)
 	}
-	return string(out), cmd.ProcessState.ExitCode()
+	stop := time.AfterFunc(3*xtest.Patience, func() { cmd.Process.Kill() })
+	defer stop.Stop()
+	if err := cmd.Wait(); cmd.ProcessState == nil {
+		p.t.Fatalf("winetest: %s: %v", exe, err)
+	}
+	b, err := os.ReadFile(out.Name())
+	if err != nil {
+		p.t.Fatalf("winetest: %v", err)
+	}
+	return string(b), cmd.ProcessState.ExitCode()
 }
 
 // Process is a running Windows program that is talked to by lines.

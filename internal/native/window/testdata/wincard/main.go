@@ -4,14 +4,21 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"image"
 	"os"
+	"runtime"
 	"strings"
 	"time"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
 
 	"wiebelt/internal/native/window"
 )
+
+var user32 = windows.NewLazySystemDLL("user32.dll")
 
 type handler struct{}
 
@@ -23,8 +30,10 @@ func (handler) PointerReleased(p image.Point, b window.Button) {
 }
 func (handler) Scrolled(p image.Point, n int) { fmt.Println("scroll", p, n) }
 func (handler) DisplayChanged()               { fmt.Println("changed") }
-func (handler) KeyPressed(k window.KeyPress)  { fmt.Println("key", k.Key, k.Text) }
-func (handler) KeyboardGone()                 { fmt.Println("keyboard gone") }
+func (handler) KeyPressed(k window.KeyPress) {
+	fmt.Printf("key %d %q ctrl %v shift %v alt %v\n", k.Key, k.Text, k.Ctrl, k.Shift, k.Alt)
+}
+func (handler) KeyboardGone() { fmt.Println("keyboard gone") }
 
 func plain(w, h int, rgb uint32) *window.Picture {
 	pic := window.NewPicture(w, h, nil)
@@ -32,6 +41,39 @@ func plain(w, h int, rgb uint32) *window.Picture {
 		pic.Pix[i], pic.Pix[i+1], pic.Pix[i+2] = byte(rgb), byte(rgb>>8), byte(rgb>>16)
 	}
 	return pic
+}
+
+// foreground is the class of the window that Windows gives the keys to.
+func foreground() string {
+	h, _, _ := user32.NewProc("GetForegroundWindow").Call()
+	var name [64]uint16
+	user32.NewProc("GetClassNameW").Call(h, uintptr(unsafe.Pointer(&name[0])), uintptr(len(name)))
+	return windows.UTF16ToString(name[:])
+}
+
+// listen hears alerts of any program, as screen readers do, and returns when it
+// does.
+func listen() {
+	ready := make(chan struct{})
+	go func() {
+		runtime.LockOSThread()
+		const alert, outOfContext = 0x0002, 0
+		heard := windows.NewCallback(func(_, _, hwnd, object, child, _, _ uintptr) uintptr {
+			var text [600]uint16
+			user32.NewProc("GetWindowTextW").Call(hwnd, uintptr(unsafe.Pointer(&text[0])), uintptr(len(text)))
+			fmt.Println("alert", int32(object), int32(child), windows.UTF16ToString(text[:]))
+			return 0
+		})
+		if h, _, err := user32.NewProc("SetWinEventHook").Call(alert, alert, 0, heard, 0, 0, outOfContext); h == 0 {
+			fmt.Println("error listen", err)
+		}
+		close(ready)
+		for m := make([]uint64, 8); ; {
+			user32.NewProc("GetMessageW").Call(uintptr(unsafe.Pointer(&m[0])), 0, 0, 0)
+			user32.NewProc("DispatchMessageW").Call(uintptr(unsafe.Pointer(&m[0])))
+		}
+	}()
+	<-ready
 }
 
 func main() {
@@ -47,6 +89,7 @@ func main() {
 			os.Exit(1)
 		}
 	}
+	release := func() {}
 	fmt.Println("ready")
 	for sc := bufio.NewScanner(os.Stdin); sc.Scan(); {
 		cmd, rest, _ := strings.Cut(strings.TrimSpace(sc.Text()), " ")
@@ -79,8 +122,43 @@ func main() {
 			}
 		case "copy":
 			err = d.Copy(rest)
+		case "hotkey":
+			var gone func()
+			if gone, err = d.Hotkey(rest, func() { fmt.Println("pressed") }); err == nil {
+				release = gone
+			}
+			if errors.Is(err, window.ErrHotkeyTaken) {
+				err = window.ErrHotkeyTaken
+			}
+		case "release":
+			release()
+			release()
+		case "foreground":
+			more = foreground()
+		case "held":
+			held := false
+			for _, key := range []uintptr{0x10, 0x11, 0x12, 'W'} { // Shift, Ctrl, Alt
+				state, _, _ := user32.NewProc("GetAsyncKeyState").Call(key)
+				held = held || state&0x8000 != 0
+			}
+			more = held
+		case "take":
+			err = wins[n].TakeKeyboard()
+		case "give":
+			err = wins[n].GiveKeyboardBack()
+		case "private":
+			err = wins[n].HideFromCapture(true)
+		case "title":
+			err = wins[0].(interface{ SetTitle(string) error }).SetTitle(rest)
+		case "fullscreen":
+			more = window.FullScreen(d, d.Monitors()[0].Area)
+		case "listen":
+			listen()
+		case "broadcast":
+			const all, settingChange, abortIfHung = 0xFFFF, 0x1A, 2
+			user32.NewProc("SendMessageTimeoutW").Call(all, settingChange, 0, 0, abortIfHung, 5000, 0)
 		case "monitors":
-			more = fmt.Sprintf("%d %d %+v %v", len(d.Monitors()), d.Active(), d.Monitors()[0], d.Dark())
+			more = fmt.Sprintf("%d %d %+v %v %v", len(d.Monitors()), d.Active(), d.Monitors()[0], d.Dark(), d.HighContrast())
 		case "quit":
 			d.Close()
 			<-d.Done()

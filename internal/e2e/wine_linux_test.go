@@ -1,0 +1,300 @@
+package e2e
+
+import (
+	"fmt"
+	"image"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/jezek/xgb"
+	"github.com/jezek/xgb/xproto"
+
+	"wiebelt/internal/native/winetest"
+	"wiebelt/internal/simulate"
+)
+
+// wineProfile is where the programs under wine keep their files.
+const wineProfile = `C:\wiebelt-test`
+
+// windowsPrograms builds the resident's two programs into a folder.
+func windowsPrograms(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, flags := range map[string]string{"wiebelt.exe": "-s -w", "wiebeltw.exe": "-s -w -H=windowsgui"} {
+		buildForWindows(t, dir, name, "./app/wiebelt", flags, "CGO_ENABLED=0")
+	}
+	return dir
+}
+
+func buildForWindows(t *testing.T, dir, name, pkg, flags string, env ...string) {
+	t.Helper()
+	cmd := exec.Command("go", "build", "-trimpath", "-tags", "migrated_fynedo", "-ldflags", flags, "-o", filepath.Join(dir, name), pkg)
+	cmd.Dir = "../.."
+	cmd.Env = append(append(os.Environ(), "GOOS=windows", "GOARCH=amd64"), env...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("build %s: %v: %s", name, err, out)
+	}
+}
+
+// wineOffice is a workplace under wine, set up for a hub.
+func wineOffice(t *testing.T, dir string) (*winetest.Prefix, *office) {
+	t.Helper()
+	h, value := startHub(t)
+	p := winetest.New(t)
+	set := p.Command(filepath.Join(dir, "wiebelt.exe"), "provision", "--profile", wineProfile, "--base-url", h.BaseURL(), "--hub-url", h.HubURL(), "--client-id", "office",
+		"--organisation-code", "1234", "--secret-store", "os", "--secret-stdin")
+	set.Stdin = strings.NewReader(value + "\r\n")
+	if out, err := set.CombinedOutput(); err != nil {
+		t.Fatalf("provision: %v: %s", err, out)
+	}
+	return p, &office{t: t, Server: p.Screen, hub: h, profile: filepath.Join(p.Dir, "drive_c", "wiebelt-test")}
+}
+
+// starts runs the resident as autostart does and waits until it takes calls.
+func (o *office) startsUnderWine(p *winetest.Prefix, dir string) {
+	o.t.Helper()
+	p.Start(filepath.Join(dir, "wiebeltw.exe"), "--profile", wineProfile, "run", "--background")
+	o.Until("the resident takes calls", func() bool { _, err := os.Stat(o.announced()); return err == nil })
+}
+
+// foundOnScreen tells whether the card of a caller whom the hub knows stands in
+// its corner: its edge and its button.
+func foundOnScreen(img *image.RGBA) bool {
+	b := img.Rect
+	return has(img, b.Max.X-16-380+2, b.Max.Y-16-100, 0x0B, 0x6B, 0xCB) && has(img, b.Max.X-16-380+60, b.Max.Y-16-20, 0x0B, 0x6B, 0xCB)
+}
+
+// TestWindowsDay: tray and card come up, Notepad keeps every key through twenty
+// calls, and calls handed over by command open no window; with OpenGL and
+// without.
+func TestWindowsDay(t *testing.T) {
+	t.Parallel()
+	dir := windowsPrograms(t)
+	for name, libraries := range map[string]string{"with OpenGL": "opengl32=b", "without OpenGL": "opengl32="} {
+		t.Run(name, func(t *testing.T) {
+			p, o := wineOffice(t, dir)
+			p.Libraries(libraries)
+			o.startsUnderWine(p, dir)
+			trayUnderWine(t, o)
+			keysUnderWine(t, p, o)
+			commandsUnderWine(t, p, o, dir)
+		})
+	}
+}
+
+// trayUnderWine looks at the tray, which wine shows as a window where the desktop
+// has none: the icon is there, in its colour.
+func trayUnderWine(t *testing.T, o *office) {
+	t.Helper()
+	o.FindWindow("Wine System Tray")
+	f, err := os.Open("../../assets/icons/tray-ready-16.png")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	icon, _, err := image.Decode(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[[3]uint8]bool{}
+	b := icon.Bounds()
+	for y := b.Min.Y; y < b.Max.Y; y++ {
+		for x := b.Min.X; x < b.Max.X; x++ {
+			if r, g, bl, a := icon.At(x, y).RGBA(); a == 0xFFFF && r != g {
+				want[[3]uint8{uint8(r >> 8), uint8(g >> 8), uint8(bl >> 8)}] = true
+			}
+		}
+	}
+	o.Until("the tray's icon", func() bool {
+		n, img := 0, o.Screenshot()
+		for i := 0; i < len(img.Pix); i += 4 {
+			if want[[3]uint8{img.Pix[i], img.Pix[i+1], img.Pix[i+2]}] {
+				n++
+			}
+		}
+		return n >= 20
+	})
+}
+
+func keysUnderWine(t *testing.T, p *winetest.Prefix, o *office) {
+	t.Helper()
+	file := filepath.Join(p.Dir, "drive_c", "keys.txt")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.Start("notepad", `C:\keys.txt`)
+	o.Run("xdotool", "windowfocus", "--sync", o.FindWindow("keys"))
+	var got []byte
+	o.Until("Notepad takes keys", func() bool {
+		o.Key("x", "ctrl+s")
+		got, _ = os.ReadFile(file)
+		return len(got) > 0
+	})
+	phone, text := dial(o), ""
+	for i := range 20 {
+		c := simulate.Call{ID: fmt.Sprint(i), Number: "+31698760011"}
+		if err := phone.Ring(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+		part := fmt.Sprintf("call%02dabcdefgh", i)
+		o.Type(part, 8)
+		text += part
+		o.Until("the card of the caller", func() bool { return foundOnScreen(o.Screenshot()) })
+		if err := phone.End(t.Context(), c, "missed"); err != nil {
+			t.Fatal(err)
+		}
+		o.Until("no card", func() bool { return !foundOnScreen(o.Screenshot()) })
+	}
+	o.Key("ctrl+s")
+	o.Until("Notepad saves every key", func() bool {
+		got, _ = os.ReadFile(file)
+		return strings.TrimLeft(string(got), "x") == text
+	}, func() []any { return []any{string(got)} })
+}
+
+// commandsUnderWine has fifty calls handed over as softphones do, and notes every
+// window that comes up meanwhile. They are one call, whose card is there.
+func commandsUnderWine(t *testing.T, p *winetest.Prefix, o *office, dir string) {
+	t.Helper()
+	ring := winPath(filepath.Join(dir, "wiebeltw.exe")) + " ring --profile " + wineProfile + " -- 0698760011"
+	if _, code := p.Run("cmd", "/c", ring); code != 0 {
+		t.Fatalf("ring: exit %d", code)
+	}
+	o.Until("the card of the caller", func() bool { return foundOnScreen(o.Screenshot()) })
+	opened := watchWindows(t, o)
+	// "start" is how a program without a console starts others: one that wants a
+	// console gets a window.
+	for range 5 {
+		if _, code := p.Run("cmd", "/c", "for /L %i in (1,1,10) do start /wait "+ring); code != 0 {
+			t.Errorf("ten calls: exit %d", code)
+		}
+	}
+	if got := opened(); len(got) != 0 {
+		t.Errorf("windows came up: %q", got)
+	}
+	opened = watchWindows(t, o)
+	if _, code := p.Run("cmd", "/c", "start /wait "+winPath(filepath.Join(dir, "wiebelt.exe"))+" version"); code != 0 {
+		t.Errorf("version: exit %d", code)
+	}
+	if len(opened()) == 0 {
+		t.Error("a console's window was not noticed: this test sees nothing")
+	}
+}
+
+// watchWindows notes the windows that are mapped until the function it returns is
+// called, which gives their ids and sizes.
+func watchWindows(t *testing.T, o *office) func() []string {
+	t.Helper()
+	conn, err := xgb.NewConnDisplay(o.Display)
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := xproto.Setup(conn).DefaultScreen(conn).Root
+	if err := xproto.ChangeWindowAttributesChecked(conn, root, xproto.CwEventMask, []uint32{xproto.EventMaskSubstructureNotify}).Check(); err != nil {
+		t.Fatal(err)
+	}
+	return func() (all []string) {
+		defer conn.Close()
+		// What has happened before this question is in the queue before its answer.
+		if _, err := xproto.GetInputFocus(conn).Reply(); err != nil {
+			t.Fatal(err)
+		}
+		for {
+			e, err := conn.PollForEvent()
+			if e == nil && err == nil {
+				return all
+			}
+			if m, ok := e.(xproto.MapNotifyEvent); ok {
+				g, err := xproto.GetGeometry(conn, xproto.Drawable(m.Window)).Reply()
+				if err != nil {
+					all = append(all, fmt.Sprintf("%d, gone", m.Window))
+					continue
+				}
+				all = append(all, fmt.Sprintf("%d, %d by %d", m.Window, g.Width, g.Height))
+			}
+		}
+	}
+}
+
+// TestWindowsUnregister: what "register" wrote is gone after "unregister", key
+// by key, and so it is for everybody on the computer.
+func TestWindowsUnregister(t *testing.T) {
+	t.Parallel()
+	dir := windowsPrograms(t)
+	p := winetest.New(t)
+	exe := filepath.Join(dir, "wiebelt.exe")
+	p.Start("notepad") // or wine would start and end with every command
+	p.Screen.FindWindow("Notepad")
+	// Every Windows has this one; a new prefix of wine does not yet.
+	if out, code := p.Run("reg", "add", `HKCU\Software\Classes`, "/f"); code != 0 {
+		t.Fatalf("reg add: exit %d: %s", code, out)
+	}
+	// All of the user's part; of the computer's the names of the classes, of which
+	// wine has thousands, and what starts at log-on.
+	registry := func() string {
+		t.Helper()
+		if out, code := p.Run("reg", "export", `HKCU\Software`, `C:\user.reg`, "/y"); code != 0 {
+			t.Fatalf("reg export: exit %d: %s", code, out)
+		}
+		b, err := os.ReadFile(filepath.Join(p.Dir, "drive_c", "user.reg"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all string
+		for part := range strings.SplitSeq(strings.ReplaceAll(string(b), "\x00", ""), "\r\n\r\n") { // of UTF-16
+			if !strings.HasPrefix(part, `[HKEY_CURRENT_USER\Software\Wine`) { // its own notes
+				all += part + "\r\n"
+			}
+		}
+		for _, key := range []string{`HKLM\Software\Classes`, `HKLM\Software\Microsoft\Windows\CurrentVersion\Run`} {
+			out, code := p.Run("reg", "query", key)
+			if code != 0 {
+				t.Fatalf("reg query %s: exit %d: %s", key, code, out)
+			}
+			all += out
+		}
+		return all
+	}
+	for _, more := range [][]string{nil, {"--profile", wineProfile}, {"--all-users"}} {
+		before := registry()
+		if out, code := p.Run(exe, append([]string{"register"}, more...)...); code != 0 {
+			t.Fatalf("register %v: exit %d: %s", more, code, out)
+		}
+		if registry() == before {
+			t.Errorf("register %v wrote nothing", more)
+		}
+		if out, code := p.Run(exe, append([]string{"unregister"}, more...)...); code != 0 {
+			t.Fatalf("unregister %v: exit %d: %s", more, code, out)
+		}
+		if after := registry(); after != before {
+			t.Errorf("unregister %v left something:\n%s", more, difference(before, after))
+		}
+	}
+}
+
+// difference is the lines that only one of two texts has.
+func difference(a, b string) string {
+	lines := func(s string) map[string]bool {
+		m := map[string]bool{}
+		for l := range strings.Lines(s) {
+			m[l] = true
+		}
+		return m
+	}
+	had, has := lines(a), lines(b)
+	var all strings.Builder
+	for l := range had {
+		if !has[l] {
+			all.WriteString("- " + l)
+		}
+	}
+	for l := range has {
+		if !had[l] {
+			all.WriteString("+ " + l)
+		}
+	}
+	return all.String()
+}

@@ -1,0 +1,224 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"sync"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+)
+
+// Windows tells of locking and unlocking and of remote connections by messages
+// to a window; the rest has to be asked for, and is, with every such message and
+// every few seconds: SHQueryUserNotificationState takes microseconds.
+const askEvery = 3 * time.Second
+
+var (
+	user32   = windows.NewLazySystemDLL("user32.dll")
+	wtsapi32 = windows.NewLazySystemDLL("wtsapi32.dll")
+	shell32  = windows.NewLazySystemDLL("shell32.dll")
+
+	createWindowEx    = user32.NewProc("CreateWindowExW")
+	defWindowProc     = user32.NewProc("DefWindowProcW")
+	destroyWindow     = user32.NewProc("DestroyWindow")
+	dispatchMessage   = user32.NewProc("DispatchMessageW")
+	getMessage        = user32.NewProc("GetMessageW")
+	getSystemMetrics  = user32.NewProc("GetSystemMetrics")
+	postMessage       = user32.NewProc("PostMessageW")
+	postQuitMessage   = user32.NewProc("PostQuitMessage")
+	registerClassEx   = user32.NewProc("RegisterClassExW")
+	setTimer          = user32.NewProc("SetTimer")
+	registerSession   = wtsapi32.NewProc("WTSRegisterSessionNotification")
+	unregisterSession = wtsapi32.NewProc("WTSUnRegisterSessionNotification")
+	queryNotification = shell32.NewProc("SHQueryUserNotificationState")
+)
+
+const (
+	wmDestroy       = 0x0002
+	wmClose         = 0x0010
+	wmTimer         = 0x0113
+	wmSessionChange = 0x02B1 // WM_WTSSESSION_CHANGE
+
+	wtsLock         = 7
+	wtsUnlock       = 8
+	smRemoteSession = 0x1000
+
+	qunsNotPresent = 1 // locked, screen saver, or another user's session in front
+	qunsBusy       = 2 // full screen, or presentation settings
+	qunsFullScreen = 3 // exclusive Direct3D
+	qunsPresenting = 4
+	qunsQuiet      = 6 // the first hour after a new log-on
+)
+
+type winMessage struct {
+	hwnd           uintptr
+	what           uint32
+	wParam, lParam uintptr
+	time           uint32
+	x, y           int32
+	_              uint32
+}
+
+type winClass struct {
+	size, style          uint32
+	proc                 uintptr
+	classExtra, wndExtra int32
+	instance             uintptr
+	icon, cursor, back   uintptr
+	menuName, name       *uint16
+	smallIcon            uintptr
+}
+
+// follower is one window's worth of watching; one thread owns it.
+type follower struct {
+	set    func(State, []string)
+	log    *slog.Logger
+	told   bool // WTS tells of locks
+	locked bool // by what WTS has told
+
+	registerFail, askFail sync.Once // said in the log
+}
+
+// followers finds the follower of a window in the window procedure.
+var followers sync.Map // uintptr -> *follower
+
+// class registers the window class, once a process: callbacks are never freed.
+var class = sync.OnceValues(func() (*uint16, error) {
+	name, err := windows.UTF16PtrFromString("WiebeltSession")
+	if err != nil {
+		return nil, err
+	}
+	c := winClass{proc: windows.NewCallback(windowProc), name: name}
+	c.size = uint32(unsafe.Sizeof(c))
+	if ok, _, err := registerClassEx.Call(uintptr(unsafe.Pointer(&c))); ok == 0 {
+		return nil, fmt.Errorf("RegisterClassEx: %w", err)
+	}
+	return name, nil
+})
+
+// open makes a window that nobody sees on a thread of its own.
+func open(ctx context.Context, log *slog.Logger, set func(State, []string)) (run func(), err error) {
+	name, err := class()
+	if err != nil {
+		return nil, err
+	}
+	made := make(chan error, 1)
+	done := make(chan struct{})
+	var window uintptr
+	go func() {
+		defer close(done)
+		runtime.LockOSThread() // never unlocked: the thread ends with its window
+		var werr error
+		if window, _, werr = createWindowEx.Call(0, uintptr(unsafe.Pointer(name)), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0); window == 0 {
+			made <- fmt.Errorf("CreateWindowEx: %w", werr)
+			return
+		}
+		f := &follower{set: set, log: log}
+		followers.Store(window, f)
+		f.register(window)
+		if ok, _, err := setTimer.Call(window, 1, uintptr(askEvery.Milliseconds()), 0); ok == 0 {
+			log.Warn("the session is looked at when it changes only", "why", err)
+		}
+		f.ask()
+		made <- nil
+		var m winMessage
+		for {
+			// 0 is WM_QUIT, -1 an error that would come again at once.
+			if got, _, _ := getMessage.Call(uintptr(unsafe.Pointer(&m)), 0, 0, 0); int32(got) <= 0 {
+				return
+			}
+			dispatchMessage.Call(uintptr(unsafe.Pointer(&m)))
+		}
+	}()
+	if err := <-made; err != nil {
+		<-done
+		return nil, fmt.Errorf("follow the session: %w", err)
+	}
+	return func() {
+		<-ctx.Done()
+		postMessage.Call(window, wmClose, 0, 0)
+		<-done
+	}, nil
+}
+
+// windowProc is called by the system for every message of the window.
+func windowProc(hwnd, what, wParam, lParam uintptr) uintptr {
+	if v, ok := followers.Load(hwnd); ok {
+		f := v.(*follower)
+		switch what {
+		case wmSessionChange:
+			switch wParam {
+			case wtsLock:
+				f.locked = true
+			case wtsUnlock:
+				f.locked = false
+			}
+			f.ask()
+			return 0
+		case wmTimer:
+			f.register(hwnd)
+			f.ask()
+			return 0
+		case wmClose:
+			if f.told {
+				unregisterSession.Call(hwnd)
+			}
+			destroyWindow.Call(hwnd)
+			return 0
+		case wmDestroy:
+			followers.Delete(hwnd)
+			postQuitMessage.Call(0)
+			return 0
+		}
+	}
+	r, _, _ := defWindowProc.Call(hwnd, what, wParam, lParam)
+	return r
+}
+
+// register asks to be told of locking. At log-on the service that tells may not
+// run yet, so it is tried until it has worked.
+func (f *follower) register(hwnd uintptr) {
+	if f.told {
+		return
+	}
+	const thisSession = 0
+	err := registerSession.Find()
+	if err == nil {
+		var ok uintptr
+		if ok, _, err = registerSession.Call(hwnd, thisSession); ok != 0 {
+			f.told = true
+			return
+		}
+	}
+	f.registerFail.Do(func() { f.log.Warn("Windows does not tell when the screen is locked", "why", err) })
+}
+
+// ask puts together what was told and what can be asked.
+func (f *follower) ask() {
+	remote, _, _ := getSystemMetrics.Call(smRemoteSession)
+	var quns uint32
+	hr, _, _ := queryNotification.Call(uintptr(unsafe.Pointer(&quns)))
+	if hr != 0 {
+		f.askFail.Do(func() {
+			f.log.Warn("Windows does not say what the user is doing", "code", fmt.Sprintf("%#x", uint32(hr)))
+		})
+		quns = 0
+	}
+	var sources []string
+	if f.told {
+		sources = append(sources, "WTS")
+	}
+	if hr == 0 {
+		sources = append(sources, "SHQueryUserNotificationState")
+	}
+	f.set(State{
+		Locked:     f.locked || quns == qunsNotPresent,
+		Quiet:      quns == qunsQuiet,
+		Presenting: quns == qunsBusy || quns == qunsFullScreen || quns == qunsPresenting,
+		Remote:     remote != 0,
+	}, sources)
+}

@@ -1,0 +1,27 @@
+package session
+
+import (
+	"testing"
+
+	"wiebelt/internal/native/winetest"
+)
+
+// TestWindows: what Windows sends when the screen is locked becomes the state.
+// wine takes the registration and never locks, so the messages are the test's.
+func TestWindows(t *testing.T) {
+	p := winetest.New(t)
+	w := p.Start(winetest.Build(t, "./testdata/winsession"))
+	const free = "{Locked:false Quiet:false Presenting:false Remote:false Known:true}"
+	const locked = "{Locked:true Quiet:false Presenting:false Remote:false Known:true}"
+	if got := w.Wait("first "); got != free+" [WTS SHQueryUserNotificationState]" {
+		t.Errorf("at first: %s", got)
+	}
+	for _, c := range []struct{ send, want string }{{"7", locked}, {"8", free}} {
+		w.Send(c.send)
+		w.Wait("now " + c.want)
+	}
+	w.Send("end")
+	if got := w.Wait("closed "); got != "0" {
+		t.Errorf("its window is still there: %s", got)
+	}
+}

@@ -1,0 +1,121 @@
+package window
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"wiebelt/internal/native/winetest"
+	"wiebelt/internal/native/xtest"
+)
+
+// up waits until wine has heard that no key is down.
+func (p wincard) up(s *xtest.Server) {
+	p.t.Helper()
+	s.Until("the keys are up", func() bool { return p.ask("held") == "false" })
+}
+
+// press presses the hotkey and waits until its keys are up again: wine hears of
+// that from the window that had the keyboard.
+func (p wincard) press(s *xtest.Server) {
+	p.t.Helper()
+	s.Key("ctrl+alt+w")
+	p.Wait("pressed")
+	p.up(s)
+}
+
+// TestWindowsKeyboard presses the hotkey while wine's Notepad has the focus,
+// types into the card and gives the keyboard back.
+func TestWindowsKeyboard(t *testing.T) {
+	p := winetest.New(t)
+	s := p.Screen
+	s.Run("setxkbmap", "de") // has letters beyond ASCII, and AltGr
+	exe := winetest.Build(t, "./testdata/wincard")
+	prog := talk(t, p.Start(exe))
+	other := talk(t, p.Start(exe))
+
+	prog.ask("hotkey Ctrl+Alt+W")
+	if got := other.fails("hotkey Ctrl+Alt+W"); got != ErrHotkeyTaken.Error() {
+		t.Errorf("taken keys: %q", got)
+	}
+	for _, bad := range []string{"", "W", "Shift+W", "Ctrl+", "Ctrl+Alt", "Ctrl+Ctrl+W", "Ctrl+Ü", "Ctrl+F0", "Ctrl+F25", "Ctrl+F01", "F1+W", "Hyper+W", "Ctrl+Alt+WW"} {
+		other.fails("hotkey " + bad)
+	}
+	other.ask("hotkey shift + f12")
+	other.ask("release")
+
+	file := filepath.Join(p.Dir, "drive_c", "keys.txt")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.Start("notepad", `C:\keys.txt`)
+	id := s.FindWindow("keys")
+	s.Run("xdotool", "windowfocus", "--sync", id)
+	prog.front(s, "Notepad")
+	s.Type("before ", 8)
+	s.Key("ctrl+s")
+	saved(t, s, file, "before ")
+
+	prog.ask("show 0 800 300 380 260 c81e28")
+	prog.fails("take 1") // not shown
+	prog.press(s)
+	prog.ask("take 0")
+	prog.front(s, "WiebeltCard")
+	s.Until("X follows", func() bool { return strconv.Itoa(int(s.FocusedWindow())) != id })
+	const plain = " ctrl false shift false alt false"
+	for _, k := range []struct{ keys, want string }{
+		{"a", `0 "a"` + plain}, {"Z", `0 "Z" ctrl false shift true alt false`}, {"1", `0 "1"` + plain},
+		{"Down", `2 ""` + plain}, {"Return", `10 ""` + plain}, {"Tab", `9 ""` + plain},
+		{"ctrl+c", `0 "c" ctrl true shift false alt false`}, {"alt+x", `0 "x" ctrl false shift false alt true`},
+		{"odiaeresis", `0 "ö"` + plain}, {"BackSpace", `12 ""` + plain},
+		{"alt+F4", ""}, {"Escape", `11 ""` + plain},
+	} {
+		s.Key(k.keys)
+		if k.want != "" {
+			prog.Wait("key " + k.want)
+		}
+		prog.up(s)
+	}
+	s.Run("xdotool", "keydown", "ISO_Level3_Shift")
+	s.Key("q")
+	s.Run("xdotool", "keyup", "ISO_Level3_Shift")
+	prog.Wait(`key 0 "@"` + plain)
+	prog.up(s)
+	prog.Send("give 0") // its answer and what follows come in any order
+	prog.Wait("keyboard gone")
+	// wine leaves the keyboard of X where it is until the window goes; what
+	// Windows itself says is what counts.
+	prog.front(s, "Notepad")
+	prog.ask("hide 0")
+	// wine and the window manager settle the keyboard of X between them; what is
+	// pressed meanwhile may be nobody's.
+	s.Until("Notepad takes keys again", func() bool {
+		s.Key("x", "ctrl+s")
+		b, err := os.ReadFile(file)
+		return err == nil && len(b) > len("before ")
+	})
+
+	// Hiding gives it back as well; the keys are ours no more once released.
+	prog.ask("show 0 800 300 380 260 c81e28")
+	prog.press(s)
+	prog.ask("take 0")
+	prog.front(s, "WiebeltCard")
+	prog.Send("hide 0")
+	prog.Wait("keyboard gone")
+	prog.front(s, "Notepad")
+	prog.ask("release")
+	other.ask("hotkey Ctrl+Alt+W")
+
+	// A window in front that covers the screen is a film; Notepad is not.
+	if got := prog.ask("fullscreen"); got != "false" {
+		t.Errorf("Notepad in front: full screen %s", got)
+	}
+	other.ask("show 0 0 0 1280 800 c81e28")
+	other.ask("take 0") // which wine allows without the hotkey
+	if got, own := prog.ask("fullscreen"), other.ask("fullscreen"); got != "true" || own != "false" {
+		t.Errorf("a window over all of it: full screen %s, to its own program %s", got, own)
+	}
+	other.ask("quit")
+	prog.ask("hotkey Ctrl+Alt+W")
+}
