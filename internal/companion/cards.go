@@ -340,18 +340,26 @@ func (e *Engine) over(c *card, r call.Reason, at time.Time) {
 	e.record(c)
 }
 
-// allOver ends every call, without a reason that nobody knows, and takes every
-// card away.
+// sinceWaking is how long after the computer woke that may be noticed: what rang
+// within it rang afterwards.
+const sinceWaking = 3 * time.Second
+
+// allOver ends every call from before a sleep, without a reason that nobody
+// knows, and takes its card away.
 func (e *Engine) allOver() {
 	now := e.p.Clock.Now()
-	for _, c := range e.s.cards {
+	e.s.cards = slices.DeleteFunc(e.s.cards, func(c *card) bool {
+		if !c.Rang.Before(now.Add(-sinceWaking)) {
+			return false
+		}
 		if !c.over {
 			e.s.tracker.Forget(c.call)
 			e.over(c, call.ReasonUnknown, now)
 		}
 		e.drop(c)
-	}
-	e.s.cards, e.s.onMore, e.s.touched = nil, hands{}, time.Time{}
+		return true
+	})
+	e.s.onMore, e.s.touched = hands{}, time.Time{}
 	e.s.dirty = true
 }
 

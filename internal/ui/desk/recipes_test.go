@@ -85,6 +85,26 @@ func TestRecipesShowNoToken(t *testing.T) {
 	}
 }
 
+// TestRecipesSayWhatThePhoneCanTell: on every page, in both languages, so that
+// nobody expects more of the cards.
+func TestRecipesSayWhatThePhoneCanTell(t *testing.T) {
+	say := map[text.Language]map[guide.Tells]string{
+		text.Dutch:   {guide.TellsRing: "Alleen dat er een oproep is.", guide.TellsEnd: "Overgaan en einde.", guide.TellsAll: "Overgaan, opnemen en einde."},
+		text.English: {guide.TellsRing: "Only that there is a call.", guide.TellsEnd: "Ring and end.", guide.TellsAll: "Ring, answer and end."},
+	}
+	label := map[text.Language]string{text.Dutch: "Kan melden", text.English: "Can tell"}
+	for l, words := range say {
+		b := openRecipes(t, l, here)
+		for _, r := range guide.All(l) {
+			b.recipes.choose(r.ID)
+			all := texts(b.recipes.win)
+			if !slices.Contains(all, label[l]) || !slices.ContainsFunc(all, func(s string) bool { return strings.HasPrefix(s, words[r.Tells]) }) {
+				t.Errorf("%s in %s does not say what it can tell", r.ID, l)
+			}
+		}
+	}
+}
+
 func TestRecipesButtons(t *testing.T) {
 	b := openRecipes(t, text.Dutch, here)
 	b.recipes.choose("enreach")
