@@ -61,6 +61,7 @@ type commands struct {
 	Ring    ringCmd    `cmd:"" group:"day" help:"Hand a call to Wiebelt, for softphones that run a program."`
 	OpenURL openURLCmd `cmd:"" name:"open-url" group:"day" help:"What the registered wiebelt: link runs: open-url -- URI."`
 	Lookup  lookupCmd  `cmd:"" group:"day" help:"Look one number up at the hub."`
+	Deliver deliverCmd `cmd:"" group:"day" help:"Deliver ZIP files to the message box."`
 
 	Recipe     recipeCmd     `cmd:"" group:"admin" help:"Print how a phone is connected, with port, paths and tokens filled in; without a name, list the phones."`
 	TeamsPage  teamsPageCmd  `cmd:"" name:"teams-page" group:"admin" help:"Write the web page that Teams opens and that hands the call to Wiebelt."`

@@ -1,0 +1,106 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+
+	"wiebelt/internal/outbox"
+)
+
+// deliverBar shows on a terminal how far a delivery is. Elsewhere it shows
+// nothing. Safe for concurrent use.
+type deliverBar struct {
+	mu    sync.Mutex
+	bar   *progressbar.ProgressBar // nil without a terminal
+	total int64
+	over  int64            // bytes of decided items
+	mine  map[string]bool  // undecided items
+	sent  map[string]int64 // bytes of them that went out, in this try
+}
+
+func newDeliverBar(w io.Writer, total int64, what string) *deliverBar {
+	d := &deliverBar{total: total, mine: map[string]bool{}, sent: map[string]int64{}}
+	if isTerminal(w) {
+		d.bar = progressbar.NewOptions64(total, progressbar.OptionSetWriter(w), progressbar.OptionSetDescription(what),
+			progressbar.OptionSetWidth(30), progressbar.OptionClearOnFinish())
+	}
+	return d
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// items tells what is decided.
+func (d *deliverBar) items(items []outbox.Item) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.over = 0
+	clear(d.mine)
+	for _, it := range items {
+		if it.State.Over() {
+			d.over += it.Size
+			delete(d.sent, it.ID)
+		} else {
+			d.mine[it.ID] = true
+		}
+	}
+	d.show()
+}
+
+// progress tells how much of an item went out.
+func (d *deliverBar) progress(id string, sent int64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.mine[id] {
+		d.sent[id] = sent
+		d.show()
+	}
+}
+
+func (d *deliverBar) show() {
+	if d.bar == nil {
+		return
+	}
+	n := d.over
+	for id, s := range d.sent {
+		if d.mine[id] {
+			n += s
+		}
+	}
+	if n < d.total { // a full bar would vanish
+		_ = d.bar.Set64(n)
+	}
+}
+
+// say prints a line that the bar does not spoil.
+func (d *deliverBar) say(w io.Writer, line string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.bar != nil {
+		_ = d.bar.Clear()
+	}
+	fmt.Fprintln(w, line)
+}
+
+func (d *deliverBar) end() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.bar != nil {
+		_ = d.bar.Clear()
+		_ = d.bar.Exit()
+		d.bar = nil
+	}
+}
+
+func (r *delivery) progress(id string, sent, _ int64) {
+	if b := r.bar.Load(); b != nil {
+		b.progress(id, sent)
+	}
+}

@@ -1,0 +1,255 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"text/tabwriter"
+	"time"
+
+	"wiebelt/internal/outbox"
+	"wiebelt/internal/text"
+)
+
+// withOutbox opens the outbox for a command about it.
+func (e *env) withOutbox(do func(deliverPlace, *outbox.Outbox) error) (err error) {
+	p, err := e.deliverPlace()
+	if err != nil {
+		return err
+	}
+	b, err := p.open(e, p.options())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.Close()) }()
+	return p.troubled(do(p, b))
+}
+
+// itemError says which item an error is about.
+func itemError(id string, err error) error {
+	switch {
+	case errors.Is(err, outbox.ErrNoItem):
+		return &exitError{exitNotFound, "no item " + id}
+	case errors.Is(err, outbox.ErrState):
+		return &exitError{exitFailed, id + ": " + err.Error()}
+	}
+	return err
+}
+
+type deliverListCmd struct {
+	All  bool `help:"Also what was delivered."`
+	JSON bool `name:"json" help:"Print one JSON object: hold, paused, working (somebody delivers now), counts, and items with the names of --json of deliver."`
+}
+
+type deliverListed struct {
+	deliverFile
+	NextTry      string `json:"next_try"`
+	Intermediary string `json:"intermediary"`
+	Note         string `json:"note"`
+	Kept         bool   `json:"kept"` // our copy is there
+}
+
+func (c *deliverListCmd) Run(e *env) error {
+	return e.withOutbox(func(p deliverPlace, b *outbox.Outbox) error {
+		s, err := b.Snapshot(e.ctx)
+		if err != nil {
+			return err
+		}
+		items := s.Items
+		if !c.All {
+			items = nil
+			for _, it := range s.Items {
+				if it.State != outbox.Delivered {
+					items = append(items, it)
+				}
+			}
+		}
+		if c.JSON {
+			all := []deliverListed{}
+			for _, it := range items {
+				x := deliverListed{deliverFile: deliverFile{File: it.Path}, NextTry: stamp(it.NextTry), Intermediary: it.Intermediary, Note: it.Note, Kept: it.Kept}
+				x.item(it)
+				x.Outcome = string(it.State)
+				all = append(all, x)
+			}
+			return json.NewEncoder(e.out).Encode(map[string]any{"hold": s.Queue.Held, "paused": s.Queue.Paused, "working": s.Working,
+				"counts": s.Counts, "items": all})
+		}
+		if s.Queue.Held != "" {
+			fmt.Fprintln(e.err, p.held(s.Queue.Held))
+		}
+		w := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
+		for _, it := range items {
+			when := it.Decided
+			if when.IsZero() {
+				when = it.Added
+			}
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", it.ID, p.lang.T(text.DeliveryState(string(it.State))), when.Local().Format("02-01-2006 15:04"),
+				clip(it.Name, 60), p.why(string(it.Reason), it.Status))
+		}
+		return w.Flush()
+	})
+}
+
+type deliverRetryCmd struct {
+	All bool     `help:"Everything that waits or was refused."`
+	IDs []string `arg:"" optional:"" name:"id" help:"Ids, as \"deliver list\" shows them. Without any, only the hold is lifted."`
+}
+
+func (c *deliverRetryCmd) Run(e *env) error {
+	return e.withOutbox(func(p deliverPlace, b *outbox.Outbox) error {
+		ids, err := c.ids(e, b)
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			if _, err := b.Retry(e.ctx, id); err != nil {
+				return itemError(id, err)
+			}
+			fmt.Fprintln(e.out, id)
+		}
+		if err := b.Release(e.ctx); err != nil {
+			return err
+		}
+		if !b.Busy() {
+			fmt.Fprintln(e.err, p.lang.T(text.DeliveryNobody))
+		}
+		return nil
+	})
+}
+
+func (c *deliverRetryCmd) ids(e *env, b *outbox.Outbox) ([]string, error) {
+	var ids []string
+	if c.All {
+		s, err := b.Snapshot(e.ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, it := range s.Items {
+			if it.State == outbox.Waiting || it.State == outbox.Refused && it.Kept {
+				ids = append(ids, it.ID)
+			}
+		}
+	}
+	for _, id := range c.IDs {
+		it, err := b.Get(e.ctx, id)
+		if err != nil {
+			return nil, itemError(id, err)
+		}
+		ids = append(ids, it.ID)
+	}
+	return ids, nil
+}
+
+type deliverForgetCmd struct {
+	Delivered bool     `help:"Everything that was delivered."`
+	IDs       []string `arg:"" optional:"" name:"id" help:"Ids, as \"deliver list\" shows them."`
+}
+
+func (c *deliverForgetCmd) Run(e *env) error {
+	if !c.Delivered && len(c.IDs) == 0 {
+		return &exitError{exitUsage, "give ids, or --delivered"}
+	}
+	return e.withOutbox(func(_ deliverPlace, b *outbox.Outbox) error {
+		var ids []string
+		for _, id := range c.IDs {
+			it, err := b.Get(e.ctx, id)
+			if err != nil {
+				return itemError(id, err)
+			}
+			ids = append(ids, it.ID)
+		}
+		for _, id := range ids {
+			if err := b.Forget(e.ctx, id); err != nil {
+				return itemError(id, err)
+			}
+		}
+		n := len(ids)
+		if c.Delivered {
+			more, err := b.ForgetDelivered(e.ctx)
+			if err != nil {
+				return err
+			}
+			n += more
+		}
+		_, err := fmt.Fprintln(e.out, n)
+		return err
+	})
+}
+
+type deliverReceiptCmd struct {
+	JSON bool   `name:"json" help:"Print one JSON object: the item, and receipts: n, began, ended, status, class, reason, body, sha256."`
+	ID   string `arg:"" help:"Id, as \"deliver list\" shows it."`
+}
+
+func (c *deliverReceiptCmd) Run(e *env) error {
+	return e.withOutbox(func(p deliverPlace, b *outbox.Outbox) error {
+		it, err := b.Get(e.ctx, c.ID)
+		if err != nil {
+			return itemError(c.ID, err)
+		}
+		all, err := b.Receipts(e.ctx, it.ID)
+		if err != nil {
+			return err
+		}
+		if c.JSON {
+			return c.json(e, it, all)
+		}
+		fmt.Fprintf(e.out, "%s  %s\nsha256 %s\n%s", it.ID, clip(it.Path, 1000), it.SHA256, p.lang.T(text.DeliveryState(string(it.State))))
+		if why := p.why(string(it.Reason), it.Status); why != "" {
+			fmt.Fprintf(e.out, ": %s", why)
+		}
+		if it.Note != "" {
+			fmt.Fprintf(e.out, " (%s)", clip(it.Note, 500))
+		}
+		fmt.Fprintln(e.out)
+		for _, r := range all {
+			fmt.Fprintf(e.out, "%d  %s  %s  %s\n", r.N, r.Ended.Local().Format(time.DateTime), p.why(string(r.Reason), r.Status), clip(r.Body, 4096))
+		}
+		return nil
+	})
+}
+
+func (c *deliverReceiptCmd) json(e *env, it outbox.Item, all []outbox.Receipt) error {
+	type receipt struct {
+		N      int    `json:"n"`
+		Began  string `json:"began"`
+		Ended  string `json:"ended"`
+		Status int    `json:"status"`
+		Class  string `json:"class"`
+		Reason string `json:"reason"`
+		Body   string `json:"body"`
+		SHA256 string `json:"sha256"`
+	}
+	x := struct {
+		deliverListed
+		Receipts []receipt `json:"receipts"`
+	}{deliverListed{deliverFile: deliverFile{File: it.Path}, NextTry: stamp(it.NextTry), Intermediary: it.Intermediary, Note: it.Note, Kept: it.Kept}, []receipt{}}
+	x.item(it)
+	x.Outcome = string(it.State)
+	for _, r := range all {
+		x.Receipts = append(x.Receipts, receipt{r.N, stamp(r.Began), stamp(r.Ended), r.Status, r.Class, string(r.Reason), r.Body, it.SHA256})
+	}
+	return json.NewEncoder(e.out).Encode(x)
+}
+
+type deliverResolveCmd struct {
+	Delivered bool   `help:"The hub has it." xor:"what" required:""`
+	Again     bool   `help:"The hub does not have it: send it again." xor:"what" required:""`
+	Note      string `help:"Who knows that, and how; kept with the receipt." required:"" placeholder:"TEXT"`
+	ID        string `arg:"" help:"Id, as \"deliver list\" shows it."`
+}
+
+func (c *deliverResolveCmd) Run(e *env) error {
+	return e.withOutbox(func(_ deliverPlace, b *outbox.Outbox) error {
+		it, err := b.Get(e.ctx, c.ID)
+		if err == nil {
+			it, err = b.Resolve(e.ctx, it.ID, c.Delivered, c.Note)
+		}
+		if err != nil {
+			return itemError(c.ID, err)
+		}
+		_, err = fmt.Fprintln(e.out, it.ID, it.State)
+		return err
+	})
+}

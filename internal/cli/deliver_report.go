@@ -1,0 +1,209 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"wiebelt/internal/outbox"
+	"wiebelt/internal/profile"
+	"wiebelt/internal/text"
+)
+
+// notTaken is the outcome of a file that the outbox could not take.
+const notTaken = "not_taken"
+
+// deliverFile is what became of a file, as reports and --json tell it.
+type deliverFile struct {
+	File      string `json:"file"`
+	ID        string `json:"id"`
+	SHA256    string `json:"sha256"`
+	Size      int64  `json:"size"`
+	Outcome   string `json:"outcome"`
+	Reason    string `json:"reason"`
+	Status    int    `json:"status"`
+	Attempts  int    `json:"attempts"`
+	Duplicate bool   `json:"duplicate"` // it was taken before: all else is about the first time
+	Added     string `json:"added"`
+	FirstTry  string `json:"first_try"`
+	LastTry   string `json:"last_try"`
+	Decided   string `json:"decided"`
+
+	Why   string `json:"-"`
+	final bool   // refused before it came into the outbox
+}
+
+func (f *deliverFile) take(a outbox.Added) {
+	f.Duplicate = a.Duplicate
+	f.item(a.Item)
+}
+
+func (f *deliverFile) item(it outbox.Item) {
+	f.ID, f.SHA256, f.Size = it.ID, it.SHA256, it.Size
+	f.Outcome, f.Reason, f.Status, f.Attempts = string(it.State), string(it.Reason), it.Status, it.Attempts
+	if it.State == outbox.Sending {
+		f.Outcome = string(outbox.Waiting)
+	}
+	f.Added, f.FirstTry, f.LastTry, f.Decided = stamp(it.Added), stamp(it.FirstTry), stamp(it.LastTry), stamp(it.Decided)
+}
+
+func stamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339Nano)
+}
+
+// refuse notes why a file was not taken.
+func (f *deliverFile) refuse(p deliverPlace, err error) {
+	f.final, f.Outcome, f.Reason, f.Why = true, string(outbox.Refused), "content", err.Error()
+	var r *outbox.RefusedError
+	if errors.As(err, &r) {
+		f.Reason = r.Code
+		if key := text.DeliveryReason(r.Code); p.lang.T(key) != string(key) {
+			f.Why = p.lang.T(key)
+		}
+	}
+}
+
+// words say what became of the file.
+func (f *deliverFile) words(p deliverPlace) string {
+	s := p.lang.T(text.DeliveryState(f.Outcome))
+	why := f.Why
+	if why == "" {
+		why = p.why(f.Reason, f.Status)
+	}
+	if why != "" {
+		s += ": " + why
+	}
+	return s
+}
+
+type deliverCount struct {
+	Delivered int `json:"delivered"`
+	Refused   int `json:"refused"`
+	Uncertain int `json:"uncertain"`
+	Waiting   int `json:"waiting"`
+	NotTaken  int `json:"not_taken"`
+}
+
+type deliverReport struct {
+	Started string        `json:"started"`
+	Ended   string        `json:"ended"`
+	Exit    int           `json:"exit"`
+	Hold    string        `json:"hold"`
+	Summary deliverCount  `json:"summary"`
+	Report  string        `json:"report"`
+	Files   []deliverFile `json:"files"`
+}
+
+// update brings the files up to date with their items.
+func (r *delivery) update(items []outbox.Item) {
+	byID := map[string]outbox.Item{}
+	for _, it := range items {
+		byID[it.ID] = it
+	}
+	for i := range r.files {
+		if it, ok := byID[r.files[i].ID]; ok && !r.files[i].final {
+			r.files[i].item(it)
+		}
+	}
+}
+
+func (r *delivery) count() (n deliverCount) {
+	for _, f := range r.files {
+		switch f.Outcome {
+		case string(outbox.Delivered):
+			n.Delivered++
+		case string(outbox.Refused):
+			n.Refused++
+		case string(outbox.Uncertain):
+			n.Uncertain++
+		case notTaken:
+			n.NotTaken++
+		default:
+			n.Waiting++
+		}
+	}
+	return n
+}
+
+func (r *delivery) report(code int, held outbox.Reason, path string) deliverReport {
+	files := r.files
+	if files == nil {
+		files = []deliverFile{}
+	}
+	return deliverReport{Started: stamp(r.started), Ended: stamp(time.Now()), Exit: code, Hold: string(held), Summary: r.count(), Report: path, Files: files}
+}
+
+func (r *delivery) print(report deliverReport) error { return json.NewEncoder(r.e.out).Encode(report) }
+
+// writeReport writes a report as JSON and as CSV and gives the path of the first.
+func writeReport(dir string, at time.Time, report *deliverReport) (string, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	base := filepath.Join(dir, "report-"+at.Local().Format("20060102-150405.000"))
+	for n := 2; ; n++ { // two that end in the same moment
+		path := base + ".json"
+		report.Report = path
+		b, err := json.MarshalIndent(report, "", " ")
+		if err != nil {
+			return "", err
+		}
+		err = profile.CreateFile(path, append(b, '\n'), 0o600)
+		if errors.Is(err, os.ErrExist) && n < 1000 {
+			base = fmt.Sprintf("%s-%d", filepath.Join(dir, "report-"+at.Local().Format("20060102-150405.000")), n)
+			continue
+		}
+		if err == nil {
+			err = profile.WriteFile(base+".csv", reportCSV(report.Files), 0o600)
+		}
+		if err != nil {
+			report.Report = ""
+			return "", err
+		}
+		return path, nil
+	}
+}
+
+// reportCSV is the files as a table. No cell is a formula for the program that
+// opens it.
+func reportCSV(files []deliverFile) []byte {
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	w.UseCRLF = true
+	_ = w.Write([]string{"file", "sha256", "outcome", "status", "attempts", "added", "first_try", "last_try", "decided", "reason", "id", "size", "duplicate"})
+	for _, f := range files {
+		row := []string{f.File, f.SHA256, f.Outcome, strconv.Itoa(f.Status), strconv.Itoa(f.Attempts), f.Added, f.FirstTry, f.LastTry, f.Decided,
+			f.Reason, f.ID, strconv.FormatInt(f.Size, 10), strconv.FormatBool(f.Duplicate)}
+		for i := range row {
+			row[i] = noFormula(row[i])
+		}
+		_ = w.Write(row) // a buffer takes all
+	}
+	w.Flush()
+	return b.Bytes()
+}
+
+// noFormula puts a quote before what a spreadsheet would calculate. Line ends
+// and tabs become spaces: some spreadsheets begin a cell after them.
+func noFormula(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r < 0x20 || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, s)
+	if t := strings.TrimLeft(s, " \u00a0\u3000\ufeff"); t != "" && strings.ContainsRune("=+-@|%＝＋－＠", []rune(t)[0]) {
+		return "'" + s
+	}
+	return s
+}

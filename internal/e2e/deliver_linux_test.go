@@ -1,0 +1,529 @@
+package e2e
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"wiebelt/internal/localhub"
+	"wiebelt/internal/native/winetest"
+)
+
+// sender is a service account that delivers: a user without a home, on a server
+// without a screen.
+type sender struct {
+	t      testing.TB
+	bin    string
+	dir    string // the profile
+	in     string // where its files lie
+	hub    *localhub.Hub
+	hubCfg localhub.Config
+}
+
+func newSender(t testing.TB) *sender {
+	t.Helper()
+	bin, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, err := os.MkdirTemp("", "wiebelt-sender-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(root) })
+	s := &sender{t: t, bin: bin, dir: filepath.Join(root, "profile"), in: filepath.Join(root, "in"),
+		hubCfg: localhub.Config{Dir: t.TempDir(), Faults: &localhub.Faults{}}}
+	for _, dir := range []string{s.dir, s.in} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, dir := range []string{root, s.dir, s.in} {
+		if err := os.Chown(dir, nobody, nobody); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.openHub()
+	t.Cleanup(func() { _ = s.hub.Close() })
+	s.hubCfg.Listen = strings.TrimPrefix(s.hub.BaseURL(), "http://")
+	const secret = "geheim van de dienst"
+	if err := s.hub.SetClientSecret(t.Context(), "office", "1234", secret); err != nil {
+		t.Fatal(err)
+	}
+	cmd := s.command("provision", "--base-url", s.hub.BaseURL(), "--hub-url", s.hub.BaseURL(), "--client-id", "office",
+		"--organisation-code", "1234", "--secret-store", "file", "--secret-stdin")
+	cmd.Stdin = strings.NewReader(secret + "\n")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("provision: %v: %s", err, out)
+	}
+	name := filepath.Join(s.dir, "settings.toml")
+	text, err := os.ReadFile(name)
+	if err == nil {
+		err = os.WriteFile(name, bytes.Replace(text, []byte("[hub]\n"), []byte("[hub]\nintermediary = \"intermediary\"\n"), 1), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func (s *sender) openHub() {
+	s.t.Helper()
+	h, err := localhub.Start(context.Background(), s.hubCfg)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.hub = h
+}
+
+// command is a command of the service account; the program is the built one.
+func (s *sender) command(args ...string) *exec.Cmd {
+	s.t.Helper()
+	f, err := os.Open(s.bin)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() { _ = f.Close() })
+	cmd := exec.CommandContext(s.t.Context(), "/proc/self/fd/3", append(args, "--profile", s.dir)...)
+	cmd.ExtraFiles = []*os.File{f}
+	cmd.Dir = "/"
+	cmd.Env = []string{"PATH=/usr/bin:/bin"} // no HOME, no DISPLAY
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}, Pdeathsig: syscall.SIGKILL}
+	return cmd
+}
+
+// deliver runs "wiebelt deliver".
+func (s *sender) deliver(args ...string) (code int, out, errOut string) {
+	s.t.Helper()
+	cmd := s.command(append([]string{"deliver"}, args...)...)
+	var o, e bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &o, &e
+	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
+		s.t.Fatal(err)
+	}
+	return cmd.ProcessState.ExitCode(), o.String(), e.String()
+}
+
+// file puts a file where the account can read it.
+func (s *sender) file(name string, content []byte) string {
+	s.t.Helper()
+	path := filepath.Join(s.in, name)
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := os.Chown(path, nobody, nobody); err != nil {
+		s.t.Fatal(err)
+	}
+	return path
+}
+
+func contractZIP(t testing.TB, n int) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	w, err := z.Create("bericht.xml")
+	if err == nil {
+		_, err = fmt.Fprintf(w, `<?xml version="1.0" encoding="UTF-8"?><Contractdocument><UN><UN_ZENDER>Zender %d</UN_ZENDER><UN_ONTVAN>Kantoor</UN_ONTVAN></UN></Contractdocument>`, n)
+	}
+	if err := errors.Join(err, z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// box is what the hub has.
+func (s *sender) box() map[string]bool {
+	s.t.Helper()
+	all, err := s.hub.Messages(s.t.Context(), "", 100_000)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	sums := map[string]bool{}
+	for _, m := range all {
+		if sums[m.SHA256] {
+			s.t.Errorf("the hub has a message twice")
+		}
+		sums[m.SHA256] = true
+	}
+	return sums
+}
+
+type deliveryReport struct {
+	Exit    int
+	Summary struct {
+		Delivered, Refused, Uncertain, Waiting int
+		NotTaken                               int `json:"not_taken"`
+	}
+	Files []struct {
+		File, ID, SHA256, Outcome, Reason string
+		Status, Attempts                  int
+	}
+}
+
+// report reads the newest report, in both its forms.
+func (s *sender) report() deliveryReport {
+	s.t.Helper()
+	all, err := filepath.Glob(filepath.Join(s.dir, "outbox", "reports", "report-*.json"))
+	if err != nil || len(all) == 0 {
+		s.t.Fatalf("no report: %v", err)
+	}
+	newest := all[len(all)-1]
+	raw, err := os.ReadFile(newest)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	var r deliveryReport
+	if err := json.Unmarshal(raw, &r); err != nil {
+		s.t.Fatal(err)
+	}
+	table, err := os.ReadFile(strings.TrimSuffix(newest, ".json") + ".csv")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	rows, err := csv.NewReader(bytes.NewReader(table)).ReadAll()
+	if err != nil || len(rows) != len(r.Files)+1 {
+		s.t.Fatalf("%d rows for %d files: %v", len(rows), len(r.Files), err)
+	}
+	for i, f := range r.Files {
+		if got := rows[i+1]; got[0] != f.File || got[1] != f.SHA256 || got[2] != f.Outcome || got[10] != f.ID {
+			s.t.Errorf("row %d: %v, and %+v", i, got, f)
+		}
+	}
+	return r
+}
+
+// TestDeliverNight is 500 files in one night, with refusals, losses and a hub
+// that is restarted: report, exit code and hub agree about every one.
+func TestDeliverNight(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	const files, bad = 500, 10
+	sums := map[string]string{} // by file
+	for i := range files {
+		name := fmt.Sprintf("bericht %03d é.zip", i)
+		content := contractZIP(t, i)
+		if i%50 == 7 {
+			content = []byte(fmt.Sprint("geen zip ", i))
+		}
+		sums[s.file(name, content)] = ""
+	}
+	cmd := s.command("deliver", filepath.Join(s.in, "*.zip"))
+	var out, errOut bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errOut
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+
+	// Things happen as the night goes on, each once the hub has so many messages.
+	faults := s.hubCfg.Faults
+	at := func(f localhub.Fault) func() { return func() { faults.Set(localhub.AtTransaction, f) } }
+	restarts := 0
+	night := []struct {
+		have int
+		do   func()
+	}{
+		{20, at(localhub.Fault{Status: 422, Times: 7})},
+		{70, at(localhub.Fault{Body: localhub.BodyCut, Times: 3})},
+		{120, at(localhub.Fault{Status: 503, RetryAfter: time.Second, Times: 2})},
+		{170, func() {
+			if err := s.hub.Close(); err != nil {
+				t.Error(err)
+			}
+			s.openHub()
+			restarts++
+		}},
+		{220, at(localhub.Fault{Expired: true, Times: 1})},
+		{270, at(localhub.Fault{Body: localhub.BodyHTML, Times: 3})},
+		{320, at(localhub.Fault{Drop: true, Times: 3})},
+		{370, at(localhub.Fault{Status: 500, Times: 6})},
+		{420, at(localhub.Fault{Status: 409, Times: 1})},
+	}
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	var failed error
+	for over := false; !over; {
+		select {
+		case failed = <-ended:
+			over = true
+		case <-tick.C:
+			if len(night) == 0 {
+				continue
+			}
+			n, err := s.hub.CountMessages(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n >= night[0].have {
+				night[0].do()
+				night = night[1:]
+			}
+		}
+	}
+	if len(night) != 0 || restarts != 1 {
+		t.Fatalf("%d things did not happen: %v: %s", len(night), failed, errOut.String())
+	}
+	if err := faults.Reset(); err != nil {
+		t.Fatal(err)
+	}
+
+	r := s.report()
+	code := cmd.ProcessState.ExitCode()
+	line := fmt.Sprintf("%d aangeleverd · %d geweigerd · %d mogelijk aangeleverd · %d in de wacht\n",
+		r.Summary.Delivered, r.Summary.Refused, r.Summary.Uncertain, r.Summary.Waiting)
+	if code != 6 || r.Exit != code || out.String() != line || len(r.Files) != files {
+		t.Errorf("exit %d, %d in the report with %d files, %q; want %q: %s", code, r.Exit, len(r.Files), out.String(), line, errOut.String())
+	}
+	there := s.box()
+	count := map[string]int{}
+	arrived := 0
+	for _, f := range r.Files {
+		count[f.Outcome]++
+		if _, ours := sums[f.File]; !ours {
+			t.Errorf("a file that is not ours: %s", f.File)
+		}
+		if there[f.SHA256] {
+			arrived++
+		}
+		switch {
+		case f.Outcome == "delivered" && there[f.SHA256] && f.Attempts >= 1:
+		case f.Outcome == "refused" && !there[f.SHA256]:
+		case f.Outcome == "uncertain" && f.Attempts == 1:
+		default:
+			t.Errorf("%s is called %s (%s, %d attempts), at the hub: %v", filepath.Base(f.File), f.Outcome, f.Reason, f.Attempts, there[f.SHA256])
+		}
+	}
+	if count["delivered"] != r.Summary.Delivered || count["refused"] != r.Summary.Refused || count["uncertain"] != r.Summary.Uncertain || arrived != len(there) {
+		t.Errorf("%v, %+v, %d of %d messages are in the report", count, r.Summary, arrived, len(there))
+	}
+	// 7 by the hub and 10 here; 3 cut answers, 3 pages, 3 dropped, 1 conflict, and
+	// perhaps the one that was under way when the hub was restarted.
+	if count["refused"] != bad+7 || count["uncertain"] < 10 || count["uncertain"] > 11 || count["waiting"] != 0 {
+		t.Errorf("%v", count)
+	}
+	t.Logf("%s, exit %d, %d messages at the hub", strings.TrimSpace(line), code, len(there))
+
+	// In the morning somebody looks at the hub, and delivers the folder again.
+	for _, f := range r.Files {
+		if f.Outcome == "uncertain" {
+			how := "--again"
+			if there[f.SHA256] {
+				how = "--delivered"
+			}
+			if code, _, errOut := s.deliver("resolve", f.ID, how, "--note", "nagekeken"); code != 0 {
+				t.Errorf("resolve: %d %s", code, errOut)
+			}
+		}
+	}
+	code, text, _ := s.deliver(s.in)
+	want := fmt.Sprintf("%d aangeleverd · %d geweigerd · 0 mogelijk aangeleverd · 0 in de wacht\n", files-bad, bad)
+	if there = s.box(); code != 5 || text != want || len(there) != files-bad {
+		t.Errorf("in the morning: exit %d, %q, %d messages", code, text, len(there))
+	}
+	for _, f := range s.report().Files {
+		if (f.Outcome == "delivered") != there[f.SHA256] {
+			t.Errorf("%s is called %s", filepath.Base(f.File), f.Outcome)
+		}
+	}
+	if left, _ := filepath.Glob(filepath.Join(s.dir, "outbox", "spool", "*")); len(left) != 7 { // the refused of the night, kept for 30 days
+		t.Errorf("%d copies are left", len(left))
+	}
+}
+
+// TestDeliverTogether: commands at the same time share one worker, and each ends
+// when its own files are decided.
+func TestDeliverTogether(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	const commands, each = 4, 15
+	var wg sync.WaitGroup
+	for c := range commands {
+		args := []string{"deliver"}
+		for i := range each {
+			args = append(args, s.file(fmt.Sprintf("%d-%d.zip", c, i), contractZIP(t, c*100+i)))
+		}
+		cmd := s.command(args...)
+		wg.Go(func() {
+			out, err := cmd.Output()
+			if err != nil || string(out) != fmt.Sprintf("%d aangeleverd · 0 geweigerd · 0 mogelijk aangeleverd · 0 in de wacht\n", each) {
+				t.Errorf("%v: %s", err, out)
+			}
+		})
+	}
+	wg.Wait()
+	if n := len(s.box()); n != commands*each {
+		t.Errorf("%d messages", n)
+	}
+	if n := s.hub.Stats().Messages; n != commands*each {
+		t.Errorf("%d requests", n)
+	}
+}
+
+// TestDeliverStopped: a command that is asked to end says what still waits, and
+// the next one delivers it.
+func TestDeliverStopped(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	s.hubCfg.Faults.Set(localhub.AtTransaction, localhub.Fault{Status: 503, RetryAfter: time.Hour})
+	path := s.file("a.zip", contractZIP(t, 1))
+	cmd := s.command("deliver", path)
+	var out bytes.Buffer
+	cmd.Stdout = &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	for s.hub.Stats().Faults == 0 { // it has been told to come back later
+		select {
+		case err := <-ended:
+			t.Fatalf("it ended by itself: %v: %s", err, out.String())
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; cmd.ProcessState.ExitCode() != 6 || out.String() != "0 aangeleverd · 0 geweigerd · 0 mogelijk aangeleverd · 1 in de wacht\n" {
+		t.Errorf("%v: %s", err, out.String())
+	}
+	s.hubCfg.Faults.Clear(localhub.AtTransaction)
+	if code, _, errOut := s.deliver("retry", "--all"); code != 0 {
+		t.Errorf("exit %d: %s", code, errOut)
+	}
+	if code, text, errOut := s.deliver(path); code != 0 || !strings.HasPrefix(text, "1 aangeleverd") {
+		t.Errorf("exit %d: %s%s", code, text, errOut)
+	}
+}
+
+// TestDeliverWithoutAHome: the profile has to be named.
+func TestDeliverWithoutAHome(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	cmd := s.command("deliver", s.file("a.zip", contractZIP(t, 1)))
+	cmd.Args = cmd.Args[:len(cmd.Args)-2]
+	out, _ := cmd.CombinedOutput()
+	if cmd.ProcessState.ExitCode() != 2 || !strings.Contains(string(out), "--profile") {
+		t.Errorf("exit %d: %s", cmd.ProcessState.ExitCode(), out)
+	}
+}
+
+// TestDeliverLargeInLittleMemory: 500 MB take no more than 40 MB above what a
+// small file takes.
+func TestDeliverLargeInLittleMemory(t *testing.T) {
+	s := newSender(t)
+	peak := func(path string) int64 {
+		t.Helper()
+		cmd := s.command("deliver", path)
+		out, err := cmd.CombinedOutput()
+		if err != nil || !strings.Contains(string(out), "1 aangeleverd") {
+			t.Fatalf("%v: %s", err, out)
+		}
+		return cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss << 10
+	}
+	idle := peak(s.file("klein.zip", contractZIP(t, 1)))
+	const size = 500 << 20
+	path := s.file("groot.zip", nil)
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := zip.NewWriter(f)
+	w, err := z.Create("bericht.xml")
+	if err == nil {
+		_, err = w.Write([]byte("<Contractdocument><UN><UN_ZENDER>Z</UN_ZENDER><UN_ONTVAN>K</UN_ONTVAN></UN></Contractdocument>"))
+	}
+	if err == nil {
+		w, err = z.CreateHeader(&zip.FileHeader{Name: "scan.tif", Method: zip.Store})
+	}
+	block, random := make([]byte, 1<<20), rand.NewChaCha8([32]byte{7})
+	for range size / len(block) {
+		if err == nil {
+			_, _ = random.Read(block)
+			_, err = w.Write(block)
+		}
+	}
+	if err := errors.Join(err, z.Close(), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	large := peak(path)
+	above := float64(large-idle) / (1 << 20)
+	t.Logf("idle %d MB, with 500 MB %d MB: %.1f MB above, %v", idle>>20, large>>20, above, time.Since(began).Round(time.Millisecond))
+	if above > 40 {
+		t.Errorf("%.1f MB above idle", above)
+	}
+}
+
+// TestDeliverOnWindows runs the Windows program under wine: patterns that the
+// shell leaves alone, exit codes, and copies that go.
+func TestDeliverOnWindows(t *testing.T) {
+	t.Parallel()
+	exe := filepath.Join(t.TempDir(), "wiebelt.exe")
+	build := exec.Command("go", "build", "-trimpath", "-tags", "migrated_fynedo", "-ldflags", "-s -w", "-o", exe, "./app/wiebelt")
+	build.Dir = "../.."
+	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=windows", "GOARCH=amd64")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	h, value := startHub(t)
+	p := winetest.New(t)
+	const profile = `C:\wiebelt-aanleveren`
+	set := p.Command(exe, "provision", "--profile", profile, "--base-url", h.BaseURL(), "--hub-url", h.HubURL(), "--client-id", "office",
+		"--organisation-code", "1234", "--secret-store", "file", "--secret-stdin")
+	set.Stdin = strings.NewReader(value + "\r\n")
+	if out, err := set.CombinedOutput(); err != nil {
+		t.Fatalf("provision: %v: %s", err, out)
+	}
+	in := t.TempDir()
+	for i := range 8 {
+		if err := os.WriteFile(filepath.Join(in, fmt.Sprintf("bericht %d é.zip", i)), contractZIP(t, i), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	deliver := func(args ...string) (string, int) {
+		return p.Run(exe, append([]string{"deliver", "--profile", profile, "--intermediary", "intermediary"}, args...)...)
+	}
+	out, code := deliver(winPath(in) + `\*.zip`)
+	if code != 0 || !strings.Contains(out, "8 ") {
+		t.Fatalf("exit %d: %s", code, out)
+	}
+	if n, err := h.CountMessages(t.Context()); err != nil || n != 8 {
+		t.Errorf("%d messages, %v", n, err)
+	}
+	if err := os.WriteFile(filepath.Join(in, "slecht.zip"), []byte("geen zip"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, code := deliver(winPath(in)); code != 5 {
+		t.Errorf("exit %d: %s", code, out)
+	}
+	h.Faults().Set(localhub.AtTransaction, localhub.Fault{Status: 403})
+	fresh := filepath.Join(t.TempDir(), "nieuw.zip")
+	if err := os.WriteFile(fresh, contractZIP(t, 99), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, code := deliver(winPath(fresh)); code != 7 {
+		t.Errorf("exit %d: %s", code, out)
+	}
+	h.Faults().Clear(localhub.AtTransaction)
+	if out, code := deliver(winPath(fresh)); code != 0 {
+		t.Errorf("exit %d: %s", code, out)
+	}
+	if left, _ := filepath.Glob(filepath.Join(p.Dir, "drive_c", "wiebelt-aanleveren", "outbox", "spool", "*")); len(left) != 0 {
+		t.Errorf("%d copies are left", len(left))
+	}
+}

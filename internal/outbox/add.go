@@ -1,0 +1,158 @@
+package outbox
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+
+	"wiebelt/internal/call"
+)
+
+// Source is a file to take.
+type Source struct {
+	Path         string                                 // where it lies; kept for reports
+	Write        func(context.Context, io.Writer) error // makes the file instead; Path is only its name then
+	Intermediary string
+	GiveUpAfter  time.Duration // without success until then it is refused; 0: after three days of trying
+	// Resume takes an item of the same path and contents for this one, as long as
+	// nobody called Moved with it: a folder that is watched finds its files again
+	// after a restart.
+	Resume bool
+}
+
+// Added is what became of a Source.
+type Added struct {
+	Item      Item
+	Duplicate bool // Item is an earlier one, and nothing was taken
+}
+
+// Add takes a file: when it returns without an error, a copy of it and its row
+// are on the disk. A file that is not taken gives an ErrRefused (a *RefusedError,
+// or ErrDuplicate and the earlier item), one that cannot be taken now a *Trouble.
+func (b *Outbox) Add(ctx context.Context, s Source) (Added, error) {
+	if err := b.there(); err != nil {
+		return Added{}, err
+	}
+	u, err := uuid.NewV7()
+	if err != nil {
+		return Added{}, err
+	}
+	id := u.String()
+	c, err := b.keep(ctx, id, func(w io.Writer) error {
+		if s.Write != nil {
+			return s.Write(ctx, w)
+		}
+		return copyFile(w, s.Path)
+	})
+	if err != nil {
+		return Added{}, err
+	}
+	now := b.o.Now()
+	it := Item{ID: id, Name: call.CleanText(filepath.Base(s.Path), 255), Path: s.Path, SHA256: c.sum, crc: c.crc, Size: c.size,
+		Intermediary: s.Intermediary, State: Waiting, Added: now, NextTry: now, Kept: true}
+	if !utf8.ValidString(it.Path) {
+		it.Path = it.Name
+	}
+	if s.GiveUpAfter > 0 {
+		it.Deadline = now.Add(s.GiveUpAfter)
+	}
+	a := Added{Item: it}
+	err = b.tx(ctx, func(tx *sql.Tx) error {
+		a = Added{Item: it}
+		if s.Resume {
+			same, err := some(ctx, tx, "sha256 = ? AND path = ? AND intermediary = ? AND moved = 0 ORDER BY id DESC LIMIT 1", it.SHA256, it.Path, it.Intermediary)
+			if err != nil {
+				return err
+			}
+			if len(same) > 0 {
+				a.Item = same[0]
+				return nil
+			}
+		}
+		if b.o.Duplicate != DuplicateSend {
+			// What was refused may be sent again: somebody mended something.
+			same, err := some(ctx, tx, "sha256 = ? AND intermediary = ? AND state <> ? ORDER BY id LIMIT 1", it.SHA256, it.Intermediary, string(Refused))
+			if err != nil {
+				return err
+			}
+			if len(same) > 0 {
+				a = Added{same[0], true}
+				return nil
+			}
+		}
+		return insert(ctx, tx, it)
+	})
+	if err != nil || a.Item.ID != id {
+		_ = b.drop(id) // what is left is swept later
+	}
+	if err != nil {
+		return Added{}, err
+	}
+	if a.Duplicate && b.o.Duplicate == DuplicateRefuse {
+		return a, ErrDuplicate
+	}
+	b.poke()
+	return a, nil
+}
+
+// copyFile copies a regular file that does not change meanwhile.
+func copyFile(w io.Writer, path string) error {
+	info, err := os.Stat(path) // before it is opened: opening a pipe would wait
+	if err != nil {
+		return refuse("unreadable", "the file cannot be read: %v", plain(err))
+	}
+	if !info.Mode().IsRegular() {
+		return refuse("not_a_file", "not a file")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return refuse("unreadable", "the file cannot be read: %v", plain(err))
+	}
+	defer f.Close()
+	if info, err = f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return refuse("not_a_file", "not a file")
+	}
+	from := &reading{r: f}
+	n, err := io.CopyBuffer(struct{ io.Writer }{w}, from, make([]byte, 256<<10))
+	if err != nil {
+		if from.err != nil {
+			return refuse("unreadable", "the file cannot be read: %v", plain(from.err))
+		}
+		return err
+	}
+	after, err := f.Stat()
+	if err != nil || n != info.Size() || after.Size() != n || !after.ModTime().Equal(info.ModTime()) {
+		return refuse("changed", "the file changed while it was read; try again when it is complete")
+	}
+	return nil
+}
+
+// reading notes the errors of the side that is read.
+type reading struct {
+	r   io.Reader
+	err error
+}
+
+func (r *reading) Read(p []byte) (int, error) {
+	n, err := r.r.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		r.err = err
+	}
+	return n, err
+}
+
+// Moved marks that the file of an item was put where it belongs after delivery:
+// another one with its name is another file.
+func (b *Outbox) Moved(ctx context.Context, id string) error {
+	return b.tx(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "UPDATE items SET moved = 1 WHERE id = ?", id)
+		return err
+	})
+}

@@ -1,0 +1,158 @@
+package outbox
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"wiebelt/internal/call"
+)
+
+// change changes one item and, where keep is false, takes its copy away.
+func (b *Outbox) change(ctx context.Context, id string, do func(*Item) error) (Item, error) {
+	var it Item
+	err := b.tx(ctx, func(tx *sql.Tx) error {
+		var err error
+		if it, err = one(ctx, tx, id); err != nil {
+			return err
+		}
+		if err := do(&it); err != nil {
+			return err
+		}
+		return put(ctx, tx, it)
+	})
+	if err == nil {
+		b.poke()
+	}
+	return it, err
+}
+
+// afresh is the item as if it had never been tried.
+func (it *Item) afresh(now time.Time) {
+	it.State, it.Reason, it.NextTry, it.Decided, it.Deadline = Waiting, NoReason, now, time.Time{}, time.Time{}
+	it.FirstTry, it.LastTry, it.Tries, it.unknowns, it.odds = time.Time{}, time.Time{}, 0, 0, 0
+}
+
+// Retry sends an item that waits or was refused as soon as possible, as if it had
+// never been tried. ErrState if it is in another state, or its copy is gone.
+func (b *Outbox) Retry(ctx context.Context, id string) (Item, error) {
+	return b.change(ctx, id, func(it *Item) error {
+		switch {
+		case it.State == Refused && !it.Kept:
+			return fmt.Errorf("%w: our copy of it is gone; deliver the file again", ErrState)
+		case it.State == Refused:
+			it.afresh(b.o.Now())
+		case it.State == Waiting:
+			it.NextTry = b.o.Now()
+		default:
+			return ErrState
+		}
+		return nil
+	})
+}
+
+// Release lifts a hold or a pause of the queue: the next item is tried at once.
+func (b *Outbox) Release(ctx context.Context) error {
+	err := b.tx(ctx, func(tx *sql.Tx) error { return writeQueue(ctx, tx, Queue{}) })
+	b.poke()
+	return err
+}
+
+// maxNote is how long a note may be, in bytes.
+const maxNote = 500
+
+// Resolve decides an item that is maybe delivered: it was, or it is sent again.
+// The note says who knows that, and how.
+func (b *Outbox) Resolve(ctx context.Context, id string, delivered bool, note string) (Item, error) {
+	it, err := b.change(ctx, id, func(it *Item) error {
+		if it.State != Uncertain {
+			return ErrState
+		}
+		if !delivered && !it.Kept {
+			return fmt.Errorf("%w: our copy of it is gone", ErrState)
+		}
+		it.Note = call.CleanText(note, maxNote)
+		if !delivered {
+			it.afresh(b.o.Now())
+			return nil
+		}
+		*it = it.over(Delivered, b.o.Now())
+		it.Reason = ByPerson
+		if b.o.KeepSent == 0 {
+			it.Kept = false
+		}
+		return nil
+	})
+	if err == nil && !it.Kept {
+		_ = b.drop(id) // what is left is swept later
+	}
+	return it, err
+}
+
+// Forget deletes an item, its receipts and our copy of the file, delivered or
+// not. ErrState while it is being sent.
+func (b *Outbox) Forget(ctx context.Context, id string) error {
+	err := b.tx(ctx, func(tx *sql.Tx) error {
+		it, err := one(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		if it.State == Sending {
+			return ErrState
+		}
+		_, err = tx.ExecContext(ctx, "DELETE FROM items WHERE id = ?", id)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return errors.Join(b.drop(id), b.erased(ctx))
+}
+
+// erased empties the write-ahead log: secure_delete overwrites the pages, but
+// their old contents would stay in the log.
+func (b *Outbox) erased(ctx context.Context) error {
+	var busy, pages, moved int
+	return b.named(ctx, b.db.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &moved))
+}
+
+// Get is an item by its id, or by a beginning of it that no other id has.
+// ErrNoItem if there is none.
+func (b *Outbox) Get(ctx context.Context, id string) (Item, error) {
+	if it, err := one(ctx, b.db, id); err == nil || len(id) < 8 {
+		return it, b.named(ctx, err)
+	}
+	all, err := some(ctx, b.db, "id >= ? AND id < ? LIMIT 2", id, id+"g")
+	if err != nil {
+		return Item{}, b.named(ctx, err)
+	}
+	if len(all) != 1 {
+		return Item{}, ErrNoItem
+	}
+	return all[0], nil
+}
+
+// ForgetDelivered deletes everything that was delivered, and tells how many items
+// that were.
+func (b *Outbox) ForgetDelivered(ctx context.Context) (int, error) {
+	var gone []Item
+	err := b.tx(ctx, func(tx *sql.Tx) error {
+		var err error
+		if gone, err = some(ctx, tx, "state = ?", string(Delivered)); err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, "DELETE FROM items WHERE state = ?", string(Delivered))
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	for _, it := range gone {
+		if it.Kept {
+			err = errors.Join(err, b.drop(it.ID))
+		}
+	}
+	return len(gone), errors.Join(err, b.erased(ctx))
+}

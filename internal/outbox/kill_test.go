@@ -1,0 +1,187 @@
+package outbox
+
+import (
+	"archive/zip"
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"wiebelt/internal/localhub"
+)
+
+// noise is a ZIP file with contents that do not pack well.
+func noise(random *rand.Rand, seed uint64, i int) []byte {
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	w, err := z.CreateHeader(&zip.FileHeader{Name: "bericht.bin", Method: zip.Store})
+	must(err)
+	fmt.Fprintln(w, seed, i)
+	raw := make([]byte, random.IntN(200_000))
+	for i := range raw {
+		raw[i] = byte(random.Uint32())
+	}
+	_, err = w.Write(raw)
+	must(errors.Join(err, z.Close()))
+	return b.Bytes()
+}
+
+// process is one of the processes of process_test.go.
+type process struct {
+	cmd   *exec.Cmd
+	in    io.WriteCloser
+	lines chan string // what it says; closed at its end
+}
+
+func startProcess(t *testing.T, what, dir, at string, seed uint64) *process {
+	t.Helper()
+	p := &process{cmd: exec.CommandContext(t.Context(), os.Args[0]), lines: make(chan string, 1000)}
+	p.cmd.Env = append(os.Environ(), processEnv+"="+what, dirEnv+"="+dir, hubEnv+"="+at, seedEnv+"="+fmt.Sprint(seed))
+	p.cmd.Stderr = os.Stderr
+	var err error
+	if p.in, err = p.cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.kill)
+	go func() {
+		defer close(p.lines)
+		for r := bufio.NewReader(out); ; {
+			line, err := r.ReadString('\n')
+			if err != nil {
+				return // what the kill cut in two acknowledges nothing
+			}
+			p.lines <- strings.TrimSpace(line)
+		}
+	}()
+	return p
+}
+
+// kill ends the process at once, as a power cut would.
+func (p *process) kill() {
+	_ = p.cmd.Process.Kill()
+	_ = p.cmd.Wait()
+	_ = p.in.Close()
+	for range p.lines {
+	}
+}
+
+// TestKillClientAndHub ends both at random moments, over and over: everything
+// that was taken arrives, and no more arrives twice than there were ends.
+func TestKillClientAndHub(t *testing.T) {
+	rounds := 25
+	if os.Getenv("SOAK") != "" {
+		rounds = 200
+	}
+	seed := rand.Uint64()
+	random := rand.New(rand.NewPCG(seed, 1))
+	root := t.TempDir()
+	hubDir, dir := filepath.Join(root, "hub"), filepath.Join(root, "outbox")
+	taken := map[string]string{} // checksum by id
+	at := "127.0.0.1:0"
+	kills := 0
+	for round := range rounds {
+		h := startProcess(t, "hub", hubDir, at, random.Uint64())
+		ready := <-h.lines
+		base, ok := strings.CutPrefix(ready, "ready ")
+		if !ok {
+			t.Fatalf("round %d (seed %d): the hub did not start: %q", round, seed, ready)
+		}
+		at = strings.TrimPrefix(base, "http://")
+		c := startProcess(t, "client", dir, base, random.Uint64())
+		note := func(line string) {
+			if f := strings.Fields(line); len(f) == 3 && f[0] == "taken" {
+				taken[f[1]] = f[2]
+			}
+		}
+		for range 1 + random.IntN(filesARound) {
+			line, open := <-c.lines
+			if !open {
+				t.Fatalf("round %d (seed %d): the client ended by itself", round, seed)
+			}
+			note(line)
+		}
+		// From here on a moment, not a wait for something.
+		moment := time.After(time.Duration(random.Int64N(int64(40 * time.Millisecond))))
+		<-moment
+		first, second := c, h
+		if random.IntN(2) == 0 {
+			first, second = h, c
+		}
+		_ = first.cmd.Process.Kill()
+		moment = time.After(time.Duration(random.Int64N(int64(10 * time.Millisecond))))
+		<-moment
+		_ = second.cmd.Process.Kill()
+		for line := range c.lines {
+			note(line)
+		}
+		c.kill()
+		h.kill()
+		kills += 2
+	}
+
+	h, client := startHub(t, localhub.Config{Dir: hubDir})
+	b := open(t, Options{Dir: dir, Hub: to(client), Uncertain: UncertainRetry})
+	if b.SetAside() != "" {
+		t.Error("the database was damaged")
+	}
+	work(t, b)
+	items := until(t, b, allOver)
+	maybe := 0
+	for _, it := range items {
+		if it.State == Uncertain { // four doubts about one file: a person looks
+			maybe++
+			if _, err := b.Resolve(t.Context(), it.ID, box(t, h)[it.SHA256], "looked"); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	until(t, b, allOver)
+	there := box(t, h)
+	repeated, doubts := 0, 0
+	for id, sum := range taken {
+		it, err := b.Get(t.Context(), id)
+		if err != nil || it.State != Delivered || it.SHA256 != sum || !there[sum] {
+			t.Errorf("seed %d: a file that was taken: %v, %s, at the hub: %v", seed, err, it.State, there[sum])
+			continue
+		}
+		all, err := b.Receipts(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range all {
+			if strings.Contains(r.Body, `"repeated":true`) {
+				repeated++
+			}
+			if r.Class == "unknown" {
+				doubts++
+			}
+		}
+	}
+	t.Logf("%d rounds, %d kills, %d files taken, all at the hub; %d doubts, %d arrived twice and were recognised, %d for a person",
+		rounds, kills, len(taken), doubts, repeated, maybe)
+	if repeated > kills {
+		t.Errorf("%d duplicates after %d kills", repeated, kills)
+	}
+	if len(taken) < rounds || doubts == 0 {
+		t.Errorf("nothing was interrupted: %d files, %d doubts", len(taken), doubts)
+	}
+	s, err := b.Snapshot(t.Context())
+	if err != nil || len(there) != s.Counts[Delivered] || len(s.Counts) != 1 {
+		t.Errorf("%d messages, %v, %v", len(there), s.Counts, err)
+	}
+}

@@ -1,0 +1,317 @@
+package outbox
+
+import "time"
+
+// State is where an item stands.
+type State string
+
+// The states.
+const (
+	Waiting   State = "waiting"   // to be sent at NextTry
+	Sending   State = "sending"   // a request with it has begun
+	Delivered State = "delivered" // the hub has it
+	Refused   State = "refused"   // it will not be sent any more, and is kept for a person to look at
+	Uncertain State = "uncertain" // maybe delivered; a person resolves it
+)
+
+// Over reports whether nothing happens to the item by itself any more.
+func (s State) Over() bool { return s == Delivered || s == Refused || s == Uncertain }
+
+// Reason says why an item or the queue stands where it stands. The value is
+// stable and has a text (delivery.reason.<value>).
+type Reason string
+
+// The reasons.
+const (
+	NoReason       Reason = ""
+	ByHub          Reason = "refused_by_hub" // Refused: a status that says so
+	GaveUp         Reason = "gave_up"        // Refused: too long without success
+	CopyMissing    Reason = "copy_missing"   // Refused: our copy is gone
+	CopyDamaged    Reason = "copy_damaged"   // Refused: our copy is not what was taken
+	CopyUnread     Reason = "copy_unread"    // our copy cannot be read now
+	NoAnswer       Reason = "no_answer"      // all of it was sent, and no whole answer came
+	NotAnAnswer    Reason = "not_an_answer"  // success, with a web page or nothing
+	Conflict       Reason = "conflict"       // 409 or 412: maybe the hub has it already
+	Interrupted    Reason = "interrupted"    // the program ended while it was sending
+	Recovered      Reason = "recovered"      // the database was damaged; the copy was found in the spool
+	ByPerson       Reason = "by_person"      // Delivered: somebody resolved it
+	Unreachable    Reason = "unreachable"    // the hub was not reached, or has not the whole
+	Busy           Reason = "busy"           // a status that says: later
+	Odd            Reason = "odd_status"     // a status that says nothing about later
+	Separately     Reason = "separately"     // its request was refused; it is sent alone
+	CredentialsOff Reason = "credentials"    // of the queue: 401, or no token for these credentials
+	Forbidden      Reason = "forbidden"      // of the queue: 403, or no token with these scopes
+	ProxyLogin     Reason = "proxy_login"    // of the queue: 407
+	Redirected     Reason = "redirect"       // of the queue: 3xx
+	Certificate    Reason = "certificate"    // of the queue: the hub's certificate, or our clock
+	NotSetUp       Reason = "not_set_up"     // of the queue: settings or secret are missing
+)
+
+// Item is a file in the outbox. Times that never came are zero.
+type Item struct {
+	ID           string // UUIDv7
+	Name         string // of the file, without its folder
+	Path         string // where it was taken from
+	SHA256       string // in hexadecimal
+	Size         int64
+	Intermediary string
+	State        State
+	Reason       Reason
+	Status       int // of HTTP, of the last answer; 0 if there was none
+	Added        time.Time
+	FirstTry     time.Time // since the last hold
+	LastTry      time.Time
+	NextTry      time.Time // of Waiting
+	Decided      time.Time // of Delivered, Refused and Uncertain
+	Deadline     time.Time // it is given up then; zero: after three days of trying
+	Tries        int       // requests, also those that never reached the hub
+	Attempts     int       // requests that may have reached it
+	Note         string    // of the person who resolved it
+	Kept         bool      // our copy is there
+
+	unknowns int    // attempts of which nobody knows whether they delivered
+	odds     int    // attempts with an odd status
+	whole    bool   // of Sending: all of it was handed over
+	crc      uint32 // of our copy
+	alone    bool   // it is not put into a request with others
+}
+
+// class is a kind of ending of a request (security.md 5).
+type class uint8
+
+const (
+	safe      class = iota // the hub has not the whole: sent again, not counted
+	done                   // delivered
+	unknown                // all was sent, and nobody knows
+	permanent              // this item will not do
+	hold                   // no item will do until an administrator acts
+	conflict               // maybe the hub has it already
+	later                  // the hub says: later
+	odd                    // anything else
+	local                  // our copy is gone or damaged
+	unread                 // our copy cannot be read now
+	split                  // a request of several was refused: each is sent alone
+	cut                    // we ended the request ourselves
+)
+
+func (c class) String() string {
+	return [...]string{"safe", "done", "unknown", "permanent", "hold", "conflict", "later", "odd", "local", "unread", "split", "cut"}[c]
+}
+
+// outcome is what came of a request for one of its items.
+type outcome struct {
+	class  class
+	reason Reason
+	status int
+	after  time.Duration // the hub asks for so much time
+}
+
+// effect is what an outcome does to the queue.
+type effect struct {
+	hold  Reason        // it stops for an administrator
+	pause bool          // it rests for a moment, longer each time
+	after time.Duration // at least so long
+	clear bool          // the hub answers: no pause is in force any more
+}
+
+// weight says which of several effects of one request counts.
+func (e effect) weight() int {
+	switch {
+	case e.hold != "":
+		return 3
+	case e.pause:
+		return 2
+	case e.clear:
+		return 1
+	}
+	return 0
+}
+
+// Limits of repeats.
+const (
+	giveUp      = 72 * time.Hour
+	leastTries  = 12 // a computer that slept for days has tried once
+	maxUnknowns = 3
+	longest     = 15 * time.Minute // between two repeats
+	maxAsked    = time.Hour        // that a hub may ask for
+	longPause   = time.Minute      // of the queue
+)
+
+// oddWaits are the waits before the repeats after an odd status: all within a
+// day, even at their longest.
+var oddWaits = []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 8 * time.Hour}
+
+type rules struct {
+	retry  bool          // uncertain items are sent again
+	first  time.Duration // before the first repeat
+	jitter func(time.Duration) time.Duration
+}
+
+// begin is the item once a request with it begins.
+func begin(it Item, now time.Time) Item {
+	it.State, it.whole, it.LastTry = Sending, false, now
+	it.Tries++
+	if it.FirstTry.IsZero() || it.FirstTry.After(now) {
+		it.FirstTry = now
+	}
+	return it
+}
+
+// decide is the item, and what happens to the queue, after a request with it
+// ended. It is pure but for the jitter.
+func decide(it Item, o outcome, now time.Time, r rules) (Item, effect) {
+	it.whole = false
+	if o.class != cut {
+		it.Reason, it.Status = o.reason, o.status
+	}
+	switch o.class {
+	case done:
+		it.Attempts++
+		return it.over(Delivered, now), effect{clear: true}
+	case permanent:
+		it.Attempts++
+		return it.refused(now), effect{clear: true}
+	case local:
+		return it.refused(now), effect{}
+	case unread:
+		if it.late(now) {
+			it.Reason = GaveUp
+			return it.refused(now), effect{}
+		}
+		return it.again(now, r.backoff(it.Tries)), effect{}
+	case conflict:
+		it.Attempts++
+		return it.over(Uncertain, now), effect{clear: true}
+	case unknown:
+		// Whatever swallows answers would make item after item uncertain.
+		e := effect{pause: true}
+		it.Attempts++
+		it.unknowns++
+		if !r.retry || it.unknowns > maxUnknowns || it.late(now) {
+			return it.over(Uncertain, now), e
+		}
+		return it.again(now, r.backoff(it.Tries)), e
+	case hold:
+		// Nothing of the item is used up by something that is not its fault.
+		it.Tries--
+		it.FirstTry = time.Time{}
+		return it.again(now, 0), effect{hold: o.reason}
+	case cut:
+		it.Tries--
+		return it.again(now, 0), effect{}
+	case split:
+		it.Attempts++
+		it.alone = true
+		return it.again(now, 0), effect{clear: true}
+	case odd:
+		it.Attempts++
+		it.odds++
+		if it.odds > len(oddWaits) || it.late(now) {
+			return it.refused(now), effect{clear: true}
+		}
+		return it.again(now, r.jitter(oddWaits[it.odds-1])), effect{clear: true}
+	case later:
+		it.Attempts++
+		if it.late(now) {
+			it.Reason = GaveUp
+			return it.refused(now), effect{clear: true}
+		}
+		asked := min(o.after, maxAsked)
+		wait := max(r.backoff(it.Tries), asked+r.jitter(min(asked/10, time.Minute)))
+		// 429 and 503 are about us and the hub, not about this item.
+		return it.again(now, wait), effect{pause: o.status == 429 || o.status == 503, after: asked, clear: true}
+	default: // safe
+		if it.late(now) {
+			it.Reason = GaveUp
+			return it.refused(now), effect{pause: true}
+		}
+		return it.again(now, 0), effect{pause: true, after: min(o.after, maxAsked)}
+	}
+}
+
+// late reports whether the item has been tried long enough.
+func (it Item) late(now time.Time) bool {
+	if !it.Deadline.IsZero() && !now.Before(it.Deadline) {
+		return true
+	}
+	return now.Sub(it.FirstTry) >= giveUp && it.Tries >= leastTries
+}
+
+// refused is the item that will not be sent any more. One that may have been
+// delivered by an earlier attempt is not called refused.
+func (it Item) refused(now time.Time) Item {
+	if it.unknowns > 0 {
+		return it.over(Uncertain, now)
+	}
+	return it.over(Refused, now)
+}
+
+func (it Item) over(s State, now time.Time) Item {
+	it.State, it.Decided, it.NextTry = s, now, time.Time{}
+	return it
+}
+
+func (it Item) again(now time.Time, wait time.Duration) Item {
+	it.State, it.NextTry = Waiting, now.Add(wait)
+	if !it.Deadline.IsZero() && it.NextTry.After(it.Deadline) && it.Deadline.After(now) {
+		it.NextTry = it.Deadline // one last time
+	}
+	return it
+}
+
+// backoff is the wait after so many tries.
+func (r rules) backoff(tries int) time.Duration {
+	d := r.first
+	for i := 1; i < tries && d < longest; i++ {
+		d *= 2
+	}
+	return r.jitter(min(d, longest))
+}
+
+// Queue is what holds for all items.
+type Queue struct {
+	Held   Reason    // "" if it is not on hold
+	Since  time.Time // of the hold
+	Until  time.Time // one item is tried then
+	Paused Reason    // why nothing is sent for the moment; "" if it is
+	From   time.Time
+	Resume time.Time
+
+	pauses int
+}
+
+// probe is how long a hold lasts until one item is tried.
+const probe = 15 * time.Minute
+
+// after is the queue once e happened for reason why.
+func (q Queue) after(e effect, why Reason, now time.Time, r rules) Queue {
+	switch {
+	case e.hold != "":
+		if q.Held == "" {
+			q.Since = now
+		}
+		q.Held, q.Until = e.hold, now.Add(probe)
+		q.Paused, q.From, q.Resume, q.pauses = "", time.Time{}, time.Time{}, 0
+	case e.pause:
+		d := r.first
+		for i := 0; i < q.pauses && d < longPause; i++ {
+			d *= 2
+		}
+		q = Queue{Paused: why, From: now, Resume: now.Add(max(r.jitter(min(d, longPause)), e.after)), pauses: q.pauses + 1}
+	case e.clear:
+		q = Queue{}
+	}
+	return q
+}
+
+// open reports whether something may be sent, and if not, how long to wait. A
+// clock that was put back opens it.
+func (q Queue) open(now time.Time) (bool, time.Duration) {
+	if q.Held != "" && now.Before(q.Until) && !now.Before(q.Until.Add(-probe)) {
+		return false, q.Until.Sub(now)
+	}
+	if q.Paused != "" && now.Before(q.Resume) && !now.Before(q.From) {
+		return false, q.Resume.Sub(now)
+	}
+	return true, 0
+}

@@ -1,0 +1,163 @@
+package outbox
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Snapshot is the outbox at one moment. Nobody changes it.
+type Snapshot struct {
+	At      time.Time
+	Queue   Queue
+	Trouble string // of the worker in this process; "" if there is none
+	Working bool   // a worker runs, here or elsewhere
+	Counts  map[State]int
+	Items   []Item // all that are undecided or maybe delivered, then the newest others, at most MaxItems
+}
+
+// MaxItems is how many items a Snapshot lists.
+const MaxItems = 2000
+
+// Snapshot reads the outbox.
+func (b *Outbox) Snapshot(ctx context.Context) (*Snapshot, error) {
+	s := &Snapshot{At: b.o.Now(), Counts: map[State]int{}, Working: b.Busy()}
+	b.mu.Lock()
+	if b.trouble != nil {
+		s.Trouble = b.trouble.Kind
+	}
+	b.mu.Unlock()
+	// One statement after the other, each whole: a snapshot is for people.
+	var err error
+	if s.Queue, err = readQueue(ctx, b.db); err != nil {
+		return nil, b.named(ctx, err)
+	}
+	if s.Items, err = some(ctx, b.db, "state IN (?, ?, ?) ORDER BY id DESC LIMIT ?", string(Waiting), string(Sending), string(Uncertain), MaxItems); err != nil {
+		return nil, b.named(ctx, err)
+	}
+	others, err := some(ctx, b.db, "+state IN (?, ?) ORDER BY id DESC LIMIT ?", string(Delivered), string(Refused), MaxItems-len(s.Items))
+	if err != nil {
+		return nil, b.named(ctx, err)
+	}
+	s.Items = append(s.Items, others...)
+	rows, err := b.db.QueryContext(ctx, "SELECT state, count(*) FROM items GROUP BY state")
+	if err != nil {
+		return nil, b.named(ctx, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var state State
+		var n int
+		if err := rows.Scan(&state, &n); err != nil {
+			return nil, b.named(ctx, err)
+		}
+		s.Counts[state] = n
+	}
+	return s, b.named(ctx, rows.Err())
+}
+
+// Queue is what holds for all items.
+func (b *Outbox) Queue(ctx context.Context) (Queue, error) {
+	q, err := readQueue(ctx, b.db)
+	return q, b.named(ctx, err)
+}
+
+// Watch gives a snapshot now and after every change, whoever made it, until ctx
+// ends. Changes in quick succession are one.
+func (b *Outbox) Watch(ctx context.Context, each func(*Snapshot)) error {
+	return b.changes(ctx, func() (bool, error) {
+		s, err := b.Snapshot(ctx)
+		if err == nil {
+			each(s)
+		}
+		return false, err
+	})
+}
+
+// changes calls do now and after every change, until it has seen enough.
+func (b *Outbox) changes(ctx context.Context, do func() (enough bool, err error)) error {
+	var last string
+	t := time.NewTicker(b.o.Tick)
+	defer t.Stop()
+	for {
+		enough := false
+		mark, err := b.mark(ctx)
+		if err == nil && mark != last {
+			last = mark
+			enough, err = do()
+		}
+		if ctx.Err() != nil || enough {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-t.C:
+		}
+	}
+}
+
+// mark differs after every change of what a snapshot shows.
+func (b *Outbox) mark(ctx context.Context) (string, error) {
+	var others, own int64
+	if err := b.db.QueryRowContext(ctx, "SELECT data_version, total_changes() FROM pragma_data_version").Scan(&others, &own); err != nil {
+		return "", b.named(ctx, err)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	trouble := ""
+	if b.trouble != nil {
+		trouble = b.trouble.Kind
+	}
+	return fmt.Sprint(others, own, trouble, b.Busy()), nil
+}
+
+// Items are those with the given ids, in that order; ids that are not there are
+// left out.
+func (b *Outbox) Items(ctx context.Context, ids []string) ([]Item, error) {
+	byID := make(map[string]Item, len(ids))
+	for part := range slices.Chunk(ids, 500) {
+		args := make([]any, len(part))
+		for i, id := range part {
+			args[i] = id
+		}
+		all, err := some(ctx, b.db, "id IN (?"+strings.Repeat(", ?", len(part)-1)+")", args...)
+		if err != nil {
+			return nil, b.named(ctx, err)
+		}
+		for _, it := range all {
+			byID[it.ID] = it
+		}
+	}
+	found := make([]Item, 0, len(ids))
+	for _, id := range ids {
+		if it, ok := byID[id]; ok {
+			found = append(found, it)
+		}
+	}
+	return found, nil
+}
+
+// Follow gives the items with the given ids and the queue, now and after every
+// change, whoever made it, until each says that it has seen enough or ctx ends.
+func (b *Outbox) Follow(ctx context.Context, ids []string, each func([]Item, Queue, *Trouble) (enough bool)) error {
+	return b.changes(ctx, func() (bool, error) {
+		items, err := b.Items(ctx, ids)
+		if err != nil {
+			return false, err
+		}
+		q, err := readQueue(ctx, b.db)
+		if err != nil {
+			return false, b.named(ctx, err)
+		}
+		b.mu.Lock()
+		t := b.trouble
+		b.mu.Unlock()
+		return each(items, q, t), nil
+	})
+}
