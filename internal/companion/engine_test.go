@@ -571,7 +571,9 @@ func TestSleep(t *testing.T) {
 		}
 		b.clock.forward(8 * time.Hour)
 		b.ring(b.ws, "fresh", family) // before anybody noticed that we slept
-		b.until("its card", func(s *Snapshot) bool { return slices.ContainsFunc(s.Cards, func(c Card) bool { return c.Rang.Equal(b.clock.Now()) }) })
+		b.until("its card", func(s *Snapshot) bool {
+			return slices.ContainsFunc(s.Cards, func(c Card) bool { return c.Rang.Equal(b.clock.Now()) })
+		})
 		b.e.Woke(8 * time.Hour)
 		b.until("no stale card", func(s *Snapshot) bool { return len(s.Cards) == 1 && s.Cards[0].Rang.Equal(b.clock.Now()) })
 		b.event(b.ws, "fresh", family, call.Ended)

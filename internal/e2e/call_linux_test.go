@@ -42,7 +42,7 @@ func foundCard(t *testing.T, number, line string, k ...contact.Contact) *image.R
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := companion.Card{Outcome: companion.Found, Number: rules.Parse(number, ""), Contacts: k, Opened: -1, Times: 1, Tells: call.TellsAll, Rang: time.Now()}
+	c := companion.Card{Outcome: companion.Found, Number: rules.Parse(number, ""), Contacts: k, Opened: -1, Earlier: -1, Times: 1, Tells: call.TellsAll, Rang: time.Now()}
 	if len(k) > 1 {
 		c.Outcome = companion.Several
 	}

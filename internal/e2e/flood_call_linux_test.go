@@ -77,7 +77,7 @@ func searchingCard(t *testing.T, number string) *image.RGBA {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := companion.Card{Number: rules.Parse(number, ""), Opened: -1, Times: 1, Tells: call.TellsAll, Rang: time.Now()}
+	c := companion.Card{Number: rules.Parse(number, ""), Opened: -1, Earlier: -1, Times: 1, Tells: call.TellsAll, Rang: time.Now()}
 	return card.Picture(c, card.Look{Language: text.Dutch}, 1)
 }
 

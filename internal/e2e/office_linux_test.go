@@ -231,7 +231,7 @@ func place(h int) image.Rectangle {
 	return image.Rect(width-16-380, height-16-h, width-16, height-16)
 }
 
-const foundHeight = 262
+const foundHeight = 284
 
 // look is what the screen shows in r, with its corner at zero.
 func (o *office) look(r image.Rectangle) *image.RGBA {

@@ -16,6 +16,8 @@ import (
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/instance"
 	"wiebelt/internal/native/browser"
+	"wiebelt/internal/native/message"
+	"wiebelt/internal/text"
 )
 
 // paintedIn is how long the windows program may take until something is on
@@ -27,11 +29,11 @@ const paintedIn = 15 * time.Second
 // talks to it while it runs. Its methods may be called from anywhere.
 type desks struct {
 	r       *Resident
+	ctx     context.Context // of the resident
 	mu      sync.Mutex
 	conns   map[*instance.Conn]chan outgoing
 	process *os.Process
 	want    string // the window that the next connection opens
-	said    bool   // that it is missing was said already
 }
 
 type outgoing struct {
@@ -39,7 +41,9 @@ type outgoing struct {
 	msg  any
 }
 
-func newDesks(r *Resident) *desks { return &desks{r: r, conns: map[*instance.Conn]chan outgoing{}} }
+func newDesks(ctx context.Context, r *Resident) *desks {
+	return &desks{r: r, ctx: ctx, conns: map[*instance.Conn]chan outgoing{}}
+}
 
 // path is the windows program in our own folder, "" if it is not there. It is
 // never looked for anywhere else.
@@ -71,10 +75,8 @@ func (d *desks) show(window string) {
 	}
 	exe := d.path()
 	if exe == "" {
-		if !d.said {
-			d.r.o.Log.Warn("the windows program is not installed")
-			d.said = true
-		}
+		d.r.o.Log.Warn("the windows program is not installed")
+		d.tell(text.StatusDeskMissing)
 		return
 	}
 	args := []string{"--window", window}
@@ -87,6 +89,7 @@ func (d *desks) show(window string) {
 	cmd.Env = append(os.Environ(), "FYNE_DISABLE_DPI_DETECTION=1", "FYNE_SCALE="+strconv.FormatFloat(float64(scale), 'f', 2, 32))
 	if err := cmd.Start(); err != nil {
 		d.r.o.Log.Error("the windows program does not start", "why", err)
+		d.tell(text.StatusDeskFailed)
 		return
 	}
 	d.process = cmd.Process
@@ -97,9 +100,24 @@ func (d *desks) show(window string) {
 		d.mu.Unlock()
 		if err != nil {
 			d.r.o.Log.Warn("the windows program ended badly", "why", err)
+			d.tell(text.StatusDeskFailed)
 		}
 		if d.r.o.DemoWindow {
 			d.r.stop() // the demo is its window
+		}
+	}()
+}
+
+// tell says in a plain message of the system that there is no window, and what
+// goes on working. It does not wait for anybody to read it.
+func (d *desks) tell(what text.Key) {
+	said := d.r.lang().T(what)
+	go func() {
+		if d.ctx.Err() != nil {
+			return // we are ending, and so is it
+		}
+		if err := message.Tell(d.ctx, "Wiebelt", said); err != nil && d.ctx.Err() == nil {
+			d.r.o.Log.Error("the user was not told", "why", err)
 		}
 	}()
 }

@@ -12,7 +12,6 @@ import (
 	"wiebelt/internal/phone"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
-	"wiebelt/internal/ui/card"
 )
 
 // lookEvery is how often the settings' files are looked at. A policy must be
@@ -91,9 +90,8 @@ func (r *Resident) apply(ctx context.Context, next *settings.Settings) {
 			r.o.Log.Error("the history does not follow its settings", "why", err)
 		}
 	}
-	if c, ok := any(r.cards).(interface{ Set(card.Config) }); ok {
-		c.Set(r.cardConfig())
-	}
+	r.chosenBefore.Configure(next.History.Choices)
+	r.cards.Set(r.cardConfig())
 	r.ways.apply(next)
 	r.o.Log.Info("settings are in effect", "problems", len(next.Problems()))
 	r.changed()
@@ -106,6 +104,7 @@ func (r *Resident) params(p *companion.Params, e *effective) {
 	p.FullFor, p.AfterCall = c.FullFor, c.AfterCall
 	p.SchemeLookup = companion.SchemeLookup(e.settings.Scheme.Lookup)
 	p.Outgoing = companion.Outgoing(c.Outgoing)
+	p.AutoOpen = companion.AutoOpen(c.AutoOpen)
 	p.CheckLink = e.links.Check
 	p.Lookup = nil // not a nil *hub.Client, which would be something
 	if e.client != nil {

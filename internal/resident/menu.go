@@ -2,22 +2,37 @@ package resident
 
 import (
 	"context"
+	"strconv"
+	"strings"
 	"time"
 
+	"wiebelt/internal/companion"
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/health"
 	"wiebelt/internal/instance"
 	"wiebelt/internal/native/tray"
+	"wiebelt/internal/phone"
 	"wiebelt/internal/text"
 )
 
-// Entries of the tray's menu.
+// Entries of the tray's menu. One that is menuWindow and a window's name opens
+// that window; one that is menuCall and a number shows that call again.
 const (
-	menuCalls   = "calls"
-	menuDemo    = "demo"
-	menuRecipes = "recipes"
+	menuWindow  = "window."
+	menuCall    = "call."
+	menuHub     = "hub"
+	menuHour    = "pause.hour"
+	menuDay     = "pause.day"
+	menuResume  = "resume"
+	menuVisible = "visible"
 	menuQuit    = "quit"
 )
+
+// lastCalls is how many calls the menu lists.
+const lastCalls = 5
+
+// tomorrow is when a pause until tomorrow ends: before anybody is at work.
+const tomorrow = 6 // o'clock
 
 var icons = map[health.State]tray.State{
 	health.Ready: tray.Ready, health.Doubt: tray.Doubt, health.HubGone: tray.HubGone, health.LinkLost: tray.LinkLost,
@@ -25,14 +40,17 @@ var icons = map[health.State]tray.State{
 }
 
 // tell keeps tray and windows up to date with the engine. It works only when
-// something has changed, and once after midnight.
+// something has changed, after midnight, and when a pause ends.
 func (r *Resident) tell(ctx context.Context) {
 	watch := r.engine.Watch()
 	for {
 		r.changed()
 		now := time.Now()
-		midnight := time.Date(now.Year(), now.Month(), now.Day()+1, 0, 0, 1, 0, now.Location())
-		t := time.NewTimer(time.Until(midnight))
+		next := time.Date(now.Year(), now.Month(), now.Day()+1, 0, 0, 1, 0, now.Location())
+		if until := r.facts.pausedUntil(now); !until.IsZero() && until.Before(next) {
+			next = until
+		}
+		t := time.NewTimer(time.Until(next))
 		select {
 		case <-ctx.Done():
 			t.Stop()
@@ -42,7 +60,9 @@ func (r *Resident) tell(ctx context.Context) {
 			if !more {
 				watch = nil
 			}
+		case <-r.retell:
 		case <-t.C:
+			r.look() // a pause may be over
 		}
 		t.Stop()
 	}
@@ -50,47 +70,145 @@ func (r *Resident) tell(ctx context.Context) {
 
 // changed shows the state as it is now.
 func (r *Resident) changed() {
+	now := time.Now()
 	s := r.engine.Snapshot()
-	now := r.facts.assess(s, r.lang(), r.set().Support.Contact, time.Now())
-	m := tray.Model{State: icons[now.State], Sentence: now.Sentence, Items: []tray.Item{
-		{ID: "status", Title: now.Sentence, Disabled: true},
-		{ID: "last", Title: lastCall(s, r.lang()), Disabled: true},
-		{Separator: true},
-	}}
-	if r.desks.path() != "" {
-		m.Items = append(m.Items, tray.Item{ID: menuCalls, Title: r.lang().T(text.StatusMenuCalls)})
-		if r.o.Demo != nil {
-			m.Items = append(m.Items, tray.Item{ID: menuDemo, Title: r.lang().T(text.StatusMenuDemo)})
-		} else { // the demo's port and tokens are gone with it
-			m.Items = append(m.Items, tray.Item{ID: menuRecipes, Title: r.lang().T(text.RecipesMenu)})
+	r.facts.saw(s.Last)
+	report := r.facts.assess(s, r.hiding(), r.lang(), r.set().Support.Contact, now)
+	r.tray.Set(tray.Model{State: icons[report.State], Sentence: report.Sentence, Items: r.menu(report, now)})
+	r.desks.send(deskapi.KindStatus, status(report))
+}
+
+// menu is the menu as it should be now: only what is set up and there.
+func (r *Resident) menu(report health.Report, now time.Time) []tray.Item {
+	l, set := r.lang(), r.set()
+	items := []tray.Item{{ID: "status", Title: report.Sentence, Disabled: true}, {Separator: true}}
+	add := func(id string, key text.Key) { items = append(items, tray.Item{ID: id, Title: l.T(key)}) }
+	line := func() {
+		if n := len(items); !items[n-1].Separator {
+			items = append(items, tray.Item{Separator: true})
 		}
 	}
-	m.Items = append(m.Items, tray.Item{ID: menuQuit, Title: r.lang().T(text.StatusMenuQuit)})
-	r.tray.Set(m)
-	r.desks.send(deskapi.KindStatus, status(now))
+	recent := r.facts.recent()
+	for i, c := range recent {
+		items = append(items, tray.Item{ID: menuCall + strconv.Itoa(i), Title: callLine(c, l, now)})
+	}
+	if len(recent) == 0 {
+		items = append(items, tray.Item{ID: "none", Title: l.T(text.StatusMenuNone), Disabled: true})
+	}
+	line()
+	windows := r.desks.path() != ""
+	if windows {
+		add(menuWindow+deskapi.WindowCalls, text.StatusMenuCalls)
+		if set.Lookup.Manual && there[deskapi.WindowLookup] {
+			add(menuWindow+deskapi.WindowLookup, text.StatusMenuSearch)
+		}
+		if set.Hub.Intermediary != "" && there[deskapi.WindowDelivery] {
+			add(menuWindow+deskapi.WindowDelivery, text.StatusMenuMessages)
+		}
+	}
+	if set.Hub.HubURL != "" && r.o.Demo == nil {
+		add(menuHub, text.StatusMenuHub)
+	}
+	line()
+	if report.State == health.Paused {
+		add(menuResume, text.StatusMenuResume)
+	} else if r.o.Demo == nil {
+		add(menuHour, text.StatusMenuPauseHour)
+		add(menuDay, text.StatusMenuPauseDay)
+	}
+	if r.canHideFromCapture() && set.Card.HideFromCapture {
+		add(menuVisible, text.StatusMenuVisible)
+	}
+	line()
+	if windows {
+		switch {
+		case r.o.Demo != nil:
+			add(menuWindow+deskapi.WindowDemo, text.StatusMenuDemo)
+		default: // the demo's port and tokens are gone with it
+			add(menuWindow+deskapi.WindowRecipes, text.RecipesMenu)
+			if there[deskapi.WindowSettings] {
+				add(menuWindow+deskapi.WindowSettings, text.StatusMenuSettings)
+			}
+			if there[deskapi.WindowHelp] {
+				add(menuWindow+deskapi.WindowHelp, text.StatusMenuHelp)
+			}
+		}
+	}
+	add(menuQuit, text.StatusMenuQuit)
+	return items
+}
+
+// there are the windows beyond the first three that this version has.
+var there = map[string]bool{deskapi.WindowHelp: true}
+
+// callLine is the menu's line about a call: time and number, never a name.
+func callLine(c companion.LastCall, l text.Language, now time.Time) string {
+	n := c.Number.Display()
+	if c.Number.Kind == phone.Withheld {
+		n = l.T(text.StatusMenuLastWithheld)
+	}
+	when := c.At.Local().Format("15:04")
+	if !sameDay(c.At, now) {
+		when = l.T(text.StatusWeekday(int(c.At.Local().Weekday()))) + " " + when
+	}
+	return when + " · " + n
+}
+
+func sameDay(a, b time.Time) bool {
+	ay, am, ad := a.Local().Date()
+	by, bm, bd := b.Local().Date()
+	return ay == by && am == bm && ad == bd
 }
 
 func (r *Resident) status() deskapi.Status {
-	return status(r.facts.assess(r.engine.Snapshot(), r.lang(), r.set().Support.Contact, time.Now()))
+	return status(r.facts.assess(r.engine.Snapshot(), r.hiding(), r.lang(), r.set().Support.Contact, time.Now()))
 }
 
 func status(h health.Report) deskapi.Status {
 	return deskapi.Status{OK: h.State == health.Ready, Sentence: h.Sentence}
 }
 
+// chosen does what was chosen in the tray's menu.
 func (r *Resident) chosen(id string) {
+	if window, ok := strings.CutPrefix(id, menuWindow); ok {
+		r.desks.show(window)
+		return
+	}
+	if n, ok := strings.CutPrefix(id, menuCall); ok {
+		if n == "0" {
+			r.engine.Do(companion.Action{Do: companion.DoShowLast})
+		} else {
+			r.desks.show(deskapi.WindowCalls)
+		}
+		return
+	}
+	now := time.Now()
 	switch id {
-	case menuCalls:
-		r.desks.show(deskapi.WindowCalls)
-	case menuDemo:
-		r.desks.show(deskapi.WindowDemo)
-	case menuRecipes:
-		r.desks.show(deskapi.WindowRecipes)
+	case menuHub:
+		r.openHub(context.Background())
+	case menuHour:
+		r.pause(now.Add(time.Hour))
+	case menuDay:
+		r.pause(time.Date(now.Year(), now.Month(), now.Day()+1, tomorrow, 0, 0, 0, now.Location()))
+	case menuResume:
+		r.pause(time.Time{})
+	case menuVisible:
+		r.showToHelp()
 	case menuQuit:
 		// Whoever quits means it: calls start nothing until the next log-on.
 		if err := instance.MarkQuit(r.inst); err != nil {
 			r.o.Log.Warn("quit was not noted", "why", err)
 		}
 		r.stop()
+	}
+}
+
+// pause stops cards until a moment; calls are still noted. The zero time ends it.
+func (r *Resident) pause(until time.Time) {
+	r.facts.pause(until)
+	r.look()
+	select {
+	case r.retell <- struct{}{}:
+	default: // it is about to look anyway
 	}
 }

@@ -35,7 +35,7 @@ func TestRecipesForTheWindow(t *testing.T) {
 	var log bytes.Buffer
 	r := &Resident{o: Options{Dirs: d, ProfileDir: dir, Settings: s, Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))}}
 	r.effective.Store(&effective{settings: s, lang: text.Dutch})
-	r.desks = newDesks(r)
+	r.desks = newDesks(t.Context(), r)
 
 	ask := func() deskapi.Recipes {
 		var work sync.WaitGroup

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"wiebelt/internal/call"
@@ -23,15 +24,26 @@ type recorder struct {
 	log     *slog.Logger
 	ids     map[call.ID]int64
 	last    map[call.ID]history.Entry
+
+	left  atomic.Int64  // dropped and not told of yet
+	full  chan struct{} // has a value once there is something to tell
+	wrong int           // not written and not told of yet; run's own, as is why
+	why   error
+	after func(time.Duration) <-chan time.Time // tests replace it
 }
 
-// queued entries beyond this many are dropped and counted in the log: a flood
-// must not grow the memory.
-const queued = 1024
+const (
+	// queued entries beyond this many are dropped and counted: a flood must not
+	// grow the memory.
+	queued = 1024
+	// tellEvery is how often the log tells of what is missing: a flood must not
+	// fill it either.
+	tellEvery = 10 * time.Second
+)
 
 func newRecorder(store *history.Store, changed func(), log *slog.Logger) *recorder {
 	return &recorder{store: store, queue: make(chan companion.Entry, queued), changed: changed, log: log,
-		ids: map[call.ID]int64{}, last: map[call.ID]history.Entry{}}
+		ids: map[call.ID]int64{}, last: map[call.ID]history.Entry{}, full: make(chan struct{}, 1), after: time.After}
 }
 
 // take never blocks.
@@ -39,8 +51,28 @@ func (r *recorder) take(e companion.Entry) {
 	select {
 	case r.queue <- e:
 	default:
-		r.log.Warn("history is behind; a call was left out")
+		r.left.Add(1)
+		r.toTell()
 	}
+}
+
+func (r *recorder) toTell() {
+	select {
+	case r.full <- struct{}{}:
+	default:
+	}
+}
+
+// tell writes one line about all that is missing since the last one.
+func (r *recorder) tell() {
+	left, wrong := r.left.Swap(0), r.wrong
+	if left > 0 {
+		r.log.Warn("history is behind; calls were left out", "count", left)
+	}
+	if wrong > 0 {
+		r.log.Warn("calls not written to the history", "count", wrong, "why", r.why)
+	}
+	r.wrong, r.why = 0, nil
 }
 
 // run writes until ctx ends and everything queued by then is written.
@@ -48,10 +80,17 @@ func (r *recorder) run(ctx context.Context) {
 	purge := time.NewTicker(time.Hour)
 	defer purge.Stop()
 	_ = r.store.Purge(ctx)
+	defer r.tell()
+	full, tell := r.full, (<-chan time.Time)(nil)
 	for {
 		select {
 		case e := <-r.queue:
 			r.put(ctx, e)
+		case <-full:
+			full, tell = nil, r.after(tellEvery)
+		case <-tell:
+			full, tell = r.full, nil
+			r.tell()
 		case <-purge.C:
 			if err := r.store.Purge(ctx); err != nil {
 				r.log.Warn("old calls not removed", "why", err)
@@ -80,7 +119,9 @@ func (r *recorder) put(ctx context.Context, e companion.Entry) {
 	id, err := r.store.Put(ctx, h)
 	if err != nil {
 		if !errors.Is(err, history.ErrGone) {
-			r.log.Warn("call not written to the history", "why", err)
+			r.wrong++
+			r.why = err
+			r.toTell()
 		}
 		return
 	}
@@ -106,13 +147,7 @@ func entry(e companion.Entry) history.Entry {
 	if c.Number.Kind != phone.Withheld {
 		h.Number = c.Number.Key()
 	}
-	// One match is the caller; of several only the one whose file was opened. A
-	// foreign number's match is only possible and is nobody's name on disk.
-	i := c.Opened
-	if len(c.Contacts) == 1 {
-		i = 0
-	}
-	if i >= 0 && i < len(c.Contacts) && !c.Possible {
+	if i := e.Person; i >= 0 && i < len(c.Contacts) {
 		k := c.Contacts[i]
 		h.Name, h.ContactID, h.RelationNumber = cmp.Or(k.Name(), h.Name), k.ID, k.RelationNumber
 		if c.LinkOK[i] {

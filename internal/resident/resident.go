@@ -18,12 +18,16 @@ import (
 
 	"wiebelt/assets"
 	"wiebelt/internal/call"
+	"wiebelt/internal/choices"
 	"wiebelt/internal/companion"
 	"wiebelt/internal/deskapi"
+	"wiebelt/internal/health"
 	"wiebelt/internal/history"
 	"wiebelt/internal/hub"
 	"wiebelt/internal/instance"
 	"wiebelt/internal/native/browser"
+	"wiebelt/internal/native/notify"
+	"wiebelt/internal/native/session"
 	"wiebelt/internal/native/tray"
 	"wiebelt/internal/native/wake"
 	"wiebelt/internal/native/window"
@@ -85,23 +89,27 @@ func Instance(dirs profile.Dirs, version, commit string, log *slog.Logger) (inst
 
 // Resident is a running resident.
 type Resident struct {
-	o         Options
-	effective atomic.Pointer[effective]
-	print     string        // of the settings' files, as last seen by follow
-	reread    chan struct{} // look at the settings' files now
-	engine    *companion.Engine
-	cards     *card.Cards
-	store     *history.Store
-	display   window.Display
-	tray      *tray.Tray
-	desks     *desks
-	ways      *ways
-	facts     facts
-	program   *program
-	replaced  atomic.Bool
-	inst      instance.Config
-	stop      context.CancelFunc
-	ready     chan struct{}
+	o            Options
+	effective    atomic.Pointer[effective]
+	print        string        // of the settings' files, as last seen by follow
+	reread       chan struct{} // look at the settings' files now
+	engine       *companion.Engine
+	cards        *card.Cards
+	store        *history.Store
+	display      window.Display
+	tray         *tray.Tray
+	desks        *desks
+	ways         *ways
+	facts        facts
+	chosenBefore *choices.Store
+	program      *program
+	seen         atomic.Pointer[session.State] // of the user's session; nil if nobody tells
+	helped       atomic.Int64                  // until when cards can be seen by remote help, in Unix seconds
+	retell       chan struct{}                 // show the state anew
+	replaced     atomic.Bool
+	inst         instance.Config
+	stop         context.CancelFunc
+	ready        chan struct{}
 }
 
 // memory is how eagerly unused memory is given back: pictures of cards are
@@ -128,7 +136,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 	defer one.Close()
 	instance.ClearQuit(cfg)
-	r := &Resident{o: o, inst: cfg, stop: stop, ready: make(chan struct{}), reread: make(chan struct{}, 1), print: settings.Fingerprint(o.Dirs)}
+	r := &Resident{o: o, inst: cfg, stop: stop, ready: make(chan struct{}), reread: make(chan struct{}, 1), retell: make(chan struct{}, 1), print: settings.Fingerprint(o.Dirs)}
 	r.effective.Store(&effective{settings: o.Settings, lang: Language(o.Settings)})
 	r.facts.opened = time.Now()
 	r.program = newProgram()
@@ -161,7 +169,7 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 	r.effective.Store(now)
 	r.facts.hub(client != nil)
 
-	r.desks = newDesks(r)
+	r.desks = newDesks(ctx, r)
 	rec := r.history()
 	if rec != nil {
 		defer r.store.Close() // after the last entry was written
@@ -179,6 +187,8 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 			return browser.Open(ctx, a)
 		},
 	}
+	choices := r.choices()
+	p.Choices = choices
 	r.params(&p, now)
 	if rec != nil {
 		p.Record = rec.take
@@ -189,6 +199,7 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 	if r.cards, err = card.New(r.cardConfig(), r.engine, r.display); err != nil {
 		return fmt.Errorf("make the cards: %w", err)
 	}
+	work.Go(func() { choices.Run(ctx) })
 	work.Go(func() { r.engine.Run(ctx) })
 	work.Go(func() { r.cards.Run(ctx) })
 	work.Go(func() {
@@ -205,6 +216,7 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 		work.Go(func() { r.o.Ready(ctx, r.ways.port(), r.ways.tokens, r.desks.path() != "") })
 	}
 	work.Go(func() { r.follow(ctx) })
+	work.Go(func() { r.presence(ctx) })
 	if r.o.Demo == nil {
 		work.Go(func() { r.program.follow(ctx, r) })
 	}
@@ -213,10 +225,9 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 	work.Go(func() { r.tell(ctx) })
 	close(r.ready)
 	r.o.Log.Info("ready", "version", r.o.Version)
-	switch {
-	case r.o.DemoWindow:
+	if r.o.DemoWindow {
 		r.desks.show(deskapi.WindowDemo)
-	case r.o.ShowCalls:
+	} else {
 		work.Go(func() { r.offerWayIn(ctx) })
 	}
 	r.tray.Run(ctx)
@@ -233,10 +244,31 @@ func (r *Resident) woke(slept time.Duration) {
 	r.ways.woke()
 }
 
-// offerWayIn opens the calls window where no tray host shows our icon.
+// hostIn is how long a panel may take at log-on (corrections.md 34).
+const hostIn = time.Minute
+
+// offerWayIn is for desktops whose panel shows no icon. Who started us by hand
+// gets the calls window at once; at log-on we wait for the panel, and then say
+// once how to get there.
 func (r *Resident) offerWayIn(ctx context.Context) {
-	if !tray.HasHost(ctx) {
-		r.desks.show(deskapi.WindowCalls)
+	if r.o.ShowCalls {
+		if !tray.HasHost(ctx) {
+			r.desks.show(deskapi.WindowCalls)
+		}
+		return
+	}
+	if tray.WaitHost(ctx, hostIn) || ctx.Err() != nil {
+		return
+	}
+	r.o.Log.Info("no panel shows our icon")
+	n, err := notify.Open(ctx, func(string, string) { r.desks.show(deskapi.WindowCalls) })
+	if err != nil {
+		return // nobody shows notifications here either
+	}
+	defer n.Close()
+	note := notify.Notice{Summary: "Wiebelt", Body: r.lang().T(text.StatusNoHost), Actions: []notify.Action{{Key: notify.Default, Label: r.lang().T(text.StatusMenuCalls)}}}
+	if err := n.Show("host", note); err == nil {
+		<-ctx.Done() // as long as the notification can be clicked
 	}
 }
 
@@ -251,6 +283,17 @@ func (r *Resident) history() *recorder {
 	}
 	r.store = store
 	return newRecorder(store, func() { r.desks.send(deskapi.KindHistory, nil) }, r.o.Log)
+}
+
+// choices remembers whom the user chose among several; without a secret store
+// only as long as this program runs.
+func (r *Resident) choices() *choices.Store {
+	p := choices.Params{Path: filepath.Join(r.o.Dirs.State, choices.FileName), Keep: r.o.Settings.History.Choices, Now: time.Now, Log: r.o.Log}
+	if store, err := secret.Open(r.o.Settings.Hub.SecretStore, r.o.Dirs); err == nil && r.o.Demo == nil {
+		p.Secrets = store
+	}
+	r.chosenBefore = choices.New(p)
+	return r.chosenBefore
 }
 
 func (r *Resident) historyPath() string { return filepath.Join(r.o.Dirs.State, "history.db") }
@@ -314,11 +357,36 @@ func Rules(s *settings.Settings) (*phone.Rules, error) {
 	return phone.NewRules(s.NumberRules())
 }
 
+// cardConfig is how cards look and where they stand at this moment.
 func (r *Resident) cardConfig() card.Config {
-	s := r.set()
-	return card.Config{Language: r.lang(), Appearance: card.Appearance(s.UI.Theme), FileWord: s.UI.FileWord,
-		Support: s.Support.Contact, Corner: card.Corner(s.Card.Corner), Monitor: s.Card.Monitor,
-		Log: r.o.Log, Painted: r.o.Painted}
+	s, now := r.set(), time.Now()
+	c := card.Config{
+		Language: r.lang(), Appearance: card.Appearance(s.UI.Theme), FileWord: s.UI.FileWord, Support: s.Support.Contact,
+		Fields: s.Card.Fields, Privacy: card.Privacy(s.Card.Privacy),
+		HideFromCapture: s.Card.HideFromCapture && r.helped.Load() < now.Unix(),
+		Corner:          card.Corner(s.Card.Corner), Monitor: s.Card.Monitor,
+		Hotkey: s.Card.Hotkey, HotkeyResult: r.hotkey,
+		Log: r.o.Log, Painted: r.o.Painted,
+	}
+	switch r.hiding() {
+	case health.HidingLocked:
+		c.Hidden = true
+	case health.HidingQuiet, health.HidingPresenting:
+		c.Quiet = card.QuietHide
+	case health.NumberQuiet, health.NumberPresenting:
+		c.Quiet = card.QuietNumber
+	}
+	if !r.facts.pausedUntil(now).IsZero() {
+		c.Hidden = true
+	}
+	return c
+}
+
+// hotkey is told whether the keyboard can be asked for by card.hotkey.
+func (r *Resident) hotkey(err error) {
+	if err != nil {
+		r.o.Log.Warn("the keys of card.hotkey do not work", "why", err)
+	}
 }
 
 // Ring takes a call that another program handed over.

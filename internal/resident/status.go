@@ -7,7 +7,6 @@ import (
 
 	"wiebelt/internal/companion"
 	"wiebelt/internal/health"
-	"wiebelt/internal/phone"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/text"
 )
@@ -21,6 +20,24 @@ type facts struct {
 	links  map[string]health.Way // by the name in the settings
 	paused time.Time
 	opened time.Time
+	calls  []companion.LastCall // newest first, at most lastCalls
+}
+
+// saw notes the newest call for the menu.
+func (f *facts) saw(c *companion.LastCall) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if c == nil || len(f.calls) > 0 && f.calls[0].At.Equal(c.At) {
+		return
+	}
+	f.calls = append([]companion.LastCall{*c}, f.calls[:min(len(f.calls), lastCalls-1)]...)
+}
+
+// recent are the last calls, newest first.
+func (f *facts) recent() []companion.LastCall {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.calls)
 }
 
 func (f *facts) listens(port int) {
@@ -68,8 +85,10 @@ func (f *facts) pausedUntil(now time.Time) time.Time {
 }
 
 // assess says how things are.
-func (f *facts) assess(s *companion.Snapshot, l text.Language, support string, now time.Time) health.Report {
-	return health.Assess(f.of(s), l, support, now)
+func (f *facts) assess(s *companion.Snapshot, h health.Hiding, l text.Language, support string, now time.Time) health.Report {
+	known := f.of(s)
+	known.Hiding = h
+	return health.Assess(known, l, support, now)
 }
 
 // of puts together what is known now, the links in the order of their names.
@@ -90,16 +109,4 @@ func (f *facts) of(s *companion.Snapshot) health.Facts {
 		h.Ways = append(h.Ways, f.links[n])
 	}
 	return h
-}
-
-// lastCall is the menu's line about the last call: time and number, no name.
-func lastCall(s *companion.Snapshot, l text.Language) string {
-	if s.Last == nil {
-		return l.T(text.StatusMenuNone)
-	}
-	n := s.Last.Number.Display()
-	if s.Last.Number.Kind == phone.Withheld {
-		n = l.T(text.StatusMenuLastWithheld)
-	}
-	return l.T(text.StatusMenuLast, s.Last.At.Local().Format("15:04"), n)
 }

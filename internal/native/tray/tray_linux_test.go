@@ -288,3 +288,18 @@ func TestHasHost(t *testing.T) {
 		t.Error("no host, though it is there")
 	}
 }
+
+// TestWaitHost: a panel that comes later than we do is waited for.
+func TestWaitHost(t *testing.T) {
+	address, c := bus(t)
+	t.Setenv("DBUS_SESSION_BUS_ADDRESS", address)
+	if WaitHost(t.Context(), 10*time.Millisecond) {
+		t.Error("a host on an empty bus")
+	}
+	found := make(chan bool, 1)
+	go func() { found <- WaitHost(t.Context(), time.Minute) }()
+	serve(t, c)
+	if !<-found {
+		t.Error("the host came, and nobody saw it")
+	}
+}

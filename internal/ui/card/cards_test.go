@@ -1,248 +1,48 @@
 package card
 
 import (
-	"context"
+	"errors"
 	"image"
-	"log/slog"
 	"slices"
-	"sync"
-	"sync/atomic"
+	"strings"
 	"testing"
 	"time"
 
-	fynetheme "fyne.io/fyne/v2/theme"
-
 	"wiebelt/internal/companion"
+	"wiebelt/internal/contact"
 	"wiebelt/internal/native/window"
-	"wiebelt/internal/text"
-	"wiebelt/internal/ui/offscreen"
 )
 
-// desktop is a display that notes what is shown on it.
-type desktop struct {
-	mu      sync.Mutex
-	windows []*pane
-	copied  string
-	painted int // pictures that were shown
-	changed chan struct{}
-}
-
-type pane struct {
-	d    *desktop
-	h    window.Handler
-	rect image.Rectangle
-	up   bool
-}
-
-func (d *desktop) New(h window.Handler) (window.Window, error) {
-	p := &pane{d: d, h: h}
-	d.windows = append(d.windows, p)
-	return p, nil
-}
-func (d *desktop) Monitors() []window.Monitor {
-	return []window.Monitor{{Name: "one", Area: image.Rect(0, 0, 1000, 800), Work: image.Rect(0, 0, 1000, 760), Scale: 1}}
-}
-func (d *desktop) Active() int        { return 0 }
-func (d *desktop) Dark() bool         { return false }
-func (d *desktop) HighContrast() bool { return false }
-func (d *desktop) Hotkey(string, func()) (func(), error) {
-	return nil, window.ErrUnsupported
-}
-func (d *desktop) Done() <-chan struct{} { return nil }
-func (d *desktop) Close() error          { return nil }
-func (d *desktop) Copy(s string) error {
-	d.mu.Lock()
-	d.copied = s
-	d.mu.Unlock()
-	d.tell()
-	return nil
-}
-func (d *desktop) tell() {
-	select {
-	case d.changed <- struct{}{}:
-	default:
-	}
-}
-
-func (p *pane) Show(r image.Rectangle, _ *window.Picture) error {
-	p.d.mu.Lock()
-	p.rect, p.up = r, true
-	p.d.painted++
-	p.d.mu.Unlock()
-	p.d.tell()
-	return nil
-}
-func (p *pane) Update(image.Point, *window.Picture) error {
-	p.d.mu.Lock()
-	p.d.painted++
-	p.d.mu.Unlock()
-	p.d.tell()
-	return nil
-}
-func (p *pane) Hide() error {
-	p.d.mu.Lock()
-	p.up = false
-	p.d.mu.Unlock()
-	p.d.tell()
-	return nil
-}
-func (p *pane) OnScreen() (*image.RGBA, error) { return nil, nil }
-func (p *pane) TakeKeyboard() error            { return nil }
-func (p *pane) GiveKeyboardBack() error        { return nil }
-func (p *pane) HideFromCapture(bool) error     { return nil }
-func (p *pane) Sync() error                    { return nil }
-func (p *pane) Close() error                   { return nil }
-
-func (d *desktop) paintings() int {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.painted
-}
-
-// up lists the places of the windows that are up, in the order of the slots.
-func (d *desktop) up() (all []image.Rectangle) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for _, p := range d.windows {
-		if p.up {
-			all = append(all, p.rect)
-		}
-	}
-	return all
-}
-
-// script is an engine that shows what the test says.
-type script struct {
-	mu    sync.Mutex
-	snap  *companion.Snapshot
-	watch chan struct{}
-	done  chan companion.Action
-}
-
-func (s *script) Watch() <-chan struct{} { return s.watch }
-func (s *script) Snapshot() *companion.Snapshot {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.snap
-}
-func (s *script) Do(a companion.Action) { s.done <- a }
-func (s *script) show(more int, cards ...companion.Card) {
-	s.mu.Lock()
-	s.snap = &companion.Snapshot{Cards: cards, More: more}
-	s.mu.Unlock()
-	s.watch <- struct{}{}
-}
-
-type rig struct {
-	t *testing.T
-	d *desktop
-	e *script
-
-	slept atomic.Int64 // how far the clock stands from where it began
-}
-
-// pass lets time pass for what has just changed. By itself none does.
-func (r *rig) pass(d time.Duration) { r.slept.Add(int64(d)) }
-
-func startCards(t *testing.T) *rig {
-	t.Helper()
-	r := &rig{t: t, d: &desktop{changed: make(chan struct{}, 1)}, e: &script{watch: make(chan struct{}, 1), done: make(chan companion.Action, 64)}}
-	cs, err := New(Config{Language: text.Dutch, Appearance: Light, Corner: BottomRight, Log: slog.New(slog.DiscardHandler)}, r.e, r.d)
-	if err != nil {
-		t.Fatal(err)
-	}
-	began := time.Now()
-	cs.now = func() time.Time { return began.Add(time.Duration(r.slept.Load())) }
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan struct{})
-	go func() { cs.Run(ctx); close(done) }()
-	t.Cleanup(func() { cancel(); <-done })
-	return r
-}
-
-func (r *rig) until(what string, ok func() bool) {
-	r.t.Helper()
-	end := time.After(5 * time.Second)
-	for !ok() {
-		select {
-		case <-r.d.changed:
-		case <-end:
-			r.t.Fatalf("never: %s; up: %v", what, r.d.up())
-		}
-	}
-}
-
-func (r *rig) action(do companion.Do) companion.Action {
-	r.t.Helper()
-	end := time.After(5 * time.Second)
-	for {
-		select {
-		case a := <-r.e.done:
-			if a.Do == do {
-				return a
-			}
-		case <-end:
-			r.t.Fatalf("action %d never came", do)
-		}
-	}
-}
-
-// none makes sure that none of the actions so far was do.
-func (r *rig) none(do companion.Do) {
-	r.t.Helper()
-	for {
-		select {
-		case a := <-r.e.done:
-			if a.Do == do {
-				r.t.Fatalf("action %d came", do)
-			}
-			if a.Do == companion.DoLeave {
-				return
-			}
-		case <-time.After(5 * time.Second):
-			r.t.Fatal("the pointer's leaving was not told")
-		}
-	}
-}
-
-func (r *rig) click(slot int, p image.Point) {
-	h := r.d.windows[slot].h
-	h.PointerMoved(p)
-	h.PointerPressed(p, window.Left)
-	h.PointerReleased(p, window.Left)
-}
-
-// firstOpen is a point on the first button that opens a file. Fyne belongs to
-// one goroutine, so it is asked before the cards run.
-func firstOpen(t *testing.T, c companion.Card, row int) image.Point {
-	t.Helper()
-	offscreen.Start(fynetheme.DefaultTheme())
-	f := layout(c, Look{Language: text.Dutch, FirstRow: row})
-	a := f.areas[slices.IndexFunc(f.areas, func(a area) bool { return a.do.Engine && a.do.Action.Do == companion.DoOpen })]
-	return image.Pt(int(a.x+10), int(a.y+10))
-}
-
+// openAt is a point on the button of a found card.
 var openAt = image.Pt(120, 230)
 
 func TestCornerAndStack(t *testing.T) {
-	r := startCards(t)
+	r := startCards(t, nil)
 	a, b := gallery(t)["found"], gallery(t)["nobody"]
 	b.ID = 2
 	r.e.show(0, a)
 	r.until("one card in the corner", func() bool {
-		return slices.Equal(r.d.up(), []image.Rectangle{image.Rect(604, 482, 984, 744)})
+		return slices.Equal(r.d.up(), []image.Rectangle{image.Rect(604, 460, 984, 744)})
 	})
 	r.e.show(2, a, b)
 	r.until("the second above it, and the line that counts", func() bool {
 		u := r.d.up()
-		return len(u) == 3 && u[0] == image.Rect(604, 482, 984, 744) && u[1].Max.Y == 482-gap && u[2].Max.Y == u[1].Min.Y-gap
+		return len(u) == 3 && u[0] == image.Rect(604, 460, 984, 744) && u[1].Max.Y == 460-gap && u[2].Max.Y == u[1].Min.Y-gap
 	})
 	r.e.show(0, b)
 	r.until("the second closes up", func() bool { u := r.d.up(); return len(u) == 1 && u[0].Max.Y == 744 })
+	// The window of the first is free and lower in the stack; the next card comes
+	// above all the same.
+	a.ID = 3
+	r.e.show(0, b, a)
+	r.until("the newest on the side away from the corner", func() bool {
+		u := r.d.up()
+		return len(u) == 2 && u[1].Max.Y == 744 && u[0].Max.Y == u[1].Min.Y-gap
+	})
 }
 
 func TestCardsKeepTheirPlaceUnderThePointer(t *testing.T) {
-	r := startCards(t)
+	r := startCards(t, nil)
 	a, b := gallery(t)["found"], gallery(t)["nobody"]
 	b.ID = 2
 	r.e.show(0, a, b)
@@ -255,70 +55,214 @@ func TestCardsKeepTheirPlaceUnderThePointer(t *testing.T) {
 	if got := r.d.up()[0]; got != second {
 		t.Fatalf("moved from %v to %v under the pointer", second, got)
 	}
-	r.d.windows[1].h.PointerLeft()
-	r.until("closed up", func() bool { return r.d.up()[0].Max.Y == 744 })
+	// A third comes: not into the hole, where it would lie on the second.
+	a.ID = 3
+	r.e.show(0, b, a)
+	r.until("the third beyond the second", func() bool {
+		u := r.d.up()
+		return len(u) == 2 && u[1] == second && !u[0].Overlaps(second)
+	})
+	r.leave(1)
+	r.until("closed up", func() bool {
+		return slices.ContainsFunc(r.d.up(), func(r image.Rectangle) bool { return r.Max.Y == 744 })
+	})
 }
 
 func TestClickOpens(t *testing.T) {
-	r := startCards(t)
-	r.e.show(0, gallery(t)["found"])
-	r.until("up", func() bool { return len(r.d.up()) == 1 })
-	r.pass(guard)
+	c := gallery(t)["found"]
+	c.Edition = 7
+	r := startCards(t, nil)
+	r.shows(c)
 	r.click(0, openAt)
-	if a := r.action(companion.DoOpen); a.Card != 1 || a.Index != 0 {
+	if a := r.action(companion.DoOpen); a.Card != 1 || a.Index != 0 || a.Edition != 7 {
 		t.Fatalf("%+v", a)
 	}
 	r.click(0, image.Pt(300, 230))
-	r.until("copied", func() bool { r.d.mu.Lock(); defer r.d.mu.Unlock(); return r.d.copied == "0612345678" })
+	r.until("copied", func() bool { return r.d.clipboard() == "0612345678" })
+}
+
+// TestSmallWords: the last line of the card passes the call on and takes the
+// contact away; the relation number copies itself.
+func TestSmallWords(t *testing.T) {
+	c := gallery(t)["found"]
+	pass := spot(t, c, Look{}, func(d Do) bool { return strings.Contains(d.Copy, "Vries") })
+	not := spot(t, c, Look{}, does(companion.DoNotThis))
+	relation := spot(t, c, Look{}, func(d Do) bool { return d.Copy == "100200" })
+	r := startCards(t, nil)
+	r.shows(c)
+	r.click(0, pass)
+	want := "J. de Vries · relatie 100200 · 0612345678 · gebeld om 10:42 · op Schade · https://hub.example/contacts/viewcontact/c1"
+	r.until("one line on the clipboard", func() bool { return r.d.clipboard() == want })
+	r.click(0, relation)
+	r.until("digits only", func() bool { return r.d.clipboard() == "100200" })
+	r.click(0, not)
+	if a := r.action(companion.DoNotThis); a.Card != 1 || a.Index != 0 {
+		t.Fatalf("%+v", a)
+	}
+}
+
+func TestCopyingThatFailsSaysSo(t *testing.T) {
+	c := gallery(t)["found"]
+	r := startCards(t, func(_ *Config, d *desktop) { d.copyErr = errors.New("no clipboard") })
+	r.shows(c)
+	r.click(0, image.Pt(300, 230))
+	var said []string
+	r.on(func() {
+		for _, w := range r.cs.slots[0].face.words {
+			said = append(said, w.said)
+		}
+	})
+	if !slices.Contains(said, "Kopiëren lukt niet") {
+		t.Fatalf("the card says %q", said)
+	}
+}
+
+func TestPassOnLeavesOutWhatIsNotKnown(t *testing.T) {
+	g := gallery(t)
+	bare := g["found"]
+	bare.Contacts, bare.LinkOK, bare.LineName, bare.LineText, bare.Rang = make([]contact.Contact, 1), []bool{false}, "", "", time.Time{}
+	outside := g["possible"]
+	for name, c := range map[string]struct {
+		card companion.Card
+		who  int
+		want string
+	}{
+		"nothing but the number": {bare, 0, "0612345678"},
+		"nobody found":           {g["nobody"], -1, "P. Jansen · 0612345678 · gebeld om 10:42 · op Schade"},
+		"a link that is off":     {g["nolink"], 0, "J. de Vries · relatie 100200 · 0612345678 · gebeld om 10:42 · op Schade"},
+		"foreign":                {outside, 0, "Mogelijk: J. de Vries · relatie 100200 · 00493012345678 · gebeld om 10:42 · op Schade · " + outside.Contacts[0].Link},
+		"one of several":         {g["several"], 1, "B.M. Bakker-van den Heuvel · relatie 200003 · 0209876543 · gebeld om 10:42 · op 020 123 45 67 · " + g["several"].Contacts[1].Link},
+	} {
+		if got := passOn(c.card, c.who, "nl"); got != c.want {
+			t.Errorf("%s:\n got %q\nwant %q", name, got, c.want)
+		}
+	}
 }
 
 // TestClickOnWhatHasJustChanged: the card comes up, or the person on it changes,
 // in the moment of the click: that click meant something else.
 func TestClickOnWhatHasJustChanged(t *testing.T) {
 	g := gallery(t)
-	row := firstOpen(t, g["several"], 0)
-	r := startCards(t)
+	row := spot(t, g["several"], Look{}, does(companion.DoOpen))
+	r := startCards(t, nil)
 	r.e.show(0, g["found"])
 	r.until("up", func() bool { return len(r.d.up()) == 1 })
 	r.click(0, openAt)
-	r.d.windows[0].h.PointerLeft()
-	r.none(companion.DoOpen)
+	r.leave(0)
+	r.none(companion.DoOpen, companion.DoLeave)
 
-	r.pass(guard)
-	other := g["several"]
-	r.e.show(0, other)
-	r.until("rows", func() bool { return r.d.up()[0].Dy() != 262 })
+	r.pass(time.Second)
+	r.e.show(0, g["several"])
+	r.until("rows", func() bool { return r.d.up()[0].Dy() != 284 })
 	r.click(0, row)
-	r.d.windows[0].h.PointerLeft()
-	r.none(companion.DoOpen)
+	r.leave(0)
+	r.none(companion.DoOpen, companion.DoLeave)
+}
+
+// TestAnotherPersonIsAnotherButton: the button looks the same and stands where it
+// stood, but opens somebody else's file: a hand that is on its way, or has just
+// pressed, did not mean that.
+func TestAnotherPersonIsAnotherButton(t *testing.T) {
+	a := gallery(t)["found"]
+	b := a
+	b.Number, b.Contacts = number(t, "0687654321"), []contact.Contact{person("K", "", "Ander")}
+	next := func(r *rig) {
+		r.e.show(0, b)
+		r.sync()
+	}
+	t.Run("while the pointer travels", func(t *testing.T) {
+		r := startCards(t, nil)
+		r.shows(a)
+		h := r.d.windows[0].h
+		for i := range 10 { // from the edge to the button
+			h.PointerMoved(image.Pt(10+11*i, 230))
+			r.pass(60 * time.Millisecond)
+			if i == 2 {
+				next(r)
+			}
+		}
+		r.click(0, openAt)
+		r.leave(0)
+		r.none(companion.DoOpen, companion.DoLeave)
+	})
+	t.Run("between press and release", func(t *testing.T) {
+		r := startCards(t, nil)
+		r.shows(a)
+		h := r.d.windows[0].h
+		h.PointerMoved(openAt)
+		r.pass(time.Second)
+		h.PointerPressed(openAt, window.Left)
+		r.action(companion.DoHover)
+		next(r)
+		r.pass(time.Second)
+		h.PointerReleased(openAt, window.Left)
+		r.leave(0)
+		r.none(companion.DoOpen, companion.DoLeave)
+	})
+	t.Run("the engine is ahead of the screen", func(t *testing.T) {
+		r := startCards(t, nil)
+		r.shows(a)
+		r.e.set(0, b)
+		r.click(0, openAt)
+		r.leave(0)
+		r.none(companion.DoOpen, companion.DoLeave)
+	})
+	t.Run("a hand that rests means what it sees", func(t *testing.T) {
+		r := startCards(t, nil)
+		r.shows(a)
+		r.d.windows[0].h.PointerMoved(openAt)
+		r.action(companion.DoHover)
+		next(r)
+		r.pass(time.Second)
+		r.click(0, openAt)
+		if got := r.action(companion.DoOpen); got.Card != 1 {
+			t.Fatalf("%+v", got)
+		}
+	})
 }
 
 func TestPressedHereReleasedThere(t *testing.T) {
-	r := startCards(t)
-	r.e.show(0, gallery(t)["found"])
-	r.until("up", func() bool { return len(r.d.up()) == 1 })
-	r.pass(guard)
+	r := startCards(t, nil)
+	r.shows(gallery(t)["found"])
 	h := r.d.windows[0].h
 	h.PointerPressed(image.Pt(50, 60), window.Left)
 	h.PointerReleased(openAt, window.Left)
 	h.PointerPressed(openAt, window.Right)
 	h.PointerReleased(openAt, window.Right)
 	h.PointerLeft()
-	r.none(companion.DoOpen)
+	r.none(companion.DoOpen, companion.DoLeave)
 }
 
 func TestRowsTurn(t *testing.T) {
-	row := firstOpen(t, gallery(t)["many"], 3)
-	r := startCards(t)
-	r.e.show(0, gallery(t)["many"])
-	r.until("up", func() bool { return len(r.d.up()) == 1 })
-	h := r.d.windows[0].h
-	before := r.d.paintings()
-	h.Scrolled(image.Pt(100, 200), -3)
-	r.until("turned", func() bool { return r.d.paintings() > before })
-	r.pass(guard)
+	c := gallery(t)["crowd"]
+	row := spot(t, c, Look{List: List{First: 3}}, does(companion.DoOpen))
+	r := startCards(t, nil)
+	r.shows(c)
+	r.d.windows[0].h.Scrolled(image.Pt(100, 200), -3)
+	r.sync()
+	r.pass(time.Second)
 	r.click(0, row)
 	if a := r.action(companion.DoOpen); a.Index != 3 {
 		t.Fatalf("%+v", a)
+	}
+}
+
+// TestFastHandLosesMovesOnly: a pointer that moves faster than cards are painted
+// never loses its leaving, which would keep the card for ever.
+func TestFastHandLosesMovesOnly(t *testing.T) {
+	cs := &Cards{input: make(chan input, 64), now: time.Now}
+	h := &handler{cs, 0}
+	for i := range 1000 {
+		h.PointerMoved(image.Pt(i, 1))
+	}
+	h.PointerPressed(image.Pt(1, 1), window.Left)
+	h.PointerReleased(image.Pt(1, 1), window.Left)
+	h.PointerLeft()
+	n, last := len(cs.input), input{}
+	for range n {
+		last = <-cs.input
+	}
+	if last.kind != gone {
+		t.Fatalf("the pointer's leaving was lost behind %d others", n)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode"
 
+	"wiebelt/internal/call"
 	"wiebelt/internal/companion"
 	"wiebelt/internal/contact"
 	"wiebelt/internal/phone"
@@ -28,7 +29,7 @@ func layout(c companion.Card, l Look) *face {
 // layoutMore is the line that counts the calls without a card.
 func layoutMore(n int, l Look) *face {
 	p := newPainter(l)
-	p.text(p.lg.N(text.CardMore, n), left-1, 6, textWidth, stateFont, p.c.Muted)
+	p.say(p.lg.N(text.CardMore, n), left, 6, textWidth, stateFont, p.c.Muted)
 	return p.finish(moreHeight, p.c.Quiet)
 }
 
@@ -50,7 +51,7 @@ func (p *painter) stateColour(c companion.Card) color.NRGBA {
 
 func (p *painter) stateWord(c companion.Card) string {
 	switch {
-	case c.Phase == companion.PhaseReported || c.Phase == companion.PhaseRinging && c.Strip && !c.Outgoing:
+	case c.Phase == companion.PhaseReported:
 		return p.lg.T(text.CardStateReported, c.Rang.Local().Format("15:04"))
 	case c.Phase == companion.PhaseOver:
 		return p.lg.T(text.CardStateOver)
@@ -67,32 +68,50 @@ func (p *painter) stateWord(c companion.Card) string {
 func (p *painter) lineWords(c companion.Card) string {
 	switch {
 	case c.LineName != "" && c.LineText != "":
-		return p.lg.T(text.CardLineNamed, c.LineName, c.LineText)
+		return p.lg.T(text.CardLineNamed, isolated(c.LineName), c.LineText)
 	case c.LineText != "":
 		return p.lg.T(text.CardLine, c.LineText)
 	}
 	return ""
 }
 
+// act is a click on something that concerns the call.
+func (p *painter) act(c companion.Card, do companion.Do) Do {
+	return Do{Engine: true, Caller: c.Number, Action: companion.Action{Card: c.ID, Do: do}}
+}
+
+// about is a click on something that concerns contact i.
+func (p *painter) about(c companion.Card, do companion.Do, i int) Do {
+	d := p.act(c, do)
+	d.Action.Index, d.Action.Edition, d.Who = i, c.Edition, c.Contacts[i]
+	return d
+}
+
 // header is the first line: mark, state, line called, clock and ×.
 func (p *painter) header(c companion.Card, state color.NRGBA) {
 	const y = 14
-	p.mark(left-1, y+3, c.Phase == companion.PhaseAnswered, state)
-	x := float32(left + 17)
-	x += p.text(p.stateWord(c), x, y, 140, stateBold, state) + 8
+	p.mark(left, y+3, c.Phase == companion.PhaseAnswered, state)
+	x := float32(left + 18)
+	x += p.say(p.stateWord(c), x, y, 150, stateBold, state) + 8
 	end := float32(right - 10)
-	close := Do{Engine: true, Action: companion.Action{Card: c.ID, Do: companion.DoClose}}
-	p.cross(end, y+8, close)
+	p.cross(end, y+8, p.act(c, companion.DoClose))
 	end -= 18
-	if since := clockFrom(c); !since.IsZero() {
+	switch since := clockFrom(c); {
+	case !since.IsZero():
 		p.f.clock = clockFace{x: end - 44, y: y - 1, w: 44, h: 18, since: since, color: p.c.Muted, size: stateFont.size}
 		end -= 50
+	case c.Phase == companion.PhaseRinging && !c.Rang.IsZero():
+		// Nobody tells how this call goes on: when it rang is all that is known.
+		s := c.Rang.Local().Format("15:04")
+		w := width(s, stateFont)
+		p.say(s, end-w, y, w+1, stateFont, p.c.Muted)
+		end -= w + 6
 	}
 	words := p.lineWords(c)
 	if c.Times > 1 {
 		again := p.lg.T(text.CardAgain, c.Times)
 		if c.LineName != "" { // the name alone: there is less room
-			words = p.lg.T(text.CardLine, c.LineName)
+			words = p.lg.T(text.CardLine, isolated(c.LineName))
 		}
 		words = strings.TrimSuffix(again+" · "+words, " · ")
 	}
@@ -102,10 +121,11 @@ func (p *painter) header(c companion.Card, state color.NRGBA) {
 // clockFrom is what the clock counts from; a phone that reports only the ring
 // has no clock, since nobody knows whether the call goes on.
 func clockFrom(c companion.Card) time.Time {
-	switch c.Phase {
-	case companion.PhaseAnswered:
+	switch {
+	case c.Tells == call.TellsRing:
+	case c.Phase == companion.PhaseAnswered:
 		return c.Answered
-	case companion.PhaseRinging:
+	case c.Phase == companion.PhaseRinging:
 		return c.Rang
 	}
 	return time.Time{}
@@ -119,6 +139,9 @@ func (p *painter) body(c companion.Card) float32 {
 	case companion.Found:
 		return p.found(c)
 	case companion.Several:
+		if c.Many && !p.l.List.Open {
+			return p.many(c)
+		}
 		return p.several(c)
 	case companion.Nobody:
 		return p.nobody(c)
@@ -131,21 +154,23 @@ func (p *painter) body(c companion.Card) float32 {
 	case companion.Unfilled:
 		return p.note(p.lg.T(text.CardUnfilled), p.lg.T(text.CardUnfilledWhy, p.admin()))
 	case companion.NoNumber:
-		return p.note(cmp.Or(c.PhoneName, c.Number.Display()), p.lg.T(text.CardNonumberWhy))
+		name := p.l.Privacy.words(cmp.Or(c.PhoneName, c.Number.Display()))
+		return p.note(cmp.Or(name, p.lg.T(text.CardUnfilled)), p.lg.T(text.CardNonumberWhy))
 	case companion.Own:
-		title := p.lg.T(text.CardOwn)
-		if c.Number.LineName != "" {
-			title = p.lg.T(text.CardOwnNamed, c.Number.LineName)
-		}
-		return p.small(title, c.Number.Display(), c.Via)
+		return p.small(c, p.ownTitle(c), c.Number.Display())
 	case companion.Internal:
-		return p.small(cmp.Or(c.PhoneName, p.lg.T(text.CardExtensionUnnamed)), p.lg.T(text.CardExtension, c.Number.Display()), c.Via)
+		return p.small(c, p.colleague(c), p.lg.T(text.CardExtension, c.Number.Display()))
 	default: // Short, and numbers that are never looked up
 		why := p.lg.T(text.CardShort)
 		if c.Number.NeverLookup {
 			why = p.lg.T(text.CardNever)
 		}
-		return p.note(c.Number.Display(), strings.TrimSpace(why))
+		h := p.note(c.Number.Display(), why)
+		if n := c.Number.Copy(); n != "" {
+			w := p.f.words[len(p.f.words)-1-countLines(why)].width
+			p.copyIcon(left+w+12, bigY+9, right-left-w-12, Do{Copy: n, Caller: c.Number})
+		}
+		return h
 	}
 }
 
@@ -154,76 +179,123 @@ const (
 	numberY = 70
 	ruleY   = 102
 	fieldsY = 112
+	noteY   = 78
 )
 
-func (p *painter) big(s string) {
+func (p *painter) big(s string, ours bool) float32 {
 	f := bigFont
 	if width(s, f) > textWidth {
 		f = lessBig
 	}
-	p.text(s, left-1, bigY, textWidth+1, f, p.c.Ink)
+	return p.put(s, left, bigY, textWidth, f, p.c.Ink, ours)
 }
 
-func (p *painter) numberLine(number, via string) {
-	x := float32(left - 1)
-	x += p.text(number, x, numberY, textWidth, numberFont, p.c.Ink)
-	if via != "" {
-		p.text(p.lg.T(text.CardVia, via), x+10, numberY+1, right-x-10, fieldFont, p.c.Muted)
+// numberLine is the second line. number says it is a telephone number, which can
+// be copied where no button does that.
+func (p *painter) numberLine(c companion.Card, s string, icon bool) {
+	x := float32(left)
+	x += p.text(s, x, numberY, textWidth, numberFont, p.c.Ink)
+	if icon && c.Number.Copy() != "" {
+		x += 9
+		x += p.copyIcon(x, numberY+5, 110, Do{Copy: c.Number.Copy(), Caller: c.Number})
+	}
+	if c.Via != "" && p.l.Privacy != PrivacyNumber {
+		p.text(p.lg.T(text.CardVia, isolated(c.Via)), x+10, numberY+2, right-x-10, fieldFont, p.c.Muted)
 	}
 }
 
-func (p *painter) rule(y float32) { p.add(box(p.c.Line, left-1, y, textWidth+1, 1)) }
+func (p *painter) rule(y float32) { p.add(box(p.c.Line, left, y, textWidth, 1)) }
+
+// lines is how many lines of fields a found card has room for; a searching card
+// has the same, so that nothing moves when the contact comes.
+func (p *painter) lines(c companion.Card) int {
+	n := max(1, len(p.fieldNames()))
+	if c.Possible {
+		n += 2
+	}
+	return n
+}
+
+func (p *painter) buttonsY(c companion.Card) float32 {
+	return fieldsY + float32(p.lines(c))*fieldPitch + 12
+}
 
 // searching has exactly the height and the buttons of a found card.
 func (p *painter) searching(c companion.Card) float32 {
-	p.big(c.Number.Display())
+	p.big(c.Number.Display(), false)
 	if c.Noticed {
-		p.text(p.lg.T(text.CardSearching), left-1, numberY, textWidth, numberFont, p.c.Muted)
-		p.f.bar = &barFace{x: left - 1, y: ruleY, w: textWidth + 1, since: c.Rang}
+		p.say(p.lg.T(text.CardSearching), left, numberY, textWidth, numberFont, p.c.Muted)
+		p.f.bar = &barFace{x: left, y: ruleY, w: textWidth, since: c.Rang}
 	}
-	y := p.foundButtonsY()
+	y := p.buttonsY(c)
 	p.openButton(c, y, false)
-	return y + buttonH + bottomPad
+	return p.foot(c, y+buttonH, -1, -1)
 }
-
-func (p *painter) foundButtonsY() float32 { return fieldsY + fieldCount*fieldPitch + 12 }
 
 func (p *painter) found(c companion.Card) float32 {
 	k := c.Contacts[0]
-	p.big(p.nameOf(c, k))
-	p.numberLine(c.Number.Display(), c.Via)
+	if p.l.Privacy == PrivacyNumber {
+		p.big(c.Number.Display(), false)
+		p.say(p.lg.T(text.CardFoundHidden), left, numberY, textWidth, numberFont, p.c.Muted)
+	} else {
+		p.big(p.nameOf(c, k), false)
+		p.numberLine(c, c.Number.Display(), false)
+	}
 	p.rule(ruleY)
 	y := float32(fieldsY)
 	if c.Possible {
-		for _, s := range wrap(p.lg.T(text.CardPossibleWhy), textWidth, 2, fieldFont) {
-			p.text(s, left-1, y, textWidth, fieldFont, p.c.Trouble)
-			y += fieldPitch
-		}
+		p.sentence(p.lg.T(text.CardPossibleWhy), 0, y, 2, fieldFont, p.c.Trouble)
+		y += 2 * fieldPitch
 	}
-	last := float32(fieldsY + (fieldCount-1)*fieldPitch)
+	last := y + float32(max(1, len(p.fieldNames()))-1)*fieldPitch
 	if why := p.trouble(c); why != "" {
-		p.text(why, left-1, last, textWidth, fieldFont, p.c.Trouble)
+		p.say(why, left, last, textWidth, fieldFont, p.c.Trouble)
 		last -= fieldPitch
+	} else if p.l.Privacy == PrivacyNumber {
+		p.say(p.lg.T(text.CardHidden), left, last, textWidth, fieldFont, p.c.Muted)
 	}
 	for _, f := range p.fields(k) {
 		if y > last {
 			break
 		}
-		p.text(f.label, left-1, y, labelWidth-4, fieldFont, p.c.Muted)
-		x := float32(left - 1 + labelWidth)
+		p.say(f.label, left, y, labelWidth-2, fieldFont, p.c.Muted)
+		x := float32(left + labelWidth)
 		room := right - x
 		if f.copy != "" {
 			room -= 24
 		}
 		w := p.text(f.value, x, y, room, fieldFont, p.c.Ink)
 		if f.copy != "" {
-			p.copyIcon(x+w+9, y+4, Do{Copy: f.copy})
+			p.copyIcon(x+w+9, y+4, right-x-w-9, Do{Copy: f.copy, Caller: c.Number, Who: k})
 		}
 		y += fieldPitch
 	}
-	y = p.foundButtonsY()
+	y = p.buttonsY(c)
 	p.openButton(c, y, c.LinkOK[0])
-	return y + buttonH + bottomPad
+	return p.foot(c, y+buttonH, 0, 0)
+}
+
+// foot is the last line: small words that pass the call on, naming contact who,
+// and that take contact away from it; -1 is nobody. It returns the height of the
+// card.
+func (p *painter) foot(c companion.Card, y float32, who, away int) float32 {
+	y += footGap
+	room := float32(textWidth)
+	pass := Do{Copy: passOn(c, who, p.lg), Caller: c.Number}
+	s, ink := p.lg.T(text.CardPass), p.c.Accent
+	if pass == p.l.Copied {
+		s, ink = p.copied()
+	}
+	p.link(s, left, y, room/2, ink, pass)
+	if away >= 0 {
+		s := p.lg.T(text.CardNotThis)
+		if c.Outcome == companion.Several && p.l.Privacy != PrivacyNumber {
+			s = p.lg.T(text.CardNotThisOne, isolated(p.nameOf(c, c.Contacts[away])))
+		}
+		_, w := fit(s, room-100, stateFont)
+		p.link(s, right-w, y, room-100, p.c.Muted, p.about(c, companion.DoNotThis, away))
+	}
+	return y + footH + footPad
 }
 
 // trouble is why the file cannot be opened, in the place of the last field.
@@ -239,30 +311,70 @@ func (p *painter) trouble(c companion.Card) string {
 
 type field struct{ label, value, copy string }
 
-// fields are the parts of a contact that are there, in their order.
-func (p *painter) fields(k contact.Contact) []field {
-	all := []field{
-		{p.lg.T(text.CardFieldRelation), contact.GroupDigits(k.RelationNumber), k.RelationNumber},
-		{p.lg.T(text.CardFieldAddress), k.Address.Line(), ""},
-		{p.lg.T(text.CardFieldProducer), k.Producer.Text(), ""},
-		{p.lg.T(text.CardFieldModified), "", ""},
+// The names of setting card.fields.
+const (
+	fieldRelation = "relation_number"
+	fieldAddress  = "address"
+	fieldProducer = "producer"
+	fieldModified = "last_modified_by"
+)
+
+var usualFields = []string{fieldRelation, fieldAddress, fieldProducer, fieldModified}
+
+// fieldNames are the fields that the settings and the privacy allow.
+func (p *painter) fieldNames() []string {
+	all := p.l.Fields
+	if all == nil {
+		all = usualFields
 	}
-	if by := k.LastModifiedBy.Text(); by != "" {
-		all[3].value = p.lg.T(text.CardFieldModifiedBy, by)
-	}
-	kept := all[:0]
+	var out []string
 	for _, f := range all {
-		if f.value != "" {
-			kept = append(kept, f)
+		if p.l.Privacy == PrivacyNumber || p.l.Privacy == PrivacyInitials && f == fieldAddress {
+			continue
 		}
+		out = append(out, f)
 	}
-	return kept
+	return out
 }
 
+// fields are the parts of a contact that are there, in their order.
+func (p *painter) fields(k contact.Contact) []field {
+	var out []field
+	for _, name := range p.fieldNames() {
+		var f field
+		switch name {
+		case fieldRelation:
+			f = field{p.lg.T(text.CardFieldRelation), contact.GroupDigits(k.RelationNumber), k.RelationNumber}
+		case fieldAddress:
+			f = field{p.lg.T(text.CardFieldAddress), apart(k.Address).Line(), ""}
+		case fieldProducer:
+			f = field{p.lg.T(text.CardFieldProducer), k.Producer.Text(), ""}
+		case fieldModified:
+			f.label = p.lg.T(text.CardFieldModified)
+			if by := k.LastModifiedBy.Text(); by != "" {
+				f.value = p.lg.T(text.CardFieldModifiedBy, isolated(by))
+			}
+		}
+		if f.value != "" {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// apart is an address whose parts stand in their order, whatever their script.
+func apart(a contact.Address) contact.Address {
+	for _, part := range []*string{&a.Street, &a.Addition, &a.City, &a.Country} {
+		*part = isolated(*part)
+	}
+	return a
+}
+
+// nameOf is how a contact is called on a card of its call.
 func (p *painter) nameOf(c companion.Card, k contact.Contact) string {
-	name := cmp.Or(k.Name(), p.lg.T(text.CardUnnamed))
+	name := cmp.Or(p.l.Privacy.name(k), p.lg.T(text.CardUnnamed))
 	if c.Possible {
-		return p.lg.T(text.CardPossible, name)
+		return p.lg.T(text.CardPossible, isolated(name))
 	}
 	return name
 }
@@ -273,93 +385,56 @@ func (p *painter) openButton(c companion.Card, y float32, on bool) {
 	if c.Opened == 0 {
 		s = p.lg.T(text.CardButtonAgain)
 	}
-	p.button(s, left-1, y, 204, buttonH, true, on, Do{Engine: true, Action: companion.Action{Card: c.ID, Do: companion.DoOpen}})
-	p.copyButton(c.Number, left-1+204+gap, y, right-(left-1+204+gap))
+	var do Do
+	if on {
+		do = p.about(c, companion.DoOpen, 0)
+	}
+	p.button(s, left, y, primaryW, true, on, do)
+	p.copyButton(c.Number, left+primaryW+gap, y, textWidth-primaryW-gap)
 }
 
 func (p *painter) openWords() string {
 	word := p.lg.T(text.Key("card.word." + cmp.Or(p.l.FileWord, "relatie")))
-	s := p.lg.T(text.CardButtonOpen, word)
+	return capital(p.lg.T(text.CardButtonOpen, word))
+}
+
+func capital(s string) string {
 	r := []rune(s)
 	r[0] = unicode.ToUpper(r[0])
 	return string(r)
 }
 
 func (p *painter) copyButton(n phone.Number, x, y, w float32) {
-	do := Do{Copy: n.Copy()}
+	do := Do{Copy: n.Copy(), Caller: n}
 	s := p.lg.T(text.CardButtonCopy)
 	if p.l.Copied == do {
-		s = p.lg.T(text.CardButtonCopied)
+		s, _ = p.copied()
 	}
-	p.button(s, x, y, w, buttonH, false, n.Copy() != "", do)
+	p.button(s, x, y, w, false, n.Copy() != "", do)
 }
 
-// several lists every match in two fixed lines a row; none is preselected.
-func (p *painter) several(c companion.Card) float32 {
-	title := p.lg.N(text.CardSeveral, len(c.Contacts))
-	p.big(title)
-	p.numberLine(c.Number.Display(), c.Via)
-	y := float32(ruleY)
-	from := min(max(p.l.FirstRow, 0), max(0, len(c.Contacts)-rowsShown))
-	to := min(from+rowsShown, len(c.Contacts))
-	if c.Possible {
-		p.rule(y)
-		for _, s := range wrap(p.lg.T(text.CardPossibleWhy), textWidth, 2, fieldFont) {
-			p.text(s, left-1, y+6, textWidth, fieldFont, p.c.Trouble)
-			y += 20
-		}
-		y += 8
-	}
-	for i := from; i < to; i++ {
-		p.rule(y)
-		p.row(c, i, y)
-		y += rowPitch
-	}
-	if len(c.Contacts) > rowsShown {
-		p.rule(y)
-		p.text(p.lg.T(text.CardRows, from+1, to, len(c.Contacts)), left-1, y+8, 200, rowDetail, p.c.Muted)
-		p.rowButton("▲", right-64, y+4, 30, 24, false, from > 0, Do{Scroll: -rowsShown})
-		p.rowButton("▼", right-30, y+4, 30, 24, false, to < len(c.Contacts), Do{Scroll: rowsShown})
-		y += 32
-	}
-	return y + 10
-}
-
-func (p *painter) row(c companion.Card, i int, y float32) {
-	k := c.Contacts[i]
-	badge := box(color.Transparent, left-1, y+18, 22, 22)
-	badge.StrokeColor, badge.StrokeWidth, badge.CornerRadius = p.c.Line, 1, 3
-	p.add(badge)
-	p.textCentre(fmt.Sprint(i+1), left-1, y+21, 22, rowDetail, p.c.Muted)
-	const buttonW = 76
-	bx := float32(right - buttonW)
-	x := float32(left + 29)
-	p.text(cmp.Or(k.Name(), p.lg.T(text.CardUnnamed)), x, y+8, bx-x-8, rowName, p.c.Ink)
-	detail := strings.Trim(contact.GroupDigits(k.RelationNumber)+" · "+k.Address.ShortLine(), " ·")
-	p.text(detail, x, y+28, bx-x-8, rowDetail, p.c.Muted)
-	s := p.lg.T(text.CardButtonOpenRow)
-	if c.Opened == i {
-		s = "✓ " + s
-	}
-	p.rowButton(s, bx, y+12, buttonW, 30, true, c.LinkOK[i],
-		Do{Engine: true, Action: companion.Action{Card: c.ID, Do: companion.DoOpen, Index: i}})
-}
-
-// Heights of the cards that are not found cards, buttons at the same place.
+// The buttons of cards without contacts stand below two lines of words, or as
+// many more as an administrator's name needs.
 const noteButtonsY = 128
 
 func (p *painter) nobody(c companion.Card) float32 {
-	p.big(c.Number.Display())
-	p.text(p.lg.T(text.CardNobody), left-1, 78, textWidth, fieldBold, p.c.Ink)
-	if c.PhoneName != "" {
-		p.text(p.lg.T(text.CardPhoneName, c.PhoneName), left-1, 98, textWidth, fieldFont, p.c.Muted)
+	p.big(c.Number.Display(), false)
+	if c.NotThis > 0 { // there is one, but the user says it is not who calls
+		p.say(p.lg.T(text.CardNobodyLeft), left, noteY, textWidth, fieldBold, p.c.Ink)
+		p.say(p.lg.N(text.CardNotThese, c.NotThis), left, noteY+20, textWidth, fieldFont, p.c.Muted)
+		p.copyButton(c.Number, left, noteButtonsY, textWidth)
+		return p.foot(c, noteButtonsY+buttonH, -1, -1)
 	}
-	p.copyButton(c.Number, left-1, noteButtonsY, textWidth+1)
-	return noteButtonsY + buttonH + bottomPad
+	p.say(p.lg.T(text.CardNobody), left, noteY, textWidth, fieldBold, p.c.Ink)
+	if name := p.l.Privacy.words(c.PhoneName); name != "" {
+		p.text(p.lg.T(text.CardPhoneName, isolated(name)), left, noteY+20, textWidth, fieldFont, p.c.Muted)
+	}
+	p.copyButton(c.Number, left, noteButtonsY, textWidth)
+	return p.foot(c, noteButtonsY+buttonH, -1, -1)
 }
 
 func (p *painter) failed(c companion.Card) float32 {
-	p.big(c.Number.Display())
+	p.big(c.Number.Display(), false)
 	bold := p.lg.T(text.CardFailed)
 	rest := p.lg.T(text.Failure(string(c.Failure)))
 	switch {
@@ -368,49 +443,50 @@ func (p *painter) failed(c companion.Card) float32 {
 	case c.Retrying:
 		rest += " " + p.lg.T(text.CardRetrying)
 	}
-	bw := p.text(bold, left-1, 78, textWidth, fieldBold, p.c.Ink) + 4
-	// The first line begins behind the bold words: measure that as if they were there.
-	lines := wrapFirst(rest, textWidth-bw, textWidth, 2, fieldFont)
-	for i, s := range lines {
-		x := float32(left - 1)
-		if i == 0 {
-			x += bw
-		}
-		p.text(s, x, 78+float32(i)*19, textWidth, fieldFont, p.c.Muted)
-	}
-	p.button(p.lg.T(text.CardButtonRetry), left-1, noteButtonsY, 204, buttonH, false, true,
-		Do{Engine: true, Action: companion.Action{Card: c.ID, Do: companion.DoRetry}})
-	p.copyButton(c.Number, left-1+204+gap, noteButtonsY, right-(left-1+204+gap))
-	return noteButtonsY + buttonH + bottomPad
+	w := p.say(bold, left, noteY, textWidth, fieldBold, p.c.Ink) + 4
+	lines := p.sentence(rest, w, noteY, 4, fieldFont, p.c.Muted)
+	return p.asked(c, p.lg.T(text.CardButtonRetry), false, lines)
 }
 
 func (p *painter) offered(c companion.Card) float32 {
-	p.big(c.Number.Display())
-	for i, s := range wrap(p.lg.T(text.CardOffered), textWidth, 2, fieldFont) {
-		p.text(s, left-1, 78+float32(i)*19, textWidth, fieldFont, p.c.Muted)
-	}
-	p.button(p.lg.T(text.CardButtonLookup), left-1, noteButtonsY, 204, buttonH, true, true,
-		Do{Engine: true, Action: companion.Action{Card: c.ID, Do: companion.DoRetry}})
-	p.copyButton(c.Number, left-1+204+gap, noteButtonsY, right-(left-1+204+gap))
-	return noteButtonsY + buttonH + bottomPad
+	p.big(c.Number.Display(), false)
+	lines := p.sentence(p.lg.T(text.CardOffered), 0, noteY, 3, fieldFont, p.c.Muted)
+	return p.asked(c, p.lg.T(text.CardButtonLookup), true, lines)
+}
+
+// asked ends a card that can be looked up when the user asks for it.
+func (p *painter) asked(c companion.Card, words string, primary bool, lines int) float32 {
+	y := float32(noteButtonsY)
+	y += float32(max(0, lines-2)) * fieldFont.line
+	p.button(words, left, y, primaryW, primary, true, p.act(c, companion.DoRetry))
+	p.copyButton(c.Number, left+primaryW+gap, y, textWidth-primaryW-gap)
+	return p.foot(c, y+buttonH, -1, -1)
 }
 
 // note is a title with an explanation and nothing to click.
 func (p *painter) note(title, why string) float32 {
-	p.big(title)
-	y := float32(78)
-	for _, s := range wrap(why, textWidth, 2, fieldFont) {
-		p.text(s, left-1, y, textWidth, fieldFont, p.c.Muted)
-		y += 19
-	}
-	return y + bottomPad
+	p.big(title, false)
+	return noteY + float32(p.sentence(why, 0, noteY, 3, fieldFont, p.c.Muted))*fieldFont.line + bottomPad
 }
 
+func countLines(s string) int { return len(wrap(s, textWidth, textWidth, 3, fieldFont)) }
+
 // small is a title with one line under it.
-func (p *painter) small(title, under, via string) float32 {
-	p.big(title)
-	p.numberLine(under, via)
-	return numberY + 22 + bottomPad
+func (p *painter) small(c companion.Card, title, under string) float32 {
+	p.big(title, false)
+	p.numberLine(c, under, false)
+	return numberY + numberFont.line + bottomPad
+}
+
+func (p *painter) ownTitle(c companion.Card) string {
+	if c.Number.LineName != "" {
+		return p.lg.T(text.CardOwnNamed, isolated(c.Number.LineName))
+	}
+	return p.lg.T(text.CardOwn)
+}
+
+func (p *painter) colleague(c companion.Card) string {
+	return cmp.Or(p.l.Privacy.words(c.PhoneName), p.lg.T(text.CardExtensionUnnamed))
 }
 
 func strip(c companion.Card, l Look) *face {
@@ -418,18 +494,20 @@ func strip(c companion.Card, l Look) *face {
 	state := p.stateColour(c)
 	p.mark(15, 23, c.Phase == companion.PhaseAnswered, state)
 	end := float32(right - 10)
-	p.cross(end, stripHeight/2, Do{Engine: true, Action: companion.Action{Card: c.ID, Do: companion.DoClose}})
+	p.area(0, 0, end, stripHeight, p.act(c, companion.DoUnfold))
+	p.cross(end, stripHeight/2, p.act(c, companion.DoClose))
 	end -= 18
 	if c.Outcome == companion.Found && c.LinkOK[0] {
 		s := p.lg.T(text.CardButtonOpenRow)
-		w := width(s, font{13, 19, true}) + 20
-		p.rowButton(s, end-w, 14, w, 28, false, true, Do{Engine: true, Action: companion.Action{Card: c.ID, Do: companion.DoOpen}})
+		w := width(s, openFont) + 20
+		p.open(s, end-w, 14, w, 28, false, true, p.about(c, companion.DoOpen, 0))
 		end -= w + 4
 	}
+	p.f.areas[0].w = end // beside the buttons a click unfolds the strip
 	x := float32(35)
 	p.text(p.stripTitle(c), x, 9, end-x, rowName, p.c.Ink)
 	words := p.stateWord(c)
-	if n := c.Number.Display(); n != "" {
+	if n := c.Number.Display(); n != "" && n != p.stripTitle(c) && c.Outcome != companion.NoNumber {
 		words += " · " + n
 	}
 	if c.Times > 1 {
@@ -437,50 +515,46 @@ func strip(c companion.Card, l Look) *face {
 	}
 	if since := clockFrom(c); !since.IsZero() && c.Phase == companion.PhaseAnswered {
 		words += " · "
-		w := p.text(words, x, 29, end-x, rowDetail, p.c.Muted)
-		p.f.clock = clockFace{x: x + w, y: 28, w: 50, h: 18, since: since, color: p.c.Muted, size: rowDetail.size, left: true}
+		const clock = 50
+		w := p.text(words, x, 29, end-x-clock, rowDetail, p.c.Muted)
+		p.f.clock = clockFace{x: x + w, y: 28, w: clock, h: 18, since: since, color: p.c.Muted, size: rowDetail.size, left: true}
 	} else {
 		p.text(words, x, 29, end-x, rowDetail, p.c.Muted)
 	}
-	// A click beside the buttons unfolds the strip.
-	unfold := area{0, 0, end, stripHeight, Do{Engine: true, Action: companion.Action{Card: c.ID, Do: companion.DoUnfold}}}
-	p.f.areas = append([]area{unfold}, p.f.areas...)
 	return p.finish(stripHeight, state)
 }
 
 func (p *painter) stripTitle(c companion.Card) string {
 	switch c.Outcome {
 	case companion.Found:
+		if p.l.Privacy == PrivacyNumber {
+			break
+		}
 		return p.nameOf(c, c.Contacts[0])
 	case companion.Several:
-		return p.lg.N(text.CardSeveral, len(c.Contacts))
+		return p.title(c)
 	case companion.Nobody:
+		if c.NotThis > 0 {
+			return p.lg.T(text.CardNobodyLeft)
+		}
 		return p.lg.T(text.CardNobodyShort)
 	case companion.Withheld:
 		return p.lg.T(text.CardWithheld)
 	case companion.Internal:
-		return cmp.Or(c.PhoneName, p.lg.T(text.CardExtensionUnnamed))
+		return p.colleague(c)
 	case companion.Own:
-		return p.lg.T(text.CardOwn)
+		return p.ownTitle(c)
 	case companion.Failed:
 		return strings.TrimSuffix(p.lg.T(text.CardFailed), ":")
 	case companion.Unfilled:
 		return p.lg.T(text.CardUnfilled)
+	case companion.NoNumber:
+		return cmp.Or(p.l.Privacy.words(cmp.Or(c.PhoneName, c.Number.Display())), p.lg.T(text.CardUnfilled))
 	}
-	return cmp.Or(c.Number.Display(), c.PhoneName)
+	return cmp.Or(c.Number.Display(), p.l.Privacy.words(c.PhoneName))
 }
 
-func (p *painter) admin() string { return cmp.Or(p.l.Support, p.lg.T(text.CardAdmin)) }
-
-// wrapFirst is wrap with a first line of another width.
-func wrapFirst(s string, firstMax, max float32, n int, f font) []string {
-	head := wrap(s, firstMax, 2, f)
-	if len(head) < 2 {
-		return head
-	}
-	rest := strings.TrimSpace(strings.TrimPrefix(s, head[0]))
-	return append(head[:1], wrap(rest, max, n-1, f)...)
-}
+func (p *painter) admin() string { return isolated(cmp.Or(p.l.Support, p.lg.T(text.CardAdmin))) }
 
 // clockText is a duration as "0:03" or "1:02:03".
 func clockText(d time.Duration) string {

@@ -3,117 +3,362 @@ package card
 import (
 	"image/color"
 	"math"
+	"strings"
 	"testing"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
-	fynetheme "fyne.io/fyne/v2/theme"
 
 	"wiebelt/internal/companion"
+	"wiebelt/internal/contact"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/offscreen"
 	"wiebelt/internal/ui/theme"
 )
 
-// TestNothingSticksOut measures every text and shape of every card: all of it
-// lies inside the card, and no two texts lie on each other.
-func TestNothingSticksOut(t *testing.T) {
-	offscreen.Start(fynetheme.DefaultTheme())
+var languages = []text.Language{text.Dutch, text.English}
+
+// failures are all that a lookup can run into.
+var failures = []contact.Failure{contact.NotSetUp, contact.NoNetwork, contact.NameNotResolved, contact.ConnectionRefused,
+	contact.ProxyLogin, contact.ProxyFailed, contact.TLSFailed, contact.CertificateUnknown, contact.CertificateExpired,
+	contact.CertificateName, contact.ClockWrong, contact.CredentialsRefused, contact.ScopeRefused, contact.HubError,
+	contact.HubSlow, contact.NotUnderstood}
+
+// hostile are contents that a hub or a phone could send.
+var hostile = []string{
+	"", " ", ",", "Wolfeschlegelsteinhausenbergerdorffwelchevoralternwarengewissenhaftschaferswessen",
+	"Sint-Jacobiparochie aan de Lange Vechtoo", strings.Repeat("W", 60), strings.Repeat("i", 300),
+	"اسم طويل جدا لا يتسع في السطر الواحد من البطاقة مهما كان", "שם ארוך מאוד שלא נכנס בשורה אחת של הכרטיס",
+	"‮gnp.exe‬ Jansen", "Jansen‏‎⁦⁧⁩؜", "a‮b‭c", "123 محمد 456 - 789",
+	"👩‍👩‍👧‍👦👨🏽‍🚒🇳🇱🇧🇪 feest ☎️ 1️⃣", "Z" + strings.Repeat("̵͇̿̀́", 40) + "algo", "名前 고객 ลูกค้า ग्राहक",
+	"", "A\tB\u00a0\u2003C", "⁨open", "sluit⁩", "\uFFFC", "Smit, , Jansen ,", "Łukasz Ąćęłńóśźż Ýþðøæœßĳ",
+}
+
+// withContents is every card of the gallery that shows what came from outside,
+// with each of the hostile contents in every place.
+func withContents(t *testing.T, each func(name string, c companion.Card)) {
 	for name, c := range gallery(t) {
-		for _, lang := range []text.Language{text.Dutch, text.English} {
-			f := layout(c, Look{Language: lang, Now: now, Support: "Jan (IT), toestel 140"})
-			var texts []*canvas.Text
-			for _, o := range f.content.Objects {
-				p, s := o.Position(), o.Size()
-				if l, ok := o.(*canvas.Line); ok {
-					p, s = l.Position1, fyne.NewSize(0, 0)
+		each(name, c)
+		for i, h := range hostile {
+			d := c
+			d.PhoneName, d.LineName, d.Via = h, h, h
+			d.Contacts = nil
+			for range c.Contacts {
+				k := contact.Contact{ID: "x", RelationNumber: h, Initials: h, Prefix: h, FamilyName: h, Link: "x",
+					Producer: contact.Coded{Description: h}, LastModifiedBy: contact.Coded{Code: h},
+					Address: contact.Address{Street: h, Number: h, Addition: h, PostalCode: h, City: h, Country: h}}
+				if i%3 == 1 {
+					k.Initials, k.Prefix = "", ""
 				}
-				if p.X < 0 || p.Y < 0 || p.X+s.Width > f.size.Width+0.5 || p.Y+s.Height > f.size.Height+0.5 {
-					t.Errorf("%s %s: %T at %v size %v sticks out of %v", name, lang, o, p, s, f.size)
-				}
-				if x, ok := o.(*canvas.Text); ok {
-					if x.MinSize().Width > s.Width+0.5 {
-						t.Errorf("%s %s: %q is wider than its place", name, lang, x.Text)
-					}
-					texts = append(texts, x)
-				}
+				d.Contacts = append(d.Contacts, k)
 			}
-			for i, a := range texts {
-				for _, b := range texts[i+1:] {
-					// Line boxes may touch; letters may not.
-					if overlap(a, b) {
-						t.Errorf("%s %s: %q lies on %q", name, lang, a.Text, b.Text)
-					}
-				}
+			each(name+" with "+h, d)
+		}
+	}
+	for _, f := range failures {
+		c := gallery(t)["failed"]
+		c.Failure, c.Retrying = f, !f.NeedsAdmin()
+		each("failed: "+string(f), c)
+	}
+	for _, s := range extras(t) {
+		each("extra", s.Card)
+	}
+}
+
+// checkFit measures every text of a face against the room it has, and every
+// object against the card: nothing sticks out, no text lies on another, no word
+// of ours is cut.
+func checkFit(t *testing.T, name string, f *face) {
+	t.Helper()
+	for _, w := range f.words {
+		if w.ours && w.said != w.shown {
+			t.Errorf("%s: our words %q are cut to %q", name, w.said, w.shown)
+		}
+		if w.width > w.room+0.5 || w.x+w.width > right+0.5+footPad {
+			t.Errorf("%s: %q is %.1f wide and has %.1f", name, w.shown, w.width, w.room)
+		}
+		if s := strings.TrimSuffix(w.shown, "…"); w.said != w.shown && s != strings.TrimRight(s, " ,·-(") {
+			t.Errorf("%s: %q is cut behind a comma or space", name, w.shown)
+		}
+	}
+	var texts []*canvas.Text
+	for _, o := range f.content.Objects {
+		p, s := o.Position(), o.Size()
+		if l, ok := o.(*canvas.Line); ok {
+			p, s = l.Position1, fyne.NewSize(0, 0)
+		}
+		x, isText := asText(o)
+		if isText {
+			texts = append(texts, x)
+			// A font of another script has a taller line, of which the letters
+			// themselves take the middle.
+			p.Y, s.Height = p.Y+s.Height/4, s.Height/2
+			if x.MinSize().Width > s.Width+0.5 {
+				t.Errorf("%s: %q is wider than its place", name, x.Text)
+			}
+		}
+		if p.X < 0 || p.Y < 0 || p.X+s.Width > f.size.Width+0.5 || p.Y+s.Height > f.size.Height+0.5 {
+			t.Errorf("%s: %T at %v size %v sticks out of %v", name, o, p, s, f.size)
+		}
+	}
+	for i, a := range texts {
+		for _, b := range texts[i+1:] {
+			if overlap(a, b) {
+				t.Errorf("%s: %q lies on %q", name, a.Text, b.Text)
 			}
 		}
 	}
+	for _, a := range f.areas {
+		if a.x < 0 || a.y < 0 || a.x+a.w > f.size.Width || a.y+a.h > f.size.Height {
+			t.Errorf("%s: a place to click sticks out: %+v", name, a)
+		}
+	}
+}
+
+// asText is a text, whether its picture is kept or not.
+func asText(o fyne.CanvasObject) (*canvas.Text, bool) {
+	if k, ok := o.(offscreen.Kept); ok {
+		return k.Text, true
+	}
+	t, ok := o.(*canvas.Text)
+	return t, ok
 }
 
 func overlap(a, b *canvas.Text) bool {
 	ap, as, bp, bs := a.Position(), a.Size(), b.Position(), b.Size()
-	shrink := func(h float32) float32 { return h * 0.25 }
+	const in = 0.32 // line boxes may touch; letters may not
 	return ap.X < bp.X+bs.Width-0.5 && bp.X < ap.X+as.Width-0.5 &&
-		ap.Y+shrink(as.Height) < bp.Y+bs.Height-shrink(bs.Height) && bp.Y+shrink(bs.Height) < ap.Y+as.Height-shrink(as.Height)
+		ap.Y+as.Height*in < bp.Y+bs.Height*(1-in) && bp.Y+bs.Height*in < ap.Y+as.Height*(1-in)
 }
 
-// TestNothingMovesWhenTheContactComes: the searching card has exactly the height
-// and the buttons of the found card.
-func TestNothingMovesWhenTheContactComes(t *testing.T) {
-	offscreen.Start(fynetheme.DefaultTheme())
-	g := gallery(t)
-	l := Look{Language: text.Dutch, Now: now}
-	found := layout(g["found"], l)
-	for _, name := range []string{"searching-start", "searching", "answered", "opened", "possible", "nolink", "long"} {
-		f := layout(g[name], l)
-		if f.size != found.size {
-			t.Errorf("%s: %v, found card %v", name, f.size, found.size)
+func TestEverythingFits(t *testing.T) {
+	offscreen.Start(theme.New("light"))
+	long := "Servicedesk Automatisering, Mevr. Van den Oudenhoven, toestel 1404"
+	withContents(t, func(name string, c companion.Card) {
+		for _, lang := range languages {
+			l := Look{Language: lang, Now: now, Support: "Jan (IT), toestel 140"}
+			checkFit(t, name, layout(c, l))
+			strip := c
+			strip.Strip, strip.Phase, strip.Answered = true, companion.PhaseAnswered, now.Add(-3*3600e9)
+			checkFit(t, name+", strip", layout(strip, l))
+			for _, v := range []Privacy{PrivacyInitials, PrivacyNumber} {
+				l.Privacy = v
+				checkFit(t, name+", "+string(v), layout(c, l))
+			}
+			if !strings.Contains(name, " with ") {
+				l.Privacy = PrivacyFull
+				for _, word := range []string{"relatie", "klantkaart", "dossier"} {
+					l.FileWord, l.Support = word, long
+					checkFit(t, name+", "+word, layout(c, l))
+				}
+			}
 		}
-		for _, at := range [][2]float32{{100, 230}, {300, 230}} {
-			a, b := f.at(at[0], at[1]), found.at(at[0], at[1])
-			if !a.none() && a.Engine != b.Engine {
-				t.Errorf("%s: another button at %v", name, at)
+	})
+	for name, s := range extras(t) {
+		for _, lang := range languages {
+			l := Look{Language: lang, Now: now}
+			if s.look != nil {
+				s.look(&l)
+			}
+			checkFit(t, name, layout(s.Card, l))
+		}
+	}
+}
+
+// TestHostileContentsMakeNoLines: whatever comes from outside, nothing is
+// directed by it but itself.
+func TestHostileContentsMakeNoLines(t *testing.T) {
+	offscreen.Start(theme.New("light"))
+	for _, h := range hostile {
+		for _, part := range pieces(h, false) {
+			for _, r := range part.s {
+				if turns(r) {
+					t.Errorf("%q: %U reaches the painter", h, r)
+				}
 			}
 		}
 	}
-	// The buttons under the cards without a contact are as far from the lower edge.
-	for _, name := range []string{"nobody", "failed", "refused", "offered"} {
+}
+
+// TestNothingMovesWhenTheContactComes: the searching card has exactly the height
+// and the buttons of the found card, whatever the settings.
+func TestNothingMovesWhenTheContactComes(t *testing.T) {
+	offscreen.Start(theme.New("light"))
+	g := gallery(t)
+	for _, fields := range [][]string{nil, {}, {fieldAddress}, {fieldModified, fieldRelation}} {
+		for _, v := range []Privacy{PrivacyFull, PrivacyInitials, PrivacyNumber} {
+			for _, possible := range []bool{false, true} {
+				l := Look{Language: text.Dutch, Now: now, Fields: fields, Privacy: v}
+				want := layout(with(g["found"], possible), l)
+				for _, name := range []string{"searching-start", "searching", "answered", "again", "nolink", "browser", "outgoing"} {
+					f := layout(with(g[name], possible), l)
+					if f.size != want.size {
+						t.Errorf("%s %v %s: %v, found card %v", name, fields, v, f.size, want.size)
+					}
+					if n := f.of(Do{Copy: "0612345678", Caller: g[name].Number}); n == nil || n.x != left+primaryW+gap || n.y != f.size.Height-footPad-footH-footGap-buttonH {
+						t.Errorf("%s %v %s: the copy button stands elsewhere: %+v", name, fields, v, n)
+					}
+				}
+			}
+		}
+	}
+	// The buttons of every card that has some stand as far from the lower edge.
+	l := Look{Language: text.Dutch, Now: now}
+	for _, name := range []string{"found", "nobody", "nobody-left", "failed", "refused", "offered", "general"} {
 		f := layout(g[name], l)
-		if f.at(300, f.size.Height-bottomPad-buttonH/2).Copy == "" {
+		if f.at(300, f.size.Height-footPad-footH-footGap-buttonH/2).Copy == "" {
 			t.Errorf("%s: no copy button at its place above the lower edge", name)
 		}
 	}
+	// What the user does with the rows changes no size.
+	want := layout(g["crowd"], l).size
+	for _, list := range []List{{First: 5}, {Filter: "visser"}, {Filter: "zz", Typing: true}, {First: 99}} {
+		l.List = list
+		if got := layout(g["crowd"], l).size; got != want {
+			t.Errorf("%+v: %v, before %v", list, got, want)
+		}
+	}
+}
+
+func with(c companion.Card, possible bool) companion.Card {
+	c.Possible = possible
+	return c
 }
 
 // TestSeveralPreselectNothing: no row looks or acts different from the others.
 func TestSeveralPreselectNothing(t *testing.T) {
-	offscreen.Start(fynetheme.DefaultTheme())
-	c := gallery(t)["several"]
-	f := layout(c, Look{Language: text.Dutch})
-	seen := map[int]bool{}
-	for _, a := range f.areas {
-		if a.do.Engine && a.do.Action.Do == companion.DoOpen {
-			seen[a.do.Action.Index] = true
+	offscreen.Start(theme.New("light"))
+	for _, name := range []string{"several", "earlier"} {
+		f := layout(gallery(t)[name], Look{Language: text.Dutch})
+		seen := map[int]bool{}
+		for _, a := range f.areas {
+			if a.do.Engine && a.do.Action.Do == companion.DoOpen {
+				seen[a.do.Action.Index] = true
+				if a.main {
+					t.Errorf("%s: row %d is what Enter opens by itself", name, a.do.Action.Index)
+				}
+			}
 		}
-	}
-	if len(seen) != 3 {
-		t.Errorf("%d of 3 contacts can be opened", len(seen))
+		if len(seen) != 3 {
+			t.Errorf("%s: %d of 3 contacts can be opened", name, len(seen))
+		}
 	}
 }
 
-// TestContrast: text has at least 4.5 : 1 against what it stands on.
-func TestContrast(t *testing.T) {
-	for name, c := range map[string]theme.Colours{"light": theme.Light, "dark": theme.Dark} {
-		for what, pair := range map[string][2]color.NRGBA{
-			"ink": {c.Ink, c.Background}, "muted": {c.Muted, c.Background}, "accent": {c.Accent, c.Background},
-			"on accent": {c.OnAccent, c.Accent}, "in call": {c.InCall, c.Background}, "trouble": {c.Trouble, c.Background},
-			"refused": {c.Refused, c.Background}, "ink on soft": {c.Ink, c.Soft}, "accent on soft": {c.Accent, c.Soft}, "muted on soft": {c.Muted, c.Soft},
-			"quiet": {c.Quiet, c.Background},
-		} {
-			if got := contrast(pair[0], pair[1]); got < 4.5 {
-				t.Errorf("%s: %s has %.2f : 1", name, what, got)
+// TestPrivacy: what may not be shown is in no word of the card.
+func TestPrivacy(t *testing.T) {
+	offscreen.Start(theme.New("light"))
+	secret := map[Privacy][]string{
+		PrivacyInitials: {"Vries", "Bakker", "Heuvel", "Dorp", "Kade", "Jansen", "Berg", "Visser"},
+		PrivacyNumber:   {"Vries", "Bakker", "Heuvel", "Dorp", "Kade", "Jansen", "Berg", "Visser", "J. de", "B.M.", "Producent", "Receptie", "jan"},
+	}
+	for v, words := range secret {
+		for name, c := range gallery(t) {
+			for _, strip := range []bool{false, true} {
+				c.Strip = strip
+				f := layout(c, Look{Language: text.Dutch, Privacy: v, Now: now, List: List{Open: true}})
+				for _, w := range f.words {
+					for _, s := range words {
+						if strings.Contains(w.said, s) {
+							t.Errorf("%s, %s: %q", v, name, w.said)
+						}
+					}
+				}
 			}
 		}
+	}
+	for full, want := range map[string]string{"de Vries/J": "J. de V.", "Bakker-Smit/B.M.": "B.M. B.", "Jansen/Piet Hein": "P. H. J.", "Bakkerij Zon/": "B.", "/": ""} {
+		name, first, _ := strings.Cut(full, "/")
+		k := contact.Contact{Initials: first, FamilyName: name}
+		if p, f, ok := strings.Cut(name, " "); ok && p == "de" {
+			k.Prefix, k.FamilyName = p, f
+		}
+		if got := PrivacyInitials.name(k); got != want {
+			t.Errorf("%q: %q, want %q", full, got, want)
+		}
+	}
+}
+
+// TestContrast looks at every text and every shape of every card in every look,
+// and under the pointer, and at what it stands on: text has at least 4.5 : 1, what
+// must be seen 3 : 1; in high contrast 7 and 4.5.
+func TestContrast(t *testing.T) {
+	offscreen.Start(theme.New("light"))
+	pairs := map[[2]color.NRGBA]bool{}
+	check := func(name string, f *face, high bool) {
+		least, shape := 4.5, 3.0
+		if high {
+			least, shape = 7, 4.5
+		}
+		for i, o := range f.content.Objects {
+			var c color.Color
+			limit := shape
+			at := o.Position().AddXY(o.Size().Width/2, o.Size().Height/2)
+			if t, ok := asText(o); ok {
+				o = t
+			}
+			switch o := o.(type) {
+			case *canvas.Text:
+				c, limit = o.Color, least
+			case *canvas.Line:
+				c, at = o.StrokeColor, o.Position1
+			case *canvas.Circle:
+				c = o.StrokeColor
+				if o.FillColor != color.Transparent {
+					c = o.FillColor
+				}
+			case *canvas.Rectangle:
+				if o.StrokeWidth < 1.5 { // lines and borders only part
+					continue
+				}
+				c, at = o.StrokeColor, o.Position().SubtractXY(1, 1)
+			default:
+				t.Fatalf("%s: %T", name, o)
+			}
+			on := f.background
+			for _, below := range f.content.Objects[:i] {
+				r, ok := below.(*canvas.Rectangle)
+				if !ok {
+					continue
+				}
+				p, s := r.Position(), r.Size()
+				if n, ok := r.FillColor.(color.NRGBA); ok && n.A == 255 && at.X >= p.X && at.Y >= p.Y && at.X < p.X+s.Width && at.Y < p.Y+s.Height {
+					on = n
+				}
+			}
+			ink := color.NRGBAModel.Convert(c).(color.NRGBA)
+			pairs[[2]color.NRGBA{ink, on}] = true
+			if r := contrast(ink, on); r < limit {
+				t.Errorf("%s: %T %v on %v has %.2f : 1, want %.1f", name, o, ink, on, r, limit)
+			}
+		}
+		if r := contrast(f.clock.color, f.background); f.clock.w > 0 && r < least {
+			t.Errorf("%s: the clock has %.2f : 1", name, r)
+		}
+	}
+	all := extras(t)
+	for name, c := range gallery(t) {
+		all[name] = shown{c, nil}
+	}
+	for name, s := range all {
+		for _, dark := range []bool{false, true} {
+			for _, high := range []bool{false, true} {
+				l := Look{Language: text.Dutch, Now: now, Dark: dark}
+				if s.look != nil {
+					s.look(&l)
+				}
+				l.HighContrast = high
+				f := layout(s.Card, l)
+				check(name, f, high)
+				for _, a := range f.areas {
+					l.Hover = a.do
+					check(name+" under the pointer", layout(s.Card, l), high)
+				}
+			}
+		}
+	}
+	if len(pairs) < 40 {
+		t.Errorf("only %d pairs of colours were found", len(pairs))
 	}
 }
 

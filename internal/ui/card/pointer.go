@@ -8,99 +8,193 @@ import (
 	"wiebelt/internal/native/window"
 )
 
-type pointerKind uint8
+type inputKind uint8
 
 const (
-	moved pointerKind = iota
+	moved inputKind = iota
 	gone
 	pressed
 	released
 	scrolled
 	displayChanged
+	keyed
+	keysGone
+	hotkey
 )
 
-type pointerEvent struct {
-	kind  pointerKind
+// input is what a hand did, and when.
+type input struct {
+	kind  inputKind
 	slot  int
+	when  time.Time
 	at    image.Point
 	steps int
 	left  bool
+	key   window.KeyPress
 }
 
-// handler passes what happens over one window on to the cards' goroutine. It
-// never blocks: moves are dropped when the cards are behind, clicks hardly can
-// be that many.
+// handler passes what happens over one window on to the cards' goroutine.
 type handler struct {
-	to   chan<- pointerEvent
+	cs   *Cards
 	slot int
 }
 
-func (h *handler) send(e pointerEvent) {
-	e.slot = h.slot
+// send never blocks. A hand that moves faster than cards are painted loses moves,
+// never what else it does: half of the room is kept for that.
+func (cs *Cards) send(in input) {
+	if in.kind == moved && len(cs.input) > cap(cs.input)/2 {
+		return
+	}
+	in.when = cs.now()
 	select {
-	case h.to <- e:
+	case cs.input <- in:
 	default:
 	}
 }
 
-func (h *handler) PointerMoved(p image.Point) { h.send(pointerEvent{kind: moved, at: p}) }
-func (h *handler) PointerLeft()               { h.send(pointerEvent{kind: gone}) }
+func (h *handler) send(in input) {
+	in.slot = h.slot
+	h.cs.send(in)
+}
+
+func (h *handler) PointerMoved(p image.Point) { h.send(input{kind: moved, at: p}) }
+func (h *handler) PointerLeft()               { h.send(input{kind: gone}) }
 func (h *handler) PointerPressed(p image.Point, b window.Button) {
-	h.send(pointerEvent{kind: pressed, at: p, left: b == window.Left})
+	h.send(input{kind: pressed, at: p, left: b == window.Left})
 }
 func (h *handler) PointerReleased(p image.Point, b window.Button) {
-	h.send(pointerEvent{kind: released, at: p, left: b == window.Left})
+	h.send(input{kind: released, at: p, left: b == window.Left})
 }
 func (h *handler) Scrolled(p image.Point, steps int) {
-	h.send(pointerEvent{kind: scrolled, at: p, steps: steps})
+	h.send(input{kind: scrolled, at: p, steps: steps})
 }
-func (h *handler) DisplayChanged() { h.send(pointerEvent{kind: displayChanged}) }
+func (h *handler) DisplayChanged()              { h.send(input{kind: displayChanged}) }
+func (h *handler) KeyPressed(k window.KeyPress) { h.send(input{kind: keyed, key: k}) }
+func (h *handler) KeyboardGone()                { h.send(input{kind: keysGone}) }
 
-// KeyPressed and KeyboardGone mean nothing as long as no card asks for keys.
-func (h *handler) KeyPressed(window.KeyPress) {}
-func (h *handler) KeyboardGone()              {}
+// hands is what is known of the pointer's way. A click is aimed when the way to
+// it begins, not when it ends.
+type hands struct {
+	began time.Time // of the way that the pointer is on
+	last  time.Time // when it was seen moving
+	on    bool      // some card
+}
 
-// point acts on what the pointer did.
-func (cs *Cards) point(e pointerEvent) {
-	if e.kind == displayChanged {
+const (
+	approach = 500 * time.Millisecond  // a way to a card is this old when we first see it
+	longest  = 1500 * time.Millisecond // a hand that never rests has aimed by then
+)
+
+// moves notes that the pointer was seen at a card.
+func (h *hands) moves(now time.Time) {
+	switch {
+	case now.Sub(h.last) > guard && h.on:
+		h.began = now // it had rested on a card
+	case !h.on && (now.Sub(h.last) > guard || h.began.After(now.Add(-approach))):
+		h.began = now.Add(-approach)
+	}
+	h.last, h.on = now, true
+}
+
+// aimed is when the aim of a click now was taken.
+func (h *hands) aimed(now time.Time) time.Time {
+	if now.Sub(h.last) > guard {
+		return now
+	}
+	if early := now.Add(-longest); h.began.Before(early) {
+		return early
+	}
+	return h.began
+}
+
+// take acts on what a hand did.
+func (cs *Cards) take(in input) {
+	switch in.kind {
+	case displayChanged:
 		if cs.anyUp() {
 			cs.monitor = cs.sameMonitor()
 			cs.repaint()
 		}
 		return
+	case hotkey:
+		cs.hotkeyPressed(in.when)
+		return
 	}
-	s := cs.slots[e.slot]
+	s := cs.slots[in.slot]
+	if in.kind == keysGone {
+		cs.keyboardGone(s)
+		return
+	}
+	if in.kind == gone {
+		cs.hands.on, cs.hands.last = false, in.when
+	}
 	if !s.up || s.face == nil {
 		return
 	}
-	switch e.kind {
+	switch in.kind {
 	case moved:
-		cs.enter(s, e.at)
+		cs.hands.moves(in.when)
+		cs.enter(s, in.at)
 	case gone:
 		cs.exit(s)
 	case pressed:
-		cs.enter(s, e.at)
-		s.pressed = Do{}
-		if e.left && !cs.justChanged(s, e.at, cs.now()) {
-			x, y := cs.units(e.at)
-			s.pressed = s.face.at(x, y)
-		}
+		cs.press(s, in)
 	case released:
-		x, y := cs.units(e.at)
-		do := s.face.at(x, y)
-		if e.left && do == s.pressed && !do.none() && !cs.justChanged(s, e.at, cs.now()) {
-			cs.do(s, do)
-		}
-		s.pressed = Do{}
+		cs.let(s, in)
 	case scrolled:
 		if s.card.Outcome == companion.Several && !s.card.Strip {
-			cs.turn(s, -e.steps)
+			cs.turn(s, -in.steps)
 		}
+	case keyed:
+		cs.key(s, in.key, in.when)
 	}
 }
 
+// press notes what a press was for: what stood there when the hand set out.
+func (cs *Cards) press(s *slot, in input) {
+	aimed := cs.hands.aimed(in.when)
+	cs.hands.on = true
+	cs.enter(s, in.at)
+	s.pressed, s.drag = Do{}, nil
+	if !in.left {
+		return
+	}
+	x, y := cs.units(in.at)
+	a := s.face.find(x, y)
+	switch {
+	case a == nil:
+		p := s.rect.Min.Add(in.at)
+		s.drag = &p
+	case settled(a.there, in.when) && !a.there.After(aimed):
+		s.pressed = a.do
+	}
+}
+
+// let acts on a release over what was pressed.
+func (cs *Cards) let(s *slot, in input) {
+	do, drag := s.pressed, s.drag
+	s.pressed, s.drag = Do{}, nil
+	if !in.left {
+		return
+	}
+	if drag != nil {
+		p := s.rect.Min.Add(in.at)
+		if d := p.Sub(*drag); max(d.X, -d.X, d.Y, -d.Y) >= cs.px(48) {
+			cs.drop(p)
+		}
+		return
+	}
+	x, y := cs.units(in.at)
+	if a := s.face.find(x, y); a != nil && a.do == do && !do.none() && settled(a.there, in.when) {
+		cs.do(s, do)
+	}
+}
+
+// settled reports whether what stands there since then has been there long
+// enough to be meant.
+func settled(since, now time.Time) bool { return now.Sub(since) >= guard }
+
 func (cs *Cards) enter(s *slot, at image.Point) {
-	s.at = at
 	if !s.over {
 		s.over = true
 		cs.tell(s, companion.DoHover)
@@ -125,63 +219,66 @@ func (cs *Cards) exit(s *slot) {
 	cs.place()
 }
 
+// held reports whether a hand is on the card: nothing may move then.
+func (s *slot) held() bool { return s.over || s.keys.here }
+
+// tell tells the engine what a hand does with the card; no card is the line that
+// counts the others.
 func (cs *Cards) tell(s *slot, do companion.Do) {
+	a := companion.Action{Do: do}
 	if s.more == 0 {
-		cs.engine.Do(companion.Action{Card: s.card.ID, Do: do})
+		a.Card = s.card.ID
 	}
+	cs.engine.Do(a)
 }
 
-// justChanged reports whether what lies under the pointer is not what lay there
-// a moment ago: such a click was meant for something else.
-func (cs *Cards) justChanged(s *slot, at image.Point, now time.Time) bool {
-	if now.Sub(s.changed) >= guard {
-		return false
-	}
-	x, y := cs.units(at)
-	// The picture grows and shrinks away from the corner, so the same spot of the
-	// screen may be another spot of the card.
-	by := y
-	if s.before != nil && cs.c.Corner != TopLeft && cs.c.Corner != TopRight {
-		by += s.before.size.Height - s.face.size.Height
-	}
-	return s.before == nil || s.before.at(x, by) != s.face.at(x, y)
-}
-
+// do does what was clicked, or chosen by a key.
 func (cs *Cards) do(s *slot, do Do) {
 	switch {
+	case do.none():
 	case do.Engine:
-		cs.engine.Do(do.Action)
+		if cs.stillMeant(do) {
+			cs.engine.Do(do.Action)
+		}
 	case do.Scroll != 0:
 		cs.turn(s, do.Scroll)
+	case do.Search:
+		cs.search(s)
 	case do.Copy != "":
-		if err := cs.display.Copy(do.Copy); err != nil {
-			cs.c.Log.Warn("not copied", "why", err)
-			return
-		}
-		s.copied, s.until = do, time.Now().Add(copiedFor)
-		cs.refresh(s)
+		cs.copy(s, do)
 	}
+}
+
+// stillMeant reports whether the engine still has the same caller, and the same
+// contact, where the user saw them: it may be ahead of the screen.
+func (cs *Cards) stillMeant(do Do) bool {
+	for _, c := range cs.engine.Snapshot().Cards {
+		if c.ID != do.Action.Card {
+			continue
+		}
+		i := do.Action.Index
+		aboutOne := do.Action.Do == companion.DoOpen || do.Action.Do == companion.DoNotThis
+		return c.Number == do.Caller && (!aboutOne || i < len(c.Contacts) && c.Contacts[i] == do.Who)
+	}
+	return false
+}
+
+func (cs *Cards) copy(s *slot, do Do) {
+	err := cs.display.Copy(do.Copy)
+	s.copied, s.failed, s.until = do, err != nil, time.Now().Add(copiedFor)
+	if err != nil {
+		s.until = time.Now().Add(failedFor)
+		cs.c.Log.Warn("not copied", "why", err)
+	}
+	cs.refresh(s)
 }
 
 // turn shows other rows of several matches.
 func (cs *Cards) turn(s *slot, by int) {
-	last := max(0, len(s.card.Contacts)-rowsShown)
-	row := min(max(s.row+by, 0), last)
-	if row != s.row {
-		s.row = row
-		cs.lay(s) // rows move under the pointer: the guard begins
-		cs.place()
+	all := len(matching(s.card, s.list.Filter))
+	shown := (&painter{l: cs.look(s)}).rows(s.card)
+	if row := firstRow(s.list.First+by, all, shown); row != s.list.First {
+		s.list.First = row
+		cs.refresh(s)
 	}
-}
-
-func (cs *Cards) sameMonitor() window.Monitor {
-	for _, m := range cs.display.Monitors() {
-		if m.Name == cs.monitor.Name {
-			if m.Scale <= 0 {
-				m.Scale = 1
-			}
-			return m
-		}
-	}
-	return cs.pickMonitor()
 }

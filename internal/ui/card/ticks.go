@@ -7,7 +7,6 @@ import (
 	"fyne.io/fyne/v2"
 
 	"wiebelt/internal/native/window"
-	"wiebelt/internal/ui/theme"
 )
 
 // nextTick is how long until something on screen must change by itself; 0 if
@@ -64,11 +63,11 @@ func (cs *Cards) paintClock(s *slot, now time.Time, onScreen bool) {
 	}
 	s.tick = words
 	f := font{c.size, c.h, false}
-	t := line(words, 0, 0, f, c.color)
+	x := float32(0)
 	if !c.left { // right-aligned unless words stand before it
-		t.Move(fyne.NewPos(c.w-t.MinSize().Width, t.Position().Y))
+		x = c.w - width(words, f)
 	}
-	cs.paintSmall(s, t, c.x, c.y, c.w, c.h, onScreen)
+	cs.paintSmall(s, []fyne.CanvasObject{line(words, x, 0, f, c.color)[0]}, c.x, c.y, c.w, c.h, onScreen)
 }
 
 // paintBar paints how far the search is on its way to "does not answer".
@@ -82,20 +81,15 @@ func (cs *Cards) paintBar(s *slot, now time.Time, onScreen bool) {
 		return
 	}
 	s.bar = part
-	col := theme.Of(cs.dark())
-	o := &fyne.Container{Objects: []fyne.CanvasObject{box(col.Line, 0, 0, b.w, 3), box(col.Accent, 0, 0, b.w*part, 3)}}
-	cs.paintSmall(s, o, b.x, b.y, b.w, 3, onScreen)
+	bars := []fyne.CanvasObject{box(s.face.line, 0, 0, b.w, 3), box(s.face.accent, 0, 0, b.w*part, 3)}
+	cs.paintSmall(s, bars, b.x, b.y, b.w, 3, onScreen)
 }
 
-// paintSmall paints o into the rectangle of a slot's picture, whole pixels
+// paintSmall paints objects into the rectangle of a slot's picture, whole pixels
 // outwards.
-func (cs *Cards) paintSmall(s *slot, o fyne.CanvasObject, x, y, w, h float32, onScreen bool) {
+func (cs *Cards) paintSmall(s *slot, objects []fyne.CanvasObject, x, y, w, h float32, onScreen bool) {
 	scale := cs.monitor.Scale
-	box := &fyne.Container{Objects: []fyne.CanvasObject{o}}
-	if o.Size().IsZero() {
-		o.Resize(fyne.NewSize(w, h))
-	}
-	cs.small.Set(box, fyne.NewSize(w, h), scale)
+	cs.small.Set(&fyne.Container{Objects: objects}, fyne.NewSize(w, h), scale)
 	var pw, ph int
 	pw, ph, cs.smallPx = cs.small.Paint(s.face.background, cs.smallPx)
 	at := image.Pt(int(x*scale+0.5), int(y*scale+0.5))

@@ -14,11 +14,12 @@ package offscreen
 import (
 	"image"
 	"image/color"
+	"math"
 	"net/url"
 	"time"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/driver/software"
+	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/test"
 )
 
@@ -28,70 +29,102 @@ func Start(th fyne.Theme) {
 	fyne.SetCurrentApp(&app{driver: driver{measure: test.NewDriverWithPainter(nil)}, settings: settings{th}})
 }
 
-// Canvas paints one tree of objects at a scale. The background is not part of
-// the tree: it is filled in while the picture is converted, which saves a third
-// of the time.
+// Canvas paints a list of objects at a scale. The background is no object: it is
+// what the picture is filled with before they are laid on it.
 type Canvas struct {
-	c     software.WindowlessCanvas
-	scale float32
+	content *fyne.Container
+	size    fyne.Size
+	scale   float32
 }
 
 // NewCanvas makes an empty canvas at a scale of 1.
-func NewCanvas() *Canvas {
-	c := software.NewTransparentCanvas()
-	c.SetPadded(false)
-	return &Canvas{c: c, scale: 1}
+func NewCanvas() *Canvas { return &Canvas{content: &fyne.Container{}, scale: 1} }
+
+// Set gives the canvas its objects, size (in units) and scale (pixels a unit).
+// What c holds is painted flat, in its order; it may not hold containers.
+func (c *Canvas) Set(o *fyne.Container, size fyne.Size, scale float32) {
+	c.content, c.size, c.scale = o, size, scale
 }
 
-// Set gives the canvas its content, size (in units) and scale (pixels a unit).
-func (c *Canvas) Set(o fyne.CanvasObject, size fyne.Size, scale float32) {
-	c.scale = scale
-	c.c.SetScale(scale)
-	c.c.SetContent(o)
-	c.c.Resize(size)
-}
-
-// Content returns the tree that was set.
-func (c *Canvas) Content() fyne.CanvasObject { return c.c.Content() }
+// Content returns the objects that were set.
+func (c *Canvas) Content() *fyne.Container { return c.content }
 
 // Paint draws the content over background into out, which is reused if it is
 // large enough. The result's rows are blue, green, red, unused.
 func (c *Canvas) Paint(background color.NRGBA, out []byte) (w, h int, pix []byte) {
-	img, ok := c.c.Capture().(*image.NRGBA)
-	if !ok {
-		return 0, 0, out[:0] // Fyne's software painter has no other kind
-	}
-	w, h = img.Rect.Dx(), img.Rect.Dy()
+	w, h = pixels(c.size.Width, c.scale), pixels(c.size.Height, c.scale)
 	if n := 4 * w * h; cap(out) >= n {
 		out = out[:n]
 	} else {
 		out = make([]byte, n)
 	}
-	flatten(img, background, out)
+	p := picture{w, h, out}
+	p.fill(image.Rect(0, 0, w, h), background)
+	for _, o := range c.content.Objects {
+		if r, ok := o.(*canvas.Rectangle); ok && plain(r) {
+			p.fill(placed(r, c.scale), r.FillColor.(color.NRGBA))
+			continue
+		}
+		s := drawn(o, c.scale)
+		at := image.Pt(pixels(o.Position().X, c.scale), pixels(o.Position().Y, c.scale))
+		p.lay(s, at)
+	}
 	return w, h, out
 }
 
-// flatten lays img over a plain background and turns it into BGRX.
-func flatten(img *image.NRGBA, bg color.NRGBA, out []byte) {
-	w, h := img.Rect.Dx(), img.Rect.Dy()
-	br, bgr, bb := uint32(bg.R), uint32(bg.G), uint32(bg.B)
-	for y := range h {
-		src := img.Pix[y*img.Stride : y*img.Stride+4*w]
-		dst := out[4*y*w : 4*(y+1)*w]
+// pixels is a length in whole pixels, as Fyne's painter rounds it.
+func pixels(v, scale float32) int { return int(math.Ceil(float64(v * scale))) }
+
+func placed(o fyne.CanvasObject, scale float32) image.Rectangle {
+	x, y := pixels(o.Position().X, scale), pixels(o.Position().Y, scale)
+	return image.Rect(x, y, x+pixels(o.Size().Width, scale), y+pixels(o.Size().Height, scale))
+}
+
+// plain reports whether r is nothing but a colour that covers what is under it.
+func plain(r *canvas.Rectangle) bool {
+	c, ok := r.FillColor.(color.NRGBA)
+	return ok && c.A == 255 && r.StrokeWidth == 0 && r.CornerRadius == 0
+}
+
+// picture is what is painted on.
+type picture struct {
+	w, h int
+	pix  []byte
+}
+
+func (p picture) fill(r image.Rectangle, c color.NRGBA) {
+	r = r.Intersect(image.Rect(0, 0, p.w, p.h))
+	if r.Empty() {
+		return
+	}
+	first := p.pix[4*(r.Min.Y*p.w+r.Min.X):][:4*r.Dx()]
+	for i := 0; i+3 < len(first); i += 4 {
+		first[i], first[i+1], first[i+2], first[i+3] = c.B, c.G, c.R, 0xFF
+	}
+	for y := r.Min.Y + 1; y < r.Max.Y; y++ {
+		copy(p.pix[4*(y*p.w+r.Min.X):], first)
+	}
+}
+
+// lay lays s on the picture, its origin at p.
+func (p picture) lay(s *sprite, at image.Point) {
+	r := s.img.Rect.Add(at.Sub(s.origin))
+	in := r.Intersect(image.Rect(0, 0, p.w, p.h))
+	for y := in.Min.Y; y < in.Max.Y; y++ {
+		src := s.img.Pix[(y-r.Min.Y)*s.img.Stride+4*(in.Min.X-r.Min.X):][:4*in.Dx()]
+		dst := p.pix[4*(y*p.w+in.Min.X):][:4*in.Dx()]
 		for i := 0; i+3 < len(src) && i+3 < len(dst); i += 4 {
 			s, d := src[i:i+4:i+4], dst[i:i+4:i+4]
 			switch a := uint32(s[3]); a {
 			case 0:
-				d[0], d[1], d[2] = bg.B, bg.G, bg.R
 			case 255:
 				d[0], d[1], d[2] = s[2], s[1], s[0]
 			default:
 				n := 255 - a
-				d[0] = uint8((uint32(s[2])*a + bb*n + 127) / 255)
-				d[1] = uint8((uint32(s[1])*a + bgr*n + 127) / 255)
-				d[2] = uint8((uint32(s[0])*a + br*n + 127) / 255)
+				d[0] = uint8((uint32(s[2])*a + uint32(d[0])*n + 127) / 255)
+				d[1] = uint8((uint32(s[1])*a + uint32(d[1])*n + 127) / 255)
+				d[2] = uint8((uint32(s[0])*a + uint32(d[2])*n + 127) / 255)
 			}
-			d[3] = 0xFF
 		}
 	}
 }

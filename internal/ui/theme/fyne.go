@@ -25,13 +25,22 @@ const (
 )
 
 // Fyne is the tokens as a theme for ordinary Fyne windows.
-type Fyne struct{ appearance string }
+type Fyne struct {
+	appearance string
+	high       bool
+}
 
 var _ fyne.Theme = Fyne{}
 
 // New gives the theme of an appearance: "light", "dark", or anything else for
 // that of the desktop.
-func New(appearance string) Fyne { return Fyne{appearance} }
+func New(appearance string) Fyne { return Fyne{appearance: appearance} }
+
+// HighContrast gives the same theme in its form of high contrast, or not.
+func (t Fyne) HighContrast(on bool) Fyne {
+	t.high = on
+	return t
+}
 
 // Dark tells whether the theme is dark where the desktop asks for variant v.
 func (t Fyne) Dark(v fyne.ThemeVariant) bool {
@@ -46,7 +55,7 @@ func (t Fyne) Dark(v fyne.ThemeVariant) bool {
 
 // Color implements fyne.Theme.
 func (t Fyne) Color(name fyne.ThemeColorName, v fyne.ThemeVariant) color.Color {
-	c := Of(t.Dark(v))
+	c := Pick(t.Dark(v), t.high)
 	switch name {
 	case base.ColorNameBackground, base.ColorNameOverlayBackground, base.ColorNameHeaderBackground:
 		return c.Background

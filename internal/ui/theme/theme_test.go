@@ -10,9 +10,13 @@ import (
 )
 
 // Every text a window can show has a contrast of at least 4.5 : 1 on what it
-// stands on.
+// stands on, and of 7 : 1 where the desktop asks for high contrast.
 func TestContrast(t *testing.T) {
-	for name, c := range map[string]Colours{"light": Light, "dark": Dark} {
+	for name, c := range map[string]Colours{"light": Light, "dark": Dark, "high light": HighLight, "high dark": HighDark} {
+		least := 4.5
+		if c.Edge.A > 0 {
+			least = 7
+		}
 		pairs := []struct {
 			what   string
 			on, bg color.NRGBA
@@ -24,7 +28,7 @@ func TestContrast(t *testing.T) {
 			{"refused", c.Refused, c.Background}, {"quiet", c.Quiet, c.Background},
 		}
 		for _, p := range pairs {
-			if r := contrast(p.on, p.bg); r < 4.5 {
+			if r := contrast(p.on, p.bg); r < least {
 				t.Errorf("%s: %s has a contrast of %.2f", name, p.what, r)
 			}
 		}
@@ -45,6 +49,14 @@ func luminance(c color.NRGBA) float64 {
 		return math.Pow((f+0.055)/1.055, 2.4)
 	}
 	return 0.2126*lin(c.R) + 0.7152*lin(c.G) + 0.0722*lin(c.B)
+}
+
+func TestHighContrast(t *testing.T) {
+	th := New("dark")
+	if th.HighContrast(true).Color(base.ColorNameBackground, base.VariantLight) != HighDark.Background ||
+		th.HighContrast(false).Color(base.ColorNameBackground, base.VariantLight) != Dark.Background {
+		t.Error("the desktop's wish for high contrast is not obeyed")
+	}
 }
 
 func TestAppearance(t *testing.T) {

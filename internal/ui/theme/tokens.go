@@ -12,6 +12,7 @@ type Colours struct {
 	Trouble                            color.NRGBA // could not look up
 	Refused                            color.NRGBA // credentials refused
 	Quiet                              color.NRGBA // nothing to act on
+	Edge                               color.NRGBA // border of buttons, which only high contrast has
 }
 
 // Light and Dark are the two appearances.
@@ -28,10 +29,34 @@ var (
 	}
 )
 
+// HighLight and HighDark are their forms for desktops that ask for high
+// contrast: black and white, lines that can be seen, and text at 7 : 1.
+var (
+	HighLight = Colours{
+		Background: rgb(0xFFFFFF), Ink: rgb(0x000000), Muted: rgb(0x2A2A2A), Line: rgb(0x000000), Soft: rgb(0xFFFFFF),
+		Accent: rgb(0x003E92), OnAccent: rgb(0xFFFFFF),
+		InCall: rgb(0x00522A), Trouble: rgb(0x6B3A00), Refused: rgb(0x8C0009), Quiet: rgb(0x3D3D3D), Edge: rgb(0x000000),
+	}
+	HighDark = Colours{
+		Background: rgb(0x000000), Ink: rgb(0xFFFFFF), Muted: rgb(0xE4E4E4), Line: rgb(0xFFFFFF), Soft: rgb(0x000000),
+		Accent: rgb(0x7CC8FF), OnAccent: rgb(0x000000),
+		InCall: rgb(0x7DE8AE), Trouble: rgb(0xFFC46B), Refused: rgb(0xFFA9A2), Quiet: rgb(0xD0D0D0), Edge: rgb(0xFFFFFF),
+	}
+)
+
 // Of gives the colours of an appearance.
-func Of(dark bool) Colours {
-	if dark {
+func Of(dark bool) Colours { return Pick(dark, false) }
+
+// Pick gives the colours of an appearance in its usual form or that of high
+// contrast.
+func Pick(dark, high bool) Colours {
+	switch {
+	case dark && high:
+		return HighDark
+	case dark:
 		return Dark
+	case high:
+		return HighLight
 	}
 	return Light
 }

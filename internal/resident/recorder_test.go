@@ -1,0 +1,101 @@
+package resident
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"wiebelt/internal/call"
+	"wiebelt/internal/companion"
+	"wiebelt/internal/history"
+)
+
+// told is a log that can be read while it is written.
+type told struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *told) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(b)
+}
+
+func (l *told) lines() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Split(strings.TrimSpace(l.b.String()), "\n")
+}
+
+// A flood leaves a line with a count in the log every ten seconds, not one for
+// each call, and the same for calls that cannot be written.
+func TestLeftOutCallsAreCounted(t *testing.T) {
+	store, err := history.Open(filepath.Join(t.TempDir(), "history.db"), history.KeepFull, 7, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := &told{}
+	written := make(chan struct{}, 2*queued)
+	r := newRecorder(store, func() { written <- struct{}{} }, slog.New(slog.NewTextHandler(log, nil)))
+	waits, over := make(chan time.Duration, 8), make(chan time.Time)
+	r.after = func(d time.Duration) <-chan time.Time { waits <- d; return over }
+	flood := func(n int) {
+		for i := range n {
+			r.take(companion.Entry{Call: call.ID(i + 1), Card: companion.Card{Rang: time.Now()}})
+		}
+	}
+	tell := func() {
+		t.Helper()
+		select {
+		case d := <-waits:
+			if d != 10*time.Second {
+				t.Errorf("after %v", d)
+			}
+		case <-time.After(30 * time.Second):
+			t.Fatal("nothing is to be told")
+		}
+		over <- time.Time{}
+	}
+	flood(queued + 3000) // nobody writes yet
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		r.run(ctx)
+	}()
+	tell()
+	for range queued { // the disk catches up
+		<-written
+	}
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	flood(700)
+	tell()
+	cancel()
+	<-ended
+	all := log.lines()
+	if len(all) < 2 || len(all) > 3 || !strings.Contains(all[0], "left out") || !strings.Contains(all[0], "count=3000") {
+		t.Fatalf("%d lines: %q", len(all), all)
+	}
+	sum := 0
+	for _, l := range all[1:] { // one at the time, and the rest at the end
+		var n int
+		if _, rest, ok := strings.Cut(l, "not written to the history\" count="); !ok {
+			t.Errorf("%q", l)
+		} else if _, err := fmt.Sscan(rest, &n); err != nil {
+			t.Error(err)
+		}
+		sum += n
+	}
+	if sum != 700 {
+		t.Errorf("%d of 700 counted", sum)
+	}
+}

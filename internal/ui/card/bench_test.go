@@ -1,0 +1,37 @@
+package card
+
+import (
+	"log/slog"
+	"testing"
+
+	"wiebelt/internal/companion"
+	"wiebelt/internal/text"
+)
+
+// BenchmarkCard measures from a snapshot to the picture in the window's hands: a
+// call that rings, the contact that comes, the rows of several, and the strip.
+func BenchmarkCard(b *testing.B) {
+	g := gallery(b)
+	for _, size := range []struct {
+		name  string
+		scale float32
+	}{{"100", 1}, {"200", 2}} {
+		for _, name := range []string{"searching-start", "found", "several", "strip"} {
+			b.Run(name+"/"+size.name, func(b *testing.B) {
+				d, e := newDesktop(), newScript()
+				d.monitors[0].Scale = size.scale
+				cs, err := New(Config{Language: text.Dutch, Appearance: Light, Corner: BottomRight, Log: slog.New(slog.DiscardHandler)}, e, d)
+				if err != nil {
+					b.Fatal(err)
+				}
+				c := g[name]
+				b.ReportAllocs()
+				for b.Loop() {
+					c.ID++ // another call every time
+					e.snap = &companion.Snapshot{Cards: []companion.Card{c}}
+					cs.show()
+				}
+			})
+		}
+	}
+}

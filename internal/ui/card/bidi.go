@@ -1,0 +1,288 @@
+package card
+
+import (
+	"slices"
+	"strings"
+
+	"fyne.io/fyne/v2"
+	"golang.org/x/text/unicode/bidi"
+
+	"wiebelt/internal/ui/theme"
+)
+
+// Around a text from outside in a sentence of ours: whatever direction it has,
+// it changes nothing beside it.
+const (
+	isolate = '\u2068'
+	endIso  = '\u2069'
+)
+
+// isolated puts s between the marks of isolate, where it needs them.
+func isolated(s string) string {
+	if simple(s) {
+		return s
+	}
+	return string(isolate) + s + string(endIso)
+}
+
+// piece is a part of a line that one font draws in one direction.
+type piece struct {
+	s    string
+	font fyne.Resource
+}
+
+// simple reports whether s is written from left to right in one font.
+func simple(s string) bool {
+	for _, r := range s {
+		if r >= 0x0590 && (r < 0x1E00 || r >= 0x2028) && r != '€' {
+			return false
+		}
+	}
+	return true
+}
+
+// pieces gives the parts of s in the order in which they stand, from the left.
+// Fyne draws runs one behind the other whatever their direction, so the order
+// (Unicode's bidirectional algorithm, for one line, without embeddings and
+// bracket pairs) is made here. Whatever could turn a line around by itself is
+// left out.
+func pieces(s string, bold bool) []piece {
+	if simple(s) {
+		return []piece{{s, theme.FontFor(' ', bold)}}
+	}
+	var runes []rune
+	var inner [][]piece // of the isolates, each a stand-in in runes
+	for s != "" {
+		before, rest, found := strings.Cut(s, string(isolate))
+		for _, r := range before {
+			if !turns(r) {
+				runes = append(runes, r)
+			}
+		}
+		if !found {
+			break
+		}
+		in, after, _ := strings.Cut(rest, string(endIso))
+		inner = append(inner, pieces(in, bold))
+		runes = append(runes, standIn)
+		s = after
+	}
+	tokens := tokens(runes, levels(runes), bold)
+	reorder(tokens)
+	var out []piece
+	for _, t := range tokens {
+		if t.stand {
+			out = append(out, inner[t.nth]...)
+			continue
+		}
+		out = append(out, t.piece)
+	}
+	return out
+}
+
+const standIn = '\uFFFC'
+
+// turns reports whether r is one of the characters that direct text, or would
+// be taken for a stand-in.
+func turns(r rune) bool {
+	return r == 0x061C || r == 0x200E || r == 0x200F || r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 || r == standIn
+}
+
+// levels gives every rune its embedding level: 0 and 2 are written to the right,
+// 1 to the left. The first strong letter decides for the line.
+func levels(runes []rune) []int {
+	class := make([]bidi.Class, len(runes))
+	base := bidi.L
+	for i := len(runes) - 1; i >= 0; i-- {
+		p, _ := bidi.LookupRune(runes[i])
+		class[i] = p.Class()
+		switch class[i] {
+		case bidi.L:
+			base = bidi.L
+		case bidi.R, bidi.AL:
+			base = bidi.R
+		}
+	}
+	weak(class, base)
+	neutral(class, base)
+	out := make([]int, len(runes))
+	for i, c := range class {
+		switch {
+		case c == bidi.R:
+			out[i] = 1
+		case c == bidi.L && base == bidi.L:
+			out[i] = 0
+		default: // numbers, and what is written to the right in a line to the left
+			out[i] = 2
+		}
+	}
+	return out
+}
+
+// weak settles digits, their signs and marks (UAX 9, W1 to W7).
+func weak(class []bidi.Class, base bidi.Class) {
+	last, strong := base, base
+	for i, c := range class {
+		switch c {
+		case bidi.NSM:
+			class[i] = last
+		case bidi.EN:
+			if strong == bidi.AL {
+				class[i] = bidi.AN
+			}
+		case bidi.L, bidi.R, bidi.AL:
+			strong = c
+		}
+		last = class[i]
+	}
+	at := func(i int) bidi.Class {
+		if i < 0 || i >= len(class) {
+			return bidi.ON
+		}
+		return class[i]
+	}
+	for i, c := range class {
+		a, b := at(i-1), at(i+1)
+		switch {
+		case c == bidi.AL:
+			class[i] = bidi.R
+		case (c == bidi.ES || c == bidi.CS) && a == bidi.EN && b == bidi.EN:
+			class[i] = bidi.EN
+		case c == bidi.CS && a == bidi.AN && b == bidi.AN:
+			class[i] = bidi.AN
+		}
+	}
+	for i := 0; i < len(class); {
+		j := i
+		for j < len(class) && class[j] == bidi.ET {
+			j++
+		}
+		if j > i && (at(i-1) == bidi.EN || at(j) == bidi.EN) {
+			for k := i; k < j; k++ {
+				class[k] = bidi.EN
+			}
+		}
+		i = max(j, i+1)
+	}
+	strong = base
+	for i, c := range class {
+		switch c {
+		case bidi.L, bidi.R:
+			strong = c
+		case bidi.EN:
+			if strong == bidi.L {
+				class[i] = bidi.L
+			}
+		}
+	}
+}
+
+// neutral gives spaces and signs the direction of what stands on both sides of
+// them, else that of the line (N1, N2).
+func neutral(class []bidi.Class, base bidi.Class) {
+	is := func(c bidi.Class) bool { return c != bidi.L && c != bidi.R && c != bidi.EN && c != bidi.AN }
+	side := func(i int) bidi.Class {
+		switch {
+		case i < 0 || i >= len(class):
+			return base
+		case class[i] == bidi.L:
+			return bidi.L
+		}
+		return bidi.R
+	}
+	for i := 0; i < len(class); {
+		j := i
+		for j < len(class) && is(class[j]) {
+			j++
+		}
+		if j > i {
+			to := base
+			if a := side(i - 1); a == side(j) {
+				to = a
+			}
+			for k := i; k < j; k++ {
+				class[k] = to
+			}
+		}
+		i = max(j, i+1)
+	}
+}
+
+// token is what is moved as a whole.
+type token struct {
+	piece
+	level int
+	stand bool // for the isolate nth
+	nth   int
+}
+
+// tokens cuts runes where level or font changes. On the way to the left, signs
+// are tokens of their own: Fyne would set them to the right again.
+func tokens(runes []rune, level []int, bold bool) []token {
+	var out []token
+	nth := 0
+	for i := 0; i < len(runes); {
+		if runes[i] == standIn {
+			out = append(out, token{level: level[i], stand: true, nth: nth})
+			nth++
+			i++
+			continue
+		}
+		font := theme.FontFor(runes[i], bold)
+		j := i + 1
+		if level[i] == 1 && !toLeft(runes[i]) {
+			out = append(out, token{piece: piece{mirror(runes[i]), font}, level: 1})
+			i = j
+			continue
+		}
+		for ; j < len(runes) && level[j] == level[i] && runes[j] != standIn; j++ {
+			if level[i] == 1 {
+				// A space between two letters to the left stays between them.
+				if runes[j] == ' ' && j+1 < len(runes) && toLeft(runes[j+1]) && theme.FontFor(runes[j+1], bold) == font {
+					continue
+				}
+				if !toLeft(runes[j]) {
+					break
+				}
+			}
+			if f := theme.FontFor(runes[j], bold); f != font && !(runes[j] == ' ' && !theme.Emoji(runes[i])) {
+				break
+			}
+		}
+		out = append(out, token{piece: piece{string(runes[i:j]), font}, level: level[i]})
+		i = j
+	}
+	return out
+}
+
+// toLeft reports whether r is a letter that is written to the left, or a mark on
+// one.
+func toLeft(r rune) bool {
+	p, _ := bidi.LookupRune(r)
+	c := p.Class()
+	return c == bidi.R || c == bidi.AL || c == bidi.NSM
+}
+
+// mirror turns what opens to one side into what opens to the other.
+func mirror(r rune) string {
+	const pairs = "()[]{}<>«»‹›"
+	list := []rune(pairs)
+	if i := slices.Index(list, r); i >= 0 {
+		return string(list[i^1])
+	}
+	return string(r)
+}
+
+// reorder turns around what is written to the left (L2).
+func reorder(t []token) {
+	for level := 2; level >= 1; level-- {
+		for i := 0; i < len(t); {
+			j := i
+			for j < len(t) && t[j].level >= level {
+				j++
+			}
+			slices.Reverse(t[i:j])
+			i = max(j, i+1)
+		}
+	}
+}

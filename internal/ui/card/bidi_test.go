@@ -1,0 +1,82 @@
+package card
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"wiebelt/internal/ui/offscreen"
+	"wiebelt/internal/ui/theme"
+)
+
+// TestPieces: what stands where, from the left. Letters inside a piece are set
+// by the painter, in the direction of their script.
+func TestPieces(t *testing.T) {
+	for in, want := range map[string][]string{
+		"J. de Vries":               {"J. de Vries"},
+		"Şükrü Nguyễn Łódź":         {"Şükrü Nguyễn Łódź"},
+		"שרה כהן":                   {"שרה כהן"},
+		"שרה כהן-לוי":               {"לוי", "-", "שרה כהן"},
+		"محمد (Jan)":                {"(", "Jan", ")", " ", "محمد"},
+		"Jan (محمد)":                {"Jan (", "محمد", ")"},
+		"Polis מכתב 12 Zuid":        {"Polis ", "12", " ", "מכתב", " Zuid"},
+		"مكتب 12.34":                {"12.34", " ", "مكتب"},
+		"12 מכתב":                   {"מכתב", " ", "12"},
+		"Zon ☀ Bakker":              {"Zon ", "☀", " Bakker"},
+		"\u202Egnp.exe\u202C A":     {"gnp.exe A"},
+		"\u2068\u202Eab\u2069c":     {"ab", "c"},
+		"Via \u2068שרה\u2069 (101)": {"Via ", "שרה", " (101)"},
+		"\u2068רחוב הרצל\u2069 1, 1234 AB Ons Dorp": {"רחוב הרצל", " 1, 1234 AB Ons Dorp"},
+		"محمد שרה": {"שרה", " ", "محمد"},
+		"":         {""},
+	} {
+		var got []string
+		for _, p := range pieces(in, false) {
+			got = append(got, p.s)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q:\n got %q\nwant %q", in, got, want)
+		}
+	}
+}
+
+// TestPiecesLoseNothing: every letter is drawn once, in its own font, whatever
+// the order; and cutting never makes a line wider than its room.
+func TestPiecesLoseNothing(t *testing.T) {
+	offscreen.Start(theme.New("light"))
+	letters := []rune("aZé 1-,.()«»שלמםمحمد٣१漢😀☀\u200D\u0301\u202E\u2066\u2068\u2069ỄЖω€")
+	rapid.Check(t, func(t *rapid.T) {
+		s := string(rapid.SliceOfN(rapid.SampledFrom(letters), 0, 40).Draw(t, "letters"))
+		sorted := func(s string) string {
+			var r []rune
+			for _, c := range s {
+				if !turns(c) {
+					if i := strings.IndexRune("()«»", c); i >= 0 {
+						c = '(' // may be turned around
+					}
+					r = append(r, c)
+				}
+			}
+			slices.Sort(r)
+			return string(r)
+		}
+		all := ""
+		for _, p := range pieces(s, false) {
+			all += p.s
+			for _, r := range p.s {
+				if r != ' ' && r > 0x0590 && theme.FontFor(r, false) != p.font {
+					t.Fatalf("%q: %U is drawn in %s", s, r, p.font.Name())
+				}
+			}
+		}
+		if sorted(all) != sorted(s) {
+			t.Fatalf("%q became %q", s, all)
+		}
+		room := float32(rapid.IntRange(0, 200).Draw(t, "room"))
+		if got, w := fit(s, room, fieldFont); w > room || width(got, fieldFont) > room+0.01 {
+			t.Fatalf("%q in %v: %q takes %v", s, room, got, w)
+		}
+	})
+}

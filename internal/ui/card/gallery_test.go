@@ -1,0 +1,177 @@
+package card
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"wiebelt/internal/call"
+	"wiebelt/internal/companion"
+	"wiebelt/internal/contact"
+	"wiebelt/internal/phone"
+)
+
+var now = time.Date(2026, 3, 2, 10, 42, 3, 0, time.Local)
+
+func number(t testing.TB, raw string) phone.Number {
+	t.Helper()
+	r, err := phone.NewRules(phone.Config{Region: "NL", InternalDigits: 4, Lines: []phone.Line{{Number: "0207654321", Name: "Schade"}}, NeverLookup: []string{"0201112233"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.Parse(raw, "")
+}
+
+func person(initials, prefix, family string) contact.Contact {
+	return contact.Contact{ID: "c-" + family, RelationNumber: "100200", Initials: initials, Prefix: prefix, FamilyName: family,
+		Address:  contact.Address{Street: "Dorpsstraat", Number: "1", PostalCode: "1234AB", City: "Ons Dorp"},
+		Producer: contact.Coded{Code: "P1", Description: "Producent Een"}, LastModifiedBy: contact.Coded{Description: "Medewerker"}, Link: "https://hub.example/contacts/viewcontact/c1"}
+}
+
+// people is n different contacts of one number.
+func people(n int) (all []contact.Contact, ok []bool) {
+	streets := []string{"Kade", "Laan", "Molenweg", "Singel"}
+	for i := range n {
+		k := person(string(rune('A'+i%26)), []string{"", "van der", "de"}[i%3], []string{"Bakker", "Berg", "Visser", "Smit", "Jong"}[i%5])
+		k.ID, k.RelationNumber = fmt.Sprint("c", i), fmt.Sprint(200002+i)
+		k.Address.Street, k.Address.Number, k.Address.City = streets[i%4], fmt.Sprint(i+1), "Amsterdam"
+		all, ok = append(all, k), append(ok, true)
+	}
+	return all, ok
+}
+
+// shown is a card as it can be seen.
+type shown struct {
+	companion.Card
+	look func(*Look) // nil for the usual look
+}
+
+// gallery is one card of every kind in its usual look.
+func gallery(t testing.TB) map[string]companion.Card {
+	base := companion.Card{ID: 1, Opened: -1, Earlier: -1, Times: 1, Tells: call.TellsAll, Number: number(t, "0612345678"), LineName: "Schade", LineText: "020 123 45 67", Rang: now.Add(-3 * time.Second)}
+	with := func(f func(*companion.Card)) companion.Card { c := base; f(&c); return c }
+	found := func(c *companion.Card) {
+		c.Outcome, c.Contacts, c.LinkOK = companion.Found, []contact.Contact{person("J", "de", "Vries")}, []bool{true}
+	}
+	several := func(c *companion.Card) {
+		c.Outcome, c.Number, c.LineName = companion.Several, number(t, "0209876543"), ""
+		c.Contacts, c.LinkOK = []contact.Contact{person("A", "", "Bakker"), person("B.M.", "", "Bakker-van den Heuvel"), person("C", "", "Bakker")}, []bool{true, true, true}
+		for i := range c.Contacts {
+			c.Contacts[i].RelationNumber = fmt.Sprint(200002 + i)
+		}
+	}
+	failed := func(f contact.Failure) companion.Card {
+		return with(func(c *companion.Card) {
+			c.Outcome, c.Failure, c.Retrying = companion.Failed, f, !f.NeedsAdmin()
+		})
+	}
+	return map[string]companion.Card{
+		"searching-start": base,
+		"searching":       with(func(c *companion.Card) { c.Noticed = true }),
+		"found":           with(found),
+		"answered": with(func(c *companion.Card) {
+			found(c)
+			c.Phase, c.Answered, c.Via = companion.PhaseAnswered, now.Add(-72*time.Second), "Receptie (101)"
+		}),
+		"over": with(func(c *companion.Card) {
+			found(c)
+			c.Phase, c.Answered, c.Opened = companion.PhaseOver, now.Add(-72*time.Second), 0
+		}),
+		"again":    with(func(c *companion.Card) { found(c); c.Opened, c.Times = 0, 2 }),
+		"ringonly": with(func(c *companion.Card) { found(c); c.Tells = call.TellsRing }),
+		"outgoing": with(func(c *companion.Card) { found(c); c.Outgoing, c.LineText, c.LineName = true, "", "" }),
+		"possible": with(func(c *companion.Card) { found(c); c.Possible, c.Number = true, number(t, "+49 30 12345678") }),
+		"nolink":   with(func(c *companion.Card) { found(c); c.LinkOK = []bool{false} }),
+		"browser":  with(func(c *companion.Card) { found(c); c.OpenError, c.Opened = true, 0 }),
+		"several":  with(several),
+		"earlier":  with(func(c *companion.Card) { several(c); c.Earlier = 0 }),
+		"chosen":   with(func(c *companion.Card) { several(c); c.Earlier, c.Opened = 0, 1 }),
+		"family":   with(func(c *companion.Card) { c.Outcome = companion.Several; c.Contacts, c.LinkOK = people(8) }),
+		"crowd":    with(func(c *companion.Card) { c.Outcome = companion.Several; c.Contacts, c.LinkOK = people(14) }),
+		"general": with(func(c *companion.Card) {
+			c.Outcome, c.Many = companion.Several, true
+			c.Contacts, c.LinkOK = people(64)
+		}),
+		"nobody":      with(func(c *companion.Card) { c.Outcome, c.PhoneName = companion.Nobody, "P. Jansen" }),
+		"nobody-left": with(func(c *companion.Card) { c.Outcome, c.NotThis = companion.Nobody, 2 }),
+		"failed":      failed(contact.HubSlow),
+		"refused":     failed(contact.CredentialsRefused),
+		"notsetup":    failed(contact.NotSetUp),
+		"withheld":    with(func(c *companion.Card) { c.Outcome, c.Number = companion.Withheld, phone.Number{Kind: phone.Withheld} }),
+		"internal": with(func(c *companion.Card) {
+			c.Outcome, c.Number, c.PhoneName, c.LineText, c.LineName = companion.Internal, number(t, "101"), "Receptie", "", ""
+		}),
+		"own":      with(func(c *companion.Card) { c.Outcome, c.Number = companion.Own, number(t, "0207654321") }),
+		"short":    with(func(c *companion.Card) { c.Outcome, c.Number = companion.Short, number(t, "0800 1234") }),
+		"never":    with(func(c *companion.Card) { c.Outcome, c.Number = companion.Short, number(t, "0201112233") }),
+		"unfilled": with(func(c *companion.Card) { c.Outcome, c.Number = companion.Unfilled, number(t, "%CallerNumber%") }),
+		"nonumber": with(func(c *companion.Card) { c.Outcome, c.Number = companion.NoNumber, number(t, "sip:jan@huis.example") }),
+		"offered":  with(func(c *companion.Card) { c.Outcome, c.Tells = companion.Offered, call.TellsRing }),
+		"strip": with(func(c *companion.Card) {
+			found(c)
+			c.Strip, c.Phase, c.Answered = true, companion.PhaseAnswered, now.Add(-134*time.Second)
+		}),
+		"strip-reported": with(func(c *companion.Card) {
+			c.Outcome, c.Strip, c.Times, c.Phase, c.Tells = companion.Nobody, true, 2, companion.PhaseReported, call.TellsRing
+		}),
+		"strip-outgoing": with(func(c *companion.Card) { several(c); c.Strip, c.Outgoing = true, true }),
+	}
+}
+
+// extras are cards in looks that settings and hands give them, and with what
+// offices do call themselves.
+func extras(t testing.TB) map[string]shown {
+	g := gallery(t)
+	called := func(name string, f func(*contact.Contact)) shown {
+		c := g["found"]
+		k := person("", "", name)
+		if f != nil {
+			f(&k)
+		}
+		c.Contacts = []contact.Contact{k}
+		return shown{c, nil}
+	}
+	looks := func(name string, f func(*Look)) shown { return shown{g[name], f} }
+	open := func(c companion.Card, i int) Do {
+		return Do{Engine: true, Caller: c.Number, Who: c.Contacts[i], Action: companion.Action{Card: c.ID, Do: companion.DoOpen, Index: i}}
+	}
+	return map[string]shown{
+		"long": called("Oudenhoven-van Rijckevorsel tot Nieuwenkerk", func(k *contact.Contact) {
+			k.Initials, k.Prefix = "A.B.C.D.E.F.G.", "van den"
+			k.Address.City = "Sint-Jacobiparochie aan de Lange Vechtoo"
+			k.Producer.Description = "Coöperatieve Onderlinge Verzekeringsmaatschappij van Noord-Holland en Omstreken"
+		}),
+		"bare": {companion.Card{ID: 1, Outcome: companion.Found, Number: number(t, "0612345678"), Opened: -1, Earlier: -1, Times: 1, Tells: call.TellsAll, Contacts: make([]contact.Contact, 1), LinkOK: []bool{true}, Rang: now}, nil},
+		"arabic": called("محمد بن عبد الله", func(k *contact.Contact) {
+			k.Address.Street = "شارع (النخيل)"
+			k.Producer.Description = "Polis ‏مكتب 12‏ Zuid"
+		}),
+		"hebrew":        called("שרה כהן-לוי", func(k *contact.Contact) { k.Address.Street = "רחוב הרצל" }),
+		"emoji":         called("Bakkerij Zon ☀ 🥐 👩‍🍳", nil),
+		"vietnamese":    called("Nguyễn Thị Phương Thảo", func(k *contact.Contact) { k.LastModifiedBy.Description = "Şükrü Çağlayan" }),
+		"east":          called("Йорданов-Παπαδόπουλος", func(k *contact.Contact) { k.Address.City = "Łódź" }),
+		"initials":      looks("found", func(l *Look) { l.Privacy = PrivacyInitials }),
+		"number":        looks("found", func(l *Look) { l.Privacy = PrivacyNumber }),
+		"rows-initials": looks("earlier", func(l *Look) { l.Privacy = PrivacyInitials }),
+		"rows-number":   looks("earlier", func(l *Look) { l.Privacy = PrivacyNumber }),
+		"fields":        looks("found", func(l *Look) { l.Fields = []string{fieldAddress, fieldRelation} }),
+		"no-fields":     looks("found", func(l *Look) { l.Fields = []string{} }),
+		"focus":         looks("found", func(l *Look) { l.Focus = open(g["found"], 0) }),
+		"focus-row":     looks("several", func(l *Look) { l.Focus = open(g["several"], 1) }),
+		"hover":         looks("found", func(l *Look) { l.Hover = open(g["found"], 0) }),
+		"copied": looks("found", func(l *Look) {
+			l.Copied = Do{Copy: "100200", Caller: g["found"].Number, Who: g["found"].Contacts[0]}
+		}),
+		"copied-number": looks("found", func(l *Look) { l.Copied = Do{Copy: "0612345678", Caller: g["found"].Number} }),
+		"copy-failed": looks("several", func(l *Look) {
+			l.Copied, l.CopyFailed = Do{Copy: g["several"].Number.Copy(), Caller: g["several"].Number}, true
+		}),
+		"typing":       looks("crowd", func(l *Look) { l.List = List{Typing: true} }),
+		"filtered":     looks("crowd", func(l *Look) { l.List = List{Typing: true, Filter: "visser"}; l.Focus = open(g["crowd"], 7) }),
+		"filter-none":  looks("general", func(l *Look) { l.List = List{Typing: true, Filter: "zz", Open: true} }),
+		"general-open": looks("general", func(l *Look) { l.List = List{Open: true, First: 20} }),
+		"high":         looks("found", func(l *Look) { l.HighContrast = true }),
+		"high-rows":    looks("earlier", func(l *Look) { l.HighContrast = true; l.Focus = open(g["earlier"], 1) }),
+		"low-monitor":  looks("crowd", func(l *Look) { l.Rows = 2 }),
+	}
+}

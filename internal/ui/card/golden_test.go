@@ -1,0 +1,130 @@
+package card
+
+import (
+	"bytes"
+	"cmp"
+	"flag"
+	"image"
+	"image/color"
+	"image/png"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the golden pictures anew")
+
+const golden = "testdata/golden"
+
+// small turns a picture into one of sixteen colours, which is a third of the
+// size and exact enough for the eye: always the colour next that the others
+// stand in worst for.
+func small(img *image.RGBA) *image.Paletted {
+	count := map[color.RGBA]int{}
+	at := func(i int) color.RGBA { return color.RGBA{img.Pix[i], img.Pix[i+1], img.Pix[i+2], 255} }
+	for i := 0; i < len(img.Pix); i += 4 {
+		count[at(i)]++
+	}
+	all := slices.SortedFunc(maps.Keys(count), func(a, b color.RGBA) int {
+		return cmp.Or(int(a.R)-int(b.R), int(a.G)-int(b.G), int(a.B)-int(b.B))
+	})
+	apart := func(a, b color.RGBA) int {
+		r, g, b1 := int(a.R)-int(b.R), int(a.G)-int(b.G), int(a.B)-int(b.B)
+		return r*r + g*g + b1*b1
+	}
+	near := make([]int, len(all)) // how far each is from the palette
+	for i := range near {
+		near[i] = 1
+	}
+	var palette color.Palette
+	for len(palette) < min(16, len(all)) {
+		best := 0
+		for i, c := range all {
+			if count[c]*near[i] > count[all[best]]*near[best] {
+				best = i
+			}
+		}
+		palette = append(palette, all[best])
+		for i, c := range all {
+			if d := apart(c, all[best]); len(palette) == 1 || d < near[i] {
+				near[i] = d
+			}
+		}
+	}
+	index := map[color.RGBA]uint8{}
+	out := image.NewPaletted(img.Rect, palette)
+	for i := 0; i < len(img.Pix); i += 4 {
+		c := at(i)
+		n, known := index[c]
+		if !known {
+			n = uint8(palette.Index(c))
+			index[c] = n
+		}
+		out.Pix[i/4] = n
+	}
+	return out
+}
+
+// TestGolden holds the picture of every card against the one that was looked at.
+// With -update it writes them anew.
+func TestGolden(t *testing.T) {
+	all := pictures(t)
+	if *update {
+		if err := os.RemoveAll(golden); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.MkdirAll(golden, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, p := range all {
+		got := small(p.draw())
+		file := filepath.Join(golden, p.name+".png")
+		if *update {
+			var b bytes.Buffer
+			if err := (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&b, got); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Errorf("%s was never looked at: %v", p.name, err)
+			continue
+		}
+		want, err := png.Decode(bytes.NewReader(b))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := differ(got, want); n > got.Rect.Dx()*got.Rect.Dy()/2000 {
+			t.Errorf("%s: %d pixels differ from the golden picture (-update writes it anew; look at it)", p.name, n)
+		}
+	}
+	kept, err := filepath.Glob(golden + "/*.png")
+	if err != nil || len(kept) != len(all) {
+		t.Errorf("%d golden pictures for %d cards, %v", len(kept), len(all), err)
+	}
+}
+
+// differ counts the pixels that an eye would see differ.
+func differ(a, b image.Image) (n int) {
+	if a.Bounds() != b.Bounds() {
+		return a.Bounds().Dx() * a.Bounds().Dy()
+	}
+	far := func(x, y uint32) bool { return max(x, y)-min(x, y) > 0x5666 }
+	for y := range a.Bounds().Dy() {
+		for x := range a.Bounds().Dx() {
+			r, g, bl, _ := a.At(x, y).RGBA()
+			r2, g2, bl2, _ := b.At(x, y).RGBA()
+			if far(r, r2) || far(g, g2) || far(bl, bl2) {
+				n++
+			}
+		}
+	}
+	return n
+}

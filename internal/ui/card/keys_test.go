@@ -1,0 +1,372 @@
+package card
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"wiebelt/internal/companion"
+	"wiebelt/internal/contact"
+	"wiebelt/internal/native/window"
+)
+
+func (r *rig) hotkey() {
+	r.t.Helper()
+	var f func()
+	r.until("the hotkey is ours", func() bool {
+		r.d.mu.Lock()
+		defer r.d.mu.Unlock()
+		f = r.d.pressed
+		return f != nil
+	})
+	f()
+	r.sync()
+}
+
+func (r *rig) press(k window.KeyPress) {
+	r.t.Helper()
+	at := r.d.typing()
+	if at < 0 {
+		r.t.Fatal("no card has the keyboard")
+	}
+	r.d.windows[at].h.KeyPressed(k)
+	r.sync()
+}
+
+func (r *rig) keys(all ...window.Key) {
+	for _, k := range all {
+		r.press(window.KeyPress{Key: k})
+	}
+}
+
+func (r *rig) types(s string) {
+	for _, c := range s {
+		r.press(window.KeyPress{Key: window.KeyText, Text: string(c)})
+	}
+}
+
+func (r *rig) ctrl(s string) { r.press(window.KeyPress{Key: window.KeyText, Text: s, Ctrl: true}) }
+
+// opened tells which contacts were opened so far; a scroll that does nothing and
+// the pointer's coming and going end what was sent.
+func (r *rig) opened() (all []int) {
+	r.t.Helper()
+	r.sync()
+	for {
+		select {
+		case a := <-r.e.done:
+			if a.Do == companion.DoOpen {
+				all = append(all, a.Index)
+			}
+		default:
+			return all
+		}
+	}
+}
+
+func (r *rig) focus(slot int) (do Do) {
+	r.on(func() { do = r.cs.slots[slot].keys.focus })
+	return do
+}
+
+func withHotkey(c *Config, _ *desktop) { c.Hotkey = "Ctrl+Alt+W" }
+
+// TestNoKeyWithoutBeingAsked: calls come and go, the pointer works, and no card
+// has the keyboard or a focus ring.
+func TestNoKeyWithoutBeingAsked(t *testing.T) {
+	r := startCards(t, withHotkey)
+	for _, c := range []string{"searching", "found", "several", "crowd", "failed", "strip"} {
+		r.shows(gallery(t)[c])
+		r.click(0, openAt)
+		r.leave(0)
+		r.sync()
+		if r.d.typing() >= 0 || r.focus(0) != (Do{}) {
+			t.Fatalf("%s: a card took the keyboard", c)
+		}
+		// A key that is sent all the same does nothing.
+		r.d.windows[0].h.KeyPressed(window.KeyPress{Key: window.KeyEnter})
+		r.d.windows[0].h.KeyPressed(window.KeyPress{Key: window.KeyText, Text: "1"})
+	}
+	if n := r.opened(); len(n) > 1 { // the click on the found card
+		t.Fatalf("keys opened %v", n)
+	}
+}
+
+func TestHotkeyHandsOverAndBack(t *testing.T) {
+	a, b := gallery(t)["found"], gallery(t)["nobody"]
+	b.ID = 2
+	r := startCards(t, withHotkey)
+	r.hotkey() // no card: nothing to hand over
+	r.e.show(0, a, b)
+	r.sync()
+	r.hotkey()
+	if at := r.d.typing(); at != 1 {
+		t.Fatalf("window %d has the keyboard, not the newest card's", at)
+	}
+	r.action(companion.DoKeyboard)
+	r.hotkey()
+	if at := r.d.typing(); at != -1 {
+		t.Fatal("pressed again it does not give the keyboard back")
+	}
+	r.action(companion.DoKeyboardGone)
+	r.d.windows[0].h.PointerMoved(openAt)
+	r.sync()
+	r.hotkey()
+	if at := r.d.typing(); at != 0 {
+		t.Fatalf("window %d has the keyboard, not that under the pointer", at)
+	}
+	if r.focus(0) == (Do{}) {
+		t.Fatal("nothing is in focus on a card with one button to press")
+	}
+	r.press(window.KeyPress{Key: window.KeyEscape})
+	if r.d.typing() != -1 || r.focus(0) != (Do{}) {
+		t.Fatal("Esc does not give the keyboard back")
+	}
+	r.hotkey()
+	r.d.windows[0].h.KeyboardGone() // somebody clicked elsewhere
+	r.sync()
+	if r.focus(0) != (Do{}) {
+		t.Fatal("a focus ring without the keyboard")
+	}
+}
+
+func TestHotkeyIsTaken(t *testing.T) {
+	told := make(chan error, 4)
+	r := startCards(t, func(c *Config, d *desktop) {
+		c.Hotkey, d.taken = "Ctrl+Alt+W", true
+		c.HotkeyResult = func(err error) { told <- err }
+	})
+	if err := <-told; !errors.Is(err, window.ErrHotkeyTaken) {
+		t.Fatalf("told %v", err)
+	}
+	r.d.mu.Lock()
+	r.d.taken = false
+	r.d.mu.Unlock()
+	r.c.Hotkey = "Ctrl+Alt+K"
+	r.cs.Set(r.c)
+	if err := <-told; err != nil {
+		t.Fatal(err)
+	}
+	r.c.Hotkey = "off"
+	r.cs.Set(r.c)
+	r.until("given back", func() bool { r.d.mu.Lock(); defer r.d.mu.Unlock(); return r.d.keys == "" })
+}
+
+func TestEnterOpensWhatIsInFocus(t *testing.T) {
+	r := startCards(t, withHotkey)
+	r.shows(gallery(t)["found"])
+	r.hotkey()
+	r.keys(window.KeyEnter)
+	r.pass(guard - time.Millisecond)
+	r.keys(window.KeyEnter)
+	if n := r.opened(); n != nil {
+		t.Fatalf("opened %v within 300 ms after the keyboard came", n)
+	}
+	r.pass(time.Millisecond)
+	r.keys(window.KeyEnter)
+	if n := r.opened(); !slices.Equal(n, []int{0}) {
+		t.Fatalf("opened %v", n)
+	}
+	r.ctrl("c")
+	if got := r.d.clipboard(); got != "0612345678" {
+		t.Fatalf("Ctrl+C: %q", got)
+	}
+	r.ctrl("r")
+	if got := r.d.clipboard(); got != "100200" {
+		t.Fatalf("Ctrl+R: %q", got)
+	}
+	r.ctrl("d")
+	if got, want := r.d.clipboard(), passOn(gallery(t)["found"], 0, "nl"); got != want {
+		t.Fatalf("Ctrl+D: %q", got)
+	}
+	// Along all that can be pressed, and round.
+	seen := map[Do]bool{}
+	for range 12 {
+		seen[r.focus(0)] = true
+		r.keys(window.KeyTab)
+	}
+	if len(seen) != 6 { // open, copy, copy relation number, pass on, not this, close
+		t.Fatalf("Tab reaches %d things: %v", len(seen), seen)
+	}
+}
+
+func TestRowsByKeys(t *testing.T) {
+	r := startCards(t, withHotkey)
+	r.shows(gallery(t)["family"]) // eight, six of them to be seen
+	r.hotkey()
+	r.pass(time.Second)
+	r.keys(window.KeyEnter)
+	if n := r.opened(); n != nil {
+		t.Fatalf("Enter opened %v though nothing was chosen", n)
+	}
+	r.types("3")
+	r.keys(window.KeyDown, window.KeyDown, window.KeyDown, window.KeyUp, window.KeyEnter)
+	if n := r.opened(); !slices.Equal(n, []int{2, 1}) {
+		t.Fatalf("opened %v", n)
+	}
+	r.ctrl("r")
+	if got := r.d.clipboard(); got != "200003" {
+		t.Fatalf("Ctrl+R: %q", got)
+	}
+	// Row 8 is not to be seen: the key shows it, and only then opens it.
+	r.types("8")
+	if n := r.opened(); n != nil {
+		t.Fatalf("opened %v, which was not to be seen", n)
+	}
+	r.types("8")
+	if n := r.opened(); n != nil {
+		t.Fatalf("opened %v, which had just come to sight", n)
+	}
+	r.pass(guard)
+	r.types("8")
+	if n := r.opened(); !slices.Equal(n, []int{7}) {
+		t.Fatalf("opened %v", n)
+	}
+	for range 20 {
+		r.keys(window.KeyDown)
+	}
+	r.pass(guard)
+	r.keys(window.KeyEnter)
+	if n := r.opened(); !slices.Equal(n, []int{7}) {
+		t.Fatalf("the last row: opened %v", n)
+	}
+}
+
+func TestTypingFilters(t *testing.T) {
+	c := gallery(t)["general"]
+	r := startCards(t, withHotkey)
+	r.shows(c)
+	r.hotkey()
+	r.pass(time.Second)
+	r.types("bakk") // collapsed: there is nothing to filter
+	r.keys(window.KeyEnter)
+	r.on(func() {
+		if l := r.cs.slots[0].list; !l.Open || l.Filter != "" || !l.Typing {
+			t.Errorf("the rows are not open for searching: %+v", l)
+		}
+	})
+	r.pass(time.Second)
+	r.types("BÁkker 1")
+	r.on(func() {
+		list := matching(c, r.cs.slots[0].list.Filter)
+		if len(list) == 0 || len(list) == len(c.Contacts) {
+			t.Errorf("%d of %d", len(list), len(c.Contacts))
+		}
+	})
+	r.keys(window.KeyBackspace, window.KeyBackspace)
+	want := fmt.Sprint(200002 + 40)
+	for range 60 {
+		r.keys(window.KeyBackspace)
+	}
+	r.types(want) // digits are letters here: nothing opens by them
+	if n := r.opened(); n != nil {
+		t.Fatalf("typing opened %v", n)
+	}
+	r.keys(window.KeyEnter)
+	if n := r.opened(); n != nil {
+		t.Fatalf("opened %v, which typing had just left over", n)
+	}
+	r.pass(guard)
+	r.keys(window.KeyEnter)
+	if n := r.opened(); !slices.Equal(n, []int{40}) {
+		t.Fatalf("opened %v", n)
+	}
+	r.types("zzz")
+	r.pass(guard)
+	r.keys(window.KeyEnter, window.KeyDown)
+	if n := r.opened(); n != nil {
+		t.Fatalf("opened %v of none", n)
+	}
+	for range 3 * maxFilter {
+		r.d.windows[0].h.KeyPressed(window.KeyPress{Key: window.KeyText, Text: "ab"})
+		r.sync()
+	}
+	r.on(func() {
+		if n := len(r.cs.slots[0].list.Filter); n > maxFilter+1 {
+			t.Errorf("a filter of %d letters", n)
+		}
+	})
+}
+
+// TestClickIntoTheFilterAsksForTheKeyboard, as in any field for text.
+func TestClickIntoTheFilterAsksForTheKeyboard(t *testing.T) {
+	c := gallery(t)["crowd"]
+	at := spot(t, c, Look{}, func(d Do) bool { return d.Search })
+	r := startCards(t, nil)
+	r.shows(c)
+	r.click(0, at)
+	r.until("the keyboard", func() bool { return r.d.typing() == 0 })
+}
+
+// TestEnterIsForTheOneWhoWasThere: the person changes while the finger is on its
+// way: Enter, digits and copying mean nothing until they are meant anew.
+func TestEnterIsForTheOneWhoWasThere(t *testing.T) {
+	a := gallery(t)["found"]
+	b := a
+	b.Number, b.Contacts = number(t, "0687654321"), []contact.Contact{person("K", "", "Ander")}
+	r := startCards(t, withHotkey)
+	r.shows(a)
+	r.hotkey()
+	r.pass(time.Second)
+	r.e.show(0, b)
+	r.sync()
+	r.ctrl("c")
+	r.ctrl("r")
+	r.ctrl("d")
+	if got := r.d.clipboard(); got != "" {
+		t.Fatalf("copied %q", got)
+	}
+	r.pass(time.Minute)
+	r.keys(window.KeyEnter)
+	if n := r.opened(); n != nil {
+		t.Fatal("Enter opened the file of somebody it was not on")
+	}
+	r.keys(window.KeyTab)
+	for r.focus(0).Action.Do != companion.DoOpen || !r.focus(0).Engine {
+		r.keys(window.KeyTab)
+	}
+	r.keys(window.KeyEnter)
+	if n := r.opened(); !slices.Equal(n, []int{0}) {
+		t.Fatalf("opened %v", n)
+	}
+}
+
+// TestTheSameCallerFillsIn: the keyboard came while it was being looked up; the
+// contact that comes is whom it was asked for.
+func TestTheSameCallerFillsIn(t *testing.T) {
+	r := startCards(t, withHotkey)
+	r.shows(gallery(t)["searching"])
+	r.hotkey()
+	r.pass(time.Second)
+	r.e.show(0, gallery(t)["found"])
+	r.sync()
+	r.keys(window.KeyEnter)
+	if n := r.opened(); n != nil {
+		t.Fatal("opened what had just come")
+	}
+	r.pass(guard)
+	r.keys(window.KeyEnter)
+	if n := r.opened(); !slices.Equal(n, []int{0}) {
+		t.Fatalf("opened %v", n)
+	}
+}
+
+func TestTabGoesOnToTheNextCard(t *testing.T) {
+	a, b := gallery(t)["nobody"], gallery(t)["withheld"]
+	b.ID = 2
+	r := startCards(t, withHotkey)
+	r.e.show(0, a, b)
+	r.sync()
+	r.hotkey()
+	seen := map[int]int{}
+	for range 8 {
+		r.pass(guard)
+		r.keys(window.KeyTab)
+		seen[r.d.typing()]++
+	}
+	if seen[0] < 2 || seen[1] < 1 || len(seen) != 2 {
+		t.Fatalf("Tab was on %v", seen)
+	}
+}

@@ -1,0 +1,50 @@
+package card
+
+import (
+	"strings"
+
+	"wiebelt/internal/companion"
+	"wiebelt/internal/text"
+)
+
+// passOn is the line that goes to a colleague by chat or note: who, relation
+// number, number, time, our line, link to the file; what is not known is left
+// out. Numbers have digits only, so that they can be pasted and found. who is
+// the contact that is meant, -1 for none.
+func passOn(c companion.Card, who int, lg text.Language) string {
+	var parts []string
+	add := func(s string) {
+		if s != "" {
+			parts = append(parts, s)
+		}
+	}
+	link := ""
+	if who >= 0 && who < len(c.Contacts) {
+		k := c.Contacts[who]
+		name := k.Name()
+		if name != "" && c.Possible {
+			name = lg.T(text.CardPossible, name)
+		}
+		add(name)
+		if k.RelationNumber != "" {
+			add(lg.T(text.CardRelation, k.RelationNumber))
+		}
+		if who < len(c.LinkOK) && c.LinkOK[who] {
+			link = k.Link
+		}
+	} else {
+		add(c.PhoneName)
+	}
+	add(c.Number.Copy())
+	if !c.Rang.IsZero() {
+		add(lg.T(text.CardPassTime, c.Rang.Local().Format("15:04")))
+	}
+	switch {
+	case c.LineName != "":
+		add(lg.T(text.CardLine, c.LineName))
+	case c.LineText != "":
+		add(lg.T(text.CardLine, c.LineText))
+	}
+	add(link)
+	return strings.Join(parts, " · ")
+}

@@ -1,0 +1,202 @@
+package card
+
+import (
+	"image"
+	"maps"
+	"slices"
+
+	"wiebelt/internal/companion"
+	"wiebelt/internal/native/window"
+)
+
+// Corner is where cards stand.
+type Corner string
+
+// The values of the setting card.corner.
+const (
+	BottomRight Corner = "bottom-right"
+	BottomLeft  Corner = "bottom-left"
+	TopRight    Corner = "top-right"
+	TopLeft     Corner = "top-left"
+)
+
+func (c Corner) top() bool  { return c == TopLeft || c == TopRight }
+func (c Corner) left() bool { return c == TopLeft || c == BottomLeft }
+
+const edge = 16 // units between the cards and the work area
+
+// corner is the corner of the monitor that the cards stand on.
+func (cs *Cards) corner() Corner {
+	for _, m := range []map[string]Corner{cs.corners, cs.c.Corners} {
+		if c := m[cs.monitor.Name]; c != "" {
+			return c
+		}
+	}
+	return cs.c.Corner
+}
+
+// place gives every card its place and puts what changed on screen: the first
+// in the corner, later ones on the side away from it, in a second column where
+// the monitor is too low. While a hand is on one of them none moves.
+func (cs *Cards) place() {
+	frozen := !cs.dropped && slices.ContainsFunc(cs.slots[:], func(s *slot) bool { return s.up && s.held() })
+	stack := cs.order
+	if more := cs.slots[companion.MaxCards]; more.face != nil {
+		stack = append(slices.Clip(stack), more)
+	}
+	work, corner := cs.monitor.Work, cs.corner()
+	far := cs.px(edge) // how far the next card is from the corner's side
+	column := 0
+	for _, s := range stack {
+		r := s.rect
+		if frozen && s.up {
+			// The edge that faces the corner stays.
+			if corner.top() {
+				r.Max.Y = r.Min.Y + s.h
+			} else {
+				r.Min.Y = r.Max.Y - s.h
+			}
+			r.Max.X = r.Min.X + s.w
+			column = s.column
+		} else {
+			if far+s.h+cs.px(edge) > work.Dy() && far > cs.px(edge) && cs.columns(s.w) > column+1 {
+				column, far = column+1, cs.px(edge)
+			}
+			x := cs.px(edge) + column*(s.w+cs.px(gap))
+			r = image.Rect(work.Max.X-x-s.w, work.Max.Y-far-s.h, work.Max.X-x, work.Max.Y-far)
+			if corner.left() {
+				r = r.Add(image.Pt(work.Min.X+x-r.Min.X, 0))
+			}
+			if corner.top() {
+				r = r.Add(image.Pt(0, work.Min.Y+far-r.Min.Y))
+			}
+			s.column = column
+		}
+		r = clamp(r, work)
+		if corner.top() {
+			far = r.Max.Y - work.Min.Y + cs.px(gap)
+		} else {
+			far = work.Max.Y - r.Min.Y + cs.px(gap)
+		}
+		if s.up && !s.stale && r == s.rect {
+			continue
+		}
+		cs.put(s, r)
+	}
+}
+
+// clamp moves r into the work area; of what is larger the top left stays in it.
+func clamp(r, work image.Rectangle) image.Rectangle {
+	r = r.Add(image.Pt(min(0, work.Max.X-r.Max.X), min(0, work.Max.Y-r.Max.Y)))
+	return r.Add(image.Pt(max(0, work.Min.X-r.Min.X), max(0, work.Min.Y-r.Min.Y)))
+}
+
+// columns is how many cards of width w stand beside each other.
+func (cs *Cards) columns(w int) int {
+	return max(1, (cs.monitor.Work.Dx()-2*cs.px(edge)+cs.px(gap))/(w+cs.px(gap)))
+}
+
+// rowsThatFit is how many rows of matches the monitor has room for.
+func (cs *Cards) rowsThatFit(c companion.Card) int {
+	if cs.monitor.Scale <= 0 {
+		return rowsShown
+	}
+	room := float32(cs.monitor.Work.Dy())/cs.monitor.Scale - 2*edge - aroundRows(c)
+	return max(1, min(rowsShown, int(room/rowPitch)))
+}
+
+func (cs *Cards) px(u float32) int { return int(u*cs.monitor.Scale + 0.5) }
+
+// pixels is an area in pixels of its window.
+func (cs *Cards) pixels(a *area) image.Rectangle {
+	return image.Rect(cs.px(a.x), cs.px(a.y), cs.px(a.x+a.w), cs.px(a.y+a.h))
+}
+
+// units turns window pixels into units of the card.
+func (cs *Cards) units(p image.Point) (x, y float32) {
+	s := cs.monitor.Scale
+	return float32(p.X) / s, float32(p.Y) / s
+}
+
+// pickMonitor is the monitor for the next cards.
+func (cs *Cards) pickMonitor() window.Monitor {
+	all := cs.display.Monitors()
+	pick := all[0]
+	switch cs.c.Monitor {
+	case "primary":
+	case "", "active":
+		if i := cs.display.Active(); i >= 0 && i < len(all) {
+			pick = all[i]
+		}
+	default:
+		for _, m := range all {
+			if m.Name == cs.c.Monitor {
+				pick = m
+			}
+		}
+	}
+	return usable(pick)
+}
+
+// sameMonitor is the monitor that the cards stand on as it is now, or another
+// one if it has gone.
+func (cs *Cards) sameMonitor() window.Monitor {
+	for _, m := range cs.display.Monitors() {
+		if m.Name == cs.monitor.Name {
+			return usable(m)
+		}
+	}
+	return cs.pickMonitor()
+}
+
+func usable(m window.Monitor) window.Monitor {
+	if m.Scale <= 0 {
+		m.Scale = 1
+	}
+	if m.Work.Empty() {
+		m.Work = m.Area
+	}
+	return m
+}
+
+// drop ends a drag at p: the cards go to the corner nearest to it, and that
+// monitor keeps it.
+func (cs *Cards) drop(p image.Point) {
+	for _, m := range cs.display.Monitors() {
+		if !p.In(m.Area) {
+			continue
+		}
+		to := TopLeft
+		switch mid := m.Area.Min.Add(m.Area.Size().Div(2)); {
+		case p.X >= mid.X && p.Y >= mid.Y:
+			to = BottomRight
+		case p.X >= mid.X:
+			to = TopRight
+		case p.Y >= mid.Y:
+			to = BottomLeft
+		}
+		if m.Name == cs.monitor.Name && to == cs.corner() {
+			return
+		}
+		cs.monitor = usable(m)
+		kept := maps.Clone(cs.corners)
+		if kept == nil {
+			kept = map[string]Corner{}
+		}
+		kept[m.Name] = to
+		cs.corners = kept
+		for _, s := range cs.slots {
+			if s.over { // the pointer stays where it is
+				s.over, s.hover = false, Do{}
+				cs.tell(s, companion.DoLeave)
+			}
+		}
+		cs.hands.on, cs.dropped = false, true
+		cs.repaint()
+		cs.dropped = false
+		if cs.c.Moved != nil {
+			cs.c.Moved(m.Name, to)
+		}
+		return
+	}
+}

@@ -1,0 +1,304 @@
+package card
+
+import (
+	"image"
+	"slices"
+	"testing"
+	"time"
+
+	"wiebelt/internal/companion"
+	"wiebelt/internal/contact"
+	"wiebelt/internal/native/window"
+)
+
+func TestMonitorAndCorner(t *testing.T) {
+	two := func(d *desktop) {
+		d.monitors = append(d.monitors, window.Monitor{Name: "two", Area: image.Rect(1000, 0, 3000, 1500), Work: image.Rect(1000, 40, 3000, 1500), Scale: 2})
+	}
+	found := gallery(t)["found"]
+	for name, c := range map[string]struct {
+		change func(*Config, *desktop)
+		want   image.Rectangle
+	}{
+		"active":                 {func(_ *Config, d *desktop) { two(d); d.active = 1 }, image.Rect(2208, 900, 2968, 1468)},
+		"primary":                {func(c *Config, d *desktop) { two(d); d.active = 1; c.Monitor = "primary" }, image.Rect(604, 460, 984, 744)},
+		"by name":                {func(c *Config, d *desktop) { two(d); c.Monitor = "two" }, image.Rect(2208, 900, 2968, 1468)},
+		"by a name that is gone": {func(c *Config, d *desktop) { two(d); c.Monitor = "three" }, image.Rect(604, 460, 984, 744)},
+		"top left":               {func(c *Config, d *desktop) { two(d); c.Corner, d.active = TopLeft, 1 }, image.Rect(1032, 72, 1792, 640)},
+		"a corner of its own": {func(c *Config, d *desktop) {
+			two(d)
+			c.Corners, d.active = map[string]Corner{"two": BottomLeft, "one": TopRight}, 1
+		}, image.Rect(1032, 900, 1792, 1468)},
+		"no scale, no work area": {func(_ *Config, d *desktop) {
+			d.monitors = []window.Monitor{{Name: "odd", Area: image.Rect(0, 0, 800, 600)}}
+		}, image.Rect(404, 300, 784, 584)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := startCards(t, c.change)
+			r.shows(found)
+			if got := r.d.up()[0]; got != c.want {
+				t.Fatalf("at %v, want %v", got, c.want)
+			}
+		})
+	}
+}
+
+func TestMonitorGoes(t *testing.T) {
+	r := startCards(t, func(c *Config, d *desktop) {
+		d.monitors = append(d.monitors, window.Monitor{Name: "two", Area: image.Rect(1000, 0, 2000, 800), Work: image.Rect(1000, 0, 2000, 800), Scale: 1.5})
+		c.Monitor = "two"
+	})
+	r.shows(gallery(t)["found"])
+	r.d.windows[0].h.PointerMoved(openAt) // not even a hand keeps it where nothing is
+	r.d.mu.Lock()
+	r.d.monitors = r.d.monitors[:1]
+	r.d.mu.Unlock()
+	r.d.windows[0].h.DisplayChanged()
+	r.sync()
+	if got := r.d.up()[0]; !got.In(image.Rect(0, 0, 1000, 760)) || got.Dx() != 380 {
+		t.Fatalf("at %v", got)
+	}
+}
+
+// TestNeverOutside: whatever the monitor, the corner, the scale and the cards,
+// all of them lie in the work area, and on none of the others where there is
+// room.
+func TestNeverOutside(t *testing.T) {
+	g := gallery(t)
+	many := g["crowd"]
+	d, e := newDesktop(), newScript()
+	cs, err := New(Config{Language: "nl", Appearance: Light}, e, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, size := range []image.Point{{1920, 1040}, {3840, 2100}, {1080, 1880}, {800, 560}} {
+		for _, scale := range []float32{1, 1.5, 3} {
+			for _, corner := range []Corner{BottomRight, BottomLeft, TopRight, TopLeft} {
+				for _, kinds := range [][]companion.Card{{g["found"], g["several"], g["failed"]}, {many, many, many}, {g["general"], g["withheld"], g["strip"]}} {
+					work := image.Rectangle{Max: size}.Add(image.Pt(300, 40))
+					cs.c.Corner = corner
+					cs.monitor = window.Monitor{Name: "one", Area: work, Work: work, Scale: scale}
+					cs.order = nil
+					for i, s := range cs.slots { // as large as they are painted, without painting them
+						s.free()
+						if i == companion.MaxCards {
+							s.more, s.face = 2, layoutMore(2, cs.look(s))
+						} else {
+							s.card = kinds[i]
+							s.face = layout(kinds[i], cs.look(s))
+							cs.order = append(cs.order, s)
+						}
+						s.w, s.h = cs.px(s.face.size.Width), cs.px(s.face.size.Height)
+						s.pic = make([]byte, 4*s.w*s.h)
+					}
+					cs.place()
+					all := d.up()
+					if len(all) != slots {
+						t.Fatalf("%d windows are up", len(all))
+					}
+					need := 0
+					for _, r := range all {
+						need = max(need, r.Dy())
+						if !r.In(work) && r.Dy() <= work.Dy() && r.Dx() <= work.Dx() {
+							t.Errorf("%v %v %s: %v is outside", size, scale, corner, r)
+						}
+					}
+					// Four fit in two columns of two.
+					fits := size.X >= int(800*scale) && size.Y >= 2*need+int(60*scale)
+					for i, a := range all {
+						for _, b := range all[i+1:] {
+							if fits && a.Overlaps(b) {
+								t.Errorf("%v %v %s: %v lies on %v", size, scale, corner, a, b)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestDragToAnotherCorner: the user takes a card where there is no button and
+// lets go elsewhere; that monitor keeps the corner.
+func TestDragToAnotherCorner(t *testing.T) {
+	type move struct {
+		monitor string
+		to      Corner
+	}
+	told := make(chan move, 4)
+	r := startCards(t, func(c *Config, d *desktop) { c.Moved = func(m string, to Corner) { told <- move{m, to} } })
+	r.shows(gallery(t)["found"])
+	h := r.d.windows[0].h
+	h.PointerMoved(image.Pt(200, 60))
+	h.PointerPressed(image.Pt(200, 60), window.Left)
+	h.PointerReleased(image.Pt(230, 70), window.Left) // a hand that shakes
+	h.PointerPressed(image.Pt(200, 60), window.Left)
+	h.PointerReleased(image.Pt(-400, -300), window.Left)
+	if got := <-told; got != (move{"one", TopLeft}) {
+		t.Fatalf("told %v", got)
+	}
+	r.sync()
+	if got := r.d.up()[0].Min; got != image.Pt(16, 16) {
+		t.Fatalf("at %v", got)
+	}
+	r.e.show(0)
+	r.sync()
+	r.shows(gallery(t)["nobody"])
+	if got := r.d.up()[0].Min; got != image.Pt(16, 16) {
+		t.Fatalf("the next card is at %v", got)
+	}
+	r.c.Corner = BottomLeft // the settings say otherwise, later
+	r.cs.Set(r.c)
+	r.until("moved", func() bool { u := r.d.up(); return u[0].Min.X == 16 && u[0].Max.Y == 744 })
+}
+
+// TestSettingsHoldAtOnce: every setting takes effect on the cards that are up,
+// from any goroutine.
+func TestSettingsHoldAtOnce(t *testing.T) {
+	r := startCards(t, nil)
+	r.shows(gallery(t)["found"])
+	says := func(word string) bool {
+		var has bool
+		r.on(func() {
+			for _, w := range r.cs.slots[0].face.words {
+				has = has || w.said == word
+			}
+		})
+		return has
+	}
+	r.c.Language, r.c.Fields, r.c.FileWord = "en", []string{fieldProducer}, "dossier"
+	set := make(chan struct{})
+	go func() { r.cs.Set(r.c); close(set) }()
+	<-set
+	r.until("English", func() bool { return says("Incoming") && says("Open file") && !says("Address") })
+	r.c.Privacy = PrivacyInitials
+	r.cs.Set(r.c)
+	if !says("J. de V.") {
+		t.Fatal("the name is still there")
+	}
+	r.c.Quiet = QuietNumber
+	r.cs.Set(r.c)
+	if says("J. de V.") || !says("06 12 34 56 78") {
+		t.Fatal("quiet, and the name is still there")
+	}
+	r.c.Quiet, r.c.Privacy = QuietShow, PrivacyFull
+	before := r.d.paintings()
+	r.c.Appearance = Dark
+	r.cs.Set(r.c)
+	r.until("painted", func() bool { return r.d.paintings() > before })
+	dark := false
+	r.on(func() { dark = r.cs.slots[0].face.background.R < 0x80 })
+	if !dark {
+		t.Fatal("the card is light")
+	}
+	r.c.HideFromCapture = true
+	r.cs.Set(r.c)
+	r.until("kept out of capture", func() bool {
+		r.d.mu.Lock()
+		defer r.d.mu.Unlock()
+		return !slices.ContainsFunc(r.d.windows, func(p *pane) bool { return !p.hidden })
+	})
+}
+
+// TestLockedShowsNothing: a locked session and a quiet one that hides show
+// nothing, not even for a moment; what is alive comes up afterwards.
+func TestLockedShowsNothing(t *testing.T) {
+	for name, hide := range map[string]func(*Config, bool){
+		"locked": func(c *Config, on bool) { c.Hidden = on },
+		"quiet": func(c *Config, on bool) {
+			if c.Quiet = QuietShow; on {
+				c.Quiet = QuietHide
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var painted []companion.CardID
+			r := startCards(t, func(c *Config, _ *desktop) {
+				hide(c, true)
+				c.Painted = func(p Painted) { painted = append(painted, p.Card.ID) }
+			})
+			a, b := gallery(t)["found"], gallery(t)["nobody"]
+			b.ID = 2
+			r.e.show(2, a)
+			r.sync()
+			if r.d.paintings() != 0 || len(r.d.up()) != 0 {
+				t.Fatal("something was shown")
+			}
+			hide(&r.c, false)
+			r.cs.Set(r.c)
+			r.until("the card and the line that counts", func() bool { return len(r.d.up()) == 2 })
+			r.d.windows[0].h.PointerMoved(image.Pt(50, 50))
+			r.action(companion.DoHover)
+			before := r.d.paintings()
+			hide(&r.c, true)
+			r.c.Language = "en"
+			r.cs.Set(r.c)
+			r.until("nothing", func() bool { return len(r.d.up()) == 0 })
+			r.action(companion.DoLeave) // nobody's hand is on what is not there
+			r.e.show(0, a, b)
+			r.sync()
+			if r.d.paintings() != before {
+				t.Fatal("something was painted")
+			}
+			r.e.show(0, b)
+			hide(&r.c, false)
+			r.cs.Set(r.c)
+			r.until("the one that is alive", func() bool { return len(r.d.up()) == 1 })
+			var id companion.CardID
+			r.on(func() { id = r.cs.order[0].card.ID })
+			if id != 2 {
+				t.Fatalf("card %d is up", id)
+			}
+		})
+	}
+}
+
+// TestTickIsSmall: the second hand paints its own small place, not the card.
+func TestTickIsSmall(t *testing.T) {
+	d, e := newDesktop(), newScript()
+	cs, err := New(Config{Language: "nl", Appearance: Light, Corner: BottomRight}, e, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := gallery(t)["found"]
+	c.Rang = time.Now()
+	e.set(0, c)
+	cs.show()
+	before := d.paintings()
+	var parts []image.Point
+	d.windows[0].updated = func(p *window.Picture) { parts = append(parts, image.Pt(p.W, p.H)) }
+	for i := range 5 {
+		cs.ticked(c.Rang.Add(time.Duration(i+1) * time.Second))
+	}
+	if n := d.paintings() - before; n != 5 || len(parts) != 5 {
+		t.Fatalf("%d paintings, %d of them small, for five seconds", n, len(parts))
+	}
+	for _, p := range parts {
+		if p.X > 50 || p.Y > 20 {
+			t.Errorf("a tick paints %v", p)
+		}
+	}
+}
+
+// TestSameLook: whatever is new in a card is painted, whatever field it is in.
+func TestSameLook(t *testing.T) {
+	c := gallery(t)["earlier"]
+	if !sameLook(c, c) {
+		t.Fatal("the same card is painted again")
+	}
+	for name, f := range map[string]func(*companion.Card){
+		"earlier":  func(c *companion.Card) { c.Earlier = -1 },
+		"many":     func(c *companion.Card) { c.Many = true },
+		"edition":  func(c *companion.Card) { c.Edition++ },
+		"contacts": func(c *companion.Card) { c.Contacts = slices.Clone(c.Contacts) },
+		"links":    func(c *companion.Card) { c.LinkOK = []bool{true, false, true} },
+		"phase":    func(c *companion.Card) { c.Phase = companion.PhaseOver },
+		"failure":  func(c *companion.Card) { c.Failure = contact.HubSlow },
+	} {
+		d := c
+		f(&d)
+		if sameLook(c, d) {
+			t.Errorf("%s: not painted", name)
+		}
+	}
+}

@@ -1,0 +1,249 @@
+package card
+
+import (
+	"cmp"
+	"fmt"
+	"image/color"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+
+	"wiebelt/internal/companion"
+	"wiebelt/internal/contact"
+	"wiebelt/internal/text"
+)
+
+// numbered is how many matches have a key of their own; more are found by typing.
+const numbered = 9
+
+const filterH = 38
+
+func (p *painter) title(c companion.Card) string {
+	if c.Many {
+		return p.lg.N(text.CardMany, len(c.Contacts))
+	}
+	return p.lg.N(text.CardSeveral, len(c.Contacts))
+}
+
+// many is a general number: its relations say little about who calls.
+func (p *painter) many(c companion.Card) float32 {
+	p.big(p.title(c), true)
+	p.numberLine(c, c.Number.Display(), false)
+	p.sentence(p.lg.T(text.CardManyWhy), 0, numberY+28, 1, fieldFont, p.c.Muted)
+	p.button(p.lg.T(text.CardButtonFind), left, noteButtonsY, primaryW, true, true, Do{Search: true, Caller: c.Number})
+	p.copyButton(c.Number, left+primaryW+gap, noteButtonsY, textWidth-primaryW-gap)
+	return p.foot(c, noteButtonsY+buttonH, -1, -1)
+}
+
+// several lists the matches in two fixed lines a row; none is preselected. Its
+// height depends on how many there are, not on what the user does with them.
+func (p *painter) several(c companion.Card) float32 {
+	p.big(p.title(c), true)
+	p.numberLine(c, c.Number.Display(), true)
+	y := float32(ruleY)
+	if c.Possible {
+		p.rule(y)
+		p.sentence(p.lg.T(text.CardPossibleWhy), 0, y+6, 2, font{13, 20, false}, p.c.Trouble)
+		y += 48
+	}
+	list := matching(c, p.l.List.Filter)
+	shown := p.rows(c)
+	if len(c.Contacts) > numbered {
+		p.rule(y)
+		p.filter(c, y)
+		y += filterH
+	}
+	from := firstRow(p.l.List.First, len(list), shown)
+	to := min(from+shown, len(list))
+	for at := from; at < to; at++ {
+		p.rule(y + float32(at-from)*rowPitch)
+		p.row(c, list[at], y+float32(at-from)*rowPitch)
+	}
+	if len(list) == 0 {
+		p.say(p.lg.T(text.CardFilterNone), left, y+18, textWidth, fieldFont, p.c.Muted)
+		p.rule(y)
+	}
+	y += float32(shown) * rowPitch
+	if len(c.Contacts) > shown {
+		p.rule(y)
+		if len(list) > 0 {
+			p.say(p.lg.T(text.CardRows, from+1, to, len(list)), left, y+8, 200, rowDetail, p.c.Muted)
+		}
+		p.turn(right-68, y+4, true, from > 0, Do{Scroll: -shown})
+		p.turn(right-32, y+4, false, to < len(list), Do{Scroll: shown})
+		y += pagerH
+	} else {
+		p.rule(y)
+	}
+	who := c.Opened
+	away := cmp.Or(c.Opened+1, c.Earlier+1) - 1
+	if away >= len(c.Contacts) {
+		away = -1
+	}
+	return p.foot(c, y, min(who, len(c.Contacts)-1), away)
+}
+
+// rows is how many rows the card has.
+func (p *painter) rows(c companion.Card) int {
+	n := rowsShown
+	if p.l.Rows > 0 {
+		n = min(n, p.l.Rows)
+	}
+	return min(n, len(c.Contacts))
+}
+
+// aroundRows is the height of a card of several matches without its rows.
+func aroundRows(c companion.Card) float32 {
+	h := float32(ruleY + footGap + footH + footPad)
+	if c.Possible {
+		h += 48
+	}
+	if len(c.Contacts) > numbered {
+		h += filterH
+	}
+	return h + pagerH
+}
+
+func firstRow(want, all, shown int) int { return max(0, min(want, all-shown)) }
+
+// filter is the line that takes letters once the keyboard was asked for.
+func (p *painter) filter(c companion.Card, y float32) {
+	do := Do{Search: true, Caller: c.Number}
+	l := p.l.List
+	edge := p.c.Line
+	if l.Typing {
+		edge = p.c.Accent
+	}
+	if do == p.l.Hover {
+		edge = p.c.Accent
+	}
+	r := box(p.c.Soft, left, y+5, textWidth, 28)
+	r.CornerRadius, r.StrokeColor, r.StrokeWidth = 4, edge, 1
+	if l.Typing {
+		r.StrokeWidth = 2
+	}
+	p.add(r)
+	x := float32(left + 10)
+	switch {
+	case l.Filter != "":
+		x += p.text(l.Filter, x, y+9, textWidth-24, fieldFont, p.c.Ink)
+	case l.Typing:
+		p.say(p.lg.T(text.CardFilterType), x+6, y+9, textWidth-24, fieldFont, p.c.Muted)
+	default:
+		p.say(p.lg.T(text.CardFilter), x, y+9, textWidth-24, fieldFont, p.c.Muted)
+	}
+	if l.Typing {
+		p.add(box(p.c.Ink, x+1, y+11, 1, 16))
+	}
+	p.area(left, y+5, textWidth, 28, do)
+}
+
+// turn is the button that shows other rows.
+func (p *painter) turn(x, y float32, up, on bool, do Do) {
+	c := p.c.Accent
+	if !on {
+		c, do = p.c.Muted, Do{Off: true}
+	} else if do == p.l.Hover {
+		p.fill(x, y, 32, 24, p.touched(p.c.Soft), 4)
+	}
+	h := float32(3)
+	if up {
+		h = -h
+	}
+	p.strokes(c, 2, x+16, y+12, [4]float32{-5, -h, 0, h}, [4]float32{0, h, 5, -h})
+	p.area(x, y, 32, 24, do)
+}
+
+func (p *painter) row(c companion.Card, i int, y float32) {
+	k := c.Contacts[i]
+	const buttonW = 80
+	x, end := float32(left), float32(right-buttonW)
+	if len(c.Contacts) <= numbered {
+		badge := box(color.Transparent, x, y+16, 22, 22)
+		badge.StrokeColor, badge.StrokeWidth, badge.CornerRadius = p.c.Line, 1, 3
+		p.add(badge)
+		p.centre(fmt.Sprint(i+1), x, y+19, 22, rowDetail, p.c.Muted)
+		x += 30
+	}
+	room := end - x - 8
+	name, number := p.l.Privacy.name(k), contact.GroupDigits(k.RelationNumber)
+	if p.l.Privacy == PrivacyNumber && number != "" {
+		name, number = capital(p.lg.T(text.CardRelation, number)), ""
+	}
+	name = cmp.Or(name, p.lg.T(text.CardUnnamed))
+	tag := ""
+	if i == c.Earlier {
+		tag = p.lg.T(text.CardEarlier)
+	}
+	w := p.text(name, x, y+8, room, rowName, p.c.Ink)
+	if tw := width(tag, tagFont) + 12; tag != "" && w+8+tw <= room {
+		p.fill(x+w+8, y+10, tw, 17, p.c.Soft, 3)
+		p.say(tag, x+w+14, y+10, tw-12+1, tagFont, p.c.Muted)
+		tag = ""
+	}
+	y += 28
+	if tag != "" { // no room behind the name
+		x += p.say(tag, x, y, room, rowDetail, p.c.Accent)
+		if number != "" {
+			x += p.say(" · ", x, y, 20, rowDetail, p.c.Muted)
+		}
+	}
+	address := apart(k.Address).ShortLine()
+	if p.l.Privacy != "" && p.l.Privacy != PrivacyFull {
+		address = ""
+	}
+	if number != "" {
+		x += p.text(number, x, y, end-x-8-18, rowDetail, p.c.Muted)
+		do := Do{Copy: k.RelationNumber, Caller: c.Number, Who: k}
+		x += 6
+		x += p.copyIcon(x, y+3, end-x-8, do)
+		if do == p.l.Copied {
+			address = ""
+		}
+		if address != "" {
+			x += 3
+			x += p.say(" · ", x, y, 20, rowDetail, p.c.Muted)
+		}
+	}
+	p.text(address, x, y, end-x-8, rowDetail, p.c.Muted)
+	s := p.lg.T(text.CardButtonOpenRow)
+	if c.Opened == i {
+		s = p.lg.T(text.CardButtonAgainRow)
+	}
+	var do Do
+	if c.LinkOK[i] {
+		do = p.about(c, companion.DoOpen, i)
+	}
+	p.open(s, end, y-16, buttonW, 30, true, c.LinkOK[i], do)
+}
+
+// matching are the indices of the contacts in whose name, relation number or
+// address every word of filter stands.
+func matching(c companion.Card, filter string) []int {
+	words := strings.Fields(plain(filter))
+	out := make([]int, 0, len(c.Contacts))
+	for i, k := range c.Contacts {
+		all := true
+		if len(words) > 0 {
+			text := plain(k.Name() + " " + k.RelationNumber + " " + k.Address.Line())
+			for _, w := range words {
+				all = all && strings.Contains(text, w)
+			}
+		}
+		if all {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// plain is s without accents and capitals, as people type when they search.
+func plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Mn, r) {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, norm.NFD.String(s))
+}

@@ -1,0 +1,374 @@
+package card
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"log/slog"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"wiebelt/internal/call"
+	"wiebelt/internal/companion"
+	"wiebelt/internal/contact"
+	"wiebelt/internal/native/window"
+	"wiebelt/internal/phone"
+)
+
+// clock is a clock that a test moves by hand.
+type clock struct {
+	mu     sync.Mutex
+	now    time.Time
+	timers map[chan time.Time]time.Time
+}
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) At(t time.Time) <-chan time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	ch := make(chan time.Time, 1)
+	if !t.After(c.now) {
+		ch <- c.now
+		return ch
+	}
+	c.timers[ch] = t
+	return ch
+}
+
+func (c *clock) forward(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+	for ch, t := range c.timers {
+		if !t.After(c.now) {
+			ch <- c.now
+			delete(c.timers, ch)
+		}
+	}
+}
+
+// office is a real engine with its cards on a desktop that the test drives, all
+// of them on the test's own clock.
+type office struct {
+	t     *testing.T
+	r     *rand.Rand
+	clock *clock
+	e     *companion.Engine
+	d     *desktop
+	cs    *Cards
+	watch <-chan struct{}
+
+	mu     sync.Mutex
+	opened []string // ids of contacts, as the browser got them
+
+	under  int // the window under the pointer, -1 for none
+	person int // how many numbers have called
+	way    call.Way
+}
+
+// Lookup knows a person, or a family of three, behind every number; some answers
+// take a while.
+func (o *office) Lookup(ctx context.Context, n string) ([]contact.Contact, error) {
+	var all []contact.Contact
+	digit := int(n[len(n)-1] - '0')
+	if wait := time.Duration(digit%4) * 120 * time.Millisecond; wait > 0 {
+		select {
+		case <-o.clock.At(o.clock.Now().Add(wait)):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	for i := range 3 - digit%2*2 { // even ones are families
+		all = append(all, contact.Contact{ID: fmt.Sprint(n, "/", i), RelationNumber: fmt.Sprint(i), Initials: string(rune('A' + i)), FamilyName: "Vries", Link: fmt.Sprint("ok:", n, "/", i)})
+	}
+	return all, nil
+}
+
+func openOffice(t *testing.T, seed uint64) *office {
+	rules, err := phone.NewRules(phone.Config{Region: "NL"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := &office{t: t, r: rand.New(rand.NewPCG(seed, 1)), d: newDesktop(), under: -1,
+		clock: &clock{now: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC), timers: map[chan time.Time]time.Time{}},
+		way:   call.Way{Kind: call.KindWebSocket, Conn: "1", Tells: call.TellsAll}}
+	// A quarter of the size is enough to aim at, and quick to paint.
+	o.d.monitors = []window.Monitor{{Name: "one", Area: image.Rect(0, 0, 500, 300), Work: image.Rect(0, 0, 500, 300), Scale: 0.25}}
+	o.e = companion.New(companion.Params{Rules: rules, Lookup: o, Clock: o.clock, Log: slog.New(slog.DiscardHandler),
+		FullFor: 60 * time.Second, AfterCall: 20 * time.Second, SchemeLookup: companion.SchemeAsk, Outgoing: companion.OutgoingCard,
+		CheckLink: func(l string) (string, error) {
+			if !strings.HasPrefix(l, "ok:") {
+				return "", errors.New("refused")
+			}
+			return l, nil
+		},
+		Browse: func(_ context.Context, a string) error {
+			o.mu.Lock()
+			o.opened = append(o.opened, strings.TrimPrefix(a, "ok:"))
+			o.mu.Unlock()
+			return nil
+		}})
+	if o.cs, err = New(Config{Language: "nl", Appearance: Light, Corner: BottomRight, Log: slog.New(slog.DiscardHandler)}, o.e, o.d); err != nil {
+		t.Fatal(err)
+	}
+	o.cs.now = o.clock.Now
+	return o
+}
+
+func (o *office) event(id, number string, s call.State) {
+	if err := o.e.Take(call.Event{Way: o.way, ID: id, Number: number, State: s, Direction: call.Incoming, At: o.clock.Now()}); err != nil {
+		o.t.Fatal(err)
+	}
+}
+
+func (o *office) number() string {
+	o.person++
+	return fmt.Sprintf("+3161%07d", o.person)
+}
+
+// pump lets the cards take up what the engine has to say, which may be behind.
+func (o *office) pump() {
+	select {
+	case <-o.watch:
+		o.cs.show()
+	default:
+	}
+}
+
+// settle gives engine and hub the chance to say what they have to, so that the
+// test's time does not always outrun them.
+func (o *office) settle() {
+	for range o.r.IntN(4) {
+		select {
+		case <-o.watch:
+			o.cs.show()
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
+
+// until pumps, while a little time passes again and again, until ok.
+func (o *office) until(what string, ok func() bool) {
+	o.t.Helper()
+	end := time.After(10 * time.Second)
+	for !ok() {
+		select {
+		case <-o.watch:
+			o.cs.show()
+		case <-time.After(time.Millisecond):
+			o.clock.forward(20 * time.Millisecond)
+		case <-end:
+			o.t.Fatalf("never: %s; %+v", what, o.e.Snapshot().Cards)
+		}
+	}
+}
+
+// hand sends an input at a place of the desktop to the window that lies there,
+// as a desktop does.
+func (o *office) hand(kind inputKind, p image.Point) {
+	at := -1
+	for i, s := range o.cs.slots {
+		if s.up && p.In(s.rect) {
+			at = i
+		}
+	}
+	if at != o.under {
+		if o.under >= 0 {
+			o.cs.take(input{kind: gone, slot: o.under, when: o.clock.Now()})
+		}
+		o.under = at
+	}
+	if at >= 0 {
+		o.cs.take(input{kind: kind, slot: at, when: o.clock.Now(), at: p.Sub(o.cs.slots[at].rect.Min), left: true})
+	}
+}
+
+// targets are the buttons on screen that open a file.
+func (o *office) targets() (all []area) {
+	for _, s := range o.cs.order {
+		for _, a := range s.face.areas {
+			if s.up && a.do.Engine && a.do.Action.Do == companion.DoOpen && !a.do.Off {
+				all = append(all, a)
+			}
+		}
+	}
+	return all
+}
+
+// mishap is something that happens to the calls while a hand is on its way.
+func (o *office) mishap() {
+	switch o.r.IntN(6) {
+	case 0:
+		o.event("a", "", call.Answered)
+	case 1:
+		o.event("a", "", call.Ended)
+	case 2: // passed on: another caller on the same call
+		o.event("a", o.number(), call.Ringing)
+	case 3:
+		o.event(fmt.Sprint("b", o.person), o.number(), call.Ringing)
+	case 4: // hung up, and the next one rings at once
+		o.event("a", "", call.Ended)
+		o.event("a", o.number(), call.Ringing)
+	case 5:
+		o.event("a", o.number(), call.Answered)
+	}
+}
+
+// round is one call, one aim and one click or key. It returns what was shown
+// where the hand set out to, and all contacts that appeared.
+func (o *office) round(keys bool) (aim string) {
+	ms := func(from, to int) time.Duration { return time.Duration(from+o.r.IntN(to-from)) * time.Millisecond }
+	calls, polls := 1+o.r.IntN(2), 0
+	o.until("the first card", func() bool {
+		// The sleep that ended the last round may still end the first calls.
+		if len(o.e.Snapshot().Cards) == 0 && polls%50 == 0 {
+			for i := range calls {
+				o.event([]string{"a", "c"}[i], o.number(), call.Ringing)
+			}
+		}
+		polls++
+		return len(o.targets()) > 0
+	})
+	o.clock.forward(ms(0, 1500))
+	o.pump()
+
+	var slot int
+	if keys {
+		o.cs.take(input{kind: hotkey, when: o.clock.Now()})
+		slot = o.d.typing()
+		o.clock.forward(ms(200, 1500))
+		o.pump()
+	}
+	before := ms(0, 300) // what happens may have begun before
+	happens := make([]time.Duration, 1+o.r.IntN(3))
+	travel := ms(40, 900)
+	if keys {
+		travel = ms(20, 290)
+	}
+	for i := range happens {
+		happens[i] = time.Duration(o.r.Int64N(int64(before + travel + 250*time.Millisecond)))
+	}
+	elapse := func(d time.Duration) {
+		for step := 12 * time.Millisecond; d > 0; d -= step {
+			o.clock.forward(min(step, d))
+			for i := range happens {
+				if happens[i] -= step; happens[i] <= 0 && happens[i] > -step {
+					o.mishap()
+					o.settle()
+				}
+			}
+			o.pump()
+		}
+	}
+	elapse(before)
+
+	all := o.targets()
+	if keys {
+		if s := o.cs.slots[slot]; s.keys.here && s.up {
+			k := window.KeyPress{Key: window.KeyEnter}
+			if s.card.Outcome == companion.Several && o.r.IntN(3) > 0 {
+				n := o.r.IntN(3)
+				k = window.KeyPress{Key: window.KeyText, Text: string(rune('1' + n))}
+				if a := s.openOf(n); a != nil {
+					aim = a.do.Who.ID
+				}
+			} else {
+				aim = s.keys.focus.Who.ID
+			}
+			elapse(travel)
+			o.cs.take(input{kind: keyed, slot: slot, key: k, when: o.clock.Now()})
+		}
+		return aim
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	to := all[o.r.IntN(len(all))]
+	aim = to.do.Who.ID
+	end := image.Pt(to.rect.Min.X+o.r.IntN(to.rect.Dx()), to.rect.Min.Y+o.r.IntN(to.rect.Dy()))
+	// A hand is half of its way on the card at most, and rests before it clicks.
+	begin := end.Sub(image.Pt(o.r.IntN(60), o.r.IntN(60)))
+	unseen := travel / 2
+	if unseen > approach {
+		unseen = approach
+	}
+	elapse(unseen)
+	n := max(1, int((travel-unseen)/(15*time.Millisecond)))
+	for i := 1; i <= n; i++ {
+		o.hand(moved, begin.Add(end.Sub(begin).Mul(i).Div(n)))
+		elapse((travel - unseen) / time.Duration(n))
+	}
+	elapse(ms(0, 250))
+	o.hand(pressed, end)
+	elapse(ms(10, 120))
+	o.hand(released, end)
+	return aim
+}
+
+// TestNeverAnotherFile: a hand sets out to a button, or a finger to a key, and
+// while it is on its way calls are answered, hung up, passed on and joined by
+// others. What opens is what was shown when it set out, or nothing: never
+// another.
+func TestNeverAnotherFile(t *testing.T) {
+	const rounds = 1000
+	for _, keys := range []bool{false, true} {
+		t.Run(map[bool]string{false: "pointer", true: "keys"}[keys], func(t *testing.T) {
+			seed := uint64(20260302)
+			o := openOffice(t, seed)
+			ctx, cancel := context.WithCancel(t.Context())
+			done := make(chan struct{})
+			go func() { o.e.Run(ctx); close(done) }()
+			defer func() { cancel(); <-done }()
+			o.watch = o.e.Watch()
+			aims := make([]string, rounds)
+			last := make([]int, rounds) // how many persons had called when the round ended
+			for i := range rounds {
+				aims[i] = o.round(keys)
+				last[i] = o.person
+				o.hand(moved, image.Pt(1, 1))
+				for at, s := range o.cs.slots {
+					if s.keys.here {
+						o.cs.take(input{kind: keyed, slot: at, key: window.KeyPress{Key: window.KeyEscape}, when: o.clock.Now()})
+					}
+				}
+				// A computer that slept has no call left; the engine may take what
+				// was reported before up afterwards.
+				o.until("no card is left", func() bool {
+					o.clock.forward(time.Minute)
+					o.e.Woke(time.Hour)
+					return len(o.cs.order) == 0 && len(o.e.Snapshot().Cards) == 0
+				})
+			}
+			cancel()
+			<-done
+			right := 0
+			for _, id := range o.opened {
+				var n int
+				if _, err := fmt.Sscanf(id, "+3161%07d/", &n); err != nil {
+					t.Fatal(err)
+				}
+				round := 0
+				for n > last[round] {
+					round++
+				}
+				if aims[round] != id {
+					t.Errorf("round %d of seed %d: set out for %q, opened %q", round, seed, aims[round], id)
+				}
+				right++
+			}
+			if len(o.opened) != right || right < rounds/5 {
+				t.Errorf("only %d of %d rounds opened anything: the test shows little", right, rounds)
+			}
+			t.Logf("%d rounds, %d opened what was aimed at, the others nothing", rounds, right)
+		})
+	}
+}

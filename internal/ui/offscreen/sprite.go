@@ -1,0 +1,157 @@
+package offscreen
+
+import (
+	"image"
+	"image/color"
+	"sync"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/driver/software"
+)
+
+// Kept is a text that is painted again and again: its picture is kept. Meant for
+// words of our own; what is known of people stands in plain texts, of which
+// nothing is kept.
+type Kept struct{ *canvas.Text }
+
+// sprite is the picture of one object. origin is where the object's position
+// lies in it.
+type sprite struct {
+	img    *image.NRGBA
+	origin image.Point
+}
+
+// room is what is drawn around an object, in units: edges of shapes, and what
+// hangs below a line of text.
+const room = 8
+
+// Fyne's painter draws a whole canvas twice, pixel by pixel, to lay little on it.
+// So each object is drawn on a canvas of its own size, and laid into the picture
+// by us; what comes again looks the same and is not drawn again.
+var drawing struct {
+	sync.Mutex
+	canvas software.WindowlessCanvas
+	kept   map[any]*sprite
+	bytes  int
+}
+
+const maxKept = 3 << 20 // bytes
+
+// drawn gives the picture of an object.
+func drawn(o fyne.CanvasObject, scale float32) *sprite {
+	drawing.Lock()
+	defer drawing.Unlock()
+	k := key(o, scale)
+	if k != nil {
+		if s := drawing.kept[k]; s != nil {
+			return s
+		}
+	}
+	if t, ok := o.(Kept); ok {
+		o = t.Text
+	}
+	s := draw(o, scale)
+	if k != nil {
+		if drawing.bytes += len(s.img.Pix); drawing.bytes > maxKept || drawing.kept == nil {
+			drawing.kept, drawing.bytes = map[any]*sprite{}, len(s.img.Pix)
+		}
+		drawing.kept[k] = s
+	}
+	return s
+}
+
+// draw has Fyne draw o and keeps the part that is not empty.
+func draw(o fyne.CanvasObject, scale float32) *sprite {
+	if drawing.canvas == nil {
+		drawing.canvas = software.NewTransparentCanvas()
+		drawing.canvas.SetPadded(false)
+	}
+	was, from := o.Position(), float32(room)
+	if _, text := o.(*canvas.Text); text { // fills its place, but for what hangs below
+		from = 0
+	}
+	o.Move(fyne.NewSquareOffsetPos(from))
+	size := o.Size().AddWidthHeight(2*from+1, from+room)
+	drawing.canvas.SetScale(scale)
+	drawing.canvas.SetContent(&fyne.Container{Objects: []fyne.CanvasObject{o}})
+	drawing.canvas.Resize(size)
+	img, ok := drawing.canvas.Capture().(*image.NRGBA)
+	drawing.canvas.SetContent(nil) // keeps nothing of it
+	o.Move(was)
+	at := image.Pt(pixels(from, scale), pixels(from, scale))
+	if !ok { // Fyne's software painter has no other kind
+		return &sprite{img: image.NewNRGBA(image.Rectangle{})}
+	}
+	return crop(img, at)
+}
+
+func crop(img *image.NRGBA, origin image.Point) *sprite {
+	var box image.Rectangle
+	for y := range img.Rect.Dy() {
+		row := img.Pix[y*img.Stride:][:4*img.Rect.Dx()]
+		first, last := -1, -1
+		for x := 3; x < len(row); x += 4 {
+			if row[x] != 0 {
+				if first < 0 {
+					first = x / 4
+				}
+				last = x / 4
+			}
+		}
+		if first >= 0 {
+			box = box.Union(image.Rect(first, y, last+1, y+1))
+		}
+	}
+	out := image.NewNRGBA(image.Rectangle{Max: box.Size()})
+	for y := range box.Dy() {
+		copy(out.Pix[y*out.Stride:][:out.Stride], img.Pix[(box.Min.Y+y)*img.Stride+4*box.Min.X:])
+	}
+	return &sprite{out, origin.Sub(box.Min)}
+}
+
+// What tells pictures apart that are kept.
+type (
+	textKey struct {
+		words string
+		size  float32
+		style fyne.TextStyle
+		font  fyne.Resource
+		color color.Color
+		scale float32
+	}
+	boxKey struct {
+		size         fyne.Size
+		fill, stroke color.Color
+		width, round float32
+		scale        float32
+	}
+	circleKey struct {
+		size         fyne.Size
+		fill, stroke color.Color
+		width        float32
+		scale        float32
+	}
+	lineKey struct {
+		along, at fyne.Position
+		color     color.Color
+		width     float32
+		scale     float32
+	}
+)
+
+// key is what the picture of o depends on, nil if it is not kept.
+func key(o fyne.CanvasObject, scale float32) any {
+	switch o := o.(type) {
+	case Kept:
+		return textKey{o.Text.Text, o.TextSize, o.TextStyle, o.FontSource, o.Color, scale}
+	case *canvas.Rectangle:
+		return boxKey{o.Size(), o.FillColor, o.StrokeColor, o.StrokeWidth, o.CornerRadius, scale}
+	case *canvas.Circle:
+		return circleKey{o.Size(), o.FillColor, o.StrokeColor, o.StrokeWidth, scale}
+	case *canvas.Line:
+		p := o.Position()
+		return lineKey{o.Position2.Subtract(o.Position1), o.Position1.Subtract(p), o.StrokeColor, o.StrokeWidth, scale}
+	}
+	return nil
+}
