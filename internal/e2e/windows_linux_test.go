@@ -53,7 +53,7 @@ func TestWindowsBuild(t *testing.T) {
 	s.Until("the card of the caller", func() bool {
 		img := s.Screenshot()
 		b := img.Rect
-		return has(img, b.Max.X-16-380+2, b.Max.Y-16-100, 0x0B, 0x6B, 0xCB) && has(img, b.Max.X-16-380+60, b.Max.Y-16-20, 0x0B, 0x6B, 0xCB)
+		return has(img, b.Max.X-16-380+2, b.Max.Y-16-100, 0x0B, 0x6B, 0xCB) && has(img, b.Max.X-16-380+60, b.Max.Y-16-54, 0x0B, 0x6B, 0xCB)
 	})
 }
 

@@ -64,7 +64,7 @@ func (o *office) startsUnderWine(p *winetest.Prefix, dir string) {
 // its corner: its edge and its button.
 func foundOnScreen(img *image.RGBA) bool {
 	b := img.Rect
-	return has(img, b.Max.X-16-380+2, b.Max.Y-16-100, 0x0B, 0x6B, 0xCB) && has(img, b.Max.X-16-380+60, b.Max.Y-16-20, 0x0B, 0x6B, 0xCB)
+	return has(img, b.Max.X-16-380+2, b.Max.Y-16-100, 0x0B, 0x6B, 0xCB) && has(img, b.Max.X-16-380+60, b.Max.Y-16-54, 0x0B, 0x6B, 0xCB)
 }
 
 // TestWindowsDay: tray and card come up, Notepad keeps every key through twenty
