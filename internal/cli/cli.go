@@ -66,6 +66,7 @@ type commands struct {
 	Recipe     recipeCmd     `cmd:"" group:"admin" help:"Print how a phone is connected, with port, paths and tokens filled in; without a name, list the phones."`
 	TeamsPage  teamsPageCmd  `cmd:"" name:"teams-page" group:"admin" help:"Write the web page that Teams opens and that hands the call to Wiebelt."`
 	Provision  provisionCmd  `cmd:"" group:"admin" help:"Set address, client and secret without a window."`
+	Doctor     doctorCmd     `cmd:"" group:"admin" help:"Check everything Wiebelt depends on, and say what to do."`
 	Register   registerCmd   `cmd:"" group:"admin" help:"Open wiebelt: links with this program and start it at log-on."`
 	Unregister unregisterCmd `cmd:"" group:"admin" help:"Take back what register did."`
 	Settings   settingsCmd   `cmd:"" group:"admin" help:"Show every setting, its value and where it comes from."`

@@ -85,6 +85,9 @@ func (r *Resident) apply(ctx context.Context, next *settings.Settings) {
 	if was.client != nil && was.client != now.client {
 		was.client.Close() // after the engine knows the new one: what it waits for is asked again
 	}
+	if was.client != now.client {
+		r.hubWatch.settingsChanged()
+	}
 	if r.store != nil && old.History != next.History {
 		if err := r.store.Configure(ctx, history.Keep(next.History.Keep), next.History.Days); err != nil {
 			r.o.Log.Error("the history does not follow its settings", "why", err)

@@ -103,6 +103,7 @@ type Resident struct {
 	facts        facts
 	chosenBefore *choices.Store
 	program      *program
+	hubWatch     *hubWatch
 	seen         atomic.Pointer[session.State] // of the user's session; nil if nobody tells
 	helped       atomic.Int64                  // until when cards can be seen by remote help, in Unix seconds
 	retell       chan struct{}                 // show the state anew
@@ -140,6 +141,7 @@ func Run(ctx context.Context, o Options) error {
 	r.effective.Store(&effective{settings: o.Settings, lang: Language(o.Settings)})
 	r.facts.opened = time.Now()
 	r.program = newProgram()
+	r.hubWatch = newHubWatch(r, &r.facts.hubSeen)
 	if err := r.run(ctx, one); err != nil {
 		return err
 	}
@@ -217,6 +219,9 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 	}
 	work.Go(func() { r.follow(ctx) })
 	work.Go(func() { r.presence(ctx) })
+	if r.o.Hub == nil { // the demo's hub is its own business
+		work.Go(func() { r.hubWatch.run(ctx) })
+	}
 	if r.o.Demo == nil {
 		work.Go(func() { r.program.follow(ctx, r) })
 	}
@@ -241,6 +246,7 @@ func (r *Resident) woke(slept time.Duration) {
 	if c := r.current().client; c != nil {
 		c.Woke()
 	}
+	r.hubWatch.woke()
 	r.ways.woke()
 }
 
@@ -408,6 +414,9 @@ func (r *Resident) Peer(ctx context.Context, hello instance.Hello, c *instance.C
 		if err == nil && kind == deskapi.KindShow {
 			r.desks.show(deskapi.WindowCalls)
 			_ = c.Send("ack", nil)
+		}
+		if err == nil && kind == deskapi.KindDoctorAsk {
+			_ = c.Send(deskapi.KindDoctorFacts, r.doctorFacts(time.Now()))
 		}
 		if err == nil && kind == deskapi.KindQuit {
 			_ = c.Send("ack", nil)

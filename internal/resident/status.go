@@ -14,13 +14,14 @@ import (
 // facts collects what is known about the state of the whole. One lock, held for
 // a copy.
 type facts struct {
-	mu     sync.Mutex
-	setUp  bool
-	port   int                   // of the listener; negative: that port was taken
-	links  map[string]health.Way // by the name in the settings
-	paused time.Time
-	opened time.Time
-	calls  []companion.LastCall // newest first, at most lastCalls
+	mu      sync.Mutex
+	setUp   bool
+	port    int                   // of the listener; negative: that port was taken
+	links   map[string]health.Way // by the name in the settings
+	paused  time.Time
+	opened  time.Time
+	hubSeen hubSeen              // what the last check of the hub came to
+	calls   []companion.LastCall // newest first, at most lastCalls
 }
 
 // saw notes the newest call for the menu.
@@ -97,6 +98,7 @@ func (f *facts) of(s *companion.Snapshot) health.Facts {
 	defer f.mu.Unlock()
 	h := health.Facts{SetUp: f.setUp, PortTaken: max(-f.port, 0), Paused: f.paused, Opened: f.opened}
 	h.Lookup.At, h.Lookup.Failure = s.Lookup.Last, s.Lookup.Failure
+	f.hubSeen.into(&h)
 	if s.Last != nil {
 		h.Last = &health.Call{At: s.Last.At, Kind: s.Last.Kind}
 	}

@@ -1,0 +1,140 @@
+package cli
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/term"
+
+	"wiebelt/internal/doctor"
+	"wiebelt/internal/hub"
+	"wiebelt/internal/instance"
+	"wiebelt/internal/resident"
+	"wiebelt/internal/settings"
+	"wiebelt/internal/text"
+)
+
+type doctorCmd struct {
+	JSON     bool   `name:"json" help:"Print one JSON object: ok, checks (id, state, message, hint)."`
+	Number   string `help:"Also look one number up; without it a token is all that is asked of the hub." placeholder:"NUMBER"`
+	Bundle   string `help:"Write what a help desk needs into a new ZIP file: no names, numbers, secrets or calls." placeholder:"FILE.zip"`
+	Yes      bool   `help:"Write the bundle without asking."`
+	Language string `help:"nl or en; Wiebelt's own language otherwise." enum:"nl,en," default:""`
+}
+
+// Help lists the checks; the guide does so from the same table.
+func (*doctorCmd) Help() string {
+	var b strings.Builder
+	b.WriteString("Looks at everything Wiebelt depends on, with a running Wiebelt or without, and changes nothing. It takes at most ten seconds.\n\n" +
+		"Exit code: 1 if any check fails, which \"ok\" in the JSON tells too; 0 otherwise. With --bundle it is 0 once the file is written.\n\n" +
+		"State: ok, warn (somebody should look), fail (something does not work), off (not there, switched off, not checked). " +
+		"An id comes more than once where it speaks of several things. Ids:\n\n")
+	for _, id := range text.DoctorChecks {
+		fmt.Fprintf(&b, "%-16s %s\n\n", id, text.English.T(text.DoctorAbout(id)))
+	}
+	return b.String()
+}
+
+func (c *doctorCmd) Run(e *env) error {
+	d, err := e.dirs()
+	if err != nil {
+		return err
+	}
+	cfg := doctor.Config{Dirs: d, Version: e.build.Version, Commit: e.build.Commit, Number: c.Number, Rules: resident.Rules,
+		Hub: func(s *settings.Settings) (hub.Config, error) {
+			h, _, err := resident.HubConfig(d, s.Hub, slog.New(slog.DiscardHandler))
+			return h, err
+		},
+		Instance: func() (instance.Config, error) { return resident.Instance(d, e.build.Version, e.build.Commit, nil) },
+	}
+	if cfg.Exe, err = os.Executable(); err != nil {
+		return err
+	}
+	if real, err := filepath.EvalSymlinks(cfg.Exe); err == nil {
+		cfg.Exe = real
+	}
+	if cfg.Register, err = e.registration(false); err != nil {
+		return err
+	}
+	cfg.Settings, cfg.Late = doctor.Load(e.ctx, func() *settings.Settings { s, _ := settings.Load(d); return s })
+	cfg.Language = cmp.Or(text.Language(c.Language), resident.Language(cfg.Settings))
+	if c.Bundle != "" && doctor.There(c.Bundle) != nil {
+		return &exitError{exitFailed, cfg.Language.T(text.DoctorBundleThere)}
+	}
+	r := doctor.Run(e.ctx, cfg)
+	if err := e.ctx.Err(); err != nil {
+		return err // interrupted: what was not waited for says nothing
+	}
+	if c.JSON {
+		if err := json.NewEncoder(e.out).Encode(r); err != nil {
+			return err
+		}
+	} else if _, err := io.WriteString(e.out, r.Print(cfg.Language)); err != nil {
+		return err
+	}
+	if c.Bundle != "" {
+		return c.bundle(e, cfg, r)
+	}
+	if !r.OK {
+		return &exitError{exitFailed, ""}
+	}
+	return nil
+}
+
+// bundle shows what it would write, asks, and writes it.
+func (c *doctorCmd) bundle(e *env, cfg doctor.Config, r doctor.Report) error {
+	l, show := cfg.Language, e.out
+	if c.JSON {
+		show = e.err // standard output is for the report
+	}
+	all, err := doctor.Collect(e.ctx, cfg, r)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(show, l.T(text.DoctorBundleHolds, oneLine(c.Bundle)))
+	for _, f := range all {
+		fmt.Fprintf(show, "%10d  %s\n", len(f.Data), f.Name)
+	}
+	if !c.Yes {
+		in, ok := e.in.(*os.File)
+		if !ok || !term.IsTerminal(int(in.Fd())) {
+			return &exitError{exitUsage, l.T(text.DoctorBundleYes)}
+		}
+		fmt.Fprint(show, l.T(text.DoctorBundleAsk))
+		if !e.agreed(in) {
+			fmt.Fprintln(show, l.T(text.DoctorBundleNot))
+			return &exitError{exitFailed, ""}
+		}
+	}
+	if err := doctor.Write(c.Bundle, all); errors.Is(err, doctor.ErrThere) {
+		return &exitError{exitFailed, l.T(text.DoctorBundleThere)}
+	} else if err != nil {
+		return err
+	}
+	fmt.Fprintln(show, l.T(text.DoctorBundleWritten, oneLine(c.Bundle)))
+	return nil
+}
+
+// agreed reads an answer; nothing, and an interrupt, is no.
+func (e *env) agreed(in io.Reader) bool {
+	answer := make(chan string, 1)
+	go func() { // ends with the answer or the process: a terminal cannot be interrupted
+		line, _ := bufio.NewReader(io.LimitReader(in, 100)).ReadString('\n')
+		answer <- strings.ToLower(strings.TrimSpace(line))
+	}()
+	select {
+	case a := <-answer:
+		return slices.Contains([]string{"y", "yes", "j", "ja"}, a)
+	case <-e.ctx.Done():
+		return false
+	}
+}

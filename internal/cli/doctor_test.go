@@ -1,0 +1,353 @@
+package cli
+
+import (
+	"archive/zip"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"wiebelt/internal/doctor"
+	"wiebelt/internal/history"
+	"wiebelt/internal/logfile"
+	"wiebelt/internal/profile"
+	"wiebelt/internal/settings"
+	"wiebelt/internal/text"
+)
+
+// checkup reads what "doctor --json" printed.
+func checkup(t *testing.T, out string) doctor.Report {
+	t.Helper()
+	var r doctor.Report
+	if err := json.Unmarshal([]byte(out), &r); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return r
+}
+
+func stateOf(r doctor.Report, id string) doctor.State {
+	for _, c := range r.Checks {
+		if c.ID == id {
+			return c.State
+		}
+	}
+	return ""
+}
+
+// failing are the ids that fail, without the one that depends on where the
+// tests' own program lies.
+func failing(r doctor.Report) (ids []string) {
+	for _, c := range r.Checks {
+		if c.State == doctor.Fail && c.ID != "program" {
+			ids = append(ids, c.ID)
+		}
+	}
+	return ids
+}
+
+// TestDoctor: a profile that is provisioned, one that is not, and a hub that
+// refuses.
+func TestDoctor(t *testing.T) {
+	dir, h := setUp(t)
+	before := h.Stats()
+	_, out, errOut := run(t, "", "doctor", "--json", "--profile", dir)
+	r := checkup(t, out)
+	if got := failing(r); len(got) != 0 || errOut != "" {
+		t.Errorf("%v fail: %s%s", got, out, errOut)
+	}
+	for _, id := range []string{"settings", "setup", "secret", "hub.name", "hub.connection", "hub.certificate", "hub.clock", "hub.token"} {
+		if s := stateOf(r, id); s != doctor.OK {
+			t.Errorf("%s: %s", id, s)
+		}
+	}
+	after := h.Stats()
+	if after.Lookups != before.Lookups || after.Tokens != before.Tokens+1 {
+		t.Errorf("asked the hub for %d lookups and %d tokens", after.Lookups-before.Lookups, after.Tokens-before.Tokens)
+	}
+	_, out, _ = run(t, "", "doctor", "--json", "--number", "0698760011", "--profile", dir)
+	if s := stateOf(checkup(t, out), "hub.lookup"); s != doctor.OK || h.Stats().Lookups != before.Lookups+1 || strings.Contains(out, "9876") || strings.Contains(out, "Vries") {
+		t.Errorf("lookup %s: %s", s, out)
+	}
+	h.Faults().RefuseCredentials(true)
+	code, out, _ := run(t, "", "doctor", "--json", "--profile", dir)
+	if r := checkup(t, out); code != 1 || r.OK || stateOf(r, "hub.token") != doctor.Fail {
+		t.Errorf("exit %d: %s", code, out)
+	}
+	code, out, errOut = run(t, "", "doctor", "--profile", t.TempDir(), "--language", "nl")
+	if code != 1 || errOut != "" || !strings.Contains(out, "fail  setup") || !strings.Contains(out, "wiebelt provision") || strings.Count(out, "\n") != len(text.DoctorChecks)+1 {
+		t.Errorf("exit %d: %s%s", code, out, errOut)
+	}
+	if code, out, _ := run(t, "", "doctor", "--profile", t.TempDir(), "--language", "en"); code != 1 || !strings.Contains(out, "Not set yet: hub.base_url") {
+		t.Errorf("exit %d: %s", code, out)
+	}
+	if code, _, _ := run(t, "", "doctor", "--nonsense"); code != 2 {
+		t.Errorf("exit %d", code)
+	}
+}
+
+// TestDoctorHelp lists every check, from the one table.
+func TestDoctorHelp(t *testing.T) {
+	code, out, _ := run(t, "", "doctor", "--help")
+	flat := strings.Join(strings.Fields(out), " ")
+	if code != 0 {
+		t.Errorf("exit %d", code)
+	}
+	for _, id := range text.DoctorChecks {
+		if !strings.Contains(flat, id+" "+text.English.T(text.DoctorAbout(id))) {
+			t.Errorf("%s is not in the help: %s", id, out)
+		}
+	}
+}
+
+// canaries are texts that must come out nowhere.
+type canaries struct {
+	n     int
+	names []string // of people and things, as they were sown
+	all   []string // what is looked for
+}
+
+func (c *canaries) name() string {
+	c.n++
+	s := fmt.Sprintf("K. van Kanarie%03dstra", c.n)
+	c.all = append(c.all, fmt.Sprintf("Kanarie%03dstra", c.n))
+	c.names = append(c.names, s)
+	return s
+}
+
+// number is one of no region that has been given out, in one of many notations.
+func (c *canaries) number() string {
+	c.n++
+	d := fmt.Sprintf("069876%04d", c.n)
+	c.all = append(c.all, d[1:], d[:2]+" "+d[2:6]+" "+d[6:], d[:2]+"-"+d[2:])
+	return []string{d, "+31" + d[1:], "0031" + d[1:], d[:2] + " " + d[2:6] + " " + d[6:], d[:2] + "-" + d[2:]}[c.n%5]
+}
+
+func (c *canaries) secret() string {
+	c.n++
+	s := fmt.Sprintf("pW-kanarie%03d!", c.n)
+	c.all = append(c.all, fmt.Sprintf("kanarie%03d", c.n))
+	return s
+}
+
+func (c *canaries) token() string {
+	c.n++
+	s := fmt.Sprintf("eyJhbGciOiJub25lIn0.kanarietoken%03dabcdefgh.x", c.n)
+	c.all = append(c.all, fmt.Sprintf("kanarietoken%03d", c.n))
+	return s
+}
+
+// sow puts canaries into everything that a profile and its surroundings hold.
+func (c *canaries) sow(t *testing.T, dir string) {
+	t.Helper()
+	var s strings.Builder
+	fmt.Fprintf(&s, "\nlookup_kanarie = %q\n%s = 1\n[support]\ncontact = %q\n[phone]\ncall_back = %q\nnever_lookup = [%q, %q]\n[card]\nmonitor = %q\ncorner = %q\n",
+		c.secret(), strings.Trim(c.secret(), "!"), c.name(), "/opt/dial --key "+c.secret()+" {number}", c.number(), c.number(), c.name(), c.secret())
+	for range 20 {
+		fmt.Fprintf(&s, "[[line]]\nnumber = %q\nname = %q\n", c.number(), c.name())
+	}
+	for _, kind := range []string{"ari", "wazo", "3cx", "baresip", "bria", "dancing"} {
+		fmt.Fprintf(&s, "[[softphone]]\nkind = %q\nname = %q\naddress = \"https://pbx.example\"\nuser = %q\nextension = %q\npassword = %q\n", kind, c.name(), c.name(), c.number(), c.secret())
+	}
+	f, err := os.OpenFile(filepath.Join(dir, settings.FileName), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteString(s.String()); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	d, err := profile.Find(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	loaded, _ := settings.Load(d)
+	for _, p := range loaded.Softphones {
+		if p.Kind == "ari" || p.Kind == "wazo" || p.Kind == "3cx" {
+			if code, _, errOut := run(t, c.secret(), "provision", "--profile", dir, "--softphone", p.Name, "--secret-stdin"); code != 0 {
+				t.Fatalf("exit %d: %s", code, errOut)
+			}
+		}
+	}
+
+	h, err := history.Open(filepath.Join(dir, doctor.HistoryName), history.KeepFull, 7, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 80 {
+		c.n++
+		c.all = append(c.all, fmt.Sprintf("relkanarie%03d", c.n))
+		if _, err := h.Put(t.Context(), history.Entry{Rang: time.Now(), Kind: "command", Number: c.number(), Shown: c.number(), Name: c.name(), Line: c.name(),
+			RelationNumber: fmt.Sprintf("relkanarie%03d", c.n), Link: "https://hub.example/contacts/" + fmt.Sprintf("relkanarie%03d", c.n)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := h.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	sown := c.names
+	var log strings.Builder
+	line := func(fields map[string]any) {
+		fields["time"], fields["level"] = time.Now().Format(time.RFC3339Nano), "WARN"
+		b, err := json.Marshal(fields)
+		if err != nil {
+			t.Fatal(err)
+		}
+		log.Write(append(b, '\n'))
+	}
+	for i := range 40 {
+		who := sown[i%len(sown)]
+		line(map[string]any{"msg": "called by " + who + " at " + c.number(), "why": fmt.Sprintf("lookup of %q failed: %s", c.name(), c.number())})
+		line(map[string]any{"msg": "softphone link", "name": c.name(), "why": "Authorization: Bearer " + c.token(), "client_secret": "client_secret=" + c.secret()})
+		line(map[string]any{"msg": "m", "group": map[string]any{"name": c.name(), "why": "token=" + c.token()}, "list": []string{c.name()}, strings.Trim(c.secret(), "!"): 1})
+		fmt.Fprintf(&log, "a line of nobody: %s %s %s %s\n", c.name(), c.number(), c.secret(), c.token())
+	}
+	if err := os.MkdirAll(d.Log(), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, s := range map[string]string{logfile.Name: log.String(), logfile.Name + ".1": log.String(), logfile.CrashName: "panic: " + c.name() + " " + c.number() +
+		"\n\tpanic: interface conversion: " + c.secret() + "\n\ngoroutine 1 [running]:\nmain.main()\n\t/home/" + sown[0] + "/main.go:7 +0x1d\n" + c.name() + "\n" + c.token() + "\n"} {
+		if err := os.WriteFile(filepath.Join(d.Log(), name), []byte(s), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"XDG_CURRENT_DESKTOP", "XDG_SESSION_TYPE", "XDG_SESSION_DESKTOP", "DESKTOP_SESSION", "USER", "LOGNAME", "HOSTNAME", "WIEBELT_SECRET", "HTTPS_PROXY", "PS1"} {
+		t.Setenv(name, c.name()+c.secret())
+	}
+	t.Setenv("WIEBELT_TOKEN", c.token())
+	t.Setenv("HTTPS_PROXY", "http://user:"+strings.Trim(c.secret(), "!")+"@proxy.invalid:3128")
+}
+
+// contents unpacks a bundle: names and contents, one text.
+func contents(t *testing.T, path string) map[string]string {
+	t.Helper()
+	z, err := zip.OpenReader(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	all := map[string]string{}
+	for _, f := range z.File {
+		r, err := f.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+		all[f.Name] = string(b)
+	}
+	return all
+}
+
+// TestCanaries: 500 names, numbers, secrets and tokens in settings, history,
+// log, crash report and environment; none comes out.
+func TestCanaries(t *testing.T) {
+	dir, _ := setUp(t)
+	c := &canaries{all: []string{"p@ss+/=% canary", "canary", dir}}
+	c.sow(t, dir)
+	if c.n < 500 {
+		t.Fatalf("only %d canaries", c.n)
+	}
+	path := filepath.Join(t.TempDir(), "help.zip")
+	said := map[string]string{}
+	for name, args := range map[string][]string{
+		"nl": {"--language", "nl"}, "en": {"--language", "en"}, "json": {"--json"}, "number": {"--number", c.number()}, "bundle": {"--bundle", path, "--yes", "--json"},
+	} {
+		_, out, errOut := run(t, "", append([]string{"doctor", "--profile", dir}, args...)...)
+		said[name+" output"], said[name+" errors"] = out, strings.ReplaceAll(errOut, path, "")
+	}
+	for name, s := range contents(t, path) {
+		said["bundle "+name] = s
+	}
+	for _, needed := range []string{"bundle doctor.json", "bundle settings.txt", "bundle environment.txt", "bundle log/wiebelt.log", "bundle log/wiebelt.log.1", "bundle log/crash.txt"} {
+		if said[needed] == "" {
+			t.Errorf("%s is missing or empty", needed)
+		}
+	}
+	hits, looked := 0, 0
+	for where, s := range said {
+		for _, v := range c.all {
+			looked++
+			if at := strings.Index(s, v); at >= 0 {
+				if hits++; hits < 20 {
+					t.Errorf("%s: %q in %q", where, v, s[max(0, at-60):min(len(s), at+60)])
+				}
+			}
+		}
+	}
+	t.Logf("%d canaries, %d looks, %d hits", c.n, looked, hits)
+	// What helps is still there.
+	for where, s := range map[string]string{"bundle log/wiebelt.log": "softphone link", "bundle log/crash.txt": "main.go:7", "bundle settings.txt": "hub.base_url\thttp://127.0.0.1",
+		"bundle environment.txt": "wiebelt: test", "nl output": "settings.toml: "} {
+		if !strings.Contains(said[where], s) {
+			t.Errorf("%s lacks %q: %.400s", where, s, said[where])
+		}
+	}
+}
+
+// TestBundleOverwritesNothing, and is for its owner alone.
+func TestBundleOverwritesNothing(t *testing.T) {
+	dir, folder := t.TempDir(), t.TempDir()
+	path := func(name string) string { return filepath.Join(folder, name) }
+	if err := os.WriteFile(path("there.zip"), []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(path("victim"), path("link.zip")); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"there.zip", "link.zip", "."} {
+		if code, _, errOut := run(t, "", "doctor", "--profile", dir, "--bundle", path(name), "--yes"); code != 1 || errOut == "" {
+			t.Errorf("%s: exit %d: %s", name, code, errOut)
+		}
+		if err := doctor.Write(path(name), nil); err != doctor.ErrThere {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if b, err := os.ReadFile(path("there.zip")); err != nil || string(b) != "mine" {
+		t.Errorf("%q, %v", b, err)
+	}
+	if _, err := os.Lstat(path("victim")); err == nil {
+		t.Error("a link was followed")
+	}
+	code, out, errOut := run(t, "y\n", "doctor", "--profile", dir, "--bundle", path("new.zip"), "--language", "en")
+	if code != 2 || !strings.Contains(errOut, "--yes") || !strings.Contains(out, "doctor.json") {
+		t.Errorf("without a terminal: exit %d: %s%s", code, out, errOut)
+	}
+	if _, err := os.Lstat(path("new.zip")); err == nil {
+		t.Error("written without being asked to")
+	}
+	if code, out, errOut := run(t, "", "doctor", "--profile", dir, "--bundle", path("new.zip"), "--yes"); code != 0 {
+		t.Errorf("exit %d: %s%s", code, out, errOut)
+	}
+	if info, err := os.Lstat(path("new.zip")); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+	if code, _, errOut := run(t, "", "doctor", "--profile", dir, "--bundle", path("none/new.zip"), "--yes"); code != 1 || errOut == "" {
+		t.Errorf("a folder that is not there: exit %d: %s", code, errOut)
+	}
+	if left, _ := os.ReadDir(folder); len(left) != 3 {
+		t.Errorf("%v", left)
+	}
+}
+
+// TestDoctorLeavesNothingRunning.
+func TestDoctorLeavesNothingRunning(t *testing.T) {
+	before := goleak.IgnoreCurrent()
+	if code, _, _ := run(t, "", "doctor", "--profile", t.TempDir()); code != 1 {
+		t.Errorf("exit %d", code)
+	}
+	goleak.VerifyNone(t, before)
+}

@@ -1,0 +1,211 @@
+package doctor
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"wiebelt/internal/logfile"
+	"wiebelt/internal/profile"
+	"wiebelt/internal/settings"
+)
+
+// ErrThere says that something lies where the bundle should be written. Nothing
+// is ever overwritten, and no link is followed.
+var ErrThere = errors.New("something is already there")
+
+// Entry is a file of the bundle.
+type Entry struct {
+	Name string
+	Data []byte
+}
+
+// Bounds of a bundle.
+const (
+	maxLog    = 16 << 20 // of one file; ours are smaller
+	collectIn = 5 * time.Second
+)
+
+// Collect makes what goes into the bundle: the report, the settings without what
+// is personal or secret, the log and the last crash with everything taken out
+// that could be, and what is known of the computer. Nothing of the history.
+func Collect(ctx context.Context, cfg Config, r Report) ([]Entry, error) {
+	b, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	s := cfg.Settings
+	known, ok := start(ctx, collectIn, func(ctx context.Context) *redactor { return redactorOf(ctx, cfg, s) }).wait(ctx, collectIn+grace)
+	if !ok {
+		return nil, errors.New("what has to be taken out could not be read in time")
+	}
+	facts, ok := start(ctx, collectIn, func(ctx context.Context) string { return environment(ctx, cfg) }).wait(ctx, collectIn+grace)
+	if !ok {
+		facts = "the desktop did not answer\n"
+	}
+	all := []Entry{
+		{"doctor.json", append(b, '\n')},
+		{"settings.txt", []byte(settingsText(s, known))},
+		{"environment.txt", []byte(known.clean(facts))},
+	}
+	for _, path := range logfile.Files(cfg.Dirs.Log()) {
+		e, err := logEntry(path, known)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, e)
+	}
+	return all, nil
+}
+
+func logEntry(path string, known *redactor) (Entry, error) {
+	name := filepath.Base(path)
+	b, err := readAtMost(path, maxLog+1)
+	switch {
+	case err != nil:
+		return Entry{}, fmt.Errorf("%s cannot be read", name)
+	case len(b) > maxLog:
+		return Entry{"log/" + name, []byte("left out: larger than the program writes\n")}, nil
+	case name == logfile.CrashName:
+		return Entry{"log/" + name, []byte(known.crash(string(b)))}, nil
+	}
+	return Entry{"log/" + name, known.log(b)}, nil
+}
+
+// There reports ErrThere if anything lies at path, a link to nowhere included.
+func There(path string) error {
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		return ErrThere
+	}
+	return nil
+}
+
+// Write puts the bundle at path, whole or not at all, readable by its owner.
+func Write(path string, all []Entry) error {
+	if err := There(path); err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	now := time.Now()
+	for _, e := range all {
+		w, err := z.CreateHeader(&zip.FileHeader{Name: e.Name, Method: zip.Deflate, Modified: now})
+		if err != nil {
+			return err
+		}
+		if _, err := w.Write(e.Data); err != nil {
+			return err
+		}
+	}
+	if err := z.Close(); err != nil {
+		return err
+	}
+	err := profile.CreateFile(path, b.Bytes(), 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return ErrThere
+	}
+	return err
+}
+
+// asTheyAre are the settings of free text that a help desk needs and that say
+// nothing of people. Of every other one the bundle tells whether it is set.
+var asTheyAre = map[string]bool{
+	"hub.base_url": true, "hub.hub_url": true, "hub.contact_scopes": true, "hub.delivery_scopes": true, "hub.relation_number_field": true,
+	"hub.client_id": true, "hub.organisation_code": true, "hub.intermediary": true, "hub.proxy": true,
+	"phone.region": true, "phone.internal_prefixes": true, "listener.allowed_origins": true, "card.hotkey": true, "card.fields": true,
+}
+
+// words are values of free text that stand for themselves.
+var words = map[string]bool{"tel": true, "sip": true, "off": true, "active": true, "primary": true}
+
+// settingsText lists the settings as "wiebelt settings" does.
+func settingsText(s *settings.Settings, known *redactor) string {
+	types := map[string]settings.Type{}
+	for _, k := range settings.Keys() {
+		types[k.Key] = k.Type
+	}
+	var b strings.Builder
+	for _, v := range s.Values() {
+		key := v.Key
+		if !keyLike.MatchString(key) {
+			key = "?"
+		}
+		value := v.Value
+		switch t, inTable := types[v.Key]; {
+		case value == "", v.Source == settings.Default:
+		case strings.HasSuffix(v.Key, "_scopes"): // "Basic" and a word behind it look like a header
+			var each []string
+			for _, w := range strings.Fields(value) {
+				each = append(each, known.clean(w))
+			}
+			value = strings.Join(each, " ")
+		case strings.HasPrefix(v.Key, "line[") && strings.HasSuffix(v.Key, ".number"):
+			value = masked(value)
+		case strings.HasPrefix(v.Key, "softphone[") && (strings.HasSuffix(v.Key, ".kind") || strings.HasSuffix(v.Key, ".address")):
+			value = known.clean(value)
+		case inTable && t != settings.Text && t != settings.List, asTheyAre[v.Key], inTable && words[value]:
+			value = known.clean(value)
+		default:
+			value = "set"
+		}
+		fmt.Fprintf(&b, "%s\t%s\t%s", key, plain(value), v.Source)
+		if v.Problem != "" {
+			b.WriteString("\twrong")
+		}
+		b.WriteByte('\n')
+	}
+	for _, p := range s.Problems() {
+		fmt.Fprintf(&b, "problem\t%s\t%s\t%s\tline %d\n", placeOf(p).key, p.Kind, p.Source, p.Line)
+	}
+	return b.String()
+}
+
+// masked leaves of a telephone number its length and its last two digits, by
+// which its owner knows it.
+func masked(number string) string {
+	var digits []byte
+	for i := range len(number) {
+		if c := number[i]; c >= '0' && c <= '9' {
+			digits = append(digits, c)
+		}
+	}
+	if len(digits) < 6 {
+		return "set"
+	}
+	return strings.Repeat("•", len(digits)-2) + string(digits[len(digits)-2:])
+}
+
+// environment is what is known of program and computer.
+func environment(ctx context.Context, cfg Config) string {
+	var b strings.Builder
+	line := func(name, value string) { fmt.Fprintf(&b, "%s: %s\n", name, value) }
+	line("wiebelt", versionOf(cfg.Version)+" "+versionOf(cfg.Commit))
+	t, _ := start(ctx, residentIn, (&exam{Config: cfg}).askResident).wait(ctx, residentIn+grace)
+	running := "none"
+	if t.presence >= silent {
+		running = versionOf(t.hello.Version) + " " + versionOf(t.hello.Build)
+	}
+	line("running", running)
+	line("go", runtime.Version())
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, m := range info.Deps {
+			if m.Path == "fyne.io/fyne/v2" {
+				line("fyne", versionOf(m.Version))
+			}
+		}
+	}
+	line("system", runtime.GOOS+"/"+runtime.GOARCH+" "+shown(systemName()))
+	line("processors", fmt.Sprint(runtime.NumCPU()))
+	desktop(ctx, line)
+	return b.String()
+}

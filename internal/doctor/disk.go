@@ -1,0 +1,171 @@
+package doctor
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"wiebelt/internal/history"
+	"wiebelt/internal/logfile"
+)
+
+// Free space, in MB.
+const (
+	diskLow  = 500
+	diskFull = 50
+)
+
+// existing is the folder, or the nearest one above it that is there.
+func existing(dir string) string {
+	for !exists(dir) && filepath.Dir(dir) != dir {
+		dir = filepath.Dir(dir)
+	}
+	return dir
+}
+
+func (e *exam) disk(context.Context) []said {
+	free, err := e.sys.free(existing(e.Dirs.State))
+	mb := int(min(free>>20, 1<<40))
+	switch {
+	case err != nil:
+		return say(Off, "disk.unknown")
+	case mb < diskFull:
+		return say(Fail, "disk.full", mb)
+	case mb < diskLow:
+		return say(Warn, "disk.low", mb)
+	}
+	return say(OK, "disk.ok", mb)
+}
+
+// rights is what others may do with a folder or file.
+type rights struct {
+	notOurs  bool // of another user, or not what it should be
+	others   bool // may write
+	readable bool // by others
+	closed   bool // we may not write ourselves
+}
+
+// folders looks at those of the profile, each once.
+func (e *exam) folders(context.Context) []said {
+	var all []said
+	seen := map[string]bool{}
+	for _, f := range []struct{ name, path string }{
+		{"config", e.Dirs.Config}, {"state", e.Dirs.State}, {"run", e.Dirs.Run}, {"log", e.Dirs.Log()},
+	} {
+		if seen[f.path] || !exists(f.path) {
+			continue
+		}
+		seen[f.path] = true
+		switch r, err := e.sys.folder(f.path); {
+		case err != nil || r.notOurs:
+			all = append(all, say(Fail, "folders.owner", f.name)...)
+		case r.others:
+			all = append(all, say(Fail, "folders.write", f.name)...)
+		case r.closed:
+			all = append(all, say(Fail, "folders.own", f.name)...)
+		case r.readable && f.name != "config":
+			all = append(all, say(Warn, "folders.read", f.name)...)
+		}
+	}
+	switch {
+	case len(seen) == 0:
+		return say(Off, "folders.none")
+	case all == nil:
+		return say(OK, "folders.ok")
+	}
+	return all
+}
+
+// program looks at the program's file and the folder it lies in.
+func (e *exam) program(context.Context) []said {
+	for _, path := range []string{e.Exe, filepath.Dir(e.Exe)} {
+		r, err := e.sys.installed(path)
+		switch {
+		case err != nil:
+			return say(Off, "program.unknown")
+		case r.others || r.notOurs:
+			return say(Fail, "program.write")
+		}
+	}
+	return say(OK, "program.ok")
+}
+
+// log looks whether the newest file can be written, and for errors in its end.
+func (e *exam) log(context.Context) []said {
+	path := filepath.Join(e.Dirs.Log(), logfile.Name)
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return say(Off, "log.none")
+	}
+	if err != nil || !info.Mode().IsRegular() {
+		return say(Fail, "log.write")
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND, 0)
+	if err != nil {
+		return say(Fail, "log.write")
+	}
+	defer f.Close()
+	const end = 1 << 20
+	b, _ := io.ReadAll(io.NewSectionReader(f, max(0, info.Size()-end), end))
+	if n := e.errorsIn(b); n > 0 {
+		return sayN(OK, "log.errors", n)
+	}
+	return say(OK, "log.ok")
+}
+
+// errorsIn counts the errors of the last day in lines of the log.
+func (e *exam) errorsIn(b []byte) int {
+	n := 0
+	for line := range bytes.Lines(b) {
+		var l struct {
+			Time  time.Time
+			Level string
+		}
+		if json.Unmarshal(line, &l) == nil && l.Level == "ERROR" && e.now.Sub(l.Time) < 24*time.Hour {
+			n++
+		}
+	}
+	return n
+}
+
+// crash tells when the last one was. The file is there, empty, without any.
+func (e *exam) crash(context.Context) []said {
+	info, err := os.Lstat(filepath.Join(e.Dirs.Log(), logfile.CrashName))
+	if err != nil || info.Size() == 0 {
+		return say(OK, "crash.none")
+	}
+	days := int(e.now.Sub(info.ModTime()).Hours() / 24)
+	if days < 1 {
+		return say(Fail, "crash.today")
+	}
+	return sayN(Warn, "crash.old", days)
+}
+
+// HistoryName is the history's file in the state folder.
+const HistoryName = "history.db"
+
+// history looks whether the file is sound, without reading calls.
+func (e *exam) history(ctx context.Context) []said {
+	path := filepath.Join(e.Dirs.State, HistoryName)
+	switch {
+	case e.s.History.Keep == string(history.KeepOff):
+		return say(Off, "history.off")
+	case !exists(path):
+		return say(Off, "history.none")
+	}
+	switch err := history.Sound(ctx, path); {
+	case errors.Is(err, history.ErrNewer):
+		return say(Fail, "history.newer")
+	case err != nil:
+		return say(Fail, "history.damaged")
+	case exists(path + ".damaged"):
+		return say(Warn, "history.aside")
+	}
+	return say(OK, "history.ok")
+}

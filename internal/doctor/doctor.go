@@ -1,0 +1,300 @@
+// Package doctor looks at everything that Wiebelt depends on and says in one
+// line each how it is and what to do: settings, secret, hub, ways in, desktop,
+// disk. It changes nothing, works with a running resident and without one, and
+// says nothing of any caller. Its bundle is what a help desk needs, without
+// names, numbers or secrets.
+//
+// Goroutines: one for every check, side by side, each with a deadline of its
+// own. One that hangs in the system beyond its deadline is left behind and ends
+// with the process or when the system answers.
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"wiebelt/internal/contact"
+	"wiebelt/internal/hub"
+	"wiebelt/internal/instance"
+	"wiebelt/internal/native/register"
+	"wiebelt/internal/phone"
+	"wiebelt/internal/profile"
+	"wiebelt/internal/settings"
+	"wiebelt/internal/text"
+)
+
+// State is what a check came to. The values are stable.
+type State string
+
+// The states.
+const (
+	OK   State = "ok"
+	Warn State = "warn" // somebody should look, nothing has stopped
+	Fail State = "fail" // something does not work
+	Off  State = "off"  // not there, switched off, or not to be checked
+)
+
+// Check is one line. ID is one of text.DoctorChecks; an id comes more than once
+// where a check speaks of several things.
+type Check struct {
+	ID      string `json:"id"`
+	State   State  `json:"state"`
+	Message string `json:"message"`
+	Hint    string `json:"hint"` // what to do, "" for nothing
+}
+
+// Report is the outcome; OK unless something fails (corrections.md 23).
+type Report struct {
+	OK     bool    `json:"ok"`
+	Checks []Check `json:"checks"`
+}
+
+// Failed counts the checks that fail.
+func (r Report) Failed() int {
+	n := 0
+	for _, c := range r.Checks {
+		if c.State == Fail {
+			n++
+		}
+	}
+	return n
+}
+
+// Config is what the doctor looks at. The functions are those that the resident
+// itself uses, so that both see the same.
+type Config struct {
+	Dirs     profile.Dirs
+	Version  string
+	Commit   string
+	Exe      string // this program's file
+	Register register.Options
+	Number   string // to be looked up; "" for none
+	Language text.Language
+	Settings *settings.Settings
+	Late     bool // they came too late and are the defaults; see Load
+
+	Hub      func(*settings.Settings) (hub.Config, error)
+	Rules    func(*settings.Settings) (*phone.Rules, error)
+	Instance func() (instance.Config, error)
+}
+
+// Times. The settings come before everything else, then all checks run at once:
+// together less than ten seconds.
+const (
+	loadTime   = time.Second
+	residentIn = 2500 * time.Millisecond
+	secretIn   = 3 * time.Second // a store waits two seconds by itself
+	hubIn      = 8 * time.Second
+	travelIn   = hubIn - time.Second/2 // so that what ended it can be told
+	usualTime  = 4 * time.Second
+	programIn  = 5 * time.Second
+	grace      = 250 * time.Millisecond // to put the end of a deadline into words
+)
+
+// check looks at one thing.
+type check struct {
+	time time.Duration
+	run  func(*exam, context.Context) []said
+}
+
+// checks are those of text.DoctorChecks.
+var checks = map[string]check{
+	"settings": {usualTime, (*exam).settings}, "policy": {usualTime, (*exam).policy}, "setup": {usualTime, (*exam).setup},
+	"secret": {usualTime, (*exam).secret}, "expiry": {usualTime, (*exam).expiry},
+	"hub.name": {hubIn, (*exam).hubName}, "hub.connection": {hubIn, (*exam).hubConnection}, "hub.certificate": {hubIn, (*exam).hubCertificate},
+	"hub.clock": {hubIn, (*exam).hubClock}, "hub.token": {hubIn, (*exam).hubToken}, "hub.lookup": {hubIn, (*exam).hubLookup},
+	"resident": {usualTime, (*exam).resident}, "version": {usualTime, (*exam).version},
+	"listener": {usualTime, (*exam).listener}, "link": {usualTime, (*exam).link},
+	"scheme": {usualTime, (*exam).scheme}, "autostart": {usualTime, (*exam).autostart}, "microsip": {usualTime, (*exam).microsip},
+	"tray": {usualTime, (*exam).tray}, "lock": {usualTime, (*exam).lock}, "graphics": {programIn + time.Second, (*exam).graphics},
+	"disk": {usualTime, (*exam).disk}, "folders": {usualTime, (*exam).folders}, "program": {usualTime, (*exam).program},
+	"log": {usualTime, (*exam).log}, "crash": {usualTime, (*exam).crash}, "history": {usualTime, (*exam).history},
+}
+
+// exam is one run.
+type exam struct {
+	Config
+	sys   system
+	now   time.Time
+	s     *settings.Settings
+	asked *later[told]
+	kept  *later[kept]
+	way   *later[journey]
+}
+
+// Load reads the settings, and gives the defaults where they come too late.
+func Load(ctx context.Context, load func() *settings.Settings) (s *settings.Settings, late bool) {
+	if s, ok := start(ctx, loadTime, func(context.Context) *settings.Settings { return load() }).wait(ctx, loadTime); ok {
+		return s, false
+	}
+	return settings.Defaults(), true
+}
+
+// Run looks at everything. It takes less than ten seconds whatever hangs, and
+// ends earlier with ctx.
+func Run(ctx context.Context, cfg Config) Report { return run(ctx, cfg, theSystem()) }
+
+func run(ctx context.Context, cfg Config, sys system) Report {
+	e := &exam{Config: cfg, sys: sys, now: time.Now(), s: cfg.Settings}
+	e.asked = start(ctx, residentIn, e.askResident)
+	e.kept = start(ctx, secretIn, e.readSecret)
+	e.way = start(ctx, travelIn, e.travel)
+	found := map[string]*later[[]said]{}
+	for id, c := range checks {
+		found[id] = start(ctx, c.time, func(ctx context.Context) []said { return c.run(e, ctx) })
+	}
+	r := Report{OK: true}
+	began := time.Now()
+	for _, id := range text.DoctorChecks {
+		limit := checks[id].time
+		lines, in := found[id].wait(ctx, limit-time.Since(began)+grace)
+		if !in {
+			lines = []said{late(limit)}
+		}
+		for _, l := range lines {
+			r.Checks = append(r.Checks, l.in(id, e.Language))
+			r.OK = r.OK && l.state != Fail
+		}
+	}
+	return r
+}
+
+// later is a value that a goroutine of its own finds out.
+type later[T any] struct {
+	done  chan struct{}
+	value T
+}
+
+// start finds a value out within a time.
+func start[T any](ctx context.Context, in time.Duration, find func(context.Context) T) *later[T] {
+	l := &later[T]{done: make(chan struct{})}
+	go func() {
+		defer close(l.done)
+		ctx, cancel := context.WithTimeout(ctx, in)
+		defer cancel()
+		l.value = find(ctx)
+	}()
+	return l
+}
+
+// wait gives the value, or false if it does not come in time.
+func (l *later[T]) wait(ctx context.Context, in time.Duration) (v T, ok bool) {
+	t := time.NewTimer(in)
+	defer t.Stop()
+	select {
+	case <-l.done:
+		return l.value, true
+	default:
+	}
+	select {
+	case <-l.done:
+		return l.value, true
+	case <-t.C:
+	case <-ctx.Done():
+	}
+	return v, false
+}
+
+// said is what a check has to say, in no language yet. Args that are a
+// text.Key or a why are put into words with it.
+type said struct {
+	state State
+	msg   text.Key
+	hint  text.Key
+	count bool // the first arg is a number of things
+	args  []any
+}
+
+// say makes a line from the texts doctor.<found> and, if there is one,
+// doctor.<found>.do.
+func say(s State, found string, args ...any) []said {
+	return []said{{state: s, msg: text.Doctor(found), hint: text.DoctorDo(found), args: args}}
+}
+
+// sayN is say for a number of things.
+func sayN(s State, found string, n int, args ...any) []said {
+	l := say(s, found, append([]any{n}, args...)...)
+	l[0].count = true
+	return l
+}
+
+// sayWhy is say for a failure on the way to the hub, whose own advice it gives.
+func sayWhy(s State, found string, err error) []said {
+	f := contact.FailureOf(err)
+	l := say(s, found, why{err})
+	l[0].hint = text.FailureDo(string(f))
+	return l
+}
+
+func late(limit time.Duration) said {
+	return said{state: Fail, msg: text.DoctorLate, hint: text.DoctorLateDo, args: []any{int(limit.Seconds())}}
+}
+
+// why is the reason of a failure, its detail for administrators included.
+type why struct{ err error }
+
+func (w why) in(l text.Language) string {
+	s := strings.TrimSuffix(l.T(text.Failure(string(contact.FailureOf(w.err)))), ".")
+	if d := detail(w.err); d != "" {
+		s += " (" + d + ")"
+	}
+	return s + "."
+}
+
+// in puts a line into words.
+func (s said) in(id string, l text.Language) Check {
+	args := make([]any, len(s.args))
+	for i, a := range s.args {
+		switch a := a.(type) {
+		case text.Key:
+			args[i] = l.T(a)
+		case why:
+			args[i] = a.in(l)
+		case place:
+			args[i] = a.in(l)
+		default:
+			args[i] = a
+		}
+	}
+	c := Check{ID: id, State: s.state}
+	if n, ok := first(args).(int); ok && s.count {
+		c.Message = l.N(s.msg, n, args[1:]...)
+	} else {
+		c.Message = l.T(s.msg, args...)
+	}
+	if h := l.T(s.hint); h != string(s.hint) {
+		c.Hint = h
+	}
+	c.Message, c.Hint = plain(c.Message), plain(c.Hint)
+	return c
+}
+
+func first(args []any) any {
+	if len(args) == 0 {
+		return nil
+	}
+	return args[0]
+}
+
+// plain keeps a text on its line.
+func plain(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// Print writes the report for a terminal, a line for each check.
+func (r Report) Print(l text.Language) string {
+	var b strings.Builder
+	wide := 0
+	for _, id := range text.DoctorChecks {
+		wide = max(wide, len(id))
+	}
+	for _, c := range r.Checks {
+		fmt.Fprintf(&b, "%-4s  %-*s  %s\n", c.State, wide, c.ID, strings.TrimSpace(c.Message+" "+c.Hint))
+	}
+	if n := r.Failed(); n > 0 {
+		b.WriteString(l.N(text.DoctorTrouble, n) + "\n")
+	} else {
+		b.WriteString(l.T(text.DoctorAllWell) + "\n")
+	}
+	return b.String()
+}

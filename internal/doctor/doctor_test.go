@@ -1,0 +1,717 @@
+package doctor
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+	"unicode/utf16"
+
+	"go.uber.org/goleak"
+
+	"wiebelt/assets"
+	"wiebelt/internal/contact"
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/history"
+	"wiebelt/internal/hub"
+	"wiebelt/internal/instance"
+	"wiebelt/internal/logfile"
+	"wiebelt/internal/native/register"
+	"wiebelt/internal/phone"
+	"wiebelt/internal/profile"
+	"wiebelt/internal/secret"
+	"wiebelt/internal/settings"
+	"wiebelt/internal/text"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// given is a value that is there already.
+func given[T any](v T) *later[T] {
+	l := &later[T]{done: make(chan struct{}), value: v}
+	close(l.done)
+	return l
+}
+
+const setUp = `[hub]
+base_url = "https://hub.example"
+hub_url = "https://hub.example"
+client_id = "office"
+organisation_code = "1234"
+`
+
+// configured is a profile with these settings.
+func configured(t testing.TB, toml string) Config {
+	t.Helper()
+	d, err := profile.Find(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Make(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(d.State, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if toml != "" {
+		write(t, settings.Path(d), toml)
+	}
+	s, _ := settings.Load(d)
+	return Config{Dirs: d, Settings: s, Version: "1.2.0", Commit: "abc", Language: text.Dutch, Exe: filepath.Join(t.TempDir(), "wiebelt"),
+		Hub:      func(s *settings.Settings) (hub.Config, error) { return hubOf(d, s) },
+		Rules:    func(s *settings.Settings) (*phone.Rules, error) { return phone.NewRules(s.NumberRules()) },
+		Instance: func() (instance.Config, error) { return meet(d, "1.2.0", "abc") },
+	}
+}
+
+// meet and hubOf are what the resident does of them.
+func meet(d profile.Dirs, version, build string) (instance.Config, error) {
+	socket, err := d.SocketPath("wiebelt.sock")
+	return instance.Config{RunDir: d.Run, SocketPath: socket, Version: version, Build: build, Log: slog.New(slog.DiscardHandler)}, err
+}
+
+func hubOf(d profile.Dirs, s *settings.Settings) (hub.Config, error) {
+	h := s.Hub
+	return hub.Config{BaseURL: h.BaseURL, ClientID: h.ClientID, OrganisationCode: h.OrganisationCode, Scopes: h.ContactScope(),
+		DeliveryScopes: h.DeliveryScope(), Intermediary: h.Intermediary, Proxy: h.Proxy, ExtraCAFile: h.ExtraCAFile,
+		Secret: func(context.Context) (string, error) { return "", secret.ErrNotSet }}, nil
+}
+
+func write(t testing.TB, path, s string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(s), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// calm is a computer on which all is well.
+func calm() system {
+	return system{
+		store: secret.Open,
+		register: func(register.Options) (register.Status, error) {
+			return register.Status{Scheme: "x", Ours: true, Autostart: true}, nil
+		},
+		policy:      func() (bool, bool) { return true, false },
+		desktop:     func() bool { return true },
+		trayHost:    func(context.Context) bool { return true },
+		lockSources: func(context.Context) []string { return []string{"logind"} },
+		openGL:      func() bool { return true },
+		microSIP:    func() string { return "" },
+		free:        func(string) (uint64, error) { return 5000 << 20, nil },
+		folder:      func(string) (rights, error) { return rights{}, nil },
+		installed:   func(string) (rights, error) { return rights{}, nil },
+	}
+}
+
+// examined is an exam on a calm computer, with a resident that is well and a hub
+// that gives tokens.
+func examined(t testing.TB, toml string) *exam {
+	e := &exam{Config: configured(t, toml), sys: calm(), now: time.Date(2026, 10, 1, 10, 0, 0, 0, time.Local)}
+	e.s = e.Settings
+	e.asked = given(told{presence: present, hello: instance.Hello{Version: "1.2.0", Build: "abc"}, facts: deskapi.DoctorFacts{SetUp: true, Port: 27471}})
+	e.kept = given(kept{value: "s"})
+	e.way = given(well())
+	return e
+}
+
+func well() journey {
+	return journey{life: time.Hour, reached: hub.Reached{Resolved: true, Connected: true, Answered: true, Dated: true,
+		Expires: time.Date(2027, 10, 1, 10, 0, 0, 0, time.Local)}}
+}
+
+func failing(f contact.Failure, detail string) error {
+	return &contact.LookupError{Failure: f, Detail: detail}
+}
+
+// row is one fault, or none, of one check.
+type row struct {
+	id   string
+	toml string
+	set  func(*testing.T, *exam)
+	want []said
+}
+
+// is joins lines.
+func is(lines ...[]said) []said { return slices.Concat(lines...) }
+
+func withJourney(change func(*journey)) func(*testing.T, *exam) {
+	return func(_ *testing.T, e *exam) {
+		j := well()
+		change(&j)
+		e.way = given(j)
+	}
+}
+
+func stops(f contact.Failure, detail string, r hub.Reached) func(*testing.T, *exam) {
+	return withJourney(func(j *journey) { *j = journey{reached: r, failed: failing(f, detail)} })
+}
+
+func withSecret(err error) func(*testing.T, *exam) {
+	return func(_ *testing.T, e *exam) { e.kept = given(kept{err: err}) }
+}
+
+func tells(change func(*told)) func(*testing.T, *exam) {
+	return func(_ *testing.T, e *exam) {
+		v := e.asked.value
+		change(&v)
+		e.asked = given(v)
+	}
+}
+
+func links(phase string) func(*testing.T, *exam) {
+	return tells(func(v *told) {
+		v.facts.Links = []deskapi.DoctorLink{{Kind: "baresip", Name: "Jansen", Phase: phase}, {Kind: "ari", Name: "ari", Phase: phase}}
+	})
+}
+
+const twoLinks = setUp + "[[softphone]]\nkind = \"baresip\"\nname = \"Jansen\"\naddress = \"127.0.0.1:4444\"\n[[softphone]]\nkind = \"ari\"\naddress = \"https://pbx.example\"\n"
+
+func sip(lines ...string) func(*testing.T, *exam) {
+	return func(t *testing.T, e *exam) {
+		path := filepath.Join(t.TempDir(), "microsip.ini")
+		b := []byte{0xff, 0xfe}
+		for _, u := range utf16.Encode([]rune("[Settings]\r\n" + strings.ReplaceAll(strings.Join(lines, "\r\n"), "EXE", e.Exe))) {
+			b = append(b, byte(u), byte(u>>8))
+		}
+		write(t, path, string(b))
+		write(t, e.Exe, "")
+		e.sys.microSIP = func() string { return path }
+	}
+}
+
+// desk puts a windows program beside ours that ends with a code.
+func desk(code int) func(*testing.T, *exam) {
+	return func(t *testing.T, e *exam) {
+		p := filepath.Join(filepath.Dir(e.Exe), "wiebelt-desk")
+		write(t, p, fmt.Sprintf("#!/bin/sh\n[ \"$*\" = --check-gl ] || exit 99\nexit %d\n", code))
+		if err := os.Chmod(p, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func both(all ...func(*testing.T, *exam)) func(*testing.T, *exam) {
+	return func(t *testing.T, e *exam) {
+		for _, f := range all {
+			f(t, e)
+		}
+	}
+}
+
+func folderIs(r rights, err error) func(*testing.T, *exam) {
+	return func(_ *testing.T, e *exam) {
+		e.sys.folder = func(path string) (rights, error) {
+			if path == e.Dirs.Run {
+				return r, err
+			}
+			return rights{}, nil
+		}
+	}
+}
+
+func aged(days int) func(*testing.T, *exam) {
+	return func(t *testing.T, e *exam) {
+		p := filepath.Join(e.Dirs.Log(), logfile.CrashName)
+		write(t, p, "panic: x\n")
+		at := e.now.AddDate(0, 0, -days).Add(-time.Minute)
+		if err := os.Chtimes(p, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func calls(change func(path string)) func(*testing.T, *exam) {
+	return func(t *testing.T, e *exam) {
+		path := filepath.Join(e.Dirs.State, HistoryName)
+		s, err := history.Open(path, history.KeepFull, 7, time.Now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Put(t.Context(), history.Entry{Rang: time.Now(), Number: "+31201234567", Name: "J. Jansen"}); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if change != nil {
+			change(path)
+		}
+	}
+}
+
+func tokens(mode fs.FileMode) func(*testing.T, *exam) {
+	return func(t *testing.T, e *exam) {
+		if _, err := secret.Token(e.Dirs); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(filepath.Join(e.Dirs.State, "tokens.json"), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func announces(s string, mode fs.FileMode) func(*testing.T, *exam) {
+	return func(t *testing.T, e *exam) {
+		p := filepath.Join(e.Dirs.Run, "listener.json")
+		write(t, p, s)
+		if err := os.Chmod(p, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func rows(t *testing.T) []row {
+	none, running := told{}, hub.Reached{Resolved: true, Connected: true}
+	busy, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = busy.Close() })
+	port := busy.Addr().(*net.TCPAddr).Port
+	return []row{
+		{"settings", setUp, nil, say(OK, "settings.ok")},
+		{"settings", "\xff\xfe", nil, say(Fail, "settings.file")},
+		{"settings", setUp + "what is this\n", nil, say(Fail, "settings.syntax", 6)},
+		{"settings", setUp + "base_ulr = \"x\"\n", nil, say(Warn, "settings.unknown", place{"hub.base_ulr", 6})},
+		{"settings", setUp + "hunter2-Canary = 1\n", nil, say(Warn, "settings.unknown", place{"", 6})},
+		{"settings", "[listener]\nport = \"x\"\n", nil, say(Fail, "settings.type", place{"listener.port", 2})},
+		{"settings", "[listener]\nport = 1\n", nil, say(Fail, "settings.value", place{"listener.port", 2})},
+		{"settings", "", func(_ *testing.T, e *exam) { e.Late = true }, []said{late(loadTime)}},
+
+		{"setup", setUp, nil, say(OK, "setup.ok")},
+		{"setup", "", nil, say(Fail, "setup.missing", "hub.base_url, hub.client_id, hub.organisation_code")},
+		{"setup", strings.Replace(setUp, "hub_url", "#", 1), nil, say(Warn, "setup.hub")},
+		{"setup", setUp + "extra_ca_file = \"/home/jansen/none.pem\"\n", nil, say(Fail, "setup.wrong", "hub.extra_ca_file")},
+
+		{"secret", setUp, nil, say(OK, "secret.ok", "os")},
+		{"secret", "", func(_ *testing.T, e *exam) { e.kept = given(kept{off: true}) }, say(Off, "secret.off")},
+		{"secret", setUp, withSecret(secret.ErrNotSet), say(Fail, "secret.unset")},
+		{"secret", setUp + "secret_store = \"file\"\n", both(withSecret(secret.ErrNotSet), func(t *testing.T, e *exam) {
+			keepSecret(t, e.Dirs, "https://old.example", "office", "canary")
+		}), say(Fail, "secret.elsewhere")},
+		{"secret", setUp + "secret_store = \"file\"\n", withSecret(secret.ErrNotSet), say(Fail, "secret.unset")},
+		{"secret", setUp, withSecret(fmt.Errorf("%w: no bus", secret.ErrNoStore)), say(Fail, "secret.absent", "os")},
+		{"secret", setUp, withSecret(fmt.Errorf("%w: waits", secret.ErrLocked)), say(Fail, "secret.locked", "os")},
+		{"secret", setUp, withSecret(context.DeadlineExceeded), say(Fail, "secret.locked", "os")},
+		{"secret", setUp, withSecret(secret.ErrFull), say(Fail, "secret.full", "os")},
+		{"secret", setUp, withSecret(&fs.PathError{Err: syscall.ENOSPC}), say(Fail, "secret.full", "os")},
+		{"secret", setUp, withSecret(secret.ErrExposed), say(Fail, "secret.exposed")},
+		{"secret", setUp, withSecret(secret.ErrDamaged), say(Fail, "secret.damaged")},
+		{"secret", setUp, withSecret(secret.ErrBadKind), say(Fail, "secret.kind", "os")},
+		{"secret", setUp, withSecret(errors.New("canary")), say(Fail, "secret.failed")},
+
+		{"expiry", setUp, nil, say(Off, "expiry.none")},
+		{"expiry", setUp + "secret_expires = \"2026-12-31\"\n", nil, sayN(OK, "expiry.far", 91)},
+		{"expiry", setUp + "secret_expires = \"2026-10-31\"\n", nil, sayN(Warn, "expiry.soon", 30)},
+		{"expiry", setUp + "secret_expires = \"2026-10-02\"\n", nil, sayN(Warn, "expiry.soon", 1)},
+		{"expiry", setUp + "secret_expires = \"2026-09-30\"\n", nil, sayN(Fail, "expiry.past", 1)},
+
+		{"hub.name", "", withJourney(func(j *journey) { j.off = true }), say(Off, "hub.off")},
+		{"hub.name", setUp, nil, say(OK, "hub.name.ok")},
+		{"hub.name", setUp, withJourney(func(j *journey) { j.reached.TestHub = true }), say(OK, "hub.name.test")},
+		{"hub.name", setUp, withJourney(func(j *journey) { j.reached.Proxy = true }), say(OK, "hub.name.proxy")},
+		{"hub.name", setUp, stops(contact.NameNotResolved, "", hub.Reached{}), sayWhy(Fail, "hub.failed", failing(contact.NameNotResolved, ""))},
+		{"hub.name", setUp, stops(contact.NoNetwork, "", hub.Reached{}), sayWhy(Fail, "hub.failed", failing(contact.NoNetwork, ""))},
+		{"hub.name", setUp, stops(contact.HubSlow, "name", hub.Reached{}), sayWhy(Fail, "hub.failed", failing(contact.HubSlow, "name"))},
+		{"hub.name", setUp, stops(contact.ConnectionRefused, "refused", hub.Reached{Resolved: true}), say(OK, "hub.name.ok")},
+		{"hub.connection", setUp, nil, say(OK, "hub.connection.ok")},
+		{"hub.connection", setUp, withJourney(func(j *journey) { j.reached.Proxy = true }), say(OK, "hub.connection.proxy")},
+		{"hub.connection", setUp, stops(contact.NameNotResolved, "", hub.Reached{}), say(Off, "hub.before")},
+		{"hub.connection", setUp, stops(contact.ProxyLogin, "status 407", hub.Reached{Proxy: true}), sayWhy(Fail, "hub.failed", failing(contact.ProxyLogin, "status 407"))},
+		{"hub.connection", setUp, stops(contact.ProxyFailed, "", hub.Reached{Proxy: true}), sayWhy(Fail, "hub.failed", failing(contact.ProxyFailed, ""))},
+		{"hub.connection", setUp, stops(contact.HubSlow, "", running), sayWhy(Fail, "hub.failed", failing(contact.HubSlow, ""))},
+		{"hub.connection", setUp, stops(contact.HubError, "", running), sayWhy(Fail, "hub.failed", failing(contact.HubError, ""))},
+		{"hub.connection", setUp, stops(contact.NotUnderstood, "", running), sayWhy(Fail, "hub.failed", failing(contact.NotUnderstood, ""))},
+		{"hub.connection", setUp, stops(contact.CertificateExpired, "", running), say(OK, "hub.connection.ok")},
+		{"hub.certificate", setUp, nil, sayN(OK, "hub.certificate.ok", 365)},
+		{"hub.certificate", setUp, withJourney(func(j *journey) { j.reached.Expires = time.Date(2026, 10, 2, 11, 0, 0, 0, time.Local) }), sayN(Warn, "hub.certificate.soon", 1)},
+		{"hub.certificate", setUp, withJourney(func(j *journey) { j.reached.TestHub = true }), say(OK, "hub.certificate.test")},
+		{"hub.certificate", setUp, stops(contact.CertificateExpired, "", running), sayWhy(Fail, "hub.failed", failing(contact.CertificateExpired, ""))},
+		{"hub.certificate", setUp, stops(contact.CertificateUnknown, "self", running), sayWhy(Fail, "hub.failed", failing(contact.CertificateUnknown, "self"))},
+		{"hub.certificate", setUp, stops(contact.CertificateName, "", running), sayWhy(Fail, "hub.failed", failing(contact.CertificateName, ""))},
+		{"hub.certificate", setUp, stops(contact.TLSFailed, "", running), sayWhy(Fail, "hub.failed", failing(contact.TLSFailed, ""))},
+		{"hub.certificate", setUp, stops(contact.ClockWrong, "", running), say(Off, "hub.before")},
+		{"hub.clock", setUp, stops(contact.ClockWrong, "", running), sayWhy(Fail, "hub.failed", failing(contact.ClockWrong, ""))},
+		{"hub.clock", setUp, nil, say(OK, "hub.clock.ok")},
+		{"hub.clock", setUp, withJourney(func(j *journey) { j.reached.Ahead = 90 * time.Second }), say(Warn, "hub.clock.ahead", 90)},
+		{"hub.clock", setUp, withJourney(func(j *journey) { j.reached.Ahead = time.Hour }), say(Fail, "hub.clock.ahead", 3600)},
+		{"hub.clock", setUp, withJourney(func(j *journey) { j.reached.Ahead = -90 * time.Second }), say(Warn, "hub.clock.behind", 90)},
+		{"hub.clock", setUp, withJourney(func(j *journey) { j.reached.Dated = false }), say(Off, "hub.clock.untold")},
+		{"hub.token", setUp, nil, say(OK, "hub.token.ok", 60)},
+		{"hub.token", setUp, withJourney(func(j *journey) { j.noSecret = true }), say(Off, "hub.token.secret")},
+		{"hub.token", setUp, withJourney(func(j *journey) { j.token = failing(contact.CredentialsRefused, "token: invalid_client") }),
+			sayWhy(Fail, "hub.token.failed", failing(contact.CredentialsRefused, "token: invalid_client"))},
+		{"hub.token", setUp, withJourney(func(j *journey) { j.token = failing(contact.ScopeRefused, "") }), sayWhy(Fail, "hub.token.failed", failing(contact.ScopeRefused, ""))},
+		{"hub.token", setUp, withJourney(func(j *journey) { j.delivery = failing(contact.ScopeRefused, "") }),
+			is(say(OK, "hub.token.ok", 60), sayWhy(Fail, "hub.token.delivery", failing(contact.ScopeRefused, "")))},
+		{"hub.token", setUp, stops(contact.HubSlow, "", running), say(Off, "hub.before")},
+		{"hub.lookup", setUp, nil, say(Off, "hub.lookup.off")},
+		{"hub.lookup", setUp, both(number, withJourney(func(j *journey) { j.asked, j.found, j.took = true, 2, 7*time.Millisecond })), say(OK, "hub.lookup.ok", 2, 7)},
+		{"hub.lookup", setUp, both(number, withJourney(func(j *journey) { j.asked, j.lookup = true, failing(contact.ScopeRefused, "") })),
+			sayWhy(Fail, "hub.lookup.failed", failing(contact.ScopeRefused, ""))},
+		{"hub.lookup", setUp, both(number, withJourney(func(j *journey) { j.never = true })), say(Fail, "hub.lookup.bad")},
+		{"hub.lookup", setUp, both(number, withJourney(func(j *journey) { j.token = failing(contact.HubError, "") })), say(Off, "hub.before")},
+
+		{"resident", setUp, nil, say(OK, "resident.ok")},
+		{"resident", setUp, tells(func(v *told) { *v = none }), say(Warn, "resident.off")},
+		{"resident", setUp, tells(func(v *told) { v.presence = nowhere }), say(Fail, "resident.where")},
+		{"resident", setUp, tells(func(v *told) { v.presence = hangs }), say(Fail, "resident.hangs")},
+		{"resident", setUp, tells(func(v *told) { v.presence = silent }), say(Warn, "resident.silent")},
+		{"resident", setUp, tells(func(v *told) { v.facts.SetUp = false }), say(Fail, "resident.setup")},
+		{"resident", setUp, tells(func(v *told) { v.facts.Paused, v.facts.Doubt = true, true }), is(say(Warn, "resident.paused"), say(Warn, "resident.doubt"))},
+		{"resident", setUp, tells(func(v *told) { v.facts.Failure = "credentials_refused" }), sayWhy(Fail, "resident.lookup", failing(contact.CredentialsRefused, ""))},
+		{"resident", setUp, tells(func(v *told) { v.facts.Failure = "no_network" }), sayWhy(Warn, "resident.lookup", failing(contact.NoNetwork, ""))},
+		{"resident", setUp, tells(func(v *told) { v.facts.Failure = "canary 0612345678" }), sayWhy(Warn, "resident.lookup", failing(contact.HubError, ""))},
+		{"version", setUp, nil, say(OK, "version.ok", "1.2.0")},
+		{"version", setUp, tells(func(v *told) { *v = none }), say(Off, "version.off", "1.2.0")},
+		{"version", setUp, tells(func(v *told) { v.hello.Version = "1.1.0" }), say(Warn, "version.differs", "1.1.0", "1.2.0")},
+		{"version", setUp, tells(func(v *told) { v.hello.Build = "0123456789" }), say(Warn, "version.differs", "1.2.0 (01234567)", "1.2.0 (abc)")},
+		{"version", setUp, tells(func(v *told) { v.hello.Version = "canary\n\x1b[2J" }), say(Warn, "version.differs", "?", "1.2.0")},
+		{"listener", setUp, announces(`{"version":1,"port":27471,"token":"x"}`, 0o600), say(OK, "listener.ok", 27471)},
+		{"listener", setUp, announces(`{"version":1,"port":27471,"token":"x"}`, 0o644), say(Warn, "listener.file")},
+		{"listener", setUp, announces(`{"version":1,"port":27472,"token":"x"}`, 0o600), say(Warn, "listener.file")},
+		{"listener", setUp, nil, say(Warn, "listener.file")},
+		{"listener", "[listener]\nenabled = false\n", nil, say(Off, "listener.off")},
+		{"listener", setUp, tells(func(v *told) { v.facts.Port, v.facts.PortTaken = 0, true }), say(Fail, "listener.taken", 27471)},
+		{"listener", setUp, tells(func(v *told) { v.facts.Port = 0 }), say(Fail, "listener.silent")},
+		{"listener", setUp, tells(func(v *told) { v.presence = silent }), say(Warn, "listener.unknown")},
+		{"listener", setUp, tells(func(v *told) { *v = none }), say(Off, "listener.idle", 27471)},
+		{"listener", fmt.Sprintf("[listener]\nport = %d\n", port), tells(func(v *told) { *v = none }), say(Fail, "listener.taken", port)},
+		{"listener", setUp, tokens(0o644), say(Fail, "listener.tokens")},
+		{"listener", setUp, both(tokens(0o600), announces(`{"version":1,"port":27471}`, 0o600)), say(OK, "listener.ok", 27471)},
+
+		{"link", setUp, nil, say(Off, "link.none")},
+		{"link", twoLinks, links(deskapi.LinkUp), is(say(OK, "link.up", 1, "baresip"), say(OK, "link.up", 2, "ari"))},
+		{"link", twoLinks, links(deskapi.LinkDown), is(say(Warn, "link.down", 1, "baresip"), say(Fail, "link.down", 2, "ari"))},
+		{"link", twoLinks, links(deskapi.LinkKicked), is(say(Warn, "link.kicked", 1, "baresip"), say(Warn, "link.kicked", 2, "ari"))},
+		{"link", twoLinks, links(deskapi.LinkRefused), is(say(Fail, "link.refused", 1, "baresip"), say(Fail, "link.refused", 2, "ari"))},
+		{"link", twoLinks, links(deskapi.LinkIncomplete), is(say(Fail, "link.incomplete", 1, "baresip"), say(Fail, "link.incomplete", 2, "ari"))},
+		{"link", twoLinks, links("dancing"), is(say(Warn, "link.unknown", 1, "baresip"), say(Warn, "link.unknown", 2, "ari"))},
+		{"link", twoLinks, nil, is(say(Warn, "link.unknown", 1, "baresip"), say(Warn, "link.unknown", 2, "ari"))},
+		{"link", twoLinks, tells(func(v *told) { *v = none }), is(say(Off, "link.idle", 1, "baresip"), say(Off, "link.idle", 2, "ari"))},
+
+		{"scheme", setUp, nil, say(OK, "scheme.ok")},
+		{"scheme", setUp, registered(register.Status{}, nil), say(Off, "scheme.none")},
+		{"scheme", setUp, registered(register.Status{Scheme: "/home/jansen/x"}, nil), say(Warn, "scheme.other")},
+		{"scheme", setUp, registered(register.Status{}, register.ErrNotHere), say(Off, "scheme.package")},
+		{"scheme", setUp, registered(register.Status{}, errors.New("no home")), say(Warn, "scheme.failed")},
+		{"autostart", setUp, nil, say(OK, "autostart.ok")},
+		{"autostart", setUp, registered(register.Status{}, nil), say(Warn, "autostart.off")},
+		{"autostart", setUp, registered(register.Status{}, register.ErrNotHere), say(Off, "autostart.unknown")},
+		{"microsip", setUp, nil, say(Off, "microsip.none")},
+		{"microsip", setUp, sip(`cmdCallRing="EXE" ring --state ringing --`, `cmdCallAnswer="EXE" ring --state answered --`,
+			`cmdCallEnd="EXE" ring --state ended --`, `cmdCallBusy="EXE" ring --state ended --`), say(OK, "microsip.ok")},
+		{"microsip", setUp, sip(`cmdCallRing="EXE" ring --state ringing --`, "cmdCallEnd="), say(Warn, "microsip.part")},
+		{"microsip", setUp, sip(`cmdCallRing=C:\popup.exe`), say(Warn, "microsip.off")},
+		{"microsip", setUp, sip(`cmdCallRing=/none/wiebelt.exe ring --`), say(Fail, "microsip.gone")},
+		{"microsip", setUp, func(t *testing.T, e *exam) {
+			p := filepath.Join(t.TempDir(), "microsip.ini")
+			write(t, p, "cmd\x00Call")
+			e.sys.microSIP = func() string { return p }
+		}, say(Warn, "microsip.unreadable")},
+		{"tray", setUp, nil, say(OK, "tray.ok")},
+		{"tray", setUp, func(_ *testing.T, e *exam) { e.sys.trayHost = func(context.Context) bool { return false } }, say(Warn, "tray.none")},
+		{"tray", setUp, noDesktop, say(Off, "desk.none")},
+		{"lock", setUp, nil, say(OK, "lock.ok", "logind")},
+		{"lock", setUp, func(_ *testing.T, e *exam) { e.sys.lockSources = func(context.Context) []string { return nil } }, say(Warn, "lock.none")},
+		{"lock", setUp, noDesktop, say(Off, "desk.none")},
+		{"graphics", setUp, noDesktop, say(Off, "desk.none")},
+		{"graphics", setUp, nil, say(Off, "graphics.desk")},
+		{"graphics", setUp, desk(0), say(OK, "graphics.ok")},
+		{"graphics", setUp, desk(1), say(Warn, "graphics.failed")},
+		{"graphics", setUp, desk(2), say(OK, "graphics.library")},
+		{"graphics", setUp, both(desk(2), func(_ *testing.T, e *exam) { e.sys.openGL = func() bool { return false } }), say(Warn, "graphics.missing")},
+
+		{"disk", setUp, nil, say(OK, "disk.ok", 5000)},
+		{"disk", setUp, room(499<<20, nil), say(Warn, "disk.low", 499)},
+		{"disk", setUp, room(49<<20, nil), say(Fail, "disk.full", 49)},
+		{"disk", setUp, room(0, errors.New("gone")), say(Off, "disk.unknown")},
+		{"folders", setUp, nil, say(OK, "folders.ok")},
+		{"folders", setUp, func(_ *testing.T, e *exam) {
+			e.Dirs = profile.Dirs{Config: "/none/c", State: "/none/s", Run: "/none/r"}
+		}, say(Off, "folders.none")},
+		{"folders", setUp, folderIs(rights{others: true}, nil), say(Fail, "folders.write", "run")},
+		{"folders", setUp, folderIs(rights{notOurs: true}, nil), say(Fail, "folders.owner", "run")},
+		{"folders", setUp, folderIs(rights{readable: true}, nil), say(Warn, "folders.read", "run")},
+		{"folders", setUp, folderIs(rights{closed: true}, nil), say(Fail, "folders.own", "run")},
+		{"program", setUp, nil, say(OK, "program.ok")},
+		{"program", setUp, func(_ *testing.T, e *exam) {
+			e.sys.installed = func(string) (rights, error) { return rights{others: true}, nil }
+		}, say(Fail, "program.write")},
+		{"program", setUp, func(_ *testing.T, e *exam) {
+			e.sys.installed = func(string) (rights, error) { return rights{}, errors.New("no") }
+		}, say(Off, "program.unknown")},
+		{"log", setUp, nil, say(Off, "log.none")},
+		{"log", setUp, func(t *testing.T, e *exam) { write(t, filepath.Join(e.Dirs.Log(), logfile.Name), "{}\n") }, say(OK, "log.ok")},
+		{"log", setUp, func(t *testing.T, e *exam) {
+			line := func(at time.Time, level string) string {
+				return fmt.Sprintf("{\"time\":%q,\"level\":%q,\"msg\":\"m\"}\n", at.Format(time.RFC3339Nano), level)
+			}
+			write(t, filepath.Join(e.Dirs.Log(), logfile.Name), line(e.now.Add(-25*time.Hour), "ERROR")+line(e.now.Add(-time.Hour), "ERROR")+line(e.now, "WARN"))
+		}, sayN(OK, "log.errors", 1)},
+		{"log", setUp, func(t *testing.T, e *exam) {
+			if err := os.MkdirAll(filepath.Join(e.Dirs.Log(), logfile.Name), 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}, say(Fail, "log.write")},
+		{"crash", setUp, nil, say(OK, "crash.none")},
+		{"crash", setUp, aged(0), say(Fail, "crash.today")},
+		{"crash", setUp, aged(3), sayN(Warn, "crash.old", 3)},
+		{"history", setUp, nil, say(Off, "history.none")},
+		{"history", "[history]\nkeep = \"off\"\n", nil, say(Off, "history.off")},
+		{"history", setUp, calls(nil), say(OK, "history.ok")},
+		{"history", setUp, calls(func(p string) { write(t, p+".damaged", "x") }), say(Warn, "history.aside")},
+		{"history", setUp, calls(func(p string) { write(t, p, strings.Repeat("not a database ", 999)) }), say(Fail, "history.damaged")},
+		{"history", setUp, calls(func(p string) { schema(t, p, 99) }), say(Fail, "history.newer")},
+	}
+}
+
+func number(_ *testing.T, e *exam) { e.Number = "020 123 4567" }
+
+func noDesktop(_ *testing.T, e *exam) { e.sys.desktop = func() bool { return false } }
+
+func registered(s register.Status, err error) func(*testing.T, *exam) {
+	return func(_ *testing.T, e *exam) {
+		e.sys.register = func(register.Options) (register.Status, error) { return s, err }
+	}
+}
+
+func room(free uint64, err error) func(*testing.T, *exam) {
+	return func(_ *testing.T, e *exam) { e.sys.free = func(string) (uint64, error) { return free, err } }
+}
+
+func keepSecret(t testing.TB, d profile.Dirs, base, client, value string) {
+	t.Helper()
+	store, err := secret.Open(secret.KindFile, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ref, err := secret.Hub(base, client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Set(t.Context(), ref, value); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func schema(t testing.TB, path string, version int) {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Exec(fmt.Sprintf("PRAGMA user_version = %d", version)); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// policies are the lines of the check policy; the settings read the real one, so
+// its problems are given here.
+var policies = []struct {
+	wrong         []settings.Problem
+	keys          int
+	file, managed bool
+	want          []said
+}{
+	{nil, 0, true, false, say(Off, "policy.none")},
+	{nil, 1, true, false, sayN(OK, "policy.file", 1)},
+	{nil, 7, false, true, sayN(OK, "policy.managed", 7)},
+	{nil, 7, true, true, sayN(OK, "policy.both", 7)},
+	{[]settings.Problem{{Kind: settings.Untrusted}}, 0, true, false, say(Fail, "policy.untrusted")},
+	{[]settings.Problem{{Kind: settings.Untrusted}}, 2, false, true, is(say(Fail, "policy.untrusted"), sayN(OK, "policy.managed", 2))},
+	{[]settings.Problem{{Kind: settings.Unreadable}}, 0, true, false, say(Fail, "policy.unreadable")},
+	{[]settings.Problem{{Kind: settings.BadSyntax, Line: 3}}, 1, true, false, is(say(Fail, "policy.syntax", 3), sayN(OK, "policy.file", 1))},
+	{[]settings.Problem{{Kind: settings.NotAllowed, Key: "hub.proxy", Line: 3}}, 0, true, false, say(Fail, "policy.key", place{"hub.proxy", 3})},
+	{[]settings.Problem{{Kind: settings.UnknownKey, Key: "Canary9"}}, 0, true, false, say(Fail, "policy.key", place{"?", 0})},
+	{slices.Repeat([]settings.Problem{{Kind: settings.Unreadable}}, maxLines+2), 0, true, false,
+		is(slices.Repeat(say(Fail, "policy.unreadable"), maxLines), sayN(Warn, "settings.more", 2))},
+}
+
+// texts are the keys of the catalogue that a check can say.
+func texts(t *testing.T) map[text.Key]bool {
+	t.Helper()
+	b, err := assets.Text.ReadFile("text/doctor.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all map[text.Key]json.RawMessage
+	if err := json.Unmarshal(b, &all); err != nil {
+		t.Fatal(err)
+	}
+	found := map[text.Key]bool{}
+	for k := range all {
+		switch s := string(k); {
+		case strings.HasPrefix(s, "doctor.about."), strings.HasPrefix(s, "doctor.bundle."), strings.HasPrefix(s, "doctor.all."), strings.HasSuffix(s, ".do"),
+			s == "doctor.settings.key", s == "doctor.settings.line":
+		default:
+			found[k] = true
+		}
+	}
+	return found
+}
+
+// TestEveryFault: each check says of each fault its state and its sentence, in
+// both languages, and nothing can be said that is not tried here.
+func TestEveryFault(t *testing.T) {
+	unsaid := texts(t)
+	judge := func(t *testing.T, id string, got, want []said) {
+		for _, l := range []text.Language{text.Dutch, text.English} {
+			say, should := in(id, l, got), in(id, l, want)
+			if !slices.Equal(say, should) {
+				t.Errorf("%s:\n  %+v, want\n  %+v", l, say, should)
+			}
+			for _, c := range say {
+				complete(t, c)
+			}
+		}
+		for i, l := range got {
+			delete(unsaid, l.msg)
+			if a, b := in(id, text.Dutch, got)[i].Message, in(id, text.English, got)[i].Message; a == b {
+				t.Errorf("one sentence for two languages: %q", a)
+			}
+		}
+	}
+	for i, r := range rows(t) {
+		t.Run(fmt.Sprintf("%s/%d", r.id, i), func(t *testing.T) {
+			e := examined(t, r.toml)
+			if r.set != nil {
+				r.set(t, e)
+			}
+			judge(t, r.id, checks[r.id].run(e, t.Context()), r.want)
+		})
+	}
+	for i, p := range policies {
+		t.Run(fmt.Sprintf("policy/%d", i), func(t *testing.T) { judge(t, "policy", ofPolicy(p.wrong, p.keys, p.file, p.managed), p.want) })
+	}
+	for k := range unsaid {
+		t.Errorf("no row says %s", k)
+	}
+}
+
+func in(id string, l text.Language, lines []said) []Check {
+	var all []Check
+	for _, s := range lines {
+		all = append(all, s.in(id, l))
+	}
+	return all
+}
+
+// complete looks at a line as it is printed.
+func complete(t *testing.T, c Check) {
+	t.Helper()
+	for _, s := range []string{c.Message, c.Hint} {
+		if strings.Contains(s, "%!") || strings.ContainsAny(s, "\n\r\t\x1b") || strings.Contains(s, "doctor.") || strings.Contains(s, "failure.") {
+			t.Errorf("%s: %q", c.ID, s)
+		}
+	}
+	if c.Message == "" || (c.State == Warn || c.State == Fail) && c.Hint == "" {
+		t.Errorf("%s: %+v says not what to do", c.ID, c)
+	}
+}
+
+// TestManyMistakes are not all listed, and their number is.
+func TestManyMistakes(t *testing.T) {
+	toml := "[card]\n"
+	for i := range 23 {
+		toml += "k" + strings.Repeat("x", i) + " = 1\n"
+	}
+	got := in("settings", text.English, examined(t, toml).settings(t.Context()))
+	if len(got) != maxLines+1 || got[0].Message != "settings.toml: there is no card.k (line 2)." || got[maxLines].Message != "And 3 more mistakes in the settings." {
+		t.Errorf("%d lines: %+v", len(got), got)
+	}
+}
+
+// TestOneTable: the checks that run are those that help and guide list.
+func TestOneTable(t *testing.T) {
+	if ids := slices.Sorted(maps.Keys(checks)); !slices.Equal(ids, slices.Sorted(slices.Values(text.DoctorChecks))) {
+		t.Errorf("%v run, %v are listed", ids, text.DoctorChecks)
+	}
+	for _, id := range text.DoctorChecks {
+		for _, l := range []text.Language{text.Dutch, text.English} {
+			if s := l.T(text.DoctorAbout(id)); s == string(text.DoctorAbout(id)) {
+				t.Errorf("%s is not explained", id)
+			}
+		}
+	}
+}
+
+var (
+	idLike    = regexp.MustCompile(`^[a-z]+(\.[a-z]+)?$`)
+	stateLike = regexp.MustCompile(`^(ok|warn|fail|off)$`)
+)
+
+// shaped holds JSON against the documented shape (corrections.md 23).
+func shaped(t *testing.T, b []byte) Report {
+	t.Helper()
+	var top map[string]json.RawMessage
+	var list []map[string]any
+	if err := json.Unmarshal(b, &top); err != nil || !slices.Equal(slices.Sorted(maps.Keys(top)), []string{"checks", "ok"}) {
+		t.Fatalf("%v: %s", err, b)
+	}
+	if err := json.Unmarshal(top["checks"], &list); err != nil {
+		t.Fatal(err)
+	}
+	failed := false
+	var ids []string
+	for _, c := range list {
+		if !slices.Equal(slices.Sorted(maps.Keys(c)), []string{"hint", "id", "message", "state"}) {
+			t.Errorf("%v", c)
+		}
+		id, _ := c["id"].(string)
+		state, _ := c["state"].(string)
+		if message, _ := c["message"].(string); message == "" || !idLike.MatchString(id) || !stateLike.MatchString(state) {
+			t.Errorf("%v", c)
+		}
+		if _, isText := c["hint"].(string); !isText {
+			t.Errorf("%v", c)
+		}
+		failed = failed || state == "fail"
+		if !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	if string(top["ok"]) != strconv.FormatBool(!failed) {
+		t.Errorf("ok is %s with failed %v", top["ok"], failed)
+	}
+	if !slices.Equal(ids, text.DoctorChecks) {
+		t.Errorf("ids %v", ids)
+	}
+	var r Report
+	if err := json.Unmarshal(b, &r); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// of is the state of a check.
+func (r Report) of(t *testing.T, id string) Check {
+	t.Helper()
+	for _, c := range r.Checks {
+		if c.ID == id {
+			return c
+		}
+	}
+	t.Fatalf("no check %s", id)
+	return Check{}
+}

@@ -1,0 +1,63 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+
+	"wiebelt/internal/native/window"
+)
+
+// desktops are the names that XDG_CURRENT_DESKTOP is known to hold; the
+// environment may hold anything.
+var desktops = regexp.MustCompile(`(?i)^(?:gnome|gnome-classic|gnome-flashback|ubuntu|unity|kde|xfce|mate|x-cinnamon|cinnamon|lxqt|lxde|budgie|pantheon|deepin|enlightenment|sway|wlroots|hyprland|i3|openbox|awesome|cosmic)$`)
+
+// desktop tells of the desktop: its name, window manager, monitors.
+func desktop(ctx context.Context, line func(name, value string)) {
+	var names []string
+	for _, n := range strings.Split(os.Getenv("XDG_CURRENT_DESKTOP"), ":") {
+		switch {
+		case desktops.MatchString(n):
+			names = append(names, n)
+		case n != "":
+			names = append(names, "another")
+		}
+	}
+	line("desktop", strings.Join(names, " "))
+	session := os.Getenv("XDG_SESSION_TYPE")
+	if session != "x11" && session != "wayland" && session != "tty" {
+		session = "untold"
+	}
+	line("session", session)
+	line("window manager", shown(windowManager(ctx)))
+	if !hasDesktop() {
+		line("monitors", "none")
+		return
+	}
+	d, err := window.Open()
+	if err != nil {
+		line("monitors", "no screen to show cards on")
+		return
+	}
+	defer d.Close()
+	for i, m := range d.Monitors() {
+		line(fmt.Sprintf("monitor %d", i+1), fmt.Sprintf("%dx%d at %d,%d, %d %%, without panels %dx%d", m.Area.Dx(), m.Area.Dy(),
+			m.Area.Min.X, m.Area.Min.Y, int(m.Scale*100+0.5), m.Work.Dx(), m.Work.Dy()))
+	}
+}
+
+var unshown = regexp.MustCompile(`[^A-Za-z0-9 ()._-]+`)
+
+// shown keeps of a name of somebody else's what a name needs.
+func shown(s string) string {
+	s = strings.TrimSpace(unshown.ReplaceAllString(s, ""))
+	if len(s) > 60 {
+		s = s[:60]
+	}
+	if s == "" {
+		return "untold"
+	}
+	return s
+}

@@ -1,0 +1,244 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"time"
+
+	"wiebelt/internal/contact"
+	"wiebelt/internal/hub"
+	"wiebelt/internal/secret"
+)
+
+// Limits of the way to the hub.
+const (
+	reachIn     = 4 * time.Second // of hubIn; the rest is for the tokens
+	clockWarn   = time.Minute
+	clockFail   = 5 * time.Minute // from here on servers begin to refuse
+	certificate = 30              // days before a certificate's end
+)
+
+// journey is the one way to the hub and back that the hub's checks speak of.
+type journey struct {
+	off      bool // not set up
+	reached  hub.Reached
+	failed   error // before any token was asked for
+	noSecret bool
+	life     time.Duration
+	token    error
+	delivery error
+	asked    bool // for a number
+	never    bool // such a number is not looked up
+	found    int
+	took     time.Duration
+	lookup   error
+}
+
+// travel goes to the hub as lookups do.
+func (e *exam) travel(ctx context.Context) journey {
+	if len(e.s.Hub.Missing()) > 0 {
+		return journey{off: true}
+	}
+	cfg, err := e.Hub(e.s)
+	if err != nil && cfg.BaseURL == "" {
+		return journey{off: true}
+	}
+	cfg.Secret = func(ctx context.Context) (string, error) { // asked for once, here and there
+		k, in := e.kept.wait(ctx, secretIn)
+		if !in {
+			return "", secret.ErrLocked
+		}
+		return k.value, k.err
+	}
+	c, err := hub.New(cfg)
+	if err != nil {
+		return journey{off: true}
+	}
+	defer c.Close()
+	var j journey
+	near, cancel := context.WithTimeout(ctx, reachIn)
+	defer cancel()
+	if j.reached, j.failed = c.Reach(near); j.failed != nil {
+		return j
+	}
+	if k, in := e.kept.wait(ctx, secretIn); !in || k.err != nil || k.value == "" {
+		j.noSecret = true
+		return j
+	}
+	j.life, j.token = c.Check(ctx)
+	if e.s.Hub.Intermediary != "" && j.token == nil {
+		_, _, j.delivery = c.CheckDelivery(ctx)
+	}
+	if e.Number != "" && j.token == nil {
+		e.lookOneUp(ctx, c, &j)
+	}
+	return j
+}
+
+func (e *exam) lookOneUp(ctx context.Context, c *hub.Client, j *journey) {
+	rules, err := e.Rules(e.s)
+	if err != nil {
+		j.never = true
+		return
+	}
+	n := rules.Parse(e.Number, "")
+	if !n.Lookup() {
+		j.never = true
+		return
+	}
+	began := time.Now()
+	found, err := c.Lookup(ctx, n.Query())
+	j.asked, j.found, j.took, j.lookup = true, len(found), time.Since(began), err
+}
+
+// The steps of the way, in order.
+const (
+	atName = iota
+	atConnection
+	atCertificate
+	atClock
+	beyond
+)
+
+// step is where the way ended.
+func (j journey) step() int {
+	if j.failed == nil {
+		return beyond
+	}
+	switch f := contact.FailureOf(j.failed); {
+	case f == contact.ClockWrong:
+		return atClock
+	case slices.Contains([]contact.Failure{contact.TLSFailed, contact.CertificateUnknown, contact.CertificateExpired, contact.CertificateName}, f):
+		return atCertificate
+	case f == contact.NameNotResolved, !j.reached.Resolved && !j.reached.Proxy:
+		return atName
+	}
+	return atConnection
+}
+
+// arrive waits for the journey. lines is what there is to say of a step that was
+// not passed: the way ended there, or before.
+func (e *exam) arrive(ctx context.Context, step int) (j journey, lines []said) {
+	j, in := e.way.wait(ctx, hubIn)
+	if !in {
+		return j, []said{late(hubIn)}
+	}
+	switch end := j.step(); {
+	case j.off:
+		return j, say(Off, "hub.off")
+	case j.failed == nil:
+		return j, nil
+	case step == end:
+		return j, sayWhy(Fail, "hub.failed", j.failed)
+	case step > end, step == atCertificate && end == atClock:
+		return j, say(Off, "hub.before")
+	}
+	return j, nil
+}
+
+func (e *exam) hubName(ctx context.Context) []said {
+	j, lines := e.arrive(ctx, atName)
+	switch {
+	case lines != nil:
+		return lines
+	case j.reached.TestHub:
+		return say(OK, "hub.name.test")
+	case j.reached.Proxy:
+		return say(OK, "hub.name.proxy")
+	}
+	return say(OK, "hub.name.ok")
+}
+
+func (e *exam) hubConnection(ctx context.Context) []said {
+	j, lines := e.arrive(ctx, atConnection)
+	switch {
+	case lines != nil:
+		return lines
+	case j.reached.Proxy:
+		return say(OK, "hub.connection.proxy")
+	}
+	return say(OK, "hub.connection.ok")
+}
+
+func (e *exam) hubCertificate(ctx context.Context) []said {
+	j, lines := e.arrive(ctx, atCertificate)
+	switch {
+	case lines != nil:
+		return lines
+	case j.reached.TestHub:
+		return say(OK, "hub.certificate.test")
+	}
+	days := int(j.reached.Expires.Sub(e.now).Hours() / 24)
+	if days < certificate {
+		return sayN(Warn, "hub.certificate.soon", days)
+	}
+	return sayN(OK, "hub.certificate.ok", days)
+}
+
+func (e *exam) hubClock(ctx context.Context) []said {
+	j, lines := e.arrive(ctx, atClock)
+	if lines != nil {
+		return lines
+	}
+	state := OK
+	switch by := j.reached.Ahead.Abs(); {
+	case !j.reached.Dated:
+		return say(Off, "hub.clock.untold")
+	case by >= clockFail:
+		state = Fail
+	case by >= clockWarn:
+		state = Warn
+	default:
+		return say(OK, "hub.clock.ok")
+	}
+	if j.reached.Ahead > 0 {
+		return say(state, "hub.clock.ahead", int(j.reached.Ahead.Seconds()))
+	}
+	return say(state, "hub.clock.behind", int(-j.reached.Ahead.Seconds()))
+}
+
+func (e *exam) hubToken(ctx context.Context) []said {
+	j, lines := e.arrive(ctx, beyond)
+	switch {
+	case lines != nil:
+		return lines
+	case j.noSecret:
+		return say(Off, "hub.token.secret")
+	case j.token != nil:
+		return sayWhy(Fail, "hub.token.failed", j.token)
+	}
+	lines = say(OK, "hub.token.ok", int(math.Ceil(j.life.Minutes())))
+	if j.delivery != nil {
+		lines = append(lines, sayWhy(Fail, "hub.token.delivery", j.delivery)...)
+	}
+	return lines
+}
+
+func (e *exam) hubLookup(ctx context.Context) []said {
+	if e.Number == "" {
+		return say(Off, "hub.lookup.off")
+	}
+	j, lines := e.arrive(ctx, beyond)
+	switch {
+	case lines != nil:
+		return lines
+	case j.never:
+		return say(Fail, "hub.lookup.bad")
+	case !j.asked:
+		return say(Off, "hub.before")
+	case j.lookup != nil:
+		return sayWhy(Fail, "hub.lookup.failed", j.lookup)
+	}
+	return say(OK, "hub.lookup.ok", j.found, int(j.took.Milliseconds()))
+}
+
+// detail is what an error of the hub's client adds for administrators.
+func detail(err error) string {
+	var l *contact.LookupError
+	if errors.As(err, &l) {
+		return l.Detail
+	}
+	return ""
+}

@@ -1,0 +1,390 @@
+package doctor
+
+import (
+	"context"
+	"encoding/json"
+	"encoding/pem"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"wiebelt/internal/call"
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/instance"
+	"wiebelt/internal/native/register"
+	"wiebelt/internal/profile"
+	"wiebelt/internal/secret"
+	"wiebelt/internal/settings"
+	"wiebelt/internal/text"
+)
+
+// runJSON is a run as monitoring sees it.
+func runJSON(t *testing.T, cfg Config, sys system) Report {
+	t.Helper()
+	b, err := json.Marshal(run(t.Context(), cfg, sys))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return shaped(t, b)
+}
+
+// aHub answers tokens and lookups over TLS; ahead is how far its clock is.
+type aHub struct {
+	*httptest.Server
+	refuse  atomic.Bool
+	ahead   time.Duration
+	tokens  atomic.Int64
+	lookups atomic.Int64
+}
+
+func startHub(t *testing.T) *aHub {
+	h := &aHub{}
+	h.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Date", time.Now().Add(h.ahead).UTC().Format(http.TimeFormat))
+		switch {
+		case r.Method == http.MethodHead:
+			w.WriteHeader(http.StatusMethodNotAllowed)
+		case strings.HasSuffix(r.URL.Path, "/identity/token"):
+			h.tokens.Add(1)
+			if _, value, _ := r.BasicAuth(); h.refuse.Load() || value != "canary-secret" {
+				w.WriteHeader(http.StatusUnauthorized)
+				return
+			}
+			_, _ = io.WriteString(w, `{"access_token":"canary-token","token_type":"Bearer","expires_in":1800}`)
+		default:
+			h.lookups.Add(1)
+			_, _ = io.WriteString(w, `{"data":{"items":[]}}`)
+		}
+	}))
+	h.Config.ErrorLog = log.New(io.Discard, "", 0)
+	return h
+}
+
+// known starts the hub and writes its certificate where settings find it.
+func (h *aHub) known(t *testing.T) (toml string) {
+	t.Helper()
+	h.StartTLS()
+	t.Cleanup(h.Close)
+	file := filepath.Join(t.TempDir(), "ca.pem")
+	write(t, file, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: h.Certificate().Raw})))
+	return strings.ReplaceAll(setUp, "https://hub.example", h.URL) + "secret_store = \"file\"\nextra_ca_file = '" + file + "'\n"
+}
+
+// TestTheWay goes to a real hub over TLS, with the token request that lookups
+// make, and looks nothing up unless asked.
+func TestTheWay(t *testing.T) {
+	h := startHub(t)
+	toml := h.known(t)
+	cfg := configured(t, toml)
+	keepSecret(t, cfg.Dirs, h.URL, "office", "canary-secret")
+	r := runJSON(t, cfg, calm())
+	for _, id := range []string{"hub.name", "hub.connection", "hub.certificate", "hub.clock", "hub.token", "secret", "setup"} {
+		if c := r.of(t, id); c.State != OK {
+			t.Errorf("%+v", c)
+		}
+	}
+	if c := r.of(t, "hub.token"); !strings.Contains(c.Message, "30 minuten") || !r.OK {
+		t.Errorf("%+v, ok %v", c, r.OK)
+	}
+	if h.tokens.Load() != 1 || h.lookups.Load() != 0 {
+		t.Errorf("%d tokens and %d lookups asked for", h.tokens.Load(), h.lookups.Load())
+	}
+	cfg.Number = "020 123 4567"
+	if c := runJSON(t, cfg, calm()).of(t, "hub.lookup"); c.State != OK || h.lookups.Load() != 1 || strings.Contains(c.Message, "123") {
+		t.Errorf("%+v after %d lookups", c, h.lookups.Load())
+	}
+	cfg.Number = "101"
+	if c := runJSON(t, cfg, calm()).of(t, "hub.lookup"); c.State != Fail || h.lookups.Load() != 1 {
+		t.Errorf("%+v after %d lookups", c, h.lookups.Load())
+	}
+	h.refuse.Store(true)
+	if r := runJSON(t, cfg, calm()); r.OK || r.of(t, "hub.token").State != Fail || r.of(t, "hub.connection").State != OK {
+		t.Errorf("refused: %+v", r.of(t, "hub.token"))
+	}
+	if other := runJSON(t, configured(t, toml), calm()); other.of(t, "hub.token").State != Off || other.of(t, "secret").State != Fail || other.of(t, "hub.clock").State != OK {
+		t.Errorf("without a secret: %+v", other.Checks)
+	}
+	stranger := configured(t, toml[:strings.Index(toml, "extra_ca_file")])
+	if r := runJSON(t, stranger, calm()); r.of(t, "hub.certificate").State != Fail || r.of(t, "hub.connection").State != OK || r.of(t, "hub.token").State != Off {
+		t.Errorf("unknown authority: %+v", r.of(t, "hub.certificate"))
+	}
+}
+
+func TestClockOfTheHub(t *testing.T) {
+	h := startHub(t)
+	h.ahead = 10 * time.Minute
+	cfg := configured(t, h.known(t))
+	if c := runJSON(t, cfg, calm()).of(t, "hub.clock"); c.State != Fail || !strings.Contains(c.Message, "loopt 6") && !strings.Contains(c.Message, "loopt 59") {
+		t.Errorf("%+v", c)
+	}
+}
+
+// hanging is a store whose Get comes back when the test is over.
+type hanging struct {
+	secret.Store
+	until <-chan struct{}
+}
+
+func (h hanging) Get(context.Context, secret.Ref) (string, error) { <-h.until; return "", nil }
+
+// TestEverythingHangs: each check says so by itself, and all of it takes less
+// than ten seconds.
+func TestEverythingHangs(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0") // takes connections and says nothing
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	cfg := configured(t, strings.ReplaceAll(setUp, "https://hub.example", "http://"+l.Addr().String()))
+	over := make(chan struct{})
+	defer close(over)
+	wait := func() { <-over }
+	sys := system{
+		store:       func(string, profile.Dirs) (secret.Store, error) { return hanging{until: over}, nil },
+		register:    func(register.Options) (register.Status, error) { wait(); return register.Status{}, nil },
+		policy:      func() (bool, bool) { wait(); return false, false },
+		desktop:     func() bool { return true },
+		trayHost:    func(context.Context) bool { wait(); return false },
+		lockSources: func(context.Context) []string { wait(); return nil },
+		openGL:      func() bool { wait(); return false },
+		microSIP:    func() string { wait(); return "" },
+		free:        func(string) (uint64, error) { wait(); return 0, nil },
+		folder:      func(string) (rights, error) { wait(); return rights{}, nil },
+		installed:   func(string) (rights, error) { wait(); return rights{}, nil },
+	}
+	// A resident that takes the connection and says nothing, a windows program
+	// that does not end.
+	meeting, _ := cfg.Instance()
+	silence, err := net.Listen("unix", meeting.SocketPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silence.Close()
+	desk := filepath.Join(filepath.Dir(cfg.Exe), "wiebelt-desk")
+	write(t, desk, "#!/bin/sh\nexec sleep 60\n")
+	if err := os.Chmod(desk, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	cfg.Settings, cfg.Late = Load(t.Context(), func() *settings.Settings { wait(); return nil })
+	if !cfg.Late {
+		t.Error("settings that never came were not late")
+	}
+	cfg.Settings, _ = settings.Load(cfg.Dirs)
+	r := runJSON(t, cfg, sys)
+	took := time.Since(began)
+	t.Logf("took %v", took)
+	if took > 10*time.Second {
+		t.Errorf("took %v", took)
+	}
+	for id, want := range map[string]State{"settings": Fail, "secret": Fail, "hub.name": OK, "hub.connection": Fail, "hub.token": Off, "resident": Fail,
+		"scheme": Fail, "tray": Fail, "lock": Fail, "graphics": Warn, "disk": Fail, "folders": Fail, "program": Fail, "crash": OK} {
+		if c := r.of(t, id); c.State != want {
+			t.Errorf("%+v, want %s", c, want)
+		}
+	}
+}
+
+// TestHangingHubWithASecret: the token is waited for no longer than the rest.
+func TestHangingHubWithASecret(t *testing.T) {
+	over := make(chan struct{})
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodHead {
+			<-over
+		}
+	}))
+	t.Cleanup(s.Close)
+	defer close(over)
+	cfg := configured(t, strings.ReplaceAll(setUp, "https://hub.example", s.URL)+"secret_store = \"file\"\n")
+	keepSecret(t, cfg.Dirs, s.URL, "office", "canary-secret")
+	began := time.Now()
+	r := runJSON(t, cfg, calm())
+	if c := r.of(t, "hub.token"); c.State != Fail || !strings.Contains(c.Message, "reageert niet") || r.of(t, "hub.connection").State != OK {
+		t.Errorf("%+v", c)
+	}
+	if took := time.Since(began); took > 9*time.Second {
+		t.Errorf("took %v", took)
+	}
+}
+
+// answering is a resident that tells.
+type answering struct {
+	facts *deskapi.DoctorFacts // nil: of a version that does not know the question
+	mute  bool                 // greets and then says nothing
+	raw   any
+}
+
+func (answering) Ring(call.Event) error { return nil }
+
+func (a answering) Peer(ctx context.Context, _ instance.Hello, c *instance.Conn) {
+	kind, _, err := c.Receive()
+	switch {
+	case a.mute:
+		<-ctx.Done()
+	case err == nil && kind == deskapi.KindDoctorAsk && a.raw != nil:
+		_ = c.Send(deskapi.KindDoctorFacts, a.raw)
+	case err == nil && kind == deskapi.KindDoctorAsk && a.facts != nil:
+		_ = c.Send(deskapi.KindDoctorFacts, a.facts)
+	}
+}
+
+// residentOf runs one for a profile.
+func residentOf(t *testing.T, d profile.Dirs, version, build string, a answering) {
+	t.Helper()
+	cfg, err := meet(d, version, build)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, err := instance.Acquire(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var work sync.WaitGroup
+	work.Go(func() { _ = one.Serve(ctx, a) })
+	t.Cleanup(func() { cancel(); work.Wait(); _ = one.Close() })
+}
+
+// TestAsksTheResident: one that answers, one of another version, one that hangs,
+// one that talks nonsense, one that died.
+func TestAsksTheResident(t *testing.T) {
+	ask := func(cfg Config) Report { return runJSON(t, cfg, calm()) }
+	t.Run("answers", func(t *testing.T) {
+		cfg := configured(t, "")
+		residentOf(t, cfg.Dirs, "1.2.0", "abc", answering{facts: &deskapi.DoctorFacts{SetUp: true}})
+		if r := ask(cfg); r.of(t, "resident").State != OK || r.of(t, "version").State != OK || r.of(t, "listener").State != Fail {
+			t.Errorf("%+v", r.Checks)
+		}
+	})
+	t.Run("another version", func(t *testing.T) {
+		cfg := configured(t, twoLinks)
+		residentOf(t, cfg.Dirs, "1.1.0", "old", answering{})
+		r := ask(cfg)
+		if r.of(t, "resident").State != Warn || r.of(t, "version").State != Warn || r.of(t, "listener").State != Warn || r.of(t, "link").State != Off ||
+			!strings.Contains(r.of(t, "version").Message, "1.1.0") {
+			t.Errorf("%+v", r.Checks)
+		}
+	})
+	t.Run("hangs after the greeting", func(t *testing.T) {
+		cfg := configured(t, "")
+		residentOf(t, cfg.Dirs, "1.2.0", "abc", answering{mute: true})
+		if r := ask(cfg); r.of(t, "resident").State != Fail {
+			t.Errorf("%+v", r.of(t, "resident"))
+		}
+	})
+	t.Run("nonsense", func(t *testing.T) {
+		cfg := configured(t, twoLinks)
+		residentOf(t, cfg.Dirs, "1.2.0", "abc", answering{raw: []string{"canary"}})
+		if r := ask(cfg); r.of(t, "resident").State != Warn {
+			t.Errorf("%+v", r.of(t, "resident"))
+		}
+	})
+	t.Run("died", func(t *testing.T) {
+		cfg := configured(t, "")
+		meeting, _ := cfg.Instance()
+		l, err := net.Listen("unix", meeting.SocketPath)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.(*net.UnixListener).SetUnlinkOnClose(false) // as after a kill
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if r := ask(cfg); r.of(t, "resident").State != Warn || r.of(t, "version").State != Off {
+			t.Errorf("%+v", r.of(t, "resident"))
+		}
+	})
+}
+
+// TestRights looks at real folders.
+func TestRights(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		return
+	}
+	dir := t.TempDir()
+	for mode, want := range map[os.FileMode]rights{0o700: {}, 0o755: {readable: true}, 0o777: {others: true, readable: true}, 0o720: {others: true}} {
+		if err := os.Chmod(dir, mode); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := folderRights(dir); err != nil || got != want {
+			t.Errorf("%o: %+v, %v; want %+v", mode, got, err, want)
+		}
+	}
+	if got, _ := folderRights(filepath.Join(dir, "..", "..", "..", "etc", "hostname")); !got.notOurs {
+		t.Error("a file is a folder of ours")
+	}
+	sub := filepath.Join(dir, "sub")
+	if err := os.Mkdir(sub, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for mode, want := range map[os.FileMode]bool{0o777: true, 0o777 | os.ModeSticky: above(t, dir), 0o700: above(t, dir)} {
+		if err := os.Chmod(dir, mode); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := programRights(sub); err != nil || got.others != want {
+			t.Errorf("below %v: %+v, %v; want %v", mode, got, err, want)
+		}
+	}
+	if free, err := freeSpace(dir); err != nil || free == 0 {
+		t.Errorf("%d, %v", free, err)
+	}
+}
+
+// above tells whether others can change what lies above a folder already, as
+// where the temp folder is not sticky.
+func above(t *testing.T, dir string) bool {
+	t.Helper()
+	r, err := programRights(filepath.Dir(filepath.Dir(dir)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.others
+}
+
+// TestReadsOnly: a run changes no file of the profile.
+func TestReadsOnly(t *testing.T) {
+	cfg := configured(t, setUp)
+	calls(nil)(t, &exam{Config: cfg})
+	before := listing(t, cfg.Dirs.State)
+	runJSON(t, cfg, calm())
+	if after := listing(t, cfg.Dirs.State); after != before {
+		t.Errorf("before:\n%s\nafter:\n%s", before, after)
+	}
+}
+
+func listing(t *testing.T, dir string) string {
+	t.Helper()
+	var b strings.Builder
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			b.WriteString(path + "\n")
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// TestPrint has a line for each check, and how it ended.
+func TestPrint(t *testing.T) {
+	cfg := configured(t, "")
+	r := run(t.Context(), cfg, calm())
+	for l, end := range map[text.Language]string{text.Dutch: "1 controle wijst op een storing.\n", text.English: "1 check points to trouble.\n"} {
+		s := r.Print(l)
+		if strings.Count(s, "\n") != len(r.Checks)+1 || !strings.HasSuffix(s, end) {
+			t.Errorf("%s", s)
+		}
+	}
+}

@@ -1,0 +1,238 @@
+package doctor
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"maps"
+	"os"
+	"os/user"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"wiebelt/internal/history"
+	"wiebelt/internal/logfile"
+	"wiebelt/internal/secret"
+	"wiebelt/internal/settings"
+)
+
+// redactor takes out of a text what it knows to be secret or somebody's, and
+// what looks like it.
+type redactor struct{ known *strings.Replacer }
+
+// maxCalls is how much of the history is read to know what to take out.
+const maxCalls = 20_000
+
+// redactorOf gathers what this computer knows of people and secrets. It reads
+// the history for that, and nothing of it goes anywhere.
+func redactorOf(ctx context.Context, cfg Config, s *settings.Settings) *redactor {
+	out := map[string]string{} // what to take out → what stands there instead
+	add := func(as string, values ...string) {
+		for _, v := range values {
+			if v = strings.TrimSpace(v); utf8.RuneCountInString(v) >= 4 {
+				out[v] = as
+			}
+		}
+	}
+	person := func(name string) {
+		add("[name]", name)
+		for _, word := range strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && r != '-' && r != '\'' }) {
+			if r, _ := utf8.DecodeRuneInString(word); unicode.IsUpper(r) {
+				add("[name]", word)
+			}
+		}
+	}
+	person(s.Support.Contact)
+	for _, l := range s.Lines {
+		add("[name]", l.Name)
+		add("[number]", l.Number)
+	}
+	add("[number]", s.Phone.NeverLookup...)
+	for _, p := range s.Softphones {
+		if p.Name != p.Kind { // nobody gave it one
+			add("[name]", p.Name)
+		}
+		add("[name]", p.User)
+		add("[number]", p.Extension)
+	}
+	for _, v := range secretsOf(ctx, cfg, s) {
+		add("[secret]", v)
+	}
+	if exists(filepath.Join(cfg.Dirs.State, "tokens.json")) {
+		if t, err := secret.Token(cfg.Dirs); err == nil {
+			add("[token]", t.Socket, t.Path)
+		}
+	}
+	calls, _ := history.People(ctx, filepath.Join(cfg.Dirs.State, HistoryName), maxCalls) // none, or one that cannot be read
+	for _, column := range []string{"name", "via"} {
+		for _, v := range calls[column] {
+			person(v)
+		}
+	}
+	add("[name]", slices.Concat(calls["line"], calls["contact_id"])...)
+	add("[number]", slices.Concat(calls["number"], calls["shown"], calls["relation_number"], calls["line_number"])...)
+	add("[address]", calls["link"]...)
+	if home, err := os.UserHomeDir(); err == nil && len(home) > 3 {
+		out[home] = "~"
+	}
+	if u, err := user.Current(); err == nil && u.Uid != "0" {
+		person(u.Name)
+		add("[name]", u.Username, u.Username[strings.LastIndexByte(u.Username, '\\')+1:])
+	}
+	if host, err := os.Hostname(); err == nil {
+		add("[name]", host)
+	}
+	// The longer ones first: one may hold another.
+	var pairs []string
+	for _, v := range slices.SortedFunc(maps.Keys(out), func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) }) {
+		pairs = append(pairs, v, out[v])
+	}
+	return &redactor{strings.NewReplacer(pairs...)}
+}
+
+// secretsOf are the secrets that the settings speak of, as far as their store
+// gives them in time.
+func secretsOf(ctx context.Context, cfg Config, s *settings.Settings) []string {
+	store, err := secret.Open(s.Hub.SecretStore, cfg.Dirs)
+	if err != nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, secretIn)
+	defer cancel()
+	var all []string
+	if ref, err := secret.Hub(s.Hub.BaseURL, s.Hub.ClientID); err == nil {
+		v, _ := store.Get(ctx, ref)
+		all = append(all, v)
+	}
+	for _, p := range s.Softphones {
+		if ref, err := secret.Softphone(p.Name, p.Address); err == nil && !slices.Contains(onThisComputer, p.Kind) {
+			v, _ := store.Get(ctx, ref)
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
+// quoted are pieces of text that errors repeat from elsewhere.
+var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|“[^”]*”`)
+
+// clean takes out what is known, what is quoted and what looks like a number, a
+// token, a secret or an address.
+func (r *redactor) clean(s string) string {
+	return logfile.Scrub(quoted.ReplaceAllString(r.known.Replace(s), "[text]"))
+}
+
+var (
+	logKey   = regexp.MustCompile(`^[a-z][a-z_.]{0,29}$`)
+	logLevel = regexp.MustCompile(`^(?:DEBUG|INFO|WARN|ERROR)(?:[+-]\d)?$`)
+)
+
+// log writes a file of the log anew: of every line time, level, words and
+// fields, each cleaned. A line that is not as we write them is left out.
+func (r *redactor) log(b []byte) []byte {
+	var out bytes.Buffer
+	for line := range bytes.Lines(b) {
+		d := json.NewDecoder(bytes.NewReader(line))
+		d.UseNumber()
+		var fields map[string]any
+		var head struct {
+			Time  time.Time
+			Level string
+			Msg   string
+		}
+		if d.Decode(&fields) != nil || json.Unmarshal(line, &head) != nil || head.Time.IsZero() || !logLevel.MatchString(head.Level) {
+			out.WriteString("{\"msg\":\"[a line that is not ours]\"}\n")
+			continue
+		}
+		rest := map[string]any{}
+		for k, v := range fields {
+			if k != "time" && k != "level" && k != "msg" {
+				rest[r.key(k)] = r.value(k, v)
+			}
+		}
+		kept, err := json.Marshal(struct {
+			Time   time.Time      `json:"time"`
+			Level  string         `json:"level"`
+			Msg    string         `json:"msg"`
+			Fields map[string]any `json:"fields,omitempty"`
+		}{head.Time, head.Level, r.clean(head.Msg), rest})
+		if err != nil {
+			continue // cannot be: it was JSON before
+		}
+		out.Write(append(kept, '\n'))
+	}
+	return out.Bytes()
+}
+
+func (r *redactor) key(k string) string {
+	if !logKey.MatchString(k) || r.known.Replace(k) != k {
+		return "?"
+	}
+	return k
+}
+
+// value cleans the value of a field.
+func (r *redactor) value(key string, v any) any {
+	switch v := v.(type) {
+	case bool, nil:
+		return v
+	case json.Number:
+		if len(v.String()) > 8 {
+			return "[number]"
+		}
+		return v
+	case string:
+		if key == "name" { // of a link
+			return "[name]"
+		}
+		return r.clean(v)
+	case map[string]any:
+		group := map[string]any{}
+		for k, x := range v {
+			group[r.key(k)] = r.value(k, x)
+		}
+		return group
+	}
+	return "[…]"
+}
+
+// crashLine is a line of the runtime's report that holds nothing but the names
+// of functions and files, and addresses. What a program panics with may hold
+// anything; only the runtime's own reasons are kept.
+var crashLine = regexp.MustCompile(`^(?:` + strings.Join([]string{
+	``,
+	`goroutine \d+ (?:gp=0x[0-9a-f]+ )?(?:m=\S{1,6} )?(?:mp=0x[0-9a-f]+ )?\[[a-zA-Z0-9 ,()]{1,80}\]:`,
+	`(?:created by )?[\w./*()\[\]·{}-]{1,300}\((?:[0-9a-fx{}, ?_.]|\.\.\.)*\)`,
+	`created by [\w./*()\[\]·-]{1,300}(?: in goroutine \d+)?`,
+	`\t[\w./@:\\ ~-]{1,400}\.(?:go|s):\d+(?: \+0x[0-9a-f]+)?(?: fp=0x[0-9a-f]+ sp=0x[0-9a-f]+ pc=0x[0-9a-f]+)?`,
+	`panic: runtime error: [a-z0-9 \[\]:,()x-]{1,160}`,
+	`fatal error: (?:all goroutines are asleep - deadlock!|concurrent map (?:writes|read and map write|iteration and map write)|stack overflow|out of memory|sync: unlock of unlocked mutex)`,
+	`runtime: (?:goroutine stack exceeds \d+-byte limit|out of memory: [a-z0-9 ()-]{1,80})`,
+	`\[signal [A-Za-z0-9 :=_-]{1,160}\]`,
+	`(?:r[a-z0-9]{1,3}|rflags|[cfg]s|eflags|pc|lr|sp|fault) +0x[0-9a-f]+`,
+	`exit status \d+`,
+}, `|`) + `)$`)
+
+// crash keeps the lines of a crash report that can hold nothing of anybody.
+func (r *redactor) crash(s string) string {
+	var b strings.Builder
+	for line := range strings.Lines(s) {
+		line = strings.TrimRight(line, "\r\n")
+		switch cleaned := r.known.Replace(line); {
+		case crashLine.MatchString(line):
+			b.WriteString(cleaned)
+		case strings.HasPrefix(line, "panic: "):
+			b.WriteString("panic: [text]")
+		default:
+			b.WriteString("[text]")
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}

@@ -1,0 +1,68 @@
+package doctor
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+const crashEnv = "WIEBELT_TEST_CRASH"
+
+func init() {
+	switch os.Getenv(crashEnv) {
+	case "value":
+		panic("looked up J. Kanarie at 020 123 4567")
+	case "index":
+		panic([]int{}[len(os.Args)])
+	}
+}
+
+// TestCrashReports of real crashes keep where it happened and lose what the
+// program panicked with.
+func TestCrashReports(t *testing.T) {
+	known := redactorOf(t.Context(), configured(t, ""), configured(t, "").Settings)
+	for kind, want := range map[string]string{"value": "panic: [text]", "index": "panic: "} {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), crashEnv+"="+kind, "GOTRACEBACK=all")
+		out, err := cmd.CombinedOutput()
+		if err == nil || !strings.Contains(string(out), "goroutine 1") {
+			t.Fatalf("no crash: %v: %s", err, out)
+		}
+		got := known.crash(string(out))
+		if strings.Contains(got, "Kanarie") || strings.Contains(got, "4567") || !strings.HasPrefix(got, want) ||
+			!strings.Contains(got, "goroutine 1 [running") || !strings.Contains(got, "redact_test.go:") {
+			t.Errorf("%s:\n%s\nof\n%s", kind, got, out)
+		}
+		if lost := strings.Count(got, "[text]\n"); lost > 3 {
+			t.Errorf("%d lines lost:\n%s\nof\n%s", lost, got, out)
+		}
+	}
+	for line, kept := range map[string]bool{
+		"panic: runtime error: index out of range [5] with length 3":              true,
+		"panic: runtime error: invalid memory address or nil pointer dereference": true,
+		"[signal SIGSEGV: segmentation violation code=0x1 addr=0x0 pc=0x1234]":    true,
+		"fatal error: all goroutines are asleep - deadlock!":                      true,
+		"main.(*T).do(0xc000012345, {0xc0000, 0x5})":                              true,
+		"created by wiebelt/internal/resident.(*Resident).run in goroutine 1":     true,
+		"fatal error: J. Kanarie":                                                 false,
+		"J. Kanarie":                                                              false,
+		"main.do(\"Kanarie\")":                                                    false,
+		"panic: runtime error: Kanarie":                                           false,
+		"goroutine 7 [running]: 0612345678":                                       false,
+		"\t/src/a.go:12 +0x1d 0612345678":                                         false,
+	} {
+		if got := strings.TrimSpace(known.crash(line)); (got == strings.TrimSpace(line)) != kept {
+			t.Errorf("%q became %q", line, got)
+		}
+	}
+}
+
+// TestMasked numbers of lines are known by their owner only.
+func TestMasked(t *testing.T) {
+	for in, want := range map[string]string{"020 123 45 67": "••••••••67", "+31201234567": "•••••••••67", "101": "set", "": "set"} {
+		if got := masked(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}

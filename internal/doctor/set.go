@@ -1,0 +1,266 @@
+package doctor
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+
+	"wiebelt/internal/health"
+	"wiebelt/internal/hub"
+	"wiebelt/internal/profile"
+	"wiebelt/internal/secret"
+	"wiebelt/internal/settings"
+	"wiebelt/internal/text"
+)
+
+// maxLines is how many mistakes are listed one by one.
+const maxLines = 20
+
+// place is where a mistake stands: its key, and its line where that is known.
+type place struct {
+	key  string
+	line int
+}
+
+func (p place) in(l text.Language) string {
+	switch {
+	case p.key == "":
+		return l.T(text.Doctor("settings.line"), p.line)
+	case p.line == 0:
+		return p.key
+	}
+	return l.T(text.Doctor("settings.key"), p.key, p.line)
+}
+
+// keyLike is what a key looks like. What somebody took for a key, such as a
+// secret pasted into the wrong place, is told by its line only.
+var keyLike = regexp.MustCompile(`^[a-z_]{1,30}(?:\[\d{1,3}\])?(?:\.[a-z_]{1,30}(?:\[\d{1,3}\])?)?$`)
+
+func placeOf(p settings.Problem) place {
+	if !keyLike.MatchString(p.Key) && p.Line > 0 {
+		return place{"", p.Line}
+	}
+	if !keyLike.MatchString(p.Key) {
+		return place{"?", 0}
+	}
+	return place{p.Key, p.Line}
+}
+
+func (e *exam) problems(of settings.Source) []settings.Problem {
+	var all []settings.Problem
+	for _, p := range e.s.Problems() {
+		if p.Source == of {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// settings lists the mistakes in the user's file.
+func (e *exam) settings(context.Context) []said {
+	if e.Late {
+		return []said{late(loadTime)}
+	}
+	var all []said
+	wrong := e.problems(settings.User)
+	for i, p := range wrong {
+		if i == maxLines {
+			return append(all, sayN(Warn, "settings.more", len(wrong)-maxLines)...)
+		}
+		all = append(all, ofSettings(p)...)
+	}
+	if len(all) == 0 {
+		return say(OK, "settings.ok")
+	}
+	return all
+}
+
+func ofSettings(p settings.Problem) []said {
+	switch p.Kind {
+	case settings.BadSyntax:
+		return say(Fail, "settings.syntax", p.Line)
+	case settings.UnknownKey:
+		return say(Warn, "settings.unknown", placeOf(p))
+	case settings.WrongType:
+		return say(Fail, "settings.type", placeOf(p))
+	case settings.NotAllowed:
+		return say(Fail, "settings.value", placeOf(p))
+	}
+	return say(Fail, "settings.file")
+}
+
+// policy tells what an administrator decided, and what of it does not count.
+func (e *exam) policy(context.Context) []said {
+	keys := 0
+	for _, k := range e.s.Values() {
+		if k.Source == settings.Policy && k.Problem == "" {
+			keys++
+		}
+	}
+	var file, managed bool
+	if keys > 0 {
+		file, managed = e.sys.policy()
+	}
+	return ofPolicy(e.problems(settings.Policy), keys, file, managed)
+}
+
+func ofPolicy(wrong []settings.Problem, keys int, file, managed bool) []said {
+	var all []said
+	for i, p := range wrong {
+		if i == maxLines {
+			all = append(all, sayN(Warn, "settings.more", len(wrong)-maxLines)...)
+			break
+		}
+		switch p.Kind {
+		case settings.Untrusted:
+			all = append(all, say(Fail, "policy.untrusted")...)
+		case settings.Unreadable:
+			all = append(all, say(Fail, "policy.unreadable")...)
+		case settings.BadSyntax:
+			all = append(all, say(Fail, "policy.syntax", p.Line)...)
+		default:
+			all = append(all, say(Fail, "policy.key", placeOf(p))...)
+		}
+	}
+	switch {
+	case keys == 0 && all == nil:
+		return say(Off, "policy.none")
+	case keys == 0:
+		return all
+	case file && managed:
+		return append(all, sayN(OK, "policy.both", keys)...)
+	case managed:
+		return append(all, sayN(OK, "policy.managed", keys)...)
+	}
+	return append(all, sayN(OK, "policy.file", keys)...)
+}
+
+// setup looks whether everything is there that lookups need.
+func (e *exam) setup(context.Context) []said {
+	if missing := e.s.Hub.Missing(); len(missing) > 0 {
+		return say(Fail, "setup.missing", strings.Join(missing, ", "))
+	}
+	if cfg, err := e.Hub(e.s); err == nil {
+		c, err := hub.New(cfg)
+		if err != nil {
+			return say(Fail, "setup.wrong", keyOf(err))
+		}
+		c.Close()
+	}
+	if e.s.Hub.HubURL == "" {
+		return say(Warn, "setup.hub")
+	}
+	return say(OK, "setup.ok")
+}
+
+// keyOf is the key that an error of the hub's client begins with. The rest of it
+// may name a path.
+func keyOf(err error) string {
+	key, _, _ := strings.Cut(err.Error(), ":")
+	for _, k := range settings.Keys() {
+		if k.Key == key {
+			return key
+		}
+	}
+	return "hub"
+}
+
+// kept is the secret as its store gives it.
+type kept struct {
+	off   bool // there is nothing it could belong to
+	value string
+	err   error
+}
+
+// readSecret asks the store, once for everybody who needs to know.
+func (e *exam) readSecret(ctx context.Context) kept {
+	h := e.s.Hub
+	if h.BaseURL == "" || h.ClientID == "" {
+		return kept{off: true}
+	}
+	store, err := e.sys.store(h.SecretStore, e.Dirs)
+	if err != nil {
+		return kept{err: err}
+	}
+	ref, err := secret.Hub(h.BaseURL, h.ClientID)
+	if err != nil {
+		return kept{err: err}
+	}
+	v, err := store.Get(ctx, ref)
+	return kept{value: v, err: err}
+}
+
+// secret tells how the store is.
+func (e *exam) secret(ctx context.Context) []said {
+	kind := e.s.Hub.SecretStore
+	k, in := e.kept.wait(ctx, secretIn)
+	switch err := k.err; {
+	case !in:
+		return say(Fail, "secret.locked", kind)
+	case k.off:
+		return say(Off, "secret.off")
+	case err == nil:
+		return say(OK, "secret.ok", kind)
+	case errors.Is(err, secret.ErrNotSet):
+		if kind == secret.KindFile && otherHub(e.Dirs) {
+			return say(Fail, "secret.elsewhere")
+		}
+		return say(Fail, "secret.unset")
+	case errors.Is(err, secret.ErrLocked), errors.Is(err, context.DeadlineExceeded):
+		return say(Fail, "secret.locked", kind)
+	case errors.Is(err, secret.ErrNoStore):
+		return say(Fail, "secret.absent", kind)
+	case errors.Is(err, secret.ErrFull), errors.Is(err, syscall.ENOSPC):
+		return say(Fail, "secret.full", kind)
+	case errors.Is(err, secret.ErrExposed):
+		return say(Fail, "secret.exposed")
+	case errors.Is(err, secret.ErrDamaged):
+		return say(Fail, "secret.damaged")
+	case errors.Is(err, secret.ErrBadKind):
+		return say(Fail, "secret.kind", kind)
+	}
+	return say(Fail, "secret.failed")
+}
+
+// otherHub reports whether a file holds the secret of any hub. Other stores do
+// not list what they keep.
+func otherHub(dirs profile.Dirs) bool {
+	files, _ := filepath.Glob(filepath.Join(dirs.State, "secrets", "*.json"))
+	for _, f := range files[:min(len(files), 100)] {
+		info, err := os.Lstat(f)
+		if err != nil || !info.Mode().IsRegular() || info.Size() > 16<<10 {
+			continue
+		}
+		b, err := os.ReadFile(f)
+		var k struct{ Kind string } // the secret itself is left where it is
+		if err == nil && json.Unmarshal(b, &k) == nil && k.Kind == "hub" {
+			return true
+		}
+	}
+	return false
+}
+
+// expiry tells when the secret has to be renewed.
+func (e *exam) expiry(context.Context) []said {
+	switch stage, days := health.Expiry(e.now, e.s.Hub.SecretExpires); stage {
+	case health.ExpiryFar:
+		return sayN(OK, "expiry.far", days)
+	case health.ExpirySoon:
+		return sayN(Warn, "expiry.soon", days)
+	case health.ExpiryPast:
+		return sayN(Fail, "expiry.past", -days)
+	}
+	return say(Off, "expiry.none")
+}
+
+// exists reports whether anything lies at a path.
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return !errors.Is(err, fs.ErrNotExist)
+}

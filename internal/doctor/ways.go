@@ -1,0 +1,267 @@
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"syscall"
+
+	"wiebelt/internal/contact"
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/instance"
+	"wiebelt/internal/secret"
+	"wiebelt/internal/settings"
+)
+
+// presence is whether a resident is there.
+type presence uint8
+
+const (
+	absent presence = iota
+	nowhere
+	hangs   // somebody took the connection and says nothing
+	silent  // greeted, and does not answer this question: another version
+	present // answered
+)
+
+// told is what the running resident says.
+type told struct {
+	presence presence
+	hello    instance.Hello
+	facts    deskapi.DoctorFacts
+}
+
+// askResident asks the resident of this user and profile.
+func (e *exam) askResident(ctx context.Context) told {
+	cfg, err := e.Instance()
+	if err != nil {
+		return told{presence: nowhere}
+	}
+	c, hello, err := instance.Connect(ctx, cfg, instance.RoleCommand)
+	var timeout net.Error
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
+		return told{presence: hangs}
+	case err != nil:
+		return told{}
+	}
+	defer c.Close()
+	defer context.AfterFunc(ctx, func() { _ = c.Close() })()
+	if err := c.Send(deskapi.KindDoctorAsk, nil); err != nil {
+		return told{presence: silent, hello: hello}
+	}
+	kind, raw, err := c.Receive()
+	t := told{presence: silent, hello: hello}
+	if ctx.Err() != nil && hello.Build == e.Commit {
+		t.presence = hangs // this version would have answered
+	}
+	if err == nil && kind == deskapi.KindDoctorFacts && json.Unmarshal(raw, &t.facts) == nil {
+		t.presence = present
+	}
+	return t
+}
+
+func (e *exam) ask(ctx context.Context) told {
+	t, in := e.asked.wait(ctx, residentIn+grace)
+	if !in {
+		return told{presence: hangs}
+	}
+	return t
+}
+
+// resident tells whether Wiebelt runs, and what it thinks of itself.
+func (e *exam) resident(ctx context.Context) []said {
+	t := e.ask(ctx)
+	switch t.presence {
+	case absent:
+		return say(Warn, "resident.off")
+	case nowhere:
+		return say(Fail, "resident.where")
+	case hangs:
+		return say(Fail, "resident.hangs")
+	case silent:
+		return say(Warn, "resident.silent")
+	}
+	var all []said
+	if !t.facts.SetUp {
+		all = append(all, say(Fail, "resident.setup")...)
+	}
+	if f := known(t.facts.Failure); f != "" {
+		state := Warn
+		if f.NeedsAdmin() {
+			state = Fail
+		}
+		all = append(all, sayWhy(state, "resident.lookup", &contact.LookupError{Failure: f})...)
+	}
+	if t.facts.Paused {
+		all = append(all, say(Warn, "resident.paused")...)
+	}
+	if t.facts.Doubt {
+		all = append(all, say(Warn, "resident.doubt")...)
+	}
+	if all == nil {
+		return say(OK, "resident.ok")
+	}
+	return all
+}
+
+// known is a failure that another program named, HubError if it is none of ours.
+func known(f string) contact.Failure {
+	all := []contact.Failure{"", contact.NotSetUp, contact.NoNetwork, contact.NameNotResolved, contact.ConnectionRefused, contact.ProxyLogin,
+		contact.ProxyFailed, contact.TLSFailed, contact.CertificateUnknown, contact.CertificateExpired, contact.CertificateName,
+		contact.ClockWrong, contact.CredentialsRefused, contact.ScopeRefused, contact.HubError, contact.HubSlow, contact.NotUnderstood}
+	if slices.Contains(all, contact.Failure(f)) {
+		return contact.Failure(f)
+	}
+	return contact.HubError
+}
+
+// versionLike is what a version may look like that another program names.
+var versionLike = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z.+_-]{0,39}$`)
+
+func versionOf(s string) string {
+	if !versionLike.MatchString(s) {
+		return "?"
+	}
+	return s
+}
+
+// version compares what runs with what lies on disk, which is this program.
+func (e *exam) version(ctx context.Context) []said {
+	t := e.ask(ctx)
+	ours := versionOf(e.Version)
+	switch {
+	case t.presence < silent:
+		return say(Off, "version.off", ours)
+	case t.hello.Version == e.Version && t.hello.Build == e.Commit:
+		return say(OK, "version.ok", ours)
+	}
+	theirs := versionOf(t.hello.Version)
+	if theirs == ours { // the same name for two builds
+		theirs, ours = theirs+" ("+build(t.hello.Build)+")", ours+" ("+build(e.Commit)+")"
+	}
+	return say(Warn, "version.differs", theirs, ours)
+}
+
+func build(s string) string {
+	s = versionOf(s)
+	return s[:min(len(s), 8)]
+}
+
+// listener looks at the port, the tokens and the file that tells both.
+func (e *exam) listener(ctx context.Context) []said {
+	l := e.s.Listener
+	if !l.Enabled {
+		return say(Off, "listener.off")
+	}
+	if exists(filepath.Join(e.Dirs.State, "tokens.json")) {
+		if _, err := secret.Token(e.Dirs); err != nil {
+			return say(Fail, "listener.tokens")
+		}
+	}
+	t := e.ask(ctx)
+	switch f := t.facts; {
+	case t.presence == present && f.Port > 0:
+		if !e.announced(f.Port) {
+			return say(Warn, "listener.file")
+		}
+		return say(OK, "listener.ok", f.Port)
+	case t.presence == present && f.PortTaken:
+		return say(Fail, "listener.taken", l.Port)
+	case t.presence == present:
+		return say(Fail, "listener.silent")
+	case t.presence != absent && t.presence != nowhere:
+		return say(Warn, "listener.unknown")
+	case e.s.Source("listener.port") != settings.Default && taken(ctx, l.Port):
+		return say(Fail, "listener.taken", l.Port)
+	}
+	return say(Off, "listener.idle", l.Port)
+}
+
+// taken reports whether a program of this computer has a port of loopback.
+func taken(ctx context.Context, port int) bool {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	if err == nil {
+		_ = l.Close()
+	}
+	const windows = syscall.Errno(10048) // WSAEADDRINUSE
+	return errors.Is(err, syscall.EADDRINUSE) || errors.Is(err, windows)
+}
+
+// announced reports whether listener.json is ours alone and names the port
+// (corrections.md 15).
+func (e *exam) announced(port int) bool {
+	path := filepath.Join(e.Dirs.Run, "listener.json")
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() || runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+		return false
+	}
+	b, err := readAtMost(path, 4<<10)
+	var a struct{ Version, Port int }
+	return err == nil && json.Unmarshal(b, &a) == nil && a.Version == 1 && a.Port == port
+}
+
+// readAtMost reads the beginning of a file.
+func readAtMost(path string, n int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, n))
+}
+
+// onThisComputer are the kinds of links to a program that people start and quit:
+// that it is not there is no failure of ours.
+var onThisComputer = []string{"bria", "baresip", "linphone"}
+
+// link tells how each link is, as the resident says. Links are named by their
+// place in the settings: their names may be people's.
+func (e *exam) link(ctx context.Context) []said {
+	if len(e.s.Softphones) == 0 {
+		return say(Off, "link.none")
+	}
+	t := e.ask(ctx)
+	var all []said
+	for i, p := range e.s.Softphones {
+		all = append(all, linkOf(i+1, p, t)...)
+	}
+	return all
+}
+
+func linkOf(n int, p settings.Softphone, t told) []said {
+	if t.presence != present {
+		return say(Off, "link.idle", n, p.Kind)
+	}
+	phase := deskapi.LinkUnknown
+	for _, l := range t.facts.Links {
+		if l.Kind == p.Kind && l.Name == cmp.Or(p.Name, p.Address) {
+			phase = l.Phase
+		}
+	}
+	switch phase {
+	case deskapi.LinkUp:
+		return say(OK, "link.up", n, p.Kind)
+	case deskapi.LinkDown:
+		if slices.Contains(onThisComputer, p.Kind) {
+			return say(Warn, "link.down", n, p.Kind)
+		}
+		return say(Fail, "link.down", n, p.Kind)
+	case deskapi.LinkKicked:
+		return say(Warn, "link.kicked", n, p.Kind)
+	case deskapi.LinkRefused:
+		return say(Fail, "link.refused", n, p.Kind)
+	case deskapi.LinkIncomplete:
+		return say(Fail, "link.incomplete", n, p.Kind)
+	}
+	return say(Warn, "link.unknown", n, p.Kind)
+}

@@ -1,0 +1,45 @@
+package health
+
+import (
+	"testing"
+	"time"
+)
+
+// TestExpiry counts days as people do, over the hour that a change of clock
+// takes or gives.
+func TestExpiry(t *testing.T) {
+	amsterdam, err := time.LoadLocation("Europe/Amsterdam")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(s string) time.Time {
+		v, err := time.ParseInLocation("2006-01-02 15:04", s, amsterdam)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	for _, c := range []struct {
+		now, expires string
+		want         Expiring
+		days         int
+	}{
+		{"2026-03-01 09:00", "2026-04-01 00:00", ExpiryFar, 31},
+		{"2026-03-02 00:00", "2026-04-01 00:00", ExpirySoon, 30}, // over the change to summer time
+		{"2026-03-02 23:59", "2026-04-01 00:00", ExpirySoon, 30},
+		{"2026-10-24 23:00", "2026-10-26 00:00", ExpirySoon, 2}, // and back
+		{"2026-03-31 23:59", "2026-04-01 00:00", ExpirySoon, 1},
+		{"2026-04-01 00:00", "2026-04-01 00:00", ExpirySoon, 0},
+		{"2026-04-01 23:59", "2026-04-01 00:00", ExpirySoon, 0},
+		{"2026-04-02 00:00", "2026-04-01 00:00", ExpiryPast, -1},
+		{"2027-04-01 12:00", "2026-04-01 00:00", ExpiryPast, -365},
+		{"2026-12-31 12:00", "2028-02-29 00:00", ExpiryFar, 425},
+	} {
+		if e, days := Expiry(at(c.now), at(c.expires)); e != c.want || days != c.days {
+			t.Errorf("on %s of %s: %d with %d days, want %d with %d", c.now, c.expires, e, days, c.want, c.days)
+		}
+	}
+	if e, _ := Expiry(time.Now(), time.Time{}); e != ExpiryUnknown {
+		t.Errorf("not set: %d", e)
+	}
+}

@@ -1,0 +1,66 @@
+package history
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestLookingLeavesNothing: neither beside a file that nobody has open, nor for
+// one that is being written.
+func TestLookingLeavesNothing(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "history.db")
+	s, err := Open(path, KeepFull, 7, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put := func(name string) {
+		t.Helper()
+		if _, err := s.Put(t.Context(), Entry{Rang: time.Now(), Number: "+31201234567", Name: name}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	names := func() []string {
+		t.Helper()
+		if err := Sound(t.Context(), path); err != nil {
+			t.Error(err)
+		}
+		found, err := People(t.Context(), path, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found["name"]
+	}
+	put("J. Jansen")
+	if got := names(); !slices.Equal(got, []string{"J. Jansen"}) {
+		t.Errorf("while it is written: %q", got)
+	}
+	put("P. Pietersen")
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := names(); !slices.Equal(got, []string{"P. Pietersen", "J. Jansen"}) {
+		t.Errorf("%q", got)
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 1 {
+		t.Errorf("%v", left)
+	}
+}
+
+func TestSound(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "history.db")
+	if err := Sound(t.Context(), path); err == nil {
+		t.Error("a file that is not there is sound")
+	}
+	if err := os.WriteFile(path, []byte(strings.Repeat("no database ", 1000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := Sound(t.Context(), path); err == nil || errors.Is(err, ErrNewer) {
+		t.Errorf("%v", err)
+	}
+}

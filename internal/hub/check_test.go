@@ -1,0 +1,135 @@
+package hub
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"wiebelt/internal/contact"
+)
+
+// TestReach tells certificate and clock without sending credentials.
+func TestReach(t *testing.T) {
+	root := newAuthority(t, "Root", nil)
+	until := time.Now().Add(40 * 24 * time.Hour).Truncate(time.Second)
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "" || r.Method != http.MethodHead || r.ContentLength > 0 {
+			t.Errorf("%s with %d bytes and %q", r.Method, r.ContentLength, r.Header.Get("Authorization"))
+		}
+		w.Header().Set("Date", time.Now().Add(-7*time.Minute).UTC().Format(http.TimeFormat))
+		w.WriteHeader(http.StatusMethodNotAllowed)
+	}))
+	s.TLS = &tls.Config{Certificates: []tls.Certificate{root.issue(t, func(c *x509.Certificate) { c.NotAfter = until })}}
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	c := newClient(t, s.URL, func(cfg *Config) { cfg.ExtraCAFile = root.file(t) })
+	r, err := c.Reach(t.Context())
+	if err != nil || !r.Resolved || !r.Connected || !r.Answered || r.Proxy || r.TestHub || !r.Expires.Equal(until) {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if !r.Dated || (r.Ahead-7*time.Minute).Abs() > 2*time.Second {
+		t.Errorf("ahead by %v", r.Ahead)
+	}
+}
+
+// TestReachStops says how far the way went.
+func TestReachStops(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone := "http://" + l.Addr().String()
+	_ = l.Close()
+	root := newAuthority(t, "Root", nil)
+	s := httptest.NewUnstartedServer(http.NotFoundHandler())
+	s.TLS = &tls.Config{Certificates: []tls.Certificate{root.issue(t, nil)}}
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	for name, c := range map[string]struct {
+		base      string
+		want      contact.Failure
+		connected bool
+	}{
+		"gone":        {gone, contact.ConnectionRefused, false},
+		"certificate": {s.URL, contact.CertificateUnknown, true},
+	} {
+		r, err := newClient(t, c.base, nil).Reach(t.Context())
+		if contact.FailureOf(err) != c.want || r.Connected != c.connected || r.Answered {
+			t.Errorf("%s: %+v, %v", name, r, err)
+		}
+	}
+	hangs, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer hangs.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	r, err := newClient(t, "http://"+hangs.Addr().String(), nil).Reach(ctx)
+	if contact.FailureOf(err) != contact.HubSlow || !r.Connected || !r.TestHub {
+		t.Errorf("hanging: %+v, %v", r, err)
+	}
+	closed := newClient(t, gone, nil)
+	closed.Close()
+	if _, err := closed.Reach(t.Context()); err == nil {
+		t.Error("a closed client reached something")
+	}
+}
+
+// TestReachThroughAProxy says so.
+func TestReachThroughAProxy(t *testing.T) {
+	p := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusProxyAuthRequired)
+	}))
+	t.Cleanup(p.Close)
+	r, err := newClient(t, "https://hub.example", func(cfg *Config) { cfg.Proxy = p.URL }).Reach(t.Context())
+	if contact.FailureOf(err) != contact.ProxyLogin || !r.Proxy {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// TestCheckAsksAnew: even with a good token, which stays in use when the hub
+// refuses meanwhile.
+func TestCheckAsksAnew(t *testing.T) {
+	var tokens, refuse atomic.Int64
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path != "/identity/token":
+			_, _ = io.WriteString(w, oneContact)
+		case refuse.Load() > 0:
+			w.WriteHeader(http.StatusUnauthorized)
+		default:
+			tokens.Add(1)
+			_, _ = io.WriteString(w, goodToken)
+		}
+	}))
+	t.Cleanup(s.Close)
+	c := newClient(t, s.URL, func(cfg *Config) { cfg.DeliveryScopes = "Basic other" })
+	for n := range int64(3) {
+		if life, err := c.Check(t.Context()); err != nil || life != time.Hour || tokens.Load() != n+1 {
+			t.Fatalf("%v, %v after %d requests", life, err, tokens.Load())
+		}
+	}
+	if life, same, err := c.CheckDelivery(t.Context()); err != nil || same || life != time.Hour || tokens.Load() != 4 {
+		t.Errorf("delivery: %v %v %v", life, same, err)
+	}
+	refuse.Store(1)
+	if _, err := c.Check(t.Context()); contact.FailureOf(err) != contact.CredentialsRefused {
+		t.Errorf("%v", err)
+	}
+	if _, err := c.Lookup(t.Context(), "+31201234567"); err != nil {
+		t.Errorf("the good token was given up: %v", err)
+	}
+	if _, same, err := newClient(t, s.URL, nil).CheckDelivery(t.Context()); !same || err != nil {
+		t.Errorf("one set of scopes: %v, %v", same, err)
+	}
+}

@@ -1,0 +1,42 @@
+package resident
+
+import (
+	"time"
+
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/health"
+)
+
+// linkPhases are the phases of links as they are told to the doctor.
+var linkPhases = map[health.Phase]string{health.Unwatched: deskapi.LinkUnknown, health.Up: deskapi.LinkUp, health.Down: deskapi.LinkDown,
+	health.Kicked: deskapi.LinkKicked, health.Refused: deskapi.LinkRefused, health.Incomplete: deskapi.LinkIncomplete}
+
+// answerDoctor tells a window how things are.
+func answerDoctor(r *Resident, q request) {
+	if q.kind == deskapi.KindDoctorAsk {
+		q.reply(deskapi.KindDoctorFacts, r.doctorFacts(time.Now()))
+	}
+}
+
+// doctorFacts is what the doctor cannot see from outside.
+func (r *Resident) doctorFacts(now time.Time) deskapi.DoctorFacts {
+	known := r.facts.of(r.engine.Snapshot())
+	report := health.Assess(known, r.lang(), "", now)
+	f := deskapi.DoctorFacts{
+		Opened: known.Opened, SetUp: known.SetUp && !known.SecretMissing, Failure: string(known.Lookup.Failure),
+		Paused:    known.Paused.After(now),
+		Doubt:     report.State == health.Doubt && len(known.Lost) == 0,
+		Port:      r.facts.listened(),
+		PortTaken: known.PortTaken > 0,
+	}
+	links := r.set().Softphones
+	for _, w := range r.WaysIn() {
+		for _, p := range links {
+			if w.Kind == p.Kind && w.Name == p.Name {
+				f.Links = append(f.Links, deskapi.DoctorLink{Kind: p.Kind, Name: linkName(p), Phase: linkPhases[w.Phase]})
+				break
+			}
+		}
+	}
+	return f
+}
