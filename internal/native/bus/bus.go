@@ -1,8 +1,5 @@
 //go:build linux || freebsd || netbsd || openbsd || dragonfly
 
-// Package bus connects to the desktop's message buses, and never starts one:
-// the library would run dbus-launch, which leaves a bus that nobody else
-// listens to.
 package bus
 
 import (
