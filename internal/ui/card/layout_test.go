@@ -29,9 +29,9 @@ var hostile = []string{
 	"", " ", ",", "Wolfeschlegelsteinhausenbergerdorffwelchevoralternwarengewissenhaftschaferswessen",
 	"Sint-Jacobiparochie aan de Lange Vechtoo", strings.Repeat("W", 60), strings.Repeat("i", 300),
 	"اسم طويل جدا لا يتسع في السطر الواحد من البطاقة مهما كان", "שם ארוך מאוד שלא נכנס בשורה אחת של הכרטיס",
-	"‮gnp.exe‬ Jansen", "Jansen‏‎⁦⁧⁩؜", "a‮b‭c", "123 محمد 456 - 789",
-	"👩‍👩‍👧‍👦👨🏽‍🚒🇳🇱🇧🇪 feest ☎️ 1️⃣", "Z" + strings.Repeat("̵͇̿̀́", 40) + "algo", "名前 고객 ลูกค้า ग्राहक",
-	"", "A\tB\u00a0\u2003C", "⁨open", "sluit⁩", "\uFFFC", "Smit, , Jansen ,", "Łukasz Ąćęłńóśźż Ýþðøæœßĳ",
+	"\u202egnp.exe\u202c Jansen", "Jansen\u200f\u200e\u2066\u2067\u2069\u061c", "a\u202eb\u202dc", "123 محمد 456 - 789",
+	"👩\u200d👩\u200d👧\u200d👦👨🏽\u200d🚒🇳🇱🇧🇪 feest ☎️ 1️⃣", "Z" + strings.Repeat("̵͇̿̀́", 40) + "algo", "名前 고객 ลูกค้า ग्राहक",
+	"", "A\tB\u00a0\u2003C", "\u2068open", "sluit\u2069", "\uFFFC", "Smit, , Jansen ,", "Łukasz Ąćęłńóśźż Ýþðøæœßĳ",
 }
 
 // withContents is every card of the gallery that shows what came from outside,
