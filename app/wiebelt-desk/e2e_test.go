@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"wiebelt/internal/deskapi"
-	"wiebelt/internal/history"
 )
 
 const accentLight, softDark, backDark = 0x0B6BCB, 0x27313A, 0x1E252C
@@ -36,70 +35,6 @@ func TestDemoWindow(t *testing.T) {
 	until(t, "the full dot of a result", func() bool { return count(s.shot(w, "demo-nl-played"), 0x1B7F4B) > before+20 })
 
 	s.xdotool("windowactivate", "--sync", w, "key", "alt+F4")
-	r.ended(0)
-}
-
-// The calls window: rows from the file, a click opens and another copies, new
-// calls appear by themselves, the demo opens beside it in the same process.
-func TestCallsWindow(t *testing.T) {
-	s := newScreen(t)
-	path := filepath.Join(t.TempDir(), "history.db")
-	store, newest := fill(t, path)
-	r := startDesk(t, s, welcome("nl", "light", deskapi.WindowCalls, path))
-	r.wait(deskapi.KindPainted, nil)
-	w := s.window("Oproepen")
-	const firstRow = 205
-	until(t, "an accented row under the pointer", func() bool {
-		s.move(w, 300, firstRow)
-		return count(s.shot(w, "calls-nl-light"), accentLight) > 100
-	})
-
-	var open deskapi.Open
-	until(t, "a click that counts", func() bool {
-		s.click(w, 300, firstRow)
-		return len(r.got) > 0
-	})
-	r.wait(deskapi.KindOpen, &open)
-	if open.Entry != newest {
-		t.Errorf("the first row opened entry %d, want %d", open.Entry, newest)
-	}
-	for len(r.got) > 0 {
-		<-r.got
-	}
-	var copied deskapi.Copy
-	s.click(w, 688, firstRow)
-	r.wait(deskapi.KindCopy, &copied)
-	if copied.Text != "+31612345678" {
-		t.Errorf("copied %q", copied.Text)
-	}
-	s.shot(w, "calls-nl-copied")
-
-	id, err := store.Put(t.Context(), history.Entry{Rang: time.Now(), Number: "+31201112223", Shown: "020 111 22 23",
-		Name: "B. Nieuw", Link: "x", Matches: 1, Outcome: history.OutcomeFound, Line: "Schade"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.send(deskapi.KindHistory, nil)
-	until(t, "the new call as first row", func() bool {
-		s.click(w, 300, firstRow)
-		for len(r.got) > 0 {
-			open.Entry = 0
-			r.wait(deskapi.KindOpen, &open)
-			if open.Entry == id {
-				return true
-			}
-		}
-		return false
-	})
-	s.shot(w, "calls-nl-new")
-
-	s.click(w, 300, 112)
-	s.xdotool("type", "--window", w, "0698")
-	until(t, "the filtered list", func() bool { return count(s.shot(w, "calls-nl-filter"), 0x1B7F4B) < 100 })
-
-	r.send(deskapi.KindShow, deskapi.Show{Window: deskapi.WindowDemo})
-	s.window("Demo")
-	r.send(deskapi.KindQuit, nil)
 	r.ended(0)
 }
 

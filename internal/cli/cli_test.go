@@ -126,7 +126,7 @@ func TestProvisionRefuses(t *testing.T) {
 		"localhost name":   {"s\n", []string{"--base-url", "http://localhost:1", "--client-id", "c", "--secret-stdin"}, 2},
 		"empty secret":     {"\n", []string{"--base-url", "https://hub.example", "--client-id", "c", "--secret-store", "file", "--secret-stdin"}, 1},
 		"UTF-16 secret":    {"s\x00e\x00", []string{"--base-url", "https://hub.example", "--client-id", "c", "--secret-store", "file", "--secret-stdin"}, 1},
-		"colon in client":  {"s\n", []string{"--base-url", "https://hub.example", "--client-id", "a:b", "--secret-store", "file", "--secret-stdin"}, 1},
+		"colon in client":  {"s\n", []string{"--base-url", "https://hub.example", "--client-id", "a:b", "--secret-store", "file", "--secret-stdin"}, 2},
 		"secret as a flag": {"", []string{"--secret", "x"}, 2},
 	} {
 		if code, out, errOut := run(t, c.in, append([]string{"provision", "--profile", dir}, c.args...)...); code != c.want {

@@ -36,6 +36,7 @@ type Entry struct {
 	Number                string // E.164 or digits as received; "" for a withheld one
 	Shown                 string // the number the Dutch way
 	Line, LineNumber      string // name and number of our line, "" if not told
+	Via                   string // who passed the call on, "" if nobody did
 	Name                  string // of the contact, or as the phone system told it
 	ContactID             string
 	RelationNumber        string
@@ -43,7 +44,20 @@ type Entry struct {
 	Matches               int    // contacts with this number
 	Outcome               string // what the lookup said, see the Outcome constants
 	Result                string // how the call went, see the Result constants
+	// Handled is when a missed call was ticked off: by a later call with the same
+	// number, by opening the file, or by hand. Put does not change it.
+	Handled time.Time
+	// TakenOff says that the user has said "not this contact": whatever is put
+	// later, no person is kept with this call. Put does not change it.
+	TakenOff bool
 }
+
+// Missed tells whether the call is one that somebody should return. Of the four
+// ways in which a call can end unanswered only this one counts.
+func (e Entry) Missed() bool { return e.Result == ResultMissed && !e.Outgoing }
+
+// Open tells whether the call was missed and not ticked off.
+func (e Entry) Open() bool { return e.Missed() && e.Handled.IsZero() }
 
 // How a call went. Missed, Elsewhere, NotHere and Unknown are four different
 // things: only a phone that tells why a call ended may make it missed.
@@ -101,6 +115,35 @@ var (
 	// back.
 	ErrGone = errors.New("no such call in the history")
 )
+
+// Fault is what keeps calls from being written at this moment.
+type Fault string
+
+// The faults. The history tries again with every call.
+const (
+	FaultNone     Fault = ""
+	FaultFull     Fault = "full"      // the disk is full
+	FaultReadOnly Fault = "read_only" // the file or its folder cannot be written to
+	FaultNewer    Fault = "newer"     // a newer version wrote the file
+	FaultOther    Fault = "other"
+)
+
+// Notice is something that happened to the history, for the user to know.
+type Notice string
+
+// The notices.
+const (
+	NoticeNone    Notice = ""
+	NoticeDamaged Notice = "damaged" // the file was damaged and put aside, a new one begun
+	NoticeGone    Notice = "gone"    // the file was taken away while it was in use
+)
+
+// State is how the history is doing.
+type State struct {
+	Fault  Fault
+	Notice Notice
+	Missed int // missed calls that are not ticked off
+}
 
 // withoutPerson takes away everything that tells who called, except the number.
 func (e Entry) withoutPerson() Entry {

@@ -86,10 +86,10 @@ func read(t *testing.T, path string) []Entry {
 }
 
 func same(a, b Entry) bool {
-	if !a.Rang.Equal(b.Rang) || !a.Answered.Equal(b.Answered) || !a.Ended.Equal(b.Ended) {
+	if !a.Rang.Equal(b.Rang) || !a.Answered.Equal(b.Answered) || !a.Ended.Equal(b.Ended) || !a.Handled.Equal(b.Handled) {
 		return false
 	}
-	a.Rang, a.Answered, a.Ended = b.Rang, b.Answered, b.Ended
+	a.Rang, a.Answered, a.Ended, a.Handled = b.Rang, b.Answered, b.Ended, b.Handled
 	return a == b
 }
 
@@ -105,7 +105,7 @@ func TestPutAndRead(t *testing.T) {
 	second.Outgoing, second.Name = true, "“Ünïcode” 'quote' \x00nul"
 	second.ID = put(t, s, second)
 
-	first.Result, first.Ended = ResultMissed, monday.Add(9*time.Second)
+	first.Result, first.Ended, first.Handled = ResultMissed, monday.Add(9*time.Second), monday // by the second
 	if id := put(t, s, first); id != first.ID {
 		t.Errorf("update gave id %d, want %d", id, first.ID)
 	}

@@ -36,25 +36,85 @@ var migrations = []string{
 	) STRICT;
 	CREATE INDEX calls_rang ON calls (rang);
 	CREATE INDEX calls_number ON calls (number);`,
+	// The list is read along calls_list: it has its order and all that a filter
+	// looks at, so that a search reads no whole entries. calls_open holds only
+	// what is to be ticked off.
+	`ALTER TABLE calls ADD COLUMN via TEXT NOT NULL DEFAULT '';
+	ALTER TABLE calls ADD COLUMN handled INTEGER NOT NULL DEFAULT 0;
+	ALTER TABLE calls ADD COLUMN taken_off INTEGER NOT NULL DEFAULT 0;
+	ALTER TABLE calls ADD COLUMN find TEXT NOT NULL DEFAULT '';
+	DROP INDEX calls_rang;
+	DROP INDEX calls_number;
+	CREATE INDEX calls_number ON calls (number, rang);
+	CREATE INDEX calls_list ON calls (rang, id, result, outgoing, find);
+	CREATE INDEX calls_missed ON calls (rang, id, find) WHERE result = 'missed' AND outgoing = 0;
+	CREATE INDEX calls_open ON calls (number, rang) WHERE result = 'missed' AND outgoing = 0 AND handled = 0;`,
 }
 
-const columns = `rang, answered, ended, outgoing, kind, number, shown, line, line_number,
-	name, contact_id, relation_number, link, matches, outcome, result`
+// filling[n] does what the step to version n+1 cannot say in SQL.
+var filling = map[int]func(context.Context, *sql.Tx) error{1: fillFind}
+
+// fillFind writes what is searched of the entries that have been there.
+func fillFind(ctx context.Context, tx *sql.Tx) error {
+	for last := int64(0); ; {
+		rows, err := tx.QueryContext(ctx, `SELECT `+all+` FROM calls WHERE id > ? ORDER BY id LIMIT 500`, last)
+		if err != nil {
+			return err
+		}
+		some, err := scanAll(rows)
+		if err != nil || len(some) == 0 {
+			return err
+		}
+		for _, e := range some {
+			if _, err := tx.ExecContext(ctx, `UPDATE calls SET find = ? WHERE id = ?`, e.find(), e.ID); err != nil {
+				return err
+			}
+			last = e.ID
+		}
+	}
+}
+
+// columns are those that Put writes over; all are those that are read.
+const (
+	columns = `rang, answered, ended, outgoing, kind, number, shown, line, line_number, via,
+	name, contact_id, relation_number, link, matches, outcome, result, find`
+	all = `id, ` + columns + `, handled, taken_off`
+)
 
 // values are an entry's columns in the order of columns.
 func (e Entry) values() []any {
 	return []any{micros(e.Rang), micros(e.Answered), micros(e.Ended), e.Outgoing, e.Kind, e.Number, e.Shown,
-		e.Line, e.LineNumber, e.Name, e.ContactID, e.RelationNumber, e.Link, e.Matches, e.Outcome, e.Result}
+		e.Line, e.LineNumber, e.Via, e.Name, e.ContactID, e.RelationNumber, e.Link, e.Matches, e.Outcome, e.Result, e.find()}
 }
 
-// scan reads "id, columns".
+// scan reads all.
 func scan(row interface{ Scan(...any) error }) (Entry, error) {
 	var e Entry
-	var rang, answered, ended int64
+	var rang, answered, ended, handled int64
+	var find sql.RawBytes
+	var dest any = &find
+	if _, one := row.(*sql.Row); one { // which cannot lend bytes
+		dest = new(string)
+	}
 	err := row.Scan(&e.ID, &rang, &answered, &ended, &e.Outgoing, &e.Kind, &e.Number, &e.Shown,
-		&e.Line, &e.LineNumber, &e.Name, &e.ContactID, &e.RelationNumber, &e.Link, &e.Matches, &e.Outcome, &e.Result)
-	e.Rang, e.Answered, e.Ended = timeOf(rang), timeOf(answered), timeOf(ended)
+		&e.Line, &e.LineNumber, &e.Via, &e.Name, &e.ContactID, &e.RelationNumber, &e.Link, &e.Matches, &e.Outcome, &e.Result, dest,
+		&handled, &e.TakenOff)
+	e.Rang, e.Answered, e.Ended, e.Handled = timeOf(rang), timeOf(answered), timeOf(ended), timeOf(handled)
 	return e, err
+}
+
+// scanAll reads rows of all and closes them.
+func scanAll(rows *sql.Rows) ([]Entry, error) {
+	defer rows.Close()
+	var es []Entry
+	for rows.Next() {
+		e, err := scan(rows)
+		if err != nil {
+			return nil, err
+		}
+		es = append(es, e)
+	}
+	return es, rows.Err()
 }
 
 // micros is a time as it is stored: microseconds since 1970, 0 for none.
@@ -109,6 +169,12 @@ func migrate(ctx context.Context, db *sql.DB) error {
 		if err != nil {
 			_ = tx.Rollback() // the error that matters is the one above
 			return fmt.Errorf("migrate to schema %d: %w", v+1, err)
+		}
+		if fill := filling[v]; fill != nil {
+			if err := fill(ctx, tx); err != nil {
+				_ = tx.Rollback() // the error that matters is the one above
+				return fmt.Errorf("migrate to schema %d: %w", v+1, err)
+			}
 		}
 		if err := tx.Commit(); err != nil {
 			return err

@@ -8,30 +8,43 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// purgeEvery is how often Put looks for entries that have become too old.
-const purgeEvery = time.Hour
+const (
+	// purgeEvery is how often Put looks for entries that have become too old.
+	purgeEvery = time.Hour
+	// againEvery is how often a file that cannot be opened is tried again.
+	againEvery = 5 * time.Second
+)
 
-// Store is the history as the resident has it: the only one that writes. Safe
-// for concurrent use.
+// Store is the history as the resident has it: the only one that writes. It gets
+// over a file that is damaged, taken away or cannot be written to: State says so,
+// and what can be kept is kept again as soon as it can be. Safe for concurrent
+// use.
 type Store struct {
-	db    *sql.DB // nil with KeepOff and after a failed Configure
 	path  string
+	now   func() time.Time
+	using sync.RWMutex // held for reading by whoever uses those below
+	db    *sql.DB      // nil with KeepOff, and as long as the file cannot be opened
+	was   fs.FileInfo  // the file as it was opened
 	keep  Keep
 	days  int
-	now   func() time.Time
-	aside string
-	using sync.RWMutex // held for reading by whoever uses db, keep or days
+	shut  bool // by Close, for good
 
-	mu     sync.Mutex
+	mu     sync.Mutex // protects what follows; held for moments
 	purged time.Time
+	tried  time.Time // when the file was last opened, or not
+	opened int       // how often it was
+	ended  bool      // what was on when the last program ended is marked over
+	last   int64     // the highest ID ever given: none is used twice, whatever becomes of the file
+	aside  string
+	state  State
 }
 
 // Open opens the history at path, creating or migrating it, and applies keep and
@@ -40,42 +53,55 @@ type Store struct {
 // (see SetAside) and a new one begun; a file of a newer version is left alone
 // and reported as ErrNewer. Calls that were on when the last program ended are
 // marked over, as far as is known how. days below 1 count as 1; now is the clock.
+//
+// Beside an error there is a Store all the same, unless keep is none of ours: it
+// keeps nothing for now and tries again.
 func Open(path string, keep Keep, days int, now func() time.Time) (*Store, error) {
 	s := &Store{path: path, keep: keep, days: max(days, 1), now: now}
-	if err := s.begin(context.Background(), true); err != nil {
-		return nil, err
+	if keep != KeepOff && keep != KeepNumbers && keep != KeepFull {
+		return nil, fmt.Errorf("open call history: unknown value %q for what to keep", keep)
 	}
-	return s, nil
+	err := s.begin(context.Background())
+	s.note(err)
+	return s, err
 }
 
 // Configure changes what is kept and for how long, and applies it to what is
-// there already, as Open does. After an error nothing is kept until it is called
-// again.
+// there already, as Open does. After an error nothing is kept until that can be
+// done, which is tried again with every call.
 func (s *Store) Configure(ctx context.Context, keep Keep, days int) error {
+	if keep != KeepOff && keep != KeepNumbers && keep != KeepFull {
+		return fmt.Errorf("configure call history: unknown value %q for what to keep", keep)
+	}
 	s.using.Lock()
 	defer s.using.Unlock()
 	if days = max(days, 1); keep == s.keep && days == s.days {
 		return nil
 	}
-	if s.db != nil {
-		if err := s.db.Close(); err != nil {
-			return fmt.Errorf("close call history: %w", err)
-		}
-		s.db = nil
-	}
+	s.close()
 	s.keep, s.days = keep, days
-	return s.begin(ctx, false)
+	err := s.begin(ctx)
+	s.note(err)
+	return err
 }
 
-// begin opens the file as keep and days ask. At the first time calls that were
-// on when the last program ended are marked over.
-func (s *Store) begin(ctx context.Context, first bool) error {
-	switch s.keep {
-	case KeepOff:
+// close closes the file. What it says is of no use: what was put is safe.
+func (s *Store) close() {
+	if s.db != nil {
+		_ = s.db.Close()
+		s.db = nil
+	}
+}
+
+// begin opens the file as keep and days ask.
+func (s *Store) begin(ctx context.Context) error {
+	s.mu.Lock()
+	s.tried = s.now()
+	s.opened++
+	ended := s.ended
+	s.mu.Unlock()
+	if s.keep == KeepOff {
 		return s.removeFiles()
-	case KeepNumbers, KeepFull:
-	default:
-		return fmt.Errorf("open call history: unknown value %q for what to keep", s.keep)
 	}
 	err := s.open(ctx)
 	if damaged(err) {
@@ -87,21 +113,28 @@ func (s *Store) begin(ctx context.Context, first bool) error {
 		return fmt.Errorf("open call history: %w", err)
 	}
 	if s.keep == KeepNumbers {
-		_, err = s.erase(ctx, `UPDATE calls SET name = '', contact_id = '', relation_number = '', link = ''
-			WHERE name || contact_id || relation_number || link <> ''`)
+		err = s.forgetPersons(ctx)
 	}
-	if err == nil && first {
+	if err == nil && !ended {
 		_, err = s.db.ExecContext(ctx, `UPDATE calls SET result = iif(answered <> 0, ?, ?) WHERE result = ?`,
 			ResultAnswered, ResultUnknown, ResultLive)
 	}
 	if err == nil {
+		err = s.continueIDs(ctx)
+	}
+	if err == nil {
 		err = s.purge(ctx)
 	}
+	if err == nil {
+		err = s.count(ctx)
+	}
 	if err != nil {
-		_ = s.db.Close() // the error that matters is the one above
-		s.db = nil
+		s.close()
 		return fmt.Errorf("open call history: %w", err)
 	}
+	s.mu.Lock()
+	s.ended = true
+	s.mu.Unlock()
 	return nil
 }
 
@@ -115,13 +148,15 @@ func (s *Store) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := f.Close(); err != nil {
+	was, err := f.Stat()
+	if err := errors.Join(err, f.Close()); err != nil {
 		return err
 	}
 	// FULL: an acknowledged entry also survives a power cut. busy_timeout comes
-	// first, the others already need the file.
+	// first, the others already need the file. Temporary files would hold what is
+	// to be deleted, so there are none.
 	name, err := dsn(s.path, "_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"+
-		"&_pragma=secure_delete(ON)&_txlock=immediate")
+		"&_pragma=secure_delete(ON)&_pragma=temp_store(MEMORY)&_txlock=immediate")
 	if err != nil {
 		return err
 	}
@@ -138,11 +173,40 @@ func (s *Store) open(ctx context.Context) error {
 		_ = db.Close() // the error that matters is the one above
 		return err
 	}
-	s.db = db
+	s.db, s.was = db, was
 	return nil
 }
 
-var errDamaged = errors.New("damaged file")
+// continueIDs lets a new file go on where the one before it ended, since whoever
+// writes a call remembers its ID.
+func (s *Store) continueIDs(ctx context.Context) error {
+	var last int64
+	err := s.db.QueryRowContext(ctx, `SELECT seq FROM sqlite_sequence WHERE name = 'calls'`).Scan(&last)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	none := err != nil
+	s.mu.Lock()
+	s.last = max(s.last, last)
+	want := s.last
+	s.mu.Unlock()
+	switch {
+	case want == last:
+		return nil
+	case none:
+		_, err = s.db.ExecContext(ctx, `INSERT INTO sqlite_sequence (name, seq) VALUES ('calls', ?)`, want)
+	default:
+		_, err = s.db.ExecContext(ctx, `UPDATE sqlite_sequence SET seq = ? WHERE name = 'calls'`, want)
+	}
+	return err
+}
+
+var (
+	errDamaged = errors.New("damaged file")
+	errMoved   = errors.New("the file was taken away")
+	errClosed  = errors.New("the file is not open")
+	errShut    = errors.New("the history is closed")
+)
 
 func check(ctx context.Context, db *sql.DB) error {
 	var said string
@@ -159,12 +223,82 @@ func damaged(err error) bool {
 	if errors.Is(err, errDamaged) {
 		return true
 	}
+	code := sqliteCode(err)
+	return code&0xff == sqlite3.SQLITE_CORRUPT || code == sqlite3.SQLITE_NOTADB || code == sqlite3.SQLITE_IOERR_SHORT_READ
+}
+
+// sqliteCode is the extended code of an error of SQLite's.
+func sqliteCode(err error) int {
 	var e *sqlite.Error
 	if !errors.As(err, &e) {
-		return false
+		return sqlite3.SQLITE_OK
 	}
-	code := e.Code() & 0xff
-	return code == sqlite3.SQLITE_CORRUPT || code == sqlite3.SQLITE_NOTADB
+	return e.Code()
+}
+
+// FaultOf tells what an error of a Store means for the history.
+func FaultOf(err error) Fault {
+	if err == nil || errors.Is(err, ErrGone) || errors.Is(err, context.Canceled) {
+		return FaultNone
+	}
+	switch code := sqliteCode(err) & 0xff; {
+	case errors.Is(err, ErrNewer):
+		return FaultNewer
+	case code == sqlite3.SQLITE_FULL, errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return FaultFull
+	case code == sqlite3.SQLITE_READONLY, code == sqlite3.SQLITE_PERM, errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		return FaultReadOnly
+	}
+	return FaultOther
+}
+
+// note keeps what an attempt to write said.
+func (s *Store) note(err error) {
+	if errors.Is(err, context.Canceled) {
+		return // nobody waited for the answer
+	}
+	s.mu.Lock()
+	s.state.Fault = FaultOf(err)
+	s.mu.Unlock()
+}
+
+// State tells how the history is doing. It waits for no disk.
+func (s *Store) State() State {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state
+}
+
+// Missed is how many missed calls are not ticked off. It waits for no disk.
+func (s *Store) Missed() int { return s.State().Missed }
+
+// Dismiss takes the notice back: the user has read it.
+func (s *Store) Dismiss() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.state.Notice = NoticeNone
+}
+
+// SetAside gives the path of the damaged file that was put aside, "" if every
+// file was sound. It is for a notice to the user.
+func (s *Store) SetAside() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.aside
+}
+
+// count counts what is not ticked off.
+func (s *Store) count(ctx context.Context) error {
+	var n int
+	err := s.db.QueryRowContext(ctx, `SELECT count(*) FROM calls INDEXED BY calls_open
+		WHERE result = 'missed' AND outgoing = 0 AND handled = 0`).Scan(&n)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	s.state.Missed = n
+	s.mu.Unlock()
+	return nil
 }
 
 // sideFiles are what SQLite keeps beside the file.
@@ -178,11 +312,16 @@ func (s *Store) putAside() error {
 	if err := os.Rename(s.path, s.asidePath()); err != nil {
 		return err
 	}
-	s.aside = s.asidePath()
+	s.mu.Lock()
+	s.aside, s.state.Notice = s.asidePath(), NoticeDamaged
+	s.mu.Unlock()
 	return remove(s.sideFiles()...) // a log of the old file must not be played into the new one
 }
 
 func (s *Store) removeFiles() error {
+	s.mu.Lock()
+	s.state.Missed = 0
+	s.mu.Unlock()
 	return remove(append(s.sideFiles(), s.path, s.asidePath())...)
 }
 
@@ -196,154 +335,15 @@ func remove(paths ...string) error {
 	return all
 }
 
-// SetAside gives the path of the damaged file that Open put aside, "" if the
-// file was sound. It is for a notice to the user.
-func (s *Store) SetAside() string { return s.aside }
-
-// Put writes an entry: a new one if its ID is 0, else over the one with that ID.
-// It returns when the entry is safe on disk. What Keep does not allow is left
-// out, and a withheld number never has a person; with KeepOff nothing happens
-// and the ID is 0. An ID that was deleted meanwhile gives ErrGone.
-func (s *Store) Put(ctx context.Context, e Entry) (int64, error) {
-	s.using.RLock()
-	defer s.using.RUnlock()
-	if s.db == nil {
-		return 0, nil
-	}
-	if s.keep != KeepFull || e.Number == "" {
-		e = e.withoutPerson()
-	}
-	id, err := s.put(ctx, e)
-	if err != nil {
-		return 0, fmt.Errorf("write call history: %w", err)
-	}
-	s.mu.Lock()
-	due := s.now().Sub(s.purged) >= purgeEvery
-	s.mu.Unlock()
-	if due {
-		// The entry is safe; what could not be purged now is in an hour.
-		_ = s.purge(ctx)
-	}
-	return id, nil
-}
-
-func (s *Store) put(ctx context.Context, e Entry) (int64, error) {
-	marks := strings.Repeat(", ?", len(e.values()))[2:]
-	if e.ID == 0 {
-		r, err := s.db.ExecContext(ctx, `INSERT INTO calls (`+columns+`) VALUES (`+marks+`)`, e.values()...)
-		if err != nil {
-			return 0, err
-		}
-		return r.LastInsertId()
-	}
-	r, err := s.db.ExecContext(ctx, `UPDATE calls SET (`+columns+`) = (`+marks+`) WHERE id = ?`,
-		append(e.values(), e.ID)...)
-	if err != nil {
-		return 0, err
-	}
-	n, err := r.RowsAffected()
-	if err != nil {
-		return 0, err
-	}
-	if n == 0 {
-		return 0, ErrGone
-	}
-	return e.ID, nil
-}
-
-// Get gives the entry with an ID, or ErrGone.
-func (s *Store) Get(ctx context.Context, id int64) (Entry, error) {
-	s.using.RLock()
-	defer s.using.RUnlock()
-	if s.db == nil {
-		return Entry{}, ErrGone
-	}
-	e, err := scan(s.db.QueryRowContext(ctx, `SELECT id, `+columns+` FROM calls WHERE id = ?`, id))
-	if errors.Is(err, sql.ErrNoRows) {
-		return Entry{}, ErrGone
-	}
-	if err != nil {
-		return Entry{}, fmt.Errorf("read call history: %w", err)
-	}
-	return e, nil
-}
-
-// Purge deletes what is older than the days to keep, a damaged file that was put
-// aside included. Open does it, and Put once an hour.
-func (s *Store) Purge(ctx context.Context) error {
-	s.using.RLock()
-	defer s.using.RUnlock()
-	return s.purge(ctx)
-}
-
-func (s *Store) purge(ctx context.Context) error {
-	now := s.now()
-	s.mu.Lock()
-	s.purged = now
-	s.mu.Unlock()
-	if s.db == nil {
-		return nil
-	}
-	limit := now.AddDate(0, 0, -s.days)
-	if _, err := s.erase(ctx, `DELETE FROM calls WHERE rang < ?`, micros(limit)); err != nil {
-		return err
-	}
-	if fi, err := os.Stat(s.asidePath()); err == nil && fi.ModTime().Before(limit) {
-		return remove(s.asidePath())
-	}
-	return nil
-}
-
-// DeleteAll deletes every call, and a damaged file that was put aside.
-func (s *Store) DeleteAll(ctx context.Context) error {
-	s.using.RLock()
-	defer s.using.RUnlock()
-	if s.db == nil {
-		return s.removeFiles()
-	}
-	if _, err := s.erase(ctx, `DELETE FROM calls`); err != nil {
-		return err
-	}
-	return remove(s.asidePath())
-}
-
-// DeleteNumber deletes the calls of a number, in the form that Entry.Number has,
-// and tells how many there were.
-func (s *Store) DeleteNumber(ctx context.Context, number string) (int, error) {
-	s.using.RLock()
-	defer s.using.RUnlock()
-	if s.db == nil {
-		return 0, nil
-	}
-	return s.erase(ctx, `DELETE FROM calls WHERE number = ?`, number)
-}
-
-// erase runs a statement that takes something away, tells how many entries it
-// touched, and empties the write-ahead log: secure_delete overwrites the pages,
-// but their old contents would stay in the log.
-func (s *Store) erase(ctx context.Context, statement string, args ...any) (int, error) {
-	r, err := s.db.ExecContext(ctx, statement, args...)
-	if err != nil {
-		return 0, fmt.Errorf("erase from call history: %w", err)
-	}
-	n, err := r.RowsAffected()
-	if err != nil || n == 0 {
-		return 0, err
-	}
-	var busy, pages, moved int
-	err = s.db.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &moved)
-	if err != nil {
-		return int(n), fmt.Errorf("erase from call history: %w", err)
-	}
-	return int(n), nil
-}
-
 // Close closes the file. The Store cannot be used afterwards.
 func (s *Store) Close() error {
-	s.using.RLock()
-	defer s.using.RUnlock()
+	s.using.Lock()
+	defer s.using.Unlock()
+	s.shut = true
 	if s.db == nil {
 		return nil
 	}
-	return s.db.Close()
+	err := s.db.Close()
+	s.db = nil
+	return err
 }

@@ -41,6 +41,7 @@ type Config struct {
 	ExtraCAFile         string
 	LookupTimeout       time.Duration // of one attempt, token included; 0 is 5 s
 	Secret              func(context.Context) (string, error)
+	SecretAnswered      SecretAnswered // may be nil
 	Log                 *slog.Logger
 	Now                 func() time.Time
 }

@@ -267,13 +267,39 @@ type askedToWait struct {
 	wait time.Duration
 }
 
+func (a askedToWait) Unwrap() error { return a.error }
+
+// SecretAnswered is told whether the hub took a secret that Config.Secret gave
+// out; other failures say nothing of it. again asks for one more try, with what
+// Config.Secret gives then: a client may have two secrets while one takes the
+// place of the other.
+type SecretAnswered func(ctx context.Context, secret string, accepted bool) (again bool)
+
 // Token implements oauth2.TokenSource: it asks, every time.
 func (q tokenRequest) Token() (*oauth2.Token, error) {
-	c := q.c
-	secret, err := c.cfg.Secret(q.ctx)
-	if err != nil || secret == "" {
-		return nil, failed(contact.NotSetUp, "no secret")
+	token, again, err := q.try()
+	if again {
+		token, _, err = q.try()
 	}
+	return token, err
+}
+
+// try asks once, with the secret that there is now.
+func (q tokenRequest) try() (token *oauth2.Token, again bool, err error) {
+	secret, err := q.c.cfg.Secret(q.ctx)
+	if err != nil || secret == "" {
+		return nil, false, failed(contact.NotSetUp, "no secret")
+	}
+	token, err = q.ask(secret)
+	refused := err != nil && contact.FailureOf(err) == contact.CredentialsRefused
+	if answered := q.c.cfg.SecretAnswered; answered != nil && (err == nil || refused) {
+		again = answered(q.ctx, secret, err == nil)
+	}
+	return token, again && refused, err
+}
+
+func (q tokenRequest) ask(secret string) (*oauth2.Token, error) {
+	c := q.c
 	body := c.scopeParameter() + "=" + escape(q.scopes) + "&grant_type=client_credentials"
 	r, err := http.NewRequestWithContext(q.ctx, http.MethodPost, c.base.String()+"/identity/token", strings.NewReader(body))
 	if err != nil {

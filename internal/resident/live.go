@@ -111,7 +111,7 @@ func (r *Resident) params(p *companion.Params, e *effective) {
 	p.CheckLink = e.links.Check
 	p.Lookup = nil // not a nil *hub.Client, which would be something
 	if e.client != nil {
-		p.Lookup = e.client
+		p.Lookup = audited{e.client, r}
 	}
 }
 

@@ -98,7 +98,7 @@ func (r *Resident) menu(report health.Report, now time.Time) []tray.Item {
 	line()
 	windows := r.desks.path() != ""
 	if windows {
-		add(menuWindow+deskapi.WindowCalls, text.StatusMenuCalls)
+		items = append(items, tray.Item{ID: menuWindow + deskapi.WindowCalls, Title: r.callsTitle()})
 		if set.Lookup.Manual && there[deskapi.WindowLookup] {
 			add(menuWindow+deskapi.WindowLookup, text.StatusMenuSearch)
 		}
@@ -139,7 +139,7 @@ func (r *Resident) menu(report health.Report, now time.Time) []tray.Item {
 }
 
 // there are the windows beyond the first three that this version has.
-var there = map[string]bool{deskapi.WindowHelp: true}
+var there = map[string]bool{deskapi.WindowHelp: true, deskapi.WindowLookup: true}
 
 // callLine is the menu's line about a call: time and number, never a name.
 func callLine(c companion.LastCall, l text.Language, now time.Time) string {

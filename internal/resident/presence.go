@@ -26,9 +26,11 @@ func (r *Resident) presence(ctx context.Context) {
 	}
 	defer w.Close()
 	for {
-		s := w.State()
+		s, before := w.State(), r.hiding()
 		r.seen.Store(&s)
-		r.look()
+		if r.hiding() != before { // cards that look the same stay as they are
+			r.look()
+		}
 		if !s.Locked {
 			r.openHubAtStart(ctx)
 		}

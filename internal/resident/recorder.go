@@ -24,6 +24,7 @@ type recorder struct {
 	log     *slog.Logger
 	ids     map[call.ID]int64
 	last    map[call.ID]history.Entry
+	opened  map[call.ID]bool // its file was opened
 
 	left  atomic.Int64  // dropped and not told of yet
 	full  chan struct{} // has a value once there is something to tell
@@ -43,7 +44,7 @@ const (
 
 func newRecorder(store *history.Store, changed func(), log *slog.Logger) *recorder {
 	return &recorder{store: store, queue: make(chan companion.Entry, queued), changed: changed, log: log,
-		ids: map[call.ID]int64{}, last: map[call.ID]history.Entry{}, full: make(chan struct{}, 1), after: time.After}
+		ids: map[call.ID]int64{}, last: map[call.ID]history.Entry{}, opened: map[call.ID]bool{}, full: make(chan struct{}, 1), after: time.After}
 }
 
 // take never blocks.
@@ -116,31 +117,49 @@ func (r *recorder) put(ctx context.Context, e companion.Entry) {
 	if before, known := r.last[e.Call]; known && h.Ended.IsZero() {
 		h.Ended, h.Result = before.Ended, cmp.Or(h.Result, before.Result)
 	}
+	before := r.store.State()
 	id, err := r.store.Put(ctx, h)
 	if err != nil {
 		if !errors.Is(err, history.ErrGone) {
-			r.wrong++
-			r.why = err
-			r.toTell()
+			r.failed(err)
+		}
+		if r.store.State() != before {
+			r.changed() // the windows say so
 		}
 		return
+	}
+	// A file opened while the phone rang is part of that call; one opened after
+	// it was missed is dealing with it.
+	opened := e.Card.Opened >= 0
+	if was, known := r.opened[e.Call]; opened && known && !was && h.Missed() {
+		if err := r.store.Handle(ctx, id); err != nil {
+			r.failed(err)
+		}
 	}
 	if e.Call != 0 {
 		if len(r.ids) > 4*queued { // calls of long ago are never reported again
 			clear(r.ids)
 			clear(r.last)
+			clear(r.opened)
 		}
 		h.ID = id
-		r.ids[e.Call], r.last[e.Call] = id, h
+		r.ids[e.Call], r.last[e.Call], r.opened[e.Call] = id, h, opened
 	}
 	r.changed()
+}
+
+// failed counts a write that went wrong.
+func (r *recorder) failed(err error) {
+	r.wrong++
+	r.why = err
+	r.toTell()
 }
 
 func entry(e companion.Entry) history.Entry {
 	c := e.Card
 	h := history.Entry{
 		Rang: c.Rang, Answered: c.Answered, Ended: e.Ended, Outgoing: c.Outgoing, Kind: e.Way.Kind,
-		Shown: c.Number.Display(), Line: c.LineName, LineNumber: c.LineText, Name: c.PhoneName,
+		Shown: c.Number.Display(), Line: c.LineName, LineNumber: c.LineText, Via: c.Via, Name: c.PhoneName,
 		Matches: e.Contacts, Outcome: outcomes[c.Outcome],
 		Result: history.ResultOf(c.Tells, !c.Answered.IsZero(), !e.Ended.IsZero(), e.Reason),
 	}

@@ -14,5 +14,10 @@ type request struct {
 	reply func(kind string, msg any)
 }
 
+// decode reads the request's contents; false if they are not what they should be.
+func (q request) decode(into any) bool {
+	return len(q.raw) == 0 || json.Unmarshal(q.raw, into) == nil
+}
+
 // areas answer the windows' requests, each on a goroutine of its own.
-var areas = map[string]func(*Resident, request){"doctor": answerDoctor}
+var areas = map[string]func(*Resident, request){"calls": answerCalls, "doctor": answerDoctor, "lookup": answerLookup}

@@ -101,6 +101,7 @@ type Resident struct {
 	desks        *desks
 	ways         *ways
 	facts        facts
+	records      records
 	chosenBefore *choices.Store
 	program      *program
 	hubWatch     *hubWatch
@@ -177,6 +178,7 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 		defer r.store.Close() // after the last entry was written
 	}
 
+	defer r.records.close()
 	var work sync.WaitGroup
 	defer work.Wait()
 	defer r.stop() // before work.Wait, whichever way run ends
@@ -218,6 +220,9 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 		work.Go(func() { r.o.Ready(ctx, r.ways.port(), r.ways.tokens, r.desks.path() != "") })
 	}
 	work.Go(func() { r.follow(ctx) })
+	if r.o.Demo == nil {
+		work.Go(func() { r.warnAdmins(ctx) })
+	}
 	work.Go(func() { r.presence(ctx) })
 	if r.o.Hub == nil { // the demo's hub is its own business
 		work.Go(func() { r.hubWatch.run(ctx) })
@@ -312,7 +317,7 @@ func (r *Resident) hub(s *settings.Settings) (*hub.Client, *hub.Links) {
 	if o := r.o.Hub; o != nil {
 		cfg.BaseURL, cfg.ClientID, cfg.OrganisationCode, hubURL, err = o.BaseURL, o.ClientID, o.OrganisationCode, o.HubURL, nil
 		cfg.Scopes = ""
-		cfg.Secret = func(context.Context) (string, error) { return o.Secret, nil }
+		cfg.Secret, cfg.SecretAnswered = func(context.Context) (string, error) { return o.Secret, nil }, nil
 	}
 	links, lerr := hub.NewLinks(hubURL)
 	if lerr != nil {
@@ -355,6 +360,9 @@ func HubConfig(dirs profile.Dirs, h settings.Hub, log *slog.Logger) (cfg hub.Con
 		return cfg, h.HubURL, fmt.Errorf("%w: %w", ErrNotSetUp, err)
 	}
 	cfg.Secret = func(ctx context.Context) (string, error) { return store.Get(ctx, ref) }
+	cfg.SecretAnswered = func(ctx context.Context, value string, accepted bool) bool {
+		return secret.Answered(ctx, store, ref, value, accepted)
+	}
 	return cfg, h.HubURL, nil
 }
 

@@ -43,6 +43,16 @@ func (s *fileStore) Get(ctx context.Context, ref Ref) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	return unpack(b, ref)
+}
+
+func pack(ref Ref, secret string) []byte {
+	b, _ := json.Marshal(kept{1, ref.kind, ref.origin, ref.client, secret}) // four texts and a number cannot fail
+	return append(b, '\n')
+}
+
+// unpack gives the secret if it is that of ref.
+func unpack(b []byte, ref Ref) (string, error) {
 	var k kept
 	if json.Unmarshal(b, &k) != nil || k.Version != 1 || k.Secret == "" {
 		return "", ErrDamaged
@@ -60,11 +70,7 @@ func (s *fileStore) Set(ctx context.Context, ref Ref, secret string) error {
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return err
 	}
-	b, err := json.Marshal(kept{1, ref.kind, ref.origin, ref.client, secret})
-	if err != nil {
-		return ErrDamaged // cannot be: four texts and a number
-	}
-	return profile.WriteFile(s.path(ref), append(b, '\n'), 0o600)
+	return profile.WriteFile(s.path(ref), pack(ref, secret), 0o600)
 }
 
 func (s *fileStore) Delete(ctx context.Context, ref Ref) error {

@@ -13,8 +13,9 @@ import (
 	"wiebelt/internal/profile"
 )
 
-// callTime is how long a caller waits for the system's store.
-const callTime = 2 * time.Second
+// callTime is how long a caller waits for the system's store: it is told within
+// two seconds how things are.
+const callTime = 1800 * time.Millisecond
 
 // service is under what the system's store lists our secrets; the profile's
 // mark follows.
@@ -36,12 +37,17 @@ type osStore struct {
 	wait    time.Duration
 }
 
-func newOSStore(dirs profile.Dirs) *osStore {
+// VaultName is under what name the system's store lists a profile's secrets.
+func VaultName(dirs profile.Dirs) string {
 	// Profiles do not share secrets: to forget one leaves the other alone.
 	sum := sha256.Sum256([]byte(dirs.State))
+	return service + "/" + hex.EncodeToString(sum[:4])
+}
+
+func newOSStore(dirs profile.Dirs) *osStore {
 	return &osStore{
 		ring:    systemRing{},
-		service: service + "/" + hex.EncodeToString(sum[:4]),
+		service: VaultName(dirs),
 		busy:    make(chan struct{}, 1),
 		wait:    callTime,
 	}
@@ -131,6 +137,8 @@ func classify(err error) error {
 		return ErrNotSet
 	case errors.Is(err, keyring.ErrSetDataTooBig):
 		return ErrFull
+	case noSession(err):
+		return ErrNoSession
 	case isLocked(err):
 		return ErrLocked
 	}

@@ -3,8 +3,12 @@
 // listener's tokens. A secret is bound to the address and the client that it was
 // entered for and never comes out for another (corrections.md 4). Secrets lie in
 // the system's store or, if somebody chose so, in files that only the user can
-// read; nothing here falls back from one to the other. Errors carry no secret,
-// no address and no client.
+// read, or in one place for everybody on this computer that only administrators
+// can write; nothing here falls back from one to the other. Errors carry no
+// secret, no address and no client.
+//
+// A client of the hub can have two secrets while one takes the place of the
+// other: see Renew.
 //
 // A call to the system's store runs in a goroutine of its own, at most one a
 // Store, because such a store may wait for a password for as long as it likes;
@@ -38,6 +42,15 @@ var (
 	ErrExposed = errors.New("the file with the secret is not private")
 	// ErrDamaged: a file of ours does not hold what we wrote.
 	ErrDamaged = errors.New("the file with the secret is damaged")
+	// ErrNoSession: this log-on has no way to the user's vault, as that of a
+	// scheduled task (error 1312 of Windows' Credential Manager).
+	ErrNoSession = errors.New("this session cannot use the user's secret store")
+	// ErrNotAdmin: only an administrator sets what counts for the whole computer.
+	ErrNotAdmin = errors.New("only an administrator can set the secret of the whole computer")
+	// ErrNoGroup: nobody said which group may read the computer's secrets.
+	ErrNoGroup = errors.New("there is no group that may read the secret of the whole computer")
+	// ErrNoRight: the computer's secret is there, but not for this user.
+	ErrNoRight = errors.New("this user may not read the secret of the whole computer")
 	// ErrBadRef: an address or client that no secret can be bound to.
 	ErrBadRef = errors.New("not an address and client that a secret can be kept for")
 	// ErrBadKind: not a kind of store that this program knows.
@@ -63,8 +76,9 @@ type Store interface {
 
 // The kinds of stores.
 const (
-	KindOS   = "os"   // Credential Manager, Secret Service, Keychain
-	KindFile = "file" // files with mode 0600 in the profile's state folder
+	KindOS      = "os"      // Credential Manager, Secret Service, Keychain
+	KindFile    = "file"    // files with mode 0600 in the profile's state folder
+	KindMachine = "machine" // for everybody on this computer; see machine.go
 )
 
 // Open returns the store of a kind for a profile. It asks nothing of the store
@@ -72,11 +86,20 @@ const (
 func Open(kind string, dirs profile.Dirs) (Store, error) {
 	switch kind {
 	case KindOS:
-		return newOSStore(dirs), nil
+		return rotate(newOSStore(dirs)), nil
 	case KindFile:
-		return newFileStore(dirs), nil
+		return rotate(newFileStore(dirs)), nil
+	case KindMachine:
+		return OpenMachine("", dirs), nil
 	}
 	return nil, ErrBadKind
+}
+
+// OpenMachine is Open for the whole computer. group is the group of Unix users
+// that may read what is set; "" keeps the one that has been chosen before, or
+// takes MachineGroup.
+func OpenMachine(group string, dirs profile.Dirs) Store {
+	return rotate(&divided{Store: newOSStore(dirs), machine: &machineStore{group: group}})
 }
 
 // Ref says whose secret it is. Values are comparable; the zero Ref has no

@@ -78,7 +78,7 @@ func TestRefs(t *testing.T) {
 }
 
 func TestOpen(t *testing.T) {
-	for kind, want := range map[string]error{KindOS: nil, KindFile: nil, "machine": ErrBadKind, "": ErrBadKind} {
+	for kind, want := range map[string]error{KindOS: nil, KindFile: nil, KindMachine: nil, "Machine": ErrBadKind, "": ErrBadKind} {
 		s, err := Open(kind, dirs(t))
 		if !errors.Is(err, want) || (s == nil) != (want != nil) {
 			t.Errorf("%q: %v %v", kind, s, err)
@@ -150,6 +150,7 @@ func everyStore(t *testing.T, s Store) {
 
 func TestFileStore(t *testing.T) {
 	d := dirs(t)
+	everyStore(t, newFileStore(d))
 	s, _ := Open(KindFile, d)
 	everyStore(t, s)
 	left, _ := filepath.Glob(filepath.Join(d.State, "secrets", "*"))

@@ -46,6 +46,31 @@ func Load(dirs profile.Dirs) (*Settings, []Problem) {
 	return s, s.Problems()
 }
 
+// Parse reads settings from text, as if it were a user's file and the only one.
+func Parse(src string) (*Settings, []Problem) {
+	l := layer{source: User}
+	switch {
+	case len(src) > maxFile:
+		l.problems = []Problem{{Kind: Unreadable, Source: User, Want: "it is larger than 1 MiB"}}
+	case !utf8.ValidString(src) || strings.Contains(src, "\x00"):
+		l.problems = []Problem{{Kind: Unreadable, Source: User, Want: "it is not UTF-8 text"}}
+	default:
+		l.parse(src)
+	}
+	s := Defaults()
+	s.apply(l)
+	return s, s.Problems()
+}
+
+// Compose writes settings as text that Parse reads. Values are those of Set.
+func Compose(values map[string]any) (string, error) {
+	wanted, err := checked(values)
+	if err != nil {
+		return "", err
+	}
+	return edit("", wanted)
+}
+
 // Fingerprint changes when the files change that Load reads: it tells by their
 // size, time and rights, without reading them, so that it can be asked often.
 func Fingerprint(dirs profile.Dirs) string {
@@ -332,7 +357,7 @@ func readSoftphones(raw any, report reporter) []Softphone {
 // complete gives a link its name, and says what is wrong with it beside others.
 func (l *Softphone) complete(others []Softphone) (key, want string) {
 	if !slices.Contains(softphoneKinds, l.Kind) {
-		return "kind", strings.Join(softphoneKinds, ", ")
+		return "kind", oneOf(softphoneKinds)
 	}
 	taken := func(name string) bool {
 		return slices.ContainsFunc(others, func(o Softphone) bool { return o.Name == name })

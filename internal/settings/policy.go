@@ -83,6 +83,19 @@ func managedLayer(found map[string]any) layer {
 	return l
 }
 
+// overlay puts what found sets over what all has, key by key.
+func overlay(all, found map[string]any) {
+	for name, v := range found {
+		old, was := all[name].(map[string]any)
+		group, is := v.(map[string]any)
+		if !was || !is {
+			all[name] = v
+			continue
+		}
+		maps.Copy(old, group)
+	}
+}
+
 // numbered turns elements "1", "2", … into a list in that order.
 func numbered(group map[string]any) any {
 	at := func(name string) int { n, _ := strconv.Atoi(name); return n }
@@ -137,6 +150,14 @@ func parts(s string) []any {
 		}
 	}
 	return list
+}
+
+// Locked reports whether nobody but the administrator may change a key here:
+// the policy sets it, or it is an administrator's and the policy sets any key of
+// its group.
+func (s *Settings) Locked(key string) bool {
+	group, _, in := strings.Cut(key, ".")
+	return s.sources[key] == Policy || in && whoSets(key) == Admin && s.Managed(group)
 }
 
 // Managed reports whether the administrator decided a key, or with a group's

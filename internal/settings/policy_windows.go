@@ -2,6 +2,7 @@ package settings
 
 import (
 	"path/filepath"
+	"strings"
 
 	"golang.org/x/sys/windows"
 	"golang.org/x/sys/windows/registry"
@@ -58,9 +59,11 @@ func readKey(root registry.Key, path string, depth int, left *int) map[string]an
 			}
 		case registry.MULTI_SZ:
 			if l, _, err := k.GetStringsValue(name); err == nil {
-				list := make([]any, len(l))
-				for i, s := range l {
-					list[i] = s
+				list := []any{}
+				for _, s := range l {
+					if strings.TrimSpace(s) != "" { // an empty line in the editor
+						list = append(list, s)
+					}
 				}
 				found[name] = list
 			}

@@ -31,39 +31,52 @@ var writing sync.Mutex
 // whatever else a person wrote stay. A file that cannot be read, or is not TOML,
 // is never written over. Errors are *Error where a key or value is wrong.
 func Set(dirs profile.Dirs, changes map[string]any) error {
-	wanted, err := checked(changes)
-	if err != nil {
-		return err
-	}
 	writing.Lock()
 	defer writing.Unlock()
-
-	path, mode := Path(dirs), fs.FileMode(0o600)
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real // a link of the user's own stays one
+	p, err := prepare(dirs, changes)
+	if err != nil || p.edited == p.src {
+		return err
 	}
-	src, err := readFile(path)
+	if err := os.MkdirAll(filepath.Dir(p.path), 0o700); err != nil {
+		return err
+	}
+	return profile.WriteFile(p.path, []byte(p.edited), p.mode)
+}
+
+// Check returns the error that Set would return before it writes anything.
+func Check(dirs profile.Dirs, changes map[string]any) error {
+	_, err := prepare(dirs, changes)
+	return err
+}
+
+// prepared is a settings file as it is and as it is to be.
+type prepared struct {
+	path        string
+	mode        fs.FileMode
+	src, edited string
+}
+
+func prepare(dirs profile.Dirs, changes map[string]any) (prepared, error) {
+	p := prepared{path: Path(dirs), mode: 0o600}
+	wanted, err := checked(changes)
+	if err != nil {
+		return p, err
+	}
+	if real, err := filepath.EvalSymlinks(p.path); err == nil {
+		p.path = real // a link of the user's own stays one
+	}
+	p.src, err = readFile(p.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		src = ""
 	case err != nil:
-		return Problem{Kind: Unreadable, Source: User, Want: err.Error()}.err()
+		return p, Problem{Kind: Unreadable, Source: User, Want: err.Error()}.err()
 	default:
-		if info, err := os.Stat(path); err == nil {
-			mode = info.Mode().Perm()
+		if info, err := os.Stat(p.path); err == nil {
+			p.mode = info.Mode().Perm()
 		}
 	}
-	edited, err := edit(src, wanted)
-	if err != nil {
-		return err
-	}
-	if edited == src {
-		return nil
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	return profile.WriteFile(path, []byte(edited), mode)
+	p.edited, err = edit(p.src, wanted)
+	return p, err
 }
 
 // checked puts every value into its canonical form.

@@ -10,6 +10,7 @@ package settings
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -201,6 +202,21 @@ const (
 
 // String names the source as "wiebelt settings" prints it.
 func (s Source) String() string { return [...]string{"default", "user", "policy"}[s] }
+
+// Get is the value of a key of the table, in the type of its field; of "line" and
+// "softphone" []Line and []Softphone. nil for any other key.
+func (s *Settings) Get(key string) any {
+	switch key {
+	case "line":
+		return slices.Clone(s.Lines)
+	case "softphone":
+		return slices.Clone(s.Softphones)
+	}
+	if e := find(key); e != nil {
+		return e.get(s)
+	}
+	return nil
+}
 
 // Source tells where the value of a key comes from.
 func (s *Settings) Source(key string) Source { return s.sources[key] }

@@ -22,16 +22,44 @@ const (
 	List     Type = "list"
 )
 
-// Entry is one key of the table.
+// Entry is one key of the table, or one field of [[line]] and [[softphone]].
 type Entry struct {
-	Key     string
-	Type    Type
-	Allowed string   // what may stand there, in English: "1 to 365"
-	Choices []string // for Choice, and for List where its elements are limited
+	Key         string // "hub.base_url"; of a field "softphone.kind"
+	Type        Type
+	Allowed     string   // what may stand there, in English: "1 to 365"
+	Choices     []string // for Choice, and for List where its elements are limited
+	Least, Most int      // for Number
+	Who         Who
 
 	def   any
 	field func(*Settings) any             // pointer to the field
 	read  func(raw any) (any, *complaint) // value of a file, or of Go, to the field's type
+}
+
+// Who says who is meant to set a key. A policy may set every key.
+type Who string
+
+// AnyUser is everybody at the computer. Admin is who sets Wiebelt up: such keys
+// stand in no window that staff work with, and where the policy sets any of
+// their group, neither a set-up file nor a window changes that group
+// (corrections.md 4).
+const (
+	AnyUser Who = "user"
+	Admin   Who = "admin"
+)
+
+// adminKeys are the groups, and the keys of other groups, that are an
+// administrator's.
+var adminKeys = []string{"hub.", "support.", "phone.region", "phone.internal_digits", "phone.internal_prefixes", "phone.never_lookup",
+	"line.", "listener.", "softphone.", "card.privacy", "card.hide_from_capture", "history.keep", "history.days", "lookup.", "audit", "scheme.", "delivery.", "log."}
+
+func whoSets(key string) Who {
+	for _, k := range adminKeys {
+		if strings.HasPrefix(key, k) {
+			return Admin
+		}
+	}
+	return AnyUser
 }
 
 // complaint says why a value is not taken.
@@ -49,7 +77,7 @@ const documentedScopes = "Basic P0boxadministrator orgCode:" + codeMark
 // (hub-api.md 2.3; name and link are always there).
 var CardFields = []string{"relation_number", "address", "producer", "last_modified_by"}
 
-// table holds every key; [[line]] and [[softphone]] are in arrays.go.
+// table holds every key; [[line]] and [[softphone]] are in arrays.
 var table = []Entry{
 	text("hub.base_url", "", "an https address, or http://127.0.0.1 or http://[::1]", func(s *Settings) *string { return &s.Hub.BaseURL }, hubURL),
 	text("hub.hub_url", "", "an https address, or http://127.0.0.1 or http://[::1]", func(s *Settings) *string { return &s.Hub.HubURL }, hubURL),
@@ -118,10 +146,62 @@ var table = []Entry{
 }
 
 // Keys lists the table.
-func Keys() []Entry { return slices.Clone(table) }
+func Keys() []Entry {
+	all := slices.Clone(table)
+	for i := range all {
+		all[i].Who = whoSets(all[i].Key)
+	}
+	return all
+}
 
-// Default is the value of a key that nobody set, as Values prints it.
+// Array is a list of tables: [[line]], [[softphone]].
+type Array struct {
+	Name   string
+	Fields []Entry // texts and choices; their Key begins with the name
+}
+
+// Arrays lists what the settings hold beside the table, with the fields of each
+// in their order.
+func Arrays() []Array {
+	short := func(name string) Entry {
+		return Entry{Type: Text, Allowed: "at most 300 characters, on one line", Key: name}
+	}
+	kind := Entry{Key: "kind", Type: Choice, Allowed: oneOf(softphoneKinds), Choices: slices.Clone(softphoneKinds)}
+	num := short("number")
+	num.Allowed = "a telephone number"
+	all := []Array{
+		{"line", []Entry{num, short("name")}},
+		{"softphone", []Entry{kind, short("name"), short("address"), short("extension"), short("user")}},
+	}
+	for _, a := range all {
+		for i := range a.Fields {
+			a.Fields[i].Key = a.Name + "." + a.Fields[i].Key
+			a.Fields[i].Who = whoSets(a.Fields[i].Key)
+		}
+	}
+	return all
+}
+
+// Group is the table of the settings file that a key stands in; "" for one that
+// stands before all tables.
+func (e Entry) Group() string {
+	group, _, in := strings.Cut(e.Key, ".")
+	if !in {
+		return ""
+	}
+	return group
+}
+
+// Name is the key within its group.
+func (e Entry) Name() string { return e.Key[strings.LastIndexByte(e.Key, '.')+1:] }
+
+// Default is the value of a key that nobody set, as Values prints it; of a field
+// there is none.
 func (e Entry) Default() string { return e.format(e.def) }
+
+// TOML writes a value of this key, which ParseText gave, as it stands in a
+// settings file.
+func (e Entry) TOML(v any) string { return literal(v) }
 
 // find returns the entry of a key, nil if there is none.
 func find(key string) *Entry {

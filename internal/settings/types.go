@@ -31,7 +31,7 @@ func text(key, def, allowed string, p func(*Settings) *string, ok check) Entry {
 
 // choice is one of a few words; the first is the default.
 func choice(key string, p func(*Settings) *string, words ...string) Entry {
-	allowed := strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
+	allowed := oneOf(words)
 	return Entry{Key: key, Type: Choice, Allowed: allowed, Choices: words, def: words[0],
 		field: func(s *Settings) any { return p(s) },
 		read: func(raw any) (any, *complaint) {
@@ -46,9 +46,13 @@ func choice(key string, p func(*Settings) *string, words ...string) Entry {
 		}}
 }
 
+func oneOf(words []string) string {
+	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
+}
+
 func number(key string, def, least, most int, p func(*Settings) *int) Entry {
 	allowed := fmt.Sprintf("%d to %d", least, most)
-	return Entry{Key: key, Type: Number, Allowed: allowed, def: def,
+	return Entry{Key: key, Type: Number, Allowed: allowed, Least: least, Most: most, def: def,
 		field: func(s *Settings) any { return p(s) },
 		read: func(raw any) (any, *complaint) {
 			var v int64

@@ -3,6 +3,8 @@ package card
 import (
 	"slices"
 	"strings"
+	"sync/atomic"
+	"unicode"
 
 	"fyne.io/fyne/v2"
 	"golang.org/x/text/unicode/bidi"
@@ -17,12 +19,19 @@ const (
 	endIso  = '\u2069'
 )
 
-// isolated puts s between the marks of isolate, where it needs them.
+// isolated puts s between the marks of isolate, where it needs them, and takes
+// out those that it brings along.
 func isolated(s string) string {
 	if simple(s) {
 		return s
 	}
-	return string(isolate) + s + string(endIso)
+	own := strings.Map(func(r rune) rune {
+		if turns(r) {
+			return -1
+		}
+		return r
+	}, s)
+	return string(isolate) + own + string(endIso)
 }
 
 // piece is a part of a line that one font draws in one direction.
@@ -34,11 +43,39 @@ type piece struct {
 // simple reports whether s is written from left to right in one font.
 func simple(s string) bool {
 	for _, r := range s {
-		if r >= 0x0590 && (r < 0x1E00 || r >= 0x2028) && r != '€' {
+		if !theme.Simple(r) || turns(r) {
 			return false
 		}
 	}
 	return true
+}
+
+// noto is the usual font.
+func noto(bold bool) fyne.Resource {
+	f, _ := theme.FontFor(' ', bold)
+	return f
+}
+
+// others are the fonts of the system. Which there are is found out only when a
+// letter needs them, and not while a card waits for it: until then such letters
+// are the sign for a letter that is not known.
+var others struct{ wanted, known atomic.Bool }
+
+const unknown = '\uFFFD'
+
+// fontFor is the font that draws r.
+func fontFor(r rune, bold bool) fyne.Resource {
+	f, _ := theme.FontFor(r, bold)
+	return f
+}
+
+// drawable is r, or what stands for it as long as no font is known that has it.
+func drawable(r rune, bold bool) rune {
+	if _, ok := theme.FontFor(r, bold); ok || others.known.Load() || unicode.IsSpace(r) {
+		return r
+	}
+	others.wanted.Store(true)
+	return unknown
 }
 
 // pieces gives the parts of s in the order in which they stand, from the left.
@@ -48,7 +85,7 @@ func simple(s string) bool {
 // left out.
 func pieces(s string, bold bool) []piece {
 	if simple(s) {
-		return []piece{{s, theme.FontFor(' ', bold)}}
+		return []piece{{s, noto(bold)}}
 	}
 	var runes []rune
 	var inner [][]piece // of the isolates, each a stand-in in runes
@@ -56,7 +93,7 @@ func pieces(s string, bold bool) []piece {
 		before, rest, found := strings.Cut(s, string(isolate))
 		for _, r := range before {
 			if !turns(r) {
-				runes = append(runes, r)
+				runes = append(runes, drawable(r, bold))
 			}
 		}
 		if !found {
@@ -82,10 +119,13 @@ func pieces(s string, bold bool) []piece {
 
 const standIn = '\uFFFC'
 
-// turns reports whether r is one of the characters that direct text, or would
-// be taken for a stand-in.
+// emojiMark asks for a picture in place of a sign; there is one font for both.
+const emojiMark = '\uFE0F'
+
+// turns reports whether r is one of the characters that direct text, would be
+// taken for a stand-in, or shows nothing.
 func turns(r rune) bool {
-	return r == 0x061C || r == 0x200E || r == 0x200F || r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 || r == standIn
+	return r == 0x061C || r == 0x200E || r == 0x200F || r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 || r == standIn || r == emojiMark
 }
 
 // levels gives every rune its embedding level: 0 and 2 are written to the right,
@@ -228,7 +268,7 @@ func tokens(runes []rune, level []int, bold bool) []token {
 			i++
 			continue
 		}
-		font := theme.FontFor(runes[i], bold)
+		font := fontFor(runes[i], bold)
 		j := i + 1
 		if level[i] == 1 && !toLeft(runes[i]) {
 			out = append(out, token{piece: piece{mirror(runes[i]), font}, level: 1})
@@ -238,14 +278,14 @@ func tokens(runes []rune, level []int, bold bool) []token {
 		for ; j < len(runes) && level[j] == level[i] && runes[j] != standIn; j++ {
 			if level[i] == 1 {
 				// A space between two letters to the left stays between them.
-				if runes[j] == ' ' && j+1 < len(runes) && toLeft(runes[j+1]) && theme.FontFor(runes[j+1], bold) == font {
+				if runes[j] == ' ' && j+1 < len(runes) && toLeft(runes[j+1]) && fontFor(runes[j+1], bold) == font {
 					continue
 				}
 				if !toLeft(runes[j]) {
 					break
 				}
 			}
-			if f := theme.FontFor(runes[j], bold); f != font && !(runes[j] == ' ' && !theme.Emoji(runes[i])) {
+			if fontFor(runes[j], bold) != font {
 				break
 			}
 		}

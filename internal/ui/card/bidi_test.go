@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"wiebelt/internal/contact"
 	"wiebelt/internal/ui/offscreen"
 	"wiebelt/internal/ui/theme"
 )
@@ -42,10 +43,42 @@ func TestPieces(t *testing.T) {
 	}
 }
 
+// TestLettersOfNoBundledFont: the card does not wait for the fonts of the system;
+// it shows the sign for unknown letters until they are known, and then the letters.
+func TestLettersOfNoBundledFont(t *testing.T) {
+	if _, ok := theme.FontFor(unknown, true); !ok {
+		t.Fatal("no bundled font has the sign")
+	}
+	others.wanted.Store(false)
+	others.known.Store(false)
+	c := gallery(t)["found"]
+	c.Contacts = []contact.Contact{person("", "", "名前")}
+	r := startCards(t, nil)
+	r.e.show(0, c)
+	name := func() (s string) {
+		r.on(func() {
+			for _, o := range r.cs.slots[0].face.content.Objects {
+				if x, ok := asText(o); ok && x.TextSize == bigFont.size {
+					s = x.Text
+				}
+			}
+		})
+		return s
+	}
+	if first := name(); first != "\uFFFD\uFFFD" && first != "名前" {
+		t.Fatalf("the name is %q", first)
+	}
+	r.until("letters", func() bool { return others.known.Load() })
+	if got := name(); got != "名前" {
+		t.Fatalf("the name stays %q", got)
+	}
+}
+
 // TestPiecesLoseNothing: every letter is drawn once, in its own font, whatever
 // the order; and cutting never makes a line wider than its room.
 func TestPiecesLoseNothing(t *testing.T) {
 	offscreen.Start(theme.New("light"))
+	others.known.Store(true)
 	letters := []rune("aZé 1-,.()«»שלמםمحمد٣१漢😀☀\u200D\u0301\u202E\u2066\u2068\u2069ỄЖω€")
 	rapid.Check(t, func(t *rapid.T) {
 		s := string(rapid.SliceOfN(rapid.SampledFrom(letters), 0, 40).Draw(t, "letters"))
@@ -66,7 +99,7 @@ func TestPiecesLoseNothing(t *testing.T) {
 		for _, p := range pieces(s, false) {
 			all += p.s
 			for _, r := range p.s {
-				if r != ' ' && r > 0x0590 && theme.FontFor(r, false) != p.font {
+				if r != ' ' && r > 0x0590 && fontFor(r, false) != p.font {
 					t.Fatalf("%q: %U is drawn in %s", s, r, p.font.Name())
 				}
 			}

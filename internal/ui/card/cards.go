@@ -104,6 +104,7 @@ type Painted struct {
 const (
 	guard     = 300 * time.Millisecond // no click and no key on what has just changed
 	copiedFor = time.Second
+	handsOff  = time.Second            // nothing moves so long after a hand left it
 	failedFor = 4 * time.Second        // that copying failed is read, not glanced at
 	slots     = companion.MaxCards + 1 // the last counts the further calls
 	barTick   = 100 * time.Millisecond
@@ -126,6 +127,7 @@ type Cards struct {
 	small   *offscreen.Canvas // for clocks and bars
 	smallPx []byte
 	hands   hands
+	left    time.Time        // when the last hand left a card; zero if places were closed up since
 	release func()           // gives the hotkey back; nil while there is none
 	now     func() time.Time // of what has just changed; tests have a clock of their own
 }
@@ -211,7 +213,17 @@ func (cs *Cards) Run(ctx context.Context) {
 	}()
 	var timer *time.Timer
 	var tick <-chan time.Time
+	var found chan struct{} // closed when the fonts of the system are known
+	defer func() {
+		if found != nil {
+			<-found
+		}
+	}()
 	for {
+		if found == nil && others.wanted.Load() && !others.known.Load() {
+			found = make(chan struct{})
+			go func() { defer close(found); theme.SystemFonts() }()
+		}
 		select {
 		case <-ctx.Done():
 			return
@@ -224,6 +236,10 @@ func (cs *Cards) Run(ctx context.Context) {
 			cs.take(in)
 		case <-cs.changed:
 			cs.set(*cs.next.Load())
+		case <-found:
+			found = nil
+			others.known.Store(true)
+			cs.repaint()
 		case <-tick:
 			cs.ticked(time.Now())
 		}

@@ -63,6 +63,11 @@ func TestCardsKeepTheirPlaceUnderThePointer(t *testing.T) {
 		return len(u) == 2 && u[1] == second && !u[0].Overlaps(second)
 	})
 	r.leave(1)
+	r.sync()
+	if got := r.d.up()[1]; got != second {
+		t.Fatalf("moved to %v as soon as the pointer had left", got)
+	}
+	r.pass(handsOff)
 	r.until("closed up", func() bool {
 		return slices.ContainsFunc(r.d.up(), func(r image.Rectangle) bool { return r.Max.Y == 744 })
 	})

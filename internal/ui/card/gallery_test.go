@@ -144,10 +144,10 @@ func extras(t testing.TB) map[string]shown {
 		"bare": {companion.Card{ID: 1, Outcome: companion.Found, Number: number(t, "0612345678"), Opened: -1, Earlier: -1, Times: 1, Tells: call.TellsAll, Contacts: make([]contact.Contact, 1), LinkOK: []bool{true}, Rang: now}, nil},
 		"arabic": called("محمد بن عبد الله", func(k *contact.Contact) {
 			k.Address.Street = "شارع (النخيل)"
-			k.Producer.Description = "Polis \u200fمكتب 12\u200f Zuid"
+			k.Producer.Description = "Polis \u200Fمكتب 12\u200F Zuid"
 		}),
 		"hebrew":        called("שרה כהן-לוי", func(k *contact.Contact) { k.Address.Street = "רחוב הרצל" }),
-		"emoji":         called("Bakkerij Zon ☀ 🥐 👩\u200d🍳", nil),
+		"emoji":         called("Bakkerij Zon ☀ 🥐 👩\u200D🍳", nil),
 		"vietnamese":    called("Nguyễn Thị Phương Thảo", func(k *contact.Contact) { k.LastModifiedBy.Description = "Şükrü Çağlayan" }),
 		"east":          called("Йорданов-Παπαδόπουλος", func(k *contact.Contact) { k.Address.City = "Łódź" }),
 		"initials":      looks("found", func(l *Look) { l.Privacy = PrivacyInitials }),

@@ -71,11 +71,10 @@ func (cs *Cards) keyboardGone(s *slot) {
 	if !s.keys.here {
 		return
 	}
-	s.keys = keys{}
+	s.keys, cs.left = keys{}, cs.now()
 	cs.tell(s, companion.DoKeyboardGone)
 	s.list.Typing = false
 	cs.refresh(s)
-	cs.place()
 }
 
 // typing reports whether letters go into the filter.

@@ -20,6 +20,11 @@ func picture[T any](lay func(T, Look) *face, what T, l Look, scale float32) *ima
 	cs := &Cards{small: offscreen.NewCanvas(), now: time.Now}
 	cs.monitor.Scale = scale
 	s := &slot{canvas: offscreen.NewCanvas(), face: lay(what, l)}
+	if others.wanted.Load() && !others.known.Load() {
+		theme.SystemFonts()
+		others.known.Store(true)
+		s.face = lay(what, l)
+	}
 	s.canvas.Set(s.face.content, s.face.size, scale)
 	s.w, s.h, s.pic = s.canvas.Paint(s.face.background, s.pic)
 	now := l.Now

@@ -4,6 +4,7 @@ import (
 	"image"
 	"maps"
 	"slices"
+	"time"
 
 	"wiebelt/internal/companion"
 	"wiebelt/internal/native/window"
@@ -37,9 +38,10 @@ func (cs *Cards) corner() Corner {
 
 // place gives every card its place and puts what changed on screen: the first
 // in the corner, later ones on the side away from it, in a second column where
-// the monitor is too low. While a hand is on one of them none moves.
+// the monitor is too low. While a hand is on one of them, or was a moment ago,
+// none moves.
 func (cs *Cards) place() {
-	frozen := !cs.dropped && slices.ContainsFunc(cs.slots[:], func(s *slot) bool { return s.up && s.held() })
+	frozen := !cs.dropped && (cs.untouched() > 0 || slices.ContainsFunc(cs.slots[:], func(s *slot) bool { return s.up && s.held() }))
 	stack := cs.order
 	if more := cs.slots[companion.MaxCards]; more.face != nil {
 		stack = append(slices.Clip(stack), more)
@@ -83,6 +85,14 @@ func (cs *Cards) place() {
 		}
 		cs.put(s, r)
 	}
+}
+
+// untouched is how long nothing may move yet because a hand has just left.
+func (cs *Cards) untouched() time.Duration {
+	if cs.left.IsZero() {
+		return 0
+	}
+	return max(0, handsOff-cs.now().Sub(cs.left))
 }
 
 // clamp moves r into the work area; of what is larger the top left stays in it.
@@ -191,7 +201,7 @@ func (cs *Cards) drop(p image.Point) {
 				cs.tell(s, companion.DoLeave)
 			}
 		}
-		cs.hands.on, cs.dropped = false, true
+		cs.hands.on, cs.dropped, cs.left = false, true, time.Time{}
 		cs.repaint()
 		cs.dropped = false
 		if cs.c.Moved != nil {

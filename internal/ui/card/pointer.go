@@ -210,13 +210,12 @@ func (cs *Cards) exit(s *slot) {
 	if !s.over {
 		return
 	}
-	s.over = false
+	s.over, cs.left = false, cs.now()
 	cs.tell(s, companion.DoLeave)
 	if s.hover != (Do{}) {
 		s.hover = Do{}
 		cs.refresh(s)
 	}
-	cs.place()
 }
 
 // held reports whether a hand is on the card: nothing may move then.

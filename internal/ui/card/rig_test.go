@@ -236,6 +236,13 @@ func (r *rig) until(what string, ok func() bool) {
 // been acted upon.
 func (r *rig) on(f func()) {
 	r.t.Helper()
+	r.ask(func() {}) // settings that were on their way may be taken up together with these
+	r.ask(f)
+}
+
+// ask has new settings taken up, which calls f, before they are painted.
+func (r *rig) ask(f func()) {
+	r.t.Helper()
 	end := time.Now().Add(5 * time.Second)
 	for len(r.cs.input)+len(r.e.watch)+len(r.cs.changed) > 0 {
 		if runtime.Gosched(); time.Now().After(end) {

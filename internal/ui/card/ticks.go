@@ -18,6 +18,9 @@ func (cs *Cards) nextTick(now time.Time) time.Duration {
 			next = d
 		}
 	}
+	if !cs.left.IsZero() && cs.anyUp() {
+		soon(cs.untouched())
+	}
 	for _, s := range cs.slots {
 		if !s.up || s.face == nil {
 			continue
@@ -36,6 +39,10 @@ func (cs *Cards) nextTick(now time.Time) time.Duration {
 }
 
 func (cs *Cards) ticked(now time.Time) {
+	if !cs.left.IsZero() && cs.untouched() == 0 {
+		cs.left = time.Time{}
+		cs.place()
+	}
 	for _, s := range cs.slots {
 		if !s.up || s.face == nil {
 			continue

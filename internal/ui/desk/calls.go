@@ -1,10 +1,14 @@
 package desk
 
 import (
+	"context"
+	"encoding/json"
+	"image/color"
 	"strings"
 	"time"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/layout"
@@ -12,89 +16,190 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"wiebelt/internal/deskapi"
+	"wiebelt/internal/history"
 	"wiebelt/internal/text"
 )
 
 const (
 	edge     = 24 // from a window's border to its text
 	copiedIs = time.Second
+	failedIs = 10 * time.Second
 )
 
 // callsWindow lists the calls of today and those before.
 type callsWindow struct {
 	d      *windows
 	win    fyne.Window
-	rows   []row
 	sign   *shape
 	status *words
-	filter *widget.Entry
-	list   *widget.List
+	note   *fyne.Container // what is wrong, or has happened
+	views  *choice
+	filter *filterBox
+	tools  *fyne.Container // filter and views
+	title  *fyne.Container
+	list   *callsList
 	body   *fyne.Container // the list, or a page that says why there is none
-	page   pageKind        // which page body shows
-	copied int64           // the entry whose number was just copied, 0 none
-	chosen int             // the row that the keyboard is on, -1 none
+	page   string          // which page body shows
+
+	state  deskapi.CallsState
+	stated bool   // the resident has told its state
+	failed string // what did not work, for a moment
+	noted  string // what note says
+
+	// What is read: a run of calls that begins at number start of the list.
+	query history.Query
+	edition
+	plan
+	exact  bool // plan says how many there are, not only how many at least
+	long   bool // they are searched for, and that takes a while
+	start  int
+	rows   []row
+	places []history.Place
+	all    []history.Entry // the run itself
+
+	next    *answer // a reading that refresh is about to show
+	pending *wish   // to be read next
+	asked   *wish   // told to the reader, not answered
+	cancel  context.CancelFunc
+
+	chosen  int   // the call that the keyboard is on, -1 none
+	picked  int64 // its entry
+	copied  int64 // the entry whose number was just copied, 0 none
+	looking int64 // the entry that is looked up again, 0 none
+}
+
+// openCalls gives the window that is there: desk.go makes and remakes it too.
+func openCalls(d *windows) page {
+	if d.calls == nil {
+		d.calls = newCallsWindow(d)
+	}
+	return d.calls
 }
 
 func newCallsWindow(d *windows) *callsWindow {
-	c := &callsWindow{d: d, sign: newShape(markNone), filter: widget.NewEntry(), body: container.NewStack(), chosen: -1}
+	l := d.lang
+	c := &callsWindow{d: d, sign: newShape(markNone), body: container.NewStack(), note: container.NewStack(), chosen: -1, looking: -1}
+	if before := d.calls; before != nil { // made anew: what its readings say is not for this one
+		before.stop()
+		c.follow(before)
+	}
 	c.status = newWords("", base.SizeNameCaptionText, base.ColorNamePlaceHolder, false).cutting()
-	c.filter.SetPlaceHolder(d.lang.T(text.DeskCallsFilter))
-	c.filter.OnChanged = func(string) {
-		c.refresh()
-		c.list.ScrollToTop()
-	}
-	c.list = widget.NewList(
-		func() int { return len(c.rows) },
-		func() fyne.CanvasObject { return newRowView(c) },
-		func(i widget.ListItemID, o fyne.CanvasObject) {
-			if i < len(c.rows) {
-				o.(*rowView).set(c.rows[i])
-			}
-		})
-	c.list.HideSeparators = true
-	c.list.OnHighlighted = func(i widget.ListItemID) { c.chosen = i }
-	c.list.OnSelected = func(i widget.ListItemID) { // by the keyboard; the rows take clicks themselves
-		c.list.Unselect(i)
-		if i < len(c.rows) {
-			c.open(c.rows[i])
-		}
-	}
+	c.filter = newFilterBox(l.T(text.DeskCallsFilter))
+	c.filter.OnChanged = func(string) { c.search() }
+	c.filter.down = func() { c.win.Canvas().Focus(c.list) }
+	c.views = newChoice(func(i int) { c.show(c.viewAt(i)) })
+	c.list = newCallsList(c)
 
-	title := newWords(d.lang.T(text.DeskCallsTitle), base.SizeNameHeadingText, base.ColorNameForeground, true)
 	state := container.NewBorder(nil, nil, container.NewCenter(c.sign), nil,
 		container.New(layout.NewCustomPaddedLayout(0, 0, 4, 0), c.status))
+	c.title = container.NewStack()
+	c.tools = container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 12, 0), c.views), c.filter)
 	head := container.New(layout.NewCustomPaddedLayout(20, 12, edge, edge),
-		container.New(layout.NewCustomPaddedVBoxLayout(4), c.titleLine(title), state, gap(4), c.filter))
+		container.New(layout.NewCustomPaddedVBoxLayout(4), c.title, state, c.note, gap(4), c.tools))
+	c.titleLine()
+	c.showViews()
 	c.showStatus()
 	c.win = d.window(text.DeskCallsTitle, container.NewBorder(head, gap(8), nil, nil, c.body), fyne.NewSize(720, 640))
+	c.win.SetCloseIntercept(c.close)
+	d.pages[deskapi.WindowCalls] = c
 	c.shortcuts()
-	c.refresh()
-	if d.state == readingNot {
-		d.kick()
+	if d.state == readingOK && c.edition == (edition{}) {
+		// Read before there was a window, so the first frame has them.
+		n := len(d.entries)
+		c.put(answer{entries: d.entries, count: n, today: today(d.entries, d.now()), exact: n < block})
+	} else {
+		c.draw()
+	}
+	if !c.exact {
+		c.want(wish{})
 	}
 	return c
 }
 
-// titleLine has the way to the recipes at its end; the demo has none, since its
-// port and tokens are gone with it.
-func (c *callsWindow) titleLine(title *words) fyne.CanvasObject {
-	if len(c.d.welcome.Demo) > 0 {
-		return title
+// follow goes on with the edition of the window before.
+func (c *callsWindow) follow(before *callsWindow) {
+	c.edition = edition{before.edition.list + 1}
+	c.state, c.stated = before.state, before.stated
+}
+
+// window and take make it a page.
+func (c *callsWindow) window() fyne.Window { return c.win }
+
+func (c *callsWindow) take(kind string, raw json.RawMessage) {
+	switch kind {
+	case deskapi.KindCallsState:
+		var m deskapi.CallsState
+		if c.d.decode(kind, raw, &m) {
+			c.takeState(m)
+		}
+	case deskapi.KindCallsLooked:
+		var m deskapi.CallsLooked
+		if c.d.decode(kind, raw, &m) {
+			c.looked(m)
+		}
+	case deskapi.KindCallsFailed:
+		var m deskapi.CallsFailed
+		if c.d.decode(kind, raw, &m) {
+			if c.looking == m.Entry {
+				c.looking = -1
+				c.list.again()
+			}
+			c.fail(m.Sentence)
+		}
 	}
-	connect := widget.NewButton(c.d.lang.T(text.RecipesMenu), func() { c.d.show(deskapi.WindowRecipes) })
-	return container.NewBorder(nil, nil, container.New(middle{}, title), connect)
+}
+
+// close forgets what was read with the window.
+func (c *callsWindow) close() {
+	c.stop()
+	d := c.d
+	d.calls, d.entries, d.state = nil, nil, readingNot
+	delete(d.pages, deskapi.WindowCalls)
+	c.win.Close()
+}
+
+func (c *callsWindow) stop() {
+	if c.cancel != nil {
+		c.cancel()
+	}
+}
+
+// titleLine has the ways to other windows at its end; the demo has no recipes,
+// since its port and tokens are gone with it.
+func (c *callsWindow) titleLine() {
+	l := c.d.lang
+	buttons := container.New(layout.NewCustomPaddedHBoxLayout(8))
+	if c.state.Manual && openers[deskapi.WindowLookup] != nil {
+		buttons.Add(widget.NewButton(l.T(text.LookupOpen), func() { c.d.show(deskapi.WindowLookup) }))
+	}
+	if len(c.d.welcome.Demo) == 0 {
+		buttons.Add(widget.NewButton(l.T(text.RecipesMenu), func() { c.d.show(deskapi.WindowRecipes) }))
+	}
+	title := newWords(l.T(text.DeskCallsTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).cutting()
+	high := canvas.NewRectangle(color.Transparent) // that of a button, there or not
+	high.SetMinSize(fyne.NewSize(0, choiceHigh))
+	c.title.Objects = []fyne.CanvasObject{high, container.NewBorder(nil, nil, nil, buttons, container.New(middle{}, title))}
+	c.title.Refresh()
 }
 
 func (c *callsWindow) shortcuts() {
+	cv := c.win.Canvas()
 	find := &desktop.CustomShortcut{KeyName: fyne.KeyF, Modifier: fyne.KeyModifierShortcutDefault}
-	c.win.Canvas().AddShortcut(find, func(fyne.Shortcut) { c.win.Canvas().Focus(c.filter) })
-	c.win.Canvas().AddShortcut(&fyne.ShortcutCopy{}, func(fyne.Shortcut) { c.copyChosen() })
-}
-
-func (c *callsWindow) copyChosen() {
-	if c.chosen >= 0 && c.chosen < len(c.rows) {
-		c.copy(c.rows[c.chosen])
-	}
+	cv.AddShortcut(find, func(fyne.Shortcut) { cv.Focus(c.filter) })
+	cv.AddShortcut(&fyne.ShortcutCopy{}, func(fyne.Shortcut) { c.withChosen(c.copy) })
+	cv.SetOnTypedKey(func(e *fyne.KeyEvent) { // nothing has the keyboard yet
+		if c.page == "" && c.plan.count > 0 {
+			cv.Focus(c.list)
+			if e.Name != fyne.KeyDown && e.Name != fyne.KeyUp {
+				c.list.TypedKey(e)
+			}
+		}
+	})
+	cv.SetOnTypedRune(func(r rune) {
+		if c.page == "" {
+			c.list.TypedRune(r)
+		}
+	})
 }
 
 // gap is empty height.
@@ -114,63 +219,346 @@ func (c *callsWindow) showStatus() {
 	}
 	c.sign.set(m)
 	c.status.say(s.Sentence, base.ColorNamePlaceHolder)
+	c.d.send(deskapi.KindCallsAsk, nil)
 }
 
-// refresh shows the entries as they are now.
-func (c *callsWindow) refresh() {
-	c.rows = rowsOf(c.d.lang, c.d.entries, c.filter.Text, c.d.now())
-	page := c.pageNow()
-	visible(c.filter, len(c.d.entries) > 0) // there is nothing to search in
-	if page == pageList {
-		for i, r := range c.rows {
-			height := float32(rowHeight)
-			if r.heading {
-				height = headingHeight
-			}
-			c.list.SetItemHeight(i, height)
+// takeState takes over what the resident says beside the calls.
+func (c *callsWindow) takeState(m deskapi.CallsState) {
+	was, first := c.state, !c.stated
+	c.state, c.stated = m, true
+	if m.Manual != was.Manual {
+		c.titleLine()
+	}
+	c.showNote()
+	c.showViews()
+	switch {
+	case m.Group != was.Group && m.Group && c.query.View == history.ViewAll,
+		m.Group != was.Group && !m.Group && c.query.View == history.ViewMine:
+		c.show(c.viewAt(0))
+	case first || m.CallBack != was.CallBack:
+		c.list.again()
+	}
+}
+
+// showNote says what is wrong, or has happened.
+func (c *callsWindow) showNote() {
+	said := c.failed
+	dismiss := false
+	switch {
+	case said != "":
+	case c.state.Fault != "":
+		said = c.state.Fault
+	case c.state.Notice != "":
+		said, dismiss = c.state.Notice, true
+	}
+	if said == c.noted {
+		return
+	}
+	c.noted = said
+	c.note.Objects = nil
+	if said != "" {
+		line := trouble(said)
+		if dismiss {
+			ok := widget.NewButton(c.d.lang.T(text.CallsNoticeOk), func() {
+				c.state.Notice = ""
+				c.d.send(deskapi.KindCallsDismiss, nil)
+				c.showNote()
+			})
+			line = container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 12, 0), container.NewCenter(ok)),
+				container.New(middle{}, line))
 		}
-		c.list.Refresh()
+		c.note.Objects = []fyne.CanvasObject{container.New(layout.NewCustomPaddedLayout(8, 0, 0, 0), line)}
 	}
-	// The page about a filter quotes it, so it is made anew with every letter.
-	if page != c.page || page == pageNone {
-		c.page = page
-		c.body.Objects = []fyne.CanvasObject{c.pageContent(page)}
-		c.body.Refresh()
+	c.note.Refresh()
+	c.win.Content().Refresh()
+}
+
+// fail says for a moment what did not work.
+func (c *callsWindow) fail(sentence string) {
+	c.failed = sentence
+	c.showNote()
+	c.d.after(failedIs, func() {
+		c.d.post(func() {
+			if c.failed == sentence {
+				c.failed = ""
+				c.showNote()
+			}
+		})
+	})
+}
+
+// viewList are the views that are offered, in their order.
+func (c *callsWindow) viewList() []history.View {
+	if c.state.Group {
+		return []history.View{history.ViewMine, history.ViewMissed, history.ViewAll}
+	}
+	return []history.View{history.ViewAll, history.ViewMissed}
+}
+
+func (c *callsWindow) viewAt(i int) history.View { return c.viewList()[i] }
+
+func (c *callsWindow) showViews() {
+	l := c.d.lang
+	var names []string
+	now := 0
+	for i, v := range c.viewList() {
+		name := l.T(text.CallsViewAll)
+		switch v {
+		case history.ViewMine:
+			name = l.T(text.CallsViewMine)
+		case history.ViewMissed:
+			if name = l.T(text.CallsViewMissed); c.state.Missed > 0 {
+				name = l.T(text.CallsViewMissedCount, c.state.Missed)
+			}
+		}
+		names = append(names, name)
+		if v == c.query.View {
+			now = i
+		}
+	}
+	c.views.set(names, now)
+	c.tools.Refresh()
+}
+
+// show shows another view of the calls.
+func (c *callsWindow) show(v history.View) {
+	if v == c.query.View {
+		return
+	}
+	c.query.View = v
+	c.showViews()
+	c.list.scroll.Offset.Y = 0
+	c.begin()
+}
+
+// search follows the filter.
+func (c *callsWindow) search() {
+	was := c.query
+	c.query.Filter = c.filter.Text
+	c.list.scroll.Offset.Y = 0
+	c.chosen, c.picked = -1, 0
+	if c.d.state != readingOK || c.start != 0 || !strings.HasPrefix(c.filter.Text, was.Filter) {
+		c.begin()
+		return
+	}
+	// A longer filter only leaves out more, so the first of what it finds are
+	// among what is here; or all of it, if all was here.
+	whole := c.exact && len(c.all) == c.plan.count
+	var left []history.Entry
+	for _, e := range c.all {
+		if e.Fits(c.filter.Text) {
+			left = append(left, e)
+		}
+	}
+	c.renew()
+	c.put(answer{wish: wish{query: c.query, edition: c.edition}, entries: left, count: len(left), today: today(left, c.d.now()), exact: whole})
+	if !whole {
+		c.want(wish{})
 	}
 }
 
-// pageKind is what stands below the filter.
-type pageKind uint8
+// begin reads another list from its beginning.
+func (c *callsWindow) begin() {
+	c.renew()
+	c.want(wish{})
+}
 
+// renew makes what is being read that of another list.
+func (c *callsWindow) renew() {
+	c.stop()
+	c.edition.list++
+	c.pending, c.asked = nil, nil
+}
+
+// want asks for a reading.
+func (c *callsWindow) want(w wish) {
+	w.query, w.edition = c.query, c.edition
+	c.pending = &w
+	c.d.kick()
+}
+
+// wanted is told to the reader: what was asked for, or else what is on screen,
+// because it has changed on disk.
+func (d *windows) wanted() wish {
+	if d.calls == nil {
+		return wish{path: d.welcome.History}
+	}
+	c := d.calls
+	w := wish{query: c.query, edition: c.edition}
+	switch {
+	case c.pending != nil:
+		w = *c.pending
+	case c.list.scroll.Offset.Y > 0 && c.plan.count > 0:
+		w.index = c.plan.at(c.list.scroll.Offset.Y)
+		if i := w.index - c.start; i >= 0 && i < len(c.places) {
+			w.place = c.places[i]
+		} else {
+			w.jump = true
+		}
+	}
+	c.stop()
+	w.path = d.welcome.History
+	w.ctx, c.cancel = context.WithCancel(context.Background())
+	c.pending, c.asked = nil, &w
+	return w
+}
+
+// took takes what was read.
+func (d *windows) took(a answer) {
+	if d.calls != nil {
+		if a.edition != d.calls.edition {
+			return
+		}
+		if a.exact || a.err != nil {
+			d.calls.asked = nil
+		}
+		d.calls.next = &a
+	}
+	d.read(a.entries, a.err)
+}
+
+// refresh shows what was read last.
+func (c *callsWindow) refresh() {
+	a := c.next
+	c.next = nil
+	switch {
+	case c.d.state != readingOK:
+		if a == nil || len(c.all) == 0 {
+			c.draw()
+		}
+		return // what was read before stays
+	case a == nil:
+		all := c.d.entries
+		a = &answer{entries: all, count: len(all), today: today(all, c.d.now()), exact: true}
+	}
+	c.put(*a)
+	if a.exact {
+		c.d.send(deskapi.KindCallsAsk, nil)
+	}
+}
+
+// put takes over a run of calls. What is on screen stays where it is when calls
+// have come above it.
+func (c *callsWindow) put(a answer) {
+	offset := c.list.scroll.Offset.Y
+	var anchor history.Place
+	lead := float32(0)
+	if offset > 0 && a.place != (history.Place{}) {
+		anchor = a.place
+		lead = offset - c.plan.y(a.index)
+	}
+	now := c.d.now()
+	c.all, c.start, c.exact, c.long = a.entries, a.start, a.exact, a.long
+	c.plan = plan{count: max(a.count, a.start+len(a.entries)), today: a.today}
+	c.rows, c.places = make([]row, len(a.entries)), make([]history.Place, len(a.entries))
+	chosen := -1
+	for i, e := range a.entries {
+		c.rows[i], c.places[i] = rowOf(c.d.lang, e, now), e.Place()
+		if e.ID == c.picked {
+			chosen = a.start + i
+		}
+		if anchor != (history.Place{}) && e.Place() == anchor {
+			c.list.scroll.Offset.Y = c.plan.y(a.start+i) + lead
+			anchor = history.Place{}
+		}
+	}
+	switch {
+	case chosen >= 0:
+		c.chosen = chosen
+	case c.chosen >= c.plan.count:
+		c.choose(c.plan.count - 1)
+	case c.chosen >= 0: // what was chosen has gone: the one in its place
+		c.choose(c.chosen)
+	}
+	c.draw()
+}
+
+// row gives a call of the list, false if it is not read.
+func (c *callsWindow) row(n int) (row, bool) {
+	if i := n - c.start; i >= 0 && i < len(c.rows) {
+		return c.rows[i], true
+	}
+	return row{}, false
+}
+
+// need has the calls around those on screen read before they are.
+func (c *callsWindow) need(first, last int) {
+	const ahead = block / 4
+	low, high := max(first-ahead, 0), min(last+ahead, c.plan.count-1)
+	if last < first || len(c.rows) > 0 && low >= c.start && high < c.start+len(c.rows) {
+		return
+	}
+	at := first + (last-first)/2
+	for _, w := range []*wish{c.pending, c.asked} {
+		if w != nil && w.edition == c.edition && (w.place != (history.Place{}) || w.jump) && max(w.index-at, at-w.index) < ahead {
+			return // on its way
+		}
+	}
+	w := wish{index: at}
+	if i := at - c.start; i >= 0 && i < len(c.places) {
+		w.place = c.places[i]
+	} else {
+		w.jump = true
+	}
+	c.want(w)
+}
+
+// draw shows the list, or the page in its place.
+func (c *callsWindow) draw() {
+	p := c.pageNow()
+	visible(c.tools, c.plan.count > 0 || c.query.View != c.viewAt(0) || c.filter.Text != "") // else there is nothing to search in
+	if p == "" {
+		c.list.show()
+	}
+	if p == c.page && len(c.body.Objects) > 0 {
+		return
+	}
+	c.page = p
+	c.body.Objects = []fyne.CanvasObject{c.pageContent(p)}
+	c.body.Refresh()
+}
+
+// Pages in place of the list. The one about a filter is called after it.
 const (
-	pageBlank  pageKind = iota // not read yet: nothing, for a moment
-	pageList                   // the calls
-	pageEmpty                  // there are none
-	pageNone                   // none match the filter
-	pageOff                    // none are kept
-	pageBroken                 // they cannot be read
+	pageBlank  = "blank"   // not read yet: nothing, for a moment
+	pageEmpty  = "empty"   // there are none
+	pageMine   = "mine"    // none for this user
+	pageMissed = "missed"  // none missed
+	pageSearch = "search"  // none match the filter so far
+	pageNone   = "none of" // none match the filter
+	pageOff    = "off"     // none are kept
+	pageBroken = "broken"  // they cannot be read
 )
 
-func (c *callsWindow) pageNow() pageKind {
+func (c *callsWindow) pageNow() string {
+	filter := strings.TrimSpace(c.filter.Text)
 	switch {
-	case len(c.rows) > 0:
-		return pageList
+	case c.plan.count > 0:
+		return ""
 	case c.d.welcome.History == "":
 		return pageOff
 	case c.d.state == readingFailed:
 		return pageBroken
 	case c.d.state == readingNot:
 		return pageBlank
-	case len(c.d.entries) > 0 && strings.TrimSpace(c.filter.Text) != "":
-		return pageNone
+	case filter != "" && !c.exact && c.long:
+		return pageSearch
+	case filter != "" && !c.exact:
+		return pageBlank // nothing yet
+	case filter != "":
+		return pageNone + filter
+	case c.query.View == history.ViewMissed:
+		return pageMissed
+	case c.query.View == history.ViewMine:
+		return pageMine
 	}
 	return pageEmpty
 }
 
-func (c *callsWindow) pageContent(p pageKind) fyne.CanvasObject {
+func (c *callsWindow) pageContent(p string) fyne.CanvasObject {
 	l := c.d.lang
 	switch p {
-	case pageList:
+	case "":
 		return c.list
 	case pageEmpty:
 		if len(c.d.welcome.Demo) == 0 {
@@ -180,36 +568,21 @@ func (c *callsWindow) pageContent(p pageKind) fyne.CanvasObject {
 		demo := widget.NewButton(l.T(text.DeskDemoOpen), func() { c.d.show(deskapi.WindowDemo) })
 		demo.Importance = widget.HighImportance
 		return emptyPage(l.T(text.DeskCallsEmpty), demo, l.T(text.DeskCallsEmptyHint), l.T(text.DeskCallsEmptyDemo))
-	case pageNone:
-		clear := widget.NewButton(l.T(text.DeskCallsNoneClear), func() { c.filter.SetText("") })
-		return emptyPage(l.T(text.DeskCallsNone, strings.TrimSpace(c.filter.Text)), clear, l.T(text.DeskCallsNoneHint))
+	case pageSearch:
+		return emptyPage(l.T(text.CallsSearching), nil)
+	case pageMissed:
+		return emptyPage(l.T(text.CallsNoneMissed), nil, l.T(text.CallsNoneMissedHint))
+	case pageMine:
+		all := widget.NewButton(l.T(text.CallsNoneShow), func() { c.show(history.ViewAll) })
+		return emptyPage(l.T(text.CallsNoneMine), all, l.T(text.CallsNoneMineHint))
 	case pageOff:
 		return emptyPage(l.T(text.DeskCallsOff), nil, l.T(text.DeskCallsOffHint))
 	case pageBroken:
 		return emptyPage(l.T(text.DeskCallsBroken), nil, l.T(text.DeskCallsBrokenHint))
 	}
+	if filter, ok := strings.CutPrefix(p, pageNone); ok {
+		clear := widget.NewButton(l.T(text.DeskCallsNoneClear), func() { c.filter.SetText("") })
+		return emptyPage(l.T(text.DeskCallsNone, filter), clear, l.T(text.DeskCallsNoneHint))
+	}
 	return container.NewWithoutLayout()
-}
-
-func (c *callsWindow) open(r row) {
-	if r.openable {
-		c.d.send(deskapi.KindOpen, deskapi.Open{Entry: r.id})
-	}
-}
-
-func (c *callsWindow) copy(r row) {
-	if r.number == "" || r.heading {
-		return
-	}
-	c.d.send(deskapi.KindCopy, deskapi.Copy{Text: r.number})
-	c.copied = r.id
-	c.list.Refresh()
-	c.d.after(copiedIs, func() {
-		c.d.post(func() {
-			if c.copied == r.id {
-				c.copied = 0
-				c.list.Refresh()
-			}
-		})
-	})
 }

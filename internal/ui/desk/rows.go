@@ -1,7 +1,6 @@
 package desk
 
 import (
-	"fmt"
 	"strings"
 	"time"
 	"unicode"
@@ -19,61 +18,42 @@ const (
 	markRing         // open ring in accent: rings now, or nobody took it
 	markDot          // full dot: was or is taken here
 	markTarget       // ring with a dot in it: somebody else took it
-	markQuiet        // grey ring: not taken here
+	markQuiet        // grey ring: not taken here, or dealt with since
 	markDash         // grey dash: not known
 	markTrouble      // ring in the colour of trouble
 )
 
-// row is one line of the calls window: a heading (only title and count) or a
-// call.
+// row is one call of the calls window as it is written.
 type row struct {
-	heading bool
-	count   int
+	id     int64
+	time   string // "10:42"
+	day    string // "ma 14 sep", "" for today
+	title  string // name, or number while there is no name
+	detail string // number, line, who passed it on
+	result string
+	mark   mark
+	more   string // how long was talked, "2:14", or what was done about it
 
-	id       int64
-	time     string // "10:42"
-	day      string // "ma 14 sep", "" for today
-	title    string // name, or number while there is no name
-	detail   string // number, line
-	result   string
-	mark     mark
-	length   string // how long was talked, "2:14", "" if not
-	number   string // to copy, digits with their +; "" for a withheld one
+	number   bool // there is one to copy
+	dial     bool // and to call back
+	relation bool // there is a relation number
 	openable bool
-	find     string // what the filter looks at, lower case
-	digits   string
+	person   bool // there is a contact that can be taken off
+	again    bool // it can be looked up again
+	open     bool // missed and not ticked off
 }
 
-// rowsOf turns the history, newest first, into lines under "today" and
-// "earlier", those that match filter.
-func rowsOf(l text.Language, all []history.Entry, filter string, now time.Time) []row {
-	var rows []row
-	var group text.Key
-	heading := 0 // where the heading of group stands
-	for _, e := range all {
-		today := sameDay(e.Rang, now)
-		r := rowOf(l, e, today)
-		if !r.matches(filter) {
-			continue
-		}
-		in := text.DeskCallsEarlier
-		if today {
-			in = text.DeskCallsToday
-		}
-		if in != group {
-			group, heading = in, len(rows)
-			rows = append(rows, row{heading: true, title: l.T(in)})
-		}
-		rows[heading].count++
-		rows = append(rows, r)
+func rowOf(l text.Language, e history.Entry, now time.Time) row {
+	r := row{id: e.ID, time: l.Clock(e.Rang), number: strings.ContainsFunc(e.Number, unicode.IsDigit), relation: e.RelationNumber != "",
+		openable: e.Link != "", person: e.ContactID != "", open: e.Open()}
+	r.dial = r.number && strings.Trim(e.Number, "+0123456789") == ""
+	if !sameDay(e.Rang, now) {
+		r.day = l.Day(e.Rang, now)
 	}
-	return rows
-}
-
-func rowOf(l text.Language, e history.Entry, today bool) row {
-	r := row{id: e.ID, time: e.Rang.Local().Format("15:04"), number: e.Number, openable: e.Link != ""}
-	if !today {
-		r.day = dayOf(l, e.Rang.Local())
+	switch e.Outcome {
+	case history.OutcomeWithheld, history.OutcomeInternal, history.OutcomeShort, history.OutcomeOwn:
+	default:
+		r.again = r.dial
 	}
 	line := e.Line
 	if line == "" {
@@ -86,15 +66,19 @@ func rowOf(l text.Language, e history.Entry, today bool) row {
 		details = append(details, e.Shown)
 	}
 	if line != "" {
-		line = l.T(text.DeskCallsLine, line)
+		details = append(details, l.T(text.DeskCallsLine, line))
 	}
-	r.detail = join(append(details, line)...)
+	if e.Via != "" {
+		details = append(details, l.T(text.CardVia, e.Via))
+	}
+	r.detail = join(details...)
 	r.result, r.mark = resultOf(l, e)
-	if !e.Answered.IsZero() && e.Ended.After(e.Answered) {
-		r.length = lengthOf(e.Ended.Sub(e.Answered))
+	switch {
+	case !e.Answered.IsZero() && e.Ended.After(e.Answered):
+		r.more = l.Length(e.Ended.Sub(e.Answered))
+	case e.Missed() && !e.Open():
+		r.more, r.mark = l.T(text.CallsHandled), markQuiet
 	}
-	r.find = strings.ToLower(join(r.title, r.detail, e.Name, e.LineNumber, e.RelationNumber))
-	r.digits = onlyDigits(e.Number) + " " + onlyDigits(e.Shown) + " " + onlyDigits(e.LineNumber) + " " + onlyDigits(e.RelationNumber)
 	return r
 }
 
@@ -104,7 +88,7 @@ func titleOf(l text.Language, e history.Entry) string {
 		return e.Name
 	case e.Number == "":
 		return l.T(text.DeskWhoWithheld)
-	case e.Matches > 1:
+	case e.Matches > 1 && !e.TakenOff:
 		return l.N(text.DeskWhoSeveral, e.Matches)
 	}
 	return e.Shown
@@ -157,50 +141,10 @@ func resultOf(l text.Language, e history.Entry) (string, mark) {
 	return l.T(text.DeskResultUnknown), markDash
 }
 
-// matches tells whether the filter stands in the row. A filter without letters
-// also finds numbers that are written differently.
-func (r row) matches(filter string) bool {
-	filter = strings.ToLower(strings.TrimSpace(filter))
-	if filter == "" || strings.Contains(r.find, filter) {
-		return true
-	}
-	if strings.IndexFunc(filter, unicode.IsLetter) >= 0 {
-		return false
-	}
-	d := onlyDigits(filter)
-	return len(d) >= 2 && strings.Contains(r.digits, d)
-}
-
-func onlyDigits(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= '0' && r <= '9' {
-			return r
-		}
-		return -1
-	}, s)
-}
-
 func sameDay(a, b time.Time) bool {
 	ay, am, ad := a.Local().Date()
 	by, bm, bd := b.Local().Date()
 	return ay == by && am == bm && ad == bd
-}
-
-// dayOf writes a day as "ma 14 sep"; a history is short, so no year.
-func dayOf(l text.Language, t time.Time) string {
-	days, months := strings.Fields(l.T(text.DeskDays)), strings.Fields(l.T(text.DeskMonths))
-	if len(days) != 7 || len(months) != 12 {
-		return t.Format("2006-01-02")
-	}
-	return fmt.Sprintf("%s %d %s", days[t.Weekday()], t.Day(), months[t.Month()-1])
-}
-
-func lengthOf(d time.Duration) string {
-	s := int(d.Round(time.Second) / time.Second)
-	if s >= 3600 {
-		return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
-	}
-	return fmt.Sprintf("%d:%02d", s/60, s%60)
 }
 
 func join(parts ...string) string {

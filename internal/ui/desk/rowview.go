@@ -1,7 +1,6 @@
 package desk
 
 import (
-	"strconv"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -16,104 +15,158 @@ import (
 
 // Measures of a row, in units.
 const (
-	rowHeight     = 52
+	rowHeight     = 56
+	rowLeast      = 600 // its least width
 	headingHeight = 36
 	rowInset      = 12 // of the hover background, from the window's border
 	timeWidth     = 80
-	resultWidth   = 248
-	copyWidth     = 40
+	resultWidth   = 220
+	toolWidth     = 32
+	toolSize      = 18
 	// settle is how long a click counts for the row that was there before.
 	settle = 300 * time.Millisecond
 )
 
-// rowView shows one row, heading or call. It takes clicks itself, because the
-// part that copies and the part that opens are one thing to point at: a button
-// inside would take the pointer from the row, and the row would hide it again.
+// tool is what can be done with a row at its end.
+type tool uint8
+
+const (
+	toolCall tool = iota
+	toolCopy
+	toolMore
+	tools
+	toolNone = tools
+)
+
+// rowView shows one call. It takes clicks itself, because its parts are one thing
+// to point at: a button inside would take the pointer from the row, and the row
+// would hide it again.
 type rowView struct {
 	widget.BaseWidget
-	calls    *callsWindow
-	row      row
-	since    time.Time // since when it shows that row
-	hover    bool
-	overCopy bool
+	calls *callsWindow
+	n     int  // which call of the list
+	row   row  // what is written
+	known bool // it has been read
+	since time.Time
+	hover bool
+	over  tool // what the pointer is over
 
-	back                                *canvas.Rectangle
-	copy                                *widget.Icon
+	back, ring                          *canvas.Rectangle
+	icons                               [tools]*widget.Icon
 	shape                               *shape
-	time, day, title, detail, res, long *words
+	time, day, title, detail, res, more *words
 }
 
 var (
-	_ fyne.Tappable      = (*rowView)(nil)
-	_ desktop.Hoverable  = (*rowView)(nil)
-	_ desktop.Cursorable = (*rowView)(nil)
+	_ fyne.Tappable          = (*rowView)(nil)
+	_ fyne.SecondaryTappable = (*rowView)(nil)
+	_ desktop.Hoverable      = (*rowView)(nil)
+	_ desktop.Cursorable     = (*rowView)(nil)
 )
 
 func newRowView(c *callsWindow) *rowView {
-	v := &rowView{calls: c, back: canvas.NewRectangle(nil), shape: newShape(markNone), copy: widget.NewIcon(nil)}
+	v := &rowView{calls: c, n: -1, over: toolNone, back: canvas.NewRectangle(nil), ring: canvas.NewRectangle(nil), shape: newShape(markNone)}
 	muted := base.ColorNamePlaceHolder
-	v.back.CornerRadius = 4
+	v.back.CornerRadius, v.ring.CornerRadius, v.ring.StrokeWidth = 4, 4, 2
+	for i := range v.icons {
+		v.icons[i] = widget.NewIcon(nil)
+	}
 	v.time = newWords("", base.SizeNameText, base.ColorNameForeground, false)
 	v.day = newWords("", base.SizeNameCaptionText, muted, false)
 	v.title = newWords("", theme.SizeRow, base.ColorNameForeground, true).cutting()
 	v.detail = newWords("", theme.SizeHint, muted, false).cutting()
 	v.res = newWords("", theme.SizeHint, muted, false).cutting()
-	v.long = newWords("", theme.SizeHint, muted, false)
+	v.more = newWords("", theme.SizeHint, muted, false).cutting()
 	v.ExtendBaseWidget(v)
 	return v
 }
 
-// set shows another row, or the same one anew.
-func (v *rowView) set(r row) {
-	if r.id != v.row.id || r.heading != v.row.heading {
+// set shows another call, or the same one anew.
+func (v *rowView) set(n int, r row, known bool) {
+	if n == v.n && r == v.row && known == v.known {
+		return
+	}
+	if r.id != v.row.id {
 		v.since = v.calls.d.now()
 	}
-	v.row = r
+	v.n, v.row, v.known = n, r, known
 	v.Refresh()
 }
 
-func (v *rowView) copied() bool { return !v.row.heading && v.calls.copied == v.row.id }
+func (v *rowView) copied() bool { return v.known && v.calls.copied == v.row.id }
 
-// inCopy tells whether a position is over the part that copies the number.
-func (v *rowView) inCopy(p fyne.Position) bool {
-	right := v.Size().Width - rowInset
-	return v.row.number != "" && p.X >= right-copyWidth && p.X < right
+// has tells whether the row offers a tool.
+func (v *rowView) has(t tool) bool {
+	switch t {
+	case toolCall:
+		return v.row.dial && v.calls.state.CallBack
+	case toolCopy:
+		return v.row.number
+	}
+	return t == toolMore
+}
+
+// tool is the tool at a position.
+func (v *rowView) tool(p fyne.Position) tool {
+	left := v.Size().Width - rowInset - float32(tools)*toolWidth
+	if p.X < left || p.X >= v.Size().Width-rowInset {
+		return toolNone
+	}
+	if t := tool((p.X - left) / toolWidth); t < tools && v.has(t) {
+		return t
+	}
+	return toolNone
 }
 
 // Tapped implements fyne.Tappable.
 func (v *rowView) Tapped(e *fyne.PointEvent) {
-	switch {
-	case v.row.heading || v.calls.d.now().Sub(v.since) < settle:
-	case v.inCopy(e.Position):
+	if !v.known || v.calls.d.now().Sub(v.since) < settle {
+		return
+	}
+	switch v.tool(e.Position) {
+	case toolCall:
+		v.calls.callBack(v.row)
+	case toolCopy:
 		v.calls.copy(v.row)
+	case toolMore:
+		v.calls.pick(v.n)
+		v.calls.menu(v.row, e.AbsolutePosition)
 	default:
 		v.calls.open(v.row)
 	}
 }
 
+// TappedSecondary implements fyne.SecondaryTappable.
+func (v *rowView) TappedSecondary(e *fyne.PointEvent) {
+	if v.known {
+		v.calls.pick(v.n)
+		v.calls.menu(v.row, e.AbsolutePosition)
+	}
+}
+
 // MouseIn implements desktop.Hoverable.
 func (v *rowView) MouseIn(e *desktop.MouseEvent) {
-	v.hover, v.overCopy = true, v.inCopy(e.Position)
+	v.hover, v.over = true, v.tool(e.Position)
 	v.Refresh()
 }
 
 // MouseMoved implements desktop.Hoverable.
 func (v *rowView) MouseMoved(e *desktop.MouseEvent) {
-	if over := v.inCopy(e.Position); over != v.overCopy {
-		v.overCopy = over
+	if over := v.tool(e.Position); over != v.over {
+		v.over = over
 		v.Refresh()
 	}
 }
 
 // MouseOut implements desktop.Hoverable.
 func (v *rowView) MouseOut() {
-	v.hover, v.overCopy = false, false
+	v.hover, v.over = false, toolNone
 	v.Refresh()
 }
 
 // Cursor implements desktop.Cursorable.
 func (v *rowView) Cursor() desktop.Cursor {
-	if v.overCopy || v.row.openable && !v.row.heading {
+	if v.known && (v.over != toolNone || v.row.openable) {
 		return desktop.PointerCursor
 	}
 	return desktop.DefaultCursor
@@ -130,30 +183,25 @@ type rowRenderer struct{ v *rowView }
 
 func (r *rowRenderer) Destroy() {}
 
-func (r *rowRenderer) MinSize() fyne.Size { return fyne.NewSize(440, rowHeight) }
+func (r *rowRenderer) MinSize() fyne.Size { return fyne.NewSize(rowLeast, rowHeight) }
 
 func (r *rowRenderer) Objects() []fyne.CanvasObject {
 	v := r.v
-	return []fyne.CanvasObject{v.back, v.time, v.day, v.title, v.detail, v.shape, v.res, v.long, v.copy}
+	return []fyne.CanvasObject{v.back, v.ring, v.time, v.day, v.title, v.detail, v.shape, v.res, v.more, v.icons[0], v.icons[1], v.icons[2]}
 }
 
 func (r *rowRenderer) Layout(size fyne.Size) {
 	v := r.v
-	if v.row.heading {
-		y := size.Height - 24
-		v.title.Move(fyne.NewPos(edge, y))
-		v.title.Resize(fyne.NewSize(v.title.width()+1, 18))
-		v.detail.Move(fyne.NewPos(edge+v.title.width()+8, y))
-		v.detail.Resize(fyne.NewSize(80, 18))
-		return
-	}
-	v.back.Move(fyne.NewPos(rowInset, 0))
-	v.back.Resize(fyne.NewSize(size.Width-2*rowInset, size.Height))
+	box := fyne.NewSize(size.Width-2*rowInset, size.Height-2)
+	v.back.Move(fyne.NewPos(rowInset, 1))
+	v.back.Resize(box)
+	v.ring.Move(fyne.NewPos(rowInset, 1))
+	v.ring.Resize(box)
 	// All text of a line is centred in the same height, so that it stands on
 	// nearly one base line in every size.
-	const first, second, line = 5, 27, 20
+	const first, second, line = 7, 29, 20
 	left := float32(edge + timeWidth)
-	right := size.Width - rowInset - copyWidth
+	right := size.Width - rowInset - float32(tools)*toolWidth
 	middle := right - resultWidth
 	put := func(o fyne.CanvasObject, x, y, width float32) {
 		o.Move(fyne.NewPos(x, y))
@@ -165,50 +213,77 @@ func (r *rowRenderer) Layout(size fyne.Size) {
 	put(v.detail, left, second, middle-left-16)
 	put(v.shape, middle, first, shapeSize)
 	put(v.res, middle+20, first, resultWidth-20)
-	put(v.long, middle+20, second, resultWidth-20)
-	v.copy.Move(fyne.NewPos(right+(copyWidth-18)/2, (size.Height-18)/2))
-	v.copy.Resize(fyne.NewSquareSize(18))
+	put(v.more, middle+20, second, resultWidth-20)
+	for i, icon := range v.icons {
+		icon.Move(fyne.NewPos(right+float32(i)*toolWidth+(toolWidth-toolSize)/2, (size.Height-toolSize)/2))
+		icon.Resize(fyne.NewSquareSize(toolSize))
+	}
 }
 
 func (r *rowRenderer) Refresh() {
 	v := r.v
 	th, variant := v.Theme(), fyne.CurrentApp().Settings().ThemeVariant()
-	call := !v.row.heading
-	for _, o := range []fyne.CanvasObject{v.time, v.day, v.shape, v.res, v.long} {
-		visible(o, call)
-	}
-	visible(v.back, call && v.hover)
-	visible(v.copy, call && (v.copied() || v.hover && v.row.number != ""))
-	if !call {
-		v.title.size = base.SizeNameCaptionText
-		v.detail.size = base.SizeNameCaptionText
-		v.title.say(v.row.title, base.ColorNameForeground)
-		v.detail.say(strconv.Itoa(v.row.count), base.ColorNamePlaceHolder)
-		r.Layout(v.Size())
-		return
-	}
-	v.title.size, v.detail.size = theme.SizeRow, theme.SizeHint
-	active := v.hover && v.row.openable && !v.overCopy
+	chosen := v.n == v.calls.chosen && v.calls.list != nil && v.calls.list.focused
+	visible(v.back, v.known && (v.hover || chosen))
+	visible(v.ring, v.known && chosen)
 	v.back.FillColor = th.Color(base.ColorNameHover, variant)
+	v.ring.FillColor = nil
+	v.ring.StrokeColor = th.Color(base.ColorNamePrimary, variant)
 	v.back.Refresh()
+	v.ring.Refresh()
+	active := v.hover && v.row.openable && v.over == toolNone
 	v.time.say(v.row.time, base.ColorNameForeground)
 	v.day.say(v.row.day, base.ColorNamePlaceHolder)
 	v.title.say(v.row.title, pick(active, base.ColorNamePrimary, base.ColorNameForeground))
-	v.detail.say(v.row.detail, base.ColorNamePlaceHolder)
-	v.shape.set(v.row.mark)
-	v.res.say(v.row.result, colourOf(v.row.mark))
-	v.long.say(v.row.length, base.ColorNamePlaceHolder)
-	if v.copied() {
+	switch {
+	case v.copied():
 		v.detail.say(v.calls.d.lang.T(text.DeskCallsCopied), base.ColorNameSuccess)
-		v.copy.SetResource(base.NewColoredResource(base.ConfirmIcon(), base.ColorNameSuccess))
-	} else if v.hover {
-		v.copy.SetResource(base.NewColoredResource(base.ContentCopyIcon(),
-			pick(v.overCopy, base.ColorNamePrimary, base.ColorNamePlaceHolder)))
+	case v.known && v.calls.looking == v.row.id:
+		v.detail.say(v.calls.d.lang.T(text.CallsLooking), base.ColorNamePlaceHolder)
+	default:
+		v.detail.say(v.row.detail, base.ColorNamePlaceHolder)
+	}
+	v.shape.set(v.row.mark)
+	if v.res.bold != v.row.open {
+		v.res.bold = v.row.open
+		v.res.Refresh()
+	}
+	v.res.say(v.row.result, colourOf(v.row.mark))
+	v.more.say(v.row.more, base.ColorNamePlaceHolder)
+	for i, icon := range v.icons {
+		t := tool(i)
+		shown := v.known && (v.hover || chosen) && v.has(t) || t == toolCopy && v.copied()
+		visible(icon, shown)
+		if shown {
+			icon.SetResource(v.icon(t))
+		}
 	}
 	r.Layout(v.Size())
 }
 
+// icon is the picture of a tool as it looks now.
+func (v *rowView) icon(t tool) fyne.Resource {
+	colour := pick(v.over == t, base.ColorNamePrimary, base.ColorNamePlaceHolder)
+	switch {
+	case t == toolCall:
+		return base.NewColoredResource(handset, colour)
+	case t == toolMore:
+		return base.NewColoredResource(base.MoreVerticalIcon(), colour)
+	case v.copied():
+		return base.NewColoredResource(base.ConfirmIcon(), base.ColorNameSuccess)
+	}
+	return base.NewColoredResource(base.ContentCopyIcon(), colour)
+}
+
+// handset is the receiver of a telephone.
+var handset = fyne.NewStaticResource("handset.svg", []byte(`<svg xmlns="http://www.w3.org/2000/svg" width="24" height="24" viewBox="0 0 24 24">`+
+	`<path fill="#000000" d="M5.2 3 L8.6 3 Q9.6 3 9.8 4 L10.5 7.4 Q10.7 8.3 10 8.9 L8.2 10.5 Q10 13.9 13.5 15.8 L15.1 14 Q15.7 13.3 16.6 13.5 L20 14.2 Q21 14.4 21 15.4 `+
+	`L21 18.8 Q21 21 18.8 21 Q12.2 20.4 7.9 16.1 Q3.6 11.8 3 5.2 Q3 3 5.2 3 Z"/></svg>`))
+
 func visible(o fyne.CanvasObject, yes bool) {
+	if yes == o.Visible() {
+		return
+	}
 	if yes {
 		o.Show()
 	} else {

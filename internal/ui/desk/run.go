@@ -47,10 +47,9 @@ var (
 )
 
 const (
-	answerIn  = 5 * time.Second // for the resident's welcome
-	flushIn   = time.Second     // for the last messages to it
-	firstIn   = 300 * time.Millisecond
-	historyOf = 2000 // calls at most
+	answerIn = 5 * time.Second // for the resident's welcome
+	flushIn  = time.Second     // for the last messages to it
+	firstIn  = 300 * time.Millisecond
 )
 
 // Run connects to the resident and shows its windows until the last one closes,
@@ -215,44 +214,4 @@ func within(ctx context.Context, d time.Duration, painted *atomic.Bool) bool {
 	case <-time.After(d):
 		return painted.Load()
 	}
-}
-
-// firstReading reads before there is any window, so that the first frame already
-// has the calls; a disk that is slow does not hold it up for long.
-func (d *windows) firstReading(ctx context.Context, f *file) {
-	ctx, cancel := context.WithTimeout(ctx, firstIn)
-	defer cancel()
-	all, err := f.read(ctx)
-	if ctx.Err() != nil {
-		d.kick()
-		return
-	}
-	d.read(all, err)
-}
-
-// readHistory reads the history whenever it is asked to, and when a day begins,
-// because "today" means something else then.
-func readHistory(ctx context.Context, f *file, kicks <-chan struct{}, w *windows) {
-	defer f.close()
-	for {
-		midnight := time.NewTimer(untilMidnight(time.Now()))
-		select {
-		case <-ctx.Done():
-			midnight.Stop()
-			return
-		case <-kicks:
-		case <-midnight.C:
-		}
-		midnight.Stop()
-		all, err := f.read(ctx)
-		if ctx.Err() != nil {
-			return
-		}
-		w.post(func() { w.read(all, err) })
-	}
-}
-
-func untilMidnight(now time.Time) time.Duration {
-	y, m, d := now.Date()
-	return time.Date(y, m, d+1, 0, 0, 1, 0, now.Location()).Sub(now)
 }

@@ -1,8 +1,14 @@
 package theme
 
 import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+	"sync"
+
 	"fyne.io/fyne/v2"
 	base "fyne.io/fyne/v2/theme"
+	"github.com/go-text/typesetting/fontscan"
 
 	"wiebelt/assets/fonts"
 )
@@ -17,35 +23,107 @@ var (
 	emoji      = &fyne.StaticResource{StaticName: "NotoEmoji-Regular.ttf", StaticContent: fonts.Emoji}
 )
 
-// FontFor gives the bundled font that draws r: Noto Sans, or the one for its
-// script. Named as the source of a text it comes before every font of the
-// system, which serves only letters that no bundled font has.
-func FontFor(r rune, bold bool) fyne.Resource {
-	regular, heavy := base.DefaultTextFont(), base.DefaultTextBoldFont()
-	switch {
-	case r < 0x0590: // Latin, Greek, Cyrillic: nothing to look up
-	case r <= 0x05FF, r >= 0xFB1D && r <= 0xFB4F:
-		regular, heavy = hebrew, hebrewBold
-	case r <= 0x06FF, r >= 0x0750 && r <= 0x077F, r >= 0x08A0 && r <= 0x08FF, r >= 0xFB50 && r <= 0xFDFF, r >= 0xFE70 && r <= 0xFEFC:
-		regular, heavy = arabic, arabicBold
-	case Emoji(r):
-		return emoji
-	}
-	if bold {
-		return heavy
-	}
-	return regular
+// Simple reports whether r is in Noto Sans and written from left to right, as
+// nearly all is: Latin, Greek and Cyrillic letters and the usual signs.
+func Simple(r rune) bool {
+	return r < 0x03E2 || r > 0x03EF && r < 0x0530 || r >= 0x1E00 && r < 0x2028 || r == '€'
 }
 
-// Emoji reports whether r is drawn as a small picture.
-func Emoji(r rune) bool {
-	switch {
-	case r < 0x231A:
-		return r == 0x20E3 || r == 0x203C || r == 0x2049
-	case r <= 0x23FF:
-		return r <= 0x231B || r == 0x2328 || r == 0x23CF || r >= 0x23E9 && r <= 0x23FA
-	case r >= 0x2600 && r <= 0x27BF, r >= 0x1F000 && r <= 0x1FAFF:
-		return true
+// FontFor gives the bundled font that has r, and whether there is one; else it
+// is Noto Sans. Named as the source of a text it comes before every font of the
+// system, which serves only letters that no bundled font has.
+func FontFor(r rune, bold bool) (fyne.Resource, bool) {
+	list := bundled[0]
+	if bold {
+		list = bundled[1]
 	}
-	return r == 0x2B50 || r == 0x2B55 || r == 0x2B1B || r == 0x2B1C || r == 0xFE0F
+	if Simple(r) {
+		return list[0], true
+	}
+	for i, f := range list {
+		if has(letters()[i], r) {
+			return f, true
+		}
+	}
+	return list[0], false
 }
+
+// bundled are the fonts in the order in which they are asked, regular and bold.
+var bundled = [2][]fyne.Resource{
+	{base.DefaultTextFont(), hebrew, arabic, emoji},
+	{base.DefaultTextBoldFont(), hebrewBold, arabicBold, emoji},
+}
+
+// letters are what the fonts of bundled have; bold ones have what regular ones
+// have.
+var letters = sync.OnceValue(func() (all [][]span) {
+	for _, f := range bundled[0] {
+		all = append(all, spans(f.Content()))
+	}
+	return all
+})
+
+// span is a row of letters that a font has, both ends included.
+type span struct{ from, to rune }
+
+func has(all []span, r rune) bool {
+	i, exact := slices.BinarySearchFunc(all, r, func(s span, r rune) int { return int(s.from - r) })
+	return exact || i > 0 && r <= all[i-1].to
+}
+
+// spans reads the character map of a TrueType font (OpenType "cmap", formats 4
+// and 12). The font is one of ours, so nothing in it is hostile.
+func spans(font []byte) (all []span) {
+	u16 := func(at int) int { return int(binary.BigEndian.Uint16(font[at:])) }
+	u32 := func(at int) int { return int(binary.BigEndian.Uint32(font[at:])) }
+	for i := range u16(4) {
+		entry := 12 + 16*i
+		if string(font[entry:entry+4]) != "cmap" {
+			continue
+		}
+		table := u32(entry + 8)
+		for j := range u16(table + 2) {
+			sub := table + u32(table+4+8*j+4)
+			switch u16(sub) {
+			case 12:
+				for g := range u32(sub + 12) {
+					at := sub + 16 + 12*g
+					all = append(all, span{rune(u32(at)), rune(u32(at + 4))})
+				}
+			case 4:
+				n := u16(sub+6) / 2
+				for s := range n {
+					end, start := u16(sub+14+2*s), u16(sub+16+2*n+2*s)
+					delta, at := u16(sub+16+4*n+2*s), sub+16+6*n+2*s
+					off := u16(at)
+					for r := start; r <= end && r != 0xFFFF; r++ {
+						if off == 0 && (r+delta)&0xFFFF != 0 || off != 0 && u16(at+off+2*(r-start)) != 0 {
+							all = append(all, span{rune(r), rune(r)})
+						}
+					}
+				}
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b span) int { return cmp.Or(int(a.from-b.from), int(b.to-a.to)) })
+	joined := all[:0]
+	for _, s := range all {
+		if last := len(joined) - 1; last >= 0 && s.from <= joined[last].to+1 {
+			joined[last].to = max(joined[last].to, s.to)
+			continue
+		}
+		joined = append(joined, s)
+	}
+	return slices.Clip(slices.Clone(joined))
+}
+
+// SystemFonts finds out which fonts this machine has. The first time that takes
+// from a moment to seconds; until it was done, drawing a letter that no bundled
+// font has takes as long. Safe for concurrent use.
+func SystemFonts() {
+	_, _ = fontscan.SystemFonts(silent{}, "") // without any, such letters stay unknown
+}
+
+type silent struct{}
+
+func (silent) Printf(string, ...any) {}

@@ -1,0 +1,236 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"wiebelt/internal/health"
+	"wiebelt/internal/profile"
+	"wiebelt/internal/resident"
+	"wiebelt/internal/secret"
+	"wiebelt/internal/settings"
+	"wiebelt/internal/settings/templates"
+	"wiebelt/internal/text"
+)
+
+type settingsCmd struct {
+	Key       string `arg:"" optional:"" help:"Explain this key, such as hub.proxy."`
+	JSON      bool   `help:"Print {\"settings\":[{\"key\",\"type\",\"value\",\"default\",\"source\",\"set_by\",\"locked\",\"problem\"}],\"secrets\":[{\"name\",\"store\",\"state\"}],\"problems\":[{\"kind\",\"source\",\"key\",\"line\",\"message\"}]}."`
+	HelpKeys  bool   `name:"help-keys" help:"Explain every key."`
+	Language  string `help:"nl or en; the language of the windows unless given." enum:"nl,en," default:""`
+	Templates string `help:"Write the group policy template (ADMX and ADML), a sample policy.toml, the texts for Intune and a table of all settings into DIR." placeholder:"DIR"`
+	Ways      bool   `name:"ways-in" help:"Show how a phone on this computer reaches Wiebelt, tokens included."`
+}
+
+// settingsJSON is "settings --json". Names and values stay as they are.
+type settingsJSON struct {
+	Settings []settingJSON `json:"settings"`
+	Secrets  []secretJSON  `json:"secrets"`
+	Problems []problemJSON `json:"problems"`
+}
+
+type settingJSON struct {
+	Key     string `json:"key"`
+	Type    string `json:"type"`
+	Value   string `json:"value"`
+	Default string `json:"default"`
+	Source  string `json:"source"` // default, user, policy
+	SetBy   string `json:"set_by"` // user, admin
+	Locked  bool   `json:"locked"` // by the policy
+	Problem string `json:"problem,omitempty"`
+}
+
+type secretJSON struct {
+	Name  string `json:"name"`  // hub, or softphone and the link's name
+	Store string `json:"store"` // os, file, machine
+	State string `json:"state"` // of secret.State
+}
+
+type problemJSON struct {
+	Kind    string `json:"kind"`
+	Source  string `json:"source"`
+	Key     string `json:"key"`
+	Line    int    `json:"line"`
+	Message string `json:"message"`
+}
+
+func (c *settingsCmd) Run(e *env) error {
+	if c.Templates != "" {
+		return templates.Write(c.Templates)
+	}
+	d, err := e.dirs()
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return c.printJSON(e, d)
+	}
+	s := e.load(d)
+	l := text.Language(c.Language)
+	if l == "" {
+		l = resident.Language(s)
+	}
+	switch {
+	case c.Ways:
+		return e.waysIn(d, s)
+	case c.HelpKeys || c.Key != "":
+		return explain(e.out, l, s, c.Key)
+	}
+	w := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
+	for _, v := range s.Values() {
+		fmt.Fprintf(w, "%s\t%s\t%s\n", v.Key, oneLine(v.Value), v.Source)
+	}
+	for _, k := range e.secrets(d, s) {
+		name := "secret"
+		if k.Name != "hub" {
+			name += " " + k.Name
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\n", oneLine(name), text.English.T(text.SecretState(k.State)), k.Store)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	switch stage, days := health.Expiry(time.Now(), s.Hub.SecretExpires); stage {
+	case health.ExpirySoon:
+		fmt.Fprintln(e.err, "wiebelt:", l.N(text.SecretExpires, days))
+	case health.ExpiryPast:
+		fmt.Fprintln(e.err, "wiebelt:", l.T(text.SecretExpired))
+	}
+	if len(s.Problems()) > 0 {
+		return &exitError{exitFailed, ""}
+	}
+	return nil
+}
+
+func (c *settingsCmd) printJSON(e *env, d profile.Dirs) error {
+	s, problems := settings.Load(d)
+	types, defaults, who := map[string]string{}, map[string]string{}, map[string]string{}
+	note := func(k settings.Entry) {
+		types[k.Key], defaults[k.Key], who[k.Key] = string(k.Type), k.Default(), string(k.Who)
+	}
+	for _, k := range settings.Keys() {
+		note(k)
+	}
+	for _, a := range settings.Arrays() {
+		for _, k := range a.Fields {
+			note(k)
+		}
+	}
+	o := settingsJSON{Settings: []settingJSON{}, Secrets: e.secrets(d, s), Problems: []problemJSON{}}
+	for _, v := range s.Values() {
+		key := v.Key // line[2].name is of line.name
+		array, field, _ := strings.Cut(key, "].")
+		if name, _, in := strings.Cut(array, "["); in {
+			key = name + "." + field
+		}
+		if types[key] == "" {
+			continue // of no key that there is: it stands among the problems
+		}
+		o.Settings = append(o.Settings, settingJSON{v.Key, types[key], v.Value, defaults[key], v.Source.String(), who[key],
+			s.Locked(key) || s.Managed(strings.SplitN(v.Key, "[", 2)[0]), v.Problem})
+	}
+	for _, p := range problems {
+		o.Problems = append(o.Problems, problemJSON{string(p.Kind), p.Source.String(), p.Key, p.Line, p.String()})
+	}
+	if err := json.NewEncoder(e.out).Encode(o); err != nil {
+		return err
+	}
+	if len(problems) > 0 {
+		return &exitError{exitFailed, ""}
+	}
+	return nil
+}
+
+// secrets says of every secret that is needed how it is kept.
+func (e *env) secrets(d profile.Dirs, s *settings.Settings) []secretJSON {
+	kind := s.Hub.SecretStore
+	store, err := secret.Open(kind, d)
+	if err != nil {
+		return []secretJSON{{"hub", kind, string(secret.StateOf(err))}}
+	}
+	ctx, cancel := context.WithTimeout(e.ctx, 3*time.Second)
+	defer cancel()
+	look := func(name string, ref secret.Ref, err error) secretJSON {
+		state := secret.NotSet
+		if err == nil {
+			state = secret.Look(ctx, store, ref)
+		}
+		return secretJSON{name, kind, string(state)}
+	}
+	ref, err := secret.Hub(s.Hub.BaseURL, s.Hub.ClientID)
+	all := []secretJSON{look("hub", ref, err)}
+	for _, l := range s.Softphones {
+		switch l.Kind {
+		case "ari", "wazo", "3cx":
+			ref, err := secret.Softphone(l.Name, l.Address)
+			all = append(all, look("softphone "+l.Name, ref, err))
+		}
+	}
+	return all
+}
+
+// explain prints what is known about one key, or about all.
+func explain(w io.Writer, l text.Language, s *settings.Settings, key string) error {
+	found := false
+	one := func(k settings.Entry, value, source string) {
+		if key != "" && k.Key != key {
+			return
+		}
+		if found {
+			fmt.Fprintln(w)
+		}
+		found = true
+		fmt.Fprintf(w, "%s: %s\n  %s\n", k.Key, l.T(text.SettingTitle(k.Key)), l.T(text.SettingHelp(k.Key)))
+		line := func(name text.Key, v string) {
+			if v == "" {
+				v = l.T(text.SettingNone)
+			}
+			fmt.Fprintf(w, "  %s: %s\n", l.T(name), oneLine(v))
+		}
+		line(text.SettingAllowed, k.Allowed)
+		line(text.SettingDefault, k.Default())
+		line(text.SettingSetBy, l.T(text.SettingWho(string(k.Who))))
+		if source != "" {
+			line(text.SettingValue, value)
+			line(text.SettingSource, source)
+		}
+	}
+	values := map[string]settings.Value{}
+	for _, v := range s.Values() {
+		values[v.Key] = v
+	}
+	for _, k := range settings.Keys() {
+		one(k, values[k.Key].Value, values[k.Key].Source.String())
+	}
+	for _, a := range settings.Arrays() {
+		for _, k := range a.Fields {
+			one(k, "", "")
+		}
+	}
+	if !found {
+		return &exitError{exitUsage, "there is no such key; wiebelt settings --help-keys lists them all"}
+	}
+	return nil
+}
+
+// waysIn prints what goes into a phone's settings.
+func (e *env) waysIn(d profile.Dirs, s *settings.Settings) error {
+	t, err := secret.Token(d)
+	if err != nil {
+		return fmt.Errorf("the listener's tokens: %w", err)
+	}
+	fmt.Fprintf(e.out, "a phone that runs a program   wiebelt ring --state ringing -- NUMBER\n")
+	if s.Listener.Enabled && s.Listener.HTTP {
+		fmt.Fprintf(e.out, "a phone that opens addresses  http://127.0.0.1:%d/v1/call/%s?number=NUMBER\n", s.Listener.Port, t.Path)
+	}
+	fmt.Fprintf(e.out, "a phone that opens links      wiebelt:call?number=NUMBER\n")
+	if s.Listener.Enabled {
+		fmt.Fprintf(e.out, "a phone that speaks WebSocket ws://127.0.0.1:%d/v1/events, subprotocols wiebelt.v1 and token.%s\n", s.Listener.Port, t.Socket)
+	}
+	return nil
+}

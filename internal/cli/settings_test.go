@@ -1,0 +1,243 @@
+package cli
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"wiebelt/internal/settings"
+	"wiebelt/internal/text"
+)
+
+// setWhole makes a profile with every key and one element of each list set.
+func setWhole(t *testing.T) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	out := t.TempDir()
+	if code, _, errOut := run(t, "", "settings", "--templates", out); code != 0 {
+		t.Fatalf("exit %d: %s", code, errOut)
+	}
+	b, err := os.ReadFile(filepath.Join(out, "policy-sample.en.toml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b = regexp.MustCompile(`(?m)^#(\[\[|[a-z0-9_]+ = )`).ReplaceAll(b, []byte("$1"))
+	if err := os.WriteFile(filepath.Join(dir, "settings.toml"), b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// TestKeysAreTheSameEverywhere: the table of keys, the texts, the group policy
+// template, its translations, the sample, the texts for Intune, the guide's table
+// and what the program prints know the same keys, in both languages.
+func TestKeysAreTheSameEverywhere(t *testing.T) {
+	want := map[string]bool{}
+	for _, k := range settings.Keys() {
+		want[k.Key] = true
+	}
+	for _, a := range settings.Arrays() {
+		for _, k := range a.Fields {
+			want[k.Key] = true
+		}
+	}
+	if len(want) < 60 {
+		t.Fatalf("only %d keys", len(want))
+	}
+	same := func(where string, got map[string]bool) {
+		t.Helper()
+		for k := range want {
+			if !got[k] {
+				t.Errorf("%s: %s is missing", where, k)
+			}
+		}
+		for k := range got {
+			if !want[k] {
+				t.Errorf("%s: %s is no key", where, k)
+			}
+		}
+	}
+	out := t.TempDir()
+	if code, _, errOut := run(t, "", "settings", "--templates", out); code != 0 {
+		t.Fatalf("exit %d: %s", code, errOut)
+	}
+	file := func(name string) string {
+		b, err := os.ReadFile(filepath.Join(out, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	found := func(re, s string) map[string]bool {
+		all := map[string]bool{}
+		for _, m := range regexp.MustCompile(re).FindAllStringSubmatch(s, -1) {
+			all[m[1]] = true
+		}
+		return all
+	}
+
+	// The registry values that the template writes, as the program reads them.
+	var admx struct {
+		Policies []struct {
+			Key   string `xml:"key,attr"`
+			Value string `xml:"valueName,attr"`
+			Boxes struct {
+				All []struct {
+					Value string `xml:"valueName,attr"`
+				} `xml:",any"`
+			} `xml:"elements"`
+		} `xml:"policies>policy"`
+	}
+	if err := xml.Unmarshal([]byte(file("wiebelt.admx")), &admx); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]bool{}
+	for _, p := range admx.Policies {
+		group, ok := strings.CutPrefix(p.Key, `Software\Policies\Wiebelt`)
+		if !ok {
+			t.Errorf("the template writes to %s", p.Key)
+		}
+		group, _, _ = strings.Cut(strings.TrimPrefix(group, `\`), `\`) // line\1
+		names := []string{p.Value}
+		for _, b := range p.Boxes.All {
+			names = append(names, b.Value)
+		}
+		for _, n := range names {
+			if n != "" {
+				got[strings.TrimPrefix(group+"."+n, ".")] = true
+			}
+		}
+	}
+	same("ADMX", got)
+	for _, folder := range []string{"nl-NL", "en-US"} {
+		// Every explanation ends with the key on a line of its own.
+		same("ADML "+folder, found(`(?:\n|&#xA;)((?:[a-z0-9]+\.)?[a-z_0-9]+)(?:\n|&#xA;|</string>)`, file(folder+"/wiebelt.adml")))
+	}
+	same("Intune", found(`([^\s]+)`, strings.Join(regexp.MustCompile(`(?m)^[a-z0-9_. ]+$`).FindAllString(file("intune.txt"), -1), " ")))
+	for _, l := range []text.Language{text.Dutch, text.English} {
+		got := map[string]bool{}
+		group := ""
+		for _, line := range strings.Split(file("policy-sample."+string(l)+".toml"), "\n") {
+			if m := regexp.MustCompile(`^#?\[+([a-z]+)\]+$`).FindStringSubmatch(line); m != nil {
+				group = m[1] + "."
+			} else if m := regexp.MustCompile(`^#([a-z0-9_]+) = `).FindStringSubmatch(line); m != nil {
+				got[group+m[1]] = true
+			}
+		}
+		same("sample "+string(l), got)
+		same("guide "+string(l), found("(?m)^\\| `([^`]+)` \\|", file("settings."+string(l)+".md")))
+
+		code, help, errOut := run(t, "", "settings", "--help-keys", "--language", string(l), "--profile", t.TempDir())
+		if code != 0 {
+			t.Fatalf("exit %d: %s", code, errOut)
+		}
+		same("--help-keys "+string(l), found(`(?m)^([^\s:]+): `, help))
+
+		same("texts "+string(l), func() map[string]bool {
+			got := map[string]bool{}
+			for k := range want {
+				title, about := l.T(text.SettingTitle(k)), l.T(text.SettingHelp(k))
+				if title != string(text.SettingTitle(k)) && strings.HasSuffix(about, ".") && about != string(text.SettingHelp(k)) {
+					got[k] = true
+				}
+			}
+			return got
+		}())
+		for k := range want {
+			group, _, in := strings.Cut(k, ".")
+			if !in {
+				group = ""
+			}
+			if title := l.T(text.SettingGroup(group)); strings.HasPrefix(title, "setting.") {
+				t.Errorf("%s: group %q has no title", l, group)
+			}
+		}
+	}
+	// Texts of keys that are gone.
+	b, err := os.ReadFile("../../assets/text/settings.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var catalogue map[string]any
+	if err := json.Unmarshal(b, &catalogue); err != nil {
+		t.Fatal(err)
+	}
+	helped := map[string]bool{}
+	for k := range maps.Keys(catalogue) {
+		if key, ok := strings.CutPrefix(k, "setting.help."); ok {
+			helped[key] = true
+		}
+	}
+	same("catalogue", helped)
+
+	dir := setWhole(t)
+	_, stdout, errOut := run(t, "", "settings", "--json", "--profile", dir)
+	var o settingsJSON
+	if err := json.Unmarshal([]byte(stdout), &o); err != nil {
+		t.Fatal(err, errOut)
+	}
+	got = map[string]bool{}
+	for _, s := range o.Settings {
+		got[regexp.MustCompile(`\[\d+\]`).ReplaceAllString(s.Key, "")] = true
+		if s.Source != "user" || s.Problem != "" || s.Type == "" || s.SetBy == "" {
+			t.Errorf("%+v", s)
+		}
+	}
+	same("settings --json", got)
+	_, stdout, _ = run(t, "", "settings", "--profile", dir)
+	got = found(`(?m)^(\S+) `, regexp.MustCompile(`\[\d+\]`).ReplaceAllString(stdout, ""))
+	delete(got, "secret")
+	same("settings", got)
+}
+
+func TestSettingsJSON(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "settings.toml"), []byte("[hub]\nbase_url = \"https://a.example\"\nclient_id = \"c\"\nproxy = 5\n\n[[softphone]]\nkind = \"ari\"\naddress = \"http://127.0.0.1:8088\"\n[nonsense]\nx = 1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, out, errOut := run(t, "", "settings", "--json", "--profile", dir)
+	var o settingsJSON
+	if err := json.Unmarshal([]byte(out), &o); err != nil || code != 1 || errOut != "" {
+		t.Fatalf("exit %d: %v: %s", code, err, errOut)
+	}
+	if want := []problemJSON{{"wrong_type", "user", "hub.proxy", 4, o.Problems[0].Message}, {"unknown_key", "user", "nonsense", 9, o.Problems[1].Message}}; !slices.Equal(o.Problems, want) {
+		t.Errorf("%+v", o.Problems)
+	}
+	if i := slices.IndexFunc(o.Settings, func(s settingJSON) bool { return s.Key == "hub.proxy" }); i < 0 || o.Settings[i].Value != "system" ||
+		o.Settings[i].Source != "default" || o.Settings[i].Problem == "" || o.Settings[i].SetBy != "admin" || o.Settings[i].Locked {
+		t.Errorf("%+v", o.Settings[max(i, 0)])
+	}
+	if len(o.Secrets) != 2 || o.Secrets[0].Name != "hub" || o.Secrets[1].Name != "softphone ari" || o.Secrets[0].Store != "os" {
+		t.Errorf("%+v", o.Secrets)
+	}
+}
+
+func TestSettingsHelp(t *testing.T) {
+	dir := t.TempDir()
+	for l, want := range map[string]string{"nl": "Waarde: system", "en": "Value: system"} {
+		code, out, errOut := run(t, "", "settings", "hub.proxy", "--language", l, "--profile", dir)
+		if code != 0 || !strings.Contains(out, want) || strings.Count(out, "hub.") != 1 {
+			t.Errorf("exit %d: %s%s", code, out, errOut)
+		}
+	}
+	if code, _, _ := run(t, "", "settings", "hub.nonsense", "--profile", dir); code != 2 {
+		t.Errorf("exit %d", code)
+	}
+}
+
+func TestExpiryIsTold(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "settings.toml"), []byte("[hub]\nsecret_expires = \"2020-01-31\"\n[ui]\nlanguage = \"nl\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, errOut := run(t, "", "settings", "--profile", dir); code != 0 || !strings.Contains(errOut, "Het geheim is verlopen.") {
+		t.Errorf("exit %d: %s", code, fmt.Sprint(errOut))
+	}
+}

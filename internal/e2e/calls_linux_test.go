@@ -1,0 +1,497 @@
+package e2e
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"image"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	_ "modernc.org/sqlite" // to make many calls at once
+
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/history"
+	"wiebelt/internal/instance"
+	"wiebelt/internal/profile"
+	"wiebelt/internal/resident"
+	"wiebelt/internal/simulate"
+)
+
+// Keys by their place on the keyboard.
+const (
+	keyZ, keyBackspace, keyEnd, keyHome, keyPageUp, keyPageDown, keyDown, keyEscape = 52, 22, 115, 110, 112, 117, 116, 9
+)
+
+// seedCalls makes n calls in the history of an office, one a minute, nearly all
+// of them answered; one caller in the middle is called Zeldzaam.
+func seedCalls(t testing.TB, o *office, n int) {
+	t.Helper()
+	path := filepath.Join(o.profile, "history.db")
+	s, err := history.Open(path, history.KeepFull, 365, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n == 0 {
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	now := time.Now()
+	id, err := s.Put(t.Context(), history.Entry{Rang: now, Answered: now, Ended: now.Add(time.Minute), Kind: "baresip", Number: "+31612345678",
+		Shown: "06 12 34 56 78", Line: "Schade", Name: "J. de Vries", ContactID: "c", RelationNumber: "100200", Link: o.hub.HubURL() + "/contacts/viewcontact/c",
+		Matches: 1, Outcome: history.OutcomeFound, Result: history.ResultAnswered})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rare, err := s.Put(t.Context(), history.Entry{Rang: now.Add(-time.Duration(n/2)*time.Minute - time.Second), Answered: now, Ended: now.Add(time.Minute),
+		Number: "+31201234567", Shown: "020 123 45 67", Name: "Q. Zeldzaam", Result: history.ResultAnswered})
+	if err != nil || rare == 0 {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	columns := "answered, ended, outgoing, kind, shown, line, line_number, via, contact_id, relation_number, link, matches, outcome, result"
+	_, err = db.Exec(`WITH RECURSIVE i(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM i WHERE n < ?)
+		INSERT INTO calls (rang, number, name, find, `+columns+`)
+		SELECT rang - n * 60000000, printf('+316%08d', n), char(65 + n % 25) || '. de Vries',
+			char(97 + n % 25) || '. de vries' || char(10) || 'schade' || char(10) || printf('316%08d', n) || char(10) || '0612345678' || char(10) || '100200', `+columns+`
+		FROM i, calls WHERE id = ?`, n-2, id)
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// desk is the calls window of an office, watched from outside.
+type desk struct {
+	*office
+	t   testing.TB
+	cfg instance.Config
+	at  image.Point // of its contents on the screen
+}
+
+func openDesk(t testing.TB, calls int) *desk {
+	t.Helper()
+	if _, err := together(); err != nil {
+		t.Fatal(err)
+	}
+	o := prepare(t, "[history]\ndays = 365\n\n[ui]\ntheme = \"light\"\nlanguage = \"nl\"")
+	seedCalls(t, o, calls)
+	o.start()
+	dirs, err := profile.Find(o.profile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := resident.Instance(dirs, "test", "test", slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &desk{office: o, t: t, cfg: cfg}
+}
+
+// ask asks for the calls window, as a click in the tray's menu does.
+func (d *desk) ask() {
+	d.t.Helper()
+	if err := resident.ShowCalls(context.Background(), d.cfg); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// find finds out where the window is.
+func (d *desk) find() (id string) {
+	d.t.Helper()
+	id = d.FindWindow("^Oproepen")
+	d.at = d.origin(id)
+	return id
+}
+
+// origin is where a window's contents begin on the screen.
+func (d *desk) origin(id string) (p image.Point) {
+	d.t.Helper()
+	for l := range strings.Lines(d.Run("xdotool", "mousemove", "--window", id, "0", "0", "getmouselocation", "--shell")) {
+		k, v, _ := strings.Cut(strings.TrimSpace(l), "=")
+		n, _ := strconv.Atoi(v)
+		switch k {
+		case "X":
+			p.X = n
+		case "Y":
+			p.Y = n
+		}
+	}
+	return p
+}
+
+// Places in the window's contents: the marks of the first two rows, and the names.
+func (d *desk) mark(row int) image.Rectangle {
+	return image.Rect(392, 188+56*row, 412, 212+56*row).Add(d.at)
+}
+
+func (d *desk) result() image.Rectangle { return image.Rect(412, 188, 500, 212).Add(d.at) }
+
+func (d *desk) names() image.Rectangle { return image.Rect(104, 190, 260, 600).Add(d.at) }
+
+const answeredGreen = 0x1B7F4B
+
+// shows reports whether a colour is somewhere in a part of the screen.
+func (d *desk) shows(r image.Rectangle, rgb uint32) bool {
+	img := d.Crop(r)
+	for i := 0; i < len(img.Pix); i += 4 {
+		if uint32(img.Pix[i])<<16|uint32(img.Pix[i+1])<<8|uint32(img.Pix[i+2]) == rgb {
+			return true
+		}
+	}
+	return false
+}
+
+// took measures how long it takes after do until ok.
+func (d *desk) took(what string, do func(), ok func() bool) time.Duration {
+	d.t.Helper()
+	began := time.Now()
+	do()
+	for !ok() {
+		if time.Since(began) > 20*time.Second {
+			d.t.Fatalf("waited in vain for: %s", what)
+		}
+	}
+	return time.Since(began)
+}
+
+func (d *desk) rows() bool { return d.shows(d.mark(0), answeredGreen) }
+
+// pid is the process of the windows.
+func (d *desk) pid() int {
+	all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, f := range all {
+		b, err := os.ReadFile(f)
+		if err == nil && strings.HasPrefix(string(b), filepath.Join(filepath.Dir(d.bin), "wiebelt-desk")+"\x00") && strings.Contains(string(b), "\x00"+d.profile+"\x00") {
+			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(f)))
+			return pid
+		}
+	}
+	return 0
+}
+
+// close closes the calls window as its user would.
+func (d *desk) close(id string) {
+	d.t.Helper()
+	there := func() bool {
+		return strings.Contains(d.Run("sh", "-c", "xdotool search --onlyvisible --name '^Oproepen' || true"), id)
+	}
+	d.activate(id)
+	d.Key("alt+F4")
+	d.Until("no calls window", func() bool { return !there() && !d.rows() })
+}
+
+// activate gives a window the keyboard.
+func (d *desk) activate(id string) {
+	d.t.Helper()
+	d.Run("xdotool", "windowactivate", "--sync", id)
+	d.Until("the window has the keyboard", func() bool { return strings.TrimSpace(d.Run("xdotool", "getactivewindow")) == id })
+}
+
+// end closes the last window, and waits until the resident knows that the program
+// has ended: until then it would take it for the one to ask.
+func (d *desk) end(id string) {
+	d.t.Helper()
+	process := fmt.Sprint("/proc/", d.pid())
+	d.close(id)
+	d.Until("no process", func() bool { _, err := os.Stat(process); return err != nil })
+}
+
+func median(d []time.Duration) time.Duration {
+	slices.Sort(d)
+	return d[len(d)/2]
+}
+
+// figures of one history, as its user would feel them.
+type deskFigures struct {
+	cold, warm, filter, found, page, end time.Duration
+	memory                               int // kB
+}
+
+func (f deskFigures) String() string {
+	ms := func(d time.Duration) string { return fmt.Sprintf("%.0f ms", float64(d.Microseconds())/1000) }
+	return fmt.Sprintf("cold %s, warm %s, filter %s (the only call found %s), page down %s, to the end %s, %d MB",
+		ms(f.cold), ms(f.warm), ms(f.filter), ms(f.found), ms(f.page), ms(f.end), f.memory>>10)
+}
+
+// measureDesk gives of each figure what middle makes of its rounds.
+func measureDesk(t testing.TB, calls, rounds int, middle func([]time.Duration) time.Duration) (f deskFigures) {
+	t.Helper()
+	d := openDesk(t, calls)
+	d.ask()
+	id := d.find()
+	d.Until("rows", d.rows)
+	d.end(id)
+
+	var cold, warm, filter, found, page, end []time.Duration
+	for range rounds {
+		cold = append(cold, d.took("rows after a cold start", d.ask, d.rows))
+		d.end(d.find())
+	}
+	d.ask()
+	id = d.find()
+	d.Until("rows", d.rows)
+	d.Press(keyEnd) // all the way through the list, with everything it takes
+	for range 20 {
+		d.Press(keyPageUp)
+	}
+	d.Press(keyZ)
+	d.Until("one call", func() bool { return !d.shows(d.mark(1), answeredGreen) && d.rows() })
+	d.Press(keyEscape)
+	d.Until("every call", func() bool { return d.shows(d.mark(1), answeredGreen) })
+	f.memory = memory(t, d.pid())
+	d.Until("the other window", func() bool { // which keeps the program there
+		d.Click(d.at.X+460, d.at.Y+46, 1)
+		return d.Run("sh", "-c", "xdotool search --onlyvisible --name '^Nummer opzoeken' || true") != ""
+	})
+	for range rounds {
+		d.close(id)
+		warm = append(warm, d.took("rows", d.ask, d.rows))
+		id = d.find()
+	}
+	d.activate(id)
+	d.Key("ctrl+f")
+	d.Until("the filter has the keyboard", func() bool {
+		d.Press(keyZ)
+		return !d.shows(d.mark(1), answeredGreen)
+	})
+	d.Until("every call", func() bool { d.Press(keyBackspace); return d.shows(d.mark(1), answeredGreen) })
+	for range rounds {
+		began := time.Now()
+		filter = append(filter, d.took("other rows", func() { d.Press(keyZ) }, func() bool { return !d.shows(d.mark(1), answeredGreen) }))
+		d.took("one call", func() {}, d.rows)
+		found = append(found, time.Since(began))
+		d.took("every call", func() { d.Press(keyBackspace) }, func() bool { return d.shows(d.mark(1), answeredGreen) })
+	}
+	changed := func(do func()) time.Duration {
+		before := d.Crop(d.names())
+		return d.took("other rows", do, func() bool {
+			return !slices.Equal(d.Crop(d.names()).Pix, before.Pix) && d.rows2()
+		})
+	}
+	d.activate(id)
+	changed(func() { d.Press(keyDown) }) // from the filter into the list: the ring
+	for range max(rounds, 8) {
+		page = append(page, changed(func() { d.Press(keyPageDown) }))
+	}
+	for range rounds {
+		end = append(end, changed(func() { d.Press(keyEnd) }))
+		changed(func() { d.Press(keyHome) })
+	}
+	f.cold, f.warm, f.filter, f.found, f.page, f.end = middle(cold), middle(warm), middle(filter), middle(found), middle(page), middle(end)
+	if dir := os.Getenv("WIEBELT_SHOTS"); dir != "" {
+		keep(t, filepath.Join(dir, fmt.Sprintf("calls-%d.png", calls)), d.Screenshot())
+	}
+	return f
+}
+
+// rows2 reports whether rows stand all the way down.
+func (d *desk) rows2() bool {
+	return d.shows(image.Rect(392, 188, 412, 340).Add(d.at), answeredGreen) && d.shows(image.Rect(392, 440, 412, 600).Add(d.at), answeredGreen)
+}
+
+// emptyDesk is the memory of the windows program with an empty calls window.
+func emptyDesk(t testing.TB) int {
+	t.Helper()
+	d := openDesk(t, 0)
+	d.ask()
+	d.find()
+	const ink = 0x1B2733
+	d.Until("the page that says there are none", func() bool { return d.shows(image.Rect(24, 130, 224, 170).Add(d.at), ink) })
+	return memory(t, d.pid())
+}
+
+// TestHundredThousandCalls: with a hundred thousand calls the window is there as
+// soon as with two hundred, and takes little more memory than an empty one. The
+// figures are those of this machine; limits in milliseconds are for make bench.
+func TestHundredThousandCalls(t *testing.T) {
+	// The best of each: other tests run on this machine too.
+	least := func(d []time.Duration) time.Duration { return slices.Min(d) }
+	few, many := measureDesk(t, 200, 5, least), measureDesk(t, 100_000, 5, least)
+	empty := emptyDesk(t)
+	t.Logf("200 calls:     %s", few)
+	t.Logf("100,000 calls: %s", many)
+	t.Logf("empty window:  %d MB", empty>>10)
+	for _, r := range []struct {
+		what      string
+		few, many time.Duration
+		most      float64
+	}{
+		{"cold start to rows", few.cold, many.cold, 1.6},
+		{"click to rows", few.warm, many.warm, 2},
+		{"a page down", few.page, many.page, 2},
+		{"to the end", few.end, many.end, 4},
+		{"a filter key", few.filter, many.filter, 3},
+	} {
+		// A frame either way decides nothing.
+		if ratio := float64(r.many-16*time.Millisecond) / float64(r.few); ratio > r.most {
+			t.Errorf("%s takes %.1f times as long with 100,000 calls", r.what, ratio)
+		}
+	}
+	if more := many.memory - empty; more > 30<<10 {
+		t.Errorf("%d MB more than an empty window", more>>10)
+	}
+}
+
+// BenchmarkCallsWindow asserts the figures themselves, on a quiet machine.
+func BenchmarkCallsWindow(b *testing.B) {
+	for range b.N {
+		f, empty := measureDesk(b, 100_000, 10, median), emptyDesk(b)
+		b.Logf("100,000 calls: %s; empty window %d MB", f, empty>>10)
+		for _, l := range []struct {
+			what string
+			is   time.Duration
+			most time.Duration
+		}{
+			{"click to rows, the program runs", f.warm, 150 * time.Millisecond},
+			{"click to rows, it does not", f.cold, 450 * time.Millisecond},
+			{"a filter key to repaint", f.filter, 50 * time.Millisecond},
+		} {
+			if l.is > l.most {
+				b.Errorf("%s: %v, at most %v", l.what, l.is, l.most)
+			}
+		}
+		if more := f.memory - empty; more > 30<<10 {
+			b.Errorf("%d MB more than an empty window", more>>10)
+		}
+		b.ReportMetric(float64(f.warm.Microseconds())/1000, "warm-ms")
+		b.ReportMetric(float64(f.cold.Microseconds())/1000, "cold-ms")
+		b.ReportMetric(float64(f.filter.Microseconds())/1000, "filter-ms")
+		b.ReportMetric(float64(f.memory-empty)/1024, "more-MB")
+	}
+}
+
+// A day with the calls window: a call is missed, stands there, its file is opened
+// by the keyboard and that ticks it off; it is taken off, looked up again and
+// removed; a number is looked up by hand; and a file that vanishes is told.
+func TestCallsDay(t *testing.T) {
+	d := openDesk(t, 0)
+	notes := d.opener("")
+	p := dial(d.office)
+	ring := func(id, number, reason string) {
+		t.Helper()
+		if err := p.Ring(t.Context(), simulate.Call{ID: id, Number: number}); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.End(t.Context(), simulate.Call{ID: id}, reason); err != nil {
+			t.Fatal(err)
+		}
+	}
+	entry := func() history.Entry {
+		all := callsOf(d.t.(*testing.T), d.office)
+		if len(all) == 0 {
+			return history.Entry{}
+		}
+		return all[0]
+	}
+	ring("1", "+31698760011", "missed")
+	d.Until("the missed call with its name", func() bool { e := entry(); return e.Open() && e.Name == vries.Contact.Name() })
+	d.ask()
+	id := d.find()
+	const accent = 0x0B6BCB
+	d.Until("the word of a missed call", func() bool { return d.shows(d.result(), accent) })
+	d.activate(id)
+	d.Until("the file, by Enter", func() bool {
+		d.Key("Down", "Return")
+		return len(opened(notes)) > 0
+	})
+	if all := opened(notes); !strings.HasSuffix(all[0], "/contacts/viewcontact/c-vries") {
+		t.Errorf("opened %q", all)
+	}
+	d.Until("ticked off", func() bool { return !entry().Open() })
+	d.Until("the quiet word", func() bool { return !d.shows(d.result(), accent) })
+
+	menu := func(down int) { // the line of the menu, from the first
+		keys := []string{"Menu"}
+		for range down {
+			keys = append(keys, "Down")
+		}
+		d.Key(append(keys, "Return")...)
+	}
+	place := 5 // open, copy, copy, look up again, not this
+	if d.canCall() {
+		place++
+	}
+	menu(place)
+	d.Until("no name any more", func() bool { e := entry(); return e.Name == "" && e.TakenOff })
+	ring("2", "+31698760011", "missed")
+	d.Until("two calls", func() bool { return len(callsOf(t, d.office)) == 2 && entry().Name != "" })
+	d.Until("the second one in the window", func() bool { return d.shows(d.result(), accent) })
+	d.Key("Home", "Delete")
+	d.Until("one call", func() bool { return len(callsOf(t, d.office)) == 1 })
+
+	if err := os.Remove(filepath.Join(d.profile, "history.db")); err != nil {
+		t.Fatal(err)
+	}
+	ring("3", "+31698760011", "missed")
+	d.Until("a new file with the call", func() bool { return len(callsOf(t, d.office)) == 1 && entry().Result == history.ResultMissed })
+	const trouble = 0x9A5B00
+	d.Until("the notice", func() bool { return d.shows(image.Rect(24, 84, 300, 130).Add(d.at), trouble) })
+	if dir := os.Getenv("WIEBELT_SHOTS"); dir != "" {
+		keep(t, filepath.Join(dir, "calls-day.png"), d.Screenshot())
+	}
+
+	d.Click(d.at.X+460, d.at.Y+46, 1)
+	look := d.FindWindow("^Nummer opzoeken")
+	d.activate(look)
+	before := len(opened(notes))
+	at := d.origin(look)
+	d.Type("06-98 76 00 11", 5)
+	d.Key("Return")
+	d.Until("the button that opens the file", func() bool { return d.shows(image.Rect(24, 290, 150, 340).Add(at), accent) })
+	if dir := os.Getenv("WIEBELT_SHOTS"); dir != "" {
+		keep(t, filepath.Join(dir, "lookup-day.png"), d.Screenshot())
+	}
+	d.Until("the file, by a click", func() bool {
+		d.Click(at.X+80, at.Y+320, 1)
+		return len(opened(notes)) > before
+	})
+	d.Until("ticked off by that", func() bool { return !entry().Open() })
+}
+
+// canCall reports whether this machine has something to call back with.
+func (d *desk) canCall() bool {
+	return strings.TrimSpace(d.Run("sh", "-c", "xdg-mime query default x-scheme-handler/tel || true")) != ""
+}
+
+// TestForgetThroughTheResident: what is deleted while Wiebelt runs is deleted by
+// it, and the windows see that.
+func TestForgetThroughTheResident(t *testing.T) {
+	d := openDesk(t, 300)
+	d.ask()
+	d.find()
+	d.Until("rows", d.rows)
+	if _, err := resident.Forget(t.Context(), d.cfg, deskapi.Forget{Number: "020 123 45 67"}); err != nil {
+		t.Error(err)
+	}
+	if n := len(callsOf(t, d.office)); n != 299 {
+		t.Errorf("%d calls after one number went", n)
+	}
+	if _, err := resident.Forget(t.Context(), d.cfg, deskapi.Forget{All: true}); err != nil {
+		t.Error(err)
+	}
+	if n := len(callsOf(t, d.office)); n != 0 {
+		t.Errorf("%d calls after all went", n)
+	}
+	d.Until("an empty window", func() bool { return !d.rows() })
+	for _, f := range []string{"history.db", "history.db-wal"} {
+		b, err := os.ReadFile(filepath.Join(d.profile, f))
+		if err == nil && (strings.Contains(string(b), "de Vries") || strings.Contains(string(b), "Zeldzaam")) {
+			t.Errorf("%s still holds names", f)
+		}
+	}
+}

@@ -1,0 +1,183 @@
+package history
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+)
+
+// errHeld says that the old contents are still in the log, because somebody has
+// been reading all the time.
+var errHeld = errors.New("what was deleted is still in the log: somebody is reading")
+
+// Purge deletes what is older than the days to keep, a damaged file that was put
+// aside included. Open does it, and Put once an hour.
+func (s *Store) Purge(ctx context.Context) error {
+	s.using.RLock()
+	defer s.using.RUnlock()
+	return s.purge(ctx)
+}
+
+func (s *Store) purge(ctx context.Context) error {
+	now := s.now()
+	s.mu.Lock()
+	s.purged = now
+	s.mu.Unlock()
+	if s.db == nil {
+		return nil
+	}
+	limit := now.AddDate(0, 0, -s.days)
+	if _, err := s.erase(ctx, `DELETE FROM calls WHERE rang < ?`, micros(limit)); err != nil {
+		return err
+	}
+	if fi, err := os.Stat(s.asidePath()); err == nil && fi.ModTime().Before(limit) {
+		return remove(s.asidePath())
+	}
+	return nil
+}
+
+// DeleteAll deletes every call, and a damaged file that was put aside.
+func (s *Store) DeleteAll(ctx context.Context) error {
+	s.using.RLock()
+	defer s.using.RUnlock()
+	if s.db == nil {
+		return s.removeFiles()
+	}
+	if _, err := s.erase(ctx, `DELETE FROM calls`); err != nil {
+		return err
+	}
+	if now, err := os.Stat(s.path); err != nil || !os.SameFile(now, s.was) { // ours was taken away, its log may be here
+		return s.removeFiles()
+	}
+	return remove(s.asidePath())
+}
+
+// DeleteNumber deletes the calls of a number, in the form that Entry.Number has,
+// and tells how many there were. Nobody can tell whose calls are in a damaged
+// file that was put aside, so that goes too.
+func (s *Store) DeleteNumber(ctx context.Context, number string) (int, error) {
+	s.using.RLock()
+	defer s.using.RUnlock()
+	if err := remove(s.asidePath()); err != nil {
+		return 0, fmt.Errorf("erase from call history: %w", err)
+	}
+	if s.db == nil || number == "" {
+		return 0, s.unopened()
+	}
+	return s.erase(ctx, `DELETE FROM calls WHERE number = ?`, number)
+}
+
+// DeleteOlder deletes the calls that rang before t, and tells how many there
+// were; a damaged file that was put aside goes too.
+func (s *Store) DeleteOlder(ctx context.Context, t time.Time) (int, error) {
+	s.using.RLock()
+	defer s.using.RUnlock()
+	if err := remove(s.asidePath()); err != nil {
+		return 0, fmt.Errorf("erase from call history: %w", err)
+	}
+	if s.db == nil {
+		return 0, s.unopened()
+	}
+	return s.erase(ctx, `DELETE FROM calls WHERE rang < ?`, micros(t))
+}
+
+// Delete deletes one call. One that is not there is no error.
+func (s *Store) Delete(ctx context.Context, id int64) error {
+	s.using.RLock()
+	defer s.using.RUnlock()
+	if s.db == nil {
+		return s.unopened()
+	}
+	_, err := s.erase(ctx, `DELETE FROM calls WHERE id = ?`, id)
+	return err
+}
+
+// TakeOff takes the person off a call, for good: "not this contact". It gives
+// the call as it was, or ErrGone.
+func (s *Store) TakeOff(ctx context.Context, id int64) (Entry, error) {
+	was, err := s.Get(ctx, id)
+	if err != nil {
+		return Entry{}, err
+	}
+	s.using.RLock()
+	defer s.using.RUnlock()
+	if s.db == nil {
+		return Entry{}, s.unopened()
+	}
+	_, err = s.erase(ctx, `UPDATE calls SET taken_off = 1, `+noPerson+`, find = ? WHERE id = ?`, was.withoutPerson().find(), id)
+	return was, err
+}
+
+const noPerson = `name = '', contact_id = '', relation_number = '', link = ''`
+
+// unopened is why nothing can be deleted from a file that is not open; nil where
+// none is kept.
+func (s *Store) unopened() error {
+	if s.keep == KeepOff {
+		return nil
+	}
+	if _, err := os.Stat(s.path); errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return fmt.Errorf("erase from call history: %w", errClosed)
+}
+
+// forgetPersons takes the person off every call.
+func (s *Store) forgetPersons(ctx context.Context) error {
+	tx, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // without effect once it is committed
+	rows, err := tx.QueryContext(ctx, `SELECT `+all+` FROM calls WHERE name || contact_id || relation_number || link <> ''`)
+	if err != nil {
+		return err
+	}
+	es, err := scanAll(rows)
+	if err != nil || len(es) == 0 {
+		return err
+	}
+	for _, e := range es {
+		if _, err := tx.ExecContext(ctx, `UPDATE calls SET `+noPerson+`, find = ? WHERE id = ?`, e.withoutPerson().find(), e.ID); err != nil {
+			return err
+		}
+	}
+	if err := tx.Commit(); err != nil {
+		return err
+	}
+	return s.clean(ctx)
+}
+
+// erase runs a statement that takes something away, and tells how many entries
+// it touched.
+func (s *Store) erase(ctx context.Context, statement string, args ...any) (int, error) {
+	r, err := s.db.ExecContext(ctx, statement, args...)
+	if err != nil {
+		return 0, fmt.Errorf("erase from call history: %w", err)
+	}
+	n, err := r.RowsAffected()
+	if err != nil || n == 0 {
+		return 0, err
+	}
+	if err := s.clean(ctx); err != nil {
+		return int(n), fmt.Errorf("erase from call history: %w", err)
+	}
+	return int(n), s.count(ctx)
+}
+
+// clean empties the write-ahead log: secure_delete overwrites the pages, but
+// their old contents would stay in the log.
+func (s *Store) clean(ctx context.Context) error {
+	var busy sql.NullInt64
+	var pages, moved int
+	if err := s.db.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &moved); err != nil {
+		return err
+	}
+	if busy.Int64 != 0 {
+		return errHeld
+	}
+	return nil
+}

@@ -1,0 +1,97 @@
+package history
+
+import (
+	"strings"
+	"unicode"
+)
+
+// Limits of a filter. What is longer finds what its beginning finds.
+const (
+	maxFilter = 100 // bytes
+	maxTerms  = 8
+)
+
+// find is all that a filter looks at: names and line as text, numbers as digits,
+// a line each.
+func (e Entry) find() string {
+	parts := []string{fold(e.Name), fold(e.Line), fold(e.Via), digits(e.Number), digits(e.Shown), digits(e.LineNumber), digits(e.RelationNumber)}
+	if strings.ContainsFunc(e.Shown, unicode.IsLetter) {
+		parts = append(parts, fold(e.Shown))
+	}
+	kept := parts[:0]
+	for i, p := range parts {
+		if p != "" && (i == 0 || p != parts[i-1]) {
+			kept = append(kept, p)
+		}
+	}
+	return strings.Join(kept, "\n")
+}
+
+// terms splits a filter into what an entry must hold: words, and numbers however
+// they are written. A filter that says nothing has none.
+func terms(filter string) []string {
+	if len(filter) > maxFilter {
+		filter = strings.ToValidUTF8(filter[:maxFilter], "")
+	}
+	var all []string
+	number := ""
+	flush := func() {
+		if number != "" {
+			all = append(all, number)
+		}
+		number = ""
+	}
+	for w := range strings.FieldsSeq(fold(filter)) {
+		if d := digits(w); !strings.ContainsFunc(w, unicode.IsLetter) && (d != "" || strings.Trim(w, "+-/().") == "") {
+			number += d
+			continue
+		}
+		flush()
+		all = append(all, w)
+	}
+	flush()
+	return all[:min(len(all), maxTerms)]
+}
+
+// Narrows reports whether a filter leaves anything out.
+func Narrows(filter string) bool { return len(terms(filter)) > 0 }
+
+// fold makes capitals and accents no difference.
+func fold(s string) string {
+	return plain.Replace(strings.ToLower(strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " ")))
+}
+
+// plain takes the accents off small letters, as far as names in the Netherlands
+// have them.
+var plain = func() *strings.Replacer {
+	var pairs []string
+	for to, from := range map[string]string{"a": "áàâäãåāăą", "c": "çćč", "d": "ďđð", "e": "éèêëēęě", "g": "ğ", "i": "íìîïīı",
+		"l": "ł", "n": "ñńň", "o": "óòôöõøő", "r": "ř", "s": "śšşș", "t": "ťţț", "u": "úùûüūůű", "y": "ýÿ", "z": "źżž",
+		"ae": "æ", "oe": "œ", "ss": "ß", "ij": "ĳ"} {
+		for _, r := range from {
+			pairs = append(pairs, string(r), to)
+		}
+	}
+	// A capital dotted I is lowered to an i with a dot of its own.
+	return strings.NewReplacer(append(pairs, "\u0307", "", "\x00", "")...)
+}()
+
+func digits(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' {
+			return r
+		}
+		return -1
+	}, s)
+}
+
+// Fits reports whether a filter finds the entry.
+func (e Entry) Fits(filter string) bool {
+	all := e.find()
+	for _, t := range terms(filter) {
+		if !strings.Contains(all, t) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,106 @@
+package dial
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestAddress(t *testing.T) {
+	for _, tt := range []struct{ scheme, number, want string }{
+		{"tel", "+31612345678", "tel:+31612345678"}, {"sip", "0612345678", "sip:0612345678"}, {"tel", "101", "tel:101"},
+		{"tel", "", ""}, {"tel", "+", ""}, {"tel", "06 12", ""}, {"tel", "0612;ext=1", ""}, {"tel", "0612@evil", ""}, {"tel", "06%2012", ""},
+		{"tel", "*21*0612345678#", ""}, {"tel", "0612\n", ""}, {"tel", "++31", ""}, {"tel", "٠٦١٢", ""}, {"tel", strings.Repeat("1", 41), ""},
+		{"http", "0612345678", ""}, {"", "0612345678", ""},
+	} {
+		got, err := Address(tt.scheme, tt.number)
+		if got != tt.want || (err == nil) != (tt.want != "") {
+			t.Errorf("%q %q: %q, %v", tt.scheme, tt.number, got, err)
+		}
+	}
+}
+
+func TestSplit(t *testing.T) {
+	for command, want := range map[string][]string{
+		`phone {number}`:                               {"phone", "{number}"},
+		`  phone   -d  {number}  `:                     {"phone", "-d", "{number}"},
+		`"C:\Program Files\Phone\p.exe" call:{number}`: {`C:\Program Files\Phone\p.exe`, "call:{number}"},
+		`phone "a b" "" {number}`:                      {"phone", "a b", "", "{number}"},
+		`phone '{number}' ; rm -rf $HOME`:              {"phone", "'{number}'", ";", "rm", "-rf", "$HOME"},
+		`phone`:                                        nil, `{number}`: nil, `{number} x`: nil, `phone {number} {number}`: nil, `"phone {number}`: nil, ``: nil,
+		`"" {number}`: nil, `phone{number} x`: nil,
+	} {
+		got, err := Split(command)
+		if !slices.Equal(got, want) || (err == nil) != (want != nil) {
+			t.Errorf("%q: %q, %v, want %q", command, got, err, want)
+		}
+	}
+}
+
+// program writes a program that notes its arguments.
+func program(t *testing.T, name, more string) (dir string, args func() []string) {
+	t.Helper()
+	dir = t.TempDir()
+	notes := filepath.Join(dir, "notes")
+	script := "#!/bin/sh\nfor a in \"$@\"; do printf '%s\\n' \"$a\" >> " + notes + "; done\n" + more + "\n"
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	return dir, func() []string {
+		b, _ := os.ReadFile(notes)
+		return strings.Split(strings.TrimSuffix(string(b), "\n"), "\n")
+	}
+}
+
+// The number is one argument, and nothing of a command is read by a shell.
+func TestRun(t *testing.T) {
+	dir, args := program(t, "phone", "")
+	if err := Run(t.Context(), filepath.Join(dir, "phone")+` $(touch`+` x) "a; b" to={number}`, "+31612345678"); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := args(), []string{"$(touch", "x)", "a; b", "to=+31612345678"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if err := Run(t.Context(), "phone {number}", "0612; reboot"); !errors.Is(err, ErrNumber) {
+		t.Errorf("%v", err)
+	}
+	for _, c := range []string{"/no/such/program {number}", "false {number}"} {
+		if err := Run(t.Context(), c, "0612345678"); err == nil || strings.Contains(err.Error(), "0612") || strings.Contains(err.Error(), "such") {
+			t.Errorf("%s: %v", c, err)
+		}
+	}
+}
+
+func TestOpen(t *testing.T) {
+	_, args := program(t, "xdg-open", "")
+	if err := Open(t.Context(), "tel", "+31612345678"); err != nil {
+		t.Fatal(err)
+	}
+	if got := args(); !slices.Equal(got, []string{"tel:+31612345678"}) {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestOwners(t *testing.T) {
+	for says, want := range map[string]bool{"echo linphone.desktop": true, "echo wiebelt-link.desktop": false, "true": false, "exit 4": false} {
+		_, args := program(t, "xdg-mime", says)
+		var o Owners
+		if got := o.Other(t.Context(), "tel"); got != want {
+			t.Errorf("%q: %v, want %v", says, got, want)
+		}
+		if got := args(); !slices.Equal(got, []string{"query", "default", "x-scheme-handler/tel"}) {
+			t.Errorf("asked %q", got)
+		}
+		if o.Other(t.Context(), "tel") != want || len(args()) != 3 {
+			t.Error("asked again within a minute")
+		}
+	}
+}

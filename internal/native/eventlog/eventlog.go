@@ -1,0 +1,105 @@
+// Package eventlog writes records for administrators into the log that the
+// system keeps: the journal on Linux, the application log on Windows. The user
+// can write there and change nothing afterwards (corrections.md 29). No record
+// carries a number, a name, an address or a secret.
+//
+// The records, with the event id of Windows and the MESSAGE_ID of the journal:
+//
+//	100  9f1c52a07be94d3fae6d10c8b3a47e51  a look-up was made; WIEBELT_OUTCOME says how it ended
+//	200  41d7a0c3e85f4b6c9b02f7de6c1a9834  the hub's secret expires soon; WIEBELT_DAYS
+//	201  c86b3f5d12e74a98b7e4a05d9f3c6b20  the hub's secret has expired
+//	300  5e0a94d1b6c84f27a3d95c7e81f2b046  a policy is ignored: somebody else could have written it
+//
+// journalctl MESSAGE_ID=9f1c52a07be94d3fae6d10c8b3a47e51 lists the look-ups. On
+// Windows the source is "Wiebelt"; Install makes it known to the event viewer.
+package eventlog
+
+import (
+	"errors"
+	"strconv"
+)
+
+// Source is under what name the records stand.
+const Source = "Wiebelt"
+
+// ErrNoLog: this system keeps no such log.
+var ErrNoLog = errors.New("this system has no event log")
+
+// ID is the number of a kind of record. It never changes.
+type ID uint32
+
+// The kinds of records.
+const (
+	LookedUp      ID = 100
+	SecretExpires ID = 200
+	SecretExpired ID = 201
+	PolicyIgnored ID = 300
+)
+
+// messageIDs are the kinds of records in the journal.
+var messageIDs = map[ID]string{
+	LookedUp:      "9f1c52a07be94d3fae6d10c8b3a47e51",
+	SecretExpires: "41d7a0c3e85f4b6c9b02f7de6c1a9834",
+	SecretExpired: "c86b3f5d12e74a98b7e4a05d9f3c6b20",
+	PolicyIgnored: "5e0a94d1b6c84f27a3d95c7e81f2b046",
+}
+
+// Level is how much a record matters.
+type Level uint8
+
+// The levels.
+const (
+	Info Level = iota
+	Warning
+)
+
+// Record is one record. Make it with the functions below.
+type Record struct {
+	ID      ID
+	Level   Level
+	Message string // in English, one line
+	fields  []field
+}
+
+type field struct{ name, value string }
+
+// Lookup records that somebody was looked up. outcome is found, none or a
+// failure's code (contact.Failure); anything else is recorded as "other".
+func Lookup(outcome string) Record {
+	outcome = word(outcome)
+	return Record{LookedUp, Info, "A caller was looked up: " + outcome + ".", []field{{"WIEBELT_OUTCOME", outcome}}}
+}
+
+// word keeps whatever is no code of ours out of the log.
+func word(s string) string {
+	for _, r := range s {
+		if (r < 'a' || r > 'z') && r != '_' {
+			return "other"
+		}
+	}
+	if s == "" || len(s) > 40 {
+		return "other"
+	}
+	return s
+}
+
+// Expiry records when the hub's secret expires, in days from today.
+func Expiry(days int) Record {
+	n := strconv.Itoa(days)
+	if days < 0 {
+		return Record{SecretExpired, Warning, "The hub's secret has expired; set a new one with wiebelt provision.", []field{{"WIEBELT_DAYS", n}}}
+	}
+	return Record{SecretExpires, Warning, "The hub's secret expires soon (days left: " + n + "); set a new one with wiebelt provision.", []field{{"WIEBELT_DAYS", n}}}
+}
+
+// UntrustedPolicy records that a policy file is ignored.
+func UntrustedPolicy() Record {
+	return Record{PolicyIgnored, Warning, "The policy file is ignored: it or its folder can be written by somebody other than an administrator.", nil}
+}
+
+// Writer is where records go. Nil writes nothing.
+type Writer interface {
+	// Write hands a record over, or fails; it never waits for long.
+	Write(Record) error
+	Close() error
+}

@@ -1,0 +1,141 @@
+package eventlog
+
+import (
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// listen is a journal.
+func listen(t *testing.T, path string) *net.UnixConn {
+	t.Helper()
+	c, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+func next(t *testing.T, c *net.UnixConn) map[string]string {
+	t.Helper()
+	b := make([]byte, 4096)
+	_ = c.SetReadDeadline(time.Now().Add(5 * time.Second))
+	n, err := c.Read(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for line := range strings.Lines(string(b[:n])) {
+		k, v, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "=")
+		if !ok || !regexp.MustCompile(`^[A-Z][A-Z_]*$`).MatchString(k) {
+			t.Errorf("not a line of the journal: %q", line)
+		}
+		got[k] = v
+	}
+	return got
+}
+
+func at(t *testing.T) string {
+	t.Helper()
+	old := journalSocket
+	t.Cleanup(func() { journalSocket = old })
+	journalSocket = filepath.Join(t.TempDir(), "socket")
+	return journalSocket
+}
+
+func TestJournal(t *testing.T) {
+	path := at(t)
+	if _, err := Open(); !errors.Is(err, ErrNoLog) {
+		t.Errorf("without a journal: %v", err)
+	}
+	c := listen(t, path)
+	w, err := Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	for _, k := range []struct {
+		r    Record
+		want map[string]string
+	}{
+		{Lookup("found"), map[string]string{"MESSAGE_ID": "9f1c52a07be94d3fae6d10c8b3a47e51", "WIEBELT_EVENT_ID": "100", "WIEBELT_OUTCOME": "found", "PRIORITY": "6", "SYSLOG_IDENTIFIER": "wiebelt"}},
+		{Lookup("credentials_refused"), map[string]string{"WIEBELT_OUTCOME": "credentials_refused"}},
+		{Lookup("+31612345678"), map[string]string{"WIEBELT_OUTCOME": "other"}},
+		{Lookup("J. de Vries"), map[string]string{"WIEBELT_OUTCOME": "other"}},
+		{Lookup("found\nMESSAGE_ID=x"), map[string]string{"WIEBELT_OUTCOME": "other"}},
+		{Expiry(12), map[string]string{"WIEBELT_EVENT_ID": "200", "WIEBELT_DAYS": "12", "PRIORITY": "4"}},
+		{Expiry(-1), map[string]string{"WIEBELT_EVENT_ID": "201", "WIEBELT_DAYS": "-1"}},
+		{UntrustedPolicy(), map[string]string{"WIEBELT_EVENT_ID": "300", "MESSAGE_ID": messageIDs[PolicyIgnored]}},
+	} {
+		if err := w.Write(k.r); err != nil {
+			t.Fatal(err)
+		}
+		got := next(t, c)
+		for name, want := range k.want {
+			if got[name] != want {
+				t.Errorf("%s is %q, want %q", name, got[name], want)
+			}
+		}
+		if got["MESSAGE"] == "" || strings.Contains(got["MESSAGE"], "612345678") || strings.Contains(got["MESSAGE"], "Vries") {
+			t.Errorf("message %q", got["MESSAGE"])
+		}
+	}
+	// The journal is started anew.
+	_ = c.Close()
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Write(Lookup("found")); err == nil {
+		t.Error("written to nobody")
+	}
+	c = listen(t, path)
+	if err := w.Write(Lookup("none")); err != nil {
+		t.Fatal(err)
+	}
+	if got := next(t, c); got["WIEBELT_OUTCOME"] != "none" {
+		t.Errorf("%v", got)
+	}
+}
+
+// TestJournalThatHangs: one that takes nothing holds nobody up.
+func TestJournalThatHangs(t *testing.T) {
+	listen(t, at(t)) // and nobody reads
+	w, err := Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	for range 10_000 {
+		begin := time.Now()
+		err := w.Write(Lookup("found"))
+		if took := time.Since(begin); took > 3*handOver {
+			t.Fatalf("held up for %v", took)
+		}
+		if err != nil {
+			return
+		}
+	}
+	t.Error("the journal never filled up")
+}
+
+// TestDocumented: every kind has its line in the package's documentation.
+func TestDocumented(t *testing.T) {
+	b, err := os.ReadFile("eventlog.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, _, _ := strings.Cut(string(b), "\npackage ")
+	seen := map[string]bool{}
+	for id, m := range messageIDs {
+		if seen[m] || len(m) != 32 || !strings.Contains(doc, m) || id < 1 || id > 1000 {
+			t.Errorf("%d: %s", id, m)
+		}
+		seen[m] = true
+	}
+}

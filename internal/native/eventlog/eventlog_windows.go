@@ -1,0 +1,67 @@
+package eventlog
+
+import (
+	"errors"
+	"strings"
+	"sync"
+
+	"golang.org/x/sys/windows"
+	"golang.org/x/sys/windows/registry"
+	"golang.org/x/sys/windows/svc/eventlog"
+)
+
+type application struct {
+	mu  sync.Mutex
+	log *eventlog.Log
+}
+
+// Open finds the application log. Without one the error is ErrNoLog.
+func Open() (Writer, error) {
+	l, err := eventlog.Open(Source)
+	if err != nil {
+		return nil, ErrNoLog
+	}
+	return &application{log: l}, nil
+}
+
+func (a *application) Write(r Record) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.log == nil {
+		return ErrNoLog
+	}
+	message := []string{r.Message}
+	for _, f := range r.fields {
+		message = append(message, f.name+"="+f.value)
+	}
+	write := a.log.Info
+	if r.Level == Warning {
+		write = a.log.Warning
+	}
+	return write(uint32(r.ID), strings.Join(message, "\r\n"))
+}
+
+func (a *application) Close() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.log == nil {
+		return nil
+	}
+	err := a.log.Close()
+	a.log = nil
+	return err
+}
+
+// Install makes the source known, so that the event viewer shows the messages as
+// they are. Only an administrator can; that it is known already is no error.
+func Install() error {
+	err := eventlog.InstallAsEventCreate(Source, eventlog.Info|eventlog.Warning)
+	if err == nil || errors.Is(err, windows.ERROR_ALREADY_EXISTS) {
+		return nil
+	}
+	k, open := registry.OpenKey(registry.LOCAL_MACHINE, `SYSTEM\CurrentControlSet\Services\EventLog\Application\`+Source, registry.QUERY_VALUE)
+	if open != nil {
+		return err
+	}
+	return k.Close()
+}

@@ -1,0 +1,462 @@
+package resident
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"wiebelt/internal/companion"
+	"wiebelt/internal/contact"
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/history"
+	"wiebelt/internal/instance"
+	"wiebelt/internal/native/browser"
+	"wiebelt/internal/native/dial"
+	"wiebelt/internal/phone"
+	"wiebelt/internal/text"
+)
+
+const (
+	// openingIn is how long a browser or a phone may take to start.
+	openingIn = 20 * time.Second
+	// lookingIn is how long a lookup by hand may take, token and all attempts.
+	lookingIn = 75 * time.Second
+	maxTyped  = 200 // bytes of a number
+	// What an answer to a lookup may hold; a message has 64 KiB.
+	maxListed = 100
+	maxField  = 300
+	maxAnswer = 40 << 10
+)
+
+// owners knows what opens tel: and sip: addresses on this computer.
+var owners dial.Owners
+
+// answerCalls does what the calls window asks for.
+func answerCalls(r *Resident, q request) {
+	if q.kind == deskapi.KindCallsAsk {
+		q.reply(deskapi.KindCallsState, r.callsState(q.ctx))
+		return
+	}
+	if r.store == nil {
+		return // there are no calls to do anything with
+	}
+	if q.kind == deskapi.KindCallsDismiss {
+		r.store.Dismiss()
+		r.historyChanged()
+		return
+	}
+	var m deskapi.CallsCopy // CallsEntry is the beginning of it
+	if !q.decode(&m) {
+		return
+	}
+	e, err := r.store.Get(q.ctx, m.Entry)
+	if err == nil {
+		err = r.withCall(q, e, m.Relation)
+	}
+	var f callsFailure
+	switch {
+	case err == nil || q.ctx.Err() != nil:
+	case errors.As(err, &f):
+		q.reply(deskapi.KindCallsFailed, deskapi.CallsFailed{Entry: m.Entry, Sentence: r.lang().T(text.Key(f))})
+	case errors.Is(err, history.ErrGone):
+		q.reply(deskapi.KindCallsFailed, deskapi.CallsFailed{Entry: m.Entry, Sentence: r.lang().T(text.CallsTroubleGone)})
+		r.historyChanged()
+	default:
+		r.o.Log.Warn("a call of the history was not changed", "why", err)
+		q.reply(deskapi.KindCallsFailed, deskapi.CallsFailed{Entry: m.Entry, Sentence: r.lang().T(text.CallsTroubleWrite)})
+	}
+}
+
+// callsFailure is the key of what did not work.
+type callsFailure text.Key
+
+func (f callsFailure) Error() string { return string(f) }
+
+// withCall does what is asked with one call.
+func (r *Resident) withCall(q request, e history.Entry, relation bool) error {
+	ctx := q.ctx
+	switch q.kind {
+	case deskapi.KindCallsOpen:
+		return r.openCall(ctx, e.Link, e.Number)
+	case deskapi.KindCallsCall:
+		if err := r.callBack(ctx, e.Number); err != nil {
+			r.o.Log.Warn("not called back", "why", err)
+			return callsFailure(text.CallsTroubleCall)
+		}
+		return nil // the call itself ticks off what was missed
+	case deskapi.KindCallsCopy:
+		s := e.RelationNumber
+		if !relation {
+			s = r.rules(r.set()).Parse(e.Number, "").Copy()
+		}
+		if s == "" {
+			return nil
+		}
+		if err := r.display.Copy(s); err != nil {
+			r.o.Log.Warn("not copied", "why", err)
+			return callsFailure(text.CallsTroubleCopy)
+		}
+		return nil
+	case deskapi.KindCallsLookup:
+		looked, err := r.lookAgain(ctx, e)
+		if err == nil {
+			q.reply(deskapi.KindCallsLooked, looked)
+		}
+		r.historyChanged()
+		return err
+	case deskapi.KindCallsNotThis:
+		was, err := r.store.TakeOff(ctx, e.ID)
+		if err == nil && was.Number != "" && was.ContactID != "" {
+			r.chosenBefore.NotThis(was.Number, was.ContactID)
+		}
+		r.historyChanged()
+		return err
+	case deskapi.KindCallsTick:
+		err := r.store.Handle(ctx, e.ID)
+		r.historyChanged()
+		return err
+	case deskapi.KindCallsRemove:
+		err := r.store.Delete(ctx, e.ID)
+		r.historyChanged()
+		return err
+	}
+	return nil
+}
+
+// historyChanged tells windows and tray that the history on disk, or its state,
+// is another one.
+func (r *Resident) historyChanged() {
+	r.desks.send(deskapi.KindHistory, nil)
+	select {
+	case r.retell <- struct{}{}:
+	default: // it is about to look anyway
+	}
+}
+
+// missed is how many missed calls are not ticked off.
+func (r *Resident) missed() int {
+	if r.store == nil {
+		return 0
+	}
+	return r.store.Missed()
+}
+
+// callsTitle is what the menu calls the calls window.
+func (r *Resident) callsTitle() string {
+	if n := r.missed(); n > 0 {
+		return r.lang().N(text.CallsTray, n)
+	}
+	return r.lang().T(text.StatusMenuCalls)
+}
+
+// historyFault says in a sentence why calls are not kept at this moment, "" if
+// they are or are not meant to be.
+func (r *Resident) historyFault() string {
+	fault := history.FaultOther // it could not even be opened
+	switch {
+	case r.set().History.Keep == string(history.KeepOff):
+		return ""
+	case r.store != nil:
+		fault = r.store.State().Fault
+	}
+	l := r.lang()
+	switch fault {
+	case history.FaultNone:
+		return ""
+	case history.FaultReadOnly, history.FaultOther:
+		return l.T(text.CallsFault(string(fault)), r.support())
+	}
+	return l.T(text.CallsFault(string(fault)))
+}
+
+// support is who to tell.
+func (r *Resident) support() string {
+	if s := r.set().Support.Contact; s != "" {
+		return s
+	}
+	return r.lang().T(text.CardAdmin)
+}
+
+func (r *Resident) callsState(ctx context.Context) deskapi.CallsState {
+	s := r.set()
+	m := deskapi.CallsState{Group: s.Calls.Group, Manual: s.Lookup.Manual, Missed: r.missed(), Fault: r.historyFault(), CallBack: r.canCallBack(ctx)}
+	if r.store != nil {
+		if n := r.store.State().Notice; n != history.NoticeNone {
+			m.Notice = r.lang().T(text.CallsNotice(string(n)))
+		}
+	}
+	return m
+}
+
+// openCall opens the file that a link leads to, if it is one of the hub's: its
+// caller's missed calls are dealt with then.
+func (r *Resident) openCall(ctx context.Context, link, number string) error {
+	if link == "" {
+		return nil
+	}
+	address, err := r.current().links.Check(link)
+	if err != nil {
+		r.o.Log.Warn("a link of the history is not opened", "why", err)
+		return callsFailure(text.CallsTroubleLink)
+	}
+	opening, cancel := context.WithTimeout(ctx, openingIn)
+	defer cancel()
+	if err := browser.Open(opening, address); err != nil {
+		r.o.Log.Warn("browser not started")
+		return callsFailure(text.CallsTroubleOpen)
+	}
+	if r.store == nil || number == "" {
+		return nil
+	}
+	err = r.store.HandleNumber(ctx, number)
+	r.historyChanged()
+	return err
+}
+
+// canCallBack reports whether there is something to call back with: a command, or
+// another program that opens such addresses.
+func (r *Resident) canCallBack(ctx context.Context) bool {
+	switch how := r.set().Phone.CallBack; how {
+	case "off":
+		return false
+	case "tel", "sip":
+		return owners.Other(ctx, how)
+	default:
+		_, err := dial.Split(how)
+		return err == nil
+	}
+}
+
+// callBack calls a number of the history. What is handed over is made of the
+// number as our rules read it, never of what a phone once sent.
+func (r *Resident) callBack(ctx context.Context, number string) error {
+	ctx, cancel := context.WithTimeout(ctx, openingIn)
+	defer cancel()
+	n := r.rules(r.set()).Parse(number, "")
+	switch how := r.set().Phone.CallBack; how {
+	case "off":
+		return errors.New("phone.call_back is off")
+	case "tel":
+		if n.E164 != "" {
+			return dial.Open(ctx, how, n.E164)
+		}
+		return dial.Open(ctx, how, n.Copy())
+	case "sip":
+		return dial.Open(ctx, how, n.Copy())
+	default:
+		return dial.Run(ctx, how, n.Copy())
+	}
+}
+
+// lookAgain asks the hub once more about the number of a call, and keeps what it
+// says with the call as far as anything is kept.
+func (r *Resident) lookAgain(ctx context.Context, e history.Entry) (deskapi.CallsLooked, error) {
+	l := r.lang()
+	m := deskapi.CallsLooked{Entry: e.ID}
+	n := r.rules(r.set()).Parse(e.Number, "")
+	if !n.Lookup() {
+		m.Sentence = l.T(text.CardNever)
+		return m, nil
+	}
+	found, err := r.askHub(ctx, n)
+	if err != nil {
+		f := contact.FailureOf(err)
+		m.Sentence = l.T(text.CallsAgainFailed, l.T(text.Failure(string(f))))
+		if f.NeedsAdmin() {
+			m.Sentence += " " + l.T(text.CardTell, r.support())
+		}
+		return m, nil
+	}
+	before := e.ContactID
+	e.Matches = len(found)
+	e.ContactID, e.RelationNumber, e.Link = "", "", ""
+	switch i := slices.IndexFunc(found, func(k contact.Contact) bool { return before != "" && k.ID == before }); {
+	case len(found) == 0:
+		e.Outcome, e.Name = history.OutcomeNobody, ""
+		m.Sentence = l.T(text.CallsAgainNobody)
+	case n.Foreign: // only possible: nobody's name on disk
+		e.Outcome, m.Sentence = history.OutcomeFound, l.T(text.CallsAgainPossible)
+		if len(found) > 1 {
+			e.Outcome, m.Several = history.OutcomeSeveral, true
+		}
+	case len(found) == 1:
+		e.Outcome = history.OutcomeFound
+		r.person(&e, found[0])
+		if e.TakenOff || r.set().History.Keep != string(history.KeepFull) {
+			m.Sentence = l.T(text.CallsAgainOff)
+		}
+	default:
+		e.Outcome, e.Name, m.Several = history.OutcomeSeveral, "", true
+		if i >= 0 { // the one chosen then
+			r.person(&e, found[i])
+		}
+	}
+	_, err = r.store.Put(ctx, e)
+	return m, err
+}
+
+func (r *Resident) person(e *history.Entry, k contact.Contact) {
+	e.Name, e.ContactID, e.RelationNumber = k.Name(), k.ID, k.RelationNumber
+	if _, err := r.current().links.Check(k.Link); err == nil {
+		e.Link = k.Link
+	}
+}
+
+// askHub asks the hub about a number.
+func (r *Resident) askHub(ctx context.Context, n phone.Number) ([]contact.Contact, error) {
+	var hub companion.Lookup // as the engine has it
+	if c := r.current().client; c != nil {
+		hub = audited{c, r}
+	}
+	if hub == nil {
+		return nil, &contact.LookupError{Failure: contact.NotSetUp}
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookingIn)
+	defer cancel()
+	found, err := hub.Lookup(ctx, n.Query())
+	found = slices.Clone(found) // the hub's cache has the same
+	slices.SortStableFunc(found, func(a, b contact.Contact) int { return strings.Compare(a.SortKey(), b.SortKey()) })
+	return found, err
+}
+
+// answerLookup does what the window asks for that looks a number up.
+func answerLookup(r *Resident, q request) {
+	switch q.kind {
+	case deskapi.KindLookupFind:
+		var m deskapi.LookupFind
+		if q.decode(&m) && len(m.Text) <= maxTyped {
+			f := r.lookUp(q.ctx, m.Text)
+			f.Seq = m.Seq
+			q.reply(deskapi.KindLookupFound, f)
+		}
+	case deskapi.KindLookupOpen:
+		var m deskapi.LookupOpen
+		if !q.decode(&m) {
+			return
+		}
+		var f callsFailure
+		if err := r.openCall(q.ctx, m.Link, m.Number); errors.As(err, &f) {
+			q.reply(deskapi.KindLookupSaid, deskapi.LookupSaid{Sentence: r.lang().T(text.Key(f))})
+		}
+	}
+}
+
+// lookUp looks up what somebody typed. Nothing of it is kept.
+func (r *Resident) lookUp(ctx context.Context, typed string) deskapi.LookupFound {
+	n := r.rules(r.set()).Parse(typed, "")
+	f := deskapi.LookupFound{Outcome: outcomeOfNumber[n.Kind], Shown: n.Display(), Copy: n.Copy(), LineName: n.LineName, Support: r.support()}
+	switch {
+	case !r.set().Lookup.Manual:
+		return deskapi.LookupFound{Outcome: deskapi.LookupOff}
+	case n.Kind != phone.External:
+		return f
+	case !n.Lookup():
+		f.Outcome = deskapi.LookupNever
+		return f
+	}
+	f.Number, f.Possible = n.Key(), n.Foreign
+	found, err := r.askHub(ctx, n)
+	if err != nil {
+		f.Outcome, f.Failure = history.OutcomeFailed, string(contact.FailureOf(err))
+		return f
+	}
+	size := 0
+	for i, k := range found {
+		c := deskapi.LookupContact{Name: cut(k.Name()), Relation: cut(k.RelationNumber), Address: cut(k.Address.Line()),
+			Producer: cut(k.Producer.Text()), Modified: cut(k.LastModifiedBy.Text())}
+		if _, err := r.current().links.Check(k.Link); err == nil {
+			c.Link = k.Link
+		}
+		b, err := json.Marshal(c)
+		if size += len(b); err != nil || i >= maxListed || size > maxAnswer {
+			f.More = len(found) - i
+			break
+		}
+		f.Contacts = append(f.Contacts, c)
+	}
+	switch len(found) {
+	case 0:
+		f.Outcome = history.OutcomeNobody
+	case 1:
+		f.Outcome = history.OutcomeFound
+	default:
+		f.Outcome = history.OutcomeSeveral
+	}
+	return f
+}
+
+// outcomeOfNumber is what there is to say about a number that is not looked up.
+var outcomeOfNumber = map[phone.Kind]string{phone.Withheld: history.OutcomeWithheld, phone.Internal: history.OutcomeInternal,
+	phone.Short: history.OutcomeShort, phone.Own: history.OutcomeOwn, phone.Unfilled: deskapi.LookupNoNumber, phone.NoNumber: deskapi.LookupNoNumber}
+
+// cut keeps a text short enough for a message.
+func cut(s string) string {
+	if len(s) <= maxField {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxField], "") + "…"
+}
+
+// forget deletes what is stored about callers, in the history and among the
+// remembered choices. What could be deleted is, whatever else fails.
+func (r *Resident) forget(ctx context.Context, raw json.RawMessage) deskapi.Forgotten {
+	var m deskapi.Forget
+	if json.Unmarshal(raw, &m) != nil || (m.All && m.Number != "") || ((m.All || m.Number != "") == (m.Days != nil)) || m.Days != nil && *m.Days < 0 {
+		return deskapi.Forgotten{Error: "not understood"}
+	}
+	var done deskapi.Forgotten
+	var calls, choices error
+	if m.All {
+		if r.store != nil {
+			calls = r.store.DeleteAll(ctx)
+		}
+		choices = r.chosenBefore.ForgetAll(ctx)
+	}
+	if m.Number != "" {
+		key := r.rules(r.set()).Parse(m.Number, "").Key()
+		if r.store != nil {
+			done.Calls, calls = r.store.DeleteNumber(ctx, key)
+		}
+		done.Choices, choices = r.chosenBefore.Forget(ctx, key)
+	}
+	if m.Days != nil {
+		before := time.Now().AddDate(0, 0, -*m.Days)
+		if r.store != nil {
+			done.Calls, calls = r.store.DeleteOlder(ctx, before)
+		}
+		done.Choices, choices = r.chosenBefore.ForgetOlder(ctx, before)
+	}
+	r.historyChanged()
+	if err := errors.Join(calls, choices); err != nil {
+		done.Error = err.Error() // holds no number and no name
+	}
+	return done
+}
+
+// Forget has the running resident delete what is stored about callers.
+// instance.ErrNotRunning comes back where none runs; the caller may then do it.
+func Forget(ctx context.Context, cfg instance.Config, what deskapi.Forget) (deskapi.Forgotten, error) {
+	var done deskapi.Forgotten
+	c, _, err := instance.Connect(ctx, cfg, instance.RoleCommand)
+	if err != nil {
+		return done, err
+	}
+	defer c.Close()
+	if err := c.Send(deskapi.KindForget, what); err != nil {
+		return done, err
+	}
+	kind, raw, err := c.Receive()
+	if err != nil {
+		return done, err
+	}
+	if kind != deskapi.KindForget || json.Unmarshal(raw, &done) != nil {
+		return done, errors.New("forget: the running Wiebelt did not understand")
+	}
+	if done.Error != "" {
+		return done, errors.New("forget: " + done.Error)
+	}
+	return done, nil
+}

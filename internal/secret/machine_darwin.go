@@ -1,0 +1,3 @@
+package secret
+
+func platformMachineDir() string { return "/Library/Application Support/Wiebelt/secrets" }

@@ -1,0 +1,3 @@
+package secret
+
+func platformMachineDir() string { return "/etc/wiebelt/secrets" }

@@ -1,0 +1,83 @@
+package secret
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+)
+
+// platformMachineDir asks Windows for the folder: the environment is the user's.
+func platformMachineDir() string {
+	dir, err := windows.KnownFolderPath(windows.FOLDERID_ProgramData, windows.KF_FLAG_DEFAULT)
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "Wiebelt", "secrets")
+}
+
+func administrator() bool {
+	sid, err := windows.CreateWellKnownSid(windows.WinBuiltinAdministratorsSid)
+	if err != nil {
+		return false
+	}
+	member, err := windows.Token(0).IsMember(sid)
+	return err == nil && member
+}
+
+// closed: users may read, and what they read is encrypted.
+func closed(string) error { return nil }
+
+// folderRights: Administrators own it; they and the system may do everything,
+// users read. Nothing is taken over from ProgramData, where users may write.
+const folderRights = "O:BAG:BAD:P(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)(A;OICI;0x1200a9;;;BU)"
+
+func makeMachineDir(dir, _ string) error {
+	sd, err := windows.SecurityDescriptorFromString(folderRights)
+	if err != nil {
+		return err
+	}
+	rights := &windows.SecurityAttributes{SecurityDescriptor: sd}
+	rights.Length = uint32(unsafe.Sizeof(*rights))
+	for _, d := range []string{filepath.Dir(dir), dir} {
+		name, err := windows.UTF16PtrFromString(d)
+		if err != nil {
+			return err
+		}
+		// One that is there already is judged when the secret is read back.
+		if err := windows.CreateDirectory(name, rights); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// Flags of DPAPI: any user of this computer can decrypt, and nobody is asked.
+const machineScope, noPrompt = 0x4, 0x1
+
+func protect(b []byte) ([]byte, error) {
+	return dpapi(b, func(in, out *windows.DataBlob) error {
+		return windows.CryptProtectData(in, nil, nil, 0, nil, machineScope|noPrompt, out)
+	})
+}
+
+func unprotect(b []byte) ([]byte, error) {
+	return dpapi(b, func(in, out *windows.DataBlob) error {
+		return windows.CryptUnprotectData(in, nil, nil, 0, nil, noPrompt, out)
+	})
+}
+
+func dpapi(b []byte, call func(in, out *windows.DataBlob) error) ([]byte, error) {
+	if len(b) == 0 {
+		return nil, ErrDamaged
+	}
+	in := windows.DataBlob{Size: uint32(len(b)), Data: &b[0]}
+	var out windows.DataBlob
+	if err := call(&in, &out); err != nil {
+		return nil, err
+	}
+	defer func() { _, _ = windows.LocalFree(windows.Handle(unsafe.Pointer(out.Data))) }()
+	return append([]byte(nil), unsafe.Slice(out.Data, out.Size)...), nil
+}

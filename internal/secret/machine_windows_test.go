@@ -1,0 +1,38 @@
+package secret
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestMachineStore keeps a secret for the whole computer, encrypted by the
+// system. wine knows no owners, and rightly nothing counts there as an
+// administrator's; who owns the folder, this test leaves aside.
+func TestMachineStore(t *testing.T) {
+	s := &machineStore{}
+	owned := readMachine
+	t.Cleanup(func() { readMachine = owned })
+	readMachine = func(path string, _ int64) ([]byte, error) { return os.ReadFile(path) }
+	ref := hub(t, "https://a.example", "c")
+	const canary = "canary-for-the-computer"
+	if err := s.Set(t.Context(), ref, canary); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Delete(t.Context(), ref) })
+	if v, err := s.Get(t.Context(), ref); v != canary || err != nil {
+		t.Errorf("%q, %v", v, err)
+	}
+	b, err := os.ReadFile(s.path(ref))
+	if err != nil || bytes.Contains(b, []byte("canary")) {
+		t.Errorf("on the disk as it is: %v", err)
+	}
+	other := hub(t, "https://b.example", "c")
+	if err := os.WriteFile(filepath.Join(machineDir(), other.digest()+".secret"), b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if v, err := s.Get(t.Context(), other); v != "" || err == nil {
+		t.Errorf("another address got %q", v)
+	}
+}

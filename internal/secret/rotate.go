@@ -1,0 +1,155 @@
+package secret
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"sync"
+	"time"
+)
+
+// retryNext is how long a new secret that was refused is left alone: it may only
+// become valid later.
+const retryNext = 10 * time.Minute
+
+// rotating keeps up to two secrets for a client of the hub: the one that has
+// worked and, after Renew, a new one. Get gives out the new one first; whoever
+// used it tells by Answered how that went. Accepted, it takes the old one's
+// place; refused, the old one counts again, and the new one is tried anew after
+// a while.
+type rotating struct {
+	Store
+	now func() time.Time
+
+	mu    sync.Mutex
+	given map[Ref][32]byte // the new secret that Get gave out last
+	bad   map[Ref]refusal
+}
+
+type refusal struct {
+	sum [32]byte
+	at  time.Time
+}
+
+func rotate(s Store) *rotating {
+	return &rotating{Store: s, now: time.Now, given: map[Ref][32]byte{}, bad: map[Ref]refusal{}}
+}
+
+// rotates: only the hub tells of a secret whether it took it.
+func (r Ref) rotates() bool { return r.kind == "hub" }
+
+// next is where the new secret waits.
+func (r Ref) next() Ref { return Ref{r.kind + "-next", r.origin, r.client} }
+
+func (r *rotating) Get(ctx context.Context, ref Ref) (string, error) {
+	if !ref.rotates() {
+		return r.Store.Get(ctx, ref)
+	}
+	next, err := r.Store.Get(ctx, ref.next())
+	if err != nil && !errors.Is(err, ErrNotSet) {
+		return "", err // the other one would not come out either
+	}
+	if err == nil && !r.resting(ref, next) {
+		r.gave(ref, next)
+		return next, nil
+	}
+	old, err := r.Store.Get(ctx, ref)
+	if next != "" && errors.Is(err, ErrNotSet) {
+		r.gave(ref, next)
+		return next, nil // there is no other
+	}
+	return old, err
+}
+
+// Set makes a secret the only one.
+func (r *rotating) Set(ctx context.Context, ref Ref, secret string) error {
+	if err := r.Store.Set(ctx, ref, secret); err != nil || !ref.rotates() {
+		return err
+	}
+	return r.Store.Delete(ctx, ref.next())
+}
+
+func (r *rotating) Delete(ctx context.Context, ref Ref) error {
+	err := r.Store.Delete(ctx, ref)
+	if ref.rotates() {
+		err = errors.Join(err, r.Store.Delete(ctx, ref.next()))
+	}
+	return err
+}
+
+func (r *rotating) resting(ref Ref, secret string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	b, ok := r.bad[ref]
+	return ok && b.sum == sha256.Sum256([]byte(secret)) && r.now().Sub(b.at) < retryNext
+}
+
+func (r *rotating) gave(ref Ref, secret string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.given[ref] = sha256.Sum256([]byte(secret))
+}
+
+// Renew keeps a new secret for a client of the hub. If there is none, or the
+// same, it is simply set. Otherwise it waits beside the old one until it has
+// worked once (Answered), and waiting is true. works is asked about a secret
+// that already waits there: if it works it takes the old one's place before the
+// new one takes its own; nil stands for "no".
+func Renew(ctx context.Context, s Store, ref Ref, secret string, works func(context.Context, string) bool) (waiting bool, err error) {
+	r, ok := s.(*rotating)
+	if !ok || !ref.rotates() {
+		return false, s.Set(ctx, ref, secret)
+	}
+	if err := checkSet(ctx, ref, secret); err != nil {
+		return false, err
+	}
+	old, err := r.Store.Get(ctx, ref)
+	switch StateOf(err) {
+	case IsSet:
+	case NotSet, Damaged, Exposed:
+		return false, r.Set(ctx, ref, secret)
+	default:
+		return false, err
+	}
+	if old == secret {
+		return false, r.Store.Delete(ctx, ref.next())
+	}
+	if next, err := r.Store.Get(ctx, ref.next()); err == nil && next != secret && works != nil && works(ctx, next) {
+		if err := r.Store.Set(ctx, ref, next); err != nil {
+			return false, err
+		}
+	}
+	return true, r.Store.Set(ctx, ref.next(), secret)
+}
+
+// Answered tells whether the hub took a secret that Get gave out. again is true
+// if it did not and Get now has another one. A new secret that worked takes the
+// old one's place; where this user may not write the store it goes on waiting,
+// and goes on being used first.
+func Answered(ctx context.Context, s Store, ref Ref, secret string, accepted bool) (again bool) {
+	r, ok := s.(*rotating)
+	if !ok || !ref.rotates() {
+		return false
+	}
+	sum := sha256.Sum256([]byte(secret))
+	r.mu.Lock()
+	if given, ok := r.given[ref]; !ok || given != sum {
+		r.mu.Unlock()
+		return false
+	}
+	if accepted {
+		delete(r.bad, ref)
+	} else {
+		r.bad[ref] = refusal{sum, r.now()}
+	}
+	r.mu.Unlock()
+	if !accepted {
+		_, err := r.Store.Get(ctx, ref)
+		return err == nil
+	}
+	// In this order there is always one that works.
+	if r.Store.Set(ctx, ref, secret) == nil {
+		_ = r.Store.Delete(ctx, ref.next()) // what stays is taken again next time
+	}
+	return false
+}

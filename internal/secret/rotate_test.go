@@ -1,0 +1,126 @@
+package secret
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+)
+
+// rotation renews a secret as an administrator does, with a hub that takes the
+// one, both, or the other.
+func rotation(t *testing.T, s Store) {
+	t.Helper()
+	ctx := t.Context()
+	ref := hub(t, "https://hub.example", "rotated")
+	at := func(want string, state State) {
+		t.Helper()
+		got, err := s.Get(ctx, ref)
+		if err != nil || got != want || Look(ctx, s, ref) != state {
+			t.Fatalf("%q %v, %v; want %q, %v", got, err, Look(ctx, s, ref), want, state)
+		}
+	}
+	renew := func(value string, wait bool, works bool) {
+		t.Helper()
+		waiting, err := Renew(ctx, s, ref, value, func(_ context.Context, _ string) bool { return works })
+		if err != nil || waiting != wait {
+			t.Fatalf("renewed: waiting %v, %v", waiting, err)
+		}
+	}
+	renew("first", false, false)
+	at("first", IsSet)
+	if Answered(ctx, s, ref, "first", false) {
+		t.Error("there is no other secret to go on with")
+	}
+	renew("first", false, false) // the same
+	at("first", IsSet)
+
+	// The hub does not know the new one yet.
+	renew("second", true, false)
+	at("second", IsWaiting)
+	if !Answered(ctx, s, ref, "second", false) {
+		t.Error("the old one is not tried")
+	}
+	at("first", IsWaiting)
+	if Answered(ctx, s, ref, "first", true) {
+		t.Error("again after a success")
+	}
+	if v, err := s.(*rotating).Store.Get(ctx, ref.next()); v != "second" || err != nil {
+		t.Error("the new one is gone before it worked")
+	}
+	// Later it does.
+	now := time.Now()
+	s.(*rotating).now = func() time.Time { return now.Add(retryNext) }
+	at("second", IsWaiting)
+	if Answered(ctx, s, ref, "second", true) {
+		t.Error("again after a success")
+	}
+	at("second", IsSet)
+	if v, err := s.(*rotating).Store.Get(ctx, ref); v != "second" || err != nil {
+		t.Error("the new one did not take the old one's place")
+	}
+	if _, err := s.(*rotating).Store.Get(ctx, ref.next()); !errors.Is(err, ErrNotSet) {
+		t.Errorf("still waiting: %v", err)
+	}
+
+	// A third before the second was used: what waits is tried first.
+	renew("third", true, true)
+	renew("fourth", true, true)
+	at("fourth", IsWaiting)
+	if v, _ := s.(*rotating).Store.Get(ctx, ref); v != "third" {
+		t.Errorf("%q is kept", v)
+	}
+	renew("fifth", true, false)
+	if v, _ := s.(*rotating).Store.Get(ctx, ref); v != "third" {
+		t.Errorf("%q is kept", v)
+	}
+	// Set is final, and what is deleted is all gone.
+	if err := s.Set(ctx, ref, "sixth"); err != nil {
+		t.Fatal(err)
+	}
+	at("sixth", IsSet)
+	renew("seventh", true, false)
+	if err := s.Delete(ctx, ref); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Get(ctx, ref); !errors.Is(err, ErrNotSet) || Look(ctx, s, ref) != NotSet {
+		t.Errorf("deleted: %v", err)
+	}
+}
+
+func TestRotation(t *testing.T) {
+	s, _ := Open(KindFile, dirs(t))
+	rotation(t, s)
+}
+
+// TestRotationOfOthers: what is not the hub's is simply set.
+func TestRotationOfOthers(t *testing.T) {
+	s, _ := Open(KindFile, dirs(t))
+	ref, err := Softphone("ari", "http://127.0.0.1:8088")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range []string{"a", "b"} {
+		if waiting, err := Renew(t.Context(), s, ref, v, nil); waiting || err != nil {
+			t.Fatal(waiting, err)
+		}
+		if got, _ := s.Get(t.Context(), ref); got != v {
+			t.Errorf("%q", got)
+		}
+	}
+}
+
+// TestRotationAtTheOldAddress: the new secret belongs to its address, as the old
+// one does.
+func TestRotationAtTheOldAddress(t *testing.T) {
+	s, _ := Open(KindFile, dirs(t))
+	a, b := hub(t, "https://a.example", "c"), hub(t, "https://b.example", "c")
+	for _, v := range []string{"first", "second"} {
+		if _, err := Renew(t.Context(), s, a, v, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if v, err := s.Get(t.Context(), b); v != "" || !errors.Is(err, ErrNotSet) {
+		t.Errorf("another address got %q, %v", v, err)
+	}
+}

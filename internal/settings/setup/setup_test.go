@@ -1,0 +1,181 @@
+package setup
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"filippo.io/age"
+
+	"wiebelt/internal/settings"
+)
+
+const phrase = "vier willekeurige woorden"
+
+const whole = `[hub]
+base_url = "https://api.hub.example"
+hub_url = "https://hub.example"
+client_id = "office"
+organisation_code = "1234"
+proxy = "none"
+secret_expires = "2027-01-31"
+[support]
+contact = "Jan (IT), toestel 140"
+[phone]
+call_back = "dial {number}"
+never_lookup = ["0201234567"]
+[listener]
+port = 30000
+[[line]]
+number = "0201234568"
+name = "Schade"
+[[softphone]]
+kind = "baresip"
+address = "127.0.0.1:4444"
+`
+
+func written(t testing.TB, text, secret string) []byte {
+	t.Helper()
+	s, problems := settings.Parse(text)
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	var b bytes.Buffer
+	if err := Write(&b, phrase, s, secret); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// sealed encrypts whatever somebody might put into a file.
+func sealed(t testing.TB, plain string, factor int) []byte {
+	t.Helper()
+	to, err := age.NewScryptRecipient(phrase)
+	if err != nil {
+		t.Fatal(err)
+	}
+	to.SetWorkFactor(factor)
+	var b bytes.Buffer
+	w, err := age.Encrypt(&b, to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Write([]byte(plain)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func plain(text, secret string) string {
+	b, _ := json.Marshal(contents{format, 1, text, secret})
+	return string(b)
+}
+
+func TestRoundTrip(t *testing.T) {
+	b := written(t, whole, "canary secret")
+	if bytes.Contains(b, []byte("canary")) || bytes.Contains(b, []byte("example")) || bytes.Contains(b, []byte("0201234568")) {
+		t.Error("something stands in the file as it is")
+	}
+	o, err := Read(bytes.NewReader(b), phrase)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.Secret != "canary secret" || o.Settings.Hub.BaseURL != "https://api.hub.example" || len(o.Settings.Lines) != 1 || len(o.Settings.Softphones) != 1 ||
+		o.Settings.Support.Contact == "" || o.Settings.Hub.SecretExpires.IsZero() {
+		t.Errorf("%+v", o.Settings)
+	}
+	c := o.Changes()
+	for _, never := range []string{"phone.call_back", "hub.proxy", "listener.port"} {
+		if _, there := c[never]; there || o.Settings.Source(never) != settings.Default {
+			t.Errorf("%s was taken along", never)
+		}
+	}
+	if v, there := c["hub.intermediary"]; !there || v != nil {
+		t.Error("a key of the hub that is not set would stay from another hub")
+	}
+	if _, there := c["phone.region"]; there {
+		t.Error("a key that is not set is changed")
+	}
+	if s := fmt.Sprintf("%v %+v %#v", o, o, o); strings.Contains(s, "canary") {
+		t.Error("printed")
+	}
+}
+
+func TestRefused(t *testing.T) {
+	usual := work
+	defer func() { work = usual }()
+	work = 5
+	good := written(t, whole, "s")
+	const hub = "[hub]\nbase_url = \"https://a.example\"\nclient_id = \"c\"\norganisation_code = \"1\"\n"
+	changed := bytes.Clone(good)
+	changed[len(changed)-1] ^= 1
+	for name, c := range map[string]struct {
+		file []byte
+		want error
+	}{
+		"nothing":            {nil, ErrDamaged},
+		"a picture":          {[]byte("\x89PNG\r\n"), ErrDamaged},
+		"cut in the header":  {good[:20], ErrDamaged},
+		"cut at the key":     {good[:100], ErrDamaged},
+		"cut in the middle":  {good[:len(good)/2], ErrDamaged},
+		"cut at the end":     {good[:len(good)-1], ErrDamaged},
+		"one bit":            {changed, ErrDamaged},
+		"something after it": {append(bytes.Clone(good), 'x'), ErrDamaged},
+		"far too large":      {bytes.Repeat([]byte("x"), maxFile+1), ErrDamaged},
+		"not JSON":           {sealed(t, "x", 4), ErrDamaged},
+		"another format":     {sealed(t, `{"format":"other","version":1,"settings":"","secret":"s"}`, 4), ErrDamaged},
+		"another version":    {sealed(t, `{"format":"wiebelt-setup","version":2,"settings":"","secret":"s"}`, 4), ErrDamaged},
+		"too much in it":     {sealed(t, plain(strings.Repeat("#", maxPlain), "s"), 4), ErrDamaged},
+		"no secret":          {sealed(t, plain(hub, ""), 4), ErrDamaged},
+		"a secret too long":  {sealed(t, plain(hub, strings.Repeat("x", 3000)), 4), ErrDamaged},
+		"work for a minute":  {bytes.Replace(good, []byte(" 5\n"), []byte(" 22\n"), 1), ErrDamaged},
+		"a command":          {sealed(t, plain(hub+"[phone]\ncall_back = \"rm {number}\"\n", "s"), 4), &KeyError{}},
+		"a proxy":            {sealed(t, plain(hub+"proxy = \"http://evil.example:1\"\n", "s"), 4), &KeyError{}},
+		"an origin":          {sealed(t, plain(hub+"[listener]\nallowed_origins = [\"https://evil.example\"]\n", "s"), 4), &KeyError{}},
+		"a wrong value":      {sealed(t, plain(hub+"[phone]\ninternal_digits = 99\n", "s"), 4), &KeyError{}},
+		"no address":         {sealed(t, plain("[hub]\nclient_id = \"c\"\n", "s"), 4), &KeyError{}},
+		"a plain http hub":   {sealed(t, plain("[hub]\nbase_url = \"http://a.example\"\n", "s"), 4), &KeyError{}},
+		"settings not UTF-8": {sealed(t, "{\"format\":\"wiebelt-setup\",\"version\":1,\"settings\":\"\\u0000\",\"secret\":\"s\"}", 4), &KeyError{}},
+	} {
+		_, err := Read(bytes.NewReader(c.file), phrase)
+		var key, wanted *KeyError
+		if errors.As(c.want, &wanted) {
+			if !errors.As(err, &key) {
+				t.Errorf("%s: %v", name, err)
+			}
+		} else if !errors.Is(err, c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, wrong := range []string{"", "vier willekeurige woordjes", phrase + " ", strings.Repeat("x", maxPhrase+1)} {
+		if _, err := Read(bytes.NewReader(good), wrong); !errors.Is(err, ErrPassphrase) {
+			t.Errorf("with another passphrase: %v", err)
+		}
+	}
+	s, _ := settings.Parse(whole)
+	if err := Write(&bytes.Buffer{}, "te kort", s, "s"); !errors.Is(err, ErrShort) {
+		t.Errorf("a short passphrase: %v", err)
+	}
+}
+
+func FuzzOffice(f *testing.F) {
+	f.Add(whole, "s")
+	f.Add("hub.base_url = 1\n[[line]]\n", "")
+	f.Fuzz(func(t *testing.T, text, secret string) {
+		if len(text) > 5000 {
+			return
+		}
+		o, err := office(contents{format, 1, text, secret})
+		if err == nil {
+			if _, err := settings.Compose(o.Changes()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}

@@ -1,0 +1,23 @@
+package text
+
+// The texts of the window to look up a number.
+const (
+	LookupTitle        Key = "lookup.title"
+	LookupOpen         Key = "lookup.open"
+	LookupBox          Key = "lookup.box"
+	LookupButton       Key = "lookup.button"
+	LookupStart        Key = "lookup.start"
+	LookupStartHint    Key = "lookup.start.hint"
+	LookupSearching    Key = "lookup.searching"
+	LookupNone         Key = "lookup.none"
+	LookupWithheld     Key = "lookup.withheld"
+	LookupWithheldHint Key = "lookup.withheld.hint"
+	LookupNonumberHint Key = "lookup.nonumber.hint"
+	LookupInternal     Key = "lookup.internal"
+	LookupFailed       Key = "lookup.failed"
+	LookupOff          Key = "lookup.off"
+	LookupOffHint      Key = "lookup.off.hint"
+	LookupSilent       Key = "lookup.silent"
+	LookupMore         Key = "lookup.more"
+	LookupCopyRelation Key = "lookup.copy.relation"
+)

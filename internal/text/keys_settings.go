@@ -1,0 +1,72 @@
+package text
+
+// SettingHelp is what a setting does, in whole sentences: for a key of the table
+// ("hub.base_url", "audit") or a field of a list ("line.number").
+func SettingHelp(key string) Key { return Key("setting.help." + key) }
+
+// SettingTitle is the short name of a setting.
+func SettingTitle(key string) Key { return Key("setting.title." + key) }
+
+// SettingGroup is the title of a group of settings; "" is for the keys that
+// stand in no group.
+func SettingGroup(group string) Key {
+	if group == "" {
+		group = "general"
+	}
+	return Key("setting.group." + group)
+}
+
+// SettingWho is who sets a setting: "user" or "admin".
+func SettingWho(who string) Key { return Key("setting.who." + who) }
+
+// SecretState is how a secret is kept, by the codes of package secret.
+func SecretState(code string) Key { return Key("secret." + code) }
+
+// SetupStep is a step of the test that a set-up passes: name, tls, token,
+// scopes, lookup.
+func SetupStep(step string) Key { return Key("setup.step." + step) }
+
+// SetupState is how a step ended: ok, failed, off.
+func SetupState(state string) Key { return Key("setup.state." + state) }
+
+// The words around a setting.
+const (
+	SettingDefault Key = "setting.default"
+	SettingAllowed Key = "setting.allowed"
+	SettingValue   Key = "setting.value"
+	SettingSource  Key = "setting.source"
+	SettingSetBy   Key = "setting.set_by"
+	SettingNone    Key = "setting.none"
+)
+
+// When the hub's secret expires, for administrators.
+const (
+	SecretExpires Key = "secret.expires"
+	SecretExpired Key = "secret.expired"
+)
+
+// The set-up file.
+const (
+	SetupPassphrase  Key = "setup.passphrase"
+	SetupAgain       Key = "setup.passphrase.again"
+	SetupDiffers     Key = "setup.passphrase.differs"
+	SetupShort       Key = "setup.passphrase.short"
+	SetupWrong       Key = "setup.passphrase.wrong"
+	SetupDamaged     Key = "setup.damaged"
+	SetupBadSetting  Key = "setup.bad_setting"
+	SetupPolicy      Key = "setup.policy"
+	SetupSetting     Key = "setup.setting"
+	SetupNow         Key = "setup.now"
+	SetupNew         Key = "setup.new"
+	SetupNothing     Key = "setup.nothing"
+	SetupMoved       Key = "setup.moved"
+	SetupConfirm     Key = "setup.confirm"
+	SetupConfirmYes  Key = "setup.confirm.yes"
+	SetupCancelled   Key = "setup.cancelled"
+	SetupTestFailed  Key = "setup.test.failed"
+	SetupEncoding    Key = "setup.encoding"
+	SetupNoSecret    Key = "setup.no_secret"
+	SetupWritten     Key = "setup.written"
+	SetupTaken       Key = "setup.taken"
+	SetupFileIsThere Key = "setup.exists"
+)

@@ -1,0 +1,31 @@
+package text
+
+import (
+	"testing"
+	"time"
+)
+
+func TestDaysAndLengths(t *testing.T) {
+	now := time.Date(2026, 9, 14, 12, 0, 0, 0, time.Local)
+	for _, tt := range []struct {
+		t      time.Time
+		nl, en string
+	}{
+		{now, "ma 14 sep", "Mon 14 Sep"}, {now.AddDate(0, 0, -1), "zo 13 sep", "Sun 13 Sep"},
+		{time.Date(2026, 3, 1, 0, 0, 0, 0, time.Local), "zo 1 mrt", "Sun 1 Mar"},
+		{time.Date(2025, 12, 31, 23, 59, 59, 0, time.Local), "31 dec 2025", "31 Dec 2025"},
+	} {
+		if nl, en := Dutch.Day(tt.t, now), English.Day(tt.t, now); nl != tt.nl || en != tt.en {
+			t.Errorf("%v: %q and %q, want %q and %q", tt.t, nl, en, tt.nl, tt.en)
+		}
+	}
+	for d, want := range map[time.Duration]string{-time.Second: "0:00", 0: "0:00", 9 * time.Second: "0:09", 134 * time.Second: "2:14",
+		3599500 * time.Millisecond: "1:00:00", 3*time.Hour + 2*time.Minute + time.Second: "3:02:01"} {
+		if got := Dutch.Length(d); got != want {
+			t.Errorf("%v: %q, want %q", d, got, want)
+		}
+	}
+	if got := English.Clock(now); got != "12:00" {
+		t.Errorf("clock %q", got)
+	}
+}

@@ -1,0 +1,200 @@
+package desk
+
+import (
+	"unicode"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/widget"
+
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/text"
+)
+
+// choose puts the keyboard on a call of the list and shows it.
+func (c *callsWindow) choose(i int) {
+	if c.plan.count == 0 {
+		c.pick(-1)
+		return
+	}
+	c.pick(min(max(i, 0), c.plan.count-1))
+	c.list.reveal(c.chosen)
+	c.list.again()
+}
+
+// pick puts the keyboard on a call that can be seen.
+func (c *callsWindow) pick(i int) {
+	c.chosen, c.picked = i, 0
+	if r, known := c.row(i); known {
+		c.picked = r.id
+	}
+}
+
+// withChosen does something with the call that the keyboard is on.
+func (c *callsWindow) withChosen(do func(row)) {
+	if r, known := c.row(c.chosen); known {
+		do(r)
+	}
+}
+
+func (c *callsWindow) tell(kind string, r row) { c.d.send(kind, deskapi.CallsEntry{Entry: r.id}) }
+
+func (c *callsWindow) open(r row) {
+	if r.openable {
+		c.tell(deskapi.KindCallsOpen, r)
+	}
+}
+
+func (c *callsWindow) callBack(r row) {
+	if r.dial && c.state.CallBack {
+		c.tell(deskapi.KindCallsCall, r)
+	}
+}
+
+func (c *callsWindow) copy(r row) {
+	if r.number {
+		c.copying(r, false)
+	}
+}
+
+func (c *callsWindow) copying(r row, relation bool) {
+	c.d.send(deskapi.KindCallsCopy, deskapi.CallsCopy{Entry: r.id, Relation: relation})
+	c.copied = r.id
+	c.list.again()
+	c.d.after(copiedIs, func() {
+		c.d.post(func() {
+			if c.copied == r.id {
+				c.copied = 0
+				c.list.again()
+			}
+		})
+	})
+}
+
+// lookAgain has the hub asked once more who has the number.
+func (c *callsWindow) lookAgain(r row) {
+	if !r.again {
+		return
+	}
+	c.failed = ""
+	c.showNote()
+	c.looking = r.id
+	c.list.again()
+	c.tell(deskapi.KindCallsLookup, r)
+}
+
+// looked takes the answer. Where somebody has to choose, that is done in the
+// window for it.
+func (c *callsWindow) looked(m deskapi.CallsLooked) {
+	if c.looking != m.Entry {
+		return
+	}
+	c.looking = -1
+	c.list.again()
+	if m.Sentence != "" {
+		c.fail(m.Sentence)
+	}
+	if !m.Several || !c.state.Manual {
+		return
+	}
+	for _, e := range c.all {
+		if e.ID == m.Entry {
+			c.d.show(deskapi.WindowLookup)
+			if w, ok := c.d.pages[deskapi.WindowLookup].(*lookupWindow); ok {
+				w.search(e.Number)
+			}
+		}
+	}
+}
+
+func (c *callsWindow) remove(r row) { c.tell(deskapi.KindCallsRemove, r) }
+
+// menu shows all that can be done with a call.
+func (c *callsWindow) menu(r row, at fyne.Position) {
+	items := c.items(r)
+	if len(items) == 0 {
+		return
+	}
+	m := widget.NewPopUpMenu(fyne.NewMenu("", items...), c.win.Canvas())
+	back := c.win.Canvas().Focused()
+	dismissed := m.OnDismiss
+	m.OnDismiss = func() {
+		dismissed()
+		if back != nil {
+			c.win.Canvas().Focus(back)
+		}
+	}
+	m.ShowAtPosition(at)
+}
+
+func (c *callsWindow) items(r row) []*fyne.MenuItem {
+	l := c.d.lang
+	var items []*fyne.MenuItem
+	add := func(yes bool, label string, do func()) {
+		if yes {
+			items = append(items, fyne.NewMenuItem(label, do))
+		}
+	}
+	line := func() {
+		if n := len(items); n > 0 && !items[n-1].IsSeparator {
+			items = append(items, fyne.NewMenuItemSeparator())
+		}
+	}
+	add(r.openable, c.d.openWords(), func() { c.open(r) })
+	add(r.dial && c.state.CallBack, l.T(text.CallsMenuCall), func() { c.callBack(r) })
+	line()
+	add(r.number, l.T(text.CallsMenuCopy), func() { c.copy(r) })
+	add(r.relation, l.T(text.CallsMenuCopyRelation), func() { c.copying(r, true) })
+	line()
+	add(r.again, l.T(text.CallsMenuAgain), func() { c.lookAgain(r) })
+	add(r.person, l.T(text.CallsMenuNotthis), func() { c.tell(deskapi.KindCallsNotThis, r) })
+	add(r.open, l.T(text.CallsMenuTick), func() { c.tell(deskapi.KindCallsTick, r) })
+	line()
+	add(true, l.T(text.CallsMenuRemove), func() { c.remove(r) })
+	return items
+}
+
+// fileWord is what a customer file is called here (ui.file_word).
+func fileWord(l text.Language, word string) string {
+	switch word {
+	case "klantkaart":
+		return l.T(text.CardWordKlantkaart)
+	case "dossier":
+		return l.T(text.CardWordDossier)
+	}
+	return l.T(text.CardWordRelatie)
+}
+
+// openWords are those of the button that opens a customer file.
+func (d *windows) openWords() string {
+	r := []rune(d.lang.T(text.CardButtonOpen, fileWord(d.lang, d.welcome.FileWord)))
+	r[0] = unicode.ToUpper(r[0])
+	return string(r)
+}
+
+// filterBox is the entry of the filter: down goes on into what it has left, and
+// escape empties it.
+type filterBox struct {
+	widget.Entry
+	down func()
+}
+
+func newFilterBox(hint string) *filterBox {
+	f := &filterBox{}
+	f.ExtendBaseWidget(f)
+	f.SetPlaceHolder(hint)
+	return f
+}
+
+// TypedKey implements fyne.Focusable.
+func (f *filterBox) TypedKey(e *fyne.KeyEvent) {
+	switch e.Name {
+	case fyne.KeyDown, fyne.KeyReturn, fyne.KeyEnter:
+		if f.down != nil {
+			f.down()
+		}
+	case fyne.KeyEscape:
+		f.SetText("")
+	default:
+		f.Entry.TypedKey(e)
+	}
+}
