@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -11,8 +12,11 @@ import (
 	"strings"
 	"time"
 
+	"wiebelt/internal/choices"
+	"wiebelt/internal/deskapi"
 	"wiebelt/internal/history"
-	"wiebelt/internal/phone"
+	"wiebelt/internal/instance"
+	"wiebelt/internal/profile"
 	"wiebelt/internal/resident"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
@@ -36,36 +40,53 @@ func (c *forgetCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	s := e.load(d)
-	days := s.History.Days
+	what := deskapi.Forget{All: c.All, Number: c.Number}
 	if c.OlderThan != "" {
 		n, err := strconv.Atoi(strings.TrimSuffix(c.OlderThan, "d"))
 		if err != nil || n < 0 || !strings.HasSuffix(c.OlderThan, "d") {
 			return &exitError{exitUsage, "--older-than: a number of days such as 30d"}
 		}
-		days = n
+		what.Days = &n
 	}
-	store, err := history.Open(filepath.Join(d.State, "history.db"), history.Keep(s.History.Keep), days, time.Now)
+	// The resident owns the files while it runs.
+	cfg, err := resident.Instance(d, e.build.Version, e.build.Commit, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}
-	defer store.Close()
-	switch {
-	case c.All:
-		err = store.DeleteAll(e.ctx)
-	case c.Number != "":
-		var rules *phone.Rules
-		if rules, err = resident.Rules(s); err == nil {
-			_, err = store.DeleteNumber(e.ctx, rules.Parse(c.Number, "").Key())
-		}
-	default:
-		err = store.Purge(e.ctx)
+	if _, err = resident.Forget(e.ctx, cfg, what); errors.Is(err, instance.ErrNotRunning) {
+		err = c.forget(e, d, what)
 	}
 	if err != nil {
 		return err
 	}
 	fmt.Fprintln(e.out, "Forgotten.")
 	return nil
+}
+
+// forget deletes by itself, while no resident runs.
+func (c *forgetCmd) forget(e *env, d profile.Dirs, what deskapi.Forget) error {
+	s := e.load(d)
+	store, err := history.Open(filepath.Join(d.State, "history.db"), history.Keep(s.History.Keep), s.History.Days, time.Now)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	switch {
+	case c.All:
+		if err := store.DeleteAll(e.ctx); err != nil {
+			return err
+		}
+		return profile.RemoveFile(filepath.Join(d.State, choices.FileName))
+	case c.Number != "":
+		rules, err := resident.Rules(s)
+		if err != nil {
+			return err
+		}
+		_, err = store.DeleteNumber(e.ctx, rules.Parse(c.Number, "").Key())
+		return err
+	}
+	_, err = store.DeleteOlder(e.ctx, time.Now().AddDate(0, 0, -*what.Days))
+	return err
 }
 
 // userFolder is a folder of a user's Wiebelt: name, with slashes, below a folder

@@ -74,8 +74,11 @@ func (r *Resident) changed() {
 	s := r.engine.Snapshot()
 	r.facts.saw(s.Last)
 	report := r.facts.assess(s, r.hiding(), r.lang(), r.set().Support.Contact, now)
-	r.tray.Set(tray.Model{State: icons[report.State], Sentence: report.Sentence, Items: r.menu(report, now)})
 	r.desks.send(deskapi.KindStatus, status(report))
+	if f := r.historyFault(); f != "" { // the calls window says so itself
+		report.Sentence += " " + f
+	}
+	r.tray.Set(tray.Model{State: icons[report.State], Sentence: report.Sentence, Items: r.menu(report, now)})
 }
 
 // menu is the menu as it should be now: only what is set up and there.

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -19,12 +21,16 @@ import (
 // every write.
 type recorder struct {
 	store   *history.Store
-	queue   chan companion.Entry
+	more    chan struct{} // has a value while something waits
 	changed func()
 	log     *slog.Logger
 	ids     map[call.ID]int64
 	last    map[call.ID]history.Entry
 	opened  map[call.ID]bool // its file was opened
+
+	mu    sync.Mutex
+	waits []companion.Entry // oldest first, at most queued
+	each  map[call.Way]int  // how many of them each way has
 
 	left  atomic.Int64  // dropped and not told of yet
 	full  chan struct{} // has a value once there is something to tell
@@ -43,18 +49,61 @@ const (
 )
 
 func newRecorder(store *history.Store, changed func(), log *slog.Logger) *recorder {
-	return &recorder{store: store, queue: make(chan companion.Entry, queued), changed: changed, log: log,
+	return &recorder{store: store, more: make(chan struct{}, 1), each: map[call.Way]int{}, changed: changed, log: log,
 		ids: map[call.ID]int64{}, last: map[call.ID]history.Entry{}, opened: map[call.ID]bool{}, full: make(chan struct{}, 1), after: time.After}
 }
 
-// take never blocks.
+// take never blocks. Where too much waits, the way in that causes most of it
+// pays: a flood takes nothing from another way.
 func (r *recorder) take(e companion.Entry) {
-	select {
-	case r.queue <- e:
-	default:
+	r.mu.Lock()
+	full := len(r.waits) >= queued
+	drop := false
+	if full {
+		busiest, most := e.Way, r.each[e.Way]
+		for w, n := range r.each {
+			if n > most {
+				busiest, most = w, n
+			}
+		}
+		if drop = busiest == e.Way; !drop {
+			for i := len(r.waits) - 1; i >= 0; i-- {
+				if r.waits[i].Way == busiest {
+					r.waits = slices.Delete(r.waits, i, i+1)
+					r.each[busiest]--
+					break
+				}
+			}
+		}
+	}
+	if !drop {
+		r.waits = append(r.waits, e)
+		r.each[e.Way]++
+	}
+	r.mu.Unlock()
+	if full {
 		r.left.Add(1)
 		r.toTell()
 	}
+	select {
+	case r.more <- struct{}{}:
+	default:
+	}
+}
+
+// next gives the entry that waits longest.
+func (r *recorder) next() (e companion.Entry, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.waits) == 0 {
+		return e, false
+	}
+	e = r.waits[0]
+	r.waits = slices.Delete(r.waits, 0, 1)
+	if r.each[e.Way]--; r.each[e.Way] == 0 {
+		delete(r.each, e.Way)
+	}
+	return e, true
 }
 
 func (r *recorder) toTell() {
@@ -85,8 +134,14 @@ func (r *recorder) run(ctx context.Context) {
 	full, tell := r.full, (<-chan time.Time)(nil)
 	for {
 		select {
-		case e := <-r.queue:
-			r.put(ctx, e)
+		case <-r.more:
+			if e, ok := r.next(); ok {
+				r.put(ctx, e)
+				select {
+				case r.more <- struct{}{}: // there may be another one
+				default:
+				}
+			}
 		case <-full:
 			full, tell = nil, r.after(tellEvery)
 		case <-tell:
@@ -100,12 +155,11 @@ func (r *recorder) run(ctx context.Context) {
 			end, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 			defer cancel()
 			for {
-				select {
-				case e := <-r.queue:
-					r.put(end, e)
-				default:
+				e, ok := r.next()
+				if !ok {
 					return
 				}
+				r.put(end, e)
 			}
 		}
 	}

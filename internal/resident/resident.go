@@ -289,11 +289,13 @@ func (r *Resident) history() *recorder {
 	h := r.o.Settings.History
 	store, err := history.Open(r.historyPath(), history.Keep(h.Keep), h.Days, time.Now)
 	if err != nil {
-		r.o.Log.Error("the history is not kept", "why", err)
+		r.o.Log.Error("the history is not kept for now", "why", err)
+	}
+	if store == nil {
 		return nil
 	}
 	r.store = store
-	return newRecorder(store, func() { r.desks.send(deskapi.KindHistory, nil) }, r.o.Log)
+	return newRecorder(store, r.historyChanged, r.o.Log)
 }
 
 // choices remembers whom the user chose among several; without a secret store
@@ -418,7 +420,10 @@ func (r *Resident) Peer(ctx context.Context, hello instance.Hello, c *instance.C
 		r.desks.serve(ctx, c)
 	case instance.RoleCommand:
 		<-r.ready
-		kind, _, err := c.Receive()
+		kind, raw, err := c.Receive()
+		if err == nil && kind == deskapi.KindForget {
+			_ = c.Send(deskapi.KindForget, r.forget(ctx, raw))
+		}
 		if err == nil && kind == deskapi.KindShow {
 			r.desks.show(deskapi.WindowCalls)
 			_ = c.Send("ack", nil)

@@ -337,7 +337,7 @@ func (w *lookupWindow) fields(page *fyne.Container, k deskapi.LookupContact) {
 func (w *lookupWindow) match(k deskapi.LookupContact) fyne.CanvasObject {
 	l := w.d.lang
 	name := bold(nameOf(l, k), base.SizeNameText)
-	detail := plain(join(k.Address, contact.GroupDigits(k.Relation), k.Producer), base.SizeNameCaptionText, widget.LowImportance)
+	detail := plain(join(contact.GroupDigits(k.Relation), k.Address, k.Producer), base.SizeNameCaptionText, widget.LowImportance)
 	open := widget.NewButton(l.T(text.CardButtonOpenRow), func() { w.open(k) })
 	if k.Link == "" {
 		open.Disable()
