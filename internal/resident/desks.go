@@ -34,6 +34,7 @@ type desks struct {
 	conns   map[*instance.Conn]chan outgoing
 	process *os.Process
 	want    string // the window that the next connection opens
+	again   bool   // wanted while the program was neither here nor gone
 }
 
 type outgoing struct {
@@ -71,7 +72,8 @@ func (d *desks) show(window string) {
 	}
 	d.want = window
 	if d.process != nil {
-		return // it is on its way
+		d.again = true // it is on its way, or on its way out
+		return
 	}
 	exe := d.path()
 	if exe == "" {
@@ -97,7 +99,12 @@ func (d *desks) show(window string) {
 		err := cmd.Wait()
 		d.mu.Lock()
 		d.process = nil
+		again, want := d.again && err == nil, d.want
+		d.again = false
 		d.mu.Unlock()
+		if again && d.ctx.Err() == nil {
+			d.show(want)
+		}
 		if err != nil {
 			d.r.o.Log.Warn("the windows program ended badly", "why", err)
 			d.tell(text.StatusDeskFailed)
@@ -151,6 +158,7 @@ func (d *desks) serve(ctx context.Context, c *instance.Conn) {
 	d.mu.Lock()
 	d.conns[c] = out
 	window := cmp.Or(d.want, deskapi.WindowCalls)
+	d.again = false
 	d.mu.Unlock()
 	defer func() {
 		d.mu.Lock()
