@@ -26,6 +26,7 @@ type ways struct {
 	mu       sync.Mutex // for what follows; apply comes from one goroutine, wake from another
 	listener *way
 	listens  settings.Listener
+	refused  bool // the listener could not start, and the log says so already
 	links    map[settings.Softphone]*way
 }
 
@@ -51,8 +52,8 @@ func (w *ways) apply(s *settings.Settings) {
 	defer w.mu.Unlock()
 	if w.listener == nil || !reflect.DeepEqual(w.listens, s.Listener) {
 		w.stop(w.listener)
-		w.listener, w.listens = nil, s.Listener
-		if s.Listener.Enabled && w.tokens != (secret.Tokens{}) {
+		w.listener, w.listens, w.refused = nil, s.Listener, false
+		if w.listening(s) {
 			w.listener = w.listen(s)
 		} else {
 			w.r.facts.listens(0)
@@ -76,6 +77,23 @@ func (w *ways) apply(s *settings.Settings) {
 			}
 		}
 	}
+}
+
+// listening tells whether there should be a listener.
+func (w *ways) listening(s *settings.Settings) bool {
+	return s.Listener.Enabled && w.tokens != (secret.Tokens{})
+}
+
+// retry starts the listener that could not start, and reports whether it runs
+// now: another program may have given its port back.
+func (w *ways) retry(s *settings.Settings) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.listener != nil || !w.listening(s) {
+		return false
+	}
+	w.listener = w.listen(s)
+	return w.listener != nil
 }
 
 // stop ends a way in and waits until it has.
@@ -141,9 +159,13 @@ func (w *ways) listen(s *settings.Settings) *way {
 	if err != nil {
 		end()
 		r.facts.listens(-s.Listener.Port)
-		r.o.Log.Error("the listener does not run", "why", err)
+		if !w.refused {
+			r.o.Log.Error("the listener does not run", "why", err)
+		}
+		w.refused = true
 		return nil
 	}
+	w.refused = false
 	running := &way{end: end, over: make(chan struct{})}
 	w.work.Go(func() {
 		defer close(running.over)
