@@ -13,11 +13,11 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"wiebelt/internal/localhub"
+	"wiebelt/internal/logtest"
 	"wiebelt/internal/outbox"
 )
 
@@ -454,24 +454,6 @@ func TestDeliverCommands(t *testing.T) {
 	}
 }
 
-// locked is output that is read while it is written.
-type locked struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *locked) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *locked) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
-
 // eventually waits for a condition that files show.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
@@ -493,7 +475,7 @@ func TestDeliverWatch(t *testing.T) {
 		_, err := os.Stat(filepath.Join(dir, filepath.FromSlash(name)))
 		return err == nil
 	}
-	var out, errOut locked
+	var out, errOut logtest.Buffer
 	start := func(args ...string) (stop func()) {
 		ctx, cancel := context.WithCancel(t.Context())
 		e := &env{ctx: ctx, in: strings.NewReader(""), out: &out, err: &errOut, profileDir: profile}

@@ -49,6 +49,8 @@ var rooms = []struct {
 	{"internal/native/xtest", TestsOnly},
 	{"internal/native/winetest", TestsOnly},
 	{"internal/softphone/phonetest", TestsOnly},
+	{"internal/softphone/linktest", TestsOnly},
+	{"internal/logtest", TestsOnly},
 	{"internal/npmtest", TestsOnly},
 	{"internal/e2e", TestsOnly},
 	{"internal/floors", TestsOnly},

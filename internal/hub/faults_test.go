@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"wiebelt/internal/contact"
+	"wiebelt/internal/logtest"
 )
 
 // Canaries: what must never be in a log line or an error. The number is one of
@@ -143,7 +144,7 @@ func look(t *testing.T, base, want string, change func(*Config, *Client)) ([]con
 	if strings.HasPrefix(want, "hub_slow") {
 		limit = 300 * time.Millisecond
 	}
-	var logged lockedBuffer
+	var logged logtest.Buffer
 	cfg := Config{BaseURL: base, ClientID: "canary-client", OrganisationCode: "canary", LookupTimeout: limit,
 		Log:    slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Secret: func(context.Context) (string, error) { return "canary-secret", nil }}
@@ -182,23 +183,6 @@ func look(t *testing.T, base, want string, change func(*Config, *Client)) ([]con
 		}
 	}
 	return found, err
-}
-
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }
 
 func outcome(err error) string {

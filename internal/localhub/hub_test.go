@@ -20,6 +20,7 @@ import (
 
 	"wiebelt/internal/contact"
 	"wiebelt/internal/localhub"
+	"wiebelt/internal/logtest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(suite{m}) }
@@ -221,7 +222,7 @@ func TestRefusesANewerDatabase(t *testing.T) {
 // went through a hub, in its files and its log.
 func TestNoSecretIsStoredOrLogged(t *testing.T) {
 	dir := t.TempDir()
-	var log lockedBuffer
+	var log logtest.Buffer
 	h := start(t, localhub.Config{Dir: dir, Log: slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 	made, err := h.AddClient(t.Context(), "made", org)
 	if err != nil || len(made) < 40 {
@@ -265,21 +266,4 @@ func TestNoSecretIsStoredOrLogged(t *testing.T) {
 	if !strings.Contains(log.String(), `"part":"/contact/contacts/telephony"`) {
 		t.Error("the lookup is not in the log at all")
 	}
-}
-
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }

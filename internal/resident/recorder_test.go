@@ -1,38 +1,22 @@
 package resident
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"wiebelt/internal/call"
 	"wiebelt/internal/companion"
 	"wiebelt/internal/history"
+	"wiebelt/internal/logtest"
 )
 
-// told is a log that can be read while it is written.
-type told struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *told) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(b)
-}
-
-func (l *told) lines() []string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return strings.Split(strings.TrimSpace(l.b.String()), "\n")
-}
+// lines are those of a log.
+func lines(l *logtest.Buffer) []string { return strings.Split(strings.TrimSpace(l.String()), "\n") }
 
 // A flood leaves a line with a count in the log every ten seconds, not one for
 // each call, and the same for calls that cannot be written.
@@ -41,7 +25,7 @@ func TestLeftOutCallsAreCounted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	log := &told{}
+	log := &logtest.Buffer{}
 	written := make(chan struct{}, 2*queued)
 	r := newRecorder(store, func() { written <- struct{}{} }, slog.New(slog.NewTextHandler(log, nil)))
 	waits, over := make(chan time.Duration, 8), make(chan time.Time)
@@ -81,7 +65,7 @@ func TestLeftOutCallsAreCounted(t *testing.T) {
 	tell()
 	cancel()
 	<-ended
-	all := log.lines()
+	all := lines(log)
 	if len(all) < 2 || len(all) > 3 || !strings.Contains(all[0], "left out") || !strings.Contains(all[0], "count=3000") {
 		t.Fatalf("%d lines: %q", len(all), all)
 	}

@@ -17,6 +17,7 @@ import (
 
 	"wiebelt/internal/call"
 	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/softphone/linktest"
 )
 
 var (
@@ -84,7 +85,7 @@ func TestStories(t *testing.T) {
 		{"forwarded by another number", nil, []string{ring.as(func(c *chan_) { c.rdnis = "0201234500" }).event("ChannelStateChange")},
 			[]string{"ringing incoming #1736065800.12 0612345678 (J. de Vries) via 0201234500 on 0201234567"}},
 		{"withheld, empty", nil, []string{ring.as(func(c *chan_) { c.peer, c.peerName = "", "Anonymous" }).event("ChannelStateChange")},
-			[]string{"ringing incoming #1736065800.12  on 0201234567"}},
+			[]string{"ringing incoming #1736065800.12 on 0201234567"}},
 		{"withheld, but the exchange knows the number", map[string]string{"1736065800.12 CONNECTEDLINE(num-pres)": "prohib_passed_screen"},
 			[]string{ring.event("ChannelStateChange"), ring.as(up).event("ChannelStateChange")},
 			[]string{"ringing incoming #1736065800.12 anonymous on 0201234567", "answered incoming #1736065800.12 anonymous on 0201234567"}},
@@ -130,10 +131,10 @@ func TestStories(t *testing.T) {
 				a.vars[k] = v
 			}
 			w := listen(t, a.config())
-			w.until(link.Connected)
+			w.Until(link.Connected)
 			a.send(tt.send...)
 			a.send(last.event("ChannelStateChange"))
-			w.expect(append(tt.want, lastSaid)...)
+			w.Expect(append(tt.want, lastSaid)...)
 		})
 	}
 }
@@ -141,10 +142,10 @@ func TestStories(t *testing.T) {
 func TestWhatEventsCarry(t *testing.T) {
 	a := newAsterisk(t)
 	w := listen(t, a.config())
-	w.until(link.Connected)
+	w.Until(link.Connected)
 	a.send(ring.event("ChannelStateChange"))
-	e := w.next()
-	if want := (call.Way{Kind: "ari", Conn: a.srv.Listener.Addr().String() + "/101", Tells: call.TellsAll}); e.Way != want || e.At.IsZero() {
+	e := w.Next()
+	if want := (call.Way{Kind: "ari", Conn: a.Host() + "/101", Tells: call.TellsAll}); e.Way != want || e.At.IsZero() {
 		t.Errorf("%+v", e)
 	}
 	a.with(func() {
@@ -160,9 +161,9 @@ func TestExtensionWithHyphen(t *testing.T) {
 	cfg := a.config()
 	cfg.Extension = "101-desk"
 	w := listen(t, cfg)
-	w.until(link.Connected)
+	w.Until(link.Connected)
 	a.send(ring.event("ChannelStateChange"), last.as(func(c *chan_) { c.name = "PJSIP/101-desk-000000ff" }).event("ChannelStateChange"))
-	w.expect("ringing incoming #1736065900.99 0201234599 on 101-desk")
+	w.Expect("ringing incoming #1736065900.99 0201234599 on 101-desk")
 }
 
 // TestNoAnswerAboutTheCaller: a number is not shown before it is known that it
@@ -178,12 +179,12 @@ func TestNoAnswerAboutTheCaller(t *testing.T) {
 		return true
 	}
 	w := listen(t, a.config())
-	w.until(link.Connected)
+	w.Until(link.Connected)
 	a.send(ring.event("ChannelStateChange"))
-	w.expect("ringing incoming #1736065800.12 anonymous on 0201234567")
+	w.Expect("ringing incoming #1736065800.12 anonymous on 0201234567")
 	a.with(func() { a.raw = nil })
 	a.send(ring.as(up).event("ChannelStateChange"))
-	w.expect("answered incoming #1736065800.12 0612345678 (J. de Vries) on 0201234567")
+	w.Expect("answered incoming #1736065800.12 0612345678 (J. de Vries) on 0201234567")
 }
 
 // TestChannelGone: a channel that is gone before it was asked says nothing of
@@ -203,12 +204,12 @@ func TestChannelGone(t *testing.T) {
 		return true
 	}
 	w := listen(t, a.config())
-	w.until(link.Connected)
+	w.Until(link.Connected)
 	a.send(ring.event("ChannelStateChange"))
-	w.expect("ringing incoming #1736065800.12 anonymous on 0201234567")
+	w.Expect("ringing incoming #1736065800.12 anonymous on 0201234567")
 	a.with(func() { there = true }) // and one that is there has no such function
 	a.send(ring.as(up).event("ChannelStateChange"))
-	w.expect("answered incoming #1736065800.12 0612345678 (J. de Vries) on 0201234567")
+	w.Expect("answered incoming #1736065800.12 0612345678 (J. de Vries) on 0201234567")
 }
 
 // TestNobodyElsesCalls plays a busy exchange of fifty extensions; only one of
@@ -226,14 +227,14 @@ func TestNobodyElsesCalls(t *testing.T) {
 	}
 	rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	w := listen(t, a.config())
-	w.until(link.Connected)
+	w.Until(link.Connected)
 	a.send(all...)
 	a.send(last.event("ChannelStateChange"))
 	ours := 0
-	for e := w.next(); say(e) != lastSaid; e = w.next() {
+	for e := w.Next(); linktest.Say(e) != lastSaid; e = w.Next() {
 		ours++
 		if id := e.ID; id != "1736065800.1000" && id != "1736065800.2000" && id != "1736065800.1000u" {
-			t.Errorf("somebody else's call: %s", say(e))
+			t.Errorf("somebody else's call: %s", linktest.Say(e))
 		}
 	}
 	if ours < 3 {
@@ -248,23 +249,23 @@ func TestSnapshot(t *testing.T) {
 	a.channels["3"] = `{"id":17}`
 	a.channels["4"] = `null`
 	w := listen(t, a.config())
-	w.expect("ringing incoming #1736065800.12 0612345678 (J. de Vries) on 0201234567")
+	w.Expect("ringing incoming #1736065800.12 0612345678 (J. de Vries) on 0201234567")
 	a.send(last.event("ChannelStateChange"))
-	w.expect(lastSaid)
+	w.Expect(lastSaid)
 }
 
 // TestReplaced: another program with our name is connected, and we stand back.
 func TestReplaced(t *testing.T) {
 	a := newAsterisk(t)
 	one := listen(t, a.config())
-	one.until(link.Connected)
+	one.Until(link.Connected)
 	two := listen(t, a.config())
-	two.until(link.Connected)
-	if s := one.until(link.Kicked); !errors.Is(s.Err, link.ErrReplaced) || s.Retry.Sub(s.Since) < 30*time.Second {
+	two.Until(link.Connected)
+	if s := one.Until(link.Kicked); !errors.Is(s.Err, link.ErrReplaced) || s.Retry.Sub(s.Since) < 30*time.Second {
 		t.Errorf("%+v", s)
 	}
 	a.send(last.event("ChannelStateChange"))
-	two.expect(lastSaid)
+	two.Expect(lastSaid)
 }
 
 func TestRefusals(t *testing.T) {
@@ -287,7 +288,7 @@ func TestRefusals(t *testing.T) {
 			tt.change(a, &cfg)
 			w := listen(t, cfg)
 			var refusal *link.Refusal
-			if s := w.until(link.Refused); !errors.As(s.Err, &refusal) || s.Err.Error() != tt.want {
+			if s := w.Until(link.Refused); !errors.As(s.Err, &refusal) || s.Err.Error() != tt.want {
 				t.Errorf("%v", s.Err)
 			}
 		})
@@ -299,25 +300,25 @@ func TestNotReady(t *testing.T) {
 	a := newAsterisk(t)
 	a.deny = http.StatusServiceUnavailable // Asterisk not booted
 	w := listen(t, a.config())
-	if s := w.until(link.Waiting); !strings.HasSuffix(s.Err.Error(), ": it answers with status 503") {
+	if s := w.Until(link.Waiting); !strings.HasSuffix(s.Err.Error(), ": it answers with status 503") {
 		t.Error(s.Err)
 	}
 	a.with(func() { a.deny = 0 })
-	w.until(link.Connected)
+	w.Until(link.Connected)
 }
 
 func TestRestart(t *testing.T) {
 	a := newAsterisk(t)
 	a.channels["1"] = ring.json()
 	w := listen(t, a.config())
-	w.until(link.Connected)
-	w.expect("ringing incoming #1736065800.12 0612345678 (J. de Vries) on 0201234567")
+	w.Until(link.Connected)
+	w.Expect("ringing incoming #1736065800.12 0612345678 (J. de Vries) on 0201234567")
 	a.restart()
-	w.until(link.Waiting)
-	w.until(link.Connected)
-	w.expect("ended incoming #1736065800.12 0612345678 (J. de Vries) on 0201234567")
+	w.Until(link.Waiting)
+	w.Until(link.Connected)
+	w.Expect("ended incoming #1736065800.12 0612345678 (J. de Vries) on 0201234567")
 	a.send(last.event("ChannelStateChange"))
-	w.expect(lastSaid)
+	w.Expect(lastSaid)
 }
 
 // TestWake: the computer has slept, the call that was on is over, and nobody has
@@ -326,12 +327,12 @@ func TestWake(t *testing.T) {
 	a := newAsterisk(t)
 	a.channels["1"] = ring.json()
 	w := listen(t, a.config())
-	w.until(link.Connected)
-	w.next()
+	w.Until(link.Connected)
+	w.Next()
 	a.with(func() { clear(a.channels) })
-	w.wake <- struct{}{}
-	w.expect("ended incoming #1736065800.12 0612345678 (J. de Vries) on 0201234567")
-	w.until(link.Connected)
+	w.Wake <- struct{}{}
+	w.Expect("ended incoming #1736065800.12 0612345678 (J. de Vries) on 0201234567")
+	w.Until(link.Connected)
 }
 
 // TestHalfOpen: a connection of which the other end says nothing any more.
@@ -341,14 +342,14 @@ func TestHalfOpen(t *testing.T) {
 	cfg := a.config()
 	cfg.Net.PingEvery, cfg.Net.Silence = 50*time.Millisecond, 500*time.Millisecond
 	w := listen(t, cfg)
-	w.until(link.Connected)
-	if s := w.until(link.Waiting); !strings.HasSuffix(s.Err.Error(), ": it does not answer in time") {
+	w.Until(link.Connected)
+	if s := w.Until(link.Waiting); !strings.HasSuffix(s.Err.Error(), ": it does not answer in time") {
 		t.Error(s.Err)
 	}
 	a.with(func() { a.deaf = false })
-	w.until(link.Connected)
+	w.Until(link.Connected)
 	a.send(last.event("ChannelStateChange"))
-	w.expect(lastSaid)
+	w.Expect(lastSaid)
 }
 
 func TestConfigRefused(t *testing.T) {
@@ -424,20 +425,20 @@ func TestHostileMessages(t *testing.T) {
 	all := hostile(330)
 	a := newAsterisk(t)
 	w := listen(t, a.config())
-	w.until(link.Connected)
+	w.Until(link.Connected)
 	for i, m := range all {
 		l := last.as(func(c *chan_) { c.id = fmt.Sprintf("1736069999.%d", i) })
 		a.send(m, l.event("ChannelStateChange"), l.event("ChannelDestroyed"))
 		for found := false; !found; {
-			e := w.next()
+			e := w.Next()
 			if e != e.Clean() || e.Way.Kind != Kind {
 				t.Fatalf("%q: %+v", m, e)
 			}
 			found = e.ID == fmt.Sprintf("1736069999.%d", i) && e.State == call.Ended
 		}
 	}
-	t.Logf("%d messages, each followed by a call that was reported; states beside: %d", len(all), len(w.states))
-	if len(w.states) != 0 {
+	t.Logf("%d messages, each followed by a call that was reported; states beside: %d", len(all), len(w.States))
+	if len(w.States) != 0 {
 		t.Error("the link broke for a message that only cannot be read")
 	}
 }
@@ -466,15 +467,15 @@ func TestHostileConnections(t *testing.T) {
 			t.Parallel()
 			a := newAsterisk(t)
 			w := listen(t, a.config())
-			w.until(link.Connected)
-			tt.do(<-a.upgraded)
-			if s := w.until(link.Waiting); strings.Contains(s.Err.Error(), "0612345678") || strings.Contains(s.Err.Error(), secret) {
+			w.Until(link.Connected)
+			tt.do((<-a.upgraded).Conn)
+			if s := w.Until(link.Waiting); strings.Contains(s.Err.Error(), "0612345678") || strings.Contains(s.Err.Error(), secret) {
 				t.Error(s.Err)
 			}
-			w.wake <- struct{}{}
-			w.until(link.Connected)
+			w.Wake <- struct{}{}
+			w.Until(link.Connected)
 			a.send(last.event("ChannelStateChange"))
-			w.expect(lastSaid)
+			w.Expect(lastSaid)
 		})
 	}
 }
@@ -545,17 +546,17 @@ func TestNothingSecretIsSaid(t *testing.T) {
 			w := listen(t, a.config())
 			said := ""
 			if tt.raw == nil {
-				w.until(link.Connected)
+				w.Until(link.Connected)
 				c := ring.as(func(c *chan_) { c.peer, c.peerName = number, name })
 				a.send(c.event("ChannelStateChange"), strings.Replace(c.event("ChannelStateChange"), `"priority":1`, `"exten":1`, 1), c.event("ChannelStateChange")+number, secret, last.event("ChannelStateChange"))
-				w.next()
-				w.expect(lastSaid)
+				w.Next()
+				w.Expect(lastSaid)
 				a.restart()
-				said = fmt.Sprint(w.until(link.Waiting).Err)
+				said = fmt.Sprint(w.Until(link.Waiting).Err)
 			} else {
-				said = fmt.Sprint(w.until(link.Waiting).Err)
+				said = fmt.Sprint(w.Until(link.Waiting).Err)
 			}
-			said += w.log.String()
+			said += w.Log.String()
 			if tt.raw == nil && !strings.Contains(said, "cannot be read") {
 				t.Error("nothing was logged")
 			}

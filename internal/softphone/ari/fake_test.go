@@ -2,20 +2,18 @@ package ari
 
 import (
 	"context"
-	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"log/slog"
-	"net"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/gorilla/websocket"
+	"go.uber.org/goleak"
 
+	"wiebelt/internal/softphone/linktest"
 	"wiebelt/internal/softphone/wslink"
 )
 
@@ -26,71 +24,32 @@ const (
 
 // asterisk speaks ARI as res_ari and its parts do.
 type asterisk struct {
-	t   testing.TB
-	srv *httptest.Server
+	*linktest.Server
+	t testing.TB
 
 	mu       sync.Mutex
 	channels map[string]string // by id: as GET /ari/channels lists them
 	vars     map[string]string // by id and name
-	apps     map[string]*websocket.Conn
+	apps     map[string]*linktest.Socket
 	deny     int  // status of everything, 0: none
 	deaf     bool // upgrades and then never reads, so that no ping is answered
 	raw      func(http.ResponseWriter, *http.Request) bool
 	asked    []string // names of variables
-	upgraded chan *websocket.Conn
-	stopped  chan struct{}
-	serving  sync.WaitGroup
+	upgraded chan *linktest.Socket
 }
 
 func newAsterisk(t testing.TB) *asterisk {
-	a := &asterisk{t: t, channels: map[string]string{}, vars: map[string]string{}, apps: map[string]*websocket.Conn{}, upgraded: make(chan *websocket.Conn, 100)}
-	a.start(nil)
-	t.Cleanup(a.stop)
+	a := &asterisk{t: t, channels: map[string]string{}, vars: map[string]string{}, apps: map[string]*linktest.Socket{}, upgraded: make(chan *linktest.Socket, 100)}
+	a.Server = linktest.Serve(t, a.serve)
 	return a
-}
-
-func (a *asterisk) start(l net.Listener) {
-	a.srv = httptest.NewUnstartedServer(http.HandlerFunc(a.serve))
-	a.stopped = make(chan struct{})
-	a.srv.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, 0)
-	if l != nil {
-		a.srv.Listener.Close()
-		a.srv.Listener = l
-	}
-	a.srv.StartTLS()
-}
-
-// stop ends the server and every connection; it can be started again.
-func (a *asterisk) stop() {
-	close(a.stopped)
-	a.mu.Lock()
-	for app, c := range a.apps {
-		c.Close()
-		delete(a.apps, app)
-	}
-	a.mu.Unlock()
-	a.srv.CloseClientConnections()
-	a.srv.Close()
-	a.serving.Wait()
 }
 
 // restart is an Asterisk that was stopped and started; its calls are gone.
 func (a *asterisk) restart() {
-	address := a.srv.Listener.Addr().String()
-	a.stop()
-	l, err := net.Listen("tcp", address)
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	a.mu.Lock()
-	clear(a.channels)
-	a.mu.Unlock()
-	a.start(l)
+	a.Restart(func() { a.with(func() { clear(a.channels); clear(a.apps) }) })
 }
 
 func (a *asterisk) serve(w http.ResponseWriter, r *http.Request) {
-	a.serving.Add(1)
-	defer a.serving.Done()
 	a.mu.Lock()
 	deny, raw := a.deny, a.raw
 	a.mu.Unlock()
@@ -147,8 +106,8 @@ func (a *asterisk) events(w http.ResponseWriter, r *http.Request) {
 		a.t.Error("without its subprotocol Asterisk echoes")
 	}
 	a.mu.Lock() // so that it is sent to as soon as it can know that it is connected
-	conn, err := up.Upgrade(w, r, nil)
-	if err != nil {
+	conn := a.Upgrade(w, r, &up)
+	if conn == nil {
 		a.mu.Unlock()
 		return
 	}
@@ -161,14 +120,10 @@ func (a *asterisk) events(w http.ResponseWriter, r *http.Request) {
 	a.mu.Unlock()
 	a.upgraded <- conn
 	if deaf {
-		<-a.stopped
+		<-a.Stopped
 		return
 	}
-	for {
-		if _, _, err := conn.ReadMessage(); err != nil {
-			return
-		}
-	}
+	conn.Drain()
 }
 
 // send writes to every application.
@@ -189,12 +144,10 @@ func (a *asterisk) with(f func()) {
 }
 
 func (a *asterisk) config() Config {
-	roots := x509.NewCertPool()
-	roots.AddCert(a.srv.Certificate())
 	return Config{
-		Address: a.srv.URL, User: user, Extension: "101", App: "wiebelt-jansen-pc7",
+		Address: a.URL, User: user, Extension: "101", App: "wiebelt-jansen-pc7",
 		Secret: func(context.Context) (string, error) { return secret, nil },
-		Net:    wslink.Options{Roots: roots},
+		Net:    wslink.Options{Roots: a.Roots()},
 	}
 }
 
@@ -226,4 +179,16 @@ func (c chan_) event(kind string) string {
 		extra = `"caller_presentation":35,"caller_presentation_txt":"Presentation Prohibited, Network Number",`
 	}
 	return fmt.Sprintf(`{"type":%q,"timestamp":"2026-01-05T09:30:00.000+0100",%s"channel":%s,"asterisk_id":"08:00:27:00:00:01","application":"wiebelt-jansen-pc7"}`, kind, extra, c.json())
+}
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// listen runs a link until the test ends.
+func listen(t testing.TB, cfg Config) *linktest.Watch {
+	t.Helper()
+	p, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return linktest.Run(t, p)
 }

@@ -1,72 +1,26 @@
 package baresip_test
 
 import (
-	"context"
 	"testing"
 	"time"
 
 	"wiebelt/internal/call"
 	"wiebelt/internal/softphone/baresip"
 	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/softphone/linktest"
 	"wiebelt/internal/softphone/phonetest"
 )
 
 // wired is a link to a real phone.
-type wired struct {
-	t      *testing.T
-	events chan call.Event
-	states chan link.State
-}
-
-func connect(t *testing.T, address string) *wired {
+func connect(t *testing.T, address string) *linktest.Watch {
 	t.Helper()
-	w := &wired{t, make(chan call.Event, 64), make(chan link.State, 64)}
-	ctx, cancel := context.WithCancel(context.Background())
 	p, err := baresip.New(baresip.Config{Address: address})
 	if err != nil {
 		t.Fatal(err)
 	}
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		link.Run(ctx, link.Config{
-			Name:  "desk",
-			Take:  func(e call.Event) error { w.events <- e; return nil },
-			State: func(s link.State) { w.states <- s },
-		}, p)
-	}()
-	t.Cleanup(func() {
-		cancel()
-		<-ended
-	})
-	w.until(link.Connected)
+	w := linktest.Run(t, p)
+	w.Until(link.Connected)
 	return w
-}
-
-func (w *wired) until(p link.Phase) link.State {
-	w.t.Helper()
-	limit := time.After(30 * time.Second)
-	for {
-		select {
-		case s := <-w.states:
-			if s.Phase == p {
-				return s
-			}
-		case <-limit:
-			w.t.Fatalf("link never became %v", p)
-		}
-	}
-}
-
-func (w *wired) next() call.Event {
-	w.t.Helper()
-	select {
-	case e := <-w.events:
-		return e
-	case <-time.After(30 * time.Second):
-		w.t.Fatal("no event")
-		return call.Event{}
-	}
 }
 
 func TestRealCalls(t *testing.T) {
@@ -94,11 +48,11 @@ func TestRealCalls(t *testing.T) {
 			"tel:+31-6-1234-5678;ext=12", "", []call.State{call.Ringing, call.Ended}, call.ReasonUnknown},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			w.t = t
+			w := w.In(t)
 			phonetest.Call(t, sip, tt.scenario)
 			id := ""
 			for i, state := range tt.states {
-				e := w.next()
+				e := w.Next()
 				if e.State != state || e.Name != tt.caller || e.Direction != call.Incoming || e.Line != "sip:101@127.0.0.1" {
 					t.Fatalf("event %d: %+v, want %v", i, e, state)
 				}
@@ -117,9 +71,8 @@ func TestRealCalls(t *testing.T) {
 			}
 		})
 	}
-	w.t = t
-	if len(w.events) > 0 {
-		t.Errorf("%d events too many", len(w.events))
+	if len(w.Events) > 0 {
+		t.Errorf("%d events too many", len(w.Events))
 	}
 }
 
@@ -130,25 +83,25 @@ func TestRealRestart(t *testing.T) {
 	w := connect(t, b.Control)
 	// The caller hears nothing more, and how its program ends does not matter.
 	phonetest.Place(t, b.SIP, phonetest.Scenario{Number: "0612345678", Ring: time.Minute})
-	if e := w.next(); e.State != call.Ringing {
+	if e := w.Next(); e.State != call.Ringing {
 		t.Fatalf("%+v", e)
 	}
 	b.Stop()
-	w.until(link.Waiting)
+	w.Until(link.Waiting)
 	for {
 		// baresip may still say that the call is over before it goes.
-		if e := w.next(); e.State == call.Ended {
+		if e := w.Next(); e.State == call.Ended {
 			break
 		}
 	}
 	b.Restart(t)
 	back := time.Now()
-	w.until(link.Connected)
+	w.Until(link.Connected)
 	if d := time.Since(back); d > 2*time.Second {
 		t.Errorf("link was back after %v", d)
 	}
 	phonetest.Call(t, b.SIP, phonetest.Scenario{Number: "0687654321"})
-	if e := w.next(); e.State != call.Ringing || e.Number[:14] != "sip:0687654321" {
+	if e := w.Next(); e.State != call.Ringing || e.Number[:14] != "sip:0687654321" {
 		t.Errorf("first event after the restart: %+v", e)
 	}
 }
@@ -163,11 +116,11 @@ func TestRealSecondClient(t *testing.T) {
 	limit := time.After(30 * time.Second)
 	for {
 		select {
-		case s := <-first.states:
+		case s := <-first.States:
 			if s.Phase == link.Kicked {
 				return
 			}
-		case s := <-second.states:
+		case s := <-second.States:
 			if s.Phase == link.Kicked {
 				return
 			}

@@ -14,21 +14,22 @@ import (
 
 	"wiebelt/internal/call"
 	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/softphone/linktest"
 )
 
 func TestCall(t *testing.T) {
 	f := newFake(t).start()
 	w := run(t, Config{Address: f.Address}, times{})
-	w.until(link.Connected)
+	w.Until(link.Connected)
 	f.set(oneCall("a", "+31612345678", "J. de Vries", "ringing"))
-	e := w.next()
-	if have := words(e); have != "ringing incoming a +31612345678 (J. de Vries)" || e.Way != (call.Way{Kind: "bria", Conn: f.Address, Tells: call.TellsAll}) || e.At.IsZero() {
+	e := w.Next()
+	if have := linktest.Say(e); have != "ringing incoming #a +31612345678 (J. de Vries)" || e.Way != (call.Way{Kind: "bria", Conn: f.Address, Tells: call.TellsAll}) || e.At.IsZero() {
 		t.Fatalf("%s: %+v", have, e)
 	}
 	f.set(oneCall("a", "+31612345678", "J. de Vries", "connected"))
-	w.want("answered incoming a +31612345678 (J. de Vries)")
+	w.Expect("answered incoming #a +31612345678 (J. de Vries)")
 	f.set("")
-	w.want("ended completed incoming a +31612345678 (J. de Vries)")
+	w.Expect("ended completed incoming #a +31612345678 (J. de Vries)")
 	if name := <-f.names; name != makerName {
 		t.Errorf("handshake for %q", name)
 	}
@@ -40,9 +41,9 @@ func TestSnapshot(t *testing.T) {
 	f.calls = oneCall("a", "1", "", "ringing") + oneCall("b", "2", "", "connected") + oneCall("c", "3", "", "connecting") + oneCall("d", "4", "", "ended")
 	f.start()
 	w := run(t, Config{Address: f.Address}, times{})
-	w.want("ringing incoming a 1")
-	w.want("answered unknown b 2")
-	w.want("ringing outgoing c 3")
+	w.Expect("ringing incoming #a 1")
+	w.Expect("answered unknown #b 2")
+	w.Expect("ringing outgoing #c 3")
 }
 
 // However many events come while a question is open, they make one more.
@@ -56,7 +57,7 @@ func TestCoalesce(t *testing.T) {
 	f.start()
 	w := run(t, Config{Address: f.Address}, times{})
 	hold <- struct{}{}
-	w.until(link.Connected)
+	w.Until(link.Connected)
 	f.question()
 	f.set(oneCall("a", "1", "", "ringing"))
 	f.question()
@@ -64,14 +65,14 @@ func TestCoalesce(t *testing.T) {
 		f.set(oneCall("a", "1", "", "connected"))
 	}
 	hold <- struct{}{}
-	w.want("ringing incoming a 1")
+	w.Expect("ringing incoming #a 1")
 	f.question()
 	hold <- struct{}{}
-	w.want("answered incoming a 1")
+	w.Expect("answered incoming #a 1")
 	f.set("")
 	f.question()
 	hold <- struct{}{}
-	w.want("ended completed incoming a 1")
+	w.Expect("ended completed incoming #a 1")
 	if len(f.questions) > 0 {
 		t.Errorf("%d questions too many", len(f.questions))
 	}
@@ -82,7 +83,7 @@ func TestCoalesce(t *testing.T) {
 func TestFlood(t *testing.T) {
 	f := newFake(t).start()
 	w := run(t, Config{Address: f.Address}, times{})
-	w.until(link.Connected)
+	w.Until(link.Connected)
 	c := <-f.connected
 	questions, limit := 0, time.After(2*time.Second)
 	for flood := true; flood; {
@@ -101,7 +102,7 @@ func TestFlood(t *testing.T) {
 	}
 	began := time.Now()
 	f.set(oneCall("a", "1", "", "ringing"))
-	w.want("ringing incoming a 1")
+	w.Expect("ringing incoming #a 1")
 	t.Logf("%d questions; a call is told after %v", questions, time.Since(began))
 }
 
@@ -109,7 +110,7 @@ func TestFlood(t *testing.T) {
 func TestOtherMessages(t *testing.T) {
 	f := newFake(t).start()
 	w := run(t, Config{Address: f.Address}, times{})
-	w.until(link.Connected)
+	w.Until(link.Connected)
 	c := <-f.connected
 	f.question()
 	for _, m := range []string{
@@ -123,7 +124,7 @@ func TestOtherMessages(t *testing.T) {
 		}
 	}
 	f.set(oneCall("a", "1", "", "ringing"))
-	w.want("ringing incoming a 1")
+	w.Expect("ringing incoming #a 1")
 	if n := len(f.questions); n != 1 {
 		t.Errorf("%d questions", n)
 	}
@@ -152,7 +153,7 @@ func TestNotAllowed(t *testing.T) {
 			set(f)
 			f.start()
 			w := run(t, Config{Address: f.Address}, times{allow: 100 * time.Millisecond, answer: time.Minute, ping: time.Hour, silent: time.Hour})
-			s := w.until(link.Refused)
+			s := w.Until(link.Refused)
 			if wait := s.Retry.Sub(s.Since); wait < 7*time.Second || wait > 13*time.Second {
 				t.Errorf("comes again after %v", wait)
 			}
@@ -174,9 +175,9 @@ func TestNoLongerAllowed(t *testing.T) {
 	}
 	f.start()
 	w := run(t, Config{Address: f.Address}, times{})
-	w.until(link.Connected)
+	w.Until(link.Connected)
 	f.set("")
-	w.until(link.Refused)
+	w.Until(link.Refused)
 }
 
 // A Bria that hangs is noticed, pings answered or not; one that only answers no
@@ -187,14 +188,14 @@ func TestHangs(t *testing.T) {
 	f.start()
 	quick := times{allow: time.Minute, answer: time.Minute, ping: 20 * time.Millisecond, silent: 60 * time.Millisecond}
 	w := run(t, Config{Address: f.Address}, quick)
-	w.until(link.Connected)
+	w.Until(link.Connected)
 	for range 4 {
 		f.question() // without any event
 	}
-	if len(w.states) > 0 {
+	if len(w.States) > 0 {
 		t.Error("the link broke")
 	}
-	w.stop()
+	w.Stop()
 
 	f = newFake(t)
 	f.answer = func(id int, calls string) string {
@@ -206,9 +207,9 @@ func TestHangs(t *testing.T) {
 	f.start()
 	quick.answer = 100 * time.Millisecond
 	w = run(t, Config{Address: f.Address}, quick)
-	w.until(link.Connected)
+	w.Until(link.Connected)
 	f.set("")
-	if s := w.until(link.Waiting); !strings.Contains(s.Err.Error(), "does not answer") {
+	if s := w.Until(link.Waiting); !strings.Contains(s.Err.Error(), "does not answer") {
 		t.Error(s.Err)
 	}
 }
@@ -217,9 +218,9 @@ func TestHangs(t *testing.T) {
 func TestPongs(t *testing.T) {
 	f := newFake(t).start()
 	w := run(t, Config{Address: f.Address}, times{allow: time.Minute, answer: time.Minute, ping: 10 * time.Millisecond, silent: 2 * time.Second})
-	w.until(link.Connected)
+	w.Until(link.Connected)
 	time.AfterFunc(2500*time.Millisecond, func() { f.set(oneCall("a", "1", "", "ringing")) })
-	w.want("ringing incoming a 1")
+	w.Expect("ringing incoming #a 1")
 	if n := len(f.questions); n != 2 {
 		t.Errorf("%d questions", n)
 	}
@@ -230,22 +231,22 @@ func TestPongs(t *testing.T) {
 func TestRestart(t *testing.T) {
 	f := newFake(t).start()
 	w := run(t, Config{Address: f.Address}, times{})
-	w.until(link.Connected)
+	w.Until(link.Connected)
 	f.set(oneCall("a", "1", "", "ringing"))
-	w.want("ringing incoming a 1")
+	w.Expect("ringing incoming #a 1")
 	f.stop()
-	w.until(link.Waiting)
-	w.want("ended incoming a 1")
+	w.Until(link.Waiting)
+	w.Expect("ended incoming #a 1")
 	f.calls = oneCall("b", "2", "", "ringing")
 	f.start()
 	back := time.Now()
-	w.until(link.Connected)
+	w.Until(link.Connected)
 	if after := time.Since(back); after > 2*time.Second {
 		t.Errorf("link was back after %v", after)
 	} else {
 		t.Logf("link was back after %v", after)
 	}
-	w.want("ringing incoming b 2")
+	w.Expect("ringing incoming #b 2")
 }
 
 // A connection that is lost for a moment loses no call, and the snapshot tells
@@ -253,16 +254,16 @@ func TestRestart(t *testing.T) {
 func TestDropped(t *testing.T) {
 	f := newFake(t).start()
 	w := run(t, Config{Address: f.Address}, times{})
-	w.until(link.Connected)
+	w.Until(link.Connected)
 	f.set(oneCall("a", "1", "", "ringing") + oneCall("b", "2", "", "ringing"))
-	w.want("ringing incoming a 1")
-	w.want("ringing incoming b 2")
+	w.Expect("ringing incoming #a 1")
+	w.Expect("ringing incoming #b 2")
 	f.mu.Lock()
 	f.calls = oneCall("a", "1", "", "connected")
 	f.mu.Unlock()
 	(<-f.connected).ws.Close()
-	w.want("ended incoming b 2")
-	w.want("answered incoming a 1")
+	w.Expect("ended incoming #b 2")
+	w.Expect("answered incoming #a 1")
 }
 
 // elsewhere is a connection whose other end seems to be on another computer.
@@ -397,9 +398,9 @@ func TestNotBria(t *testing.T) {
 func TestEndsWithItsContext(t *testing.T) {
 	f := newFake(t).start()
 	w := run(t, Config{Address: f.Address}, times{})
-	w.until(link.Connected)
+	w.Until(link.Connected)
 	began := time.Now()
-	w.stop()
+	w.Stop()
 	if d := time.Since(began); d > time.Second {
 		t.Errorf("took %v", d)
 	}

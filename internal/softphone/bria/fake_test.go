@@ -1,7 +1,6 @@
 package bria
 
 import (
-	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -22,8 +21,8 @@ import (
 	"github.com/gorilla/websocket"
 	"go.uber.org/goleak"
 
-	"wiebelt/internal/call"
 	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/softphone/linktest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -206,34 +205,10 @@ func (f *fake) set(calls string) {
 	}
 }
 
-// wired is a link to a fake.
-type wired struct {
-	t      testing.TB
-	events chan call.Event
-	states chan link.State
-	stop   func()
-}
-
 // run keeps a link until the test ends.
-func run(t testing.TB, cfg Config, quick times) *wired {
+func run(t testing.TB, cfg Config, quick times) *linktest.Watch {
 	t.Helper()
-	w := &wired{t: t, events: make(chan call.Event, 4096), states: make(chan link.State, 64)}
-	p := newPhone(t, cfg, quick)
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		link.Run(ctx, link.Config{
-			Take:  func(e call.Event) error { w.events <- e; return nil },
-			State: func(s link.State) { w.states <- s },
-		}, p)
-	}()
-	w.stop = func() {
-		cancel()
-		<-ended
-	}
-	t.Cleanup(w.stop)
-	return w
+	return linktest.Run(t, newPhone(t, cfg, quick))
 }
 
 // newPhone makes a phone with other times where they are set.
@@ -247,53 +222,4 @@ func newPhone(t testing.TB, cfg Config, quick times) link.Phone {
 		p.(*phone).times = quick
 	}
 	return p
-}
-
-func (w *wired) until(p link.Phase) link.State {
-	w.t.Helper()
-	limit := time.After(30 * time.Second)
-	for {
-		select {
-		case s := <-w.states:
-			if s.Phase == p {
-				return s
-			}
-		case <-limit:
-			w.t.Fatalf("link never became %v", p)
-		}
-	}
-}
-
-func (w *wired) next() call.Event {
-	w.t.Helper()
-	select {
-	case e := <-w.events:
-		return e
-	case <-time.After(30 * time.Second):
-		w.t.Fatal("no event")
-		return call.Event{}
-	}
-}
-
-func (w *wired) want(text string) {
-	w.t.Helper()
-	if have := words(w.next()); have != text {
-		w.t.Fatalf("event %s\nwant  %s", have, text)
-	}
-}
-
-func words(events ...call.Event) string {
-	var all []string
-	for _, e := range events {
-		s := e.State.String()
-		if e.Reason != call.ReasonUnknown {
-			s += " " + e.Reason.String()
-		}
-		s += " " + e.Direction.String() + " " + e.ID + " " + e.Number
-		if e.Name != "" {
-			s += " (" + e.Name + ")"
-		}
-		all = append(all, s)
-	}
-	return strings.Join(all, "; ")
 }

@@ -3,7 +3,6 @@ package bria
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"math/rand/v2"
 	"reflect"
 	"strings"
@@ -14,6 +13,7 @@ import (
 
 	"wiebelt/internal/call"
 	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/softphone/linktest"
 )
 
 // As in the reference, byte for byte.
@@ -141,34 +141,34 @@ func TestCompare(t *testing.T) {
 		lists []string
 		want  string
 	}{
-		{"incoming, answered", []string{a("ringing"), a("ringing"), a("connected"), a("connected"), a("ended"), a("ended"), ""}, "ringing incoming a 0612345678 (Zoë); answered incoming a 0612345678 (Zoë); ended completed incoming a 0612345678 (Zoë)"},
-		{"incoming, vanished", []string{a("ringing"), ""}, "ringing incoming a 0612345678 (Zoë); ended incoming a 0612345678 (Zoë)"},
-		{"an empty call is none", []string{a("ringing"), "<call></call>"}, "ringing incoming a 0612345678 (Zoë); ended incoming a 0612345678 (Zoë)"},
-		{"outgoing", []string{a("connecting"), a("connected"), ""}, "ringing outgoing a 0612345678 (Zoë); answered outgoing a 0612345678 (Zoë); ended completed outgoing a 0612345678 (Zoë)"},
-		{"outgoing, failed", []string{a("connecting"), a("failed")}, "ringing outgoing a 0612345678 (Zoë); ended outgoing a 0612345678 (Zoë)"},
-		{"outgoing stays so while it rings there", []string{a("connecting"), a("ringing"), a("connected")}, "ringing outgoing a 0612345678 (Zoë); answered outgoing a 0612345678 (Zoë)"},
-		{"first seen when they talk", []string{a("connected"), a("connected"), ""}, "answered unknown a 0612345678 (Zoë); ended completed unknown a 0612345678 (Zoë)"},
+		{"incoming, answered", []string{a("ringing"), a("ringing"), a("connected"), a("connected"), a("ended"), a("ended"), ""}, "ringing incoming #a 0612345678 (Zoë); answered incoming #a 0612345678 (Zoë); ended completed incoming #a 0612345678 (Zoë)"},
+		{"incoming, vanished", []string{a("ringing"), ""}, "ringing incoming #a 0612345678 (Zoë); ended incoming #a 0612345678 (Zoë)"},
+		{"an empty call is none", []string{a("ringing"), "<call></call>"}, "ringing incoming #a 0612345678 (Zoë); ended incoming #a 0612345678 (Zoë)"},
+		{"outgoing", []string{a("connecting"), a("connected"), ""}, "ringing outgoing #a 0612345678 (Zoë); answered outgoing #a 0612345678 (Zoë); ended completed outgoing #a 0612345678 (Zoë)"},
+		{"outgoing, failed", []string{a("connecting"), a("failed")}, "ringing outgoing #a 0612345678 (Zoë); ended outgoing #a 0612345678 (Zoë)"},
+		{"outgoing stays so while it rings there", []string{a("connecting"), a("ringing"), a("connected")}, "ringing outgoing #a 0612345678 (Zoë); answered outgoing #a 0612345678 (Zoë)"},
+		{"first seen when they talk", []string{a("connected"), a("connected"), ""}, "answered unknown #a 0612345678 (Zoë); ended completed unknown #a 0612345678 (Zoë)"},
 		{"first seen when it is over", []string{a("ended"), a("failed"), ""}, ""},
-		{"a state never heard of", []string{a("teleported"), a("ringing"), a("teleported"), a(""), a("connected")}, "ringing incoming a 0612345678 (Zoë); answered incoming a 0612345678 (Zoë)"},
-		{"no participant", []string{a("ringing"), "<call><id>a</id></call>", a("connected")}, "ringing incoming a 0612345678 (Zoë); answered incoming a 0612345678 (Zoë)"},
-		{"passed on while it rings", []string{a("ringing"), oneCall("a", "0201234567", "", "ringing")}, "ringing incoming a 0612345678 (Zoë); ringing incoming a 0201234567"},
-		{"passed on while they talk", []string{a("ringing"), a("connected"), oneCall("a", "0201234567", "Bram", "connected")}, "ringing incoming a 0612345678 (Zoë); answered incoming a 0612345678 (Zoë); answered incoming a 0201234567 (Bram)"},
-		{"the name comes later", []string{oneCall("a", "1", "", "ringing"), oneCall("a", "1", "Bram", "ringing"), oneCall("a", "1", "", "ringing")}, "ringing incoming a 1; ringing incoming a 1 (Bram)"},
+		{"a state never heard of", []string{a("teleported"), a("ringing"), a("teleported"), a(""), a("connected")}, "ringing incoming #a 0612345678 (Zoë); answered incoming #a 0612345678 (Zoë)"},
+		{"no participant", []string{a("ringing"), "<call><id>a</id></call>", a("connected")}, "ringing incoming #a 0612345678 (Zoë); answered incoming #a 0612345678 (Zoë)"},
+		{"passed on while it rings", []string{a("ringing"), oneCall("a", "0201234567", "", "ringing")}, "ringing incoming #a 0612345678 (Zoë); ringing incoming #a 0201234567"},
+		{"passed on while they talk", []string{a("ringing"), a("connected"), oneCall("a", "0201234567", "Bram", "connected")}, "ringing incoming #a 0612345678 (Zoë); answered incoming #a 0612345678 (Zoë); answered incoming #a 0201234567 (Bram)"},
+		{"the name comes later", []string{oneCall("a", "1", "", "ringing"), oneCall("a", "1", "Bram", "ringing"), oneCall("a", "1", "", "ringing")}, "ringing incoming #a 1; ringing incoming #a 1 (Bram)"},
 		{"withheld", []string{oneCall("a", "anonymous", "Anonymous", "ringing"), oneCall("b", "", "", "ringing")}, "ended; "},
-		{"two calls, one ends as another begins", []string{a("ringing"), oneCall("b", "2", "", "ringing")}, "ringing incoming a 0612345678 (Zoë); ended incoming a 0612345678 (Zoë); ringing incoming b 2"},
-		{"one id twice", []string{a("ringing") + a("ringing"), a("connected") + a("ended"), ""}, "ringing incoming a 0612345678 (Zoë); answered incoming a 0612345678 (Zoë); ended completed incoming a 0612345678 (Zoë)"},
+		{"two calls, one ends as another begins", []string{a("ringing"), oneCall("b", "2", "", "ringing")}, "ringing incoming #a 0612345678 (Zoë); ended incoming #a 0612345678 (Zoë); ringing incoming #b 2"},
+		{"one id twice", []string{a("ringing") + a("ringing"), a("connected") + a("ended"), ""}, "ringing incoming #a 0612345678 (Zoë); answered incoming #a 0612345678 (Zoë); ended completed incoming #a 0612345678 (Zoë)"},
 		{"conference", []string{
 			conference(oneParty("1", "", "ringing")), conference(oneParty("1", "", "connected")),
 			conference(oneParty("2", "", "connected"), oneParty("1", "", "connected")), conference(oneParty("3", "", "ringing"), oneParty("2", "", "connected"), oneParty("1", "", "connected")),
 			conference(oneParty("1", "", "ended"), oneParty("2", "", "connected")), conference(oneParty("1", "", "ended"), oneParty("2", "", "failed")),
-		}, "ringing incoming a 1; answered incoming a 1; answered incoming a 2; ended completed incoming a 2"},
-		{"numbers that need cleaning", []string{oneCall("a", "06\u202e12\u0007", "x", "ringing"), oneCall("a", "06\u202e12\u0007", "x", "ringing")}, "ringing incoming a 0612 (x)"},
+		}, "ringing incoming #a 1; answered incoming #a 1; answered incoming #a 2; ended completed incoming #a 2"},
+		{"numbers that need cleaning", []string{oneCall("a", "06\u202e12\u0007", "x", "ringing"), oneCall("a", "06\u202e12\u0007", "x", "ringing")}, "ringing incoming #a 0612 (x)"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if tt.name == "withheld" {
-				tt.want = "ringing incoming a anonymous (Anonymous); ended incoming a anonymous (Anonymous); ringing incoming b "
+				tt.want = "ringing incoming #a anonymous (Anonymous); ended incoming #a anonymous (Anonymous); ringing incoming #b"
 			}
-			if have := words(lists(t, tt.lists...)...); have != tt.want {
+			if have := linktest.SayAll(lists(t, tt.lists...)...); have != tt.want {
 				t.Errorf("got  %s\nwant %s", have, tt.want)
 			}
 		})
@@ -229,7 +229,6 @@ func hostile() []string {
 func TestHostile(t *testing.T) {
 	messages := hostile()
 	var log strings.Builder
-	logger := slog.New(slog.NewTextHandler(&log, nil))
 	same := 0
 	for n, message := range messages {
 		f := newFake(t)
@@ -241,16 +240,10 @@ func TestHostile(t *testing.T) {
 			return answered(id, calls)
 		}
 		f.start()
-		w := &wired{t: t, events: make(chan call.Event, 4096), states: make(chan link.State, 64)}
 		quick := usual
 		quick.answer = 200 * time.Millisecond
-		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan struct{})
-		go func() {
-			defer close(ended)
-			link.Run(ctx, link.Config{Log: logger, Take: func(e call.Event) error { w.events <- e; return nil }, State: func(s link.State) { w.states <- s }}, newPhone(t, Config{Address: f.Address}, quick))
-		}()
-		w.until(link.Connected)
+		w := run(t, Config{Address: f.Address}, quick)
+		w.Until(link.Connected)
 		c := <-f.connected
 		if unasked {
 			c.sendAs([]int{websocket.TextMessage, websocket.BinaryMessage}[n/2%2], message)
@@ -262,19 +255,19 @@ func TestHostile(t *testing.T) {
 		f.mu.Unlock()
 		c.send(changed)
 		for {
-			e := w.next()
+			e := w.Next()
 			if e != e.Clean() || e.Way.Kind != Kind || e.ID == "" {
 				t.Errorf("message %d: %+v", n, e)
 			}
 			if e.ID == "good" {
-				if words(e) != "ringing incoming good 0201234567 (Zoë)" {
+				if linktest.Say(e) != "ringing incoming #good 0201234567 (Zoë)" {
 					t.Errorf("message %d: %+v", n, e)
 				}
 				break
 			}
 		}
-		cancel()
-		<-ended
+		w.Stop()
+		log.WriteString(w.Log.String())
 		if len(f.connected) == 0 {
 			same++
 		}

@@ -21,6 +21,7 @@ import (
 
 	"wiebelt/internal/call"
 	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/softphone/linktest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -129,32 +130,16 @@ func (a again) Session(ctx context.Context, r *link.Reporter) (err error) {
 	return err
 }
 
-func words(events []call.Event) string {
-	var all []string
-	for _, e := range events {
-		s := e.State.String()
-		if e.Reason != call.ReasonUnknown {
-			s += " " + e.Reason.String()
-		}
-		s += " " + e.Direction.String() + " " + e.ID + " " + e.Number
-		if e.Name != "" {
-			s += " (" + e.Name + ")"
-		}
-		all = append(all, s)
-	}
-	return strings.Join(all, "; ")
-}
-
 func TestRecorded(t *testing.T) {
 	s := &script{events: recorded}
 	got, err := feed(t, s)
 	if !errors.Is(err, link.ErrClosed) {
 		t.Fatalf("ended with %v", err)
 	}
-	want := "ringing incoming 1 sip:+31612345678@127.0.0.1:5070 (J. de Vries); ended incoming 1 sip:+31612345678@127.0.0.1:5070 (J. de Vries); " +
-		"ringing incoming 3 tel:+31-6-1234-5678;ext=12; answered incoming 3 tel:+31-6-1234-5678;ext=12; " +
-		"ringing incoming 4 sip:+31612345678;ext=12@127.0.0.1:25070;user=phone (Jan Smit)"
-	if have := words(got); have != want {
+	want := "ringing incoming #1 sip:+31612345678@127.0.0.1:5070 (J. de Vries); ended incoming #1 sip:+31612345678@127.0.0.1:5070 (J. de Vries); " +
+		"ringing incoming #3 tel:+31-6-1234-5678;ext=12; answered incoming #3 tel:+31-6-1234-5678;ext=12; " +
+		"ringing incoming #4 sip:+31612345678;ext=12@127.0.0.1:25070;user=phone (Jan Smit)"
+	if have := linktest.SayAll(got...); have != want {
 		t.Errorf("got  %s\nwant %s", have, want)
 	}
 	for _, e := range got {
@@ -181,13 +166,13 @@ func TestEvents(t *testing.T) {
 		want    string
 	}{
 		{"answered", []*script{{events: []string{in, event(2, "Connected", jan, "7"), event(0, "StreamsRunning", jan, "7"), event(0, "Pausing", jan, "7"), event(0, "Paused", jan, "7"), event(0, "StreamsRunning", jan, "7"), end, event(0, "Released", jan, "7")}}},
-			`ringing incoming 7 sip:0612345678@pbx (Jan "de Hoek" \ Zoë); answered incoming 7 sip:0612345678@pbx (Jan "de Hoek" \ Zoë); ended completed incoming 7 sip:0612345678@pbx (Jan "de Hoek" \ Zoë)`},
+			`ringing incoming #7 sip:0612345678@pbx (Jan "de Hoek" \ Zoë); answered incoming #7 sip:0612345678@pbx (Jan "de Hoek" \ Zoë); ended completed incoming #7 sip:0612345678@pbx (Jan "de Hoek" \ Zoë)`},
 		{"the connected event is missing", []*script{{events: []string{event(0, "IncomingReceived", "<sip:1@x>", "7"), event(0, "StreamsRunning", "<sip:1@x>", "7")}}},
-			"ringing incoming 7 sip:1@x; answered incoming 7 sip:1@x"},
+			"ringing incoming #7 sip:1@x; answered incoming #7 sip:1@x"},
 		{"outgoing", []*script{{
 			status: map[string]string{"8": "Status: Ok\n\nState: LinphoneCallOutgoingInit\nFrom: <sip:0201234567@pbx>\n\n"},
 			events: []string{event(0, "OutgoingInit", us, "8"), event(0, "OutgoingProgress", us, "8"), event(0, "OutgoingRinging", us, "8"), event(0, "Connected", us, "8"), event(0, "End", us, "8")}}},
-			"ringing outgoing 8 sip:0201234567@pbx; answered outgoing 8 sip:0201234567@pbx; ended completed outgoing 8 sip:0201234567@pbx"},
+			"ringing outgoing #8 sip:0201234567@pbx; answered outgoing #8 sip:0201234567@pbx; ended completed outgoing #8 sip:0201234567@pbx"},
 		{"outgoing, gone before we ask", []*script{{events: []string{event(1, "OutgoingInit", us, "8"), event(0, "Error", us, "8")}}}, ""},
 		{"end of a call that began before us", []*script{{events: []string{end}}}, ""},
 		{"on when we come", []*script{{status: map[string]string{
@@ -197,20 +182,20 @@ func TestEvents(t *testing.T) {
 			"7": "Status: Ok\n\nState: LinphoneCallPausing\n\n",
 			"9": "Status: Ok\n\nState: LinphoneCallStreamsRunning\nFrom: <sip:3@x>\nDirection: out\nDuration: 6\n\n",
 			"8": "Status: Ok\n\nState: LinphoneCallIncomingReceived\nFrom: <sip:4@x>\n\n",
-		}}}, "answered incoming 5 sip:1@x; answered unknown 6 sip:2@x; ringing incoming 8 sip:4@x; answered outgoing 9 sip:3@x"},
+		}}}, "answered incoming #5 sip:1@x; answered unknown #6 sip:2@x; ringing incoming #8 sip:4@x; answered outgoing #9 sip:3@x"},
 		{"over while we were away", []*script{{events: []string{in}}, {}},
-			`ringing incoming 7 sip:0612345678@pbx (Jan "de Hoek" \ Zoë); ended incoming 7 sip:0612345678@pbx (Jan "de Hoek" \ Zoë)`},
+			`ringing incoming #7 sip:0612345678@pbx (Jan "de Hoek" \ Zoë); ended incoming #7 sip:0612345678@pbx (Jan "de Hoek" \ Zoë)`},
 		{"ended, and still looked up", []*script{{events: []string{event(0, "IncomingReceived", "<sip:1@x>", "7")}}, {status: map[string]string{"7": "Status: Ok\n\nState: LinphoneCallReleased\n\n"}}},
-			"ringing incoming 7 sip:1@x; ended incoming 7 sip:1@x"},
+			"ringing incoming #7 sip:1@x; ended incoming #7 sip:1@x"},
 		{"answered while we were away", []*script{{events: []string{event(0, "IncomingReceived", "<sip:1@x>", "7")}}, {status: map[string]string{"7": "Status: Ok\n\nState: LinphoneCallStreamsRunning\nFrom: <sip:1@x>\nDirection: in\nDuration: 6\n\n"}}},
-			"ringing incoming 7 sip:1@x; answered incoming 7 sip:1@x"},
+			"ringing incoming #7 sip:1@x; answered incoming #7 sip:1@x"},
 		{"still ringing", []*script{{events: []string{event(0, "IncomingReceived", "<sip:1@x>", "7")}}, {status: map[string]string{"7": "Status: Ok\n\nState: LinphoneCallIncomingReceived\nFrom: <sip:1@x>\n\n"}}},
-			"ringing incoming 7 sip:1@x"},
+			"ringing incoming #7 sip:1@x"},
 		{"another daemon, the same id", []*script{{events: []string{event(0, "IncomingReceived", "<sip:1@x>", "1")}}, {status: map[string]string{"1": "Status: Ok\n\nState: LinphoneCallIncomingReceived\nFrom: <sip:2@x>\n\n"}}},
-			"ringing incoming 1 sip:1@x; ended incoming 1 sip:1@x; ringing incoming 1 sip:2@x"},
+			"ringing incoming #1 sip:1@x; ended incoming #1 sip:1@x; ringing incoming #1 sip:2@x"},
 		{"names with State in them", []*script{{events: []string{event(0, "StateIncomingReceived", "sip:1@x", "7"), event(0, "StateEnd", "sip:1@x", "7")}}},
-			"ringing incoming 7 sip:1@x; ended incoming 7 sip:1@x"},
-		{"a state never heard of", []*script{{events: []string{event(0, "IncomingReceived", "<sip:1@x>", "7"), event(0, "Teleported", "<sip:1@x>", "7"), event(0, "Teleported", "<sip:1@x>", "12")}}}, "ringing incoming 7 sip:1@x"},
+			"ringing incoming #7 sip:1@x; ended incoming #7 sip:1@x"},
+		{"a state never heard of", []*script{{events: []string{event(0, "IncomingReceived", "<sip:1@x>", "7"), event(0, "Teleported", "<sip:1@x>", "7"), event(0, "Teleported", "<sip:1@x>", "12")}}}, "ringing incoming #7 sip:1@x"},
 		{"not calls", []*script{{events: []string{unknown, idle,
 			"Status: Ok\n\nSize: 1\nEvent-type: receiving-tone\n\nTone: 1\nFrom: <sip:1@x>\nId: 1\n\n\n\n",
 			"Status: Ok\n\nSize: 0\nEvent-type: call-stats\n\nId: 1\nType: Audio\nICE state: Not activated\n\n\n\n\n",
@@ -221,12 +206,12 @@ func TestEvents(t *testing.T) {
 			"Status: Ok\n\nSize: 0\nEvent-type: message-received\n\nFrom: <sip:1@x>\nTo: <sip:2@x>\nId: 1\nContent: \"\n\n\n\n" + recorded[0] + "\"\n\n\n\n", idle,
 			"Status: Ok\n\nSize: 0\nEvent-type: message-received\n\nFrom: <sip:1@x>\nId: 1\nContent: \"" + strings.Repeat("a", maxAnswer) + "\n\n\n\n" + recorded[0] + "\"\n\n\n\n", idle,
 			event(0, "IncomingReceived", "<sip:1@x>", "7"),
-		}}}, "ringing incoming 7 sip:1@x"},
+		}}}, "ringing incoming #7 sip:1@x"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			got, err := feed(t, tt.scripts...)
-			if have := words(got); have != tt.want {
+			if have := linktest.SayAll(got...); have != tt.want {
 				t.Errorf("got  %s\nwant %s", have, tt.want)
 			}
 			if !errors.Is(err, link.ErrClosed) {
@@ -319,28 +304,13 @@ func (f *fake) serve(conn net.Conn) {
 }
 
 // run keeps a link until the test ends.
-func run(t testing.TB, path string) (events chan call.Event, states chan link.State, stop func()) {
+func run(t testing.TB, path string) *linktest.Watch {
 	t.Helper()
 	p, err := New(Config{Address: path})
 	if err != nil {
 		t.Fatal(err)
 	}
-	events, states = make(chan call.Event, 64), make(chan link.State, 64)
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		link.Run(ctx, link.Config{
-			Take:  func(e call.Event) error { events <- e; return nil },
-			State: func(s link.State) { states <- s },
-		}, p)
-	}()
-	stop = func() {
-		cancel()
-		<-ended
-	}
-	t.Cleanup(stop)
-	return events, states, stop
+	return linktest.Run(t, p)
 }
 
 func cpu(t *testing.T) time.Duration {
@@ -356,7 +326,7 @@ func cpu(t *testing.T) time.Duration {
 // call it asks faster.
 func TestPolling(t *testing.T) {
 	f := startFake(t, false)
-	events, _, stop := run(t, f.path)
+	w := run(t, f.path)
 	first := <-f.polls
 	runtime.GC() // of the tests before this one
 	before, began := cpu(t), time.Now()
@@ -372,7 +342,7 @@ func TestPolling(t *testing.T) {
 		t.Errorf("idle: %v of CPU time in %v", used, took)
 	}
 	f.events <- event(1, "IncomingReceived", "<sip:1@x>", "1")
-	<-events
+	<-w.Events
 	for len(f.polls) > 0 {
 		<-f.polls
 	}
@@ -383,7 +353,7 @@ func TestPolling(t *testing.T) {
 	if d := time.Since(began); d > 1100*time.Millisecond {
 		t.Errorf("5 questions during a call in %v", d)
 	}
-	stop()
+	w.Stop()
 }
 
 // All that is queued is taken at once.
@@ -490,11 +460,7 @@ func TestAddress(t *testing.T) {
 
 func TestEndsWithItsContext(t *testing.T) {
 	f := startFake(t, false)
-	_, states, stop := run(t, f.path)
-	for s := range states {
-		if s.Phase == link.Connected {
-			break
-		}
-	}
-	stop()
+	w := run(t, f.path)
+	w.Until(link.Connected)
+	w.Stop()
 }

@@ -10,84 +10,26 @@ import (
 
 	"wiebelt/internal/call"
 	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/softphone/linktest"
 	"wiebelt/internal/softphone/linphone"
 	"wiebelt/internal/softphone/phonetest"
 )
 
-// wired is a link to a real daemon.
-type wired struct {
-	t      *testing.T
-	events chan call.Event
-	states chan link.State
-	stop   func() // ends the link; may be called again
-}
-
 type dialler = func(ctx context.Context, network, address string) (net.Conn, error)
 
-func connect(t *testing.T, address string, dial dialler) *wired {
+func connect(t *testing.T, address string, dial dialler) *linktest.Watch {
 	t.Helper()
-	w := &wired{t: t, events: make(chan call.Event, 64), states: make(chan link.State, 64)}
 	p, err := linphone.New(linphone.Config{Address: address, Dial: dial})
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		link.Run(ctx, link.Config{
-			Name:  "desk",
-			Take:  func(e call.Event) error { w.events <- e; return nil },
-			State: func(s link.State) { w.states <- s },
-		}, p)
-	}()
-	w.stop = func() {
-		cancel()
-		<-ended
-	}
-	t.Cleanup(w.stop)
-	return w
-}
-
-func (w *wired) until(p link.Phase) link.State {
-	w.t.Helper()
-	limit := time.After(30 * time.Second)
-	for {
-		select {
-		case s := <-w.states:
-			if s.Phase == p {
-				return s
-			}
-		case <-limit:
-			w.t.Fatalf("link never became %v", p)
-		}
-	}
-}
-
-func (w *wired) next() call.Event {
-	w.t.Helper()
-	select {
-	case e := <-w.events:
-		return e
-	case <-time.After(30 * time.Second):
-		w.t.Fatal("no event")
-		return call.Event{}
-	}
-}
-
-func (w *wired) want(state call.State) call.Event {
-	w.t.Helper()
-	e := w.next()
-	if e.State != state {
-		w.t.Fatalf("event %+v, want %v", e, state)
-	}
-	return e
+	return linktest.Run(t, p)
 }
 
 func TestRealCalls(t *testing.T) {
 	d := phonetest.StartLinphone(t)
 	w := connect(t, d.Pipe, d.Dial)
-	w.until(link.Connected)
+	w.Until(link.Connected)
 	for _, tt := range []struct {
 		name     string
 		scenario phonetest.Scenario
@@ -101,29 +43,28 @@ func TestRealCalls(t *testing.T) {
 		{"tel with an extension", phonetest.Scenario{From: "<tel:+31-6-1234-5678;ext=12>"}, "tel:+31-6-1234-5678;ext=12", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			w.t = t
+			w := w.In(t)
 			running := d.Place(t, tt.scenario)
-			first := w.want(call.Ringing)
+			first := w.Want(call.Ringing)
 			if len(first.Number) < len(tt.number) || first.Number[:len(tt.number)] != tt.number || first.Name != tt.caller || first.Direction != call.Incoming || first.ID == "" {
 				t.Errorf("event %+v", first)
 			}
 			reason := call.ReasonUnknown
 			if tt.scenario.Answer {
 				d.Press("answer")
-				if e := w.want(call.Answered); e.ID != first.ID || e.Number != first.Number {
+				if e := w.Want(call.Answered); e.ID != first.ID || e.Number != first.Number {
 					t.Errorf("event %+v", e)
 				}
 				reason = call.Completed
 			}
-			if e := w.want(call.Ended); e.ID != first.ID || e.Number != first.Number || e.Name != first.Name || e.Reason != reason {
+			if e := w.Want(call.Ended); e.ID != first.ID || e.Number != first.Number || e.Name != first.Name || e.Reason != reason {
 				t.Errorf("event %+v", e)
 			}
 			running.Wait()
 		})
 	}
-	w.t = t
-	if len(w.events) > 0 {
-		t.Errorf("%d events too many", len(w.events))
+	if len(w.Events) > 0 {
+		t.Errorf("%d events too many", len(w.Events))
 	}
 }
 
@@ -132,19 +73,19 @@ func TestRealCalls(t *testing.T) {
 func TestRealSnapshot(t *testing.T) {
 	d := phonetest.StartLinphone(t)
 	before := connect(t, d.Pipe, d.Dial)
-	before.until(link.Connected)
+	before.Until(link.Connected)
 	talk := d.Place(t, phonetest.Scenario{Number: "0612345678", Answer: true, Talk: 4 * time.Second})
-	first := before.want(call.Ringing)
+	first := before.Want(call.Ringing)
 	d.Press("answer")
-	before.want(call.Answered)
+	before.Want(call.Answered)
 	ring := d.Place(t, phonetest.Scenario{Number: "0201234567", Name: "Zoë", Ring: 3 * time.Second})
-	second := before.want(call.Ringing)
-	before.stop()
+	second := before.Want(call.Ringing)
+	before.Stop()
 
 	w := connect(t, d.Pipe, d.Dial)
 	got := map[string]call.Event{}
 	for range 2 {
-		e := w.next()
+		e := w.Next()
 		got[e.ID] = e
 	}
 	if e := got[first.ID]; e.State != call.Answered || e.Direction != call.Incoming || e.Number != first.Number {
@@ -154,7 +95,7 @@ func TestRealSnapshot(t *testing.T) {
 		t.Errorf("the call that rings: %+v", e)
 	}
 	for range 2 {
-		w.want(call.Ended)
+		w.Want(call.Ended)
 	}
 	talk.Wait()
 	ring.Wait()
@@ -164,14 +105,14 @@ func TestRealSnapshot(t *testing.T) {
 func TestRealOutgoing(t *testing.T) {
 	d := phonetest.StartLinphone(t)
 	w := connect(t, d.Pipe, d.Dial)
-	w.until(link.Connected)
+	w.Until(link.Connected)
 	d.Press("call sip:0687654321@127.0.0.1:1")
-	e := w.want(call.Ringing)
+	e := w.Want(call.Ringing)
 	if e.Direction != call.Outgoing || e.Number != "sip:0687654321@127.0.0.1:1" {
 		t.Errorf("event %+v", e)
 	}
 	d.Press("terminate")
-	if e := w.want(call.Ended); e.Direction != call.Outgoing {
+	if e := w.Want(call.Ended); e.Direction != call.Outgoing {
 		t.Errorf("event %+v", e)
 	}
 }
@@ -181,25 +122,25 @@ func TestRealOutgoing(t *testing.T) {
 func TestRealRestart(t *testing.T) {
 	d := phonetest.StartLinphone(t)
 	w := connect(t, d.Pipe, nil)
-	w.until(link.Connected)
+	w.Until(link.Connected)
 	d.Place(t, phonetest.Scenario{Number: "0612345678", Ring: time.Minute})
-	w.want(call.Ringing)
+	w.Want(call.Ringing)
 	d.Stop()
-	w.until(link.Waiting)
-	w.want(call.Ended)
+	w.Until(link.Waiting)
+	w.Want(call.Ended)
 	d.Restart(t)
 	back := time.Now()
-	w.until(link.Connected)
+	w.Until(link.Connected)
 	if after := time.Since(back); after > 2*time.Second {
 		t.Errorf("link was back after %v", after)
 	} else {
 		t.Logf("link was back after %v", after)
 	}
 	d.Place(t, phonetest.Scenario{Number: "0687654321"}).Wait()
-	if e := w.want(call.Ringing); e.Number[:14] != "sip:0687654321" {
+	if e := w.Want(call.Ringing); e.Number[:14] != "sip:0687654321" {
 		t.Errorf("first event after the restart: %+v", e)
 	}
-	w.want(call.Ended)
+	w.Want(call.Ended)
 }
 
 // Two programs on one daemon: it serves the first. The second says so and does
@@ -207,28 +148,28 @@ func TestRealRestart(t *testing.T) {
 func TestRealSecondClient(t *testing.T) {
 	d := phonetest.StartLinphone(t)
 	first := connect(t, d.Pipe, nil)
-	first.until(link.Connected)
+	first.Until(link.Connected)
 	second := connect(t, d.Pipe, nil)
-	if s := second.until(link.Kicked); s.Retry.Sub(s.Since) < 30*time.Second {
+	if s := second.Until(link.Kicked); s.Retry.Sub(s.Since) < 30*time.Second {
 		t.Errorf("the second comes again after %v", s.Retry.Sub(s.Since))
 	}
 	d.Place(t, phonetest.Scenario{Number: "0612345678"}).Wait()
-	first.want(call.Ringing)
-	first.want(call.Ended)
+	first.Want(call.Ringing)
+	first.Want(call.Ended)
 }
 
 // A call that only rings is found too.
 func TestRealSnapshotRinging(t *testing.T) {
 	d := phonetest.StartLinphone(t)
 	before := connect(t, d.Pipe, nil)
-	before.until(link.Connected)
+	before.Until(link.Connected)
 	ring := d.Place(t, phonetest.Scenario{Number: "0201234567", Ring: 2 * time.Second})
-	first := before.want(call.Ringing)
-	before.stop()
+	first := before.Want(call.Ringing)
+	before.Stop()
 	w := connect(t, d.Pipe, nil)
-	if e := w.want(call.Ringing); e.ID != first.ID || e.Number != first.Number || e.Direction != call.Incoming {
+	if e := w.Want(call.Ringing); e.ID != first.ID || e.Number != first.Number || e.Direction != call.Incoming {
 		t.Errorf("event %+v", e)
 	}
-	w.want(call.Ended)
+	w.Want(call.Ended)
 	ring.Wait()
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"wiebelt/internal/call"
+	"wiebelt/internal/logtest"
 	"wiebelt/internal/simulate"
 )
 
@@ -101,7 +102,7 @@ func TestLogIsBounded(t *testing.T) {
 
 // Nothing of a call and no token reaches the log or an answer.
 func TestNothingLeaks(t *testing.T) {
-	var out syncBuffer
+	var out logtest.Buffer
 	d := newDesk(t, func(c *Config, _ *timing) { c.Log = jsonLog(&out) })
 	var back strings.Builder
 	for i, m := range []string{

@@ -2,21 +2,19 @@ package threecx
 
 import (
 	"context"
-	"crypto/x509"
 	"encoding/json"
 	"fmt"
 	"io"
-	"log/slog"
-	"net"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/gorilla/websocket"
+	"go.uber.org/goleak"
 
+	"wiebelt/internal/softphone/linktest"
 	"wiebelt/internal/softphone/wslink"
 )
 
@@ -27,8 +25,8 @@ const (
 
 // exchange speaks as the Call Control API of a 3CX does.
 type exchange struct {
-	t   testing.TB
-	srv *httptest.Server
+	*linktest.Server
+	t testing.TB
 
 	mu           sync.Mutex
 	participants map[string]string // by extension and number, "101/7"
@@ -42,56 +40,23 @@ type exchange struct {
 	made         int
 	snapshots    int
 	sequence     int64
-	conns        map[*websocket.Conn]bool
+	conns        map[*linktest.Socket]bool
 
-	upgraded chan *websocket.Conn
+	upgraded chan *linktest.Socket
 	asked    chan string // paths of GET
-	stopped  chan struct{}
-	serving  sync.WaitGroup
 }
 
 func newExchange(t testing.TB) *exchange {
-	x := &exchange{t: t, participants: map[string]string{}, life: 3600, tokens: map[string]bool{}, conns: map[*websocket.Conn]bool{},
-		upgraded: make(chan *websocket.Conn, 100), asked: make(chan string, 10_000), sequence: 41}
-	x.start(nil)
-	t.Cleanup(x.stop)
+	x := &exchange{t: t, participants: map[string]string{}, life: 3600, tokens: map[string]bool{}, conns: map[*linktest.Socket]bool{},
+		upgraded: make(chan *linktest.Socket, 100), asked: make(chan string, 10_000), sequence: 41}
+	x.Server = linktest.Serve(t, x.serve)
 	return x
-}
-
-func (x *exchange) start(l net.Listener) {
-	x.srv = httptest.NewUnstartedServer(http.HandlerFunc(x.serve))
-	x.stopped = make(chan struct{})
-	x.srv.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, 0)
-	if l != nil {
-		x.srv.Listener.Close()
-		x.srv.Listener = l
-	}
-	x.srv.StartTLS()
-}
-
-func (x *exchange) stop() {
-	close(x.stopped)
-	x.mu.Lock()
-	for c := range x.conns {
-		c.Close()
-	}
-	x.mu.Unlock()
-	x.srv.CloseClientConnections()
-	x.srv.Close()
-	x.serving.Wait()
 }
 
 // restart is a 3CX that was stopped and started: calls and tokens are gone, and
 // it counts from the beginning.
 func (x *exchange) restart() {
-	address := x.srv.Listener.Addr().String()
-	x.stop()
-	l, err := net.Listen("tcp", address)
-	if err != nil {
-		x.t.Fatal(err)
-	}
-	x.with(func() { clear(x.participants); clear(x.tokens); x.sequence = 0 })
-	x.start(l)
+	x.Restart(func() { x.with(func() { clear(x.participants); clear(x.tokens); x.sequence = 0 }) })
 }
 
 func (x *exchange) with(f func()) {
@@ -101,8 +66,6 @@ func (x *exchange) with(f func()) {
 }
 
 func (x *exchange) serve(w http.ResponseWriter, r *http.Request) {
-	x.serving.Add(1)
-	defer x.serving.Done()
 	x.mu.Lock()
 	raw, denied := x.raw, x.denied
 	x.mu.Unlock()
@@ -179,8 +142,8 @@ func (x *exchange) newToken(w http.ResponseWriter, r *http.Request) {
 
 func (x *exchange) events(w http.ResponseWriter, r *http.Request) {
 	x.mu.Lock() // so that it is sent to as soon as it can know that it is connected
-	conn, err := (&websocket.Upgrader{}).Upgrade(w, r, nil)
-	if err != nil {
+	conn := x.Upgrade(w, r, &websocket.Upgrader{})
+	if conn == nil {
 		x.mu.Unlock()
 		return
 	}
@@ -191,14 +154,10 @@ func (x *exchange) events(w http.ResponseWriter, r *http.Request) {
 	defer x.with(func() { delete(x.conns, conn) })
 	x.upgraded <- conn
 	if deaf {
-		<-x.stopped
+		<-x.Stopped
 		return
 	}
-	for {
-		if _, _, err := conn.ReadMessage(); err != nil {
-			return
-		}
-	}
+	conn.Drain()
 }
 
 // write sends messages as they are.
@@ -236,21 +195,19 @@ func (x *exchange) set(ext string, id int, p *part) {
 }
 
 // last rings and hangs up, and both are awaited: everything before was taken.
-func (x *exchange) last(w *watch) {
-	w.t.Helper()
+func (x *exchange) last(w *linktest.Watch) {
+	x.t.Helper()
 	x.set("101", 9999, &part{status: "Ringing", number: "0201234599", call: 4242})
-	w.expect("ringing incoming #4242.9999 0201234599 on 101")
+	w.Expect("ringing incoming #4242.9999 0201234599 on 101")
 	x.set("101", 9999, nil)
-	w.expect("ended incoming #4242.9999 0201234599 on 101")
+	w.Expect("ended incoming #4242.9999 0201234599 on 101")
 }
 
 func (x *exchange) config() Config {
-	roots := x509.NewCertPool()
-	roots.AddCert(x.srv.Certificate())
 	return Config{
-		Address: x.srv.URL, Client: client, Extension: "101",
+		Address: x.URL, Client: client, Extension: "101",
 		Secret: func(context.Context) (string, error) { return secret, nil },
-		Net:    wslink.Options{Roots: roots},
+		Net:    wslink.Options{Roots: x.Roots()},
 	}
 }
 
@@ -274,4 +231,16 @@ func (p part) json(ext string, id int) string {
 	}
 	b, _ := json.Marshal(m)
 	return string(b)
+}
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// listen runs a link until the test ends.
+func listen(t testing.TB, cfg Config) *linktest.Watch {
+	t.Helper()
+	p, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return linktest.Run(t, p)
 }

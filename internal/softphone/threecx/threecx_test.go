@@ -16,6 +16,7 @@ import (
 
 	"wiebelt/internal/call"
 	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/softphone/linktest"
 )
 
 var ring = part{status: "Ringing", number: "0612345678", name: "J. de Vries", did: "0201234567", call: 33}
@@ -52,9 +53,9 @@ func TestStories(t *testing.T) {
 		{"passed on to somebody who is withheld", []step{{7, &colleague}, {7, colleague.as(func(p *part) { p.number, p.name = "", "" })}}, []string{
 			"ringing incoming #33.7 102 (Bram) on 101", "ringing incoming #33.7 anonymous via Bram on 101"}},
 		{"forwarded", []step{{7, ring.as(func(p *part) { p.behalf = "800" })}}, []string{"ringing incoming #33.7 0612345678 (J. de Vries) via 800 on 0201234567"}},
-		{"withheld", []step{{7, ring.as(func(p *part) { p.number, p.name = "", "Anonymous" })}}, []string{"ringing incoming #33.7  on 0201234567"}},
+		{"withheld", []step{{7, ring.as(func(p *part) { p.number, p.name = "", "Anonymous" })}}, []string{"ringing incoming #33.7 on 0201234567"}},
 		{"everything is null", []step{{7, ring.as(func(p *part) { p.null = true })}, {7, &ring}, {7, ring.as(func(p *part) { p.null = true; up(p) })}}, []string{
-			"ringing incoming #33.7  on 101", rings, strings.Replace(rings, "ringing", "answered", 1)}},
+			"ringing incoming #33.7 on 101", rings, strings.Replace(rings, "ringing", "answered", 1)}},
 		{"never heard of before it was answered", []step{{7, ring.as(up)}}, []string{strings.Replace(rings, "ringing incoming", "answered unknown", 1)}},
 		{"two devices, one call", []step{{7, &ring}, {6, &ring}, {6, ring.as(up)}, {7, nil}, {6, nil}},
 			[]string{rings, rings, strings.Replace(rings, "ringing", "answered", 1), strings.Replace(rings, "ringing", "ended completed", 1)}},
@@ -66,7 +67,7 @@ func TestStories(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			x := newExchange(t)
 			w := listen(t, x.config())
-			w.until(link.Connected)
+			w.Until(link.Connected)
 			// One after another: the event says only that something has changed, and
 			// two quick ones are told as one.
 			for i, n := 0, 0; i < len(tt.steps); i++ {
@@ -76,7 +77,7 @@ func TestStories(t *testing.T) {
 				case tt.want == nil, tt.name == "two devices, one call" && i == 3:
 					continue
 				}
-				w.expect(tt.want[n])
+				w.Expect(tt.want[n])
 				n++
 			}
 			x.last(w)
@@ -87,9 +88,9 @@ func TestStories(t *testing.T) {
 func TestWhatEventsCarry(t *testing.T) {
 	x := newExchange(t)
 	w := listen(t, x.config())
-	w.until(link.Connected)
+	w.Until(link.Connected)
 	x.set("101", 7, &ring)
-	if e, want := w.next(), (call.Way{Kind: "3cx", Conn: x.srv.Listener.Addr().String() + "/101", Tells: call.TellsAll}); e.Way != want || e.At.IsZero() {
+	if e, want := w.Next(), (call.Way{Kind: "3cx", Conn: x.Host() + "/101", Tells: call.TellsAll}); e.Way != want || e.At.IsZero() {
 		t.Errorf("%+v", e)
 	}
 }
@@ -99,15 +100,15 @@ func TestWhatEventsCarry(t *testing.T) {
 func TestGoneBeforeAsked(t *testing.T) {
 	x := newExchange(t)
 	w := listen(t, x.config())
-	w.until(link.Connected)
+	w.Until(link.Connected)
 	<-x.asked // the snapshot
 	x.write(x.note(upsert, "/callcontrol/101/participants/7"))
 	<-x.asked // and this, in vain
 	x.set("101", 7, &ring)
-	w.expect(rings)
+	w.Expect(rings)
 	x.with(func() { clear(x.participants) })
 	x.write(x.note(upsert, "/callcontrol/101/participants/7"))
-	w.expect(strings.Replace(rings, "ringing", "ended", 1))
+	w.Expect(strings.Replace(rings, "ringing", "ended", 1))
 	x.last(w)
 }
 
@@ -115,7 +116,7 @@ func TestGoneBeforeAsked(t *testing.T) {
 func TestOnlyOurAddresses(t *testing.T) {
 	x := newExchange(t)
 	w := listen(t, x.config())
-	w.until(link.Connected)
+	w.Until(link.Connected)
 	<-x.asked // the snapshot
 	for _, entity := range []string{
 		"", "/", "101", "/callcontrol", "/callcontrol/101", "/callcontrol/102/participants/7", "/callcontrol/1010/participants/7", "/callcontrol/101/devices/7",
@@ -146,7 +147,7 @@ func TestOnlyOurAddresses(t *testing.T) {
 func TestNobodyElsesCalls(t *testing.T) {
 	x := newExchange(t)
 	w := listen(t, x.config())
-	w.until(link.Connected)
+	w.Until(link.Connected)
 	order := rand.Perm(50)
 	for _, i := range order {
 		ext := fmt.Sprint(101 + i)
@@ -161,9 +162,9 @@ func TestNobodyElsesCalls(t *testing.T) {
 	x.with(func() { x.participants["101/56"] = ring.json("101", 57) })
 	x.write(x.note(upsert, "/callcontrol/101/participants/56"))
 	x.set("101", 9999, &part{status: "Ringing", number: "0201234599", call: 4242})
-	for e := w.next(); e.Number != "0201234599"; e = w.next() {
+	for e := w.Next(); e.Number != "0201234599"; e = w.Next() {
 		if e.ID != "100.7" || e.Number != "0612345000" {
-			t.Errorf("somebody else's call: %s", say(e))
+			t.Errorf("somebody else's call: %s", linktest.Say(e))
 		}
 	}
 }
@@ -177,22 +178,22 @@ func TestGaps(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.(*phone).again = 50 * time.Millisecond
-	w := listenTo(t, p)
-	w.until(link.Connected)
+	w := linktest.Run(t, p)
+	w.Until(link.Connected)
 	x.set("102", 1, &ring) // the first event counts from where it will
 	x.set("101", 7, &ring)
-	w.expect(rings)
+	w.Expect(rings)
 	x.with(func() { clear(x.participants); x.sequence++ }) // its end is lost
 	x.set("103", 1, &ring)
-	w.expect(strings.Replace(rings, "ringing", "ended", 1))
+	w.Expect(strings.Replace(rings, "ringing", "ended", 1))
 	x.with(func() { x.participants["101/8"] = ring.json("101", 8); x.sequence += 5 }) // a beginning is lost
 	x.set("103", 1, &ring)
-	w.expect(strings.Replace(rings, "#33.7", "#33.8", 1))
+	w.Expect(strings.Replace(rings, "#33.7", "#33.8", 1))
 	x.last(w)
 	x.with(func() { x.sequence = 0 }) // it counts anew
 	x.set("103", 1, nil)
 	x.set("101", 8, nil)
-	w.expect(strings.Replace(strings.Replace(rings, "#33.7", "#33.8", 1), "ringing", "ended", 1))
+	w.Expect(strings.Replace(strings.Replace(rings, "#33.7", "#33.8", 1), "ringing", "ended", 1))
 }
 
 // TestGapsWithoutEnd: if the count is of the whole exchange's events, ours always
@@ -204,12 +205,12 @@ func TestGapsWithoutEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.(*phone).again = 10 * time.Millisecond
-	w := listenTo(t, p)
-	w.until(link.Connected)
+	w := linktest.Run(t, p)
+	w.Until(link.Connected)
 	for end := time.Now().Add(time.Second); time.Now().Before(end); {
 		x.with(func() { x.sequence += 3 })
 		x.set("101", 7, &ring)
-		w.expect(rings)
+		w.Expect(rings)
 	}
 	x.with(func() {
 		if x.snapshots < 2 || x.snapshots > 12 { // 10, 20, 40 … ms
@@ -223,11 +224,11 @@ func TestGapsWithoutEnd(t *testing.T) {
 func TestFault(t *testing.T) {
 	x := newExchange(t)
 	w := listen(t, x.config())
-	w.until(link.Connected)
+	w.Until(link.Connected)
 	x.with(func() { x.faults = 1 })
 	x.set("101", 7, &ring)
-	w.expect(rings)
-	if len(w.states) != 0 {
+	w.Expect(rings)
+	if len(w.States) != 0 {
 		t.Error("the connection did not stay")
 	}
 }
@@ -237,14 +238,14 @@ func TestSnapshotAfterRestart(t *testing.T) {
 	x := newExchange(t)
 	x.participants["101/7"], x.participants["101/8"], x.participants["101/9"] = ring.json("101", 7), ring.json("102", 8), `{"id":"x"}`
 	w := listen(t, x.config())
-	w.expect(rings)
-	w.until(link.Connected)
+	w.Expect(rings)
+	w.Until(link.Connected)
 	x.restart()
 	x.with(func() {
 		x.participants["101/7"] = part{status: "Ringing", number: "0201234577", call: 1}.json("101", 7)
 	})
-	w.expect(strings.Replace(rings, "ringing", "ended", 1), "ringing incoming #1.7 0201234577 on 101")
-	w.until(link.Connected)
+	w.Expect(strings.Replace(rings, "ringing", "ended", 1), "ringing incoming #1.7 0201234577 on 101")
+	w.Until(link.Connected)
 	x.last(w)
 }
 
@@ -252,12 +253,12 @@ func TestRestart(t *testing.T) {
 	x := newExchange(t)
 	x.participants["101/7"] = ring.json("101", 7)
 	w := listen(t, x.config())
-	w.until(link.Connected)
-	w.next()
+	w.Until(link.Connected)
+	w.Next()
 	x.restart()
-	w.until(link.Waiting)
-	w.until(link.Connected)
-	w.expect(strings.Replace(rings, "ringing", "ended", 1))
+	w.Until(link.Waiting)
+	w.Until(link.Connected)
+	w.Expect(strings.Replace(rings, "ringing", "ended", 1))
 	x.last(w)
 }
 
@@ -265,12 +266,12 @@ func TestWake(t *testing.T) {
 	x := newExchange(t)
 	x.participants["101/7"] = ring.json("101", 7)
 	w := listen(t, x.config())
-	w.until(link.Connected)
-	w.next()
+	w.Until(link.Connected)
+	w.Next()
 	x.with(func() { clear(x.participants) })
-	w.wake <- struct{}{}
-	w.expect(strings.Replace(rings, "ringing", "ended", 1))
-	w.until(link.Connected)
+	w.Wake <- struct{}{}
+	w.Expect(strings.Replace(rings, "ringing", "ended", 1))
+	w.Until(link.Connected)
 }
 
 func TestHalfOpen(t *testing.T) {
@@ -279,12 +280,12 @@ func TestHalfOpen(t *testing.T) {
 	cfg := x.config()
 	cfg.Net.PingEvery, cfg.Net.Silence = 50*time.Millisecond, 500*time.Millisecond
 	w := listen(t, cfg)
-	w.until(link.Connected)
-	if s := w.until(link.Waiting); !strings.HasSuffix(s.Err.Error(), ": it does not answer in time") {
+	w.Until(link.Connected)
+	if s := w.Until(link.Waiting); !strings.HasSuffix(s.Err.Error(), ": it does not answer in time") {
 		t.Error(s.Err)
 	}
 	x.with(func() { x.deaf = false })
-	w.until(link.Connected)
+	w.Until(link.Connected)
 	x.last(w)
 }
 
@@ -297,11 +298,11 @@ func TestRenewal(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.(*phone).least = time.Millisecond
-	w := listenTo(t, p)
-	w.until(link.Connected)
+	w := linktest.Run(t, p)
+	w.Until(link.Connected)
 	for made := 1; made < 5; {
 		x.set("101", 7, &ring)
-		w.expect(rings)
+		w.Expect(rings)
 		x.with(func() {
 			made = x.made
 			for token := range x.tokens { // only the newest one lives
@@ -311,7 +312,7 @@ func TestRenewal(t *testing.T) {
 			}
 		})
 	}
-	if len(w.states) != 0 {
+	if len(w.States) != 0 {
 		t.Error("the connection did not stay")
 	}
 }
@@ -321,7 +322,7 @@ func TestRenewal(t *testing.T) {
 func TestExpired(t *testing.T) {
 	x := newExchange(t)
 	w := listen(t, x.config())
-	w.until(link.Connected)
+	w.Until(link.Connected)
 	for made := 2; made < 5; made++ {
 		x.with(func() { clear(x.tokens) })
 		x.last(w)
@@ -331,17 +332,17 @@ func TestExpired(t *testing.T) {
 			}
 		})
 	}
-	if len(w.states) != 0 {
+	if len(w.States) != 0 {
 		t.Error("the connection did not stay")
 	}
 	x.with(func() { clear(x.tokens) })
 	(<-x.upgraded).NetConn().Close()
 	for refused := false; !refused; { // with the old token first
-		s := w.until(link.Waiting)
-		w.wake <- struct{}{}
+		s := w.Until(link.Waiting)
+		w.Wake <- struct{}{}
 		refused = strings.HasSuffix(s.Err.Error(), "status 401")
 	}
-	w.until(link.Connected)
+	w.Until(link.Connected)
 	x.last(w)
 }
 
@@ -367,7 +368,7 @@ func TestRefusals(t *testing.T) {
 			tt.change(x, &cfg)
 			w := listen(t, cfg)
 			var refusal *link.Refusal
-			if s := w.until(link.Refused); !errors.As(s.Err, &refusal) || s.Err.Error() != tt.want {
+			if s := w.Until(link.Refused); !errors.As(s.Err, &refusal) || s.Err.Error() != tt.want {
 				t.Errorf("%v", s.Err)
 			}
 		})
@@ -378,16 +379,16 @@ func TestRefusals(t *testing.T) {
 func TestRefusedLater(t *testing.T) {
 	x := newExchange(t)
 	w := listen(t, x.config())
-	w.until(link.Connected)
+	w.Until(link.Connected)
 	x.with(func() { x.denied = http.StatusUnauthorized })
 	x.set("101", 7, &ring)
-	if s := w.until(link.Refused); strings.Contains(s.Err.Error(), "canary") {
+	if s := w.Until(link.Refused); strings.Contains(s.Err.Error(), "canary") {
 		t.Error(s.Err)
 	}
 	x.with(func() { x.denied = 0 })
-	w.wake <- struct{}{}
-	w.until(link.Connected)
-	w.expect(rings)
+	w.Wake <- struct{}{}
+	w.Until(link.Connected)
+	w.Expect(rings)
 }
 
 func TestConfigRefused(t *testing.T) {
@@ -463,13 +464,13 @@ func mutate(out, seeds []string, n int) []string {
 }
 
 // follow plays one real call and waits for its end, among whatever else comes.
-func follow(x *exchange, w *watch, i int, m string) {
-	w.t.Helper()
+func follow(x *exchange, w *linktest.Watch, i int, m string) {
+	x.t.Helper()
 	x.set("101", 10_000+i, &part{status: "Ringing", number: "0201234599", call: 5000 + i})
 	for state := call.Ringing; ; {
-		e := w.next()
+		e := w.Next()
 		if e != e.Clean() || e.Way.Kind != Kind {
-			w.t.Fatalf("%q: %+v", m, e)
+			x.t.Fatalf("%q: %+v", m, e)
 		}
 		if e.ID != fmt.Sprintf("%d.%d", 5000+i, 10_000+i) || e.State != state {
 			continue
@@ -487,13 +488,13 @@ func TestHostileMessages(t *testing.T) {
 	x := newExchange(t)
 	x.participants["101/7"] = ring.json("101", 7)
 	w := listen(t, x.config())
-	w.until(link.Connected)
+	w.Until(link.Connected)
 	for i, m := range all {
 		x.write(m)
 		follow(x, w, i, m)
 	}
-	t.Logf("%d messages, each followed by a call that was reported; states beside: %d", len(all), len(w.states))
-	if len(w.states) != 0 {
+	t.Logf("%d messages, each followed by a call that was reported; states beside: %d", len(all), len(w.States))
+	if len(w.States) != 0 {
 		t.Error("the link broke for a message that only cannot be read")
 	}
 }
@@ -503,7 +504,7 @@ func TestHostileParticipants(t *testing.T) {
 	all := hostileParts(330)
 	x := newExchange(t)
 	w := listen(t, x.config())
-	w.until(link.Connected)
+	w.Until(link.Connected)
 	for i, m := range all {
 		x.with(func() {
 			x.raw = func(w http.ResponseWriter, r *http.Request) bool {
@@ -517,8 +518,8 @@ func TestHostileParticipants(t *testing.T) {
 		x.write(x.note(upsert, "/callcontrol/101/participants/7"))
 		follow(x, w, i, m)
 	}
-	t.Logf("%d answers, each followed by a call that was reported; states beside: %d", len(all), len(w.states))
-	if len(w.states) != 0 {
+	t.Logf("%d answers, each followed by a call that was reported; states beside: %d", len(all), len(w.States))
+	if len(w.States) != 0 {
 		t.Error("the link broke for an answer that only cannot be read")
 	}
 }
@@ -540,13 +541,13 @@ func TestHostileConnections(t *testing.T) {
 			t.Parallel()
 			x := newExchange(t)
 			w := listen(t, x.config())
-			w.until(link.Connected)
-			tt.do(<-x.upgraded)
-			if s := w.until(link.Waiting); strings.Contains(s.Err.Error(), "0612345678") || strings.Contains(s.Err.Error(), secret) {
+			w.Until(link.Connected)
+			tt.do((<-x.upgraded).Conn)
+			if s := w.Until(link.Waiting); strings.Contains(s.Err.Error(), "0612345678") || strings.Contains(s.Err.Error(), secret) {
 				t.Error(s.Err)
 			}
-			w.wake <- struct{}{}
-			w.until(link.Connected)
+			w.Wake <- struct{}{}
+			w.Until(link.Connected)
 			x.last(w)
 		})
 	}
@@ -567,12 +568,12 @@ func TestBadTokens(t *testing.T) {
 				return true
 			}
 			w := listen(t, x.config())
-			if s := w.until(link.Waiting); strings.Contains(s.Err.Error(), "Evil") {
+			if s := w.Until(link.Waiting); strings.Contains(s.Err.Error(), "Evil") {
 				t.Error(s.Err)
 			}
 			x.with(func() { x.raw = nil })
-			w.wake <- struct{}{}
-			w.until(link.Connected)
+			w.Wake <- struct{}{}
+			w.Until(link.Connected)
 		})
 	}
 }
@@ -609,21 +610,21 @@ func TestNothingSecretIsSaid(t *testing.T) {
 					return false
 				}
 				w := listen(t, x.config())
-				unsaid(t, fmt.Sprint(w.until(link.Waiting).Err)+w.log.String(), number, name)
+				unsaid(t, fmt.Sprint(w.Until(link.Waiting).Err)+w.Log.String(), number, name)
 			})
 		}
 	}
 	t.Run("events that cannot be read", func(t *testing.T) {
 		x := newExchange(t)
 		w := listen(t, x.config())
-		w.until(link.Connected)
+		w.Until(link.Connected)
 		x.set("101", 7, ring.as(func(p *part) { p.number, p.name = number, name }))
-		w.next()
+		w.Next()
 		x.write(secret+number, `{"sequence":"`+number+`"}`)
 		x.with(func() { x.participants["101/8"] = `{"id":"` + number + secret + `"}` })
 		x.write(x.note(upsert, "/callcontrol/101/participants/8"))
 		follow(x, w, 1, "")
-		said := w.log.String()
+		said := w.Log.String()
 		if !strings.Contains(said, "cannot be read") {
 			t.Error("nothing was logged")
 		}

@@ -2,22 +2,20 @@ package wazo
 
 import (
 	"context"
-	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
-	"log/slog"
-	"net"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/gorilla/websocket"
+	"go.uber.org/goleak"
 
+	"wiebelt/internal/softphone/linktest"
 	"wiebelt/internal/softphone/wslink"
 )
 
@@ -30,8 +28,8 @@ const (
 
 // exchange speaks as wazo-auth, wazo-calld, wazo-confd and wazo-websocketd do.
 type exchange struct {
-	t   testing.TB
-	srv *httptest.Server
+	*linktest.Server
+	t testing.TB
 
 	mu      sync.Mutex
 	calls   map[string]string // by id: as GET users/me/calls lists them
@@ -47,12 +45,10 @@ type exchange struct {
 	raw     func(http.ResponseWriter, *http.Request) bool
 	tokens  map[string]bool // that are valid
 	made    int
-	conns   map[*websocket.Conn]*socket
+	conns   map[*linktest.Socket]*socket
 
-	upgraded chan *websocket.Conn
+	upgraded chan *linktest.Socket
 	renewals chan string // tokens that came with op token
-	stopped  chan struct{}
-	serving  sync.WaitGroup
 }
 
 type socket struct {
@@ -62,46 +58,15 @@ type socket struct {
 }
 
 func newExchange(t testing.TB) *exchange {
-	x := &exchange{t: t, calls: map[string]string{}, life: 2 * time.Hour, tokens: map[string]bool{}, conns: map[*websocket.Conn]*socket{},
-		upgraded: make(chan *websocket.Conn, 100), renewals: make(chan string, 1000)}
-	x.start(nil)
-	t.Cleanup(x.stop)
+	x := &exchange{t: t, calls: map[string]string{}, life: 2 * time.Hour, tokens: map[string]bool{}, conns: map[*linktest.Socket]*socket{},
+		upgraded: make(chan *linktest.Socket, 100), renewals: make(chan string, 1000)}
+	x.Server = linktest.Serve(t, x.serve)
 	return x
-}
-
-func (x *exchange) start(l net.Listener) {
-	x.srv = httptest.NewUnstartedServer(http.HandlerFunc(x.serve))
-	x.stopped = make(chan struct{})
-	x.srv.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, 0)
-	if l != nil {
-		x.srv.Listener.Close()
-		x.srv.Listener = l
-	}
-	x.srv.StartTLS()
-}
-
-func (x *exchange) stop() {
-	close(x.stopped)
-	x.mu.Lock()
-	for c := range x.conns {
-		c.Close()
-	}
-	x.mu.Unlock()
-	x.srv.CloseClientConnections()
-	x.srv.Close()
-	x.serving.Wait()
 }
 
 // restart is an exchange that was stopped and started; calls and tokens are gone.
 func (x *exchange) restart() {
-	address := x.srv.Listener.Addr().String()
-	x.stop()
-	l, err := net.Listen("tcp", address)
-	if err != nil {
-		x.t.Fatal(err)
-	}
-	x.with(func() { clear(x.calls); clear(x.tokens) })
-	x.start(l)
+	x.Restart(func() { x.with(func() { clear(x.calls); clear(x.tokens) }) })
 }
 
 func (x *exchange) with(f func()) {
@@ -111,8 +76,6 @@ func (x *exchange) with(f func()) {
 }
 
 func (x *exchange) serve(w http.ResponseWriter, r *http.Request) {
-	x.serving.Add(1)
-	defer x.serving.Done()
 	x.mu.Lock()
 	raw, denied := x.raw, x.denied
 	x.mu.Unlock()
@@ -193,8 +156,8 @@ func (x *exchange) websocketd(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Query().Get("version") != "2" {
 		x.t.Errorf("asked for %s", r.URL)
 	}
-	conn, err := (&websocket.Upgrader{}).Upgrade(w, r, nil)
-	if err != nil {
+	conn := x.Upgrade(w, r, &websocket.Upgrader{})
+	if conn == nil {
 		return
 	}
 	defer conn.Close()
@@ -270,7 +233,7 @@ func (x *exchange) websocketd(w http.ResponseWriter, r *http.Request) {
 		}
 		write(ack)
 		if deaf && m.Op == "start" {
-			<-x.stopped
+			<-x.Stopped
 			return
 		}
 	}
@@ -304,12 +267,10 @@ func (x *exchange) expire() {
 }
 
 func (x *exchange) config() Config {
-	roots := x509.NewCertPool()
-	roots.AddCert(x.srv.Certificate())
 	return Config{
-		Address: x.srv.URL, User: user, Extension: "101",
+		Address: x.URL, User: user, Extension: "101",
 		Secret: func(context.Context) (string, error) { return secret, nil },
-		Net:    wslink.Options{Roots: roots},
+		Net:    wslink.Options{Roots: x.Roots()},
 	}
 }
 
@@ -345,4 +306,16 @@ func (c told) event(name string) string {
 		body = strings.TrimSuffix(c.json(), "}") + `,"reason_code":16}`
 	}
 	return fmt.Sprintf(`{"op": "event", "code": 0, "data": {"name": %q, "origin_uuid": "o", "timestamp": "2026-01-05T09:30:00.000000", "required_acl": "events.calls.%s", "tenant_uuid": "t", "user_uuid:%s": true, "data": %s}}`, name, c.user, c.user, body)
+}
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// listen runs a link until the test ends.
+func listen(t testing.TB, cfg Config) *linktest.Watch {
+	t.Helper()
+	p, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return linktest.Run(t, p)
 }

@@ -16,6 +16,7 @@ import (
 
 	"wiebelt/internal/call"
 	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/softphone/linktest"
 )
 
 var (
@@ -63,9 +64,9 @@ func TestStories(t *testing.T) {
 		}, []string{"ringing outgoing #1736065800.20 0201234568 on 101", "answered outgoing #1736065800.20 0201234568 (Bakkerij Smit) on 101", "ended completed outgoing #1736065800.20 0201234568 (Bakkerij Smit) on 101"}},
 		{"click to dial rings our own phone", []string{ring.as(func(c *told) { c.caller, c.direction = true, "outbound" }).event("call_updated")},
 			[]string{"ringing outgoing #1736065800.12 +31612345678 (J. de Vries) on 101"}},
-		{"withheld", []string{ring.as(func(c *told) { c.peer, c.peerName = "", "" }).event("call_updated")}, []string{"ringing incoming #1736065800.12  on 0201234567"}},
+		{"withheld", []string{ring.as(func(c *told) { c.peer, c.peerName = "", "" }).event("call_updated")}, []string{"ringing incoming #1736065800.12 on 0201234567"}},
 		{"the caller is known later", []string{ring.as(func(c *told) { c.peer, c.peerName = "", "" }).event("call_updated"), ring.event("call_updated")},
-			[]string{"ringing incoming #1736065800.12  on 0201234567", rings}},
+			[]string{"ringing incoming #1736065800.12 on 0201234567", rings}},
 		{"passed on by a colleague", []string{colleague.event("call_updated"), colleague.as(up).event("call_answered"), ring.as(up).event("call_updated"), ring.event("call_ended")}, []string{
 			"ringing incoming #1736065800.12 102 (Bram) on 101", "answered incoming #1736065800.12 102 (Bram) on 101",
 			"answered incoming #1736065800.12 +31612345678 (J. de Vries) via Bram on 0201234567", "ended completed incoming #1736065800.12 +31612345678 (J. de Vries) via Bram on 0201234567",
@@ -88,10 +89,10 @@ func TestStories(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			x := newExchange(t)
 			w := listen(t, x.config())
-			w.until(link.Connected)
+			w.Until(link.Connected)
 			x.send(tt.send...)
 			x.send(last.event("call_updated"))
-			w.expect(append(tt.want, lastSaid)...)
+			w.Expect(append(tt.want, lastSaid)...)
 		})
 	}
 }
@@ -99,9 +100,9 @@ func TestStories(t *testing.T) {
 func TestWhatEventsCarry(t *testing.T) {
 	x := newExchange(t)
 	w := listen(t, x.config())
-	w.until(link.Connected)
+	w.Until(link.Connected)
 	x.send(ring.event("call_updated"))
-	if e, want := w.next(), (call.Way{Kind: "wazo", Conn: x.srv.Listener.Addr().String() + "/101", Tells: call.TellsAll}); e.Way != want || e.At.IsZero() {
+	if e, want := w.Next(), (call.Way{Kind: "wazo", Conn: x.Host() + "/101", Tells: call.TellsAll}); e.Way != want || e.At.IsZero() {
 		t.Errorf("%+v", e)
 	}
 }
@@ -125,15 +126,15 @@ func TestNobodyElsesCalls(t *testing.T) {
 	}
 	rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	w := listen(t, x.config())
-	w.until(link.Connected)
+	w.Until(link.Connected)
 	x.send(all...)
 	x.send(ring.event("call_updated"), last.event("call_updated"))
 	ours := 0
-	for e := w.next(); say(e) != lastSaid; e = w.next() {
+	for e := w.Next(); linktest.Say(e) != lastSaid; e = w.Next() {
 		if e.ID == "17360658.7" || e.ID == "17360658.7s" || e.ID == ring.id {
 			ours++
 		} else {
-			t.Errorf("somebody else's call: %s", say(e))
+			t.Errorf("somebody else's call: %s", linktest.Say(e))
 		}
 	}
 	if ours < 2 {
@@ -145,10 +146,10 @@ func TestSnapshot(t *testing.T) {
 	x := newExchange(t)
 	x.calls["1"], x.calls["2"], x.calls["3"] = ring.json(), ring.as(func(c *told) { c.id, c.user = "2", other }).json(), `{"call_id":17}`
 	w := listen(t, x.config())
-	w.expect("ringing incoming #1736065800.12 +31612345678 (J. de Vries) on 0201234567")
-	w.until(link.Connected)
+	w.Expect("ringing incoming #1736065800.12 +31612345678 (J. de Vries) on 0201234567")
+	w.Until(link.Connected)
 	x.send(last.event("call_updated"))
-	w.expect(lastSaid)
+	w.Expect(lastSaid)
 }
 
 // TestRenewal: the token is renewed on the open connection before it ends, again
@@ -161,8 +162,8 @@ func TestRenewal(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.(*phone).least = time.Millisecond
-	w := listenTo(t, p)
-	w.until(link.Connected)
+	w := linktest.Run(t, p)
+	w.Until(link.Connected)
 	seen := map[string]bool{}
 	for range 4 {
 		token := <-x.renewals
@@ -171,9 +172,9 @@ func TestRenewal(t *testing.T) {
 		}
 		seen[token] = true
 		x.send(ring.event("call_updated"))
-		w.expect("ringing incoming #1736065800.12 +31612345678 (J. de Vries) on 0201234567")
+		w.Expect("ringing incoming #1736065800.12 +31612345678 (J. de Vries) on 0201234567")
 	}
-	if len(w.states) != 0 {
+	if len(w.States) != 0 {
 		t.Error("the connection did not stay")
 	}
 }
@@ -184,16 +185,16 @@ func TestExpired(t *testing.T) {
 	x := newExchange(t)
 	x.calls["1"] = ring.json()
 	w := listen(t, x.config())
-	w.until(link.Connected)
-	w.expect("ringing incoming #1736065800.12 +31612345678 (J. de Vries) on 0201234567")
+	w.Until(link.Connected)
+	w.Expect("ringing incoming #1736065800.12 +31612345678 (J. de Vries) on 0201234567")
 	x.expire()
-	if s := w.until(link.Waiting); !strings.HasSuffix(s.Err.Error(), "(code 4003)") {
+	if s := w.Until(link.Waiting); !strings.HasSuffix(s.Err.Error(), "(code 4003)") {
 		t.Error(s.Err)
 	}
-	if s := <-w.states; s.Phase != link.Connected {
+	if s := <-w.States; s.Phase != link.Connected {
 		t.Errorf("%v: %v", s.Phase, s.Err) // it did not try the old one again
 	}
-	w.expect("ringing incoming #1736065800.12 +31612345678 (J. de Vries) on 0201234567")
+	w.Expect("ringing incoming #1736065800.12 +31612345678 (J. de Vries) on 0201234567")
 	x.with(func() {
 		if x.made != 2 {
 			t.Errorf("%d tokens", x.made)
@@ -206,10 +207,10 @@ func TestExpired(t *testing.T) {
 func TestTokenIsKept(t *testing.T) {
 	x := newExchange(t)
 	w := listen(t, x.config())
-	w.until(link.Connected)
+	w.Until(link.Connected)
 	(<-x.upgraded).NetConn().Close()
-	w.until(link.Waiting)
-	w.until(link.Connected)
+	w.Until(link.Waiting)
+	w.Until(link.Connected)
 	x.with(func() {
 		if x.made != 1 {
 			t.Errorf("%d tokens", x.made)
@@ -217,11 +218,11 @@ func TestTokenIsKept(t *testing.T) {
 	})
 	x.restart()
 	for refused := false; !refused; { // waiting while it was away, then with a token it does not know
-		s := w.until(link.Waiting)
-		w.wake <- struct{}{}
+		s := w.Until(link.Waiting)
+		w.Wake <- struct{}{}
 		refused = strings.HasSuffix(s.Err.Error(), "(code 4002)")
 	}
-	w.until(link.Connected)
+	w.Until(link.Connected)
 }
 
 func TestRefusals(t *testing.T) {
@@ -246,7 +247,7 @@ func TestRefusals(t *testing.T) {
 			tt.change(x, &cfg)
 			w := listen(t, cfg)
 			var refusal *link.Refusal
-			if s := w.until(link.Refused); !errors.As(s.Err, &refusal) || s.Err.Error() != tt.want {
+			if s := w.Until(link.Refused); !errors.As(s.Err, &refusal) || s.Err.Error() != tt.want {
 				t.Errorf("%v", s.Err)
 			}
 		})
@@ -258,15 +259,15 @@ func TestRefusals(t *testing.T) {
 func TestOldTokenRefused(t *testing.T) {
 	x := newExchange(t)
 	w := listen(t, x.config())
-	w.until(link.Connected)
+	w.Until(link.Connected)
 	x.with(func() { x.denied = http.StatusUnauthorized })
 	(<-x.upgraded).NetConn().Close()
-	w.until(link.Waiting)
-	if s := <-w.states; s.Phase != link.Waiting || !strings.HasSuffix(s.Err.Error(), "status 401") {
+	w.Until(link.Waiting)
+	if s := <-w.States; s.Phase != link.Waiting || !strings.HasSuffix(s.Err.Error(), "status 401") {
 		t.Errorf("%v: %v", s.Phase, s.Err)
 	}
-	w.wake <- struct{}{}
-	if s := <-w.states; s.Phase != link.Refused {
+	w.Wake <- struct{}{}
+	if s := <-w.States; s.Phase != link.Refused {
 		t.Errorf("%v: %v", s.Phase, s.Err)
 	}
 }
@@ -295,15 +296,15 @@ func TestTroubles(t *testing.T) {
 				t.Fatal(err)
 			}
 			p.(*phone).greets = 200 * time.Millisecond
-			w := listenTo(t, p)
-			if s := w.until(link.Waiting); !strings.HasSuffix(s.Err.Error(), tt.want) {
+			w := linktest.Run(t, p)
+			if s := w.Until(link.Waiting); !strings.HasSuffix(s.Err.Error(), tt.want) {
 				t.Error(s.Err)
 			}
 			x.with(func() { x.closes, x.refuses, x.silent, x.login, x.denied = 0, "", false, 0, 0 })
-			w.wake <- struct{}{}
-			w.until(link.Connected)
+			w.Wake <- struct{}{}
+			w.Until(link.Connected)
 			x.send(last.event("call_updated"))
-			w.expect(lastSaid)
+			w.Expect(lastSaid)
 		})
 	}
 }
@@ -312,26 +313,26 @@ func TestRestart(t *testing.T) {
 	x := newExchange(t)
 	x.calls["1"] = ring.json()
 	w := listen(t, x.config())
-	w.until(link.Connected)
-	w.next()
+	w.Until(link.Connected)
+	w.Next()
 	x.restart()
-	w.until(link.Waiting)
-	w.until(link.Connected)
-	w.expect("ended incoming #1736065800.12 +31612345678 (J. de Vries) on 0201234567")
+	w.Until(link.Waiting)
+	w.Until(link.Connected)
+	w.Expect("ended incoming #1736065800.12 +31612345678 (J. de Vries) on 0201234567")
 	x.send(last.event("call_updated"))
-	w.expect(lastSaid)
+	w.Expect(lastSaid)
 }
 
 func TestWake(t *testing.T) {
 	x := newExchange(t)
 	x.calls["1"] = ring.json()
 	w := listen(t, x.config())
-	w.until(link.Connected)
-	w.next()
+	w.Until(link.Connected)
+	w.Next()
 	x.with(func() { clear(x.calls) })
-	w.wake <- struct{}{}
-	w.expect("ended incoming #1736065800.12 +31612345678 (J. de Vries) on 0201234567")
-	w.until(link.Connected)
+	w.Wake <- struct{}{}
+	w.Expect("ended incoming #1736065800.12 +31612345678 (J. de Vries) on 0201234567")
+	w.Until(link.Connected)
 }
 
 func TestHalfOpen(t *testing.T) {
@@ -340,14 +341,14 @@ func TestHalfOpen(t *testing.T) {
 	cfg := x.config()
 	cfg.Net.PingEvery, cfg.Net.Silence = 50*time.Millisecond, 500*time.Millisecond
 	w := listen(t, cfg)
-	w.until(link.Connected)
-	if s := w.until(link.Waiting); !strings.HasSuffix(s.Err.Error(), ": it does not answer in time") {
+	w.Until(link.Connected)
+	if s := w.Until(link.Waiting); !strings.HasSuffix(s.Err.Error(), ": it does not answer in time") {
 		t.Error(s.Err)
 	}
 	x.with(func() { x.deaf = false })
-	w.until(link.Connected)
+	w.Until(link.Connected)
 	x.send(last.event("call_updated"))
-	w.expect(lastSaid)
+	w.Expect(lastSaid)
 }
 
 // TestOlderWazo has its event server at a port of its own.
@@ -357,7 +358,7 @@ func TestOlderWazo(t *testing.T) {
 		x.old = true
 		cfg := x.config()
 		if byHand {
-			cfg.Events = "wss://" + x.srv.Listener.Addr().String()
+			cfg.Events = "wss://" + x.Host()
 		}
 		p, err := New(cfg)
 		if err != nil {
@@ -369,10 +370,10 @@ func TestOlderWazo(t *testing.T) {
 			}
 			events[1].server = events[0].server // the test's has a port that is free
 		}
-		w := listenTo(t, p)
-		w.until(link.Connected)
+		w := linktest.Run(t, p)
+		w.Until(link.Connected)
 		x.send(last.event("call_updated"))
-		w.expect(lastSaid)
+		w.Expect(lastSaid)
 	}
 }
 
@@ -437,20 +438,20 @@ func TestHostileMessages(t *testing.T) {
 	all := hostile(330)
 	x := newExchange(t)
 	w := listen(t, x.config())
-	w.until(link.Connected)
+	w.Until(link.Connected)
 	for i, m := range all {
 		l := last.as(func(c *told) { c.id = fmt.Sprintf("1736069999.%d", i) })
 		x.send(m, l.event("call_updated"), l.event("call_ended"))
 		for found := false; !found; {
-			e := w.next()
+			e := w.Next()
 			if e != e.Clean() || e.Way.Kind != Kind {
 				t.Fatalf("%q: %+v", m, e)
 			}
 			found = e.ID == l.id && e.State == call.Ended
 		}
 	}
-	t.Logf("%d messages, each followed by a call that was reported; states beside: %d", len(all), len(w.states))
-	if len(w.states) != 0 {
+	t.Logf("%d messages, each followed by a call that was reported; states beside: %d", len(all), len(w.States))
+	if len(w.States) != 0 {
 		t.Error("the link broke for a message that only cannot be read")
 	}
 }
@@ -475,15 +476,15 @@ func TestHostileConnections(t *testing.T) {
 			t.Parallel()
 			x := newExchange(t)
 			w := listen(t, x.config())
-			w.until(link.Connected)
-			tt.do(<-x.upgraded)
-			if s := w.until(link.Waiting); strings.Contains(s.Err.Error(), "0612345678") || strings.Contains(s.Err.Error(), secret) {
+			w.Until(link.Connected)
+			tt.do((<-x.upgraded).Conn)
+			if s := w.Until(link.Waiting); strings.Contains(s.Err.Error(), "0612345678") || strings.Contains(s.Err.Error(), secret) {
 				t.Error(s.Err)
 			}
-			w.wake <- struct{}{}
-			w.until(link.Connected)
+			w.Wake <- struct{}{}
+			w.Until(link.Connected)
 			x.send(last.event("call_updated"))
-			w.expect(lastSaid)
+			w.Expect(lastSaid)
 		})
 	}
 }
@@ -503,12 +504,12 @@ func TestBadTokens(t *testing.T) {
 				return true
 			}
 			w := listen(t, x.config())
-			if s := w.until(link.Waiting); strings.Contains(s.Err.Error(), "Evil") {
+			if s := w.Until(link.Waiting); strings.Contains(s.Err.Error(), "Evil") {
 				t.Error(s.Err)
 			}
 			x.with(func() { x.raw = nil })
-			w.wake <- struct{}{}
-			w.until(link.Connected)
+			w.Wake <- struct{}{}
+			w.Until(link.Connected)
 		})
 	}
 }
@@ -567,20 +568,20 @@ func TestNothingSecretIsSaid(t *testing.T) {
 					return only(path, f)(w, r)
 				}
 				w := listen(t, x.config())
-				unsaid(t, fmt.Sprint(w.until(link.Waiting).Err)+w.log.String(), number, name)
+				unsaid(t, fmt.Sprint(w.Until(link.Waiting).Err)+w.Log.String(), number, name)
 			})
 		}
 	}
 	t.Run("events that cannot be read", func(t *testing.T) {
 		x := newExchange(t)
 		w := listen(t, x.config())
-		w.until(link.Connected)
+		w.Until(link.Connected)
 		c := ring.as(func(c *told) { c.peer, c.peerName = number, name })
 		x.send(c.event("call_updated"), c.event("call_updated")+number, secret, strings.Replace(c.event("call_updated"), `"call_id":"`, `"call_id":1,"x":"`, 1))
-		w.next()
+		w.Next()
 		x.with(func() { x.closes = 4003 })
 		x.expire()
-		said := fmt.Sprint(w.until(link.Waiting).Err) + w.log.String()
+		said := fmt.Sprint(w.Until(link.Waiting).Err) + w.Log.String()
 		if !strings.Contains(said, "cannot be read") {
 			t.Error("nothing was logged")
 		}

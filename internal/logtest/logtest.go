@@ -1,0 +1,27 @@
+// Package logtest keeps what a program under test writes, for tests that look at
+// it while the program goes on.
+package logtest
+
+import (
+	"bytes"
+	"sync"
+)
+
+// Buffer is safe for concurrent use. The zero value is empty and ready.
+type Buffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (b *Buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+// String is everything that was written so far.
+func (b *Buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
+}
