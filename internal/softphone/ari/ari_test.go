@@ -13,8 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gorilla/websocket"
-
 	"wiebelt/internal/call"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/softphone/linktest"
@@ -395,30 +393,8 @@ func hostile(n int) []string {
 		ring.as(func(c *chan_) { c.id, c.peer = "../../x?y#z", strings.Repeat("6", 50_000) }).event("ChannelStateChange"),
 		ring.as(func(c *chan_) { c.id, c.peerName = "rtl", "\u202eevil\u0000\n" }).event("ChannelStateChange"),
 	}
-	seeds := []string{ring.event("ChannelStateChange"), ring.as(up).event("ChannelConnectedLine"), ring.event("ChannelDestroyed"), ring.event("ChannelCallerId"),
-		`{"type":"ApplicationRegistered","timestamp":"2026-01-05T09:30:00.000+0100","application":"wiebelt-jansen-pc7"}`}
-	r := rand.New(rand.NewPCG(1, 2))
-	for len(out) < n {
-		b := []byte(seeds[r.IntN(len(seeds))])
-		for range 1 + r.IntN(6) {
-			i := r.IntN(len(b))
-			switch r.IntN(4) {
-			case 0:
-				b[i] = byte(r.IntN(256))
-			case 1:
-				b = append(b[:i], b[min(len(b), i+r.IntN(20)):]...)
-			case 2:
-				b = append(b[:i:i], append([]byte(strings.Repeat(`{"[,`, r.IntN(30))), b[i:]...)...)
-			case 3:
-				b = b[:i+1]
-			}
-			if len(b) == 0 {
-				b = []byte("x")
-			}
-		}
-		out = append(out, string(b))
-	}
-	return out
+	return linktest.Mutate(out, n, ring.event("ChannelStateChange"), ring.as(up).event("ChannelConnectedLine"), ring.event("ChannelDestroyed"), ring.event("ChannelCallerId"),
+		`{"type":"ApplicationRegistered","timestamp":"2026-01-05T09:30:00.000+0100","application":"wiebelt-jansen-pc7"}`)
 }
 
 func TestHostileMessages(t *testing.T) {
@@ -445,128 +421,59 @@ func TestHostileMessages(t *testing.T) {
 
 // TestHostileConnections: what breaks a connection does not break the link.
 func TestHostileConnections(t *testing.T) {
-	for _, tt := range []struct {
-		name string
-		do   func(*websocket.Conn)
-	}{
-		{"message too large", func(c *websocket.Conn) {
-			c.WriteMessage(websocket.TextMessage, []byte(`{"x":"`+strings.Repeat("y", 300<<10)+`"}`))
-		}},
-		{"not a frame", func(c *websocket.Conn) { c.NetConn().Write([]byte(strings.Repeat("\xff\xff\xff\xff", 100))) }},
-		{"reserved bits", func(c *websocket.Conn) { c.NetConn().Write([]byte{0xf1, 0x01, 'x'}) }},
-		{"not UTF-8 in the close", func(c *websocket.Conn) { c.NetConn().Write([]byte{0x88, 0x04, 0x03, 0xe8, 0xff, 0xfe}) }},
-		{"a frame of endless length", func(c *websocket.Conn) {
-			c.NetConn().Write([]byte{0x81, 127, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff})
-		}},
-		{"closed with words", func(c *websocket.Conn) {
-			c.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(1011, "number 0612345678 token "+secret), time.Now().Add(time.Second))
-		}},
-		{"cut", func(c *websocket.Conn) { c.NetConn().Close() }},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			a := newAsterisk(t)
-			w := listen(t, a.config())
-			w.Until(link.Connected)
-			tt.do((<-a.upgraded).Conn)
-			if s := w.Until(link.Waiting); strings.Contains(s.Err.Error(), "0612345678") || strings.Contains(s.Err.Error(), secret) {
-				t.Error(s.Err)
-			}
-			w.Wake <- struct{}{}
-			w.Until(link.Connected)
-			a.send(last.event("ChannelStateChange"))
-			w.Expect(lastSaid)
-		})
-	}
+	linktest.Broken(t, secret, nil, func(t *testing.T) (*linktest.Watch, <-chan *linktest.Socket, func()) {
+		a := newAsterisk(t)
+		w := listen(t, a.config())
+		return w, a.upgraded, func() { a.send(last.event("ChannelStateChange")); w.Expect(lastSaid) }
+	})
 }
 
 // TestNothingSecretIsSaid looks for what must not be said in logs and states,
 // while everything goes wrong that can.
 func TestNothingSecretIsSaid(t *testing.T) {
-	number, name := "0612345678", "Canary Jansen"
-	echo := func(w http.ResponseWriter, r *http.Request) string {
-		return fmt.Sprint(r.Header, r.URL, secret, number, name)
+	unsaid := func(t *testing.T, said string) {
+		t.Helper()
+		linktest.Unsaid(t, said, secret, "Basic ", "/ari/", "wiebelt-jansen")
 	}
-	for _, tt := range []struct {
-		name string
-		raw  func(http.ResponseWriter, *http.Request) bool
-	}{
-		{"echoes in an error", func(w http.ResponseWriter, r *http.Request) bool { http.Error(w, echo(w, r), 500); return true }},
-		{"echoes in a redirect", func(w http.ResponseWriter, r *http.Request) bool {
-			if strings.HasPrefix(r.URL.Path, "/stolen") {
-				t.Error("the redirect was followed")
-			}
-			http.Redirect(w, r, "/stolen?"+secret+number, http.StatusTemporaryRedirect)
-			return true
-		}},
-		{"echoes in a malformed answer", func(w http.ResponseWriter, r *http.Request) bool {
-			c, _, _ := w.(http.Hijacker).Hijack()
-			io.WriteString(c, "HTTP/1.1 "+echo(w, r)+"\r\n\r\n")
-			c.Close()
-			return true
-		}},
-		{"echoes in a header", func(w http.ResponseWriter, r *http.Request) bool {
-			c, _, _ := w.(http.Hijacker).Hijack()
-			io.WriteString(c, "HTTP/1.1 200 OK\r\n"+secret+" "+number+"\r\nTransfer-Encoding: "+secret+"\r\n\r\n")
-			c.Close()
-			return true
-		}},
-		{"echoes in the snapshot", func(w http.ResponseWriter, r *http.Request) bool {
-			if r.URL.Path != "/ari/channels" {
-				return false
-			}
-			fmt.Fprintf(w, `{"error":%q}`, echo(w, r))
-			return true
-		}},
-		{"redirects the snapshot", func(w http.ResponseWriter, r *http.Request) bool {
-			if r.URL.Path != "/ari/channels" {
-				return false
-			}
-			http.Redirect(w, r, "https://"+secret+".example/"+number, http.StatusFound)
-			return true
-		}},
-		{"endless snapshot", func(w http.ResponseWriter, r *http.Request) bool {
-			if r.URL.Path != "/ari/channels" {
-				return false
-			}
-			io.WriteString(w, `["`)
-			for range 10 << 10 {
-				if _, err := io.WriteString(w, strings.Repeat(secret, 60)); err != nil {
-					break
-				}
-			}
-			return true
-		}},
-		{"events that cannot be read", nil},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			a := newAsterisk(t)
-			a.raw = tt.raw
-			w := listen(t, a.config())
-			said := ""
-			if tt.raw == nil {
-				w.Until(link.Connected)
-				c := ring.as(func(c *chan_) { c.peer, c.peerName = number, name })
-				a.send(c.event("ChannelStateChange"), strings.Replace(c.event("ChannelStateChange"), `"priority":1`, `"exten":1`, 1), c.event("ChannelStateChange")+number, secret, last.event("ChannelStateChange"))
-				w.Next()
-				w.Expect(lastSaid)
-				a.restart()
-				said = fmt.Sprint(w.Until(link.Waiting).Err)
-			} else {
-				said = fmt.Sprint(w.Until(link.Waiting).Err)
-			}
-			said += w.Log.String()
-			if tt.raw == nil && !strings.Contains(said, "cannot be read") {
-				t.Error("nothing was logged")
-			}
-			for _, s := range []string{secret, number, name, "Basic ", "/ari/", "wiebelt-jansen"} {
-				if strings.Contains(said, s) {
-					t.Errorf("%q was said: %s", s, said)
-				}
-			}
-		})
+	echoes := linktest.Echoes(secret)
+	// A list with a channel that cannot be read is still a list.
+	echoes["is odd"] = func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintf(w, `{"error":%q}`, fmt.Sprint(r.Header, r.URL, secret, linktest.Number))
 	}
+	echoes["never ends"] = func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, `["`)
+		for range 10 << 10 {
+			if _, err := io.WriteString(w, strings.Repeat(secret, 60)); err != nil {
+				break
+			}
+		}
+	}
+	for _, path := range []string{"/", "/ari/channels"} {
+		for what, f := range echoes {
+			t.Run(path+" "+what, func(t *testing.T) {
+				t.Parallel()
+				a := newAsterisk(t)
+				a.raw = linktest.At(t, path, f)
+				w := listen(t, a.config())
+				unsaid(t, fmt.Sprint(w.Until(link.Waiting).Err)+w.Log.String())
+			})
+		}
+	}
+	t.Run("events that cannot be read", func(t *testing.T) {
+		a := newAsterisk(t)
+		w := listen(t, a.config())
+		w.Until(link.Connected)
+		c := ring.as(func(c *chan_) { c.peer, c.peerName = linktest.Number, linktest.Name })
+		a.send(c.event("ChannelStateChange"), strings.Replace(c.event("ChannelStateChange"), `"priority":1`, `"exten":1`, 1), c.event("ChannelStateChange")+linktest.Number, secret, last.event("ChannelStateChange"))
+		w.Next()
+		w.Expect(lastSaid)
+		a.restart()
+		said := fmt.Sprint(w.Until(link.Waiting).Err) + w.Log.String()
+		if !strings.Contains(said, "cannot be read") {
+			t.Error("nothing was logged")
+		}
+		unsaid(t, said)
+	})
 }
 
 func FuzzMessage(f *testing.F) {

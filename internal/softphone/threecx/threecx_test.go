@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gorilla/websocket"
-
 	"wiebelt/internal/call"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/softphone/linktest"
@@ -424,7 +422,7 @@ func hostileEvents(n int) []string {
 		`{"sequence":43,"event":{"event_type":1,"entity":"/callcontrol/101/participants/7","attached_data":null}}`,
 		`{"sequence":44,"event":{"event_type":2,"entity":"/callcontrol/101/participants/7","attached_data":{"dtmf_input":"5"}}}`,
 	}
-	return mutate(out, seeds, n)
+	return linktest.Mutate(out, n, seeds...)
 }
 
 func hostileParts(n int) []string {
@@ -435,32 +433,7 @@ func hostileParts(n int) []string {
 		part{status: "Ringing", number: strings.Repeat("6", 100_000), name: strings.Repeat("ë", 100_000), call: 33}.json("101", 7),
 		part{status: "Ringing", number: "\u202e06\u0000", name: "\u2066x\n", call: 33}.json("101", 7),
 	}
-	return mutate(out, []string{ring.json("101", 7), ring.as(up).json("101", 7)}, n)
-}
-
-func mutate(out, seeds []string, n int) []string {
-	r := rand.New(rand.NewPCG(1, 2))
-	for len(out) < n {
-		b := []byte(seeds[r.IntN(len(seeds))])
-		for range 1 + r.IntN(6) {
-			i := r.IntN(len(b))
-			switch r.IntN(4) {
-			case 0:
-				b[i] = byte(r.IntN(256))
-			case 1:
-				b = append(b[:i], b[min(len(b), i+r.IntN(20)):]...)
-			case 2:
-				b = append(b[:i:i], append([]byte(strings.Repeat(`{"[,`, r.IntN(30))), b[i:]...)...)
-			case 3:
-				b = b[:i+1]
-			}
-			if len(b) == 0 {
-				b = []byte("x")
-			}
-		}
-		out = append(out, string(b))
-	}
-	return out
+	return linktest.Mutate(out, n, ring.json("101", 7), ring.as(up).json("101", 7))
 }
 
 // follow plays one real call and waits for its end, among whatever else comes.
@@ -525,32 +498,11 @@ func TestHostileParticipants(t *testing.T) {
 }
 
 func TestHostileConnections(t *testing.T) {
-	for _, tt := range []struct {
-		name string
-		do   func(*websocket.Conn)
-	}{
-		{"message too large", func(c *websocket.Conn) {
-			c.WriteMessage(websocket.TextMessage, []byte(`{"x":"`+strings.Repeat("y", 300<<10)+`"}`))
-		}},
-		{"not a frame", func(c *websocket.Conn) { c.NetConn().Write([]byte(strings.Repeat("\xff\xff\xff\xff", 100))) }},
-		{"closed with words", func(c *websocket.Conn) {
-			c.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(1011, "number 0612345678 token "+secret), time.Now().Add(time.Second))
-		}},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			x := newExchange(t)
-			w := listen(t, x.config())
-			w.Until(link.Connected)
-			tt.do((<-x.upgraded).Conn)
-			if s := w.Until(link.Waiting); strings.Contains(s.Err.Error(), "0612345678") || strings.Contains(s.Err.Error(), secret) {
-				t.Error(s.Err)
-			}
-			w.Wake <- struct{}{}
-			w.Until(link.Connected)
-			x.last(w)
-		})
-	}
+	linktest.Broken(t, secret, nil, func(t *testing.T) (*linktest.Watch, <-chan *linktest.Socket, func()) {
+		x := newExchange(t)
+		w := listen(t, x.config())
+		return w, x.upgraded, func() { x.last(w) }
+	})
 }
 
 func TestBadTokens(t *testing.T) {
@@ -581,36 +533,14 @@ func TestBadTokens(t *testing.T) {
 // TestNothingSecretIsSaid looks for what must not be said in logs and states,
 // while everything goes wrong that can.
 func TestNothingSecretIsSaid(t *testing.T) {
-	number, name := "0612345678", "Canary Jansen"
-	echo := func(r *http.Request) string { return fmt.Sprint(r.Header, r.URL, secret, number, name) }
 	for _, path := range []string{"/connect/token", "/callcontrol/101", "/callcontrol/ws"} {
-		for what, f := range map[string]func(http.ResponseWriter, *http.Request){
-			"fails": func(w http.ResponseWriter, r *http.Request) { http.Error(w, echo(r), 500) },
-			"moves": func(w http.ResponseWriter, r *http.Request) {
-				http.Redirect(w, r, "/stolen?"+secret+number, http.StatusTemporaryRedirect)
-			},
-			"garbles": func(w http.ResponseWriter, r *http.Request) {
-				c, _, _ := w.(http.Hijacker).Hijack()
-				io.WriteString(c, "HTTP/1.1 "+echo(r)+"\r\n\r\n")
-				c.Close()
-			},
-			"is odd": func(w http.ResponseWriter, r *http.Request) { fmt.Fprintf(w, `[%q]`, echo(r)) },
-		} {
+		for what, f := range linktest.Echoes(secret) {
 			t.Run(path+" "+what, func(t *testing.T) {
 				t.Parallel()
 				x := newExchange(t)
-				x.raw = func(w http.ResponseWriter, r *http.Request) bool {
-					if strings.HasPrefix(r.URL.Path, "/stolen") {
-						t.Error("the redirect was followed")
-					}
-					if r.URL.Path == path {
-						f(w, r)
-						return true
-					}
-					return false
-				}
+				x.raw = linktest.At(t, path, f)
 				w := listen(t, x.config())
-				unsaid(t, fmt.Sprint(w.Until(link.Waiting).Err)+w.Log.String(), number, name)
+				unsaid(t, fmt.Sprint(w.Until(link.Waiting).Err)+w.Log.String())
 			})
 		}
 	}
@@ -618,27 +548,23 @@ func TestNothingSecretIsSaid(t *testing.T) {
 		x := newExchange(t)
 		w := listen(t, x.config())
 		w.Until(link.Connected)
-		x.set("101", 7, ring.as(func(p *part) { p.number, p.name = number, name }))
+		x.set("101", 7, ring.as(func(p *part) { p.number, p.name = linktest.Number, linktest.Name }))
 		w.Next()
-		x.write(secret+number, `{"sequence":"`+number+`"}`)
-		x.with(func() { x.participants["101/8"] = `{"id":"` + number + secret + `"}` })
+		x.write(secret+linktest.Number, `{"sequence":"`+linktest.Number+`"}`)
+		x.with(func() { x.participants["101/8"] = `{"id":"` + linktest.Number + secret + `"}` })
 		x.write(x.note(upsert, "/callcontrol/101/participants/8"))
 		follow(x, w, 1, "")
 		said := w.Log.String()
 		if !strings.Contains(said, "cannot be read") {
 			t.Error("nothing was logged")
 		}
-		unsaid(t, said, number, name)
+		unsaid(t, said)
 	})
 }
 
-func unsaid(t *testing.T, said string, more ...string) {
+func unsaid(t *testing.T, said string) {
 	t.Helper()
-	for _, s := range append(more, secret, "canary", client, "Bearer", "/callcontrol", "/101") {
-		if strings.Contains(said, s) {
-			t.Errorf("%q was said: %s", s, said)
-		}
-	}
+	linktest.Unsaid(t, said, secret, "canary", client, "Bearer", "/callcontrol", "/101")
 }
 
 func FuzzMessage(f *testing.F) {

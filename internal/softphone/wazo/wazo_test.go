@@ -409,29 +409,7 @@ func hostile(n int) []string {
 		ring.as(func(c *told) { c.id, c.peerName = "b", "\u202eevil\u0000\n" }).event("call_updated"),
 		ring.as(func(c *told) { c.id, c.conversation = "c", strings.Repeat("y", 5000) }).event("call_updated"),
 	}
-	seeds := []string{ring.event("call_updated"), ring.as(up).event("call_answered"), ring.event("call_ended"), `{"op": "pong", "code": 0, "data": {"payload": "x"}}`}
-	r := rand.New(rand.NewPCG(1, 2))
-	for len(out) < n {
-		b := []byte(seeds[r.IntN(len(seeds))])
-		for range 1 + r.IntN(6) {
-			i := r.IntN(len(b))
-			switch r.IntN(4) {
-			case 0:
-				b[i] = byte(r.IntN(256))
-			case 1:
-				b = append(b[:i], b[min(len(b), i+r.IntN(20)):]...)
-			case 2:
-				b = append(b[:i:i], append([]byte(strings.Repeat(`{"[,`, r.IntN(30))), b[i:]...)...)
-			case 3:
-				b = b[:i+1]
-			}
-			if len(b) == 0 {
-				b = []byte("x")
-			}
-		}
-		out = append(out, string(b))
-	}
-	return out
+	return linktest.Mutate(out, n, ring.event("call_updated"), ring.as(up).event("call_answered"), ring.event("call_ended"), `{"op": "pong", "code": 0, "data": {"payload": "x"}}`)
 }
 
 func TestHostileMessages(t *testing.T) {
@@ -457,36 +435,14 @@ func TestHostileMessages(t *testing.T) {
 }
 
 func TestHostileConnections(t *testing.T) {
-	for _, tt := range []struct {
-		name string
-		do   func(*websocket.Conn)
-	}{
-		{"message too large", func(c *websocket.Conn) {
-			c.WriteMessage(websocket.TextMessage, []byte(`{"x":"`+strings.Repeat("y", 300<<10)+`"}`))
-		}},
-		{"not a frame", func(c *websocket.Conn) { c.NetConn().Write([]byte(strings.Repeat("\xff\xff\xff\xff", 100))) }},
-		{"refuses", func(c *websocket.Conn) {
-			c.WriteMessage(websocket.TextMessage, []byte(`{"op":"token","code":1,"data":null}`))
-		}},
-		{"closed with words", func(c *websocket.Conn) {
-			c.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(1011, "number 0612345678 token "+secret), time.Now().Add(time.Second))
-		}},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			x := newExchange(t)
-			w := listen(t, x.config())
-			w.Until(link.Connected)
-			tt.do((<-x.upgraded).Conn)
-			if s := w.Until(link.Waiting); strings.Contains(s.Err.Error(), "0612345678") || strings.Contains(s.Err.Error(), secret) {
-				t.Error(s.Err)
-			}
-			w.Wake <- struct{}{}
-			w.Until(link.Connected)
-			x.send(last.event("call_updated"))
-			w.Expect(lastSaid)
-		})
+	refuses := func(c *websocket.Conn) {
+		c.WriteMessage(websocket.TextMessage, []byte(`{"op":"token","code":1,"data":null}`))
 	}
+	linktest.Broken(t, secret, map[string]func(*websocket.Conn){"refuses": refuses}, func(t *testing.T) (*linktest.Watch, <-chan *linktest.Socket, func()) {
+		x := newExchange(t)
+		w := listen(t, x.config())
+		return w, x.upgraded, func() { x.send(last.event("call_updated")); w.Expect(lastSaid) }
+	})
 }
 
 func TestBadTokens(t *testing.T) {
@@ -533,42 +489,14 @@ func TestLife(t *testing.T) {
 // TestNothingSecretIsSaid looks for what must not be said in logs and states,
 // while everything goes wrong that can.
 func TestNothingSecretIsSaid(t *testing.T) {
-	number, name := "0612345678", "Canary Jansen"
-	echo := func(w http.ResponseWriter, r *http.Request) string {
-		return fmt.Sprint(r.Header, r.URL, secret, number, name)
-	}
-	only := func(path string, f func(http.ResponseWriter, *http.Request)) func(http.ResponseWriter, *http.Request) bool {
-		return func(w http.ResponseWriter, r *http.Request) bool {
-			if !strings.HasPrefix(r.URL.Path, path) {
-				return false
-			}
-			f(w, r)
-			return true
-		}
-	}
-	fail := func(w http.ResponseWriter, r *http.Request) { http.Error(w, echo(w, r), 500) }
-	move := func(w http.ResponseWriter, r *http.Request) {
-		http.Redirect(w, r, "/stolen?"+secret+number, http.StatusTemporaryRedirect)
-	}
-	garble := func(w http.ResponseWriter, r *http.Request) {
-		c, _, _ := w.(http.Hijacker).Hijack()
-		io.WriteString(c, "HTTP/1.1 "+strings.ReplaceAll(echo(w, r), "\n", "")+"\r\n\r\n")
-		c.Close()
-	}
-	odd := func(w http.ResponseWriter, r *http.Request) { fmt.Fprintf(w, `[%q]`, echo(w, r)) }
-	for path := range map[string]bool{"/api/auth": true, "/api/calld": true, "/api/websocketd": true} {
-		for what, f := range map[string]func(http.ResponseWriter, *http.Request){"fails": fail, "moves": move, "garbles": garble, "is odd": odd} {
+	for _, path := range []string{"/api/auth", "/api/calld", "/api/websocketd"} {
+		for what, f := range linktest.Echoes(secret) {
 			t.Run(path+" "+what, func(t *testing.T) {
 				t.Parallel()
 				x := newExchange(t)
-				x.raw = func(w http.ResponseWriter, r *http.Request) bool {
-					if strings.HasPrefix(r.URL.Path, "/stolen") {
-						t.Error("the redirect was followed")
-					}
-					return only(path, f)(w, r)
-				}
+				x.raw = linktest.At(t, path, f)
 				w := listen(t, x.config())
-				unsaid(t, fmt.Sprint(w.Until(link.Waiting).Err)+w.Log.String(), number, name)
+				unsaid(t, fmt.Sprint(w.Until(link.Waiting).Err)+w.Log.String())
 			})
 		}
 	}
@@ -576,8 +504,8 @@ func TestNothingSecretIsSaid(t *testing.T) {
 		x := newExchange(t)
 		w := listen(t, x.config())
 		w.Until(link.Connected)
-		c := ring.as(func(c *told) { c.peer, c.peerName = number, name })
-		x.send(c.event("call_updated"), c.event("call_updated")+number, secret, strings.Replace(c.event("call_updated"), `"call_id":"`, `"call_id":1,"x":"`, 1))
+		c := ring.as(func(c *told) { c.peer, c.peerName = linktest.Number, linktest.Name })
+		x.send(c.event("call_updated"), c.event("call_updated")+linktest.Number, secret, strings.Replace(c.event("call_updated"), `"call_id":"`, `"call_id":1,"x":"`, 1))
 		w.Next()
 		x.with(func() { x.closes = 4003 })
 		x.expire()
@@ -585,17 +513,13 @@ func TestNothingSecretIsSaid(t *testing.T) {
 		if !strings.Contains(said, "cannot be read") {
 			t.Error("nothing was logged")
 		}
-		unsaid(t, said, number, name)
+		unsaid(t, said)
 	})
 }
 
-func unsaid(t *testing.T, said string, more ...string) {
+func unsaid(t *testing.T, said string) {
 	t.Helper()
-	for _, s := range append(more, secret, "canary", uuid, user, "Basic ", "/api/") {
-		if strings.Contains(said, s) {
-			t.Errorf("%q was said: %s", s, said)
-		}
-	}
+	linktest.Unsaid(t, said, secret, "canary", uuid, user, "Basic ", "/api/")
 }
 
 func FuzzMessage(f *testing.F) {
