@@ -30,12 +30,22 @@ type hubData struct {
 	Data string `help:"Folder of the hub." required:"" placeholder:"DIR"`
 }
 
-// open opens a folder that is there: a mistyped one is not made.
-func (f hubData) open(e *env) (*localhub.Data, error) {
+// with does something with a folder that is there: a mistyped one is not made.
+func (f hubData) with(e *env, do func(*localhub.Data) error) error {
 	if _, err := os.Stat(filepath.Join(f.Data, "hub.db")); err != nil {
-		return nil, fmt.Errorf("%s holds no hub; \"wiebelt hub --data\" makes one", oneLine(f.Data))
+		return fmt.Errorf("%s holds no hub; \"wiebelt hub --data\" makes one", oneLine(f.Data))
 	}
-	return localhub.OpenData(e.ctx, f.Data)
+	return f.made(e, do)
+}
+
+// made is with for a folder that is made if need be.
+func (f hubData) made(e *env, do func(*localhub.Data) error) (err error) {
+	d, err := localhub.OpenData(e.ctx, f.Data)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	return do(d)
 }
 
 type hubClientCmd struct {
@@ -51,27 +61,24 @@ type hubClientAddCmd struct {
 	ID   string `arg:"" help:"Name of the client."`
 }
 
-func (c *hubClientAddCmd) Run(e *env) (err error) {
+func (c *hubClientAddCmd) Run(e *env) error {
 	// The first client of a new hub may be made before the hub ever ran.
-	d, err := localhub.OpenData(e.ctx, c.Data)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, d.Close()) }()
-	all, err := d.Clients(e.ctx)
-	if err != nil {
-		return err
-	}
-	for _, have := range all {
-		if have.ID == c.ID {
-			return errors.New("there is a client of that name; \"wiebelt hub client rotate\" gives it another secret")
+	return c.made(e, func(d *localhub.Data) error {
+		all, err := d.Clients(e.ctx)
+		if err != nil {
+			return err
 		}
-	}
-	value, err := d.AddClient(e.ctx, c.ID, c.Code)
-	if err != nil {
-		return err
-	}
-	return e.showSecret(value)
+		for _, have := range all {
+			if have.ID == c.ID {
+				return errors.New("there is a client of that name; \"wiebelt hub client rotate\" gives it another secret")
+			}
+		}
+		value, err := d.AddClient(e.ctx, c.ID, c.Code)
+		if err != nil {
+			return err
+		}
+		return e.showSecret(value)
+	})
 }
 
 // showSecret writes a secret alone on standard output, so that it can go
@@ -87,34 +94,31 @@ type hubClientListCmd struct {
 	JSON bool `help:"As JSON: [{\"id\",\"organisation_code\",\"made\"}]."`
 }
 
-func (c *hubClientListCmd) Run(e *env) (err error) {
-	d, err := c.open(e)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, d.Close()) }()
-	all, err := d.Clients(e.ctx)
-	if err != nil {
-		return err
-	}
-	if c.JSON {
-		type client struct {
-			ID   string     `json:"id"`
-			Code string     `json:"organisation_code"`
-			Made *time.Time `json:"made"`
+func (c *hubClientListCmd) Run(e *env) error {
+	return c.with(e, func(d *localhub.Data) error {
+		all, err := d.Clients(e.ctx)
+		if err != nil {
+			return err
 		}
-		list := []client{}
+		if c.JSON {
+			type client struct {
+				ID   string     `json:"id"`
+				Code string     `json:"organisation_code"`
+				Made *time.Time `json:"made"`
+			}
+			list := []client{}
+			for _, k := range all {
+				list = append(list, client{k.ID, k.OrganisationCode, known(k.Made)})
+			}
+			return json.NewEncoder(e.out).Encode(list)
+		}
+		w := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
+		fmt.Fprintln(w, "CLIENT\tORGANISATION\tSECRET SINCE")
 		for _, k := range all {
-			list = append(list, client{k.ID, k.OrganisationCode, known(k.Made)})
+			fmt.Fprintf(w, "%s\t%s\t%s\n", oneLine(k.ID), oneLine(k.OrganisationCode), moment(k.Made))
 		}
-		return json.NewEncoder(e.out).Encode(list)
-	}
-	w := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(w, "CLIENT\tORGANISATION\tSECRET SINCE")
-	for _, k := range all {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", oneLine(k.ID), oneLine(k.OrganisationCode), moment(k.Made))
-	}
-	return w.Flush()
+		return w.Flush()
+	})
 }
 
 func known(t time.Time) *time.Time {
@@ -137,17 +141,14 @@ type hubClientRotateCmd struct {
 	ID string `arg:"" help:"Name of the client."`
 }
 
-func (c *hubClientRotateCmd) Run(e *env) (err error) {
-	d, err := c.open(e)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, d.Close()) }()
-	value, err := d.RotateClient(e.ctx, c.ID)
-	if err != nil {
-		return err
-	}
-	return e.showSecret(value)
+func (c *hubClientRotateCmd) Run(e *env) error {
+	return c.with(e, func(d *localhub.Data) error {
+		value, err := d.RotateClient(e.ctx, c.ID)
+		if err != nil {
+			return err
+		}
+		return e.showSecret(value)
+	})
 }
 
 type hubClientRemoveCmd struct {
@@ -155,13 +156,10 @@ type hubClientRemoveCmd struct {
 	ID string `arg:"" help:"Name of the client."`
 }
 
-func (c *hubClientRemoveCmd) Run(e *env) (err error) {
-	d, err := c.open(e)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, d.Close()) }()
-	return d.RemoveClient(e.ctx, c.ID)
+func (c *hubClientRemoveCmd) Run(e *env) error {
+	return c.with(e, func(d *localhub.Data) error {
+		return d.RemoveClient(e.ctx, c.ID)
+	})
 }
 
 type hubUserCmd struct {
@@ -177,7 +175,7 @@ type hubUserAddCmd struct {
 	Name  string `arg:"" help:"User name."`
 }
 
-func (c *hubUserAddCmd) Run(e *env) (err error) {
+func (c *hubUserAddCmd) Run(e *env) error {
 	line, err := bufio.NewReader(io.LimitReader(e.in, 1<<10)).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err
@@ -185,36 +183,30 @@ func (c *hubUserAddCmd) Run(e *env) (err error) {
 	for len(line) > 0 && (line[len(line)-1] == '\n' || line[len(line)-1] == '\r') {
 		line = line[:len(line)-1]
 	}
-	d, err := localhub.OpenData(e.ctx, c.Data)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, d.Close()) }()
-	return d.AddUser(e.ctx, c.Name, line, c.Admin)
+	return c.made(e, func(d *localhub.Data) error {
+		return d.AddUser(e.ctx, c.Name, line, c.Admin)
+	})
 }
 
 type hubUserListCmd struct{ hubData }
 
-func (c *hubUserListCmd) Run(e *env) (err error) {
-	d, err := c.open(e)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, d.Close()) }()
-	all, err := d.Users(e.ctx)
-	if err != nil {
-		return err
-	}
-	w := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(w, "USER\tMESSAGE BOX")
-	for _, u := range all {
-		may := "no"
-		if u.Admin {
-			may = "yes"
+func (c *hubUserListCmd) Run(e *env) error {
+	return c.with(e, func(d *localhub.Data) error {
+		all, err := d.Users(e.ctx)
+		if err != nil {
+			return err
 		}
-		fmt.Fprintf(w, "%s\t%s\n", oneLine(u.Name), may)
-	}
-	return w.Flush()
+		w := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
+		fmt.Fprintln(w, "USER\tMESSAGE BOX")
+		for _, u := range all {
+			may := "no"
+			if u.Admin {
+				may = "yes"
+			}
+			fmt.Fprintf(w, "%s\t%s\n", oneLine(u.Name), may)
+		}
+		return w.Flush()
+	})
 }
 
 type hubUserRemoveCmd struct {
@@ -222,13 +214,10 @@ type hubUserRemoveCmd struct {
 	Name string `arg:"" help:"User name."`
 }
 
-func (c *hubUserRemoveCmd) Run(e *env) (err error) {
-	d, err := c.open(e)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, d.Close()) }()
-	return d.RemoveUser(e.ctx, c.Name)
+func (c *hubUserRemoveCmd) Run(e *env) error {
+	return c.with(e, func(d *localhub.Data) error {
+		return d.RemoveUser(e.ctx, c.Name)
+	})
 }
 
 type hubMessagesCmd struct {
@@ -280,23 +269,20 @@ type hubMessagesListCmd struct {
 	JSON bool `help:"One JSON object a line, with the names that \"show --json\" has."`
 }
 
-func (c *hubMessagesListCmd) Run(e *env) (err error) {
-	d, err := c.open(e)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, d.Close()) }()
-	if c.JSON {
-		out := json.NewEncoder(e.out)
-		return each(e, d, func(m localhub.Message) error { return out.Encode(asJSON(m)) })
-	}
-	w := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(w, "MESSAGE\tRECEIVED\tFROM\tFOR\tFILES\tBYTES")
-	err = each(e, d, func(m localhub.Message) error {
-		_, err := fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\n", m.ID, moment(m.Received), oneLine(m.Sender), oneLine(m.Intermediary), m.Files, m.Size)
-		return err
+func (c *hubMessagesListCmd) Run(e *env) error {
+	return c.with(e, func(d *localhub.Data) error {
+		if c.JSON {
+			out := json.NewEncoder(e.out)
+			return each(e, d, func(m localhub.Message) error { return out.Encode(asJSON(m)) })
+		}
+		w := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
+		fmt.Fprintln(w, "MESSAGE\tRECEIVED\tFROM\tFOR\tFILES\tBYTES")
+		err := each(e, d, func(m localhub.Message) error {
+			_, err := fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\n", m.ID, moment(m.Received), oneLine(m.Sender), oneLine(m.Intermediary), m.Files, m.Size)
+			return err
+		})
+		return errors.Join(err, w.Flush())
 	})
-	return errors.Join(err, w.Flush())
 }
 
 type hubMessagesShowCmd struct {
@@ -305,23 +291,20 @@ type hubMessagesShowCmd struct {
 	ID   string `arg:"" help:"Id of the message."`
 }
 
-func (c *hubMessagesShowCmd) Run(e *env) (err error) {
-	d, err := c.open(e)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, d.Close()) }()
-	m, err := d.Message(e.ctx, c.ID)
-	if err != nil {
-		return err
-	}
-	if c.JSON {
-		return json.NewEncoder(e.out).Encode(asJSON(m))
-	}
-	w := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
-	fmt.Fprintf(w, "message\t%s\nreceived\t%s\nfrom\t%s (organisation %s)\nfor\t%s\nfiles\t%d\nbytes\t%d\nsha256\t%s\n",
-		m.ID, moment(m.Received), oneLine(m.Sender), oneLine(m.OrganisationCode), oneLine(m.Intermediary), m.Files, m.Size, m.SHA256)
-	return w.Flush()
+func (c *hubMessagesShowCmd) Run(e *env) error {
+	return c.with(e, func(d *localhub.Data) error {
+		m, err := d.Message(e.ctx, c.ID)
+		if err != nil {
+			return err
+		}
+		if c.JSON {
+			return json.NewEncoder(e.out).Encode(asJSON(m))
+		}
+		w := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
+		fmt.Fprintf(w, "message\t%s\nreceived\t%s\nfrom\t%s (organisation %s)\nfor\t%s\nfiles\t%d\nbytes\t%d\nsha256\t%s\n",
+			m.ID, moment(m.Received), oneLine(m.Sender), oneLine(m.OrganisationCode), oneLine(m.Intermediary), m.Files, m.Size, m.SHA256)
+		return w.Flush()
+	})
 }
 
 type hubMessagesExportCmd struct {
@@ -331,26 +314,23 @@ type hubMessagesExportCmd struct {
 	ID  string `arg:"" optional:"" help:"Id of the message."`
 }
 
-func (c *hubMessagesExportCmd) Run(e *env) (err error) {
+func (c *hubMessagesExportCmd) Run(e *env) error {
 	if c.All == (c.ID != "") {
 		return &exitError{exitUsage, "name one message, or say --all"}
 	}
-	d, err := c.open(e)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, d.Close()) }()
-	if err := os.MkdirAll(c.To, 0o700); err != nil {
-		return err
-	}
-	if c.All {
-		return each(e, d, func(m localhub.Message) error { return c.write(e, d, m) })
-	}
-	m, err := d.Message(e.ctx, c.ID)
-	if err != nil {
-		return err
-	}
-	return c.write(e, d, m)
+	return c.with(e, func(d *localhub.Data) error {
+		if err := os.MkdirAll(c.To, 0o700); err != nil {
+			return err
+		}
+		if c.All {
+			return each(e, d, func(m localhub.Message) error { return c.write(e, d, m) })
+		}
+		m, err := d.Message(e.ctx, c.ID)
+		if err != nil {
+			return err
+		}
+		return c.write(e, d, m)
+	})
 }
 
 // write exports one message: under a name of its own until it is whole.

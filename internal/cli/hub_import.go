@@ -65,7 +65,7 @@ func (c *hubImportCmd) format() (localhub.Format, error) {
 	return 0, &exitError{exitUsage, "the name of the file ends in .csv or .json"}
 }
 
-func (c *hubImportCmd) Run(e *env) (err error) {
+func (c *hubImportCmd) Run(e *env) error {
 	format, err := c.format()
 	if err != nil {
 		return err
@@ -82,38 +82,35 @@ func (c *hubImportCmd) Run(e *env) (err error) {
 	if info.IsDir() {
 		return errors.New("that is a folder")
 	}
-	d, err := c.open(e)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, d.Close()) }()
-	var notes importNotes
-	report := newImportReport(e.err, info.Size())
-	n, err := d.Import(e.ctx, f, format, localhub.ImportOptions{
-		Replace: c.Replace, Check: c.Check, Progress: report.progress, Warn: notes.add,
-	})
-	report.end()
-	var wrong *localhub.ImportError
-	if errors.As(err, &wrong) {
-		for _, line := range wrong.Lines() {
-			fmt.Fprintln(e.err, clip(line, 1000))
+	return c.with(e, func(d *localhub.Data) error {
+		var notes importNotes
+		report := newImportReport(e.err, info.Size())
+		n, err := d.Import(e.ctx, f, format, localhub.ImportOptions{
+			Replace: c.Replace, Check: c.Check, Progress: report.progress, Warn: notes.add,
+		})
+		report.end()
+		var wrong *localhub.ImportError
+		if errors.As(err, &wrong) {
+			for _, line := range wrong.Lines() {
+				fmt.Fprintln(e.err, clip(line, 1000))
+			}
+			return &exitError{exitFailed, "nothing was taken: the file has errors"}
 		}
-		return &exitError{exitFailed, "nothing was taken: the file has errors"}
-	}
-	if err != nil {
+		if err != nil {
+			return err
+		}
+		notes.show(e.err, format)
+		if c.Check {
+			_, err = fmt.Fprintf(e.out, "%d contacts can be taken; nothing was changed\n", n)
+			return err
+		}
+		all, err := d.Count(e.ctx)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(e.out, "%d contacts taken, the hub now holds %d\n", n, all)
 		return err
-	}
-	notes.show(e.err, format)
-	if c.Check {
-		_, err = fmt.Fprintf(e.out, "%d contacts can be taken; nothing was changed\n", n)
-		return err
-	}
-	all, err := d.Count(e.ctx)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(e.out, "%d contacts taken, the hub now holds %d\n", n, all)
-	return err
+	})
 }
 
 // importNotes count what was taken and may not be as meant.
