@@ -1,0 +1,184 @@
+package wazo
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"wiebelt/internal/call"
+	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/softphone/linktest"
+)
+
+// hostile gives messages that no Wazo sends: a table, and mutations of real ones.
+func hostile(n int) []string {
+	wrap := func(s string) string { return `{"op":"event","code":0,"data":` + s + `}` }
+	out := []string{
+		"", "{", "null", "[]", `"x"`, "17", `{"op":null}`, `{"op":17}`, `{"op":{}}`, `{"op":"event"}`, `{"op":"event","data":null}`, `{"op":"event","data":[]}`, `{"op":"event","code":"x"}`,
+		wrap(`{}`), wrap(`{"name":17}`), wrap(`{"name":"call_updated"}`), wrap(`{"name":"call_updated","data":null}`), wrap(`{"name":"call_updated","data":[]}`),
+		wrap(`{"name":"call_updated","data":{"call_id":17}}`), wrap(`{"name":"call_ended","data":{"call_id":"","reason_code":99999999999999999999}}`), wrap(`{"name":"call_ended","data":{}}`),
+		wrap(`{"name":"call_ended","data":{"call_id":"x","reason_code":"16"}}`), wrap(`{"name":"call_created","data":{"call_id":"x","user_uuid":{}}}`),
+		`{"op":"pong"}`, `{"op":"init","code":0,"data":{"version":1}}`, `{"op":"start","code":0}`, `{"op":"unheard-of","code":7}`,
+		strings.Repeat("[", 50_000), strings.Repeat(`{"data":`, 20_000), "\x00\x01\x02", "\xff\xfe",
+		ring.as(func(c *told) { c.id = strings.Repeat("x", 5000) }).event("call_updated"),
+		ring.as(func(c *told) { c.id, c.peer = "a", strings.Repeat("6", 50_000) }).event("call_updated"),
+		ring.as(func(c *told) { c.id, c.peerName = "b", "\u202eevil\u0000\n" }).event("call_updated"),
+		ring.as(func(c *told) { c.id, c.conversation = "c", strings.Repeat("y", 5000) }).event("call_updated"),
+	}
+	return linktest.Mutate(out, n, ring.event("call_updated"), ring.as(up).event("call_answered"), ring.event("call_ended"), `{"op": "pong", "code": 0, "data": {"payload": "x"}}`)
+}
+
+func TestHostileMessages(t *testing.T) {
+	all := hostile(330)
+	x := newExchange(t)
+	w := listen(t, x.config())
+	w.Until(link.Connected)
+	for i, m := range all {
+		l := last.as(func(c *told) { c.id = fmt.Sprintf("1736069999.%d", i) })
+		x.send(m, l.event("call_updated"), l.event("call_ended"))
+		for found := false; !found; {
+			e := w.Next()
+			if e != e.Clean() || e.Way.Kind != Kind {
+				t.Fatalf("%q: %+v", m, e)
+			}
+			found = e.ID == l.id && e.State == call.Ended
+		}
+	}
+	t.Logf("%d messages, each followed by a call that was reported; states beside: %d", len(all), len(w.States))
+	if len(w.States) != 0 {
+		t.Error("the link broke for a message that only cannot be read")
+	}
+}
+
+func TestHostileConnections(t *testing.T) {
+	refuses := func(c *websocket.Conn) {
+		c.WriteMessage(websocket.TextMessage, []byte(`{"op":"token","code":1,"data":null}`))
+	}
+	linktest.Broken(t, secret, map[string]func(*websocket.Conn){"refuses": refuses}, func(t *testing.T) (*linktest.Watch, <-chan *linktest.Socket, func()) {
+		x := newExchange(t)
+		w := listen(t, x.config())
+		return w, x.upgraded, func() { x.send(last.event("call_updated")); w.Expect(lastSaid) }
+	})
+}
+
+func TestBadTokens(t *testing.T) {
+	for name, answer := range map[string]string{
+		"none": `{"data":{}}`, "not a string": `{"data":{"token":17}}`, "a line end": `{"data":{"token":"a\r\nX-Evil: 1","metadata":{"uuid":"u"}}}`,
+		"too long": `{"data":{"token":"` + strings.Repeat("x", 20<<10) + `","metadata":{"uuid":"u"}}}`, "not JSON": "<html>", "an array": "[]",
+	} {
+		t.Run(name, func(t *testing.T) {
+			x := newExchange(t)
+			x.raw = func(w http.ResponseWriter, r *http.Request) bool {
+				if r.URL.Path != "/api/auth/0.1/token" {
+					return false
+				}
+				io.WriteString(w, answer)
+				return true
+			}
+			w := listen(t, x.config())
+			if s := w.Until(link.Waiting); strings.Contains(s.Err.Error(), "Evil") {
+				t.Error(s.Err)
+			}
+			x.with(func() { x.raw = nil })
+			w.Wake <- struct{}{}
+			w.Until(link.Connected)
+		})
+	}
+}
+
+func TestLife(t *testing.T) {
+	for _, tt := range []struct {
+		issued, expires string
+		want            time.Duration
+	}{
+		{"2026-01-05T09:30:00.000000", "2026-01-05T10:30:00.500000", time.Hour + 500*time.Millisecond},
+		{"2026-01-05T09:30:00", "2026-01-05T09:31:00", time.Minute},
+		{"2026-01-05T09:30:00", "2036-01-05T09:31:00", maxLife},
+		{"2026-01-05T09:30:00", "2026-01-05T09:30:00", askLife}, {"2026-01-05T09:30:00", "2020-01-05T09:30:00", askLife}, {"", "", askLife}, {"x", "2026-01-05T09:30:00", askLife},
+	} {
+		if got := life(tt.issued, tt.expires); got != tt.want {
+			t.Errorf("%s to %s: %v", tt.issued, tt.expires, got)
+		}
+	}
+}
+
+// TestNothingSecretIsSaid looks for what must not be said in logs and states,
+// while everything goes wrong that can.
+func TestNothingSecretIsSaid(t *testing.T) {
+	for _, path := range []string{"/api/auth", "/api/calld", "/api/websocketd"} {
+		for what, f := range linktest.Echoes(secret) {
+			t.Run(path+" "+what, func(t *testing.T) {
+				t.Parallel()
+				x := newExchange(t)
+				x.raw = linktest.At(t, path, f)
+				w := listen(t, x.config())
+				unsaid(t, fmt.Sprint(w.Until(link.Waiting).Err)+w.Log.String())
+			})
+		}
+	}
+	t.Run("events that cannot be read", func(t *testing.T) {
+		x := newExchange(t)
+		w := listen(t, x.config())
+		w.Until(link.Connected)
+		c := ring.as(func(c *told) { c.peer, c.peerName = linktest.Number, linktest.Name })
+		x.send(c.event("call_updated"), c.event("call_updated")+linktest.Number, secret, strings.Replace(c.event("call_updated"), `"call_id":"`, `"call_id":1,"x":"`, 1))
+		w.Next()
+		x.with(func() { x.closes = 4003 })
+		x.expire()
+		said := fmt.Sprint(w.Until(link.Waiting).Err) + w.Log.String()
+		if !strings.Contains(said, "cannot be read") {
+			t.Error("nothing was logged")
+		}
+		unsaid(t, said)
+	})
+}
+
+func unsaid(t *testing.T, said string) {
+	t.Helper()
+	linktest.Unsaid(t, said, secret, "canary", uuid, user, "Basic ", "/api/")
+}
+
+func FuzzMessage(f *testing.F) {
+	for _, s := range hostile(60) {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		p, err := New(Config{Address: "https://127.0.0.1:1", User: "u", Extension: "101", Secret: func(context.Context) (string, error) { return "", nil }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = link.Once(t.Context(), link.Config{Take: func(e call.Event) error {
+			if e != e.Clean() || e.ID == "" || e.Way.Kind != Kind {
+				t.Fatalf("%+v", e)
+			}
+			var m message
+			var ev event
+			if json.Unmarshal(b, &m) != nil || json.Unmarshal(m.Data, &ev) != nil || ev.Call.User != uuid {
+				t.Fatalf("somebody else's call: %q", b)
+			}
+			return nil
+		}}, feeder{p.(*phone), b})
+	})
+}
+
+// feeder gives one message twice to a session that has no connection.
+type feeder struct {
+	*phone
+	message []byte
+}
+
+func (f feeder) Session(ctx context.Context, r *link.Reporter) error {
+	f.token.user = uuid
+	s := &session{phone: f.phone, r: r, began: true, ready: true}
+	if err := s.message(ctx, f.message); err != nil {
+		return err
+	}
+	return s.message(ctx, f.message)
+}
