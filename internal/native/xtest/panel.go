@@ -1,6 +1,7 @@
 package xtest
 
 import (
+	"fmt"
 	"image"
 	"os"
 	"os/exec"
@@ -21,7 +22,7 @@ const panelConfig = `<?xml version="1.0" encoding="UTF-8"?>
   <property name="panels" type="array">
     <value type="int" value="1"/>
     <property name="panel-1" type="empty">
-      <property name="position" type="string" value="p=0;x=80;y=16"/>
+      <property name="position" type="string" value="p=0;x=%d;y=16"/>
       <property name="position-locked" type="bool" value="true"/>
       <property name="size" type="uint" value="32"/>
       <property name="icon-size" type="uint" value="24"/>
@@ -51,14 +52,14 @@ const panelConfig = `<?xml version="1.0" encoding="UTF-8"?>
 // Panel starts xfce4-panel. The server needs a bus first.
 func (s *Server) Panel() *Panel {
 	s.t.Helper()
+	p := &Panel{s: s}
 	dir := filepath.Join(s.Dir, "config", "xfce4", "xfconf", "xfce-perchannel-xml")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		s.t.Fatalf("xtest: %v", err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "xfce4-panel.xml"), []byte(panelConfig), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "xfce4-panel.xml"), fmt.Appendf(nil, panelConfig, p.wide()/2), 0o600); err != nil {
 		s.t.Fatalf("xtest: %v", err)
 	}
-	p := &Panel{s: s}
 	p.Start()
 	return p
 }
@@ -75,8 +76,11 @@ func (p *Panel) Kill() {
 	_ = p.cmd.Wait()
 }
 
-// Bar is the panel's part of the screen.
-func (p *Panel) Bar() image.Rectangle { return image.Rect(33, 0, 127, 31) }
+// wide is how wide the panel is: 12 % of the screen.
+func (p *Panel) wide() int { return p.s.Size().X * 12 / 100 }
+
+// Bar is the panel's part of the screen, its border left out.
+func (p *Panel) Bar() image.Rectangle { return image.Rect(1, 0, p.wide()-1, 31) }
 
 // Icon waits for an icon in the bar and returns what the bar shows.
 func (p *Panel) Icon() *image.RGBA {
