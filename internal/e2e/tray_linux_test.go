@@ -31,17 +31,23 @@ func newIcon(t *testing.T, more string) *icon {
 	if _, err := together(); err != nil {
 		t.Fatal(err)
 	}
-	o := prepare(t, more)
-	address := o.Bus()
-	c, err := dbus.Connect(address)
+	i := onBus(t, prepare(t, more))
+	i.panel = i.Panel()
+	i.start()
+	i.panel.Icon()
+	return i
+}
+
+// onBus gives an office a bus, on which the menu can be read without a panel too.
+// The resident has not been started.
+func onBus(t *testing.T, o *office) *icon {
+	t.Helper()
+	c, err := dbus.Connect(o.Bus())
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.Close() })
-	i := &icon{office: o, t: t, panel: o.Panel(), bus: c}
-	o.start()
-	i.panel.Icon()
-	return i
+	return &icon{office: o, t: t, bus: c}
 }
 
 type menuNode struct {
