@@ -80,7 +80,11 @@ type commands struct {
 
 // Main runs one command and returns the exit code. args is os.Args.
 func Main(b Build, args []string, in io.Reader, out, errOut io.Writer) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // the session is over; who wants to outlive it starts us with nohup
+		ends = append(ends, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	defer stop()
 	e := &env{build: b, in: in, out: out, err: errOut, ctx: ctx}
 	if len(args) > 0 {

@@ -158,6 +158,15 @@ func TestOpensLater(t *testing.T) {
 	}
 }
 
+// A fault that still holds stays the fault it was.
+func TestFaultStays(t *testing.T) {
+	for _, f := range []Fault{FaultFull, FaultReadOnly, FaultNewer, FaultOther} {
+		if got := FaultOf(fmt.Errorf("write: %w", faultError(f))); got != f {
+			t.Errorf("%s became %s", f, got)
+		}
+	}
+}
+
 // A newer file is left alone, calls go on, and deleting from it says that it
 // could not be done.
 func TestNewerFileIsLeftAlone(t *testing.T) {

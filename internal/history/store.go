@@ -241,6 +241,10 @@ func FaultOf(err error) Fault {
 	if err == nil || errors.Is(err, ErrGone) || errors.Is(err, context.Canceled) {
 		return FaultNone
 	}
+	var before faultError
+	if errors.As(err, &before) { // not tried again: it is what it was
+		return Fault(before)
+	}
 	switch code := sqliteCode(err) & 0xff; {
 	case errors.Is(err, ErrNewer):
 		return FaultNewer

@@ -17,7 +17,7 @@ import (
 // shownOn has a tray show m and returns its item and menu on the bus.
 func shownOn(t *testing.T, m Model) (kid *child, item, dbusMenu dbus.BusObject) {
 	t.Helper()
-	address, c := bus(t)
+	address, c := ownBus(t)
 	h := serve(t, c)
 	kid = start(t, busVar+"="+address)
 	kid.set(m)
@@ -126,7 +126,7 @@ func TestFirstPicture(t *testing.T) {
 // TestLateHost: a tray host that starts after the tray gets it too; until then
 // nothing is written anywhere about there being none.
 func TestLateHost(t *testing.T) {
-	address, c := bus(t)
+	address, c := ownBus(t)
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = []string{childEnv + "=1", busVar + "=" + address}
 	var out bytes.Buffer

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"fyne.io/systray"
@@ -38,7 +39,10 @@ func (t *Tray) run(ctx context.Context) {
 	// library is starting would be lost.
 	t.show(ctx)
 	start()
+	var watch sync.WaitGroup
+	watch.Go(func() { t.stayRegistered(ctx) })
 	t.own(ctx)
+	watch.Wait()
 	end()
 }
 

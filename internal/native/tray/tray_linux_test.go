@@ -45,8 +45,8 @@ func TestMain(m *testing.M) {
 	os.Exit(0)
 }
 
-// bus is a session bus of the test's own.
-func bus(t *testing.T) (address string, c *dbus.Conn) {
+// ownBus is a session bus of the test's own.
+func ownBus(t *testing.T) (address string, c *dbus.Conn) {
 	t.Helper()
 	cmd := exec.Command("dbus-daemon", "--session", "--print-address", "--nofork", "--nopidfile")
 	out, err := cmd.StdoutPipe()
@@ -202,7 +202,7 @@ var calls = Model{State: Ready, Sentence: "Klaar.", Items: []Item{
 	{ID: "status", Title: "Klaar.", Disabled: true}, {Separator: true}, {ID: "calls", Title: "Oproepen…"}, {ID: "quit", Title: "Afsluiten"}}}
 
 func TestTray(t *testing.T) {
-	address, c := bus(t)
+	address, c := ownBus(t)
 	h := serve(t, c)
 	kid := start(t, "DBUS_SESSION_BUS_ADDRESS="+address)
 	kid.set(calls)
@@ -278,7 +278,7 @@ func TestWithoutABus(t *testing.T) {
 }
 
 func TestHasHost(t *testing.T) {
-	address, c := bus(t)
+	address, c := ownBus(t)
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", address)
 	if HasHost(t.Context()) {
 		t.Error("a host on an empty bus")
@@ -291,7 +291,7 @@ func TestHasHost(t *testing.T) {
 
 // TestWaitHost: a panel that comes later than we do is waited for.
 func TestWaitHost(t *testing.T) {
-	address, c := bus(t)
+	address, c := ownBus(t)
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", address)
 	if WaitHost(t.Context(), 10*time.Millisecond) {
 		t.Error("a host on an empty bus")

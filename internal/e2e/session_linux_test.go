@@ -1,0 +1,211 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/godbus/dbus/v5"
+	"github.com/godbus/dbus/v5/prop"
+
+	"wiebelt/internal/history"
+	"wiebelt/internal/native/xtest"
+	"wiebelt/internal/simulate"
+)
+
+// logind is the machine's session manager on a bus of the test's own.
+type logind struct {
+	c     *dbus.Conn
+	props *prop.Properties
+}
+
+const (
+	loginName    = "org.freedesktop.login1"
+	loginSession = loginName + ".Session"
+	loginPath    = "/org/freedesktop/login1"
+	sessionPath  = loginPath + "/session/c7"
+)
+
+// GetSession implements the manager.
+func (l *logind) GetSession(string) (dbus.ObjectPath, *dbus.Error) { return sessionPath, nil }
+
+// GetSessionByPID implements the manager.
+func (l *logind) GetSessionByPID(uint32) (dbus.ObjectPath, *dbus.Error) { return sessionPath, nil }
+
+func (l *logind) lock(on bool) { l.props.SetMust(loginSession, "LockedHint", on) }
+
+// withLogind gives an office a machine with a session that can be locked.
+func withLogind(t *testing.T, o *office, locked bool) (*logind, []string) {
+	t.Helper()
+	x := xtest.Start(t, "", xtest.Options{Width: 320, Height: 200}) // whose bus is that of the machine
+	address := x.PlainBus()
+	c, err := dbus.Connect(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	l := &logind{c: c}
+	if err := c.Export(l, loginPath, loginName+".Manager"); err != nil {
+		t.Fatal(err)
+	}
+	l.props, err = prop.Export(c, sessionPath, prop.Map{loginSession: {
+		"LockedHint": {Value: locked, Emit: prop.EmitTrue}, "Remote": {Value: false, Emit: prop.EmitTrue}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.RequestName(loginName, dbus.NameFlagDoNotQueue); err != nil {
+		t.Fatal(err)
+	}
+	return l, []string{"env", "DBUS_SYSTEM_BUS_ADDRESS=" + address, "XDG_SESSION_ID=c7"}
+}
+
+// ended waits until the resident has ended by itself.
+func (o *office) ended(what string) {
+	o.t.Helper()
+	began := time.Now()
+	o.Until(what, func() bool {
+		b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(o.resident.Process.Pid), "stat"))
+		_, rest, _ := strings.Cut(string(b), ") ")
+		return err != nil || strings.HasPrefix(rest, "Z")
+	})
+	o.t.Logf("%s: ended after %v", what, time.Since(began).Round(time.Millisecond))
+}
+
+// TestSessionEnds: whichever way a session ends under a call, what is known of the
+// call is kept, nothing is left in the runtime folder, and the next session starts
+// as ever.
+func TestSessionEnds(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(t *testing.T, o *office, l *logind){
+		"asked to end": func(t *testing.T, o *office, _ *logind) {
+			if err := o.resident.Process.Signal(syscall.SIGTERM); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"logged off": func(t *testing.T, o *office, _ *logind) {
+			if err := o.resident.Process.Signal(syscall.SIGHUP); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"the screen has gone": func(_ *testing.T, o *office, _ *logind) { o.Kill() },
+		"the machine is shut down": func(t *testing.T, o *office, l *logind) {
+			if err := l.c.Emit(loginPath, loginName+".Manager.PrepareForShutdown", true); err != nil {
+				t.Fatal(err)
+			}
+			if err := o.resident.Process.Signal(syscall.SIGTERM); err != nil {
+				t.Fatal(err)
+			}
+			o.Kill()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := prepare(t, "")
+			l, env := withLogind(t, o, false)
+			o.start(env...)
+			// A shutdown that somebody called off changes nothing.
+			for _, on := range []bool{true, false} {
+				if err := l.c.Emit(loginPath, loginName+".Manager.PrepareForShutdown", on); err != nil {
+					t.Fatal(err)
+				}
+			}
+			p := dial(o)
+			if err := p.Ring(t.Context(), simulate.Call{ID: "1", Number: "+31698760011"}); err != nil {
+				t.Fatal(err)
+			}
+			if err := p.Answer(t.Context(), simulate.Call{ID: "1", Number: "+31698760011"}); err != nil {
+				t.Fatal(err)
+			}
+			o.Until("the call with its name", func() bool {
+				all := callsOf(t, o)
+				return len(all) == 1 && all[0].Name == vries.Contact.Name() && !all[0].Answered.IsZero()
+			})
+			end(t, o, l)
+			o.ended(name)
+			if left, _ := filepath.Glob(filepath.Join(o.profile, "run", "*.json")); len(left) != 0 {
+				t.Errorf("left behind: %v", left)
+			}
+			all := callsOf(t, o)
+			if len(all) != 1 || all[0].Name != vries.Contact.Name() || all[0].Answered.IsZero() {
+				t.Fatalf("kept %d calls: %+v", len(all), all)
+			}
+			// The next log-on: the call of before is over.
+			next := prepareAgain(t, o)
+			next.start()
+			next.Until("the call of the last session is over", func() bool {
+				all := callsOf(t, next)
+				return len(all) == 1 && all[0].Result == history.ResultAnswered
+			})
+		})
+	}
+}
+
+// prepareAgain is another session of the same user: a new screen and the same
+// profile.
+func prepareAgain(t *testing.T, o *office) *office {
+	t.Helper()
+	return &office{t: t, bin: o.bin, profile: o.profile, hub: o.hub, log: &locked{},
+		Server: xtest.Start(t, "openbox", xtest.Options{Width: width, Height: height, Env: []string{"LANG=nl_NL.UTF-8"}})}
+}
+
+// TestHubOpenedAtStart: with hub.open_at_start the hub's page is opened at the
+// first unlock of the day, and not again on that day.
+func TestHubOpenedAtStart(t *testing.T) {
+	t.Parallel()
+	o := prepare(t, "")
+	path := filepath.Join(o.profile, "settings.toml")
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(strings.Replace(string(b), "[hub]", "[hub]\nopen_at_start = true", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l, env := withLogind(t, o, true)
+	notes := o.opener("")
+	i := onBus(t, o)
+	o.start(env...)
+	o.Until("the lock is known", func() bool {
+		all := i.titles()
+		return len(all) > 0 && strings.HasSuffix(all[0], "Het scherm is vergrendeld: kaarten wachten.")
+	})
+	if n := len(opened(notes)); n != 0 {
+		t.Fatalf("opened %d times behind a locked screen", n)
+	}
+	day := filepath.Join(o.profile, "hub-opened")
+	for _, round := range []struct {
+		what string
+		do   func()
+		want int
+	}{
+		{"the first unlock", func() {}, 1},
+		{"locked for lunch", func() {}, 1},
+		{"the next day", func() {
+			if err := os.WriteFile(day, []byte(time.Now().AddDate(0, 0, -1).Format(time.DateOnly)+"\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}, 2},
+	} {
+		l.lock(true)
+		round.do()
+		l.lock(false)
+		o.Until(round.what, func() bool { return len(opened(notes)) >= round.want })
+		// What comes after it in the same stream has been heard by then.
+		p := dial(o)
+		if err := p.Ring(t.Context(), simulate.Call{ID: round.what, Number: "0698760012"}); err != nil {
+			t.Fatal(err)
+		}
+		o.Until("a card once unlocked", func() bool { return !o.empty() })
+		if err := p.End(t.Context(), simulate.Call{ID: round.what}, "missed"); err != nil {
+			t.Fatal(err)
+		}
+		o.Until("no card", o.empty)
+		if got := opened(notes); len(got) != round.want || got[0] != o.hub.HubURL() {
+			t.Errorf("%s: opened %q, want %d times", round.what, got, round.want)
+		}
+	}
+}

@@ -1,0 +1,245 @@
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"image"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/godbus/dbus/v5"
+
+	"wiebelt/internal/native/xtest"
+	"wiebelt/internal/simulate"
+)
+
+// icon is the resident's icon in a real panel, with its menu.
+type icon struct {
+	*office
+	t     *testing.T
+	panel *xtest.Panel
+	bus   *dbus.Conn
+}
+
+// newIcon is an office with a panel; the resident runs.
+func newIcon(t *testing.T, more string) *icon {
+	t.Helper()
+	if _, err := together(); err != nil {
+		t.Fatal(err)
+	}
+	i := onBus(t, prepare(t, more))
+	i.panel = i.Panel()
+	i.start()
+	i.panel.Icon()
+	return i
+}
+
+// onBus gives an office a bus, on which the menu can be read without a panel too.
+// The resident has not been started.
+func onBus(t *testing.T, o *office) *icon {
+	t.Helper()
+	c, err := dbus.Connect(o.Bus())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	return &icon{office: o, t: t, bus: c}
+}
+
+type menuNode struct {
+	ID       int32
+	Props    map[string]dbus.Variant
+	Children []dbus.Variant
+}
+
+// titles are the menu's lines as the panel was told of them, what divides them
+// left out.
+func (i *icon) titles() []string {
+	name := fmt.Sprintf("org.kde.StatusNotifierItem-%d-1", i.at().PID)
+	var rev uint32
+	var root menuNode
+	if err := i.bus.Object(name, "/StatusNotifierItem/menu").Call("com.canonical.dbusmenu.GetLayout", 0, int32(0), int32(-1), []string{}).Store(&rev, &root); err != nil {
+		return nil
+	}
+	var all []string
+	for _, v := range root.Children {
+		var n menuNode
+		if dbus.Store([]any{v.Value()}, &n) != nil {
+			continue
+		}
+		if label, ok := n.Props["label"].Value().(string); ok && n.Props["type"].Value() != "separator" {
+			all = append(all, label)
+		}
+	}
+	return all
+}
+
+// has waits for a line of the menu and returns which one it is.
+func (i *icon) has(title string) (line int) {
+	i.t.Helper()
+	i.Until("the menu's line "+title, func() bool {
+		line = slices.Index(i.titles(), title)
+		return line >= 0
+	}, func() []any { return []any{i.titles()} })
+	return line
+}
+
+// choose clicks on a line of the menu in the panel.
+func (i *icon) choose(title string) {
+	i.t.Helper()
+	line := i.has(title)
+	shown := i.panel.Lines()
+	if want := len(i.titles()); len(shown) != want {
+		i.t.Fatalf("the panel shows %d lines of %d", len(shown), want)
+	}
+	r := shown[line]
+	i.Click(r.Min.X+20, (r.Min.Y+r.Max.Y)/2, 1)
+}
+
+// windows are the titles of our windows on the screen.
+func (o *office) windows() string {
+	return o.Run("sh", "-c", "for w in $(xdotool search --onlyvisible --name 'Wiebelt$'); do xdotool getwindowname $w; done || true")
+}
+
+// closeWindow closes a window of ours as its user would.
+func (o *office) closeWindow(title string) {
+	o.t.Helper()
+	id := o.FindWindow("^" + title)
+	o.Run("xdotool", "windowactivate", "--sync", id)
+	o.Until("no window "+title, func() bool {
+		_ = o.Command("xdotool", "windowfocus", id, "key", "alt+F4").Run() // fails once it has gone
+		return !strings.Contains(o.windows(), title)
+	})
+}
+
+// closeCard clicks on the cross of the first card, at its top right.
+func (o *office) closeCard() {
+	const right = width - 16
+	column := o.look(image.Rect(right-200, 0, right-199, height-16))
+	top := column.Rect.Dy() - 1
+	for ground := column.RGBAAt(0, 0); top > 0 && column.RGBAAt(0, top) != ground; {
+		top--
+	}
+	o.Click(right-20, top+21, 1)
+}
+
+// TestTrayMenu: in a real panel, every line of the menu does what it says, before
+// and after the panel was killed and has come back.
+func TestTrayMenu(t *testing.T) {
+	i := newIcon(t, "[card]\nafter_call = \"1s\"\n")
+	notes := i.opener("")
+	p := dial(i.office)
+	ring := func(id, number string) {
+		t.Helper()
+		if err := p.Ring(t.Context(), simulate.Call{ID: id, Number: number}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	gone := func(id string) {
+		t.Helper()
+		if err := p.End(t.Context(), simulate.Call{ID: id}, "missed"); err != nil {
+			t.Fatal(err)
+		}
+		i.Until("no card", i.empty)
+	}
+	i.has("Vandaag nog geen oproep ontvangen. Bel uzelf om te testen.")
+	if all := strings.Join(i.titles(), "|"); strings.Contains(all, "aanleveren") || !strings.Contains(all, "Nog geen oproepen") {
+		t.Errorf("the menu is %s", all)
+	}
+	ring("1", "+31698760011")
+	i.Until("a card", func() bool { return !i.empty() })
+	gone("1")
+	ring("2", "0698760012")
+	gone("2")
+	i.has("Oproepen… (2 gemist)")
+	var lasts []string
+	for _, title := range i.titles() {
+		if strings.Contains(title, " · ") {
+			lasts = append(lasts, title)
+		}
+		if strings.Contains(title, "Vries") {
+			t.Errorf("a name stands in the menu: %q", title)
+		}
+	}
+	if len(lasts) != 2 || !strings.HasSuffix(lasts[0], "06 98 76 00 12") || !strings.HasSuffix(lasts[1], "06 98 76 00 11") {
+		t.Fatalf("the last calls are %q", lasts)
+	}
+	window := func(line, title string) {
+		t.Helper()
+		i.choose(line)
+		i.FindWindow("^" + title)
+		i.closeWindow(title)
+	}
+	for _, round := range []string{"first", "after the panel was killed"} {
+		i.choose(lasts[0])
+		i.Until("the last call's card, "+round, func() bool { return !i.empty() })
+		i.Until("the card is closed", func() bool {
+			i.closeCard()
+			return i.empty()
+		})
+		window(lasts[1], "Oproepen")
+		window("Oproepen… (2 gemist)", "Oproepen")
+		window("Nummer opzoeken…", "Nummer opzoeken")
+		window("Help…", "Help")
+		before := len(opened(notes))
+		i.choose("Hub openen")
+		i.Until("the hub's page", func() bool { return len(opened(notes)) == before+1 })
+		if got := opened(notes)[before]; got != i.hub.HubURL() {
+			t.Errorf("opened %q, not the hub", got)
+		}
+		for _, pause := range []string{"1 uur pauzeren", "Pauzeren tot morgen"} {
+			i.choose(pause)
+			i.has("Doorgaan")
+			if s := i.titles()[0]; !strings.HasPrefix(s, "Gepauzeerd tot ") {
+				t.Errorf("paused, it says %q", s)
+			}
+			i.choose("Doorgaan")
+			i.has(pause)
+		}
+		// Whatever other lines there are open a window each.
+		for _, line := range i.titles() {
+			switch {
+			case !strings.HasSuffix(line, "…") && line != "Telefoon koppelen", line == "Nummer opzoeken…", line == "Help…":
+				continue
+			}
+			i.choose(line)
+			var got string
+			i.Until("a window of "+line, func() bool { got = strings.TrimSpace(i.windows()); return got != "" })
+			t.Logf("%s: %q opens %q", round, line, got)
+			i.closeWindow(strings.TrimSuffix(got, " – Wiebelt"))
+		}
+		if round == "first" {
+			i.panel.Kill()
+			i.Until("no icon any more", func() bool { return i.panel.Shown().Empty() })
+			i.panel.Start()
+			i.panel.Icon()
+		}
+	}
+	// Paused, calls make no card and are kept all the same.
+	i.choose("1 uur pauzeren")
+	i.has("Doorgaan")
+	ring("3", "+31698760011")
+	i.Until("kept", func() bool { return len(callsOf(t, i.office)) == 3 })
+	if !i.empty() {
+		t.Error("a card came while paused")
+	}
+	gone("3")
+	i.choose("Doorgaan")
+	i.has("1 uur pauzeren")
+	if dir := os.Getenv("WIEBELT_SHOTS"); dir != "" {
+		i.panel.Lines()
+		keep(t, filepath.Join(dir, "tray-menu.png"), i.Screenshot())
+		i.Key("Escape")
+	}
+	i.choose("Wiebelt afsluiten")
+	i.Until("no icon after quitting", func() bool { return i.panel.Shown().Empty() })
+	// Whoever quits means it.
+	var exit *exec.ExitError
+	if err := i.wiebelt("ring", "--", "0698760011").Run(); !errors.As(err, &exit) || exit.ExitCode() != 4 {
+		t.Errorf("a call after quitting: %v", err)
+	}
+}

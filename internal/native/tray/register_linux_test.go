@@ -1,0 +1,44 @@
+package tray
+
+import (
+	"testing"
+
+	"github.com/godbus/dbus/v5"
+
+	"wiebelt/internal/native/xtest"
+)
+
+// TestRegisteredAfterAPrompt: the library watches for panels on a connection that
+// it shares with the keyring, and stops at the first signal that is none of its
+// own, such as that of a prompt which was answered. A panel that comes afterwards
+// shows the icon all the same, and once.
+func TestRegisteredAfterAPrompt(t *testing.T) {
+	address, c := ownBus(t)
+	h := serve(t, c)
+	kid := start(t, busVar+"="+address)
+	kid.set(calls)
+	until(t, "registered", func() bool { return h.count() > 0 })
+	h.mu.Lock()
+	first := h.items[0]
+	h.mu.Unlock()
+	xtest.Lie(t, c, "/org/freedesktop/secrets/prompt/p1", "org.freedesktop.Secret.Prompt", "Completed", false, dbus.MakeVariant(""))
+	for range 3 {
+		if _, err := c.ReleaseName(watcher); err != nil {
+			t.Fatal(err)
+		}
+		h.mu.Lock()
+		h.items = nil
+		h.mu.Unlock()
+		if _, err := c.RequestName(watcher, dbus.NameFlagDoNotQueue); err != nil {
+			t.Fatal(err)
+		}
+		until(t, "registered again", func() bool { return h.count() > 0 })
+		h.mu.Lock()
+		for _, item := range h.items {
+			if item != first { // a panel would show a second icon
+				t.Errorf("registered as %s and as %s", first, item)
+			}
+		}
+		h.mu.Unlock()
+	}
+}

@@ -1,0 +1,168 @@
+package xtest
+
+import (
+	"fmt"
+	"image"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+// Panel is a real desktop panel at the top left of a screen that shows nothing
+// but the icons of the tray.
+type Panel struct {
+	s   *Server
+	cmd *exec.Cmd
+}
+
+// panelConfig is a bar of that size with the tray alone, in one plain colour.
+const panelConfig = `<?xml version="1.0" encoding="UTF-8"?>
+<channel name="xfce4-panel" version="1.0">
+  <property name="configver" type="int" value="2"/>
+  <property name="panels" type="array">
+    <value type="int" value="1"/>
+    <property name="panel-1" type="empty">
+      <property name="position" type="string" value="p=0;x=%d;y=16"/>
+      <property name="position-locked" type="bool" value="true"/>
+      <property name="size" type="uint" value="32"/>
+      <property name="icon-size" type="uint" value="24"/>
+      <property name="length" type="uint" value="12"/>
+      <property name="length-adjust" type="bool" value="true"/>
+      <property name="background-style" type="uint" value="1"/>
+      <property name="background-rgba" type="array">
+        <value type="double" value="1"/>
+        <value type="double" value="1"/>
+        <value type="double" value="1"/>
+        <value type="double" value="1"/>
+      </property>
+      <property name="plugin-ids" type="array">
+        <value type="int" value="1"/>
+      </property>
+    </property>
+  </property>
+  <property name="plugins" type="empty">
+    <property name="plugin-1" type="string" value="systray">
+      <property name="square-icons" type="bool" value="true"/>
+      <property name="icon-size" type="int" value="24"/>
+    </property>
+  </property>
+</channel>
+`
+
+// Panel starts xfce4-panel. The server needs a bus first.
+func (s *Server) Panel() *Panel {
+	s.t.Helper()
+	p := &Panel{s: s}
+	dir := filepath.Join(s.Dir, "config", "xfce4", "xfconf", "xfce-perchannel-xml")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		s.t.Fatalf("xtest: %v", err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "xfce4-panel.xml"), fmt.Appendf(nil, panelConfig, p.wide()/2), 0o600); err != nil {
+		s.t.Fatalf("xtest: %v", err)
+	}
+	p.Start()
+	return p
+}
+
+// Start starts the panel anew, after Kill.
+func (p *Panel) Start() {
+	p.s.t.Helper()
+	p.cmd = p.s.Spawn("xfce4-panel", "--disable-wm-check", "--sm-client-disable")
+}
+
+// Kill ends the panel at once, as when it crashes.
+func (p *Panel) Kill() {
+	_ = p.cmd.Process.Kill()
+	_ = p.cmd.Wait()
+}
+
+// wide is how wide the panel is: 12 % of the screen.
+func (p *Panel) wide() int { return p.s.Size().X * 12 / 100 }
+
+// Bar is the panel's part of the screen, its border left out.
+func (p *Panel) Bar() image.Rectangle { return image.Rect(1, 0, p.wide()-1, 31) }
+
+// Icon waits for an icon in the bar and returns what the bar shows.
+func (p *Panel) Icon() *image.RGBA {
+	p.s.t.Helper()
+	var img *image.RGBA
+	p.s.Until("an icon in the panel", func() bool {
+		img = p.s.Crop(p.Bar())
+		return !marks(img).Empty()
+	})
+	return img
+}
+
+// Shown is where the icons in the bar stand; empty without any.
+func (p *Panel) Shown() image.Rectangle { return marks(p.s.Crop(p.Bar())) }
+
+// marks is the part of a picture that is not of the colour of its last pixel.
+func marks(img *image.RGBA) (r image.Rectangle) {
+	ground := img.RGBAAt(img.Rect.Max.X-1, img.Rect.Max.Y-1)
+	for y := img.Rect.Min.Y; y < img.Rect.Max.Y; y++ {
+		for x := img.Rect.Min.X; x < img.Rect.Max.X; x++ {
+			if !Near(img.RGBAAt(x, y), ground, 8) {
+				r = r.Union(image.Rect(x, y, x+1, y+1))
+			}
+		}
+	}
+	return r
+}
+
+// Lines opens the icon's menu with the right button and returns where its lines
+// stand on the screen, from the top; what divides them does not count.
+func (p *Panel) Lines() []image.Rectangle {
+	p.s.t.Helper()
+	size := p.s.Size()
+	below := image.Rect(0, 32, size.X, size.Y)
+	p.s.Move(size.X-2, size.Y-2)
+	before := p.s.Crop(below)
+	at := p.Shown()
+	p.s.Click((at.Min.X+at.Max.X)/2, (at.Min.Y+at.Max.Y)/2, 3)
+	var lines []image.Rectangle
+	var last *image.RGBA
+	p.s.Until("the icon's menu", func() bool { // and that it has stopped changing
+		img := p.s.Crop(below)
+		same := last != nil && string(img.Pix) == string(last.Pix)
+		last = img
+		lines = bands(before, img)
+		return same && len(lines) > 0
+	})
+	return lines
+}
+
+// bands are the lines of text of a menu that one picture has and the other has
+// not.
+func bands(before, after *image.RGBA) []image.Rectangle {
+	var menu image.Rectangle
+	for y := after.Rect.Min.Y; y < after.Rect.Max.Y; y++ {
+		for x := after.Rect.Min.X; x < after.Rect.Max.X; x++ {
+			if after.RGBAAt(x, y) != before.RGBAAt(x, y) {
+				menu = menu.Union(image.Rect(x, y, x+1, y+1))
+			}
+		}
+	}
+	inner := menu.Inset(4)
+	if inner.Empty() {
+		return nil
+	}
+	ground := after.RGBAAt(inner.Max.X-1, inner.Min.Y)
+	var all []image.Rectangle
+	from := -1
+	for y := inner.Min.Y; y <= inner.Max.Y; y++ {
+		ink := false
+		for x := inner.Min.X; y < inner.Max.Y && x < inner.Max.X; x++ {
+			ink = ink || !Near(after.RGBAAt(x, y), ground, 24)
+		}
+		switch {
+		case ink && from < 0:
+			from = y
+		case !ink && from >= 0:
+			if y-from > 4 { // else it divides
+				all = append(all, image.Rect(inner.Min.X, from, inner.Max.X, y))
+			}
+			from = -1
+		}
+	}
+	return all
+}
