@@ -81,7 +81,10 @@ func (r *Resident) hotkey(err error) {
 
 // held is told when cards begin or cease to wait for a program that fills the
 // screen.
-func (r *Resident) held(on bool) { r.news(func(s *shown) { s.held = on }) }
+func (r *Resident) held(on bool) {
+	r.o.Log.Info("cards wait for a program that fills the screen", "now", on)
+	r.news(func(s *shown) { s.held = on })
+}
 
 // noticesAble is told whether somebody shows notifications.
 func (r *Resident) noticesAble(able bool) {
