@@ -30,6 +30,8 @@ type DoctorFacts struct {
 	Port      int          `json:"port"`    // of the listener, 0 if it does not run
 	PortTaken bool         `json:"taken"`   // because another program has the port
 	Links     []DoctorLink `json:"links"`   // in the order of the resident's settings
+	Cards     string       `json:"cards"`   // health.Cards: what calls are shown with, "" for cards
+	Hotkey    string       `json:"hotkey"`  // health.Hotkey: why card.hotkey does not work, "" if it does
 }
 
 // DoctorLink is a link to a softphone.

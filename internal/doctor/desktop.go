@@ -14,6 +14,7 @@ import (
 	"time"
 	"unicode/utf16"
 
+	"wiebelt/internal/health"
 	"wiebelt/internal/native/register"
 )
 
@@ -120,6 +121,28 @@ func (e *exam) tray(ctx context.Context) []said {
 		return say(Warn, "tray.none")
 	}
 	return say(OK, "tray.ok")
+}
+
+// cards tells what calls are shown with, and whether the keyboard can be brought
+// there.
+func (e *exam) cards(ctx context.Context) []said {
+	t := e.ask(ctx)
+	if t.presence != present {
+		return say(Off, "cards.off")
+	}
+	switch f := t.facts; {
+	case f.Cards == string(health.CardsNotices):
+		return say(Warn, "cards.notices")
+	case f.Cards != string(health.CardsWindows):
+		return say(Warn, "cards.none")
+	case f.Hotkey == string(health.HotkeyTaken):
+		return say(Warn, "cards.taken")
+	case f.Hotkey == string(health.HotkeyUnsupported):
+		return say(Warn, "cards.unsupported")
+	case f.Hotkey != string(health.HotkeyWorks):
+		return say(Warn, "cards.wrong")
+	}
+	return say(OK, "cards.ok")
 }
 
 // lock tells who can say that the screen is locked (corrections.md 32).

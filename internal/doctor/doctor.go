@@ -108,7 +108,7 @@ var checks = map[string]check{
 	"resident": {usualTime, (*exam).resident}, "version": {usualTime, (*exam).version},
 	"listener": {usualTime, (*exam).listener}, "link": {usualTime, (*exam).link},
 	"scheme": {usualTime, (*exam).scheme}, "autostart": {usualTime, (*exam).autostart}, "microsip": {usualTime, (*exam).microsip},
-	"tray": {usualTime, (*exam).tray}, "lock": {usualTime, (*exam).lock}, "graphics": {programIn + time.Second, (*exam).graphics},
+	"tray": {usualTime, (*exam).tray}, "cards": {residentIn + time.Second, (*exam).cards}, "lock": {usualTime, (*exam).lock}, "graphics": {programIn + time.Second, (*exam).graphics},
 	"disk": {usualTime, (*exam).disk}, "folders": {usualTime, (*exam).folders}, "program": {usualTime, (*exam).program},
 	"log": {usualTime, (*exam).log}, "crash": {usualTime, (*exam).crash}, "history": {usualTime, (*exam).history},
 }

@@ -3,7 +3,6 @@ package e2e
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"image"
 	"net/http"
 	"os"
@@ -235,35 +234,4 @@ func TestSharedNumber(t *testing.T) {
 	if n := len(opened(notes)); n != 0 {
 		t.Fatalf("%d files were opened by themselves", n)
 	}
-}
-
-// TestNoKeyIsLost types 500 keys into another window while 50 calls come and go.
-func TestNoKeyIsLost(t *testing.T) {
-	t.Parallel()
-	o := newOffice(t, "")
-	term := o.Terminal(image.Rect(40, 40, 600, 400))
-	p := dial(o)
-	keys := strings.Repeat("abcdefghij", 50)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for n := range 50 {
-			c := simulate.Call{ID: strconv.Itoa(n), Number: fmt.Sprintf("06987%05d", n)}
-			if n%3 == 0 {
-				c.Number = "+31698760011"
-			}
-			if err := p.Ring(t.Context(), c); err != nil {
-				t.Error(err)
-				return
-			}
-			time.Sleep(60 * time.Millisecond) // the calls spread over the typing
-			if err := p.End(t.Context(), c, "missed"); err != nil {
-				t.Error(err)
-				return
-			}
-		}
-	}()
-	o.Type(keys, 8)
-	<-done
-	term.WaitText(keys)
 }

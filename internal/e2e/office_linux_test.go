@@ -106,12 +106,19 @@ func prepare(t testing.TB, more string) *office {
 // for the usual one).
 func prepareAt(t testing.TB, h *localhub.Hub, base, value string, dpi int, more string) *office {
 	t.Helper()
+	return prepareOn(t, h, base, value, "openbox", xtest.Options{Width: width, Height: height, DPI: dpi}, more)
+}
+
+// prepareOn is prepareAt for another window manager and screen.
+func prepareOn(t testing.TB, h *localhub.Hub, base, value, wm string, screen xtest.Options, more string) *office {
+	t.Helper()
+	screen.Env = []string{"LANG=nl_NL.UTF-8"}
 	bin, err := binary()
 	if err != nil {
 		t.Fatal(err)
 	}
 	o := &office{t: t, bin: bin, profile: t.TempDir(), hub: h, log: &locked{},
-		Server: xtest.Start(t, "openbox", xtest.Options{Width: width, Height: height, DPI: dpi, Env: []string{"LANG=nl_NL.UTF-8"}})}
+		Server: xtest.Start(t, wm, screen)}
 	cmd := o.wiebelt("provision", "--base-url", base, "--hub-url", h.HubURL(), "--client-id", "office",
 		"--organisation-code", "1234", "--secret-store", "file", "--secret-stdin")
 	cmd.Stdin = strings.NewReader(value + "\n")

@@ -88,6 +88,10 @@ type Facts struct {
 	Lost   []Registration // were there and are not ours any more
 	Paused time.Time      // until then; zero for not paused
 	Hiding Hiding
+	Cards  Cards
+	Hotkey Hotkey
+	// HotkeyKeys are the keys as the settings name them.
+	HotkeyKeys string
 }
 
 // Hiding is why cards show less than usual, or nothing, at this moment.
@@ -123,9 +127,7 @@ const (
 // Assess judges. support is who helps, "" for "your administrator".
 func Assess(f Facts, l text.Language, support string, now time.Time) Report {
 	r := assess(f, l, support, now)
-	if f.Hiding != HidingNot && r.State != Paused {
-		r.Sentence += " " + l.T(text.Hiding(string(f.Hiding)))
-	}
+	f.aside(&r, l)
 	return r
 }
 

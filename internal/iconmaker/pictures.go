@@ -130,8 +130,16 @@ func ready(g grid) func(x, y float64) paint {
 		return math.Max(math.Hypot((x-7.5)/1.15, y-14.1)-2.7, y-g.snap(14))
 	}
 	p := sheet(g, f, inner, union(disc(7.5, 8.9, 1.7), shoulders))
-	return over(g, p, union(arc(9.6, 6.4, 2.6, 1.4), arc(9.6, 6.4, 5.5, 1.4)))
+	rings := union(arc(9.6, 6.4, 2.6, 1.4), arc(9.6, 6.4, 5.5, 1.4))
+	if g < twoRings {
+		rings = arc(9.6, 6.4, 4.4, 2)
+	}
+	return over(g, p, rings)
 }
+
+// twoRings is the smallest icon in which two rings with white around each do not
+// run together.
+const twoRings grid = 28
 
 // notSetUp is a card with nothing on it yet: its rim alone.
 func notSetUp(g grid) func(x, y float64) paint {
@@ -183,5 +191,5 @@ func credentials(g grid) func(x, y float64) paint {
 func paused(g grid) func(x, y float64) paint {
 	none := func(x, y float64) paint { return nothing }
 	top, bottom := g.snap(2), g.snap(14)
-	return over(g, none, union(box(g.snap(3), top, g.snap(6.6), bottom, 0.8), box(g.snap(9.4), top, g.snap(13), bottom, 0.8)))
+	return over(g, none, union(box(g.snap(2.8), top, g.snap(6.2), bottom, 0.8), box(g.snap(9.8), top, g.snap(13.2), bottom, 0.8)))
 }

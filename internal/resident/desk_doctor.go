@@ -29,6 +29,8 @@ func (r *Resident) doctorFacts(now time.Time) deskapi.DoctorFacts {
 		Port:      r.facts.listened(),
 		PortTaken: known.PortTaken > 0,
 	}
+	cards, hotkey, _ := r.shown.get()
+	f.Cards, f.Hotkey = string(cards), string(hotkey)
 	links := r.set().Softphones
 	for _, w := range r.WaysIn() {
 		for _, p := range links {

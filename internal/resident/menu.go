@@ -73,7 +73,7 @@ func (r *Resident) changed() {
 	now := time.Now()
 	s := r.engine.Snapshot()
 	r.facts.saw(s.Last)
-	report := r.facts.assess(s, r.hiding(), r.lang(), r.set().Support.Contact, now)
+	report := r.facts.assess(s, r.tellShown, r.lang(), r.set().Support.Contact, now)
 	r.desks.send(deskapi.KindStatus, status(report))
 	if f := r.historyFault(); f != "" { // the calls window says so itself
 		report.Sentence += " " + f
@@ -164,7 +164,7 @@ func sameDay(a, b time.Time) bool {
 }
 
 func (r *Resident) status() deskapi.Status {
-	return status(r.facts.assess(r.engine.Snapshot(), r.hiding(), r.lang(), r.set().Support.Contact, time.Now()))
+	return status(r.facts.assess(r.engine.Snapshot(), r.tellShown, r.lang(), r.set().Support.Contact, time.Now()))
 }
 
 func status(h health.Report) deskapi.Status {

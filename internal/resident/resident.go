@@ -94,7 +94,9 @@ type Resident struct {
 	print        string        // of the settings' files, as last seen by follow
 	reread       chan struct{} // look at the settings' files now
 	engine       *companion.Engine
-	cards        *card.Cards
+	cards        cards
+	corners      *corners
+	shown        shown
 	store        *history.Store
 	display      window.Display
 	tray         *tray.Tray
@@ -153,11 +155,12 @@ func Run(ctx context.Context, o Options) error {
 }
 
 func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
-	var err error
-	if r.display, err = window.Open(); err != nil {
-		return fmt.Errorf("%s (%w)", r.lang().T(text.StatusScreen), err)
+	if err := r.openDisplay(); err != nil {
+		return err
 	}
-	defer r.display.Close()
+	if r.display != nil {
+		defer r.display.Close()
+	}
 
 	client, links := r.hub(r.o.Settings)
 	if client != nil {
@@ -200,20 +203,24 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 	}
 	r.engine = companion.New(p)
 	r.tray = tray.New(tray.Params{Icons: assets.Icons, Chosen: r.chosen, Open: func() { r.desks.show(deskapi.WindowCalls) }, Log: r.o.Log})
-	if r.cards, err = card.New(r.cardConfig(), r.engine, r.display); err != nil {
-		return fmt.Errorf("make the cards: %w", err)
+	r.corners = openCorners(r.o.Dirs, r.o.Log)
+	if err := r.makeCards(); err != nil {
+		return err
 	}
+	work.Go(func() { r.corners.run(ctx.Done()) })
 	work.Go(func() { choices.Run(ctx) })
 	work.Go(func() { r.engine.Run(ctx) })
 	work.Go(func() { r.cards.Run(ctx) })
-	work.Go(func() {
-		select {
-		case <-r.display.Done():
-			r.o.Log.Error("the desktop has gone")
-			r.stop()
-		case <-ctx.Done():
-		}
-	})
+	if r.display != nil {
+		work.Go(func() {
+			select {
+			case <-r.display.Done():
+				r.o.Log.Error("the desktop has gone")
+				r.stop()
+			case <-ctx.Done():
+			}
+		})
+	}
 	r.ways = newWays(ctx, r, &work)
 	r.ways.apply(r.o.Settings)
 	if r.o.Ready != nil {
@@ -381,7 +388,9 @@ func (r *Resident) cardConfig() card.Config {
 		Fields: s.Card.Fields, Privacy: card.Privacy(s.Card.Privacy),
 		HideFromCapture: s.Card.HideFromCapture && r.helped.Load() < now.Unix(),
 		Corner:          card.Corner(s.Card.Corner), Monitor: s.Card.Monitor,
+		Corners: r.corners.of(s), Moved: func(monitor string, to card.Corner) { r.corners.moved(r.set(), monitor, to) },
 		Hotkey: s.Card.Hotkey, HotkeyResult: r.hotkey,
+		UnderFullScreen: !s.Card.OverFullscreen, Held: r.held,
 		Log: r.o.Log, Painted: r.o.Painted,
 	}
 	switch r.hiding() {
@@ -396,13 +405,6 @@ func (r *Resident) cardConfig() card.Config {
 		c.Hidden = true
 	}
 	return c
-}
-
-// hotkey is told whether the keyboard can be asked for by card.hotkey.
-func (r *Resident) hotkey(err error) {
-	if err != nil {
-		r.o.Log.Warn("the keys of card.hotkey do not work", "why", err)
-	}
 }
 
 // Ring takes a call that another program handed over.

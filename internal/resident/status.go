@@ -86,9 +86,9 @@ func (f *facts) pausedUntil(now time.Time) time.Time {
 }
 
 // assess says how things are.
-func (f *facts) assess(s *companion.Snapshot, h health.Hiding, l text.Language, support string, now time.Time) health.Report {
+func (f *facts) assess(s *companion.Snapshot, screen func(*health.Facts), l text.Language, support string, now time.Time) health.Report {
 	known := f.of(s)
-	known.Hiding = h
+	screen(&known)
 	return health.Assess(known, l, support, now)
 }
 

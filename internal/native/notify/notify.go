@@ -23,6 +23,8 @@ var ErrClosed = errors.New("notifications closed")
 type Notice struct {
 	Summary string
 	Body    string
+	// Category is one of the desktop's own kinds, "" for none of them.
+	Category string
 	// Actions are the buttons. The one whose Key is Default is a click on the
 	// notification itself. Desktops that know no buttons show none.
 	Actions []Action
@@ -40,7 +42,7 @@ const (
 // IncomingCall says that there is a call, on the named line of ours if line is
 // not empty, and nothing of who calls.
 func IncomingCall(lang text.Language, line string) Notice {
-	n := Notice{Summary: lang.T(text.NotifyIncoming), Actions: []Action{
+	n := Notice{Summary: lang.T(text.NotifyIncoming), Category: "call.incoming", Actions: []Action{
 		{Default, lang.T(text.NotifyOpen)}, {Dismiss, lang.T(text.NotifyClose)},
 	}}
 	if line = clean(line); line != "" {

@@ -163,10 +163,12 @@ func (n *Notifier) Show(tag string, o Notice) error {
 	// and is taken away by Withdraw.
 	const never = int32(0)
 	hints := map[string]dbus.Variant{
-		"category":      dbus.MakeVariant("call.incoming"),
 		"desktop-entry": dbus.MakeVariant(appID),
 		"transient":     dbus.MakeVariant(true),
 		"urgency":       dbus.MakeVariant(byte(1)),
+	}
+	if o.Category != "" {
+		hints["category"] = dbus.MakeVariant(o.Category)
 	}
 	var id uint32
 	err := n.conn.Object(service, object).CallWithContext(ctx, service+".Notify", 0, appName, n.ids[tag], appID,

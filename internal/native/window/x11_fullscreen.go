@@ -21,7 +21,13 @@ func (d *x11) fullScreen(area image.Rectangle) bool {
 			work = m.Work
 		}
 	}
-	clients := numbers(xproto.GetProperty(d.conn, false, d.root, d.atoms.stacking, xproto.AtomWindow, 0, most).Reply())
+	list := func(property xproto.Atom) []uint32 {
+		return numbers(xproto.GetProperty(d.conn, false, d.root, property, xproto.AtomWindow, 0, most).Reply())
+	}
+	clients := list(d.atoms.stacking)
+	if len(clients) == 0 { // xfwm4 has no such list before something was raised; newer windows lie higher
+		clients = list(d.atoms.clients)
+	}
 	type asked struct {
 		shown xproto.GetWindowAttributesCookie
 		size  xproto.GetGeometryCookie

@@ -74,6 +74,16 @@ type Config struct {
 	Hotkey       string
 	HotkeyResult func(error)
 
+	// UnderFullScreen holds cards back while a program fills the monitor they
+	// would stand on; Held, where set, is told when that begins and ends. It is
+	// called on the cards' goroutine.
+	UnderFullScreen bool
+	Held            func(bool)
+
+	// Say, where set, is told what a screen reader should say of a card that has
+	// come on screen. It is called on the cards' goroutine and must not block.
+	Say func(string)
+
 	Log *slog.Logger
 	// Painted, where set, is told of every card that came on screen. It is
 	// called on the cards' goroutine once the screen has the picture.
@@ -127,8 +137,12 @@ type Cards struct {
 	small   *offscreen.Canvas // for clocks and bars
 	smallPx []byte
 	hands   hands
-	left    time.Time        // when the last hand left a card; zero if places were closed up since
-	release func()           // gives the hotkey back; nil while there is none
+	left    time.Time // when the last hand left a card; zero if places were closed up since
+	release func()    // gives the hotkey back; nil while there is none
+	again   time.Time // when the hotkey, which another program has, is asked for again; zero: not
+	full    func(window.Display, image.Rectangle) bool
+	waits   bool             // cards are held back by a program that fills the monitor
+	looks   time.Time        // when to look again whether one does; zero: not
 	now     func() time.Time // of what has just changed; tests have a clock of their own
 }
 
@@ -158,6 +172,7 @@ type slot struct {
 	keys    keys
 	tick    string // what the clock says now
 	bar     float32
+	said    string // to screen readers
 }
 
 // free makes the slot ready for another card.
@@ -167,7 +182,7 @@ func (s *slot) free() { *s = slot{win: s.win, canvas: s.canvas, pic: s.pic} }
 func New(c Config, engine Engine, display window.Display) (*Cards, error) {
 	offscreen.Start(theme.New(string(c.Appearance)))
 	cs := &Cards{c: c, engine: engine, display: display, input: make(chan input, 64), changed: make(chan struct{}, 1),
-		small: offscreen.NewCanvas(), now: time.Now}
+		small: offscreen.NewCanvas(), now: time.Now, full: window.FullScreen}
 	for i := range cs.slots {
 		win, err := display.New(&handler{cs, i})
 		if err != nil {
@@ -277,31 +292,6 @@ func (cs *Cards) set(c Config) {
 	cs.show()
 }
 
-// listen asks for the hotkey.
-func (cs *Cards) listen() {
-	keys := cs.c.Hotkey
-	if keys == "" || keys == "off" {
-		return
-	}
-	release, err := cs.display.Hotkey(keys, func() { cs.send(input{kind: hotkey}) })
-	if err != nil {
-		cs.c.Log.Warn("no hotkey for the cards", "why", err)
-	} else {
-		cs.release = release
-	}
-	if cs.c.HotkeyResult != nil {
-		cs.c.HotkeyResult(err)
-	}
-}
-
-// deaf gives the hotkey back.
-func (cs *Cards) deaf() {
-	if cs.release != nil {
-		cs.release()
-		cs.release = nil
-	}
-}
-
 func (cs *Cards) keepOutOfCapture() {
 	for _, s := range cs.slots {
 		if err := s.win.HideFromCapture(cs.c.HideFromCapture); err != nil && !errors.Is(err, window.ErrUnsupported) {
@@ -339,6 +329,9 @@ func (cs *Cards) show() {
 	}
 	if !cs.anyUp() && len(snap.Cards) > 0 {
 		cs.monitor = cs.pickMonitor()
+	}
+	if cs.holdsBack(snap) {
+		snap = &companion.Snapshot{}
 	}
 	cs.leave(snap)
 	for _, c := range snap.Cards {
@@ -434,6 +427,12 @@ func (cs *Cards) put(s *slot, r image.Rectangle) {
 	}
 	s.up = true
 	cs.settle(s)
+	cs.painted(s, r)
+	cs.speak(s)
+}
+
+// painted tells of a card that the screen has now.
+func (cs *Cards) painted(s *slot, r image.Rectangle) {
 	if cs.c.Painted == nil || s.more > 0 {
 		return
 	}

@@ -89,7 +89,7 @@ func (p *painter) about(c companion.Card, do companion.Do, i int) Do {
 
 // header is the first line: mark, state, line called, clock and ×.
 func (p *painter) header(c companion.Card, state color.NRGBA) {
-	const y = 14
+	const y = headerY
 	p.mark(left, y+3, c.Phase == companion.PhaseAnswered, state)
 	x := float32(left + 18)
 	x += p.say(p.stateWord(c), x, y, 150, stateBold, state) + 8
@@ -175,6 +175,7 @@ func (p *painter) body(c companion.Card) float32 {
 }
 
 const (
+	headerY = 14
 	bigY    = 42
 	numberY = 70
 	ruleY   = 102

@@ -21,6 +21,11 @@ func (cs *Cards) nextTick(now time.Time) time.Duration {
 	if !cs.left.IsZero() && cs.anyUp() {
 		soon(cs.untouched())
 	}
+	for _, at := range []time.Time{cs.again, cs.looks} {
+		if !at.IsZero() {
+			soon(at.Sub(now))
+		}
+	}
 	for _, s := range cs.slots {
 		if !s.up || s.face == nil {
 			continue
@@ -39,6 +44,10 @@ func (cs *Cards) nextTick(now time.Time) time.Duration {
 }
 
 func (cs *Cards) ticked(now time.Time) {
+	cs.listenAgain(now)
+	if !cs.looks.IsZero() && !now.Before(cs.looks) {
+		cs.show()
+	}
 	if !cs.left.IsZero() && cs.untouched() == 0 {
 		cs.left = time.Time{}
 		cs.place()

@@ -1,0 +1,202 @@
+package e2e
+
+import (
+	"fmt"
+	"image"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/godbus/dbus/v5"
+
+	"wiebelt/internal/native/bus"
+	"wiebelt/internal/simulate"
+	"wiebelt/internal/ui/card"
+)
+
+// owner is a connection to a private bus that has a name there.
+func owner(t *testing.T, address, name string) *dbus.Conn {
+	t.Helper()
+	c, err := bus.Connect(t.Context(), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	if r, err := c.RequestName(name, dbus.NameFlagDoNotQueue); err != nil || r != dbus.RequestNameReplyPrimaryOwner {
+		t.Fatal(r, err)
+	}
+	return c
+}
+
+const (
+	noticeService = "org.freedesktop.Notifications"
+	noticePath    = dbus.ObjectPath("/org/freedesktop/Notifications")
+)
+
+// noticeServer is a desktop's notifications.
+type noticeServer struct {
+	mu    sync.Mutex
+	last  uint32
+	shown map[uint32]string // summaries
+	all   string            // everything that was ever sent here
+}
+
+func (s *noticeServer) GetCapabilities() ([]string, *dbus.Error) { return []string{"actions"}, nil }
+
+func (s *noticeServer) Notify(app string, replaces uint32, icon, summary, body string, actions []string, hints map[string]dbus.Variant, _ int32) (uint32, *dbus.Error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	id := replaces
+	if id == 0 {
+		s.last++
+		id = s.last
+	}
+	s.shown[id] = summary
+	s.all += fmt.Sprintln(app, icon, summary, body, actions, hints)
+	return id, nil
+}
+
+func (s *noticeServer) CloseNotification(id uint32) *dbus.Error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.shown, id)
+	return nil
+}
+
+func (s *noticeServer) now() (id uint32, summaries string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for n, text := range s.shown {
+		id, summaries = n, summaries+text
+	}
+	return id, summaries
+}
+
+// TestWaylandWithoutX: where no card can be put on the screen a notification
+// says that there is a call, and nothing of who it is; a click on it opens the
+// file.
+func TestWaylandWithoutX(t *testing.T) {
+	t.Parallel()
+	o := prepare(t, "[[line]]\nnumber = \"020 123 45 67\"\nname = \"Schade\"")
+	address := o.PlainBus()
+	c := owner(t, address, noticeService)
+	s := &noticeServer{shown: map[uint32]string{}}
+	if err := c.Export(s, noticePath, noticeService); err != nil {
+		t.Fatal(err)
+	}
+	notes := o.opener("exit 0")
+	o.start("env", "-u", "DISPLAY", "WAYLAND_DISPLAY=wayland-0")
+	if r, _ := o.doctor(); states(r, "cards") != "warn" {
+		t.Errorf("the doctor says %+v", r)
+	}
+	p := dial(o)
+	ring := simulate.Call{ID: "1", Number: "+31698760011", Name: "Iemand Anders", Line: "+31201234567"}
+	if err := p.Ring(t.Context(), ring); err != nil {
+		t.Fatal(err)
+	}
+	shows := func(want string) {
+		t.Helper()
+		o.Until("the notification: "+want, func() bool { _, is := s.now(); return is == want })
+	}
+	shows("Inkomende oproep op Schade")
+	o.Until("the hub was asked", func() bool { return o.hub.Stats().Lookups > 0 })
+	if err := p.Answer(t.Context(), simulate.Call{ID: "1"}); err != nil {
+		t.Fatal(err)
+	}
+	shows("") // answered: nothing to say any more
+	if err := p.End(t.Context(), simulate.Call{ID: "1"}, "completed"); err != nil {
+		t.Fatal(err)
+	}
+
+	ring.ID = "2"
+	if err := p.Ring(t.Context(), ring); err != nil {
+		t.Fatal(err)
+	}
+	shows("Inkomende oproep op Schade")
+	link := o.hub.HubURL() + "/contacts/viewcontact/c-vries"
+	// A press before the hub has answered opens nothing: it is pressed again.
+	o.Until("a click opens the file", func() bool {
+		if id, _ := s.now(); len(opened(notes)) == 0 && id != 0 {
+			_ = c.Emit(noticePath, noticeService+".ActionInvoked", id, "default")
+		}
+		return len(opened(notes)) > 0
+	})
+	if got := opened(notes)[0]; got != link {
+		t.Errorf("opened %q, want %q", got, link)
+	}
+	if err := p.End(t.Context(), simulate.Call{ID: "2"}, "missed"); err != nil {
+		t.Fatal(err)
+	}
+	shows("")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !strings.Contains(s.all, "call.incoming") {
+		t.Errorf("no notification is that of a call:\n%s", s.all)
+	}
+	for _, secret := range []string{"98760011", "98 76", "Vries", "Iemand", "100200"} {
+		if strings.Contains(s.all, secret) {
+			t.Errorf("%q stands in a notification:\n%s", secret, s.all)
+		}
+	}
+}
+
+const (
+	portalPath     = dbus.ObjectPath("/org/freedesktop/portal/desktop")
+	portalSettings = "org.freedesktop.portal.Settings"
+	appearance     = "org.freedesktop.appearance"
+)
+
+// TestAppearanceFollowed: a card that is up follows the desktop's light and
+// dark, and its text size, at once.
+func TestAppearanceFollowed(t *testing.T) {
+	t.Parallel()
+	o := prepare(t, "")
+	address := o.PlainBus()
+	c := owner(t, address, "org.freedesktop.portal.Desktop")
+	var mu sync.Mutex
+	scheme := uint32(1) // dark
+	read := func(space, key string) (dbus.Variant, *dbus.Error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if space != appearance || key != "color-scheme" {
+			return dbus.Variant{}, dbus.NewError("org.freedesktop.portal.Error.NotFound", nil)
+		}
+		return dbus.MakeVariant(dbus.MakeVariant(scheme)), nil
+	}
+	if err := c.ExportMethodTable(map[string]any{"Read": read}, portalPath, portalSettings); err != nil {
+		t.Fatal(err)
+	}
+	o.start()
+	if err := dial(o).Ring(t.Context(), simulate.Call{ID: "1", Number: "+31698760011"}); err != nil {
+		t.Fatal(err)
+	}
+	o.shows("a dark card", vriesCard(t, card.Look{Dark: true}, 1))
+	for _, next := range []struct {
+		scheme uint32
+		dark   bool
+	}{{2, false}, {1, true}, {0, false}} {
+		mu.Lock()
+		scheme = next.scheme
+		mu.Unlock()
+		if err := c.Emit(portalPath, portalSettings+".SettingChanged", appearance, "color-scheme", dbus.MakeVariant(next.scheme)); err != nil {
+			t.Fatal(err)
+		}
+		o.shows(fmt.Sprint("the card, dark: ", next.dark), vriesCard(t, card.Look{Dark: next.dark}, 1))
+	}
+	// Text twice as large: the card stands in the same corner.
+	o.Run("xprop", "-root", "-f", "RESOURCE_MANAGER", "8s", "-set", "RESOURCE_MANAGER", "Xft.dpi:\t192\n")
+	want := vriesCard(t, card.Look{}, 2)
+	corner := image.Pt(width-32, height-32)
+	at := image.Rectangle{Min: corner.Sub(want.Rect.Size()), Max: corner}
+	o.Until("the card at 200 %", func() bool {
+		got, differ := o.look(at), 0
+		for y := 68; y < want.Rect.Dy(); y++ { // below the clock
+			for x := range want.Rect.Dx() {
+				if got.RGBAAt(x, y) != want.RGBAAt(x, y) {
+					differ++
+				}
+			}
+		}
+		return differ == 0
+	})
+}

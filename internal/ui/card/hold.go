@@ -1,0 +1,32 @@
+package card
+
+import (
+	"slices"
+	"time"
+
+	"wiebelt/internal/companion"
+)
+
+// lookAgain is how often cards ask, while there are any, whether a program fills
+// the monitor: no desktop tells.
+const lookAgain = 500 * time.Millisecond
+
+// holdsBack reports whether the cards have to wait because a program fills the
+// monitor that they would stand on, or stand on. What is under somebody's hand
+// stays.
+func (cs *Cards) holdsBack(snap *companion.Snapshot) bool {
+	cs.looks = time.Time{}
+	wait := false
+	if cs.c.UnderFullScreen && len(snap.Cards) > 0 {
+		cs.looks = time.Now().Add(lookAgain)
+		underHand := slices.ContainsFunc(cs.slots[:], func(s *slot) bool { return s.up && s.held() })
+		wait = !underHand && cs.full(cs.display, cs.monitor.Area)
+	}
+	if wait != cs.waits {
+		cs.waits = wait
+		if cs.c.Held != nil {
+			cs.c.Held(wait)
+		}
+	}
+	return wait
+}

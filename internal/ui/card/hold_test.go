@@ -1,0 +1,166 @@
+package card
+
+import (
+	"errors"
+	"image"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"wiebelt/internal/call"
+	"wiebelt/internal/companion"
+	"wiebelt/internal/native/window"
+	"wiebelt/internal/text"
+)
+
+// quietCards are cards that no goroutine runs: the test calls them.
+func quietCards(t *testing.T, c Config) (*Cards, *desktop, *script) {
+	t.Helper()
+	d, e := newDesktop(), newScript()
+	c.Language, c.Appearance, c.Corner, c.Log = text.Dutch, Light, BottomRight, slog.New(slog.DiscardHandler)
+	cs, err := New(c, e, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cs, d, e
+}
+
+// TestFullScreenHoldsBack: with card.over_fullscreen off a card waits until the
+// program that fills its monitor is gone, and goes when one comes; on another
+// monitor, under a hand, and with the setting on, nothing waits.
+func TestFullScreenHoldsBack(t *testing.T) {
+	var told []bool
+	filled := image.Rectangle{}
+	cs, d, e := quietCards(t, Config{UnderFullScreen: true, Held: func(on bool) { told = append(told, on) }})
+	cs.full = func(_ window.Display, area image.Rectangle) bool { return area == filled }
+	d.monitors = append(d.monitors, window.Monitor{Name: "two", Area: image.Rect(1000, 0, 2000, 800), Scale: 1})
+	later := func() { cs.ticked(time.Now().Add(lookAgain)) }
+
+	filled = d.monitors[0].Area
+	e.set(0, gallery(t)["found"])
+	cs.show()
+	if n := len(d.up()); n != 0 {
+		t.Fatalf("%d cards over the film", n)
+	}
+	if next := cs.nextTick(time.Now()); next <= 0 || next > lookAgain {
+		t.Fatalf("looks again after %v", next)
+	}
+	later()
+	if n := len(d.up()); n != 0 || !slices.Equal(told, []bool{true}) {
+		t.Fatalf("%d cards over the film, told %v", n, told)
+	}
+	filled = d.monitors[1].Area
+	later()
+	if n := len(d.up()); n != 1 {
+		t.Fatalf("%d cards after the film went to the other monitor", n)
+	}
+	filled = d.monitors[0].Area
+	cs.take(input{kind: moved, slot: 0, at: openAt, when: time.Now()})
+	later()
+	if n := len(d.up()); n != 1 {
+		t.Fatal("the card went from under the pointer")
+	}
+	cs.take(input{kind: gone, slot: 0, when: time.Now()})
+	later()
+	if n := len(d.up()); n != 0 {
+		t.Fatal("the card stays over the film")
+	}
+	d.active = 1
+	later()
+	if up := d.up(); len(up) != 1 || up[0].Min.X < 1000 {
+		t.Fatalf("the user went to the other monitor, the card is at %v", up)
+	}
+	d.active = 0
+	e.set(0)
+	cs.show()
+	if cs.nextTick(time.Now()) != 0 {
+		t.Error("looks for full screens without a card")
+	}
+	if want := []bool{true, false, true, false}; !slices.Equal(told, want) {
+		t.Errorf("told %v, want %v", told, want)
+	}
+	cs.c.UnderFullScreen = false
+	e.set(0, gallery(t)["found"])
+	cs.show()
+	if n := len(d.up()); n != 1 || !cs.looks.IsZero() {
+		t.Fatal("held back though cards go over everything")
+	}
+}
+
+// TestHotkeyComesBack: a hotkey that another program has is asked for again
+// until it is free; nobody hears twice that it is not.
+func TestHotkeyComesBack(t *testing.T) {
+	var told []error
+	cs, d, _ := quietCards(t, Config{Hotkey: "Ctrl+Alt+W", HotkeyResult: func(err error) { told = append(told, err) }})
+	d.taken = true
+	cs.listen()
+	now := time.Now()
+	if next := cs.nextTick(now); next <= 0 || next > hotkeyAgain {
+		t.Fatalf("asks again after %v", next)
+	}
+	for range 3 {
+		now = now.Add(hotkeyAgain + time.Second)
+		cs.ticked(now)
+	}
+	if len(told) != 1 || !errors.Is(told[0], window.ErrHotkeyTaken) {
+		t.Fatalf("told %v", told)
+	}
+	d.taken = false
+	cs.ticked(now.Add(time.Second))
+	if len(told) != 1 {
+		t.Fatal("asks without a pause")
+	}
+	cs.ticked(now.Add(hotkeyAgain + time.Second))
+	if len(told) != 2 || told[1] != nil || d.keys != "Ctrl+Alt+W" || cs.nextTick(now) != 0 {
+		t.Fatalf("told %v, has %q", told, d.keys)
+	}
+	cs.deaf()
+	if d.keys != "" {
+		t.Error("the keys are not given back")
+	}
+}
+
+// TestSpoken: screen readers are told who calls as far as the card may show it,
+// again when the contact comes or somebody else is on the call, and of nothing
+// else.
+func TestSpoken(t *testing.T) {
+	var said []string
+	cs, _, e := quietCards(t, Config{Say: func(s string) { said = append(said, s) }})
+	g := gallery(t)
+	tells := func(c companion.Card, want string) {
+		t.Helper()
+		e.set(0, c)
+		cs.show()
+		got := strings.Join(said, "|")
+		if said = nil; got != want {
+			t.Errorf("said %q, want %q", got, want)
+		}
+	}
+	searching, found := g["searching-start"], g["found"]
+	tells(searching, "Inkomend op Schade (020 123 45 67): 06 12 34 56 78")
+	tells(found, "Inkomend op Schade (020 123 45 67): J. de Vries, 06 12 34 56 78")
+	found.Phase = companion.PhaseAnswered
+	tells(found, "")
+	found.Strip = true
+	tells(found, "")
+	found.Strip = false
+	tells(found, "")
+	other := g["nobody"]
+	other.Phase, other.Number, other.PhoneName = companion.PhaseAnswered, number(t, "0612345679"), ""
+	tells(other, "In gesprek op Schade (020 123 45 67): 06 12 34 56 79, Geen relatie met dit nummer in de administratie.")
+	tells(g["several"], "Inkomend op 020 123 45 67: 3 relaties met dit nummer, 020 987 65 43")
+
+	cs.c.Privacy = PrivacyInitials
+	found = g["found"]
+	found.ID = 7
+	tells(found, "Inkomend op Schade (020 123 45 67): J. de V., 06 12 34 56 78")
+	cs.c.Privacy = PrivacyNumber
+	found.ID = 8
+	tells(found, "Inkomend op Schade (020 123 45 67): 06 12 34 56 78, 1 relatie gevonden")
+	cs.c.Privacy, cs.c.Quiet = PrivacyFull, QuietNumber
+	found.ID, found.Tells = 9, call.TellsRing
+	found.Phase = companion.PhaseReported
+	tells(found, "Gebeld om 10:42 op Schade (020 123 45 67): 06 12 34 56 78, 1 relatie gevonden")
+}

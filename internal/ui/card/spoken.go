@@ -1,0 +1,57 @@
+package card
+
+import (
+	"strings"
+	"unicode"
+)
+
+// spoken is what a screen reader says of a card: what stands there large, as
+// far as it may be shown. about is the part that makes it news: that a call was
+// answered is none to whoever answered it.
+func (f *face) spoken() (all, about string) {
+	var head, body []string
+	for _, w := range f.words {
+		switch {
+		case w.font == stateBold || w.font == stateFont && w.y == headerY && w.x < left+textWidth/2:
+			head = append(head, unmarked(w.said))
+		case w.font == bigFont, w.font == lessBig, w.font == numberFont, w.font == fieldBold && w.x == left:
+			body = append(body, unmarked(w.said))
+		}
+	}
+	about = strings.Join(body, ", ")
+	return strings.Join(head, " ") + ": " + about, about
+}
+
+// unmarked leaves out what only steers how letters stand.
+func unmarked(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Cf, r) || unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// titled is a window whose title screen readers read (Windows).
+type titled interface{ SetTitle(string) error }
+
+// speak tells screen readers of a card that has come on screen, or of another
+// person on it. A card that folds to a strip is no news.
+func (cs *Cards) speak(s *slot) {
+	if s.more > 0 || s.card.Strip {
+		return
+	}
+	all, about := s.face.spoken()
+	if about == s.said {
+		return
+	}
+	s.said = about
+	if w, ok := s.win.(titled); ok {
+		if err := w.SetTitle(all); err != nil {
+			cs.c.Log.Warn("screen readers are not told", "why", err)
+		}
+	}
+	if cs.c.Say != nil {
+		cs.c.Say(all)
+	}
+}
