@@ -77,6 +77,23 @@ func (r *rotating) Delete(ctx context.Context, ref Ref) error {
 	return err
 }
 
+// Pair gives the secret of ref that has worked and the new one that waits beside
+// it, "" for one that is not there. ErrNotSet says that there is none at all.
+func Pair(ctx context.Context, s Store, ref Ref) (old, next string, err error) {
+	r, ok := s.(*rotating)
+	if !ok || !ref.rotates() {
+		old, err = s.Get(ctx, ref)
+		return old, "", err
+	}
+	if next, err = r.Store.Get(ctx, ref.next()); err != nil && !errors.Is(err, ErrNotSet) {
+		return "", "", err
+	}
+	if old, err = r.Store.Get(ctx, ref); next != "" && errors.Is(err, ErrNotSet) {
+		err = nil
+	}
+	return old, next, err
+}
+
 func (r *rotating) resting(ref Ref, secret string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
