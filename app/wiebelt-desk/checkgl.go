@@ -29,7 +29,12 @@ func checkGL(stderr io.Writer) int {
 	return 0
 }
 
-func tryGL() error {
+func tryGL() (err error) {
+	defer func() { // how the binding tells of a driver's own errors
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%v", p)
+		}
+	}()
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if err := glfw.Init(); err != nil {

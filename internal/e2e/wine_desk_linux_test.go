@@ -44,6 +44,7 @@ func TestWindowsCheckGL(t *testing.T) {
 	buildForWindows(t, dir, "wiebelt-desk.exe", "./app/wiebelt-desk", "-s -w -H=windowsgui", "CGO_ENABLED=1", "CC=x86_64-w64-mingw32-gcc")
 	p, _ := wineOffice(t, dir)
 	desk := filepath.Join(dir, "wiebelt-desk.exe")
+	p.Libraries("opengl32=b")
 	if out, code := p.Run(desk, "--check-gl"); code != 0 {
 		t.Errorf("with OpenGL: exit %d: %s", code, out)
 	}
