@@ -152,7 +152,7 @@ func Answered(ctx context.Context, s Store, ref Ref, secret string, accepted boo
 	r.mu.Lock()
 	if given, ok := r.given[ref]; !ok || given != sum {
 		r.mu.Unlock()
-		return false
+		return !accepted && r.wake(ctx, ref, secret)
 	}
 	if accepted {
 		delete(r.bad, ref)
@@ -169,4 +169,20 @@ func Answered(ctx context.Context, s Store, ref Ref, secret string, accepted boo
 		_ = r.Store.Delete(ctx, ref.next()) // what stays is taken again next time
 	}
 	return false
+}
+
+// wake has a new secret that rests tried at once, because the hub has refused the
+// old one: most likely the new one has taken effect.
+func (r *rotating) wake(ctx context.Context, ref Ref, refused string) bool {
+	if old, err := r.Store.Get(ctx, ref); err != nil || old != refused {
+		return false // what was refused is no longer there
+	}
+	next, err := r.Store.Get(ctx, ref.next())
+	if err != nil || !r.resting(ref, next) {
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.bad, ref)
+	return true
 }
