@@ -29,6 +29,7 @@ func run(args []string, stderr io.Writer) int {
 	profile := flags.String("profile", "", "keep every file of this run under `DIR`")
 	socket := flags.String("socket", "", "the resident's socket, if it is not in the usual `PLACE`")
 	window := flags.String("window", "", "the `NAME` of the window to open first, such as calls")
+	check := flags.Bool("check-gl", false, "only try whether a window can be made: exit 0, or 3 where OpenGL is missing")
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		return 0
@@ -40,6 +41,8 @@ func run(args []string, stderr io.Writer) int {
 	case *window != "" && !desk.Known(*window):
 		fmt.Fprintf(stderr, "wiebelt-desk: unknown window %q\n", *window)
 		return 2
+	case *check:
+		return checkGL(stderr)
 	}
 
 	// Interrupt and terminate end it through Fyne.

@@ -45,7 +45,8 @@ type Check struct {
 	Hint    string `json:"hint"` // what to do, "" for nothing
 }
 
-// Report is the outcome; OK unless something fails (corrections.md 23).
+// Report is the outcome; OK unless something fails or the secret is about to
+// expire, which administrators have to know beforehand (corrections.md 23).
 type Report struct {
 	OK     bool    `json:"ok"`
 	Checks []Check `json:"checks"`
@@ -155,7 +156,7 @@ func run(ctx context.Context, cfg Config, sys system) Report {
 		}
 		for _, l := range lines {
 			r.Checks = append(r.Checks, l.in(id, e.Language))
-			r.OK = r.OK && l.state != Fail
+			r.OK = r.OK && l.state != Fail && !l.due
 		}
 	}
 	return r
@@ -204,6 +205,7 @@ type said struct {
 	msg   text.Key
 	hint  text.Key
 	count bool // the first arg is a number of things
+	due   bool // a warning that monitoring must not miss
 	args  []any
 }
 
@@ -291,10 +293,17 @@ func (r Report) Print(l text.Language) string {
 	for _, c := range r.Checks {
 		fmt.Fprintf(&b, "%-4s  %-*s  %s\n", c.State, wide, c.ID, strings.TrimSpace(c.Message+" "+c.Hint))
 	}
-	if n := r.Failed(); n > 0 {
-		b.WriteString(l.N(text.DoctorTrouble, n) + "\n")
-	} else {
-		b.WriteString(l.T(text.DoctorAllWell) + "\n")
-	}
+	b.WriteString(r.Sentence(l) + "\n")
 	return b.String()
+}
+
+// Sentence sums the report up.
+func (r Report) Sentence(l text.Language) string {
+	switch n := r.Failed(); {
+	case n > 0:
+		return l.N(text.DoctorTrouble, n)
+	case !r.OK:
+		return l.T(text.DoctorDue)
+	}
+	return l.T(text.DoctorAllWell)
 }

@@ -159,6 +159,11 @@ func withJourney(change func(*journey)) func(*testing.T, *exam) {
 	}
 }
 
+// rotating is a hub that takes, or refuses, the old secret and the new one.
+func rotating(old, next error) func(*testing.T, *exam) {
+	return withJourney(func(j *journey) { j.two, j.token, j.newer = true, old, next })
+}
+
 func stops(f contact.Failure, detail string, r hub.Reached) func(*testing.T, *exam) {
 	return withJourney(func(j *journey) { *j = journey{reached: r, failed: failing(f, detail)} })
 }
@@ -301,6 +306,7 @@ func rows(t *testing.T) []row {
 		{"setup", setUp + "extra_ca_file = \"/home/jansen/none.pem\"\n", nil, say(Fail, "setup.wrong", "hub.extra_ca_file")},
 
 		{"secret", setUp, nil, say(OK, "secret.ok", "os")},
+		{"secret", setUp, func(_ *testing.T, e *exam) { e.kept = given(kept{value: "a", next: "b"}) }, say(OK, "secret.two", "os")},
 		{"secret", "", func(_ *testing.T, e *exam) { e.kept = given(kept{off: true}) }, say(Off, "secret.off")},
 		{"secret", setUp, withSecret(secret.ErrNotSet), say(Fail, "secret.unset")},
 		{"secret", setUp + "secret_store = \"file\"\n", both(withSecret(secret.ErrNotSet), func(t *testing.T, e *exam) {
@@ -356,6 +362,12 @@ func rows(t *testing.T) []row {
 		{"hub.clock", setUp, withJourney(func(j *journey) { j.reached.Dated = false }), say(Off, "hub.clock.untold")},
 		{"hub.token", setUp, nil, say(OK, "hub.token.ok", 60)},
 		{"hub.token", setUp, withJourney(func(j *journey) { j.noSecret = true }), say(Off, "hub.token.secret")},
+		{"hub.token", setUp, rotating(nil, nil), is(say(OK, "hub.token.ok", 60), say(OK, "hub.token.both"))},
+		{"hub.token", setUp, rotating(failing(contact.CredentialsRefused, ""), nil), is(say(OK, "hub.token.ok", 60), say(OK, "hub.token.next"))},
+		{"hub.token", setUp, rotating(nil, failing(contact.CredentialsRefused, "")), is(say(OK, "hub.token.ok", 60), say(Warn, "hub.token.old"))},
+		{"hub.token", setUp, rotating(nil, failing(contact.HubSlow, "")), is(say(OK, "hub.token.ok", 60), sayWhy(Warn, "hub.token.next.failed", failing(contact.HubSlow, "")))},
+		{"hub.token", setUp, rotating(failing(contact.CredentialsRefused, ""), failing(contact.ScopeRefused, "")),
+			is(sayWhy(Fail, "hub.token.failed", failing(contact.CredentialsRefused, "")), sayWhy(Fail, "hub.token.next.failed", failing(contact.ScopeRefused, "")))},
 		{"hub.token", setUp, withJourney(func(j *journey) { j.token = failing(contact.CredentialsRefused, "token: invalid_client") }),
 			sayWhy(Fail, "hub.token.failed", failing(contact.CredentialsRefused, "token: invalid_client"))},
 		{"hub.token", setUp, withJourney(func(j *journey) { j.token = failing(contact.ScopeRefused, "") }), sayWhy(Fail, "hub.token.failed", failing(contact.ScopeRefused, ""))},

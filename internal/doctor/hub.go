@@ -27,7 +27,9 @@ type journey struct {
 	failed   error // before any token was asked for
 	noSecret bool
 	life     time.Duration
-	token    error
+	token    error // with the secret that has worked before
+	two      bool  // a new secret waits beside it
+	newer    error // with that one
 	delivery error
 	asked    bool // for a number
 	never    bool // such a number is not looked up
@@ -45,14 +47,18 @@ func (e *exam) travel(ctx context.Context) journey {
 	if err != nil && cfg.BaseURL == "" {
 		return journey{off: true}
 	}
-	cfg.Secret = func(ctx context.Context) (string, error) { // asked for once, here and there
-		k, in := e.kept.wait(ctx, secretIn)
-		if !in {
-			return "", secret.ErrLocked
+	with := func(pick func(kept) string) (*hub.Client, error) {
+		cfg.SecretAnswered = nil // what is tried here changes nothing
+		cfg.Secret = func(ctx context.Context) (string, error) { // the store is asked once, here and there
+			k, in := e.kept.wait(ctx, secretIn)
+			if !in {
+				return "", secret.ErrLocked
+			}
+			return pick(k), k.err
 		}
-		return k.value, k.err
+		return hub.New(cfg)
 	}
-	c, err := hub.New(cfg)
+	c, err := with(func(k kept) string { return k.value })
 	if err != nil {
 		return journey{off: true}
 	}
@@ -63,19 +69,37 @@ func (e *exam) travel(ctx context.Context) journey {
 	if j.reached, j.failed = c.Reach(near); j.failed != nil {
 		return j
 	}
-	if k, in := e.kept.wait(ctx, secretIn); !in || k.err != nil || k.value == "" {
+	k, in := e.kept.wait(ctx, secretIn)
+	if !in || k.err != nil || k.value == "" {
 		j.noSecret = true
 		return j
 	}
 	j.life, j.token = c.Check(ctx)
-	if e.s.Hub.Intermediary != "" && j.token == nil {
+	if j.two = k.next != ""; j.two {
+		newer, err := with(func(k kept) string { return k.next })
+		if err != nil {
+			return journey{off: true}
+		}
+		defer newer.Close()
+		var life time.Duration
+		if life, j.newer = newer.Check(ctx); j.newer == nil { // look-ups use it first
+			c, j.life = newer, life
+		}
+	}
+	if !j.served() {
+		return j
+	}
+	if e.s.Hub.Intermediary != "" {
 		_, _, j.delivery = c.CheckDelivery(ctx)
 	}
-	if e.Number != "" && j.token == nil {
+	if e.Number != "" {
 		e.lookOneUp(ctx, c, &j)
 	}
 	return j
 }
+
+// served reports whether look-ups get a token.
+func (j journey) served() bool { return j.token == nil || j.two && j.newer == nil }
 
 func (e *exam) lookOneUp(ctx context.Context, c *hub.Client, j *journey) {
 	rules, err := e.Rules(e.s)
@@ -206,10 +230,24 @@ func (e *exam) hubToken(ctx context.Context) []said {
 		return lines
 	case j.noSecret:
 		return say(Off, "hub.token.secret")
-	case j.token != nil:
-		return sayWhy(Fail, "hub.token.failed", j.token)
+	case !j.served():
+		lines = sayWhy(Fail, "hub.token.failed", j.token)
+		if j.two {
+			lines = append(lines, sayWhy(Fail, "hub.token.next.failed", j.newer)...)
+		}
+		return lines
 	}
 	lines = say(OK, "hub.token.ok", int(math.Ceil(j.life.Minutes())))
+	switch {
+	case j.two && j.token == nil && j.newer == nil:
+		lines = append(lines, say(OK, "hub.token.both")...)
+	case j.two && j.newer == nil:
+		lines = append(lines, say(OK, "hub.token.next")...)
+	case j.two && contact.FailureOf(j.newer) == contact.CredentialsRefused:
+		lines = append(lines, say(Warn, "hub.token.old")...)
+	case j.two:
+		lines = append(lines, sayWhy(Warn, "hub.token.next.failed", j.newer)...)
+	}
 	if j.delivery != nil {
 		lines = append(lines, sayWhy(Fail, "hub.token.delivery", j.delivery)...)
 	}

@@ -107,8 +107,8 @@ func secretsOf(ctx context.Context, cfg Config, s *settings.Settings) []string {
 	defer cancel()
 	var all []string
 	if ref, err := secret.Hub(s.Hub.BaseURL, s.Hub.ClientID); err == nil {
-		v, _ := store.Get(ctx, ref)
-		all = append(all, v)
+		old, next, _ := secret.Pair(ctx, store, ref)
+		all = append(all, old, next)
 	}
 	for _, p := range s.Softphones {
 		if ref, err := secret.Softphone(p.Name, p.Address); err == nil && !slices.Contains(onThisComputer, p.Kind) {

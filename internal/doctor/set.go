@@ -175,6 +175,7 @@ func keyOf(err error) string {
 type kept struct {
 	off   bool // there is nothing it could belong to
 	value string
+	next  string // a new one that waits until it has worked, "" mostly
 	err   error
 }
 
@@ -192,8 +193,11 @@ func (e *exam) readSecret(ctx context.Context) kept {
 	if err != nil {
 		return kept{err: err}
 	}
-	v, err := store.Get(ctx, ref)
-	return kept{value: v, err: err}
+	v, next, err := secret.Pair(ctx, store, ref)
+	if v == "" {
+		v, next = next, ""
+	}
+	return kept{value: v, next: next, err: err}
 }
 
 // secret tells how the store is.
@@ -205,6 +209,8 @@ func (e *exam) secret(ctx context.Context) []said {
 		return say(Fail, "secret.locked", kind)
 	case k.off:
 		return say(Off, "secret.off")
+	case err == nil && k.next != "":
+		return say(OK, "secret.two", kind)
 	case err == nil:
 		return say(OK, "secret.ok", kind)
 	case errors.Is(err, secret.ErrNotSet):
@@ -252,7 +258,9 @@ func (e *exam) expiry(context.Context) []said {
 	case health.ExpiryFar:
 		return sayN(OK, "expiry.far", days)
 	case health.ExpirySoon:
-		return sayN(Warn, "expiry.soon", days)
+		lines := sayN(Warn, "expiry.soon", days)
+		lines[0].due = true
+		return lines
 	case health.ExpiryPast:
 		return sayN(Fail, "expiry.past", -days)
 	}

@@ -35,3 +35,21 @@ func TestWindowsWithoutContexts(t *testing.T) {
 	}
 	o.Until("the card of the caller", func() bool { return foundOnScreen(o.Screenshot()) })
 }
+
+// TestWindowsCheckGL: the windows program tells by its exit code whether a window
+// can be made, also through the opengl32.dll that lies beside it.
+func TestWindowsCheckGL(t *testing.T) {
+	t.Parallel()
+	dir := windowsPrograms(t)
+	buildForWindows(t, dir, "wiebelt-desk.exe", "./app/wiebelt-desk", "-s -w -H=windowsgui", "CGO_ENABLED=1", "CC=x86_64-w64-mingw32-gcc")
+	p, _ := wineOffice(t, dir)
+	desk := filepath.Join(dir, "wiebelt-desk.exe")
+	p.Libraries("opengl32=b")
+	if out, code := p.Run(desk, "--check-gl"); code != 0 {
+		t.Errorf("with OpenGL: exit %d: %s", code, out)
+	}
+	p.RefuseOpenGL(dir) // an opengl32.dll beside the program
+	if out, code := p.Run(desk, "--check-gl"); code != 3 {
+		t.Errorf("where it gives no context: exit %d: %s", code, out)
+	}
+}

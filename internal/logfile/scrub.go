@@ -1,6 +1,8 @@
 package logfile
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"regexp"
@@ -8,25 +10,47 @@ import (
 	"time"
 )
 
-// What must never stand in a log, however it got there.
+// What must never stand in a log, however it got there. A header's credentials
+// reach to the next space or quote, whatever is in them.
 var (
 	tokens  = regexp.MustCompile(`eyJ[\w-]{5,}(?:\.[\w-]*){1,2}`)
-	headers = regexp.MustCompile(`(?i)\b(bearer|basic|digest)\s+[\w+/=.~-]{6,}`)
-	secrets = regexp.MustCompile(`(?i)\b([\w-]*(?:secret|password|passwd|token|api[_-]?key))(["']?\s*[=:]\s*["']?)([^\s"'&,;]+)`)
+	headers = regexp.MustCompile(`(?i)\b(bearer|basic|digest)((?:\s|%20|\+)+)([^\s"'<>]{6,})`)
+	secrets = regexp.MustCompile(`(?i)\b([\w-]*(?:secret|password|passwd|token|api[_-]?key))(?:(["']?\s*[=:]\s*)("(?:[^"\\]|\\.)*"?|'[^']*'?)|(["']?\s*=\s*)([^\s"'&]+)|(["']?\s*:\s*)([^\s"']+))`)
 	mails   = regexp.MustCompile(`[\w.+-]+@[\w-]+(?:\.[\w-]+)+`)
 	queries = regexp.MustCompile(`\b([a-z][a-z0-9+.-]*:(?://)?[^\s"'?]*)\?[^\s"']*`)
 	phones  = regexp.MustCompile(`\+?\(?\d(?:[ ()/.\x{00A0}-]{0,2}\d){8,}`)
 	address = regexp.MustCompile(`^\d{1,3}(?:\.\d{1,3}){3}$`)
 	random  = regexp.MustCompile(`[\w+/-]{40,}={0,2}`)
 	dates   = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}`)
+	stamps  = regexp.MustCompile(`\b(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])[T ](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?(?:Z|[+-][01]\d:[0-5]\d)?(?:\b|$)`)
+	// The names of values that are secret by themselves.
+	secretName = regexp.MustCompile(`(?i)(?:secret|password|passwd|passphrase|token|api[_-]?key|authorization)$`)
 )
 
+// scope is the word of hub-api.md 4.1 that stands behind "Basic" in the scopes
+// and is no credential.
+const scope = "P0boxadministrator"
+
 // Scrub takes out what looks like a telephone number, a token, a secret, an
-// address of mail, or what follows the question mark of a web address.
+// address of mail, or what follows the question mark of a web address. Times
+// stay.
 func Scrub(s string) string {
 	s = tokens.ReplaceAllString(s, "[token]")
-	s = headers.ReplaceAllString(s, "$1 [token]")
-	s = secrets.ReplaceAllString(s, "$1$2[secret]")
+	s = headers.ReplaceAllStringFunc(s, func(m string) string {
+		part := headers.FindStringSubmatch(m)
+		if rest, ok := strings.CutPrefix(part[3], scope); ok && (rest == "" || strings.HasPrefix(rest, "%20orgCode") || strings.HasPrefix(rest, "+orgCode")) {
+			return m
+		}
+		return part[1] + part[2] + "[token]"
+	})
+	s = secrets.ReplaceAllStringFunc(s, func(m string) string {
+		part := secrets.FindStringSubmatch(m)
+		value, quote := part[3]+part[5]+part[7], ""
+		if value[0] == '"' || value[0] == '\'' {
+			quote = value[:1]
+		}
+		return part[1] + part[2] + part[4] + part[6] + quote + "[secret]" + quote
+	})
 	s = queries.ReplaceAllString(s, "$1?[…]")
 	s = mails.ReplaceAllString(s, "[address]")
 	s = random.ReplaceAllStringFunc(s, func(m string) string {
@@ -35,6 +59,18 @@ func Scrub(s string) string {
 		}
 		return "[token]"
 	})
+	var b strings.Builder
+	end := 0
+	for _, at := range stamps.FindAllStringIndex(s, -1) {
+		b.WriteString(scrubNumbers(s[end:at[0]]))
+		b.WriteString(s[at[0]:at[1]])
+		end = at[1]
+	}
+	b.WriteString(scrubNumbers(s[end:]))
+	return b.String()
+}
+
+func scrubNumbers(s string) string {
 	return phones.ReplaceAllStringFunc(s, func(m string) string {
 		if address.MatchString(m) || dates.MatchString(m) {
 			return m
@@ -43,9 +79,79 @@ func Scrub(s string) string {
 	})
 }
 
+// scrubJSON scrubs the texts of a line that is a JSON object, and numbers as long
+// as a telephone's. The order stays. false: it is no such line.
+func scrubJSON(line []byte) ([]byte, bool) {
+	if line = bytes.TrimSpace(line); len(line) == 0 || line[0] != '{' || !json.Valid(line) {
+		return nil, false
+	}
+	d := json.NewDecoder(bytes.NewReader(line))
+	d.UseNumber()
+	if _, err := d.Token(); err != nil {
+		return nil, false
+	}
+	var out bytes.Buffer
+	out.WriteByte('{')
+	for d.More() {
+		key, err := d.Token()
+		name, isText := key.(string)
+		var value any
+		if err != nil || !isText || d.Decode(&value) != nil {
+			return nil, false
+		}
+		if out.Len() > 1 {
+			out.WriteByte(',')
+		}
+		b, err := json.Marshal(scrubValue(name, value))
+		if err != nil {
+			return nil, false
+		}
+		k, err := json.Marshal(Scrub(name))
+		if err != nil {
+			return nil, false
+		}
+		out.Write(append(append(k, ':'), b...))
+	}
+	out.WriteByte('}')
+	return out.Bytes(), true
+}
+
+// scrubValue scrubs a JSON value that stands under a name.
+func scrubValue(name string, v any) any {
+	switch v := v.(type) {
+	case string:
+		if secretName.MatchString(name) && v != "" {
+			return "[secret]"
+		}
+		return Scrub(v)
+	case json.Number:
+		if secretName.MatchString(name) {
+			return "[secret]"
+		}
+		if len(v.String()) > 8 {
+			return "[number]"
+		}
+	case []any:
+		for i := range v {
+			v[i] = scrubValue(name, v[i])
+		}
+	case map[string]any:
+		clean := make(map[string]any, len(v))
+		for k, x := range v {
+			clean[Scrub(k)] = scrubValue(k, x)
+		}
+		return clean
+	}
+	return v
+}
+
 // scrubAttr scrubs the values of a log line that are text; the message too.
 func scrubAttr(groups []string, a slog.Attr) slog.Attr {
 	if len(groups) == 0 && (a.Key == slog.TimeKey || a.Key == slog.LevelKey) {
+		return a
+	}
+	if secretName.MatchString(a.Key) && a.Value.Kind() != slog.KindGroup && a.Value.Kind() != slog.KindBool {
+		a.Value = slog.StringValue("[secret]")
 		return a
 	}
 	switch a.Value.Kind() {

@@ -233,6 +233,7 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 	work.Go(func() { r.presence(ctx) })
 	if r.o.Hub == nil { // the demo's hub is its own business
 		work.Go(func() { r.hubWatch.run(ctx) })
+		work.Go(func() { r.watchSecret(ctx) })
 	}
 	if r.o.Demo == nil {
 		work.Go(func() { r.program.follow(ctx, r) })

@@ -77,6 +77,23 @@ func (r *rotating) Delete(ctx context.Context, ref Ref) error {
 	return err
 }
 
+// Pair gives the secret of ref that has worked and the new one that waits beside
+// it, "" for one that is not there. ErrNotSet says that there is none at all.
+func Pair(ctx context.Context, s Store, ref Ref) (old, next string, err error) {
+	r, ok := s.(*rotating)
+	if !ok || !ref.rotates() {
+		old, err = s.Get(ctx, ref)
+		return old, "", err
+	}
+	if next, err = r.Store.Get(ctx, ref.next()); err != nil && !errors.Is(err, ErrNotSet) {
+		return "", "", err
+	}
+	if old, err = r.Store.Get(ctx, ref); next != "" && errors.Is(err, ErrNotSet) {
+		err = nil
+	}
+	return old, next, err
+}
+
 func (r *rotating) resting(ref Ref, secret string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -135,7 +152,7 @@ func Answered(ctx context.Context, s Store, ref Ref, secret string, accepted boo
 	r.mu.Lock()
 	if given, ok := r.given[ref]; !ok || given != sum {
 		r.mu.Unlock()
-		return false
+		return !accepted && r.wake(ctx, ref, secret)
 	}
 	if accepted {
 		delete(r.bad, ref)
@@ -152,4 +169,20 @@ func Answered(ctx context.Context, s Store, ref Ref, secret string, accepted boo
 		_ = r.Store.Delete(ctx, ref.next()) // what stays is taken again next time
 	}
 	return false
+}
+
+// wake has a new secret that rests tried at once, because the hub has refused the
+// old one: most likely the new one has taken effect.
+func (r *rotating) wake(ctx context.Context, ref Ref, refused string) bool {
+	if old, err := r.Store.Get(ctx, ref); err != nil || old != refused {
+		return false // what was refused is no longer there
+	}
+	next, err := r.Store.Get(ctx, ref.next())
+	if err != nil || !r.resting(ref, next) {
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.bad, ref)
+	return true
 }

@@ -48,6 +48,18 @@ func rotation(t *testing.T, s Store) {
 	if v, err := s.(*rotating).Store.Get(ctx, ref.next()); v != "second" || err != nil {
 		t.Error("the new one is gone before it worked")
 	}
+	// The old one ends: the new one is tried at once.
+	if !Answered(ctx, s, ref, "first", false) {
+		t.Error("the new one is not tried although the old one is refused")
+	}
+	at("second", IsWaiting)
+	if !Answered(ctx, s, ref, "second", false) {
+		t.Error("the old one is not tried")
+	}
+	if Answered(ctx, s, ref, "something else", false) {
+		t.Error("again for a secret that is not there")
+	}
+	at("first", IsWaiting)
 	// Later it does.
 	now := time.Now()
 	s.(*rotating).now = func() time.Time { return now.Add(retryNext) }

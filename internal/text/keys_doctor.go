@@ -22,6 +22,7 @@ func DoctorDo(found string) Key { return Key("doctor." + found + ".do") }
 // The texts around the checks.
 const (
 	DoctorAllWell       Key = "doctor.all.well"
+	DoctorDue           Key = "doctor.all.due"
 	DoctorTrouble       Key = "doctor.all.trouble"
 	DoctorLate          Key = "doctor.late"
 	DoctorLateDo        Key = "doctor.late.do"

@@ -1,0 +1,95 @@
+package doctor
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"wiebelt/internal/profile"
+	"wiebelt/internal/secret"
+	"wiebelt/internal/text"
+)
+
+// TestBothSecrets: while one secret takes the place of the other, the hub is
+// asked about both, nothing is changed, and nothing that a hub takes is called
+// trouble.
+func TestBothSecrets(t *testing.T) {
+	h := startHub(t)
+	toml := h.known(t)
+	for _, tt := range []struct {
+		old, next string
+		states    string
+		ok        bool
+		looked    State
+	}{
+		{"canary-secret", "not-known-yet", "ok warn", true, OK},
+		{"revoked-secret", "canary-secret", "ok ok", true, OK},
+		{"revoked-secret", "not-known-yet", "fail fail", false, Off},
+	} {
+		cfg := configured(t, toml)
+		cfg.Number = "020 123 4567"
+		store, ref := storeOf(t, cfg.Dirs, h.URL, "office")
+		for i, value := range []string{tt.old, tt.next} {
+			if waiting, err := secret.Renew(t.Context(), store, ref, value, nil); err != nil || waiting != (i == 1) {
+				t.Fatal(waiting, err)
+			}
+		}
+		before := listing(t, cfg.Dirs.State)
+		r := runJSON(t, cfg, calm())
+		var states []string
+		for _, c := range r.Checks {
+			if c.ID == "hub.token" {
+				states = append(states, string(c.State))
+			}
+		}
+		if got := strings.Join(states, " "); got != tt.states || r.OK != tt.ok || r.of(t, "hub.lookup").State != tt.looked {
+			t.Errorf("%q and %q: %s, ok %v, %+v", tt.old, tt.next, got, r.OK, r.of(t, "hub.lookup"))
+		}
+		if c := r.of(t, "secret"); c.State != OK || !strings.Contains(c.Message, "twee geheimen") {
+			t.Errorf("%+v", c)
+		}
+		if old, next, err := secret.Pair(t.Context(), store, ref); old != tt.old || next != tt.next || err != nil || listing(t, cfg.Dirs.State) != before {
+			t.Errorf("the doctor changed something: %v", err)
+		}
+		if b, _ := json.Marshal(r); strings.Contains(string(b), tt.old) || strings.Contains(string(b), tt.next) {
+			t.Error("a secret is told")
+		}
+	}
+}
+
+// TestExpiryIsTrouble: a secret that expires within thirty days makes monitoring
+// speak up.
+func TestExpiryIsTrouble(t *testing.T) {
+	h := startHub(t)
+	toml := h.known(t)
+	for _, tt := range []struct {
+		days int
+		want State
+		ok   bool
+	}{{31, OK, true}, {30, Warn, false}, {0, Warn, false}, {-1, Fail, false}} {
+		cfg := configured(t, toml+"secret_expires = \""+time.Now().AddDate(0, 0, tt.days).Format(time.DateOnly)+"\"\n")
+		keepSecret(t, cfg.Dirs, h.URL, "office", "canary-secret")
+		r := run(t.Context(), cfg, calm())
+		if c := r.of(t, "expiry"); c.State != tt.want || r.OK != tt.ok {
+			t.Errorf("%d days: ok %v, %+v", tt.days, r.OK, r.Checks)
+		}
+		if said := r.Sentence(text.English); tt.want == Warn && !strings.Contains(said, "expires soon") {
+			t.Errorf("%d days: %s", tt.days, said)
+		}
+	}
+}
+
+// storeOf is the store of a profile and what it is asked for.
+func storeOf(t *testing.T, d profile.Dirs, base, client string) (secret.Store, secret.Ref) {
+	t.Helper()
+	store, err := secret.Open(secret.KindFile, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ref, err := secret.Hub(base, client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return store, ref
+}

@@ -1,0 +1,406 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"image"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"wiebelt/internal/call"
+	"wiebelt/internal/companion"
+	"wiebelt/internal/contact"
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/doctor"
+	"wiebelt/internal/instance"
+	"wiebelt/internal/phone"
+	"wiebelt/internal/profile"
+	"wiebelt/internal/text"
+	"wiebelt/internal/ui/card"
+)
+
+// gate stands before a hub and lets a client have several secrets at once, each
+// with its own tokens, which end with it.
+type gate struct {
+	*httptest.Server
+	mu     sync.Mutex
+	valid  map[string]bool
+	issued map[string]string // token → secret
+	asked  map[string]int    // by secret
+	refuse int               // token requests with a secret that is not valid
+	life   int               // expires_in of new tokens in seconds; 0 is the hub's own
+}
+
+func newGate(t *testing.T, hub, real string, valid ...string) *gate {
+	t.Helper()
+	to, err := url.Parse(hub)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &gate{valid: map[string]bool{}, issued: map[string]string{}, asked: map[string]int{}}
+	for _, v := range valid {
+		g.valid[v] = true
+	}
+	proxy := &httputil.ReverseProxy{
+		Rewrite:  func(r *httputil.ProxyRequest) { r.SetURL(to) },
+		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
+		ModifyResponse: func(r *http.Response) error {
+			secret := r.Request.Header.Get("X-Secret")
+			if secret == "" || r.StatusCode != http.StatusOK {
+				return nil
+			}
+			b, err := io.ReadAll(r.Body)
+			if err != nil {
+				return err
+			}
+			var answer map[string]any
+			if err := json.Unmarshal(b, &answer); err != nil {
+				return err
+			}
+			g.mu.Lock()
+			g.issued[answer["access_token"].(string)] = secret
+			if g.life > 0 {
+				answer["expires_in"] = g.life
+			}
+			g.mu.Unlock()
+			if b, err = json.Marshal(answer); err != nil {
+				return err
+			}
+			r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(b)), int64(len(b))
+			r.Header.Set("Content-Length", strconv.Itoa(len(b)))
+			return nil
+		},
+	}
+	g.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		g.mu.Lock()
+		allowed := true
+		if client, secret, ok := r.BasicAuth(); ok {
+			g.asked[secret]++
+			if allowed = g.valid[secret]; allowed {
+				r.SetBasicAuth(client, real)
+				r.Header.Set("X-Secret", secret)
+			} else {
+				g.refuse++
+			}
+		} else if token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
+			allowed = g.valid[g.issued[token]]
+		}
+		g.mu.Unlock()
+		if !allowed {
+			w.WriteHeader(http.StatusUnauthorized)
+			_, _ = io.WriteString(w, `{"error":"invalid_client"}`)
+			return
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(g.Close)
+	return g
+}
+
+// takes says which secrets the hub takes from now on.
+func (g *gate) takes(secrets ...string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.valid = map[string]bool{}
+	for _, s := range secrets {
+		g.valid[s] = true
+	}
+}
+
+func (g *gate) lives(seconds int) { g.mu.Lock(); g.life = seconds; g.mu.Unlock() }
+
+// forgets makes every token invalid that was handed out.
+func (g *gate) forgets() { g.mu.Lock(); clear(g.issued); g.mu.Unlock() }
+
+func (g *gate) askedWith(secret string) int { g.mu.Lock(); defer g.mu.Unlock(); return g.asked[secret] }
+func (g *gate) refused() int                { g.mu.Lock(); defer g.mu.Unlock(); return g.refuse }
+
+// statuses are what tray and windows are told, one after the other.
+type statuses struct {
+	mu  sync.Mutex
+	all []string
+}
+
+// watchStatus listens as the windows program does.
+func watchStatus(t *testing.T, o *office) *statuses {
+	t.Helper()
+	dirs, err := profile.Find(o.profile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	socket, err := dirs.SocketPath("wiebelt.sock")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, _, err := instance.Connect(t.Context(), instance.Config{RunDir: dirs.Run, SocketPath: socket, Log: slog.New(slog.DiscardHandler)}, instance.RoleDesk)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &statuses{}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			kind, raw, err := c.Receive()
+			if err != nil {
+				return
+			}
+			var status deskapi.Status
+			var welcome deskapi.Welcome
+			switch {
+			case kind == deskapi.KindStatus && json.Unmarshal(raw, &status) == nil:
+				s.add(status.Sentence)
+			case kind == deskapi.KindWelcome && json.Unmarshal(raw, &welcome) == nil:
+				s.add(welcome.Status.Sentence)
+			}
+		}
+	}()
+	if err := c.Send(deskapi.KindPainted, nil); err != nil { // or it would be taken for one that shows nothing
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close(); <-done })
+	return s
+}
+
+// add keeps what differs from what was said before.
+func (s *statuses) add(sentence string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.all) == 0 || s.all[len(s.all)-1] != sentence {
+		s.all = append(s.all, sentence)
+	}
+}
+
+func (s *statuses) said() []string { s.mu.Lock(); defer s.mu.Unlock(); return slices.Clone(s.all) }
+
+func (s *statuses) last() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.all) == 0 {
+		return ""
+	}
+	return s.all[len(s.all)-1]
+}
+
+func (s *statuses) count(sentence string) (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, is := range s.all {
+		if is == sentence {
+			n++
+		}
+	}
+	return n
+}
+
+// failedCard is what the card of a look-up that failed should look like.
+func failedCard(t *testing.T, number string, why contact.Failure, support string) *image.RGBA {
+	t.Helper()
+	fonts.Lock()
+	defer fonts.Unlock()
+	rules, err := phone.NewRules(phone.Config{Region: "NL", InternalDigits: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := companion.Card{Outcome: companion.Failed, Failure: why, Number: rules.Parse(number, ""), Opened: -1, Earlier: -1, Times: 1, Tells: call.TellsAll, Rang: time.Now()}
+	return card.Picture(c, card.Look{Language: text.Dutch, Support: support}, 1)
+}
+
+// callerNumber is an invented number.
+func callerNumber(n int) string { return fmt.Sprintf("06987601%02d", n) }
+
+// journalOf is the system's log of a seat.
+func journalOf(t *testing.T, s *seat) *net.UnixConn {
+	t.Helper()
+	dir := filepath.Join(s.run, "systemd", "journal")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	c, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(dir, "socket"), Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+// TestRotation: a client of the hub gets a new secret while calls come in, and
+// every call of every phase has its name; a token ends in the middle; both
+// secrets are withdrawn, which cards and tray say, once; a third one brings the
+// names back. Administrators knew ten days before, users never.
+func TestRotation(t *testing.T) {
+	t.Parallel()
+	const old, next, third, support = "old-secret-canary", "next-secret-canary", "third-secret-canary", "Jan (IT), toestel 140"
+	h, value := startHub(t)
+	many := vries // every call from another number: answers are remembered for a minute
+	many.Contact.ID, many.Numbers = "c-many", nil
+	for n := range 60 {
+		many.Numbers = append(many.Numbers, callerNumber(n))
+	}
+	if _, err := h.AddInvented(t.Context(), many); err != nil {
+		t.Fatal(err)
+	}
+	g := newGate(t, h.BaseURL(), value, old)
+	s := newSeat(t)
+	journal := journalOf(t, s)
+	o := prepareAt(t, h, g.URL, old, 0, "[support]\ncontact = \""+support+"\"\n[card]\nafter_call = \"1s\"")
+	expires := time.Now().AddDate(0, 0, 10).Format(time.DateOnly)
+	s.policy("[hub]\nsecret_expires = \"" + expires + "\"\n")
+	o.start(s.before()...)
+	b := make([]byte, 4096)
+	_ = journal.SetReadDeadline(time.Now().Add(10 * time.Second))
+	n, err := journal.Read(b)
+	if got := string(b[:n]); err != nil || !strings.Contains(got, "MESSAGE_ID=41d7a0c3e85f4b6c9b02f7de6c1a9834\n") || !strings.Contains(got, "WIEBELT_DAYS=10\n") || strings.Contains(got, "canary") {
+		t.Errorf("the journal: %v: %q", err, got)
+	}
+	tray := watchStatus(t, o)
+
+	calls := 0
+	// call rings, gives the newest entry of the history once it is there, and hangs up.
+	call := func(phase string, named bool) time.Duration {
+		t.Helper()
+		calls++
+		id := strconv.Itoa(calls)
+		began := time.Now()
+		ring := func(state string) {
+			if out, err := o.wiebelt("ring", "--id", id, "--state", state, "--", callerNumber(calls)).CombinedOutput(); err != nil {
+				t.Fatalf("%s: ring: %v: %s", phase, err, out)
+			}
+		}
+		ring("ringing")
+		if named {
+			o.Until(phase+": a call with its name", func() bool { c := callsOf(t, o); return len(c) == calls && c[0].Name != "" })
+		} else {
+			o.Until(phase+": a call", func() bool { return len(callsOf(t, o)) == calls })
+		}
+		took := time.Since(began)
+		ring("ended")
+		return took
+	}
+	provision := func(secret, says string) {
+		t.Helper()
+		cmd := o.wiebelt("provision", "--secret-stdin")
+		cmd.Stdin = strings.NewReader(secret + "\n")
+		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), says) {
+			t.Fatalf("provision: %v: %s", err, out)
+		}
+	}
+	// examine is what monitoring hears of secret and token.
+	examine := func(phase, secrets, token string) {
+		t.Helper()
+		r, code := o.doctorIn(s)
+		if got := states(r, "secret") + ", " + states(r, "hub.token"); got != secrets+", "+token {
+			t.Errorf("%s: the doctor says %s, not %s, %s: %+v", phase, got, secrets, token, r.Checks)
+		}
+		if states(r, "expiry") != "warn" || code != 1 || r.OK {
+			t.Errorf("%s: expiry %s, ok %v, exit %d", phase, states(r, "expiry"), r.OK, code)
+		}
+	}
+	phases := map[string]time.Duration{}
+	phases["one secret"] = call("one secret", true)
+	examine("one secret", "ok", "ok")
+
+	provision(next, "old secret stays")
+	g.forgets() // the new one is tried at the next look-up
+	phases["new one not valid yet"] = call("new one not valid yet", true)
+	if g.askedWith(next) == 0 {
+		t.Error("the new secret was not tried")
+	}
+	examine("new one not valid yet", "ok", "ok warn")
+
+	g.takes(old, next)
+	phases["both valid"] = call("both valid", true)
+	examine("both valid", "ok", "ok ok")
+
+	// The new one comes into use where the old one ends, in the middle of a day.
+	g.takes(next)
+	phases["old one withdrawn"] = call("old one withdrawn", true)
+	o.Until("the new one has taken the old one's place", func() bool {
+		r, _ := o.doctorIn(s)
+		return states(r, "hub.token") == "ok"
+	})
+
+	g.lives(1) // and ends by itself
+	g.forgets()
+	phases["token refused"] = call("token refused", true)
+	before := g.askedWith(next)
+	o.Until("the token ends", func() bool { call("token expired", true); return g.askedWith(next) > before })
+	g.lives(0)
+	if sentence := tray.last(); strings.Contains(sentence, "geheim") || strings.Contains(sentence, "verloopt") {
+		t.Errorf("users are told of the secret: %s", sentence)
+	}
+
+	// Withdrawn, while calls come.
+	g.takes()
+	refused := text.Dutch.T(text.StatusRefused, support)
+	if !strings.HasSuffix(refused, support+".") {
+		t.Fatal(refused)
+	}
+	calls++
+	if out, err := o.wiebelt("ring", "--id", "card", "--", callerNumber(calls)).CombinedOutput(); err != nil {
+		t.Fatalf("ring: %v: %s", err, out)
+	}
+	o.shows("the card says why", failedCard(t, callerNumber(calls), contact.CredentialsRefused, support))
+	o.Until("the tray says so", func() bool { return tray.last() == refused }, func() []any { return []any{tray.said()} })
+	if out, err := o.wiebelt("ring", "--id", "card", "--state", "ended", "--", callerNumber(calls)).CombinedOutput(); err != nil {
+		t.Fatalf("ring: %v: %s", err, out)
+	}
+	for range 4 {
+		call("withdrawn", false)
+		if c := callsOf(t, o)[0]; c.Name != "" {
+			t.Error("a name without a valid secret")
+		}
+	}
+	if n := tray.count(refused); n != 1 {
+		t.Errorf("told %d times: %q", n, tray.said())
+	}
+	if n := strings.Count(o.log.String(), "the hub gives no token"); n > 1 {
+		t.Errorf("logged %d times", n)
+	}
+	examine("withdrawn", "ok", "fail")
+	asked := g.refused()
+
+	// A third secret brings the names back.
+	g.takes(third)
+	began := time.Now()
+	provision(third, "Set")
+	o.Until("the tray is content", func() bool { return tray.last() != refused }, func() []any { return []any{tray.said()} })
+	phases["back again: tray"] = time.Since(began)
+	phases["back again"] = call("back again", true)
+	examine("back again", "ok", "ok")
+	for phase, took := range phases {
+		t.Logf("%-24s %v", phase, took.Round(time.Millisecond))
+	}
+	t.Logf("%d calls; token requests refused in all: %d; told in the tray: %q", calls, asked, tray.said())
+	for _, canary := range []string{"canary", "69876", "Vries"} {
+		if strings.Contains(o.log.String(), canary) {
+			t.Errorf("%s is in the log", canary)
+		}
+	}
+}
+
+// doctorIn is doctor at a seat.
+func (o *office) doctorIn(s *seat) (r doctor.Report, code int) {
+	o.t.Helper()
+	args := append(s.before(), o.bin, "doctor", "--json", "--profile", o.profile)
+	cmd := o.Command(args[0], args[1:]...)
+	out, _ := cmd.Output() // its code is looked at
+	if err := json.Unmarshal(out, &r); err != nil {
+		o.t.Fatalf("%v: %s", err, out)
+	}
+	return r, cmd.ProcessState.ExitCode()
+}
