@@ -83,11 +83,12 @@ type Facts struct {
 	Last          *Call
 	// Usual is how many calls the last working day had; Opened is when this
 	// program was started.
-	Usual  int
-	Opened time.Time
-	Lost   []Registration // were there and are not ours any more
-	Paused time.Time      // until then; zero for not paused
-	Hiding Hiding
+	Usual    int
+	Opened   time.Time
+	Lost     []Registration // were there and are not ours any more
+	Paused   time.Time      // until then; zero for not paused
+	Delivery Delivery
+	Hiding   Hiding
 }
 
 // Hiding is why cards show less than usual, or nothing, at this moment.
@@ -123,6 +124,7 @@ const (
 // Assess judges. support is who helps, "" for "your administrator".
 func Assess(f Facts, l text.Language, support string, now time.Time) Report {
 	r := assess(f, l, support, now)
+	r.deliveries(f.Delivery, l, support)
 	if f.Hiding != HidingNot && r.State != Paused {
 		r.Sentence += " " + l.T(text.Hiding(string(f.Hiding)))
 	}

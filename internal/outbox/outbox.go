@@ -137,9 +137,10 @@ type Outbox struct {
 
 // Names below Dir.
 const (
-	dbName    = "outbox.db"
-	lockName  = "outbox.lock"
-	spoolName = "spool"
+	// DatabaseName is the file that is there once anything was ever taken.
+	DatabaseName = "outbox.db"
+	lockName     = "outbox.lock"
+	spoolName    = "spool"
 	// ReportsName is the folder for reports; they are kept as long as receipts.
 	ReportsName = "reports"
 )

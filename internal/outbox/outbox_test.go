@@ -654,7 +654,7 @@ func TestDamagedDatabase(t *testing.T) {
 			if _, err := b.db.Exec("PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
 				t.Fatal(err)
 			}
-			path := filepath.Join(dir, dbName)
+			path := filepath.Join(dir, DatabaseName)
 			raw, err := os.ReadFile(path)
 			if err != nil {
 				t.Fatal(err)

@@ -172,7 +172,7 @@ func (b *Outbox) startAgain(ctx context.Context, why error) error {
 	return nil
 }
 
-func (b *Outbox) dbPath() string { return filepath.Join(b.o.Dir, dbName) }
+func (b *Outbox) dbPath() string { return filepath.Join(b.o.Dir, DatabaseName) }
 
 func (b *Outbox) openFile(ctx context.Context) error {
 	// SQLite would make it readable to others; its side files take over the
