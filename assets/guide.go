@@ -8,6 +8,12 @@ import "embed"
 //go:embed guide/recipes/*.txt
 var Recipes embed.FS
 
+// Service holds what a server needs to deliver a folder by itself, as it is
+// printed by "wiebelt deliver service".
+//
+//go:embed guide/service/*
+var Service embed.FS
+
 // Help holds the pages of the guide, Markdown, a file a page and language. Their
 // names begin with a number, which is their order. Package guide reads them.
 //

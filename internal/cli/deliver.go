@@ -36,6 +36,7 @@ type deliverCmd struct {
 	Forget  deliverForgetCmd  `cmd:"" help:"Delete items with their copies and receipts, delivered or not."`
 	Receipt deliverReceiptCmd `cmd:"" help:"Show what the hub said about an item."`
 	Resolve deliverResolveCmd `cmd:"" help:"Decide an item that is maybe delivered."`
+	Service deliverServiceCmd `cmd:"" help:"Print what a server needs to deliver a folder by itself: a systemd unit, or a task for the Windows Task Scheduler."`
 }
 
 // Help is what "wiebelt deliver --help" says below the commands.
@@ -43,6 +44,7 @@ func (*deliverCmd) Help() string {
 	return `    wiebelt deliver FILE... [--no-wait] [--json] [--dry-run] [--strict] [--max-age 4h] [--intermediary NAME]
     wiebelt deliver --build MESSAGE.xml ATTACHMENT...
     wiebelt deliver --watch DIR
+    wiebelt deliver service systemd|task
 
 "wiebelt deliver send --help" lists every flag.
 
@@ -229,7 +231,7 @@ func (c *deliverSendCmd) Run(e *env) error {
 		return &exitError{exitFailed, "not set up: " + detailOf(err)}
 	}
 	o := p.options()
-	o.Hub, o.Check = h.to, checker(p.lang, c.Strict)
+	o.Hub, o.Check = h.to, outbox.Inspect(c.Strict)
 	o.Uncertain, o.Duplicate = cmp.Or(c.Uncertain, o.Uncertain), cmp.Or(c.Duplicate, o.Duplicate)
 	run := &delivery{e: e, p: p, cmd: c}
 	o.Progress = run.progress
@@ -257,7 +259,7 @@ func detailOf(err error) string {
 
 // dryRun checks and tells, and keeps nothing.
 func (c *deliverSendCmd) dryRun(e *env, p deliverPlace, sources []outbox.Source) error {
-	check := checker(p.lang, c.Strict)
+	check := checker(outbox.Inspect(c.Strict))
 	var all []deliverFile
 	refused := 0
 	for _, s := range sources {

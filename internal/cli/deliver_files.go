@@ -211,36 +211,11 @@ func (n *noting) Write(p []byte) (int, error) {
 }
 
 // checker looks into a file before it is taken.
-func checker(l text.Language, strict bool) func(context.Context, io.ReaderAt, int64) error {
-	return func(ctx context.Context, r io.ReaderAt, size int64) error {
-		report, err := message.Inspect(ctx, r, size, message.Options{})
-		if err != nil {
-			return err
-		}
-		if report.Sendable(strict) {
-			return nil
-		}
-		least := message.Refused
-		if strict {
-			least = message.Warning
-		}
-		why := &outbox.RefusedError{Code: "content", Why: l.T(text.DeliveryReason("content"))}
-		for _, f := range report.Findings {
-			if f.Severity >= least {
-				why.Code = string(f.Code)
-				if key := text.Key("message." + why.Code); l.T(key) != string(key) {
-					why.Why = l.T(key)
-				}
-				break
-			}
-		}
-		return why
-	}
-}
+type checker func(context.Context, io.ReaderAt, int64) ([]message.Finding, error)
 
 // tryFile checks a file as it would be taken; f gets its size. One that is made
 // lies in dir meanwhile.
-func tryFile(ctx context.Context, s outbox.Source, dir string, check func(context.Context, io.ReaderAt, int64) error, f *deliverFile) error {
+func tryFile(ctx context.Context, s outbox.Source, dir string, check checker, f *deliverFile) error {
 	if s.Write != nil { // made, looked into, and gone
 		temp, err := os.CreateTemp(dir, "try-*.zip")
 		if err != nil {
@@ -267,7 +242,7 @@ func tryFile(ctx context.Context, s outbox.Source, dir string, check func(contex
 	return tryOpen(ctx, file, check, f)
 }
 
-func tryOpen(ctx context.Context, file *os.File, check func(context.Context, io.ReaderAt, int64) error, f *deliverFile) error {
+func tryOpen(ctx context.Context, file *os.File, check checker, f *deliverFile) error {
 	info, err := file.Stat()
 	if err != nil {
 		return err
@@ -276,7 +251,7 @@ func tryOpen(ctx context.Context, file *os.File, check func(context.Context, io.
 	if f.Size == 0 {
 		return &outbox.RefusedError{Code: "empty", Why: "the file is empty"}
 	}
-	if err := check(ctx, file, f.Size); err != nil {
+	if _, err := check(ctx, file, f.Size); err != nil {
 		if errors.Is(err, outbox.ErrRefused) || ctx.Err() != nil {
 			return err
 		}

@@ -204,7 +204,11 @@ func (c *deliverReceiptCmd) Run(e *env) error {
 		}
 		fmt.Fprintln(e.out)
 		for _, r := range all {
-			fmt.Fprintf(e.out, "%d  %s  %s  %s\n", r.N, r.Ended.Local().Format(time.DateTime), p.why(string(r.Reason), r.Status), clip(r.Body, 4096))
+			body := clip(r.Body, 4096)
+			if r.Cut {
+				body += " […]"
+			}
+			fmt.Fprintf(e.out, "%d  %s  %s  %s\n", r.N, r.Ended.Local().Format(time.DateTime), p.why(string(r.Reason), r.Status), body)
 		}
 		return nil
 	})
@@ -219,6 +223,7 @@ func (c *deliverReceiptCmd) json(e *env, it outbox.Item, all []outbox.Receipt) e
 		Class  string `json:"class"`
 		Reason string `json:"reason"`
 		Body   string `json:"body"`
+		Cut    bool   `json:"cut"` // body is not all that the hub said
 		SHA256 string `json:"sha256"`
 	}
 	x := struct {
@@ -228,7 +233,7 @@ func (c *deliverReceiptCmd) json(e *env, it outbox.Item, all []outbox.Receipt) e
 	x.item(it)
 	x.Outcome = string(it.State)
 	for _, r := range all {
-		x.Receipts = append(x.Receipts, receipt{r.N, stamp(r.Began), stamp(r.Ended), r.Status, r.Class, string(r.Reason), r.Body, it.SHA256})
+		x.Receipts = append(x.Receipts, receipt{r.N, stamp(r.Began), stamp(r.Ended), r.Status, r.Class, string(r.Reason), r.Body, r.Cut, it.SHA256})
 	}
 	return json.NewEncoder(e.out).Encode(x)
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -67,10 +68,18 @@ func (f *deliverFile) refuse(p deliverPlace, err error) {
 	var r *outbox.RefusedError
 	if errors.As(err, &r) {
 		f.Reason = r.Code
-		if key := text.DeliveryReason(r.Code); p.lang.T(key) != string(key) {
-			f.Why = p.lang.T(key)
+		f.Why = cmp.Or(sentence(p.lang, r.Code), f.Why)
+	}
+}
+
+// sentence says why a file was not taken; "" for a code of a newer version.
+func sentence(l text.Language, code string) string {
+	for _, key := range []text.Key{text.DeliveryReason(code), text.MessageFinding(code)} {
+		if s := l.T(key); s != string(key) {
+			return s
 		}
 	}
+	return ""
 }
 
 // words say what became of the file.

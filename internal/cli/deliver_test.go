@@ -52,12 +52,9 @@ func setUpDelivery(t *testing.T) (profile string, h *localhub.Hub) {
 	t.Helper()
 	t.Setenv("LC_ALL", "nl_NL.UTF-8")
 	profile, h = setUp(t)
-	name := filepath.Join(profile, "settings.toml")
-	b, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
+	if code, _, errOut := run(t, "", "provision", "--profile", profile, "--intermediary", "intermediary"); code != 0 {
+		t.Fatalf("provision: exit %d: %s", code, errOut)
 	}
-	put(t, name, bytes.Replace(b, []byte("[hub]\n"), []byte("[hub]\nintermediary = \"intermediary\"\n"), 1))
 	return profile, h
 }
 
@@ -240,7 +237,7 @@ func TestDeliverDryRun(t *testing.T) {
 	put(t, filepath.Join(in, "leeg.zip"), nil)
 	put(t, filepath.Join(in, "slecht.zip"), []byte("geen zip"))
 	code, out, errOut := run(t, "", "deliver", "--profile", profile, "--dry-run", in)
-	if code != 5 || !strings.Contains(out, "goed.zip: zou worden aangeleverd") || !strings.Contains(out, "leeg.zip: geweigerd: het bestand is leeg") || !strings.Contains(out, "slecht.zip: geweigerd: ") {
+	if code != 5 || !strings.Contains(out, "goed.zip: zou worden aangeleverd") || !strings.Contains(out, "leeg.zip: geweigerd: het bestand is leeg") || !strings.Contains(out, "slecht.zip: geweigerd: Dit is geen ZIP-bestand.") {
 		t.Errorf("exit %d, %s%s", code, out, errOut)
 	}
 	if code, _, _ := run(t, "", "deliver", "--profile", profile, "--dry-run", good); code != 0 {

@@ -25,6 +25,7 @@ type provisionCmd struct {
 	HubURL           string `name:"hub-url" help:"Address of the practice hub, for customer files." placeholder:"URL"`
 	ClientID         string `name:"client-id" help:"The OAuth client." placeholder:"ID"`
 	OrganisationCode string `name:"organisation-code" help:"Goes into the scope orgCode." placeholder:"CODE"`
+	Intermediary     string `help:"Message box to deliver to: the last part of its address. Delivery shows nowhere without it." placeholder:"NAME"`
 	SecretStore      string `name:"secret-store" help:"os (default): the user's vault; file: a file only this user may read; machine: one secret for everybody on this computer, set by an administrator." enum:"os,file,machine," default:""`
 	SecretGroup      string `name:"secret-group" help:"With --secret-store machine on Linux: the group that may read it (wiebelt unless given)." placeholder:"GROUP"`
 	Softphone        string `help:"The secret is that of this softphone link in the settings, not the hub's." placeholder:"NAME"`
@@ -101,7 +102,7 @@ func (c *provisionCmd) Run(e *env) error {
 func (c *provisionCmd) changes() map[string]any {
 	changes := map[string]any{}
 	for key, v := range map[string]string{"hub.base_url": c.BaseURL, "hub.hub_url": c.HubURL, "hub.client_id": c.ClientID,
-		"hub.organisation_code": c.OrganisationCode, "hub.secret_store": c.SecretStore} {
+		"hub.organisation_code": c.OrganisationCode, "hub.intermediary": c.Intermediary, "hub.secret_store": c.SecretStore} {
 		if v != "" {
 			changes[key] = v
 		}
@@ -122,7 +123,7 @@ func managedKey(s *settings.Settings, changes map[string]any) string {
 
 // softphone keeps the secret of a link that stands in the settings.
 func (c *provisionCmd) softphone(e *env, d profile.Dirs, s *settings.Settings) error {
-	if !c.SecretStdin || c.BaseURL+c.HubURL+c.ClientID+c.OrganisationCode != "" {
+	if !c.SecretStdin || c.BaseURL+c.HubURL+c.ClientID+c.OrganisationCode+c.Intermediary != "" {
 		return &exitError{exitUsage, "--softphone goes with --secret-stdin and nothing about the hub"}
 	}
 	for _, l := range s.Softphones {

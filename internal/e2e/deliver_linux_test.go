@@ -64,18 +64,10 @@ func newSender(t testing.TB) *sender {
 		t.Fatal(err)
 	}
 	cmd := s.command("provision", "--base-url", s.hub.BaseURL(), "--hub-url", s.hub.BaseURL(), "--client-id", "office",
-		"--organisation-code", "1234", "--secret-store", "file", "--secret-stdin")
+		"--organisation-code", "1234", "--intermediary", "intermediary", "--secret-store", "file", "--secret-stdin")
 	cmd.Stdin = strings.NewReader(secret + "\n")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("provision: %v: %s", err, out)
-	}
-	name := filepath.Join(s.dir, "settings.toml")
-	text, err := os.ReadFile(name)
-	if err == nil {
-		err = os.WriteFile(name, bytes.Replace(text, []byte("[hub]\n"), []byte("[hub]\nintermediary = \"intermediary\"\n"), 1), 0o600)
-	}
-	if err != nil {
-		t.Fatal(err)
 	}
 	return s
 }

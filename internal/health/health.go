@@ -83,13 +83,14 @@ type Facts struct {
 	Last          *Call
 	// Usual is how many calls the last working day had; Opened is when this
 	// program was started.
-	Usual  int
-	Opened time.Time
-	Lost   []Registration // were there and are not ours any more
-	Paused time.Time      // until then; zero for not paused
-	Hiding Hiding
-	Cards  Cards
-	Hotkey Hotkey
+	Usual    int
+	Opened   time.Time
+	Lost     []Registration // were there and are not ours any more
+	Paused   time.Time      // until then; zero for not paused
+	Delivery Delivery
+	Hiding   Hiding
+	Cards    Cards
+	Hotkey   Hotkey
 	// HotkeyKeys are the keys as the settings name them.
 	HotkeyKeys string
 }
@@ -127,6 +128,7 @@ const (
 // Assess judges. support is who helps, "" for "your administrator".
 func Assess(f Facts, l text.Language, support string, now time.Time) Report {
 	r := assess(f, l, support, now)
+	r.deliveries(f.Delivery, l, support)
 	f.aside(&r, l)
 	return r
 }

@@ -49,6 +49,8 @@ type Receipt struct {
 	Failure    contact.Failure // why, for Uncertain and OnHold
 	Detail     string          // what broke, for logs: nothing of the hub or the items
 	Answer     string          // what the hub said, cleaned and cut, for the administrator; never logged
+	Cut        bool            // Answer is only the beginning of what the hub said
+	Broken     bool            // the answer broke off; what came of it stands in Answer
 }
 
 // ErrItem is the kind of error that a file causes. The hub has no complete
@@ -181,9 +183,9 @@ func (c *Client) deliver(ctx context.Context, items []Item, g *grant) (Receipt, 
 	}).WithContext(ctx)
 	resp, err := c.upload.RoundTrip(r)
 	var said []byte
+	var broken error
 	if err == nil {
-		// The answer counts even if it breaks off: its status is known.
-		said, _ = io.ReadAll(io.LimitReader(resp.Body, maxReceipt))
+		said, broken = io.ReadAll(io.LimitReader(resp.Body, maxReceipt+1))
 		_ = resp.Body.Close()
 	}
 	body.wait()
@@ -210,6 +212,10 @@ func (c *Client) deliver(ctx context.Context, items []Item, g *grant) (Receipt, 
 		g.worked.Store(true)
 	}
 	receipt := readReceipt(resp, said, c.cfg.Now())
+	if receipt.Broken = broken != nil; receipt.Broken && receipt.Outcome == Delivered {
+		// Its status alone is no complete answer.
+		receipt.Outcome, receipt.Failure, receipt.Detail = Uncertain, contact.NotUnderstood, "the answer broke off"
+	}
 	if receipt.Outcome == Delivered && !body.whole() {
 		receipt.Outcome, receipt.Failure, receipt.Detail = Uncertain, contact.NotUnderstood, "an answer before the end of the request"
 	}
@@ -220,7 +226,10 @@ func (c *Client) deliver(ctx context.Context, items []Item, g *grant) (Receipt, 
 // nor the bodies: what it does not say, the classes of HTTP do.
 func readReceipt(resp *http.Response, said []byte, now time.Time) Receipt {
 	r := Receipt{Status: resp.StatusCode, Detail: statusDetail("delivery", resp.StatusCode),
-		Answer: call.CleanText(string(said), maxSaid), RetryAfter: min(retryAfter(resp.Header.Get("Retry-After"), now), maxAsked)}
+		RetryAfter: min(retryAfter(resp.Header.Get("Retry-After"), now), maxAsked)}
+	clean := call.CleanText(string(said[:min(len(said), maxReceipt)]), maxReceipt)
+	r.Answer = call.CleanText(clean, maxSaid)
+	r.Cut = len(said) > maxReceipt || len(r.Answer) < len(clean)
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	switch s := resp.StatusCode; {
 	case s >= 200 && s < 300 && kind == "text/html":

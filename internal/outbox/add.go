@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -25,6 +26,9 @@ type Source struct {
 	// nobody called Moved with it: a folder that is watched finds its files again
 	// after a restart.
 	Resume bool
+	// Duplicate is what happens to this file if it was taken before; "" is what
+	// holds for the outbox.
+	Duplicate string
 }
 
 // Added is what became of a Source.
@@ -54,8 +58,9 @@ func (b *Outbox) Add(ctx context.Context, s Source) (Added, error) {
 	if err != nil {
 		return Added{}, err
 	}
+	duplicate := cmp.Or(s.Duplicate, b.policy().Duplicate)
 	now := b.o.Now()
-	it := Item{ID: id, Name: call.CleanText(filepath.Base(s.Path), 255), Path: s.Path, SHA256: c.sum, crc: c.crc, Size: c.size,
+	it := Item{ID: id, Name: call.CleanText(filepath.Base(s.Path), 255), Path: s.Path, SHA256: c.sum, crc: c.crc, Size: c.size, found: c.found,
 		Intermediary: s.Intermediary, State: Waiting, Added: now, NextTry: now, Kept: true}
 	if !utf8.ValidString(it.Path) {
 		it.Path = it.Name
@@ -76,7 +81,7 @@ func (b *Outbox) Add(ctx context.Context, s Source) (Added, error) {
 				return nil
 			}
 		}
-		if b.o.Duplicate != DuplicateSend {
+		if duplicate != DuplicateSend {
 			// What was refused may be sent again: somebody mended something.
 			same, err := some(ctx, tx, "sha256 = ? AND intermediary = ? AND state <> ? ORDER BY id LIMIT 1", it.SHA256, it.Intermediary, string(Refused))
 			if err != nil {
@@ -95,7 +100,7 @@ func (b *Outbox) Add(ctx context.Context, s Source) (Added, error) {
 	if err != nil {
 		return Added{}, err
 	}
-	if a.Duplicate && b.o.Duplicate == DuplicateRefuse {
+	if a.Duplicate && duplicate == DuplicateRefuse {
 		return a, ErrDuplicate
 	}
 	b.poke()

@@ -43,7 +43,11 @@ func classify(r hub.Receipt, err error, whole, ended bool) outcome {
 	}
 	o := outcome{status: r.Status, after: r.RetryAfter}
 	o.class, o.reason = ofStatus(r.Status)
-	if o.class == done && (r.Outcome != hub.Delivered || !answers(r.Status, r.Answer)) {
+	switch {
+	case o.class != done:
+	case r.Broken:
+		o.class, o.reason = unknown, NoAnswer
+	case r.Outcome != hub.Delivered || !answers(r.Status, r.Answer, r.Cut):
 		o.class, o.reason = unknown, NotAnAnswer
 	}
 	return o
@@ -94,14 +98,10 @@ func holdReason(f contact.Failure) Reason {
 	return ""
 }
 
-// cutAt is how long an answer may be before hub.Receipt cuts it, so that JSON in
-// it need not be whole.
-const cutAt = 4<<10 - 8
-
 // answers reports whether what came with a success can be an answer of the hub:
 // not nothing, unless the status says that there is nothing, no web page, and no
-// half JSON.
-func answers(status int, body string) bool {
+// half JSON, unless we cut it ourselves.
+func answers(status int, body string, cut bool) bool {
 	if body == "" {
 		return status == http.StatusNoContent || status == http.StatusResetContent
 	}
@@ -110,7 +110,7 @@ func answers(status int, body string) bool {
 		start := strings.ToLower(body[:min(len(body), 200)])
 		return !strings.Contains(start, "<!doctype html") && !strings.Contains(start, "<html") && !strings.Contains(start, "<head")
 	case '{', '[':
-		return len(body) >= cutAt || json.Valid([]byte(body))
+		return cut || json.Valid([]byte(body))
 	}
 	return true
 }

@@ -258,7 +258,7 @@ func TestTransportFaults(t *testing.T) {
 		{"closed within the answer", over(func(c net.Conn, r *http.Request) {
 			_, _ = io.Copy(io.Discard, r.Body)
 			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{\"id\":")
-		}), Uncertain, NotAnAnswer, "", true, false},
+		}), Uncertain, NoAnswer, "", true, false},
 		{"no HTTP", over(func(c net.Conn, r *http.Request) {
 			_, _ = io.Copy(io.Discard, r.Body)
 			_, _ = io.WriteString(c, "220 mail.example ESMTP\r\n")

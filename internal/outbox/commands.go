@@ -80,7 +80,7 @@ func (b *Outbox) Resolve(ctx context.Context, id string, delivered bool, note st
 		}
 		*it = it.over(Delivered, b.o.Now())
 		it.Reason = ByPerson
-		if b.o.KeepSent == 0 {
+		if b.policy().KeepSent == 0 {
 			it.Kept = false
 		}
 		return nil

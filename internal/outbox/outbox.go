@@ -24,11 +24,13 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gofrs/flock"
 
 	"wiebelt/internal/hub"
+	"wiebelt/internal/message"
 )
 
 // Deliverer sends items in one request; *hub.Client is one. An error means that
@@ -53,15 +55,17 @@ const (
 // Options say how an outbox is run. Dir alone is required to add and command;
 // Hub as well to work.
 type Options struct {
-	Dir             string                                          // made if missing, open to us alone
-	Hub             func(intermediary string) (Deliverer, error)    // asked before every request; owned by the caller
-	Check           func(context.Context, io.ReaderAt, int64) error // refuses a file before it is taken, with an ErrRefused; nil takes all
-	Uncertain       string                                          // "" is UncertainHold
-	Duplicate       string                                          // "" is DuplicateSkip
-	ItemsPerRequest int                                             // below 1 is 1
-	KeepSent        int                                             // days that copies of delivered files are kept
-	KeepRefused     int                                             // days that copies of refused files are kept
-	Progress        func(id string, sent, size int64)               // called by the worker while it sends; must be quick
+	Dir string                                       // made if missing, open to us alone
+	Hub func(intermediary string) (Deliverer, error) // asked before every request; owned by the caller
+	// Check looks into a file before it is taken, and refuses it with an ErrRefused;
+	// nil takes all. Inspect gives one.
+	Check           func(context.Context, io.ReaderAt, int64) ([]message.Finding, error)
+	Uncertain       string                            // "" is UncertainHold
+	Duplicate       string                            // "" is DuplicateSkip
+	ItemsPerRequest int                               // below 1 is 1
+	KeepSent        int                               // days that copies of delivered files are kept
+	KeepRefused     int                               // days that copies of refused files are kept
+	Progress        func(id string, sent, size int64) // called by the worker while it sends; must be quick
 	Now             func() time.Time
 	Log             *slog.Logger
 
@@ -70,6 +74,33 @@ type Options struct {
 	fs     files
 	jitter func(time.Duration) time.Duration
 	first  time.Duration // wait before the first repeat
+}
+
+// Policy is the part of Options that may change while an outbox is open.
+type Policy struct {
+	Uncertain       string // "" is UncertainHold
+	Duplicate       string // "" is DuplicateSkip
+	ItemsPerRequest int    // below 1 is 1
+	KeepSent        int    // days that copies of delivered files are kept
+	KeepRefused     int    // days that copies of refused files are kept
+}
+
+func (o Options) policy() Policy {
+	return Policy{o.Uncertain, o.Duplicate, o.ItemsPerRequest, o.KeepSent, o.KeepRefused}
+}
+
+func (p Policy) valid() error {
+	switch p.Uncertain {
+	case "", UncertainHold, UncertainRetry:
+	default:
+		return errors.New("delivery.uncertain: hold or retry")
+	}
+	switch p.Duplicate {
+	case "", DuplicateSkip, DuplicateSend, DuplicateRefuse:
+	default:
+		return errors.New("delivery.duplicate: skip, send or refuse")
+	}
+	return nil
 }
 
 // Errors of this package.
@@ -91,7 +122,7 @@ var (
 // Outbox is an open outbox.
 type Outbox struct {
 	o       Options
-	rules   rules
+	now     atomic.Pointer[Policy]
 	db      *sql.DB
 	info    os.FileInfo // of the database's file when it was opened
 	aside   string
@@ -106,9 +137,10 @@ type Outbox struct {
 
 // Names below Dir.
 const (
-	dbName    = "outbox.db"
-	lockName  = "outbox.lock"
-	spoolName = "spool"
+	// DatabaseName is the file that is there once anything was ever taken.
+	DatabaseName = "outbox.db"
+	lockName     = "outbox.lock"
+	spoolName    = "spool"
 	// ReportsName is the folder for reports; they are kept as long as receipts.
 	ReportsName = "reports"
 )
@@ -133,28 +165,40 @@ func Open(ctx context.Context, o Options) (*Outbox, error) {
 	if o.first == 0 {
 		o.first = time.Second
 	}
-	o.ItemsPerRequest = max(o.ItemsPerRequest, 1)
-	switch o.Uncertain {
-	case "", UncertainHold, UncertainRetry:
-	default:
-		return nil, errors.New("delivery.uncertain: hold or retry")
-	}
-	switch o.Duplicate {
-	case "", DuplicateSkip, DuplicateSend, DuplicateRefuse:
-	default:
-		return nil, errors.New("delivery.duplicate: skip, send or refuse")
+	if err := o.policy().valid(); err != nil {
+		return nil, err
 	}
 	dir, err := filepath.Abs(o.Dir)
 	if err != nil {
 		return nil, fmt.Errorf("outbox: %w", err)
 	}
 	o.Dir = dir
-	b := &Outbox{o: o, rules: rules{retry: o.Uncertain == UncertainRetry, first: o.first, jitter: o.jitter},
-		wake: make(chan struct{}, 1), working: make(chan struct{}, 1)}
+	b := &Outbox{o: o, wake: make(chan struct{}, 1), working: make(chan struct{}, 1)}
+	b.set(o.policy())
 	if err := b.open(ctx); err != nil {
 		return nil, fmt.Errorf("outbox: %w", err)
 	}
 	return b, nil
+}
+
+// Configure changes the policy from the next item on.
+func (b *Outbox) Configure(p Policy) error {
+	if err := p.valid(); err != nil {
+		return err
+	}
+	b.set(p)
+	return nil
+}
+
+func (b *Outbox) set(p Policy) {
+	p.ItemsPerRequest = max(p.ItemsPerRequest, 1)
+	b.now.Store(&p)
+}
+
+func (b *Outbox) policy() Policy { return *b.now.Load() }
+
+func (b *Outbox) rules() rules {
+	return rules{retry: b.policy().Uncertain == UncertainRetry, first: b.o.first, jitter: b.o.jitter}
 }
 
 // Close closes the database. Work and Watch must have returned.

@@ -20,6 +20,7 @@ import (
 
 	"wiebelt/internal/hub"
 	"wiebelt/internal/localhub"
+	"wiebelt/internal/message"
 )
 
 // TestDeliver: a file goes out as it was taken, its receipt stays, its copy goes.
@@ -263,16 +264,16 @@ func TestRefusedMayComeAgain(t *testing.T) {
 
 // TestFilesThatAreNotTaken: each with its reason, and nothing left behind.
 func TestFilesThatAreNotTaken(t *testing.T) {
-	refusal := &RefusedError{"not_zip", "not a ZIP"}
-	b := open(t, Options{Check: func(_ context.Context, r io.ReaderAt, size int64) error {
+	refusal := &RefusedError{Code: "not_zip", Why: "not a ZIP"}
+	b := open(t, Options{Check: func(_ context.Context, r io.ReaderAt, size int64) ([]message.Finding, error) {
 		buf := make([]byte, 2)
 		if _, err := r.ReadAt(buf, 0); err != nil || size < 3 {
-			return err
+			return nil, err
 		}
 		if string(buf) != "PK" {
-			return refusal
+			return nil, refusal
 		}
-		return nil
+		return nil, nil
 	}})
 	dir := t.TempDir()
 	unreadable := write(t, filepath.Join(dir, "locked.zip"), []byte("PKxxx"))
@@ -653,7 +654,7 @@ func TestDamagedDatabase(t *testing.T) {
 			if _, err := b.db.Exec("PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
 				t.Fatal(err)
 			}
-			path := filepath.Join(dir, dbName)
+			path := filepath.Join(dir, DatabaseName)
 			raw, err := os.ReadFile(path)
 			if err != nil {
 				t.Fatal(err)

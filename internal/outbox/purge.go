@@ -41,7 +41,7 @@ func (b *Outbox) Purge(ctx context.Context) error {
 	var gone []string
 	err := b.tx(ctx, func(tx *sql.Tx) error {
 		old, err := some(ctx, tx, "kept = 1 AND (state = ? AND decided <= ? OR state = ? AND decided <= ?)",
-			string(Delivered), micros(now.Add(-time.Duration(b.o.KeepSent)*day)), string(Refused), micros(now.Add(-time.Duration(b.o.KeepRefused)*day)))
+			string(Delivered), micros(now.Add(-time.Duration(b.policy().KeepSent)*day)), string(Refused), micros(now.Add(-time.Duration(b.policy().KeepRefused)*day)))
 		if err != nil {
 			return err
 		}

@@ -71,16 +71,18 @@ var migrations = []string{
 		pauses INTEGER NOT NULL
 	) STRICT;
 	INSERT INTO queue VALUES (1, '', 0, 0, '', 0, 0, 0);`,
+	`ALTER TABLE items ADD COLUMN found TEXT NOT NULL DEFAULT '';
+	ALTER TABLE receipts ADD COLUMN cut INTEGER NOT NULL DEFAULT 0;`,
 }
 
 const columns = `name, path, sha256, size, intermediary, state, reason, status, added, first_try, last_try, next_try,
-	decided, deadline, tries, attempts, note, kept, unknowns, odds, whole, alone, crc`
+	decided, deadline, tries, attempts, note, kept, unknowns, odds, whole, alone, crc, found`
 
 // values are an item's columns in the order of columns.
 func (it Item) values() []any {
 	return []any{it.Name, it.Path, it.SHA256, it.Size, it.Intermediary, string(it.State), string(it.Reason), it.Status,
 		micros(it.Added), micros(it.FirstTry), micros(it.LastTry), micros(it.NextTry), micros(it.Decided), micros(it.Deadline),
-		it.Tries, it.Attempts, it.Note, it.Kept, it.unknowns, it.odds, it.whole, it.alone, it.crc}
+		it.Tries, it.Attempts, it.Note, it.Kept, it.unknowns, it.odds, it.whole, it.alone, it.crc, it.found}
 }
 
 var marks = strings.Repeat(", ?", len(Item{}.values()))[2:]
@@ -90,7 +92,7 @@ func scanItem(row interface{ Scan(...any) error }) (Item, error) {
 	var it Item
 	var added, first, last, next, decided, deadline int64
 	err := row.Scan(&it.ID, &it.Name, &it.Path, &it.SHA256, &it.Size, &it.Intermediary, &it.State, &it.Reason, &it.Status,
-		&added, &first, &last, &next, &decided, &deadline, &it.Tries, &it.Attempts, &it.Note, &it.Kept, &it.unknowns, &it.odds, &it.whole, &it.alone, &it.crc)
+		&added, &first, &last, &next, &decided, &deadline, &it.Tries, &it.Attempts, &it.Note, &it.Kept, &it.unknowns, &it.odds, &it.whole, &it.alone, &it.crc, &it.found)
 	it.Added, it.FirstTry, it.LastTry, it.NextTry = timeOf(added), timeOf(first), timeOf(last), timeOf(next)
 	it.Decided, it.Deadline = timeOf(decided), timeOf(deadline)
 	return it, err
@@ -170,7 +172,7 @@ func (b *Outbox) startAgain(ctx context.Context, why error) error {
 	return nil
 }
 
-func (b *Outbox) dbPath() string { return filepath.Join(b.o.Dir, dbName) }
+func (b *Outbox) dbPath() string { return filepath.Join(b.o.Dir, DatabaseName) }
 
 func (b *Outbox) openFile(ctx context.Context) error {
 	// SQLite would make it readable to others; its side files take over the

@@ -15,6 +15,8 @@ import (
 	"runtime"
 	"sync/atomic"
 	"time"
+
+	"wiebelt/internal/message"
 )
 
 // files is the part of a file system that the spool needs; tests put one in its
@@ -86,9 +88,10 @@ func (disk) SyncDir(path string) error {
 
 // copied is a file that was copied to the spool.
 type copied struct {
-	sum  string // SHA-256
-	crc  uint32 // CRC-32C, which costs next to nothing to compare again
-	size int64
+	sum   string // SHA-256
+	crc   uint32 // CRC-32C, which costs next to nothing to compare again
+	size  int64
+	found string // by Options.Check
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -125,8 +128,9 @@ func (b *Outbox) keep(ctx context.Context, id string, write func(io.Writer) erro
 	if w.n == 0 {
 		return c, refuse("empty", "the file is empty")
 	}
+	var found []message.Finding
 	if b.o.Check != nil {
-		if err := b.o.Check(ctx, f, w.n); err != nil {
+		if found, err = b.o.Check(ctx, f, w.n); err != nil {
 			return c, err
 		}
 	}
@@ -142,7 +146,7 @@ func (b *Outbox) keep(ctx context.Context, id string, write func(io.Writer) erro
 		_ = b.o.fs.Remove(b.spool(id))
 		return c, troubleOf(err)
 	}
-	return copied{hex.EncodeToString(w.sum.Sum(nil)), w.crc, w.n}, nil
+	return copied{hex.EncodeToString(w.sum.Sum(nil)), w.crc, w.n, pack(found)}, nil
 }
 
 // counting writes to the spool; err is what the spool, not the source, did wrong.
@@ -247,13 +251,14 @@ func (b *Outbox) drop(id string) error {
 
 // RefusedError is an ErrRefused with its reason.
 type RefusedError struct {
-	Code string // stable: empty, changed, not_a_file, unreadable, or of Options.Check
-	Why  string
+	Code     string // stable: empty, changed, not_a_file, unreadable, or of Options.Check
+	Why      string
+	Findings []message.Finding // of Options.Check
 }
 
 func (e *RefusedError) Error() string        { return e.Why }
 func (e *RefusedError) Is(target error) bool { return target == ErrRefused }
 
 func refuse(code, why string, args ...any) error {
-	return &RefusedError{code, fmt.Sprintf(why, args...)}
+	return &RefusedError{Code: code, Why: fmt.Sprintf(why, args...)}
 }

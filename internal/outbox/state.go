@@ -74,6 +74,7 @@ type Item struct {
 	whole    bool   // of Sending: all of it was handed over
 	crc      uint32 // of our copy
 	alone    bool   // it is not put into a request with others
+	found    string // by Options.Check, packed
 }
 
 // class is a kind of ending of a request (security.md 5).

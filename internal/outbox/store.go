@@ -126,6 +126,7 @@ type Receipt struct {
 	Class        string // safe, done, unknown, permanent, hold, conflict, later, odd, local, unread, split, cut
 	Reason       Reason
 	Body         string // what the hub said, cleaned and cut; gone after 30 days
+	Cut          bool   // Body is not all that the hub said
 }
 
 // maxReceipts is how many receipts an item keeps: the first, and the newest.
@@ -135,8 +136,8 @@ func addReceipt(ctx context.Context, tx *sql.Tx, id string, r Receipt) error {
 	if err := tx.QueryRowContext(ctx, "SELECT coalesce(max(n), 0) + 1 FROM receipts WHERE item = ?", id).Scan(&r.N); err != nil {
 		return err
 	}
-	_, err := tx.ExecContext(ctx, "INSERT INTO receipts (item, n, began, ended, status, class, reason, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-		id, r.N, micros(r.Began), micros(r.Ended), r.Status, r.Class, string(r.Reason), strings.ToValidUTF8(r.Body, ""))
+	_, err := tx.ExecContext(ctx, "INSERT INTO receipts (item, n, began, ended, status, class, reason, body, cut) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		id, r.N, micros(r.Began), micros(r.Ended), r.Status, r.Class, string(r.Reason), strings.ToValidUTF8(r.Body, ""), r.Cut)
 	if err != nil || r.N <= maxReceipts {
 		return err
 	}
@@ -146,7 +147,7 @@ func addReceipt(ctx context.Context, tx *sql.Tx, id string, r Receipt) error {
 
 // Receipts are those of an item, oldest first.
 func (b *Outbox) Receipts(ctx context.Context, id string) (_ []Receipt, err error) {
-	rows, err := b.db.QueryContext(ctx, "SELECT n, began, ended, status, class, reason, body FROM receipts WHERE item = ? ORDER BY n", id)
+	rows, err := b.db.QueryContext(ctx, "SELECT n, began, ended, status, class, reason, body, cut FROM receipts WHERE item = ? ORDER BY n", id)
 	if err != nil {
 		return nil, b.named(ctx, err)
 	}
@@ -155,7 +156,7 @@ func (b *Outbox) Receipts(ctx context.Context, id string) (_ []Receipt, err erro
 	for rows.Next() {
 		var r Receipt
 		var began, ended int64
-		if err := rows.Scan(&r.N, &began, &ended, &r.Status, &r.Class, &r.Reason, &r.Body); err != nil {
+		if err := rows.Scan(&r.N, &began, &ended, &r.Status, &r.Class, &r.Reason, &r.Body, &r.Cut); err != nil {
 			return nil, b.named(ctx, err)
 		}
 		r.Began, r.Ended = timeOf(began), timeOf(ended)
@@ -200,5 +201,5 @@ func (b *Outbox) sumOf(id string) (c copied, err error) {
 	if _, err = io.Copy(w, f); err != nil {
 		return c, err
 	}
-	return copied{hex.EncodeToString(w.sum.Sum(nil)), w.crc, w.n}, nil
+	return copied{sum: hex.EncodeToString(w.sum.Sum(nil)), crc: w.crc, size: w.n}, nil
 }

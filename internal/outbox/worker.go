@@ -131,7 +131,7 @@ func (b *Outbox) recover(ctx context.Context) error {
 				o = outcome{class: unknown, reason: Interrupted}
 			}
 			began := it.LastTry
-			it, _ = decide(it, o, now, b.rules)
+			it, _ = decide(it, o, now, b.rules())
 			if err := put(ctx, tx, it); err != nil {
 				return err
 			}
@@ -194,7 +194,7 @@ func (b *Outbox) next(ctx context.Context, now time.Time) (items []Item, wait ti
 			wait = rest
 			return nil
 		}
-		limit := b.o.ItemsPerRequest
+		limit := b.policy().ItemsPerRequest
 		if q.Held != "" || q.Paused != "" {
 			limit = 1 // a try
 		}
@@ -256,7 +256,7 @@ func (b *Outbox) send(ctx context.Context, items []Item) {
 	now := b.o.Now()
 	for i, o := range judge(r, err, whole, ended) {
 		b.pending = append(b.pending, result{items[i].ID, o, Receipt{Began: items[i].LastTry, Ended: now, Status: o.status,
-			Class: o.class.String(), Reason: o.reason, Body: r.Answer}})
+			Class: o.class.String(), Reason: o.reason, Body: r.Answer, Cut: r.Cut || r.Broken}})
 		b.o.Log.Info("outbox: request ended", "item", items[i].ID, "class", o.class.String(), "status", o.status)
 	}
 }
@@ -280,8 +280,8 @@ func (b *Outbox) record(ctx context.Context) error {
 				return err
 			}
 			now := r.receipt.Ended
-			it, e := decide(it, r.outcome, now, b.rules)
-			if it.State == Delivered && b.o.KeepSent == 0 || r.outcome.reason == CopyMissing {
+			it, e := decide(it, r.outcome, now, b.rules())
+			if it.State == Delivered && b.policy().KeepSent == 0 || r.outcome.reason == CopyMissing {
 				it.Kept = false
 				gone = append(gone, it.ID)
 			}
@@ -295,7 +295,7 @@ func (b *Outbox) record(ctx context.Context) error {
 				strongest, why = e, r.outcome.reason
 			}
 		}
-		return writeQueue(ctx, tx, q.after(strongest, why, b.o.Now(), b.rules))
+		return writeQueue(ctx, tx, q.after(strongest, why, b.o.Now(), b.rules()))
 	})
 	if err != nil {
 		return err

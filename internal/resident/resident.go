@@ -107,6 +107,7 @@ type Resident struct {
 	chosenBefore *choices.Store
 	program      *program
 	hubWatch     *hubWatch
+	deliveries   *deliveries                   // nil in the demo
 	seen         atomic.Pointer[session.State] // of the user's session; nil if nobody tells
 	helped       atomic.Int64                  // until when cards can be seen by remote help, in Unix seconds
 	retell       chan struct{}                 // show the state anew
@@ -182,6 +183,10 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 	}
 
 	defer r.records.close()
+	if r.o.Demo == nil && r.o.Hub == nil {
+		r.deliveries = newDeliveries(r)
+		defer r.deliveries.close() // after nobody delivers any more
+	}
 	var work sync.WaitGroup
 	defer work.Wait()
 	defer r.stop() // before work.Wait, whichever way run ends
@@ -229,6 +234,9 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 	work.Go(func() { r.follow(ctx) })
 	if r.o.Demo == nil {
 		work.Go(func() { r.warnAdmins(ctx) })
+	}
+	if r.deliveries != nil {
+		work.Go(func() { r.deliveries.run(ctx) })
 	}
 	work.Go(func() { r.presence(ctx) })
 	if r.o.Hub == nil { // the demo's hub is its own business

@@ -22,6 +22,7 @@ type facts struct {
 	opened  time.Time
 	hubSeen hubSeen              // what the last check of the hub came to
 	calls   []companion.LastCall // newest first, at most lastCalls
+	sending health.Delivery      // of the outbox
 }
 
 // saw notes the newest call for the menu.
@@ -99,6 +100,7 @@ func (f *facts) of(s *companion.Snapshot) health.Facts {
 	h := health.Facts{SetUp: f.setUp, PortTaken: max(-f.port, 0), Paused: f.paused, Opened: f.opened}
 	h.Lookup.At, h.Lookup.Failure = s.Lookup.Last, s.Lookup.Failure
 	f.hubSeen.into(&h)
+	h.Delivery = f.sending
 	if s.Last != nil {
 		h.Last = &health.Call{At: s.Last.At, Kind: s.Last.Kind}
 	}
@@ -111,4 +113,13 @@ func (f *facts) of(s *companion.Snapshot) health.Facts {
 		h.Ways = append(h.Ways, f.links[n])
 	}
 	return h
+}
+
+// delivers notes how the outbox is, and reports whether that is news.
+func (f *facts) delivers(now health.Delivery) (news bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	news = f.sending != now
+	f.sending = now
+	return news
 }

@@ -71,6 +71,7 @@ type hubWatch struct {
 	client  func() tokenChecker // that holds now, nil for none
 	seen    *hubSeen
 	changed func() // what was seen is news
+	mended  func() // the hub gives tokens again
 	expires func() time.Time
 	warned  func(day string) bool // whether that day's warning was given; from now on it was
 	log     *slog.Logger
@@ -92,6 +93,7 @@ func newHubWatch(r *Resident, seen *hubSeen) *hubWatch {
 			default: // it is about to look anyway
 			}
 		},
+		mended:  func() { r.deliveries.mended() },
 		expires: func() time.Time { return r.set().Hub.SecretExpires },
 		warned:  func(day string) bool { return onceADay(filepath.Join(r.o.Dirs.State, "expiry-warned"), day) },
 		log:     r.o.Log, poke: make(chan time.Duration, 1)}
@@ -182,6 +184,9 @@ func (w *hubWatch) note(f contact.Failure) {
 	}
 	if f == "" {
 		w.log.Info("the hub gives tokens again")
+		if w.mended != nil {
+			w.mended()
+		}
 	} else {
 		w.log.Warn("the hub gives no token", "failure", string(f))
 	}

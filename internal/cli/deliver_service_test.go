@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"encoding/xml"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+)
+
+// TestDeliverService: the files for a server come out whole, and nothing else.
+func TestDeliverService(t *testing.T) {
+	code, unit, errOut := run(t, "", "deliver", "service", "systemd")
+	if code != 0 || errOut != "" {
+		t.Fatalf("exit %d: %s", code, errOut)
+	}
+	for _, want := range []string{"[Unit]\n", "[Service]\n", "[Install]\n", "\nExecStart=", " deliver --profile ", " --watch ", "--intermediary"} {
+		if !strings.Contains(unit, want) {
+			t.Errorf("no %q in the unit", want)
+		}
+	}
+	code, task, errOut := run(t, "", "deliver", "service", "task")
+	if code != 0 || errOut != "" {
+		t.Fatalf("exit %d: %s", code, errOut)
+	}
+	var root, all string
+	for d := xml.NewDecoder(strings.NewReader(task)); ; {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch token := token.(type) {
+		case xml.StartElement:
+			if root == "" {
+				root = token.Name.Local
+			}
+		case xml.CharData:
+			all += string(token)
+		}
+	}
+	if root != "Task" || !strings.Contains(all, "wiebelt.exe") || !strings.Contains(all, "--watch") {
+		t.Errorf("a %s: %s", root, all)
+	}
+	if code, out, _ := run(t, "", "deliver", "service", "cron"); code != 2 || out != "" {
+		t.Errorf("exit %d, %q", code, out)
+	}
+}

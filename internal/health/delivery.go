@@ -1,0 +1,35 @@
+package health
+
+import (
+	"cmp"
+
+	"wiebelt/internal/text"
+)
+
+// Delivery is what is known of the outbox.
+type Delivery struct {
+	Held      string // reason of package outbox why nothing is sent until somebody acts
+	Trouble   string // kind of trouble with the disk
+	Uncertain int    // messages that a person has to decide about
+}
+
+// deliveries adds to the report what somebody has to do about deliveries.
+func (r *Report) deliveries(d Delivery, l text.Language, support string) {
+	s := Ready
+	say := func(state State, sentence string) {
+		s = max(s, state)
+		r.Sentence += " " + sentence
+	}
+	switch {
+	case d.Trouble != "":
+		say(Doubt, l.T(text.DeliveryTrouble, l.T(text.DeliveryTroubleOf(d.Trouble))))
+	case d.Held == "credentials", d.Held == "forbidden":
+		say(CredentialsRefused, l.T(text.MessagesHeld, l.T(text.DeliveryReason(d.Held)), cmp.Or(support, l.T(text.CardAdmin))))
+	case d.Held != "":
+		say(HubGone, l.T(text.MessagesHeld, l.T(text.DeliveryReason(d.Held)), cmp.Or(support, l.T(text.CardAdmin))))
+	}
+	if d.Uncertain > 0 {
+		say(Doubt, l.N(text.MessagesUncertain, d.Uncertain))
+	}
+	r.State = max(r.State, s)
+}

@@ -1,0 +1,283 @@
+package resident
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/message"
+	"wiebelt/internal/outbox"
+	"wiebelt/internal/text"
+)
+
+const (
+	maxRows = 100 // that are told at once
+	maxSaid = 600 // bytes of what the hub said, in each receipt
+	maxPath = 4096
+)
+
+// answerDelivery does what the delivery window asks for.
+func answerDelivery(r *Resident, q request) {
+	d := r.deliveries
+	if d == nil {
+		return // the demo delivers nothing
+	}
+	var err error
+	switch q.kind {
+	case deskapi.KindDeliveryAsk:
+		var m deskapi.DeliveryAsk
+		if q.decode(&m) {
+			q.reply(deskapi.KindDeliveryState, d.state(m))
+		}
+		return
+	case deskapi.KindDeliveryShow:
+		var m deskapi.DeliveryItem
+		if !q.decode(&m) {
+			return
+		}
+		var all deskapi.DeliveryReceipts
+		if all, err = d.receipts(q.ctx, m.ID); err == nil {
+			q.reply(deskapi.KindDeliveryReceipts, all)
+			return
+		}
+	case deskapi.KindDeliveryAdd:
+		var m deskapi.DeliveryAdd
+		if q.decode(&m) && r.sets() {
+			d.offer(slices.DeleteFunc(m.Paths, func(p string) bool { return p == "" || len(p) > maxPath || strings.ContainsRune(p, 0) }))
+		}
+		return
+	case deskapi.KindDeliveryDismiss:
+		d.mu.Lock()
+		d.notice = ""
+		d.mu.Unlock()
+		return
+	default:
+		err = d.act(q)
+		d.refresh(q.ctx)
+		d.changed()
+	}
+	if err != nil && q.ctx.Err() == nil {
+		q.reply(deskapi.KindDeliveryFailed, deskapi.DeliveryFailed{Sentence: d.sentence(err)})
+	}
+}
+
+// sets reports whether deliveries are set up.
+func (r *Resident) sets() bool {
+	h := r.set().Hub
+	return h.Intermediary != "" && len(h.Missing()) == 0
+}
+
+// act changes one row, or the queue.
+func (d *deliveries) act(q request) error {
+	var m deskapi.DeliveryResolve // the others are the beginning of it
+	if !q.decode(&m) {
+		return nil
+	}
+	candidate := strings.HasPrefix(m.ID, "n")
+	ok := true
+	switch q.kind {
+	case deskapi.KindDeliverySend:
+		ok = d.again(m.ID, outbox.DuplicateSend)
+	case deskapi.KindDeliveryRetry:
+		if candidate {
+			ok = d.again(m.ID, "")
+			break
+		}
+		return d.with(func(box *outbox.Outbox) error {
+			if m.ID != "" {
+				if _, err := box.Retry(q.ctx, m.ID); err != nil {
+					return err
+				}
+			}
+			d.senders.anew()
+			return box.Release(q.ctx)
+		})
+	case deskapi.KindDeliveryResolve:
+		return d.with(func(box *outbox.Outbox) error {
+			_, err := box.Resolve(q.ctx, m.ID, m.Delivered, m.Note)
+			return err
+		})
+	case deskapi.KindDeliveryRemove:
+		if candidate {
+			ok = d.drop(m.ID)
+			break
+		}
+		return d.with(func(box *outbox.Outbox) error { return box.Forget(q.ctx, m.ID) })
+	}
+	if !ok {
+		return outbox.ErrState
+	}
+	return nil
+}
+
+func (d *deliveries) with(do func(*outbox.Outbox) error) error {
+	box := d.current()
+	if box == nil {
+		return outbox.ErrNoItem
+	}
+	return do(box)
+}
+
+// sentence says what did not work.
+func (d *deliveries) sentence(err error) string {
+	l := d.r.lang()
+	var t *outbox.Trouble
+	switch {
+	case errors.Is(err, outbox.ErrNoItem):
+		return l.T(text.MessagesGone)
+	case errors.As(err, &t):
+		return l.T(text.DeliveryTrouble, l.T(text.DeliveryTroubleOf(t.Kind)))
+	case !errors.Is(err, outbox.ErrState):
+		d.r.o.Log.Warn("the outbox was not changed", "why", err)
+	}
+	return l.T(text.MessagesState)
+}
+
+// rows are all that can be listed, newest first.
+func (d *deliveries) rows() []deskapi.DeliveryRow {
+	var all []deskapi.DeliveryRow
+	taken := map[string]bool{}
+	for _, c := range d.intake {
+		if c.taken != nil {
+			taken[c.taken.ID] = true
+			all = append(all, rowOf(*c.taken))
+			continue
+		}
+		all = append(all, c.row)
+	}
+	if d.last != nil {
+		for _, it := range d.last.Items {
+			if !taken[it.ID] {
+				all = append(all, rowOf(it))
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b deskapi.DeliveryRow) int { return b.Added.Compare(a.Added) })
+	return all
+}
+
+func rowOf(it outbox.Item) deskapi.DeliveryRow {
+	r := deskapi.DeliveryRow{ID: it.ID, Name: cut(it.Name), Size: it.Size, State: string(it.State), Reason: string(it.Reason), Status: it.Status,
+		Added: it.Added, Decided: it.Decided, Next: it.NextTry, Kept: it.Kept}
+	found := it.Findings()
+	r.Findings = len(found)
+	for _, f := range found {
+		if f.Severity > r.Severity {
+			r.Severity, r.Code = f.Severity, string(f.Code)
+		}
+	}
+	return r
+}
+
+// inView reports whether a row belongs to a view.
+func inView(r deskapi.DeliveryRow, view string) bool {
+	switch r.State {
+	case deskapi.DeliveryAdding, string(outbox.Waiting), string(outbox.Sending):
+		return view != deskapi.DeliveryAct
+	case string(outbox.Delivered):
+		return view != deskapi.DeliveryAct && view != deskapi.DeliveryOpen
+	}
+	return view != deskapi.DeliveryOpen
+}
+
+// state is what the window shows: as many rows of a view as fit a message.
+func (d *deliveries) state(ask deskapi.DeliveryAsk) deskapi.DeliveryState {
+	s := deskapi.DeliveryState{SetUp: d.r.sets(), Support: d.r.support(), View: ask.View, First: max(ask.First, 0)}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s.Trouble, s.Notice = d.opened, d.notice
+	if n := d.last; n != nil {
+		s.Held, s.Paused = string(n.Queue.Held), string(n.Queue.Paused)
+		if n.Trouble != "" {
+			s.Trouble = n.Trouble
+		}
+		s.Waiting, s.Delivered = n.Counts[outbox.Waiting]+n.Counts[outbox.Sending], n.Counts[outbox.Delivered]
+		s.Refused, s.Uncertain = n.Counts[outbox.Refused], n.Counts[outbox.Uncertain]
+		for _, c := range n.Counts {
+			s.More += c
+		}
+		s.More -= len(n.Items)
+	}
+	size := 0
+	for _, r := range d.rows() {
+		switch r.State {
+		case deskapi.DeliveryAdding:
+			s.Adding++
+		case deskapi.DeliveryQuestion: // the oldest is asked first
+			s.Questions++
+			s.Question = &r
+		}
+		if inView(r, deskapi.DeliveryOpen) {
+			s.Open++
+		}
+		if inView(r, deskapi.DeliveryAct) {
+			s.Act++
+		}
+		if !inView(r, ask.View) {
+			continue
+		}
+		if s.Total >= s.First && len(s.Rows) == s.Total-s.First && len(s.Rows) < min(ask.Count, maxRows) {
+			b, err := json.Marshal(r)
+			if size += len(b); err == nil && size <= maxAnswer {
+				s.Rows = append(s.Rows, r)
+			}
+		}
+		s.Total++
+	}
+	return s
+}
+
+// receipts is all that is known of one file.
+func (d *deliveries) receipts(ctx context.Context, id string) (deskapi.DeliveryReceipts, error) {
+	d.mu.Lock()
+	for _, c := range d.intake {
+		if c.id == id && c.taken == nil {
+			defer d.mu.Unlock()
+			all := deskapi.DeliveryReceipts{Row: c.row}
+			if c.refused != nil {
+				all.Findings = few(c.refused.Findings)
+			}
+			return all, nil
+		}
+		if c.id == id {
+			id = c.taken.ID
+		}
+	}
+	d.mu.Unlock()
+	var all deskapi.DeliveryReceipts
+	return all, d.with(func(box *outbox.Outbox) error {
+		it, err := box.Get(ctx, id)
+		if err != nil {
+			return err
+		}
+		said, err := box.Receipts(ctx, it.ID)
+		if err != nil {
+			return err
+		}
+		all = deskapi.DeliveryReceipts{Row: rowOf(it), Intermediary: cut(it.Intermediary), SHA256: it.SHA256, Attempts: it.Attempts, Note: it.Note, Findings: few(it.Findings())}
+		size := 0
+		for i, r := range slices.Backward(said) {
+			m := deskapi.DeliveryReceipt{Ended: r.Ended, Status: r.Status, Reason: string(r.Reason), Body: r.Body, Cut: r.Cut}
+			if len(m.Body) > maxSaid {
+				m.Body, m.Cut = strings.ToValidUTF8(m.Body[:maxSaid], ""), true
+			}
+			b, err := json.Marshal(m)
+			if size += len(b); err != nil || size > maxAnswer {
+				all.More = i + 1
+				break
+			}
+			all.Receipts = append(all.Receipts, m)
+		}
+		return nil
+	})
+}
+
+// few are the first findings, the worst among them.
+func few(found []message.Finding) []message.Finding {
+	found = slices.Clone(found)
+	slices.SortStableFunc(found, func(a, b message.Finding) int { return int(b.Severity) - int(a.Severity) })
+	return found[:min(len(found), 20)]
+}
