@@ -50,6 +50,9 @@ func (r *Resident) tell(ctx context.Context) {
 		if until := r.facts.pausedUntil(now); !until.IsZero() && until.Before(next) {
 			next = until
 		}
+		if doubt := r.facts.of(r.engine.Snapshot()).DoubtFrom(); !doubt.Before(now) && doubt.Before(next) {
+			next = doubt.Add(time.Second)
+		}
 		t := time.NewTimer(time.Until(next))
 		select {
 		case <-ctx.Done():

@@ -18,9 +18,12 @@ type facts struct {
 	setUp   bool
 	port    int                   // of the listener; negative: that port was taken
 	links   map[string]health.Way // by the name in the settings
+	since   map[string]time.Time  // when a link's phase began
 	paused  time.Time
 	opened  time.Time
-	hubSeen hubSeen              // what the last check of the hub came to
+	hubSeen hubSeen // what the last check of the hub came to
+	usual   *usual  // nil where no history is kept
+	lost    []health.Registration
 	calls   []companion.LastCall // newest first, at most lastCalls
 }
 
@@ -52,7 +55,7 @@ func (f *facts) link(kind, name string, phase health.Phase) (changed bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.links == nil {
-		f.links = map[string]health.Way{}
+		f.links, f.since = map[string]health.Way{}, map[string]time.Time{}
 	}
 	w := health.Way{Kind: kind, Name: name, Phase: phase}
 	if name == kind {
@@ -60,7 +63,10 @@ func (f *facts) link(kind, name string, phase health.Phase) (changed bool) {
 	}
 	was, known := f.links[name]
 	f.links[name] = w
-	return !known || was != w
+	if changed = !known || was != w; changed {
+		f.since[name] = time.Now()
+	}
+	return changed
 }
 
 // phases are a link's phases as far as they say anything: one that is tried for
@@ -99,6 +105,10 @@ func (f *facts) of(s *companion.Snapshot) health.Facts {
 	h := health.Facts{SetUp: f.setUp, PortTaken: max(-f.port, 0), Paused: f.paused, Opened: f.opened}
 	h.Lookup.At, h.Lookup.Failure = s.Lookup.Last, s.Lookup.Failure
 	f.hubSeen.into(&h)
+	h.Lost = f.lost
+	if f.usual != nil {
+		h.Usual = int(f.usual.calls.Load())
+	}
 	if s.Last != nil {
 		h.Last = &health.Call{At: s.Last.At, Kind: s.Last.Kind}
 	}
