@@ -111,7 +111,9 @@ func loopback(port uint16) netip.AddrPort {
 // name is a program's name without what Windows adds.
 func name(s string) string { return strings.TrimSuffix(strings.ToLower(s), ".exe") }
 
-func runs(running []Process, program string) bool {
+// Runs reports whether a program runs, by its name in small letters and without
+// an ending.
+func Runs(running []Process, program string) bool {
 	return slices.ContainsFunc(running, func(p Process) bool { return name(p.Name) == program })
 }
 
@@ -175,13 +177,13 @@ func microsip(s System, running []Process) []Phone {
 	p := Phone{Kind: MicroSIP, File: s.MicroSIP}
 	f, err := phonefile.Read(s.MicroSIP)
 	if err != nil {
-		if !runs(running, "microsip") {
+		if !Runs(running, "microsip") {
 			return nil
 		}
 		p.Obstacle = Unread
 		return []Phone{p}
 	}
-	judge(&p, f.Get("Settings", "cmdCallRing"), runs(running, "microsip"))
+	judge(&p, f.Get("Settings", "cmdCallRing"), Runs(running, "microsip"))
 	return []Phone{p}
 }
 
@@ -203,7 +205,7 @@ func twinkle(s System, running []Process) []Phone {
 		} else if f.Get("", "user_name") == "" {
 			continue // its own settings, no account
 		} else {
-			judge(&p, f.Get("", "script_incoming_call"), runs(running, "twinkle"))
+			judge(&p, f.Get("", "script_incoming_call"), Runs(running, "twinkle"))
 		}
 		all = append(all, p)
 	}
