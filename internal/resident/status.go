@@ -122,3 +122,24 @@ func (f *facts) of(s *companion.Snapshot) health.Facts {
 	}
 	return h
 }
+
+// phaseSince is when a link's phase began.
+func (f *facts) phaseSince(name string) (t time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.since[name]
+}
+
+// loses notes which registrations are no longer ours.
+func (f *facts) loses(lost []health.Registration) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.lost = lost
+}
+
+// counts takes over who knows how many calls are usual.
+func (f *facts) counts(u *usual) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.usual = u
+}
