@@ -3,19 +3,30 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
 
 	"wiebelt/internal/native/register"
+	"wiebelt/internal/resident"
 )
 
 type registerCmd struct {
-	AllUsers bool `name:"all-users" help:"For everybody on this computer; takes an administrator."`
-	Check    bool `help:"Change nothing; say what wiebelt: links are opened with, and whether Wiebelt starts at log-on (exit code 1 if not with this program)."`
+	AllUsers   bool `name:"all-users" help:"For everybody on this computer; takes an administrator."`
+	Repair     bool `help:"Register again only what was registered before and has been lost."`
+	PrintPlist bool `name:"print-plist" help:"Change nothing; print what a macOS package needs in its Info.plist for wiebelt: links."`
+	Check      bool `help:"Change nothing; say what wiebelt: links are opened with, and whether Wiebelt starts at log-on (exit code 1 if not with this program)."`
 }
 
 func (c *registerCmd) Run(e *env) error {
+	if c.PrintPlist {
+		_, err := io.WriteString(e.out, register.InfoPlist())
+		return err
+	}
+	if c.Repair {
+		return c.repair(e)
+	}
 	o, err := e.registration(c.AllUsers)
 	if err != nil {
 		return err
@@ -25,6 +36,11 @@ func (c *registerCmd) Run(e *env) error {
 	}
 	if err := register.Register(o); err != nil {
 		return err
+	}
+	if !c.AllUsers { // each user's Wiebelt notes that when it starts
+		if err := e.remember(true, true); err != nil {
+			return err
+		}
 	}
 	fmt.Fprintln(e.out, "wiebelt: links open with this program, and it starts at log-on. \"wiebelt unregister\" takes that back.")
 	s, err := register.State(o)
@@ -67,7 +83,37 @@ func (c *unregisterCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	return register.Unregister(o)
+	return errors.Join(register.Unregister(o), e.remember(false, false))
+}
+
+// remember notes for this profile what is registered now on purpose.
+func (e *env) remember(scheme, autostart bool) error {
+	d, err := e.dirs()
+	if err != nil {
+		return err
+	}
+	was := resident.RegisteredIn(d)
+	was.Scheme, was.Autostart = scheme, autostart
+	return resident.Remember(d, was)
+}
+
+// repair registers again what was lost, and says what that was.
+func (c *registerCmd) repair(e *env) error {
+	if c.AllUsers {
+		return &exitError{exitUsage, "--repair is for one user; register --all-users registers everything again"}
+	}
+	d, err := e.dirs()
+	if err != nil {
+		return err
+	}
+	lost, err := resident.RepairLost(d, e.load(d), e.profileDir)
+	for _, what := range lost {
+		fmt.Fprintln(e.out, "registered again:", what)
+	}
+	if err == nil && len(lost) == 0 {
+		fmt.Fprintln(e.out, "nothing that was registered before is lost")
+	}
+	return err
 }
 
 // registration names the program that the desktop starts: on Windows the one

@@ -203,42 +203,6 @@ func forAdmin(f contact.Failure) bool {
 	return !slices.Contains([]contact.Failure{contact.NoNetwork, contact.ConnectionRefused, contact.HubError, contact.HubSlow, contact.ClockWrong}, f)
 }
 
-// quiet reports whether a call should have come by now.
-func (f Facts) quiet(now time.Time) bool {
-	if f.Usual <= usualCalls {
-		return false
-	}
-	since := f.Opened
-	if f.Last != nil && f.Last.At.After(since) {
-		since = f.Last.At
-	}
-	return Worked(since, now) > quietFor
-}
-
-// Worked is how much working time lies between two moments: Monday to Friday,
-// nine to five, in local time.
-func Worked(from, to time.Time) time.Duration {
-	from, to = from.Local(), to.Local()
-	var sum time.Duration
-	for day := from; !day.After(to) && sum <= quietFor; day = midnight(day).AddDate(0, 0, 1) {
-		if wd := day.Weekday(); wd == time.Saturday || wd == time.Sunday {
-			continue
-		}
-		y, m, d := day.Date()
-		begin, end := time.Date(y, m, d, dayBegins, 0, 0, 0, time.Local), time.Date(y, m, d, dayEnds, 0, 0, 0, time.Local)
-		if from.After(begin) {
-			begin = from
-		}
-		if to.Before(end) {
-			end = to
-		}
-		if end.After(begin) {
-			sum += end.Sub(begin)
-		}
-	}
-	return sum
-}
-
 func midnight(t time.Time) time.Time {
 	y, m, d := t.Date()
 	return time.Date(y, m, d, 0, 0, 0, 0, time.Local)

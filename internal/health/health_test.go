@@ -161,26 +161,6 @@ func TestNobodyNamed(t *testing.T) {
 	}
 }
 
-func TestWorked(t *testing.T) {
-	day := func(d, hour int) time.Time { return time.Date(2026, 11, d, hour, 0, 0, 0, time.Local) }
-	for _, tt := range []struct {
-		from, to time.Time
-		want     time.Duration
-	}{
-		{day(20, 10), day(20, 11), time.Hour},
-		{day(20, 7), day(20, 10), time.Hour},      // before work
-		{day(20, 16), day(20, 23), time.Hour},     // after work
-		{day(20, 16), day(23, 10), 2 * time.Hour}, // over a weekend
-		{day(21, 8), day(22, 20), 0},              // a weekend
-		{day(20, 11), day(20, 10), 0},             // a clock that was set back
-		{day(2, 9), day(20, 17), 8 * time.Hour},   // stops counting once it is enough
-	} {
-		if got := Worked(tt.from, tt.to); got != tt.want {
-			t.Errorf("%v to %v: %v, want %v", tt.from, tt.to, got, tt.want)
-		}
-	}
-}
-
 // The question mark comes after two working hours and goes with the next call.
 func TestDoubtComesAndGoes(t *testing.T) {
 	f := Facts{SetUp: true, Usual: 12, Opened: at(8, 0)}

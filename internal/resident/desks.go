@@ -129,6 +129,13 @@ func (d *desks) tell(what text.Key) {
 	}()
 }
 
+// open reports whether the windows program is there.
+func (d *desks) open() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.conns) > 0
+}
+
 // end takes the windows program down with the resident.
 func (d *desks) end() { d.send(deskapi.KindQuit, nil) }
 

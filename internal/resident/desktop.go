@@ -57,7 +57,7 @@ func (r *Resident) makeCards() error {
 		r.cards = newNotices(r)
 		return nil
 	}
-	c, err := card.New(r.cardConfig(), r.engine, r.display)
+	c, err := card.New(r.cardConfig(), r.exhibit, r.display)
 	if err != nil {
 		return fmt.Errorf("make the cards: %w", err)
 	}

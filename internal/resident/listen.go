@@ -134,7 +134,7 @@ func (w *ways) dial(s *settings.Settings, phone settings.Softphone) *way {
 	l := &way{end: end, over: make(chan struct{}), wake: make(chan struct{}, 1)}
 	w.work.Go(func() {
 		defer close(l.over)
-		link.Run(ctx, link.Config{Name: name, Take: r.engine.Take, Gone: r.engine.WayGone, Wake: l.wake, Log: r.o.Log,
+		link.Run(ctx, link.Config{Name: name, Take: r.taker(name), Gone: r.engine.WayGone, Wake: l.wake, Log: r.o.Log,
 			State: func(st link.State) {
 				if ctx.Err() == nil && r.facts.link(phone.Kind, name, phases[st.Phase]) {
 					r.changed()
@@ -147,7 +147,7 @@ func (w *ways) dial(s *settings.Settings, phone settings.Softphone) *way {
 func (w *ways) listen(s *settings.Settings) *way {
 	r := w.r
 	cfg := listener.Config{Port: s.Listener.Port, Tries: 1, SocketToken: w.tokens.Socket, PathToken: w.tokens.Path,
-		AllowedOrigins: s.Listener.AllowedOrigins, HTTP: s.Listener.HTTP, Take: r.engine.Take, Gone: r.engine.WayGone, Log: r.o.Log}
+		AllowedOrigins: s.Listener.AllowedOrigins, HTTP: s.Listener.HTTP, Take: r.taker(""), Gone: r.engine.WayGone, Log: r.o.Log}
 	switch {
 	case r.o.AnyPort:
 		cfg.Port = 0

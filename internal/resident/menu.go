@@ -16,10 +16,12 @@ import (
 )
 
 // Entries of the tray's menu. One that is menuWindow and a window's name opens
-// that window; one that is menuCall and a number shows that call again.
+// that window; one that is menuCall and a number shows that call again; one that
+// is menuRepair and a registration puts that back.
 const (
 	menuWindow  = "window."
 	menuCall    = "call."
+	menuRepair  = "repair."
 	menuHub     = "hub"
 	menuHour    = "pause.hour"
 	menuDay     = "pause.day"
@@ -50,6 +52,9 @@ func (r *Resident) tell(ctx context.Context) {
 		if until := r.facts.pausedUntil(now); !until.IsZero() && until.Before(next) {
 			next = until
 		}
+		if doubt := r.facts.of(r.engine.Snapshot()).DoubtFrom(); !doubt.Before(now) && doubt.Before(next) {
+			next = doubt.Add(time.Second)
+		}
 		t := time.NewTimer(time.Until(next))
 		select {
 		case <-ctx.Done():
@@ -75,6 +80,7 @@ func (r *Resident) changed() {
 	r.facts.saw(s.Last)
 	report := r.facts.assess(s, r.tellShown, r.lang(), r.set().Support.Contact, now)
 	r.desks.send(deskapi.KindStatus, status(report))
+	r.tellWays()
 	if f := r.historyFault(); f != "" { // the calls window says so itself
 		report.Sentence += " " + f
 	}
@@ -84,7 +90,11 @@ func (r *Resident) changed() {
 // menu is the menu as it should be now: only what is set up and there.
 func (r *Resident) menu(report health.Report, now time.Time) []tray.Item {
 	l, set := r.lang(), r.set()
-	items := []tray.Item{{ID: "status", Title: report.Sentence, Disabled: true}, {Separator: true}}
+	items := []tray.Item{{ID: "status", Title: report.Sentence, Disabled: true}}
+	for _, what := range report.Repair {
+		items = append(items, tray.Item{ID: menuRepair + string(what), Title: l.T(text.StartRepair(string(what)))})
+	}
+	items = append(items, tray.Item{Separator: true})
 	add := func(id string, key text.Key) { items = append(items, tray.Item{ID: id, Title: l.T(key)}) }
 	line := func() {
 		if n := len(items); !items[n-1].Separator {
@@ -128,6 +138,7 @@ func (r *Resident) menu(report health.Report, now time.Time) []tray.Item {
 		case r.o.Demo != nil:
 			add(menuWindow+deskapi.WindowDemo, text.StatusMenuDemo)
 		default: // the demo's port and tokens are gone with it
+			add(menuWindow+deskapi.WindowTest, text.StatusMenuTest)
 			add(menuWindow+deskapi.WindowRecipes, text.RecipesMenu)
 			if there[deskapi.WindowSettings] {
 				add(menuWindow+deskapi.WindowSettings, text.StatusMenuSettings)
@@ -183,6 +194,10 @@ func (r *Resident) chosen(id string) {
 		} else {
 			r.desks.show(deskapi.WindowCalls)
 		}
+		return
+	}
+	if what, ok := strings.CutPrefix(id, menuRepair); ok {
+		r.repair(health.Registration(what))
 		return
 	}
 	now := time.Now()

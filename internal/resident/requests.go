@@ -20,4 +20,5 @@ func (q request) decode(into any) bool {
 }
 
 // areas answer the windows' requests, each on a goroutine of its own.
-var areas = map[string]func(*Resident, request){"calls": answerCalls, "delivery": answerDelivery, "doctor": answerDoctor, "lookup": answerLookup}
+var areas = map[string]func(*Resident, request){"calls": answerCalls, "delivery": answerDelivery, "doctor": answerDoctor, "lookup": answerLookup,
+	"start": answerStart, "test": answerStart, "ways": answerWays}

@@ -111,6 +111,12 @@ type Resident struct {
 	seen         atomic.Pointer[session.State] // of the user's session; nil if nobody tells
 	helped       atomic.Int64                  // until when cards can be seen by remote help, in Unix seconds
 	retell       chan struct{}                 // show the state anew
+	heard        *heard
+	exhibit      *exhibit
+	trials       trials
+	toldWays     toldWays
+	usual        *usual
+	registers    *registrations
 	replaced     atomic.Bool
 	inst         instance.Config
 	stop         context.CancelFunc
@@ -145,6 +151,7 @@ func Run(ctx context.Context, o Options) error {
 	r.effective.Store(&effective{settings: o.Settings, lang: Language(o.Settings)})
 	r.facts.opened = time.Now()
 	r.program = newProgram()
+	r.heard = newHeard()
 	r.hubWatch = newHubWatch(r, &r.facts.hubSeen)
 	if err := r.run(ctx, one); err != nil {
 		return err
@@ -177,6 +184,7 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 	r.facts.hub(client != nil)
 
 	r.desks = newDesks(ctx, r)
+	first := r.firstStart()
 	rec := r.history()
 	if rec != nil {
 		defer r.store.Close() // after the last entry was written
@@ -209,6 +217,7 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 	r.engine = companion.New(p)
 	r.tray = tray.New(tray.Params{Icons: assets.Icons, Chosen: r.chosen, Open: func() { r.desks.show(deskapi.WindowCalls) }, Log: r.o.Log})
 	r.corners = openCorners(r.o.Dirs, r.o.Log)
+	r.exhibit = &exhibit{Engine: r.engine, poke: func() { r.cards.Set(r.cardConfig()) }}
 	if err := r.makeCards(); err != nil {
 		return err
 	}
@@ -245,6 +254,7 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 	}
 	if r.o.Demo == nil {
 		work.Go(func() { r.program.follow(ctx, r) })
+		r.watchStart(ctx, &work)
 	}
 	work.Go(func() { wake.Watch(ctx, r.woke) })
 	work.Go(func() { _ = one.Serve(ctx, r) })
@@ -254,7 +264,7 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 	if r.o.DemoWindow {
 		r.desks.show(deskapi.WindowDemo)
 	} else {
-		work.Go(func() { r.offerWayIn(ctx) })
+		work.Go(func() { r.offerWayIn(ctx, first) })
 	}
 	r.tray.Run(ctx)
 	return nil
@@ -269,6 +279,9 @@ func (r *Resident) woke(slept time.Duration) {
 	}
 	r.hubWatch.woke()
 	r.ways.woke()
+	if r.usual != nil {
+		r.usual.woke()
+	}
 }
 
 // hostIn is how long a panel may take at log-on (corrections.md 34).
@@ -277,7 +290,15 @@ const hostIn = time.Minute
 // offerWayIn is for desktops whose panel shows no icon. Who started us by hand
 // gets the calls window at once; at log-on we wait for the panel, and then say
 // once how to get there.
-func (r *Resident) offerWayIn(ctx context.Context) {
+func (r *Resident) offerWayIn(ctx context.Context, first bool) {
+	if first {
+		if !r.o.ShowCalls { // at log-on: once the desktop is there
+			tray.WaitHost(ctx, hostIn)
+		}
+		if r.showStart(ctx) {
+			return
+		}
+	}
 	if r.o.ShowCalls {
 		if !tray.HasHost(ctx) {
 			r.desks.show(deskapi.WindowCalls)
@@ -418,7 +439,7 @@ func (r *Resident) cardConfig() card.Config {
 
 // Ring takes a call that another program handed over.
 func (r *Resident) Ring(e call.Event) error {
-	err := r.engine.Take(e)
+	err := r.taker("")(e)
 	r.program.look() // after the call: it is on its way to the screen already
 	return err
 }

@@ -18,9 +18,12 @@ type facts struct {
 	setUp   bool
 	port    int                   // of the listener; negative: that port was taken
 	links   map[string]health.Way // by the name in the settings
+	since   map[string]time.Time  // when a link's phase began
 	paused  time.Time
 	opened  time.Time
-	hubSeen hubSeen              // what the last check of the hub came to
+	hubSeen hubSeen // what the last check of the hub came to
+	usual   *usual  // nil where no history is kept
+	lost    []health.Registration
 	calls   []companion.LastCall // newest first, at most lastCalls
 	sending health.Delivery      // of the outbox
 }
@@ -53,7 +56,7 @@ func (f *facts) link(kind, name string, phase health.Phase) (changed bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.links == nil {
-		f.links = map[string]health.Way{}
+		f.links, f.since = map[string]health.Way{}, map[string]time.Time{}
 	}
 	w := health.Way{Kind: kind, Name: name, Phase: phase}
 	if name == kind {
@@ -61,7 +64,10 @@ func (f *facts) link(kind, name string, phase health.Phase) (changed bool) {
 	}
 	was, known := f.links[name]
 	f.links[name] = w
-	return !known || was != w
+	if changed = !known || was != w; changed {
+		f.since[name] = time.Now()
+	}
+	return changed
 }
 
 // phases are a link's phases as far as they say anything: one that is tried for
@@ -101,6 +107,10 @@ func (f *facts) of(s *companion.Snapshot) health.Facts {
 	h.Lookup.At, h.Lookup.Failure = s.Lookup.Last, s.Lookup.Failure
 	f.hubSeen.into(&h)
 	h.Delivery = f.sending
+	h.Lost = f.lost
+	if f.usual != nil {
+		h.Usual = int(f.usual.calls.Load())
+	}
 	if s.Last != nil {
 		h.Last = &health.Call{At: s.Last.At, Kind: s.Last.Kind}
 	}
@@ -122,4 +132,25 @@ func (f *facts) delivers(now health.Delivery) (news bool) {
 	news = f.sending != now
 	f.sending = now
 	return news
+}
+
+// phaseSince is when a link's phase began.
+func (f *facts) phaseSince(name string) (t time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.since[name]
+}
+
+// loses notes which registrations are no longer ours.
+func (f *facts) loses(lost []health.Registration) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.lost = lost
+}
+
+// counts takes over who knows how many calls are usual.
+func (f *facts) counts(u *usual) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.usual = u
 }

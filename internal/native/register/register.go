@@ -19,7 +19,18 @@ type Options struct {
 	Exe      string // the program's absolute path
 	Profile  string // "" is the user's own; else an absolute folder
 	AllUsers bool   // everybody on this computer, which takes an administrator
+	Only     Part   // what Register writes; all of it unless given
 }
+
+// Part is a part of a registration.
+type Part uint8
+
+// The parts.
+const (
+	Everything Part = iota
+	OnlyScheme
+	OnlyAutostart
+)
 
 // Status is how things stand, as far as the desktop tells.
 type Status struct {
@@ -27,8 +38,9 @@ type Status struct {
 	// Ours reports whether that is this program.
 	Scheme string
 	Ours   bool
-	// Autostart reports whether Wiebelt starts at log-on.
-	Autostart bool
+	// Autostart reports whether Wiebelt starts at log-on. SwitchedOff reports that
+	// it does not because somebody said so in the desktop's own way.
+	Autostart, SwitchedOff bool
 }
 
 // ErrNotHere is returned where registration is not the program's business.

@@ -70,11 +70,18 @@ func Register(o Options) error {
 	if err := checkExec(link); err != nil {
 		return fmt.Errorf("register: the command for links is not safe: %w", err)
 	}
-	for name, text := range map[string]string{
+	files := map[string]string{
 		filepath.Join(p.applications, linkID): fmt.Sprintf(entry, link, "NoDisplay=true\nMimeType="+mime+";\n"),
 		filepath.Join(p.applications, menuID): fmt.Sprintf(entry, execLine(append([]string{o.Exe}, o.arguments("run")...)...), "Categories=Office;Telephony;\n"),
-		filepath.Join(p.autostart, startFile): fmt.Sprintf(entry, execLine(append([]string{o.Exe}, o.arguments("run", "--background")...)...), "X-GNOME-Autostart-enabled=true\n"),
-	} {
+	}
+	start := fmt.Sprintf(entry, execLine(append([]string{o.Exe}, o.arguments("run", "--background")...)...), "X-GNOME-Autostart-enabled=true\n")
+	switch o.Only {
+	case OnlyAutostart:
+		return write(filepath.Join(p.autostart, startFile), []byte(start))
+	case Everything:
+		files[filepath.Join(p.autostart, startFile)] = start
+	}
+	for name, text := range files {
 		if err := write(name, []byte(text)); err != nil {
 			return err
 		}
@@ -150,6 +157,7 @@ func State(o Options) (Status, error) {
 		if text := read(filepath.Join(dir, startFile)); text != "" {
 			// The user's file hides the computer's, which is how one is switched off.
 			s.Autostart = valueOf(text, "Hidden") != "true" && valueOf(text, "X-GNOME-Autostart-enabled") != "false"
+			s.SwitchedOff = !s.Autostart
 			break
 		}
 	}

@@ -53,6 +53,9 @@ func Register(o Options) error {
 		{classPath + `\shell\open\command`, "", linkCommand(o)},
 		{runPath, runName, command(append([]string{o.Exe}, o.arguments("run", "--background")...)...)},
 	} {
+		if o.Only == OnlyScheme && v.path == runPath || o.Only == OnlyAutostart && v.path != runPath {
+			continue
+		}
 		k, _, err := registry.CreateKey(root(o.AllUsers), v.path, registry.SET_VALUE)
 		if err != nil {
 			return fmt.Errorf("register: %w", err)

@@ -1,0 +1,79 @@
+package resident
+
+import (
+	"reflect"
+	"sync"
+
+	"wiebelt/internal/call"
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/health"
+)
+
+// told is the last state of the ways that the windows were told.
+type toldWays struct {
+	mu   sync.Mutex
+	last deskapi.Ways
+}
+
+// answerWays tells a window how the ways in are doing.
+func answerWays(r *Resident, q request) {
+	if q.kind == deskapi.KindWaysAsk {
+		q.reply(deskapi.KindWays, r.waysNow())
+	}
+}
+
+// tellWays tells open windows how the ways in are doing, if that is news.
+func (r *Resident) tellWays() {
+	if !r.desks.open() {
+		return
+	}
+	now := r.waysNow()
+	r.toldWays.mu.Lock()
+	news := !reflect.DeepEqual(now, r.toldWays.last)
+	r.toldWays.last = now
+	r.toldWays.mu.Unlock()
+	if news {
+		r.desks.send(deskapi.KindWays, now)
+	}
+}
+
+// waysNow is how every way in is doing. Nothing is claimed of one that has no
+// heartbeat but when a call last came.
+func (r *Resident) waysNow() deskapi.Ways {
+	all := deskapi.Ways{Ways: []deskapi.WayState{}}
+	port, taken := r.facts.listening(r.set().Listener.Port)
+	links := r.set().Softphones
+	for _, w := range r.WaysIn() {
+		s := deskapi.WayState{Kind: w.Kind, Name: w.Name, Phase: deskapi.WayListens}
+		if comesToUs(w.Kind) {
+			if w.Kind == call.KindWebSocket || w.Kind == call.KindHTTP {
+				s.Port = port
+				if taken {
+					s.Phase = deskapi.WayTaken
+				}
+			}
+			s.Last = r.heard.lastOver(w.Kind, "")
+		} else if len(links) > 0 { // they come in the order of the settings
+			name := linkName(links[0])
+			links = links[1:]
+			s.Phase, s.Since = linkPhases[w.Phase], r.facts.phaseSince(name)
+			s.Last = r.heard.lastOver(w.Kind, name)
+		}
+		all.Ways = append(all.Ways, s)
+	}
+	return all
+}
+
+// comesToUs tells the ways in by which phones come to us from links, which go to
+// the phone.
+func comesToUs(kind string) bool {
+	return kind == call.KindWebSocket || kind == call.KindHTTP || kind == call.KindURL || kind == call.KindCommand
+}
+
+// linkPhase is how a link is doing.
+func (r *Resident) linkPhase(name string) (health.Phase, bool) {
+	r.facts.mu.Lock()
+	defer r.facts.mu.Unlock()
+	w, ok := r.facts.links[name]
+	return w.Phase, ok
+}

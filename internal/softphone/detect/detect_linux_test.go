@@ -1,0 +1,140 @@
+package detect
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"wiebelt/internal/softphone/phonetest"
+)
+
+func put(t *testing.T, dir, name, text string) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// found looks on a computer with these programs and ports.
+func found(t *testing.T, home, ini string, programs []Process, ports ...string) []Phone {
+	t.Helper()
+	return Find(t.Context(), System{Home: home, MicroSIP: ini, Processes: func() []Process { return programs },
+		Listens: func(_ context.Context, at netip.AddrPort) bool { return slices.Contains(ports, at.String()) }})
+}
+
+func TestBaresip(t *testing.T) {
+	const on = "module_app ctrl_tcp.so\n"
+	for _, tt := range []struct {
+		name, config string
+		ports        []string
+		want         Phone
+	}{
+		{"as it comes", on, []string{"127.0.0.1:4444"}, Phone{Kind: Baresip, Address: "127.0.0.1:4444"}},
+		{"an address", on + "ctrl_tcp_listen\t127.0.0.1:5555 # ours\n", []string{"127.0.0.1:5555"}, Phone{Kind: Baresip, Address: "127.0.0.1:5555"}},
+		{"everywhere", on + "ctrl_tcp_listen 0.0.0.0:4445\n", []string{"127.0.0.1:4445"}, Phone{Kind: Baresip, Address: "127.0.0.1:4445"}},
+		{"switched off", "#module_app ctrl_tcp.so\n", []string{"127.0.0.1:4444"}, Phone{Kind: Baresip, Obstacle: Off}},
+		{"set, not yet started anew", on, nil, Phone{Kind: Baresip, Obstacle: Off}},
+		{"on the network", on + "ctrl_tcp_listen 192.0.2.1:4444\n", []string{"192.0.2.1:4444"}, Phone{Kind: Baresip, Obstacle: Off}},
+		{"nonsense", on + "ctrl_tcp_listen here\n", []string{"127.0.0.1:4444"}, Phone{Kind: Baresip, Obstacle: Off}},
+	} {
+		home, dir := t.TempDir(), t.TempDir()
+		put(t, home, ".baresip/config", tt.config)
+		put(t, dir, "config", tt.config)
+		for _, args := range [][]string{nil, {"-t", "9", "-f", dir}} {
+			if got := found(t, home, "", []Process{{"baresip", args}}, tt.ports...); len(got) != 1 || got[0] != tt.want {
+				t.Errorf("%s %v: %+v", tt.name, args, got)
+			}
+		}
+		if got := found(t, home, "", []Process{{"notbaresip", nil}}, tt.ports...); len(got) != 0 {
+			t.Errorf("%s: it does not run: %+v", tt.name, got)
+		}
+	}
+}
+
+func TestPhonesThatRunAProgram(t *testing.T) {
+	const mine = `"C:\Program Files\Wiebelt\wiebeltw.exe" ring --state ringing --`
+	for _, tt := range []struct {
+		name, line string
+		open       bool
+		want       Phone
+	}{
+		{"nothing set", "", false, Phone{}},
+		{"it runs", "", true, Phone{Obstacle: Running}},
+		{"ours", mine, true, Phone{Ours: true}},
+		{"another program's", `C:\crm\pop.exe`, false, Phone{Obstacle: Other}},
+	} {
+		home := t.TempDir()
+		ini := put(t, home, "MicroSIP/microsip.ini", "[Settings]\r\ncmdCallRing="+tt.line+"\r\n")
+		profile := put(t, home, ".twinkle/office.cfg", "user_name=101\nscript_incoming_call="+tt.line+"\n")
+		put(t, home, ".twinkle/twinkle.cfg", "something=else\n")
+		var running []Process
+		if tt.open {
+			running = []Process{{"MicroSIP.exe", nil}, {"twinkle", nil}}
+		}
+		micro, twin := tt.want, tt.want
+		micro.Kind, micro.File, twin.Kind, twin.File = MicroSIP, ini, Twinkle, profile
+		if got := found(t, home, ini, running); len(got) != 2 || got[0] != micro || got[1] != twin {
+			t.Errorf("%s: %+v", tt.name, got)
+		}
+	}
+	if got := found(t, t.TempDir(), "/nowhere/microsip.ini", nil); len(got) != 0 {
+		t.Errorf("found %+v", got)
+	}
+}
+
+func TestLinphoneAndBria(t *testing.T) {
+	for _, tt := range []struct {
+		args []string
+		want Phone
+	}{
+		{[]string{"--pipe", "lp", "--disable-stats-events"}, Phone{Kind: Linphone, Address: "lp"}},
+		{[]string{"--pipe=lp"}, Phone{Kind: Linphone, Address: "lp"}},
+		{nil, Phone{Kind: Linphone, Obstacle: Off}},
+		{[]string{"--pipe", "../x"}, Phone{Kind: Linphone, Obstacle: Off}},
+	} {
+		if got := found(t, "", "", []Process{{"linphone-daemon", tt.args}}); len(got) != 1 || got[0] != tt.want {
+			t.Errorf("%v: %+v", tt.args, got)
+		}
+	}
+	if got := found(t, "", "", nil, "127.0.0.1:9002"); len(got) != 1 || got[0] != (Phone{Kind: Bria}) {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestRealBaresip: the phone that really runs is found at its port, and hears
+// nothing of it: whoever is connected stays.
+func TestRealBaresip(t *testing.T) {
+	b := phonetest.New(t)
+	conn, err := net.Dial("tcp", b.Control)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	got := Find(t.Context(), This())
+	if !slices.Contains(got, Phone{Kind: Baresip, Address: b.Control}) {
+		t.Errorf("%+v, want one at %s", got, b.Control)
+	}
+	const ask = `{"command":"about","token":"x"}`
+	if _, err := fmt.Fprintf(conn, "%d:%s,", len(ask), ask); err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	answer := make([]byte, 4<<10)
+	if n, err := conn.Read(answer); err != nil || !strings.Contains(string(answer[:n]), "response") {
+		t.Errorf("%q, %v", answer[:n], err)
+	}
+}

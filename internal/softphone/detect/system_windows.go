@@ -1,0 +1,45 @@
+package detect
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+)
+
+// This gives the computer we run on.
+func This() System {
+	home, _ := os.UserHomeDir()
+	s := System{Processes: processes, Listens: dials, Home: home}
+	if dir := os.Getenv("APPDATA"); filepath.IsAbs(dir) {
+		s.MicroSIP = filepath.Join(dir, "MicroSIP", "microsip.ini")
+	}
+	return s
+}
+
+// processes lists the programs of this session; on a terminal server those of
+// other users do not count.
+func processes() []Process {
+	snapshot, err := windows.CreateToolhelp32Snapshot(windows.TH32CS_SNAPPROCESS, 0)
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = windows.CloseHandle(snapshot) }()
+	var mine uint32
+	known := windows.ProcessIdToSessionId(windows.GetCurrentProcessId(), &mine) == nil
+	e := windows.ProcessEntry32{Size: uint32(unsafe.Sizeof(windows.ProcessEntry32{}))}
+	var all []Process
+	for err = windows.Process32First(snapshot, &e); err == nil && len(all) < maxProcesses; err = windows.Process32Next(snapshot, &e) {
+		var session uint32
+		if known && (windows.ProcessIdToSessionId(e.ProcessID, &session) != nil || session != mine) {
+			continue
+		}
+		all = append(all, Process{Name: windows.UTF16ToString(e.ExeFile[:])})
+	}
+	if err != nil && !errors.Is(err, windows.ERROR_NO_MORE_FILES) {
+		return nil
+	}
+	return all
+}

@@ -1,0 +1,123 @@
+package phonefile
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf16"
+)
+
+func wide(s string) []byte {
+	b := []byte{0xff, 0xfe}
+	for _, u := range utf16.Encode([]rune(s)) {
+		b = binary.LittleEndian.AppendUint16(b, u)
+	}
+	return b
+}
+
+func kept(t *testing.T, b []byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "phone.ini")
+	if err := os.WriteFile(path, b, 0o640); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+const ini = "[Account1]\r\nlabel=Zoë\r\ncmdCallRing=not this one\r\n\r\n[Settings]\r\ncmdCallEnd=\"C:\\old\\x.exe\"\r\nvolumeOutput=100\r\n\r\n[Calls]\r\n0=x\r\n"
+
+// TestMicroSIPsFileStaysItsOwn: only the keys that were asked for change, in
+// their group; encoding, line ends and everything else stay.
+func TestMicroSIPsFileStaysItsOwn(t *testing.T) {
+	for name, encode := range map[string]func(string) []byte{
+		"utf-16": wide, "utf-8": func(s string) []byte { return []byte(s) }, "utf-8 with mark": func(s string) []byte { return []byte("\ufeff" + s) },
+	} {
+		path := kept(t, encode(ini))
+		f, err := Read(path)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if got := f.Get("Settings", "CMDcallend"); got != `"C:\old\x.exe"` {
+			t.Errorf("%s: %q", name, got)
+		}
+		if got := f.Get("settings", "cmdCallRing"); got != "" {
+			t.Errorf("%s: taken from another group: %q", name, got)
+		}
+		if err := f.Set("Settings", Pairs("cmdCallRing=\"C:\\W b\\wiebeltw.exe\" ring --\ncmdCallEnd=y\n")...); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Write(); err != nil {
+			t.Fatal(err)
+		}
+		want := strings.Replace(ini, "[Settings]\r\ncmdCallEnd=\"C:\\old\\x.exe\"", "[Settings]\r\ncmdCallRing=\"C:\\W b\\wiebeltw.exe\" ring --\r\ncmdCallEnd=y", 1)
+		got, err := os.ReadFile(path)
+		if err != nil || !bytes.Equal(got, encode(want)) {
+			t.Errorf("%s: %q, %v; want %q", name, got, err, encode(want))
+		}
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o640 {
+			t.Errorf("%s: %v, %v", name, info.Mode(), err)
+		}
+	}
+}
+
+func TestTwinklesProfile(t *testing.T) {
+	path := kept(t, []byte("# USER\nuser_name=101\nscript_incoming_call=\n"))
+	f, err := Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Set("", Pair{"script_incoming_call", "/opt/wiebelt ring --twinkle"}, Pair{"script_remote_release", "x"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Write(); err != nil {
+		t.Fatal(err)
+	}
+	if b, _ := os.ReadFile(path); string(b) != "# USER\nuser_name=101\nscript_incoming_call=/opt/wiebelt ring --twinkle\nscript_remote_release=x\n" {
+		t.Errorf("%q", b)
+	}
+}
+
+// TestStrangeFilesAreLeftAlone: what could not be written back as it was is not
+// read, and nothing gets a second line.
+func TestStrangeFilesAreLeftAlone(t *testing.T) {
+	for name, b := range map[string][]byte{
+		"odd length": append(wide("a=b"), 1), "half a pair": {0xff, 0xfe, 0x00, 0xd8}, "zero": []byte("a=\x00"), "latin-1": []byte("a=Zo\xeb"),
+		"large": bytes.Repeat([]byte("a=b\n"), 1<<19),
+	} {
+		if _, err := Read(kept(t, b)); !errors.Is(err, ErrFormat) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	f, err := Read(kept(t, []byte("a=b\n")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Set("", Pair{"a", "b\nc=d"}); !errors.Is(err, ErrFormat) {
+		t.Errorf("two lines: %v", err)
+	}
+	if err := f.Set("Settings", Pair{"x", "y"}); !errors.Is(err, ErrFormat) {
+		t.Errorf("no such group: %v", err)
+	}
+	if _, err := Read(t.TempDir()); err == nil {
+		t.Error("a folder was read")
+	}
+}
+
+func TestOurs(t *testing.T) {
+	for line, want := range map[string]bool{
+		`"C:\Program Files\Wiebelt\wiebeltw.exe" ring --state ringing --`: true,
+		`/opt/wiebelt/wiebelt ring --twinkle`:                             true,
+		`"C:\Program Files\Other\pop.exe" ring`:                           false,
+		`"C:\Wiebelt\wiebeltw.exe" doctor`:                                false,
+		`C:\wiebelt\other.exe ring`:                                       false,
+		"":                                                                false,
+	} {
+		if Ours(line) != want {
+			t.Errorf("%q: %v", line, !want)
+		}
+	}
+}

@@ -1,0 +1,90 @@
+package text
+
+// The texts of the first start, of the test call and of the ways in.
+const (
+	StartTitle         Key = "start.title"
+	StartMenu          Key = "start.menu"
+	StartHello         Key = "start.hello"
+	StartIntro         Key = "start.intro"
+	StartCorner        Key = "start.corner"
+	StartCornerHint    Key = "start.corner.hint"
+	StartCardLine      Key = "start.card.line"
+	StartLanguage      Key = "start.language"
+	StartDutch         Key = "start.language.nl"
+	StartEnglish       Key = "start.language.en"
+	StartByPolicy      Key = "start.policy"
+	StartCall          Key = "start.call"
+	StartCallHint      Key = "start.call.hint"
+	StartCallNone      Key = "start.call.none"
+	StartConnect       Key = "start.connect"
+	StartConnecting    Key = "start.connecting"
+	StartHow           Key = "start.how"
+	StartDone          Key = "start.done"
+	StartAdmins        Key = "start.admins"
+	StartAdminsHide    Key = "start.admins.hide"
+	StartAdminsSet     Key = "start.admins.set"
+	StartAdminsNot     Key = "start.admins.not"
+	StartAdminsHelp    Key = "start.admins.help"
+	StartAdminsOpen    Key = "start.admins.open"
+	StartFailed        Key = "start.failed"
+	StartGone          Key = "start.gone"
+	StartOurs          Key = "start.ours"
+	StartLocked        Key = "start.locked"
+	StartRepairRuns    Key = "start.repair.runs"
+	StartRepairFailed  Key = "start.repair.failed"
+	StartCheckBria     Key = "start.check.bria"
+	StartCheckOurs     Key = "start.check.ours"
+	StartCheckPortName Key = "start.check.port.name"
+	StartCheckPort     Key = "start.check.port"
+	StartCheckBefore   Key = "start.check.before"
+	StartCheckNoneName Key = "start.check.none.name"
+	StartCheckNone     Key = "start.check.none"
+	TestTitle          Key = "test.title"
+	TestIntro          Key = "test.intro"
+	TestBegin          Key = "test.begin"
+	TestAgain          Key = "test.again"
+	TestStop           Key = "test.stop"
+	TestWaiting        Key = "test.waiting"
+	TestSeen           Key = "test.seen"
+	TestRang           Key = "test.rang"
+	TestAnswered       Key = "test.answered"
+	TestEnded          Key = "test.ended"
+	TestNothing        Key = "test.nothing"
+	TestNothingHint    Key = "test.nothing.hint"
+	WaysTitle          Key = "ways.title"
+	WaysIntro          Key = "ways.intro"
+	WaysHere           Key = "ways.here"
+	WaysLast           Key = "ways.last"
+	WaysNever          Key = "ways.never"
+	WaysSince          Key = "ways.since"
+	WaysStart          Key = "ways.start"
+)
+
+// StartPhone is the name of a kind of softphone that can be found.
+func StartPhone(kind string) Key { return Key("start.phone." + kind) }
+
+// StartFound says how a softphone that was found can be connected; "" is at once.
+func StartFound(obstacle string) Key {
+	if obstacle == "" {
+		obstacle = "ready"
+	}
+	return Key("start.found." + obstacle)
+}
+
+// StartLink says how a link to a softphone is doing.
+func StartLink(phase string) Key { return Key("start.link." + phase) }
+
+// StartCheck says what to check of a link when no call came.
+func StartCheck(phase string) Key { return Key("start.check." + phase) }
+
+// StartWay is the name of a way in by which phones come to us.
+func StartWay(kind string) Key { return Key("start.way." + kind) }
+
+// StartRepair offers to put a registration back (health.Registration).
+func StartRepair(registration string) Key { return Key("start.repair." + registration) }
+
+// TestTells says what a way in can report.
+func TestTells(tells string) Key { return Key("test.tells." + tells) }
+
+// WaysPhase says how a way in is doing.
+func WaysPhase(phase string) Key { return Key("ways.phase." + phase) }
