@@ -146,6 +146,7 @@ func (c *provisionCmd) softphone(e *env, d profile.Dirs, s *settings.Settings) e
 		if err := store.Set(ctx, ref, value); err != nil {
 			return secretError(s, err)
 		}
+		_ = secret.NoteSet(d, ref, time.Now())
 		fmt.Fprintln(e.out, "Set. It is used from the next start of Wiebelt on.")
 		return nil
 	}
@@ -204,6 +205,7 @@ func (c *provisionCmd) keepSecret(e *env, d profile.Dirs, s *settings.Settings) 
 	if err != nil {
 		return false, secretError(s, err)
 	}
+	_ = secret.NoteSet(d, ref, time.Now()) // for the settings window only
 	return waiting, nil
 }
 

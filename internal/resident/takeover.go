@@ -7,6 +7,7 @@ import (
 	"os"
 	"reflect"
 	"strings"
+	"time"
 
 	"wiebelt/internal/profile"
 	"wiebelt/internal/secret"
@@ -88,6 +89,7 @@ func TakeSetup(ctx context.Context, dirs profile.Dirs, store secret.Store, h set
 	if err := dirs.Make(); err != nil {
 		return err
 	}
+	_ = secret.NoteSet(dirs, ref, time.Now()) // for the settings window only
 	err = settings.Set(dirs, changes)
 	if err == nil || old == value {
 		return err
