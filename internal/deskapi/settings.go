@@ -2,13 +2,13 @@ package deskapi
 
 // Kinds of messages of the settings window, to the resident.
 const (
-	KindSettingsAsk    = "settings.ask"    // no content: SettingsState answers
+	KindSettingsAsk    = "settings.ask"    // no content: SettingsState answers at once, settings.kept when the store has
 	KindSettingsSave   = "settings.save"   // SettingsSave; SettingsSaved answers
 	KindSettingsTest   = "settings.test"   // SettingsTest; SettingsStep, then SettingsTested answer
 	KindSettingsStop   = "settings.stop"   // no content: end the test that runs, forget the set-up file
 	KindSettingsFile   = "settings.file"   // SettingsFile: open a set-up file; SettingsOffice answers
 	KindSettingsTake   = "settings.take"   // SettingsTake: test it and take it over; answers as for a test, then SettingsTaken
-	KindSettingsSecret = "settings.secret" // SettingsSecretAsk; SettingsSecret answers
+	KindSettingsSecret = "settings.secret" // SettingsSecretAsk; settings.kept answers
 )
 
 // Kinds of messages to the settings window.
@@ -19,7 +19,7 @@ const (
 	KindSettingsTested = "settings.tested"
 	KindSettingsOffice = "settings.office"
 	KindSettingsTaken  = "settings.taken"
-	KindSettingsKept   = "settings.kept"  // SettingsSecret, asked for by settings.secret
+	KindSettingsKept   = "settings.kept"  // SettingsSecret
 	KindSettingsOffer  = "settings.offer" // no content: there is something new to ask for
 )
 
@@ -41,7 +41,6 @@ type SettingsState struct {
 	// More are lists too long for a message, by their keys: they are shown by
 	// their length and changed in the file.
 	More     map[string]int `json:"more,omitempty"`
-	Secret   SettingsSecret `json:"secret"`
 	Expiry   string         `json:"expiry,omitempty"` // a sentence for administrators, "" if there is nothing to say
 	Expired  bool           `json:"expired,omitempty"`
 	Problems []string       `json:"problems,omitempty"` // of the files, a line each
@@ -73,7 +72,6 @@ type SettingsPhone struct {
 	Address   string `json:"address"`
 	Extension string `json:"extension"`
 	User      string `json:"user"`
-	State     string `json:"state"` // of its secret, as SettingsSecret.State; "" if it needs none
 	Phase     string `json:"phase"` // as in DoctorLink
 }
 
@@ -90,6 +88,9 @@ type SettingsSecret struct {
 	Client  string `json:"client"`
 	State   string `json:"state"`        // of package secret
 	On      string `json:"on,omitempty"` // the day, as 2026-01-31, if it is known
+	// Phones are the states of the links' secrets, by the links' names; nil where
+	// only the hub's was asked for.
+	Phones map[string]string `json:"phones,omitempty"`
 }
 
 // SettingsChange sets a key to a text, or takes it out so that the default holds.

@@ -20,4 +20,4 @@ func (q request) decode(into any) bool {
 }
 
 // areas answer the windows' requests, each on a goroutine of its own.
-var areas = map[string]func(*Resident, request){"calls": answerCalls, "doctor": answerDoctor, "lookup": answerLookup}
+var areas = map[string]func(*Resident, request){"calls": answerCalls, "doctor": answerDoctor, "lookup": answerLookup, "settings": answerSettings}

@@ -105,6 +105,7 @@ type Resident struct {
 	chosenBefore *choices.Store
 	program      *program
 	hubWatch     *hubWatch
+	trials       trials
 	seen         atomic.Pointer[session.State] // of the user's session; nil if nobody tells
 	helped       atomic.Int64                  // until when cards can be seen by remote help, in Unix seconds
 	retell       chan struct{}                 // show the state anew
@@ -400,6 +401,7 @@ func (r *Resident) cardConfig() card.Config {
 
 // hotkey is told whether the keyboard can be asked for by card.hotkey.
 func (r *Resident) hotkey(err error) {
+	r.trials.hotkey(err == nil)
 	if err != nil {
 		r.o.Log.Warn("the keys of card.hotkey do not work", "why", err)
 	}
@@ -426,6 +428,10 @@ func (r *Resident) Peer(ctx context.Context, hello instance.Hello, c *instance.C
 		}
 		if err == nil && kind == deskapi.KindShow {
 			r.desks.show(deskapi.WindowCalls)
+			_ = c.Send("ack", nil)
+		}
+		if err == nil && kind == deskapi.KindOpenFile {
+			r.offerSetup(raw)
 			_ = c.Send("ack", nil)
 		}
 		if err == nil && kind == deskapi.KindDoctorAsk {

@@ -299,3 +299,17 @@ func punctuated(s string) bool {
 		return (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && (r < '0' || r > '9') && !strings.ContainsRune("-._~", r)
 	})
 }
+
+// SecretWorks asks the hub whether it takes a secret.
+func SecretWorks(ctx context.Context, dirs profile.Dirs, h settings.Hub, value string) bool {
+	t := &trialRun{Trial: Trial{Dirs: dirs, Secret: value}}
+	client, err := t.with(h)
+	if err != nil {
+		return false
+	}
+	defer client.Close()
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	_, err = client.Check(ctx)
+	return err == nil
+}
