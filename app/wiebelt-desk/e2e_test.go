@@ -124,7 +124,7 @@ func TestArguments(t *testing.T) {
 		code int
 		says string
 	}{
-		{[]string{"--window", "settings"}, 2, `unknown window "settings"`},
+		{[]string{"--window", "unheard-of"}, 2, `unknown window "unheard-of"`},
 		{[]string{"calls"}, 2, `unexpected argument "calls"`},
 		{[]string{"--nonsense"}, 2, "nonsense"},
 		{[]string{"--help"}, 0, "profile"},

@@ -5,13 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
-	"wiebelt/internal/hub"
 	"wiebelt/internal/native/eventlog"
 	"wiebelt/internal/profile"
 	"wiebelt/internal/resident"
@@ -147,6 +145,7 @@ func (c *provisionCmd) softphone(e *env, d profile.Dirs, s *settings.Settings) e
 		if err := store.Set(ctx, ref, value); err != nil {
 			return secretError(s, err)
 		}
+		_ = secret.NoteSet(d, ref, time.Now())
 		fmt.Fprintln(e.out, "Set. It is used from the next start of Wiebelt on.")
 		return nil
 	}
@@ -201,30 +200,12 @@ func (c *provisionCmd) keepSecret(e *env, d profile.Dirs, s *settings.Settings) 
 	}
 	ctx, cancel := context.WithTimeout(e.ctx, storeTime)
 	defer cancel()
-	waiting, err = secret.Renew(ctx, store, ref, value, func(ctx context.Context, before string) bool { return worksNow(ctx, d, next, before) })
+	waiting, err = secret.Renew(ctx, store, ref, value, func(ctx context.Context, before string) bool { return resident.SecretWorks(ctx, d, next, before) })
 	if err != nil {
 		return false, secretError(s, err)
 	}
+	_ = secret.NoteSet(d, ref, time.Now()) // for the settings window only
 	return waiting, nil
-}
-
-// worksNow asks the hub whether it takes a secret.
-func worksNow(ctx context.Context, d profile.Dirs, h settings.Hub, value string) bool {
-	cfg, _, err := resident.HubConfig(d, h, slog.New(slog.DiscardHandler))
-	if err != nil {
-		return false
-	}
-	cfg.Secret = func(context.Context) (string, error) { return value, nil }
-	cfg.SecretAnswered = nil
-	client, err := hub.New(cfg)
-	if err != nil {
-		return false
-	}
-	defer client.Close()
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	_, err = client.Check(ctx)
-	return err == nil
 }
 
 // readSecret reads the secret from standard input.

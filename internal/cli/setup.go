@@ -2,24 +2,20 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"log/slog"
 	"os"
-	"reflect"
 	"slices"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"golang.org/x/term"
 
 	"wiebelt/internal/contact"
-	"wiebelt/internal/hub"
-	"wiebelt/internal/phone"
 	"wiebelt/internal/profile"
 	"wiebelt/internal/resident"
 	"wiebelt/internal/secret"
@@ -83,7 +79,7 @@ func (c *provisionCmd) exportOffice(e *env, d profile.Dirs, s *settings.Settings
 func (c *provisionCmd) importOffice(e *env, d profile.Dirs, before *settings.Settings) error {
 	l := resident.Language(before)
 	fail := func(key text.Key, args ...any) error { return &exitError{exitFailed, l.T(key, args...)} }
-	b, err := readSetup(c.Import)
+	b, err := resident.ReadSetup(c.Import)
 	if err != nil {
 		return err
 	}
@@ -102,7 +98,7 @@ func (c *provisionCmd) importOffice(e *env, d profile.Dirs, before *settings.Set
 		return fail(text.SetupDamaged)
 	}
 	changes := office.Changes()
-	next, refused := after(before, office, changes)
+	next, refused := resident.AfterSetup(before, office, changes)
 	if c.SecretStore != "" && c.SecretStore != next.SecretStore {
 		if before.Locked("hub.secret_store") {
 			refused = append(refused, "hub.secret_store")
@@ -143,50 +139,6 @@ func (c *provisionCmd) importOffice(e *env, d profile.Dirs, before *settings.Set
 	return nil
 }
 
-// readSetup reads the file, at most a little more than such a file can be.
-func readSetup(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("the set-up file is not a file")
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, 2<<20))
-}
-
-// after is the hub as it would be, and what the policy forbids of it. What the
-// policy sets is taken out of changes.
-func after(before *settings.Settings, office setup.Office, changes map[string]any) (h settings.Hub, refused []string) {
-	h = before.Hub
-	if before.Managed("hub") {
-		for _, key := range setup.Keys() {
-			if !strings.HasPrefix(key, "hub.") {
-				continue
-			}
-			delete(changes, key)
-			if !reflect.DeepEqual(before.Get(key), office.Settings.Get(key)) {
-				refused = append(refused, key)
-			}
-		}
-	} else {
-		o := office.Settings.Hub
-		o.SecretStore, o.Proxy, o.ExtraCAFile, o.LookupTimeout, o.OpenAtStart = h.SecretStore, h.Proxy, h.ExtraCAFile, h.LookupTimeout, h.OpenAtStart
-		h = o
-	}
-	for key := range changes {
-		if before.Source(key) == settings.Policy {
-			delete(changes, key)
-		}
-	}
-	return h, refused
-}
-
 // compare shows side by side what is and what would be. Addresses and client are
 // always shown, of the rest what differs.
 func compare(w io.Writer, l text.Language, before *settings.Settings, office setup.Office, changes map[string]any) error {
@@ -220,133 +172,38 @@ func compare(w io.Writer, l text.Language, before *settings.Settings, office set
 func (c *provisionCmd) test(e *env, d profile.Dirs, l text.Language, s *settings.Settings, h settings.Hub, value string) (encoding string, ok bool) {
 	t := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
 	defer t.Flush()
-	say := func(step, state, why string) {
-		fmt.Fprintf(t, "%s\t%s\t%s\n", l.T(text.SetupStep(step)), l.T(text.SetupState(state)), oneLine(why))
-	}
-	failed := func(step string, err error) (string, bool) {
-		say(step, "failed", l.T(text.Failure(string(contact.FailureOf(err))))+detail(err))
-		return h.BasicAuthEncoding, false
-	}
-	client, err := testClient(d, h, value)
-	if err != nil {
-		say("name", "failed", err.Error())
-		return h.BasicAuthEncoding, false
-	}
-	defer func() { client.Close() }()
-	ctx, cancel := context.WithTimeout(e.ctx, time.Minute)
-	defer cancel()
-
-	reached, err := client.Reach(ctx)
-	if err != nil && !reached.Resolved {
-		return failed("name", err)
-	}
-	say("name", "ok", "")
-	if err != nil {
-		return failed("tls", err)
-	}
-	say("tls", map[bool]string{true: "off", false: "ok"}[reached.TestHub], "")
-
-	_, err = client.Check(ctx)
-	if contact.FailureOf(err) == contact.CredentialsRefused && punctuated(h.ClientID+value) {
-		other := h
-		other.BasicAuthEncoding = map[string]string{"plain": "rfc6749", "rfc6749": "plain"}[h.BasicAuthEncoding]
-		if again, e := testClient(d, other, value); e == nil {
-			if _, e := again.Check(ctx); e == nil {
-				client.Close()
-				client, h, err = again, other, nil
-			} else {
-				again.Close()
-			}
+	trial := resident.Trial{Dirs: d, Settings: s, Hub: h, Secret: value, Number: c.TestNumber, Others: []string{"hub.basic_auth_encoding"}}
+	better, ok := trial.Run(e.ctx, func(st resident.TrialStep) {
+		why := ""
+		switch {
+		case st.State == resident.StateRunning:
+			return
+		case errors.Is(st.Err, resident.ErrTrialNumber):
+			why = "--test-number"
+		case st.Err != nil && contact.FailureOf(st.Err) == contact.HubError && detail(st.Err) == "":
+			why = st.Err.Error() // nothing was sent
+		case st.Err != nil:
+			why = l.T(text.Failure(string(contact.FailureOf(st.Err)))) + detail(st.Err)
 		}
-	}
-	if err != nil && contact.FailureOf(err) != contact.ScopeRefused {
-		return failed("token", err)
-	}
-	say("token", "ok", "")
-	if err == nil {
-		_, _, err = client.CheckDelivery(ctx)
-		if h.Intermediary == "" && contact.FailureOf(err) == contact.ScopeRefused {
-			err = nil // nothing is delivered here
-		}
-	}
-	if err != nil {
-		return failed("scopes", err)
-	}
-	say("scopes", "ok", "")
-
-	if c.TestNumber == "" {
-		say("lookup", "off", "")
-		return h.BasicAuthEncoding, true
-	}
-	rules, err := resident.Rules(s)
-	if err != nil {
-		say("lookup", "failed", err.Error())
-		return h.BasicAuthEncoding, false
-	}
-	n := rules.Parse(c.TestNumber, "")
-	if n.Kind != phone.External {
-		say("lookup", "failed", "--test-number")
-		return h.BasicAuthEncoding, false
-	}
-	if _, err := client.Lookup(ctx, n.Query()); err != nil {
-		return failed("lookup", err)
-	}
-	say("lookup", "ok", "")
-	return h.BasicAuthEncoding, true
-}
-
-func testClient(d profile.Dirs, h settings.Hub, value string) (*hub.Client, error) {
-	cfg, _, err := resident.HubConfig(d, h, slog.New(slog.DiscardHandler))
-	if err != nil {
-		return nil, err
-	}
-	cfg.Secret, cfg.SecretAnswered = func(context.Context) (string, error) { return value, nil }, nil
-	return hub.New(cfg)
-}
-
-// punctuated reports whether the two ways to write credentials differ for s.
-func punctuated(s string) bool {
-	return strings.ContainsFunc(s, func(r rune) bool {
-		return (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && (r < '0' || r > '9') && !strings.ContainsRune("-._~", r)
+		fmt.Fprintf(t, "%s\t%s\t%s\n", l.T(text.SetupStep(st.Name)), l.T(text.SetupState(st.State)), oneLine(why))
 	})
+	return cmp.Or(better["hub.basic_auth_encoding"], h.BasicAuthEncoding), ok
 }
 
-// take puts a tested set-up in place: the secret, which has just worked, and the
-// settings. If the settings cannot be written, the secret is put back.
+// take puts a tested set-up in place.
 func (c *provisionCmd) take(e *env, d profile.Dirs, before *settings.Settings, h settings.Hub, value string, changes map[string]any) error {
-	if err := settings.Check(d, changes); err != nil {
-		return err
-	}
-	ref, err := secret.Hub(h.BaseURL, h.ClientID)
-	if err != nil {
-		return err
-	}
 	store, err := c.open(d, h.SecretStore)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(e.ctx, storeTime)
 	defer cancel()
-	old, err := store.Get(ctx, ref)
-	if err != nil {
-		old = ""
+	err = resident.TakeSetup(ctx, d, store, h, value, changes)
+	var kept *resident.StoreError
+	if errors.As(err, &kept) {
+		return secretError(before, kept.Err)
 	}
-	if old != value {
-		if err := store.Set(ctx, ref, value); err != nil {
-			return secretError(before, err)
-		}
-	}
-	if err := d.Make(); err != nil {
-		return err
-	}
-	err = settings.Set(d, changes)
-	if err == nil || old == value {
-		return err
-	}
-	if old == "" {
-		return errors.Join(err, store.Delete(ctx, ref))
-	}
-	return errors.Join(err, store.Set(ctx, ref, old))
+	return err
 }
 
 // passphrase reads the passphrase: from a terminal without showing it, twice for

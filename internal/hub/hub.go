@@ -42,8 +42,11 @@ type Config struct {
 	LookupTimeout       time.Duration // of one attempt, token included; 0 is 5 s
 	Secret              func(context.Context) (string, error)
 	SecretAnswered      SecretAnswered // may be nil
-	Log                 *slog.Logger
-	Now                 func() time.Time
+	// Heard is told in the hub's own words why it said no: bounded text from
+	// outside, for the person who tries the settings, never for a log. May be nil.
+	Heard func(words string)
+	Log   *slog.Logger
+	Now   func() time.Time
 }
 
 // Limits of answers and times.

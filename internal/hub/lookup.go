@@ -63,6 +63,9 @@ func (c *Client) ask(ctx context.Context, number string, g *grant) ([]contact.Co
 		g.worked.Store(true)
 	}
 	found, err := c.readAnswer(resp, raw)
+	if err != nil {
+		c.heard(raw, g.AccessToken)
+	}
 	return found, resp.StatusCode, err
 }
 

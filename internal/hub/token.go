@@ -318,6 +318,9 @@ func (q tokenRequest) ask(secret string) (*oauth2.Token, error) {
 		return nil, transportError(q.ctx, err)
 	}
 	token, err := readToken(resp.StatusCode, raw, c.cfg.Now())
+	if err != nil {
+		c.heard(raw, secret)
+	}
 	if wait := retryAfter(resp.Header.Get("Retry-After"), c.cfg.Now()); err != nil && wait > 0 {
 		return nil, askedToWait{err, wait}
 	}

@@ -112,9 +112,9 @@ func answerStart(r *Resident, q request) {
 	_, verb, _ := strings.Cut(q.kind, ".")
 	switch {
 	case verb == deskapi.VerbBegin:
-		r.trial(q)
+		r.testCall(q)
 	case verb == deskapi.VerbStop:
-		r.trials.stop()
+		r.testCalls.stop()
 	case q.kind == deskapi.KindStartAsk:
 		q.reply(deskapi.KindStartState, r.startState(q.ctx, ""))
 	case q.kind == deskapi.KindStartCorner:

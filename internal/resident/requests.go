@@ -21,4 +21,4 @@ func (q request) decode(into any) bool {
 
 // areas answer the windows' requests, each on a goroutine of its own.
 var areas = map[string]func(*Resident, request){"calls": answerCalls, "delivery": answerDelivery, "doctor": answerDoctor, "lookup": answerLookup,
-	"start": answerStart, "test": answerStart, "ways": answerWays}
+	"settings": answerSettings, "start": answerStart, "test": answerStart, "ways": answerWays}

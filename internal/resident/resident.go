@@ -107,7 +107,8 @@ type Resident struct {
 	chosenBefore *choices.Store
 	program      *program
 	hubWatch     *hubWatch
-	deliveries   *deliveries                   // nil in the demo
+	deliveries   *deliveries // nil in the demo
+	testCalls    testCalls
 	seen         atomic.Pointer[session.State] // of the user's session; nil if nobody tells
 	helped       atomic.Int64                  // until when cards can be seen by remote help, in Unix seconds
 	retell       chan struct{}                 // show the state anew
@@ -458,6 +459,10 @@ func (r *Resident) Peer(ctx context.Context, hello instance.Hello, c *instance.C
 		}
 		if err == nil && kind == deskapi.KindShow {
 			r.desks.show(deskapi.WindowCalls)
+			_ = c.Send("ack", nil)
+		}
+		if err == nil && kind == deskapi.KindOpenFile {
+			r.offerSetup(raw)
 			_ = c.Send("ack", nil)
 		}
 		if err == nil && kind == deskapi.KindDoctorAsk {

@@ -2,176 +2,314 @@ package resident
 
 import (
 	"context"
+	"errors"
+	"log/slog"
 	"strings"
 	"sync"
 	"time"
 
-	"wiebelt/internal/call"
-	"wiebelt/internal/deskapi"
-	"wiebelt/internal/health"
+	"wiebelt/internal/contact"
+	"wiebelt/internal/hub"
+	"wiebelt/internal/phone"
+	"wiebelt/internal/profile"
 	"wiebelt/internal/settings"
-	"wiebelt/internal/softphone/detect"
-	"wiebelt/internal/text"
 )
 
-// trials lets one test call be waited for at a time.
-type trials struct {
-	mu  sync.Mutex
-	end context.CancelFunc // of the one that runs
+// The steps of a trial, in their order, and how each can end. They are the codes
+// of text.SetupStep and text.SetupState.
+const (
+	StepName   = "name"
+	StepTLS    = "tls"
+	StepToken  = "token"
+	StepScopes = "scopes"
+	StepLookup = "lookup"
+
+	StateRunning = "running" // has begun
+	StateOK      = "ok"
+	StateFailed  = "failed"
+	StateOff     = "off" // not asked for, or not needed
+)
+
+// trialIn is how long a trial may take.
+const trialIn = time.Minute
+
+// ErrTrialNumber: what was given to look up is no number that is looked up.
+var ErrTrialNumber = errors.New("not a number that can be looked up")
+
+// Trial tries a hub as somebody wants it, before it stands in the settings. It
+// asks for the same things in the same way as look-ups do, and changes nothing.
+type Trial struct {
+	Dirs     profile.Dirs
+	Settings *settings.Settings // for the number rules
+	Hub      settings.Hub
+	Secret   string
+	Number   string // to look up; "" leaves that step out
+	// Others are the keys of which other values are tried where the hub refuses:
+	// hub.basic_auth_encoding, hub.scope_parameter, hub.contact_scopes,
+	// hub.relation_number_field. Every try counts as one with the hub, so that
+	// there are few.
+	Others []string
 }
 
-// begin ends the test call before it. The context ends with over.
-func (t *trials) begin(ctx context.Context) (trial context.Context, over context.CancelFunc) {
-	trial, over = context.WithCancel(ctx)
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.end != nil {
-		t.end()
+// TrialStep is how one step went.
+type TrialStep struct {
+	Name, State string
+	TestHub     bool          // plain http to this computer, with StepTLS
+	Err         error         // why it failed
+	Said        string        // by the hub in its own words, which are text from outside
+	Found       int           // contacts, with StepLookup
+	Took        time.Duration // of the look-up
+}
+
+// Run goes through the steps and tells each to say, which is called on the
+// caller's goroutine. better holds values of keys of Others that worked where
+// those of Hub did not. ok is true if every step passed, with better.
+func (t Trial) Run(ctx context.Context, say func(TrialStep)) (better map[string]string, ok bool) {
+	ctx, cancel := context.WithTimeout(ctx, trialIn)
+	defer cancel()
+	r := &trialRun{Trial: t, say: say, better: map[string]string{}}
+	defer r.close()
+	for _, step := range []struct {
+		name string
+		do   func(context.Context) error
+	}{{StepName, r.name}, {StepTLS, r.tls}, {StepToken, r.token}, {StepScopes, r.scopes}, {StepLookup, r.lookUp}} {
+		r.now = TrialStep{Name: step.name, State: StateOK}
+		say(TrialStep{Name: step.name, State: StateRunning})
+		if err := step.do(ctx); err != nil {
+			r.now.State, r.now.Err = StateFailed, err
+			r.now.Said = r.words()
+			say(r.now)
+			return r.better, false
+		}
+		say(r.now)
 	}
-	t.end = over
-	return trial, over
+	return r.better, true
 }
 
-// stop ends the one that runs.
-func (t *trials) stop() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.end != nil {
-		t.end()
-		t.end = nil
+// trialRun is a trial under way.
+type trialRun struct {
+	Trial
+	say     func(TrialStep)
+	client  *hub.Client
+	now     TrialStep
+	reached hub.Reached
+	reach   error
+	refused error // by the token's endpoint, for the step of the scopes
+	better  map[string]string
+
+	mu   sync.Mutex // for said: requests have goroutines of their own
+	said string
+}
+
+func (r *trialRun) close() {
+	if r.client != nil {
+		r.client.Close()
 	}
 }
 
-// trial waits for a real call, on the goroutine of the request, which ends with
-// its window.
-func (r *Resident) trial(q request) {
-	var m deskapi.TestBegin
-	if !q.decode(&m) {
-		return
-	}
-	area, _, _ := strings.Cut(q.kind, ".")
-	ctx, over := r.trials.begin(q.ctx)
-	defer over()
-	waitForCall(ctx, r.heard, m.Seq,
-		func(s deskapi.TestSeen) { q.reply(area+"."+deskapi.VerbSeen, s) },
-		func() {
-			q.reply(area+"."+deskapi.VerbNothing, deskapi.TestNothing{Seq: m.Seq, Checks: r.checks(ctx)})
-		})
+// words are the last ones that the hub said.
+func (r *trialRun) words() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.said
 }
 
-// waitForCall tells of the first call that comes, and of what more is seen of
-// it; or that none came.
-func waitForCall(ctx context.Context, h *heard, seq int, seen func(deskapi.TestSeen), nothing func()) {
-	reports, over := h.listen()
-	defer over()
-	t := time.NewTimer(deskapi.TestWait)
-	defer t.Stop()
-	var s deskapi.TestSeen
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-t.C:
-			if s.Kind == "" {
-				nothing()
+// with makes a client for a hub.
+func (r *trialRun) with(h settings.Hub) (*hub.Client, error) {
+	cfg, _, err := HubConfig(r.Dirs, h, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return nil, err
+	}
+	cfg.Secret, cfg.SecretAnswered = func(context.Context) (string, error) { return r.Secret, nil }, nil
+	cfg.Heard = func(words string) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.said = words
+	}
+	return hub.New(cfg)
+}
+
+func (r *trialRun) name(ctx context.Context) (err error) {
+	if r.client, err = r.with(r.Hub); err != nil {
+		return err
+	}
+	r.reached, r.reach = r.client.Reach(ctx)
+	if r.reach != nil && !r.reached.Resolved {
+		return r.reach
+	}
+	return nil
+}
+
+func (r *trialRun) tls(context.Context) error {
+	if r.reached.TestHub {
+		r.now.State, r.now.TestHub = StateOff, true
+	}
+	return r.reach
+}
+
+func (r *trialRun) token(ctx context.Context) error {
+	_, err := r.client.Check(ctx)
+	if err != nil {
+		err = r.otherWays(ctx, err)
+	}
+	if contact.FailureOf(err) == contact.ScopeRefused {
+		r.refused, err = err, nil
+	}
+	return err
+}
+
+func (r *trialRun) scopes(ctx context.Context) error {
+	if r.refused != nil {
+		return r.refused
+	}
+	_, _, err := r.client.CheckDelivery(ctx)
+	if r.Hub.Intermediary == "" && contact.FailureOf(err) == contact.ScopeRefused {
+		return nil // nothing is delivered here
+	}
+	return err
+}
+
+func (r *trialRun) lookUp(ctx context.Context) error {
+	if strings.TrimSpace(r.Number) == "" {
+		r.now.State = StateOff
+		return nil
+	}
+	rules, err := Rules(r.Settings)
+	if err != nil {
+		return err
+	}
+	n := rules.Parse(r.Number, "")
+	if n.Kind != phone.External {
+		return ErrTrialNumber
+	}
+	begin := time.Now()
+	found, err := r.client.Lookup(ctx, n.Query())
+	r.now.Found, r.now.Took = len(found), time.Since(begin)
+	if err == nil {
+		r.otherField(ctx, n.Query(), found)
+	}
+	return err
+}
+
+// otherWays tries other ways of asking for a token, and goes on with the first
+// one that the hub takes. Otherwise the error is that of the settings.
+func (r *trialRun) otherWays(ctx context.Context, err error) error {
+	said := r.words()
+	for _, h := range r.variants(contact.FailureOf(err)) {
+		other, e := r.with(h)
+		if e != nil {
+			continue
+		}
+		if _, e = other.Check(ctx); e != nil {
+			other.Close()
+			continue
+		}
+		r.client.Close()
+		r.client = other
+		for key, v := range map[string][2]string{"hub.basic_auth_encoding": {r.Hub.BasicAuthEncoding, h.BasicAuthEncoding},
+			"hub.scope_parameter": {r.Hub.ScopeParameter, h.ScopeParameter}, "hub.contact_scopes": {r.Hub.ContactScopes, h.ContactScopes}} {
+			if v[0] != v[1] {
+				r.better[key] = v[1]
 			}
-			return
-		case c := <-reports:
-			switch {
-			case s.Kind == "" && c.state == call.Ended:
-				continue // of a call from before
-			case s.Kind == "":
-				s = deskapi.TestSeen{Seq: seq, Kind: c.kind, Name: c.link, At: c.at, Tells: tells[c.tells]}
-				t.Reset(deskapi.TestWait) // for the answer and the end
-			case s.Kind != c.kind || s.Name != c.link:
-				continue
-			}
-			s.Answered = s.Answered || c.state == call.Answered
-			s.Ended = s.Ended || c.state == call.Ended
-			s.Tells = more(s)
-			seen(s)
-			if s.Ended {
-				return
-			}
 		}
+		r.Hub = h
+		return nil
 	}
+	r.mu.Lock()
+	r.said = said // about the settings as they are
+	r.mu.Unlock()
+	return err
 }
 
-var tells = map[call.Tells]string{call.TellsRing: deskapi.TellsRing, call.TellsRingEnd: deskapi.TellsEnd, call.TellsAll: deskapi.TellsAll}
-
-// more is what the way can tell after what was seen of this call.
-func more(s deskapi.TestSeen) string {
-	switch {
-	case s.Answered && s.Ended:
-		return deskapi.TellsAll
-	case s.Ended && s.Tells == deskapi.TellsRing:
-		return deskapi.TellsEnd
-	}
-	return s.Tells
-}
-
-// checks says what to look at when no call came: for every way that is set up,
-// for every phone that was found, and where there is nothing at all.
-func (r *Resident) checks(ctx context.Context) []deskapi.TestCheck {
-	l, set := r.lang(), r.set()
-	all := []deskapi.TestCheck{} // none is written as a list too
-	add := func(name string, key text.Key, args ...any) {
-		all = append(all, deskapi.TestCheck{Name: name, Sentence: l.T(key, args...)})
-	}
-	for _, p := range set.Softphones {
-		phase, _ := r.linkPhase(linkName(p))
-		name := phoneName(l, p)
-		switch {
-		case phase == health.Refused && p.Kind == detect.Bria:
-			add(name, text.StartCheckBria)
-		case phase == health.Refused, phase == health.Incomplete:
-			add(name, text.StartCheck(linkPhases[phase]), r.support())
-		default:
-			add(name, text.StartCheck(phaseWord(phase)))
+// variants are other ways of asking that may help against a failure.
+func (r *trialRun) variants(f contact.Failure) (all []settings.Hub) {
+	may := func(key string) bool {
+		for _, k := range r.Others {
+			if k == key {
+				return true
+			}
 		}
+		return false
 	}
-	for _, p := range r.found(ctx) {
-		switch name := l.T(text.StartPhone(p.Kind)); {
-		case r.linked(p):
-		case p.Ours:
-			add(name, text.StartCheckOurs, name)
-		default:
-			add(name, text.StartFound(string(p.Obstacle)))
-		}
+	if f != contact.CredentialsRefused && f != contact.ScopeRefused && f != contact.HubError {
+		return nil
 	}
-	if port, taken := r.facts.listening(set.Listener.Port); taken {
-		add(l.T(text.StartCheckPortName), text.StartCheckPort, port, r.support())
+	add := func(change func(*settings.Hub)) {
+		h := r.Hub
+		change(&h)
+		all = append(all, h)
 	}
-	for _, kind := range []string{call.KindWebSocket, call.KindHTTP, call.KindURL, call.KindCommand} {
-		if at := r.heard.lastOver(kind, ""); !at.IsZero() {
-			add(l.T(text.StartWay(kind)), text.StartCheckBefore, moment(l, at, time.Now()))
-		}
+	encoding := func(h *settings.Hub) {
+		h.BasicAuthEncoding = map[string]string{"plain": "rfc6749", "rfc6749": "plain"}[h.BasicAuthEncoding]
 	}
-	if len(all) == 0 {
-		add(l.T(text.StartCheckNoneName), text.StartCheckNone)
+	parameter := func(h *settings.Hub) {
+		h.ScopeParameter = map[string]string{"scopes": "scope", "scope": "scopes"}[h.ScopeParameter]
+	}
+	coded := f != contact.ScopeRefused && may("hub.basic_auth_encoding") && punctuated(r.Hub.ClientID+r.Secret)
+	named := may("hub.scope_parameter")
+	if coded {
+		add(encoding)
+	}
+	if named {
+		add(parameter)
+	}
+	if coded && named {
+		add(func(h *settings.Hub) { encoding(h); parameter(h) })
+	}
+	if usual := settings.Defaults().Hub.ContactScopes; f == contact.ScopeRefused && may("hub.contact_scopes") && r.Hub.ContactScopes != usual {
+		add(func(h *settings.Hub) { h.ContactScopes = usual })
 	}
 	return all
 }
 
-func phaseWord(p health.Phase) string {
-	if w := linkPhases[p]; w != "" {
-		return w
+// otherField finds out whether any field holds the relation number where the one
+// that is set does not.
+func (r *trialRun) otherField(ctx context.Context, query string, found []contact.Contact) {
+	const key = "hub.relation_number_field"
+	numbered := func(all []contact.Contact) bool {
+		for _, c := range all {
+			if c.RelationNumber != "" {
+				return true
+			}
+		}
+		return false
 	}
-	return "trying"
+	wanted := false
+	for _, k := range r.Others {
+		wanted = wanted || k == key
+	}
+	if !wanted || r.Hub.RelationField == "" || len(found) == 0 || numbered(found) {
+		return
+	}
+	h := r.Hub
+	h.RelationField = ""
+	other, err := r.with(h)
+	if err != nil {
+		return
+	}
+	defer other.Close()
+	if again, err := other.Lookup(ctx, query); err == nil && numbered(again) {
+		r.better[key] = ""
+	}
 }
 
-// phoneName is what people call a link.
-func phoneName(l text.Language, p settings.Softphone) string {
-	if p.Name != "" && p.Name != p.Kind {
-		return p.Name
-	}
-	return l.T(text.Way(p.Kind))
+// punctuated reports whether the two ways to write credentials differ for s.
+func punctuated(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool {
+		return (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && (r < '0' || r > '9') && !strings.ContainsRune("-._~", r)
+	})
 }
 
-// moment writes a time as people say it: without the day if that is today.
-func moment(l text.Language, at, now time.Time) string {
-	if sameDay(at, now) {
-		return l.Clock(at)
+// SecretWorks asks the hub whether it takes a secret.
+func SecretWorks(ctx context.Context, dirs profile.Dirs, h settings.Hub, value string) bool {
+	t := &trialRun{Trial: Trial{Dirs: dirs, Secret: value}}
+	client, err := t.with(h)
+	if err != nil {
+		return false
 	}
-	return l.Day(at, now) + " " + l.Clock(at)
+	defer client.Close()
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	_, err = client.Check(ctx)
+	return err == nil
 }

@@ -88,6 +88,7 @@ func Fingerprint(dirs profile.Dirs) string {
 // layer is what one source says.
 type layer struct {
 	source     Source
+	place      string         // of a policy: where it stands, as an administrator calls it
 	tree       map[string]any // as the TOML library gives it
 	statements []statement
 	problems   []Problem
@@ -248,13 +249,13 @@ func (s *Settings) apply(l layer) {
 				continue
 			}
 			e.set(s, v)
-			s.sources[key] = l.source
+			s.from(key, l)
 		case key == "line":
 			s.Lines = readLines(raw, report)
-			s.sources[key] = l.source
+			s.from(key, l)
 		case key == "softphone":
 			s.Softphones = readSoftphones(raw, report)
-			s.sources[key] = l.source
+			s.from(key, l)
 		case isGroup(key):
 			report(key, WrongType, "a table, with its keys below ["+key+"]")
 		case secretName(key):
@@ -267,6 +268,14 @@ func (s *Settings) apply(l layer) {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), strings.Compare(a.Key, b.Key))
 	})
 	s.problems = append(s.problems, l.problems[:min(len(l.problems), maxProblems)]...)
+}
+
+// from notes which layer a key's value comes from.
+func (s *Settings) from(key string, l layer) {
+	s.sources[key] = l.source
+	if l.source == Policy {
+		s.places[key] = l.place
+	}
 }
 
 // flatten turns the groups of a file into keys with a dot. What is no group

@@ -31,7 +31,7 @@ func policies() []layer {
 // policyFile reads the file. One that somebody else could have written is
 // ignored whole (corrections.md 5).
 func policyFile(path string) layer {
-	l := layer{source: Policy}
+	l := layer{source: Policy, place: path}
 	if path == "" {
 		return l
 	}
@@ -61,7 +61,7 @@ func policyFile(path string) layer {
 // values are texts, whole numbers or lists of texts, and become what their key
 // asks for.
 func managedLayer(found map[string]any) layer {
-	l := layer{source: Policy, tree: map[string]any{}}
+	l := layer{source: Policy, place: managedPlace, tree: map[string]any{}}
 	for name, v := range found {
 		group, isGroupOf := v.(map[string]any)
 		switch {
@@ -158,6 +158,24 @@ func parts(s string) []any {
 func (s *Settings) Locked(key string) bool {
 	group, _, in := strings.Cut(key, ".")
 	return s.sources[key] == Policy || in && whoSets(key) == Admin && s.Managed(group)
+}
+
+// LockedBy tells where the policy stands that locks a key: a file, or where the
+// management of a machine writes. "" if the key is not locked.
+func (s *Settings) LockedBy(key string) string {
+	if !s.Locked(key) {
+		return ""
+	}
+	if place := s.places[key]; place != "" {
+		return place
+	}
+	group, _, _ := strings.Cut(key, ".")
+	for _, e := range table { // the first one of its group, always the same
+		if place := s.places[e.Key]; place != "" && e.Group() == group {
+			return place
+		}
+	}
+	return PolicyFile
 }
 
 // Managed reports whether the administrator decided a key, or with a group's

@@ -15,6 +15,9 @@ const domain = "nl.wiebelt.companion.plist"
 
 const managedPreferences = "/Library/Managed Preferences"
 
+// managedPlace is what an administrator looks into.
+const managedPlace = managedPreferences + "/" + domain
+
 // managed reads what is forced on this computer's user, and over it what is
 // forced on the computer. macOS writes these files as root; one that somebody
 // else could have written, or that is no property list, counts for nothing.

@@ -21,6 +21,9 @@ func platformPolicy() string {
 // administrators can.
 const policyKey = `Software\Policies\Wiebelt`
 
+// managedPlace is that key as people write it.
+const managedPlace = `HKLM\` + policyKey
+
 // Bounds of what is read from the registry.
 const (
 	maxDepth  = 3

@@ -36,6 +36,7 @@ type Settings struct {
 	Audit      string // "off", "eventlog"
 
 	sources  map[string]Source
+	places   map[string]string // of keys that a policy sets
 	problems []Problem
 }
 

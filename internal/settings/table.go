@@ -326,7 +326,7 @@ func (p Problem) err() error { return &Error{p} }
 
 // Defaults are the settings of somebody who set nothing.
 func Defaults() *Settings {
-	s := &Settings{sources: map[string]Source{}}
+	s := &Settings{sources: map[string]Source{}, places: map[string]string{}}
 	for i := range table {
 		table[i].set(s, table[i].def)
 	}

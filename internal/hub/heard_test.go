@@ -1,0 +1,49 @@
+package hub
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestOwnWords(t *testing.T) {
+	for _, c := range []struct{ raw, want string }{
+		{``, ""},
+		{`{}`, ""},
+		{`[1,2]`, ""},
+		{`{"error":"invalid_client","error_description":"Client is locked"}`, "Client is locked · invalid_client"},
+		{`{"title":"Forbidden","detail":"No right to contacts","status":403}`, "No right to contacts · Forbidden"},
+		{`{"error":{"message":"deep","error":{"message":"deeper"}}}`, "deep"},
+		{`{"message":"two\nlines\u202e and\u0007 a bell"}`, "two lines and a bell"},
+		{"\ufeff{\"message\":\"marked\"}", "marked"},
+		{`<html><head><title>x</title><style>b{}</style></head><body><h1>Sign in</h1><script>evil()</script> first</body></html>`, "Sign in first"},
+		{"plain words", "plain words"},
+		{"\xff\xfe\x00", ""},
+		{strings.Repeat("word ", 1000), strings.TrimSuffix(strings.Repeat("word ", 48), " ") + " …"},
+	} {
+		got := ownWords([]byte(c.raw))
+		if strings.ReplaceAll(got, " …", "…") != strings.ReplaceAll(c.want, " …", "…") {
+			t.Errorf("%.40q: %q, want %q", c.raw, got, c.want)
+		}
+	}
+}
+
+// What a hub repeats of a secret is not shown.
+func TestHeardHides(t *testing.T) {
+	var got string
+	c := &Client{cfg: Config{Heard: func(s string) { got = s }}}
+	c.heard([]byte(`{"message":"the secret kanarie is wrong"}`), "kanarie", "")
+	if got != "the secret … is wrong" {
+		t.Error(got)
+	}
+	(&Client{}).heard([]byte("x")) // nobody listens
+}
+
+func FuzzOwnWords(f *testing.F) {
+	f.Add([]byte(`{"error":{"message":"x"}}`))
+	f.Add([]byte("<script><!--"))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		if s := ownWords(raw); len([]rune(s)) > maxHeard+1 || strings.ContainsAny(s, "\n\r\t\x1b") {
+			t.Fatalf("%q", s)
+		}
+	})
+}

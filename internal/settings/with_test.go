@@ -1,0 +1,45 @@
+package settings
+
+import (
+	"reflect"
+	"testing"
+)
+
+func TestWith(t *testing.T) {
+	s, _ := Parse("[hub]\nclient_id = \"old\"\nproxy = \"none\"\n[[line]]\nnumber = \"0201234567\"\n")
+	next, err := s.With(map[string]any{"hub.client_id": "new", "hub.proxy": nil, "card.fields": []string{"address"}, "line": []Line{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if next.Hub.ClientID != "new" || next.Hub.Proxy != "system" || next.Source("hub.proxy") != Default || next.Source("hub.client_id") != User ||
+		len(next.Lines) != 0 || !reflect.DeepEqual(next.Card.Fields, []string{"address"}) {
+		t.Errorf("%+v", next)
+	}
+	if s.Hub.ClientID != "old" || s.Hub.Proxy != "none" || s.Source("hub.proxy") != User || len(s.Lines) != 1 || len(s.Card.Fields) != len(CardFields) {
+		t.Errorf("the old ones have changed: %+v", s)
+	}
+	for key, v := range map[string]any{"hub.base_url": "http://hub.example", "nonsense": 1, "history.days": "7"} {
+		if _, err := s.With(map[string]any{key: v}); err == nil {
+			t.Errorf("%s = %v was taken", key, v)
+		}
+	}
+}
+
+// A policy that sets one key of the hub locks the whole group, and every locked
+// key says where that policy stands.
+func TestLockedBy(t *testing.T) {
+	s := Defaults()
+	l := layer{source: Policy, place: "/etc/wiebelt/policy.toml"}
+	l.parse("[hub]\nproxy = \"none\"\n[ui]\nlanguage = \"nl\"\n[[line]]\nnumber = \"0201234567\"\n")
+	s.apply(l)
+	for key, want := range map[string]string{"hub.proxy": l.place, "hub.base_url": l.place, "ui.language": l.place, "line": l.place,
+		"ui.theme": "", "support.contact": "", "softphone": "", "card.corner": ""} {
+		if got := s.LockedBy(key); got != want {
+			t.Errorf("%s: %q, want %q", key, got, want)
+		}
+	}
+	s.apply(managedLayer(map[string]any{"support": map[string]any{"contact": "Jan"}}))
+	if got := s.LockedBy("support.contact"); got == "" {
+		t.Error("locked by nobody")
+	}
+}

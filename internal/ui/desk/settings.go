@@ -1,0 +1,514 @@
+package desk
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/layout"
+	base "fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/settings"
+	"wiebelt/internal/text"
+	"wiebelt/internal/ui/theme"
+)
+
+const (
+	sectionsWidth  = 184
+	settingsSilent = 8 * time.Second // the resident's answer is no longer waited for
+	savingSilent   = 30 * time.Second
+)
+
+// settingsWindow shows every setting: a page for everybody and one for
+// administrators, their sections at the side. What is typed is a draft until it
+// is saved; values are checked as they are typed, by the checks of the file.
+type settingsWindow struct {
+	d      *windows
+	win    fyne.Window
+	items  []phoneItem
+	list   *widget.List
+	shown  string // section
+	scroll *container.Scroll
+	pages  *fyne.Container // holds the page, or the set-up file
+	footer *settingsFooter
+
+	state    *deskapi.SettingsState // nil until the resident has answered
+	kept     map[string]string      // states of the links' secrets, by name; nil until told
+	secret   *deskapi.SettingsSecret
+	silent   bool
+	stale    bool // what is shown was saved, and what holds now is on its way
+	draft    settingsDraft
+	advanced bool // is shown
+
+	rows    map[string]*settingRow // of both pages, by key
+	parts   map[string]fyne.CanvasObject
+	general fyne.CanvasObject
+	admins  fyne.CanvasObject
+	hubBox  *secretBox
+	trial   *trialBox
+	phones  *phonesBox
+	file    *setupView // a set-up file is shown; nil mostly
+}
+
+// settingsDraft is what was changed and not saved.
+type settingsDraft struct {
+	texts   map[string]string // by key, as for settings.ParseText
+	lines   []deskapi.SettingsLine
+	phones  []deskapi.SettingsPhone
+	linesIn bool // lines were changed; phonesIn likewise
+	phoneIn bool
+	secret  string            // of the hub's client
+	secrets map[string]string // of links, by name
+	seq     int               // of the last question
+	saving  bool
+	said    string
+	bad     bool // what is said is trouble
+}
+
+func newDraft() settingsDraft {
+	return settingsDraft{texts: map[string]string{}, secrets: map[string]string{}}
+}
+
+func openSettings(d *windows) page {
+	w := newSettingsWindow(d)
+	d.send(deskapi.KindSettingsAsk, nil)
+	return w
+}
+
+func newSettingsWindow(d *windows) *settingsWindow {
+	w := &settingsWindow{d: d, pages: container.NewStack(), draft: newDraft(), shown: sectionCard}
+	l := d.lang
+	for i, s := range settingsPlan() {
+		switch {
+		case i == 0:
+			w.items = append(w.items, phoneItem{title: l.T(text.PrefsGeneral), heading: true})
+		case s.id == sectionHub:
+			w.items = append(w.items, phoneItem{title: l.T(text.PrefsAdmins), heading: true})
+		}
+		w.items = append(w.items, phoneItem{id: s.id, title: l.T(text.PrefsSection(s.id))})
+	}
+	w.list = widget.NewList(
+		func() int { return len(w.items) },
+		func() fyne.CanvasObject { return newPhoneLine(w) },
+		func(i widget.ListItemID, o fyne.CanvasObject) {
+			if i < len(w.items) {
+				o.(*phoneLine).set(w.items[i])
+			}
+		})
+	w.list.HideSeparators = true
+	for i, it := range w.items {
+		if it.heading && i > 0 {
+			w.list.SetItemHeight(i, phoneHeight+8)
+		}
+	}
+	w.list.OnSelected = func(i widget.ListItemID) { // by the keyboard; the lines take clicks themselves
+		w.list.Unselect(i)
+		w.choose(w.items[i].id)
+	}
+	w.scroll = container.NewVScroll(w.pages)
+	w.footer = newSettingsFooter(w)
+	side := newSoftBox(container.New(layout.NewCustomPaddedLayout(12, 12, 8, 8), w.list))
+	side.back.CornerRadius = 0                                            // it ends at the window's border
+	if old, ok := d.pages[deskapi.WindowSettings].(*settingsWindow); ok { // built anew, in another language or look
+		w.state, w.kept, w.secret, w.draft, w.shown, w.advanced = old.state, old.kept, old.secret, old.draft, old.shown, old.advanced
+		w.draft.said, w.draft.bad = "", false // in the other language
+	}
+	body := container.NewBorder(nil, w.footer.object, nil, nil, w.scroll)
+	w.win = d.window(text.PrefsTitle, container.New(columns{sectionsWidth}, side, body), fyne.NewSize(720, 688))
+	w.win.SetCloseIntercept(w.close)
+	w.win.SetOnDropped(func(_ fyne.Position, all []fyne.URI) { w.dropped(all) })
+	w.build()
+	d.after(settingsSilent, func() {
+		d.post(func() {
+			if w.state == nil && w.current() {
+				w.silent = true
+				w.show()
+			}
+		})
+	})
+	return w
+}
+
+func (w *settingsWindow) window() fyne.Window { return w.win }
+func (w *settingsWindow) chosen() string      { return w.shown }
+
+// current tells whether this is still the window that is open.
+func (w *settingsWindow) current() bool { return w.d.pages[deskapi.WindowSettings] == page(w) }
+
+func (w *settingsWindow) take(kind string, raw json.RawMessage) {
+	switch kind {
+	case deskapi.KindSettingsState:
+		var m deskapi.SettingsState
+		if w.d.decode(kind, raw, &m) {
+			w.takeState(m)
+		}
+	case deskapi.KindSettingsKept:
+		var m deskapi.SettingsSecret
+		if w.d.decode(kind, raw, &m) {
+			w.takeKept(m)
+		}
+	case deskapi.KindSettingsSaved:
+		var m deskapi.SettingsSaved
+		if w.d.decode(kind, raw, &m) && m.Seq == w.draft.seq {
+			w.saved(m)
+		}
+	case deskapi.KindSettingsStep:
+		var m deskapi.SettingsStep
+		if w.d.decode(kind, raw, &m) {
+			if l := w.steps(); l != nil {
+				l.step(m)
+			}
+		}
+	case deskapi.KindSettingsTested:
+		var m deskapi.SettingsTested
+		if w.d.decode(kind, raw, &m) && w.trial != nil {
+			w.trial.tested(m)
+		}
+	case deskapi.KindSettingsOffice:
+		var m deskapi.SettingsOffice
+		if w.d.decode(kind, raw, &m) && w.file != nil {
+			w.file.opened(m)
+		}
+	case deskapi.KindSettingsTaken:
+		var m deskapi.SettingsTaken
+		if w.d.decode(kind, raw, &m) && w.file != nil {
+			w.file.taken(m)
+		}
+	case deskapi.KindSettingsOffer:
+		w.d.send(deskapi.KindSettingsAsk, nil)
+	}
+}
+
+// takeState shows what holds. What is typed and not saved stays.
+func (w *settingsWindow) takeState(m deskapi.SettingsState) {
+	file := m.File
+	m.File = ""
+	if w.state == nil || w.stale || !reflect.DeepEqual(*w.state, m) {
+		w.state, w.silent, w.stale = &m, false, false
+		w.rebuild()
+	}
+	if file != "" {
+		w.openFile(file)
+	}
+}
+
+// build makes both pages from what holds and what was typed.
+func (w *settingsWindow) build() {
+	if w.state == nil {
+		w.show()
+		return
+	}
+	w.rows, w.parts = map[string]*settingRow{}, map[string]fyne.CanvasObject{}
+	old := w.trial
+	w.trial = newTrialBox(w)
+	if old != nil {
+		w.trial.resume(old)
+	}
+	general, admins := newColumn(28), newColumn(28)
+	if len(w.state.Problems) > 0 {
+		general.Add(w.problems())
+		admins.Add(w.problems())
+	}
+	for _, s := range settingsPlan() {
+		part := w.section(s)
+		w.parts[s.id] = part
+		if s.admin {
+			admins.Add(part)
+		} else {
+			general.Add(part)
+		}
+	}
+	pad := layout.NewCustomPaddedLayout(20, 24, edge, edge)
+	w.general, w.admins = container.New(pad, general), container.New(pad, admins)
+	w.footer.show()
+	w.show()
+}
+
+// newColumn is objects below each other.
+func newColumn(between float32) *fyne.Container {
+	return container.New(layout.NewCustomPaddedVBoxLayout(between))
+}
+
+func (w *settingsWindow) problems() fyne.CanvasObject {
+	lines := newColumn(4)
+	lines.Add(trouble(w.d.lang.T(text.PrefsProblems)))
+	for _, p := range w.state.Problems {
+		lines.Add(paragraph(p))
+	}
+	return boxed(lines)
+}
+
+// show shows the page of the section that is chosen, or the set-up file.
+func (w *settingsWindow) show() {
+	l := w.d.lang
+	var content fyne.CanvasObject = container.NewWithoutLayout()
+	switch {
+	case w.file != nil:
+		content = w.file.object
+	case w.state == nil && w.silent:
+		content = emptyPage(l.T(text.PrefsTitle), nil, l.T(text.PrefsSilent))
+	case w.state == nil:
+	case w.isAdmin(w.shown):
+		content = w.admins
+	default:
+		content = w.general
+	}
+	if len(w.pages.Objects) != 1 || w.pages.Objects[0] != content {
+		w.pages.Objects = []fyne.CanvasObject{content}
+		w.pages.Refresh()
+	}
+	if w.state == nil || w.file != nil {
+		w.footer.object.Hide()
+	} else {
+		w.footer.object.Show()
+	}
+}
+
+func (w *settingsWindow) isAdmin(id string) bool {
+	return slices.ContainsFunc(settingsPlan(), func(s section) bool { return s.id == id && s.admin })
+}
+
+// choose goes to a section.
+func (w *settingsWindow) choose(id string) {
+	if id == "" || w.state == nil {
+		return
+	}
+	if w.file != nil {
+		w.closeFile()
+	}
+	w.shown = id
+	if id == sectionAdvanced && !w.advanced {
+		w.advanced = true
+		w.build()
+	}
+	w.list.Refresh()
+	w.show()
+	w.goTo(w.parts[id])
+}
+
+// goTo scrolls to an object of the page.
+func (w *settingsWindow) goTo(o fyne.CanvasObject) {
+	if o == nil {
+		return
+	}
+	w.win.Canvas().Content().Refresh() // what was just built has places only now
+	y := w.placeOf(o)
+	most := max(0, w.pages.MinSize().Height-w.scroll.Size().Height)
+	w.scroll.Offset = fyne.NewPos(0, min(max(0, y-20), most))
+	w.scroll.Refresh()
+}
+
+// placeOf is how far down the page an object stands.
+func (w *settingsWindow) placeOf(o fyne.CanvasObject) float32 {
+	var find func(in fyne.CanvasObject, y float32) (float32, bool)
+	find = func(in fyne.CanvasObject, y float32) (float32, bool) {
+		y += in.Position().Y
+		if in == o {
+			return y, true
+		}
+		if c, ok := in.(*fyne.Container); ok {
+			for _, child := range c.Objects {
+				if at, found := find(child, y); found {
+					return at, true
+				}
+			}
+		}
+		return 0, false
+	}
+	y, _ := find(w.pages, 0)
+	return y - w.pages.Position().Y
+}
+
+// section lays out one section.
+func (w *settingsWindow) section(s section) fyne.CanvasObject {
+	l := w.d.lang
+	part := newColumn(16)
+	part.Add(newWords(l.T(text.PrefsSection(s.id)), theme.SizeStart, base.ColorNameForeground, true).cutting())
+	switch s.id {
+	case sectionHub:
+		w.hubSection(part, s)
+	case sectionLines:
+		part.Add(newLinesBox(w).object)
+	case sectionPhones:
+		part.Add(newPhonesBox(w).object)
+	case sectionAdvanced:
+		w.advancedSection(part, s)
+	default:
+		w.addRows(part, s.keys)
+	}
+	line := canvas.NewRectangle(nil)
+	return container.New(layout.NewCustomPaddedVBoxLayout(16), part, newRule(line))
+}
+
+func (w *settingsWindow) addRows(part *fyne.Container, keys []string) {
+	for _, key := range keys {
+		if r := w.row(key); r != nil {
+			part.Add(r.object)
+		}
+	}
+}
+
+// hubSection is what a newcomer fills in, and the test.
+func (w *settingsWindow) hubSection(part *fyne.Container, s section) {
+	l := w.d.lang
+	by := w.value("hub.base_url").By
+	if by == "" {
+		intro := l.T(text.PrefsHubIntro)
+		if c := w.state.Support; c != "" {
+			intro += " " + l.T(text.PrefsHubAsk, c)
+		}
+		part.Add(paragraph(intro))
+	} else {
+		part.Add(boxed(paragraph(l.T(text.PrefsLockedHub, by))))
+	}
+	if w.state.Expiry != "" {
+		part.Add(trouble(w.state.Expiry))
+	}
+	open := widget.NewButton(l.T(text.PrefsFileOpen), w.pickFile)
+	part.Add(container.NewHBox(open))
+	for _, key := range s.keys {
+		if r := w.row(key); r != nil {
+			part.Add(r.object)
+		}
+		if key == "hub.client_id" {
+			w.hubBox = newSecretBox(w)
+			part.Add(w.hubBox.object)
+		}
+	}
+	part.Add(w.trial.object)
+}
+
+// advancedSection is the rest, by group, behind a button.
+func (w *settingsWindow) advancedSection(part *fyne.Container, s section) {
+	l := w.d.lang
+	part.Add(paragraph(l.T(text.PrefsAdvancedIntro)))
+	label := text.PrefsAdvancedShow
+	if w.advanced {
+		label = text.PrefsAdvancedHide
+	}
+	part.Add(container.NewHBox(widget.NewButton(l.T(label), func() {
+		w.advanced = !w.advanced
+		w.build()
+		w.goTo(w.parts[sectionAdvanced])
+	})))
+	rest := newColumn(16)
+	group := "none yet"
+	for _, key := range s.keys {
+		r := w.row(key)
+		if r == nil {
+			continue
+		}
+		if g := r.entry.Group(); g != group {
+			group = g
+			rest.Add(container.New(layout.NewCustomPaddedLayout(8, 0, 0, 0), bold(l.T(text.SettingGroup(group)), base.SizeNameText)))
+		}
+		rest.Add(r.object)
+	}
+	if !w.advanced {
+		rest.Hide()
+	}
+	part.Add(rest)
+}
+
+// value is what holds of a key.
+func (w *settingsWindow) value(key string) deskapi.SettingsValue {
+	for _, v := range w.state.Values {
+		if v.Key == key {
+			return v
+		}
+	}
+	return deskapi.SettingsValue{Key: key}
+}
+
+// now is the text of a key as it stands in the window.
+func (w *settingsWindow) now(key string) string {
+	if s, ok := w.draft.texts[key]; ok {
+		return s
+	}
+	return w.value(key).Text
+}
+
+// changed notes what was typed into a row, and checks it.
+func (w *settingsWindow) changed(key, s string) {
+	if sameSetting(key, s, w.value(key).Text) {
+		delete(w.draft.texts, key)
+	} else {
+		w.draft.texts[key] = s
+	}
+	w.edited()
+	if key == "hub.base_url" || key == "hub.client_id" || key == "hub.secret_store" {
+		w.hubBox.address()
+	}
+}
+
+// edited is called after every change of the draft.
+func (w *settingsWindow) edited() {
+	w.draft.said, w.draft.bad = "", false
+	w.footer.show()
+	if w.trial != nil {
+		w.trial.edited()
+	}
+}
+
+// steps is what the steps of a test are shown in.
+func (w *settingsWindow) steps() *stepList {
+	switch {
+	case w.file != nil:
+		return w.file.steps
+	case w.trial != nil:
+		return w.trial.steps
+	}
+	return nil
+}
+
+// sameSetting compares two texts of a key by what they mean.
+func sameSetting(key, a, b string) bool {
+	if a == b {
+		return true
+	}
+	x, errA := settings.ParseText(key, a)
+	y, errB := settings.ParseText(key, b)
+	return errA == nil && errB == nil && reflect.DeepEqual(x, y)
+}
+
+// changes are the keys of the draft, as they are sent.
+func (w *settingsWindow) changes() (all []deskapi.SettingsChange) {
+	for _, e := range settings.Keys() {
+		if s, ok := w.draft.texts[e.Key]; ok {
+			all = append(all, deskapi.SettingsChange{Key: e.Key, Text: s, Reset: s == "" && e.Type != settings.List})
+		}
+	}
+	return all
+}
+
+func (w *settingsWindow) unsaved() bool {
+	d := w.draft
+	return len(d.texts) > 0 || d.linesIn || d.phoneIn || d.secret != "" || len(d.secrets) > 0
+}
+
+// close closes the window, and asks first where something would be lost.
+func (w *settingsWindow) close() {
+	gone := func() {
+		w.d.send(deskapi.KindSettingsStop, nil)
+		w.win.SetCloseIntercept(nil)
+		w.win.Close()
+	}
+	if w.state == nil || !w.unsaved() {
+		gone()
+		return
+	}
+	l := w.d.lang
+	var ask *widget.PopUp
+	stay := widget.NewButton(l.T(text.PrefsStay), func() { ask.Hide() })
+	stay.Importance = widget.HighImportance
+	content := container.New(layout.NewCustomPaddedVBoxLayout(16), container.New(atLeast{320}, running(l.T(text.PrefsUnsaved))),
+		container.New(layout.NewCustomPaddedHBoxLayout(8), widget.NewButton(l.T(text.PrefsDrop), gone), stay))
+	ask = widget.NewModalPopUp(container.New(layout.NewCustomPaddedLayout(16, 16, 16, 16), content), w.win.Canvas())
+	ask.Show()
+}

@@ -1,0 +1,198 @@
+package desk
+
+import (
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/layout"
+	base "fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/text"
+	"wiebelt/internal/ui/theme"
+)
+
+// settingsFooter says whether everything is saved, and saves.
+type settingsFooter struct {
+	w          *settingsWindow
+	object     *fyne.Container
+	said       *fyne.Container
+	save, undo *widget.Button
+}
+
+func newSettingsFooter(w *settingsWindow) *settingsFooter {
+	l := w.d.lang
+	f := &settingsFooter{w: w, said: container.NewStack()}
+	f.save = widget.NewButton(l.T(text.PrefsSave), w.save)
+	f.save.Importance = widget.HighImportance
+	f.undo = widget.NewButton(l.T(text.PrefsUndo), w.undo)
+	buttons := container.New(layout.NewCustomPaddedHBoxLayout(8), f.undo, f.save)
+	bar := container.New(layout.NewCustomPaddedLayout(12, 12, edge, edge),
+		container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 12, 0), container.New(middle{}, buttons)),
+			container.New(middle{}, f.said)))
+	f.object = container.NewBorder(newRule(canvas.NewRectangle(nil)), nil, nil, nil, bar)
+	return f
+}
+
+// show shows how things are.
+func (f *settingsFooter) show() {
+	w := f.w
+	if w.state == nil {
+		return
+	}
+	d, l := w.draft, w.d.lang
+	unsaved := w.unsaved()
+	said, bad := d.said, d.bad
+	switch {
+	case d.saving:
+		said, bad = l.T(text.PrefsSaving), false
+	case said == "" && unsaved:
+		said = l.T(text.PrefsUnsaved)
+	}
+	var line fyne.CanvasObject = container.NewWithoutLayout()
+	switch {
+	case bad:
+		line = trouble(said)
+	case said != "":
+		line = plain(said, theme.SizeHint, widget.LowImportance)
+	}
+	f.said.Objects = []fyne.CanvasObject{line}
+	f.said.Refresh()
+	able(f.save, unsaved && !d.saving)
+	able(f.undo, unsaved && !d.saving)
+}
+
+func able(b *widget.Button, on bool) {
+	if on == b.Disabled() {
+		if on {
+			b.Enable()
+		} else {
+			b.Disable()
+		}
+	}
+}
+
+// undo goes back to what holds.
+func (w *settingsWindow) undo() {
+	seq := w.draft.seq
+	w.draft = newDraft()
+	w.draft.seq = seq
+	w.rebuild()
+	w.trial.edited()
+}
+
+// rebuild makes the pages anew where they stand.
+func (w *settingsWindow) rebuild() {
+	at := w.scroll.Offset
+	w.build()
+	w.scroll.Offset = at
+	w.scroll.Refresh()
+}
+
+// wrong is the first key whose text cannot be saved, "" if there is none.
+func (w *settingsWindow) wrong() string {
+	for _, s := range settingsPlan() {
+		for _, key := range s.keys {
+			r := w.rows[key]
+			if _, typed := w.draft.texts[key]; typed && r != nil && !r.check(w.now(key)) {
+				return key
+			}
+		}
+	}
+	if w.draft.linesIn && !linesFine(w.draft.lines) {
+		return "line"
+	}
+	if w.draft.phoneIn && phonesFault(w.draft.phones) >= 0 {
+		return "softphone"
+	}
+	return ""
+}
+
+// save asks the resident to keep the draft.
+func (w *settingsWindow) save() {
+	l := w.d.lang
+	if key := w.wrong(); key != "" {
+		w.draft.said, w.draft.bad = l.T(text.PrefsBadValues), true
+		w.footer.show()
+		w.showKey(key)
+		return
+	}
+	d := &w.draft
+	d.seq++
+	d.saving, d.said, d.bad = true, "", false
+	m := deskapi.SettingsSave{Seq: d.seq, Changes: w.changes(), Secret: d.secret}
+	if d.linesIn {
+		lines := filledLines(d.lines)
+		m.Lines = &lines
+	}
+	if d.phoneIn {
+		m.Phones = &d.phones
+	}
+	for name, s := range d.secrets {
+		m.Secrets = append(m.Secrets, deskapi.PhoneSecret{Name: name, Secret: s})
+	}
+	w.d.send(deskapi.KindSettingsSave, m)
+	w.footer.show()
+	seq := d.seq
+	w.d.after(savingSilent, func() {
+		w.d.post(func() {
+			if w.current() && w.draft.saving && w.draft.seq == seq {
+				w.draft.saving, w.draft.said, w.draft.bad = false, l.T(text.PrefsTestSilent), true
+				w.footer.show()
+			}
+		})
+	})
+}
+
+// saved takes the answer.
+func (w *settingsWindow) saved(m deskapi.SettingsSaved) {
+	l := w.d.lang
+	w.draft.saving = false
+	if m.OK {
+		seq := w.draft.seq
+		w.draft = newDraft()
+		w.draft.seq, w.draft.said = seq, l.T(text.PrefsSaved)
+		w.stale = true // what holds now comes with the next message
+		w.footer.show()
+		w.trial.savedNow()
+		return
+	}
+	w.draft.said, w.draft.bad = m.Sentence, true
+	if len(m.Bad) > 0 {
+		w.draft.said = l.T(text.PrefsBadValues)
+		for _, key := range m.Bad {
+			if r := w.rows[key]; r != nil {
+				r.fault.say(wantOf(l, r.entry))
+			}
+		}
+		w.showKey(m.Bad[0])
+	}
+	w.footer.show()
+}
+
+// showKey brings a key's row into view.
+func (w *settingsWindow) showKey(key string) {
+	for _, s := range settingsPlan() {
+		has := s.id == sectionLines && key == "line" || s.id == sectionPhones && key == "softphone"
+		for _, k := range s.keys {
+			has = has || k == key
+		}
+		if !has {
+			continue
+		}
+		w.choose(s.id)
+		if r := w.rows[key]; r != nil {
+			w.goTo(r.object)
+			if r.focus != nil {
+				w.win.Canvas().Focus(r.focus)
+			}
+		}
+		return
+	}
+}
+
+// muted is a line of muted text that wraps.
+func muted(s string) fyne.CanvasObject {
+	return plain(s, base.SizeNameCaptionText, widget.LowImportance)
+}
