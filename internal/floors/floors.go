@@ -7,7 +7,7 @@
 //	5 native   internal/native/*
 //	4 engine   internal/companion
 //	3 adapters internal/softphone/*, internal/hub, internal/history, …
-//	2 words    internal/text, assets
+//	2 words    internal/text, assets; internal/sqlitefile, the ground of what is kept
 //	1 domain   internal/call, internal/phone, internal/contact
 //
 // Beside them stand the local hub and the simulated softphone: they know the
@@ -70,6 +70,7 @@ var rooms = []struct {
 	{"internal/health", Adapters},
 	{"internal/logfile", Adapters},
 	{"internal/deskapi", Adapters},
+	{"internal/sqlitefile", Words},
 	{"internal/text", Words},
 	{"internal/guide", Words},
 	{"assets", Words},

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"time"
+
+	"wiebelt/internal/sqlitefile"
 )
 
 // errHeld says that the old contents are still in the log, because somebody has
@@ -30,7 +32,7 @@ func (s *Store) purge(ctx context.Context) error {
 		return nil
 	}
 	limit := now.AddDate(0, 0, -s.days)
-	if _, err := s.erase(ctx, `DELETE FROM calls WHERE rang < ?`, micros(limit)); err != nil {
+	if _, err := s.erase(ctx, `DELETE FROM calls WHERE rang < ?`, sqlitefile.Micros(limit)); err != nil {
 		return err
 	}
 	if fi, err := os.Stat(s.asidePath()); err == nil && fi.ModTime().Before(limit) {
@@ -81,7 +83,7 @@ func (s *Store) DeleteOlder(ctx context.Context, t time.Time) (int, error) {
 	if s.db == nil {
 		return 0, s.unopened()
 	}
-	return s.erase(ctx, `DELETE FROM calls WHERE rang < ?`, micros(t))
+	return s.erase(ctx, `DELETE FROM calls WHERE rang < ?`, sqlitefile.Micros(t))
 }
 
 // Delete deletes one call. One that is not there is no error.
@@ -127,25 +129,24 @@ func (s *Store) unopened() error {
 
 // forgetPersons takes the person off every call.
 func (s *Store) forgetPersons(ctx context.Context) error {
-	tx, err := s.db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = tx.Rollback() }() // without effect once it is committed
-	rows, err := tx.QueryContext(ctx, `SELECT `+all+` FROM calls WHERE name || contact_id || relation_number || link <> ''`)
-	if err != nil {
-		return err
-	}
-	es, err := scanAll(rows)
-	if err != nil || len(es) == 0 {
-		return err
-	}
-	for _, e := range es {
-		if _, err := tx.ExecContext(ctx, `UPDATE calls SET `+noPerson+`, find = ? WHERE id = ?`, e.withoutPerson().find(), e.ID); err != nil {
+	none := false
+	if err := sqlitefile.Tx(ctx, s.db, func(tx *sql.Tx) error {
+		rows, err := tx.QueryContext(ctx, `SELECT `+all+` FROM calls WHERE name || contact_id || relation_number || link <> ''`)
+		if err != nil {
 			return err
 		}
-	}
-	if err := tx.Commit(); err != nil {
+		es, err := scanAll(rows)
+		if err != nil {
+			return err
+		}
+		none = len(es) == 0
+		for _, e := range es {
+			if _, err := tx.ExecContext(ctx, `UPDATE calls SET `+noPerson+`, find = ? WHERE id = ?`, e.withoutPerson().find(), e.ID); err != nil {
+				return err
+			}
+		}
+		return nil
+	}); err != nil || none {
 		return err
 	}
 	return s.clean(ctx)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"wiebelt/internal/call"
+	"wiebelt/internal/sqlitefile"
 )
 
 // Keep is how much of a call is kept. Its values are those of the setting
@@ -109,7 +110,7 @@ func ResultOf(tells call.Tells, answered, ended bool, reason call.Reason) string
 var (
 	// ErrNewer says that the file was written by a newer Wiebelt. It is left
 	// as it is.
-	ErrNewer = errors.New("the call history was written by a newer version")
+	ErrNewer = sqlitefile.ErrNewer
 	// ErrGone says that an entry is not, or no longer, in the history: it was
 	// purged or deleted, and writing it again would bring a forgotten person
 	// back.

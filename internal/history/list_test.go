@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"wiebelt/internal/sqlitefile"
 )
 
 func reader(t *testing.T, path string) *Reader {
@@ -259,13 +261,13 @@ func TestMigratesTheFirstVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.Exec(migrations[0] + "; PRAGMA user_version = 1;"); err != nil {
+	if _, err := db.Exec(migrations[0].SQL + "; PRAGMA user_version = 1;"); err != nil {
 		t.Fatal(err)
 	}
 	for i := range 1200 {
 		_, err := db.Exec(`INSERT INTO calls (rang, answered, ended, outgoing, kind, number, shown, line, line_number,
 			name, contact_id, relation_number, link, matches, outcome, result) VALUES (?, 0, 0, 0, 'ari', ?, '', '', '', ?, '', '', '', 0, '', 'missed')`,
-			micros(monday)+int64(i), fmt.Sprint("+316", 10000000+i), fmt.Sprint("Müller ", i))
+			sqlitefile.Micros(monday)+int64(i), fmt.Sprint("+316", 10000000+i), fmt.Sprint("Müller ", i))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+
+	"wiebelt/internal/sqlitefile"
 )
 
 // look opens the file at path so that nothing in its folder changes: where
@@ -18,15 +20,11 @@ func look(ctx context.Context, path string) (db *sql.DB, schema int, err error) 
 	if _, err := os.Stat(path + "-wal"); errors.Is(err, fs.ErrNotExist) {
 		query += "&immutable=1"
 	}
-	name, err := dsn(path, query)
-	if err != nil {
-		return nil, 0, err
-	}
-	if db, err = sql.Open("sqlite", name); err != nil {
+	if db, err = sqlitefile.Open(path, query); err != nil {
 		return nil, 0, err
 	}
 	db.SetMaxOpenConns(1)
-	if schema, err = version(ctx, db); err != nil {
+	if schema, err = sqlitefile.Version(ctx, db); err != nil {
 		_ = db.Close() // the error that matters is the one above
 		return nil, 0, err
 	}
@@ -58,7 +56,7 @@ func sound(ctx context.Context, path string) error {
 	if schema > len(migrations) {
 		return ErrNewer
 	}
-	return check(ctx, db)
+	return sqlitefile.Check(ctx, db)
 }
 
 // people are the columns that say who called and what was called.

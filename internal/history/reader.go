@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"wiebelt/internal/sqlitefile"
 )
 
 // Reader reads the history that another process writes. It cannot change the
@@ -29,16 +31,12 @@ func OpenReadOnly(path string) (*Reader, error) {
 		return nil, fmt.Errorf("open call history: %w", err)
 	}
 	// What is sorted stays in memory: a temporary file would outlive a deletion.
-	name, err := dsn(path, "mode=ro&_pragma=busy_timeout(5000)&_pragma=query_only(ON)&_pragma=temp_store(MEMORY)")
-	if err != nil {
-		return nil, fmt.Errorf("open call history: %w", err)
-	}
-	db, err := sql.Open("sqlite", name)
+	db, err := sqlitefile.Open(path, "mode=ro&_pragma=busy_timeout(5000)&_pragma=query_only(ON)&_pragma=temp_store(MEMORY)")
 	if err != nil {
 		return nil, fmt.Errorf("open call history: %w", err)
 	}
 	db.SetMaxOpenConns(1)
-	v, err := version(context.Background(), db)
+	v, err := sqlitefile.Version(context.Background(), db)
 	if err == nil && v > len(migrations) {
 		err = ErrNewer
 	}
@@ -112,13 +110,13 @@ func (r *Reader) Newest(ctx context.Context, q Query, limit int) ([]Entry, error
 
 // Older gives the calls that follow p, at most limit.
 func (r *Reader) Older(ctx context.Context, q Query, p Place, limit int) ([]Entry, error) {
-	return r.some(ctx, q, "(rang, id) < (?, ?)", []any{micros(p.Rang), p.ID}, newestFirst, limit, 0)
+	return r.some(ctx, q, "(rang, id) < (?, ?)", []any{sqlitefile.Micros(p.Rang), p.ID}, newestFirst, limit, 0)
 }
 
 // Newer gives the calls before p, p itself included, at most limit, the one
 // nearest to p last.
 func (r *Reader) Newer(ctx context.Context, q Query, p Place, limit int) ([]Entry, error) {
-	es, err := r.some(ctx, q, "(rang, id) >= (?, ?)", []any{micros(p.Rang), p.ID}, oldestFirst, limit, 0)
+	es, err := r.some(ctx, q, "(rang, id) >= (?, ?)", []any{sqlitefile.Micros(p.Rang), p.ID}, oldestFirst, limit, 0)
 	for i, j := 0, len(es)-1; i < j; i, j = i+1, j-1 {
 		es[i], es[j] = es[j], es[i]
 	}
@@ -132,7 +130,7 @@ func (r *Reader) Part(ctx context.Context, q Query, p Place, span, limit int) (e
 	index, _, _ := q.where()
 	from, args := "1", []any{}
 	if p != (Place{}) {
-		from, args = "(rang, id) < (?, ?)", []any{micros(p.Rang), p.ID}
+		from, args = "(rang, id) < (?, ?)", []any{sqlitefile.Micros(p.Rang), p.ID}
 	}
 	var rang int64
 	err = r.db.QueryRowContext(ctx, `SELECT rang, id FROM calls INDEXED BY `+index+` WHERE `+from+listed[index]+` ORDER BY `+newestFirst+` LIMIT 1 OFFSET ?`,
@@ -143,7 +141,7 @@ func (r *Reader) Part(ctx context.Context, q Query, p Place, span, limit int) (e
 	case err != nil:
 		return nil, Place{}, fmt.Errorf("read call history: %w", err)
 	default:
-		next.Rang = timeOf(rang)
+		next.Rang = sqlitefile.Time(rang)
 		from += " AND (rang, id) >= (?, ?)"
 		args = append(args, rang, next.ID)
 	}
@@ -158,11 +156,11 @@ var listed = map[string]string{"calls_missed": ` AND result = '` + ResultMissed 
 // at t or later.
 func (r *Reader) After(ctx context.Context, q Query, p Place, t time.Time) (count, since int, err error) {
 	index, condition, args := q.where()
-	from := append([]any{micros(p.Rang), p.ID}, args...)
+	from := append([]any{sqlitefile.Micros(p.Rang), p.ID}, args...)
 	err = r.number(ctx, &count, `SELECT count(*) FROM calls INDEXED BY `+index+` WHERE (rang, id) < (?, ?) AND `+condition, from...)
 	if err == nil && !p.Rang.Before(t) {
 		err = r.number(ctx, &since, `SELECT count(*) FROM calls INDEXED BY `+index+` WHERE (rang, id) < (?, ?) AND rang >= `+
-			strconv.FormatInt(micros(t), 10)+` AND `+condition, from...)
+			strconv.FormatInt(sqlitefile.Micros(t), 10)+` AND `+condition, from...)
 	}
 	return count, since, err
 }
@@ -194,7 +192,7 @@ func (r *Reader) some(ctx context.Context, q Query, from string, args []any, ord
 func (r *Reader) Count(ctx context.Context, q Query, t time.Time) (count, since int, err error) {
 	index, condition, args := q.where()
 	if err = r.number(ctx, &since, `SELECT count(*) FROM calls INDEXED BY `+index+` WHERE rang >= ? AND `+condition,
-		append([]any{micros(t)}, args...)...); err != nil {
+		append([]any{sqlitefile.Micros(t)}, args...)...); err != nil {
 		return 0, 0, err
 	}
 	// Without a condition SQLite counts pages, not calls.
@@ -210,7 +208,7 @@ func (r *Reader) Count(ctx context.Context, q Query, t time.Time) (count, since 
 func (r *Reader) Before(ctx context.Context, q Query, p Place) (n int, err error) {
 	index, condition, args := q.where()
 	err = r.number(ctx, &n, `SELECT count(*) FROM calls INDEXED BY `+index+` WHERE (rang, id) > (?, ?) AND `+condition,
-		append([]any{micros(p.Rang), p.ID}, args...)...)
+		append([]any{sqlitefile.Micros(p.Rang), p.ID}, args...)...)
 	return n, err
 }
 
@@ -223,5 +221,5 @@ func (r *Reader) number(ctx context.Context, into *int, query string, args ...an
 
 // Since gives the calls that rang at t or later, newest first, at most limit.
 func (r *Reader) Since(ctx context.Context, t time.Time, limit int) ([]Entry, error) {
-	return r.some(ctx, Query{}, "rang >= ?", []any{micros(t)}, newestFirst, limit, 0)
+	return r.some(ctx, Query{}, "rang >= ?", []any{sqlitefile.Micros(t)}, newestFirst, limit, 0)
 }

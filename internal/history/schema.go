@@ -3,19 +3,16 @@ package history
 import (
 	"context"
 	"database/sql"
-	"fmt"
-	"net/url"
-	"path/filepath"
-	"strings"
-	"time"
+
+	"wiebelt/internal/sqlitefile"
 
 	_ "modernc.org/sqlite" // the driver, pure Go
 )
 
 // migrations[n] brings a file from version n to n+1. A step that was shipped is
 // never changed: what has to differ becomes the next step.
-var migrations = []string{
-	`CREATE TABLE calls (
+var migrations = []sqlitefile.Step{
+	{SQL: `CREATE TABLE calls (
 		id              INTEGER PRIMARY KEY AUTOINCREMENT,
 		rang            INTEGER NOT NULL,
 		answered        INTEGER NOT NULL,
@@ -35,11 +32,11 @@ var migrations = []string{
 		result          TEXT NOT NULL
 	) STRICT;
 	CREATE INDEX calls_rang ON calls (rang);
-	CREATE INDEX calls_number ON calls (number);`,
+	CREATE INDEX calls_number ON calls (number);`},
 	// The list is read along calls_list: it has its order and all that a filter
 	// looks at, so that a search reads no whole entries. calls_open holds only
 	// what is to be ticked off.
-	`ALTER TABLE calls ADD COLUMN via TEXT NOT NULL DEFAULT '';
+	{SQL: `ALTER TABLE calls ADD COLUMN via TEXT NOT NULL DEFAULT '';
 	ALTER TABLE calls ADD COLUMN handled INTEGER NOT NULL DEFAULT 0;
 	ALTER TABLE calls ADD COLUMN taken_off INTEGER NOT NULL DEFAULT 0;
 	ALTER TABLE calls ADD COLUMN find TEXT NOT NULL DEFAULT '';
@@ -48,11 +45,8 @@ var migrations = []string{
 	CREATE INDEX calls_number ON calls (number, rang);
 	CREATE INDEX calls_list ON calls (rang, id, result, outgoing, find);
 	CREATE INDEX calls_missed ON calls (rang, id, find) WHERE result = 'missed' AND outgoing = 0;
-	CREATE INDEX calls_open ON calls (number, rang) WHERE result = 'missed' AND outgoing = 0 AND handled = 0;`,
+	CREATE INDEX calls_open ON calls (number, rang) WHERE result = 'missed' AND outgoing = 0 AND handled = 0;`, Fill: fillFind},
 }
-
-// filling[n] does what the step to version n+1 cannot say in SQL.
-var filling = map[int]func(context.Context, *sql.Tx) error{1: fillFind}
 
 // fillFind writes what is searched of the entries that have been there.
 func fillFind(ctx context.Context, tx *sql.Tx) error {
@@ -83,7 +77,7 @@ const (
 
 // values are an entry's columns in the order of columns.
 func (e Entry) values() []any {
-	return []any{micros(e.Rang), micros(e.Answered), micros(e.Ended), e.Outgoing, e.Kind, e.Number, e.Shown,
+	return []any{sqlitefile.Micros(e.Rang), sqlitefile.Micros(e.Answered), sqlitefile.Micros(e.Ended), e.Outgoing, e.Kind, e.Number, e.Shown,
 		e.Line, e.LineNumber, e.Via, e.Name, e.ContactID, e.RelationNumber, e.Link, e.Matches, e.Outcome, e.Result, e.find()}
 }
 
@@ -99,7 +93,7 @@ func scan(row interface{ Scan(...any) error }) (Entry, error) {
 	err := row.Scan(&e.ID, &rang, &answered, &ended, &e.Outgoing, &e.Kind, &e.Number, &e.Shown,
 		&e.Line, &e.LineNumber, &e.Via, &e.Name, &e.ContactID, &e.RelationNumber, &e.Link, &e.Matches, &e.Outcome, &e.Result, dest,
 		&handled, &e.TakenOff)
-	e.Rang, e.Answered, e.Ended, e.Handled = timeOf(rang), timeOf(answered), timeOf(ended), timeOf(handled)
+	e.Rang, e.Answered, e.Ended, e.Handled = sqlitefile.Time(rang), sqlitefile.Time(answered), sqlitefile.Time(ended), sqlitefile.Time(handled)
 	return e, err
 }
 
@@ -115,70 +109,4 @@ func scanAll(rows *sql.Rows) ([]Entry, error) {
 		es = append(es, e)
 	}
 	return es, rows.Err()
-}
-
-// micros is a time as it is stored: microseconds since 1970, 0 for none.
-func micros(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.UnixMicro()
-}
-
-func timeOf(us int64) time.Time {
-	if us == 0 {
-		return time.Time{}
-	}
-	return time.UnixMicro(us)
-}
-
-// dsn names a file for the driver. A URI, because only that can say mode=ro;
-// so ?, # and % in a path have to be escaped.
-func dsn(path, query string) (string, error) {
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		return "", err
-	}
-	p := filepath.ToSlash(abs)
-	if !strings.HasPrefix(p, "/") {
-		p = "/" + p // C:/…
-	}
-	return (&url.URL{Scheme: "file", Path: p, OmitHost: false}).String() + "?" + query, nil
-}
-
-func version(ctx context.Context, db *sql.DB) (int, error) {
-	var v int
-	err := db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&v)
-	return v, err
-}
-
-func migrate(ctx context.Context, db *sql.DB) error {
-	v, err := version(ctx, db)
-	if err != nil {
-		return err
-	}
-	if v > len(migrations) {
-		return fmt.Errorf("%w (schema %d, this program knows %d)", ErrNewer, v, len(migrations))
-	}
-	for ; v < len(migrations); v++ {
-		tx, err := db.BeginTx(ctx, nil)
-		if err != nil {
-			return err
-		}
-		_, err = tx.ExecContext(ctx, fmt.Sprintf("%s\nPRAGMA user_version = %d;", migrations[v], v+1))
-		if err != nil {
-			_ = tx.Rollback() // the error that matters is the one above
-			return fmt.Errorf("migrate to schema %d: %w", v+1, err)
-		}
-		if fill := filling[v]; fill != nil {
-			if err := fill(ctx, tx); err != nil {
-				_ = tx.Rollback() // the error that matters is the one above
-				return fmt.Errorf("migrate to schema %d: %w", v+1, err)
-			}
-		}
-		if err := tx.Commit(); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -12,7 +12,8 @@ import (
 	"syscall"
 	"time"
 
-	"modernc.org/sqlite"
+	"wiebelt/internal/sqlitefile"
+
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
@@ -104,7 +105,7 @@ func (s *Store) begin(ctx context.Context) error {
 		return s.removeFiles()
 	}
 	err := s.open(ctx)
-	if damaged(err) {
+	if sqlitefile.Damaged(err) {
 		if err = s.putAside(); err == nil {
 			err = s.open(ctx)
 		}
@@ -142,32 +143,22 @@ func (s *Store) open(ctx context.Context) error {
 	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
 		return err
 	}
-	// SQLite would make it readable to others; its side files take over the
-	// rights of this one.
-	f, err := os.OpenFile(s.path, os.O_RDWR|os.O_CREATE, 0o600)
+	was, err := sqlitefile.Make(s.path)
 	if err != nil {
-		return err
-	}
-	was, err := f.Stat()
-	if err := errors.Join(err, f.Close()); err != nil {
 		return err
 	}
 	// FULL: an acknowledged entry also survives a power cut. busy_timeout comes
 	// first, the others already need the file. Temporary files would hold what is
 	// to be deleted, so there are none.
-	name, err := dsn(s.path, "_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"+
+	db, err := sqlitefile.Open(s.path, "_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"+
 		"&_pragma=secure_delete(ON)&_pragma=temp_store(MEMORY)&_txlock=immediate")
 	if err != nil {
 		return err
 	}
-	db, err := sql.Open("sqlite", name)
-	if err != nil {
-		return err
-	}
 	db.SetMaxOpenConns(1)
-	err = check(ctx, db)
+	err = sqlitefile.Check(ctx, db)
 	if err == nil {
-		err = migrate(ctx, db)
+		err = sqlitefile.Migrate(ctx, db, migrations)
 	}
 	if err != nil {
 		_ = db.Close() // the error that matters is the one above
@@ -202,39 +193,10 @@ func (s *Store) continueIDs(ctx context.Context) error {
 }
 
 var (
-	errDamaged = errors.New("damaged file")
-	errMoved   = errors.New("the file was taken away")
-	errClosed  = errors.New("the file is not open")
-	errShut    = errors.New("the history is closed")
+	errMoved  = errors.New("the file was taken away")
+	errClosed = errors.New("the file is not open")
+	errShut   = errors.New("the history is closed")
 )
-
-func check(ctx context.Context, db *sql.DB) error {
-	var said string
-	if err := db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&said); err != nil {
-		return err
-	}
-	if said != "ok" {
-		return errDamaged // what it said may quote the contents
-	}
-	return nil
-}
-
-func damaged(err error) bool {
-	if errors.Is(err, errDamaged) {
-		return true
-	}
-	code := sqliteCode(err)
-	return code&0xff == sqlite3.SQLITE_CORRUPT || code == sqlite3.SQLITE_NOTADB || code == sqlite3.SQLITE_IOERR_SHORT_READ
-}
-
-// sqliteCode is the extended code of an error of SQLite's.
-func sqliteCode(err error) int {
-	var e *sqlite.Error
-	if !errors.As(err, &e) {
-		return sqlite3.SQLITE_OK
-	}
-	return e.Code()
-}
 
 // FaultOf tells what an error of a Store means for the history.
 func FaultOf(err error) Fault {
@@ -245,7 +207,7 @@ func FaultOf(err error) Fault {
 	if errors.As(err, &before) { // not tried again: it is what it was
 		return Fault(before)
 	}
-	switch code := sqliteCode(err) & 0xff; {
+	switch code := sqlitefile.Code(err) & 0xff; {
 	case errors.Is(err, ErrNewer):
 		return FaultNewer
 	case code == sqlite3.SQLITE_FULL, errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
@@ -305,9 +267,6 @@ func (s *Store) count(ctx context.Context) error {
 	return nil
 }
 
-// sideFiles are what SQLite keeps beside the file.
-func (s *Store) sideFiles() []string { return []string{s.path + "-wal", s.path + "-shm"} }
-
 func (s *Store) asidePath() string { return s.path + ".damaged" }
 
 // putAside keeps the newest damaged file only, so that personal data cannot
@@ -319,14 +278,14 @@ func (s *Store) putAside() error {
 	s.mu.Lock()
 	s.aside, s.state.Notice = s.asidePath(), NoticeDamaged
 	s.mu.Unlock()
-	return remove(s.sideFiles()...) // a log of the old file must not be played into the new one
+	return remove(sqlitefile.Sides(s.path)...) // a log of the old file must not be played into the new one
 }
 
 func (s *Store) removeFiles() error {
 	s.mu.Lock()
 	s.state.Missed = 0
 	s.mu.Unlock()
-	return remove(append(s.sideFiles(), s.path, s.asidePath())...)
+	return remove(append(sqlitefile.Sides(s.path), s.path, s.asidePath())...)
 }
 
 func remove(paths ...string) error {

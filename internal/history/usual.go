@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"wiebelt/internal/sqlitefile"
 )
 
 // Incoming tells how many calls came in between two moments, the first included.
@@ -14,7 +16,7 @@ func (s *Store) Incoming(ctx context.Context, from, to time.Time) (n int, err er
 		return 0, nil
 	}
 	err = s.db.QueryRowContext(ctx, `SELECT count(*) FROM calls INDEXED BY calls_list WHERE rang >= ? AND rang < ? AND outgoing = 0`,
-		micros(from), micros(to)).Scan(&n)
+		sqlitefile.Micros(from), sqlitefile.Micros(to)).Scan(&n)
 	if err != nil {
 		return 0, fmt.Errorf("read call history: %w", err)
 	}
@@ -43,7 +45,7 @@ func (s *Store) LastByKind(ctx context.Context) (map[string]time.Time, error) {
 		if err := rows.Scan(&kind, &rang); err != nil {
 			return nil, fmt.Errorf("read call history: %w", err)
 		}
-		last[kind] = timeOf(rang)
+		last[kind] = sqlitefile.Time(rang)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, fmt.Errorf("read call history: %w", err)

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"strings"
+
+	"wiebelt/internal/sqlitefile"
 )
 
 // Put writes an entry: a new one if its ID is 0, else over the one with that ID.
@@ -40,7 +42,7 @@ func (s *Store) put(ctx context.Context, tx *sql.Tx, e Entry) (int64, error) {
 	marks := strings.Repeat(", ?", len(e.values()))[2:]
 	if e.ID == 0 {
 		r, err := tx.ExecContext(ctx, `INSERT INTO calls (`+columns+`, handled, taken_off) VALUES (`+marks+`, ?, ?)`,
-			append(e.values(), micros(e.Handled), e.TakenOff)...)
+			append(e.values(), sqlitefile.Micros(e.Handled), e.TakenOff)...)
 		if err != nil {
 			return 0, err
 		}
@@ -56,7 +58,7 @@ func (s *Store) put(ctx context.Context, tx *sql.Tx, e Entry) (int64, error) {
 		if err != nil {
 			return 0, err
 		}
-		e.Handled = timeOf(handled)
+		e.Handled = sqlitefile.Time(handled)
 		if e.TakenOff {
 			e = e.withoutPerson()
 		}
@@ -74,7 +76,7 @@ func (s *Store) tickOff(ctx context.Context, tx *sql.Tx, e Entry) error {
 	if e.Number == "" {
 		return nil // withheld numbers are not one caller
 	}
-	now, rang := micros(s.now()), micros(e.Rang)
+	now, rang := sqlitefile.Micros(s.now()), sqlitefile.Micros(e.Rang)
 	_, err := tx.ExecContext(ctx, `UPDATE calls SET handled = ? WHERE `+notTickedOff+` AND number = ? AND rang < ?`, now, e.Number, rang)
 	if err == nil && e.Open() {
 		_, err = tx.ExecContext(ctx, `UPDATE calls SET handled = ? WHERE id = ? AND EXISTS
@@ -101,7 +103,7 @@ func (s *Store) HandleNumber(ctx context.Context, number string) error {
 
 func (s *Store) handle(ctx context.Context, which string, arg any) error {
 	err := s.change(ctx, func(tx *sql.Tx, _ Keep) error {
-		_, err := tx.ExecContext(ctx, `UPDATE calls SET handled = ? WHERE `+notTickedOff+` AND `+which, micros(s.now()), arg)
+		_, err := tx.ExecContext(ctx, `UPDATE calls SET handled = ? WHERE `+notTickedOff+` AND `+which, sqlitefile.Micros(s.now()), arg)
 		return err
 	})
 	if err != nil {
@@ -114,7 +116,7 @@ func (s *Store) handle(ctx context.Context, which string, arg any) error {
 // or was taken away is replaced first. With KeepOff nothing happens.
 func (s *Store) change(ctx context.Context, f func(*sql.Tx, Keep) error) error {
 	opened, err := s.once(ctx, f)
-	if damaged(err) || errors.Is(err, errMoved) || errors.Is(err, errClosed) {
+	if sqlitefile.Damaged(err) || errors.Is(err, errMoved) || errors.Is(err, errClosed) {
 		if err = s.renew(ctx, opened, err); err == nil {
 			_, err = s.once(ctx, f)
 		}
@@ -147,15 +149,7 @@ func (s *Store) once(ctx context.Context, f func(*sql.Tx, Keep) error) (opened i
 	if _, err := os.Stat(s.path + "-wal"); err != nil {
 		return opened, errMoved
 	}
-	tx, err := s.db.BeginTx(ctx, nil)
-	if err != nil {
-		return opened, err
-	}
-	if err := f(tx, s.keep); err != nil {
-		_ = tx.Rollback() // the error that matters is the one above
-		return opened, err
-	}
-	if err := tx.Commit(); err != nil {
+	if err := sqlitefile.Tx(ctx, s.db, func(tx *sql.Tx) error { return f(tx, s.keep) }); err != nil {
 		return opened, err
 	}
 	return opened, s.count(ctx)
@@ -187,7 +181,7 @@ func (s *Store) renew(ctx context.Context, opened int, why error) error {
 	}
 	s.close()
 	if moved {
-		_ = remove(s.sideFiles()...) // those of the file that is gone
+		_ = remove(sqlitefile.Sides(s.path)...) // those of the file that is gone
 	}
 	if err := s.begin(ctx); err != nil {
 		return err

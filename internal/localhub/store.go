@@ -15,6 +15,7 @@ import (
 	_ "modernc.org/sqlite" // the driver
 
 	"wiebelt/internal/contact"
+	"wiebelt/internal/sqlitefile"
 )
 
 // schema holds one statement a line group; a database is made once and its
@@ -74,14 +75,14 @@ func openStore(ctx context.Context, dir string) (*store, error) {
 			return nil, fmt.Errorf("local hub: %w", err)
 		}
 		name := filepath.Join(dir, "hub.db")
-		// Made by us, so that keys and hashes are never readable by others; the
-		// files beside it take its mode.
-		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
-		if err != nil {
+		// Keys and hashes are never readable by others.
+		if _, err := sqlitefile.Make(name); err != nil {
 			return nil, fmt.Errorf("local hub: %w", err)
 		}
-		_ = f.Close()
-		dsn = fileURI(name)
+		var err error
+		if dsn, err = sqlitefile.URI(name); err != nil {
+			return nil, fmt.Errorf("local hub: %w", err)
+		}
 	}
 	const pragmas = "?_pragma=foreign_keys(1)&_pragma=busy_timeout(5000)&_txlock=immediate"
 	// FULL: a message that was taken is there after a power cut, too.
@@ -107,23 +108,6 @@ func openStore(ctx context.Context, dir string) (*store, error) {
 		return nil, errors.Join(fmt.Errorf("local hub: open database: %w", err), s.close())
 	}
 	return s, nil
-}
-
-func fileURI(name string) string {
-	name = filepath.ToSlash(name)
-	if len(name) > 1 && name[1] == ':' {
-		name = "/" + name // a drive letter
-	}
-	var b []byte
-	for i := 0; i < len(name); i++ {
-		switch c := name[i]; c {
-		case '?', '#', '%':
-			b = fmt.Appendf(b, "%%%02X", c)
-		default:
-			b = append(b, c)
-		}
-	}
-	return "file:" + string(b)
 }
 
 func (s *store) setUp(ctx context.Context) error {

@@ -31,6 +31,7 @@ import (
 
 	"wiebelt/internal/hub"
 	"wiebelt/internal/message"
+	"wiebelt/internal/sqlitefile"
 )
 
 // Deliverer sends items in one request; *hub.Client is one. An error means that
@@ -116,7 +117,7 @@ var (
 	// ErrState: the item is not in a state in which that can be done.
 	ErrState = errors.New("that cannot be done with an item in this state")
 	// ErrNewer: the database was written by a newer Wiebelt and is left as it is.
-	ErrNewer = errors.New("the outbox was written by a newer version")
+	ErrNewer = sqlitefile.ErrNewer
 )
 
 // Outbox is an open outbox.

@@ -3,7 +3,6 @@ package outbox
 import (
 	"bytes"
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io"
@@ -21,6 +20,7 @@ import (
 	"wiebelt/internal/hub"
 	"wiebelt/internal/localhub"
 	"wiebelt/internal/message"
+	"wiebelt/internal/sqlitefile"
 )
 
 // TestDeliver: a file goes out as it was taken, its receipt stays, its copy goes.
@@ -665,7 +665,7 @@ func TestDamagedDatabase(t *testing.T) {
 			case "cut":
 				raw = raw[:len(raw)/2]
 			case "newer":
-				db, err := sql.Open("sqlite", dsn(path, ""))
+				db, err := sqlitefile.Open(path, "")
 				if err == nil {
 					_, err = db.Exec("PRAGMA user_version = 99")
 					err = errors.Join(err, db.Close())

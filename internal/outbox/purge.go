@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"wiebelt/internal/sqlitefile"
 )
 
 // How long things are kept.
@@ -41,7 +43,7 @@ func (b *Outbox) Purge(ctx context.Context) error {
 	var gone []string
 	err := b.tx(ctx, func(tx *sql.Tx) error {
 		old, err := some(ctx, tx, "kept = 1 AND (state = ? AND decided <= ? OR state = ? AND decided <= ?)",
-			string(Delivered), micros(now.Add(-time.Duration(b.policy().KeepSent)*day)), string(Refused), micros(now.Add(-time.Duration(b.policy().KeepRefused)*day)))
+			string(Delivered), sqlitefile.Micros(now.Add(-time.Duration(b.policy().KeepSent)*day)), string(Refused), sqlitefile.Micros(now.Add(-time.Duration(b.policy().KeepRefused)*day)))
 		if err != nil {
 			return err
 		}
@@ -53,11 +55,11 @@ func (b *Outbox) Purge(ctx context.Context) error {
 			}
 			gone = append(gone, it.ID)
 		}
-		if _, err := tx.ExecContext(ctx, "UPDATE receipts SET body = '' WHERE body <> '' AND ended < ?", micros(now.Add(-keepBodies))); err != nil {
+		if _, err := tx.ExecContext(ctx, "UPDATE receipts SET body = '' WHERE body <> '' AND ended < ?", sqlitefile.Micros(now.Add(-keepBodies))); err != nil {
 			return err
 		}
 		_, err = tx.ExecContext(ctx, "DELETE FROM items WHERE state IN (?, ?) AND kept = 0 AND decided < ?",
-			string(Delivered), string(Refused), micros(now.Add(-keepReceipts)))
+			string(Delivered), string(Refused), sqlitefile.Micros(now.Add(-keepReceipts)))
 		return err
 	})
 	if err != nil {

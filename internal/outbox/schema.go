@@ -4,21 +4,17 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
-	"modernc.org/sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
+	"wiebelt/internal/sqlitefile"
 )
 
 // migrations[n] brings a file from version n to n+1. A step that was shipped is
 // never changed: what has to differ becomes the next step.
-var migrations = []string{
-	`CREATE TABLE items (
+var migrations = []sqlitefile.Step{
+	{SQL: `CREATE TABLE items (
 		id           TEXT PRIMARY KEY,
 		name         TEXT NOT NULL,
 		path         TEXT NOT NULL,
@@ -70,9 +66,9 @@ var migrations = []string{
 		resume INTEGER NOT NULL,
 		pauses INTEGER NOT NULL
 	) STRICT;
-	INSERT INTO queue VALUES (1, '', 0, 0, '', 0, 0, 0);`,
-	`ALTER TABLE items ADD COLUMN found TEXT NOT NULL DEFAULT '';
-	ALTER TABLE receipts ADD COLUMN cut INTEGER NOT NULL DEFAULT 0;`,
+	INSERT INTO queue VALUES (1, '', 0, 0, '', 0, 0, 0);`},
+	{SQL: `ALTER TABLE items ADD COLUMN found TEXT NOT NULL DEFAULT '';
+	ALTER TABLE receipts ADD COLUMN cut INTEGER NOT NULL DEFAULT 0;`},
 }
 
 const columns = `name, path, sha256, size, intermediary, state, reason, status, added, first_try, last_try, next_try,
@@ -81,7 +77,7 @@ const columns = `name, path, sha256, size, intermediary, state, reason, status, 
 // values are an item's columns in the order of columns.
 func (it Item) values() []any {
 	return []any{it.Name, it.Path, it.SHA256, it.Size, it.Intermediary, string(it.State), string(it.Reason), it.Status,
-		micros(it.Added), micros(it.FirstTry), micros(it.LastTry), micros(it.NextTry), micros(it.Decided), micros(it.Deadline),
+		sqlitefile.Micros(it.Added), sqlitefile.Micros(it.FirstTry), sqlitefile.Micros(it.LastTry), sqlitefile.Micros(it.NextTry), sqlitefile.Micros(it.Decided), sqlitefile.Micros(it.Deadline),
 		it.Tries, it.Attempts, it.Note, it.Kept, it.unknowns, it.odds, it.whole, it.alone, it.crc, it.found}
 }
 
@@ -93,33 +89,9 @@ func scanItem(row interface{ Scan(...any) error }) (Item, error) {
 	var added, first, last, next, decided, deadline int64
 	err := row.Scan(&it.ID, &it.Name, &it.Path, &it.SHA256, &it.Size, &it.Intermediary, &it.State, &it.Reason, &it.Status,
 		&added, &first, &last, &next, &decided, &deadline, &it.Tries, &it.Attempts, &it.Note, &it.Kept, &it.unknowns, &it.odds, &it.whole, &it.alone, &it.crc, &it.found)
-	it.Added, it.FirstTry, it.LastTry, it.NextTry = timeOf(added), timeOf(first), timeOf(last), timeOf(next)
-	it.Decided, it.Deadline = timeOf(decided), timeOf(deadline)
+	it.Added, it.FirstTry, it.LastTry, it.NextTry = sqlitefile.Time(added), sqlitefile.Time(first), sqlitefile.Time(last), sqlitefile.Time(next)
+	it.Decided, it.Deadline = sqlitefile.Time(decided), sqlitefile.Time(deadline)
 	return it, err
-}
-
-// micros is a time as it is stored: microseconds since 1970, 0 for none.
-func micros(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.UnixMicro()
-}
-
-func timeOf(us int64) time.Time {
-	if us == 0 {
-		return time.Time{}
-	}
-	return time.UnixMicro(us)
-}
-
-// dsn names a file for the driver. A URI, so ?, # and % in a path are escaped.
-func dsn(path, query string) string {
-	p := filepath.ToSlash(path)
-	if !strings.HasPrefix(p, "/") {
-		p = "/" + p // C:/…
-	}
-	return (&url.URL{Scheme: "file", Path: p}).String() + "?" + query
 }
 
 // open opens the database, putting a damaged one aside if nobody works with it.
@@ -128,7 +100,7 @@ func (b *Outbox) open(ctx context.Context) error {
 		return troubleOf(err)
 	}
 	err := b.openFile(ctx)
-	if damaged(err) {
+	if sqlitefile.Damaged(err) {
 		err = b.startAgain(ctx, err)
 	}
 	if errors.Is(err, ErrNewer) {
@@ -145,7 +117,7 @@ func (b *Outbox) startAgain(ctx context.Context, why error) error {
 		return errors.Join(why, err)
 	}
 	defer func() { _ = l.Unlock() }()
-	if err := b.openFile(ctx); !damaged(err) {
+	if err := b.openFile(ctx); !sqlitefile.Damaged(err) {
 		return err // somebody else was quicker
 	}
 	found, err := b.inSpool()
@@ -175,27 +147,22 @@ func (b *Outbox) startAgain(ctx context.Context, why error) error {
 func (b *Outbox) dbPath() string { return filepath.Join(b.o.Dir, DatabaseName) }
 
 func (b *Outbox) openFile(ctx context.Context) error {
-	// SQLite would make it readable to others; its side files take over the
-	// rights of this one.
-	f, err := os.OpenFile(b.dbPath(), os.O_RDWR|os.O_CREATE, 0o600)
+	info, err := sqlitefile.Make(b.dbPath())
 	if err != nil {
 		return err
 	}
-	b.info, err = f.Stat()
-	if err := errors.Join(err, f.Close()); err != nil {
-		return err
-	}
+	b.info = info
 	// FULL: what was taken or decided also survives a power cut. busy_timeout comes
 	// first, the others already need the file.
-	db, err := sql.Open("sqlite", dsn(b.dbPath(), "_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"+
-		"&_pragma=foreign_keys(ON)&_pragma=secure_delete(ON)&_txlock=immediate"))
+	db, err := sqlitefile.Open(b.dbPath(), "_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"+
+		"&_pragma=foreign_keys(ON)&_pragma=secure_delete(ON)&_txlock=immediate")
 	if err != nil {
 		return err
 	}
 	db.SetMaxOpenConns(1)
-	err = check(ctx, db)
+	err = sqlitefile.Check(ctx, db)
 	if err == nil {
-		err = migrate(ctx, db)
+		err = sqlitefile.Migrate(ctx, db, migrations)
 	}
 	if err != nil {
 		_ = db.Close() // the error that matters is the one above
@@ -205,31 +172,6 @@ func (b *Outbox) openFile(ctx context.Context) error {
 	return nil
 }
 
-var errBroken = errors.New("damaged file")
-
-func check(ctx context.Context, db *sql.DB) error {
-	var said string
-	if err := db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&said); err != nil {
-		return err
-	}
-	if said != "ok" {
-		return errBroken // what it said may quote the contents
-	}
-	return nil
-}
-
-func damaged(err error) bool {
-	if errors.Is(err, errBroken) {
-		return true
-	}
-	var e *sqlite.Error
-	if !errors.As(err, &e) {
-		return false
-	}
-	code := e.Code() & 0xff
-	return code == sqlite3.SQLITE_CORRUPT || code == sqlite3.SQLITE_NOTADB
-}
-
 // putAside keeps the newest damaged file only.
 func (b *Outbox) putAside() error {
 	aside := b.dbPath() + ".damaged"
@@ -237,53 +179,10 @@ func (b *Outbox) putAside() error {
 		return err
 	}
 	b.aside = aside
-	for _, side := range []string{"-wal", "-shm"} { // must not be played into the new one
-		if err := os.Remove(b.dbPath() + side); err != nil && !isMissing(err) {
+	for _, side := range sqlitefile.Sides(b.dbPath()) { // must not be played into the new one
+		if err := os.Remove(side); err != nil && !isMissing(err) {
 			return err
 		}
 	}
 	return nil
-}
-
-func version(ctx context.Context, q interface {
-	QueryRowContext(context.Context, string, ...any) *sql.Row
-}) (int, error) {
-	var v int
-	err := q.QueryRowContext(ctx, "PRAGMA user_version").Scan(&v)
-	return v, err
-}
-
-func migrate(ctx context.Context, db *sql.DB) error {
-	for {
-		v, err := version(ctx, db)
-		if err != nil || v == len(migrations) {
-			return err
-		}
-		if v > len(migrations) {
-			return fmt.Errorf("%w (schema %d, this program knows %d)", ErrNewer, v, len(migrations))
-		}
-		err = inTx(ctx, db, func(tx *sql.Tx) error {
-			// Again, now that nobody else can be doing it at the same time.
-			if now, err := version(ctx, tx); err != nil || now != v {
-				return err
-			}
-			_, err := tx.ExecContext(ctx, fmt.Sprintf("%s\nPRAGMA user_version = %d;", migrations[v], v+1))
-			return err
-		})
-		if err != nil {
-			return fmt.Errorf("migrate to schema %d: %w", v+1, err)
-		}
-	}
-}
-
-func inTx(ctx context.Context, db *sql.DB, do func(*sql.Tx) error) error {
-	tx, err := db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	if err := do(tx); err != nil {
-		_ = tx.Rollback() // the error that matters is do's
-		return err
-	}
-	return tx.Commit()
 }

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"wiebelt/internal/sqlitefile"
 )
 
 // tx changes the database, or nothing of it. Its error is a *Trouble unless do
@@ -19,7 +21,7 @@ func (b *Outbox) tx(ctx context.Context, do func(*sql.Tx) error) error {
 	if err := b.there(); err != nil {
 		return err
 	}
-	return b.named(ctx, inTx(ctx, b.db, do))
+	return b.named(ctx, sqlitefile.Tx(ctx, b.db, do))
 }
 
 // named is err as a *Trouble, unless it is one of ours or of ctx.
@@ -100,13 +102,13 @@ func readQueue(ctx context.Context, q querier) (Queue, error) {
 	var since, until, from, resume int64
 	err := q.QueryRowContext(ctx, "SELECT held, since, until, paused, began, resume, pauses FROM queue").Scan(
 		&w.Held, &since, &until, &w.Paused, &from, &resume, &w.pauses)
-	w.Since, w.Until, w.From, w.Resume = timeOf(since), timeOf(until), timeOf(from), timeOf(resume)
+	w.Since, w.Until, w.From, w.Resume = sqlitefile.Time(since), sqlitefile.Time(until), sqlitefile.Time(from), sqlitefile.Time(resume)
 	return w, err
 }
 
 func writeQueue(ctx context.Context, tx *sql.Tx, q Queue) error {
 	_, err := tx.ExecContext(ctx, "UPDATE queue SET (held, since, until, paused, began, resume, pauses) = (?, ?, ?, ?, ?, ?, ?)",
-		string(q.Held), micros(q.Since), micros(q.Until), string(q.Paused), micros(q.From), micros(q.Resume), q.pauses)
+		string(q.Held), sqlitefile.Micros(q.Since), sqlitefile.Micros(q.Until), string(q.Paused), sqlitefile.Micros(q.From), sqlitefile.Micros(q.Resume), q.pauses)
 	return err
 }
 
@@ -137,7 +139,7 @@ func addReceipt(ctx context.Context, tx *sql.Tx, id string, r Receipt) error {
 		return err
 	}
 	_, err := tx.ExecContext(ctx, "INSERT INTO receipts (item, n, began, ended, status, class, reason, body, cut) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		id, r.N, micros(r.Began), micros(r.Ended), r.Status, r.Class, string(r.Reason), strings.ToValidUTF8(r.Body, ""), r.Cut)
+		id, r.N, sqlitefile.Micros(r.Began), sqlitefile.Micros(r.Ended), r.Status, r.Class, string(r.Reason), strings.ToValidUTF8(r.Body, ""), r.Cut)
 	if err != nil || r.N <= maxReceipts {
 		return err
 	}
@@ -159,7 +161,7 @@ func (b *Outbox) Receipts(ctx context.Context, id string) (_ []Receipt, err erro
 		if err := rows.Scan(&r.N, &began, &ended, &r.Status, &r.Class, &r.Reason, &r.Body, &r.Cut); err != nil {
 			return nil, b.named(ctx, err)
 		}
-		r.Began, r.Ended = timeOf(began), timeOf(ended)
+		r.Began, r.Ended = sqlitefile.Time(began), sqlitefile.Time(ended)
 		all = append(all, r)
 	}
 	return all, b.named(ctx, rows.Err())

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"wiebelt/internal/hub"
+	"wiebelt/internal/sqlitefile"
 )
 
 // answerTime is how long a request of which all was sent may go on after ctx
@@ -174,7 +175,7 @@ func (b *Outbox) step(ctx context.Context) (again bool, wait time.Duration, err 
 // next takes the items of the next request out of the queue.
 func (b *Outbox) next(ctx context.Context, now time.Time) (items []Item, wait time.Duration, err error) {
 	wait = b.o.Tick
-	t := micros(now)
+	t := sqlitefile.Micros(now)
 	// A clock that was put back makes an item due: what was written under another
 	// clock says nothing.
 	const due = "state = ? AND (next_try <= ? OR last_try > ? OR added > ?)"
