@@ -10,14 +10,16 @@ const (
 	KindCallsNotThis = "calls.notthis" // CallsEntry: take the person off
 	KindCallsTick    = "calls.tick"    // CallsEntry: tick a missed call off
 	KindCallsRemove  = "calls.remove"  // CallsEntry: remove it
+	KindCallsUndo    = "calls.undo"    // CallsEntry: put it back
 	KindCallsDismiss = "calls.dismiss" // no content: the notice was read
 )
 
 // Kinds of messages to the calls window.
 const (
-	KindCallsState  = "calls.state"  // CallsState, when asked
-	KindCallsLooked = "calls.looked" // CallsLooked
-	KindCallsFailed = "calls.failed" // CallsFailed: something that was asked for did not work
+	KindCallsState   = "calls.state"   // CallsState, when asked
+	KindCallsLooked  = "calls.looked"  // CallsLooked
+	KindCallsRemoved = "calls.removed" // CallsEntry: it is gone, and for a while can come back
+	KindCallsFailed  = "calls.failed"  // CallsFailed: something that was asked for did not work
 )
 
 // CallsEntry names a call of the history.

@@ -267,6 +267,44 @@ func TestPurgeAndDelete(t *testing.T) {
 	}
 }
 
+func TestRestore(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "h.db")
+	s := open(t, path, KeepFull, &clock{t: monday})
+	e := known(monday)
+	e.Result = ResultMissed
+	id := put(t, s, e)
+	if err := s.Handle(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	was, err := s.Get(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, keep := range []Keep{KeepFull, KeepNumbers} {
+		if err := s.Configure(t.Context(), keep, 7); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Delete(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 { // a second time changes nothing
+			if err := s.Restore(t.Context(), was); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want := was
+		if keep == KeepNumbers {
+			want = was.withoutPerson()
+		}
+		if got, err := s.Get(t.Context(), id); err != nil || got != want {
+			t.Errorf("%s: %+v, want %+v, %v", keep, got, want, err)
+		}
+	}
+	if next := put(t, s, known(monday)); next <= id {
+		t.Errorf("ID %d after %d", next, id)
+	}
+}
+
 func TestDamagedFileIsSetAside(t *testing.T) {
 	for _, kind := range []string{"no database", "bytes overwritten", "cut", "empty"} {
 		t.Run(kind, func(t *testing.T) {

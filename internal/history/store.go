@@ -151,7 +151,7 @@ func (s *Store) open(ctx context.Context) error {
 	// first, the others already need the file. Temporary files would hold what is
 	// to be deleted, so there are none.
 	db, err := sqlitefile.Open(s.path, "_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"+
-		"&_pragma=secure_delete(ON)&_pragma=temp_store(MEMORY)&_txlock=immediate")
+		"&_pragma=secure_delete(ON)&_pragma=temp_store(MEMORY)&_pragma=cache_size(-400)&_txlock=immediate")
 	if err != nil {
 		return err
 	}

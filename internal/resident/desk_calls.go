@@ -43,6 +43,10 @@ func answerCalls(r *Resident, q request) {
 	if r.store == nil {
 		return // there are no calls to do anything with
 	}
+	if q.kind == deskapi.KindCallsUndo {
+		r.undoRemove(q)
+		return
+	}
 	if q.kind == deskapi.KindCallsDismiss {
 		r.store.Dismiss()
 		r.historyChanged()
@@ -119,9 +123,7 @@ func (r *Resident) withCall(q request, e history.Entry, relation bool) error {
 		r.historyChanged()
 		return err
 	case deskapi.KindCallsRemove:
-		err := r.store.Delete(ctx, e.ID)
-		r.historyChanged()
-		return err
+		return r.removeCall(ctx, e, q)
 	}
 	return nil
 }
@@ -407,6 +409,7 @@ func (r *Resident) forget(ctx context.Context, raw json.RawMessage) deskapi.Forg
 	if json.Unmarshal(raw, &m) != nil || (m.All && m.Number != "") || ((m.All || m.Number != "") == (m.Days != nil)) || m.Days != nil && *m.Days < 0 {
 		return deskapi.Forgotten{Error: "not understood"}
 	}
+	r.removed.drop() // what is forgotten does not come back
 	var done deskapi.Forgotten
 	var calls, choices error
 	if m.All {

@@ -27,6 +27,7 @@ type recorder struct {
 	ids     map[call.ID]int64
 	last    map[call.ID]history.Entry
 	opened  map[call.ID]bool // its file was opened
+	order   []call.ID        // the calls of these three, oldest first
 
 	mu    sync.Mutex
 	waits []companion.Entry // oldest first, at most queued
@@ -43,6 +44,9 @@ const (
 	// queued entries beyond this many are dropped and counted: a flood must not
 	// grow the memory.
 	queued = 1024
+	// remembered is of how many calls at most it is known, once they are over,
+	// which entry they are.
+	remembered = 64
 	// tellEvery is how often the log tells of what is missing: a flood must not
 	// fill it either.
 	tellEvery = 10 * time.Second
@@ -191,15 +195,33 @@ func (r *recorder) put(ctx context.Context, e companion.Entry) {
 		}
 	}
 	if e.Call != 0 {
-		if len(r.ids) > 4*queued { // calls of long ago are never reported again
-			clear(r.ids)
-			clear(r.last)
-			clear(r.opened)
+		if _, known := r.ids[e.Call]; !known {
+			r.order = append(r.order, e.Call)
 		}
 		h.ID = id
 		r.ids[e.Call], r.last[e.Call], r.opened[e.Call] = id, h, opened
+		r.leaveOff()
 	}
 	r.changed()
+}
+
+// leaveOff forgets calls that are over and long past: nothing is reported of them
+// any more, and their names have no business in memory.
+func (r *recorder) leaveOff() {
+	for len(r.order) > remembered {
+		i := slices.IndexFunc(r.order, func(c call.ID) bool { return !r.last[c].Ended.IsZero() })
+		if i < 0 {
+			if len(r.order) <= 4*queued {
+				return
+			}
+			i = 0 // a flood of calls that never end
+		}
+		c := r.order[i]
+		r.order = slices.Delete(r.order, i, i+1)
+		delete(r.ids, c)
+		delete(r.last, c)
+		delete(r.opened, c)
+	}
 }
 
 // failed counts a write that went wrong.

@@ -104,6 +104,7 @@ type Resident struct {
 	ways         *ways
 	facts        facts
 	records      records
+	removed      removed
 	chosenBefore *choices.Store
 	program      *program
 	hubWatch     *hubWatch

@@ -17,6 +17,8 @@ const (
 	CallsMenuNotthis      Key = "calls.menu.notthis"
 	CallsMenuTick         Key = "calls.menu.tick"
 	CallsMenuRemove       Key = "calls.menu.remove"
+	CallsRemoved          Key = "calls.removed"
+	CallsUndo             Key = "calls.undo"
 	CallsNoneMissed       Key = "calls.none.missed"
 	CallsNoneMissedHint   Key = "calls.none.missed.hint"
 	CallsNoneMine         Key = "calls.none.mine"

@@ -62,10 +62,11 @@ type callsWindow struct {
 	asked   *wish   // told to the reader, not answered
 	cancel  context.CancelFunc
 
-	chosen  int   // the call that the keyboard is on, -1 none
-	picked  int64 // its entry
-	copied  int64 // the entry whose number was just copied, 0 none
-	looking int64 // the entry that is looked up again, 0 none
+	chosen  int     // the call that the keyboard is on, -1 none
+	picked  int64   // its entry
+	copied  int64   // the entry whose number was just copied, 0 none
+	looking int64   // the entry that is looked up again, 0 none
+	removed []int64 // entries that were just removed and can come back
 }
 
 // openCalls gives the window that is there: desk.go makes and remakes it too.
@@ -119,7 +120,7 @@ func newCallsWindow(d *windows) *callsWindow {
 // follow goes on with the edition of the window before.
 func (c *callsWindow) follow(before *callsWindow) {
 	c.edition = edition{before.edition.list + 1}
-	c.state, c.stated = before.state, before.stated
+	c.state, c.stated, c.removed = before.state, before.stated, before.removed
 }
 
 // window and take make it a page.
@@ -136,6 +137,11 @@ func (c *callsWindow) take(kind string, raw json.RawMessage) {
 		var m deskapi.CallsLooked
 		if c.d.decode(kind, raw, &m) {
 			c.looked(m)
+		}
+	case deskapi.KindCallsRemoved:
+		var m deskapi.CallsEntry
+		if c.d.decode(kind, raw, &m) {
+			c.canUndo(m.Entry)
 		}
 	case deskapi.KindCallsFailed:
 		var m deskapi.CallsFailed
@@ -186,6 +192,7 @@ func (c *callsWindow) shortcuts() {
 	cv := c.win.Canvas()
 	find := &desktop.CustomShortcut{KeyName: fyne.KeyF, Modifier: fyne.KeyModifierShortcutDefault}
 	cv.AddShortcut(find, func(fyne.Shortcut) { cv.Focus(c.filter) })
+	cv.AddShortcut(&fyne.ShortcutUndo{}, func(fyne.Shortcut) { c.undo() })
 	cv.AddShortcut(&fyne.ShortcutCopy{}, func(fyne.Shortcut) { c.withChosen(c.copy) })
 	cv.SetOnTypedKey(func(e *fyne.KeyEvent) { // nothing has the keyboard yet
 		if c.page == "" && c.plan.count > 0 {
@@ -246,6 +253,8 @@ func (c *callsWindow) showNote() {
 	dismiss := false
 	switch {
 	case said != "":
+	case len(c.removed) > 0:
+		said = c.d.lang.N(text.CallsRemoved, len(c.removed))
 	case c.state.Fault != "":
 		said = c.state.Fault
 	case c.state.Notice != "":
@@ -258,6 +267,9 @@ func (c *callsWindow) showNote() {
 	c.note.Objects = nil
 	if said != "" {
 		line := trouble(said)
+		if c.failed == "" && len(c.removed) > 0 {
+			line = c.undoLine(said)
+		}
 		if dismiss {
 			ok := widget.NewButton(c.d.lang.T(text.CallsNoticeOk), func() {
 				c.state.Notice = ""

@@ -15,7 +15,7 @@ import (
 	"wiebelt/internal/ui/theme"
 )
 
-const topicsWidth = 208
+const topicsWidth = 232
 
 // helpWindow shows the guide: its pages at the side, one of them beside it.
 type helpWindow struct {

@@ -1,0 +1,95 @@
+package health
+
+import (
+	"bytes"
+	"cmp"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"wiebelt/internal/contact"
+	"wiebelt/internal/text"
+)
+
+var update = flag.Bool("update", false, "write the table of sentences anew, to be read before it is kept")
+
+var stateNames = map[State]string{Ready: "ready", Doubt: "doubt", HubGone: "hub gone", LinkLost: "link lost",
+	CredentialsRefused: "refused", NotSetUp: "not set up", Paused: "paused"}
+
+var phaseNames = map[Phase]string{Unwatched: "no heartbeat", Up: "up", Down: "down", Kicked: "kicked", Refused: "refused", Incomplete: "incomplete"}
+
+// admins are the failures that somebody has to do something about whom staff can
+// only tell.
+var admins = []contact.Failure{contact.NotSetUp, contact.NameNotResolved, contact.ProxyLogin, contact.ProxyFailed, contact.TLSFailed,
+	contact.CertificateUnknown, contact.CertificateExpired, contact.CertificateName, contact.CredentialsRefused, contact.ScopeRefused, contact.NotUnderstood}
+
+// TestTable is the whole state machine as a table that people can read: every
+// fault of the hub's client with every state of a way in, and what the tray says
+// then. It is kept in testdata, so that whoever changes a sentence sees all the
+// places where it stands.
+func TestTable(t *testing.T) {
+	const support = "Jan (IT), toestel 140"
+	for _, l := range []text.Language{text.Dutch, text.English} {
+		var b bytes.Buffer
+		for _, failure := range append([]contact.Failure{""}, failures...) {
+			fmt.Fprintf(&b, "# hub: %s\n", cmp.Or(string(failure), "answers"))
+			for phase := Unwatched; phase <= Incomplete; phase++ {
+				for _, last := range []*Call{nil, {At: at(13, 59), Kind: "command"}} {
+					f := failed(failure, at(10, 5))
+					f.Last = last
+					kind := "baresip"
+					if phase == Unwatched {
+						kind = "command"
+					}
+					f.Ways = []Way{{Kind: kind, Phase: phase}}
+					r := Assess(f, l, support, now)
+					proof := "no call yet"
+					if last != nil {
+						proof = "call at 13:59"
+					}
+					line := fmt.Sprintf("%-12s | %-13s | %-10s | %s", phaseNames[phase], proof, stateNames[r.State], r.Sentence)
+					fmt.Fprintln(&b, line)
+					told := phase == Refused || phase == Incomplete
+					if r.State != LinkLost {
+						told = slices.Contains(admins, failure)
+					}
+					if strings.HasSuffix(r.Sentence, support+".") != told {
+						t.Errorf("%s %q: who helps is named: %v, wanted: %v; %s", l, failure, !told, told, line)
+					}
+					if phase != Up && (strings.Contains(r.Sentence, "verbonden") || strings.Contains(r.Sentence, "connected")) {
+						t.Errorf("%s: called connected: %s", l, line)
+					}
+				}
+			}
+		}
+		t.Logf("%s:\n%s", l, &b)
+		path := filepath.Join("testdata", "sentences-"+string(l)+".txt")
+		if *update {
+			if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(want, b.Bytes()) {
+			t.Errorf("%s: the sentences are others than in %s; read them, then run this test with -update", l, path)
+		}
+	}
+}
+
+// Every fault that the hub's client knows stands in the table.
+func TestTableIsWhole(t *testing.T) {
+	b, err := os.ReadFile("../contact/failure.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(b), " Failure = \""); n != len(failures) {
+		t.Errorf("%d failures, and %d in the table", n, len(failures))
+	}
+}

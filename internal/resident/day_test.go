@@ -1,0 +1,236 @@
+package resident
+
+import (
+	"context"
+	"fmt"
+	"image"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"wiebelt/internal/call"
+	"wiebelt/internal/companion"
+	"wiebelt/internal/contact"
+	"wiebelt/internal/history"
+	"wiebelt/internal/native/window"
+	"wiebelt/internal/phone"
+	"wiebelt/internal/text"
+	"wiebelt/internal/ui/card"
+)
+
+// wall is a display that counts what is put on it.
+type wall struct{ windows, up, painted atomic.Int64 }
+
+func (d *wall) New(window.Handler) (window.Window, error) { d.windows.Add(1); return &board{d: d}, nil }
+func (d *wall) Monitors() []window.Monitor {
+	return []window.Monitor{{Area: image.Rect(0, 0, 1280, 1024), Work: image.Rect(0, 0, 1280, 1024), Scale: 1}}
+}
+func (d *wall) Active() int                           { return 0 }
+func (d *wall) Dark() bool                            { return false }
+func (d *wall) HighContrast() bool                    { return false }
+func (d *wall) Hotkey(string, func()) (func(), error) { return func() {}, nil }
+func (d *wall) Copy(string) error                     { return nil }
+func (d *wall) Done() <-chan struct{}                 { return nil }
+func (d *wall) Close() error                          { return nil }
+
+type board struct {
+	d  *wall
+	up bool
+}
+
+func (b *board) Show(image.Rectangle, *window.Picture) error {
+	b.d.painted.Add(1)
+	if !b.up {
+		b.up = true
+		b.d.up.Add(1)
+	}
+	return nil
+}
+func (b *board) Hide() error {
+	if b.up {
+		b.up = false
+		b.d.up.Add(-1)
+	}
+	return nil
+}
+func (b *board) Update(image.Point, *window.Picture) error { b.d.painted.Add(1); return nil }
+func (b *board) TakeKeyboard() error                       { return nil }
+func (b *board) GiveKeyboardBack() error                   { return nil }
+func (b *board) HideFromCapture(bool) error                { return nil }
+func (b *board) OnScreen() (*image.RGBA, error)            { return nil, nil }
+func (b *board) Sync() error                               { return nil }
+func (b *board) Close() error                              { return nil }
+
+// slowHub knows everybody whose number ends in another digit than 0, and two whose
+// number ends in 1; it takes its time, and sometimes it fails.
+type slowHub struct{ n atomic.Int64 }
+
+func (h *slowHub) Lookup(ctx context.Context, number string) ([]contact.Contact, error) {
+	n := h.n.Add(1)
+	select {
+	case <-time.After(time.Duration(n%7) * 40 * time.Millisecond):
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	k := contact.Contact{ID: "c" + number, RelationNumber: "100200", Initials: "J.", FamilyName: "Nummer " + number, Link: "https://hub.example/contacts/viewcontact/c" + number}
+	switch {
+	case n%50 == 0:
+		return nil, &contact.LookupError{Failure: contact.HubSlow}
+	case strings.HasSuffix(number, "0"):
+		return nil, nil
+	case strings.HasSuffix(number, "1"):
+		other := k
+		other.ID += "x"
+		return []contact.Contact{k, other}, nil
+	}
+	return []contact.Contact{k}, nil
+}
+
+// weight is what the process keeps, in kB: in Go's heap and of the machine's
+// memory in all.
+func weight(t *testing.T) (heap, rss int) {
+	t.Helper()
+	runtime.GC()
+	debug.FreeOSMemory()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	b, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages, err := strconv.Atoi(strings.Fields(string(b))[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return int(m.HeapAlloc >> 10), pages * os.Getpagesize() >> 10
+}
+
+// TestSoakDay is a day of 24 hours in little time: engine, recorder, history and
+// cards with a clock that jumps from event to event. Memory does not grow, and
+// after the last call everything is as it was before the first. make soak plays
+// ten thousand calls.
+func TestSoakDay(t *testing.T) {
+	calls := 1000
+	if os.Getenv("SOAK") != "" {
+		calls = 10_000
+	}
+	path := filepath.Join(t.TempDir(), "history.db")
+	began := time.Now()
+	synctest.Test(t, func(t *testing.T) { playDay(t, path, calls) })
+	t.Logf("took %v", time.Since(began).Round(time.Millisecond))
+}
+
+func playDay(t *testing.T, path string, calls int) {
+	defer debug.SetGCPercent(debug.SetGCPercent(memory)) // as the resident has it
+	ctx, cancel := context.WithCancel(t.Context())
+	log := slog.New(slog.DiscardHandler)
+	store, err := history.Open(path, history.KeepFull, 7, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var work sync.WaitGroup
+	defer func() {
+		cancel()
+		work.Wait()
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	rec := newRecorder(store, func() {}, log)
+	rules, err := phone.NewRules(phone.Config{Region: "NL", InternalDigits: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	engine := companion.New(companion.Params{Rules: rules, Lookup: &slowHub{}, CheckLink: func(l string) (string, error) { return l, nil },
+		Browse: func(context.Context, string) error { return nil }, Record: rec.take, FullFor: time.Minute, AfterCall: 20 * time.Second,
+		SchemeLookup: "ask", Outgoing: "strip", AutoOpen: "never", Clock: systemClock{}, Log: log})
+	screen := &wall{}
+	cards, err := card.New(card.Config{Language: text.Dutch, Appearance: "light", FileWord: "relatie", Corner: "bottom-right", Log: log}, engine, screen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	work.Go(func() { rec.run(ctx) })
+	work.Go(func() { engine.Run(ctx) })
+	work.Go(func() { cards.Run(ctx) })
+	synctest.Wait()
+	before, windows := runtime.NumGoroutine(), screen.windows.Load()
+
+	random := rand.New(rand.NewPCG(20261121, 6))
+	way := call.Way{Kind: "baresip", Tells: call.TellsAll}
+	every := 24 * time.Hour / time.Duration(calls)
+	report := func(e call.Event) {
+		e.Way, e.At = way, time.Now()
+		if err := engine.Take(e); err != nil {
+			t.Error(err)
+		}
+		synctest.Wait()
+	}
+	start := time.Now()
+	var heap, rss int
+	for n := range calls {
+		if wait := time.Until(start.Add(time.Duration(n) * every)); wait > 0 {
+			time.Sleep(wait) // of the simulated day
+		}
+		e := call.Event{ID: strconv.Itoa(n), State: call.Ringing, Direction: call.Incoming, Number: fmt.Sprintf("+316987%05d", random.IntN(400))}
+		switch n % 20 {
+		case 7:
+			e.Number = "" // withheld
+		case 13:
+			e.Number = "101"
+		}
+		report(e)
+		time.Sleep(time.Duration(500+random.IntN(2500)) * time.Millisecond)
+		if n%3 == 0 {
+			e.State = call.Answered
+			report(e)
+			time.Sleep(time.Duration(random.IntN(3000)) * time.Millisecond)
+		}
+		e.State, e.Reason = call.Ended, call.Missed
+		if n%3 == 0 {
+			e.Reason = call.Completed
+		}
+		report(e)
+		if n == max(200, calls/10) { // by then SQLite has taken the pages it may
+			heap, rss = weight(t)
+		}
+	}
+	time.Sleep(15 * time.Minute) // the last card goes
+	synctest.Wait()
+	heapEnd, rssEnd := weight(t)
+	after := runtime.NumGoroutine()
+	kept, err := history.OpenReadOnly(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := kept.Since(ctx, time.Time{}, calls+1)
+	if err := kept.Close(); err != nil {
+		t.Error(err)
+	}
+	if err != nil || len(all) != calls {
+		t.Errorf("%d of %d calls are kept: %v", len(all), calls, err)
+	}
+	t.Logf("%d calls in %v: %d pictures; heap %d -> %d kB, whole process %d -> %d kB; goroutines %d -> %d; windows %d -> %d, up %d",
+		calls, time.Since(start).Round(time.Minute), screen.painted.Load(), heap, heapEnd, rss, rssEnd, before, after, windows, screen.windows.Load(), screen.up.Load())
+	if heapEnd > heap+heap/20 {
+		t.Errorf("the heap grew from %d to %d kB", heap, heapEnd)
+	}
+	if rssEnd > rss+rss/20 {
+		t.Errorf("the process grew from %d to %d kB", rss, rssEnd)
+	}
+	if after > before || screen.windows.Load() != windows || screen.up.Load() != 0 {
+		t.Errorf("goroutines %d -> %d, windows %d -> %d, still up %d", before, after, windows, screen.windows.Load(), screen.up.Load())
+	}
+	if s := engine.Snapshot(); len(s.Cards) != 0 {
+		t.Errorf("%d cards are left", len(s.Cards))
+	}
+}

@@ -1,0 +1,109 @@
+package text
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// spoken are the folders whose programs speak to people.
+var spoken = []string{"../ui", "../resident", "../native/tray", "../native/notify", "../native/message", "../health", "../guide"}
+
+// prose is what people would read: two words, or one that begins like a sentence.
+var prose = regexp.MustCompile(`\pL{2,} \pL{2,}|^\p{Lu}\p{Ll}{2,}`)
+
+// known are literals that look like words and that no user reads.
+var known = map[string]string{
+	"Wiebelt":                       "the same in every language",
+	"Wiebelt – ":                    "the same in every language",
+	"none of":                       "the name of a page inside the calls window",
+	"not available offscreen":       "an error for the log",
+	"not understood":                "an answer between our programs",
+	"the hub's secret expires soon": "for the log of administrators",
+	"the hub's secret has expired":  "for the log of administrators",
+	"values of a recipe":            "in place of secrets, should they be printed",
+}
+
+// file is a picture or the name of a font.
+var file = regexp.MustCompile(`^<svg |^<path |\.ttf$`)
+
+// quiet are functions whose words no user reads: the log, errors for it, and
+// patterns.
+var quiet = []string{"Debug", "Info", "Warn", "Error", "Errorf", "New", "Is", "HasPrefix", "HasSuffix", "Contains", "Cut", "CutPrefix", "CutSuffix", "Index", "Format", "Parse", "MustCompile", "Getenv", "panic", "Lookup", "LookPath", "NewProc"}
+
+// TestNothingIsHardCoded: whatever windows, cards, tray and messages say comes
+// from the catalogue, in both languages.
+func TestNothingIsHardCoded(t *testing.T) {
+	seen := 0
+	for _, dir := range spoken {
+		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			files := token.NewFileSet()
+			tree, err := parser.ParseFile(files, path, nil, 0)
+			if err != nil {
+				return err
+			}
+			for _, l := range said(tree) {
+				seen++
+				s, err := strconv.Unquote(l.Value)
+				if err == nil && prose.MatchString(s) && known[s] == "" && !file.MatchString(s) {
+					t.Errorf("%s: %q is said in one language only", files.Position(l.Pos()), s)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if seen < 300 {
+		t.Errorf("only %d literals were looked at", seen)
+	}
+	t.Logf("%d literals", seen)
+}
+
+// said are the literals of a file that could come before somebody's eyes.
+func said(tree *ast.File) (all []*ast.BasicLit) {
+	var walk func(ast.Node) bool
+	walk = func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.ImportSpec:
+			return false
+		case *ast.Field:
+			if n.Type != nil {
+				ast.Inspect(n.Type, walk)
+			}
+			return false // the tag is for encoding
+		case *ast.KeyValueExpr: // a map's keys are not what is said
+			ast.Inspect(n.Value, walk)
+			return false
+		case *ast.CallExpr:
+			name := ""
+			switch f := n.Fun.(type) {
+			case *ast.Ident:
+				name = f.Name
+			case *ast.SelectorExpr:
+				name = f.Sel.Name
+			}
+			if slices.Contains(quiet, name) {
+				return false
+			}
+		case *ast.BasicLit:
+			if n.Kind == token.STRING {
+				all = append(all, n)
+			}
+		}
+		return true
+	}
+	ast.Inspect(tree, walk)
+	return all
+}
