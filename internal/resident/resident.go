@@ -25,6 +25,7 @@ import (
 	"wiebelt/internal/history"
 	"wiebelt/internal/hub"
 	"wiebelt/internal/instance"
+	"wiebelt/internal/native/announce"
 	"wiebelt/internal/native/browser"
 	"wiebelt/internal/native/notify"
 	"wiebelt/internal/native/session"
@@ -96,6 +97,7 @@ type Resident struct {
 	engine       *companion.Engine
 	cards        cards
 	corners      *corners
+	reader       *announce.Announcer
 	shown        shown
 	store        *history.Store
 	display      window.Display
@@ -218,12 +220,13 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 	}
 	r.engine = companion.New(p)
 	r.tray = tray.New(tray.Params{Icons: assets.Icons, Chosen: r.chosen, Open: func() { r.desks.show(deskapi.WindowCalls) }, Log: r.o.Log})
-	r.corners = openCorners(r.o.Dirs, r.o.Log)
+	r.corners, r.reader = openCorners(r.o.Dirs, r.o.Log), announce.New()
 	r.exhibit = &exhibit{Engine: r.engine, poke: func() { r.cards.Set(r.cardConfig()) }}
 	if err := r.makeCards(); err != nil {
 		return err
 	}
 	work.Go(func() { r.corners.run(ctx.Done()) })
+	work.Go(func() { r.reader.Run(ctx) })
 	work.Go(func() { choices.Run(ctx) })
 	work.Go(func() { r.engine.Run(ctx) })
 	work.Go(func() { r.cards.Run(ctx) })
@@ -422,6 +425,7 @@ func (r *Resident) cardConfig() card.Config {
 		Corner:          card.Corner(s.Card.Corner), Monitor: s.Card.Monitor,
 		Corners: r.corners.of(s), Moved: func(monitor string, to card.Corner) { r.corners.moved(r.set(), monitor, to) },
 		Hotkey: s.Card.Hotkey, HotkeyResult: r.hotkey,
+		Say:             r.reader.Say,
 		UnderFullScreen: !s.Card.OverFullscreen, Held: r.held,
 		Log: r.o.Log, Painted: r.o.Painted,
 	}

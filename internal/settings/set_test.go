@@ -115,7 +115,7 @@ func TestSetReadsBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, problems := Load(d)
-	if len(problems) > 0 || !s.Hub.SecretExpires.Equal(when) || s.Hub.LookupTimeout != 1500*time.Millisecond || len(s.Card.Fields) != 0 || s.Hub.ClientID != "p@ss+/=%é" {
+	if len(problems) > 0 || !s.Hub.SecretExpires.Equal(when) || s.Hub.LookupTimeout != 1500*time.Millisecond || s.Card.Fields == nil || len(s.Card.Fields) != 0 || s.Hub.ClientID != "p@ss+/=%é" {
 		t.Errorf("%v %+v", problems, s)
 	}
 	if !strings.HasPrefix(read(t, Path(d)), "# our office\n") {

@@ -164,6 +164,9 @@ func list(key, allowed string, p func(*Settings) *[]string, words []string, ok c
 				return nil, &complaint{NotAllowed, fmt.Sprintf("at most %d %s", maxList, allowed)}
 			}
 			var v []string
+			if words != nil {
+				v = []string{} // none of them is a wish too
+			}
 			for _, s := range parts {
 				s = strings.TrimSpace(s)
 				fine := s != ""

@@ -275,11 +275,3 @@ func (w *winWindow) rename(text string) error {
 	}
 	return nil
 }
-
-// alert has screen readers read the title.
-func (w *winWindow) alert() {
-	const eventSystemAlert, objidClient = 0x0002, ^uintptr(3)
-	if w.title != "" {
-		notifyWinEvent.Call(eventSystemAlert, w.hwnd, objidClient, 0)
-	}
-}

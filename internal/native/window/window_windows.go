@@ -27,6 +27,8 @@ type winWindow struct {
 	private  bool    // to be kept out of pictures of the screen
 	affinity uintptr // what Windows was last told of that
 	title    string
+
+	annotated bool // said to be an alert
 }
 
 func (d *desktop) New(h Handler) (Window, error) {

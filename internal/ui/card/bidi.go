@@ -58,8 +58,12 @@ func noto(bold bool) fyne.Resource {
 
 // others are the fonts of the system. Which there are is found out only when a
 // letter needs them, and not while a card waits for it: until then such letters
-// are the sign for a letter that is not known.
-var others struct{ wanted, known atomic.Bool }
+// are the sign for a letter that is not known. wanted is the first of them, 0
+// for none.
+var others struct {
+	wanted atomic.Int32
+	known  atomic.Bool
+}
 
 const unknown = '\uFFFD'
 
@@ -74,7 +78,7 @@ func drawable(r rune, bold bool) rune {
 	if _, ok := theme.FontFor(r, bold); ok || others.known.Load() || unicode.IsSpace(r) {
 		return r
 	}
-	others.wanted.Store(true)
+	others.wanted.CompareAndSwap(0, r)
 	return unknown
 }
 

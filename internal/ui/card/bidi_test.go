@@ -49,7 +49,7 @@ func TestLettersOfNoBundledFont(t *testing.T) {
 	if _, ok := theme.FontFor(unknown, true); !ok {
 		t.Fatal("no bundled font has the sign")
 	}
-	others.wanted.Store(false)
+	others.wanted.Store(0)
 	others.known.Store(false)
 	c := gallery(t)["found"]
 	c.Contacts = []contact.Contact{person("", "", "名前")}

@@ -47,7 +47,8 @@ type Config struct {
 	Appearance Appearance
 	FileWord   string
 	Support    string
-	// Fields are the fields of a contact in their order; nil is all of them.
+	// Fields are the fields of a contact in their order; nil is all of them, an
+	// empty list none but name, number and link.
 	Fields  []string
 	Privacy Privacy
 	// Quiet is what holds now: QuietShow unless the desktop is quiet.
@@ -235,9 +236,9 @@ func (cs *Cards) Run(ctx context.Context) {
 		}
 	}()
 	for {
-		if found == nil && others.wanted.Load() && !others.known.Load() {
+		if r := others.wanted.Load(); found == nil && r != 0 && !others.known.Load() {
 			found = make(chan struct{})
-			go func() { defer close(found); theme.SystemFonts() }()
+			go func() { defer close(found); theme.SystemFonts(r) }()
 		}
 		select {
 		case <-ctx.Done():

@@ -51,7 +51,7 @@ type Look struct {
 	Support      string // setting support.contact
 	Now          time.Time
 	// Fields are the fields of a contact in their order (setting card.fields);
-	// nil is all of them, in the usual order.
+	// nil is all of them, in the usual order, an empty list none.
 	Fields  []string
 	Privacy Privacy
 	// Hover is the area under the pointer, Focus the one that Enter would act

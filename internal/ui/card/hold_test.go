@@ -127,7 +127,7 @@ func TestHotkeyComesBack(t *testing.T) {
 // else.
 func TestSpoken(t *testing.T) {
 	var said []string
-	cs, _, e := quietCards(t, Config{Say: func(s string) { said = append(said, s) }})
+	cs, d, e := quietCards(t, Config{Say: func(s string) { said = append(said, s) }})
 	g := gallery(t)
 	tells := func(c companion.Card, want string) {
 		t.Helper()
@@ -136,6 +136,9 @@ func TestSpoken(t *testing.T) {
 		got := strings.Join(said, "|")
 		if said = nil; got != want {
 			t.Errorf("said %q, want %q", got, want)
+		}
+		if title := d.windows[0].title; want != "" && title != want {
+			t.Errorf("the window's title is %q, want %q", title, want)
 		}
 	}
 	searching, found := g["searching-start"], g["found"]

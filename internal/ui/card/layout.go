@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"image/color"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -336,6 +337,11 @@ func (p *painter) fieldNames() []string {
 		out = append(out, f)
 	}
 	return out
+}
+
+// wants reports whether the settings name a field.
+func (p *painter) wants(field string) bool {
+	return p.l.Fields == nil || slices.Contains(p.l.Fields, field)
 }
 
 // fields are the parts of a contact that are there, in their order.

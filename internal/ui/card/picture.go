@@ -20,8 +20,8 @@ func picture[T any](lay func(T, Look) *face, what T, l Look, scale float32) *ima
 	cs := &Cards{small: offscreen.NewCanvas(), now: time.Now}
 	cs.monitor.Scale = scale
 	s := &slot{canvas: offscreen.NewCanvas(), face: lay(what, l)}
-	if others.wanted.Load() && !others.known.Load() {
-		theme.SystemFonts()
+	if r := others.wanted.Load(); r != 0 && !others.known.Load() {
+		theme.SystemFonts(r)
 		others.known.Store(true)
 		s.face = lay(what, l)
 	}

@@ -152,6 +152,34 @@ func TestDragToAnotherCorner(t *testing.T) {
 	r.until("moved", func() bool { u := r.d.up(); return u[0].Min.X == 16 && u[0].Max.Y == 744 })
 }
 
+// TestDragToAnotherScale: a card dragged from a monitor at 100 % to one at 200 %
+// stands in the corner there, twice as large, and a corner kept from before
+// holds on its own monitor only.
+func TestDragToAnotherScale(t *testing.T) {
+	r := startCards(t, func(c *Config, d *desktop) {
+		d.monitors = append(d.monitors, window.Monitor{Name: "two", Area: image.Rect(1000, 0, 3000, 1500), Work: image.Rect(1000, 40, 3000, 1500), Scale: 2})
+		c.Corners = map[string]Corner{"one": TopRight, "gone": TopLeft}
+	})
+	r.shows(gallery(t)["found"])
+	if got := r.d.up()[0]; got != image.Rect(604, 16, 984, 300) {
+		t.Fatalf("at %v", got)
+	}
+	h := r.d.windows[0].h
+	h.PointerMoved(image.Pt(200, 60))
+	h.PointerPressed(image.Pt(200, 60), window.Left)
+	h.PointerReleased(image.Pt(1200-604, 1200-16), window.Left) // desktop (1200,1200): lower left of "two"
+	r.sync()
+	if got := r.d.up()[0]; got != image.Rect(1032, 900, 1792, 1468) {
+		t.Fatalf("at %v", got)
+	}
+	r.e.show(0)
+	r.sync()
+	r.shows(gallery(t)["nobody"]) // the user works on the first monitor
+	if got := r.d.up()[0].Min; got.Y != 16 || got.X > 984 {
+		t.Fatalf("the next card is at %v", got)
+	}
+}
+
 // TestSettingsHoldAtOnce: every setting takes effect on the cards that are up,
 // from any goroutine.
 func TestSettingsHoldAtOnce(t *testing.T) {

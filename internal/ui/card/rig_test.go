@@ -46,6 +46,7 @@ type pane struct {
 	up       bool
 	keyboard bool
 	hidden   bool // from capture
+	title    string
 	updated  func(*window.Picture)
 }
 
@@ -123,6 +124,7 @@ func (p *pane) TakeKeyboard() error            { return p.do(func() { p.keyboard
 func (p *pane) GiveKeyboardBack() error        { return p.do(func() { p.keyboard = false }) }
 func (p *pane) HideFromCapture(h bool) error   { return p.do(func() { p.hidden = h }) }
 func (p *pane) Sync() error                    { return nil }
+func (p *pane) SetTitle(s string) error        { return p.do(func() { p.title = s }) }
 func (p *pane) Close() error                   { return nil }
 
 func (d *desktop) paintings() int {

@@ -158,6 +158,7 @@ func (p *painter) turn(x, y float32, up, on bool, do Do) {
 func (p *painter) row(c companion.Card, i int, y float32) {
 	k := c.Contacts[i]
 	const buttonW = 80
+	top := y
 	x, end := float32(left), float32(right-buttonW)
 	if len(c.Contacts) <= numbered {
 		badge := box(color.Transparent, x, y+16, 22, 22)
@@ -167,7 +168,13 @@ func (p *painter) row(c companion.Card, i int, y float32) {
 		x += 30
 	}
 	room := end - x - 8
-	name, number := p.l.Privacy.name(k), contact.GroupDigits(k.RelationNumber)
+	name, number, address := p.l.Privacy.name(k), contact.GroupDigits(k.RelationNumber), apart(k.Address).ShortLine()
+	if !p.wants(fieldRelation) {
+		number = ""
+	}
+	if !p.wants(fieldAddress) || p.l.Privacy != "" && p.l.Privacy != PrivacyFull {
+		address = ""
+	}
 	if p.l.Privacy == PrivacyNumber && number != "" {
 		name, number = capital(p.lg.T(text.CardRelation, number)), ""
 	}
@@ -175,6 +182,9 @@ func (p *painter) row(c companion.Card, i int, y float32) {
 	tag := ""
 	if i == c.Earlier {
 		tag = p.lg.T(text.CardEarlier)
+	}
+	if number == "" && address == "" && tag == "" { // nothing below it
+		y += 9
 	}
 	w := p.text(name, x, y+8, room, rowName, p.c.Ink)
 	if tw := width(tag, tagFont) + 12; tag != "" && w+8+tw <= room {
@@ -188,10 +198,6 @@ func (p *painter) row(c companion.Card, i int, y float32) {
 		if number != "" {
 			x += p.say(" · ", x, y, 20, rowDetail, p.c.Muted)
 		}
-	}
-	address := apart(k.Address).ShortLine()
-	if p.l.Privacy != "" && p.l.Privacy != PrivacyFull {
-		address = ""
 	}
 	if number != "" {
 		x += p.text(number, x, y, end-x-8-18, rowDetail, p.c.Muted)
@@ -215,7 +221,7 @@ func (p *painter) row(c companion.Card, i int, y float32) {
 	if c.LinkOK[i] {
 		do = p.about(c, companion.DoOpen, i)
 	}
-	p.open(s, end, y-16, buttonW, 30, true, c.LinkOK[i], do)
+	p.open(s, end, top+12, buttonW, 30, true, c.LinkOK[i], do)
 }
 
 // matching are the indices of the contacts in whose name, relation number or

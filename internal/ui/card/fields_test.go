@@ -1,0 +1,63 @@
+package card
+
+import (
+	"image/png"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"wiebelt/internal/companion"
+	"wiebelt/internal/text"
+	"wiebelt/internal/ui/offscreen"
+	"wiebelt/internal/ui/theme"
+)
+
+// TestNoFields: card.fields = [] leaves name, number and what can be done with
+// them, and nothing of the person's file: neither on the card of one nor in the
+// rows of several. The searching card has the same height.
+func TestNoFields(t *testing.T) {
+	offscreen.Start(theme.New("light"))
+	g := gallery(t)
+	for _, name := range []string{"found", "several", "strip", "answered"} {
+		for _, fields := range [][]string{nil, {}} {
+			f := layout(g[name], Look{Language: text.Dutch, Now: now, Fields: fields})
+			has := func(want string) bool {
+				return slices.ContainsFunc(f.words, func(w wording) bool { return w.said == want })
+			}
+			whole := fields == nil && name != "strip"
+			for _, of := range []string{"Producent Een", "100 200", "200 002", "Dorpsstraat 1, 1234 AB Ons Dorp", "Dorpsstraat 1, Ons Dorp", "door Medewerker"} {
+				if fields != nil && has(of) {
+					t.Errorf("%s: %q is there", name, of)
+				}
+			}
+			if whole && !has("100 200") && !has("200 002") {
+				t.Errorf("%s: the test looks for the wrong words", name)
+			}
+			if name == "found" {
+				if !has("J. de Vries") || !has("06 12 34 56 78") || f.of(f.areas[0].do) == nil {
+					t.Errorf("%s: %+v", name, f.words)
+				}
+				searching := layout(g["searching-start"], Look{Language: text.Dutch, Now: now, Fields: fields})
+				if searching.size != f.size {
+					t.Errorf("searching %v, found %v", searching.size, f.size)
+				}
+			}
+			if dir := os.Getenv("WIEBELT_SHOTS"); dir != "" && fields != nil {
+				shoot(t, filepath.Join(dir, "no-fields-"+name+".png"), g[name], Look{Language: text.Dutch, Now: now, Fields: fields})
+			}
+		}
+	}
+}
+
+func shoot(t *testing.T, path string, c companion.Card, l Look) {
+	t.Helper()
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := png.Encode(f, Picture(c, l, 1)); err != nil {
+		t.Fatal(err)
+	}
+}
