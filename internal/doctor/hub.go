@@ -48,7 +48,7 @@ func (e *exam) travel(ctx context.Context) journey {
 		return journey{off: true}
 	}
 	with := func(pick func(kept) string) (*hub.Client, error) {
-		cfg.SecretAnswered = nil // what is tried here changes nothing
+		cfg.SecretAnswered = nil                                 // what is tried here changes nothing
 		cfg.Secret = func(ctx context.Context) (string, error) { // the store is asked once, here and there
 			k, in := e.kept.wait(ctx, secretIn)
 			if !in {

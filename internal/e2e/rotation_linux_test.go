@@ -138,18 +138,7 @@ type statuses struct {
 // watchStatus listens as the windows program does.
 func watchStatus(t *testing.T, o *office) *statuses {
 	t.Helper()
-	dirs, err := profile.Find(o.profile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	socket, err := dirs.SocketPath("wiebelt.sock")
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, _, err := instance.Connect(t.Context(), instance.Config{RunDir: dirs.Run, SocketPath: socket, Log: slog.New(slog.DiscardHandler)}, instance.RoleDesk)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := asDesk(t, o)
 	s := &statuses{}
 	done := make(chan struct{})
 	go func() {
@@ -169,11 +158,30 @@ func watchStatus(t *testing.T, o *office) *statuses {
 			}
 		}
 	}()
+	t.Cleanup(func() { _ = c.Close(); <-done })
+	return s
+}
+
+// asDesk is a connection such as the windows program has.
+func asDesk(t *testing.T, o *office) *instance.Conn {
+	t.Helper()
+	dirs, err := profile.Find(o.profile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	socket, err := dirs.SocketPath("wiebelt.sock")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, _, err := instance.Connect(t.Context(), instance.Config{RunDir: dirs.Run, SocketPath: socket, Log: slog.New(slog.DiscardHandler)}, instance.RoleDesk)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := c.Send(deskapi.KindPainted, nil); err != nil { // or it would be taken for one that shows nothing
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = c.Close(); <-done })
-	return s
+	t.Cleanup(func() { _ = c.Close() })
+	return c
 }
 
 // add keeps what differs from what was said before.
