@@ -135,29 +135,45 @@ func Load(ctx context.Context, load func() *settings.Settings) (s *settings.Sett
 
 // Run looks at everything. It takes less than ten seconds whatever hangs, and
 // ends earlier with ctx.
-func Run(ctx context.Context, cfg Config) Report { return run(ctx, cfg, theSystem()) }
+func Run(ctx context.Context, cfg Config) Report { return Stream(ctx, cfg, func(string, []Check) {}) }
 
-func run(ctx context.Context, cfg Config, sys system) Report {
+// Stream is Run that tells of every check as it ends, on the caller's goroutine.
+func Stream(ctx context.Context, cfg Config, each func(id string, lines []Check)) Report {
+	return run(ctx, cfg, theSystem(), each)
+}
+
+func run(ctx context.Context, cfg Config, sys system, each func(id string, lines []Check)) Report {
 	e := &exam{Config: cfg, sys: sys, now: time.Now(), s: cfg.Settings}
 	e.asked = start(ctx, residentIn, e.askResident)
 	e.kept = start(ctx, secretIn, e.readSecret)
 	e.way = start(ctx, travelIn, e.travel)
-	found := map[string]*later[[]said]{}
-	for id, c := range checks {
-		found[id] = start(ctx, c.time, func(ctx context.Context) []said { return c.run(e, ctx) })
+	type ended struct {
+		id    string
+		lines []said
 	}
+	ends := make(chan ended, len(checks))
+	for id, c := range checks {
+		found := start(ctx, c.time, func(ctx context.Context) []said { return c.run(e, ctx) })
+		go func() { // ends with the check's time
+			lines, in := found.wait(ctx, c.time+grace)
+			if !in {
+				lines = []said{late(c.time)}
+			}
+			ends <- ended{id, lines}
+		}()
+	}
+	all := map[string][]Check{}
 	r := Report{OK: true}
-	began := time.Now()
-	for _, id := range text.DoctorChecks {
-		limit := checks[id].time
-		lines, in := found[id].wait(ctx, limit-time.Since(began)+grace)
-		if !in {
-			lines = []said{late(limit)}
-		}
-		for _, l := range lines {
-			r.Checks = append(r.Checks, l.in(id, e.Language))
+	for range checks {
+		end := <-ends
+		for _, l := range end.lines {
+			all[end.id] = append(all[end.id], l.in(end.id, e.Language))
 			r.OK = r.OK && l.state != Fail && !l.due
 		}
+		each(end.id, all[end.id])
+	}
+	for _, id := range text.DoctorChecks {
+		r.Checks = append(r.Checks, all[id]...)
 	}
 	return r
 }

@@ -582,7 +582,8 @@ func texts(t *testing.T) map[text.Key]bool {
 	found := map[text.Key]bool{}
 	for k := range all {
 		switch s := string(k); {
-		case strings.HasPrefix(s, "doctor.about."), strings.HasPrefix(s, "doctor.bundle."), strings.HasPrefix(s, "doctor.all."), strings.HasSuffix(s, ".do"),
+		case strings.HasPrefix(s, "doctor.about."), strings.HasPrefix(s, "doctor.bundle."), strings.HasPrefix(s, "doctor.all."), strings.HasPrefix(s, "doctor.window."),
+			strings.HasPrefix(s, "doctor.group."), strings.HasPrefix(s, "doctor.state."), strings.HasPrefix(s, "doctor.name."), strings.HasSuffix(s, ".do"),
 			s == "doctor.settings.key", s == "doctor.settings.line":
 		default:
 			found[k] = true

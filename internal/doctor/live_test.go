@@ -31,7 +31,7 @@ import (
 // runJSON is a run as monitoring sees it.
 func runJSON(t *testing.T, cfg Config, sys system) Report {
 	t.Helper()
-	b, err := json.Marshal(run(t.Context(), cfg, sys))
+	b, err := json.Marshal(run(t.Context(), cfg, sys, quietly))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -380,7 +380,7 @@ func listing(t *testing.T, dir string) string {
 // TestPrint has a line for each check, and how it ended.
 func TestPrint(t *testing.T) {
 	cfg := configured(t, "")
-	r := run(t.Context(), cfg, calm())
+	r := run(t.Context(), cfg, calm(), quietly)
 	for l, end := range map[text.Language]string{text.Dutch: "1 controle wijst op een storing.\n", text.English: "1 check points to trouble.\n"} {
 		s := r.Print(l)
 		if strings.Count(s, "\n") != len(r.Checks)+1 || !strings.HasSuffix(s, end) {

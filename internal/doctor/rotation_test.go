@@ -1,7 +1,9 @@
 package doctor
 
 import (
+	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -70,7 +72,7 @@ func TestExpiryIsTrouble(t *testing.T) {
 	}{{31, OK, true}, {30, Warn, false}, {0, Warn, false}, {-1, Fail, false}} {
 		cfg := configured(t, toml+"secret_expires = \""+time.Now().AddDate(0, 0, tt.days).Format(time.DateOnly)+"\"\n")
 		keepSecret(t, cfg.Dirs, h.URL, "office", "canary-secret")
-		r := run(t.Context(), cfg, calm())
+		r := run(t.Context(), cfg, calm(), quietly)
 		if c := r.of(t, "expiry"); c.State != tt.want || r.OK != tt.ok {
 			t.Errorf("%d days: ok %v, %+v", tt.days, r.OK, r.Checks)
 		}
@@ -92,4 +94,27 @@ func storeOf(t *testing.T, d profile.Dirs, base, client string) (secret.Store, s
 		t.Fatal(err)
 	}
 	return store, ref
+}
+
+func quietly(string, []Check) {}
+
+// TestStream: every check is told of once, those that hang last, and the report
+// keeps the order of the table.
+func TestStream(t *testing.T) {
+	slow := calm()
+	slow.trayHost = func(ctx context.Context) bool { <-ctx.Done(); return false }
+	var told []string
+	r := run(t.Context(), configured(t, ""), slow, func(id string, lines []Check) {
+		if len(lines) == 0 {
+			t.Errorf("%s says nothing", id)
+		}
+		told = append(told, id)
+	})
+	if told[len(told)-1] != "tray" || len(told) != len(text.DoctorChecks) {
+		t.Errorf("told of %v", told)
+	}
+	slices.Sort(told)
+	if len(slices.Compact(told)) != len(text.DoctorChecks) || r.Checks[0].ID != "settings" || r.Checks[len(r.Checks)-1].ID != "history" {
+		t.Errorf("%v, %+v", told, r.Checks)
+	}
 }

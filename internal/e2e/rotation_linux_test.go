@@ -7,6 +7,7 @@ import (
 	"image"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -43,6 +44,7 @@ type gate struct {
 	asked  map[string]int    // by secret
 	refuse int               // token requests with a secret that is not valid
 	life   int               // expires_in of new tokens in seconds; 0 is the hub's own
+	poison string            // what errors say, and lookups answer with; "" for a hub in good health
 }
 
 func newGate(t *testing.T, hub, real string, valid ...string) *gate {
@@ -99,7 +101,15 @@ func newGate(t *testing.T, hub, real string, valid ...string) *gate {
 		} else if token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
 			allowed = g.valid[g.issued[token]]
 		}
+		poison := g.poison
 		g.mu.Unlock()
+		if poison != "" {
+			w.Header().Set("Location", "/"+url.PathEscape(poison))
+			w.Header().Set("WWW-Authenticate", poison)
+			w.WriteHeader(http.StatusInternalServerError)
+			_, _ = io.WriteString(w, `{"error":"`+poison+`","error_description":"`+poison+`"}`)
+			return
+		}
 		if !allowed {
 			w.WriteHeader(http.StatusUnauthorized)
 			_, _ = io.WriteString(w, `{"error":"invalid_client"}`)
@@ -123,6 +133,15 @@ func (g *gate) takes(secrets ...string) {
 
 func (g *gate) lives(seconds int) { g.mu.Lock(); g.life = seconds; g.mu.Unlock() }
 
+func (g *gate) poisons(s string) { g.mu.Lock(); g.poison = s; g.mu.Unlock() }
+
+// tokens are all that were handed out and are not forgotten.
+func (g *gate) tokens() []string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.Collect(maps.Keys(g.issued))
+}
+
 // forgets makes every token invalid that was handed out.
 func (g *gate) forgets() { g.mu.Lock(); clear(g.issued); g.mu.Unlock() }
 
@@ -138,18 +157,7 @@ type statuses struct {
 // watchStatus listens as the windows program does.
 func watchStatus(t *testing.T, o *office) *statuses {
 	t.Helper()
-	dirs, err := profile.Find(o.profile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	socket, err := dirs.SocketPath("wiebelt.sock")
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, _, err := instance.Connect(t.Context(), instance.Config{RunDir: dirs.Run, SocketPath: socket, Log: slog.New(slog.DiscardHandler)}, instance.RoleDesk)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := asDesk(t, o)
 	s := &statuses{}
 	done := make(chan struct{})
 	go func() {
@@ -169,11 +177,30 @@ func watchStatus(t *testing.T, o *office) *statuses {
 			}
 		}
 	}()
+	t.Cleanup(func() { _ = c.Close(); <-done })
+	return s
+}
+
+// asDesk is a connection such as the windows program has.
+func asDesk(t *testing.T, o *office) *instance.Conn {
+	t.Helper()
+	dirs, err := profile.Find(o.profile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	socket, err := dirs.SocketPath("wiebelt.sock")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, _, err := instance.Connect(t.Context(), instance.Config{RunDir: dirs.Run, SocketPath: socket, Log: slog.New(slog.DiscardHandler)}, instance.RoleDesk)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := c.Send(deskapi.KindPainted, nil); err != nil { // or it would be taken for one that shows nothing
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = c.Close(); <-done })
-	return s
+	t.Cleanup(func() { _ = c.Close() })
+	return c
 }
 
 // add keeps what differs from what was said before.

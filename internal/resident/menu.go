@@ -143,6 +143,9 @@ func (r *Resident) menu(report health.Report, now time.Time) []tray.Item {
 			if there[deskapi.WindowSettings] {
 				add(menuWindow+deskapi.WindowSettings, text.StatusMenuSettings)
 			}
+			if there[deskapi.WindowDoctor] {
+				add(menuWindow+deskapi.WindowDoctor, text.DoctorWindowMenu)
+			}
 			if there[deskapi.WindowHelp] {
 				add(menuWindow+deskapi.WindowHelp, text.StatusMenuHelp)
 			}
@@ -153,7 +156,7 @@ func (r *Resident) menu(report health.Report, now time.Time) []tray.Item {
 }
 
 // there are the windows beyond the first three that this version has.
-var there = map[string]bool{deskapi.WindowHelp: true, deskapi.WindowLookup: true, deskapi.WindowDelivery: true, deskapi.WindowSettings: true}
+var there = map[string]bool{deskapi.WindowDoctor: true, deskapi.WindowHelp: true, deskapi.WindowLookup: true, deskapi.WindowDelivery: true, deskapi.WindowSettings: true}
 
 // callLine is the menu's line about a call: time and number, never a name.
 func callLine(c companion.LastCall, l text.Language, now time.Time) string {

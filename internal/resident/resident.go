@@ -112,6 +112,7 @@ type Resident struct {
 	hubWatch     *hubWatch
 	deliveries   *deliveries // nil in the demo
 	testCalls    testCalls
+	examined     examined
 	seen         atomic.Pointer[session.State] // of the user's session; nil if nobody tells
 	helped       atomic.Int64                  // until when cards can be seen by remote help, in Unix seconds
 	retell       chan struct{}                 // show the state anew

@@ -33,3 +33,42 @@ const (
 	DoctorBundleThere   Key = "doctor.bundle.there"
 	DoctorBundleWritten Key = "doctor.bundle.written"
 )
+
+// The doctor's window. DoctorAdministrator is how a hint for administrators
+// begins.
+const (
+	DoctorAdministrator   Key = "doctor.window.administrator"
+	DoctorWindowMenu      Key = "doctor.window.menu"
+	DoctorWindowTitle     Key = "doctor.window.title"
+	DoctorWindowRunning   Key = "doctor.window.running"
+	DoctorWindowAgain     Key = "doctor.window.again"
+	DoctorWindowCopy      Key = "doctor.window.copy"
+	DoctorWindowCopied    Key = "doctor.window.copied"
+	DoctorWindowBundle    Key = "doctor.window.bundle"
+	DoctorWindowGathering Key = "doctor.window.gathering"
+	DoctorWindowYou       Key = "doctor.window.you"
+	DoctorWindowSilent    Key = "doctor.window.silent"
+	DoctorWindowFailed    Key = "doctor.window.failed"
+	DoctorWindowFirst     Key = "doctor.window.first"
+	DoctorWindowPath      Key = "doctor.window.path"
+	DoctorWindowThere     Key = "doctor.window.there"
+	DoctorWindowUnwritten Key = "doctor.window.unwritten"
+	DoctorWindowHolds     Key = "doctor.window.holds"
+	DoctorWindowHoldsHint Key = "doctor.window.holds.hint"
+	DoctorWindowPlace     Key = "doctor.window.place"
+	DoctorWindowWrite     Key = "doctor.window.write"
+	DoctorWindowBack      Key = "doctor.window.back"
+	DoctorWindowMore      Key = "doctor.window.more"
+	DoctorWindowWritten   Key = "doctor.window.written"
+)
+
+// DoctorGroup is the heading above a group of checks, DoctorName the short name
+// of a check, DoctorState the word for a state; "wait" is one that is not known
+// yet.
+func DoctorGroup(id string) Key { return Key("doctor.group." + id) }
+
+// DoctorName is the short name of a check.
+func DoctorName(id string) Key { return Key("doctor.name." + id) }
+
+// DoctorState is the word for a state.
+func DoctorState(state string) Key { return Key("doctor.state." + state) }

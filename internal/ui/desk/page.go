@@ -46,3 +46,14 @@ func (a atMost) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	objects[0].Resize(fyne.NewSize(min(size.Width, a.width), size.Height))
 	objects[0].Move(fyne.NewPos(0, 0))
 }
+
+// able makes a button one that can be pressed or not. Doing so costs a drawing,
+// so only what differs is done.
+func able(b *widget.Button, on bool) {
+	switch {
+	case on && b.Disabled():
+		b.Enable()
+	case !on && !b.Disabled():
+		b.Disable()
+	}
+}

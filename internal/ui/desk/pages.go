@@ -27,6 +27,7 @@ func init() { // the openers show other windows, and so look here themselves
 		deskapi.WindowLookup:   openLookup,
 		deskapi.WindowHelp:     newHelpWindow,
 		deskapi.WindowSettings: openSettings,
+		deskapi.WindowDoctor:   openDoctor,
 	}
 }
 

@@ -63,16 +63,6 @@ func (f *settingsFooter) show() {
 	able(f.undo, unsaved && !d.saving)
 }
 
-func able(b *widget.Button, on bool) {
-	if on == b.Disabled() {
-		if on {
-			b.Enable()
-		} else {
-			b.Disable()
-		}
-	}
-}
-
 // undo goes back to what holds.
 func (w *settingsWindow) undo() {
 	seq := w.draft.seq

@@ -1,0 +1,385 @@
+package e2e
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"wiebelt/internal/contact"
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/localhub"
+	"wiebelt/internal/profile"
+	"wiebelt/internal/secret"
+	"wiebelt/internal/settings"
+	"wiebelt/internal/simulate"
+)
+
+// canaries are values that nobody else writes. Those of people are numbers,
+// names and relation numbers; those of offices are what settings say of us.
+type canaries struct{ secrets, people, offices []string }
+
+// flock makes canaries for a number of callers, whom the hub knows.
+func flock(t *testing.T, h *localhub.Hub, callers int) (c canaries) {
+	t.Helper()
+	for n := range callers {
+		number, name, relation := canaryNumber(n), canaryName(n), fmt.Sprintf("7741%05d", n)
+		if _, err := h.AddInvented(t.Context(), localhub.Record{Numbers: []string{number}, Contact: contact.Contact{
+			ID: fmt.Sprintf("canary-id-%04d", n), RelationNumber: relation, Initials: "K.", FamilyName: name,
+			Address: contact.Address{Street: fmt.Sprintf("Kanariestraatje%03d", n), Number: "1", PostalCode: "1234AB", City: "Ons Dorp"}}}); err != nil {
+			t.Fatal(err)
+		}
+		c.people = append(c.people, number[1:], name, relation, fmt.Sprintf("Kanariestraatje%03d", n), fmt.Sprintf("canary-id-%04d", n), canaryPhoneName(n))
+	}
+	return c
+}
+
+func canaryNumber(n int) string    { return fmt.Sprintf("06987%05d", 70000+n) }
+func canaryName(n int) string      { return fmt.Sprintf("Kanarie%cq%03dx", 'A'+n%26, n) }
+func canaryPhoneName(n int) string { return fmt.Sprintf("Toestelnaam%03dz", n) }
+
+// forms are the ways in which a value can stand somewhere.
+func forms(v string) []string {
+	all := []string{v, url.QueryEscape(v), url.PathEscape(v)}
+	for _, prefix := range []string{"office:", ""} {
+		for _, enc := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {
+			all = append(all, strings.TrimRight(enc.EncodeToString([]byte(prefix+v)), "="))
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// hits counts canaries in a text, and says which.
+func hits(text string, values []string) (found []string) {
+	for _, v := range values {
+		for _, f := range forms(v) {
+			if strings.Contains(text, f) {
+				found = append(found, v)
+				break
+			}
+		}
+	}
+	return found
+}
+
+// processes looks at the command line and the environment of every process there
+// is, again and again, and keeps those of ours.
+type processes struct {
+	mu   sync.Mutex
+	seen map[string]bool // command line and environment
+	pids map[string]bool
+	stop context.CancelFunc
+	done chan struct{}
+}
+
+func watchProcesses(t *testing.T, bin string) *processes {
+	ctx, cancel := context.WithCancel(context.Background())
+	p := &processes{seen: map[string]bool{}, pids: map[string]bool{}, stop: cancel, done: make(chan struct{})}
+	go func() {
+		defer close(p.done)
+		for ctx.Err() == nil {
+			p.look(bin)
+		}
+	}()
+	t.Cleanup(func() { cancel(); <-p.done })
+	return p
+}
+
+func (p *processes) look(bin string) {
+	all, _ := os.ReadDir("/proc")
+	for _, e := range all {
+		if _, err := strconv.Atoi(e.Name()); err != nil {
+			continue
+		}
+		cmd, err := os.ReadFile("/proc/" + e.Name() + "/cmdline")
+		if err != nil || len(cmd) == 0 {
+			continue
+		}
+		env, _ := os.ReadFile("/proc/" + e.Name() + "/environ")
+		if !bytes.Contains(cmd, []byte(bin)) && !bytes.Contains(env, []byte(bin)) && !bytes.Contains(cmd, []byte("wiebelt")) {
+			continue
+		}
+		p.mu.Lock()
+		p.seen[string(cmd)+"\n"+string(env)] = true
+		p.pids[e.Name()] = true
+		p.mu.Unlock()
+	}
+}
+
+// TestCanaries sends more than 500 values that belong to people or are secret
+// through every flow, and finds none of them where they must not be.
+func TestCanaries(t *testing.T) {
+	t.Parallel()
+	const callers = 100
+	h, value := startHub(t)
+	flocked := flock(t, h, callers)
+	old, next, passphrase, silent := "Geheim+Kanarie/oud=%1", "Geheim+Kanarie/nieuw=%2", "kanarie passphrase drie vier", "Geheim/Kanarie+centrale"
+	flocked.secrets = []string{old, next, passphrase, value, silent}
+	flocked.offices = []string{"Beheerkanarie Janssen", "Lijnkanarie", "0207654399", "0207654398"}
+	g := newGate(t, h.BaseURL(), value, old)
+	o := prepareAt(t, h, g.URL, old, 0, fmt.Sprintf("[support]\ncontact = %q\n[[line]]\nnumber = %q\nname = %q\n[phone]\nnever_lookup = [%q]\n[log]\nlevel = \"debug\"\n[[softphone]]\nkind = \"ari\"\nname = \"stil\"\naddress = \"http://127.0.0.1:9\"\nextension = \"101\"\nuser = \"u\"\n",
+		flocked.offices[0], flocked.offices[2], flocked.offices[1], flocked.offices[3]))
+	path := filepath.Join(o.profile, "settings.toml")
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, bytes.Replace(b, []byte("[hub]\n"), []byte("[hub]\nintermediary = \"intermediary\"\n"), 1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var outputs strings.Builder // of commands that must not tell of people
+	watched := watchProcesses(t, o.bin)
+	run := func(stdin string, keep bool, args ...string) (code int, out string) {
+		t.Helper()
+		cmd := o.wiebelt(args...)
+		cmd.Stdin = strings.NewReader(stdin)
+		b, _ := cmd.CombinedOutput() // codes are looked at where they matter
+		if keep {
+			outputs.WriteString(strings.Join(args[:1], " ") + ": " + string(b) + "\n")
+		}
+		return cmd.ProcessState.ExitCode(), string(b)
+	}
+	must := func(stdin string, keep bool, args ...string) string {
+		t.Helper()
+		code, out := run(stdin, keep, args...)
+		if code != 0 {
+			t.Fatalf("wiebelt %s: exit %d: %s", args[0], code, out)
+		}
+		return out
+	}
+
+	must(silent+"\n", true, "provision", "--softphone", "stil", "--secret-stdin")
+
+	// Telephones that are somewhere else, each with a secret where it has one.
+	var phones []*simulated
+	overs := []string{"bria", "baresip", "linphone", "ari", "wazo", "3cx"}
+	for n, over := range overs {
+		s := startSimulated(t, o, over, fmt.Sprintf("0 ring a number=%q line=%q name=%q\n+3600 end a\n", canaryNumber(n), flocked.offices[2], canaryPhoneName(n)))
+		o.Until("it has said all", func() bool { return strings.Contains(s.log.String(), "Waiting for Wiebelt") })
+		f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0o600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = f.WriteString("\n" + s.settings(t))
+		if err2 := f.Close(); err != nil || err2 != nil {
+			t.Fatal(err, err2)
+		}
+		if s.Secret != "" {
+			must(s.Secret+"\n", true, "provision", "--softphone", "simulate-"+over, "--secret-stdin")
+		}
+		phones = append(phones, s)
+	}
+	dirs, err := profile.Find(o.profile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tokens, err := secret.Token(dirs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	flocked.secrets = append(flocked.secrets, tokens.Socket, tokens.Path)
+	notes := o.opener("exit 0")
+	trace := filepath.Join(o.Dir, "trace")
+	o.start("strace", "-f", "-qq", "-v", "-s", "65536", "-e", "trace=execve", "-e", "signal=none", "-o", trace)
+
+	// Every way in, and every kind of history.
+	seen := func(what string, n int) {
+		t.Helper()
+		o.Until(what, func() bool { return len(callsOf(t, o)) >= n }, func() []any { return []any{len(callsOf(t, o))} })
+	}
+	seen("the phones' calls", len(overs))
+	for _, s := range phones {
+		s.hangUp(t)
+	}
+	phone := dial(o)
+	ws := func(from, to int) {
+		t.Helper()
+		for n := from; n < to; n++ {
+			c := simulate.Call{ID: "c" + strconv.Itoa(n), Number: canaryNumber(n), Name: canaryPhoneName(n), Line: flocked.offices[2], Via: canaryPhoneName(n + 1)}
+			if err := phone.Ring(t.Context(), c); err != nil {
+				t.Fatal(err)
+			}
+			if n%2 == 0 {
+				if err := phone.Answer(t.Context(), c); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := phone.End(t.Context(), c, "completed"); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	ws(10, 30)
+	seen("calls by WebSocket", len(overs)+20)
+	for n := 30; n < 40; n++ {
+		for _, state := range []string{"ringing", "ended"} {
+			resp, err := http.Get(fmt.Sprintf("http://127.0.0.1:%d/v1/call/%s?number=%s&id=h%d&state=%s&name=%s", o.at().Port, tokens.Path, canaryNumber(n), n, state, canaryPhoneName(n)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = resp.Body.Close()
+			if resp.StatusCode >= 300 {
+				t.Fatal(resp.Status)
+			}
+		}
+	}
+	for n := 40; n < 46; n++ {
+		for _, state := range []string{"ringing", "ended"} {
+			must("", true, "ring", "--id", "r"+strconv.Itoa(n), "--state", state, "--name", canaryPhoneName(n), "--via", canaryPhoneName(n+1), "--", canaryNumber(n))
+		}
+	}
+	must("", true, "open-url", "--", "wiebelt:call?number="+canaryNumber(46))
+	for _, over := range []string{"twinkle", "http", "url"} {
+		must(fmt.Sprintf("0 ring a number=%q name=%q\n+1 end a\n", canaryNumber(47), canaryPhoneName(47)), false, "simulate", "--over", over, "--scenario", "-", "--speed", "20")
+	}
+	seen("calls by the other ways", len(overs)+36)
+	for i, keep := range []string{"numbers", "off", "full"} {
+		if err := settings.Set(dirs, map[string]any{"history.keep": keep}); err != nil {
+			t.Fatal(err)
+		}
+		before := strings.Count(o.log.String(), "settings are in effect")
+		o.Until("history."+keep, func() bool { return strings.Count(o.log.String(), "settings are in effect") > before })
+		ws(50+10*i, 60+10*i)
+	}
+
+	o.Until("a name in the history", func() bool {
+		all := callsOf(t, o)
+		return len(all) > 0 && len(hits(all[0].Name, flocked.people)) > 0 && all[0].Link != ""
+	})
+	if err := asDesk(t, o).Send(deskapi.KindOpen, deskapi.Open{Entry: callsOf(t, o)[0].ID}); err != nil {
+		t.Fatal(err)
+	}
+	o.Until("a file is opened", func() bool { return len(opened(notes)) == 1 })
+
+	// Commands, while the secret is renewed, the hub fails with our own words, and
+	// a way in says what it should not.
+	must(next+"\n", true, "provision", "--secret-stdin")
+	g.takes(old, next)
+	run("", false, "lookup", canaryNumber(80))
+	run("", false, "lookup", "--json", canaryNumber(81))
+	g.poisons(strings.Join([]string{next, canaryNumber(82), canaryName(82)}, " "))
+	run("", true, "lookup", canaryNumber(83)) // the number's own words stand on its output
+	outputs.Reset()
+	ws(84, 88)
+	_ = phone.Send(t.Context(), []byte(`{"event":"call","id":"x","state":"`+canaryName(88)+`","number":"`+canaryNumber(88)+`"}`)) // it is refused
+	run("", true, "doctor")
+	g.poisons("")
+	file := filepath.Join(o.Dir, "office.wiebelt")
+	must(passphrase+"\n", true, "provision", "--export", file, "--passphrase-stdin")
+	must(passphrase+"\n", false, "provision", "--import", file, "--passphrase-stdin", "--secret-store", "file", "--profile", t.TempDir()) // shows what it takes over
+	if code, _ := run("not the passphrase\n", true, "provision", "--import", file, "--passphrase-stdin"); code != 1 {
+		t.Errorf("a wrong passphrase: exit %d", code)
+	}
+	zipped := filepath.Join(o.Dir, canaryName(89)+".zip")
+	if err := os.WriteFile(zipped, contractZIP(t, 1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, out := run("", false, "deliver", zipped); code != 0 {
+		t.Errorf("deliver: exit %d: %s", code, out)
+	}
+	var settingsOut strings.Builder
+	for _, args := range [][]string{{"settings"}, {"settings", "--json"}} {
+		_, out := run("", false, args...)
+		settingsOut.WriteString(out)
+	}
+	run("", true, "doctor", "--json", "--number", canaryNumber(90))
+
+	// It crashes with all that in its memory, and is started again.
+	pid := o.at().PID
+	if err := syscall.Kill(pid, syscall.SIGABRT); err != nil {
+		t.Fatal(err)
+	}
+	o.Until("it is gone", func() bool { return syscall.Kill(pid, 0) != nil })
+	crash, err := os.ReadFile(filepath.Join(dirs.Log(), "crash.txt"))
+	if err != nil || !bytes.Contains(crash, []byte("SIGABRT")) {
+		t.Fatalf("no report of the crash: %v", err)
+	}
+	bundle := filepath.Join(o.Dir, "help.zip")
+	if code, out := run("", true, "doctor", "--bundle", bundle, "--yes"); code != 0 {
+		t.Fatalf("doctor --bundle: exit %d: %s", code, out)
+	}
+
+	flocked.secrets = append(flocked.secrets, g.tokens()...)
+	total := len(flocked.secrets) + len(flocked.people) + len(flocked.offices)
+	everything := slices.Concat(flocked.secrets, flocked.people, flocked.offices)
+	t.Logf("%d canaries: %d secrets and tokens, %d of people, %d of the office", total, len(flocked.secrets), len(flocked.people), len(flocked.offices))
+	if total < 500 || len(flocked.secrets) < 7 {
+		t.Errorf("%d canaries", total)
+	}
+	look := func(where, text string, values []string) {
+		t.Helper()
+		found := hits(text, values)
+		t.Logf("%-22s %8d bytes, %d hits", where, len(text), len(found))
+		if len(found) > 0 || len(text) == 0 {
+			t.Errorf("%s: %d hits: %q", where, len(found), found[:min(len(found), 8)])
+			for _, line := range strings.Split(text, "\n") {
+				if len(found) > 0 && strings.Contains(line, found[0]) {
+					t.Logf("  %.300s", line)
+					break
+				}
+			}
+		}
+	}
+	var logs strings.Builder
+	logged, _ := filepath.Glob(filepath.Join(dirs.Log(), "*"))
+	for _, f := range logged {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		logs.Write(b)
+	}
+	look("log and crash", logs.String(), everything)
+	look("standard error", o.log.String(), everything)
+	look("output of commands", outputs.String(), everything)
+	look("settings", settingsOut.String(), slices.Concat(flocked.secrets, flocked.people))
+	z, err := zip.OpenReader(bundle)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	var held strings.Builder
+	for _, f := range z.File {
+		r, err := f.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.Copy(&held, r); err != nil {
+			t.Fatal(err)
+		}
+		_ = r.Close()
+	}
+	look("bundle", held.String(), everything)
+	watched.stop()
+	<-watched.done
+	var lines strings.Builder
+	for s := range watched.seen {
+		lines.WriteString(s + "\n")
+	}
+	t.Logf("%d processes were watched", len(watched.pids))
+	// A number and a name stand in the command line that a phone wrote, and that only.
+	look("processes", lines.String(), flocked.secrets)
+	execs, err := os.ReadFile(trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(execs, []byte("xdg-open")) {
+		t.Error("no program was traced")
+	}
+	// What is opened is the contact's page on the hub, by its id.
+	handed := slices.DeleteFunc(slices.Clone(everything), func(s string) bool { return strings.HasPrefix(s, "canary-id-") })
+	look("programs it started", string(execs), handed)
+}

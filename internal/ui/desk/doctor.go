@@ -1,0 +1,326 @@
+package desk
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/layout"
+	base "fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/text"
+	"wiebelt/internal/ui/theme"
+)
+
+const (
+	stateWidth   = 76               // of a sign and its word
+	checkWidth   = 144              // of a check's name
+	doctorSilent = 15 * time.Second // checks take at most ten
+)
+
+// doctorGroups are the checks under their headings.
+var doctorGroups = []struct {
+	id     string
+	checks []string
+}{
+	{"settings", []string{"settings", "policy", "setup", "secret", "expiry"}},
+	{"hub", []string{"hub.name", "hub.connection", "hub.certificate", "hub.clock", "hub.token", "hub.lookup"}},
+	{"phones", []string{"resident", "version", "listener", "link", "scheme", "autostart", "microsip"}},
+	{"desktop", []string{"tray", "lock", "graphics"}},
+	{"disk", []string{"disk", "folders", "program", "log", "crash", "history"}},
+}
+
+// doctorWindow shows what Wiebelt depends on, each check in its place from the
+// beginning on and filled in as it ends; and, asked for, what a file for the
+// help desk would hold.
+type doctorWindow struct {
+	d       *windows
+	win     fyne.Window
+	seq     int
+	found   map[string][]deskapi.DoctorLine // of this run
+	done    *deskapi.DoctorDone             // nil while checks run
+	said    string                          // trouble with the window itself, or what was done
+	bad     bool                            // said is trouble
+	busy    bool                            // a bundle is being gathered
+	copied  bool
+	summary *words
+	notes   *fyne.Container // said
+	rows    map[string]*fyne.Container
+	again   *widget.Button
+	copyAll *widget.Button
+	bundle  *widget.Button
+	scroll  *container.Scroll
+	checks  fyne.CanvasObject
+	holder  *fyne.Container // the checks, or the bundle
+	holds   *bundleView     // nil while the checks are shown
+}
+
+func openDoctor(d *windows) page {
+	w := newDoctorWindow(d)
+	w.run()
+	return w
+}
+
+func newDoctorWindow(d *windows) *doctorWindow {
+	l := d.lang
+	w := &doctorWindow{d: d, rows: map[string]*fyne.Container{}, notes: newStack(8), holder: container.NewStack()}
+	w.summary = newWords("", base.SizeNameText, base.ColorNameForeground, true).cutting()
+	w.again = widget.NewButton(l.T(text.DoctorWindowAgain), w.run)
+	w.copyAll = widget.NewButton(l.T(text.DoctorWindowCopy), w.copy)
+	w.bundle = widget.NewButton(l.T(text.DoctorWindowBundle), w.gather)
+	buttons := container.New(layout.NewCustomPaddedHBoxLayout(8), w.again, w.copyAll, w.bundle)
+	all := newStack(8)
+	for i, g := range doctorGroups {
+		if i > 0 {
+			all.Add(gap(4))
+		}
+		all.Add(newWords(l.T(text.DoctorGroup(g.id)), theme.SizeStart, base.ColorNameForeground, true).cutting())
+		for _, id := range g.checks {
+			w.rows[id] = newStack(8)
+			all.Add(w.rows[id])
+		}
+	}
+	w.scroll = container.NewVScroll(container.New(layout.NewCustomPaddedLayout(8, 24, edge, edge), all))
+	head := newStack(12)
+	head.Add(newWords(l.T(text.DoctorWindowTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).cutting())
+	head.Add(w.summary)
+	head.Add(w.notes)
+	head.Add(buttons)
+	w.checks = container.NewBorder(container.New(layout.NewCustomPaddedLayout(20, 12, edge, edge), head), nil, nil, nil, w.scroll)
+	w.holder.Add(w.checks)
+	w.win = d.window(text.DoctorWindowTitle, w.holder, fyne.NewSize(720, 688))
+	w.show()
+	return w
+}
+
+// newStack is a column with a distance between its parts.
+func newStack(distance float32) *fyne.Container {
+	return container.New(layout.NewCustomPaddedVBoxLayout(distance))
+}
+
+func (w *doctorWindow) window() fyne.Window { return w.win }
+
+// run has everything looked at anew.
+func (w *doctorWindow) run() {
+	w.seq++
+	w.found, w.done, w.said = map[string][]deskapi.DoctorLine{}, nil, ""
+	w.d.send(deskapi.KindDoctorRun, deskapi.DoctorRun{Seq: w.seq})
+	seq := w.seq
+	w.later(doctorSilent, func() {
+		if w.seq == seq && w.done == nil {
+			w.done = &deskapi.DoctorDone{Seq: seq}
+			w.say(w.d.lang.T(text.DoctorWindowSilent), true)
+		}
+	})
+	w.show()
+}
+
+// later does something on the UI thread, if this window is still there.
+func (w *doctorWindow) later(t time.Duration, do func()) {
+	w.d.after(t, func() {
+		w.d.post(func() {
+			if w.d.pages[deskapi.WindowDoctor] == page(w) {
+				do()
+			}
+		})
+	})
+}
+
+func (w *doctorWindow) take(kind string, raw json.RawMessage) {
+	switch kind {
+	case deskapi.KindDoctorFound:
+		var m deskapi.DoctorFound
+		if w.d.decode(kind, raw, &m) && m.Seq == w.seq && w.rows[m.ID] != nil {
+			w.found[m.ID] = m.Lines
+			w.row(m.ID)
+			w.head()
+		}
+	case deskapi.KindDoctorDone:
+		var m deskapi.DoctorDone
+		if w.d.decode(kind, raw, &m) && m.Seq == w.seq {
+			w.done = &m
+			w.head()
+		}
+	case deskapi.KindDoctorHolds:
+		var m deskapi.DoctorHolds
+		if w.d.decode(kind, raw, &m) && w.busy {
+			w.busy = false
+			w.hold(m)
+		}
+	case deskapi.KindDoctorPiece:
+		var m deskapi.DoctorPiece
+		if w.d.decode(kind, raw, &m) && w.holds != nil {
+			w.holds.take(m)
+		}
+	case deskapi.KindDoctorWritten:
+		var m deskapi.DoctorWritten
+		if w.d.decode(kind, raw, &m) && w.holds != nil {
+			w.written(m)
+		}
+	}
+}
+
+// say shows a sentence below the summary; "" takes it away.
+func (w *doctorWindow) say(s string, bad bool) {
+	w.said, w.bad = s, bad
+	w.head()
+}
+
+// show fills everything in.
+func (w *doctorWindow) show() {
+	for id := range w.rows {
+		w.row(id)
+	}
+	w.head()
+}
+
+// head shows how far the run is, and how it ended.
+func (w *doctorWindow) head() {
+	l := w.d.lang
+	switch {
+	case w.done == nil:
+		w.summary.say(l.N(text.DoctorWindowRunning, max(1, len(w.rows)-len(w.found))), base.ColorNamePlaceHolder)
+	case w.done.Sentence != "":
+		colour := base.ColorNameSuccess
+		if !w.done.OK {
+			colour = base.ColorNameError
+		}
+		w.summary.say(w.done.Sentence, colour)
+	default:
+		w.summary.say("", base.ColorNameForeground)
+	}
+	w.notes.Objects = nil
+	switch {
+	case w.said != "" && w.bad:
+		w.notes.Add(trouble(w.said))
+	case w.said != "":
+		w.notes.Add(plain(w.said, theme.SizeHint, widget.MediumImportance))
+	}
+	w.notes.Hidden = len(w.notes.Objects) == 0
+	w.notes.Refresh()
+	ready := w.done != nil && w.done.Sentence != ""
+	able(w.again, w.done != nil)
+	able(w.copyAll, ready)
+	able(w.bundle, ready && !w.busy)
+	label := text.DoctorWindowBundle
+	if w.busy {
+		label = text.DoctorWindowGathering
+	}
+	w.bundle.SetText(l.T(label))
+	label = text.DoctorWindowCopy
+	if w.copied {
+		label = text.DoctorWindowCopied
+	}
+	w.copyAll.SetText(l.T(label))
+}
+
+// row shows what is known of a check.
+func (w *doctorWindow) row(id string) {
+	row := w.rows[id]
+	row.Objects = nil
+	lines, in := w.found[id]
+	if !in {
+		lines = []deskapi.DoctorLine{{State: "wait"}}
+	}
+	for i, c := range lines {
+		name := ""
+		if i == 0 {
+			name = w.d.lang.T(text.DoctorName(id))
+		}
+		row.Add(w.line(name, c))
+	}
+	row.Refresh()
+}
+
+// line is a sign with its word, the check's name, and what it says.
+func (w *doctorWindow) line(name string, c deskapi.DoctorLine) fyne.CanvasObject {
+	l := w.d.lang
+	colour := signColour(c.State)
+	if c.State == "ok" || c.State == "off" || c.State == "wait" {
+		colour = base.ColorNamePlaceHolder // what needs nobody keeps quiet
+	}
+	state := container.New(columns{signSize + 6}, container.New(layout.NewCustomPaddedLayout(3, 0, 0, 0), container.NewVBox(newSign(c.State))),
+		container.NewVBox(newWords(l.T(text.DoctorState(c.State)), theme.SizeHint, colour, c.State == "fail" || c.State == "warn")))
+	said := newStack(2)
+	importance := widget.MediumImportance
+	if c.State == "off" {
+		importance = widget.LowImportance
+	}
+	if c.Message != "" {
+		said.Add(plain(c.Message, theme.SizeHint, importance))
+	}
+	if c.Hint != "" && c.State != "off" {
+		whom := c.Whom
+		if whom == "" {
+			whom = l.T(text.DoctorWindowYou)
+		}
+		said.Add(plain(whom+": "+c.Hint, theme.SizeHint, widget.LowImportance))
+	}
+	return container.New(columns{stateWidth}, state, container.New(columns{checkWidth},
+		container.NewVBox(newWords(name, theme.SizeHint, base.ColorNameForeground, true).cutting()), said))
+}
+
+// copy puts all that is shown on the clipboard, as text.
+func (w *doctorWindow) copy() {
+	l := w.d.lang
+	var b strings.Builder
+	for _, g := range doctorGroups {
+		for _, id := range g.checks {
+			for _, c := range w.found[id] {
+				b.WriteString(l.T(text.DoctorState(c.State)) + "\t" + l.T(text.DoctorName(id)) + "\t" + strings.TrimSpace(c.Message+" "+c.Hint) + "\n")
+			}
+		}
+	}
+	b.WriteString(w.done.Sentence + "\n")
+	w.d.app.Clipboard().SetContent(b.String())
+	w.copied = true
+	w.head()
+	w.later(copiedIs, func() { w.copied = false; w.head() })
+}
+
+// gather asks what a file for the help desk would hold.
+func (w *doctorWindow) gather() {
+	w.busy = true
+	w.say("", false)
+	w.d.send(deskapi.KindDoctorBundle, nil)
+	seq := w.seq
+	w.later(doctorSilent, func() {
+		if w.busy && w.seq == seq {
+			w.busy = false
+			w.say(w.d.lang.T(text.DoctorWindowSilent), true)
+		}
+	})
+}
+
+// hold shows what was gathered, before anything is written.
+func (w *doctorWindow) hold(m deskapi.DoctorHolds) {
+	if m.Error != "" || len(m.Files) == 0 {
+		w.say(m.Error, true)
+		return
+	}
+	w.head()
+	w.holds = newBundleView(w, m)
+	w.holder.Objects = []fyne.CanvasObject{w.holds.object}
+	w.holder.Refresh()
+}
+
+// back shows the checks again; what was gathered is forgotten.
+func (w *doctorWindow) back() {
+	w.holds = nil
+	w.d.send(deskapi.KindDoctorDrop, nil)
+	w.holder.Objects = []fyne.CanvasObject{w.checks}
+	w.holder.Refresh()
+}
+
+func (w *doctorWindow) written(m deskapi.DoctorWritten) {
+	if m.Error != "" {
+		w.holds.fail(m.Error)
+		return
+	}
+	w.back()
+	w.say(w.d.lang.T(text.DoctorWindowWritten, m.Path), false)
+}
