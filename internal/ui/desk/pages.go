@@ -23,9 +23,10 @@ var openers map[string]func(*windows) page
 
 func init() { // the openers show other windows, and so look here themselves
 	openers = map[string]func(*windows) page{
-		deskapi.WindowCalls:  openCalls,
-		deskapi.WindowLookup: openLookup,
-		deskapi.WindowHelp:   newHelpWindow,
+		deskapi.WindowCalls:    openCalls,
+		deskapi.WindowLookup:   openLookup,
+		deskapi.WindowHelp:     newHelpWindow,
+		deskapi.WindowDelivery: openDelivery,
 	}
 }
 
