@@ -2,6 +2,7 @@ package desk
 
 import (
 	"encoding/json"
+	"image/color"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -397,7 +398,7 @@ func (w *deliveryWindow) dropPage() fyne.CanvasObject {
 		newWords(l.T(text.MessagesDrop), theme.SizeStart, base.ColorNameForeground, true).cutting(),
 		paragraph(l.T(text.MessagesDropHint)), paragraph(l.T(text.MessagesDropClose)))
 	icon := widget.NewIcon(base.NewColoredResource(base.DownloadIcon(), base.ColorNamePrimary))
-	box := canvas.NewRectangle(nil)
+	box := canvas.NewRectangle(color.Transparent)
 	box.SetMinSize(fyne.NewSize(40, 40))
 	picture := container.NewVBox(container.NewStack(box, icon))
 	return container.New(layout.NewCustomPaddedLayout(12, 24, edge, edge), container.NewVBox(newSoftBox(
