@@ -33,7 +33,8 @@ type deliveryWindow struct {
 	d        *windows
 	win      fyne.Window
 	choose   *widget.Button
-	status   *words
+	status   *fyne.Container
+	counted  string          // what status says
 	note     *fyne.Container // what is wrong, or has happened
 	question *fyne.Container // whether to send a file once more
 	views    *choice
@@ -64,7 +65,7 @@ func openDelivery(d *windows) page {
 	w := &deliveryWindow{d: d, view: deskapi.DeliveryAll, note: container.NewStack(), question: container.NewStack(), body: container.NewStack()}
 	w.choose = widget.NewButton(l.T(text.MessagesChoose), w.chooseFiles)
 	w.choose.Importance = widget.HighImportance
-	w.status = newWords("", base.SizeNameCaptionText, base.ColorNamePlaceHolder, false).cutting()
+	w.status = container.NewStack()
 	w.views = newChoice(func(i int) { w.show(deliveryViews[i]) })
 	w.list = widget.NewList(
 		func() int { return w.state.Total },
@@ -81,7 +82,9 @@ func openDelivery(d *windows) page {
 		container.NewBorder(nil, nil, nil, w.choose, container.New(middle{}, title)), w.status, w.note, w.question, gap(4), w.tools))
 	w.front = container.NewBorder(head, gap(8), nil, nil, w.body)
 	w.pages = container.NewStack(w.front)
-	w.win = d.window(text.MessagesTitle, w.pages, deliverySize)
+	least := canvas.NewRectangle(color.Transparent)
+	least.SetMinSize(fyne.NewSize(deliveryLeast, deliveryLow))
+	w.win = d.window(text.MessagesTitle, container.NewStack(least, w.pages), deliverySize)
 	w.win.SetOnDropped(func(_ fyne.Position, items []fyne.URI) { w.dropped(items) })
 	w.win.Canvas().SetOnTypedKey(func(e *fyne.KeyEvent) {
 		switch {
@@ -91,6 +94,9 @@ func openDelivery(d *windows) page {
 			w.win.Canvas().Focus(w.list)
 		}
 	})
+	visible(w.status, false)
+	visible(w.note, false)
+	visible(w.question, false)
 	w.showViews()
 	w.draw()
 	w.ask(0)
@@ -236,7 +242,14 @@ func (w *deliveryWindow) showStatus() {
 	if s.More > 0 {
 		parts = append(parts, l.N(text.MessagesMore, s.More))
 	}
-	w.status.say(strings.Join(parts, " · "), base.ColorNamePlaceHolder)
+	said := strings.Join(parts, " · ")
+	if said == w.counted {
+		return
+	}
+	w.counted = said
+	w.status.Objects = []fyne.CanvasObject{plain(said, base.SizeNameCaptionText, widget.LowImportance)}
+	visible(w.status, said != "")
+	w.status.Refresh()
 }
 
 // showNote says what is wrong, or has happened, and what to do.
@@ -276,6 +289,7 @@ func (w *deliveryWindow) showNote() {
 		}
 		w.note.Objects = []fyne.CanvasObject{container.New(layout.NewCustomPaddedLayout(8, 0, 0, 0), line)}
 	}
+	visible(w.note, said != "")
 	w.note.Refresh()
 	w.win.Content().Refresh()
 }
@@ -308,8 +322,15 @@ func (w *deliveryWindow) showQuestion() {
 	if q != nil {
 		w.question.Objects = []fyne.CanvasObject{container.New(layout.NewCustomPaddedLayout(8, 4, 0, 0), w.questionBox(*q))}
 	}
+	visible(w.question, q != nil)
 	w.question.Refresh()
 	w.win.Content().Refresh()
+}
+
+// ruled sets what somebody has to decide apart, between two lines.
+func ruled(o ...fyne.CanvasObject) fyne.CanvasObject {
+	return container.NewVBox(newRule(canvas.NewRectangle(nil)), container.New(layout.NewCustomPaddedLayout(8, 8, 0, 0),
+		container.New(layout.NewCustomPaddedVBoxLayout(12), o...)), newRule(canvas.NewRectangle(nil)))
 }
 
 func (w *deliveryWindow) questionOf(r deskapi.DeliveryRow) string {
@@ -328,14 +349,14 @@ func (w *deliveryWindow) questionBox(q deskapi.DeliveryRow) fyne.CanvasObject {
 	if w.state.Questions > 1 {
 		said.Add(plain(l.N(text.MessagesQuestionMore, w.state.Questions-1), base.SizeNameCaptionText, widget.LowImportance))
 	}
-	return newSoftBox(container.New(layout.NewCustomPaddedLayout(12, 12, 16, 16), container.New(layout.NewCustomPaddedVBoxLayout(12), said,
-		container.New(layout.NewCustomPaddedHBoxLayout(8), skip, send))))
+	return ruled(said, container.New(layout.NewCustomPaddedHBoxLayout(8), skip, send))
 }
 
 func (w *deliveryWindow) answer(kind, id string) {
 	w.d.send(kind, deskapi.DeliveryItem{ID: id})
 	w.question.Objects = nil // the next one comes with the answer
 	w.asked = ""
+	visible(w.question, false)
 	w.question.Refresh()
 	w.win.Content().Refresh()
 }

@@ -208,6 +208,7 @@ const chooseHigh = 36
 func newChooseLine(c *deliveryChooser) *chooseLine {
 	v := &chooseLine{c: c, icon: widget.NewIcon(nil), name: newWords("", base.SizeNameText, base.ColorNameForeground, false).cutting(),
 		size: newWords("", theme.SizeHint, base.ColorNamePlaceHolder, false)}
+	v.size.align = fyne.TextAlignTrailing
 	v.ExtendBaseWidget(v)
 	return v
 }
@@ -243,9 +244,8 @@ type chooseLayout struct{}
 func (chooseLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(400, chooseHigh) }
 
 func (chooseLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	const icon, line = 20, 20
+	const icon, line, wide = 20, 20, 88
 	y := (size.Height - line) / 2
-	wide := o[2].MinSize().Width
 	o[0].Move(fyne.NewPos(edge, (size.Height-icon)/2))
 	o[0].Resize(fyne.NewSquareSize(icon))
 	o[1].Move(fyne.NewPos(edge+icon+12, y))

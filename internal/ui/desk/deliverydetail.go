@@ -3,6 +3,7 @@ package desk
 import (
 	"reflect"
 	"strings"
+	"unicode"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
@@ -92,10 +93,10 @@ func (t *deliveryDetail) draw() {
 	page := container.New(layout.NewCustomPaddedVBoxLayout(8), bigLine(t.all.Row.Name),
 		container.NewBorder(nil, nil, container.NewCenter(t.sign), nil, container.New(layout.NewCustomPaddedLayout(0, 0, 4, 0), t.state)))
 	if why := t.w.remark(t.all.Row); !onItsWay(t.all.Row.State) && t.all.Row.State != string(outbox.Delivered) && why != "" {
-		if t.all.Row.State == deskapi.DeliveryQuestion {
+		if why = sentence(why); t.all.Row.State == deskapi.DeliveryQuestion {
 			why = t.w.questionOf(t.all.Row)
 		}
-		page.Add(plain(upper(why), base.SizeNameText, widget.MediumImportance))
+		page.Add(plain(why, base.SizeNameText, widget.MediumImportance))
 	}
 	page.Add(t.actions())
 	page.Add(t.fields())
@@ -110,11 +111,15 @@ func (t *deliveryDetail) draw() {
 	t.body.Refresh()
 }
 
-// upper makes a sentence of a reason.
-func upper(s string) string {
+// sentence makes one of a reason.
+func sentence(s string) string {
 	r := []rune(s)
-	if len(r) > 0 {
-		r[0] = []rune(strings.ToUpper(string(r[0])))[0]
+	if len(r) == 0 {
+		return ""
+	}
+	r[0] = unicode.ToUpper(r[0])
+	if !strings.ContainsRune(".?", r[len(r)-1]) {
+		r = append(r, '.')
 	}
 	return string(r)
 }
@@ -187,9 +192,8 @@ func (t *deliveryDetail) resolving(remove func()) fyne.CanvasObject {
 	} else {
 		again.Disable() // our copy of it is gone
 	}
-	return newSoftBox(container.New(layout.NewCustomPaddedLayout(12, 12, 16, 16), container.New(layout.NewCustomPaddedVBoxLayout(12),
-		plain(l.T(text.MessagesResolve), base.SizeNameText, widget.MediumImportance), t.note,
-		container.New(layout.NewCustomPaddedHBoxLayout(8), yes, again, widget.NewButton(l.T(text.MessagesRemove), remove)))))
+	return container.New(layout.NewCustomPaddedLayout(8, 0, 0, 0), ruled(plain(l.T(text.MessagesResolve), base.SizeNameText, widget.MediumImportance), t.note,
+		container.New(layout.NewCustomPaddedHBoxLayout(8), yes, again, widget.NewButton(l.T(text.MessagesRemove), remove))))
 }
 
 func (t *deliveryDetail) fields() fyne.CanvasObject {
@@ -248,7 +252,7 @@ func (t *deliveryDetail) findings() fyne.CanvasObject {
 		}
 	}
 	if len(t.all.Findings) == 0 {
-		rows.Add(plain(upper(l.T(text.MessagesClean))+".", theme.SizeHint, widget.LowImportance))
+		rows.Add(plain(sentence(l.T(text.MessagesClean)), theme.SizeHint, widget.LowImportance))
 	}
 	return rows
 }

@@ -34,7 +34,10 @@ func (w *deliveryWindow) wordsOf(r deskapi.DeliveryRow) deliveryWords {
 	if !sameDay(r.Added, now) {
 		s.day = l.Day(r.Added, now)
 	}
-	s.detail = join(sizeOf(l, r.Size), w.remark(r))
+	s.detail = w.remark(r)
+	if r.Size > 0 {
+		s.detail = join(sizeOf(l, r.Size), s.detail)
+	}
 	return s
 }
 
@@ -142,7 +145,8 @@ func sizeOf(l text.Language, n int64) string {
 
 const (
 	deliveryHigh  = 56
-	deliveryLeast = 600
+	deliveryLeast = 688 // the window's least width
+	deliveryLow   = 400 // and height
 	stateWidth    = 176
 )
 
