@@ -6,6 +6,9 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"wiebelt/internal/profile"
+	"wiebelt/internal/settings"
 )
 
 // TestDeliverService: the files for a server come out whole, and nothing else.
@@ -46,5 +49,25 @@ func TestDeliverService(t *testing.T) {
 	}
 	if code, out, _ := run(t, "", "deliver", "service", "cron"); code != 2 || out != "" {
 		t.Errorf("exit %d, %q", code, out)
+	}
+}
+
+// TestProvisionIsSeen: a new secret alone has a running Wiebelt look again.
+func TestProvisionIsSeen(t *testing.T) {
+	dir, _ := setUpDelivery(t)
+	dirs, err := profile.Find(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := settings.Fingerprint(dirs)
+	if code, _, errOut := run(t, "another\n", "provision", "--profile", dir, "--secret-stdin"); code != 0 {
+		t.Fatalf("exit %d: %s", code, errOut)
+	}
+	if settings.Fingerprint(dirs) == before {
+		t.Error("nothing is seen of a new secret")
+	}
+	_, all, _ := run(t, "", "settings", "--profile", dir)
+	if !strings.Contains(all, "hub.intermediary") {
+		t.Error(all)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -84,6 +85,9 @@ func (c *provisionCmd) Run(e *env) error {
 		if err := settings.Set(d, changes); err != nil {
 			return err
 		}
+	}
+	if c.SecretStdin { // a running Wiebelt does not see the store: it looks again when the settings were written
+		_ = os.Chtimes(settings.Path(d), time.Now(), time.Now())
 	}
 	if c.SecretStdin && cmp.Or(c.SecretStore, before.Hub.SecretStore) == secret.KindMachine && before.Source("hub.secret_store") != settings.Policy {
 		fmt.Fprintln(e.out, "Others on this computer use it where the policy says hub.secret_store = \"machine\", with the same address and client.")

@@ -87,7 +87,7 @@ func (r *Resident) apply(ctx context.Context, next *settings.Settings) {
 	if was.client != nil && was.client != now.client {
 		was.client.Close() // after the engine knows the new one: what it waits for is asked again
 	}
-	if was.client != now.client {
+	if was.client != now.client || reflect.DeepEqual(old, next) { // the same once more: there is a new secret, perhaps
 		r.hubWatch.settingsChanged()
 	}
 	if r.store != nil && old.History != next.History {

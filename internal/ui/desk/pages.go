@@ -28,6 +28,7 @@ func init() { // the openers show other windows, and so look here themselves
 		deskapi.WindowHelp:     newHelpWindow,
 		deskapi.WindowSettings: openSettings,
 		deskapi.WindowDoctor:   openDoctor,
+		deskapi.WindowDelivery: openDelivery,
 	}
 }
 

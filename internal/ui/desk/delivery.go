@@ -1,0 +1,490 @@
+package desk
+
+import (
+	"encoding/json"
+	"image/color"
+	"path/filepath"
+	"reflect"
+	"strings"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/layout"
+	base "fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/outbox"
+	"wiebelt/internal/text"
+	"wiebelt/internal/ui/theme"
+)
+
+const (
+	deliveryBlock = 100      // rows that are asked for at once
+	maxPaths      = 32 << 10 // bytes of paths in a message
+)
+
+var deliverySize = fyne.NewSize(720, 640)
+
+// deliveryWindow delivers files that are dropped into it or chosen, and shows
+// what became of them. It knows nothing that the resident does not tell.
+type deliveryWindow struct {
+	d        *windows
+	win      fyne.Window
+	choose   *widget.Button
+	status   *fyne.Container
+	counted  string          // what status says
+	note     *fyne.Container // what is wrong, or has happened
+	question *fyne.Container // whether to send a file once more
+	views    *choice
+	tools    *fyne.Container
+	list     *widget.List
+	body     *fyne.Container // the list, or a page that says why there is none
+	pages    *fyne.Container // the list page, or one file
+	front    fyne.CanvasObject
+	page     string // which page body shows
+	noted    string // what note says
+	asked    string // the file that question is about
+
+	state  deskapi.DeliveryState
+	stated bool   // the resident has told its state
+	asking bool   // an answer is on its way
+	again  bool   // and will be old by then
+	view   string // of deskapi
+	first  int    // of the rows that were asked for last
+	failed string // what did not work, for a moment
+	sent   deskapi.DeliveryProgress
+
+	detail  *deliveryDetail  // nil while no file is shown
+	chooser *deliveryChooser // nil while none is chosen
+}
+
+func openDelivery(d *windows) page {
+	l := d.lang
+	w := &deliveryWindow{d: d, view: deskapi.DeliveryAll, note: container.NewStack(), question: container.NewStack(), body: container.NewStack()}
+	w.choose = widget.NewButton(l.T(text.MessagesChoose), w.chooseFiles)
+	w.choose.Importance = widget.HighImportance
+	w.status = container.NewStack()
+	w.views = newChoice(func(i int) { w.show(deliveryViews[i]) })
+	w.list = widget.NewList(
+		func() int { return w.state.Total },
+		func() fyne.CanvasObject { return newDeliveryLine(w) },
+		func(i widget.ListItemID, o fyne.CanvasObject) { o.(*deliveryLine).set(i) })
+	w.list.HideSeparators = true
+	w.list.OnSelected = func(i widget.ListItemID) { // by the keyboard; the lines take clicks themselves
+		w.list.Unselect(i)
+		w.openRow(i)
+	}
+	title := newWords(l.T(text.MessagesTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).cutting()
+	w.tools = container.New(layout.NewCustomPaddedLayout(0, 0, -optionPad, 0), container.NewHBox(w.views))
+	head := container.New(layout.NewCustomPaddedLayout(20, 12, edge, edge), container.New(layout.NewCustomPaddedVBoxLayout(4),
+		container.NewBorder(nil, nil, nil, w.choose, container.New(middle{}, title)), w.status, w.note, w.question, gap(4), w.tools))
+	w.front = container.NewBorder(head, gap(8), nil, nil, w.body)
+	w.pages = container.NewStack(w.front)
+	least := canvas.NewRectangle(color.Transparent)
+	least.SetMinSize(fyne.NewSize(deliveryLeast, deliveryLow))
+	w.win = d.window(text.MessagesTitle, container.NewStack(least, w.pages), deliverySize)
+	w.win.SetOnDropped(func(_ fyne.Position, items []fyne.URI) { w.dropped(items) })
+	w.win.Canvas().SetOnTypedKey(func(e *fyne.KeyEvent) {
+		switch {
+		case e.Name == fyne.KeyEscape && (w.detail != nil || w.chooser != nil):
+			w.back()
+		case w.detail == nil && w.chooser == nil && w.state.Total > 0 && (e.Name == fyne.KeyDown || e.Name == fyne.KeyUp):
+			w.win.Canvas().Focus(w.list)
+		}
+	})
+	visible(w.status, false)
+	visible(w.note, false)
+	visible(w.question, false)
+	w.showViews()
+	w.draw()
+	w.ask(0)
+	return w
+}
+
+func (w *deliveryWindow) window() fyne.Window { return w.win }
+
+func (w *deliveryWindow) take(kind string, raw json.RawMessage) {
+	switch kind {
+	case deskapi.KindDeliveryState:
+		var m deskapi.DeliveryState
+		if w.d.decode(kind, raw, &m) {
+			w.takeState(m)
+		}
+	case deskapi.KindDeliveryChanged:
+		w.ask(w.first)
+		if w.detail != nil {
+			w.d.send(deskapi.KindDeliveryShow, deskapi.DeliveryItem{ID: w.detail.id})
+		}
+	case deskapi.KindDeliveryProgress:
+		var m deskapi.DeliveryProgress
+		if w.d.decode(kind, raw, &m) {
+			w.progress(m)
+		}
+	case deskapi.KindDeliveryReceipts:
+		var m deskapi.DeliveryReceipts
+		if w.d.decode(kind, raw, &m) && w.detail != nil {
+			w.detail.take(m)
+		}
+	case deskapi.KindDeliveryFailed:
+		var m deskapi.DeliveryFailed
+		if w.d.decode(kind, raw, &m) {
+			w.fail(m.Sentence)
+		}
+	}
+}
+
+// ask asks for the rows from first on; one question at a time.
+func (w *deliveryWindow) ask(first int) {
+	w.first = max(first, 0)
+	if w.asking {
+		w.again = true
+		return
+	}
+	w.asking = true
+	w.d.send(deskapi.KindDeliveryAsk, deskapi.DeliveryAsk{View: w.view, First: w.first, Count: deliveryBlock})
+}
+
+func (w *deliveryWindow) takeState(m deskapi.DeliveryState) {
+	w.asking = false
+	if w.again {
+		w.again = false
+		w.ask(w.first)
+	}
+	if m.View != w.view {
+		return // another one was chosen meanwhile
+	}
+	same := w.stated && reflect.DeepEqual(w.state, m)
+	w.state, w.stated = m, true
+	if same {
+		return
+	}
+	w.showStatus()
+	w.showNote()
+	w.showQuestion()
+	w.showViews()
+	w.draw()
+	w.list.Refresh()
+}
+
+// row gives a row of the list, false if it is not read.
+func (w *deliveryWindow) row(i int) (deskapi.DeliveryRow, bool) {
+	if n := i - w.state.First; n >= 0 && n < len(w.state.Rows) {
+		return w.state.Rows[n], true
+	}
+	return deskapi.DeliveryRow{}, false
+}
+
+// need has the rows around one read.
+func (w *deliveryWindow) need(i int) {
+	if first := max(i-deliveryBlock/2, 0); i < w.first || i >= w.first+max(len(w.state.Rows), 1) && first != w.first {
+		w.ask(first)
+	}
+}
+
+func (w *deliveryWindow) progress(m deskapi.DeliveryProgress) {
+	w.sent = m
+	for i, r := range w.state.Rows {
+		if r.ID == m.ID {
+			w.list.RefreshItem(w.state.First + i)
+		}
+	}
+	if w.detail != nil && w.detail.id == m.ID {
+		w.detail.showState()
+	}
+}
+
+var deliveryViews = []string{deskapi.DeliveryAll, deskapi.DeliveryOpen, deskapi.DeliveryAct}
+
+func (w *deliveryWindow) showViews() {
+	l := w.d.lang
+	open, act := l.T(text.MessagesViewOpen), l.T(text.MessagesViewAct)
+	if w.state.Open > 0 {
+		open = l.T(text.MessagesViewOpenCount, w.state.Open)
+	}
+	if w.state.Act > 0 {
+		act = l.T(text.MessagesViewActCount, w.state.Act)
+	}
+	now := 0
+	for i, v := range deliveryViews {
+		if v == w.view {
+			now = i
+		}
+	}
+	w.views.set([]string{l.T(text.MessagesViewAll), open, act}, now)
+	w.tools.Refresh()
+}
+
+// show shows another view of the list.
+func (w *deliveryWindow) show(view string) {
+	w.view = view
+	w.showViews()
+	w.list.ScrollToTop()
+	w.ask(0)
+}
+
+// showStatus counts.
+func (w *deliveryWindow) showStatus() {
+	l, s := w.d.lang, w.state
+	var parts []string
+	for _, c := range []struct {
+		n     int
+		state outbox.State
+	}{{s.Delivered, outbox.Delivered}, {s.Waiting, outbox.Waiting}, {s.Refused, outbox.Refused}, {s.Uncertain, outbox.Uncertain}} {
+		if c.n > 0 {
+			parts = append(parts, l.T(text.MessagesCount, c.n, l.T(text.DeliveryState(string(c.state)))))
+		}
+	}
+	if s.Adding > 0 {
+		parts = append(parts, l.N(text.MessagesAdding, s.Adding))
+	}
+	if s.More > 0 {
+		parts = append(parts, l.N(text.MessagesMore, s.More))
+	}
+	said := strings.Join(parts, " · ")
+	if said == w.counted {
+		return
+	}
+	w.counted = said
+	w.status.Objects = []fyne.CanvasObject{plain(said, base.SizeNameCaptionText, widget.LowImportance)}
+	visible(w.status, said != "")
+	w.status.Refresh()
+}
+
+// showNote says what is wrong, or has happened, and what to do.
+func (w *deliveryWindow) showNote() {
+	l, s := w.d.lang, w.state
+	said, label, do := "", "", func() { w.d.send(deskapi.KindDeliveryRetry, deskapi.DeliveryItem{}) }
+	switch {
+	case w.failed != "":
+		said = w.failed
+	case s.Trouble != "":
+		said = l.T(text.DeliveryTrouble, l.T(text.DeliveryTroubleOf(s.Trouble)))
+	case s.Held != "":
+		said = l.T(text.MessagesHeld, l.T(text.DeliveryReason(s.Held)), s.Support) + " " + l.T(text.MessagesHeldHint)
+		label = l.T(text.MessagesNow)
+	case !s.SetUp && s.Total > 0:
+		said = l.T(text.MessagesSetup) + ". " + l.T(text.MessagesSetupHint, s.Support)
+	case s.Notice != "":
+		said, label = s.Notice, l.T(text.CallsNoticeOk)
+		do = func() {
+			w.state.Notice = ""
+			w.d.send(deskapi.KindDeliveryDismiss, nil)
+			w.showNote()
+		}
+	case s.Paused != "" && s.Waiting > 0:
+		said, label = l.T(text.MessagesPaused, l.T(text.DeliveryReason(s.Paused))), l.T(text.MessagesNow)
+	}
+	if said == w.noted {
+		return
+	}
+	w.noted = said
+	w.note.Objects = nil
+	if said != "" {
+		line := trouble(said)
+		if label != "" {
+			line = container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 12, 0), container.NewCenter(widget.NewButton(label, do))),
+				container.New(middle{}, line))
+		}
+		w.note.Objects = []fyne.CanvasObject{container.New(layout.NewCustomPaddedLayout(8, 0, 0, 0), line)}
+	}
+	visible(w.note, said != "")
+	w.note.Refresh()
+	w.win.Content().Refresh()
+}
+
+// fail says for a moment what did not work.
+func (w *deliveryWindow) fail(sentence string) {
+	w.failed = sentence
+	w.showNote()
+	w.d.after(failedIs, func() {
+		w.d.post(func() {
+			if w.failed == sentence {
+				w.failed = ""
+				w.showNote()
+			}
+		})
+	})
+}
+
+// showQuestion asks whether a file that was delivered before is sent once more.
+func (w *deliveryWindow) showQuestion() {
+	q, key := w.state.Question, ""
+	if q != nil {
+		key = q.ID + w.questionOf(*q)
+	}
+	if key += string(rune(w.state.Questions)); key == w.asked {
+		return
+	}
+	w.asked = key
+	w.question.Objects = nil
+	if q != nil {
+		w.question.Objects = []fyne.CanvasObject{container.New(layout.NewCustomPaddedLayout(8, 4, 0, 0), w.questionBox(*q))}
+	}
+	visible(w.question, q != nil)
+	w.question.Refresh()
+	w.win.Content().Refresh()
+}
+
+// ruled sets what somebody has to decide apart, between two lines.
+func ruled(o ...fyne.CanvasObject) fyne.CanvasObject {
+	return container.NewVBox(newRule(canvas.NewRectangle(nil)), container.New(layout.NewCustomPaddedLayout(8, 8, 0, 0),
+		container.New(layout.NewCustomPaddedVBoxLayout(12), o...)), newRule(canvas.NewRectangle(nil)))
+}
+
+func (w *deliveryWindow) questionOf(r deskapi.DeliveryRow) string {
+	key := text.MessagesQuestionTaken
+	if r.Was == string(outbox.Delivered) {
+		key = text.MessagesQuestionDelivered
+	}
+	return w.d.lang.T(key, r.Name, w.moment(r.Before))
+}
+
+func (w *deliveryWindow) questionBox(q deskapi.DeliveryRow) fyne.CanvasObject {
+	l := w.d.lang
+	send := widget.NewButton(l.T(text.MessagesSend), func() { w.answer(deskapi.KindDeliverySend, q.ID) })
+	skip := widget.NewButton(l.T(text.MessagesSkip), func() { w.answer(deskapi.KindDeliveryRemove, q.ID) })
+	said := container.New(layout.NewCustomPaddedVBoxLayout(4), plain(w.questionOf(q), base.SizeNameText, widget.MediumImportance))
+	if w.state.Questions > 1 {
+		said.Add(plain(l.N(text.MessagesQuestionMore, w.state.Questions-1), base.SizeNameCaptionText, widget.LowImportance))
+	}
+	return ruled(said, container.New(layout.NewCustomPaddedHBoxLayout(8), skip, send))
+}
+
+func (w *deliveryWindow) answer(kind, id string) {
+	w.d.send(kind, deskapi.DeliveryItem{ID: id})
+	w.question.Objects = nil // the next one comes with the answer
+	w.asked = ""
+	visible(w.question, false)
+	w.question.Refresh()
+	w.win.Content().Refresh()
+}
+
+// draw shows the list, or the page in its place.
+func (w *deliveryWindow) draw() {
+	s := w.state
+	p := ""
+	switch {
+	case !w.stated:
+		p = pageBlank
+	case s.Total > 0:
+	case !s.SetUp:
+		p = pageOff + s.Support
+	case w.view != deskapi.DeliveryAll:
+		p = w.view
+	default:
+		p = pageEmpty
+	}
+	w.enable(s.SetUp)
+	visible(w.tools, w.stated && (s.Total > 0 || w.view != deskapi.DeliveryAll))
+	if p == w.page && len(w.body.Objects) > 0 {
+		return
+	}
+	w.page = p
+	w.body.Objects = []fyne.CanvasObject{w.pageContent(p)}
+	w.body.Refresh()
+	w.front.Refresh()
+}
+
+func (w *deliveryWindow) enable(yes bool) {
+	if yes {
+		w.choose.Enable()
+	} else {
+		w.choose.Disable()
+	}
+}
+
+func (w *deliveryWindow) pageContent(p string) fyne.CanvasObject {
+	l := w.d.lang
+	switch {
+	case p == "":
+		return w.list
+	case p == pageEmpty:
+		return w.dropPage()
+	case p == deskapi.DeliveryOpen:
+		return emptyPage(l.T(text.MessagesNoneOpen), nil, l.T(text.MessagesNoneOpenHint))
+	case p == deskapi.DeliveryAct:
+		return emptyPage(l.T(text.MessagesNoneAct), nil, l.T(text.MessagesNoneActHint))
+	case strings.HasPrefix(p, pageOff):
+		return emptyPage(l.T(text.MessagesSetup), nil, l.T(text.MessagesSetupHint, w.state.Support))
+	}
+	return container.NewWithoutLayout()
+}
+
+// dropPage is a place to drop files on; the whole window takes them.
+func (w *deliveryWindow) dropPage() fyne.CanvasObject {
+	l := w.d.lang
+	words := container.New(layout.NewCustomPaddedVBoxLayout(8),
+		newWords(l.T(text.MessagesDrop), theme.SizeStart, base.ColorNameForeground, true).cutting(),
+		paragraph(l.T(text.MessagesDropHint)), paragraph(l.T(text.MessagesDropClose)))
+	icon := widget.NewIcon(base.NewColoredResource(base.DownloadIcon(), base.ColorNamePrimary))
+	box := canvas.NewRectangle(color.Transparent)
+	box.SetMinSize(fyne.NewSize(40, 40))
+	picture := container.NewVBox(container.NewStack(box, icon))
+	return container.New(layout.NewCustomPaddedLayout(12, 24, edge, edge), container.NewVBox(newSoftBox(
+		container.New(layout.NewCustomPaddedLayout(32, 32, 24, 24), container.NewBorder(nil, nil,
+			container.New(layout.NewCustomPaddedLayout(0, 0, 0, 16), picture), nil, container.New(atMost{textWidth}, words))))))
+}
+
+// dropped takes what was dragged into the window.
+func (w *deliveryWindow) dropped(items []fyne.URI) {
+	var paths []string
+	for _, u := range items {
+		if u.Scheme() == "file" {
+			paths = append(paths, filepath.FromSlash(u.Path()))
+		}
+	}
+	w.add(paths)
+}
+
+// add has files delivered, in as many messages as they need.
+func (w *deliveryWindow) add(paths []string) {
+	if !w.state.SetUp {
+		return // the page says whom to ask
+	}
+	if w.detail != nil || w.chooser != nil {
+		w.back()
+	}
+	var some []string
+	size := 0
+	for _, p := range paths {
+		if size += len(p); size > maxPaths && len(some) > 0 {
+			w.d.send(deskapi.KindDeliveryAdd, deskapi.DeliveryAdd{Paths: some})
+			some, size = nil, len(p)
+		}
+		some = append(some, p)
+	}
+	if len(some) > 0 {
+		w.d.send(deskapi.KindDeliveryAdd, deskapi.DeliveryAdd{Paths: some})
+	}
+}
+
+// chooseFiles shows the page to choose files on.
+func (w *deliveryWindow) chooseFiles() {
+	w.chooser, w.detail = newDeliveryChooser(w), nil
+	w.pages.Objects = []fyne.CanvasObject{w.chooser.content}
+	w.pages.Refresh()
+	w.chooser.start()
+}
+
+// openRow shows all that is known of a file.
+func (w *deliveryWindow) openRow(i int) {
+	r, ok := w.row(i)
+	if !ok || r.State == deskapi.DeliveryAdding {
+		return
+	}
+	w.detail = newDeliveryDetail(w, r)
+	w.pages.Objects = []fyne.CanvasObject{w.detail.content}
+	w.pages.Refresh()
+	w.win.Canvas().Unfocus()
+	w.d.send(deskapi.KindDeliveryShow, deskapi.DeliveryItem{ID: r.ID})
+}
+
+// back shows the list again.
+func (w *deliveryWindow) back() {
+	w.detail, w.chooser = nil, nil
+	w.pages.Objects = []fyne.CanvasObject{w.front}
+	w.pages.Refresh()
+	w.list.Refresh()
+}

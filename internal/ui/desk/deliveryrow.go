@@ -1,0 +1,280 @@
+package desk
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/driver/desktop"
+	base "fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"wiebelt/internal/deskapi"
+	inspect "wiebelt/internal/message"
+	"wiebelt/internal/outbox"
+	"wiebelt/internal/text"
+	"wiebelt/internal/ui/theme"
+)
+
+// deliveryWords is a row as it is written.
+type deliveryWords struct {
+	time, day     string
+	title, detail string
+	state         string
+	mark          mark
+}
+
+// wordsOf writes a row.
+func (w *deliveryWindow) wordsOf(r deskapi.DeliveryRow) deliveryWords {
+	l, now := w.d.lang, w.d.now()
+	s := deliveryWords{time: l.Clock(r.Added), title: r.Name, state: w.stateOf(r), mark: markOf(r.State)}
+	if !sameDay(r.Added, now) {
+		s.day = l.Day(r.Added, now)
+	}
+	s.detail = w.remark(r)
+	if r.Size > 0 {
+		s.detail = join(sizeOf(l, r.Size), s.detail)
+	}
+	return s
+}
+
+// stateOf is the word for a row's state.
+func (w *deliveryWindow) stateOf(r deskapi.DeliveryRow) string {
+	l := w.d.lang
+	switch {
+	case r.State == deskapi.DeliveryAdding, r.State == deskapi.DeliveryQuestion:
+		return l.T(text.MessagesStateOf(r.State))
+	case r.State == string(outbox.Sending) && w.sent.ID == r.ID && w.sent.Size > 0:
+		return l.T(text.MessagesSending, int(w.sent.Sent*100/w.sent.Size))
+	}
+	return l.T(text.DeliveryState(r.State))
+}
+
+func markOf(state string) mark {
+	switch state {
+	case string(outbox.Delivered):
+		return markDot
+	case string(outbox.Sending):
+		return markRing
+	case string(outbox.Waiting), deskapi.DeliveryAdding:
+		return markQuiet
+	}
+	return markTrouble
+}
+
+// remark says why a row stands where it stands, or what the check found.
+func (w *deliveryWindow) remark(r deskapi.DeliveryRow) string {
+	l := w.d.lang
+	switch r.State {
+	case deskapi.DeliveryAdding:
+		return ""
+	case deskapi.DeliveryQuestion:
+		return w.moment(r.Before)
+	case string(outbox.Waiting):
+		if r.Reason == "" {
+			break
+		}
+		next := ""
+		if r.Next.Sub(w.d.now()) > time.Second {
+			next = l.T(text.MessagesNext, l.Clock(r.Next))
+		}
+		return join(w.why(r.Reason, r.Status), next)
+	case string(outbox.Refused), string(outbox.Uncertain), deskapi.DeliveryNotTaken:
+		return w.why(r.Reason, r.Status)
+	}
+	switch {
+	case r.Severity >= inspect.Warning:
+		return l.T(text.MessageFinding(r.Code))
+	case r.Findings > 0:
+		return l.N(text.MessagesFindings, r.Findings)
+	}
+	return l.T(text.MessagesClean)
+}
+
+// why is what a reason means, whoever gave it, with the hub's status if that says
+// more.
+func (w *deliveryWindow) why(reason string, status int) string {
+	l := w.d.lang
+	said := ""
+	for _, key := range []text.Key{text.DeliveryReason(reason), text.MessageFinding(reason), text.MessagesCode(reason), text.DeliveryTroubleOf(reason)} {
+		if s := l.T(key); reason != "" && s != string(key) {
+			said = s
+			break
+		}
+	}
+	if status >= 300 {
+		return join(said, l.T(text.DeliveryStatusCode, status))
+	}
+	return said
+}
+
+// moment is a date and a time.
+func (w *deliveryWindow) moment(t time.Time) string {
+	l, now := w.d.lang, w.d.now()
+	if t.IsZero() {
+		return ""
+	}
+	if sameDay(t, now) {
+		return l.T(text.MessagesToday, l.Clock(t))
+	}
+	return l.T(text.MessagesMoment, l.Day(t, now), l.Clock(t))
+}
+
+// sizeOf writes a number of bytes: "812 B", "12,4 kB", "500 MB".
+func sizeOf(l text.Language, n int64) string {
+	if n < 1000 {
+		return fmt.Sprintf("%d B", n)
+	}
+	v, units := float64(n)/1000, []string{"kB", "MB", "GB", "TB"}
+	i := 0
+	for v >= 999.5 && i < len(units)-1 {
+		v, i = v/1000, i+1
+	}
+	s := fmt.Sprintf("%.1f", v)
+	if v >= 100 {
+		s = fmt.Sprintf("%.0f", v)
+	}
+	if l == text.Dutch {
+		s = strings.Replace(s, ".", ",", 1)
+	}
+	return s + " " + units[i]
+}
+
+const (
+	deliveryHigh  = 56
+	deliveryLeast = 688 // the window's least width
+	deliveryLow   = 400 // and height
+	stateWidth    = 176
+)
+
+// deliveryLine shows one file of the list. It takes clicks itself, so that the
+// list does not keep it chosen.
+type deliveryLine struct {
+	widget.BaseWidget
+	w     *deliveryWindow
+	n     int
+	id    string
+	known bool
+	since time.Time
+	hover bool
+
+	back                            *canvas.Rectangle
+	shape                           *shape
+	time, day, title, detail, state *words
+}
+
+var (
+	_ fyne.Tappable      = (*deliveryLine)(nil)
+	_ desktop.Hoverable  = (*deliveryLine)(nil)
+	_ desktop.Cursorable = (*deliveryLine)(nil)
+)
+
+func newDeliveryLine(w *deliveryWindow) *deliveryLine {
+	v := &deliveryLine{w: w, back: canvas.NewRectangle(nil), shape: newShape(markNone)}
+	muted := base.ColorNamePlaceHolder
+	v.back.CornerRadius = 4
+	v.time = newWords("", base.SizeNameText, base.ColorNameForeground, false)
+	v.day = newWords("", base.SizeNameCaptionText, muted, false)
+	v.title = newWords("", theme.SizeRow, base.ColorNameForeground, true).cutting()
+	v.detail = newWords("", theme.SizeHint, muted, false).cutting()
+	v.state = newWords("", theme.SizeHint, muted, false).cutting()
+	v.ExtendBaseWidget(v)
+	return v
+}
+
+// set shows another file, or the same one anew.
+func (v *deliveryLine) set(n int) {
+	v.n = n
+	r, known := v.w.row(n)
+	if r.ID != v.id {
+		v.since = v.w.d.now()
+	}
+	v.id, v.known = r.ID, known
+	if !known {
+		v.w.need(n)
+	}
+	v.Refresh()
+}
+
+// Tapped implements fyne.Tappable. A click counts for the row that was there
+// before while the list moves.
+func (v *deliveryLine) Tapped(*fyne.PointEvent) {
+	if v.known && v.w.d.now().Sub(v.since) >= settle {
+		v.w.openRow(v.n)
+	}
+}
+
+// MouseIn implements desktop.Hoverable.
+func (v *deliveryLine) MouseIn(*desktop.MouseEvent) { v.hover = true; v.Refresh() }
+
+// MouseMoved implements desktop.Hoverable.
+func (v *deliveryLine) MouseMoved(*desktop.MouseEvent) {}
+
+// MouseOut implements desktop.Hoverable.
+func (v *deliveryLine) MouseOut() { v.hover = false; v.Refresh() }
+
+// Cursor implements desktop.Cursorable.
+func (v *deliveryLine) Cursor() desktop.Cursor { return desktop.PointerCursor }
+
+// CreateRenderer implements fyne.Widget.
+func (v *deliveryLine) CreateRenderer() fyne.WidgetRenderer {
+	r := &deliveryLineRenderer{v}
+	r.Refresh()
+	return r
+}
+
+type deliveryLineRenderer struct{ v *deliveryLine }
+
+func (r *deliveryLineRenderer) Destroy()           {}
+func (r *deliveryLineRenderer) MinSize() fyne.Size { return fyne.NewSize(deliveryLeast, deliveryHigh) }
+
+func (r *deliveryLineRenderer) Objects() []fyne.CanvasObject {
+	v := r.v
+	return []fyne.CanvasObject{v.back, v.time, v.day, v.title, v.detail, v.shape, v.state}
+}
+
+func (r *deliveryLineRenderer) Layout(size fyne.Size) {
+	v := r.v
+	v.back.Move(fyne.NewPos(rowInset, 1))
+	v.back.Resize(fyne.NewSize(size.Width-2*rowInset, size.Height-2))
+	const first, second, line = 7, 29, 20
+	left, right := float32(edge+timeWidth), size.Width-edge
+	at := right - stateWidth
+	put := func(o fyne.CanvasObject, x, y, width float32) {
+		o.Move(fyne.NewPos(x, y))
+		o.Resize(fyne.NewSize(width, line))
+	}
+	put(v.time, edge, first, timeWidth)
+	put(v.day, edge, second, timeWidth)
+	put(v.title, left, first, at-left-16)
+	put(v.detail, left, second, right-left)
+	put(v.shape, at, first, shapeSize)
+	put(v.state, at+20, first, stateWidth-20)
+}
+
+func (r *deliveryLineRenderer) Refresh() {
+	v := r.v
+	th, variant := v.Theme(), fyne.CurrentApp().Settings().ThemeVariant()
+	visible(v.back, v.known && v.hover)
+	v.back.FillColor = th.Color(base.ColorNameHover, variant)
+	v.back.Refresh()
+	var s deliveryWords
+	if row, known := v.w.row(v.n); known {
+		s = v.w.wordsOf(row)
+	}
+	v.time.say(s.time, base.ColorNameForeground)
+	v.day.say(s.day, base.ColorNamePlaceHolder)
+	v.title.say(s.title, pick(v.hover, base.ColorNamePrimary, base.ColorNameForeground))
+	v.detail.say(s.detail, base.ColorNamePlaceHolder)
+	v.shape.set(s.mark)
+	v.state.say(s.state, colourOf(s.mark))
+	r.Layout(v.Size())
+}
+
+// onItsWay reports whether nothing was decided about a file yet.
+func onItsWay(state string) bool {
+	return slices.Contains([]string{deskapi.DeliveryAdding, string(outbox.Waiting), string(outbox.Sending)}, state)
+}
