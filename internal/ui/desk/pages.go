@@ -26,6 +26,8 @@ func init() { // the openers show other windows, and so look here themselves
 		deskapi.WindowCalls:  openCalls,
 		deskapi.WindowLookup: openLookup,
 		deskapi.WindowHelp:   newHelpWindow,
+		deskapi.WindowStart:  newStartWindow,
+		deskapi.WindowTest:   newTestWindow,
 	}
 }
 

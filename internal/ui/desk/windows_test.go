@@ -47,7 +47,7 @@ func newBench(t *testing.T, w deskapi.Welcome) *bench {
 
 // take gives what was said since the last take, questions about the state apart.
 func (b *bench) take() []message {
-	said := slices.DeleteFunc(b.said, func(m message) bool { return m.kind == deskapi.KindCallsAsk })
+	said := slices.DeleteFunc(b.said, func(m message) bool { return m.kind == deskapi.KindCallsAsk || m.kind == deskapi.KindWaysAsk })
 	b.said = nil
 	return said
 }
