@@ -48,7 +48,7 @@ func newStartWindow(d *windows) page {
 			newWords(l.T(text.StartHello), base.SizeNameHeadingText, base.ColorNameForeground, true).cutting(), paragraph(l.T(text.StartIntro))),
 		question(1, l.T(text.StartCorner), container.New(columns{screenWidth + 20}, w.picker, w.hint)),
 		newRule(canvas.NewRectangle(nil)),
-		question(2, l.T(text.StartLanguage), w.language),
+		question(2, l.T(text.StartLanguage), container.New(layout.NewCustomPaddedLayout(-6, -6, -8, 0), w.language)),
 		newRule(canvas.NewRectangle(nil)),
 		question(3, l.T(text.StartCall), container.New(layout.NewCustomPaddedVBoxLayout(12), w.phones, w.panel.content)),
 		w.failed, w.admins)
@@ -60,7 +60,7 @@ func newStartWindow(d *windows) page {
 	done.Importance = widget.HighImportance
 	foot := container.New(layout.NewCustomPaddedVBoxLayout(0), newRule(canvas.NewRectangle(nil)),
 		container.New(layout.NewCustomPaddedLayout(12, 12, edge-8, edge), container.NewBorder(nil, nil, w.more, container.New(atLeast{96}, done))))
-	w.win = d.window(text.StartTitle, container.NewBorder(nil, foot, nil, nil, w.scroll), fyne.NewSize(640, 700))
+	w.win = d.window(text.StartTitle, container.New(atLeast{480}, container.NewBorder(nil, foot, nil, nil, w.scroll)), fyne.NewSize(640, 696))
 	if old, ok := d.pages[deskapi.WindowStart].(*startWindow); ok { // the same in another language
 		w.state, w.open = old.state, old.open
 		w.panel.takeOver(old.panel.call)
@@ -122,14 +122,14 @@ func (w *startWindow) fillLanguage() {
 	if s.LanguageLocked {
 		w.language.Objects = []fyne.CanvasObject{newWords(l.T(text.StartByPolicy), theme.SizeHint, base.ColorNamePlaceHolder, false)}
 	} else {
-		names := map[string]string{l.T(text.StartDutch): string(text.Dutch), l.T(text.StartEnglish): string(text.English)}
-		r := widget.NewRadioGroup([]string{l.T(text.StartDutch), l.T(text.StartEnglish)}, nil)
-		r.Horizontal, r.Required = true, true
-		r.Selected = l.T(choose(s.Language == string(text.English), text.StartEnglish, text.StartDutch))
-		r.OnChanged = func(name string) {
-			w.d.send(deskapi.KindStartLanguage, deskapi.StartLanguage{Language: names[name]})
+		for _, c := range []struct {
+			language text.Language
+			name     text.Key
+		}{{text.Dutch, text.StartDutch}, {text.English, text.StartEnglish}} {
+			w.language.Add(newOption(l.T(c.name), s.Language == string(c.language), func() {
+				w.d.send(deskapi.KindStartLanguage, deskapi.StartLanguage{Language: string(c.language)})
+			}))
 		}
-		w.language.Objects = []fyne.CanvasObject{container.New(layout.NewCustomPaddedLayout(-8, -8, -8, 0), r)}
 	}
 	w.language.Refresh()
 }
@@ -185,7 +185,7 @@ func (w *startWindow) phone(p deskapi.StartPhone) fyne.CanvasObject {
 	}
 	words := container.New(layout.NewCustomPaddedVBoxLayout(2),
 		newWords(p.Name, base.SizeNameText, base.ColorNameForeground, true).cutting(), plain(p.Sentence, theme.SizeHint, widget.LowImportance))
-	return newSoftBox(container.New(layout.NewCustomPaddedLayout(10, 10, 12, 12),
+	return newFramed(container.New(layout.NewCustomPaddedLayout(8, 8, 12, 8),
 		container.New(columns{signWidth}, container.New(layout.NewCustomPaddedLayout(5, 0, 0, 0), container.NewVBox(container.NewHBox(newShape(m)))),
 			container.New(besideButton{}, words, side))))
 }
@@ -202,7 +202,6 @@ func (w *startWindow) toggle() {
 // fillAdmins shows what is about the hub, to those who asked for it.
 func (w *startWindow) fillAdmins() {
 	l := w.d.lang
-	w.more.SetText(l.T(choose(w.open, text.StartAdminsHide, text.StartAdmins)))
 	w.admins.Objects = nil
 	if w.open && w.state != nil {
 		buttons := container.NewHBox()

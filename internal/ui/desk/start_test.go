@@ -106,13 +106,13 @@ func TestStartAsksThreeThings(t *testing.T) {
 func TestStartCorner(t *testing.T) {
 	b, w := openStart(t, text.Dutch, began(text.Dutch))
 	w.picker.Resize(w.picker.MinSize())
-	for i, pos := range []fyne.Position{{X: 20, Y: 20}, {X: 190, Y: 20}, {X: 20, Y: 110}, {X: 190, Y: 110}} {
+	for i, pos := range []fyne.Position{{X: 20, Y: 20}, {X: 150, Y: 20}, {X: 20, Y: 90}, {X: 150, Y: 90}} {
 		test.TapAt(w.picker, pos)
 		if said := b.take(); len(said) != 1 || said[0].m != (deskapi.StartCorner{Corner: corners[i]}) || w.picker.chosen != i {
 			t.Errorf("corner %d: said %v", i, said)
 		}
 	}
-	test.TapAt(w.picker, fyne.NewPos(100, screenHeight+8)) // its foot
+	test.TapAt(w.picker, fyne.NewPos(100, screenHeight+8)) // on its foot
 	if said := b.take(); len(said) != 0 {
 		t.Errorf("said %v", said)
 	}
@@ -129,7 +129,7 @@ func TestStartCorner(t *testing.T) {
 	locked := began(text.Dutch)
 	locked.CornerLocked, locked.LanguageLocked, locked.Corner = true, true, "top-left"
 	b.tell(t, deskapi.KindStartState, locked)
-	test.TapAt(w.picker, fyne.NewPos(190, 110))
+	test.TapAt(w.picker, fyne.NewPos(150, 90))
 	if said := b.take(); len(said) != 0 || w.picker.chosen != 0 {
 		t.Errorf("what the administrator set was changed: %v", said)
 	}
@@ -142,8 +142,10 @@ func TestStartLanguage(t *testing.T) {
 	b, w := openStart(t, text.Dutch, began(text.Dutch, ready))
 	pressed(t, w.win, "Testen met een echte oproep")
 	b.take()
-	radio := w.language.Objects[0].(*fyne.Container).Objects[0].(*widget.RadioGroup)
-	radio.SetSelected("English")
+	if o := w.language.Objects[0].(*option); !o.chosen || o.label != "Nederlands" {
+		t.Errorf("%q, chosen: %v", o.label, o.chosen)
+	}
+	test.Tap(w.language.Objects[1].(*option))
 	if said := b.take(); len(said) != 1 || said[0].m != (deskapi.StartLanguage{Language: "en"}) {
 		t.Errorf("said %v", said)
 	}

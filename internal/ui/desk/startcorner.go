@@ -17,10 +17,10 @@ var corners = [4]string{"top-left", "top-right", "bottom-left", "bottom-right"}
 
 // Sizes of the small drawing of a screen.
 const (
-	screenWidth, screenHeight = 208, 130
-	spotWidth, spotHeight     = 60, 38
-	spotInset                 = 9
-	footHeight                = 14 // of the screen, below it
+	screenWidth, screenHeight = 176, 108
+	spotWidth, spotHeight     = 52, 32
+	spotInset                 = 8
+	footHeight                = 12 // of the screen, below it
 )
 
 // cornerPicker is a small drawing of the screen on which a corner is chosen, by
@@ -184,8 +184,8 @@ func (r *cornerRenderer) Layout(fyne.Size) {
 		o.Resize(fyne.NewSize(w, h))
 	}
 	put(r.screen, 0, 0, screenWidth, screenHeight)
-	put(r.neck, screenWidth/2-12, screenHeight, 24, footHeight-4)
-	put(r.foot, screenWidth/2-34, screenHeight+footHeight-4, 68, 4)
+	put(r.neck, screenWidth/2-10, screenHeight, 20, footHeight-4)
+	put(r.foot, screenWidth/2-30, screenHeight+footHeight-4, 60, 4)
 	put(r.ring, -4, -4, screenWidth+8, screenHeight+8)
 	for i := range r.spots {
 		x, y := float32(spotInset), float32(spotInset)
@@ -208,7 +208,7 @@ func (r *cornerRenderer) Refresh() {
 	r.ring.StrokeColor = paint(base.ColorNamePrimary)
 	r.ring.Hidden = !r.p.focused
 	for i, s := range r.spots {
-		s.FillColor, s.StrokeColor = color.Transparent, paint(theme.ColorLine)
+		s.FillColor, s.StrokeColor = color.Transparent, paint(theme.ColorQuiet)
 		r.strips[i].Hidden = true
 		switch {
 		case i == r.p.chosen:

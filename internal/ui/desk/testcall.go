@@ -117,7 +117,7 @@ func (p *testPanel) show() {
 	button := func(key text.Key, weight widget.Importance, do func()) fyne.CanvasObject {
 		b := widget.NewButton(l.T(key), do)
 		b.Importance = weight
-		return container.NewHBox(b)
+		return container.New(layout.NewCustomPaddedLayout(4, 0, 0, 0), container.NewHBox(b))
 	}
 	switch {
 	case !c.until.IsZero():
@@ -128,7 +128,7 @@ func (p *testPanel) show() {
 	case c.nothing != nil:
 		all = []fyne.CanvasObject{signed(markTrouble, newWords(l.T(text.TestNothing), base.SizeNameText, base.ColorNameWarning, true))}
 		if len(c.nothing.Checks) > 0 {
-			all = append(all, plain(l.T(text.TestNothingHint), theme.SizeHint, widget.LowImportance))
+			all = append(all, indented(plain(l.T(text.TestNothingHint), theme.SizeHint, widget.LowImportance)))
 		}
 		for _, k := range c.nothing.Checks {
 			all = append(all, indented(container.New(layout.NewCustomPaddedVBoxLayout(2),
@@ -196,8 +196,8 @@ func newTestWindow(d *windows) page {
 			newWords(l.T(text.TestTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).cutting(), paragraph(l.T(text.TestIntro))),
 		w.panel.content)
 	foot := container.New(layout.NewCustomPaddedLayout(0, 12, edge-8, edge), container.NewHBox(how))
-	w.win = d.window(text.TestTitle, container.NewBorder(nil, foot, nil, nil,
-		container.NewVScroll(container.New(layout.NewCustomPaddedLayout(20, 16, edge, edge), content))), fyne.NewSize(560, 480))
+	w.win = d.window(text.TestTitle, container.New(atLeast{440}, container.NewBorder(nil, foot, nil, nil,
+		container.NewVScroll(container.New(layout.NewCustomPaddedLayout(20, 16, edge, edge), content)))), fyne.NewSize(560, 480))
 	if old, ok := d.pages[deskapi.WindowTest].(*testWindow); ok {
 		w.panel.takeOver(old.panel.call)
 	}

@@ -70,7 +70,7 @@ func (w *recipesWindow) fillStates() {
 	w.states.Objects = nil
 	for _, s := range w.d.ways.Ways {
 		if all || slices.Contains(kinds, s.Kind) {
-			w.states.Add(w.d.wayState(s, all))
+			w.states.Add(w.d.wayState(s))
 		}
 	}
 	w.states.Refresh()
@@ -78,7 +78,7 @@ func (w *recipesWindow) fillStates() {
 }
 
 // wayState is how one way in is doing: a mark, its name and what is known.
-func (d *windows) wayState(s deskapi.WayState, whole bool) fyne.CanvasObject {
+func (d *windows) wayState(s deskapi.WayState) fyne.CanvasObject {
 	l := d.lang
 	name := l.T(text.StartWay(s.Kind))
 	if name == string(text.StartWay(s.Kind)) { // a link
@@ -91,8 +91,7 @@ func (d *windows) wayState(s deskapi.WayState, whole bool) fyne.CanvasObject {
 	lines := container.New(layout.NewCustomPaddedVBoxLayout(2),
 		newWords(name, theme.SizeHint, base.ColorNameForeground, true).cutting(),
 		plain(sentence, theme.SizeHint, choose(m == markTrouble, widget.WarningImportance, widget.MediumImportance)))
-	inset := choose[float32](whole, 10, 8)
-	return newSoftBox(container.New(layout.NewCustomPaddedLayout(inset, inset, 12, 12),
+	return newSoftBox(container.New(layout.NewCustomPaddedLayout(8, 8, 12, 12),
 		container.New(columns{signWidth}, container.New(layout.NewCustomPaddedLayout(4, 0, 0, 0), container.NewVBox(container.NewHBox(newShape(m)))), lines)))
 }
 
