@@ -38,6 +38,7 @@ func TestRecipesWindow(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			r := startDesk(t, s, welcome(tt.lang, tt.theme, deskapi.WindowRecipes, ""))
 			r.wait(deskapi.KindRecipe, nil)
+			r.wait(deskapi.KindWaysAsk, nil)
 			r.wait(deskapi.KindPainted, nil)
 			r.send(deskapi.KindRecipes, office)
 			w := s.window(tt.title)
@@ -61,7 +62,7 @@ func TestRecipesWindow(t *testing.T) {
 			}
 			until(t, "the program on the clipboard", copied(office.ExeW))
 			s.shot(w, tt.name+"-copied")
-			s.click(w, 80, 314) // Enreach
+			s.click(w, 80, 378) // Enreach
 			until(t, "an address with its token on the clipboard",
 				copied("http://127.0.0.1:27471/v1/call/"+office.PathToken+"?state=ringing&number=$callerid"))
 			s.shot(w, tt.name+"-2")

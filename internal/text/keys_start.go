@@ -21,7 +21,6 @@ const (
 	StartHow           Key = "start.how"
 	StartDone          Key = "start.done"
 	StartAdmins        Key = "start.admins"
-	StartAdminsHide    Key = "start.admins.hide"
 	StartAdminsSet     Key = "start.admins.set"
 	StartAdminsNot     Key = "start.admins.not"
 	StartAdminsHelp    Key = "start.admins.help"

@@ -3,7 +3,6 @@ package desk
 import (
 	"encoding/json"
 	"fmt"
-	"image/png"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,15 +26,6 @@ func deliveryBench(t *testing.T, l text.Language) (*bench, *deliveryWindow) {
 	b := newBench(t, greeting(l))
 	b.show(deskapi.WindowDelivery)
 	return b, b.pages[deskapi.WindowDelivery].(*deliveryWindow)
-}
-
-func (b *bench) tell(t *testing.T, kind string, m any) {
-	t.Helper()
-	raw, err := json.Marshal(m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b.handle(kind, raw)
 }
 
 // deliveryRows is a file in every state, invented.
@@ -77,22 +67,6 @@ func deliveryReceipts(id string) deskapi.DeliveryReceipts {
 		}
 	}
 	return deskapi.DeliveryReceipts{}
-}
-
-func shot(t *testing.T, w fyne.Window, name string) {
-	t.Helper()
-	dir := os.Getenv("WIEBELT_SHOTS")
-	if dir == "" {
-		return
-	}
-	f, err := os.Create(filepath.Join(dir, name+".png"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if err := png.Encode(f, w.Canvas().Capture()); err != nil {
-		t.Fatal(err)
-	}
 }
 
 func tapNamed(t *testing.T, w fyne.Window, label string) {

@@ -52,6 +52,7 @@ type windows struct {
 	demo    *demoWindow     // nil while it is closed
 	recipes *recipesWindow  // nil while it is closed
 	pages   map[string]page // the other open windows, by their names in deskapi
+	ways    *deskapi.Ways   // how the ways in are doing, nil until the resident said so
 	reuse   fyne.Window     // to be built anew instead of a new one, nil mostly
 	painted bool
 
@@ -86,7 +87,12 @@ func (d *windows) show(name string) {
 		if d.pages[name] == nil {
 			p := open(d)
 			d.pages[name] = p
-			p.window().SetOnClosed(func() { delete(d.pages, name) })
+			p.window().SetOnClosed(func() {
+				if c, ok := d.pages[name].(interface{ closed() }); ok {
+					c.closed()
+				}
+				delete(d.pages, name)
+			})
 		}
 		raise(d.pages[name].window())
 		return
@@ -192,6 +198,11 @@ func (d *windows) handle(kind string, raw json.RawMessage) {
 		var m deskapi.Recipes
 		if d.recipes != nil && d.decode(kind, raw, &m) {
 			d.recipes.take(m)
+		}
+	case deskapi.KindWays:
+		var m deskapi.Ways
+		if d.decode(kind, raw, &m) {
+			d.takeWays(m)
 		}
 	case deskapi.KindQuit:
 		d.app.Quit()

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	signWidth    = 76               // of a sign and its word
+	verdictWidth = 76               // of a sign and its word
 	checkWidth   = 144              // of a check's name
 	doctorSilent = 15 * time.Second // checks take at most ten
 )
@@ -260,7 +260,7 @@ func (w *doctorWindow) line(name string, c deskapi.DoctorLine) fyne.CanvasObject
 		}
 		said.Add(plain(whom+": "+c.Hint, theme.SizeHint, widget.LowImportance))
 	}
-	return container.New(columns{signWidth}, state, container.New(columns{checkWidth},
+	return container.New(columns{verdictWidth}, state, container.New(columns{checkWidth},
 		container.NewVBox(newWords(name, theme.SizeHint, base.ColorNameForeground, true).cutting()), said))
 }
 

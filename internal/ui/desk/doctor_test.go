@@ -1,11 +1,7 @@
 package desk
 
 import (
-	"encoding/json"
 	"fmt"
-	"image/png"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -51,15 +47,6 @@ func doctorLines(l text.Language) map[string][]deskapi.DoctorLine {
 	return all
 }
 
-func (b *bench) tellDoctor(t *testing.T, kind string, m any) {
-	t.Helper()
-	raw, err := json.Marshal(m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b.handle(kind, raw)
-}
-
 func doctorBench(t *testing.T, l text.Language, look string) (*bench, *doctorWindow) {
 	b := newBench(t, greeting(l))
 	b.app.Settings().SetTheme(theme.New(look))
@@ -71,9 +58,9 @@ func doctorBench(t *testing.T, l text.Language, look string) (*bench, *doctorWin
 func (b *bench) finish(t *testing.T, w *doctorWindow, l text.Language) {
 	t.Helper()
 	for id, lines := range doctorLines(l) {
-		b.tellDoctor(t, deskapi.KindDoctorFound, deskapi.DoctorFound{Seq: w.seq, ID: id, Lines: lines})
+		b.tell(t, deskapi.KindDoctorFound, deskapi.DoctorFound{Seq: w.seq, ID: id, Lines: lines})
 	}
-	b.tellDoctor(t, deskapi.KindDoctorDone, deskapi.DoctorDone{Seq: w.seq, Sentence: l.N(text.DoctorTrouble, 1)})
+	b.tell(t, deskapi.KindDoctorDone, deskapi.DoctorDone{Seq: w.seq, Sentence: l.N(text.DoctorTrouble, 1)})
 }
 
 // The window has a place for every check, under its heading, from the start.
@@ -105,9 +92,9 @@ func TestDoctorWindow(t *testing.T) {
 	if !w.bundle.Disabled() || !w.copyAll.Disabled() || !w.again.Disabled() {
 		t.Error("buttons work before there is anything")
 	}
-	b.tellDoctor(t, deskapi.KindDoctorFound, deskapi.DoctorFound{Seq: 99, ID: "settings", Lines: []deskapi.DoctorLine{{State: "fail", Message: "van een andere keer"}}})
-	b.tellDoctor(t, deskapi.KindDoctorFound, deskapi.DoctorFound{Seq: 1, ID: "no.such", Lines: []deskapi.DoctorLine{{State: "fail", Message: "van een nieuwere"}}})
-	b.tellDoctor(t, deskapi.KindDoctorFound, deskapi.DoctorFound{Seq: 1, ID: "resident", Lines: doctorLines(text.Dutch)["resident"]})
+	b.tell(t, deskapi.KindDoctorFound, deskapi.DoctorFound{Seq: 99, ID: "settings", Lines: []deskapi.DoctorLine{{State: "fail", Message: "van een andere keer"}}})
+	b.tell(t, deskapi.KindDoctorFound, deskapi.DoctorFound{Seq: 1, ID: "no.such", Lines: []deskapi.DoctorLine{{State: "fail", Message: "van een nieuwere"}}})
+	b.tell(t, deskapi.KindDoctorFound, deskapi.DoctorFound{Seq: 1, ID: "resident", Lines: doctorLines(text.Dutch)["resident"]})
 	wantTexts(t, w.win, "nog 26 controles", "Storing", "Anderen kunnen het bestand met het geheim lezen", "U: Vraag een nieuw geheim aan")
 	if all := strings.Join(texts(w.win), " "); strings.Contains(all, "andere keer") || strings.Contains(all, "nieuwere") {
 		t.Error("what is not of this run is shown")
@@ -145,23 +132,23 @@ func TestDoctorBundle(t *testing.T) {
 	if got := b.take(); len(got) != 1 || got[0].kind != deskapi.KindDoctorBundle || !w.bundle.Disabled() {
 		t.Fatalf("asked %v", got)
 	}
-	b.tellDoctor(t, deskapi.KindDoctorHolds, holds)
+	b.tell(t, deskapi.KindDoctorHolds, holds)
 	if got := b.take(); len(got) != 1 || got[0].m != (deskapi.DoctorPeek{File: 0}) {
 		t.Fatalf("asked %v", got)
 	}
 	wantTexts(t, w.win, "Hulpbestand", "Er is nog niets geschreven.", "doctor.json · 4 kB", "log/wiebelt.log · 318 kB", "Opslaan", "Terug")
-	b.tellDoctor(t, deskapi.KindDoctorPiece, deskapi.DoctorPiece{File: 0, Text: "{\n  \"ok\": fal", Next: 12})
+	b.tell(t, deskapi.KindDoctorPiece, deskapi.DoctorPiece{File: 0, Text: "{\n  \"ok\": fal", Next: 12})
 	if got := b.take(); len(got) != 1 || got[0].m != (deskapi.DoctorPeek{File: 0, From: 12}) {
 		t.Fatalf("asked %v", got)
 	}
-	b.tellDoctor(t, deskapi.KindDoctorPiece, deskapi.DoctorPiece{File: 1, From: 12, Text: "van een ander bestand"})
-	b.tellDoctor(t, deskapi.KindDoctorPiece, deskapi.DoctorPiece{File: 0, From: 12, Text: "se\n" + strings.Repeat("x", 100), Next: shownAtOnce + 1})
+	b.tell(t, deskapi.KindDoctorPiece, deskapi.DoctorPiece{File: 1, From: 12, Text: "van een ander bestand"})
+	b.tell(t, deskapi.KindDoctorPiece, deskapi.DoctorPiece{File: 0, From: 12, Text: "se\n" + strings.Repeat("x", 100), Next: shownAtOnce + 1})
 	if got := w.holds.lines; len(got) != 4 || got[1] != "  \"ok\": false" || len(got[2]) != lineRunes || w.holds.more.Hidden {
 		t.Errorf("%q, more %v", got, !w.holds.more.Hidden)
 	}
 	w.holds.choose("settings.txt")
 	b.take()
-	b.tellDoctor(t, deskapi.KindDoctorPiece, deskapi.DoctorPiece{File: 0, From: shownAtOnce + 1, Text: "te laat"})
+	b.tell(t, deskapi.KindDoctorPiece, deskapi.DoctorPiece{File: 0, From: shownAtOnce + 1, Text: "te laat"})
 	if len(w.holds.lines) != 0 {
 		t.Errorf("%q", w.holds.lines)
 	}
@@ -170,13 +157,13 @@ func TestDoctorBundle(t *testing.T) {
 	if got := b.take(); len(got) != 1 || got[0].m != (deskapi.DoctorWrite{Path: "/home/a/x.zip"}) || !w.holds.save.Disabled() {
 		t.Fatalf("asked %v", got)
 	}
-	b.tellDoctor(t, deskapi.KindDoctorWritten, deskapi.DoctorWritten{Path: "x", Error: text.Dutch.T(text.DoctorWindowThere)})
+	b.tell(t, deskapi.KindDoctorWritten, deskapi.DoctorWritten{Path: "x", Error: text.Dutch.T(text.DoctorWindowThere)})
 	wantTexts(t, w.win, "Daar staat al iets")
-	b.tellDoctor(t, deskapi.KindDoctorWritten, deskapi.DoctorWritten{Path: "/home/a/x.zip"})
+	b.tell(t, deskapi.KindDoctorWritten, deskapi.DoctorWritten{Path: "/home/a/x.zip"})
 	if w.holds != nil || !strings.Contains(strings.Join(texts(w.win), " "), "Opgeslagen: /home/a/x.zip") {
 		t.Error("not told that it is written")
 	}
-	b.tellDoctor(t, deskapi.KindDoctorHolds, holds) // not asked for
+	b.tell(t, deskapi.KindDoctorHolds, holds) // not asked for
 	if w.holds != nil {
 		t.Error("a bundle that nobody asked for is shown")
 	}
@@ -195,7 +182,7 @@ func TestDoctorWindowFits(t *testing.T) {
 				what := fmt.Sprintf("%s %s %v", l, look, scale)
 				scaled(w.win, fyne.NewSize(720, 688), scale)
 				uncut(t, what+" running", w.win)
-				shot(t, w, fmt.Sprintf("doctor-running-%s-%s-%v", l, look, scale), scale)
+				shot(t, w.win, fmt.Sprintf("doctor-running-%s-%s-%v", l, look, scale))
 				b.finish(t, w, l)
 				for _, size := range []fyne.Size{fyne.NewSize(720, 688), fyne.NewSize(w.win.Content().MinSize().Width, 560)} {
 					scaled(w.win, size, scale)
@@ -206,32 +193,16 @@ func TestDoctorWindowFits(t *testing.T) {
 				}
 				scaled(w.win, fyne.NewSize(720, 688), scale)
 				w.scroll.ScrollToTop()
-				shot(t, w, fmt.Sprintf("doctor-%s-%s-%v", l, look, scale), scale)
+				shot(t, w.win, fmt.Sprintf("doctor-%s-%s-%v", l, look, scale))
 				w.scroll.ScrollToBottom()
-				shot(t, w, fmt.Sprintf("doctor-end-%s-%s-%v", l, look, scale), scale)
+				shot(t, w.win, fmt.Sprintf("doctor-end-%s-%s-%v", l, look, scale))
 				test.Tap(w.bundle)
-				b.tellDoctor(t, deskapi.KindDoctorHolds, holds)
-				b.tellDoctor(t, deskapi.KindDoctorPiece, deskapi.DoctorPiece{Text: strings.Repeat("{\n  \"ok\": false,\n  \"checks\": [\n    {\"id\": \"settings\", \"state\": \"ok\", \"message\": \"Geen fouten in de instellingen.\", \"hint\": \"\"},\n", 20), Next: shownAtOnce + 1})
+				b.tell(t, deskapi.KindDoctorHolds, holds)
+				b.tell(t, deskapi.KindDoctorPiece, deskapi.DoctorPiece{Text: strings.Repeat("{\n  \"ok\": false,\n  \"checks\": [\n    {\"id\": \"settings\", \"state\": \"ok\", \"message\": \"Geen fouten in de instellingen.\", \"hint\": \"\"},\n", 20), Next: shownAtOnce + 1})
 				uncut(t, what+" bundle", w.win)
-				shot(t, w, fmt.Sprintf("doctor-bundle-%s-%s-%v", l, look, scale), scale)
+				shot(t, w.win, fmt.Sprintf("doctor-bundle-%s-%s-%v", l, look, scale))
 				w.win.Close()
 			}
 		}
-	}
-}
-
-func shot(t *testing.T, w *doctorWindow, name string, scale float32) {
-	t.Helper()
-	dir := os.Getenv("WIEBELT_SHOTS")
-	if dir == "" || scale != 1 && scale != 2 {
-		return
-	}
-	f, err := os.Create(filepath.Join(dir, name+".png"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if err := png.Encode(f, w.win.Canvas().Capture()); err != nil {
-		t.Fatal(err)
 	}
 }

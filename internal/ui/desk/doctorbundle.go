@@ -1,7 +1,6 @@
 package desk
 
 import (
-	"fmt"
 	"strings"
 
 	"fyne.io/fyne/v2"
@@ -17,7 +16,7 @@ import (
 
 const (
 	bundleWidth = 216       // of the list of files
-	maxShown    = 2 << 20   // bytes of one file; its end is not of another kind
+	maxBundle   = 2 << 20   // bytes of one file; its end is not of another kind
 	shownAtOnce = 128 << 10 // bytes, before somebody asks for more
 	lineRunes   = 62        // where long lines are broken: what fits
 )
@@ -48,7 +47,7 @@ func newBundleView(w *doctorWindow, m deskapi.DoctorHolds) *bundleView {
 	l := w.d.lang
 	v := &bundleView{w: w, files: m.Files, notes: newStack(8), path: widget.NewEntry()}
 	for _, f := range m.Files {
-		v.items = append(v.items, phoneItem{id: f.Name, title: f.Name + " · " + sizeOf(f.Size)})
+		v.items = append(v.items, phoneItem{id: f.Name, title: f.Name + " · " + sizeOf(l, int64(f.Size))})
 	}
 	v.list = widget.NewList(func() int { return len(v.items) }, func() fyne.CanvasObject { return newPhoneLine(v) },
 		func(i widget.ListItemID, o fyne.CanvasObject) { o.(*phoneLine).set(v.items[i]) })
@@ -94,14 +93,6 @@ func newBundleView(w *doctorWindow, m deskapi.DoctorHolds) *bundleView {
 	return v
 }
 
-// sizeOf is a size for people.
-func sizeOf(n int) string {
-	if n < 1024 {
-		return fmt.Sprintf("%d B", n)
-	}
-	return fmt.Sprintf("%d kB", (n+512)/1024)
-}
-
 func (v *bundleView) chosen() string { return v.shown }
 
 // choose shows another file from its beginning.
@@ -143,7 +134,7 @@ func (v *bundleView) take(m deskapi.DoctorPiece) {
 	}
 	v.lines = broken(v.text.String(), lineRunes)
 	v.more.Enable()
-	v.tail(m.Next > 0 && m.Next <= maxShown)
+	v.tail(m.Next > 0 && m.Next <= maxBundle)
 	v.view.Refresh()
 }
 

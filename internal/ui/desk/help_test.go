@@ -1,9 +1,6 @@
 package desk
 
 import (
-	"image/png"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -38,16 +35,7 @@ func TestHelpWindow(t *testing.T) {
 				if got := w.pages.MinSize().Width; got > 720-topicsWidth {
 					t.Errorf("%s, %s: %g wide", l, p.ID, got)
 				}
-				if dir := os.Getenv("WIEBELT_SHOTS"); dir != "" {
-					f, err := os.Create(filepath.Join(dir, "help-"+p.ID+"-"+string(l)+"-"+look+".png"))
-					if err != nil {
-						t.Fatal(err)
-					}
-					if err := png.Encode(f, w.win.Canvas().Capture()); err != nil {
-						t.Fatal(err)
-					}
-					_ = f.Close()
-				}
+				shot(t, w.win, "help-"+p.ID+"-"+string(l)+"-"+look)
 			}
 		}
 	}

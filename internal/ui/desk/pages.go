@@ -29,6 +29,8 @@ func init() { // the openers show other windows, and so look here themselves
 		deskapi.WindowSettings: openSettings,
 		deskapi.WindowDoctor:   openDoctor,
 		deskapi.WindowDelivery: openDelivery,
+		deskapi.WindowStart:    newStartWindow,
+		deskapi.WindowTest:     newTestWindow,
 	}
 }
 

@@ -38,6 +38,7 @@ type recipesWindow struct {
 	blocks []*pasteBlock     // of the page
 	scroll *container.Scroll // around the page
 	pages  *fyne.Container   // holds the page
+	states *fyne.Container   // of the page: how its ways in are doing
 }
 
 // phoneItem is a line of the list: a phone, or a heading.
@@ -49,7 +50,8 @@ type phoneItem struct {
 func newRecipesWindow(d *windows) *recipesWindow {
 	w := &recipesWindow{d: d, all: guide.All(d.lang), pages: container.NewStack()}
 	l := d.lang
-	w.items = []phoneItem{{title: l.T(text.RecipesPhones), heading: true}}
+	w.items = []phoneItem{{title: l.T(text.WaysHere), heading: true}, {id: waysPage, title: l.T(text.WaysTitle)},
+		{title: l.T(text.RecipesPhones), heading: true}}
 	for i, r := range w.all {
 		if r.Group == guide.Any && (i == 0 || w.all[i-1].Group != guide.Any) {
 			w.items = append(w.items, phoneItem{title: l.T(text.RecipesAny), heading: true})
@@ -81,6 +83,7 @@ func newRecipesWindow(d *windows) *recipesWindow {
 	w.win = d.window(text.RecipesTitle, container.New(columns{phonesWidth}, side, w.scroll), fyne.NewSize(720, 688))
 	w.choose(w.all[0].ID)
 	d.send(deskapi.KindRecipe, nil)
+	d.send(deskapi.KindWaysAsk, nil)
 	return w
 }
 
@@ -109,9 +112,11 @@ func (w *recipesWindow) values() guide.Values {
 
 // page makes the page of the phone that is chosen.
 func (w *recipesWindow) page() {
-	w.blocks = nil
+	w.blocks, w.states = nil, nil
 	var content fyne.CanvasObject = container.NewWithoutLayout() // for the moment until there is an answer
 	switch {
+	case w.shown == waysPage:
+		content = w.overview()
 	case w.facts == nil:
 	case !w.facts.OK:
 		l := w.d.lang
@@ -133,6 +138,9 @@ func (w *recipesWindow) recipe(r guide.Recipe) fyne.CanvasObject {
 			fact(l.T(text.RecipesTells), r.Tell(l)),
 			fact(l.T(text.RecipesTransfers), r.Transfers(l)),
 			fact(l.T(text.RecipesVerified), r.VerifiedNote))))
+	w.states = container.New(layout.NewCustomPaddedVBoxLayout(8))
+	w.fillStates()
+	page.Add(w.states)
 	if s := w.trouble(r); s != "" {
 		page.Add(warning(s))
 	}

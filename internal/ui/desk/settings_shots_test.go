@@ -1,10 +1,6 @@
 package desk
 
 import (
-	"encoding/json"
-	"image/png"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"fyne.io/fyne/v2"
@@ -72,15 +68,6 @@ user = "wiebelt"
 
 func (b *bench) settings() *settingsWindow {
 	return b.pages[deskapi.WindowSettings].(*settingsWindow)
-}
-
-func (b *bench) tell(t testing.TB, kind string, m any) {
-	t.Helper()
-	raw, err := json.Marshal(m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b.handle(kind, raw)
 }
 
 func openSettingsWith(t *testing.T, l text.Language, look string, st deskapi.SettingsState) *bench {
@@ -240,18 +227,7 @@ func TestSettingsPictures(t *testing.T) {
 				if img.Bounds().Dx() != 720 {
 					t.Fatalf("%s: %v", scene.name, img.Bounds())
 				}
-				if dir := os.Getenv("WIEBELT_SHOTS"); dir != "" {
-					f, err := os.Create(filepath.Join(dir, "settings-"+string(l)+"-"+look+"-"+scene.name+".png"))
-					if err != nil {
-						t.Fatal(err)
-					}
-					if err := png.Encode(f, img); err != nil {
-						t.Fatal(err)
-					}
-					if err := f.Close(); err != nil {
-						t.Fatal(err)
-					}
-				}
+				shot(t, w.win, "settings-"+string(l)+"-"+look+"-"+scene.name)
 			}
 		}
 	}

@@ -2,7 +2,10 @@ package desk
 
 import (
 	"encoding/json"
+	"image/png"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -45,9 +48,37 @@ func newBench(t *testing.T, w deskapi.Welcome) *bench {
 	return b
 }
 
+// tell has the resident say something.
+func (b *bench) tell(t testing.TB, kind string, m any) {
+	t.Helper()
+	raw, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.handle(kind, raw)
+}
+
+// shot leaves a picture of a window, for people to look at, in the folder that
+// WIEBELT_SHOTS names; without one it does nothing.
+func shot(t testing.TB, w fyne.Window, name string) {
+	t.Helper()
+	dir := os.Getenv("WIEBELT_SHOTS")
+	if dir == "" {
+		return
+	}
+	f, err := os.Create(filepath.Join(dir, name+".png"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := png.Encode(f, w.Canvas().Capture()); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // take gives what was said since the last take, questions about the state apart.
 func (b *bench) take() []message {
-	said := slices.DeleteFunc(b.said, func(m message) bool { return m.kind == deskapi.KindCallsAsk })
+	said := slices.DeleteFunc(b.said, func(m message) bool { return m.kind == deskapi.KindCallsAsk || m.kind == deskapi.KindWaysAsk })
 	b.said = nil
 	return said
 }

@@ -1,0 +1,177 @@
+package desk
+
+import (
+	"image/color"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/driver/desktop"
+	base "fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"wiebelt/internal/ui/theme"
+)
+
+// option is one of a few choices that exclude each other: a ring with a dot in
+// it where it is the chosen one, and its name. The toolkit's own ring is too
+// faint to be seen in our colours. Only for the UI thread.
+type option struct {
+	widget.BaseWidget
+	label         string
+	chosen        bool
+	over, focused bool
+	choose        func()
+}
+
+var (
+	_ fyne.Tappable     = (*option)(nil)
+	_ fyne.Focusable    = (*option)(nil)
+	_ desktop.Hoverable = (*option)(nil)
+)
+
+// Sizes of an option.
+const (
+	optionHeight = 32
+	ringSize     = 16
+	ringGap      = 8
+)
+
+func newOption(label string, chosen bool, choose func()) *option {
+	o := &option{label: label, chosen: chosen, choose: choose}
+	o.ExtendBaseWidget(o)
+	return o
+}
+
+func (o *option) look(over, focused bool) {
+	o.over, o.focused = over, focused
+	o.Refresh()
+}
+
+// Tapped implements fyne.Tappable.
+func (o *option) Tapped(*fyne.PointEvent) { o.choose() }
+
+// MouseIn implements desktop.Hoverable.
+func (o *option) MouseIn(*desktop.MouseEvent) { o.look(true, o.focused) }
+
+// MouseMoved implements desktop.Hoverable.
+func (o *option) MouseMoved(*desktop.MouseEvent) {}
+
+// MouseOut implements desktop.Hoverable.
+func (o *option) MouseOut() { o.look(false, o.focused) }
+
+// Cursor implements desktop.Cursorable.
+func (o *option) Cursor() desktop.Cursor { return desktop.PointerCursor }
+
+// FocusGained implements fyne.Focusable.
+func (o *option) FocusGained() { o.look(o.over, true) }
+
+// FocusLost implements fyne.Focusable.
+func (o *option) FocusLost() { o.look(o.over, false) }
+
+// TypedRune implements fyne.Focusable.
+func (o *option) TypedRune(rune) {}
+
+// TypedKey implements fyne.Focusable.
+func (o *option) TypedKey(e *fyne.KeyEvent) {
+	if e.Name == fyne.KeySpace || e.Name == fyne.KeyReturn || e.Name == fyne.KeyEnter {
+		o.choose()
+	}
+}
+
+// CreateRenderer implements fyne.Widget.
+func (o *option) CreateRenderer() fyne.WidgetRenderer {
+	r := &optionRenderer{o: o, back: canvas.NewRectangle(nil), ring: canvas.NewCircle(nil), dot: canvas.NewCircle(nil), text: canvas.NewText(o.label, nil)}
+	r.back.CornerRadius, r.back.StrokeWidth, r.ring.StrokeWidth = 4, 2, 2
+	r.Refresh()
+	return r
+}
+
+type optionRenderer struct {
+	o         *option
+	back      *canvas.Rectangle
+	ring, dot *canvas.Circle
+	text      *canvas.Text
+}
+
+func (r *optionRenderer) Destroy() {}
+func (r *optionRenderer) Objects() []fyne.CanvasObject {
+	return []fyne.CanvasObject{r.back, r.ring, r.dot, r.text}
+}
+
+func (r *optionRenderer) MinSize() fyne.Size {
+	return fyne.NewSize(8+ringSize+ringGap+r.text.MinSize().Width+12, optionHeight)
+}
+
+func (r *optionRenderer) Layout(size fyne.Size) {
+	r.back.Resize(size)
+	y := (size.Height - ringSize) / 2
+	r.ring.Resize(fyne.NewSquareSize(ringSize))
+	r.ring.Move(fyne.NewPos(8, y))
+	r.dot.Resize(fyne.NewSquareSize(8))
+	r.dot.Move(fyne.NewPos(12, y+4))
+	t := r.text.MinSize()
+	r.text.Resize(t)
+	r.text.Move(fyne.NewPos(8+ringSize+ringGap, (size.Height-t.Height)/2))
+}
+
+func (r *optionRenderer) Refresh() {
+	th, v := r.o.Theme(), fyne.CurrentApp().Settings().ThemeVariant()
+	paint := func(name fyne.ThemeColorName) color.Color { return th.Color(name, v) }
+	r.back.FillColor, r.back.StrokeColor = color.Transparent, color.Transparent
+	if r.o.over {
+		r.back.FillColor = paint(base.ColorNameHover)
+	}
+	if r.o.focused {
+		r.back.StrokeColor = paint(base.ColorNamePrimary)
+	}
+	r.ring.FillColor, r.ring.StrokeColor = color.Transparent, paint(theme.ColorQuiet)
+	r.dot.Hidden = !r.o.chosen
+	if r.o.chosen {
+		r.ring.StrokeColor, r.dot.FillColor = paint(base.ColorNamePrimary), paint(base.ColorNamePrimary)
+	}
+	r.text.Color, r.text.TextSize = paint(base.ColorNameForeground), th.Size(base.SizeNameText)
+	r.text.TextStyle.Bold = r.o.chosen
+	r.Layout(r.o.Size())
+	canvas.Refresh(r.o)
+}
+
+// framed is a content in a thin frame, for what has buttons in it.
+type framed struct {
+	widget.BaseWidget
+	frame   *canvas.Rectangle
+	content fyne.CanvasObject
+}
+
+func newFramed(content fyne.CanvasObject) *framed {
+	f := &framed{frame: canvas.NewRectangle(nil), content: content}
+	f.frame.CornerRadius, f.frame.StrokeWidth = 4, 1
+	f.ExtendBaseWidget(f)
+	return f
+}
+
+// CreateRenderer implements fyne.Widget.
+func (f *framed) CreateRenderer() fyne.WidgetRenderer {
+	r := &framedRenderer{f}
+	r.Refresh()
+	return r
+}
+
+type framedRenderer struct{ f *framed }
+
+func (r *framedRenderer) Destroy()           {}
+func (r *framedRenderer) MinSize() fyne.Size { return r.f.content.MinSize() }
+func (r *framedRenderer) Objects() []fyne.CanvasObject {
+	return []fyne.CanvasObject{r.f.frame, r.f.content}
+}
+
+func (r *framedRenderer) Layout(size fyne.Size) {
+	r.f.frame.Resize(size)
+	r.f.content.Resize(size)
+}
+
+func (r *framedRenderer) Refresh() {
+	th, v := r.f.Theme(), fyne.CurrentApp().Settings().ThemeVariant()
+	r.f.frame.FillColor, r.f.frame.StrokeColor = th.Color(base.ColorNameBackground, v), th.Color(theme.ColorLine, v)
+	r.f.frame.Refresh()
+	r.f.content.Refresh()
+}

@@ -1,0 +1,244 @@
+package desk
+
+import (
+	"encoding/json"
+	"strconv"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/layout"
+	base "fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/text"
+	"wiebelt/internal/ui/theme"
+)
+
+// startWindow asks three things at the first start: where the card comes, which
+// language, and whether a call gets through. Each answer holds at once.
+type startWindow struct {
+	d        *windows
+	win      fyne.Window
+	picker   *cornerPicker
+	hint     *fyne.Container // beside the picker
+	language *fyne.Container
+	phones   *fyne.Container
+	failed   *fyne.Container
+	admins   *fyne.Container // below "Voor beheerders", empty while it is shut
+	more     *widget.Button
+	open     bool // what is for administrators
+	scroll   *container.Scroll
+	panel    *testPanel
+	state    *deskapi.StartState // nil until the resident has answered
+	asked    string              // the phone that is being connected
+}
+
+func newStartWindow(d *windows) page {
+	l := d.lang
+	w := &startWindow{d: d, language: container.New(layout.NewCustomPaddedHBoxLayout(8)), hint: container.NewStack(),
+		phones: container.New(layout.NewCustomPaddedVBoxLayout(8)), failed: container.NewStack(),
+		admins: container.New(layout.NewCustomPaddedVBoxLayout(8))}
+	w.picker = newCornerPicker(func(corner string) { d.send(deskapi.KindStartCorner, deskapi.StartCorner{Corner: corner}) })
+	w.panel = newTestPanel(d, deskapi.WindowStart, widget.MediumImportance)
+
+	body := container.New(layout.NewCustomPaddedVBoxLayout(16),
+		container.New(layout.NewCustomPaddedVBoxLayout(8),
+			newWords(l.T(text.StartHello), base.SizeNameHeadingText, base.ColorNameForeground, true).cutting(), paragraph(l.T(text.StartIntro))),
+		question(1, l.T(text.StartCorner), container.New(columns{screenWidth + 20}, w.picker, w.hint)),
+		newRule(canvas.NewRectangle(nil)),
+		question(2, l.T(text.StartLanguage), container.New(layout.NewCustomPaddedLayout(-6, -6, -8, 0), w.language)),
+		newRule(canvas.NewRectangle(nil)),
+		question(3, l.T(text.StartCall), container.New(layout.NewCustomPaddedVBoxLayout(12), w.phones, w.panel.content)),
+		w.failed, w.admins)
+	w.scroll = container.NewVScroll(container.New(layout.NewCustomPaddedLayout(20, 16, edge, edge), body))
+
+	w.more = widget.NewButton(l.T(text.StartAdmins), w.toggle)
+	w.more.Importance = widget.LowImportance
+	done := widget.NewButton(l.T(text.StartDone), func() { w.win.Close() })
+	done.Importance = widget.HighImportance
+	foot := container.New(layout.NewCustomPaddedVBoxLayout(0), newRule(canvas.NewRectangle(nil)),
+		container.New(layout.NewCustomPaddedLayout(12, 12, edge-8, edge), container.NewBorder(nil, nil, w.more, container.New(atLeast{96}, done))))
+	w.win = d.window(text.StartTitle, container.New(atLeast{480}, container.NewBorder(nil, foot, nil, nil, w.scroll)), fyne.NewSize(640, 696))
+	if old, ok := d.pages[deskapi.WindowStart].(*startWindow); ok { // the same in another language
+		w.state, w.open = old.state, old.open
+		w.panel.takeOver(old.panel.call)
+		w.fill()
+	}
+	d.send(deskapi.KindWaysAsk, nil)
+	d.send(deskapi.KindStartAsk, nil)
+	return w
+}
+
+func (w *startWindow) window() fyne.Window { return w.win }
+func (w *startWindow) closed()             { w.panel.closed() }
+
+func (w *startWindow) take(kind string, raw json.RawMessage) {
+	if w.panel.take(kind, raw) || kind != deskapi.KindStartState {
+		return
+	}
+	var m deskapi.StartState
+	if w.d.decode(kind, raw, &m) {
+		w.state, w.asked = &m, ""
+		w.fill()
+	}
+}
+
+// waysChanged asks how the phones are doing now.
+func (w *startWindow) waysChanged() { w.d.send(deskapi.KindStartAsk, nil) }
+
+// fill shows the state.
+func (w *startWindow) fill() {
+	s, l := w.state, w.d.lang
+	if s == nil {
+		return
+	}
+	w.picker.set(s.Corner, s.CornerLocked)
+	w.hint.Objects = []fyne.CanvasObject{plain(l.T(choose(s.CornerLocked, text.StartByPolicy, text.StartCornerHint)), theme.SizeHint, widget.LowImportance)}
+	w.fillLanguage()
+	w.fillPhones()
+	w.failed.Objects = nil
+	if s.Failed != "" {
+		w.failed.Objects = []fyne.CanvasObject{warning(s.Failed)}
+	}
+	w.fillAdmins()
+	for _, c := range []*fyne.Container{w.hint, w.failed} {
+		c.Refresh()
+	}
+	w.scroll.Refresh()
+}
+
+func choose[T any](first bool, a, b T) T {
+	if first {
+		return a
+	}
+	return b
+}
+
+func (w *startWindow) fillLanguage() {
+	s, l := w.state, w.d.lang
+	w.language.Objects = nil
+	if s.LanguageLocked {
+		w.language.Objects = []fyne.CanvasObject{newWords(l.T(text.StartByPolicy), theme.SizeHint, base.ColorNamePlaceHolder, false)}
+	} else {
+		for _, c := range []struct {
+			language text.Language
+			name     text.Key
+		}{{text.Dutch, text.StartDutch}, {text.English, text.StartEnglish}} {
+			w.language.Add(newOption(l.T(c.name), s.Language == string(c.language), func() {
+				w.d.send(deskapi.KindStartLanguage, deskapi.StartLanguage{Language: string(c.language)})
+			}))
+		}
+	}
+	w.language.Refresh()
+}
+
+func (w *startWindow) fillPhones() {
+	s, l := w.state, w.d.lang
+	w.phones.Objects = nil
+	for _, p := range s.Phones {
+		w.phones.Add(w.phone(p))
+	}
+	if len(s.Phones) == 0 {
+		how := widget.NewButton(l.T(text.StartHow), func() { w.d.show(deskapi.WindowRecipes) })
+		w.phones.Add(plain(l.T(text.StartCallNone), theme.SizeHint, widget.LowImportance))
+		w.phones.Add(container.NewHBox(how))
+	}
+	w.phones.Add(plain(l.T(text.StartCallHint), theme.SizeHint, widget.LowImportance))
+	w.phones.Refresh()
+}
+
+// phone is a line about a phone of this computer, with a button if there is
+// something to do.
+func (w *startWindow) phone(p deskapi.StartPhone) fyne.CanvasObject {
+	l := w.d.lang
+	m := markQuiet
+	switch {
+	case p.OK:
+		m = markDot
+	case p.Can:
+		m = markRing
+	case p.Recipe == "":
+		m = markTrouble
+	}
+	var button *widget.Button
+	switch {
+	case p.ID == w.asked:
+		button = widget.NewButton(l.T(text.StartConnecting), nil)
+		button.Disable()
+	case p.Can:
+		button = widget.NewButton(l.T(text.StartConnect), func() {
+			w.asked = p.ID
+			w.fillPhones()
+			w.d.send(deskapi.KindStartConnect, deskapi.StartConnect{ID: p.ID})
+		})
+	case !p.OK && p.Recipe != "":
+		button = widget.NewButton(l.T(text.StartHow), func() {
+			w.d.show(deskapi.WindowRecipes)
+			w.d.recipes.choose(p.Recipe)
+		})
+	}
+	side := fyne.CanvasObject(container.NewWithoutLayout())
+	if button != nil {
+		side = container.NewCenter(button)
+	}
+	words := container.New(layout.NewCustomPaddedVBoxLayout(2),
+		newWords(p.Name, base.SizeNameText, base.ColorNameForeground, true).cutting(), plain(p.Sentence, theme.SizeHint, widget.LowImportance))
+	return newFramed(container.New(layout.NewCustomPaddedLayout(8, 8, 12, 8),
+		container.New(columns{signWidth}, container.New(layout.NewCustomPaddedLayout(5, 0, 0, 0), container.NewVBox(container.NewHBox(newShape(m)))),
+			container.New(besideButton{}, words, side))))
+}
+
+func (w *startWindow) toggle() {
+	w.open = !w.open
+	w.fillAdmins()
+	w.scroll.Refresh()
+	if w.open {
+		w.scroll.ScrollToBottom()
+	}
+}
+
+// fillAdmins shows what is about the hub, to those who asked for it.
+func (w *startWindow) fillAdmins() {
+	l := w.d.lang
+	w.admins.Objects = nil
+	if w.open && w.state != nil {
+		buttons := container.NewHBox()
+		if openers[deskapi.WindowSettings] != nil {
+			buttons.Add(widget.NewButton(l.T(text.StartAdminsOpen), func() { w.d.show(deskapi.WindowSettings) }))
+		}
+		buttons.Add(widget.NewButton(l.T(text.StartAdminsHelp), func() { w.d.show(deskapi.WindowHelp) }))
+		w.admins.Objects = []fyne.CanvasObject{newRule(canvas.NewRectangle(nil)),
+			newWords(l.T(text.StartAdmins), theme.SizeStart, base.ColorNameForeground, true),
+			plain(l.T(choose(w.state.SetUp, text.StartAdminsSet, text.StartAdminsNot)), theme.SizeHint, widget.MediumImportance), buttons}
+	}
+	w.admins.Refresh()
+}
+
+// question is a numbered question and what answers it.
+func question(n int, ask string, answer fyne.CanvasObject) fyne.CanvasObject {
+	number := newWords(strconv.Itoa(n), theme.SizeStart, base.ColorNamePrimary, true)
+	return container.New(columns{stepWidth}, container.NewVBox(number),
+		container.New(layout.NewCustomPaddedVBoxLayout(12), newWords(ask, theme.SizeStart, base.ColorNameForeground, true).cutting(), answer))
+}
+
+// besideButton is a layout of running text and a button at its right, at half
+// height.
+type besideButton struct{}
+
+func (besideButton) MinSize(o []fyne.CanvasObject) fyne.Size {
+	t, b := o[0].MinSize(), o[1].MinSize()
+	return fyne.NewSize(t.Width+b.Width+12, max(t.Height, b.Height))
+}
+
+func (besideButton) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	b := o[1].MinSize()
+	room := size.Width - b.Width - 12
+	o[0].Resize(fyne.NewSize(room, size.Height)) // wraps, and so gets its height
+	t := o[0].MinSize()
+	o[0].Resize(fyne.NewSize(room, t.Height))
+	o[0].Move(fyne.NewPos(0, max(0, (size.Height-t.Height)/2)))
+	o[1].Resize(b)
+	o[1].Move(fyne.NewPos(size.Width-b.Width, (size.Height-b.Height)/2))
+}

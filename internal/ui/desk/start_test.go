@@ -1,0 +1,299 @@
+package desk
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
+	"fyne.io/fyne/v2/widget"
+
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/text"
+)
+
+// button gives the button of a window with a label, nil if there is none.
+func buttonOf(w fyne.Window, label string) (found *widget.Button) {
+	var walk func(fyne.CanvasObject)
+	walk = func(o fyne.CanvasObject) {
+		if !o.Visible() {
+			return
+		}
+		switch o := o.(type) {
+		case *widget.Button:
+			if o.Text == label {
+				found = o
+			}
+		case *fyne.Container:
+			for _, c := range o.Objects {
+				walk(c)
+			}
+		case fyne.Widget:
+			for _, c := range test.WidgetRenderer(o).Objects() {
+				walk(c)
+			}
+		}
+	}
+	walk(w.Canvas().Content())
+	return found
+}
+
+func pressed(t *testing.T, w fyne.Window, label string) {
+	t.Helper()
+	b := buttonOf(w, label)
+	if b == nil {
+		t.Fatalf("no button %q; there is: %s", label, strings.Join(texts(w), "|"))
+	}
+	test.Tap(b)
+}
+
+func began(l text.Language, phones ...deskapi.StartPhone) deskapi.StartState {
+	return deskapi.StartState{Corner: "bottom-right", Language: string(l), Phones: phones, Support: "Jan (IT)"}
+}
+
+var ready = deskapi.StartPhone{ID: "baresip 127.0.0.1:4444", Name: "baresip", Sentence: "Gevonden op deze pc, nog niet gekoppeld.", Can: true, Recipe: "baresip"}
+
+func openStart(t *testing.T, l text.Language, s deskapi.StartState) (*bench, *startWindow) {
+	t.Helper()
+	b := newBench(t, greeting(l))
+	b.show(deskapi.WindowStart)
+	if said := b.take(); len(said) != 1 || said[0].kind != deskapi.KindStartAsk {
+		t.Fatalf("said %v", said)
+	}
+	b.tell(t, deskapi.KindStartState, s)
+	return b, b.pages[deskapi.WindowStart].(*startWindow)
+}
+
+// TestStartAsksThreeThings and no word about the hub, which is for others.
+func TestStartAsksThreeThings(t *testing.T) {
+	for _, l := range []text.Language{text.Dutch, text.English} {
+		_, w := openStart(t, l, began(l, ready))
+		all := texts(w.win)
+		asked := 0
+		for _, s := range all {
+			if strings.HasSuffix(s, "?") {
+				asked++
+			}
+		}
+		if asked != 3 || !slices.Contains(all, "3") || slices.Contains(all, "4") {
+			t.Errorf("%s: %d questions: %v", l, asked, all)
+		}
+		if s := strings.ToLower(strings.Join(all, "|")); strings.Contains(s, "hub") {
+			t.Errorf("%s: the hub is spoken of: %s", l, s)
+		}
+		test.Tap(w.more)
+		wantTexts(t, w.win, "hub")
+		test.Tap(w.more)
+		if s := strings.ToLower(strings.Join(texts(w.win), "|")); strings.Contains(s, "hub") {
+			t.Errorf("%s: still there: %s", l, s)
+		}
+	}
+}
+
+func TestStartCorner(t *testing.T) {
+	b, w := openStart(t, text.Dutch, began(text.Dutch))
+	w.picker.Resize(w.picker.MinSize())
+	for i, pos := range []fyne.Position{{X: 20, Y: 20}, {X: 150, Y: 20}, {X: 20, Y: 90}, {X: 150, Y: 90}} {
+		test.TapAt(w.picker, pos)
+		if said := b.take(); len(said) != 1 || said[0].m != (deskapi.StartCorner{Corner: corners[i]}) || w.picker.chosen != i {
+			t.Errorf("corner %d: said %v", i, said)
+		}
+	}
+	test.TapAt(w.picker, fyne.NewPos(100, screenHeight+8)) // on its foot
+	if said := b.take(); len(said) != 0 {
+		t.Errorf("said %v", said)
+	}
+	w.win.Canvas().Focus(w.picker)
+	for _, k := range []struct {
+		key  fyne.KeyName
+		want string
+	}{{fyne.KeyUp, "top-right"}, {fyne.KeyLeft, "top-left"}, {fyne.KeyDown, "bottom-left"}, {fyne.KeyRight, "bottom-right"}, {fyne.KeySpace, "bottom-right"}} {
+		w.picker.TypedKey(&fyne.KeyEvent{Name: k.key})
+		if said := b.take(); len(said) != 1 || said[0].m != (deskapi.StartCorner{Corner: k.want}) {
+			t.Errorf("%s: said %v", k.key, said)
+		}
+	}
+	locked := began(text.Dutch)
+	locked.CornerLocked, locked.LanguageLocked, locked.Corner = true, true, "top-left"
+	b.tell(t, deskapi.KindStartState, locked)
+	test.TapAt(w.picker, fyne.NewPos(150, 90))
+	if said := b.take(); len(said) != 0 || w.picker.chosen != 0 {
+		t.Errorf("what the administrator set was changed: %v", said)
+	}
+	wantTexts(t, w.win, "Uw beheerder heeft dit vastgelegd.")
+}
+
+// TestStartLanguage: chosen at once, and the window goes on in that language
+// where it was, test call and all.
+func TestStartLanguage(t *testing.T) {
+	b, w := openStart(t, text.Dutch, began(text.Dutch, ready))
+	pressed(t, w.win, "Testen met een echte oproep")
+	b.take()
+	if o := w.language.Objects[0].(*option); !o.chosen || o.label != "Nederlands" {
+		t.Errorf("%q, chosen: %v", o.label, o.chosen)
+	}
+	test.Tap(w.language.Objects[1].(*option))
+	if said := b.take(); len(said) != 1 || said[0].m != (deskapi.StartLanguage{Language: "en"}) {
+		t.Errorf("said %v", said)
+	}
+	win := w.win
+	b.tell(t, deskapi.KindWelcome, greeting(text.English))
+	now := b.pages[deskapi.WindowStart].(*startWindow)
+	if now == w || now.win != win {
+		t.Fatal("not the same window in another language")
+	}
+	wantTexts(t, win, "Welcome to Wiebelt", "Now call your own number. 60 seconds left", "baresip")
+	b.tell(t, "start.seen", deskapi.TestSeen{Seq: 1, Kind: "baresip", At: noon, Tells: deskapi.TellsAll})
+	wantTexts(t, win, "Call received at 12:00 by baresip.")
+}
+
+func TestStartConnects(t *testing.T) {
+	off := deskapi.StartPhone{ID: "linphone ", Name: "Linphone", Sentence: "Draait op deze pc.", Recipe: "linphone"}
+	b, w := openStart(t, text.Dutch, began(text.Dutch, ready, off))
+	wantTexts(t, w.win, "baresip", "nog niet gekoppeld", "Linphone")
+	pressed(t, w.win, "Koppelen")
+	if said := b.take(); len(said) != 1 || said[0].m != (deskapi.StartConnect{ID: ready.ID}) {
+		t.Errorf("said %v", said)
+	}
+	if c := buttonOf(w.win, "Koppelen…"); c == nil || !c.Disabled() {
+		t.Error("it can be pressed again")
+	}
+	// The link comes up: the resident tells of the ways in, and is asked.
+	b.tell(t, deskapi.KindWays, deskapi.Ways{})
+	if said := b.take(); len(said) != 1 || said[0].kind != deskapi.KindStartAsk {
+		t.Errorf("said %v", said)
+	}
+	b.tell(t, deskapi.KindStartState, began(text.Dutch, deskapi.StartPhone{ID: "link baresip", Name: "baresip", Sentence: "Verbonden.", OK: true}))
+	wantTexts(t, w.win, "Verbonden.")
+	if buttonOf(w.win, "Koppelen") != nil || buttonOf(w.win, "Koppelen…") != nil {
+		t.Error("connected, and still to be connected")
+	}
+	failed := began(text.Dutch, ready)
+	failed.Failed = "Dit kon niet worden bewaard. Meld dit bij Jan (IT)."
+	b.tell(t, deskapi.KindStartState, failed)
+	wantTexts(t, w.win, failed.Failed[:30], "Jan (IT)")
+	// What has to be done first stands in its recipe.
+	b.tell(t, deskapi.KindStartState, began(text.Dutch, off))
+	pressed(t, w.win, "Telefoon koppelen")
+	if b.recipes == nil || b.recipes.shown != "linphone" {
+		t.Error("not the phone's recipe")
+	}
+	b.tell(t, deskapi.KindStartState, began(text.Dutch))
+	wantTexts(t, w.win, "geen telefoonprogramma herkend")
+}
+
+// TestTestCall: waits, says what came and what it can tell, or what to check.
+func TestTestCall(t *testing.T) {
+	b := newBench(t, greeting(text.Dutch))
+	b.show(deskapi.WindowTest)
+	w := b.pages[deskapi.WindowTest].(*testWindow)
+	pressed(t, w.win, "Testen met een echte oproep")
+	if said := b.take(); len(said) != 1 || said[0].kind != "test.begin" || said[0].m != (deskapi.TestBegin{Seq: 1}) {
+		t.Fatalf("said %v", said)
+	}
+	wantTexts(t, w.win, "Nog 60 seconden")
+	b.clock = b.clock.Add(13 * time.Second)
+	later := b.later
+	b.later = nil
+	for _, f := range later {
+		f()
+	}
+	wantTexts(t, w.win, "Nog 47 seconden")
+	if len(b.later) != 1 {
+		t.Errorf("%d ticks are due", len(b.later))
+	}
+	b.tell(t, "test.seen", deskapi.TestSeen{Seq: 7, Kind: "http", At: noon, Tells: deskapi.TellsRing}) // of another test
+	wantTexts(t, w.win, "Nog 47 seconden")
+	b.tell(t, "test.seen", deskapi.TestSeen{Seq: 1, Kind: "http", At: noon, Tells: deskapi.TellsRing})
+	wantTexts(t, w.win, "Oproep ontvangen om 12:00 via HTTP.", "alleen melden dat er een oproep is")
+	b.tell(t, "test.seen", deskapi.TestSeen{Seq: 1, Kind: "http", At: noon, Tells: deskapi.TellsAll, Answered: true, Ended: true})
+	wantTexts(t, w.win, "overgaan, opnemen en einde melden")
+	later, b.later = b.later, nil
+	for _, f := range later {
+		f()
+	}
+	if len(b.later) != 0 {
+		t.Error("it goes on counting")
+	}
+
+	pressed(t, w.win, "Opnieuw testen")
+	b.take()
+	b.tell(t, "test.nothing", deskapi.TestNothing{Seq: 2, Checks: []deskapi.TestCheck{{Name: "Bria", Sentence: "Kies in Bria “Allow Access”."}}})
+	wantTexts(t, w.win, "Er kwam geen oproep binnen.", "Bria", "Allow Access")
+	pressed(t, w.win, "Opnieuw testen")
+	b.take()
+	pressed(t, w.win, "Stoppen")
+	if said := b.take(); len(said) != 1 || said[0].kind != "test.stop" {
+		t.Errorf("said %v", said)
+	}
+	pressed(t, w.win, "Testen met een echte oproep")
+	b.take()
+	w.win.Close()
+	if said := b.take(); len(said) != 1 || said[0].kind != "test.stop" {
+		t.Errorf("closed, said %v", said)
+	}
+	if b.pages[deskapi.WindowTest] != nil {
+		t.Error("a closed window is still held")
+	}
+}
+
+// TestWays: what each way in is doing, and never connected without a heartbeat.
+func TestWays(t *testing.T) {
+	at := noon.Add(-78 * time.Minute)
+	for _, tt := range []struct {
+		s    deskapi.WayState
+		m    mark
+		want string
+	}{
+		{deskapi.WayState{Kind: "baresip", Phase: deskapi.LinkUp, Since: at, Last: at.Add(time.Minute)}, markDot, "Verbonden, sinds 10:42. Laatste oproep: 10:43."},
+		{deskapi.WayState{Kind: "baresip", Phase: deskapi.LinkDown, Since: at}, markTrouble, "Geen verbinding, sinds 10:42. Nog geen oproep ontvangen."},
+		{deskapi.WayState{Kind: "bria", Phase: deskapi.LinkRefused, Since: at}, markTrouble, "De telefoon laat Wiebelt niet toe, sinds 10:42. Nog geen oproep ontvangen."},
+		{deskapi.WayState{Kind: "baresip", Phase: deskapi.LinkUnknown}, markQuiet, "Nog geen verbinding. Nog geen oproep ontvangen."},
+		{deskapi.WayState{Kind: "http", Phase: deskapi.WayListens, Port: 27471, Last: at.AddDate(0, 0, -2)}, markTarget, "Klaar om te ontvangen. Laatste oproep: " + text.Dutch.Day(at.AddDate(0, 0, -2), noon) + " 10:42."},
+		{deskapi.WayState{Kind: "http", Phase: deskapi.WayTaken, Port: 27471}, markTrouble, "Poort 27471 is bezet door een ander programma. Nog geen oproep ontvangen."},
+	} {
+		m, s := wayLine(text.Dutch, tt.s, noon)
+		if m != tt.m || s != tt.want {
+			t.Errorf("%+v: %d %q, want %d %q", tt.s, m, s, tt.m, tt.want)
+		}
+	}
+	for _, l := range []text.Language{text.Dutch, text.English} {
+		for _, kind := range []string{"websocket", "http", "url", "command"} {
+			for _, last := range []time.Time{{}, at} {
+				for _, phase := range []string{deskapi.WayListens, deskapi.WayTaken} {
+					m, s := wayLine(l, deskapi.WayState{Kind: kind, Phase: phase, Last: last, Port: 27471}, noon)
+					if low := strings.ToLower(s); m == markDot || strings.Contains(low, "verbonden") || strings.Contains(low, "connected") || strings.Contains(s, "%!") {
+						t.Errorf("%s %s: %q", kind, phase, s)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestWaysInTheRecipes: live on the page of the phone and on that of all.
+func TestWaysInTheRecipes(t *testing.T) {
+	b := openRecipes(t, text.Dutch, here)
+	b.recipes.choose("baresip")
+	link := deskapi.WayState{Kind: "baresip", Name: "baresip", Phase: deskapi.LinkUp, Since: noon}
+	web := deskapi.WayState{Kind: "http", Phase: deskapi.WayListens, Port: 27472}
+	b.tell(t, deskapi.KindWays, deskapi.Ways{Ways: []deskapi.WayState{web, link}})
+	wantTexts(t, b.recipes.win, "Verbonden, sinds 12:00.")
+	if s := strings.Join(texts(b.recipes.win), "|"); strings.Contains(s, "webadres") {
+		t.Error("another phone's way in on this page")
+	}
+	link.Phase, link.Since = deskapi.LinkDown, noon.Add(time.Minute)
+	b.tell(t, deskapi.KindWays, deskapi.Ways{Ways: []deskapi.WayState{web, link}})
+	wantTexts(t, b.recipes.win, "Geen verbinding, sinds 12:01.")
+	b.recipes.choose("enreach")
+	wantTexts(t, b.recipes.win, "Telefoons met een webadres", "Klaar om te ontvangen.")
+	b.recipes.choose(waysPage)
+	wantTexts(t, b.recipes.win, "Stand van zaken", "Telefoons met een webadres", "Geen verbinding, sinds 12:01.")
+	pressed(t, b.recipes.win, "Testen met een echte oproep")
+	pressed(t, b.recipes.win, "Welkomstvenster openen")
+	if b.pages[deskapi.WindowTest] == nil || b.pages[deskapi.WindowStart] == nil {
+		t.Error("the windows did not come")
+	}
+}

@@ -1,0 +1,210 @@
+package desk
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/layout"
+	base "fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/text"
+	"wiebelt/internal/ui/theme"
+)
+
+// testCall is how far a test call is.
+type testCall struct {
+	seq     int
+	until   time.Time // waited for, zero when not
+	seen    *deskapi.TestSeen
+	nothing *deskapi.TestNothing
+}
+
+// testPanel waits for a real call and says what came of it. It is part of two
+// windows; what it asks and is told goes by the area of its own.
+type testPanel struct {
+	d       *windows
+	area    string
+	weight  widget.Importance // of the button that begins
+	call    testCall
+	content *fyne.Container
+	left    *words // the seconds that are left, nil when not waiting
+}
+
+func newTestPanel(d *windows, area string, weight widget.Importance) *testPanel {
+	p := &testPanel{d: d, area: area, weight: weight, content: container.New(layout.NewCustomPaddedVBoxLayout(12))}
+	p.show()
+	return p
+}
+
+// takeOver goes on with a test call where another panel was.
+func (p *testPanel) takeOver(c testCall) {
+	p.call = c
+	p.show()
+	p.tick(c.seq)
+}
+
+func (p *testPanel) begin() {
+	p.call = testCall{seq: p.call.seq + 1, until: p.d.now().Add(deskapi.TestWait)}
+	p.d.send(p.area+"."+deskapi.VerbBegin, deskapi.TestBegin{Seq: p.call.seq})
+	p.show()
+	p.tick(p.call.seq)
+}
+
+// stop ends what is waited for.
+func (p *testPanel) stop() {
+	if p.call.until.IsZero() && p.call.seen == nil {
+		return
+	}
+	p.d.send(p.area+"."+deskapi.VerbStop, nil)
+	p.call = testCall{seq: p.call.seq + 1}
+	p.show()
+}
+
+// closed is stop for a window that goes.
+func (p *testPanel) closed() {
+	if !p.call.until.IsZero() || p.call.seen != nil {
+		p.d.send(p.area+"."+deskapi.VerbStop, nil)
+	}
+	p.call = testCall{seq: p.call.seq + 1}
+}
+
+// tick shows the seconds that are left, every second as long as it is waited.
+func (p *testPanel) tick(seq int) {
+	if p.call.seq != seq || p.call.until.IsZero() || p.left == nil {
+		return
+	}
+	p.left.say(p.waiting(), base.ColorNameForeground)
+	p.d.after(time.Second, func() { p.d.post(func() { p.tick(seq) }) })
+}
+
+func (p *testPanel) waiting() string {
+	left := int(p.call.until.Sub(p.d.now()).Round(time.Second) / time.Second)
+	return p.d.lang.T(text.TestWaiting, max(left, 0))
+}
+
+// take takes what the resident says; false if it was nothing for a test call.
+func (p *testPanel) take(kind string, raw json.RawMessage) bool {
+	_, verb, _ := strings.Cut(kind, ".")
+	switch verb {
+	case deskapi.VerbSeen:
+		var m deskapi.TestSeen
+		if p.d.decode(kind, raw, &m) && m.Seq == p.call.seq {
+			p.call.until, p.call.seen = time.Time{}, &m
+			p.show()
+		}
+	case deskapi.VerbNothing:
+		var m deskapi.TestNothing
+		if p.d.decode(kind, raw, &m) && m.Seq == p.call.seq {
+			p.call.until, p.call.nothing = time.Time{}, &m
+			p.show()
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// show shows how far it is.
+func (p *testPanel) show() {
+	l, c := p.d.lang, p.call
+	p.left = nil
+	var all []fyne.CanvasObject
+	button := func(key text.Key, weight widget.Importance, do func()) fyne.CanvasObject {
+		b := widget.NewButton(l.T(key), do)
+		b.Importance = weight
+		return container.New(layout.NewCustomPaddedLayout(4, 0, 0, 0), container.NewHBox(b))
+	}
+	switch {
+	case !c.until.IsZero():
+		p.left = newWords(p.waiting(), base.SizeNameText, base.ColorNameForeground, true)
+		all = []fyne.CanvasObject{signed(markRing, p.left), button(text.TestStop, widget.MediumImportance, p.stop)}
+	case c.seen != nil:
+		all = append(p.came(*c.seen), button(text.TestAgain, widget.MediumImportance, p.begin))
+	case c.nothing != nil:
+		all = []fyne.CanvasObject{signed(markTrouble, newWords(l.T(text.TestNothing), base.SizeNameText, base.ColorNameWarning, true))}
+		if len(c.nothing.Checks) > 0 {
+			all = append(all, indented(plain(l.T(text.TestNothingHint), theme.SizeHint, widget.LowImportance)))
+		}
+		for _, k := range c.nothing.Checks {
+			all = append(all, indented(container.New(layout.NewCustomPaddedVBoxLayout(2),
+				newWords(k.Name, theme.SizeHint, base.ColorNameForeground, true).cutting(), plain(k.Sentence, theme.SizeHint, widget.MediumImportance))))
+		}
+		all = append(all, button(text.TestAgain, p.weight, p.begin))
+	default:
+		all = []fyne.CanvasObject{button(text.TestBegin, p.weight, p.begin)}
+	}
+	p.content.Objects = all
+	p.content.Refresh()
+}
+
+// came says over which way a call came, what was seen of it and what that way
+// can tell.
+func (p *testPanel) came(m deskapi.TestSeen) []fyne.CanvasObject {
+	l := p.d.lang
+	name := m.Name
+	if name == "" || name == m.Kind {
+		name = l.T(text.Way(m.Kind))
+	}
+	seen := container.New(layout.NewCustomPaddedHBoxLayout(16))
+	for _, s := range []struct {
+		key text.Key
+		yes bool
+	}{{text.TestRang, true}, {text.TestAnswered, m.Answered}, {text.TestEnded, m.Ended}} {
+		mark, colour := markQuiet, base.ColorNamePlaceHolder
+		if s.yes {
+			mark, colour = markDot, base.ColorNameForeground
+		}
+		seen.Add(container.New(layout.NewCustomPaddedHBoxLayout(6), container.NewCenter(newShape(mark)), newWords(l.T(s.key), theme.SizeHint, colour, false)))
+	}
+	return []fyne.CanvasObject{
+		signed(markDot, newWords(l.T(text.TestSeen, l.Clock(m.At), name), base.SizeNameText, base.ColorNameForeground, true).cutting()),
+		indented(seen),
+		indented(plain(l.T(text.TestTells(m.Tells)), theme.SizeHint, widget.MediumImportance)),
+	}
+}
+
+const signWidth = 18
+
+// signed puts a mark before a line of words.
+func signed(m mark, w *words) fyne.CanvasObject {
+	return container.New(columns{signWidth}, container.New(layout.NewCustomPaddedLayout(5, 0, 0, 0), container.NewVBox(container.NewHBox(newShape(m)))), w)
+}
+
+// indented stands below what a mark was put before.
+func indented(o fyne.CanvasObject) fyne.CanvasObject {
+	return container.New(layout.NewCustomPaddedLayout(0, 0, signWidth, 0), o)
+}
+
+// testWindow is a window of nothing but a test call.
+type testWindow struct {
+	win   fyne.Window
+	panel *testPanel
+}
+
+func newTestWindow(d *windows) page {
+	w := &testWindow{panel: newTestPanel(d, deskapi.WindowTest, widget.HighImportance)}
+	l := d.lang
+	how := widget.NewButton(l.T(text.StartHow), func() { d.show(deskapi.WindowRecipes) })
+	how.Importance = widget.LowImportance
+	content := container.New(layout.NewCustomPaddedVBoxLayout(16),
+		container.New(layout.NewCustomPaddedVBoxLayout(8),
+			newWords(l.T(text.TestTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).cutting(), paragraph(l.T(text.TestIntro))),
+		w.panel.content)
+	foot := container.New(layout.NewCustomPaddedLayout(0, 12, edge-8, edge), container.NewHBox(how))
+	w.win = d.window(text.TestTitle, container.New(atLeast{440}, container.NewBorder(nil, foot, nil, nil,
+		container.NewVScroll(container.New(layout.NewCustomPaddedLayout(20, 16, edge, edge), content)))), fyne.NewSize(560, 480))
+	if old, ok := d.pages[deskapi.WindowTest].(*testWindow); ok {
+		w.panel.takeOver(old.panel.call)
+	}
+	return w
+}
+
+func (w *testWindow) window() fyne.Window { return w.win }
+func (w *testWindow) closed()             { w.panel.closed() }
+
+func (w *testWindow) take(kind string, raw json.RawMessage) { w.panel.take(kind, raw) }
