@@ -46,7 +46,6 @@ const (
 	PrefsHotkeyOff          Key = "prefs.hotkey_off"
 	PrefsSeconds            Key = "prefs.seconds"
 	PrefsDays               Key = "prefs.days"
-	PrefsUp                 Key = "prefs.up"
 	PrefsProblems           Key = "prefs.problems"
 	PrefsProblemUntrusted   Key = "prefs.problem.untrusted"
 	PrefsProblemFile        Key = "prefs.problem.file"

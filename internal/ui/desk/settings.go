@@ -21,6 +21,7 @@ import (
 
 const (
 	sectionsWidth  = 184
+	settingsWidth  = 536             // of a page, in however wide a window
 	settingsSilent = 8 * time.Second // the resident's answer is no longer waited for
 	savingSilent   = 30 * time.Second
 )
@@ -136,7 +137,14 @@ func newSettingsWindow(d *windows) *settingsWindow {
 }
 
 func (w *settingsWindow) window() fyne.Window { return w.win }
-func (w *settingsWindow) chosen() string      { return w.shown }
+
+// chosen is the section that the list marks; none while a set-up file is shown.
+func (w *settingsWindow) chosen() string {
+	if w.file != nil {
+		return ""
+	}
+	return w.shown
+}
 
 // current tells whether this is still the window that is open.
 func (w *settingsWindow) current() bool { return w.d.pages[deskapi.WindowSettings] == page(w) }
@@ -225,7 +233,7 @@ func (w *settingsWindow) build() {
 		}
 	}
 	pad := layout.NewCustomPaddedLayout(20, 24, edge, edge)
-	w.general, w.admins = container.New(pad, general), container.New(pad, admins)
+	w.general, w.admins = container.New(atMost{settingsWidth}, container.New(pad, general)), container.New(atMost{settingsWidth}, container.New(pad, admins))
 	w.footer.show()
 	w.show()
 }
@@ -263,6 +271,7 @@ func (w *settingsWindow) show() {
 		w.pages.Objects = []fyne.CanvasObject{content}
 		w.pages.Refresh()
 	}
+	w.list.Refresh()
 	if w.state == nil || w.file != nil {
 		w.footer.object.Hide()
 	} else {

@@ -284,7 +284,7 @@ func newPhoneBox(b *phonesBox, i int, locked bool) fyne.CanvasObject {
 		content.Add(paragraph(s))
 	}
 	x.check()
-	return boxed(content)
+	return framed(content)
 }
 
 // phaseOf says how a link is doing, "" if nothing is known.

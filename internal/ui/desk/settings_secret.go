@@ -39,7 +39,7 @@ func newSecretBox(w *settingsWindow) *secretBox {
 	}
 	b.object.Add(fieldLabel(l.T(text.PrefsSecret)))
 	b.object.Add(b.state)
-	b.object.Add(container.New(atMost{textWidth}, b.entry))
+	b.object.Add(b.entry)
 	b.object.Add(paragraph(l.T(text.PrefsSecretHelp)))
 	b.show()
 	return b
