@@ -67,6 +67,7 @@ const (
 	PrefsSecretNew          Key = "prefs.secret.new"
 	PrefsSecretEnter        Key = "prefs.secret.enter"
 	PrefsSecretAgain        Key = "prefs.secret.again"
+	PrefsSecretNoStore      Key = "prefs.secret.no_store"
 	PrefsSecretNoAddress    Key = "prefs.secret.no_address"
 	PrefsSecretMissing      Key = "prefs.secret.missing"
 	PrefsSecretBad          Key = "prefs.secret.bad"

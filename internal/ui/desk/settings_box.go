@@ -92,3 +92,59 @@ func lockedValue(s string) fyne.CanvasObject {
 func muted(s string) fyne.CanvasObject {
 	return plain(s, base.SizeNameCaptionText, widget.LowImportance)
 }
+
+// field is a line to type into that tells when it got the keyboard.
+type field struct {
+	widget.Entry
+	gained func()
+}
+
+func (w *settingsWindow) newField() *field {
+	f := &field{}
+	f.gained = func() { w.reveal(f) }
+	f.ExtendBaseWidget(f)
+	return f
+}
+
+// newSecretField is a field that shows dots.
+func (w *settingsWindow) newSecretField() *field {
+	f := w.newField()
+	f.Password = true
+	return f
+}
+
+// newLinesField is a field of several lines.
+func (w *settingsWindow) newLinesField() *field {
+	f := w.newField()
+	f.MultiLine = true
+	return f
+}
+
+// FocusGained implements fyne.Focusable.
+func (f *field) FocusGained() {
+	f.Entry.FocusGained()
+	f.gained()
+}
+
+// wheel lies over a page and takes the wheel, which fields would keep for
+// themselves; everything else goes through it.
+type wheel struct {
+	widget.BaseWidget
+	turned func(*fyne.ScrollEvent)
+}
+
+var _ fyne.Scrollable = (*wheel)(nil)
+
+func newWheel(turned func(*fyne.ScrollEvent)) *wheel {
+	w := &wheel{turned: turned}
+	w.ExtendBaseWidget(w)
+	return w
+}
+
+// Scrolled implements fyne.Scrollable.
+func (w *wheel) Scrolled(e *fyne.ScrollEvent) { w.turned(e) }
+
+// CreateRenderer implements fyne.Widget.
+func (w *wheel) CreateRenderer() fyne.WidgetRenderer {
+	return widget.NewSimpleRenderer(container.NewWithoutLayout())
+}

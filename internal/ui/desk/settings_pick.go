@@ -93,7 +93,7 @@ func (v *setupView) showPicking(b *fyne.Container) {
 		}
 		b.Add(container.New(layout.NewCustomPaddedVBoxLayout(2), name, muted(folder)))
 	}
-	path := widget.NewEntry()
+	path := v.w.newField()
 	open := widget.NewButton(l.T(text.PrefsFileShow), nil)
 	fault := newFaultLine()
 	open.OnTapped = func() {

@@ -199,8 +199,8 @@ var wellKnown = map[string][]string{"hub.proxy": {"system", "none"}, "phone.call
 
 // text is a field to type into. shown and meant translate between what a setting
 // holds and what people read and write.
-func (r *settingRow) text(shown, meant func(string) string) *widget.Entry {
-	e := widget.NewEntry()
+func (r *settingRow) text(shown, meant func(string) string) *field {
+	e := r.w.newField()
 	e.Scroll = fyne.ScrollHorizontalOnly
 	r.put = func(s string) { e.SetText(shown(s)) }
 	e.OnChanged = func(s string) { r.typed(meant(s)) }
@@ -285,7 +285,7 @@ func (r *settingRow) date() (fyne.CanvasObject, func()) {
 
 // lines is a field for a list, an element on each line.
 func (r *settingRow) lines() (fyne.CanvasObject, func()) {
-	e := widget.NewMultiLineEntry()
+	e := r.w.newLinesField()
 	e.SetMinRowsVisible(3)
 	e.SetPlaceHolder(r.w.d.lang.T(text.PrefsListHint))
 	r.put = func(s string) {

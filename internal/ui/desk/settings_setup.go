@@ -23,8 +23,8 @@ type setupView struct {
 	path    string
 	object  *fyne.Container
 	body    *fyne.Container
-	phrase  *widget.Entry
-	number  *widget.Entry
+	phrase  *field
+	number  *field
 	steps   *stepList
 	seq     int
 	office  *deskapi.SettingsOffice // nil before it was opened
@@ -40,7 +40,7 @@ func (w *settingsWindow) openFile(path string) {
 		w.closeFile()
 	}
 	w.draft.seq++
-	v := &setupView{w: w, path: path, body: newColumn(12), phrase: widget.NewPasswordEntry(), number: widget.NewEntry(),
+	v := &setupView{w: w, path: path, body: newColumn(12), phrase: w.newSecretField(), number: w.newField(),
 		steps: newStepList(w.d.lang), seq: w.draft.seq}
 	v.phrase.OnSubmitted = func(string) { v.open() }
 	v.number.SetPlaceHolder(w.d.lang.T(text.PrefsTestNumber))

@@ -27,7 +27,7 @@ var trialSteps = []string{"name", "tls", "token", "scopes", "lookup"}
 type trialBox struct {
 	w       *settingsWindow
 	object  *fyne.Container
-	number  *widget.Entry
+	number  *field
 	start   *widget.Button
 	steps   *stepList
 	end     *fyne.Container
@@ -40,7 +40,7 @@ type trialBox struct {
 
 func newTrialBox(w *settingsWindow) *trialBox {
 	l := w.d.lang
-	b := &trialBox{w: w, number: widget.NewEntry(), steps: newStepList(l), end: newColumn(8)}
+	b := &trialBox{w: w, number: w.newField(), steps: newStepList(l), end: newColumn(8)}
 	b.number.SetPlaceHolder(l.T(text.PrefsTestNumber))
 	b.number.OnSubmitted = func(string) { b.toggle() }
 	b.start = widget.NewButton(l.T(text.PrefsTestStart), b.toggle)
