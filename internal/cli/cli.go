@@ -65,6 +65,7 @@ type commands struct {
 
 	Recipe     recipeCmd     `cmd:"" group:"admin" help:"Print how a phone is connected, with port, paths and tokens filled in; without a name, list the phones."`
 	TeamsPage  teamsPageCmd  `cmd:"" name:"teams-page" group:"admin" help:"Write the web page that Teams opens and that hands the call to Wiebelt."`
+	OpenFile   openFileCmd   `cmd:"" name:"open-file" group:"admin" help:"What a double click on a set-up file runs: open-file -- FILE. Shows it in the settings window and changes nothing."`
 	Provision  provisionCmd  `cmd:"" group:"admin" help:"Set address, client and secret without a window."`
 	Doctor     doctorCmd     `cmd:"" group:"admin" help:"Check everything Wiebelt depends on, and say what to do."`
 	Register   registerCmd   `cmd:"" group:"admin" help:"Open wiebelt: links with this program and start it at log-on."`
@@ -93,6 +94,9 @@ func Main(b Build, args []string, in io.Reader, out, errOut io.Writer) int {
 	}
 	if len(args) > 0 && args[0] == "open-url" {
 		return e.finish(e.openURL(args[1:]))
+	}
+	if len(args) > 0 && args[0] == "open-file" {
+		return e.finish(e.openFile(args[1:]))
 	}
 	var c commands
 	p, err := kong.New(&c, kong.Name("wiebelt"), kong.Description("Shows who is calling."),

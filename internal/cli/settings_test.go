@@ -14,6 +14,7 @@ import (
 
 	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/desk"
 )
 
 // setWhole makes a profile with every key and one element of each list set.
@@ -35,7 +36,7 @@ func setWhole(t *testing.T) (dir string) {
 	return dir
 }
 
-// TestKeysAreTheSameEverywhere: the table of keys, the texts, the group policy
+// TestKeysAreTheSameEverywhere: the table of keys, the settings window, the texts, the group policy
 // template, its translations, the sample, the texts for Intune, the guide's table
 // and what the program prints know the same keys, in both languages.
 func TestKeysAreTheSameEverywhere(t *testing.T) {
@@ -82,6 +83,12 @@ func TestKeysAreTheSameEverywhere(t *testing.T) {
 		}
 		return all
 	}
+
+	window := map[string]bool{} // of the windows' package itself: a test there holds it against the fields
+	for _, k := range desk.SettingsKeys() {
+		window[k] = true
+	}
+	same("window", window)
 
 	// The registry values that the template writes, as the program reads them.
 	var admx struct {

@@ -366,6 +366,8 @@ func secretSentence(l text.Language, err error) string {
 		return l.T(text.PrefsSecretNoAddress)
 	case errors.Is(err, secret.ErrEncoding), errors.Is(err, secret.ErrEmpty):
 		return l.T(text.PrefsSecretBad)
+	case errors.Is(err, secret.ErrNoStore):
+		return l.T(text.PrefsSecretNoStore)
 	}
 	return l.T(text.SecretState(string(secret.StateOf(err))))
 }

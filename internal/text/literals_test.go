@@ -28,6 +28,16 @@ var known = map[string]string{
 	"not understood":                "an answer between our programs",
 	"the hub's secret expires soon": "for the log of administrators",
 	"the hub's secret has expired":  "for the log of administrators",
+	"none yet":                      "stands for no group of keys",
+	"Desktop":                       "a folder of the system",
+	"Bureaublad":                    "a folder of the system",
+	"Documents":                     "a folder of the system",
+	"Documenten":                    "a folder of the system",
+	"Downloads":                     "a folder of the system",
+	"Vries":                         "of the invented caller on a test card",
+	"Dorpsstraat":                   "of the invented caller on a test card",
+	"Ons Dorp":                      "of the invented caller on a test card",
+	"Settings":                      "a section of MicroSIP's file",
 	"values of a recipe":            "in place of secrets, should they be printed",
 }
 

@@ -30,7 +30,7 @@ var doctorGroups = []struct {
 	{"settings", []string{"settings", "policy", "setup", "secret", "expiry"}},
 	{"hub", []string{"hub.name", "hub.connection", "hub.certificate", "hub.clock", "hub.token", "hub.lookup"}},
 	{"phones", []string{"resident", "version", "listener", "link", "scheme", "autostart", "microsip"}},
-	{"desktop", []string{"tray", "lock", "graphics"}},
+	{"desktop", []string{"tray", "cards", "lock", "graphics"}},
 	{"disk", []string{"disk", "folders", "program", "log", "crash", "history"}},
 }
 

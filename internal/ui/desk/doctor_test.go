@@ -41,7 +41,7 @@ func doctorLines(l text.Language) map[string][]deskapi.DoctorLine {
 	say("hub.lookup", "off", "hub.lookup.off")
 	say("resident", "fail", "secret.exposed")
 	say("version", "off", "hub.off")
-	for _, id := range []string{"listener", "link", "microsip", "lock", "disk", "folders", "program", "log", "crash", "history"} {
+	for _, id := range []string{"listener", "link", "microsip", "cards", "lock", "disk", "folders", "program", "log", "crash", "history"} {
 		all[id] = []deskapi.DoctorLine{{State: "ok", Message: l.T(text.DoctorAbout(id)) + "."}}
 	}
 	return all
@@ -88,14 +88,14 @@ func TestDoctorWindow(t *testing.T) {
 	if got := b.take(); len(got) != 1 || got[0].m != (deskapi.DoctorRun{Seq: 1}) {
 		t.Fatalf("asked %v", got)
 	}
-	wantTexts(t, w.win, "Controle", "Bezig: nog 27 controles.", "Instellingen en geheim", "Hub", "Bezig")
+	wantTexts(t, w.win, "Controle", "Bezig: nog 28 controles.", "Instellingen en geheim", "Hub", "Bezig")
 	if !w.bundle.Disabled() || !w.copyAll.Disabled() || !w.again.Disabled() {
 		t.Error("buttons work before there is anything")
 	}
 	b.tell(t, deskapi.KindDoctorFound, deskapi.DoctorFound{Seq: 99, ID: "settings", Lines: []deskapi.DoctorLine{{State: "fail", Message: "van een andere keer"}}})
 	b.tell(t, deskapi.KindDoctorFound, deskapi.DoctorFound{Seq: 1, ID: "no.such", Lines: []deskapi.DoctorLine{{State: "fail", Message: "van een nieuwere"}}})
 	b.tell(t, deskapi.KindDoctorFound, deskapi.DoctorFound{Seq: 1, ID: "resident", Lines: doctorLines(text.Dutch)["resident"]})
-	wantTexts(t, w.win, "nog 26 controles", "Storing", "Anderen kunnen het bestand met het geheim lezen", "U: Vraag een nieuw geheim aan")
+	wantTexts(t, w.win, "nog 27 controles", "Storing", "Anderen kunnen het bestand met het geheim lezen", "U: Vraag een nieuw geheim aan")
 	if all := strings.Join(texts(w.win), " "); strings.Contains(all, "andere keer") || strings.Contains(all, "nieuwere") {
 		t.Error("what is not of this run is shown")
 	}
@@ -106,7 +106,7 @@ func TestDoctorWindow(t *testing.T) {
 	}
 	test.Tap(w.copyAll)
 	copied := b.app.Clipboard().Content()
-	if strings.Count(copied, "\n") != 29 || !strings.Contains(copied, "Storing\tWiebelt\tAnderen kunnen") || !strings.HasSuffix(copied, "1 controle wijst op een storing.\n") {
+	if strings.Count(copied, "\n") != 30 || !strings.Contains(copied, "Storing\tWiebelt\tAnderen kunnen") || !strings.HasSuffix(copied, "1 controle wijst op een storing.\n") {
 		t.Errorf("copied %q", copied)
 	}
 	b.take()
@@ -136,7 +136,7 @@ func TestDoctorBundle(t *testing.T) {
 	if got := b.take(); len(got) != 1 || got[0].m != (deskapi.DoctorPeek{File: 0}) {
 		t.Fatalf("asked %v", got)
 	}
-	wantTexts(t, w.win, "Hulpbestand", "Er is nog niets geschreven.", "doctor.json · 4 kB", "log/wiebelt.log · 318 kB", "Opslaan", "Terug")
+	wantTexts(t, w.win, "Hulpbestand", "Er is nog niets geschreven.", "doctor.json · 4,2 kB", "log/wiebelt.log · 325 kB", "Opslaan", "Terug")
 	b.tell(t, deskapi.KindDoctorPiece, deskapi.DoctorPiece{File: 0, Text: "{\n  \"ok\": fal", Next: 12})
 	if got := b.take(); len(got) != 1 || got[0].m != (deskapi.DoctorPeek{File: 0, From: 12}) {
 		t.Fatalf("asked %v", got)

@@ -21,6 +21,7 @@ import (
 
 const (
 	sectionsWidth  = 184
+	settingsWidth  = 536             // of a page, in however wide a window
 	settingsSilent = 8 * time.Second // the resident's answer is no longer waited for
 	savingSilent   = 30 * time.Second
 )
@@ -111,7 +112,7 @@ func newSettingsWindow(d *windows) *settingsWindow {
 		w.list.Unselect(i)
 		w.choose(w.items[i].id)
 	}
-	w.scroll = container.NewVScroll(w.pages)
+	w.scroll = container.NewVScroll(container.NewStack(w.pages, newWheel(func(e *fyne.ScrollEvent) { w.scroll.Scrolled(e) })))
 	w.footer = newSettingsFooter(w)
 	side := newSoftBox(container.New(layout.NewCustomPaddedLayout(12, 12, 8, 8), w.list))
 	side.back.CornerRadius = 0                                            // it ends at the window's border
@@ -136,7 +137,14 @@ func newSettingsWindow(d *windows) *settingsWindow {
 }
 
 func (w *settingsWindow) window() fyne.Window { return w.win }
-func (w *settingsWindow) chosen() string      { return w.shown }
+
+// chosen is the section that the list marks; none while a set-up file is shown.
+func (w *settingsWindow) chosen() string {
+	if w.file != nil {
+		return ""
+	}
+	return w.shown
+}
 
 // current tells whether this is still the window that is open.
 func (w *settingsWindow) current() bool { return w.d.pages[deskapi.WindowSettings] == page(w) }
@@ -225,7 +233,7 @@ func (w *settingsWindow) build() {
 		}
 	}
 	pad := layout.NewCustomPaddedLayout(20, 24, edge, edge)
-	w.general, w.admins = container.New(pad, general), container.New(pad, admins)
+	w.general, w.admins = container.New(atMost{settingsWidth}, container.New(pad, general)), container.New(atMost{settingsWidth}, container.New(pad, admins))
 	w.footer.show()
 	w.show()
 }
@@ -263,6 +271,7 @@ func (w *settingsWindow) show() {
 		w.pages.Objects = []fyne.CanvasObject{content}
 		w.pages.Refresh()
 	}
+	w.list.Refresh()
 	if w.state == nil || w.file != nil {
 		w.footer.object.Hide()
 	} else {
@@ -298,31 +307,32 @@ func (w *settingsWindow) goTo(o fyne.CanvasObject) {
 		return
 	}
 	w.win.Canvas().Content().Refresh() // what was just built has places only now
-	y := w.placeOf(o)
-	most := max(0, w.pages.MinSize().Height-w.scroll.Size().Height)
-	w.scroll.Offset = fyne.NewPos(0, min(max(0, y-20), most))
-	w.scroll.Refresh()
+	w.scrollTo(w.placeOf(o) - 20)
 }
 
 // placeOf is how far down the page an object stands.
 func (w *settingsWindow) placeOf(o fyne.CanvasObject) float32 {
-	var find func(in fyne.CanvasObject, y float32) (float32, bool)
-	find = func(in fyne.CanvasObject, y float32) (float32, bool) {
-		y += in.Position().Y
-		if in == o {
-			return y, true
-		}
-		if c, ok := in.(*fyne.Container); ok {
-			for _, child := range c.Objects {
-				if at, found := find(child, y); found {
-					return at, true
-				}
-			}
-		}
-		return 0, false
+	d := w.d.app.Driver()
+	return d.AbsolutePositionForObject(o).Y - d.AbsolutePositionForObject(w.scroll).Y + w.scroll.Offset.Y
+}
+
+// reveal scrolls as little as is needed to see an object: who goes from field to
+// field with the keyboard sees where he types.
+func (w *settingsWindow) reveal(o fyne.CanvasObject) {
+	const around = 48 // its name above it, and what is said below it
+	y, h := w.placeOf(o), w.scroll.Size().Height
+	switch at := w.scroll.Offset.Y; {
+	case y-around < at:
+		w.scrollTo(y - around)
+	case y+o.Size().Height+around > at+h:
+		w.scrollTo(y + o.Size().Height + around - h)
 	}
-	y, _ := find(w.pages, 0)
-	return y - w.pages.Position().Y
+}
+
+func (w *settingsWindow) scrollTo(y float32) {
+	most := max(0, w.pages.MinSize().Height-w.scroll.Size().Height)
+	w.scroll.Offset = fyne.NewPos(0, min(max(0, y), most))
+	w.scroll.Refresh()
 }
 
 // section lays out one section.

@@ -102,7 +102,7 @@ func (b *linesBox) row(i int, locked bool) fyne.CanvasObject {
 			fault.say(l.T(text.PrefsWant("line")))
 		}
 	}
-	number, name := widget.NewEntry(), widget.NewEntry()
+	number, name := b.w.newField(), b.w.newField()
 	number.SetPlaceHolder(l.T(text.SettingTitle("line.number")))
 	name.SetPlaceHolder(l.T(text.SettingTitle("line.name")))
 	number.SetText(b.all[i].Number)
@@ -284,7 +284,7 @@ func newPhoneBox(b *phonesBox, i int, locked bool) fyne.CanvasObject {
 		content.Add(paragraph(s))
 	}
 	x.check()
-	return boxed(content)
+	return framed(content)
 }
 
 // phaseOf says how a link is doing, "" if nothing is known.
@@ -307,7 +307,7 @@ func (x *phoneBox) check() {
 
 func (x *phoneBox) field(name, now string, set func(string)) fyne.CanvasObject {
 	l := x.b.w.d.lang
-	e := widget.NewEntry()
+	e := x.b.w.newField()
 	e.SetText(now)
 	if name == "address" && len(settings.SoftphoneNeeds(x.b.all[x.i].Kind)) == 0 {
 		e.SetPlaceHolder(l.T(text.PrefsUsual))
@@ -329,7 +329,7 @@ func (x *phoneBox) field(name, now string, set func(string)) fyne.CanvasObject {
 func (x *phoneBox) secret() fyne.CanvasObject {
 	w, l := x.b.w, x.b.w.d.lang
 	name := func() string { return x.b.all[x.i].Name }
-	e := widget.NewPasswordEntry()
+	e := w.newSecretField()
 	e.SetText(w.draft.secrets[name()])
 	e.OnChanged = func(s string) {
 		if s == "" {

@@ -83,7 +83,7 @@ func (w *settingsWindow) testingFile() bool { return w.file != nil && w.file.tes
 // showPicking asks for a file.
 func (v *setupView) showPicking(b *fyne.Container) {
 	l := v.w.d.lang
-	b.Add(container.New(atMost{textWidth}, paragraph(l.T(text.PrefsFilePick))))
+	b.Add(paragraph(l.T(text.PrefsFilePick)))
 	for _, path := range v.found {
 		name := widget.NewButton(filepath.Base(path), func() { v.w.openFile(path) })
 		name.Alignment = widget.ButtonAlignLeading
@@ -91,9 +91,9 @@ func (v *setupView) showPicking(b *fyne.Container) {
 		if r := []rune(folder); len(r) > maxFolder {
 			folder = "…" + string(r[len(r)-maxFolder:])
 		}
-		b.Add(container.New(atMost{textWidth}, container.New(layout.NewCustomPaddedVBoxLayout(2), name, muted(folder))))
+		b.Add(container.New(layout.NewCustomPaddedVBoxLayout(2), name, muted(folder)))
 	}
-	path := widget.NewEntry()
+	path := v.w.newField()
 	open := widget.NewButton(l.T(text.PrefsFileShow), nil)
 	fault := newFaultLine()
 	open.OnTapped = func() {
@@ -106,6 +106,6 @@ func (v *setupView) showPicking(b *fyne.Container) {
 	}
 	path.OnSubmitted = func(string) { open.OnTapped() }
 	b.Add(container.New(layout.NewCustomPaddedVBoxLayout(4), bold(l.T(text.PrefsFilePath), theme.SizeHint),
-		container.New(atMost{textWidth}, container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 8, 0), open), path)), fault.object))
+		container.NewStack(container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 8, 0), open), path)), fault.object))
 	b.Add(container.NewHBox(widget.NewButton(l.T(text.PrefsFileCancel), v.w.closeFile)))
 }

@@ -33,6 +33,7 @@ type settingRow struct {
 	fault  *faultLine
 	put    func(s string) // shows a text of settings.ParseText
 	focus  fyne.Focusable // nil if there is nothing to type into
+	live   bool           // what happens to the field from now on, a person does
 }
 
 // row makes the row of a key; nil if there is no such key.
@@ -51,6 +52,13 @@ func (w *settingsWindow) row(key string) *settingRow {
 		r.object.Add(paragraph(l.T(text.PrefsTooLong, n, w.state.Path)))
 		return r
 	}
+	if v.By != "" && r.entry.Type != settings.Flag {
+		r.object.Add(fieldLabel(title))
+		r.object.Add(lockedValue(shownValue(l, r.entry, v.Text)))
+		r.object.Add(lockedLine(l.T(text.PrefsLocked, v.By)))
+		r.object.Add(paragraph(helpOf(l, key)))
+		return r
+	}
 	input, disable := r.input(title)
 	if r.entry.Type != settings.Flag { // its name stands beside the box
 		r.object.Add(fieldLabel(title))
@@ -63,6 +71,7 @@ func (w *settingsWindow) row(key string) *settingRow {
 	}
 	r.put(w.now(key))
 	r.check(w.now(key))
+	r.live = true
 	if v.By != "" {
 		disable()
 		r.object.Add(lockedLine(l.T(text.PrefsLocked, v.By)))
@@ -75,13 +84,6 @@ func fieldLabel(s string) fyne.CanvasObject {
 	return bold(s, theme.SizeHint)
 }
 
-// lockedLine says who set something.
-func lockedLine(s string) fyne.CanvasObject {
-	sign := newShape(markQuiet)
-	return container.New(columns{18}, container.New(layout.NewCustomPaddedLayout(4, 0, 0, 0), container.NewVBox(sign)),
-		plain(s, theme.SizeHint, widget.MediumImportance))
-}
-
 // helpOf is what a setting does, in the window's own words where it has some.
 func helpOf(l text.Language, key string) string {
 	own := text.PrefsHelp(key)
@@ -89,6 +91,25 @@ func helpOf(l text.Language, key string) string {
 		return s
 	}
 	return l.T(text.SettingHelp(key))
+}
+
+// shownValue is a value in words, for reading only.
+func shownValue(l text.Language, e settings.Entry, s string) string {
+	switch {
+	case s == "":
+		return l.T(text.SettingNone)
+	case len(e.Choices) > 0:
+		parts := strings.Split(s, ", ")
+		for i, p := range parts {
+			parts[i] = choiceLabel(l, e.Key, p)
+		}
+		return strings.Join(parts, ", ")
+	case e.Type == settings.Date && l == text.Dutch:
+		if day, err := time.Parse(time.DateOnly, s); err == nil {
+			return day.Format("02-01-2006")
+		}
+	}
+	return choiceLabel(l, e.Key, s)
 }
 
 // check tells beside the field what is wrong with a text.
@@ -130,6 +151,9 @@ func boundsOf(e settings.Entry) (least, most time.Duration) {
 
 // typed takes what somebody did to the field.
 func (r *settingRow) typed(s string) {
+	if !r.live {
+		return
+	}
 	r.check(s)
 	r.w.changed(r.entry.Key, s)
 }
@@ -138,9 +162,8 @@ func (r *settingRow) typed(s string) {
 func (r *settingRow) input(title string) (field fyne.CanvasObject, disable func()) {
 	switch {
 	case r.entry.Type == settings.Flag:
-		c := widget.NewCheck(title, nil)
+		c := widget.NewCheck(title, func(on bool) { r.typed(strconv.FormatBool(on)) })
 		r.put = func(s string) { c.SetChecked(s == "true") }
-		defer func() { c.OnChanged = func(on bool) { r.typed(strconv.FormatBool(on)) } }()
 		r.focus = c
 		return container.New(layout.NewCustomPaddedLayout(-4, -4, -4, 0), c), c.Disable
 	case r.entry.Key == "card.monitor":
@@ -165,10 +188,10 @@ func (r *settingRow) input(title string) (field fyne.CanvasObject, disable func(
 		r.put = e.SetText
 		e.OnChanged = func(s string) { r.typed(strings.TrimSpace(s)) }
 		r.focus = e
-		return container.New(atMost{textWidth}, e), e.Disable
+		return e, e.Disable
 	}
 	e := r.text(func(s string) string { return s }, strings.TrimSpace)
-	return container.New(atMost{textWidth}, e), e.Disable
+	return e, e.Disable
 }
 
 // wellKnown are words that some texts can be, beside whatever else.
@@ -176,8 +199,8 @@ var wellKnown = map[string][]string{"hub.proxy": {"system", "none"}, "phone.call
 
 // text is a field to type into. shown and meant translate between what a setting
 // holds and what people read and write.
-func (r *settingRow) text(shown, meant func(string) string) *widget.Entry {
-	e := widget.NewEntry()
+func (r *settingRow) text(shown, meant func(string) string) *field {
+	e := r.w.newField()
 	e.Scroll = fyne.ScrollHorizontalOnly
 	r.put = func(s string) { e.SetText(shown(s)) }
 	e.OnChanged = func(s string) { r.typed(meant(s)) }
@@ -197,14 +220,9 @@ func (r *settingRow) choice(words []string) (fyne.CanvasObject, func()) {
 	}
 	c := widget.NewSelect(labels, nil)
 	r.put = func(s string) { c.SetSelectedIndex(slices.Index(words, s)) }
-	put := r.put
-	r.put = func(s string) { // only what a person chooses is a change
-		c.OnChanged = nil
-		put(s)
-		c.OnChanged = func(string) {
-			if i := c.SelectedIndex(); i >= 0 {
-				r.typed(words[i])
-			}
+	c.OnChanged = func(string) {
+		if i := c.SelectedIndex(); i >= 0 {
+			r.typed(words[i])
 		}
 	}
 	r.focus = c
@@ -267,7 +285,7 @@ func (r *settingRow) date() (fyne.CanvasObject, func()) {
 
 // lines is a field for a list, an element on each line.
 func (r *settingRow) lines() (fyne.CanvasObject, func()) {
-	e := widget.NewMultiLineEntry()
+	e := r.w.newLinesField()
 	e.SetMinRowsVisible(3)
 	e.SetPlaceHolder(r.w.d.lang.T(text.PrefsListHint))
 	r.put = func(s string) {
@@ -283,7 +301,7 @@ func (r *settingRow) lines() (fyne.CanvasObject, func()) {
 		r.typed(strings.Join(parts, ", "))
 	}
 	r.focus = e
-	return container.New(atMost{textWidth}, e), e.Disable
+	return e, e.Disable
 }
 
 // faultLine is what is wrong, with no height while nothing is.
@@ -365,7 +383,7 @@ func (o *orderedBox) build() {
 			o.on[v] = on
 			o.changed()
 		}
-		up := widget.NewButton(l.T(text.PrefsUp), func() {
+		up := widget.NewButtonWithIcon("", base.MoveUpIcon(), func() {
 			o.order[i-1], o.order[i] = o.order[i], o.order[i-1]
 			o.build()
 			o.changed()

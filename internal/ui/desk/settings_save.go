@@ -5,7 +5,6 @@ import (
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/layout"
-	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
 	"wiebelt/internal/deskapi"
@@ -31,7 +30,7 @@ func newSettingsFooter(w *settingsWindow) *settingsFooter {
 	bar := container.New(layout.NewCustomPaddedLayout(12, 12, edge, edge),
 		container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 12, 0), container.New(middle{}, buttons)),
 			container.New(middle{}, f.said)))
-	f.object = container.NewBorder(newRule(canvas.NewRectangle(nil)), nil, nil, nil, bar)
+	f.object = container.NewStack(newFrame(container.NewBorder(newRule(canvas.NewRectangle(nil)), nil, nil, nil, bar), false))
 	return f
 }
 
@@ -180,9 +179,4 @@ func (w *settingsWindow) showKey(key string) {
 		}
 		return
 	}
-}
-
-// muted is a line of muted text that wraps.
-func muted(s string) fyne.CanvasObject {
-	return plain(s, base.SizeNameCaptionText, widget.LowImportance)
 }

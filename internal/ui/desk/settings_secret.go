@@ -24,13 +24,13 @@ type secretBox struct {
 	w      *settingsWindow
 	object *fyne.Container
 	state  *fyne.Container
-	entry  *widget.Entry
+	entry  *field
 	asked  int // how often the address has changed
 }
 
 func newSecretBox(w *settingsWindow) *secretBox {
 	l := w.d.lang
-	b := &secretBox{w: w, object: newColumn(4), state: newColumn(4), entry: widget.NewPasswordEntry()}
+	b := &secretBox{w: w, object: newColumn(4), state: newColumn(4), entry: w.newSecretField()}
 	b.entry.SetText(w.draft.secret)
 	b.entry.OnChanged = func(s string) {
 		w.draft.secret = s
@@ -39,7 +39,7 @@ func newSecretBox(w *settingsWindow) *secretBox {
 	}
 	b.object.Add(fieldLabel(l.T(text.PrefsSecret)))
 	b.object.Add(b.state)
-	b.object.Add(container.New(atMost{textWidth}, b.entry))
+	b.object.Add(b.entry)
 	b.object.Add(paragraph(l.T(text.PrefsSecretHelp)))
 	b.show()
 	return b
@@ -95,6 +95,8 @@ func (b *secretBox) show() {
 	case k.State == string(secret.IsSet), k.State == string(secret.IsWaiting):
 		b.entry.SetPlaceHolder(l.T(text.PrefsSecretNew))
 		say(savedOn(l, k))
+	case k.State == string(secret.Absent):
+		b.state.Add(trouble(l.T(text.PrefsSecretNoStore)))
 	default:
 		b.state.Add(trouble(l.T(text.SecretState(k.State))))
 	}

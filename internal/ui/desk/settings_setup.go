@@ -23,8 +23,8 @@ type setupView struct {
 	path    string
 	object  *fyne.Container
 	body    *fyne.Container
-	phrase  *widget.Entry
-	number  *widget.Entry
+	phrase  *field
+	number  *field
 	steps   *stepList
 	seq     int
 	office  *deskapi.SettingsOffice // nil before it was opened
@@ -40,11 +40,11 @@ func (w *settingsWindow) openFile(path string) {
 		w.closeFile()
 	}
 	w.draft.seq++
-	v := &setupView{w: w, path: path, body: newColumn(12), phrase: widget.NewPasswordEntry(), number: widget.NewEntry(),
+	v := &setupView{w: w, path: path, body: newColumn(12), phrase: w.newSecretField(), number: w.newField(),
 		steps: newStepList(w.d.lang), seq: w.draft.seq}
 	v.phrase.OnSubmitted = func(string) { v.open() }
 	v.number.SetPlaceHolder(w.d.lang.T(text.PrefsTestNumber))
-	v.object = container.New(layout.NewCustomPaddedLayout(20, 24, edge, edge), v.body)
+	v.object = container.New(atMost{settingsWidth}, container.New(layout.NewCustomPaddedLayout(20, 24, edge, edge), v.body))
 	w.file = v
 	v.show()
 	w.show()
@@ -129,8 +129,8 @@ func (v *setupView) show() {
 // showLocked asks for the passphrase.
 func (v *setupView) showLocked(b *fyne.Container) {
 	l := v.w.d.lang
-	b.Add(container.New(atMost{textWidth}, paragraph(l.T(text.PrefsFileIntro))))
-	b.Add(container.New(layout.NewCustomPaddedVBoxLayout(4), fieldLabel(l.T(text.PrefsFilePhrase)), container.New(atMost{textWidth}, v.phrase)))
+	b.Add(paragraph(l.T(text.PrefsFileIntro)))
+	b.Add(container.New(layout.NewCustomPaddedVBoxLayout(4), fieldLabel(l.T(text.PrefsFilePhrase)), v.phrase))
 	if v.opening {
 		b.Add(paragraph(l.T(text.PrefsFileOpening)))
 	} else if v.office != nil {
@@ -169,7 +169,7 @@ func (v *setupView) showRows(b *fyne.Container) {
 	table.Add(newRule(canvas.NewRectangle(nil)))
 	b.Add(table)
 	if v.done == nil || !v.done.OK {
-		b.Add(container.New(layout.NewCustomPaddedVBoxLayout(4), fieldLabel(l.T(text.PrefsFileNumber)), container.New(atMost{textWidth}, v.number)))
+		b.Add(container.New(layout.NewCustomPaddedVBoxLayout(4), fieldLabel(l.T(text.PrefsFileNumber)), v.number))
 	}
 	b.Add(v.steps.object)
 	switch {

@@ -27,7 +27,7 @@ var trialSteps = []string{"name", "tls", "token", "scopes", "lookup"}
 type trialBox struct {
 	w       *settingsWindow
 	object  *fyne.Container
-	number  *widget.Entry
+	number  *field
 	start   *widget.Button
 	steps   *stepList
 	end     *fyne.Container
@@ -40,7 +40,7 @@ type trialBox struct {
 
 func newTrialBox(w *settingsWindow) *trialBox {
 	l := w.d.lang
-	b := &trialBox{w: w, number: widget.NewEntry(), steps: newStepList(l), end: newColumn(8)}
+	b := &trialBox{w: w, number: w.newField(), steps: newStepList(l), end: newColumn(8)}
 	b.number.SetPlaceHolder(l.T(text.PrefsTestNumber))
 	b.number.OnSubmitted = func(string) { b.toggle() }
 	b.start = widget.NewButton(l.T(text.PrefsTestStart), b.toggle)
@@ -51,7 +51,7 @@ func newTrialBox(w *settingsWindow) *trialBox {
 	content.Add(line)
 	content.Add(b.steps.object)
 	content.Add(b.end)
-	b.object = container.New(atMost{textWidth}, boxed(content))
+	b.object = container.NewStack(framed(content))
 	b.show()
 	return b
 }
@@ -187,13 +187,6 @@ func (b *trialBox) better(all []deskapi.SettingsChange) fyne.CanvasObject {
 	return lines
 }
 
-// good is a sentence with the mark of what works.
-func good(s string) fyne.CanvasObject {
-	sign := newShape(markDot)
-	return container.New(columns{18}, container.New(layout.NewCustomPaddedLayout(4, 0, 0, 0), container.NewVBox(sign)),
-		plain(s, theme.SizeHint, widget.SuccessImportance))
-}
-
 // stepList shows the steps of a test as they come.
 type stepList struct {
 	l      text.Language
@@ -277,9 +270,8 @@ func (s *stepList) line(m deskapi.SettingsStep) fyne.CanvasObject {
 	if m.Detail != "" {
 		said.Add(muted(m.Detail))
 	}
-	sign := container.New(layout.NewCustomPaddedLayout(4, 0, 0, 0), container.NewVBox(newShape(stepMarks[m.State])))
 	name := container.NewVBox(newWords(l.T(text.SetupStep(m.Step)), theme.SizeHint, base.ColorNamePlaceHolder, false).cutting())
-	return container.New(columns{18}, sign, container.New(columns{stepNameWidth}, name, said))
+	return marked(stepMarks[m.State], container.New(columns{stepNameWidth}, name, said))
 }
 
 // stepNameWidth is for the longest name of a step.

@@ -185,9 +185,9 @@ func (w *startWindow) phone(p deskapi.StartPhone) fyne.CanvasObject {
 	}
 	words := container.New(layout.NewCustomPaddedVBoxLayout(2),
 		newWords(p.Name, base.SizeNameText, base.ColorNameForeground, true).cutting(), plain(p.Sentence, theme.SizeHint, widget.LowImportance))
-	return newFramed(container.New(layout.NewCustomPaddedLayout(8, 8, 12, 8),
+	return newFrame(container.New(layout.NewCustomPaddedLayout(8, 8, 12, 8),
 		container.New(columns{signWidth}, container.New(layout.NewCustomPaddedLayout(5, 0, 0, 0), container.NewVBox(container.NewHBox(newShape(m)))),
-			container.New(besideButton{}, words, side))))
+			container.New(besideButton{}, words, side))), true)
 }
 
 func (w *startWindow) toggle() {

@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"wiebelt/internal/instance"
+	"wiebelt/internal/resident"
+	"wiebelt/internal/settings/setup"
+)
+
+// Times for a resident that has to be started first.
+const (
+	startIn    = 15 * time.Second
+	startRetry = 100 * time.Millisecond
+)
+
+// openFileCmd stands in the help only; openFile does the work.
+type openFileCmd struct{}
+
+func (openFileCmd) Run(*env) error { return nil }
+
+// openFile shows a set-up file in the settings window and changes nothing. Like
+// openURL it takes exactly "-- FILE" or "--profile DIR -- FILE": the name comes
+// from whoever sent the file.
+func (e *env) openFile(args []string) error {
+	usage := &exitError{exitUsage, "usage: wiebelt open-file [--profile DIR] -- FILE"}
+	switch {
+	case len(args) == 2 && args[0] == "--":
+	case len(args) == 4 && args[0] == "--profile" && args[2] == "--":
+		if !filepath.IsAbs(args[1]) || strings.HasPrefix(args[1], `\\`) || strings.HasPrefix(args[1], "//") {
+			return usage
+		}
+		e.profileDir = args[1]
+	default:
+		return usage
+	}
+	path, err := filepath.Abs(args[len(args)-1])
+	if err != nil {
+		return err
+	}
+	if !strings.EqualFold(filepath.Ext(path), setup.Suffix) {
+		return &exitError{exitUsage, "this is no set-up file: its name does not end in " + setup.Suffix}
+	}
+	if info, err := os.Stat(path); err != nil {
+		return err
+	} else if !info.Mode().IsRegular() {
+		return errors.New("the set-up file is not a file")
+	}
+	d, err := e.dirs()
+	if err != nil {
+		return err
+	}
+	cfg, err := resident.Instance(d, e.build.Version, e.build.Commit, nil)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(e.ctx, startIn)
+	defer cancel()
+	if err = resident.OpenFile(ctx, cfg, path); !errors.Is(err, instance.ErrNotRunning) {
+		return err
+	}
+	if err := startResident(e.profileDir, true); err != nil {
+		return err
+	}
+	for tick := time.NewTicker(startRetry); ; {
+		select {
+		case <-ctx.Done():
+			tick.Stop()
+			return err
+		case <-tick.C:
+		}
+		if err = resident.OpenFile(ctx, cfg, path); !errors.Is(err, instance.ErrNotRunning) {
+			tick.Stop()
+			return err
+		}
+	}
+}

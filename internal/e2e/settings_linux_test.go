@@ -1,0 +1,328 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"image"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/instance"
+	"wiebelt/internal/native/xtest"
+	"wiebelt/internal/profile"
+	"wiebelt/internal/resident"
+	"wiebelt/internal/settings"
+)
+
+// panel is the settings window of an office, with a person in front of it.
+type panel struct {
+	*office
+	id string
+	at image.Point
+}
+
+// newcomer is a computer on which nothing is set up but where secrets go: there
+// is no vault for them on a screen that was made for a test.
+func newcomer(t *testing.T) (o *office, value string) {
+	t.Helper()
+	if _, err := together(); err != nil {
+		t.Fatal(err)
+	}
+	bin, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, value := startHub(t)
+	o = &office{t: t, bin: bin, profile: t.TempDir(), hub: h, log: &locked{},
+		Server: xtest.Start(t, "openbox", xtest.Options{Width: width, Height: height, Env: []string{"LANG=nl_NL.UTF-8"}})}
+	o.write("[hub]\nsecret_store = \"file\"\n\n[ui]\ntheme = \"light\"\nlanguage = \"nl\"\n")
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the resident said:\n%s", o.log)
+		}
+	})
+	return o, value
+}
+
+func (o *office) settingsFile() string { return filepath.Join(o.profile, settings.FileName) }
+
+func (o *office) write(text string) {
+	o.t.Helper()
+	if err := os.WriteFile(o.settingsFile(), []byte(text), 0o600); err != nil {
+		o.t.Fatal(err)
+	}
+}
+
+func (o *office) written() string {
+	o.t.Helper()
+	b, err := os.ReadFile(o.settingsFile())
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	return string(b)
+}
+
+// openSettings opens the window as the resident does, without a tray to click.
+func (o *office) openSettings() *panel {
+	o.t.Helper()
+	cmd := o.Command(filepath.Join(filepath.Dir(o.bin), "wiebelt-desk"), "--window", deskapi.WindowSettings, "--profile", o.profile)
+	cmd.Env = append(cmd.Env, "FYNE_DISABLE_DPI_DETECTION=1", "FYNE_SCALE=1")
+	cmd.Stderr, cmd.WaitDelay = o.log, time.Second
+	if err := cmd.Start(); err != nil {
+		o.t.Fatal(err)
+	}
+	o.t.Cleanup(func() {
+		if dir := os.Getenv("WIEBELT_SHOTS"); dir != "" && o.t.Failed() {
+			keep(o.t, filepath.Join(dir, o.t.Name()+"-screen.png"), o.Screenshot())
+		}
+		_ = cmd.Process.Kill() // by its own handle; it may be gone
+		_ = cmd.Wait()
+	})
+	return o.settingsWindow()
+}
+
+func (o *office) settingsWindow() *panel {
+	o.t.Helper()
+	p := &panel{office: o}
+	p.id = o.FindWindow("^Instellingen")
+	o.Run("xdotool", "windowactivate", "--sync", p.id)
+	p.at = (&desk{office: o, t: o.t}).origin(p.id)
+	return p
+}
+
+// Places in the window's contents.
+var (
+	hubItem    = image.Pt(40, 194)
+	firstField = image.Pt(400, 219)
+	saveButton = image.Pt(660, 658)
+)
+
+func (p *panel) click(at image.Point) { p.Click(p.at.X+at.X, p.at.Y+at.Y, 1) }
+
+// colour counts the pixels of the window that have one.
+func (p *panel) colour(rgb uint32) (n int) {
+	img := p.Crop(image.Rect(0, 0, 720, 688).Add(p.at))
+	for y := img.Rect.Min.Y; y < img.Rect.Max.Y; y++ {
+		for x := img.Rect.Min.X; x < img.Rect.Max.X; x++ {
+			if c := img.RGBAAt(x, y); uint32(c.R)<<16|uint32(c.G)<<8|uint32(c.B) == rgb {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+const (
+	passedGreen  = 0x1B7F4B
+	primaryBlue  = 0x0B6BCB
+	troubleBrown = 0x9A5B00
+)
+
+// goToHub shows the hub's section and puts the keyboard into its first field.
+func (p *panel) goToHub() {
+	p.t.Helper()
+	p.Until("the window's sections", func() bool { return p.colour(primaryBlue) > 40 })
+	p.Until("the hub's section, and the keyboard in its first field", func() bool {
+		p.click(hubItem)
+		p.click(firstField)
+		img := p.Crop(image.Rect(firstField.X-190, firstField.Y-24, firstField.X+100, firstField.Y+24).Add(p.at))
+		blue := 0
+		for y := img.Rect.Min.Y; y < img.Rect.Max.Y; y++ {
+			for x := img.Rect.Min.X; x < img.Rect.Max.X; x++ {
+				if c := img.RGBAAt(x, y); int(c.B)-int(c.R) > 80 {
+					blue++
+				}
+			}
+		}
+		return blue > 200 // the border of a field that is typed into
+	})
+}
+
+// TestNewcomer: with the mail in hand, from nothing to a card with a name: the
+// addresses, client, secret and code typed, tested and saved, in one window.
+func TestNewcomer(t *testing.T) {
+	t.Parallel()
+	o, value := newcomer(t)
+	o.start()
+	began := time.Now()
+	p := o.openSettings()
+	p.goToHub()
+	shoot := func(name string) {
+		if dir := os.Getenv("WIEBELT_SHOTS"); dir != "" {
+			keep(t, filepath.Join(dir, "newcomer-"+name+".png"), o.Screenshot())
+		}
+	}
+	for _, typed := range []string{o.hub.BaseURL(), o.hub.HubURL(), "office", value, "1234", ""} {
+		if typed != "" {
+			p.Type(typed, 2)
+		}
+		p.Key("Tab")
+	}
+	p.Type("0698760011", 2)
+	shoot("typed")
+	p.Key("Return") // tests
+	if s := o.written(); strings.Contains(s, "office") {
+		t.Error("saved before somebody asked for it")
+	}
+	wheel := func() { p.Click(p.at.X+400, p.at.Y+500, 5) } // the test stands below
+	p.Until("a test that passed", func() bool { wheel(); return p.colour(passedGreen) > 5*50 }, func() []any { return []any{p.colour(passedGreen)} })
+	shoot("passed")
+	p.Until("saved", func() bool { p.click(saveButton); return strings.Contains(o.written(), "office") })
+	t.Logf("from the window to saved: %v", time.Since(began).Round(100*time.Millisecond))
+	shoot("saved")
+	s := o.written()
+	for _, want := range []string{"base_url = \"" + o.hub.BaseURL(), "organisation_code = \"1234\"", "client_id = \"office\""} {
+		if !strings.Contains(s, want) {
+			t.Errorf("%q is not in the file:\n%s", want, s)
+		}
+	}
+	if strings.Contains(s, value) {
+		t.Error("the secret stands in the settings file")
+	}
+	n := 0
+	o.Until("a card with a name", func() bool {
+		n++
+		for _, state := range []string{"ringing", "ended"} {
+			if out, err := o.wiebelt("ring", "--id", fmt.Sprint(n), "--state", state, "--", "0698760011").CombinedOutput(); err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+		}
+		o.Until("the call is kept", func() bool { return len(callsOf(t, o)) >= n })
+		return strings.Contains(callsOf(t, o)[0].Name, "Vries")
+	})
+}
+
+// asDesk speaks with the resident as the windows program does.
+func (o *office) asDesk() *instance.Conn {
+	o.t.Helper()
+	dirs, err := profile.Find(o.profile)
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	cfg, err := resident.Instance(dirs, "test", "test", slog.New(slog.DiscardHandler))
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	c, _, err := instance.Connect(o.t.Context(), cfg, instance.RoleDesk)
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	o.t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+// answer waits for a message of a kind.
+func answer[T any](t *testing.T, c *instance.Conn, kind string) (m T) {
+	t.Helper()
+	for {
+		got, raw, err := c.Receive()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got == kind {
+			if err := json.Unmarshal(raw, &m); err != nil {
+				t.Fatal(err)
+			}
+			return m
+		}
+	}
+}
+
+// TestLockedSettings: where a policy sets one key of the hub, nothing of the hub
+// can be changed in the window, nor by anything that speaks like it; the window
+// says who set it.
+func TestLockedSettings(t *testing.T) {
+	t.Parallel()
+	s := newSeat(t)
+	s.policy("[hub]\nproxy = \"none\"\n\n[ui]\nfile_word = \"dossier\"\n")
+	o, _ := newcomer(t)
+	o.start(s.before()...)
+	c := o.asDesk()
+	if err := c.Send(deskapi.KindSettingsAsk, nil); err != nil {
+		t.Fatal(err)
+	}
+	st := answer[deskapi.SettingsState](t, c, deskapi.KindSettingsState)
+	byPolicy := 0
+	for _, v := range st.Values {
+		locked := strings.HasPrefix(v.Key, "hub.") || v.Key == "ui.file_word"
+		if locked != (v.By == "/etc/wiebelt/policy.toml") {
+			t.Errorf("%s: locked by %q", v.Key, v.By)
+		}
+		if locked {
+			byPolicy++
+		}
+	}
+	if byPolicy < 17 {
+		t.Errorf("only %d keys are locked", byPolicy)
+	}
+	before := o.written()
+	for _, change := range []deskapi.SettingsChange{{Key: "hub.base_url", Text: "https://evil.example"}, {Key: "hub.proxy", Reset: true}, {Key: "ui.file_word", Text: "relatie"}} {
+		if err := c.Send(deskapi.KindSettingsSave, deskapi.SettingsSave{Seq: 1, Changes: []deskapi.SettingsChange{change, {Key: "ui.theme", Text: "dark"}}}); err != nil {
+			t.Fatal(err)
+		}
+		if a := answer[deskapi.SettingsSaved](t, c, deskapi.KindSettingsSaved); a.OK || !slices.Contains(a.Bad, change.Key) || o.written() != before {
+			t.Errorf("%s: %+v", change.Key, a)
+		}
+	}
+
+	p := o.openSettings()
+	p.Until("the window's sections", func() bool { return p.colour(primaryBlue) > 40 })
+	p.Until("the hub's section", func() bool { p.click(hubItem); return p.colour(primaryBlue) > 40 })
+	for _, y := range []int{150, 219, 260, 330} { // wherever a field would be
+		p.click(image.Pt(400, y))
+		p.Type("x", 2)
+	}
+	if dir := os.Getenv("WIEBELT_SHOTS"); dir != "" {
+		keep(t, filepath.Join(dir, "locked-hub.png"), o.Screenshot())
+	}
+	p.click(saveButton)
+	if strings.Contains(o.written(), "base_url") {
+		t.Error("typed into a locked field")
+	}
+}
+
+// TestOpenFile: a double click on a set-up file shows it in the settings window of
+// the running Wiebelt and changes nothing, also where Wiebelt has to be started.
+func TestOpenFile(t *testing.T) {
+	t.Parallel()
+	o, value := newcomer(t)
+	from := prepareAt(t, o.hub, o.hub.BaseURL(), value, 0, "")
+	file := filepath.Join(t.TempDir(), "kantoor.wiebelt")
+	cmd := from.wiebelt("provision", "--export", file, "--passphrase-stdin")
+	cmd.Stdin = strings.NewReader("vier willekeurige woorden\n")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	o.start()
+	before := o.written()
+	open := func(path string) (string, error) {
+		out, err := o.Command(o.bin, "open-file", "--profile", o.profile, "--", path).CombinedOutput()
+		return string(out), err
+	}
+	for _, bad := range []string{"/nowhere/x.wiebelt", o.settingsFile(), filepath.Dir(file)} {
+		if out, err := open(bad); err == nil || !strings.HasPrefix(out, "wiebelt: ") {
+			t.Errorf("%s: %v %s", bad, err, out)
+		}
+	}
+	if out, err := open(file); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	p := o.settingsWindow()
+	// The field of the passphrase has the keyboard.
+	p.Until("the file, asking for its passphrase", func() bool { return p.colour(primaryBlue) > 600 })
+	p.Type("vier willekeurige woorden", 2)
+	p.Key("Return")
+	p.Until("old and new side by side", func() bool { return p.colour(primaryBlue) > 4000 })
+	if dir := os.Getenv("WIEBELT_SHOTS"); dir != "" {
+		keep(t, filepath.Join(dir, "open-file.png"), o.Screenshot())
+	}
+	if s := strings.Split(o.written(), "[listener]")[0]; s != strings.Split(before, "[listener]")[0] {
+		t.Errorf("changed without a click:\n%s", s)
+	}
+}

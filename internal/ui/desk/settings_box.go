@@ -1,0 +1,150 @@
+package desk
+
+import (
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/layout"
+	base "fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"wiebelt/internal/ui/theme"
+)
+
+// frame is a content on the background of the window, with a line around it or
+// without.
+type frame struct {
+	widget.BaseWidget
+	back    *canvas.Rectangle
+	lined   bool
+	content fyne.CanvasObject
+}
+
+func newFrame(content fyne.CanvasObject, lined bool) *frame {
+	f := &frame{back: canvas.NewRectangle(nil), lined: lined, content: content}
+	if lined {
+		f.back.CornerRadius, f.back.StrokeWidth = 4, 1
+	}
+	f.ExtendBaseWidget(f)
+	return f
+}
+
+// framed sets something with fields apart: on the soft background they could not
+// be seen.
+func framed(o fyne.CanvasObject) fyne.CanvasObject {
+	return newFrame(container.New(layout.NewCustomPaddedLayout(12, 12, 12, 12), o), true)
+}
+
+// CreateRenderer implements fyne.Widget.
+func (f *frame) CreateRenderer() fyne.WidgetRenderer {
+	r := &frameRenderer{f}
+	r.Refresh()
+	return r
+}
+
+type frameRenderer struct{ f *frame }
+
+func (r *frameRenderer) Destroy()           {}
+func (r *frameRenderer) MinSize() fyne.Size { return r.f.content.MinSize() }
+func (r *frameRenderer) Objects() []fyne.CanvasObject {
+	return []fyne.CanvasObject{r.f.back, r.f.content}
+}
+
+func (r *frameRenderer) Layout(size fyne.Size) {
+	r.f.back.Resize(size)
+	r.f.content.Resize(size)
+}
+
+func (r *frameRenderer) Refresh() {
+	v := fyne.CurrentApp().Settings().ThemeVariant()
+	r.f.back.FillColor = r.f.Theme().Color(base.ColorNameBackground, v)
+	if r.f.lined {
+		r.f.back.StrokeColor = r.f.Theme().Color(theme.ColorLine, v)
+	}
+	r.f.back.Refresh()
+	r.f.content.Refresh()
+}
+
+// marked is a mark and what it stands for, the mark on the first line.
+func marked(m mark, o fyne.CanvasObject) fyne.CanvasObject {
+	return container.NewBorder(nil, nil, container.New(layout.NewCustomPaddedLayout(4, 0, 0, 4), container.NewVBox(newShape(m))), nil, o)
+}
+
+// good is a sentence with the mark of what works.
+func good(s string) fyne.CanvasObject {
+	return marked(markDot, plain(s, theme.SizeHint, widget.SuccessImportance))
+}
+
+// lockedLine says who set something.
+func lockedLine(s string) fyne.CanvasObject {
+	return marked(markQuiet, plain(s, theme.SizeHint, widget.LowImportance))
+}
+
+// lockedValue is a value that cannot be changed here.
+func lockedValue(s string) fyne.CanvasObject {
+	label := widget.NewLabel(s)
+	label.Wrapping = fyne.TextWrapWord
+	label.Selectable = true
+	return newSoftBox(label)
+}
+
+// muted is a line of small muted text that wraps.
+func muted(s string) fyne.CanvasObject {
+	return plain(s, base.SizeNameCaptionText, widget.LowImportance)
+}
+
+// field is a line to type into that tells when it got the keyboard.
+type field struct {
+	widget.Entry
+	gained func()
+}
+
+func (w *settingsWindow) newField() *field {
+	f := &field{}
+	f.gained = func() { w.reveal(f) }
+	f.ExtendBaseWidget(f)
+	return f
+}
+
+// newSecretField is a field that shows dots.
+func (w *settingsWindow) newSecretField() *field {
+	f := w.newField()
+	f.Password = true
+	return f
+}
+
+// newLinesField is a field of several lines.
+func (w *settingsWindow) newLinesField() *field {
+	f := w.newField()
+	f.MultiLine = true
+	return f
+}
+
+// FocusGained implements fyne.Focusable.
+func (f *field) FocusGained() {
+	f.Entry.FocusGained()
+	f.gained()
+}
+
+// wheel lies over a page and takes the wheel, which fields would keep for
+// themselves; everything else goes through it.
+type wheel struct {
+	widget.BaseWidget
+	turned func(*fyne.ScrollEvent)
+}
+
+var _ fyne.Scrollable = (*wheel)(nil)
+
+func newWheel(turned func(*fyne.ScrollEvent)) *wheel {
+	w := &wheel{turned: turned}
+	w.ExtendBaseWidget(w)
+	return w
+}
+
+// Scrolled implements fyne.Scrollable.
+func (w *wheel) Scrolled(e *fyne.ScrollEvent) { w.turned(e) }
+
+// CreateRenderer implements fyne.Widget.
+func (w *wheel) CreateRenderer() fyne.WidgetRenderer {
+	return widget.NewSimpleRenderer(container.NewWithoutLayout())
+}
