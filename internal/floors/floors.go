@@ -50,6 +50,7 @@ var rooms = []struct {
 	{"internal/native/winetest", TestsOnly},
 	{"internal/softphone/phonetest", TestsOnly},
 	{"internal/npmtest", TestsOnly},
+	{"internal/guide/shottest", TestsOnly},
 	{"internal/e2e", TestsOnly},
 	{"internal/floors", TestsOnly},
 	{"internal/winres", TestsOnly},
