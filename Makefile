@@ -7,7 +7,7 @@ TAGS    := migrated_fynedo
 LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 GOBUILD := go build -trimpath -tags $(TAGS)
 
-.PHONY: resident build desk windows winres demo test test-windows lint bench fuzz soak clean
+.PHONY: resident build desk windows winres demo test test-windows lint bench fuzz soak shots clean
 
 resident:
 	CGO_ENABLED=0 $(GOBUILD) -ldflags '$(LDFLAGS)' -o bin/wiebelt ./app/wiebelt
@@ -53,6 +53,10 @@ fuzz:
 
 soak:
 	SOAK=1 go test -count=1 -timeout 60m -run 'Kill|Soak' ./internal/...
+
+# Draws the pictures of the guide anew; look at them before you keep them.
+shots:
+	WIEBELT_SHOTS_WRITE=1 go test -count=1 -tags $(TAGS) -run GuideShots ./internal/ui/card ./internal/ui/desk
 
 clean:
 	rm -rf bin

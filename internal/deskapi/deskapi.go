@@ -22,7 +22,7 @@ const (
 	KindPainted = "painted" // no content: the first window is on screen
 	KindPlay    = "play"    // Play: play a demo call
 	KindOpen    = "open"    // Open: open the file of an entry of the history
-	KindCopy    = "copy"    // Copy: put a number on the clipboard
+	KindCopy    = "copy"    // Copy: put a text on the clipboard
 	KindRecipe  = "recipe"  // no content: tell what stands in the recipes
 )
 
@@ -87,10 +87,13 @@ type Open struct {
 	Entry int64 `json:"entry"`
 }
 
-// Copy asks for text on the clipboard.
+// Copy asks for text on the clipboard. It can hold a token.
 type Copy struct {
 	Text string `json:"text"`
 }
+
+// String gives nothing away.
+func (Copy) String() string { return "copy" }
 
 // Recipes is what is filled into the recipes for phones. It holds the listener's
 // tokens: it is shown to the user and written nowhere.

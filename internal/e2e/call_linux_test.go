@@ -35,6 +35,11 @@ var fonts sync.Mutex
 // foundCard is what the card of a contact should look like.
 func foundCard(t *testing.T, number, line string, k ...contact.Contact) *image.RGBA {
 	t.Helper()
+	return foundCardIn(t, text.Dutch, number, line, k...)
+}
+
+func foundCardIn(t *testing.T, l text.Language, number, line string, k ...contact.Contact) *image.RGBA {
+	t.Helper()
 	fonts.Lock()
 	defer fonts.Unlock()
 	rules, err := phone.NewRules(phone.Config{Region: "NL", InternalDigits: 4})
@@ -49,7 +54,7 @@ func foundCard(t *testing.T, number, line string, k ...contact.Contact) *image.R
 		c.LinkOK = append(c.LinkOK, true)
 	}
 	c.LineText, c.LineName = rules.Line(line)
-	return card.Picture(c, card.Look{Language: text.Dutch}, 1)
+	return card.Picture(c, card.Look{Language: l}, 1)
 }
 
 // TestRealCall is the whole product: sipp calls baresip, the card shows who it

@@ -59,7 +59,7 @@ type menuNode struct {
 // titles are the menu's lines as the panel was told of them, what divides them
 // left out.
 func (i *icon) titles() []string {
-	name := fmt.Sprintf("org.kde.StatusNotifierItem-%d-1", i.at().PID)
+	name := fmt.Sprintf("org.kde.StatusNotifierItem-%d-1", i.resident.Process.Pid)
 	var rev uint32
 	var root menuNode
 	if err := i.bus.Object(name, "/StatusNotifierItem/menu").Call("com.canonical.dbusmenu.GetLayout", 0, int32(0), int32(-1), []string{}).Store(&rev, &root); err != nil {

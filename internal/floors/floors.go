@@ -52,6 +52,7 @@ var rooms = []struct {
 	{"internal/softphone/linktest", TestsOnly},
 	{"internal/logtest", TestsOnly},
 	{"internal/npmtest", TestsOnly},
+	{"internal/guide/shottest", TestsOnly},
 	{"internal/e2e", TestsOnly},
 	{"internal/floors", TestsOnly},
 	{"internal/winres", TestsOnly},

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"wiebelt/assets"
 	"wiebelt/internal/text"
 )
 
@@ -23,7 +24,7 @@ func TestHelpInBothLanguages(t *testing.T) {
 		if a.Title == "" || strings.HasPrefix(a.Title, "#") || len(a.Title) > 40 || a.Text == b.Text {
 			t.Errorf("%s: title %q", a.ID, a.Title)
 		}
-		for _, part := range []string{"\n- ", "\n## ", "\n    ", "\n> ", "`"} {
+		for _, part := range []string{"\n- ", "\n## ", "\n![", "\n    ", "\n> ", "`"} {
 			if count(a, part) != count(b, part) {
 				t.Errorf("%s: %q %d times in Dutch, %d in English", a.ID, part, count(a, part), count(b, part))
 			}
@@ -61,4 +62,29 @@ var translated = map[string]bool{
 	"`498 delivered · 1 refused · 1 maybe delivered · 0 waiting`":              true,
 	"`wiebelt deliver --watch MAP`":                                            true,
 	"`wiebelt deliver --watch FOLDER`":                                         true,
+}
+
+// Every picture that a page shows is there, in the page's own language, and every
+// picture that is there is shown.
+func TestHelpPictures(t *testing.T) {
+	picture := regexp.MustCompile(`!\[[^\]]+\]\(\.\./shots/([a-z-]+\.(..)\.png)\)`)
+	shown := map[string]bool{}
+	for _, l := range []text.Language{text.Dutch, text.English} {
+		for _, p := range Help(l) {
+			found := picture.FindAllStringSubmatch(p.Text, -1)
+			if len(found) != strings.Count(p.Text, "![") {
+				t.Errorf("%s, %s: a picture that is written otherwise", p.ID, l)
+			}
+			for _, m := range found {
+				if _, err := assets.Shots.ReadFile("guide/shots/" + m[1]); err != nil || m[2] != string(l) {
+					t.Errorf("%s, %s: %s: %v", p.ID, l, m[1], err)
+				}
+				shown[m[1]] = true
+			}
+		}
+	}
+	files, err := assets.Shots.ReadDir("guide/shots")
+	if err != nil || len(files) != len(shown) {
+		t.Errorf("%d pictures, %d are shown: %v", len(files), len(shown), err)
+	}
 }

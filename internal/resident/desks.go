@@ -37,6 +37,10 @@ type desks struct {
 	again   bool   // wanted while the program was neither here nor gone
 }
 
+// maxCopied is how long a text from the windows may be that is put on the
+// clipboard: the longest is a recipe's.
+const maxCopied = 8 << 10
+
 type outgoing struct {
 	kind string
 	msg  any
@@ -262,7 +266,7 @@ func (d *desks) handle(ctx context.Context, work *sync.WaitGroup, out chan outgo
 		work.Go(func() { queue(out, outgoing{deskapi.KindRecipes, d.r.recipes()}) })
 	case deskapi.KindCopy:
 		var m deskapi.Copy
-		if json.Unmarshal(raw, &m) == nil && len(m.Text) <= 200 {
+		if json.Unmarshal(raw, &m) == nil && len(m.Text) <= maxCopied {
 			if err := d.r.display.Copy(m.Text); err != nil {
 				d.r.o.Log.Warn("not copied", "why", err)
 			}

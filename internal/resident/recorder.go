@@ -136,11 +136,12 @@ func (r *recorder) run(ctx context.Context) {
 	_ = r.store.Purge(ctx)
 	defer r.tell()
 	full, tell := r.full, (<-chan time.Time)(nil)
+	write := context.WithoutCancel(ctx) // the end must not tear up what is being written
 	for {
 		select {
 		case <-r.more:
 			if e, ok := r.next(); ok {
-				r.put(ctx, e)
+				r.put(write, e)
 				select {
 				case r.more <- struct{}{}: // there may be another one
 				default:

@@ -83,3 +83,36 @@ func TestLeftOutCallsAreCounted(t *testing.T) {
 		t.Errorf("%d of 700 counted", sum)
 	}
 }
+
+// TestEndLosesNothing: a call that was taken is kept, at whatever moment the end
+// comes.
+func TestEndLosesNothing(t *testing.T) {
+	store, err := history.Open(filepath.Join(t.TempDir(), "history.db"), history.KeepFull, 7, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	log := &told{}
+	const rounds = 60
+	for i := range rounds {
+		r := newRecorder(store, func() {}, slog.New(slog.NewTextHandler(log, nil)))
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() { defer close(ended); r.run(ctx) }()
+		r.take(companion.Entry{Call: call.ID(i + 1), Card: companion.Card{Rang: time.Now()}})
+		if i%3 > 0 {
+			time.Sleep(time.Duration(i%20) * 100 * time.Microsecond) // into the middle of the writing
+		}
+		cancel()
+		<-ended
+	}
+	n := 0
+	for id := range int64(rounds) {
+		if _, err := store.Get(t.Context(), id+1); err == nil {
+			n++
+		}
+	}
+	if n != rounds {
+		t.Errorf("%d of %d calls are kept; the log says %q", n, rounds, log.lines())
+	}
+}

@@ -54,6 +54,9 @@ func TestNothingIsHardCoded(t *testing.T) {
 	seen := 0
 	for _, dir := range spoken {
 		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && d.IsDir() && strings.HasSuffix(path, "test") {
+				return fs.SkipDir // serves tests alone
+			}
 			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 				return err
 			}

@@ -1,12 +1,9 @@
 package tray
 
 import (
-	"bytes"
 	"fmt"
 	"image"
-	"image/color"
 	"image/png"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -15,49 +12,10 @@ import (
 	"wiebelt/internal/native/xtest"
 )
 
-// far is how far a picture of the panel is from the icon of a state: the mean
-// difference of its pixels, at the place where they fit best.
+// far is how far a picture of the panel is from the icon of a state.
 func far(t *testing.T, got *image.RGBA, s State) float64 {
 	t.Helper()
-	b, err := fs.ReadFile(assets.Icons, "icons/tray-"+s.String()+iconSuffix)
-	if err != nil {
-		t.Fatal(err)
-	}
-	icon, err := png.Decode(bytes.NewReader(b))
-	if err != nil {
-		t.Fatal(err)
-	}
-	const size = 24 // the panel's
-	want := image.NewRGBA(image.Rect(0, 0, size, size))
-	n := icon.Bounds().Dx() / size
-	for y := range size {
-		for x := range size {
-			var sum [3]int
-			for i := range n * n {
-				c := color.NRGBAModel.Convert(icon.At(x*n+i%n, y*n+i/n)).(color.NRGBA)
-				for k, v := range [3]uint8{c.R, c.G, c.B} {
-					sum[k] += (int(v)*int(c.A) + 255*(255-int(c.A))) / 255
-				}
-			}
-			want.SetRGBA(x, y, color.RGBA{uint8(sum[0] / n / n), uint8(sum[1] / n / n), uint8(sum[2] / n / n), 255})
-		}
-	}
-	best := 255.0
-	for top := got.Rect.Min.Y; top <= got.Rect.Max.Y-size; top++ {
-		for left := got.Rect.Min.X; left < got.Rect.Min.X+12; left++ {
-			sum := 0
-			for y := range size {
-				for x := range size {
-					a, b := got.RGBAAt(left+x, top+y), want.RGBAAt(x, y)
-					for _, d := range [3]int{int(a.R) - int(b.R), int(a.G) - int(b.G), int(a.B) - int(b.B)} {
-						sum += max(d, -d)
-					}
-				}
-			}
-			best = min(best, float64(sum)/(size*size*3))
-		}
-	}
-	return best
+	return xtest.IconDistance(t, got, assets.Icons, "icons/tray-"+s.String()+iconSuffix)
 }
 
 // TestRealPanel: a real panel draws the icon of every state, every line of the

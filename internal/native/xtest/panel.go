@@ -3,9 +3,13 @@ package xtest
 import (
 	"fmt"
 	"image"
+	"image/color"
+	"image/png"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"testing"
 )
 
 // Panel is a real desktop panel at the top left of a screen that shows nothing
@@ -165,4 +169,57 @@ func bands(before, after *image.RGBA) []image.Rectangle {
 		}
 	}
 	return all
+}
+
+// IconDistance is how far what a panel shows is from an icon, a PNG of 48 pixels:
+// the mean difference of its pixels at the place where they fit best.
+func IconDistance(t testing.TB, got *image.RGBA, files fs.FS, name string) float64 {
+	t.Helper()
+	f, err := files.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	icon, err := png.Decode(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := onWhite(icon)
+	size := want.Rect.Dx()
+	best := 255.0
+	for top := got.Rect.Min.Y; top <= got.Rect.Max.Y-size; top++ {
+		for left := got.Rect.Min.X; left < got.Rect.Min.X+12; left++ {
+			sum := 0
+			for y := range size {
+				for x := range size {
+					a, b := got.RGBAAt(left+x, top+y), want.RGBAAt(x, y)
+					for _, d := range [3]int{int(a.R) - int(b.R), int(a.G) - int(b.G), int(a.B) - int(b.B)} {
+						sum += max(d, -d)
+					}
+				}
+			}
+			best = min(best, float64(sum)/float64(size*size*3))
+		}
+	}
+	return best
+}
+
+// onWhite is an icon as large as the panel draws it, on the panel's colour.
+func onWhite(icon image.Image) *image.RGBA {
+	const size = 24
+	out := image.NewRGBA(image.Rect(0, 0, size, size))
+	n := icon.Bounds().Dx() / size
+	for y := range size {
+		for x := range size {
+			var sum [3]int
+			for i := range n * n {
+				c := color.NRGBAModel.Convert(icon.At(x*n+i%n, y*n+i/n)).(color.NRGBA)
+				for k, v := range [3]uint8{c.R, c.G, c.B} {
+					sum[k] += (int(v)*int(c.A) + 255*(255-int(c.A))) / 255
+				}
+			}
+			out.SetRGBA(x, y, color.RGBA{uint8(sum[0] / n / n), uint8(sum[1] / n / n), uint8(sum[2] / n / n), 255})
+		}
+	}
+	return out
 }

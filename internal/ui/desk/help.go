@@ -95,6 +95,8 @@ func helpPage(p guide.HelpPage) fyne.CanvasObject {
 		case strings.HasPrefix(part, "## "):
 			page.Add(container.New(layout.NewCustomPaddedLayout(8, -4, 0, 0),
 				newWords(strings.TrimPrefix(part, "## "), theme.SizeStart, base.ColorNameForeground, true).cutting()))
+		case strings.HasPrefix(part, "!["):
+			page.Add(shot(part))
 		case strings.HasPrefix(part, "> "):
 			page.Add(boxed(rich(strings.TrimPrefix(part, "> "))))
 		case strings.HasPrefix(part, "    "):

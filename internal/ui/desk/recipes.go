@@ -185,8 +185,12 @@ func (w *recipesWindow) trouble(r guide.Recipe) string {
 	return ""
 }
 
-// copy puts the text of a block on the clipboard, tokens included.
-func (w *recipesWindow) copy(s string) { w.d.app.Clipboard().SetContent(s) }
+// copy puts the text of a block on the clipboard, tokens included. On X11 what a
+// program has copied goes with it, so the resident, which stays, copies it too.
+func (w *recipesWindow) copy(s string) {
+	w.d.app.Clipboard().SetContent(s)
+	w.d.send(deskapi.KindCopy, deskapi.Copy{Text: s})
+}
 
 const stepWidth = 24 // of a step's number
 

@@ -74,6 +74,9 @@ func TestRecipesShowNoToken(t *testing.T) {
 				if got := b.app.Clipboard().Content(); got != want {
 					t.Errorf("%s: copied %q, want %q", r.ID, got, want)
 				}
+				if said := b.take(); len(said) != 1 || said[0] != (message{deskapi.KindCopy, deskapi.Copy{Text: want}}) {
+					t.Errorf("%s: copying told the resident %d things", r.ID, len(said))
+				}
 				if (p.show != nil) != blocks[i].Secret() {
 					t.Errorf("%s: block %d and its token", r.ID, i)
 				}

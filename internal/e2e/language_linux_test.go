@@ -1,0 +1,80 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"wiebelt/internal/profile"
+	"wiebelt/internal/settings"
+	"wiebelt/internal/simulate"
+	"wiebelt/internal/text"
+)
+
+// TestLanguageIsSwitched: tray, cards and open windows follow the language at
+// once, there and back, and no program is started anew for it.
+func TestLanguageIsSwitched(t *testing.T) {
+	if _, err := together(); err != nil {
+		t.Fatal(err)
+	}
+	i := onBus(t, prepare(t, "[card]\nafter_call = \"0s\"\n\n[ui]\nlanguage = \"nl\"\ntheme = \"light\""))
+	i.start()
+	dirs, err := profile.Find(i.profile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := i.wiebelt("run").CombinedOutput(); err != nil { // shows the calls
+		t.Fatalf("%v: %s", err, out)
+	}
+	i.FindWindow("^Oproepen")
+	d := &desk{office: i.office, t: t}
+	resident, windows := i.at().PID, d.pid()
+	p := dial(i.office)
+	for n, l := range []struct {
+		lang                text.Language
+		quit, calls, window string
+	}{
+		{text.Dutch, "Wiebelt afsluiten", "Oproepen…", "Oproepen"},
+		{text.English, "Quit Wiebelt", "Calls…", "Calls"},
+		{text.Dutch, "Wiebelt afsluiten", "Oproepen…", "Oproepen"},
+	} {
+		if n > 0 {
+			if err := settings.Set(dirs, map[string]any{"ui.language": string(l.lang)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		i.has(l.quit)
+		id := i.FindWindow("^" + l.window)
+		k := vries
+		k.Contact.ID = fmt.Sprint("c-taal-", n)
+		k.Numbers = []string{fmt.Sprintf("+3169876%04d", 500+n)} // a first call each time
+		if _, err := i.hub.AddInvented(t.Context(), k); err != nil {
+			t.Fatal(err)
+		}
+		c := simulate.Call{ID: k.Contact.ID, Number: k.Numbers[0]}
+		if err := p.Ring(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+		i.shows("a card in "+string(l.lang), foundCardIn(t, l.lang, c.Number, "", k.Contact))
+		keepShot(t, i.office, "language-"+string(l.lang))
+		if err := p.End(t.Context(), c, "completed"); err != nil {
+			t.Fatal(err)
+		}
+		i.Until("no card", i.empty)
+		if !strings.HasPrefix(i.Run("xdotool", "getwindowname", id), l.window) {
+			t.Error("another title")
+		}
+	}
+	if i.at().PID != resident || d.pid() != windows || windows == 0 {
+		t.Errorf("resident %d is %d now, windows %d are %d", resident, i.at().PID, windows, d.pid())
+	}
+}
+
+// keepShot keeps a picture of the screen for whoever asked for pictures.
+func keepShot(t *testing.T, o *office, name string) {
+	if dir := os.Getenv("WIEBELT_SHOTS"); dir != "" {
+		keep(t, filepath.Join(dir, name+".png"), o.Screenshot())
+	}
+}

@@ -1,0 +1,105 @@
+package e2e
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"wiebelt/assets"
+	"wiebelt/internal/native/xtest"
+	"wiebelt/internal/profile"
+	"wiebelt/internal/settings"
+)
+
+// icons are the tray's pictures by the names of their files.
+var icons = []string{"ready", "not-set-up", "link-lost", "hub-gone", "credentials", "paused", "doubt"}
+
+// looks waits until the panel shows the icon of a state, and no other, and the
+// menu begins with a sentence.
+func (i *icon) looks(state, sentence string) {
+	i.t.Helper()
+	var nearest string
+	var all []string
+	i.Until("the icon "+state+" with "+sentence, func() bool {
+		img := i.panel.Icon()
+		best := 255.0
+		for _, name := range icons {
+			if d := xtest.IconDistance(i.t, img, assets.Icons, "icons/tray-"+name+"-48.png"); d < best {
+				nearest, best = name, d
+			}
+		}
+		all = i.titles()
+		return nearest == state && best < 8 && len(all) > 0 && strings.HasPrefix(all[0], sentence)
+	}, func() []any { return []any{nearest, all} })
+	i.t.Logf("%-12s %s", state, all[0])
+	keepShot(i.t, i.office, "state-"+state)
+}
+
+// TestTrayStates: what really goes wrong is what the icon in a real panel shows,
+// and it shows when it is over.
+func TestTrayStates(t *testing.T) {
+	i := newIcon(t, "[support]\ncontact = \"Jan (IT), toestel 140\"\n\n[card]\nafter_call = \"0s\"\n\n[ui]\nlanguage = \"nl\"")
+	dirs, err := profile.Find(i.profile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(i.profile, "settings.toml")
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(s string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(s), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ring := func(number string) { // by the way in that no settings move
+		t.Helper()
+		if out, err := i.wiebelt("ring", "--", number).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	i.looks("ready", "Vandaag nog geen oproep ontvangen.")
+
+	// A phone's program that does not run.
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed := l.Addr().String()
+	_ = l.Close()
+	write(string(whole) + "\n[[softphone]]\nkind = \"baresip\"\nname = \"baresip\"\naddress = \"" + closed + "\"\n")
+	i.looks("link-lost", "Geen verbinding met de telefoon (baresip). We proberen het opnieuw.")
+	write(string(whole))
+	i.looks("ready", "Vandaag nog geen oproep ontvangen.")
+
+	i.choose("1 uur pauzeren")
+	i.looks("paused", "Gepauzeerd tot ")
+	i.choose("Doorgaan")
+
+	ring("0698760011")
+	i.looks("ready", "Klaar. Laatste oproep ontvangen om ")
+
+	// Nothing is set up any more.
+	write("[support]\ncontact = \"Jan (IT), toestel 140\"\n\n[ui]\nlanguage = \"nl\"\n")
+	i.looks("not-set-up", "Wiebelt is nog niet ingesteld. Meld dit bij Jan (IT), toestel 140.")
+	write(string(whole))
+	i.looks("ready", "Klaar.")
+
+	// An organisation that is not the client's.
+	if err := settings.Set(dirs, map[string]any{"hub.organisation_code": "9999"}); err != nil {
+		t.Fatal(err)
+	}
+	i.looks("credentials", "De ")
+	write(string(whole))
+	i.looks("ready", "Klaar.")
+
+	if err := i.hub.Close(); err != nil {
+		t.Fatal(err)
+	}
+	ring("0698760012")
+	i.looks("hub-gone", "Opzoeken lukte om ")
+}

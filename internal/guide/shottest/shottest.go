@@ -1,0 +1,73 @@
+// Package shottest holds the pictures of the guide against what the program draws
+// now. With WIEBELT_SHOTS_WRITE set (make shots) they are written anew.
+package shottest
+
+import (
+	"bytes"
+	"image"
+	"image/draw"
+	"image/png"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// dir is where the pictures are, seen from a package two folders below internal.
+const dir = "../../../assets/guide/shots"
+
+// most is the share of pixels that may look different: an antialiased edge here
+// and there, and never a word.
+const most = 0.002
+
+// UpToDate fails if the guide's picture of that name and language, such as "calls"
+// and "nl", is not what got shows.
+func UpToDate(t *testing.T, name, language string, got image.Image) {
+	t.Helper()
+	path := filepath.Join(dir, name+"."+language+".png")
+	if os.Getenv("WIEBELT_SHOTS_WRITE") != "" {
+		var b bytes.Buffer
+		e := png.Encoder{CompressionLevel: png.BestCompression}
+		if err := e.Encode(&b, got); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%s: %v (make shots draws it)", name, err)
+	}
+	want, err := png.Decode(bytes.NewReader(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want.Bounds().Size() != got.Bounds().Size() {
+		t.Errorf("%s.%s is %v, and it looks %v now (make shots draws it anew)", name, language, want.Bounds().Size(), got.Bounds().Size())
+		return
+	}
+	n := differ(rgba(want), rgba(got))
+	share := float64(n) / float64(len(rgba(got).Pix)/4)
+	t.Logf("%s.%s: %d pixels differ (%.3f %%)", name, language, n, 100*share)
+	if share > most {
+		t.Errorf("%s.%s is out of date: %d pixels differ (make shots draws it anew; look at it)", name, language, n)
+	}
+}
+
+func rgba(img image.Image) *image.RGBA {
+	out := image.NewRGBA(image.Rectangle{Max: img.Bounds().Size()})
+	draw.Draw(out, out.Rect, img, img.Bounds().Min, draw.Src)
+	return out
+}
+
+func differ(a, b *image.RGBA) (n int) {
+	for i := 0; i < len(a.Pix); i += 4 {
+		for k := range 3 {
+			if d := int(a.Pix[i+k]) - int(b.Pix[i+k]); d > 32 || d < -32 {
+				n++
+				break
+			}
+		}
+	}
+	return n
+}

@@ -1,0 +1,130 @@
+package resident
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"wiebelt/internal/companion"
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/health"
+	"wiebelt/internal/native/tray"
+	"wiebelt/internal/phone"
+	"wiebelt/internal/text"
+)
+
+// noDemo stands for the demo; it plays nothing.
+type noDemo struct{}
+
+func (noDemo) Calls(text.Language) []deskapi.DemoCall { return nil }
+func (noDemo) Play(context.Context, string, text.Language) deskapi.Played {
+	return deskapi.Played{}
+}
+
+// withWindows puts a windows program beside the tests' own, for as long as a test.
+func withWindows(t *testing.T) {
+	t.Helper()
+	p := filepath.Join(own(), "wiebelt-desk")
+	if err := os.WriteFile(p, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.Remove(p) })
+}
+
+func titles(items []tray.Item) (all []string) {
+	for _, i := range items {
+		if i.Separator {
+			all = append(all, "-")
+			continue
+		}
+		all = append(all, i.Title)
+	}
+	return all
+}
+
+// The menu has what is set up, and nothing else.
+func TestMenuHasWhatIsSetUp(t *testing.T) {
+	now := time.Now()
+	for _, tt := range []struct {
+		name      string
+		change    func(d *desktop)
+		state     health.State
+		noWindows bool
+		has, not  []string
+	}{
+		{name: "all of it", has: []string{"Klaar.", "Nog geen oproepen", "Oproepen…", "Nummer opzoeken…", "Hub openen", "1 uur pauzeren", "Pauzeren tot morgen", "Telefoon koppelen", "Help…", "Wiebelt afsluiten"},
+			not: []string{"Doorgaan", "Demo…", "Berichten aanleveren…"}},
+		{name: "no search box", change: func(d *desktop) { d.set.Lookup.Manual = false }, has: []string{"Oproepen…"}, not: []string{"Nummer opzoeken…"}},
+		{name: "no hub", change: func(d *desktop) { d.set.Hub.HubURL = "" }, not: []string{"Hub openen"}},
+		{name: "paused", state: health.Paused, has: []string{"Doorgaan"}, not: []string{"1 uur pauzeren", "Pauzeren tot morgen"}},
+		{name: "no windows program", noWindows: true, has: []string{"Hub openen", "1 uur pauzeren", "Wiebelt afsluiten"},
+			not: []string{"Oproepen…", "Nummer opzoeken…", "Telefoon koppelen", "Help…", "Instellingen…", "Berichten aanleveren…"}},
+		{name: "the demo", change: func(d *desktop) { d.o.Demo = noDemo{} }, has: []string{"Demo…", "Oproepen…"}, not: []string{"Hub openen", "1 uur pauzeren", "Telefoon koppelen", "Instellingen…"}},
+		{name: "a missed call", change: func(d *desktop) { d.put(missedCall()) }, has: []string{"Oproepen… (1 gemist)"}, not: []string{"Oproepen…"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			d := newDesktop(t)
+			d.set.Hub.HubURL = d.asked.HubURL()
+			if !tt.noWindows {
+				withWindows(t)
+			}
+			if tt.change != nil {
+				tt.change(d)
+			}
+			items := d.menu(health.Report{State: tt.state, Sentence: "Klaar."}, now)
+			all := titles(items)
+			for _, s := range tt.has {
+				if !slices.Contains(all, s) {
+					t.Errorf("%q is not there: %q", s, all)
+				}
+			}
+			for _, s := range tt.not {
+				if slices.Contains(all, s) {
+					t.Errorf("%q is there: %q", s, all)
+				}
+			}
+			seen := map[string]bool{}
+			for i, it := range items {
+				if it.Separator && (i == 0 || i == len(items)-1 || items[i-1].Separator) {
+					t.Errorf("nothing is divided at %d: %q", i, all)
+				}
+				if !it.Separator && (it.ID == "" || seen[it.ID] || it.Title == "") {
+					t.Errorf("line %d: %+v", i, it)
+				}
+				seen[it.ID] = true
+			}
+			if items[len(items)-1].ID != menuQuit || !items[0].Disabled {
+				t.Errorf("begins or ends otherwise: %q", all)
+			}
+		})
+	}
+}
+
+// The last five calls stand there by time and number, never by name.
+func TestMenuLastCalls(t *testing.T) {
+	d := newDesktop(t)
+	now := time.Date(2026, 11, 20, 14, 30, 0, 0, time.Local) // a Friday
+	rules := d.rules(d.set)
+	for i, number := range []string{"0698760001", "0698760002", "0698760003", "", "0698760005", "0698760006", "0698760007"} {
+		at := now.Add(time.Duration(i-7) * 5 * time.Hour)
+		d.facts.saw(&companion.LastCall{At: at, Number: rules.Parse(number, "J. de Vries"), Kind: "bria"})
+	}
+	items := d.menu(health.Report{Sentence: "Klaar."}, now)
+	var calls []string
+	for _, i := range items {
+		if strings.HasPrefix(i.ID, menuCall) {
+			calls = append(calls, i.Title)
+		}
+	}
+	want := []string{"09:30 · 06 98 76 00 07", "04:30 · 06 98 76 00 06", "donderdag 23:30 · 06 98 76 00 05", "donderdag 18:30 · anoniem", "donderdag 13:30 · 06 98 76 00 03"}
+	if !slices.Equal(calls, want) {
+		t.Errorf("%q, want %q", calls, want)
+	}
+	if rules.Parse("", "").Kind != phone.Withheld {
+		t.Error("a withheld number is none")
+	}
+}

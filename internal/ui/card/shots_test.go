@@ -1,0 +1,22 @@
+package card
+
+import (
+	"testing"
+
+	"wiebelt/internal/guide/shottest"
+	"wiebelt/internal/text"
+)
+
+// TestGuideShots: the cards in the guide look as cards look.
+func TestGuideShots(t *testing.T) {
+	all := gallery(t)
+	for _, l := range []text.Language{text.Dutch, text.English} {
+		for name, kind := range map[string]string{"card-found": "found", "card-several": "earlier"} {
+			c, ok := all[kind]
+			if !ok {
+				t.Fatalf("no card %q", kind)
+			}
+			shottest.UpToDate(t, name, string(l), Picture(c, Look{Language: l, Now: now}, 2))
+		}
+	}
+}

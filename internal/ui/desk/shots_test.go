@@ -1,0 +1,63 @@
+package desk
+
+import (
+	"testing"
+	"time"
+
+	"fyne.io/fyne/v2"
+
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/guide/shottest"
+	"wiebelt/internal/history"
+	"wiebelt/internal/text"
+)
+
+// TestGuideShots: the windows in the guide look as windows look.
+func TestGuideShots(t *testing.T) {
+	for _, l := range []text.Language{text.Dutch, text.English} {
+		b := newBench(t, greeting(l))
+		b.read(aDay(), nil)
+		b.show(deskapi.WindowCalls)
+		b.welcome.Status = deskapi.Status{OK: true, Sentence: l.T(text.StatusReadyLast, "11:52", "Bria")}
+		b.calls.showStatus()
+		b.state(t, deskapi.CallsState{Manual: true, CallBack: true, Missed: 1})
+		scaled(b.calls.win, fyne.NewSize(600, 470), 2)
+		shottest.UpToDate(t, "calls", string(l), b.calls.win.Canvas().Capture())
+		b.calls.win.Close()
+
+		b, w := lookupBench(t, l)
+		w.box.SetText("06 12 34 56 78")
+		w.box.CursorColumn = len(w.box.Text)
+		w.ask()
+		b.found(t, deskapi.LookupFound{Seq: w.seq, Outcome: history.OutcomeFound, Number: "+31612345678", Shown: "06 12 34 56 78", Copy: "0612345678", Contacts: []deskapi.LookupContact{dorp}})
+		scaled(w.win, fyne.NewSize(560, 400), 2)
+		shottest.UpToDate(t, "lookup", string(l), w.win.Canvas().Capture())
+		w.win.Close()
+	}
+}
+
+// aDay is what an office's calls look like.
+func aDay() (all []history.Entry) {
+	entry := func(minutes int, name, shown, result string, change func(*history.Entry)) {
+		e := customer()
+		e.ID, e.Rang, e.Name, e.Shown, e.Result = int64(len(all)+1), noon.Add(-time.Duration(minutes)*time.Minute), name, shown, result
+		e.Answered, e.Ended = time.Time{}, e.Rang.Add(20*time.Second)
+		if result == history.ResultAnswered {
+			e.Answered, e.Ended = e.Rang.Add(6*time.Second), e.Rang.Add(140*time.Second)
+		}
+		if change != nil {
+			change(&e)
+		}
+		all = append(all, e)
+	}
+	nobody := func(e *history.Entry) {
+		e.Name, e.ContactID, e.RelationNumber, e.Link, e.Outcome, e.Matches = "", "", "", "", history.OutcomeNobody, 0
+	}
+	entry(8, "J. de Vries", "06 12 34 56 78", history.ResultMissed, nil)
+	entry(21, "A. Bakker", "020 987 65 43", history.ResultAnswered, nil)
+	entry(34, "", "0475 12 34 56", history.ResultAnswered, nobody)
+	entry(52, "M. van der Berg", "06 98 76 54 32", history.ResultElsewhere, nil)
+	entry(75, "", "", history.ResultNotHere, func(e *history.Entry) { nobody(e); e.Number, e.Outcome = "", history.OutcomeWithheld })
+	entry(24*60+30, "C. Visser", "030 123 45 67", history.ResultUnknown, nil)
+	return all
+}
