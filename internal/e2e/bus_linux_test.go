@@ -63,6 +63,13 @@ func (s *noticeServer) CloseNotification(id uint32) *dbus.Error {
 	return nil
 }
 
+// forget forgets what is shown, as a user who clicks it away.
+func (s *noticeServer) forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.shown)
+}
+
 func (s *noticeServer) now() (id uint32, summaries string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -104,6 +111,15 @@ func TestWaylandWithoutX(t *testing.T) {
 		t.Fatal(err)
 	}
 	shows("") // answered: nothing to say any more
+	// Whoever asks for a window gets one or is told why not; calls go on.
+	if out, err := o.wiebelt().CombinedOutput(); err != nil {
+		t.Errorf("ask for the calls window: %v: %s", err, out)
+	}
+	o.Until("the window is not there, and the user was told or could not be", func() bool {
+		_, is := s.now()
+		return strings.Contains(is, "Wiebelt") || strings.Contains(o.log.String(), "the user was not told")
+	})
+	s.forget()
 	if err := p.End(t.Context(), simulate.Call{ID: "1"}, "completed"); err != nil {
 		t.Fatal(err)
 	}

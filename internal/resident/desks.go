@@ -91,8 +91,11 @@ func (d *desks) show(window string) {
 	}
 	cmd := exec.Command(exe, args...)
 	// The scale that cards use; Fyne would find another one by itself.
-	scale := d.r.display.Monitors()[0].Scale
-	cmd.Env = append(os.Environ(), "FYNE_DISABLE_DPI_DETECTION=1", "FYNE_SCALE="+strconv.FormatFloat(float64(scale), 'f', 2, 32))
+	cmd.Env = os.Environ()
+	if d.r.display != (noDisplay{}) {
+		scale := d.r.display.Monitors()[0].Scale
+		cmd.Env = append(cmd.Env, "FYNE_DISABLE_DPI_DETECTION=1", "FYNE_SCALE="+strconv.FormatFloat(float64(scale), 'f', 2, 32))
+	}
 	if err := cmd.Start(); err != nil {
 		d.r.o.Log.Error("the windows program does not start", "why", err)
 		d.tell(text.StatusDeskFailed)

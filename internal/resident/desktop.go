@@ -36,13 +36,13 @@ func (s *shown) change(f func(*shown)) bool {
 }
 
 // openDisplay opens the desktop for cards. Where no window of ours can be put
-// there are notices instead of cards, and no display.
+// there are notices instead of cards, and a display that can do nothing.
 func (r *Resident) openDisplay() error {
 	d, err := window.Open()
 	switch {
 	case errors.Is(err, window.ErrWayland):
 		r.o.Log.Warn("this desktop takes no cards: notifications stand in for them", "why", err)
-		r.shown.cards = health.CardsNotices
+		r.display, r.shown.cards = noDisplay{}, health.CardsNotices
 	case err != nil:
 		return fmt.Errorf("%s (%w)", r.lang().T(text.StatusScreen), err)
 	default:
@@ -53,7 +53,7 @@ func (r *Resident) openDisplay() error {
 
 // makeCards makes what calls are shown with.
 func (r *Resident) makeCards() error {
-	if r.display == nil {
+	if r.display == (noDisplay{}) {
 		r.cards = newNotices(r)
 		return nil
 	}

@@ -171,9 +171,7 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 	if err := r.openDisplay(); err != nil {
 		return err
 	}
-	if r.display != nil {
-		defer r.display.Close()
-	}
+	defer r.display.Close()
 
 	client, links := r.hub(r.o.Settings)
 	if client != nil {
@@ -231,16 +229,14 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 	work.Go(func() { choices.Run(ctx) })
 	work.Go(func() { r.engine.Run(ctx) })
 	work.Go(func() { r.cards.Run(ctx) })
-	if r.display != nil {
-		work.Go(func() {
-			select {
-			case <-r.display.Done():
-				r.o.Log.Error("the desktop has gone")
-				r.stop()
-			case <-ctx.Done():
-			}
-		})
-	}
+	work.Go(func() {
+		select {
+		case <-r.display.Done():
+			r.o.Log.Error("the desktop has gone")
+			r.stop()
+		case <-ctx.Done():
+		}
+	})
 	r.ways = newWays(ctx, r, &work)
 	r.ways.apply(r.o.Settings)
 	if r.o.Ready != nil {

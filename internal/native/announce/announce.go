@@ -11,13 +11,3 @@
 //
 // On Windows the window's title does this (window.SetTitle); elsewhere nobody.
 package announce
-
-// maxText is how much is said, in characters.
-const maxText = 500
-
-func bounded(s string) string {
-	if r := []rune(s); len(r) > maxText {
-		return string(r[:maxText])
-	}
-	return s
-}

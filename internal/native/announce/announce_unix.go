@@ -31,6 +31,9 @@ const (
 	assertive                  = int32(2)
 )
 
+// maxText is how much is said, in characters.
+const maxText = 500
+
 // reference names an accessible object on the bus.
 type reference struct {
 	Name string
@@ -55,7 +58,8 @@ func (a *Announcer) Say(text string) {
 	case <-a.next:
 	default:
 	}
-	a.next <- bounded(text)
+	r := []rune(text)
+	a.next <- string(r[:min(len(r), maxText)])
 }
 
 // Run says what there is to say until ctx ends. A desktop without screen reader

@@ -141,6 +141,9 @@ func TestNotifications(t *testing.T) {
 		t.Errorf("%+v", one)
 	}
 	two := show("call 2", Notice{Summary: "b", Body: "<b>x</b> & y"})
+	if _, is := two.hints["category"]; is {
+		t.Error("a notification that is no call says it is one")
+	}
 	if two.id == one.id || two.body != "&lt;b&gt;x&lt;/b&gt; &amp; y" {
 		t.Errorf("%+v", two)
 	}

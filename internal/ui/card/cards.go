@@ -174,6 +174,7 @@ type slot struct {
 	tick    string // what the clock says now
 	bar     float32
 	said    string // to screen readers
+	saidAs  Privacy
 }
 
 // free makes the slot ready for another card.

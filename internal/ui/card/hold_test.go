@@ -155,6 +155,17 @@ func TestSpoken(t *testing.T) {
 	tells(other, "In gesprek op Schade (020 123 45 67): 06 12 34 56 79, Geen relatie met dit nummer in de administratie.")
 	tells(g["several"], "Inkomend op 020 123 45 67: 3 relaties met dit nummer, 020 987 65 43")
 
+	strip := g["found"]
+	strip.ID = 6
+	tells(strip, "Inkomend op Schade (020 123 45 67): J. de Vries, 06 12 34 56 78")
+	strip.Phase, strip.Strip = companion.PhaseAnswered, true
+	tells(strip, "")
+	cs.set(Config{Language: text.Dutch, Appearance: Light, Corner: BottomRight, Log: cs.c.Log, Say: cs.c.Say, Quiet: QuietNumber})
+	if title := d.windows[0].title; title != "" || len(said) > 0 {
+		t.Errorf("while presenting the strip's title is %q, said %v", title, said)
+	}
+	cs.c.Quiet = QuietShow
+
 	cs.c.Privacy = PrivacyInitials
 	found = g["found"]
 	found.ID = 7

@@ -38,20 +38,31 @@ type titled interface{ SetTitle(string) error }
 // speak tells screen readers of a card that has come on screen, or of another
 // person on it. A card that folds to a strip is no news.
 func (cs *Cards) speak(s *slot) {
-	if s.more > 0 || s.card.Strip {
+	if s.more > 0 {
+		return
+	}
+	if s.card.Strip {
+		if s.said != "" && s.saidAs != cs.c.privacy() { // the name may not stand there any more
+			s.said = ""
+			cs.title(s, "")
+		}
 		return
 	}
 	all, about := s.face.spoken()
 	if about == s.said {
 		return
 	}
-	s.said = about
-	if w, ok := s.win.(titled); ok {
-		if err := w.SetTitle(all); err != nil {
-			cs.c.Log.Warn("screen readers are not told", "why", err)
-		}
-	}
+	s.said, s.saidAs = about, cs.c.privacy()
+	cs.title(s, all)
 	if cs.c.Say != nil {
 		cs.c.Say(all)
+	}
+}
+
+func (cs *Cards) title(s *slot, text string) {
+	if w, ok := s.win.(titled); ok {
+		if err := w.SetTitle(text); err != nil {
+			cs.c.Log.Warn("screen readers are not told", "why", err)
+		}
 	}
 }
