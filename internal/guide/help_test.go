@@ -57,6 +57,8 @@ func TestHelpNamesTheSameThings(t *testing.T) {
 
 // Code that is written otherwise in each language.
 var translated = map[string]bool{
+	"`wiebelt deliver resolve ID --delivered --note TEKST`":                    true,
+	"`wiebelt deliver resolve ID --delivered --note TEXT`":                     true,
 	"`498 aangeleverd · 1 geweigerd · 1 mogelijk aangeleverd · 0 in de wacht`": true,
 	"`498 delivered · 1 refused · 1 maybe delivered · 0 waiting`":              true,
 	"`wiebelt deliver --watch MAP`":                                            true,
