@@ -57,6 +57,8 @@ func TestHelpNamesTheSameThings(t *testing.T) {
 
 // Code that is written otherwise in each language.
 var translated = map[string]bool{
+	"`Get-Content geheim.txt |`":                                               true,
+	"`Get-Content secret.txt |`":                                               true,
 	"`wiebelt deliver resolve ID --delivered --note TEKST`":                    true,
 	"`wiebelt deliver resolve ID --delivered --note TEXT`":                     true,
 	"`498 aangeleverd · 1 geweigerd · 1 mogelijk aangeleverd · 0 in de wacht`": true,
