@@ -205,8 +205,8 @@ func (e *exam) secret(ctx context.Context) []said {
 	kind := e.s.Hub.SecretStore
 	k, in := e.kept.wait(ctx, secretIn)
 	switch err := k.err; {
-	case !in:
-		return say(Fail, "secret.locked", kind)
+	case !in, errors.Is(err, secret.ErrUnanswered), errors.Is(err, context.DeadlineExceeded):
+		return say(Fail, "secret.unanswered", kind)
 	case k.off:
 		return say(Off, "secret.off")
 	case err == nil && k.next != "":
@@ -218,7 +218,7 @@ func (e *exam) secret(ctx context.Context) []said {
 			return say(Fail, "secret.elsewhere")
 		}
 		return say(Fail, "secret.unset")
-	case errors.Is(err, secret.ErrLocked), errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, secret.ErrLocked):
 		return say(Fail, "secret.locked", kind)
 	case errors.Is(err, secret.ErrNoStore):
 		return say(Fail, "secret.absent", kind)

@@ -16,10 +16,10 @@ import (
 	"wiebelt/internal/simulate"
 )
 
-// canaries are callers who can be found again in any file.
+// forgotten are callers who can be found again in any file.
 const (
-	canaries = 500
-	living   = 20 // of them call while Wiebelt runs
+	forgotten = 500
+	living    = 20 // of them call while Wiebelt runs
 )
 
 // canary gives a caller with everything about him that could stand in a file.
@@ -33,7 +33,7 @@ func canary(i int) (localhub.Record, []string) {
 		[]string{number[1:], national, shown, k.ID, k.RelationNumber, k.FamilyName, strings.ToLower(k.FamilyName)}
 }
 
-// left counts the canaries of which something stands in a file below dirs, and
+// left counts the forgotten of which something stands in a file below dirs, and
 // says in which.
 func left(t *testing.T, dirs ...string) (n int, where map[string]int) {
 	t.Helper()
@@ -48,7 +48,7 @@ func left(t *testing.T, dirs ...string) (n int, where map[string]int) {
 			if err != nil {
 				return nil
 			}
-			for i := range canaries {
+			for i := range forgotten {
 				_, traces := canary(i)
 				for _, w := range traces {
 					if bytes.Contains(b, []byte(w)) {
@@ -77,7 +77,7 @@ func TestNothingIsLeft(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range canaries - living {
+	for i := range forgotten - living {
 		r, traces := canary(i)
 		k := r.Contact
 		if _, err := store.Put(t.Context(), history.Entry{Rang: time.Now().Add(-time.Duration(i+1) * time.Minute), Kind: "baresip", Number: r.Numbers[0], Shown: traces[2],
@@ -92,7 +92,7 @@ func TestNothingIsLeft(t *testing.T) {
 	tmp := t.TempDir()
 	o.start("env", "TMPDIR="+tmp)
 	p := dial(o)
-	for i := canaries - living; i < canaries; i++ {
+	for i := forgotten - living; i < forgotten; i++ {
 		r, _ := canary(i)
 		if _, err := o.hub.AddInvented(t.Context(), r); err != nil {
 			t.Fatal(err)
@@ -109,11 +109,14 @@ func TestNothingIsLeft(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	o.Until("all are over", func() bool { all := callsOf(t, o); return len(all) == canaries && all[0].Result == history.ResultMissed })
+	o.Until("all are over", func() bool {
+		all := callsOf(t, o)
+		return len(all) == forgotten && all[0].Result == history.ResultMissed
+	})
 	dirs := []string{o.profile, o.Dir, tmp}
 	n, where := left(t, dirs...)
-	t.Logf("before: something of %d of %d, in %v", n, canaries, where)
-	if n != canaries {
+	t.Logf("before: something of %d of %d, in %v", n, forgotten, where)
+	if n != forgotten {
 		t.Fatalf("only %d can be found at all", n)
 	}
 	if out, err := o.wiebelt("forget", "--all").CombinedOutput(); err != nil {

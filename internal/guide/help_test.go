@@ -58,10 +58,24 @@ func TestHelpNamesTheSameThings(t *testing.T) {
 
 // Code that is written otherwise in each language.
 var translated = map[string]bool{
+	"`Get-Content geheim.txt |`":                                               true,
+	"`Get-Content secret.txt |`":                                               true,
+	"`wiebelt deliver resolve ID --delivered --note TEKST`":                    true,
+	"`wiebelt deliver resolve ID --delivered --note TEXT`":                     true,
 	"`498 aangeleverd · 1 geweigerd · 1 mogelijk aangeleverd · 0 in de wacht`": true,
 	"`498 delivered · 1 refused · 1 maybe delivered · 0 waiting`":              true,
 	"`wiebelt deliver --watch MAP`":                                            true,
 	"`wiebelt deliver --watch FOLDER`":                                         true,
+	"`geheim.txt`":                                                             true,
+	"`secret.txt`":                                                             true,
+	"`wiebelt settings --templates sjablonen`":                                 true,
+	"`wiebelt settings --templates templates`":                                 true,
+	"`wiebelt ring -- NUMMER`":                                                 true,
+	"`wiebelt ring -- NUMBER`":                                                 true,
+	"`wiebelt:call?number=NUMMER`":                                             true,
+	"`wiebelt:call?number=NUMBER`":                                             true,
+	"`wiebelt doctor --bundle hulp.zip`":                                       true,
+	"`wiebelt doctor --bundle help.zip`":                                       true,
 }
 
 // Every picture that a page shows is there, in the page's own language, and every

@@ -92,7 +92,7 @@ func TestEndLosesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer store.Close()
-	log := &told{}
+	log := &logtest.Buffer{}
 	const rounds = 60
 	for i := range rounds {
 		r := newRecorder(store, func() {}, slog.New(slog.NewTextHandler(log, nil)))
@@ -113,6 +113,6 @@ func TestEndLosesNothing(t *testing.T) {
 		}
 	}
 	if n != rounds {
-		t.Errorf("%d of %d calls are kept; the log says %q", n, rounds, log.lines())
+		t.Errorf("%d of %d calls are kept; the log says %q", n, rounds, lines(log))
 	}
 }

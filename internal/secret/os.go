@@ -101,7 +101,7 @@ func (s *osStore) call(ctx context.Context, f func() (string, error)) (string, e
 	case <-ctx.Done():
 		return "", ctx.Err()
 	case <-late.C:
-		return "", fmt.Errorf("%w: it still waits for an earlier call", ErrLocked)
+		return "", fmt.Errorf("%w: it still waits for an earlier call", ErrUnanswered)
 	}
 	type result struct {
 		secret string
@@ -124,7 +124,7 @@ func (s *osStore) call(ctx context.Context, f func() (string, error)) (string, e
 	case <-ctx.Done():
 		return "", ctx.Err()
 	case <-late.C:
-		return "", fmt.Errorf("%w: no answer within %v", ErrLocked, s.wait)
+		return "", fmt.Errorf("%w: no answer within %v", ErrUnanswered, s.wait)
 	}
 }
 

@@ -36,6 +36,8 @@ var (
 	ErrNoStore = errors.New("there is no secret store here")
 	// ErrLocked: the store is locked, or waits for somebody to unlock it.
 	ErrLocked = errors.New("the secret store is locked")
+	// ErrUnanswered: it asks for a password that nobody gives. It is ErrLocked too.
+	ErrUnanswered = fmt.Errorf("%w: nobody answers it", ErrLocked)
 	// ErrFull: the secret is longer than every store can take.
 	ErrFull = errors.New("the secret is too long for the secret store")
 	// ErrExposed: the file is readable by others, a link, or not ours.

@@ -127,7 +127,7 @@ func TestRealStore(t *testing.T) {
 			t.Fatal(err)
 		}
 		lockAll(t)
-		within(t, newOSStore(d), ErrLocked)
+		within(t, newOSStore(d), ErrUnanswered)
 	})
 	t.Run("full", func(t *testing.T) {
 		bus(t)
@@ -212,6 +212,9 @@ func within(t *testing.T, s Store, want error) {
 		t.Logf("%s: %v in %v", name, err, took.Round(time.Millisecond))
 		if !errors.Is(err, want) || took > 2*time.Second {
 			t.Errorf("%s: %v after %v", name, err, took)
+		}
+		if state := map[error]State{ErrNoStore: Absent, ErrLocked: Locked, ErrUnanswered: Unanswered}[want]; StateOf(err) != state {
+			t.Errorf("%s: told as %s, not as %s", name, StateOf(err), state)
 		}
 	}
 }

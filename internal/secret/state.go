@@ -11,19 +11,20 @@ type State string
 
 // The states. Failed is whatever is none of the others.
 const (
-	IsSet     State = "set"
-	IsWaiting State = "waiting" // set, and a new one waits until it has worked
-	NotSet    State = "not_set"
-	Absent    State = "no_store"
-	Locked    State = "locked"
-	Full      State = "full"
-	NoSession State = "no_session"
-	NotAdmin  State = "not_admin"
-	NoGroup   State = "no_group"
-	NoRight   State = "no_right"
-	Exposed   State = "exposed"
-	Damaged   State = "damaged"
-	Failed    State = "failed"
+	IsSet      State = "set"
+	IsWaiting  State = "waiting" // set, and a new one waits until it has worked
+	NotSet     State = "not_set"
+	Absent     State = "no_store"
+	Locked     State = "locked"
+	Unanswered State = "unanswered" // locked, and its question for a password too
+	Full       State = "full"
+	NoSession  State = "no_session"
+	NotAdmin   State = "not_admin"
+	NoGroup    State = "no_group"
+	NoRight    State = "no_right"
+	Exposed    State = "exposed"
+	Damaged    State = "damaged"
+	Failed     State = "failed"
 )
 
 // StateOf tells what an error of a Store says; nil is IsSet.
@@ -34,7 +35,7 @@ func StateOf(err error) State {
 	for _, s := range []struct {
 		err   error
 		state State
-	}{{ErrNotSet, NotSet}, {ErrNoStore, Absent}, {ErrLocked, Locked}, {ErrFull, Full}, {ErrNoSession, NoSession}, {ErrNotAdmin, NotAdmin},
+	}{{ErrNotSet, NotSet}, {ErrNoStore, Absent}, {ErrUnanswered, Unanswered}, {ErrLocked, Locked}, {ErrFull, Full}, {ErrNoSession, NoSession}, {ErrNotAdmin, NotAdmin},
 		{ErrNoGroup, NoGroup}, {ErrNoRight, NoRight}, {ErrExposed, Exposed}, {ErrDamaged, Damaged}} {
 		if errors.Is(err, s.err) {
 			return s.state

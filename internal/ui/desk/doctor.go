@@ -49,12 +49,14 @@ type doctorWindow struct {
 	copied  bool
 	summary *words
 	notes   *fyne.Container // said
+	top     *fyne.Container // summary, notes and buttons
+	list    *fyne.Container // headings and rows
 	rows    map[string]*fyne.Container
 	again   *widget.Button
 	copyAll *widget.Button
 	bundle  *widget.Button
 	scroll  *container.Scroll
-	checks  fyne.CanvasObject
+	checks  *fyne.Container
 	holder  *fyne.Container // the checks, or the bundle
 	holds   *bundleView     // nil while the checks are shown
 }
@@ -73,24 +75,24 @@ func newDoctorWindow(d *windows) *doctorWindow {
 	w.copyAll = widget.NewButton(l.T(text.DoctorWindowCopy), w.copy)
 	w.bundle = widget.NewButton(l.T(text.DoctorWindowBundle), w.gather)
 	buttons := container.New(layout.NewCustomPaddedHBoxLayout(8), w.again, w.copyAll, w.bundle)
-	all := newStack(8)
+	w.list = newStack(8)
 	for i, g := range doctorGroups {
 		if i > 0 {
-			all.Add(gap(4))
+			w.list.Add(gap(4))
 		}
-		all.Add(newWords(l.T(text.DoctorGroup(g.id)), theme.SizeStart, base.ColorNameForeground, true).cutting())
+		w.list.Add(newWords(l.T(text.DoctorGroup(g.id)), theme.SizeStart, base.ColorNameForeground, true).cutting())
 		for _, id := range g.checks {
 			w.rows[id] = newStack(8)
-			all.Add(w.rows[id])
+			w.list.Add(w.rows[id])
 		}
 	}
-	w.scroll = container.NewVScroll(container.New(layout.NewCustomPaddedLayout(8, 24, edge, edge), all))
-	head := newStack(12)
-	head.Add(newWords(l.T(text.DoctorWindowTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).cutting())
-	head.Add(w.summary)
-	head.Add(w.notes)
-	head.Add(buttons)
-	w.checks = container.NewBorder(container.New(layout.NewCustomPaddedLayout(20, 12, edge, edge), head), nil, nil, nil, w.scroll)
+	w.scroll = container.NewVScroll(container.New(layout.NewCustomPaddedLayout(8, 24, edge, edge), w.list))
+	w.top = newStack(12)
+	w.top.Add(newWords(l.T(text.DoctorWindowTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).cutting())
+	w.top.Add(w.summary)
+	w.top.Add(w.notes)
+	w.top.Add(buttons)
+	w.checks = container.NewBorder(container.New(layout.NewCustomPaddedLayout(20, 12, edge, edge), w.top), nil, nil, nil, w.scroll)
 	w.holder.Add(w.checks)
 	w.win = d.window(text.DoctorWindowTitle, w.holder, fyne.NewSize(720, 688))
 	w.show()
@@ -137,6 +139,7 @@ func (w *doctorWindow) take(kind string, raw json.RawMessage) {
 		if w.d.decode(kind, raw, &m) && m.Seq == w.seq && w.rows[m.ID] != nil {
 			w.found[m.ID] = m.Lines
 			w.row(m.ID)
+			w.scroll.Content.Refresh() // the row has another height
 			w.head()
 		}
 	case deskapi.KindDoctorDone:
@@ -175,6 +178,7 @@ func (w *doctorWindow) show() {
 	for id := range w.rows {
 		w.row(id)
 	}
+	w.scroll.Content.Refresh()
 	w.head()
 }
 
@@ -200,8 +204,10 @@ func (w *doctorWindow) head() {
 	case w.said != "":
 		w.notes.Add(plain(w.said, theme.SizeHint, widget.MediumImportance))
 	}
-	w.notes.Hidden = len(w.notes.Objects) == 0
-	w.notes.Refresh()
+	if none := len(w.notes.Objects) == 0; !none || !w.notes.Hidden {
+		w.notes.Hidden = none
+		w.checks.Refresh() // what stands below moves
+	}
 	ready := w.done != nil && w.done.Sentence != ""
 	able(w.again, w.done != nil)
 	able(w.copyAll, ready)
@@ -233,7 +239,6 @@ func (w *doctorWindow) row(id string) {
 		}
 		row.Add(w.line(name, c))
 	}
-	row.Refresh()
 }
 
 // line is a sign with its word, the check's name, and what it says.

@@ -182,8 +182,10 @@ func TestDoctorWindowFits(t *testing.T) {
 				what := fmt.Sprintf("%s %s %v", l, look, scale)
 				scaled(w.win, fyne.NewSize(720, 688), scale)
 				uncut(t, what+" running", w.win)
+				apart(t, what+" running", w)
 				shot(t, w.win, fmt.Sprintf("doctor-running-%s-%s-%v", l, look, scale))
 				b.finish(t, w, l)
+				apart(t, what, w)
 				for _, size := range []fyne.Size{fyne.NewSize(720, 688), fyne.NewSize(w.win.Content().MinSize().Width, 560)} {
 					scaled(w.win, size, scale)
 					for y := float32(0); y < w.scroll.Content.MinSize().Height; y += 400 {
@@ -204,5 +206,17 @@ func TestDoctorWindowFits(t *testing.T) {
 				w.win.Close()
 			}
 		}
+	}
+}
+
+// apart fails if a row lies over another one.
+func apart(t *testing.T, what string, w *doctorWindow) {
+	t.Helper()
+	bottom := float32(0)
+	for _, o := range w.list.Objects {
+		if y := o.Position().Y; y < bottom || o.Size().Height+0.5 < o.MinSize().Height {
+			t.Errorf("%s: something at %v, %v high of %v, lies over what ends at %v", what, y, o.Size().Height, o.MinSize().Height, bottom)
+		}
+		bottom = o.Position().Y + o.MinSize().Height
 	}
 }

@@ -96,7 +96,7 @@ func helpPage(p guide.HelpPage) fyne.CanvasObject {
 			page.Add(container.New(layout.NewCustomPaddedLayout(8, -4, 0, 0),
 				newWords(strings.TrimPrefix(part, "## "), theme.SizeStart, base.ColorNameForeground, true).cutting()))
 		case strings.HasPrefix(part, "!["):
-			page.Add(shot(part))
+			page.Add(picture(part))
 		case strings.HasPrefix(part, "> "):
 			page.Add(boxed(rich(strings.TrimPrefix(part, "> "))))
 		case strings.HasPrefix(part, "    "):

@@ -16,9 +16,9 @@ import (
 // shotWidth is how wide a picture of the guide may be beside the list of pages.
 const shotWidth = 420
 
-// shot is a picture of the guide from its line of Markdown. The files are twice as
+// picture is one of the guide from its line of Markdown. The files are twice as
 // large as what they show.
-func shot(line string) fyne.CanvasObject {
+func picture(line string) fyne.CanvasObject {
 	_, rest, _ := strings.Cut(line, "](")
 	name := path.Base(strings.TrimSuffix(strings.TrimSpace(rest), ")"))
 	b, err := assets.Shots.ReadFile("guide/shots/" + name)
@@ -40,17 +40,17 @@ func shot(line string) fyne.CanvasObject {
 // newFramed draws a thin line around a picture, so that a white window does not run
 // into a white page.
 func newFramed(o fyne.CanvasObject) fyne.CanvasObject {
-	frame := newSoftBox(container.New(framed{}, o))
+	frame := newSoftBox(container.New(outlined{}, o))
 	frame.back.CornerRadius = 0
 	return frame
 }
 
-// framed leaves the width of a line around its one object.
-type framed struct{}
+// outlined leaves the width of a line around its one object.
+type outlined struct{}
 
-func (framed) MinSize(o []fyne.CanvasObject) fyne.Size { return o[0].MinSize().AddWidthHeight(2, 2) }
+func (outlined) MinSize(o []fyne.CanvasObject) fyne.Size { return o[0].MinSize().AddWidthHeight(2, 2) }
 
-func (framed) Layout(o []fyne.CanvasObject, size fyne.Size) {
+func (outlined) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	o[0].Move(fyne.NewPos(1, 1))
 	o[0].Resize(size.SubtractWidthHeight(2, 2))
 }

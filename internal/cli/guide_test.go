@@ -1,0 +1,152 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+
+	"wiebelt/internal/guide"
+	"wiebelt/internal/profile"
+	"wiebelt/internal/settings"
+	"wiebelt/internal/text"
+)
+
+var inline = regexp.MustCompile("`([^`]+)`")
+
+// typed are the command lines of a page: those of its blocks, with their
+// continuations, and those within sentences.
+func typed(p guide.HelpPage) (blocks, inText []string) {
+	for _, part := range strings.Split(p.Text, "\n\n") {
+		if !strings.HasPrefix(part, "    ") {
+			for _, m := range inline.FindAllStringSubmatch(part, -1) {
+				if strings.HasPrefix(m[1], "wiebelt ") {
+					inText = append(inText, m[1])
+				}
+			}
+			continue
+		}
+		for _, line := range strings.Split(strings.ReplaceAll(part, "\\\n", " "), "\n") {
+			if line = strings.TrimSpace(line); strings.HasPrefix(line, "wiebelt ") {
+				blocks = append(blocks, line)
+			}
+		}
+	}
+	return blocks, inText
+}
+
+// arguments are the words behind "wiebelt", as a shell would give them.
+func arguments(line string) []string {
+	line, _, _ = strings.Cut(line, " < ")
+	return strings.Fields(line)[1:]
+}
+
+// TestGuideCommands: every command that the guide has people type is one that
+// the program understands, with these very arguments.
+func TestGuideCommands(t *testing.T) {
+	n := 0
+	for _, l := range []text.Language{text.Dutch, text.English} {
+		for _, p := range guide.Help(l) {
+			blocks, inText := typed(p)
+			for i, line := range slices.Concat(blocks, inText) {
+				args := arguments(line)
+				k, err := kong.New(&commands{}, kong.Name("wiebelt"), kong.Exit(func(int) {}))
+				if err != nil {
+					t.Fatal(err)
+				}
+				n++
+				if i >= len(blocks) && named(k.Model.Node, args) {
+					continue // a command by its name
+				}
+				if _, err := k.Parse(args); err != nil {
+					t.Errorf("%s, %s: %s: %v", l, p.ID, line, err)
+				}
+			}
+		}
+	}
+	t.Logf("%d command lines", n)
+	if n < 60 {
+		t.Errorf("%d command lines", n)
+	}
+	for _, wrong := range []string{"provison", "provision --secret x", "forget --user", "doctor --jsn"} {
+		k, _ := kong.New(&commands{}, kong.Name("wiebelt"), kong.Exit(func(int) {}))
+		if _, err := k.Parse(strings.Fields(wrong)); err == nil && !named(k.Model.Node, strings.Fields(wrong)) {
+			t.Errorf("%q is understood", wrong)
+		}
+	}
+}
+
+// named reports whether the words are the name of a command and nothing else.
+func named(at *kong.Node, words []string) bool {
+	for _, w := range words {
+		i := slices.IndexFunc(at.Children, func(c *kong.Node) bool { return c.Name == w })
+		if i < 0 {
+			return false
+		}
+		at = at.Children[i]
+	}
+	return len(words) > 0
+}
+
+// TestGuideSettings: every key that the guide names is one, and what it shows of
+// a settings file is right.
+func TestGuideSettings(t *testing.T) {
+	keyLike := regexp.MustCompile(`^[a-z]+\.[a-z_]+$`)
+	files := []string{"history.db", "choices.json", "listener.json", "settings.toml", "policy.toml", "opengl32.dll", "wiebelt.admx", "intune.txt", "geheim.txt", "secret.txt"}
+	known := map[string]bool{}
+	for _, k := range settings.Keys() {
+		known[k.Key] = true
+	}
+	keys, blocks := map[string]bool{}, 0
+	for _, l := range []text.Language{text.Dutch, text.English} {
+		for _, p := range guide.Help(l) {
+			for _, m := range inline.FindAllStringSubmatch(p.Text, -1) {
+				key, _, _ := strings.Cut(m[1], " = ")
+				if !keyLike.MatchString(key) || slices.Contains(files, key) {
+					continue
+				}
+				if keys[key] = true; !known[key] {
+					t.Errorf("%s, %s: there is no setting %s", l, p.ID, key)
+				}
+			}
+			toml := ""
+			for _, part := range append(strings.Split(p.Text, "\n\n"), "") {
+				if strings.HasPrefix(part, "    [") {
+					toml += part + "\n"
+					continue
+				}
+				if toml == "" {
+					continue
+				}
+				blocks++
+				d, err := profile.Find(t.TempDir())
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := os.MkdirAll(filepath.Dir(settings.Path(d)), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(settings.Path(d), []byte(toml), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				if _, problems := settings.Load(d); len(problems) > 0 {
+					t.Errorf("%s, %s: %v in\n%s", l, p.ID, problems, toml)
+				}
+				toml = ""
+			}
+		}
+	}
+	t.Logf("%d keys, %d pieces of settings", len(keys), blocks)
+	if len(keys) < 20 || blocks < 4 {
+		t.Errorf("%d keys, %d pieces of settings", len(keys), blocks)
+	}
+	for _, must := range []string{"card.fields", "lookup.manual", "hub.secret_expires", "hub.secret_store", "history.keep"} {
+		if !keys[must] {
+			t.Errorf("the guide says nothing of %s", must)
+		}
+	}
+}

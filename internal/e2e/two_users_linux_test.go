@@ -1,0 +1,115 @@
+package e2e
+
+import (
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// TestTwoUsers: two users of one computer run Wiebelt at once. Each has a port, a
+// token and cards of their own, and what one phone reports the other never sees.
+func TestTwoUsers(t *testing.T) {
+	t.Parallel()
+	var users []*office
+	var become [][]string
+	for i := range 2 {
+		o := prepare(t, "[card]\nafter_call = \"1s\"")
+		// A program that both may run, from a folder that neither may write.
+		dir, err := os.MkdirTemp("", "wiebelt-shared-")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = os.RemoveAll(dir) })
+		b, err := os.ReadFile(o.bin)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.bin = filepath.Join(dir, "wiebelt")
+		if err := os.WriteFile(o.bin, b, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		uid := nobody - 2 - i
+		err = filepath.WalkDir(o.profile, func(path string, _ fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			return os.Lchown(path, uid, uid)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, dir := range []string{filepath.Dir(o.profile), o.Dir} { // the tests' own, above
+			if err := os.Chmod(dir, 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		as := []string{"setpriv", "--reuid", strconv.Itoa(uid), "--regid", strconv.Itoa(uid), "--clear-groups"}
+		o.start(as...)
+		users, become = append(users, o), append(become, as)
+	}
+	a, b := users[0].at(), users[1].at()
+	if a.Port == b.Port || a.Token == b.Token || a.PID == b.PID {
+		t.Fatalf("not their own: ports %d and %d", a.Port, b.Port)
+	}
+	t.Logf("ports %d and %d", a.Port, b.Port)
+	// The phone of one, with the token of the other, either way round.
+	for _, wrong := range []struct {
+		port  int
+		token string
+	}{{a.Port, b.Token}, {b.Port, a.Token}} {
+		r, err := http.NewRequest(http.MethodGet, fmt.Sprintf("http://127.0.0.1:%d/v1/call?number=0698760011", wrong.port), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+wrong.token)
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		if resp.StatusCode != http.StatusUnauthorized {
+			t.Errorf("another's token: %s", resp.Status)
+		}
+	}
+	calls := []int{0, 0}
+	for n, i := range []int{0, 1, 0, 0} {
+		o := users[i]
+		for _, state := range []string{"ringing", "ended"} {
+			cmd := o.wiebelt("ring", "--id", strconv.Itoa(n), "--state", state, "--", "0698760011")
+			args := append(become[i], cmd.Args...)
+			if out, err := o.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
+				t.Fatalf("ring: %v: %s", err, out)
+			}
+			if state == "ringing" {
+				o.Until("a card", func() bool { return !o.empty() })
+				if !users[1-i].empty() {
+					t.Error("the other one has a card")
+				}
+			}
+		}
+		o.Until("no card", o.empty)
+		calls[i]++
+		for j, u := range users {
+			u.Until("their own calls", func() bool { return len(callsOf(t, u)) == calls[j] }, func() []any { return []any{j, len(callsOf(t, u))} })
+		}
+	}
+	// And neither can read, or speak to, what the other has.
+	for i := range users {
+		args := append(become[i], users[i].bin, "ring", "--no-start", "--profile", users[1-i].profile, "--", "0698760011")
+		if out, err := users[i].Command(args[0], args[1:]...).CombinedOutput(); err == nil {
+			t.Errorf("spoke to the other's Wiebelt: %s", out)
+		}
+		args = append(become[i], "cat", filepath.Join(users[1-i].profile, "settings.toml"))
+		if out, err := users[i].Command(args[0], args[1:]...).CombinedOutput(); err == nil || !strings.Contains(string(out), "denied") {
+			t.Errorf("read the other's settings: %s", out)
+		}
+	}
+}
