@@ -143,7 +143,9 @@ func (d *deliverer) sentence() health.Report {
 	return d.facts.assess(&companion.Snapshot{}, health.HidingNot, text.Dutch, "Jan (IT)", time.Now())
 }
 
-func (d *deliverer) add(paths ...string) { d.say(deskapi.KindDeliveryAdd, deskapi.DeliveryAdd{Paths: paths}) }
+func (d *deliverer) add(paths ...string) {
+	d.say(deskapi.KindDeliveryAdd, deskapi.DeliveryAdd{Paths: paths})
+}
 
 func decided(n int) func(deskapi.DeliveryState) bool {
 	return func(s deskapi.DeliveryState) bool { return s.Delivered == n && s.Adding == 0 && s.Waiting == 0 }
