@@ -21,6 +21,7 @@ func TestIsTheAnswerWhole(t *testing.T) {
 		{"as long as is kept", strings.Repeat("x", maxSaid), "", false, false, Delivered},
 		{"longer", strings.Repeat("x", maxSaid+1), "", true, false, Delivered},
 		{"longer than is read", strings.Repeat("x", maxReceipt) + "y", "", true, false, Delivered},
+		{"its end is not read", "a" + strings.Repeat(" ", maxReceipt) + "b", "", true, false, Delivered},
 		{"long, but only of spaces", "a" + strings.Repeat(" ", 2*maxSaid) + "b", "", false, false, Delivered},
 		{"broken off", `{"data":`, "100", false, true, Uncertain},
 		{"a text that broke off", "taken", "100", false, true, Uncertain},

@@ -1,8 +1,10 @@
 package outbox
 
 import (
+	"context"
 	"errors"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"wiebelt/internal/hub"
@@ -78,4 +80,27 @@ func TestConfigure(t *testing.T) {
 	if err != nil || len(all) != 1 || !all[0].Cut || all[0].Body != "ok" {
 		t.Errorf("%+v, %v", all, err)
 	}
+}
+
+// TestAskingIsNotWorking: whoever asks whether somebody delivers keeps no worker
+// from beginning.
+func TestAskingIsNotWorking(t *testing.T) {
+	b := open(t, Options{Hub: to(answering(func([][]byte) (hub.Receipt, error) { return hub.Receipt{}, nil }))})
+	ctx, cancel := context.WithCancel(t.Context())
+	var asking sync.WaitGroup
+	asking.Go(func() {
+		for ctx.Err() == nil {
+			b.Busy()
+		}
+	})
+	stop := make(chan struct{})
+	close(stop)
+	for i := range 500 {
+		if err := b.Work(ctx, stop); err != nil {
+			t.Errorf("%d: %v", i, err)
+			break
+		}
+	}
+	cancel()
+	asking.Wait()
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/gofrs/flock"
+
 	"wiebelt/internal/hub"
 	"wiebelt/internal/sqlitefile"
 )
@@ -33,12 +35,8 @@ func (b *Outbox) Work(ctx context.Context, stop <-chan struct{}) error {
 		return ErrBusy
 	}
 	l := b.lock()
-	got, err := l.TryLock()
-	if err != nil {
-		return troubleOf(err)
-	}
-	if !got {
-		return ErrBusy
+	if err := take(ctx, l); err != nil {
+		return err
 	}
 	defer func() { _ = l.Unlock() }()
 	defer b.setTrouble(nil)
@@ -87,6 +85,26 @@ func (b *Outbox) Work(ctx context.Context, stop <-chan struct{}) error {
 		timer.Stop()
 		if ctx.Err() != nil {
 			return nil
+		}
+	}
+}
+
+// take takes the worker's lock. Whoever asks Busy holds it too, for a moment, so
+// that one refusal says nothing.
+func take(ctx context.Context, l *flock.Flock) error {
+	for wait := time.Millisecond; ; wait *= 2 {
+		switch got, err := l.TryLock(); {
+		case err != nil:
+			return troubleOf(err)
+		case got:
+			return nil
+		case wait > 32*time.Millisecond:
+			return ErrBusy
+		}
+		select {
+		case <-ctx.Done():
+			return ErrBusy
+		case <-time.After(wait):
 		}
 	}
 }

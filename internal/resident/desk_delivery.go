@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/message"
@@ -190,7 +191,10 @@ func (d *deliveries) state(ask deskapi.DeliveryAsk) deskapi.DeliveryState {
 	defer d.mu.Unlock()
 	s.Trouble, s.Notice = d.opened, d.notice
 	if n := d.last; n != nil {
-		s.Held, s.Paused = string(n.Queue.Held), string(n.Queue.Paused)
+		s.Held = string(n.Queue.Held)
+		if n.Queue.Resume.After(time.Now()) {
+			s.Paused = string(n.Queue.Paused)
+		}
 		if n.Trouble != "" {
 			s.Trouble = n.Trouble
 		}
@@ -209,6 +213,10 @@ func (d *deliveries) state(ask deskapi.DeliveryAsk) deskapi.DeliveryState {
 		case deskapi.DeliveryQuestion: // the oldest is asked first
 			s.Questions++
 			s.Question = &r
+		case string(outbox.Refused):
+			if strings.HasPrefix(r.ID, "n") { // the outbox does not count it
+				s.Refused++
+			}
 		}
 		if inView(r, deskapi.DeliveryOpen) {
 			s.Open++

@@ -143,7 +143,9 @@ func (d *deliverer) sentence() health.Report {
 	return d.facts.assess(&companion.Snapshot{}, func(*health.Facts) {}, text.Dutch, "Jan (IT)", time.Now())
 }
 
-func (d *deliverer) add(paths ...string) { d.say(deskapi.KindDeliveryAdd, deskapi.DeliveryAdd{Paths: paths}) }
+func (d *deliverer) add(paths ...string) {
+	d.say(deskapi.KindDeliveryAdd, deskapi.DeliveryAdd{Paths: paths})
+}
 
 func decided(n int) func(deskapi.DeliveryState) bool {
 	return func(s deskapi.DeliveryState) bool { return s.Delivered == n && s.Adding == 0 && s.Waiting == 0 }
@@ -429,4 +431,29 @@ func TestDeliveryMenu(t *testing.T) {
 	var nobody Resident
 	answerDelivery(&nobody, request{kind: deskapi.KindDeliveryAsk}) // the demo
 	nobody.deliveries.settingsChanged(&next)
+}
+
+// TestDeliveriesRenewTheToken: a token that is refused in the middle of the queue
+// is renewed once, and the queue goes on.
+func TestDeliveriesRenewTheToken(t *testing.T) {
+	d := newDeliverer(t)
+	d.add(d.file("0.zip", "first"))
+	d.until("the first", decided(1))
+	tokens, messages := d.asked.Stats().Tokens, d.asked.Stats().Messages
+	d.asked.Faults().Set(localhub.AtTransaction, localhub.Fault{Expired: true, Times: 1})
+	var all []string
+	for i := range 5 {
+		all = append(all, d.file(fmt.Sprintf("later-%d.zip", i), fmt.Sprint("later ", i)))
+	}
+	d.add(all...)
+	d.until("all of them", decided(6))
+	if n := d.asked.Stats().Tokens - tokens; n != 1 {
+		t.Errorf("%d tokens", n)
+	}
+	if n := d.asked.Stats().Messages - messages; n != 5 {
+		t.Errorf("%d messages", n)
+	}
+	if f := d.asked.Stats().Faults; f != 1 {
+		t.Errorf("%d refusals", f)
+	}
 }

@@ -146,13 +146,17 @@ func TestDeliveryPictures(t *testing.T) {
 // it can read, wherever the window is.
 func TestDeliveryDrop(t *testing.T) {
 	b, w := deliveryBench(t, text.Dutch)
+	notAFile, err := storage.ParseURI("https://hub.example/x.zip")
+	if err != nil {
+		t.Fatal(err)
+	}
 	drop := func(paths ...string) (sent []string) {
 		var uris []fyne.URI
 		for _, p := range paths {
 			uris = append(uris, storage.NewFileURI(p))
 		}
 		b.take()
-		w.dropped(append(uris, storage.NewURI("https://hub.example/x.zip")))
+		w.dropped(append(uris, notAFile))
 		for _, m := range b.take() {
 			if a, ok := m.m.(deskapi.DeliveryAdd); ok {
 				raw, _ := json.Marshal(a)
@@ -327,4 +331,20 @@ func TestSizes(t *testing.T) {
 			t.Errorf("%d: %q, %q", n, nl, en)
 		}
 	}
+}
+
+// TestDeliveryFollowsTheLanguage: the window is built anew where it stands, and
+// asks again.
+func TestDeliveryFollowsTheLanguage(t *testing.T) {
+	b, w := deliveryBench(t, text.Dutch)
+	b.tell(t, deskapi.KindDeliveryState, deliveryState())
+	win := w.win
+	b.take()
+	b.tell(t, deskapi.KindWelcome, greeting(text.English))
+	now := b.pages[deskapi.WindowDelivery].(*deliveryWindow)
+	if now == w || now.win != win || win.Title() != "Deliver messages – Wiebelt" {
+		t.Errorf("%q", win.Title())
+	}
+	b.tell(t, deskapi.KindDeliveryState, deliveryState())
+	wantTexts(t, win, "maybe delivered", "Send all the same")
 }

@@ -1,0 +1,147 @@
+package xtest
+
+import (
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/jezek/xgb"
+	"github.com/jezek/xgb/xproto"
+)
+
+// dropVersion is that of the XDND protocol we speak (freedesktop.org, "Drag-and-
+// Drop Protocol for the X Window System").
+const dropVersion = 5
+
+// Drop drags files onto a place on the screen and lets go of them there, as a
+// file manager does: it is the source of an XDND drag of its own.
+func (s *Server) Drop(x, y int, paths ...string) {
+	s.t.Helper()
+	d, err := newDrag(s, paths)
+	if err != nil {
+		s.t.Fatalf("xtest: drop: %v", err)
+	}
+	defer d.conn.Close()
+	s.Move(x, y)
+	if d.target = d.under(int16(x), int16(y)); d.target == 0 {
+		s.t.Fatalf("xtest: drop: nothing at %d, %d takes files", x, y)
+	}
+	d.send("XdndEnter", dropVersion<<24, uint32(d.atom("text/uri-list")), 0, 0)
+	// Twice, as a pointer that moves; the target answers each.
+	for range 2 {
+		d.send("XdndPosition", 0, uint32(x)<<16|uint32(y), xproto.TimeCurrentTime, uint32(d.atom("XdndActionCopy")))
+		if status := d.wait("XdndStatus"); status[1]&1 == 0 {
+			s.t.Fatal("xtest: drop: the window does not take it")
+		}
+	}
+	d.send("XdndDrop", 0, xproto.TimeCurrentTime, 0, 0)
+	// The protocol has one bit here; GLFW tells how many bytes it took.
+	if finished := d.wait("XdndFinished"); finished[1] == 0 {
+		s.t.Fatal("xtest: drop: the window did not take it")
+	}
+	if !d.given {
+		s.t.Fatal("xtest: drop: nobody asked for the files")
+	}
+}
+
+type drag struct {
+	s      *Server
+	conn   *xgb.Conn
+	window xproto.Window
+	target xproto.Window
+	list   []byte // text/uri-list
+	given  bool   // the target has it
+}
+
+func newDrag(s *Server, paths []string) (*drag, error) {
+	conn, err := xgb.NewConnDisplay(s.Display)
+	if err != nil {
+		return nil, err
+	}
+	d := &drag{s: s, conn: conn}
+	for _, p := range paths {
+		d.list = append(d.list, (&url.URL{Scheme: "file", Path: p}).String()+"\r\n"...)
+	}
+	screen := xproto.Setup(conn).DefaultScreen(conn)
+	if d.window, err = xproto.NewWindowId(conn); err == nil {
+		err = xproto.CreateWindowChecked(conn, 0, d.window, screen.Root, -10, -10, 1, 1, 0, xproto.WindowClassInputOnly, 0, 0, nil).Check()
+	}
+	if err == nil {
+		err = xproto.SetSelectionOwnerChecked(conn, d.window, d.atom("XdndSelection"), xproto.TimeCurrentTime).Check()
+	}
+	if err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return d, nil
+}
+
+func (d *drag) atom(name string) xproto.Atom {
+	d.s.t.Helper()
+	r, err := xproto.InternAtom(d.conn, false, uint16(len(name)), name).Reply()
+	if err != nil {
+		d.s.t.Fatalf("xtest: drop: %v", err)
+	}
+	return r.Atom
+}
+
+// under is the window at a place that takes drops, the uppermost first.
+func (d *drag) under(x, y int16) xproto.Window {
+	aware := d.atom("XdndAware")
+	root := xproto.Setup(d.conn).DefaultScreen(d.conn).Root
+	for w := root; ; {
+		r, err := xproto.TranslateCoordinates(d.conn, root, w, x, y).Reply()
+		if err != nil || r.Child == 0 {
+			return 0
+		}
+		w = r.Child
+		if p, err := xproto.GetProperty(d.conn, false, w, aware, xproto.AtomAtom, 0, 1).Reply(); err == nil && p.ValueLen > 0 {
+			return w
+		}
+	}
+}
+
+func (d *drag) send(kind string, data ...uint32) {
+	d.s.t.Helper()
+	m := xproto.ClientMessageEvent{Format: 32, Window: d.target, Type: d.atom(kind),
+		Data: xproto.ClientMessageDataUnionData32New(append([]uint32{uint32(d.window)}, data...))}
+	if err := xproto.SendEventChecked(d.conn, false, d.target, xproto.EventMaskNoEvent, string(m.Bytes())).Check(); err != nil {
+		d.s.t.Fatalf("xtest: drop: %v", err)
+	}
+}
+
+// wait waits for a message of the target, and gives it the files when it asks.
+func (d *drag) wait(kind string) []uint32 {
+	d.s.t.Helper()
+	want := d.atom(kind)
+	late := time.AfterFunc(Patience, d.conn.Close) // WaitForEvent returns then
+	defer late.Stop()
+	for {
+		e, err := d.conn.WaitForEvent()
+		switch e := e.(type) {
+		case xproto.ClientMessageEvent:
+			if e.Type == want {
+				return e.Data.Data32
+			}
+		case xproto.SelectionRequestEvent:
+			d.give(e)
+		case nil:
+			if err == nil {
+				d.s.t.Fatalf("xtest: drop: no %s came", strings.TrimPrefix(kind, "Xdnd"))
+			}
+		}
+	}
+}
+
+// give hands over the files.
+func (d *drag) give(e xproto.SelectionRequestEvent) {
+	property := e.Property
+	if e.Target == d.atom("text/uri-list") {
+		xproto.ChangeProperty(d.conn, xproto.PropModeReplace, e.Requestor, e.Property, e.Target, 8, uint32(len(d.list)), d.list)
+		d.given = true
+	} else {
+		property = xproto.AtomNone
+	}
+	n := xproto.SelectionNotifyEvent{Time: e.Time, Requestor: e.Requestor, Selection: e.Selection, Target: e.Target, Property: property}
+	xproto.SendEvent(d.conn, false, e.Requestor, xproto.EventMaskNoEvent, string(n.Bytes()))
+}
