@@ -112,6 +112,10 @@ func prepareAt(t testing.TB, h *localhub.Hub, base, value string, dpi int, more 
 	}
 	o := &office{t: t, bin: bin, profile: t.TempDir(), hub: h, log: &locked{},
 		Server: xtest.Start(t, "openbox", xtest.Options{Width: width, Height: height, DPI: dpi, Env: []string{"LANG=nl_NL.UTF-8"}})}
+	// Nobody is welcomed here: that window has a test of its own.
+	if err := os.WriteFile(o.welcomed(), []byte("1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	cmd := o.wiebelt("provision", "--base-url", base, "--hub-url", h.HubURL(), "--client-id", "office",
 		"--organisation-code", "1234", "--secret-store", "file", "--secret-stdin")
 	cmd.Stdin = strings.NewReader(value + "\n")
@@ -210,6 +214,9 @@ func (o *office) startAs(before []string, command ...string) {
 	})
 	o.Until("the resident takes calls", func() bool { _, err := os.Stat(o.announced()); return err == nil })
 }
+
+// welcomed is there once the first start's window was shown.
+func (o *office) welcomed() string { return filepath.Join(o.profile, "start-asked") }
 
 func (o *office) announced() string { return filepath.Join(o.profile, "run", "listener.json") }
 
