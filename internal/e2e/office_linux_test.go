@@ -119,6 +119,10 @@ func prepareOn(t testing.TB, h *localhub.Hub, base, value, wm string, screen xte
 	}
 	o := &office{t: t, bin: bin, profile: t.TempDir(), hub: h, log: &locked{},
 		Server: xtest.Start(t, wm, screen)}
+	// Nobody is welcomed here: that window has a test of its own.
+	if err := os.WriteFile(o.welcomed(), []byte("1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	cmd := o.wiebelt("provision", "--base-url", base, "--hub-url", h.HubURL(), "--client-id", "office",
 		"--organisation-code", "1234", "--secret-store", "file", "--secret-stdin")
 	cmd.Stdin = strings.NewReader(value + "\n")
@@ -217,6 +221,9 @@ func (o *office) startAs(before []string, command ...string) {
 	})
 	o.Until("the resident takes calls", func() bool { _, err := os.Stat(o.announced()); return err == nil })
 }
+
+// welcomed is there once the first start's window was shown.
+func (o *office) welcomed() string { return filepath.Join(o.profile, "start-asked") }
 
 func (o *office) announced() string { return filepath.Join(o.profile, "run", "listener.json") }
 

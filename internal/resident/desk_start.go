@@ -1,6 +1,7 @@
 package resident
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -116,7 +117,7 @@ func answerStart(r *Resident, q request) {
 	case verb == deskapi.VerbStop:
 		r.testCalls.stop()
 	case q.kind == deskapi.KindStartAsk:
-		q.reply(deskapi.KindStartState, r.startState(q.ctx, ""))
+		r.tellStart(q, "")
 	case q.kind == deskapi.KindStartCorner:
 		var m deskapi.StartCorner
 		if q.decode(&m) && r.answer(q, "card.corner", m.Corner) {
@@ -130,7 +131,7 @@ func answerStart(r *Resident, q request) {
 	case q.kind == deskapi.KindStartConnect:
 		var m deskapi.StartConnect
 		if q.decode(&m) {
-			q.reply(deskapi.KindStartState, r.startState(q.ctx, r.connect(q.ctx, m.ID)))
+			r.tellStart(q, r.connect(q.ctx, m.ID))
 		}
 	}
 }
@@ -141,7 +142,7 @@ func (r *Resident) answer(q request, key, value string) bool {
 	if err := r.keep(map[string]any{key: value}); err != nil {
 		failed = r.lang().T(text.StartFailed, r.support())
 	}
-	q.reply(deskapi.KindStartState, r.startState(q.ctx, failed))
+	r.tellStart(q, failed)
 	return failed == ""
 }
 
@@ -159,6 +160,14 @@ func (r *Resident) keep(changes map[string]any) error {
 	return nil
 }
 
+// tellStart tells how things are now. One at a time: what was seen later must not
+// be overtaken by what was seen before.
+func (r *Resident) tellStart(q request, failed string) {
+	r.starting.Lock()
+	defer r.starting.Unlock()
+	q.reply(deskapi.KindStartState, r.startState(q.ctx, failed))
+}
+
 func (r *Resident) startState(ctx context.Context, failed string) deskapi.StartState {
 	now, _ := settings.Load(r.o.Dirs) // what was just kept may not hold yet
 	s := deskapi.StartState{Corner: now.Card.Corner, CornerLocked: now.Locked("card.corner"),
@@ -170,11 +179,16 @@ func (r *Resident) startState(ctx context.Context, failed string) deskapi.StartS
 		s.Phones = append(s.Phones, deskapi.StartPhone{ID: "link " + linkName(p), Name: phoneName(l, p), OK: phase == health.Up,
 			Sentence: l.T(text.StartLink(phaseWord(phase)))})
 	}
-	for _, p := range r.found(ctx) {
+	found := r.found(ctx)
+	for _, p := range found {
 		if linked(p, now.Softphones) {
 			continue
 		}
-		f := deskapi.StartPhone{ID: p.ID(), Name: l.T(text.StartPhone(p.Kind)), OK: p.Ours, Recipe: p.Kind,
+		name := l.T(text.StartPhone(p.Kind))
+		if which := cmp.Or(p.Address, filepath.Base(p.File)); which != "." && several(found, p.Kind) {
+			name += " (" + which + ")"
+		}
+		f := deskapi.StartPhone{ID: p.ID(), Name: name, OK: p.Ours, Recipe: p.Kind,
 			Can: !p.Ours && p.Obstacle == detect.Free, Sentence: l.T(text.StartFound(string(p.Obstacle)))}
 		switch {
 		case p.Ours:
@@ -185,6 +199,17 @@ func (r *Resident) startState(ctx context.Context, failed string) deskapi.StartS
 		s.Phones = append(s.Phones, f)
 	}
 	return s
+}
+
+// several reports whether more than one phone of a kind was found.
+func several(found []detect.Phone, kind string) bool {
+	n := 0
+	for _, p := range found {
+		if p.Kind == kind {
+			n++
+		}
+	}
+	return n > 1
 }
 
 // found looks for softphones on this computer.

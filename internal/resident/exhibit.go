@@ -67,8 +67,8 @@ func (x *exhibit) show(ctx context.Context, c *companion.Card) {
 
 // testCard is an invented caller.
 func (r *Resident) testCard(l text.Language) *companion.Card {
-	return &companion.Card{ID: exhibitID, Outcome: companion.Found, Number: r.rules(r.set()).Parse("+31612345678", ""), LineName: l.T(text.StartCardLine),
+	return &companion.Card{ID: exhibitID, Outcome: companion.Found, Number: r.rules(r.set()).Parse("+31612345678", ""),
 		Times: 1, Tells: call.TellsRing, Rang: time.Now(), Opened: -1, Earlier: -1, Edition: 1, LinkOK: []bool{true},
-		Contacts: []contact.Contact{{ID: "test", RelationNumber: "100200", Initials: "J.", Prefix: "de", FamilyName: "Vries",
+		Contacts: []contact.Contact{{ID: "test", RelationNumber: "100200", FamilyName: l.T(text.StartCardName),
 			Address: contact.Address{Street: "Dorpsstraat", Number: "1", PostalCode: "1234AB", City: "Ons Dorp"}}}}
 }

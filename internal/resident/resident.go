@@ -119,6 +119,7 @@ type Resident struct {
 	heard        *heard
 	exhibit      *exhibit
 	trials       trials
+	starting     sync.Mutex // one state of the first start's window is told at a time
 	toldWays     toldWays
 	usual        *usual
 	registers    *registrations

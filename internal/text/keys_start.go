@@ -8,7 +8,7 @@ const (
 	StartIntro         Key = "start.intro"
 	StartCorner        Key = "start.corner"
 	StartCornerHint    Key = "start.corner.hint"
-	StartCardLine      Key = "start.card.line"
+	StartCardName      Key = "start.card.name"
 	StartLanguage      Key = "start.language"
 	StartDutch         Key = "start.language.nl"
 	StartEnglish       Key = "start.language.en"

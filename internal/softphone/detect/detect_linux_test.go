@@ -122,6 +122,12 @@ func TestRealBaresip(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
+	for _, p := range Find(t.Context(), This()) {
+		if p.Address == b.Control {
+			t.Error("a phone with another home folder was taken for the user's")
+		}
+	}
+	t.Setenv("HOME", b.Home())
 	got := Find(t.Context(), This())
 	if !slices.Contains(got, Phone{Kind: Baresip, Address: b.Control}) {
 		t.Errorf("%+v, want one at %s", got, b.Control)

@@ -15,8 +15,9 @@ import (
 )
 
 const (
-	maxLine  = 16 << 10 // bytes of a command line that are read
-	maxTable = 1 << 20  // bytes of the table of sockets
+	maxLine    = 16 << 10 // bytes of a command line that are read
+	maxEnviron = 128 << 10
+	maxTable   = 1 << 20 // bytes of the table of sockets
 )
 
 // This gives the computer we run on.
@@ -25,7 +26,8 @@ func This() System {
 	return System{Processes: processes, Listens: listens, Home: home}
 }
 
-// processes reads /proc, other users' programs apart.
+// processes reads /proc, other users' programs apart and those that were given
+// another home folder: their phones' settings are not this user's.
 func processes() []Process {
 	dir, err := os.Open("/proc")
 	if err != nil {
@@ -43,18 +45,34 @@ func processes() []Process {
 		if syscall.Stat("/proc/"+n, &st) != nil || st.Uid != me {
 			continue
 		}
-		f, err := os.Open("/proc/" + n + "/cmdline")
-		if err != nil {
+		args := fields("/proc/"+n+"/cmdline", maxLine)
+		if args[0] == "" || elsewhere(fields("/proc/"+n+"/environ", maxEnviron)) {
 			continue
 		}
-		b, _ := io.ReadAll(io.LimitReader(f, maxLine))
-		f.Close()
-		args := strings.Split(string(bytes.TrimRight(b, "\x00")), "\x00")
-		if args[0] != "" {
-			all = append(all, Process{Name: filepath.Base(args[0]), Args: args[1:]})
-		}
+		all = append(all, Process{Name: filepath.Base(args[0]), Args: args[1:]})
 	}
 	return all
+}
+
+// fields reads a list of /proc, at least one field.
+func fields(path string, most int64) []string {
+	f, err := os.Open(path)
+	if err != nil {
+		return []string{""}
+	}
+	defer f.Close()
+	b, _ := io.ReadAll(io.LimitReader(f, most))
+	return strings.Split(string(bytes.TrimRight(b, "\x00")), "\x00")
+}
+
+// elsewhere reports whether an environment names another home folder than ours.
+func elsewhere(environment []string) bool {
+	for _, v := range environment {
+		if home, ok := strings.CutPrefix(v, "HOME="); ok {
+			return filepath.Clean(home) != filepath.Clean(os.Getenv("HOME"))
+		}
+	}
+	return false
 }
 
 // listens reads the kernel's table of sockets (proc_net_tcp), so that the phone

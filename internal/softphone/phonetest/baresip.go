@@ -131,6 +131,9 @@ func (b *Baresip) start() error {
 	return nil
 }
 
+// Home is the home folder it was started with.
+func (b *Baresip) Home() string { return b.dir }
+
 // Stop ends the phone. It may be called again.
 func (b *Baresip) Stop() { b.process.kill() }
 

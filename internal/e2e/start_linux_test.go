@@ -1,0 +1,240 @@
+package e2e
+
+import (
+	"image"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/godbus/dbus/v5"
+
+	"wiebelt/internal/softphone/phonetest"
+)
+
+// shot keeps a picture of the screen for whoever wants to look.
+func (o *office) shot(name string) {
+	if dir := os.Getenv("WIEBELT_SHOTS"); dir != "" {
+		keep(o.t, filepath.Join(dir, name+".png"), o.Screenshot())
+	}
+}
+
+// clickIn clicks at a place of a window, again and again until something has
+// happened: a window takes clicks only once it is drawn.
+func (o *office) clickIn(window, x, y, what string, happened func() bool) {
+	o.t.Helper()
+	o.Until(what, func() bool {
+		if happened() {
+			return true
+		}
+		o.Run("xdotool", "mousemove", "--window", window, x, y, "click", "1")
+		for end := time.Now().Add(time.Second); time.Now().Before(end); {
+			if happened() {
+				return true
+			}
+			o.Run("xdotool", "getmouselocation") // a round trip to the screen
+		}
+		return false
+	})
+}
+
+func (o *office) settings() string {
+	b, err := os.ReadFile(filepath.Join(o.profile, "settings.toml"))
+	if err != nil && !os.IsNotExist(err) {
+		o.t.Fatal(err)
+	}
+	return string(b)
+}
+
+// green counts the pixels of a window that have the colour of a call that was
+// taken, or of a link that is up.
+func (o *office) green() int { return o.colour(0x1B, 0x7F, 0x4B) }
+
+func (o *office) colour(r, g, b uint8) int {
+	img, n := o.look(image.Rect(0, 0, width, height)), 0
+	for y := range height {
+		for x := range width {
+			if c := img.RGBAAt(x, y); c.R == r && c.G == g && c.B == b {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// TestFirstStart: from an empty profile the first start's window comes, once. A
+// corner that is clicked holds and shows a test card, a real baresip that runs is
+// found and connected by one click, and a real call is seen.
+func TestFirstStart(t *testing.T) {
+	if _, err := together(); err != nil {
+		t.Fatal(err)
+	}
+	phone := phonetest.New(t)
+	o := prepare(t, "")
+	for _, f := range []string{o.welcomed(), filepath.Join(o.profile, "settings.toml")} { // an empty profile
+		if err := os.Remove(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	home := []string{"env", "HOME=" + phone.Home()}
+	o.startAs(home, "run")
+	id := o.FindWindow("^Welkom")
+	o.shot("first-start")
+
+	o.clickIn(id, "80", "150", "the corner is kept", func() bool { return strings.Contains(o.settings(), `corner = "top-left"`) })
+	o.Until("a test card in that corner", func() bool { return o.Pixel(16+2, 16+60).B == 0xCB })
+	o.shot("first-start-card")
+	o.Until("it goes by itself", func() bool { return o.Pixel(16+2, 16+60).B != 0xCB })
+	if n := len(callsOf(t, o)); n != 0 {
+		t.Errorf("the test card made %d calls", n)
+	}
+
+	o.clickIn(id, "566", "427", "the phone is connected", func() bool { return strings.Contains(o.settings(), `address = "`+phone.Control+`"`) })
+	o.Until("the link is up", func() bool { return strings.Contains(o.log.String(), "state=connected") })
+	o.Until("the window says so", func() bool { return o.green() > 20 })
+	o.shot("first-start-connected")
+
+	before, white := o.green(), o.colour(0xFF, 0xFF, 0xFF)
+	o.clickIn(id, "140", "520", "a test call is waited for", func() bool { return o.colour(0xFF, 0xFF, 0xFF) > white+1000 }) // its button is smaller
+	phonetest.Place(t, phone.SIP, phonetest.Scenario{Number: "+31698760011", Name: "Iemand Anders", Ring: 90 * time.Second})
+	o.Until("the call is seen", func() bool { return o.green() > before+60 })
+	o.shot("first-start-seen")
+	o.Until("a call in the history", func() bool { return len(callsOf(t, o)) == 1 })
+
+	// Closed, it does not come again.
+	o.Run("xdotool", "windowfocus", "--sync", id, "key", "alt+F4")
+	o.Until("the window is gone", func() bool {
+		return !strings.Contains(o.Run("sh", "-c", "xdotool search --onlyvisible --name '^Welkom' || true"), id)
+	})
+	if _, err := os.Stat(o.welcomed()); err != nil {
+		t.Error(err)
+	}
+}
+
+// menuHost is a tray host that reads the menu over the bus, as a panel does.
+type menuHost struct {
+	conn *dbus.Conn
+	item chan string
+}
+
+// RegisterStatusNotifierItem is called by programs with an icon.
+func (h *menuHost) RegisterStatusNotifierItem(path string, from dbus.Sender) *dbus.Error {
+	if strings.HasPrefix(path, "/") {
+		path = string(from)
+	}
+	select {
+	case h.item <- path:
+	default: // it is known
+	}
+	return nil
+}
+
+// RegisterStatusNotifierHost is of the same interface.
+func (h *menuHost) RegisterStatusNotifierHost(string) *dbus.Error { return nil }
+
+const notifierWatcher = "org.kde.StatusNotifierWatcher"
+
+func hostMenu(t *testing.T, address string) *menuHost {
+	t.Helper()
+	c, err := dbus.Connect(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	h := &menuHost{conn: c, item: make(chan string, 1)}
+	if err := c.Export(h, "/StatusNotifierWatcher", notifierWatcher); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.RequestName(notifierWatcher, dbus.NameFlagDoNotQueue); err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// menuEntry is an entry of com.canonical.dbusmenu.
+type menuEntry struct {
+	ID       int32
+	Props    map[string]dbus.Variant
+	Children []dbus.Variant
+}
+
+// entries are the menu's titles with their ids.
+func entries(menu dbus.BusObject) map[string]int32 {
+	all := map[string]int32{}
+	var rev uint32
+	var root menuEntry
+	if menu.Call("com.canonical.dbusmenu.GetLayout", 0, int32(0), int32(-1), []string{}).Store(&rev, &root) != nil {
+		return all
+	}
+	for _, v := range root.Children {
+		var e menuEntry
+		if dbus.Store([]any{v.Value()}, &e) == nil {
+			title, _ := e.Props["label"].Value().(string)
+			all[title] = e.ID
+		}
+	}
+	return all
+}
+
+// TestLostRegistration: what opens links is taken away under the resident's
+// feet; the menu says so and puts it back, and tel: stays whose it was.
+func TestLostRegistration(t *testing.T) {
+	t.Parallel()
+	o := prepare(t, "")
+	h := hostMenu(t, o.PlainBus())
+	if out, err := o.wiebelt("register").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	list := filepath.Join(o.Dir, "config", "mimeapps.list")
+	const other = "[Default Applications]\nx-scheme-handler/wiebelt=other.desktop;\nx-scheme-handler/tel=phone.desktop;\n"
+	if err := os.WriteFile(list, []byte(other), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []string{"wiebelt-link.desktop", "wiebelt.desktop"} {
+		if err := os.Remove(filepath.Join(o.Dir, "data", "applications", f)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Remove(filepath.Join(o.Dir, "config", "autostart", "wiebelt.desktop")); err != nil {
+		t.Fatal(err)
+	}
+	o.start()
+	var item string
+	select {
+	case item = <-h.item:
+	case <-time.After(30 * time.Second):
+		t.Fatal("no icon")
+	}
+	menu := h.conn.Object(item, "/StatusNotifierItem/menu")
+	const (
+		sentence = "Koppelingen van de telefoon (wiebelt:) openen Wiebelt niet meer. Kies Herstellen."
+		scheme   = "Herstellen: koppelingen (wiebelt:)"
+		start    = "Herstellen: starten bij het aanmelden"
+	)
+	choose := func(title string) {
+		t.Helper()
+		var id int32
+		o.Until(title, func() bool { var ok bool; id, ok = entries(menu)[title]; return ok })
+		if err := menu.Call("com.canonical.dbusmenu.Event", 0, id, "clicked", dbus.MakeVariant(0), uint32(0)).Err; err != nil {
+			t.Fatal(err)
+		}
+		o.Until("no more "+title, func() bool { _, ok := entries(menu)[title]; return !ok && len(entries(menu)) > 0 })
+	}
+	o.Until("the sentence", func() bool { _, ok := entries(menu)[sentence]; return ok })
+	choose(scheme)
+	b, err := os.ReadFile(list)
+	if err != nil || !strings.Contains(string(b), "x-scheme-handler/wiebelt=wiebelt-link.desktop") || !strings.Contains(string(b), "x-scheme-handler/tel=phone.desktop;\n") {
+		t.Errorf("%s, %v", b, err)
+	}
+	if _, err := os.Stat(filepath.Join(o.Dir, "config", "autostart", "wiebelt.desktop")); err == nil {
+		t.Error("more was put back than was asked for")
+	}
+	choose(start)
+	if _, ok := entries(menu)[sentence]; ok {
+		t.Error("all is back, and the sentence stays")
+	}
+	if out, err := o.wiebelt("register", "--check").CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+}
