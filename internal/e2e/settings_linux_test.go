@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -288,7 +289,7 @@ func TestLockedSettings(t *testing.T) {
 }
 
 // TestOpenFile: a double click on a set-up file shows it in the settings window of
-// the running Wiebelt and changes nothing, also where Wiebelt has to be started.
+// the running Wiebelt and changes nothing.
 func TestOpenFile(t *testing.T) {
 	t.Parallel()
 	o, value := newcomer(t)
@@ -325,4 +326,29 @@ func TestOpenFile(t *testing.T) {
 	if s := strings.Split(o.written(), "[listener]")[0]; s != strings.Split(before, "[listener]")[0] {
 		t.Errorf("changed without a click:\n%s", s)
 	}
+}
+
+// TestOpenFileStarts: the same where Wiebelt does not run yet.
+func TestOpenFileStarts(t *testing.T) {
+	t.Parallel()
+	o, _ := newcomer(t)
+	file := filepath.Join(t.TempDir(), "kantoor.wiebelt")
+	if err := os.WriteFile(file, []byte("of somebody"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { // it was started so that it goes on without its parent
+		pid := o.at().PID
+		if err := syscall.Kill(pid, syscall.SIGTERM); err != nil {
+			t.Error(err)
+		}
+		o.Until("it has ended", func() bool { return syscall.Kill(pid, 0) != nil })
+	})
+	if out, err := o.Command(o.bin, "open-file", "--profile", o.profile, "--", file).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	p := o.settingsWindow()
+	p.Until("the file, asking for its passphrase", func() bool { return p.colour(primaryBlue) > 600 })
+	p.Type("vier willekeurige woorden", 2)
+	p.Key("Return")
+	p.Until("why it is no set-up file", func() bool { return p.colour(troubleBrown) > 20 })
 }

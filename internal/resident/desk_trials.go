@@ -225,7 +225,7 @@ func stepInWords(l text.Language, st TrialStep, support string) deskapi.Settings
 	case StateOK:
 		s.Sentence = l.T(text.PrefsStepOK(st.Name))
 		if st.Name == StepLookup && st.Found > 0 {
-			s.Sentence = l.N(text.PrefsStepFound, st.Found, st.Took.Milliseconds())
+			s.Sentence = l.N(text.PrefsStepFound, st.Found, max(1, st.Took.Milliseconds()))
 		}
 	case StateFailed:
 		s.Said = st.Said

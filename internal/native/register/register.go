@@ -1,5 +1,5 @@
 // Package register tells the desktop about Wiebelt: that links of its URL scheme
-// are opened with it, and that it starts at log-on. It writes for the user, or
+// and set-up files are opened with it, and that it starts at log-on. It writes for the user, or
 // for everybody on the computer, and takes back what it wrote. Links of other
 // schemes, tel: above all, are never taken.
 //
@@ -63,8 +63,8 @@ func (o Options) arguments(rest ...string) []string {
 	if o.Profile == "" {
 		return rest
 	}
-	if rest[0] == "open-url" { // which takes its flag in this one place
-		return append([]string{"open-url", "--profile", o.Profile}, rest[1:]...)
+	if rest[0] == "open-url" || rest[0] == "open-file" { // which take their flag in this one place
+		return append([]string{rest[0], "--profile", o.Profile}, rest[1:]...)
 	}
 	return append([]string{"--profile", o.Profile}, rest...)
 }

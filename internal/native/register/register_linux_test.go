@@ -66,7 +66,7 @@ func TestRegisterAndBack(t *testing.T) {
 		t.Error("another program's registration taken for ours")
 	}
 	b, err := os.ReadFile(list)
-	if err != nil || string(b) != mine+"x-scheme-handler/wiebelt=wiebelt-link.desktop;\n" {
+	if err != nil || string(b) != mine+"x-scheme-handler/wiebelt=wiebelt-link.desktop;\napplication/x-wiebelt-setup=wiebelt-setup.desktop;\n" {
 		t.Errorf("mimeapps.list: %q %v", b, err)
 	}
 	for _, f := range all(t, dir) {
@@ -201,5 +201,44 @@ func arrived(t *testing.T, watch *fsnotify.Watcher) []string {
 		case <-limit:
 			t.Fatal("the program was not run")
 		}
+	}
+}
+
+// Set-up files are known by the end of their names, and a double click hands one
+// to the program as one argument.
+func TestSetupFiles(t *testing.T) {
+	dir := home(t)
+	o := Options{Exe: "/opt/Wie belt/wiebelt", Profile: "/srv/p"}
+	if err := Register(o); err != nil {
+		t.Fatal(err)
+	}
+	known := func() bool { // as desktops look it up
+		b, _ := os.ReadFile(filepath.Join(dir, "share", "mime", "globs2"))
+		return strings.Contains(string(b), ":"+setupMime+":*.wiebelt\n")
+	}
+	if !known() {
+		t.Error("the end of the name is not known")
+	}
+	out, err := exec.CommandContext(t.Context(), "xdg-mime", "query", "default", setupMime).Output()
+	if err != nil || strings.TrimSpace(string(out)) != setupID {
+		t.Errorf("opened with %q: %v", out, err)
+	}
+	b, err := os.ReadFile(filepath.Join(dir, "share", "applications", setupID))
+	if err != nil || !strings.Contains(string(b), `Exec="/opt/Wie belt/wiebelt" open-file --profile /srv/p -- %f`+"\n") {
+		t.Errorf("%s %v", b, err)
+	}
+	// Another program's file types stay when ours go.
+	other := filepath.Join(dir, "share", "mime", "packages", "other.xml")
+	if err := os.WriteFile(other, []byte(strings.ReplaceAll(setupType, "wiebelt", "other")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := Unregister(o); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(other); err != nil {
+		t.Error(err)
+	}
+	if known() {
+		t.Error("still known")
 	}
 }

@@ -95,7 +95,10 @@ func Register(o Options) error {
 			return err
 		}
 	}
-	return change(p.defaults, func(text string) string { return setDefault(text, mime, linkID, linkID) })
+	if err := change(p.defaults, func(text string) string { return setDefault(text, mime, linkID, linkID) }); err != nil {
+		return err
+	}
+	return registerSetup(o, p)
 }
 
 // Unregister removes what Register wrote; what is not there is no error, and
@@ -115,7 +118,7 @@ func Unregister(o Options) error {
 			all = errors.Join(all, fmt.Errorf("register: %w", err))
 		}
 	}
-	return errors.Join(all, change(p.defaults, func(text string) string { return setDefault(text, mime, "", linkID) }))
+	return errors.Join(all, change(p.defaults, func(text string) string { return setDefault(text, mime, "", linkID) }), unregisterSetup(p))
 }
 
 // State looks where a desktop looks: at the user's choice first, then at the

@@ -64,14 +64,14 @@ func Register(o Options) error {
 			return fmt.Errorf("register: %w", err)
 		}
 	}
-	return nil
+	return registerSetup(o)
 }
 
 // Unregister removes what Register wrote; what is not there is no error, and
 // links that another program has been given since stay with it.
 func Unregister(o Options) error {
 	r := root(o.AllUsers)
-	var all error
+	all := unregisterSetup(o)
 	have := valueOfKey(r, classPath+`\shell\open\command`, "")
 	if have == "" || have == linkCommand(o) {
 		for _, p := range []string{`\shell\open\command`, `\shell\open`, `\shell`, `\DefaultIcon`, ""} {

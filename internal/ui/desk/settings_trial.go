@@ -112,6 +112,9 @@ func (b *trialBox) tested(m deskapi.SettingsTested) {
 	b.running, b.result = false, &m
 	b.steps.end()
 	b.show()
+	if b.w.shown == sectionHub && b.w.file == nil {
+		b.w.reveal(b.end)
+	}
 }
 
 // edited is called when something in the window was changed.
