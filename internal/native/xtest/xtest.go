@@ -224,10 +224,43 @@ func (s *Server) startManager(wm string) {
 		// It reads its settings through D-Bus and does not start without one.
 		s.Bus()
 		args = append(args, "--compositor=off", "--vblank=off")
+		// The bus has started the one that keeps those settings, and writes them
+		// when it ends: into a folder that is being removed by then.
+		keeper := 0
+		s.t.Cleanup(func() { endOther(keeper) })
+		defer func() { keeper = s.owner("org.xfce.Xfconf") }()
 	}
 	s.Spawn(wm, args...)
 	s.WaitProperty("_NET_SUPPORTING_WM_CHECK")
 	s.Until("window manager takes windows", s.managed)
+}
+
+// owner is the process that has a name on the bus, 0 if none has.
+func (s *Server) owner(name string) int {
+	out, err := s.Command("dbus-send", "--session", "--print-reply=literal", "--dest=org.freedesktop.DBus", "/org/freedesktop/DBus",
+		"org.freedesktop.DBus.GetConnectionUnixProcessID", "string:"+name).Output()
+	if err != nil {
+		return 0
+	}
+	_, number, _ := strings.Cut(strings.TrimSpace(string(out)), " ")
+	pid, _ := strconv.Atoi(number)
+	return pid
+}
+
+// endOther ends a process that is no child of ours and waits until it has gone.
+func endOther(pid int) {
+	if pid <= 1 {
+		return
+	}
+	p, err := os.FindProcess(pid)
+	if err != nil || p.Signal(syscall.SIGTERM) != nil {
+		return
+	}
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for late := time.Now().Add(5 * time.Second); time.Now().Before(late) && p.Signal(syscall.Signal(0)) == nil; {
+		<-tick.C
+	}
 }
 
 // managed reports whether a window that is opened now gets managed. openbox
