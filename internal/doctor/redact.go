@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -204,20 +205,24 @@ func (r *redactor) value(key string, v any) any {
 
 // crashLine is a line of the runtime's report that holds nothing but the names
 // of functions and files, and addresses. What a program panics with may hold
-// anything; only the runtime's own reasons are kept.
-var crashLine = regexp.MustCompile(`^(?:` + strings.Join([]string{
-	``,
-	`goroutine \d+ (?:gp=0x[0-9a-f]+ )?(?:m=\S{1,6} )?(?:mp=0x[0-9a-f]+ )?\[[a-zA-Z0-9 ,()]{1,80}\]:`,
-	`(?:created by )?[\w./*()\[\]·{}-]{1,300}\((?:[0-9a-fx{}, ?_.]|\.\.\.)*\)`,
-	`created by [\w./*()\[\]·-]{1,300}(?: in goroutine \d+)?`,
-	`\t[\w./@:\\ ~-]{1,400}\.(?:go|s):\d+(?: \+0x[0-9a-f]+)?(?: fp=0x[0-9a-f]+ sp=0x[0-9a-f]+ pc=0x[0-9a-f]+)?`,
-	`panic: runtime error: [a-z0-9 \[\]:,()x-]{1,160}`,
-	`fatal error: (?:all goroutines are asleep - deadlock!|concurrent map (?:writes|read and map write|iteration and map write)|stack overflow|out of memory|sync: unlock of unlocked mutex)`,
-	`runtime: (?:goroutine stack exceeds \d+-byte limit|out of memory: [a-z0-9 ()-]{1,80})`,
-	`\[signal [A-Za-z0-9 :=_-]{1,160}\]`,
-	`(?:r[a-z0-9]{1,3}|rflags|[cfg]s|eflags|pc|lr|sp|fault) +0x[0-9a-f]+`,
-	`exit status \d+`,
-}, `|`) + `)$`)
+// anything; only the runtime's own reasons are kept. It is
+// large, and made when it is needed: every command of this program starts with
+// what stands here.
+var crashLine = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:` + strings.Join([]string{
+		``,
+		`goroutine \d+ (?:gp=0x[0-9a-f]+ )?(?:m=\S{1,6} )?(?:mp=0x[0-9a-f]+ )?\[[a-zA-Z0-9 ,()]{1,80}\]:`,
+		`(?:created by )?[\w./*()\[\]·{}-]{1,300}\((?:[0-9a-fx{}, ?_.]|\.\.\.)*\)`,
+		`created by [\w./*()\[\]·-]{1,300}(?: in goroutine \d+)?`,
+		`\t[\w./@:\\ ~-]{1,400}\.(?:go|s):\d+(?: \+0x[0-9a-f]+)?(?: fp=0x[0-9a-f]+ sp=0x[0-9a-f]+ pc=0x[0-9a-f]+)?`,
+		`panic: runtime error: [a-z0-9 \[\]:,()x-]{1,160}`,
+		`fatal error: (?:all goroutines are asleep - deadlock!|concurrent map (?:writes|read and map write|iteration and map write)|stack overflow|out of memory|sync: unlock of unlocked mutex)`,
+		`runtime: (?:goroutine stack exceeds \d+-byte limit|out of memory: [a-z0-9 ()-]{1,80})`,
+		`\[signal [A-Za-z0-9 :=_-]{1,160}\]`,
+		`(?:r[a-z0-9]{1,3}|rflags|[cfg]s|eflags|pc|lr|sp|fault) +0x[0-9a-f]+`,
+		`exit status \d+`,
+	}, `|`) + `)$`)
+})
 
 // crash keeps the lines of a crash report that can hold nothing of anybody.
 func (r *redactor) crash(s string) string {
@@ -225,7 +230,7 @@ func (r *redactor) crash(s string) string {
 	for line := range strings.Lines(s) {
 		line = strings.TrimRight(line, "\r\n")
 		switch cleaned := r.known.Replace(line); {
-		case crashLine.MatchString(line):
+		case crashLine().MatchString(line):
 			b.WriteString(cleaned)
 		case strings.HasPrefix(line, "panic: "):
 			b.WriteString("panic: [text]")

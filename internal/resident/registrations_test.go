@@ -14,6 +14,9 @@ import (
 
 	"wiebelt/internal/health"
 	"wiebelt/internal/profile"
+	"wiebelt/internal/settings"
+	"wiebelt/internal/softphone/detect"
+	"wiebelt/internal/softphone/phonefile"
 )
 
 // computer is one on which registrations come and go.
@@ -247,5 +250,49 @@ func TestMicroSIPStands(t *testing.T) {
 	}
 	if got, _ := microSIPStands("", ""); got != unknown {
 		t.Errorf("where it cannot be: %v", got)
+	}
+}
+
+// TestConnectFile: a phone that runs a program gets the lines of its recipe, its
+// other settings stay, and one that runs is left alone.
+func TestConnectFile(t *testing.T) {
+	d, s := folders(t), settings.Defaults()
+	path := filepath.Join(t.TempDir(), "microsip.ini")
+	const before = "[Settings]\r\nvolumeOutput=100\r\ncmdCallRing=\"C:\\old\\wiebeltw.exe\" ring --\r\n[Calls]\r\n0=x\r\n"
+	write := func() {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(before), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	phone := detect.Phone{Kind: detect.MicroSIP, File: path}
+	write()
+	if err := connectFile(d, s, "", phone, []detect.Process{{Name: "MicroSIP.exe"}}); !errors.Is(err, ErrPhoneRuns) {
+		t.Errorf("a phone that runs: %v", err)
+	}
+	if b, _ := os.ReadFile(path); string(b) != before {
+		t.Errorf("changed all the same: %q", b)
+	}
+	if err := connectFile(d, s, "", phone, nil); err != nil {
+		t.Fatal(err)
+	}
+	f, err := phonefile.Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key, state := range map[string]string{"cmdCallRing": "ringing", "cmdCallAnswer": "answered", "cmdCallEnd": "ended", "cmdCallBusy": "ended"} {
+		if got, want := f.Get("Settings", key), `"`+exe+`" ring --state `+state+" --"; got != want {
+			t.Errorf("%s: %q, want %q", key, got, want)
+		}
+	}
+	if f.Get("Settings", "volumeOutput") != "100" || f.Get("Calls", "0") != "x" {
+		t.Error("other settings went")
+	}
+	if err := connectFile(d, s, "", detect.Phone{Kind: detect.Baresip, File: path}, nil); err == nil {
+		t.Error("a phone that runs no program was written to")
 	}
 }

@@ -9,12 +9,10 @@ package detect
 
 import (
 	"context"
-	"net"
 	"net/netip"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"wiebelt/internal/softphone/phonefile"
 )
@@ -74,7 +72,6 @@ const (
 	maxProfiles  = 16
 	briaPort     = 9002
 	baresipPort  = 4444
-	dialTime     = 300 * time.Millisecond
 )
 
 // Find looks for phones. Those that run come first.
@@ -238,16 +235,4 @@ func words(path string) map[string][]string {
 		}
 	}
 	return all
-}
-
-// dials reports whether a connection can be made.
-func dials(ctx context.Context, at netip.AddrPort) bool {
-	ctx, cancel := context.WithTimeout(ctx, dialTime)
-	defer cancel()
-	c, err := new(net.Dialer).DialContext(ctx, "tcp", at.String())
-	if err != nil {
-		return false
-	}
-	_ = c.Close()
-	return true
 }
