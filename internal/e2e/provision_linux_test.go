@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"wiebelt/internal/localhub"
+	"wiebelt/internal/profile"
+	"wiebelt/internal/settings"
 )
 
 // provision is what sets a profile up for a hub.
@@ -145,7 +147,12 @@ func TestSecretStaysHome(t *testing.T) {
 		}
 	}
 	for name, change := range map[string]func(s *seat, w *tappedWire){
-		"settings file":             func(s *seat, w *tappedWire) { set(s, w.base()) },
+		"settings file": func(s *seat, w *tappedWire) { set(s, w.base()) },
+		"settings.Set, as windows save": func(s *seat, w *tappedWire) {
+			if err := settings.Set(profile.Dirs{Config: filepath.Join(s.home, ".config", "wiebelt")}, map[string]any{"hub.base_url": w.base()}); err != nil {
+				t.Fatal(err)
+			}
+		},
 		"a path behind the address": func(s *seat, w *tappedWire) { set(s, w.base()+"/x/"+h.BaseURL()[len("http://"):]) },
 		"policy":                    func(s *seat, w *tappedWire) { s.policy("[hub]\nbase_url = \"" + w.base() + "\"\n") },
 		"provision":                 func(s *seat, w *tappedWire) { s.must("", "provision", "--base-url", w.base()) },
