@@ -7,16 +7,13 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/layout"
-	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
-	"wiebelt/internal/ui/theme"
 )
 
 const (
@@ -243,15 +240,6 @@ func newColumn(between float32) *fyne.Container {
 	return container.New(layout.NewCustomPaddedVBoxLayout(between))
 }
 
-func (w *settingsWindow) problems() fyne.CanvasObject {
-	lines := newColumn(4)
-	lines.Add(trouble(w.d.lang.T(text.PrefsProblems)))
-	for _, p := range w.state.Problems {
-		lines.Add(paragraph(p))
-	}
-	return boxed(lines)
-}
-
 // show shows the page of the section that is chosen, or the set-up file.
 func (w *settingsWindow) show() {
 	l := w.d.lang
@@ -333,97 +321,6 @@ func (w *settingsWindow) scrollTo(y float32) {
 	most := max(0, w.pages.MinSize().Height-w.scroll.Size().Height)
 	w.scroll.Offset = fyne.NewPos(0, min(max(0, y), most))
 	w.scroll.Refresh()
-}
-
-// section lays out one section.
-func (w *settingsWindow) section(s section) fyne.CanvasObject {
-	l := w.d.lang
-	part := newColumn(16)
-	part.Add(newWords(l.T(text.PrefsSection(s.id)), theme.SizeStart, base.ColorNameForeground, true).cutting())
-	switch s.id {
-	case sectionHub:
-		w.hubSection(part, s)
-	case sectionLines:
-		part.Add(newLinesBox(w).object)
-	case sectionPhones:
-		part.Add(newPhonesBox(w).object)
-	case sectionAdvanced:
-		w.advancedSection(part, s)
-	default:
-		w.addRows(part, s.keys)
-	}
-	line := canvas.NewRectangle(nil)
-	return container.New(layout.NewCustomPaddedVBoxLayout(16), part, newRule(line))
-}
-
-func (w *settingsWindow) addRows(part *fyne.Container, keys []string) {
-	for _, key := range keys {
-		if r := w.row(key); r != nil {
-			part.Add(r.object)
-		}
-	}
-}
-
-// hubSection is what a newcomer fills in, and the test.
-func (w *settingsWindow) hubSection(part *fyne.Container, s section) {
-	l := w.d.lang
-	by := w.value("hub.base_url").By
-	if by == "" {
-		intro := l.T(text.PrefsHubIntro)
-		if c := w.state.Support; c != "" {
-			intro += " " + l.T(text.PrefsHubAsk, c)
-		}
-		part.Add(paragraph(intro))
-	} else {
-		part.Add(boxed(paragraph(l.T(text.PrefsLockedHub, by))))
-	}
-	if w.state.Expiry != "" {
-		part.Add(trouble(w.state.Expiry))
-	}
-	open := widget.NewButton(l.T(text.PrefsFileOpen), w.pickFile)
-	part.Add(container.NewHBox(open))
-	for _, key := range s.keys {
-		if r := w.row(key); r != nil {
-			part.Add(r.object)
-		}
-		if key == "hub.client_id" {
-			w.hubBox = newSecretBox(w)
-			part.Add(w.hubBox.object)
-		}
-	}
-	part.Add(w.trial.object)
-}
-
-// advancedSection is the rest, by group, behind a button.
-func (w *settingsWindow) advancedSection(part *fyne.Container, s section) {
-	l := w.d.lang
-	part.Add(paragraph(l.T(text.PrefsAdvancedIntro)))
-	label := text.PrefsAdvancedShow
-	if w.advanced {
-		label = text.PrefsAdvancedHide
-	}
-	part.Add(container.NewHBox(widget.NewButton(l.T(label), func() {
-		w.advanced = !w.advanced
-		w.build()
-		w.goTo(w.parts[sectionAdvanced])
-	})))
-	rest := newColumn(16)
-	group := "none yet"
-	for _, key := range s.keys {
-		r := w.row(key)
-		if r == nil {
-			continue
-		}
-		if g := r.entry.Group(); g != group {
-			group = g
-			rest.Add(container.New(layout.NewCustomPaddedLayout(8, 0, 0, 0), bold(l.T(text.SettingGroup(group)), base.SizeNameText)))
-		}
-		rest.Add(r.object)
-	}
-	if !w.advanced {
-		rest.Hide()
-	}
-	part.Add(rest)
 }
 
 // value is what holds of a key.

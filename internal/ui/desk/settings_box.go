@@ -1,6 +1,8 @@
 package desk
 
 import (
+	"image/color"
+
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
@@ -63,6 +65,22 @@ func (r *frameRenderer) Refresh() {
 	}
 	r.f.back.Refresh()
 	r.f.content.Refresh()
+}
+
+// checkTheme draws the box of a check that is off so that it can be seen.
+type checkTheme struct{ fyne.Theme }
+
+// Color implements fyne.Theme.
+func (t checkTheme) Color(name fyne.ThemeColorName, v fyne.ThemeVariant) color.Color {
+	if name == base.ColorNameInputBorder {
+		name = theme.ColorQuiet
+	}
+	return t.Theme.Color(name, v)
+}
+
+// onGrid is a check without its padding at the left.
+func onGrid(c *widget.Check) fyne.CanvasObject {
+	return container.New(layout.NewCustomPaddedLayout(-4, -4, -4, 0), container.NewThemeOverride(c, checkTheme{fyne.CurrentApp().Settings().Theme()}))
 }
 
 // marked is a mark and what it stands for, the mark on the first line.

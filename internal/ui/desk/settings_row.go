@@ -165,7 +165,7 @@ func (r *settingRow) input(title string) (field fyne.CanvasObject, disable func(
 		c := widget.NewCheck(title, func(on bool) { r.typed(strconv.FormatBool(on)) })
 		r.put = func(s string) { c.SetChecked(s == "true") }
 		r.focus = c
-		return container.New(layout.NewCustomPaddedLayout(-4, -4, -4, 0), c), c.Disable
+		return onGrid(c), c.Disable
 	case r.entry.Key == "card.monitor":
 		return r.choice(append([]string{"active", "primary"}, r.w.state.Monitors...))
 	case r.entry.Type == settings.Choice:
@@ -395,8 +395,7 @@ func (o *orderedBox) build() {
 		if o.locked {
 			c.Disable()
 		}
-		o.object.Add(container.New(atMost{choiceWidth}, container.NewBorder(nil, nil, nil, up,
-			container.New(layout.NewCustomPaddedLayout(-4, -4, -4, 0), c))))
+		o.object.Add(container.New(atMost{choiceWidth}, container.NewBorder(nil, nil, nil, up, onGrid(c))))
 	}
 	o.object.Refresh()
 }
