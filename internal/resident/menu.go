@@ -68,8 +68,11 @@ func (r *Resident) tell(ctx context.Context) {
 	}
 }
 
-// changed shows the state as it is now.
+// changed shows the state as it is now. Several may call it at one time: whoever
+// looked earlier must not be the one to speak last.
 func (r *Resident) changed() {
+	r.telling.Lock()
+	defer r.telling.Unlock()
 	now := time.Now()
 	s := r.engine.Snapshot()
 	r.facts.saw(s.Last)

@@ -103,6 +103,7 @@ type Resident struct {
 	facts        facts
 	records      records
 	removed      removed
+	telling      sync.Mutex // held while the state is looked at and shown
 	chosenBefore *choices.Store
 	program      *program
 	hubWatch     *hubWatch
