@@ -109,7 +109,10 @@ func TestNothingIsLeft(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	o.Until("all are over", func() bool { all := callsOf(t, o); return len(all) == canaries && all[0].Result == history.ResultMissed })
+	o.Until("all are over", func() bool {
+		all := callsOf(t, o)
+		return len(all) == canaries && all[0].Result == history.ResultMissed
+	})
 	dirs := []string{o.profile, o.Dir, tmp}
 	n, where := left(t, dirs...)
 	t.Logf("before: something of %d of %d, in %v", n, canaries, where)
