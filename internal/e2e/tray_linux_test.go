@@ -109,11 +109,8 @@ func (o *office) windows() string {
 func (o *office) closeWindow(title string) {
 	o.t.Helper()
 	id := o.FindWindow("^" + title)
-	o.Run("xdotool", "windowactivate", "--sync", id)
-	o.Until("no window "+title, func() bool {
-		_ = o.Command("xdotool", "windowfocus", id, "key", "alt+F4").Run() // fails once it has gone
-		return !strings.Contains(o.windows(), title)
-	})
+	o.Run("wmctrl", "-i", "-c", id)
+	o.Until("no window "+title, func() bool { return !strings.Contains(o.windows(), title) }, func() []any { return []any{o.windows()} })
 }
 
 // closeCard clicks on the cross of the first card, at its top right.

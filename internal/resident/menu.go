@@ -73,8 +73,11 @@ func (r *Resident) tell(ctx context.Context) {
 	}
 }
 
-// changed shows the state as it is now.
+// changed shows the state as it is now. Several may call it at one time: whoever
+// looked earlier must not be the one to speak last.
 func (r *Resident) changed() {
+	r.saying.Lock()
+	defer r.saying.Unlock()
 	now := time.Now()
 	s := r.engine.Snapshot()
 	r.facts.saw(s.Last)

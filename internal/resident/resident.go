@@ -107,6 +107,7 @@ type Resident struct {
 	facts        facts
 	records      records
 	removed      removed
+	saying       sync.Mutex // held while the state is looked at and shown
 	chosenBefore *choices.Store
 	program      *program
 	hubWatch     *hubWatch

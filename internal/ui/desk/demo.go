@@ -2,7 +2,6 @@ package desk
 
 import (
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/layout"
 	base "fyne.io/fyne/v2/theme"
@@ -114,44 +113,4 @@ func (beside) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	o[1].Resize(fyne.NewSize(size.Width-demoButtonWidth-besideGap, t.Height))
 	o[0].Move(fyne.NewPos(0, (size.Height-b.Height)/2))
 	o[1].Move(fyne.NewPos(demoButtonWidth+besideGap, (size.Height-t.Height)/2))
-}
-
-// softBox is a content on the soft background.
-type softBox struct {
-	widget.BaseWidget
-	back    *canvas.Rectangle
-	content fyne.CanvasObject
-}
-
-func newSoftBox(content fyne.CanvasObject) *softBox {
-	b := &softBox{back: canvas.NewRectangle(nil), content: content}
-	b.back.CornerRadius = 4
-	b.ExtendBaseWidget(b)
-	return b
-}
-
-// CreateRenderer implements fyne.Widget.
-func (b *softBox) CreateRenderer() fyne.WidgetRenderer {
-	r := &softBoxRenderer{b}
-	r.Refresh()
-	return r
-}
-
-type softBoxRenderer struct{ b *softBox }
-
-func (r *softBoxRenderer) Destroy()           {}
-func (r *softBoxRenderer) MinSize() fyne.Size { return r.b.content.MinSize() }
-func (r *softBoxRenderer) Objects() []fyne.CanvasObject {
-	return []fyne.CanvasObject{r.b.back, r.b.content}
-}
-
-func (r *softBoxRenderer) Layout(size fyne.Size) {
-	r.b.back.Resize(size)
-	r.b.content.Resize(size)
-}
-
-func (r *softBoxRenderer) Refresh() {
-	r.b.back.FillColor = r.b.Theme().Color(theme.ColorSoft, fyne.CurrentApp().Settings().ThemeVariant())
-	r.b.back.Refresh()
-	r.b.content.Refresh()
 }

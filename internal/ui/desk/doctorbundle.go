@@ -25,7 +25,7 @@ const (
 type bundleView struct {
 	w      *doctorWindow
 	files  []deskapi.DoctorFile
-	items  []phoneItem
+	items  []sideItem
 	list   *widget.List
 	shown  string // name of the file
 	at     int    // its place
@@ -47,12 +47,10 @@ func newBundleView(w *doctorWindow, m deskapi.DoctorHolds) *bundleView {
 	l := w.d.lang
 	v := &bundleView{w: w, files: m.Files, notes: newStack(8), path: widget.NewEntry()}
 	for _, f := range m.Files {
-		v.items = append(v.items, phoneItem{id: f.Name, title: f.Name + " · " + sizeOf(l, int64(f.Size))})
+		v.items = append(v.items, sideItem{id: f.Name, title: f.Name + " · " + sizeOf(l, int64(f.Size))})
 	}
-	v.list = widget.NewList(func() int { return len(v.items) }, func() fyne.CanvasObject { return newPhoneLine(v) },
-		func(i widget.ListItemID, o fyne.CanvasObject) { o.(*phoneLine).set(v.items[i]) })
-	v.list.HideSeparators = true
-	v.list.OnSelected = func(i widget.ListItemID) { v.list.Unselect(i); v.choose(v.items[i].id) }
+	var side fyne.CanvasObject
+	v.list, side = newSide(v, func() []sideItem { return v.items })
 	v.view = widget.NewList(func() int { return len(v.lines) },
 		func() fyne.CanvasObject {
 			label := widget.NewLabel("")
@@ -76,8 +74,6 @@ func newBundleView(w *doctorWindow, m deskapi.DoctorHolds) *bundleView {
 	head := newStack(8)
 	head.Add(newWords(l.T(text.DoctorWindowHolds), base.SizeNameHeadingText, base.ColorNameForeground, true).cutting())
 	head.Add(paragraph(l.T(text.DoctorWindowHoldsHint)))
-	side := newSoftBox(container.New(layout.NewCustomPaddedLayout(8, 8, 8, 8), v.list))
-	side.back.CornerRadius = 0
 	foot := newStack(8)
 	foot.Add(newWords(l.T(text.DoctorWindowPlace), theme.SizeHint, base.ColorNamePlaceHolder, false))
 	foot.Add(v.path)

@@ -22,7 +22,7 @@ type helpWindow struct {
 	d      *windows
 	win    fyne.Window
 	all    []guide.HelpPage
-	items  []phoneItem
+	items  []sideItem
 	list   *widget.List
 	shown  string
 	pages  *fyne.Container
@@ -35,33 +35,15 @@ func newHelpWindow(d *windows) page {
 	for i, p := range w.all {
 		switch {
 		case i == 0:
-			w.items = append(w.items, phoneItem{title: l.T(text.HelpEverybody), heading: true})
+			w.items = append(w.items, sideItem{title: l.T(text.HelpEverybody), heading: true})
 		case p.Admin && !w.all[i-1].Admin:
-			w.items = append(w.items, phoneItem{title: l.T(text.HelpAdmins), heading: true})
+			w.items = append(w.items, sideItem{title: l.T(text.HelpAdmins), heading: true})
 		}
-		w.items = append(w.items, phoneItem{id: p.ID, title: p.Title})
+		w.items = append(w.items, sideItem{id: p.ID, title: p.Title})
 	}
-	w.list = widget.NewList(
-		func() int { return len(w.items) },
-		func() fyne.CanvasObject { return newPhoneLine(w) },
-		func(i widget.ListItemID, o fyne.CanvasObject) {
-			if i < len(w.items) {
-				o.(*phoneLine).set(w.items[i])
-			}
-		})
-	w.list.HideSeparators = true
-	for i, it := range w.items {
-		if it.heading && i > 0 {
-			w.list.SetItemHeight(i, phoneHeight+8)
-		}
-	}
-	w.list.OnSelected = func(i widget.ListItemID) { // by the keyboard; the lines take clicks themselves
-		w.list.Unselect(i)
-		w.choose(w.items[i].id)
-	}
+	var side fyne.CanvasObject
+	w.list, side = newSide(w, func() []sideItem { return w.items })
 	w.scroll = container.NewVScroll(w.pages)
-	side := newSoftBox(container.New(layout.NewCustomPaddedLayout(12, 12, 8, 8), w.list))
-	side.back.CornerRadius = 0 // it ends at the window's border
 	w.win = d.window(text.HelpTitle, container.New(columns{topicsWidth}, side, w.scroll), fyne.NewSize(720, 640))
 	w.choose(w.all[0].ID)
 	return w

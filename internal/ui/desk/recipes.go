@@ -7,7 +7,6 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/layout"
 	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
@@ -21,7 +20,6 @@ import (
 const (
 	phonesWidth = 232 // of the list of phones
 	labelWidth  = 104 // of "Verified" and its like
-	phoneHeight = 28
 )
 
 // recipesWindow shows how a phone is connected: the phones at the left, the page
@@ -31,7 +29,7 @@ type recipesWindow struct {
 	d      *windows
 	win    fyne.Window
 	all    []guide.Recipe
-	items  []phoneItem // what the list shows
+	items  []sideItem // what the list shows
 	list   *widget.List
 	shown  string            // id of the recipe that is shown
 	facts  *deskapi.Recipes  // nil until the resident has answered
@@ -41,45 +39,20 @@ type recipesWindow struct {
 	states *fyne.Container   // of the page: how its ways in are doing
 }
 
-// phoneItem is a line of the list: a phone, or a heading.
-type phoneItem struct {
-	id, title string
-	heading   bool
-}
-
 func newRecipesWindow(d *windows) *recipesWindow {
 	w := &recipesWindow{d: d, all: guide.All(d.lang), pages: container.NewStack()}
 	l := d.lang
-	w.items = []phoneItem{{title: l.T(text.WaysHere), heading: true}, {id: waysPage, title: l.T(text.WaysTitle)},
+	w.items = []sideItem{{title: l.T(text.WaysHere), heading: true}, {id: waysPage, title: l.T(text.WaysTitle)},
 		{title: l.T(text.RecipesPhones), heading: true}}
 	for i, r := range w.all {
 		if r.Group == guide.Any && (i == 0 || w.all[i-1].Group != guide.Any) {
-			w.items = append(w.items, phoneItem{title: l.T(text.RecipesAny), heading: true})
+			w.items = append(w.items, sideItem{title: l.T(text.RecipesAny), heading: true})
 		}
-		w.items = append(w.items, phoneItem{id: r.ID, title: r.Title})
+		w.items = append(w.items, sideItem{id: r.ID, title: r.Title})
 	}
-	w.list = widget.NewList(
-		func() int { return len(w.items) },
-		func() fyne.CanvasObject { return newPhoneLine(w) },
-		func(i widget.ListItemID, o fyne.CanvasObject) {
-			if i < len(w.items) {
-				o.(*phoneLine).set(w.items[i])
-			}
-		})
-	w.list.HideSeparators = true
-	for i, it := range w.items {
-		if it.heading && i > 0 {
-			w.list.SetItemHeight(i, phoneHeight+8)
-		}
-	}
-	w.list.OnSelected = func(i widget.ListItemID) { // by the keyboard; the lines take clicks themselves
-		w.list.Unselect(i)
-		w.choose(w.items[i].id)
-	}
+	var side fyne.CanvasObject
+	w.list, side = newSide(w, func() []sideItem { return w.items })
 	w.scroll = container.NewVScroll(w.pages)
-	left := container.New(layout.NewCustomPaddedLayout(12, 12, 8, 8), w.list)
-	side := newSoftBox(left)
-	side.back.CornerRadius = 0 // it ends at the window's border
 	w.win = d.window(text.RecipesTitle, container.New(columns{phonesWidth}, side, w.scroll), fyne.NewSize(720, 688))
 	w.choose(w.all[0].ID)
 	d.send(deskapi.KindRecipe, nil)
@@ -405,114 +378,5 @@ func (a atLeast) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	o[0].Move(fyne.NewPos(0, 0))
 }
 
-// chooser is a window with a list of pages at its side.
-type chooser interface {
-	choose(id string)
-	chosen() string
-}
-
 // chosen is the phone whose page is shown.
 func (w *recipesWindow) chosen() string { return w.shown }
-
-// phoneLine is a line of such a list.
-type phoneLine struct {
-	widget.BaseWidget
-	w     chooser
-	item  phoneItem
-	hover bool
-	back  *canvas.Rectangle
-	title *words
-}
-
-var (
-	_ fyne.Tappable      = (*phoneLine)(nil)
-	_ desktop.Hoverable  = (*phoneLine)(nil)
-	_ desktop.Cursorable = (*phoneLine)(nil)
-)
-
-func newPhoneLine(w chooser) *phoneLine {
-	p := &phoneLine{w: w, back: canvas.NewRectangle(nil)}
-	p.back.CornerRadius = 4
-	p.title = newWords("", theme.SizeHint, base.ColorNameForeground, false).cutting()
-	p.ExtendBaseWidget(p)
-	return p
-}
-
-func (p *phoneLine) set(it phoneItem) {
-	p.item = it
-	p.Refresh()
-}
-
-// Tapped implements fyne.Tappable.
-func (p *phoneLine) Tapped(*fyne.PointEvent) { p.w.choose(p.item.id) }
-
-// MouseIn implements desktop.Hoverable.
-func (p *phoneLine) MouseIn(*desktop.MouseEvent) {
-	p.hover = !p.item.heading
-	p.Refresh()
-}
-
-// MouseMoved implements desktop.Hoverable.
-func (p *phoneLine) MouseMoved(*desktop.MouseEvent) {}
-
-// MouseOut implements desktop.Hoverable.
-func (p *phoneLine) MouseOut() {
-	p.hover = false
-	p.Refresh()
-}
-
-// Cursor implements desktop.Cursorable.
-func (p *phoneLine) Cursor() desktop.Cursor {
-	if p.item.heading {
-		return desktop.DefaultCursor
-	}
-	return desktop.PointerCursor
-}
-
-// CreateRenderer implements fyne.Widget.
-func (p *phoneLine) CreateRenderer() fyne.WidgetRenderer {
-	r := &phoneLineRenderer{p}
-	r.Refresh()
-	return r
-}
-
-type phoneLineRenderer struct{ p *phoneLine }
-
-func (r *phoneLineRenderer) Destroy()           {}
-func (r *phoneLineRenderer) MinSize() fyne.Size { return fyne.NewSize(0, phoneHeight) }
-func (r *phoneLineRenderer) Objects() []fyne.CanvasObject {
-	return []fyne.CanvasObject{r.p.back, r.p.title}
-}
-
-func (r *phoneLineRenderer) Layout(size fyne.Size) {
-	r.p.back.Resize(size)
-	h := r.p.title.MinSize().Height
-	y := (size.Height - h) / 2
-	if r.p.item.heading {
-		y = size.Height - h - 8 // nearer to what it is about
-	}
-	r.p.title.Resize(fyne.NewSize(size.Width-2*rowInset, h))
-	r.p.title.Move(fyne.NewPos(rowInset, y))
-}
-
-func (r *phoneLineRenderer) Refresh() {
-	p := r.p
-	chosen := p.item.id != "" && p.item.id == p.w.chosen()
-	th, variant := p.Theme(), fyne.CurrentApp().Settings().ThemeVariant()
-	p.back.Hidden = !chosen && !p.hover
-	p.back.FillColor = th.Color(base.ColorNameHover, variant)
-	if chosen {
-		p.back.FillColor = th.Color(base.ColorNameBackground, variant)
-	}
-	t := p.title
-	t.text, t.size, t.bold, t.colour = p.item.title, theme.SizeHint, chosen, base.ColorNameForeground
-	switch {
-	case p.item.heading:
-		t.size, t.bold, t.colour = base.SizeNameCaptionText, true, base.ColorNamePlaceHolder
-	case chosen:
-		t.colour = base.ColorNamePrimary
-	}
-	r.Layout(p.Size())
-	t.Refresh()
-	p.back.Refresh()
-}

@@ -147,11 +147,11 @@ func TestRecipesButtons(t *testing.T) {
 func TestRecipesList(t *testing.T) {
 	b := openRecipes(t, text.Dutch, here)
 	w := b.recipes
-	lines := func() map[string]*phoneLine {
-		all := map[string]*phoneLine{}
+	lines := func() map[string]*sideLine {
+		all := map[string]*sideLine{}
 		var walk func(fyne.CanvasObject)
 		walk = func(o fyne.CanvasObject) {
-			if l, ok := o.(*phoneLine); ok {
+			if l, ok := o.(*sideLine); ok {
 				all[l.item.title] = l
 			} else if c, ok := o.(*fyne.Container); ok {
 				for _, o := range c.Objects {
@@ -193,7 +193,7 @@ func TestRecipesList(t *testing.T) {
 	if w.shown != "asterisk" {
 		t.Errorf("the keyboard chose %q", w.shown)
 	}
-	n := slices.IndexFunc(w.items, func(i phoneItem) bool { return i.heading && i.title == text.Dutch.T(text.RecipesAny) })
+	n := slices.IndexFunc(w.items, func(i sideItem) bool { return i.heading && i.title == text.Dutch.T(text.RecipesAny) })
 	if n < 10 || n != len(w.items)-4 {
 		t.Errorf("the heading of the kinds of phones is line %d of %d", n, len(w.items))
 	}

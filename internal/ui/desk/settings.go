@@ -29,7 +29,7 @@ const (
 type settingsWindow struct {
 	d      *windows
 	win    fyne.Window
-	items  []phoneItem
+	items  []sideItem
 	list   *widget.List
 	shown  string // section
 	scroll *container.Scroll
@@ -85,34 +85,16 @@ func newSettingsWindow(d *windows) *settingsWindow {
 	for i, s := range settingsPlan() {
 		switch {
 		case i == 0:
-			w.items = append(w.items, phoneItem{title: l.T(text.PrefsGeneral), heading: true})
+			w.items = append(w.items, sideItem{title: l.T(text.PrefsGeneral), heading: true})
 		case s.id == sectionHub:
-			w.items = append(w.items, phoneItem{title: l.T(text.PrefsAdmins), heading: true})
+			w.items = append(w.items, sideItem{title: l.T(text.PrefsAdmins), heading: true})
 		}
-		w.items = append(w.items, phoneItem{id: s.id, title: l.T(text.PrefsSection(s.id))})
+		w.items = append(w.items, sideItem{id: s.id, title: l.T(text.PrefsSection(s.id))})
 	}
-	w.list = widget.NewList(
-		func() int { return len(w.items) },
-		func() fyne.CanvasObject { return newPhoneLine(w) },
-		func(i widget.ListItemID, o fyne.CanvasObject) {
-			if i < len(w.items) {
-				o.(*phoneLine).set(w.items[i])
-			}
-		})
-	w.list.HideSeparators = true
-	for i, it := range w.items {
-		if it.heading && i > 0 {
-			w.list.SetItemHeight(i, phoneHeight+8)
-		}
-	}
-	w.list.OnSelected = func(i widget.ListItemID) { // by the keyboard; the lines take clicks themselves
-		w.list.Unselect(i)
-		w.choose(w.items[i].id)
-	}
+	var side fyne.CanvasObject
+	w.list, side = newSide(w, func() []sideItem { return w.items })
 	w.scroll = container.NewVScroll(container.NewStack(w.pages, newWheel(func(e *fyne.ScrollEvent) { w.scroll.Scrolled(e) })))
 	w.footer = newSettingsFooter(w)
-	side := newSoftBox(container.New(layout.NewCustomPaddedLayout(12, 12, 8, 8), w.list))
-	side.back.CornerRadius = 0                                            // it ends at the window's border
 	if old, ok := d.pages[deskapi.WindowSettings].(*settingsWindow); ok { // built anew, in another language or look
 		w.state, w.kept, w.secret, w.draft, w.shown, w.advanced = old.state, old.kept, old.secret, old.draft, old.shown, old.advanced
 		w.draft.said, w.draft.bad = "", false // in the other language

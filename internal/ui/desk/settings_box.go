@@ -4,7 +4,6 @@ import (
 	"image/color"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/layout"
 	base "fyne.io/fyne/v2/theme"
@@ -12,60 +11,6 @@ import (
 
 	"wiebelt/internal/ui/theme"
 )
-
-// frame is a content on the background of the window, with a line around it or
-// without.
-type frame struct {
-	widget.BaseWidget
-	back    *canvas.Rectangle
-	lined   bool
-	content fyne.CanvasObject
-}
-
-func newFrame(content fyne.CanvasObject, lined bool) *frame {
-	f := &frame{back: canvas.NewRectangle(nil), lined: lined, content: content}
-	if lined {
-		f.back.CornerRadius, f.back.StrokeWidth = 4, 1
-	}
-	f.ExtendBaseWidget(f)
-	return f
-}
-
-// framed sets something with fields apart: on the soft background they could not
-// be seen.
-func framed(o fyne.CanvasObject) fyne.CanvasObject {
-	return newFrame(container.New(layout.NewCustomPaddedLayout(12, 12, 12, 12), o), true)
-}
-
-// CreateRenderer implements fyne.Widget.
-func (f *frame) CreateRenderer() fyne.WidgetRenderer {
-	r := &frameRenderer{f}
-	r.Refresh()
-	return r
-}
-
-type frameRenderer struct{ f *frame }
-
-func (r *frameRenderer) Destroy()           {}
-func (r *frameRenderer) MinSize() fyne.Size { return r.f.content.MinSize() }
-func (r *frameRenderer) Objects() []fyne.CanvasObject {
-	return []fyne.CanvasObject{r.f.back, r.f.content}
-}
-
-func (r *frameRenderer) Layout(size fyne.Size) {
-	r.f.back.Resize(size)
-	r.f.content.Resize(size)
-}
-
-func (r *frameRenderer) Refresh() {
-	v := fyne.CurrentApp().Settings().ThemeVariant()
-	r.f.back.FillColor = r.f.Theme().Color(base.ColorNameBackground, v)
-	if r.f.lined {
-		r.f.back.StrokeColor = r.f.Theme().Color(theme.ColorLine, v)
-	}
-	r.f.back.Refresh()
-	r.f.content.Refresh()
-}
 
 // checkTheme draws the box of a check that is off so that it can be seen.
 type checkTheme struct{ fyne.Theme }

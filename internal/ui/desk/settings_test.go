@@ -356,7 +356,7 @@ func buttonsIn(o fyne.CanvasObject) (all []*widget.Button) {
 		for _, child := range o.Objects {
 			all = append(all, buttonsIn(child)...)
 		}
-	case *frame:
+	case *box:
 		return buttonsIn(o.content)
 	}
 	return all

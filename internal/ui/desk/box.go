@@ -1,0 +1,79 @@
+package desk
+
+import (
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/layout"
+	base "fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"wiebelt/internal/ui/theme"
+)
+
+// box is a content on a background, with a line around it or without.
+type box struct {
+	widget.BaseWidget
+	back    *canvas.Rectangle
+	fill    fyne.ThemeColorName
+	content fyne.CanvasObject
+}
+
+// newSoftBox is a content on the soft background.
+func newSoftBox(content fyne.CanvasObject) *box {
+	b := newBox(content, theme.ColorSoft)
+	b.back.CornerRadius = 4
+	return b
+}
+
+// newFrame is a content on the window's background, with a line around it or
+// without.
+func newFrame(content fyne.CanvasObject, lined bool) *box {
+	b := newBox(content, base.ColorNameBackground)
+	if lined {
+		b.back.CornerRadius, b.back.StrokeWidth = 4, 1
+	}
+	return b
+}
+
+// framed sets something with fields apart: on the soft background they could not
+// be seen.
+func framed(o fyne.CanvasObject) fyne.CanvasObject {
+	return newFrame(container.New(layout.NewCustomPaddedLayout(12, 12, 12, 12), o), true)
+}
+
+func newBox(content fyne.CanvasObject, fill fyne.ThemeColorName) *box {
+	b := &box{back: canvas.NewRectangle(nil), fill: fill, content: content}
+	b.ExtendBaseWidget(b)
+	return b
+}
+
+// CreateRenderer implements fyne.Widget.
+func (b *box) CreateRenderer() fyne.WidgetRenderer {
+	r := &boxRenderer{b}
+	r.Refresh()
+	return r
+}
+
+type boxRenderer struct{ b *box }
+
+func (r *boxRenderer) Destroy()           {}
+func (r *boxRenderer) MinSize() fyne.Size { return r.b.content.MinSize() }
+func (r *boxRenderer) Objects() []fyne.CanvasObject {
+	return []fyne.CanvasObject{r.b.back, r.b.content}
+}
+
+func (r *boxRenderer) Layout(size fyne.Size) {
+	r.b.back.Resize(size)
+	r.b.content.Resize(size)
+}
+
+func (r *boxRenderer) Refresh() {
+	th, v := r.b.Theme(), fyne.CurrentApp().Settings().ThemeVariant()
+	r.b.back.FillColor = th.Color(r.b.fill, v)
+	if r.b.back.StrokeWidth > 0 {
+		r.b.back.StrokeColor = th.Color(theme.ColorLine, v)
+	}
+	r.b.back.Refresh()
+	r.b.content.Refresh()
+}
