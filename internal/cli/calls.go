@@ -159,18 +159,11 @@ func (openURLCmd) Run(*env) error { return nil }
 // openURL takes exactly "-- URI" or "--profile DIR -- URI". A quote in a link
 // adds arguments, so anything else does nothing at all.
 func (e *env) openURL(args []string) error {
-	usage := &exitError{exitUsage, "usage: wiebelt open-url [--profile DIR] -- URI"}
-	switch {
-	case len(args) == 2 && args[0] == "--":
-	case len(args) == 4 && args[0] == "--profile" && args[2] == "--":
-		if !filepath.IsAbs(args[1]) || strings.HasPrefix(args[1], `\\`) || strings.HasPrefix(args[1], "//") {
-			return usage
-		}
-		e.profileDir = args[1]
-	default:
-		return usage
+	uri, err := e.lone(args, "open-url", "URI")
+	if err != nil {
+		return err
 	}
-	ev, err := scheme.Parse(args[len(args)-1])
+	ev, err := scheme.Parse(uri)
 	if err != nil {
 		return &exitError{exitUsage, err.Error()}
 	}
@@ -296,4 +289,21 @@ func contactJSON(k contact.Contact, links *hub.Links) lookupContact {
 	_, err := links.Check(k.Link)
 	o.LinkOK = err == nil
 	return o
+}
+
+// lone is the one argument of a command that others fill in: args are exactly
+// "-- ARGUMENT" or "--profile DIR -- ARGUMENT".
+func (e *env) lone(args []string, command, what string) (string, error) {
+	usage := &exitError{exitUsage, "usage: wiebelt " + command + " [--profile DIR] -- " + what}
+	switch {
+	case len(args) == 2 && args[0] == "--":
+	case len(args) == 4 && args[0] == "--profile" && args[2] == "--":
+		if !filepath.IsAbs(args[1]) || strings.HasPrefix(args[1], `\\`) || strings.HasPrefix(args[1], "//") {
+			return "", usage
+		}
+		e.profileDir = args[1]
+	default:
+		return "", usage
+	}
+	return args[len(args)-1], nil
 }

@@ -28,18 +28,11 @@ func (openFileCmd) Run(*env) error { return nil }
 // openURL it takes exactly "-- FILE" or "--profile DIR -- FILE": the name comes
 // from whoever sent the file.
 func (e *env) openFile(args []string) error {
-	usage := &exitError{exitUsage, "usage: wiebelt open-file [--profile DIR] -- FILE"}
-	switch {
-	case len(args) == 2 && args[0] == "--":
-	case len(args) == 4 && args[0] == "--profile" && args[2] == "--":
-		if !filepath.IsAbs(args[1]) || strings.HasPrefix(args[1], `\\`) || strings.HasPrefix(args[1], "//") {
-			return usage
-		}
-		e.profileDir = args[1]
-	default:
-		return usage
+	name, err := e.lone(args, "open-file", "FILE")
+	if err != nil {
+		return err
 	}
-	path, err := filepath.Abs(args[len(args)-1])
+	path, err := filepath.Abs(name)
 	if err != nil {
 		return err
 	}
