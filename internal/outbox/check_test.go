@@ -95,7 +95,7 @@ func TestAskingIsNotWorking(t *testing.T) {
 	})
 	stop := make(chan struct{})
 	close(stop)
-	for i := range 500 {
+	for i := range 200 {
 		if err := b.Work(ctx, stop); err != nil {
 			t.Errorf("%d: %v", i, err)
 			break

@@ -22,6 +22,9 @@ import (
 const (
 	// boxEvery is how often it is looked whether somebody else made an outbox.
 	boxEvery = 5 * time.Second
+	// boxTick is how often changes by others are looked for: an idle resident has
+	// next to nothing to do.
+	boxTick = 2 * time.Second
 	// boxAgain is the wait after the outbox failed.
 	boxAgain = 5 * time.Second
 	// newsEvery is how often windows are told how far it is.
@@ -174,7 +177,7 @@ func (d *deliveries) current() *outbox.Outbox {
 func (d *deliveries) options() outbox.Options {
 	p := policyOf(d.r.set())
 	return outbox.Options{Dir: d.dir, Hub: d.senders.to, Check: outbox.Inspect(false), Uncertain: p.Uncertain, Duplicate: p.Duplicate,
-		ItemsPerRequest: p.ItemsPerRequest, KeepSent: p.KeepSent, KeepRefused: p.KeepRefused, Progress: d.progress, Log: d.r.o.Log}
+		ItemsPerRequest: p.ItemsPerRequest, KeepSent: p.KeepSent, KeepRefused: p.KeepRefused, Progress: d.progress, Tick: boxTick, Log: d.r.o.Log}
 }
 
 func policyOf(s *settings.Settings) outbox.Policy {
