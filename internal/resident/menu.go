@@ -115,10 +115,10 @@ func (r *Resident) menu(report health.Report, now time.Time) []tray.Item {
 	windows := r.desks.path() != ""
 	if windows {
 		items = append(items, tray.Item{ID: menuWindow + deskapi.WindowCalls, Title: r.callsTitle()})
-		if set.Lookup.Manual && there[deskapi.WindowLookup] {
+		if set.Lookup.Manual {
 			add(menuWindow+deskapi.WindowLookup, text.StatusMenuSearch)
 		}
-		if set.Hub.Intermediary != "" && there[deskapi.WindowDelivery] {
+		if set.Hub.Intermediary != "" {
 			add(menuWindow+deskapi.WindowDelivery, text.StatusMenuMessages)
 		}
 	}
@@ -137,29 +137,19 @@ func (r *Resident) menu(report health.Report, now time.Time) []tray.Item {
 	}
 	line()
 	if windows {
-		switch {
-		case r.o.Demo != nil:
+		if r.o.Demo != nil {
 			add(menuWindow+deskapi.WindowDemo, text.StatusMenuDemo)
-		default: // the demo's port and tokens are gone with it
+		} else { // the demo's port and tokens are gone with it
 			add(menuWindow+deskapi.WindowTest, text.StatusMenuTest)
 			add(menuWindow+deskapi.WindowRecipes, text.RecipesMenu)
-			if there[deskapi.WindowSettings] {
-				add(menuWindow+deskapi.WindowSettings, text.StatusMenuSettings)
-			}
-			if there[deskapi.WindowDoctor] {
-				add(menuWindow+deskapi.WindowDoctor, text.DoctorWindowMenu)
-			}
-			if there[deskapi.WindowHelp] {
-				add(menuWindow+deskapi.WindowHelp, text.StatusMenuHelp)
-			}
+			add(menuWindow+deskapi.WindowSettings, text.StatusMenuSettings)
+			add(menuWindow+deskapi.WindowDoctor, text.DoctorWindowMenu)
+			add(menuWindow+deskapi.WindowHelp, text.StatusMenuHelp)
 		}
 	}
 	add(menuQuit, text.StatusMenuQuit)
 	return items
 }
-
-// there are the windows beyond the first three that this version has.
-var there = map[string]bool{deskapi.WindowDoctor: true, deskapi.WindowHelp: true, deskapi.WindowLookup: true, deskapi.WindowDelivery: true, deskapi.WindowSettings: true}
 
 // callLine is the menu's line about a call: time and number, never a name.
 func callLine(c companion.LastCall, l text.Language, now time.Time) string {
