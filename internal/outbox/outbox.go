@@ -131,6 +131,7 @@ type Outbox struct {
 	working chan struct{} // held by the worker in this process
 
 	mu      sync.Mutex
+	stirred chan struct{} // closed at the next change that this process makes
 	trouble *Trouble
 	pending []result // what the worker knows and could not write down; the worker's own
 	purged  time.Time
@@ -174,7 +175,7 @@ func Open(ctx context.Context, o Options) (*Outbox, error) {
 		return nil, fmt.Errorf("outbox: %w", err)
 	}
 	o.Dir = dir
-	b := &Outbox{o: o, wake: make(chan struct{}, 1), working: make(chan struct{}, 1)}
+	b := &Outbox{o: o, wake: make(chan struct{}, 1), working: make(chan struct{}, 1), stirred: make(chan struct{})}
 	b.set(o.policy())
 	if err := b.open(ctx); err != nil {
 		return nil, fmt.Errorf("outbox: %w", err)
@@ -230,6 +231,21 @@ func (b *Outbox) poke() {
 	case b.wake <- struct{}{}:
 	default:
 	}
+}
+
+// stir tells whoever watches that this process changed something.
+func (b *Outbox) stir() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	close(b.stirred)
+	b.stirred = make(chan struct{})
+}
+
+// nextStir is closed at the next change that this process makes.
+func (b *Outbox) nextStir() <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.stirred
 }
 
 func (b *Outbox) spool(id string) string { return filepath.Join(b.o.Dir, spoolName, id+".zip") }

@@ -726,3 +726,25 @@ func TestWatch(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// What this process changes is seen at once, not at the next tick.
+func TestWatchSeesOwnChanges(t *testing.T) {
+	b := open(t, Options{Tick: time.Hour})
+	ctx, cancel := context.WithCancel(t.Context())
+	seen, done := make(chan *Snapshot, 100), make(chan error, 1)
+	go func() { done <- b.Watch(ctx, func(s *Snapshot) { seen <- s }) }()
+	<-seen
+	add(t, b, write(t, "a.zip", []byte("a")))
+	select {
+	case s := <-seen:
+		if len(s.Items) != 1 {
+			t.Errorf("%+v", s)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("not seen")
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}

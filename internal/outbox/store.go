@@ -21,7 +21,11 @@ func (b *Outbox) tx(ctx context.Context, do func(*sql.Tx) error) error {
 	if err := b.there(); err != nil {
 		return err
 	}
-	return b.named(ctx, sqlitefile.Tx(ctx, b.db, do))
+	err := sqlitefile.Tx(ctx, b.db, do)
+	if err == nil {
+		b.stir()
+	}
+	return b.named(ctx, err)
 }
 
 // named is err as a *Trouble, unless it is one of ours or of ctx.

@@ -76,13 +76,18 @@ func (b *Outbox) Watch(ctx context.Context, each func(*Snapshot)) error {
 	})
 }
 
-// changes calls do now and after every change, until it has seen enough.
+// together is how long changes are one: a queue that goes on is not read for
+// every row.
+const together = 250 * time.Millisecond
+
+// changes calls do now and after every change, until it has seen enough. Those of
+// other processes are looked for at every tick.
 func (b *Outbox) changes(ctx context.Context, do func() (enough bool, err error)) error {
 	var last string
 	t := time.NewTicker(b.o.Tick)
 	defer t.Stop()
 	for {
-		enough := false
+		enough, stirred := false, b.nextStir()
 		mark, err := b.mark(ctx)
 		if err == nil && mark != last {
 			last = mark
@@ -98,6 +103,12 @@ func (b *Outbox) changes(ctx context.Context, do func() (enough bool, err error)
 		case <-ctx.Done():
 			return nil
 		case <-t.C:
+		case <-stirred:
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-time.After(min(together, b.o.Tick)):
+			}
 		}
 	}
 }

@@ -128,12 +128,23 @@ func (b *Outbox) Join(ctx context.Context, stop <-chan struct{}) error {
 }
 
 func (b *Outbox) setTrouble(t *Trouble) {
+	kind := func(t *Trouble) string {
+		if t == nil {
+			return ""
+		}
+		return t.Kind
+	}
 	b.mu.Lock()
-	defer b.mu.Unlock()
-	if t != nil && (b.trouble == nil || b.trouble.Kind != t.Kind) {
+	was := kind(b.trouble)
+	b.trouble = t
+	b.mu.Unlock()
+	if kind(t) == was {
+		return
+	}
+	if t != nil {
 		b.o.Log.Error("outbox", "trouble", t.Kind)
 	}
-	b.trouble = t
+	b.stir()
 }
 
 // recover decides what the last worker left behind.

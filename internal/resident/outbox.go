@@ -24,7 +24,7 @@ const (
 	boxEvery = 5 * time.Second
 	// boxTick is how often changes by others are looked for: an idle resident has
 	// next to nothing to do.
-	boxTick = 2 * time.Second
+	boxTick = 5 * time.Second
 	// boxAgain is the wait after the outbox failed.
 	boxAgain = 5 * time.Second
 	// newsEvery is how often windows are told how far it is.
