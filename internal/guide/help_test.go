@@ -64,6 +64,8 @@ var translated = map[string]bool{
 	"`wiebelt deliver resolve ID --delivered --note TEXT`":                     true,
 	"`498 aangeleverd · 1 geweigerd · 1 mogelijk aangeleverd · 0 in de wacht`": true,
 	"`498 delivered · 1 refused · 1 maybe delivered · 0 waiting`":              true,
+	"`wiebelt provision --intermediary NAAM`":                                  true,
+	"`wiebelt provision --intermediary NAME`":                                  true,
 	"`wiebelt deliver --watch MAP`":                                            true,
 	"`wiebelt deliver --watch FOLDER`":                                         true,
 	"`geheim.txt`":                                                             true,
