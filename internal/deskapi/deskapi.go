@@ -21,7 +21,6 @@ const (
 const (
 	KindPainted = "painted" // no content: the first window is on screen
 	KindPlay    = "play"    // Play: play a demo call
-	KindOpen    = "open"    // Open: open the file of an entry of the history
 	KindCopy    = "copy"    // Copy: put a text on the clipboard
 	KindRecipe  = "recipe"  // no content: tell what stands in the recipes
 )
@@ -80,11 +79,6 @@ type Played struct {
 	Line    string        `json:"line"`
 	Painted time.Duration `json:"painted"` // from the event to the number on screen
 	Contact time.Duration `json:"contact"` // from the event to the contact on screen, 0 if none came
-}
-
-// Open asks for the file of the contact of a history entry.
-type Open struct {
-	Entry int64 `json:"entry"`
 }
 
 // Copy asks for text on the clipboard. It can hold a token.

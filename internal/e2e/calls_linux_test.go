@@ -331,9 +331,11 @@ func TestHundredThousandCalls(t *testing.T) {
 		few, many time.Duration
 		most      float64
 	}{
-		{"cold start to rows", few.cold, many.cold, 3}, // starting a program differs that much by itself
-		{"click to rows", few.warm, many.warm, 2},
-		{"a page down", few.page, many.page, 2},
+		// Starting a program, and a window, differ that much by themselves; a list
+		// that is read whole takes ten times as long.
+		{"cold start to rows", few.cold, many.cold, 4},
+		{"click to rows", few.warm, many.warm, 4},
+		{"a page down", few.page, many.page, 4},
 		{"to the end", few.end, many.end, 4},
 		{"a filter key", few.filter, many.filter, 3},
 	} {

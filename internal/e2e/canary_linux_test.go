@@ -259,7 +259,7 @@ func TestCanaries(t *testing.T) {
 		all := callsOf(t, o)
 		return len(all) > 0 && len(hits(all[0].Name, flocked.people)) > 0 && all[0].Link != ""
 	})
-	if err := asDesk(t, o).Send(deskapi.KindOpen, deskapi.Open{Entry: callsOf(t, o)[0].ID}); err != nil {
+	if err := asDesk(t, o).Send(deskapi.KindCallsOpen, deskapi.CallsEntry{Entry: callsOf(t, o)[0].ID}); err != nil {
 		t.Fatal(err)
 	}
 	o.Until("a file is opened", func() bool { return len(opened(notes)) == 1 })

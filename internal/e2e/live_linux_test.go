@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -57,8 +56,7 @@ func TestSettingsAreFollowed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	port := o.at().Port
-	if err := os.WriteFile(path, append(whole, "\n[listener]\nport = "+strconv.Itoa(port)+"\n"...), 0o600); err != nil {
+	if err := os.WriteFile(path, whole, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	n := 0
@@ -72,12 +70,7 @@ func TestSettingsAreFollowed(t *testing.T) {
 		return callsOf(t, o)[0].Name != ""
 	})
 
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	other := free.Addr().(*net.TCPAddr).Port
-	_ = free.Close()
+	other := ownPort(t)
 	if err := settings.Set(dirs, map[string]any{"listener.port": other, "history.keep": "numbers"}); err != nil {
 		t.Fatal(err)
 	}

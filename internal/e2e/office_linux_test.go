@@ -4,14 +4,18 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"image"
 	"image/png"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -129,17 +133,16 @@ func prepareOn(t testing.TB, h *localhub.Hub, base, value, wm string, screen xte
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("provision: %v: %s", err, out)
 	}
-	if more != "" {
-		f, err := os.OpenFile(filepath.Join(o.profile, "settings.toml"), os.O_APPEND|os.O_WRONLY, 0o600)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := f.WriteString("\n" + more + "\n"); err != nil {
-			t.Fatal(err)
-		}
-		if err := f.Close(); err != nil {
-			t.Fatal(err)
-		}
+	if !strings.Contains(more, "[listener]") {
+		more += fmt.Sprintf("\n[listener]\nport = %d\n", ownPort(t))
+	}
+	f, err := os.OpenFile(filepath.Join(o.profile, "settings.toml"), os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.WriteString("\n" + more + "\n")
+	if err := errors.Join(err, f.Close()); err != nil {
+		t.Fatal(err)
 	}
 	t.Cleanup(func() {
 		if t.Failed() {
@@ -150,6 +153,27 @@ func prepareOn(t testing.TB, h *localhub.Hub, base, value, wm string, screen xte
 		}
 	})
 	return o
+}
+
+// ports counts those that were given out. They lie where the system gives none
+// to those who ask for any.
+var ports atomic.Int32
+
+// ownPort is a port for one office alone: a resident that is started again finds
+// it free.
+func ownPort(t testing.TB) int {
+	t.Helper()
+	for range 100 {
+		port := 28000 + int(ports.Add(1))%4000
+		l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+		if err != nil {
+			continue // another program's
+		}
+		_ = l.Close()
+		return port
+	}
+	t.Fatal("no port is free")
+	return 0
 }
 
 // startHub is a hub that knows vries, with the secret of its client "office".

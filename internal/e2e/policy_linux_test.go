@@ -327,24 +327,13 @@ func TestMalformed(t *testing.T) {
 	}
 }
 
-// freePort is one that nobody listens on now.
-func freePort(t *testing.T) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
-}
-
 // TestPolicyIsFollowed: a policy that changes while the program runs holds within
 // 15 seconds, one that somebody else could have written does not hold, and
 // nothing is started anew.
 func TestPolicyIsFollowed(t *testing.T) {
 	t.Parallel()
 	s := newSeat(t)
-	first, other := freePort(t), freePort(t)
+	first, other := ownPort(t), ownPort(t)
 	o := prepare(t, "[listener]\nport = "+strconv.Itoa(first))
 	o.start(s.before()...)
 	pid := o.at().PID

@@ -60,7 +60,7 @@ func withLogind(t *testing.T, o *office, locked bool) (*logind, []string) {
 	if _, err := c.RequestName(loginName, dbus.NameFlagDoNotQueue); err != nil {
 		t.Fatal(err)
 	}
-	return l, []string{"env", "DBUS_SYSTEM_BUS_ADDRESS=" + address, "XDG_SESSION_ID=c7"}
+	return l, []string{"env", "--default-signal=HUP", "DBUS_SYSTEM_BUS_ADDRESS=" + address, "XDG_SESSION_ID=c7"}
 }
 
 // ended waits until the resident has ended by itself.
@@ -169,10 +169,13 @@ func TestHubOpenedAtStart(t *testing.T) {
 	notes := o.opener("")
 	i := onBus(t, o)
 	o.start(env...)
-	o.Until("the lock is known", func() bool {
-		all := i.titles()
-		return len(all) > 0 && strings.HasSuffix(all[0], "Het scherm is vergrendeld: kaarten wachten.")
-	})
+	locked := func() {
+		o.Until("the lock is known", func() bool {
+			all := i.titles()
+			return len(all) > 0 && strings.HasSuffix(all[0], "Het scherm is vergrendeld: kaarten wachten.")
+		})
+	}
+	locked()
 	if n := len(opened(notes)); n != 0 {
 		t.Fatalf("opened %d times behind a locked screen", n)
 	}
@@ -191,6 +194,7 @@ func TestHubOpenedAtStart(t *testing.T) {
 		}, 2},
 	} {
 		l.lock(true)
+		locked()
 		round.do()
 		l.lock(false)
 		o.Until(round.what, func() bool { return len(opened(notes)) >= round.want })

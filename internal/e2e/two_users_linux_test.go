@@ -18,7 +18,7 @@ func TestTwoUsers(t *testing.T) {
 	var users []*office
 	var become [][]string
 	for i := range 2 {
-		o := prepare(t, "[card]\nafter_call = \"1s\"")
+		o := prepare(t, "[card]\nafter_call = \"1s\"\n\n[listener]\nenabled = true") // which port is found at the first start
 		// A program that both may run, from a folder that neither may write.
 		dir, err := os.MkdirTemp("", "wiebelt-shared-")
 		if err != nil {

@@ -15,7 +15,6 @@ import (
 
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/instance"
-	"wiebelt/internal/native/browser"
 	"wiebelt/internal/native/message"
 	"wiebelt/internal/text"
 )
@@ -260,11 +259,6 @@ func (d *desks) handle(ctx context.Context, work *sync.WaitGroup, out chan outgo
 			return
 		}
 		work.Go(func() { queue(out, outgoing{deskapi.KindPlayed, d.r.o.Demo.Play(ctx, m.ID, d.r.lang())}) })
-	case deskapi.KindOpen:
-		var m deskapi.Open
-		if json.Unmarshal(raw, &m) == nil {
-			work.Go(func() { d.r.openEntry(ctx, m.Entry) })
-		}
 	case deskapi.KindRecipe:
 		work.Go(func() { queue(out, outgoing{deskapi.KindRecipes, d.r.recipes()}) })
 	case deskapi.KindCopy:
@@ -274,26 +268,5 @@ func (d *desks) handle(ctx context.Context, work *sync.WaitGroup, out chan outgo
 				d.r.o.Log.Warn("not copied", "why", err)
 			}
 		}
-	}
-}
-
-// openEntry opens the file of a call of the history, its link checked anew.
-func (r *Resident) openEntry(ctx context.Context, id int64) {
-	if r.store == nil {
-		return
-	}
-	e, err := r.store.Get(ctx, id)
-	if err != nil || e.Link == "" {
-		return
-	}
-	address, err := r.current().links.Check(e.Link)
-	if err != nil {
-		r.o.Log.Warn("a link of the history is not opened", "why", err)
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
-	defer cancel()
-	if err := browser.Open(ctx, address); err != nil {
-		r.o.Log.Warn("browser not started")
 	}
 }
