@@ -29,6 +29,7 @@ const (
 // callsWindow lists the calls of today and those before.
 type callsWindow struct {
 	d      *windows
+	h      *readings
 	win    fyne.Window
 	sign   *shape
 	status *words
@@ -69,18 +70,11 @@ type callsWindow struct {
 	removed []int64 // entries that were just removed and can come back
 }
 
-// openCalls gives the window that is there: desk.go makes and remakes it too.
-func openCalls(d *windows) page {
-	if d.calls == nil {
-		d.calls = newCallsWindow(d)
-	}
-	return d.calls
-}
-
-func newCallsWindow(d *windows) *callsWindow {
+func newCallsWindow(h *readings) *callsWindow {
+	d := h.d
 	l := d.lang
-	c := &callsWindow{d: d, sign: newShape(markNone), body: container.NewStack(), note: container.NewStack(), chosen: -1, looking: -1}
-	if before := d.calls; before != nil { // made anew: what its readings say is not for this one
+	c := &callsWindow{d: d, h: h, sign: newShape(markNone), body: container.NewStack(), note: container.NewStack(), chosen: -1, looking: -1}
+	if before := h.calls; before != nil { // made anew: what its readings say is not for this one
 		before.stop()
 		c.follow(before)
 	}
@@ -101,13 +95,11 @@ func newCallsWindow(d *windows) *callsWindow {
 	c.showViews()
 	c.showStatus()
 	c.win = d.window(text.DeskCallsTitle, container.NewBorder(head, gap(8), nil, nil, c.body), fyne.NewSize(720, 640))
-	c.win.SetCloseIntercept(c.close)
-	d.pages[deskapi.WindowCalls] = c
 	c.shortcuts()
-	if d.state == readingOK && c.edition == (edition{}) {
+	if h.state == readingOK && c.edition == (edition{}) {
 		// Read before there was a window, so the first frame has them.
-		n := len(d.entries)
-		c.put(answer{entries: d.entries, count: n, today: today(d.entries, d.now()), exact: n < block})
+		n := len(h.entries)
+		c.put(answer{entries: h.entries, count: n, today: today(h.entries, d.now()), exact: n < block})
 	} else {
 		c.draw()
 	}
@@ -123,10 +115,10 @@ func (c *callsWindow) follow(before *callsWindow) {
 	c.state, c.stated, c.removed = before.state, before.stated, before.removed
 }
 
-// window and take make it a page.
-func (c *callsWindow) window() fyne.Window { return c.win }
+// Window and Take make it a page.
+func (c *callsWindow) Window() fyne.Window { return c.win }
 
-func (c *callsWindow) take(kind string, raw json.RawMessage) {
+func (c *callsWindow) Take(kind string, raw json.RawMessage) {
 	switch kind {
 	case deskapi.KindCallsState:
 		var m deskapi.CallsState
@@ -155,14 +147,14 @@ func (c *callsWindow) take(kind string, raw json.RawMessage) {
 	}
 }
 
-// close forgets what was read with the window.
-func (c *callsWindow) close() {
+// Closed forgets what was read with the window.
+func (c *callsWindow) Closed() {
 	c.stop()
-	d := c.d
-	d.calls, d.entries, d.state = nil, nil, readingNot
-	delete(d.pages, deskapi.WindowCalls)
-	c.win.Close()
+	c.h.calls, c.h.entries, c.h.state = nil, nil, readingNot
 }
+
+// StatusChanged makes it one that shows the status.
+func (c *callsWindow) StatusChanged() { c.showStatus() }
 
 func (c *callsWindow) stop() {
 	if c.cancel != nil {
@@ -175,7 +167,7 @@ func (c *callsWindow) stop() {
 func (c *callsWindow) titleLine() {
 	l := c.d.lang
 	buttons := container.New(layout.NewCustomPaddedHBoxLayout(8))
-	if c.state.Manual && openers[deskapi.WindowLookup] != nil {
+	if c.state.Manual && c.d.has(deskapi.WindowLookup) {
 		buttons.Add(widget.NewButton(l.T(text.LookupOpen), func() { c.d.show(deskapi.WindowLookup) }))
 	}
 	if len(c.d.welcome.Demo) == 0 {
@@ -349,7 +341,7 @@ func (c *callsWindow) search() {
 	c.query.Filter = c.filter.Text
 	c.list.scroll.Offset.Y = 0
 	c.chosen, c.picked = -1, 0
-	if c.d.state != readingOK || c.start != 0 || !strings.HasPrefix(c.filter.Text, was.Filter) {
+	if c.h.state != readingOK || c.start != 0 || !strings.HasPrefix(c.filter.Text, was.Filter) {
 		c.begin()
 		return
 	}
@@ -389,58 +381,18 @@ func (c *callsWindow) want(w wish) {
 	c.d.kick()
 }
 
-// wanted is told to the reader: what was asked for, or else what is on screen,
-// because it has changed on disk.
-func (d *windows) wanted() wish {
-	if d.calls == nil {
-		return wish{path: d.welcome.History}
-	}
-	c := d.calls
-	w := wish{query: c.query, edition: c.edition}
-	switch {
-	case c.pending != nil:
-		w = *c.pending
-	case c.list.scroll.Offset.Y > 0 && c.plan.count > 0:
-		w.index = c.plan.at(c.list.scroll.Offset.Y)
-		if i := w.index - c.start; i >= 0 && i < len(c.places) {
-			w.place = c.places[i]
-		} else {
-			w.jump = true
-		}
-	}
-	c.stop()
-	w.path = d.welcome.History
-	w.ctx, c.cancel = context.WithCancel(context.Background())
-	c.pending, c.asked = nil, &w
-	return w
-}
-
-// took takes what was read.
-func (d *windows) took(a answer) {
-	if d.calls != nil {
-		if a.edition != d.calls.edition {
-			return
-		}
-		if a.exact || a.err != nil {
-			d.calls.asked = nil
-		}
-		d.calls.next = &a
-	}
-	d.read(a.entries, a.err)
-}
-
 // refresh shows what was read last.
 func (c *callsWindow) refresh() {
 	a := c.next
 	c.next = nil
 	switch {
-	case c.d.state != readingOK:
+	case c.h.state != readingOK:
 		if a == nil || len(c.all) == 0 {
 			c.draw()
 		}
 		return // what was read before stays
 	case a == nil:
-		all := c.d.entries
+		all := c.h.entries
 		a = &answer{entries: all, count: len(all), today: today(all, c.d.now()), exact: true}
 	}
 	c.put(*a)
@@ -549,9 +501,9 @@ func (c *callsWindow) pageNow() string {
 		return ""
 	case c.d.welcome.History == "":
 		return pageOff
-	case c.d.state == readingFailed:
+	case c.h.state == readingFailed:
 		return pageBroken
-	case c.d.state == readingNot:
+	case c.h.state == readingNot:
 		return pageBlank
 	case filter != "" && !c.exact && c.long:
 		return pageSearch

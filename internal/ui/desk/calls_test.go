@@ -19,8 +19,22 @@ import (
 	"wiebelt/internal/text"
 )
 
+// callsBench is a bench with the calls window and what it reads.
+type callsBench struct {
+	*bench
+	*readings
+}
+
+func newCallsBench(t testing.TB, w deskapi.Welcome) *callsBench {
+	t.Helper()
+	b := &callsBench{bench: newBench(t, w, nil)}
+	b.readings = newReadings(b.windows)
+	b.openers[deskapi.WindowCalls] = b.open
+	return b
+}
+
 // views are the views of the calls that can be seen.
-func views(b *bench) map[int64]*rowView {
+func views(b *callsBench) map[int64]*rowView {
 	all := map[int64]*rowView{}
 	for _, v := range b.calls.list.views {
 		if v.Visible() && v.known {
@@ -30,7 +44,7 @@ func views(b *bench) map[int64]*rowView {
 	return all
 }
 
-func (b *bench) state(t *testing.T, s deskapi.CallsState) {
+func (b *callsBench) state(t *testing.T, s deskapi.CallsState) {
 	t.Helper()
 	raw, err := json.Marshal(s)
 	if err != nil {
@@ -57,7 +71,7 @@ func TestCallsBothLanguages(t *testing.T) {
 		{text.Dutch, []string{"Oproepen", "Zoeken op naam", "Vandaag", "J. de Vries", "Opgenomen", "2:14"}},
 		{text.English, []string{"Calls", "Search by name", "Today", "J. de Vries", "Answered", "2:14"}},
 	} {
-		b := newBench(t, greeting(tt.lang))
+		b := newCallsBench(t, greeting(tt.lang))
 		b.read([]history.Entry{customer()}, nil)
 		b.show(deskapi.WindowCalls)
 		wantTexts(t, b.calls.win, tt.want...)
@@ -70,38 +84,38 @@ func TestEmptyPages(t *testing.T) {
 	tests := []struct {
 		name    string
 		welcome deskapi.Welcome
-		state   func(*bench)
+		state   func(*callsBench)
 		want    string
 	}{
-		{"no calls, demo", greeting(text.Dutch, demoCalls...), func(b *bench) { b.read(nil, nil) }, "Demo openen"},
-		{"no calls", greeting(text.Dutch), func(b *bench) { b.read(nil, nil) }, "Nog geen oproepen"},
-		{"no calls, how to try", greeting(text.English), func(b *bench) { b.read(nil, nil) }, "wiebelt demo"},
-		{"not kept", deskapi.Welcome{Language: "nl"}, func(b *bench) { b.read(nil, nil) }, "Oproepen worden niet bewaard"},
-		{"unreadable", greeting(text.Dutch), func(b *bench) { b.read(nil, errors.New("disk")) }, "kunnen nu niet worden gelezen"},
-		{"filtered", greeting(text.Dutch), func(b *bench) {
+		{"no calls, demo", greeting(text.Dutch, demoCalls...), func(b *callsBench) { b.read(nil, nil) }, "Demo openen"},
+		{"no calls", greeting(text.Dutch), func(b *callsBench) { b.read(nil, nil) }, "Nog geen oproepen"},
+		{"no calls, how to try", greeting(text.English), func(b *callsBench) { b.read(nil, nil) }, "wiebelt demo"},
+		{"not kept", deskapi.Welcome{Language: "nl"}, func(b *callsBench) { b.read(nil, nil) }, "Oproepen worden niet bewaard"},
+		{"unreadable", greeting(text.Dutch), func(b *callsBench) { b.read(nil, errors.New("disk")) }, "kunnen nu niet worden gelezen"},
+		{"filtered", greeting(text.Dutch), func(b *callsBench) {
 			b.read([]history.Entry{customer()}, nil)
 			b.calls.filter.SetText("zzz")
 		}, "Niets gevonden voor “zzz”"},
-		{"none missed", greeting(text.Dutch), func(b *bench) {
+		{"none missed", greeting(text.Dutch), func(b *callsBench) {
 			b.read([]history.Entry{customer()}, nil)
 			b.calls.show(history.ViewMissed)
 			b.took(answer{wish: b.wanted(), exact: true})
 		}, "Geen gemiste oproepen"},
-		{"none mine", greeting(text.English), func(b *bench) {
+		{"none mine", greeting(text.English), func(b *callsBench) {
 			b.state(t, deskapi.CallsState{Group: true})
 			b.took(answer{wish: b.wanted(), exact: true})
 		}, "No calls for you"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			b := newBench(t, tt.welcome)
+			b := newCallsBench(t, tt.welcome)
 			b.show(deskapi.WindowCalls)
 			tt.state(b)
 			wantTexts(t, b.calls.win, tt.want)
 		})
 	}
 	t.Run("what was read stays when reading fails", func(t *testing.T) {
-		b := newBench(t, greeting(text.Dutch))
+		b := newCallsBench(t, greeting(text.Dutch))
 		b.show(deskapi.WindowCalls)
 		b.read([]history.Entry{customer()}, nil)
 		b.read(nil, errors.New("disk"))
@@ -110,7 +124,7 @@ func TestEmptyPages(t *testing.T) {
 }
 
 func TestClicksInARow(t *testing.T) {
-	b := newBench(t, greeting(text.Dutch))
+	b := newCallsBench(t, greeting(text.Dutch))
 	unknown := customer()
 	unknown.ID, unknown.Name, unknown.Link = 8, "", ""
 	withheld := history.Entry{ID: 9, Rang: noon}
@@ -129,12 +143,12 @@ func TestClicksInARow(t *testing.T) {
 		what string
 		id   int64
 		at   fyne.Position
-		want []message
+		want []saying
 	}{
-		{"a name opens", 7, name, []message{{deskapi.KindCallsOpen, deskapi.CallsEntry{Entry: 7}}}},
+		{"a name opens", 7, name, []saying{{kind: deskapi.KindCallsOpen, m: deskapi.CallsEntry{Entry: 7}}}},
 		{"an unknown number does nothing", 8, name, nil},
-		{"copy", 8, at(toolCopy), []message{{deskapi.KindCallsCopy, deskapi.CallsCopy{Entry: 8}}}},
-		{"call back", 8, at(toolCall), []message{{deskapi.KindCallsCall, deskapi.CallsEntry{Entry: 8}}}},
+		{"copy", 8, at(toolCopy), []saying{{kind: deskapi.KindCallsCopy, m: deskapi.CallsCopy{Entry: 8}}}},
+		{"call back", 8, at(toolCall), []saying{{kind: deskapi.KindCallsCall, m: deskapi.CallsEntry{Entry: 8}}}},
 		{"nothing to copy", 9, at(toolCopy), nil},
 		{"nobody to call back", 9, at(toolCall), nil},
 		{"more opens a menu", 7, at(toolMore), nil},
@@ -177,7 +191,7 @@ func TestClicksInARow(t *testing.T) {
 // A new call pushes the others down; a click that was meant for the row before
 // opens nothing.
 func TestClickAfterRowsMoved(t *testing.T) {
-	b := newBench(t, greeting(text.Dutch))
+	b := newCallsBench(t, greeting(text.Dutch))
 	b.read([]history.Entry{customer()}, nil)
 	b.show(deskapi.WindowCalls)
 	b.clock = b.clock.Add(time.Minute)
@@ -202,7 +216,7 @@ func TestClickAfterRowsMoved(t *testing.T) {
 
 // The whole window by keyboard.
 func TestKeyboard(t *testing.T) {
-	b := newBench(t, greeting(text.Dutch))
+	b := newCallsBench(t, greeting(text.Dutch))
 	var all []history.Entry
 	for i := range 40 {
 		e := customer()
@@ -288,7 +302,7 @@ func TestKeyboard(t *testing.T) {
 }
 
 func TestMenuOffersWhatIsPossible(t *testing.T) {
-	b := newBench(t, greeting(text.Dutch))
+	b := newCallsBench(t, greeting(text.Dutch))
 	b.show(deskapi.WindowCalls)
 	full := []string{"Relatie openen", "Terugbellen", "Nummer kopiëren", "Relatienummer kopiëren", "Opnieuw opzoeken", "Niet deze relatie", "Afvinken", "Verwijderen"}
 	missed := customer()
@@ -319,10 +333,10 @@ func TestMenuOffersWhatIsPossible(t *testing.T) {
 
 // What the resident says beside the calls.
 func TestCallsState(t *testing.T) {
-	b := newBench(t, greeting(text.Dutch))
+	b := newCallsBench(t, greeting(text.Dutch))
 	b.read([]history.Entry{customer()}, nil)
 	b.show(deskapi.WindowCalls)
-	if !slices.ContainsFunc(b.said, func(m message) bool { return m.kind == deskapi.KindCallsAsk }) {
+	if !slices.ContainsFunc(b.said, func(m saying) bool { return m.kind == deskapi.KindCallsAsk }) {
 		t.Error("the state was not asked for")
 	}
 	wantTexts(t, b.calls.win, "Gemist", "Alles")
@@ -370,7 +384,7 @@ func TestCallsState(t *testing.T) {
 }
 
 // notes is what the strip above the list says.
-func notes(b *bench) string { return b.calls.noted }
+func notes(b *callsBench) string { return b.calls.noted }
 
 // each visits every object of a tree that can be seen.
 func each(o fyne.CanvasObject, visit func(any)) {
@@ -406,7 +420,7 @@ func press(t *testing.T, o fyne.CanvasObject, label string) {
 }
 
 func TestLookAgain(t *testing.T) {
-	b := newBench(t, greeting(text.Dutch))
+	b := newCallsBench(t, greeting(text.Dutch))
 	b.read([]history.Entry{customer()}, nil)
 	b.show(deskapi.WindowCalls)
 	b.state(t, deskapi.CallsState{Manual: true})
@@ -425,10 +439,9 @@ func TestLookAgain(t *testing.T) {
 	}
 	// Several: somebody has to choose, in the window for it.
 	b.calls.lookAgain(r)
-	b.take()
 	b.handle(deskapi.KindCallsLooked, json.RawMessage(`{"entry":7,"several":true}`))
-	if got := b.take(); len(got) != 1 || got[0].m != (deskapi.LookupFind{Seq: 1, Text: "+31612345678"}) {
-		t.Errorf("said %v", got)
+	if got := b.placeOf(deskapi.WindowLookup); got != "+31612345678" {
+		t.Errorf("the window for it shows %q", got)
 	}
 }
 
@@ -466,8 +479,8 @@ func TestPlan(t *testing.T) {
 
 // long is a bench whose readings come from a list of n calls, as the reader would
 // give them.
-func long(t *testing.T, n int) (*bench, func() int) {
-	b := newBench(t, greeting(text.Dutch))
+func long(t *testing.T, n int) (*callsBench, func() int) {
+	b := newCallsBench(t, greeting(text.Dutch))
 	entry := func(i int) history.Entry { // number i from the newest
 		e := customer()
 		e.ID, e.Rang = int64(n-i), noon.Add(-time.Duration(i)*time.Minute)
@@ -617,5 +630,17 @@ func TestStaysWhereItIs(t *testing.T) {
 	}
 	if old.ctx.Err() == nil {
 		t.Error("its reading goes on")
+	}
+}
+
+// TestRecipesFromCalls: the calls window leads there, the demo's does not.
+func TestRecipesFromCalls(t *testing.T) {
+	b := newCallsBench(t, greeting(text.Dutch))
+	b.show(deskapi.WindowCalls)
+	wantTexts(t, b.calls.win, "Telefoon koppelen")
+	d := newCallsBench(t, greeting(text.Dutch, demoCalls...))
+	d.show(deskapi.WindowCalls)
+	if all := strings.Join(texts(d.calls.win), "|"); strings.Contains(all, "Telefoon koppelen") {
+		t.Error("the demo offers its own port for a real phone")
 	}
 }

@@ -1,8 +1,6 @@
 package desk
 
 import (
-	"unicode"
-
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
 
@@ -98,10 +96,7 @@ func (c *callsWindow) looked(m deskapi.CallsLooked) {
 	}
 	for _, e := range c.all {
 		if e.ID == m.Entry {
-			c.d.show(deskapi.WindowLookup)
-			if w, ok := c.d.pages[deskapi.WindowLookup].(*lookupWindow); ok {
-				w.search(e.Number)
-			}
+			c.d.showAt(deskapi.WindowLookup, e.Number)
 		}
 	}
 }
@@ -151,24 +146,6 @@ func (c *callsWindow) items(r row) []*fyne.MenuItem {
 	line()
 	add(true, l.T(text.CallsMenuRemove), func() { c.remove(r) })
 	return items
-}
-
-// fileWord is what a customer file is called here (ui.file_word).
-func fileWord(l text.Language, word string) string {
-	switch word {
-	case "klantkaart":
-		return l.T(text.CardWordKlantkaart)
-	case "dossier":
-		return l.T(text.CardWordDossier)
-	}
-	return l.T(text.CardWordRelatie)
-}
-
-// openWords are those of the button that opens a customer file.
-func (d *windows) openWords() string {
-	r := []rune(d.lang.T(text.CardButtonOpen, fileWord(d.lang, d.welcome.FileWord)))
-	r[0] = unicode.ToUpper(r[0])
-	return string(r)
 }
 
 // filterBox is the entry of the filter: down goes on into what it has left, and

@@ -94,7 +94,7 @@ func TestCallsWindowFits(t *testing.T) {
 	}
 	for _, l := range []text.Language{text.Dutch, text.English} {
 		for _, scale := range scales {
-			b := newBench(t, greeting(l))
+			b := newCallsBench(t, greeting(l))
 			b.read(all, nil)
 			b.show(deskapi.WindowCalls)
 			for _, state := range []deskapi.CallsState{
@@ -120,30 +120,6 @@ func TestCallsWindowFits(t *testing.T) {
 					}
 				}
 			}
-		}
-	}
-}
-
-func TestLookupWindowFits(t *testing.T) {
-	long := dorp
-	long.Name, long.Address = "Mw. A.E. van der Meulen-Oosterhuis tot Nederhorst den Berg", "Burgemeester van Stamplein 1234 bis, 1234 AB Alphen aan den Rijn"
-	for _, l := range []text.Language{text.Dutch, text.English} {
-		for _, scale := range scales {
-			b, w := lookupBench(t, l)
-			scaled(w.win, fyne.NewSize(560, 520), scale)
-			uncut(t, string(l)+" start", w.win)
-			for _, tt := range answers {
-				w.box.SetText("0612345678")
-				w.ask()
-				f := tt.f
-				f.Seq, f.Shown, f.Copy = w.seq, "06 12 34 56 78", "0612345678"
-				if len(f.Contacts) > 0 {
-					f.Contacts = append([]deskapi.LookupContact{long}, f.Contacts[1:]...)
-				}
-				b.found(t, f)
-				uncut(t, string(l)+" "+tt.name, w.win)
-			}
-			w.win.Close()
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 // What was removed can be put back for a while, by a click or by Ctrl+Z; calls
 // removed in a row come back together.
 func TestUndoRemove(t *testing.T) {
-	b := newBench(t, greeting(text.Dutch))
+	b := newCallsBench(t, greeting(text.Dutch))
 	b.read([]history.Entry{customer()}, nil)
 	b.show(deskapi.WindowCalls)
 	gone := func(id int64) {
@@ -34,7 +34,7 @@ func TestUndoRemove(t *testing.T) {
 	b.take()
 	press(t, b.calls.note, "Ongedaan maken")
 	got := b.take()
-	if len(got) != 2 || got[0] != (message{deskapi.KindCallsUndo, deskapi.CallsEntry{Entry: 7}}) || got[1] != (message{deskapi.KindCallsUndo, deskapi.CallsEntry{Entry: 8}}) {
+	if len(got) != 2 || got[0] != (saying{kind: deskapi.KindCallsUndo, m: deskapi.CallsEntry{Entry: 7}}) || got[1] != (saying{kind: deskapi.KindCallsUndo, m: deskapi.CallsEntry{Entry: 8}}) {
 		t.Errorf("said %v", got)
 	}
 	if s := notes(b); s != "" {
@@ -43,7 +43,7 @@ func TestUndoRemove(t *testing.T) {
 
 	gone(9)
 	b.calls.undo() // what Ctrl+Z does
-	if got := b.take(); len(got) != 1 || got[0] != (message{deskapi.KindCallsUndo, deskapi.CallsEntry{Entry: 9}}) {
+	if got := b.take(); len(got) != 1 || got[0] != (saying{kind: deskapi.KindCallsUndo, m: deskapi.CallsEntry{Entry: 9}}) {
 		t.Errorf("Ctrl+Z said %v", got)
 	}
 

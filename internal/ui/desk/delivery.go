@@ -103,9 +103,9 @@ func openDelivery(d *windows) page {
 	return w
 }
 
-func (w *deliveryWindow) window() fyne.Window { return w.win }
+func (w *deliveryWindow) Window() fyne.Window { return w.win }
 
-func (w *deliveryWindow) take(kind string, raw json.RawMessage) {
+func (w *deliveryWindow) Take(kind string, raw json.RawMessage) {
 	switch kind {
 	case deskapi.KindDeliveryState:
 		var m deskapi.DeliveryState
@@ -194,6 +194,14 @@ func (w *deliveryWindow) progress(m deskapi.DeliveryProgress) {
 		w.detail.showState()
 	}
 }
+
+// What stands in place of the list. The one for a hub that is not set up is called
+// after whom to tell.
+const (
+	bodyBlank = "blank" // not told yet: nothing, for a moment
+	bodyEmpty = "empty" // there are none
+	bodyOff   = "off"
+)
 
 var deliveryViews = []string{deskapi.DeliveryAll, deskapi.DeliveryOpen, deskapi.DeliveryAct}
 
@@ -367,14 +375,14 @@ func (w *deliveryWindow) draw() {
 	p := ""
 	switch {
 	case !w.stated:
-		p = pageBlank
+		p = bodyBlank
 	case s.Total > 0:
 	case !s.SetUp:
-		p = pageOff + s.Support
+		p = bodyOff + s.Support
 	case w.view != deskapi.DeliveryAll:
 		p = w.view
 	default:
-		p = pageEmpty
+		p = bodyEmpty
 	}
 	w.enable(s.SetUp)
 	visible(w.tools, w.stated && (s.Total > 0 || w.view != deskapi.DeliveryAll))
@@ -400,13 +408,13 @@ func (w *deliveryWindow) pageContent(p string) fyne.CanvasObject {
 	switch {
 	case p == "":
 		return w.list
-	case p == pageEmpty:
+	case p == bodyEmpty:
 		return w.dropPage()
 	case p == deskapi.DeliveryOpen:
 		return emptyPage(l.T(text.MessagesNoneOpen), nil, l.T(text.MessagesNoneOpenHint))
 	case p == deskapi.DeliveryAct:
 		return emptyPage(l.T(text.MessagesNoneAct), nil, l.T(text.MessagesNoneActHint))
-	case strings.HasPrefix(p, pageOff):
+	case strings.HasPrefix(p, bodyOff):
 		return emptyPage(l.T(text.MessagesSetup), nil, l.T(text.MessagesSetupHint, w.state.Support))
 	}
 	return container.NewWithoutLayout()

@@ -23,9 +23,9 @@ import (
 )
 
 func deliveryBench(t *testing.T, l text.Language) (*bench, *deliveryWindow) {
-	b := newBench(t, greeting(l))
+	b := newBench(t, greeting(l), map[string]opener{deskapi.WindowDelivery: openDelivery})
 	b.show(deskapi.WindowDelivery)
-	return b, b.pages[deskapi.WindowDelivery].(*deliveryWindow)
+	return b, b.page(deskapi.WindowDelivery).(*deliveryWindow)
 }
 
 // deliveryRows is a file in every state, invented.
@@ -193,14 +193,14 @@ func TestDeliveryActions(t *testing.T) {
 	}
 	state := deliveryState()
 	b.tell(t, deskapi.KindDeliveryState, state)
-	said := func(want ...message) {
+	said := func(want ...saying) {
 		t.Helper()
-		got := slices.DeleteFunc(b.take(), func(m message) bool { return m.kind == deskapi.KindDeliveryShow })
+		got := slices.DeleteFunc(b.take(), func(m saying) bool { return m.kind == deskapi.KindDeliveryShow })
 		if !slices.Equal(got, want) {
 			t.Errorf("said %v, want %v", got, want)
 		}
 	}
-	item := func(kind, id string) message { return message{kind, deskapi.DeliveryItem{ID: id}} }
+	item := func(kind, id string) saying { return saying{kind: kind, m: deskapi.DeliveryItem{ID: id}} }
 	wantTexts(t, w.win, "Toch versturen")
 	tapNamed(t, w.win, "Toch versturen")
 	said(item(deskapi.KindDeliverySend, "n2"))
@@ -238,7 +238,7 @@ func TestDeliveryActions(t *testing.T) {
 			t.Errorf("what was typed is gone: %q", w.detail.note.Text)
 		}
 		tapNamed(t, w.win, label)
-		said(message{deskapi.KindDeliveryResolve, deskapi.DeliveryResolve{ID: "i5", Delivered: label == "Het is aangeleverd", Note: "Mw. Smit zag het staan"}})
+		said(saying{kind: deskapi.KindDeliveryResolve, m: deskapi.DeliveryResolve{ID: "i5", Delivered: label == "Het is aangeleverd", Note: "Mw. Smit zag het staan"}})
 	}
 	open("i4")
 	tapNamed(t, w.win, "Opnieuw versturen")
@@ -271,7 +271,7 @@ func TestDeliveryActions(t *testing.T) {
 	state.Held, state.Notice = "", "De administratie was beschadigd."
 	b.tell(t, deskapi.KindDeliveryState, state)
 	tapNamed(t, w.win, text.Dutch.T(text.CallsNoticeOk))
-	said(message{deskapi.KindDeliveryDismiss, nil})
+	said(saying{kind: deskapi.KindDeliveryDismiss, m: nil})
 	b.tell(t, deskapi.KindDeliveryFailed, deskapi.DeliveryFailed{Sentence: "Dat kan nu niet."})
 	wantTexts(t, w.win, "Dat kan nu niet.")
 	b.later[len(b.later)-1]()
@@ -318,7 +318,7 @@ func TestDeliveryAsksOneAtATime(t *testing.T) {
 	b.tell(t, deskapi.KindDeliveryState, empty)
 	wantTexts(t, w.win, text.Dutch.T(text.MessagesNoneAct))
 	w.win.Close()
-	if b.pages[deskapi.WindowDelivery] != nil {
+	if b.page(deskapi.WindowDelivery) != nil {
 		t.Error("a closed window is still held")
 	}
 	b.tell(t, deskapi.KindDeliveryState, s) // nobody shows it any more
@@ -341,7 +341,7 @@ func TestDeliveryFollowsTheLanguage(t *testing.T) {
 	win := w.win
 	b.take()
 	b.tell(t, deskapi.KindWelcome, greeting(text.English))
-	now := b.pages[deskapi.WindowDelivery].(*deliveryWindow)
+	now := b.page(deskapi.WindowDelivery).(*deliveryWindow)
 	if now == w || now.win != win || win.Title() != "Deliver messages – Wiebelt" {
 		t.Errorf("%q", win.Title())
 	}

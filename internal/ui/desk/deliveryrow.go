@@ -267,7 +267,7 @@ func (r *deliveryLineRenderer) Refresh() {
 	}
 	v.time.say(s.time, base.ColorNameForeground)
 	v.day.say(s.day, base.ColorNamePlaceHolder)
-	v.title.say(s.title, pick(v.hover, base.ColorNamePrimary, base.ColorNameForeground))
+	v.title.say(s.title, either(v.hover, base.ColorNamePrimary, base.ColorNameForeground))
 	v.detail.say(s.detail, base.ColorNamePlaceHolder)
 	v.shape.set(s.mark)
 	v.state.say(s.state, colourOf(s.mark))

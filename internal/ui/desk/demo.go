@@ -1,6 +1,8 @@
 package desk
 
 import (
+	"encoding/json"
+
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/layout"
@@ -24,7 +26,7 @@ type demoWindow struct {
 	playing string // id of the call that was asked for last, "" if it was answered
 }
 
-func newDemoWindow(d *windows) *demoWindow {
+func openDemo(d *windows) page {
 	w := &demoWindow{d: d, sign: newShape(markNone)}
 	l := d.lang
 	w.last = newWords(l.T(text.DeskDemoFirst), theme.SizeHint, base.ColorNamePlaceHolder, false).cutting()
@@ -70,6 +72,15 @@ func (w *demoWindow) play(id string) {
 	w.last.say(w.d.lang.T(text.DeskDemoPlaying), base.ColorNameForeground)
 	w.showSign()
 	w.d.send(deskapi.KindPlay, deskapi.Play{ID: id})
+}
+
+func (w *demoWindow) Window() fyne.Window { return w.win }
+
+func (w *demoWindow) Take(kind string, raw json.RawMessage) {
+	var m deskapi.Played
+	if kind == deskapi.KindPlayed && w.d.decode(kind, raw, &m) {
+		w.played(m)
+	}
 }
 
 // played shows how the last call went; one that was overtaken by another says

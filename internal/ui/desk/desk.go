@@ -12,13 +12,13 @@ import (
 	"log/slog"
 	"strings"
 	"time"
+	"unicode"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
 
 	"wiebelt/internal/deskapi"
-	"wiebelt/internal/history"
 	"wiebelt/internal/text"
 )
 
@@ -33,80 +33,22 @@ type params struct {
 	log   *slog.Logger
 }
 
-// reading is the state of the history.
-type reading uint8
-
-const (
-	readingNot reading = iota // not read yet
-	readingOK
-	readingFailed
-)
-
-// windows is all that is on screen. Only for the UI thread.
+// windows is all that is on screen: the open windows by their names in deskapi,
+// and the way from each to the program and to the others. Only for the UI thread.
 type windows struct {
 	params
 	lang    text.Language
-	welcome deskapi.Welcome
+	welcome deskapi.Welcome   // the resident's last one, with its last status
+	ways    *deskapi.Ways     // how the ways in are doing, nil until the resident said so
+	openers map[string]opener // all windows that there are; set once, before the first is shown
 
-	calls   *callsWindow    // nil while it is closed
-	demo    *demoWindow     // nil while it is closed
-	recipes *recipesWindow  // nil while it is closed
-	pages   map[string]page // the other open windows, by their names in deskapi
-	ways    *deskapi.Ways   // how the ways in are doing, nil until the resident said so
-	reuse   fyne.Window     // to be built anew instead of a new one, nil mostly
+	pages   map[string]page
+	reuse   fyne.Window // to be built anew instead of a new one, nil mostly
 	painted bool
-
-	entries []history.Entry // newest first
-	state   reading
 }
 
 func newWindows(p params, w deskapi.Welcome) *windows {
 	return &windows{params: p, lang: text.Language(w.Language), welcome: w, pages: map[string]page{}}
-}
-
-// show opens a window, or brings it to the front. Unfamiliar names of a newer
-// resident mean the calls.
-func (d *windows) show(name string) {
-	if name == deskapi.WindowDemo {
-		if d.demo == nil {
-			d.demo = newDemoWindow(d)
-			d.demo.win.SetOnClosed(func() { d.demo = nil })
-		}
-		raise(d.demo.win)
-		return
-	}
-	if name == deskapi.WindowRecipes {
-		if d.recipes == nil {
-			d.recipes = newRecipesWindow(d)
-			d.recipes.win.SetOnClosed(func() { d.recipes = nil }) // and the tokens with it
-		}
-		raise(d.recipes.win)
-		return
-	}
-	if open := openers[name]; open != nil {
-		if d.pages[name] == nil {
-			p := open(d)
-			d.pages[name] = p
-			p.window().SetOnClosed(func() {
-				if c, ok := d.pages[name].(interface{ closed() }); ok {
-					c.closed()
-				}
-				delete(d.pages, name)
-			})
-		}
-		raise(d.pages[name].window())
-		return
-	}
-	if d.calls == nil {
-		d.calls = newCallsWindow(d)
-		d.calls.win.SetOnClosed(func() { d.calls = nil })
-	}
-	raise(d.calls.win)
-}
-
-func raise(w fyne.Window) {
-	w.Show()
-	w.RequestFocus()
 }
 
 // window makes a window of ours with a content; the first frame of the first
@@ -146,26 +88,11 @@ func (d *windows) probe() fyne.CanvasObject {
 	return container.NewWithoutLayout(pixel)
 }
 
-// read takes over what a reading of the history gave.
-func (d *windows) read(all []history.Entry, err error) {
-	if err != nil {
-		d.log.Warn("history cannot be read", "error", err)
-		d.state = readingFailed // what was read before is still shown
-	} else {
-		d.entries, d.state = all, readingOK
-	}
-	if d.calls != nil {
-		d.calls.refresh()
-	}
-}
-
 // handle does what a message of the resident asks. Kinds of a newer resident
 // are passed over.
 func (d *windows) handle(kind string, raw json.RawMessage) {
 	if area, _, ok := strings.Cut(kind, "."); ok {
-		if p := d.pages[area]; p != nil {
-			p.take(kind, raw)
-		}
+		d.pass(area, kind, raw)
 		return
 	}
 	switch kind {
@@ -178,9 +105,7 @@ func (d *windows) handle(kind string, raw json.RawMessage) {
 		var m deskapi.Status
 		if d.decode(kind, raw, &m) {
 			d.welcome.Status = m
-			if d.calls != nil {
-				d.calls.showStatus()
-			}
+			d.statusChanged()
 		}
 	case deskapi.KindHistory:
 		d.kick()
@@ -190,29 +115,50 @@ func (d *windows) handle(kind string, raw json.RawMessage) {
 			d.show(m.Window)
 		}
 	case deskapi.KindPlayed:
-		var m deskapi.Played
-		if d.decode(kind, raw, &m) && d.demo != nil {
-			d.demo.played(m)
-		}
+		d.pass(deskapi.WindowDemo, kind, raw)
 	case deskapi.KindRecipes:
-		var m deskapi.Recipes
-		if d.recipes != nil && d.decode(kind, raw, &m) {
-			d.recipes.take(m)
-		}
+		d.pass(deskapi.WindowRecipes, kind, raw)
 	case deskapi.KindWays:
 		var m deskapi.Ways
 		if d.decode(kind, raw, &m) {
-			d.takeWays(m)
+			d.ways = &m
+			d.waysChanged()
 		}
 	case deskapi.KindQuit:
 		d.app.Quit()
 	}
 }
 
+// pass hands a message to the window it is for, if that is open.
+func (d *windows) pass(name, kind string, raw json.RawMessage) {
+	if p := d.pages[name]; p != nil {
+		p.Take(kind, raw)
+	}
+}
+
+// decode reads a message, and logs the kind of one that cannot be read.
 func (d *windows) decode(kind string, raw json.RawMessage, into any) bool {
 	if err := json.Unmarshal(raw, into); err != nil {
 		d.log.Warn("message cannot be read", "kind", kind) // the error would quote it
 		return false
 	}
 	return true
+}
+
+// fileWord is what a customer file is called here (ui.file_word).
+func fileWord(l text.Language, word string) string {
+	switch word {
+	case "klantkaart":
+		return l.T(text.CardWordKlantkaart)
+	case "dossier":
+		return l.T(text.CardWordDossier)
+	}
+	return l.T(text.CardWordRelatie)
+}
+
+// openWords are those of the button that opens a customer file.
+func (d *windows) openWords() string {
+	r := []rune(d.lang.T(text.CardButtonOpen, fileWord(d.lang, d.welcome.FileWord)))
+	r[0] = unicode.ToUpper(r[0])
+	return string(r)
 }

@@ -104,7 +104,7 @@ func newStack(distance float32) *fyne.Container {
 	return container.New(layout.NewCustomPaddedVBoxLayout(distance))
 }
 
-func (w *doctorWindow) window() fyne.Window { return w.win }
+func (w *doctorWindow) Window() fyne.Window { return w.win }
 
 // run has everything looked at anew.
 func (w *doctorWindow) run() {
@@ -125,14 +125,14 @@ func (w *doctorWindow) run() {
 func (w *doctorWindow) later(t time.Duration, do func()) {
 	w.d.after(t, func() {
 		w.d.post(func() {
-			if w.d.pages[deskapi.WindowDoctor] == page(w) {
+			if w.d.page(deskapi.WindowDoctor) == page(w) {
 				do()
 			}
 		})
 	})
 }
 
-func (w *doctorWindow) take(kind string, raw json.RawMessage) {
+func (w *doctorWindow) Take(kind string, raw json.RawMessage) {
 	switch kind {
 	case deskapi.KindDoctorFound:
 		var m deskapi.DoctorFound

@@ -48,14 +48,14 @@ func doctorLines(l text.Language) map[string][]deskapi.DoctorLine {
 }
 
 func doctorBench(t *testing.T, l text.Language, look string) (*bench, *doctorWindow) {
-	b := newBench(t, greeting(l))
+	b := newBench(t, greeting(l), map[string]opener{deskapi.WindowDoctor: openDoctor})
 	b.app.Settings().SetTheme(theme.New(look))
 	b.show(deskapi.WindowDoctor)
-	return b, b.pages[deskapi.WindowDoctor].(*doctorWindow)
+	return b, b.page(deskapi.WindowDoctor).(*doctorWindow)
 }
 
 // finish ends the run.
-func (b *bench) finish(t *testing.T, w *doctorWindow, l text.Language) {
+func finish(t *testing.T, b *bench, w *doctorWindow, l text.Language) {
 	t.Helper()
 	for id, lines := range doctorLines(l) {
 		b.tell(t, deskapi.KindDoctorFound, deskapi.DoctorFound{Seq: w.seq, ID: id, Lines: lines})
@@ -99,7 +99,7 @@ func TestDoctorWindow(t *testing.T) {
 	if all := strings.Join(texts(w.win), " "); strings.Contains(all, "andere keer") || strings.Contains(all, "nieuwere") {
 		t.Error("what is not of this run is shown")
 	}
-	b.finish(t, w, text.Dutch)
+	finish(t, b, w, text.Dutch)
 	wantTexts(t, w.win, "1 controle wijst op een storing.", "Let op", "Uit", "Goed", "Beheerder (Jan Willem van der Meulen (IT), toestel 140):")
 	if all := strings.Join(texts(w.win), " "); strings.Contains(all, "Bezig") {
 		t.Errorf("something is still at work: %s", all)
@@ -126,7 +126,7 @@ func TestDoctorWindow(t *testing.T) {
 // is asked for by its path.
 func TestDoctorBundle(t *testing.T) {
 	b, w := doctorBench(t, text.Dutch, "light")
-	b.finish(t, w, text.Dutch)
+	finish(t, b, w, text.Dutch)
 	b.take()
 	test.Tap(w.bundle)
 	if got := b.take(); len(got) != 1 || got[0].kind != deskapi.KindDoctorBundle || !w.bundle.Disabled() {
@@ -146,7 +146,7 @@ func TestDoctorBundle(t *testing.T) {
 	if got := w.holds.lines; len(got) != 4 || got[1] != "  \"ok\": false" || len(got[2]) != lineRunes || w.holds.more.Hidden {
 		t.Errorf("%q, more %v", got, !w.holds.more.Hidden)
 	}
-	w.holds.choose("settings.txt")
+	w.holds.Choose("settings.txt")
 	b.take()
 	b.tell(t, deskapi.KindDoctorPiece, deskapi.DoctorPiece{File: 0, From: shownAtOnce + 1, Text: "te laat"})
 	if len(w.holds.lines) != 0 {
@@ -184,7 +184,7 @@ func TestDoctorWindowFits(t *testing.T) {
 				uncut(t, what+" running", w.win)
 				apart(t, what+" running", w)
 				shot(t, w.win, fmt.Sprintf("doctor-running-%s-%s-%v", l, look, scale))
-				b.finish(t, w, l)
+				finish(t, b, w, l)
 				apart(t, what, w)
 				for _, size := range []fyne.Size{fyne.NewSize(720, 688), fyne.NewSize(w.win.Content().MinSize().Width, 560)} {
 					scaled(w.win, size, scale)

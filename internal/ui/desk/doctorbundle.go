@@ -85,14 +85,14 @@ func newBundleView(w *doctorWindow, m deskapi.DoctorHolds) *bundleView {
 		container.New(layout.NewCustomPaddedLayout(12, 20, edge, edge), foot), nil, nil,
 		container.New(columns{bundleWidth}, side, v.page))
 	v.notes.Hide()
-	v.choose(m.Files[0].Name)
+	v.Choose(m.Files[0].Name)
 	return v
 }
 
-func (v *bundleView) chosen() string { return v.shown }
+func (v *bundleView) Chosen() string { return v.shown }
 
-// choose shows another file from its beginning.
-func (v *bundleView) choose(name string) {
+// Choose shows another file from its beginning.
+func (v *bundleView) Choose(name string) {
 	for i, f := range v.files {
 		if f.Name == name {
 			v.shown, v.at, v.lines, v.next, v.want = name, i, nil, 0, 0

@@ -45,16 +45,19 @@ func newHelpWindow(d *windows) page {
 	w.list, side = newSide(w, func() []sideItem { return w.items })
 	w.scroll = container.NewVScroll(w.pages)
 	w.win = d.window(text.HelpTitle, container.New(columns{topicsWidth}, side, w.scroll), fyne.NewSize(720, 640))
-	w.choose(w.all[0].ID)
+	w.Choose(w.all[0].ID)
 	return w
 }
 
-func (w *helpWindow) window() fyne.Window          { return w.win }
-func (w *helpWindow) take(string, json.RawMessage) {} // it asks nothing
-func (w *helpWindow) chosen() string               { return w.shown }
+func (w *helpWindow) Window() fyne.Window          { return w.win }
+func (w *helpWindow) Take(string, json.RawMessage) {} // it asks nothing
+func (w *helpWindow) Chosen() string               { return w.shown }
 
-// choose shows another page.
-func (w *helpWindow) choose(id string) {
+// ShowAt shows a page of the guide.
+func (w *helpWindow) ShowAt(id string) { w.Choose(id) }
+
+// Choose shows another page.
+func (w *helpWindow) Choose(id string) {
 	for _, p := range w.all {
 		if p.ID != id {
 			continue

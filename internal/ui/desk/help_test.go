@@ -17,15 +17,15 @@ import (
 func TestHelpWindow(t *testing.T) {
 	for _, l := range []text.Language{text.Dutch, text.English} {
 		for _, look := range []string{"light", "dark"} {
-			b := newBench(t, greeting(l))
+			b := newBench(t, greeting(l), map[string]opener{deskapi.WindowHelp: newHelpWindow})
 			b.app.Settings().SetTheme(theme.New(look))
 			b.show(deskapi.WindowHelp)
-			w := b.pages[deskapi.WindowHelp].(*helpWindow)
+			w := b.page(deskapi.WindowHelp).(*helpWindow)
 			w.win.Resize(fyne.NewSize(720, 640))
 			wantTexts(t, w.win, l.T(text.HelpEverybody), l.T(text.HelpAdmins))
 			for _, p := range guide.Help(l) {
-				w.choose(p.ID)
-				if w.chosen() != p.ID {
+				w.Choose(p.ID)
+				if w.Chosen() != p.ID {
 					t.Fatalf("%s is not shown", p.ID)
 				}
 				all := strings.Join(texts(w.win), " ")

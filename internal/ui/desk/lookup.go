@@ -69,9 +69,9 @@ func newLookupWindow(d *windows) *lookupWindow {
 	return w
 }
 
-func (w *lookupWindow) window() fyne.Window { return w.win }
+func (w *lookupWindow) Window() fyne.Window { return w.win }
 
-func (w *lookupWindow) take(kind string, raw json.RawMessage) {
+func (w *lookupWindow) Take(kind string, raw json.RawMessage) {
 	switch kind {
 	case deskapi.KindLookupFound:
 		var m deskapi.LookupFound
@@ -88,8 +88,8 @@ func (w *lookupWindow) take(kind string, raw json.RawMessage) {
 	}
 }
 
-// search looks up a number that another window has.
-func (w *lookupWindow) search(number string) {
+// ShowAt looks up a number that another window has.
+func (w *lookupWindow) ShowAt(number string) {
 	w.box.SetText(number)
 	w.ask()
 }
@@ -130,7 +130,7 @@ func (w *lookupWindow) ask() {
 func (w *lookupWindow) later(t time.Duration, seq int, do func()) {
 	w.d.after(t, func() {
 		w.d.post(func() {
-			if w.asking && w.seq == seq && w.d.pages[deskapi.WindowLookup] == page(w) {
+			if w.asking && w.seq == seq && w.d.page(deskapi.WindowLookup) == page(w) {
 				do()
 			}
 		})

@@ -17,12 +17,12 @@ var dorp = deskapi.LookupContact{Name: "J. de Vries", Relation: "100200", Addres
 	Producer: "Producent Een", Modified: "Medewerker", Link: "https://hub.example/contacts/viewcontact/c"}
 
 func lookupBench(t *testing.T, l text.Language) (*bench, *lookupWindow) {
-	b := newBench(t, greeting(l))
+	b := newBench(t, greeting(l), map[string]opener{deskapi.WindowLookup: openLookup})
 	b.show(deskapi.WindowLookup)
-	return b, b.pages[deskapi.WindowLookup].(*lookupWindow)
+	return b, b.page(deskapi.WindowLookup).(*lookupWindow)
 }
 
-func (b *bench) found(t *testing.T, f deskapi.LookupFound) {
+func found(t *testing.T, b *bench, f deskapi.LookupFound) {
 	t.Helper()
 	raw, err := json.Marshal(f)
 	if err != nil {
@@ -77,7 +77,7 @@ func TestLookupAnswers(t *testing.T) {
 				}
 				f := tt.f
 				f.Seq, f.Shown, f.Copy, f.Number = w.seq, "06 12 34 56 78", "0612345678", "+31612345678"
-				b.found(t, f)
+				found(t, b, f)
 				want := tt.nl
 				if l == text.English {
 					want = tt.en
@@ -126,10 +126,10 @@ func TestLookupLife(t *testing.T) {
 	}
 	b.later[0]() // 300 ms
 	wantTexts(t, w.win, "Relatie opzoeken…")
-	b.found(t, deskapi.LookupFound{Seq: 99, Outcome: history.OutcomeNobody}) // of another question
+	found(t, b, deskapi.LookupFound{Seq: 99, Outcome: history.OutcomeNobody}) // of another question
 	wantTexts(t, w.win, "Relatie opzoeken…")
 	f := deskapi.LookupFound{Seq: w.seq, Outcome: history.OutcomeFound, Shown: "06 12 34 56 78", Copy: "0612345678", Number: "+31612345678", Contacts: []deskapi.LookupContact{dorp}}
-	b.found(t, f)
+	found(t, b, f)
 	b.later[1]() // there was an answer long ago
 	wantTexts(t, w.win, "J. de Vries")
 	for _, button := range buttonsOf(w) {
@@ -153,7 +153,7 @@ func TestLookupLife(t *testing.T) {
 	if strings.Contains(labels(w), "J. de Vries") {
 		t.Error("a name beside another number")
 	}
-	b.found(t, f) // too late
+	found(t, b, f) // too late
 	if strings.Contains(labels(w), "J. de Vries") {
 		t.Error("a late answer to a number that is not there any more")
 	}
@@ -164,11 +164,20 @@ func TestLookupLife(t *testing.T) {
 	}
 	// Nothing of it outlives the window.
 	w.win.Close()
-	if b.pages[deskapi.WindowLookup] != nil {
+	if b.page(deskapi.WindowLookup) != nil {
 		t.Error("a closed window is still held")
 	}
 	b.show(deskapi.WindowLookup)
-	if again := b.pages[deskapi.WindowLookup].(*lookupWindow); again.box.Text != "" || strings.Contains(labels(again), "Vries") {
+	if again := b.page(deskapi.WindowLookup).(*lookupWindow); again.box.Text != "" || strings.Contains(labels(again), "Vries") {
 		t.Error("it remembers")
+	}
+}
+
+// Another window has a number looked up.
+func TestLookupShowAt(t *testing.T) {
+	b := newBench(t, greeting(text.Dutch), map[string]opener{deskapi.WindowLookup: openLookup})
+	b.showAt(deskapi.WindowLookup, "+31612345678")
+	if got := b.take(); len(got) != 1 || got[0].m != (deskapi.LookupFind{Seq: 1, Text: "+31612345678"}) {
+		t.Errorf("said %v", got)
 	}
 }

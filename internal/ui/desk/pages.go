@@ -11,32 +11,63 @@ import (
 	"wiebelt/internal/ui/theme"
 )
 
-// page is one of the windows that have an area of their own among the messages:
-// kinds "settings.…" go to the page called "settings".
+// page is an open window. Kinds "settings.…" of the resident's messages go to the
+// page called "settings", and what has no area to the one that it is about. A page
+// may be any of the interfaces below besides.
 type page interface {
-	window() fyne.Window
-	take(kind string, raw json.RawMessage)
+	Window() fyne.Window
+	Take(kind string, raw json.RawMessage)
 }
 
-// openers make the pages, by their names in deskapi.
-var openers map[string]func(*windows) page
+type (
+	// closer is told when its window has closed.
+	closer interface{ Closed() }
+	// placed can show a place in it: a page, a number.
+	placed interface{ ShowAt(place string) }
+	// statusKeeper shows the status of the welcome.
+	statusKeeper interface{ StatusChanged() }
+	// waysKeeper shows the ways in.
+	waysKeeper interface{ WaysChanged() }
+)
 
-func init() { // the openers show other windows, and so look here themselves
-	openers = map[string]func(*windows) page{
-		deskapi.WindowCalls:    openCalls,
-		deskapi.WindowLookup:   openLookup,
-		deskapi.WindowHelp:     newHelpWindow,
-		deskapi.WindowSettings: openSettings,
-		deskapi.WindowDoctor:   openDoctor,
-		deskapi.WindowDelivery: openDelivery,
-		deskapi.WindowStart:    newStartWindow,
-		deskapi.WindowTest:     newTestWindow,
+// opener makes a page with its window. It is called for a window that opens, and
+// again for an open one that is to be built anew where it stands: the registry
+// then still has the page before.
+type opener func(*windows) page
+
+// page is the open window of that name, nil if it is closed.
+func (d *windows) page(name string) page { return d.pages[name] }
+
+// has tells whether there is a window of that name.
+func (d *windows) has(name string) bool { return d.openers[name] != nil }
+
+// show opens a window, or brings it to the front. Unfamiliar names of a newer
+// resident mean the calls.
+func (d *windows) show(name string) {
+	if !d.has(name) {
+		name = deskapi.WindowCalls
 	}
+	if d.pages[name] == nil {
+		p := d.openers[name](d)
+		d.pages[name] = p
+		p.Window().SetOnClosed(func() {
+			if c, ok := d.pages[name].(closer); ok {
+				c.Closed()
+			}
+			delete(d.pages, name)
+		})
+	}
+	w := d.pages[name].Window()
+	w.Show()
+	w.RequestFocus()
 }
 
-// Known reports whether there is a window of that name.
-func Known(name string) bool {
-	return name == deskapi.WindowCalls || name == deskapi.WindowDemo || name == deskapi.WindowRecipes || openers[name] != nil
+// showAt shows a window at a place in it.
+func (d *windows) showAt(name, place string) {
+	d.show(name)
+	if p, ok := d.pages[name].(placed); ok {
+		p.ShowAt(place)
+	}
 }
 
 // follow takes over how the windows have to look now. They are built anew where
@@ -55,27 +86,29 @@ func (d *windows) follow(m deskapi.Welcome) {
 		}
 	}
 	was.Theme, was.Status = m.Theme, m.Status
-	if d.calls != nil {
-		d.calls.showStatus()
-	}
+	d.statusChanged()
 	if reflect.DeepEqual(was, m) {
 		return
 	}
 	defer func() { d.reuse = nil }()
-	if d.calls != nil {
-		d.reuse = d.calls.win
-		d.calls = newCallsWindow(d)
-	}
-	if d.demo != nil {
-		d.reuse = d.demo.win
-		d.demo = newDemoWindow(d)
-	}
-	if d.recipes != nil {
-		d.reuse = d.recipes.win
-		d.recipes = newRecipesWindow(d)
-	}
 	for name, p := range d.pages {
-		d.reuse = p.window()
-		d.pages[name] = openers[name](d)
+		d.reuse = p.Window()
+		d.pages[name] = d.openers[name](d)
+	}
+}
+
+func (d *windows) statusChanged() {
+	for _, p := range d.pages {
+		if k, ok := p.(statusKeeper); ok {
+			k.StatusChanged()
+		}
+	}
+}
+
+func (d *windows) waysChanged() {
+	for _, p := range d.pages {
+		if k, ok := p.(waysKeeper); ok {
+			k.WaysChanged()
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"encoding/json"
 	"slices"
 	"strconv"
 
@@ -39,7 +40,7 @@ type recipesWindow struct {
 	states *fyne.Container   // of the page: how its ways in are doing
 }
 
-func newRecipesWindow(d *windows) *recipesWindow {
+func openRecipesWindow(d *windows) page {
 	w := &recipesWindow{d: d, all: guide.All(d.lang), pages: container.NewStack()}
 	l := d.lang
 	w.items = []sideItem{{title: l.T(text.WaysHere), heading: true}, {id: waysPage, title: l.T(text.WaysTitle)},
@@ -54,20 +55,28 @@ func newRecipesWindow(d *windows) *recipesWindow {
 	w.list, side = newSide(w, func() []sideItem { return w.items })
 	w.scroll = container.NewVScroll(w.pages)
 	w.win = d.window(text.RecipesTitle, container.New(columns{phonesWidth}, side, w.scroll), fyne.NewSize(720, 688))
-	w.choose(w.all[0].ID)
+	w.Choose(w.all[0].ID)
 	d.send(deskapi.KindRecipe, nil)
 	d.send(deskapi.KindWaysAsk, nil)
 	return w
 }
 
-// take takes what stands in the pages on this computer.
-func (w *recipesWindow) take(m deskapi.Recipes) {
-	w.facts = &m
-	w.page()
+func (w *recipesWindow) Window() fyne.Window { return w.win }
+
+// Take takes what stands in the pages on this computer.
+func (w *recipesWindow) Take(kind string, raw json.RawMessage) {
+	var m deskapi.Recipes
+	if kind == deskapi.KindRecipes && w.d.decode(kind, raw, &m) {
+		w.facts = &m
+		w.page()
+	}
 }
 
-// choose shows the page of another phone.
-func (w *recipesWindow) choose(id string) {
+// ShowAt shows the page of a phone.
+func (w *recipesWindow) ShowAt(id string) { w.Choose(id) }
+
+// Choose shows the page of another phone.
+func (w *recipesWindow) Choose(id string) {
 	if id == "" || id == w.shown {
 		return
 	}
@@ -378,5 +387,5 @@ func (a atLeast) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	o[0].Move(fyne.NewPos(0, 0))
 }
 
-// chosen is the phone whose page is shown.
-func (w *recipesWindow) chosen() string { return w.shown }
+// Chosen is the phone whose page is shown.
+func (w *recipesWindow) Chosen() string { return w.shown }

@@ -21,7 +21,7 @@ var here = deskapi.Recipes{OK: true, Exe: `C:\Program Files\Wiebelt\wiebelt.exe`
 	PathToken: strings.Repeat("p", 43), SocketToken: strings.Repeat("s", 43)}
 
 // answer has the resident answer the recipes' window.
-func (b *bench) answer(t *testing.T, m deskapi.Recipes) {
+func answerRecipes(t *testing.T, b *bench, m deskapi.Recipes) {
 	t.Helper()
 	raw, err := json.Marshal(m)
 	if err != nil {
@@ -30,14 +30,20 @@ func (b *bench) answer(t *testing.T, m deskapi.Recipes) {
 	b.handle(deskapi.KindRecipes, raw)
 }
 
+// recipes is the open window, nil if it is closed.
+func recipes(b *bench) *recipesWindow {
+	w, _ := b.page(deskapi.WindowRecipes).(*recipesWindow)
+	return w
+}
+
 func openRecipes(t *testing.T, l text.Language, m deskapi.Recipes) *bench {
 	t.Helper()
-	b := newBench(t, greeting(l))
+	b := newBench(t, greeting(l), map[string]opener{deskapi.WindowRecipes: openRecipesWindow})
 	b.show(deskapi.WindowRecipes)
 	if said := b.take(); len(said) != 1 || said[0].kind != deskapi.KindRecipe {
 		t.Fatalf("said %v", said)
 	}
-	b.answer(t, m)
+	answerRecipes(t, b, m)
 	return b
 }
 
@@ -47,8 +53,8 @@ func TestRecipesShowNoToken(t *testing.T) {
 	for _, l := range []text.Language{text.Dutch, text.English} {
 		b := openRecipes(t, l, here)
 		for _, r := range guide.All(l) {
-			b.recipes.choose(r.ID)
-			w := b.recipes
+			recipes(b).Choose(r.ID)
+			w := recipes(b)
 			wantTexts(t, w.win, r.Title)
 			all := strings.Join(texts(w.win), "")
 			if strings.Contains(all, "ppp") || strings.Contains(all, "sss") || strings.Contains(all, "{{") {
@@ -74,7 +80,7 @@ func TestRecipesShowNoToken(t *testing.T) {
 				if got := b.app.Clipboard().Content(); got != want {
 					t.Errorf("%s: copied %q, want %q", r.ID, got, want)
 				}
-				if said := b.take(); len(said) != 1 || said[0] != (message{deskapi.KindCopy, deskapi.Copy{Text: want}}) {
+				if said := b.take(); len(said) != 1 || said[0] != (saying{kind: deskapi.KindCopy, m: deskapi.Copy{Text: want}}) {
 					t.Errorf("%s: copying told the resident %d things", r.ID, len(said))
 				}
 				if (p.show != nil) != blocks[i].Secret() {
@@ -99,8 +105,8 @@ func TestRecipesSayWhatThePhoneCanTell(t *testing.T) {
 	for l, words := range say {
 		b := openRecipes(t, l, here)
 		for _, r := range guide.All(l) {
-			b.recipes.choose(r.ID)
-			all := texts(b.recipes.win)
+			recipes(b).Choose(r.ID)
+			all := texts(recipes(b).win)
 			if !slices.Contains(all, label[l]) || !slices.ContainsFunc(all, func(s string) bool { return strings.HasPrefix(s, words[r.Tells]) }) {
 				t.Errorf("%s in %s does not say what it can tell", r.ID, l)
 			}
@@ -110,14 +116,14 @@ func TestRecipesSayWhatThePhoneCanTell(t *testing.T) {
 
 func TestRecipesButtons(t *testing.T) {
 	b := openRecipes(t, text.Dutch, here)
-	b.recipes.choose("enreach")
-	p := b.recipes.blocks[0]
-	wantTexts(t, b.recipes.win, "Kopiëren", "Tonen")
+	recipes(b).Choose("enreach")
+	p := recipes(b).blocks[0]
+	wantTexts(t, recipes(b).win, "Kopiëren", "Tonen")
 	test.Tap(p.show)
 	if !strings.Contains(p.text.Text, here.PathToken) || p.show.Text != "Verbergen" {
 		t.Errorf("the token is not shown: %q, %q", p.text.Text, p.show.Text)
 	}
-	if q := b.recipes.blocks[1]; strings.Contains(q.text.Text, here.PathToken) {
+	if q := recipes(b).blocks[1]; strings.Contains(q.text.Text, here.PathToken) {
 		t.Error("another block shows its token too")
 	}
 	test.Tap(p.show)
@@ -136,9 +142,9 @@ func TestRecipesButtons(t *testing.T) {
 	}
 	// Another page, and back: the token is hidden again.
 	test.Tap(p.show)
-	b.recipes.choose("8x8")
-	b.recipes.choose("enreach")
-	if strings.Contains(b.recipes.blocks[0].text.Text, here.PathToken) {
+	recipes(b).Choose("8x8")
+	recipes(b).Choose("enreach")
+	if strings.Contains(recipes(b).blocks[0].text.Text, here.PathToken) {
 		t.Error("the token is shown without being asked for")
 	}
 }
@@ -146,7 +152,7 @@ func TestRecipesButtons(t *testing.T) {
 // TestRecipesList: the phones at the left, chosen by pointer and keyboard.
 func TestRecipesList(t *testing.T) {
 	b := openRecipes(t, text.Dutch, here)
-	w := b.recipes
+	w := recipes(b)
 	lines := func() map[string]*sideLine {
 		all := map[string]*sideLine{}
 		var walk func(fyne.CanvasObject)
@@ -217,8 +223,8 @@ func TestRecipesTrouble(t *testing.T) {
 		{"taken, a link of ours", "bria", with(func(m *deskapi.Recipes) { m.Taken = true }), ""},
 	} {
 		b := openRecipes(t, text.Dutch, c.m)
-		b.recipes.choose(c.id)
-		all := strings.Join(texts(b.recipes.win), " ")
+		recipes(b).Choose(c.id)
+		all := strings.Join(texts(recipes(b).win), " ")
 		for _, s := range []string{off, web, taken} {
 			if strings.Contains(all, s) != (s == c.want) {
 				t.Errorf("%s: %q: %s", c.name, s, all)
@@ -226,39 +232,36 @@ func TestRecipesTrouble(t *testing.T) {
 		}
 	}
 	b := openRecipes(t, text.English, deskapi.Recipes{Support: "Jan (IT)"})
-	wantTexts(t, b.recipes.win, "cannot be read right now", "Jan (IT)")
+	wantTexts(t, recipes(b).win, "cannot be read right now", "Jan (IT)")
 }
 
 // TestRecipesClosed: an answer that comes too late opens nothing, and a new
 // window asks anew.
 func TestRecipesClosed(t *testing.T) {
 	b := openRecipes(t, text.Dutch, here)
-	b.recipes.win.Close()
-	if b.recipes != nil {
+	recipes(b).win.Close()
+	if recipes(b) != nil {
 		t.Fatal("a closed window is still held")
 	}
-	b.answer(t, here)
-	if b.recipes != nil {
+	answerRecipes(t, b, here)
+	if recipes(b) != nil {
 		t.Error("an answer opened a window")
 	}
 	b.show(deskapi.WindowRecipes)
-	if said := b.take(); len(said) != 1 || b.recipes.facts != nil {
+	if said := b.take(); len(said) != 1 || recipes(b).facts != nil {
 		t.Errorf("said %v", said)
 	}
 	b.handle(deskapi.KindRecipes, json.RawMessage(`[]`)) // of a strange resident
-	if b.recipes.facts != nil {
+	if recipes(b).facts != nil {
 		t.Error("nonsense was taken")
 	}
 }
 
-// TestRecipesFromCalls: the calls window leads there, the demo's does not.
-func TestRecipesFromCalls(t *testing.T) {
-	b := newBench(t, greeting(text.Dutch))
-	b.show(deskapi.WindowCalls)
-	wantTexts(t, b.calls.win, "Telefoon koppelen")
-	d := newBench(t, greeting(text.Dutch, demoCalls...))
-	d.show(deskapi.WindowCalls)
-	if all := strings.Join(texts(d.calls.win), "|"); strings.Contains(all, "Telefoon koppelen") {
-		t.Error("the demo offers its own port for a real phone")
+// Another window shows the page of a phone.
+func TestRecipesShowAt(t *testing.T) {
+	b := newBench(t, greeting(text.Dutch), map[string]opener{deskapi.WindowRecipes: openRecipesWindow})
+	b.showAt(deskapi.WindowRecipes, "linphone")
+	if recipes(b).shown != "linphone" {
+		t.Errorf("shows %q", recipes(b).shown)
 	}
 }

@@ -234,7 +234,7 @@ func (r *rowRenderer) Refresh() {
 	active := v.hover && v.row.openable && v.over == toolNone
 	v.time.say(v.row.time, base.ColorNameForeground)
 	v.day.say(v.row.day, base.ColorNamePlaceHolder)
-	v.title.say(v.row.title, pick(active, base.ColorNamePrimary, base.ColorNameForeground))
+	v.title.say(v.row.title, either(active, base.ColorNamePrimary, base.ColorNameForeground))
 	switch {
 	case v.copied():
 		v.detail.say(v.calls.d.lang.T(text.DeskCallsCopied), base.ColorNameSuccess)
@@ -263,7 +263,7 @@ func (r *rowRenderer) Refresh() {
 
 // icon is the picture of a tool as it looks now.
 func (v *rowView) icon(t tool) fyne.Resource {
-	colour := pick(v.over == t, base.ColorNamePrimary, base.ColorNamePlaceHolder)
+	colour := either(v.over == t, base.ColorNamePrimary, base.ColorNamePlaceHolder)
 	switch {
 	case t == toolCall:
 		return base.NewColoredResource(handset, colour)
@@ -291,7 +291,8 @@ func visible(o fyne.CanvasObject, yes bool) {
 	}
 }
 
-func pick(first bool, a, b fyne.ThemeColorName) fyne.ThemeColorName {
+// either is a where first holds, and b where not.
+func either[T any](first bool, a, b T) T {
 	if first {
 		return a
 	}

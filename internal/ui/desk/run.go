@@ -49,7 +49,6 @@ var (
 const (
 	answerIn = 5 * time.Second // for the resident's welcome
 	flushIn  = time.Second     // for the last messages to it
-	firstIn  = 300 * time.Millisecond
 )
 
 // Run connects to the resident and shows its windows until the last one closes,
@@ -114,9 +113,10 @@ func Run(ctx context.Context, cfg Config) error {
 	var group sync.WaitGroup
 	sent := make(chan struct{})
 	app.Lifecycle().SetOnStopped(cancel)
-	past := &file{path: welcome.History}
-	w.firstReading(ctx, past)
-	group.Go(func() { readHistory(ctx, past, kicks, w) })
+	past := newReadings(w)
+	w.openers = openers(past)
+	past.firstReading(ctx)
+	group.Go(func() { past.keepReading(ctx, kicks) })
 	app.Lifecycle().SetOnStarted(func() {
 		group.Go(func() {
 			receive(conn, func(kind string, raw json.RawMessage) { post(func() { w.handle(kind, raw) }) })

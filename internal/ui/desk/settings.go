@@ -95,7 +95,7 @@ func newSettingsWindow(d *windows) *settingsWindow {
 	w.list, side = newSide(w, func() []sideItem { return w.items })
 	w.scroll = container.NewVScroll(container.NewStack(w.pages, newWheel(func(e *fyne.ScrollEvent) { w.scroll.Scrolled(e) })))
 	w.footer = newSettingsFooter(w)
-	if old, ok := d.pages[deskapi.WindowSettings].(*settingsWindow); ok { // built anew, in another language or look
+	if old, ok := d.page(deskapi.WindowSettings).(*settingsWindow); ok { // built anew, in another language or look
 		w.state, w.kept, w.secret, w.draft, w.shown, w.advanced = old.state, old.kept, old.secret, old.draft, old.shown, old.advanced
 		w.draft.said, w.draft.bad = "", false // in the other language
 	}
@@ -115,10 +115,10 @@ func newSettingsWindow(d *windows) *settingsWindow {
 	return w
 }
 
-func (w *settingsWindow) window() fyne.Window { return w.win }
+func (w *settingsWindow) Window() fyne.Window { return w.win }
 
-// chosen is the section that the list marks; none while a set-up file is shown.
-func (w *settingsWindow) chosen() string {
+// Chosen is the section that the list marks; none while a set-up file is shown.
+func (w *settingsWindow) Chosen() string {
 	if w.file != nil {
 		return ""
 	}
@@ -126,9 +126,9 @@ func (w *settingsWindow) chosen() string {
 }
 
 // current tells whether this is still the window that is open.
-func (w *settingsWindow) current() bool { return w.d.pages[deskapi.WindowSettings] == page(w) }
+func (w *settingsWindow) current() bool { return w.d.page(deskapi.WindowSettings) == page(w) }
 
-func (w *settingsWindow) take(kind string, raw json.RawMessage) {
+func (w *settingsWindow) Take(kind string, raw json.RawMessage) {
 	switch kind {
 	case deskapi.KindSettingsState:
 		var m deskapi.SettingsState
@@ -253,8 +253,8 @@ func (w *settingsWindow) isAdmin(id string) bool {
 	return slices.ContainsFunc(settingsPlan(), func(s section) bool { return s.id == id && s.admin })
 }
 
-// choose goes to a section.
-func (w *settingsWindow) choose(id string) {
+// Choose goes to a section.
+func (w *settingsWindow) Choose(id string) {
 	if id == "" || w.state == nil {
 		return
 	}

@@ -170,7 +170,7 @@ func (w *settingsWindow) showKey(key string) {
 		if !has {
 			continue
 		}
-		w.choose(s.id)
+		w.Choose(s.id)
 		if r := w.rows[key]; r != nil {
 			w.goTo(r.object)
 			if r.focus != nil {

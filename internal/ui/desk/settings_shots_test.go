@@ -68,13 +68,14 @@ extension = "101"
 user = "wiebelt"
 `
 
-func (b *bench) settings() *settingsWindow {
-	return b.pages[deskapi.WindowSettings].(*settingsWindow)
+// opened is the open window.
+func opened(b *bench) *settingsWindow {
+	return b.page(deskapi.WindowSettings).(*settingsWindow)
 }
 
 func openSettingsWith(t *testing.T, l text.Language, look string, st deskapi.SettingsState) *bench {
 	t.Helper()
-	b := newBench(t, greeting(l))
+	b := newBench(t, greeting(l), map[string]opener{deskapi.WindowSettings: openSettings})
 	b.app.Settings().SetTheme(theme.New(look))
 	b.show(deskapi.WindowSettings)
 	b.tell(t, deskapi.KindSettingsState, st)
@@ -91,21 +92,21 @@ var settingsScenes = []struct {
 	{"empty-admin", func(t testing.TB, b *bench, l text.Language) {
 		b.tell(t, deskapi.KindSettingsState, stateOf(settings.Defaults()))
 		b.tell(t, deskapi.KindSettingsKept, deskapi.SettingsSecret{State: "not_set", Phones: map[string]string{}})
-		b.settings().choose(sectionHub)
+		opened(b).Choose(sectionHub)
 	}},
 	{"filled-general", func(t testing.TB, b *bench, l text.Language) {}},
-	{"filled-general-2", func(t testing.TB, b *bench, l text.Language) { b.settings().choose(sectionLooks) }},
-	{"filled-hub", func(t testing.TB, b *bench, l text.Language) { b.settings().choose(sectionHub) }},
-	{"filled-lines", func(t testing.TB, b *bench, l text.Language) { b.settings().choose(sectionLines) }},
-	{"filled-phones", func(t testing.TB, b *bench, l text.Language) { b.settings().choose(sectionPhones) }},
-	{"filled-listener", func(t testing.TB, b *bench, l text.Language) { b.settings().choose(sectionListener) }},
-	{"filled-advanced", func(t testing.TB, b *bench, l text.Language) { b.settings().choose(sectionAdvanced) }},
+	{"filled-general-2", func(t testing.TB, b *bench, l text.Language) { opened(b).Choose(sectionLooks) }},
+	{"filled-hub", func(t testing.TB, b *bench, l text.Language) { opened(b).Choose(sectionHub) }},
+	{"filled-lines", func(t testing.TB, b *bench, l text.Language) { opened(b).Choose(sectionLines) }},
+	{"filled-phones", func(t testing.TB, b *bench, l text.Language) { opened(b).Choose(sectionPhones) }},
+	{"filled-listener", func(t testing.TB, b *bench, l text.Language) { opened(b).Choose(sectionListener) }},
+	{"filled-advanced", func(t testing.TB, b *bench, l text.Language) { opened(b).Choose(sectionAdvanced) }},
 	{"expiring", func(t testing.TB, b *bench, l text.Language) {
 		st := stateOf(parsed(t, officeSettings))
 		st.Expiry = l.N(text.SecretExpires, 12)
 		st.Problems = []string{l.T(text.PrefsProblemKey, "settings.toml", 14, "card.corner")}
 		b.tell(t, deskapi.KindSettingsState, st)
-		b.settings().choose(sectionHub)
+		opened(b).Choose(sectionHub)
 	}},
 	{"locked", func(t testing.TB, b *bench, l text.Language) {
 		st := stateOf(parsed(t, officeSettings))
@@ -116,25 +117,25 @@ var settingsScenes = []struct {
 		}
 		st.LinesBy = "/etc/wiebelt/policy.toml"
 		b.tell(t, deskapi.KindSettingsState, st)
-		b.settings().choose(sectionHub)
+		opened(b).Choose(sectionHub)
 	}},
 	{"bad", func(t testing.TB, b *bench, l text.Language) {
-		w := b.settings()
-		w.choose(sectionHub)
+		w := opened(b)
+		w.Choose(sectionHub)
 		typeInto(w, "hub.base_url", "http://hub.example")
 		typeInto(w, "hub.secret_expires", "volgend jaar")
 		w.save()
 	}},
 	{"test-running", func(t testing.TB, b *bench, l text.Language) {
-		w := b.settings()
-		w.choose(sectionHub)
+		w := opened(b)
+		w.Choose(sectionHub)
 		w.trial.toggle()
 		steps(t, b, l, 2, "")
 		w.goTo(w.trial.object)
 	}},
 	{"test-failed", func(t testing.TB, b *bench, l text.Language) {
-		w := b.settings()
-		w.choose(sectionHub)
+		w := opened(b)
+		w.Choose(sectionHub)
 		w.trial.number.SetText("06 98 76 00 11")
 		w.trial.toggle()
 		steps(t, b, l, 2, "credentials_refused")
@@ -142,8 +143,8 @@ var settingsScenes = []struct {
 		w.goTo(w.trial.object)
 	}},
 	{"test-passed", func(t testing.TB, b *bench, l text.Language) {
-		w := b.settings()
-		w.choose(sectionHub)
+		w := opened(b)
+		w.Choose(sectionHub)
 		w.trial.number.SetText("06 98 76 00 11")
 		w.trial.toggle()
 		steps(t, b, l, 5, "")
@@ -152,25 +153,25 @@ var settingsScenes = []struct {
 		w.goTo(w.trial.object)
 	}},
 	{"moved", func(t testing.TB, b *bench, l text.Language) {
-		w := b.settings()
-		w.choose(sectionHub)
+		w := opened(b)
+		w.Choose(sectionHub)
 		typeInto(w, "hub.base_url", "https://api.other.example")
 	}},
 	{"file-pick", func(t testing.TB, b *bench, l text.Language) {
-		w := b.settings()
+		w := opened(b)
 		w.openFile("")
 		w.file.found = []string{"/home/jan/Downloads/kantoor.wiebelt"}
 		w.file.show()
 	}},
 	{"file-locked", func(t testing.TB, b *bench, l text.Language) {
-		w := b.settings()
+		w := opened(b)
 		w.openFile("/home/jan/Downloads/kantoor.wiebelt")
 		w.file.phrase.SetText("verkeerd")
 		w.file.open()
 		b.tell(t, deskapi.KindSettingsOffice, deskapi.SettingsOffice{Seq: w.file.seq, Why: l.T(text.SetupWrong)})
 	}},
 	{"file-beside", func(t testing.TB, b *bench, l text.Language) {
-		w := b.settings()
+		w := opened(b)
 		w.openFile("/home/jan/Downloads/kantoor.wiebelt")
 		w.file.phrase.SetText("vier willekeurige woorden")
 		w.file.open()
@@ -187,7 +188,7 @@ var settingsScenes = []struct {
 // failed if failure is not "".
 func steps(t testing.TB, b *bench, l text.Language, n int, failure string) {
 	t.Helper()
-	seq := b.settings().trial.seq
+	seq := opened(b).trial.seq
 	for i, name := range trialSteps {
 		m := deskapi.SettingsStep{Seq: seq, Step: name, State: "ok", Sentence: l.T(text.PrefsStepOK(name))}
 		switch {
@@ -227,7 +228,7 @@ func TestSettingsPictures(t *testing.T) {
 				}
 				b := openSettingsWith(t, l, look, stateOf(parsed(t, officeSettings)))
 				b.tell(t, deskapi.KindSettingsKept, keptOffice)
-				w := b.settings()
+				w := opened(b)
 				scaled(w.win, fyne.NewSize(720, 688), 1)
 				scene.do(t, b, l)
 				shot(t, w.win, "settings-"+string(l)+"-"+look+"-"+scene.name)

@@ -34,8 +34,8 @@ func only[T any](b *bench, kind string) (all []T) {
 // the lists stands in their boxes. SettingsKeys says the same.
 func TestSettingsHoldEveryKey(t *testing.T) {
 	b := openSettingsWith(t, text.Dutch, "light", stateOf(parsed(t, officeSettings)))
-	w := b.settings()
-	w.choose(sectionAdvanced)
+	w := opened(b)
+	w.Choose(sectionAdvanced)
 	want := map[string]bool{}
 	for _, e := range settings.Keys() {
 		want[e.Key] = true
@@ -96,7 +96,7 @@ func partOf(in, o fyne.CanvasObject) bool {
 // those of the file.
 func TestSettingsFields(t *testing.T) {
 	b := openSettingsWith(t, text.Dutch, "light", stateOf(settings.Defaults()))
-	w := b.settings()
+	w := opened(b)
 	for key, c := range map[string]struct{ typed, sent string }{
 		"card.full_for":         {"90", "90s"},
 		"hub.secret_expires":    {"31-1-2027", "2027-01-31"},
@@ -152,7 +152,7 @@ func TestSettingsFields(t *testing.T) {
 // that cannot be keeps everything here.
 func TestSettingsSave(t *testing.T) {
 	b := openSettingsWith(t, text.Dutch, "light", stateOf(parsed(t, officeSettings)))
-	w := b.settings()
+	w := opened(b)
 	if !w.footer.save.Disabled() {
 		t.Error("there is something to save before anything was changed")
 	}
@@ -208,8 +208,8 @@ func TestSettingsLocked(t *testing.T) {
 	}
 	st.LinesBy, st.PhonesBy = place, place
 	b := openSettingsWith(t, text.Dutch, "light", st)
-	w := b.settings()
-	w.choose(sectionAdvanced)
+	w := opened(b)
+	w.Choose(sectionAdvanced)
 	n := 0
 	for key, r := range w.rows {
 		locked := strings.HasPrefix(key, "hub.") || key == "card.corner" || key == "card.over_fullscreen"
@@ -225,10 +225,10 @@ func TestSettingsLocked(t *testing.T) {
 		t.Errorf("only %d are locked", n)
 	}
 	for _, id := range []string{sectionHub, sectionLines, sectionPhones, sectionCard} {
-		w.choose(id)
+		w.Choose(id)
 		wantTexts(t, w.win, "Vastgelegd door uw organisatie", place)
 	}
-	w.choose(sectionLines)
+	w.Choose(sectionLines)
 	if strings.Contains(strings.Join(texts(w.win), "|"), "Nummer toevoegen") {
 		t.Error("a number can be added")
 	}
@@ -238,8 +238,8 @@ func TestSettingsLocked(t *testing.T) {
 // address.
 func TestSettingsSecretMoves(t *testing.T) {
 	b := openSettingsWith(t, text.Dutch, "light", stateOf(parsed(t, officeSettings)))
-	w := b.settings()
-	w.choose(sectionHub)
+	w := opened(b)
+	w.Choose(sectionHub)
 	b.tell(t, deskapi.KindSettingsKept, keptOffice)
 	wantTexts(t, w.win, "Opgeslagen op 12-03-2026")
 	for _, address := range []string{"https://api.other.example", "https://api.hub.example:8443"} {
@@ -269,8 +269,8 @@ func TestSettingsSecretMoves(t *testing.T) {
 // offers what worked; another one overtakes it.
 func TestSettingsTrial(t *testing.T) {
 	b := openSettingsWith(t, text.Dutch, "light", stateOf(parsed(t, officeSettings)))
-	w := b.settings()
-	w.choose(sectionHub)
+	w := opened(b)
+	w.Choose(sectionHub)
 	typeInto(w, "hub.organisation_code", "9999")
 	w.hubBox.entry.SetText("getypt")
 	w.trial.number.SetText("06 98 76 00 11")
@@ -307,12 +307,12 @@ func TestSettingsTrial(t *testing.T) {
 // after a click.
 func TestSettingsSetupFile(t *testing.T) {
 	b := openSettingsWith(t, text.Dutch, "light", stateOf(parsed(t, officeSettings)))
-	w := b.settings()
+	w := opened(b)
 	st := stateOf(parsed(t, officeSettings))
 	st.File = "/home/jan/kantoor.wiebelt"
 	b.said = nil
 	b.tell(t, deskapi.KindSettingsState, st)
-	if w.file == nil || len(b.said) != 0 || w.footer.object.Visible() || w.chosen() != "" {
+	if w.file == nil || len(b.said) != 0 || w.footer.object.Visible() || w.Chosen() != "" {
 		t.Fatal("the file is not shown, or something was asked already")
 	}
 	wantTexts(t, w.win, "kantoor.wiebelt", "Wachtwoordzin")
@@ -342,7 +342,7 @@ func TestSettingsSetupFile(t *testing.T) {
 	b.tell(t, deskapi.KindSettingsStep, deskapi.SettingsStep{Seq: took[0].Seq, Step: "name", State: "failed", Sentence: "Het adres is niet te vinden."})
 	b.tell(t, deskapi.KindSettingsTaken, deskapi.SettingsTaken{Seq: took[0].Seq, Why: "De proef is mislukt. Er is niets veranderd."})
 	wantTexts(t, w.win, "Het adres is niet te vinden.", "Er is niets veranderd.")
-	w.choose(sectionHub)
+	w.Choose(sectionHub)
 	if w.file != nil || len(b.said) != 1 || b.said[0].kind != deskapi.KindSettingsStop {
 		t.Error("the resident still holds the file")
 	}
@@ -366,8 +366,8 @@ func buttonsIn(o fyne.CanvasObject) (all []*widget.Button) {
 // while it is not there.
 func TestSettingsLists(t *testing.T) {
 	b := openSettingsWith(t, text.Dutch, "light", stateOf(parsed(t, officeSettings)))
-	w := b.settings()
-	w.choose(sectionLines)
+	w := opened(b)
+	w.Choose(sectionLines)
 	tap := func(label string) {
 		t.Helper()
 		for _, button := range buttonsIn(w.admins) {
@@ -411,13 +411,13 @@ func TestSettingsLists(t *testing.T) {
 // what was typed is still there.
 func TestSettingsFollow(t *testing.T) {
 	b := openSettingsWith(t, text.Dutch, "light", stateOf(parsed(t, officeSettings)))
-	w := b.settings()
-	w.choose(sectionHub)
+	w := opened(b)
+	w.Choose(sectionHub)
 	typeInto(w, "support.contact", "Piet")
 	w.hubBox.entry.SetText("getypt")
 	english := greeting(text.English)
 	b.tell(t, deskapi.KindWelcome, english)
-	now := b.settings()
+	now := opened(b)
 	if now == w || now.win != w.win {
 		t.Fatal("not built anew in its place")
 	}
@@ -431,31 +431,31 @@ func TestSettingsFollow(t *testing.T) {
 // has the resident end what it did for it.
 func TestSettingsClose(t *testing.T) {
 	b := openSettingsWith(t, text.Dutch, "light", stateOf(parsed(t, officeSettings)))
-	w := b.settings()
+	w := opened(b)
 	typeInto(w, "support.contact", "Piet")
 	w.close()
-	if b.pages[deskapi.WindowSettings] == nil {
+	if b.page(deskapi.WindowSettings) == nil {
 		t.Fatal("closed without asking")
 	}
 	test.Tap(w.footer.undo)
 	b.said = nil
 	w.close()
-	if b.pages[deskapi.WindowSettings] != nil || len(b.said) != 1 || b.said[0].kind != deskapi.KindSettingsStop {
+	if b.page(deskapi.WindowSettings) != nil || len(b.said) != 1 || b.said[0].kind != deskapi.KindSettingsStop {
 		t.Errorf("still open, or said %v", b.said)
 	}
 }
 
 // Without an answer the window says so, and strange messages are passed over.
 func TestSettingsSilent(t *testing.T) {
-	b := newBench(t, greeting(text.Dutch))
+	b := newBench(t, greeting(text.Dutch), map[string]opener{deskapi.WindowSettings: openSettings})
 	b.show(deskapi.WindowSettings)
-	w := b.settings()
+	w := opened(b)
 	for _, kind := range []string{"settings.kept", "settings.saved", "settings.step", "settings.tested", "settings.office", "settings.taken", "settings.unheard"} {
 		for _, raw := range []string{`{}`, `[]`, `null`, `x`} {
 			b.handle(kind, json.RawMessage(raw))
 		}
 	}
-	w.choose(sectionHub)
+	w.Choose(sectionHub)
 	for _, f := range b.later {
 		f()
 	}

@@ -14,8 +14,8 @@ import (
 
 // chooser is a window with a list of pages at its side.
 type chooser interface {
-	choose(id string)
-	chosen() string
+	Choose(id string)
+	Chosen() string
 }
 
 // sideItem is a line of such a list: a page, or a heading.
@@ -45,7 +45,7 @@ func newSide(w chooser, items func() []sideItem) (*widget.List, fyne.CanvasObjec
 	}
 	list.OnSelected = func(i widget.ListItemID) { // by the keyboard; the lines take clicks themselves
 		list.Unselect(i)
-		w.choose(items()[i].id)
+		w.Choose(items()[i].id)
 	}
 	box := newSoftBox(container.New(layout.NewCustomPaddedLayout(12, 12, 8, 8), list))
 	box.back.CornerRadius = 0 // it ends at the window's border
@@ -82,7 +82,7 @@ func (p *sideLine) set(it sideItem) {
 }
 
 // Tapped implements fyne.Tappable.
-func (p *sideLine) Tapped(*fyne.PointEvent) { p.w.choose(p.item.id) }
+func (p *sideLine) Tapped(*fyne.PointEvent) { p.w.Choose(p.item.id) }
 
 // MouseIn implements desktop.Hoverable.
 func (p *sideLine) MouseIn(*desktop.MouseEvent) {
@@ -135,7 +135,7 @@ func (r *sideLineRenderer) Layout(size fyne.Size) {
 
 func (r *sideLineRenderer) Refresh() {
 	p := r.p
-	chosen := p.item.id != "" && p.item.id == p.w.chosen()
+	chosen := p.item.id != "" && p.item.id == p.w.Chosen()
 	th, variant := p.Theme(), fyne.CurrentApp().Settings().ThemeVariant()
 	p.back.Hidden = !chosen && !p.hover
 	p.back.FillColor = th.Color(base.ColorNameHover, variant)

@@ -61,7 +61,7 @@ func newStartWindow(d *windows) page {
 	foot := container.New(layout.NewCustomPaddedVBoxLayout(0), newRule(canvas.NewRectangle(nil)),
 		container.New(layout.NewCustomPaddedLayout(12, 12, edge-8, edge), container.NewBorder(nil, nil, w.more, container.New(atLeast{96}, done))))
 	w.win = d.window(text.StartTitle, container.New(atLeast{480}, container.NewBorder(nil, foot, nil, nil, w.scroll)), fyne.NewSize(640, 696))
-	if old, ok := d.pages[deskapi.WindowStart].(*startWindow); ok { // the same in another language
+	if old, ok := d.page(deskapi.WindowStart).(*startWindow); ok { // the same in another language
 		w.state, w.open = old.state, old.open
 		w.panel.takeOver(old.panel.call)
 		w.fill()
@@ -71,10 +71,10 @@ func newStartWindow(d *windows) page {
 	return w
 }
 
-func (w *startWindow) window() fyne.Window { return w.win }
-func (w *startWindow) closed()             { w.panel.closed() }
+func (w *startWindow) Window() fyne.Window { return w.win }
+func (w *startWindow) Closed()             { w.panel.closed() }
 
-func (w *startWindow) take(kind string, raw json.RawMessage) {
+func (w *startWindow) Take(kind string, raw json.RawMessage) {
 	if w.panel.take(kind, raw) || kind != deskapi.KindStartState {
 		return
 	}
@@ -85,8 +85,8 @@ func (w *startWindow) take(kind string, raw json.RawMessage) {
 	}
 }
 
-// waysChanged asks how the phones are doing now.
-func (w *startWindow) waysChanged() { w.d.send(deskapi.KindStartAsk, nil) }
+// WaysChanged asks how the phones are doing now.
+func (w *startWindow) WaysChanged() { w.d.send(deskapi.KindStartAsk, nil) }
 
 // fill shows the state.
 func (w *startWindow) fill() {
@@ -95,7 +95,7 @@ func (w *startWindow) fill() {
 		return
 	}
 	w.picker.set(s.Corner, s.CornerLocked)
-	w.hint.Objects = []fyne.CanvasObject{plain(l.T(choose(s.CornerLocked, text.StartByPolicy, text.StartCornerHint)), theme.SizeHint, widget.LowImportance)}
+	w.hint.Objects = []fyne.CanvasObject{plain(l.T(either(s.CornerLocked, text.StartByPolicy, text.StartCornerHint)), theme.SizeHint, widget.LowImportance)}
 	w.fillLanguage()
 	w.fillPhones()
 	w.failed.Objects = nil
@@ -107,13 +107,6 @@ func (w *startWindow) fill() {
 		c.Refresh()
 	}
 	w.scroll.Refresh()
-}
-
-func choose[T any](first bool, a, b T) T {
-	if first {
-		return a
-	}
-	return b
 }
 
 func (w *startWindow) fillLanguage() {
@@ -175,8 +168,7 @@ func (w *startWindow) phone(p deskapi.StartPhone) fyne.CanvasObject {
 		})
 	case !p.OK && p.Recipe != "":
 		button = widget.NewButton(l.T(text.StartHow), func() {
-			w.d.show(deskapi.WindowRecipes)
-			w.d.recipes.choose(p.Recipe)
+			w.d.showAt(deskapi.WindowRecipes, p.Recipe)
 		})
 	}
 	side := fyne.CanvasObject(container.NewWithoutLayout())
@@ -205,13 +197,13 @@ func (w *startWindow) fillAdmins() {
 	w.admins.Objects = nil
 	if w.open && w.state != nil {
 		buttons := container.NewHBox()
-		if openers[deskapi.WindowSettings] != nil {
+		if w.d.has(deskapi.WindowSettings) {
 			buttons.Add(widget.NewButton(l.T(text.StartAdminsOpen), func() { w.d.show(deskapi.WindowSettings) }))
 		}
 		buttons.Add(widget.NewButton(l.T(text.StartAdminsHelp), func() { w.d.show(deskapi.WindowHelp) }))
 		w.admins.Objects = []fyne.CanvasObject{newRule(canvas.NewRectangle(nil)),
 			newWords(l.T(text.StartAdmins), theme.SizeStart, base.ColorNameForeground, true),
-			plain(l.T(choose(w.state.SetUp, text.StartAdminsSet, text.StartAdminsNot)), theme.SizeHint, widget.MediumImportance), buttons}
+			plain(l.T(either(w.state.SetUp, text.StartAdminsSet, text.StartAdminsNot)), theme.SizeHint, widget.MediumImportance), buttons}
 	}
 	w.admins.Refresh()
 }

@@ -57,13 +57,13 @@ var ready = deskapi.StartPhone{ID: "baresip 127.0.0.1:4444", Name: "baresip", Se
 
 func openStart(t *testing.T, l text.Language, s deskapi.StartState) (*bench, *startWindow) {
 	t.Helper()
-	b := newBench(t, greeting(l))
+	b := newBench(t, greeting(l), map[string]opener{deskapi.WindowStart: newStartWindow, deskapi.WindowTest: newTestWindow})
 	b.show(deskapi.WindowStart)
 	if said := b.take(); len(said) != 1 || said[0].kind != deskapi.KindStartAsk {
 		t.Fatalf("said %v", said)
 	}
 	b.tell(t, deskapi.KindStartState, s)
-	return b, b.pages[deskapi.WindowStart].(*startWindow)
+	return b, b.page(deskapi.WindowStart).(*startWindow)
 }
 
 // TestStartAsksThreeThings and no word about the hub, which is for others.
@@ -140,7 +140,7 @@ func TestStartLanguage(t *testing.T) {
 	}
 	win := w.win
 	b.tell(t, deskapi.KindWelcome, greeting(text.English))
-	now := b.pages[deskapi.WindowStart].(*startWindow)
+	now := b.page(deskapi.WindowStart).(*startWindow)
 	if now == w || now.win != win {
 		t.Fatal("not the same window in another language")
 	}
@@ -177,7 +177,7 @@ func TestStartConnects(t *testing.T) {
 	// What has to be done first stands in its recipe.
 	b.tell(t, deskapi.KindStartState, began(text.Dutch, off))
 	pressed(t, w.win, "Telefoon koppelen")
-	if b.recipes == nil || b.recipes.shown != "linphone" {
+	if b.placeOf(deskapi.WindowRecipes) != "linphone" {
 		t.Error("not the phone's recipe")
 	}
 	b.tell(t, deskapi.KindStartState, began(text.Dutch))
@@ -186,9 +186,9 @@ func TestStartConnects(t *testing.T) {
 
 // TestTestCall: waits, says what came and what it can tell, or what to check.
 func TestTestCall(t *testing.T) {
-	b := newBench(t, greeting(text.Dutch))
+	b := newBench(t, greeting(text.Dutch), map[string]opener{deskapi.WindowStart: newStartWindow, deskapi.WindowTest: newTestWindow})
 	b.show(deskapi.WindowTest)
-	w := b.pages[deskapi.WindowTest].(*testWindow)
+	w := b.page(deskapi.WindowTest).(*testWindow)
 	pressed(t, w.win, "Testen met een echte oproep")
 	if said := b.take(); len(said) != 1 || said[0].kind != "test.begin" || said[0].m != (deskapi.TestBegin{Seq: 1}) {
 		t.Fatalf("said %v", said)
@@ -234,66 +234,7 @@ func TestTestCall(t *testing.T) {
 	if said := b.take(); len(said) != 1 || said[0].kind != "test.stop" {
 		t.Errorf("closed, said %v", said)
 	}
-	if b.pages[deskapi.WindowTest] != nil {
+	if b.page(deskapi.WindowTest) != nil {
 		t.Error("a closed window is still held")
-	}
-}
-
-// TestWays: what each way in is doing, and never connected without a heartbeat.
-func TestWays(t *testing.T) {
-	at := noon.Add(-78 * time.Minute)
-	for _, tt := range []struct {
-		s    deskapi.WayState
-		m    mark
-		want string
-	}{
-		{deskapi.WayState{Kind: "baresip", Phase: deskapi.LinkUp, Since: at, Last: at.Add(time.Minute)}, markDot, "Verbonden, sinds 10:42. Laatste oproep: 10:43."},
-		{deskapi.WayState{Kind: "baresip", Phase: deskapi.LinkDown, Since: at}, markTrouble, "Geen verbinding, sinds 10:42. Nog geen oproep ontvangen."},
-		{deskapi.WayState{Kind: "bria", Phase: deskapi.LinkRefused, Since: at}, markTrouble, "De telefoon laat Wiebelt niet toe, sinds 10:42. Nog geen oproep ontvangen."},
-		{deskapi.WayState{Kind: "baresip", Phase: deskapi.LinkUnknown}, markQuiet, "Nog geen verbinding. Nog geen oproep ontvangen."},
-		{deskapi.WayState{Kind: "http", Phase: deskapi.WayListens, Port: 27471, Last: at.AddDate(0, 0, -2)}, markTarget, "Klaar om te ontvangen. Laatste oproep: " + text.Dutch.Day(at.AddDate(0, 0, -2), noon) + " 10:42."},
-		{deskapi.WayState{Kind: "http", Phase: deskapi.WayTaken, Port: 27471}, markTrouble, "Poort 27471 is bezet door een ander programma. Nog geen oproep ontvangen."},
-	} {
-		m, s := wayLine(text.Dutch, tt.s, noon)
-		if m != tt.m || s != tt.want {
-			t.Errorf("%+v: %d %q, want %d %q", tt.s, m, s, tt.m, tt.want)
-		}
-	}
-	for _, l := range []text.Language{text.Dutch, text.English} {
-		for _, kind := range []string{"websocket", "http", "url", "command"} {
-			for _, last := range []time.Time{{}, at} {
-				for _, phase := range []string{deskapi.WayListens, deskapi.WayTaken} {
-					m, s := wayLine(l, deskapi.WayState{Kind: kind, Phase: phase, Last: last, Port: 27471}, noon)
-					if low := strings.ToLower(s); m == markDot || strings.Contains(low, "verbonden") || strings.Contains(low, "connected") || strings.Contains(s, "%!") {
-						t.Errorf("%s %s: %q", kind, phase, s)
-					}
-				}
-			}
-		}
-	}
-}
-
-// TestWaysInTheRecipes: live on the page of the phone and on that of all.
-func TestWaysInTheRecipes(t *testing.T) {
-	b := openRecipes(t, text.Dutch, here)
-	b.recipes.choose("baresip")
-	link := deskapi.WayState{Kind: "baresip", Name: "baresip", Phase: deskapi.LinkUp, Since: noon}
-	web := deskapi.WayState{Kind: "http", Phase: deskapi.WayListens, Port: 27472}
-	b.tell(t, deskapi.KindWays, deskapi.Ways{Ways: []deskapi.WayState{web, link}})
-	wantTexts(t, b.recipes.win, "Verbonden, sinds 12:00.")
-	if s := strings.Join(texts(b.recipes.win), "|"); strings.Contains(s, "webadres") {
-		t.Error("another phone's way in on this page")
-	}
-	link.Phase, link.Since = deskapi.LinkDown, noon.Add(time.Minute)
-	b.tell(t, deskapi.KindWays, deskapi.Ways{Ways: []deskapi.WayState{web, link}})
-	wantTexts(t, b.recipes.win, "Geen verbinding, sinds 12:01.")
-	b.recipes.choose("enreach")
-	wantTexts(t, b.recipes.win, "Telefoons met een webadres", "Klaar om te ontvangen.")
-	b.recipes.choose(waysPage)
-	wantTexts(t, b.recipes.win, "Stand van zaken", "Telefoons met een webadres", "Geen verbinding, sinds 12:01.")
-	pressed(t, b.recipes.win, "Testen met een echte oproep")
-	pressed(t, b.recipes.win, "Welkomstvenster openen")
-	if b.pages[deskapi.WindowTest] == nil || b.pages[deskapi.WindowStart] == nil {
-		t.Error("the windows did not come")
 	}
 }

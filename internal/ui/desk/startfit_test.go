@@ -6,7 +6,6 @@ import (
 	"fyne.io/fyne/v2"
 
 	"wiebelt/internal/deskapi"
-	"wiebelt/internal/guide"
 	"wiebelt/internal/text"
 )
 
@@ -41,7 +40,7 @@ func everyCheck(l text.Language) []deskapi.TestCheck {
 		deskapi.TestCheck{Name: l.T(text.StartCheckNoneName), Sentence: l.T(text.StartCheckNone)})
 }
 
-// No word of the first start, of a test call and of the ways in is cut, in either
+// No word of the first start and of a test call is cut, in either
 // language and at every scale, in the window as it opens and in the smallest.
 func TestStartFits(t *testing.T) {
 	measured := 0
@@ -63,7 +62,7 @@ func TestStartFits(t *testing.T) {
 			w.win.Close()
 
 			b.show(deskapi.WindowTest)
-			p := b.pages[deskapi.WindowTest].(*testWindow)
+			p := b.page(deskapi.WindowTest).(*testWindow)
 			p.panel.begin()
 			for _, say := range []func(){
 				func() {},
@@ -86,26 +85,6 @@ func TestStartFits(t *testing.T) {
 				}
 			}
 			p.win.Close()
-
-			b.show(deskapi.WindowRecipes)
-			b.answer(t, here)
-			var ways deskapi.Ways
-			for _, phase := range []string{deskapi.LinkUp, deskapi.LinkUnknown, deskapi.LinkDown, deskapi.LinkKicked, deskapi.LinkRefused, deskapi.LinkIncomplete} {
-				ways.Ways = append(ways.Ways, deskapi.WayState{Kind: "baresip", Phase: phase, Since: noon.AddDate(0, 0, -3), Last: noon.AddDate(-1, 0, 0)})
-			}
-			for _, phase := range []string{deskapi.WayListens, deskapi.WayTaken} {
-				for _, k := range []string{"websocket", "http", "url", "command"} {
-					ways.Ways = append(ways.Ways, deskapi.WayState{Kind: k, Phase: phase, Port: 27471, Last: noon})
-				}
-			}
-			b.tell(t, deskapi.KindWays, ways)
-			for _, id := range []string{waysPage, "baresip", "any-url"} {
-				b.recipes.choose(id)
-				scaled(b.recipes.win, fyne.NewSize(720, 688), scale)
-				uncut(t, string(l)+" "+id, b.recipes.win, guide.All(l)[0].Title, "config van baresip", "baresip's config")
-				measured++
-			}
-			b.recipes.win.Close()
 		}
 	}
 	t.Logf("%d windows measured", measured)

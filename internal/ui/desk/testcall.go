@@ -198,13 +198,13 @@ func newTestWindow(d *windows) page {
 	foot := container.New(layout.NewCustomPaddedLayout(0, 12, edge-8, edge), container.NewHBox(how))
 	w.win = d.window(text.TestTitle, container.New(atLeast{440}, container.NewBorder(nil, foot, nil, nil,
 		container.NewVScroll(container.New(layout.NewCustomPaddedLayout(20, 16, edge, edge), content)))), fyne.NewSize(560, 480))
-	if old, ok := d.pages[deskapi.WindowTest].(*testWindow); ok {
+	if old, ok := d.page(deskapi.WindowTest).(*testWindow); ok {
 		w.panel.takeOver(old.panel.call)
 	}
 	return w
 }
 
-func (w *testWindow) window() fyne.Window { return w.win }
-func (w *testWindow) closed()             { w.panel.closed() }
+func (w *testWindow) Window() fyne.Window { return w.win }
+func (w *testWindow) Closed()             { w.panel.closed() }
 
-func (w *testWindow) take(kind string, raw json.RawMessage) { w.panel.take(kind, raw) }
+func (w *testWindow) Take(kind string, raw json.RawMessage) { w.panel.take(kind, raw) }

@@ -22,16 +22,8 @@ import (
 // waysPage is the page of the recipes' window on which all ways in stand.
 const waysPage = "ways"
 
-// takeWays takes how the ways in are doing to the windows that show it.
-func (d *windows) takeWays(m deskapi.Ways) {
-	d.ways = &m
-	if d.recipes != nil {
-		d.recipes.fillStates()
-	}
-	if p, ok := d.pages[deskapi.WindowStart].(*startWindow); ok {
-		p.waysChanged()
-	}
-}
+// WaysChanged makes it one that shows the ways in.
+func (w *recipesWindow) WaysChanged() { w.fillStates() }
 
 // wayOf gives the kind of way in that a block is for, "" for none.
 func wayOf(b guide.Block) string {
@@ -90,7 +82,7 @@ func (d *windows) wayState(s deskapi.WayState) fyne.CanvasObject {
 	m, sentence := wayLine(l, s, d.now())
 	lines := container.New(layout.NewCustomPaddedVBoxLayout(2),
 		newWords(name, theme.SizeHint, base.ColorNameForeground, true).cutting(),
-		plain(sentence, theme.SizeHint, choose(m == markTrouble, widget.WarningImportance, widget.MediumImportance)))
+		plain(sentence, theme.SizeHint, either(m == markTrouble, widget.WarningImportance, widget.MediumImportance)))
 	return newSoftBox(container.New(layout.NewCustomPaddedLayout(8, 8, 12, 12),
 		container.New(columns{signWidth}, container.New(layout.NewCustomPaddedLayout(4, 0, 0, 0), container.NewVBox(container.NewHBox(newShape(m)))), lines)))
 }

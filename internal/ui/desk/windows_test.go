@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"image/png"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,30 +15,38 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/test"
-	"fyne.io/fyne/v2/widget"
 
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/theme"
 )
 
+// saying is what a window said to the resident.
+type saying struct {
+	kind string
+	m    any
+}
+
 // bench is the windows on Fyne's test driver, with everything they say kept.
 type bench struct {
 	*windows
-	said  []message
+	said  []saying
 	kicks int
 	clock time.Time
 	later []func()
 }
 
-func newBench(t *testing.T, w deskapi.Welcome) *bench {
+// newBench has the windows that openers make, and something to stand in for every
+// other.
+func newBench(t testing.TB, w deskapi.Welcome, openers map[string]opener) *bench {
+	t.Helper()
 	app := test.NewTempApp(t)
 	app.Settings().SetTheme(theme.New("light"))
 	b := &bench{clock: noon}
 	b.windows = newWindows(params{
 		app:  app,
 		post: func(f func()) { f() },
-		send: func(kind string, m any) { b.said = append(b.said, message{kind, m}) },
+		send: func(kind string, m any) { b.said = append(b.said, saying{kind: kind, m: m}) },
 		kick: func() { b.kicks++ },
 		now:  func() time.Time { return b.clock },
 		after: func(_ time.Duration, f func()) {
@@ -45,7 +54,31 @@ func newBench(t *testing.T, w deskapi.Welcome) *bench {
 		},
 		log: slog.New(slog.DiscardHandler),
 	}, w)
+	b.openers = map[string]opener{}
+	for _, name := range []string{deskapi.WindowCalls, deskapi.WindowDemo, deskapi.WindowRecipes, deskapi.WindowLookup, deskapi.WindowSettings,
+		deskapi.WindowDelivery, deskapi.WindowDoctor, deskapi.WindowHelp, deskapi.WindowStart, deskapi.WindowTest} {
+		b.openers[name] = func(d *windows) page { return &other{win: d.app.NewWindow(name)} }
+	}
+	maps.Copy(b.openers, openers)
 	return b
+}
+
+// other stands in for a window that is not looked at.
+type other struct {
+	win   fyne.Window
+	place string // where it was shown at last
+}
+
+func (o *other) Window() fyne.Window          { return o.win }
+func (o *other) Take(string, json.RawMessage) {}
+func (o *other) ShowAt(place string)          { o.place = place }
+
+// placeOf is where the stand-in of a window was shown at last; "" if it is closed.
+func (b *bench) placeOf(name string) string {
+	if o, ok := b.page(name).(*other); ok {
+		return o.place
+	}
+	return ""
 }
 
 // tell has the resident say something.
@@ -77,8 +110,8 @@ func shot(t testing.TB, w fyne.Window, name string) {
 }
 
 // take gives what was said since the last take, questions about the state apart.
-func (b *bench) take() []message {
-	said := slices.DeleteFunc(b.said, func(m message) bool { return m.kind == deskapi.KindCallsAsk || m.kind == deskapi.KindWaysAsk })
+func (b *bench) take() []saying {
+	said := slices.DeleteFunc(b.said, func(m saying) bool { return m.kind == deskapi.KindCallsAsk || m.kind == deskapi.KindWaysAsk })
 	b.said = nil
 	return said
 }
@@ -126,57 +159,38 @@ func wantTexts(t *testing.T, w fyne.Window, want ...string) {
 	}
 }
 
-func TestDemo(t *testing.T) {
-	b := newBench(t, greeting(text.Dutch, demoCalls...))
-	b.show(deskapi.WindowDemo)
-	wantTexts(t, b.demo.win, "Demo", "verzonnen", "Bekende klant", "Eerst het nummer.", "Hub is weg", "Kies hierboven een beller.")
-	primary := 0
-	for i, button := range b.demo.buttons {
-		test.Tap(button)
-		if got := b.take(); len(got) != 1 || got[0].m != (deskapi.Play{ID: demoCalls[i].ID}) {
-			t.Errorf("button %d said %v", i, got)
-		}
-		if button.Importance == widget.HighImportance {
-			primary++
-		}
-		if h := button.Size().Height; h != 36 {
-			t.Errorf("button %d is %v high, want 36", i, h)
-		}
-	}
-	if primary != 1 {
-		t.Errorf("%d primary buttons, want 1", primary)
-	}
-	wantTexts(t, b.demo.win, "De telefoon gaat…")
-	b.handle(deskapi.KindPlayed, json.RawMessage(`{"id":"known","line":"old"}`)) // overtaken by the second click
-	wantTexts(t, b.demo.win, "De telefoon gaat…")
-	b.handle(deskapi.KindPlayed, json.RawMessage(`{"id":"gone","line":"in 6 ms op het scherm, relatie na 11 ms"}`))
-	wantTexts(t, b.demo.win, "in 6 ms op het scherm, relatie na 11 ms")
+// deskBench has all windows as they are.
+func deskBench(t testing.TB, w deskapi.Welcome) *bench {
+	t.Helper()
+	b := newBench(t, w, nil)
+	b.openers = openers(newReadings(b.windows))
+	return b
 }
 
 func TestWindowsAreMadeOnce(t *testing.T) {
-	b := newBench(t, greeting(text.Dutch, demoCalls...))
+	b := deskBench(t, greeting(text.Dutch, demoCalls...))
 	before := len(b.app.Driver().AllWindows()) // the test driver has one of its own
 	b.show(deskapi.WindowDemo)
-	first := b.demo.win
+	first := b.page(deskapi.WindowDemo).Window()
 	b.handle(deskapi.KindShow, json.RawMessage(`{"window":"demo"}`))
 	b.handle(deskapi.KindShow, json.RawMessage(`{"window":"calls"}`))
 	b.handle(deskapi.KindShow, json.RawMessage(`{"window":"of a newer resident"}`))
-	if n := len(b.app.Driver().AllWindows()) - before; b.demo.win != first || n != 2 {
+	if n := len(b.app.Driver().AllWindows()) - before; b.page(deskapi.WindowDemo).Window() != first || n != 2 {
 		t.Errorf("%d windows, want the same demo and one of calls", n)
 	}
 	first.Close()
-	if b.demo != nil {
+	if b.page(deskapi.WindowDemo) != nil {
 		t.Error("a closed window is still held")
 	}
 	b.handle(deskapi.KindPlayed, json.RawMessage(`{"id":"known","line":"x"}`)) // nothing shows it any more
 	b.handle(deskapi.KindShow, json.RawMessage(`{"window":"demo"}`))
-	if b.demo == nil || b.demo.win == first {
+	if p := b.page(deskapi.WindowDemo); p == nil || p.Window() == first {
 		t.Error("the window did not come back")
 	}
 }
 
 func TestHandleStrange(t *testing.T) {
-	b := newBench(t, greeting(text.Dutch))
+	b := deskBench(t, greeting(text.Dutch))
 	b.show(deskapi.WindowCalls)
 	for _, m := range []struct{ kind, raw string }{
 		{"", ""}, {"unheard of", `{"a":1}`}, {deskapi.KindShow, `nonsense`}, {deskapi.KindStatus, `[]`},
@@ -192,12 +206,12 @@ func TestHandleStrange(t *testing.T) {
 }
 
 func TestPaintedIsSaidOnce(t *testing.T) {
-	b := newBench(t, greeting(text.Dutch, demoCalls...))
+	b := deskBench(t, greeting(text.Dutch, demoCalls...))
 	b.show(deskapi.WindowCalls)
-	b.calls.win.Canvas().Capture()
-	b.calls.win.Canvas().Capture()
+	b.page(deskapi.WindowCalls).Window().Canvas().Capture()
+	b.page(deskapi.WindowCalls).Window().Canvas().Capture()
 	b.show(deskapi.WindowDemo)
-	b.demo.win.Canvas().Capture()
+	b.page(deskapi.WindowDemo).Window().Canvas().Capture()
 	painted := 0
 	for _, m := range b.said {
 		if m.kind == deskapi.KindPainted {
@@ -227,11 +241,10 @@ func TestBuiltinStrings(t *testing.T) {
 // Another language or look comes while windows are open: they stay where they
 // are and read anew.
 func TestWindowsFollowTheSettings(t *testing.T) {
-	b := newBench(t, greeting(text.Dutch))
-	b.read(nil, nil)
+	b := deskBench(t, greeting(text.Dutch))
 	b.show(deskapi.WindowCalls)
 	b.show(deskapi.WindowRecipes)
-	calls, recipes := b.calls.win, b.recipes.win
+	calls, recipes := b.page(deskapi.WindowCalls).Window(), b.page(deskapi.WindowRecipes).Window()
 	say := func(w deskapi.Welcome) {
 		t.Helper()
 		raw, err := json.Marshal(w)
@@ -240,15 +253,15 @@ func TestWindowsFollowTheSettings(t *testing.T) {
 		}
 		b.handle(deskapi.KindWelcome, raw)
 	}
-	same := b.calls
+	same := b.page(deskapi.WindowCalls)
 	say(greeting(text.Dutch))
-	if b.calls != same {
+	if b.page(deskapi.WindowCalls) != same {
 		t.Error("nothing changed, and the window was built anew")
 	}
 	english := greeting(text.English)
 	english.Status = deskapi.Status{OK: true, Sentence: "Ready."}
 	say(english)
-	if b.calls.win != calls || b.recipes.win != recipes {
+	if b.page(deskapi.WindowCalls).Window() != calls || b.page(deskapi.WindowRecipes).Window() != recipes {
 		t.Fatal("another window")
 	}
 	wantTexts(t, calls, "Calls", "Ready.")

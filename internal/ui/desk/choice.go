@@ -165,7 +165,7 @@ func (r *choiceRenderer) Refresh() {
 	c.ring.StrokeColor = th.Color(base.ColorNamePrimary, variant)
 	visible(c.ring, c.focused)
 	for i, w := range c.words {
-		w.say(w.text, pick(i == c.now || i == c.over, base.ColorNameForeground, base.ColorNamePlaceHolder))
+		w.say(w.text, either(i == c.now || i == c.over, base.ColorNameForeground, base.ColorNamePlaceHolder))
 	}
 	r.Layout(c.Size())
 	c.line.Refresh()

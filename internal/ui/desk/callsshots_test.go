@@ -12,10 +12,10 @@ import (
 	"wiebelt/internal/text"
 )
 
-// TestGuideShots: the windows in the guide look as windows look.
+// TestGuideShots: the calls in the guide look as the window looks.
 func TestGuideShots(t *testing.T) {
 	for _, l := range []text.Language{text.Dutch, text.English} {
-		b := newBench(t, greeting(l))
+		b := newCallsBench(t, greeting(l))
 		b.read(aDay(), nil)
 		b.show(deskapi.WindowCalls)
 		b.welcome.Status = deskapi.Status{OK: true, Sentence: l.T(text.StatusReadyLast, "11:52", "Bria")}
@@ -24,15 +24,6 @@ func TestGuideShots(t *testing.T) {
 		scaled(b.calls.win, fyne.NewSize(600, 470), 2)
 		shottest.UpToDate(t, "calls", string(l), b.calls.win.Canvas().Capture())
 		b.calls.win.Close()
-
-		b, w := lookupBench(t, l)
-		w.box.SetText("06 12 34 56 78")
-		w.box.CursorColumn = len(w.box.Text)
-		w.ask()
-		b.found(t, deskapi.LookupFound{Seq: w.seq, Outcome: history.OutcomeFound, Number: "+31612345678", Shown: "06 12 34 56 78", Copy: "0612345678", Contacts: []deskapi.LookupContact{dorp}})
-		scaled(w.win, fyne.NewSize(560, 400), 2)
-		shottest.UpToDate(t, "lookup", string(l), w.win.Canvas().Capture())
-		w.win.Close()
 	}
 }
 

@@ -1,0 +1,40 @@
+package desk
+
+import (
+	"encoding/json"
+	"testing"
+
+	"fyne.io/fyne/v2/test"
+	"fyne.io/fyne/v2/widget"
+
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/text"
+)
+
+func TestDemo(t *testing.T) {
+	b := newBench(t, greeting(text.Dutch, demoCalls...), map[string]opener{deskapi.WindowDemo: openDemo})
+	b.show(deskapi.WindowDemo)
+	w := b.page(deskapi.WindowDemo).(*demoWindow)
+	wantTexts(t, w.win, "Demo", "verzonnen", "Bekende klant", "Eerst het nummer.", "Hub is weg", "Kies hierboven een beller.")
+	primary := 0
+	for i, button := range w.buttons {
+		test.Tap(button)
+		if got := b.take(); len(got) != 1 || got[0].m != (deskapi.Play{ID: demoCalls[i].ID}) {
+			t.Errorf("button %d said %v", i, got)
+		}
+		if button.Importance == widget.HighImportance {
+			primary++
+		}
+		if h := button.Size().Height; h != 36 {
+			t.Errorf("button %d is %v high, want 36", i, h)
+		}
+	}
+	if primary != 1 {
+		t.Errorf("%d primary buttons, want 1", primary)
+	}
+	wantTexts(t, w.win, "De telefoon gaat…")
+	b.handle(deskapi.KindPlayed, json.RawMessage(`{"id":"known","line":"old"}`)) // overtaken by the second click
+	wantTexts(t, w.win, "De telefoon gaat…")
+	b.handle(deskapi.KindPlayed, json.RawMessage(`{"id":"gone","line":"in 6 ms op het scherm, relatie na 11 ms"}`))
+	wantTexts(t, w.win, "in 6 ms op het scherm, relatie na 11 ms")
+}

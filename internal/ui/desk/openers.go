@@ -1,0 +1,22 @@
+package desk
+
+import "wiebelt/internal/deskapi"
+
+// openers make the windows, by their names in deskapi.
+func openers(h *readings) map[string]opener {
+	return map[string]opener{
+		deskapi.WindowCalls:    h.open,
+		deskapi.WindowDemo:     openDemo,
+		deskapi.WindowRecipes:  openRecipesWindow,
+		deskapi.WindowLookup:   openLookup,
+		deskapi.WindowHelp:     newHelpWindow,
+		deskapi.WindowSettings: openSettings,
+		deskapi.WindowDoctor:   openDoctor,
+		deskapi.WindowDelivery: openDelivery,
+		deskapi.WindowStart:    newStartWindow,
+		deskapi.WindowTest:     newTestWindow,
+	}
+}
+
+// Known reports whether there is a window of that name.
+func Known(name string) bool { return openers(new(readings))[name] != nil }
