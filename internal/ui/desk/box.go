@@ -77,3 +77,8 @@ func (r *boxRenderer) Refresh() {
 	r.b.back.Refresh()
 	r.b.content.Refresh()
 }
+
+// boxed sets something apart.
+func boxed(o fyne.CanvasObject) fyne.CanvasObject {
+	return newSoftBox(container.New(layout.NewCustomPaddedLayout(10, 10, 12, 12), o))
+}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"image/color"
 	"strings"
-	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
@@ -18,12 +17,6 @@ import (
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/history"
 	"wiebelt/internal/text"
-)
-
-const (
-	edge     = 24 // from a window's border to its text
-	copiedIs = time.Second
-	failedIs = 10 * time.Second
 )
 
 // callsWindow lists the calls of today and those before.
@@ -199,11 +192,6 @@ func (c *callsWindow) shortcuts() {
 			c.list.TypedRune(r)
 		}
 	})
-}
-
-// gap is empty height.
-func gap(height float32) fyne.CanvasObject {
-	return container.New(layout.NewCustomPaddedLayout(height, 0, 0, 0))
 }
 
 func (c *callsWindow) showStatus() {

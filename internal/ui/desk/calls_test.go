@@ -12,7 +12,6 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/test"
-	"fyne.io/fyne/v2/widget"
 
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/history"
@@ -385,39 +384,6 @@ func TestCallsState(t *testing.T) {
 
 // notes is what the strip above the list says.
 func notes(b *callsBench) string { return b.calls.noted }
-
-// each visits every object of a tree that can be seen.
-func each(o fyne.CanvasObject, visit func(any)) {
-	if !o.Visible() {
-		return
-	}
-	visit(o)
-	switch o := o.(type) {
-	case *fyne.Container:
-		for _, c := range o.Objects {
-			each(c, visit)
-		}
-	case fyne.Widget:
-		for _, c := range test.WidgetRenderer(o).Objects() {
-			each(c, visit)
-		}
-	}
-}
-
-// press presses the button with a word.
-func press(t *testing.T, o fyne.CanvasObject, label string) {
-	t.Helper()
-	var found *widget.Button
-	each(o, func(o any) {
-		if b, ok := o.(*widget.Button); ok && b.Text == label {
-			found = b
-		}
-	})
-	if found == nil {
-		t.Fatalf("no button %q", label)
-	}
-	test.Tap(found)
-}
 
 func TestLookAgain(t *testing.T) {
 	b := newCallsBench(t, greeting(text.Dutch))

@@ -147,31 +147,3 @@ func (c *callsWindow) items(r row) []*fyne.MenuItem {
 	add(true, l.T(text.CallsMenuRemove), func() { c.remove(r) })
 	return items
 }
-
-// filterBox is the entry of the filter: down goes on into what it has left, and
-// escape empties it.
-type filterBox struct {
-	widget.Entry
-	down func()
-}
-
-func newFilterBox(hint string) *filterBox {
-	f := &filterBox{}
-	f.ExtendBaseWidget(f)
-	f.SetPlaceHolder(hint)
-	return f
-}
-
-// TypedKey implements fyne.Focusable.
-func (f *filterBox) TypedKey(e *fyne.KeyEvent) {
-	switch e.Name {
-	case fyne.KeyDown, fyne.KeyReturn, fyne.KeyEnter:
-		if f.down != nil {
-			f.down()
-		}
-	case fyne.KeyEscape:
-		f.SetText("")
-	default:
-		f.Entry.TypedKey(e)
-	}
-}

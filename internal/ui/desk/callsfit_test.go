@@ -2,75 +2,15 @@ package desk
 
 import (
 	"encoding/json"
-	"strings"
 	"testing"
 	"time"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/canvas"
-	"fyne.io/fyne/v2/driver/software"
-	"fyne.io/fyne/v2/test"
-	"fyne.io/fyne/v2/widget"
 
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/history"
 	"wiebelt/internal/text"
 )
-
-// uncut fails if a word of ours is cut or reaches over the window's border; names
-// and numbers, which can be as long as they like, end in an ellipsis.
-func uncut(t *testing.T, what string, w fyne.Window, data ...string) {
-	t.Helper()
-	c := w.Canvas()
-	var walk func(o fyne.CanvasObject, at fyne.Position)
-	walk = func(o fyne.CanvasObject, at fyne.Position) {
-		if !o.Visible() {
-			return
-		}
-		at = at.Add(o.Position())
-		switch o := o.(type) {
-		case *canvas.Text:
-			if o.Text == "" {
-				return
-			}
-			if need := o.MinSize().Width; at.X+need > c.Size().Width+1 && o.Alignment == fyne.TextAlignLeading {
-				t.Errorf("%s: %q reaches to %v of %v", what, o.Text, at.X+need, c.Size().Width)
-			}
-			if strings.HasSuffix(o.Text, "…") && o.Text != text.Dutch.T(text.CallsLooking) && o.Text != text.English.T(text.CallsLooking) {
-				cut := strings.TrimSuffix(o.Text, "…")
-				for _, d := range data {
-					if strings.Contains(d, strings.TrimSpace(cut)) || strings.HasPrefix(cut, d) {
-						return
-					}
-				}
-				t.Errorf("%s: %q is cut", what, o.Text)
-			}
-		case *widget.Button:
-			if o.Size().Width+0.5 < o.MinSize().Width {
-				t.Errorf("%s: the button %q is %v wide and needs %v", what, o.Text, o.Size().Width, o.MinSize().Width)
-			}
-		case *fyne.Container:
-			for _, child := range o.Objects {
-				walk(child, at)
-			}
-		case fyne.Widget:
-			for _, child := range test.WidgetRenderer(o).Objects() {
-				walk(child, at)
-			}
-		}
-	}
-	walk(c.Content(), fyne.NewPos(0, 0))
-}
-
-// scaled gives a window its size on a screen of a scale.
-func scaled(w fyne.Window, size fyne.Size, scale float32) {
-	if c, ok := w.Canvas().(software.WindowlessCanvas); ok {
-		c.SetScale(scale)
-	}
-	w.Resize(size)
-}
-
-var scales = []float32{1, 1.25, 1.5, 1.75, 2}
 
 // No word of the calls window is cut, in either language and at every scale, in
 // the window as it opens and in the smallest that it can be made.

@@ -1,9 +1,7 @@
 package desk
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -121,26 +119,6 @@ func (w *deliveryWindow) moment(t time.Time) string {
 		return l.T(text.MessagesToday, l.Clock(t))
 	}
 	return l.T(text.MessagesMoment, l.Day(t, now), l.Clock(t))
-}
-
-// sizeOf writes a number of bytes: "812 B", "12,4 kB", "500 MB".
-func sizeOf(l text.Language, n int64) string {
-	if n < 1000 {
-		return fmt.Sprintf("%d B", n)
-	}
-	v, units := float64(n)/1000, []string{"kB", "MB", "GB", "TB"}
-	i := 0
-	for v >= 999.5 && i < len(units)-1 {
-		v, i = v/1000, i+1
-	}
-	s := fmt.Sprintf("%.1f", v)
-	if v >= 100 {
-		s = fmt.Sprintf("%.0f", v)
-	}
-	if l == text.Dutch {
-		s = strings.Replace(s, ".", ",", 1)
-	}
-	return s + " " + units[i]
 }
 
 const (

@@ -48,7 +48,7 @@ func TestEveryWindowFits(t *testing.T) {
 				scaled(w, size, scale)
 				look := func(state string) {
 					looked++
-					uncut(t, fmt.Sprintf("%s, %s, %s at %v", name, state, l, scale), w)
+					uncut(t, fmt.Sprintf("%s, %s, %s at %v", name, state, l, scale), w, l.T(text.StatusMenuMessages))
 				}
 				if f := filled[name]; f != nil {
 					f(t, b, look)

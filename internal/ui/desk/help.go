@@ -114,8 +114,3 @@ func listing(part string) fyne.CanvasObject {
 	label.Selectable = true
 	return container.New(layout.NewCustomPaddedLayout(-8, -8, -8, -8), label)
 }
-
-// boxed sets something apart.
-func boxed(o fyne.CanvasObject) fyne.CanvasObject {
-	return newSoftBox(container.New(layout.NewCustomPaddedLayout(10, 10, 12, 12), o))
-}

@@ -23,7 +23,6 @@ import (
 const (
 	noticeIn   = 300 * time.Millisecond // "looking up" is mentioned
 	silentIn   = 90 * time.Second       // the resident's answer is no longer waited for
-	maxTyped   = 200                    // bytes of a number
 	fieldWidth = 124                    // of a field's label
 )
 
@@ -345,25 +344,6 @@ func (w *lookupWindow) match(k deskapi.LookupContact) fyne.CanvasObject {
 	words := container.New(layout.NewCustomPaddedVBoxLayout(0), name, detail)
 	return container.New(layout.NewCustomPaddedLayout(8, 8, 0, 0),
 		container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 12, 0), container.NewCenter(open)), container.New(middle{}, words)))
-}
-
-// bigLine is the answer's first line. It wraps: a name is never cut here.
-func bigLine(s string) fyne.CanvasObject { return bold(s, base.SizeNameHeadingText) }
-
-// bold is bold text that wraps.
-func bold(s string, size fyne.ThemeSizeName) fyne.CanvasObject {
-	label := widget.NewLabel(s)
-	label.SizeName = size
-	label.TextStyle.Bold = true
-	label.Wrapping = fyne.TextWrapWord
-	return container.New(layout.NewCustomPaddedLayout(-8, -8, -8, -8), label)
-}
-
-// trouble is a sentence with the mark of trouble, on the line of the text above.
-func trouble(s string) fyne.CanvasObject {
-	sign := newShape(markTrouble)
-	return container.NewBorder(nil, nil, container.New(layout.NewCustomPaddedLayout(4, 0, 0, 4), container.NewVBox(sign)), nil,
-		plain(s, theme.SizeHint, widget.WarningImportance))
 }
 
 func join2(a, b string) string { return strings.TrimSpace(a + " " + b) }

@@ -20,7 +20,6 @@ import (
 
 const (
 	phonesWidth = 232 // of the list of phones
-	labelWidth  = 104 // of "Verified" and its like
 )
 
 // recipesWindow shows how a phone is connected: the phones at the left, the page
@@ -174,83 +173,10 @@ func (w *recipesWindow) copy(s string) {
 	w.d.send(deskapi.KindCopy, deskapi.Copy{Text: s})
 }
 
-const stepWidth = 24 // of a step's number
-
 // step is a numbered sentence.
 func step(n int, s string) fyne.CanvasObject {
 	number := newWords(strconv.Itoa(n), base.SizeNameText, base.ColorNamePrimary, true)
 	return container.New(columns{stepWidth}, container.NewVBox(number), running(s))
-}
-
-// running is text to read, wrapped.
-func running(s string) fyne.CanvasObject { return plain(s, base.SizeNameText, widget.MediumImportance) }
-
-// plain is a label without its padding, so that it stands on the grid.
-func plain(s string, size fyne.ThemeSizeName, i widget.Importance) fyne.CanvasObject {
-	label := widget.NewLabel(s)
-	label.SizeName = size
-	label.Importance = i
-	label.Wrapping = fyne.TextWrapWord
-	return container.New(layout.NewCustomPaddedLayout(-8, -8, -8, -8), label)
-}
-
-// fact is a label and what there is to say, side by side.
-func fact(label, s string) fyne.CanvasObject {
-	head := newWords(label, theme.SizeHint, base.ColorNamePlaceHolder, false)
-	return container.New(columns{labelWidth}, container.NewVBox(head), plain(s, theme.SizeHint, widget.MediumImportance))
-}
-
-// warning is a sentence with the mark of trouble.
-func warning(s string) fyne.CanvasObject {
-	sign := newShape(markTrouble)
-	return container.New(columns{18}, container.New(layout.NewCustomPaddedLayout(4, 0, 0, 0), container.NewVBox(sign)),
-		plain(s, theme.SizeHint, widget.WarningImportance))
-}
-
-// columns is a layout of two objects side by side, the first of a fixed width.
-type columns struct{ first float32 }
-
-func (c columns) MinSize(o []fyne.CanvasObject) fyne.Size {
-	a, b := o[0].MinSize(), o[1].MinSize()
-	return fyne.NewSize(c.first+b.Width, max(a.Height, b.Height))
-}
-
-func (c columns) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	o[0].Resize(fyne.NewSize(c.first, size.Height))
-	o[0].Move(fyne.NewPos(0, 0))
-	o[1].Resize(fyne.NewSize(size.Width-c.first, size.Height))
-	o[1].Move(fyne.NewPos(c.first, 0))
-}
-
-// ruler is a thin line that follows the theme.
-type ruler struct {
-	widget.BaseWidget
-	line *canvas.Rectangle
-}
-
-func newRule(line *canvas.Rectangle) *ruler {
-	r := &ruler{line: line}
-	r.ExtendBaseWidget(r)
-	return r
-}
-
-// CreateRenderer implements fyne.Widget.
-func (r *ruler) CreateRenderer() fyne.WidgetRenderer {
-	x := &rulerRenderer{r}
-	x.Refresh()
-	return x
-}
-
-type rulerRenderer struct{ r *ruler }
-
-func (x *rulerRenderer) Destroy()                     {}
-func (x *rulerRenderer) MinSize() fyne.Size           { return fyne.NewSize(0, 1) }
-func (x *rulerRenderer) Objects() []fyne.CanvasObject { return []fyne.CanvasObject{x.r.line} }
-func (x *rulerRenderer) Layout(size fyne.Size)        { x.r.line.Resize(fyne.NewSize(size.Width, 1)) }
-
-func (x *rulerRenderer) Refresh() {
-	x.r.line.FillColor = x.r.Theme().Color(theme.ColorLine, fyne.CurrentApp().Settings().ThemeVariant())
-	x.r.line.Refresh()
 }
 
 // pasteBlock is a text to paste in a frame, with what it is for above it and the
@@ -362,29 +288,6 @@ func (r *pasteBlockRenderer) Refresh() {
 	r.p.frame.StrokeColor = th.Color(theme.ColorLine, variant)
 	r.p.frame.Refresh()
 	r.p.content.Refresh()
-}
-
-// middle puts its one object at half height, as wide as there is room.
-type middle struct{}
-
-func (middle) MinSize(o []fyne.CanvasObject) fyne.Size { return o[0].MinSize() }
-
-func (middle) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	h := o[0].MinSize().Height
-	o[0].Resize(fyne.NewSize(size.Width, h))
-	o[0].Move(fyne.NewPos(0, (size.Height-h)/2))
-}
-
-// atLeast is a layout that gives its one object a width even where it needs less.
-type atLeast struct{ width float32 }
-
-func (a atLeast) MinSize(o []fyne.CanvasObject) fyne.Size {
-	return o[0].MinSize().Max(fyne.NewSize(a.width, 0))
-}
-
-func (a atLeast) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	o[0].Resize(size)
-	o[0].Move(fyne.NewPos(0, 0))
 }
 
 // Chosen is the phone whose page is shown.

@@ -9,20 +9,6 @@ import (
 	"wiebelt/internal/text"
 )
 
-// mark is the shape in front of a result; with its word beside it nothing
-// depends on a colour.
-type mark uint8
-
-const (
-	markNone    mark = iota
-	markRing         // open ring in accent: rings now, or nobody took it
-	markDot          // full dot: was or is taken here
-	markTarget       // ring with a dot in it: somebody else took it
-	markQuiet        // grey ring: not taken here, or dealt with since
-	markDash         // grey dash: not known
-	markTrouble      // ring in the colour of trouble
-)
-
 // row is one call of the calls window as it is written.
 type row struct {
 	id     int64
@@ -139,20 +125,4 @@ func resultOf(l text.Language, e history.Entry) (string, mark) {
 		return l.T(text.DeskResultNotHere), markQuiet
 	}
 	return l.T(text.DeskResultUnknown), markDash
-}
-
-func sameDay(a, b time.Time) bool {
-	ay, am, ad := a.Local().Date()
-	by, bm, bd := b.Local().Date()
-	return ay == by && am == bm && ad == bd
-}
-
-func join(parts ...string) string {
-	var kept []string
-	for _, p := range parts {
-		if p != "" {
-			kept = append(kept, p)
-		}
-	}
-	return strings.Join(kept, " · ")
 }

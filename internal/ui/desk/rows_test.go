@@ -3,13 +3,10 @@ package desk
 import (
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"wiebelt/internal/history"
 	"wiebelt/internal/text"
 )
-
-var noon = time.Date(2026, 9, 14, 12, 0, 0, 0, time.Local) // a Monday
 
 func customer() history.Entry {
 	return history.Entry{ID: 7, Rang: noon.Add(-78 * time.Minute), Number: "+31612345678", Shown: "06 12 34 56 78",
@@ -75,22 +72,6 @@ func TestRowTexts(t *testing.T) {
 				t.Errorf("got  %+v\nwant %+v", got, tt.want)
 			}
 		})
-	}
-}
-
-func TestFit(t *testing.T) {
-	width := func(s string) float32 { return float32(utf8.RuneCountInString(s)) }
-	for _, tt := range []struct {
-		s     string
-		width float32
-		want  string
-	}{
-		{"short", 5, "short"}, {"longer", 5, "long…"}, {"a b c", 3, "a…"}, {"één · twee", 7, "één…"}, {"x", 0, ""}, {"abc", 1, ""},
-		{"", 0, ""},
-	} {
-		if got := fit(tt.s, tt.width, width); got != tt.want {
-			t.Errorf("fit(%q, %v) = %q, want %q", tt.s, tt.width, got, tt.want)
-		}
 	}
 }
 

@@ -18,13 +18,9 @@ const (
 	rowHeight     = 56
 	rowLeast      = 600 // its least width
 	headingHeight = 36
-	rowInset      = 12 // of the hover background, from the window's border
-	timeWidth     = 80
 	resultWidth   = 220
 	toolWidth     = 32
 	toolSize      = 18
-	// settle is how long a click counts for the row that was there before.
-	settle = 300 * time.Millisecond
 )
 
 // tool is what can be done with a row at its end.
@@ -279,22 +275,3 @@ func (v *rowView) icon(t tool) fyne.Resource {
 var handset = fyne.NewStaticResource("handset.svg", []byte(`<svg xmlns="http://www.w3.org/2000/svg" width="24" height="24" viewBox="0 0 24 24">`+
 	`<path fill="#000000" d="M5.2 3 L8.6 3 Q9.6 3 9.8 4 L10.5 7.4 Q10.7 8.3 10 8.9 L8.2 10.5 Q10 13.9 13.5 15.8 L15.1 14 Q15.7 13.3 16.6 13.5 L20 14.2 Q21 14.4 21 15.4 `+
 	`L21 18.8 Q21 21 18.8 21 Q12.2 20.4 7.9 16.1 Q3.6 11.8 3 5.2 Q3 3 5.2 3 Z"/></svg>`))
-
-func visible(o fyne.CanvasObject, yes bool) {
-	if yes == o.Visible() {
-		return
-	}
-	if yes {
-		o.Show()
-	} else {
-		o.Hide()
-	}
-}
-
-// either is a where first holds, and b where not.
-func either[T any](first bool, a, b T) T {
-	if first {
-		return a
-	}
-	return b
-}

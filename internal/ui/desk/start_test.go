@@ -8,46 +8,10 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
-	"fyne.io/fyne/v2/widget"
 
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/text"
 )
-
-// button gives the button of a window with a label, nil if there is none.
-func buttonOf(w fyne.Window, label string) (found *widget.Button) {
-	var walk func(fyne.CanvasObject)
-	walk = func(o fyne.CanvasObject) {
-		if !o.Visible() {
-			return
-		}
-		switch o := o.(type) {
-		case *widget.Button:
-			if o.Text == label {
-				found = o
-			}
-		case *fyne.Container:
-			for _, c := range o.Objects {
-				walk(c)
-			}
-		case fyne.Widget:
-			for _, c := range test.WidgetRenderer(o).Objects() {
-				walk(c)
-			}
-		}
-	}
-	walk(w.Canvas().Content())
-	return found
-}
-
-func pressed(t *testing.T, w fyne.Window, label string) {
-	t.Helper()
-	b := buttonOf(w, label)
-	if b == nil {
-		t.Fatalf("no button %q; there is: %s", label, strings.Join(texts(w), "|"))
-	}
-	test.Tap(b)
-}
 
 func began(l text.Language, phones ...deskapi.StartPhone) deskapi.StartState {
 	return deskapi.StartState{Corner: "bottom-right", Language: string(l), Phones: phones, Support: "Jan (IT)"}

@@ -168,8 +168,6 @@ func (p *testPanel) came(m deskapi.TestSeen) []fyne.CanvasObject {
 	}
 }
 
-const signWidth = 18
-
 // signed puts a mark before a line of words.
 func signed(m mark, w *words) fyne.CanvasObject {
 	return container.New(columns{signWidth}, container.New(layout.NewCustomPaddedLayout(5, 0, 0, 0), container.NewVBox(container.NewHBox(newShape(m)))), w)

@@ -1,0 +1,60 @@
+package desk
+
+import (
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/layout"
+)
+
+// columns is a layout of two objects side by side, the first of a fixed width.
+type columns struct{ first float32 }
+
+func (c columns) MinSize(o []fyne.CanvasObject) fyne.Size {
+	a, b := o[0].MinSize(), o[1].MinSize()
+	return fyne.NewSize(c.first+b.Width, max(a.Height, b.Height))
+}
+
+func (c columns) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	o[0].Resize(fyne.NewSize(c.first, size.Height))
+	o[0].Move(fyne.NewPos(0, 0))
+	o[1].Resize(fyne.NewSize(size.Width-c.first, size.Height))
+	o[1].Move(fyne.NewPos(c.first, 0))
+}
+
+// middle puts its one object at half height, as wide as there is room.
+type middle struct{}
+
+func (middle) MinSize(o []fyne.CanvasObject) fyne.Size { return o[0].MinSize() }
+
+func (middle) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	h := o[0].MinSize().Height
+	o[0].Resize(fyne.NewSize(size.Width, h))
+	o[0].Move(fyne.NewPos(0, (size.Height-h)/2))
+}
+
+// atMost is a layout that makes its one object no wider than a width.
+type atMost struct{ width float32 }
+
+func (a atMost) MinSize(objects []fyne.CanvasObject) fyne.Size { return objects[0].MinSize() }
+
+func (a atMost) Layout(objects []fyne.CanvasObject, size fyne.Size) {
+	objects[0].Resize(fyne.NewSize(min(size.Width, a.width), size.Height))
+	objects[0].Move(fyne.NewPos(0, 0))
+}
+
+// atLeast is a layout that gives its one object a width even where it needs less.
+type atLeast struct{ width float32 }
+
+func (a atLeast) MinSize(o []fyne.CanvasObject) fyne.Size {
+	return o[0].MinSize().Max(fyne.NewSize(a.width, 0))
+}
+
+func (a atLeast) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	o[0].Resize(size)
+	o[0].Move(fyne.NewPos(0, 0))
+}
+
+// gap is empty height.
+func gap(height float32) fyne.CanvasObject {
+	return container.New(layout.NewCustomPaddedLayout(height, 0, 0, 0))
+}

@@ -1,0 +1,36 @@
+package desk
+
+import (
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/widget"
+)
+
+func visible(o fyne.CanvasObject, yes bool) {
+	if yes == o.Visible() {
+		return
+	}
+	if yes {
+		o.Show()
+	} else {
+		o.Hide()
+	}
+}
+
+// either is a where first holds, and b where not.
+func either[T any](first bool, a, b T) T {
+	if first {
+		return a
+	}
+	return b
+}
+
+// able makes a button one that can be pressed or not. Doing so costs a drawing,
+// so only what differs is done.
+func able(b *widget.Button, on bool) {
+	switch {
+	case on && b.Disabled():
+		b.Enable()
+	case !on && !b.Disabled():
+		b.Disable()
+	}
+}
