@@ -42,6 +42,13 @@ func framed(o fyne.CanvasObject) fyne.CanvasObject {
 	return newFrame(container.New(layout.NewCustomPaddedLayout(12, 12, 12, 12), o), true)
 }
 
+// square makes the corners of a box square, for one that ends at a window's border
+// or frames a picture.
+func (b *box) square() *box {
+	b.back.CornerRadius = 0
+	return b
+}
+
 func newBox(content fyne.CanvasObject, fill fyne.ThemeColorName) *box {
 	b := &box{back: canvas.NewRectangle(nil), fill: fill, content: content}
 	b.ExtendBaseWidget(b)

@@ -169,7 +169,7 @@ func (c *callsWindow) titleLine() {
 	title := newWords(l.T(text.DeskCallsTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).cutting()
 	high := canvas.NewRectangle(color.Transparent) // that of a button, there or not
 	high.SetMinSize(fyne.NewSize(0, choiceHigh))
-	c.title.Objects = []fyne.CanvasObject{high, container.NewBorder(nil, nil, nil, buttons, container.New(middle{}, title))}
+	c.title.Objects = []fyne.CanvasObject{high, container.NewBorder(nil, nil, nil, buttons, container.New(middle(), title))}
 	c.title.Refresh()
 }
 
@@ -257,7 +257,7 @@ func (c *callsWindow) showNote() {
 				c.showNote()
 			})
 			line = container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 12, 0), container.NewCenter(ok)),
-				container.New(middle{}, line))
+				container.New(middle(), line))
 		}
 		c.note.Objects = []fyne.CanvasObject{container.New(layout.NewCustomPaddedLayout(8, 0, 0, 0), line)}
 	}

@@ -49,5 +49,5 @@ func (c *callsWindow) undo() {
 func (c *callsWindow) undoLine(said string) fyne.CanvasObject {
 	button := widget.NewButton(c.d.lang.T(text.CallsUndo), c.undo)
 	return container.NewBorder(nil, nil, nil, container.NewCenter(button),
-		container.New(middle{}, plain(said, theme.SizeHint, widget.MediumImportance)))
+		container.New(middle(), plain(said, theme.SizeHint, widget.MediumImportance)))
 }

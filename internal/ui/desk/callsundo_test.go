@@ -66,7 +66,7 @@ func TestUndoRemove(t *testing.T) {
 	gone(12)
 	m := b.welcome
 	m.Language = string(text.English)
-	b.follow(m)
+	b.tell(t, deskapi.KindWelcome, m)
 	b.state(t, deskapi.CallsState{})
 	if s := notes(b); s != "1 call removed." {
 		t.Errorf("in English it says %q", s)

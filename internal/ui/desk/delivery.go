@@ -79,7 +79,7 @@ func openDelivery(d *windows) page {
 	title := newWords(l.T(text.MessagesTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).cutting()
 	w.tools = container.New(layout.NewCustomPaddedLayout(0, 0, -optionPad, 0), container.NewHBox(w.views))
 	head := container.New(layout.NewCustomPaddedLayout(20, 12, edge, edge), container.New(layout.NewCustomPaddedVBoxLayout(4),
-		container.NewBorder(nil, nil, nil, w.choose, container.New(middle{}, title)), w.status, w.note, w.question, gap(4), w.tools))
+		container.NewBorder(nil, nil, nil, w.choose, container.New(middle(), title)), w.status, w.note, w.question, gap(4), w.tools))
 	w.front = container.NewBorder(head, gap(8), nil, nil, w.body)
 	w.pages = container.NewStack(w.front)
 	least := canvas.NewRectangle(color.Transparent)
@@ -293,7 +293,7 @@ func (w *deliveryWindow) showNote() {
 		line := trouble(said)
 		if label != "" {
 			line = container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 12, 0), container.NewCenter(widget.NewButton(label, do))),
-				container.New(middle{}, line))
+				container.New(middle(), line))
 		}
 		w.note.Objects = []fyne.CanvasObject{container.New(layout.NewCustomPaddedLayout(8, 0, 0, 0), line)}
 	}
@@ -432,7 +432,7 @@ func (w *deliveryWindow) dropPage() fyne.CanvasObject {
 	picture := container.NewVBox(container.NewStack(box, icon))
 	return container.New(layout.NewCustomPaddedLayout(12, 24, edge, edge), container.NewVBox(newSoftBox(
 		container.New(layout.NewCustomPaddedLayout(32, 32, 24, 24), container.NewBorder(nil, nil,
-			container.New(layout.NewCustomPaddedLayout(0, 0, 0, 16), picture), nil, container.New(atMost{textWidth}, words))))))
+			container.New(layout.NewCustomPaddedLayout(0, 0, 0, 16), picture), nil, container.New(atMost(textWidth), words))))))
 }
 
 // dropped takes what was dragged into the window.

@@ -64,7 +64,7 @@ func newDeliveryChooser(w *deliveryWindow) *deliveryChooser {
 	up := widget.NewButtonWithIcon(l.T(text.MessagesChooseUp), base.MoveUpIcon(), func() { c.open(filepath.Dir(c.dir)) })
 	title := newWords(l.T(text.MessagesChooseTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).cutting()
 	head := container.New(layout.NewCustomPaddedLayout(20, 8, edge, edge), container.New(layout.NewCustomPaddedVBoxLayout(8),
-		container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedHBoxLayout(8), back, c.send), container.New(middle{}, title)),
+		container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedHBoxLayout(8), back, c.send), container.New(middle(), title)),
 		container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 8, 0), up), c.path), c.said))
 	c.content = container.NewBorder(head, gap(8), nil, nil, c.list)
 	c.count()

@@ -135,7 +135,7 @@ func (t *deliveryDetail) actions() fyne.CanvasObject {
 		sure := widget.NewButton(l.T(text.MessagesRemove), func() { t.tell(deskapi.KindDeliveryRemove); t.w.back() })
 		sure.Importance = widget.DangerImportance
 		no := widget.NewButton(l.T(text.MessagesBack), func() { t.removing = false; t.draw() })
-		return container.New(layout.NewCustomPaddedVBoxLayout(8), container.New(atMost{textWidth}, plain(l.T(text.MessagesRemoveAsk), base.SizeNameText, widget.MediumImportance)),
+		return container.New(layout.NewCustomPaddedVBoxLayout(8), container.New(atMost(textWidth), plain(l.T(text.MessagesRemoveAsk), base.SizeNameText, widget.MediumImportance)),
 			container.New(layout.NewCustomPaddedHBoxLayout(8), no, sure))
 	}
 	line := container.New(layout.NewCustomPaddedHBoxLayout(8))

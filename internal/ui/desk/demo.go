@@ -41,7 +41,7 @@ func openDemo(d *windows) page {
 	head := container.New(layout.NewCustomPaddedLayout(20, 16, edge, edge),
 		container.New(layout.NewCustomPaddedVBoxLayout(8),
 			container.NewBorder(nil, nil, title, calls),
-			container.New(atMost{560}, paragraph(l.T(text.DeskDemoIntro)))))
+			container.New(atMost(560), paragraph(l.T(text.DeskDemoIntro)))))
 
 	rows := container.New(layout.NewCustomPaddedVBoxLayout(8))
 	for i, c := range d.welcome.Demo {

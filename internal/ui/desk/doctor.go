@@ -248,7 +248,7 @@ func (w *doctorWindow) line(name string, c deskapi.DoctorLine) fyne.CanvasObject
 	if c.State == "ok" || c.State == "off" || c.State == "wait" {
 		colour = base.ColorNamePlaceHolder // what needs nobody keeps quiet
 	}
-	state := container.New(columns{signSize + 6}, container.New(layout.NewCustomPaddedLayout(3, 0, 0, 0), container.NewVBox(newSign(c.State))),
+	state := container.New(columns(signSize+6), container.New(layout.NewCustomPaddedLayout(3, 0, 0, 0), container.NewVBox(newSign(c.State))),
 		container.NewVBox(newWords(l.T(text.DoctorState(c.State)), theme.SizeHint, colour, c.State == "fail" || c.State == "warn")))
 	said := newStack(2)
 	importance := widget.MediumImportance
@@ -265,7 +265,7 @@ func (w *doctorWindow) line(name string, c deskapi.DoctorLine) fyne.CanvasObject
 		}
 		said.Add(plain(whom+": "+c.Hint, theme.SizeHint, widget.LowImportance))
 	}
-	return container.New(columns{verdictWidth}, state, container.New(columns{checkWidth},
+	return container.New(columns(verdictWidth), state, container.New(columns(checkWidth),
 		container.NewVBox(newWords(name, theme.SizeHint, base.ColorNameForeground, true).cutting()), said))
 }
 

@@ -83,7 +83,7 @@ func newBundleView(w *doctorWindow, m deskapi.DoctorHolds) *bundleView {
 	v.page = container.NewBorder(nil, v.below, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 12, 0), v.view))
 	v.object = container.NewBorder(container.New(layout.NewCustomPaddedLayout(20, 12, edge, edge), head),
 		container.New(layout.NewCustomPaddedLayout(12, 20, edge, edge), foot), nil, nil,
-		container.New(columns{bundleWidth}, side, v.page))
+		container.New(columns(bundleWidth), side, v.page))
 	v.notes.Hide()
 	v.Choose(m.Files[0].Name)
 	return v

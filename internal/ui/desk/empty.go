@@ -24,5 +24,5 @@ func emptyPage(title string, button *widget.Button, sentences ...string) fyne.Ca
 		lines.Add(gap(0))
 		lines.Add(container.NewHBox(button))
 	}
-	return container.New(layout.NewCustomPaddedLayout(24, 24, edge, edge), container.New(atMost{textWidth}, lines))
+	return container.New(layout.NewCustomPaddedLayout(24, 24, edge, edge), container.New(atMost(textWidth), lines))
 }

@@ -44,7 +44,7 @@ func newHelpWindow(d *windows) page {
 	var side fyne.CanvasObject
 	w.list, side = newSide(w, func() []sideItem { return w.items })
 	w.scroll = container.NewVScroll(w.pages)
-	w.win = d.window(text.HelpTitle, container.New(columns{topicsWidth}, side, w.scroll), fyne.NewSize(720, 640))
+	w.win = d.window(text.HelpTitle, container.New(columns(topicsWidth), side, w.scroll), fyne.NewSize(720, 640))
 	w.Choose(w.all[0].ID)
 	return w
 }

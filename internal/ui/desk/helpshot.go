@@ -40,9 +40,7 @@ func picture(line string) fyne.CanvasObject {
 // newFramed draws a thin line around a picture, so that a white window does not run
 // into a white page.
 func newFramed(o fyne.CanvasObject) fyne.CanvasObject {
-	frame := newSoftBox(container.New(outlined{}, o))
-	frame.back.CornerRadius = 0
-	return frame
+	return newSoftBox(container.New(outlined{}, o)).square()
 }
 
 // outlined leaves the width of a line around its one object.

@@ -7,14 +7,16 @@ import (
 )
 
 // columns is a layout of two objects side by side, the first of a fixed width.
-type columns struct{ first float32 }
+func columns(first float32) fyne.Layout { return columnsLayout{first} }
 
-func (c columns) MinSize(o []fyne.CanvasObject) fyne.Size {
+type columnsLayout struct{ first float32 }
+
+func (c columnsLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
 	a, b := o[0].MinSize(), o[1].MinSize()
 	return fyne.NewSize(c.first+b.Width, max(a.Height, b.Height))
 }
 
-func (c columns) Layout(o []fyne.CanvasObject, size fyne.Size) {
+func (c columnsLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	o[0].Resize(fyne.NewSize(c.first, size.Height))
 	o[0].Move(fyne.NewPos(0, 0))
 	o[1].Resize(fyne.NewSize(size.Width-c.first, size.Height))
@@ -22,34 +24,40 @@ func (c columns) Layout(o []fyne.CanvasObject, size fyne.Size) {
 }
 
 // middle puts its one object at half height, as wide as there is room.
-type middle struct{}
+func middle() fyne.Layout { return middleLayout{} }
 
-func (middle) MinSize(o []fyne.CanvasObject) fyne.Size { return o[0].MinSize() }
+type middleLayout struct{}
 
-func (middle) Layout(o []fyne.CanvasObject, size fyne.Size) {
+func (middleLayout) MinSize(o []fyne.CanvasObject) fyne.Size { return o[0].MinSize() }
+
+func (middleLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	h := o[0].MinSize().Height
 	o[0].Resize(fyne.NewSize(size.Width, h))
 	o[0].Move(fyne.NewPos(0, (size.Height-h)/2))
 }
 
 // atMost is a layout that makes its one object no wider than a width.
-type atMost struct{ width float32 }
+func atMost(width float32) fyne.Layout { return atMostLayout{width} }
 
-func (a atMost) MinSize(objects []fyne.CanvasObject) fyne.Size { return objects[0].MinSize() }
+type atMostLayout struct{ width float32 }
 
-func (a atMost) Layout(objects []fyne.CanvasObject, size fyne.Size) {
+func (a atMostLayout) MinSize(objects []fyne.CanvasObject) fyne.Size { return objects[0].MinSize() }
+
+func (a atMostLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	objects[0].Resize(fyne.NewSize(min(size.Width, a.width), size.Height))
 	objects[0].Move(fyne.NewPos(0, 0))
 }
 
 // atLeast is a layout that gives its one object a width even where it needs less.
-type atLeast struct{ width float32 }
+func atLeast(width float32) fyne.Layout { return atLeastLayout{width} }
 
-func (a atLeast) MinSize(o []fyne.CanvasObject) fyne.Size {
+type atLeastLayout struct{ width float32 }
+
+func (a atLeastLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
 	return o[0].MinSize().Max(fyne.NewSize(a.width, 0))
 }
 
-func (a atLeast) Layout(o []fyne.CanvasObject, size fyne.Size) {
+func (a atLeastLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	o[0].Resize(size)
 	o[0].Move(fyne.NewPos(0, 0))
 }

@@ -182,7 +182,7 @@ func (w *lookupWindow) content() fyne.CanvasObject {
 	case f == nil && w.said != "":
 	case f == nil:
 		page.Add(newWords(l.T(text.LookupStart), theme.SizeStart, base.ColorNameForeground, true).cutting())
-		page.Add(container.New(atMost{textWidth}, paragraph(l.T(text.LookupStartHint))))
+		page.Add(container.New(atMost(textWidth), paragraph(l.T(text.LookupStartHint))))
 	default:
 		w.answer(page, f)
 	}
@@ -193,7 +193,7 @@ func (w *lookupWindow) content() fyne.CanvasObject {
 func (w *lookupWindow) answer(page *fyne.Container, f *deskapi.LookupFound) {
 	l := w.d.lang
 	big := func(s string) { page.Add(bigLine(s)) }
-	say := func(s string) { page.Add(container.New(atMost{textWidth}, paragraph(s))) }
+	say := func(s string) { page.Add(container.New(atMost(textWidth), paragraph(s))) }
 	number := func() {
 		if f.Shown != "" {
 			page.Add(newWords(f.Shown, theme.SizeRow, base.ColorNameForeground, false).cutting())
@@ -326,7 +326,7 @@ func (w *lookupWindow) fields(page *fyne.Container, k deskapi.LookupContact) {
 		{l.T(text.CardFieldProducer), k.Producer}, {l.T(text.CardFieldModified), modified}} {
 		if f[1] != "" {
 			label := newWords(f[0], theme.SizeHint, base.ColorNamePlaceHolder, false)
-			rows.Add(container.New(columns{fieldWidth}, container.NewVBox(label), plain(f[1], theme.SizeHint, widget.MediumImportance)))
+			rows.Add(container.New(columns(fieldWidth), container.NewVBox(label), plain(f[1], theme.SizeHint, widget.MediumImportance)))
 		}
 	}
 	page.Add(rows)
@@ -343,7 +343,7 @@ func (w *lookupWindow) match(k deskapi.LookupContact) fyne.CanvasObject {
 	}
 	words := container.New(layout.NewCustomPaddedVBoxLayout(0), name, detail)
 	return container.New(layout.NewCustomPaddedLayout(8, 8, 0, 0),
-		container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 12, 0), container.NewCenter(open)), container.New(middle{}, words)))
+		container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 12, 0), container.NewCenter(open)), container.New(middle(), words)))
 }
 
 func join2(a, b string) string { return strings.TrimSpace(a + " " + b) }

@@ -59,14 +59,14 @@ func trouble(s string) fyne.CanvasObject {
 // warning is a sentence with the mark of trouble.
 func warning(s string) fyne.CanvasObject {
 	sign := newShape(markTrouble)
-	return container.New(columns{18}, container.New(layout.NewCustomPaddedLayout(4, 0, 0, 0), container.NewVBox(sign)),
+	return container.New(columns(18), container.New(layout.NewCustomPaddedLayout(4, 0, 0, 0), container.NewVBox(sign)),
 		plain(s, theme.SizeHint, widget.WarningImportance))
 }
 
 // fact is a label and what there is to say, side by side.
 func fact(label, s string) fyne.CanvasObject {
 	head := newWords(label, theme.SizeHint, base.ColorNamePlaceHolder, false)
-	return container.New(columns{labelWidth}, container.NewVBox(head), plain(s, theme.SizeHint, widget.MediumImportance))
+	return container.New(columns(labelWidth), container.NewVBox(head), plain(s, theme.SizeHint, widget.MediumImportance))
 }
 
 func join(parts ...string) string {

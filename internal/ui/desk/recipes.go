@@ -53,7 +53,7 @@ func openRecipesWindow(d *windows) page {
 	var side fyne.CanvasObject
 	w.list, side = newSide(w, func() []sideItem { return w.items })
 	w.scroll = container.NewVScroll(w.pages)
-	w.win = d.window(text.RecipesTitle, container.New(columns{phonesWidth}, side, w.scroll), fyne.NewSize(720, 688))
+	w.win = d.window(text.RecipesTitle, container.New(columns(phonesWidth), side, w.scroll), fyne.NewSize(720, 688))
 	w.Choose(w.all[0].ID)
 	d.send(deskapi.KindRecipe, nil)
 	d.send(deskapi.KindWaysAsk, nil)
@@ -176,7 +176,7 @@ func (w *recipesWindow) copy(s string) {
 // step is a numbered sentence.
 func step(n int, s string) fyne.CanvasObject {
 	number := newWords(strconv.Itoa(n), base.SizeNameText, base.ColorNamePrimary, true)
-	return container.New(columns{stepWidth}, container.NewVBox(number), running(s))
+	return container.New(columns(stepWidth), container.NewVBox(number), running(s))
 }
 
 // pasteBlock is a text to paste in a frame, with what it is for above it and the
@@ -221,9 +221,9 @@ func newPasteBlock(w *recipesWindow, b guide.Block, v guide.Values) *pasteBlock 
 	}
 	// As wide as both of its texts, so that nothing moves when it was used.
 	both := max(p.copying.MinSize().Width, widget.NewButton(l.T(text.RecipesCopied), nil).MinSize().Width)
-	buttons.Add(container.New(atLeast{both}, p.copying))
+	buttons.Add(container.New(atLeast(both), p.copying))
 	p.content = container.New(layout.NewCustomPaddedVBoxLayout(0),
-		container.New(layout.NewCustomPaddedLayout(4, 0, 12, 4), container.NewBorder(nil, nil, nil, buttons, container.New(middle{}, caption))),
+		container.New(layout.NewCustomPaddedLayout(4, 0, 12, 4), container.NewBorder(nil, nil, nil, buttons, container.New(middle(), caption))),
 		container.New(layout.NewCustomPaddedLayout(-4, 2, 4, 4), p.text))
 	p.say()
 	p.ExtendBaseWidget(p)

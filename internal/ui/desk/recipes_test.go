@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/test"
 
@@ -153,41 +154,43 @@ func TestRecipesButtons(t *testing.T) {
 func TestRecipesList(t *testing.T) {
 	b := openRecipes(t, text.Dutch, here)
 	w := recipes(b)
-	lines := func() map[string]*sideLine {
-		all := map[string]*sideLine{}
-		var walk func(fyne.CanvasObject)
-		walk = func(o fyne.CanvasObject) {
-			if l, ok := o.(*sideLine); ok {
-				all[l.item.title] = l
-			} else if c, ok := o.(*fyne.Container); ok {
-				for _, o := range c.Objects {
-					walk(o)
-				}
-			} else if x, ok := o.(fyne.Widget); ok {
-				for _, o := range test.WidgetRenderer(x).Objects() {
-					walk(o)
+	type line struct {
+		fyne.Widget
+		back  *canvas.Rectangle
+		title *words
+	}
+	lines := func() map[string]line {
+		all := map[string]line{}
+		each(w.list, func(o any) {
+			if x, ok := o.(fyne.Widget); ok {
+				if parts := test.WidgetRenderer(x).Objects(); len(parts) == 2 {
+					back, _ := parts[0].(*canvas.Rectangle)
+					if title, ok := parts[1].(*words); ok && back != nil {
+						all[title.text] = line{x, back, title}
+					}
 				}
 			}
-		}
-		walk(w.list)
+		})
 		return all
 	}
+	tap := func(l line) { test.TapAt(l.Widget.(fyne.Tappable), fyne.NewPos(20, 10)) }
+	cursor := func(l line) desktop.Cursor { return l.Widget.(desktop.Cursorable).Cursor() }
 	first := lines()["8x8 Work"]
-	test.TapAt(first, fyne.NewPos(20, 10))
+	tap(first)
 	if w.shown != "8x8" || first.title.colour != "primary" {
 		t.Errorf("shows %q in %q", w.shown, first.title.colour)
 	}
 	head := lines()["Uw telefoon"]
-	test.TapAt(head, fyne.NewPos(20, 10))
-	if w.shown != "8x8" || head.Cursor() != desktop.DefaultCursor || first.Cursor() != desktop.PointerCursor {
+	tap(head)
+	if w.shown != "8x8" || cursor(head) != desktop.DefaultCursor || cursor(first) != desktop.PointerCursor {
 		t.Error("a heading behaves as a phone")
 	}
 	other := lines()["Bria"]
-	other.MouseIn(nil)
+	other.Widget.(desktop.Hoverable).MouseIn(nil)
 	if !other.back.Visible() {
 		t.Error("nothing shows where the pointer is")
 	}
-	other.MouseOut()
+	other.Widget.(desktop.Hoverable).MouseOut()
 	if other.back.Visible() {
 		t.Error("the pointer left and the line still shows it")
 	}

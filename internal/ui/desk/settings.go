@@ -100,7 +100,7 @@ func newSettingsWindow(d *windows) *settingsWindow {
 		w.draft.said, w.draft.bad = "", false // in the other language
 	}
 	body := container.NewBorder(nil, w.footer.object, nil, nil, w.scroll)
-	w.win = d.window(text.PrefsTitle, container.New(columns{sectionsWidth}, side, body), fyne.NewSize(720, 688))
+	w.win = d.window(text.PrefsTitle, container.New(columns(sectionsWidth), side, body), fyne.NewSize(720, 688))
 	w.win.SetCloseIntercept(w.close)
 	w.win.SetOnDropped(func(_ fyne.Position, all []fyne.URI) { w.dropped(all) })
 	w.build()
@@ -212,7 +212,7 @@ func (w *settingsWindow) build() {
 		}
 	}
 	pad := layout.NewCustomPaddedLayout(20, 24, edge, edge)
-	w.general, w.admins = container.New(atMost{settingsWidth}, container.New(pad, general)), container.New(atMost{settingsWidth}, container.New(pad, admins))
+	w.general, w.admins = container.New(atMost(settingsWidth), container.New(pad, general)), container.New(atMost(settingsWidth), container.New(pad, admins))
 	w.footer.show()
 	w.show()
 }
@@ -396,7 +396,7 @@ func (w *settingsWindow) close() {
 	var ask *widget.PopUp
 	stay := widget.NewButton(l.T(text.PrefsStay), func() { ask.Hide() })
 	stay.Importance = widget.HighImportance
-	content := container.New(layout.NewCustomPaddedVBoxLayout(16), container.New(atLeast{320}, running(l.T(text.PrefsUnsaved))),
+	content := container.New(layout.NewCustomPaddedVBoxLayout(16), container.New(atLeast(320), running(l.T(text.PrefsUnsaved))),
 		container.New(layout.NewCustomPaddedHBoxLayout(8), widget.NewButton(l.T(text.PrefsDrop), gone), stay))
 	ask = widget.NewModalPopUp(container.New(layout.NewCustomPaddedLayout(16, 16, 16, 16), content), w.win.Canvas())
 	ask.Show()

@@ -120,7 +120,7 @@ func (b *linesBox) row(i int, locked bool) fyne.CanvasObject {
 		remove.Hide()
 	}
 	check()
-	fields := container.New(columns{lineWidth}, container.New(layout.NewCustomPaddedLayout(0, 0, 0, 8), number), name)
+	fields := container.New(columns(lineWidth), container.New(layout.NewCustomPaddedLayout(0, 0, 0, 8), number), name)
 	return container.New(layout.NewCustomPaddedVBoxLayout(4), container.NewBorder(nil, nil, nil, remove, fields), fault.object)
 }
 
@@ -256,7 +256,7 @@ func newPhoneBox(b *phonesBox, i int, locked bool) fyne.CanvasObject {
 		remove.Hide()
 	}
 	content := newColumn(8)
-	content.Add(container.NewBorder(nil, nil, nil, remove, labelled(l.T(text.SettingTitle("softphone.kind")), container.New(atMost{choiceWidth}, kind))))
+	content.Add(container.NewBorder(nil, nil, nil, remove, labelled(l.T(text.SettingTitle("softphone.kind")), container.New(atMost(choiceWidth), kind))))
 	content.Add(x.field("name", p.Name, func(s string) {
 		typed := b.w.draft.secrets
 		if v, ok := typed[b.all[i].Name]; ok { // it goes with its link

@@ -181,7 +181,7 @@ func (r *settingRow) input(title string) (field fyne.CanvasObject, disable func(
 		return r.date()
 	case r.entry.Type == settings.Number:
 		e := r.text(func(s string) string { return s }, func(s string) string { return strings.TrimSpace(s) })
-		return container.New(atMost{numberWidth}, e), e.Disable
+		return container.New(atMost(numberWidth), e), e.Disable
 	}
 	if words := wellKnown[r.entry.Key]; words != nil {
 		e := widget.NewSelectEntry(words)
@@ -226,7 +226,7 @@ func (r *settingRow) choice(words []string) (fyne.CanvasObject, func()) {
 		}
 	}
 	r.focus = c
-	return container.New(atMost{choiceWidth}, c), c.Disable
+	return container.New(atMost(choiceWidth), c), c.Disable
 }
 
 // choiceLabel is how people say a value; one without words is its own.
@@ -255,8 +255,8 @@ func (r *settingRow) seconds() (fyne.CanvasObject, func()) {
 }
 
 func withUnit(e fyne.CanvasObject, unit string) fyne.CanvasObject {
-	return container.New(columns{numberWidth + 8}, container.New(layout.NewCustomPaddedLayout(0, 0, 0, 8), e),
-		container.New(middle{}, newWords(unit, base.SizeNameText, base.ColorNamePlaceHolder, false).cutting()))
+	return container.New(columns(numberWidth+8), container.New(layout.NewCustomPaddedLayout(0, 0, 0, 8), e),
+		container.New(middle(), newWords(unit, base.SizeNameText, base.ColorNamePlaceHolder, false).cutting()))
 }
 
 // date is a field for a day, written as the language does.
@@ -280,7 +280,7 @@ func (r *settingRow) date() (fyne.CanvasObject, func()) {
 		return s
 	})
 	e.SetPlaceHolder(r.w.d.lang.T(text.PrefsDateHint))
-	return container.New(atMost{dateWidth}, e), e.Disable
+	return container.New(atMost(dateWidth), e), e.Disable
 }
 
 // lines is a field for a list, an element on each line.
@@ -395,7 +395,7 @@ func (o *orderedBox) build() {
 		if o.locked {
 			c.Disable()
 		}
-		o.object.Add(container.New(atMost{choiceWidth}, container.NewBorder(nil, nil, nil, up, onGrid(c))))
+		o.object.Add(container.New(atMost(choiceWidth), container.NewBorder(nil, nil, nil, up, onGrid(c))))
 	}
 	o.object.Refresh()
 }

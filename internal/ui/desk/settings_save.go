@@ -28,8 +28,8 @@ func newSettingsFooter(w *settingsWindow) *settingsFooter {
 	f.undo = widget.NewButton(l.T(text.PrefsUndo), w.undo)
 	buttons := container.New(layout.NewCustomPaddedHBoxLayout(8), f.undo, f.save)
 	bar := container.New(layout.NewCustomPaddedLayout(12, 12, edge, edge),
-		container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 12, 0), container.New(middle{}, buttons)),
-			container.New(middle{}, f.said)))
+		container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 12, 0), container.New(middle(), buttons)),
+			container.New(middle(), f.said)))
 	f.object = container.NewStack(newFrame(container.NewBorder(newRule(canvas.NewRectangle(nil)), nil, nil, nil, bar), false))
 	return f
 }

@@ -44,7 +44,7 @@ func (w *settingsWindow) openFile(path string) {
 		steps: newStepList(w.d.lang), seq: w.draft.seq}
 	v.phrase.OnSubmitted = func(string) { v.open() }
 	v.number.SetPlaceHolder(w.d.lang.T(text.PrefsTestNumber))
-	v.object = container.New(atMost{settingsWidth}, container.New(layout.NewCustomPaddedLayout(20, 24, edge, edge), v.body))
+	v.object = container.New(atMost(settingsWidth), container.New(layout.NewCustomPaddedLayout(20, 24, edge, edge), v.body))
 	w.file = v
 	v.show()
 	w.show()

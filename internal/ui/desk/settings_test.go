@@ -357,7 +357,9 @@ func buttonsIn(o fyne.CanvasObject) (all []*widget.Button) {
 			all = append(all, buttonsIn(child)...)
 		}
 	case *box:
-		return buttonsIn(o.content)
+		for _, child := range test.WidgetRenderer(o).Objects() {
+			all = append(all, buttonsIn(child)...)
+		}
 	}
 	return all
 }

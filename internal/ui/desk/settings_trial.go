@@ -274,7 +274,7 @@ func (s *stepList) line(m deskapi.SettingsStep) fyne.CanvasObject {
 		said.Add(muted(m.Detail))
 	}
 	name := container.NewVBox(newWords(l.T(text.SetupStep(m.Step)), theme.SizeHint, base.ColorNamePlaceHolder, false).cutting())
-	return marked(stepMarks[m.State], container.New(columns{stepNameWidth}, name, said))
+	return marked(stepMarks[m.State], container.New(columns(stepNameWidth), name, said))
 }
 
 // stepNameWidth is for the longest name of a step.

@@ -47,9 +47,7 @@ func newSide(w chooser, items func() []sideItem) (*widget.List, fyne.CanvasObjec
 		list.Unselect(i)
 		w.Choose(items()[i].id)
 	}
-	box := newSoftBox(container.New(layout.NewCustomPaddedLayout(12, 12, 8, 8), list))
-	box.back.CornerRadius = 0 // it ends at the window's border
-	return list, box
+	return list, newSoftBox(container.New(layout.NewCustomPaddedLayout(12, 12, 8, 8), list)).square()
 }
 
 // sideLine is a line of such a list.

@@ -46,7 +46,7 @@ func newStartWindow(d *windows) page {
 	body := container.New(layout.NewCustomPaddedVBoxLayout(16),
 		container.New(layout.NewCustomPaddedVBoxLayout(8),
 			newWords(l.T(text.StartHello), base.SizeNameHeadingText, base.ColorNameForeground, true).cutting(), paragraph(l.T(text.StartIntro))),
-		question(1, l.T(text.StartCorner), container.New(columns{screenWidth + 20}, w.picker, w.hint)),
+		question(1, l.T(text.StartCorner), container.New(columns(screenWidth+20), w.picker, w.hint)),
 		newRule(canvas.NewRectangle(nil)),
 		question(2, l.T(text.StartLanguage), container.New(layout.NewCustomPaddedLayout(-6, -6, -8, 0), w.language)),
 		newRule(canvas.NewRectangle(nil)),
@@ -59,8 +59,8 @@ func newStartWindow(d *windows) page {
 	done := widget.NewButton(l.T(text.StartDone), func() { w.win.Close() })
 	done.Importance = widget.HighImportance
 	foot := container.New(layout.NewCustomPaddedVBoxLayout(0), newRule(canvas.NewRectangle(nil)),
-		container.New(layout.NewCustomPaddedLayout(12, 12, edge-8, edge), container.NewBorder(nil, nil, w.more, container.New(atLeast{96}, done))))
-	w.win = d.window(text.StartTitle, container.New(atLeast{480}, container.NewBorder(nil, foot, nil, nil, w.scroll)), fyne.NewSize(640, 696))
+		container.New(layout.NewCustomPaddedLayout(12, 12, edge-8, edge), container.NewBorder(nil, nil, w.more, container.New(atLeast(96), done))))
+	w.win = d.window(text.StartTitle, container.New(atLeast(480), container.NewBorder(nil, foot, nil, nil, w.scroll)), fyne.NewSize(640, 696))
 	if old, ok := d.page(deskapi.WindowStart).(*startWindow); ok { // the same in another language
 		w.state, w.open = old.state, old.open
 		w.panel.takeOver(old.panel.call)
@@ -178,7 +178,7 @@ func (w *startWindow) phone(p deskapi.StartPhone) fyne.CanvasObject {
 	words := container.New(layout.NewCustomPaddedVBoxLayout(2),
 		newWords(p.Name, base.SizeNameText, base.ColorNameForeground, true).cutting(), plain(p.Sentence, theme.SizeHint, widget.LowImportance))
 	return newFrame(container.New(layout.NewCustomPaddedLayout(8, 8, 12, 8),
-		container.New(columns{signWidth}, container.New(layout.NewCustomPaddedLayout(5, 0, 0, 0), container.NewVBox(container.NewHBox(newShape(m)))),
+		container.New(columns(signWidth), container.New(layout.NewCustomPaddedLayout(5, 0, 0, 0), container.NewVBox(container.NewHBox(newShape(m)))),
 			container.New(besideButton{}, words, side))), true)
 }
 
@@ -211,7 +211,7 @@ func (w *startWindow) fillAdmins() {
 // question is a numbered question and what answers it.
 func question(n int, ask string, answer fyne.CanvasObject) fyne.CanvasObject {
 	number := newWords(strconv.Itoa(n), theme.SizeStart, base.ColorNamePrimary, true)
-	return container.New(columns{stepWidth}, container.NewVBox(number),
+	return container.New(columns(stepWidth), container.NewVBox(number),
 		container.New(layout.NewCustomPaddedVBoxLayout(12), newWords(ask, theme.SizeStart, base.ColorNameForeground, true).cutting(), answer))
 }
 

@@ -170,7 +170,7 @@ func (p *testPanel) came(m deskapi.TestSeen) []fyne.CanvasObject {
 
 // signed puts a mark before a line of words.
 func signed(m mark, w *words) fyne.CanvasObject {
-	return container.New(columns{signWidth}, container.New(layout.NewCustomPaddedLayout(5, 0, 0, 0), container.NewVBox(container.NewHBox(newShape(m)))), w)
+	return container.New(columns(signWidth), container.New(layout.NewCustomPaddedLayout(5, 0, 0, 0), container.NewVBox(container.NewHBox(newShape(m)))), w)
 }
 
 // indented stands below what a mark was put before.
@@ -194,7 +194,7 @@ func newTestWindow(d *windows) page {
 			newWords(l.T(text.TestTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).cutting(), paragraph(l.T(text.TestIntro))),
 		w.panel.content)
 	foot := container.New(layout.NewCustomPaddedLayout(0, 12, edge-8, edge), container.NewHBox(how))
-	w.win = d.window(text.TestTitle, container.New(atLeast{440}, container.NewBorder(nil, foot, nil, nil,
+	w.win = d.window(text.TestTitle, container.New(atLeast(440), container.NewBorder(nil, foot, nil, nil,
 		container.NewVScroll(container.New(layout.NewCustomPaddedLayout(20, 16, edge, edge), content)))), fyne.NewSize(560, 480))
 	if old, ok := d.page(deskapi.WindowTest).(*testWindow); ok {
 		w.panel.takeOver(old.panel.call)

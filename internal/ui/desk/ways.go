@@ -84,7 +84,7 @@ func (d *windows) wayState(s deskapi.WayState) fyne.CanvasObject {
 		newWords(name, theme.SizeHint, base.ColorNameForeground, true).cutting(),
 		plain(sentence, theme.SizeHint, either(m == markTrouble, widget.WarningImportance, widget.MediumImportance)))
 	return newSoftBox(container.New(layout.NewCustomPaddedLayout(8, 8, 12, 12),
-		container.New(columns{signWidth}, container.New(layout.NewCustomPaddedLayout(4, 0, 0, 0), container.NewVBox(container.NewHBox(newShape(m)))), lines)))
+		container.New(columns(signWidth), container.New(layout.NewCustomPaddedLayout(4, 0, 0, 0), container.NewVBox(container.NewHBox(newShape(m)))), lines)))
 }
 
 // wayLine says how a way in is doing. Only a link that has a heartbeat is ever
