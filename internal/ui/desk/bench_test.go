@@ -13,6 +13,7 @@ import (
 
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
 )
 
@@ -24,7 +25,7 @@ type saying struct {
 
 // bench is the windows on Fyne's test driver, with everything they say kept.
 type bench struct {
-	*windows
+	*kit.Desk
 	said  []saying
 	kicks int
 	clock time.Time
@@ -33,7 +34,7 @@ type bench struct {
 
 // placeOf is where the stand-in of a window was shown at last; "" if it is closed.
 func (b *bench) placeOf(name string) string {
-	if o, ok := b.page(name).(*other); ok {
+	if o, ok := b.Page(name).(*other); ok {
 		return o.place
 	}
 	return ""
@@ -46,7 +47,7 @@ func (b *bench) tell(t testing.TB, kind string, m any) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.handle(kind, raw)
+	b.Handle(kind, raw)
 }
 
 // take gives what was said since the last take, questions about the state apart.
@@ -58,28 +59,28 @@ func (b *bench) take() []saying {
 
 // newBench has the windows that openers make, and something to stand in for every
 // other.
-func newBench(t testing.TB, w deskapi.Welcome, openers map[string]opener) *bench {
+func newBench(t testing.TB, w deskapi.Welcome, openers map[string]kit.Opener) *bench {
 	t.Helper()
 	app := test.NewTempApp(t)
 	app.Settings().SetTheme(theme.New("light"))
 	b := &bench{clock: noon}
-	b.windows = newWindows(params{
-		app:  app,
-		post: func(f func()) { f() },
-		send: func(kind string, m any) { b.said = append(b.said, saying{kind: kind, m: m}) },
-		kick: func() { b.kicks++ },
-		now:  func() time.Time { return b.clock },
-		after: func(_ time.Duration, f func()) {
+	b.Desk = kit.NewDesk(kit.Params{
+		App:  app,
+		Post: func(f func()) { f() },
+		Send: func(kind string, m any) { b.said = append(b.said, saying{kind: kind, m: m}) },
+		Kick: func() { b.kicks++ },
+		Now:  func() time.Time { return b.clock },
+		After: func(_ time.Duration, f func()) {
 			b.later = append(b.later, f)
 		},
-		log: slog.New(slog.DiscardHandler),
+		Log: slog.New(slog.DiscardHandler),
 	}, w)
-	b.openers = map[string]opener{}
+	b.Openers = map[string]kit.Opener{}
 	for _, name := range []string{deskapi.WindowCalls, deskapi.WindowDemo, deskapi.WindowRecipes, deskapi.WindowLookup, deskapi.WindowSettings,
 		deskapi.WindowDelivery, deskapi.WindowDoctor, deskapi.WindowHelp, deskapi.WindowStart, deskapi.WindowTest} {
-		b.openers[name] = func(d *windows) page { return &other{win: d.app.NewWindow(name)} }
+		b.Openers[name] = func(d *kit.Desk) kit.Page { return &other{win: d.App.NewWindow(name)} }
 	}
-	maps.Copy(b.openers, openers)
+	maps.Copy(b.Openers, openers)
 	return b
 }
 

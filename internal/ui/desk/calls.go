@@ -17,18 +17,19 @@ import (
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/history"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
 )
 
 // callsWindow lists the calls of today and those before.
 type callsWindow struct {
-	d      *windows
+	d      *kit.Desk
 	h      *readings
 	win    fyne.Window
-	sign   *shape
-	status *words
+	sign   *kit.Shape
+	status *kit.Words
 	note   *fyne.Container // what is wrong, or has happened
-	views  *choice
-	filter *filterBox
+	views  *kit.Choice
+	filter *kit.FilterBox
 	tools  *fyne.Container // filter and views
 	title  *fyne.Container
 	list   *callsList
@@ -65,34 +66,34 @@ type callsWindow struct {
 
 func newCallsWindow(h *readings) *callsWindow {
 	d := h.d
-	l := d.lang
-	c := &callsWindow{d: d, h: h, sign: newShape(markNone), body: container.NewStack(), note: container.NewStack(), chosen: -1, looking: -1}
+	l := d.Lang
+	c := &callsWindow{d: d, h: h, sign: kit.NewShape(kit.MarkNone), body: container.NewStack(), note: container.NewStack(), chosen: -1, looking: -1}
 	if before := h.calls; before != nil { // made anew: what its readings say is not for this one
 		before.stop()
 		c.follow(before)
 	}
-	c.status = newWords("", base.SizeNameCaptionText, base.ColorNamePlaceHolder, false).cutting()
-	c.filter = newFilterBox(l.T(text.DeskCallsFilter))
+	c.status = kit.NewWords("", base.SizeNameCaptionText, base.ColorNamePlaceHolder, false).Cutting()
+	c.filter = kit.NewFilterBox(l.T(text.DeskCallsFilter))
 	c.filter.OnChanged = func(string) { c.search() }
-	c.filter.down = func() { c.win.Canvas().Focus(c.list) }
-	c.views = newChoice(func(i int) { c.show(c.viewAt(i)) })
+	c.filter.Down = func() { c.win.Canvas().Focus(c.list) }
+	c.views = kit.NewChoice(func(i int) { c.show(c.viewAt(i)) })
 	c.list = newCallsList(c)
 
 	state := container.NewBorder(nil, nil, container.NewCenter(c.sign), nil,
 		container.New(layout.NewCustomPaddedLayout(0, 0, 4, 0), c.status))
 	c.title = container.NewStack()
 	c.tools = container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 12, 0), c.views), c.filter)
-	head := container.New(layout.NewCustomPaddedLayout(20, 12, edge, edge),
-		container.New(layout.NewCustomPaddedVBoxLayout(4), c.title, state, c.note, gap(4), c.tools))
+	head := container.New(layout.NewCustomPaddedLayout(20, 12, kit.Edge, kit.Edge),
+		container.New(layout.NewCustomPaddedVBoxLayout(4), c.title, state, c.note, kit.Gap(4), c.tools))
 	c.titleLine()
 	c.showViews()
 	c.showStatus()
-	c.win = d.window(text.DeskCallsTitle, container.NewBorder(head, gap(8), nil, nil, c.body), fyne.NewSize(720, 640))
+	c.win = d.Window(text.DeskCallsTitle, container.NewBorder(head, kit.Gap(8), nil, nil, c.body), fyne.NewSize(720, 640))
 	c.shortcuts()
 	if h.state == readingOK && c.edition == (edition{}) {
 		// Read before there was a window, so the first frame has them.
 		n := len(h.entries)
-		c.put(answer{entries: h.entries, count: n, today: today(h.entries, d.now()), exact: n < block})
+		c.put(answer{entries: h.entries, count: n, today: today(h.entries, d.Now()), exact: n < block})
 	} else {
 		c.draw()
 	}
@@ -115,22 +116,22 @@ func (c *callsWindow) Take(kind string, raw json.RawMessage) {
 	switch kind {
 	case deskapi.KindCallsState:
 		var m deskapi.CallsState
-		if c.d.decode(kind, raw, &m) {
+		if c.d.Decode(kind, raw, &m) {
 			c.takeState(m)
 		}
 	case deskapi.KindCallsLooked:
 		var m deskapi.CallsLooked
-		if c.d.decode(kind, raw, &m) {
+		if c.d.Decode(kind, raw, &m) {
 			c.looked(m)
 		}
 	case deskapi.KindCallsRemoved:
 		var m deskapi.CallsEntry
-		if c.d.decode(kind, raw, &m) {
+		if c.d.Decode(kind, raw, &m) {
 			c.canUndo(m.Entry)
 		}
 	case deskapi.KindCallsFailed:
 		var m deskapi.CallsFailed
-		if c.d.decode(kind, raw, &m) {
+		if c.d.Decode(kind, raw, &m) {
 			if c.looking == m.Entry {
 				c.looking = -1
 				c.list.again()
@@ -158,18 +159,18 @@ func (c *callsWindow) stop() {
 // titleLine has the ways to other windows at its end; the demo has no recipes,
 // since its port and tokens are gone with it.
 func (c *callsWindow) titleLine() {
-	l := c.d.lang
+	l := c.d.Lang
 	buttons := container.New(layout.NewCustomPaddedHBoxLayout(8))
-	if c.state.Manual && c.d.has(deskapi.WindowLookup) {
-		buttons.Add(widget.NewButton(l.T(text.LookupOpen), func() { c.d.show(deskapi.WindowLookup) }))
+	if c.state.Manual && c.d.Has(deskapi.WindowLookup) {
+		buttons.Add(widget.NewButton(l.T(text.LookupOpen), func() { c.d.Show(deskapi.WindowLookup) }))
 	}
-	if len(c.d.welcome.Demo) == 0 {
-		buttons.Add(widget.NewButton(l.T(text.RecipesMenu), func() { c.d.show(deskapi.WindowRecipes) }))
+	if len(c.d.Welcome.Demo) == 0 {
+		buttons.Add(widget.NewButton(l.T(text.RecipesMenu), func() { c.d.Show(deskapi.WindowRecipes) }))
 	}
-	title := newWords(l.T(text.DeskCallsTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).cutting()
+	title := kit.NewWords(l.T(text.DeskCallsTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting()
 	high := canvas.NewRectangle(color.Transparent) // that of a button, there or not
-	high.SetMinSize(fyne.NewSize(0, choiceHigh))
-	c.title.Objects = []fyne.CanvasObject{high, container.NewBorder(nil, nil, nil, buttons, container.New(middle(), title))}
+	high.SetMinSize(fyne.NewSize(0, kit.ChoiceHigh))
+	c.title.Objects = []fyne.CanvasObject{high, container.NewBorder(nil, nil, nil, buttons, container.New(kit.Middle(), title))}
 	c.title.Refresh()
 }
 
@@ -195,18 +196,18 @@ func (c *callsWindow) shortcuts() {
 }
 
 func (c *callsWindow) showStatus() {
-	s := c.d.welcome.Status
-	m := markNone
+	s := c.d.Welcome.Status
+	m := kit.MarkNone
 	switch {
 	case s.Sentence == "":
 	case s.OK:
-		m = markDot
+		m = kit.MarkDot
 	default:
-		m = markTrouble
+		m = kit.MarkTrouble
 	}
-	c.sign.set(m)
-	c.status.say(s.Sentence, base.ColorNamePlaceHolder)
-	c.d.send(deskapi.KindCallsAsk, nil)
+	c.sign.Set(m)
+	c.status.Say(s.Sentence, base.ColorNamePlaceHolder)
+	c.d.Send(deskapi.KindCallsAsk, nil)
 }
 
 // takeState takes over what the resident says beside the calls.
@@ -234,7 +235,7 @@ func (c *callsWindow) showNote() {
 	switch {
 	case said != "":
 	case len(c.removed) > 0:
-		said = c.d.lang.N(text.CallsRemoved, len(c.removed))
+		said = c.d.Lang.N(text.CallsRemoved, len(c.removed))
 	case c.state.Fault != "":
 		said = c.state.Fault
 	case c.state.Notice != "":
@@ -246,18 +247,18 @@ func (c *callsWindow) showNote() {
 	c.noted = said
 	c.note.Objects = nil
 	if said != "" {
-		line := trouble(said)
+		line := kit.Trouble(said)
 		if c.failed == "" && len(c.removed) > 0 {
 			line = c.undoLine(said)
 		}
 		if dismiss {
-			ok := widget.NewButton(c.d.lang.T(text.CallsNoticeOk), func() {
+			ok := widget.NewButton(c.d.Lang.T(text.CallsNoticeOk), func() {
 				c.state.Notice = ""
-				c.d.send(deskapi.KindCallsDismiss, nil)
+				c.d.Send(deskapi.KindCallsDismiss, nil)
 				c.showNote()
 			})
 			line = container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 12, 0), container.NewCenter(ok)),
-				container.New(middle(), line))
+				container.New(kit.Middle(), line))
 		}
 		c.note.Objects = []fyne.CanvasObject{container.New(layout.NewCustomPaddedLayout(8, 0, 0, 0), line)}
 	}
@@ -269,8 +270,8 @@ func (c *callsWindow) showNote() {
 func (c *callsWindow) fail(sentence string) {
 	c.failed = sentence
 	c.showNote()
-	c.d.after(failedIs, func() {
-		c.d.post(func() {
+	c.d.After(kit.FailedIs, func() {
+		c.d.Post(func() {
 			if c.failed == sentence {
 				c.failed = ""
 				c.showNote()
@@ -290,7 +291,7 @@ func (c *callsWindow) viewList() []history.View {
 func (c *callsWindow) viewAt(i int) history.View { return c.viewList()[i] }
 
 func (c *callsWindow) showViews() {
-	l := c.d.lang
+	l := c.d.Lang
 	var names []string
 	now := 0
 	for i, v := range c.viewList() {
@@ -308,7 +309,7 @@ func (c *callsWindow) showViews() {
 			now = i
 		}
 	}
-	c.views.set(names, now)
+	c.views.Set(names, now)
 	c.tools.Refresh()
 }
 
@@ -343,7 +344,7 @@ func (c *callsWindow) search() {
 		}
 	}
 	c.renew()
-	c.put(answer{wish: wish{query: c.query, edition: c.edition}, entries: left, count: len(left), today: today(left, c.d.now()), exact: whole})
+	c.put(answer{wish: wish{query: c.query, edition: c.edition}, entries: left, count: len(left), today: today(left, c.d.Now()), exact: whole})
 	if !whole {
 		c.want(wish{})
 	}
@@ -366,7 +367,7 @@ func (c *callsWindow) renew() {
 func (c *callsWindow) want(w wish) {
 	w.query, w.edition = c.query, c.edition
 	c.pending = &w
-	c.d.kick()
+	c.d.Kick()
 }
 
 // refresh shows what was read last.
@@ -381,11 +382,11 @@ func (c *callsWindow) refresh() {
 		return // what was read before stays
 	case a == nil:
 		all := c.h.entries
-		a = &answer{entries: all, count: len(all), today: today(all, c.d.now()), exact: true}
+		a = &answer{entries: all, count: len(all), today: today(all, c.d.Now()), exact: true}
 	}
 	c.put(*a)
 	if a.exact {
-		c.d.send(deskapi.KindCallsAsk, nil)
+		c.d.Send(deskapi.KindCallsAsk, nil)
 	}
 }
 
@@ -399,13 +400,13 @@ func (c *callsWindow) put(a answer) {
 		anchor = a.place
 		lead = offset - c.plan.y(a.index)
 	}
-	now := c.d.now()
+	now := c.d.Now()
 	c.all, c.start, c.exact, c.long = a.entries, a.start, a.exact, a.long
 	c.plan = plan{count: max(a.count, a.start+len(a.entries)), today: a.today}
 	c.rows, c.places = make([]row, len(a.entries)), make([]history.Place, len(a.entries))
 	chosen := -1
 	for i, e := range a.entries {
-		c.rows[i], c.places[i] = rowOf(c.d.lang, e, now), e.Place()
+		c.rows[i], c.places[i] = rowOf(c.d.Lang, e, now), e.Place()
 		if e.ID == c.picked {
 			chosen = a.start + i
 		}
@@ -458,7 +459,7 @@ func (c *callsWindow) need(first, last int) {
 // draw shows the list, or the page in its place.
 func (c *callsWindow) draw() {
 	p := c.pageNow()
-	visible(c.tools, c.plan.count > 0 || c.query.View != c.viewAt(0) || c.filter.Text != "") // else there is nothing to search in
+	kit.Visible(c.tools, c.plan.count > 0 || c.query.View != c.viewAt(0) || c.filter.Text != "") // else there is nothing to search in
 	if p == "" {
 		c.list.show()
 	}
@@ -487,7 +488,7 @@ func (c *callsWindow) pageNow() string {
 	switch {
 	case c.plan.count > 0:
 		return ""
-	case c.d.welcome.History == "":
+	case c.d.Welcome.History == "":
 		return pageOff
 	case c.h.state == readingFailed:
 		return pageBroken
@@ -508,33 +509,33 @@ func (c *callsWindow) pageNow() string {
 }
 
 func (c *callsWindow) pageContent(p string) fyne.CanvasObject {
-	l := c.d.lang
+	l := c.d.Lang
 	switch p {
 	case "":
 		return c.list
 	case pageEmpty:
-		if len(c.d.welcome.Demo) == 0 {
-			return emptyPage(l.T(text.DeskCallsEmpty), nil,
+		if len(c.d.Welcome.Demo) == 0 {
+			return kit.EmptyPage(l.T(text.DeskCallsEmpty), nil,
 				l.T(text.DeskCallsEmptyHint), l.T(text.DeskCallsEmptyCommand))
 		}
-		demo := widget.NewButton(l.T(text.DeskDemoOpen), func() { c.d.show(deskapi.WindowDemo) })
+		demo := widget.NewButton(l.T(text.DeskDemoOpen), func() { c.d.Show(deskapi.WindowDemo) })
 		demo.Importance = widget.HighImportance
-		return emptyPage(l.T(text.DeskCallsEmpty), demo, l.T(text.DeskCallsEmptyHint), l.T(text.DeskCallsEmptyDemo))
+		return kit.EmptyPage(l.T(text.DeskCallsEmpty), demo, l.T(text.DeskCallsEmptyHint), l.T(text.DeskCallsEmptyDemo))
 	case pageSearch:
-		return emptyPage(l.T(text.CallsSearching), nil)
+		return kit.EmptyPage(l.T(text.CallsSearching), nil)
 	case pageMissed:
-		return emptyPage(l.T(text.CallsNoneMissed), nil, l.T(text.CallsNoneMissedHint))
+		return kit.EmptyPage(l.T(text.CallsNoneMissed), nil, l.T(text.CallsNoneMissedHint))
 	case pageMine:
 		all := widget.NewButton(l.T(text.CallsNoneShow), func() { c.show(history.ViewAll) })
-		return emptyPage(l.T(text.CallsNoneMine), all, l.T(text.CallsNoneMineHint))
+		return kit.EmptyPage(l.T(text.CallsNoneMine), all, l.T(text.CallsNoneMineHint))
 	case pageOff:
-		return emptyPage(l.T(text.DeskCallsOff), nil, l.T(text.DeskCallsOffHint))
+		return kit.EmptyPage(l.T(text.DeskCallsOff), nil, l.T(text.DeskCallsOffHint))
 	case pageBroken:
-		return emptyPage(l.T(text.DeskCallsBroken), nil, l.T(text.DeskCallsBrokenHint))
+		return kit.EmptyPage(l.T(text.DeskCallsBroken), nil, l.T(text.DeskCallsBrokenHint))
 	}
 	if filter, ok := strings.CutPrefix(p, pageNone); ok {
 		clear := widget.NewButton(l.T(text.DeskCallsNoneClear), func() { c.filter.SetText("") })
-		return emptyPage(l.T(text.DeskCallsNone, filter), clear, l.T(text.DeskCallsNoneHint))
+		return kit.EmptyPage(l.T(text.DeskCallsNone, filter), clear, l.T(text.DeskCallsNoneHint))
 	}
 	return container.NewWithoutLayout()
 }

@@ -16,6 +16,7 @@ import (
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/history"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
 )
 
 // callsBench is a bench with the calls window and what it reads.
@@ -27,8 +28,8 @@ type callsBench struct {
 func newCallsBench(t testing.TB, w deskapi.Welcome) *callsBench {
 	t.Helper()
 	b := &callsBench{bench: newBench(t, w, nil)}
-	b.readings = newReadings(b.windows)
-	b.openers[deskapi.WindowCalls] = b.open
+	b.readings = newReadings(b.Desk)
+	b.Openers[deskapi.WindowCalls] = b.open
 	return b
 }
 
@@ -49,7 +50,7 @@ func (b *callsBench) state(t *testing.T, s deskapi.CallsState) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.handle(deskapi.KindCallsState, raw)
+	b.Handle(deskapi.KindCallsState, raw)
 }
 
 // offered are the words of the menu of a call.
@@ -72,9 +73,9 @@ func TestCallsBothLanguages(t *testing.T) {
 	} {
 		b := newCallsBench(t, greeting(tt.lang))
 		b.read([]history.Entry{customer()}, nil)
-		b.show(deskapi.WindowCalls)
+		b.Show(deskapi.WindowCalls)
 		wantTexts(t, b.calls.win, tt.want...)
-		b.handle(deskapi.KindStatus, json.RawMessage(`{"ok":false,"sentence":"De hub reageert niet."}`))
+		b.Handle(deskapi.KindStatus, json.RawMessage(`{"ok":false,"sentence":"De hub reageert niet."}`))
 		wantTexts(t, b.calls.win, "De hub reageert niet.")
 	}
 }
@@ -108,14 +109,14 @@ func TestEmptyPages(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			b := newCallsBench(t, tt.welcome)
-			b.show(deskapi.WindowCalls)
+			b.Show(deskapi.WindowCalls)
 			tt.state(b)
 			wantTexts(t, b.calls.win, tt.want)
 		})
 	}
 	t.Run("what was read stays when reading fails", func(t *testing.T) {
 		b := newCallsBench(t, greeting(text.Dutch))
-		b.show(deskapi.WindowCalls)
+		b.Show(deskapi.WindowCalls)
 		b.read([]history.Entry{customer()}, nil)
 		b.read(nil, errors.New("disk"))
 		wantTexts(t, b.calls.win, "J. de Vries")
@@ -128,14 +129,14 @@ func TestClicksInARow(t *testing.T) {
 	unknown.ID, unknown.Name, unknown.Link = 8, "", ""
 	withheld := history.Entry{ID: 9, Rang: noon}
 	b.read([]history.Entry{customer(), unknown, withheld}, nil)
-	b.show(deskapi.WindowCalls)
+	b.Show(deskapi.WindowCalls)
 	b.state(t, deskapi.CallsState{CallBack: true})
 	b.clock = b.clock.Add(time.Second)
 	b.take()
 	rows := views(b)
 	name := fyne.NewPos(200, 20)
 	at := func(t tool) fyne.Position {
-		return fyne.NewPos(rows[7].Size().Width-rowInset-float32(tools-t)*toolWidth+10, 20)
+		return fyne.NewPos(rows[7].Size().Width-kit.RowInset-float32(tools-t)*toolWidth+10, 20)
 	}
 
 	for _, tt := range []struct {
@@ -170,7 +171,7 @@ func TestClicksInARow(t *testing.T) {
 
 	// The pointer shows what a click would do.
 	rows[7].MouseIn(&desktop.MouseEvent{PointEvent: fyne.PointEvent{Position: name}})
-	if !rows[7].back.Visible() || rows[7].title.colour != "primary" || rows[7].Cursor() != desktop.PointerCursor {
+	if !rows[7].back.Visible() || rows[7].title.Colour != "primary" || rows[7].Cursor() != desktop.PointerCursor {
 		t.Error("a row that opens does not look like it under the pointer")
 	}
 	for i, icon := range rows[7].icons {
@@ -179,7 +180,7 @@ func TestClicksInARow(t *testing.T) {
 		}
 	}
 	rows[7].MouseOut()
-	if rows[7].back.Visible() || rows[7].title.colour != "foreground" {
+	if rows[7].back.Visible() || rows[7].title.Colour != "foreground" {
 		t.Error("the pointer left and the row still shows it")
 	}
 	if rows[9].Cursor() != desktop.DefaultCursor {
@@ -192,7 +193,7 @@ func TestClicksInARow(t *testing.T) {
 func TestClickAfterRowsMoved(t *testing.T) {
 	b := newCallsBench(t, greeting(text.Dutch))
 	b.read([]history.Entry{customer()}, nil)
-	b.show(deskapi.WindowCalls)
+	b.Show(deskapi.WindowCalls)
 	b.clock = b.clock.Add(time.Minute)
 	b.take()
 	v := views(b)[7]
@@ -206,7 +207,7 @@ func TestClickAfterRowsMoved(t *testing.T) {
 	if got := b.take(); len(got) != 0 {
 		t.Errorf("a click at once said %v", got)
 	}
-	b.clock = b.clock.Add(settle)
+	b.clock = b.clock.Add(kit.Settle)
 	test.TapAt(v, fyne.NewPos(200, 20))
 	if got := b.take(); len(got) != 1 || got[0].m != (deskapi.CallsEntry{Entry: 8}) {
 		t.Errorf("a click later said %v", got)
@@ -224,7 +225,7 @@ func TestKeyboard(t *testing.T) {
 	}
 	all[39].Name = "Z. Laatste"
 	b.read(all, nil)
-	b.show(deskapi.WindowCalls)
+	b.Show(deskapi.WindowCalls)
 	b.take()
 	c := b.calls
 	key := func(k fyne.KeyName) {
@@ -302,7 +303,7 @@ func TestKeyboard(t *testing.T) {
 
 func TestMenuOffersWhatIsPossible(t *testing.T) {
 	b := newCallsBench(t, greeting(text.Dutch))
-	b.show(deskapi.WindowCalls)
+	b.Show(deskapi.WindowCalls)
 	full := []string{"Relatie openen", "Terugbellen", "Nummer kopiëren", "Relatienummer kopiëren", "Opnieuw opzoeken", "Niet deze relatie", "Afvinken", "Verwijderen"}
 	missed := customer()
 	missed.Result, missed.Answered = history.ResultMissed, time.Time{}
@@ -324,7 +325,7 @@ func TestMenuOffersWhatIsPossible(t *testing.T) {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 	}
-	b.welcome.FileWord = "dossier"
+	b.Welcome.FileWord = "dossier"
 	if got := offered(b.calls, rowOf(text.Dutch, customer(), noon)); got[0] != "Dossier openen" {
 		t.Errorf("%q", got[0])
 	}
@@ -334,7 +335,7 @@ func TestMenuOffersWhatIsPossible(t *testing.T) {
 func TestCallsState(t *testing.T) {
 	b := newCallsBench(t, greeting(text.Dutch))
 	b.read([]history.Entry{customer()}, nil)
-	b.show(deskapi.WindowCalls)
+	b.Show(deskapi.WindowCalls)
 	if !slices.ContainsFunc(b.said, func(m saying) bool { return m.kind == deskapi.KindCallsAsk }) {
 		t.Error("the state was not asked for")
 	}
@@ -370,7 +371,7 @@ func TestCallsState(t *testing.T) {
 	if w := b.wanted(); w.query.View != history.ViewAll {
 		t.Errorf("reads view %v without a group", w.query.View)
 	}
-	b.handle(deskapi.KindCallsFailed, json.RawMessage(`{"entry":7,"sentence":"Terugbellen lukt niet."}`))
+	b.Handle(deskapi.KindCallsFailed, json.RawMessage(`{"entry":7,"sentence":"Terugbellen lukt niet."}`))
 	if s := notes(b); s != "Terugbellen lukt niet." {
 		t.Errorf("says %q", s)
 	}
@@ -388,7 +389,7 @@ func notes(b *callsBench) string { return b.calls.noted }
 func TestLookAgain(t *testing.T) {
 	b := newCallsBench(t, greeting(text.Dutch))
 	b.read([]history.Entry{customer()}, nil)
-	b.show(deskapi.WindowCalls)
+	b.Show(deskapi.WindowCalls)
 	b.state(t, deskapi.CallsState{Manual: true})
 	b.take()
 	r, _ := b.calls.row(0)
@@ -397,15 +398,15 @@ func TestLookAgain(t *testing.T) {
 		t.Errorf("said %v", got)
 	}
 	wantTexts(t, b.calls.win, "Relatie opzoeken…")
-	b.handle(deskapi.KindCallsLooked, json.RawMessage(`{"entry":6,"sentence":"of another question"}`))
+	b.Handle(deskapi.KindCallsLooked, json.RawMessage(`{"entry":6,"sentence":"of another question"}`))
 	wantTexts(t, b.calls.win, "Relatie opzoeken…")
-	b.handle(deskapi.KindCallsLooked, json.RawMessage(`{"entry":7,"sentence":"Nog steeds niemand."}`))
+	b.Handle(deskapi.KindCallsLooked, json.RawMessage(`{"entry":7,"sentence":"Nog steeds niemand."}`))
 	if notes(b) != "Nog steeds niemand." || strings.Contains(strings.Join(texts(b.calls.win), "|"), "opzoeken…") {
 		t.Errorf("says %q", notes(b))
 	}
 	// Several: somebody has to choose, in the window for it.
 	b.calls.lookAgain(r)
-	b.handle(deskapi.KindCallsLooked, json.RawMessage(`{"entry":7,"several":true}`))
+	b.Handle(deskapi.KindCallsLooked, json.RawMessage(`{"entry":7,"several":true}`))
 	if got := b.placeOf(deskapi.WindowLookup); got != "+31612345678" {
 		t.Errorf("the window for it shows %q", got)
 	}
@@ -471,7 +472,7 @@ func long(t *testing.T, n int) (*callsBench, func() int) {
 		}
 		return read
 	}
-	b.show(deskapi.WindowCalls)
+	b.Show(deskapi.WindowCalls)
 	return b, answers
 }
 
@@ -602,10 +603,10 @@ func TestStaysWhereItIs(t *testing.T) {
 // TestRecipesFromCalls: the calls window leads there, the demo's does not.
 func TestRecipesFromCalls(t *testing.T) {
 	b := newCallsBench(t, greeting(text.Dutch))
-	b.show(deskapi.WindowCalls)
+	b.Show(deskapi.WindowCalls)
 	wantTexts(t, b.calls.win, "Telefoon koppelen")
 	d := newCallsBench(t, greeting(text.Dutch, demoCalls...))
-	d.show(deskapi.WindowCalls)
+	d.Show(deskapi.WindowCalls)
 	if all := strings.Join(texts(d.calls.win), "|"); strings.Contains(all, "Telefoon koppelen") {
 		t.Error("the demo offers its own port for a real phone")
 	}

@@ -6,6 +6,7 @@ import (
 
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
 )
 
 // choose puts the keyboard on a call of the list and shows it.
@@ -34,7 +35,7 @@ func (c *callsWindow) withChosen(do func(row)) {
 	}
 }
 
-func (c *callsWindow) tell(kind string, r row) { c.d.send(kind, deskapi.CallsEntry{Entry: r.id}) }
+func (c *callsWindow) tell(kind string, r row) { c.d.Send(kind, deskapi.CallsEntry{Entry: r.id}) }
 
 func (c *callsWindow) open(r row) {
 	if r.openable {
@@ -55,11 +56,11 @@ func (c *callsWindow) copy(r row) {
 }
 
 func (c *callsWindow) copying(r row, relation bool) {
-	c.d.send(deskapi.KindCallsCopy, deskapi.CallsCopy{Entry: r.id, Relation: relation})
+	c.d.Send(deskapi.KindCallsCopy, deskapi.CallsCopy{Entry: r.id, Relation: relation})
 	c.copied = r.id
 	c.list.again()
-	c.d.after(copiedIs, func() {
-		c.d.post(func() {
+	c.d.After(kit.CopiedIs, func() {
+		c.d.Post(func() {
 			if c.copied == r.id {
 				c.copied = 0
 				c.list.again()
@@ -96,7 +97,7 @@ func (c *callsWindow) looked(m deskapi.CallsLooked) {
 	}
 	for _, e := range c.all {
 		if e.ID == m.Entry {
-			c.d.showAt(deskapi.WindowLookup, e.Number)
+			c.d.ShowAt(deskapi.WindowLookup, e.Number)
 		}
 	}
 }
@@ -122,7 +123,7 @@ func (c *callsWindow) menu(r row, at fyne.Position) {
 }
 
 func (c *callsWindow) items(r row) []*fyne.MenuItem {
-	l := c.d.lang
+	l := c.d.Lang
 	var items []*fyne.MenuItem
 	add := func(yes bool, label string, do func()) {
 		if yes {
@@ -134,7 +135,7 @@ func (c *callsWindow) items(r row) []*fyne.MenuItem {
 			items = append(items, fyne.NewMenuItemSeparator())
 		}
 	}
-	add(r.openable, c.d.openWords(), func() { c.open(r) })
+	add(r.openable, c.d.OpenWords(), func() { c.open(r) })
 	add(r.dial && c.state.CallBack, l.T(text.CallsMenuCall), func() { c.callBack(r) })
 	line()
 	add(r.number, l.T(text.CallsMenuCopy), func() { c.copy(r) })

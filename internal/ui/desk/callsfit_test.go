@@ -10,6 +10,7 @@ import (
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/history"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
 )
 
 // No word of the calls window is cut, in either language and at every scale, in
@@ -36,7 +37,7 @@ func TestCallsWindowFits(t *testing.T) {
 		for _, scale := range scales {
 			b := newCallsBench(t, greeting(l))
 			b.read(all, nil)
-			b.show(deskapi.WindowCalls)
+			b.Show(deskapi.WindowCalls)
 			for _, state := range []deskapi.CallsState{
 				{Manual: true, CallBack: true, Missed: 12},
 				{Group: true, Manual: true, CallBack: true, Missed: 12, Fault: l.T(text.CallsFault("read_only"), "Jan Willem van der Meulen (IT), toestel 140")},
@@ -44,16 +45,16 @@ func TestCallsWindowFits(t *testing.T) {
 			} {
 				for _, size := range []fyne.Size{fyne.NewSize(720, 640), fyne.NewSize(b.calls.win.Content().MinSize().Width, 480)} {
 					raw, _ := json.Marshal(state)
-					b.handle(deskapi.KindCallsState, raw)
+					b.Handle(deskapi.KindCallsState, raw)
 					b.read(all, nil)
 					scaled(b.calls.win, size, scale)
 					for y := float32(0); y < b.calls.plan.y(len(all)); y += 300 {
 						b.calls.list.scrollTo(y)
 						uncut(t, string(l), b.calls.win, long.Name, longDetail, customer().Name)
 						for _, v := range b.calls.list.views {
-							for _, w := range []*words{v.time, v.day, v.res, v.more} {
-								if v.Visible() && w.width() > w.Size().Width {
-									t.Errorf("%s: %q needs %v of %v", l, w.text, w.width(), w.Size().Width)
+							for _, w := range []*kit.Words{v.time, v.day, v.res, v.more} {
+								if v.Visible() && w.Width() > w.Size().Width {
+									t.Errorf("%s: %q needs %v of %v", l, w.Text, w.Width(), w.Size().Width)
 								}
 							}
 						}

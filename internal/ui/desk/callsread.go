@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"wiebelt/internal/history"
+	"wiebelt/internal/ui/kit"
 )
 
 // firstIn is how long the first window waits for the first reading.
@@ -22,19 +23,19 @@ const (
 // readings is what was read of the history, and the calls window while it is
 // open. Only for the UI thread, apart from the two methods that read.
 type readings struct {
-	d       *windows
+	d       *kit.Desk
 	calls   *callsWindow    // nil while it is closed
 	entries []history.Entry // newest first
 	state   reading
 	file    *file // of the goroutine that reads
 }
 
-func newReadings(d *windows) *readings {
-	return &readings{d: d, file: &file{path: d.welcome.History}}
+func newReadings(d *kit.Desk) *readings {
+	return &readings{d: d, file: &file{path: d.Welcome.History}}
 }
 
 // open makes the calls window; it is an opener.
-func (h *readings) open(*windows) page {
+func (h *readings) open(*kit.Desk) kit.Page {
 	h.calls = newCallsWindow(h)
 	return h.calls
 }
@@ -42,7 +43,7 @@ func (h *readings) open(*windows) page {
 // read takes over what a reading of the history gave.
 func (h *readings) read(all []history.Entry, err error) {
 	if err != nil {
-		h.d.log.Warn("history cannot be read", "error", err)
+		h.d.Log.Warn("history cannot be read", "error", err)
 		h.state = readingFailed // what was read before is still shown
 	} else {
 		h.entries, h.state = all, readingOK
@@ -56,7 +57,7 @@ func (h *readings) read(all []history.Entry, err error) {
 // because it has changed on disk.
 func (h *readings) wanted() wish {
 	if h.calls == nil {
-		return wish{path: h.d.welcome.History}
+		return wish{path: h.d.Welcome.History}
 	}
 	c := h.calls
 	w := wish{query: c.query, edition: c.edition}
@@ -72,7 +73,7 @@ func (h *readings) wanted() wish {
 		}
 	}
 	c.stop()
-	w.path = h.d.welcome.History
+	w.path = h.d.Welcome.History
 	w.ctx, c.cancel = context.WithCancel(context.Background())
 	c.pending, c.asked = nil, &w
 	return w
@@ -103,7 +104,7 @@ func (h *readings) firstReading(ctx context.Context) {
 		}
 	})
 	if ctx.Err() != nil {
-		h.d.kick()
+		h.d.Kick()
 	}
 }
 
@@ -122,7 +123,7 @@ func (h *readings) keepReading(ctx context.Context, kicks <-chan struct{}) {
 		case <-midnight.C:
 		}
 		midnight.Stop()
-		h.d.post(func() { wanted <- h.wanted() })
+		h.d.Post(func() { wanted <- h.wanted() })
 		select {
 		case <-ctx.Done():
 			return
@@ -141,7 +142,7 @@ func (h *readings) readWish(ctx context.Context, next wish) {
 	}
 	h.file.read(ctx, next, func(a answer) {
 		if ctx.Err() == nil {
-			h.d.post(func() { h.took(a) })
+			h.d.Post(func() { h.took(a) })
 		}
 	})
 }

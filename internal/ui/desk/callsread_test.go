@@ -9,13 +9,14 @@ import (
 	"go.uber.org/goleak"
 
 	"wiebelt/internal/deskapi"
+	"wiebelt/internal/ui/kit"
 )
 
 func TestReadHistoryWhenAsked(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	readings := make(chan struct{}, 8)
-	h := newReadings(newWindows(params{log: slog.New(slog.DiscardHandler), post: func(f func()) {
+	h := newReadings(kit.NewDesk(kit.Params{Log: slog.New(slog.DiscardHandler), Post: func(f func()) {
 		f()
 		readings <- struct{}{} // what is wanted, and then the answer
 	}}, deskapi.Welcome{History: t.TempDir() + "/none.db"}))

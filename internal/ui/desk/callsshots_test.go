@@ -17,8 +17,8 @@ func TestGuideShots(t *testing.T) {
 	for _, l := range []text.Language{text.Dutch, text.English} {
 		b := newCallsBench(t, greeting(l))
 		b.read(aDay(), nil)
-		b.show(deskapi.WindowCalls)
-		b.welcome.Status = deskapi.Status{OK: true, Sentence: l.T(text.StatusReadyLast, "11:52", "Bria")}
+		b.Show(deskapi.WindowCalls)
+		b.Welcome.Status = deskapi.Status{OK: true, Sentence: l.T(text.StatusReadyLast, "11:52", "Bria")}
 		b.calls.showStatus()
 		b.state(t, deskapi.CallsState{Manual: true, CallBack: true, Missed: 1})
 		scaled(b.calls.win, fyne.NewSize(600, 470), 2)

@@ -9,6 +9,7 @@ import (
 
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
 )
 
@@ -20,8 +21,8 @@ const undoIs = 15 * time.Second
 func (c *callsWindow) canUndo(entry int64) {
 	c.removed = append(c.removed, entry)
 	c.showNote()
-	c.d.after(undoIs, func() {
-		c.d.post(func() {
+	c.d.After(undoIs, func() {
+		c.d.Post(func() {
 			if n := len(c.removed); n > 0 && c.removed[n-1] == entry { // none came after it
 				c.removed = nil
 				c.showNote()
@@ -36,7 +37,7 @@ func (c *callsWindow) undo() {
 		return
 	}
 	for _, id := range c.removed {
-		c.d.send(deskapi.KindCallsUndo, deskapi.CallsEntry{Entry: id})
+		c.d.Send(deskapi.KindCallsUndo, deskapi.CallsEntry{Entry: id})
 	}
 	c.removed = nil
 	c.showNote()
@@ -47,7 +48,7 @@ func (c *callsWindow) undo() {
 
 // undoLine says what was removed, beside the button that puts it back.
 func (c *callsWindow) undoLine(said string) fyne.CanvasObject {
-	button := widget.NewButton(c.d.lang.T(text.CallsUndo), c.undo)
+	button := widget.NewButton(c.d.Lang.T(text.CallsUndo), c.undo)
 	return container.NewBorder(nil, nil, nil, container.NewCenter(button),
-		container.New(middle(), plain(said, theme.SizeHint, widget.MediumImportance)))
+		container.New(kit.Middle(), kit.Plain(said, theme.SizeHint, widget.MediumImportance)))
 }

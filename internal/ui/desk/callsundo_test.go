@@ -14,14 +14,14 @@ import (
 func TestUndoRemove(t *testing.T) {
 	b := newCallsBench(t, greeting(text.Dutch))
 	b.read([]history.Entry{customer()}, nil)
-	b.show(deskapi.WindowCalls)
+	b.Show(deskapi.WindowCalls)
 	gone := func(id int64) {
 		t.Helper()
 		raw, err := json.Marshal(deskapi.CallsEntry{Entry: id})
 		if err != nil {
 			t.Fatal(err)
 		}
-		b.handle(deskapi.KindCallsRemoved, raw)
+		b.Handle(deskapi.KindCallsRemoved, raw)
 	}
 	gone(7)
 	if s := notes(b); s != "1 oproep verwijderd." {
@@ -64,7 +64,7 @@ func TestUndoRemove(t *testing.T) {
 	}
 	// A window built anew in another language still offers it.
 	gone(12)
-	m := b.welcome
+	m := b.Welcome
 	m.Language = string(text.English)
 	b.tell(t, deskapi.KindWelcome, m)
 	b.state(t, deskapi.CallsState{})

@@ -17,6 +17,7 @@ import (
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/outbox"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
 )
 
@@ -30,14 +31,14 @@ var deliverySize = fyne.NewSize(720, 640)
 // deliveryWindow delivers files that are dropped into it or chosen, and shows
 // what became of them. It knows nothing that the resident does not tell.
 type deliveryWindow struct {
-	d        *windows
+	d        *kit.Desk
 	win      fyne.Window
 	choose   *widget.Button
 	status   *fyne.Container
 	counted  string          // what status says
 	note     *fyne.Container // what is wrong, or has happened
 	question *fyne.Container // whether to send a file once more
-	views    *choice
+	views    *kit.Choice
 	tools    *fyne.Container
 	list     *widget.List
 	body     *fyne.Container // the list, or a page that says why there is none
@@ -60,13 +61,13 @@ type deliveryWindow struct {
 	chooser *deliveryChooser // nil while none is chosen
 }
 
-func openDelivery(d *windows) page {
-	l := d.lang
+func openDelivery(d *kit.Desk) kit.Page {
+	l := d.Lang
 	w := &deliveryWindow{d: d, view: deskapi.DeliveryAll, note: container.NewStack(), question: container.NewStack(), body: container.NewStack()}
 	w.choose = widget.NewButton(l.T(text.MessagesChoose), w.chooseFiles)
 	w.choose.Importance = widget.HighImportance
 	w.status = container.NewStack()
-	w.views = newChoice(func(i int) { w.show(deliveryViews[i]) })
+	w.views = kit.NewChoice(func(i int) { w.show(deliveryViews[i]) })
 	w.list = widget.NewList(
 		func() int { return w.state.Total },
 		func() fyne.CanvasObject { return newDeliveryLine(w) },
@@ -76,15 +77,15 @@ func openDelivery(d *windows) page {
 		w.list.Unselect(i)
 		w.openRow(i)
 	}
-	title := newWords(l.T(text.MessagesTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).cutting()
-	w.tools = container.New(layout.NewCustomPaddedLayout(0, 0, -optionPad, 0), container.NewHBox(w.views))
-	head := container.New(layout.NewCustomPaddedLayout(20, 12, edge, edge), container.New(layout.NewCustomPaddedVBoxLayout(4),
-		container.NewBorder(nil, nil, nil, w.choose, container.New(middle(), title)), w.status, w.note, w.question, gap(4), w.tools))
-	w.front = container.NewBorder(head, gap(8), nil, nil, w.body)
+	title := kit.NewWords(l.T(text.MessagesTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting()
+	w.tools = container.New(layout.NewCustomPaddedLayout(0, 0, -kit.OptionPad, 0), container.NewHBox(w.views))
+	head := container.New(layout.NewCustomPaddedLayout(20, 12, kit.Edge, kit.Edge), container.New(layout.NewCustomPaddedVBoxLayout(4),
+		container.NewBorder(nil, nil, nil, w.choose, container.New(kit.Middle(), title)), w.status, w.note, w.question, kit.Gap(4), w.tools))
+	w.front = container.NewBorder(head, kit.Gap(8), nil, nil, w.body)
 	w.pages = container.NewStack(w.front)
 	least := canvas.NewRectangle(color.Transparent)
 	least.SetMinSize(fyne.NewSize(deliveryLeast, deliveryLow))
-	w.win = d.window(text.MessagesTitle, container.NewStack(least, w.pages), deliverySize)
+	w.win = d.Window(text.MessagesTitle, container.NewStack(least, w.pages), deliverySize)
 	w.win.SetOnDropped(func(_ fyne.Position, items []fyne.URI) { w.dropped(items) })
 	w.win.Canvas().SetOnTypedKey(func(e *fyne.KeyEvent) {
 		switch {
@@ -94,9 +95,9 @@ func openDelivery(d *windows) page {
 			w.win.Canvas().Focus(w.list)
 		}
 	})
-	visible(w.status, false)
-	visible(w.note, false)
-	visible(w.question, false)
+	kit.Visible(w.status, false)
+	kit.Visible(w.note, false)
+	kit.Visible(w.question, false)
 	w.showViews()
 	w.draw()
 	w.ask(0)
@@ -109,27 +110,27 @@ func (w *deliveryWindow) Take(kind string, raw json.RawMessage) {
 	switch kind {
 	case deskapi.KindDeliveryState:
 		var m deskapi.DeliveryState
-		if w.d.decode(kind, raw, &m) {
+		if w.d.Decode(kind, raw, &m) {
 			w.takeState(m)
 		}
 	case deskapi.KindDeliveryChanged:
 		w.ask(w.first)
 		if w.detail != nil {
-			w.d.send(deskapi.KindDeliveryShow, deskapi.DeliveryItem{ID: w.detail.id})
+			w.d.Send(deskapi.KindDeliveryShow, deskapi.DeliveryItem{ID: w.detail.id})
 		}
 	case deskapi.KindDeliveryProgress:
 		var m deskapi.DeliveryProgress
-		if w.d.decode(kind, raw, &m) {
+		if w.d.Decode(kind, raw, &m) {
 			w.progress(m)
 		}
 	case deskapi.KindDeliveryReceipts:
 		var m deskapi.DeliveryReceipts
-		if w.d.decode(kind, raw, &m) && w.detail != nil {
+		if w.d.Decode(kind, raw, &m) && w.detail != nil {
 			w.detail.take(m)
 		}
 	case deskapi.KindDeliveryFailed:
 		var m deskapi.DeliveryFailed
-		if w.d.decode(kind, raw, &m) {
+		if w.d.Decode(kind, raw, &m) {
 			w.fail(m.Sentence)
 		}
 	}
@@ -143,7 +144,7 @@ func (w *deliveryWindow) ask(first int) {
 		return
 	}
 	w.asking = true
-	w.d.send(deskapi.KindDeliveryAsk, deskapi.DeliveryAsk{View: w.view, First: w.first, Count: deliveryBlock})
+	w.d.Send(deskapi.KindDeliveryAsk, deskapi.DeliveryAsk{View: w.view, First: w.first, Count: deliveryBlock})
 }
 
 func (w *deliveryWindow) takeState(m deskapi.DeliveryState) {
@@ -206,7 +207,7 @@ const (
 var deliveryViews = []string{deskapi.DeliveryAll, deskapi.DeliveryOpen, deskapi.DeliveryAct}
 
 func (w *deliveryWindow) showViews() {
-	l := w.d.lang
+	l := w.d.Lang
 	open, act := l.T(text.MessagesViewOpen), l.T(text.MessagesViewAct)
 	if w.state.Open > 0 {
 		open = l.T(text.MessagesViewOpenCount, w.state.Open)
@@ -220,7 +221,7 @@ func (w *deliveryWindow) showViews() {
 			now = i
 		}
 	}
-	w.views.set([]string{l.T(text.MessagesViewAll), open, act}, now)
+	w.views.Set([]string{l.T(text.MessagesViewAll), open, act}, now)
 	w.tools.Refresh()
 }
 
@@ -234,7 +235,7 @@ func (w *deliveryWindow) show(view string) {
 
 // showStatus counts.
 func (w *deliveryWindow) showStatus() {
-	l, s := w.d.lang, w.state
+	l, s := w.d.Lang, w.state
 	var parts []string
 	for _, c := range []struct {
 		n     int
@@ -255,15 +256,15 @@ func (w *deliveryWindow) showStatus() {
 		return
 	}
 	w.counted = said
-	w.status.Objects = []fyne.CanvasObject{plain(said, base.SizeNameCaptionText, widget.LowImportance)}
-	visible(w.status, said != "")
+	w.status.Objects = []fyne.CanvasObject{kit.Plain(said, base.SizeNameCaptionText, widget.LowImportance)}
+	kit.Visible(w.status, said != "")
 	w.status.Refresh()
 }
 
 // showNote says what is wrong, or has happened, and what to do.
 func (w *deliveryWindow) showNote() {
-	l, s := w.d.lang, w.state
-	said, label, do := "", "", func() { w.d.send(deskapi.KindDeliveryRetry, deskapi.DeliveryItem{}) }
+	l, s := w.d.Lang, w.state
+	said, label, do := "", "", func() { w.d.Send(deskapi.KindDeliveryRetry, deskapi.DeliveryItem{}) }
 	switch {
 	case w.failed != "":
 		said = w.failed
@@ -278,7 +279,7 @@ func (w *deliveryWindow) showNote() {
 		said, label = s.Notice, l.T(text.CallsNoticeOk)
 		do = func() {
 			w.state.Notice = ""
-			w.d.send(deskapi.KindDeliveryDismiss, nil)
+			w.d.Send(deskapi.KindDeliveryDismiss, nil)
 			w.showNote()
 		}
 	case s.Paused != "" && s.Waiting > 0:
@@ -290,14 +291,14 @@ func (w *deliveryWindow) showNote() {
 	w.noted = said
 	w.note.Objects = nil
 	if said != "" {
-		line := trouble(said)
+		line := kit.Trouble(said)
 		if label != "" {
 			line = container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 12, 0), container.NewCenter(widget.NewButton(label, do))),
-				container.New(middle(), line))
+				container.New(kit.Middle(), line))
 		}
 		w.note.Objects = []fyne.CanvasObject{container.New(layout.NewCustomPaddedLayout(8, 0, 0, 0), line)}
 	}
-	visible(w.note, said != "")
+	kit.Visible(w.note, said != "")
 	w.note.Refresh()
 	w.win.Content().Refresh()
 }
@@ -306,8 +307,8 @@ func (w *deliveryWindow) showNote() {
 func (w *deliveryWindow) fail(sentence string) {
 	w.failed = sentence
 	w.showNote()
-	w.d.after(failedIs, func() {
-		w.d.post(func() {
+	w.d.After(kit.FailedIs, func() {
+		w.d.Post(func() {
 			if w.failed == sentence {
 				w.failed = ""
 				w.showNote()
@@ -330,15 +331,15 @@ func (w *deliveryWindow) showQuestion() {
 	if q != nil {
 		w.question.Objects = []fyne.CanvasObject{container.New(layout.NewCustomPaddedLayout(8, 4, 0, 0), w.questionBox(*q))}
 	}
-	visible(w.question, q != nil)
+	kit.Visible(w.question, q != nil)
 	w.question.Refresh()
 	w.win.Content().Refresh()
 }
 
 // ruled sets what somebody has to decide apart, between two lines.
 func ruled(o ...fyne.CanvasObject) fyne.CanvasObject {
-	return container.NewVBox(newRule(canvas.NewRectangle(nil)), container.New(layout.NewCustomPaddedLayout(8, 8, 0, 0),
-		container.New(layout.NewCustomPaddedVBoxLayout(12), o...)), newRule(canvas.NewRectangle(nil)))
+	return container.NewVBox(kit.NewRule(canvas.NewRectangle(nil)), container.New(layout.NewCustomPaddedLayout(8, 8, 0, 0),
+		container.New(layout.NewCustomPaddedVBoxLayout(12), o...)), kit.NewRule(canvas.NewRectangle(nil)))
 }
 
 func (w *deliveryWindow) questionOf(r deskapi.DeliveryRow) string {
@@ -346,25 +347,25 @@ func (w *deliveryWindow) questionOf(r deskapi.DeliveryRow) string {
 	if r.Was == string(outbox.Delivered) {
 		key = text.MessagesQuestionDelivered
 	}
-	return w.d.lang.T(key, r.Name, w.moment(r.Before))
+	return w.d.Lang.T(key, r.Name, w.moment(r.Before))
 }
 
 func (w *deliveryWindow) questionBox(q deskapi.DeliveryRow) fyne.CanvasObject {
-	l := w.d.lang
+	l := w.d.Lang
 	send := widget.NewButton(l.T(text.MessagesSend), func() { w.answer(deskapi.KindDeliverySend, q.ID) })
 	skip := widget.NewButton(l.T(text.MessagesSkip), func() { w.answer(deskapi.KindDeliveryRemove, q.ID) })
-	said := container.New(layout.NewCustomPaddedVBoxLayout(4), plain(w.questionOf(q), base.SizeNameText, widget.MediumImportance))
+	said := container.New(layout.NewCustomPaddedVBoxLayout(4), kit.Plain(w.questionOf(q), base.SizeNameText, widget.MediumImportance))
 	if w.state.Questions > 1 {
-		said.Add(plain(l.N(text.MessagesQuestionMore, w.state.Questions-1), base.SizeNameCaptionText, widget.LowImportance))
+		said.Add(kit.Plain(l.N(text.MessagesQuestionMore, w.state.Questions-1), base.SizeNameCaptionText, widget.LowImportance))
 	}
 	return ruled(said, container.New(layout.NewCustomPaddedHBoxLayout(8), skip, send))
 }
 
 func (w *deliveryWindow) answer(kind, id string) {
-	w.d.send(kind, deskapi.DeliveryItem{ID: id})
+	w.d.Send(kind, deskapi.DeliveryItem{ID: id})
 	w.question.Objects = nil // the next one comes with the answer
 	w.asked = ""
-	visible(w.question, false)
+	kit.Visible(w.question, false)
 	w.question.Refresh()
 	w.win.Content().Refresh()
 }
@@ -385,7 +386,7 @@ func (w *deliveryWindow) draw() {
 		p = bodyEmpty
 	}
 	w.enable(s.SetUp)
-	visible(w.tools, w.stated && (s.Total > 0 || w.view != deskapi.DeliveryAll))
+	kit.Visible(w.tools, w.stated && (s.Total > 0 || w.view != deskapi.DeliveryAll))
 	if p == w.page && len(w.body.Objects) > 0 {
 		return
 	}
@@ -404,35 +405,35 @@ func (w *deliveryWindow) enable(yes bool) {
 }
 
 func (w *deliveryWindow) pageContent(p string) fyne.CanvasObject {
-	l := w.d.lang
+	l := w.d.Lang
 	switch {
 	case p == "":
 		return w.list
 	case p == bodyEmpty:
 		return w.dropPage()
 	case p == deskapi.DeliveryOpen:
-		return emptyPage(l.T(text.MessagesNoneOpen), nil, l.T(text.MessagesNoneOpenHint))
+		return kit.EmptyPage(l.T(text.MessagesNoneOpen), nil, l.T(text.MessagesNoneOpenHint))
 	case p == deskapi.DeliveryAct:
-		return emptyPage(l.T(text.MessagesNoneAct), nil, l.T(text.MessagesNoneActHint))
+		return kit.EmptyPage(l.T(text.MessagesNoneAct), nil, l.T(text.MessagesNoneActHint))
 	case strings.HasPrefix(p, bodyOff):
-		return emptyPage(l.T(text.MessagesSetup), nil, l.T(text.MessagesSetupHint, w.state.Support))
+		return kit.EmptyPage(l.T(text.MessagesSetup), nil, l.T(text.MessagesSetupHint, w.state.Support))
 	}
 	return container.NewWithoutLayout()
 }
 
 // dropPage is a place to drop files on; the whole window takes them.
 func (w *deliveryWindow) dropPage() fyne.CanvasObject {
-	l := w.d.lang
+	l := w.d.Lang
 	words := container.New(layout.NewCustomPaddedVBoxLayout(8),
-		newWords(l.T(text.MessagesDrop), theme.SizeStart, base.ColorNameForeground, true).cutting(),
-		paragraph(l.T(text.MessagesDropHint)), paragraph(l.T(text.MessagesDropClose)))
+		kit.NewWords(l.T(text.MessagesDrop), theme.SizeStart, base.ColorNameForeground, true).Cutting(),
+		kit.Paragraph(l.T(text.MessagesDropHint)), kit.Paragraph(l.T(text.MessagesDropClose)))
 	icon := widget.NewIcon(base.NewColoredResource(base.DownloadIcon(), base.ColorNamePrimary))
 	box := canvas.NewRectangle(color.Transparent)
 	box.SetMinSize(fyne.NewSize(40, 40))
 	picture := container.NewVBox(container.NewStack(box, icon))
-	return container.New(layout.NewCustomPaddedLayout(12, 24, edge, edge), container.NewVBox(newSoftBox(
+	return container.New(layout.NewCustomPaddedLayout(12, 24, kit.Edge, kit.Edge), container.NewVBox(kit.NewSoftBox(
 		container.New(layout.NewCustomPaddedLayout(32, 32, 24, 24), container.NewBorder(nil, nil,
-			container.New(layout.NewCustomPaddedLayout(0, 0, 0, 16), picture), nil, container.New(atMost(textWidth), words))))))
+			container.New(layout.NewCustomPaddedLayout(0, 0, 0, 16), picture), nil, container.New(kit.AtMost(kit.TextWidth), words))))))
 }
 
 // dropped takes what was dragged into the window.
@@ -458,13 +459,13 @@ func (w *deliveryWindow) add(paths []string) {
 	size := 0
 	for _, p := range paths {
 		if size += len(p); size > maxPaths && len(some) > 0 {
-			w.d.send(deskapi.KindDeliveryAdd, deskapi.DeliveryAdd{Paths: some})
+			w.d.Send(deskapi.KindDeliveryAdd, deskapi.DeliveryAdd{Paths: some})
 			some, size = nil, len(p)
 		}
 		some = append(some, p)
 	}
 	if len(some) > 0 {
-		w.d.send(deskapi.KindDeliveryAdd, deskapi.DeliveryAdd{Paths: some})
+		w.d.Send(deskapi.KindDeliveryAdd, deskapi.DeliveryAdd{Paths: some})
 	}
 }
 
@@ -486,7 +487,7 @@ func (w *deliveryWindow) openRow(i int) {
 	w.pages.Objects = []fyne.CanvasObject{w.detail.content}
 	w.pages.Refresh()
 	w.win.Canvas().Unfocus()
-	w.d.send(deskapi.KindDeliveryShow, deskapi.DeliveryItem{ID: r.ID})
+	w.d.Send(deskapi.KindDeliveryShow, deskapi.DeliveryItem{ID: r.ID})
 }
 
 // back shows the list again.

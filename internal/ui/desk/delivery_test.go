@@ -19,13 +19,14 @@ import (
 	inspect "wiebelt/internal/message"
 	"wiebelt/internal/outbox"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
 )
 
 func deliveryBench(t *testing.T, l text.Language) (*bench, *deliveryWindow) {
-	b := newBench(t, greeting(l), map[string]opener{deskapi.WindowDelivery: openDelivery})
-	b.show(deskapi.WindowDelivery)
-	return b, b.page(deskapi.WindowDelivery).(*deliveryWindow)
+	b := newBench(t, greeting(l), map[string]kit.Opener{deskapi.WindowDelivery: openDelivery})
+	b.Show(deskapi.WindowDelivery)
+	return b, b.Page(deskapi.WindowDelivery).(*deliveryWindow)
 }
 
 // deliveryRows is a file in every state, invented.
@@ -94,7 +95,7 @@ func TestDeliveryPictures(t *testing.T) {
 	for _, l := range []text.Language{text.Dutch, text.English} {
 		for _, look := range []string{"light", "dark"} {
 			b, w := deliveryBench(t, l)
-			b.app.Settings().SetTheme(theme.New(look))
+			b.App.Settings().SetTheme(theme.New(look))
 			w.win.Resize(deliverySize)
 			name := "delivery-" + string(l) + "-" + look
 			b.tell(t, deskapi.KindDeliveryState, deskapi.DeliveryState{View: w.view, Support: "Jan (IT), toestel 140"})
@@ -318,7 +319,7 @@ func TestDeliveryAsksOneAtATime(t *testing.T) {
 	b.tell(t, deskapi.KindDeliveryState, empty)
 	wantTexts(t, w.win, text.Dutch.T(text.MessagesNoneAct))
 	w.win.Close()
-	if b.page(deskapi.WindowDelivery) != nil {
+	if b.Page(deskapi.WindowDelivery) != nil {
 		t.Error("a closed window is still held")
 	}
 	b.tell(t, deskapi.KindDeliveryState, s) // nobody shows it any more
@@ -327,7 +328,7 @@ func TestDeliveryAsksOneAtATime(t *testing.T) {
 func TestSizes(t *testing.T) {
 	for n, want := range map[int64][2]string{0: {"0 B", "0 B"}, 999: {"999 B", "999 B"}, 1000: {"1,0 kB", "1.0 kB"}, 12_400: {"12,4 kB", "12.4 kB"},
 		999_499: {"999 kB", "999 kB"}, 999_900: {"1,0 MB", "1.0 MB"}, 500_000_000: {"500 MB", "500 MB"}, 7_000_000_000_000_000: {"7000 TB", "7000 TB"}} {
-		if nl, en := sizeOf(text.Dutch, n), sizeOf(text.English, n); nl != want[0] || en != want[1] {
+		if nl, en := kit.SizeOf(text.Dutch, n), kit.SizeOf(text.English, n); nl != want[0] || en != want[1] {
 			t.Errorf("%d: %q, %q", n, nl, en)
 		}
 	}
@@ -341,7 +342,7 @@ func TestDeliveryFollowsTheLanguage(t *testing.T) {
 	win := w.win
 	b.take()
 	b.tell(t, deskapi.KindWelcome, greeting(text.English))
-	now := b.page(deskapi.WindowDelivery).(*deliveryWindow)
+	now := b.Page(deskapi.WindowDelivery).(*deliveryWindow)
 	if now == w || now.win != win || win.Title() != "Deliver messages – Wiebelt" {
 		t.Errorf("%q", win.Title())
 	}

@@ -14,6 +14,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
 )
 
@@ -29,10 +30,10 @@ type deliveryChooser struct {
 	found   []chooseItem
 	chosen  map[string]bool // paths
 	content fyne.CanvasObject
-	path    *filterBox
+	path    *kit.FilterBox
 	list    *widget.List
 	send    *widget.Button
-	said    *words
+	said    *kit.Words
 }
 
 // chooseItem is a file or a folder.
@@ -43,12 +44,12 @@ type chooseItem struct {
 }
 
 func newDeliveryChooser(w *deliveryWindow) *deliveryChooser {
-	l := w.d.lang
+	l := w.d.Lang
 	c := &deliveryChooser{w: w, chosen: map[string]bool{}}
-	c.path = newFilterBox(l.T(text.MessagesChoosePath))
+	c.path = kit.NewFilterBox(l.T(text.MessagesChoosePath))
 	c.path.OnSubmitted = func(s string) { c.typed(s) }
-	c.path.down = func() { c.typed(c.path.Text) }
-	c.said = newWords("", base.SizeNameCaptionText, base.ColorNamePlaceHolder, false).cutting()
+	c.path.Down = func() { c.typed(c.path.Text) }
+	c.said = kit.NewWords("", base.SizeNameCaptionText, base.ColorNamePlaceHolder, false).Cutting()
 	c.list = widget.NewList(
 		func() int { return len(c.found) },
 		func() fyne.CanvasObject { return newChooseLine(c) },
@@ -62,11 +63,11 @@ func newDeliveryChooser(w *deliveryWindow) *deliveryChooser {
 	c.send.Importance = widget.HighImportance
 	back := widget.NewButtonWithIcon(l.T(text.MessagesBack), base.NavigateBackIcon(), w.back)
 	up := widget.NewButtonWithIcon(l.T(text.MessagesChooseUp), base.MoveUpIcon(), func() { c.open(filepath.Dir(c.dir)) })
-	title := newWords(l.T(text.MessagesChooseTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).cutting()
-	head := container.New(layout.NewCustomPaddedLayout(20, 8, edge, edge), container.New(layout.NewCustomPaddedVBoxLayout(8),
-		container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedHBoxLayout(8), back, c.send), container.New(middle(), title)),
+	title := kit.NewWords(l.T(text.MessagesChooseTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting()
+	head := container.New(layout.NewCustomPaddedLayout(20, 8, kit.Edge, kit.Edge), container.New(layout.NewCustomPaddedVBoxLayout(8),
+		container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedHBoxLayout(8), back, c.send), container.New(kit.Middle(), title)),
 		container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 8, 0), up), c.path), c.said))
-	c.content = container.NewBorder(head, gap(8), nil, nil, c.list)
+	c.content = container.NewBorder(head, kit.Gap(8), nil, nil, c.list)
 	c.count()
 	return c
 }
@@ -84,23 +85,23 @@ func (c *deliveryChooser) start() {
 // does not answer.
 func (c *deliveryChooser) open(dir string) {
 	c.wanted = dir
-	c.w.d.after(0, func() {
+	c.w.d.After(0, func() {
 		found, err := zipsIn(dir)
-		c.w.d.post(func() {
+		c.w.d.Post(func() {
 			if c.wanted != dir || c.w.chooser != c {
 				return
 			}
 			if err != nil {
-				c.said.say(c.w.d.lang.T(text.MessagesChooseFailed), base.ColorNameWarning)
+				c.said.Say(c.w.d.Lang.T(text.MessagesChooseFailed), base.ColorNameWarning)
 				return
 			}
 			c.dir, c.found = dir, found
 			c.path.SetText(dir)
 			said := ""
 			if len(found) == 0 {
-				said = c.w.d.lang.T(text.MessagesChooseEmpty)
+				said = c.w.d.Lang.T(text.MessagesChooseEmpty)
 			}
-			c.said.say(said, base.ColorNamePlaceHolder)
+			c.said.Say(said, base.ColorNamePlaceHolder)
 			c.list.ScrollToTop()
 			c.list.Refresh()
 		})
@@ -175,7 +176,7 @@ func (c *deliveryChooser) pick(i int) {
 
 func (c *deliveryChooser) count() {
 	n := len(c.chosen)
-	c.send.SetText(c.w.d.lang.N(text.MessagesChooseSend, n))
+	c.send.SetText(c.w.d.Lang.N(text.MessagesChooseSend, n))
 	if n == 0 {
 		c.send.Disable()
 	} else {
@@ -199,16 +200,16 @@ type chooseLine struct {
 	c    *deliveryChooser
 	n    int
 	icon *widget.Icon
-	name *words
-	size *words
+	name *kit.Words
+	size *kit.Words
 }
 
 const chooseHigh = 36
 
 func newChooseLine(c *deliveryChooser) *chooseLine {
-	v := &chooseLine{c: c, icon: widget.NewIcon(nil), name: newWords("", base.SizeNameText, base.ColorNameForeground, false).cutting(),
-		size: newWords("", theme.SizeHint, base.ColorNamePlaceHolder, false)}
-	v.size.align = fyne.TextAlignTrailing
+	v := &chooseLine{c: c, icon: widget.NewIcon(nil), name: kit.NewWords("", base.SizeNameText, base.ColorNameForeground, false).Cutting(),
+		size: kit.NewWords("", theme.SizeHint, base.ColorNamePlaceHolder, false)}
+	v.size.Align = fyne.TextAlignTrailing
 	v.ExtendBaseWidget(v)
 	return v
 }
@@ -219,15 +220,15 @@ func (v *chooseLine) set(n int) {
 		return
 	}
 	it := v.c.found[n]
-	v.name.say(it.name, base.ColorNameForeground)
+	v.name.Say(it.name, base.ColorNameForeground)
 	icon, size := base.FolderIcon(), ""
 	if !it.folder {
-		icon, size = base.CheckButtonIcon(), sizeOf(v.c.w.d.lang, it.size)
+		icon, size = base.CheckButtonIcon(), kit.SizeOf(v.c.w.d.Lang, it.size)
 		if v.c.chosen[filepath.Join(v.c.dir, it.name)] {
 			icon = base.NewColoredResource(base.CheckButtonCheckedIcon(), base.ColorNamePrimary)
 		}
 	}
-	v.size.say(size, base.ColorNamePlaceHolder)
+	v.size.Say(size, base.ColorNamePlaceHolder)
 	v.icon.SetResource(icon)
 }
 
@@ -246,10 +247,10 @@ func (chooseLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize
 func (chooseLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	const icon, line, wide = 20, 20, 88
 	y := (size.Height - line) / 2
-	o[0].Move(fyne.NewPos(edge, (size.Height-icon)/2))
+	o[0].Move(fyne.NewPos(kit.Edge, (size.Height-icon)/2))
 	o[0].Resize(fyne.NewSquareSize(icon))
-	o[1].Move(fyne.NewPos(edge+icon+12, y))
-	o[1].Resize(fyne.NewSize(size.Width-2*edge-icon-24-wide, line))
-	o[2].Move(fyne.NewPos(size.Width-edge-wide, y))
+	o[1].Move(fyne.NewPos(kit.Edge+icon+12, y))
+	o[1].Resize(fyne.NewSize(size.Width-2*kit.Edge-icon-24-wide, line))
+	o[2].Move(fyne.NewPos(size.Width-kit.Edge-wide, y))
 	o[2].Resize(fyne.NewSize(wide, line))
 }

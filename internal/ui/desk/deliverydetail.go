@@ -15,6 +15,7 @@ import (
 	inspect "wiebelt/internal/message"
 	"wiebelt/internal/outbox"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
 )
 
@@ -26,23 +27,23 @@ type deliveryDetail struct {
 	read     bool // all is more than the row
 	removing bool // it was asked whether it may go
 	content  fyne.CanvasObject
-	sign     *shape
-	state    *words
+	sign     *kit.Shape
+	state    *kit.Words
 	note     *widget.Entry
 	body     *fyne.Container
 	decide   []*widget.Button // wait for a note
 }
 
 func newDeliveryDetail(w *deliveryWindow, r deskapi.DeliveryRow) *deliveryDetail {
-	l := w.d.lang
-	t := &deliveryDetail{w: w, id: r.ID, sign: newShape(markNone), body: container.NewStack()}
+	l := w.d.Lang
+	t := &deliveryDetail{w: w, id: r.ID, sign: kit.NewShape(kit.MarkNone), body: container.NewStack()}
 	t.all.Row = r
-	t.state = newWords("", base.SizeNameText, base.ColorNameForeground, false).cutting()
+	t.state = kit.NewWords("", base.SizeNameText, base.ColorNameForeground, false).Cutting()
 	t.note = widget.NewEntry()
 	t.note.SetPlaceHolder(l.T(text.MessagesResolveNote))
 	t.note.OnChanged = func(string) { t.enable() }
 	back := widget.NewButtonWithIcon(l.T(text.MessagesBack), base.NavigateBackIcon(), w.back)
-	head := container.New(layout.NewCustomPaddedLayout(20, 8, edge, edge), container.NewHBox(back))
+	head := container.New(layout.NewCustomPaddedLayout(20, 8, kit.Edge, kit.Edge), container.NewHBox(back))
 	t.content = container.NewBorder(head, nil, nil, nil, container.NewVScroll(t.body))
 	t.draw()
 	return t
@@ -73,8 +74,8 @@ func (t *deliveryDetail) take(m deskapi.DeliveryReceipts) {
 // showState shows the state alone, which changes by the second while it is sent.
 func (t *deliveryDetail) showState() {
 	r := t.all.Row
-	t.sign.set(markOf(r.State))
-	t.state.say(t.w.stateOf(r), colourOf(markOf(r.State)))
+	t.sign.Set(markOf(r.State))
+	t.state.Say(t.w.stateOf(r), kit.ColourOf(markOf(r.State)))
 }
 
 func (t *deliveryDetail) enable() {
@@ -90,13 +91,13 @@ func (t *deliveryDetail) enable() {
 func (t *deliveryDetail) draw() {
 	t.showState()
 	t.decide = nil
-	page := container.New(layout.NewCustomPaddedVBoxLayout(8), bigLine(t.all.Row.Name),
+	page := container.New(layout.NewCustomPaddedVBoxLayout(8), kit.BigLine(t.all.Row.Name),
 		container.NewBorder(nil, nil, container.NewCenter(t.sign), nil, container.New(layout.NewCustomPaddedLayout(0, 0, 4, 0), t.state)))
 	if why := t.w.remark(t.all.Row); !onItsWay(t.all.Row.State) && t.all.Row.State != string(outbox.Delivered) && why != "" {
 		if why = sentence(why); t.all.Row.State == deskapi.DeliveryQuestion {
 			why = t.w.questionOf(t.all.Row)
 		}
-		page.Add(plain(why, base.SizeNameText, widget.MediumImportance))
+		page.Add(kit.Plain(why, base.SizeNameText, widget.MediumImportance))
 	}
 	page.Add(t.actions())
 	page.Add(t.fields())
@@ -107,7 +108,7 @@ func (t *deliveryDetail) draw() {
 		page.Add(t.receipts())
 	}
 	t.enable()
-	t.body.Objects = []fyne.CanvasObject{container.New(layout.NewCustomPaddedLayout(4, 24, edge, edge), page)}
+	t.body.Objects = []fyne.CanvasObject{container.New(layout.NewCustomPaddedLayout(4, 24, kit.Edge, kit.Edge), page)}
 	t.body.Refresh()
 }
 
@@ -125,17 +126,17 @@ func sentence(s string) string {
 }
 
 func (t *deliveryDetail) tell(kind string) {
-	t.w.d.send(kind, deskapi.DeliveryItem{ID: t.id})
+	t.w.d.Send(kind, deskapi.DeliveryItem{ID: t.id})
 }
 
 // actions are what can be done with the file in its state.
 func (t *deliveryDetail) actions() fyne.CanvasObject {
-	l, r := t.w.d.lang, t.all.Row
+	l, r := t.w.d.Lang, t.all.Row
 	if t.removing {
 		sure := widget.NewButton(l.T(text.MessagesRemove), func() { t.tell(deskapi.KindDeliveryRemove); t.w.back() })
 		sure.Importance = widget.DangerImportance
 		no := widget.NewButton(l.T(text.MessagesBack), func() { t.removing = false; t.draw() })
-		return container.New(layout.NewCustomPaddedVBoxLayout(8), container.New(atMost(textWidth), plain(l.T(text.MessagesRemoveAsk), base.SizeNameText, widget.MediumImportance)),
+		return container.New(layout.NewCustomPaddedVBoxLayout(8), container.New(kit.AtMost(kit.TextWidth), kit.Plain(l.T(text.MessagesRemoveAsk), base.SizeNameText, widget.MediumImportance)),
 			container.New(layout.NewCustomPaddedHBoxLayout(8), no, sure))
 	}
 	line := container.New(layout.NewCustomPaddedHBoxLayout(8))
@@ -177,10 +178,10 @@ func (t *deliveryDetail) actions() fyne.CanvasObject {
 // resolving is for a file that is maybe delivered: somebody who has looked says
 // so, with a note.
 func (t *deliveryDetail) resolving(remove func()) fyne.CanvasObject {
-	l := t.w.d.lang
+	l := t.w.d.Lang
 	resolve := func(delivered bool) func() {
 		return func() {
-			t.w.d.send(deskapi.KindDeliveryResolve, deskapi.DeliveryResolve{ID: t.id, Delivered: delivered, Note: strings.TrimSpace(t.note.Text)})
+			t.w.d.Send(deskapi.KindDeliveryResolve, deskapi.DeliveryResolve{ID: t.id, Delivered: delivered, Note: strings.TrimSpace(t.note.Text)})
 			t.note.SetText("")
 		}
 	}
@@ -192,22 +193,22 @@ func (t *deliveryDetail) resolving(remove func()) fyne.CanvasObject {
 	} else {
 		again.Disable() // our copy of it is gone
 	}
-	return container.New(layout.NewCustomPaddedLayout(8, 0, 0, 0), ruled(plain(l.T(text.MessagesResolve), base.SizeNameText, widget.MediumImportance), t.note,
+	return container.New(layout.NewCustomPaddedLayout(8, 0, 0, 0), ruled(kit.Plain(l.T(text.MessagesResolve), base.SizeNameText, widget.MediumImportance), t.note,
 		container.New(layout.NewCustomPaddedHBoxLayout(8), yes, again, widget.NewButton(l.T(text.MessagesRemove), remove))))
 }
 
 func (t *deliveryDetail) fields() fyne.CanvasObject {
-	l, a := t.w.d.lang, t.all
+	l, a := t.w.d.Lang, t.all
 	rows := container.New(layout.NewCustomPaddedVBoxLayout(4))
 	add := func(label text.Key, value string) {
 		if value != "" {
-			rows.Add(fact(l.T(label), value))
+			rows.Add(kit.Fact(l.T(label), value))
 		}
 	}
-	add(text.MessagesFieldSize, sizeOf(l, a.Row.Size))
+	add(text.MessagesFieldSize, kit.SizeOf(l, a.Row.Size))
 	add(text.MessagesFieldAdded, t.w.moment(a.Row.Added))
 	add(text.MessagesFieldDecided, t.w.moment(a.Row.Decided))
-	if a.Row.State == string(outbox.Waiting) && a.Row.Next.After(t.w.d.now()) {
+	if a.Row.State == string(outbox.Waiting) && a.Row.Next.After(t.w.d.Now()) {
 		add(text.MessagesFieldNext, t.w.moment(a.Row.Next))
 	}
 	if a.SHA256 != "" {
@@ -220,12 +221,12 @@ func (t *deliveryDetail) fields() fyne.CanvasObject {
 }
 
 func part(title string) fyne.CanvasObject {
-	return container.New(layout.NewCustomPaddedLayout(12, 0, 0, 0), newWords(title, theme.SizeStart, base.ColorNameForeground, true).cutting())
+	return container.New(layout.NewCustomPaddedLayout(12, 0, 0, 0), kit.NewWords(title, theme.SizeStart, base.ColorNameForeground, true).Cutting())
 }
 
 // findings are what the check found, a sentence each; nil while it is not known.
 func (t *deliveryDetail) findings() fyne.CanvasObject {
-	l := t.w.d.lang
+	l := t.w.d.Lang
 	if !t.read || t.all.SHA256 == "" && len(t.all.Findings) == 0 {
 		return nil
 	}
@@ -237,29 +238,29 @@ func (t *deliveryDetail) findings() fyne.CanvasObject {
 			where = l.T(text.MessageAtElement, f.Element)
 		}
 		if f.Line > 0 {
-			where = join(where, l.T(text.MessageAtLine, f.Line))
+			where = kit.Join(where, l.T(text.MessageAtLine, f.Line))
 		}
 		if where == "" && f.Entry >= 0 {
 			where = l.T(text.MessageAtFile, f.Entry+1)
 		}
 		if f.Severity >= inspect.Warning {
-			rows.Add(trouble(said))
+			rows.Add(kit.Trouble(said))
 		} else {
-			rows.Add(plain(said, theme.SizeHint, widget.MediumImportance))
+			rows.Add(kit.Plain(said, theme.SizeHint, widget.MediumImportance))
 		}
 		if where != "" {
-			rows.Add(container.New(layout.NewCustomPaddedLayout(0, 4, 0, 0), plain(where, base.SizeNameCaptionText, widget.LowImportance)))
+			rows.Add(container.New(layout.NewCustomPaddedLayout(0, 4, 0, 0), kit.Plain(where, base.SizeNameCaptionText, widget.LowImportance)))
 		}
 	}
 	if len(t.all.Findings) == 0 {
-		rows.Add(plain(sentence(l.T(text.MessagesClean)), theme.SizeHint, widget.LowImportance))
+		rows.Add(kit.Plain(sentence(l.T(text.MessagesClean)), theme.SizeHint, widget.LowImportance))
 	}
 	return rows
 }
 
 // receipts are what came of each attempt.
 func (t *deliveryDetail) receipts() fyne.CanvasObject {
-	l := t.w.d.lang
+	l := t.w.d.Lang
 	rows := container.New(layout.NewCustomPaddedVBoxLayout(4), part(l.T(text.MessagesReceipts)))
 	for _, r := range t.all.Receipts {
 		status := ""
@@ -270,7 +271,7 @@ func (t *deliveryDetail) receipts() fyne.CanvasObject {
 		if r.Reason == "" {
 			said = l.T(text.DeliveryState(string(outbox.Delivered)))
 		}
-		rows.Add(plain(join(t.w.moment(r.Ended), said, status), theme.SizeHint, widget.MediumImportance))
+		rows.Add(kit.Plain(kit.Join(t.w.moment(r.Ended), said, status), theme.SizeHint, widget.MediumImportance))
 		body := r.Body
 		if r.Cut {
 			body += " […]"
@@ -279,14 +280,14 @@ func (t *deliveryDetail) receipts() fyne.CanvasObject {
 			label := widget.NewLabel(body)
 			label.SizeName, label.Wrapping, label.Selectable = theme.SizeHint, fyne.TextWrapWord, true
 			label.TextStyle.Monospace = true
-			rows.Add(boxed(container.New(layout.NewCustomPaddedLayout(-8, -8, -8, -8), label)))
+			rows.Add(kit.Boxed(container.New(layout.NewCustomPaddedLayout(-8, -8, -8, -8), label)))
 		}
 	}
 	switch {
 	case len(t.all.Receipts) == 0:
-		rows.Add(plain(l.T(text.MessagesReceiptsNone), theme.SizeHint, widget.LowImportance))
+		rows.Add(kit.Plain(l.T(text.MessagesReceiptsNone), theme.SizeHint, widget.LowImportance))
 	case t.all.More > 0:
-		rows.Add(plain(l.N(text.MessagesReceiptsMore, t.all.More), theme.SizeHint, widget.LowImportance))
+		rows.Add(kit.Plain(l.N(text.MessagesReceiptsMore, t.all.More), theme.SizeHint, widget.LowImportance))
 	}
 	return rows
 }

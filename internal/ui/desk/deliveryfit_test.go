@@ -11,6 +11,7 @@ import (
 	inspect "wiebelt/internal/message"
 	"wiebelt/internal/outbox"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
 )
 
 // deliveryReasons are all reasons that a row can give.
@@ -65,9 +66,9 @@ func TestDeliveryWindowFits(t *testing.T) {
 						v := newDeliveryLine(w)
 						v.Resize(fyne.NewSize(w.list.Size().Width, deliveryHigh))
 						v.set(i)
-						for _, words := range []*words{v.time, v.day, v.detail, v.state} {
-							if words.width() > words.Size().Width {
-								t.Errorf("%s at %v in %v: %q needs %v of %v", l, scale, size, words.text, words.width(), words.Size().Width)
+						for _, words := range []*kit.Words{v.time, v.day, v.detail, v.state} {
+							if words.Width() > words.Size().Width {
+								t.Errorf("%s at %v in %v: %q needs %v of %v", l, scale, size, words.Text, words.Width(), words.Size().Width)
 							}
 							seen++
 						}

@@ -14,6 +14,7 @@ import (
 	inspect "wiebelt/internal/message"
 	"wiebelt/internal/outbox"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
 )
 
@@ -22,26 +23,26 @@ type deliveryWords struct {
 	time, day     string
 	title, detail string
 	state         string
-	mark          mark
+	mark          kit.Mark
 }
 
 // wordsOf writes a row.
 func (w *deliveryWindow) wordsOf(r deskapi.DeliveryRow) deliveryWords {
-	l, now := w.d.lang, w.d.now()
+	l, now := w.d.Lang, w.d.Now()
 	s := deliveryWords{time: l.Clock(r.Added), title: r.Name, state: w.stateOf(r), mark: markOf(r.State)}
-	if !sameDay(r.Added, now) {
+	if !kit.SameDay(r.Added, now) {
 		s.day = l.Day(r.Added, now)
 	}
 	s.detail = w.remark(r)
 	if r.Size > 0 {
-		s.detail = join(sizeOf(l, r.Size), s.detail)
+		s.detail = kit.Join(kit.SizeOf(l, r.Size), s.detail)
 	}
 	return s
 }
 
 // stateOf is the word for a row's state.
 func (w *deliveryWindow) stateOf(r deskapi.DeliveryRow) string {
-	l := w.d.lang
+	l := w.d.Lang
 	switch {
 	case r.State == deskapi.DeliveryAdding, r.State == deskapi.DeliveryQuestion:
 		return l.T(text.MessagesStateOf(r.State))
@@ -51,21 +52,21 @@ func (w *deliveryWindow) stateOf(r deskapi.DeliveryRow) string {
 	return l.T(text.DeliveryState(r.State))
 }
 
-func markOf(state string) mark {
+func markOf(state string) kit.Mark {
 	switch state {
 	case string(outbox.Delivered):
-		return markDot
+		return kit.MarkDot
 	case string(outbox.Sending):
-		return markRing
+		return kit.MarkRing
 	case string(outbox.Waiting), deskapi.DeliveryAdding:
-		return markQuiet
+		return kit.MarkQuiet
 	}
-	return markTrouble
+	return kit.MarkTrouble
 }
 
 // remark says why a row stands where it stands, or what the check found.
 func (w *deliveryWindow) remark(r deskapi.DeliveryRow) string {
-	l := w.d.lang
+	l := w.d.Lang
 	switch r.State {
 	case deskapi.DeliveryAdding:
 		return ""
@@ -76,10 +77,10 @@ func (w *deliveryWindow) remark(r deskapi.DeliveryRow) string {
 			break
 		}
 		next := ""
-		if r.Next.Sub(w.d.now()) > time.Second {
+		if r.Next.Sub(w.d.Now()) > time.Second {
 			next = l.T(text.MessagesNext, l.Clock(r.Next))
 		}
-		return join(w.why(r.Reason, r.Status), next)
+		return kit.Join(w.why(r.Reason, r.Status), next)
 	case string(outbox.Refused), string(outbox.Uncertain), deskapi.DeliveryNotTaken:
 		return w.why(r.Reason, r.Status)
 	}
@@ -95,7 +96,7 @@ func (w *deliveryWindow) remark(r deskapi.DeliveryRow) string {
 // why is what a reason means, whoever gave it, with the hub's status if that says
 // more.
 func (w *deliveryWindow) why(reason string, status int) string {
-	l := w.d.lang
+	l := w.d.Lang
 	said := ""
 	for _, key := range []text.Key{text.DeliveryReason(reason), text.MessageFinding(reason), text.MessagesCode(reason), text.DeliveryTroubleOf(reason)} {
 		if s := l.T(key); reason != "" && s != string(key) {
@@ -104,18 +105,18 @@ func (w *deliveryWindow) why(reason string, status int) string {
 		}
 	}
 	if status >= 300 {
-		return join(said, l.T(text.DeliveryStatusCode, status))
+		return kit.Join(said, l.T(text.DeliveryStatusCode, status))
 	}
 	return said
 }
 
 // moment is a date and a time.
 func (w *deliveryWindow) moment(t time.Time) string {
-	l, now := w.d.lang, w.d.now()
+	l, now := w.d.Lang, w.d.Now()
 	if t.IsZero() {
 		return ""
 	}
-	if sameDay(t, now) {
+	if kit.SameDay(t, now) {
 		return l.T(text.MessagesToday, l.Clock(t))
 	}
 	return l.T(text.MessagesMoment, l.Day(t, now), l.Clock(t))
@@ -140,8 +141,8 @@ type deliveryLine struct {
 	hover bool
 
 	back                            *canvas.Rectangle
-	shape                           *shape
-	time, day, title, detail, state *words
+	shape                           *kit.Shape
+	time, day, title, detail, state *kit.Words
 }
 
 var (
@@ -151,14 +152,14 @@ var (
 )
 
 func newDeliveryLine(w *deliveryWindow) *deliveryLine {
-	v := &deliveryLine{w: w, back: canvas.NewRectangle(nil), shape: newShape(markNone)}
+	v := &deliveryLine{w: w, back: canvas.NewRectangle(nil), shape: kit.NewShape(kit.MarkNone)}
 	muted := base.ColorNamePlaceHolder
 	v.back.CornerRadius = 4
-	v.time = newWords("", base.SizeNameText, base.ColorNameForeground, false)
-	v.day = newWords("", base.SizeNameCaptionText, muted, false)
-	v.title = newWords("", theme.SizeRow, base.ColorNameForeground, true).cutting()
-	v.detail = newWords("", theme.SizeHint, muted, false).cutting()
-	v.state = newWords("", theme.SizeHint, muted, false).cutting()
+	v.time = kit.NewWords("", base.SizeNameText, base.ColorNameForeground, false)
+	v.day = kit.NewWords("", base.SizeNameCaptionText, muted, false)
+	v.title = kit.NewWords("", theme.SizeRow, base.ColorNameForeground, true).Cutting()
+	v.detail = kit.NewWords("", theme.SizeHint, muted, false).Cutting()
+	v.state = kit.NewWords("", theme.SizeHint, muted, false).Cutting()
 	v.ExtendBaseWidget(v)
 	return v
 }
@@ -168,7 +169,7 @@ func (v *deliveryLine) set(n int) {
 	v.n = n
 	r, known := v.w.row(n)
 	if r.ID != v.id {
-		v.since = v.w.d.now()
+		v.since = v.w.d.Now()
 	}
 	v.id, v.known = r.ID, known
 	if !known {
@@ -180,7 +181,7 @@ func (v *deliveryLine) set(n int) {
 // Tapped implements fyne.Tappable. A click counts for the row that was there
 // before while the list moves.
 func (v *deliveryLine) Tapped(*fyne.PointEvent) {
-	if v.known && v.w.d.now().Sub(v.since) >= settle {
+	if v.known && v.w.d.Now().Sub(v.since) >= kit.Settle {
 		v.w.openRow(v.n)
 	}
 }
@@ -216,39 +217,39 @@ func (r *deliveryLineRenderer) Objects() []fyne.CanvasObject {
 
 func (r *deliveryLineRenderer) Layout(size fyne.Size) {
 	v := r.v
-	v.back.Move(fyne.NewPos(rowInset, 1))
-	v.back.Resize(fyne.NewSize(size.Width-2*rowInset, size.Height-2))
+	v.back.Move(fyne.NewPos(kit.RowInset, 1))
+	v.back.Resize(fyne.NewSize(size.Width-2*kit.RowInset, size.Height-2))
 	const first, second, line = 7, 29, 20
-	left, right := float32(edge+timeWidth), size.Width-edge
+	left, right := float32(kit.Edge+kit.TimeWidth), size.Width-kit.Edge
 	at := right - stateWidth
 	put := func(o fyne.CanvasObject, x, y, width float32) {
 		o.Move(fyne.NewPos(x, y))
 		o.Resize(fyne.NewSize(width, line))
 	}
-	put(v.time, edge, first, timeWidth)
-	put(v.day, edge, second, timeWidth)
+	put(v.time, kit.Edge, first, kit.TimeWidth)
+	put(v.day, kit.Edge, second, kit.TimeWidth)
 	put(v.title, left, first, at-left-16)
 	put(v.detail, left, second, right-left)
-	put(v.shape, at, first, shapeSize)
+	put(v.shape, at, first, kit.ShapeSize)
 	put(v.state, at+20, first, stateWidth-20)
 }
 
 func (r *deliveryLineRenderer) Refresh() {
 	v := r.v
 	th, variant := v.Theme(), fyne.CurrentApp().Settings().ThemeVariant()
-	visible(v.back, v.known && v.hover)
+	kit.Visible(v.back, v.known && v.hover)
 	v.back.FillColor = th.Color(base.ColorNameHover, variant)
 	v.back.Refresh()
 	var s deliveryWords
 	if row, known := v.w.row(v.n); known {
 		s = v.w.wordsOf(row)
 	}
-	v.time.say(s.time, base.ColorNameForeground)
-	v.day.say(s.day, base.ColorNamePlaceHolder)
-	v.title.say(s.title, either(v.hover, base.ColorNamePrimary, base.ColorNameForeground))
-	v.detail.say(s.detail, base.ColorNamePlaceHolder)
-	v.shape.set(s.mark)
-	v.state.say(s.state, colourOf(s.mark))
+	v.time.Say(s.time, base.ColorNameForeground)
+	v.day.Say(s.day, base.ColorNamePlaceHolder)
+	v.title.Say(s.title, kit.Either(v.hover, base.ColorNamePrimary, base.ColorNameForeground))
+	v.detail.Say(s.detail, base.ColorNamePlaceHolder)
+	v.shape.Set(s.mark)
+	v.state.Say(s.state, kit.ColourOf(s.mark))
 	r.Layout(v.Size())
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
 )
 
@@ -18,67 +19,67 @@ const demoButtonWidth = 216
 
 // demoWindow has a button for every invented call.
 type demoWindow struct {
-	d       *windows
+	d       *kit.Desk
 	win     fyne.Window
 	buttons []*widget.Button // in the order of the calls
-	sign    *shape
-	last    *words
+	sign    *kit.Shape
+	last    *kit.Words
 	playing string // id of the call that was asked for last, "" if it was answered
 }
 
-func openDemo(d *windows) page {
-	w := &demoWindow{d: d, sign: newShape(markNone)}
-	l := d.lang
-	w.last = newWords(l.T(text.DeskDemoFirst), theme.SizeHint, base.ColorNamePlaceHolder, false).cutting()
-	if len(d.welcome.Demo) == 0 {
-		w.win = d.window(text.DeskDemoTitle, emptyPage(l.T(text.DeskDemoEmpty), nil, l.T(text.DeskDemoEmptyHint)),
+func openDemo(d *kit.Desk) kit.Page {
+	w := &demoWindow{d: d, sign: kit.NewShape(kit.MarkNone)}
+	l := d.Lang
+	w.last = kit.NewWords(l.T(text.DeskDemoFirst), theme.SizeHint, base.ColorNamePlaceHolder, false).Cutting()
+	if len(d.Welcome.Demo) == 0 {
+		w.win = d.Window(text.DeskDemoTitle, kit.EmptyPage(l.T(text.DeskDemoEmpty), nil, l.T(text.DeskDemoEmptyHint)),
 			fyne.NewSize(640, 320))
 		return w
 	}
 
-	title := newWords(l.T(text.DeskDemoTitle), base.SizeNameHeadingText, base.ColorNameForeground, true)
-	calls := widget.NewButton(l.T(text.DeskDemoCalls), func() { d.show(deskapi.WindowCalls) })
-	head := container.New(layout.NewCustomPaddedLayout(20, 16, edge, edge),
+	title := kit.NewWords(l.T(text.DeskDemoTitle), base.SizeNameHeadingText, base.ColorNameForeground, true)
+	calls := widget.NewButton(l.T(text.DeskDemoCalls), func() { d.Show(deskapi.WindowCalls) })
+	head := container.New(layout.NewCustomPaddedLayout(20, 16, kit.Edge, kit.Edge),
 		container.New(layout.NewCustomPaddedVBoxLayout(8),
 			container.NewBorder(nil, nil, title, calls),
-			container.New(atMost(560), paragraph(l.T(text.DeskDemoIntro)))))
+			container.New(kit.AtMost(560), kit.Paragraph(l.T(text.DeskDemoIntro)))))
 
 	rows := container.New(layout.NewCustomPaddedVBoxLayout(8))
-	for i, c := range d.welcome.Demo {
+	for i, c := range d.Welcome.Demo {
 		b := widget.NewButton(c.Title, func() { w.play(c.ID) })
 		b.Alignment = widget.ButtonAlignLeading
 		if i == 0 {
 			b.Importance = widget.HighImportance
 		}
 		w.buttons = append(w.buttons, b)
-		rows.Add(container.New(beside{}, b, paragraph(c.Hint)))
+		rows.Add(container.New(beside{}, b, kit.Paragraph(c.Hint)))
 	}
-	list := container.NewVScroll(container.New(layout.NewCustomPaddedLayout(0, 16, edge, edge), rows))
+	list := container.NewVScroll(container.New(layout.NewCustomPaddedLayout(0, 16, kit.Edge, kit.Edge), rows))
 
-	foot := container.New(layout.NewCustomPaddedLayout(0, 20, edge, edge), newSoftBox(
+	foot := container.New(layout.NewCustomPaddedLayout(0, 20, kit.Edge, kit.Edge), kit.NewSoftBox(
 		container.New(layout.NewCustomPaddedLayout(10, 10, 16, 16),
 			container.NewBorder(nil, nil, container.NewCenter(w.sign), nil,
 				container.New(layout.NewCustomPaddedLayout(0, 0, 4, 0), w.last)))))
 	w.showSign()
 
-	height := float32(212 + 44*len(d.welcome.Demo))
-	w.win = d.window(text.DeskDemoTitle, container.NewBorder(head, foot, nil, nil, list),
+	height := float32(212 + 44*len(d.Welcome.Demo))
+	w.win = d.Window(text.DeskDemoTitle, container.NewBorder(head, foot, nil, nil, list),
 		fyne.NewSize(720, min(height, 688)))
 	return w
 }
 
 func (w *demoWindow) play(id string) {
 	w.playing = id
-	w.last.say(w.d.lang.T(text.DeskDemoPlaying), base.ColorNameForeground)
+	w.last.Say(w.d.Lang.T(text.DeskDemoPlaying), base.ColorNameForeground)
 	w.showSign()
-	w.d.send(deskapi.KindPlay, deskapi.Play{ID: id})
+	w.d.Send(deskapi.KindPlay, deskapi.Play{ID: id})
 }
 
 func (w *demoWindow) Window() fyne.Window { return w.win }
 
 func (w *demoWindow) Take(kind string, raw json.RawMessage) {
 	var m deskapi.Played
-	if kind == deskapi.KindPlayed && w.d.decode(kind, raw, &m) {
+	if kind == deskapi.KindPlayed && w.d.Decode(kind, raw, &m) {
 		w.played(m)
 	}
 }
@@ -90,18 +91,18 @@ func (w *demoWindow) played(m deskapi.Played) {
 		return
 	}
 	w.playing = ""
-	w.last.say(m.Line, base.ColorNameForeground)
+	w.last.Say(m.Line, base.ColorNameForeground)
 	w.showSign()
 }
 
 func (w *demoWindow) showSign() {
 	switch {
 	case w.playing != "":
-		w.sign.set(markRing)
-	case w.last.colour == base.ColorNameForeground:
-		w.sign.set(markDot)
+		w.sign.Set(kit.MarkRing)
+	case w.last.Colour == base.ColorNameForeground:
+		w.sign.Set(kit.MarkDot)
 	default:
-		w.sign.set(markQuiet)
+		w.sign.Set(kit.MarkQuiet)
 	}
 }
 

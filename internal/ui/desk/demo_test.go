@@ -9,12 +9,13 @@ import (
 
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
 )
 
 func TestDemo(t *testing.T) {
-	b := newBench(t, greeting(text.Dutch, demoCalls...), map[string]opener{deskapi.WindowDemo: openDemo})
-	b.show(deskapi.WindowDemo)
-	w := b.page(deskapi.WindowDemo).(*demoWindow)
+	b := newBench(t, greeting(text.Dutch, demoCalls...), map[string]kit.Opener{deskapi.WindowDemo: openDemo})
+	b.Show(deskapi.WindowDemo)
+	w := b.Page(deskapi.WindowDemo).(*demoWindow)
 	wantTexts(t, w.win, "Demo", "verzonnen", "Bekende klant", "Eerst het nummer.", "Hub is weg", "Kies hierboven een beller.")
 	primary := 0
 	for i, button := range w.buttons {
@@ -33,8 +34,8 @@ func TestDemo(t *testing.T) {
 		t.Errorf("%d primary buttons, want 1", primary)
 	}
 	wantTexts(t, w.win, "De telefoon gaat…")
-	b.handle(deskapi.KindPlayed, json.RawMessage(`{"id":"known","line":"old"}`)) // overtaken by the second click
+	b.Handle(deskapi.KindPlayed, json.RawMessage(`{"id":"known","line":"old"}`)) // overtaken by the second click
 	wantTexts(t, w.win, "De telefoon gaat…")
-	b.handle(deskapi.KindPlayed, json.RawMessage(`{"id":"gone","line":"in 6 ms op het scherm, relatie na 11 ms"}`))
+	b.Handle(deskapi.KindPlayed, json.RawMessage(`{"id":"gone","line":"in 6 ms op het scherm, relatie na 11 ms"}`))
 	wantTexts(t, w.win, "in 6 ms op het scherm, relatie na 11 ms")
 }

@@ -13,6 +13,7 @@ import (
 
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
 )
 
@@ -38,7 +39,7 @@ var doctorGroups = []struct {
 // beginning on and filled in as it ends; and, asked for, what a file for the
 // help desk would hold.
 type doctorWindow struct {
-	d       *windows
+	d       *kit.Desk
 	win     fyne.Window
 	seq     int
 	found   map[string][]deskapi.DoctorLine // of this run
@@ -47,7 +48,7 @@ type doctorWindow struct {
 	bad     bool                            // said is trouble
 	busy    bool                            // a bundle is being gathered
 	copied  bool
-	summary *words
+	summary *kit.Words
 	notes   *fyne.Container // said
 	top     *fyne.Container // summary, notes and buttons
 	list    *fyne.Container // headings and rows
@@ -61,16 +62,16 @@ type doctorWindow struct {
 	holds   *bundleView     // nil while the checks are shown
 }
 
-func openDoctor(d *windows) page {
+func openDoctor(d *kit.Desk) kit.Page {
 	w := newDoctorWindow(d)
 	w.run()
 	return w
 }
 
-func newDoctorWindow(d *windows) *doctorWindow {
-	l := d.lang
+func newDoctorWindow(d *kit.Desk) *doctorWindow {
+	l := d.Lang
 	w := &doctorWindow{d: d, rows: map[string]*fyne.Container{}, notes: newStack(8), holder: container.NewStack()}
-	w.summary = newWords("", base.SizeNameText, base.ColorNameForeground, true).cutting()
+	w.summary = kit.NewWords("", base.SizeNameText, base.ColorNameForeground, true).Cutting()
 	w.again = widget.NewButton(l.T(text.DoctorWindowAgain), w.run)
 	w.copyAll = widget.NewButton(l.T(text.DoctorWindowCopy), w.copy)
 	w.bundle = widget.NewButton(l.T(text.DoctorWindowBundle), w.gather)
@@ -78,23 +79,23 @@ func newDoctorWindow(d *windows) *doctorWindow {
 	w.list = newStack(8)
 	for i, g := range doctorGroups {
 		if i > 0 {
-			w.list.Add(gap(4))
+			w.list.Add(kit.Gap(4))
 		}
-		w.list.Add(newWords(l.T(text.DoctorGroup(g.id)), theme.SizeStart, base.ColorNameForeground, true).cutting())
+		w.list.Add(kit.NewWords(l.T(text.DoctorGroup(g.id)), theme.SizeStart, base.ColorNameForeground, true).Cutting())
 		for _, id := range g.checks {
 			w.rows[id] = newStack(8)
 			w.list.Add(w.rows[id])
 		}
 	}
-	w.scroll = container.NewVScroll(container.New(layout.NewCustomPaddedLayout(8, 24, edge, edge), w.list))
+	w.scroll = container.NewVScroll(container.New(layout.NewCustomPaddedLayout(8, 24, kit.Edge, kit.Edge), w.list))
 	w.top = newStack(12)
-	w.top.Add(newWords(l.T(text.DoctorWindowTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).cutting())
+	w.top.Add(kit.NewWords(l.T(text.DoctorWindowTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting())
 	w.top.Add(w.summary)
 	w.top.Add(w.notes)
 	w.top.Add(buttons)
-	w.checks = container.NewBorder(container.New(layout.NewCustomPaddedLayout(20, 12, edge, edge), w.top), nil, nil, nil, w.scroll)
+	w.checks = container.NewBorder(container.New(layout.NewCustomPaddedLayout(20, 12, kit.Edge, kit.Edge), w.top), nil, nil, nil, w.scroll)
 	w.holder.Add(w.checks)
-	w.win = d.window(text.DoctorWindowTitle, w.holder, fyne.NewSize(720, 688))
+	w.win = d.Window(text.DoctorWindowTitle, w.holder, fyne.NewSize(720, 688))
 	w.show()
 	return w
 }
@@ -110,12 +111,12 @@ func (w *doctorWindow) Window() fyne.Window { return w.win }
 func (w *doctorWindow) run() {
 	w.seq++
 	w.found, w.done, w.said = map[string][]deskapi.DoctorLine{}, nil, ""
-	w.d.send(deskapi.KindDoctorRun, deskapi.DoctorRun{Seq: w.seq})
+	w.d.Send(deskapi.KindDoctorRun, deskapi.DoctorRun{Seq: w.seq})
 	seq := w.seq
 	w.later(doctorSilent, func() {
 		if w.seq == seq && w.done == nil {
 			w.done = &deskapi.DoctorDone{Seq: seq}
-			w.say(w.d.lang.T(text.DoctorWindowSilent), true)
+			w.say(w.d.Lang.T(text.DoctorWindowSilent), true)
 		}
 	})
 	w.show()
@@ -123,9 +124,9 @@ func (w *doctorWindow) run() {
 
 // later does something on the UI thread, if this window is still there.
 func (w *doctorWindow) later(t time.Duration, do func()) {
-	w.d.after(t, func() {
-		w.d.post(func() {
-			if w.d.page(deskapi.WindowDoctor) == page(w) {
+	w.d.After(t, func() {
+		w.d.Post(func() {
+			if w.d.Page(deskapi.WindowDoctor) == kit.Page(w) {
 				do()
 			}
 		})
@@ -136,7 +137,7 @@ func (w *doctorWindow) Take(kind string, raw json.RawMessage) {
 	switch kind {
 	case deskapi.KindDoctorFound:
 		var m deskapi.DoctorFound
-		if w.d.decode(kind, raw, &m) && m.Seq == w.seq && w.rows[m.ID] != nil {
+		if w.d.Decode(kind, raw, &m) && m.Seq == w.seq && w.rows[m.ID] != nil {
 			w.found[m.ID] = m.Lines
 			w.row(m.ID)
 			w.scroll.Content.Refresh() // the row has another height
@@ -144,24 +145,24 @@ func (w *doctorWindow) Take(kind string, raw json.RawMessage) {
 		}
 	case deskapi.KindDoctorDone:
 		var m deskapi.DoctorDone
-		if w.d.decode(kind, raw, &m) && m.Seq == w.seq {
+		if w.d.Decode(kind, raw, &m) && m.Seq == w.seq {
 			w.done = &m
 			w.head()
 		}
 	case deskapi.KindDoctorHolds:
 		var m deskapi.DoctorHolds
-		if w.d.decode(kind, raw, &m) && w.busy {
+		if w.d.Decode(kind, raw, &m) && w.busy {
 			w.busy = false
 			w.hold(m)
 		}
 	case deskapi.KindDoctorPiece:
 		var m deskapi.DoctorPiece
-		if w.d.decode(kind, raw, &m) && w.holds != nil {
+		if w.d.Decode(kind, raw, &m) && w.holds != nil {
 			w.holds.take(m)
 		}
 	case deskapi.KindDoctorWritten:
 		var m deskapi.DoctorWritten
-		if w.d.decode(kind, raw, &m) && w.holds != nil {
+		if w.d.Decode(kind, raw, &m) && w.holds != nil {
 			w.written(m)
 		}
 	}
@@ -184,34 +185,34 @@ func (w *doctorWindow) show() {
 
 // head shows how far the run is, and how it ended.
 func (w *doctorWindow) head() {
-	l := w.d.lang
+	l := w.d.Lang
 	switch {
 	case w.done == nil:
-		w.summary.say(l.N(text.DoctorWindowRunning, max(1, len(w.rows)-len(w.found))), base.ColorNamePlaceHolder)
+		w.summary.Say(l.N(text.DoctorWindowRunning, max(1, len(w.rows)-len(w.found))), base.ColorNamePlaceHolder)
 	case w.done.Sentence != "":
 		colour := base.ColorNameSuccess
 		if !w.done.OK {
 			colour = base.ColorNameError
 		}
-		w.summary.say(w.done.Sentence, colour)
+		w.summary.Say(w.done.Sentence, colour)
 	default:
-		w.summary.say("", base.ColorNameForeground)
+		w.summary.Say("", base.ColorNameForeground)
 	}
 	w.notes.Objects = nil
 	switch {
 	case w.said != "" && w.bad:
-		w.notes.Add(trouble(w.said))
+		w.notes.Add(kit.Trouble(w.said))
 	case w.said != "":
-		w.notes.Add(plain(w.said, theme.SizeHint, widget.MediumImportance))
+		w.notes.Add(kit.Plain(w.said, theme.SizeHint, widget.MediumImportance))
 	}
 	if none := len(w.notes.Objects) == 0; !none || !w.notes.Hidden {
 		w.notes.Hidden = none
 		w.checks.Refresh() // what stands below moves
 	}
 	ready := w.done != nil && w.done.Sentence != ""
-	able(w.again, w.done != nil)
-	able(w.copyAll, ready)
-	able(w.bundle, ready && !w.busy)
+	kit.Able(w.again, w.done != nil)
+	kit.Able(w.copyAll, ready)
+	kit.Able(w.bundle, ready && !w.busy)
 	label := text.DoctorWindowBundle
 	if w.busy {
 		label = text.DoctorWindowGathering
@@ -235,7 +236,7 @@ func (w *doctorWindow) row(id string) {
 	for i, c := range lines {
 		name := ""
 		if i == 0 {
-			name = w.d.lang.T(text.DoctorName(id))
+			name = w.d.Lang.T(text.DoctorName(id))
 		}
 		row.Add(w.line(name, c))
 	}
@@ -243,35 +244,35 @@ func (w *doctorWindow) row(id string) {
 
 // line is a sign with its word, the check's name, and what it says.
 func (w *doctorWindow) line(name string, c deskapi.DoctorLine) fyne.CanvasObject {
-	l := w.d.lang
+	l := w.d.Lang
 	colour := signColour(c.State)
 	if c.State == "ok" || c.State == "off" || c.State == "wait" {
 		colour = base.ColorNamePlaceHolder // what needs nobody keeps quiet
 	}
-	state := container.New(columns(signSize+6), container.New(layout.NewCustomPaddedLayout(3, 0, 0, 0), container.NewVBox(newSign(c.State))),
-		container.NewVBox(newWords(l.T(text.DoctorState(c.State)), theme.SizeHint, colour, c.State == "fail" || c.State == "warn")))
+	state := container.New(kit.Columns(signSize+6), container.New(layout.NewCustomPaddedLayout(3, 0, 0, 0), container.NewVBox(newSign(c.State))),
+		container.NewVBox(kit.NewWords(l.T(text.DoctorState(c.State)), theme.SizeHint, colour, c.State == "fail" || c.State == "warn")))
 	said := newStack(2)
 	importance := widget.MediumImportance
 	if c.State == "off" {
 		importance = widget.LowImportance
 	}
 	if c.Message != "" {
-		said.Add(plain(c.Message, theme.SizeHint, importance))
+		said.Add(kit.Plain(c.Message, theme.SizeHint, importance))
 	}
 	if c.Hint != "" && c.State != "off" {
 		whom := c.Whom
 		if whom == "" {
 			whom = l.T(text.DoctorWindowYou)
 		}
-		said.Add(plain(whom+": "+c.Hint, theme.SizeHint, widget.LowImportance))
+		said.Add(kit.Plain(whom+": "+c.Hint, theme.SizeHint, widget.LowImportance))
 	}
-	return container.New(columns(verdictWidth), state, container.New(columns(checkWidth),
-		container.NewVBox(newWords(name, theme.SizeHint, base.ColorNameForeground, true).cutting()), said))
+	return container.New(kit.Columns(verdictWidth), state, container.New(kit.Columns(checkWidth),
+		container.NewVBox(kit.NewWords(name, theme.SizeHint, base.ColorNameForeground, true).Cutting()), said))
 }
 
 // copy puts all that is shown on the clipboard, as text.
 func (w *doctorWindow) copy() {
-	l := w.d.lang
+	l := w.d.Lang
 	var b strings.Builder
 	for _, g := range doctorGroups {
 		for _, id := range g.checks {
@@ -281,22 +282,22 @@ func (w *doctorWindow) copy() {
 		}
 	}
 	b.WriteString(w.done.Sentence + "\n")
-	w.d.app.Clipboard().SetContent(b.String())
+	w.d.App.Clipboard().SetContent(b.String())
 	w.copied = true
 	w.head()
-	w.later(copiedIs, func() { w.copied = false; w.head() })
+	w.later(kit.CopiedIs, func() { w.copied = false; w.head() })
 }
 
 // gather asks what a file for the help desk would hold.
 func (w *doctorWindow) gather() {
 	w.busy = true
 	w.say("", false)
-	w.d.send(deskapi.KindDoctorBundle, nil)
+	w.d.Send(deskapi.KindDoctorBundle, nil)
 	seq := w.seq
 	w.later(doctorSilent, func() {
 		if w.busy && w.seq == seq {
 			w.busy = false
-			w.say(w.d.lang.T(text.DoctorWindowSilent), true)
+			w.say(w.d.Lang.T(text.DoctorWindowSilent), true)
 		}
 	})
 }
@@ -316,7 +317,7 @@ func (w *doctorWindow) hold(m deskapi.DoctorHolds) {
 // back shows the checks again; what was gathered is forgotten.
 func (w *doctorWindow) back() {
 	w.holds = nil
-	w.d.send(deskapi.KindDoctorDrop, nil)
+	w.d.Send(deskapi.KindDoctorDrop, nil)
 	w.holder.Objects = []fyne.CanvasObject{w.checks}
 	w.holder.Refresh()
 }
@@ -327,5 +328,5 @@ func (w *doctorWindow) written(m deskapi.DoctorWritten) {
 		return
 	}
 	w.back()
-	w.say(w.d.lang.T(text.DoctorWindowWritten, m.Path), false)
+	w.say(w.d.Lang.T(text.DoctorWindowWritten, m.Path), false)
 }

@@ -11,6 +11,7 @@ import (
 
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
 )
 
@@ -48,10 +49,10 @@ func doctorLines(l text.Language) map[string][]deskapi.DoctorLine {
 }
 
 func doctorBench(t *testing.T, l text.Language, look string) (*bench, *doctorWindow) {
-	b := newBench(t, greeting(l), map[string]opener{deskapi.WindowDoctor: openDoctor})
-	b.app.Settings().SetTheme(theme.New(look))
-	b.show(deskapi.WindowDoctor)
-	return b, b.page(deskapi.WindowDoctor).(*doctorWindow)
+	b := newBench(t, greeting(l), map[string]kit.Opener{deskapi.WindowDoctor: openDoctor})
+	b.App.Settings().SetTheme(theme.New(look))
+	b.Show(deskapi.WindowDoctor)
+	return b, b.Page(deskapi.WindowDoctor).(*doctorWindow)
 }
 
 // finish ends the run.
@@ -105,7 +106,7 @@ func TestDoctorWindow(t *testing.T) {
 		t.Errorf("something is still at work: %s", all)
 	}
 	test.Tap(w.copyAll)
-	copied := b.app.Clipboard().Content()
+	copied := b.App.Clipboard().Content()
 	if strings.Count(copied, "\n") != 30 || !strings.Contains(copied, "Storing\tWiebelt\tAnderen kunnen") || !strings.HasSuffix(copied, "1 controle wijst op een storing.\n") {
 		t.Errorf("copied %q", copied)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
 )
 
@@ -25,7 +26,7 @@ const (
 type bundleView struct {
 	w      *doctorWindow
 	files  []deskapi.DoctorFile
-	items  []sideItem
+	items  []kit.SideItem
 	list   *widget.List
 	shown  string // name of the file
 	at     int    // its place
@@ -44,13 +45,13 @@ type bundleView struct {
 }
 
 func newBundleView(w *doctorWindow, m deskapi.DoctorHolds) *bundleView {
-	l := w.d.lang
+	l := w.d.Lang
 	v := &bundleView{w: w, files: m.Files, notes: newStack(8), path: widget.NewEntry()}
 	for _, f := range m.Files {
-		v.items = append(v.items, sideItem{id: f.Name, title: f.Name + " · " + sizeOf(l, int64(f.Size))})
+		v.items = append(v.items, kit.SideItem{ID: f.Name, Title: f.Name + " · " + kit.SizeOf(l, int64(f.Size))})
 	}
 	var side fyne.CanvasObject
-	v.list, side = newSide(v, func() []sideItem { return v.items })
+	v.list, side = kit.NewSide(v, func() []kit.SideItem { return v.items })
 	v.view = widget.NewList(func() int { return len(v.lines) },
 		func() fyne.CanvasObject {
 			label := widget.NewLabel("")
@@ -72,18 +73,18 @@ func newBundleView(w *doctorWindow, m deskapi.DoctorHolds) *bundleView {
 	back := widget.NewButton(l.T(text.DoctorWindowBack), w.back)
 
 	head := newStack(8)
-	head.Add(newWords(l.T(text.DoctorWindowHolds), base.SizeNameHeadingText, base.ColorNameForeground, true).cutting())
-	head.Add(paragraph(l.T(text.DoctorWindowHoldsHint)))
+	head.Add(kit.NewWords(l.T(text.DoctorWindowHolds), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting())
+	head.Add(kit.Paragraph(l.T(text.DoctorWindowHoldsHint)))
 	foot := newStack(8)
-	foot.Add(newWords(l.T(text.DoctorWindowPlace), theme.SizeHint, base.ColorNamePlaceHolder, false))
+	foot.Add(kit.NewWords(l.T(text.DoctorWindowPlace), theme.SizeHint, base.ColorNamePlaceHolder, false))
 	foot.Add(v.path)
 	foot.Add(v.notes)
 	foot.Add(container.New(layout.NewCustomPaddedHBoxLayout(8), v.save, back))
 	v.below = container.New(layout.NewCustomPaddedLayout(4, 4, 8, 8), container.NewHBox(v.more))
 	v.page = container.NewBorder(nil, v.below, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 12, 0), v.view))
-	v.object = container.NewBorder(container.New(layout.NewCustomPaddedLayout(20, 12, edge, edge), head),
-		container.New(layout.NewCustomPaddedLayout(12, 20, edge, edge), foot), nil, nil,
-		container.New(columns(bundleWidth), side, v.page))
+	v.object = container.NewBorder(container.New(layout.NewCustomPaddedLayout(20, 12, kit.Edge, kit.Edge), head),
+		container.New(layout.NewCustomPaddedLayout(12, 20, kit.Edge, kit.Edge), foot), nil, nil,
+		container.New(kit.Columns(bundleWidth), side, v.page))
 	v.notes.Hide()
 	v.Choose(m.Files[0].Name)
 	return v
@@ -114,7 +115,7 @@ func (v *bundleView) ask() {
 }
 
 func (v *bundleView) piece() {
-	v.w.d.send(deskapi.KindDoctorPeek, deskapi.DoctorPeek{File: v.at, From: v.next})
+	v.w.d.Send(deskapi.KindDoctorPeek, deskapi.DoctorPeek{File: v.at, From: v.next})
 }
 
 // take adds a piece, if it is the one that is waited for.
@@ -158,13 +159,13 @@ func (v *bundleView) tail(more bool) {
 func (v *bundleView) write() {
 	v.notes.Hide()
 	v.save.Disable()
-	v.w.d.send(deskapi.KindDoctorWrite, deskapi.DoctorWrite{Path: strings.TrimSpace(v.path.Text)})
+	v.w.d.Send(deskapi.KindDoctorWrite, deskapi.DoctorWrite{Path: strings.TrimSpace(v.path.Text)})
 }
 
 // fail says why nothing was written.
 func (v *bundleView) fail(sentence string) {
 	v.save.Enable()
-	v.notes.Objects = []fyne.CanvasObject{trouble(sentence)}
+	v.notes.Objects = []fyne.CanvasObject{kit.Trouble(sentence)}
 	v.notes.Show()
 	v.notes.Refresh()
 }

@@ -16,14 +16,14 @@ import (
 var filled = map[string]func(t *testing.T, b *bench, look func(state string)){
 	deskapi.WindowDemo: func(t *testing.T, b *bench, look func(string)) {
 		look("open")
-		for _, c := range b.welcome.Demo {
-			b.tell(t, deskapi.KindPlayed, deskapi.Played{ID: c.ID, Line: b.lang.T(text.DemoPlayedContact, "123 ms", "1.234 ms")})
+		for _, c := range b.Welcome.Demo {
+			b.tell(t, deskapi.KindPlayed, deskapi.Played{ID: c.ID, Line: b.Lang.T(text.DemoPlayedContact, "123 ms", "1.234 ms")})
 			look(c.ID)
 		}
 	},
 	deskapi.WindowHelp: func(t *testing.T, b *bench, look func(string)) {
-		for _, p := range guide.Help(b.lang) {
-			b.showAt(deskapi.WindowHelp, p.ID)
+		for _, p := range guide.Help(b.Lang) {
+			b.ShowAt(deskapi.WindowHelp, p.ID)
 			look(p.ID)
 		}
 	},
@@ -42,8 +42,8 @@ func TestEveryWindowFits(t *testing.T) {
 					demo = append(demo, deskapi.DemoCall{ID: id, Title: l.T(text.DemoTitle(id)), Hint: l.T(text.DemoHint(id))})
 				}
 				b := deskBench(t, greeting(l, demo...))
-				b.show(name)
-				w := b.page(name).Window()
+				b.Show(name)
+				w := b.Page(name).Window()
 				size := w.Canvas().Size()
 				scaled(w, size, scale)
 				look := func(state string) {

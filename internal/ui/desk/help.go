@@ -12,6 +12,7 @@ import (
 
 	"wiebelt/internal/guide"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
 )
 
@@ -19,32 +20,32 @@ const topicsWidth = 232
 
 // helpWindow shows the guide: its pages at the side, one of them beside it.
 type helpWindow struct {
-	d      *windows
+	d      *kit.Desk
 	win    fyne.Window
 	all    []guide.HelpPage
-	items  []sideItem
+	items  []kit.SideItem
 	list   *widget.List
 	shown  string
 	pages  *fyne.Container
 	scroll *container.Scroll
 }
 
-func newHelpWindow(d *windows) page {
-	w := &helpWindow{d: d, all: guide.Help(d.lang), pages: container.NewStack()}
-	l := d.lang
+func newHelpWindow(d *kit.Desk) kit.Page {
+	w := &helpWindow{d: d, all: guide.Help(d.Lang), pages: container.NewStack()}
+	l := d.Lang
 	for i, p := range w.all {
 		switch {
 		case i == 0:
-			w.items = append(w.items, sideItem{title: l.T(text.HelpEverybody), heading: true})
+			w.items = append(w.items, kit.SideItem{Title: l.T(text.HelpEverybody), Heading: true})
 		case p.Admin && !w.all[i-1].Admin:
-			w.items = append(w.items, sideItem{title: l.T(text.HelpAdmins), heading: true})
+			w.items = append(w.items, kit.SideItem{Title: l.T(text.HelpAdmins), Heading: true})
 		}
-		w.items = append(w.items, sideItem{id: p.ID, title: p.Title})
+		w.items = append(w.items, kit.SideItem{ID: p.ID, Title: p.Title})
 	}
 	var side fyne.CanvasObject
-	w.list, side = newSide(w, func() []sideItem { return w.items })
+	w.list, side = kit.NewSide(w, func() []kit.SideItem { return w.items })
 	w.scroll = container.NewVScroll(w.pages)
-	w.win = d.window(text.HelpTitle, container.New(columns(topicsWidth), side, w.scroll), fyne.NewSize(720, 640))
+	w.win = d.Window(text.HelpTitle, container.New(kit.Columns(topicsWidth), side, w.scroll), fyne.NewSize(720, 640))
 	w.Choose(w.all[0].ID)
 	return w
 }
@@ -74,23 +75,23 @@ func (w *helpWindow) Choose(id string) {
 // toolkit writes rich text.
 func helpPage(p guide.HelpPage) fyne.CanvasObject {
 	page := container.New(layout.NewCustomPaddedVBoxLayout(12),
-		newWords(p.Title, base.SizeNameHeadingText, base.ColorNameForeground, true).cutting())
+		kit.NewWords(p.Title, base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting())
 	for _, part := range strings.Split(p.Text, "\n\n") {
 		switch {
 		case strings.HasPrefix(part, "## "):
 			page.Add(container.New(layout.NewCustomPaddedLayout(8, -4, 0, 0),
-				newWords(strings.TrimPrefix(part, "## "), theme.SizeStart, base.ColorNameForeground, true).cutting()))
+				kit.NewWords(strings.TrimPrefix(part, "## "), theme.SizeStart, base.ColorNameForeground, true).Cutting()))
 		case strings.HasPrefix(part, "!["):
 			page.Add(picture(part))
 		case strings.HasPrefix(part, "> "):
-			page.Add(boxed(rich(strings.TrimPrefix(part, "> "))))
+			page.Add(kit.Boxed(rich(strings.TrimPrefix(part, "> "))))
 		case strings.HasPrefix(part, "    "):
-			page.Add(boxed(listing(part)))
+			page.Add(kit.Boxed(listing(part)))
 		default:
 			page.Add(rich(part))
 		}
 	}
-	return container.New(layout.NewCustomPaddedLayout(20, 24, edge, edge), page)
+	return container.New(layout.NewCustomPaddedLayout(20, 24, kit.Edge, kit.Edge), page)
 }
 
 // rich is running text with bold words, code and lists, without the toolkit's

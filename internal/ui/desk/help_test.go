@@ -9,6 +9,7 @@ import (
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/guide"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
 )
 
@@ -17,10 +18,10 @@ import (
 func TestHelpWindow(t *testing.T) {
 	for _, l := range []text.Language{text.Dutch, text.English} {
 		for _, look := range []string{"light", "dark"} {
-			b := newBench(t, greeting(l), map[string]opener{deskapi.WindowHelp: newHelpWindow})
-			b.app.Settings().SetTheme(theme.New(look))
-			b.show(deskapi.WindowHelp)
-			w := b.page(deskapi.WindowHelp).(*helpWindow)
+			b := newBench(t, greeting(l), map[string]kit.Opener{deskapi.WindowHelp: newHelpWindow})
+			b.App.Settings().SetTheme(theme.New(look))
+			b.Show(deskapi.WindowHelp)
+			w := b.Page(deskapi.WindowHelp).(*helpWindow)
 			w.win.Resize(fyne.NewSize(720, 640))
 			wantTexts(t, w.win, l.T(text.HelpEverybody), l.T(text.HelpAdmins))
 			for _, p := range guide.Help(l) {

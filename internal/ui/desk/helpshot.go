@@ -11,6 +11,7 @@ import (
 	"fyne.io/fyne/v2/container"
 
 	"wiebelt/assets"
+	"wiebelt/internal/ui/kit"
 )
 
 // shotWidth is how wide a picture of the guide may be beside the list of pages.
@@ -40,7 +41,7 @@ func picture(line string) fyne.CanvasObject {
 // newFramed draws a thin line around a picture, so that a white window does not run
 // into a white page.
 func newFramed(o fyne.CanvasObject) fyne.CanvasObject {
-	return newSoftBox(container.New(outlined{}, o)).square()
+	return kit.NewSoftBox(container.New(outlined{}, o)).Square()
 }
 
 // outlined leaves the width of a line around its one object.

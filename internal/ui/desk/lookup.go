@@ -17,6 +17,7 @@ import (
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/history"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
 )
 
@@ -29,9 +30,9 @@ const (
 // lookupWindow looks a number up that somebody types or pastes. What comes back
 // lives no longer than the window.
 type lookupWindow struct {
-	d      *windows
+	d      *kit.Desk
 	win    fyne.Window
-	box    *filterBox
+	box    *kit.FilterBox
 	button *widget.Button
 	body   *fyne.Container
 	seq    int // of the last question
@@ -41,21 +42,21 @@ type lookupWindow struct {
 	copied string // what was just copied
 }
 
-func openLookup(d *windows) page { return newLookupWindow(d) }
+func openLookup(d *kit.Desk) kit.Page { return newLookupWindow(d) }
 
-func newLookupWindow(d *windows) *lookupWindow {
-	l := d.lang
+func newLookupWindow(d *kit.Desk) *lookupWindow {
+	l := d.Lang
 	w := &lookupWindow{d: d, body: container.NewStack()}
-	w.box = newFilterBox(l.T(text.LookupBox))
-	w.box.down = w.ask
+	w.box = kit.NewFilterBox(l.T(text.LookupBox))
+	w.box.Down = w.ask
 	w.box.OnChanged = func(s string) { w.typed() }
 	w.button = widget.NewButton(l.T(text.LookupButton), w.ask)
 	w.button.Importance = widget.HighImportance
-	title := newWords(l.T(text.LookupTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).cutting()
+	title := kit.NewWords(l.T(text.LookupTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting()
 	line := container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 8, 0), w.button), w.box)
-	head := container.New(layout.NewCustomPaddedLayout(20, 12, edge, edge),
+	head := container.New(layout.NewCustomPaddedLayout(20, 12, kit.Edge, kit.Edge),
 		container.New(layout.NewCustomPaddedVBoxLayout(12), title, line))
-	w.win = d.window(text.LookupTitle, container.NewBorder(head, nil, nil, nil, container.NewVScroll(w.body)), fyne.NewSize(560, 520))
+	w.win = d.Window(text.LookupTitle, container.NewBorder(head, nil, nil, nil, container.NewVScroll(w.body)), fyne.NewSize(560, 520))
 	find := &desktop.CustomShortcut{KeyName: fyne.KeyF, Modifier: fyne.KeyModifierShortcutDefault}
 	w.win.Canvas().AddShortcut(find, func(fyne.Shortcut) { w.win.Canvas().Focus(w.box) })
 	w.win.Canvas().AddShortcut(&fyne.ShortcutCopy{}, func(fyne.Shortcut) {
@@ -74,13 +75,13 @@ func (w *lookupWindow) Take(kind string, raw json.RawMessage) {
 	switch kind {
 	case deskapi.KindLookupFound:
 		var m deskapi.LookupFound
-		if w.d.decode(kind, raw, &m) && m.Seq == w.seq && w.asking {
+		if w.d.Decode(kind, raw, &m) && m.Seq == w.seq && w.asking {
 			w.asking, w.found, w.said = false, &m, ""
 			w.show()
 		}
 	case deskapi.KindLookupSaid:
 		var m deskapi.LookupSaid
-		if w.d.decode(kind, raw, &m) {
+		if w.d.Decode(kind, raw, &m) {
 			w.said = m.Sentence
 			w.show()
 		}
@@ -109,27 +110,27 @@ func (w *lookupWindow) ask() {
 	if number == "" {
 		return
 	}
-	if len(number) > maxTyped {
-		number = strings.ToValidUTF8(number[:maxTyped], "")
+	if len(number) > kit.MaxTyped {
+		number = strings.ToValidUTF8(number[:kit.MaxTyped], "")
 	}
 	w.seq++
 	w.asking, w.found, w.said = true, nil, ""
 	w.body.Objects = nil // "looking up" is mentioned when it takes a while
 	w.body.Refresh()
-	w.d.send(deskapi.KindLookupFind, deskapi.LookupFind{Seq: w.seq, Text: number})
+	w.d.Send(deskapi.KindLookupFind, deskapi.LookupFind{Seq: w.seq, Text: number})
 	seq := w.seq
 	w.later(noticeIn, seq, w.show)
 	w.later(silentIn, seq, func() {
-		w.asking, w.said = false, w.d.lang.T(text.LookupSilent)
+		w.asking, w.said = false, w.d.Lang.T(text.LookupSilent)
 		w.show()
 	})
 }
 
 // later does something unless there is an answer, or another question, by then.
 func (w *lookupWindow) later(t time.Duration, seq int, do func()) {
-	w.d.after(t, func() {
-		w.d.post(func() {
-			if w.asking && w.seq == seq && w.d.page(deskapi.WindowLookup) == page(w) {
+	w.d.After(t, func() {
+		w.d.Post(func() {
+			if w.asking && w.seq == seq && w.d.Page(deskapi.WindowLookup) == kit.Page(w) {
 				do()
 			}
 		})
@@ -137,11 +138,11 @@ func (w *lookupWindow) later(t time.Duration, seq int, do func()) {
 }
 
 func (w *lookupWindow) copy(s string) {
-	w.d.send(deskapi.KindCopy, deskapi.Copy{Text: s})
+	w.d.Send(deskapi.KindCopy, deskapi.Copy{Text: s})
 	w.copied = s
 	w.show()
-	w.d.after(copiedIs, func() {
-		w.d.post(func() {
+	w.d.After(kit.CopiedIs, func() {
+		w.d.Post(func() {
 			if w.copied == s {
 				w.copied = ""
 				w.show()
@@ -152,7 +153,7 @@ func (w *lookupWindow) copy(s string) {
 
 func (w *lookupWindow) open(k deskapi.LookupContact) {
 	w.said = ""
-	w.d.send(deskapi.KindLookupOpen, deskapi.LookupOpen{Link: k.Link, Number: w.found.Number})
+	w.d.Send(deskapi.KindLookupOpen, deskapi.LookupOpen{Link: k.Link, Number: w.found.Number})
 }
 
 // show shows what there is.
@@ -171,32 +172,32 @@ func (w *lookupWindow) show() {
 }
 
 func (w *lookupWindow) content() fyne.CanvasObject {
-	l := w.d.lang
+	l := w.d.Lang
 	page := container.New(layout.NewCustomPaddedVBoxLayout(8))
 	if w.said != "" {
-		page.Add(trouble(w.said))
+		page.Add(kit.Trouble(w.said))
 	}
 	switch f := w.found; {
 	case w.asking:
-		page.Add(newWords(l.T(text.LookupSearching), base.SizeNameText, base.ColorNamePlaceHolder, false).cutting())
+		page.Add(kit.NewWords(l.T(text.LookupSearching), base.SizeNameText, base.ColorNamePlaceHolder, false).Cutting())
 	case f == nil && w.said != "":
 	case f == nil:
-		page.Add(newWords(l.T(text.LookupStart), theme.SizeStart, base.ColorNameForeground, true).cutting())
-		page.Add(container.New(atMost(textWidth), paragraph(l.T(text.LookupStartHint))))
+		page.Add(kit.NewWords(l.T(text.LookupStart), theme.SizeStart, base.ColorNameForeground, true).Cutting())
+		page.Add(container.New(kit.AtMost(kit.TextWidth), kit.Paragraph(l.T(text.LookupStartHint))))
 	default:
 		w.answer(page, f)
 	}
-	return container.New(layout.NewCustomPaddedLayout(8, 24, edge, edge), page)
+	return container.New(layout.NewCustomPaddedLayout(8, 24, kit.Edge, kit.Edge), page)
 }
 
 // answer writes what a lookup gave, in the words of the card.
 func (w *lookupWindow) answer(page *fyne.Container, f *deskapi.LookupFound) {
-	l := w.d.lang
-	big := func(s string) { page.Add(bigLine(s)) }
-	say := func(s string) { page.Add(container.New(atMost(textWidth), paragraph(s))) }
+	l := w.d.Lang
+	big := func(s string) { page.Add(kit.BigLine(s)) }
+	say := func(s string) { page.Add(container.New(kit.AtMost(kit.TextWidth), kit.Paragraph(s))) }
 	number := func() {
 		if f.Shown != "" {
-			page.Add(newWords(f.Shown, theme.SizeRow, base.ColorNameForeground, false).cutting())
+			page.Add(kit.NewWords(f.Shown, theme.SizeRow, base.ColorNameForeground, false).Cutting())
 		}
 	}
 	buttons := container.New(layout.NewCustomPaddedHBoxLayout(8))
@@ -208,7 +209,7 @@ func (w *lookupWindow) answer(page *fyne.Container, f *deskapi.LookupFound) {
 			buttons.Add(o)
 		}
 		if len(buttons.Objects) > 0 {
-			page.Add(gap(0))
+			page.Add(kit.Gap(0))
 			page.Add(buttons)
 		}
 	}
@@ -224,12 +225,12 @@ func (w *lookupWindow) answer(page *fyne.Container, f *deskapi.LookupFound) {
 		if f.Possible {
 			say(l.T(text.CardPossibleWhy))
 		}
-		page.Add(gap(0))
+		page.Add(kit.Gap(0))
 		w.fields(page, k)
 		if k.Link == "" {
 			say(l.T(text.CardNolink))
 		} else {
-			open := widget.NewButton(w.d.openWords(), func() { w.open(k) })
+			open := widget.NewButton(w.d.OpenWords(), func() { w.open(k) })
 			open.Importance = widget.HighImportance
 			buttons.Add(open)
 		}
@@ -246,10 +247,10 @@ func (w *lookupWindow) answer(page *fyne.Container, f *deskapi.LookupFound) {
 		}
 		matches := container.New(layout.NewCustomPaddedVBoxLayout(0))
 		for _, k := range f.Contacts {
-			matches.Add(newRule(canvas.NewRectangle(nil)))
+			matches.Add(kit.NewRule(canvas.NewRectangle(nil)))
 			matches.Add(w.match(k))
 		}
-		matches.Add(newRule(canvas.NewRectangle(nil)))
+		matches.Add(kit.NewRule(canvas.NewRectangle(nil)))
 		page.Add(container.New(layout.NewCustomPaddedLayout(4, 0, 0, 0), matches))
 		if f.More > 0 {
 			say(l.N(text.LookupMore, f.More))
@@ -261,7 +262,7 @@ func (w *lookupWindow) answer(page *fyne.Container, f *deskapi.LookupFound) {
 		end()
 	case history.OutcomeFailed:
 		big(f.Shown)
-		page.Add(trouble(join2(l.T(text.CardFailed), l.T(text.Failure(f.Failure)))))
+		page.Add(kit.Trouble(join2(l.T(text.CardFailed), l.T(text.Failure(f.Failure)))))
 		if contact.Failure(f.Failure).NeedsAdmin() {
 			say(l.T(text.CardTell, f.Support))
 		}
@@ -309,14 +310,14 @@ func nameOf(l text.Language, k deskapi.LookupContact) string {
 // copying is a button that copies and says so for a moment.
 func (w *lookupWindow) copying(label, s string) *widget.Button {
 	if w.copied == s {
-		label = w.d.lang.T(text.CardButtonCopied)
+		label = w.d.Lang.T(text.CardButtonCopied)
 	}
 	return widget.NewButton(label, func() { w.copy(s) })
 }
 
 // fields are what is known of a contact, a line each.
 func (w *lookupWindow) fields(page *fyne.Container, k deskapi.LookupContact) {
-	l := w.d.lang
+	l := w.d.Lang
 	modified := ""
 	if k.Modified != "" {
 		modified = l.T(text.CardFieldModifiedBy, k.Modified)
@@ -325,8 +326,8 @@ func (w *lookupWindow) fields(page *fyne.Container, k deskapi.LookupContact) {
 	for _, f := range [][2]string{{l.T(text.CardFieldRelation), contact.GroupDigits(k.Relation)}, {l.T(text.CardFieldAddress), k.Address},
 		{l.T(text.CardFieldProducer), k.Producer}, {l.T(text.CardFieldModified), modified}} {
 		if f[1] != "" {
-			label := newWords(f[0], theme.SizeHint, base.ColorNamePlaceHolder, false)
-			rows.Add(container.New(columns(fieldWidth), container.NewVBox(label), plain(f[1], theme.SizeHint, widget.MediumImportance)))
+			label := kit.NewWords(f[0], theme.SizeHint, base.ColorNamePlaceHolder, false)
+			rows.Add(container.New(kit.Columns(fieldWidth), container.NewVBox(label), kit.Plain(f[1], theme.SizeHint, widget.MediumImportance)))
 		}
 	}
 	page.Add(rows)
@@ -334,16 +335,16 @@ func (w *lookupWindow) fields(page *fyne.Container, k deskapi.LookupContact) {
 
 // match is one of several contacts. None is chosen for the user.
 func (w *lookupWindow) match(k deskapi.LookupContact) fyne.CanvasObject {
-	l := w.d.lang
-	name := bold(nameOf(l, k), base.SizeNameText)
-	detail := plain(join(contact.GroupDigits(k.Relation), k.Address, k.Producer), base.SizeNameCaptionText, widget.LowImportance)
+	l := w.d.Lang
+	name := kit.Bold(nameOf(l, k), base.SizeNameText)
+	detail := kit.Plain(kit.Join(contact.GroupDigits(k.Relation), k.Address, k.Producer), base.SizeNameCaptionText, widget.LowImportance)
 	open := widget.NewButton(l.T(text.CardButtonOpenRow), func() { w.open(k) })
 	if k.Link == "" {
 		open.Disable()
 	}
 	words := container.New(layout.NewCustomPaddedVBoxLayout(0), name, detail)
 	return container.New(layout.NewCustomPaddedLayout(8, 8, 0, 0),
-		container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 12, 0), container.NewCenter(open)), container.New(middle(), words)))
+		container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 12, 0), container.NewCenter(open)), container.New(kit.Middle(), words)))
 }
 
 func join2(a, b string) string { return strings.TrimSpace(a + " " + b) }

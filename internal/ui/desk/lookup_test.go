@@ -11,15 +11,16 @@ import (
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/history"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
 )
 
 var dorp = deskapi.LookupContact{Name: "J. de Vries", Relation: "100200", Address: "Dorpsstraat 1, 1234 AB Ons Dorp",
 	Producer: "Producent Een", Modified: "Medewerker", Link: "https://hub.example/contacts/viewcontact/c"}
 
 func lookupBench(t *testing.T, l text.Language) (*bench, *lookupWindow) {
-	b := newBench(t, greeting(l), map[string]opener{deskapi.WindowLookup: openLookup})
-	b.show(deskapi.WindowLookup)
-	return b, b.page(deskapi.WindowLookup).(*lookupWindow)
+	b := newBench(t, greeting(l), map[string]kit.Opener{deskapi.WindowLookup: openLookup})
+	b.Show(deskapi.WindowLookup)
+	return b, b.Page(deskapi.WindowLookup).(*lookupWindow)
 }
 
 func found(t *testing.T, b *bench, f deskapi.LookupFound) {
@@ -28,7 +29,7 @@ func found(t *testing.T, b *bench, f deskapi.LookupFound) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.handle(deskapi.KindLookupFound, raw)
+	b.Handle(deskapi.KindLookupFound, raw)
 }
 
 // answers of every kind, as the resident gives them, and what must be written.
@@ -144,7 +145,7 @@ func TestLookupLife(t *testing.T) {
 		got[1].m != (deskapi.Copy{Text: "0612345678"}) || got[2].m != (deskapi.Copy{Text: "100200"}) {
 		t.Errorf("said %v", got)
 	}
-	b.handle(deskapi.KindLookupSaid, json.RawMessage(`{"sentence":"De browser start niet."}`))
+	b.Handle(deskapi.KindLookupSaid, json.RawMessage(`{"sentence":"De browser start niet."}`))
 	if !strings.Contains(labels(w), "De browser start niet.") {
 		t.Error(labels(w))
 	}
@@ -164,19 +165,19 @@ func TestLookupLife(t *testing.T) {
 	}
 	// Nothing of it outlives the window.
 	w.win.Close()
-	if b.page(deskapi.WindowLookup) != nil {
+	if b.Page(deskapi.WindowLookup) != nil {
 		t.Error("a closed window is still held")
 	}
-	b.show(deskapi.WindowLookup)
-	if again := b.page(deskapi.WindowLookup).(*lookupWindow); again.box.Text != "" || strings.Contains(labels(again), "Vries") {
+	b.Show(deskapi.WindowLookup)
+	if again := b.Page(deskapi.WindowLookup).(*lookupWindow); again.box.Text != "" || strings.Contains(labels(again), "Vries") {
 		t.Error("it remembers")
 	}
 }
 
 // Another window has a number looked up.
 func TestLookupShowAt(t *testing.T) {
-	b := newBench(t, greeting(text.Dutch), map[string]opener{deskapi.WindowLookup: openLookup})
-	b.showAt(deskapi.WindowLookup, "+31612345678")
+	b := newBench(t, greeting(text.Dutch), map[string]kit.Opener{deskapi.WindowLookup: openLookup})
+	b.ShowAt(deskapi.WindowLookup, "+31612345678")
 	if got := b.take(); len(got) != 1 || got[0].m != (deskapi.LookupFind{Seq: 1, Text: "+31612345678"}) {
 		t.Errorf("said %v", got)
 	}

@@ -1,10 +1,13 @@
 package desk
 
-import "wiebelt/internal/deskapi"
+import (
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/ui/kit"
+)
 
 // openers make the windows, by their names in deskapi.
-func openers(h *readings) map[string]opener {
-	return map[string]opener{
+func openers(h *readings) map[string]kit.Opener {
+	return map[string]kit.Opener{
 		deskapi.WindowCalls:    h.open,
 		deskapi.WindowDemo:     openDemo,
 		deskapi.WindowRecipes:  openRecipesWindow,

@@ -15,6 +15,7 @@ import (
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/guide"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
 )
 
@@ -26,10 +27,10 @@ const (
 // of one at the right. What stands in the pages comes from the resident, asked
 // for anew with every window and held no longer than that.
 type recipesWindow struct {
-	d      *windows
+	d      *kit.Desk
 	win    fyne.Window
 	all    []guide.Recipe
-	items  []sideItem // what the list shows
+	items  []kit.SideItem // what the list shows
 	list   *widget.List
 	shown  string            // id of the recipe that is shown
 	facts  *deskapi.Recipes  // nil until the resident has answered
@@ -39,24 +40,24 @@ type recipesWindow struct {
 	states *fyne.Container   // of the page: how its ways in are doing
 }
 
-func openRecipesWindow(d *windows) page {
-	w := &recipesWindow{d: d, all: guide.All(d.lang), pages: container.NewStack()}
-	l := d.lang
-	w.items = []sideItem{{title: l.T(text.WaysHere), heading: true}, {id: waysPage, title: l.T(text.WaysTitle)},
-		{title: l.T(text.RecipesPhones), heading: true}}
+func openRecipesWindow(d *kit.Desk) kit.Page {
+	w := &recipesWindow{d: d, all: guide.All(d.Lang), pages: container.NewStack()}
+	l := d.Lang
+	w.items = []kit.SideItem{{Title: l.T(text.WaysHere), Heading: true}, {ID: waysPage, Title: l.T(text.WaysTitle)},
+		{Title: l.T(text.RecipesPhones), Heading: true}}
 	for i, r := range w.all {
 		if r.Group == guide.Any && (i == 0 || w.all[i-1].Group != guide.Any) {
-			w.items = append(w.items, sideItem{title: l.T(text.RecipesAny), heading: true})
+			w.items = append(w.items, kit.SideItem{Title: l.T(text.RecipesAny), Heading: true})
 		}
-		w.items = append(w.items, sideItem{id: r.ID, title: r.Title})
+		w.items = append(w.items, kit.SideItem{ID: r.ID, Title: r.Title})
 	}
 	var side fyne.CanvasObject
-	w.list, side = newSide(w, func() []sideItem { return w.items })
+	w.list, side = kit.NewSide(w, func() []kit.SideItem { return w.items })
 	w.scroll = container.NewVScroll(w.pages)
-	w.win = d.window(text.RecipesTitle, container.New(columns(phonesWidth), side, w.scroll), fyne.NewSize(720, 688))
+	w.win = d.Window(text.RecipesTitle, container.New(kit.Columns(phonesWidth), side, w.scroll), fyne.NewSize(720, 688))
 	w.Choose(w.all[0].ID)
-	d.send(deskapi.KindRecipe, nil)
-	d.send(deskapi.KindWaysAsk, nil)
+	d.Send(deskapi.KindRecipe, nil)
+	d.Send(deskapi.KindWaysAsk, nil)
 	return w
 }
 
@@ -65,7 +66,7 @@ func (w *recipesWindow) Window() fyne.Window { return w.win }
 // Take takes what stands in the pages on this computer.
 func (w *recipesWindow) Take(kind string, raw json.RawMessage) {
 	var m deskapi.Recipes
-	if kind == deskapi.KindRecipes && w.d.decode(kind, raw, &m) {
+	if kind == deskapi.KindRecipes && w.d.Decode(kind, raw, &m) {
 		w.facts = &m
 		w.page()
 	}
@@ -100,8 +101,8 @@ func (w *recipesWindow) page() {
 		content = w.overview()
 	case w.facts == nil:
 	case !w.facts.OK:
-		l := w.d.lang
-		content = emptyPage(l.T(text.RecipesBroken), nil, l.T(text.RecipesBrokenHint, w.facts.Support))
+		l := w.d.Lang
+		content = kit.EmptyPage(l.T(text.RecipesBroken), nil, l.T(text.RecipesBrokenHint, w.facts.Support))
 	default:
 		i := slices.IndexFunc(w.all, func(r guide.Recipe) bool { return r.ID == w.shown })
 		content = w.recipe(w.all[i])
@@ -111,40 +112,40 @@ func (w *recipesWindow) page() {
 }
 
 func (w *recipesWindow) recipe(r guide.Recipe) fyne.CanvasObject {
-	l, v := w.d.lang, w.values()
+	l, v := w.d.Lang, w.values()
 	page := container.New(layout.NewCustomPaddedVBoxLayout(12))
 	page.Add(container.New(layout.NewCustomPaddedVBoxLayout(8),
-		newWords(r.Title, base.SizeNameHeadingText, base.ColorNameForeground, true).cutting(),
+		kit.NewWords(r.Title, base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting(),
 		container.New(layout.NewCustomPaddedVBoxLayout(4),
-			fact(l.T(text.RecipesTells), r.Tell(l)),
-			fact(l.T(text.RecipesTransfers), r.Transfers(l)),
-			fact(l.T(text.RecipesVerified), r.VerifiedNote))))
+			kit.Fact(l.T(text.RecipesTells), r.Tell(l)),
+			kit.Fact(l.T(text.RecipesTransfers), r.Transfers(l)),
+			kit.Fact(l.T(text.RecipesVerified), r.VerifiedNote))))
 	w.states = container.New(layout.NewCustomPaddedVBoxLayout(8))
 	w.fillStates()
 	page.Add(w.states)
 	if s := w.trouble(r); s != "" {
-		page.Add(warning(s))
+		page.Add(kit.Warning(s))
 	}
 	line := canvas.NewRectangle(nil)
-	page.Add(newRule(line))
+	page.Add(kit.NewRule(line))
 	secret := false
 	for _, p := range r.Parts {
 		switch {
 		case p.Block != nil:
 			b := newPasteBlock(w, *p.Block, v)
 			w.blocks = append(w.blocks, b)
-			page.Add(container.New(layout.NewCustomPaddedLayout(0, 4, stepWidth, 0), b))
+			page.Add(container.New(layout.NewCustomPaddedLayout(0, 4, kit.StepWidth, 0), b))
 			secret = secret || p.Block.Secret()
 		case p.Step > 0:
 			page.Add(step(p.Step, v.In(p.Text)))
 		default:
-			page.Add(running(v.In(p.Text)))
+			page.Add(kit.Running(v.In(p.Text)))
 		}
 	}
 	if secret {
-		page.Add(paragraph(l.T(text.RecipesSecret)))
+		page.Add(kit.Paragraph(l.T(text.RecipesSecret)))
 	}
-	return container.New(layout.NewCustomPaddedLayout(20, 24, edge, edge), page)
+	return container.New(layout.NewCustomPaddedLayout(20, 24, kit.Edge, kit.Edge), page)
 }
 
 // trouble says why the addresses of a recipe do not work now, "" if they do.
@@ -154,7 +155,7 @@ func (w *recipesWindow) trouble(r guide.Recipe) string {
 		l, h := b.Needs()
 		listener, http = listener || l, http || h
 	}
-	l, f := w.d.lang, w.facts
+	l, f := w.d.Lang, w.facts
 	switch {
 	case listener && !f.Enabled:
 		return l.T(text.RecipesOff)
@@ -169,14 +170,14 @@ func (w *recipesWindow) trouble(r guide.Recipe) string {
 // copy puts the text of a block on the clipboard, tokens included. On X11 what a
 // program has copied goes with it, so the resident, which stays, copies it too.
 func (w *recipesWindow) copy(s string) {
-	w.d.app.Clipboard().SetContent(s)
-	w.d.send(deskapi.KindCopy, deskapi.Copy{Text: s})
+	w.d.App.Clipboard().SetContent(s)
+	w.d.Send(deskapi.KindCopy, deskapi.Copy{Text: s})
 }
 
 // step is a numbered sentence.
 func step(n int, s string) fyne.CanvasObject {
-	number := newWords(strconv.Itoa(n), base.SizeNameText, base.ColorNamePrimary, true)
-	return container.New(columns(stepWidth), container.NewVBox(number), running(s))
+	number := kit.NewWords(strconv.Itoa(n), base.SizeNameText, base.ColorNamePrimary, true)
+	return container.New(kit.Columns(kit.StepWidth), container.NewVBox(number), kit.Running(s))
 }
 
 // pasteBlock is a text to paste in a frame, with what it is for above it and the
@@ -196,11 +197,11 @@ type pasteBlock struct {
 
 func newPasteBlock(w *recipesWindow, b guide.Block, v guide.Values) *pasteBlock {
 	p := &pasteBlock{w: w, block: b, values: v, frame: canvas.NewRectangle(nil), text: widget.NewLabel("")}
-	l := w.d.lang
+	l := w.d.Lang
 	p.frame.CornerRadius, p.frame.StrokeWidth = 4, 1
 	p.text.Wrapping = fyne.TextWrapWord // an address without spaces is still broken
 	p.text.SizeName = theme.SizeHint
-	caption := newWords(v.In(b.Caption), base.SizeNameCaptionText, base.ColorNamePlaceHolder, false).cutting()
+	caption := kit.NewWords(v.In(b.Caption), base.SizeNameCaptionText, base.ColorNamePlaceHolder, false).Cutting()
 	full, err := b.Fill(v)
 	if err != nil {
 		p.text.SetText(guide.Why(l, err))
@@ -221,9 +222,9 @@ func newPasteBlock(w *recipesWindow, b guide.Block, v guide.Values) *pasteBlock 
 	}
 	// As wide as both of its texts, so that nothing moves when it was used.
 	both := max(p.copying.MinSize().Width, widget.NewButton(l.T(text.RecipesCopied), nil).MinSize().Width)
-	buttons.Add(container.New(atLeast(both), p.copying))
+	buttons.Add(container.New(kit.AtLeast(both), p.copying))
 	p.content = container.New(layout.NewCustomPaddedVBoxLayout(0),
-		container.New(layout.NewCustomPaddedLayout(4, 0, 12, 4), container.NewBorder(nil, nil, nil, buttons, container.New(middle(), caption))),
+		container.New(layout.NewCustomPaddedLayout(4, 0, 12, 4), container.NewBorder(nil, nil, nil, buttons, container.New(kit.Middle(), caption))),
 		container.New(layout.NewCustomPaddedLayout(-4, 2, 4, 4), p.text))
 	p.say()
 	p.ExtendBaseWidget(p)
@@ -249,16 +250,16 @@ func (p *pasteBlock) toggle() {
 	if p.open {
 		k = text.RecipesHide
 	}
-	p.show.SetText(p.w.d.lang.T(k))
+	p.show.SetText(p.w.d.Lang.T(k))
 	p.say()
 }
 
 func (p *pasteBlock) copy() {
-	l := p.w.d.lang
+	l := p.w.d.Lang
 	p.w.copy(p.full)
 	p.copying.SetText(l.T(text.RecipesCopied))
-	p.w.d.after(copiedIs, func() {
-		p.w.d.post(func() { p.copying.SetText(l.T(text.RecipesCopy)) })
+	p.w.d.After(kit.CopiedIs, func() {
+		p.w.d.Post(func() { p.copying.SetText(l.T(text.RecipesCopy)) })
 	})
 }
 

@@ -14,6 +14,7 @@ import (
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/guide"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
 )
 
 // here is a computer with two tokens.
@@ -28,19 +29,19 @@ func answerRecipes(t *testing.T, b *bench, m deskapi.Recipes) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.handle(deskapi.KindRecipes, raw)
+	b.Handle(deskapi.KindRecipes, raw)
 }
 
 // recipes is the open window, nil if it is closed.
 func recipes(b *bench) *recipesWindow {
-	w, _ := b.page(deskapi.WindowRecipes).(*recipesWindow)
+	w, _ := b.Page(deskapi.WindowRecipes).(*recipesWindow)
 	return w
 }
 
 func openRecipes(t *testing.T, l text.Language, m deskapi.Recipes) *bench {
 	t.Helper()
-	b := newBench(t, greeting(l), map[string]opener{deskapi.WindowRecipes: openRecipesWindow})
-	b.show(deskapi.WindowRecipes)
+	b := newBench(t, greeting(l), map[string]kit.Opener{deskapi.WindowRecipes: openRecipesWindow})
+	b.Show(deskapi.WindowRecipes)
 	if said := b.take(); len(said) != 1 || said[0].kind != deskapi.KindRecipe {
 		t.Fatalf("said %v", said)
 	}
@@ -78,7 +79,7 @@ func TestRecipesShowNoToken(t *testing.T) {
 					continue
 				}
 				test.Tap(p.copying)
-				if got := b.app.Clipboard().Content(); got != want {
+				if got := b.App.Clipboard().Content(); got != want {
 					t.Errorf("%s: copied %q, want %q", r.ID, got, want)
 				}
 				if said := b.take(); len(said) != 1 || said[0] != (saying{kind: deskapi.KindCopy, m: deskapi.Copy{Text: want}}) {
@@ -157,7 +158,7 @@ func TestRecipesList(t *testing.T) {
 	type line struct {
 		fyne.Widget
 		back  *canvas.Rectangle
-		title *words
+		title *kit.Words
 	}
 	lines := func() map[string]line {
 		all := map[string]line{}
@@ -165,8 +166,8 @@ func TestRecipesList(t *testing.T) {
 			if x, ok := o.(fyne.Widget); ok {
 				if parts := test.WidgetRenderer(x).Objects(); len(parts) == 2 {
 					back, _ := parts[0].(*canvas.Rectangle)
-					if title, ok := parts[1].(*words); ok && back != nil {
-						all[title.text] = line{x, back, title}
+					if title, ok := parts[1].(*kit.Words); ok && back != nil {
+						all[title.Text] = line{x, back, title}
 					}
 				}
 			}
@@ -177,8 +178,8 @@ func TestRecipesList(t *testing.T) {
 	cursor := func(l line) desktop.Cursor { return l.Widget.(desktop.Cursorable).Cursor() }
 	first := lines()["8x8 Work"]
 	tap(first)
-	if w.shown != "8x8" || first.title.colour != "primary" {
-		t.Errorf("shows %q in %q", w.shown, first.title.colour)
+	if w.shown != "8x8" || first.title.Colour != "primary" {
+		t.Errorf("shows %q in %q", w.shown, first.title.Colour)
 	}
 	head := lines()["Uw telefoon"]
 	tap(head)
@@ -202,7 +203,7 @@ func TestRecipesList(t *testing.T) {
 	if w.shown != "asterisk" {
 		t.Errorf("the keyboard chose %q", w.shown)
 	}
-	n := slices.IndexFunc(w.items, func(i sideItem) bool { return i.heading && i.title == text.Dutch.T(text.RecipesAny) })
+	n := slices.IndexFunc(w.items, func(i kit.SideItem) bool { return i.Heading && i.Title == text.Dutch.T(text.RecipesAny) })
 	if n < 10 || n != len(w.items)-4 {
 		t.Errorf("the heading of the kinds of phones is line %d of %d", n, len(w.items))
 	}
@@ -250,11 +251,11 @@ func TestRecipesClosed(t *testing.T) {
 	if recipes(b) != nil {
 		t.Error("an answer opened a window")
 	}
-	b.show(deskapi.WindowRecipes)
+	b.Show(deskapi.WindowRecipes)
 	if said := b.take(); len(said) != 1 || recipes(b).facts != nil {
 		t.Errorf("said %v", said)
 	}
-	b.handle(deskapi.KindRecipes, json.RawMessage(`[]`)) // of a strange resident
+	b.Handle(deskapi.KindRecipes, json.RawMessage(`[]`)) // of a strange resident
 	if recipes(b).facts != nil {
 		t.Error("nonsense was taken")
 	}
@@ -262,8 +263,8 @@ func TestRecipesClosed(t *testing.T) {
 
 // Another window shows the page of a phone.
 func TestRecipesShowAt(t *testing.T) {
-	b := newBench(t, greeting(text.Dutch), map[string]opener{deskapi.WindowRecipes: openRecipesWindow})
-	b.showAt(deskapi.WindowRecipes, "linphone")
+	b := newBench(t, greeting(text.Dutch), map[string]kit.Opener{deskapi.WindowRecipes: openRecipesWindow})
+	b.ShowAt(deskapi.WindowRecipes, "linphone")
 	if recipes(b).shown != "linphone" {
 		t.Errorf("shows %q", recipes(b).shown)
 	}

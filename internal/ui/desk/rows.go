@@ -7,6 +7,7 @@ import (
 
 	"wiebelt/internal/history"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
 )
 
 // row is one call of the calls window as it is written.
@@ -17,7 +18,7 @@ type row struct {
 	title  string // name, or number while there is no name
 	detail string // number, line, who passed it on
 	result string
-	mark   mark
+	mark   kit.Mark
 	more   string // how long was talked, "2:14", or what was done about it
 
 	number   bool // there is one to copy
@@ -33,7 +34,7 @@ func rowOf(l text.Language, e history.Entry, now time.Time) row {
 	r := row{id: e.ID, time: l.Clock(e.Rang), number: strings.ContainsFunc(e.Number, unicode.IsDigit), relation: e.RelationNumber != "",
 		openable: e.Link != "", person: e.ContactID != "", open: e.Open()}
 	r.dial = r.number && strings.Trim(e.Number, "+0123456789") == ""
-	if !sameDay(e.Rang, now) {
+	if !kit.SameDay(e.Rang, now) {
 		r.day = l.Day(e.Rang, now)
 	}
 	switch e.Outcome {
@@ -57,13 +58,13 @@ func rowOf(l text.Language, e history.Entry, now time.Time) row {
 	if e.Via != "" {
 		details = append(details, l.T(text.CardVia, e.Via))
 	}
-	r.detail = join(details...)
+	r.detail = kit.Join(details...)
 	r.result, r.mark = resultOf(l, e)
 	switch {
 	case !e.Answered.IsZero() && e.Ended.After(e.Answered):
 		r.more = l.Length(e.Ended.Sub(e.Answered))
 	case e.Missed() && !e.Open():
-		r.more, r.mark = l.T(text.CallsHandled), markQuiet
+		r.more, r.mark = l.T(text.CallsHandled), kit.MarkQuiet
 	}
 	return r
 }
@@ -97,32 +98,32 @@ func outcomeOf(l text.Language, e history.Entry) string {
 	return ""
 }
 
-func resultOf(l text.Language, e history.Entry) (string, mark) {
+func resultOf(l text.Language, e history.Entry) (string, kit.Mark) {
 	if e.Outgoing && e.Result != history.ResultLive {
 		if e.Answered.IsZero() {
-			return l.T(text.DeskResultOutgoing), markQuiet
+			return l.T(text.DeskResultOutgoing), kit.MarkQuiet
 		}
-		return l.T(text.DeskResultOutgoing), markDot
+		return l.T(text.DeskResultOutgoing), kit.MarkDot
 	}
 	switch e.Result {
 	case history.ResultLive:
 		switch {
 		case !e.Answered.IsZero():
-			return l.T(text.DeskResultTalking), markDot
+			return l.T(text.DeskResultTalking), kit.MarkDot
 		case e.Outgoing:
-			return l.T(text.DeskResultOutgoing), markRing
+			return l.T(text.DeskResultOutgoing), kit.MarkRing
 		}
-		return l.T(text.DeskResultRinging), markRing
+		return l.T(text.DeskResultRinging), kit.MarkRing
 	case history.ResultAnswered:
-		return l.T(text.DeskResultAnswered), markDot
+		return l.T(text.DeskResultAnswered), kit.MarkDot
 	case history.ResultMissed:
-		return l.T(text.DeskResultMissed), markRing
+		return l.T(text.DeskResultMissed), kit.MarkRing
 	case history.ResultElsewhere:
-		return l.T(text.DeskResultElsewhere), markTarget
+		return l.T(text.DeskResultElsewhere), kit.MarkTarget
 	case history.ResultRejected:
-		return l.T(text.DeskResultRejected), markQuiet
+		return l.T(text.DeskResultRejected), kit.MarkQuiet
 	case history.ResultNotHere:
-		return l.T(text.DeskResultNotHere), markQuiet
+		return l.T(text.DeskResultNotHere), kit.MarkQuiet
 	}
-	return l.T(text.DeskResultUnknown), markDash
+	return l.T(text.DeskResultUnknown), kit.MarkDash
 }

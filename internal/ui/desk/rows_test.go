@@ -6,6 +6,7 @@ import (
 
 	"wiebelt/internal/history"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
 )
 
 func customer() history.Entry {
@@ -23,38 +24,38 @@ func TestRowTexts(t *testing.T) {
 		lang   text.Language
 		want   row // only what is written on it
 	}{
-		{"known", nil, text.Dutch, row{time: "10:42", title: "J. de Vries", detail: "06 12 34 56 78 · op Schade", result: "Opgenomen", mark: markDot, more: "2:14", openable: true}},
-		{"known, in English", nil, text.English, row{time: "10:42", title: "J. de Vries", detail: "06 12 34 56 78 · on Schade", result: "Answered", mark: markDot, more: "2:14", openable: true}},
+		{"known", nil, text.Dutch, row{time: "10:42", title: "J. de Vries", detail: "06 12 34 56 78 · op Schade", result: "Opgenomen", mark: kit.MarkDot, more: "2:14", openable: true}},
+		{"known, in English", nil, text.English, row{time: "10:42", title: "J. de Vries", detail: "06 12 34 56 78 · on Schade", result: "Answered", mark: kit.MarkDot, more: "2:14", openable: true}},
 		{"several", func(e *history.Entry) {
 			e.Name, e.Link, e.Matches, e.Outcome, e.Result = "", "", 3, history.OutcomeSeveral, history.ResultElsewhere
 			e.Answered, e.Ended = time.Time{}, time.Time{}
-		}, text.Dutch, row{time: "10:42", title: "3 relaties met dit nummer", detail: "06 12 34 56 78 · op Schade", result: "Door een collega opgenomen", mark: markTarget}},
+		}, text.Dutch, row{time: "10:42", title: "3 relaties met dit nummer", detail: "06 12 34 56 78 · op Schade", result: "Door een collega opgenomen", mark: kit.MarkTarget}},
 		{"nobody, missed, line without a name", func(e *history.Entry) {
 			e.Name, e.Link, e.Matches, e.Outcome, e.Result, e.Line = "", "", 0, history.OutcomeNobody, history.ResultMissed, ""
 			e.Answered = time.Time{}
-		}, text.Dutch, row{time: "10:42", title: "06 12 34 56 78", detail: "Geen relatie · op 020 123 45 67", result: "Gemist", mark: markRing}},
+		}, text.Dutch, row{time: "10:42", title: "06 12 34 56 78", detail: "Geen relatie · op 020 123 45 67", result: "Gemist", mark: kit.MarkRing}},
 		{"withheld", func(e *history.Entry) {
 			*e = history.Entry{Rang: e.Rang, Outcome: history.OutcomeWithheld, Result: history.ResultNotHere}
-		}, text.Dutch, row{time: "10:42", title: "Anonieme beller", result: "Niet op dit toestel opgenomen", mark: markQuiet}},
+		}, text.Dutch, row{time: "10:42", title: "Anonieme beller", result: "Niet op dit toestel opgenomen", mark: kit.MarkQuiet}},
 		{"rings now, looked up", func(e *history.Entry) {
 			e.Answered, e.Ended, e.Result = time.Time{}, time.Time{}, history.ResultLive
-		}, text.Dutch, row{time: "10:42", title: "J. de Vries", detail: "06 12 34 56 78 · op Schade", result: "Inkomend", mark: markRing, openable: true}},
+		}, text.Dutch, row{time: "10:42", title: "J. de Vries", detail: "06 12 34 56 78 · op Schade", result: "Inkomend", mark: kit.MarkRing, openable: true}},
 		{"talking now", func(e *history.Entry) {
 			e.Ended, e.Result = time.Time{}, history.ResultLive
-		}, text.Dutch, row{time: "10:42", title: "J. de Vries", detail: "06 12 34 56 78 · op Schade", result: "In gesprek", mark: markDot, openable: true}},
+		}, text.Dutch, row{time: "10:42", title: "J. de Vries", detail: "06 12 34 56 78 · op Schade", result: "In gesprek", mark: kit.MarkDot, openable: true}},
 		{"outgoing, nobody there", func(e *history.Entry) {
 			e.Outgoing, e.Answered, e.Result = true, time.Time{}, history.ResultNotHere
-		}, text.Dutch, row{time: "10:42", title: "J. de Vries", detail: "06 12 34 56 78 · op Schade", result: "Uitgaand", mark: markQuiet, openable: true}},
+		}, text.Dutch, row{time: "10:42", title: "J. de Vries", detail: "06 12 34 56 78 · op Schade", result: "Uitgaand", mark: kit.MarkQuiet, openable: true}},
 		{"only the ring, numbers kept, yesterday", func(e *history.Entry) {
 			*e = history.Entry{Rang: e.Rang.AddDate(0, 0, -1), Number: "101", Shown: "Toestel 101", Outcome: history.OutcomeInternal, Result: history.ResultUnknown}
-		}, text.Dutch, row{time: "10:42", day: "zo 13 sep", title: "Toestel 101", detail: "Intern", result: "Afloop onbekend", mark: markDash}},
+		}, text.Dutch, row{time: "10:42", day: "zo 13 sep", title: "Toestel 101", detail: "Intern", result: "Afloop onbekend", mark: kit.MarkDash}},
 		{"missed, dealt with", func(e *history.Entry) {
 			e.Answered, e.Result, e.Handled, e.Via = time.Time{}, history.ResultMissed, noon, "Receptie"
-		}, text.Dutch, row{time: "10:42", title: "J. de Vries", detail: "06 12 34 56 78 · op Schade · doorverbonden door Receptie", result: "Gemist", mark: markQuiet, more: "afgehandeld", openable: true}},
+		}, text.Dutch, row{time: "10:42", title: "J. de Vries", detail: "06 12 34 56 78 · op Schade · doorverbonden door Receptie", result: "Gemist", mark: kit.MarkQuiet, more: "afgehandeld", openable: true}},
 		{"last year", func(e *history.Entry) { e.Rang = e.Rang.AddDate(-1, 0, 0) }, text.English,
-			row{time: "10:42", day: "14 Sep 2025", title: "J. de Vries", detail: "06 12 34 56 78 · on Schade", result: "Answered", mark: markDot, more: "2:14", openable: true}},
+			row{time: "10:42", day: "14 Sep 2025", title: "J. de Vries", detail: "06 12 34 56 78 · on Schade", result: "Answered", mark: kit.MarkDot, more: "2:14", openable: true}},
 		{"a word of a newer resident", func(e *history.Entry) { e.Result, e.Outcome = "parked", "guessed" }, text.English,
-			row{time: "10:42", title: "J. de Vries", detail: "06 12 34 56 78 · on Schade", result: "Outcome unknown", mark: markDash, more: "2:14", openable: true}},
+			row{time: "10:42", title: "J. de Vries", detail: "06 12 34 56 78 · on Schade", result: "Outcome unknown", mark: kit.MarkDash, more: "2:14", openable: true}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
 )
 
 // plan tells where the rows of a list stand: the calls of today below a heading,
@@ -62,7 +63,7 @@ func newCallsList(c *callsWindow) *callsList {
 	l.scroll = container.NewVScroll(l.body)
 	l.scroll.OnScrolled = func(fyne.Position) { l.place() }
 	for i, k := range []text.Key{text.DeskCallsToday, text.DeskCallsEarlier} {
-		l.headings[i] = newHeading(c.d.lang.T(k))
+		l.headings[i] = newHeading(c.d.Lang.T(k))
 	}
 	l.ExtendBaseWidget(l)
 	return l
@@ -115,7 +116,7 @@ func (l *callsList) place() {
 	}
 	for i, n := range []int{p.today, p.earlier()} {
 		h := l.headings[i]
-		visible(h, n > 0)
+		kit.Visible(h, n > 0)
 		h.say(n, l.c.exact || i == 0 && p.earlier() > 0)
 		h.Resize(fyne.NewSize(width, headingHeight))
 		h.Move(fyne.NewPos(0, 0))
@@ -243,18 +244,18 @@ func (l *callsList) TypedKey(e *fyne.KeyEvent) {
 // below is where a menu of call i begins, in the window.
 func (l *callsList) below(i int) fyne.Position {
 	at := fyne.CurrentApp().Driver().AbsolutePositionForObject(l)
-	return at.AddXY(edge+timeWidth, l.c.plan.y(i)-l.scroll.Offset.Y+rowHeight-8)
+	return at.AddXY(kit.Edge+kit.TimeWidth, l.c.plan.y(i)-l.scroll.Offset.Y+rowHeight-8)
 }
 
 // heading stands above the calls of today, or the earlier ones.
 type heading struct {
 	widget.BaseWidget
-	title, count *words
+	title, count *kit.Words
 }
 
 func newHeading(s string) *heading {
-	h := &heading{title: newWords(s, base.SizeNameCaptionText, base.ColorNameForeground, true),
-		count: newWords("", base.SizeNameCaptionText, base.ColorNamePlaceHolder, false)}
+	h := &heading{title: kit.NewWords(s, base.SizeNameCaptionText, base.ColorNameForeground, true),
+		count: kit.NewWords("", base.SizeNameCaptionText, base.ColorNamePlaceHolder, false)}
 	h.ExtendBaseWidget(h)
 	return h
 }
@@ -265,7 +266,7 @@ func (h *heading) say(n int, known bool) {
 	if known {
 		s = strconv.Itoa(n)
 	}
-	h.count.say(s, base.ColorNamePlaceHolder)
+	h.count.Say(s, base.ColorNamePlaceHolder)
 }
 
 // CreateRenderer implements fyne.Widget.
@@ -279,8 +280,8 @@ func (headingLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSiz
 
 func (headingLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	y, w := size.Height-24, o[0].MinSize().Width+1
-	o[0].Move(fyne.NewPos(edge, y))
+	o[0].Move(fyne.NewPos(kit.Edge, y))
 	o[0].Resize(fyne.NewSize(w, 18))
-	o[1].Move(fyne.NewPos(edge+w+8, y))
+	o[1].Move(fyne.NewPos(kit.Edge+w+8, y))
 	o[1].Resize(fyne.NewSize(80, 18))
 }

@@ -10,6 +10,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
 )
 
@@ -49,8 +50,8 @@ type rowView struct {
 
 	back, ring                          *canvas.Rectangle
 	icons                               [tools]*widget.Icon
-	shape                               *shape
-	time, day, title, detail, res, more *words
+	shape                               *kit.Shape
+	time, day, title, detail, res, more *kit.Words
 }
 
 var (
@@ -61,18 +62,18 @@ var (
 )
 
 func newRowView(c *callsWindow) *rowView {
-	v := &rowView{calls: c, n: -1, over: toolNone, back: canvas.NewRectangle(nil), ring: canvas.NewRectangle(nil), shape: newShape(markNone)}
+	v := &rowView{calls: c, n: -1, over: toolNone, back: canvas.NewRectangle(nil), ring: canvas.NewRectangle(nil), shape: kit.NewShape(kit.MarkNone)}
 	muted := base.ColorNamePlaceHolder
 	v.back.CornerRadius, v.ring.CornerRadius, v.ring.StrokeWidth = 4, 4, 2
 	for i := range v.icons {
 		v.icons[i] = widget.NewIcon(nil)
 	}
-	v.time = newWords("", base.SizeNameText, base.ColorNameForeground, false)
-	v.day = newWords("", base.SizeNameCaptionText, muted, false)
-	v.title = newWords("", theme.SizeRow, base.ColorNameForeground, true).cutting()
-	v.detail = newWords("", theme.SizeHint, muted, false).cutting()
-	v.res = newWords("", theme.SizeHint, muted, false).cutting()
-	v.more = newWords("", theme.SizeHint, muted, false).cutting()
+	v.time = kit.NewWords("", base.SizeNameText, base.ColorNameForeground, false)
+	v.day = kit.NewWords("", base.SizeNameCaptionText, muted, false)
+	v.title = kit.NewWords("", theme.SizeRow, base.ColorNameForeground, true).Cutting()
+	v.detail = kit.NewWords("", theme.SizeHint, muted, false).Cutting()
+	v.res = kit.NewWords("", theme.SizeHint, muted, false).Cutting()
+	v.more = kit.NewWords("", theme.SizeHint, muted, false).Cutting()
 	v.ExtendBaseWidget(v)
 	return v
 }
@@ -83,7 +84,7 @@ func (v *rowView) set(n int, r row, known bool) {
 		return
 	}
 	if r.id != v.row.id {
-		v.since = v.calls.d.now()
+		v.since = v.calls.d.Now()
 	}
 	v.n, v.row, v.known = n, r, known
 	v.Refresh()
@@ -104,8 +105,8 @@ func (v *rowView) has(t tool) bool {
 
 // tool is the tool at a position.
 func (v *rowView) tool(p fyne.Position) tool {
-	left := v.Size().Width - rowInset - float32(tools)*toolWidth
-	if p.X < left || p.X >= v.Size().Width-rowInset {
+	left := v.Size().Width - kit.RowInset - float32(tools)*toolWidth
+	if p.X < left || p.X >= v.Size().Width-kit.RowInset {
 		return toolNone
 	}
 	if t := tool((p.X - left) / toolWidth); t < tools && v.has(t) {
@@ -116,7 +117,7 @@ func (v *rowView) tool(p fyne.Position) tool {
 
 // Tapped implements fyne.Tappable.
 func (v *rowView) Tapped(e *fyne.PointEvent) {
-	if !v.known || v.calls.d.now().Sub(v.since) < settle {
+	if !v.known || v.calls.d.Now().Sub(v.since) < kit.Settle {
 		return
 	}
 	switch v.tool(e.Position) {
@@ -188,26 +189,26 @@ func (r *rowRenderer) Objects() []fyne.CanvasObject {
 
 func (r *rowRenderer) Layout(size fyne.Size) {
 	v := r.v
-	box := fyne.NewSize(size.Width-2*rowInset, size.Height-2)
-	v.back.Move(fyne.NewPos(rowInset, 1))
+	box := fyne.NewSize(size.Width-2*kit.RowInset, size.Height-2)
+	v.back.Move(fyne.NewPos(kit.RowInset, 1))
 	v.back.Resize(box)
-	v.ring.Move(fyne.NewPos(rowInset, 1))
+	v.ring.Move(fyne.NewPos(kit.RowInset, 1))
 	v.ring.Resize(box)
 	// All text of a line is centred in the same height, so that it stands on
 	// nearly one base line in every size.
 	const first, second, line = 7, 29, 20
-	left := float32(edge + timeWidth)
-	right := size.Width - rowInset - float32(tools)*toolWidth
+	left := float32(kit.Edge + kit.TimeWidth)
+	right := size.Width - kit.RowInset - float32(tools)*toolWidth
 	middle := right - resultWidth
 	put := func(o fyne.CanvasObject, x, y, width float32) {
 		o.Move(fyne.NewPos(x, y))
 		o.Resize(fyne.NewSize(width, line))
 	}
-	put(v.time, edge, first, timeWidth)
-	put(v.day, edge, second, timeWidth)
+	put(v.time, kit.Edge, first, kit.TimeWidth)
+	put(v.day, kit.Edge, second, kit.TimeWidth)
 	put(v.title, left, first, middle-left-16)
 	put(v.detail, left, second, middle-left-16)
-	put(v.shape, middle, first, shapeSize)
+	put(v.shape, middle, first, kit.ShapeSize)
 	put(v.res, middle+20, first, resultWidth-20)
 	put(v.more, middle+20, second, resultWidth-20)
 	for i, icon := range v.icons {
@@ -220,36 +221,36 @@ func (r *rowRenderer) Refresh() {
 	v := r.v
 	th, variant := v.Theme(), fyne.CurrentApp().Settings().ThemeVariant()
 	chosen := v.n == v.calls.chosen && v.calls.list != nil && v.calls.list.focused
-	visible(v.back, v.known && (v.hover || chosen))
-	visible(v.ring, v.known && chosen)
+	kit.Visible(v.back, v.known && (v.hover || chosen))
+	kit.Visible(v.ring, v.known && chosen)
 	v.back.FillColor = th.Color(base.ColorNameHover, variant)
 	v.ring.FillColor = nil
 	v.ring.StrokeColor = th.Color(base.ColorNamePrimary, variant)
 	v.back.Refresh()
 	v.ring.Refresh()
 	active := v.hover && v.row.openable && v.over == toolNone
-	v.time.say(v.row.time, base.ColorNameForeground)
-	v.day.say(v.row.day, base.ColorNamePlaceHolder)
-	v.title.say(v.row.title, either(active, base.ColorNamePrimary, base.ColorNameForeground))
+	v.time.Say(v.row.time, base.ColorNameForeground)
+	v.day.Say(v.row.day, base.ColorNamePlaceHolder)
+	v.title.Say(v.row.title, kit.Either(active, base.ColorNamePrimary, base.ColorNameForeground))
 	switch {
 	case v.copied():
-		v.detail.say(v.calls.d.lang.T(text.DeskCallsCopied), base.ColorNameSuccess)
+		v.detail.Say(v.calls.d.Lang.T(text.DeskCallsCopied), base.ColorNameSuccess)
 	case v.known && v.calls.looking == v.row.id:
-		v.detail.say(v.calls.d.lang.T(text.CallsLooking), base.ColorNamePlaceHolder)
+		v.detail.Say(v.calls.d.Lang.T(text.CallsLooking), base.ColorNamePlaceHolder)
 	default:
-		v.detail.say(v.row.detail, base.ColorNamePlaceHolder)
+		v.detail.Say(v.row.detail, base.ColorNamePlaceHolder)
 	}
-	v.shape.set(v.row.mark)
-	if v.res.bold != v.row.open {
-		v.res.bold = v.row.open
+	v.shape.Set(v.row.mark)
+	if v.res.Bold != v.row.open {
+		v.res.Bold = v.row.open
 		v.res.Refresh()
 	}
-	v.res.say(v.row.result, colourOf(v.row.mark))
-	v.more.say(v.row.more, base.ColorNamePlaceHolder)
+	v.res.Say(v.row.result, kit.ColourOf(v.row.mark))
+	v.more.Say(v.row.more, base.ColorNamePlaceHolder)
 	for i, icon := range v.icons {
 		t := tool(i)
 		shown := v.known && (v.hover || chosen) && v.has(t) || t == toolCopy && v.copied()
-		visible(icon, shown)
+		kit.Visible(icon, shown)
 		if shown {
 			icon.SetResource(v.icon(t))
 		}
@@ -259,7 +260,7 @@ func (r *rowRenderer) Refresh() {
 
 // icon is the picture of a tool as it looks now.
 func (v *rowView) icon(t tool) fyne.Resource {
-	colour := either(v.over == t, base.ColorNamePrimary, base.ColorNamePlaceHolder)
+	colour := kit.Either(v.over == t, base.ColorNamePrimary, base.ColorNamePlaceHolder)
 	switch {
 	case t == toolCall:
 		return base.NewColoredResource(handset, colour)

@@ -14,6 +14,7 @@ import (
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
 )
 
 const (
@@ -27,9 +28,9 @@ const (
 // administrators, their sections at the side. What is typed is a draft until it
 // is saved; values are checked as they are typed, by the checks of the file.
 type settingsWindow struct {
-	d      *windows
+	d      *kit.Desk
 	win    fyne.Window
-	items  []sideItem
+	items  []kit.SideItem
 	list   *widget.List
 	shown  string // section
 	scroll *container.Scroll
@@ -73,39 +74,39 @@ func newDraft() settingsDraft {
 	return settingsDraft{texts: map[string]string{}, secrets: map[string]string{}}
 }
 
-func openSettings(d *windows) page {
+func openSettings(d *kit.Desk) kit.Page {
 	w := newSettingsWindow(d)
-	d.send(deskapi.KindSettingsAsk, nil)
+	d.Send(deskapi.KindSettingsAsk, nil)
 	return w
 }
 
-func newSettingsWindow(d *windows) *settingsWindow {
+func newSettingsWindow(d *kit.Desk) *settingsWindow {
 	w := &settingsWindow{d: d, pages: container.NewStack(), draft: newDraft(), shown: sectionCard}
-	l := d.lang
+	l := d.Lang
 	for i, s := range settingsPlan() {
 		switch {
 		case i == 0:
-			w.items = append(w.items, sideItem{title: l.T(text.PrefsGeneral), heading: true})
+			w.items = append(w.items, kit.SideItem{Title: l.T(text.PrefsGeneral), Heading: true})
 		case s.id == sectionHub:
-			w.items = append(w.items, sideItem{title: l.T(text.PrefsAdmins), heading: true})
+			w.items = append(w.items, kit.SideItem{Title: l.T(text.PrefsAdmins), Heading: true})
 		}
-		w.items = append(w.items, sideItem{id: s.id, title: l.T(text.PrefsSection(s.id))})
+		w.items = append(w.items, kit.SideItem{ID: s.id, Title: l.T(text.PrefsSection(s.id))})
 	}
 	var side fyne.CanvasObject
-	w.list, side = newSide(w, func() []sideItem { return w.items })
+	w.list, side = kit.NewSide(w, func() []kit.SideItem { return w.items })
 	w.scroll = container.NewVScroll(container.NewStack(w.pages, newWheel(func(e *fyne.ScrollEvent) { w.scroll.Scrolled(e) })))
 	w.footer = newSettingsFooter(w)
-	if old, ok := d.page(deskapi.WindowSettings).(*settingsWindow); ok { // built anew, in another language or look
+	if old, ok := d.Page(deskapi.WindowSettings).(*settingsWindow); ok { // built anew, in another language or look
 		w.state, w.kept, w.secret, w.draft, w.shown, w.advanced = old.state, old.kept, old.secret, old.draft, old.shown, old.advanced
 		w.draft.said, w.draft.bad = "", false // in the other language
 	}
 	body := container.NewBorder(nil, w.footer.object, nil, nil, w.scroll)
-	w.win = d.window(text.PrefsTitle, container.New(columns(sectionsWidth), side, body), fyne.NewSize(720, 688))
+	w.win = d.Window(text.PrefsTitle, container.New(kit.Columns(sectionsWidth), side, body), fyne.NewSize(720, 688))
 	w.win.SetCloseIntercept(w.close)
 	w.win.SetOnDropped(func(_ fyne.Position, all []fyne.URI) { w.dropped(all) })
 	w.build()
-	d.after(settingsSilent, func() {
-		d.post(func() {
+	d.After(settingsSilent, func() {
+		d.Post(func() {
 			if w.state == nil && w.current() {
 				w.silent = true
 				w.show()
@@ -126,49 +127,49 @@ func (w *settingsWindow) Chosen() string {
 }
 
 // current tells whether this is still the window that is open.
-func (w *settingsWindow) current() bool { return w.d.page(deskapi.WindowSettings) == page(w) }
+func (w *settingsWindow) current() bool { return w.d.Page(deskapi.WindowSettings) == kit.Page(w) }
 
 func (w *settingsWindow) Take(kind string, raw json.RawMessage) {
 	switch kind {
 	case deskapi.KindSettingsState:
 		var m deskapi.SettingsState
-		if w.d.decode(kind, raw, &m) {
+		if w.d.Decode(kind, raw, &m) {
 			w.takeState(m)
 		}
 	case deskapi.KindSettingsKept:
 		var m deskapi.SettingsSecret
-		if w.d.decode(kind, raw, &m) {
+		if w.d.Decode(kind, raw, &m) {
 			w.takeKept(m)
 		}
 	case deskapi.KindSettingsSaved:
 		var m deskapi.SettingsSaved
-		if w.d.decode(kind, raw, &m) && m.Seq == w.draft.seq {
+		if w.d.Decode(kind, raw, &m) && m.Seq == w.draft.seq {
 			w.saved(m)
 		}
 	case deskapi.KindSettingsStep:
 		var m deskapi.SettingsStep
-		if w.d.decode(kind, raw, &m) {
+		if w.d.Decode(kind, raw, &m) {
 			if l := w.steps(); l != nil {
 				l.step(m)
 			}
 		}
 	case deskapi.KindSettingsTested:
 		var m deskapi.SettingsTested
-		if w.d.decode(kind, raw, &m) && w.trial != nil {
+		if w.d.Decode(kind, raw, &m) && w.trial != nil {
 			w.trial.tested(m)
 		}
 	case deskapi.KindSettingsOffice:
 		var m deskapi.SettingsOffice
-		if w.d.decode(kind, raw, &m) && w.file != nil {
+		if w.d.Decode(kind, raw, &m) && w.file != nil {
 			w.file.opened(m)
 		}
 	case deskapi.KindSettingsTaken:
 		var m deskapi.SettingsTaken
-		if w.d.decode(kind, raw, &m) && w.file != nil {
+		if w.d.Decode(kind, raw, &m) && w.file != nil {
 			w.file.taken(m)
 		}
 	case deskapi.KindSettingsOffer:
-		w.d.send(deskapi.KindSettingsAsk, nil)
+		w.d.Send(deskapi.KindSettingsAsk, nil)
 	}
 }
 
@@ -211,8 +212,8 @@ func (w *settingsWindow) build() {
 			general.Add(part)
 		}
 	}
-	pad := layout.NewCustomPaddedLayout(20, 24, edge, edge)
-	w.general, w.admins = container.New(atMost(settingsWidth), container.New(pad, general)), container.New(atMost(settingsWidth), container.New(pad, admins))
+	pad := layout.NewCustomPaddedLayout(20, 24, kit.Edge, kit.Edge)
+	w.general, w.admins = container.New(kit.AtMost(settingsWidth), container.New(pad, general)), container.New(kit.AtMost(settingsWidth), container.New(pad, admins))
 	w.footer.show()
 	w.show()
 }
@@ -224,13 +225,13 @@ func newColumn(between float32) *fyne.Container {
 
 // show shows the page of the section that is chosen, or the set-up file.
 func (w *settingsWindow) show() {
-	l := w.d.lang
+	l := w.d.Lang
 	var content fyne.CanvasObject = container.NewWithoutLayout()
 	switch {
 	case w.file != nil:
 		content = w.file.object
 	case w.state == nil && w.silent:
-		content = emptyPage(l.T(text.PrefsTitle), nil, l.T(text.PrefsSilent))
+		content = kit.EmptyPage(l.T(text.PrefsTitle), nil, l.T(text.PrefsSilent))
 	case w.state == nil:
 	case w.isAdmin(w.shown):
 		content = w.admins
@@ -282,7 +283,7 @@ func (w *settingsWindow) goTo(o fyne.CanvasObject) {
 
 // placeOf is how far down the page an object stands.
 func (w *settingsWindow) placeOf(o fyne.CanvasObject) float32 {
-	d := w.d.app.Driver()
+	d := w.d.App.Driver()
 	return d.AbsolutePositionForObject(o).Y - d.AbsolutePositionForObject(w.scroll).Y + w.scroll.Offset.Y
 }
 
@@ -384,7 +385,7 @@ func (w *settingsWindow) unsaved() bool {
 // close closes the window, and asks first where something would be lost.
 func (w *settingsWindow) close() {
 	gone := func() {
-		w.d.send(deskapi.KindSettingsStop, nil)
+		w.d.Send(deskapi.KindSettingsStop, nil)
 		w.win.SetCloseIntercept(nil)
 		w.win.Close()
 	}
@@ -392,11 +393,11 @@ func (w *settingsWindow) close() {
 		gone()
 		return
 	}
-	l := w.d.lang
+	l := w.d.Lang
 	var ask *widget.PopUp
 	stay := widget.NewButton(l.T(text.PrefsStay), func() { ask.Hide() })
 	stay.Importance = widget.HighImportance
-	content := container.New(layout.NewCustomPaddedVBoxLayout(16), container.New(atLeast(320), running(l.T(text.PrefsUnsaved))),
+	content := container.New(layout.NewCustomPaddedVBoxLayout(16), container.New(kit.AtLeast(320), kit.Running(l.T(text.PrefsUnsaved))),
 		container.New(layout.NewCustomPaddedHBoxLayout(8), widget.NewButton(l.T(text.PrefsDrop), gone), stay))
 	ask = widget.NewModalPopUp(container.New(layout.NewCustomPaddedLayout(16, 16, 16, 16), content), w.win.Canvas())
 	ask.Show()

@@ -9,6 +9,7 @@ import (
 	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
+	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
 )
 
@@ -29,18 +30,18 @@ func onGrid(c *widget.Check) fyne.CanvasObject {
 }
 
 // marked is a mark and what it stands for, the mark on the first line.
-func marked(m mark, o fyne.CanvasObject) fyne.CanvasObject {
-	return container.NewBorder(nil, nil, container.New(layout.NewCustomPaddedLayout(4, 0, 0, 4), container.NewVBox(newShape(m))), nil, o)
+func marked(m kit.Mark, o fyne.CanvasObject) fyne.CanvasObject {
+	return container.NewBorder(nil, nil, container.New(layout.NewCustomPaddedLayout(4, 0, 0, 4), container.NewVBox(kit.NewShape(m))), nil, o)
 }
 
 // good is a sentence with the mark of what works.
 func good(s string) fyne.CanvasObject {
-	return marked(markDot, plain(s, theme.SizeHint, widget.SuccessImportance))
+	return marked(kit.MarkDot, kit.Plain(s, theme.SizeHint, widget.SuccessImportance))
 }
 
 // lockedLine says who set something.
 func lockedLine(s string) fyne.CanvasObject {
-	return marked(markQuiet, plain(s, theme.SizeHint, widget.LowImportance))
+	return marked(kit.MarkQuiet, kit.Plain(s, theme.SizeHint, widget.LowImportance))
 }
 
 // lockedValue is a value that cannot be changed here.
@@ -48,12 +49,12 @@ func lockedValue(s string) fyne.CanvasObject {
 	label := widget.NewLabel(s)
 	label.Wrapping = fyne.TextWrapWord
 	label.Selectable = true
-	return newSoftBox(label)
+	return kit.NewSoftBox(label)
 }
 
 // muted is a line of small muted text that wraps.
 func muted(s string) fyne.CanvasObject {
-	return plain(s, base.SizeNameCaptionText, widget.LowImportance)
+	return kit.Plain(s, base.SizeNameCaptionText, widget.LowImportance)
 }
 
 // field is a line to type into that tells when it got the keyboard.

@@ -13,6 +13,7 @@ import (
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
 )
 
@@ -66,11 +67,11 @@ func linesFine(all []deskapi.SettingsLine) bool {
 }
 
 func (b *linesBox) build() {
-	w, l := b.w, b.w.d.lang
+	w, l := b.w, b.w.d.Lang
 	b.object.Objects = nil
-	b.object.Add(paragraph(l.T(text.PrefsLinesIntro)))
+	b.object.Add(kit.Paragraph(l.T(text.PrefsLinesIntro)))
 	if n, long := w.state.More["line"]; long || len(b.all) > maxRows {
-		b.object.Add(paragraph(l.T(text.PrefsTooLong, max(n, len(b.all)), w.state.Path)))
+		b.object.Add(kit.Paragraph(l.T(text.PrefsTooLong, max(n, len(b.all)), w.state.Path)))
 		return
 	}
 	locked := w.state.LinesBy != ""
@@ -78,7 +79,7 @@ func (b *linesBox) build() {
 		b.object.Add(b.row(i, locked))
 	}
 	if len(b.all) == 0 {
-		b.object.Add(paragraph(l.T(text.PrefsLinesNone)))
+		b.object.Add(kit.Paragraph(l.T(text.PrefsLinesNone)))
 	}
 	if locked {
 		b.object.Add(lockedLine(l.T(text.PrefsLocked, w.state.LinesBy)))
@@ -94,7 +95,7 @@ func (b *linesBox) build() {
 
 // row is a number and its name, side by side.
 func (b *linesBox) row(i int, locked bool) fyne.CanvasObject {
-	l := b.w.d.lang
+	l := b.w.d.Lang
 	fault := newFaultLine()
 	check := func() {
 		fault.say("")
@@ -120,7 +121,7 @@ func (b *linesBox) row(i int, locked bool) fyne.CanvasObject {
 		remove.Hide()
 	}
 	check()
-	fields := container.New(columns(lineWidth), container.New(layout.NewCustomPaddedLayout(0, 0, 0, 8), number), name)
+	fields := container.New(kit.Columns(lineWidth), container.New(layout.NewCustomPaddedLayout(0, 0, 0, 8), number), name)
 	return container.New(layout.NewCustomPaddedVBoxLayout(4), container.NewBorder(nil, nil, nil, remove, fields), fault.object)
 }
 
@@ -180,11 +181,11 @@ func phoneFault(all []deskapi.SettingsPhone, i int) (field string, why text.Key)
 }
 
 func (b *phonesBox) build() {
-	w, l := b.w, b.w.d.lang
+	w, l := b.w, b.w.d.Lang
 	b.object.Objects, b.secrets = nil, nil
-	b.object.Add(paragraph(l.T(text.PrefsPhonesIntro)))
+	b.object.Add(kit.Paragraph(l.T(text.PrefsPhonesIntro)))
 	if n, long := w.state.More["softphone"]; long || len(b.all) > maxRows {
-		b.object.Add(paragraph(l.T(text.PrefsTooLong, max(n, len(b.all)), w.state.Path)))
+		b.object.Add(kit.Paragraph(l.T(text.PrefsTooLong, max(n, len(b.all)), w.state.Path)))
 		return
 	}
 	locked := w.state.PhonesBy != ""
@@ -192,7 +193,7 @@ func (b *phonesBox) build() {
 		b.object.Add(newPhoneBox(b, i, locked))
 	}
 	if len(b.all) == 0 {
-		b.object.Add(paragraph(l.T(text.PrefsPhonesNone)))
+		b.object.Add(kit.Paragraph(l.T(text.PrefsPhonesNone)))
 	}
 	if locked {
 		b.object.Add(lockedLine(l.T(text.PrefsLocked, w.state.PhonesBy)))
@@ -201,7 +202,7 @@ func (b *phonesBox) build() {
 	if !locked {
 		buttons.Add(widget.NewButton(l.T(text.PrefsPhonesAdd), b.add))
 	}
-	buttons.Add(smallButton(l.T(text.PrefsPhonesRecipes), func() { w.d.show(deskapi.WindowRecipes) }))
+	buttons.Add(smallButton(l.T(text.PrefsPhonesRecipes), func() { w.d.Show(deskapi.WindowRecipes) }))
 	b.object.Add(buttons)
 	b.object.Refresh()
 }
@@ -228,7 +229,7 @@ type phoneBox struct {
 
 func newPhoneBox(b *phonesBox, i int, locked bool) fyne.CanvasObject {
 	x := &phoneBox{b: b, i: i, faults: map[string]*faultLine{}, locked: locked}
-	l, p := b.w.d.lang, b.all[i]
+	l, p := b.w.d.Lang, b.all[i]
 	kinds := settings.SoftphoneKinds()
 	labels := make([]string, len(kinds))
 	for n, k := range kinds {
@@ -256,7 +257,7 @@ func newPhoneBox(b *phonesBox, i int, locked bool) fyne.CanvasObject {
 		remove.Hide()
 	}
 	content := newColumn(8)
-	content.Add(container.NewBorder(nil, nil, nil, remove, labelled(l.T(text.SettingTitle("softphone.kind")), container.New(atMost(choiceWidth), kind))))
+	content.Add(container.NewBorder(nil, nil, nil, remove, labelled(l.T(text.SettingTitle("softphone.kind")), container.New(kit.AtMost(choiceWidth), kind))))
 	content.Add(x.field("name", p.Name, func(s string) {
 		typed := b.w.draft.secrets
 		if v, ok := typed[b.all[i].Name]; ok { // it goes with its link
@@ -281,10 +282,10 @@ func newPhoneBox(b *phonesBox, i int, locked bool) fyne.CanvasObject {
 		content.Add(x.secret())
 	}
 	if s := phaseOf(l, p.Phase); s != "" {
-		content.Add(paragraph(s))
+		content.Add(kit.Paragraph(s))
 	}
 	x.check()
-	return framed(content)
+	return kit.Framed(content)
 }
 
 // phaseOf says how a link is doing, "" if nothing is known.
@@ -300,13 +301,13 @@ func (x *phoneBox) check() {
 	for name, f := range x.faults {
 		f.say("")
 		if name == field {
-			f.say(x.b.w.d.lang.T(why))
+			f.say(x.b.w.d.Lang.T(why))
 		}
 	}
 }
 
 func (x *phoneBox) field(name, now string, set func(string)) fyne.CanvasObject {
-	l := x.b.w.d.lang
+	l := x.b.w.d.Lang
 	e := x.b.w.newField()
 	e.SetText(now)
 	if name == "address" && len(settings.SoftphoneNeeds(x.b.all[x.i].Kind)) == 0 {
@@ -327,7 +328,7 @@ func (x *phoneBox) field(name, now string, set func(string)) fyne.CanvasObject {
 
 // secret is the field of the link's secret, which is never shown.
 func (x *phoneBox) secret() fyne.CanvasObject {
-	w, l := x.b.w, x.b.w.d.lang
+	w, l := x.b.w, x.b.w.d.Lang
 	name := func() string { return x.b.all[x.i].Name }
 	e := w.newSecretField()
 	e.SetText(w.draft.secrets[name()])
@@ -356,7 +357,7 @@ func (x *phoneBox) secret() fyne.CanvasObject {
 		default:
 			said = text.SecretState(k)
 		}
-		state.Objects = []fyne.CanvasObject{plain(l.T(said), theme.SizeHint, widget.MediumImportance)}
+		state.Objects = []fyne.CanvasObject{kit.Plain(l.T(said), theme.SizeHint, widget.MediumImportance)}
 		state.Refresh()
 	}
 	show()

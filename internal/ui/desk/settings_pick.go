@@ -11,6 +11,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
 )
 
@@ -32,13 +33,13 @@ var setupFolders = []string{"", "Downloads", "Desktop", "Documents", "Bureaublad
 func (w *settingsWindow) pickFile() {
 	w.openFile("")
 	v := w.file
-	w.d.after(0, func() { // a folder can be a network's
+	w.d.After(0, func() { // a folder can be a network's
 		home, err := os.UserHomeDir()
 		if err != nil {
 			return
 		}
 		found := setupFiles(home)
-		w.d.post(func() {
+		w.d.Post(func() {
 			if w.file == v && v.path == "" {
 				v.found = found
 				v.show()
@@ -82,8 +83,8 @@ func (w *settingsWindow) testingFile() bool { return w.file != nil && w.file.tes
 
 // showPicking asks for a file.
 func (v *setupView) showPicking(b *fyne.Container) {
-	l := v.w.d.lang
-	b.Add(paragraph(l.T(text.PrefsFilePick)))
+	l := v.w.d.Lang
+	b.Add(kit.Paragraph(l.T(text.PrefsFilePick)))
 	for _, path := range v.found {
 		name := widget.NewButton(filepath.Base(path), func() { v.w.openFile(path) })
 		name.Alignment = widget.ButtonAlignLeading
@@ -105,7 +106,7 @@ func (v *setupView) showPicking(b *fyne.Container) {
 		v.w.openFile(p)
 	}
 	path.OnSubmitted = func(string) { open.OnTapped() }
-	b.Add(container.New(layout.NewCustomPaddedVBoxLayout(4), bold(l.T(text.PrefsFilePath), theme.SizeHint),
+	b.Add(container.New(layout.NewCustomPaddedVBoxLayout(4), kit.Bold(l.T(text.PrefsFilePath), theme.SizeHint),
 		container.NewStack(container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 8, 0), open), path)), fault.object))
 	b.Add(container.NewHBox(widget.NewButton(l.T(text.PrefsFileCancel), v.w.closeFile)))
 }

@@ -14,6 +14,7 @@ import (
 
 	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
 )
 
@@ -43,20 +44,20 @@ func (w *settingsWindow) row(key string) *settingRow {
 	if i < 0 {
 		return nil
 	}
-	l, v := w.d.lang, w.value(key)
+	l, v := w.d.Lang, w.value(key)
 	r := &settingRow{w: w, entry: all[i], object: newColumn(4), fault: newFaultLine()}
 	w.rows[key] = r
 	title := l.T(text.SettingTitle(key))
 	if n, long := w.state.More[key]; long {
 		r.object.Add(fieldLabel(title))
-		r.object.Add(paragraph(l.T(text.PrefsTooLong, n, w.state.Path)))
+		r.object.Add(kit.Paragraph(l.T(text.PrefsTooLong, n, w.state.Path)))
 		return r
 	}
 	if v.By != "" && r.entry.Type != settings.Flag {
 		r.object.Add(fieldLabel(title))
 		r.object.Add(lockedValue(shownValue(l, r.entry, v.Text)))
 		r.object.Add(lockedLine(l.T(text.PrefsLocked, v.By)))
-		r.object.Add(paragraph(helpOf(l, key)))
+		r.object.Add(kit.Paragraph(helpOf(l, key)))
 		return r
 	}
 	input, disable := r.input(title)
@@ -65,9 +66,9 @@ func (w *settingsWindow) row(key string) *settingRow {
 	}
 	r.object.Add(input)
 	r.object.Add(r.fault.object)
-	r.object.Add(paragraph(helpOf(l, key)))
+	r.object.Add(kit.Paragraph(helpOf(l, key)))
 	if key == "card.hotkey" && w.state.Hotkey != "" {
-		r.object.Add(trouble(w.state.Hotkey))
+		r.object.Add(kit.Trouble(w.state.Hotkey))
 	}
 	r.put(w.now(key))
 	r.check(w.now(key))
@@ -81,7 +82,7 @@ func (w *settingsWindow) row(key string) *settingRow {
 
 // fieldLabel is the name above a field.
 func fieldLabel(s string) fyne.CanvasObject {
-	return bold(s, theme.SizeHint)
+	return kit.Bold(s, theme.SizeHint)
 }
 
 // helpOf is what a setting does, in the window's own words where it has some.
@@ -119,7 +120,7 @@ func (r *settingRow) check(s string) bool {
 		r.fault.say("")
 		return true
 	}
-	r.fault.say(wantOf(r.w.d.lang, r.entry))
+	r.fault.say(wantOf(r.w.d.Lang, r.entry))
 	return false
 }
 
@@ -181,7 +182,7 @@ func (r *settingRow) input(title string) (field fyne.CanvasObject, disable func(
 		return r.date()
 	case r.entry.Type == settings.Number:
 		e := r.text(func(s string) string { return s }, func(s string) string { return strings.TrimSpace(s) })
-		return container.New(atMost(numberWidth), e), e.Disable
+		return container.New(kit.AtMost(numberWidth), e), e.Disable
 	}
 	if words := wellKnown[r.entry.Key]; words != nil {
 		e := widget.NewSelectEntry(words)
@@ -216,7 +217,7 @@ func (r *settingRow) choice(words []string) (fyne.CanvasObject, func()) {
 	}
 	labels := make([]string, len(words))
 	for i, v := range words {
-		labels[i] = choiceLabel(r.w.d.lang, r.entry.Key, v)
+		labels[i] = choiceLabel(r.w.d.Lang, r.entry.Key, v)
 	}
 	c := widget.NewSelect(labels, nil)
 	r.put = func(s string) { c.SetSelectedIndex(slices.Index(words, s)) }
@@ -226,7 +227,7 @@ func (r *settingRow) choice(words []string) (fyne.CanvasObject, func()) {
 		}
 	}
 	r.focus = c
-	return container.New(atMost(choiceWidth), c), c.Disable
+	return container.New(kit.AtMost(choiceWidth), c), c.Disable
 }
 
 // choiceLabel is how people say a value; one without words is its own.
@@ -251,18 +252,18 @@ func (r *settingRow) seconds() (fyne.CanvasObject, func()) {
 		}
 		return s
 	})
-	return withUnit(e, r.w.d.lang.T(text.PrefsSeconds)), e.Disable
+	return withUnit(e, r.w.d.Lang.T(text.PrefsSeconds)), e.Disable
 }
 
 func withUnit(e fyne.CanvasObject, unit string) fyne.CanvasObject {
-	return container.New(columns(numberWidth+8), container.New(layout.NewCustomPaddedLayout(0, 0, 0, 8), e),
-		container.New(middle(), newWords(unit, base.SizeNameText, base.ColorNamePlaceHolder, false).cutting()))
+	return container.New(kit.Columns(numberWidth+8), container.New(layout.NewCustomPaddedLayout(0, 0, 0, 8), e),
+		container.New(kit.Middle(), kit.NewWords(unit, base.SizeNameText, base.ColorNamePlaceHolder, false).Cutting()))
 }
 
 // date is a field for a day, written as the language does.
 func (r *settingRow) date() (fyne.CanvasObject, func()) {
 	form := time.DateOnly
-	if r.w.d.lang == text.Dutch {
+	if r.w.d.Lang == text.Dutch {
 		form = "02-01-2006"
 	}
 	e := r.text(func(s string) string {
@@ -279,15 +280,15 @@ func (r *settingRow) date() (fyne.CanvasObject, func()) {
 		}
 		return s
 	})
-	e.SetPlaceHolder(r.w.d.lang.T(text.PrefsDateHint))
-	return container.New(atMost(dateWidth), e), e.Disable
+	e.SetPlaceHolder(r.w.d.Lang.T(text.PrefsDateHint))
+	return container.New(kit.AtMost(dateWidth), e), e.Disable
 }
 
 // lines is a field for a list, an element on each line.
 func (r *settingRow) lines() (fyne.CanvasObject, func()) {
 	e := r.w.newLinesField()
 	e.SetMinRowsVisible(3)
-	e.SetPlaceHolder(r.w.d.lang.T(text.PrefsListHint))
+	e.SetPlaceHolder(r.w.d.Lang.T(text.PrefsListHint))
 	r.put = func(s string) {
 		e.SetText(strings.ReplaceAll(s, ", ", "\n"))
 	}
@@ -323,7 +324,7 @@ func (f *faultLine) say(s string) {
 	f.said = s
 	f.object.Objects = nil
 	if s != "" {
-		f.object.Objects = []fyne.CanvasObject{trouble(s)}
+		f.object.Objects = []fyne.CanvasObject{kit.Trouble(s)}
 	}
 	f.object.Hidden = s == ""
 	f.object.Refresh()
@@ -374,7 +375,7 @@ func (o *orderedBox) changed() {
 }
 
 func (o *orderedBox) build() {
-	l := o.r.w.d.lang
+	l := o.r.w.d.Lang
 	o.object.Objects = nil
 	for i, v := range o.order {
 		c := widget.NewCheck(choiceLabel(l, o.r.entry.Key, v), nil)
@@ -395,7 +396,7 @@ func (o *orderedBox) build() {
 		if o.locked {
 			c.Disable()
 		}
-		o.object.Add(container.New(atMost(choiceWidth), container.NewBorder(nil, nil, nil, up, onGrid(c))))
+		o.object.Add(container.New(kit.AtMost(choiceWidth), container.NewBorder(nil, nil, nil, up, onGrid(c))))
 	}
 	o.object.Refresh()
 }

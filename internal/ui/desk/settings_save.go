@@ -9,6 +9,7 @@ import (
 
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
 )
 
@@ -21,16 +22,16 @@ type settingsFooter struct {
 }
 
 func newSettingsFooter(w *settingsWindow) *settingsFooter {
-	l := w.d.lang
+	l := w.d.Lang
 	f := &settingsFooter{w: w, said: container.NewStack()}
 	f.save = widget.NewButton(l.T(text.PrefsSave), w.save)
 	f.save.Importance = widget.HighImportance
 	f.undo = widget.NewButton(l.T(text.PrefsUndo), w.undo)
 	buttons := container.New(layout.NewCustomPaddedHBoxLayout(8), f.undo, f.save)
-	bar := container.New(layout.NewCustomPaddedLayout(12, 12, edge, edge),
-		container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 12, 0), container.New(middle(), buttons)),
-			container.New(middle(), f.said)))
-	f.object = container.NewStack(newFrame(container.NewBorder(newRule(canvas.NewRectangle(nil)), nil, nil, nil, bar), false))
+	bar := container.New(layout.NewCustomPaddedLayout(12, 12, kit.Edge, kit.Edge),
+		container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 12, 0), container.New(kit.Middle(), buttons)),
+			container.New(kit.Middle(), f.said)))
+	f.object = container.NewStack(kit.NewFrame(container.NewBorder(kit.NewRule(canvas.NewRectangle(nil)), nil, nil, nil, bar), false))
 	return f
 }
 
@@ -40,7 +41,7 @@ func (f *settingsFooter) show() {
 	if w.state == nil {
 		return
 	}
-	d, l := w.draft, w.d.lang
+	d, l := w.draft, w.d.Lang
 	unsaved := w.unsaved()
 	said, bad := d.said, d.bad
 	switch {
@@ -52,14 +53,14 @@ func (f *settingsFooter) show() {
 	var line fyne.CanvasObject = container.NewWithoutLayout()
 	switch {
 	case bad:
-		line = trouble(said)
+		line = kit.Trouble(said)
 	case said != "":
-		line = plain(said, theme.SizeHint, widget.LowImportance)
+		line = kit.Plain(said, theme.SizeHint, widget.LowImportance)
 	}
 	f.said.Objects = []fyne.CanvasObject{line}
 	f.said.Refresh()
-	able(f.save, unsaved && !d.saving)
-	able(f.undo, unsaved && !d.saving)
+	kit.Able(f.save, unsaved && !d.saving)
+	kit.Able(f.undo, unsaved && !d.saving)
 }
 
 // undo goes back to what holds.
@@ -100,7 +101,7 @@ func (w *settingsWindow) wrong() string {
 
 // save asks the resident to keep the draft.
 func (w *settingsWindow) save() {
-	l := w.d.lang
+	l := w.d.Lang
 	if key := w.wrong(); key != "" {
 		w.draft.said, w.draft.bad = l.T(text.PrefsBadValues), true
 		w.footer.show()
@@ -121,11 +122,11 @@ func (w *settingsWindow) save() {
 	for name, s := range d.secrets {
 		m.Secrets = append(m.Secrets, deskapi.PhoneSecret{Name: name, Secret: s})
 	}
-	w.d.send(deskapi.KindSettingsSave, m)
+	w.d.Send(deskapi.KindSettingsSave, m)
 	w.footer.show()
 	seq := d.seq
-	w.d.after(savingSilent, func() {
-		w.d.post(func() {
+	w.d.After(savingSilent, func() {
+		w.d.Post(func() {
 			if w.current() && w.draft.saving && w.draft.seq == seq {
 				w.draft.saving, w.draft.said, w.draft.bad = false, l.T(text.PrefsTestSilent), true
 				w.footer.show()
@@ -136,7 +137,7 @@ func (w *settingsWindow) save() {
 
 // saved takes the answer.
 func (w *settingsWindow) saved(m deskapi.SettingsSaved) {
-	l := w.d.lang
+	l := w.d.Lang
 	w.draft.saving = false
 	if m.OK {
 		seq := w.draft.seq

@@ -12,6 +12,7 @@ import (
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
 )
 
 // askSecretIn is how long an address must stay as it is before its secret is
@@ -29,7 +30,7 @@ type secretBox struct {
 }
 
 func newSecretBox(w *settingsWindow) *secretBox {
-	l := w.d.lang
+	l := w.d.Lang
 	b := &secretBox{w: w, object: newColumn(4), state: newColumn(4), entry: w.newSecretField()}
 	b.entry.SetText(w.draft.secret)
 	b.entry.OnChanged = func(s string) {
@@ -40,7 +41,7 @@ func newSecretBox(w *settingsWindow) *secretBox {
 	b.object.Add(fieldLabel(l.T(text.PrefsSecret)))
 	b.object.Add(b.state)
 	b.object.Add(b.entry)
-	b.object.Add(paragraph(l.T(text.PrefsSecretHelp)))
+	b.object.Add(kit.Paragraph(l.T(text.PrefsSecretHelp)))
 	b.show()
 	return b
 }
@@ -51,10 +52,10 @@ func (b *secretBox) address() {
 	b.asked++
 	mine := b.asked
 	b.show()
-	b.w.d.after(askSecretIn, func() {
-		b.w.d.post(func() {
+	b.w.d.After(askSecretIn, func() {
+		b.w.d.Post(func() {
 			if b.asked == mine && b.w.current() && b.w.hubBox == b {
-				b.w.d.send(deskapi.KindSettingsSecret, deskapi.SettingsSecretAsk{BaseURL: b.w.now("hub.base_url"),
+				b.w.d.Send(deskapi.KindSettingsSecret, deskapi.SettingsSecretAsk{BaseURL: b.w.now("hub.base_url"),
 					Client: b.w.now("hub.client_id"), Store: b.w.now("hub.secret_store")})
 			}
 		})
@@ -74,31 +75,31 @@ func (w *settingsWindow) moved() bool {
 
 // show shows how the secret of this address and client is kept.
 func (b *secretBox) show() {
-	w, l := b.w, b.w.d.lang
+	w, l := b.w, b.w.d.Lang
 	k := w.secret
 	known := k != nil && k.BaseURL == w.now("hub.base_url") && k.Client == w.now("hub.client_id")
 	b.state.Objects = nil
 	b.entry.SetPlaceHolder(l.T(text.PrefsSecretEnter))
 	say := func(s string) {
-		b.state.Add(plain(s, base.SizeNameText, widget.MediumImportance))
+		b.state.Add(kit.Plain(s, base.SizeNameText, widget.MediumImportance))
 	}
 	switch {
 	case !known && w.moved() && w.draft.secret == "":
-		b.state.Add(trouble(l.T(text.PrefsSecretAgain)))
+		b.state.Add(kit.Trouble(l.T(text.PrefsSecretAgain)))
 	case !known && k == nil:
 		say(l.T(text.PrefsSecretLooking))
 	case !known || k.State == string(secret.NotSet):
 		say(l.T(text.PrefsSecretNone))
 		if w.moved() && w.draft.secret == "" {
-			b.state.Add(trouble(l.T(text.PrefsSecretAgain)))
+			b.state.Add(kit.Trouble(l.T(text.PrefsSecretAgain)))
 		}
 	case k.State == string(secret.IsSet), k.State == string(secret.IsWaiting):
 		b.entry.SetPlaceHolder(l.T(text.PrefsSecretNew))
 		say(savedOn(l, k))
 	case k.State == string(secret.Absent):
-		b.state.Add(trouble(l.T(text.PrefsSecretNoStore)))
+		b.state.Add(kit.Trouble(l.T(text.PrefsSecretNoStore)))
 	default:
-		b.state.Add(trouble(l.T(text.SecretState(k.State))))
+		b.state.Add(kit.Trouble(l.T(text.SecretState(k.State))))
 	}
 	b.state.Refresh()
 }
@@ -140,7 +141,7 @@ func smallButton(s string, do func()) *widget.Button {
 
 // caption is a small label above a field within a box.
 func caption(s string) fyne.CanvasObject {
-	return newWords(s, base.SizeNameCaptionText, base.ColorNamePlaceHolder, false).cutting()
+	return kit.NewWords(s, base.SizeNameCaptionText, base.ColorNamePlaceHolder, false).Cutting()
 }
 
 // labelled is a field with its name above it.

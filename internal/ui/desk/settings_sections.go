@@ -9,14 +9,15 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
 )
 
 // section lays out one section.
 func (w *settingsWindow) section(s section) fyne.CanvasObject {
-	l := w.d.lang
+	l := w.d.Lang
 	part := newColumn(16)
-	part.Add(newWords(l.T(text.PrefsSection(s.id)), theme.SizeStart, base.ColorNameForeground, true).cutting())
+	part.Add(kit.NewWords(l.T(text.PrefsSection(s.id)), theme.SizeStart, base.ColorNameForeground, true).Cutting())
 	switch s.id {
 	case sectionHub:
 		w.hubSection(part, s)
@@ -30,7 +31,7 @@ func (w *settingsWindow) section(s section) fyne.CanvasObject {
 		w.addRows(part, s.keys)
 	}
 	line := canvas.NewRectangle(nil)
-	return container.New(layout.NewCustomPaddedVBoxLayout(16), part, newRule(line))
+	return container.New(layout.NewCustomPaddedVBoxLayout(16), part, kit.NewRule(line))
 }
 
 func (w *settingsWindow) addRows(part *fyne.Container, keys []string) {
@@ -43,19 +44,19 @@ func (w *settingsWindow) addRows(part *fyne.Container, keys []string) {
 
 // hubSection is what a newcomer fills in, and the test.
 func (w *settingsWindow) hubSection(part *fyne.Container, s section) {
-	l := w.d.lang
+	l := w.d.Lang
 	by := w.value("hub.base_url").By
 	if by == "" {
 		intro := l.T(text.PrefsHubIntro)
 		if c := w.state.Support; c != "" {
 			intro += " " + l.T(text.PrefsHubAsk, c)
 		}
-		part.Add(paragraph(intro))
+		part.Add(kit.Paragraph(intro))
 	} else {
-		part.Add(boxed(paragraph(l.T(text.PrefsLockedHub, by))))
+		part.Add(kit.Boxed(kit.Paragraph(l.T(text.PrefsLockedHub, by))))
 	}
 	if w.state.Expiry != "" {
-		part.Add(trouble(w.state.Expiry))
+		part.Add(kit.Trouble(w.state.Expiry))
 	}
 	open := widget.NewButton(l.T(text.PrefsFileOpen), w.pickFile)
 	part.Add(container.NewHBox(open))
@@ -73,8 +74,8 @@ func (w *settingsWindow) hubSection(part *fyne.Container, s section) {
 
 // advancedSection is the rest, by group, behind a button.
 func (w *settingsWindow) advancedSection(part *fyne.Container, s section) {
-	l := w.d.lang
-	part.Add(paragraph(l.T(text.PrefsAdvancedIntro)))
+	l := w.d.Lang
+	part.Add(kit.Paragraph(l.T(text.PrefsAdvancedIntro)))
 	label := text.PrefsAdvancedShow
 	if w.advanced {
 		label = text.PrefsAdvancedHide
@@ -93,7 +94,7 @@ func (w *settingsWindow) advancedSection(part *fyne.Container, s section) {
 		}
 		if g := r.entry.Group(); g != group {
 			group = g
-			rest.Add(container.New(layout.NewCustomPaddedLayout(8, 0, 0, 0), bold(l.T(text.SettingGroup(group)), base.SizeNameText)))
+			rest.Add(container.New(layout.NewCustomPaddedLayout(8, 0, 0, 0), kit.Bold(l.T(text.SettingGroup(group)), base.SizeNameText)))
 		}
 		rest.Add(r.object)
 	}
@@ -106,9 +107,9 @@ func (w *settingsWindow) advancedSection(part *fyne.Container, s section) {
 // problems are what is wrong in the files.
 func (w *settingsWindow) problems() fyne.CanvasObject {
 	lines := newColumn(4)
-	lines.Add(trouble(w.d.lang.T(text.PrefsProblems)))
+	lines.Add(kit.Trouble(w.d.Lang.T(text.PrefsProblems)))
 	for _, p := range w.state.Problems {
-		lines.Add(paragraph(p))
+		lines.Add(kit.Paragraph(p))
 	}
-	return boxed(lines)
+	return kit.Boxed(lines)
 }

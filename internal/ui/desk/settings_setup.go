@@ -12,6 +12,7 @@ import (
 
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
 )
 
@@ -41,10 +42,10 @@ func (w *settingsWindow) openFile(path string) {
 	}
 	w.draft.seq++
 	v := &setupView{w: w, path: path, body: newColumn(12), phrase: w.newSecretField(), number: w.newField(),
-		steps: newStepList(w.d.lang), seq: w.draft.seq}
+		steps: newStepList(w.d.Lang), seq: w.draft.seq}
 	v.phrase.OnSubmitted = func(string) { v.open() }
-	v.number.SetPlaceHolder(w.d.lang.T(text.PrefsTestNumber))
-	v.object = container.New(atMost(settingsWidth), container.New(layout.NewCustomPaddedLayout(20, 24, edge, edge), v.body))
+	v.number.SetPlaceHolder(w.d.Lang.T(text.PrefsTestNumber))
+	v.object = container.New(kit.AtMost(settingsWidth), container.New(layout.NewCustomPaddedLayout(20, 24, kit.Edge, kit.Edge), v.body))
 	w.file = v
 	v.show()
 	w.show()
@@ -57,7 +58,7 @@ func (w *settingsWindow) openFile(path string) {
 // closeFile goes back to the pages; the resident forgets the file.
 func (w *settingsWindow) closeFile() {
 	w.file = nil
-	w.d.send(deskapi.KindSettingsStop, nil)
+	w.d.Send(deskapi.KindSettingsStop, nil)
 	w.show()
 }
 
@@ -68,7 +69,7 @@ func (v *setupView) open() {
 	v.opening, v.office = true, nil
 	v.w.draft.seq++
 	v.seq = v.w.draft.seq
-	v.w.d.send(deskapi.KindSettingsFile, deskapi.SettingsFile{Seq: v.seq, Path: v.path, Passphrase: v.phrase.Text})
+	v.w.d.Send(deskapi.KindSettingsFile, deskapi.SettingsFile{Seq: v.seq, Path: v.path, Passphrase: v.phrase.Text})
 	v.show()
 }
 
@@ -88,7 +89,7 @@ func (v *setupView) opened(m deskapi.SettingsOffice) {
 func (v *setupView) take() {
 	v.testing, v.done = true, nil
 	v.steps.begin(v.seq)
-	v.w.d.send(deskapi.KindSettingsTake, deskapi.SettingsTake{Seq: v.seq, Number: v.number.Text})
+	v.w.d.Send(deskapi.KindSettingsTake, deskapi.SettingsTake{Seq: v.seq, Number: v.number.Text})
 	v.show()
 }
 
@@ -108,16 +109,16 @@ func (v *setupView) taken(m deskapi.SettingsTaken) {
 }
 
 func (v *setupView) show() {
-	l := v.w.d.lang
+	l := v.w.d.Lang
 	b := v.body
 	b.Objects = nil
-	b.Add(newWords(l.T(text.PrefsFileTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).cutting())
+	b.Add(kit.NewWords(l.T(text.PrefsFileTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting())
 	if v.path == "" {
 		v.showPicking(b)
 		b.Refresh()
 		return
 	}
-	b.Add(plain(filepath.Base(v.path), base.SizeNameText, widget.LowImportance))
+	b.Add(kit.Plain(filepath.Base(v.path), base.SizeNameText, widget.LowImportance))
 	if v.office == nil || v.office.Why != "" {
 		v.showLocked(b)
 	} else {
@@ -128,45 +129,45 @@ func (v *setupView) show() {
 
 // showLocked asks for the passphrase.
 func (v *setupView) showLocked(b *fyne.Container) {
-	l := v.w.d.lang
-	b.Add(paragraph(l.T(text.PrefsFileIntro)))
+	l := v.w.d.Lang
+	b.Add(kit.Paragraph(l.T(text.PrefsFileIntro)))
 	b.Add(container.New(layout.NewCustomPaddedVBoxLayout(4), fieldLabel(l.T(text.PrefsFilePhrase)), v.phrase))
 	if v.opening {
-		b.Add(paragraph(l.T(text.PrefsFileOpening)))
+		b.Add(kit.Paragraph(l.T(text.PrefsFileOpening)))
 	} else if v.office != nil {
-		b.Add(trouble(v.office.Why))
+		b.Add(kit.Trouble(v.office.Why))
 	}
 	open := widget.NewButton(l.T(text.PrefsFileShow), v.open)
 	open.Importance = widget.HighImportance
-	able(open, !v.opening)
+	kit.Able(open, !v.opening)
 	b.Add(container.NewHBox(widget.NewButton(l.T(text.PrefsFileCancel), v.w.closeFile), open))
 }
 
 // showRows shows old and new side by side.
 func (v *setupView) showRows(b *fyne.Container) {
-	l := v.w.d.lang
+	l := v.w.d.Lang
 	if v.office.Moved {
-		b.Add(trouble(l.T(text.SetupMoved)))
+		b.Add(kit.Trouble(l.T(text.SetupMoved)))
 	}
-	b.Add(paragraph(l.T(text.PrefsFileCheck)))
+	b.Add(kit.Paragraph(l.T(text.PrefsFileCheck)))
 	table := newColumn(8)
 	head := func(k text.Key) fyne.CanvasObject { return caption(l.T(k)) }
 	table.Add(container.New(sideBySide{}, head(text.SetupSetting), head(text.SetupNow), head(text.SetupNew)))
 	for _, r := range v.office.Rows {
-		table.Add(newRule(canvas.NewRectangle(nil)))
+		table.Add(kit.NewRule(canvas.NewRectangle(nil)))
 		changed := r.Now != r.New
 		value := func(s string, strong bool) fyne.CanvasObject {
 			if s == "" {
-				return plain(l.T(text.SetupNothing), theme.SizeHint, widget.LowImportance)
+				return kit.Plain(l.T(text.SetupNothing), theme.SizeHint, widget.LowImportance)
 			}
 			if strong {
-				return bold(s, theme.SizeHint)
+				return kit.Bold(s, theme.SizeHint)
 			}
-			return plain(s, theme.SizeHint, widget.MediumImportance)
+			return kit.Plain(s, theme.SizeHint, widget.MediumImportance)
 		}
-		table.Add(container.New(sideBySide{}, plain(l.T(titleOfRow(r.Key)), theme.SizeHint, widget.LowImportance), value(r.Now, false), value(r.New, changed)))
+		table.Add(container.New(sideBySide{}, kit.Plain(l.T(titleOfRow(r.Key)), theme.SizeHint, widget.LowImportance), value(r.Now, false), value(r.New, changed)))
 	}
-	table.Add(newRule(canvas.NewRectangle(nil)))
+	table.Add(kit.NewRule(canvas.NewRectangle(nil)))
 	b.Add(table)
 	if v.done == nil || !v.done.OK {
 		b.Add(container.New(layout.NewCustomPaddedVBoxLayout(4), fieldLabel(l.T(text.PrefsFileNumber)), v.number))
@@ -174,11 +175,11 @@ func (v *setupView) showRows(b *fyne.Container) {
 	b.Add(v.steps.object)
 	switch {
 	case v.testing:
-		b.Add(paragraph(l.T(text.PrefsFileTesting)))
+		b.Add(kit.Paragraph(l.T(text.PrefsFileTesting)))
 	case v.done != nil && v.done.OK:
 		b.Add(good(l.T(text.PrefsFileTaken)))
 	case v.done != nil:
-		b.Add(trouble(v.done.Why))
+		b.Add(kit.Trouble(v.done.Why))
 	}
 	if v.done != nil && v.done.OK {
 		end := widget.NewButton(l.T(text.PrefsFileClose), v.w.closeFile)
@@ -188,7 +189,7 @@ func (v *setupView) showRows(b *fyne.Container) {
 	}
 	take := widget.NewButton(l.T(text.PrefsFileTake), v.take)
 	take.Importance = widget.HighImportance
-	able(take, !v.testing)
+	kit.Able(take, !v.testing)
 	b.Add(container.NewHBox(widget.NewButton(l.T(text.PrefsFileCancel), v.w.closeFile), take))
 }
 

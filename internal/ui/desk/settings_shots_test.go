@@ -10,6 +10,7 @@ import (
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
 )
 
@@ -70,14 +71,14 @@ user = "wiebelt"
 
 // opened is the open window.
 func opened(b *bench) *settingsWindow {
-	return b.page(deskapi.WindowSettings).(*settingsWindow)
+	return b.Page(deskapi.WindowSettings).(*settingsWindow)
 }
 
 func openSettingsWith(t *testing.T, l text.Language, look string, st deskapi.SettingsState) *bench {
 	t.Helper()
-	b := newBench(t, greeting(l), map[string]opener{deskapi.WindowSettings: openSettings})
-	b.app.Settings().SetTheme(theme.New(look))
-	b.show(deskapi.WindowSettings)
+	b := newBench(t, greeting(l), map[string]kit.Opener{deskapi.WindowSettings: openSettings})
+	b.App.Settings().SetTheme(theme.New(look))
+	b.Show(deskapi.WindowSettings)
 	b.tell(t, deskapi.KindSettingsState, st)
 	return b
 }

@@ -16,6 +16,7 @@ import (
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
 )
 
 // only gives what was said of a kind since the last take.
@@ -356,7 +357,7 @@ func buttonsIn(o fyne.CanvasObject) (all []*widget.Button) {
 		for _, child := range o.Objects {
 			all = append(all, buttonsIn(child)...)
 		}
-	case *box:
+	case *kit.Box:
 		for _, child := range test.WidgetRenderer(o).Objects() {
 			all = append(all, buttonsIn(child)...)
 		}
@@ -436,25 +437,25 @@ func TestSettingsClose(t *testing.T) {
 	w := opened(b)
 	typeInto(w, "support.contact", "Piet")
 	w.close()
-	if b.page(deskapi.WindowSettings) == nil {
+	if b.Page(deskapi.WindowSettings) == nil {
 		t.Fatal("closed without asking")
 	}
 	test.Tap(w.footer.undo)
 	b.said = nil
 	w.close()
-	if b.page(deskapi.WindowSettings) != nil || len(b.said) != 1 || b.said[0].kind != deskapi.KindSettingsStop {
+	if b.Page(deskapi.WindowSettings) != nil || len(b.said) != 1 || b.said[0].kind != deskapi.KindSettingsStop {
 		t.Errorf("still open, or said %v", b.said)
 	}
 }
 
 // Without an answer the window says so, and strange messages are passed over.
 func TestSettingsSilent(t *testing.T) {
-	b := newBench(t, greeting(text.Dutch), map[string]opener{deskapi.WindowSettings: openSettings})
-	b.show(deskapi.WindowSettings)
+	b := newBench(t, greeting(text.Dutch), map[string]kit.Opener{deskapi.WindowSettings: openSettings})
+	b.Show(deskapi.WindowSettings)
 	w := opened(b)
 	for _, kind := range []string{"settings.kept", "settings.saved", "settings.step", "settings.tested", "settings.office", "settings.taken", "settings.unheard"} {
 		for _, raw := range []string{`{}`, `[]`, `null`, `x`} {
-			b.handle(kind, json.RawMessage(raw))
+			b.Handle(kind, json.RawMessage(raw))
 		}
 	}
 	w.Choose(sectionHub)

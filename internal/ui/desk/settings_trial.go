@@ -13,6 +13,7 @@ import (
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
 )
 
@@ -39,19 +40,19 @@ type trialBox struct {
 }
 
 func newTrialBox(w *settingsWindow) *trialBox {
-	l := w.d.lang
+	l := w.d.Lang
 	b := &trialBox{w: w, number: w.newField(), steps: newStepList(l), end: newColumn(8)}
 	b.number.SetPlaceHolder(l.T(text.PrefsTestNumber))
 	b.number.OnSubmitted = func(string) { b.toggle() }
 	b.start = widget.NewButton(l.T(text.PrefsTestStart), b.toggle)
 	line := container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 8, 0), b.start), b.number)
 	content := newColumn(8)
-	content.Add(bold(l.T(text.PrefsTest), base.SizeNameText))
-	content.Add(paragraph(l.T(text.PrefsTestHelp)))
+	content.Add(kit.Bold(l.T(text.PrefsTest), base.SizeNameText))
+	content.Add(kit.Paragraph(l.T(text.PrefsTestHelp)))
 	content.Add(line)
 	content.Add(b.steps.object)
 	content.Add(b.end)
-	b.object = container.NewStack(framed(content))
+	b.object = container.NewStack(kit.Framed(content))
 	b.show()
 	return b
 }
@@ -71,7 +72,7 @@ func (b *trialBox) toggle() {
 		b.running = false
 		b.seq++
 		b.steps.clear()
-		w.d.send(deskapi.KindSettingsStop, nil)
+		w.d.Send(deskapi.KindSettingsStop, nil)
 		b.show()
 		return
 	}
@@ -80,8 +81,8 @@ func (b *trialBox) toggle() {
 	b.running, b.result, b.old = true, nil, false
 	b.numbers = b.number.Text
 	number := b.numbers
-	if len(number) > maxTyped {
-		number = number[:maxTyped]
+	if len(number) > kit.MaxTyped {
+		number = number[:kit.MaxTyped]
 	}
 	var changes []deskapi.SettingsChange
 	for _, c := range w.changes() { // what is wrong elsewhere is no reason not to test
@@ -89,13 +90,13 @@ func (b *trialBox) toggle() {
 			changes = append(changes, c)
 		}
 	}
-	w.d.send(deskapi.KindSettingsTest, deskapi.SettingsTest{Seq: b.seq, Changes: changes, Secret: w.draft.secret, Number: number})
+	w.d.Send(deskapi.KindSettingsTest, deskapi.SettingsTest{Seq: b.seq, Changes: changes, Secret: w.draft.secret, Number: number})
 	b.show()
 	seq := b.seq
-	w.d.after(testSilent, func() {
-		w.d.post(func() {
+	w.d.After(testSilent, func() {
+		w.d.Post(func() {
 			if b.running && b.seq == seq && w.trial == b {
-				b.tested(deskapi.SettingsTested{Seq: seq, Why: w.d.lang.T(text.PrefsTestSilent)})
+				b.tested(deskapi.SettingsTested{Seq: seq, Why: w.d.Lang.T(text.PrefsTestSilent)})
 			}
 		})
 	})
@@ -144,7 +145,7 @@ func (b *trialBox) adopt() {
 
 // show shows how the test ended.
 func (b *trialBox) show() {
-	l := b.w.d.lang
+	l := b.w.d.Lang
 	label := text.PrefsTestStart
 	if b.running {
 		label = text.PrefsTestStop
@@ -154,9 +155,9 @@ func (b *trialBox) show() {
 	if m := b.result; m != nil {
 		switch {
 		case m.Why != "":
-			b.end.Add(trouble(m.Why))
+			b.end.Add(kit.Trouble(m.Why))
 		case !m.OK:
-			b.end.Add(trouble(l.T(text.PrefsTestFailed)))
+			b.end.Add(kit.Trouble(l.T(text.PrefsTestFailed)))
 		case b.numbers == "":
 			b.end.Add(good(l.T(text.PrefsTestPassedNoNumber)))
 		case b.w.unsaved():
@@ -168,7 +169,7 @@ func (b *trialBox) show() {
 			b.end.Add(b.better(m.Better))
 		}
 		if b.old {
-			b.end.Add(paragraph(l.T(text.PrefsTestOld)))
+			b.end.Add(kit.Paragraph(l.T(text.PrefsTestOld)))
 		}
 	}
 	b.end.Refresh()
@@ -176,15 +177,15 @@ func (b *trialBox) show() {
 
 // better offers values that worked.
 func (b *trialBox) better(all []deskapi.SettingsChange) fyne.CanvasObject {
-	l := b.w.d.lang
+	l := b.w.d.Lang
 	lines := newColumn(4)
-	lines.Add(plain(l.T(text.PrefsBetter), theme.SizeHint, widget.MediumImportance))
+	lines.Add(kit.Plain(l.T(text.PrefsBetter), theme.SizeHint, widget.MediumImportance))
 	for _, c := range all {
 		v := choiceLabel(l, c.Key, c.Text)
 		if c.Text == "" {
 			v = l.T(text.PrefsBetterEmpty)
 		}
-		lines.Add(plain(l.T(text.SettingTitle(c.Key))+": "+v, theme.SizeHint, widget.MediumImportance))
+		lines.Add(kit.Plain(l.T(text.SettingTitle(c.Key))+": "+v, theme.SizeHint, widget.MediumImportance))
 	}
 	lines.Add(container.NewHBox(widget.NewButton(l.T(text.PrefsBetterTake), b.adopt)))
 	return lines
@@ -246,7 +247,7 @@ func (s *stepList) show() {
 }
 
 // stepMarks are the shapes of states.
-var stepMarks = map[string]mark{"running": markRing, "ok": markDot, "failed": markTrouble, "off": markDash}
+var stepMarks = map[string]kit.Mark{"running": kit.MarkRing, "ok": kit.MarkDot, "failed": kit.MarkTrouble, "off": kit.MarkDash}
 
 // line is a step: its name, how it went, and what to do.
 func (s *stepList) line(m deskapi.SettingsStep) fyne.CanvasObject {
@@ -263,18 +264,18 @@ func (s *stepList) line(m deskapi.SettingsStep) fyne.CanvasObject {
 	case "off", "running":
 		importance = widget.LowImportance
 	}
-	said.Add(plain(sentence, theme.SizeHint, importance))
+	said.Add(kit.Plain(sentence, theme.SizeHint, importance))
 	if m.Said != "" {
-		said.Add(plain(l.T(text.PrefsHubSays, m.Said), theme.SizeHint, widget.MediumImportance))
+		said.Add(kit.Plain(l.T(text.PrefsHubSays, m.Said), theme.SizeHint, widget.MediumImportance))
 	}
 	if m.Do != "" {
-		said.Add(plain(m.Do, theme.SizeHint, widget.MediumImportance))
+		said.Add(kit.Plain(m.Do, theme.SizeHint, widget.MediumImportance))
 	}
 	if m.Detail != "" {
 		said.Add(muted(m.Detail))
 	}
-	name := container.NewVBox(newWords(l.T(text.SetupStep(m.Step)), theme.SizeHint, base.ColorNamePlaceHolder, false).cutting())
-	return marked(stepMarks[m.State], container.New(columns(stepNameWidth), name, said))
+	name := container.NewVBox(kit.NewWords(l.T(text.SetupStep(m.Step)), theme.SizeHint, base.ColorNamePlaceHolder, false).Cutting())
+	return marked(stepMarks[m.State], container.New(kit.Columns(stepNameWidth), name, said))
 }
 
 // stepNameWidth is for the longest name of a step.

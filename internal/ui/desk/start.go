@@ -13,13 +13,14 @@ import (
 
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
 )
 
 // startWindow asks three things at the first start: where the card comes, which
 // language, and whether a call gets through. Each answer holds at once.
 type startWindow struct {
-	d        *windows
+	d        *kit.Desk
 	win      fyne.Window
 	picker   *cornerPicker
 	hint     *fyne.Container // beside the picker
@@ -35,39 +36,39 @@ type startWindow struct {
 	asked    string              // the phone that is being connected
 }
 
-func newStartWindow(d *windows) page {
-	l := d.lang
+func newStartWindow(d *kit.Desk) kit.Page {
+	l := d.Lang
 	w := &startWindow{d: d, language: container.New(layout.NewCustomPaddedHBoxLayout(8)), hint: container.NewStack(),
 		phones: container.New(layout.NewCustomPaddedVBoxLayout(8)), failed: container.NewStack(),
 		admins: container.New(layout.NewCustomPaddedVBoxLayout(8))}
-	w.picker = newCornerPicker(func(corner string) { d.send(deskapi.KindStartCorner, deskapi.StartCorner{Corner: corner}) })
+	w.picker = newCornerPicker(func(corner string) { d.Send(deskapi.KindStartCorner, deskapi.StartCorner{Corner: corner}) })
 	w.panel = newTestPanel(d, deskapi.WindowStart, widget.MediumImportance)
 
 	body := container.New(layout.NewCustomPaddedVBoxLayout(16),
 		container.New(layout.NewCustomPaddedVBoxLayout(8),
-			newWords(l.T(text.StartHello), base.SizeNameHeadingText, base.ColorNameForeground, true).cutting(), paragraph(l.T(text.StartIntro))),
-		question(1, l.T(text.StartCorner), container.New(columns(screenWidth+20), w.picker, w.hint)),
-		newRule(canvas.NewRectangle(nil)),
+			kit.NewWords(l.T(text.StartHello), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting(), kit.Paragraph(l.T(text.StartIntro))),
+		question(1, l.T(text.StartCorner), container.New(kit.Columns(screenWidth+20), w.picker, w.hint)),
+		kit.NewRule(canvas.NewRectangle(nil)),
 		question(2, l.T(text.StartLanguage), container.New(layout.NewCustomPaddedLayout(-6, -6, -8, 0), w.language)),
-		newRule(canvas.NewRectangle(nil)),
+		kit.NewRule(canvas.NewRectangle(nil)),
 		question(3, l.T(text.StartCall), container.New(layout.NewCustomPaddedVBoxLayout(12), w.phones, w.panel.content)),
 		w.failed, w.admins)
-	w.scroll = container.NewVScroll(container.New(layout.NewCustomPaddedLayout(20, 16, edge, edge), body))
+	w.scroll = container.NewVScroll(container.New(layout.NewCustomPaddedLayout(20, 16, kit.Edge, kit.Edge), body))
 
 	w.more = widget.NewButton(l.T(text.StartAdmins), w.toggle)
 	w.more.Importance = widget.LowImportance
 	done := widget.NewButton(l.T(text.StartDone), func() { w.win.Close() })
 	done.Importance = widget.HighImportance
-	foot := container.New(layout.NewCustomPaddedVBoxLayout(0), newRule(canvas.NewRectangle(nil)),
-		container.New(layout.NewCustomPaddedLayout(12, 12, edge-8, edge), container.NewBorder(nil, nil, w.more, container.New(atLeast(96), done))))
-	w.win = d.window(text.StartTitle, container.New(atLeast(480), container.NewBorder(nil, foot, nil, nil, w.scroll)), fyne.NewSize(640, 696))
-	if old, ok := d.page(deskapi.WindowStart).(*startWindow); ok { // the same in another language
+	foot := container.New(layout.NewCustomPaddedVBoxLayout(0), kit.NewRule(canvas.NewRectangle(nil)),
+		container.New(layout.NewCustomPaddedLayout(12, 12, kit.Edge-8, kit.Edge), container.NewBorder(nil, nil, w.more, container.New(kit.AtLeast(96), done))))
+	w.win = d.Window(text.StartTitle, container.New(kit.AtLeast(480), container.NewBorder(nil, foot, nil, nil, w.scroll)), fyne.NewSize(640, 696))
+	if old, ok := d.Page(deskapi.WindowStart).(*startWindow); ok { // the same in another language
 		w.state, w.open = old.state, old.open
 		w.panel.takeOver(old.panel.call)
 		w.fill()
 	}
-	d.send(deskapi.KindWaysAsk, nil)
-	d.send(deskapi.KindStartAsk, nil)
+	d.Send(deskapi.KindWaysAsk, nil)
+	d.Send(deskapi.KindStartAsk, nil)
 	return w
 }
 
@@ -79,28 +80,28 @@ func (w *startWindow) Take(kind string, raw json.RawMessage) {
 		return
 	}
 	var m deskapi.StartState
-	if w.d.decode(kind, raw, &m) {
+	if w.d.Decode(kind, raw, &m) {
 		w.state, w.asked = &m, ""
 		w.fill()
 	}
 }
 
 // WaysChanged asks how the phones are doing now.
-func (w *startWindow) WaysChanged() { w.d.send(deskapi.KindStartAsk, nil) }
+func (w *startWindow) WaysChanged() { w.d.Send(deskapi.KindStartAsk, nil) }
 
 // fill shows the state.
 func (w *startWindow) fill() {
-	s, l := w.state, w.d.lang
+	s, l := w.state, w.d.Lang
 	if s == nil {
 		return
 	}
 	w.picker.set(s.Corner, s.CornerLocked)
-	w.hint.Objects = []fyne.CanvasObject{plain(l.T(either(s.CornerLocked, text.StartByPolicy, text.StartCornerHint)), theme.SizeHint, widget.LowImportance)}
+	w.hint.Objects = []fyne.CanvasObject{kit.Plain(l.T(kit.Either(s.CornerLocked, text.StartByPolicy, text.StartCornerHint)), theme.SizeHint, widget.LowImportance)}
 	w.fillLanguage()
 	w.fillPhones()
 	w.failed.Objects = nil
 	if s.Failed != "" {
-		w.failed.Objects = []fyne.CanvasObject{warning(s.Failed)}
+		w.failed.Objects = []fyne.CanvasObject{kit.Warning(s.Failed)}
 	}
 	w.fillAdmins()
 	for _, c := range []*fyne.Container{w.hint, w.failed} {
@@ -110,17 +111,17 @@ func (w *startWindow) fill() {
 }
 
 func (w *startWindow) fillLanguage() {
-	s, l := w.state, w.d.lang
+	s, l := w.state, w.d.Lang
 	w.language.Objects = nil
 	if s.LanguageLocked {
-		w.language.Objects = []fyne.CanvasObject{newWords(l.T(text.StartByPolicy), theme.SizeHint, base.ColorNamePlaceHolder, false)}
+		w.language.Objects = []fyne.CanvasObject{kit.NewWords(l.T(text.StartByPolicy), theme.SizeHint, base.ColorNamePlaceHolder, false)}
 	} else {
 		for _, c := range []struct {
 			language text.Language
 			name     text.Key
 		}{{text.Dutch, text.StartDutch}, {text.English, text.StartEnglish}} {
-			w.language.Add(newOption(l.T(c.name), s.Language == string(c.language), func() {
-				w.d.send(deskapi.KindStartLanguage, deskapi.StartLanguage{Language: string(c.language)})
+			w.language.Add(kit.NewOption(l.T(c.name), s.Language == string(c.language), func() {
+				w.d.Send(deskapi.KindStartLanguage, deskapi.StartLanguage{Language: string(c.language)})
 			}))
 		}
 	}
@@ -128,32 +129,32 @@ func (w *startWindow) fillLanguage() {
 }
 
 func (w *startWindow) fillPhones() {
-	s, l := w.state, w.d.lang
+	s, l := w.state, w.d.Lang
 	w.phones.Objects = nil
 	for _, p := range s.Phones {
 		w.phones.Add(w.phone(p))
 	}
 	if len(s.Phones) == 0 {
-		how := widget.NewButton(l.T(text.StartHow), func() { w.d.show(deskapi.WindowRecipes) })
-		w.phones.Add(plain(l.T(text.StartCallNone), theme.SizeHint, widget.LowImportance))
+		how := widget.NewButton(l.T(text.StartHow), func() { w.d.Show(deskapi.WindowRecipes) })
+		w.phones.Add(kit.Plain(l.T(text.StartCallNone), theme.SizeHint, widget.LowImportance))
 		w.phones.Add(container.NewHBox(how))
 	}
-	w.phones.Add(plain(l.T(text.StartCallHint), theme.SizeHint, widget.LowImportance))
+	w.phones.Add(kit.Plain(l.T(text.StartCallHint), theme.SizeHint, widget.LowImportance))
 	w.phones.Refresh()
 }
 
 // phone is a line about a phone of this computer, with a button if there is
 // something to do.
 func (w *startWindow) phone(p deskapi.StartPhone) fyne.CanvasObject {
-	l := w.d.lang
-	m := markQuiet
+	l := w.d.Lang
+	m := kit.MarkQuiet
 	switch {
 	case p.OK:
-		m = markDot
+		m = kit.MarkDot
 	case p.Can:
-		m = markRing
+		m = kit.MarkRing
 	case p.Recipe == "":
-		m = markTrouble
+		m = kit.MarkTrouble
 	}
 	var button *widget.Button
 	switch {
@@ -164,11 +165,11 @@ func (w *startWindow) phone(p deskapi.StartPhone) fyne.CanvasObject {
 		button = widget.NewButton(l.T(text.StartConnect), func() {
 			w.asked = p.ID
 			w.fillPhones()
-			w.d.send(deskapi.KindStartConnect, deskapi.StartConnect{ID: p.ID})
+			w.d.Send(deskapi.KindStartConnect, deskapi.StartConnect{ID: p.ID})
 		})
 	case !p.OK && p.Recipe != "":
 		button = widget.NewButton(l.T(text.StartHow), func() {
-			w.d.showAt(deskapi.WindowRecipes, p.Recipe)
+			w.d.ShowAt(deskapi.WindowRecipes, p.Recipe)
 		})
 	}
 	side := fyne.CanvasObject(container.NewWithoutLayout())
@@ -176,9 +177,9 @@ func (w *startWindow) phone(p deskapi.StartPhone) fyne.CanvasObject {
 		side = container.NewCenter(button)
 	}
 	words := container.New(layout.NewCustomPaddedVBoxLayout(2),
-		newWords(p.Name, base.SizeNameText, base.ColorNameForeground, true).cutting(), plain(p.Sentence, theme.SizeHint, widget.LowImportance))
-	return newFrame(container.New(layout.NewCustomPaddedLayout(8, 8, 12, 8),
-		container.New(columns(signWidth), container.New(layout.NewCustomPaddedLayout(5, 0, 0, 0), container.NewVBox(container.NewHBox(newShape(m)))),
+		kit.NewWords(p.Name, base.SizeNameText, base.ColorNameForeground, true).Cutting(), kit.Plain(p.Sentence, theme.SizeHint, widget.LowImportance))
+	return kit.NewFrame(container.New(layout.NewCustomPaddedLayout(8, 8, 12, 8),
+		container.New(kit.Columns(kit.SignWidth), container.New(layout.NewCustomPaddedLayout(5, 0, 0, 0), container.NewVBox(container.NewHBox(kit.NewShape(m)))),
 			container.New(besideButton{}, words, side))), true)
 }
 
@@ -193,26 +194,26 @@ func (w *startWindow) toggle() {
 
 // fillAdmins shows what is about the hub, to those who asked for it.
 func (w *startWindow) fillAdmins() {
-	l := w.d.lang
+	l := w.d.Lang
 	w.admins.Objects = nil
 	if w.open && w.state != nil {
 		buttons := container.NewHBox()
-		if w.d.has(deskapi.WindowSettings) {
-			buttons.Add(widget.NewButton(l.T(text.StartAdminsOpen), func() { w.d.show(deskapi.WindowSettings) }))
+		if w.d.Has(deskapi.WindowSettings) {
+			buttons.Add(widget.NewButton(l.T(text.StartAdminsOpen), func() { w.d.Show(deskapi.WindowSettings) }))
 		}
-		buttons.Add(widget.NewButton(l.T(text.StartAdminsHelp), func() { w.d.show(deskapi.WindowHelp) }))
-		w.admins.Objects = []fyne.CanvasObject{newRule(canvas.NewRectangle(nil)),
-			newWords(l.T(text.StartAdmins), theme.SizeStart, base.ColorNameForeground, true),
-			plain(l.T(either(w.state.SetUp, text.StartAdminsSet, text.StartAdminsNot)), theme.SizeHint, widget.MediumImportance), buttons}
+		buttons.Add(widget.NewButton(l.T(text.StartAdminsHelp), func() { w.d.Show(deskapi.WindowHelp) }))
+		w.admins.Objects = []fyne.CanvasObject{kit.NewRule(canvas.NewRectangle(nil)),
+			kit.NewWords(l.T(text.StartAdmins), theme.SizeStart, base.ColorNameForeground, true),
+			kit.Plain(l.T(kit.Either(w.state.SetUp, text.StartAdminsSet, text.StartAdminsNot)), theme.SizeHint, widget.MediumImportance), buttons}
 	}
 	w.admins.Refresh()
 }
 
 // question is a numbered question and what answers it.
 func question(n int, ask string, answer fyne.CanvasObject) fyne.CanvasObject {
-	number := newWords(strconv.Itoa(n), theme.SizeStart, base.ColorNamePrimary, true)
-	return container.New(columns(stepWidth), container.NewVBox(number),
-		container.New(layout.NewCustomPaddedVBoxLayout(12), newWords(ask, theme.SizeStart, base.ColorNameForeground, true).cutting(), answer))
+	number := kit.NewWords(strconv.Itoa(n), theme.SizeStart, base.ColorNamePrimary, true)
+	return container.New(kit.Columns(kit.StepWidth), container.NewVBox(number),
+		container.New(layout.NewCustomPaddedVBoxLayout(12), kit.NewWords(ask, theme.SizeStart, base.ColorNameForeground, true).Cutting(), answer))
 }
 
 // besideButton is a layout of running text and a button at its right, at half

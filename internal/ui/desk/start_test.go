@@ -11,6 +11,7 @@ import (
 
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
 )
 
 func began(l text.Language, phones ...deskapi.StartPhone) deskapi.StartState {
@@ -21,13 +22,13 @@ var ready = deskapi.StartPhone{ID: "baresip 127.0.0.1:4444", Name: "baresip", Se
 
 func openStart(t *testing.T, l text.Language, s deskapi.StartState) (*bench, *startWindow) {
 	t.Helper()
-	b := newBench(t, greeting(l), map[string]opener{deskapi.WindowStart: newStartWindow, deskapi.WindowTest: newTestWindow})
-	b.show(deskapi.WindowStart)
+	b := newBench(t, greeting(l), map[string]kit.Opener{deskapi.WindowStart: newStartWindow, deskapi.WindowTest: newTestWindow})
+	b.Show(deskapi.WindowStart)
 	if said := b.take(); len(said) != 1 || said[0].kind != deskapi.KindStartAsk {
 		t.Fatalf("said %v", said)
 	}
 	b.tell(t, deskapi.KindStartState, s)
-	return b, b.page(deskapi.WindowStart).(*startWindow)
+	return b, b.Page(deskapi.WindowStart).(*startWindow)
 }
 
 // TestStartAsksThreeThings and no word about the hub, which is for others.
@@ -95,16 +96,16 @@ func TestStartLanguage(t *testing.T) {
 	b, w := openStart(t, text.Dutch, began(text.Dutch, ready))
 	pressed(t, w.win, "Testen met een echte oproep")
 	b.take()
-	if o := w.language.Objects[0].(*option); !o.chosen || o.label != "Nederlands" {
-		t.Errorf("%q, chosen: %v", o.label, o.chosen)
+	if o := w.language.Objects[0].(*kit.Option); !o.Chosen || o.Label != "Nederlands" {
+		t.Errorf("%q, chosen: %v", o.Label, o.Chosen)
 	}
-	test.Tap(w.language.Objects[1].(*option))
+	test.Tap(w.language.Objects[1].(*kit.Option))
 	if said := b.take(); len(said) != 1 || said[0].m != (deskapi.StartLanguage{Language: "en"}) {
 		t.Errorf("said %v", said)
 	}
 	win := w.win
 	b.tell(t, deskapi.KindWelcome, greeting(text.English))
-	now := b.page(deskapi.WindowStart).(*startWindow)
+	now := b.Page(deskapi.WindowStart).(*startWindow)
 	if now == w || now.win != win {
 		t.Fatal("not the same window in another language")
 	}
@@ -150,9 +151,9 @@ func TestStartConnects(t *testing.T) {
 
 // TestTestCall: waits, says what came and what it can tell, or what to check.
 func TestTestCall(t *testing.T) {
-	b := newBench(t, greeting(text.Dutch), map[string]opener{deskapi.WindowStart: newStartWindow, deskapi.WindowTest: newTestWindow})
-	b.show(deskapi.WindowTest)
-	w := b.page(deskapi.WindowTest).(*testWindow)
+	b := newBench(t, greeting(text.Dutch), map[string]kit.Opener{deskapi.WindowStart: newStartWindow, deskapi.WindowTest: newTestWindow})
+	b.Show(deskapi.WindowTest)
+	w := b.Page(deskapi.WindowTest).(*testWindow)
 	pressed(t, w.win, "Testen met een echte oproep")
 	if said := b.take(); len(said) != 1 || said[0].kind != "test.begin" || said[0].m != (deskapi.TestBegin{Seq: 1}) {
 		t.Fatalf("said %v", said)
@@ -198,7 +199,7 @@ func TestTestCall(t *testing.T) {
 	if said := b.take(); len(said) != 1 || said[0].kind != "test.stop" {
 		t.Errorf("closed, said %v", said)
 	}
-	if b.page(deskapi.WindowTest) != nil {
+	if b.Page(deskapi.WindowTest) != nil {
 		t.Error("a closed window is still held")
 	}
 }

@@ -61,8 +61,8 @@ func TestStartFits(t *testing.T) {
 			}
 			w.win.Close()
 
-			b.show(deskapi.WindowTest)
-			p := b.page(deskapi.WindowTest).(*testWindow)
+			b.Show(deskapi.WindowTest)
+			p := b.Page(deskapi.WindowTest).(*testWindow)
 			p.panel.begin()
 			for _, say := range []func(){
 				func() {},

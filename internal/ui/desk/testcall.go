@@ -13,6 +13,7 @@ import (
 
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
 )
 
@@ -27,15 +28,15 @@ type testCall struct {
 // testPanel waits for a real call and says what came of it. It is part of two
 // windows; what it asks and is told goes by the area of its own.
 type testPanel struct {
-	d       *windows
+	d       *kit.Desk
 	area    string
 	weight  widget.Importance // of the button that begins
 	call    testCall
 	content *fyne.Container
-	left    *words // the seconds that are left, nil when not waiting
+	left    *kit.Words // the seconds that are left, nil when not waiting
 }
 
-func newTestPanel(d *windows, area string, weight widget.Importance) *testPanel {
+func newTestPanel(d *kit.Desk, area string, weight widget.Importance) *testPanel {
 	p := &testPanel{d: d, area: area, weight: weight, content: container.New(layout.NewCustomPaddedVBoxLayout(12))}
 	p.show()
 	return p
@@ -49,8 +50,8 @@ func (p *testPanel) takeOver(c testCall) {
 }
 
 func (p *testPanel) begin() {
-	p.call = testCall{seq: p.call.seq + 1, until: p.d.now().Add(deskapi.TestWait)}
-	p.d.send(p.area+"."+deskapi.VerbBegin, deskapi.TestBegin{Seq: p.call.seq})
+	p.call = testCall{seq: p.call.seq + 1, until: p.d.Now().Add(deskapi.TestWait)}
+	p.d.Send(p.area+"."+deskapi.VerbBegin, deskapi.TestBegin{Seq: p.call.seq})
 	p.show()
 	p.tick(p.call.seq)
 }
@@ -60,7 +61,7 @@ func (p *testPanel) stop() {
 	if p.call.until.IsZero() && p.call.seen == nil {
 		return
 	}
-	p.d.send(p.area+"."+deskapi.VerbStop, nil)
+	p.d.Send(p.area+"."+deskapi.VerbStop, nil)
 	p.call = testCall{seq: p.call.seq + 1}
 	p.show()
 }
@@ -68,7 +69,7 @@ func (p *testPanel) stop() {
 // closed is stop for a window that goes.
 func (p *testPanel) closed() {
 	if !p.call.until.IsZero() || p.call.seen != nil {
-		p.d.send(p.area+"."+deskapi.VerbStop, nil)
+		p.d.Send(p.area+"."+deskapi.VerbStop, nil)
 	}
 	p.call = testCall{seq: p.call.seq + 1}
 }
@@ -78,13 +79,13 @@ func (p *testPanel) tick(seq int) {
 	if p.call.seq != seq || p.call.until.IsZero() || p.left == nil {
 		return
 	}
-	p.left.say(p.waiting(), base.ColorNameForeground)
-	p.d.after(time.Second, func() { p.d.post(func() { p.tick(seq) }) })
+	p.left.Say(p.waiting(), base.ColorNameForeground)
+	p.d.After(time.Second, func() { p.d.Post(func() { p.tick(seq) }) })
 }
 
 func (p *testPanel) waiting() string {
-	left := int(p.call.until.Sub(p.d.now()).Round(time.Second) / time.Second)
-	return p.d.lang.T(text.TestWaiting, max(left, 0))
+	left := int(p.call.until.Sub(p.d.Now()).Round(time.Second) / time.Second)
+	return p.d.Lang.T(text.TestWaiting, max(left, 0))
 }
 
 // take takes what the resident says; false if it was nothing for a test call.
@@ -93,13 +94,13 @@ func (p *testPanel) take(kind string, raw json.RawMessage) bool {
 	switch verb {
 	case deskapi.VerbSeen:
 		var m deskapi.TestSeen
-		if p.d.decode(kind, raw, &m) && m.Seq == p.call.seq {
+		if p.d.Decode(kind, raw, &m) && m.Seq == p.call.seq {
 			p.call.until, p.call.seen = time.Time{}, &m
 			p.show()
 		}
 	case deskapi.VerbNothing:
 		var m deskapi.TestNothing
-		if p.d.decode(kind, raw, &m) && m.Seq == p.call.seq {
+		if p.d.Decode(kind, raw, &m) && m.Seq == p.call.seq {
 			p.call.until, p.call.nothing = time.Time{}, &m
 			p.show()
 		}
@@ -111,7 +112,7 @@ func (p *testPanel) take(kind string, raw json.RawMessage) bool {
 
 // show shows how far it is.
 func (p *testPanel) show() {
-	l, c := p.d.lang, p.call
+	l, c := p.d.Lang, p.call
 	p.left = nil
 	var all []fyne.CanvasObject
 	button := func(key text.Key, weight widget.Importance, do func()) fyne.CanvasObject {
@@ -121,18 +122,18 @@ func (p *testPanel) show() {
 	}
 	switch {
 	case !c.until.IsZero():
-		p.left = newWords(p.waiting(), base.SizeNameText, base.ColorNameForeground, true)
-		all = []fyne.CanvasObject{signed(markRing, p.left), button(text.TestStop, widget.MediumImportance, p.stop)}
+		p.left = kit.NewWords(p.waiting(), base.SizeNameText, base.ColorNameForeground, true)
+		all = []fyne.CanvasObject{signed(kit.MarkRing, p.left), button(text.TestStop, widget.MediumImportance, p.stop)}
 	case c.seen != nil:
 		all = append(p.came(*c.seen), button(text.TestAgain, widget.MediumImportance, p.begin))
 	case c.nothing != nil:
-		all = []fyne.CanvasObject{signed(markTrouble, newWords(l.T(text.TestNothing), base.SizeNameText, base.ColorNameWarning, true))}
+		all = []fyne.CanvasObject{signed(kit.MarkTrouble, kit.NewWords(l.T(text.TestNothing), base.SizeNameText, base.ColorNameWarning, true))}
 		if len(c.nothing.Checks) > 0 {
-			all = append(all, indented(plain(l.T(text.TestNothingHint), theme.SizeHint, widget.LowImportance)))
+			all = append(all, indented(kit.Plain(l.T(text.TestNothingHint), theme.SizeHint, widget.LowImportance)))
 		}
 		for _, k := range c.nothing.Checks {
 			all = append(all, indented(container.New(layout.NewCustomPaddedVBoxLayout(2),
-				newWords(k.Name, theme.SizeHint, base.ColorNameForeground, true).cutting(), plain(k.Sentence, theme.SizeHint, widget.MediumImportance))))
+				kit.NewWords(k.Name, theme.SizeHint, base.ColorNameForeground, true).Cutting(), kit.Plain(k.Sentence, theme.SizeHint, widget.MediumImportance))))
 		}
 		all = append(all, button(text.TestAgain, p.weight, p.begin))
 	default:
@@ -145,7 +146,7 @@ func (p *testPanel) show() {
 // came says over which way a call came, what was seen of it and what that way
 // can tell.
 func (p *testPanel) came(m deskapi.TestSeen) []fyne.CanvasObject {
-	l := p.d.lang
+	l := p.d.Lang
 	name := m.Name
 	if name == "" || name == m.Kind {
 		name = l.T(text.Way(m.Kind))
@@ -155,27 +156,27 @@ func (p *testPanel) came(m deskapi.TestSeen) []fyne.CanvasObject {
 		key text.Key
 		yes bool
 	}{{text.TestRang, true}, {text.TestAnswered, m.Answered}, {text.TestEnded, m.Ended}} {
-		mark, colour := markQuiet, base.ColorNamePlaceHolder
+		mark, colour := kit.MarkQuiet, base.ColorNamePlaceHolder
 		if s.yes {
-			mark, colour = markDot, base.ColorNameForeground
+			mark, colour = kit.MarkDot, base.ColorNameForeground
 		}
-		seen.Add(container.New(layout.NewCustomPaddedHBoxLayout(6), container.NewCenter(newShape(mark)), newWords(l.T(s.key), theme.SizeHint, colour, false)))
+		seen.Add(container.New(layout.NewCustomPaddedHBoxLayout(6), container.NewCenter(kit.NewShape(mark)), kit.NewWords(l.T(s.key), theme.SizeHint, colour, false)))
 	}
 	return []fyne.CanvasObject{
-		signed(markDot, newWords(l.T(text.TestSeen, l.Clock(m.At), name), base.SizeNameText, base.ColorNameForeground, true).cutting()),
+		signed(kit.MarkDot, kit.NewWords(l.T(text.TestSeen, l.Clock(m.At), name), base.SizeNameText, base.ColorNameForeground, true).Cutting()),
 		indented(seen),
-		indented(plain(l.T(text.TestTells(m.Tells)), theme.SizeHint, widget.MediumImportance)),
+		indented(kit.Plain(l.T(text.TestTells(m.Tells)), theme.SizeHint, widget.MediumImportance)),
 	}
 }
 
 // signed puts a mark before a line of words.
-func signed(m mark, w *words) fyne.CanvasObject {
-	return container.New(columns(signWidth), container.New(layout.NewCustomPaddedLayout(5, 0, 0, 0), container.NewVBox(container.NewHBox(newShape(m)))), w)
+func signed(m kit.Mark, w *kit.Words) fyne.CanvasObject {
+	return container.New(kit.Columns(kit.SignWidth), container.New(layout.NewCustomPaddedLayout(5, 0, 0, 0), container.NewVBox(container.NewHBox(kit.NewShape(m)))), w)
 }
 
 // indented stands below what a mark was put before.
 func indented(o fyne.CanvasObject) fyne.CanvasObject {
-	return container.New(layout.NewCustomPaddedLayout(0, 0, signWidth, 0), o)
+	return container.New(layout.NewCustomPaddedLayout(0, 0, kit.SignWidth, 0), o)
 }
 
 // testWindow is a window of nothing but a test call.
@@ -184,19 +185,19 @@ type testWindow struct {
 	panel *testPanel
 }
 
-func newTestWindow(d *windows) page {
+func newTestWindow(d *kit.Desk) kit.Page {
 	w := &testWindow{panel: newTestPanel(d, deskapi.WindowTest, widget.HighImportance)}
-	l := d.lang
-	how := widget.NewButton(l.T(text.StartHow), func() { d.show(deskapi.WindowRecipes) })
+	l := d.Lang
+	how := widget.NewButton(l.T(text.StartHow), func() { d.Show(deskapi.WindowRecipes) })
 	how.Importance = widget.LowImportance
 	content := container.New(layout.NewCustomPaddedVBoxLayout(16),
 		container.New(layout.NewCustomPaddedVBoxLayout(8),
-			newWords(l.T(text.TestTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).cutting(), paragraph(l.T(text.TestIntro))),
+			kit.NewWords(l.T(text.TestTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting(), kit.Paragraph(l.T(text.TestIntro))),
 		w.panel.content)
-	foot := container.New(layout.NewCustomPaddedLayout(0, 12, edge-8, edge), container.NewHBox(how))
-	w.win = d.window(text.TestTitle, container.New(atLeast(440), container.NewBorder(nil, foot, nil, nil,
-		container.NewVScroll(container.New(layout.NewCustomPaddedLayout(20, 16, edge, edge), content)))), fyne.NewSize(560, 480))
-	if old, ok := d.page(deskapi.WindowTest).(*testWindow); ok {
+	foot := container.New(layout.NewCustomPaddedLayout(0, 12, kit.Edge-8, kit.Edge), container.NewHBox(how))
+	w.win = d.Window(text.TestTitle, container.New(kit.AtLeast(440), container.NewBorder(nil, foot, nil, nil,
+		container.NewVScroll(container.New(layout.NewCustomPaddedLayout(20, 16, kit.Edge, kit.Edge), content)))), fyne.NewSize(560, 480))
+	if old, ok := d.Page(deskapi.WindowTest).(*testWindow); ok {
 		w.panel.takeOver(old.panel.call)
 	}
 	return w

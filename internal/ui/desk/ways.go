@@ -16,6 +16,7 @@ import (
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/guide"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
 )
 
@@ -49,7 +50,7 @@ func wayOf(b guide.Block) string {
 // fillStates shows how the ways in of the page are doing: all of them on their
 // own page, those of its recipe on any other.
 func (w *recipesWindow) fillStates() {
-	if w.states == nil || w.d.ways == nil {
+	if w.states == nil || w.d.Ways == nil {
 		return
 	}
 	all := w.shown == waysPage
@@ -60,9 +61,9 @@ func (w *recipesWindow) fillStates() {
 		}
 	}
 	w.states.Objects = nil
-	for _, s := range w.d.ways.Ways {
+	for _, s := range w.d.Ways.Ways {
 		if all || slices.Contains(kinds, s.Kind) {
-			w.states.Add(w.d.wayState(s))
+			w.states.Add(w.wayState(s))
 		}
 	}
 	w.states.Refresh()
@@ -70,8 +71,8 @@ func (w *recipesWindow) fillStates() {
 }
 
 // wayState is how one way in is doing: a mark, its name and what is known.
-func (d *windows) wayState(s deskapi.WayState) fyne.CanvasObject {
-	l := d.lang
+func (w *recipesWindow) wayState(s deskapi.WayState) fyne.CanvasObject {
+	l := w.d.Lang
 	name := l.T(text.StartWay(s.Kind))
 	if name == string(text.StartWay(s.Kind)) { // a link
 		name = l.T(text.Way(s.Kind))
@@ -79,27 +80,27 @@ func (d *windows) wayState(s deskapi.WayState) fyne.CanvasObject {
 			name = s.Name + " (" + name + ")"
 		}
 	}
-	m, sentence := wayLine(l, s, d.now())
+	m, sentence := wayLine(l, s, w.d.Now())
 	lines := container.New(layout.NewCustomPaddedVBoxLayout(2),
-		newWords(name, theme.SizeHint, base.ColorNameForeground, true).cutting(),
-		plain(sentence, theme.SizeHint, either(m == markTrouble, widget.WarningImportance, widget.MediumImportance)))
-	return newSoftBox(container.New(layout.NewCustomPaddedLayout(8, 8, 12, 12),
-		container.New(columns(signWidth), container.New(layout.NewCustomPaddedLayout(4, 0, 0, 0), container.NewVBox(container.NewHBox(newShape(m)))), lines)))
+		kit.NewWords(name, theme.SizeHint, base.ColorNameForeground, true).Cutting(),
+		kit.Plain(sentence, theme.SizeHint, kit.Either(m == kit.MarkTrouble, widget.WarningImportance, widget.MediumImportance)))
+	return kit.NewSoftBox(container.New(layout.NewCustomPaddedLayout(8, 8, 12, 12),
+		container.New(kit.Columns(kit.SignWidth), container.New(layout.NewCustomPaddedLayout(4, 0, 0, 0), container.NewVBox(container.NewHBox(kit.NewShape(m)))), lines)))
 }
 
 // wayLine says how a way in is doing. Only a link that has a heartbeat is ever
 // called connected.
-func wayLine(l text.Language, s deskapi.WayState, now time.Time) (mark, string) {
-	m, phase := markTrouble, s.Phase
+func wayLine(l text.Language, s deskapi.WayState, now time.Time) (kit.Mark, string) {
+	m, phase := kit.MarkTrouble, s.Phase
 	switch s.Phase {
 	case deskapi.LinkUp:
-		m = markDot
+		m = kit.MarkDot
 	case deskapi.LinkUnknown:
-		m, phase = markQuiet, "trying"
+		m, phase = kit.MarkQuiet, "trying"
 	case deskapi.WayListens:
-		m = markQuiet
+		m = kit.MarkQuiet
 		if !s.Last.IsZero() {
-			m = markTarget
+			m = kit.MarkTarget
 		}
 	}
 	var said string
@@ -132,14 +133,14 @@ func when(l text.Language, at, now time.Time) string {
 
 // overview is the page with all ways in.
 func (w *recipesWindow) overview() fyne.CanvasObject {
-	l := w.d.lang
+	l := w.d.Lang
 	w.states = container.New(layout.NewCustomPaddedVBoxLayout(8))
 	w.fillStates()
-	test := widget.NewButton(l.T(text.TestBegin), func() { w.d.show(deskapi.WindowTest) })
+	test := widget.NewButton(l.T(text.TestBegin), func() { w.d.Show(deskapi.WindowTest) })
 	test.Importance = widget.HighImportance
-	start := widget.NewButton(l.T(text.WaysStart), func() { w.d.show(deskapi.WindowStart) })
-	return container.New(layout.NewCustomPaddedLayout(20, 24, edge, edge), container.New(layout.NewCustomPaddedVBoxLayout(12),
-		newWords(l.T(text.WaysTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).cutting(),
-		paragraph(l.T(text.WaysIntro)), w.states, newRule(canvas.NewRectangle(nil)),
+	start := widget.NewButton(l.T(text.WaysStart), func() { w.d.Show(deskapi.WindowStart) })
+	return container.New(layout.NewCustomPaddedLayout(20, 24, kit.Edge, kit.Edge), container.New(layout.NewCustomPaddedVBoxLayout(12),
+		kit.NewWords(l.T(text.WaysTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting(),
+		kit.Paragraph(l.T(text.WaysIntro)), w.states, kit.NewRule(canvas.NewRectangle(nil)),
 		container.NewHBox(test), container.NewHBox(start)))
 }

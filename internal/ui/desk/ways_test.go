@@ -10,6 +10,7 @@ import (
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/guide"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
 )
 
 // TestWays: what each way in is doing, and never connected without a heartbeat.
@@ -17,15 +18,15 @@ func TestWays(t *testing.T) {
 	at := noon.Add(-78 * time.Minute)
 	for _, tt := range []struct {
 		s    deskapi.WayState
-		m    mark
+		m    kit.Mark
 		want string
 	}{
-		{deskapi.WayState{Kind: "baresip", Phase: deskapi.LinkUp, Since: at, Last: at.Add(time.Minute)}, markDot, "Verbonden, sinds 10:42. Laatste oproep: 10:43."},
-		{deskapi.WayState{Kind: "baresip", Phase: deskapi.LinkDown, Since: at}, markTrouble, "Geen verbinding, sinds 10:42. Nog geen oproep ontvangen."},
-		{deskapi.WayState{Kind: "bria", Phase: deskapi.LinkRefused, Since: at}, markTrouble, "De telefoon laat Wiebelt niet toe, sinds 10:42. Nog geen oproep ontvangen."},
-		{deskapi.WayState{Kind: "baresip", Phase: deskapi.LinkUnknown}, markQuiet, "Nog geen verbinding. Nog geen oproep ontvangen."},
-		{deskapi.WayState{Kind: "http", Phase: deskapi.WayListens, Port: 27471, Last: at.AddDate(0, 0, -2)}, markTarget, "Klaar om te ontvangen. Laatste oproep: " + text.Dutch.Day(at.AddDate(0, 0, -2), noon) + " 10:42."},
-		{deskapi.WayState{Kind: "http", Phase: deskapi.WayTaken, Port: 27471}, markTrouble, "Poort 27471 is bezet door een ander programma. Nog geen oproep ontvangen."},
+		{deskapi.WayState{Kind: "baresip", Phase: deskapi.LinkUp, Since: at, Last: at.Add(time.Minute)}, kit.MarkDot, "Verbonden, sinds 10:42. Laatste oproep: 10:43."},
+		{deskapi.WayState{Kind: "baresip", Phase: deskapi.LinkDown, Since: at}, kit.MarkTrouble, "Geen verbinding, sinds 10:42. Nog geen oproep ontvangen."},
+		{deskapi.WayState{Kind: "bria", Phase: deskapi.LinkRefused, Since: at}, kit.MarkTrouble, "De telefoon laat Wiebelt niet toe, sinds 10:42. Nog geen oproep ontvangen."},
+		{deskapi.WayState{Kind: "baresip", Phase: deskapi.LinkUnknown}, kit.MarkQuiet, "Nog geen verbinding. Nog geen oproep ontvangen."},
+		{deskapi.WayState{Kind: "http", Phase: deskapi.WayListens, Port: 27471, Last: at.AddDate(0, 0, -2)}, kit.MarkTarget, "Klaar om te ontvangen. Laatste oproep: " + text.Dutch.Day(at.AddDate(0, 0, -2), noon) + " 10:42."},
+		{deskapi.WayState{Kind: "http", Phase: deskapi.WayTaken, Port: 27471}, kit.MarkTrouble, "Poort 27471 is bezet door een ander programma. Nog geen oproep ontvangen."},
 	} {
 		m, s := wayLine(text.Dutch, tt.s, noon)
 		if m != tt.m || s != tt.want {
@@ -37,7 +38,7 @@ func TestWays(t *testing.T) {
 			for _, last := range []time.Time{{}, at} {
 				for _, phase := range []string{deskapi.WayListens, deskapi.WayTaken} {
 					m, s := wayLine(l, deskapi.WayState{Kind: kind, Phase: phase, Last: last, Port: 27471}, noon)
-					if low := strings.ToLower(s); m == markDot || strings.Contains(low, "verbonden") || strings.Contains(low, "connected") || strings.Contains(s, "%!") {
+					if low := strings.ToLower(s); m == kit.MarkDot || strings.Contains(low, "verbonden") || strings.Contains(low, "connected") || strings.Contains(s, "%!") {
 						t.Errorf("%s %s: %q", kind, phase, s)
 					}
 				}
@@ -66,7 +67,7 @@ func TestWaysInTheRecipes(t *testing.T) {
 	wantTexts(t, recipes(b).win, "Stand van zaken", "Telefoons met een webadres", "Geen verbinding, sinds 12:01.")
 	pressed(t, recipes(b).win, "Testen met een echte oproep")
 	pressed(t, recipes(b).win, "Welkomstvenster openen")
-	if b.page(deskapi.WindowTest) == nil || b.page(deskapi.WindowStart) == nil {
+	if b.Page(deskapi.WindowTest) == nil || b.Page(deskapi.WindowStart) == nil {
 		t.Error("the windows did not come")
 	}
 }

@@ -1,4 +1,4 @@
-package desk
+package kit
 
 import (
 	"encoding/json"
@@ -22,8 +22,8 @@ var builtin = map[string]text.Key{
 	"Yes": text.DeskFyneYes, "file.name": text.DeskFyneName, "file.parent": text.DeskFyneParent,
 }
 
-// translateBuiltin makes Fyne speak language l.
-func translateBuiltin(l text.Language) error {
+// TranslateBuiltin makes Fyne speak language l.
+func TranslateBuiltin(l text.Language) error {
 	all := map[string]string{}
 	for theirs, ours := range builtin {
 		all[theirs] = l.T(ours)

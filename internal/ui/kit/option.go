@@ -1,4 +1,4 @@
-package desk
+package kit
 
 import (
 	"image/color"
@@ -12,21 +12,21 @@ import (
 	"wiebelt/internal/ui/theme"
 )
 
-// option is one of a few choices that exclude each other: a ring with a dot in
+// Option is one of a few choices that exclude each other: a ring with a dot in
 // it where it is the chosen one, and its name. The toolkit's own ring is too
 // faint to be seen in our colours. Only for the UI thread.
-type option struct {
+type Option struct {
 	widget.BaseWidget
-	label         string
-	chosen        bool
+	Label         string
+	Chosen        bool
 	over, focused bool
 	choose        func()
 }
 
 var (
-	_ fyne.Tappable     = (*option)(nil)
-	_ fyne.Focusable    = (*option)(nil)
-	_ desktop.Hoverable = (*option)(nil)
+	_ fyne.Tappable     = (*Option)(nil)
+	_ fyne.Focusable    = (*Option)(nil)
+	_ desktop.Hoverable = (*Option)(nil)
 )
 
 // Sizes of an option.
@@ -36,58 +36,59 @@ const (
 	ringGap      = 8
 )
 
-func newOption(label string, chosen bool, choose func()) *option {
-	o := &option{label: label, chosen: chosen, choose: choose}
+// NewOption is an option; choose is called when somebody takes it.
+func NewOption(label string, chosen bool, choose func()) *Option {
+	o := &Option{Label: label, Chosen: chosen, choose: choose}
 	o.ExtendBaseWidget(o)
 	return o
 }
 
-func (o *option) look(over, focused bool) {
+func (o *Option) look(over, focused bool) {
 	o.over, o.focused = over, focused
 	o.Refresh()
 }
 
 // Tapped implements fyne.Tappable.
-func (o *option) Tapped(*fyne.PointEvent) { o.choose() }
+func (o *Option) Tapped(*fyne.PointEvent) { o.choose() }
 
 // MouseIn implements desktop.Hoverable.
-func (o *option) MouseIn(*desktop.MouseEvent) { o.look(true, o.focused) }
+func (o *Option) MouseIn(*desktop.MouseEvent) { o.look(true, o.focused) }
 
 // MouseMoved implements desktop.Hoverable.
-func (o *option) MouseMoved(*desktop.MouseEvent) {}
+func (o *Option) MouseMoved(*desktop.MouseEvent) {}
 
 // MouseOut implements desktop.Hoverable.
-func (o *option) MouseOut() { o.look(false, o.focused) }
+func (o *Option) MouseOut() { o.look(false, o.focused) }
 
 // Cursor implements desktop.Cursorable.
-func (o *option) Cursor() desktop.Cursor { return desktop.PointerCursor }
+func (o *Option) Cursor() desktop.Cursor { return desktop.PointerCursor }
 
 // FocusGained implements fyne.Focusable.
-func (o *option) FocusGained() { o.look(o.over, true) }
+func (o *Option) FocusGained() { o.look(o.over, true) }
 
 // FocusLost implements fyne.Focusable.
-func (o *option) FocusLost() { o.look(o.over, false) }
+func (o *Option) FocusLost() { o.look(o.over, false) }
 
 // TypedRune implements fyne.Focusable.
-func (o *option) TypedRune(rune) {}
+func (o *Option) TypedRune(rune) {}
 
 // TypedKey implements fyne.Focusable.
-func (o *option) TypedKey(e *fyne.KeyEvent) {
+func (o *Option) TypedKey(e *fyne.KeyEvent) {
 	if e.Name == fyne.KeySpace || e.Name == fyne.KeyReturn || e.Name == fyne.KeyEnter {
 		o.choose()
 	}
 }
 
 // CreateRenderer implements fyne.Widget.
-func (o *option) CreateRenderer() fyne.WidgetRenderer {
-	r := &optionRenderer{o: o, back: canvas.NewRectangle(nil), ring: canvas.NewCircle(nil), dot: canvas.NewCircle(nil), text: canvas.NewText(o.label, nil)}
+func (o *Option) CreateRenderer() fyne.WidgetRenderer {
+	r := &optionRenderer{o: o, back: canvas.NewRectangle(nil), ring: canvas.NewCircle(nil), dot: canvas.NewCircle(nil), text: canvas.NewText(o.Label, nil)}
 	r.back.CornerRadius, r.back.StrokeWidth, r.ring.StrokeWidth = 4, 2, 2
 	r.Refresh()
 	return r
 }
 
 type optionRenderer struct {
-	o         *option
+	o         *Option
 	back      *canvas.Rectangle
 	ring, dot *canvas.Circle
 	text      *canvas.Text
@@ -125,12 +126,12 @@ func (r *optionRenderer) Refresh() {
 		r.back.StrokeColor = paint(base.ColorNamePrimary)
 	}
 	r.ring.FillColor, r.ring.StrokeColor = color.Transparent, paint(theme.ColorQuiet)
-	r.dot.Hidden = !r.o.chosen
-	if r.o.chosen {
+	r.dot.Hidden = !r.o.Chosen
+	if r.o.Chosen {
 		r.ring.StrokeColor, r.dot.FillColor = paint(base.ColorNamePrimary), paint(base.ColorNamePrimary)
 	}
 	r.text.Color, r.text.TextSize = paint(base.ColorNameForeground), th.Size(base.SizeNameText)
-	r.text.TextStyle.Bold = r.o.chosen
+	r.text.TextStyle.Bold = r.o.Chosen
 	r.Layout(r.o.Size())
 	canvas.Refresh(r.o)
 }

@@ -1,4 +1,4 @@
-package desk
+package kit
 
 import (
 	"fyne.io/fyne/v2"
@@ -9,16 +9,16 @@ import (
 )
 
 const (
-	optionPad  = 12 // of a word on both sides
-	choiceHigh = 36
+	OptionPad  = 12 // of a word on both sides
+	ChoiceHigh = 36 // of a choice, and of a button
 )
 
-// choice is a row of words of which one holds, with a line below that one. Click,
+// Choice is a row of words of which one holds, with a line below that one. Click,
 // or the arrow keys while it has the keyboard.
-type choice struct {
+type Choice struct {
 	widget.BaseWidget
 	chosen  func(int)
-	words   []*words
+	words   []*Words
 	now     int
 	over    int // what the pointer is on, -1 none
 	focused bool
@@ -27,60 +27,61 @@ type choice struct {
 }
 
 var (
-	_ fyne.Focusable     = (*choice)(nil)
-	_ fyne.Tappable      = (*choice)(nil)
-	_ desktop.Hoverable  = (*choice)(nil)
-	_ desktop.Cursorable = (*choice)(nil)
+	_ fyne.Focusable     = (*Choice)(nil)
+	_ fyne.Tappable      = (*Choice)(nil)
+	_ desktop.Hoverable  = (*Choice)(nil)
+	_ desktop.Cursorable = (*Choice)(nil)
 )
 
-func newChoice(chosen func(int)) *choice {
-	c := &choice{chosen: chosen, over: -1, line: canvas.NewRectangle(nil), ring: canvas.NewRectangle(nil)}
+// NewChoice is a choice without words yet; chosen is told which was clicked.
+func NewChoice(chosen func(int)) *Choice {
+	c := &Choice{chosen: chosen, over: -1, line: canvas.NewRectangle(nil), ring: canvas.NewRectangle(nil)}
 	c.ring.StrokeWidth, c.ring.CornerRadius = 2, 4
 	c.ExtendBaseWidget(c)
 	return c
 }
 
-// set takes over the words and which of them holds.
-func (c *choice) set(names []string, now int) {
+// Set takes over the words and which of them holds.
+func (c *Choice) Set(names []string, now int) {
 	same := len(names) == len(c.words) && now == c.now
 	for i := 0; same && i < len(names); i++ {
-		same = c.words[i].text == names[i]
+		same = c.words[i].Text == names[i]
 	}
 	if same {
 		return
 	}
 	c.words, c.now = nil, now
 	for _, n := range names {
-		c.words = append(c.words, newWords(n, base.SizeNameText, base.ColorNamePlaceHolder, false))
+		c.words = append(c.words, NewWords(n, base.SizeNameText, base.ColorNamePlaceHolder, false))
 	}
 	c.Refresh()
 }
 
 // at is the word at a position.
-func (c *choice) at(p fyne.Position) int {
+func (c *Choice) at(p fyne.Position) int {
 	x := float32(0)
 	for i, w := range c.words {
-		if x += w.MinSize().Width + 2*optionPad; p.X < x {
+		if x += w.MinSize().Width + 2*OptionPad; p.X < x {
 			return i
 		}
 	}
 	return len(c.words) - 1
 }
 
-func (c *choice) choose(i int) {
+func (c *Choice) choose(i int) {
 	if i >= 0 && i < len(c.words) && i != c.now {
 		c.chosen(i)
 	}
 }
 
 // Tapped implements fyne.Tappable.
-func (c *choice) Tapped(e *fyne.PointEvent) { c.choose(c.at(e.Position)) }
+func (c *Choice) Tapped(e *fyne.PointEvent) { c.choose(c.at(e.Position)) }
 
 // MouseIn implements desktop.Hoverable.
-func (c *choice) MouseIn(e *desktop.MouseEvent) { c.MouseMoved(e) }
+func (c *Choice) MouseIn(e *desktop.MouseEvent) { c.MouseMoved(e) }
 
 // MouseMoved implements desktop.Hoverable.
-func (c *choice) MouseMoved(e *desktop.MouseEvent) {
+func (c *Choice) MouseMoved(e *desktop.MouseEvent) {
 	if over := c.at(e.Position); over != c.over {
 		c.over = over
 		c.Refresh()
@@ -88,25 +89,25 @@ func (c *choice) MouseMoved(e *desktop.MouseEvent) {
 }
 
 // MouseOut implements desktop.Hoverable.
-func (c *choice) MouseOut() {
+func (c *Choice) MouseOut() {
 	c.over = -1
 	c.Refresh()
 }
 
 // Cursor implements desktop.Cursorable.
-func (c *choice) Cursor() desktop.Cursor { return desktop.PointerCursor }
+func (c *Choice) Cursor() desktop.Cursor { return desktop.PointerCursor }
 
 // FocusGained implements fyne.Focusable.
-func (c *choice) FocusGained() { c.focused = true; c.Refresh() }
+func (c *Choice) FocusGained() { c.focused = true; c.Refresh() }
 
 // FocusLost implements fyne.Focusable.
-func (c *choice) FocusLost() { c.focused = false; c.Refresh() }
+func (c *Choice) FocusLost() { c.focused = false; c.Refresh() }
 
 // TypedRune implements fyne.Focusable.
-func (c *choice) TypedRune(rune) {}
+func (c *Choice) TypedRune(rune) {}
 
 // TypedKey implements fyne.Focusable.
-func (c *choice) TypedKey(e *fyne.KeyEvent) {
+func (c *Choice) TypedKey(e *fyne.KeyEvent) {
 	switch e.Name {
 	case fyne.KeyLeft:
 		c.choose(c.now - 1)
@@ -116,13 +117,13 @@ func (c *choice) TypedKey(e *fyne.KeyEvent) {
 }
 
 // CreateRenderer implements fyne.Widget.
-func (c *choice) CreateRenderer() fyne.WidgetRenderer {
+func (c *Choice) CreateRenderer() fyne.WidgetRenderer {
 	r := &choiceRenderer{c}
 	r.Refresh()
 	return r
 }
 
-type choiceRenderer struct{ c *choice }
+type choiceRenderer struct{ c *Choice }
 
 func (r *choiceRenderer) Destroy() {}
 
@@ -135,9 +136,9 @@ func (r *choiceRenderer) Objects() []fyne.CanvasObject {
 }
 
 func (r *choiceRenderer) MinSize() fyne.Size {
-	s := fyne.NewSize(0, choiceHigh)
+	s := fyne.NewSize(0, ChoiceHigh)
 	for _, w := range r.c.words {
-		s.Width += w.MinSize().Width + 2*optionPad
+		s.Width += w.MinSize().Width + 2*OptionPad
 	}
 	return s
 }
@@ -146,13 +147,13 @@ func (r *choiceRenderer) Layout(size fyne.Size) {
 	x := float32(0)
 	for i, w := range r.c.words {
 		width := w.MinSize().Width
-		w.Move(fyne.NewPos(x+optionPad, (size.Height-20)/2))
+		w.Move(fyne.NewPos(x+OptionPad, (size.Height-20)/2))
 		w.Resize(fyne.NewSize(width, 20))
 		if i == r.c.now {
-			r.c.line.Move(fyne.NewPos(x+optionPad, size.Height-4))
+			r.c.line.Move(fyne.NewPos(x+OptionPad, size.Height-4))
 			r.c.line.Resize(fyne.NewSize(width, 2))
 		}
-		x += width + 2*optionPad
+		x += width + 2*OptionPad
 	}
 	r.c.ring.Move(fyne.NewPos(0, 0))
 	r.c.ring.Resize(size)
@@ -163,9 +164,9 @@ func (r *choiceRenderer) Refresh() {
 	th, variant := c.Theme(), fyne.CurrentApp().Settings().ThemeVariant()
 	c.line.FillColor = th.Color(base.ColorNamePrimary, variant)
 	c.ring.StrokeColor = th.Color(base.ColorNamePrimary, variant)
-	visible(c.ring, c.focused)
+	Visible(c.ring, c.focused)
 	for i, w := range c.words {
-		w.say(w.text, either(i == c.now || i == c.over, base.ColorNameForeground, base.ColorNamePlaceHolder))
+		w.Say(w.Text, Either(i == c.now || i == c.over, base.ColorNameForeground, base.ColorNamePlaceHolder))
 	}
 	r.Layout(c.Size())
 	c.line.Refresh()

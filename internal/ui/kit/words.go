@@ -1,4 +1,4 @@
-package desk
+package kit
 
 import (
 	"strings"
@@ -8,56 +8,57 @@ import (
 	"fyne.io/fyne/v2/widget"
 )
 
-// words is one line of text that follows the theme and ends in an ellipsis where
+// Words is one line of text that follows the theme and ends in an ellipsis where
 // it does not fit. Unlike a label it has no padding of its own, so it stands on
 // the grid. Only for the UI thread.
-type words struct {
+type Words struct {
 	widget.BaseWidget
-	text   string
+	Text   string
 	size   fyne.ThemeSizeName
-	colour fyne.ThemeColorName
-	bold   bool
-	align  fyne.TextAlign
+	Colour fyne.ThemeColorName
+	Bold   bool
+	Align  fyne.TextAlign
 	cut    bool // may be narrower than its text
 }
 
-func newWords(text string, size fyne.ThemeSizeName, colour fyne.ThemeColorName, bold bool) *words {
-	w := &words{text: text, size: size, colour: colour, bold: bold}
+// NewWords is a line of words that needs its whole width.
+func NewWords(text string, size fyne.ThemeSizeName, colour fyne.ThemeColorName, bold bool) *Words {
+	w := &Words{Text: text, size: size, Colour: colour, Bold: bold}
 	w.ExtendBaseWidget(w)
 	return w
 }
 
-// cutting makes the words fit any width.
-func (w *words) cutting() *words {
+// Cutting makes the words fit any width.
+func (w *Words) Cutting() *Words {
 	w.cut = true
 	return w
 }
 
-// say changes text and colour, and repaints only if something did change.
-func (w *words) say(text string, colour fyne.ThemeColorName) {
-	if w.text == text && w.colour == colour {
+// Say changes text and colour, and repaints only if something did change.
+func (w *Words) Say(text string, colour fyne.ThemeColorName) {
+	if w.Text == text && w.Colour == colour {
 		return
 	}
-	w.text, w.colour = text, colour
+	w.Text, w.Colour = text, colour
 	w.Refresh()
 }
 
-func (w *words) style() fyne.TextStyle { return fyne.TextStyle{Bold: w.bold} }
+func (w *Words) style() fyne.TextStyle { return fyne.TextStyle{Bold: w.Bold} }
 
-// width is what the whole text needs.
-func (w *words) width() float32 {
-	return fyne.MeasureText(w.text, w.Theme().Size(w.size), w.style()).Width
+// Width is what the whole text needs.
+func (w *Words) Width() float32 {
+	return fyne.MeasureText(w.Text, w.Theme().Size(w.size), w.style()).Width
 }
 
 // CreateRenderer implements fyne.Widget.
-func (w *words) CreateRenderer() fyne.WidgetRenderer {
+func (w *Words) CreateRenderer() fyne.WidgetRenderer {
 	r := &wordsRenderer{w: w, text: canvas.NewText("", nil)}
 	r.Refresh()
 	return r
 }
 
 type wordsRenderer struct {
-	w    *words
+	w    *Words
 	text *canvas.Text
 }
 
@@ -65,7 +66,7 @@ func (r *wordsRenderer) Destroy()                     {}
 func (r *wordsRenderer) Objects() []fyne.CanvasObject { return []fyne.CanvasObject{r.text} }
 
 func (r *wordsRenderer) MinSize() fyne.Size {
-	s := fyne.MeasureText(r.w.text, r.w.Theme().Size(r.w.size), r.w.style())
+	s := fyne.MeasureText(r.w.Text, r.w.Theme().Size(r.w.size), r.w.style())
 	if r.w.cut {
 		s.Width = 0
 	}
@@ -73,9 +74,9 @@ func (r *wordsRenderer) MinSize() fyne.Size {
 }
 
 func (r *wordsRenderer) Layout(size fyne.Size) {
-	r.text.Text = r.w.text
+	r.text.Text = r.w.Text
 	if r.w.cut {
-		r.text.Text = fit(r.w.text, size.Width, func(s string) float32 {
+		r.text.Text = fit(r.w.Text, size.Width, func(s string) float32 {
 			return fyne.MeasureText(s, r.text.TextSize, r.text.TextStyle).Width
 		})
 	}
@@ -85,10 +86,10 @@ func (r *wordsRenderer) Layout(size fyne.Size) {
 
 func (r *wordsRenderer) Refresh() {
 	th := r.w.Theme()
-	r.text.Color = th.Color(r.w.colour, fyne.CurrentApp().Settings().ThemeVariant())
+	r.text.Color = th.Color(r.w.Colour, fyne.CurrentApp().Settings().ThemeVariant())
 	r.text.TextSize = th.Size(r.w.size)
 	r.text.TextStyle = r.w.style()
-	r.text.Alignment = r.w.align
+	r.text.Alignment = r.w.Align
 	r.Layout(r.w.Size())
 }
 

@@ -1,23 +1,23 @@
-package desk
+package kit
 
 import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
 )
 
-// filterBox is the entry of the filter: down goes on into what it has left, and
+// FilterBox is an entry to search with: Down goes on into what it has left, and
 // escape empties it.
-type filterBox struct {
+type FilterBox struct {
 	widget.Entry
-	down func()
+	Down func()
 }
 
 // TypedKey implements fyne.Focusable.
-func (f *filterBox) TypedKey(e *fyne.KeyEvent) {
+func (f *FilterBox) TypedKey(e *fyne.KeyEvent) {
 	switch e.Name {
 	case fyne.KeyDown, fyne.KeyReturn, fyne.KeyEnter:
-		if f.down != nil {
-			f.down()
+		if f.Down != nil {
+			f.Down()
 		}
 	case fyne.KeyEscape:
 		f.SetText("")
@@ -26,8 +26,9 @@ func (f *filterBox) TypedKey(e *fyne.KeyEvent) {
 	}
 }
 
-func newFilterBox(hint string) *filterBox {
-	f := &filterBox{}
+// NewFilterBox is an empty one with a hint in it.
+func NewFilterBox(hint string) *FilterBox {
+	f := &FilterBox{}
 	f.ExtendBaseWidget(f)
 	f.SetPlaceHolder(hint)
 	return f

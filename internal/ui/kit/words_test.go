@@ -1,4 +1,4 @@
-package desk
+package kit
 
 import (
 	"testing"

@@ -1,4 +1,4 @@
-package desk
+package kit
 
 import (
 	"fyne.io/fyne/v2"
@@ -21,7 +21,8 @@ func (r *ruler) CreateRenderer() fyne.WidgetRenderer {
 	return x
 }
 
-func newRule(line *canvas.Rectangle) *ruler {
+// NewRule is a thin line that follows the theme, drawn with line.
+func NewRule(line *canvas.Rectangle) *ruler {
 	r := &ruler{line: line}
 	r.ExtendBaseWidget(r)
 	return r

@@ -1,4 +1,4 @@
-package desk
+package kit
 
 import (
 	"testing"
@@ -16,7 +16,7 @@ func TestBuiltinStrings(t *testing.T) {
 			}
 		}
 	}
-	if err := translateBuiltin(text.Dutch); err != nil {
+	if err := TranslateBuiltin(text.Dutch); err != nil {
 		t.Error(err)
 	}
 }

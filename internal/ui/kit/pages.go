@@ -1,4 +1,4 @@
-package desk
+package kit
 
 import (
 	"encoding/json"
@@ -11,10 +11,10 @@ import (
 	"wiebelt/internal/ui/theme"
 )
 
-// page is an open window. Kinds "settings.…" of the resident's messages go to the
+// Page is an open window. Kinds "settings.…" of the resident's messages go to the
 // page called "settings", and what has no area to the one that it is about. A page
 // may be any of the interfaces below besides.
-type page interface {
+type Page interface {
 	Window() fyne.Window
 	Take(kind string, raw json.RawMessage)
 }
@@ -30,25 +30,25 @@ type (
 	waysKeeper interface{ WaysChanged() }
 )
 
-// opener makes a page with its window. It is called for a window that opens, and
+// Opener makes a page with its window. It is called for a window that opens, and
 // again for an open one that is to be built anew where it stands: the registry
 // then still has the page before.
-type opener func(*windows) page
+type Opener func(*Desk) Page
 
-// page is the open window of that name, nil if it is closed.
-func (d *windows) page(name string) page { return d.pages[name] }
+// Page is the open window of that name, nil if it is closed.
+func (d *Desk) Page(name string) Page { return d.pages[name] }
 
-// has tells whether there is a window of that name.
-func (d *windows) has(name string) bool { return d.openers[name] != nil }
+// Has tells whether there is a window of that name.
+func (d *Desk) Has(name string) bool { return d.Openers[name] != nil }
 
-// show opens a window, or brings it to the front. Unfamiliar names of a newer
+// Show opens a window, or brings it to the front. Unfamiliar names of a newer
 // resident mean the calls.
-func (d *windows) show(name string) {
-	if !d.has(name) {
+func (d *Desk) Show(name string) {
+	if !d.Has(name) {
 		name = deskapi.WindowCalls
 	}
 	if d.pages[name] == nil {
-		p := d.openers[name](d)
+		p := d.Openers[name](d)
 		d.pages[name] = p
 		p.Window().SetOnClosed(func() {
 			if c, ok := d.pages[name].(closer); ok {
@@ -62,9 +62,9 @@ func (d *windows) show(name string) {
 	w.RequestFocus()
 }
 
-// showAt shows a window at a place in it.
-func (d *windows) showAt(name, place string) {
-	d.show(name)
+// ShowAt shows a window at a place in it.
+func (d *Desk) ShowAt(name, place string) {
+	d.Show(name)
 	if p, ok := d.pages[name].(placed); ok {
 		p.ShowAt(place)
 	}
@@ -73,16 +73,16 @@ func (d *windows) showAt(name, place string) {
 // follow takes over how the windows have to look now. They are built anew where
 // they stand; what was typed into them and not sent is gone, which happens only
 // when somebody has just changed language or looks.
-func (d *windows) follow(m deskapi.Welcome) {
-	was := d.welcome
+func (d *Desk) follow(m deskapi.Welcome) {
+	was := d.Welcome
 	m.Window = was.Window
-	d.welcome, d.lang = m, text.Language(m.Language)
+	d.Welcome, d.Lang = m, text.Language(m.Language)
 	if was.Theme != m.Theme {
-		d.app.Settings().SetTheme(theme.New(m.Theme))
+		d.App.Settings().SetTheme(theme.New(m.Theme))
 	}
 	if was.Language != m.Language {
-		if err := translateBuiltin(d.lang); err != nil {
-			d.log.Warn("the toolkit's own words stay untranslated", "error", err)
+		if err := TranslateBuiltin(d.Lang); err != nil {
+			d.Log.Warn("the toolkit's own words stay untranslated", "error", err)
 		}
 	}
 	was.Theme, was.Status = m.Theme, m.Status
@@ -93,11 +93,11 @@ func (d *windows) follow(m deskapi.Welcome) {
 	defer func() { d.reuse = nil }()
 	for name, p := range d.pages {
 		d.reuse = p.Window()
-		d.pages[name] = d.openers[name](d)
+		d.pages[name] = d.Openers[name](d)
 	}
 }
 
-func (d *windows) statusChanged() {
+func (d *Desk) statusChanged() {
 	for _, p := range d.pages {
 		if k, ok := p.(statusKeeper); ok {
 			k.StatusChanged()
@@ -105,7 +105,7 @@ func (d *windows) statusChanged() {
 	}
 }
 
-func (d *windows) waysChanged() {
+func (d *Desk) waysChanged() {
 	for _, p := range d.pages {
 		if k, ok := p.(waysKeeper); ok {
 			k.WaysChanged()

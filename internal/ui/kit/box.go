@@ -1,4 +1,4 @@
-package desk
+package kit
 
 import (
 	"fyne.io/fyne/v2"
@@ -11,24 +11,24 @@ import (
 	"wiebelt/internal/ui/theme"
 )
 
-// box is a content on a background, with a line around it or without.
-type box struct {
+// Box is a content on a background, with a line around it or without.
+type Box struct {
 	widget.BaseWidget
 	back    *canvas.Rectangle
 	fill    fyne.ThemeColorName
 	content fyne.CanvasObject
 }
 
-// newSoftBox is a content on the soft background.
-func newSoftBox(content fyne.CanvasObject) *box {
+// NewSoftBox is a content on the soft background.
+func NewSoftBox(content fyne.CanvasObject) *Box {
 	b := newBox(content, theme.ColorSoft)
 	b.back.CornerRadius = 4
 	return b
 }
 
-// newFrame is a content on the window's background, with a line around it or
+// NewFrame is a content on the window's background, with a line around it or
 // without.
-func newFrame(content fyne.CanvasObject, lined bool) *box {
+func NewFrame(content fyne.CanvasObject, lined bool) *Box {
 	b := newBox(content, base.ColorNameBackground)
 	if lined {
 		b.back.CornerRadius, b.back.StrokeWidth = 4, 1
@@ -36,33 +36,33 @@ func newFrame(content fyne.CanvasObject, lined bool) *box {
 	return b
 }
 
-// framed sets something with fields apart: on the soft background they could not
+// Framed sets something with fields apart: on the soft background they could not
 // be seen.
-func framed(o fyne.CanvasObject) fyne.CanvasObject {
-	return newFrame(container.New(layout.NewCustomPaddedLayout(12, 12, 12, 12), o), true)
+func Framed(o fyne.CanvasObject) fyne.CanvasObject {
+	return NewFrame(container.New(layout.NewCustomPaddedLayout(12, 12, 12, 12), o), true)
 }
 
-// square makes the corners of a box square, for one that ends at a window's border
+// Square makes the corners of a box square, for one that ends at a window's border
 // or frames a picture.
-func (b *box) square() *box {
+func (b *Box) Square() *Box {
 	b.back.CornerRadius = 0
 	return b
 }
 
-func newBox(content fyne.CanvasObject, fill fyne.ThemeColorName) *box {
-	b := &box{back: canvas.NewRectangle(nil), fill: fill, content: content}
+func newBox(content fyne.CanvasObject, fill fyne.ThemeColorName) *Box {
+	b := &Box{back: canvas.NewRectangle(nil), fill: fill, content: content}
 	b.ExtendBaseWidget(b)
 	return b
 }
 
 // CreateRenderer implements fyne.Widget.
-func (b *box) CreateRenderer() fyne.WidgetRenderer {
+func (b *Box) CreateRenderer() fyne.WidgetRenderer {
 	r := &boxRenderer{b}
 	r.Refresh()
 	return r
 }
 
-type boxRenderer struct{ b *box }
+type boxRenderer struct{ b *Box }
 
 func (r *boxRenderer) Destroy()           {}
 func (r *boxRenderer) MinSize() fyne.Size { return r.b.content.MinSize() }
@@ -85,7 +85,7 @@ func (r *boxRenderer) Refresh() {
 	r.b.content.Refresh()
 }
 
-// boxed sets something apart.
-func boxed(o fyne.CanvasObject) fyne.CanvasObject {
-	return newSoftBox(container.New(layout.NewCustomPaddedLayout(10, 10, 12, 12), o))
+// Boxed sets something apart.
+func Boxed(o fyne.CanvasObject) fyne.CanvasObject {
+	return NewSoftBox(container.New(layout.NewCustomPaddedLayout(10, 10, 12, 12), o))
 }

@@ -1,4 +1,4 @@
-package desk
+package kit
 
 import (
 	"fyne.io/fyne/v2"
@@ -6,8 +6,8 @@ import (
 	"fyne.io/fyne/v2/layout"
 )
 
-// columns is a layout of two objects side by side, the first of a fixed width.
-func columns(first float32) fyne.Layout { return columnsLayout{first} }
+// Columns is a layout of two objects side by side, the first of a fixed width.
+func Columns(first float32) fyne.Layout { return columnsLayout{first} }
 
 type columnsLayout struct{ first float32 }
 
@@ -23,8 +23,8 @@ func (c columnsLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	o[1].Move(fyne.NewPos(c.first, 0))
 }
 
-// middle puts its one object at half height, as wide as there is room.
-func middle() fyne.Layout { return middleLayout{} }
+// Middle puts its one object at half height, as wide as there is room.
+func Middle() fyne.Layout { return middleLayout{} }
 
 type middleLayout struct{}
 
@@ -36,8 +36,8 @@ func (middleLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	o[0].Move(fyne.NewPos(0, (size.Height-h)/2))
 }
 
-// atMost is a layout that makes its one object no wider than a width.
-func atMost(width float32) fyne.Layout { return atMostLayout{width} }
+// AtMost is a layout that makes its one object no wider than a width.
+func AtMost(width float32) fyne.Layout { return atMostLayout{width} }
 
 type atMostLayout struct{ width float32 }
 
@@ -48,8 +48,8 @@ func (a atMostLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	objects[0].Move(fyne.NewPos(0, 0))
 }
 
-// atLeast is a layout that gives its one object a width even where it needs less.
-func atLeast(width float32) fyne.Layout { return atLeastLayout{width} }
+// AtLeast is a layout that gives its one object a width even where it needs less.
+func AtLeast(width float32) fyne.Layout { return atLeastLayout{width} }
 
 type atLeastLayout struct{ width float32 }
 
@@ -62,7 +62,7 @@ func (a atLeastLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	o[0].Move(fyne.NewPos(0, 0))
 }
 
-// gap is empty height.
-func gap(height float32) fyne.CanvasObject {
+// Gap is empty height.
+func Gap(height float32) fyne.CanvasObject {
 	return container.New(layout.NewCustomPaddedLayout(height, 0, 0, 0))
 }

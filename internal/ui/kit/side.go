@@ -1,4 +1,4 @@
-package desk
+package kit
 
 import (
 	"fyne.io/fyne/v2"
@@ -12,23 +12,23 @@ import (
 	"wiebelt/internal/ui/theme"
 )
 
-// chooser is a window with a list of pages at its side.
-type chooser interface {
+// Chooser is a window with a list of pages at its side.
+type Chooser interface {
 	Choose(id string)
 	Chosen() string
 }
 
-// sideItem is a line of such a list: a page, or a heading.
-type sideItem struct {
-	id, title string
-	heading   bool
+// SideItem is a line of such a list: a page, or a heading.
+type SideItem struct {
+	ID, Title string
+	Heading   bool
 }
 
 const sideHeight = 28
 
-// newSide is the list of pages along the left border of a window, and the box in
+// NewSide is the list of pages along the left border of a window, and the box in
 // which it stands. The items are asked for whenever the list is drawn.
-func newSide(w chooser, items func() []sideItem) (*widget.List, fyne.CanvasObject) {
+func NewSide(w Chooser, items func() []SideItem) (*widget.List, fyne.CanvasObject) {
 	list := widget.NewList(
 		func() int { return len(items()) },
 		func() fyne.CanvasObject { return newSideLine(w) },
@@ -39,25 +39,25 @@ func newSide(w chooser, items func() []sideItem) (*widget.List, fyne.CanvasObjec
 		})
 	list.HideSeparators = true
 	for i, it := range items() {
-		if it.heading && i > 0 {
+		if it.Heading && i > 0 {
 			list.SetItemHeight(i, sideHeight+8)
 		}
 	}
 	list.OnSelected = func(i widget.ListItemID) { // by the keyboard; the lines take clicks themselves
 		list.Unselect(i)
-		w.Choose(items()[i].id)
+		w.Choose(items()[i].ID)
 	}
-	return list, newSoftBox(container.New(layout.NewCustomPaddedLayout(12, 12, 8, 8), list)).square()
+	return list, NewSoftBox(container.New(layout.NewCustomPaddedLayout(12, 12, 8, 8), list)).Square()
 }
 
 // sideLine is a line of such a list.
 type sideLine struct {
 	widget.BaseWidget
-	w     chooser
-	item  sideItem
+	w     Chooser
+	item  SideItem
 	hover bool
 	back  *canvas.Rectangle
-	title *words
+	title *Words
 }
 
 var (
@@ -66,25 +66,25 @@ var (
 	_ desktop.Cursorable = (*sideLine)(nil)
 )
 
-func newSideLine(w chooser) *sideLine {
+func newSideLine(w Chooser) *sideLine {
 	p := &sideLine{w: w, back: canvas.NewRectangle(nil)}
 	p.back.CornerRadius = 4
-	p.title = newWords("", theme.SizeHint, base.ColorNameForeground, false).cutting()
+	p.title = NewWords("", theme.SizeHint, base.ColorNameForeground, false).Cutting()
 	p.ExtendBaseWidget(p)
 	return p
 }
 
-func (p *sideLine) set(it sideItem) {
+func (p *sideLine) set(it SideItem) {
 	p.item = it
 	p.Refresh()
 }
 
 // Tapped implements fyne.Tappable.
-func (p *sideLine) Tapped(*fyne.PointEvent) { p.w.Choose(p.item.id) }
+func (p *sideLine) Tapped(*fyne.PointEvent) { p.w.Choose(p.item.ID) }
 
 // MouseIn implements desktop.Hoverable.
 func (p *sideLine) MouseIn(*desktop.MouseEvent) {
-	p.hover = !p.item.heading
+	p.hover = !p.item.Heading
 	p.Refresh()
 }
 
@@ -99,7 +99,7 @@ func (p *sideLine) MouseOut() {
 
 // Cursor implements desktop.Cursorable.
 func (p *sideLine) Cursor() desktop.Cursor {
-	if p.item.heading {
+	if p.item.Heading {
 		return desktop.DefaultCursor
 	}
 	return desktop.PointerCursor
@@ -124,16 +124,16 @@ func (r *sideLineRenderer) Layout(size fyne.Size) {
 	r.p.back.Resize(size)
 	h := r.p.title.MinSize().Height
 	y := (size.Height - h) / 2
-	if r.p.item.heading {
+	if r.p.item.Heading {
 		y = size.Height - h - 8 // nearer to what it is about
 	}
-	r.p.title.Resize(fyne.NewSize(size.Width-2*rowInset, h))
-	r.p.title.Move(fyne.NewPos(rowInset, y))
+	r.p.title.Resize(fyne.NewSize(size.Width-2*RowInset, h))
+	r.p.title.Move(fyne.NewPos(RowInset, y))
 }
 
 func (r *sideLineRenderer) Refresh() {
 	p := r.p
-	chosen := p.item.id != "" && p.item.id == p.w.Chosen()
+	chosen := p.item.ID != "" && p.item.ID == p.w.Chosen()
 	th, variant := p.Theme(), fyne.CurrentApp().Settings().ThemeVariant()
 	p.back.Hidden = !chosen && !p.hover
 	p.back.FillColor = th.Color(base.ColorNameHover, variant)
@@ -141,12 +141,12 @@ func (r *sideLineRenderer) Refresh() {
 		p.back.FillColor = th.Color(base.ColorNameBackground, variant)
 	}
 	t := p.title
-	t.text, t.size, t.bold, t.colour = p.item.title, theme.SizeHint, chosen, base.ColorNameForeground
+	t.Text, t.size, t.Bold, t.Colour = p.item.Title, theme.SizeHint, chosen, base.ColorNameForeground
 	switch {
-	case p.item.heading:
-		t.size, t.bold, t.colour = base.SizeNameCaptionText, true, base.ColorNamePlaceHolder
+	case p.item.Heading:
+		t.size, t.Bold, t.Colour = base.SizeNameCaptionText, true, base.ColorNamePlaceHolder
 	case chosen:
-		t.colour = base.ColorNamePrimary
+		t.Colour = base.ColorNamePrimary
 	}
 	r.Layout(p.Size())
 	t.Refresh()
