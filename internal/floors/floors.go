@@ -45,6 +45,7 @@ var rooms = []struct {
 	{"internal/resident", Wiring},
 	{"internal/demo", Wiring},
 	{"internal/doctor", Wiring},
+	{"internal/ui/kittest", TestsOnly},
 	{"internal/ui/", Windows},
 	{"internal/native/xtest", TestsOnly},
 	{"internal/native/winetest", TestsOnly},
@@ -123,4 +124,6 @@ func Why(from, to string) string {
 }
 
 // MayImportFyne reports whether a package may know Fyne.
-func MayImportFyne(path string) bool { return Of(path) == Windows || path == "app/wiebelt-desk" }
+func MayImportFyne(path string) bool {
+	return strings.HasPrefix(path, "internal/ui/") || path == "app/wiebelt-desk"
+}

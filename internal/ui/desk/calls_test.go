@@ -17,17 +17,18 @@ import (
 	"wiebelt/internal/history"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/kit"
+	"wiebelt/internal/ui/kittest"
 )
 
 // callsBench is a bench with the calls window and what it reads.
 type callsBench struct {
-	*bench
+	*kittest.Bench
 	*readings
 }
 
 func newCallsBench(t testing.TB, w deskapi.Welcome) *callsBench {
 	t.Helper()
-	b := &callsBench{bench: newBench(t, w, nil)}
+	b := &callsBench{Bench: kittest.New(t, w, nil)}
 	b.readings = newReadings(b.Desk)
 	b.Openers[deskapi.WindowCalls] = b.open
 	return b
@@ -71,12 +72,12 @@ func TestCallsBothLanguages(t *testing.T) {
 		{text.Dutch, []string{"Oproepen", "Zoeken op naam", "Vandaag", "J. de Vries", "Opgenomen", "2:14"}},
 		{text.English, []string{"Calls", "Search by name", "Today", "J. de Vries", "Answered", "2:14"}},
 	} {
-		b := newCallsBench(t, greeting(tt.lang))
+		b := newCallsBench(t, kittest.Greeting(tt.lang))
 		b.read([]history.Entry{customer()}, nil)
 		b.Show(deskapi.WindowCalls)
-		wantTexts(t, b.calls.win, tt.want...)
+		kittest.WantTexts(t, b.calls.win, tt.want...)
 		b.Handle(deskapi.KindStatus, json.RawMessage(`{"ok":false,"sentence":"De hub reageert niet."}`))
-		wantTexts(t, b.calls.win, "De hub reageert niet.")
+		kittest.WantTexts(t, b.calls.win, "De hub reageert niet.")
 	}
 }
 
@@ -87,21 +88,21 @@ func TestEmptyPages(t *testing.T) {
 		state   func(*callsBench)
 		want    string
 	}{
-		{"no calls, demo", greeting(text.Dutch, demoCalls...), func(b *callsBench) { b.read(nil, nil) }, "Demo openen"},
-		{"no calls", greeting(text.Dutch), func(b *callsBench) { b.read(nil, nil) }, "Nog geen oproepen"},
-		{"no calls, how to try", greeting(text.English), func(b *callsBench) { b.read(nil, nil) }, "wiebelt demo"},
+		{"no calls, demo", kittest.Greeting(text.Dutch, kittest.DemoCalls...), func(b *callsBench) { b.read(nil, nil) }, "Demo openen"},
+		{"no calls", kittest.Greeting(text.Dutch), func(b *callsBench) { b.read(nil, nil) }, "Nog geen oproepen"},
+		{"no calls, how to try", kittest.Greeting(text.English), func(b *callsBench) { b.read(nil, nil) }, "wiebelt demo"},
 		{"not kept", deskapi.Welcome{Language: "nl"}, func(b *callsBench) { b.read(nil, nil) }, "Oproepen worden niet bewaard"},
-		{"unreadable", greeting(text.Dutch), func(b *callsBench) { b.read(nil, errors.New("disk")) }, "kunnen nu niet worden gelezen"},
-		{"filtered", greeting(text.Dutch), func(b *callsBench) {
+		{"unreadable", kittest.Greeting(text.Dutch), func(b *callsBench) { b.read(nil, errors.New("disk")) }, "kunnen nu niet worden gelezen"},
+		{"filtered", kittest.Greeting(text.Dutch), func(b *callsBench) {
 			b.read([]history.Entry{customer()}, nil)
 			b.calls.filter.SetText("zzz")
 		}, "Niets gevonden voor “zzz”"},
-		{"none missed", greeting(text.Dutch), func(b *callsBench) {
+		{"none missed", kittest.Greeting(text.Dutch), func(b *callsBench) {
 			b.read([]history.Entry{customer()}, nil)
 			b.calls.show(history.ViewMissed)
 			b.took(answer{wish: b.wanted(), exact: true})
 		}, "Geen gemiste oproepen"},
-		{"none mine", greeting(text.English), func(b *callsBench) {
+		{"none mine", kittest.Greeting(text.English), func(b *callsBench) {
 			b.state(t, deskapi.CallsState{Group: true})
 			b.took(answer{wish: b.wanted(), exact: true})
 		}, "No calls for you"},
@@ -111,28 +112,28 @@ func TestEmptyPages(t *testing.T) {
 			b := newCallsBench(t, tt.welcome)
 			b.Show(deskapi.WindowCalls)
 			tt.state(b)
-			wantTexts(t, b.calls.win, tt.want)
+			kittest.WantTexts(t, b.calls.win, tt.want)
 		})
 	}
 	t.Run("what was read stays when reading fails", func(t *testing.T) {
-		b := newCallsBench(t, greeting(text.Dutch))
+		b := newCallsBench(t, kittest.Greeting(text.Dutch))
 		b.Show(deskapi.WindowCalls)
 		b.read([]history.Entry{customer()}, nil)
 		b.read(nil, errors.New("disk"))
-		wantTexts(t, b.calls.win, "J. de Vries")
+		kittest.WantTexts(t, b.calls.win, "J. de Vries")
 	})
 }
 
 func TestClicksInARow(t *testing.T) {
-	b := newCallsBench(t, greeting(text.Dutch))
+	b := newCallsBench(t, kittest.Greeting(text.Dutch))
 	unknown := customer()
 	unknown.ID, unknown.Name, unknown.Link = 8, "", ""
-	withheld := history.Entry{ID: 9, Rang: noon}
+	withheld := history.Entry{ID: 9, Rang: kittest.Noon}
 	b.read([]history.Entry{customer(), unknown, withheld}, nil)
 	b.Show(deskapi.WindowCalls)
 	b.state(t, deskapi.CallsState{CallBack: true})
-	b.clock = b.clock.Add(time.Second)
-	b.take()
+	b.Clock = b.Clock.Add(time.Second)
+	b.Take()
 	rows := views(b)
 	name := fyne.NewPos(200, 20)
 	at := func(t tool) fyne.Position {
@@ -143,29 +144,29 @@ func TestClicksInARow(t *testing.T) {
 		what string
 		id   int64
 		at   fyne.Position
-		want []saying
+		want []kittest.Saying
 	}{
-		{"a name opens", 7, name, []saying{{kind: deskapi.KindCallsOpen, m: deskapi.CallsEntry{Entry: 7}}}},
+		{"a name opens", 7, name, []kittest.Saying{{Kind: deskapi.KindCallsOpen, M: deskapi.CallsEntry{Entry: 7}}}},
 		{"an unknown number does nothing", 8, name, nil},
-		{"copy", 8, at(toolCopy), []saying{{kind: deskapi.KindCallsCopy, m: deskapi.CallsCopy{Entry: 8}}}},
-		{"call back", 8, at(toolCall), []saying{{kind: deskapi.KindCallsCall, m: deskapi.CallsEntry{Entry: 8}}}},
+		{"copy", 8, at(toolCopy), []kittest.Saying{{Kind: deskapi.KindCallsCopy, M: deskapi.CallsCopy{Entry: 8}}}},
+		{"call back", 8, at(toolCall), []kittest.Saying{{Kind: deskapi.KindCallsCall, M: deskapi.CallsEntry{Entry: 8}}}},
 		{"nothing to copy", 9, at(toolCopy), nil},
 		{"nobody to call back", 9, at(toolCall), nil},
 		{"more opens a menu", 7, at(toolMore), nil},
 	} {
 		test.TapAt(rows[tt.id], tt.at)
-		if got := b.take(); fmt.Sprint(got) != fmt.Sprint(tt.want) {
+		if got := b.Take(); fmt.Sprint(got) != fmt.Sprint(tt.want) {
 			t.Errorf("%s: said %v, want %v", tt.what, got, tt.want)
 		}
 	}
 	if b.calls.win.Canvas().Overlays().Top() == nil {
 		t.Error("no menu")
 	}
-	wantTexts(t, b.calls.win, "Gekopieerd")
-	for _, f := range b.later {
+	kittest.WantTexts(t, b.calls.win, "Gekopieerd")
+	for _, f := range b.Later {
 		f()
 	}
-	if all := strings.Join(texts(b.calls.win), "|"); strings.Contains(all, "Gekopieerd") {
+	if all := strings.Join(kittest.Texts(b.calls.win), "|"); strings.Contains(all, "Gekopieerd") {
 		t.Error("it says copied for ever")
 	}
 
@@ -191,11 +192,11 @@ func TestClicksInARow(t *testing.T) {
 // A new call pushes the others down; a click that was meant for the row before
 // opens nothing.
 func TestClickAfterRowsMoved(t *testing.T) {
-	b := newCallsBench(t, greeting(text.Dutch))
+	b := newCallsBench(t, kittest.Greeting(text.Dutch))
 	b.read([]history.Entry{customer()}, nil)
 	b.Show(deskapi.WindowCalls)
-	b.clock = b.clock.Add(time.Minute)
-	b.take()
+	b.Clock = b.Clock.Add(time.Minute)
+	b.Take()
 	v := views(b)[7]
 	other := customer()
 	other.ID = 8
@@ -204,29 +205,29 @@ func TestClickAfterRowsMoved(t *testing.T) {
 		t.Fatalf("the view shows %d, the test expects another caller in it", v.row.id)
 	}
 	test.TapAt(v, fyne.NewPos(200, 20))
-	if got := b.take(); len(got) != 0 {
+	if got := b.Take(); len(got) != 0 {
 		t.Errorf("a click at once said %v", got)
 	}
-	b.clock = b.clock.Add(kit.Settle)
+	b.Clock = b.Clock.Add(kit.Settle)
 	test.TapAt(v, fyne.NewPos(200, 20))
-	if got := b.take(); len(got) != 1 || got[0].m != (deskapi.CallsEntry{Entry: 8}) {
+	if got := b.Take(); len(got) != 1 || got[0].M != (deskapi.CallsEntry{Entry: 8}) {
 		t.Errorf("a click later said %v", got)
 	}
 }
 
 // The whole window by keyboard.
 func TestKeyboard(t *testing.T) {
-	b := newCallsBench(t, greeting(text.Dutch))
+	b := newCallsBench(t, kittest.Greeting(text.Dutch))
 	var all []history.Entry
 	for i := range 40 {
 		e := customer()
-		e.ID, e.Rang = int64(100-i), noon.Add(-time.Duration(i)*time.Hour)
+		e.ID, e.Rang = int64(100-i), kittest.Noon.Add(-time.Duration(i)*time.Hour)
 		all = append(all, e)
 	}
 	all[39].Name = "Z. Laatste"
 	b.read(all, nil)
 	b.Show(deskapi.WindowCalls)
-	b.take()
+	b.Take()
 	c := b.calls
 	key := func(k fyne.KeyName) {
 		t.Helper()
@@ -238,8 +239,8 @@ func TestKeyboard(t *testing.T) {
 	}
 	says := func(what string, kind string, m any) {
 		t.Helper()
-		got := b.take()
-		if len(got) != 1 || got[0].kind != kind || got[0].m != m {
+		got := b.Take()
+		if len(got) != 1 || got[0].Kind != kind || got[0].M != m {
 			t.Errorf("%s said %v", what, got)
 		}
 	}
@@ -302,7 +303,7 @@ func TestKeyboard(t *testing.T) {
 }
 
 func TestMenuOffersWhatIsPossible(t *testing.T) {
-	b := newCallsBench(t, greeting(text.Dutch))
+	b := newCallsBench(t, kittest.Greeting(text.Dutch))
 	b.Show(deskapi.WindowCalls)
 	full := []string{"Relatie openen", "Terugbellen", "Nummer kopiëren", "Relatienummer kopiëren", "Opnieuw opzoeken", "Niet deze relatie", "Afvinken", "Verwijderen"}
 	missed := customer()
@@ -316,32 +317,32 @@ func TestMenuOffersWhatIsPossible(t *testing.T) {
 		{"all of it", missed, true, full},
 		{"nothing to call back with", missed, false, slices.Delete(slices.Clone(full), 1, 2)},
 		{"answered", customer(), true, slices.Delete(slices.Clone(full), 6, 7)},
-		{"withheld", history.Entry{ID: 1, Rang: noon, Outcome: history.OutcomeWithheld}, true, []string{"Verwijderen"}},
-		{"a colleague", history.Entry{ID: 1, Rang: noon, Number: "101", Shown: "101", Outcome: history.OutcomeInternal}, true, []string{"Terugbellen", "Nummer kopiëren", "Verwijderen"}},
-		{"a name in place of a number", history.Entry{ID: 1, Rang: noon, Number: "text:receptie", Shown: "receptie"}, true, []string{"Verwijderen"}},
+		{"withheld", history.Entry{ID: 1, Rang: kittest.Noon, Outcome: history.OutcomeWithheld}, true, []string{"Verwijderen"}},
+		{"a colleague", history.Entry{ID: 1, Rang: kittest.Noon, Number: "101", Shown: "101", Outcome: history.OutcomeInternal}, true, []string{"Terugbellen", "Nummer kopiëren", "Verwijderen"}},
+		{"a name in place of a number", history.Entry{ID: 1, Rang: kittest.Noon, Number: "text:receptie", Shown: "receptie"}, true, []string{"Verwijderen"}},
 	} {
 		b.calls.state.CallBack = tt.back
-		if got := offered(b.calls, rowOf(text.Dutch, tt.entry, noon)); !slices.Equal(got, tt.want) {
+		if got := offered(b.calls, rowOf(text.Dutch, tt.entry, kittest.Noon)); !slices.Equal(got, tt.want) {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 	}
 	b.Welcome.FileWord = "dossier"
-	if got := offered(b.calls, rowOf(text.Dutch, customer(), noon)); got[0] != "Dossier openen" {
+	if got := offered(b.calls, rowOf(text.Dutch, customer(), kittest.Noon)); got[0] != "Dossier openen" {
 		t.Errorf("%q", got[0])
 	}
 }
 
 // What the resident says beside the calls.
 func TestCallsState(t *testing.T) {
-	b := newCallsBench(t, greeting(text.Dutch))
+	b := newCallsBench(t, kittest.Greeting(text.Dutch))
 	b.read([]history.Entry{customer()}, nil)
 	b.Show(deskapi.WindowCalls)
-	if !slices.ContainsFunc(b.said, func(m saying) bool { return m.kind == deskapi.KindCallsAsk }) {
+	if !slices.ContainsFunc(b.Said, func(m kittest.Saying) bool { return m.Kind == deskapi.KindCallsAsk }) {
 		t.Error("the state was not asked for")
 	}
-	wantTexts(t, b.calls.win, "Gemist", "Alles")
+	kittest.WantTexts(t, b.calls.win, "Gemist", "Alles")
 	b.state(t, deskapi.CallsState{Missed: 2, Manual: true, Fault: "De schijf is vol."})
-	wantTexts(t, b.calls.win, "Gemist (2)", "Nummer opzoeken")
+	kittest.WantTexts(t, b.calls.win, "Gemist (2)", "Nummer opzoeken")
 	if s := notes(b); s != "De schijf is vol." {
 		t.Errorf("says %q", s)
 	}
@@ -349,15 +350,15 @@ func TestCallsState(t *testing.T) {
 	if s := notes(b); s != "Er is een nieuw bestand begonnen." {
 		t.Errorf("says %q", s)
 	}
-	wantTexts(t, b.calls.win, "Begrepen")
-	b.take()
-	press(t, b.calls.note, "Begrepen")
-	if got := b.take(); len(got) != 1 || got[0].kind != deskapi.KindCallsDismiss || notes(b) != "" {
+	kittest.WantTexts(t, b.calls.win, "Begrepen")
+	b.Take()
+	kittest.PressIn(t, b.calls.note, "Begrepen")
+	if got := b.Take(); len(got) != 1 || got[0].Kind != deskapi.KindCallsDismiss || notes(b) != "" {
 		t.Errorf("said %v and shows %q", got, notes(b))
 	}
 	// A ring group: its own calls first, the others only under all.
 	b.state(t, deskapi.CallsState{Group: true})
-	wantTexts(t, b.calls.win, "Mijn oproepen")
+	kittest.WantTexts(t, b.calls.win, "Mijn oproepen")
 	if w := b.wanted(); w.query.View != history.ViewMine {
 		t.Errorf("reads view %v", w.query.View)
 	}
@@ -375,7 +376,7 @@ func TestCallsState(t *testing.T) {
 	if s := notes(b); s != "Terugbellen lukt niet." {
 		t.Errorf("says %q", s)
 	}
-	for _, f := range b.later {
+	for _, f := range b.Later {
 		f()
 	}
 	if s := notes(b); s != "" {
@@ -387,27 +388,27 @@ func TestCallsState(t *testing.T) {
 func notes(b *callsBench) string { return b.calls.noted }
 
 func TestLookAgain(t *testing.T) {
-	b := newCallsBench(t, greeting(text.Dutch))
+	b := newCallsBench(t, kittest.Greeting(text.Dutch))
 	b.read([]history.Entry{customer()}, nil)
 	b.Show(deskapi.WindowCalls)
 	b.state(t, deskapi.CallsState{Manual: true})
-	b.take()
+	b.Take()
 	r, _ := b.calls.row(0)
 	b.calls.lookAgain(r)
-	if got := b.take(); len(got) != 1 || got[0].kind != deskapi.KindCallsLookup {
+	if got := b.Take(); len(got) != 1 || got[0].Kind != deskapi.KindCallsLookup {
 		t.Errorf("said %v", got)
 	}
-	wantTexts(t, b.calls.win, "Relatie opzoeken…")
+	kittest.WantTexts(t, b.calls.win, "Relatie opzoeken…")
 	b.Handle(deskapi.KindCallsLooked, json.RawMessage(`{"entry":6,"sentence":"of another question"}`))
-	wantTexts(t, b.calls.win, "Relatie opzoeken…")
+	kittest.WantTexts(t, b.calls.win, "Relatie opzoeken…")
 	b.Handle(deskapi.KindCallsLooked, json.RawMessage(`{"entry":7,"sentence":"Nog steeds niemand."}`))
-	if notes(b) != "Nog steeds niemand." || strings.Contains(strings.Join(texts(b.calls.win), "|"), "opzoeken…") {
+	if notes(b) != "Nog steeds niemand." || strings.Contains(strings.Join(kittest.Texts(b.calls.win), "|"), "opzoeken…") {
 		t.Errorf("says %q", notes(b))
 	}
 	// Several: somebody has to choose, in the window for it.
 	b.calls.lookAgain(r)
 	b.Handle(deskapi.KindCallsLooked, json.RawMessage(`{"entry":7,"several":true}`))
-	if got := b.placeOf(deskapi.WindowLookup); got != "+31612345678" {
+	if got := b.PlaceOf(deskapi.WindowLookup); got != "+31612345678" {
 		t.Errorf("the window for it shows %q", got)
 	}
 }
@@ -447,16 +448,16 @@ func TestPlan(t *testing.T) {
 // long is a bench whose readings come from a list of n calls, as the reader would
 // give them.
 func long(t *testing.T, n int) (*callsBench, func() int) {
-	b := newCallsBench(t, greeting(text.Dutch))
+	b := newCallsBench(t, kittest.Greeting(text.Dutch))
 	entry := func(i int) history.Entry { // number i from the newest
 		e := customer()
-		e.ID, e.Rang = int64(n-i), noon.Add(-time.Duration(i)*time.Minute)
+		e.ID, e.Rang = int64(n-i), kittest.Noon.Add(-time.Duration(i)*time.Minute)
 		return e
 	}
 	read := 0
 	answers := func() int {
-		for b.kicks > 0 {
-			b.kicks = 0
+		for b.Kicks > 0 {
+			b.Kicks = 0
 			w := b.wanted()
 			a := answer{wish: w, count: n, today: 721, exact: true}
 			from := 0
@@ -533,10 +534,10 @@ func TestFilterShowsAtOnce(t *testing.T) {
 		}
 	}
 	b.took(answer{wish: b.wanted(), entries: some, count: 5000, today: 721, exact: true})
-	b.kicks = 0
+	b.Kicks = 0
 	c.filter.SetText("z")
-	if c.plan.count != 3 || c.exact || b.kicks != 1 {
-		t.Fatalf("%d calls, exact %v, %d readings asked for", c.plan.count, c.exact, b.kicks)
+	if c.plan.count != 3 || c.exact || b.Kicks != 1 {
+		t.Fatalf("%d calls, exact %v, %d readings asked for", c.plan.count, c.exact, b.Kicks)
 	}
 	if v := views(b)[some[7].ID]; v == nil || !v.Visible() {
 		t.Error("what is here is not shown")
@@ -548,20 +549,20 @@ func TestFilterShowsAtOnce(t *testing.T) {
 	var found []history.Entry
 	for i := range 5 {
 		found = append(found, some[7])
-		found[i].ID, found[i].Rang = int64(900-i), noon.Add(-time.Duration(i)*time.Hour)
+		found[i].ID, found[i].Rang = int64(900-i), kittest.Noon.Add(-time.Duration(i)*time.Hour)
 	}
 	b.took(answer{wish: w, entries: found, count: 5, today: 5, exact: true})
 	if c.plan.count != 5 {
 		t.Errorf("%d calls after the whole was read", c.plan.count)
 	}
-	b.kicks = 0
+	b.Kicks = 0
 	c.filter.SetText("zeld") // all of it is here now
-	if c.plan.count != 5 || !c.exact || b.kicks != 0 {
-		t.Errorf("%d calls, exact %v, %d readings asked for", c.plan.count, c.exact, b.kicks)
+	if c.plan.count != 5 || !c.exact || b.Kicks != 0 {
+		t.Errorf("%d calls, exact %v, %d readings asked for", c.plan.count, c.exact, b.Kicks)
 	}
 	c.filter.SetText("ze") // and here too, but that cannot be known
-	if b.kicks != 1 {
-		t.Errorf("%d readings asked for", b.kicks)
+	if b.Kicks != 1 {
+		t.Errorf("%d readings asked for", b.Kicks)
 	}
 }
 
@@ -602,12 +603,12 @@ func TestStaysWhereItIs(t *testing.T) {
 
 // TestRecipesFromCalls: the calls window leads there, the demo's does not.
 func TestRecipesFromCalls(t *testing.T) {
-	b := newCallsBench(t, greeting(text.Dutch))
+	b := newCallsBench(t, kittest.Greeting(text.Dutch))
 	b.Show(deskapi.WindowCalls)
-	wantTexts(t, b.calls.win, "Telefoon koppelen")
-	d := newCallsBench(t, greeting(text.Dutch, demoCalls...))
+	kittest.WantTexts(t, b.calls.win, "Telefoon koppelen")
+	d := newCallsBench(t, kittest.Greeting(text.Dutch, kittest.DemoCalls...))
 	d.Show(deskapi.WindowCalls)
-	if all := strings.Join(texts(d.calls.win), "|"); strings.Contains(all, "Telefoon koppelen") {
+	if all := strings.Join(kittest.Texts(d.calls.win), "|"); strings.Contains(all, "Telefoon koppelen") {
 		t.Error("the demo offers its own port for a real phone")
 	}
 }

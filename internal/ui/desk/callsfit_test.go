@@ -11,6 +11,7 @@ import (
 	"wiebelt/internal/history"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/kit"
+	"wiebelt/internal/ui/kittest"
 )
 
 // No word of the calls window is cut, in either language and at every scale, in
@@ -23,19 +24,19 @@ func TestCallsWindowFits(t *testing.T) {
 	for i, result := range []string{history.ResultLive, history.ResultAnswered, history.ResultMissed, history.ResultElsewhere, history.ResultRejected, history.ResultNotHere, history.ResultUnknown} {
 		for j, e := range []history.Entry{customer(), long} {
 			e.ID, e.Result = int64(i*10+j+1), result
-			e.Rang = noon.AddDate(0, -3*i, -i)
+			e.Rang = kittest.Noon.AddDate(0, -3*i, -i)
 			if result != history.ResultAnswered {
 				e.Answered, e.Ended = time.Time{}, time.Time{}
 			}
 			if i%2 == 0 && result == history.ResultMissed {
-				e.Handled = noon
+				e.Handled = kittest.Noon
 			}
 			all = append(all, e)
 		}
 	}
 	for _, l := range []text.Language{text.Dutch, text.English} {
-		for _, scale := range scales {
-			b := newCallsBench(t, greeting(l))
+		for _, scale := range kittest.Scales {
+			b := newCallsBench(t, kittest.Greeting(l))
 			b.read(all, nil)
 			b.Show(deskapi.WindowCalls)
 			for _, state := range []deskapi.CallsState{
@@ -47,10 +48,10 @@ func TestCallsWindowFits(t *testing.T) {
 					raw, _ := json.Marshal(state)
 					b.Handle(deskapi.KindCallsState, raw)
 					b.read(all, nil)
-					scaled(b.calls.win, size, scale)
+					kittest.Scaled(b.calls.win, size, scale)
 					for y := float32(0); y < b.calls.plan.y(len(all)); y += 300 {
 						b.calls.list.scrollTo(y)
-						uncut(t, string(l), b.calls.win, long.Name, longDetail, customer().Name)
+						kittest.Uncut(t, string(l), b.calls.win, long.Name, longDetail, customer().Name)
 						for _, v := range b.calls.list.views {
 							for _, w := range []*kit.Words{v.time, v.day, v.res, v.more} {
 								if v.Visible() && w.Width() > w.Size().Width {

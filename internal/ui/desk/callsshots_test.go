@@ -10,18 +10,19 @@ import (
 	"wiebelt/internal/guide/shottest"
 	"wiebelt/internal/history"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kittest"
 )
 
 // TestGuideShots: the calls in the guide look as the window looks.
 func TestGuideShots(t *testing.T) {
 	for _, l := range []text.Language{text.Dutch, text.English} {
-		b := newCallsBench(t, greeting(l))
+		b := newCallsBench(t, kittest.Greeting(l))
 		b.read(aDay(), nil)
 		b.Show(deskapi.WindowCalls)
 		b.Welcome.Status = deskapi.Status{OK: true, Sentence: l.T(text.StatusReadyLast, "11:52", "Bria")}
 		b.calls.showStatus()
 		b.state(t, deskapi.CallsState{Manual: true, CallBack: true, Missed: 1})
-		scaled(b.calls.win, fyne.NewSize(600, 470), 2)
+		kittest.Scaled(b.calls.win, fyne.NewSize(600, 470), 2)
 		shottest.UpToDate(t, "calls", string(l), b.calls.win.Canvas().Capture())
 		b.calls.win.Close()
 	}
@@ -31,7 +32,7 @@ func TestGuideShots(t *testing.T) {
 func aDay() (all []history.Entry) {
 	entry := func(minutes int, name, shown, result string, change func(*history.Entry)) {
 		e := customer()
-		e.ID, e.Rang, e.Name, e.Shown, e.Result = int64(len(all)+1), noon.Add(-time.Duration(minutes)*time.Minute), name, shown, result
+		e.ID, e.Rang, e.Name, e.Shown, e.Result = int64(len(all)+1), kittest.Noon.Add(-time.Duration(minutes)*time.Minute), name, shown, result
 		e.Answered, e.Ended = time.Time{}, e.Rang.Add(20*time.Second)
 		if result == history.ResultAnswered {
 			e.Answered, e.Ended = e.Rang.Add(6*time.Second), e.Rang.Add(140*time.Second)

@@ -7,12 +7,13 @@ import (
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/history"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kittest"
 )
 
 // What was removed can be put back for a while, by a click or by Ctrl+Z; calls
 // removed in a row come back together.
 func TestUndoRemove(t *testing.T) {
-	b := newCallsBench(t, greeting(text.Dutch))
+	b := newCallsBench(t, kittest.Greeting(text.Dutch))
 	b.read([]history.Entry{customer()}, nil)
 	b.Show(deskapi.WindowCalls)
 	gone := func(id int64) {
@@ -31,10 +32,10 @@ func TestUndoRemove(t *testing.T) {
 	if s := notes(b); s != "2 oproepen verwijderd." {
 		t.Fatalf("says %q", s)
 	}
-	b.take()
-	press(t, b.calls.note, "Ongedaan maken")
-	got := b.take()
-	if len(got) != 2 || got[0] != (saying{kind: deskapi.KindCallsUndo, m: deskapi.CallsEntry{Entry: 7}}) || got[1] != (saying{kind: deskapi.KindCallsUndo, m: deskapi.CallsEntry{Entry: 8}}) {
+	b.Take()
+	kittest.PressIn(t, b.calls.note, "Ongedaan maken")
+	got := b.Take()
+	if len(got) != 2 || got[0] != (kittest.Saying{Kind: deskapi.KindCallsUndo, M: deskapi.CallsEntry{Entry: 7}}) || got[1] != (kittest.Saying{Kind: deskapi.KindCallsUndo, M: deskapi.CallsEntry{Entry: 8}}) {
 		t.Errorf("said %v", got)
 	}
 	if s := notes(b); s != "" {
@@ -43,30 +44,30 @@ func TestUndoRemove(t *testing.T) {
 
 	gone(9)
 	b.calls.undo() // what Ctrl+Z does
-	if got := b.take(); len(got) != 1 || got[0] != (saying{kind: deskapi.KindCallsUndo, m: deskapi.CallsEntry{Entry: 9}}) {
+	if got := b.Take(); len(got) != 1 || got[0] != (kittest.Saying{Kind: deskapi.KindCallsUndo, M: deskapi.CallsEntry{Entry: 9}}) {
 		t.Errorf("Ctrl+Z said %v", got)
 	}
 
-	b.later = nil
+	b.Later = nil
 	gone(10)
 	gone(11)
-	b.later[0]() // that of the first: the second is younger
+	b.Later[0]() // that of the first: the second is younger
 	if s := notes(b); s != "2 oproepen verwijderd." {
 		t.Errorf("says %q", s)
 	}
-	b.later[1]()
+	b.Later[1]()
 	if s := notes(b); s != "" {
 		t.Errorf("it is too late, and it says %q", s)
 	}
 	b.calls.undo()
-	if got := b.take(); len(got) != 0 {
+	if got := b.Take(); len(got) != 0 {
 		t.Errorf("too late, and it said %v", got)
 	}
 	// A window built anew in another language still offers it.
 	gone(12)
 	m := b.Welcome
 	m.Language = string(text.English)
-	b.tell(t, deskapi.KindWelcome, m)
+	b.Tell(t, deskapi.KindWelcome, m)
 	b.state(t, deskapi.CallsState{})
 	if s := notes(b); s != "1 call removed." {
 		t.Errorf("in English it says %q", s)

@@ -12,6 +12,7 @@ import (
 	"wiebelt/internal/outbox"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/kit"
+	"wiebelt/internal/ui/kittest"
 )
 
 // deliveryReasons are all reasons that a row can give.
@@ -33,13 +34,13 @@ func TestDeliveryWindowFits(t *testing.T) {
 		}
 	}
 	add := func(r deskapi.DeliveryRow) {
-		r.ID, r.Name, r.Size, r.Added = "x", "a.zip", 999_000_000, noon
+		r.ID, r.Name, r.Size, r.Added = "x", "a.zip", 999_000_000, kittest.Noon
 		rows = append(rows, r)
 	}
 	for _, reason := range deliveryReasons {
 		add(deskapi.DeliveryRow{State: string(outbox.Refused), Reason: reason, Status: 422})
 		if reason == string(outbox.Busy) || reason == string(outbox.Odd) || reason == string(outbox.Unreachable) {
-			add(deskapi.DeliveryRow{State: string(outbox.Waiting), Reason: reason, Status: 503, Next: noon.Add(time.Hour)})
+			add(deskapi.DeliveryRow{State: string(outbox.Waiting), Reason: reason, Status: 503, Next: kittest.Noon.Add(time.Hour)})
 		}
 	}
 	for _, c := range inspect.Codes() {
@@ -50,17 +51,17 @@ func TestDeliveryWindowFits(t *testing.T) {
 	state.Support = "Jan van der Meulen (IT), toestel 140, of de servicedesk in Nieuwegein"
 	seen := 0
 	for _, l := range []text.Language{text.Dutch, text.English} {
-		for _, scale := range scales {
+		for _, scale := range kittest.Scales {
 			b, w := deliveryBench(t, l)
 			for _, size := range []fyne.Size{deliverySize, w.win.Content().MinSize()} {
-				scaled(w.win, size, scale)
+				kittest.Scaled(w.win, size, scale)
 				for first := 0; first < len(rows); first += 8 {
 					part := rows[first:min(first+8, len(rows))]
 					s := state
 					s.Total, s.Rows, s.Questions, s.More = len(part), part, 3, 12
 					q := rows[1]
 					q.Name, s.Question = long, &q
-					b.tell(t, deskapi.KindDeliveryState, s)
+					b.Tell(t, deskapi.KindDeliveryState, s)
 					for i, r := range part {
 						got := w.wordsOf(r)
 						v := newDeliveryLine(w)
@@ -80,28 +81,28 @@ func TestDeliveryWindowFits(t *testing.T) {
 				for _, held := range deliveryReasons[14:20] {
 					s := state
 					s.Held = held
-					b.tell(t, deskapi.KindDeliveryState, s)
-					uncut(t, string(l)+" "+held, w.win, long)
+					b.Tell(t, deskapi.KindDeliveryState, s)
+					kittest.Uncut(t, string(l)+" "+held, w.win, long)
 				}
-				b.tell(t, deskapi.KindDeliveryState, deskapi.DeliveryState{View: w.view, SetUp: true})
-				uncut(t, string(l)+" empty", w.win)
-				b.tell(t, deskapi.KindDeliveryState, deskapi.DeliveryState{View: w.view, Support: state.Support})
-				uncut(t, string(l)+" not set up", w.win)
-				b.tell(t, deskapi.KindDeliveryState, state)
+				b.Tell(t, deskapi.KindDeliveryState, deskapi.DeliveryState{View: w.view, SetUp: true})
+				kittest.Uncut(t, string(l)+" empty", w.win)
+				b.Tell(t, deskapi.KindDeliveryState, deskapi.DeliveryState{View: w.view, Support: state.Support})
+				kittest.Uncut(t, string(l)+" not set up", w.win)
+				b.Tell(t, deskapi.KindDeliveryState, state)
 				for i, r := range state.Rows {
 					if r.State == deskapi.DeliveryAdding {
 						continue
 					}
 					w.openRow(i)
-					b.tell(t, deskapi.KindDeliveryReceipts, deliveryReceipts(r.ID))
-					uncut(t, string(l)+" "+r.State, w.win)
+					b.Tell(t, deskapi.KindDeliveryReceipts, deliveryReceipts(r.ID))
+					kittest.Uncut(t, string(l)+" "+r.State, w.win)
 					w.detail.removing = true
 					w.detail.draw()
-					uncut(t, string(l)+" remove", w.win)
+					kittest.Uncut(t, string(l)+" remove", w.win)
 					w.back()
 				}
 				w.chooseFiles()
-				uncut(t, string(l)+" choose", w.win)
+				kittest.Uncut(t, string(l)+" choose", w.win)
 				w.back()
 			}
 			w.win.Close()

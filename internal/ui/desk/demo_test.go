@@ -10,17 +10,18 @@ import (
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/kit"
+	"wiebelt/internal/ui/kittest"
 )
 
 func TestDemo(t *testing.T) {
-	b := newBench(t, greeting(text.Dutch, demoCalls...), map[string]kit.Opener{deskapi.WindowDemo: openDemo})
+	b := kittest.New(t, kittest.Greeting(text.Dutch, kittest.DemoCalls...), map[string]kit.Opener{deskapi.WindowDemo: openDemo})
 	b.Show(deskapi.WindowDemo)
 	w := b.Page(deskapi.WindowDemo).(*demoWindow)
-	wantTexts(t, w.win, "Demo", "verzonnen", "Bekende klant", "Eerst het nummer.", "Hub is weg", "Kies hierboven een beller.")
+	kittest.WantTexts(t, w.win, "Demo", "verzonnen", "Bekende klant", "Eerst het nummer.", "Hub is weg", "Kies hierboven een beller.")
 	primary := 0
 	for i, button := range w.buttons {
 		test.Tap(button)
-		if got := b.take(); len(got) != 1 || got[0].m != (deskapi.Play{ID: demoCalls[i].ID}) {
+		if got := b.Take(); len(got) != 1 || got[0].M != (deskapi.Play{ID: kittest.DemoCalls[i].ID}) {
 			t.Errorf("button %d said %v", i, got)
 		}
 		if button.Importance == widget.HighImportance {
@@ -33,9 +34,9 @@ func TestDemo(t *testing.T) {
 	if primary != 1 {
 		t.Errorf("%d primary buttons, want 1", primary)
 	}
-	wantTexts(t, w.win, "De telefoon gaat…")
+	kittest.WantTexts(t, w.win, "De telefoon gaat…")
 	b.Handle(deskapi.KindPlayed, json.RawMessage(`{"id":"known","line":"old"}`)) // overtaken by the second click
-	wantTexts(t, w.win, "De telefoon gaat…")
+	kittest.WantTexts(t, w.win, "De telefoon gaat…")
 	b.Handle(deskapi.KindPlayed, json.RawMessage(`{"id":"gone","line":"in 6 ms op het scherm, relatie na 11 ms"}`))
-	wantTexts(t, w.win, "in 6 ms op het scherm, relatie na 11 ms")
+	kittest.WantTexts(t, w.win, "in 6 ms op het scherm, relatie na 11 ms")
 }

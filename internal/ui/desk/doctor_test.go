@@ -12,6 +12,7 @@ import (
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/kit"
+	"wiebelt/internal/ui/kittest"
 	"wiebelt/internal/ui/theme"
 )
 
@@ -48,20 +49,20 @@ func doctorLines(l text.Language) map[string][]deskapi.DoctorLine {
 	return all
 }
 
-func doctorBench(t *testing.T, l text.Language, look string) (*bench, *doctorWindow) {
-	b := newBench(t, greeting(l), map[string]kit.Opener{deskapi.WindowDoctor: openDoctor})
+func doctorBench(t *testing.T, l text.Language, look string) (*kittest.Bench, *doctorWindow) {
+	b := kittest.New(t, kittest.Greeting(l), map[string]kit.Opener{deskapi.WindowDoctor: openDoctor})
 	b.App.Settings().SetTheme(theme.New(look))
 	b.Show(deskapi.WindowDoctor)
 	return b, b.Page(deskapi.WindowDoctor).(*doctorWindow)
 }
 
 // finish ends the run.
-func finish(t *testing.T, b *bench, w *doctorWindow, l text.Language) {
+func finish(t *testing.T, b *kittest.Bench, w *doctorWindow, l text.Language) {
 	t.Helper()
 	for id, lines := range doctorLines(l) {
-		b.tell(t, deskapi.KindDoctorFound, deskapi.DoctorFound{Seq: w.seq, ID: id, Lines: lines})
+		b.Tell(t, deskapi.KindDoctorFound, deskapi.DoctorFound{Seq: w.seq, ID: id, Lines: lines})
 	}
-	b.tell(t, deskapi.KindDoctorDone, deskapi.DoctorDone{Seq: w.seq, Sentence: l.N(text.DoctorTrouble, 1)})
+	b.Tell(t, deskapi.KindDoctorDone, deskapi.DoctorDone{Seq: w.seq, Sentence: l.N(text.DoctorTrouble, 1)})
 }
 
 // The window has a place for every check, under its heading, from the start.
@@ -86,23 +87,23 @@ func TestDoctorHasEveryCheck(t *testing.T) {
 // line says its state in a word, and what to do, for whom.
 func TestDoctorWindow(t *testing.T) {
 	b, w := doctorBench(t, text.Dutch, "light")
-	if got := b.take(); len(got) != 1 || got[0].m != (deskapi.DoctorRun{Seq: 1}) {
+	if got := b.Take(); len(got) != 1 || got[0].M != (deskapi.DoctorRun{Seq: 1}) {
 		t.Fatalf("asked %v", got)
 	}
-	wantTexts(t, w.win, "Controle", "Bezig: nog 28 controles.", "Instellingen en geheim", "Hub", "Bezig")
+	kittest.WantTexts(t, w.win, "Controle", "Bezig: nog 28 controles.", "Instellingen en geheim", "Hub", "Bezig")
 	if !w.bundle.Disabled() || !w.copyAll.Disabled() || !w.again.Disabled() {
 		t.Error("buttons work before there is anything")
 	}
-	b.tell(t, deskapi.KindDoctorFound, deskapi.DoctorFound{Seq: 99, ID: "settings", Lines: []deskapi.DoctorLine{{State: "fail", Message: "van een andere keer"}}})
-	b.tell(t, deskapi.KindDoctorFound, deskapi.DoctorFound{Seq: 1, ID: "no.such", Lines: []deskapi.DoctorLine{{State: "fail", Message: "van een nieuwere"}}})
-	b.tell(t, deskapi.KindDoctorFound, deskapi.DoctorFound{Seq: 1, ID: "resident", Lines: doctorLines(text.Dutch)["resident"]})
-	wantTexts(t, w.win, "nog 27 controles", "Storing", "Anderen kunnen het bestand met het geheim lezen", "U: Vraag een nieuw geheim aan")
-	if all := strings.Join(texts(w.win), " "); strings.Contains(all, "andere keer") || strings.Contains(all, "nieuwere") {
+	b.Tell(t, deskapi.KindDoctorFound, deskapi.DoctorFound{Seq: 99, ID: "settings", Lines: []deskapi.DoctorLine{{State: "fail", Message: "van een andere keer"}}})
+	b.Tell(t, deskapi.KindDoctorFound, deskapi.DoctorFound{Seq: 1, ID: "no.such", Lines: []deskapi.DoctorLine{{State: "fail", Message: "van een nieuwere"}}})
+	b.Tell(t, deskapi.KindDoctorFound, deskapi.DoctorFound{Seq: 1, ID: "resident", Lines: doctorLines(text.Dutch)["resident"]})
+	kittest.WantTexts(t, w.win, "nog 27 controles", "Storing", "Anderen kunnen het bestand met het geheim lezen", "U: Vraag een nieuw geheim aan")
+	if all := strings.Join(kittest.Texts(w.win), " "); strings.Contains(all, "andere keer") || strings.Contains(all, "nieuwere") {
 		t.Error("what is not of this run is shown")
 	}
 	finish(t, b, w, text.Dutch)
-	wantTexts(t, w.win, "1 controle wijst op een storing.", "Let op", "Uit", "Goed", "Beheerder (Jan Willem van der Meulen (IT), toestel 140):")
-	if all := strings.Join(texts(w.win), " "); strings.Contains(all, "Bezig") {
+	kittest.WantTexts(t, w.win, "1 controle wijst op een storing.", "Let op", "Uit", "Goed", "Beheerder (Jan Willem van der Meulen (IT), toestel 140):")
+	if all := strings.Join(kittest.Texts(w.win), " "); strings.Contains(all, "Bezig") {
 		t.Errorf("something is still at work: %s", all)
 	}
 	test.Tap(w.copyAll)
@@ -110,15 +111,15 @@ func TestDoctorWindow(t *testing.T) {
 	if strings.Count(copied, "\n") != 30 || !strings.Contains(copied, "Storing\tWiebelt\tAnderen kunnen") || !strings.HasSuffix(copied, "1 controle wijst op een storing.\n") {
 		t.Errorf("copied %q", copied)
 	}
-	b.take()
+	b.Take()
 	test.Tap(w.again)
-	if got := b.take(); len(got) != 1 || got[0].m != (deskapi.DoctorRun{Seq: 2}) || w.done != nil {
+	if got := b.Take(); len(got) != 1 || got[0].M != (deskapi.DoctorRun{Seq: 2}) || w.done != nil {
 		t.Errorf("asked %v", got)
 	}
-	b.later[len(b.later)-1]() // no answer
-	wantTexts(t, w.win, "Wiebelt antwoordt niet.")
+	b.Later[len(b.Later)-1]() // no answer
+	kittest.WantTexts(t, w.win, "Wiebelt antwoordt niet.")
 	w.win.Close()
-	for _, f := range b.later {
+	for _, f := range b.Later {
 		f() // of a window that is gone
 	}
 }
@@ -128,43 +129,43 @@ func TestDoctorWindow(t *testing.T) {
 func TestDoctorBundle(t *testing.T) {
 	b, w := doctorBench(t, text.Dutch, "light")
 	finish(t, b, w, text.Dutch)
-	b.take()
+	b.Take()
 	test.Tap(w.bundle)
-	if got := b.take(); len(got) != 1 || got[0].kind != deskapi.KindDoctorBundle || !w.bundle.Disabled() {
+	if got := b.Take(); len(got) != 1 || got[0].Kind != deskapi.KindDoctorBundle || !w.bundle.Disabled() {
 		t.Fatalf("asked %v", got)
 	}
-	b.tell(t, deskapi.KindDoctorHolds, holds)
-	if got := b.take(); len(got) != 1 || got[0].m != (deskapi.DoctorPeek{File: 0}) {
+	b.Tell(t, deskapi.KindDoctorHolds, holds)
+	if got := b.Take(); len(got) != 1 || got[0].M != (deskapi.DoctorPeek{File: 0}) {
 		t.Fatalf("asked %v", got)
 	}
-	wantTexts(t, w.win, "Hulpbestand", "Er is nog niets geschreven.", "doctor.json · 4,2 kB", "log/wiebelt.log · 325 kB", "Opslaan", "Terug")
-	b.tell(t, deskapi.KindDoctorPiece, deskapi.DoctorPiece{File: 0, Text: "{\n  \"ok\": fal", Next: 12})
-	if got := b.take(); len(got) != 1 || got[0].m != (deskapi.DoctorPeek{File: 0, From: 12}) {
+	kittest.WantTexts(t, w.win, "Hulpbestand", "Er is nog niets geschreven.", "doctor.json · 4,2 kB", "log/wiebelt.log · 325 kB", "Opslaan", "Terug")
+	b.Tell(t, deskapi.KindDoctorPiece, deskapi.DoctorPiece{File: 0, Text: "{\n  \"ok\": fal", Next: 12})
+	if got := b.Take(); len(got) != 1 || got[0].M != (deskapi.DoctorPeek{File: 0, From: 12}) {
 		t.Fatalf("asked %v", got)
 	}
-	b.tell(t, deskapi.KindDoctorPiece, deskapi.DoctorPiece{File: 1, From: 12, Text: "van een ander bestand"})
-	b.tell(t, deskapi.KindDoctorPiece, deskapi.DoctorPiece{File: 0, From: 12, Text: "se\n" + strings.Repeat("x", 100), Next: shownAtOnce + 1})
+	b.Tell(t, deskapi.KindDoctorPiece, deskapi.DoctorPiece{File: 1, From: 12, Text: "van een ander bestand"})
+	b.Tell(t, deskapi.KindDoctorPiece, deskapi.DoctorPiece{File: 0, From: 12, Text: "se\n" + strings.Repeat("x", 100), Next: shownAtOnce + 1})
 	if got := w.holds.lines; len(got) != 4 || got[1] != "  \"ok\": false" || len(got[2]) != lineRunes || w.holds.more.Hidden {
 		t.Errorf("%q, more %v", got, !w.holds.more.Hidden)
 	}
 	w.holds.Choose("settings.txt")
-	b.take()
-	b.tell(t, deskapi.KindDoctorPiece, deskapi.DoctorPiece{File: 0, From: shownAtOnce + 1, Text: "te laat"})
+	b.Take()
+	b.Tell(t, deskapi.KindDoctorPiece, deskapi.DoctorPiece{File: 0, From: shownAtOnce + 1, Text: "te laat"})
 	if len(w.holds.lines) != 0 {
 		t.Errorf("%q", w.holds.lines)
 	}
 	w.holds.path.SetText("/home/a/x.zip ")
 	test.Tap(w.holds.save)
-	if got := b.take(); len(got) != 1 || got[0].m != (deskapi.DoctorWrite{Path: "/home/a/x.zip"}) || !w.holds.save.Disabled() {
+	if got := b.Take(); len(got) != 1 || got[0].M != (deskapi.DoctorWrite{Path: "/home/a/x.zip"}) || !w.holds.save.Disabled() {
 		t.Fatalf("asked %v", got)
 	}
-	b.tell(t, deskapi.KindDoctorWritten, deskapi.DoctorWritten{Path: "x", Error: text.Dutch.T(text.DoctorWindowThere)})
-	wantTexts(t, w.win, "Daar staat al iets")
-	b.tell(t, deskapi.KindDoctorWritten, deskapi.DoctorWritten{Path: "/home/a/x.zip"})
-	if w.holds != nil || !strings.Contains(strings.Join(texts(w.win), " "), "Opgeslagen: /home/a/x.zip") {
+	b.Tell(t, deskapi.KindDoctorWritten, deskapi.DoctorWritten{Path: "x", Error: text.Dutch.T(text.DoctorWindowThere)})
+	kittest.WantTexts(t, w.win, "Daar staat al iets")
+	b.Tell(t, deskapi.KindDoctorWritten, deskapi.DoctorWritten{Path: "/home/a/x.zip"})
+	if w.holds != nil || !strings.Contains(strings.Join(kittest.Texts(w.win), " "), "Opgeslagen: /home/a/x.zip") {
 		t.Error("not told that it is written")
 	}
-	b.tell(t, deskapi.KindDoctorHolds, holds) // not asked for
+	b.Tell(t, deskapi.KindDoctorHolds, holds) // not asked for
 	if w.holds != nil {
 		t.Error("a bundle that nobody asked for is shown")
 	}
@@ -178,32 +179,32 @@ var holds = deskapi.DoctorHolds{Path: "/home/jan/Bureaublad/wiebelt-2026-11-21-1
 func TestDoctorWindowFits(t *testing.T) {
 	for _, l := range []text.Language{text.Dutch, text.English} {
 		for _, look := range []string{"light", "dark"} {
-			for _, scale := range scales {
+			for _, scale := range kittest.Scales {
 				b, w := doctorBench(t, l, look)
 				what := fmt.Sprintf("%s %s %v", l, look, scale)
-				scaled(w.win, fyne.NewSize(720, 688), scale)
-				uncut(t, what+" running", w.win)
+				kittest.Scaled(w.win, fyne.NewSize(720, 688), scale)
+				kittest.Uncut(t, what+" running", w.win)
 				apart(t, what+" running", w)
-				shot(t, w.win, fmt.Sprintf("doctor-running-%s-%s-%v", l, look, scale))
+				kittest.Shot(t, w.win, fmt.Sprintf("doctor-running-%s-%s-%v", l, look, scale))
 				finish(t, b, w, l)
 				apart(t, what, w)
 				for _, size := range []fyne.Size{fyne.NewSize(720, 688), fyne.NewSize(w.win.Content().MinSize().Width, 560)} {
-					scaled(w.win, size, scale)
+					kittest.Scaled(w.win, size, scale)
 					for y := float32(0); y < w.scroll.Content.MinSize().Height; y += 400 {
 						w.scroll.ScrollToOffset(fyne.NewPos(0, y))
-						uncut(t, what, w.win)
+						kittest.Uncut(t, what, w.win)
 					}
 				}
-				scaled(w.win, fyne.NewSize(720, 688), scale)
+				kittest.Scaled(w.win, fyne.NewSize(720, 688), scale)
 				w.scroll.ScrollToTop()
-				shot(t, w.win, fmt.Sprintf("doctor-%s-%s-%v", l, look, scale))
+				kittest.Shot(t, w.win, fmt.Sprintf("doctor-%s-%s-%v", l, look, scale))
 				w.scroll.ScrollToBottom()
-				shot(t, w.win, fmt.Sprintf("doctor-end-%s-%s-%v", l, look, scale))
+				kittest.Shot(t, w.win, fmt.Sprintf("doctor-end-%s-%s-%v", l, look, scale))
 				test.Tap(w.bundle)
-				b.tell(t, deskapi.KindDoctorHolds, holds)
-				b.tell(t, deskapi.KindDoctorPiece, deskapi.DoctorPiece{Text: strings.Repeat("{\n  \"ok\": false,\n  \"checks\": [\n    {\"id\": \"settings\", \"state\": \"ok\", \"message\": \"Geen fouten in de instellingen.\", \"hint\": \"\"},\n", 20), Next: shownAtOnce + 1})
-				uncut(t, what+" bundle", w.win)
-				shot(t, w.win, fmt.Sprintf("doctor-bundle-%s-%s-%v", l, look, scale))
+				b.Tell(t, deskapi.KindDoctorHolds, holds)
+				b.Tell(t, deskapi.KindDoctorPiece, deskapi.DoctorPiece{Text: strings.Repeat("{\n  \"ok\": false,\n  \"checks\": [\n    {\"id\": \"settings\", \"state\": \"ok\", \"message\": \"Geen fouten in de instellingen.\", \"hint\": \"\"},\n", 20), Next: shownAtOnce + 1})
+				kittest.Uncut(t, what+" bundle", w.win)
+				kittest.Shot(t, w.win, fmt.Sprintf("doctor-bundle-%s-%s-%v", l, look, scale))
 				w.win.Close()
 			}
 		}

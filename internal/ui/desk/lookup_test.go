@@ -12,18 +12,19 @@ import (
 	"wiebelt/internal/history"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/kit"
+	"wiebelt/internal/ui/kittest"
 )
 
 var dorp = deskapi.LookupContact{Name: "J. de Vries", Relation: "100200", Address: "Dorpsstraat 1, 1234 AB Ons Dorp",
 	Producer: "Producent Een", Modified: "Medewerker", Link: "https://hub.example/contacts/viewcontact/c"}
 
-func lookupBench(t *testing.T, l text.Language) (*bench, *lookupWindow) {
-	b := newBench(t, greeting(l), map[string]kit.Opener{deskapi.WindowLookup: openLookup})
+func lookupBench(t *testing.T, l text.Language) (*kittest.Bench, *lookupWindow) {
+	b := kittest.New(t, kittest.Greeting(l), map[string]kit.Opener{deskapi.WindowLookup: openLookup})
 	b.Show(deskapi.WindowLookup)
 	return b, b.Page(deskapi.WindowLookup).(*lookupWindow)
 }
 
-func found(t *testing.T, b *bench, f deskapi.LookupFound) {
+func found(t *testing.T, b *kittest.Bench, f deskapi.LookupFound) {
 	t.Helper()
 	raw, err := json.Marshal(f)
 	if err != nil {
@@ -63,7 +64,7 @@ var answers = []struct {
 
 // labels are all words of a window, those of wrapped text included.
 func labels(w *lookupWindow) string {
-	return strings.ReplaceAll(strings.Join(texts(w.win), " "), "  ", " ")
+	return strings.ReplaceAll(strings.Join(kittest.Texts(w.win), " "), "  ", " ")
 }
 
 func TestLookupAnswers(t *testing.T) {
@@ -73,7 +74,7 @@ func TestLookupAnswers(t *testing.T) {
 				b, w := lookupBench(t, l)
 				w.box.SetText("06-12345678")
 				w.ask()
-				if got := b.take(); len(got) != 1 || got[0].m != (deskapi.LookupFind{Seq: 1, Text: "06-12345678"}) {
+				if got := b.Take(); len(got) != 1 || got[0].M != (deskapi.LookupFind{Seq: 1, Text: "06-12345678"}) {
 					t.Fatalf("asked %v", got)
 				}
 				f := tt.f
@@ -104,7 +105,7 @@ func TestLookupAnswers(t *testing.T) {
 }
 
 func buttonsOf(w *lookupWindow) (all []*widget.Button) {
-	each(w.win.Canvas().Content(), func(o any) {
+	kittest.Each(w.win.Canvas().Content(), func(o any) {
 		if b, ok := o.(*widget.Button); ok {
 			all = append(all, b)
 		}
@@ -114,25 +115,25 @@ func buttonsOf(w *lookupWindow) (all []*widget.Button) {
 
 func TestLookupLife(t *testing.T) {
 	b, w := lookupBench(t, text.Dutch)
-	wantTexts(t, w.win, "Van wie is dit nummer?")
+	kittest.WantTexts(t, w.win, "Van wie is dit nummer?")
 	w.ask() // nothing typed
-	if got := b.take(); len(got) != 0 {
+	if got := b.Take(); len(got) != 0 {
 		t.Errorf("asked %v", got)
 	}
 	test.Type(w.box, "0612345678")
 	w.ask()
-	b.take()
+	b.Take()
 	if strings.Contains(labels(w), "opzoeken…") {
 		t.Error("it says looking up before that took any time")
 	}
-	b.later[0]() // 300 ms
-	wantTexts(t, w.win, "Relatie opzoeken…")
+	b.Later[0]() // 300 ms
+	kittest.WantTexts(t, w.win, "Relatie opzoeken…")
 	found(t, b, deskapi.LookupFound{Seq: 99, Outcome: history.OutcomeNobody}) // of another question
-	wantTexts(t, w.win, "Relatie opzoeken…")
+	kittest.WantTexts(t, w.win, "Relatie opzoeken…")
 	f := deskapi.LookupFound{Seq: w.seq, Outcome: history.OutcomeFound, Shown: "06 12 34 56 78", Copy: "0612345678", Number: "+31612345678", Contacts: []deskapi.LookupContact{dorp}}
 	found(t, b, f)
-	b.later[1]() // there was an answer long ago
-	wantTexts(t, w.win, "J. de Vries")
+	b.Later[1]() // there was an answer long ago
+	kittest.WantTexts(t, w.win, "J. de Vries")
 	for _, button := range buttonsOf(w) {
 		if button.Text == "Opzoeken" {
 			continue
@@ -140,9 +141,9 @@ func TestLookupLife(t *testing.T) {
 		test.Tap(button)
 		button.OnTapped = nil
 	}
-	got := b.take()
-	if len(got) != 3 || got[0].m != (deskapi.LookupOpen{Link: dorp.Link, Number: "+31612345678"}) ||
-		got[1].m != (deskapi.Copy{Text: "0612345678"}) || got[2].m != (deskapi.Copy{Text: "100200"}) {
+	got := b.Take()
+	if len(got) != 3 || got[0].M != (deskapi.LookupOpen{Link: dorp.Link, Number: "+31612345678"}) ||
+		got[1].M != (deskapi.Copy{Text: "0612345678"}) || got[2].M != (deskapi.Copy{Text: "100200"}) {
 		t.Errorf("said %v", got)
 	}
 	b.Handle(deskapi.KindLookupSaid, json.RawMessage(`{"sentence":"De browser start niet."}`))
@@ -159,7 +160,7 @@ func TestLookupLife(t *testing.T) {
 		t.Error("a late answer to a number that is not there any more")
 	}
 	w.ask()
-	b.later[len(b.later)-1]() // no answer
+	b.Later[len(b.Later)-1]() // no answer
 	if !strings.Contains(labels(w), "Er komt geen antwoord") {
 		t.Error(labels(w))
 	}
@@ -176,9 +177,9 @@ func TestLookupLife(t *testing.T) {
 
 // Another window has a number looked up.
 func TestLookupShowAt(t *testing.T) {
-	b := newBench(t, greeting(text.Dutch), map[string]kit.Opener{deskapi.WindowLookup: openLookup})
+	b := kittest.New(t, kittest.Greeting(text.Dutch), map[string]kit.Opener{deskapi.WindowLookup: openLookup})
 	b.ShowAt(deskapi.WindowLookup, "+31612345678")
-	if got := b.take(); len(got) != 1 || got[0].m != (deskapi.LookupFind{Seq: 1, Text: "+31612345678"}) {
+	if got := b.Take(); len(got) != 1 || got[0].M != (deskapi.LookupFind{Seq: 1, Text: "+31612345678"}) {
 		t.Errorf("said %v", got)
 	}
 }

@@ -7,16 +7,17 @@ import (
 
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kittest"
 )
 
 func TestLookupWindowFits(t *testing.T) {
 	long := dorp
 	long.Name, long.Address = "Mw. A.E. van der Meulen-Oosterhuis tot Nederhorst den Berg", "Burgemeester van Stamplein 1234 bis, 1234 AB Alphen aan den Rijn"
 	for _, l := range []text.Language{text.Dutch, text.English} {
-		for _, scale := range scales {
+		for _, scale := range kittest.Scales {
 			b, w := lookupBench(t, l)
-			scaled(w.win, fyne.NewSize(560, 520), scale)
-			uncut(t, string(l)+" start", w.win)
+			kittest.Scaled(w.win, fyne.NewSize(560, 520), scale)
+			kittest.Uncut(t, string(l)+" start", w.win)
 			for _, tt := range answers {
 				w.box.SetText("0612345678")
 				w.ask()
@@ -26,7 +27,7 @@ func TestLookupWindowFits(t *testing.T) {
 					f.Contacts = append([]deskapi.LookupContact{long}, f.Contacts[1:]...)
 				}
 				found(t, b, f)
-				uncut(t, string(l)+" "+tt.name, w.win)
+				kittest.Uncut(t, string(l)+" "+tt.name, w.win)
 			}
 			w.win.Close()
 		}

@@ -9,6 +9,7 @@ import (
 	"wiebelt/internal/guide/shottest"
 	"wiebelt/internal/history"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kittest"
 )
 
 // TestLookupGuideShots: looking up in the guide looks as the window looks.
@@ -19,7 +20,7 @@ func TestLookupGuideShots(t *testing.T) {
 		w.box.CursorColumn = len(w.box.Text)
 		w.ask()
 		found(t, b, deskapi.LookupFound{Seq: w.seq, Outcome: history.OutcomeFound, Number: "+31612345678", Shown: "06 12 34 56 78", Copy: "0612345678", Contacts: []deskapi.LookupContact{dorp}})
-		scaled(w.win, fyne.NewSize(560, 400), 2)
+		kittest.Scaled(w.win, fyne.NewSize(560, 400), 2)
 		shottest.UpToDate(t, "lookup", string(l), w.win.Canvas().Capture())
 		w.win.Close()
 	}

@@ -15,6 +15,7 @@ import (
 	"wiebelt/internal/guide"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/kit"
+	"wiebelt/internal/ui/kittest"
 )
 
 // here is a computer with two tokens.
@@ -23,7 +24,7 @@ var here = deskapi.Recipes{OK: true, Exe: `C:\Program Files\Wiebelt\wiebelt.exe`
 	PathToken: strings.Repeat("p", 43), SocketToken: strings.Repeat("s", 43)}
 
 // answer has the resident answer the recipes' window.
-func answerRecipes(t *testing.T, b *bench, m deskapi.Recipes) {
+func answerRecipes(t *testing.T, b *kittest.Bench, m deskapi.Recipes) {
 	t.Helper()
 	raw, err := json.Marshal(m)
 	if err != nil {
@@ -33,16 +34,16 @@ func answerRecipes(t *testing.T, b *bench, m deskapi.Recipes) {
 }
 
 // recipes is the open window, nil if it is closed.
-func recipes(b *bench) *recipesWindow {
+func recipes(b *kittest.Bench) *recipesWindow {
 	w, _ := b.Page(deskapi.WindowRecipes).(*recipesWindow)
 	return w
 }
 
-func openRecipes(t *testing.T, l text.Language, m deskapi.Recipes) *bench {
+func openRecipes(t *testing.T, l text.Language, m deskapi.Recipes) *kittest.Bench {
 	t.Helper()
-	b := newBench(t, greeting(l), map[string]kit.Opener{deskapi.WindowRecipes: openRecipesWindow})
+	b := kittest.New(t, kittest.Greeting(l), map[string]kit.Opener{deskapi.WindowRecipes: openRecipesWindow})
 	b.Show(deskapi.WindowRecipes)
-	if said := b.take(); len(said) != 1 || said[0].kind != deskapi.KindRecipe {
+	if said := b.Take(); len(said) != 1 || said[0].Kind != deskapi.KindRecipe {
 		t.Fatalf("said %v", said)
 	}
 	answerRecipes(t, b, m)
@@ -57,8 +58,8 @@ func TestRecipesShowNoToken(t *testing.T) {
 		for _, r := range guide.All(l) {
 			recipes(b).Choose(r.ID)
 			w := recipes(b)
-			wantTexts(t, w.win, r.Title)
-			all := strings.Join(texts(w.win), "")
+			kittest.WantTexts(t, w.win, r.Title)
+			all := strings.Join(kittest.Texts(w.win), "")
 			if strings.Contains(all, "ppp") || strings.Contains(all, "sss") || strings.Contains(all, "{{") {
 				t.Errorf("%s shows what it should not", r.ID)
 			}
@@ -72,7 +73,7 @@ func TestRecipesShowNoToken(t *testing.T) {
 					if r.ID != "twinkle" { // a folder with a space
 						t.Errorf("%s: %v", r.ID, err)
 					}
-					wantTexts(t, w.win, strings.Fields(guide.Why(l, err))[0])
+					kittest.WantTexts(t, w.win, strings.Fields(guide.Why(l, err))[0])
 					if p.copying != nil {
 						t.Errorf("%s: what cannot be pasted can be copied", r.ID)
 					}
@@ -82,7 +83,7 @@ func TestRecipesShowNoToken(t *testing.T) {
 				if got := b.App.Clipboard().Content(); got != want {
 					t.Errorf("%s: copied %q, want %q", r.ID, got, want)
 				}
-				if said := b.take(); len(said) != 1 || said[0] != (saying{kind: deskapi.KindCopy, m: deskapi.Copy{Text: want}}) {
+				if said := b.Take(); len(said) != 1 || said[0] != (kittest.Saying{Kind: deskapi.KindCopy, M: deskapi.Copy{Text: want}}) {
 					t.Errorf("%s: copying told the resident %d things", r.ID, len(said))
 				}
 				if (p.show != nil) != blocks[i].Secret() {
@@ -90,7 +91,7 @@ func TestRecipesShowNoToken(t *testing.T) {
 				}
 			}
 		}
-		if said := b.take(); len(said) != 0 {
+		if said := b.Take(); len(said) != 0 {
 			t.Errorf("copying told the resident %v", said)
 		}
 	}
@@ -108,7 +109,7 @@ func TestRecipesSayWhatThePhoneCanTell(t *testing.T) {
 		b := openRecipes(t, l, here)
 		for _, r := range guide.All(l) {
 			recipes(b).Choose(r.ID)
-			all := texts(recipes(b).win)
+			all := kittest.Texts(recipes(b).win)
 			if !slices.Contains(all, label[l]) || !slices.ContainsFunc(all, func(s string) bool { return strings.HasPrefix(s, words[r.Tells]) }) {
 				t.Errorf("%s in %s does not say what it can tell", r.ID, l)
 			}
@@ -120,7 +121,7 @@ func TestRecipesButtons(t *testing.T) {
 	b := openRecipes(t, text.Dutch, here)
 	recipes(b).Choose("enreach")
 	p := recipes(b).blocks[0]
-	wantTexts(t, recipes(b).win, "Kopiëren", "Tonen")
+	kittest.WantTexts(t, recipes(b).win, "Kopiëren", "Tonen")
 	test.Tap(p.show)
 	if !strings.Contains(p.text.Text, here.PathToken) || p.show.Text != "Verbergen" {
 		t.Errorf("the token is not shown: %q, %q", p.text.Text, p.show.Text)
@@ -136,7 +137,7 @@ func TestRecipesButtons(t *testing.T) {
 	if p.copying.Text != "Gekopieerd" {
 		t.Errorf("%q", p.copying.Text)
 	}
-	for _, f := range b.later {
+	for _, f := range b.Later {
 		f()
 	}
 	if p.copying.Text != "Kopiëren" {
@@ -162,7 +163,7 @@ func TestRecipesList(t *testing.T) {
 	}
 	lines := func() map[string]line {
 		all := map[string]line{}
-		each(w.list, func(o any) {
+		kittest.Each(w.list, func(o any) {
 			if x, ok := o.(fyne.Widget); ok {
 				if parts := test.WidgetRenderer(x).Objects(); len(parts) == 2 {
 					back, _ := parts[0].(*canvas.Rectangle)
@@ -228,7 +229,7 @@ func TestRecipesTrouble(t *testing.T) {
 	} {
 		b := openRecipes(t, text.Dutch, c.m)
 		recipes(b).Choose(c.id)
-		all := strings.Join(texts(recipes(b).win), " ")
+		all := strings.Join(kittest.Texts(recipes(b).win), " ")
 		for _, s := range []string{off, web, taken} {
 			if strings.Contains(all, s) != (s == c.want) {
 				t.Errorf("%s: %q: %s", c.name, s, all)
@@ -236,7 +237,7 @@ func TestRecipesTrouble(t *testing.T) {
 		}
 	}
 	b := openRecipes(t, text.English, deskapi.Recipes{Support: "Jan (IT)"})
-	wantTexts(t, recipes(b).win, "cannot be read right now", "Jan (IT)")
+	kittest.WantTexts(t, recipes(b).win, "cannot be read right now", "Jan (IT)")
 }
 
 // TestRecipesClosed: an answer that comes too late opens nothing, and a new
@@ -252,7 +253,7 @@ func TestRecipesClosed(t *testing.T) {
 		t.Error("an answer opened a window")
 	}
 	b.Show(deskapi.WindowRecipes)
-	if said := b.take(); len(said) != 1 || recipes(b).facts != nil {
+	if said := b.Take(); len(said) != 1 || recipes(b).facts != nil {
 		t.Errorf("said %v", said)
 	}
 	b.Handle(deskapi.KindRecipes, json.RawMessage(`[]`)) // of a strange resident
@@ -263,7 +264,7 @@ func TestRecipesClosed(t *testing.T) {
 
 // Another window shows the page of a phone.
 func TestRecipesShowAt(t *testing.T) {
-	b := newBench(t, greeting(text.Dutch), map[string]kit.Opener{deskapi.WindowRecipes: openRecipesWindow})
+	b := kittest.New(t, kittest.Greeting(text.Dutch), map[string]kit.Opener{deskapi.WindowRecipes: openRecipesWindow})
 	b.ShowAt(deskapi.WindowRecipes, "linphone")
 	if recipes(b).shown != "linphone" {
 		t.Errorf("shows %q", recipes(b).shown)

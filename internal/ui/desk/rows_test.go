@@ -7,14 +7,15 @@ import (
 	"wiebelt/internal/history"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/kit"
+	"wiebelt/internal/ui/kittest"
 )
 
 func customer() history.Entry {
-	return history.Entry{ID: 7, Rang: noon.Add(-78 * time.Minute), Number: "+31612345678", Shown: "06 12 34 56 78",
+	return history.Entry{ID: 7, Rang: kittest.Noon.Add(-78 * time.Minute), Number: "+31612345678", Shown: "06 12 34 56 78",
 		Line: "Schade", LineNumber: "020 123 45 67", Name: "J. de Vries", RelationNumber: "100200",
 		ContactID: "c", Link: "https://hub.example/contacts/viewcontact/c", Matches: 1,
 		Outcome: history.OutcomeFound, Result: history.ResultAnswered,
-		Answered: noon.Add(-77 * time.Minute), Ended: noon.Add(-77*time.Minute + 134*time.Second)}
+		Answered: kittest.Noon.Add(-77 * time.Minute), Ended: kittest.Noon.Add(-77*time.Minute + 134*time.Second)}
 }
 
 func TestRowTexts(t *testing.T) {
@@ -50,7 +51,7 @@ func TestRowTexts(t *testing.T) {
 			*e = history.Entry{Rang: e.Rang.AddDate(0, 0, -1), Number: "101", Shown: "Toestel 101", Outcome: history.OutcomeInternal, Result: history.ResultUnknown}
 		}, text.Dutch, row{time: "10:42", day: "zo 13 sep", title: "Toestel 101", detail: "Intern", result: "Afloop onbekend", mark: kit.MarkDash}},
 		{"missed, dealt with", func(e *history.Entry) {
-			e.Answered, e.Result, e.Handled, e.Via = time.Time{}, history.ResultMissed, noon, "Receptie"
+			e.Answered, e.Result, e.Handled, e.Via = time.Time{}, history.ResultMissed, kittest.Noon, "Receptie"
 		}, text.Dutch, row{time: "10:42", title: "J. de Vries", detail: "06 12 34 56 78 · op Schade · doorverbonden door Receptie", result: "Gemist", mark: kit.MarkQuiet, more: "afgehandeld", openable: true}},
 		{"last year", func(e *history.Entry) { e.Rang = e.Rang.AddDate(-1, 0, 0) }, text.English,
 			row{time: "10:42", day: "14 Sep 2025", title: "J. de Vries", detail: "06 12 34 56 78 · on Schade", result: "Answered", mark: kit.MarkDot, more: "2:14", openable: true}},
@@ -63,7 +64,7 @@ func TestRowTexts(t *testing.T) {
 			if tt.change != nil {
 				tt.change(&e)
 			}
-			got := rowOf(tt.lang, e, noon)
+			got := rowOf(tt.lang, e, kittest.Noon)
 			if got.number != (e.Number != "") || got.dial != got.number || got.relation != (e.RelationNumber != "") ||
 				got.person != (e.ContactID != "") || got.again != (e.Number != "" && e.Outcome != history.OutcomeInternal) || got.open != e.Open() {
 				t.Errorf("offers %+v", got)
@@ -77,7 +78,7 @@ func TestRowTexts(t *testing.T) {
 }
 
 func TestUntilMidnight(t *testing.T) {
-	if got := untilMidnight(noon); got != 12*time.Hour+time.Second {
+	if got := untilMidnight(kittest.Noon); got != 12*time.Hour+time.Second {
 		t.Errorf("untilMidnight(noon) = %v", got)
 	}
 }

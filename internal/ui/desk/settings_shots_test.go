@@ -11,6 +11,7 @@ import (
 	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/kit"
+	"wiebelt/internal/ui/kittest"
 	"wiebelt/internal/ui/theme"
 )
 
@@ -70,16 +71,16 @@ user = "wiebelt"
 `
 
 // opened is the open window.
-func opened(b *bench) *settingsWindow {
+func opened(b *kittest.Bench) *settingsWindow {
 	return b.Page(deskapi.WindowSettings).(*settingsWindow)
 }
 
-func openSettingsWith(t *testing.T, l text.Language, look string, st deskapi.SettingsState) *bench {
+func openSettingsWith(t *testing.T, l text.Language, look string, st deskapi.SettingsState) *kittest.Bench {
 	t.Helper()
-	b := newBench(t, greeting(l), map[string]kit.Opener{deskapi.WindowSettings: openSettings})
+	b := kittest.New(t, kittest.Greeting(l), map[string]kit.Opener{deskapi.WindowSettings: openSettings})
 	b.App.Settings().SetTheme(theme.New(look))
 	b.Show(deskapi.WindowSettings)
-	b.tell(t, deskapi.KindSettingsState, st)
+	b.Tell(t, deskapi.KindSettingsState, st)
 	return b
 }
 
@@ -88,28 +89,28 @@ var keptOffice = deskapi.SettingsSecret{BaseURL: "https://api.hub.example", Clie
 // settingsScenes are the states that a picture shows.
 var settingsScenes = []struct {
 	name string
-	do   func(t testing.TB, b *bench, l text.Language)
+	do   func(t testing.TB, b *kittest.Bench, l text.Language)
 }{
-	{"empty-admin", func(t testing.TB, b *bench, l text.Language) {
-		b.tell(t, deskapi.KindSettingsState, stateOf(settings.Defaults()))
-		b.tell(t, deskapi.KindSettingsKept, deskapi.SettingsSecret{State: "not_set", Phones: map[string]string{}})
+	{"empty-admin", func(t testing.TB, b *kittest.Bench, l text.Language) {
+		b.Tell(t, deskapi.KindSettingsState, stateOf(settings.Defaults()))
+		b.Tell(t, deskapi.KindSettingsKept, deskapi.SettingsSecret{State: "not_set", Phones: map[string]string{}})
 		opened(b).Choose(sectionHub)
 	}},
-	{"filled-general", func(t testing.TB, b *bench, l text.Language) {}},
-	{"filled-general-2", func(t testing.TB, b *bench, l text.Language) { opened(b).Choose(sectionLooks) }},
-	{"filled-hub", func(t testing.TB, b *bench, l text.Language) { opened(b).Choose(sectionHub) }},
-	{"filled-lines", func(t testing.TB, b *bench, l text.Language) { opened(b).Choose(sectionLines) }},
-	{"filled-phones", func(t testing.TB, b *bench, l text.Language) { opened(b).Choose(sectionPhones) }},
-	{"filled-listener", func(t testing.TB, b *bench, l text.Language) { opened(b).Choose(sectionListener) }},
-	{"filled-advanced", func(t testing.TB, b *bench, l text.Language) { opened(b).Choose(sectionAdvanced) }},
-	{"expiring", func(t testing.TB, b *bench, l text.Language) {
+	{"filled-general", func(t testing.TB, b *kittest.Bench, l text.Language) {}},
+	{"filled-general-2", func(t testing.TB, b *kittest.Bench, l text.Language) { opened(b).Choose(sectionLooks) }},
+	{"filled-hub", func(t testing.TB, b *kittest.Bench, l text.Language) { opened(b).Choose(sectionHub) }},
+	{"filled-lines", func(t testing.TB, b *kittest.Bench, l text.Language) { opened(b).Choose(sectionLines) }},
+	{"filled-phones", func(t testing.TB, b *kittest.Bench, l text.Language) { opened(b).Choose(sectionPhones) }},
+	{"filled-listener", func(t testing.TB, b *kittest.Bench, l text.Language) { opened(b).Choose(sectionListener) }},
+	{"filled-advanced", func(t testing.TB, b *kittest.Bench, l text.Language) { opened(b).Choose(sectionAdvanced) }},
+	{"expiring", func(t testing.TB, b *kittest.Bench, l text.Language) {
 		st := stateOf(parsed(t, officeSettings))
 		st.Expiry = l.N(text.SecretExpires, 12)
 		st.Problems = []string{l.T(text.PrefsProblemKey, "settings.toml", 14, "card.corner")}
-		b.tell(t, deskapi.KindSettingsState, st)
+		b.Tell(t, deskapi.KindSettingsState, st)
 		opened(b).Choose(sectionHub)
 	}},
-	{"locked", func(t testing.TB, b *bench, l text.Language) {
+	{"locked", func(t testing.TB, b *kittest.Bench, l text.Language) {
 		st := stateOf(parsed(t, officeSettings))
 		for i := range st.Values {
 			if k := st.Values[i].Key; len(k) > 4 && k[:4] == "hub." || k == "card.corner" {
@@ -117,66 +118,66 @@ var settingsScenes = []struct {
 			}
 		}
 		st.LinesBy = "/etc/wiebelt/policy.toml"
-		b.tell(t, deskapi.KindSettingsState, st)
+		b.Tell(t, deskapi.KindSettingsState, st)
 		opened(b).Choose(sectionHub)
 	}},
-	{"bad", func(t testing.TB, b *bench, l text.Language) {
+	{"bad", func(t testing.TB, b *kittest.Bench, l text.Language) {
 		w := opened(b)
 		w.Choose(sectionHub)
 		typeInto(w, "hub.base_url", "http://hub.example")
 		typeInto(w, "hub.secret_expires", "volgend jaar")
 		w.save()
 	}},
-	{"test-running", func(t testing.TB, b *bench, l text.Language) {
+	{"test-running", func(t testing.TB, b *kittest.Bench, l text.Language) {
 		w := opened(b)
 		w.Choose(sectionHub)
 		w.trial.toggle()
 		steps(t, b, l, 2, "")
 		w.goTo(w.trial.object)
 	}},
-	{"test-failed", func(t testing.TB, b *bench, l text.Language) {
+	{"test-failed", func(t testing.TB, b *kittest.Bench, l text.Language) {
 		w := opened(b)
 		w.Choose(sectionHub)
 		w.trial.number.SetText("06 98 76 00 11")
 		w.trial.toggle()
 		steps(t, b, l, 2, "credentials_refused")
-		b.tell(t, deskapi.KindSettingsTested, deskapi.SettingsTested{Seq: w.trial.seq})
+		b.Tell(t, deskapi.KindSettingsTested, deskapi.SettingsTested{Seq: w.trial.seq})
 		w.goTo(w.trial.object)
 	}},
-	{"test-passed", func(t testing.TB, b *bench, l text.Language) {
+	{"test-passed", func(t testing.TB, b *kittest.Bench, l text.Language) {
 		w := opened(b)
 		w.Choose(sectionHub)
 		w.trial.number.SetText("06 98 76 00 11")
 		w.trial.toggle()
 		steps(t, b, l, 5, "")
-		b.tell(t, deskapi.KindSettingsTested, deskapi.SettingsTested{Seq: w.trial.seq, OK: true,
+		b.Tell(t, deskapi.KindSettingsTested, deskapi.SettingsTested{Seq: w.trial.seq, OK: true,
 			Better: []deskapi.SettingsChange{{Key: "hub.basic_auth_encoding", Text: "rfc6749"}}})
 		w.goTo(w.trial.object)
 	}},
-	{"moved", func(t testing.TB, b *bench, l text.Language) {
+	{"moved", func(t testing.TB, b *kittest.Bench, l text.Language) {
 		w := opened(b)
 		w.Choose(sectionHub)
 		typeInto(w, "hub.base_url", "https://api.other.example")
 	}},
-	{"file-pick", func(t testing.TB, b *bench, l text.Language) {
+	{"file-pick", func(t testing.TB, b *kittest.Bench, l text.Language) {
 		w := opened(b)
 		w.openFile("")
 		w.file.found = []string{"/home/jan/Downloads/kantoor.wiebelt"}
 		w.file.show()
 	}},
-	{"file-locked", func(t testing.TB, b *bench, l text.Language) {
+	{"file-locked", func(t testing.TB, b *kittest.Bench, l text.Language) {
 		w := opened(b)
 		w.openFile("/home/jan/Downloads/kantoor.wiebelt")
 		w.file.phrase.SetText("verkeerd")
 		w.file.open()
-		b.tell(t, deskapi.KindSettingsOffice, deskapi.SettingsOffice{Seq: w.file.seq, Why: l.T(text.SetupWrong)})
+		b.Tell(t, deskapi.KindSettingsOffice, deskapi.SettingsOffice{Seq: w.file.seq, Why: l.T(text.SetupWrong)})
 	}},
-	{"file-beside", func(t testing.TB, b *bench, l text.Language) {
+	{"file-beside", func(t testing.TB, b *kittest.Bench, l text.Language) {
 		w := opened(b)
 		w.openFile("/home/jan/Downloads/kantoor.wiebelt")
 		w.file.phrase.SetText("vier willekeurige woorden")
 		w.file.open()
-		b.tell(t, deskapi.KindSettingsOffice, deskapi.SettingsOffice{Seq: w.file.seq, Moved: true, Rows: []deskapi.SettingsRow{
+		b.Tell(t, deskapi.KindSettingsOffice, deskapi.SettingsOffice{Seq: w.file.seq, Moved: true, Rows: []deskapi.SettingsRow{
 			{Key: "hub.base_url", Now: "https://api.hub.example", New: "https://api.practicehub-productie.example"},
 			{Key: "hub.hub_url", Now: "https://hub.example", New: "https://practicehub-productie.example"},
 			{Key: "hub.client_id", Now: "kantoor-dorpsstraat", New: "kantoor-dorpsstraat"},
@@ -187,7 +188,7 @@ var settingsScenes = []struct {
 
 // steps has the resident tell n steps of a test that went well, and one that
 // failed if failure is not "".
-func steps(t testing.TB, b *bench, l text.Language, n int, failure string) {
+func steps(t testing.TB, b *kittest.Bench, l text.Language, n int, failure string) {
 	t.Helper()
 	seq := opened(b).trial.seq
 	for i, name := range trialSteps {
@@ -205,7 +206,7 @@ func steps(t testing.TB, b *bench, l text.Language, n int, failure string) {
 			}
 		}
 		if i <= n {
-			b.tell(t, deskapi.KindSettingsStep, m)
+			b.Tell(t, deskapi.KindSettingsStep, m)
 		}
 	}
 }
@@ -228,14 +229,14 @@ func TestSettingsPictures(t *testing.T) {
 					continue
 				}
 				b := openSettingsWith(t, l, look, stateOf(parsed(t, officeSettings)))
-				b.tell(t, deskapi.KindSettingsKept, keptOffice)
+				b.Tell(t, deskapi.KindSettingsKept, keptOffice)
 				w := opened(b)
-				scaled(w.win, fyne.NewSize(720, 688), 1)
+				kittest.Scaled(w.win, fyne.NewSize(720, 688), 1)
 				scene.do(t, b, l)
-				shot(t, w.win, "settings-"+string(l)+"-"+look+"-"+scene.name)
-				for _, scale := range scales {
-					scaled(w.win, fyne.NewSize(720, 688), scale)
-					uncut(t, fmt.Sprintf("%s, %s at %v", l, scene.name, scale), w.win, l.T(text.PrefsTestRunning))
+				kittest.Shot(t, w.win, "settings-"+string(l)+"-"+look+"-"+scene.name)
+				for _, scale := range kittest.Scales {
+					kittest.Scaled(w.win, fyne.NewSize(720, 688), scale)
+					kittest.Uncut(t, fmt.Sprintf("%s, %s at %v", l, scene.name, scale), w.win, l.T(text.PrefsTestRunning))
 					if got := w.pages.MinSize().Width; got > w.scroll.Size().Width {
 						t.Errorf("%s, %s at %v: a page is %v wide in %v", l, scene.name, scale, got, w.scroll.Size().Width)
 					}

@@ -17,16 +17,17 @@ import (
 	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/kit"
+	"wiebelt/internal/ui/kittest"
 )
 
 // only gives what was said of a kind since the last take.
-func only[T any](b *bench, kind string) (all []T) {
-	for _, m := range b.said {
-		if v, ok := m.m.(T); ok && m.kind == kind {
+func only[T any](b *kittest.Bench, kind string) (all []T) {
+	for _, m := range b.Said {
+		if v, ok := m.M.(T); ok && m.Kind == kind {
 			all = append(all, v)
 		}
 	}
-	b.said = nil
+	b.Said = nil
 	return all
 }
 
@@ -61,7 +62,7 @@ func TestSettingsHoldEveryKey(t *testing.T) {
 			want[e.Key] = true
 		}
 	}
-	all := strings.Join(texts(w.win), "|")
+	all := strings.Join(kittest.Texts(w.win), "|")
 	for _, key := range []string{"softphone.kind", "softphone.name", "softphone.address", "softphone.extension", "softphone.user"} {
 		if !strings.Contains(all, text.Dutch.T(text.SettingTitle(key))) {
 			t.Errorf("%s is not written", key)
@@ -159,7 +160,7 @@ func TestSettingsSave(t *testing.T) {
 	}
 	typeInto(w, "support.contact", "Piet, toestel 12")
 	typeInto(w, "hub.base_url", "ftp://hub.example")
-	b.said = nil
+	b.Said = nil
 	test.Tap(w.footer.save)
 	if got := only[deskapi.SettingsSave](b, deskapi.KindSettingsSave); len(got) != 0 || w.shown != sectionHub || !w.draft.bad {
 		t.Errorf("a wrong value was sent: %v", got)
@@ -175,19 +176,19 @@ func TestSettingsSave(t *testing.T) {
 	if s := fmt.Sprintf("%v %+v %#v", got[0], got[0], got[0]); strings.Contains(s, "kanarie") {
 		t.Error("printed: " + s)
 	}
-	b.tell(t, deskapi.KindSettingsSaved, deskapi.SettingsSaved{Seq: got[0].Seq, Bad: []string{"support.contact"}})
+	b.Tell(t, deskapi.KindSettingsSaved, deskapi.SettingsSaved{Seq: got[0].Seq, Bad: []string{"support.contact"}})
 	if !w.unsaved() || w.rows["support.contact"].fault.said == "" {
 		t.Error("a refused value is not marked")
 	}
 	test.Tap(w.footer.save)
 	got = only[deskapi.SettingsSave](b, deskapi.KindSettingsSave)
-	b.tell(t, deskapi.KindSettingsSaved, deskapi.SettingsSaved{Seq: got[0].Seq - 1, OK: true}) // of before
+	b.Tell(t, deskapi.KindSettingsSaved, deskapi.SettingsSaved{Seq: got[0].Seq - 1, OK: true}) // of before
 	if !w.unsaved() {
 		t.Error("an old answer counts")
 	}
-	b.tell(t, deskapi.KindSettingsSaved, deskapi.SettingsSaved{Seq: got[0].Seq, OK: true})
-	b.tell(t, deskapi.KindSettingsState, stateOf(parsed(t, strings.Replace(officeSettings, "Jan (IT), toestel 140", "Piet, toestel 12", 1))))
-	if w.unsaved() || w.hubBox.entry.Text != "" || w.now("support.contact") != "Piet, toestel 12" || strings.Contains(strings.Join(texts(w.win), ""), "kanarie") {
+	b.Tell(t, deskapi.KindSettingsSaved, deskapi.SettingsSaved{Seq: got[0].Seq, OK: true})
+	b.Tell(t, deskapi.KindSettingsState, stateOf(parsed(t, strings.Replace(officeSettings, "Jan (IT), toestel 140", "Piet, toestel 12", 1))))
+	if w.unsaved() || w.hubBox.entry.Text != "" || w.now("support.contact") != "Piet, toestel 12" || strings.Contains(strings.Join(kittest.Texts(w.win), ""), "kanarie") {
 		t.Error("what was saved is not what is shown, or the secret still is")
 	}
 	typeInto(w, "support.contact", "x")
@@ -227,10 +228,10 @@ func TestSettingsLocked(t *testing.T) {
 	}
 	for _, id := range []string{sectionHub, sectionLines, sectionPhones, sectionCard} {
 		w.Choose(id)
-		wantTexts(t, w.win, "Vastgelegd door uw organisatie", place)
+		kittest.WantTexts(t, w.win, "Vastgelegd door uw organisatie", place)
 	}
 	w.Choose(sectionLines)
-	if strings.Contains(strings.Join(texts(w.win), "|"), "Nummer toevoegen") {
+	if strings.Contains(strings.Join(kittest.Texts(w.win), "|"), "Nummer toevoegen") {
 		t.Error("a number can be added")
 	}
 }
@@ -241,16 +242,16 @@ func TestSettingsSecretMoves(t *testing.T) {
 	b := openSettingsWith(t, text.Dutch, "light", stateOf(parsed(t, officeSettings)))
 	w := opened(b)
 	w.Choose(sectionHub)
-	b.tell(t, deskapi.KindSettingsKept, keptOffice)
-	wantTexts(t, w.win, "Opgeslagen op 12-03-2026")
+	b.Tell(t, deskapi.KindSettingsKept, keptOffice)
+	kittest.WantTexts(t, w.win, "Opgeslagen op 12-03-2026")
 	for _, address := range []string{"https://api.other.example", "https://api.hub.example:8443"} {
 		typeInto(w, "hub.base_url", address)
-		if all := strings.Join(texts(w.win), "|"); !strings.Contains(all, "voer het geheim opnieuw in") || strings.Contains(all, "Opgeslagen op") {
+		if all := strings.Join(kittest.Texts(w.win), "|"); !strings.Contains(all, "voer het geheim opnieuw in") || strings.Contains(all, "Opgeslagen op") {
 			t.Errorf("%s: %s", address, all)
 		}
 	}
-	b.said = nil
-	for _, f := range b.later {
+	b.Said = nil
+	for _, f := range b.Later {
 		f()
 	}
 	if asked := only[deskapi.SettingsSecretAsk](b, deskapi.KindSettingsSecret); len(asked) != 1 || asked[0].BaseURL != "https://api.hub.example:8443" {
@@ -275,7 +276,7 @@ func TestSettingsTrial(t *testing.T) {
 	typeInto(w, "hub.organisation_code", "9999")
 	w.hubBox.entry.SetText("getypt")
 	w.trial.number.SetText("06 98 76 00 11")
-	b.said = nil
+	b.Said = nil
 	test.Tap(w.trial.start)
 	sent := only[deskapi.SettingsTest](b, deskapi.KindSettingsTest)
 	if len(sent) != 1 || sent[0].Secret != "getypt" || sent[0].Number != "06 98 76 00 11" ||
@@ -283,24 +284,24 @@ func TestSettingsTrial(t *testing.T) {
 		t.Fatalf("%#v", sent)
 	}
 	steps(t, b, text.Dutch, 2, "credentials_refused")
-	wantTexts(t, w.win, "Het adres van de hub is gevonden.", "De hub zegt", "Client authentication failed", "Beheerder: voer client-id", "toestel 140")
-	b.tell(t, deskapi.KindSettingsStep, deskapi.SettingsStep{Seq: sent[0].Seq + 5, Step: "lookup", State: "ok", Sentence: "van een ander"})
-	if strings.Contains(strings.Join(texts(w.win), ""), "van een ander") {
+	kittest.WantTexts(t, w.win, "Het adres van de hub is gevonden.", "De hub zegt", "Client authentication failed", "Beheerder: voer client-id", "toestel 140")
+	b.Tell(t, deskapi.KindSettingsStep, deskapi.SettingsStep{Seq: sent[0].Seq + 5, Step: "lookup", State: "ok", Sentence: "van een ander"})
+	if strings.Contains(strings.Join(kittest.Texts(w.win), ""), "van een ander") {
 		t.Error("a step of another test")
 	}
-	b.tell(t, deskapi.KindSettingsTested, deskapi.SettingsTested{Seq: sent[0].Seq, OK: true, Better: []deskapi.SettingsChange{{Key: "hub.scope_parameter", Text: "scope"}}})
-	wantTexts(t, w.win, "De test is geslaagd. Sla de instellingen nog op.", "Zo overnemen")
+	b.Tell(t, deskapi.KindSettingsTested, deskapi.SettingsTested{Seq: sent[0].Seq, OK: true, Better: []deskapi.SettingsChange{{Key: "hub.scope_parameter", Text: "scope"}}})
+	kittest.WantTexts(t, w.win, "De test is geslaagd. Sla de instellingen nog op.", "Zo overnemen")
 	w.trial.adopt()
 	if w.draft.texts["hub.scope_parameter"] != "scope" || w.hubBox.entry.Text != "getypt" || w.now("hub.organisation_code") != "9999" {
 		t.Errorf("%v", w.draft.texts)
 	}
 	typeInto(w, "hub.organisation_code", "1")
-	wantTexts(t, w.win, "Dit was de test van voor uw laatste wijziging.")
-	b.said = nil
+	kittest.WantTexts(t, w.win, "Dit was de test van voor uw laatste wijziging.")
+	b.Said = nil
 	test.Tap(w.trial.start)
 	test.Tap(w.trial.start) // stops it
-	if len(b.said) != 2 || b.said[1].kind != deskapi.KindSettingsStop || w.trial.running {
-		t.Errorf("%v", b.said)
+	if len(b.Said) != 2 || b.Said[1].Kind != deskapi.KindSettingsStop || w.trial.running {
+		t.Errorf("%v", b.Said)
 	}
 }
 
@@ -311,12 +312,12 @@ func TestSettingsSetupFile(t *testing.T) {
 	w := opened(b)
 	st := stateOf(parsed(t, officeSettings))
 	st.File = "/home/jan/kantoor.wiebelt"
-	b.said = nil
-	b.tell(t, deskapi.KindSettingsState, st)
-	if w.file == nil || len(b.said) != 0 || w.footer.object.Visible() || w.Chosen() != "" {
+	b.Said = nil
+	b.Tell(t, deskapi.KindSettingsState, st)
+	if w.file == nil || len(b.Said) != 0 || w.footer.object.Visible() || w.Chosen() != "" {
 		t.Fatal("the file is not shown, or something was asked already")
 	}
-	wantTexts(t, w.win, "kantoor.wiebelt", "Wachtwoordzin")
+	kittest.WantTexts(t, w.win, "kantoor.wiebelt", "Wachtwoordzin")
 	w.file.open() // without a passphrase
 	w.file.phrase.SetText("vier willekeurige woorden")
 	w.file.open()
@@ -325,10 +326,10 @@ func TestSettingsSetupFile(t *testing.T) {
 	if len(asked) != 1 || asked[0].Path != st.File || asked[0].Passphrase == "" {
 		t.Fatalf("%#v", asked)
 	}
-	b.tell(t, deskapi.KindSettingsOffice, deskapi.SettingsOffice{Seq: asked[0].Seq, Moved: true, Rows: []deskapi.SettingsRow{
+	b.Tell(t, deskapi.KindSettingsOffice, deskapi.SettingsOffice{Seq: asked[0].Seq, Moved: true, Rows: []deskapi.SettingsRow{
 		{Key: "hub.base_url", Now: "https://api.hub.example", New: "https://evil.example"}}})
-	wantTexts(t, w.win, "https://api.hub.example", "https://evil.example", "het adres van de hub verandert")
-	if len(b.said) != 0 || w.file.phrase.Text != "" {
+	kittest.WantTexts(t, w.win, "https://api.hub.example", "https://evil.example", "het adres van de hub verandert")
+	if len(b.Said) != 0 || w.file.phrase.Text != "" {
 		t.Error("something was asked without a click, or the passphrase is still there")
 	}
 	for _, button := range buttonsIn(w.file.object) {
@@ -340,11 +341,11 @@ func TestSettingsSetupFile(t *testing.T) {
 	if len(took) != 1 || took[0].Seq != asked[0].Seq {
 		t.Fatalf("%v", took)
 	}
-	b.tell(t, deskapi.KindSettingsStep, deskapi.SettingsStep{Seq: took[0].Seq, Step: "name", State: "failed", Sentence: "Het adres is niet te vinden."})
-	b.tell(t, deskapi.KindSettingsTaken, deskapi.SettingsTaken{Seq: took[0].Seq, Why: "De proef is mislukt. Er is niets veranderd."})
-	wantTexts(t, w.win, "Het adres is niet te vinden.", "Er is niets veranderd.")
+	b.Tell(t, deskapi.KindSettingsStep, deskapi.SettingsStep{Seq: took[0].Seq, Step: "name", State: "failed", Sentence: "Het adres is niet te vinden."})
+	b.Tell(t, deskapi.KindSettingsTaken, deskapi.SettingsTaken{Seq: took[0].Seq, Why: "De proef is mislukt. Er is niets veranderd."})
+	kittest.WantTexts(t, w.win, "Het adres is niet te vinden.", "Er is niets veranderd.")
 	w.Choose(sectionHub)
-	if w.file != nil || len(b.said) != 1 || b.said[0].kind != deskapi.KindSettingsStop {
+	if w.file != nil || len(b.Said) != 1 || b.Said[0].Kind != deskapi.KindSettingsStop {
 		t.Error("the resident still holds the file")
 	}
 }
@@ -393,8 +394,8 @@ func TestSettingsLists(t *testing.T) {
 	w.phones.all[2].Kind, w.phones.all[2].Name = "3cx", "3cx"
 	w.phones.build()
 	w.phones.changed()
-	wantTexts(t, w.win, "Nodig bij deze soort.")
-	b.said = nil
+	kittest.WantTexts(t, w.win, "Nodig bij deze soort.")
+	b.Said = nil
 	test.Tap(w.footer.save)
 	if len(only[deskapi.SettingsSave](b, deskapi.KindSettingsSave)) != 0 {
 		t.Error("a link without what it needs was sent")
@@ -418,13 +419,13 @@ func TestSettingsFollow(t *testing.T) {
 	w.Choose(sectionHub)
 	typeInto(w, "support.contact", "Piet")
 	w.hubBox.entry.SetText("getypt")
-	english := greeting(text.English)
-	b.tell(t, deskapi.KindWelcome, english)
+	english := kittest.Greeting(text.English)
+	b.Tell(t, deskapi.KindWelcome, english)
 	now := opened(b)
 	if now == w || now.win != w.win {
 		t.Fatal("not built anew in its place")
 	}
-	wantTexts(t, now.win, "For administrators", "Client id")
+	kittest.WantTexts(t, now.win, "For administrators", "Client id")
 	if now.now("support.contact") != "Piet" || now.hubBox.entry.Text != "getypt" || now.shown != sectionHub {
 		t.Error("what was typed is gone")
 	}
@@ -441,16 +442,16 @@ func TestSettingsClose(t *testing.T) {
 		t.Fatal("closed without asking")
 	}
 	test.Tap(w.footer.undo)
-	b.said = nil
+	b.Said = nil
 	w.close()
-	if b.Page(deskapi.WindowSettings) != nil || len(b.said) != 1 || b.said[0].kind != deskapi.KindSettingsStop {
-		t.Errorf("still open, or said %v", b.said)
+	if b.Page(deskapi.WindowSettings) != nil || len(b.Said) != 1 || b.Said[0].Kind != deskapi.KindSettingsStop {
+		t.Errorf("still open, or said %v", b.Said)
 	}
 }
 
 // Without an answer the window says so, and strange messages are passed over.
 func TestSettingsSilent(t *testing.T) {
-	b := newBench(t, greeting(text.Dutch), map[string]kit.Opener{deskapi.WindowSettings: openSettings})
+	b := kittest.New(t, kittest.Greeting(text.Dutch), map[string]kit.Opener{deskapi.WindowSettings: openSettings})
 	b.Show(deskapi.WindowSettings)
 	w := opened(b)
 	for _, kind := range []string{"settings.kept", "settings.saved", "settings.step", "settings.tested", "settings.office", "settings.taken", "settings.unheard"} {
@@ -459,12 +460,12 @@ func TestSettingsSilent(t *testing.T) {
 		}
 	}
 	w.Choose(sectionHub)
-	for _, f := range b.later {
+	for _, f := range b.Later {
 		f()
 	}
-	wantTexts(t, w.win, "Wiebelt antwoordt niet.")
-	b.tell(t, deskapi.KindSettingsState, stateOf(settings.Defaults()))
-	wantTexts(t, w.win, "Algemeen", "Hoek")
+	kittest.WantTexts(t, w.win, "Wiebelt antwoordt niet.")
+	b.Tell(t, deskapi.KindSettingsState, stateOf(settings.Defaults()))
+	kittest.WantTexts(t, w.win, "Algemeen", "Hoek")
 }
 
 func TestSetupFilesAreFound(t *testing.T) {

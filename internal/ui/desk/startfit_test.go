@@ -7,6 +7,7 @@ import (
 
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kittest"
 )
 
 // everyPhone is all that the first start's window can say of phones.
@@ -45,17 +46,17 @@ func everyCheck(l text.Language) []deskapi.TestCheck {
 func TestStartFits(t *testing.T) {
 	measured := 0
 	for _, l := range []text.Language{text.Dutch, text.English} {
-		for _, scale := range scales {
+		for _, scale := range kittest.Scales {
 			b, w := openStart(t, l, began(l, everyPhone(l)...))
 			state := began(l, everyPhone(l)...)
 			state.CornerLocked, state.LanguageLocked, state.Failed = true, true, l.T(text.StartFailed, "Jan Willem van der Meulen (IT), toestel 140")
 			for _, s := range []deskapi.StartState{began(l, everyPhone(l)...), began(l), state} {
-				b.tell(t, deskapi.KindStartState, s)
+				b.Tell(t, deskapi.KindStartState, s)
 				w.open = s.CornerLocked
 				w.fillAdmins()
 				for _, size := range []fyne.Size{fyne.NewSize(640, 696), fyne.NewSize(w.win.Content().MinSize().Width, 480)} {
-					scaled(w.win, size, scale)
-					uncut(t, string(l), w.win)
+					kittest.Scaled(w.win, size, scale)
+					kittest.Uncut(t, string(l), w.win)
 					measured++
 				}
 			}
@@ -67,20 +68,20 @@ func TestStartFits(t *testing.T) {
 			for _, say := range []func(){
 				func() {},
 				func() {
-					b.tell(t, "test.seen", deskapi.TestSeen{Seq: 1, Kind: "baresip", Name: "baresip", At: noon, Tells: deskapi.TellsRing})
+					b.Tell(t, "test.seen", deskapi.TestSeen{Seq: 1, Kind: "baresip", Name: "baresip", At: kittest.Noon, Tells: deskapi.TellsRing})
 				},
 				func() {
-					b.tell(t, "test.seen", deskapi.TestSeen{Seq: 1, Kind: "command", At: noon, Tells: deskapi.TellsEnd, Answered: true, Ended: true})
+					b.Tell(t, "test.seen", deskapi.TestSeen{Seq: 1, Kind: "command", At: kittest.Noon, Tells: deskapi.TellsEnd, Answered: true, Ended: true})
 				},
 				func() {
 					p.panel.begin()
-					b.tell(t, "test.nothing", deskapi.TestNothing{Seq: 2, Checks: everyCheck(l)})
+					b.Tell(t, "test.nothing", deskapi.TestNothing{Seq: 2, Checks: everyCheck(l)})
 				},
 			} {
 				say()
 				for _, size := range []fyne.Size{fyne.NewSize(560, 480), fyne.NewSize(p.win.Content().MinSize().Width, 400)} {
-					scaled(p.win, size, scale)
-					uncut(t, string(l), p.win)
+					kittest.Scaled(p.win, size, scale)
+					kittest.Uncut(t, string(l), p.win)
 					measured++
 				}
 			}

@@ -6,18 +6,19 @@ import (
 
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kittest"
 )
 
 // deskBench has all windows as they are.
-func deskBench(t testing.TB, w deskapi.Welcome) *bench {
+func deskBench(t testing.TB, w deskapi.Welcome) *kittest.Bench {
 	t.Helper()
-	b := newBench(t, w, nil)
+	b := kittest.New(t, w, nil)
 	b.Openers = openers(newReadings(b.Desk))
 	return b
 }
 
 func TestWindowsAreMadeOnce(t *testing.T) {
-	b := deskBench(t, greeting(text.Dutch, demoCalls...))
+	b := deskBench(t, kittest.Greeting(text.Dutch, kittest.DemoCalls...))
 	before := len(b.App.Driver().AllWindows()) // the test driver has one of its own
 	b.Show(deskapi.WindowDemo)
 	first := b.Page(deskapi.WindowDemo).Window()
@@ -39,7 +40,7 @@ func TestWindowsAreMadeOnce(t *testing.T) {
 }
 
 func TestHandleStrange(t *testing.T) {
-	b := deskBench(t, greeting(text.Dutch))
+	b := deskBench(t, kittest.Greeting(text.Dutch))
 	b.Show(deskapi.WindowCalls)
 	for _, m := range []struct{ kind, raw string }{
 		{"", ""}, {"unheard of", `{"a":1}`}, {deskapi.KindShow, `nonsense`}, {deskapi.KindStatus, `[]`},
@@ -47,23 +48,23 @@ func TestHandleStrange(t *testing.T) {
 	} {
 		b.Handle(m.kind, json.RawMessage(m.raw))
 	}
-	b.kicks = 0
+	b.Kicks = 0
 	b.Handle(deskapi.KindHistory, nil)
-	if b.kicks != 1 {
-		t.Errorf("a changed history was read %d times", b.kicks)
+	if b.Kicks != 1 {
+		t.Errorf("a changed history was read %d times", b.Kicks)
 	}
 }
 
 func TestPaintedIsSaidOnce(t *testing.T) {
-	b := deskBench(t, greeting(text.Dutch, demoCalls...))
+	b := deskBench(t, kittest.Greeting(text.Dutch, kittest.DemoCalls...))
 	b.Show(deskapi.WindowCalls)
 	b.Page(deskapi.WindowCalls).Window().Canvas().Capture()
 	b.Page(deskapi.WindowCalls).Window().Canvas().Capture()
 	b.Show(deskapi.WindowDemo)
 	b.Page(deskapi.WindowDemo).Window().Canvas().Capture()
 	painted := 0
-	for _, m := range b.said {
-		if m.kind == deskapi.KindPainted {
+	for _, m := range b.Said {
+		if m.Kind == deskapi.KindPainted {
 			painted++
 		}
 	}
@@ -75,7 +76,7 @@ func TestPaintedIsSaidOnce(t *testing.T) {
 // Another language or look comes while windows are open: they stay where they
 // are and read anew.
 func TestWindowsFollowTheSettings(t *testing.T) {
-	b := deskBench(t, greeting(text.Dutch))
+	b := deskBench(t, kittest.Greeting(text.Dutch))
 	b.Show(deskapi.WindowCalls)
 	b.Show(deskapi.WindowRecipes)
 	calls, recipes := b.Page(deskapi.WindowCalls).Window(), b.Page(deskapi.WindowRecipes).Window()
@@ -88,19 +89,19 @@ func TestWindowsFollowTheSettings(t *testing.T) {
 		b.Handle(deskapi.KindWelcome, raw)
 	}
 	same := b.Page(deskapi.WindowCalls)
-	say(greeting(text.Dutch))
+	say(kittest.Greeting(text.Dutch))
 	if b.Page(deskapi.WindowCalls) != same {
 		t.Error("nothing changed, and the window was built anew")
 	}
-	english := greeting(text.English)
+	english := kittest.Greeting(text.English)
 	english.Status = deskapi.Status{OK: true, Sentence: "Ready."}
 	say(english)
 	if b.Page(deskapi.WindowCalls).Window() != calls || b.Page(deskapi.WindowRecipes).Window() != recipes {
 		t.Fatal("another window")
 	}
-	wantTexts(t, calls, "Calls", "Ready.")
+	kittest.WantTexts(t, calls, "Calls", "Ready.")
 	if calls.Title() != "Calls – Wiebelt" {
 		t.Error(calls.Title())
 	}
-	wantTexts(t, recipes, text.English.T(text.RecipesPhones))
+	kittest.WantTexts(t, recipes, text.English.T(text.RecipesPhones))
 }

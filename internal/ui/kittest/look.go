@@ -1,4 +1,4 @@
-package desk
+package kittest
 
 import (
 	"image/png"
@@ -16,9 +16,9 @@ import (
 	"wiebelt/internal/text"
 )
 
-// shot leaves a picture of a window, for people to look at, in the folder that
+// Shot leaves a picture of a window, for people to look at, in the folder that
 // WIEBELT_SHOTS names; without one it does nothing.
-func shot(t testing.TB, w fyne.Window, name string) {
+func Shot(t testing.TB, w fyne.Window, name string) {
 	t.Helper()
 	dir := os.Getenv("WIEBELT_SHOTS")
 	if dir == "" {
@@ -34,8 +34,8 @@ func shot(t testing.TB, w fyne.Window, name string) {
 	}
 }
 
-// texts gives everything that is written in a window, in the order of its tree.
-func texts(w fyne.Window) []string {
+// Texts gives everything that is written in a window, in the order of its tree.
+func Texts(w fyne.Window) []string {
 	var all []string
 	var walk func(fyne.CanvasObject)
 	walk = func(o fyne.CanvasObject) {
@@ -61,9 +61,10 @@ func texts(w fyne.Window) []string {
 	return all
 }
 
-func wantTexts(t *testing.T, w fyne.Window, want ...string) {
+// WantTexts fails for what is not written in a window.
+func WantTexts(t *testing.T, w fyne.Window, want ...string) {
 	t.Helper()
-	all := strings.Join(texts(w), "|")
+	all := strings.Join(Texts(w), "|")
 	for _, s := range want {
 		if !strings.Contains(all, s) {
 			t.Errorf("%q is not written; there is: %s", s, all)
@@ -71,9 +72,9 @@ func wantTexts(t *testing.T, w fyne.Window, want ...string) {
 	}
 }
 
-// uncut fails if a word of ours is cut or reaches over the window's border; names
+// Uncut fails if a word of ours is cut or reaches over the window's border; names
 // and numbers, which can be as long as they like, end in an ellipsis.
-func uncut(t *testing.T, what string, w fyne.Window, data ...string) {
+func Uncut(t *testing.T, what string, w fyne.Window, data ...string) {
 	t.Helper()
 	c := w.Canvas()
 	var walk func(o fyne.CanvasObject, at fyne.Position)
@@ -116,18 +117,19 @@ func uncut(t *testing.T, what string, w fyne.Window, data ...string) {
 	walk(c.Content(), fyne.NewPos(0, 0))
 }
 
-// scaled gives a window its size on a screen of a scale.
-func scaled(w fyne.Window, size fyne.Size, scale float32) {
+// Scaled gives a window its size on a screen of a scale.
+func Scaled(w fyne.Window, size fyne.Size, scale float32) {
 	if c, ok := w.Canvas().(software.WindowlessCanvas); ok {
 		c.SetScale(scale)
 	}
 	w.Resize(size)
 }
 
-var scales = []float32{1, 1.25, 1.5, 1.75, 2}
+// Scales are those of the screens that are looked at.
+var Scales = []float32{1, 1.25, 1.5, 1.75, 2}
 
-// each visits every object of a tree that can be seen.
-func each(o fyne.CanvasObject, visit func(any)) {
+// Each visits every object of a tree that can be seen.
+func Each(o fyne.CanvasObject, visit func(any)) {
 	if !o.Visible() {
 		return
 	}
@@ -135,20 +137,20 @@ func each(o fyne.CanvasObject, visit func(any)) {
 	switch o := o.(type) {
 	case *fyne.Container:
 		for _, c := range o.Objects {
-			each(c, visit)
+			Each(c, visit)
 		}
 	case fyne.Widget:
 		for _, c := range test.WidgetRenderer(o).Objects() {
-			each(c, visit)
+			Each(c, visit)
 		}
 	}
 }
 
-// press presses the button with a word.
-func press(t *testing.T, o fyne.CanvasObject, label string) {
+// PressIn presses the button with a label somewhere in a tree.
+func PressIn(t *testing.T, o fyne.CanvasObject, label string) {
 	t.Helper()
 	var found *widget.Button
-	each(o, func(o any) {
+	Each(o, func(o any) {
 		if b, ok := o.(*widget.Button); ok && b.Text == label {
 			found = b
 		}
@@ -159,8 +161,8 @@ func press(t *testing.T, o fyne.CanvasObject, label string) {
 	test.Tap(found)
 }
 
-// button gives the button of a window with a label, nil if there is none.
-func buttonOf(w fyne.Window, label string) (found *widget.Button) {
+// ButtonOf gives the button of a window with a label, nil if there is none.
+func ButtonOf(w fyne.Window, label string) (found *widget.Button) {
 	var walk func(fyne.CanvasObject)
 	walk = func(o fyne.CanvasObject) {
 		if !o.Visible() {
@@ -185,11 +187,12 @@ func buttonOf(w fyne.Window, label string) (found *widget.Button) {
 	return found
 }
 
-func pressed(t *testing.T, w fyne.Window, label string) {
+// Press presses the button of a window with a label.
+func Press(t *testing.T, w fyne.Window, label string) {
 	t.Helper()
-	b := buttonOf(w, label)
+	b := ButtonOf(w, label)
 	if b == nil {
-		t.Fatalf("no button %q; there is: %s", label, strings.Join(texts(w), "|"))
+		t.Fatalf("no button %q; there is: %s", label, strings.Join(Texts(w), "|"))
 	}
 	test.Tap(b)
 }
