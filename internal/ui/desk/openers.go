@@ -3,6 +3,7 @@ package desk
 import (
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/ui/kit"
+	"wiebelt/internal/ui/settings"
 )
 
 // openers make the windows, by their names in deskapi.
@@ -13,7 +14,7 @@ func openers(h *readings) map[string]kit.Opener {
 		deskapi.WindowRecipes:  openRecipesWindow,
 		deskapi.WindowLookup:   openLookup,
 		deskapi.WindowHelp:     newHelpWindow,
-		deskapi.WindowSettings: openSettings,
+		deskapi.WindowSettings: settings.Open,
 		deskapi.WindowDoctor:   openDoctor,
 		deskapi.WindowDelivery: openDelivery,
 		deskapi.WindowStart:    newStartWindow,

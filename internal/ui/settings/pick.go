@@ -1,4 +1,4 @@
-package desk
+package settings
 
 import (
 	"os"
@@ -30,7 +30,7 @@ var setupFolders = []string{"", "Downloads", "Desktop", "Documents", "Bureaublad
 
 // pickFile asks which set-up file to open: those that are found in the usual
 // folders, or any by its path, or one that is dropped on the window.
-func (w *settingsWindow) pickFile() {
+func (w *window) pickFile() {
 	w.openFile("")
 	v := w.file
 	w.d.After(0, func() { // a folder can be a network's
@@ -70,7 +70,7 @@ func setupFiles(home string) (found []string) {
 func isSetup(name string) bool { return strings.EqualFold(filepath.Ext(name), setupSuffix) }
 
 // dropped takes a file that was dropped on the window.
-func (w *settingsWindow) dropped(all []fyne.URI) {
+func (w *window) dropped(all []fyne.URI) {
 	for _, u := range all {
 		if u.Scheme() == "file" && isSetup(u.Name()) && w.state != nil && !w.testingFile() {
 			w.openFile(filepath.FromSlash(u.Path()))
@@ -79,7 +79,7 @@ func (w *settingsWindow) dropped(all []fyne.URI) {
 	}
 }
 
-func (w *settingsWindow) testingFile() bool { return w.file != nil && w.file.testing }
+func (w *window) testingFile() bool { return w.file != nil && w.file.testing }
 
 // showPicking asks for a file.
 func (v *setupView) showPicking(b *fyne.Container) {

@@ -1,4 +1,11 @@
-package desk
+// Package settings is the window with every setting: a page for everybody and one
+// for administrators, with what only the resident can do (keep a secret, try the
+// hub, take over a set-up file) asked of it.
+//
+// The window owns the draft: what was typed and not saved. What holds is in the
+// resident's file, and comes from there anew with every state. All of it belongs
+// to Fyne's thread; nothing here runs beside it.
+package settings
 
 import (
 	"encoding/json"
@@ -27,7 +34,7 @@ const (
 // settingsWindow shows every setting: a page for everybody and one for
 // administrators, their sections at the side. What is typed is a draft until it
 // is saved; values are checked as they are typed, by the checks of the file.
-type settingsWindow struct {
+type window struct {
 	d      *kit.Desk
 	win    fyne.Window
 	items  []kit.SideItem
@@ -74,14 +81,15 @@ func newDraft() settingsDraft {
 	return settingsDraft{texts: map[string]string{}, secrets: map[string]string{}}
 }
 
-func openSettings(d *kit.Desk) kit.Page {
-	w := newSettingsWindow(d)
+// Open opens the window and asks for the settings.
+func Open(d *kit.Desk) kit.Page {
+	w := newWindow(d)
 	d.Send(deskapi.KindSettingsAsk, nil)
 	return w
 }
 
-func newSettingsWindow(d *kit.Desk) *settingsWindow {
-	w := &settingsWindow{d: d, pages: container.NewStack(), draft: newDraft(), shown: sectionCard}
+func newWindow(d *kit.Desk) *window {
+	w := &window{d: d, pages: container.NewStack(), draft: newDraft(), shown: sectionCard}
 	l := d.Lang
 	for i, s := range settingsPlan() {
 		switch {
@@ -96,7 +104,7 @@ func newSettingsWindow(d *kit.Desk) *settingsWindow {
 	w.list, side = kit.NewSide(w, func() []kit.SideItem { return w.items })
 	w.scroll = container.NewVScroll(container.NewStack(w.pages, newWheel(func(e *fyne.ScrollEvent) { w.scroll.Scrolled(e) })))
 	w.footer = newSettingsFooter(w)
-	if old, ok := d.Page(deskapi.WindowSettings).(*settingsWindow); ok { // built anew, in another language or look
+	if old, ok := d.Page(deskapi.WindowSettings).(*window); ok { // built anew, in another language or look
 		w.state, w.kept, w.secret, w.draft, w.shown, w.advanced = old.state, old.kept, old.secret, old.draft, old.shown, old.advanced
 		w.draft.said, w.draft.bad = "", false // in the other language
 	}
@@ -116,10 +124,11 @@ func newSettingsWindow(d *kit.Desk) *settingsWindow {
 	return w
 }
 
-func (w *settingsWindow) Window() fyne.Window { return w.win }
+// Window implements kit.Page.
+func (w *window) Window() fyne.Window { return w.win }
 
 // Chosen is the section that the list marks; none while a set-up file is shown.
-func (w *settingsWindow) Chosen() string {
+func (w *window) Chosen() string {
 	if w.file != nil {
 		return ""
 	}
@@ -127,9 +136,10 @@ func (w *settingsWindow) Chosen() string {
 }
 
 // current tells whether this is still the window that is open.
-func (w *settingsWindow) current() bool { return w.d.Page(deskapi.WindowSettings) == kit.Page(w) }
+func (w *window) current() bool { return w.d.Page(deskapi.WindowSettings) == kit.Page(w) }
 
-func (w *settingsWindow) Take(kind string, raw json.RawMessage) {
+// Take implements kit.Page.
+func (w *window) Take(kind string, raw json.RawMessage) {
 	switch kind {
 	case deskapi.KindSettingsState:
 		var m deskapi.SettingsState
@@ -174,7 +184,7 @@ func (w *settingsWindow) Take(kind string, raw json.RawMessage) {
 }
 
 // takeState shows what holds. What is typed and not saved stays.
-func (w *settingsWindow) takeState(m deskapi.SettingsState) {
+func (w *window) takeState(m deskapi.SettingsState) {
 	file := m.File
 	m.File = ""
 	if w.state == nil || w.stale || !reflect.DeepEqual(*w.state, m) {
@@ -187,7 +197,7 @@ func (w *settingsWindow) takeState(m deskapi.SettingsState) {
 }
 
 // build makes both pages from what holds and what was typed.
-func (w *settingsWindow) build() {
+func (w *window) build() {
 	if w.state == nil {
 		w.show()
 		return
@@ -224,7 +234,7 @@ func newColumn(between float32) *fyne.Container {
 }
 
 // show shows the page of the section that is chosen, or the set-up file.
-func (w *settingsWindow) show() {
+func (w *window) show() {
 	l := w.d.Lang
 	var content fyne.CanvasObject = container.NewWithoutLayout()
 	switch {
@@ -250,12 +260,12 @@ func (w *settingsWindow) show() {
 	}
 }
 
-func (w *settingsWindow) isAdmin(id string) bool {
+func (w *window) isAdmin(id string) bool {
 	return slices.ContainsFunc(settingsPlan(), func(s section) bool { return s.id == id && s.admin })
 }
 
 // Choose goes to a section.
-func (w *settingsWindow) Choose(id string) {
+func (w *window) Choose(id string) {
 	if id == "" || w.state == nil {
 		return
 	}
@@ -273,7 +283,7 @@ func (w *settingsWindow) Choose(id string) {
 }
 
 // goTo scrolls to an object of the page.
-func (w *settingsWindow) goTo(o fyne.CanvasObject) {
+func (w *window) goTo(o fyne.CanvasObject) {
 	if o == nil {
 		return
 	}
@@ -282,14 +292,14 @@ func (w *settingsWindow) goTo(o fyne.CanvasObject) {
 }
 
 // placeOf is how far down the page an object stands.
-func (w *settingsWindow) placeOf(o fyne.CanvasObject) float32 {
+func (w *window) placeOf(o fyne.CanvasObject) float32 {
 	d := w.d.App.Driver()
 	return d.AbsolutePositionForObject(o).Y - d.AbsolutePositionForObject(w.scroll).Y + w.scroll.Offset.Y
 }
 
 // reveal scrolls as little as is needed to see an object: who goes from field to
 // field with the keyboard sees where he types.
-func (w *settingsWindow) reveal(o fyne.CanvasObject) {
+func (w *window) reveal(o fyne.CanvasObject) {
 	const around = 48 // its name above it, and what is said below it
 	y, h := w.placeOf(o), w.scroll.Size().Height
 	switch at := w.scroll.Offset.Y; {
@@ -300,14 +310,14 @@ func (w *settingsWindow) reveal(o fyne.CanvasObject) {
 	}
 }
 
-func (w *settingsWindow) scrollTo(y float32) {
+func (w *window) scrollTo(y float32) {
 	most := max(0, w.pages.MinSize().Height-w.scroll.Size().Height)
 	w.scroll.Offset = fyne.NewPos(0, min(max(0, y), most))
 	w.scroll.Refresh()
 }
 
 // value is what holds of a key.
-func (w *settingsWindow) value(key string) deskapi.SettingsValue {
+func (w *window) value(key string) deskapi.SettingsValue {
 	for _, v := range w.state.Values {
 		if v.Key == key {
 			return v
@@ -317,7 +327,7 @@ func (w *settingsWindow) value(key string) deskapi.SettingsValue {
 }
 
 // now is the text of a key as it stands in the window.
-func (w *settingsWindow) now(key string) string {
+func (w *window) now(key string) string {
 	if s, ok := w.draft.texts[key]; ok {
 		return s
 	}
@@ -325,7 +335,7 @@ func (w *settingsWindow) now(key string) string {
 }
 
 // changed notes what was typed into a row, and checks it.
-func (w *settingsWindow) changed(key, s string) {
+func (w *window) changed(key, s string) {
 	if sameSetting(key, s, w.value(key).Text) {
 		delete(w.draft.texts, key)
 	} else {
@@ -338,7 +348,7 @@ func (w *settingsWindow) changed(key, s string) {
 }
 
 // edited is called after every change of the draft.
-func (w *settingsWindow) edited() {
+func (w *window) edited() {
 	w.draft.said, w.draft.bad = "", false
 	w.footer.show()
 	if w.trial != nil {
@@ -347,7 +357,7 @@ func (w *settingsWindow) edited() {
 }
 
 // steps is what the steps of a test are shown in.
-func (w *settingsWindow) steps() *stepList {
+func (w *window) steps() *stepList {
 	switch {
 	case w.file != nil:
 		return w.file.steps
@@ -368,7 +378,7 @@ func sameSetting(key, a, b string) bool {
 }
 
 // changes are the keys of the draft, as they are sent.
-func (w *settingsWindow) changes() (all []deskapi.SettingsChange) {
+func (w *window) changes() (all []deskapi.SettingsChange) {
 	for _, e := range settings.Keys() {
 		if s, ok := w.draft.texts[e.Key]; ok {
 			all = append(all, deskapi.SettingsChange{Key: e.Key, Text: s, Reset: s == "" && e.Type != settings.List})
@@ -377,13 +387,13 @@ func (w *settingsWindow) changes() (all []deskapi.SettingsChange) {
 	return all
 }
 
-func (w *settingsWindow) unsaved() bool {
+func (w *window) unsaved() bool {
 	d := w.draft
 	return len(d.texts) > 0 || d.linesIn || d.phoneIn || d.secret != "" || len(d.secrets) > 0
 }
 
 // close closes the window, and asks first where something would be lost.
-func (w *settingsWindow) close() {
+func (w *window) close() {
 	gone := func() {
 		w.d.Send(deskapi.KindSettingsStop, nil)
 		w.win.SetCloseIntercept(nil)

@@ -1,4 +1,4 @@
-package desk
+package settings
 
 import (
 	"image/color"
@@ -63,7 +63,7 @@ type field struct {
 	gained func()
 }
 
-func (w *settingsWindow) newField() *field {
+func (w *window) newField() *field {
 	f := &field{}
 	f.gained = func() { w.reveal(f) }
 	f.ExtendBaseWidget(f)
@@ -71,14 +71,14 @@ func (w *settingsWindow) newField() *field {
 }
 
 // newSecretField is a field that shows dots.
-func (w *settingsWindow) newSecretField() *field {
+func (w *window) newSecretField() *field {
 	f := w.newField()
 	f.Password = true
 	return f
 }
 
 // newLinesField is a field of several lines.
-func (w *settingsWindow) newLinesField() *field {
+func (w *window) newLinesField() *field {
 	f := w.newField()
 	f.MultiLine = true
 	return f

@@ -1,4 +1,4 @@
-package desk
+package settings
 
 import (
 	"time"
@@ -22,14 +22,14 @@ const askSecretIn = 400 * time.Millisecond
 // secretBox is the field of the hub's secret. It is written to and never shown:
 // only that there is one, and since when.
 type secretBox struct {
-	w      *settingsWindow
+	w      *window
 	object *fyne.Container
 	state  *fyne.Container
 	entry  *field
 	asked  int // how often the address has changed
 }
 
-func newSecretBox(w *settingsWindow) *secretBox {
+func newSecretBox(w *window) *secretBox {
 	l := w.d.Lang
 	b := &secretBox{w: w, object: newColumn(4), state: newColumn(4), entry: w.newSecretField()}
 	b.entry.SetText(w.draft.secret)
@@ -64,7 +64,7 @@ func (b *secretBox) address() {
 
 // moved tells whether the secret that holds belongs to another address or client
 // than those in the window.
-func (w *settingsWindow) moved() bool {
+func (w *window) moved() bool {
 	was, err := secret.Hub(w.value("hub.base_url").Text, w.value("hub.client_id").Text)
 	if err != nil {
 		return false // there was none
@@ -119,7 +119,7 @@ func savedOn(l text.Language, k *deskapi.SettingsSecret) string {
 }
 
 // takeKept takes how secrets are kept.
-func (w *settingsWindow) takeKept(m deskapi.SettingsSecret) {
+func (w *window) takeKept(m deskapi.SettingsSecret) {
 	w.secret = &m
 	if m.Phones != nil {
 		w.kept = m.Phones

@@ -1,4 +1,4 @@
-package desk
+package settings
 
 import (
 	"slices"
@@ -26,7 +26,7 @@ var trialSteps = []string{"name", "tls", "token", "scopes", "lookup"}
 
 // trialBox tests the hub as it stands in the window.
 type trialBox struct {
-	w       *settingsWindow
+	w       *window
 	object  *fyne.Container
 	number  *field
 	start   *widget.Button
@@ -39,7 +39,7 @@ type trialBox struct {
 	numbers string
 }
 
-func newTrialBox(w *settingsWindow) *trialBox {
+func newTrialBox(w *window) *trialBox {
 	l := w.d.Lang
 	b := &trialBox{w: w, number: w.newField(), steps: newStepList(l), end: newColumn(8)}
 	b.number.SetPlaceHolder(l.T(text.PrefsTestNumber))

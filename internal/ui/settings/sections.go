@@ -1,4 +1,4 @@
-package desk
+package settings
 
 import (
 	"fyne.io/fyne/v2"
@@ -14,7 +14,7 @@ import (
 )
 
 // section lays out one section.
-func (w *settingsWindow) section(s section) fyne.CanvasObject {
+func (w *window) section(s section) fyne.CanvasObject {
 	l := w.d.Lang
 	part := newColumn(16)
 	part.Add(kit.NewWords(l.T(text.PrefsSection(s.id)), theme.SizeStart, base.ColorNameForeground, true).Cutting())
@@ -34,7 +34,7 @@ func (w *settingsWindow) section(s section) fyne.CanvasObject {
 	return container.New(layout.NewCustomPaddedVBoxLayout(16), part, kit.NewRule(line))
 }
 
-func (w *settingsWindow) addRows(part *fyne.Container, keys []string) {
+func (w *window) addRows(part *fyne.Container, keys []string) {
 	for _, key := range keys {
 		if r := w.row(key); r != nil {
 			part.Add(r.object)
@@ -43,7 +43,7 @@ func (w *settingsWindow) addRows(part *fyne.Container, keys []string) {
 }
 
 // hubSection is what a newcomer fills in, and the test.
-func (w *settingsWindow) hubSection(part *fyne.Container, s section) {
+func (w *window) hubSection(part *fyne.Container, s section) {
 	l := w.d.Lang
 	by := w.value("hub.base_url").By
 	if by == "" {
@@ -73,7 +73,7 @@ func (w *settingsWindow) hubSection(part *fyne.Container, s section) {
 }
 
 // advancedSection is the rest, by group, behind a button.
-func (w *settingsWindow) advancedSection(part *fyne.Container, s section) {
+func (w *window) advancedSection(part *fyne.Container, s section) {
 	l := w.d.Lang
 	part.Add(kit.Paragraph(l.T(text.PrefsAdvancedIntro)))
 	label := text.PrefsAdvancedShow
@@ -105,7 +105,7 @@ func (w *settingsWindow) advancedSection(part *fyne.Container, s section) {
 }
 
 // problems are what is wrong in the files.
-func (w *settingsWindow) problems() fyne.CanvasObject {
+func (w *window) problems() fyne.CanvasObject {
 	lines := newColumn(4)
 	lines.Add(kit.Trouble(w.d.Lang.T(text.PrefsProblems)))
 	for _, p := range w.state.Problems {

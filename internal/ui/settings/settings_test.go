@@ -1,4 +1,4 @@
-package desk
+package settings
 
 import (
 	"encoding/json"
@@ -33,7 +33,7 @@ func only[T any](b *kittest.Bench, kind string) (all []T) {
 
 // Every key of the table has a row with a field in the window, of everybody's
 // keys on the one page and of administrators' on the other, and every field of
-// the lists stands in their boxes. SettingsKeys says the same.
+// the lists stands in their boxes. Keys says the same.
 func TestSettingsHoldEveryKey(t *testing.T) {
 	b := openSettingsWith(t, text.Dutch, "light", stateOf(parsed(t, officeSettings)))
 	w := opened(b)
@@ -69,7 +69,7 @@ func TestSettingsHoldEveryKey(t *testing.T) {
 		}
 	}
 	got := map[string]bool{}
-	for _, k := range SettingsKeys() {
+	for _, k := range Keys() {
 		if got[k] {
 			t.Errorf("%s stands there twice", k)
 		}
@@ -451,7 +451,7 @@ func TestSettingsClose(t *testing.T) {
 
 // Without an answer the window says so, and strange messages are passed over.
 func TestSettingsSilent(t *testing.T) {
-	b := kittest.New(t, kittest.Greeting(text.Dutch), map[string]kit.Opener{deskapi.WindowSettings: openSettings})
+	b := kittest.New(t, kittest.Greeting(text.Dutch), map[string]kit.Opener{deskapi.WindowSettings: Open})
 	b.Show(deskapi.WindowSettings)
 	w := opened(b)
 	for _, kind := range []string{"settings.kept", "settings.saved", "settings.step", "settings.tested", "settings.office", "settings.taken", "settings.unheard"} {

@@ -1,4 +1,4 @@
-package desk
+package settings
 
 import (
 	"slices"
@@ -65,9 +65,9 @@ func settingsPlan() []section {
 	return plan
 }
 
-// SettingsKeys are the keys that the settings window can change, those of lists
+// Keys are the keys that the settings window can change, those of lists
 // included.
-func SettingsKeys() (keys []string) {
+func Keys() (keys []string) {
 	for _, s := range settingsPlan() {
 		keys = append(keys, s.keys...)
 	}

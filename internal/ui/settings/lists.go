@@ -1,4 +1,4 @@
-package desk
+package settings
 
 import (
 	"slices"
@@ -22,12 +22,12 @@ const maxRows = 60
 
 // linesBox is the list of our own numbers.
 type linesBox struct {
-	w      *settingsWindow
+	w      *window
 	object *fyne.Container
 	all    []deskapi.SettingsLine
 }
 
-func newLinesBox(w *settingsWindow) *linesBox {
+func newLinesBox(w *window) *linesBox {
 	b := &linesBox{w: w, object: newColumn(8)}
 	b.all = slices.Clone(w.state.Lines)
 	if w.draft.linesIn {
@@ -129,13 +129,13 @@ const lineWidth = 160 // of a telephone number
 
 // phonesBox is the list of links to softphones.
 type phonesBox struct {
-	w       *settingsWindow
+	w       *window
 	object  *fyne.Container
 	all     []deskapi.SettingsPhone
 	secrets []func() // show how a link's secret is kept
 }
 
-func newPhonesBox(w *settingsWindow) *phonesBox {
+func newPhonesBox(w *window) *phonesBox {
 	b := &phonesBox{w: w, object: newColumn(12)}
 	b.all = slices.Clone(w.state.Phones)
 	if w.draft.phoneIn {

@@ -1,4 +1,4 @@
-package desk
+package settings
 
 import (
 	"path/filepath"
@@ -20,7 +20,7 @@ import (
 // would be side by side, and nothing changes before somebody clicks and the test
 // has passed.
 type setupView struct {
-	w       *settingsWindow
+	w       *window
 	path    string
 	object  *fyne.Container
 	body    *fyne.Container
@@ -36,7 +36,7 @@ type setupView struct {
 }
 
 // openFile shows a set-up file in the place of the pages.
-func (w *settingsWindow) openFile(path string) {
+func (w *window) openFile(path string) {
 	if w.file != nil {
 		w.closeFile()
 	}
@@ -56,7 +56,7 @@ func (w *settingsWindow) openFile(path string) {
 }
 
 // closeFile goes back to the pages; the resident forgets the file.
-func (w *settingsWindow) closeFile() {
+func (w *window) closeFile() {
 	w.file = nil
 	w.d.Send(deskapi.KindSettingsStop, nil)
 	w.show()

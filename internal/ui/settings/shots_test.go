@@ -1,4 +1,4 @@
-package desk
+package settings
 
 import (
 	"fmt"
@@ -71,13 +71,13 @@ user = "wiebelt"
 `
 
 // opened is the open window.
-func opened(b *kittest.Bench) *settingsWindow {
-	return b.Page(deskapi.WindowSettings).(*settingsWindow)
+func opened(b *kittest.Bench) *window {
+	return b.Page(deskapi.WindowSettings).(*window)
 }
 
 func openSettingsWith(t *testing.T, l text.Language, look string, st deskapi.SettingsState) *kittest.Bench {
 	t.Helper()
-	b := kittest.New(t, kittest.Greeting(l), map[string]kit.Opener{deskapi.WindowSettings: openSettings})
+	b := kittest.New(t, kittest.Greeting(l), map[string]kit.Opener{deskapi.WindowSettings: Open})
 	b.App.Settings().SetTheme(theme.New(look))
 	b.Show(deskapi.WindowSettings)
 	b.Tell(t, deskapi.KindSettingsState, st)
@@ -212,7 +212,7 @@ func steps(t testing.TB, b *kittest.Bench, l text.Language, n int, failure strin
 }
 
 // typeInto types into a row.
-func typeInto(w *settingsWindow, key, s string) {
+func typeInto(w *window, key, s string) {
 	type typed interface{ SetText(string) }
 	w.rows[key].focus.(typed).SetText(s)
 }

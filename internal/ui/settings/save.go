@@ -1,4 +1,4 @@
-package desk
+package settings
 
 import (
 	"fyne.io/fyne/v2"
@@ -15,13 +15,13 @@ import (
 
 // settingsFooter says whether everything is saved, and saves.
 type settingsFooter struct {
-	w          *settingsWindow
+	w          *window
 	object     *fyne.Container
 	said       *fyne.Container
 	save, undo *widget.Button
 }
 
-func newSettingsFooter(w *settingsWindow) *settingsFooter {
+func newSettingsFooter(w *window) *settingsFooter {
 	l := w.d.Lang
 	f := &settingsFooter{w: w, said: container.NewStack()}
 	f.save = widget.NewButton(l.T(text.PrefsSave), w.save)
@@ -64,7 +64,7 @@ func (f *settingsFooter) show() {
 }
 
 // undo goes back to what holds.
-func (w *settingsWindow) undo() {
+func (w *window) undo() {
 	seq := w.draft.seq
 	w.draft = newDraft()
 	w.draft.seq = seq
@@ -73,7 +73,7 @@ func (w *settingsWindow) undo() {
 }
 
 // rebuild makes the pages anew where they stand.
-func (w *settingsWindow) rebuild() {
+func (w *window) rebuild() {
 	at := w.scroll.Offset
 	w.build()
 	w.scroll.Offset = at
@@ -81,7 +81,7 @@ func (w *settingsWindow) rebuild() {
 }
 
 // wrong is the first key whose text cannot be saved, "" if there is none.
-func (w *settingsWindow) wrong() string {
+func (w *window) wrong() string {
 	for _, s := range settingsPlan() {
 		for _, key := range s.keys {
 			r := w.rows[key]
@@ -100,7 +100,7 @@ func (w *settingsWindow) wrong() string {
 }
 
 // save asks the resident to keep the draft.
-func (w *settingsWindow) save() {
+func (w *window) save() {
 	l := w.d.Lang
 	if key := w.wrong(); key != "" {
 		w.draft.said, w.draft.bad = l.T(text.PrefsBadValues), true
@@ -136,7 +136,7 @@ func (w *settingsWindow) save() {
 }
 
 // saved takes the answer.
-func (w *settingsWindow) saved(m deskapi.SettingsSaved) {
+func (w *window) saved(m deskapi.SettingsSaved) {
 	l := w.d.Lang
 	w.draft.saving = false
 	if m.OK {
@@ -162,7 +162,7 @@ func (w *settingsWindow) saved(m deskapi.SettingsSaved) {
 }
 
 // showKey brings a key's row into view.
-func (w *settingsWindow) showKey(key string) {
+func (w *window) showKey(key string) {
 	for _, s := range settingsPlan() {
 		has := s.id == sectionLines && key == "line" || s.id == sectionPhones && key == "softphone"
 		for _, k := range s.keys {

@@ -1,4 +1,4 @@
-package desk
+package settings
 
 import (
 	"slices"
@@ -28,7 +28,7 @@ const (
 // settingRow is a setting on a page: its name, the field that its type asks for,
 // what it does, and what is wrong with it now.
 type settingRow struct {
-	w      *settingsWindow
+	w      *window
 	entry  settings.Entry
 	object *fyne.Container
 	fault  *faultLine
@@ -38,7 +38,7 @@ type settingRow struct {
 }
 
 // row makes the row of a key; nil if there is no such key.
-func (w *settingsWindow) row(key string) *settingRow {
+func (w *window) row(key string) *settingRow {
 	all := settings.Keys()
 	i := slices.IndexFunc(all, func(e settings.Entry) bool { return e.Key == key })
 	if i < 0 {
