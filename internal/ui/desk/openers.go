@@ -2,6 +2,7 @@ package desk
 
 import (
 	"wiebelt/internal/deskapi"
+	"wiebelt/internal/ui/delivery"
 	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/settings"
 )
@@ -16,7 +17,7 @@ func openers(h *readings) map[string]kit.Opener {
 		deskapi.WindowHelp:     newHelpWindow,
 		deskapi.WindowSettings: settings.Open,
 		deskapi.WindowDoctor:   openDoctor,
-		deskapi.WindowDelivery: openDelivery,
+		deskapi.WindowDelivery: delivery.Open,
 		deskapi.WindowStart:    newStartWindow,
 		deskapi.WindowTest:     newTestWindow,
 	}

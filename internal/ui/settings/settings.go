@@ -31,7 +31,7 @@ const (
 	savingSilent   = 30 * time.Second
 )
 
-// settingsWindow shows every setting: a page for everybody and one for
+// window shows every setting: a page for everybody and one for
 // administrators, their sections at the side. What is typed is a draft until it
 // is saved; values are checked as they are typed, by the checks of the file.
 type window struct {

@@ -1,4 +1,4 @@
-package desk
+package delivery
 
 import (
 	"reflect"
@@ -19,9 +19,9 @@ import (
 	"wiebelt/internal/ui/theme"
 )
 
-// deliveryDetail is all that is known of one file, and what can be done with it.
-type deliveryDetail struct {
-	w        *deliveryWindow
+// detail is all that is known of one file, and what can be done with it.
+type detail struct {
+	w        *window
 	id       string
 	all      deskapi.DeliveryReceipts
 	read     bool // all is more than the row
@@ -34,9 +34,9 @@ type deliveryDetail struct {
 	decide   []*widget.Button // wait for a note
 }
 
-func newDeliveryDetail(w *deliveryWindow, r deskapi.DeliveryRow) *deliveryDetail {
+func newDetail(w *window, r deskapi.DeliveryRow) *detail {
 	l := w.d.Lang
-	t := &deliveryDetail{w: w, id: r.ID, sign: kit.NewShape(kit.MarkNone), body: container.NewStack()}
+	t := &detail{w: w, id: r.ID, sign: kit.NewShape(kit.MarkNone), body: container.NewStack()}
 	t.all.Row = r
 	t.state = kit.NewWords("", base.SizeNameText, base.ColorNameForeground, false).Cutting()
 	t.note = widget.NewEntry()
@@ -50,7 +50,7 @@ func newDeliveryDetail(w *deliveryWindow, r deskapi.DeliveryRow) *deliveryDetail
 }
 
 // take takes over what the resident tells. What somebody types stays.
-func (t *deliveryDetail) take(m deskapi.DeliveryReceipts) {
+func (t *detail) take(m deskapi.DeliveryReceipts) {
 	switch {
 	case m.Row.ID != t.id && m.Row.ID != "" && strings.HasPrefix(t.id, "n"):
 		t.id = m.Row.ID // it is in the outbox by now
@@ -72,13 +72,13 @@ func (t *deliveryDetail) take(m deskapi.DeliveryReceipts) {
 }
 
 // showState shows the state alone, which changes by the second while it is sent.
-func (t *deliveryDetail) showState() {
+func (t *detail) showState() {
 	r := t.all.Row
 	t.sign.Set(markOf(r.State))
 	t.state.Say(t.w.stateOf(r), kit.ColourOf(markOf(r.State)))
 }
 
-func (t *deliveryDetail) enable() {
+func (t *detail) enable() {
 	for _, b := range t.decide {
 		if strings.TrimSpace(t.note.Text) == "" {
 			b.Disable()
@@ -88,7 +88,7 @@ func (t *deliveryDetail) enable() {
 	}
 }
 
-func (t *deliveryDetail) draw() {
+func (t *detail) draw() {
 	t.showState()
 	t.decide = nil
 	page := container.New(layout.NewCustomPaddedVBoxLayout(8), kit.BigLine(t.all.Row.Name),
@@ -125,12 +125,12 @@ func sentence(s string) string {
 	return string(r)
 }
 
-func (t *deliveryDetail) tell(kind string) {
+func (t *detail) tell(kind string) {
 	t.w.d.Send(kind, deskapi.DeliveryItem{ID: t.id})
 }
 
 // actions are what can be done with the file in its state.
-func (t *deliveryDetail) actions() fyne.CanvasObject {
+func (t *detail) actions() fyne.CanvasObject {
 	l, r := t.w.d.Lang, t.all.Row
 	if t.removing {
 		sure := widget.NewButton(l.T(text.MessagesRemove), func() { t.tell(deskapi.KindDeliveryRemove); t.w.back() })
@@ -177,7 +177,7 @@ func (t *deliveryDetail) actions() fyne.CanvasObject {
 
 // resolving is for a file that is maybe delivered: somebody who has looked says
 // so, with a note.
-func (t *deliveryDetail) resolving(remove func()) fyne.CanvasObject {
+func (t *detail) resolving(remove func()) fyne.CanvasObject {
 	l := t.w.d.Lang
 	resolve := func(delivered bool) func() {
 		return func() {
@@ -197,7 +197,7 @@ func (t *deliveryDetail) resolving(remove func()) fyne.CanvasObject {
 		container.New(layout.NewCustomPaddedHBoxLayout(8), yes, again, widget.NewButton(l.T(text.MessagesRemove), remove))))
 }
 
-func (t *deliveryDetail) fields() fyne.CanvasObject {
+func (t *detail) fields() fyne.CanvasObject {
 	l, a := t.w.d.Lang, t.all
 	rows := container.New(layout.NewCustomPaddedVBoxLayout(4))
 	add := func(label text.Key, value string) {
@@ -225,7 +225,7 @@ func part(title string) fyne.CanvasObject {
 }
 
 // findings are what the check found, a sentence each; nil while it is not known.
-func (t *deliveryDetail) findings() fyne.CanvasObject {
+func (t *detail) findings() fyne.CanvasObject {
 	l := t.w.d.Lang
 	if !t.read || t.all.SHA256 == "" && len(t.all.Findings) == 0 {
 		return nil
@@ -259,7 +259,7 @@ func (t *deliveryDetail) findings() fyne.CanvasObject {
 }
 
 // receipts are what came of each attempt.
-func (t *deliveryDetail) receipts() fyne.CanvasObject {
+func (t *detail) receipts() fyne.CanvasObject {
 	l := t.w.d.Lang
 	rows := container.New(layout.NewCustomPaddedVBoxLayout(4), part(l.T(text.MessagesReceipts)))
 	for _, r := range t.all.Receipts {

@@ -1,4 +1,4 @@
-package desk
+package delivery
 
 import (
 	"slices"
@@ -18,8 +18,8 @@ import (
 	"wiebelt/internal/ui/theme"
 )
 
-// deliveryWords is a row as it is written.
-type deliveryWords struct {
+// rowWords is a row as it is written.
+type rowWords struct {
 	time, day     string
 	title, detail string
 	state         string
@@ -27,9 +27,9 @@ type deliveryWords struct {
 }
 
 // wordsOf writes a row.
-func (w *deliveryWindow) wordsOf(r deskapi.DeliveryRow) deliveryWords {
+func (w *window) wordsOf(r deskapi.DeliveryRow) rowWords {
 	l, now := w.d.Lang, w.d.Now()
-	s := deliveryWords{time: l.Clock(r.Added), title: r.Name, state: w.stateOf(r), mark: markOf(r.State)}
+	s := rowWords{time: l.Clock(r.Added), title: r.Name, state: w.stateOf(r), mark: markOf(r.State)}
 	if !kit.SameDay(r.Added, now) {
 		s.day = l.Day(r.Added, now)
 	}
@@ -41,7 +41,7 @@ func (w *deliveryWindow) wordsOf(r deskapi.DeliveryRow) deliveryWords {
 }
 
 // stateOf is the word for a row's state.
-func (w *deliveryWindow) stateOf(r deskapi.DeliveryRow) string {
+func (w *window) stateOf(r deskapi.DeliveryRow) string {
 	l := w.d.Lang
 	switch {
 	case r.State == deskapi.DeliveryAdding, r.State == deskapi.DeliveryQuestion:
@@ -65,7 +65,7 @@ func markOf(state string) kit.Mark {
 }
 
 // remark says why a row stands where it stands, or what the check found.
-func (w *deliveryWindow) remark(r deskapi.DeliveryRow) string {
+func (w *window) remark(r deskapi.DeliveryRow) string {
 	l := w.d.Lang
 	switch r.State {
 	case deskapi.DeliveryAdding:
@@ -95,7 +95,7 @@ func (w *deliveryWindow) remark(r deskapi.DeliveryRow) string {
 
 // why is what a reason means, whoever gave it, with the hub's status if that says
 // more.
-func (w *deliveryWindow) why(reason string, status int) string {
+func (w *window) why(reason string, status int) string {
 	l := w.d.Lang
 	said := ""
 	for _, key := range []text.Key{text.DeliveryReason(reason), text.MessageFinding(reason), text.MessagesCode(reason), text.DeliveryTroubleOf(reason)} {
@@ -111,7 +111,7 @@ func (w *deliveryWindow) why(reason string, status int) string {
 }
 
 // moment is a date and a time.
-func (w *deliveryWindow) moment(t time.Time) string {
+func (w *window) moment(t time.Time) string {
 	l, now := w.d.Lang, w.d.Now()
 	if t.IsZero() {
 		return ""
@@ -123,17 +123,17 @@ func (w *deliveryWindow) moment(t time.Time) string {
 }
 
 const (
-	deliveryHigh  = 56
-	deliveryLeast = 688 // the window's least width
-	deliveryLow   = 400 // and height
-	stateWidth    = 176
+	rowHigh     = 56
+	leastWidth  = 688 // the window's least width
+	leastHeight = 400 // and height
+	stateWidth  = 176
 )
 
-// deliveryLine shows one file of the list. It takes clicks itself, so that the
+// line shows one file of the list. It takes clicks itself, so that the
 // list does not keep it chosen.
-type deliveryLine struct {
+type line struct {
 	widget.BaseWidget
-	w     *deliveryWindow
+	w     *window
 	n     int
 	id    string
 	known bool
@@ -146,13 +146,13 @@ type deliveryLine struct {
 }
 
 var (
-	_ fyne.Tappable      = (*deliveryLine)(nil)
-	_ desktop.Hoverable  = (*deliveryLine)(nil)
-	_ desktop.Cursorable = (*deliveryLine)(nil)
+	_ fyne.Tappable      = (*line)(nil)
+	_ desktop.Hoverable  = (*line)(nil)
+	_ desktop.Cursorable = (*line)(nil)
 )
 
-func newDeliveryLine(w *deliveryWindow) *deliveryLine {
-	v := &deliveryLine{w: w, back: canvas.NewRectangle(nil), shape: kit.NewShape(kit.MarkNone)}
+func newLine(w *window) *line {
+	v := &line{w: w, back: canvas.NewRectangle(nil), shape: kit.NewShape(kit.MarkNone)}
 	muted := base.ColorNamePlaceHolder
 	v.back.CornerRadius = 4
 	v.time = kit.NewWords("", base.SizeNameText, base.ColorNameForeground, false)
@@ -165,7 +165,7 @@ func newDeliveryLine(w *deliveryWindow) *deliveryLine {
 }
 
 // set shows another file, or the same one anew.
-func (v *deliveryLine) set(n int) {
+func (v *line) set(n int) {
 	v.n = n
 	r, known := v.w.row(n)
 	if r.ID != v.id {
@@ -180,42 +180,42 @@ func (v *deliveryLine) set(n int) {
 
 // Tapped implements fyne.Tappable. A click counts for the row that was there
 // before while the list moves.
-func (v *deliveryLine) Tapped(*fyne.PointEvent) {
+func (v *line) Tapped(*fyne.PointEvent) {
 	if v.known && v.w.d.Now().Sub(v.since) >= kit.Settle {
 		v.w.openRow(v.n)
 	}
 }
 
 // MouseIn implements desktop.Hoverable.
-func (v *deliveryLine) MouseIn(*desktop.MouseEvent) { v.hover = true; v.Refresh() }
+func (v *line) MouseIn(*desktop.MouseEvent) { v.hover = true; v.Refresh() }
 
 // MouseMoved implements desktop.Hoverable.
-func (v *deliveryLine) MouseMoved(*desktop.MouseEvent) {}
+func (v *line) MouseMoved(*desktop.MouseEvent) {}
 
 // MouseOut implements desktop.Hoverable.
-func (v *deliveryLine) MouseOut() { v.hover = false; v.Refresh() }
+func (v *line) MouseOut() { v.hover = false; v.Refresh() }
 
 // Cursor implements desktop.Cursorable.
-func (v *deliveryLine) Cursor() desktop.Cursor { return desktop.PointerCursor }
+func (v *line) Cursor() desktop.Cursor { return desktop.PointerCursor }
 
 // CreateRenderer implements fyne.Widget.
-func (v *deliveryLine) CreateRenderer() fyne.WidgetRenderer {
-	r := &deliveryLineRenderer{v}
+func (v *line) CreateRenderer() fyne.WidgetRenderer {
+	r := &lineRenderer{v}
 	r.Refresh()
 	return r
 }
 
-type deliveryLineRenderer struct{ v *deliveryLine }
+type lineRenderer struct{ v *line }
 
-func (r *deliveryLineRenderer) Destroy()           {}
-func (r *deliveryLineRenderer) MinSize() fyne.Size { return fyne.NewSize(deliveryLeast, deliveryHigh) }
+func (r *lineRenderer) Destroy()           {}
+func (r *lineRenderer) MinSize() fyne.Size { return fyne.NewSize(leastWidth, rowHigh) }
 
-func (r *deliveryLineRenderer) Objects() []fyne.CanvasObject {
+func (r *lineRenderer) Objects() []fyne.CanvasObject {
 	v := r.v
 	return []fyne.CanvasObject{v.back, v.time, v.day, v.title, v.detail, v.shape, v.state}
 }
 
-func (r *deliveryLineRenderer) Layout(size fyne.Size) {
+func (r *lineRenderer) Layout(size fyne.Size) {
 	v := r.v
 	v.back.Move(fyne.NewPos(kit.RowInset, 1))
 	v.back.Resize(fyne.NewSize(size.Width-2*kit.RowInset, size.Height-2))
@@ -234,13 +234,13 @@ func (r *deliveryLineRenderer) Layout(size fyne.Size) {
 	put(v.state, at+20, first, stateWidth-20)
 }
 
-func (r *deliveryLineRenderer) Refresh() {
+func (r *lineRenderer) Refresh() {
 	v := r.v
 	th, variant := v.Theme(), fyne.CurrentApp().Settings().ThemeVariant()
 	kit.Visible(v.back, v.known && v.hover)
 	v.back.FillColor = th.Color(base.ColorNameHover, variant)
 	v.back.Refresh()
-	var s deliveryWords
+	var s rowWords
 	if row, known := v.w.row(v.n); known {
 		s = v.w.wordsOf(row)
 	}

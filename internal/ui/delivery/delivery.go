@@ -1,4 +1,10 @@
-package desk
+// Package delivery is the window in which files are delivered: dropped or chosen
+// here, and shown with what became of them.
+//
+// The resident owns the outbox and tells what stands in it; the window owns what
+// is chosen and looked at. All of it belongs to Fyne's thread; nothing here runs
+// beside it.
+package delivery
 
 import (
 	"encoding/json"
@@ -26,11 +32,11 @@ const (
 	maxPaths      = 32 << 10 // bytes of paths in a message
 )
 
-var deliverySize = fyne.NewSize(720, 640)
+var windowSize = fyne.NewSize(720, 640)
 
-// deliveryWindow delivers files that are dropped into it or chosen, and shows
+// window delivers files that are dropped into it or chosen, and shows
 // what became of them. It knows nothing that the resident does not tell.
-type deliveryWindow struct {
+type window struct {
 	d        *kit.Desk
 	win      fyne.Window
 	choose   *widget.Button
@@ -57,21 +63,22 @@ type deliveryWindow struct {
 	failed string // what did not work, for a moment
 	sent   deskapi.DeliveryProgress
 
-	detail  *deliveryDetail  // nil while no file is shown
-	chooser *deliveryChooser // nil while none is chosen
+	detail  *detail  // nil while no file is shown
+	chooser *chooser // nil while none is chosen
 }
 
-func openDelivery(d *kit.Desk) kit.Page {
+// Open opens the window and asks what was delivered.
+func Open(d *kit.Desk) kit.Page {
 	l := d.Lang
-	w := &deliveryWindow{d: d, view: deskapi.DeliveryAll, note: container.NewStack(), question: container.NewStack(), body: container.NewStack()}
+	w := &window{d: d, view: deskapi.DeliveryAll, note: container.NewStack(), question: container.NewStack(), body: container.NewStack()}
 	w.choose = widget.NewButton(l.T(text.MessagesChoose), w.chooseFiles)
 	w.choose.Importance = widget.HighImportance
 	w.status = container.NewStack()
 	w.views = kit.NewChoice(func(i int) { w.show(deliveryViews[i]) })
 	w.list = widget.NewList(
 		func() int { return w.state.Total },
-		func() fyne.CanvasObject { return newDeliveryLine(w) },
-		func(i widget.ListItemID, o fyne.CanvasObject) { o.(*deliveryLine).set(i) })
+		func() fyne.CanvasObject { return newLine(w) },
+		func(i widget.ListItemID, o fyne.CanvasObject) { o.(*line).set(i) })
 	w.list.HideSeparators = true
 	w.list.OnSelected = func(i widget.ListItemID) { // by the keyboard; the lines take clicks themselves
 		w.list.Unselect(i)
@@ -84,8 +91,8 @@ func openDelivery(d *kit.Desk) kit.Page {
 	w.front = container.NewBorder(head, kit.Gap(8), nil, nil, w.body)
 	w.pages = container.NewStack(w.front)
 	least := canvas.NewRectangle(color.Transparent)
-	least.SetMinSize(fyne.NewSize(deliveryLeast, deliveryLow))
-	w.win = d.Window(text.MessagesTitle, container.NewStack(least, w.pages), deliverySize)
+	least.SetMinSize(fyne.NewSize(leastWidth, leastHeight))
+	w.win = d.Window(text.MessagesTitle, container.NewStack(least, w.pages), windowSize)
 	w.win.SetOnDropped(func(_ fyne.Position, items []fyne.URI) { w.dropped(items) })
 	w.win.Canvas().SetOnTypedKey(func(e *fyne.KeyEvent) {
 		switch {
@@ -104,9 +111,11 @@ func openDelivery(d *kit.Desk) kit.Page {
 	return w
 }
 
-func (w *deliveryWindow) Window() fyne.Window { return w.win }
+// Window implements kit.Page.
+func (w *window) Window() fyne.Window { return w.win }
 
-func (w *deliveryWindow) Take(kind string, raw json.RawMessage) {
+// Take implements kit.Page.
+func (w *window) Take(kind string, raw json.RawMessage) {
 	switch kind {
 	case deskapi.KindDeliveryState:
 		var m deskapi.DeliveryState
@@ -137,7 +146,7 @@ func (w *deliveryWindow) Take(kind string, raw json.RawMessage) {
 }
 
 // ask asks for the rows from first on; one question at a time.
-func (w *deliveryWindow) ask(first int) {
+func (w *window) ask(first int) {
 	w.first = max(first, 0)
 	if w.asking {
 		w.again = true
@@ -147,7 +156,7 @@ func (w *deliveryWindow) ask(first int) {
 	w.d.Send(deskapi.KindDeliveryAsk, deskapi.DeliveryAsk{View: w.view, First: w.first, Count: deliveryBlock})
 }
 
-func (w *deliveryWindow) takeState(m deskapi.DeliveryState) {
+func (w *window) takeState(m deskapi.DeliveryState) {
 	w.asking = false
 	if w.again {
 		w.again = false
@@ -170,7 +179,7 @@ func (w *deliveryWindow) takeState(m deskapi.DeliveryState) {
 }
 
 // row gives a row of the list, false if it is not read.
-func (w *deliveryWindow) row(i int) (deskapi.DeliveryRow, bool) {
+func (w *window) row(i int) (deskapi.DeliveryRow, bool) {
 	if n := i - w.state.First; n >= 0 && n < len(w.state.Rows) {
 		return w.state.Rows[n], true
 	}
@@ -178,13 +187,13 @@ func (w *deliveryWindow) row(i int) (deskapi.DeliveryRow, bool) {
 }
 
 // need has the rows around one read.
-func (w *deliveryWindow) need(i int) {
+func (w *window) need(i int) {
 	if first := max(i-deliveryBlock/2, 0); i < w.first || i >= w.first+max(len(w.state.Rows), 1) && first != w.first {
 		w.ask(first)
 	}
 }
 
-func (w *deliveryWindow) progress(m deskapi.DeliveryProgress) {
+func (w *window) progress(m deskapi.DeliveryProgress) {
 	w.sent = m
 	for i, r := range w.state.Rows {
 		if r.ID == m.ID {
@@ -206,7 +215,7 @@ const (
 
 var deliveryViews = []string{deskapi.DeliveryAll, deskapi.DeliveryOpen, deskapi.DeliveryAct}
 
-func (w *deliveryWindow) showViews() {
+func (w *window) showViews() {
 	l := w.d.Lang
 	open, act := l.T(text.MessagesViewOpen), l.T(text.MessagesViewAct)
 	if w.state.Open > 0 {
@@ -226,7 +235,7 @@ func (w *deliveryWindow) showViews() {
 }
 
 // show shows another view of the list.
-func (w *deliveryWindow) show(view string) {
+func (w *window) show(view string) {
 	w.view = view
 	w.showViews()
 	w.list.ScrollToTop()
@@ -234,7 +243,7 @@ func (w *deliveryWindow) show(view string) {
 }
 
 // showStatus counts.
-func (w *deliveryWindow) showStatus() {
+func (w *window) showStatus() {
 	l, s := w.d.Lang, w.state
 	var parts []string
 	for _, c := range []struct {
@@ -262,7 +271,7 @@ func (w *deliveryWindow) showStatus() {
 }
 
 // showNote says what is wrong, or has happened, and what to do.
-func (w *deliveryWindow) showNote() {
+func (w *window) showNote() {
 	l, s := w.d.Lang, w.state
 	said, label, do := "", "", func() { w.d.Send(deskapi.KindDeliveryRetry, deskapi.DeliveryItem{}) }
 	switch {
@@ -304,7 +313,7 @@ func (w *deliveryWindow) showNote() {
 }
 
 // fail says for a moment what did not work.
-func (w *deliveryWindow) fail(sentence string) {
+func (w *window) fail(sentence string) {
 	w.failed = sentence
 	w.showNote()
 	w.d.After(kit.FailedIs, func() {
@@ -318,7 +327,7 @@ func (w *deliveryWindow) fail(sentence string) {
 }
 
 // showQuestion asks whether a file that was delivered before is sent once more.
-func (w *deliveryWindow) showQuestion() {
+func (w *window) showQuestion() {
 	q, key := w.state.Question, ""
 	if q != nil {
 		key = q.ID + w.questionOf(*q)
@@ -342,7 +351,7 @@ func ruled(o ...fyne.CanvasObject) fyne.CanvasObject {
 		container.New(layout.NewCustomPaddedVBoxLayout(12), o...)), kit.NewRule(canvas.NewRectangle(nil)))
 }
 
-func (w *deliveryWindow) questionOf(r deskapi.DeliveryRow) string {
+func (w *window) questionOf(r deskapi.DeliveryRow) string {
 	key := text.MessagesQuestionTaken
 	if r.Was == string(outbox.Delivered) {
 		key = text.MessagesQuestionDelivered
@@ -350,7 +359,7 @@ func (w *deliveryWindow) questionOf(r deskapi.DeliveryRow) string {
 	return w.d.Lang.T(key, r.Name, w.moment(r.Before))
 }
 
-func (w *deliveryWindow) questionBox(q deskapi.DeliveryRow) fyne.CanvasObject {
+func (w *window) questionBox(q deskapi.DeliveryRow) fyne.CanvasObject {
 	l := w.d.Lang
 	send := widget.NewButton(l.T(text.MessagesSend), func() { w.answer(deskapi.KindDeliverySend, q.ID) })
 	skip := widget.NewButton(l.T(text.MessagesSkip), func() { w.answer(deskapi.KindDeliveryRemove, q.ID) })
@@ -361,7 +370,7 @@ func (w *deliveryWindow) questionBox(q deskapi.DeliveryRow) fyne.CanvasObject {
 	return ruled(said, container.New(layout.NewCustomPaddedHBoxLayout(8), skip, send))
 }
 
-func (w *deliveryWindow) answer(kind, id string) {
+func (w *window) answer(kind, id string) {
 	w.d.Send(kind, deskapi.DeliveryItem{ID: id})
 	w.question.Objects = nil // the next one comes with the answer
 	w.asked = ""
@@ -371,7 +380,7 @@ func (w *deliveryWindow) answer(kind, id string) {
 }
 
 // draw shows the list, or the page in its place.
-func (w *deliveryWindow) draw() {
+func (w *window) draw() {
 	s := w.state
 	p := ""
 	switch {
@@ -396,7 +405,7 @@ func (w *deliveryWindow) draw() {
 	w.front.Refresh()
 }
 
-func (w *deliveryWindow) enable(yes bool) {
+func (w *window) enable(yes bool) {
 	if yes {
 		w.choose.Enable()
 	} else {
@@ -404,7 +413,7 @@ func (w *deliveryWindow) enable(yes bool) {
 	}
 }
 
-func (w *deliveryWindow) pageContent(p string) fyne.CanvasObject {
+func (w *window) pageContent(p string) fyne.CanvasObject {
 	l := w.d.Lang
 	switch {
 	case p == "":
@@ -422,7 +431,7 @@ func (w *deliveryWindow) pageContent(p string) fyne.CanvasObject {
 }
 
 // dropPage is a place to drop files on; the whole window takes them.
-func (w *deliveryWindow) dropPage() fyne.CanvasObject {
+func (w *window) dropPage() fyne.CanvasObject {
 	l := w.d.Lang
 	words := container.New(layout.NewCustomPaddedVBoxLayout(8),
 		kit.NewWords(l.T(text.MessagesDrop), theme.SizeStart, base.ColorNameForeground, true).Cutting(),
@@ -437,7 +446,7 @@ func (w *deliveryWindow) dropPage() fyne.CanvasObject {
 }
 
 // dropped takes what was dragged into the window.
-func (w *deliveryWindow) dropped(items []fyne.URI) {
+func (w *window) dropped(items []fyne.URI) {
 	var paths []string
 	for _, u := range items {
 		if u.Scheme() == "file" {
@@ -448,7 +457,7 @@ func (w *deliveryWindow) dropped(items []fyne.URI) {
 }
 
 // add has files delivered, in as many messages as they need.
-func (w *deliveryWindow) add(paths []string) {
+func (w *window) add(paths []string) {
 	if !w.state.SetUp {
 		return // the page says whom to ask
 	}
@@ -470,20 +479,20 @@ func (w *deliveryWindow) add(paths []string) {
 }
 
 // chooseFiles shows the page to choose files on.
-func (w *deliveryWindow) chooseFiles() {
-	w.chooser, w.detail = newDeliveryChooser(w), nil
+func (w *window) chooseFiles() {
+	w.chooser, w.detail = newChooser(w), nil
 	w.pages.Objects = []fyne.CanvasObject{w.chooser.content}
 	w.pages.Refresh()
 	w.chooser.start()
 }
 
 // openRow shows all that is known of a file.
-func (w *deliveryWindow) openRow(i int) {
+func (w *window) openRow(i int) {
 	r, ok := w.row(i)
 	if !ok || r.State == deskapi.DeliveryAdding {
 		return
 	}
-	w.detail = newDeliveryDetail(w, r)
+	w.detail = newDetail(w, r)
 	w.pages.Objects = []fyne.CanvasObject{w.detail.content}
 	w.pages.Refresh()
 	w.win.Canvas().Unfocus()
@@ -491,7 +500,7 @@ func (w *deliveryWindow) openRow(i int) {
 }
 
 // back shows the list again.
-func (w *deliveryWindow) back() {
+func (w *window) back() {
 	w.detail, w.chooser = nil, nil
 	w.pages.Objects = []fyne.CanvasObject{w.front}
 	w.pages.Refresh()

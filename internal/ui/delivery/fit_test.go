@@ -1,4 +1,4 @@
-package desk
+package delivery
 
 import (
 	"strings"
@@ -53,7 +53,7 @@ func TestDeliveryWindowFits(t *testing.T) {
 	for _, l := range []text.Language{text.Dutch, text.English} {
 		for _, scale := range kittest.Scales {
 			b, w := deliveryBench(t, l)
-			for _, size := range []fyne.Size{deliverySize, w.win.Content().MinSize()} {
+			for _, size := range []fyne.Size{windowSize, w.win.Content().MinSize()} {
 				kittest.Scaled(w.win, size, scale)
 				for first := 0; first < len(rows); first += 8 {
 					part := rows[first:min(first+8, len(rows))]
@@ -64,8 +64,8 @@ func TestDeliveryWindowFits(t *testing.T) {
 					b.Tell(t, deskapi.KindDeliveryState, s)
 					for i, r := range part {
 						got := w.wordsOf(r)
-						v := newDeliveryLine(w)
-						v.Resize(fyne.NewSize(w.list.Size().Width, deliveryHigh))
+						v := newLine(w)
+						v.Resize(fyne.NewSize(w.list.Size().Width, rowHigh))
 						v.set(i)
 						for _, words := range []*kit.Words{v.time, v.day, v.detail, v.state} {
 							if words.Width() > words.Size().Width {

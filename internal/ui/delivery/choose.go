@@ -1,4 +1,4 @@
-package desk
+package delivery
 
 import (
 	"cmp"
@@ -21,10 +21,10 @@ import (
 // maxShown is how many files and folders of one folder are shown.
 const maxShown = 5000
 
-// deliveryChooser is a page on which ZIP files of a folder are chosen, several at
+// chooser is a page on which ZIP files of a folder are chosen, several at
 // once, or one whose path is typed.
-type deliveryChooser struct {
-	w       *deliveryWindow
+type chooser struct {
+	w       *window
 	dir     string
 	wanted  string // the folder that is being read
 	found   []chooseItem
@@ -43,9 +43,9 @@ type chooseItem struct {
 	size   int64
 }
 
-func newDeliveryChooser(w *deliveryWindow) *deliveryChooser {
+func newChooser(w *window) *chooser {
 	l := w.d.Lang
-	c := &deliveryChooser{w: w, chosen: map[string]bool{}}
+	c := &chooser{w: w, chosen: map[string]bool{}}
 	c.path = kit.NewFilterBox(l.T(text.MessagesChoosePath))
 	c.path.OnSubmitted = func(s string) { c.typed(s) }
 	c.path.Down = func() { c.typed(c.path.Text) }
@@ -73,7 +73,7 @@ func newDeliveryChooser(w *deliveryWindow) *deliveryChooser {
 }
 
 // start is where choosing begins.
-func (c *deliveryChooser) start() {
+func (c *chooser) start() {
 	home, err := os.UserHomeDir()
 	if err != nil {
 		home = string(filepath.Separator)
@@ -83,7 +83,7 @@ func (c *deliveryChooser) start() {
 
 // open shows another folder. It is read elsewhere: it may lie on a server that
 // does not answer.
-func (c *deliveryChooser) open(dir string) {
+func (c *chooser) open(dir string) {
 	c.wanted = dir
 	c.w.d.After(0, func() {
 		found, err := zipsIn(dir)
@@ -138,7 +138,7 @@ func zipsIn(dir string) ([]chooseItem, error) {
 }
 
 // typed opens a folder, or chooses a file, whose path was typed.
-func (c *deliveryChooser) typed(s string) {
+func (c *chooser) typed(s string) {
 	s = strings.TrimSpace(s)
 	if s == "" {
 		return
@@ -156,7 +156,7 @@ func (c *deliveryChooser) typed(s string) {
 }
 
 // pick opens a folder, and chooses a file or takes that back.
-func (c *deliveryChooser) pick(i int) {
+func (c *chooser) pick(i int) {
 	if i >= len(c.found) {
 		return
 	}
@@ -174,7 +174,7 @@ func (c *deliveryChooser) pick(i int) {
 	c.list.RefreshItem(i)
 }
 
-func (c *deliveryChooser) count() {
+func (c *chooser) count() {
 	n := len(c.chosen)
 	c.send.SetText(c.w.d.Lang.N(text.MessagesChooseSend, n))
 	if n == 0 {
@@ -184,7 +184,7 @@ func (c *deliveryChooser) count() {
 	}
 }
 
-func (c *deliveryChooser) deliver() {
+func (c *chooser) deliver() {
 	var paths []string
 	for p := range c.chosen {
 		paths = append(paths, p)
@@ -197,7 +197,7 @@ func (c *deliveryChooser) deliver() {
 // chooseLine is a file or folder of the list.
 type chooseLine struct {
 	widget.BaseWidget
-	c    *deliveryChooser
+	c    *chooser
 	n    int
 	icon *widget.Icon
 	name *kit.Words
@@ -206,7 +206,7 @@ type chooseLine struct {
 
 const chooseHigh = 36
 
-func newChooseLine(c *deliveryChooser) *chooseLine {
+func newChooseLine(c *chooser) *chooseLine {
 	v := &chooseLine{c: c, icon: widget.NewIcon(nil), name: kit.NewWords("", base.SizeNameText, base.ColorNameForeground, false).Cutting(),
 		size: kit.NewWords("", theme.SizeHint, base.ColorNamePlaceHolder, false)}
 	v.size.Align = fyne.TextAlignTrailing

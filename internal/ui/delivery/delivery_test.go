@@ -1,4 +1,4 @@
-package desk
+package delivery
 
 import (
 	"encoding/json"
@@ -24,10 +24,10 @@ import (
 	"wiebelt/internal/ui/theme"
 )
 
-func deliveryBench(t *testing.T, l text.Language) (*kittest.Bench, *deliveryWindow) {
-	b := kittest.New(t, kittest.Greeting(l), map[string]kit.Opener{deskapi.WindowDelivery: openDelivery})
+func deliveryBench(t *testing.T, l text.Language) (*kittest.Bench, *window) {
+	b := kittest.New(t, kittest.Greeting(l), map[string]kit.Opener{deskapi.WindowDelivery: Open})
 	b.Show(deskapi.WindowDelivery)
-	return b, b.Page(deskapi.WindowDelivery).(*deliveryWindow)
+	return b, b.Page(deskapi.WindowDelivery).(*window)
 }
 
 // deliveryRows is a file in every state, invented.
@@ -97,7 +97,7 @@ func TestDeliveryPictures(t *testing.T) {
 		for _, look := range []string{"light", "dark"} {
 			b, w := deliveryBench(t, l)
 			b.App.Settings().SetTheme(theme.New(look))
-			w.win.Resize(deliverySize)
+			w.win.Resize(windowSize)
 			name := "delivery-" + string(l) + "-" + look
 			b.Tell(t, deskapi.KindDeliveryState, deskapi.DeliveryState{View: w.view, Support: "Jan (IT), toestel 140"})
 			kittest.WantTexts(t, w.win, l.T(text.MessagesSetup))
@@ -345,7 +345,7 @@ func TestDeliveryFollowsTheLanguage(t *testing.T) {
 	win := w.win
 	b.Take()
 	b.Tell(t, deskapi.KindWelcome, kittest.Greeting(text.English))
-	now := b.Page(deskapi.WindowDelivery).(*deliveryWindow)
+	now := b.Page(deskapi.WindowDelivery).(*window)
 	if now == w || now.win != win || win.Title() != "Deliver messages – Wiebelt" {
 		t.Errorf("%q", win.Title())
 	}
