@@ -3,6 +3,7 @@ package desk
 import (
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/ui/delivery"
+	"wiebelt/internal/ui/doctor"
 	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/settings"
 )
@@ -16,7 +17,7 @@ func openers(h *readings) map[string]kit.Opener {
 		deskapi.WindowLookup:   openLookup,
 		deskapi.WindowHelp:     newHelpWindow,
 		deskapi.WindowSettings: settings.Open,
-		deskapi.WindowDoctor:   openDoctor,
+		deskapi.WindowDoctor:   doctor.Open,
 		deskapi.WindowDelivery: delivery.Open,
 		deskapi.WindowStart:    newStartWindow,
 		deskapi.WindowTest:     newTestWindow,

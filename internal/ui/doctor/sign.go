@@ -1,4 +1,4 @@
-package desk
+package doctor
 
 import (
 	"fyne.io/fyne/v2"

@@ -1,4 +1,4 @@
-package desk
+package doctor
 
 import (
 	"fmt"
@@ -49,15 +49,15 @@ func doctorLines(l text.Language) map[string][]deskapi.DoctorLine {
 	return all
 }
 
-func doctorBench(t *testing.T, l text.Language, look string) (*kittest.Bench, *doctorWindow) {
-	b := kittest.New(t, kittest.Greeting(l), map[string]kit.Opener{deskapi.WindowDoctor: openDoctor})
+func doctorBench(t *testing.T, l text.Language, look string) (*kittest.Bench, *window) {
+	b := kittest.New(t, kittest.Greeting(l), map[string]kit.Opener{deskapi.WindowDoctor: Open})
 	b.App.Settings().SetTheme(theme.New(look))
 	b.Show(deskapi.WindowDoctor)
-	return b, b.Page(deskapi.WindowDoctor).(*doctorWindow)
+	return b, b.Page(deskapi.WindowDoctor).(*window)
 }
 
 // finish ends the run.
-func finish(t *testing.T, b *kittest.Bench, w *doctorWindow, l text.Language) {
+func finish(t *testing.T, b *kittest.Bench, w *window, l text.Language) {
 	t.Helper()
 	for id, lines := range doctorLines(l) {
 		b.Tell(t, deskapi.KindDoctorFound, deskapi.DoctorFound{Seq: w.seq, ID: id, Lines: lines})
@@ -68,7 +68,7 @@ func finish(t *testing.T, b *kittest.Bench, w *doctorWindow, l text.Language) {
 // The window has a place for every check, under its heading, from the start.
 func TestDoctorHasEveryCheck(t *testing.T) {
 	var ids []string
-	for _, g := range doctorGroups {
+	for _, g := range groups {
 		ids = append(ids, g.checks...)
 	}
 	if !slices.Equal(ids, text.DoctorChecks) {
@@ -212,7 +212,7 @@ func TestDoctorWindowFits(t *testing.T) {
 }
 
 // apart fails if a row lies over another one.
-func apart(t *testing.T, what string, w *doctorWindow) {
+func apart(t *testing.T, what string, w *window) {
 	t.Helper()
 	bottom := float32(0)
 	for _, o := range w.list.Objects {

@@ -1,4 +1,4 @@
-package desk
+package doctor
 
 import (
 	"strings"
@@ -24,7 +24,7 @@ const (
 
 // bundleView shows every file of the bundle as it would be written.
 type bundleView struct {
-	w      *doctorWindow
+	w      *window
 	files  []deskapi.DoctorFile
 	items  []kit.SideItem
 	list   *widget.List
@@ -44,7 +44,7 @@ type bundleView struct {
 	object fyne.CanvasObject
 }
 
-func newBundleView(w *doctorWindow, m deskapi.DoctorHolds) *bundleView {
+func newBundleView(w *window, m deskapi.DoctorHolds) *bundleView {
 	l := w.d.Lang
 	v := &bundleView{w: w, files: m.Files, notes: newStack(8), path: widget.NewEntry()}
 	for _, f := range m.Files {
@@ -90,6 +90,7 @@ func newBundleView(w *doctorWindow, m deskapi.DoctorHolds) *bundleView {
 	return v
 }
 
+// Chosen implements kit.Chooser.
 func (v *bundleView) Chosen() string { return v.shown }
 
 // Choose shows another file from its beginning.

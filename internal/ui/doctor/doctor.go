@@ -1,4 +1,10 @@
-package desk
+// Package doctor is the window that shows what the doctor finds, check by check,
+// and what a bundle for support holds before it is handed over.
+//
+// The resident looks and gathers; the window owns the answers to its last
+// question, and no others. All of it belongs to Fyne's thread; nothing here runs
+// beside it.
+package doctor
 
 import (
 	"encoding/json"
@@ -23,8 +29,8 @@ const (
 	doctorSilent = 15 * time.Second // checks take at most ten
 )
 
-// doctorGroups are the checks under their headings.
-var doctorGroups = []struct {
+// groups are the checks under their headings.
+var groups = []struct {
 	id     string
 	checks []string
 }{
@@ -35,10 +41,10 @@ var doctorGroups = []struct {
 	{"disk", []string{"disk", "folders", "program", "log", "crash", "history"}},
 }
 
-// doctorWindow shows what Wiebelt depends on, each check in its place from the
+// window shows what Wiebelt depends on, each check in its place from the
 // beginning on and filled in as it ends; and, asked for, what a file for the
 // help desk would hold.
-type doctorWindow struct {
+type window struct {
 	d       *kit.Desk
 	win     fyne.Window
 	seq     int
@@ -62,22 +68,23 @@ type doctorWindow struct {
 	holds   *bundleView     // nil while the checks are shown
 }
 
-func openDoctor(d *kit.Desk) kit.Page {
-	w := newDoctorWindow(d)
+// Open opens the window and has everything looked at.
+func Open(d *kit.Desk) kit.Page {
+	w := newWindow(d)
 	w.run()
 	return w
 }
 
-func newDoctorWindow(d *kit.Desk) *doctorWindow {
+func newWindow(d *kit.Desk) *window {
 	l := d.Lang
-	w := &doctorWindow{d: d, rows: map[string]*fyne.Container{}, notes: newStack(8), holder: container.NewStack()}
+	w := &window{d: d, rows: map[string]*fyne.Container{}, notes: newStack(8), holder: container.NewStack()}
 	w.summary = kit.NewWords("", base.SizeNameText, base.ColorNameForeground, true).Cutting()
 	w.again = widget.NewButton(l.T(text.DoctorWindowAgain), w.run)
 	w.copyAll = widget.NewButton(l.T(text.DoctorWindowCopy), w.copy)
 	w.bundle = widget.NewButton(l.T(text.DoctorWindowBundle), w.gather)
 	buttons := container.New(layout.NewCustomPaddedHBoxLayout(8), w.again, w.copyAll, w.bundle)
 	w.list = newStack(8)
-	for i, g := range doctorGroups {
+	for i, g := range groups {
 		if i > 0 {
 			w.list.Add(kit.Gap(4))
 		}
@@ -105,10 +112,11 @@ func newStack(distance float32) *fyne.Container {
 	return container.New(layout.NewCustomPaddedVBoxLayout(distance))
 }
 
-func (w *doctorWindow) Window() fyne.Window { return w.win }
+// Window implements kit.Page.
+func (w *window) Window() fyne.Window { return w.win }
 
 // run has everything looked at anew.
-func (w *doctorWindow) run() {
+func (w *window) run() {
 	w.seq++
 	w.found, w.done, w.said = map[string][]deskapi.DoctorLine{}, nil, ""
 	w.d.Send(deskapi.KindDoctorRun, deskapi.DoctorRun{Seq: w.seq})
@@ -123,7 +131,7 @@ func (w *doctorWindow) run() {
 }
 
 // later does something on the UI thread, if this window is still there.
-func (w *doctorWindow) later(t time.Duration, do func()) {
+func (w *window) later(t time.Duration, do func()) {
 	w.d.After(t, func() {
 		w.d.Post(func() {
 			if w.d.Page(deskapi.WindowDoctor) == kit.Page(w) {
@@ -133,7 +141,8 @@ func (w *doctorWindow) later(t time.Duration, do func()) {
 	})
 }
 
-func (w *doctorWindow) Take(kind string, raw json.RawMessage) {
+// Take implements kit.Page.
+func (w *window) Take(kind string, raw json.RawMessage) {
 	switch kind {
 	case deskapi.KindDoctorFound:
 		var m deskapi.DoctorFound
@@ -169,13 +178,13 @@ func (w *doctorWindow) Take(kind string, raw json.RawMessage) {
 }
 
 // say shows a sentence below the summary; "" takes it away.
-func (w *doctorWindow) say(s string, bad bool) {
+func (w *window) say(s string, bad bool) {
 	w.said, w.bad = s, bad
 	w.head()
 }
 
 // show fills everything in.
-func (w *doctorWindow) show() {
+func (w *window) show() {
 	for id := range w.rows {
 		w.row(id)
 	}
@@ -184,7 +193,7 @@ func (w *doctorWindow) show() {
 }
 
 // head shows how far the run is, and how it ended.
-func (w *doctorWindow) head() {
+func (w *window) head() {
 	l := w.d.Lang
 	switch {
 	case w.done == nil:
@@ -226,7 +235,7 @@ func (w *doctorWindow) head() {
 }
 
 // row shows what is known of a check.
-func (w *doctorWindow) row(id string) {
+func (w *window) row(id string) {
 	row := w.rows[id]
 	row.Objects = nil
 	lines, in := w.found[id]
@@ -243,7 +252,7 @@ func (w *doctorWindow) row(id string) {
 }
 
 // line is a sign with its word, the check's name, and what it says.
-func (w *doctorWindow) line(name string, c deskapi.DoctorLine) fyne.CanvasObject {
+func (w *window) line(name string, c deskapi.DoctorLine) fyne.CanvasObject {
 	l := w.d.Lang
 	colour := signColour(c.State)
 	if c.State == "ok" || c.State == "off" || c.State == "wait" {
@@ -271,10 +280,10 @@ func (w *doctorWindow) line(name string, c deskapi.DoctorLine) fyne.CanvasObject
 }
 
 // copy puts all that is shown on the clipboard, as text.
-func (w *doctorWindow) copy() {
+func (w *window) copy() {
 	l := w.d.Lang
 	var b strings.Builder
-	for _, g := range doctorGroups {
+	for _, g := range groups {
 		for _, id := range g.checks {
 			for _, c := range w.found[id] {
 				b.WriteString(l.T(text.DoctorState(c.State)) + "\t" + l.T(text.DoctorName(id)) + "\t" + strings.TrimSpace(c.Message+" "+c.Hint) + "\n")
@@ -289,7 +298,7 @@ func (w *doctorWindow) copy() {
 }
 
 // gather asks what a file for the help desk would hold.
-func (w *doctorWindow) gather() {
+func (w *window) gather() {
 	w.busy = true
 	w.say("", false)
 	w.d.Send(deskapi.KindDoctorBundle, nil)
@@ -303,7 +312,7 @@ func (w *doctorWindow) gather() {
 }
 
 // hold shows what was gathered, before anything is written.
-func (w *doctorWindow) hold(m deskapi.DoctorHolds) {
+func (w *window) hold(m deskapi.DoctorHolds) {
 	if m.Error != "" || len(m.Files) == 0 {
 		w.say(m.Error, true)
 		return
@@ -315,14 +324,14 @@ func (w *doctorWindow) hold(m deskapi.DoctorHolds) {
 }
 
 // back shows the checks again; what was gathered is forgotten.
-func (w *doctorWindow) back() {
+func (w *window) back() {
 	w.holds = nil
 	w.d.Send(deskapi.KindDoctorDrop, nil)
 	w.holder.Objects = []fyne.CanvasObject{w.checks}
 	w.holder.Refresh()
 }
 
-func (w *doctorWindow) written(m deskapi.DoctorWritten) {
+func (w *window) written(m deskapi.DoctorWritten) {
 	if m.Error != "" {
 		w.holds.fail(m.Error)
 		return
