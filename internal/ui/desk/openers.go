@@ -6,6 +6,7 @@ import (
 	"wiebelt/internal/ui/doctor"
 	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/settings"
+	"wiebelt/internal/ui/start"
 )
 
 // openers make the windows, by their names in deskapi.
@@ -19,8 +20,8 @@ func openers(h *readings) map[string]kit.Opener {
 		deskapi.WindowSettings: settings.Open,
 		deskapi.WindowDoctor:   doctor.Open,
 		deskapi.WindowDelivery: delivery.Open,
-		deskapi.WindowStart:    newStartWindow,
-		deskapi.WindowTest:     newTestWindow,
+		deskapi.WindowStart:    start.Open,
+		deskapi.WindowTest:     start.OpenTest,
 	}
 }
 

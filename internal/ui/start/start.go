@@ -1,4 +1,11 @@
-package desk
+// Package start is the windows of the first start: the one that asks where the
+// card comes, which language and whether a call gets through, and the one of a
+// test call alone.
+//
+// The windows own how far a test call is; what was chosen holds at once, at the
+// resident. All of it belongs to Fyne's thread; what is to happen later goes by
+// the desk's After and Post.
+package start
 
 import (
 	"encoding/json"
@@ -17,9 +24,9 @@ import (
 	"wiebelt/internal/ui/theme"
 )
 
-// startWindow asks three things at the first start: where the card comes, which
+// window asks three things at the first start: where the card comes, which
 // language, and whether a call gets through. Each answer holds at once.
-type startWindow struct {
+type window struct {
 	d        *kit.Desk
 	win      fyne.Window
 	picker   *cornerPicker
@@ -36,9 +43,10 @@ type startWindow struct {
 	asked    string              // the phone that is being connected
 }
 
-func newStartWindow(d *kit.Desk) kit.Page {
+// Open opens the window of the first start.
+func Open(d *kit.Desk) kit.Page {
 	l := d.Lang
-	w := &startWindow{d: d, language: container.New(layout.NewCustomPaddedHBoxLayout(8)), hint: container.NewStack(),
+	w := &window{d: d, language: container.New(layout.NewCustomPaddedHBoxLayout(8)), hint: container.NewStack(),
 		phones: container.New(layout.NewCustomPaddedVBoxLayout(8)), failed: container.NewStack(),
 		admins: container.New(layout.NewCustomPaddedVBoxLayout(8))}
 	w.picker = newCornerPicker(func(corner string) { d.Send(deskapi.KindStartCorner, deskapi.StartCorner{Corner: corner}) })
@@ -62,7 +70,7 @@ func newStartWindow(d *kit.Desk) kit.Page {
 	foot := container.New(layout.NewCustomPaddedVBoxLayout(0), kit.NewRule(canvas.NewRectangle(nil)),
 		container.New(layout.NewCustomPaddedLayout(12, 12, kit.Edge-8, kit.Edge), container.NewBorder(nil, nil, w.more, container.New(kit.AtLeast(96), done))))
 	w.win = d.Window(text.StartTitle, container.New(kit.AtLeast(480), container.NewBorder(nil, foot, nil, nil, w.scroll)), fyne.NewSize(640, 696))
-	if old, ok := d.Page(deskapi.WindowStart).(*startWindow); ok { // the same in another language
+	if old, ok := d.Page(deskapi.WindowStart).(*window); ok { // the same in another language
 		w.state, w.open = old.state, old.open
 		w.panel.takeOver(old.panel.call)
 		w.fill()
@@ -72,10 +80,14 @@ func newStartWindow(d *kit.Desk) kit.Page {
 	return w
 }
 
-func (w *startWindow) Window() fyne.Window { return w.win }
-func (w *startWindow) Closed()             { w.panel.closed() }
+// Window implements kit.Page.
+func (w *window) Window() fyne.Window { return w.win }
 
-func (w *startWindow) Take(kind string, raw json.RawMessage) {
+// Closed is told when the window has closed.
+func (w *window) Closed() { w.panel.closed() }
+
+// Take implements kit.Page.
+func (w *window) Take(kind string, raw json.RawMessage) {
 	if w.panel.take(kind, raw) || kind != deskapi.KindStartState {
 		return
 	}
@@ -87,10 +99,10 @@ func (w *startWindow) Take(kind string, raw json.RawMessage) {
 }
 
 // WaysChanged asks how the phones are doing now.
-func (w *startWindow) WaysChanged() { w.d.Send(deskapi.KindStartAsk, nil) }
+func (w *window) WaysChanged() { w.d.Send(deskapi.KindStartAsk, nil) }
 
 // fill shows the state.
-func (w *startWindow) fill() {
+func (w *window) fill() {
 	s, l := w.state, w.d.Lang
 	if s == nil {
 		return
@@ -110,7 +122,7 @@ func (w *startWindow) fill() {
 	w.scroll.Refresh()
 }
 
-func (w *startWindow) fillLanguage() {
+func (w *window) fillLanguage() {
 	s, l := w.state, w.d.Lang
 	w.language.Objects = nil
 	if s.LanguageLocked {
@@ -128,7 +140,7 @@ func (w *startWindow) fillLanguage() {
 	w.language.Refresh()
 }
 
-func (w *startWindow) fillPhones() {
+func (w *window) fillPhones() {
 	s, l := w.state, w.d.Lang
 	w.phones.Objects = nil
 	for _, p := range s.Phones {
@@ -145,7 +157,7 @@ func (w *startWindow) fillPhones() {
 
 // phone is a line about a phone of this computer, with a button if there is
 // something to do.
-func (w *startWindow) phone(p deskapi.StartPhone) fyne.CanvasObject {
+func (w *window) phone(p deskapi.StartPhone) fyne.CanvasObject {
 	l := w.d.Lang
 	m := kit.MarkQuiet
 	switch {
@@ -183,7 +195,7 @@ func (w *startWindow) phone(p deskapi.StartPhone) fyne.CanvasObject {
 			container.New(besideButton{}, words, side))), true)
 }
 
-func (w *startWindow) toggle() {
+func (w *window) toggle() {
 	w.open = !w.open
 	w.fillAdmins()
 	w.scroll.Refresh()
@@ -193,7 +205,7 @@ func (w *startWindow) toggle() {
 }
 
 // fillAdmins shows what is about the hub, to those who asked for it.
-func (w *startWindow) fillAdmins() {
+func (w *window) fillAdmins() {
 	l := w.d.Lang
 	w.admins.Objects = nil
 	if w.open && w.state != nil {

@@ -1,4 +1,4 @@
-package desk
+package start
 
 import (
 	"encoding/json"
@@ -185,7 +185,8 @@ type testWindow struct {
 	panel *testPanel
 }
 
-func newTestWindow(d *kit.Desk) kit.Page {
+// OpenTest opens the window of a test call.
+func OpenTest(d *kit.Desk) kit.Page {
 	w := &testWindow{panel: newTestPanel(d, deskapi.WindowTest, widget.HighImportance)}
 	l := d.Lang
 	how := widget.NewButton(l.T(text.StartHow), func() { d.Show(deskapi.WindowRecipes) })
@@ -203,7 +204,11 @@ func newTestWindow(d *kit.Desk) kit.Page {
 	return w
 }
 
+// Window implements kit.Page.
 func (w *testWindow) Window() fyne.Window { return w.win }
-func (w *testWindow) Closed()             { w.panel.closed() }
 
+// Closed is told when the window has closed.
+func (w *testWindow) Closed() { w.panel.closed() }
+
+// Take implements kit.Page.
 func (w *testWindow) Take(kind string, raw json.RawMessage) { w.panel.take(kind, raw) }

@@ -1,4 +1,4 @@
-package desk
+package start
 
 import (
 	"slices"
@@ -21,15 +21,15 @@ func began(l text.Language, phones ...deskapi.StartPhone) deskapi.StartState {
 
 var ready = deskapi.StartPhone{ID: "baresip 127.0.0.1:4444", Name: "baresip", Sentence: "Gevonden op deze pc, nog niet gekoppeld.", Can: true, Recipe: "baresip"}
 
-func openStart(t *testing.T, l text.Language, s deskapi.StartState) (*kittest.Bench, *startWindow) {
+func openStart(t *testing.T, l text.Language, s deskapi.StartState) (*kittest.Bench, *window) {
 	t.Helper()
-	b := kittest.New(t, kittest.Greeting(l), map[string]kit.Opener{deskapi.WindowStart: newStartWindow, deskapi.WindowTest: newTestWindow})
+	b := kittest.New(t, kittest.Greeting(l), map[string]kit.Opener{deskapi.WindowStart: Open, deskapi.WindowTest: OpenTest})
 	b.Show(deskapi.WindowStart)
 	if said := b.Take(); len(said) != 1 || said[0].Kind != deskapi.KindStartAsk {
 		t.Fatalf("said %v", said)
 	}
 	b.Tell(t, deskapi.KindStartState, s)
-	return b, b.Page(deskapi.WindowStart).(*startWindow)
+	return b, b.Page(deskapi.WindowStart).(*window)
 }
 
 // TestStartAsksThreeThings and no word about the hub, which is for others.
@@ -106,7 +106,7 @@ func TestStartLanguage(t *testing.T) {
 	}
 	win := w.win
 	b.Tell(t, deskapi.KindWelcome, kittest.Greeting(text.English))
-	now := b.Page(deskapi.WindowStart).(*startWindow)
+	now := b.Page(deskapi.WindowStart).(*window)
 	if now == w || now.win != win {
 		t.Fatal("not the same window in another language")
 	}
@@ -152,7 +152,7 @@ func TestStartConnects(t *testing.T) {
 
 // TestTestCall: waits, says what came and what it can tell, or what to check.
 func TestTestCall(t *testing.T) {
-	b := kittest.New(t, kittest.Greeting(text.Dutch), map[string]kit.Opener{deskapi.WindowStart: newStartWindow, deskapi.WindowTest: newTestWindow})
+	b := kittest.New(t, kittest.Greeting(text.Dutch), map[string]kit.Opener{deskapi.WindowStart: Open, deskapi.WindowTest: OpenTest})
 	b.Show(deskapi.WindowTest)
 	w := b.Page(deskapi.WindowTest).(*testWindow)
 	kittest.Press(t, w.win, "Testen met een echte oproep")
