@@ -2,6 +2,7 @@ package desk
 
 import (
 	"wiebelt/internal/deskapi"
+	"wiebelt/internal/ui/calls"
 	"wiebelt/internal/ui/delivery"
 	"wiebelt/internal/ui/doctor"
 	"wiebelt/internal/ui/kit"
@@ -10,9 +11,9 @@ import (
 )
 
 // openers make the windows, by their names in deskapi.
-func openers(h *readings) map[string]kit.Opener {
+func openers(h *calls.History) map[string]kit.Opener {
 	return map[string]kit.Opener{
-		deskapi.WindowCalls:    h.open,
+		deskapi.WindowCalls:    h.Open,
 		deskapi.WindowDemo:     openDemo,
 		deskapi.WindowRecipes:  openRecipesWindow,
 		deskapi.WindowLookup:   openLookup,
@@ -26,4 +27,4 @@ func openers(h *readings) map[string]kit.Opener {
 }
 
 // Known reports whether there is a window of that name.
-func Known(name string) bool { return openers(new(readings))[name] != nil }
+func Known(name string) bool { return openers(new(calls.History))[name] != nil }

@@ -22,6 +22,7 @@ import (
 
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/calls"
 	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
 )
@@ -122,10 +123,10 @@ func Run(ctx context.Context, cfg Config) error {
 	var group sync.WaitGroup
 	sent := make(chan struct{})
 	app.Lifecycle().SetOnStopped(cancel)
-	past := newReadings(w)
+	past := calls.NewHistory(w)
 	w.Openers = openers(past)
-	past.firstReading(ctx)
-	group.Go(func() { past.keepReading(ctx, kicks) })
+	past.FirstReading(ctx)
+	group.Go(func() { past.Follow(ctx, kicks) })
 	app.Lifecycle().SetOnStarted(func() {
 		group.Go(func() {
 			receive(conn, func(kind string, raw json.RawMessage) { post(func() { w.Handle(kind, raw) }) })

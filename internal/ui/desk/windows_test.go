@@ -6,6 +6,7 @@ import (
 
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/calls"
 	"wiebelt/internal/ui/kittest"
 )
 
@@ -13,7 +14,7 @@ import (
 func deskBench(t testing.TB, w deskapi.Welcome) *kittest.Bench {
 	t.Helper()
 	b := kittest.New(t, w, nil)
-	b.Openers = openers(newReadings(b.Desk))
+	b.Openers = openers(calls.NewHistory(b.Desk))
 	return b
 }
 

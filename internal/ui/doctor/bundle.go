@@ -91,7 +91,6 @@ func newBundleView(w *window, m deskapi.DoctorHolds) *bundleView {
 }
 
 // Chosen implements kit.Chooser.
-// Chosen implements kit.Chooser.
 func (v *bundleView) Chosen() string { return v.shown }
 
 // Choose shows another file from its beginning.

@@ -1,4 +1,4 @@
-package desk
+package calls
 
 import (
 	"strconv"
@@ -43,11 +43,11 @@ func (p plan) at(y float32) int {
 	return min(max(i, 0), max(p.count-1, 0))
 }
 
-// callsList shows the calls that can be seen, and no others. It takes the
+// list shows the calls that can be seen, and no others. It takes the
 // keyboard.
-type callsList struct {
+type list struct {
 	widget.BaseWidget
-	c        *callsWindow
+	c        *window
 	scroll   *container.Scroll
 	body     *fyne.Container
 	views    []*rowView // the view of call i is number i modulo their count
@@ -55,10 +55,10 @@ type callsList struct {
 	focused  bool
 }
 
-var _ fyne.Focusable = (*callsList)(nil)
+var _ fyne.Focusable = (*list)(nil)
 
-func newCallsList(c *callsWindow) *callsList {
-	l := &callsList{c: c}
+func newList(c *window) *list {
+	l := &list{c: c}
 	l.body = container.New(&bodyLayout{l})
 	l.scroll = container.NewVScroll(l.body)
 	l.scroll.OnScrolled = func(fyne.Position) { l.place() }
@@ -70,16 +70,16 @@ func newCallsList(c *callsWindow) *callsList {
 }
 
 // CreateRenderer implements fyne.Widget.
-func (l *callsList) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(l.scroll) }
+func (l *list) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(l.scroll) }
 
 // Resize implements fyne.Widget.
-func (l *callsList) Resize(s fyne.Size) {
+func (l *list) Resize(s fyne.Size) {
 	l.BaseWidget.Resize(s)
 	l.place()
 }
 
 // bodyLayout leaves the rows where place has put them.
-type bodyLayout struct{ l *callsList }
+type bodyLayout struct{ l *list }
 
 func (b *bodyLayout) MinSize([]fyne.CanvasObject) fyne.Size {
 	p := b.l.c.plan
@@ -90,7 +90,7 @@ func (b *bodyLayout) Layout([]fyne.CanvasObject, fyne.Size) { b.l.place() }
 
 // place puts views on the calls that can be seen, and has the calls around them
 // read.
-func (l *callsList) place() {
+func (l *list) place() {
 	p, size := l.c.plan, l.scroll.Size()
 	if size.Height <= 0 {
 		return
@@ -128,7 +128,7 @@ func (l *callsList) place() {
 }
 
 // grow makes sure that there are enough views.
-func (l *callsList) grow(n int) {
+func (l *list) grow(n int) {
 	if len(l.views) >= n && len(l.body.Objects) > 0 {
 		return
 	}
@@ -142,7 +142,7 @@ func (l *callsList) grow(n int) {
 }
 
 // show shows the calls as they are now.
-func (l *callsList) show() {
+func (l *list) show() {
 	if l.scroll.Size().Height > 0 {
 		l.scroll.ScrollToOffset(fyne.NewPos(0, l.within(l.scroll.Offset.Y)))
 	}
@@ -151,19 +151,19 @@ func (l *callsList) show() {
 }
 
 // within keeps an offset inside the list.
-func (l *callsList) within(y float32) float32 {
+func (l *list) within(y float32) float32 {
 	p := l.c.plan
 	return max(min(y, p.y(p.count)-l.scroll.Size().Height), 0)
 }
 
 // scrollTo scrolls to an offset.
-func (l *callsList) scrollTo(y float32) {
+func (l *list) scrollTo(y float32) {
 	l.scroll.ScrollToOffset(fyne.NewPos(0, l.within(y)))
 	l.place()
 }
 
 // reveal scrolls as little as it takes to see call i.
-func (l *callsList) reveal(i int) {
+func (l *list) reveal(i int) {
 	y, top, height := l.c.plan.y(i), l.scroll.Offset.Y, l.scroll.Size().Height
 	above := y
 	if i == 0 || i == l.c.plan.today {
@@ -180,14 +180,14 @@ func (l *callsList) reveal(i int) {
 }
 
 // again paints the views anew.
-func (l *callsList) again() {
+func (l *list) again() {
 	for _, v := range l.views {
 		v.Refresh()
 	}
 }
 
 // FocusGained implements fyne.Focusable.
-func (l *callsList) FocusGained() {
+func (l *list) FocusGained() {
 	l.focused = true
 	if l.c.chosen < 0 && l.c.plan.count > 0 {
 		l.c.choose(l.c.plan.at(l.scroll.Offset.Y))
@@ -196,13 +196,13 @@ func (l *callsList) FocusGained() {
 }
 
 // FocusLost implements fyne.Focusable.
-func (l *callsList) FocusLost() {
+func (l *list) FocusLost() {
 	l.focused = false
 	l.again()
 }
 
 // TypedRune implements fyne.Focusable: whoever types in the list is searching.
-func (l *callsList) TypedRune(r rune) {
+func (l *list) TypedRune(r rune) {
 	if r == ' ' {
 		return // the row's own key
 	}
@@ -211,7 +211,7 @@ func (l *callsList) TypedRune(r rune) {
 }
 
 // TypedKey implements fyne.Focusable.
-func (l *callsList) TypedKey(e *fyne.KeyEvent) {
+func (l *list) TypedKey(e *fyne.KeyEvent) {
 	c := l.c
 	page := max(int(l.scroll.Size().Height/rowHeight)-1, 1)
 	switch e.Name {
@@ -242,7 +242,7 @@ func (l *callsList) TypedKey(e *fyne.KeyEvent) {
 }
 
 // below is where a menu of call i begins, in the window.
-func (l *callsList) below(i int) fyne.Position {
+func (l *list) below(i int) fyne.Position {
 	at := fyne.CurrentApp().Driver().AbsolutePositionForObject(l)
 	return at.AddXY(kit.Edge+kit.TimeWidth, l.c.plan.y(i)-l.scroll.Offset.Y+rowHeight-8)
 }

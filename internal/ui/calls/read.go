@@ -1,4 +1,4 @@
-package desk
+package calls
 
 import (
 	"context"
@@ -20,28 +20,29 @@ const (
 	readingFailed
 )
 
-// readings is what was read of the history, and the calls window while it is
+// History is what was read of the history, and the calls window while it is
 // open. Only for the UI thread, apart from the two methods that read.
-type readings struct {
+type History struct {
 	d       *kit.Desk
-	calls   *callsWindow    // nil while it is closed
+	calls   *window         // nil while it is closed
 	entries []history.Entry // newest first
 	state   reading
 	file    *file // of the goroutine that reads
 }
 
-func newReadings(d *kit.Desk) *readings {
-	return &readings{d: d, file: &file{path: d.Welcome.History}}
+// NewHistory is a history of which nothing is read yet, for the windows of d.
+func NewHistory(d *kit.Desk) *History {
+	return &History{d: d, file: &file{path: d.Welcome.History}}
 }
 
-// open makes the calls window; it is an opener.
-func (h *readings) open(*kit.Desk) kit.Page {
-	h.calls = newCallsWindow(h)
+// Open opens the calls window; it is a kit.Opener.
+func (h *History) Open(*kit.Desk) kit.Page {
+	h.calls = newWindow(h)
 	return h.calls
 }
 
 // read takes over what a reading of the history gave.
-func (h *readings) read(all []history.Entry, err error) {
+func (h *History) read(all []history.Entry, err error) {
 	if err != nil {
 		h.d.Log.Warn("history cannot be read", "error", err)
 		h.state = readingFailed // what was read before is still shown
@@ -55,7 +56,7 @@ func (h *readings) read(all []history.Entry, err error) {
 
 // wanted is told to the reader: what was asked for, or else what is on screen,
 // because it has changed on disk.
-func (h *readings) wanted() wish {
+func (h *History) wanted() wish {
 	if h.calls == nil {
 		return wish{path: h.d.Welcome.History}
 	}
@@ -80,7 +81,7 @@ func (h *readings) wanted() wish {
 }
 
 // took takes what was read.
-func (h *readings) took(a answer) {
+func (h *History) took(a answer) {
 	if h.calls != nil {
 		if a.edition != h.calls.edition {
 			return
@@ -93,9 +94,9 @@ func (h *readings) took(a answer) {
 	h.read(a.entries, a.err)
 }
 
-// firstReading reads before there is any window, so that the first frame already
+// FirstReading reads before there is any window, so that the first frame already
 // has the calls; a disk that is slow does not hold it up for long.
-func (h *readings) firstReading(ctx context.Context) {
+func (h *History) FirstReading(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, firstIn)
 	defer cancel()
 	h.file.read(ctx, wish{path: h.file.path}, func(a answer) {
@@ -108,9 +109,10 @@ func (h *readings) firstReading(ctx context.Context) {
 	}
 }
 
-// keepReading reads what the calls window wants whenever it is asked to, and when
-// a day begins, because "today" means something else then.
-func (h *readings) keepReading(ctx context.Context, kicks <-chan struct{}) {
+// Follow reads what the calls window wants whenever it is asked to, and when a day
+// begins, because "today" means something else then. It is for a goroutine of its
+// own, after FirstReading, and ends with ctx.
+func (h *History) Follow(ctx context.Context, kicks <-chan struct{}) {
 	defer h.file.close()
 	wanted := make(chan wish, 1)
 	for {
@@ -134,7 +136,7 @@ func (h *readings) keepReading(ctx context.Context, kicks <-chan struct{}) {
 }
 
 // readWish reads one wish, unless it is taken back.
-func (h *readings) readWish(ctx context.Context, next wish) {
+func (h *History) readWish(ctx context.Context, next wish) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	if next.ctx != nil {

@@ -1,4 +1,4 @@
-package desk
+package calls
 
 import (
 	"encoding/json"
@@ -13,7 +13,7 @@ import (
 // What was removed can be put back for a while, by a click or by Ctrl+Z; calls
 // removed in a row come back together.
 func TestUndoRemove(t *testing.T) {
-	b := newCallsBench(t, kittest.Greeting(text.Dutch))
+	b := newBench(t, kittest.Greeting(text.Dutch))
 	b.read([]history.Entry{customer()}, nil)
 	b.Show(deskapi.WindowCalls)
 	gone := func(id int64) {

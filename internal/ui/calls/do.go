@@ -1,4 +1,4 @@
-package desk
+package calls
 
 import (
 	"fyne.io/fyne/v2"
@@ -10,7 +10,7 @@ import (
 )
 
 // choose puts the keyboard on a call of the list and shows it.
-func (c *callsWindow) choose(i int) {
+func (c *window) choose(i int) {
 	if c.plan.count == 0 {
 		c.pick(-1)
 		return
@@ -21,7 +21,7 @@ func (c *callsWindow) choose(i int) {
 }
 
 // pick puts the keyboard on a call that can be seen.
-func (c *callsWindow) pick(i int) {
+func (c *window) pick(i int) {
 	c.chosen, c.picked = i, 0
 	if r, known := c.row(i); known {
 		c.picked = r.id
@@ -29,33 +29,33 @@ func (c *callsWindow) pick(i int) {
 }
 
 // withChosen does something with the call that the keyboard is on.
-func (c *callsWindow) withChosen(do func(row)) {
+func (c *window) withChosen(do func(row)) {
 	if r, known := c.row(c.chosen); known {
 		do(r)
 	}
 }
 
-func (c *callsWindow) tell(kind string, r row) { c.d.Send(kind, deskapi.CallsEntry{Entry: r.id}) }
+func (c *window) tell(kind string, r row) { c.d.Send(kind, deskapi.CallsEntry{Entry: r.id}) }
 
-func (c *callsWindow) open(r row) {
+func (c *window) open(r row) {
 	if r.openable {
 		c.tell(deskapi.KindCallsOpen, r)
 	}
 }
 
-func (c *callsWindow) callBack(r row) {
+func (c *window) callBack(r row) {
 	if r.dial && c.state.CallBack {
 		c.tell(deskapi.KindCallsCall, r)
 	}
 }
 
-func (c *callsWindow) copy(r row) {
+func (c *window) copy(r row) {
 	if r.number {
 		c.copying(r, false)
 	}
 }
 
-func (c *callsWindow) copying(r row, relation bool) {
+func (c *window) copying(r row, relation bool) {
 	c.d.Send(deskapi.KindCallsCopy, deskapi.CallsCopy{Entry: r.id, Relation: relation})
 	c.copied = r.id
 	c.list.again()
@@ -70,7 +70,7 @@ func (c *callsWindow) copying(r row, relation bool) {
 }
 
 // lookAgain has the hub asked once more who has the number.
-func (c *callsWindow) lookAgain(r row) {
+func (c *window) lookAgain(r row) {
 	if !r.again {
 		return
 	}
@@ -83,7 +83,7 @@ func (c *callsWindow) lookAgain(r row) {
 
 // looked takes the answer. Where somebody has to choose, that is done in the
 // window for it.
-func (c *callsWindow) looked(m deskapi.CallsLooked) {
+func (c *window) looked(m deskapi.CallsLooked) {
 	if c.looking != m.Entry {
 		return
 	}
@@ -102,10 +102,10 @@ func (c *callsWindow) looked(m deskapi.CallsLooked) {
 	}
 }
 
-func (c *callsWindow) remove(r row) { c.tell(deskapi.KindCallsRemove, r) }
+func (c *window) remove(r row) { c.tell(deskapi.KindCallsRemove, r) }
 
 // menu shows all that can be done with a call.
-func (c *callsWindow) menu(r row, at fyne.Position) {
+func (c *window) menu(r row, at fyne.Position) {
 	items := c.items(r)
 	if len(items) == 0 {
 		return
@@ -122,7 +122,7 @@ func (c *callsWindow) menu(r row, at fyne.Position) {
 	m.ShowAtPosition(at)
 }
 
-func (c *callsWindow) items(r row) []*fyne.MenuItem {
+func (c *window) items(r row) []*fyne.MenuItem {
 	l := c.d.Lang
 	var items []*fyne.MenuItem
 	add := func(yes bool, label string, do func()) {

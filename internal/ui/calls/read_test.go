@@ -1,4 +1,4 @@
-package desk
+package calls
 
 import (
 	"context"
@@ -16,7 +16,7 @@ func TestReadHistoryWhenAsked(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	readings := make(chan struct{}, 8)
-	h := newReadings(kit.NewDesk(kit.Params{Log: slog.New(slog.DiscardHandler), Post: func(f func()) {
+	h := NewHistory(kit.NewDesk(kit.Params{Log: slog.New(slog.DiscardHandler), Post: func(f func()) {
 		f()
 		readings <- struct{}{} // what is wanted, and then the answer
 	}}, deskapi.Welcome{History: t.TempDir() + "/none.db"}))
@@ -24,7 +24,7 @@ func TestReadHistoryWhenAsked(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		h.keepReading(ctx, kicks)
+		h.Follow(ctx, kicks)
 	}()
 	for range 3 {
 		kicks <- struct{}{}

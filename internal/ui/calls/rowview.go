@@ -1,4 +1,4 @@
-package desk
+package calls
 
 import (
 	"time"
@@ -40,7 +40,7 @@ const (
 // would hide it again.
 type rowView struct {
 	widget.BaseWidget
-	calls *callsWindow
+	calls *window
 	n     int  // which call of the list
 	row   row  // what is written
 	known bool // it has been read
@@ -61,7 +61,7 @@ var (
 	_ desktop.Cursorable     = (*rowView)(nil)
 )
 
-func newRowView(c *callsWindow) *rowView {
+func newRowView(c *window) *rowView {
 	v := &rowView{calls: c, n: -1, over: toolNone, back: canvas.NewRectangle(nil), ring: canvas.NewRectangle(nil), shape: kit.NewShape(kit.MarkNone)}
 	muted := base.ColorNamePlaceHolder
 	v.back.CornerRadius, v.ring.CornerRadius, v.ring.StrokeWidth = 4, 4, 2

@@ -1,4 +1,4 @@
-package desk
+package calls
 
 import (
 	"encoding/json"
@@ -20,22 +20,22 @@ import (
 	"wiebelt/internal/ui/kittest"
 )
 
-// callsBench is a bench with the calls window and what it reads.
-type callsBench struct {
+// bench is a bench with the calls window and what it reads.
+type bench struct {
 	*kittest.Bench
-	*readings
+	*History
 }
 
-func newCallsBench(t testing.TB, w deskapi.Welcome) *callsBench {
+func newBench(t testing.TB, w deskapi.Welcome) *bench {
 	t.Helper()
-	b := &callsBench{Bench: kittest.New(t, w, nil)}
-	b.readings = newReadings(b.Desk)
-	b.Openers[deskapi.WindowCalls] = b.open
+	b := &bench{Bench: kittest.New(t, w, nil)}
+	b.History = NewHistory(b.Desk)
+	b.Openers[deskapi.WindowCalls] = b.Open
 	return b
 }
 
 // views are the views of the calls that can be seen.
-func views(b *callsBench) map[int64]*rowView {
+func views(b *bench) map[int64]*rowView {
 	all := map[int64]*rowView{}
 	for _, v := range b.calls.list.views {
 		if v.Visible() && v.known {
@@ -45,7 +45,7 @@ func views(b *callsBench) map[int64]*rowView {
 	return all
 }
 
-func (b *callsBench) state(t *testing.T, s deskapi.CallsState) {
+func (b *bench) state(t *testing.T, s deskapi.CallsState) {
 	t.Helper()
 	raw, err := json.Marshal(s)
 	if err != nil {
@@ -55,7 +55,7 @@ func (b *callsBench) state(t *testing.T, s deskapi.CallsState) {
 }
 
 // offered are the words of the menu of a call.
-func offered(c *callsWindow, r row) (all []string) {
+func offered(c *window, r row) (all []string) {
 	for _, i := range c.items(r) {
 		if !i.IsSeparator {
 			all = append(all, i.Label)
@@ -72,7 +72,7 @@ func TestCallsBothLanguages(t *testing.T) {
 		{text.Dutch, []string{"Oproepen", "Zoeken op naam", "Vandaag", "J. de Vries", "Opgenomen", "2:14"}},
 		{text.English, []string{"Calls", "Search by name", "Today", "J. de Vries", "Answered", "2:14"}},
 	} {
-		b := newCallsBench(t, kittest.Greeting(tt.lang))
+		b := newBench(t, kittest.Greeting(tt.lang))
 		b.read([]history.Entry{customer()}, nil)
 		b.Show(deskapi.WindowCalls)
 		kittest.WantTexts(t, b.calls.win, tt.want...)
@@ -85,38 +85,38 @@ func TestEmptyPages(t *testing.T) {
 	tests := []struct {
 		name    string
 		welcome deskapi.Welcome
-		state   func(*callsBench)
+		state   func(*bench)
 		want    string
 	}{
-		{"no calls, demo", kittest.Greeting(text.Dutch, kittest.DemoCalls...), func(b *callsBench) { b.read(nil, nil) }, "Demo openen"},
-		{"no calls", kittest.Greeting(text.Dutch), func(b *callsBench) { b.read(nil, nil) }, "Nog geen oproepen"},
-		{"no calls, how to try", kittest.Greeting(text.English), func(b *callsBench) { b.read(nil, nil) }, "wiebelt demo"},
-		{"not kept", deskapi.Welcome{Language: "nl"}, func(b *callsBench) { b.read(nil, nil) }, "Oproepen worden niet bewaard"},
-		{"unreadable", kittest.Greeting(text.Dutch), func(b *callsBench) { b.read(nil, errors.New("disk")) }, "kunnen nu niet worden gelezen"},
-		{"filtered", kittest.Greeting(text.Dutch), func(b *callsBench) {
+		{"no calls, demo", kittest.Greeting(text.Dutch, kittest.DemoCalls...), func(b *bench) { b.read(nil, nil) }, "Demo openen"},
+		{"no calls", kittest.Greeting(text.Dutch), func(b *bench) { b.read(nil, nil) }, "Nog geen oproepen"},
+		{"no calls, how to try", kittest.Greeting(text.English), func(b *bench) { b.read(nil, nil) }, "wiebelt demo"},
+		{"not kept", deskapi.Welcome{Language: "nl"}, func(b *bench) { b.read(nil, nil) }, "Oproepen worden niet bewaard"},
+		{"unreadable", kittest.Greeting(text.Dutch), func(b *bench) { b.read(nil, errors.New("disk")) }, "kunnen nu niet worden gelezen"},
+		{"filtered", kittest.Greeting(text.Dutch), func(b *bench) {
 			b.read([]history.Entry{customer()}, nil)
 			b.calls.filter.SetText("zzz")
 		}, "Niets gevonden voor “zzz”"},
-		{"none missed", kittest.Greeting(text.Dutch), func(b *callsBench) {
+		{"none missed", kittest.Greeting(text.Dutch), func(b *bench) {
 			b.read([]history.Entry{customer()}, nil)
 			b.calls.show(history.ViewMissed)
 			b.took(answer{wish: b.wanted(), exact: true})
 		}, "Geen gemiste oproepen"},
-		{"none mine", kittest.Greeting(text.English), func(b *callsBench) {
+		{"none mine", kittest.Greeting(text.English), func(b *bench) {
 			b.state(t, deskapi.CallsState{Group: true})
 			b.took(answer{wish: b.wanted(), exact: true})
 		}, "No calls for you"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			b := newCallsBench(t, tt.welcome)
+			b := newBench(t, tt.welcome)
 			b.Show(deskapi.WindowCalls)
 			tt.state(b)
 			kittest.WantTexts(t, b.calls.win, tt.want)
 		})
 	}
 	t.Run("what was read stays when reading fails", func(t *testing.T) {
-		b := newCallsBench(t, kittest.Greeting(text.Dutch))
+		b := newBench(t, kittest.Greeting(text.Dutch))
 		b.Show(deskapi.WindowCalls)
 		b.read([]history.Entry{customer()}, nil)
 		b.read(nil, errors.New("disk"))
@@ -125,7 +125,7 @@ func TestEmptyPages(t *testing.T) {
 }
 
 func TestClicksInARow(t *testing.T) {
-	b := newCallsBench(t, kittest.Greeting(text.Dutch))
+	b := newBench(t, kittest.Greeting(text.Dutch))
 	unknown := customer()
 	unknown.ID, unknown.Name, unknown.Link = 8, "", ""
 	withheld := history.Entry{ID: 9, Rang: kittest.Noon}
@@ -192,7 +192,7 @@ func TestClicksInARow(t *testing.T) {
 // A new call pushes the others down; a click that was meant for the row before
 // opens nothing.
 func TestClickAfterRowsMoved(t *testing.T) {
-	b := newCallsBench(t, kittest.Greeting(text.Dutch))
+	b := newBench(t, kittest.Greeting(text.Dutch))
 	b.read([]history.Entry{customer()}, nil)
 	b.Show(deskapi.WindowCalls)
 	b.Clock = b.Clock.Add(time.Minute)
@@ -217,7 +217,7 @@ func TestClickAfterRowsMoved(t *testing.T) {
 
 // The whole window by keyboard.
 func TestKeyboard(t *testing.T) {
-	b := newCallsBench(t, kittest.Greeting(text.Dutch))
+	b := newBench(t, kittest.Greeting(text.Dutch))
 	var all []history.Entry
 	for i := range 40 {
 		e := customer()
@@ -303,7 +303,7 @@ func TestKeyboard(t *testing.T) {
 }
 
 func TestMenuOffersWhatIsPossible(t *testing.T) {
-	b := newCallsBench(t, kittest.Greeting(text.Dutch))
+	b := newBench(t, kittest.Greeting(text.Dutch))
 	b.Show(deskapi.WindowCalls)
 	full := []string{"Relatie openen", "Terugbellen", "Nummer kopiëren", "Relatienummer kopiëren", "Opnieuw opzoeken", "Niet deze relatie", "Afvinken", "Verwijderen"}
 	missed := customer()
@@ -334,7 +334,7 @@ func TestMenuOffersWhatIsPossible(t *testing.T) {
 
 // What the resident says beside the calls.
 func TestCallsState(t *testing.T) {
-	b := newCallsBench(t, kittest.Greeting(text.Dutch))
+	b := newBench(t, kittest.Greeting(text.Dutch))
 	b.read([]history.Entry{customer()}, nil)
 	b.Show(deskapi.WindowCalls)
 	if !slices.ContainsFunc(b.Said, func(m kittest.Saying) bool { return m.Kind == deskapi.KindCallsAsk }) {
@@ -385,10 +385,10 @@ func TestCallsState(t *testing.T) {
 }
 
 // notes is what the strip above the list says.
-func notes(b *callsBench) string { return b.calls.noted }
+func notes(b *bench) string { return b.calls.noted }
 
 func TestLookAgain(t *testing.T) {
-	b := newCallsBench(t, kittest.Greeting(text.Dutch))
+	b := newBench(t, kittest.Greeting(text.Dutch))
 	b.read([]history.Entry{customer()}, nil)
 	b.Show(deskapi.WindowCalls)
 	b.state(t, deskapi.CallsState{Manual: true})
@@ -447,8 +447,8 @@ func TestPlan(t *testing.T) {
 
 // long is a bench whose readings come from a list of n calls, as the reader would
 // give them.
-func long(t *testing.T, n int) (*callsBench, func() int) {
-	b := newCallsBench(t, kittest.Greeting(text.Dutch))
+func long(t *testing.T, n int) (*bench, func() int) {
+	b := newBench(t, kittest.Greeting(text.Dutch))
 	entry := func(i int) history.Entry { // number i from the newest
 		e := customer()
 		e.ID, e.Rang = int64(n-i), kittest.Noon.Add(-time.Duration(i)*time.Minute)
@@ -603,10 +603,10 @@ func TestStaysWhereItIs(t *testing.T) {
 
 // TestRecipesFromCalls: the calls window leads there, the demo's does not.
 func TestRecipesFromCalls(t *testing.T) {
-	b := newCallsBench(t, kittest.Greeting(text.Dutch))
+	b := newBench(t, kittest.Greeting(text.Dutch))
 	b.Show(deskapi.WindowCalls)
 	kittest.WantTexts(t, b.calls.win, "Telefoon koppelen")
-	d := newCallsBench(t, kittest.Greeting(text.Dutch, kittest.DemoCalls...))
+	d := newBench(t, kittest.Greeting(text.Dutch, kittest.DemoCalls...))
 	d.Show(deskapi.WindowCalls)
 	if all := strings.Join(kittest.Texts(d.calls.win), "|"); strings.Contains(all, "Telefoon koppelen") {
 		t.Error("the demo offers its own port for a real phone")

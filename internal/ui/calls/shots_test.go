@@ -1,4 +1,4 @@
-package desk
+package calls
 
 import (
 	"testing"
@@ -16,7 +16,7 @@ import (
 // TestGuideShots: the calls in the guide look as the window looks.
 func TestGuideShots(t *testing.T) {
 	for _, l := range []text.Language{text.Dutch, text.English} {
-		b := newCallsBench(t, kittest.Greeting(l))
+		b := newBench(t, kittest.Greeting(l))
 		b.read(aDay(), nil)
 		b.Show(deskapi.WindowCalls)
 		b.Welcome.Status = deskapi.Status{OK: true, Sentence: l.T(text.StatusReadyLast, "11:52", "Bria")}

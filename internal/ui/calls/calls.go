@@ -1,4 +1,10 @@
-package desk
+// Package calls is the window of the calls: those of today and those before,
+// searched in and narrowed to a view.
+//
+// History owns what was read and the window while it is open, on Fyne's thread.
+// The file on disk belongs to the goroutine of Follow, which is told what to read
+// and hands over what it read by the desk's Post.
+package calls
 
 import (
 	"context"
@@ -20,10 +26,10 @@ import (
 	"wiebelt/internal/ui/kit"
 )
 
-// callsWindow lists the calls of today and those before.
-type callsWindow struct {
+// window lists the calls of today and those before.
+type window struct {
 	d      *kit.Desk
-	h      *readings
+	h      *History
 	win    fyne.Window
 	sign   *kit.Shape
 	status *kit.Words
@@ -32,7 +38,7 @@ type callsWindow struct {
 	filter *kit.FilterBox
 	tools  *fyne.Container // filter and views
 	title  *fyne.Container
-	list   *callsList
+	list   *list
 	body   *fyne.Container // the list, or a page that says why there is none
 	page   string          // which page body shows
 
@@ -64,10 +70,10 @@ type callsWindow struct {
 	removed []int64 // entries that were just removed and can come back
 }
 
-func newCallsWindow(h *readings) *callsWindow {
+func newWindow(h *History) *window {
 	d := h.d
 	l := d.Lang
-	c := &callsWindow{d: d, h: h, sign: kit.NewShape(kit.MarkNone), body: container.NewStack(), note: container.NewStack(), chosen: -1, looking: -1}
+	c := &window{d: d, h: h, sign: kit.NewShape(kit.MarkNone), body: container.NewStack(), note: container.NewStack(), chosen: -1, looking: -1}
 	if before := h.calls; before != nil { // made anew: what its readings say is not for this one
 		before.stop()
 		c.follow(before)
@@ -77,7 +83,7 @@ func newCallsWindow(h *readings) *callsWindow {
 	c.filter.OnChanged = func(string) { c.search() }
 	c.filter.Down = func() { c.win.Canvas().Focus(c.list) }
 	c.views = kit.NewChoice(func(i int) { c.show(c.viewAt(i)) })
-	c.list = newCallsList(c)
+	c.list = newList(c)
 
 	state := container.NewBorder(nil, nil, container.NewCenter(c.sign), nil,
 		container.New(layout.NewCustomPaddedLayout(0, 0, 4, 0), c.status))
@@ -104,15 +110,16 @@ func newCallsWindow(h *readings) *callsWindow {
 }
 
 // follow goes on with the edition of the window before.
-func (c *callsWindow) follow(before *callsWindow) {
+func (c *window) follow(before *window) {
 	c.edition = edition{before.edition.list + 1}
 	c.state, c.stated, c.removed = before.state, before.stated, before.removed
 }
 
 // Window and Take make it a page.
-func (c *callsWindow) Window() fyne.Window { return c.win }
+func (c *window) Window() fyne.Window { return c.win }
 
-func (c *callsWindow) Take(kind string, raw json.RawMessage) {
+// Take implements kit.Page.
+func (c *window) Take(kind string, raw json.RawMessage) {
 	switch kind {
 	case deskapi.KindCallsState:
 		var m deskapi.CallsState
@@ -142,15 +149,15 @@ func (c *callsWindow) Take(kind string, raw json.RawMessage) {
 }
 
 // Closed forgets what was read with the window.
-func (c *callsWindow) Closed() {
+func (c *window) Closed() {
 	c.stop()
 	c.h.calls, c.h.entries, c.h.state = nil, nil, readingNot
 }
 
 // StatusChanged makes it one that shows the status.
-func (c *callsWindow) StatusChanged() { c.showStatus() }
+func (c *window) StatusChanged() { c.showStatus() }
 
-func (c *callsWindow) stop() {
+func (c *window) stop() {
 	if c.cancel != nil {
 		c.cancel()
 	}
@@ -158,7 +165,7 @@ func (c *callsWindow) stop() {
 
 // titleLine has the ways to other windows at its end; the demo has no recipes,
 // since its port and tokens are gone with it.
-func (c *callsWindow) titleLine() {
+func (c *window) titleLine() {
 	l := c.d.Lang
 	buttons := container.New(layout.NewCustomPaddedHBoxLayout(8))
 	if c.state.Manual && c.d.Has(deskapi.WindowLookup) {
@@ -174,7 +181,7 @@ func (c *callsWindow) titleLine() {
 	c.title.Refresh()
 }
 
-func (c *callsWindow) shortcuts() {
+func (c *window) shortcuts() {
 	cv := c.win.Canvas()
 	find := &desktop.CustomShortcut{KeyName: fyne.KeyF, Modifier: fyne.KeyModifierShortcutDefault}
 	cv.AddShortcut(find, func(fyne.Shortcut) { cv.Focus(c.filter) })
@@ -195,7 +202,7 @@ func (c *callsWindow) shortcuts() {
 	})
 }
 
-func (c *callsWindow) showStatus() {
+func (c *window) showStatus() {
 	s := c.d.Welcome.Status
 	m := kit.MarkNone
 	switch {
@@ -211,7 +218,7 @@ func (c *callsWindow) showStatus() {
 }
 
 // takeState takes over what the resident says beside the calls.
-func (c *callsWindow) takeState(m deskapi.CallsState) {
+func (c *window) takeState(m deskapi.CallsState) {
 	was, first := c.state, !c.stated
 	c.state, c.stated = m, true
 	if m.Manual != was.Manual {
@@ -229,7 +236,7 @@ func (c *callsWindow) takeState(m deskapi.CallsState) {
 }
 
 // showNote says what is wrong, or has happened.
-func (c *callsWindow) showNote() {
+func (c *window) showNote() {
 	said := c.failed
 	dismiss := false
 	switch {
@@ -267,7 +274,7 @@ func (c *callsWindow) showNote() {
 }
 
 // fail says for a moment what did not work.
-func (c *callsWindow) fail(sentence string) {
+func (c *window) fail(sentence string) {
 	c.failed = sentence
 	c.showNote()
 	c.d.After(kit.FailedIs, func() {
@@ -281,16 +288,16 @@ func (c *callsWindow) fail(sentence string) {
 }
 
 // viewList are the views that are offered, in their order.
-func (c *callsWindow) viewList() []history.View {
+func (c *window) viewList() []history.View {
 	if c.state.Group {
 		return []history.View{history.ViewMine, history.ViewMissed, history.ViewAll}
 	}
 	return []history.View{history.ViewAll, history.ViewMissed}
 }
 
-func (c *callsWindow) viewAt(i int) history.View { return c.viewList()[i] }
+func (c *window) viewAt(i int) history.View { return c.viewList()[i] }
 
-func (c *callsWindow) showViews() {
+func (c *window) showViews() {
 	l := c.d.Lang
 	var names []string
 	now := 0
@@ -314,7 +321,7 @@ func (c *callsWindow) showViews() {
 }
 
 // show shows another view of the calls.
-func (c *callsWindow) show(v history.View) {
+func (c *window) show(v history.View) {
 	if v == c.query.View {
 		return
 	}
@@ -325,7 +332,7 @@ func (c *callsWindow) show(v history.View) {
 }
 
 // search follows the filter.
-func (c *callsWindow) search() {
+func (c *window) search() {
 	was := c.query
 	c.query.Filter = c.filter.Text
 	c.list.scroll.Offset.Y = 0
@@ -351,27 +358,27 @@ func (c *callsWindow) search() {
 }
 
 // begin reads another list from its beginning.
-func (c *callsWindow) begin() {
+func (c *window) begin() {
 	c.renew()
 	c.want(wish{})
 }
 
 // renew makes what is being read that of another list.
-func (c *callsWindow) renew() {
+func (c *window) renew() {
 	c.stop()
 	c.edition.list++
 	c.pending, c.asked = nil, nil
 }
 
 // want asks for a reading.
-func (c *callsWindow) want(w wish) {
+func (c *window) want(w wish) {
 	w.query, w.edition = c.query, c.edition
 	c.pending = &w
 	c.d.Kick()
 }
 
 // refresh shows what was read last.
-func (c *callsWindow) refresh() {
+func (c *window) refresh() {
 	a := c.next
 	c.next = nil
 	switch {
@@ -392,7 +399,7 @@ func (c *callsWindow) refresh() {
 
 // put takes over a run of calls. What is on screen stays where it is when calls
 // have come above it.
-func (c *callsWindow) put(a answer) {
+func (c *window) put(a answer) {
 	offset := c.list.scroll.Offset.Y
 	var anchor history.Place
 	lead := float32(0)
@@ -427,7 +434,7 @@ func (c *callsWindow) put(a answer) {
 }
 
 // row gives a call of the list, false if it is not read.
-func (c *callsWindow) row(n int) (row, bool) {
+func (c *window) row(n int) (row, bool) {
 	if i := n - c.start; i >= 0 && i < len(c.rows) {
 		return c.rows[i], true
 	}
@@ -435,7 +442,7 @@ func (c *callsWindow) row(n int) (row, bool) {
 }
 
 // need has the calls around those on screen read before they are.
-func (c *callsWindow) need(first, last int) {
+func (c *window) need(first, last int) {
 	const ahead = block / 4
 	low, high := max(first-ahead, 0), min(last+ahead, c.plan.count-1)
 	if last < first || len(c.rows) > 0 && low >= c.start && high < c.start+len(c.rows) {
@@ -457,7 +464,7 @@ func (c *callsWindow) need(first, last int) {
 }
 
 // draw shows the list, or the page in its place.
-func (c *callsWindow) draw() {
+func (c *window) draw() {
 	p := c.pageNow()
 	kit.Visible(c.tools, c.plan.count > 0 || c.query.View != c.viewAt(0) || c.filter.Text != "") // else there is nothing to search in
 	if p == "" {
@@ -483,7 +490,7 @@ const (
 	pageBroken = "broken"  // they cannot be read
 )
 
-func (c *callsWindow) pageNow() string {
+func (c *window) pageNow() string {
 	filter := strings.TrimSpace(c.filter.Text)
 	switch {
 	case c.plan.count > 0:
@@ -508,7 +515,7 @@ func (c *callsWindow) pageNow() string {
 	return pageEmpty
 }
 
-func (c *callsWindow) pageContent(p string) fyne.CanvasObject {
+func (c *window) pageContent(p string) fyne.CanvasObject {
 	l := c.d.Lang
 	switch p {
 	case "":

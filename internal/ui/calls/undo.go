@@ -1,4 +1,4 @@
-package desk
+package calls
 
 import (
 	"time"
@@ -18,7 +18,7 @@ import (
 const undoIs = 15 * time.Second
 
 // canUndo offers for a while to put a removed call back.
-func (c *callsWindow) canUndo(entry int64) {
+func (c *window) canUndo(entry int64) {
 	c.removed = append(c.removed, entry)
 	c.showNote()
 	c.d.After(undoIs, func() {
@@ -32,7 +32,7 @@ func (c *callsWindow) canUndo(entry int64) {
 }
 
 // undo puts back what was removed.
-func (c *callsWindow) undo() {
+func (c *window) undo() {
 	if len(c.removed) == 0 {
 		return
 	}
@@ -47,7 +47,7 @@ func (c *callsWindow) undo() {
 }
 
 // undoLine says what was removed, beside the button that puts it back.
-func (c *callsWindow) undoLine(said string) fyne.CanvasObject {
+func (c *window) undoLine(said string) fyne.CanvasObject {
 	button := widget.NewButton(c.d.Lang.T(text.CallsUndo), c.undo)
 	return container.NewBorder(nil, nil, nil, container.NewCenter(button),
 		container.New(kit.Middle(), kit.Plain(said, theme.SizeHint, widget.MediumImportance)))

@@ -1,4 +1,4 @@
-package desk
+package calls
 
 import (
 	"encoding/json"
@@ -36,7 +36,7 @@ func TestCallsWindowFits(t *testing.T) {
 	}
 	for _, l := range []text.Language{text.Dutch, text.English} {
 		for _, scale := range kittest.Scales {
-			b := newCallsBench(t, kittest.Greeting(l))
+			b := newBench(t, kittest.Greeting(l))
 			b.read(all, nil)
 			b.Show(deskapi.WindowCalls)
 			for _, state := range []deskapi.CallsState{
