@@ -6,6 +6,7 @@ import (
 	"wiebelt/internal/ui/delivery"
 	"wiebelt/internal/ui/doctor"
 	"wiebelt/internal/ui/kit"
+	"wiebelt/internal/ui/lookup"
 	"wiebelt/internal/ui/settings"
 	"wiebelt/internal/ui/start"
 )
@@ -16,7 +17,7 @@ func openers(h *calls.History) map[string]kit.Opener {
 		deskapi.WindowCalls:    h.Open,
 		deskapi.WindowDemo:     openDemo,
 		deskapi.WindowRecipes:  openRecipesWindow,
-		deskapi.WindowLookup:   openLookup,
+		deskapi.WindowLookup:   lookup.Open,
 		deskapi.WindowHelp:     newHelpWindow,
 		deskapi.WindowSettings: settings.Open,
 		deskapi.WindowDoctor:   doctor.Open,

@@ -1,4 +1,10 @@
-package desk
+// Package lookup is the window in which somebody has a number looked up that they
+// type or paste, or that another window hands on by ShowAt.
+//
+// The resident asks the hub; the window owns the question and its answer, and
+// forgets both when it closes. All of it belongs to Fyne's thread; nothing here
+// runs beside it.
+package lookup
 
 import (
 	"encoding/json"
@@ -27,9 +33,9 @@ const (
 	fieldWidth = 124                    // of a field's label
 )
 
-// lookupWindow looks a number up that somebody types or pastes. What comes back
+// window looks a number up that somebody types or pastes. What comes back
 // lives no longer than the window.
-type lookupWindow struct {
+type window struct {
 	d      *kit.Desk
 	win    fyne.Window
 	box    *kit.FilterBox
@@ -42,11 +48,12 @@ type lookupWindow struct {
 	copied string // what was just copied
 }
 
-func openLookup(d *kit.Desk) kit.Page { return newLookupWindow(d) }
+// Open opens the window.
+func Open(d *kit.Desk) kit.Page { return newWindow(d) }
 
-func newLookupWindow(d *kit.Desk) *lookupWindow {
+func newWindow(d *kit.Desk) *window {
 	l := d.Lang
-	w := &lookupWindow{d: d, body: container.NewStack()}
+	w := &window{d: d, body: container.NewStack()}
 	w.box = kit.NewFilterBox(l.T(text.LookupBox))
 	w.box.Down = w.ask
 	w.box.OnChanged = func(s string) { w.typed() }
@@ -69,9 +76,11 @@ func newLookupWindow(d *kit.Desk) *lookupWindow {
 	return w
 }
 
-func (w *lookupWindow) Window() fyne.Window { return w.win }
+// Window implements kit.Page.
+func (w *window) Window() fyne.Window { return w.win }
 
-func (w *lookupWindow) Take(kind string, raw json.RawMessage) {
+// Take implements kit.Page.
+func (w *window) Take(kind string, raw json.RawMessage) {
 	switch kind {
 	case deskapi.KindLookupFound:
 		var m deskapi.LookupFound
@@ -89,14 +98,14 @@ func (w *lookupWindow) Take(kind string, raw json.RawMessage) {
 }
 
 // ShowAt looks up a number that another window has.
-func (w *lookupWindow) ShowAt(number string) {
+func (w *window) ShowAt(number string) {
 	w.box.SetText(number)
 	w.ask()
 }
 
 // typed forgets the answer once the number is another one: never a name beside a
 // number that is not its own.
-func (w *lookupWindow) typed() {
+func (w *window) typed() {
 	if w.found != nil || w.asking {
 		w.seq++
 		w.found, w.asking, w.said = nil, false, ""
@@ -105,7 +114,7 @@ func (w *lookupWindow) typed() {
 }
 
 // ask asks for the number in the box.
-func (w *lookupWindow) ask() {
+func (w *window) ask() {
 	number := strings.TrimSpace(w.box.Text)
 	if number == "" {
 		return
@@ -127,7 +136,7 @@ func (w *lookupWindow) ask() {
 }
 
 // later does something unless there is an answer, or another question, by then.
-func (w *lookupWindow) later(t time.Duration, seq int, do func()) {
+func (w *window) later(t time.Duration, seq int, do func()) {
 	w.d.After(t, func() {
 		w.d.Post(func() {
 			if w.asking && w.seq == seq && w.d.Page(deskapi.WindowLookup) == kit.Page(w) {
@@ -137,7 +146,7 @@ func (w *lookupWindow) later(t time.Duration, seq int, do func()) {
 	})
 }
 
-func (w *lookupWindow) copy(s string) {
+func (w *window) copy(s string) {
 	w.d.Send(deskapi.KindCopy, deskapi.Copy{Text: s})
 	w.copied = s
 	w.show()
@@ -151,13 +160,13 @@ func (w *lookupWindow) copy(s string) {
 	})
 }
 
-func (w *lookupWindow) open(k deskapi.LookupContact) {
+func (w *window) open(k deskapi.LookupContact) {
 	w.said = ""
 	w.d.Send(deskapi.KindLookupOpen, deskapi.LookupOpen{Link: k.Link, Number: w.found.Number})
 }
 
 // show shows what there is.
-func (w *lookupWindow) show() {
+func (w *window) show() {
 	one := w.found != nil && len(w.found.Contacts) == 1 && w.found.Contacts[0].Link != ""
 	importance := widget.HighImportance // one primary button a window
 	if one {
@@ -171,7 +180,7 @@ func (w *lookupWindow) show() {
 	w.body.Refresh()
 }
 
-func (w *lookupWindow) content() fyne.CanvasObject {
+func (w *window) content() fyne.CanvasObject {
 	l := w.d.Lang
 	page := container.New(layout.NewCustomPaddedVBoxLayout(8))
 	if w.said != "" {
@@ -191,7 +200,7 @@ func (w *lookupWindow) content() fyne.CanvasObject {
 }
 
 // answer writes what a lookup gave, in the words of the card.
-func (w *lookupWindow) answer(page *fyne.Container, f *deskapi.LookupFound) {
+func (w *window) answer(page *fyne.Container, f *deskapi.LookupFound) {
 	l := w.d.Lang
 	big := func(s string) { page.Add(kit.BigLine(s)) }
 	say := func(s string) { page.Add(container.New(kit.AtMost(kit.TextWidth), kit.Paragraph(s))) }
@@ -308,7 +317,7 @@ func nameOf(l text.Language, k deskapi.LookupContact) string {
 }
 
 // copying is a button that copies and says so for a moment.
-func (w *lookupWindow) copying(label, s string) *widget.Button {
+func (w *window) copying(label, s string) *widget.Button {
 	if w.copied == s {
 		label = w.d.Lang.T(text.CardButtonCopied)
 	}
@@ -316,7 +325,7 @@ func (w *lookupWindow) copying(label, s string) *widget.Button {
 }
 
 // fields are what is known of a contact, a line each.
-func (w *lookupWindow) fields(page *fyne.Container, k deskapi.LookupContact) {
+func (w *window) fields(page *fyne.Container, k deskapi.LookupContact) {
 	l := w.d.Lang
 	modified := ""
 	if k.Modified != "" {
@@ -334,7 +343,7 @@ func (w *lookupWindow) fields(page *fyne.Container, k deskapi.LookupContact) {
 }
 
 // match is one of several contacts. None is chosen for the user.
-func (w *lookupWindow) match(k deskapi.LookupContact) fyne.CanvasObject {
+func (w *window) match(k deskapi.LookupContact) fyne.CanvasObject {
 	l := w.d.Lang
 	name := kit.Bold(nameOf(l, k), base.SizeNameText)
 	detail := kit.Plain(kit.Join(contact.GroupDigits(k.Relation), k.Address, k.Producer), base.SizeNameCaptionText, widget.LowImportance)

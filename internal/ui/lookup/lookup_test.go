@@ -1,4 +1,4 @@
-package desk
+package lookup
 
 import (
 	"encoding/json"
@@ -18,10 +18,10 @@ import (
 var dorp = deskapi.LookupContact{Name: "J. de Vries", Relation: "100200", Address: "Dorpsstraat 1, 1234 AB Ons Dorp",
 	Producer: "Producent Een", Modified: "Medewerker", Link: "https://hub.example/contacts/viewcontact/c"}
 
-func lookupBench(t *testing.T, l text.Language) (*kittest.Bench, *lookupWindow) {
-	b := kittest.New(t, kittest.Greeting(l), map[string]kit.Opener{deskapi.WindowLookup: openLookup})
+func lookupBench(t *testing.T, l text.Language) (*kittest.Bench, *window) {
+	b := kittest.New(t, kittest.Greeting(l), map[string]kit.Opener{deskapi.WindowLookup: Open})
 	b.Show(deskapi.WindowLookup)
-	return b, b.Page(deskapi.WindowLookup).(*lookupWindow)
+	return b, b.Page(deskapi.WindowLookup).(*window)
 }
 
 func found(t *testing.T, b *kittest.Bench, f deskapi.LookupFound) {
@@ -63,7 +63,7 @@ var answers = []struct {
 }
 
 // labels are all words of a window, those of wrapped text included.
-func labels(w *lookupWindow) string {
+func labels(w *window) string {
 	return strings.ReplaceAll(strings.Join(kittest.Texts(w.win), " "), "  ", " ")
 }
 
@@ -104,7 +104,7 @@ func TestLookupAnswers(t *testing.T) {
 	}
 }
 
-func buttonsOf(w *lookupWindow) (all []*widget.Button) {
+func buttonsOf(w *window) (all []*widget.Button) {
 	kittest.Each(w.win.Canvas().Content(), func(o any) {
 		if b, ok := o.(*widget.Button); ok {
 			all = append(all, b)
@@ -170,14 +170,14 @@ func TestLookupLife(t *testing.T) {
 		t.Error("a closed window is still held")
 	}
 	b.Show(deskapi.WindowLookup)
-	if again := b.Page(deskapi.WindowLookup).(*lookupWindow); again.box.Text != "" || strings.Contains(labels(again), "Vries") {
+	if again := b.Page(deskapi.WindowLookup).(*window); again.box.Text != "" || strings.Contains(labels(again), "Vries") {
 		t.Error("it remembers")
 	}
 }
 
 // Another window has a number looked up.
 func TestLookupShowAt(t *testing.T) {
-	b := kittest.New(t, kittest.Greeting(text.Dutch), map[string]kit.Opener{deskapi.WindowLookup: openLookup})
+	b := kittest.New(t, kittest.Greeting(text.Dutch), map[string]kit.Opener{deskapi.WindowLookup: Open})
 	b.ShowAt(deskapi.WindowLookup, "+31612345678")
 	if got := b.Take(); len(got) != 1 || got[0].M != (deskapi.LookupFind{Seq: 1, Text: "+31612345678"}) {
 		t.Errorf("said %v", got)
