@@ -5,6 +5,7 @@ import (
 	"wiebelt/internal/ui/calls"
 	"wiebelt/internal/ui/delivery"
 	"wiebelt/internal/ui/doctor"
+	"wiebelt/internal/ui/help"
 	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/lookup"
 	"wiebelt/internal/ui/settings"
@@ -18,7 +19,7 @@ func openers(h *calls.History) map[string]kit.Opener {
 		deskapi.WindowDemo:     openDemo,
 		deskapi.WindowRecipes:  openRecipesWindow,
 		deskapi.WindowLookup:   lookup.Open,
-		deskapi.WindowHelp:     newHelpWindow,
+		deskapi.WindowHelp:     help.Open,
 		deskapi.WindowSettings: settings.Open,
 		deskapi.WindowDoctor:   doctor.Open,
 		deskapi.WindowDelivery: delivery.Open,

@@ -1,4 +1,4 @@
-package desk
+package help
 
 import (
 	"strings"
@@ -19,10 +19,10 @@ import (
 func TestHelpWindow(t *testing.T) {
 	for _, l := range []text.Language{text.Dutch, text.English} {
 		for _, look := range []string{"light", "dark"} {
-			b := kittest.New(t, kittest.Greeting(l), map[string]kit.Opener{deskapi.WindowHelp: newHelpWindow})
+			b := kittest.New(t, kittest.Greeting(l), map[string]kit.Opener{deskapi.WindowHelp: Open})
 			b.App.Settings().SetTheme(theme.New(look))
 			b.Show(deskapi.WindowHelp)
-			w := b.Page(deskapi.WindowHelp).(*helpWindow)
+			w := b.Page(deskapi.WindowHelp).(*window)
 			w.win.Resize(fyne.NewSize(720, 640))
 			kittest.WantTexts(t, w.win, l.T(text.HelpEverybody), l.T(text.HelpAdmins))
 			for _, p := range guide.Help(l) {

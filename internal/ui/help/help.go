@@ -1,4 +1,9 @@
-package desk
+// Package help is the window of the guide: its pages at the side, one of them
+// beside it, with its pictures.
+//
+// It owns which page is shown and asks the resident nothing. All of it belongs to
+// Fyne's thread.
+package help
 
 import (
 	"encoding/json"
@@ -18,8 +23,8 @@ import (
 
 const topicsWidth = 232
 
-// helpWindow shows the guide: its pages at the side, one of them beside it.
-type helpWindow struct {
+// window shows the guide: its pages at the side, one of them beside it.
+type window struct {
 	d      *kit.Desk
 	win    fyne.Window
 	all    []guide.HelpPage
@@ -30,8 +35,9 @@ type helpWindow struct {
 	scroll *container.Scroll
 }
 
-func newHelpWindow(d *kit.Desk) kit.Page {
-	w := &helpWindow{d: d, all: guide.Help(d.Lang), pages: container.NewStack()}
+// Open opens the window at the first page of the guide.
+func Open(d *kit.Desk) kit.Page {
+	w := &window{d: d, all: guide.Help(d.Lang), pages: container.NewStack()}
 	l := d.Lang
 	for i, p := range w.all {
 		switch {
@@ -50,15 +56,20 @@ func newHelpWindow(d *kit.Desk) kit.Page {
 	return w
 }
 
-func (w *helpWindow) Window() fyne.Window          { return w.win }
-func (w *helpWindow) Take(string, json.RawMessage) {} // it asks nothing
-func (w *helpWindow) Chosen() string               { return w.shown }
+// Window implements kit.Page.
+func (w *window) Window() fyne.Window { return w.win }
+
+// Take implements kit.Page.
+func (w *window) Take(string, json.RawMessage) {} // it asks nothing
+
+// Chosen implements kit.Chooser.
+func (w *window) Chosen() string { return w.shown }
 
 // ShowAt shows a page of the guide.
-func (w *helpWindow) ShowAt(id string) { w.Choose(id) }
+func (w *window) ShowAt(id string) { w.Choose(id) }
 
 // Choose shows another page.
-func (w *helpWindow) Choose(id string) {
+func (w *window) Choose(id string) {
 	for _, p := range w.all {
 		if p.ID != id {
 			continue

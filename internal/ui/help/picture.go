@@ -1,4 +1,4 @@
-package desk
+package help
 
 import (
 	"bytes"
