@@ -8,6 +8,7 @@ import (
 	"wiebelt/internal/ui/help"
 	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/lookup"
+	"wiebelt/internal/ui/phones"
 	"wiebelt/internal/ui/settings"
 	"wiebelt/internal/ui/start"
 )
@@ -17,7 +18,7 @@ func openers(h *calls.History) map[string]kit.Opener {
 	return map[string]kit.Opener{
 		deskapi.WindowCalls:    h.Open,
 		deskapi.WindowDemo:     openDemo,
-		deskapi.WindowRecipes:  openRecipesWindow,
+		deskapi.WindowRecipes:  phones.Open,
 		deskapi.WindowLookup:   lookup.Open,
 		deskapi.WindowHelp:     help.Open,
 		deskapi.WindowSettings: settings.Open,

@@ -1,4 +1,4 @@
-package desk
+package phones
 
 import (
 	"encoding/json"
@@ -34,14 +34,14 @@ func answerRecipes(t *testing.T, b *kittest.Bench, m deskapi.Recipes) {
 }
 
 // recipes is the open window, nil if it is closed.
-func recipes(b *kittest.Bench) *recipesWindow {
-	w, _ := b.Page(deskapi.WindowRecipes).(*recipesWindow)
+func recipes(b *kittest.Bench) *window {
+	w, _ := b.Page(deskapi.WindowRecipes).(*window)
 	return w
 }
 
 func openRecipes(t *testing.T, l text.Language, m deskapi.Recipes) *kittest.Bench {
 	t.Helper()
-	b := kittest.New(t, kittest.Greeting(l), map[string]kit.Opener{deskapi.WindowRecipes: openRecipesWindow})
+	b := kittest.New(t, kittest.Greeting(l), map[string]kit.Opener{deskapi.WindowRecipes: Open})
 	b.Show(deskapi.WindowRecipes)
 	if said := b.Take(); len(said) != 1 || said[0].Kind != deskapi.KindRecipe {
 		t.Fatalf("said %v", said)
@@ -264,7 +264,7 @@ func TestRecipesClosed(t *testing.T) {
 
 // Another window shows the page of a phone.
 func TestRecipesShowAt(t *testing.T) {
-	b := kittest.New(t, kittest.Greeting(text.Dutch), map[string]kit.Opener{deskapi.WindowRecipes: openRecipesWindow})
+	b := kittest.New(t, kittest.Greeting(text.Dutch), map[string]kit.Opener{deskapi.WindowRecipes: Open})
 	b.ShowAt(deskapi.WindowRecipes, "linphone")
 	if recipes(b).shown != "linphone" {
 		t.Errorf("shows %q", recipes(b).shown)

@@ -1,4 +1,10 @@
-package desk
+// Package phones is the window that shows how a telephone is connected, a recipe
+// for each, and how every way in is doing.
+//
+// What stands in the recipes on this computer, tokens included, comes from the
+// resident with every opening and is held no longer than the window; how the ways
+// in are doing is the desk's. All of it belongs to Fyne's thread.
+package phones
 
 import (
 	"encoding/json"
@@ -23,10 +29,10 @@ const (
 	phonesWidth = 232 // of the list of phones
 )
 
-// recipesWindow shows how a phone is connected: the phones at the left, the page
+// window shows how a phone is connected: the phones at the left, the page
 // of one at the right. What stands in the pages comes from the resident, asked
 // for anew with every window and held no longer than that.
-type recipesWindow struct {
+type window struct {
 	d      *kit.Desk
 	win    fyne.Window
 	all    []guide.Recipe
@@ -40,8 +46,9 @@ type recipesWindow struct {
 	states *fyne.Container   // of the page: how its ways in are doing
 }
 
-func openRecipesWindow(d *kit.Desk) kit.Page {
-	w := &recipesWindow{d: d, all: guide.All(d.Lang), pages: container.NewStack()}
+// Open opens the window and asks for what stands in the recipes here.
+func Open(d *kit.Desk) kit.Page {
+	w := &window{d: d, all: guide.All(d.Lang), pages: container.NewStack()}
 	l := d.Lang
 	w.items = []kit.SideItem{{Title: l.T(text.WaysHere), Heading: true}, {ID: waysPage, Title: l.T(text.WaysTitle)},
 		{Title: l.T(text.RecipesPhones), Heading: true}}
@@ -61,10 +68,11 @@ func openRecipesWindow(d *kit.Desk) kit.Page {
 	return w
 }
 
-func (w *recipesWindow) Window() fyne.Window { return w.win }
+// Window implements kit.Page.
+func (w *window) Window() fyne.Window { return w.win }
 
 // Take takes what stands in the pages on this computer.
-func (w *recipesWindow) Take(kind string, raw json.RawMessage) {
+func (w *window) Take(kind string, raw json.RawMessage) {
 	var m deskapi.Recipes
 	if kind == deskapi.KindRecipes && w.d.Decode(kind, raw, &m) {
 		w.facts = &m
@@ -73,10 +81,10 @@ func (w *recipesWindow) Take(kind string, raw json.RawMessage) {
 }
 
 // ShowAt shows the page of a phone.
-func (w *recipesWindow) ShowAt(id string) { w.Choose(id) }
+func (w *window) ShowAt(id string) { w.Choose(id) }
 
 // Choose shows the page of another phone.
-func (w *recipesWindow) Choose(id string) {
+func (w *window) Choose(id string) {
 	if id == "" || id == w.shown {
 		return
 	}
@@ -86,14 +94,14 @@ func (w *recipesWindow) Choose(id string) {
 	w.scroll.ScrollToTop()
 }
 
-func (w *recipesWindow) values() guide.Values {
+func (w *window) values() guide.Values {
 	f := w.facts
 	return guide.Values{Exe: f.Exe, ExeW: f.ExeW, Profile: f.Profile, Settings: f.Settings, Port: f.Port,
 		PathToken: f.PathToken, SocketToken: f.SocketToken}
 }
 
 // page makes the page of the phone that is chosen.
-func (w *recipesWindow) page() {
+func (w *window) page() {
 	w.blocks, w.states = nil, nil
 	var content fyne.CanvasObject = container.NewWithoutLayout() // for the moment until there is an answer
 	switch {
@@ -111,7 +119,7 @@ func (w *recipesWindow) page() {
 	w.pages.Refresh()
 }
 
-func (w *recipesWindow) recipe(r guide.Recipe) fyne.CanvasObject {
+func (w *window) recipe(r guide.Recipe) fyne.CanvasObject {
 	l, v := w.d.Lang, w.values()
 	page := container.New(layout.NewCustomPaddedVBoxLayout(12))
 	page.Add(container.New(layout.NewCustomPaddedVBoxLayout(8),
@@ -149,7 +157,7 @@ func (w *recipesWindow) recipe(r guide.Recipe) fyne.CanvasObject {
 }
 
 // trouble says why the addresses of a recipe do not work now, "" if they do.
-func (w *recipesWindow) trouble(r guide.Recipe) string {
+func (w *window) trouble(r guide.Recipe) string {
 	var listener, http bool
 	for _, b := range r.Blocks() {
 		l, h := b.Needs()
@@ -169,7 +177,7 @@ func (w *recipesWindow) trouble(r guide.Recipe) string {
 
 // copy puts the text of a block on the clipboard, tokens included. On X11 what a
 // program has copied goes with it, so the resident, which stays, copies it too.
-func (w *recipesWindow) copy(s string) {
+func (w *window) copy(s string) {
 	w.d.App.Clipboard().SetContent(s)
 	w.d.Send(deskapi.KindCopy, deskapi.Copy{Text: s})
 }
@@ -184,7 +192,7 @@ func step(n int, s string) fyne.CanvasObject {
 // buttons to copy it and to show its token.
 type pasteBlock struct {
 	widget.BaseWidget
-	w             *recipesWindow
+	w             *window
 	block         guide.Block
 	values        guide.Values
 	full          string // with tokens; "" if it cannot be pasted here
@@ -195,7 +203,7 @@ type pasteBlock struct {
 	content       *fyne.Container
 }
 
-func newPasteBlock(w *recipesWindow, b guide.Block, v guide.Values) *pasteBlock {
+func newPasteBlock(w *window, b guide.Block, v guide.Values) *pasteBlock {
 	p := &pasteBlock{w: w, block: b, values: v, frame: canvas.NewRectangle(nil), text: widget.NewLabel("")}
 	l := w.d.Lang
 	p.frame.CornerRadius, p.frame.StrokeWidth = 4, 1
@@ -292,4 +300,4 @@ func (r *pasteBlockRenderer) Refresh() {
 }
 
 // Chosen is the phone whose page is shown.
-func (w *recipesWindow) Chosen() string { return w.shown }
+func (w *window) Chosen() string { return w.shown }

@@ -1,4 +1,4 @@
-package desk
+package phones
 
 import (
 	"slices"
@@ -24,7 +24,7 @@ import (
 const waysPage = "ways"
 
 // WaysChanged makes it one that shows the ways in.
-func (w *recipesWindow) WaysChanged() { w.fillStates() }
+func (w *window) WaysChanged() { w.fillStates() }
 
 // wayOf gives the kind of way in that a block is for, "" for none.
 func wayOf(b guide.Block) string {
@@ -49,7 +49,7 @@ func wayOf(b guide.Block) string {
 
 // fillStates shows how the ways in of the page are doing: all of them on their
 // own page, those of its recipe on any other.
-func (w *recipesWindow) fillStates() {
+func (w *window) fillStates() {
 	if w.states == nil || w.d.Ways == nil {
 		return
 	}
@@ -71,7 +71,7 @@ func (w *recipesWindow) fillStates() {
 }
 
 // wayState is how one way in is doing: a mark, its name and what is known.
-func (w *recipesWindow) wayState(s deskapi.WayState) fyne.CanvasObject {
+func (w *window) wayState(s deskapi.WayState) fyne.CanvasObject {
 	l := w.d.Lang
 	name := l.T(text.StartWay(s.Kind))
 	if name == string(text.StartWay(s.Kind)) { // a link
@@ -132,7 +132,7 @@ func when(l text.Language, at, now time.Time) string {
 }
 
 // overview is the page with all ways in.
-func (w *recipesWindow) overview() fyne.CanvasObject {
+func (w *window) overview() fyne.CanvasObject {
 	l := w.d.Lang
 	w.states = container.New(layout.NewCustomPaddedVBoxLayout(8))
 	w.fillStates()
