@@ -4,6 +4,7 @@ import (
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/ui/calls"
 	"wiebelt/internal/ui/delivery"
+	"wiebelt/internal/ui/demo"
 	"wiebelt/internal/ui/doctor"
 	"wiebelt/internal/ui/help"
 	"wiebelt/internal/ui/kit"
@@ -17,7 +18,7 @@ import (
 func openers(h *calls.History) map[string]kit.Opener {
 	return map[string]kit.Opener{
 		deskapi.WindowCalls:    h.Open,
-		deskapi.WindowDemo:     openDemo,
+		deskapi.WindowDemo:     demo.Open,
 		deskapi.WindowRecipes:  phones.Open,
 		deskapi.WindowLookup:   lookup.Open,
 		deskapi.WindowHelp:     help.Open,

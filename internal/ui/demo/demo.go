@@ -1,4 +1,9 @@
-package desk
+// Package demo is the window of the demonstration: a button for every invented
+// call, and how the last one went.
+//
+// The resident plays the calls; the window owns which one was asked for last. All
+// of it belongs to Fyne's thread.
+package demo
 
 import (
 	"encoding/json"
@@ -17,8 +22,8 @@ import (
 
 const demoButtonWidth = 216
 
-// demoWindow has a button for every invented call.
-type demoWindow struct {
+// window has a button for every invented call.
+type window struct {
 	d       *kit.Desk
 	win     fyne.Window
 	buttons []*widget.Button // in the order of the calls
@@ -27,8 +32,9 @@ type demoWindow struct {
 	playing string // id of the call that was asked for last, "" if it was answered
 }
 
-func openDemo(d *kit.Desk) kit.Page {
-	w := &demoWindow{d: d, sign: kit.NewShape(kit.MarkNone)}
+// Open opens the window with the calls of the resident's welcome.
+func Open(d *kit.Desk) kit.Page {
+	w := &window{d: d, sign: kit.NewShape(kit.MarkNone)}
 	l := d.Lang
 	w.last = kit.NewWords(l.T(text.DeskDemoFirst), theme.SizeHint, base.ColorNamePlaceHolder, false).Cutting()
 	if len(d.Welcome.Demo) == 0 {
@@ -68,16 +74,18 @@ func openDemo(d *kit.Desk) kit.Page {
 	return w
 }
 
-func (w *demoWindow) play(id string) {
+func (w *window) play(id string) {
 	w.playing = id
 	w.last.Say(w.d.Lang.T(text.DeskDemoPlaying), base.ColorNameForeground)
 	w.showSign()
 	w.d.Send(deskapi.KindPlay, deskapi.Play{ID: id})
 }
 
-func (w *demoWindow) Window() fyne.Window { return w.win }
+// Window implements kit.Page.
+func (w *window) Window() fyne.Window { return w.win }
 
-func (w *demoWindow) Take(kind string, raw json.RawMessage) {
+// Take implements kit.Page.
+func (w *window) Take(kind string, raw json.RawMessage) {
 	var m deskapi.Played
 	if kind == deskapi.KindPlayed && w.d.Decode(kind, raw, &m) {
 		w.played(m)
@@ -86,7 +94,7 @@ func (w *demoWindow) Take(kind string, raw json.RawMessage) {
 
 // played shows how the last call went; one that was overtaken by another says
 // nothing any more.
-func (w *demoWindow) played(m deskapi.Played) {
+func (w *window) played(m deskapi.Played) {
 	if w.playing != "" && m.ID != w.playing {
 		return
 	}
@@ -95,7 +103,7 @@ func (w *demoWindow) played(m deskapi.Played) {
 	w.showSign()
 }
 
-func (w *demoWindow) showSign() {
+func (w *window) showSign() {
 	switch {
 	case w.playing != "":
 		w.sign.Set(kit.MarkRing)

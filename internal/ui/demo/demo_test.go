@@ -1,4 +1,4 @@
-package desk
+package demo
 
 import (
 	"encoding/json"
@@ -14,9 +14,9 @@ import (
 )
 
 func TestDemo(t *testing.T) {
-	b := kittest.New(t, kittest.Greeting(text.Dutch, kittest.DemoCalls...), map[string]kit.Opener{deskapi.WindowDemo: openDemo})
+	b := kittest.New(t, kittest.Greeting(text.Dutch, kittest.DemoCalls...), map[string]kit.Opener{deskapi.WindowDemo: Open})
 	b.Show(deskapi.WindowDemo)
-	w := b.Page(deskapi.WindowDemo).(*demoWindow)
+	w := b.Page(deskapi.WindowDemo).(*window)
 	kittest.WantTexts(t, w.win, "Demo", "verzonnen", "Bekende klant", "Eerst het nummer.", "Hub is weg", "Kies hierboven een beller.")
 	primary := 0
 	for i, button := range w.buttons {
