@@ -9,7 +9,10 @@ import (
 	"go.uber.org/goleak"
 
 	"wiebelt/internal/deskapi"
+	"wiebelt/internal/history"
+	"wiebelt/internal/text"
 	"wiebelt/internal/ui/kit"
+	"wiebelt/internal/ui/kittest"
 )
 
 func TestReadHistoryWhenAsked(t *testing.T) {
@@ -40,5 +43,26 @@ func TestReadHistoryWhenAsked(t *testing.T) {
 	<-done
 	if h.state != readingOK || len(h.entries) != 0 {
 		t.Errorf("state %v with %d entries", h.state, len(h.entries))
+	}
+}
+
+// What was read goes with the window, and the next one asks for it anew.
+func TestCallsForgetWhenClosed(t *testing.T) {
+	b := newBench(t, kittest.Greeting(text.Dutch))
+	b.read([]history.Entry{customer()}, nil)
+	b.Show(deskapi.WindowCalls)
+	b.took(answer{wish: b.wanted(), entries: []history.Entry{customer()}, count: 1, exact: true})
+	reading := b.wanted().ctx
+	b.calls.win.Close()
+	if b.calls != nil || b.entries != nil || b.History.state != readingNot || b.Page(deskapi.WindowCalls) != nil {
+		t.Error("a closed window is still held, or what it showed")
+	}
+	if reading.Err() == nil {
+		t.Error("it is still read for a closed window")
+	}
+	b.Kicks = 0
+	b.Show(deskapi.WindowCalls)
+	if b.Kicks != 1 {
+		t.Errorf("the next window asked %d times", b.Kicks)
 	}
 }
