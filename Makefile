@@ -56,7 +56,7 @@ soak:
 
 # Draws the pictures of the guide anew; look at them before you keep them.
 shots:
-	WIEBELT_SHOTS_WRITE=1 go test -count=1 -tags $(TAGS) -run GuideShots ./internal/ui/card ./internal/ui/desk
+	WIEBELT_SHOTS_WRITE=1 go test -count=1 -tags $(TAGS) -run GuideShots ./internal/ui/card ./internal/ui/calls ./internal/ui/lookup
 
 clean:
 	rm -rf bin

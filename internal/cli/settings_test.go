@@ -14,7 +14,7 @@ import (
 
 	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
-	"wiebelt/internal/ui/desk"
+	shown "wiebelt/internal/ui/settings"
 )
 
 // setWhole makes a profile with every key and one element of each list set.
@@ -85,7 +85,7 @@ func TestKeysAreTheSameEverywhere(t *testing.T) {
 	}
 
 	window := map[string]bool{} // of the windows' package itself: a test there holds it against the fields
-	for _, k := range desk.SettingsKeys() {
+	for _, k := range shown.Keys() {
 		window[k] = true
 	}
 	same("window", window)

@@ -10,12 +10,18 @@
 //	2 words    internal/text, assets; internal/sqlitefile, the ground of what is kept
 //	1 domain   internal/call, internal/phone, internal/contact
 //
+// Of the windows, each is a room of its own: it imports what they share (kit,
+// theme) and no other; only internal/ui/desk knows them all.
+//
 // Beside them stand the local hub and the simulated softphone: they know the
 // domain and the words, and only the wiring knows them. Packages that serve
 // tests (names ending in "test") may be imported by tests alone.
 package floors
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Floor is how high a package stands; a package may import what stands lower,
 // and what stands on its own floor where Beside allows it.
@@ -45,6 +51,7 @@ var rooms = []struct {
 	{"internal/resident", Wiring},
 	{"internal/demo", Wiring},
 	{"internal/doctor", Wiring},
+	{"internal/ui/kittest", TestsOnly},
 	{"internal/ui/", Windows},
 	{"internal/native/xtest", TestsOnly},
 	{"internal/native/winetest", TestsOnly},
@@ -94,6 +101,12 @@ func Of(path string) Floor {
 	return Unknown
 }
 
+// desk is the package that knows every window, and shared are those that any window
+// may import.
+const desk = "internal/ui/desk"
+
+var shared = []string{"internal/ui/kit", "internal/ui/theme", "internal/ui/offscreen"}
+
 // Why says why a package may not import another one; "" if it may.
 func Why(from, to string) string {
 	f, t := Of(from), Of(to)
@@ -118,9 +131,13 @@ func Why(from, to string) string {
 		return "is the engine: it declares what it needs and knows no adapter"
 	case t > f:
 		return "imports a package of a higher floor"
+	case t == Windows && from != desk && !slices.Contains(shared, to):
+		return "imports another window: ask the desk for it by its name"
 	}
 	return ""
 }
 
 // MayImportFyne reports whether a package may know Fyne.
-func MayImportFyne(path string) bool { return Of(path) == Windows || path == "app/wiebelt-desk" }
+func MayImportFyne(path string) bool {
+	return strings.HasPrefix(path, "internal/ui/") || path == "app/wiebelt-desk"
+}

@@ -115,12 +115,17 @@ func TestRulesCanFail(t *testing.T) {
 		{"internal/localhub", "internal/hub"},
 		{"internal/softphone/listener", "internal/softphone/phonetest"},
 		{"internal/newroom", "internal/call"},
+		{"internal/ui/calls", "internal/ui/lookup"},
+		{"internal/ui/calls", "internal/ui/desk"},
+		{"internal/ui/kit", "internal/ui/calls"},
+		{"internal/ui/calls", "internal/ui/kittest"},
 	} {
 		if Why(c[0], c[1]) == "" {
 			t.Errorf("%s may import %s", c[0], c[1])
 		}
 	}
 	for _, c := range [][2]string{
+		{"internal/ui/calls", "internal/ui/kit"}, {"internal/ui/desk", "internal/ui/calls"}, {"internal/ui/card", "internal/ui/offscreen"},
 		{"app/wiebelt", "internal/cli"}, {"internal/ui/card", "internal/companion"}, {"internal/hub", "internal/contact"},
 	} {
 		if why := Why(c[0], c[1]); why != "" {

@@ -1,3 +1,11 @@
+// Package desk is the frame of the windows program: the connection to the
+// resident, and which windows there are. The windows themselves are packages
+// beside this one, and internal/ui/kit is what they share.
+//
+// Everything in the windows happens on Fyne's thread; the goroutines (one that
+// receives from the resident, one that sends to it, one that reads the history)
+// belong to Run, hand over with fyne.Do and end with it. The windows only show and
+// ask: whatever changes a file or the clipboard is a message to the resident.
 package desk
 
 import (
@@ -14,6 +22,8 @@ import (
 
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/calls"
+	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
 )
 
@@ -49,7 +59,6 @@ var (
 const (
 	answerIn = 5 * time.Second // for the resident's welcome
 	flushIn  = time.Second     // for the last messages to it
-	firstIn  = 300 * time.Millisecond
 )
 
 // Run connects to the resident and shows its windows until the last one closes,
@@ -72,7 +81,7 @@ func Run(ctx context.Context, cfg Config) error {
 
 	app := cfg.App()
 	app.Settings().SetTheme(theme.New(welcome.Theme))
-	if err := translateBuiltin(text.Language(welcome.Language)); err != nil {
+	if err := kit.TranslateBuiltin(text.Language(welcome.Language)); err != nil {
 		cfg.Log.Warn("the toolkit's own words stay untranslated", "error", err)
 	}
 
@@ -90,10 +99,10 @@ func Run(ctx context.Context, cfg Config) error {
 	}
 	quit := func() { post(app.Quit) }
 	defer context.AfterFunc(outer, func() { fyne.Do(app.Quit) })()
-	w := newWindows(params{
-		app: app, post: post, now: time.Now, log: cfg.Log,
-		after: func(d time.Duration, f func()) { time.AfterFunc(d, f) },
-		send: func(kind string, m any) {
+	w := kit.NewDesk(kit.Params{
+		App: app, Post: post, Now: time.Now, Log: cfg.Log,
+		After: func(d time.Duration, f func()) { time.AfterFunc(d, f) },
+		Send: func(kind string, m any) {
 			if kind == deskapi.KindPainted {
 				painted.Store(true)
 			}
@@ -103,7 +112,7 @@ func Run(ctx context.Context, cfg Config) error {
 				cfg.Log.Warn("message dropped", "kind", kind)
 			}
 		},
-		kick: func() {
+		Kick: func() {
 			select {
 			case kicks <- struct{}{}:
 			default: // a reading is due anyway
@@ -114,12 +123,13 @@ func Run(ctx context.Context, cfg Config) error {
 	var group sync.WaitGroup
 	sent := make(chan struct{})
 	app.Lifecycle().SetOnStopped(cancel)
-	past := &file{path: welcome.History}
-	w.firstReading(ctx, past)
-	group.Go(func() { readHistory(ctx, past, kicks, w) })
+	past := calls.NewHistory(w)
+	w.Openers = openers(past)
+	past.FirstReading(ctx)
+	group.Go(func() { past.Follow(ctx, kicks) })
 	app.Lifecycle().SetOnStarted(func() {
 		group.Go(func() {
-			receive(conn, func(kind string, raw json.RawMessage) { post(func() { w.handle(kind, raw) }) })
+			receive(conn, func(kind string, raw json.RawMessage) { post(func() { w.Handle(kind, raw) }) })
 			quit()
 		})
 		group.Go(func() {
@@ -133,7 +143,7 @@ func Run(ctx context.Context, cfg Config) error {
 				quit()
 			}
 		})
-		w.show(welcome.Window)
+		w.Show(welcome.Window)
 	})
 	app.Run()
 

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"sync"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 
@@ -126,35 +125,4 @@ func TestPumps(t *testing.T) {
 	p.Close()
 	close(out)
 	group.Wait()
-}
-
-func TestReadHistoryWhenAsked(t *testing.T) {
-	defer goleak.VerifyNone(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	readings := make(chan struct{}, 8)
-	w := &windows{params: params{log: slog.New(slog.DiscardHandler), post: func(f func()) {
-		f()
-		readings <- struct{}{} // what is wanted, and then the answer
-	}}}
-	kicks := make(chan struct{}, 1)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		readHistory(ctx, &file{path: t.TempDir() + "/none.db"}, kicks, w)
-	}()
-	for range 3 {
-		kicks <- struct{}{}
-		for range 2 {
-			select {
-			case <-readings:
-			case <-time.After(10 * time.Second):
-				t.Fatal("it was not read")
-			}
-		}
-	}
-	cancel()
-	<-done
-	if w.state != readingOK || len(w.entries) != 0 {
-		t.Errorf("state %v with %d entries", w.state, len(w.entries))
-	}
 }

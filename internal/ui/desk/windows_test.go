@@ -2,205 +2,70 @@ package desk
 
 import (
 	"encoding/json"
-	"image/png"
-	"log/slog"
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
 	"testing"
-	"time"
-
-	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/canvas"
-	"fyne.io/fyne/v2/test"
-	"fyne.io/fyne/v2/widget"
 
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/text"
-	"wiebelt/internal/ui/theme"
+	"wiebelt/internal/ui/calls"
+	"wiebelt/internal/ui/kittest"
 )
 
-// bench is the windows on Fyne's test driver, with everything they say kept.
-type bench struct {
-	*windows
-	said  []message
-	kicks int
-	clock time.Time
-	later []func()
-}
-
-func newBench(t *testing.T, w deskapi.Welcome) *bench {
-	app := test.NewTempApp(t)
-	app.Settings().SetTheme(theme.New("light"))
-	b := &bench{clock: noon}
-	b.windows = newWindows(params{
-		app:  app,
-		post: func(f func()) { f() },
-		send: func(kind string, m any) { b.said = append(b.said, message{kind, m}) },
-		kick: func() { b.kicks++ },
-		now:  func() time.Time { return b.clock },
-		after: func(_ time.Duration, f func()) {
-			b.later = append(b.later, f)
-		},
-		log: slog.New(slog.DiscardHandler),
-	}, w)
+// deskBench has all windows as they are.
+func deskBench(t testing.TB, w deskapi.Welcome) *kittest.Bench {
+	t.Helper()
+	b := kittest.New(t, w, nil)
+	b.Openers = openers(calls.NewHistory(b.Desk))
 	return b
 }
 
-// tell has the resident say something.
-func (b *bench) tell(t testing.TB, kind string, m any) {
-	t.Helper()
-	raw, err := json.Marshal(m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b.handle(kind, raw)
-}
-
-// shot leaves a picture of a window, for people to look at, in the folder that
-// WIEBELT_SHOTS names; without one it does nothing.
-func shot(t testing.TB, w fyne.Window, name string) {
-	t.Helper()
-	dir := os.Getenv("WIEBELT_SHOTS")
-	if dir == "" {
-		return
-	}
-	f, err := os.Create(filepath.Join(dir, name+".png"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if err := png.Encode(f, w.Canvas().Capture()); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// take gives what was said since the last take, questions about the state apart.
-func (b *bench) take() []message {
-	said := slices.DeleteFunc(b.said, func(m message) bool { return m.kind == deskapi.KindCallsAsk || m.kind == deskapi.KindWaysAsk })
-	b.said = nil
-	return said
-}
-
-func greeting(l text.Language, demo ...deskapi.DemoCall) deskapi.Welcome {
-	return deskapi.Welcome{Language: string(l), History: "x", Demo: demo}
-}
-
-var demoCalls = []deskapi.DemoCall{{ID: "known", Title: "Bekende klant", Hint: "Eerst het nummer."}, {ID: "gone", Title: "Hub is weg", Hint: "De kaart zegt het."}}
-
-// texts gives everything that is written in a window, in the order of its tree.
-func texts(w fyne.Window) []string {
-	var all []string
-	var walk func(fyne.CanvasObject)
-	walk = func(o fyne.CanvasObject) {
-		if !o.Visible() {
-			return
-		}
-		switch o := o.(type) {
-		case *canvas.Text:
-			if o.Text != "" {
-				all = append(all, o.Text)
-			}
-		case *fyne.Container:
-			for _, c := range o.Objects {
-				walk(c)
-			}
-		case fyne.Widget:
-			for _, c := range test.WidgetRenderer(o).Objects() {
-				walk(c)
-			}
-		}
-	}
-	walk(w.Canvas().Content())
-	return all
-}
-
-func wantTexts(t *testing.T, w fyne.Window, want ...string) {
-	t.Helper()
-	all := strings.Join(texts(w), "|")
-	for _, s := range want {
-		if !strings.Contains(all, s) {
-			t.Errorf("%q is not written; there is: %s", s, all)
-		}
-	}
-}
-
-func TestDemo(t *testing.T) {
-	b := newBench(t, greeting(text.Dutch, demoCalls...))
-	b.show(deskapi.WindowDemo)
-	wantTexts(t, b.demo.win, "Demo", "verzonnen", "Bekende klant", "Eerst het nummer.", "Hub is weg", "Kies hierboven een beller.")
-	primary := 0
-	for i, button := range b.demo.buttons {
-		test.Tap(button)
-		if got := b.take(); len(got) != 1 || got[0].m != (deskapi.Play{ID: demoCalls[i].ID}) {
-			t.Errorf("button %d said %v", i, got)
-		}
-		if button.Importance == widget.HighImportance {
-			primary++
-		}
-		if h := button.Size().Height; h != 36 {
-			t.Errorf("button %d is %v high, want 36", i, h)
-		}
-	}
-	if primary != 1 {
-		t.Errorf("%d primary buttons, want 1", primary)
-	}
-	wantTexts(t, b.demo.win, "De telefoon gaat…")
-	b.handle(deskapi.KindPlayed, json.RawMessage(`{"id":"known","line":"old"}`)) // overtaken by the second click
-	wantTexts(t, b.demo.win, "De telefoon gaat…")
-	b.handle(deskapi.KindPlayed, json.RawMessage(`{"id":"gone","line":"in 6 ms op het scherm, relatie na 11 ms"}`))
-	wantTexts(t, b.demo.win, "in 6 ms op het scherm, relatie na 11 ms")
-}
-
 func TestWindowsAreMadeOnce(t *testing.T) {
-	b := newBench(t, greeting(text.Dutch, demoCalls...))
-	before := len(b.app.Driver().AllWindows()) // the test driver has one of its own
-	b.show(deskapi.WindowDemo)
-	first := b.demo.win
-	b.handle(deskapi.KindShow, json.RawMessage(`{"window":"demo"}`))
-	b.handle(deskapi.KindShow, json.RawMessage(`{"window":"calls"}`))
-	b.handle(deskapi.KindShow, json.RawMessage(`{"window":"of a newer resident"}`))
-	if n := len(b.app.Driver().AllWindows()) - before; b.demo.win != first || n != 2 {
+	b := deskBench(t, kittest.Greeting(text.Dutch, kittest.DemoCalls...))
+	before := len(b.App.Driver().AllWindows()) // the test driver has one of its own
+	b.Show(deskapi.WindowDemo)
+	first := b.Page(deskapi.WindowDemo).Window()
+	b.Handle(deskapi.KindShow, json.RawMessage(`{"window":"demo"}`))
+	b.Handle(deskapi.KindShow, json.RawMessage(`{"window":"calls"}`))
+	b.Handle(deskapi.KindShow, json.RawMessage(`{"window":"of a newer resident"}`))
+	if n := len(b.App.Driver().AllWindows()) - before; b.Page(deskapi.WindowDemo).Window() != first || n != 2 {
 		t.Errorf("%d windows, want the same demo and one of calls", n)
 	}
 	first.Close()
-	if b.demo != nil {
+	if b.Page(deskapi.WindowDemo) != nil {
 		t.Error("a closed window is still held")
 	}
-	b.handle(deskapi.KindPlayed, json.RawMessage(`{"id":"known","line":"x"}`)) // nothing shows it any more
-	b.handle(deskapi.KindShow, json.RawMessage(`{"window":"demo"}`))
-	if b.demo == nil || b.demo.win == first {
+	b.Handle(deskapi.KindPlayed, json.RawMessage(`{"id":"known","line":"x"}`)) // nothing shows it any more
+	b.Handle(deskapi.KindShow, json.RawMessage(`{"window":"demo"}`))
+	if p := b.Page(deskapi.WindowDemo); p == nil || p.Window() == first {
 		t.Error("the window did not come back")
 	}
 }
 
 func TestHandleStrange(t *testing.T) {
-	b := newBench(t, greeting(text.Dutch))
-	b.show(deskapi.WindowCalls)
+	b := deskBench(t, kittest.Greeting(text.Dutch))
+	b.Show(deskapi.WindowCalls)
 	for _, m := range []struct{ kind, raw string }{
 		{"", ""}, {"unheard of", `{"a":1}`}, {deskapi.KindShow, `nonsense`}, {deskapi.KindStatus, `[]`},
 		{deskapi.KindPlayed, ``}, {deskapi.KindPainted, `{}`},
 	} {
-		b.handle(m.kind, json.RawMessage(m.raw))
+		b.Handle(m.kind, json.RawMessage(m.raw))
 	}
-	b.kicks = 0
-	b.handle(deskapi.KindHistory, nil)
-	if b.kicks != 1 {
-		t.Errorf("a changed history was read %d times", b.kicks)
+	b.Kicks = 0
+	b.Handle(deskapi.KindHistory, nil)
+	if b.Kicks != 1 {
+		t.Errorf("a changed history was read %d times", b.Kicks)
 	}
 }
 
 func TestPaintedIsSaidOnce(t *testing.T) {
-	b := newBench(t, greeting(text.Dutch, demoCalls...))
-	b.show(deskapi.WindowCalls)
-	b.calls.win.Canvas().Capture()
-	b.calls.win.Canvas().Capture()
-	b.show(deskapi.WindowDemo)
-	b.demo.win.Canvas().Capture()
+	b := deskBench(t, kittest.Greeting(text.Dutch, kittest.DemoCalls...))
+	b.Show(deskapi.WindowCalls)
+	b.Page(deskapi.WindowCalls).Window().Canvas().Capture()
+	b.Page(deskapi.WindowCalls).Window().Canvas().Capture()
+	b.Show(deskapi.WindowDemo)
+	b.Page(deskapi.WindowDemo).Window().Canvas().Capture()
 	painted := 0
-	for _, m := range b.said {
-		if m.kind == deskapi.KindPainted {
+	for _, m := range b.Said {
+		if m.Kind == deskapi.KindPainted {
 			painted++
 		}
 	}
@@ -209,51 +74,35 @@ func TestPaintedIsSaidOnce(t *testing.T) {
 	}
 }
 
-// Fyne's own strings: every one of ours has a text in both languages, and
-// together they are all that Fyne knows, apart from the names of days.
-func TestBuiltinStrings(t *testing.T) {
-	for theirs, ours := range builtin {
-		for _, l := range []text.Language{text.Dutch, text.English} {
-			if s := l.T(ours); s == "" || s == string(ours) {
-				t.Errorf("%s has no text for %q", l, theirs)
-			}
-		}
-	}
-	if err := translateBuiltin(text.Dutch); err != nil {
-		t.Error(err)
-	}
-}
-
 // Another language or look comes while windows are open: they stay where they
 // are and read anew.
 func TestWindowsFollowTheSettings(t *testing.T) {
-	b := newBench(t, greeting(text.Dutch))
-	b.read(nil, nil)
-	b.show(deskapi.WindowCalls)
-	b.show(deskapi.WindowRecipes)
-	calls, recipes := b.calls.win, b.recipes.win
+	b := deskBench(t, kittest.Greeting(text.Dutch))
+	b.Show(deskapi.WindowCalls)
+	b.Show(deskapi.WindowRecipes)
+	calls, recipes := b.Page(deskapi.WindowCalls).Window(), b.Page(deskapi.WindowRecipes).Window()
 	say := func(w deskapi.Welcome) {
 		t.Helper()
 		raw, err := json.Marshal(w)
 		if err != nil {
 			t.Fatal(err)
 		}
-		b.handle(deskapi.KindWelcome, raw)
+		b.Handle(deskapi.KindWelcome, raw)
 	}
-	same := b.calls
-	say(greeting(text.Dutch))
-	if b.calls != same {
+	same := b.Page(deskapi.WindowCalls)
+	say(kittest.Greeting(text.Dutch))
+	if b.Page(deskapi.WindowCalls) != same {
 		t.Error("nothing changed, and the window was built anew")
 	}
-	english := greeting(text.English)
+	english := kittest.Greeting(text.English)
 	english.Status = deskapi.Status{OK: true, Sentence: "Ready."}
 	say(english)
-	if b.calls.win != calls || b.recipes.win != recipes {
+	if b.Page(deskapi.WindowCalls).Window() != calls || b.Page(deskapi.WindowRecipes).Window() != recipes {
 		t.Fatal("another window")
 	}
-	wantTexts(t, calls, "Calls", "Ready.")
+	kittest.WantTexts(t, calls, "Calls", "Ready.")
 	if calls.Title() != "Calls – Wiebelt" {
 		t.Error(calls.Title())
 	}
-	wantTexts(t, recipes, text.English.T(text.RecipesPhones))
+	kittest.WantTexts(t, recipes, text.English.T(text.RecipesPhones))
 }

@@ -1,0 +1,331 @@
+// Package calls is the window of the calls: those of today and those before,
+// searched in and narrowed to a view.
+//
+// History owns what was read and the window while it is open, on Fyne's thread.
+// The file on disk belongs to the goroutine of Follow, which is told what to read
+// and hands over what it read by the desk's Post.
+package calls
+
+import (
+	"context"
+	"encoding/json"
+	"image/color"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/driver/desktop"
+	"fyne.io/fyne/v2/layout"
+	base "fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/history"
+	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
+)
+
+// window lists the calls of today and those before.
+type window struct {
+	d      *kit.Desk
+	h      *History
+	win    fyne.Window
+	sign   *kit.Shape
+	status *kit.Words
+	note   *fyne.Container // what is wrong, or has happened
+	views  *kit.Choice
+	filter *kit.FilterBox
+	tools  *fyne.Container // filter and views
+	title  *fyne.Container
+	list   *list
+	body   *fyne.Container // the list, or a page that says why there is none
+	page   string          // which page body shows
+
+	state  deskapi.CallsState
+	stated bool   // the resident has told its state
+	failed string // what did not work, for a moment
+	noted  string // what note says
+
+	// What is read: a run of calls that begins at number start of the list.
+	query history.Query
+	edition
+	plan
+	exact  bool // plan says how many there are, not only how many at least
+	long   bool // they are searched for, and that takes a while
+	start  int
+	rows   []row
+	places []history.Place
+	all    []history.Entry // the run itself
+
+	next    *answer // a reading that refresh is about to show
+	pending *wish   // to be read next
+	asked   *wish   // told to the reader, not answered
+	cancel  context.CancelFunc
+
+	chosen  int     // the call that the keyboard is on, -1 none
+	picked  int64   // its entry
+	copied  int64   // the entry whose number was just copied, 0 none
+	looking int64   // the entry that is looked up again, 0 none
+	removed []int64 // entries that were just removed and can come back
+}
+
+func newWindow(h *History) *window {
+	d := h.d
+	l := d.Lang
+	c := &window{d: d, h: h, sign: kit.NewShape(kit.MarkNone), body: container.NewStack(), note: container.NewStack(), chosen: -1, looking: -1}
+	if before := h.calls; before != nil { // made anew: what its readings say is not for this one
+		before.stop()
+		c.follow(before)
+	}
+	c.status = kit.NewWords("", base.SizeNameCaptionText, base.ColorNamePlaceHolder, false).Cutting()
+	c.filter = kit.NewFilterBox(l.T(text.DeskCallsFilter))
+	c.filter.OnChanged = func(string) { c.search() }
+	c.filter.Down = func() { c.win.Canvas().Focus(c.list) }
+	c.views = kit.NewChoice(func(i int) { c.show(c.viewAt(i)) })
+	c.list = newList(c)
+
+	state := container.NewBorder(nil, nil, container.NewCenter(c.sign), nil,
+		container.New(layout.NewCustomPaddedLayout(0, 0, 4, 0), c.status))
+	c.title = container.NewStack()
+	c.tools = container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 12, 0), c.views), c.filter)
+	head := container.New(layout.NewCustomPaddedLayout(20, 12, kit.Edge, kit.Edge),
+		container.New(layout.NewCustomPaddedVBoxLayout(4), c.title, state, c.note, kit.Gap(4), c.tools))
+	c.titleLine()
+	c.showViews()
+	c.showStatus()
+	c.win = d.Window(text.DeskCallsTitle, container.NewBorder(head, kit.Gap(8), nil, nil, c.body), fyne.NewSize(720, 640))
+	c.shortcuts()
+	if h.state == readingOK && c.edition == (edition{}) {
+		// Read before there was a window, so the first frame has them.
+		n := len(h.entries)
+		c.put(answer{entries: h.entries, count: n, today: today(h.entries, d.Now()), exact: n < block})
+	} else {
+		c.draw()
+	}
+	if !c.exact {
+		c.want(wish{})
+	}
+	return c
+}
+
+// follow goes on with the edition of the window before.
+func (c *window) follow(before *window) {
+	c.edition = edition{before.edition.list + 1}
+	c.state, c.stated, c.removed = before.state, before.stated, before.removed
+}
+
+// Window implements kit.Page.
+func (c *window) Window() fyne.Window { return c.win }
+
+// Take implements kit.Page.
+func (c *window) Take(kind string, raw json.RawMessage) {
+	switch kind {
+	case deskapi.KindCallsState:
+		var m deskapi.CallsState
+		if c.d.Decode(kind, raw, &m) {
+			c.takeState(m)
+		}
+	case deskapi.KindCallsLooked:
+		var m deskapi.CallsLooked
+		if c.d.Decode(kind, raw, &m) {
+			c.looked(m)
+		}
+	case deskapi.KindCallsRemoved:
+		var m deskapi.CallsEntry
+		if c.d.Decode(kind, raw, &m) {
+			c.canUndo(m.Entry)
+		}
+	case deskapi.KindCallsFailed:
+		var m deskapi.CallsFailed
+		if c.d.Decode(kind, raw, &m) {
+			if c.looking == m.Entry {
+				c.looking = -1
+				c.list.again()
+			}
+			c.fail(m.Sentence)
+		}
+	}
+}
+
+// Closed forgets what was read with the window.
+func (c *window) Closed() {
+	c.stop()
+	c.h.calls, c.h.entries, c.h.state = nil, nil, readingNot
+}
+
+// StatusChanged makes it one that shows the status.
+func (c *window) StatusChanged() { c.showStatus() }
+
+func (c *window) stop() {
+	if c.cancel != nil {
+		c.cancel()
+	}
+}
+
+// titleLine has the ways to other windows at its end; the demo has no recipes,
+// since its port and tokens are gone with it.
+func (c *window) titleLine() {
+	l := c.d.Lang
+	buttons := container.New(layout.NewCustomPaddedHBoxLayout(8))
+	if c.state.Manual && c.d.Has(deskapi.WindowLookup) {
+		buttons.Add(widget.NewButton(l.T(text.LookupOpen), func() { c.d.Show(deskapi.WindowLookup) }))
+	}
+	if len(c.d.Welcome.Demo) == 0 {
+		buttons.Add(widget.NewButton(l.T(text.RecipesMenu), func() { c.d.Show(deskapi.WindowRecipes) }))
+	}
+	title := kit.NewWords(l.T(text.DeskCallsTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting()
+	high := canvas.NewRectangle(color.Transparent) // that of a button, there or not
+	high.SetMinSize(fyne.NewSize(0, kit.ChoiceHigh))
+	c.title.Objects = []fyne.CanvasObject{high, container.NewBorder(nil, nil, nil, buttons, container.New(kit.Middle(), title))}
+	c.title.Refresh()
+}
+
+func (c *window) shortcuts() {
+	cv := c.win.Canvas()
+	find := &desktop.CustomShortcut{KeyName: fyne.KeyF, Modifier: fyne.KeyModifierShortcutDefault}
+	cv.AddShortcut(find, func(fyne.Shortcut) { cv.Focus(c.filter) })
+	cv.AddShortcut(&fyne.ShortcutUndo{}, func(fyne.Shortcut) { c.undo() })
+	cv.AddShortcut(&fyne.ShortcutCopy{}, func(fyne.Shortcut) { c.withChosen(c.copy) })
+	cv.SetOnTypedKey(func(e *fyne.KeyEvent) { // nothing has the keyboard yet
+		if c.page == "" && c.plan.count > 0 {
+			cv.Focus(c.list)
+			if e.Name != fyne.KeyDown && e.Name != fyne.KeyUp {
+				c.list.TypedKey(e)
+			}
+		}
+	})
+	cv.SetOnTypedRune(func(r rune) {
+		if c.page == "" {
+			c.list.TypedRune(r)
+		}
+	})
+}
+
+func (c *window) showStatus() {
+	s := c.d.Welcome.Status
+	m := kit.MarkNone
+	switch {
+	case s.Sentence == "":
+	case s.OK:
+		m = kit.MarkDot
+	default:
+		m = kit.MarkTrouble
+	}
+	c.sign.Set(m)
+	c.status.Say(s.Sentence, base.ColorNamePlaceHolder)
+	c.d.Send(deskapi.KindCallsAsk, nil)
+}
+
+// takeState takes over what the resident says beside the calls.
+func (c *window) takeState(m deskapi.CallsState) {
+	was, first := c.state, !c.stated
+	c.state, c.stated = m, true
+	if m.Manual != was.Manual {
+		c.titleLine()
+	}
+	c.showNote()
+	c.showViews()
+	switch {
+	case m.Group != was.Group && m.Group && c.query.View == history.ViewAll,
+		m.Group != was.Group && !m.Group && c.query.View == history.ViewMine:
+		c.show(c.viewAt(0))
+	case first || m.CallBack != was.CallBack:
+		c.list.again()
+	}
+}
+
+// showNote says what is wrong, or has happened.
+func (c *window) showNote() {
+	said := c.failed
+	dismiss := false
+	switch {
+	case said != "":
+	case len(c.removed) > 0:
+		said = c.d.Lang.N(text.CallsRemoved, len(c.removed))
+	case c.state.Fault != "":
+		said = c.state.Fault
+	case c.state.Notice != "":
+		said, dismiss = c.state.Notice, true
+	}
+	if said == c.noted {
+		return
+	}
+	c.noted = said
+	c.note.Objects = nil
+	if said != "" {
+		line := kit.Trouble(said)
+		if c.failed == "" && len(c.removed) > 0 {
+			line = c.undoLine(said)
+		}
+		if dismiss {
+			ok := widget.NewButton(c.d.Lang.T(text.CallsNoticeOk), func() {
+				c.state.Notice = ""
+				c.d.Send(deskapi.KindCallsDismiss, nil)
+				c.showNote()
+			})
+			line = container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 12, 0), container.NewCenter(ok)),
+				container.New(kit.Middle(), line))
+		}
+		c.note.Objects = []fyne.CanvasObject{container.New(layout.NewCustomPaddedLayout(8, 0, 0, 0), line)}
+	}
+	c.note.Refresh()
+	c.win.Content().Refresh()
+}
+
+// fail says for a moment what did not work.
+func (c *window) fail(sentence string) {
+	c.failed = sentence
+	c.showNote()
+	c.d.After(kit.FailedIs, func() {
+		c.d.Post(func() {
+			if c.failed == sentence {
+				c.failed = ""
+				c.showNote()
+			}
+		})
+	})
+}
+
+// viewList are the views that are offered, in their order.
+func (c *window) viewList() []history.View {
+	if c.state.Group {
+		return []history.View{history.ViewMine, history.ViewMissed, history.ViewAll}
+	}
+	return []history.View{history.ViewAll, history.ViewMissed}
+}
+
+func (c *window) viewAt(i int) history.View { return c.viewList()[i] }
+
+func (c *window) showViews() {
+	l := c.d.Lang
+	var names []string
+	now := 0
+	for i, v := range c.viewList() {
+		name := l.T(text.CallsViewAll)
+		switch v {
+		case history.ViewMine:
+			name = l.T(text.CallsViewMine)
+		case history.ViewMissed:
+			if name = l.T(text.CallsViewMissed); c.state.Missed > 0 {
+				name = l.T(text.CallsViewMissedCount, c.state.Missed)
+			}
+		}
+		names = append(names, name)
+		if v == c.query.View {
+			now = i
+		}
+	}
+	c.views.Set(names, now)
+	c.tools.Refresh()
+}
+
+// show shows another view of the calls.
+func (c *window) show(v history.View) {
+	if v == c.query.View {
+		return
+	}
+	c.query.View = v
+	c.showViews()
+	c.list.scroll.Offset.Y = 0
+	c.begin()
+}

@@ -1,0 +1,211 @@
+package calls
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"time"
+
+	"wiebelt/internal/history"
+)
+
+// block is how many calls are read at a time: some windows full on both sides of
+// what is seen, however many there are in all.
+const block = 300
+
+// A filter is searched for in so many calls at a time, and what was found is
+// shown for the first time after a moment; that it is searched for is mentioned
+// when that takes longer.
+const (
+	searchSpan = 8000
+	searchIn   = 20 * time.Millisecond
+	searchLong = 300 * time.Millisecond
+)
+
+// wish is what the calls window wants to read.
+type wish struct {
+	query history.Query
+	edition
+	// The reading is around this place, or from number index on; at the newest
+	// call without either.
+	place history.Place
+	index int // of place, or where to jump
+	jump  bool
+	ctx   context.Context // ends when it is no longer wanted; nil for never
+	path  string          // of the history, "" if none is kept
+}
+
+// edition tells the list that a reading is for. An answer for another one is
+// passed over.
+type edition struct{ list int }
+
+// answer is what was read: a run of calls and where it stands in the list.
+type answer struct {
+	wish
+	start   int
+	entries []history.Entry
+	count   int // calls in the list
+	today   int // how many of them rang today
+	exact   bool
+	long    bool // it is searched for so long that somebody wonders
+	err     error
+}
+
+// file is the history on disk, opened when it is there. Only for one goroutine.
+type file struct {
+	path   string
+	reader *history.Reader
+	now    func() time.Time
+	span   int // how many calls are searched at a time; 0 for the usual
+}
+
+// open opens the file if it is not, and opens another one that lies in its place.
+func (f *file) open() error {
+	if f.reader != nil && f.reader.Stale() {
+		f.close()
+	}
+	if f.reader != nil {
+		return nil
+	}
+	r, err := history.OpenReadOnly(f.path)
+	f.reader = r
+	return err
+}
+
+// read reads what is wanted, and tells it, with a filter in up to three parts. No
+// file (yet) means no calls.
+func (f *file) read(ctx context.Context, w wish, tell func(answer)) {
+	a := answer{wish: w}
+	if f.path != w.path {
+		f.close()
+		f.path = w.path
+	}
+	if f.path == "" {
+		a.exact = true
+		tell(a)
+		return
+	}
+	if err := f.open(); err != nil {
+		f.close()
+		if a.exact = errors.Is(err, fs.ErrNotExist); !a.exact {
+			a.err = err
+		}
+		tell(a)
+		return
+	}
+	if history.Narrows(w.query.Filter) {
+		f.search(ctx, &a, tell)
+	} else {
+		f.count(ctx, &a)
+		f.run(ctx, &a)
+	}
+	if a.err != nil {
+		f.close() // the file may have been put aside; the next reading opens it anew
+	}
+	tell(a)
+}
+
+func (f *file) clock() time.Time {
+	if f.now == nil {
+		return time.Now()
+	}
+	return f.now()
+}
+
+// search reads what a filter leaves. In a long history that takes a while, so it
+// tells what it has after a moment, and again at the first window full; how many
+// there are in all comes last.
+func (f *file) search(ctx context.Context, a *answer, tell func(answer)) {
+	since := midnight(f.clock())
+	if a.jump || a.place != (history.Place{}) {
+		f.count(ctx, a)
+		f.run(ctx, a)
+		return
+	}
+	began := f.clock()
+	moment := began.Add(searchIn)
+	for next := (history.Place{}); a.err == nil && len(a.entries) < block; {
+		var some []history.Entry
+		some, next, a.err = f.reader.Part(ctx, a.query, next, cmp.Or(f.span, searchSpan), block-len(a.entries))
+		a.entries = append(a.entries, some...)
+		if a.count, a.today = len(a.entries), today(a.entries, f.clock()); next == (history.Place{}) {
+			a.exact = a.err == nil && len(a.entries) < block
+			break
+		}
+		if now := f.clock(); a.err == nil && now.After(moment) {
+			a.long = now.Sub(began) >= searchLong
+			tell(*a)
+			moment = began.Add(searchLong)
+			if a.long {
+				moment = now.Add(time.Hour)
+			}
+		}
+	}
+	if a.err != nil || a.exact {
+		return
+	}
+	a.count++ // at least one more may follow
+	tell(*a)
+	var count, today int
+	count, today, a.err = f.reader.After(ctx, a.query, a.entries[len(a.entries)-1].Place(), since)
+	a.count, a.today, a.exact = len(a.entries)+count, a.today+today, a.err == nil
+}
+
+// count counts the list.
+func (f *file) count(ctx context.Context, a *answer) {
+	a.count, a.today, a.err = f.reader.Count(ctx, a.query, midnight(f.clock()))
+	a.exact = a.err == nil
+}
+
+// run reads the calls that are wanted.
+func (f *file) run(ctx context.Context, a *answer) {
+	switch q, p := a.query, a.place; {
+	case a.err != nil:
+	case a.jump:
+		a.start = max(a.index-block/2, 0)
+		a.entries, a.err = f.reader.From(ctx, q, a.start, block)
+	case p == history.Place{}:
+		a.entries, a.err = f.reader.Newest(ctx, q, block)
+	default:
+		var older []history.Entry
+		var before int
+		a.entries, a.err = f.reader.Newer(ctx, q, p, block/2)
+		if a.err == nil {
+			older, a.err = f.reader.Older(ctx, q, p, block/2)
+		}
+		if a.err == nil {
+			before, a.err = f.reader.Before(ctx, q, p)
+		}
+		// p itself may have gone meanwhile.
+		n := len(a.entries)
+		if n > 0 && a.entries[n-1].Place() == p {
+			n--
+		}
+		a.start = max(before-n, 0)
+		a.entries = append(a.entries, older...)
+	}
+}
+
+// today counts the calls of today.
+func today(es []history.Entry, now time.Time) (n int) {
+	since := midnight(now)
+	for _, e := range es {
+		if !e.Rang.Before(since) {
+			n++
+		}
+	}
+	return n
+}
+
+func midnight(now time.Time) time.Time {
+	y, m, d := now.Date()
+	return time.Date(y, m, d, 0, 0, 0, 0, now.Location())
+}
+
+func (f *file) close() {
+	if f.reader != nil {
+		_ = f.reader.Close() // nothing was written
+		f.reader = nil
+	}
+}

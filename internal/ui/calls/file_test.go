@@ -1,0 +1,150 @@
+package calls
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+
+	"wiebelt/internal/history"
+	"wiebelt/internal/ui/kittest"
+)
+
+// keep makes a history of n calls, a minute apart; every hundredth caller is
+// called Zeldzaam.
+func keep(t *testing.T, path string, n int) *history.Store {
+	t.Helper()
+	s, err := history.Open(path, history.KeepFull, 365, func() time.Time { return kittest.Noon })
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	for i := range n {
+		e := customer()
+		e.ID, e.Rang, e.Number = 0, kittest.Noon.Add(-time.Duration(n-1-i)*time.Minute), fmt.Sprintf("+316%08d", i)
+		if i%100 == 50 {
+			e.Name = "Q. Zeldzaam"
+		}
+		if _, err := s.Put(t.Context(), e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
+func readAll(t *testing.T, f *file, w wish) (all []answer) {
+	t.Helper()
+	w.path = f.path
+	f.read(t.Context(), w, func(a answer) { all = append(all, a) })
+	if len(all) == 0 {
+		t.Fatal("nothing was told")
+	}
+	return all
+}
+
+// What is read is what is wanted, and where it stands.
+func TestFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "h.db")
+	f := &file{path: path, now: func() time.Time { return kittest.Noon }}
+	defer f.close()
+	if a := readAll(t, f, wish{})[0]; a.err != nil || !a.exact || a.count != 0 {
+		t.Errorf("no file yet: %+v", a)
+	}
+	const n = 900
+	s := keep(t, path, n)
+	place := func(i int) history.Place { // of number i from the newest; IDs begin at 1
+		return history.Place{Rang: kittest.Noon.Add(-time.Duration(i) * time.Minute).Local(), ID: int64(n - i)}
+	}
+	for _, tt := range []struct {
+		name                string
+		w                   wish
+		start, first, count int
+		length              int
+	}{
+		{"newest", wish{}, 0, n, n, block},
+		{"around a call", wish{place: place(400), index: 400}, 251, n - 251, n, block},
+		{"around one at the top", wish{place: place(3), index: 3}, 0, n, n, 4 + block/2},
+		{"around one at the end", wish{place: place(899), index: 899}, 750, n - 750, n, block / 2},
+		{"around one that has gone", wish{place: history.Place{Rang: place(400).Rang.Add(time.Second), ID: 5000}, index: 400}, 250, n - 250, n, block},
+		{"a jump", wish{jump: true, index: 600}, 450, n - 450, n, block},
+		{"a jump to the end", wish{jump: true, index: 899}, 749, n - 749, n, 151},
+	} {
+		all := readAll(t, f, tt.w)
+		a := all[len(all)-1]
+		if a.err != nil || a.start != tt.start || a.count != tt.count || len(a.entries) != tt.length || a.entries[0].ID != int64(tt.first) || !a.exact || a.today != 721 {
+			t.Errorf("%s: from %d, %d of %d (today %d), first %d, %v", tt.name, a.start, len(a.entries), a.count, a.today, a.entries[0].ID, a.err)
+		}
+	}
+	// A filter tells what it finds first, and how many there are when it knows.
+	all := readAll(t, f, wish{query: history.Query{Filter: "zeldzaam"}})
+	if a := all[len(all)-1]; a.count != 9 || len(a.entries) != 9 || !a.exact || a.today != 7 {
+		t.Errorf("%+v", a)
+	}
+	all = readAll(t, f, wish{query: history.Query{Filter: "vries"}})
+	if a := all[0]; len(a.entries) != block || a.exact || a.count != block+1 {
+		t.Errorf("first %d of %d, exact %v", len(a.entries), a.count, a.exact)
+	}
+	if a := all[len(all)-1]; len(all) != 2 || len(a.entries) != block || !a.exact || a.count != n-9 || a.today != 721-7 {
+		t.Errorf("last %d of %d (today %d), exact %v", len(a.entries), a.count, a.today, a.exact)
+	}
+	if all = readAll(t, f, wish{query: history.Query{Filter: "zzz"}}); len(all) != 1 || all[0].count != 0 || !all[0].exact {
+		t.Errorf("%d answers, %+v", len(all), all[0])
+	}
+
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if runtime.GOOS == "windows" {
+		return // what is open cannot be replaced there
+	}
+	// Another file in its place is read, not the one that went.
+	for _, name := range []string{path, path + "-wal", path + "-shm"} {
+		_ = os.Remove(name)
+	}
+	keep(t, path, 3)
+	if a := readAll(t, f, wish{})[0]; a.count != 3 || a.err != nil {
+		t.Errorf("another file: %d calls, %v", a.count, a.err)
+	}
+	g := &file{path: t.TempDir()} // a folder is no missing file
+	defer g.close()
+	if a := readAll(t, g, wish{})[0]; a.err == nil {
+		t.Error("a folder was read")
+	}
+	// Switched off: the window no longer wants any file.
+	f.read(t.Context(), wish{}, func(a answer) {
+		if a.count != 0 || !a.exact || f.reader != nil {
+			t.Errorf("%+v", a)
+		}
+	})
+}
+
+// A long search shows what it has, says after a while that it goes on, and ends
+// when nobody wants it any more.
+func TestLongSearch(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "h.db")
+	keep(t, path, 40)
+	f := &file{path: path}
+	defer f.close()
+	f.span = 4
+	now := kittest.Noon
+	f.now = func() time.Time { now = now.Add(40 * time.Millisecond); return now }
+	all := readAll(t, f, wish{query: history.Query{Filter: "zzz"}})
+	if len(all) < 3 || all[0].long || all[0].exact || !all[len(all)-2].long || !all[len(all)-1].exact {
+		t.Errorf("%d answers: %+v", len(all), all)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	told := 0
+	f.read(ctx, wish{path: path, query: history.Query{Filter: "zzz"}}, func(a answer) {
+		told++
+		cancel()
+		if told == 2 && a.err == nil {
+			t.Error("it went on to the end")
+		}
+	})
+	if told != 2 {
+		t.Errorf("%d answers", told)
+	}
+}

@@ -1,0 +1,67 @@
+package calls
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"fyne.io/fyne/v2"
+
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/history"
+	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
+	"wiebelt/internal/ui/kittest"
+)
+
+// No word of the calls window is cut, in either language and at every scale, in
+// the window as it opens and in the smallest that it can be made.
+func TestCallsWindowFits(t *testing.T) {
+	long := customer()
+	long.Name, long.Line, long.Via = "Mw. A.E. van der Meulen-Oosterhuis tot Nederhorst den Berg", "Schade en verzuim buitendienst", "Receptie Nieuwegein"
+	longDetail := "06 12 34 56 78 · "
+	var all []history.Entry
+	for i, result := range []string{history.ResultLive, history.ResultAnswered, history.ResultMissed, history.ResultElsewhere, history.ResultRejected, history.ResultNotHere, history.ResultUnknown} {
+		for j, e := range []history.Entry{customer(), long} {
+			e.ID, e.Result = int64(i*10+j+1), result
+			e.Rang = kittest.Noon.AddDate(0, -3*i, -i)
+			if result != history.ResultAnswered {
+				e.Answered, e.Ended = time.Time{}, time.Time{}
+			}
+			if i%2 == 0 && result == history.ResultMissed {
+				e.Handled = kittest.Noon
+			}
+			all = append(all, e)
+		}
+	}
+	for _, l := range []text.Language{text.Dutch, text.English} {
+		for _, scale := range kittest.Scales {
+			b := newBench(t, kittest.Greeting(l))
+			b.read(all, nil)
+			b.Show(deskapi.WindowCalls)
+			for _, state := range []deskapi.CallsState{
+				{Manual: true, CallBack: true, Missed: 12},
+				{Group: true, Manual: true, CallBack: true, Missed: 12, Fault: l.T(text.CallsFault("read_only"), "Jan Willem van der Meulen (IT), toestel 140")},
+				{Manual: true, Notice: l.T(text.CallsNotice("damaged"))},
+			} {
+				for _, size := range []fyne.Size{fyne.NewSize(720, 640), fyne.NewSize(b.calls.win.Content().MinSize().Width, 480)} {
+					raw, _ := json.Marshal(state)
+					b.Handle(deskapi.KindCallsState, raw)
+					b.read(all, nil)
+					kittest.Scaled(b.calls.win, size, scale)
+					for y := float32(0); y < b.calls.plan.y(len(all)); y += 300 {
+						b.calls.list.scrollTo(y)
+						kittest.Uncut(t, string(l), b.calls.win, long.Name, longDetail, customer().Name)
+						for _, v := range b.calls.list.views {
+							for _, w := range []*kit.Words{v.time, v.day, v.res, v.more} {
+								if v.Visible() && w.Width() > w.Size().Width {
+									t.Errorf("%s: %q needs %v of %v", l, w.Text, w.Width(), w.Size().Width)
+								}
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,155 @@
+package calls
+
+import (
+	"context"
+	"time"
+
+	"wiebelt/internal/history"
+	"wiebelt/internal/ui/kit"
+)
+
+// firstIn is how long the first window waits for the first reading.
+const firstIn = 300 * time.Millisecond
+
+// reading is the state of the history.
+type reading uint8
+
+const (
+	readingNot reading = iota // not read yet
+	readingOK
+	readingFailed
+)
+
+// History is what was read of the history, and the calls window while it is
+// open. Only for the UI thread, apart from the two methods that read.
+type History struct {
+	d       *kit.Desk
+	calls   *window         // nil while it is closed
+	entries []history.Entry // newest first
+	state   reading
+	file    *file // of the goroutine that reads
+}
+
+// NewHistory is a history of which nothing is read yet, for the windows of d.
+func NewHistory(d *kit.Desk) *History {
+	return &History{d: d, file: &file{path: d.Welcome.History}}
+}
+
+// Open opens the calls window; it is a kit.Opener.
+func (h *History) Open(*kit.Desk) kit.Page {
+	h.calls = newWindow(h)
+	return h.calls
+}
+
+// read takes over what a reading of the history gave.
+func (h *History) read(all []history.Entry, err error) {
+	if err != nil {
+		h.d.Log.Warn("history cannot be read", "error", err)
+		h.state = readingFailed // what was read before is still shown
+	} else {
+		h.entries, h.state = all, readingOK
+	}
+	if h.calls != nil {
+		h.calls.refresh()
+	}
+}
+
+// wanted is told to the reader: what was asked for, or else what is on screen,
+// because it has changed on disk.
+func (h *History) wanted() wish {
+	if h.calls == nil {
+		return wish{path: h.d.Welcome.History}
+	}
+	c := h.calls
+	w := wish{query: c.query, edition: c.edition}
+	switch {
+	case c.pending != nil:
+		w = *c.pending
+	case c.list.scroll.Offset.Y > 0 && c.plan.count > 0:
+		w.index = c.plan.at(c.list.scroll.Offset.Y)
+		if i := w.index - c.start; i >= 0 && i < len(c.places) {
+			w.place = c.places[i]
+		} else {
+			w.jump = true
+		}
+	}
+	c.stop()
+	w.path = h.d.Welcome.History
+	w.ctx, c.cancel = context.WithCancel(context.Background())
+	c.pending, c.asked = nil, &w
+	return w
+}
+
+// took takes what was read.
+func (h *History) took(a answer) {
+	if h.calls != nil {
+		if a.edition != h.calls.edition {
+			return
+		}
+		if a.exact || a.err != nil {
+			h.calls.asked = nil
+		}
+		h.calls.next = &a
+	}
+	h.read(a.entries, a.err)
+}
+
+// FirstReading reads before there is any window, so that the first frame already
+// has the calls; a disk that is slow does not hold it up for long.
+func (h *History) FirstReading(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, firstIn)
+	defer cancel()
+	h.file.read(ctx, wish{path: h.file.path}, func(a answer) {
+		if ctx.Err() == nil {
+			h.took(a)
+		}
+	})
+	if ctx.Err() != nil {
+		h.d.Kick()
+	}
+}
+
+// Follow reads what the calls window wants whenever it is asked to, and when a day
+// begins, because "today" means something else then. It is for a goroutine of its
+// own, after FirstReading, and ends with ctx.
+func (h *History) Follow(ctx context.Context, kicks <-chan struct{}) {
+	defer h.file.close()
+	wanted := make(chan wish, 1)
+	for {
+		midnight := time.NewTimer(untilMidnight(time.Now()))
+		select {
+		case <-ctx.Done():
+			midnight.Stop()
+			return
+		case <-kicks:
+		case <-midnight.C:
+		}
+		midnight.Stop()
+		h.d.Post(func() { wanted <- h.wanted() })
+		select {
+		case <-ctx.Done():
+			return
+		case next := <-wanted:
+			h.readWish(ctx, next)
+		}
+	}
+}
+
+// readWish reads one wish, unless it is taken back.
+func (h *History) readWish(ctx context.Context, next wish) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if next.ctx != nil {
+		defer context.AfterFunc(next.ctx, cancel)()
+	}
+	h.file.read(ctx, next, func(a answer) {
+		if ctx.Err() == nil {
+			h.d.Post(func() { h.took(a) })
+		}
+	})
+}
+
+func untilMidnight(now time.Time) time.Duration {
+	y, m, d := now.Date()
+	return time.Date(y, m, d+1, 0, 0, 1, 0, now.Location()).Sub(now)
+}

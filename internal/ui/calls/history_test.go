@@ -1,0 +1,68 @@
+package calls
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/history"
+	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
+	"wiebelt/internal/ui/kittest"
+)
+
+func TestReadHistoryWhenAsked(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	readings := make(chan struct{}, 8)
+	h := NewHistory(kit.NewDesk(kit.Params{Log: slog.New(slog.DiscardHandler), Post: func(f func()) {
+		f()
+		readings <- struct{}{} // what is wanted, and then the answer
+	}}, deskapi.Welcome{History: t.TempDir() + "/none.db"}))
+	kicks := make(chan struct{}, 1)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		h.Follow(ctx, kicks)
+	}()
+	for range 3 {
+		kicks <- struct{}{}
+		for range 2 {
+			select {
+			case <-readings:
+			case <-time.After(10 * time.Second):
+				t.Fatal("it was not read")
+			}
+		}
+	}
+	cancel()
+	<-done
+	if h.state != readingOK || len(h.entries) != 0 {
+		t.Errorf("state %v with %d entries", h.state, len(h.entries))
+	}
+}
+
+// What was read goes with the window, and the next one asks for it anew.
+func TestCallsForgetWhenClosed(t *testing.T) {
+	b := newBench(t, kittest.Greeting(text.Dutch))
+	b.read([]history.Entry{customer()}, nil)
+	b.Show(deskapi.WindowCalls)
+	b.took(answer{wish: b.wanted(), entries: []history.Entry{customer()}, count: 1, exact: true})
+	reading := b.wanted().ctx
+	b.calls.win.Close()
+	if b.calls != nil || b.entries != nil || b.History.state != readingNot || b.Page(deskapi.WindowCalls) != nil {
+		t.Error("a closed window is still held, or what it showed")
+	}
+	if reading.Err() == nil {
+		t.Error("it is still read for a closed window")
+	}
+	b.Kicks = 0
+	b.Show(deskapi.WindowCalls)
+	if b.Kicks != 1 {
+		t.Errorf("the next window asked %d times", b.Kicks)
+	}
+}

@@ -1,0 +1,84 @@
+package calls
+
+import (
+	"testing"
+	"time"
+
+	"wiebelt/internal/history"
+	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
+	"wiebelt/internal/ui/kittest"
+)
+
+func customer() history.Entry {
+	return history.Entry{ID: 7, Rang: kittest.Noon.Add(-78 * time.Minute), Number: "+31612345678", Shown: "06 12 34 56 78",
+		Line: "Schade", LineNumber: "020 123 45 67", Name: "J. de Vries", RelationNumber: "100200",
+		ContactID: "c", Link: "https://hub.example/contacts/viewcontact/c", Matches: 1,
+		Outcome: history.OutcomeFound, Result: history.ResultAnswered,
+		Answered: kittest.Noon.Add(-77 * time.Minute), Ended: kittest.Noon.Add(-77*time.Minute + 134*time.Second)}
+}
+
+func TestRowTexts(t *testing.T) {
+	tests := []struct {
+		name   string
+		change func(*history.Entry)
+		lang   text.Language
+		want   row // only what is written on it
+	}{
+		{"known", nil, text.Dutch, row{time: "10:42", title: "J. de Vries", detail: "06 12 34 56 78 · op Schade", result: "Opgenomen", mark: kit.MarkDot, more: "2:14", openable: true}},
+		{"known, in English", nil, text.English, row{time: "10:42", title: "J. de Vries", detail: "06 12 34 56 78 · on Schade", result: "Answered", mark: kit.MarkDot, more: "2:14", openable: true}},
+		{"several", func(e *history.Entry) {
+			e.Name, e.Link, e.Matches, e.Outcome, e.Result = "", "", 3, history.OutcomeSeveral, history.ResultElsewhere
+			e.Answered, e.Ended = time.Time{}, time.Time{}
+		}, text.Dutch, row{time: "10:42", title: "3 relaties met dit nummer", detail: "06 12 34 56 78 · op Schade", result: "Door een collega opgenomen", mark: kit.MarkTarget}},
+		{"nobody, missed, line without a name", func(e *history.Entry) {
+			e.Name, e.Link, e.Matches, e.Outcome, e.Result, e.Line = "", "", 0, history.OutcomeNobody, history.ResultMissed, ""
+			e.Answered = time.Time{}
+		}, text.Dutch, row{time: "10:42", title: "06 12 34 56 78", detail: "Geen relatie · op 020 123 45 67", result: "Gemist", mark: kit.MarkRing}},
+		{"withheld", func(e *history.Entry) {
+			*e = history.Entry{Rang: e.Rang, Outcome: history.OutcomeWithheld, Result: history.ResultNotHere}
+		}, text.Dutch, row{time: "10:42", title: "Anonieme beller", result: "Niet op dit toestel opgenomen", mark: kit.MarkQuiet}},
+		{"rings now, looked up", func(e *history.Entry) {
+			e.Answered, e.Ended, e.Result = time.Time{}, time.Time{}, history.ResultLive
+		}, text.Dutch, row{time: "10:42", title: "J. de Vries", detail: "06 12 34 56 78 · op Schade", result: "Inkomend", mark: kit.MarkRing, openable: true}},
+		{"talking now", func(e *history.Entry) {
+			e.Ended, e.Result = time.Time{}, history.ResultLive
+		}, text.Dutch, row{time: "10:42", title: "J. de Vries", detail: "06 12 34 56 78 · op Schade", result: "In gesprek", mark: kit.MarkDot, openable: true}},
+		{"outgoing, nobody there", func(e *history.Entry) {
+			e.Outgoing, e.Answered, e.Result = true, time.Time{}, history.ResultNotHere
+		}, text.Dutch, row{time: "10:42", title: "J. de Vries", detail: "06 12 34 56 78 · op Schade", result: "Uitgaand", mark: kit.MarkQuiet, openable: true}},
+		{"only the ring, numbers kept, yesterday", func(e *history.Entry) {
+			*e = history.Entry{Rang: e.Rang.AddDate(0, 0, -1), Number: "101", Shown: "Toestel 101", Outcome: history.OutcomeInternal, Result: history.ResultUnknown}
+		}, text.Dutch, row{time: "10:42", day: "zo 13 sep", title: "Toestel 101", detail: "Intern", result: "Afloop onbekend", mark: kit.MarkDash}},
+		{"missed, dealt with", func(e *history.Entry) {
+			e.Answered, e.Result, e.Handled, e.Via = time.Time{}, history.ResultMissed, kittest.Noon, "Receptie"
+		}, text.Dutch, row{time: "10:42", title: "J. de Vries", detail: "06 12 34 56 78 · op Schade · doorverbonden door Receptie", result: "Gemist", mark: kit.MarkQuiet, more: "afgehandeld", openable: true}},
+		{"last year", func(e *history.Entry) { e.Rang = e.Rang.AddDate(-1, 0, 0) }, text.English,
+			row{time: "10:42", day: "14 Sep 2025", title: "J. de Vries", detail: "06 12 34 56 78 · on Schade", result: "Answered", mark: kit.MarkDot, more: "2:14", openable: true}},
+		{"a word of a newer resident", func(e *history.Entry) { e.Result, e.Outcome = "parked", "guessed" }, text.English,
+			row{time: "10:42", title: "J. de Vries", detail: "06 12 34 56 78 · on Schade", result: "Outcome unknown", mark: kit.MarkDash, more: "2:14", openable: true}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			e := customer()
+			if tt.change != nil {
+				tt.change(&e)
+			}
+			got := rowOf(tt.lang, e, kittest.Noon)
+			if got.number != (e.Number != "") || got.dial != got.number || got.relation != (e.RelationNumber != "") ||
+				got.person != (e.ContactID != "") || got.again != (e.Number != "" && e.Outcome != history.OutcomeInternal) || got.open != e.Open() {
+				t.Errorf("offers %+v", got)
+			}
+			got.id, got.number, got.dial, got.relation, got.person, got.again, got.open = 0, false, false, false, false, false, false
+			if got != tt.want {
+				t.Errorf("got  %+v\nwant %+v", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestUntilMidnight(t *testing.T) {
+	if got := untilMidnight(kittest.Noon); got != 12*time.Hour+time.Second {
+		t.Errorf("untilMidnight(noon) = %v", got)
+	}
+}

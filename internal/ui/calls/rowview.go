@@ -1,0 +1,278 @@
+package calls
+
+import (
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/driver/desktop"
+	base "fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
+	"wiebelt/internal/ui/theme"
+)
+
+// Measures of a row, in units.
+const (
+	rowHeight     = 56
+	rowLeast      = 600 // its least width
+	headingHeight = 36
+	resultWidth   = 220
+	toolWidth     = 32
+	toolSize      = 18
+)
+
+// tool is what can be done with a row at its end.
+type tool uint8
+
+const (
+	toolCall tool = iota
+	toolCopy
+	toolMore
+	tools
+	toolNone = tools
+)
+
+// rowView shows one call. It takes clicks itself, because its parts are one thing
+// to point at: a button inside would take the pointer from the row, and the row
+// would hide it again.
+type rowView struct {
+	widget.BaseWidget
+	calls *window
+	n     int  // which call of the list
+	row   row  // what is written
+	known bool // it has been read
+	since time.Time
+	hover bool
+	over  tool // what the pointer is over
+
+	back, ring                          *canvas.Rectangle
+	icons                               [tools]*widget.Icon
+	shape                               *kit.Shape
+	time, day, title, detail, res, more *kit.Words
+}
+
+var (
+	_ fyne.Tappable          = (*rowView)(nil)
+	_ fyne.SecondaryTappable = (*rowView)(nil)
+	_ desktop.Hoverable      = (*rowView)(nil)
+	_ desktop.Cursorable     = (*rowView)(nil)
+)
+
+func newRowView(c *window) *rowView {
+	v := &rowView{calls: c, n: -1, over: toolNone, back: canvas.NewRectangle(nil), ring: canvas.NewRectangle(nil), shape: kit.NewShape(kit.MarkNone)}
+	muted := base.ColorNamePlaceHolder
+	v.back.CornerRadius, v.ring.CornerRadius, v.ring.StrokeWidth = 4, 4, 2
+	for i := range v.icons {
+		v.icons[i] = widget.NewIcon(nil)
+	}
+	v.time = kit.NewWords("", base.SizeNameText, base.ColorNameForeground, false)
+	v.day = kit.NewWords("", base.SizeNameCaptionText, muted, false)
+	v.title = kit.NewWords("", theme.SizeRow, base.ColorNameForeground, true).Cutting()
+	v.detail = kit.NewWords("", theme.SizeHint, muted, false).Cutting()
+	v.res = kit.NewWords("", theme.SizeHint, muted, false).Cutting()
+	v.more = kit.NewWords("", theme.SizeHint, muted, false).Cutting()
+	v.ExtendBaseWidget(v)
+	return v
+}
+
+// set shows another call, or the same one anew.
+func (v *rowView) set(n int, r row, known bool) {
+	if n == v.n && r == v.row && known == v.known {
+		return
+	}
+	if r.id != v.row.id {
+		v.since = v.calls.d.Now()
+	}
+	v.n, v.row, v.known = n, r, known
+	v.Refresh()
+}
+
+func (v *rowView) copied() bool { return v.known && v.calls.copied == v.row.id }
+
+// has tells whether the row offers a tool.
+func (v *rowView) has(t tool) bool {
+	switch t {
+	case toolCall:
+		return v.row.dial && v.calls.state.CallBack
+	case toolCopy:
+		return v.row.number
+	}
+	return t == toolMore
+}
+
+// tool is the tool at a position.
+func (v *rowView) tool(p fyne.Position) tool {
+	left := v.Size().Width - kit.RowInset - float32(tools)*toolWidth
+	if p.X < left || p.X >= v.Size().Width-kit.RowInset {
+		return toolNone
+	}
+	if t := tool((p.X - left) / toolWidth); t < tools && v.has(t) {
+		return t
+	}
+	return toolNone
+}
+
+// Tapped implements fyne.Tappable.
+func (v *rowView) Tapped(e *fyne.PointEvent) {
+	if !v.known || v.calls.d.Now().Sub(v.since) < kit.Settle {
+		return
+	}
+	switch v.tool(e.Position) {
+	case toolCall:
+		v.calls.callBack(v.row)
+	case toolCopy:
+		v.calls.copy(v.row)
+	case toolMore:
+		v.calls.pick(v.n)
+		v.calls.menu(v.row, e.AbsolutePosition)
+	default:
+		v.calls.open(v.row)
+	}
+}
+
+// TappedSecondary implements fyne.SecondaryTappable.
+func (v *rowView) TappedSecondary(e *fyne.PointEvent) {
+	if v.known {
+		v.calls.pick(v.n)
+		v.calls.menu(v.row, e.AbsolutePosition)
+	}
+}
+
+// MouseIn implements desktop.Hoverable.
+func (v *rowView) MouseIn(e *desktop.MouseEvent) {
+	v.hover, v.over = true, v.tool(e.Position)
+	v.Refresh()
+}
+
+// MouseMoved implements desktop.Hoverable.
+func (v *rowView) MouseMoved(e *desktop.MouseEvent) {
+	if over := v.tool(e.Position); over != v.over {
+		v.over = over
+		v.Refresh()
+	}
+}
+
+// MouseOut implements desktop.Hoverable.
+func (v *rowView) MouseOut() {
+	v.hover, v.over = false, toolNone
+	v.Refresh()
+}
+
+// Cursor implements desktop.Cursorable.
+func (v *rowView) Cursor() desktop.Cursor {
+	if v.known && (v.over != toolNone || v.row.openable) {
+		return desktop.PointerCursor
+	}
+	return desktop.DefaultCursor
+}
+
+// CreateRenderer implements fyne.Widget.
+func (v *rowView) CreateRenderer() fyne.WidgetRenderer {
+	r := &rowRenderer{v}
+	r.Refresh()
+	return r
+}
+
+type rowRenderer struct{ v *rowView }
+
+func (r *rowRenderer) Destroy() {}
+
+func (r *rowRenderer) MinSize() fyne.Size { return fyne.NewSize(rowLeast, rowHeight) }
+
+func (r *rowRenderer) Objects() []fyne.CanvasObject {
+	v := r.v
+	return []fyne.CanvasObject{v.back, v.ring, v.time, v.day, v.title, v.detail, v.shape, v.res, v.more, v.icons[0], v.icons[1], v.icons[2]}
+}
+
+func (r *rowRenderer) Layout(size fyne.Size) {
+	v := r.v
+	box := fyne.NewSize(size.Width-2*kit.RowInset, size.Height-2)
+	v.back.Move(fyne.NewPos(kit.RowInset, 1))
+	v.back.Resize(box)
+	v.ring.Move(fyne.NewPos(kit.RowInset, 1))
+	v.ring.Resize(box)
+	// All text of a line is centred in the same height, so that it stands on
+	// nearly one base line in every size.
+	const first, second, line = 7, 29, 20
+	left := float32(kit.Edge + kit.TimeWidth)
+	right := size.Width - kit.RowInset - float32(tools)*toolWidth
+	middle := right - resultWidth
+	put := func(o fyne.CanvasObject, x, y, width float32) {
+		o.Move(fyne.NewPos(x, y))
+		o.Resize(fyne.NewSize(width, line))
+	}
+	put(v.time, kit.Edge, first, kit.TimeWidth)
+	put(v.day, kit.Edge, second, kit.TimeWidth)
+	put(v.title, left, first, middle-left-16)
+	put(v.detail, left, second, middle-left-16)
+	put(v.shape, middle, first, kit.ShapeSize)
+	put(v.res, middle+20, first, resultWidth-20)
+	put(v.more, middle+20, second, resultWidth-20)
+	for i, icon := range v.icons {
+		icon.Move(fyne.NewPos(right+float32(i)*toolWidth+(toolWidth-toolSize)/2, (size.Height-toolSize)/2))
+		icon.Resize(fyne.NewSquareSize(toolSize))
+	}
+}
+
+func (r *rowRenderer) Refresh() {
+	v := r.v
+	th, variant := v.Theme(), fyne.CurrentApp().Settings().ThemeVariant()
+	chosen := v.n == v.calls.chosen && v.calls.list != nil && v.calls.list.focused
+	kit.Visible(v.back, v.known && (v.hover || chosen))
+	kit.Visible(v.ring, v.known && chosen)
+	v.back.FillColor = th.Color(base.ColorNameHover, variant)
+	v.ring.FillColor = nil
+	v.ring.StrokeColor = th.Color(base.ColorNamePrimary, variant)
+	v.back.Refresh()
+	v.ring.Refresh()
+	active := v.hover && v.row.openable && v.over == toolNone
+	v.time.Say(v.row.time, base.ColorNameForeground)
+	v.day.Say(v.row.day, base.ColorNamePlaceHolder)
+	v.title.Say(v.row.title, kit.Either(active, base.ColorNamePrimary, base.ColorNameForeground))
+	switch {
+	case v.copied():
+		v.detail.Say(v.calls.d.Lang.T(text.DeskCallsCopied), base.ColorNameSuccess)
+	case v.known && v.calls.looking == v.row.id:
+		v.detail.Say(v.calls.d.Lang.T(text.CallsLooking), base.ColorNamePlaceHolder)
+	default:
+		v.detail.Say(v.row.detail, base.ColorNamePlaceHolder)
+	}
+	v.shape.Set(v.row.mark)
+	if v.res.Bold != v.row.open {
+		v.res.Bold = v.row.open
+		v.res.Refresh()
+	}
+	v.res.Say(v.row.result, kit.ColourOf(v.row.mark))
+	v.more.Say(v.row.more, base.ColorNamePlaceHolder)
+	for i, icon := range v.icons {
+		t := tool(i)
+		shown := v.known && (v.hover || chosen) && v.has(t) || t == toolCopy && v.copied()
+		kit.Visible(icon, shown)
+		if shown {
+			icon.SetResource(v.icon(t))
+		}
+	}
+	r.Layout(v.Size())
+}
+
+// icon is the picture of a tool as it looks now.
+func (v *rowView) icon(t tool) fyne.Resource {
+	colour := kit.Either(v.over == t, base.ColorNamePrimary, base.ColorNamePlaceHolder)
+	switch {
+	case t == toolCall:
+		return base.NewColoredResource(handset, colour)
+	case t == toolMore:
+		return base.NewColoredResource(base.MoreVerticalIcon(), colour)
+	case v.copied():
+		return base.NewColoredResource(base.ConfirmIcon(), base.ColorNameSuccess)
+	}
+	return base.NewColoredResource(base.ContentCopyIcon(), colour)
+}
+
+// handset is the receiver of a telephone.
+var handset = fyne.NewStaticResource("handset.svg", []byte(`<svg xmlns="http://www.w3.org/2000/svg" width="24" height="24" viewBox="0 0 24 24">`+
+	`<path fill="#000000" d="M5.2 3 L8.6 3 Q9.6 3 9.8 4 L10.5 7.4 Q10.7 8.3 10 8.9 L8.2 10.5 Q10 13.9 13.5 15.8 L15.1 14 Q15.7 13.3 16.6 13.5 L20 14.2 Q21 14.4 21 15.4 `+
+	`L21 18.8 Q21 21 18.8 21 Q12.2 20.4 7.9 16.1 Q3.6 11.8 3 5.2 Q3 3 5.2 3 Z"/></svg>`))

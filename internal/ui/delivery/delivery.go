@@ -1,0 +1,370 @@
+// Package delivery is the window in which files are delivered: dropped or chosen
+// here, and shown with what became of them.
+//
+// The resident owns the outbox and tells what stands in it; the window owns what
+// is chosen and looked at. All of it belongs to Fyne's thread; nothing here runs
+// beside it.
+package delivery
+
+import (
+	"encoding/json"
+	"image/color"
+	"path/filepath"
+	"reflect"
+	"strings"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/layout"
+	base "fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
+	"wiebelt/internal/ui/theme"
+)
+
+const (
+	deliveryBlock = 100      // rows that are asked for at once
+	maxPaths      = 32 << 10 // bytes of paths in a message
+)
+
+var windowSize = fyne.NewSize(720, 640)
+
+// window delivers files that are dropped into it or chosen, and shows
+// what became of them. It knows nothing that the resident does not tell.
+type window struct {
+	d        *kit.Desk
+	win      fyne.Window
+	choose   *widget.Button
+	status   *fyne.Container
+	counted  string          // what status says
+	note     *fyne.Container // what is wrong, or has happened
+	question *fyne.Container // whether to send a file once more
+	views    *kit.Choice
+	tools    *fyne.Container
+	list     *widget.List
+	body     *fyne.Container // the list, or a page that says why there is none
+	pages    *fyne.Container // the list page, or one file
+	front    fyne.CanvasObject
+	page     string // which page body shows
+	noted    string // what note says
+	asked    string // the file that question is about
+
+	state  deskapi.DeliveryState
+	stated bool   // the resident has told its state
+	asking bool   // an answer is on its way
+	again  bool   // and will be old by then
+	view   string // of deskapi
+	first  int    // of the rows that were asked for last
+	failed string // what did not work, for a moment
+	sent   deskapi.DeliveryProgress
+
+	detail  *detail  // nil while no file is shown
+	chooser *chooser // nil while none is chosen
+}
+
+// Open opens the window and asks what was delivered.
+func Open(d *kit.Desk) kit.Page {
+	l := d.Lang
+	w := &window{d: d, view: deskapi.DeliveryAll, note: container.NewStack(), question: container.NewStack(), body: container.NewStack()}
+	w.choose = widget.NewButton(l.T(text.MessagesChoose), w.chooseFiles)
+	w.choose.Importance = widget.HighImportance
+	w.status = container.NewStack()
+	w.views = kit.NewChoice(func(i int) { w.show(deliveryViews[i]) })
+	w.list = widget.NewList(
+		func() int { return w.state.Total },
+		func() fyne.CanvasObject { return newLine(w) },
+		func(i widget.ListItemID, o fyne.CanvasObject) { o.(*line).set(i) })
+	w.list.HideSeparators = true
+	w.list.OnSelected = func(i widget.ListItemID) { // by the keyboard; the lines take clicks themselves
+		w.list.Unselect(i)
+		w.openRow(i)
+	}
+	title := kit.NewWords(l.T(text.MessagesTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting()
+	w.tools = container.New(layout.NewCustomPaddedLayout(0, 0, -kit.OptionPad, 0), container.NewHBox(w.views))
+	head := container.New(layout.NewCustomPaddedLayout(20, 12, kit.Edge, kit.Edge), container.New(layout.NewCustomPaddedVBoxLayout(4),
+		container.NewBorder(nil, nil, nil, w.choose, container.New(kit.Middle(), title)), w.status, w.note, w.question, kit.Gap(4), w.tools))
+	w.front = container.NewBorder(head, kit.Gap(8), nil, nil, w.body)
+	w.pages = container.NewStack(w.front)
+	least := canvas.NewRectangle(color.Transparent)
+	least.SetMinSize(fyne.NewSize(leastWidth, leastHeight))
+	w.win = d.Window(text.MessagesTitle, container.NewStack(least, w.pages), windowSize)
+	w.win.SetOnDropped(func(_ fyne.Position, items []fyne.URI) { w.dropped(items) })
+	w.win.Canvas().SetOnTypedKey(func(e *fyne.KeyEvent) {
+		switch {
+		case e.Name == fyne.KeyEscape && (w.detail != nil || w.chooser != nil):
+			w.back()
+		case w.detail == nil && w.chooser == nil && w.state.Total > 0 && (e.Name == fyne.KeyDown || e.Name == fyne.KeyUp):
+			w.win.Canvas().Focus(w.list)
+		}
+	})
+	kit.Visible(w.status, false)
+	kit.Visible(w.note, false)
+	kit.Visible(w.question, false)
+	w.showViews()
+	w.draw()
+	w.ask(0)
+	return w
+}
+
+// Window implements kit.Page.
+func (w *window) Window() fyne.Window { return w.win }
+
+// Take implements kit.Page.
+func (w *window) Take(kind string, raw json.RawMessage) {
+	switch kind {
+	case deskapi.KindDeliveryState:
+		var m deskapi.DeliveryState
+		if w.d.Decode(kind, raw, &m) {
+			w.takeState(m)
+		}
+	case deskapi.KindDeliveryChanged:
+		w.ask(w.first)
+		if w.detail != nil {
+			w.d.Send(deskapi.KindDeliveryShow, deskapi.DeliveryItem{ID: w.detail.id})
+		}
+	case deskapi.KindDeliveryProgress:
+		var m deskapi.DeliveryProgress
+		if w.d.Decode(kind, raw, &m) {
+			w.progress(m)
+		}
+	case deskapi.KindDeliveryReceipts:
+		var m deskapi.DeliveryReceipts
+		if w.d.Decode(kind, raw, &m) && w.detail != nil {
+			w.detail.take(m)
+		}
+	case deskapi.KindDeliveryFailed:
+		var m deskapi.DeliveryFailed
+		if w.d.Decode(kind, raw, &m) {
+			w.fail(m.Sentence)
+		}
+	}
+}
+
+// ask asks for the rows from first on; one question at a time.
+func (w *window) ask(first int) {
+	w.first = max(first, 0)
+	if w.asking {
+		w.again = true
+		return
+	}
+	w.asking = true
+	w.d.Send(deskapi.KindDeliveryAsk, deskapi.DeliveryAsk{View: w.view, First: w.first, Count: deliveryBlock})
+}
+
+func (w *window) takeState(m deskapi.DeliveryState) {
+	w.asking = false
+	if w.again {
+		w.again = false
+		w.ask(w.first)
+	}
+	if m.View != w.view {
+		return // another one was chosen meanwhile
+	}
+	same := w.stated && reflect.DeepEqual(w.state, m)
+	w.state, w.stated = m, true
+	if same {
+		return
+	}
+	w.showStatus()
+	w.showNote()
+	w.showQuestion()
+	w.showViews()
+	w.draw()
+	w.list.Refresh()
+}
+
+// row gives a row of the list, false if it is not read.
+func (w *window) row(i int) (deskapi.DeliveryRow, bool) {
+	if n := i - w.state.First; n >= 0 && n < len(w.state.Rows) {
+		return w.state.Rows[n], true
+	}
+	return deskapi.DeliveryRow{}, false
+}
+
+// need has the rows around one read.
+func (w *window) need(i int) {
+	if first := max(i-deliveryBlock/2, 0); i < w.first || i >= w.first+max(len(w.state.Rows), 1) && first != w.first {
+		w.ask(first)
+	}
+}
+
+func (w *window) progress(m deskapi.DeliveryProgress) {
+	w.sent = m
+	for i, r := range w.state.Rows {
+		if r.ID == m.ID {
+			w.list.RefreshItem(w.state.First + i)
+		}
+	}
+	if w.detail != nil && w.detail.id == m.ID {
+		w.detail.showState()
+	}
+}
+
+// What stands in place of the list. The one for a hub that is not set up is called
+// after whom to tell.
+const (
+	bodyBlank = "blank" // not told yet: nothing, for a moment
+	bodyEmpty = "empty" // there are none
+	bodyOff   = "off"
+)
+
+var deliveryViews = []string{deskapi.DeliveryAll, deskapi.DeliveryOpen, deskapi.DeliveryAct}
+
+func (w *window) showViews() {
+	l := w.d.Lang
+	open, act := l.T(text.MessagesViewOpen), l.T(text.MessagesViewAct)
+	if w.state.Open > 0 {
+		open = l.T(text.MessagesViewOpenCount, w.state.Open)
+	}
+	if w.state.Act > 0 {
+		act = l.T(text.MessagesViewActCount, w.state.Act)
+	}
+	now := 0
+	for i, v := range deliveryViews {
+		if v == w.view {
+			now = i
+		}
+	}
+	w.views.Set([]string{l.T(text.MessagesViewAll), open, act}, now)
+	w.tools.Refresh()
+}
+
+// show shows another view of the list.
+func (w *window) show(view string) {
+	w.view = view
+	w.showViews()
+	w.list.ScrollToTop()
+	w.ask(0)
+}
+
+// draw shows the list, or the page in its place.
+func (w *window) draw() {
+	s := w.state
+	p := ""
+	switch {
+	case !w.stated:
+		p = bodyBlank
+	case s.Total > 0:
+	case !s.SetUp:
+		p = bodyOff + s.Support
+	case w.view != deskapi.DeliveryAll:
+		p = w.view
+	default:
+		p = bodyEmpty
+	}
+	w.enable(s.SetUp)
+	kit.Visible(w.tools, w.stated && (s.Total > 0 || w.view != deskapi.DeliveryAll))
+	if p == w.page && len(w.body.Objects) > 0 {
+		return
+	}
+	w.page = p
+	w.body.Objects = []fyne.CanvasObject{w.pageContent(p)}
+	w.body.Refresh()
+	w.front.Refresh()
+}
+
+func (w *window) enable(yes bool) {
+	if yes {
+		w.choose.Enable()
+	} else {
+		w.choose.Disable()
+	}
+}
+
+func (w *window) pageContent(p string) fyne.CanvasObject {
+	l := w.d.Lang
+	switch {
+	case p == "":
+		return w.list
+	case p == bodyEmpty:
+		return w.dropPage()
+	case p == deskapi.DeliveryOpen:
+		return kit.EmptyPage(l.T(text.MessagesNoneOpen), nil, l.T(text.MessagesNoneOpenHint))
+	case p == deskapi.DeliveryAct:
+		return kit.EmptyPage(l.T(text.MessagesNoneAct), nil, l.T(text.MessagesNoneActHint))
+	case strings.HasPrefix(p, bodyOff):
+		return kit.EmptyPage(l.T(text.MessagesSetup), nil, l.T(text.MessagesSetupHint, w.state.Support))
+	}
+	return container.NewWithoutLayout()
+}
+
+// dropPage is a place to drop files on; the whole window takes them.
+func (w *window) dropPage() fyne.CanvasObject {
+	l := w.d.Lang
+	words := container.New(layout.NewCustomPaddedVBoxLayout(8),
+		kit.NewWords(l.T(text.MessagesDrop), theme.SizeStart, base.ColorNameForeground, true).Cutting(),
+		kit.Paragraph(l.T(text.MessagesDropHint)), kit.Paragraph(l.T(text.MessagesDropClose)))
+	icon := widget.NewIcon(base.NewColoredResource(base.DownloadIcon(), base.ColorNamePrimary))
+	box := canvas.NewRectangle(color.Transparent)
+	box.SetMinSize(fyne.NewSize(40, 40))
+	picture := container.NewVBox(container.NewStack(box, icon))
+	return container.New(layout.NewCustomPaddedLayout(12, 24, kit.Edge, kit.Edge), container.NewVBox(kit.NewSoftBox(
+		container.New(layout.NewCustomPaddedLayout(32, 32, 24, 24), container.NewBorder(nil, nil,
+			container.New(layout.NewCustomPaddedLayout(0, 0, 0, 16), picture), nil, container.New(kit.AtMost(kit.TextWidth), words))))))
+}
+
+// dropped takes what was dragged into the window.
+func (w *window) dropped(items []fyne.URI) {
+	var paths []string
+	for _, u := range items {
+		if u.Scheme() == "file" {
+			paths = append(paths, filepath.FromSlash(u.Path()))
+		}
+	}
+	w.add(paths)
+}
+
+// add has files delivered, in as many messages as they need.
+func (w *window) add(paths []string) {
+	if !w.state.SetUp {
+		return // the page says whom to ask
+	}
+	if w.detail != nil || w.chooser != nil {
+		w.back()
+	}
+	var some []string
+	size := 0
+	for _, p := range paths {
+		if size += len(p); size > maxPaths && len(some) > 0 {
+			w.d.Send(deskapi.KindDeliveryAdd, deskapi.DeliveryAdd{Paths: some})
+			some, size = nil, len(p)
+		}
+		some = append(some, p)
+	}
+	if len(some) > 0 {
+		w.d.Send(deskapi.KindDeliveryAdd, deskapi.DeliveryAdd{Paths: some})
+	}
+}
+
+// chooseFiles shows the page to choose files on.
+func (w *window) chooseFiles() {
+	w.chooser, w.detail = newChooser(w), nil
+	w.pages.Objects = []fyne.CanvasObject{w.chooser.content}
+	w.pages.Refresh()
+	w.chooser.start()
+}
+
+// openRow shows all that is known of a file.
+func (w *window) openRow(i int) {
+	r, ok := w.row(i)
+	if !ok || r.State == deskapi.DeliveryAdding {
+		return
+	}
+	w.detail = newDetail(w, r)
+	w.pages.Objects = []fyne.CanvasObject{w.detail.content}
+	w.pages.Refresh()
+	w.win.Canvas().Unfocus()
+	w.d.Send(deskapi.KindDeliveryShow, deskapi.DeliveryItem{ID: r.ID})
+}
+
+// back shows the list again.
+func (w *window) back() {
+	w.detail, w.chooser = nil, nil
+	w.pages.Objects = []fyne.CanvasObject{w.front}
+	w.pages.Refresh()
+	w.list.Refresh()
+}

@@ -1,0 +1,293 @@
+package delivery
+
+import (
+	"reflect"
+	"strings"
+	"unicode"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/layout"
+	base "fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"wiebelt/internal/deskapi"
+	inspect "wiebelt/internal/message"
+	"wiebelt/internal/outbox"
+	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
+	"wiebelt/internal/ui/theme"
+)
+
+// detail is all that is known of one file, and what can be done with it.
+type detail struct {
+	w        *window
+	id       string
+	all      deskapi.DeliveryReceipts
+	read     bool // all is more than the row
+	removing bool // it was asked whether it may go
+	content  fyne.CanvasObject
+	sign     *kit.Shape
+	state    *kit.Words
+	note     *widget.Entry
+	body     *fyne.Container
+	decide   []*widget.Button // wait for a note
+}
+
+func newDetail(w *window, r deskapi.DeliveryRow) *detail {
+	l := w.d.Lang
+	t := &detail{w: w, id: r.ID, sign: kit.NewShape(kit.MarkNone), body: container.NewStack()}
+	t.all.Row = r
+	t.state = kit.NewWords("", base.SizeNameText, base.ColorNameForeground, false).Cutting()
+	t.note = widget.NewEntry()
+	t.note.SetPlaceHolder(l.T(text.MessagesResolveNote))
+	t.note.OnChanged = func(string) { t.enable() }
+	back := widget.NewButtonWithIcon(l.T(text.MessagesBack), base.NavigateBackIcon(), w.back)
+	head := container.New(layout.NewCustomPaddedLayout(20, 8, kit.Edge, kit.Edge), container.NewHBox(back))
+	t.content = container.NewBorder(head, nil, nil, nil, container.NewVScroll(t.body))
+	t.draw()
+	return t
+}
+
+// take takes over what the resident tells. What somebody types stays.
+func (t *detail) take(m deskapi.DeliveryReceipts) {
+	switch {
+	case m.Row.ID != t.id && m.Row.ID != "" && strings.HasPrefix(t.id, "n"):
+		t.id = m.Row.ID // it is in the outbox by now
+	case m.Row.ID != t.id:
+		return // of another one
+	}
+	if t.read && reflect.DeepEqual(t.all, m) {
+		return
+	}
+	if m.Row.State != t.all.Row.State {
+		t.removing = false
+	}
+	t.all, t.read = m, true
+	typing := t.w.win.Canvas().Focused() == fyne.Focusable(t.note)
+	t.draw()
+	if typing && m.Row.State == string(outbox.Uncertain) {
+		t.w.win.Canvas().Focus(t.note)
+	}
+}
+
+// showState shows the state alone, which changes by the second while it is sent.
+func (t *detail) showState() {
+	r := t.all.Row
+	t.sign.Set(markOf(r.State))
+	t.state.Say(t.w.stateOf(r), kit.ColourOf(markOf(r.State)))
+}
+
+func (t *detail) enable() {
+	for _, b := range t.decide {
+		if strings.TrimSpace(t.note.Text) == "" {
+			b.Disable()
+		} else {
+			b.Enable()
+		}
+	}
+}
+
+func (t *detail) draw() {
+	t.showState()
+	t.decide = nil
+	page := container.New(layout.NewCustomPaddedVBoxLayout(8), kit.BigLine(t.all.Row.Name),
+		container.NewBorder(nil, nil, container.NewCenter(t.sign), nil, container.New(layout.NewCustomPaddedLayout(0, 0, 4, 0), t.state)))
+	if why := t.w.remark(t.all.Row); !onItsWay(t.all.Row.State) && t.all.Row.State != string(outbox.Delivered) && why != "" {
+		if why = sentence(why); t.all.Row.State == deskapi.DeliveryQuestion {
+			why = t.w.questionOf(t.all.Row)
+		}
+		page.Add(kit.Plain(why, base.SizeNameText, widget.MediumImportance))
+	}
+	page.Add(t.actions())
+	page.Add(t.fields())
+	if found := t.findings(); found != nil {
+		page.Add(found)
+	}
+	if t.read && t.all.SHA256 != "" {
+		page.Add(t.receipts())
+	}
+	t.enable()
+	t.body.Objects = []fyne.CanvasObject{container.New(layout.NewCustomPaddedLayout(4, 24, kit.Edge, kit.Edge), page)}
+	t.body.Refresh()
+}
+
+// sentence makes one of a reason.
+func sentence(s string) string {
+	r := []rune(s)
+	if len(r) == 0 {
+		return ""
+	}
+	r[0] = unicode.ToUpper(r[0])
+	if !strings.ContainsRune(".?", r[len(r)-1]) {
+		r = append(r, '.')
+	}
+	return string(r)
+}
+
+func (t *detail) tell(kind string) {
+	t.w.d.Send(kind, deskapi.DeliveryItem{ID: t.id})
+}
+
+// actions are what can be done with the file in its state.
+func (t *detail) actions() fyne.CanvasObject {
+	l, r := t.w.d.Lang, t.all.Row
+	if t.removing {
+		sure := widget.NewButton(l.T(text.MessagesRemove), func() { t.tell(deskapi.KindDeliveryRemove); t.w.back() })
+		sure.Importance = widget.DangerImportance
+		no := widget.NewButton(l.T(text.MessagesBack), func() { t.removing = false; t.draw() })
+		return container.New(layout.NewCustomPaddedVBoxLayout(8), container.New(kit.AtMost(kit.TextWidth), kit.Plain(l.T(text.MessagesRemoveAsk), base.SizeNameText, widget.MediumImportance)),
+			container.New(layout.NewCustomPaddedHBoxLayout(8), no, sure))
+	}
+	line := container.New(layout.NewCustomPaddedHBoxLayout(8))
+	add := func(label string, do func()) *widget.Button {
+		b := widget.NewButton(label, do)
+		line.Add(b)
+		return b
+	}
+	untaken := strings.HasPrefix(t.id, "n")
+	remove := func() {
+		if untaken { // nothing is kept of it
+			t.tell(deskapi.KindDeliveryRemove)
+			t.w.back()
+			return
+		}
+		t.removing = true
+		t.draw()
+	}
+	switch {
+	case r.State == deskapi.DeliveryQuestion:
+		add(l.T(text.MessagesSkip), remove)
+		add(l.T(text.MessagesSend), func() { t.tell(deskapi.KindDeliverySend); t.w.back() })
+		return line
+	case r.State == string(outbox.Uncertain):
+		return t.resolving(remove)
+	case r.State == string(outbox.Sending), r.State == deskapi.DeliveryAdding:
+		return line
+	case untaken:
+		add(l.T(text.MessagesCheck), func() { t.tell(deskapi.KindDeliveryRetry); t.w.back() })
+	case r.State == string(outbox.Refused) && r.Kept:
+		add(l.T(text.MessagesRetry), func() { t.tell(deskapi.KindDeliveryRetry) })
+	case r.State == string(outbox.Waiting):
+		add(l.T(text.MessagesNow), func() { t.tell(deskapi.KindDeliveryRetry) })
+	}
+	add(l.T(text.MessagesRemove), remove)
+	return line
+}
+
+// resolving is for a file that is maybe delivered: somebody who has looked says
+// so, with a note.
+func (t *detail) resolving(remove func()) fyne.CanvasObject {
+	l := t.w.d.Lang
+	resolve := func(delivered bool) func() {
+		return func() {
+			t.w.d.Send(deskapi.KindDeliveryResolve, deskapi.DeliveryResolve{ID: t.id, Delivered: delivered, Note: strings.TrimSpace(t.note.Text)})
+			t.note.SetText("")
+		}
+	}
+	yes := widget.NewButton(l.T(text.MessagesResolveDelivered), resolve(true))
+	again := widget.NewButton(l.T(text.MessagesResolveAgain), resolve(false))
+	t.decide = append(t.decide, yes)
+	if t.all.Row.Kept {
+		t.decide = append(t.decide, again)
+	} else {
+		again.Disable() // our copy of it is gone
+	}
+	return container.New(layout.NewCustomPaddedLayout(8, 0, 0, 0), ruled(kit.Plain(l.T(text.MessagesResolve), base.SizeNameText, widget.MediumImportance), t.note,
+		container.New(layout.NewCustomPaddedHBoxLayout(8), yes, again, widget.NewButton(l.T(text.MessagesRemove), remove))))
+}
+
+func (t *detail) fields() fyne.CanvasObject {
+	l, a := t.w.d.Lang, t.all
+	rows := container.New(layout.NewCustomPaddedVBoxLayout(4))
+	add := func(label text.Key, value string) {
+		if value != "" {
+			rows.Add(kit.Fact(l.T(label), value))
+		}
+	}
+	add(text.MessagesFieldSize, kit.SizeOf(l, a.Row.Size))
+	add(text.MessagesFieldAdded, t.w.moment(a.Row.Added))
+	add(text.MessagesFieldDecided, t.w.moment(a.Row.Decided))
+	if a.Row.State == string(outbox.Waiting) && a.Row.Next.After(t.w.d.Now()) {
+		add(text.MessagesFieldNext, t.w.moment(a.Row.Next))
+	}
+	if a.SHA256 != "" {
+		add(text.MessagesFieldTo, a.Intermediary)
+		add(text.MessagesFieldNote, a.Note)
+		add(text.MessagesFieldID, a.Row.ID)
+		add(text.MessagesFieldSum, a.SHA256[:min(len(a.SHA256), 32)]+" "+a.SHA256[min(len(a.SHA256), 32):])
+	}
+	return container.New(layout.NewCustomPaddedLayout(8, 0, 0, 0), rows)
+}
+
+func part(title string) fyne.CanvasObject {
+	return container.New(layout.NewCustomPaddedLayout(12, 0, 0, 0), kit.NewWords(title, theme.SizeStart, base.ColorNameForeground, true).Cutting())
+}
+
+// findings are what the check found, a sentence each; nil while it is not known.
+func (t *detail) findings() fyne.CanvasObject {
+	l := t.w.d.Lang
+	if !t.read || t.all.SHA256 == "" && len(t.all.Findings) == 0 {
+		return nil
+	}
+	rows := container.New(layout.NewCustomPaddedVBoxLayout(4), part(l.T(text.MessagesChecked)))
+	for _, f := range t.all.Findings {
+		said := l.T(text.MessageFinding(string(f.Code)))
+		where := ""
+		if f.Element != "" {
+			where = l.T(text.MessageAtElement, f.Element)
+		}
+		if f.Line > 0 {
+			where = kit.Join(where, l.T(text.MessageAtLine, f.Line))
+		}
+		if where == "" && f.Entry >= 0 {
+			where = l.T(text.MessageAtFile, f.Entry+1)
+		}
+		if f.Severity >= inspect.Warning {
+			rows.Add(kit.Trouble(said))
+		} else {
+			rows.Add(kit.Plain(said, theme.SizeHint, widget.MediumImportance))
+		}
+		if where != "" {
+			rows.Add(container.New(layout.NewCustomPaddedLayout(0, 4, 0, 0), kit.Plain(where, base.SizeNameCaptionText, widget.LowImportance)))
+		}
+	}
+	if len(t.all.Findings) == 0 {
+		rows.Add(kit.Plain(sentence(l.T(text.MessagesClean)), theme.SizeHint, widget.LowImportance))
+	}
+	return rows
+}
+
+// receipts are what came of each attempt.
+func (t *detail) receipts() fyne.CanvasObject {
+	l := t.w.d.Lang
+	rows := container.New(layout.NewCustomPaddedVBoxLayout(4), part(l.T(text.MessagesReceipts)))
+	for _, r := range t.all.Receipts {
+		status := ""
+		if r.Status != 0 {
+			status = l.T(text.DeliveryStatusCode, r.Status)
+		}
+		said := t.w.why(r.Reason, 0)
+		if r.Reason == "" {
+			said = l.T(text.DeliveryState(string(outbox.Delivered)))
+		}
+		rows.Add(kit.Plain(kit.Join(t.w.moment(r.Ended), said, status), theme.SizeHint, widget.MediumImportance))
+		body := r.Body
+		if r.Cut {
+			body += " […]"
+		}
+		if body != "" {
+			label := widget.NewLabel(body)
+			label.SizeName, label.Wrapping, label.Selectable = theme.SizeHint, fyne.TextWrapWord, true
+			label.TextStyle.Monospace = true
+			rows.Add(kit.Boxed(container.New(layout.NewCustomPaddedLayout(-8, -8, -8, -8), label)))
+		}
+	}
+	switch {
+	case len(t.all.Receipts) == 0:
+		rows.Add(kit.Plain(l.T(text.MessagesReceiptsNone), theme.SizeHint, widget.LowImportance))
+	case t.all.More > 0:
+		rows.Add(kit.Plain(l.N(text.MessagesReceiptsMore, t.all.More), theme.SizeHint, widget.LowImportance))
+	}
+	return rows
+}

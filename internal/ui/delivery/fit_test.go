@@ -1,0 +1,114 @@
+package delivery
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"fyne.io/fyne/v2"
+
+	"wiebelt/internal/deskapi"
+	inspect "wiebelt/internal/message"
+	"wiebelt/internal/outbox"
+	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
+	"wiebelt/internal/ui/kittest"
+)
+
+// deliveryReasons are all reasons that a row can give.
+var deliveryReasons = []string{string(outbox.ByHub), string(outbox.GaveUp), string(outbox.CopyMissing), string(outbox.CopyDamaged), string(outbox.CopyUnread),
+	string(outbox.NoAnswer), string(outbox.NotAnAnswer), string(outbox.Conflict), string(outbox.Interrupted), string(outbox.Recovered),
+	string(outbox.Unreachable), string(outbox.Busy), string(outbox.Odd), string(outbox.Separately), string(outbox.CredentialsOff), string(outbox.Forbidden),
+	string(outbox.ProxyLogin), string(outbox.Redirected), string(outbox.Certificate), string(outbox.NotSetUp), "empty", "changed", "not_a_file", "unreadable",
+	"duplicate", "no_files", "too_many", outbox.DiskFull, outbox.ReadOnly, outbox.SpoolGone, outbox.StoreBroken, outbox.DiskFailed}
+
+// TestDeliveryWindowFits: no word of the window is cut, in either language, at
+// every scale, in the window as it opens and in the smallest it can be made; for
+// every state, reason and finding.
+func TestDeliveryWindowFits(t *testing.T) {
+	const long = "polissen en mutaties van september 2026 voor kantoor Ons Dorp (tweede zending).zip"
+	rows := deliveryRows()
+	for i := range rows {
+		if i%2 == 0 {
+			rows[i].Name = long
+		}
+	}
+	add := func(r deskapi.DeliveryRow) {
+		r.ID, r.Name, r.Size, r.Added = "x", "a.zip", 999_000_000, kittest.Noon
+		rows = append(rows, r)
+	}
+	for _, reason := range deliveryReasons {
+		add(deskapi.DeliveryRow{State: string(outbox.Refused), Reason: reason, Status: 422})
+		if reason == string(outbox.Busy) || reason == string(outbox.Odd) || reason == string(outbox.Unreachable) {
+			add(deskapi.DeliveryRow{State: string(outbox.Waiting), Reason: reason, Status: 503, Next: kittest.Noon.Add(time.Hour)})
+		}
+	}
+	for _, c := range inspect.Codes() {
+		add(deskapi.DeliveryRow{State: string(outbox.Refused), Reason: string(c)})
+		add(deskapi.DeliveryRow{State: string(outbox.Delivered), Code: string(c), Severity: inspect.Warning, Findings: 3})
+	}
+	state := deliveryState()
+	state.Support = "Jan van der Meulen (IT), toestel 140, of de servicedesk in Nieuwegein"
+	seen := 0
+	for _, l := range []text.Language{text.Dutch, text.English} {
+		for _, scale := range kittest.Scales {
+			b, w := deliveryBench(t, l)
+			for _, size := range []fyne.Size{windowSize, w.win.Content().MinSize()} {
+				kittest.Scaled(w.win, size, scale)
+				for first := 0; first < len(rows); first += 8 {
+					part := rows[first:min(first+8, len(rows))]
+					s := state
+					s.Total, s.Rows, s.Questions, s.More = len(part), part, 3, 12
+					q := rows[1]
+					q.Name, s.Question = long, &q
+					b.Tell(t, deskapi.KindDeliveryState, s)
+					for i, r := range part {
+						got := w.wordsOf(r)
+						v := newLine(w)
+						v.Resize(fyne.NewSize(w.list.Size().Width, rowHigh))
+						v.set(i)
+						for _, words := range []*kit.Words{v.time, v.day, v.detail, v.state} {
+							if words.Width() > words.Size().Width {
+								t.Errorf("%s at %v in %v: %q needs %v of %v", l, scale, size, words.Text, words.Width(), words.Size().Width)
+							}
+							seen++
+						}
+						if got.detail == "" && r.State != deskapi.DeliveryAdding || strings.Contains(got.detail+got.state, "delivery.") || strings.Contains(got.detail, "message.finding") {
+							t.Errorf("%s: %q %q is not written: %+v", l, r.State, r.Reason, got)
+						}
+					}
+				}
+				for _, held := range deliveryReasons[14:20] {
+					s := state
+					s.Held = held
+					b.Tell(t, deskapi.KindDeliveryState, s)
+					kittest.Uncut(t, string(l)+" "+held, w.win, long)
+				}
+				b.Tell(t, deskapi.KindDeliveryState, deskapi.DeliveryState{View: w.view, SetUp: true})
+				kittest.Uncut(t, string(l)+" empty", w.win)
+				b.Tell(t, deskapi.KindDeliveryState, deskapi.DeliveryState{View: w.view, Support: state.Support})
+				kittest.Uncut(t, string(l)+" not set up", w.win)
+				b.Tell(t, deskapi.KindDeliveryState, state)
+				for i, r := range state.Rows {
+					if r.State == deskapi.DeliveryAdding {
+						continue
+					}
+					w.openRow(i)
+					b.Tell(t, deskapi.KindDeliveryReceipts, deliveryReceipts(r.ID))
+					kittest.Uncut(t, string(l)+" "+r.State, w.win)
+					w.detail.removing = true
+					w.detail.draw()
+					kittest.Uncut(t, string(l)+" remove", w.win)
+					w.back()
+				}
+				w.chooseFiles()
+				kittest.Uncut(t, string(l)+" choose", w.win)
+				w.back()
+			}
+			w.win.Close()
+		}
+	}
+	if seen < 1000 {
+		t.Errorf("only %d lines were measured", seen)
+	}
+}

@@ -1,0 +1,154 @@
+package delivery
+
+import (
+	"strings"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/layout"
+	base "fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/outbox"
+	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
+)
+
+// showStatus counts.
+func (w *window) showStatus() {
+	l, s := w.d.Lang, w.state
+	var parts []string
+	for _, c := range []struct {
+		n     int
+		state outbox.State
+	}{{s.Delivered, outbox.Delivered}, {s.Waiting, outbox.Waiting}, {s.Refused, outbox.Refused}, {s.Uncertain, outbox.Uncertain}} {
+		if c.n > 0 {
+			parts = append(parts, l.T(text.MessagesCount, c.n, l.T(text.DeliveryState(string(c.state)))))
+		}
+	}
+	if s.Adding > 0 {
+		parts = append(parts, l.N(text.MessagesAdding, s.Adding))
+	}
+	if s.More > 0 {
+		parts = append(parts, l.N(text.MessagesMore, s.More))
+	}
+	said := strings.Join(parts, " · ")
+	if said == w.counted {
+		return
+	}
+	w.counted = said
+	w.status.Objects = []fyne.CanvasObject{kit.Plain(said, base.SizeNameCaptionText, widget.LowImportance)}
+	kit.Visible(w.status, said != "")
+	w.status.Refresh()
+}
+
+// showNote says what is wrong, or has happened, and what to do.
+func (w *window) showNote() {
+	l, s := w.d.Lang, w.state
+	said, label, do := "", "", func() { w.d.Send(deskapi.KindDeliveryRetry, deskapi.DeliveryItem{}) }
+	switch {
+	case w.failed != "":
+		said = w.failed
+	case s.Trouble != "":
+		said = l.T(text.DeliveryTrouble, l.T(text.DeliveryTroubleOf(s.Trouble)))
+	case s.Held != "":
+		said = l.T(text.MessagesHeld, l.T(text.DeliveryReason(s.Held)), s.Support) + " " + l.T(text.MessagesHeldHint)
+		label = l.T(text.MessagesNow)
+	case !s.SetUp && s.Total > 0:
+		said = l.T(text.MessagesSetup) + ". " + l.T(text.MessagesSetupHint, s.Support)
+	case s.Notice != "":
+		said, label = s.Notice, l.T(text.CallsNoticeOk)
+		do = func() {
+			w.state.Notice = ""
+			w.d.Send(deskapi.KindDeliveryDismiss, nil)
+			w.showNote()
+		}
+	case s.Paused != "" && s.Waiting > 0:
+		said, label = l.T(text.MessagesPaused, l.T(text.DeliveryReason(s.Paused))), l.T(text.MessagesNow)
+	}
+	if said == w.noted {
+		return
+	}
+	w.noted = said
+	w.note.Objects = nil
+	if said != "" {
+		line := kit.Trouble(said)
+		if label != "" {
+			line = container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 12, 0), container.NewCenter(widget.NewButton(label, do))),
+				container.New(kit.Middle(), line))
+		}
+		w.note.Objects = []fyne.CanvasObject{container.New(layout.NewCustomPaddedLayout(8, 0, 0, 0), line)}
+	}
+	kit.Visible(w.note, said != "")
+	w.note.Refresh()
+	w.win.Content().Refresh()
+}
+
+// fail says for a moment what did not work.
+func (w *window) fail(sentence string) {
+	w.failed = sentence
+	w.showNote()
+	w.d.After(kit.FailedIs, func() {
+		w.d.Post(func() {
+			if w.failed == sentence {
+				w.failed = ""
+				w.showNote()
+			}
+		})
+	})
+}
+
+// showQuestion asks whether a file that was delivered before is sent once more.
+func (w *window) showQuestion() {
+	q, key := w.state.Question, ""
+	if q != nil {
+		key = q.ID + w.questionOf(*q)
+	}
+	if key += string(rune(w.state.Questions)); key == w.asked {
+		return
+	}
+	w.asked = key
+	w.question.Objects = nil
+	if q != nil {
+		w.question.Objects = []fyne.CanvasObject{container.New(layout.NewCustomPaddedLayout(8, 4, 0, 0), w.questionBox(*q))}
+	}
+	kit.Visible(w.question, q != nil)
+	w.question.Refresh()
+	w.win.Content().Refresh()
+}
+
+// ruled sets what somebody has to decide apart, between two lines.
+func ruled(o ...fyne.CanvasObject) fyne.CanvasObject {
+	return container.NewVBox(kit.NewRule(canvas.NewRectangle(nil)), container.New(layout.NewCustomPaddedLayout(8, 8, 0, 0),
+		container.New(layout.NewCustomPaddedVBoxLayout(12), o...)), kit.NewRule(canvas.NewRectangle(nil)))
+}
+
+func (w *window) questionOf(r deskapi.DeliveryRow) string {
+	key := text.MessagesQuestionTaken
+	if r.Was == string(outbox.Delivered) {
+		key = text.MessagesQuestionDelivered
+	}
+	return w.d.Lang.T(key, r.Name, w.moment(r.Before))
+}
+
+func (w *window) questionBox(q deskapi.DeliveryRow) fyne.CanvasObject {
+	l := w.d.Lang
+	send := widget.NewButton(l.T(text.MessagesSend), func() { w.answer(deskapi.KindDeliverySend, q.ID) })
+	skip := widget.NewButton(l.T(text.MessagesSkip), func() { w.answer(deskapi.KindDeliveryRemove, q.ID) })
+	said := container.New(layout.NewCustomPaddedVBoxLayout(4), kit.Plain(w.questionOf(q), base.SizeNameText, widget.MediumImportance))
+	if w.state.Questions > 1 {
+		said.Add(kit.Plain(l.N(text.MessagesQuestionMore, w.state.Questions-1), base.SizeNameCaptionText, widget.LowImportance))
+	}
+	return ruled(said, container.New(layout.NewCustomPaddedHBoxLayout(8), skip, send))
+}
+
+func (w *window) answer(kind, id string) {
+	w.d.Send(kind, deskapi.DeliveryItem{ID: id})
+	w.question.Objects = nil // the next one comes with the answer
+	w.asked = ""
+	kit.Visible(w.question, false)
+	w.question.Refresh()
+	w.win.Content().Refresh()
+}

@@ -1,0 +1,259 @@
+package delivery
+
+import (
+	"slices"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/driver/desktop"
+	base "fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"wiebelt/internal/deskapi"
+	inspect "wiebelt/internal/message"
+	"wiebelt/internal/outbox"
+	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
+	"wiebelt/internal/ui/theme"
+)
+
+// rowWords is a row as it is written.
+type rowWords struct {
+	time, day     string
+	title, detail string
+	state         string
+	mark          kit.Mark
+}
+
+// wordsOf writes a row.
+func (w *window) wordsOf(r deskapi.DeliveryRow) rowWords {
+	l, now := w.d.Lang, w.d.Now()
+	s := rowWords{time: l.Clock(r.Added), title: r.Name, state: w.stateOf(r), mark: markOf(r.State)}
+	if !kit.SameDay(r.Added, now) {
+		s.day = l.Day(r.Added, now)
+	}
+	s.detail = w.remark(r)
+	if r.Size > 0 {
+		s.detail = kit.Join(kit.SizeOf(l, r.Size), s.detail)
+	}
+	return s
+}
+
+// stateOf is the word for a row's state.
+func (w *window) stateOf(r deskapi.DeliveryRow) string {
+	l := w.d.Lang
+	switch {
+	case r.State == deskapi.DeliveryAdding, r.State == deskapi.DeliveryQuestion:
+		return l.T(text.MessagesStateOf(r.State))
+	case r.State == string(outbox.Sending) && w.sent.ID == r.ID && w.sent.Size > 0:
+		return l.T(text.MessagesSending, int(w.sent.Sent*100/w.sent.Size))
+	}
+	return l.T(text.DeliveryState(r.State))
+}
+
+func markOf(state string) kit.Mark {
+	switch state {
+	case string(outbox.Delivered):
+		return kit.MarkDot
+	case string(outbox.Sending):
+		return kit.MarkRing
+	case string(outbox.Waiting), deskapi.DeliveryAdding:
+		return kit.MarkQuiet
+	}
+	return kit.MarkTrouble
+}
+
+// remark says why a row stands where it stands, or what the check found.
+func (w *window) remark(r deskapi.DeliveryRow) string {
+	l := w.d.Lang
+	switch r.State {
+	case deskapi.DeliveryAdding:
+		return ""
+	case deskapi.DeliveryQuestion:
+		return w.moment(r.Before)
+	case string(outbox.Waiting):
+		if r.Reason == "" {
+			break
+		}
+		next := ""
+		if r.Next.Sub(w.d.Now()) > time.Second {
+			next = l.T(text.MessagesNext, l.Clock(r.Next))
+		}
+		return kit.Join(w.why(r.Reason, r.Status), next)
+	case string(outbox.Refused), string(outbox.Uncertain), deskapi.DeliveryNotTaken:
+		return w.why(r.Reason, r.Status)
+	}
+	switch {
+	case r.Severity >= inspect.Warning:
+		return l.T(text.MessageFinding(r.Code))
+	case r.Findings > 0:
+		return l.N(text.MessagesFindings, r.Findings)
+	}
+	return l.T(text.MessagesClean)
+}
+
+// why is what a reason means, whoever gave it, with the hub's status if that says
+// more.
+func (w *window) why(reason string, status int) string {
+	l := w.d.Lang
+	said := ""
+	for _, key := range []text.Key{text.DeliveryReason(reason), text.MessageFinding(reason), text.MessagesCode(reason), text.DeliveryTroubleOf(reason)} {
+		if s := l.T(key); reason != "" && s != string(key) {
+			said = s
+			break
+		}
+	}
+	if status >= 300 {
+		return kit.Join(said, l.T(text.DeliveryStatusCode, status))
+	}
+	return said
+}
+
+// moment is a date and a time.
+func (w *window) moment(t time.Time) string {
+	l, now := w.d.Lang, w.d.Now()
+	if t.IsZero() {
+		return ""
+	}
+	if kit.SameDay(t, now) {
+		return l.T(text.MessagesToday, l.Clock(t))
+	}
+	return l.T(text.MessagesMoment, l.Day(t, now), l.Clock(t))
+}
+
+const (
+	rowHigh     = 56
+	leastWidth  = 688 // the window's least width
+	leastHeight = 400 // and height
+	stateWidth  = 176
+)
+
+// line shows one file of the list. It takes clicks itself, so that the
+// list does not keep it chosen.
+type line struct {
+	widget.BaseWidget
+	w     *window
+	n     int
+	id    string
+	known bool
+	since time.Time
+	hover bool
+
+	back                            *canvas.Rectangle
+	shape                           *kit.Shape
+	time, day, title, detail, state *kit.Words
+}
+
+var (
+	_ fyne.Tappable      = (*line)(nil)
+	_ desktop.Hoverable  = (*line)(nil)
+	_ desktop.Cursorable = (*line)(nil)
+)
+
+func newLine(w *window) *line {
+	v := &line{w: w, back: canvas.NewRectangle(nil), shape: kit.NewShape(kit.MarkNone)}
+	muted := base.ColorNamePlaceHolder
+	v.back.CornerRadius = 4
+	v.time = kit.NewWords("", base.SizeNameText, base.ColorNameForeground, false)
+	v.day = kit.NewWords("", base.SizeNameCaptionText, muted, false)
+	v.title = kit.NewWords("", theme.SizeRow, base.ColorNameForeground, true).Cutting()
+	v.detail = kit.NewWords("", theme.SizeHint, muted, false).Cutting()
+	v.state = kit.NewWords("", theme.SizeHint, muted, false).Cutting()
+	v.ExtendBaseWidget(v)
+	return v
+}
+
+// set shows another file, or the same one anew.
+func (v *line) set(n int) {
+	v.n = n
+	r, known := v.w.row(n)
+	if r.ID != v.id {
+		v.since = v.w.d.Now()
+	}
+	v.id, v.known = r.ID, known
+	if !known {
+		v.w.need(n)
+	}
+	v.Refresh()
+}
+
+// Tapped implements fyne.Tappable. A click counts for the row that was there
+// before while the list moves.
+func (v *line) Tapped(*fyne.PointEvent) {
+	if v.known && v.w.d.Now().Sub(v.since) >= kit.Settle {
+		v.w.openRow(v.n)
+	}
+}
+
+// MouseIn implements desktop.Hoverable.
+func (v *line) MouseIn(*desktop.MouseEvent) { v.hover = true; v.Refresh() }
+
+// MouseMoved implements desktop.Hoverable.
+func (v *line) MouseMoved(*desktop.MouseEvent) {}
+
+// MouseOut implements desktop.Hoverable.
+func (v *line) MouseOut() { v.hover = false; v.Refresh() }
+
+// Cursor implements desktop.Cursorable.
+func (v *line) Cursor() desktop.Cursor { return desktop.PointerCursor }
+
+// CreateRenderer implements fyne.Widget.
+func (v *line) CreateRenderer() fyne.WidgetRenderer {
+	r := &lineRenderer{v}
+	r.Refresh()
+	return r
+}
+
+type lineRenderer struct{ v *line }
+
+func (r *lineRenderer) Destroy()           {}
+func (r *lineRenderer) MinSize() fyne.Size { return fyne.NewSize(leastWidth, rowHigh) }
+
+func (r *lineRenderer) Objects() []fyne.CanvasObject {
+	v := r.v
+	return []fyne.CanvasObject{v.back, v.time, v.day, v.title, v.detail, v.shape, v.state}
+}
+
+func (r *lineRenderer) Layout(size fyne.Size) {
+	v := r.v
+	v.back.Move(fyne.NewPos(kit.RowInset, 1))
+	v.back.Resize(fyne.NewSize(size.Width-2*kit.RowInset, size.Height-2))
+	const first, second, line = 7, 29, 20
+	left, right := float32(kit.Edge+kit.TimeWidth), size.Width-kit.Edge
+	at := right - stateWidth
+	put := func(o fyne.CanvasObject, x, y, width float32) {
+		o.Move(fyne.NewPos(x, y))
+		o.Resize(fyne.NewSize(width, line))
+	}
+	put(v.time, kit.Edge, first, kit.TimeWidth)
+	put(v.day, kit.Edge, second, kit.TimeWidth)
+	put(v.title, left, first, at-left-16)
+	put(v.detail, left, second, right-left)
+	put(v.shape, at, first, kit.ShapeSize)
+	put(v.state, at+20, first, stateWidth-20)
+}
+
+func (r *lineRenderer) Refresh() {
+	v := r.v
+	th, variant := v.Theme(), fyne.CurrentApp().Settings().ThemeVariant()
+	kit.Visible(v.back, v.known && v.hover)
+	v.back.FillColor = th.Color(base.ColorNameHover, variant)
+	v.back.Refresh()
+	var s rowWords
+	if row, known := v.w.row(v.n); known {
+		s = v.w.wordsOf(row)
+	}
+	v.time.Say(s.time, base.ColorNameForeground)
+	v.day.Say(s.day, base.ColorNamePlaceHolder)
+	v.title.Say(s.title, kit.Either(v.hover, base.ColorNamePrimary, base.ColorNameForeground))
+	v.detail.Say(s.detail, base.ColorNamePlaceHolder)
+	v.shape.Set(s.mark)
+	v.state.Say(s.state, kit.ColourOf(s.mark))
+	r.Layout(v.Size())
+}
+
+// onItsWay reports whether nothing was decided about a file yet.
+func onItsWay(state string) bool {
+	return slices.Contains([]string{deskapi.DeliveryAdding, string(outbox.Waiting), string(outbox.Sending)}, state)
+}

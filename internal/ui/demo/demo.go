@@ -1,0 +1,136 @@
+// Package demo is the window of the demonstration: a button for every invented
+// call, and how the last one went.
+//
+// The resident plays the calls; the window owns which one was asked for last. All
+// of it belongs to Fyne's thread.
+package demo
+
+import (
+	"encoding/json"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/layout"
+	base "fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
+	"wiebelt/internal/ui/theme"
+)
+
+const demoButtonWidth = 216
+
+// window has a button for every invented call.
+type window struct {
+	d       *kit.Desk
+	win     fyne.Window
+	buttons []*widget.Button // in the order of the calls
+	sign    *kit.Shape
+	last    *kit.Words
+	playing string // id of the call that was asked for last, "" if it was answered
+}
+
+// Open opens the window with the calls of the resident's welcome.
+func Open(d *kit.Desk) kit.Page {
+	w := &window{d: d, sign: kit.NewShape(kit.MarkNone)}
+	l := d.Lang
+	w.last = kit.NewWords(l.T(text.DeskDemoFirst), theme.SizeHint, base.ColorNamePlaceHolder, false).Cutting()
+	if len(d.Welcome.Demo) == 0 {
+		w.win = d.Window(text.DeskDemoTitle, kit.EmptyPage(l.T(text.DeskDemoEmpty), nil, l.T(text.DeskDemoEmptyHint)),
+			fyne.NewSize(640, 320))
+		return w
+	}
+
+	title := kit.NewWords(l.T(text.DeskDemoTitle), base.SizeNameHeadingText, base.ColorNameForeground, true)
+	calls := widget.NewButton(l.T(text.DeskDemoCalls), func() { d.Show(deskapi.WindowCalls) })
+	head := container.New(layout.NewCustomPaddedLayout(20, 16, kit.Edge, kit.Edge),
+		container.New(layout.NewCustomPaddedVBoxLayout(8),
+			container.NewBorder(nil, nil, title, calls),
+			container.New(kit.AtMost(560), kit.Paragraph(l.T(text.DeskDemoIntro)))))
+
+	rows := container.New(layout.NewCustomPaddedVBoxLayout(8))
+	for i, c := range d.Welcome.Demo {
+		b := widget.NewButton(c.Title, func() { w.play(c.ID) })
+		b.Alignment = widget.ButtonAlignLeading
+		if i == 0 {
+			b.Importance = widget.HighImportance
+		}
+		w.buttons = append(w.buttons, b)
+		rows.Add(container.New(beside{}, b, kit.Paragraph(c.Hint)))
+	}
+	list := container.NewVScroll(container.New(layout.NewCustomPaddedLayout(0, 16, kit.Edge, kit.Edge), rows))
+
+	foot := container.New(layout.NewCustomPaddedLayout(0, 20, kit.Edge, kit.Edge), kit.NewSoftBox(
+		container.New(layout.NewCustomPaddedLayout(10, 10, 16, 16),
+			container.NewBorder(nil, nil, container.NewCenter(w.sign), nil,
+				container.New(layout.NewCustomPaddedLayout(0, 0, 4, 0), w.last)))))
+	w.showSign()
+
+	height := float32(212 + 44*len(d.Welcome.Demo))
+	w.win = d.Window(text.DeskDemoTitle, container.NewBorder(head, foot, nil, nil, list),
+		fyne.NewSize(720, min(height, 688)))
+	return w
+}
+
+func (w *window) play(id string) {
+	w.playing = id
+	w.last.Say(w.d.Lang.T(text.DeskDemoPlaying), base.ColorNameForeground)
+	w.showSign()
+	w.d.Send(deskapi.KindPlay, deskapi.Play{ID: id})
+}
+
+// Window implements kit.Page.
+func (w *window) Window() fyne.Window { return w.win }
+
+// Take implements kit.Page.
+func (w *window) Take(kind string, raw json.RawMessage) {
+	var m deskapi.Played
+	if kind == deskapi.KindPlayed && w.d.Decode(kind, raw, &m) {
+		w.played(m)
+	}
+}
+
+// played shows how the last call went; one that was overtaken by another says
+// nothing any more.
+func (w *window) played(m deskapi.Played) {
+	if w.playing != "" && m.ID != w.playing {
+		return
+	}
+	w.playing = ""
+	w.last.Say(m.Line, base.ColorNameForeground)
+	w.showSign()
+}
+
+func (w *window) showSign() {
+	switch {
+	case w.playing != "":
+		w.sign.Set(kit.MarkRing)
+	case w.last.Colour == base.ColorNameForeground:
+		w.sign.Set(kit.MarkDot)
+	default:
+		w.sign.Set(kit.MarkQuiet)
+	}
+}
+
+// beside is a layout of a button and what there is to say about it: the button
+// keeps its height, the text stands in its middle and may need more lines.
+type beside struct{}
+
+const besideGap = 16
+
+func (beside) MinSize(o []fyne.CanvasObject) fyne.Size {
+	b, t := o[0].MinSize(), o[1].MinSize()
+	return fyne.NewSize(demoButtonWidth+besideGap+t.Width, max(b.Height, t.Height))
+}
+
+func (beside) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	b := o[0].MinSize()
+	o[0].Resize(fyne.NewSize(demoButtonWidth, b.Height))
+	o[1].Resize(fyne.NewSize(size.Width-demoButtonWidth-besideGap, 0)) // wraps, and so gets its height
+	t := o[1].MinSize()
+	o[1].Resize(fyne.NewSize(size.Width-demoButtonWidth-besideGap, t.Height))
+	o[0].Move(fyne.NewPos(0, (size.Height-b.Height)/2))
+	o[1].Move(fyne.NewPos(demoButtonWidth+besideGap, (size.Height-t.Height)/2))
+}

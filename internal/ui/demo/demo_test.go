@@ -1,0 +1,42 @@
+package demo
+
+import (
+	"encoding/json"
+	"testing"
+
+	"fyne.io/fyne/v2/test"
+	"fyne.io/fyne/v2/widget"
+
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
+	"wiebelt/internal/ui/kittest"
+)
+
+func TestDemo(t *testing.T) {
+	b := kittest.New(t, kittest.Greeting(text.Dutch, kittest.DemoCalls...), map[string]kit.Opener{deskapi.WindowDemo: Open})
+	b.Show(deskapi.WindowDemo)
+	w := b.Page(deskapi.WindowDemo).(*window)
+	kittest.WantTexts(t, w.win, "Demo", "verzonnen", "Bekende klant", "Eerst het nummer.", "Hub is weg", "Kies hierboven een beller.")
+	primary := 0
+	for i, button := range w.buttons {
+		test.Tap(button)
+		if got := b.Take(); len(got) != 1 || got[0].M != (deskapi.Play{ID: kittest.DemoCalls[i].ID}) {
+			t.Errorf("button %d said %v", i, got)
+		}
+		if button.Importance == widget.HighImportance {
+			primary++
+		}
+		if h := button.Size().Height; h != 36 {
+			t.Errorf("button %d is %v high, want 36", i, h)
+		}
+	}
+	if primary != 1 {
+		t.Errorf("%d primary buttons, want 1", primary)
+	}
+	kittest.WantTexts(t, w.win, "De telefoon gaat…")
+	b.Handle(deskapi.KindPlayed, json.RawMessage(`{"id":"known","line":"old"}`)) // overtaken by the second click
+	kittest.WantTexts(t, w.win, "De telefoon gaat…")
+	b.Handle(deskapi.KindPlayed, json.RawMessage(`{"id":"gone","line":"in 6 ms op het scherm, relatie na 11 ms"}`))
+	kittest.WantTexts(t, w.win, "in 6 ms op het scherm, relatie na 11 ms")
+}

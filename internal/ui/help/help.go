@@ -1,0 +1,128 @@
+// Package help is the window of the guide: its pages at the side, one of them
+// beside it, with its pictures.
+//
+// It owns which page is shown and asks the resident nothing. All of it belongs to
+// Fyne's thread.
+package help
+
+import (
+	"encoding/json"
+	"strings"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/layout"
+	base "fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"wiebelt/internal/guide"
+	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
+	"wiebelt/internal/ui/theme"
+)
+
+const topicsWidth = 232
+
+// window shows the guide: its pages at the side, one of them beside it.
+type window struct {
+	d      *kit.Desk
+	win    fyne.Window
+	all    []guide.HelpPage
+	items  []kit.SideItem
+	list   *widget.List
+	shown  string
+	pages  *fyne.Container
+	scroll *container.Scroll
+}
+
+// Open opens the window at the first page of the guide.
+func Open(d *kit.Desk) kit.Page {
+	w := &window{d: d, all: guide.Help(d.Lang), pages: container.NewStack()}
+	l := d.Lang
+	for i, p := range w.all {
+		switch {
+		case i == 0:
+			w.items = append(w.items, kit.SideItem{Title: l.T(text.HelpEverybody), Heading: true})
+		case p.Admin && !w.all[i-1].Admin:
+			w.items = append(w.items, kit.SideItem{Title: l.T(text.HelpAdmins), Heading: true})
+		}
+		w.items = append(w.items, kit.SideItem{ID: p.ID, Title: p.Title})
+	}
+	var side fyne.CanvasObject
+	w.list, side = kit.NewSide(w, func() []kit.SideItem { return w.items })
+	w.scroll = container.NewVScroll(w.pages)
+	w.win = d.Window(text.HelpTitle, container.New(kit.Columns(topicsWidth), side, w.scroll), fyne.NewSize(720, 640))
+	w.Choose(w.all[0].ID)
+	return w
+}
+
+// Window implements kit.Page.
+func (w *window) Window() fyne.Window { return w.win }
+
+// Take implements kit.Page.
+func (w *window) Take(string, json.RawMessage) {} // it asks nothing
+
+// Chosen implements kit.Chooser.
+func (w *window) Chosen() string { return w.shown }
+
+// ShowAt shows a page of the guide.
+func (w *window) ShowAt(id string) { w.Choose(id) }
+
+// Choose shows another page.
+func (w *window) Choose(id string) {
+	for _, p := range w.all {
+		if p.ID != id {
+			continue
+		}
+		w.shown = id
+		w.pages.Objects = []fyne.CanvasObject{helpPage(p)}
+		w.pages.Refresh()
+		w.scroll.ScrollToTop()
+		w.list.Refresh()
+	}
+}
+
+// helpPage lays a page out: headings and quotes of our own, the rest as the
+// toolkit writes rich text.
+func helpPage(p guide.HelpPage) fyne.CanvasObject {
+	page := container.New(layout.NewCustomPaddedVBoxLayout(12),
+		kit.NewWords(p.Title, base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting())
+	for _, part := range strings.Split(p.Text, "\n\n") {
+		switch {
+		case strings.HasPrefix(part, "## "):
+			page.Add(container.New(layout.NewCustomPaddedLayout(8, -4, 0, 0),
+				kit.NewWords(strings.TrimPrefix(part, "## "), theme.SizeStart, base.ColorNameForeground, true).Cutting()))
+		case strings.HasPrefix(part, "!["):
+			page.Add(picture(part))
+		case strings.HasPrefix(part, "> "):
+			page.Add(kit.Boxed(rich(strings.TrimPrefix(part, "> "))))
+		case strings.HasPrefix(part, "    "):
+			page.Add(kit.Boxed(listing(part)))
+		default:
+			page.Add(rich(part))
+		}
+	}
+	return container.New(layout.NewCustomPaddedLayout(20, 24, kit.Edge, kit.Edge), page)
+}
+
+// rich is running text with bold words, code and lists, without the toolkit's
+// padding, so that it stands on the grid.
+func rich(markdown string) fyne.CanvasObject {
+	t := widget.NewRichTextFromMarkdown(markdown)
+	t.Wrapping = fyne.TextWrapWord
+	return container.New(layout.NewCustomPaddedLayout(-8, -8, -8, 0), t)
+}
+
+// listing is text as it is typed or stands in a file.
+func listing(part string) fyne.CanvasObject {
+	lines := strings.Split(part, "\n")
+	for i := range lines {
+		lines[i] = strings.TrimPrefix(lines[i], "    ")
+	}
+	label := widget.NewLabel(strings.Join(lines, "\n"))
+	label.TextStyle.Monospace = true
+	label.SizeName = theme.SizeHint
+	label.Wrapping = fyne.TextWrapWord
+	label.Selectable = true
+	return container.New(layout.NewCustomPaddedLayout(-8, -8, -8, -8), label)
+}

@@ -1,0 +1,168 @@
+// Package kit is what the windows have in common: the desk, by which each reaches
+// the program and the other windows, and the widgets, layouts and measures that
+// they are made of. A window is a package of its own beside this one; it knows kit
+// and no other window, and asks for another by its name in deskapi.
+//
+// The desk owns which windows are open, the language, and what the resident last
+// said of its status and of the ways in. Each window owns what it shows. All of it
+// belongs to Fyne's thread; what runs on another goroutine hands over by Post.
+package kit
+
+import (
+	"encoding/json"
+	"image"
+	"log/slog"
+	"strings"
+	"time"
+	"unicode"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/container"
+
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/text"
+)
+
+// Params are what the windows need from outside.
+type Params struct {
+	App   fyne.App
+	Post  func(func())             // to the UI thread, without waiting
+	Send  func(kind string, m any) // to the resident, without waiting
+	Kick  func()                   // the history should be read again, without waiting
+	Now   func() time.Time
+	After func(time.Duration, func()) // runs it later, on any goroutine
+	Log   *slog.Logger
+}
+
+// Desk is all that is on screen: the open windows by their names in deskapi,
+// and the way from each to the program and to the others. Only for the UI thread.
+type Desk struct {
+	Params
+	Lang    text.Language
+	Welcome deskapi.Welcome   // the resident's last one, with its last status
+	Ways    *deskapi.Ways     // how the ways in are doing, nil until the resident said so
+	Openers map[string]Opener // all windows that there are; set once, before the first is shown
+
+	pages   map[string]Page
+	reuse   fyne.Window // to be built anew instead of a new one, nil mostly
+	painted bool
+}
+
+// NewDesk is a desk without windows, as a welcome says it has to look; Openers is
+// still to be set.
+func NewDesk(p Params, w deskapi.Welcome) *Desk {
+	return &Desk{Params: p, Lang: text.Language(w.Language), Welcome: w, pages: map[string]Page{}}
+}
+
+// Window makes a window of ours with a content; the first frame of the first
+// window is reported to the resident.
+func (d *Desk) Window(title text.Key, content fyne.CanvasObject, size fyne.Size) fyne.Window {
+	name := d.Lang.T(title) + " – Wiebelt"
+	if w := d.reuse; w != nil { // stays where it is, and as large as it was made
+		w.SetTitle(name)
+		w.SetContent(content)
+		return w
+	}
+	w := d.App.NewWindow(name)
+	w.SetPadded(false)
+	if !d.painted {
+		content = container.NewStack(content, d.probe())
+	}
+	w.SetContent(content)
+	w.Resize(size)
+	w.CenterOnScreen()
+	return w
+}
+
+// probe is one transparent pixel that reports when it is painted. Fyne tells
+// nobody that a window is really on screen, and where there is no OpenGL it
+// lives on without one.
+func (d *Desk) probe() fyne.CanvasObject {
+	pixel := canvas.NewRaster(func(width, height int) image.Image {
+		d.Post(func() { // once this frame is done
+			if !d.painted {
+				d.painted = true
+				d.Send(deskapi.KindPainted, nil)
+			}
+		})
+		return image.NewNRGBA(image.Rect(0, 0, width, height))
+	})
+	pixel.Resize(fyne.NewSquareSize(1))
+	return container.NewWithoutLayout(pixel)
+}
+
+// Handle does what a message of the resident asks. Kinds of a newer resident
+// are passed over.
+func (d *Desk) Handle(kind string, raw json.RawMessage) {
+	if area, _, ok := strings.Cut(kind, "."); ok {
+		d.pass(area, kind, raw)
+		return
+	}
+	switch kind {
+	case deskapi.KindWelcome:
+		var m deskapi.Welcome
+		if d.Decode(kind, raw, &m) {
+			d.follow(m)
+		}
+	case deskapi.KindStatus:
+		var m deskapi.Status
+		if d.Decode(kind, raw, &m) {
+			d.Welcome.Status = m
+			d.statusChanged()
+		}
+	case deskapi.KindHistory:
+		d.Kick()
+	case deskapi.KindShow:
+		var m deskapi.Show
+		if d.Decode(kind, raw, &m) {
+			d.Show(m.Window)
+		}
+	case deskapi.KindPlayed:
+		d.pass(deskapi.WindowDemo, kind, raw)
+	case deskapi.KindRecipes:
+		d.pass(deskapi.WindowRecipes, kind, raw)
+	case deskapi.KindWays:
+		var m deskapi.Ways
+		if d.Decode(kind, raw, &m) {
+			d.Ways = &m
+			d.waysChanged()
+		}
+	case deskapi.KindQuit:
+		d.App.Quit()
+	}
+}
+
+// pass hands a message to the window it is for, if that is open.
+func (d *Desk) pass(name, kind string, raw json.RawMessage) {
+	if p := d.pages[name]; p != nil {
+		p.Take(kind, raw)
+	}
+}
+
+// Decode reads a message, and logs the kind of one that cannot be read.
+func (d *Desk) Decode(kind string, raw json.RawMessage, into any) bool {
+	if err := json.Unmarshal(raw, into); err != nil {
+		d.Log.Warn("message cannot be read", "kind", kind) // the error would quote it
+		return false
+	}
+	return true
+}
+
+// fileWord is what a customer file is called here (ui.file_word).
+func fileWord(l text.Language, word string) string {
+	switch word {
+	case "klantkaart":
+		return l.T(text.CardWordKlantkaart)
+	case "dossier":
+		return l.T(text.CardWordDossier)
+	}
+	return l.T(text.CardWordRelatie)
+}
+
+// OpenWords are those of the button that opens a customer file.
+func (d *Desk) OpenWords() string {
+	r := []rune(d.Lang.T(text.CardButtonOpen, fileWord(d.Lang, d.Welcome.FileWord)))
+	r[0] = unicode.ToUpper(r[0])
+	return string(r)
+}

@@ -1,0 +1,359 @@
+// Package lookup is the window in which somebody has a number looked up that they
+// type or paste, or that another window hands on by ShowAt.
+//
+// The resident asks the hub; the window owns the question and its answer, and
+// forgets both when it closes. All of it belongs to Fyne's thread; nothing here
+// runs beside it.
+package lookup
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/driver/desktop"
+	"fyne.io/fyne/v2/layout"
+	base "fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"wiebelt/internal/contact"
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/history"
+	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
+	"wiebelt/internal/ui/theme"
+)
+
+const (
+	noticeIn   = 300 * time.Millisecond // "looking up" is mentioned
+	silentIn   = 90 * time.Second       // the resident's answer is no longer waited for
+	fieldWidth = 124                    // of a field's label
+)
+
+// window looks a number up that somebody types or pastes. What comes back
+// lives no longer than the window.
+type window struct {
+	d      *kit.Desk
+	win    fyne.Window
+	box    *kit.FilterBox
+	button *widget.Button
+	body   *fyne.Container
+	seq    int // of the last question
+	asking bool
+	found  *deskapi.LookupFound
+	said   string // what did not work
+	copied string // what was just copied
+}
+
+// Open opens the window.
+func Open(d *kit.Desk) kit.Page { return newWindow(d) }
+
+func newWindow(d *kit.Desk) *window {
+	l := d.Lang
+	w := &window{d: d, body: container.NewStack()}
+	w.box = kit.NewFilterBox(l.T(text.LookupBox))
+	w.box.Down = w.ask
+	w.box.OnChanged = func(s string) { w.typed() }
+	w.button = widget.NewButton(l.T(text.LookupButton), w.ask)
+	w.button.Importance = widget.HighImportance
+	title := kit.NewWords(l.T(text.LookupTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting()
+	line := container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 8, 0), w.button), w.box)
+	head := container.New(layout.NewCustomPaddedLayout(20, 12, kit.Edge, kit.Edge),
+		container.New(layout.NewCustomPaddedVBoxLayout(12), title, line))
+	w.win = d.Window(text.LookupTitle, container.NewBorder(head, nil, nil, nil, container.NewVScroll(w.body)), fyne.NewSize(560, 520))
+	find := &desktop.CustomShortcut{KeyName: fyne.KeyF, Modifier: fyne.KeyModifierShortcutDefault}
+	w.win.Canvas().AddShortcut(find, func(fyne.Shortcut) { w.win.Canvas().Focus(w.box) })
+	w.win.Canvas().AddShortcut(&fyne.ShortcutCopy{}, func(fyne.Shortcut) {
+		if w.found != nil && w.found.Copy != "" {
+			w.copy(w.found.Copy)
+		}
+	})
+	w.show()
+	w.win.Canvas().Focus(w.box)
+	return w
+}
+
+// Window implements kit.Page.
+func (w *window) Window() fyne.Window { return w.win }
+
+// Take implements kit.Page.
+func (w *window) Take(kind string, raw json.RawMessage) {
+	switch kind {
+	case deskapi.KindLookupFound:
+		var m deskapi.LookupFound
+		if w.d.Decode(kind, raw, &m) && m.Seq == w.seq && w.asking {
+			w.asking, w.found, w.said = false, &m, ""
+			w.show()
+		}
+	case deskapi.KindLookupSaid:
+		var m deskapi.LookupSaid
+		if w.d.Decode(kind, raw, &m) {
+			w.said = m.Sentence
+			w.show()
+		}
+	}
+}
+
+// ShowAt looks up a number that another window has.
+func (w *window) ShowAt(number string) {
+	w.box.SetText(number)
+	w.ask()
+}
+
+// typed forgets the answer once the number is another one: never a name beside a
+// number that is not its own.
+func (w *window) typed() {
+	if w.found != nil || w.asking {
+		w.seq++
+		w.found, w.asking, w.said = nil, false, ""
+		w.show()
+	}
+}
+
+// ask asks for the number in the box.
+func (w *window) ask() {
+	number := strings.TrimSpace(w.box.Text)
+	if number == "" {
+		return
+	}
+	if len(number) > kit.MaxTyped {
+		number = strings.ToValidUTF8(number[:kit.MaxTyped], "")
+	}
+	w.seq++
+	w.asking, w.found, w.said = true, nil, ""
+	w.body.Objects = nil // "looking up" is mentioned when it takes a while
+	w.body.Refresh()
+	w.d.Send(deskapi.KindLookupFind, deskapi.LookupFind{Seq: w.seq, Text: number})
+	seq := w.seq
+	w.later(noticeIn, seq, w.show)
+	w.later(silentIn, seq, func() {
+		w.asking, w.said = false, w.d.Lang.T(text.LookupSilent)
+		w.show()
+	})
+}
+
+// later does something unless there is an answer, or another question, by then.
+func (w *window) later(t time.Duration, seq int, do func()) {
+	w.d.After(t, func() {
+		w.d.Post(func() {
+			if w.asking && w.seq == seq && w.d.Page(deskapi.WindowLookup) == kit.Page(w) {
+				do()
+			}
+		})
+	})
+}
+
+func (w *window) copy(s string) {
+	w.d.Send(deskapi.KindCopy, deskapi.Copy{Text: s})
+	w.copied = s
+	w.show()
+	w.d.After(kit.CopiedIs, func() {
+		w.d.Post(func() {
+			if w.copied == s {
+				w.copied = ""
+				w.show()
+			}
+		})
+	})
+}
+
+func (w *window) open(k deskapi.LookupContact) {
+	w.said = ""
+	w.d.Send(deskapi.KindLookupOpen, deskapi.LookupOpen{Link: k.Link, Number: w.found.Number})
+}
+
+// show shows what there is.
+func (w *window) show() {
+	one := w.found != nil && len(w.found.Contacts) == 1 && w.found.Contacts[0].Link != ""
+	importance := widget.HighImportance // one primary button a window
+	if one {
+		importance = widget.MediumImportance
+	}
+	if w.button.Importance != importance {
+		w.button.Importance = importance
+		w.button.Refresh()
+	}
+	w.body.Objects = []fyne.CanvasObject{w.content()}
+	w.body.Refresh()
+}
+
+func (w *window) content() fyne.CanvasObject {
+	l := w.d.Lang
+	page := container.New(layout.NewCustomPaddedVBoxLayout(8))
+	if w.said != "" {
+		page.Add(kit.Trouble(w.said))
+	}
+	switch f := w.found; {
+	case w.asking:
+		page.Add(kit.NewWords(l.T(text.LookupSearching), base.SizeNameText, base.ColorNamePlaceHolder, false).Cutting())
+	case f == nil && w.said != "":
+	case f == nil:
+		page.Add(kit.NewWords(l.T(text.LookupStart), theme.SizeStart, base.ColorNameForeground, true).Cutting())
+		page.Add(container.New(kit.AtMost(kit.TextWidth), kit.Paragraph(l.T(text.LookupStartHint))))
+	default:
+		w.answer(page, f)
+	}
+	return container.New(layout.NewCustomPaddedLayout(8, 24, kit.Edge, kit.Edge), page)
+}
+
+// answer writes what a lookup gave, in the words of the card.
+func (w *window) answer(page *fyne.Container, f *deskapi.LookupFound) {
+	l := w.d.Lang
+	big := func(s string) { page.Add(kit.BigLine(s)) }
+	say := func(s string) { page.Add(container.New(kit.AtMost(kit.TextWidth), kit.Paragraph(s))) }
+	number := func() {
+		if f.Shown != "" {
+			page.Add(kit.NewWords(f.Shown, theme.SizeRow, base.ColorNameForeground, false).Cutting())
+		}
+	}
+	buttons := container.New(layout.NewCustomPaddedHBoxLayout(8))
+	end := func(more ...fyne.CanvasObject) {
+		if f.Copy != "" {
+			buttons.Add(w.copying(l.T(text.CardButtonCopy), f.Copy))
+		}
+		for _, o := range more {
+			buttons.Add(o)
+		}
+		if len(buttons.Objects) > 0 {
+			page.Add(kit.Gap(0))
+			page.Add(buttons)
+		}
+	}
+	switch f.Outcome {
+	case history.OutcomeFound:
+		k := f.Contacts[0]
+		name := nameOf(l, k)
+		if f.Possible {
+			name = l.T(text.CardPossible, name)
+		}
+		big(name)
+		number()
+		if f.Possible {
+			say(l.T(text.CardPossibleWhy))
+		}
+		page.Add(kit.Gap(0))
+		w.fields(page, k)
+		if k.Link == "" {
+			say(l.T(text.CardNolink))
+		} else {
+			open := widget.NewButton(w.d.OpenWords(), func() { w.open(k) })
+			open.Importance = widget.HighImportance
+			buttons.Add(open)
+		}
+		if k.Relation != "" {
+			end(w.copying(l.T(text.LookupCopyRelation), k.Relation))
+			return
+		}
+		end()
+	case history.OutcomeSeveral:
+		big(l.N(text.CardSeveral, len(f.Contacts)+f.More))
+		number()
+		if f.Possible {
+			say(l.T(text.CardPossibleWhy))
+		}
+		matches := container.New(layout.NewCustomPaddedVBoxLayout(0))
+		for _, k := range f.Contacts {
+			matches.Add(kit.NewRule(canvas.NewRectangle(nil)))
+			matches.Add(w.match(k))
+		}
+		matches.Add(kit.NewRule(canvas.NewRectangle(nil)))
+		page.Add(container.New(layout.NewCustomPaddedLayout(4, 0, 0, 0), matches))
+		if f.More > 0 {
+			say(l.N(text.LookupMore, f.More))
+		}
+		end()
+	case history.OutcomeNobody:
+		big(f.Shown)
+		say(l.T(text.LookupNone))
+		end()
+	case history.OutcomeFailed:
+		big(f.Shown)
+		page.Add(kit.Trouble(join2(l.T(text.CardFailed), l.T(text.Failure(f.Failure)))))
+		if contact.Failure(f.Failure).NeedsAdmin() {
+			say(l.T(text.CardTell, f.Support))
+		}
+		buttons.Add(widget.NewButton(l.T(text.CardButtonRetry), w.ask))
+		end()
+	case history.OutcomeInternal:
+		big(l.T(text.CardExtension, f.Shown))
+		say(l.T(text.LookupInternal))
+		end()
+	case history.OutcomeShort:
+		big(f.Shown)
+		say(l.T(text.CardShort))
+		end()
+	case history.OutcomeOwn:
+		title := l.T(text.CardOwn)
+		if f.LineName != "" {
+			title = l.T(text.CardOwnNamed, f.LineName)
+		}
+		big(title)
+		number()
+		end()
+	case deskapi.LookupNever:
+		big(f.Shown)
+		say(l.T(text.CardNever))
+		end()
+	case deskapi.LookupOff:
+		big(l.T(text.LookupOff))
+		say(l.T(text.LookupOffHint))
+	case deskapi.LookupNoNumber:
+		big(l.T(text.LookupWithheld))
+		say(l.T(text.LookupNonumberHint))
+	default: // withheld, and words of a newer resident
+		big(l.T(text.LookupWithheld))
+		say(l.T(text.LookupWithheldHint))
+	}
+}
+
+func nameOf(l text.Language, k deskapi.LookupContact) string {
+	if k.Name == "" {
+		return l.T(text.CardUnnamed)
+	}
+	return k.Name
+}
+
+// copying is a button that copies and says so for a moment.
+func (w *window) copying(label, s string) *widget.Button {
+	if w.copied == s {
+		label = w.d.Lang.T(text.CardButtonCopied)
+	}
+	return widget.NewButton(label, func() { w.copy(s) })
+}
+
+// fields are what is known of a contact, a line each.
+func (w *window) fields(page *fyne.Container, k deskapi.LookupContact) {
+	l := w.d.Lang
+	modified := ""
+	if k.Modified != "" {
+		modified = l.T(text.CardFieldModifiedBy, k.Modified)
+	}
+	rows := container.New(layout.NewCustomPaddedVBoxLayout(4))
+	for _, f := range [][2]string{{l.T(text.CardFieldRelation), contact.GroupDigits(k.Relation)}, {l.T(text.CardFieldAddress), k.Address},
+		{l.T(text.CardFieldProducer), k.Producer}, {l.T(text.CardFieldModified), modified}} {
+		if f[1] != "" {
+			label := kit.NewWords(f[0], theme.SizeHint, base.ColorNamePlaceHolder, false)
+			rows.Add(container.New(kit.Columns(fieldWidth), container.NewVBox(label), kit.Plain(f[1], theme.SizeHint, widget.MediumImportance)))
+		}
+	}
+	page.Add(rows)
+}
+
+// match is one of several contacts. None is chosen for the user.
+func (w *window) match(k deskapi.LookupContact) fyne.CanvasObject {
+	l := w.d.Lang
+	name := kit.Bold(nameOf(l, k), base.SizeNameText)
+	detail := kit.Plain(kit.Join(contact.GroupDigits(k.Relation), k.Address, k.Producer), base.SizeNameCaptionText, widget.LowImportance)
+	open := widget.NewButton(l.T(text.CardButtonOpenRow), func() { w.open(k) })
+	if k.Link == "" {
+		open.Disable()
+	}
+	words := container.New(layout.NewCustomPaddedVBoxLayout(0), name, detail)
+	return container.New(layout.NewCustomPaddedLayout(8, 8, 0, 0),
+		container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 12, 0), container.NewCenter(open)), container.New(kit.Middle(), words)))
+}
+
+func join2(a, b string) string { return strings.TrimSpace(a + " " + b) }

@@ -1,0 +1,185 @@
+package lookup
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"fyne.io/fyne/v2/test"
+	"fyne.io/fyne/v2/widget"
+
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/history"
+	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
+	"wiebelt/internal/ui/kittest"
+)
+
+var dorp = deskapi.LookupContact{Name: "J. de Vries", Relation: "100200", Address: "Dorpsstraat 1, 1234 AB Ons Dorp",
+	Producer: "Producent Een", Modified: "Medewerker", Link: "https://hub.example/contacts/viewcontact/c"}
+
+func lookupBench(t *testing.T, l text.Language) (*kittest.Bench, *window) {
+	b := kittest.New(t, kittest.Greeting(l), map[string]kit.Opener{deskapi.WindowLookup: Open})
+	b.Show(deskapi.WindowLookup)
+	return b, b.Page(deskapi.WindowLookup).(*window)
+}
+
+func found(t *testing.T, b *kittest.Bench, f deskapi.LookupFound) {
+	t.Helper()
+	raw, err := json.Marshal(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Handle(deskapi.KindLookupFound, raw)
+}
+
+// answers of every kind, as the resident gives them, and what must be written.
+var answers = []struct {
+	name   string
+	f      deskapi.LookupFound
+	nl, en []string
+}{
+	{"found", deskapi.LookupFound{Outcome: history.OutcomeFound, Contacts: []deskapi.LookupContact{dorp}},
+		[]string{"J. de Vries", "06 12 34 56 78", "100 200", "Dorpsstraat 1, 1234 AB Ons Dorp", "Producent Een", "door Medewerker", "Relatie openen", "Nummer kopiëren", "Relatienummer kopiëren"},
+		[]string{"J. de Vries", "Contact no.", "Open contact", "Copy number"}},
+	{"possible", deskapi.LookupFound{Outcome: history.OutcomeFound, Possible: true, Contacts: []deskapi.LookupContact{dorp}},
+		[]string{"Mogelijk: J. de Vries", "Buitenlands nummer"}, []string{"Possibly: J. de Vries"}},
+	{"bad link", deskapi.LookupFound{Outcome: history.OutcomeFound, Contacts: []deskapi.LookupContact{{Name: "J. de Vries"}}},
+		[]string{"J. de Vries", "niet geldig"}, []string{"not valid"}},
+	{"several", deskapi.LookupFound{Outcome: history.OutcomeSeveral, Contacts: []deskapi.LookupContact{dorp, {Name: "M. de Vries", Relation: "100201"}, {Relation: "100202", Link: "x"}}},
+		[]string{"3 relaties met dit nummer", "J. de Vries", "M. de Vries", "Relatie zonder naam", "Openen"}, []string{"3 contacts", "Open"}},
+	{"nobody", deskapi.LookupFound{Outcome: history.OutcomeNobody}, []string{"06 12 34 56 78", "Geen relatie met dit nummer"}, []string{"No contact"}},
+	{"failed", deskapi.LookupFound{Outcome: history.OutcomeFailed, Failure: "credentials_refused", Support: "Jan (IT)"},
+		[]string{"Opzoeken lukt niet: de hub weigert de koppeling.", "Meld dit bij Jan (IT).", "Opnieuw zoeken"}, []string{"Lookup failed: the hub refuses", "Please tell Jan (IT)."}},
+	{"slow", deskapi.LookupFound{Outcome: history.OutcomeFailed, Failure: "hub_slow"}, []string{"de hub reageert niet"}, []string{"does not answer"}},
+	{"withheld", deskapi.LookupFound{Outcome: history.OutcomeWithheld}, []string{"Dit is geen nummer"}, []string{"not a number"}},
+	{"internal", deskapi.LookupFound{Outcome: history.OutcomeInternal}, []string{"Toestel 06 12 34 56 78", "toestel van kantoor"}, []string{"extension of the office"}},
+	{"short", deskapi.LookupFound{Outcome: history.OutcomeShort}, []string{"Servicenummer"}, []string{"Service number"}},
+	{"own", deskapi.LookupFound{Outcome: history.OutcomeOwn, LineName: "Schade"}, []string{"Eigen nummer: Schade"}, []string{"Own number: Schade"}},
+	{"never", deskapi.LookupFound{Outcome: deskapi.LookupNever}, []string{"wordt niet opgezocht"}, []string{"is not looked up"}},
+	{"no number", deskapi.LookupFound{Outcome: deskapi.LookupNoNumber}, []string{"niet op naam"}, []string{"not names"}},
+	{"off", deskapi.LookupFound{Outcome: deskapi.LookupOff}, []string{"Zelf opzoeken staat uit"}, []string{"switched off"}},
+	{"a newer word", deskapi.LookupFound{Outcome: "guessed"}, []string{"Dit is geen nummer"}, []string{"not a number"}},
+}
+
+// labels are all words of a window, those of wrapped text included.
+func labels(w *window) string {
+	return strings.ReplaceAll(strings.Join(kittest.Texts(w.win), " "), "  ", " ")
+}
+
+func TestLookupAnswers(t *testing.T) {
+	for _, l := range []text.Language{text.Dutch, text.English} {
+		for _, tt := range answers {
+			t.Run(string(l)+" "+tt.name, func(t *testing.T) {
+				b, w := lookupBench(t, l)
+				w.box.SetText("06-12345678")
+				w.ask()
+				if got := b.Take(); len(got) != 1 || got[0].M != (deskapi.LookupFind{Seq: 1, Text: "06-12345678"}) {
+					t.Fatalf("asked %v", got)
+				}
+				f := tt.f
+				f.Seq, f.Shown, f.Copy, f.Number = w.seq, "06 12 34 56 78", "0612345678", "+31612345678"
+				found(t, b, f)
+				want := tt.nl
+				if l == text.English {
+					want = tt.en
+				}
+				all := labels(w)
+				for _, s := range want {
+					if !strings.Contains(all, s) {
+						t.Errorf("%q is not written; there is: %s", s, all)
+					}
+				}
+				primary := 0
+				for _, button := range buttonsOf(w) {
+					if button.Importance == widget.HighImportance {
+						primary++
+					}
+				}
+				if primary != 1 {
+					t.Errorf("%d primary buttons", primary)
+				}
+			})
+		}
+	}
+}
+
+func buttonsOf(w *window) (all []*widget.Button) {
+	kittest.Each(w.win.Canvas().Content(), func(o any) {
+		if b, ok := o.(*widget.Button); ok {
+			all = append(all, b)
+		}
+	})
+	return all
+}
+
+func TestLookupLife(t *testing.T) {
+	b, w := lookupBench(t, text.Dutch)
+	kittest.WantTexts(t, w.win, "Van wie is dit nummer?")
+	w.ask() // nothing typed
+	if got := b.Take(); len(got) != 0 {
+		t.Errorf("asked %v", got)
+	}
+	test.Type(w.box, "0612345678")
+	w.ask()
+	b.Take()
+	if strings.Contains(labels(w), "opzoeken…") {
+		t.Error("it says looking up before that took any time")
+	}
+	b.Later[0]() // 300 ms
+	kittest.WantTexts(t, w.win, "Relatie opzoeken…")
+	found(t, b, deskapi.LookupFound{Seq: 99, Outcome: history.OutcomeNobody}) // of another question
+	kittest.WantTexts(t, w.win, "Relatie opzoeken…")
+	f := deskapi.LookupFound{Seq: w.seq, Outcome: history.OutcomeFound, Shown: "06 12 34 56 78", Copy: "0612345678", Number: "+31612345678", Contacts: []deskapi.LookupContact{dorp}}
+	found(t, b, f)
+	b.Later[1]() // there was an answer long ago
+	kittest.WantTexts(t, w.win, "J. de Vries")
+	for _, button := range buttonsOf(w) {
+		if button.Text == "Opzoeken" {
+			continue
+		}
+		test.Tap(button)
+		button.OnTapped = nil
+	}
+	got := b.Take()
+	if len(got) != 3 || got[0].M != (deskapi.LookupOpen{Link: dorp.Link, Number: "+31612345678"}) ||
+		got[1].M != (deskapi.Copy{Text: "0612345678"}) || got[2].M != (deskapi.Copy{Text: "100200"}) {
+		t.Errorf("said %v", got)
+	}
+	b.Handle(deskapi.KindLookupSaid, json.RawMessage(`{"sentence":"De browser start niet."}`))
+	if !strings.Contains(labels(w), "De browser start niet.") {
+		t.Error(labels(w))
+	}
+	// Another number: the name goes at once.
+	test.Type(w.box, "9")
+	if strings.Contains(labels(w), "J. de Vries") {
+		t.Error("a name beside another number")
+	}
+	found(t, b, f) // too late
+	if strings.Contains(labels(w), "J. de Vries") {
+		t.Error("a late answer to a number that is not there any more")
+	}
+	w.ask()
+	b.Later[len(b.Later)-1]() // no answer
+	if !strings.Contains(labels(w), "Er komt geen antwoord") {
+		t.Error(labels(w))
+	}
+	// Nothing of it outlives the window.
+	w.win.Close()
+	if b.Page(deskapi.WindowLookup) != nil {
+		t.Error("a closed window is still held")
+	}
+	b.Show(deskapi.WindowLookup)
+	if again := b.Page(deskapi.WindowLookup).(*window); again.box.Text != "" || strings.Contains(labels(again), "Vries") {
+		t.Error("it remembers")
+	}
+}
+
+// Another window has a number looked up.
+func TestLookupShowAt(t *testing.T) {
+	b := kittest.New(t, kittest.Greeting(text.Dutch), map[string]kit.Opener{deskapi.WindowLookup: Open})
+	b.ShowAt(deskapi.WindowLookup, "+31612345678")
+	if got := b.Take(); len(got) != 1 || got[0].M != (deskapi.LookupFind{Seq: 1, Text: "+31612345678"}) {
+		t.Errorf("said %v", got)
+	}
+}

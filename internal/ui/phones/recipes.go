@@ -1,0 +1,303 @@
+// Package phones is the window that shows how a telephone is connected, a recipe
+// for each, and how every way in is doing.
+//
+// What stands in the recipes on this computer, tokens included, comes from the
+// resident with every opening and is held no longer than the window; how the ways
+// in are doing is the desk's. All of it belongs to Fyne's thread.
+package phones
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/layout"
+	base "fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/guide"
+	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
+	"wiebelt/internal/ui/theme"
+)
+
+const (
+	phonesWidth = 232 // of the list of phones
+)
+
+// window shows how a phone is connected: the phones at the left, the page
+// of one at the right. What stands in the pages comes from the resident, asked
+// for anew with every window and held no longer than that.
+type window struct {
+	d      *kit.Desk
+	win    fyne.Window
+	all    []guide.Recipe
+	items  []kit.SideItem // what the list shows
+	list   *widget.List
+	shown  string            // id of the recipe that is shown
+	facts  *deskapi.Recipes  // nil until the resident has answered
+	blocks []*pasteBlock     // of the page
+	scroll *container.Scroll // around the page
+	pages  *fyne.Container   // holds the page
+	states *fyne.Container   // of the page: how its ways in are doing
+}
+
+// Open opens the window and asks for what stands in the recipes here.
+func Open(d *kit.Desk) kit.Page {
+	w := &window{d: d, all: guide.All(d.Lang), pages: container.NewStack()}
+	l := d.Lang
+	w.items = []kit.SideItem{{Title: l.T(text.WaysHere), Heading: true}, {ID: waysPage, Title: l.T(text.WaysTitle)},
+		{Title: l.T(text.RecipesPhones), Heading: true}}
+	for i, r := range w.all {
+		if r.Group == guide.Any && (i == 0 || w.all[i-1].Group != guide.Any) {
+			w.items = append(w.items, kit.SideItem{Title: l.T(text.RecipesAny), Heading: true})
+		}
+		w.items = append(w.items, kit.SideItem{ID: r.ID, Title: r.Title})
+	}
+	var side fyne.CanvasObject
+	w.list, side = kit.NewSide(w, func() []kit.SideItem { return w.items })
+	w.scroll = container.NewVScroll(w.pages)
+	w.win = d.Window(text.RecipesTitle, container.New(kit.Columns(phonesWidth), side, w.scroll), fyne.NewSize(720, 688))
+	w.Choose(w.all[0].ID)
+	d.Send(deskapi.KindRecipe, nil)
+	d.Send(deskapi.KindWaysAsk, nil)
+	return w
+}
+
+// Window implements kit.Page.
+func (w *window) Window() fyne.Window { return w.win }
+
+// Take takes what stands in the pages on this computer.
+func (w *window) Take(kind string, raw json.RawMessage) {
+	var m deskapi.Recipes
+	if kind == deskapi.KindRecipes && w.d.Decode(kind, raw, &m) {
+		w.facts = &m
+		w.page()
+	}
+}
+
+// ShowAt shows the page of a phone.
+func (w *window) ShowAt(id string) { w.Choose(id) }
+
+// Choose shows the page of another phone.
+func (w *window) Choose(id string) {
+	if id == "" || id == w.shown {
+		return
+	}
+	w.shown = id
+	w.list.Refresh()
+	w.page()
+	w.scroll.ScrollToTop()
+}
+
+func (w *window) values() guide.Values {
+	f := w.facts
+	return guide.Values{Exe: f.Exe, ExeW: f.ExeW, Profile: f.Profile, Settings: f.Settings, Port: f.Port,
+		PathToken: f.PathToken, SocketToken: f.SocketToken}
+}
+
+// page makes the page of the phone that is chosen.
+func (w *window) page() {
+	w.blocks, w.states = nil, nil
+	var content fyne.CanvasObject = container.NewWithoutLayout() // for the moment until there is an answer
+	switch {
+	case w.shown == waysPage:
+		content = w.overview()
+	case w.facts == nil:
+	case !w.facts.OK:
+		l := w.d.Lang
+		content = kit.EmptyPage(l.T(text.RecipesBroken), nil, l.T(text.RecipesBrokenHint, w.facts.Support))
+	default:
+		i := slices.IndexFunc(w.all, func(r guide.Recipe) bool { return r.ID == w.shown })
+		content = w.recipe(w.all[i])
+	}
+	w.pages.Objects = []fyne.CanvasObject{content}
+	w.pages.Refresh()
+}
+
+func (w *window) recipe(r guide.Recipe) fyne.CanvasObject {
+	l, v := w.d.Lang, w.values()
+	page := container.New(layout.NewCustomPaddedVBoxLayout(12))
+	page.Add(container.New(layout.NewCustomPaddedVBoxLayout(8),
+		kit.NewWords(r.Title, base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting(),
+		container.New(layout.NewCustomPaddedVBoxLayout(4),
+			kit.Fact(l.T(text.RecipesTells), r.Tell(l)),
+			kit.Fact(l.T(text.RecipesTransfers), r.Transfers(l)),
+			kit.Fact(l.T(text.RecipesVerified), r.VerifiedNote))))
+	w.states = container.New(layout.NewCustomPaddedVBoxLayout(8))
+	w.fillStates()
+	page.Add(w.states)
+	if s := w.trouble(r); s != "" {
+		page.Add(kit.Warning(s))
+	}
+	line := canvas.NewRectangle(nil)
+	page.Add(kit.NewRule(line))
+	secret := false
+	for _, p := range r.Parts {
+		switch {
+		case p.Block != nil:
+			b := newPasteBlock(w, *p.Block, v)
+			w.blocks = append(w.blocks, b)
+			page.Add(container.New(layout.NewCustomPaddedLayout(0, 4, kit.StepWidth, 0), b))
+			secret = secret || p.Block.Secret()
+		case p.Step > 0:
+			page.Add(step(p.Step, v.In(p.Text)))
+		default:
+			page.Add(kit.Running(v.In(p.Text)))
+		}
+	}
+	if secret {
+		page.Add(kit.Paragraph(l.T(text.RecipesSecret)))
+	}
+	return container.New(layout.NewCustomPaddedLayout(20, 24, kit.Edge, kit.Edge), page)
+}
+
+// trouble says why the addresses of a recipe do not work now, "" if they do.
+func (w *window) trouble(r guide.Recipe) string {
+	var listener, http bool
+	for _, b := range r.Blocks() {
+		l, h := b.Needs()
+		listener, http = listener || l, http || h
+	}
+	l, f := w.d.Lang, w.facts
+	switch {
+	case listener && !f.Enabled:
+		return l.T(text.RecipesOff)
+	case listener && f.Taken:
+		return l.T(text.RecipesPort, f.Port)
+	case http && !f.HTTP:
+		return l.T(text.RecipesHTTP)
+	}
+	return ""
+}
+
+// copy puts the text of a block on the clipboard, tokens included. On X11 what a
+// program has copied goes with it, so the resident, which stays, copies it too.
+func (w *window) copy(s string) {
+	w.d.App.Clipboard().SetContent(s)
+	w.d.Send(deskapi.KindCopy, deskapi.Copy{Text: s})
+}
+
+// step is a numbered sentence.
+func step(n int, s string) fyne.CanvasObject {
+	number := kit.NewWords(strconv.Itoa(n), base.SizeNameText, base.ColorNamePrimary, true)
+	return container.New(kit.Columns(kit.StepWidth), container.NewVBox(number), kit.Running(s))
+}
+
+// pasteBlock is a text to paste in a frame, with what it is for above it and the
+// buttons to copy it and to show its token.
+type pasteBlock struct {
+	widget.BaseWidget
+	w             *window
+	block         guide.Block
+	values        guide.Values
+	full          string // with tokens; "" if it cannot be pasted here
+	open          bool   // tokens are shown
+	frame         *canvas.Rectangle
+	text          *widget.Label
+	copying, show *widget.Button // show is nil where there is no token
+	content       *fyne.Container
+}
+
+func newPasteBlock(w *window, b guide.Block, v guide.Values) *pasteBlock {
+	p := &pasteBlock{w: w, block: b, values: v, frame: canvas.NewRectangle(nil), text: widget.NewLabel("")}
+	l := w.d.Lang
+	p.frame.CornerRadius, p.frame.StrokeWidth = 4, 1
+	p.text.Wrapping = fyne.TextWrapWord // an address without spaces is still broken
+	p.text.SizeName = theme.SizeHint
+	caption := kit.NewWords(v.In(b.Caption), base.SizeNameCaptionText, base.ColorNamePlaceHolder, false).Cutting()
+	full, err := b.Fill(v)
+	if err != nil {
+		p.text.SetText(guide.Why(l, err))
+		p.text.Importance = widget.WarningImportance
+		p.content = container.New(layout.NewCustomPaddedVBoxLayout(0),
+			container.New(layout.NewCustomPaddedLayout(12, 0, 12, 12), caption), container.New(layout.NewCustomPaddedLayout(0, 4, 4, 4), p.text))
+		p.ExtendBaseWidget(p)
+		return p
+	}
+	p.full = full
+	p.text.TextStyle.Monospace = true
+	p.copying = widget.NewButton(l.T(text.RecipesCopy), p.copy)
+	buttons := container.New(layout.NewCustomPaddedHBoxLayout(4))
+	if b.Secret() {
+		p.show = widget.NewButton(l.T(text.RecipesShow), p.toggle)
+		p.show.Importance = widget.LowImportance
+		buttons.Add(p.show)
+	}
+	// As wide as both of its texts, so that nothing moves when it was used.
+	both := max(p.copying.MinSize().Width, widget.NewButton(l.T(text.RecipesCopied), nil).MinSize().Width)
+	buttons.Add(container.New(kit.AtLeast(both), p.copying))
+	p.content = container.New(layout.NewCustomPaddedVBoxLayout(0),
+		container.New(layout.NewCustomPaddedLayout(4, 0, 12, 4), container.NewBorder(nil, nil, nil, buttons, container.New(kit.Middle(), caption))),
+		container.New(layout.NewCustomPaddedLayout(-4, 2, 4, 4), p.text))
+	p.say()
+	p.ExtendBaseWidget(p)
+	return p
+}
+
+// say shows the text, with its tokens only if they are to be seen.
+func (p *pasteBlock) say() {
+	v := p.values
+	if !p.open {
+		v = v.Masked()
+	}
+	s, err := p.block.Fill(v)
+	if err != nil {
+		return // it was filled a moment ago; dots for tokens change no path
+	}
+	p.text.SetText(s)
+}
+
+func (p *pasteBlock) toggle() {
+	p.open = !p.open
+	k := text.RecipesShow
+	if p.open {
+		k = text.RecipesHide
+	}
+	p.show.SetText(p.w.d.Lang.T(k))
+	p.say()
+}
+
+func (p *pasteBlock) copy() {
+	l := p.w.d.Lang
+	p.w.copy(p.full)
+	p.copying.SetText(l.T(text.RecipesCopied))
+	p.w.d.After(kit.CopiedIs, func() {
+		p.w.d.Post(func() { p.copying.SetText(l.T(text.RecipesCopy)) })
+	})
+}
+
+// CreateRenderer implements fyne.Widget.
+func (p *pasteBlock) CreateRenderer() fyne.WidgetRenderer {
+	r := &pasteBlockRenderer{p}
+	r.Refresh()
+	return r
+}
+
+type pasteBlockRenderer struct{ p *pasteBlock }
+
+func (r *pasteBlockRenderer) Destroy()           {}
+func (r *pasteBlockRenderer) MinSize() fyne.Size { return r.p.content.MinSize() }
+func (r *pasteBlockRenderer) Objects() []fyne.CanvasObject {
+	return []fyne.CanvasObject{r.p.frame, r.p.content}
+}
+
+func (r *pasteBlockRenderer) Layout(size fyne.Size) {
+	r.p.frame.Resize(size)
+	r.p.content.Resize(size)
+}
+
+func (r *pasteBlockRenderer) Refresh() {
+	th, variant := r.p.Theme(), fyne.CurrentApp().Settings().ThemeVariant()
+	r.p.frame.FillColor = th.Color(base.ColorNameBackground, variant)
+	r.p.frame.StrokeColor = th.Color(theme.ColorLine, variant)
+	r.p.frame.Refresh()
+	r.p.content.Refresh()
+}
+
+// Chosen is the phone whose page is shown.
+func (w *window) Chosen() string { return w.shown }

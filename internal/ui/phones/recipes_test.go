@@ -1,0 +1,272 @@
+package phones
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/driver/desktop"
+	"fyne.io/fyne/v2/test"
+
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/guide"
+	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
+	"wiebelt/internal/ui/kittest"
+)
+
+// here is a computer with two tokens.
+var here = deskapi.Recipes{OK: true, Exe: `C:\Program Files\Wiebelt\wiebelt.exe`, ExeW: `C:\Program Files\Wiebelt\wiebeltw.exe`,
+	Settings: `C:\Users\jan\AppData\Roaming\Wiebelt\settings.toml`, Port: 27472, Enabled: true, HTTP: true, Support: "Jan (IT)",
+	PathToken: strings.Repeat("p", 43), SocketToken: strings.Repeat("s", 43)}
+
+// answer has the resident answer the recipes' window.
+func answerRecipes(t *testing.T, b *kittest.Bench, m deskapi.Recipes) {
+	t.Helper()
+	raw, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Handle(deskapi.KindRecipes, raw)
+}
+
+// recipes is the open window, nil if it is closed.
+func recipes(b *kittest.Bench) *window {
+	w, _ := b.Page(deskapi.WindowRecipes).(*window)
+	return w
+}
+
+func openRecipes(t *testing.T, l text.Language, m deskapi.Recipes) *kittest.Bench {
+	t.Helper()
+	b := kittest.New(t, kittest.Greeting(l), map[string]kit.Opener{deskapi.WindowRecipes: Open})
+	b.Show(deskapi.WindowRecipes)
+	if said := b.Take(); len(said) != 1 || said[0].Kind != deskapi.KindRecipe {
+		t.Fatalf("said %v", said)
+	}
+	answerRecipes(t, b, m)
+	return b
+}
+
+// TestRecipesShowNoToken: every page in both languages, complete, without a
+// token until somebody asks to see it; what is copied has it.
+func TestRecipesShowNoToken(t *testing.T) {
+	for _, l := range []text.Language{text.Dutch, text.English} {
+		b := openRecipes(t, l, here)
+		for _, r := range guide.All(l) {
+			recipes(b).Choose(r.ID)
+			w := recipes(b)
+			kittest.WantTexts(t, w.win, r.Title)
+			all := strings.Join(kittest.Texts(w.win), "")
+			if strings.Contains(all, "ppp") || strings.Contains(all, "sss") || strings.Contains(all, "{{") {
+				t.Errorf("%s shows what it should not", r.ID)
+			}
+			blocks := r.Blocks()
+			if len(w.blocks) != len(blocks) {
+				t.Fatalf("%s: %d blocks on the page, want %d", r.ID, len(w.blocks), len(blocks))
+			}
+			for i, p := range w.blocks {
+				want, err := blocks[i].Fill(w.values())
+				if err != nil {
+					if r.ID != "twinkle" { // a folder with a space
+						t.Errorf("%s: %v", r.ID, err)
+					}
+					kittest.WantTexts(t, w.win, strings.Fields(guide.Why(l, err))[0])
+					if p.copying != nil {
+						t.Errorf("%s: what cannot be pasted can be copied", r.ID)
+					}
+					continue
+				}
+				test.Tap(p.copying)
+				if got := b.App.Clipboard().Content(); got != want {
+					t.Errorf("%s: copied %q, want %q", r.ID, got, want)
+				}
+				if said := b.Take(); len(said) != 1 || said[0] != (kittest.Saying{Kind: deskapi.KindCopy, M: deskapi.Copy{Text: want}}) {
+					t.Errorf("%s: copying told the resident %d things", r.ID, len(said))
+				}
+				if (p.show != nil) != blocks[i].Secret() {
+					t.Errorf("%s: block %d and its token", r.ID, i)
+				}
+			}
+		}
+		if said := b.Take(); len(said) != 0 {
+			t.Errorf("copying told the resident %v", said)
+		}
+	}
+}
+
+// TestRecipesSayWhatThePhoneCanTell: on every page, in both languages, so that
+// nobody expects more of the cards.
+func TestRecipesSayWhatThePhoneCanTell(t *testing.T) {
+	say := map[text.Language]map[guide.Tells]string{
+		text.Dutch:   {guide.TellsRing: "Alleen dat er een oproep is.", guide.TellsEnd: "Overgaan en einde.", guide.TellsAll: "Overgaan, opnemen en einde."},
+		text.English: {guide.TellsRing: "Only that there is a call.", guide.TellsEnd: "Ring and end.", guide.TellsAll: "Ring, answer and end."},
+	}
+	label := map[text.Language]string{text.Dutch: "Kan melden", text.English: "Can tell"}
+	for l, words := range say {
+		b := openRecipes(t, l, here)
+		for _, r := range guide.All(l) {
+			recipes(b).Choose(r.ID)
+			all := kittest.Texts(recipes(b).win)
+			if !slices.Contains(all, label[l]) || !slices.ContainsFunc(all, func(s string) bool { return strings.HasPrefix(s, words[r.Tells]) }) {
+				t.Errorf("%s in %s does not say what it can tell", r.ID, l)
+			}
+		}
+	}
+}
+
+func TestRecipesButtons(t *testing.T) {
+	b := openRecipes(t, text.Dutch, here)
+	recipes(b).Choose("enreach")
+	p := recipes(b).blocks[0]
+	kittest.WantTexts(t, recipes(b).win, "Kopiëren", "Tonen")
+	test.Tap(p.show)
+	if !strings.Contains(p.text.Text, here.PathToken) || p.show.Text != "Verbergen" {
+		t.Errorf("the token is not shown: %q, %q", p.text.Text, p.show.Text)
+	}
+	if q := recipes(b).blocks[1]; strings.Contains(q.text.Text, here.PathToken) {
+		t.Error("another block shows its token too")
+	}
+	test.Tap(p.show)
+	if strings.Contains(p.text.Text, here.PathToken) || p.show.Text != "Tonen" {
+		t.Errorf("the token is still shown: %q, %q", p.text.Text, p.show.Text)
+	}
+	test.Tap(p.copying)
+	if p.copying.Text != "Gekopieerd" {
+		t.Errorf("%q", p.copying.Text)
+	}
+	for _, f := range b.Later {
+		f()
+	}
+	if p.copying.Text != "Kopiëren" {
+		t.Errorf("%q", p.copying.Text)
+	}
+	// Another page, and back: the token is hidden again.
+	test.Tap(p.show)
+	recipes(b).Choose("8x8")
+	recipes(b).Choose("enreach")
+	if strings.Contains(recipes(b).blocks[0].text.Text, here.PathToken) {
+		t.Error("the token is shown without being asked for")
+	}
+}
+
+// TestRecipesList: the phones at the left, chosen by pointer and keyboard.
+func TestRecipesList(t *testing.T) {
+	b := openRecipes(t, text.Dutch, here)
+	w := recipes(b)
+	type line struct {
+		fyne.Widget
+		back  *canvas.Rectangle
+		title *kit.Words
+	}
+	lines := func() map[string]line {
+		all := map[string]line{}
+		kittest.Each(w.list, func(o any) {
+			if x, ok := o.(fyne.Widget); ok {
+				if parts := test.WidgetRenderer(x).Objects(); len(parts) == 2 {
+					back, _ := parts[0].(*canvas.Rectangle)
+					if title, ok := parts[1].(*kit.Words); ok && back != nil {
+						all[title.Text] = line{x, back, title}
+					}
+				}
+			}
+		})
+		return all
+	}
+	tap := func(l line) { test.TapAt(l.Widget.(fyne.Tappable), fyne.NewPos(20, 10)) }
+	cursor := func(l line) desktop.Cursor { return l.Widget.(desktop.Cursorable).Cursor() }
+	first := lines()["8x8 Work"]
+	tap(first)
+	if w.shown != "8x8" || first.title.Colour != "primary" {
+		t.Errorf("shows %q in %q", w.shown, first.title.Colour)
+	}
+	head := lines()["Uw telefoon"]
+	tap(head)
+	if w.shown != "8x8" || cursor(head) != desktop.DefaultCursor || cursor(first) != desktop.PointerCursor {
+		t.Error("a heading behaves as a phone")
+	}
+	other := lines()["Bria"]
+	other.Widget.(desktop.Hoverable).MouseIn(nil)
+	if !other.back.Visible() {
+		t.Error("nothing shows where the pointer is")
+	}
+	other.Widget.(desktop.Hoverable).MouseOut()
+	if other.back.Visible() {
+		t.Error("the pointer left and the line still shows it")
+	}
+	w.win.Canvas().Focus(w.list)
+	for range 6 { // from the first heading, over what is there now, to the fourth phone
+		w.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyDown})
+	}
+	w.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeySpace})
+	if w.shown != "asterisk" {
+		t.Errorf("the keyboard chose %q", w.shown)
+	}
+	n := slices.IndexFunc(w.items, func(i kit.SideItem) bool { return i.Heading && i.Title == text.Dutch.T(text.RecipesAny) })
+	if n < 10 || n != len(w.items)-4 {
+		t.Errorf("the heading of the kinds of phones is line %d of %d", n, len(w.items))
+	}
+}
+
+// TestRecipesTrouble: what keeps a recipe from working is said where it matters.
+func TestRecipesTrouble(t *testing.T) {
+	with := func(f func(*deskapi.Recipes)) deskapi.Recipes { m := here; f(&m); return m }
+	const off, web, taken = "listener.enabled", "listener.http", "Poort 27472 is bezet"
+	for _, c := range []struct {
+		name, id string
+		m        deskapi.Recipes
+		want     string
+	}{
+		{"all is well", "enreach", here, ""},
+		{"off", "enreach", with(func(m *deskapi.Recipes) { m.Enabled = false }), off},
+		{"off, a program", "microsip", with(func(m *deskapi.Recipes) { m.Enabled = false }), ""},
+		{"no HTTP", "enreach", with(func(m *deskapi.Recipes) { m.HTTP = false }), web},
+		{"no HTTP, WebSocket", "any-websocket", with(func(m *deskapi.Recipes) { m.HTTP = false }), ""},
+		{"taken, WebSocket", "any-websocket", with(func(m *deskapi.Recipes) { m.Taken = true }), taken},
+		{"taken, a link of ours", "bria", with(func(m *deskapi.Recipes) { m.Taken = true }), ""},
+	} {
+		b := openRecipes(t, text.Dutch, c.m)
+		recipes(b).Choose(c.id)
+		all := strings.Join(kittest.Texts(recipes(b).win), " ")
+		for _, s := range []string{off, web, taken} {
+			if strings.Contains(all, s) != (s == c.want) {
+				t.Errorf("%s: %q: %s", c.name, s, all)
+			}
+		}
+	}
+	b := openRecipes(t, text.English, deskapi.Recipes{Support: "Jan (IT)"})
+	kittest.WantTexts(t, recipes(b).win, "cannot be read right now", "Jan (IT)")
+}
+
+// TestRecipesClosed: an answer that comes too late opens nothing, and a new
+// window asks anew.
+func TestRecipesClosed(t *testing.T) {
+	b := openRecipes(t, text.Dutch, here)
+	recipes(b).win.Close()
+	if recipes(b) != nil {
+		t.Fatal("a closed window is still held")
+	}
+	answerRecipes(t, b, here)
+	if recipes(b) != nil {
+		t.Error("an answer opened a window")
+	}
+	b.Show(deskapi.WindowRecipes)
+	if said := b.Take(); len(said) != 1 || recipes(b).facts != nil {
+		t.Errorf("said %v", said)
+	}
+	b.Handle(deskapi.KindRecipes, json.RawMessage(`[]`)) // of a strange resident
+	if recipes(b).facts != nil {
+		t.Error("nonsense was taken")
+	}
+}
+
+// Another window shows the page of a phone.
+func TestRecipesShowAt(t *testing.T) {
+	b := kittest.New(t, kittest.Greeting(text.Dutch), map[string]kit.Opener{deskapi.WindowRecipes: Open})
+	b.ShowAt(deskapi.WindowRecipes, "linphone")
+	if recipes(b).shown != "linphone" {
+		t.Errorf("shows %q", recipes(b).shown)
+	}
+}

@@ -1,0 +1,380 @@
+package settings
+
+import (
+	"slices"
+	"strings"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/layout"
+	"fyne.io/fyne/v2/widget"
+
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/secret"
+	"wiebelt/internal/settings"
+	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
+	"wiebelt/internal/ui/theme"
+)
+
+// maxRows is how many numbers or links can be shown to be changed.
+const maxRows = 60
+
+// linesBox is the list of our own numbers.
+type linesBox struct {
+	w      *window
+	object *fyne.Container
+	all    []deskapi.SettingsLine
+}
+
+func newLinesBox(w *window) *linesBox {
+	b := &linesBox{w: w, object: newColumn(8)}
+	b.all = slices.Clone(w.state.Lines)
+	if w.draft.linesIn {
+		b.all = slices.Clone(w.draft.lines)
+	}
+	b.build()
+	return b
+}
+
+func (b *linesBox) changed() {
+	b.w.draft.lines = slices.Clone(b.all)
+	b.w.draft.linesIn = !slices.Equal(filledLines(b.all), b.w.state.Lines)
+	b.w.edited()
+}
+
+// filledLines leaves out what nobody wrote into.
+func filledLines(all []deskapi.SettingsLine) []deskapi.SettingsLine {
+	var filled []deskapi.SettingsLine
+	for _, n := range all {
+		if strings.TrimSpace(n.Number+n.Name) != "" {
+			filled = append(filled, n)
+		}
+	}
+	return filled
+}
+
+func lineFine(n deskapi.SettingsLine) bool {
+	if strings.TrimSpace(n.Number+n.Name) == "" {
+		return true // left out
+	}
+	_, err := settings.Compose(map[string]any{"line": []settings.Line{{Number: strings.TrimSpace(n.Number), Name: n.Name}}})
+	return err == nil && len(n.Name) <= 300 && len(n.Number) <= 300
+}
+
+func linesFine(all []deskapi.SettingsLine) bool {
+	return !slices.ContainsFunc(all, func(n deskapi.SettingsLine) bool { return !lineFine(n) })
+}
+
+func (b *linesBox) build() {
+	w, l := b.w, b.w.d.Lang
+	b.object.Objects = nil
+	b.object.Add(kit.Paragraph(l.T(text.PrefsLinesIntro)))
+	if n, long := w.state.More["line"]; long || len(b.all) > maxRows {
+		b.object.Add(kit.Paragraph(l.T(text.PrefsTooLong, max(n, len(b.all)), w.state.Path)))
+		return
+	}
+	locked := w.state.LinesBy != ""
+	for i := range b.all {
+		b.object.Add(b.row(i, locked))
+	}
+	if len(b.all) == 0 {
+		b.object.Add(kit.Paragraph(l.T(text.PrefsLinesNone)))
+	}
+	if locked {
+		b.object.Add(lockedLine(l.T(text.PrefsLocked, w.state.LinesBy)))
+	} else {
+		b.object.Add(container.NewHBox(widget.NewButton(l.T(text.PrefsLinesAdd), func() {
+			b.all = append(b.all, deskapi.SettingsLine{})
+			b.build()
+			b.object.Refresh()
+		})))
+	}
+	b.object.Refresh()
+}
+
+// row is a number and its name, side by side.
+func (b *linesBox) row(i int, locked bool) fyne.CanvasObject {
+	l := b.w.d.Lang
+	fault := newFaultLine()
+	check := func() {
+		fault.say("")
+		if !lineFine(b.all[i]) {
+			fault.say(l.T(text.PrefsWant("line")))
+		}
+	}
+	number, name := b.w.newField(), b.w.newField()
+	number.SetPlaceHolder(l.T(text.SettingTitle("line.number")))
+	name.SetPlaceHolder(l.T(text.SettingTitle("line.name")))
+	number.SetText(b.all[i].Number)
+	name.SetText(b.all[i].Name)
+	number.OnChanged = func(s string) { b.all[i].Number = s; check(); b.changed() }
+	name.OnChanged = func(s string) { b.all[i].Name = s; check(); b.changed() }
+	remove := smallButton(l.T(text.PrefsRemove), func() {
+		b.all = slices.Delete(b.all, i, i+1)
+		b.build()
+		b.changed()
+	})
+	if locked {
+		number.Disable()
+		name.Disable()
+		remove.Hide()
+	}
+	check()
+	fields := container.New(kit.Columns(lineWidth), container.New(layout.NewCustomPaddedLayout(0, 0, 0, 8), number), name)
+	return container.New(layout.NewCustomPaddedVBoxLayout(4), container.NewBorder(nil, nil, nil, remove, fields), fault.object)
+}
+
+const lineWidth = 160 // of a telephone number
+
+// phonesBox is the list of links to softphones.
+type phonesBox struct {
+	w       *window
+	object  *fyne.Container
+	all     []deskapi.SettingsPhone
+	secrets []func() // show how a link's secret is kept
+}
+
+func newPhonesBox(w *window) *phonesBox {
+	b := &phonesBox{w: w, object: newColumn(12)}
+	b.all = slices.Clone(w.state.Phones)
+	if w.draft.phoneIn {
+		b.all = slices.Clone(w.draft.phones)
+	}
+	w.phones = b
+	b.build()
+	return b
+}
+
+func (b *phonesBox) showSecrets() {
+	for _, show := range b.secrets {
+		show()
+	}
+}
+
+func (b *phonesBox) changed() {
+	b.w.draft.phones = slices.Clone(b.all)
+	b.w.draft.phoneIn = !slices.Equal(b.all, b.w.state.Phones)
+	b.w.edited()
+}
+
+// phonesFault is the first link that is not complete, or has another's name; -1
+// if there is none.
+func phonesFault(all []deskapi.SettingsPhone) int {
+	for i, p := range all {
+		if field, _ := phoneFault(all, i); field != "" || p.Kind == "" {
+			return i
+		}
+	}
+	return -1
+}
+
+// phoneFault is what is wrong with a link beside the others, and the text that
+// says so.
+func phoneFault(all []deskapi.SettingsPhone, i int) (field string, why text.Key) {
+	p := all[i]
+	if p.Name == "" || slices.ContainsFunc(all[:i], func(o deskapi.SettingsPhone) bool { return o.Name == p.Name }) {
+		return "name", text.PrefsNameTaken
+	}
+	one := settings.Softphone{Kind: p.Kind, Name: p.Name, Address: p.Address, Extension: p.Extension, User: p.User}
+	return one.Missing(), text.PrefsNeeded
+}
+
+func (b *phonesBox) build() {
+	w, l := b.w, b.w.d.Lang
+	b.object.Objects, b.secrets = nil, nil
+	b.object.Add(kit.Paragraph(l.T(text.PrefsPhonesIntro)))
+	if n, long := w.state.More["softphone"]; long || len(b.all) > maxRows {
+		b.object.Add(kit.Paragraph(l.T(text.PrefsTooLong, max(n, len(b.all)), w.state.Path)))
+		return
+	}
+	locked := w.state.PhonesBy != ""
+	for i := range b.all {
+		b.object.Add(newPhoneBox(b, i, locked))
+	}
+	if len(b.all) == 0 {
+		b.object.Add(kit.Paragraph(l.T(text.PrefsPhonesNone)))
+	}
+	if locked {
+		b.object.Add(lockedLine(l.T(text.PrefsLocked, w.state.PhonesBy)))
+	}
+	buttons := container.New(layout.NewCustomPaddedHBoxLayout(8))
+	if !locked {
+		buttons.Add(widget.NewButton(l.T(text.PrefsPhonesAdd), b.add))
+	}
+	buttons.Add(smallButton(l.T(text.PrefsPhonesRecipes), func() { w.d.Show(deskapi.WindowRecipes) }))
+	b.object.Add(buttons)
+	b.object.Refresh()
+}
+
+// add puts a link of the first kind at the end, with a name of its own.
+func (b *phonesBox) add() {
+	kind := settings.SoftphoneKinds()[0]
+	name := kind
+	for n := 2; slices.ContainsFunc(b.all, func(p deskapi.SettingsPhone) bool { return p.Name == name }); n++ {
+		name = kind + "-" + string(rune('0'+n%10))
+	}
+	b.all = append(b.all, deskapi.SettingsPhone{Kind: kind, Name: name})
+	b.build()
+	b.changed()
+}
+
+// phoneBox is one link, with the fields that its kind has.
+type phoneBox struct {
+	b      *phonesBox
+	i      int
+	faults map[string]*faultLine
+	locked bool
+}
+
+func newPhoneBox(b *phonesBox, i int, locked bool) fyne.CanvasObject {
+	x := &phoneBox{b: b, i: i, faults: map[string]*faultLine{}, locked: locked}
+	l, p := b.w.d.Lang, b.all[i]
+	kinds := settings.SoftphoneKinds()
+	labels := make([]string, len(kinds))
+	for n, k := range kinds {
+		labels[n] = l.T(text.PrefsKind(k))
+	}
+	kind := widget.NewSelect(labels, nil)
+	kind.SetSelectedIndex(slices.Index(kinds, p.Kind))
+	kind.OnChanged = func(string) {
+		old := b.all[i].Kind
+		b.all[i].Kind = kinds[kind.SelectedIndex()]
+		if b.all[i].Name == old { // it was called after its kind
+			b.all[i].Name = b.all[i].Kind
+		}
+		b.build()
+		b.changed()
+	}
+	remove := smallButton(l.T(text.PrefsRemove), func() {
+		delete(b.w.draft.secrets, b.all[i].Name)
+		b.all = slices.Delete(b.all, i, i+1)
+		b.build()
+		b.changed()
+	})
+	if locked {
+		kind.Disable()
+		remove.Hide()
+	}
+	content := newColumn(8)
+	content.Add(container.NewBorder(nil, nil, nil, remove, labelled(l.T(text.SettingTitle("softphone.kind")), container.New(kit.AtMost(choiceWidth), kind))))
+	content.Add(x.field("name", p.Name, func(s string) {
+		typed := b.w.draft.secrets
+		if v, ok := typed[b.all[i].Name]; ok { // it goes with its link
+			delete(typed, b.all[i].Name)
+			typed[s] = v
+		}
+		b.all[i].Name = s
+		b.showSecrets()
+	}))
+	content.Add(x.field("address", p.Address, func(s string) {
+		b.all[i].Address = s
+		b.showSecrets()
+	}))
+	needs := settings.SoftphoneNeeds(p.Kind)
+	if slices.Contains(needs, settings.NeedsExtension) || p.Extension != "" {
+		content.Add(x.field("extension", p.Extension, func(s string) { b.all[i].Extension = s }))
+	}
+	if slices.Contains(needs, settings.NeedsUser) || p.User != "" {
+		content.Add(x.field("user", p.User, func(s string) { b.all[i].User = s }))
+	}
+	if slices.Contains(needs, settings.NeedsSecret) {
+		content.Add(x.secret())
+	}
+	if s := phaseOf(l, p.Phase); s != "" {
+		content.Add(kit.Paragraph(s))
+	}
+	x.check()
+	return kit.Framed(content)
+}
+
+// phaseOf says how a link is doing, "" if nothing is known.
+func phaseOf(l text.Language, phase string) string {
+	if phase == deskapi.LinkUnknown {
+		return ""
+	}
+	return l.T(text.PrefsPhase(phase))
+}
+
+func (x *phoneBox) check() {
+	field, why := phoneFault(x.b.all, x.i)
+	for name, f := range x.faults {
+		f.say("")
+		if name == field {
+			f.say(x.b.w.d.Lang.T(why))
+		}
+	}
+}
+
+func (x *phoneBox) field(name, now string, set func(string)) fyne.CanvasObject {
+	l := x.b.w.d.Lang
+	e := x.b.w.newField()
+	e.SetText(now)
+	if name == "address" && len(settings.SoftphoneNeeds(x.b.all[x.i].Kind)) == 0 {
+		e.SetPlaceHolder(l.T(text.PrefsUsual))
+	}
+	e.OnChanged = func(s string) {
+		set(strings.TrimSpace(s))
+		x.check()
+		x.b.changed()
+	}
+	if x.locked {
+		e.Disable()
+	}
+	f := newFaultLine()
+	x.faults[name] = f
+	return container.New(layout.NewCustomPaddedVBoxLayout(2), labelled(l.T(text.SettingTitle("softphone."+name)), e), f.object)
+}
+
+// secret is the field of the link's secret, which is never shown.
+func (x *phoneBox) secret() fyne.CanvasObject {
+	w, l := x.b.w, x.b.w.d.Lang
+	name := func() string { return x.b.all[x.i].Name }
+	e := w.newSecretField()
+	e.SetText(w.draft.secrets[name()])
+	e.OnChanged = func(s string) {
+		if s == "" {
+			delete(w.draft.secrets, name())
+		} else {
+			w.draft.secrets[name()] = s
+		}
+		w.edited()
+	}
+	state := newColumn(0)
+	show := func() {
+		said := text.PrefsSecretLooking
+		if x.i >= len(x.b.all) {
+			return // it was removed
+		}
+		switch k := w.kept[name()]; {
+		case x.moved() && w.draft.secrets[name()] == "":
+			said = text.PrefsSecretAgain
+		case w.kept == nil:
+		case k == string(secret.IsSet):
+			said = text.PrefsSecretSet
+		case k == "" || k == string(secret.NotSet):
+			said = text.PrefsSecretNone
+		default:
+			said = text.SecretState(k)
+		}
+		state.Objects = []fyne.CanvasObject{kit.Plain(l.T(said), theme.SizeHint, widget.MediumImportance)}
+		state.Refresh()
+	}
+	show()
+	x.b.secrets = append(x.b.secrets, show)
+	e.SetPlaceHolder(l.T(text.PrefsSecretEnter))
+	return container.New(layout.NewCustomPaddedVBoxLayout(2), caption(l.T(text.PrefsSecret)), state, e)
+}
+
+// moved tells whether the link's secret belongs to another address.
+func (x *phoneBox) moved() bool {
+	p := x.b.all[x.i]
+	return slices.ContainsFunc(x.b.w.state.Phones, func(was deskapi.SettingsPhone) bool {
+		if was.Name != p.Name || len(settings.SoftphoneNeeds(was.Kind)) == 0 {
+			return false
+		}
+		before, err := secret.Softphone(was.Name, was.Address)
+		now, _ := secret.Softphone(p.Name, p.Address)
+		return err == nil && before != now
+	})
+}

@@ -1,0 +1,112 @@
+package settings
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/layout"
+	"fyne.io/fyne/v2/widget"
+
+	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
+	"wiebelt/internal/ui/theme"
+)
+
+// setupSuffix is how the names of set-up files end.
+const setupSuffix = ".wiebelt"
+
+// Bounds of the search for set-up files.
+const (
+	maxFound  = 8
+	maxNames  = 5000 // of a folder
+	maxFolder = 60   // characters of a folder that are shown
+)
+
+// setupFolders are where mail programs and browsers put what they get.
+var setupFolders = []string{"", "Downloads", "Desktop", "Documents", "Bureaublad", "Documenten"}
+
+// pickFile asks which set-up file to open: those that are found in the usual
+// folders, or any by its path, or one that is dropped on the window.
+func (w *window) pickFile() {
+	w.openFile("")
+	v := w.file
+	w.d.After(0, func() { // a folder can be a network's
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return
+		}
+		found := setupFiles(home)
+		w.d.Post(func() {
+			if w.file == v && v.path == "" {
+				v.found = found
+				v.show()
+			}
+		})
+	})
+}
+
+// setupFiles finds set-up files in the usual folders.
+func setupFiles(home string) (found []string) {
+	for _, folder := range setupFolders {
+		dir, err := os.Open(filepath.Join(home, folder))
+		if err != nil {
+			continue
+		}
+		names, _ := dir.Readdirnames(maxNames) // what cannot be read is not found
+		_ = dir.Close()
+		for _, n := range names {
+			path := filepath.Join(home, folder, n)
+			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && isSetup(n) && len(found) < maxFound {
+				found = append(found, path)
+			}
+		}
+	}
+	return found
+}
+
+func isSetup(name string) bool { return strings.EqualFold(filepath.Ext(name), setupSuffix) }
+
+// dropped takes a file that was dropped on the window.
+func (w *window) dropped(all []fyne.URI) {
+	for _, u := range all {
+		if u.Scheme() == "file" && isSetup(u.Name()) && w.state != nil && !w.testingFile() {
+			w.openFile(filepath.FromSlash(u.Path()))
+			return
+		}
+	}
+}
+
+func (w *window) testingFile() bool { return w.file != nil && w.file.testing }
+
+// showPicking asks for a file.
+func (v *setupView) showPicking(b *fyne.Container) {
+	l := v.w.d.Lang
+	b.Add(kit.Paragraph(l.T(text.PrefsFilePick)))
+	for _, path := range v.found {
+		name := widget.NewButton(filepath.Base(path), func() { v.w.openFile(path) })
+		name.Alignment = widget.ButtonAlignLeading
+		folder := filepath.Dir(path)
+		if r := []rune(folder); len(r) > maxFolder {
+			folder = "…" + string(r[len(r)-maxFolder:])
+		}
+		b.Add(container.New(layout.NewCustomPaddedVBoxLayout(2), name, muted(folder)))
+	}
+	path := v.w.newField()
+	open := widget.NewButton(l.T(text.PrefsFileShow), nil)
+	fault := newFaultLine()
+	open.OnTapped = func() {
+		p := strings.Trim(strings.TrimSpace(path.Text), `"`) // as Windows copies a path
+		if !filepath.IsAbs(p) {
+			fault.say(l.T(text.PrefsFileWhole))
+			return
+		}
+		v.w.openFile(p)
+	}
+	path.OnSubmitted = func(string) { open.OnTapped() }
+	b.Add(container.New(layout.NewCustomPaddedVBoxLayout(4), kit.Bold(l.T(text.PrefsFilePath), theme.SizeHint),
+		container.NewStack(container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 8, 0), open), path)), fault.object))
+	b.Add(container.NewHBox(widget.NewButton(l.T(text.PrefsFileCancel), v.w.closeFile)))
+}

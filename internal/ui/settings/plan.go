@@ -1,0 +1,75 @@
+package settings
+
+import (
+	"slices"
+
+	"wiebelt/internal/settings"
+)
+
+// Sections of the settings window.
+const (
+	sectionCard     = "card"
+	sectionCalls    = "calls"
+	sectionLooks    = "looks"
+	sectionHub      = "hub"
+	sectionSupport  = "support"
+	sectionLines    = "lines"
+	sectionPhones   = "phones"
+	sectionListener = "listener"
+	sectionAdvanced = "advanced"
+)
+
+// section is a part of one of the two pages, with the keys in it.
+type section struct {
+	id    string
+	admin bool // on the administrators' page
+	keys  []string
+}
+
+// settingsPlan says where every key stands. What nobody gave a place stands at
+// the end of the page of who sets it, so that a new key can be reached at once.
+func settingsPlan() []section {
+	plan := []section{
+		{sectionCard, false, []string{"card.corner", "card.monitor", "card.fields", "card.full_for", "card.after_call", "card.quiet",
+			"card.outgoing", "card.auto_open", "card.over_fullscreen", "card.hotkey"}},
+		{sectionLooks, false, []string{"ui.language", "ui.theme", "ui.file_word"}},
+		{sectionCalls, false, []string{"history.choices", "calls.group", "phone.call_back"}},
+		{sectionHub, true, []string{"hub.base_url", "hub.hub_url", "hub.client_id", "hub.organisation_code", "hub.secret_expires"}},
+		{sectionSupport, true, []string{"support.contact"}},
+		{sectionLines, true, nil},
+		{sectionPhones, true, nil},
+		{sectionListener, true, []string{"listener.enabled", "listener.http", "listener.port"}},
+		{sectionAdvanced, true, nil},
+	}
+	placed := func(key string) bool {
+		return slices.ContainsFunc(plan, func(s section) bool { return slices.Contains(s.keys, key) })
+	}
+	at := func(id string) *section {
+		return &plan[slices.IndexFunc(plan, func(s section) bool { return s.id == id })]
+	}
+	for _, e := range settings.Keys() {
+		switch {
+		case placed(e.Key):
+		case e.Who == settings.Admin:
+			at(sectionAdvanced).keys = append(at(sectionAdvanced).keys, e.Key)
+		default:
+			at(sectionCalls).keys = append(at(sectionCalls).keys, e.Key)
+		}
+	}
+	for _, a := range settings.Arrays() {
+		id := map[string]string{"line": sectionLines, "softphone": sectionPhones}[a.Name]
+		for _, e := range a.Fields {
+			at(id).keys = append(at(id).keys, e.Key)
+		}
+	}
+	return plan
+}
+
+// Keys are the keys that the settings window can change, those of lists
+// included.
+func Keys() (keys []string) {
+	for _, s := range settingsPlan() {
+		keys = append(keys, s.keys...)
+	}
+	return keys
+}

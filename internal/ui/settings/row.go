@@ -1,0 +1,402 @@
+package settings
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/layout"
+	base "fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"wiebelt/internal/settings"
+	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
+	"wiebelt/internal/ui/theme"
+)
+
+// Widths of fields; what holds an address is as wide as running text.
+const (
+	numberWidth = 96
+	dateWidth   = 144
+	choiceWidth = 280
+)
+
+// settingRow is a setting on a page: its name, the field that its type asks for,
+// what it does, and what is wrong with it now.
+type settingRow struct {
+	w      *window
+	entry  settings.Entry
+	object *fyne.Container
+	fault  *faultLine
+	put    func(s string) // shows a text of settings.ParseText
+	focus  fyne.Focusable // nil if there is nothing to type into
+	live   bool           // what happens to the field from now on, a person does
+}
+
+// row makes the row of a key; nil if there is no such key.
+func (w *window) row(key string) *settingRow {
+	all := settings.Keys()
+	i := slices.IndexFunc(all, func(e settings.Entry) bool { return e.Key == key })
+	if i < 0 {
+		return nil
+	}
+	l, v := w.d.Lang, w.value(key)
+	r := &settingRow{w: w, entry: all[i], object: newColumn(4), fault: newFaultLine()}
+	w.rows[key] = r
+	title := l.T(text.SettingTitle(key))
+	if n, long := w.state.More[key]; long {
+		r.object.Add(fieldLabel(title))
+		r.object.Add(kit.Paragraph(l.T(text.PrefsTooLong, n, w.state.Path)))
+		return r
+	}
+	if v.By != "" && r.entry.Type != settings.Flag {
+		r.object.Add(fieldLabel(title))
+		r.object.Add(lockedValue(shownValue(l, r.entry, v.Text)))
+		r.object.Add(lockedLine(l.T(text.PrefsLocked, v.By)))
+		r.object.Add(kit.Paragraph(helpOf(l, key)))
+		return r
+	}
+	input, disable := r.input(title)
+	if r.entry.Type != settings.Flag { // its name stands beside the box
+		r.object.Add(fieldLabel(title))
+	}
+	r.object.Add(input)
+	r.object.Add(r.fault.object)
+	r.object.Add(kit.Paragraph(helpOf(l, key)))
+	if key == "card.hotkey" && w.state.Hotkey != "" {
+		r.object.Add(kit.Trouble(w.state.Hotkey))
+	}
+	r.put(w.now(key))
+	r.check(w.now(key))
+	r.live = true
+	if v.By != "" {
+		disable()
+		r.object.Add(lockedLine(l.T(text.PrefsLocked, v.By)))
+	}
+	return r
+}
+
+// fieldLabel is the name above a field.
+func fieldLabel(s string) fyne.CanvasObject {
+	return kit.Bold(s, theme.SizeHint)
+}
+
+// helpOf is what a setting does, in the window's own words where it has some.
+func helpOf(l text.Language, key string) string {
+	own := text.PrefsHelp(key)
+	if s := l.T(own); s != string(own) {
+		return s
+	}
+	return l.T(text.SettingHelp(key))
+}
+
+// shownValue is a value in words, for reading only.
+func shownValue(l text.Language, e settings.Entry, s string) string {
+	switch {
+	case s == "":
+		return l.T(text.SettingNone)
+	case len(e.Choices) > 0:
+		parts := strings.Split(s, ", ")
+		for i, p := range parts {
+			parts[i] = choiceLabel(l, e.Key, p)
+		}
+		return strings.Join(parts, ", ")
+	case e.Type == settings.Date && l == text.Dutch:
+		if day, err := time.Parse(time.DateOnly, s); err == nil {
+			return day.Format("02-01-2006")
+		}
+	}
+	return choiceLabel(l, e.Key, s)
+}
+
+// check tells beside the field what is wrong with a text.
+func (r *settingRow) check(s string) bool {
+	_, err := settings.ParseText(r.entry.Key, s)
+	if err == nil || r.w.value(r.entry.Key).By != "" {
+		r.fault.say("")
+		return true
+	}
+	r.fault.say(wantOf(r.w.d.Lang, r.entry))
+	return false
+}
+
+// wantOf says what may stand in a setting.
+func wantOf(l text.Language, e settings.Entry) string {
+	switch e.Type {
+	case settings.Number:
+		return l.T(text.PrefsWantNumber, e.Least, e.Most)
+	case settings.Duration:
+		least, most := boundsOf(e)
+		return l.T(text.PrefsWantSeconds, int(least.Seconds()), int(most.Seconds()))
+	case settings.Date:
+		return l.T(text.PrefsWantDate)
+	}
+	own := text.PrefsWant(e.Key)
+	if s := l.T(own); s != string(own) {
+		return s
+	}
+	return l.T(text.PrefsWantOther)
+}
+
+// boundsOf are the bounds of a time, which the table has as "1s to 1m".
+func boundsOf(e settings.Entry) (least, most time.Duration) {
+	from, to, _ := strings.Cut(e.Allowed, " to ")
+	least, _ = time.ParseDuration(from)
+	most, _ = time.ParseDuration(to)
+	return least, most
+}
+
+// typed takes what somebody did to the field.
+func (r *settingRow) typed(s string) {
+	if !r.live {
+		return
+	}
+	r.check(s)
+	r.w.changed(r.entry.Key, s)
+}
+
+// input makes the field. It sets put and focus.
+func (r *settingRow) input(title string) (field fyne.CanvasObject, disable func()) {
+	switch {
+	case r.entry.Type == settings.Flag:
+		c := widget.NewCheck(title, func(on bool) { r.typed(strconv.FormatBool(on)) })
+		r.put = func(s string) { c.SetChecked(s == "true") }
+		r.focus = c
+		return onGrid(c), c.Disable
+	case r.entry.Key == "card.monitor":
+		return r.choice(append([]string{"active", "primary"}, r.w.state.Monitors...))
+	case r.entry.Type == settings.Choice:
+		return r.choice(r.entry.Choices)
+	case r.entry.Type == settings.List && r.entry.Choices != nil:
+		o := newOrderedBox(r)
+		return o.object, o.disable
+	case r.entry.Type == settings.List:
+		return r.lines()
+	case r.entry.Type == settings.Duration:
+		return r.seconds()
+	case r.entry.Type == settings.Date:
+		return r.date()
+	case r.entry.Type == settings.Number:
+		e := r.text(func(s string) string { return s }, func(s string) string { return strings.TrimSpace(s) })
+		return container.New(kit.AtMost(numberWidth), e), e.Disable
+	}
+	if words := wellKnown[r.entry.Key]; words != nil {
+		e := widget.NewSelectEntry(words)
+		r.put = e.SetText
+		e.OnChanged = func(s string) { r.typed(strings.TrimSpace(s)) }
+		r.focus = e
+		return e, e.Disable
+	}
+	e := r.text(func(s string) string { return s }, strings.TrimSpace)
+	return e, e.Disable
+}
+
+// wellKnown are words that some texts can be, beside whatever else.
+var wellKnown = map[string][]string{"hub.proxy": {"system", "none"}, "phone.call_back": {"tel", "sip", "off"}}
+
+// text is a field to type into. shown and meant translate between what a setting
+// holds and what people read and write.
+func (r *settingRow) text(shown, meant func(string) string) *field {
+	e := r.w.newField()
+	e.Scroll = fyne.ScrollHorizontalOnly
+	r.put = func(s string) { e.SetText(shown(s)) }
+	e.OnChanged = func(s string) { r.typed(meant(s)) }
+	r.focus = e
+	return e
+}
+
+// choice is a field for one of a few words.
+func (r *settingRow) choice(words []string) (fyne.CanvasObject, func()) {
+	words = slices.Clone(words)
+	if now := r.w.now(r.entry.Key); !slices.Contains(words, now) {
+		words = append(words, now) // a monitor that is not here now
+	}
+	labels := make([]string, len(words))
+	for i, v := range words {
+		labels[i] = choiceLabel(r.w.d.Lang, r.entry.Key, v)
+	}
+	c := widget.NewSelect(labels, nil)
+	r.put = func(s string) { c.SetSelectedIndex(slices.Index(words, s)) }
+	c.OnChanged = func(string) {
+		if i := c.SelectedIndex(); i >= 0 {
+			r.typed(words[i])
+		}
+	}
+	r.focus = c
+	return container.New(kit.AtMost(choiceWidth), c), c.Disable
+}
+
+// choiceLabel is how people say a value; one without words is its own.
+func choiceLabel(l text.Language, key, value string) string {
+	k := text.PrefsChoice(key, value)
+	if s := l.T(k); s != string(k) {
+		return s
+	}
+	return value
+}
+
+// seconds is a field for a time.
+func (r *settingRow) seconds() (fyne.CanvasObject, func()) {
+	e := r.text(func(s string) string {
+		if d, err := time.ParseDuration(s); err == nil && d%time.Second == 0 {
+			return strconv.Itoa(int(d.Seconds()))
+		}
+		return s
+	}, func(s string) string {
+		if s = strings.TrimSpace(s); s != "" && strings.Trim(s, "0123456789") == "" {
+			return s + "s"
+		}
+		return s
+	})
+	return withUnit(e, r.w.d.Lang.T(text.PrefsSeconds)), e.Disable
+}
+
+func withUnit(e fyne.CanvasObject, unit string) fyne.CanvasObject {
+	return container.New(kit.Columns(numberWidth+8), container.New(layout.NewCustomPaddedLayout(0, 0, 0, 8), e),
+		container.New(kit.Middle(), kit.NewWords(unit, base.SizeNameText, base.ColorNamePlaceHolder, false).Cutting()))
+}
+
+// date is a field for a day, written as the language does.
+func (r *settingRow) date() (fyne.CanvasObject, func()) {
+	form := time.DateOnly
+	if r.w.d.Lang == text.Dutch {
+		form = "02-01-2006"
+	}
+	e := r.text(func(s string) string {
+		if day, err := time.Parse(time.DateOnly, s); err == nil {
+			return day.Format(form)
+		}
+		return s
+	}, func(s string) string {
+		s = strings.TrimSpace(s)
+		for _, f := range []string{"2-1-2006", "2/1/2006", "2.1.2006"} { // the day first, in both languages
+			if day, err := time.Parse(f, s); err == nil {
+				return day.Format(time.DateOnly)
+			}
+		}
+		return s
+	})
+	e.SetPlaceHolder(r.w.d.Lang.T(text.PrefsDateHint))
+	return container.New(kit.AtMost(dateWidth), e), e.Disable
+}
+
+// lines is a field for a list, an element on each line.
+func (r *settingRow) lines() (fyne.CanvasObject, func()) {
+	e := r.w.newLinesField()
+	e.SetMinRowsVisible(3)
+	e.SetPlaceHolder(r.w.d.Lang.T(text.PrefsListHint))
+	r.put = func(s string) {
+		e.SetText(strings.ReplaceAll(s, ", ", "\n"))
+	}
+	e.OnChanged = func(s string) {
+		var parts []string
+		for _, p := range strings.Split(s, "\n") {
+			if p = strings.TrimSpace(p); p != "" {
+				parts = append(parts, p)
+			}
+		}
+		r.typed(strings.Join(parts, ", "))
+	}
+	r.focus = e
+	return e, e.Disable
+}
+
+// faultLine is what is wrong, with no height while nothing is.
+type faultLine struct {
+	object *fyne.Container
+	said   string
+}
+
+func newFaultLine() *faultLine {
+	f := &faultLine{object: container.NewStack()}
+	f.object.Hide()
+	return f
+}
+
+func (f *faultLine) say(s string) {
+	if s == f.said {
+		return
+	}
+	f.said = s
+	f.object.Objects = nil
+	if s != "" {
+		f.object.Objects = []fyne.CanvasObject{kit.Trouble(s)}
+	}
+	f.object.Hidden = s == ""
+	f.object.Refresh()
+}
+
+// orderedBox is a field for some of a few words in an order.
+type orderedBox struct {
+	r      *settingRow
+	object *fyne.Container
+	order  []string
+	on     map[string]bool
+	locked bool
+}
+
+func newOrderedBox(r *settingRow) *orderedBox {
+	o := &orderedBox{r: r, object: newColumn(0)}
+	r.put = func(s string) {
+		o.order, o.on = nil, map[string]bool{}
+		for _, p := range strings.Split(s, ",") {
+			if p = strings.TrimSpace(p); p != "" {
+				o.order = append(o.order, p)
+				o.on[p] = true
+			}
+		}
+		for _, c := range r.entry.Choices {
+			if !o.on[c] {
+				o.order = append(o.order, c)
+			}
+		}
+		o.build()
+	}
+	return o
+}
+
+func (o *orderedBox) disable() {
+	o.locked = true
+	o.build()
+}
+
+func (o *orderedBox) changed() {
+	var on []string
+	for _, v := range o.order {
+		if o.on[v] {
+			on = append(on, v)
+		}
+	}
+	o.r.typed(strings.Join(on, ", "))
+}
+
+func (o *orderedBox) build() {
+	l := o.r.w.d.Lang
+	o.object.Objects = nil
+	for i, v := range o.order {
+		c := widget.NewCheck(choiceLabel(l, o.r.entry.Key, v), nil)
+		c.SetChecked(o.on[v])
+		c.OnChanged = func(on bool) {
+			o.on[v] = on
+			o.changed()
+		}
+		up := widget.NewButtonWithIcon("", base.MoveUpIcon(), func() {
+			o.order[i-1], o.order[i] = o.order[i], o.order[i-1]
+			o.build()
+			o.changed()
+		})
+		up.Importance = widget.LowImportance
+		if i == 0 || o.locked {
+			up.Disable()
+		}
+		if o.locked {
+			c.Disable()
+		}
+		o.object.Add(container.New(kit.AtMost(choiceWidth), container.NewBorder(nil, nil, nil, up, onGrid(c))))
+	}
+	o.object.Refresh()
+}

@@ -1,0 +1,150 @@
+package settings
+
+import (
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/layout"
+	base "fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/secret"
+	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
+)
+
+// askSecretIn is how long an address must stay as it is before its secret is
+// asked about.
+const askSecretIn = 400 * time.Millisecond
+
+// secretBox is the field of the hub's secret. It is written to and never shown:
+// only that there is one, and since when.
+type secretBox struct {
+	w      *window
+	object *fyne.Container
+	state  *fyne.Container
+	entry  *field
+	asked  int // how often the address has changed
+}
+
+func newSecretBox(w *window) *secretBox {
+	l := w.d.Lang
+	b := &secretBox{w: w, object: newColumn(4), state: newColumn(4), entry: w.newSecretField()}
+	b.entry.SetText(w.draft.secret)
+	b.entry.OnChanged = func(s string) {
+		w.draft.secret = s
+		w.edited()
+		b.show()
+	}
+	b.object.Add(fieldLabel(l.T(text.PrefsSecret)))
+	b.object.Add(b.state)
+	b.object.Add(b.entry)
+	b.object.Add(kit.Paragraph(l.T(text.PrefsSecretHelp)))
+	b.show()
+	return b
+}
+
+// address is called when address, client or store were changed: another secret
+// belongs to them.
+func (b *secretBox) address() {
+	b.asked++
+	mine := b.asked
+	b.show()
+	b.w.d.After(askSecretIn, func() {
+		b.w.d.Post(func() {
+			if b.asked == mine && b.w.current() && b.w.hubBox == b {
+				b.w.d.Send(deskapi.KindSettingsSecret, deskapi.SettingsSecretAsk{BaseURL: b.w.now("hub.base_url"),
+					Client: b.w.now("hub.client_id"), Store: b.w.now("hub.secret_store")})
+			}
+		})
+	})
+}
+
+// moved tells whether the secret that holds belongs to another address or client
+// than those in the window.
+func (w *window) moved() bool {
+	was, err := secret.Hub(w.value("hub.base_url").Text, w.value("hub.client_id").Text)
+	if err != nil {
+		return false // there was none
+	}
+	now, err := secret.Hub(w.now("hub.base_url"), w.now("hub.client_id"))
+	return err != nil || was != now
+}
+
+// show shows how the secret of this address and client is kept.
+func (b *secretBox) show() {
+	w, l := b.w, b.w.d.Lang
+	k := w.secret
+	known := k != nil && k.BaseURL == w.now("hub.base_url") && k.Client == w.now("hub.client_id")
+	b.state.Objects = nil
+	b.entry.SetPlaceHolder(l.T(text.PrefsSecretEnter))
+	say := func(s string) {
+		b.state.Add(kit.Plain(s, base.SizeNameText, widget.MediumImportance))
+	}
+	switch {
+	case !known && w.moved() && w.draft.secret == "":
+		b.state.Add(kit.Trouble(l.T(text.PrefsSecretAgain)))
+	case !known && k == nil:
+		say(l.T(text.PrefsSecretLooking))
+	case !known || k.State == string(secret.NotSet):
+		say(l.T(text.PrefsSecretNone))
+		if w.moved() && w.draft.secret == "" {
+			b.state.Add(kit.Trouble(l.T(text.PrefsSecretAgain)))
+		}
+	case k.State == string(secret.IsSet), k.State == string(secret.IsWaiting):
+		b.entry.SetPlaceHolder(l.T(text.PrefsSecretNew))
+		say(savedOn(l, k))
+	case k.State == string(secret.Absent):
+		b.state.Add(kit.Trouble(l.T(text.PrefsSecretNoStore)))
+	default:
+		b.state.Add(kit.Trouble(l.T(text.SecretState(k.State))))
+	}
+	b.state.Refresh()
+}
+
+// savedOn says since when there is a secret.
+func savedOn(l text.Language, k *deskapi.SettingsSecret) string {
+	day, err := time.Parse(time.DateOnly, k.On)
+	switch {
+	case k.State == string(secret.IsWaiting):
+		return l.T(text.PrefsSecretWaiting)
+	case err != nil:
+		return l.T(text.PrefsSecretSet)
+	case l == text.Dutch:
+		return l.T(text.PrefsSecretOn, day.Format("02-01-2006"))
+	}
+	return l.T(text.PrefsSecretOn, day.Format(time.DateOnly))
+}
+
+// takeKept takes how secrets are kept.
+func (w *window) takeKept(m deskapi.SettingsSecret) {
+	w.secret = &m
+	if m.Phones != nil {
+		w.kept = m.Phones
+		if w.phones != nil && w.state != nil {
+			w.phones.showSecrets()
+		}
+	}
+	if w.hubBox != nil {
+		w.hubBox.show()
+	}
+}
+
+// smallButton is a quiet button as wide as its word.
+func smallButton(s string, do func()) *widget.Button {
+	b := widget.NewButton(s, do)
+	b.Importance = widget.LowImportance
+	return b
+}
+
+// caption is a small label above a field within a box.
+func caption(s string) fyne.CanvasObject {
+	return kit.NewWords(s, base.SizeNameCaptionText, base.ColorNamePlaceHolder, false).Cutting()
+}
+
+// labelled is a field with its name above it.
+func labelled(s string, field fyne.CanvasObject) fyne.CanvasObject {
+	return container.New(layout.NewCustomPaddedVBoxLayout(2), caption(s), field)
+}

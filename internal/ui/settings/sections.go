@@ -1,0 +1,115 @@
+package settings
+
+import (
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/layout"
+	base "fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
+	"wiebelt/internal/ui/theme"
+)
+
+// section lays out one section.
+func (w *window) section(s section) fyne.CanvasObject {
+	l := w.d.Lang
+	part := newColumn(16)
+	part.Add(kit.NewWords(l.T(text.PrefsSection(s.id)), theme.SizeStart, base.ColorNameForeground, true).Cutting())
+	switch s.id {
+	case sectionHub:
+		w.hubSection(part, s)
+	case sectionLines:
+		part.Add(newLinesBox(w).object)
+	case sectionPhones:
+		part.Add(newPhonesBox(w).object)
+	case sectionAdvanced:
+		w.advancedSection(part, s)
+	default:
+		w.addRows(part, s.keys)
+	}
+	line := canvas.NewRectangle(nil)
+	return container.New(layout.NewCustomPaddedVBoxLayout(16), part, kit.NewRule(line))
+}
+
+func (w *window) addRows(part *fyne.Container, keys []string) {
+	for _, key := range keys {
+		if r := w.row(key); r != nil {
+			part.Add(r.object)
+		}
+	}
+}
+
+// hubSection is what a newcomer fills in, and the test.
+func (w *window) hubSection(part *fyne.Container, s section) {
+	l := w.d.Lang
+	by := w.value("hub.base_url").By
+	if by == "" {
+		intro := l.T(text.PrefsHubIntro)
+		if c := w.state.Support; c != "" {
+			intro += " " + l.T(text.PrefsHubAsk, c)
+		}
+		part.Add(kit.Paragraph(intro))
+	} else {
+		part.Add(kit.Boxed(kit.Paragraph(l.T(text.PrefsLockedHub, by))))
+	}
+	if w.state.Expiry != "" {
+		part.Add(kit.Trouble(w.state.Expiry))
+	}
+	open := widget.NewButton(l.T(text.PrefsFileOpen), w.pickFile)
+	part.Add(container.NewHBox(open))
+	for _, key := range s.keys {
+		if r := w.row(key); r != nil {
+			part.Add(r.object)
+		}
+		if key == "hub.client_id" {
+			w.hubBox = newSecretBox(w)
+			part.Add(w.hubBox.object)
+		}
+	}
+	part.Add(w.trial.object)
+}
+
+// advancedSection is the rest, by group, behind a button.
+func (w *window) advancedSection(part *fyne.Container, s section) {
+	l := w.d.Lang
+	part.Add(kit.Paragraph(l.T(text.PrefsAdvancedIntro)))
+	label := text.PrefsAdvancedShow
+	if w.advanced {
+		label = text.PrefsAdvancedHide
+	}
+	part.Add(container.NewHBox(widget.NewButton(l.T(label), func() {
+		w.advanced = !w.advanced
+		w.build()
+		w.goTo(w.parts[sectionAdvanced])
+	})))
+	rest := newColumn(16)
+	group := "none yet"
+	for _, key := range s.keys {
+		r := w.row(key)
+		if r == nil {
+			continue
+		}
+		if g := r.entry.Group(); g != group {
+			group = g
+			rest.Add(container.New(layout.NewCustomPaddedLayout(8, 0, 0, 0), kit.Bold(l.T(text.SettingGroup(group)), base.SizeNameText)))
+		}
+		rest.Add(r.object)
+	}
+	if !w.advanced {
+		rest.Hide()
+	}
+	part.Add(rest)
+}
+
+// problems are what is wrong in the files.
+func (w *window) problems() fyne.CanvasObject {
+	lines := newColumn(4)
+	lines.Add(kit.Trouble(w.d.Lang.T(text.PrefsProblems)))
+	for _, p := range w.state.Problems {
+		lines.Add(kit.Paragraph(p))
+	}
+	return kit.Boxed(lines)
+}

@@ -1,0 +1,414 @@
+// Package settings is the window with every setting: a page for everybody and one
+// for administrators, with what only the resident can do (keep a secret, try the
+// hub, take over a set-up file) asked of it.
+//
+// The window owns the draft: what was typed and not saved. What holds is in the
+// resident's file, and comes from there anew with every state. All of it belongs
+// to Fyne's thread; nothing here runs beside it.
+package settings
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/layout"
+	"fyne.io/fyne/v2/widget"
+
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/settings"
+	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
+)
+
+const (
+	sectionsWidth  = 184
+	settingsWidth  = 536             // of a page, in however wide a window
+	settingsSilent = 8 * time.Second // the resident's answer is no longer waited for
+	savingSilent   = 30 * time.Second
+)
+
+// window shows every setting: a page for everybody and one for
+// administrators, their sections at the side. What is typed is a draft until it
+// is saved; values are checked as they are typed, by the checks of the file.
+type window struct {
+	d      *kit.Desk
+	win    fyne.Window
+	items  []kit.SideItem
+	list   *widget.List
+	shown  string // section
+	scroll *container.Scroll
+	pages  *fyne.Container // holds the page, or the set-up file
+	footer *settingsFooter
+
+	state    *deskapi.SettingsState // nil until the resident has answered
+	kept     map[string]string      // states of the links' secrets, by name; nil until told
+	secret   *deskapi.SettingsSecret
+	silent   bool
+	stale    bool // what is shown was saved, and what holds now is on its way
+	draft    settingsDraft
+	advanced bool // is shown
+
+	rows    map[string]*settingRow // of both pages, by key
+	parts   map[string]fyne.CanvasObject
+	general fyne.CanvasObject
+	admins  fyne.CanvasObject
+	hubBox  *secretBox
+	trial   *trialBox
+	phones  *phonesBox
+	file    *setupView // a set-up file is shown; nil mostly
+}
+
+// settingsDraft is what was changed and not saved.
+type settingsDraft struct {
+	texts   map[string]string // by key, as for settings.ParseText
+	lines   []deskapi.SettingsLine
+	phones  []deskapi.SettingsPhone
+	linesIn bool // lines were changed; phonesIn likewise
+	phoneIn bool
+	secret  string            // of the hub's client
+	secrets map[string]string // of links, by name
+	seq     int               // of the last question
+	saving  bool
+	said    string
+	bad     bool // what is said is trouble
+}
+
+func newDraft() settingsDraft {
+	return settingsDraft{texts: map[string]string{}, secrets: map[string]string{}}
+}
+
+// Open opens the window and asks for the settings.
+func Open(d *kit.Desk) kit.Page {
+	w := newWindow(d)
+	d.Send(deskapi.KindSettingsAsk, nil)
+	return w
+}
+
+func newWindow(d *kit.Desk) *window {
+	w := &window{d: d, pages: container.NewStack(), draft: newDraft(), shown: sectionCard}
+	l := d.Lang
+	for i, s := range settingsPlan() {
+		switch {
+		case i == 0:
+			w.items = append(w.items, kit.SideItem{Title: l.T(text.PrefsGeneral), Heading: true})
+		case s.id == sectionHub:
+			w.items = append(w.items, kit.SideItem{Title: l.T(text.PrefsAdmins), Heading: true})
+		}
+		w.items = append(w.items, kit.SideItem{ID: s.id, Title: l.T(text.PrefsSection(s.id))})
+	}
+	var side fyne.CanvasObject
+	w.list, side = kit.NewSide(w, func() []kit.SideItem { return w.items })
+	w.scroll = container.NewVScroll(container.NewStack(w.pages, newWheel(func(e *fyne.ScrollEvent) { w.scroll.Scrolled(e) })))
+	w.footer = newSettingsFooter(w)
+	if old, ok := d.Page(deskapi.WindowSettings).(*window); ok { // built anew, in another language or look
+		w.state, w.kept, w.secret, w.draft, w.shown, w.advanced = old.state, old.kept, old.secret, old.draft, old.shown, old.advanced
+		w.draft.said, w.draft.bad = "", false // in the other language
+	}
+	body := container.NewBorder(nil, w.footer.object, nil, nil, w.scroll)
+	w.win = d.Window(text.PrefsTitle, container.New(kit.Columns(sectionsWidth), side, body), fyne.NewSize(720, 688))
+	w.win.SetCloseIntercept(w.close)
+	w.win.SetOnDropped(func(_ fyne.Position, all []fyne.URI) { w.dropped(all) })
+	w.build()
+	d.After(settingsSilent, func() {
+		d.Post(func() {
+			if w.state == nil && w.current() {
+				w.silent = true
+				w.show()
+			}
+		})
+	})
+	return w
+}
+
+// Window implements kit.Page.
+func (w *window) Window() fyne.Window { return w.win }
+
+// Chosen is the section that the list marks; none while a set-up file is shown.
+func (w *window) Chosen() string {
+	if w.file != nil {
+		return ""
+	}
+	return w.shown
+}
+
+// current tells whether this is still the window that is open.
+func (w *window) current() bool { return w.d.Page(deskapi.WindowSettings) == kit.Page(w) }
+
+// Take implements kit.Page.
+func (w *window) Take(kind string, raw json.RawMessage) {
+	switch kind {
+	case deskapi.KindSettingsState:
+		var m deskapi.SettingsState
+		if w.d.Decode(kind, raw, &m) {
+			w.takeState(m)
+		}
+	case deskapi.KindSettingsKept:
+		var m deskapi.SettingsSecret
+		if w.d.Decode(kind, raw, &m) {
+			w.takeKept(m)
+		}
+	case deskapi.KindSettingsSaved:
+		var m deskapi.SettingsSaved
+		if w.d.Decode(kind, raw, &m) && m.Seq == w.draft.seq {
+			w.saved(m)
+		}
+	case deskapi.KindSettingsStep:
+		var m deskapi.SettingsStep
+		if w.d.Decode(kind, raw, &m) {
+			if l := w.steps(); l != nil {
+				l.step(m)
+			}
+		}
+	case deskapi.KindSettingsTested:
+		var m deskapi.SettingsTested
+		if w.d.Decode(kind, raw, &m) && w.trial != nil {
+			w.trial.tested(m)
+		}
+	case deskapi.KindSettingsOffice:
+		var m deskapi.SettingsOffice
+		if w.d.Decode(kind, raw, &m) && w.file != nil {
+			w.file.opened(m)
+		}
+	case deskapi.KindSettingsTaken:
+		var m deskapi.SettingsTaken
+		if w.d.Decode(kind, raw, &m) && w.file != nil {
+			w.file.taken(m)
+		}
+	case deskapi.KindSettingsOffer:
+		w.d.Send(deskapi.KindSettingsAsk, nil)
+	}
+}
+
+// takeState shows what holds. What is typed and not saved stays.
+func (w *window) takeState(m deskapi.SettingsState) {
+	file := m.File
+	m.File = ""
+	if w.state == nil || w.stale || !reflect.DeepEqual(*w.state, m) {
+		w.state, w.silent, w.stale = &m, false, false
+		w.rebuild()
+	}
+	if file != "" {
+		w.openFile(file)
+	}
+}
+
+// build makes both pages from what holds and what was typed.
+func (w *window) build() {
+	if w.state == nil {
+		w.show()
+		return
+	}
+	w.rows, w.parts = map[string]*settingRow{}, map[string]fyne.CanvasObject{}
+	old := w.trial
+	w.trial = newTrialBox(w)
+	if old != nil {
+		w.trial.resume(old)
+	}
+	general, admins := newColumn(28), newColumn(28)
+	if len(w.state.Problems) > 0 {
+		general.Add(w.problems())
+		admins.Add(w.problems())
+	}
+	for _, s := range settingsPlan() {
+		part := w.section(s)
+		w.parts[s.id] = part
+		if s.admin {
+			admins.Add(part)
+		} else {
+			general.Add(part)
+		}
+	}
+	pad := layout.NewCustomPaddedLayout(20, 24, kit.Edge, kit.Edge)
+	w.general, w.admins = container.New(kit.AtMost(settingsWidth), container.New(pad, general)), container.New(kit.AtMost(settingsWidth), container.New(pad, admins))
+	w.footer.show()
+	w.show()
+}
+
+// newColumn is objects below each other.
+func newColumn(between float32) *fyne.Container {
+	return container.New(layout.NewCustomPaddedVBoxLayout(between))
+}
+
+// show shows the page of the section that is chosen, or the set-up file.
+func (w *window) show() {
+	l := w.d.Lang
+	var content fyne.CanvasObject = container.NewWithoutLayout()
+	switch {
+	case w.file != nil:
+		content = w.file.object
+	case w.state == nil && w.silent:
+		content = kit.EmptyPage(l.T(text.PrefsTitle), nil, l.T(text.PrefsSilent))
+	case w.state == nil:
+	case w.isAdmin(w.shown):
+		content = w.admins
+	default:
+		content = w.general
+	}
+	if len(w.pages.Objects) != 1 || w.pages.Objects[0] != content {
+		w.pages.Objects = []fyne.CanvasObject{content}
+		w.pages.Refresh()
+	}
+	w.list.Refresh()
+	if w.state == nil || w.file != nil {
+		w.footer.object.Hide()
+	} else {
+		w.footer.object.Show()
+	}
+}
+
+func (w *window) isAdmin(id string) bool {
+	return slices.ContainsFunc(settingsPlan(), func(s section) bool { return s.id == id && s.admin })
+}
+
+// Choose goes to a section.
+func (w *window) Choose(id string) {
+	if id == "" || w.state == nil {
+		return
+	}
+	if w.file != nil {
+		w.closeFile()
+	}
+	w.shown = id
+	if id == sectionAdvanced && !w.advanced {
+		w.advanced = true
+		w.build()
+	}
+	w.list.Refresh()
+	w.show()
+	w.goTo(w.parts[id])
+}
+
+// goTo scrolls to an object of the page.
+func (w *window) goTo(o fyne.CanvasObject) {
+	if o == nil {
+		return
+	}
+	w.win.Canvas().Content().Refresh() // what was just built has places only now
+	w.scrollTo(w.placeOf(o) - 20)
+}
+
+// placeOf is how far down the page an object stands.
+func (w *window) placeOf(o fyne.CanvasObject) float32 {
+	d := w.d.App.Driver()
+	return d.AbsolutePositionForObject(o).Y - d.AbsolutePositionForObject(w.scroll).Y + w.scroll.Offset.Y
+}
+
+// reveal scrolls as little as is needed to see an object: who goes from field to
+// field with the keyboard sees where he types.
+func (w *window) reveal(o fyne.CanvasObject) {
+	const around = 48 // its name above it, and what is said below it
+	y, h := w.placeOf(o), w.scroll.Size().Height
+	switch at := w.scroll.Offset.Y; {
+	case y-around < at:
+		w.scrollTo(y - around)
+	case y+o.Size().Height+around > at+h:
+		w.scrollTo(y + o.Size().Height + around - h)
+	}
+}
+
+func (w *window) scrollTo(y float32) {
+	most := max(0, w.pages.MinSize().Height-w.scroll.Size().Height)
+	w.scroll.Offset = fyne.NewPos(0, min(max(0, y), most))
+	w.scroll.Refresh()
+}
+
+// value is what holds of a key.
+func (w *window) value(key string) deskapi.SettingsValue {
+	for _, v := range w.state.Values {
+		if v.Key == key {
+			return v
+		}
+	}
+	return deskapi.SettingsValue{Key: key}
+}
+
+// now is the text of a key as it stands in the window.
+func (w *window) now(key string) string {
+	if s, ok := w.draft.texts[key]; ok {
+		return s
+	}
+	return w.value(key).Text
+}
+
+// changed notes what was typed into a row, and checks it.
+func (w *window) changed(key, s string) {
+	if sameSetting(key, s, w.value(key).Text) {
+		delete(w.draft.texts, key)
+	} else {
+		w.draft.texts[key] = s
+	}
+	w.edited()
+	if key == "hub.base_url" || key == "hub.client_id" || key == "hub.secret_store" {
+		w.hubBox.address()
+	}
+}
+
+// edited is called after every change of the draft.
+func (w *window) edited() {
+	w.draft.said, w.draft.bad = "", false
+	w.footer.show()
+	if w.trial != nil {
+		w.trial.edited()
+	}
+}
+
+// steps is what the steps of a test are shown in.
+func (w *window) steps() *stepList {
+	switch {
+	case w.file != nil:
+		return w.file.steps
+	case w.trial != nil:
+		return w.trial.steps
+	}
+	return nil
+}
+
+// sameSetting compares two texts of a key by what they mean.
+func sameSetting(key, a, b string) bool {
+	if a == b {
+		return true
+	}
+	x, errA := settings.ParseText(key, a)
+	y, errB := settings.ParseText(key, b)
+	return errA == nil && errB == nil && reflect.DeepEqual(x, y)
+}
+
+// changes are the keys of the draft, as they are sent.
+func (w *window) changes() (all []deskapi.SettingsChange) {
+	for _, e := range settings.Keys() {
+		if s, ok := w.draft.texts[e.Key]; ok {
+			all = append(all, deskapi.SettingsChange{Key: e.Key, Text: s, Reset: s == "" && e.Type != settings.List})
+		}
+	}
+	return all
+}
+
+func (w *window) unsaved() bool {
+	d := w.draft
+	return len(d.texts) > 0 || d.linesIn || d.phoneIn || d.secret != "" || len(d.secrets) > 0
+}
+
+// close closes the window, and asks first where something would be lost.
+func (w *window) close() {
+	gone := func() {
+		w.d.Send(deskapi.KindSettingsStop, nil)
+		w.win.SetCloseIntercept(nil)
+		w.win.Close()
+	}
+	if w.state == nil || !w.unsaved() {
+		gone()
+		return
+	}
+	l := w.d.Lang
+	var ask *widget.PopUp
+	stay := widget.NewButton(l.T(text.PrefsStay), func() { ask.Hide() })
+	stay.Importance = widget.HighImportance
+	content := container.New(layout.NewCustomPaddedVBoxLayout(16), container.New(kit.AtLeast(320), kit.Running(l.T(text.PrefsUnsaved))),
+		container.New(layout.NewCustomPaddedHBoxLayout(8), widget.NewButton(l.T(text.PrefsDrop), gone), stay))
+	ask = widget.NewModalPopUp(container.New(layout.NewCustomPaddedLayout(16, 16, 16, 16), content), w.win.Canvas())
+	ask.Show()
+}

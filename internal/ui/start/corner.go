@@ -1,0 +1,223 @@
+package start
+
+import (
+	"image/color"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/driver/desktop"
+	base "fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"wiebelt/internal/ui/theme"
+)
+
+// corners are the values of the setting card.corner, as they lie on a screen.
+var corners = [4]string{"top-left", "top-right", "bottom-left", "bottom-right"}
+
+// Sizes of the small drawing of a screen.
+const (
+	screenWidth, screenHeight = 176, 108
+	spotWidth, spotHeight     = 52, 32
+	spotInset                 = 8
+	footHeight                = 12 // of the screen, below it
+)
+
+// cornerPicker is a small drawing of the screen on which a corner is chosen, by
+// pointer or with the arrows. Only for the UI thread.
+type cornerPicker struct {
+	widget.BaseWidget
+	chosen  int // index of corners
+	over    int // the pointer's, -1 for none
+	focused bool
+	locked  bool
+	picked  func(corner string)
+}
+
+var (
+	_ fyne.Tappable     = (*cornerPicker)(nil)
+	_ fyne.Focusable    = (*cornerPicker)(nil)
+	_ desktop.Hoverable = (*cornerPicker)(nil)
+)
+
+func newCornerPicker(picked func(string)) *cornerPicker {
+	p := &cornerPicker{chosen: 3, over: -1, picked: picked}
+	p.ExtendBaseWidget(p)
+	return p
+}
+
+// set shows another corner as the chosen one.
+func (p *cornerPicker) set(corner string, locked bool) {
+	for i, c := range corners {
+		if c == corner {
+			p.chosen = i
+		}
+	}
+	p.locked = locked
+	p.Refresh()
+}
+
+func (p *cornerPicker) pick(i int) {
+	if p.locked {
+		return
+	}
+	p.chosen = i
+	p.Refresh()
+	p.picked(corners[i])
+}
+
+// at gives the corner of a place, each having a quarter of the drawing.
+func at(pos fyne.Position) int {
+	i := 0
+	if pos.X >= screenWidth/2 {
+		i++
+	}
+	if pos.Y >= screenHeight/2 {
+		i += 2
+	}
+	return i
+}
+
+// Tapped implements fyne.Tappable.
+func (p *cornerPicker) Tapped(e *fyne.PointEvent) {
+	if e.Position.X <= screenWidth && e.Position.Y <= screenHeight {
+		p.pick(at(e.Position))
+	}
+}
+
+// MouseIn implements desktop.Hoverable.
+func (p *cornerPicker) MouseIn(e *desktop.MouseEvent) { p.MouseMoved(e) }
+
+// MouseMoved implements desktop.Hoverable.
+func (p *cornerPicker) MouseMoved(e *desktop.MouseEvent) {
+	if now := at(e.Position); now != p.over && !p.locked {
+		p.over = now
+		p.Refresh()
+	}
+}
+
+// MouseOut implements desktop.Hoverable.
+func (p *cornerPicker) MouseOut() {
+	p.over = -1
+	p.Refresh()
+}
+
+// Cursor implements desktop.Cursorable.
+func (p *cornerPicker) Cursor() desktop.Cursor {
+	if p.locked {
+		return desktop.DefaultCursor
+	}
+	return desktop.PointerCursor
+}
+
+// FocusGained implements fyne.Focusable.
+func (p *cornerPicker) FocusGained() {
+	p.focused = true
+	p.Refresh()
+}
+
+// FocusLost implements fyne.Focusable.
+func (p *cornerPicker) FocusLost() {
+	p.focused = false
+	p.Refresh()
+}
+
+// TypedRune implements fyne.Focusable.
+func (p *cornerPicker) TypedRune(rune) {}
+
+// TypedKey implements fyne.Focusable.
+func (p *cornerPicker) TypedKey(e *fyne.KeyEvent) {
+	next := p.chosen
+	switch e.Name {
+	case fyne.KeyLeft:
+		next &^= 1
+	case fyne.KeyRight:
+		next |= 1
+	case fyne.KeyUp:
+		next &^= 2
+	case fyne.KeyDown:
+		next |= 2
+	case fyne.KeySpace, fyne.KeyReturn, fyne.KeyEnter: // the test card once more
+	default:
+		return
+	}
+	p.pick(next)
+}
+
+// CreateRenderer implements fyne.Widget.
+func (p *cornerPicker) CreateRenderer() fyne.WidgetRenderer {
+	r := &cornerRenderer{p: p, screen: canvas.NewRectangle(nil), neck: canvas.NewRectangle(nil), foot: canvas.NewRectangle(nil), ring: canvas.NewRectangle(nil)}
+	r.screen.CornerRadius, r.screen.StrokeWidth = 6, 2
+	r.foot.CornerRadius = 2
+	r.ring.CornerRadius, r.ring.StrokeWidth, r.ring.FillColor = 8, 2, color.Transparent
+	for i := range r.spots {
+		r.spots[i], r.strips[i] = canvas.NewRectangle(nil), canvas.NewRectangle(nil)
+		r.spots[i].CornerRadius, r.spots[i].StrokeWidth = 3, 1
+	}
+	r.Refresh()
+	return r
+}
+
+type cornerRenderer struct {
+	p                        *cornerPicker
+	screen, neck, foot, ring *canvas.Rectangle
+	spots, strips            [4]*canvas.Rectangle
+}
+
+func (r *cornerRenderer) Destroy() {}
+
+func (r *cornerRenderer) MinSize() fyne.Size {
+	return fyne.NewSize(screenWidth, screenHeight+footHeight)
+}
+
+func (r *cornerRenderer) Objects() []fyne.CanvasObject {
+	all := []fyne.CanvasObject{r.ring, r.neck, r.foot, r.screen}
+	for i := range r.spots {
+		all = append(all, r.spots[i], r.strips[i])
+	}
+	return all
+}
+
+func (r *cornerRenderer) Layout(fyne.Size) {
+	put := func(o *canvas.Rectangle, x, y, w, h float32) {
+		o.Move(fyne.NewPos(x, y))
+		o.Resize(fyne.NewSize(w, h))
+	}
+	put(r.screen, 0, 0, screenWidth, screenHeight)
+	put(r.neck, screenWidth/2-10, screenHeight, 20, footHeight-4)
+	put(r.foot, screenWidth/2-30, screenHeight+footHeight-4, 60, 4)
+	put(r.ring, -4, -4, screenWidth+8, screenHeight+8)
+	for i := range r.spots {
+		x, y := float32(spotInset), float32(spotInset)
+		if i&1 != 0 {
+			x = screenWidth - spotInset - spotWidth
+		}
+		if i&2 != 0 {
+			y = screenHeight - spotInset - spotHeight
+		}
+		put(r.spots[i], x, y, spotWidth, spotHeight)
+		put(r.strips[i], x, y, 4, spotHeight)
+	}
+}
+
+func (r *cornerRenderer) Refresh() {
+	th, v := r.p.Theme(), fyne.CurrentApp().Settings().ThemeVariant()
+	paint := func(name fyne.ThemeColorName) color.Color { return th.Color(name, v) }
+	r.screen.FillColor, r.screen.StrokeColor = paint(theme.ColorSoft), paint(theme.ColorQuiet)
+	r.neck.FillColor, r.foot.FillColor = paint(theme.ColorQuiet), paint(theme.ColorQuiet)
+	r.ring.StrokeColor = paint(base.ColorNamePrimary)
+	r.ring.Hidden = !r.p.focused
+	for i, s := range r.spots {
+		s.FillColor, s.StrokeColor = color.Transparent, paint(theme.ColorQuiet)
+		r.strips[i].Hidden = true
+		switch {
+		case i == r.p.chosen:
+			s.FillColor, s.StrokeColor = paint(base.ColorNameBackground), paint(base.ColorNamePrimary)
+			r.strips[i].FillColor, r.strips[i].Hidden = paint(base.ColorNamePrimary), false
+		case i == r.p.over:
+			s.FillColor, s.StrokeColor = paint(base.ColorNameHover), paint(base.ColorNamePrimary)
+		}
+	}
+	r.Layout(r.p.Size())
+	canvas.Refresh(r.p)
+}

@@ -1,0 +1,249 @@
+// Package start is the windows of the first start: the one that asks where the
+// card comes, which language and whether a call gets through, and the one of a
+// test call alone.
+//
+// The windows own how far a test call is; what was chosen holds at once, at the
+// resident. All of it belongs to Fyne's thread; what is to happen later goes by
+// the desk's After and Post.
+package start
+
+import (
+	"encoding/json"
+	"strconv"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/layout"
+	base "fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
+	"wiebelt/internal/ui/theme"
+)
+
+// window asks three things at the first start: where the card comes, which
+// language, and whether a call gets through. Each answer holds at once.
+type window struct {
+	d        *kit.Desk
+	win      fyne.Window
+	picker   *cornerPicker
+	hint     *fyne.Container // beside the picker
+	language *fyne.Container
+	phones   *fyne.Container
+	failed   *fyne.Container
+	admins   *fyne.Container // below "Voor beheerders", empty while it is shut
+	more     *widget.Button
+	open     bool // what is for administrators
+	scroll   *container.Scroll
+	panel    *testPanel
+	state    *deskapi.StartState // nil until the resident has answered
+	asked    string              // the phone that is being connected
+}
+
+// Open opens the window of the first start.
+func Open(d *kit.Desk) kit.Page {
+	l := d.Lang
+	w := &window{d: d, language: container.New(layout.NewCustomPaddedHBoxLayout(8)), hint: container.NewStack(),
+		phones: container.New(layout.NewCustomPaddedVBoxLayout(8)), failed: container.NewStack(),
+		admins: container.New(layout.NewCustomPaddedVBoxLayout(8))}
+	w.picker = newCornerPicker(func(corner string) { d.Send(deskapi.KindStartCorner, deskapi.StartCorner{Corner: corner}) })
+	w.panel = newTestPanel(d, deskapi.WindowStart, widget.MediumImportance)
+
+	body := container.New(layout.NewCustomPaddedVBoxLayout(16),
+		container.New(layout.NewCustomPaddedVBoxLayout(8),
+			kit.NewWords(l.T(text.StartHello), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting(), kit.Paragraph(l.T(text.StartIntro))),
+		question(1, l.T(text.StartCorner), container.New(kit.Columns(screenWidth+20), w.picker, w.hint)),
+		kit.NewRule(canvas.NewRectangle(nil)),
+		question(2, l.T(text.StartLanguage), container.New(layout.NewCustomPaddedLayout(-6, -6, -8, 0), w.language)),
+		kit.NewRule(canvas.NewRectangle(nil)),
+		question(3, l.T(text.StartCall), container.New(layout.NewCustomPaddedVBoxLayout(12), w.phones, w.panel.content)),
+		w.failed, w.admins)
+	w.scroll = container.NewVScroll(container.New(layout.NewCustomPaddedLayout(20, 16, kit.Edge, kit.Edge), body))
+
+	w.more = widget.NewButton(l.T(text.StartAdmins), w.toggle)
+	w.more.Importance = widget.LowImportance
+	done := widget.NewButton(l.T(text.StartDone), func() { w.win.Close() })
+	done.Importance = widget.HighImportance
+	foot := container.New(layout.NewCustomPaddedVBoxLayout(0), kit.NewRule(canvas.NewRectangle(nil)),
+		container.New(layout.NewCustomPaddedLayout(12, 12, kit.Edge-8, kit.Edge), container.NewBorder(nil, nil, w.more, container.New(kit.AtLeast(96), done))))
+	w.win = d.Window(text.StartTitle, container.New(kit.AtLeast(480), container.NewBorder(nil, foot, nil, nil, w.scroll)), fyne.NewSize(640, 696))
+	if old, ok := d.Page(deskapi.WindowStart).(*window); ok { // the same in another language
+		w.state, w.open = old.state, old.open
+		w.panel.takeOver(old.panel.call)
+		w.fill()
+	}
+	d.Send(deskapi.KindWaysAsk, nil)
+	d.Send(deskapi.KindStartAsk, nil)
+	return w
+}
+
+// Window implements kit.Page.
+func (w *window) Window() fyne.Window { return w.win }
+
+// Closed is told when the window has closed.
+func (w *window) Closed() { w.panel.closed() }
+
+// Take implements kit.Page.
+func (w *window) Take(kind string, raw json.RawMessage) {
+	if w.panel.take(kind, raw) || kind != deskapi.KindStartState {
+		return
+	}
+	var m deskapi.StartState
+	if w.d.Decode(kind, raw, &m) {
+		w.state, w.asked = &m, ""
+		w.fill()
+	}
+}
+
+// WaysChanged asks how the phones are doing now.
+func (w *window) WaysChanged() { w.d.Send(deskapi.KindStartAsk, nil) }
+
+// fill shows the state.
+func (w *window) fill() {
+	s, l := w.state, w.d.Lang
+	if s == nil {
+		return
+	}
+	w.picker.set(s.Corner, s.CornerLocked)
+	w.hint.Objects = []fyne.CanvasObject{kit.Plain(l.T(kit.Either(s.CornerLocked, text.StartByPolicy, text.StartCornerHint)), theme.SizeHint, widget.LowImportance)}
+	w.fillLanguage()
+	w.fillPhones()
+	w.failed.Objects = nil
+	if s.Failed != "" {
+		w.failed.Objects = []fyne.CanvasObject{kit.Warning(s.Failed)}
+	}
+	w.fillAdmins()
+	for _, c := range []*fyne.Container{w.hint, w.failed} {
+		c.Refresh()
+	}
+	w.scroll.Refresh()
+}
+
+func (w *window) fillLanguage() {
+	s, l := w.state, w.d.Lang
+	w.language.Objects = nil
+	if s.LanguageLocked {
+		w.language.Objects = []fyne.CanvasObject{kit.NewWords(l.T(text.StartByPolicy), theme.SizeHint, base.ColorNamePlaceHolder, false)}
+	} else {
+		for _, c := range []struct {
+			language text.Language
+			name     text.Key
+		}{{text.Dutch, text.StartDutch}, {text.English, text.StartEnglish}} {
+			w.language.Add(kit.NewOption(l.T(c.name), s.Language == string(c.language), func() {
+				w.d.Send(deskapi.KindStartLanguage, deskapi.StartLanguage{Language: string(c.language)})
+			}))
+		}
+	}
+	w.language.Refresh()
+}
+
+func (w *window) fillPhones() {
+	s, l := w.state, w.d.Lang
+	w.phones.Objects = nil
+	for _, p := range s.Phones {
+		w.phones.Add(w.phone(p))
+	}
+	if len(s.Phones) == 0 {
+		how := widget.NewButton(l.T(text.StartHow), func() { w.d.Show(deskapi.WindowRecipes) })
+		w.phones.Add(kit.Plain(l.T(text.StartCallNone), theme.SizeHint, widget.LowImportance))
+		w.phones.Add(container.NewHBox(how))
+	}
+	w.phones.Add(kit.Plain(l.T(text.StartCallHint), theme.SizeHint, widget.LowImportance))
+	w.phones.Refresh()
+}
+
+// phone is a line about a phone of this computer, with a button if there is
+// something to do.
+func (w *window) phone(p deskapi.StartPhone) fyne.CanvasObject {
+	l := w.d.Lang
+	m := kit.MarkQuiet
+	switch {
+	case p.OK:
+		m = kit.MarkDot
+	case p.Can:
+		m = kit.MarkRing
+	case p.Recipe == "":
+		m = kit.MarkTrouble
+	}
+	var button *widget.Button
+	switch {
+	case p.ID == w.asked:
+		button = widget.NewButton(l.T(text.StartConnecting), nil)
+		button.Disable()
+	case p.Can:
+		button = widget.NewButton(l.T(text.StartConnect), func() {
+			w.asked = p.ID
+			w.fillPhones()
+			w.d.Send(deskapi.KindStartConnect, deskapi.StartConnect{ID: p.ID})
+		})
+	case !p.OK && p.Recipe != "":
+		button = widget.NewButton(l.T(text.StartHow), func() {
+			w.d.ShowAt(deskapi.WindowRecipes, p.Recipe)
+		})
+	}
+	side := fyne.CanvasObject(container.NewWithoutLayout())
+	if button != nil {
+		side = container.NewCenter(button)
+	}
+	words := container.New(layout.NewCustomPaddedVBoxLayout(2),
+		kit.NewWords(p.Name, base.SizeNameText, base.ColorNameForeground, true).Cutting(), kit.Plain(p.Sentence, theme.SizeHint, widget.LowImportance))
+	return kit.NewFrame(container.New(layout.NewCustomPaddedLayout(8, 8, 12, 8),
+		container.New(kit.Columns(kit.SignWidth), container.New(layout.NewCustomPaddedLayout(5, 0, 0, 0), container.NewVBox(container.NewHBox(kit.NewShape(m)))),
+			container.New(besideButton{}, words, side))), true)
+}
+
+func (w *window) toggle() {
+	w.open = !w.open
+	w.fillAdmins()
+	w.scroll.Refresh()
+	if w.open {
+		w.scroll.ScrollToBottom()
+	}
+}
+
+// fillAdmins shows what is about the hub, to those who asked for it.
+func (w *window) fillAdmins() {
+	l := w.d.Lang
+	w.admins.Objects = nil
+	if w.open && w.state != nil {
+		buttons := container.NewHBox()
+		if w.d.Has(deskapi.WindowSettings) {
+			buttons.Add(widget.NewButton(l.T(text.StartAdminsOpen), func() { w.d.Show(deskapi.WindowSettings) }))
+		}
+		buttons.Add(widget.NewButton(l.T(text.StartAdminsHelp), func() { w.d.Show(deskapi.WindowHelp) }))
+		w.admins.Objects = []fyne.CanvasObject{kit.NewRule(canvas.NewRectangle(nil)),
+			kit.NewWords(l.T(text.StartAdmins), theme.SizeStart, base.ColorNameForeground, true),
+			kit.Plain(l.T(kit.Either(w.state.SetUp, text.StartAdminsSet, text.StartAdminsNot)), theme.SizeHint, widget.MediumImportance), buttons}
+	}
+	w.admins.Refresh()
+}
+
+// question is a numbered question and what answers it.
+func question(n int, ask string, answer fyne.CanvasObject) fyne.CanvasObject {
+	number := kit.NewWords(strconv.Itoa(n), theme.SizeStart, base.ColorNamePrimary, true)
+	return container.New(kit.Columns(kit.StepWidth), container.NewVBox(number),
+		container.New(layout.NewCustomPaddedVBoxLayout(12), kit.NewWords(ask, theme.SizeStart, base.ColorNameForeground, true).Cutting(), answer))
+}
+
+// besideButton is a layout of running text and a button at its right, at half
+// height.
+type besideButton struct{}
+
+func (besideButton) MinSize(o []fyne.CanvasObject) fyne.Size {
+	t, b := o[0].MinSize(), o[1].MinSize()
+	return fyne.NewSize(t.Width+b.Width+12, max(t.Height, b.Height))
+}
+
+func (besideButton) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	b := o[1].MinSize()
+	room := size.Width - b.Width - 12
+	o[0].Resize(fyne.NewSize(room, size.Height)) // wraps, and so gets its height
+	t := o[0].MinSize()
+	o[0].Resize(fyne.NewSize(room, t.Height))
+	o[0].Move(fyne.NewPos(0, max(0, (size.Height-t.Height)/2)))
+	o[1].Resize(b)
+	o[1].Move(fyne.NewPos(size.Width-b.Width, (size.Height-b.Height)/2))
+}

@@ -1,0 +1,214 @@
+package start
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/layout"
+	base "fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
+	"wiebelt/internal/ui/theme"
+)
+
+// testCall is how far a test call is.
+type testCall struct {
+	seq     int
+	until   time.Time // waited for, zero when not
+	seen    *deskapi.TestSeen
+	nothing *deskapi.TestNothing
+}
+
+// testPanel waits for a real call and says what came of it. It is part of two
+// windows; what it asks and is told goes by the area of its own.
+type testPanel struct {
+	d       *kit.Desk
+	area    string
+	weight  widget.Importance // of the button that begins
+	call    testCall
+	content *fyne.Container
+	left    *kit.Words // the seconds that are left, nil when not waiting
+}
+
+func newTestPanel(d *kit.Desk, area string, weight widget.Importance) *testPanel {
+	p := &testPanel{d: d, area: area, weight: weight, content: container.New(layout.NewCustomPaddedVBoxLayout(12))}
+	p.show()
+	return p
+}
+
+// takeOver goes on with a test call where another panel was.
+func (p *testPanel) takeOver(c testCall) {
+	p.call = c
+	p.show()
+	p.tick(c.seq)
+}
+
+func (p *testPanel) begin() {
+	p.call = testCall{seq: p.call.seq + 1, until: p.d.Now().Add(deskapi.TestWait)}
+	p.d.Send(p.area+"."+deskapi.VerbBegin, deskapi.TestBegin{Seq: p.call.seq})
+	p.show()
+	p.tick(p.call.seq)
+}
+
+// stop ends what is waited for.
+func (p *testPanel) stop() {
+	if p.call.until.IsZero() && p.call.seen == nil {
+		return
+	}
+	p.d.Send(p.area+"."+deskapi.VerbStop, nil)
+	p.call = testCall{seq: p.call.seq + 1}
+	p.show()
+}
+
+// closed is stop for a window that goes.
+func (p *testPanel) closed() {
+	if !p.call.until.IsZero() || p.call.seen != nil {
+		p.d.Send(p.area+"."+deskapi.VerbStop, nil)
+	}
+	p.call = testCall{seq: p.call.seq + 1}
+}
+
+// tick shows the seconds that are left, every second as long as it is waited.
+func (p *testPanel) tick(seq int) {
+	if p.call.seq != seq || p.call.until.IsZero() || p.left == nil {
+		return
+	}
+	p.left.Say(p.waiting(), base.ColorNameForeground)
+	p.d.After(time.Second, func() { p.d.Post(func() { p.tick(seq) }) })
+}
+
+func (p *testPanel) waiting() string {
+	left := int(p.call.until.Sub(p.d.Now()).Round(time.Second) / time.Second)
+	return p.d.Lang.T(text.TestWaiting, max(left, 0))
+}
+
+// take takes what the resident says; false if it was nothing for a test call.
+func (p *testPanel) take(kind string, raw json.RawMessage) bool {
+	_, verb, _ := strings.Cut(kind, ".")
+	switch verb {
+	case deskapi.VerbSeen:
+		var m deskapi.TestSeen
+		if p.d.Decode(kind, raw, &m) && m.Seq == p.call.seq {
+			p.call.until, p.call.seen = time.Time{}, &m
+			p.show()
+		}
+	case deskapi.VerbNothing:
+		var m deskapi.TestNothing
+		if p.d.Decode(kind, raw, &m) && m.Seq == p.call.seq {
+			p.call.until, p.call.nothing = time.Time{}, &m
+			p.show()
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// show shows how far it is.
+func (p *testPanel) show() {
+	l, c := p.d.Lang, p.call
+	p.left = nil
+	var all []fyne.CanvasObject
+	button := func(key text.Key, weight widget.Importance, do func()) fyne.CanvasObject {
+		b := widget.NewButton(l.T(key), do)
+		b.Importance = weight
+		return container.New(layout.NewCustomPaddedLayout(4, 0, 0, 0), container.NewHBox(b))
+	}
+	switch {
+	case !c.until.IsZero():
+		p.left = kit.NewWords(p.waiting(), base.SizeNameText, base.ColorNameForeground, true)
+		all = []fyne.CanvasObject{signed(kit.MarkRing, p.left), button(text.TestStop, widget.MediumImportance, p.stop)}
+	case c.seen != nil:
+		all = append(p.came(*c.seen), button(text.TestAgain, widget.MediumImportance, p.begin))
+	case c.nothing != nil:
+		all = []fyne.CanvasObject{signed(kit.MarkTrouble, kit.NewWords(l.T(text.TestNothing), base.SizeNameText, base.ColorNameWarning, true))}
+		if len(c.nothing.Checks) > 0 {
+			all = append(all, indented(kit.Plain(l.T(text.TestNothingHint), theme.SizeHint, widget.LowImportance)))
+		}
+		for _, k := range c.nothing.Checks {
+			all = append(all, indented(container.New(layout.NewCustomPaddedVBoxLayout(2),
+				kit.NewWords(k.Name, theme.SizeHint, base.ColorNameForeground, true).Cutting(), kit.Plain(k.Sentence, theme.SizeHint, widget.MediumImportance))))
+		}
+		all = append(all, button(text.TestAgain, p.weight, p.begin))
+	default:
+		all = []fyne.CanvasObject{button(text.TestBegin, p.weight, p.begin)}
+	}
+	p.content.Objects = all
+	p.content.Refresh()
+}
+
+// came says over which way a call came, what was seen of it and what that way
+// can tell.
+func (p *testPanel) came(m deskapi.TestSeen) []fyne.CanvasObject {
+	l := p.d.Lang
+	name := m.Name
+	if name == "" || name == m.Kind {
+		name = l.T(text.Way(m.Kind))
+	}
+	seen := container.New(layout.NewCustomPaddedHBoxLayout(16))
+	for _, s := range []struct {
+		key text.Key
+		yes bool
+	}{{text.TestRang, true}, {text.TestAnswered, m.Answered}, {text.TestEnded, m.Ended}} {
+		mark, colour := kit.MarkQuiet, base.ColorNamePlaceHolder
+		if s.yes {
+			mark, colour = kit.MarkDot, base.ColorNameForeground
+		}
+		seen.Add(container.New(layout.NewCustomPaddedHBoxLayout(6), container.NewCenter(kit.NewShape(mark)), kit.NewWords(l.T(s.key), theme.SizeHint, colour, false)))
+	}
+	return []fyne.CanvasObject{
+		signed(kit.MarkDot, kit.NewWords(l.T(text.TestSeen, l.Clock(m.At), name), base.SizeNameText, base.ColorNameForeground, true).Cutting()),
+		indented(seen),
+		indented(kit.Plain(l.T(text.TestTells(m.Tells)), theme.SizeHint, widget.MediumImportance)),
+	}
+}
+
+// signed puts a mark before a line of words.
+func signed(m kit.Mark, w *kit.Words) fyne.CanvasObject {
+	return container.New(kit.Columns(kit.SignWidth), container.New(layout.NewCustomPaddedLayout(5, 0, 0, 0), container.NewVBox(container.NewHBox(kit.NewShape(m)))), w)
+}
+
+// indented stands below what a mark was put before.
+func indented(o fyne.CanvasObject) fyne.CanvasObject {
+	return container.New(layout.NewCustomPaddedLayout(0, 0, kit.SignWidth, 0), o)
+}
+
+// testWindow is a window of nothing but a test call.
+type testWindow struct {
+	win   fyne.Window
+	panel *testPanel
+}
+
+// OpenTest opens the window of a test call.
+func OpenTest(d *kit.Desk) kit.Page {
+	w := &testWindow{panel: newTestPanel(d, deskapi.WindowTest, widget.HighImportance)}
+	l := d.Lang
+	how := widget.NewButton(l.T(text.StartHow), func() { d.Show(deskapi.WindowRecipes) })
+	how.Importance = widget.LowImportance
+	content := container.New(layout.NewCustomPaddedVBoxLayout(16),
+		container.New(layout.NewCustomPaddedVBoxLayout(8),
+			kit.NewWords(l.T(text.TestTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting(), kit.Paragraph(l.T(text.TestIntro))),
+		w.panel.content)
+	foot := container.New(layout.NewCustomPaddedLayout(0, 12, kit.Edge-8, kit.Edge), container.NewHBox(how))
+	w.win = d.Window(text.TestTitle, container.New(kit.AtLeast(440), container.NewBorder(nil, foot, nil, nil,
+		container.NewVScroll(container.New(layout.NewCustomPaddedLayout(20, 16, kit.Edge, kit.Edge), content)))), fyne.NewSize(560, 480))
+	if old, ok := d.Page(deskapi.WindowTest).(*testWindow); ok {
+		w.panel.takeOver(old.panel.call)
+	}
+	return w
+}
+
+// Window implements kit.Page.
+func (w *testWindow) Window() fyne.Window { return w.win }
+
+// Closed is told when the window has closed.
+func (w *testWindow) Closed() { w.panel.closed() }
+
+// Take implements kit.Page.
+func (w *testWindow) Take(kind string, raw json.RawMessage) { w.panel.take(kind, raw) }
