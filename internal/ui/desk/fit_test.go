@@ -49,7 +49,7 @@ func TestEveryWindowFits(t *testing.T) {
 				kittest.Scaled(w, size, scale)
 				look := func(state string) {
 					looked++
-					kittest.Uncut(t, fmt.Sprintf("%s, %s, %s at %v", name, state, l, scale), w, l.T(text.StatusMenuMessages))
+					kittest.Uncut(t, fmt.Sprintf("%s, %s, %s at %v", name, state, l, scale), w)
 				}
 				if f := filled[name]; f != nil {
 					f(t, b, look)
