@@ -10,13 +10,9 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
 
-	"wiebelt/internal/choices"
 	"wiebelt/internal/deskapi"
-	"wiebelt/internal/history"
 	"wiebelt/internal/instance"
-	"wiebelt/internal/profile"
 	"wiebelt/internal/resident"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
@@ -54,39 +50,13 @@ func (c *forgetCmd) Run(e *env) error {
 		return err
 	}
 	if _, err = resident.Forget(e.ctx, cfg, what); errors.Is(err, instance.ErrNotRunning) {
-		err = c.forget(e, d, what)
+		err = resident.ForgetFiles(e.ctx, d, e.load(d), what)
 	}
 	if err != nil {
 		return err
 	}
 	fmt.Fprintln(e.out, "Forgotten.")
 	return nil
-}
-
-// forget deletes by itself, while no resident runs.
-func (c *forgetCmd) forget(e *env, d profile.Dirs, what deskapi.Forget) error {
-	s := e.load(d)
-	store, err := history.Open(filepath.Join(d.State, "history.db"), history.Keep(s.History.Keep), s.History.Days, time.Now)
-	if err != nil {
-		return err
-	}
-	defer store.Close()
-	switch {
-	case c.All:
-		if err := store.DeleteAll(e.ctx); err != nil {
-			return err
-		}
-		return profile.RemoveFile(filepath.Join(d.State, choices.FileName))
-	case c.Number != "":
-		rules, err := resident.Rules(s)
-		if err != nil {
-			return err
-		}
-		_, err = store.DeleteNumber(e.ctx, rules.Parse(c.Number, "").Key())
-		return err
-	}
-	_, err = store.DeleteOlder(e.ctx, time.Now().AddDate(0, 0, -*what.Days))
-	return err
 }
 
 // userFolder is a folder of a user's Wiebelt: name, with slashes, below a folder

@@ -12,7 +12,6 @@ import (
 	"wiebelt/internal/contact"
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/history"
-	"wiebelt/internal/instance"
 	"wiebelt/internal/native/browser"
 	"wiebelt/internal/native/dial"
 	"wiebelt/internal/phone"
@@ -400,66 +399,4 @@ func cut(s string) string {
 		return s
 	}
 	return strings.ToValidUTF8(s[:maxField], "") + "…"
-}
-
-// forget deletes what is stored about callers, in the history and among the
-// remembered choices. What could be deleted is, whatever else fails.
-func (r *Resident) forget(ctx context.Context, raw json.RawMessage) deskapi.Forgotten {
-	var m deskapi.Forget
-	if json.Unmarshal(raw, &m) != nil || (m.All && m.Number != "") || ((m.All || m.Number != "") == (m.Days != nil)) || m.Days != nil && *m.Days < 0 {
-		return deskapi.Forgotten{Error: "not understood"}
-	}
-	r.removed.drop() // what is forgotten does not come back
-	var done deskapi.Forgotten
-	var calls, choices error
-	if m.All {
-		if r.store != nil {
-			calls = r.store.DeleteAll(ctx)
-		}
-		choices = r.chosenBefore.ForgetAll(ctx)
-	}
-	if m.Number != "" {
-		key := r.rules(r.set()).Parse(m.Number, "").Key()
-		if r.store != nil {
-			done.Calls, calls = r.store.DeleteNumber(ctx, key)
-		}
-		done.Choices, choices = r.chosenBefore.Forget(ctx, key)
-	}
-	if m.Days != nil {
-		before := time.Now().AddDate(0, 0, -*m.Days)
-		if r.store != nil {
-			done.Calls, calls = r.store.DeleteOlder(ctx, before)
-		}
-		done.Choices, choices = r.chosenBefore.ForgetOlder(ctx, before)
-	}
-	r.historyChanged()
-	if err := errors.Join(calls, choices); err != nil {
-		done.Error = err.Error() // holds no number and no name
-	}
-	return done
-}
-
-// Forget has the running resident delete what is stored about callers.
-// instance.ErrNotRunning comes back where none runs; the caller may then do it.
-func Forget(ctx context.Context, cfg instance.Config, what deskapi.Forget) (deskapi.Forgotten, error) {
-	var done deskapi.Forgotten
-	c, _, err := instance.Connect(ctx, cfg, instance.RoleCommand)
-	if err != nil {
-		return done, err
-	}
-	defer c.Close()
-	if err := c.Send(deskapi.KindForget, what); err != nil {
-		return done, err
-	}
-	kind, raw, err := c.Receive()
-	if err != nil {
-		return done, err
-	}
-	if kind != deskapi.KindForget || json.Unmarshal(raw, &done) != nil {
-		return done, errors.New("forget: the running Wiebelt did not understand")
-	}
-	if done.Error != "" {
-		return done, errors.New("forget: " + done.Error)
-	}
-	return done, nil
 }

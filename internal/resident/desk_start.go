@@ -31,7 +31,7 @@ func (r *Resident) firstStart() bool {
 	if r.o.Demo != nil || r.o.Hub != nil || r.desks.path() == "" {
 		return false
 	}
-	for _, used := range []string{filepath.Join(r.o.Dirs.State, askedFile), r.historyPath()} {
+	for _, used := range []string{filepath.Join(r.o.Dirs.State, askedFile), historyPath(r.o.Dirs)} {
 		if _, err := os.Lstat(used); !errors.Is(err, fs.ErrNotExist) {
 			return false
 		}

@@ -223,7 +223,7 @@ func (d *desks) welcome(window string) deskapi.Welcome {
 	s := d.r.set()
 	w := deskapi.Welcome{Language: string(d.r.lang()), Theme: d.r.appearance(), FileWord: s.UI.FileWord, Window: window, Status: d.r.status()}
 	if d.r.store != nil && s.History.Keep != "off" {
-		w.History = d.r.historyPath()
+		w.History = historyPath(d.r.o.Dirs)
 	}
 	if d.r.o.Demo != nil {
 		w.Demo = d.r.o.Demo.Calls(d.r.lang())

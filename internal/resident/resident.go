@@ -328,7 +328,7 @@ func (r *Resident) offerWayIn(ctx context.Context, first bool) {
 // cannot be.
 func (r *Resident) history() *recorder {
 	h := r.o.Settings.History
-	store, err := history.Open(r.historyPath(), history.Keep(h.Keep), h.Days, time.Now)
+	store, err := history.Open(historyPath(r.o.Dirs), history.Keep(h.Keep), h.Days, time.Now)
 	if err != nil {
 		r.o.Log.Error("the history is not kept for now", "why", err)
 	}
@@ -342,15 +342,26 @@ func (r *Resident) history() *recorder {
 // choices remembers whom the user chose among several; without a secret store
 // only as long as this program runs.
 func (r *Resident) choices() *choices.Store {
-	p := choices.Params{Path: filepath.Join(r.o.Dirs.State, choices.FileName), Keep: r.o.Settings.History.Choices, Now: time.Now, Log: r.o.Log}
-	if store, err := secret.Open(r.o.Settings.Hub.SecretStore, r.o.Dirs); err == nil && r.o.Demo == nil {
-		p.Secrets = store
+	p := choiceParams(r.o.Dirs, r.o.Settings)
+	p.Log = r.o.Log
+	if r.o.Demo != nil {
+		p.Secrets = nil
 	}
 	r.chosenBefore = choices.New(p)
 	return r.chosenBefore
 }
 
-func (r *Resident) historyPath() string { return filepath.Join(r.o.Dirs.State, "history.db") }
+// choiceParams say where choices are remembered. The key of their marks is in the
+// secret store; without a store they last as long as the program.
+func choiceParams(dirs profile.Dirs, s *settings.Settings) choices.Params {
+	p := choices.Params{Path: filepath.Join(dirs.State, choices.FileName), Keep: s.History.Choices, Now: time.Now, Log: slog.New(slog.DiscardHandler)}
+	if store, err := secret.Open(s.Hub.SecretStore, dirs); err == nil {
+		p.Secrets = store
+	}
+	return p
+}
+
+func historyPath(dirs profile.Dirs) string { return filepath.Join(dirs.State, "history.db") }
 
 // hub makes the hub's client, nil while nothing is set up, and the check of deep
 // links.

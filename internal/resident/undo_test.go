@@ -34,7 +34,7 @@ func TestUndoRemove(t *testing.T) {
 		}
 	}
 	remove()
-	files, err := filepath.Glob(filepath.Join(filepath.Dir(d.historyPath()), "*"))
+	files, err := filepath.Glob(filepath.Join(filepath.Dir(historyPath(d.o.Dirs)), "*"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%v %v", files, err)
 	}

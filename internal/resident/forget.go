@@ -1,0 +1,109 @@
+package resident
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+	"time"
+
+	"wiebelt/internal/choices"
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/history"
+	"wiebelt/internal/instance"
+	"wiebelt/internal/phone"
+	"wiebelt/internal/profile"
+	"wiebelt/internal/settings"
+)
+
+// forget deletes what is stored about callers, in the history and among the
+// remembered choices.
+func (r *Resident) forget(ctx context.Context, raw json.RawMessage) deskapi.Forgotten {
+	var m deskapi.Forget
+	if json.Unmarshal(raw, &m) != nil || (m.All && m.Number != "") || ((m.All || m.Number != "") == (m.Days != nil)) || m.Days != nil && *m.Days < 0 {
+		return deskapi.Forgotten{Error: "not understood"}
+	}
+	r.removed.drop() // what is forgotten does not come back
+	done, err := forget(ctx, r.store, r.chosenBefore, r.rules(r.set()), m)
+	r.historyChanged()
+	if err != nil {
+		done.Error = err.Error() // holds no number and no name
+	}
+	return done
+}
+
+// forget deletes what can be deleted, whatever else fails. calls is nil where
+// none are kept.
+func forget(ctx context.Context, calls *history.Store, chosen *choices.Store, rules *phone.Rules, m deskapi.Forget) (done deskapi.Forgotten, err error) {
+	var fromCalls, fromChoices error
+	key, before := rules.Parse(m.Number, "").Key(), time.Time{}
+	if m.Days != nil {
+		before = time.Now().AddDate(0, 0, -*m.Days)
+	}
+	if calls != nil {
+		switch {
+		case m.All:
+			fromCalls = calls.DeleteAll(ctx)
+		case m.Days != nil:
+			done.Calls, fromCalls = calls.DeleteOlder(ctx, before)
+		default:
+			done.Calls, fromCalls = calls.DeleteNumber(ctx, key)
+		}
+	}
+	switch {
+	case m.All:
+		fromChoices = chosen.ForgetAll(ctx)
+	case m.Days != nil:
+		done.Choices, fromChoices = chosen.ForgetOlder(ctx, before)
+	default:
+		done.Choices, fromChoices = chosen.Forget(ctx, key)
+	}
+	return done, errors.Join(fromCalls, fromChoices)
+}
+
+// ForgetFiles deletes what is stored about callers while no resident runs, which
+// would own the files.
+func ForgetFiles(ctx context.Context, dirs profile.Dirs, s *settings.Settings, m deskapi.Forget) error {
+	rules, err := Rules(s)
+	if err != nil {
+		return err
+	}
+	calls, err := history.Open(historyPath(dirs), history.Keep(s.History.Keep), s.History.Days, time.Now)
+	if err != nil {
+		return err
+	}
+	defer calls.Close()
+	chosen := choices.New(choiceParams(dirs, s))
+	var running sync.WaitGroup
+	run, end := context.WithCancel(ctx)
+	running.Go(func() { chosen.Run(run) })
+	_, err = forget(ctx, calls, chosen, rules, m)
+	end()
+	running.Wait()
+	return err
+}
+
+// Forget has the running resident delete what is stored about callers.
+// instance.ErrNotRunning comes back where none runs; the caller may then do it.
+func Forget(ctx context.Context, cfg instance.Config, what deskapi.Forget) (deskapi.Forgotten, error) {
+	var done deskapi.Forgotten
+	c, _, err := instance.Connect(ctx, cfg, instance.RoleCommand)
+	if err != nil {
+		return done, err
+	}
+	defer c.Close()
+	if err := c.Send(deskapi.KindForget, what); err != nil {
+		return done, err
+	}
+	kind, raw, err := c.Receive()
+	if err != nil {
+		return done, err
+	}
+	if kind != deskapi.KindForget || json.Unmarshal(raw, &done) != nil {
+		return done, errors.New("forget: the running Wiebelt did not understand")
+	}
+	if done.Error != "" {
+		return done, errors.New("forget: " + done.Error)
+	}
+	return done, nil
+}
