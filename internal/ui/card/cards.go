@@ -150,6 +150,7 @@ type Cards struct {
 // slot is one native window with the card that stands in it.
 type slot struct {
 	win    window.Window
+	first  bool
 	canvas *offscreen.Canvas
 	pic    []byte
 	w, h   int
@@ -177,8 +178,15 @@ type slot struct {
 	saidAs  Privacy
 }
 
-// free makes the slot ready for another card.
-func (s *slot) free() { *s = slot{win: s.win, canvas: s.canvas, pic: s.pic} }
+// free makes the slot ready for another card. A second and a third card at one
+// time are rare: their pictures, megabytes on a large screen, are not kept.
+func (s *slot) free() {
+	pic := s.pic
+	if !s.first {
+		pic = nil
+	}
+	*s = slot{win: s.win, first: s.first, canvas: s.canvas, pic: pic}
+}
 
 // New makes the windows, unmapped. display stays the caller's.
 func New(c Config, engine Engine, display window.Display) (*Cards, error) {
@@ -190,7 +198,7 @@ func New(c Config, engine Engine, display window.Display) (*Cards, error) {
 		if err != nil {
 			return nil, err
 		}
-		cs.slots[i] = &slot{win: win, canvas: offscreen.NewCanvas()}
+		cs.slots[i] = &slot{win: win, first: i == 0, canvas: offscreen.NewCanvas()}
 	}
 	cs.keepOutOfCapture()
 	cs.warm()
