@@ -380,7 +380,10 @@ func TestDeliverStopped(t *testing.T) {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
-	for s.hub.Stats().Faults == 0 { // it has been told to come back later
+	for { // until it has written down that it was told to come back later
+		if _, out, _ := s.deliver("list", "--json"); strings.Contains(out, `"status":503`) {
+			break
+		}
 		select {
 		case err := <-ended:
 			t.Fatalf("it ended by itself: %v: %s", err, out.String())

@@ -156,11 +156,7 @@ func (s *Store) open(ctx context.Context) error {
 		return err
 	}
 	db.SetMaxOpenConns(1)
-	err = sqlitefile.Check(ctx, db)
-	if err == nil {
-		err = sqlitefile.Migrate(ctx, db, migrations)
-	}
-	if err != nil {
+	if err := sqlitefile.Prepare(ctx, db, migrations); err != nil {
 		_ = db.Close() // the error that matters is the one above
 		return err
 	}

@@ -74,6 +74,26 @@ func Check(ctx context.Context, db *sql.DB) error {
 	return nil
 }
 
+// Prepare checks a file and brings it to its newest schema. Programs that make a
+// file at the same time get in each other's way for a moment, at which SQLite does
+// not wait by itself: whoever is refused tries again, for ten seconds.
+func Prepare(ctx context.Context, db *sql.DB, steps []Step) error {
+	for late := time.Now().Add(10 * time.Second); ; {
+		err := Check(ctx, db)
+		if err == nil {
+			err = Migrate(ctx, db, steps)
+		}
+		if Code(err)&0xff != sqlite3.SQLITE_BUSY || time.Now().After(late) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
 // Damaged tells whether an error means that the file itself is of no use any more.
 func Damaged(err error) bool {
 	if errors.Is(err, ErrDamaged) {
@@ -94,7 +114,7 @@ func Code(err error) int {
 
 // Step is what makes a schema from the one before it.
 type Step struct {
-	SQL  string
+	SQL  string                               // statements, the last one ended as well
 	Fill func(context.Context, *sql.Tx) error // nil for none
 }
 
