@@ -54,8 +54,20 @@ type env struct {
 	ctx        context.Context
 }
 
-type commands struct {
+// everywhere are the flags of every command.
+type everywhere struct {
 	Profile string `help:"Keep every file of this run (settings, history, runtime socket) under DIR." placeholder:"DIR"`
+}
+
+// ringAlone is what is read of a command line that begins with "ring": a ringing
+// phone waits for it, and the other commands take milliseconds to set up.
+type ringAlone struct {
+	everywhere
+	Ring ringCmd `cmd:"" group:"day" help:"Hand a call to Wiebelt, for softphones that run a program."`
+}
+
+type commands struct {
+	everywhere
 
 	Run     runCmd     `cmd:"" default:"1" hidden:"" help:"Start the resident, or open the calls window of the running one."`
 	Ring    ringCmd    `cmd:"" group:"day" help:"Hand a call to Wiebelt, for softphones that run a program."`
@@ -98,8 +110,14 @@ func Main(b Build, args []string, in io.Reader, out, errOut io.Writer) int {
 	if len(args) > 0 && args[0] == "open-file" {
 		return e.finish(e.openFile(args[1:]))
 	}
-	var c commands
-	p, err := kong.New(&c, kong.Name("wiebelt"), kong.Description("Shows who is calling."),
+	var all commands
+	var tree any = &all
+	flags := &all.everywhere
+	if len(args) > 0 && args[0] == "ring" {
+		alone := &ringAlone{}
+		tree, flags = alone, &alone.everywhere
+	}
+	p, err := kong.New(tree, kong.Name("wiebelt"), kong.Description("Shows who is calling."),
 		kong.Writers(out, errOut), kong.Exit(func(code int) { panic(exitCode(code)) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
 		kong.ExplicitGroups([]kong.Group{
@@ -109,13 +127,13 @@ func Main(b Build, args []string, in io.Reader, out, errOut io.Writer) int {
 	if err != nil {
 		return e.finish(err)
 	}
-	return e.parse(p, &c, args)
+	return e.parse(p, flags, args)
 }
 
 type exitCode int
 
 // parse runs the parser; kong leaves it by a panic after printing help.
-func (e *env) parse(p *kong.Kong, c *commands, args []string) (code int) {
+func (e *env) parse(p *kong.Kong, flags *everywhere, args []string) (code int) {
 	defer func() {
 		if r := recover(); r != nil {
 			x, ok := r.(exitCode)
@@ -129,7 +147,7 @@ func (e *env) parse(p *kong.Kong, c *commands, args []string) (code int) {
 	if err != nil {
 		return e.finish(&exitError{exitUsage, err.Error()})
 	}
-	e.profileDir = c.Profile
+	e.profileDir = flags.Profile
 	return e.finish(k.Run(e))
 }
 
