@@ -86,17 +86,7 @@ func TestNothingSecretIsSaid(t *testing.T) {
 			}
 		}
 	}
-	for _, path := range []string{"/", "/ari/channels"} {
-		for what, f := range echoes {
-			t.Run(path+" "+what, func(t *testing.T) {
-				t.Parallel()
-				a := newAsterisk(t)
-				a.raw = linktest.At(t, path, f)
-				w := listen(t, a.config())
-				unsaid(t, fmt.Sprint(w.Until(link.Waiting).Err)+w.Log.String())
-			})
-		}
-	}
+	linktest.Discreet(t, echoes, []string{"/", "/ari/channels"}, answering, unsaid)
 	t.Run("events that cannot be read", func(t *testing.T) {
 		a := newAsterisk(t)
 		w := listen(t, a.config())
@@ -152,4 +142,12 @@ func (f feeder) Session(_ context.Context, r *link.Reporter) error {
 		return err
 	}
 	return s.message(f.ctx, f.message)
+}
+
+// answering runs a link to an exchange whose requests raw answers first.
+func answering(t *testing.T, raw linktest.Raw) *linktest.Watch {
+	t.Helper()
+	a := newAsterisk(t)
+	a.raw = raw
+	return listen(t, a.config())
 }

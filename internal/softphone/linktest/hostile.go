@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -114,7 +115,7 @@ const stolen = "/stolen"
 
 // At answers the requests below path with f, and fails the test for a redirect
 // that was followed. It reports whether the request was answered.
-func At(t testing.TB, path string, f http.HandlerFunc) func(http.ResponseWriter, *http.Request) bool {
+func At(t testing.TB, path string, f http.HandlerFunc) Raw {
 	return func(w http.ResponseWriter, r *http.Request) bool {
 		if strings.HasPrefix(r.URL.Path, stolen) {
 			t.Error("the redirect was followed")
@@ -124,6 +125,46 @@ func At(t testing.TB, path string, f http.HandlerFunc) func(http.ResponseWriter,
 		}
 		f(w, r)
 		return true
+	}
+}
+
+// Raw answers a request before an exchange does, and reports whether it did.
+type Raw func(http.ResponseWriter, *http.Request) bool
+
+// Discreet has an exchange fail in each way of echoes at each path. start connects
+// a link to an exchange that raw answers first; unsaid looks at what was said.
+func Discreet(t *testing.T, echoes map[string]http.HandlerFunc, paths []string, start func(t *testing.T, raw Raw) *Watch, unsaid func(t *testing.T, said string)) {
+	for _, path := range paths {
+		for what, f := range echoes {
+			t.Run(path+" "+what, func(t *testing.T) {
+				t.Parallel()
+				w := start(t, At(t, path, f))
+				unsaid(t, fmt.Sprint(w.Until(link.Waiting).Err)+w.Log.String())
+			})
+		}
+	}
+}
+
+// BadTokens has each answer come from path instead of a token: the link waits, does
+// not repeat what it got, and connects once the answers are right again.
+func BadTokens(t *testing.T, path string, answers map[string]string, start func(t *testing.T, raw Raw) *Watch) {
+	for name, answer := range answers {
+		t.Run(name, func(t *testing.T) {
+			var right atomic.Bool
+			w := start(t, func(w http.ResponseWriter, r *http.Request) bool {
+				if right.Load() || r.URL.Path != path {
+					return false
+				}
+				io.WriteString(w, answer)
+				return true
+			})
+			if s := w.Until(link.Waiting); strings.Contains(s.Err.Error(), "Evil") {
+				t.Error(s.Err)
+			}
+			right.Store(true)
+			w.Wake <- struct{}{}
+			w.Until(link.Connected)
+		})
 	}
 }
 

@@ -115,44 +115,16 @@ func TestHostileConnections(t *testing.T) {
 }
 
 func TestBadTokens(t *testing.T) {
-	for name, answer := range map[string]string{
+	linktest.BadTokens(t, "/connect/token", map[string]string{
 		"none": `{}`, "not a string": `{"access_token":17}`, "a line end": `{"access_token":"a\r\nX-Evil: 1"}`, "too long": `{"access_token":"` + strings.Repeat("x", 20<<10) + `"}`,
 		"not JSON": "<html>", "odd life": `{"access_token":"x","expires_in":"soon"}`,
-	} {
-		t.Run(name, func(t *testing.T) {
-			x := newExchange(t)
-			x.raw = func(w http.ResponseWriter, r *http.Request) bool {
-				if r.URL.Path != "/connect/token" {
-					return false
-				}
-				io.WriteString(w, answer)
-				return true
-			}
-			w := listen(t, x.config())
-			if s := w.Until(link.Waiting); strings.Contains(s.Err.Error(), "Evil") {
-				t.Error(s.Err)
-			}
-			x.with(func() { x.raw = nil })
-			w.Wake <- struct{}{}
-			w.Until(link.Connected)
-		})
-	}
+	}, answering)
 }
 
 // TestNothingSecretIsSaid looks for what must not be said in logs and states,
 // while everything goes wrong that can.
 func TestNothingSecretIsSaid(t *testing.T) {
-	for _, path := range []string{"/connect/token", "/callcontrol/101", "/callcontrol/ws"} {
-		for what, f := range linktest.Echoes(secret) {
-			t.Run(path+" "+what, func(t *testing.T) {
-				t.Parallel()
-				x := newExchange(t)
-				x.raw = linktest.At(t, path, f)
-				w := listen(t, x.config())
-				unsaid(t, fmt.Sprint(w.Until(link.Waiting).Err)+w.Log.String())
-			})
-		}
-	}
+	linktest.Discreet(t, linktest.Echoes(secret), []string{"/connect/token", "/callcontrol/101", "/callcontrol/ws"}, answering, unsaid)
 	t.Run("events that cannot be read", func(t *testing.T) {
 		x := newExchange(t)
 		w := listen(t, x.config())
@@ -246,4 +218,12 @@ func (f feeder) Session(ctx context.Context, r *link.Reporter) error {
 	ctx, cancel := context.WithCancel(ctx)
 	cancel() // so that nothing is asked of anybody
 	return f.f(ctx, &session{phone: f.phone, r: r})
+}
+
+// answering runs a link to an exchange whose requests raw answers first.
+func answering(t *testing.T, raw linktest.Raw) *linktest.Watch {
+	t.Helper()
+	x := newExchange(t)
+	x.raw = raw
+	return listen(t, x.config())
 }

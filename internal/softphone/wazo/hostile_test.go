@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -69,28 +67,10 @@ func TestHostileConnections(t *testing.T) {
 }
 
 func TestBadTokens(t *testing.T) {
-	for name, answer := range map[string]string{
+	linktest.BadTokens(t, "/api/auth/0.1/token", map[string]string{
 		"none": `{"data":{}}`, "not a string": `{"data":{"token":17}}`, "a line end": `{"data":{"token":"a\r\nX-Evil: 1","metadata":{"uuid":"u"}}}`,
 		"too long": `{"data":{"token":"` + strings.Repeat("x", 20<<10) + `","metadata":{"uuid":"u"}}}`, "not JSON": "<html>", "an array": "[]",
-	} {
-		t.Run(name, func(t *testing.T) {
-			x := newExchange(t)
-			x.raw = func(w http.ResponseWriter, r *http.Request) bool {
-				if r.URL.Path != "/api/auth/0.1/token" {
-					return false
-				}
-				io.WriteString(w, answer)
-				return true
-			}
-			w := listen(t, x.config())
-			if s := w.Until(link.Waiting); strings.Contains(s.Err.Error(), "Evil") {
-				t.Error(s.Err)
-			}
-			x.with(func() { x.raw = nil })
-			w.Wake <- struct{}{}
-			w.Until(link.Connected)
-		})
-	}
+	}, answering)
 }
 
 func TestLife(t *testing.T) {
@@ -112,17 +92,7 @@ func TestLife(t *testing.T) {
 // TestNothingSecretIsSaid looks for what must not be said in logs and states,
 // while everything goes wrong that can.
 func TestNothingSecretIsSaid(t *testing.T) {
-	for _, path := range []string{"/api/auth", "/api/calld", "/api/websocketd"} {
-		for what, f := range linktest.Echoes(secret) {
-			t.Run(path+" "+what, func(t *testing.T) {
-				t.Parallel()
-				x := newExchange(t)
-				x.raw = linktest.At(t, path, f)
-				w := listen(t, x.config())
-				unsaid(t, fmt.Sprint(w.Until(link.Waiting).Err)+w.Log.String())
-			})
-		}
-	}
+	linktest.Discreet(t, linktest.Echoes(secret), []string{"/api/auth", "/api/calld", "/api/websocketd"}, answering, unsaid)
 	t.Run("events that cannot be read", func(t *testing.T) {
 		x := newExchange(t)
 		w := listen(t, x.config())
@@ -181,4 +151,12 @@ func (f feeder) Session(ctx context.Context, r *link.Reporter) error {
 		return err
 	}
 	return s.message(ctx, f.message)
+}
+
+// answering runs a link to an exchange whose requests raw answers first.
+func answering(t *testing.T, raw linktest.Raw) *linktest.Watch {
+	t.Helper()
+	x := newExchange(t)
+	x.raw = raw
+	return listen(t, x.config())
 }
