@@ -80,7 +80,7 @@ func TestRealCall(t *testing.T) {
 	button := place(foundHeight).Min.Add(image.Pt(122, 230))
 	// Not within the moment in which a click cannot have been meant.
 	o.Move(button.X, button.Y)
-	time.Sleep(400 * time.Millisecond)
+	meant()
 	o.Click(button.X, button.Y, 1)
 
 	want := o.hub.HubURL() + "/contacts/viewcontact/c-vries"

@@ -544,7 +544,7 @@ func TestLaunchesFromPages(t *testing.T) {
 	}
 	at := blue(o.look(cards[0])).Add(cards[0].Min)
 	o.Move(at.X, at.Y)
-	time.Sleep(400 * time.Millisecond) // the moment in which a click cannot have been meant
+	meant()
 	o.Click(at.X, at.Y, 1)
 	o.Until("a lookup", func() bool { return o.hub.Stats().Lookups == 2 })
 	o.Until("a second call in the history", func() bool { return len(callsOf(t, o)) == 2 })

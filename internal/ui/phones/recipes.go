@@ -197,16 +197,14 @@ type pasteBlock struct {
 	values        guide.Values
 	full          string // with tokens; "" if it cannot be pasted here
 	open          bool   // tokens are shown
-	frame         *canvas.Rectangle
 	text          *widget.Label
 	copying, show *widget.Button // show is nil where there is no token
 	content       *fyne.Container
 }
 
 func newPasteBlock(w *window, b guide.Block, v guide.Values) *pasteBlock {
-	p := &pasteBlock{w: w, block: b, values: v, frame: canvas.NewRectangle(nil), text: widget.NewLabel("")}
+	p := &pasteBlock{w: w, block: b, values: v, text: widget.NewLabel("")}
 	l := w.d.Lang
-	p.frame.CornerRadius, p.frame.StrokeWidth = 4, 1
 	p.text.Wrapping = fyne.TextWrapWord // an address without spaces is still broken
 	p.text.SizeName = theme.SizeHint
 	caption := kit.NewWords(v.In(b.Caption), base.SizeNameCaptionText, base.ColorNamePlaceHolder, false).Cutting()
@@ -273,30 +271,7 @@ func (p *pasteBlock) copy() {
 
 // CreateRenderer implements fyne.Widget.
 func (p *pasteBlock) CreateRenderer() fyne.WidgetRenderer {
-	r := &pasteBlockRenderer{p}
-	r.Refresh()
-	return r
-}
-
-type pasteBlockRenderer struct{ p *pasteBlock }
-
-func (r *pasteBlockRenderer) Destroy()           {}
-func (r *pasteBlockRenderer) MinSize() fyne.Size { return r.p.content.MinSize() }
-func (r *pasteBlockRenderer) Objects() []fyne.CanvasObject {
-	return []fyne.CanvasObject{r.p.frame, r.p.content}
-}
-
-func (r *pasteBlockRenderer) Layout(size fyne.Size) {
-	r.p.frame.Resize(size)
-	r.p.content.Resize(size)
-}
-
-func (r *pasteBlockRenderer) Refresh() {
-	th, variant := r.p.Theme(), fyne.CurrentApp().Settings().ThemeVariant()
-	r.p.frame.FillColor = th.Color(base.ColorNameBackground, variant)
-	r.p.frame.StrokeColor = th.Color(theme.ColorLine, variant)
-	r.p.frame.Refresh()
-	r.p.content.Refresh()
+	return widget.NewSimpleRenderer(kit.NewFrame(p.content, true))
 }
 
 // Chosen is the phone whose page is shown.
