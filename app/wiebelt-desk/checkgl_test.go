@@ -24,7 +24,7 @@ func TestCheckGL(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newScreen(t, tt.xvfb...)
-			if code, said, took := s.checkGL(s.display); code != tt.code || !strings.Contains(said, tt.says) || strings.Contains(said, "wiebelt-desk:") != (tt.says != "") {
+			if code, said, took := askGL(t, s.Display); code != tt.code || !strings.Contains(said, tt.says) || strings.Contains(said, "wiebelt-desk:") != (tt.says != "") {
 				t.Errorf("exit %d: %q", code, said)
 			} else {
 				t.Logf("exit %d after %v: %s", code, took.Round(time.Millisecond), strings.TrimSpace(said))
@@ -32,17 +32,16 @@ func TestCheckGL(t *testing.T) {
 		})
 	}
 	t.Run("no screen", func(t *testing.T) {
-		s := &screen{t: t}
-		if code, said, took := s.checkGL(""); code != noGL || !strings.Contains(said, "no usable OpenGL") {
+		if code, said, took := askGL(t, ""); code != noGL || !strings.Contains(said, "no usable OpenGL") {
 			t.Errorf("exit %d after %v: %q", code, took, said)
 		}
 	})
 }
 
-func (s *screen) checkGL(display string) (code int, said string, took time.Duration) {
-	s.t.Helper()
+func askGL(t *testing.T, display string) (code int, said string, took time.Duration) {
+	t.Helper()
 	cmd := exec.Command(os.Args[0], "--check-gl")
-	cmd.Env = []string{deskEnv + "=1", "PATH=" + os.Getenv("PATH"), "HOME=" + s.t.TempDir()}
+	cmd.Env = []string{deskEnv + "=1", "PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}
 	if display != "" {
 		cmd.Env = append(cmd.Env, "DISPLAY="+display)
 	}
@@ -52,7 +51,7 @@ func (s *screen) checkGL(display string) (code int, said string, took time.Durat
 	err := cmd.Run()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
-		s.t.Fatal(err)
+		t.Fatal(err)
 	}
 	return cmd.ProcessState.ExitCode(), b.String(), time.Since(began)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -21,6 +20,7 @@ import (
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/history"
 	"wiebelt/internal/instance"
+	"wiebelt/internal/native/xtest"
 	"wiebelt/internal/profile"
 )
 
@@ -41,68 +41,19 @@ type line struct {
 
 // screen is an X server of its own with a window manager.
 type screen struct {
-	t       *testing.T
-	display string
+	*xtest.Server
+	t *testing.T
 }
 
-func start(t *testing.T, cmd *exec.Cmd) {
+func newScreen(t *testing.T, arguments ...string) *screen {
 	t.Helper()
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill() // it may be gone already
-		_ = cmd.Wait()         // its result is that of the kill
-	})
+	return &screen{t: t, Server: xtest.Start(t, "openbox", xtest.Options{Width: 1280, Height: 900, Arguments: arguments,
+		Env: []string{"LANG=nl_NL.UTF-8", "FYNE_SCALE=1", "FYNE_DISABLE_DPI_DETECTION=1", "LIBGL_ALWAYS_SOFTWARE=1"}})}
 }
 
-func newScreen(t *testing.T, args ...string) *screen {
-	t.Helper()
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	x := exec.Command("Xvfb", append([]string{"-displayfd", "3", "-screen", "0", "1280x900x24", "-nolisten", "tcp"}, args...)...)
-	x.ExtraFiles = []*os.File{w}
-	start(t, x)
-	w.Close()
-	if err := r.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
-		t.Fatal(err)
-	}
-	n, err := bufio.NewReader(r).ReadString('\n')
-	if err != nil {
-		t.Fatalf("Xvfb did not say its display: %v", err)
-	}
-	s := &screen{t, ":" + strings.TrimSpace(n)}
-	wm := exec.Command("openbox", "--sm-disable")
-	wm.Env = s.env()
-	start(t, wm)
-	return s
-}
-
-// env is the test's own environment on this screen, without what would change
-// how the windows look.
-func (s *screen) env(more ...string) []string {
-	dir := s.t.TempDir()
-	return append([]string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "XDG_CONFIG_HOME=" + dir, "XDG_CACHE_HOME=" + dir,
-		"LANG=nl_NL.UTF-8", "DISPLAY=" + s.display, "FYNE_SCALE=1", "FYNE_DISABLE_DPI_DETECTION=1",
-		"DBUS_SESSION_BUS_ADDRESS=disabled:", "LIBGL_ALWAYS_SOFTWARE=1",
-	}, more...)
-}
-
-func (s *screen) xdotool(args ...string) string {
+func (s *screen) xdotool(args ...string) {
 	s.t.Helper()
-	ctx, cancel := context.WithTimeout(s.t.Context(), 20*time.Second)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, "xdotool", args...)
-	cmd.Env = s.env()
-	out, err := cmd.Output()
-	if err != nil {
-		s.t.Fatalf("xdotool %v: %v", args, err)
-	}
-	return strings.TrimSpace(string(out))
+	s.Run("xdotool", args...)
 }
 
 // click clicks at a place in a window, the pointer having moved there first.
@@ -120,15 +71,13 @@ func (s *screen) move(window string, x, y int) {
 
 func (s *screen) window(title string) string {
 	s.t.Helper()
-	return strings.Fields(s.xdotool("search", "--sync", "--onlyvisible", "--name", "^"+title+" "))[0]
+	return s.FindWindow("^" + title + " ")
 }
 
 // shot takes a picture of a window; with WIEBELT_SHOTS=DIR it also keeps it.
 func (s *screen) shot(window, name string) image.Image {
 	s.t.Helper()
-	cmd := exec.Command("import", "-silent", "-window", window, "png:-")
-	cmd.Env = s.env()
-	b, err := cmd.Output()
+	b, err := s.Command("import", "-silent", "-window", window, "png:-").Output()
 	if err != nil {
 		s.t.Fatalf("import: %v", err)
 	}
@@ -237,13 +186,13 @@ func startDesk(t *testing.T, s *screen, w deskapi.Welcome, args ...string) *resi
 		one.Close()
 	})
 	r.desk = exec.Command(os.Args[0], append([]string{"--profile", dir}, args...)...)
-	r.desk.Env = s.env(deskEnv + "=1")
+	r.desk.Env = append(s.Env(), deskEnv+"=1")
 	r.desk.Stderr = r.err
 	if err := r.desk.Start(); err != nil {
 		t.Fatal(err)
 	}
 	go func() { r.done <- r.desk.Wait() }()
-	t.Cleanup(func() { _ = r.desk.Process.Kill() }) // it may be gone already
+	t.Cleanup(func() { _ = r.desk.Process.Kill() }) // it may have gone already
 	select {
 	case <-r.met:
 	case <-time.After(20 * time.Second):

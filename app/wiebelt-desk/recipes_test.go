@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os/exec"
 	"strings"
 	"testing"
 
@@ -15,9 +14,7 @@ var office = deskapi.Recipes{OK: true, Exe: `C:\Program Files\Wiebelt\wiebelt.ex
 
 // clipboard is what another program would paste.
 func (s *screen) clipboard() string {
-	cmd := exec.CommandContext(s.t.Context(), "xclip", "-selection", "clipboard", "-o")
-	cmd.Env = s.env()
-	out, err := cmd.Output()
+	out, err := s.Command("xclip", "-selection", "clipboard", "-o").Output()
 	if err != nil {
 		return "" // nothing there yet
 	}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -57,7 +58,7 @@ func TestCallsWindow(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	o.Until("the window again", func() bool {
-		return strings.Contains(o.Run("sh", "-c", "xdotool search --onlyvisible --name '^Oproepen' || true"), id)
+		return slices.Contains(o.Windows("^Oproepen"), id)
 	})
 	if n := residents(o); n != 1 {
 		t.Errorf("%d residents", n)

@@ -4,6 +4,7 @@ import (
 	"image"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -105,7 +106,7 @@ func TestFirstStart(t *testing.T) {
 	// Closed, it does not come again.
 	o.Run("xdotool", "windowfocus", "--sync", id, "key", "alt+F4")
 	o.Until("the window is gone", func() bool {
-		return !strings.Contains(o.Run("sh", "-c", "xdotool search --onlyvisible --name '^Welkom' || true"), id)
+		return !slices.Contains(o.Windows("^Welkom"), id)
 	})
 	if _, err := os.Stat(o.welcomed()); err != nil {
 		t.Error(err)

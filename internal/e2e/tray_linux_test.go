@@ -101,9 +101,7 @@ func (i *icon) choose(title string) {
 }
 
 // windows are the titles of our windows on the screen.
-func (o *office) windows() string {
-	return o.Run("sh", "-c", "for w in $(xdotool search --onlyvisible --name 'Wiebelt$'); do xdotool getwindowname $w; done || true")
-}
+func (o *office) windows() string { return strings.Join(o.Titles("Wiebelt$"), "\n") }
 
 // closeWindow closes a window of ours as its user would.
 func (o *office) closeWindow(title string) {

@@ -1,6 +1,7 @@
 package message
 
 import (
+	"slices"
 	"strconv"
 	"testing"
 
@@ -12,11 +13,10 @@ import (
 func TestWindows(t *testing.T) {
 	p := winetest.New(t)
 	s := p.Screen
-	// A window that goes in the middle of it makes the search fail: as none.
 	is := func(title string, up bool) {
 		t.Helper()
 		s.Until("the box "+title, func() bool {
-			return (s.Run("sh", "-c", "xdotool search --onlyvisible --name '^"+title+"$' 2>/dev/null || true") != "") == up
+			return (len(s.Windows("^"+title+"$")) > 0) == up
 		})
 	}
 	m := p.Start(winetest.Build(t, "./testdata/winmessage"))
@@ -25,7 +25,7 @@ func TestWindows(t *testing.T) {
 	m.Send("First|Something does not work.")
 	m.Wait("told First <nil>") // the second, at once
 	s.Until("the box gets the keyboard", func() bool {
-		return s.Run("sh", "-c", "xdotool search --onlyvisible --name '^First$'") == strconv.Itoa(int(s.FocusedWindow()))+"\n"
+		return slices.Contains(s.Windows("^First$"), strconv.Itoa(int(s.FocusedWindow())))
 	})
 	s.Key("Return")
 	m.Wait("told First <nil>")

@@ -6,7 +6,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
-	"strings"
 
 	"github.com/jezek/xgb/xproto"
 	fake "github.com/jezek/xgb/xtest"
@@ -57,13 +56,6 @@ func (s *Server) Press(codes ...byte) {
 	for i := range codes {
 		send(xproto.KeyRelease, codes[len(codes)-1-i])
 	}
-}
-
-// FindWindow waits for a visible window whose title matches the pattern and
-// returns its id.
-func (s *Server) FindWindow(title string) string {
-	s.t.Helper()
-	return strings.Fields(s.Run("xdotool", "search", "--sync", "--onlyvisible", "--name", title))[0]
 }
 
 // FocusedWindow is the id of the window that has the keyboard; 0 and 1 stand

@@ -46,6 +46,8 @@ type Options struct {
 	DPI int
 	// Env is added to the environment of everything started on this server.
 	Env []string
+	// Arguments are for Xvfb itself, such as to leave an extension out.
+	Arguments []string
 }
 
 // Server is one running X server.
@@ -67,7 +69,9 @@ type Server struct {
 // that name ("openbox", "xfwm4"), and returns when both are ready.
 func Start(t testing.TB, wm string, o Options) *Server {
 	t.Helper()
-	s, err := start(t, t.TempDir(), o, t.Cleanup)
+	dir := t.TempDir()
+	NoneLeft(t, dir)
+	s, err := start(t, dir, o, t.Cleanup)
 	if err != nil {
 		t.Fatalf("xtest: %v", err)
 	}
@@ -146,6 +150,7 @@ func start(t testing.TB, dir string, o Options, cleanup func(func())) (*Server, 
 	defer r.Close()
 	cmd := exec.Command("Xvfb", "-displayfd", "3", "-screen", "0",
 		fmt.Sprintf("%dx%dx%d", o.Width, o.Height, o.Depth), "-nolisten", "tcp", "-noreset")
+	cmd.Args = append(cmd.Args, o.Arguments...)
 	if len(o.Monitors) > 0 {
 		if cmd, err = xorg(dir); err != nil {
 			w.Close()

@@ -1,0 +1,61 @@
+package xtest
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+)
+
+// NoneLeft makes the end of a test, after what was put in t.Cleanup later than
+// this, wait until no program is left that was told of a folder of it by an
+// argument or in its environment: it would still write there while the folder is
+// removed. A program that stays is ended by its id, and the test fails.
+func NoneLeft(t testing.TB, dir string) {
+	t.Helper()
+	t.Cleanup(func() {
+		tick := time.NewTicker(10 * time.Millisecond)
+		defer tick.Stop()
+		late := time.Now().Add(Patience)
+		for left := told(dir); len(left) > 0; left = told(dir) {
+			if time.Now().After(late) {
+				for pid, name := range left {
+					t.Errorf("xtest: left running: %s", name)
+					if p, err := os.FindProcess(pid); err == nil {
+						_ = p.Kill() // it may just have gone
+					}
+				}
+				late = time.Now().Add(Patience)
+			}
+			<-tick.C
+		}
+	})
+}
+
+// told are the processes, other than this one, that know a folder, by their ids
+// and with their names.
+func told(dir string) map[int]string {
+	all, _ := filepath.Glob("/proc/[0-9]*")
+	var left map[int]string
+	for _, p := range all {
+		pid, err := strconv.Atoi(filepath.Base(p))
+		if err != nil || pid == os.Getpid() {
+			continue
+		}
+		arguments, err := os.ReadFile(filepath.Join(p, "cmdline"))
+		if err != nil || len(arguments) == 0 {
+			continue // gone, or ended and not yet waited for
+		}
+		environment, _ := os.ReadFile(filepath.Join(p, "environ")) // another user's is not readable, and not ours
+		if bytes.Contains(arguments, []byte(dir)) || bytes.Contains(environment, []byte(dir)) {
+			if left == nil {
+				left = map[int]string{}
+			}
+			name, _, _ := bytes.Cut(arguments, []byte{0})
+			left[pid] = filepath.Base(string(name))
+		}
+	}
+	return left
+}
