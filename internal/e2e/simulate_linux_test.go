@@ -16,6 +16,7 @@ import (
 	"wiebelt/internal/call"
 	"wiebelt/internal/history"
 	"wiebelt/internal/instance"
+	"wiebelt/internal/native/xtest"
 	"wiebelt/internal/profile"
 	"wiebelt/internal/resident"
 	"wiebelt/internal/simulate"
@@ -75,6 +76,9 @@ func TestSimulatedPrograms(t *testing.T) {
 				served := make(chan struct{})
 				go func() { defer close(served); _ = i.Serve(ctx, ear{told}) }()
 				t.Cleanup(func() { cancel(); <-served; _ = i.Close() })
+				// A program that found us too slow has started a resident, which goes
+				// as long as it sees us.
+				xtest.NoneLeft(t, dir)
 				p, err := simulate.Open(t.Context(), over, simulate.Options{Exe: bin, Profile: dir})
 				if err != nil {
 					t.Fatal(err)
