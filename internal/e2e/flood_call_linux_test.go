@@ -3,6 +3,7 @@ package e2e
 import (
 	"fmt"
 	"image"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -170,8 +171,15 @@ func TestRealCallsInAFlood(t *testing.T) {
 	all = append(all, f.place(callers[4]))
 	t.Logf("on screen, and with a name: %v in quiet; %v in the flood; %v after it", quiet, all[:3], all[3])
 	t.Logf("%d calls in %v; log %d bytes", p.sent, p.lasted, len(o.log.String()))
+	// 50 ms where nothing else runs; where other tests do, that shows in quiet too.
+	usual := max(150*time.Millisecond, 2*quiet.shown)
+	shown := []time.Duration{all[0].shown, all[1].shown, all[2].shown}
+	slices.Sort(shown)
+	if shown[1] > usual {
+		t.Errorf("in the flood on screen within %v at the median, %v in quiet", shown[1], quiet.shown)
+	}
 	for _, r := range append(all, quiet) {
-		if r.shown == never || r.shown > 150*time.Millisecond { // 50 ms where nothing else runs
+		if r.shown == never || r.shown > time.Second {
 			t.Errorf("on screen and with a name: %v", r)
 		}
 		if r.found == never || r.found > 3*time.Second { // 1 s

@@ -14,7 +14,7 @@ type atoms struct {
 	netName, utf8, windowType, notification  xproto.Atom
 	workArea, clients, strut, strutPartial   xproto.Atom
 	state, fullScreen, maxVert, maxHorz      xproto.Atom
-	stacking, desktop                        xproto.Atom
+	stacking, desktop, dock, managed         xproto.Atom
 	manager, xsettings, xsettingsOwner       xproto.Atom
 	clipboard, targets, timestamp, multiple  xproto.Atom
 	text, plain, plainUTF8, atomPair, ticket xproto.Atom
@@ -41,6 +41,8 @@ func internAtoms(c *xgb.Conn) (atoms, error) {
 		{&a.maxHorz, "_NET_WM_STATE_MAXIMIZED_HORZ"},
 		{&a.stacking, "_NET_CLIENT_LIST_STACKING"},
 		{&a.desktop, "_NET_WM_WINDOW_TYPE_DESKTOP"},
+		{&a.dock, "_NET_WM_WINDOW_TYPE_DOCK"},
+		{&a.managed, "WM_STATE"},
 		{&a.manager, "MANAGER"},
 		{&a.xsettings, "_XSETTINGS_SETTINGS"},
 		{&a.xsettingsOwner, "_XSETTINGS_S" + strconv.Itoa(c.DefaultScreen)},

@@ -9,25 +9,30 @@ import (
 	"github.com/jezek/xgb/xproto"
 )
 
+// stacked are the windows that the window manager manages, the lowest first.
+func (d *x11) stacked() []uint32 {
+	const most = 1024 // windows
+	list := func(property xproto.Atom) []uint32 {
+		return numbers(xproto.GetProperty(d.conn, false, d.root, property, xproto.AtomWindow, 0, most).Reply())
+	}
+	if clients := list(d.atoms.stacking); len(clients) > 0 {
+		return clients
+	}
+	return list(d.atoms.clients) // xfwm4 has no such list before something was raised; newer windows lie higher
+}
+
 // fullScreen asks for the windows on the desktop, the topmost first, and looks
 // at the first that covers the monitor as far as panels leave it: a window in
 // front of a presentation does not end it, one over all of it does. A program
 // that fills the screen without telling the window manager goes unnoticed.
 func (d *x11) fullScreen(area image.Rectangle) bool {
-	const most = 1024 // windows
 	work := area
 	for _, m := range d.Monitors() {
 		if m.Area == area {
 			work = m.Work
 		}
 	}
-	list := func(property xproto.Atom) []uint32 {
-		return numbers(xproto.GetProperty(d.conn, false, d.root, property, xproto.AtomWindow, 0, most).Reply())
-	}
-	clients := list(d.atoms.stacking)
-	if len(clients) == 0 { // xfwm4 has no such list before something was raised; newer windows lie higher
-		clients = list(d.atoms.clients)
-	}
+	clients := d.stacked()
 	type asked struct {
 		shown xproto.GetWindowAttributesCookie
 		size  xproto.GetGeometryCookie

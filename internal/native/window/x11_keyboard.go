@@ -3,6 +3,9 @@
 package window
 
 import (
+	"errors"
+	"slices"
+
 	"github.com/jezek/xgb/xproto"
 )
 
@@ -15,7 +18,8 @@ const restingEvents = xproto.EventMaskButtonPress | xproto.EventMaskButtonReleas
 type focus struct {
 	window xproto.Window
 	revert byte
-	// around are the windows around it, the nearest first, without the root.
+	// around are the windows around it, the nearest first, up to the one that its
+	// program shows.
 	around []xproto.Window
 }
 
@@ -77,38 +81,68 @@ func (w *x11Window) giveBack() error {
 	before := d.before
 	d.holder, d.before = nil, focus{}
 	w.listen(restingEvents)
-	now, err := xproto.GetInputFocus(d.conn).Reply()
-	if err != nil {
-		return d.lost(err)
-	}
-	if now.Focus != w.id {
-		return nil // the user has put it elsewhere
-	}
-	give := func(to xproto.Window, revert byte) error {
-		return xproto.SetInputFocusChecked(d.conn, revert, to, xproto.TimeCurrentTime).Check()
-	}
-	// Refused for a window that has gone or cannot be seen any more.
-	if give(before.window, before.revert) == nil {
-		return nil
-	}
-	if before.revert == xproto.InputFocusParent {
-		for _, id := range before.around {
-			if give(id, xproto.InputFocusPointerRoot) == nil {
-				return nil
-			}
-		}
-	}
-	// With nobody having it, window managers give it to the window that is next.
-	return d.lost(give(xproto.InputFocusPointerRoot, xproto.InputFocusPointerRoot))
+	// Nobody puts it elsewhere between the question and the answer: a window
+	// manager that has just found it a new place would lose it to ours.
+	xproto.GrabServer(d.conn)
+	err := d.putBack(w.id, before)
+	return d.lost(errors.Join(err, xproto.UngrabServerChecked(d.conn).Check()))
 }
 
-// around are the windows around a window.
+// putBack puts the keyboard from one window to where it was before.
+func (d *x11) putBack(from xproto.Window, before focus) error {
+	now, err := xproto.GetInputFocus(d.conn).Reply()
+	if err != nil {
+		return err
+	}
+	if now.Focus != from {
+		return nil // the user has put it elsewhere
+	}
+	// Refused for a window that has gone or cannot be seen any more.
+	give := func(to xproto.Window, revert byte) bool {
+		return xproto.SetInputFocusChecked(d.conn, revert, to, xproto.TimeCurrentTime).Check() == nil
+	}
+	if give(before.window, before.revert) {
+		return nil
+	}
+	// The window manager may have looked for the next one already and lost it to
+	// ours, which had it later; then it believes that all is done (xfwm4).
+	next := d.uppermost()
+	if before.revert == xproto.InputFocusParent {
+		next = append(slices.Clone(before.around), next...)
+	}
+	for _, id := range next {
+		if give(id, xproto.InputFocusPointerRoot) {
+			return nil
+		}
+	}
+	return xproto.SetInputFocusChecked(d.conn, xproto.InputFocusPointerRoot, xproto.InputFocusPointerRoot, xproto.TimeCurrentTime).Check()
+}
+
+// uppermost are the windows that the window manager shows, the uppermost first,
+// without the desktop and panels.
+func (d *x11) uppermost() []xproto.Window {
+	var all []xproto.Window
+	for _, id := range slices.Backward(d.stacked()) {
+		w := xproto.Window(id)
+		kind := numbers(xproto.GetProperty(d.conn, false, w, d.atoms.windowType, xproto.AtomAtom, 0, 8).Reply())
+		if !slices.Contains(kind, uint32(d.atoms.desktop)) && !slices.Contains(kind, uint32(d.atoms.dock)) {
+			all = append(all, w)
+		}
+	}
+	return all
+}
+
+// around are the windows around a window, up to the one that its program shows.
+// The frame around that is the window manager's: the keyboard has nobody there.
 func (d *x11) around(id xproto.Window) []xproto.Window {
 	var all []xproto.Window
 	if id <= xproto.InputFocusPointerRoot {
 		return nil
 	}
 	for range 32 { // deeper than any real tree
+		if p, err := xproto.GetProperty(d.conn, false, id, d.atoms.managed, xproto.GetPropertyTypeAny, 0, 1).Reply(); err != nil || p.Format != 0 {
+			break
+		}
 		t, err := xproto.QueryTree(d.conn, id).Reply()
 		if err != nil || t.Parent == d.root || t.Parent == 0 {
 			break
