@@ -13,9 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/call"
 	"wiebelt/internal/choices"
-	"wiebelt/internal/companion"
 	"wiebelt/internal/contact"
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/history"
@@ -521,39 +519,5 @@ func TestForget(t *testing.T) {
 				t.Errorf("%d calls left, %v, want %d", n, err, tt.calls)
 			}
 		})
-	}
-}
-
-// A file that is opened after the call was missed ticks it off; one that was
-// opened while the phone rang does not.
-func TestRecorderTicksOff(t *testing.T) {
-	d := newDesktop(t)
-	rec := newRecorder(d.store, d.historyChanged, d.o.Log)
-	now := time.Now()
-	e := companion.Entry{Call: 1, Way: call.Way{Tells: call.TellsAll}, Person: -1,
-		Card: companion.Card{Rang: now, Tells: call.TellsAll, Number: d.rules(d.set).Parse("0698760011", "")}}
-	record := func(opened int, ended bool) {
-		e.Card.Opened = opened
-		if ended {
-			e.Ended, e.Reason = now, call.Missed
-		}
-		rec.put(t.Context(), e)
-	}
-	record(-1, false)
-	record(0, false)
-	record(0, true)
-	if d.missed() != 1 {
-		t.Fatalf("%d missed: %+v", d.missed(), rec.last[1])
-	}
-	e.Call++
-	e.Ended, e.Card.Rang = time.Time{}, now.Add(time.Second)
-	record(-1, false)
-	record(-1, true)
-	if d.missed() != 1 { // the first one is ticked off by the second
-		t.Fatalf("%d missed", d.missed())
-	}
-	record(0, true)
-	if d.missed() != 0 {
-		t.Errorf("%d missed after the file was opened", d.missed())
 	}
 }

@@ -34,6 +34,7 @@ import (
 	"wiebelt/internal/native/window"
 	"wiebelt/internal/phone"
 	"wiebelt/internal/profile"
+	"wiebelt/internal/resident/recorder"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
@@ -216,8 +217,8 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 	p.Choices = choices
 	r.params(&p, now)
 	if rec != nil {
-		p.Record = rec.take
-		work.Go(func() { rec.run(ctx) })
+		p.Record = rec.Take
+		work.Go(func() { rec.Run(ctx) })
 	}
 	r.engine = companion.New(p)
 	r.tray = tray.New(tray.Params{Icons: assets.Icons, Chosen: r.chosen, Open: func() { r.desks.show(deskapi.WindowCalls) }, Log: r.o.Log})
@@ -326,7 +327,7 @@ func (r *Resident) offerWayIn(ctx context.Context, first bool) {
 
 // history opens the history and makes its writer; nil if nothing is kept or it
 // cannot be.
-func (r *Resident) history() *recorder {
+func (r *Resident) history() *recorder.Recorder {
 	h := r.o.Settings.History
 	store, err := history.Open(historyPath(r.o.Dirs), history.Keep(h.Keep), h.Days, time.Now)
 	if err != nil {
@@ -336,7 +337,7 @@ func (r *Resident) history() *recorder {
 		return nil
 	}
 	r.store = store
-	return newRecorder(store, r.historyChanged, r.o.Log)
+	return recorder.New(store, r.historyChanged, r.o.Log)
 }
 
 // choices remembers whom the user chose among several; without a secret store

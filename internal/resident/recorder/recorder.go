@@ -1,4 +1,10 @@
-package resident
+// Package recorder keeps calls: it turns what the engine says of a call into an
+// entry of the history and writes it, so that no card ever waits for a disk.
+//
+// It owns what waits to be written and which entry each call is. Its one
+// goroutine is Run, which alone writes; Take may be called from any. It knows the
+// engine's entries and the history, and nothing of windows or of the resident.
+package recorder
 
 import (
 	"cmp"
@@ -16,10 +22,8 @@ import (
 	"wiebelt/internal/phone"
 )
 
-// recorder writes the engine's entries to the history on a goroutine of its
-// own, in order, so that no card ever waits for a disk. changed is told after
-// every write.
-type recorder struct {
+// Recorder writes the engine's entries to the history, in order.
+type Recorder struct {
 	store   *history.Store
 	more    chan struct{} // has a value while something waits
 	changed func()
@@ -35,7 +39,7 @@ type recorder struct {
 
 	left  atomic.Int64  // dropped and not told of yet
 	full  chan struct{} // has a value once there is something to tell
-	wrong int           // not written and not told of yet; run's own, as is why
+	wrong int           // not written and not told of yet; Run's own, as is why
 	why   error
 	after func(time.Duration) <-chan time.Time // tests replace it
 }
@@ -52,14 +56,16 @@ const (
 	tellEvery = 10 * time.Second
 )
 
-func newRecorder(store *history.Store, changed func(), log *slog.Logger) *recorder {
-	return &recorder{store: store, more: make(chan struct{}, 1), each: map[call.Way]int{}, changed: changed, log: log,
+// New is a recorder for a history. changed is told after every write, on Run's
+// goroutine.
+func New(store *history.Store, changed func(), log *slog.Logger) *Recorder {
+	return &Recorder{store: store, more: make(chan struct{}, 1), each: map[call.Way]int{}, changed: changed, log: log,
 		ids: map[call.ID]int64{}, last: map[call.ID]history.Entry{}, opened: map[call.ID]bool{}, full: make(chan struct{}, 1), after: time.After}
 }
 
-// take never blocks. Where too much waits, the way in that causes most of it
+// Take has an entry written. It never blocks. Where too much waits, the way in that causes most of it
 // pays: a flood takes nothing from another way.
-func (r *recorder) take(e companion.Entry) {
+func (r *Recorder) Take(e companion.Entry) {
 	r.mu.Lock()
 	full := len(r.waits) >= queued
 	drop := false
@@ -96,7 +102,7 @@ func (r *recorder) take(e companion.Entry) {
 }
 
 // next gives the entry that waits longest.
-func (r *recorder) next() (e companion.Entry, ok bool) {
+func (r *Recorder) next() (e companion.Entry, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.waits) == 0 {
@@ -110,7 +116,7 @@ func (r *recorder) next() (e companion.Entry, ok bool) {
 	return e, true
 }
 
-func (r *recorder) toTell() {
+func (r *Recorder) toTell() {
 	select {
 	case r.full <- struct{}{}:
 	default:
@@ -118,7 +124,7 @@ func (r *recorder) toTell() {
 }
 
 // tell writes one line about all that is missing since the last one.
-func (r *recorder) tell() {
+func (r *Recorder) tell() {
 	left, wrong := r.left.Swap(0), r.wrong
 	if left > 0 {
 		r.log.Warn("history is behind; calls were left out", "count", left)
@@ -129,8 +135,8 @@ func (r *recorder) tell() {
 	r.wrong, r.why = 0, nil
 }
 
-// run writes until ctx ends and everything queued by then is written.
-func (r *recorder) run(ctx context.Context) {
+// Run writes until ctx ends and everything queued by then is written.
+func (r *Recorder) Run(ctx context.Context) {
 	purge := time.NewTicker(time.Hour)
 	defer purge.Stop()
 	_ = r.store.Purge(ctx)
@@ -170,7 +176,7 @@ func (r *recorder) run(ctx context.Context) {
 	}
 }
 
-func (r *recorder) put(ctx context.Context, e companion.Entry) {
+func (r *Recorder) put(ctx context.Context, e companion.Entry) {
 	h := entry(e)
 	h.ID = r.ids[e.Call]
 	if before, known := r.last[e.Call]; known && h.Ended.IsZero() {
@@ -208,7 +214,7 @@ func (r *recorder) put(ctx context.Context, e companion.Entry) {
 
 // leaveOff forgets calls that are over and long past: nothing is reported of them
 // any more, and their names have no business in memory.
-func (r *recorder) leaveOff() {
+func (r *Recorder) leaveOff() {
 	for len(r.order) > remembered {
 		i := slices.IndexFunc(r.order, func(c call.ID) bool { return !r.last[c].Ended.IsZero() })
 		if i < 0 {
@@ -226,7 +232,7 @@ func (r *recorder) leaveOff() {
 }
 
 // failed counts a write that went wrong.
-func (r *recorder) failed(err error) {
+func (r *Recorder) failed(err error) {
 	r.wrong++
 	r.why = err
 	r.toTell()

@@ -1,4 +1,4 @@
-package resident
+package recorder
 
 import (
 	"context"
@@ -9,11 +9,16 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"wiebelt/internal/call"
 	"wiebelt/internal/companion"
 	"wiebelt/internal/history"
 	"wiebelt/internal/logtest"
+	"wiebelt/internal/phone"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // lines are those of a log.
 func lines(l *logtest.Buffer) []string { return strings.Split(strings.TrimSpace(l.String()), "\n") }
@@ -27,12 +32,12 @@ func TestLeftOutCallsAreCounted(t *testing.T) {
 	}
 	log := &logtest.Buffer{}
 	written := make(chan struct{}, 2*queued)
-	r := newRecorder(store, func() { written <- struct{}{} }, slog.New(slog.NewTextHandler(log, nil)))
+	r := New(store, func() { written <- struct{}{} }, slog.New(slog.NewTextHandler(log, nil)))
 	waits, over := make(chan time.Duration, 8), make(chan time.Time)
 	r.after = func(d time.Duration) <-chan time.Time { waits <- d; return over }
 	flood := func(n int) {
 		for i := range n {
-			r.take(companion.Entry{Call: call.ID(i + 1), Card: companion.Card{Rang: time.Now()}})
+			r.Take(companion.Entry{Call: call.ID(i + 1), Card: companion.Card{Rang: time.Now()}})
 		}
 	}
 	tell := func() {
@@ -52,7 +57,7 @@ func TestLeftOutCallsAreCounted(t *testing.T) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		r.run(ctx)
+		r.Run(ctx)
 	}()
 	tell()
 	for range queued { // the disk catches up
@@ -95,11 +100,11 @@ func TestEndLosesNothing(t *testing.T) {
 	log := &logtest.Buffer{}
 	const rounds = 60
 	for i := range rounds {
-		r := newRecorder(store, func() {}, slog.New(slog.NewTextHandler(log, nil)))
+		r := New(store, func() {}, slog.New(slog.NewTextHandler(log, nil)))
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan struct{})
-		go func() { defer close(ended); r.run(ctx) }()
-		r.take(companion.Entry{Call: call.ID(i + 1), Card: companion.Card{Rang: time.Now()}})
+		go func() { defer close(ended); r.Run(ctx) }()
+		r.Take(companion.Entry{Call: call.ID(i + 1), Card: companion.Card{Rang: time.Now()}})
 		if i%3 > 0 {
 			time.Sleep(time.Duration(i%20) * 100 * time.Microsecond) // into the middle of the writing
 		}
@@ -114,5 +119,47 @@ func TestEndLosesNothing(t *testing.T) {
 	}
 	if n != rounds {
 		t.Errorf("%d of %d calls are kept; the log says %q", n, rounds, lines(log))
+	}
+}
+
+// A file that is opened after the call was missed ticks it off; one that was
+// opened while the phone rang does not.
+func TestRecorderTicksOff(t *testing.T) {
+	store, err := history.Open(filepath.Join(t.TempDir(), "history.db"), history.KeepFull, 7, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	rules, err := phone.NewRules(phone.Config{Region: "NL"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec := New(store, func() {}, slog.New(slog.DiscardHandler))
+	now := time.Now()
+	e := companion.Entry{Call: 1, Way: call.Way{Tells: call.TellsAll}, Person: -1,
+		Card: companion.Card{Rang: now, Tells: call.TellsAll, Number: rules.Parse("0698760011", "")}}
+	record := func(opened int, ended bool) {
+		e.Card.Opened = opened
+		if ended {
+			e.Ended, e.Reason = now, call.Missed
+		}
+		rec.put(t.Context(), e)
+	}
+	record(-1, false)
+	record(0, false)
+	record(0, true)
+	if store.Missed() != 1 {
+		t.Fatalf("%d missed: %+v", store.Missed(), rec.last[1])
+	}
+	e.Call++
+	e.Ended, e.Card.Rang = time.Time{}, now.Add(time.Second)
+	record(-1, false)
+	record(-1, true)
+	if store.Missed() != 1 { // the first one is ticked off by the second
+		t.Fatalf("%d missed", store.Missed())
+	}
+	record(0, true)
+	if store.Missed() != 0 {
+		t.Errorf("%d missed after the file was opened", store.Missed())
 	}
 }
