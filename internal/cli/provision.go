@@ -14,6 +14,7 @@ import (
 	"wiebelt/internal/native/eventlog"
 	"wiebelt/internal/profile"
 	"wiebelt/internal/resident"
+	"wiebelt/internal/resident/configure"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
@@ -223,7 +224,7 @@ func (e *env) readSecret(s *settings.Settings) (string, error) {
 
 // secretError says in the user's language what a secret store said.
 func secretError(s *settings.Settings, err error) error {
-	l, state := resident.Language(s), secret.StateOf(err)
+	l, state := configure.Language(s), secret.StateOf(err)
 	words := l.T(text.SecretState(string(state)))
 	if state == secret.Failed || errors.Is(err, context.DeadlineExceeded) {
 		words = strings.TrimSuffix(words, ".") + ": " + err.Error()

@@ -18,6 +18,7 @@ import (
 	"wiebelt/internal/contact"
 	"wiebelt/internal/profile"
 	"wiebelt/internal/resident"
+	"wiebelt/internal/resident/configure"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/settings/setup"
@@ -26,10 +27,10 @@ import (
 
 // exportOffice writes the set-up file.
 func (c *provisionCmd) exportOffice(e *env, d profile.Dirs, s *settings.Settings) error {
-	l := resident.Language(s)
+	l := configure.Language(s)
 	fail := func(key text.Key, args ...any) error { return &exitError{exitFailed, l.T(key, args...)} }
 	if missing := s.Hub.Missing(); len(missing) > 0 {
-		return fmt.Errorf("%w: %s is missing", resident.ErrNotSetUp, missing[0])
+		return fmt.Errorf("%w: %s is missing", configure.ErrNotSetUp, missing[0])
 	}
 	if _, err := os.Lstat(c.Export); err == nil {
 		return fail(text.SetupFileIsThere)
@@ -77,7 +78,7 @@ func (c *provisionCmd) exportOffice(e *env, d profile.Dirs, s *settings.Settings
 // importOffice takes a set-up file over: nothing is changed before it was
 // understood, allowed, shown, agreed to and tested.
 func (c *provisionCmd) importOffice(e *env, d profile.Dirs, before *settings.Settings) error {
-	l := resident.Language(before)
+	l := configure.Language(before)
 	fail := func(key text.Key, args ...any) error { return &exitError{exitFailed, l.T(key, args...)} }
 	b, err := resident.ReadSetup(c.Import)
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 	"wiebelt/internal/hub"
 	"wiebelt/internal/instance"
 	"wiebelt/internal/native/register"
+	"wiebelt/internal/resident/configure"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
 )
@@ -82,9 +83,9 @@ func doctorConfig(o Options, s *settings.Settings, l text.Language) (doctor.Conf
 			return doctor.Config{}, err
 		}
 	}
-	return doctor.Config{Dirs: o.Dirs, Version: o.Version, Commit: o.Commit, Exe: exe, Register: reg, Language: l, Settings: s, Rules: Rules,
+	return doctor.Config{Dirs: o.Dirs, Version: o.Version, Commit: o.Commit, Exe: exe, Register: reg, Language: l, Settings: s, Rules: configure.Rules,
 		Hub: func(s *settings.Settings) (hub.Config, error) {
-			h, _, err := HubConfig(o.Dirs, s.Hub, slog.New(slog.DiscardHandler))
+			h, _, err := configure.Hub(o.Dirs, s.Hub, slog.New(slog.DiscardHandler))
 			return h, err
 		},
 		Instance: func() (instance.Config, error) {

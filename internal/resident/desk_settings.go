@@ -11,6 +11,7 @@ import (
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/health"
 	"wiebelt/internal/profile"
+	"wiebelt/internal/resident/configure"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
@@ -89,7 +90,7 @@ func (r *Resident) settingsChanged(secrets bool) {
 
 // settingsState is what the window shows, as it stands in the files now.
 func (r *Resident) settingsState(s *settings.Settings) deskapi.SettingsState {
-	l := Language(s)
+	l := configure.Language(s)
 	st := deskapi.SettingsState{More: map[string]int{}, LinesBy: s.LockedBy("line"), PhonesBy: s.LockedBy("softphone"),
 		Support: s.Support.Contact, Path: settings.Path(r.o.Dirs), File: r.trials.offered()}
 	size := 0
@@ -242,7 +243,7 @@ func changesOf(s *settings.Settings, all []deskapi.SettingsChange) (changes map[
 func (r *Resident) saveSettings(ctx context.Context, m deskapi.SettingsSave) deskapi.SettingsSaved {
 	a := deskapi.SettingsSaved{Seq: m.Seq}
 	s, _ := settings.Load(r.o.Dirs)
-	l := Language(s)
+	l := configure.Language(s)
 	changes, bad := changesOf(s, m.Changes)
 	array := func(key string, v any) {
 		if s.Locked(key) {

@@ -15,6 +15,7 @@ import (
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/health"
 	"wiebelt/internal/profile"
+	"wiebelt/internal/resident/configure"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/softphone/detect"
 	"wiebelt/internal/text"
@@ -171,7 +172,7 @@ func (r *Resident) tellStart(q request, failed string) {
 func (r *Resident) startState(ctx context.Context, failed string) deskapi.StartState {
 	now, _ := settings.Load(r.o.Dirs) // what was just kept may not hold yet
 	s := deskapi.StartState{Corner: now.Card.Corner, CornerLocked: now.Locked("card.corner"),
-		Language: string(Language(now)), LanguageLocked: now.Locked("ui.language"),
+		Language: string(configure.Language(now)), LanguageLocked: now.Locked("ui.language"),
 		Phones: []deskapi.StartPhone{}, SetUp: r.current().client != nil, Support: r.support(), Failed: failed}
 	l := r.lang()
 	for _, p := range now.Softphones {

@@ -18,6 +18,7 @@ import (
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/instance"
 	"wiebelt/internal/native/window"
+	"wiebelt/internal/resident/configure"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/settings/setup"
@@ -130,7 +131,7 @@ func (t *trials) offered() string {
 func (r *Resident) testSettings(q request, m deskapi.SettingsTest) {
 	end := deskapi.SettingsTested{Seq: m.Seq}
 	s, _ := settings.Load(r.o.Dirs)
-	l := Language(s)
+	l := configure.Language(s)
 	changes, bad := changesOf(s, m.Changes)
 	next, err := s.With(changes)
 	if len(bad) > 0 || err != nil {
@@ -262,7 +263,7 @@ func upper(s string) string {
 func (r *Resident) openSetup(ctx context.Context, m deskapi.SettingsFile) deskapi.SettingsOffice {
 	a := deskapi.SettingsOffice{Seq: m.Seq}
 	before, _ := settings.Load(r.o.Dirs)
-	l := Language(before)
+	l := configure.Language(before)
 	if !filepath.IsAbs(m.Path) {
 		a.Why = l.T(text.PrefsFileGone)
 		return a
@@ -327,7 +328,7 @@ func setupRows(before *settings.Settings, office setup.Office, changes map[strin
 func (r *Resident) takeSetup(q request, m deskapi.SettingsTake) {
 	a := deskapi.SettingsTaken{Seq: m.Seq}
 	before, _ := settings.Load(r.o.Dirs)
-	l := Language(before)
+	l := configure.Language(before)
 	answer := func(why string) {
 		a.Why, a.OK = why, why == ""
 		q.reply(deskapi.KindSettingsTaken, a)

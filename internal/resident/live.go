@@ -10,6 +10,7 @@ import (
 	"wiebelt/internal/history"
 	"wiebelt/internal/hub"
 	"wiebelt/internal/phone"
+	"wiebelt/internal/resident/configure"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
 )
@@ -61,7 +62,7 @@ func (r *Resident) follow(ctx context.Context) {
 func (r *Resident) apply(ctx context.Context, next *settings.Settings) {
 	was := r.current()
 	old := was.settings
-	now := &effective{settings: next, lang: Language(next), client: was.client, links: was.links}
+	now := &effective{settings: next, lang: configure.Language(next), client: was.client, links: was.links}
 	if !reflect.DeepEqual(old.Hub, next.Hub) && r.o.Hub == nil {
 		now.client, now.links = r.hub(next)
 		if now.client != nil {
@@ -74,7 +75,7 @@ func (r *Resident) apply(ctx context.Context, next *settings.Settings) {
 	}
 	r.facts.hub(now.client != nil)
 
-	rules, err := Rules(next)
+	rules, err := configure.Rules(next)
 	if err != nil {
 		r.o.Log.Error("number rules", "why", err)
 	}
@@ -127,7 +128,7 @@ func (f *facts) hub(setUp bool) {
 
 // rules are the number rules of the settings, or the usual ones.
 func (r *Resident) rules(s *settings.Settings) *phone.Rules {
-	rules, err := Rules(s)
+	rules, err := configure.Rules(s)
 	if err != nil {
 		r.o.Log.Error("number rules", "why", err)
 		rules, _ = phone.NewRules(phone.Config{InternalDigits: 4}) // cannot fail

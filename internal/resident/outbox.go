@@ -15,6 +15,7 @@ import (
 	"wiebelt/internal/health"
 	"wiebelt/internal/hub"
 	"wiebelt/internal/outbox"
+	"wiebelt/internal/resident/configure"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
 )
@@ -352,7 +353,7 @@ func sender(r *Resident, h settings.Hub) (*hub.Client, error) {
 		return nil, errors.New("hub.intermediary is missing")
 	}
 	// What goes wrong with a request is the outbox's to tell.
-	cfg, _, err := HubConfig(r.o.Dirs, h, slog.New(slog.DiscardHandler))
+	cfg, _, err := configure.Hub(r.o.Dirs, h, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return nil, err
 	}

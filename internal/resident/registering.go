@@ -11,6 +11,7 @@ import (
 	"wiebelt/internal/health"
 	"wiebelt/internal/native/register"
 	"wiebelt/internal/profile"
+	"wiebelt/internal/resident/configure"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/softphone/detect"
 	"wiebelt/internal/softphone/phonefile"
@@ -33,7 +34,7 @@ func registration(profileDir string) (register.Options, error) {
 	if err != nil {
 		return register.Options{}, err
 	}
-	o := register.Options{Exe: WithoutConsole(exe)}
+	o := register.Options{Exe: configure.WithoutConsole(exe)}
 	if profileDir != "" {
 		if o.Profile, err = filepath.Abs(profileDir); err != nil {
 			return register.Options{}, err
@@ -113,7 +114,7 @@ func connectFile(d profile.Dirs, s *settings.Settings, profileDir string, p dete
 	if err != nil {
 		return err
 	}
-	v := guide.Values{Exe: exe, ExeW: WithoutConsole(exe), Profile: profileDir, Settings: SettingsFile(d), Port: s.Listener.Port}
+	v := guide.Values{Exe: exe, ExeW: configure.WithoutConsole(exe), Profile: profileDir, Settings: configure.SettingsFile(d), Port: s.Listener.Port}
 	recipe, ok := guide.Find(text.English, p.Kind)
 	if !ok {
 		return errors.New("there is no recipe for this phone")

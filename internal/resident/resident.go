@@ -6,7 +6,6 @@ package resident
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -32,8 +31,8 @@ import (
 	"wiebelt/internal/native/tray"
 	"wiebelt/internal/native/wake"
 	"wiebelt/internal/native/window"
-	"wiebelt/internal/phone"
 	"wiebelt/internal/profile"
+	"wiebelt/internal/resident/configure"
 	"wiebelt/internal/resident/recorder"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
@@ -156,7 +155,7 @@ func Run(ctx context.Context, o Options) error {
 	defer one.Close()
 	instance.ClearQuit(cfg)
 	r := &Resident{o: o, inst: cfg, stop: stop, ready: make(chan struct{}), reread: make(chan struct{}, 1), retell: make(chan struct{}, 1), print: settings.Fingerprint(o.Dirs)}
-	r.effective.Store(&effective{settings: o.Settings, lang: Language(o.Settings)})
+	r.effective.Store(&effective{settings: o.Settings, lang: configure.Language(o.Settings)})
 	r.facts.opened = time.Now()
 	r.program = newProgram()
 	r.heard = newHeard()
@@ -185,7 +184,7 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 			c.Close()
 		}
 	}()
-	now := &effective{settings: r.o.Settings, lang: Language(r.o.Settings), client: client, links: links}
+	now := &effective{settings: r.o.Settings, lang: configure.Language(r.o.Settings), client: client, links: links}
 	r.effective.Store(now)
 	r.facts.hub(client != nil)
 
@@ -368,7 +367,7 @@ func historyPath(dirs profile.Dirs) string { return filepath.Join(dirs.State, "h
 // links.
 func (r *Resident) hub(s *settings.Settings) (*hub.Client, *hub.Links) {
 	h := s.Hub
-	cfg, hubURL, err := HubConfig(r.o.Dirs, h, r.o.Log)
+	cfg, hubURL, err := configure.Hub(r.o.Dirs, h, r.o.Log)
 	if o := r.o.Hub; o != nil {
 		cfg.BaseURL, cfg.ClientID, cfg.OrganisationCode, hubURL, err = o.BaseURL, o.ClientID, o.OrganisationCode, o.HubURL, nil
 		cfg.Scopes = ""
@@ -389,41 +388,6 @@ func (r *Resident) hub(s *settings.Settings) (*hub.Client, *hub.Links) {
 		return nil, links
 	}
 	return client, links
-}
-
-// ErrNotSetUp says which settings are missing before anything can be looked up.
-var ErrNotSetUp = errors.New("not set up")
-
-// HubConfig turns settings into the configuration of the hub's client. The
-// secret is read from its store for every token request and kept nowhere else.
-func HubConfig(dirs profile.Dirs, h settings.Hub, log *slog.Logger) (cfg hub.Config, hubURL string, err error) {
-	cfg = hub.Config{
-		BaseURL: h.BaseURL, ClientID: h.ClientID, OrganisationCode: h.OrganisationCode, Scopes: h.ContactScope(),
-		DeliveryScopes: h.DeliveryScope(), Intermediary: h.Intermediary,
-		BasicAuthEncoding: h.BasicAuthEncoding, ScopeParameter: h.ScopeParameter, RelationNumberField: h.RelationField,
-		Proxy: h.Proxy, ExtraCAFile: h.ExtraCAFile, LookupTimeout: h.LookupTimeout, Log: log,
-	}
-	if missing := h.Missing(); len(missing) > 0 {
-		return cfg, h.HubURL, fmt.Errorf("%w: %s is missing (wiebelt provision sets it)", ErrNotSetUp, missing[0])
-	}
-	store, err := secret.Open(h.SecretStore, dirs)
-	if err != nil {
-		return cfg, h.HubURL, fmt.Errorf("hub.secret_store: %w", err)
-	}
-	ref, err := secret.Hub(h.BaseURL, h.ClientID)
-	if err != nil {
-		return cfg, h.HubURL, fmt.Errorf("%w: %w", ErrNotSetUp, err)
-	}
-	cfg.Secret = func(ctx context.Context) (string, error) { return store.Get(ctx, ref) }
-	cfg.SecretAnswered = func(ctx context.Context, value string, accepted bool) bool {
-		return secret.Answered(ctx, store, ref, value, accepted)
-	}
-	return cfg, h.HubURL, nil
-}
-
-// Rules makes the number rules of the settings.
-func Rules(s *settings.Settings) (*phone.Rules, error) {
-	return phone.NewRules(s.NumberRules())
 }
 
 // cardConfig is how cards look and where they stand at this moment.

@@ -12,6 +12,7 @@ import (
 	"wiebelt/internal/hub"
 	"wiebelt/internal/phone"
 	"wiebelt/internal/profile"
+	"wiebelt/internal/resident/configure"
 	"wiebelt/internal/settings"
 )
 
@@ -116,7 +117,7 @@ func (r *trialRun) words() string {
 
 // with makes a client for a hub.
 func (r *trialRun) with(h settings.Hub) (*hub.Client, error) {
-	cfg, _, err := HubConfig(r.Dirs, h, slog.New(slog.DiscardHandler))
+	cfg, _, err := configure.Hub(r.Dirs, h, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +175,7 @@ func (r *trialRun) lookUp(ctx context.Context) error {
 		r.now.State = StateOff
 		return nil
 	}
-	rules, err := Rules(r.Settings)
+	rules, err := configure.Rules(r.Settings)
 	if err != nil {
 		return err
 	}

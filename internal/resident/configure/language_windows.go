@@ -1,4 +1,4 @@
-package resident
+package configure
 
 import "golang.org/x/sys/windows"
 

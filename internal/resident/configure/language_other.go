@@ -1,6 +1,6 @@
 //go:build !windows
 
-package resident
+package configure
 
 // systemLocale has nothing to add to the environment.
 func systemLocale() string { return "" }

@@ -1,4 +1,4 @@
-package resident
+package configure
 
 import (
 	"bufio"
@@ -12,11 +12,15 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"wiebelt/internal/profile"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/softphone/link"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // refusing is a proxy that lets nobody through and tells who asked for what.
 func refusing(t *testing.T) (address string, asked <-chan string) {
