@@ -12,6 +12,7 @@ import (
 	"wiebelt/internal/health"
 	"wiebelt/internal/profile"
 	"wiebelt/internal/resident/configure"
+	"wiebelt/internal/resident/trial"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
@@ -332,7 +333,7 @@ func keepSecrets(ctx context.Context, dirs profile.Dirs, next *settings.Settings
 		if err != nil {
 			return errWithoutAddress
 		}
-		_, err = secret.Renew(ctx, store, ref, value, func(ctx context.Context, before string) bool { return SecretWorks(ctx, dirs, next.Hub, before) })
+		_, err = secret.Renew(ctx, store, ref, value, func(ctx context.Context, before string) bool { return trial.SecretWorks(ctx, dirs, next.Hub, before) })
 		if err != nil {
 			return err
 		}

@@ -21,6 +21,7 @@ import (
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/localhub"
 	"wiebelt/internal/profile"
+	"wiebelt/internal/resident/trial"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/settings/setup"
@@ -148,7 +149,7 @@ func hubText(base string) string {
 // How each step ended, in order.
 func stepsOf(all []reply) (s string) {
 	for _, m := range all {
-		if st, ok := m.msg.(deskapi.SettingsStep); ok && st.State != StateRunning {
+		if st, ok := m.msg.(deskapi.SettingsStep); ok && st.State != trial.StateRunning {
 			s += st.Step + " " + st.State + ", "
 		}
 	}

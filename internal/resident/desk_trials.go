@@ -19,6 +19,7 @@ import (
 	"wiebelt/internal/instance"
 	"wiebelt/internal/native/window"
 	"wiebelt/internal/resident/configure"
+	"wiebelt/internal/resident/trial"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/settings/setup"
@@ -158,7 +159,7 @@ func (r *Resident) testSettings(q request, m deskapi.SettingsTest) {
 			others = append(others, key)
 		}
 	}
-	t := Trial{Dirs: r.o.Dirs, Settings: next, Hub: next.Hub, Secret: value, Number: m.Number, Others: others}
+	t := trial.Trial{Dirs: r.o.Dirs, Settings: next, Hub: next.Hub, Secret: value, Number: m.Number, Others: others}
 	better, ok := t.Run(ctx, r.telling(ctx, q, l, m.Seq, next.Support.Contact))
 	if ctx.Err() != nil {
 		return // nobody waits for it any more
@@ -203,8 +204,8 @@ func (r *Resident) secretToTry(ctx context.Context, l text.Language, h settings.
 }
 
 // telling passes the steps of a test on to a window, in words.
-func (r *Resident) telling(ctx context.Context, q request, l text.Language, seq int, support string) func(TrialStep) {
-	return func(st TrialStep) {
+func (r *Resident) telling(ctx context.Context, q request, l text.Language, seq int, support string) func(trial.Step) {
+	return func(st trial.Step) {
 		if ctx.Err() == nil {
 			step := stepInWords(l, st, support)
 			step.Seq = seq
@@ -214,23 +215,23 @@ func (r *Resident) telling(ctx context.Context, q request, l text.Language, seq 
 }
 
 // stepInWords says how a step went, what to do and who does it.
-func stepInWords(l text.Language, st TrialStep, support string) deskapi.SettingsStep {
+func stepInWords(l text.Language, st trial.Step, support string) deskapi.SettingsStep {
 	s := deskapi.SettingsStep{Step: st.Name, State: st.State}
 	switch st.State {
-	case StateRunning:
-	case StateOff:
+	case trial.StateRunning:
+	case trial.StateOff:
 		s.Sentence = l.T(text.PrefsStepNoNumber)
 		if st.TestHub {
 			s.Sentence = l.T(text.PrefsStepTestHub)
 		}
-	case StateOK:
+	case trial.StateOK:
 		s.Sentence = l.T(text.PrefsStepOK(st.Name))
-		if st.Name == StepLookup && st.Found > 0 {
+		if st.Name == trial.StepLookup && st.Found > 0 {
 			s.Sentence = l.N(text.PrefsStepFound, st.Found, max(1, st.Took.Milliseconds()))
 		}
-	case StateFailed:
+	case trial.StateFailed:
 		s.Said = st.Said
-		if errors.Is(st.Err, ErrTrialNumber) {
+		if errors.Is(st.Err, trial.ErrNumber) {
 			s.Sentence = l.T(text.PrefsStepBadNumber)
 			return s
 		}
@@ -268,7 +269,7 @@ func (r *Resident) openSetup(ctx context.Context, m deskapi.SettingsFile) deskap
 		a.Why = l.T(text.PrefsFileGone)
 		return a
 	}
-	b, err := ReadSetup(m.Path)
+	b, err := trial.ReadSetup(m.Path)
 	if err != nil {
 		a.Why = l.T(text.PrefsFileGone)
 		return a
@@ -291,7 +292,7 @@ func (r *Resident) openSetup(ctx context.Context, m deskapi.SettingsFile) deskap
 		return a
 	}
 	changes := office.Changes()
-	next, refused := AfterSetup(before, office, changes)
+	next, refused := trial.AfterSetup(before, office, changes)
 	if len(refused) > 0 {
 		a.Why = l.T(text.SetupPolicy, strings.Join(refused, ", "))
 		return a
@@ -340,7 +341,7 @@ func (r *Resident) takeSetup(q request, m deskapi.SettingsTake) {
 	}
 	ctx, done := r.trials.begin(q.ctx)
 	defer done()
-	t := Trial{Dirs: r.o.Dirs, Settings: before, Hub: o.hub, Secret: o.office.Secret, Number: m.Number}
+	t := trial.Trial{Dirs: r.o.Dirs, Settings: before, Hub: o.hub, Secret: o.office.Secret, Number: m.Number}
 	if !before.Locked("hub.basic_auth_encoding") {
 		t.Others = []string{"hub.basic_auth_encoding"}
 	}
@@ -353,7 +354,7 @@ func (r *Resident) takeSetup(q request, m deskapi.SettingsTake) {
 		return
 	}
 	// The policy may have changed since the file was shown.
-	if now, refused := AfterSetup(before, o.office, o.changes); len(refused) > 0 || now != o.hub {
+	if now, refused := trial.AfterSetup(before, o.office, o.changes); len(refused) > 0 || now != o.hub {
 		answer(l.T(text.PrefsFileAgain))
 		return
 	}
@@ -368,9 +369,9 @@ func (r *Resident) takeSetup(q request, m deskapi.SettingsTake) {
 	if err == nil {
 		ctx, cancel := context.WithTimeout(ctx, storeIn)
 		defer cancel()
-		err = TakeSetup(ctx, r.o.Dirs, store, h, o.office.Secret, changes)
+		err = trial.TakeSetup(ctx, r.o.Dirs, store, h, o.office.Secret, changes)
 	}
-	var kept *StoreError
+	var kept *trial.StoreError
 	switch {
 	case errors.As(err, &kept):
 		answer(secretSentence(l, kept.Err))

@@ -1,4 +1,11 @@
-package resident
+// Package trial tries a hub as somebody wants it, before it stands in the
+// settings, and puts in place what has just worked: the secret and the settings,
+// or neither. The settings window and the commands do it alike.
+//
+// It owns the clients of the trials that run, which end with them, and nothing
+// beyond that; it runs on its callers' goroutines. It stands on what settings come
+// to (configure) and knows no window: what a step came to is told in codes.
+package trial
 
 import (
 	"context"
@@ -34,8 +41,8 @@ const (
 // trialIn is how long a trial may take.
 const trialIn = time.Minute
 
-// ErrTrialNumber: what was given to look up is no number that is looked up.
-var ErrTrialNumber = errors.New("not a number that can be looked up")
+// ErrNumber: what was given to look up is no number that is looked up.
+var ErrNumber = errors.New("not a number that can be looked up")
 
 // Trial tries a hub as somebody wants it, before it stands in the settings. It
 // asks for the same things in the same way as look-ups do, and changes nothing.
@@ -52,8 +59,8 @@ type Trial struct {
 	Others []string
 }
 
-// TrialStep is how one step went.
-type TrialStep struct {
+// Step is how one step went.
+type Step struct {
 	Name, State string
 	TestHub     bool          // plain http to this computer, with StepTLS
 	Err         error         // why it failed
@@ -65,7 +72,7 @@ type TrialStep struct {
 // Run goes through the steps and tells each to say, which is called on the
 // caller's goroutine. better holds values of keys of Others that worked where
 // those of Hub did not. ok is true if every step passed, with better.
-func (t Trial) Run(ctx context.Context, say func(TrialStep)) (better map[string]string, ok bool) {
+func (t Trial) Run(ctx context.Context, say func(Step)) (better map[string]string, ok bool) {
 	ctx, cancel := context.WithTimeout(ctx, trialIn)
 	defer cancel()
 	r := &trialRun{Trial: t, say: say, better: map[string]string{}}
@@ -74,8 +81,8 @@ func (t Trial) Run(ctx context.Context, say func(TrialStep)) (better map[string]
 		name string
 		do   func(context.Context) error
 	}{{StepName, r.name}, {StepTLS, r.tls}, {StepToken, r.token}, {StepScopes, r.scopes}, {StepLookup, r.lookUp}} {
-		r.now = TrialStep{Name: step.name, State: StateOK}
-		say(TrialStep{Name: step.name, State: StateRunning})
+		r.now = Step{Name: step.name, State: StateOK}
+		say(Step{Name: step.name, State: StateRunning})
 		if err := step.do(ctx); err != nil {
 			r.now.State, r.now.Err = StateFailed, err
 			r.now.Said = r.words()
@@ -90,9 +97,9 @@ func (t Trial) Run(ctx context.Context, say func(TrialStep)) (better map[string]
 // trialRun is a trial under way.
 type trialRun struct {
 	Trial
-	say     func(TrialStep)
+	say     func(Step)
 	client  *hub.Client
-	now     TrialStep
+	now     Step
 	reached hub.Reached
 	reach   error
 	refused error // by the token's endpoint, for the step of the scopes
@@ -181,7 +188,7 @@ func (r *trialRun) lookUp(ctx context.Context) error {
 	}
 	n := rules.Parse(r.Number, "")
 	if n.Kind != phone.External {
-		return ErrTrialNumber
+		return ErrNumber
 	}
 	begin := time.Now()
 	found, err := r.client.Lookup(ctx, n.Query())

@@ -20,27 +20,27 @@ func rings(kind string, tells call.Tells, state call.State) call.Event {
 	return call.Event{Way: call.Way{Kind: kind, Tells: tells}, State: state, At: time.Now()}
 }
 
-// trial waits for a call in a bubble's time.
-type trial struct {
+// waiter waits for a call in a bubble's time.
+type waiter struct {
 	mu   sync.Mutex
 	told []deskapi.TestSeen
 	none atomic.Int64
 	over atomic.Bool
 }
 
-func (x *trial) take(s deskapi.TestSeen) {
+func (x *waiter) take(s deskapi.TestSeen) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.told = append(x.told, s)
 }
 
-func (x *trial) seen() []deskapi.TestSeen {
+func (x *waiter) seen() []deskapi.TestSeen {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return slices.Clone(x.told)
 }
 
-func (x *trial) wait(ctx context.Context, h *heard) {
+func (x *waiter) wait(ctx context.Context, h *heard) {
 	go func() {
 		waitForCall(ctx, h, 3, x.take, func() { x.none.Add(1) })
 		x.over.Store(true)
@@ -52,7 +52,7 @@ func (x *trial) wait(ctx context.Context, h *heard) {
 // more is seen of it, until it has ended.
 func TestACallIsSeen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h, x := newHeard(), &trial{}
+		h, x := newHeard(), &waiter{}
 		h.note("", rings("http", call.TellsRing, call.Ringing), time.Now()) // before anybody waited
 		x.wait(t.Context(), h)
 		note := func(link string, e call.Event) {
@@ -93,7 +93,7 @@ func TestACallIsSeen(t *testing.T) {
 // TestNoCall: after sixty seconds, not before, and once.
 func TestNoCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h, x := newHeard(), &trial{}
+		h, x := newHeard(), &waiter{}
 		x.wait(t.Context(), h)
 		time.Sleep(60*time.Second - time.Millisecond)
 		synctest.Wait()
@@ -113,7 +113,7 @@ func TestTestCallEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHeard()
 		var all trials
-		first, second, third := &trial{}, &trial{}, &trial{}
+		first, second, third := &waiter{}, &waiter{}, &waiter{}
 		window, closed := context.WithCancel(t.Context())
 		a, endA := all.begin(window)
 		defer endA()
