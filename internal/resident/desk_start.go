@@ -16,6 +16,7 @@ import (
 	"wiebelt/internal/health"
 	"wiebelt/internal/profile"
 	"wiebelt/internal/resident/configure"
+	"wiebelt/internal/resident/registrations"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/softphone/detect"
 	"wiebelt/internal/text"
@@ -69,19 +70,15 @@ func (r *Resident) watchStart(ctx context.Context, work *sync.WaitGroup) {
 		default: // it is about to look anyway
 		}
 	}
-	r.registers = newRegistrations(r.o.Dirs, r.o.Log)
-	if o, err := registration(r.o.ProfileDir); err != nil {
+	told := func(lost []health.Registration) {
+		r.facts.loses(lost)
+		again()
+	}
+	if w, err := registrations.New(r.o.Dirs, r.o.ProfileDir, r.set, told, r.o.Log); err != nil {
 		r.o.Log.Warn("registrations are not read", "why", err)
 	} else {
-		r.registers.look = func(what health.Registration, was Registered) (standing, string) { return registered(o, what, was) }
-		r.registers.again = func(what health.Registration, was Registered) error {
-			return Reregister(r.o.Dirs, r.set(), r.o.ProfileDir, what, was)
-		}
-		r.registers.told = func(lost []health.Registration) {
-			r.facts.loses(lost)
-			again()
-		}
-		work.Go(func() { r.registers.run(ctx) })
+		r.registers = w
+		work.Go(func() { w.Run(ctx) })
 	}
 	work.Go(func() { r.readHeard(ctx) })
 	if r.store != nil {
@@ -96,9 +93,9 @@ func (r *Resident) repair(what health.Registration) {
 	if r.registers == nil {
 		return
 	}
-	r.registers.repair(what, func(err error) {
+	r.registers.Repair(what, func(err error) {
 		switch {
-		case errors.Is(err, ErrPhoneRuns):
+		case errors.Is(err, registrations.ErrPhoneRuns):
 			r.desks.tell(text.StartRepairRuns)
 		case err != nil:
 			r.desks.tell(text.StartRepairFailed)
@@ -255,9 +252,9 @@ func (r *Resident) connect(ctx context.Context, id string) (failed string) {
 	case p.Ours, linked(p, now.Softphones):
 		return ""
 	case p.File != "":
-		err = connectFile(r.o.Dirs, now, r.o.ProfileDir, p, detect.This().Processes())
+		err = registrations.ConnectFile(r.o.Dirs, now, r.o.ProfileDir, p, detect.This().Processes())
 		if err == nil && p.Kind == detect.MicroSIP && r.registers != nil {
-			r.registers.reread() // and remembered from now on
+			r.registers.Reread() // and remembered from now on
 		}
 	case now.Locked("softphone"):
 		return l.T(text.StartLocked)
@@ -266,7 +263,7 @@ func (r *Resident) connect(ctx context.Context, id string) (failed string) {
 		err = r.keep(map[string]any{"softphone": links})
 	}
 	switch {
-	case errors.Is(err, ErrPhoneRuns):
+	case errors.Is(err, registrations.ErrPhoneRuns):
 		return l.T(text.StartFound(string(detect.Running)))
 	case err != nil:
 		r.o.Log.Warn("a phone was not connected", "kind", p.Kind, "why", err)

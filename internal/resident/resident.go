@@ -34,6 +34,7 @@ import (
 	"wiebelt/internal/profile"
 	"wiebelt/internal/resident/configure"
 	"wiebelt/internal/resident/recorder"
+	"wiebelt/internal/resident/registrations"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
@@ -123,7 +124,7 @@ type Resident struct {
 	starting     sync.Mutex // one state of the first start's window is told at a time
 	toldWays     toldWays
 	usual        *usual
-	registers    *registrations
+	registers    *registrations.Watch
 	replaced     atomic.Bool
 	inst         instance.Config
 	stop         context.CancelFunc

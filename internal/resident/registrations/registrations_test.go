@@ -1,4 +1,4 @@
-package resident
+package registrations
 
 import (
 	"context"
@@ -12,12 +12,16 @@ import (
 	"testing/synctest"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"wiebelt/internal/health"
 	"wiebelt/internal/profile"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/softphone/detect"
 	"wiebelt/internal/softphone/phonefile"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // computer is one on which registrations come and go.
 type computer struct {
@@ -50,8 +54,8 @@ func (c *computer) lost() []health.Registration {
 	return c.told[len(c.told)-1]
 }
 
-func (c *computer) watch(d profile.Dirs) *registrations {
-	r := newRegistrations(d, slog.New(slog.DiscardHandler))
+func (c *computer) watch(d profile.Dirs) *Watch {
+	r := newWatch(d, slog.New(slog.DiscardHandler))
 	r.look = func(what health.Registration, _ Registered) (standing, string) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -93,7 +97,7 @@ func TestWhatWasTakenIsNoticed(t *testing.T) {
 		r := c.watch(d)
 		ctx, end := context.WithCancel(t.Context())
 		defer end()
-		go r.run(ctx)
+		go r.Run(ctx)
 		later := func(in time.Duration) { time.Sleep(in); synctest.Wait() }
 		later(0)
 		if was := RegisteredIn(d); !was.Scheme || !was.Autostart || was.MicroSIP != "" {
@@ -120,7 +124,7 @@ func TestWhatWasTakenIsNoticed(t *testing.T) {
 			t.Errorf("lost %v", got)
 		}
 		c.stand(health.Autostart, notOurs)
-		r.reread()
+		r.Reread()
 		later(0)
 		if got := c.lost(); slices.Contains(got, health.Autostart) || RegisteredIn(d).Autostart {
 			t.Errorf("switched off on purpose, and missed: %v", got)
@@ -152,14 +156,14 @@ func TestRepair(t *testing.T) {
 		r := c.watch(d)
 		ctx, end := context.WithCancel(t.Context())
 		defer end()
-		go r.run(ctx)
+		go r.Run(ctx)
 		synctest.Wait()
 		if got := c.lost(); !slices.Equal(got, []health.Registration{health.Scheme}) {
 			t.Fatalf("lost %v", got)
 		}
 		mend := func(what health.Registration) error {
 			done := make(chan error, 1)
-			r.repair(what, func(err error) { done <- err })
+			r.Repair(what, func(err error) { done <- err })
 			synctest.Wait()
 			return <-done
 		}
@@ -267,13 +271,13 @@ func TestConnectFile(t *testing.T) {
 	}
 	phone := detect.Phone{Kind: detect.MicroSIP, File: path}
 	write()
-	if err := connectFile(d, s, "", phone, []detect.Process{{Name: "MicroSIP.exe"}}); !errors.Is(err, ErrPhoneRuns) {
+	if err := ConnectFile(d, s, "", phone, []detect.Process{{Name: "MicroSIP.exe"}}); !errors.Is(err, ErrPhoneRuns) {
 		t.Errorf("a phone that runs: %v", err)
 	}
 	if b, _ := os.ReadFile(path); string(b) != before {
 		t.Errorf("changed all the same: %q", b)
 	}
-	if err := connectFile(d, s, "", phone, nil); err != nil {
+	if err := ConnectFile(d, s, "", phone, nil); err != nil {
 		t.Fatal(err)
 	}
 	f, err := phonefile.Read(path)
@@ -292,7 +296,7 @@ func TestConnectFile(t *testing.T) {
 	if f.Get("Settings", "volumeOutput") != "100" || f.Get("Calls", "0") != "x" {
 		t.Error("other settings went")
 	}
-	if err := connectFile(d, s, "", detect.Phone{Kind: detect.Baresip, File: path}, nil); err == nil {
+	if err := ConnectFile(d, s, "", detect.Phone{Kind: detect.Baresip, File: path}, nil); err == nil {
 		t.Error("a phone that runs no program was written to")
 	}
 }

@@ -1,4 +1,4 @@
-package resident
+package registrations
 
 import (
 	"errors"
@@ -88,10 +88,10 @@ func microSIPStands(remembered, usual string) (standing, string) {
 	return ours, path
 }
 
-// Reregister registers once more what was registered before.
-func Reregister(d profile.Dirs, s *settings.Settings, profileDir string, what health.Registration, was Registered) error {
+// reregister registers once more what was registered before.
+func reregister(d profile.Dirs, s *settings.Settings, profileDir string, what health.Registration, was Registered) error {
 	if what == health.MicroSIP {
-		return connectFile(d, s, profileDir, detect.Phone{Kind: detect.MicroSIP, File: was.MicroSIP}, detect.This().Processes())
+		return ConnectFile(d, s, profileDir, detect.Phone{Kind: detect.MicroSIP, File: was.MicroSIP}, detect.This().Processes())
 	}
 	o, err := registration(profileDir)
 	if err != nil {
@@ -104,9 +104,9 @@ func Reregister(d profile.Dirs, s *settings.Settings, profileDir string, what he
 	return register.Register(o)
 }
 
-// connectFile has a phone run Wiebelt for its calls, as its recipe says. The
+// ConnectFile has a phone run Wiebelt for its calls, as its recipe says. The
 // phone must not run.
-func connectFile(d profile.Dirs, s *settings.Settings, profileDir string, p detect.Phone, running []detect.Process) error {
+func ConnectFile(d profile.Dirs, s *settings.Settings, profileDir string, p detect.Phone, running []detect.Process) error {
 	if detect.Runs(running, p.Kind) {
 		return ErrPhoneRuns
 	}
@@ -158,7 +158,7 @@ func RepairLost(d profile.Dirs, s *settings.Settings, profileDir string) (done [
 		if now, _ := registered(o, what, was); now != notOurs {
 			continue
 		}
-		if e := Reregister(d, s, profileDir, what, was); e != nil {
+		if e := reregister(d, s, profileDir, what, was); e != nil {
 			err = errors.Join(err, fmt.Errorf("%s: %w", what, e))
 			continue
 		}

@@ -1,4 +1,12 @@
-package resident
+// Package registrations knows what of this computer was registered for Wiebelt
+// on purpose – addresses that open it, its start at log-on, the line in MicroSIP's
+// settings – and notices when another program has taken that away.
+//
+// It owns the file that says what was registered. Watch.Run is its one goroutine
+// and alone writes that file while the resident runs; commands write it when they
+// register. It stands on what settings come to (configure), and what is lost it
+// tells whoever made the Watch.
+package registrations
 
 import (
 	"context"
@@ -14,6 +22,7 @@ import (
 
 	"wiebelt/internal/health"
 	"wiebelt/internal/profile"
+	"wiebelt/internal/settings"
 )
 
 // registeredFile is the name of the file in the state folder that says what was
@@ -111,15 +120,15 @@ const (
 // order is that of the sentences and of the menu.
 var order = []health.Registration{health.Scheme, health.Autostart, health.MicroSIP}
 
-// registrations reads again what other programs may take from us: at the start
-// and every hour, on the goroutine of run.
-type registrations struct {
+// Watch reads again what other programs may take from us: at the start and every
+// hour, on the goroutine of Run.
+type Watch struct {
 	dirs profile.Dirs
 	// look tells how a registration stands; path is that of MicroSIP's ini.
 	look func(what health.Registration, was Registered) (s standing, path string)
 	// again registers it once more.
 	again func(what health.Registration, was Registered) error
-	told  func(lost []health.Registration) // on run's goroutine, when they are others
+	told  func(lost []health.Registration) // on Run's goroutine, when they are others
 	log   *slog.Logger
 	poke  chan struct{}
 	fix   chan repair
@@ -128,32 +137,49 @@ type registrations struct {
 // repair is a registration that somebody wants back.
 type repair struct {
 	what health.Registration
-	done func(error) // on run's goroutine
+	done func(error) // on Run's goroutine
 }
 
-func newRegistrations(d profile.Dirs, log *slog.Logger) *registrations {
-	return &registrations{dirs: d, log: log, poke: make(chan struct{}, 1), fix: make(chan repair, 4)}
+// New watches the registrations of a profile. current gives the settings that
+// hold; told is called on Run's goroutine with what is lost whenever that has
+// changed. It fails where our own program's name is not known.
+func New(d profile.Dirs, profileDir string, current func() *settings.Settings, told func(lost []health.Registration), log *slog.Logger) (*Watch, error) {
+	o, err := registration(profileDir)
+	if err != nil {
+		return nil, err
+	}
+	w := newWatch(d, log)
+	w.look = func(what health.Registration, was Registered) (standing, string) { return registered(o, what, was) }
+	w.again = func(what health.Registration, was Registered) error {
+		return reregister(d, current(), profileDir, what, was)
+	}
+	w.told = told
+	return w, nil
 }
 
-// reread has it look now.
-func (r *registrations) reread() {
+func newWatch(d profile.Dirs, log *slog.Logger) *Watch {
+	return &Watch{dirs: d, log: log, poke: make(chan struct{}, 1), fix: make(chan repair, 4)}
+}
+
+// Reread has it look now.
+func (r *Watch) Reread() {
 	select {
 	case r.poke <- struct{}{}:
 	default: // it is about to look anyway
 	}
 }
 
-// repair has it register something again, and calls done with what came of it.
+// Repair has it register something again, and calls done with what came of it.
 // It never blocks.
-func (r *registrations) repair(what health.Registration, done func(error)) {
+func (r *Watch) Repair(what health.Registration, done func(error)) {
 	select {
 	case r.fix <- repair{what, done}:
 	default: // as many wait as anybody can click
 	}
 }
 
-// run reads until ctx ends.
-func (r *registrations) run(ctx context.Context) {
+// Run reads until ctx ends.
+func (r *Watch) Run(ctx context.Context) {
 	var lost []health.Registration
 	for {
 		if now := r.read(lost); !slices.Equal(now, lost) {
@@ -176,7 +202,7 @@ func (r *registrations) run(ctx context.Context) {
 }
 
 // read looks at everything once, remembers what is ours and gives what is lost.
-func (r *registrations) read(before []health.Registration) (lost []health.Registration) {
+func (r *Watch) read(before []health.Registration) (lost []health.Registration) {
 	was := RegisteredIn(r.dirs)
 	now := was
 	for _, what := range order {
@@ -208,7 +234,7 @@ func (r *registrations) read(before []health.Registration) (lost []health.Regist
 var errNever = errors.New("was not registered before")
 
 // mend registers again what was registered before.
-func (r *registrations) mend(what health.Registration) error {
+func (r *Watch) mend(what health.Registration) error {
 	was := RegisteredIn(r.dirs)
 	if !was.has(what) {
 		return errNever
