@@ -85,7 +85,7 @@ func (r *Resident) settingsChanged(secrets bool) {
 	default: // it is about to look anyway
 	}
 	if secrets && r.hubWatch != nil {
-		r.hubWatch.settingsChanged()
+		r.hubWatch.SettingsChanged()
 	}
 }
 

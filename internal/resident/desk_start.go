@@ -17,6 +17,7 @@ import (
 	"wiebelt/internal/profile"
 	"wiebelt/internal/resident/configure"
 	"wiebelt/internal/resident/registrations"
+	"wiebelt/internal/resident/watch"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/softphone/detect"
 	"wiebelt/internal/text"
@@ -82,9 +83,9 @@ func (r *Resident) watchStart(ctx context.Context, work *sync.WaitGroup) {
 	}
 	work.Go(func() { r.readHeard(ctx) })
 	if r.store != nil {
-		r.usual = newUsual(r.store.Incoming, again, r.o.Log)
+		r.usual = watch.NewUsual(r.store.Incoming, again, r.o.Log)
 		r.facts.counts(r.usual)
-		work.Go(func() { r.usual.run(ctx) })
+		work.Go(func() { r.usual.Run(ctx) })
 	}
 }
 

@@ -89,7 +89,7 @@ func (r *Resident) apply(ctx context.Context, next *settings.Settings) {
 		was.client.Close() // after the engine knows the new one: what it waits for is asked again
 	}
 	if was.client != now.client || reflect.DeepEqual(old, next) { // the same once more: there is a new secret, perhaps
-		r.hubWatch.settingsChanged()
+		r.hubWatch.SettingsChanged()
 	}
 	if r.store != nil && old.History != next.History {
 		if err := r.store.Configure(ctx, history.Keep(next.History.Keep), next.History.Days); err != nil {

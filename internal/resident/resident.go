@@ -35,6 +35,7 @@ import (
 	"wiebelt/internal/resident/configure"
 	"wiebelt/internal/resident/recorder"
 	"wiebelt/internal/resident/registrations"
+	"wiebelt/internal/resident/watch"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
@@ -111,7 +112,7 @@ type Resident struct {
 	saying       sync.Mutex // held while the state is looked at and shown
 	chosenBefore *choices.Store
 	program      *program
-	hubWatch     *hubWatch
+	hubWatch     *watch.Hub
 	deliveries   *deliveries // nil in the demo
 	testCalls    testCalls
 	examined     examined
@@ -123,7 +124,7 @@ type Resident struct {
 	trials       trials
 	starting     sync.Mutex // one state of the first start's window is told at a time
 	toldWays     toldWays
-	usual        *usual
+	usual        *watch.Usual
 	registers    *registrations.Watch
 	replaced     atomic.Bool
 	inst         instance.Config
@@ -160,7 +161,7 @@ func Run(ctx context.Context, o Options) error {
 	r.facts.opened = time.Now()
 	r.program = newProgram()
 	r.heard = newHeard()
-	r.hubWatch = newHubWatch(r, &r.facts.hubSeen)
+	r.hubWatch = watch.NewHub(r.hubParams(), &r.facts.hubSeen)
 	if err := r.run(ctx, one); err != nil {
 		return err
 	}
@@ -254,8 +255,8 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 	}
 	work.Go(func() { r.presence(ctx) })
 	if r.o.Hub == nil { // the demo's hub is its own business
-		work.Go(func() { r.hubWatch.run(ctx) })
-		work.Go(func() { r.watchSecret(ctx) })
+		work.Go(func() { r.hubWatch.Run(ctx) })
+		work.Go(func() { r.secretWatch().Run(ctx) })
 	}
 	if r.o.Demo == nil {
 		work.Go(func() { r.program.follow(ctx, r) })
@@ -282,10 +283,10 @@ func (r *Resident) woke(slept time.Duration) {
 	if c := r.current().client; c != nil {
 		c.Woke()
 	}
-	r.hubWatch.woke()
+	r.hubWatch.Woke()
 	r.ways.woke()
 	if r.usual != nil {
-		r.usual.woke()
+		r.usual.Woke()
 	}
 }
 

@@ -1,4 +1,4 @@
-package resident
+package watch
 
 import (
 	"context"
@@ -7,15 +7,28 @@ import (
 	"time"
 
 	"wiebelt/internal/contact"
+	"wiebelt/internal/profile"
 	"wiebelt/internal/secret"
+	"wiebelt/internal/settings"
 )
 
-// watchSecret has the hub asked again as soon as there is another secret, while
-// the hub refuses the one there was or there was none. Whoever sets it, in
-// whatever window, command or session, tells nobody; an administrator can set
-// that of the whole computer. Without trouble the store is not asked.
-func (r *Resident) watchSecret(ctx context.Context) {
-	tick := time.NewTicker(lookEvery)
+// secretEvery is how often the secret is looked at while there is trouble.
+const secretEvery = 5 * time.Second
+
+// Secret has the hub asked again as soon as there is another secret, while the hub
+// refuses the one there was or there was none. Whoever sets it, in whatever window,
+// command or session, tells nobody; an administrator can set that of the whole
+// computer. Without trouble the store is not asked.
+type Secret struct {
+	Dirs    profile.Dirs
+	Of      func() settings.Hub    // whose secret it is, now
+	Failure func() contact.Failure // of the last lookup or check
+	Hub     *Hub                   // is to look
+}
+
+// Run looks until ctx ends.
+func (s Secret) Run(ctx context.Context) {
+	tick := time.NewTicker(secretEvery)
 	defer tick.Stop()
 	var tried mark
 	for {
@@ -24,10 +37,10 @@ func (r *Resident) watchSecret(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		failure := r.facts.of(r.engine.Snapshot()).Lookup.Failure
+		failure := s.Failure()
 		if failure != contact.CredentialsRefused && failure != contact.NotSetUp {
 			if tried.read { // a look-up told of the trouble, and none of its end
-				r.hubWatch.changed()
+				s.Hub.p.Changed()
 			}
 			tried = mark{}
 			continue
@@ -35,9 +48,9 @@ func (r *Resident) watchSecret(ctx context.Context) {
 		if tried.closed {
 			continue // asking would only have somebody asked for a password, again and again
 		}
-		if now := r.secretMark(ctx); now != tried {
+		if now := s.mark(ctx); now != tried {
 			tried = now
-			r.hubWatch.look(0)
+			s.Hub.Look(0)
 		}
 	}
 }
@@ -49,9 +62,9 @@ type mark struct {
 	sum    [sha256.Size]byte
 }
 
-func (r *Resident) secretMark(ctx context.Context) mark {
-	h := r.set().Hub
-	store, err := secret.Open(h.SecretStore, r.o.Dirs)
+func (s Secret) mark(ctx context.Context) mark {
+	h := s.Of()
+	store, err := secret.Open(h.SecretStore, s.Dirs)
 	if err != nil {
 		return mark{read: true, closed: true}
 	}

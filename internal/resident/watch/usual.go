@@ -1,4 +1,4 @@
-package resident
+package watch
 
 import (
 	"context"
@@ -13,10 +13,9 @@ import (
 // history's usual length.
 const lastWorkdays = 7
 
-// usual knows how many calls the last working day had, so that a silence can be
+// Usual knows how many calls the last working day had, so that a silence can be
 // told from a quiet day. It asks the history once a day, on its own goroutine.
-type usual struct {
-	// incoming counts the calls that came in between two moments.
+type Usual struct {
 	incoming func(ctx context.Context, from, to time.Time) (int, error)
 	changed  func()
 	log      *slog.Logger
@@ -24,20 +23,25 @@ type usual struct {
 	poke     chan struct{}
 }
 
-func newUsual(incoming func(context.Context, time.Time, time.Time) (int, error), changed func(), log *slog.Logger) *usual {
-	return &usual{incoming: incoming, changed: changed, log: log, poke: make(chan struct{}, 1)}
+// NewUsual counts with incoming, which counts the calls that came in between two
+// moments. changed is told on Run's goroutine when the number is another one.
+func NewUsual(incoming func(context.Context, time.Time, time.Time) (int, error), changed func(), log *slog.Logger) *Usual {
+	return &Usual{incoming: incoming, changed: changed, log: log, poke: make(chan struct{}, 1)}
 }
 
-// woke has it look again: the computer has slept, perhaps past midnight.
-func (u *usual) woke() {
+// Calls is how many calls the last working day had, 0 while that is not known.
+func (u *Usual) Calls() int { return int(u.calls.Load()) }
+
+// Woke has it look again: the computer has slept, perhaps past midnight.
+func (u *Usual) Woke() {
 	select {
 	case u.poke <- struct{}{}:
 	default: // it is about to look anyway
 	}
 }
 
-// run counts at the start and after every midnight until ctx ends.
-func (u *usual) run(ctx context.Context) {
+// Run counts at the start and after every midnight until ctx ends.
+func (u *Usual) Run(ctx context.Context) {
 	for {
 		now := time.Now()
 		n, err := u.count(ctx, now)
@@ -61,7 +65,7 @@ func (u *usual) run(ctx context.Context) {
 
 // count gives the calls of the last working day before now that had any: after a
 // day on which no call reached us, the silence is as strange as on that day.
-func (u *usual) count(ctx context.Context, now time.Time) (int, error) {
+func (u *Usual) count(ctx context.Context, now time.Time) (int, error) {
 	for back := 1; back <= lastWorkdays; back++ {
 		from, to := day(now, -back), day(now, 1-back)
 		if !health.Workday(from) {

@@ -1,4 +1,4 @@
-package resident
+package watch
 
 import (
 	"context"
@@ -38,7 +38,7 @@ func TestUsualIsThatOfTheLastWorkingDay(t *testing.T) {
 		{"longer ago than is kept", counted{"2026-11-12": 40}, at(20), 0},
 		{"nobody works at the weekend", counted{"2026-11-21": 40, "2026-11-22": 40}, at(23), 0},
 	} {
-		u := newUsual(tt.days.incoming, func() {}, slog.New(slog.DiscardHandler))
+		u := NewUsual(tt.days.incoming, func() {}, slog.New(slog.DiscardHandler))
 		if n, err := u.count(t.Context(), tt.now); n != tt.want || err != nil {
 			t.Errorf("%s: %d, %v; want %d", tt.name, n, err, tt.want)
 		}
@@ -51,17 +51,17 @@ func TestSilenceIsSaid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // it begins on Saturday, 1 January 2000, in UTC
 		days := counted{"2000-01-03": 12, "2000-01-04": 30, "2000-01-05": 3}
 		told := 0
-		u := newUsual(days.incoming, func() { told++ }, slog.New(slog.DiscardHandler))
+		u := NewUsual(days.incoming, func() { told++ }, slog.New(slog.DiscardHandler))
 		ctx, end := context.WithCancel(t.Context())
 		defer end()
-		go u.run(ctx)
+		go u.Run(ctx)
 		at := func(d, hour, minute int) {
 			t.Helper()
 			time.Sleep(time.Until(time.Date(2000, 1, d, hour, minute, 0, 0, time.Local)))
 			synctest.Wait()
 		}
 		state := func(opened time.Time) health.State {
-			f := health.Facts{SetUp: true, Usual: int(u.calls.Load()), Opened: opened}
+			f := health.Facts{SetUp: true, Usual: u.Calls(), Opened: opened}
 			return health.Assess(f, text.Dutch, "", time.Now()).State
 		}
 		for _, tt := range []struct {
@@ -70,7 +70,7 @@ func TestSilenceIsSaid(t *testing.T) {
 		}{{3, 0, false}, {4, 12, true}, {5, 30, true}, {6, 3, false}} {
 			at(tt.day, 8, 0)
 			opened := time.Now()
-			if got := int(u.calls.Load()); got != tt.usual {
+			if got := u.Calls(); got != tt.usual {
 				t.Errorf("on day %d: %d calls, want %d", tt.day, got, tt.usual)
 			}
 			at(tt.day, 10, 59)

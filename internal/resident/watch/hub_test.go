@@ -1,4 +1,4 @@
-package resident
+package watch
 
 import (
 	"bytes"
@@ -12,10 +12,14 @@ import (
 	"testing/synctest"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"wiebelt/internal/contact"
 	"wiebelt/internal/health"
 	"wiebelt/internal/text"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // checked is a hub that answers what it is told to.
 type checked struct {
@@ -48,7 +52,7 @@ func (c *checked) times() []time.Time {
 
 // watched is a watch over one hub, in a bubble's time.
 type watched struct {
-	*hubWatch
+	*Hub
 	hub  *checked
 	none atomic.Bool // nothing is set up
 	news int
@@ -59,18 +63,18 @@ type watched struct {
 
 func watching(t *testing.T, expires time.Time) *watched {
 	w := &watched{hub: &checked{}, end: expires}
-	w.hubWatch = &hubWatch{client: func() tokenChecker {
+	w.Hub = NewHub(HubParams{Client: func() TokenChecker {
 		if w.none.Load() {
 			return nil
 		}
 		return w.hub
-	}, seen: &hubSeen{}, changed: func() { w.news++ },
-		expires: func() time.Time { return w.end },
-		warned:  func(day string) bool { return len(w.days) > 0 && w.days[len(w.days)-1] == day || w.add(day) },
-		log:     slog.New(slog.NewJSONHandler(&w.log, nil)), poke: make(chan time.Duration, 1)}
+	}, Changed: func() { w.news++ },
+		Expires: func() time.Time { return w.end },
+		Warned:  func(day string) bool { return len(w.days) > 0 && w.days[len(w.days)-1] == day || w.add(day) },
+		Log:     slog.New(slog.NewJSONHandler(&w.log, nil))}, &HubSeen{})
 	ctx, cancel := context.WithCancel(t.Context())
 	over := make(chan struct{})
-	go func() { defer close(over); w.run(ctx) }()
+	go func() { defer close(over); w.Run(ctx) }()
 	t.Cleanup(func() { cancel(); <-over })
 	return w
 }
@@ -80,7 +84,7 @@ func (w *watched) add(day string) bool { w.days = append(w.days, day); return fa
 // state is what the tray would show.
 func (w *watched) state() health.State {
 	f := health.Facts{SetUp: true}
-	w.seen.into(&f)
+	w.seen.Into(&f)
 	return health.Assess(f, text.English, "", time.Now()).State
 }
 
@@ -138,7 +142,7 @@ func TestANetworkThatIsLate(t *testing.T) {
 		w := watching(t, time.Time{})
 		synctest.Wait()
 		w.hub.answers(contact.NoNetwork)
-		w.woke()
+		w.Woke()
 		time.Sleep(afterWaking)
 		synctest.Wait()
 		if n := len(w.hub.times()); n != 2 || w.news != 0 {
@@ -151,7 +155,7 @@ func TestANetworkThatIsLate(t *testing.T) {
 			t.Fatalf("%d checks, %d news", n, w.news)
 		}
 		w.hub.answers(contact.NoNetwork)
-		w.settingsChanged()
+		w.SettingsChanged()
 		time.Sleep(2 * retryFirst)
 		synctest.Wait()
 		if w.news != 1 || w.state() != health.HubGone {
@@ -166,13 +170,13 @@ func TestOtherSettings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := watching(t, time.Time{})
 		w.hub.answers(contact.CredentialsRefused)
-		w.settingsChanged()
+		w.SettingsChanged()
 		synctest.Wait()
 		if w.state() != health.CredentialsRefused {
 			t.Fatalf("state %d", w.state())
 		}
 		w.none.Store(true)
-		w.settingsChanged()
+		w.SettingsChanged()
 		synctest.Wait()
 		if w.state() != health.Ready {
 			t.Errorf("state %d", w.state())
@@ -199,21 +203,21 @@ func TestCallsKnowBetter(t *testing.T) {
 		{"not understood", contact.NotUnderstood, "", false, contact.NotUnderstood},
 		{"may not look up", contact.ScopeRefused, "", false, contact.ScopeRefused},
 	} {
-		var h hubSeen
+		var h HubSeen
 		h.note(c.seen, now)
 		var f health.Facts
 		f.Lookup.Failure, f.Lookup.At = c.lookup, now.Add(-time.Hour)
 		if c.lookupLater {
 			f.Lookup.At = now.Add(time.Hour)
 		}
-		h.into(&f)
+		h.Into(&f)
 		if f.Lookup.Failure != c.want {
 			t.Errorf("%s: %q, want %q", c.name, f.Lookup.Failure, c.want)
 		}
 	}
 	var f health.Facts
 	f.Lookup.Failure = contact.NoNetwork
-	new(hubSeen).into(&f)
+	new(HubSeen).Into(&f)
 	if f.Lookup.Failure != contact.NoNetwork {
 		t.Error("who never checked knows nothing")
 	}
@@ -240,7 +244,7 @@ func TestExpiryIsLoggedOnceADay(t *testing.T) {
 		day  string
 		want bool
 	}{{"2026-10-01", false}, {"2026-10-01", true}, {"2026-10-02", false}} {
-		if got := onceADay(path, c.day); got != c.want {
+		if got := OnceADay(path, c.day); got != c.want {
 			t.Errorf("%d: %s was given: %v", i, c.day, got)
 		}
 	}

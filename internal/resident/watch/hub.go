@@ -1,11 +1,18 @@
-package resident
+// Package watch looks, although nobody calls, at what would otherwise be noticed
+// only when a call goes wrong: that the hub refuses our credentials, that somebody
+// has set another secret, and how many calls a day usually has.
+//
+// Hub, Secret and Usual each run on one goroutine of their own, their Run, and own
+// no more than what they saw last, which may be read from any. They know the facts
+// of package health, and neither the resident nor its hub: they ask and tell
+// through what they are made with.
+package watch
 
 import (
 	"context"
 	"log/slog"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -27,16 +34,16 @@ const (
 	checkIn     = 30 * time.Second
 )
 
-// hubSeen is what the last check of the hub came to. Safe for concurrent use;
+// HubSeen is what the last check of the hub came to. Safe for concurrent use;
 // the zero value knows nothing.
-type hubSeen struct {
+type HubSeen struct {
 	mu      sync.Mutex
 	at      time.Time
 	failure contact.Failure
 }
 
 // note keeps what a check came to and reports whether that is news.
-func (h *hubSeen) note(f contact.Failure, at time.Time) (news bool) {
+func (h *HubSeen) note(f contact.Failure, at time.Time) (news bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	news = h.failure != f
@@ -47,8 +54,8 @@ func (h *hubSeen) note(f contact.Failure, at time.Time) (news bool) {
 // unproved are failures of lookups that a token says nothing about.
 var unproved = []contact.Failure{contact.HubError, contact.NotUnderstood, contact.ScopeRefused}
 
-// into adds to the facts what a check knows better than the last lookup.
-func (h *hubSeen) into(f *health.Facts) {
+// Into adds to the facts what a check knows better than the last lookup.
+func (h *HubSeen) Into(f *health.Facts) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
@@ -60,47 +67,37 @@ func (h *hubSeen) into(f *health.Facts) {
 	}
 }
 
-// tokenChecker is the hub's client as far as it matters here.
-type tokenChecker interface {
+// TokenChecker is the hub's client as far as it matters here.
+type TokenChecker interface {
 	Check(ctx context.Context) (life time.Duration, err error)
 }
 
-// hubWatch asks the hub for a token every few hours, at the start, after a sleep
-// and when settings have changed. Its run is its only goroutine.
-type hubWatch struct {
-	client  func() tokenChecker // that holds now, nil for none
-	seen    *hubSeen
-	changed func() // what was seen is news
-	mended  func() // the hub gives tokens again
-	expires func() time.Time
-	warned  func(day string) bool // whether that day's warning was given; from now on it was
-	log     *slog.Logger
-	poke    chan time.Duration
+// Hub asks the hub for a token every few hours, at the start, after a sleep and
+// when settings have changed. Its Run is its only goroutine.
+type Hub struct {
+	p    HubParams
+	seen *HubSeen
+	poke chan time.Duration
 }
 
-// newHubWatch watches the hub of r.
-func newHubWatch(r *Resident, seen *hubSeen) *hubWatch {
-	return &hubWatch{seen: seen,
-		client: func() tokenChecker {
-			if c := r.current().client; c != nil {
-				return c
-			}
-			return nil
-		},
-		changed: func() {
-			select {
-			case r.retell <- struct{}{}:
-			default: // it is about to look anyway
-			}
-		},
-		mended:  func() { r.deliveries.mended() },
-		expires: func() time.Time { return r.set().Hub.SecretExpires },
-		warned:  func(day string) bool { return onceADay(filepath.Join(r.o.Dirs.State, "expiry-warned"), day) },
-		log:     r.o.Log, poke: make(chan time.Duration, 1)}
+// HubParams is what a hub is watched with. The functions are called on Run's
+// goroutine.
+type HubParams struct {
+	Client  func() TokenChecker // that holds now, nil for none
+	Changed func()              // what was seen is news; from any goroutine, it must not block
+	Mended  func()              // the hub gives tokens again
+	Expires func() time.Time
+	Warned  func(day string) bool // whether that day's warning was given; from now on it was
+	Log     *slog.Logger
 }
 
-// onceADay reports whether a file names that day, and has it do so.
-func onceADay(path, day string) bool {
+// NewHub watches a hub and keeps what it came to in seen.
+func NewHub(p HubParams, seen *HubSeen) *Hub {
+	return &Hub{p: p, seen: seen, poke: make(chan time.Duration, 1)}
+}
+
+// OnceADay reports whether a file names that day, and has it do so.
+func OnceADay(path, day string) bool {
 	if b, err := os.ReadFile(path); err == nil && strings.TrimSpace(string(b)) == day {
 		return true
 	}
@@ -109,20 +106,20 @@ func onceADay(path, day string) bool {
 	return false
 }
 
-// look asks for a check in a while. It never blocks.
-func (w *hubWatch) look(in time.Duration) {
+// Look asks for a check in a while. It never blocks.
+func (w *Hub) Look(in time.Duration) {
 	select {
 	case w.poke <- in:
 	default: // one is coming
 	}
 }
 
-// settingsChanged is called when another client holds, woke after a sleep.
-func (w *hubWatch) settingsChanged() { w.look(0) }
-func (w *hubWatch) woke()            { w.look(afterWaking) }
+// SettingsChanged is called when another client holds, Woke after a sleep.
+func (w *Hub) SettingsChanged() { w.Look(0) }
+func (w *Hub) Woke()            { w.Look(afterWaking) }
 
-// run checks until ctx ends.
-func (w *hubWatch) run(ctx context.Context) {
+// Run checks until ctx ends.
+func (w *Hub) Run(ctx context.Context) {
 	failures := 0 // in a row
 	for {
 		wait := w.check(ctx, &failures)
@@ -148,8 +145,8 @@ func (w *hubWatch) run(ctx context.Context) {
 // check asks once and returns when to ask again. A failure that passes by itself
 // is believed when it comes twice in a row: after a start or a sleep the network
 // takes a moment.
-func (w *hubWatch) check(ctx context.Context, failures *int) time.Duration {
-	c := w.client()
+func (w *Hub) check(ctx context.Context, failures *int) time.Duration {
+	c := w.p.Client()
 	if c == nil {
 		w.seen.note("", time.Time{})
 		return around(checkEvery)
@@ -157,7 +154,7 @@ func (w *hubWatch) check(ctx context.Context, failures *int) time.Duration {
 	asking, cancel := context.WithTimeout(ctx, checkIn)
 	_, err := c.Check(asking)
 	cancel()
-	if ctx.Err() != nil || w.client() != c {
+	if ctx.Err() != nil || w.p.Client() != c {
 		return 0 // what was heard is of the settings of before
 	}
 	f := contact.FailureOf(err)
@@ -178,19 +175,19 @@ func (w *hubWatch) check(ctx context.Context, failures *int) time.Duration {
 	return around(min(retryFirst<<min(*failures-1, 10), retryLast))
 }
 
-func (w *hubWatch) note(f contact.Failure) {
+func (w *Hub) note(f contact.Failure) {
 	if !w.seen.note(f, time.Now()) {
 		return
 	}
 	if f == "" {
-		w.log.Info("the hub gives tokens again")
-		if w.mended != nil {
-			w.mended()
+		w.p.Log.Info("the hub gives tokens again")
+		if w.p.Mended != nil {
+			w.p.Mended()
 		}
 	} else {
-		w.log.Warn("the hub gives no token", "failure", string(f))
+		w.p.Log.Warn("the hub gives no token", "failure", string(f))
 	}
-	w.changed()
+	w.p.Changed()
 }
 
 // around is a time near d, so that the computers of an office do not all come in
@@ -198,14 +195,14 @@ func (w *hubWatch) note(f contact.Failure) {
 func around(d time.Duration) time.Duration { return d*7/8 + rand.N(d/4) }
 
 // warn writes once a day, for administrators, that the secret expires.
-func (w *hubWatch) warn(now time.Time) {
-	stage, days := health.Expiry(now, w.expires())
-	if stage < health.ExpirySoon || w.warned(now.Format(time.DateOnly)) {
+func (w *Hub) warn(now time.Time) {
+	stage, days := health.Expiry(now, w.p.Expires())
+	if stage < health.ExpirySoon || w.p.Warned(now.Format(time.DateOnly)) {
 		return
 	}
 	msg := "the hub's secret expires soon"
 	if stage == health.ExpiryPast {
 		msg = "the hub's secret has expired"
 	}
-	w.log.Warn(msg, "id", health.ExpiryMessage, "days", days)
+	w.p.Log.Warn(msg, "id", health.ExpiryMessage, "days", days)
 }
