@@ -15,8 +15,8 @@
 // theme) and no other; only internal/ui/desk knows them all.
 //
 // Of the resident's rooms, each is one thing with its goroutine or its file: it
-// imports no other room, but the ground that they share (configure), and never
-// the resident, which hands it what it needs of the rest.
+// imports no other room, but the ground that they share (configure, ask), and
+// never the resident, which hands it what it needs of the rest.
 //
 // Beside them stand the local hub and the simulated softphone: they know the
 // domain and the words, and only the wiring knows them. Packages that serve
@@ -114,12 +114,11 @@ const desk = "internal/ui/desk"
 
 var shared = []string{"internal/ui/kit", "internal/ui/theme", "internal/ui/offscreen"}
 
-// The resident's rooms may share the ground; of what is on screen they may know
-// the cards.
-const (
-	ground = "internal/resident/configure"
-	card   = "internal/ui/card"
-)
+// ground is what the resident's rooms may share; of what is on screen they may
+// know the cards.
+var ground = []string{"internal/resident/configure", "internal/resident/ask"}
+
+const card = "internal/ui/card"
 
 // Why says why a package may not import another one; "" if it may.
 func Why(from, to string) string {
@@ -145,7 +144,7 @@ func Why(from, to string) string {
 		return "is the engine: it declares what it needs and knows no adapter"
 	case t > f:
 		return "imports a package of a higher floor"
-	case t == Rooms && to != ground:
+	case t == Rooms && !slices.Contains(ground, to):
 		return "imports another room of the resident: have the resident hand over what is needed"
 	case f == Rooms && t == Windows && to != card:
 		return "is a room of the resident, which shows cards and leaves windows to the windows program"

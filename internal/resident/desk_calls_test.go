@@ -21,6 +21,7 @@ import (
 	"wiebelt/internal/localhub"
 	"wiebelt/internal/native/window"
 	"wiebelt/internal/profile"
+	"wiebelt/internal/resident/ask"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
 )
@@ -158,7 +159,7 @@ func (d *desktop) ask(kind string, m any, into any) (answer string) {
 		d.t.Fatal(err)
 	}
 	area, _, _ := strings.Cut(kind, ".")
-	areas[area](d.Resident, request{ctx: d.t.Context(), kind: kind, raw: raw, reply: func(kind string, m any) {
+	areas[area](d.Resident, ask.Request{Ctx: d.t.Context(), Kind: kind, Raw: raw, Reply: func(kind string, m any) {
 		if answer != "" {
 			d.t.Errorf("answered %s after %s", kind, answer)
 		}
@@ -278,9 +279,9 @@ func TestCallsRequests(t *testing.T) {
 		t.Errorf("%s %+v", a, failed)
 	}
 	for _, raw := range []string{"", "null", "[]", `{"entry":"x"}`, `{"entry":-1}`, `{}`} {
-		answerCalls(d.Resident, request{ctx: t.Context(), kind: deskapi.KindCallsRemove, raw: json.RawMessage(raw), reply: func(string, any) {}})
+		answerCalls(d.Resident, ask.Request{Ctx: t.Context(), Kind: deskapi.KindCallsRemove, Raw: json.RawMessage(raw), Reply: func(string, any) {}})
 	}
-	answerCalls(d.Resident, request{ctx: t.Context(), kind: "calls.unheard-of", reply: func(string, any) {}})
+	answerCalls(d.Resident, ask.Request{Ctx: t.Context(), Kind: "calls.unheard-of", Reply: func(string, any) {}})
 }
 
 func TestCallsStateOfTheResident(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/message"
 	"wiebelt/internal/outbox"
+	"wiebelt/internal/resident/ask"
 	"wiebelt/internal/text"
 )
 
@@ -21,32 +22,32 @@ const (
 )
 
 // answerDelivery does what the delivery window asks for.
-func answerDelivery(r *Resident, q request) {
+func answerDelivery(r *Resident, q ask.Request) {
 	d := r.deliveries
 	if d == nil {
 		return // the demo delivers nothing
 	}
 	var err error
-	switch q.kind {
+	switch q.Kind {
 	case deskapi.KindDeliveryAsk:
 		var m deskapi.DeliveryAsk
-		if q.decode(&m) {
-			q.reply(deskapi.KindDeliveryState, d.state(m))
+		if q.Decode(&m) {
+			q.Reply(deskapi.KindDeliveryState, d.state(m))
 		}
 		return
 	case deskapi.KindDeliveryShow:
 		var m deskapi.DeliveryItem
-		if !q.decode(&m) {
+		if !q.Decode(&m) {
 			return
 		}
 		var all deskapi.DeliveryReceipts
-		if all, err = d.receipts(q.ctx, m.ID); err == nil {
-			q.reply(deskapi.KindDeliveryReceipts, all)
+		if all, err = d.receipts(q.Ctx, m.ID); err == nil {
+			q.Reply(deskapi.KindDeliveryReceipts, all)
 			return
 		}
 	case deskapi.KindDeliveryAdd:
 		var m deskapi.DeliveryAdd
-		if q.decode(&m) && r.sets() {
+		if q.Decode(&m) && r.sets() {
 			d.offer(slices.DeleteFunc(m.Paths, func(p string) bool { return p == "" || len(p) > maxPath || strings.ContainsRune(p, 0) }))
 		}
 		return
@@ -57,11 +58,11 @@ func answerDelivery(r *Resident, q request) {
 		return
 	default:
 		err = d.act(q)
-		d.refresh(q.ctx)
+		d.refresh(q.Ctx)
 		d.changed()
 	}
-	if err != nil && q.ctx.Err() == nil {
-		q.reply(deskapi.KindDeliveryFailed, deskapi.DeliveryFailed{Sentence: d.sentence(err)})
+	if err != nil && q.Ctx.Err() == nil {
+		q.Reply(deskapi.KindDeliveryFailed, deskapi.DeliveryFailed{Sentence: d.sentence(err)})
 	}
 }
 
@@ -72,14 +73,14 @@ func (r *Resident) sets() bool {
 }
 
 // act changes one row, or the queue.
-func (d *deliveries) act(q request) error {
+func (d *deliveries) act(q ask.Request) error {
 	var m deskapi.DeliveryResolve // the others are the beginning of it
-	if !q.decode(&m) {
+	if !q.Decode(&m) {
 		return nil
 	}
 	candidate := strings.HasPrefix(m.ID, "n")
 	ok := true
-	switch q.kind {
+	switch q.Kind {
 	case deskapi.KindDeliverySend:
 		ok = d.again(m.ID, outbox.DuplicateSend)
 	case deskapi.KindDeliveryRetry:
@@ -89,16 +90,16 @@ func (d *deliveries) act(q request) error {
 		}
 		return d.with(func(box *outbox.Outbox) error {
 			if m.ID != "" {
-				if _, err := box.Retry(q.ctx, m.ID); err != nil {
+				if _, err := box.Retry(q.Ctx, m.ID); err != nil {
 					return err
 				}
 			}
 			d.senders.anew()
-			return box.Release(q.ctx)
+			return box.Release(q.Ctx)
 		})
 	case deskapi.KindDeliveryResolve:
 		return d.with(func(box *outbox.Outbox) error {
-			_, err := box.Resolve(q.ctx, m.ID, m.Delivered, m.Note)
+			_, err := box.Resolve(q.Ctx, m.ID, m.Delivered, m.Note)
 			return err
 		})
 	case deskapi.KindDeliveryRemove:
@@ -106,7 +107,7 @@ func (d *deliveries) act(q request) error {
 			ok = d.drop(m.ID)
 			break
 		}
-		return d.with(func(box *outbox.Outbox) error { return box.Forget(q.ctx, m.ID) })
+		return d.with(func(box *outbox.Outbox) error { return box.Forget(q.Ctx, m.ID) })
 	}
 	if !ok {
 		return outbox.ErrState
@@ -161,7 +162,7 @@ func (d *deliveries) rows() []deskapi.DeliveryRow {
 }
 
 func rowOf(it outbox.Item) deskapi.DeliveryRow {
-	r := deskapi.DeliveryRow{ID: it.ID, Name: cut(it.Name), Size: it.Size, State: string(it.State), Reason: string(it.Reason), Status: it.Status,
+	r := deskapi.DeliveryRow{ID: it.ID, Name: ask.Cut(it.Name), Size: it.Size, State: string(it.State), Reason: string(it.Reason), Status: it.Status,
 		Added: it.Added, Decided: it.Decided, Next: it.NextTry, Kept: it.Kept}
 	found := it.Findings()
 	r.Findings = len(found)
@@ -185,8 +186,8 @@ func inView(r deskapi.DeliveryRow, view string) bool {
 }
 
 // state is what the window shows: as many rows of a view as fit a message.
-func (d *deliveries) state(ask deskapi.DeliveryAsk) deskapi.DeliveryState {
-	s := deskapi.DeliveryState{SetUp: d.r.sets(), Support: d.r.support(), View: ask.View, First: max(ask.First, 0)}
+func (d *deliveries) state(want deskapi.DeliveryAsk) deskapi.DeliveryState {
+	s := deskapi.DeliveryState{SetUp: d.r.sets(), Support: d.r.support(), View: want.View, First: max(want.First, 0)}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	s.Trouble, s.Notice = d.opened, d.notice
@@ -224,12 +225,12 @@ func (d *deliveries) state(ask deskapi.DeliveryAsk) deskapi.DeliveryState {
 		if inView(r, deskapi.DeliveryAct) {
 			s.Act++
 		}
-		if !inView(r, ask.View) {
+		if !inView(r, want.View) {
 			continue
 		}
-		if s.Total >= s.First && len(s.Rows) == s.Total-s.First && len(s.Rows) < min(ask.Count, maxRows) {
+		if s.Total >= s.First && len(s.Rows) == s.Total-s.First && len(s.Rows) < min(want.Count, maxRows) {
 			b, err := json.Marshal(r)
-			if size += len(b); err == nil && size <= maxAnswer {
+			if size += len(b); err == nil && size <= ask.MaxAnswer {
 				s.Rows = append(s.Rows, r)
 			}
 		}
@@ -265,7 +266,7 @@ func (d *deliveries) receipts(ctx context.Context, id string) (deskapi.DeliveryR
 		if err != nil {
 			return err
 		}
-		all = deskapi.DeliveryReceipts{Row: rowOf(it), Intermediary: cut(it.Intermediary), SHA256: it.SHA256, Attempts: it.Attempts, Note: it.Note, Findings: few(it.Findings())}
+		all = deskapi.DeliveryReceipts{Row: rowOf(it), Intermediary: ask.Cut(it.Intermediary), SHA256: it.SHA256, Attempts: it.Attempts, Note: it.Note, Findings: few(it.Findings())}
 		size := 0
 		for i, r := range slices.Backward(said) {
 			m := deskapi.DeliveryReceipt{Ended: r.Ended, Status: r.Status, Reason: string(r.Reason), Body: r.Body, Cut: r.Cut}
@@ -273,7 +274,7 @@ func (d *deliveries) receipts(ctx context.Context, id string) (deskapi.DeliveryR
 				m.Body, m.Cut = strings.ToValidUTF8(m.Body[:maxSaid], ""), true
 			}
 			b, err := json.Marshal(m)
-			if size += len(b); err != nil || size > maxAnswer {
+			if size += len(b); err != nil || size > ask.MaxAnswer {
 				all.More = i + 1
 				break
 			}

@@ -11,6 +11,7 @@ import (
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/health"
 	"wiebelt/internal/profile"
+	"wiebelt/internal/resident/ask"
 	"wiebelt/internal/resident/configure"
 	"wiebelt/internal/resident/trial"
 	"wiebelt/internal/secret"
@@ -30,46 +31,46 @@ const (
 )
 
 // answerSettings does what the settings window asks for.
-func answerSettings(r *Resident, q request) {
+func answerSettings(r *Resident, q ask.Request) {
 	if r.o.Demo != nil {
 		return // its settings are gone with it
 	}
-	switch q.kind {
+	switch q.Kind {
 	case deskapi.KindSettingsAsk:
 		s, _ := settings.Load(r.o.Dirs)
-		q.reply(deskapi.KindSettingsState, r.settingsState(s))
-		q.reply(deskapi.KindSettingsKept, r.secretsKept(q.ctx, s))
+		q.Reply(deskapi.KindSettingsState, r.settingsState(s))
+		q.Reply(deskapi.KindSettingsKept, r.secretsKept(q.Ctx, s))
 	case deskapi.KindSettingsSecret:
 		var m deskapi.SettingsSecretAsk
-		if q.decode(&m) {
-			q.reply(deskapi.KindSettingsKept, r.secretKept(q.ctx, m.BaseURL, m.Client, m.Store))
+		if q.Decode(&m) {
+			q.Reply(deskapi.KindSettingsKept, r.secretKept(q.Ctx, m.BaseURL, m.Client, m.Store))
 		}
 	case deskapi.KindSettingsSave:
 		var m deskapi.SettingsSave
-		if !q.decode(&m) {
+		if !q.Decode(&m) {
 			return
 		}
-		saved := r.saveSettings(q.ctx, m)
-		q.reply(deskapi.KindSettingsSaved, saved)
+		saved := r.saveSettings(q.Ctx, m)
+		q.Reply(deskapi.KindSettingsSaved, saved)
 		if saved.OK {
 			r.settingsChanged(m.Secret != "" || len(m.Secrets) > 0)
 			s, _ := settings.Load(r.o.Dirs)
-			q.reply(deskapi.KindSettingsState, r.settingsState(s))
-			q.reply(deskapi.KindSettingsKept, r.secretsKept(q.ctx, s))
+			q.Reply(deskapi.KindSettingsState, r.settingsState(s))
+			q.Reply(deskapi.KindSettingsKept, r.secretsKept(q.Ctx, s))
 		}
 	case deskapi.KindSettingsTest:
 		var m deskapi.SettingsTest
-		if q.decode(&m) {
+		if q.Decode(&m) {
 			r.testSettings(q, m)
 		}
 	case deskapi.KindSettingsFile:
 		var m deskapi.SettingsFile
-		if q.decode(&m) {
-			q.reply(deskapi.KindSettingsOffice, r.openSetup(q.ctx, m))
+		if q.Decode(&m) {
+			q.Reply(deskapi.KindSettingsOffice, r.openSetup(q.Ctx, m))
 		}
 	case deskapi.KindSettingsTake:
 		var m deskapi.SettingsTake
-		if q.decode(&m) {
+		if q.Decode(&m) {
 			r.takeSetup(q, m)
 		}
 	case deskapi.KindSettingsStop:
@@ -139,7 +140,7 @@ func (r *Resident) settingsState(s *settings.Settings) deskapi.SettingsState {
 	}
 	for _, m := range r.monitors() {
 		if m.Name != "" && len(st.Monitors) < 16 {
-			st.Monitors = append(st.Monitors, cut(m.Name))
+			st.Monitors = append(st.Monitors, ask.Cut(m.Name))
 		}
 	}
 	if _, keys, _ := r.shown.get(); keys != health.HotkeyWorks && s.Card.Hotkey != "off" {
@@ -228,11 +229,11 @@ func changesOf(s *settings.Settings, all []deskapi.SettingsChange) (changes map[
 		v, err := settings.ParseText(c.Key, c.Text)
 		switch {
 		case s.Locked(c.Key):
-			bad = append(bad, cut(c.Key))
+			bad = append(bad, ask.Cut(c.Key))
 		case c.Reset:
 			changes[c.Key] = nil
 		case err != nil:
-			bad = append(bad, cut(c.Key))
+			bad = append(bad, ask.Cut(c.Key))
 		default:
 			changes[c.Key] = v
 		}

@@ -21,6 +21,7 @@ import (
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/localhub"
 	"wiebelt/internal/profile"
+	"wiebelt/internal/resident/ask"
 	"wiebelt/internal/resident/trial"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
@@ -84,7 +85,7 @@ func (p *panel) ask(kind string, m any) []reply {
 	p.mu.Lock()
 	p.got = nil
 	p.mu.Unlock()
-	answerSettings(p.Resident, request{ctx: p.t.Context(), kind: kind, raw: raw, reply: func(kind string, msg any) {
+	answerSettings(p.Resident, ask.Request{Ctx: p.t.Context(), Kind: kind, Raw: raw, Reply: func(kind string, msg any) {
 		b, err := json.Marshal(msg)
 		if err != nil || len(b) > 60<<10 {
 			p.t.Errorf("%s: %d bytes, %v", kind, len(b), err)

@@ -15,6 +15,7 @@ import (
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/health"
 	"wiebelt/internal/profile"
+	"wiebelt/internal/resident/ask"
 	"wiebelt/internal/resident/configure"
 	"wiebelt/internal/resident/registrations"
 	"wiebelt/internal/resident/watch"
@@ -105,38 +106,38 @@ func (r *Resident) repair(what health.Registration) {
 }
 
 // answerStart does what the first start's window and that of a test call ask.
-func answerStart(r *Resident, q request) {
+func answerStart(r *Resident, q ask.Request) {
 	if r.o.Demo != nil {
 		return
 	}
-	_, verb, _ := strings.Cut(q.kind, ".")
+	_, verb, _ := strings.Cut(q.Kind, ".")
 	switch {
 	case verb == deskapi.VerbBegin:
 		r.testCall(q)
 	case verb == deskapi.VerbStop:
 		r.testCalls.stop()
-	case q.kind == deskapi.KindStartAsk:
+	case q.Kind == deskapi.KindStartAsk:
 		r.tellStart(q, "")
-	case q.kind == deskapi.KindStartCorner:
+	case q.Kind == deskapi.KindStartCorner:
 		var m deskapi.StartCorner
-		if q.decode(&m) && r.answer(q, "card.corner", m.Corner) {
-			r.exhibit.show(q.ctx, r.testCard(r.lang()))
+		if q.Decode(&m) && r.answer(q, "card.corner", m.Corner) {
+			r.exhibit.show(q.Ctx, r.testCard(r.lang()))
 		}
-	case q.kind == deskapi.KindStartLanguage:
+	case q.Kind == deskapi.KindStartLanguage:
 		var m deskapi.StartLanguage
-		if q.decode(&m) {
+		if q.Decode(&m) {
 			r.answer(q, "ui.language", m.Language)
 		}
-	case q.kind == deskapi.KindStartConnect:
+	case q.Kind == deskapi.KindStartConnect:
 		var m deskapi.StartConnect
-		if q.decode(&m) {
-			r.tellStart(q, r.connect(q.ctx, m.ID))
+		if q.Decode(&m) {
+			r.tellStart(q, r.connect(q.Ctx, m.ID))
 		}
 	}
 }
 
 // answer keeps an answer and tells how things are now.
-func (r *Resident) answer(q request, key, value string) bool {
+func (r *Resident) answer(q ask.Request, key, value string) bool {
 	failed := ""
 	if err := r.keep(map[string]any{key: value}); err != nil {
 		failed = r.lang().T(text.StartFailed, r.support())
@@ -161,10 +162,10 @@ func (r *Resident) keep(changes map[string]any) error {
 
 // tellStart tells how things are now. One at a time: what was seen later must not
 // be overtaken by what was seen before.
-func (r *Resident) tellStart(q request, failed string) {
+func (r *Resident) tellStart(q ask.Request, failed string) {
 	r.starting.Lock()
 	defer r.starting.Unlock()
-	q.reply(deskapi.KindStartState, r.startState(q.ctx, failed))
+	q.Reply(deskapi.KindStartState, r.startState(q.Ctx, failed))
 }
 
 func (r *Resident) startState(ctx context.Context, failed string) deskapi.StartState {

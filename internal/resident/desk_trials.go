@@ -18,6 +18,7 @@ import (
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/instance"
 	"wiebelt/internal/native/window"
+	"wiebelt/internal/resident/ask"
 	"wiebelt/internal/resident/configure"
 	"wiebelt/internal/resident/trial"
 	"wiebelt/internal/secret"
@@ -129,7 +130,7 @@ func (t *trials) offered() string {
 }
 
 // testSettings tries the hub as it stands in the window, saved or not.
-func (r *Resident) testSettings(q request, m deskapi.SettingsTest) {
+func (r *Resident) testSettings(q ask.Request, m deskapi.SettingsTest) {
 	end := deskapi.SettingsTested{Seq: m.Seq}
 	s, _ := settings.Load(r.o.Dirs)
 	l := configure.Language(s)
@@ -137,20 +138,20 @@ func (r *Resident) testSettings(q request, m deskapi.SettingsTest) {
 	next, err := s.With(changes)
 	if len(bad) > 0 || err != nil {
 		end.Why = l.T(text.PrefsTestBad)
-		q.reply(deskapi.KindSettingsTested, end)
+		q.Reply(deskapi.KindSettingsTested, end)
 		return
 	}
 	if missing := next.Hub.Missing(); len(missing) > 0 {
 		end.Why = l.T(text.PrefsTestMissing, l.T(text.SettingTitle(missing[0])))
-		q.reply(deskapi.KindSettingsTested, end)
+		q.Reply(deskapi.KindSettingsTested, end)
 		return
 	}
-	ctx, done := r.trials.begin(q.ctx)
+	ctx, done := r.trials.begin(q.Ctx)
 	defer done()
 	value, why := r.secretToTry(ctx, l, next.Hub, m.Secret)
 	if why != "" {
 		end.Why = why
-		q.reply(deskapi.KindSettingsTested, end)
+		q.Reply(deskapi.KindSettingsTested, end)
 		return
 	}
 	var others []string
@@ -170,7 +171,7 @@ func (r *Resident) testSettings(q request, m deskapi.SettingsTest) {
 			end.Better = append(end.Better, deskapi.SettingsChange{Key: key, Text: v, Reset: v == ""})
 		}
 	}
-	q.reply(deskapi.KindSettingsTested, end)
+	q.Reply(deskapi.KindSettingsTested, end)
 }
 
 // secretToTry is the secret that was typed, or else the one that is kept for
@@ -204,12 +205,12 @@ func (r *Resident) secretToTry(ctx context.Context, l text.Language, h settings.
 }
 
 // telling passes the steps of a test on to a window, in words.
-func (r *Resident) telling(ctx context.Context, q request, l text.Language, seq int, support string) func(trial.Step) {
+func (r *Resident) telling(ctx context.Context, q ask.Request, l text.Language, seq int, support string) func(trial.Step) {
 	return func(st trial.Step) {
 		if ctx.Err() == nil {
 			step := stepInWords(l, st, support)
 			step.Seq = seq
-			q.reply(deskapi.KindSettingsStep, step)
+			q.Reply(deskapi.KindSettingsStep, step)
 		}
 	}
 }
@@ -238,13 +239,13 @@ func stepInWords(l text.Language, st trial.Step, support string) deskapi.Setting
 		var known *contact.LookupError
 		if !errors.As(st.Err, &known) { // nothing was sent
 			s.Sentence = l.T(text.PrefsTestBad)
-			s.Detail = cut(st.Err.Error())
+			s.Detail = ask.Cut(st.Err.Error())
 			return s
 		}
-		s.Sentence, s.Detail = upper(l.T(text.Failure(string(known.Failure)))), cut(known.Detail)
+		s.Sentence, s.Detail = upper(l.T(text.Failure(string(known.Failure)))), ask.Cut(known.Detail)
 		s.Do = l.T(text.FailureDo(string(known.Failure)))
 		if known.Failure.NeedsAdmin() && support != "" {
-			s.Do += " " + l.T(text.PrefsAsk, cut(support))
+			s.Do += " " + l.T(text.PrefsAsk, ask.Cut(support))
 		}
 	}
 	return s
@@ -285,7 +286,7 @@ func (r *Resident) openSetup(ctx context.Context, m deskapi.SettingsFile) deskap
 		a.Why = l.T(text.SetupWrong)
 		return a
 	case errors.As(err, &key):
-		a.Why = l.T(text.SetupBadSetting, cut(key.Problem))
+		a.Why = l.T(text.SetupBadSetting, ask.Cut(key.Problem))
 		return a
 	case err != nil:
 		a.Why = l.T(text.SetupDamaged)
@@ -313,7 +314,7 @@ func setupRows(before *settings.Settings, office setup.Office, changes map[strin
 				parts = append(parts, v.Value)
 			}
 		}
-		return cut(strings.Join(parts, ", "))
+		return ask.Cut(strings.Join(parts, ", "))
 	}
 	for _, key := range setup.Keys() {
 		was, is := shown(before, key), shown(office.Settings, key)
@@ -326,20 +327,20 @@ func setupRows(before *settings.Settings, office setup.Office, changes map[strin
 }
 
 // takeSetup tests the set-up that is shown and takes it over if that went well.
-func (r *Resident) takeSetup(q request, m deskapi.SettingsTake) {
+func (r *Resident) takeSetup(q ask.Request, m deskapi.SettingsTake) {
 	a := deskapi.SettingsTaken{Seq: m.Seq}
 	before, _ := settings.Load(r.o.Dirs)
 	l := configure.Language(before)
 	answer := func(why string) {
 		a.Why, a.OK = why, why == ""
-		q.reply(deskapi.KindSettingsTaken, a)
+		q.Reply(deskapi.KindSettingsTaken, a)
 	}
 	o := r.trials.held(m.Seq)
 	if o == nil {
 		answer(l.T(text.PrefsFileAgain))
 		return
 	}
-	ctx, done := r.trials.begin(q.ctx)
+	ctx, done := r.trials.begin(q.Ctx)
 	defer done()
 	t := trial.Trial{Dirs: r.o.Dirs, Settings: before, Hub: o.hub, Secret: o.office.Secret, Number: m.Number}
 	if !before.Locked("hub.basic_auth_encoding") {
@@ -383,8 +384,8 @@ func (r *Resident) takeSetup(q request, m deskapi.SettingsTake) {
 		answer("")
 		r.settingsChanged(true)
 		s, _ := settings.Load(r.o.Dirs)
-		q.reply(deskapi.KindSettingsState, r.settingsState(s))
-		q.reply(deskapi.KindSettingsKept, r.secretsKept(q.ctx, s))
+		q.Reply(deskapi.KindSettingsState, r.settingsState(s))
+		q.Reply(deskapi.KindSettingsKept, r.secretsKept(q.Ctx, s))
 	}
 }
 

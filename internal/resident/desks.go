@@ -16,6 +16,7 @@ import (
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/instance"
 	"wiebelt/internal/native/message"
+	"wiebelt/internal/resident/ask"
 	"wiebelt/internal/text"
 )
 
@@ -247,7 +248,7 @@ func (r *Resident) appearance() string {
 func (d *desks) handle(ctx context.Context, work *sync.WaitGroup, out chan outgoing, kind string, raw json.RawMessage) {
 	if area, _, ok := strings.Cut(kind, "."); ok {
 		if answer := areas[area]; answer != nil {
-			q := request{ctx: ctx, kind: kind, raw: raw, reply: func(kind string, msg any) { queue(out, outgoing{kind, msg}) }}
+			q := ask.Request{Ctx: ctx, Kind: kind, Raw: raw, Reply: func(kind string, msg any) { queue(out, outgoing{kind, msg}) }}
 			work.Go(func() { answer(d.r, q) })
 		}
 		return
@@ -270,3 +271,7 @@ func (d *desks) handle(ctx context.Context, work *sync.WaitGroup, out chan outgo
 		}
 	}
 }
+
+// areas answer the windows' requests, each on a goroutine of its own.
+var areas = map[string]func(*Resident, ask.Request){"calls": answerCalls, "delivery": answerDelivery, "doctor": answerDoctor, "lookup": answerLookup,
+	"settings": answerSettings, "start": answerStart, "test": answerStart, "ways": answerWays}

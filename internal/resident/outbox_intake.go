@@ -13,6 +13,7 @@ import (
 	"wiebelt/internal/call"
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/outbox"
+	"wiebelt/internal/resident/ask"
 )
 
 // maxCandidates is how many files may wait to be taken, or lie there untaken.
@@ -54,7 +55,7 @@ func (d *deliveries) offer(paths []string) {
 func (d *deliveries) queue(path string, now time.Time) {
 	d.count++
 	c := &candidate{id: "n" + strconv.Itoa(d.count), path: path, queued: true}
-	c.row = deskapi.DeliveryRow{ID: c.id, Name: cut(call.CleanText(filepath.Base(path), 255)), State: deskapi.DeliveryAdding, Added: now}
+	c.row = deskapi.DeliveryRow{ID: c.id, Name: ask.Cut(call.CleanText(filepath.Base(path), 255)), State: deskapi.DeliveryAdding, Added: now}
 	switch {
 	case len(d.intake) == maxCandidates:
 		c.queued, c.path = false, ""

@@ -18,6 +18,7 @@ import (
 	"wiebelt/internal/health"
 	"wiebelt/internal/localhub"
 	"wiebelt/internal/outbox"
+	"wiebelt/internal/resident/ask"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
@@ -104,7 +105,7 @@ func (d *deliverer) say(kind string, m any) (answers []outgoing) {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	answerDelivery(d.Resident, request{ctx: d.t.Context(), kind: kind, raw: raw, reply: func(kind string, msg any) {
+	answerDelivery(d.Resident, ask.Request{Ctx: d.t.Context(), Kind: kind, Raw: raw, Reply: func(kind string, msg any) {
 		b, err := json.Marshal(msg)
 		if err != nil || len(b) > 60<<10 {
 			d.t.Errorf("an answer of %d bytes, %v", len(b), err)
@@ -429,7 +430,7 @@ func TestDeliveryMenu(t *testing.T) {
 		t.Error("an outbox was made")
 	}
 	var nobody Resident
-	answerDelivery(&nobody, request{kind: deskapi.KindDeliveryAsk}) // the demo
+	answerDelivery(&nobody, ask.Request{Kind: deskapi.KindDeliveryAsk}) // the demo
 	nobody.deliveries.settingsChanged(&next)
 }
 
