@@ -97,7 +97,7 @@ func (r *Resident) apply(ctx context.Context, next *settings.Settings) {
 		}
 	}
 	r.chosenBefore.Configure(next.History.Choices)
-	r.deliveries.settingsChanged(next)
+	r.deliveries.SettingsChanged(next)
 	r.cards.Set(r.cardConfig())
 	r.ways.apply(next)
 	r.o.Log.Info("settings are in effect", "problems", len(next.Problems()))

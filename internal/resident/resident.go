@@ -33,6 +33,7 @@ import (
 	"wiebelt/internal/native/window"
 	"wiebelt/internal/profile"
 	"wiebelt/internal/resident/configure"
+	"wiebelt/internal/resident/delivery"
 	"wiebelt/internal/resident/recorder"
 	"wiebelt/internal/resident/registrations"
 	"wiebelt/internal/resident/watch"
@@ -113,7 +114,7 @@ type Resident struct {
 	chosenBefore *choices.Store
 	program      *program
 	hubWatch     *watch.Hub
-	deliveries   *deliveries // nil in the demo
+	deliveries   *delivery.Deliveries // nil in the demo
 	testCalls    testCalls
 	examined     examined
 	seen         atomic.Pointer[session.State] // of the user's session; nil if nobody tells
@@ -199,8 +200,8 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 
 	defer r.records.close()
 	if r.o.Demo == nil && r.o.Hub == nil {
-		r.deliveries = newDeliveries(r)
-		defer r.deliveries.close() // after nobody delivers any more
+		r.deliveries = delivery.New(r.deliveryParams())
+		defer r.deliveries.Close() // after nobody delivers any more
 	}
 	var work sync.WaitGroup
 	defer work.Wait()
@@ -251,7 +252,7 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 		work.Go(func() { r.warnAdmins(ctx) })
 	}
 	if r.deliveries != nil {
-		work.Go(func() { r.deliveries.run(ctx) })
+		work.Go(func() { r.deliveries.Run(ctx) })
 	}
 	work.Go(func() { r.presence(ctx) })
 	if r.o.Hub == nil { // the demo's hub is its own business

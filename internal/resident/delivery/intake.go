@@ -1,4 +1,4 @@
-package resident
+package delivery
 
 import (
 	"context"
@@ -27,7 +27,7 @@ const (
 )
 
 // candidate is a file that somebody gave to the window and that is not in the
-// outbox: not yet, or not at all. Its fields are guarded by deliveries.mu.
+// outbox: not yet, or not at all. Its fields are guarded by Deliveries.mu.
 type candidate struct {
 	id        string
 	path      string
@@ -40,7 +40,7 @@ type candidate struct {
 }
 
 // offer queues files to be taken.
-func (d *deliveries) offer(paths []string) {
+func (d *Deliveries) offer(paths []string) {
 	d.mu.Lock()
 	now := time.Now()
 	for _, p := range paths {
@@ -52,7 +52,7 @@ func (d *deliveries) offer(paths []string) {
 }
 
 // queue makes a candidate of a path; d.mu is held.
-func (d *deliveries) queue(path string, now time.Time) {
+func (d *Deliveries) queue(path string, now time.Time) {
 	d.count++
 	c := &candidate{id: "n" + strconv.Itoa(d.count), path: path, queued: true}
 	c.row = deskapi.DeliveryRow{ID: c.id, Name: ask.Cut(call.CleanText(filepath.Base(path), 255)), State: deskapi.DeliveryAdding, Added: now}
@@ -67,7 +67,7 @@ func (d *deliveries) queue(path string, now time.Time) {
 }
 
 // takeIn takes the files that were given, one after the other, until ctx ends.
-func (d *deliveries) takeIn(ctx context.Context) {
+func (d *Deliveries) takeIn(ctx context.Context) {
 	for ctx.Err() == nil {
 		c := d.oldest()
 		if c == nil {
@@ -82,7 +82,7 @@ func (d *deliveries) takeIn(ctx context.Context) {
 	}
 }
 
-func (d *deliveries) oldest() *candidate {
+func (d *Deliveries) oldest() *candidate {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, c := range slices.Backward(d.intake) {
@@ -95,7 +95,7 @@ func (d *deliveries) oldest() *candidate {
 }
 
 // take takes one file.
-func (d *deliveries) take(ctx context.Context, c *candidate) {
+func (d *Deliveries) take(ctx context.Context, c *candidate) {
 	info, err := os.Stat(c.path)
 	if err == nil && info.IsDir() {
 		d.folder(c)
@@ -111,13 +111,13 @@ func (d *deliveries) take(ctx context.Context, c *candidate) {
 		d.decide(c, func() { c.row.State, c.row.Reason = deskapi.DeliveryNotTaken, kind })
 		return
 	}
-	how, ask := c.duplicate, false
+	how, question := c.duplicate, false
 	if how == "" {
-		if how = d.r.set().Delivery.Duplicate; how != outbox.DuplicateSend && how != outbox.DuplicateRefuse {
-			how, ask = outbox.DuplicateRefuse, true
+		if how = d.p.Settings().Delivery.Duplicate; how != outbox.DuplicateSend && how != outbox.DuplicateRefuse {
+			how, question = outbox.DuplicateRefuse, true
 		}
 	}
-	a, err := box.Add(ctx, outbox.Source{Path: c.path, Intermediary: d.r.set().Hub.Intermediary, Duplicate: how})
+	a, err := box.Add(ctx, outbox.Source{Path: c.path, Intermediary: d.p.Settings().Hub.Intermediary, Duplicate: how})
 	var r *outbox.RefusedError
 	var t *outbox.Trouble
 	d.decide(c, func() {
@@ -130,7 +130,7 @@ func (d *deliveries) take(ctx context.Context, c *candidate) {
 			if c.row.Before = a.Item.Added; a.Item.State == outbox.Delivered {
 				c.row.Before = a.Item.Decided
 			}
-			if ask {
+			if question {
 				c.row.State = deskapi.DeliveryQuestion
 			}
 		case errors.As(err, &r):
@@ -144,14 +144,14 @@ func (d *deliveries) take(ctx context.Context, c *candidate) {
 	})
 }
 
-func (d *deliveries) decide(c *candidate, do func()) {
+func (d *Deliveries) decide(c *candidate, do func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	do()
 }
 
 // folder queues the ZIP files that lie directly in a folder, in its place.
-func (d *deliveries) folder(c *candidate) {
+func (d *Deliveries) folder(c *candidate) {
 	entries, err := os.ReadDir(c.path)
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -173,7 +173,7 @@ func (d *deliveries) folder(c *candidate) {
 }
 
 // ready is the outbox, opened if need be; or what is wrong with it.
-func (d *deliveries) ready(ctx context.Context) (*outbox.Outbox, string) {
+func (d *Deliveries) ready(ctx context.Context) (*outbox.Outbox, string) {
 	d.mu.Lock()
 	d.wanted, d.opened = true, ""
 	d.mu.Unlock()
@@ -197,7 +197,7 @@ func (d *deliveries) ready(ctx context.Context) (*outbox.Outbox, string) {
 }
 
 // settle drops the candidates that the outbox lists by now; d.mu is held.
-func (d *deliveries) settle(listed map[string]bool, at time.Time) {
+func (d *Deliveries) settle(listed map[string]bool, at time.Time) {
 	d.intake = slices.DeleteFunc(d.intake, func(c *candidate) bool {
 		return c.taken != nil && (listed[c.taken.ID] || at.After(c.takenAt))
 	})
@@ -205,7 +205,7 @@ func (d *deliveries) settle(listed map[string]bool, at time.Time) {
 
 // again queues a candidate once more; false if there is none of that id, or it
 // is on its way.
-func (d *deliveries) again(id, duplicate string) bool {
+func (d *Deliveries) again(id, duplicate string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, c := range d.intake {
@@ -221,7 +221,7 @@ func (d *deliveries) again(id, duplicate string) bool {
 }
 
 // drop takes a candidate off the list, unless it is being taken.
-func (d *deliveries) drop(id string) bool {
+func (d *Deliveries) drop(id string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	n := len(d.intake)

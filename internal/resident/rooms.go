@@ -5,9 +5,23 @@ import (
 	"time"
 
 	"wiebelt/internal/contact"
+	"wiebelt/internal/health"
+	"wiebelt/internal/resident/ask"
+	"wiebelt/internal/resident/delivery"
 	"wiebelt/internal/resident/watch"
 	"wiebelt/internal/settings"
 )
+
+// What the rooms below this package have of the resident: functions, so that no
+// room knows it, nor another room.
+
+// again has the state shown anew. It never blocks.
+func (r *Resident) again() {
+	select {
+	case r.retell <- struct{}{}:
+	default: // it is about to look anyway
+	}
+}
 
 // hubParams are what the hub that holds now is watched with.
 func (r *Resident) hubParams() watch.HubParams {
@@ -18,13 +32,8 @@ func (r *Resident) hubParams() watch.HubParams {
 			}
 			return nil
 		},
-		Changed: func() {
-			select {
-			case r.retell <- struct{}{}:
-			default: // it is about to look anyway
-			}
-		},
-		Mended:  func() { r.deliveries.mended() },
+		Changed: r.again,
+		Mended:  func() { r.deliveries.Mended() },
 		Expires: func() time.Time { return r.set().Hub.SecretExpires },
 		Warned:  func(day string) bool { return watch.OnceADay(filepath.Join(r.o.Dirs.State, "expiry-warned"), day) },
 		Log:     r.o.Log}
@@ -36,3 +45,16 @@ func (r *Resident) secretWatch() watch.Secret {
 		Of:      func() settings.Hub { return r.set().Hub },
 		Failure: func() contact.Failure { return r.facts.of(r.engine.Snapshot()).Lookup.Failure }}
 }
+
+// deliveryParams are what files are delivered with.
+func (r *Resident) deliveryParams() delivery.Params {
+	return delivery.Params{Dirs: r.o.Dirs, Settings: r.set, Language: r.lang, Support: r.support, Send: r.desks.send, Log: r.o.Log,
+		Told: func(now health.Delivery) {
+			if r.facts.delivers(now) {
+				r.again()
+			}
+		}}
+}
+
+// answerDelivery does what the delivery window asks for.
+func (r *Resident) answerDelivery(q ask.Request) { r.deliveries.Answer(q) }

@@ -1,4 +1,12 @@
-package resident
+// Package delivery is the outbox as the resident has it: it delivers what is in
+// there, takes the files that the delivery window gives, answers that window, and
+// waits its turn while a command delivers.
+//
+// It owns the open outbox, the files that are not in it yet, and the clients that
+// deliver; all under the lock of Deliveries, whose Run owns every goroutine. It
+// stands on what settings come to (configure) and on what a window asks (ask); the
+// tray, the windows and the settings that hold are functions that it is made with.
+package delivery
 
 import (
 	"context"
@@ -15,6 +23,7 @@ import (
 	"wiebelt/internal/health"
 	"wiebelt/internal/hub"
 	"wiebelt/internal/outbox"
+	"wiebelt/internal/profile"
 	"wiebelt/internal/resident/configure"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
@@ -32,20 +41,31 @@ const (
 	newsEvery = 250 * time.Millisecond
 )
 
-// deliveries is the outbox in the resident: it delivers what is in there, takes
-// what the window gives, and waits its turn while a command delivers. Nothing is
-// opened on a computer that never delivered. Its methods may be called from
-// anywhere; run owns the goroutines.
-type deliveries struct {
-	r       *Resident
+// Params is what deliveries are made with. The functions may be called from any
+// goroutine and must not block.
+type Params struct {
+	Dirs     profile.Dirs
+	Settings func() *settings.Settings // that hold now
+	Language func() text.Language
+	Support  func() string              // who to tell
+	Told     func(health.Delivery)      // is told how the outbox is, whenever it was looked at
+	Send     func(kind string, msg any) // to the windows that are open
+	Log      *slog.Logger
+}
+
+// Deliveries is the outbox in the resident. Nothing is opened on a computer that
+// never delivered. Its methods may be called from anywhere; Run owns the
+// goroutines.
+type Deliveries struct {
+	p       Params
 	dir     string
-	wake    chan struct{} // run looks at what is wanted
+	wake    chan struct{} // Run looks at what is wanted
 	news    chan struct{} // there is something to tell
 	todo    chan struct{} // there is a file to take, or the outbox was opened
 	senders senders       // the worker's own
 
 	mu      sync.Mutex
-	box     *outbox.Outbox // nil until it is needed; stays open until close
+	box     *outbox.Outbox // nil until it is needed; stays open until Close
 	wanted  bool           // it is needed
 	release bool           // the queue may go on
 	opened  string         // kind of trouble with opening it
@@ -58,12 +78,13 @@ type deliveries struct {
 	count   int          // of candidates ever
 }
 
-func newDeliveries(r *Resident) *deliveries {
-	return &deliveries{r: r, dir: filepath.Join(r.o.Dirs.State, "outbox"), wake: make(chan struct{}, 1), news: make(chan struct{}, 1), todo: make(chan struct{}, 1), told: true, senders: senders{r: r}}
+// New is the outbox of a profile.
+func New(p Params) *Deliveries {
+	return &Deliveries{p: p, dir: filepath.Join(p.Dirs.State, "outbox"), wake: make(chan struct{}, 1), news: make(chan struct{}, 1), todo: make(chan struct{}, 1), told: true, senders: senders{p: p}}
 }
 
-// look has run look at what is wanted. It never blocks.
-func (d *deliveries) look() { poke(d.wake) }
+// look has Run look at what is wanted. It never blocks.
+func (d *Deliveries) look() { poke(d.wake) }
 
 func poke(c chan struct{}) {
 	select {
@@ -72,8 +93,8 @@ func poke(c chan struct{}) {
 	}
 }
 
-// run delivers until ctx ends.
-func (d *deliveries) run(ctx context.Context) {
+// Run delivers until ctx ends.
+func (d *Deliveries) Run(ctx context.Context) {
 	var work sync.WaitGroup
 	defer d.senders.close()
 	defer work.Wait()
@@ -97,13 +118,13 @@ func (d *deliveries) run(ctx context.Context) {
 }
 
 // forever does what should only end with ctx.
-func (d *deliveries) forever(ctx context.Context, do func() error) {
+func (d *Deliveries) forever(ctx context.Context, do func() error) {
 	for ctx.Err() == nil {
 		err := do()
 		if ctx.Err() != nil {
 			return
 		}
-		d.r.o.Log.Error("the outbox failed", "why", err)
+		d.p.Log.Error("the outbox failed", "why", err)
 		select {
 		case <-ctx.Done():
 		case <-time.After(boxAgain):
@@ -113,7 +134,7 @@ func (d *deliveries) forever(ctx context.Context, do func() error) {
 
 // needed reports whether the outbox is to be opened: somebody has a file for it,
 // or it is there.
-func (d *deliveries) needed() bool {
+func (d *Deliveries) needed() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.box != nil {
@@ -124,7 +145,7 @@ func (d *deliveries) needed() bool {
 }
 
 // open opens the outbox if it is time to; nil if it is not, or does not work.
-func (d *deliveries) open(ctx context.Context) *outbox.Outbox {
+func (d *Deliveries) open(ctx context.Context) *outbox.Outbox {
 	if !d.needed() {
 		return nil
 	}
@@ -134,16 +155,15 @@ func (d *deliveries) open(ctx context.Context) *outbox.Outbox {
 	defer d.mu.Unlock()
 	if err != nil {
 		if ctx.Err() == nil {
-			d.r.o.Log.Error("the outbox cannot be opened", "why", err)
+			d.p.Log.Error("the outbox cannot be opened", "why", err)
 			d.opened = kindOf(err)
-			d.r.facts.delivers(health.Delivery{Trouble: d.opened})
-			poke(d.r.retell)
+			d.p.Told(health.Delivery{Trouble: d.opened})
 		}
 		return nil
 	}
 	d.box, d.opened = box, ""
 	if box.SetAside() != "" {
-		d.notice = d.r.lang().T(text.DeliveryAside)
+		d.notice = d.p.Language().T(text.DeliveryAside)
 	}
 	return box
 }
@@ -156,29 +176,29 @@ func kindOf(err error) string {
 	return outbox.DiskFailed
 }
 
-// close closes the outbox once nobody uses it any more.
-func (d *deliveries) close() {
+// Close closes the outbox once nobody uses it any more.
+func (d *Deliveries) Close() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.box == nil {
 		return
 	}
 	if err := d.box.Close(); err != nil {
-		d.r.o.Log.Warn("outbox", "why", err)
+		d.p.Log.Warn("outbox", "why", err)
 	}
 }
 
 // current is the outbox, nil while it is not open.
-func (d *deliveries) current() *outbox.Outbox {
+func (d *Deliveries) current() *outbox.Outbox {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.box
 }
 
-func (d *deliveries) options() outbox.Options {
-	p := policyOf(d.r.set())
+func (d *Deliveries) options() outbox.Options {
+	p := policyOf(d.p.Settings())
 	return outbox.Options{Dir: d.dir, Hub: d.senders.to, Check: outbox.Inspect(false), Uncertain: p.Uncertain, Duplicate: p.Duplicate,
-		ItemsPerRequest: p.ItemsPerRequest, KeepSent: p.KeepSent, KeepRefused: p.KeepRefused, Progress: d.progress, Tick: boxTick, Log: d.r.o.Log}
+		ItemsPerRequest: p.ItemsPerRequest, KeepSent: p.KeepSent, KeepRefused: p.KeepRefused, Progress: d.progress, Tick: boxTick, Log: d.p.Log}
 }
 
 func policyOf(s *settings.Settings) outbox.Policy {
@@ -186,22 +206,22 @@ func policyOf(s *settings.Settings) outbox.Policy {
 	return outbox.Policy{Uncertain: d.Uncertain, Duplicate: d.Duplicate, ItemsPerRequest: d.ItemsPerRequest, KeepSent: d.KeepSent, KeepRefused: d.KeepRefused}
 }
 
-// settingsChanged makes other settings hold: what held the queue may be mended.
-func (d *deliveries) settingsChanged(s *settings.Settings) {
+// SettingsChanged makes other settings hold: what held the queue may be mended.
+func (d *Deliveries) SettingsChanged(s *settings.Settings) {
 	if d == nil {
 		return
 	}
 	if box := d.current(); box != nil {
 		if err := box.Configure(policyOf(s)); err != nil {
-			d.r.o.Log.Error("deliveries", "why", err)
+			d.p.Log.Error("deliveries", "why", err)
 		}
 	}
-	d.mended()
+	d.Mended()
 	d.changed()
 }
 
-// mended is called when what holds the queue may be no more.
-func (d *deliveries) mended() {
+// Mended is called when what holds the queue may be no more.
+func (d *Deliveries) Mended() {
 	if d == nil {
 		return
 	}
@@ -213,7 +233,7 @@ func (d *deliveries) mended() {
 }
 
 // goOn lets a queue go on that was held.
-func (d *deliveries) goOn(ctx context.Context) {
+func (d *Deliveries) goOn(ctx context.Context) {
 	d.mu.Lock()
 	box, due := d.box, d.release
 	d.release = false
@@ -226,12 +246,12 @@ func (d *deliveries) goOn(ctx context.Context) {
 		err = box.Release(ctx)
 	}
 	if err != nil && ctx.Err() == nil {
-		d.r.o.Log.Warn("outbox", "why", err)
+		d.p.Log.Warn("outbox", "why", err)
 	}
 }
 
 // saw takes over how the outbox is now.
-func (d *deliveries) saw(s *outbox.Snapshot) {
+func (d *Deliveries) saw(s *outbox.Snapshot) {
 	listed := make(map[string]bool, len(s.Items))
 	for _, it := range s.Items {
 		listed[it.ID] = true
@@ -244,15 +264,12 @@ func (d *deliveries) saw(s *outbox.Snapshot) {
 	d.last = s
 	d.settle(listed, s.At)
 	d.mu.Unlock()
-	f := health.Delivery{Held: string(s.Queue.Held), Trouble: s.Trouble, Uncertain: s.Counts[outbox.Uncertain]}
-	if d.r.facts.delivers(f) {
-		poke(d.r.retell)
-	}
+	d.p.Told(health.Delivery{Held: string(s.Queue.Held), Trouble: s.Trouble, Uncertain: s.Counts[outbox.Uncertain]})
 	d.changed()
 }
 
 // refresh looks at the outbox after a change of our own.
-func (d *deliveries) refresh(ctx context.Context) {
+func (d *Deliveries) refresh(ctx context.Context) {
 	if box := d.current(); box != nil {
 		if s, err := box.Snapshot(ctx); err == nil {
 			d.saw(s)
@@ -261,7 +278,7 @@ func (d *deliveries) refresh(ctx context.Context) {
 }
 
 // progress is the worker's.
-func (d *deliveries) progress(id string, sent, size int64) {
+func (d *Deliveries) progress(id string, sent, size int64) {
 	d.mu.Lock()
 	d.sent, d.told = deskapi.DeliveryProgress{ID: id, Sent: sent, Size: size}, false
 	d.mu.Unlock()
@@ -269,7 +286,7 @@ func (d *deliveries) progress(id string, sent, size int64) {
 }
 
 // changed has windows ask anew.
-func (d *deliveries) changed() {
+func (d *Deliveries) changed() {
 	d.mu.Lock()
 	d.another = true
 	d.mu.Unlock()
@@ -277,7 +294,7 @@ func (d *deliveries) changed() {
 }
 
 // tell tells windows of changes and of progress, a few times a second.
-func (d *deliveries) tell(ctx context.Context) {
+func (d *Deliveries) tell(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -289,10 +306,10 @@ func (d *deliveries) tell(ctx context.Context) {
 		d.told, d.another = true, false
 		d.mu.Unlock()
 		if !told {
-			d.r.desks.send(deskapi.KindDeliveryProgress, sent)
+			d.p.Send(deskapi.KindDeliveryProgress, sent)
 		}
 		if another {
-			d.r.desks.send(deskapi.KindDeliveryChanged, nil)
+			d.p.Send(deskapi.KindDeliveryChanged, nil)
 		}
 		select {
 		case <-ctx.Done():
@@ -306,7 +323,7 @@ func (d *deliveries) tell(ctx context.Context) {
 // not those for lookups, whose end would cut a request in two. The worker alone
 // asks for them, and not while it sends, so that old ones can end there.
 type senders struct {
-	r   *Resident
+	p   Params
 	all map[string]*hub.Client
 	set settings.Hub
 
@@ -324,7 +341,7 @@ func (s *senders) anew() {
 // to is the client for a message box. Its errors are those of a hub that is not
 // set up.
 func (s *senders) to(intermediary string) (outbox.Deliverer, error) {
-	now := s.r.set().Hub
+	now := s.p.Settings().Hub
 	s.mu.Lock()
 	stale := s.stale || !reflect.DeepEqual(now, s.set)
 	s.stale = false
@@ -337,7 +354,7 @@ func (s *senders) to(intermediary string) (outbox.Deliverer, error) {
 		return c, nil
 	}
 	now.Intermediary = intermediary
-	c, err := sender(s.r, now)
+	c, err := sender(s.p, now)
 	if err != nil {
 		return nil, &contact.LookupError{Failure: contact.NotSetUp, Detail: err.Error()}
 	}
@@ -348,12 +365,12 @@ func (s *senders) to(intermediary string) (outbox.Deliverer, error) {
 	return c, nil
 }
 
-func sender(r *Resident, h settings.Hub) (*hub.Client, error) {
+func sender(p Params, h settings.Hub) (*hub.Client, error) {
 	if h.Intermediary == "" {
 		return nil, errors.New("hub.intermediary is missing")
 	}
 	// What goes wrong with a request is the outbox's to tell.
-	cfg, _, err := configure.Hub(r.o.Dirs, h, slog.New(slog.DiscardHandler))
+	cfg, _, err := configure.Hub(p.Dirs, h, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package resident
+package delivery
 
 import (
 	"context"
@@ -21,9 +21,8 @@ const (
 	maxPath = 4096
 )
 
-// answerDelivery does what the delivery window asks for.
-func answerDelivery(r *Resident, q ask.Request) {
-	d := r.deliveries
+// Answer does what the delivery window asks for.
+func (d *Deliveries) Answer(q ask.Request) {
 	if d == nil {
 		return // the demo delivers nothing
 	}
@@ -47,7 +46,7 @@ func answerDelivery(r *Resident, q ask.Request) {
 		}
 	case deskapi.KindDeliveryAdd:
 		var m deskapi.DeliveryAdd
-		if q.Decode(&m) && r.sets() {
+		if q.Decode(&m) && d.sets() {
 			d.offer(slices.DeleteFunc(m.Paths, func(p string) bool { return p == "" || len(p) > maxPath || strings.ContainsRune(p, 0) }))
 		}
 		return
@@ -67,13 +66,13 @@ func answerDelivery(r *Resident, q ask.Request) {
 }
 
 // sets reports whether deliveries are set up.
-func (r *Resident) sets() bool {
-	h := r.set().Hub
+func (d *Deliveries) sets() bool {
+	h := d.p.Settings().Hub
 	return h.Intermediary != "" && len(h.Missing()) == 0
 }
 
 // act changes one row, or the queue.
-func (d *deliveries) act(q ask.Request) error {
+func (d *Deliveries) act(q ask.Request) error {
 	var m deskapi.DeliveryResolve // the others are the beginning of it
 	if !q.Decode(&m) {
 		return nil
@@ -115,7 +114,7 @@ func (d *deliveries) act(q ask.Request) error {
 	return nil
 }
 
-func (d *deliveries) with(do func(*outbox.Outbox) error) error {
+func (d *Deliveries) with(do func(*outbox.Outbox) error) error {
 	box := d.current()
 	if box == nil {
 		return outbox.ErrNoItem
@@ -124,8 +123,8 @@ func (d *deliveries) with(do func(*outbox.Outbox) error) error {
 }
 
 // sentence says what did not work.
-func (d *deliveries) sentence(err error) string {
-	l := d.r.lang()
+func (d *Deliveries) sentence(err error) string {
+	l := d.p.Language()
 	var t *outbox.Trouble
 	switch {
 	case errors.Is(err, outbox.ErrNoItem):
@@ -133,13 +132,13 @@ func (d *deliveries) sentence(err error) string {
 	case errors.As(err, &t):
 		return l.T(text.DeliveryTrouble, l.T(text.DeliveryTroubleOf(t.Kind)))
 	case !errors.Is(err, outbox.ErrState):
-		d.r.o.Log.Warn("the outbox was not changed", "why", err)
+		d.p.Log.Warn("the outbox was not changed", "why", err)
 	}
 	return l.T(text.MessagesState)
 }
 
 // rows are all that can be listed, newest first.
-func (d *deliveries) rows() []deskapi.DeliveryRow {
+func (d *Deliveries) rows() []deskapi.DeliveryRow {
 	var all []deskapi.DeliveryRow
 	taken := map[string]bool{}
 	for _, c := range d.intake {
@@ -186,8 +185,8 @@ func inView(r deskapi.DeliveryRow, view string) bool {
 }
 
 // state is what the window shows: as many rows of a view as fit a message.
-func (d *deliveries) state(want deskapi.DeliveryAsk) deskapi.DeliveryState {
-	s := deskapi.DeliveryState{SetUp: d.r.sets(), Support: d.r.support(), View: want.View, First: max(want.First, 0)}
+func (d *Deliveries) state(want deskapi.DeliveryAsk) deskapi.DeliveryState {
+	s := deskapi.DeliveryState{SetUp: d.sets(), Support: d.p.Support(), View: want.View, First: max(want.First, 0)}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	s.Trouble, s.Notice = d.opened, d.notice
@@ -240,7 +239,7 @@ func (d *deliveries) state(want deskapi.DeliveryAsk) deskapi.DeliveryState {
 }
 
 // receipts is all that is known of one file.
-func (d *deliveries) receipts(ctx context.Context, id string) (deskapi.DeliveryReceipts, error) {
+func (d *Deliveries) receipts(ctx context.Context, id string) (deskapi.DeliveryReceipts, error) {
 	d.mu.Lock()
 	for _, c := range d.intake {
 		if c.id == id && c.taken == nil {

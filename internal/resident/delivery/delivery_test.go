@@ -1,4 +1,4 @@
-package resident
+package delivery
 
 import (
 	"archive/zip"
@@ -7,43 +7,68 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
-	"wiebelt/internal/companion"
+	"go.uber.org/goleak"
+
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/health"
 	"wiebelt/internal/localhub"
 	"wiebelt/internal/outbox"
+	"wiebelt/internal/profile"
 	"wiebelt/internal/resident/ask"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
 )
 
-// deliverer is a resident that delivers: its hub, and a folder with files.
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// deliverer is deliveries with a hub, and a folder with files.
 type deliverer struct {
-	*desktop
-	in   string
-	set  *settings.Settings
-	stop func() // ends the deliveries, as the end of the resident does
+	t          *testing.T
+	asked      *localhub.Hub
+	dirs       profile.Dirs
+	deliveries *Deliveries
+	in         string
+	stop       func() // ends the deliveries, as the end of the resident does
+
+	mu   sync.Mutex
+	set  *settings.Settings // that hold
+	told health.Delivery    // to the tray
 }
 
 func newDeliverer(t *testing.T) *deliverer {
 	t.Helper()
-	d := &deliverer{desktop: newDesktop(t), in: t.TempDir()}
-	key, err := d.asked.AddClient(t.Context(), "sender", "1234")
+	h, err := localhub.Start(context.Background(), localhub.Config{Synthetic: 20, Demo: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := *d.desktop.set
-	s.Hub.BaseURL, s.Hub.HubURL, s.Hub.ClientID, s.Hub.OrganisationCode = d.asked.BaseURL(), d.asked.HubURL(), "sender", "1234"
+	t.Cleanup(func() { _ = h.Close() })
+	key, err := h.AddClient(t.Context(), "sender", "1234")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dirs, err := profile.Find(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := dirs.Make(); err != nil {
+		t.Fatal(err)
+	}
+	d := &deliverer{t: t, asked: h, dirs: dirs, in: t.TempDir()}
+	s := settings.Defaults()
+	s.UI.Language, s.Support.Contact = "nl", "Jan (IT)"
+	s.Hub.BaseURL, s.Hub.HubURL, s.Hub.ClientID, s.Hub.OrganisationCode = h.BaseURL(), h.HubURL(), "sender", "1234"
 	s.Hub.SecretStore, s.Hub.Intermediary = "file", localhub.DefaultIntermediary
-	d.keep(key, &s)
-	d.hold(&s)
+	d.keep(key, s)
+	d.hold(s)
 	d.begin()
 	return d
 }
@@ -51,7 +76,7 @@ func newDeliverer(t *testing.T) *deliverer {
 // keep puts the secret into its store.
 func (d *deliverer) keep(value string, s *settings.Settings) {
 	d.t.Helper()
-	store, err := secret.Open(s.Hub.SecretStore, d.o.Dirs)
+	store, err := secret.Open(s.Hub.SecretStore, d.dirs)
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -66,20 +91,28 @@ func (d *deliverer) keep(value string, s *settings.Settings) {
 
 // hold makes settings hold, without telling the deliveries.
 func (d *deliverer) hold(s *settings.Settings) {
-	now := *d.current()
-	now.settings = s
-	d.effective.Store(&now)
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	d.set = s
+}
+
+// params is what the deliveries have of the resident.
+func (d *deliverer) params() Params {
+	return Params{Dirs: d.dirs, Log: slog.New(slog.DiscardHandler), Send: func(string, any) {},
+		Settings: func() *settings.Settings { d.mu.Lock(); defer d.mu.Unlock(); return d.set },
+		Language: func() text.Language { return text.Dutch },
+		Support:  func() string { return "Jan (IT)" },
+		Told:     func(now health.Delivery) { d.mu.Lock(); defer d.mu.Unlock(); d.told = now }}
 }
 
 // begin starts the deliveries, and ends them with the test.
 func (d *deliverer) begin() {
-	v := newDeliveries(d.Resident)
+	v := New(d.params())
 	d.deliveries = v
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
-	go func() { defer close(ended); v.run(ctx) }()
-	d.stop = func() { cancel(); <-ended; v.close(); v.box = nil }
+	go func() { defer close(ended); v.Run(ctx) }()
+	d.stop = func() { cancel(); <-ended; v.Close(); v.box = nil }
 	d.t.Cleanup(func() { d.stop() })
 }
 
@@ -98,19 +131,24 @@ func (d *deliverer) file(name, who string) string {
 	return path
 }
 
+type answer struct {
+	kind string
+	msg  any
+}
+
 // say sends a request as the window does, and gives the answers.
-func (d *deliverer) say(kind string, m any) (answers []outgoing) {
+func (d *deliverer) say(kind string, m any) (answers []answer) {
 	d.t.Helper()
 	raw, err := json.Marshal(m)
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	answerDelivery(d.Resident, ask.Request{Ctx: d.t.Context(), Kind: kind, Raw: raw, Reply: func(kind string, msg any) {
+	d.deliveries.Answer(ask.Request{Ctx: d.t.Context(), Kind: kind, Raw: raw, Reply: func(kind string, msg any) {
 		b, err := json.Marshal(msg)
 		if err != nil || len(b) > 60<<10 {
 			d.t.Errorf("an answer of %d bytes, %v", len(b), err)
 		}
-		answers = append(answers, outgoing{kind, msg})
+		answers = append(answers, answer{kind, msg})
 	}})
 	return answers
 }
@@ -141,7 +179,9 @@ func (d *deliverer) until(what string, ok func(deskapi.DeliveryState) bool) desk
 
 // sentence is what the tray says.
 func (d *deliverer) sentence() health.Report {
-	return d.facts.assess(&companion.Snapshot{}, func(*health.Facts) {}, text.Dutch, "Jan (IT)", time.Now())
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return health.Assess(health.Facts{Delivery: d.told}, text.Dutch, "Jan (IT)", time.Now())
 }
 
 func (d *deliverer) add(paths ...string) {
@@ -222,14 +262,14 @@ func TestDeliveriesAskAboutDuplicates(t *testing.T) {
 	next := *d.set
 	next.Delivery.Duplicate, next.Delivery.KeepSent = outbox.DuplicateSend, 3
 	d.hold(&next)
-	d.deliveries.settingsChanged(&next)
+	d.deliveries.SettingsChanged(&next)
 	d.add(path)
 	s = d.until("sent unasked", decided(3))
 	if !s.Rows[0].Kept {
 		t.Error("delivery.keep_sent is not obeyed")
 	}
 	next.Delivery.Duplicate = outbox.DuplicateRefuse
-	d.deliveries.settingsChanged(&next)
+	d.deliveries.SettingsChanged(&next)
 	d.add(path)
 	s = d.until("refused", func(s deskapi.DeliveryState) bool { return s.Act == 1 && s.Adding == 0 })
 	if s.Questions != 0 || s.Rows[0].Reason != "duplicate" || d.asked.Stats().Messages != 3 {
@@ -264,7 +304,7 @@ func TestDeliveriesHold(t *testing.T) {
 		t.Errorf("asked for a token %d times while on hold", n)
 	}
 	d.asked.Faults().RefuseCredentials(false)
-	d.deliveries.settingsChanged(d.set)
+	d.deliveries.SettingsChanged(d.set)
 	d.until("delivered after the settings were written", decided(5))
 	if r := d.sentence(); strings.Contains(r.Sentence, "Aanleveren") {
 		t.Errorf("the tray still says: %s", r.Sentence)
@@ -311,7 +351,7 @@ func TestDeliveriesBesideACommand(t *testing.T) {
 	sent := make(chan string, 10)
 	options.Hub = func(string) (outbox.Deliverer, error) { // the command's own hub
 		sent <- "command"
-		return (&senders{r: d.Resident}).to(localhub.DefaultIntermediary)
+		return (&senders{p: d.params()}).to(localhub.DefaultIntermediary)
 	}
 	command, err := outbox.Open(t.Context(), options)
 	if err != nil {
@@ -396,31 +436,18 @@ func TestDeliveriesOnABadDisk(t *testing.T) {
 	}
 }
 
-// TestDeliveryMenu: the window stands in the tray's menu once deliveries are set
-// up.
-func TestDeliveryMenu(t *testing.T) {
+// TestDeliveriesNotSetUp: nothing is taken before deliveries are set up, and the
+// demo, which has none, answers nothing.
+func TestDeliveriesNotSetUp(t *testing.T) {
 	d := newDeliverer(t)
-	has := func() bool {
-		for _, i := range d.menu(d.sentence(), time.Now()) {
-			if i.ID == menuWindow+deskapi.WindowDelivery {
-				return true
-			}
-		}
-		return false
-	}
-	program := filepath.Join(own(), "wiebelt-desk")
-	if err := os.WriteFile(program, nil, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	defer os.Remove(program)
-	if !has() {
-		t.Error("not in the menu")
+	if !d.now().SetUp {
+		t.Error("set up, and not said so")
 	}
 	next := *d.set
 	next.Hub.Intermediary = ""
 	d.hold(&next)
-	if has() || d.now().SetUp {
-		t.Error("in the menu, and nothing is set up")
+	if d.now().SetUp {
+		t.Error("nothing is set up")
 	}
 	d.add(d.file("a.zip", "a"))
 	if s := d.now(); s.Total != 0 || s.Support != "Jan (IT)" {
@@ -429,9 +456,10 @@ func TestDeliveryMenu(t *testing.T) {
 	if _, err := os.Stat(d.deliveries.dir); !errors.Is(err, os.ErrNotExist) {
 		t.Error("an outbox was made")
 	}
-	var nobody Resident
-	answerDelivery(&nobody, ask.Request{Kind: deskapi.KindDeliveryAsk}) // the demo
-	nobody.deliveries.settingsChanged(&next)
+	var none *Deliveries
+	none.Answer(ask.Request{Kind: deskapi.KindDeliveryAsk})
+	none.SettingsChanged(&next)
+	none.Mended()
 }
 
 // TestDeliveriesRenewTheToken: a token that is refused in the middle of the queue
