@@ -33,6 +33,7 @@ import (
 	"wiebelt/internal/native/window"
 	"wiebelt/internal/profile"
 	"wiebelt/internal/resident/configure"
+	"wiebelt/internal/resident/corners"
 	"wiebelt/internal/resident/delivery"
 	"wiebelt/internal/resident/recorder"
 	"wiebelt/internal/resident/registrations"
@@ -99,7 +100,7 @@ type Resident struct {
 	reread       chan struct{} // look at the settings' files now
 	engine       *companion.Engine
 	cards        cards
-	corners      *corners
+	corners      *corners.Corners
 	reader       *announce.Announcer
 	shown        shown
 	store        *history.Store
@@ -224,12 +225,12 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 	}
 	r.engine = companion.New(p)
 	r.tray = tray.New(tray.Params{Icons: assets.Icons, Chosen: r.chosen, Open: func() { r.desks.show(deskapi.WindowCalls) }, Log: r.o.Log})
-	r.corners, r.reader = openCorners(r.o.Dirs, r.o.Log), announce.New()
+	r.corners, r.reader = corners.Open(r.o.Dirs, r.o.Log), announce.New()
 	r.exhibit = &exhibit{Engine: r.engine, poke: func() { r.cards.Set(r.cardConfig()) }}
 	if err := r.makeCards(); err != nil {
 		return err
 	}
-	work.Go(func() { r.corners.run(ctx.Done()) })
+	work.Go(func() { r.corners.Run(ctx.Done()) })
 	work.Go(func() { r.reader.Run(ctx) })
 	work.Go(func() { choices.Run(ctx) })
 	work.Go(func() { r.engine.Run(ctx) })
@@ -401,7 +402,7 @@ func (r *Resident) cardConfig() card.Config {
 		Fields: s.Card.Fields, Privacy: card.Privacy(s.Card.Privacy),
 		HideFromCapture: s.Card.HideFromCapture && r.helped.Load() < now.Unix(),
 		Corner:          card.Corner(s.Card.Corner), Monitor: s.Card.Monitor,
-		Corners: r.corners.of(s), Moved: func(monitor string, to card.Corner) { r.corners.moved(r.set(), monitor, to) },
+		Corners: r.corners.Of(s), Moved: func(monitor string, to card.Corner) { r.corners.Moved(r.set(), monitor, to) },
 		Hotkey: s.Card.Hotkey, HotkeyResult: r.hotkey,
 		Say:             r.reader.Say,
 		UnderFullScreen: !s.Card.OverFullscreen, Held: r.held,

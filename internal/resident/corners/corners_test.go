@@ -1,4 +1,4 @@
-package resident
+package corners
 
 import (
 	"fmt"
@@ -9,12 +9,16 @@ import (
 	"strings"
 	"testing"
 
+	"go.uber.org/goleak"
+
 	"wiebelt/internal/profile"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/ui/card"
 )
 
-func cornersIn(t *testing.T) (profile.Dirs, func() *corners, *settings.Settings) {
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func cornersIn(t *testing.T) (profile.Dirs, func() *Corners, *settings.Settings) {
 	t.Helper()
 	d, err := profile.Find(t.TempDir())
 	if err != nil {
@@ -24,14 +28,14 @@ func cornersIn(t *testing.T) (profile.Dirs, func() *corners, *settings.Settings)
 		t.Fatal(err)
 	}
 	s, _ := settings.Load(d)
-	return d, func() *corners { return openCorners(d, slog.New(slog.DiscardHandler)) }, s
+	return d, func() *Corners { return Open(d, slog.New(slog.DiscardHandler)) }, s
 }
 
 // written runs c until all it has to write was written.
-func written(c *corners) {
+func written(c *Corners) {
 	done := make(chan struct{})
 	close(done)
-	c.run(done)
+	c.Run(done)
 }
 
 // TestCornersAreKept: a corner the user dragged cards to holds after a restart,
@@ -39,26 +43,26 @@ func written(c *corners) {
 func TestCornersAreKept(t *testing.T) {
 	_, open, s := cornersIn(t)
 	c := open()
-	if got := c.of(s); got != nil {
+	if got := c.Of(s); got != nil {
 		t.Fatalf("at first %v", got)
 	}
-	c.moved(s, "DP-1", card.TopLeft)
-	c.moved(s, "HDMI-1", card.TopRight)
-	c.moved(s, "DP-1", card.BottomLeft)
+	c.Moved(s, "DP-1", card.TopLeft)
+	c.Moved(s, "HDMI-1", card.TopRight)
+	c.Moved(s, "DP-1", card.BottomLeft)
 	written(c)
 	want := map[string]card.Corner{"DP-1": card.BottomLeft, "HDMI-1": card.TopRight}
 	again := open()
-	if got := again.of(s); !maps.Equal(got, want) {
+	if got := again.Of(s); !maps.Equal(got, want) {
 		t.Fatalf("after a restart %v", got)
 	}
 	other := *s
 	other.Card.Corner = "top-left"
-	if got := again.of(&other); got != nil {
+	if got := again.Of(&other); got != nil {
 		t.Fatalf("another setting is obeyed only by monitors nobody touched: %v", got)
 	}
-	again.moved(&other, "DP-1", card.TopRight)
+	again.Moved(&other, "DP-1", card.TopRight)
 	written(again)
-	if got := open().of(&other); !maps.Equal(got, map[string]card.Corner{"DP-1": card.TopRight}) {
+	if got := open().Of(&other); !maps.Equal(got, map[string]card.Corner{"DP-1": card.TopRight}) {
 		t.Fatalf("corners of the old setting came back: %v", got)
 	}
 }
@@ -77,21 +81,21 @@ func TestCornersAreBounded(t *testing.T) {
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got := open().of(s); len(got) != 0 {
+		if got := open().Of(s); len(got) != 0 {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
 	c := open()
-	c.moved(s, strings.Repeat("x", 300), card.TopLeft)
-	c.moved(s, "", card.TopLeft)
-	if got := c.of(s); len(got) != 0 {
+	c.Moved(s, strings.Repeat("x", 300), card.TopLeft)
+	c.Moved(s, "", card.TopLeft)
+	if got := c.Of(s); len(got) != 0 {
 		t.Errorf("kept %v", got)
 	}
 	for i := range 10 * maxMonitors {
-		c.moved(s, fmt.Sprint("monitor ", i), card.TopLeft)
+		c.Moved(s, fmt.Sprint("monitor ", i), card.TopLeft)
 	}
 	written(c)
-	if got := open().of(s); len(got) == 0 || len(got) > maxMonitors {
+	if got := open().Of(s); len(got) == 0 || len(got) > maxMonitors {
 		t.Errorf("%d monitors are kept", len(got))
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {

@@ -1,4 +1,10 @@
-package resident
+// Package corners keeps the corners of the screen to which cards were dragged, for
+// each monitor.
+//
+// It owns their file, which Run, on its one goroutine, alone writes; what is kept
+// in memory may be asked for and changed from any. It knows the settings, which
+// decide over it, and the cards' corners.
+package corners
 
 import (
 	"encoding/json"
@@ -34,10 +40,10 @@ type cornersFile struct {
 	Monitors map[string]card.Corner `json:"monitors"`
 }
 
-// corners are the corners of monitors to which cards were dragged. They are
-// written by the goroutine of run; the other methods return at once and may be
+// Corners are the corners of monitors to which cards were dragged. They are
+// written by the goroutine of Run; the other methods return at once and may be
 // called from any goroutine.
-type corners struct {
+type Corners struct {
 	path  string
 	log   *slog.Logger
 	dirty chan struct{}
@@ -46,9 +52,9 @@ type corners struct {
 	kept cornersFile
 }
 
-// openCorners reads what was kept; a file that makes no sense counts as none.
-func openCorners(dirs profile.Dirs, log *slog.Logger) *corners {
-	c := &corners{path: filepath.Join(dirs.State, cornersName), log: log, dirty: make(chan struct{}, 1)}
+// Open reads what was kept; a file that makes no sense counts as none.
+func Open(dirs profile.Dirs, log *slog.Logger) *Corners {
+	c := &Corners{path: filepath.Join(dirs.State, cornersName), log: log, dirty: make(chan struct{}, 1)}
 	f, err := os.Open(c.path)
 	if err != nil {
 		return c
@@ -71,9 +77,9 @@ func isCorner(c card.Corner) bool {
 	return c == card.BottomRight || c == card.BottomLeft || c == card.TopRight || c == card.TopLeft
 }
 
-// of are the corners that hold with these settings: none where an administrator
+// Of are the corners that hold with these settings: none where an administrator
 // decided the corner, or the setting has changed since.
-func (c *corners) of(s *settings.Settings) map[string]card.Corner {
+func (c *Corners) Of(s *settings.Settings) map[string]card.Corner {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if s.Locked("card.corner") || c.kept.Setting != card.Corner(s.Card.Corner) {
@@ -82,8 +88,8 @@ func (c *corners) of(s *settings.Settings) map[string]card.Corner {
 	return maps.Clone(c.kept.Monitors)
 }
 
-// moved notes that the user dragged the cards of a monitor to a corner.
-func (c *corners) moved(s *settings.Settings, monitor string, to card.Corner) {
+// Moved notes that the user dragged the cards of a monitor to a corner.
+func (c *Corners) Moved(s *settings.Settings, monitor string, to card.Corner) {
 	if s.Locked("card.corner") || monitor == "" || len(monitor) > maxMonitorName {
 		return
 	}
@@ -105,8 +111,8 @@ func (c *corners) moved(s *settings.Settings, monitor string, to card.Corner) {
 	}
 }
 
-// run writes what changes until done is closed, and then what is left.
-func (c *corners) run(done <-chan struct{}) {
+// Run writes what changes until done is closed, and then what is left.
+func (c *Corners) Run(done <-chan struct{}) {
 	for {
 		select {
 		case <-c.dirty:
@@ -122,7 +128,7 @@ func (c *corners) run(done <-chan struct{}) {
 	}
 }
 
-func (c *corners) write() {
+func (c *Corners) write() {
 	c.mu.Lock()
 	b, err := json.Marshal(c.kept)
 	c.mu.Unlock()
