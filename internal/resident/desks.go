@@ -17,6 +17,7 @@ import (
 	"wiebelt/internal/instance"
 	"wiebelt/internal/native/message"
 	"wiebelt/internal/resident/ask"
+	"wiebelt/internal/resident/notices"
 	"wiebelt/internal/text"
 )
 
@@ -92,7 +93,7 @@ func (d *desks) show(window string) {
 	cmd := exec.Command(exe, args...)
 	// The scale that cards use; Fyne would find another one by itself.
 	cmd.Env = os.Environ()
-	if d.r.display != (noDisplay{}) {
+	if d.r.display != (notices.Display{}) {
 		scale := d.r.display.Monitors()[0].Scale
 		cmd.Env = append(cmd.Env, "FYNE_DISABLE_DPI_DETECTION=1", "FYNE_SCALE="+strconv.FormatFloat(float64(scale), 'f', 2, 32))
 	}

@@ -1,4 +1,10 @@
-package resident
+// Package notices stands in for the cards on a desktop where no window of ours can
+// be put: a notification of the desktop for every call that rings.
+//
+// Notices owns the notifications that are shown; Run is its one goroutine. It knows
+// the engine as the cards know it, and how cards would look; the calls window is a
+// function that it is made with.
+package notices
 
 import (
 	"context"
@@ -7,31 +13,37 @@ import (
 	"time"
 
 	"wiebelt/internal/companion"
-	"wiebelt/internal/deskapi"
 	"wiebelt/internal/native/notify"
 	"wiebelt/internal/ui/card"
 )
 
-// cards are what calls are shown with: windows of our own, or notices.
-type cards interface {
-	Run(ctx context.Context)
-	Set(card.Config) // from any goroutine
+// Params is what notices are made with. The functions are called on Run's
+// goroutine.
+type Params struct {
+	Engine card.Engine
+	Config card.Config      // how cards would look; see Set
+	Calls  func()           // opens the calls window
+	Able   func(there bool) // told whether this desktop shows notifications
+	Log    *slog.Logger
 }
 
-// notices stand in for cards on a desktop where no window of ours can be put: a
-// notification for every call that rings, without number and name, since it may
-// stay in lists and on locked screens (corrections.md 31). One goroutine, Run,
-// owns them.
-type notices struct {
-	engine  card.Engine
-	log     *slog.Logger
-	calls   func()           // opens the calls window
-	able    func(there bool) // told whether this desktop shows notifications
+// notifier is the desktop's service as far as it matters here.
+type notifier interface {
+	Show(tag string, n notify.Notice) error
+	Withdraw(tag string) error
+	Close()
+}
+
+// Notices are without number and name, since they may stay in lists and on locked
+// screens (corrections.md 31). One goroutine, Run, owns them.
+type Notices struct {
+	p       Params
+	find    func(ctx context.Context, pressed func(tag, action string)) (notifier, error)
 	next    chan card.Config
 	pressed chan choice
 
 	c     card.Config
-	n     *notify.Notifier // nil while there is none
+	n     notifier // nil while there is none
 	tried time.Time
 	up    map[companion.CardID]string // the line that was said
 }
@@ -41,14 +53,20 @@ type choice struct{ tag, action string }
 // openAgain is how long a desktop without notifications is left alone.
 const openAgain = 10 * time.Second
 
-func newNotices(r *Resident) *notices {
-	return &notices{engine: r.engine, log: r.o.Log, c: r.cardConfig(),
-		calls: func() { r.desks.show(deskapi.WindowCalls) }, able: r.noticesAble,
-		next: make(chan card.Config, 1), pressed: make(chan choice, 16), up: map[companion.CardID]string{}}
+// New makes notices.
+func New(p Params) *Notices {
+	return &Notices{p: p, c: p.Config, next: make(chan card.Config, 1), pressed: make(chan choice, 16), up: map[companion.CardID]string{},
+		find: func(ctx context.Context, pressed func(tag, action string)) (notifier, error) {
+			n, err := notify.Open(ctx, pressed)
+			if err != nil {
+				return nil, err
+			}
+			return n, nil
+		}}
 }
 
 // Set makes c hold.
-func (s *notices) Set(c card.Config) {
+func (s *Notices) Set(c card.Config) {
 	select {
 	case <-s.next: // the last one was not taken up yet
 	default:
@@ -60,8 +78,8 @@ func (s *notices) Set(c card.Config) {
 }
 
 // Run shows notices until ctx or the engine ends, then takes them away.
-func (s *notices) Run(ctx context.Context) {
-	watch := s.engine.Watch()
+func (s *Notices) Run(ctx context.Context) {
+	watch := s.p.Engine.Watch()
 	defer s.close()
 	s.open(ctx)
 	for {
@@ -81,32 +99,32 @@ func (s *notices) Run(ctx context.Context) {
 	}
 }
 
-func (s *notices) open(ctx context.Context) {
+func (s *Notices) open(ctx context.Context) {
 	s.tried = time.Now()
-	n, err := notify.Open(ctx, func(tag, action string) {
+	n, err := s.find(ctx, func(tag, action string) {
 		select {
 		case s.pressed <- choice{tag, action}:
 		default: // nobody presses that fast
 		}
 	})
 	if err != nil {
-		s.log.Warn("nobody shows notifications", "why", err)
+		s.p.Log.Warn("nobody shows notifications", "why", err)
 	} else {
 		s.n = n
 	}
-	s.able(err == nil)
+	s.p.Able(err == nil)
 }
 
-func (s *notices) close() {
+func (s *Notices) close() {
 	if s.n != nil {
 		s.n.Close()
 	}
 }
 
 // show brings the notices in line with the calls that ring.
-func (s *notices) show(ctx context.Context) {
+func (s *Notices) show(ctx context.Context) {
 	rings := map[companion.CardID]string{}
-	for _, c := range s.engine.Snapshot().Cards {
+	for _, c := range s.p.Engine.Snapshot().Cards {
 		if c.Phase == companion.PhaseRinging && !c.Outgoing || c.Phase == companion.PhaseReported && !c.Strip {
 			rings[c.ID] = c.LineName
 		}
@@ -133,12 +151,12 @@ func (s *notices) show(ctx context.Context) {
 			}
 		}
 		if err := s.n.Show(tagOf(id), notify.IncomingCall(s.c.Language, line)); err != nil {
-			s.log.Warn("no notification", "why", err)
+			s.p.Log.Warn("no notification", "why", err)
 			if ctx.Err() == nil { // another service may be there next time
 				s.n.Close()
 				s.n = nil
 				clear(s.up)
-				s.able(false)
+				s.p.Able(false)
 			}
 			return
 		}
@@ -150,26 +168,26 @@ func tagOf(id companion.CardID) string { return strconv.FormatUint(uint64(id), 1
 
 // choose does what a button of a notice asks for. The file opens only where
 // there is one to open; all others are to be seen in the calls window.
-func (s *notices) choose(p choice) {
+func (s *Notices) choose(p choice) {
 	id, err := strconv.ParseUint(p.tag, 10, 64)
 	if err != nil {
 		return
 	}
-	for _, c := range s.engine.Snapshot().Cards {
+	for _, c := range s.p.Engine.Snapshot().Cards {
 		if c.ID != companion.CardID(id) {
 			continue
 		}
 		switch {
 		case p.action == notify.Dismiss:
-			s.engine.Do(companion.Action{Card: c.ID, Do: companion.DoClose})
+			s.p.Engine.Do(companion.Action{Card: c.ID, Do: companion.DoClose})
 		case c.Outcome == companion.Found && len(c.LinkOK) == 1 && c.LinkOK[0]:
-			s.engine.Do(companion.Action{Card: c.ID, Do: companion.DoOpen, Edition: c.Edition})
+			s.p.Engine.Do(companion.Action{Card: c.ID, Do: companion.DoOpen, Edition: c.Edition})
 		default:
-			s.calls()
+			s.p.Calls()
 		}
 		return
 	}
 	if p.action != notify.Dismiss { // the call has gone; the window has it
-		s.calls()
+		s.p.Calls()
 	}
 }
