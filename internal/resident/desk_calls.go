@@ -308,7 +308,7 @@ func (r *Resident) person(e *history.Entry, k contact.Contact) {
 func (r *Resident) askHub(ctx context.Context, n phone.Number) ([]contact.Contact, error) {
 	var hub companion.Lookup // as the engine has it
 	if c := r.current().client; c != nil {
-		hub = audited{c, r}
+		hub = r.audit.Lookups(c)
 	}
 	if hub == nil {
 		return nil, &contact.LookupError{Failure: contact.NotSetUp}

@@ -115,7 +115,7 @@ func (r *Resident) params(p *companion.Params, e *effective) {
 	p.CheckLink = e.links.Check
 	p.Lookup = nil // not a nil *hub.Client, which would be something
 	if e.client != nil {
-		p.Lookup = audited{e.client, r}
+		p.Lookup = r.audit.Lookups(e.client)
 	}
 }
 

@@ -32,6 +32,7 @@ import (
 	"wiebelt/internal/native/wake"
 	"wiebelt/internal/native/window"
 	"wiebelt/internal/profile"
+	"wiebelt/internal/resident/audit"
 	"wiebelt/internal/resident/configure"
 	"wiebelt/internal/resident/corners"
 	"wiebelt/internal/resident/delivery"
@@ -109,7 +110,7 @@ type Resident struct {
 	desks        *desks
 	ways         *ways
 	facts        facts
-	records      records
+	audit        *audit.Audit // nil in the demo
 	removed      removed
 	saying       sync.Mutex // held while the state is looked at and shown
 	chosenBefore *choices.Store
@@ -199,7 +200,10 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 		defer r.store.Close() // after the last entry was written
 	}
 
-	defer r.records.close()
+	if r.o.Demo == nil {
+		r.audit = audit.New(r.set, r.o.Log)
+		defer r.audit.Close()
+	}
 	if r.o.Demo == nil && r.o.Hub == nil {
 		r.deliveries = delivery.New(r.deliveryParams())
 		defer r.deliveries.Close() // after nobody delivers any more
@@ -250,7 +254,7 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 	}
 	work.Go(func() { r.follow(ctx) })
 	if r.o.Demo == nil {
-		work.Go(func() { r.warnAdmins(ctx) })
+		work.Go(func() { r.audit.Run(ctx) })
 	}
 	if r.deliveries != nil {
 		work.Go(func() { r.deliveries.Run(ctx) })
