@@ -15,8 +15,9 @@
 // theme) and no other; only internal/ui/desk knows them all.
 //
 // Of the resident's rooms, each is one thing with its goroutine or its file: it
-// imports no other room, but the ground that they share (configure, ask), and
-// never the resident, which hands it what it needs of the rest.
+// imports no other room, but those that run nothing of their own and are the
+// ground of the others (configure, ask, trial), and never the resident, which
+// hands it what it needs of the rest.
 //
 // Beside them stand the local hub and the simulated softphone: they know the
 // domain and the words, and only the wiring knows them. Packages that serve
@@ -116,7 +117,7 @@ var shared = []string{"internal/ui/kit", "internal/ui/theme", "internal/ui/offsc
 
 // ground is what the resident's rooms may share; of what is on screen they may
 // know the cards.
-var ground = []string{"internal/resident/configure", "internal/resident/ask"}
+var ground = []string{"internal/resident/configure", "internal/resident/ask", "internal/resident/trial"}
 
 const card = "internal/ui/card"
 

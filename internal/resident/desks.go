@@ -275,4 +275,4 @@ func (d *desks) handle(ctx context.Context, work *sync.WaitGroup, out chan outgo
 
 // areas answer the windows' requests, each on a goroutine of its own.
 var areas = map[string]func(*Resident, ask.Request){"calls": answerCalls, "delivery": (*Resident).answerDelivery, "doctor": answerDoctor, "lookup": answerLookup,
-	"settings": answerSettings, "start": answerStart, "test": answerStart, "ways": answerWays}
+	"settings": (*Resident).answerSettings, "start": answerStart, "test": answerStart, "ways": answerWays}

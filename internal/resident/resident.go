@@ -36,6 +36,7 @@ import (
 	"wiebelt/internal/resident/configure"
 	"wiebelt/internal/resident/corners"
 	"wiebelt/internal/resident/delivery"
+	"wiebelt/internal/resident/prefs"
 	"wiebelt/internal/resident/recorder"
 	"wiebelt/internal/resident/registrations"
 	"wiebelt/internal/resident/watch"
@@ -124,7 +125,7 @@ type Resident struct {
 	retell       chan struct{}                 // show the state anew
 	heard        *heard
 	exhibit      *exhibit
-	trials       trials
+	prefs        *prefs.Prefs
 	starting     sync.Mutex // one state of the first start's window is told at a time
 	toldWays     toldWays
 	usual        *watch.Usual
@@ -164,6 +165,7 @@ func Run(ctx context.Context, o Options) error {
 	r.facts.opened = time.Now()
 	r.program = newProgram()
 	r.heard = newHeard()
+	r.prefs = prefs.New(r.prefsParams())
 	r.hubWatch = watch.NewHub(r.hubParams(), &r.facts.hubSeen)
 	if err := r.run(ctx, one); err != nil {
 		return err

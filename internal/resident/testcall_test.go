@@ -112,7 +112,7 @@ func TestNoCall(t *testing.T) {
 func TestTestCallEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHeard()
-		var all trials
+		var all testCalls
 		first, second, third := &waiter{}, &waiter{}, &waiter{}
 		window, closed := context.WithCancel(t.Context())
 		a, endA := all.begin(window)

@@ -1,4 +1,4 @@
-package resident
+package prefs
 
 import (
 	"bytes"
@@ -18,7 +18,11 @@ import (
 	"sync"
 	"testing"
 
+	"go.uber.org/goleak"
+
+	"wiebelt/internal/contact"
 	"wiebelt/internal/deskapi"
+	"wiebelt/internal/health"
 	"wiebelt/internal/localhub"
 	"wiebelt/internal/profile"
 	"wiebelt/internal/resident/ask"
@@ -28,13 +32,16 @@ import (
 	"wiebelt/internal/settings/setup"
 )
 
-// panel is a resident with files of its own, asked by a settings window.
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// panel is a profile with files of its own, asked by a settings window.
 type panel struct {
-	*Resident
-	t    *testing.T
-	dirs profile.Dirs
-	mu   sync.Mutex
-	got  []reply
+	*Prefs
+	t       *testing.T
+	dirs    profile.Dirs
+	applied chan bool
+	mu      sync.Mutex
+	got     []reply
 }
 
 type reply struct {
@@ -51,10 +58,10 @@ func newPanel(t *testing.T, src string) *panel {
 	if err := dirs.Make(); err != nil {
 		t.Fatal(err)
 	}
-	p := &panel{t: t, dirs: dirs, Resident: &Resident{o: Options{Dirs: dirs, Log: slog.New(slog.DiscardHandler)}, reread: make(chan struct{}, 1)}}
+	p := &panel{t: t, dirs: dirs, applied: make(chan bool, 10)}
+	p.Prefs = New(Params{Dirs: dirs, Log: slog.New(slog.DiscardHandler), Applied: func(secrets bool) { p.applied <- secrets },
+		Phases: func() map[string]string { return nil }, Monitors: func() []string { return nil }, Hotkey: func() health.Hotkey { return health.HotkeyWorks }})
 	p.write(src)
-	s, _ := settings.Load(dirs)
-	p.effective.Store(&effective{settings: s, lang: "nl"})
 	t.Cleanup(p.trials.stop)
 	return p
 }
@@ -85,7 +92,7 @@ func (p *panel) ask(kind string, m any) []reply {
 	p.mu.Lock()
 	p.got = nil
 	p.mu.Unlock()
-	answerSettings(p.Resident, ask.Request{Ctx: p.t.Context(), Kind: kind, Raw: raw, Reply: func(kind string, msg any) {
+	p.Answer(ask.Request{Ctx: p.t.Context(), Kind: kind, Raw: raw, Reply: func(kind string, msg any) {
 		b, err := json.Marshal(msg)
 		if err != nil || len(b) > 60<<10 {
 			p.t.Errorf("%s: %d bytes, %v", kind, len(b), err)
@@ -134,7 +141,7 @@ func testHub(t *testing.T) (h *localhub.Hub, value string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = h.Close() })
-	if _, err := h.AddInvented(t.Context(), vries); err != nil {
+	if _, err := h.AddInvented(t.Context(), localhub.Record{Numbers: []string{"06-98760011"}, Contact: contact.Contact{ID: "c-vries", RelationNumber: "100200", FamilyName: "Vries"}}); err != nil {
 		t.Fatal(err)
 	}
 	if value, err = h.AddClient(t.Context(), "office", "1234"); err != nil {
@@ -337,7 +344,10 @@ func TestSettingsSave(t *testing.T) {
 		t.Error(now)
 	}
 	select {
-	case <-p.reread:
+	case secrets := <-p.applied:
+		if !secrets {
+			t.Error("nobody is told that there is a new secret")
+		}
 	default:
 		t.Error("nothing takes effect before somebody looks")
 	}

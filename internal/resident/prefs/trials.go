@@ -1,12 +1,10 @@
-package resident
+package prefs
 
 import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
-	"os"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
@@ -16,8 +14,6 @@ import (
 
 	"wiebelt/internal/contact"
 	"wiebelt/internal/deskapi"
-	"wiebelt/internal/instance"
-	"wiebelt/internal/native/window"
 	"wiebelt/internal/resident/ask"
 	"wiebelt/internal/resident/configure"
 	"wiebelt/internal/resident/trial"
@@ -130,9 +126,9 @@ func (t *trials) offered() string {
 }
 
 // testSettings tries the hub as it stands in the window, saved or not.
-func (r *Resident) testSettings(q ask.Request, m deskapi.SettingsTest) {
+func (r *Prefs) testSettings(q ask.Request, m deskapi.SettingsTest) {
 	end := deskapi.SettingsTested{Seq: m.Seq}
-	s, _ := settings.Load(r.o.Dirs)
+	s, _ := settings.Load(r.p.Dirs)
 	l := configure.Language(s)
 	changes, bad := changesOf(s, m.Changes)
 	next, err := s.With(changes)
@@ -160,7 +156,7 @@ func (r *Resident) testSettings(q ask.Request, m deskapi.SettingsTest) {
 			others = append(others, key)
 		}
 	}
-	t := trial.Trial{Dirs: r.o.Dirs, Settings: next, Hub: next.Hub, Secret: value, Number: m.Number, Others: others}
+	t := trial.Trial{Dirs: r.p.Dirs, Settings: next, Hub: next.Hub, Secret: value, Number: m.Number, Others: others}
 	better, ok := t.Run(ctx, r.telling(ctx, q, l, m.Seq, next.Support.Contact))
 	if ctx.Err() != nil {
 		return // nobody waits for it any more
@@ -176,7 +172,7 @@ func (r *Resident) testSettings(q ask.Request, m deskapi.SettingsTest) {
 
 // secretToTry is the secret that was typed, or else the one that is kept for
 // exactly this address and client.
-func (r *Resident) secretToTry(ctx context.Context, l text.Language, h settings.Hub, typed string) (value, why string) {
+func (r *Prefs) secretToTry(ctx context.Context, l text.Language, h settings.Hub, typed string) (value, why string) {
 	if typed != "" {
 		value, err := secret.ReadSecret(strings.NewReader(typed))
 		if err != nil {
@@ -188,7 +184,7 @@ func (r *Resident) secretToTry(ctx context.Context, l text.Language, h settings.
 	if err != nil {
 		return "", l.T(text.PrefsSecretNoAddress)
 	}
-	store, err := secret.Open(h.SecretStore, r.o.Dirs)
+	store, err := secret.Open(h.SecretStore, r.p.Dirs)
 	if err != nil {
 		return "", secretSentence(l, err)
 	}
@@ -205,7 +201,7 @@ func (r *Resident) secretToTry(ctx context.Context, l text.Language, h settings.
 }
 
 // telling passes the steps of a test on to a window, in words.
-func (r *Resident) telling(ctx context.Context, q ask.Request, l text.Language, seq int, support string) func(trial.Step) {
+func (r *Prefs) telling(ctx context.Context, q ask.Request, l text.Language, seq int, support string) func(trial.Step) {
 	return func(st trial.Step) {
 		if ctx.Err() == nil {
 			step := stepInWords(l, st, support)
@@ -262,9 +258,9 @@ func upper(s string) string {
 
 // openSetup decrypts a set-up file and shows what it would change. It changes
 // nothing.
-func (r *Resident) openSetup(ctx context.Context, m deskapi.SettingsFile) deskapi.SettingsOffice {
+func (r *Prefs) openSetup(ctx context.Context, m deskapi.SettingsFile) deskapi.SettingsOffice {
 	a := deskapi.SettingsOffice{Seq: m.Seq}
-	before, _ := settings.Load(r.o.Dirs)
+	before, _ := settings.Load(r.p.Dirs)
 	l := configure.Language(before)
 	if !filepath.IsAbs(m.Path) {
 		a.Why = l.T(text.PrefsFileGone)
@@ -327,9 +323,9 @@ func setupRows(before *settings.Settings, office setup.Office, changes map[strin
 }
 
 // takeSetup tests the set-up that is shown and takes it over if that went well.
-func (r *Resident) takeSetup(q ask.Request, m deskapi.SettingsTake) {
+func (r *Prefs) takeSetup(q ask.Request, m deskapi.SettingsTake) {
 	a := deskapi.SettingsTaken{Seq: m.Seq}
-	before, _ := settings.Load(r.o.Dirs)
+	before, _ := settings.Load(r.p.Dirs)
 	l := configure.Language(before)
 	answer := func(why string) {
 		a.Why, a.OK = why, why == ""
@@ -342,7 +338,7 @@ func (r *Resident) takeSetup(q ask.Request, m deskapi.SettingsTake) {
 	}
 	ctx, done := r.trials.begin(q.Ctx)
 	defer done()
-	t := trial.Trial{Dirs: r.o.Dirs, Settings: before, Hub: o.hub, Secret: o.office.Secret, Number: m.Number}
+	t := trial.Trial{Dirs: r.p.Dirs, Settings: before, Hub: o.hub, Secret: o.office.Secret, Number: m.Number}
 	if !before.Locked("hub.basic_auth_encoding") {
 		t.Others = []string{"hub.basic_auth_encoding"}
 	}
@@ -366,62 +362,25 @@ func (r *Resident) takeSetup(q ask.Request, m deskapi.SettingsTake) {
 	if e := better["hub.basic_auth_encoding"]; e != "" {
 		changes["hub.basic_auth_encoding"], h.BasicAuthEncoding = e, e
 	}
-	store, err := secret.Open(h.SecretStore, r.o.Dirs)
+	store, err := secret.Open(h.SecretStore, r.p.Dirs)
 	if err == nil {
 		ctx, cancel := context.WithTimeout(ctx, storeIn)
 		defer cancel()
-		err = trial.TakeSetup(ctx, r.o.Dirs, store, h, o.office.Secret, changes)
+		err = trial.TakeSetup(ctx, r.p.Dirs, store, h, o.office.Secret, changes)
 	}
 	var kept *trial.StoreError
 	switch {
 	case errors.As(err, &kept):
 		answer(secretSentence(l, kept.Err))
 	case err != nil:
-		r.o.Log.Warn("a set-up file was not taken over", "why", err)
+		r.p.Log.Warn("a set-up file was not taken over", "why", err)
 		answer(l.T(text.PrefsNotSaved))
 	default:
 		r.trials.stop()
 		answer("")
-		r.settingsChanged(true)
-		s, _ := settings.Load(r.o.Dirs)
+		r.p.Applied(true)
+		s, _ := settings.Load(r.p.Dirs)
 		q.Reply(deskapi.KindSettingsState, r.settingsState(s))
 		q.Reply(deskapi.KindSettingsKept, r.secretsKept(q.Ctx, s))
 	}
-}
-
-// monitors are those of this computer, none before there is a display.
-func (r *Resident) monitors() []window.Monitor {
-	if r.display == nil {
-		return nil
-	}
-	return r.display.Monitors()
-}
-
-// offerSetup shows a set-up file that somebody opened in the settings window.
-func (r *Resident) offerSetup(raw json.RawMessage) {
-	var m deskapi.OpenFile
-	if json.Unmarshal(raw, &m) != nil || !filepath.IsAbs(m.Path) || len(m.Path) > 4096 {
-		return
-	}
-	r.trials.offer(m.Path)
-	r.desks.show(deskapi.WindowSettings)
-	r.desks.send(deskapi.KindSettingsOffer, nil)
-}
-
-// OpenFile has the running resident show a set-up file. instance.ErrNotRunning
-// comes back where none runs.
-func OpenFile(ctx context.Context, cfg instance.Config, path string) error {
-	if _, err := os.Stat(path); err != nil {
-		return err
-	}
-	c, _, err := instance.Connect(ctx, cfg, instance.RoleCommand)
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	if err := c.Send(deskapi.KindOpenFile, deskapi.OpenFile{Path: path}); err != nil {
-		return err
-	}
-	_, _, err = c.Receive()
-	return err
 }

@@ -1,9 +1,20 @@
-package resident
+// Package prefs answers the settings window: it tells what is set and by whom,
+// keeps what is changed – all of it or nothing –, tries a hub before it is kept,
+// and opens and takes over a set-up file.
+//
+// It owns the one test that runs and the one set-up file that is open, with its
+// secret, for a quarter of an hour at most. It runs on the goroutines of requests.
+// It reads and writes the settings' files itself and stands on trial, configure
+// and ask; what takes effect in the resident, and what is known of links and
+// screen, are functions that it is made with.
+package prefs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"time"
@@ -30,14 +41,34 @@ const (
 	maxArray    = 10 << 10 // of the lines, and of the links
 )
 
-// answerSettings does what the settings window asks for.
-func answerSettings(r *Resident, q ask.Request) {
-	if r.o.Demo != nil {
-		return // its settings are gone with it
-	}
+// Params is what the settings window's answers are made with. The functions may be
+// called from any goroutine.
+type Params struct {
+	Dirs     profile.Dirs
+	Applied  func(secrets bool)       // has what was written take effect; secrets: one was set
+	Phases   func() map[string]string // how links are doing (deskapi.LinkUp, …), by their names
+	Monitors func() []string          // names
+	Hotkey   func() health.Hotkey     // whether card.hotkey works
+	Log      *slog.Logger
+}
+
+// Prefs answers the settings window. Its methods may be called from any goroutine.
+type Prefs struct {
+	p      Params
+	trials trials
+}
+
+// New answers for a profile.
+func New(p Params) *Prefs { return &Prefs{p: p} }
+
+// Offer keeps a set-up file for the window to show when it asks next.
+func (r *Prefs) Offer(path string) { r.trials.offer(path) }
+
+// Answer does what the settings window asks for.
+func (r *Prefs) Answer(q ask.Request) {
 	switch q.Kind {
 	case deskapi.KindSettingsAsk:
-		s, _ := settings.Load(r.o.Dirs)
+		s, _ := settings.Load(r.p.Dirs)
 		q.Reply(deskapi.KindSettingsState, r.settingsState(s))
 		q.Reply(deskapi.KindSettingsKept, r.secretsKept(q.Ctx, s))
 	case deskapi.KindSettingsSecret:
@@ -53,8 +84,8 @@ func answerSettings(r *Resident, q ask.Request) {
 		saved := r.saveSettings(q.Ctx, m)
 		q.Reply(deskapi.KindSettingsSaved, saved)
 		if saved.OK {
-			r.settingsChanged(m.Secret != "" || len(m.Secrets) > 0)
-			s, _ := settings.Load(r.o.Dirs)
+			r.p.Applied(m.Secret != "" || len(m.Secrets) > 0)
+			s, _ := settings.Load(r.p.Dirs)
 			q.Reply(deskapi.KindSettingsState, r.settingsState(s))
 			q.Reply(deskapi.KindSettingsKept, r.secretsKept(q.Ctx, s))
 		}
@@ -78,23 +109,11 @@ func answerSettings(r *Resident, q ask.Request) {
 	}
 }
 
-// settingsChanged has what was just written take effect at once. Where a secret
-// was set, the hub is asked anew although the address is the same.
-func (r *Resident) settingsChanged(secrets bool) {
-	select {
-	case r.reread <- struct{}{}:
-	default: // it is about to look anyway
-	}
-	if secrets && r.hubWatch != nil {
-		r.hubWatch.SettingsChanged()
-	}
-}
-
 // settingsState is what the window shows, as it stands in the files now.
-func (r *Resident) settingsState(s *settings.Settings) deskapi.SettingsState {
+func (r *Prefs) settingsState(s *settings.Settings) deskapi.SettingsState {
 	l := configure.Language(s)
 	st := deskapi.SettingsState{More: map[string]int{}, LinesBy: s.LockedBy("line"), PhonesBy: s.LockedBy("softphone"),
-		Support: s.Support.Contact, Path: settings.Path(r.o.Dirs), File: r.trials.offered()}
+		Support: s.Support.Contact, Path: settings.Path(r.p.Dirs), File: r.trials.offered()}
 	size := 0
 	for _, v := range s.Values() {
 		if !slices.ContainsFunc(settings.Keys(), func(e settings.Entry) bool { return e.Key == v.Key }) {
@@ -119,10 +138,10 @@ func (r *Resident) settingsState(s *settings.Settings) deskapi.SettingsState {
 	if size > maxArray {
 		st.Lines, st.More["line"] = nil, len(s.Lines)
 	}
-	phases := r.linkPhases()
+	phases := r.p.Phases()
 	size = 0
 	for _, p := range s.Softphones {
-		one := deskapi.SettingsPhone{Kind: p.Kind, Name: p.Name, Address: p.Address, Extension: p.Extension, User: p.User, Phase: phases[linkName(p)]}
+		one := deskapi.SettingsPhone{Kind: p.Kind, Name: p.Name, Address: p.Address, Extension: p.Extension, User: p.User, Phase: phases[cmp.Or(p.Name, p.Address)]}
 		size += len(fmt.Sprint(one)) + 80
 		st.Phones = append(st.Phones, one)
 	}
@@ -138,12 +157,12 @@ func (r *Resident) settingsState(s *settings.Settings) deskapi.SettingsState {
 	for _, p := range s.Problems()[:min(len(s.Problems()), 10)] {
 		st.Problems = append(st.Problems, problemLine(l, p))
 	}
-	for _, m := range r.monitors() {
-		if m.Name != "" && len(st.Monitors) < 16 {
-			st.Monitors = append(st.Monitors, ask.Cut(m.Name))
+	for _, name := range r.p.Monitors() {
+		if name != "" && len(st.Monitors) < 16 {
+			st.Monitors = append(st.Monitors, ask.Cut(name))
 		}
 	}
-	if _, keys, _ := r.shown.get(); keys != health.HotkeyWorks && s.Card.Hotkey != "off" {
+	if r.p.Hotkey() != health.HotkeyWorks && s.Card.Hotkey != "off" {
 		st.Hotkey = l.T(text.PrefsHotkeyOff)
 	}
 	return st
@@ -168,21 +187,11 @@ func problemLine(l text.Language, p settings.Problem) string {
 	return l.T(text.PrefsProblemKey, file, p.Line, p.Key)
 }
 
-func (r *Resident) linkPhases() map[string]string {
-	all := map[string]string{}
-	for _, w := range r.WaysIn() {
-		if w.Name != "" {
-			all[w.Name] = linkPhases[w.Phase]
-		}
-	}
-	return all
-}
-
 // secretsKept tells how the secrets that the settings need are kept.
-func (r *Resident) secretsKept(ctx context.Context, s *settings.Settings) deskapi.SettingsSecret {
+func (r *Prefs) secretsKept(ctx context.Context, s *settings.Settings) deskapi.SettingsSecret {
 	k := r.secretKept(ctx, s.Hub.BaseURL, s.Hub.ClientID, s.Hub.SecretStore)
 	k.Phones = map[string]string{}
-	store, err := secret.Open(s.Hub.SecretStore, r.o.Dirs)
+	store, err := secret.Open(s.Hub.SecretStore, r.p.Dirs)
 	if err != nil {
 		return k
 	}
@@ -201,13 +210,13 @@ func (r *Resident) secretsKept(ctx context.Context, s *settings.Settings) deskap
 }
 
 // secretKept tells how the secret of an address and client is kept.
-func (r *Resident) secretKept(ctx context.Context, base, client, kind string) deskapi.SettingsSecret {
+func (r *Prefs) secretKept(ctx context.Context, base, client, kind string) deskapi.SettingsSecret {
 	k := deskapi.SettingsSecret{BaseURL: base, Client: client, State: string(secret.NotSet)}
 	ref, err := secret.Hub(base, client)
 	if err != nil {
 		return k
 	}
-	store, err := secret.Open(kind, r.o.Dirs)
+	store, err := secret.Open(kind, r.p.Dirs)
 	if err != nil {
 		k.State = string(secret.StateOf(err))
 		return k
@@ -215,7 +224,7 @@ func (r *Resident) secretKept(ctx context.Context, base, client, kind string) de
 	ctx, cancel := context.WithTimeout(ctx, storeIn)
 	defer cancel()
 	k.State = string(secret.Look(ctx, store, ref))
-	if on := secret.SetOn(r.o.Dirs, ref); !on.IsZero() {
+	if on := secret.SetOn(r.p.Dirs, ref); !on.IsZero() {
 		k.On = on.Format(time.DateOnly)
 	}
 	return k
@@ -242,9 +251,9 @@ func changesOf(s *settings.Settings, all []deskapi.SettingsChange) (changes map[
 }
 
 // saveSettings keeps what the window asks to keep: all of it, or nothing.
-func (r *Resident) saveSettings(ctx context.Context, m deskapi.SettingsSave) deskapi.SettingsSaved {
+func (r *Prefs) saveSettings(ctx context.Context, m deskapi.SettingsSave) deskapi.SettingsSaved {
 	a := deskapi.SettingsSaved{Seq: m.Seq}
-	s, _ := settings.Load(r.o.Dirs)
+	s, _ := settings.Load(r.p.Dirs)
 	l := configure.Language(s)
 	changes, bad := changesOf(s, m.Changes)
 	array := func(key string, v any) {
@@ -271,7 +280,7 @@ func (r *Resident) saveSettings(ctx context.Context, m deskapi.SettingsSave) des
 		a.Bad = bad
 		return a
 	}
-	if err := settings.Check(r.o.Dirs, changes); err != nil {
+	if err := settings.Check(r.p.Dirs, changes); err != nil {
 		return r.notSaved(a, l, err)
 	}
 	next, err := s.With(changes)
@@ -280,11 +289,11 @@ func (r *Resident) saveSettings(ctx context.Context, m deskapi.SettingsSave) des
 	}
 	// The secrets first: an address without its secret would be a set-up that
 	// fails, the other way round nothing has changed.
-	if err := keepSecrets(ctx, r.o.Dirs, next, m); err != nil {
+	if err := keepSecrets(ctx, r.p.Dirs, next, m); err != nil {
 		a.Sentence = secretSentence(l, err)
 		return a
 	}
-	if err := settings.Set(r.o.Dirs, changes); err != nil {
+	if err := settings.Set(r.p.Dirs, changes); err != nil {
 		return r.notSaved(a, l, err)
 	}
 	a.OK = true
@@ -292,7 +301,7 @@ func (r *Resident) saveSettings(ctx context.Context, m deskapi.SettingsSave) des
 }
 
 // notSaved says why settings were not written.
-func (r *Resident) notSaved(a deskapi.SettingsSaved, l text.Language, err error) deskapi.SettingsSaved {
+func (r *Prefs) notSaved(a deskapi.SettingsSaved, l text.Language, err error) deskapi.SettingsSaved {
 	var wrong *settings.Error
 	switch {
 	case errors.As(err, &wrong) && wrong.Problem.Key != "":
@@ -302,7 +311,7 @@ func (r *Resident) notSaved(a deskapi.SettingsSaved, l text.Language, err error)
 	case errors.Is(err, settings.ErrByHand):
 		a.Sentence = l.T(text.PrefsByHand, settings.FileName)
 	default:
-		r.o.Log.Warn("settings were not saved", "why", err)
+		r.p.Log.Warn("settings were not saved", "why", err)
 		a.Sentence = l.T(text.PrefsNotSaved)
 	}
 	return a
