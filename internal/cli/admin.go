@@ -13,7 +13,7 @@ import (
 	"wiebelt/internal/native/eventlog"
 	"wiebelt/internal/phone"
 	"wiebelt/internal/profile"
-	"wiebelt/internal/resident"
+	"wiebelt/internal/resident/configure"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
 )
@@ -27,7 +27,7 @@ func (e *env) ask(a *lookupAnswer, d profile.Dirs, s *settings.Settings, n phone
 		}
 		a.Error = &lookupFault{string(f), message}
 	}
-	cfg, hubURL, err := resident.HubConfig(d, s.Hub, slog.New(slog.DiscardHandler))
+	cfg, hubURL, err := configure.Hub(d, s.Hub, slog.New(slog.DiscardHandler))
 	if err != nil {
 		fail(contact.NotSetUp, err.Error())
 		return

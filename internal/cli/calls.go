@@ -17,6 +17,7 @@ import (
 	"wiebelt/internal/instance"
 	"wiebelt/internal/phone"
 	"wiebelt/internal/resident"
+	"wiebelt/internal/resident/configure"
 	"wiebelt/internal/softphone/scheme"
 	"wiebelt/internal/softphone/twinkle"
 )
@@ -220,7 +221,7 @@ func (c *lookupCmd) Run(e *env) error {
 		return err
 	}
 	s := e.load(d)
-	rules, err := resident.Rules(s)
+	rules, err := configure.Rules(s)
 	if err != nil {
 		return err
 	}

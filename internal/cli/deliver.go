@@ -17,7 +17,7 @@ import (
 	"wiebelt/internal/hub"
 	"wiebelt/internal/outbox"
 	"wiebelt/internal/profile"
-	"wiebelt/internal/resident"
+	"wiebelt/internal/resident/configure"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
 )
@@ -67,7 +67,7 @@ func (e *env) deliverPlace() (deliverPlace, error) {
 		return deliverPlace{}, err
 	}
 	s := e.load(d)
-	return deliverPlace{d, s, resident.Language(s)}, nil
+	return deliverPlace{d, s, configure.Language(s)}, nil
 }
 
 func (p deliverPlace) dir() string { return filepath.Join(p.dirs.State, "outbox") }
@@ -159,7 +159,7 @@ func (h *hubs) client(intermediary string) (*hub.Client, error) {
 	}
 	settings := h.p.s.Hub
 	settings.Intermediary = intermediary
-	cfg, _, err := resident.HubConfig(h.p.dirs, settings, h.log)
+	cfg, _, err := configure.Hub(h.p.dirs, settings, h.log)
 	if err != nil {
 		return nil, err
 	}

@@ -19,6 +19,7 @@ import (
 	"wiebelt/internal/hub"
 	"wiebelt/internal/instance"
 	"wiebelt/internal/resident"
+	"wiebelt/internal/resident/configure"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
 )
@@ -49,9 +50,9 @@ func (c *doctorCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	cfg := doctor.Config{Dirs: d, Version: e.build.Version, Commit: e.build.Commit, Number: c.Number, Rules: resident.Rules,
+	cfg := doctor.Config{Dirs: d, Version: e.build.Version, Commit: e.build.Commit, Number: c.Number, Rules: configure.Rules,
 		Hub: func(s *settings.Settings) (hub.Config, error) {
-			h, _, err := resident.HubConfig(d, s.Hub, slog.New(slog.DiscardHandler))
+			h, _, err := configure.Hub(d, s.Hub, slog.New(slog.DiscardHandler))
 			return h, err
 		},
 		Instance: func() (instance.Config, error) { return resident.Instance(d, e.build.Version, e.build.Commit, nil) },
@@ -66,7 +67,7 @@ func (c *doctorCmd) Run(e *env) error {
 		return err
 	}
 	cfg.Settings, cfg.Late = doctor.Load(e.ctx, func() *settings.Settings { s, _ := settings.Load(d); return s })
-	cfg.Language = cmp.Or(text.Language(c.Language), resident.Language(cfg.Settings))
+	cfg.Language = cmp.Or(text.Language(c.Language), configure.Language(cfg.Settings))
 	if c.Bundle != "" && doctor.There(c.Bundle) != nil {
 		return &exitError{exitFailed, cfg.Language.T(text.DoctorBundleThere)}
 	}

@@ -13,7 +13,8 @@ import (
 
 	"wiebelt/internal/native/eventlog"
 	"wiebelt/internal/profile"
-	"wiebelt/internal/resident"
+	"wiebelt/internal/resident/configure"
+	"wiebelt/internal/resident/trial"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
@@ -204,7 +205,7 @@ func (c *provisionCmd) keepSecret(e *env, d profile.Dirs, s *settings.Settings) 
 	}
 	ctx, cancel := context.WithTimeout(e.ctx, storeTime)
 	defer cancel()
-	waiting, err = secret.Renew(ctx, store, ref, value, func(ctx context.Context, before string) bool { return resident.SecretWorks(ctx, d, next, before) })
+	waiting, err = secret.Renew(ctx, store, ref, value, func(ctx context.Context, before string) bool { return trial.SecretWorks(ctx, d, next, before) })
 	if err != nil {
 		return false, secretError(s, err)
 	}
@@ -223,7 +224,7 @@ func (e *env) readSecret(s *settings.Settings) (string, error) {
 
 // secretError says in the user's language what a secret store said.
 func secretError(s *settings.Settings, err error) error {
-	l, state := resident.Language(s), secret.StateOf(err)
+	l, state := configure.Language(s), secret.StateOf(err)
 	words := l.T(text.SecretState(string(state)))
 	if state == secret.Failed || errors.Is(err, context.DeadlineExceeded) {
 		words = strings.TrimSuffix(words, ".") + ": " + err.Error()

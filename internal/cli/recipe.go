@@ -9,7 +9,7 @@ import (
 	"text/tabwriter"
 
 	"wiebelt/internal/guide"
-	"wiebelt/internal/resident"
+	"wiebelt/internal/resident/configure"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/text"
 )
@@ -27,7 +27,7 @@ func (c *recipeCmd) Run(e *env) error {
 		return err
 	}
 	s := e.load(d)
-	l := text.Language(cmp.Or(c.Language, string(resident.Language(s))))
+	l := text.Language(cmp.Or(c.Language, string(configure.Language(s))))
 	if c.Name == "" {
 		w := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
 		for _, r := range guide.All(l) {
@@ -47,7 +47,7 @@ func (c *recipeCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	v := guide.Values{Exe: exe, ExeW: resident.WithoutConsole(exe), Profile: e.profileDir, Settings: resident.SettingsFile(d),
+	v := guide.Values{Exe: exe, ExeW: configure.WithoutConsole(exe), Profile: e.profileDir, Settings: configure.SettingsFile(d),
 		Port: s.Listener.Port, PathToken: tokens.Path, SocketToken: tokens.Socket}
 	if !s.Listener.Enabled {
 		fmt.Fprintln(e.err, "wiebelt:", l.T(text.RecipesOff))

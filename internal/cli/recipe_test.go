@@ -20,6 +20,7 @@ import (
 	"wiebelt/internal/instance"
 	"wiebelt/internal/profile"
 	"wiebelt/internal/resident"
+	"wiebelt/internal/resident/configure"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/softphone/listener"
@@ -547,7 +548,7 @@ func TestRecipeSettings(t *testing.T) {
 				t.Errorf("%s: %v %+v", r.ID, problems, s.Softphones)
 				continue
 			}
-			if _, err := resident.Softphone(d, secret.KindFile, s.Softphones[0]); err != nil {
+			if _, err := configure.Softphone(d, secret.KindFile, s.Softphones[0]); err != nil {
 				t.Errorf("%s: %v", r.ID, err)
 			}
 		}

@@ -9,7 +9,7 @@ import (
 	"runtime"
 
 	"wiebelt/internal/native/register"
-	"wiebelt/internal/resident"
+	"wiebelt/internal/resident/registrations"
 )
 
 type registerCmd struct {
@@ -92,9 +92,9 @@ func (e *env) remember(scheme, autostart bool) error {
 	if err != nil {
 		return err
 	}
-	was := resident.RegisteredIn(d)
+	was := registrations.RegisteredIn(d)
 	was.Scheme, was.Autostart = scheme, autostart
-	return resident.Remember(d, was)
+	return registrations.Remember(d, was)
 }
 
 // repair registers again what was lost, and says what that was.
@@ -106,7 +106,7 @@ func (c *registerCmd) repair(e *env) error {
 	if err != nil {
 		return err
 	}
-	lost, err := resident.RepairLost(d, e.load(d), e.profileDir)
+	lost, err := registrations.RepairLost(d, e.load(d), e.profileDir)
 	for _, what := range lost {
 		fmt.Fprintln(e.out, "registered again:", what)
 	}

@@ -11,7 +11,7 @@ import (
 
 	"wiebelt/internal/health"
 	"wiebelt/internal/profile"
-	"wiebelt/internal/resident"
+	"wiebelt/internal/resident/configure"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/settings/templates"
@@ -73,7 +73,7 @@ func (c *settingsCmd) Run(e *env) error {
 	s := e.load(d)
 	l := text.Language(c.Language)
 	if l == "" {
-		l = resident.Language(s)
+		l = configure.Language(s)
 	}
 	switch {
 	case c.Ways:

@@ -17,7 +17,8 @@ import (
 
 	"wiebelt/internal/contact"
 	"wiebelt/internal/profile"
-	"wiebelt/internal/resident"
+	"wiebelt/internal/resident/configure"
+	"wiebelt/internal/resident/trial"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/settings/setup"
@@ -26,10 +27,10 @@ import (
 
 // exportOffice writes the set-up file.
 func (c *provisionCmd) exportOffice(e *env, d profile.Dirs, s *settings.Settings) error {
-	l := resident.Language(s)
+	l := configure.Language(s)
 	fail := func(key text.Key, args ...any) error { return &exitError{exitFailed, l.T(key, args...)} }
 	if missing := s.Hub.Missing(); len(missing) > 0 {
-		return fmt.Errorf("%w: %s is missing", resident.ErrNotSetUp, missing[0])
+		return fmt.Errorf("%w: %s is missing", configure.ErrNotSetUp, missing[0])
 	}
 	if _, err := os.Lstat(c.Export); err == nil {
 		return fail(text.SetupFileIsThere)
@@ -77,9 +78,9 @@ func (c *provisionCmd) exportOffice(e *env, d profile.Dirs, s *settings.Settings
 // importOffice takes a set-up file over: nothing is changed before it was
 // understood, allowed, shown, agreed to and tested.
 func (c *provisionCmd) importOffice(e *env, d profile.Dirs, before *settings.Settings) error {
-	l := resident.Language(before)
+	l := configure.Language(before)
 	fail := func(key text.Key, args ...any) error { return &exitError{exitFailed, l.T(key, args...)} }
-	b, err := resident.ReadSetup(c.Import)
+	b, err := trial.ReadSetup(c.Import)
 	if err != nil {
 		return err
 	}
@@ -98,7 +99,7 @@ func (c *provisionCmd) importOffice(e *env, d profile.Dirs, before *settings.Set
 		return fail(text.SetupDamaged)
 	}
 	changes := office.Changes()
-	next, refused := resident.AfterSetup(before, office, changes)
+	next, refused := trial.AfterSetup(before, office, changes)
 	if c.SecretStore != "" && c.SecretStore != next.SecretStore {
 		if before.Locked("hub.secret_store") {
 			refused = append(refused, "hub.secret_store")
@@ -172,13 +173,13 @@ func compare(w io.Writer, l text.Language, before *settings.Settings, office set
 func (c *provisionCmd) test(e *env, d profile.Dirs, l text.Language, s *settings.Settings, h settings.Hub, value string) (encoding string, ok bool) {
 	t := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
 	defer t.Flush()
-	trial := resident.Trial{Dirs: d, Settings: s, Hub: h, Secret: value, Number: c.TestNumber, Others: []string{"hub.basic_auth_encoding"}}
-	better, ok := trial.Run(e.ctx, func(st resident.TrialStep) {
+	try := trial.Trial{Dirs: d, Settings: s, Hub: h, Secret: value, Number: c.TestNumber, Others: []string{"hub.basic_auth_encoding"}}
+	better, ok := try.Run(e.ctx, func(st trial.Step) {
 		why := ""
 		switch {
-		case st.State == resident.StateRunning:
+		case st.State == trial.StateRunning:
 			return
-		case errors.Is(st.Err, resident.ErrTrialNumber):
+		case errors.Is(st.Err, trial.ErrNumber):
 			why = "--test-number"
 		case st.Err != nil && contact.FailureOf(st.Err) == contact.HubError && detail(st.Err) == "":
 			why = st.Err.Error() // nothing was sent
@@ -198,8 +199,8 @@ func (c *provisionCmd) take(e *env, d profile.Dirs, before *settings.Settings, h
 	}
 	ctx, cancel := context.WithTimeout(e.ctx, storeTime)
 	defer cancel()
-	err = resident.TakeSetup(ctx, d, store, h, value, changes)
-	var kept *resident.StoreError
+	err = trial.TakeSetup(ctx, d, store, h, value, changes)
+	var kept *trial.StoreError
 	if errors.As(err, &kept) {
 		return secretError(before, kept.Err)
 	}

@@ -16,7 +16,7 @@ import (
 
 	"wiebelt/internal/phone"
 	"wiebelt/internal/profile"
-	"wiebelt/internal/resident"
+	"wiebelt/internal/resident/configure"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/softphone/listener"
@@ -92,7 +92,7 @@ func (c *simulateCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	l := text.Language(cmp.Or(c.Language, string(resident.Language(e.load(d)))))
+	l := text.Language(cmp.Or(c.Language, string(configure.Language(e.load(d)))))
 	if c.List {
 		w := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
 		for _, s := range simulate.Builtin() {
@@ -215,7 +215,7 @@ func (c *simulateCmd) play(e *env, d profile.Dirs, l text.Language, story *simul
 		if err := json.NewEncoder(e.out).Encode(s.Address()); err != nil {
 			return err
 		}
-		introduce(e.err, l, s.Address(), resident.SettingsFile(d), e.profileDir)
+		introduce(e.err, l, s.Address(), configure.SettingsFile(d), e.profileDir)
 	}
 	if left := simulate.LeftOut(story, p.Can()); len(left) > 0 {
 		var words []string

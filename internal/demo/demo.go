@@ -20,6 +20,7 @@ import (
 	"wiebelt/internal/localhub"
 	"wiebelt/internal/profile"
 	"wiebelt/internal/resident"
+	"wiebelt/internal/resident/configure"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/simulate"
@@ -97,7 +98,7 @@ func Run(ctx context.Context, o Options) error {
 		Ready: func(ctx context.Context, port int, tokens secret.Tokens, desk bool) {
 			all := o.Play || !desk
 			if failed = d.begin(ctx, port, tokens); failed == nil && all {
-				failed = d.playAll(ctx, o, resident.Language(s))
+				failed = d.playAll(ctx, o, configure.Language(s))
 			}
 			if failed != nil || all {
 				cancel()

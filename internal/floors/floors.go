@@ -1,8 +1,9 @@
 // Package floors writes down how the packages of this module stand on each
-// other: seven floors, and imports that only go down. Its test walks the
+// other: eight floors, and imports that only go down. Its test walks the
 // imports of every package and fails, with the reason, on one that goes up.
 //
-//	7 wiring   app/*, internal/cli, internal/resident, internal/demo
+//	8 wiring   app/*, internal/cli, internal/resident, internal/demo
+//	7 rooms    internal/resident/*: the parts of the resident, which it connects
 //	6 windows  internal/ui/* — the only floor that imports Fyne
 //	5 native   internal/native/*
 //	4 engine   internal/companion
@@ -12,6 +13,11 @@
 //
 // Of the windows, each is a room of its own: it imports what they share (kit,
 // theme) and no other; only internal/ui/desk knows them all.
+//
+// Of the resident's rooms, each is one thing with its goroutine or its file: it
+// imports no other room, but those that run nothing of their own and are the
+// ground of the others (configure, ask, trial), and never the resident, which
+// hands it what it needs of the rest.
 //
 // Beside them stand the local hub and the simulated softphone: they know the
 // domain and the words, and only the wiring knows them. Packages that serve
@@ -36,6 +42,7 @@ const (
 	Engine
 	Native
 	Windows
+	Rooms // of the resident
 	Wiring
 	Aside     // local hub, simulated softphone
 	TestsOnly // imported by tests alone
@@ -48,6 +55,7 @@ var rooms = []struct {
 }{
 	{"app/", Wiring},
 	{"internal/cli", Wiring},
+	{"internal/resident/", Rooms},
 	{"internal/resident", Wiring},
 	{"internal/demo", Wiring},
 	{"internal/doctor", Wiring},
@@ -94,7 +102,7 @@ var rooms = []struct {
 // Of gives the floor of a package by its path below the module.
 func Of(path string) Floor {
 	for _, r := range rooms {
-		if path == r.path || strings.HasSuffix(r.path, "/") && strings.HasPrefix(path+"/", r.path) || strings.HasPrefix(path, r.path+"/") {
+		if path == r.path || strings.HasSuffix(r.path, "/") && strings.HasPrefix(path, r.path) || strings.HasPrefix(path, r.path+"/") {
 			return r.floor
 		}
 	}
@@ -106,6 +114,12 @@ func Of(path string) Floor {
 const desk = "internal/ui/desk"
 
 var shared = []string{"internal/ui/kit", "internal/ui/theme", "internal/ui/offscreen"}
+
+// ground is what the resident's rooms may share; of what is on screen they may
+// know the cards.
+var ground = []string{"internal/resident/configure", "internal/resident/ask", "internal/resident/trial"}
+
+const card = "internal/ui/card"
 
 // Why says why a package may not import another one; "" if it may.
 func Why(from, to string) string {
@@ -131,7 +145,11 @@ func Why(from, to string) string {
 		return "is the engine: it declares what it needs and knows no adapter"
 	case t > f:
 		return "imports a package of a higher floor"
-	case t == Windows && from != desk && !slices.Contains(shared, to):
+	case t == Rooms && !slices.Contains(ground, to):
+		return "imports another room of the resident: have the resident hand over what is needed"
+	case f == Rooms && t == Windows && to != card:
+		return "is a room of the resident, which shows cards and leaves windows to the windows program"
+	case f == Windows && t == Windows && from != desk && !slices.Contains(shared, to):
 		return "imports another window: ask the desk for it by its name"
 	}
 	return ""

@@ -119,6 +119,13 @@ func TestRulesCanFail(t *testing.T) {
 		{"internal/ui/calls", "internal/ui/desk"},
 		{"internal/ui/kit", "internal/ui/calls"},
 		{"internal/ui/calls", "internal/ui/kittest"},
+		{"internal/resident/recorder", "internal/resident"},
+		{"internal/resident/recorder", "internal/cli"},
+		{"internal/resident/recorder", "internal/localhub"},
+		{"internal/history", "internal/resident/recorder"},
+		{"internal/ui/card", "internal/resident/recorder"},
+		{"internal/resident/recorder", "internal/resident/newroom"},
+		{"internal/resident/recorder", "internal/ui/calls"},
 	} {
 		if Why(c[0], c[1]) == "" {
 			t.Errorf("%s may import %s", c[0], c[1])
@@ -127,6 +134,8 @@ func TestRulesCanFail(t *testing.T) {
 	for _, c := range [][2]string{
 		{"internal/ui/calls", "internal/ui/kit"}, {"internal/ui/desk", "internal/ui/calls"}, {"internal/ui/card", "internal/ui/offscreen"},
 		{"app/wiebelt", "internal/cli"}, {"internal/ui/card", "internal/companion"}, {"internal/hub", "internal/contact"},
+		{"internal/resident/recorder", "internal/history"}, {"internal/resident", "internal/resident/recorder"},
+		{"internal/resident/recorder", "internal/resident/configure"}, {"internal/resident/recorder", "internal/ui/card"},
 	} {
 		if why := Why(c[0], c[1]); why != "" {
 			t.Errorf("%s may not import %s: %s", c[0], c[1], why)

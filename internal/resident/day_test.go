@@ -24,6 +24,7 @@ import (
 	"wiebelt/internal/history"
 	"wiebelt/internal/native/window"
 	"wiebelt/internal/phone"
+	"wiebelt/internal/resident/recorder"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/card"
 )
@@ -146,20 +147,20 @@ func playDay(t *testing.T, path string, calls int) {
 			t.Error(err)
 		}
 	}()
-	rec := newRecorder(store, func() {}, log)
+	rec := recorder.New(store, func() {}, log)
 	rules, err := phone.NewRules(phone.Config{Region: "NL", InternalDigits: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
 	engine := companion.New(companion.Params{Rules: rules, Lookup: &slowHub{}, CheckLink: func(l string) (string, error) { return l, nil },
-		Browse: func(context.Context, string) error { return nil }, Record: rec.take, FullFor: time.Minute, AfterCall: 20 * time.Second,
+		Browse: func(context.Context, string) error { return nil }, Record: rec.Take, FullFor: time.Minute, AfterCall: 20 * time.Second,
 		SchemeLookup: "ask", Outgoing: "strip", AutoOpen: "never", Clock: systemClock{}, Log: log})
 	screen := &wall{}
 	cards, err := card.New(card.Config{Language: text.Dutch, Appearance: "light", FileWord: "relatie", Corner: "bottom-right", Log: log}, engine, screen)
 	if err != nil {
 		t.Fatal(err)
 	}
-	work.Go(func() { rec.run(ctx) })
+	work.Go(func() { rec.Run(ctx) })
 	work.Go(func() { engine.Run(ctx) })
 	work.Go(func() { cards.Run(ctx) })
 	synctest.Wait()

@@ -15,6 +15,7 @@ import (
 	"wiebelt/internal/native/browser"
 	"wiebelt/internal/native/dial"
 	"wiebelt/internal/phone"
+	"wiebelt/internal/resident/ask"
 	"wiebelt/internal/text"
 )
 
@@ -24,52 +25,49 @@ const (
 	// lookingIn is how long a lookup by hand may take, token and all attempts.
 	lookingIn = 75 * time.Second
 	maxTyped  = 200 // bytes of a number
-	// What an answer to a lookup may hold; a message has 64 KiB.
-	maxListed = 100
-	maxField  = 300
-	maxAnswer = 40 << 10
+	maxListed = 100 // contacts in an answer to a lookup
 )
 
 // owners knows what opens tel: and sip: addresses on this computer.
 var owners dial.Owners
 
 // answerCalls does what the calls window asks for.
-func answerCalls(r *Resident, q request) {
-	if q.kind == deskapi.KindCallsAsk {
-		q.reply(deskapi.KindCallsState, r.callsState(q.ctx))
+func answerCalls(r *Resident, q ask.Request) {
+	if q.Kind == deskapi.KindCallsAsk {
+		q.Reply(deskapi.KindCallsState, r.callsState(q.Ctx))
 		return
 	}
 	if r.store == nil {
 		return // there are no calls to do anything with
 	}
-	if q.kind == deskapi.KindCallsUndo {
+	if q.Kind == deskapi.KindCallsUndo {
 		r.undoRemove(q)
 		return
 	}
-	if q.kind == deskapi.KindCallsDismiss {
+	if q.Kind == deskapi.KindCallsDismiss {
 		r.store.Dismiss()
 		r.historyChanged()
 		return
 	}
 	var m deskapi.CallsCopy // CallsEntry is the beginning of it
-	if !q.decode(&m) {
+	if !q.Decode(&m) {
 		return
 	}
-	e, err := r.store.Get(q.ctx, m.Entry)
+	e, err := r.store.Get(q.Ctx, m.Entry)
 	if err == nil {
 		err = r.withCall(q, e, m.Relation)
 	}
 	var f callsFailure
 	switch {
-	case err == nil || q.ctx.Err() != nil:
+	case err == nil || q.Ctx.Err() != nil:
 	case errors.As(err, &f):
-		q.reply(deskapi.KindCallsFailed, deskapi.CallsFailed{Entry: m.Entry, Sentence: r.lang().T(text.Key(f))})
+		q.Reply(deskapi.KindCallsFailed, deskapi.CallsFailed{Entry: m.Entry, Sentence: r.lang().T(text.Key(f))})
 	case errors.Is(err, history.ErrGone):
-		q.reply(deskapi.KindCallsFailed, deskapi.CallsFailed{Entry: m.Entry, Sentence: r.lang().T(text.CallsTroubleGone)})
+		q.Reply(deskapi.KindCallsFailed, deskapi.CallsFailed{Entry: m.Entry, Sentence: r.lang().T(text.CallsTroubleGone)})
 		r.historyChanged()
 	default:
 		r.o.Log.Warn("a call of the history was not changed", "why", err)
-		q.reply(deskapi.KindCallsFailed, deskapi.CallsFailed{Entry: m.Entry, Sentence: r.lang().T(text.CallsTroubleWrite)})
+		q.Reply(deskapi.KindCallsFailed, deskapi.CallsFailed{Entry: m.Entry, Sentence: r.lang().T(text.CallsTroubleWrite)})
 	}
 }
 
@@ -79,9 +77,9 @@ type callsFailure text.Key
 func (f callsFailure) Error() string { return string(f) }
 
 // withCall does what is asked with one call.
-func (r *Resident) withCall(q request, e history.Entry, relation bool) error {
-	ctx := q.ctx
-	switch q.kind {
+func (r *Resident) withCall(q ask.Request, e history.Entry, relation bool) error {
+	ctx := q.Ctx
+	switch q.Kind {
 	case deskapi.KindCallsOpen:
 		return r.openCall(ctx, e.Link, e.Number)
 	case deskapi.KindCallsCall:
@@ -106,7 +104,7 @@ func (r *Resident) withCall(q request, e history.Entry, relation bool) error {
 	case deskapi.KindCallsLookup:
 		looked, err := r.lookAgain(ctx, e)
 		if err == nil {
-			q.reply(deskapi.KindCallsLooked, looked)
+			q.Reply(deskapi.KindCallsLooked, looked)
 		}
 		r.historyChanged()
 		return err
@@ -310,7 +308,7 @@ func (r *Resident) person(e *history.Entry, k contact.Contact) {
 func (r *Resident) askHub(ctx context.Context, n phone.Number) ([]contact.Contact, error) {
 	var hub companion.Lookup // as the engine has it
 	if c := r.current().client; c != nil {
-		hub = audited{c, r}
+		hub = r.audit.Lookups(c)
 	}
 	if hub == nil {
 		return nil, &contact.LookupError{Failure: contact.NotSetUp}
@@ -324,23 +322,23 @@ func (r *Resident) askHub(ctx context.Context, n phone.Number) ([]contact.Contac
 }
 
 // answerLookup does what the window asks for that looks a number up.
-func answerLookup(r *Resident, q request) {
-	switch q.kind {
+func answerLookup(r *Resident, q ask.Request) {
+	switch q.Kind {
 	case deskapi.KindLookupFind:
 		var m deskapi.LookupFind
-		if q.decode(&m) && len(m.Text) <= maxTyped {
-			f := r.lookUp(q.ctx, m.Text)
+		if q.Decode(&m) && len(m.Text) <= maxTyped {
+			f := r.lookUp(q.Ctx, m.Text)
 			f.Seq = m.Seq
-			q.reply(deskapi.KindLookupFound, f)
+			q.Reply(deskapi.KindLookupFound, f)
 		}
 	case deskapi.KindLookupOpen:
 		var m deskapi.LookupOpen
-		if !q.decode(&m) {
+		if !q.Decode(&m) {
 			return
 		}
 		var f callsFailure
-		if err := r.openCall(q.ctx, m.Link, m.Number); errors.As(err, &f) {
-			q.reply(deskapi.KindLookupSaid, deskapi.LookupSaid{Sentence: r.lang().T(text.Key(f))})
+		if err := r.openCall(q.Ctx, m.Link, m.Number); errors.As(err, &f) {
+			q.Reply(deskapi.KindLookupSaid, deskapi.LookupSaid{Sentence: r.lang().T(text.Key(f))})
 		}
 	}
 }
@@ -366,13 +364,13 @@ func (r *Resident) lookUp(ctx context.Context, typed string) deskapi.LookupFound
 	}
 	size := 0
 	for i, k := range found {
-		c := deskapi.LookupContact{Name: cut(k.Name()), Relation: cut(k.RelationNumber), Address: cut(k.Address.Line()),
-			Producer: cut(k.Producer.Text()), Modified: cut(k.LastModifiedBy.Text())}
+		c := deskapi.LookupContact{Name: ask.Cut(k.Name()), Relation: ask.Cut(k.RelationNumber), Address: ask.Cut(k.Address.Line()),
+			Producer: ask.Cut(k.Producer.Text()), Modified: ask.Cut(k.LastModifiedBy.Text())}
 		if _, err := r.current().links.Check(k.Link); err == nil {
 			c.Link = k.Link
 		}
 		b, err := json.Marshal(c)
-		if size += len(b); err != nil || i >= maxListed || size > maxAnswer {
+		if size += len(b); err != nil || i >= maxListed || size > ask.MaxAnswer {
 			f.More = len(found) - i
 			break
 		}
@@ -392,11 +390,3 @@ func (r *Resident) lookUp(ctx context.Context, typed string) deskapi.LookupFound
 // outcomeOfNumber is what there is to say about a number that is not looked up.
 var outcomeOfNumber = map[phone.Kind]string{phone.Withheld: history.OutcomeWithheld, phone.Internal: history.OutcomeInternal,
 	phone.Short: history.OutcomeShort, phone.Own: history.OutcomeOwn, phone.Unfilled: deskapi.LookupNoNumber, phone.NoNumber: deskapi.LookupNoNumber}
-
-// cut keeps a text short enough for a message.
-func cut(s string) string {
-	if len(s) <= maxField {
-		return s
-	}
-	return strings.ToValidUTF8(s[:maxField], "") + "…"
-}

@@ -13,9 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/call"
 	"wiebelt/internal/choices"
-	"wiebelt/internal/companion"
 	"wiebelt/internal/contact"
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/history"
@@ -23,6 +21,7 @@ import (
 	"wiebelt/internal/localhub"
 	"wiebelt/internal/native/window"
 	"wiebelt/internal/profile"
+	"wiebelt/internal/resident/ask"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
 )
@@ -160,7 +159,7 @@ func (d *desktop) ask(kind string, m any, into any) (answer string) {
 		d.t.Fatal(err)
 	}
 	area, _, _ := strings.Cut(kind, ".")
-	areas[area](d.Resident, request{ctx: d.t.Context(), kind: kind, raw: raw, reply: func(kind string, m any) {
+	areas[area](d.Resident, ask.Request{Ctx: d.t.Context(), Kind: kind, Raw: raw, Reply: func(kind string, m any) {
 		if answer != "" {
 			d.t.Errorf("answered %s after %s", kind, answer)
 		}
@@ -280,9 +279,9 @@ func TestCallsRequests(t *testing.T) {
 		t.Errorf("%s %+v", a, failed)
 	}
 	for _, raw := range []string{"", "null", "[]", `{"entry":"x"}`, `{"entry":-1}`, `{}`} {
-		answerCalls(d.Resident, request{ctx: t.Context(), kind: deskapi.KindCallsRemove, raw: json.RawMessage(raw), reply: func(string, any) {}})
+		answerCalls(d.Resident, ask.Request{Ctx: t.Context(), Kind: deskapi.KindCallsRemove, Raw: json.RawMessage(raw), Reply: func(string, any) {}})
 	}
-	answerCalls(d.Resident, request{ctx: t.Context(), kind: "calls.unheard-of", reply: func(string, any) {}})
+	answerCalls(d.Resident, ask.Request{Ctx: t.Context(), Kind: "calls.unheard-of", Reply: func(string, any) {}})
 }
 
 func TestCallsStateOfTheResident(t *testing.T) {
@@ -521,39 +520,5 @@ func TestForget(t *testing.T) {
 				t.Errorf("%d calls left, %v, want %d", n, err, tt.calls)
 			}
 		})
-	}
-}
-
-// A file that is opened after the call was missed ticks it off; one that was
-// opened while the phone rang does not.
-func TestRecorderTicksOff(t *testing.T) {
-	d := newDesktop(t)
-	rec := newRecorder(d.store, d.historyChanged, d.o.Log)
-	now := time.Now()
-	e := companion.Entry{Call: 1, Way: call.Way{Tells: call.TellsAll}, Person: -1,
-		Card: companion.Card{Rang: now, Tells: call.TellsAll, Number: d.rules(d.set).Parse("0698760011", "")}}
-	record := func(opened int, ended bool) {
-		e.Card.Opened = opened
-		if ended {
-			e.Ended, e.Reason = now, call.Missed
-		}
-		rec.put(t.Context(), e)
-	}
-	record(-1, false)
-	record(0, false)
-	record(0, true)
-	if d.missed() != 1 {
-		t.Fatalf("%d missed: %+v", d.missed(), rec.last[1])
-	}
-	e.Call++
-	e.Ended, e.Card.Rang = time.Time{}, now.Add(time.Second)
-	record(-1, false)
-	record(-1, true)
-	if d.missed() != 1 { // the first one is ticked off by the second
-		t.Fatalf("%d missed", d.missed())
-	}
-	record(0, true)
-	if d.missed() != 0 {
-		t.Errorf("%d missed after the file was opened", d.missed())
 	}
 }

@@ -18,6 +18,8 @@ import (
 	"wiebelt/internal/hub"
 	"wiebelt/internal/instance"
 	"wiebelt/internal/native/register"
+	"wiebelt/internal/resident/ask"
+	"wiebelt/internal/resident/configure"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
 )
@@ -36,26 +38,26 @@ type examined struct {
 }
 
 // answerDoctor tells a window how things are.
-func answerDoctor(r *Resident, q request) {
-	switch q.kind {
+func answerDoctor(r *Resident, q ask.Request) {
+	switch q.Kind {
 	case deskapi.KindDoctorAsk:
-		q.reply(deskapi.KindDoctorFacts, r.doctorFacts(time.Now()))
+		q.Reply(deskapi.KindDoctorFacts, r.doctorFacts(time.Now()))
 	case deskapi.KindDoctorRun:
 		var m deskapi.DoctorRun
-		if q.decode(&m) {
+		if q.Decode(&m) {
 			r.examine(q, m.Seq)
 		}
 	case deskapi.KindDoctorBundle:
-		q.reply(deskapi.KindDoctorHolds, r.gather(q.ctx))
+		q.Reply(deskapi.KindDoctorHolds, r.gather(q.Ctx))
 	case deskapi.KindDoctorPeek:
 		var m deskapi.DoctorPeek
-		if q.decode(&m) {
-			q.reply(deskapi.KindDoctorPiece, r.examined.piece(m))
+		if q.Decode(&m) {
+			q.Reply(deskapi.KindDoctorPiece, r.examined.piece(m))
 		}
 	case deskapi.KindDoctorWrite:
 		var m deskapi.DoctorWrite
-		if q.decode(&m) {
-			q.reply(deskapi.KindDoctorWritten, r.writeBundle(m.Path))
+		if q.Decode(&m) {
+			q.Reply(deskapi.KindDoctorWritten, r.writeBundle(m.Path))
 		}
 	case deskapi.KindDoctorDrop:
 		r.examined.drop()
@@ -82,9 +84,9 @@ func doctorConfig(o Options, s *settings.Settings, l text.Language) (doctor.Conf
 			return doctor.Config{}, err
 		}
 	}
-	return doctor.Config{Dirs: o.Dirs, Version: o.Version, Commit: o.Commit, Exe: exe, Register: reg, Language: l, Settings: s, Rules: Rules,
+	return doctor.Config{Dirs: o.Dirs, Version: o.Version, Commit: o.Commit, Exe: exe, Register: reg, Language: l, Settings: s, Rules: configure.Rules,
 		Hub: func(s *settings.Settings) (hub.Config, error) {
-			h, _, err := HubConfig(o.Dirs, s.Hub, slog.New(slog.DiscardHandler))
+			h, _, err := configure.Hub(o.Dirs, s.Hub, slog.New(slog.DiscardHandler))
 			return h, err
 		},
 		Instance: func() (instance.Config, error) {
@@ -94,15 +96,15 @@ func doctorConfig(o Options, s *settings.Settings, l text.Language) (doctor.Conf
 }
 
 // examine looks at everything and tells of each check as it ends.
-func (r *Resident) examine(q request, seq int) {
+func (r *Resident) examine(q ask.Request, seq int) {
 	l := r.lang()
 	cfg, err := doctorConfig(r.o, nil, l)
 	if err != nil {
-		q.reply(deskapi.KindDoctorDone, deskapi.DoctorDone{Seq: seq, Sentence: l.T(text.DoctorWindowFailed)})
+		q.Reply(deskapi.KindDoctorDone, deskapi.DoctorDone{Seq: seq, Sentence: l.T(text.DoctorWindowFailed)})
 		return
 	}
-	cfg.Settings, cfg.Late = doctor.Load(q.ctx, func() *settings.Settings { s, _ := settings.Load(r.o.Dirs); return s })
-	report := doctor.Stream(q.ctx, cfg, func(id string, lines []doctor.Check) {
+	cfg.Settings, cfg.Late = doctor.Load(q.Ctx, func() *settings.Settings { s, _ := settings.Load(r.o.Dirs); return s })
+	report := doctor.Stream(q.Ctx, cfg, func(id string, lines []doctor.Check) {
 		m := deskapi.DoctorFound{Seq: seq, ID: id}
 		for _, c := range lines {
 			whom, hint := whomToAsk(c.Hint, l)
@@ -111,15 +113,15 @@ func (r *Resident) examine(q request, seq int) {
 			}
 			m.Lines = append(m.Lines, deskapi.DoctorLine{State: string(c.State), Message: c.Message, Hint: hint, Whom: whom})
 		}
-		q.reply(deskapi.KindDoctorFound, m)
+		q.Reply(deskapi.KindDoctorFound, m)
 	})
-	if q.ctx.Err() != nil {
+	if q.Ctx.Err() != nil {
 		return
 	}
 	r.examined.mu.Lock()
 	r.examined.cfg, r.examined.report = cfg, &report
 	r.examined.mu.Unlock()
-	q.reply(deskapi.KindDoctorDone, deskapi.DoctorDone{Seq: seq, OK: report.OK, Sentence: report.Sentence(l)})
+	q.Reply(deskapi.KindDoctorDone, deskapi.DoctorDone{Seq: seq, OK: report.OK, Sentence: report.Sentence(l)})
 }
 
 // helper names the administrator where the settings do.

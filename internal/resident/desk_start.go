@@ -15,6 +15,10 @@ import (
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/health"
 	"wiebelt/internal/profile"
+	"wiebelt/internal/resident/ask"
+	"wiebelt/internal/resident/configure"
+	"wiebelt/internal/resident/registrations"
+	"wiebelt/internal/resident/watch"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/softphone/detect"
 	"wiebelt/internal/text"
@@ -68,25 +72,21 @@ func (r *Resident) watchStart(ctx context.Context, work *sync.WaitGroup) {
 		default: // it is about to look anyway
 		}
 	}
-	r.registers = newRegistrations(r.o.Dirs, r.o.Log)
-	if o, err := registration(r.o.ProfileDir); err != nil {
+	told := func(lost []health.Registration) {
+		r.facts.loses(lost)
+		again()
+	}
+	if w, err := registrations.New(r.o.Dirs, r.o.ProfileDir, r.set, told, r.o.Log); err != nil {
 		r.o.Log.Warn("registrations are not read", "why", err)
 	} else {
-		r.registers.look = func(what health.Registration, was Registered) (standing, string) { return registered(o, what, was) }
-		r.registers.again = func(what health.Registration, was Registered) error {
-			return Reregister(r.o.Dirs, r.set(), r.o.ProfileDir, what, was)
-		}
-		r.registers.told = func(lost []health.Registration) {
-			r.facts.loses(lost)
-			again()
-		}
-		work.Go(func() { r.registers.run(ctx) })
+		r.registers = w
+		work.Go(func() { w.Run(ctx) })
 	}
 	work.Go(func() { r.readHeard(ctx) })
 	if r.store != nil {
-		r.usual = newUsual(r.store.Incoming, again, r.o.Log)
+		r.usual = watch.NewUsual(r.store.Incoming, again, r.o.Log)
 		r.facts.counts(r.usual)
-		work.Go(func() { r.usual.run(ctx) })
+		work.Go(func() { r.usual.Run(ctx) })
 	}
 }
 
@@ -95,9 +95,9 @@ func (r *Resident) repair(what health.Registration) {
 	if r.registers == nil {
 		return
 	}
-	r.registers.repair(what, func(err error) {
+	r.registers.Repair(what, func(err error) {
 		switch {
-		case errors.Is(err, ErrPhoneRuns):
+		case errors.Is(err, registrations.ErrPhoneRuns):
 			r.desks.tell(text.StartRepairRuns)
 		case err != nil:
 			r.desks.tell(text.StartRepairFailed)
@@ -106,38 +106,38 @@ func (r *Resident) repair(what health.Registration) {
 }
 
 // answerStart does what the first start's window and that of a test call ask.
-func answerStart(r *Resident, q request) {
+func answerStart(r *Resident, q ask.Request) {
 	if r.o.Demo != nil {
 		return
 	}
-	_, verb, _ := strings.Cut(q.kind, ".")
+	_, verb, _ := strings.Cut(q.Kind, ".")
 	switch {
 	case verb == deskapi.VerbBegin:
 		r.testCall(q)
 	case verb == deskapi.VerbStop:
 		r.testCalls.stop()
-	case q.kind == deskapi.KindStartAsk:
+	case q.Kind == deskapi.KindStartAsk:
 		r.tellStart(q, "")
-	case q.kind == deskapi.KindStartCorner:
+	case q.Kind == deskapi.KindStartCorner:
 		var m deskapi.StartCorner
-		if q.decode(&m) && r.answer(q, "card.corner", m.Corner) {
-			r.exhibit.show(q.ctx, r.testCard(r.lang()))
+		if q.Decode(&m) && r.answer(q, "card.corner", m.Corner) {
+			r.exhibit.show(q.Ctx, r.testCard(r.lang()))
 		}
-	case q.kind == deskapi.KindStartLanguage:
+	case q.Kind == deskapi.KindStartLanguage:
 		var m deskapi.StartLanguage
-		if q.decode(&m) {
+		if q.Decode(&m) {
 			r.answer(q, "ui.language", m.Language)
 		}
-	case q.kind == deskapi.KindStartConnect:
+	case q.Kind == deskapi.KindStartConnect:
 		var m deskapi.StartConnect
-		if q.decode(&m) {
-			r.tellStart(q, r.connect(q.ctx, m.ID))
+		if q.Decode(&m) {
+			r.tellStart(q, r.connect(q.Ctx, m.ID))
 		}
 	}
 }
 
 // answer keeps an answer and tells how things are now.
-func (r *Resident) answer(q request, key, value string) bool {
+func (r *Resident) answer(q ask.Request, key, value string) bool {
 	failed := ""
 	if err := r.keep(map[string]any{key: value}); err != nil {
 		failed = r.lang().T(text.StartFailed, r.support())
@@ -162,16 +162,16 @@ func (r *Resident) keep(changes map[string]any) error {
 
 // tellStart tells how things are now. One at a time: what was seen later must not
 // be overtaken by what was seen before.
-func (r *Resident) tellStart(q request, failed string) {
+func (r *Resident) tellStart(q ask.Request, failed string) {
 	r.starting.Lock()
 	defer r.starting.Unlock()
-	q.reply(deskapi.KindStartState, r.startState(q.ctx, failed))
+	q.Reply(deskapi.KindStartState, r.startState(q.Ctx, failed))
 }
 
 func (r *Resident) startState(ctx context.Context, failed string) deskapi.StartState {
 	now, _ := settings.Load(r.o.Dirs) // what was just kept may not hold yet
 	s := deskapi.StartState{Corner: now.Card.Corner, CornerLocked: now.Locked("card.corner"),
-		Language: string(Language(now)), LanguageLocked: now.Locked("ui.language"),
+		Language: string(configure.Language(now)), LanguageLocked: now.Locked("ui.language"),
 		Phones: []deskapi.StartPhone{}, SetUp: r.current().client != nil, Support: r.support(), Failed: failed}
 	l := r.lang()
 	for _, p := range now.Softphones {
@@ -254,9 +254,9 @@ func (r *Resident) connect(ctx context.Context, id string) (failed string) {
 	case p.Ours, linked(p, now.Softphones):
 		return ""
 	case p.File != "":
-		err = connectFile(r.o.Dirs, now, r.o.ProfileDir, p, detect.This().Processes())
+		err = registrations.ConnectFile(r.o.Dirs, now, r.o.ProfileDir, p, detect.This().Processes())
 		if err == nil && p.Kind == detect.MicroSIP && r.registers != nil {
-			r.registers.reread() // and remembered from now on
+			r.registers.Reread() // and remembered from now on
 		}
 	case now.Locked("softphone"):
 		return l.T(text.StartLocked)
@@ -265,7 +265,7 @@ func (r *Resident) connect(ctx context.Context, id string) (failed string) {
 		err = r.keep(map[string]any{"softphone": links})
 	}
 	switch {
-	case errors.Is(err, ErrPhoneRuns):
+	case errors.Is(err, registrations.ErrPhoneRuns):
 		return l.T(text.StartFound(string(detect.Running)))
 	case err != nil:
 		r.o.Log.Warn("a phone was not connected", "kind", p.Kind, "why", err)

@@ -7,6 +7,7 @@ import (
 	"wiebelt/internal/call"
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/health"
+	"wiebelt/internal/resident/ask"
 )
 
 // told is the last state of the ways that the windows were told.
@@ -16,9 +17,9 @@ type toldWays struct {
 }
 
 // answerWays tells a window how the ways in are doing.
-func answerWays(r *Resident, q request) {
-	if q.kind == deskapi.KindWaysAsk {
-		q.reply(deskapi.KindWays, r.waysNow())
+func answerWays(r *Resident, q ask.Request) {
+	if q.Kind == deskapi.KindWaysAsk {
+		q.Reply(deskapi.KindWays, r.waysNow())
 	}
 }
 

@@ -16,6 +16,8 @@ import (
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/instance"
 	"wiebelt/internal/native/message"
+	"wiebelt/internal/resident/ask"
+	"wiebelt/internal/resident/notices"
 	"wiebelt/internal/text"
 )
 
@@ -91,7 +93,7 @@ func (d *desks) show(window string) {
 	cmd := exec.Command(exe, args...)
 	// The scale that cards use; Fyne would find another one by itself.
 	cmd.Env = os.Environ()
-	if d.r.display != (noDisplay{}) {
+	if d.r.display != (notices.Display{}) {
 		scale := d.r.display.Monitors()[0].Scale
 		cmd.Env = append(cmd.Env, "FYNE_DISABLE_DPI_DETECTION=1", "FYNE_SCALE="+strconv.FormatFloat(float64(scale), 'f', 2, 32))
 	}
@@ -247,7 +249,7 @@ func (r *Resident) appearance() string {
 func (d *desks) handle(ctx context.Context, work *sync.WaitGroup, out chan outgoing, kind string, raw json.RawMessage) {
 	if area, _, ok := strings.Cut(kind, "."); ok {
 		if answer := areas[area]; answer != nil {
-			q := request{ctx: ctx, kind: kind, raw: raw, reply: func(kind string, msg any) { queue(out, outgoing{kind, msg}) }}
+			q := ask.Request{Ctx: ctx, Kind: kind, Raw: raw, Reply: func(kind string, msg any) { queue(out, outgoing{kind, msg}) }}
 			work.Go(func() { answer(d.r, q) })
 		}
 		return
@@ -270,3 +272,7 @@ func (d *desks) handle(ctx context.Context, work *sync.WaitGroup, out chan outgo
 		}
 	}
 }
+
+// areas answer the windows' requests, each on a goroutine of its own.
+var areas = map[string]func(*Resident, ask.Request){"calls": answerCalls, "delivery": (*Resident).answerDelivery, "doctor": answerDoctor, "lookup": answerLookup,
+	"settings": (*Resident).answerSettings, "start": answerStart, "test": answerStart, "ways": answerWays}

@@ -1,15 +1,24 @@
 package resident
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync"
 
+	"wiebelt/internal/deskapi"
 	"wiebelt/internal/health"
 	"wiebelt/internal/native/window"
+	"wiebelt/internal/resident/notices"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/card"
 )
+
+// cards are what calls are shown with: windows of our own, or notices.
+type cards interface {
+	Run(ctx context.Context)
+	Set(card.Config) // from any goroutine
+}
 
 // shown is what is known of how calls reach the screen and the keyboard the
 // cards.
@@ -42,7 +51,7 @@ func (r *Resident) openDisplay() error {
 	switch {
 	case errors.Is(err, window.ErrWayland):
 		r.o.Log.Warn("this desktop takes no cards: notifications stand in for them", "why", err)
-		r.display, r.shown.cards = noDisplay{}, health.CardsNotices
+		r.display, r.shown.cards = notices.Display{}, health.CardsNotices
 	case err != nil:
 		return fmt.Errorf("%s (%w)", r.lang().T(text.StatusScreen), err)
 	default:
@@ -53,8 +62,9 @@ func (r *Resident) openDisplay() error {
 
 // makeCards makes what calls are shown with.
 func (r *Resident) makeCards() error {
-	if r.display == (noDisplay{}) {
-		r.cards = newNotices(r)
+	if r.display == (notices.Display{}) {
+		r.cards = notices.New(notices.Params{Engine: r.engine, Config: r.cardConfig(), Able: r.noticesAble, Log: r.o.Log,
+			Calls: func() { r.desks.show(deskapi.WindowCalls) }})
 		return nil
 	}
 	c, err := card.New(r.cardConfig(), r.exhibit, r.display)

@@ -13,6 +13,7 @@ import (
 	"wiebelt/internal/instance"
 	"wiebelt/internal/phone"
 	"wiebelt/internal/profile"
+	"wiebelt/internal/resident/configure"
 	"wiebelt/internal/settings"
 )
 
@@ -64,7 +65,7 @@ func forget(ctx context.Context, calls *history.Store, chosen *choices.Store, ru
 // ForgetFiles deletes what is stored about callers while no resident runs, which
 // would own the files.
 func ForgetFiles(ctx context.Context, dirs profile.Dirs, s *settings.Settings, m deskapi.Forget) error {
-	rules, err := Rules(s)
+	rules, err := configure.Rules(s)
 	if err != nil {
 		return err
 	}

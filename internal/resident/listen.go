@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"wiebelt/internal/health"
+	"wiebelt/internal/resident/configure"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/softphone/link"
@@ -123,7 +124,7 @@ func linkName(s settings.Softphone) string { return cmp.Or(s.Name, s.Address) }
 
 func (w *ways) dial(s *settings.Settings, phone settings.Softphone) *way {
 	r, name := w.r, linkName(phone)
-	p, err := Softphone(r.o.Dirs, s.Hub.SecretStore, phone)
+	p, err := configure.Softphone(r.o.Dirs, s.Hub.SecretStore, phone)
 	if err != nil {
 		r.o.Log.Error("softphone link", "name", name, "why", err)
 		r.facts.link(phone.Kind, name, health.Incomplete)

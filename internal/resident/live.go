@@ -10,6 +10,7 @@ import (
 	"wiebelt/internal/history"
 	"wiebelt/internal/hub"
 	"wiebelt/internal/phone"
+	"wiebelt/internal/resident/configure"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
 )
@@ -61,7 +62,7 @@ func (r *Resident) follow(ctx context.Context) {
 func (r *Resident) apply(ctx context.Context, next *settings.Settings) {
 	was := r.current()
 	old := was.settings
-	now := &effective{settings: next, lang: Language(next), client: was.client, links: was.links}
+	now := &effective{settings: next, lang: configure.Language(next), client: was.client, links: was.links}
 	if !reflect.DeepEqual(old.Hub, next.Hub) && r.o.Hub == nil {
 		now.client, now.links = r.hub(next)
 		if now.client != nil {
@@ -74,7 +75,7 @@ func (r *Resident) apply(ctx context.Context, next *settings.Settings) {
 	}
 	r.facts.hub(now.client != nil)
 
-	rules, err := Rules(next)
+	rules, err := configure.Rules(next)
 	if err != nil {
 		r.o.Log.Error("number rules", "why", err)
 	}
@@ -88,7 +89,7 @@ func (r *Resident) apply(ctx context.Context, next *settings.Settings) {
 		was.client.Close() // after the engine knows the new one: what it waits for is asked again
 	}
 	if was.client != now.client || reflect.DeepEqual(old, next) { // the same once more: there is a new secret, perhaps
-		r.hubWatch.settingsChanged()
+		r.hubWatch.SettingsChanged()
 	}
 	if r.store != nil && old.History != next.History {
 		if err := r.store.Configure(ctx, history.Keep(next.History.Keep), next.History.Days); err != nil {
@@ -96,7 +97,7 @@ func (r *Resident) apply(ctx context.Context, next *settings.Settings) {
 		}
 	}
 	r.chosenBefore.Configure(next.History.Choices)
-	r.deliveries.settingsChanged(next)
+	r.deliveries.SettingsChanged(next)
 	r.cards.Set(r.cardConfig())
 	r.ways.apply(next)
 	r.o.Log.Info("settings are in effect", "problems", len(next.Problems()))
@@ -114,7 +115,7 @@ func (r *Resident) params(p *companion.Params, e *effective) {
 	p.CheckLink = e.links.Check
 	p.Lookup = nil // not a nil *hub.Client, which would be something
 	if e.client != nil {
-		p.Lookup = audited{e.client, r}
+		p.Lookup = r.audit.Lookups(e.client)
 	}
 }
 
@@ -127,7 +128,7 @@ func (f *facts) hub(setUp bool) {
 
 // rules are the number rules of the settings, or the usual ones.
 func (r *Resident) rules(s *settings.Settings) *phone.Rules {
-	rules, err := Rules(s)
+	rules, err := configure.Rules(s)
 	if err != nil {
 		r.o.Log.Error("number rules", "why", err)
 		rules, _ = phone.NewRules(phone.Config{InternalDigits: 4}) // cannot fail

@@ -60,6 +60,7 @@ func TestMenuHasWhatIsSetUp(t *testing.T) {
 			not: []string{"Doorgaan", "Demo…", "Berichten aanleveren…"}},
 		{name: "no search box", change: func(d *desktop) { d.set.Lookup.Manual = false }, has: []string{"Oproepen…"}, not: []string{"Nummer opzoeken…"}},
 		{name: "no hub", change: func(d *desktop) { d.set.Hub.HubURL = "" }, not: []string{"Hub openen"}},
+		{name: "deliveries", change: func(d *desktop) { d.set.Hub.Intermediary = "1" }, has: []string{"Berichten aanleveren…"}},
 		{name: "paused", state: health.Paused, has: []string{"Doorgaan"}, not: []string{"1 uur pauzeren", "Pauzeren tot morgen"}},
 		{name: "no windows program", noWindows: true, has: []string{"Hub openen", "1 uur pauzeren", "Wiebelt afsluiten"},
 			not: []string{"Oproepen…", "Nummer opzoeken…", "Telefoon koppelen", "Help…", "Instellingen…", "Berichten aanleveren…"}},

@@ -3,20 +3,17 @@ package resident
 import (
 	"cmp"
 	"os"
-	"path/filepath"
-	"runtime"
 
 	"wiebelt/internal/deskapi"
-	"wiebelt/internal/profile"
+	"wiebelt/internal/resident/configure"
 	"wiebelt/internal/secret"
-	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
 )
 
 // recipes gives what is filled into the recipes on this computer. It holds
 // tokens, so it goes to our own windows only, and only when they ask.
 func (r *Resident) recipes() deskapi.Recipes {
-	m := deskapi.Recipes{Profile: r.o.ProfileDir, Settings: SettingsFile(r.o.Dirs),
+	m := deskapi.Recipes{Profile: r.o.ProfileDir, Settings: configure.SettingsFile(r.o.Dirs),
 		Support: cmp.Or(r.set().Support.Contact, r.lang().T(text.CardAdmin)),
 		Enabled: r.set().Listener.Enabled, HTTP: r.set().Listener.HTTP}
 	m.Port, m.Taken = r.facts.listening(r.set().Listener.Port)
@@ -30,7 +27,7 @@ func (r *Resident) recipes() deskapi.Recipes {
 		r.o.Log.Error("the listener's tokens", "why", err)
 		return m
 	}
-	m.OK, m.Exe, m.ExeW = true, exe, WithoutConsole(exe)
+	m.OK, m.Exe, m.ExeW = true, exe, configure.WithoutConsole(exe)
 	m.PathToken, m.SocketToken = tokens.Path, tokens.Socket
 	return m
 }
@@ -48,19 +45,3 @@ func (f *facts) listening(set int) (port int, taken bool) {
 	}
 	return f.port, false
 }
-
-// WithoutConsole gives the program beside exe that opens no console window, exe
-// itself where there is none.
-func WithoutConsole(exe string) string {
-	if runtime.GOOS != "windows" {
-		return exe
-	}
-	w := filepath.Join(filepath.Dir(exe), "wiebeltw.exe")
-	if info, err := os.Stat(w); err != nil || !info.Mode().IsRegular() {
-		return exe
-	}
-	return w
-}
-
-// SettingsFile is the file with the user's own settings.
-func SettingsFile(d profile.Dirs) string { return filepath.Join(d.Config, settings.FileName) }

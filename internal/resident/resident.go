@@ -6,7 +6,6 @@ package resident
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -32,8 +31,15 @@ import (
 	"wiebelt/internal/native/tray"
 	"wiebelt/internal/native/wake"
 	"wiebelt/internal/native/window"
-	"wiebelt/internal/phone"
 	"wiebelt/internal/profile"
+	"wiebelt/internal/resident/audit"
+	"wiebelt/internal/resident/configure"
+	"wiebelt/internal/resident/corners"
+	"wiebelt/internal/resident/delivery"
+	"wiebelt/internal/resident/prefs"
+	"wiebelt/internal/resident/recorder"
+	"wiebelt/internal/resident/registrations"
+	"wiebelt/internal/resident/watch"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
@@ -96,7 +102,7 @@ type Resident struct {
 	reread       chan struct{} // look at the settings' files now
 	engine       *companion.Engine
 	cards        cards
-	corners      *corners
+	corners      *corners.Corners
 	reader       *announce.Announcer
 	shown        shown
 	store        *history.Store
@@ -105,13 +111,13 @@ type Resident struct {
 	desks        *desks
 	ways         *ways
 	facts        facts
-	records      records
+	audit        *audit.Audit // nil in the demo
 	removed      removed
 	saying       sync.Mutex // held while the state is looked at and shown
 	chosenBefore *choices.Store
 	program      *program
-	hubWatch     *hubWatch
-	deliveries   *deliveries // nil in the demo
+	hubWatch     *watch.Hub
+	deliveries   *delivery.Deliveries // nil in the demo
 	testCalls    testCalls
 	examined     examined
 	seen         atomic.Pointer[session.State] // of the user's session; nil if nobody tells
@@ -119,11 +125,11 @@ type Resident struct {
 	retell       chan struct{}                 // show the state anew
 	heard        *heard
 	exhibit      *exhibit
-	trials       trials
+	prefs        *prefs.Prefs
 	starting     sync.Mutex // one state of the first start's window is told at a time
 	toldWays     toldWays
-	usual        *usual
-	registers    *registrations
+	usual        *watch.Usual
+	registers    *registrations.Watch
 	replaced     atomic.Bool
 	inst         instance.Config
 	stop         context.CancelFunc
@@ -155,11 +161,12 @@ func Run(ctx context.Context, o Options) error {
 	defer one.Close()
 	instance.ClearQuit(cfg)
 	r := &Resident{o: o, inst: cfg, stop: stop, ready: make(chan struct{}), reread: make(chan struct{}, 1), retell: make(chan struct{}, 1), print: settings.Fingerprint(o.Dirs)}
-	r.effective.Store(&effective{settings: o.Settings, lang: Language(o.Settings)})
+	r.effective.Store(&effective{settings: o.Settings, lang: configure.Language(o.Settings)})
 	r.facts.opened = time.Now()
 	r.program = newProgram()
 	r.heard = newHeard()
-	r.hubWatch = newHubWatch(r, &r.facts.hubSeen)
+	r.prefs = prefs.New(r.prefsParams())
+	r.hubWatch = watch.NewHub(r.hubParams(), &r.facts.hubSeen)
 	if err := r.run(ctx, one); err != nil {
 		return err
 	}
@@ -184,7 +191,7 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 			c.Close()
 		}
 	}()
-	now := &effective{settings: r.o.Settings, lang: Language(r.o.Settings), client: client, links: links}
+	now := &effective{settings: r.o.Settings, lang: configure.Language(r.o.Settings), client: client, links: links}
 	r.effective.Store(now)
 	r.facts.hub(client != nil)
 
@@ -195,10 +202,13 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 		defer r.store.Close() // after the last entry was written
 	}
 
-	defer r.records.close()
+	if r.o.Demo == nil {
+		r.audit = audit.New(r.set, r.o.Log)
+		defer r.audit.Close()
+	}
 	if r.o.Demo == nil && r.o.Hub == nil {
-		r.deliveries = newDeliveries(r)
-		defer r.deliveries.close() // after nobody delivers any more
+		r.deliveries = delivery.New(r.deliveryParams())
+		defer r.deliveries.Close() // after nobody delivers any more
 	}
 	var work sync.WaitGroup
 	defer work.Wait()
@@ -216,17 +226,17 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 	p.Choices = choices
 	r.params(&p, now)
 	if rec != nil {
-		p.Record = rec.take
-		work.Go(func() { rec.run(ctx) })
+		p.Record = rec.Take
+		work.Go(func() { rec.Run(ctx) })
 	}
 	r.engine = companion.New(p)
 	r.tray = tray.New(tray.Params{Icons: assets.Icons, Chosen: r.chosen, Open: func() { r.desks.show(deskapi.WindowCalls) }, Log: r.o.Log})
-	r.corners, r.reader = openCorners(r.o.Dirs, r.o.Log), announce.New()
+	r.corners, r.reader = corners.Open(r.o.Dirs, r.o.Log), announce.New()
 	r.exhibit = &exhibit{Engine: r.engine, poke: func() { r.cards.Set(r.cardConfig()) }}
 	if err := r.makeCards(); err != nil {
 		return err
 	}
-	work.Go(func() { r.corners.run(ctx.Done()) })
+	work.Go(func() { r.corners.Run(ctx.Done()) })
 	work.Go(func() { r.reader.Run(ctx) })
 	work.Go(func() { choices.Run(ctx) })
 	work.Go(func() { r.engine.Run(ctx) })
@@ -246,15 +256,15 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 	}
 	work.Go(func() { r.follow(ctx) })
 	if r.o.Demo == nil {
-		work.Go(func() { r.warnAdmins(ctx) })
+		work.Go(func() { r.audit.Run(ctx) })
 	}
 	if r.deliveries != nil {
-		work.Go(func() { r.deliveries.run(ctx) })
+		work.Go(func() { r.deliveries.Run(ctx) })
 	}
 	work.Go(func() { r.presence(ctx) })
 	if r.o.Hub == nil { // the demo's hub is its own business
-		work.Go(func() { r.hubWatch.run(ctx) })
-		work.Go(func() { r.watchSecret(ctx) })
+		work.Go(func() { r.hubWatch.Run(ctx) })
+		work.Go(func() { r.secretWatch().Run(ctx) })
 	}
 	if r.o.Demo == nil {
 		work.Go(func() { r.program.follow(ctx, r) })
@@ -281,10 +291,10 @@ func (r *Resident) woke(slept time.Duration) {
 	if c := r.current().client; c != nil {
 		c.Woke()
 	}
-	r.hubWatch.woke()
+	r.hubWatch.Woke()
 	r.ways.woke()
 	if r.usual != nil {
-		r.usual.woke()
+		r.usual.Woke()
 	}
 }
 
@@ -326,7 +336,7 @@ func (r *Resident) offerWayIn(ctx context.Context, first bool) {
 
 // history opens the history and makes its writer; nil if nothing is kept or it
 // cannot be.
-func (r *Resident) history() *recorder {
+func (r *Resident) history() *recorder.Recorder {
 	h := r.o.Settings.History
 	store, err := history.Open(historyPath(r.o.Dirs), history.Keep(h.Keep), h.Days, time.Now)
 	if err != nil {
@@ -336,7 +346,7 @@ func (r *Resident) history() *recorder {
 		return nil
 	}
 	r.store = store
-	return newRecorder(store, r.historyChanged, r.o.Log)
+	return recorder.New(store, r.historyChanged, r.o.Log)
 }
 
 // choices remembers whom the user chose among several; without a secret store
@@ -367,7 +377,7 @@ func historyPath(dirs profile.Dirs) string { return filepath.Join(dirs.State, "h
 // links.
 func (r *Resident) hub(s *settings.Settings) (*hub.Client, *hub.Links) {
 	h := s.Hub
-	cfg, hubURL, err := HubConfig(r.o.Dirs, h, r.o.Log)
+	cfg, hubURL, err := configure.Hub(r.o.Dirs, h, r.o.Log)
 	if o := r.o.Hub; o != nil {
 		cfg.BaseURL, cfg.ClientID, cfg.OrganisationCode, hubURL, err = o.BaseURL, o.ClientID, o.OrganisationCode, o.HubURL, nil
 		cfg.Scopes = ""
@@ -390,41 +400,6 @@ func (r *Resident) hub(s *settings.Settings) (*hub.Client, *hub.Links) {
 	return client, links
 }
 
-// ErrNotSetUp says which settings are missing before anything can be looked up.
-var ErrNotSetUp = errors.New("not set up")
-
-// HubConfig turns settings into the configuration of the hub's client. The
-// secret is read from its store for every token request and kept nowhere else.
-func HubConfig(dirs profile.Dirs, h settings.Hub, log *slog.Logger) (cfg hub.Config, hubURL string, err error) {
-	cfg = hub.Config{
-		BaseURL: h.BaseURL, ClientID: h.ClientID, OrganisationCode: h.OrganisationCode, Scopes: h.ContactScope(),
-		DeliveryScopes: h.DeliveryScope(), Intermediary: h.Intermediary,
-		BasicAuthEncoding: h.BasicAuthEncoding, ScopeParameter: h.ScopeParameter, RelationNumberField: h.RelationField,
-		Proxy: h.Proxy, ExtraCAFile: h.ExtraCAFile, LookupTimeout: h.LookupTimeout, Log: log,
-	}
-	if missing := h.Missing(); len(missing) > 0 {
-		return cfg, h.HubURL, fmt.Errorf("%w: %s is missing (wiebelt provision sets it)", ErrNotSetUp, missing[0])
-	}
-	store, err := secret.Open(h.SecretStore, dirs)
-	if err != nil {
-		return cfg, h.HubURL, fmt.Errorf("hub.secret_store: %w", err)
-	}
-	ref, err := secret.Hub(h.BaseURL, h.ClientID)
-	if err != nil {
-		return cfg, h.HubURL, fmt.Errorf("%w: %w", ErrNotSetUp, err)
-	}
-	cfg.Secret = func(ctx context.Context) (string, error) { return store.Get(ctx, ref) }
-	cfg.SecretAnswered = func(ctx context.Context, value string, accepted bool) bool {
-		return secret.Answered(ctx, store, ref, value, accepted)
-	}
-	return cfg, h.HubURL, nil
-}
-
-// Rules makes the number rules of the settings.
-func Rules(s *settings.Settings) (*phone.Rules, error) {
-	return phone.NewRules(s.NumberRules())
-}
-
 // cardConfig is how cards look and where they stand at this moment.
 func (r *Resident) cardConfig() card.Config {
 	s, now := r.set(), time.Now()
@@ -433,7 +408,7 @@ func (r *Resident) cardConfig() card.Config {
 		Fields: s.Card.Fields, Privacy: card.Privacy(s.Card.Privacy),
 		HideFromCapture: s.Card.HideFromCapture && r.helped.Load() < now.Unix(),
 		Corner:          card.Corner(s.Card.Corner), Monitor: s.Card.Monitor,
-		Corners: r.corners.of(s), Moved: func(monitor string, to card.Corner) { r.corners.moved(r.set(), monitor, to) },
+		Corners: r.corners.Of(s), Moved: func(monitor string, to card.Corner) { r.corners.Moved(r.set(), monitor, to) },
 		Hotkey: s.Card.Hotkey, HotkeyResult: r.hotkey,
 		Say:             r.reader.Say,
 		UnderFullScreen: !s.Card.OverFullscreen, Held: r.held,

@@ -7,6 +7,7 @@ import (
 
 	"wiebelt/internal/companion"
 	"wiebelt/internal/health"
+	"wiebelt/internal/resident/watch"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/text"
 )
@@ -21,8 +22,8 @@ type facts struct {
 	since   map[string]time.Time  // when a link's phase began
 	paused  time.Time
 	opened  time.Time
-	hubSeen hubSeen // what the last check of the hub came to
-	usual   *usual  // nil where no history is kept
+	hubSeen watch.HubSeen // what the last check of the hub came to
+	usual   *watch.Usual  // nil where no history is kept
 	lost    []health.Registration
 	calls   []companion.LastCall // newest first, at most lastCalls
 	sending health.Delivery      // of the outbox
@@ -105,11 +106,11 @@ func (f *facts) of(s *companion.Snapshot) health.Facts {
 	defer f.mu.Unlock()
 	h := health.Facts{SetUp: f.setUp, PortTaken: max(-f.port, 0), Paused: f.paused, Opened: f.opened}
 	h.Lookup.At, h.Lookup.Failure = s.Lookup.Last, s.Lookup.Failure
-	f.hubSeen.into(&h)
+	f.hubSeen.Into(&h)
 	h.Delivery = f.sending
 	h.Lost = f.lost
 	if f.usual != nil {
-		h.Usual = int(f.usual.calls.Load())
+		h.Usual = f.usual.Calls()
 	}
 	if s.Last != nil {
 		h.Last = &health.Call{At: s.Last.At, Kind: s.Last.Kind}
@@ -149,7 +150,7 @@ func (f *facts) loses(lost []health.Registration) {
 }
 
 // counts takes over who knows how many calls are usual.
-func (f *facts) counts(u *usual) {
+func (f *facts) counts(u *watch.Usual) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.usual = u

@@ -9,6 +9,7 @@ import (
 	"wiebelt/internal/call"
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/health"
+	"wiebelt/internal/resident/ask"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/softphone/detect"
 	"wiebelt/internal/text"
@@ -44,18 +45,18 @@ func (t *testCalls) stop() {
 
 // testCall waits for a real call, on the goroutine of the request, which ends with
 // its window.
-func (r *Resident) testCall(q request) {
+func (r *Resident) testCall(q ask.Request) {
 	var m deskapi.TestBegin
-	if !q.decode(&m) {
+	if !q.Decode(&m) {
 		return
 	}
-	area, _, _ := strings.Cut(q.kind, ".")
-	ctx, over := r.testCalls.begin(q.ctx)
+	area, _, _ := strings.Cut(q.Kind, ".")
+	ctx, over := r.testCalls.begin(q.Ctx)
 	defer over()
 	waitForCall(ctx, r.heard, m.Seq,
-		func(s deskapi.TestSeen) { q.reply(area+"."+deskapi.VerbSeen, s) },
+		func(s deskapi.TestSeen) { q.Reply(area+"."+deskapi.VerbSeen, s) },
 		func() {
-			q.reply(area+"."+deskapi.VerbNothing, deskapi.TestNothing{Seq: m.Seq, Checks: r.checks(ctx)})
+			q.Reply(area+"."+deskapi.VerbNothing, deskapi.TestNothing{Seq: m.Seq, Checks: r.checks(ctx)})
 		})
 }
 

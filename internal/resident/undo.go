@@ -9,6 +9,7 @@ import (
 
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/history"
+	"wiebelt/internal/resident/ask"
 	"wiebelt/internal/text"
 )
 
@@ -67,26 +68,26 @@ func (r *removed) drop() {
 }
 
 // removeCall takes a call out of the history; for a while it can come back.
-func (r *Resident) removeCall(ctx context.Context, e history.Entry, q request) error {
+func (r *Resident) removeCall(ctx context.Context, e history.Entry, q ask.Request) error {
 	err := r.store.Delete(ctx, e.ID)
 	if err == nil {
 		r.removed.keep(e, func(d time.Duration, f func()) { time.AfterFunc(d, f) })
-		q.reply(deskapi.KindCallsRemoved, deskapi.CallsEntry{Entry: e.ID})
+		q.Reply(deskapi.KindCallsRemoved, deskapi.CallsEntry{Entry: e.ID})
 	}
 	r.historyChanged()
 	return err
 }
 
 // undoRemove puts a removed call back.
-func (r *Resident) undoRemove(q request) {
+func (r *Resident) undoRemove(q ask.Request) {
 	var m deskapi.CallsEntry
-	if !q.decode(&m) {
+	if !q.Decode(&m) {
 		return
 	}
 	e, ok := r.removed.take(m.Entry)
 	said := text.CallsTroubleGone
 	if ok {
-		err := r.store.Restore(q.ctx, e)
+		err := r.store.Restore(q.Ctx, e)
 		if err == nil || errors.Is(err, context.Canceled) {
 			r.historyChanged()
 			return
@@ -94,5 +95,5 @@ func (r *Resident) undoRemove(q request) {
 		r.o.Log.Warn("a removed call was not put back", "why", err)
 		said = text.CallsTroubleWrite
 	}
-	q.reply(deskapi.KindCallsFailed, deskapi.CallsFailed{Entry: m.Entry, Sentence: r.lang().T(said)})
+	q.Reply(deskapi.KindCallsFailed, deskapi.CallsFailed{Entry: m.Entry, Sentence: r.lang().T(said)})
 }

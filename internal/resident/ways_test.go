@@ -10,6 +10,7 @@ import (
 	"wiebelt/internal/guide"
 	"wiebelt/internal/health"
 	"wiebelt/internal/profile"
+	"wiebelt/internal/resident/configure"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
@@ -22,7 +23,7 @@ func TestWaysDeclareWhatTheyTell(t *testing.T) {
 		t.Fatal(err)
 	}
 	for kind, address := range map[string]string{"baresip": "127.0.0.1:4444", "bria": "", "linphone": "lp", "ari": "https://pbx.example", "wazo": "https://pbx.example", "3cx": "https://pbx.example"} {
-		p, err := Softphone(d, secret.KindFile, settings.Softphone{Kind: kind, Name: "n", Address: address, User: "u", Extension: "101"})
+		p, err := configure.Softphone(d, secret.KindFile, settings.Softphone{Kind: kind, Name: "n", Address: address, User: "u", Extension: "101"})
 		if err != nil {
 			t.Errorf("%s: %v", kind, err)
 			continue

@@ -1,0 +1,128 @@
+// Package audit writes what administrators want to find in the system's log: that
+// a caller was looked up, where the settings ask for it, and what only they can
+// mend before it breaks.
+//
+// It owns the open log, under a lock. Run is its one goroutine, for the warnings;
+// look-ups are recorded on the goroutine that makes them. It knows the settings
+// that hold, and neither the hub nor the resident.
+package audit
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"wiebelt/internal/companion"
+	"wiebelt/internal/contact"
+	"wiebelt/internal/health"
+	"wiebelt/internal/native/eventlog"
+	"wiebelt/internal/settings"
+)
+
+// Audit writes into the system's log, which is opened when it is first needed and
+// closed at the end. Its methods may be called from any goroutine; one that is nil
+// records nothing.
+type Audit struct {
+	settings func() *settings.Settings // that hold now
+	open     func() (eventlog.Writer, error)
+	told     *slog.Logger
+
+	mu     sync.Mutex
+	log    eventlog.Writer
+	failed bool // said once
+}
+
+// New is an audit by the settings that current gives.
+func New(current func() *settings.Settings, log *slog.Logger) *Audit {
+	return &Audit{settings: current, open: eventlog.Open, told: log}
+}
+
+func (a *Audit) record(e eventlog.Record) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var err error
+	if a.log == nil {
+		if a.log, err = a.open(); err != nil {
+			a.log = nil
+		}
+	}
+	if err == nil {
+		err = a.log.Write(e)
+	}
+	if err != nil && !a.failed {
+		a.told.Error("the system's log takes no record", "why", err)
+	}
+	a.failed = err != nil
+}
+
+// Close closes the log once nobody looks up any more.
+func (a *Audit) Close() {
+	if a == nil {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.log != nil {
+		_ = a.log.Close()
+		a.log = nil
+	}
+}
+
+// Lookups is next with a record of each look-up, where the settings ask for one.
+func (a *Audit) Lookups(next companion.Lookup) companion.Lookup { return audited{next, a} }
+
+type audited struct {
+	next  companion.Lookup
+	audit *Audit
+}
+
+func (l audited) Lookup(ctx context.Context, number string) ([]contact.Contact, error) {
+	found, err := l.next.Lookup(ctx, number)
+	if l.audit == nil || l.audit.settings().Audit != "eventlog" {
+		return found, err
+	}
+	outcome := "none"
+	switch {
+	case err != nil:
+		outcome = string(contact.FailureOf(err))
+	case len(found) > 0:
+		outcome = "found"
+	}
+	l.audit.record(eventlog.Lookup(outcome))
+	return found, err
+}
+
+// warnEvery is how often the warnings for administrators are looked at; each is
+// recorded once a day.
+const warnEvery = time.Hour
+
+// Run records until ctx ends what only administrators can mend before it breaks: a
+// secret that expires, a policy that is ignored.
+func (a *Audit) Run(ctx context.Context) {
+	tick := time.NewTicker(warnEvery)
+	defer tick.Stop()
+	said := map[eventlog.ID]string{}
+	once := func(e eventlog.Record) {
+		if today := time.Now().Format(time.DateOnly); said[e.ID] != today {
+			said[e.ID] = today
+			a.record(e)
+		}
+	}
+	for {
+		s := a.settings()
+		switch stage, days := health.Expiry(time.Now(), s.Hub.SecretExpires); stage {
+		case health.ExpirySoon, health.ExpiryPast:
+			once(eventlog.Expiry(days))
+		}
+		if slices.ContainsFunc(s.Problems(), func(p settings.Problem) bool { return p.Kind == settings.Untrusted }) {
+			once(eventlog.UntrustedPolicy())
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}

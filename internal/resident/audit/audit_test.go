@@ -1,0 +1,149 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"wiebelt/internal/contact"
+	"wiebelt/internal/logtest"
+	"wiebelt/internal/native/eventlog"
+	"wiebelt/internal/settings"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// system is one with a log.
+type system struct {
+	mu     sync.Mutex
+	all    []eventlog.Record
+	fails  error
+	opened int
+	closed int
+}
+
+func (s *system) open() (eventlog.Writer, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.opened++
+	if s.fails != nil {
+		return nil, s.fails
+	}
+	return s, nil
+}
+func (s *system) Write(e eventlog.Record) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all = append(s.all, e)
+	return nil
+}
+func (s *system) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed++
+	return nil
+}
+
+func (s *system) ids() (all []eventlog.ID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, e := range s.all {
+		all = append(all, e.ID)
+	}
+	return all
+}
+
+// hub answers what it is told to.
+type hub struct {
+	found []contact.Contact
+	err   error
+}
+
+func (h hub) Lookup(context.Context, string) ([]contact.Contact, error) { return h.found, h.err }
+
+// TestLookupsAreRecorded: where the settings ask for it, by how they ended and
+// nothing else, and what the hub said passes through.
+func TestLookupsAreRecorded(t *testing.T) {
+	s, sys := settings.Defaults(), &system{}
+	a := New(func() *settings.Settings { return s }, slog.New(slog.DiscardHandler))
+	a.open = sys.open
+	refused := &contact.LookupError{Failure: contact.CredentialsRefused}
+	answers := []hub{{found: []contact.Contact{{ID: "c", FamilyName: "Vries"}}}, {}, {err: refused}}
+	look := func(a *Audit) {
+		t.Helper()
+		for _, h := range answers {
+			found, err := a.Lookups(h).Lookup(t.Context(), "0612345678")
+			if len(found) != len(h.found) || !errors.Is(err, h.err) {
+				t.Errorf("%v, %v", found, err)
+			}
+		}
+	}
+	look(a)
+	look(nil)
+	if sys.opened != 0 {
+		t.Error("the log was opened, and nobody asked for it")
+	}
+	s.Audit = "eventlog"
+	look(a)
+	look(nil)
+	a.Close()
+	(*Audit)(nil).Close()
+	if len(sys.all) != 3 || sys.opened != 1 || sys.closed != 1 {
+		t.Fatalf("%d records, opened %d times, closed %d times", len(sys.all), sys.opened, sys.closed)
+	}
+	for i, outcome := range []string{": found.", ": none.", ": " + string(contact.CredentialsRefused) + "."} {
+		if m := sys.all[i].Message; !strings.HasSuffix(m, outcome) || strings.Contains(m, "Vries") || strings.Contains(m, "612345678") {
+			t.Errorf("%q, want %q", m, outcome)
+		}
+	}
+}
+
+// TestNoLogIsSaidOnce: a system that takes no record is told of once, until it
+// does.
+func TestNoLogIsSaidOnce(t *testing.T) {
+	s, sys, log := settings.Defaults(), &system{fails: eventlog.ErrNoLog}, &logtest.Buffer{}
+	s.Audit = "eventlog"
+	a := New(func() *settings.Settings { return s }, slog.New(slog.NewTextHandler(log, nil)))
+	a.open = sys.open
+	defer a.Close()
+	for range 3 {
+		_, _ = a.Lookups(hub{}).Lookup(t.Context(), "0612345678")
+	}
+	if n := strings.Count(log.String(), "takes no record"); n != 1 || sys.opened != 3 {
+		t.Errorf("said %d times, tried %d times", n, sys.opened)
+	}
+	sys.fails = nil
+	_, _ = a.Lookups(hub{}).Lookup(t.Context(), "0612345678")
+	if len(sys.all) != 1 {
+		t.Errorf("%d records", len(sys.all))
+	}
+}
+
+// TestAdministratorsAreWarned: once a day, of a secret that expires.
+func TestAdministratorsAreWarned(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, sys := settings.Defaults(), &system{}
+		s.Hub.SecretExpires = time.Now().AddDate(0, 0, 2)
+		a := New(func() *settings.Settings { return s }, slog.New(slog.DiscardHandler))
+		a.open = sys.open
+		ctx, cancel := context.WithCancel(t.Context())
+		over := make(chan struct{})
+		go func() { defer close(over); a.Run(ctx) }()
+		time.Sleep(4*24*time.Hour - time.Minute)
+		cancel()
+		<-over
+		a.Close()
+		want := []eventlog.ID{eventlog.SecretExpires, eventlog.SecretExpires, eventlog.SecretExpires, eventlog.SecretExpired}
+		if got := sys.ids(); !slices.Equal(got, want) {
+			t.Errorf("%v, want %v", got, want)
+		}
+	})
+}

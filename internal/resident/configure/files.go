@@ -1,0 +1,26 @@
+package configure
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"wiebelt/internal/profile"
+	"wiebelt/internal/settings"
+)
+
+// WithoutConsole gives the program beside exe that opens no console window, exe
+// itself where there is none.
+func WithoutConsole(exe string) string {
+	if runtime.GOOS != "windows" {
+		return exe
+	}
+	w := filepath.Join(filepath.Dir(exe), "wiebeltw.exe")
+	if info, err := os.Stat(w); err != nil || !info.Mode().IsRegular() {
+		return exe
+	}
+	return w
+}
+
+// SettingsFile is the file with the user's own settings.
+func SettingsFile(d profile.Dirs) string { return filepath.Join(d.Config, settings.FileName) }

@@ -1,0 +1,56 @@
+// Package configure says what settings come to: the configuration of the hub's
+// client, the rules for numbers, the phone of a link, the language, and where
+// files and programs are. Commands and the resident ask it alike, so that both
+// mean the same by a setting.
+//
+// It is the ground that the resident's rooms stand on: it owns nothing and runs
+// nothing, knows the adapters that it configures, and no room.
+package configure
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"wiebelt/internal/hub"
+	"wiebelt/internal/phone"
+	"wiebelt/internal/profile"
+	"wiebelt/internal/secret"
+	"wiebelt/internal/settings"
+)
+
+// ErrNotSetUp says which settings are missing before anything can be looked up.
+var ErrNotSetUp = errors.New("not set up")
+
+// Hub turns settings into the configuration of the hub's client. The
+// secret is read from its store for every token request and kept nowhere else.
+func Hub(dirs profile.Dirs, h settings.Hub, log *slog.Logger) (cfg hub.Config, hubURL string, err error) {
+	cfg = hub.Config{
+		BaseURL: h.BaseURL, ClientID: h.ClientID, OrganisationCode: h.OrganisationCode, Scopes: h.ContactScope(),
+		DeliveryScopes: h.DeliveryScope(), Intermediary: h.Intermediary,
+		BasicAuthEncoding: h.BasicAuthEncoding, ScopeParameter: h.ScopeParameter, RelationNumberField: h.RelationField,
+		Proxy: h.Proxy, ExtraCAFile: h.ExtraCAFile, LookupTimeout: h.LookupTimeout, Log: log,
+	}
+	if missing := h.Missing(); len(missing) > 0 {
+		return cfg, h.HubURL, fmt.Errorf("%w: %s is missing (wiebelt provision sets it)", ErrNotSetUp, missing[0])
+	}
+	store, err := secret.Open(h.SecretStore, dirs)
+	if err != nil {
+		return cfg, h.HubURL, fmt.Errorf("hub.secret_store: %w", err)
+	}
+	ref, err := secret.Hub(h.BaseURL, h.ClientID)
+	if err != nil {
+		return cfg, h.HubURL, fmt.Errorf("%w: %w", ErrNotSetUp, err)
+	}
+	cfg.Secret = func(ctx context.Context) (string, error) { return store.Get(ctx, ref) }
+	cfg.SecretAnswered = func(ctx context.Context, value string, accepted bool) bool {
+		return secret.Answered(ctx, store, ref, value, accepted)
+	}
+	return cfg, h.HubURL, nil
+}
+
+// Rules makes the number rules of the settings.
+func Rules(s *settings.Settings) (*phone.Rules, error) {
+	return phone.NewRules(s.NumberRules())
+}

@@ -1,0 +1,270 @@
+// Package recorder keeps calls: it turns what the engine says of a call into an
+// entry of the history and writes it, so that no card ever waits for a disk.
+//
+// It owns what waits to be written and which entry each call is. Its one
+// goroutine is Run, which alone writes; Take may be called from any. It knows the
+// engine's entries and the history, and nothing of windows or of the resident.
+package recorder
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"wiebelt/internal/call"
+	"wiebelt/internal/companion"
+	"wiebelt/internal/history"
+	"wiebelt/internal/phone"
+)
+
+// Recorder writes the engine's entries to the history, in order.
+type Recorder struct {
+	store   *history.Store
+	more    chan struct{} // has a value while something waits
+	changed func()
+	log     *slog.Logger
+	ids     map[call.ID]int64
+	last    map[call.ID]history.Entry
+	opened  map[call.ID]bool // its file was opened
+	order   []call.ID        // the calls of these three, oldest first
+
+	mu    sync.Mutex
+	waits []companion.Entry // oldest first, at most queued
+	each  map[call.Way]int  // how many of them each way has
+
+	left  atomic.Int64  // dropped and not told of yet
+	full  chan struct{} // has a value once there is something to tell
+	wrong int           // not written and not told of yet; Run's own, as is why
+	why   error
+	after func(time.Duration) <-chan time.Time // tests replace it
+}
+
+const (
+	// queued entries beyond this many are dropped and counted: a flood must not
+	// grow the memory.
+	queued = 1024
+	// remembered is of how many calls at most it is known, once they are over,
+	// which entry they are.
+	remembered = 64
+	// tellEvery is how often the log tells of what is missing: a flood must not
+	// fill it either.
+	tellEvery = 10 * time.Second
+)
+
+// New is a recorder for a history. changed is told after every write, on Run's
+// goroutine.
+func New(store *history.Store, changed func(), log *slog.Logger) *Recorder {
+	return &Recorder{store: store, more: make(chan struct{}, 1), each: map[call.Way]int{}, changed: changed, log: log,
+		ids: map[call.ID]int64{}, last: map[call.ID]history.Entry{}, opened: map[call.ID]bool{}, full: make(chan struct{}, 1), after: time.After}
+}
+
+// Take has an entry written. It never blocks. Where too much waits, the way in that causes most of it
+// pays: a flood takes nothing from another way.
+func (r *Recorder) Take(e companion.Entry) {
+	r.mu.Lock()
+	full := len(r.waits) >= queued
+	drop := false
+	if full {
+		busiest, most := e.Way, r.each[e.Way]
+		for w, n := range r.each {
+			if n > most {
+				busiest, most = w, n
+			}
+		}
+		if drop = busiest == e.Way; !drop {
+			for i := len(r.waits) - 1; i >= 0; i-- {
+				if r.waits[i].Way == busiest {
+					r.waits = slices.Delete(r.waits, i, i+1)
+					r.each[busiest]--
+					break
+				}
+			}
+		}
+	}
+	if !drop {
+		r.waits = append(r.waits, e)
+		r.each[e.Way]++
+	}
+	r.mu.Unlock()
+	if full {
+		r.left.Add(1)
+		r.toTell()
+	}
+	select {
+	case r.more <- struct{}{}:
+	default:
+	}
+}
+
+// next gives the entry that waits longest.
+func (r *Recorder) next() (e companion.Entry, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.waits) == 0 {
+		return e, false
+	}
+	e = r.waits[0]
+	r.waits = slices.Delete(r.waits, 0, 1)
+	if r.each[e.Way]--; r.each[e.Way] == 0 {
+		delete(r.each, e.Way)
+	}
+	return e, true
+}
+
+func (r *Recorder) toTell() {
+	select {
+	case r.full <- struct{}{}:
+	default:
+	}
+}
+
+// tell writes one line about all that is missing since the last one.
+func (r *Recorder) tell() {
+	left, wrong := r.left.Swap(0), r.wrong
+	if left > 0 {
+		r.log.Warn("history is behind; calls were left out", "count", left)
+	}
+	if wrong > 0 {
+		r.log.Warn("calls not written to the history", "count", wrong, "why", r.why)
+	}
+	r.wrong, r.why = 0, nil
+}
+
+// Run writes until ctx ends and everything queued by then is written.
+func (r *Recorder) Run(ctx context.Context) {
+	purge := time.NewTicker(time.Hour)
+	defer purge.Stop()
+	_ = r.store.Purge(ctx)
+	defer r.tell()
+	full, tell := r.full, (<-chan time.Time)(nil)
+	write := context.WithoutCancel(ctx) // the end must not tear up what is being written
+	for {
+		select {
+		case <-r.more:
+			if e, ok := r.next(); ok {
+				r.put(write, e)
+				select {
+				case r.more <- struct{}{}: // there may be another one
+				default:
+				}
+			}
+		case <-full:
+			full, tell = nil, r.after(tellEvery)
+		case <-tell:
+			full, tell = r.full, nil
+			r.tell()
+		case <-purge.C:
+			if err := r.store.Purge(ctx); err != nil {
+				r.log.Warn("old calls not removed", "why", err)
+			}
+		case <-ctx.Done():
+			end, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+			defer cancel()
+			for {
+				e, ok := r.next()
+				if !ok {
+					return
+				}
+				r.put(end, e)
+			}
+		}
+	}
+}
+
+func (r *Recorder) put(ctx context.Context, e companion.Entry) {
+	h := entry(e)
+	h.ID = r.ids[e.Call]
+	if before, known := r.last[e.Call]; known && h.Ended.IsZero() {
+		h.Ended, h.Result = before.Ended, cmp.Or(h.Result, before.Result)
+	}
+	before := r.store.State()
+	id, err := r.store.Put(ctx, h)
+	if err != nil {
+		if !errors.Is(err, history.ErrGone) {
+			r.failed(err)
+		}
+		if r.store.State() != before {
+			r.changed() // the windows say so
+		}
+		return
+	}
+	// A file opened while the phone rang is part of that call; one opened after
+	// it was missed is dealing with it.
+	opened := e.Card.Opened >= 0
+	if was, known := r.opened[e.Call]; opened && known && !was && h.Missed() {
+		if err := r.store.Handle(ctx, id); err != nil {
+			r.failed(err)
+		}
+	}
+	if e.Call != 0 {
+		if _, known := r.ids[e.Call]; !known {
+			r.order = append(r.order, e.Call)
+		}
+		h.ID = id
+		r.ids[e.Call], r.last[e.Call], r.opened[e.Call] = id, h, opened
+		r.leaveOff()
+	}
+	r.changed()
+}
+
+// leaveOff forgets calls that are over and long past: nothing is reported of them
+// any more, and their names have no business in memory.
+func (r *Recorder) leaveOff() {
+	for len(r.order) > remembered {
+		i := slices.IndexFunc(r.order, func(c call.ID) bool { return !r.last[c].Ended.IsZero() })
+		if i < 0 {
+			if len(r.order) <= 4*queued {
+				return
+			}
+			i = 0 // a flood of calls that never end
+		}
+		c := r.order[i]
+		r.order = slices.Delete(r.order, i, i+1)
+		delete(r.ids, c)
+		delete(r.last, c)
+		delete(r.opened, c)
+	}
+}
+
+// failed counts a write that went wrong.
+func (r *Recorder) failed(err error) {
+	r.wrong++
+	r.why = err
+	r.toTell()
+}
+
+func entry(e companion.Entry) history.Entry {
+	c := e.Card
+	h := history.Entry{
+		Rang: c.Rang, Answered: c.Answered, Ended: e.Ended, Outgoing: c.Outgoing, Kind: e.Way.Kind,
+		Shown: c.Number.Display(), Line: c.LineName, LineNumber: c.LineText, Via: c.Via, Name: c.PhoneName,
+		Matches: e.Contacts, Outcome: outcomes[c.Outcome],
+		Result: history.ResultOf(c.Tells, !c.Answered.IsZero(), !e.Ended.IsZero(), e.Reason),
+	}
+	if c.Number.Kind != phone.Withheld {
+		h.Number = c.Number.Key()
+	}
+	if i := e.Person; i >= 0 && i < len(c.Contacts) {
+		k := c.Contacts[i]
+		h.Name, h.ContactID, h.RelationNumber = cmp.Or(k.Name(), h.Name), k.ID, k.RelationNumber
+		if c.LinkOK[i] {
+			h.Link = k.Link
+		}
+	}
+	if c.Number.Kind == phone.Withheld {
+		h.Name = ""
+	}
+	return h
+}
+
+var outcomes = map[companion.Outcome]string{
+	companion.Found: history.OutcomeFound, companion.Several: history.OutcomeSeveral,
+	companion.Nobody: history.OutcomeNobody, companion.Failed: history.OutcomeFailed,
+	companion.Withheld: history.OutcomeWithheld, companion.Internal: history.OutcomeInternal,
+	companion.Short: history.OutcomeShort, companion.Own: history.OutcomeOwn,
+}

@@ -1,0 +1,165 @@
+package recorder
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"wiebelt/internal/call"
+	"wiebelt/internal/companion"
+	"wiebelt/internal/history"
+	"wiebelt/internal/logtest"
+	"wiebelt/internal/phone"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// lines are those of a log.
+func lines(l *logtest.Buffer) []string { return strings.Split(strings.TrimSpace(l.String()), "\n") }
+
+// A flood leaves a line with a count in the log every ten seconds, not one for
+// each call, and the same for calls that cannot be written.
+func TestLeftOutCallsAreCounted(t *testing.T) {
+	store, err := history.Open(filepath.Join(t.TempDir(), "history.db"), history.KeepFull, 7, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := &logtest.Buffer{}
+	written := make(chan struct{}, 2*queued)
+	r := New(store, func() { written <- struct{}{} }, slog.New(slog.NewTextHandler(log, nil)))
+	waits, over := make(chan time.Duration, 8), make(chan time.Time)
+	r.after = func(d time.Duration) <-chan time.Time { waits <- d; return over }
+	flood := func(n int) {
+		for i := range n {
+			r.Take(companion.Entry{Call: call.ID(i + 1), Card: companion.Card{Rang: time.Now()}})
+		}
+	}
+	tell := func() {
+		t.Helper()
+		select {
+		case d := <-waits:
+			if d != 10*time.Second {
+				t.Errorf("after %v", d)
+			}
+		case <-time.After(30 * time.Second):
+			t.Fatal("nothing is to be told")
+		}
+		over <- time.Time{}
+	}
+	flood(queued + 3000) // nobody writes yet
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		r.Run(ctx)
+	}()
+	tell()
+	for range queued { // the disk catches up
+		<-written
+	}
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	flood(700)
+	tell()
+	cancel()
+	<-ended
+	all := lines(log)
+	if len(all) < 2 || len(all) > 3 || !strings.Contains(all[0], "left out") || !strings.Contains(all[0], "count=3000") {
+		t.Fatalf("%d lines: %q", len(all), all)
+	}
+	sum := 0
+	for _, l := range all[1:] { // one at the time, and the rest at the end
+		var n int
+		if _, rest, ok := strings.Cut(l, "not written to the history\" count="); !ok {
+			t.Errorf("%q", l)
+		} else if _, err := fmt.Sscan(rest, &n); err != nil {
+			t.Error(err)
+		}
+		sum += n
+	}
+	if sum != 700 {
+		t.Errorf("%d of 700 counted", sum)
+	}
+}
+
+// TestEndLosesNothing: a call that was taken is kept, at whatever moment the end
+// comes.
+func TestEndLosesNothing(t *testing.T) {
+	store, err := history.Open(filepath.Join(t.TempDir(), "history.db"), history.KeepFull, 7, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	log := &logtest.Buffer{}
+	const rounds = 60
+	for i := range rounds {
+		r := New(store, func() {}, slog.New(slog.NewTextHandler(log, nil)))
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() { defer close(ended); r.Run(ctx) }()
+		r.Take(companion.Entry{Call: call.ID(i + 1), Card: companion.Card{Rang: time.Now()}})
+		if i%3 > 0 {
+			time.Sleep(time.Duration(i%20) * 100 * time.Microsecond) // into the middle of the writing
+		}
+		cancel()
+		<-ended
+	}
+	n := 0
+	for id := range int64(rounds) {
+		if _, err := store.Get(t.Context(), id+1); err == nil {
+			n++
+		}
+	}
+	if n != rounds {
+		t.Errorf("%d of %d calls are kept; the log says %q", n, rounds, lines(log))
+	}
+}
+
+// A file that is opened after the call was missed ticks it off; one that was
+// opened while the phone rang does not.
+func TestRecorderTicksOff(t *testing.T) {
+	store, err := history.Open(filepath.Join(t.TempDir(), "history.db"), history.KeepFull, 7, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	rules, err := phone.NewRules(phone.Config{Region: "NL"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec := New(store, func() {}, slog.New(slog.DiscardHandler))
+	now := time.Now()
+	e := companion.Entry{Call: 1, Way: call.Way{Tells: call.TellsAll}, Person: -1,
+		Card: companion.Card{Rang: now, Tells: call.TellsAll, Number: rules.Parse("0698760011", "")}}
+	record := func(opened int, ended bool) {
+		e.Card.Opened = opened
+		if ended {
+			e.Ended, e.Reason = now, call.Missed
+		}
+		rec.put(t.Context(), e)
+	}
+	record(-1, false)
+	record(0, false)
+	record(0, true)
+	if store.Missed() != 1 {
+		t.Fatalf("%d missed: %+v", store.Missed(), rec.last[1])
+	}
+	e.Call++
+	e.Ended, e.Card.Rang = time.Time{}, now.Add(time.Second)
+	record(-1, false)
+	record(-1, true)
+	if store.Missed() != 1 { // the first one is ticked off by the second
+		t.Fatalf("%d missed", store.Missed())
+	}
+	record(0, true)
+	if store.Missed() != 0 {
+		t.Errorf("%d missed after the file was opened", store.Missed())
+	}
+}

@@ -1,0 +1,108 @@
+package resident
+
+import (
+	"path/filepath"
+	"time"
+
+	"wiebelt/internal/contact"
+	"wiebelt/internal/health"
+	"wiebelt/internal/resident/ask"
+	"wiebelt/internal/resident/delivery"
+	"wiebelt/internal/resident/prefs"
+	"wiebelt/internal/resident/watch"
+	"wiebelt/internal/settings"
+)
+
+// What the rooms below this package have of the resident: functions, so that no
+// room knows it, nor another room.
+
+// again has the state shown anew. It never blocks.
+func (r *Resident) again() {
+	select {
+	case r.retell <- struct{}{}:
+	default: // it is about to look anyway
+	}
+}
+
+// hubParams are what the hub that holds now is watched with.
+func (r *Resident) hubParams() watch.HubParams {
+	return watch.HubParams{
+		Client: func() watch.TokenChecker {
+			if c := r.current().client; c != nil {
+				return c
+			}
+			return nil
+		},
+		Changed: r.again,
+		Mended:  func() { r.deliveries.Mended() },
+		Expires: func() time.Time { return r.set().Hub.SecretExpires },
+		Warned:  func(day string) bool { return watch.OnceADay(filepath.Join(r.o.Dirs.State, "expiry-warned"), day) },
+		Log:     r.o.Log}
+}
+
+// secretWatch looks for another secret of the hub that holds now.
+func (r *Resident) secretWatch() watch.Secret {
+	return watch.Secret{Dirs: r.o.Dirs, Hub: r.hubWatch,
+		Of:      func() settings.Hub { return r.set().Hub },
+		Failure: func() contact.Failure { return r.facts.of(r.engine.Snapshot()).Lookup.Failure }}
+}
+
+// deliveryParams are what files are delivered with.
+func (r *Resident) deliveryParams() delivery.Params {
+	return delivery.Params{Dirs: r.o.Dirs, Settings: r.set, Language: r.lang, Support: r.support, Send: r.desks.send, Log: r.o.Log,
+		Told: func(now health.Delivery) {
+			if r.facts.delivers(now) {
+				r.again()
+			}
+		}}
+}
+
+// answerDelivery does what the delivery window asks for.
+func (r *Resident) answerDelivery(q ask.Request) { r.deliveries.Answer(q) }
+
+// answerSettings does what the settings window asks for; the demo's settings are
+// gone with it.
+func (r *Resident) answerSettings(q ask.Request) {
+	if r.o.Demo == nil {
+		r.prefs.Answer(q)
+	}
+}
+
+// prefsParams are what settings are shown and kept with.
+func (r *Resident) prefsParams() prefs.Params {
+	return prefs.Params{Dirs: r.o.Dirs, Applied: r.settingsChanged, Phases: r.linkPhases, Monitors: r.monitors, Log: r.o.Log,
+		Hotkey: func() health.Hotkey { _, keys, _ := r.shown.get(); return keys }}
+}
+
+// settingsChanged has what was just written take effect at once. Where a secret
+// was set, the hub is asked anew although the address is the same.
+func (r *Resident) settingsChanged(secrets bool) {
+	select {
+	case r.reread <- struct{}{}:
+	default: // it is about to look anyway
+	}
+	if secrets && r.hubWatch != nil {
+		r.hubWatch.SettingsChanged()
+	}
+}
+
+func (r *Resident) linkPhases() map[string]string {
+	all := map[string]string{}
+	for _, w := range r.WaysIn() {
+		if w.Name != "" {
+			all[w.Name] = linkPhases[w.Phase]
+		}
+	}
+	return all
+}
+
+// monitors are the names of those of this computer, none before there is a display.
+func (r *Resident) monitors() (names []string) {
+	if r.display == nil {
+		return nil
+	}
+	for _, m := range r.display.Monitors() {
+		names = append(names, m.Name)
+	}
+	return names
+}

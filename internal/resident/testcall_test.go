@@ -1,0 +1,244 @@
+package resident
+
+import (
+	"context"
+	"reflect"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"wiebelt/internal/call"
+	"wiebelt/internal/companion"
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/phone"
+)
+
+func rings(kind string, tells call.Tells, state call.State) call.Event {
+	return call.Event{Way: call.Way{Kind: kind, Tells: tells}, State: state, At: time.Now()}
+}
+
+// waiter waits for a call in a bubble's time.
+type waiter struct {
+	mu   sync.Mutex
+	told []deskapi.TestSeen
+	none atomic.Int64
+	over atomic.Bool
+}
+
+func (x *waiter) take(s deskapi.TestSeen) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.told = append(x.told, s)
+}
+
+func (x *waiter) seen() []deskapi.TestSeen {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return slices.Clone(x.told)
+}
+
+func (x *waiter) wait(ctx context.Context, h *heard) {
+	go func() {
+		waitForCall(ctx, h, 3, x.take, func() { x.none.Add(1) })
+		x.over.Store(true)
+	}()
+	synctest.Wait()
+}
+
+// TestACallIsSeen: the way it came over and what that can tell, and then what
+// more is seen of it, until it has ended.
+func TestACallIsSeen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, x := newHeard(), &waiter{}
+		h.note("", rings("http", call.TellsRing, call.Ringing), time.Now()) // before anybody waited
+		x.wait(t.Context(), h)
+		note := func(link string, e call.Event) {
+			h.note(link, e, time.Now())
+			synctest.Wait()
+		}
+		time.Sleep(59 * time.Second)
+		outgoing := rings("baresip", call.TellsAll, call.Ringing)
+		outgoing.Direction = call.Outgoing
+		note("phone", outgoing)
+		note("", rings("command", call.TellsRing, call.Ended)) // of a call from before
+		old := rings("http", call.TellsRing, call.Ringing)
+		old.At = old.At.Add(-2 * call.StaleAfter)
+		note("", old)
+		if len(x.seen()) != 0 {
+			t.Fatalf("seen %+v", x.seen())
+		}
+		at := time.Now()
+		note("phone", rings("baresip", call.TellsAll, call.Ringing))
+		note("", rings("http", call.TellsRing, call.Ringing)) // another way tells of it too
+		time.Sleep(59 * time.Second)
+		note("phone", rings("baresip", call.TellsAll, call.Answered))
+		note("phone", rings("baresip", call.TellsAll, call.Ended))
+		s := deskapi.TestSeen{Seq: 3, Kind: "baresip", Name: "phone", At: at, Tells: deskapi.TellsAll}
+		answered := s
+		answered.Answered = true
+		ended := answered
+		ended.Ended = true
+		if want := []deskapi.TestSeen{s, answered, ended}; !reflect.DeepEqual(x.seen(), want) {
+			t.Errorf("seen %+v, want %+v", x.seen(), want)
+		}
+		if !x.over.Load() || x.none.Load() != 0 || waiting(h) != 0 {
+			t.Errorf("over: %v, nothing: %d, %d still wait", x.over.Load(), x.none.Load(), waiting(h))
+		}
+	})
+}
+
+// TestNoCall: after sixty seconds, not before, and once.
+func TestNoCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, x := newHeard(), &waiter{}
+		x.wait(t.Context(), h)
+		time.Sleep(60*time.Second - time.Millisecond)
+		synctest.Wait()
+		if x.none.Load() != 0 {
+			t.Fatal("too soon")
+		}
+		time.Sleep(time.Millisecond)
+		synctest.Wait()
+		if x.none.Load() != 1 || !x.over.Load() || waiting(h) != 0 {
+			t.Errorf("nothing: %d, over: %v, %d still wait", x.none.Load(), x.over.Load(), waiting(h))
+		}
+	})
+}
+
+// TestTestCallEnds: with its window, with "stop", and with the next one.
+func TestTestCallEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHeard()
+		var all testCalls
+		first, second, third := &waiter{}, &waiter{}, &waiter{}
+		window, closed := context.WithCancel(t.Context())
+		a, endA := all.begin(window)
+		defer endA()
+		first.wait(a, h)
+		b, endB := all.begin(window)
+		defer endB()
+		second.wait(b, h)
+		if !first.over.Load() || second.over.Load() {
+			t.Error("two at a time")
+		}
+		all.stop()
+		synctest.Wait()
+		if !second.over.Load() {
+			t.Error("goes on after stop")
+		}
+		c, endC := all.begin(window)
+		defer endC()
+		third.wait(c, h)
+		closed()
+		synctest.Wait()
+		if !third.over.Load() || waiting(h) != 0 {
+			t.Error("goes on without its window")
+		}
+		if first.none.Load()+second.none.Load()+third.none.Load() != 0 {
+			t.Error("says that no call came")
+		}
+	})
+}
+
+// TestWhatAWayCanTell: never less than it declares, never more than was seen.
+func TestWhatAWayCanTell(t *testing.T) {
+	for _, tt := range []struct {
+		s    deskapi.TestSeen
+		want string
+	}{
+		{deskapi.TestSeen{Tells: deskapi.TellsRing}, deskapi.TellsRing},
+		{deskapi.TestSeen{Tells: deskapi.TellsRing, Answered: true}, deskapi.TellsRing},
+		{deskapi.TestSeen{Tells: deskapi.TellsRing, Ended: true}, deskapi.TellsEnd},
+		{deskapi.TestSeen{Tells: deskapi.TellsRing, Answered: true, Ended: true}, deskapi.TellsAll},
+		{deskapi.TestSeen{Tells: deskapi.TellsAll}, deskapi.TellsAll},
+		{deskapi.TestSeen{Tells: deskapi.TellsEnd, Ended: true}, deskapi.TellsEnd},
+	} {
+		if got := more(tt.s); got != tt.want {
+			t.Errorf("%+v: %s, want %s", tt.s, got, tt.want)
+		}
+	}
+}
+
+func TestHeard(t *testing.T) {
+	h, now := newHeard(), time.Now()
+	h.known("http", now.Add(-time.Hour))
+	h.note("a", rings("baresip", call.TellsAll, call.Ringing), now)
+	h.note("a", rings("baresip", call.TellsAll, call.Ended), now.Add(time.Minute))
+	h.known(wayKey("baresip", "a"), now.Add(-time.Hour))
+	for _, tt := range []struct {
+		kind, link string
+		want       time.Time
+	}{{"http", "", now.Add(-time.Hour)}, {"baresip", "a", now}, {"baresip", "b", time.Time{}}, {"command", "", time.Time{}}} {
+		if got := h.lastOver(tt.kind, tt.link); !got.Equal(tt.want) {
+			t.Errorf("%s %s: %v, want %v", tt.kind, tt.link, got, tt.want)
+		}
+	}
+	reports, over := h.listen() // who does not read holds nobody up
+	defer over()
+	for range 100 {
+		h.note("", rings("http", call.TellsRing, call.Ringing), now)
+	}
+	if n := len(reports); n != cap(reports) {
+		t.Errorf("%d reports wait", n)
+	}
+}
+
+// stillEngine is an engine with cards that stay.
+type stillEngine struct {
+	s   *companion.Snapshot
+	did []companion.Action
+}
+
+func (e *stillEngine) Watch() <-chan struct{}        { return nil }
+func (e *stillEngine) Snapshot() *companion.Snapshot { return e.s }
+func (e *stillEngine) Do(a companion.Action)         { e.did = append(e.did, a) }
+
+// TestExhibit: a test card stands where no call is, goes by itself, and nothing
+// that is done with it reaches the engine.
+func TestExhibit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := &stillEngine{s: &companion.Snapshot{Rev: 4}}
+		pokes := atomic.Int64{}
+		x := &exhibit{Engine: e, poke: func() { pokes.Add(1) }}
+		card := &companion.Card{ID: exhibitID, Number: phone.Number{}}
+		go x.show(t.Context(), card)
+		synctest.Wait()
+		if s := x.Snapshot(); len(s.Cards) != 1 || s.Cards[0].ID != exhibitID || s.Rev != 4 || pokes.Load() != 1 {
+			t.Errorf("%+v, %d pokes", s, pokes.Load())
+		}
+		x.Do(companion.Action{Card: exhibitID, Do: companion.DoHover})
+		if len(e.did) != 0 || len(x.Snapshot().Cards) != 1 {
+			t.Error("a test card was hovered over and the engine told")
+		}
+		e.s = &companion.Snapshot{Cards: []companion.Card{{ID: 1}}}
+		if s := x.Snapshot(); len(s.Cards) != 1 || s.Cards[0].ID != 1 {
+			t.Error("a call does not come first")
+		}
+		x.Do(companion.Action{Card: 1, Do: companion.DoClose})
+		if len(e.did) != 1 {
+			t.Error("what is done with a call did not reach the engine")
+		}
+		e.s = &companion.Snapshot{}
+		time.Sleep(exhibitFor)
+		synctest.Wait()
+		if len(x.Snapshot().Cards) != 0 || pokes.Load() != 2 {
+			t.Errorf("it stays; %d pokes", pokes.Load())
+		}
+		go x.show(t.Context(), card)
+		synctest.Wait()
+		x.Do(companion.Action{Card: exhibitID, Do: companion.DoClose})
+		if len(x.Snapshot().Cards) != 0 {
+			t.Error("closed, and still there")
+		}
+		time.Sleep(exhibitFor)
+	})
+}
+
+func waiting(h *heard) int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.waiting)
+}
