@@ -20,7 +20,6 @@ type hotkeys struct {
 }
 
 const (
-	maxHotkeys  = 16
 	maxHotkeyID = 0xBFFF // beyond are those of libraries
 
 	modAlt      = 0x0001
@@ -33,10 +32,11 @@ const (
 )
 
 func (d *desktop) Hotkey(keys string, pressed func()) (func(), error) {
-	mods, key, err := hotkey(keys)
+	s, err := parseShortcut(keys)
 	if err != nil {
 		return nil, err
 	}
+	mods, key := s.registered()
 	var id uintptr
 	if err := d.do(func() error {
 		h := &d.hotkeys
