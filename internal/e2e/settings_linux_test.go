@@ -15,6 +15,7 @@ import (
 
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/instance"
+	"wiebelt/internal/logtest"
 	"wiebelt/internal/native/xtest"
 	"wiebelt/internal/profile"
 	"wiebelt/internal/resident"
@@ -40,7 +41,7 @@ func newcomer(t *testing.T) (o *office, value string) {
 		t.Fatal(err)
 	}
 	h, value := startHub(t)
-	o = &office{t: t, bin: bin, profile: t.TempDir(), hub: h, log: &locked{},
+	o = &office{t: t, bin: bin, profile: t.TempDir(), hub: h, log: &logtest.Buffer{},
 		Server: xtest.Start(t, "openbox", xtest.Options{Width: width, Height: height, Env: []string{"LANG=nl_NL.UTF-8"}})}
 	o.write("[hub]\nsecret_store = \"file\"\n\n[ui]\ntheme = \"light\"\nlanguage = \"nl\"\n")
 	t.Cleanup(func() {
