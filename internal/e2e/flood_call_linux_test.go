@@ -10,15 +10,10 @@ import (
 
 	"github.com/jezek/xgb/xproto"
 
-	"wiebelt/internal/call"
-	"wiebelt/internal/companion"
 	"wiebelt/internal/contact"
 	"wiebelt/internal/history"
 	"wiebelt/internal/localhub"
-	"wiebelt/internal/phone"
 	"wiebelt/internal/softphone/phonetest"
-	"wiebelt/internal/text"
-	"wiebelt/internal/ui/card"
 )
 
 // headline is where a card says who or what number calls.
@@ -67,18 +62,6 @@ func newCaller(t *testing.T, o *office, n int) caller {
 		t.Fatal(err)
 	}
 	return caller{number: number, found: foundCard(t, number, "", k), searching: searchingCard(t, number)}
-}
-
-func searchingCard(t *testing.T, number string) *image.RGBA {
-	t.Helper()
-	fonts.Lock()
-	defer fonts.Unlock()
-	rules, err := phone.NewRules(phone.Config{Region: "NL", InternalDigits: 4})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := companion.Card{Number: rules.Parse(number, ""), Opened: -1, Earlier: -1, Times: 1, Tells: call.TellsAll, Rang: time.Now()}
-	return card.Picture(c, card.Look{Language: text.Dutch}, 1)
 }
 
 // real is a real call to the softphone: how long after the phone told of it its
