@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jezek/xgb/xproto"
-
 	"wiebelt/internal/contact"
 	"wiebelt/internal/history"
 	"wiebelt/internal/localhub"
@@ -18,16 +16,6 @@ import (
 
 // headline is where a card says who or what number calls.
 var headline = image.Rect(16, 36, 250, 80)
-
-// crop is what the screen shows in r.
-func (e *eyes) crop(r image.Rectangle) []byte {
-	rep, err := xproto.GetImage(e.conn, xproto.ImageFormatZPixmap, xproto.Drawable(e.root), int16(r.Min.X), int16(r.Min.Y),
-		uint16(r.Dx()), uint16(r.Dy()), ^uint32(0)).Reply()
-	if err != nil {
-		return nil
-	}
-	return rep.Data
-}
 
 // same reports whether pixels of the screen are those of a part of a picture.
 func same(data []byte, img *image.RGBA, part image.Rectangle) bool {
