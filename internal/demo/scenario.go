@@ -39,7 +39,7 @@ var Scenarios = []Scenario{
 	{ID: "colleague", want: companion.Internal, number: func(*Stage) string { return "101" }, name: "Receptie"},
 	{ID: "passed", want: companion.Found, number: func(*Stage) string { return "101" }, name: "Receptie",
 		after: func(ctx context.Context, s *Stage, c simulate.Call) error {
-			if err := s.wait(ctx, 1500*time.Millisecond); err != nil {
+			if err := simulate.Wait(ctx, 1500*time.Millisecond); err != nil {
 				return err
 			}
 			c.Number, c.Name, c.Via = s.people.One, "", "Receptie (101)"

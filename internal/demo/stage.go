@@ -129,7 +129,7 @@ func (s *Stage) Play(ctx context.Context, sc Scenario, hold time.Duration, shown
 	if shown != nil {
 		shown(out)
 	}
-	_ = s.wait(ctx, hold) // cut short by the next call: this one went well
+	_ = simulate.Wait(ctx, hold) // cut short by the next call: this one went well
 	return out, nil
 }
 
@@ -160,17 +160,6 @@ func (s *Stage) drain() {
 		default:
 			return
 		}
-	}
-}
-
-func (s *Stage) wait(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }
 

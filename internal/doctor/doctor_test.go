@@ -2,143 +2,30 @@ package doctor
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
-	"maps"
 	"net"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
-	"unicode/utf16"
-
-	"go.uber.org/goleak"
 
 	"wiebelt/assets"
 	"wiebelt/internal/contact"
 	"wiebelt/internal/deskapi"
-	"wiebelt/internal/history"
 	"wiebelt/internal/hub"
-	"wiebelt/internal/instance"
 	"wiebelt/internal/logfile"
 	"wiebelt/internal/native/register"
-	"wiebelt/internal/phone"
 	"wiebelt/internal/profile"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// given is a value that is there already.
-func given[T any](v T) *later[T] {
-	l := &later[T]{done: make(chan struct{}), value: v}
-	close(l.done)
-	return l
-}
-
-const setUp = `[hub]
-base_url = "https://hub.example"
-hub_url = "https://hub.example"
-client_id = "office"
-organisation_code = "1234"
-`
-
-// configured is a profile with these settings.
-func configured(t testing.TB, toml string) Config {
-	t.Helper()
-	d, err := profile.Find(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := d.Make(); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(d.State, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if toml != "" {
-		write(t, settings.Path(d), toml)
-	}
-	s, _ := settings.Load(d)
-	return Config{Dirs: d, Settings: s, Version: "1.2.0", Commit: "abc", Language: text.Dutch, Exe: filepath.Join(t.TempDir(), "wiebelt"),
-		Hub:      func(s *settings.Settings) (hub.Config, error) { return hubOf(d, s) },
-		Rules:    func(s *settings.Settings) (*phone.Rules, error) { return phone.NewRules(s.NumberRules()) },
-		Instance: func() (instance.Config, error) { return meet(d, "1.2.0", "abc") },
-	}
-}
-
-// meet and hubOf are what the resident does of them.
-func meet(d profile.Dirs, version, build string) (instance.Config, error) {
-	socket, err := d.SocketPath("wiebelt.sock")
-	return instance.Config{RunDir: d.Run, SocketPath: socket, Version: version, Build: build, Log: slog.New(slog.DiscardHandler)}, err
-}
-
-func hubOf(d profile.Dirs, s *settings.Settings) (hub.Config, error) {
-	h := s.Hub
-	return hub.Config{BaseURL: h.BaseURL, ClientID: h.ClientID, OrganisationCode: h.OrganisationCode, Scopes: h.ContactScope(),
-		DeliveryScopes: h.DeliveryScope(), Intermediary: h.Intermediary, Proxy: h.Proxy, ExtraCAFile: h.ExtraCAFile,
-		Secret: func(context.Context) (string, error) { return "", secret.ErrNotSet }}, nil
-}
-
-func write(t testing.TB, path, s string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(s), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// calm is a computer on which all is well.
-func calm() system {
-	return system{
-		store: secret.Open,
-		register: func(register.Options) (register.Status, error) {
-			return register.Status{Scheme: "x", Ours: true, Autostart: true}, nil
-		},
-		policy:      func() (bool, bool) { return true, false },
-		desktop:     func() bool { return true },
-		trayHost:    func(context.Context) bool { return true },
-		lockSources: func(context.Context) []string { return []string{"logind"} },
-		openGL:      func() bool { return true },
-		microSIP:    func() string { return "" },
-		free:        func(string) (uint64, error) { return 5000 << 20, nil },
-		folder:      func(string) (rights, error) { return rights{}, nil },
-		installed:   func(string) (rights, error) { return rights{}, nil },
-	}
-}
-
-// examined is an exam on a calm computer, with a resident that is well and a hub
-// that gives tokens.
-func examined(t testing.TB, toml string) *exam {
-	e := &exam{Config: configured(t, toml), sys: calm(), now: time.Date(2026, 10, 1, 10, 0, 0, 0, time.Local)}
-	e.s = e.Settings
-	e.asked = given(told{presence: present, hello: instance.Hello{Version: "1.2.0", Build: "abc"}, facts: deskapi.DoctorFacts{SetUp: true, Port: 27471}})
-	e.kept = given(kept{value: "s"})
-	e.way = given(well())
-	return e
-}
-
-func well() journey {
-	return journey{life: time.Hour, reached: hub.Reached{Resolved: true, Connected: true, Answered: true, Dated: true,
-		Expires: time.Date(2027, 10, 1, 10, 0, 0, 0, time.Local)}}
-}
-
-func failing(f contact.Failure, detail string) error {
-	return &contact.LookupError{Failure: f, Detail: detail}
-}
 
 // row is one fault, or none, of one check.
 type row struct {
@@ -150,137 +37,6 @@ type row struct {
 
 // is joins lines.
 func is(lines ...[]said) []said { return slices.Concat(lines...) }
-
-func withJourney(change func(*journey)) func(*testing.T, *exam) {
-	return func(_ *testing.T, e *exam) {
-		j := well()
-		change(&j)
-		e.way = given(j)
-	}
-}
-
-// rotating is a hub that takes, or refuses, the old secret and the new one.
-func rotating(old, next error) func(*testing.T, *exam) {
-	return withJourney(func(j *journey) { j.two, j.token, j.newer = true, old, next })
-}
-
-func stops(f contact.Failure, detail string, r hub.Reached) func(*testing.T, *exam) {
-	return withJourney(func(j *journey) { *j = journey{reached: r, failed: failing(f, detail)} })
-}
-
-func withSecret(err error) func(*testing.T, *exam) {
-	return func(_ *testing.T, e *exam) { e.kept = given(kept{err: err}) }
-}
-
-func tells(change func(*told)) func(*testing.T, *exam) {
-	return func(_ *testing.T, e *exam) {
-		v := e.asked.value
-		change(&v)
-		e.asked = given(v)
-	}
-}
-
-func links(phase string) func(*testing.T, *exam) {
-	return tells(func(v *told) {
-		v.facts.Links = []deskapi.DoctorLink{{Kind: "baresip", Name: "Jansen", Phase: phase}, {Kind: "ari", Name: "ari", Phase: phase}}
-	})
-}
-
-const twoLinks = setUp + "[[softphone]]\nkind = \"baresip\"\nname = \"Jansen\"\naddress = \"127.0.0.1:4444\"\n[[softphone]]\nkind = \"ari\"\naddress = \"https://pbx.example\"\n"
-
-func sip(lines ...string) func(*testing.T, *exam) {
-	return func(t *testing.T, e *exam) {
-		path := filepath.Join(t.TempDir(), "microsip.ini")
-		b := []byte{0xff, 0xfe}
-		for _, u := range utf16.Encode([]rune("[Settings]\r\n" + strings.ReplaceAll(strings.Join(lines, "\r\n"), "EXE", e.Exe))) {
-			b = append(b, byte(u), byte(u>>8))
-		}
-		write(t, path, string(b))
-		write(t, e.Exe, "")
-		e.sys.microSIP = func() string { return path }
-	}
-}
-
-// desk puts a windows program beside ours that ends with a code.
-func desk(code int) func(*testing.T, *exam) {
-	return func(t *testing.T, e *exam) {
-		p := filepath.Join(filepath.Dir(e.Exe), "wiebelt-desk")
-		write(t, p, fmt.Sprintf("#!/bin/sh\n[ \"$*\" = --check-gl ] || exit 99\nexit %d\n", code))
-		if err := os.Chmod(p, 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-func both(all ...func(*testing.T, *exam)) func(*testing.T, *exam) {
-	return func(t *testing.T, e *exam) {
-		for _, f := range all {
-			f(t, e)
-		}
-	}
-}
-
-func folderIs(r rights, err error) func(*testing.T, *exam) {
-	return func(_ *testing.T, e *exam) {
-		e.sys.folder = func(path string) (rights, error) {
-			if path == e.Dirs.Run {
-				return r, err
-			}
-			return rights{}, nil
-		}
-	}
-}
-
-func aged(days int) func(*testing.T, *exam) {
-	return func(t *testing.T, e *exam) {
-		p := filepath.Join(e.Dirs.Log(), logfile.CrashName)
-		write(t, p, "panic: x\n")
-		at := e.now.AddDate(0, 0, -days).Add(-time.Minute)
-		if err := os.Chtimes(p, at, at); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-func calls(change func(path string)) func(*testing.T, *exam) {
-	return func(t *testing.T, e *exam) {
-		path := filepath.Join(e.Dirs.State, HistoryName)
-		s, err := history.Open(path, history.KeepFull, 7, time.Now)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := s.Put(t.Context(), history.Entry{Rang: time.Now(), Number: "+31201234567", Name: "J. Jansen"}); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if change != nil {
-			change(path)
-		}
-	}
-}
-
-func tokens(mode fs.FileMode) func(*testing.T, *exam) {
-	return func(t *testing.T, e *exam) {
-		if _, err := secret.Token(e.Dirs); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chmod(filepath.Join(e.Dirs.State, "tokens.json"), mode); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-func announces(s string, mode fs.FileMode) func(*testing.T, *exam) {
-	return func(t *testing.T, e *exam) {
-		p := filepath.Join(e.Dirs.Run, "listener.json")
-		write(t, p, s)
-		if err := os.Chmod(p, mode); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
 
 func rows(t *testing.T) []row {
 	none, running := told{}, hub.Reached{Resolved: true, Connected: true}
@@ -504,49 +260,6 @@ func rows(t *testing.T) []row {
 	}
 }
 
-func number(_ *testing.T, e *exam) { e.Number = "020 123 4567" }
-
-func noDesktop(_ *testing.T, e *exam) { e.sys.desktop = func() bool { return false } }
-
-func registered(s register.Status, err error) func(*testing.T, *exam) {
-	return func(_ *testing.T, e *exam) {
-		e.sys.register = func(register.Options) (register.Status, error) { return s, err }
-	}
-}
-
-func room(free uint64, err error) func(*testing.T, *exam) {
-	return func(_ *testing.T, e *exam) { e.sys.free = func(string) (uint64, error) { return free, err } }
-}
-
-func keepSecret(t testing.TB, d profile.Dirs, base, client, value string) {
-	t.Helper()
-	store, err := secret.Open(secret.KindFile, d)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ref, err := secret.Hub(base, client)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := store.Set(t.Context(), ref, value); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func schema(t testing.TB, path string, version int) {
-	t.Helper()
-	db, err := sql.Open("sqlite", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := db.Exec(fmt.Sprintf("PRAGMA user_version = %d", version)); err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // policies are the lines of the check policy; the settings read the real one, so
 // its problems are given here.
 var policies = []struct {
@@ -639,19 +352,6 @@ func in(id string, l text.Language, lines []said) []Check {
 	return all
 }
 
-// complete looks at a line as it is printed.
-func complete(t *testing.T, c Check) {
-	t.Helper()
-	for _, s := range []string{c.Message, c.Hint} {
-		if strings.Contains(s, "%!") || strings.ContainsAny(s, "\n\r\t\x1b") || strings.Contains(s, "doctor.") || strings.Contains(s, "failure.") {
-			t.Errorf("%s: %q", c.ID, s)
-		}
-	}
-	if c.Message == "" || (c.State == Warn || c.State == Fail) && c.Hint == "" {
-		t.Errorf("%s: %+v says not what to do", c.ID, c)
-	}
-}
-
 // TestManyMistakes are not all listed, and their number is.
 func TestManyMistakes(t *testing.T) {
 	toml := "[card]\n"
@@ -662,78 +362,4 @@ func TestManyMistakes(t *testing.T) {
 	if len(got) != maxLines+1 || got[0].Message != "settings.toml: there is no card.k (line 2)." || got[maxLines].Message != "And 3 more mistakes in the settings." {
 		t.Errorf("%d lines: %+v", len(got), got)
 	}
-}
-
-// TestOneTable: the checks that run are those that help and guide list.
-func TestOneTable(t *testing.T) {
-	if ids := slices.Sorted(maps.Keys(checks)); !slices.Equal(ids, slices.Sorted(slices.Values(text.DoctorChecks))) {
-		t.Errorf("%v run, %v are listed", ids, text.DoctorChecks)
-	}
-	for _, id := range text.DoctorChecks {
-		for _, l := range []text.Language{text.Dutch, text.English} {
-			if s := l.T(text.DoctorAbout(id)); s == string(text.DoctorAbout(id)) {
-				t.Errorf("%s is not explained", id)
-			}
-		}
-	}
-}
-
-var (
-	idLike    = regexp.MustCompile(`^[a-z]+(\.[a-z]+)?$`)
-	stateLike = regexp.MustCompile(`^(ok|warn|fail|off)$`)
-)
-
-// shaped holds JSON against the documented shape (corrections.md 23).
-func shaped(t *testing.T, b []byte) Report {
-	t.Helper()
-	var top map[string]json.RawMessage
-	var list []map[string]any
-	if err := json.Unmarshal(b, &top); err != nil || !slices.Equal(slices.Sorted(maps.Keys(top)), []string{"checks", "ok"}) {
-		t.Fatalf("%v: %s", err, b)
-	}
-	if err := json.Unmarshal(top["checks"], &list); err != nil {
-		t.Fatal(err)
-	}
-	failed := false
-	var ids []string
-	for _, c := range list {
-		if !slices.Equal(slices.Sorted(maps.Keys(c)), []string{"hint", "id", "message", "state"}) {
-			t.Errorf("%v", c)
-		}
-		id, _ := c["id"].(string)
-		state, _ := c["state"].(string)
-		if message, _ := c["message"].(string); message == "" || !idLike.MatchString(id) || !stateLike.MatchString(state) {
-			t.Errorf("%v", c)
-		}
-		if _, isText := c["hint"].(string); !isText {
-			t.Errorf("%v", c)
-		}
-		failed = failed || state == "fail"
-		if !slices.Contains(ids, id) {
-			ids = append(ids, id)
-		}
-	}
-	if string(top["ok"]) != strconv.FormatBool(!failed) {
-		t.Errorf("ok is %s with failed %v", top["ok"], failed)
-	}
-	if !slices.Equal(ids, text.DoctorChecks) {
-		t.Errorf("ids %v", ids)
-	}
-	var r Report
-	if err := json.Unmarshal(b, &r); err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
-
-// of is the state of a check.
-func (r Report) of(t *testing.T, id string) Check {
-	t.Helper()
-	for _, c := range r.Checks {
-		if c.ID == id {
-			return c
-		}
-	}
-	t.Fatalf("no check %s", id)
-	return Check{}
 }

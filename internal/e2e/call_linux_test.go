@@ -10,52 +10,18 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/gorilla/websocket"
 
-	"wiebelt/internal/call"
-	"wiebelt/internal/companion"
 	"wiebelt/internal/contact"
 	"wiebelt/internal/hub"
 	"wiebelt/internal/localhub"
-	"wiebelt/internal/phone"
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/softphone/phonetest"
-	"wiebelt/internal/text"
-	"wiebelt/internal/ui/card"
 )
-
-// fonts guards Fyne's application, of which a process has one.
-var fonts sync.Mutex
-
-// foundCard is what the card of a contact should look like.
-func foundCard(t *testing.T, number, line string, k ...contact.Contact) *image.RGBA {
-	t.Helper()
-	return foundCardIn(t, text.Dutch, number, line, k...)
-}
-
-func foundCardIn(t *testing.T, l text.Language, number, line string, k ...contact.Contact) *image.RGBA {
-	t.Helper()
-	fonts.Lock()
-	defer fonts.Unlock()
-	rules, err := phone.NewRules(phone.Config{Region: "NL", InternalDigits: 4})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := companion.Card{Outcome: companion.Found, Number: rules.Parse(number, ""), Contacts: k, Opened: -1, Earlier: -1, Times: 1, Tells: call.TellsAll, Rang: time.Now()}
-	if len(k) > 1 {
-		c.Outcome = companion.Several
-	}
-	for range k {
-		c.LinkOK = append(c.LinkOK, true)
-	}
-	c.LineText, c.LineName = rules.Line(line)
-	return card.Picture(c, card.Look{Language: l}, 1)
-}
 
 // TestRealCall is the whole product: sipp calls baresip, the card shows who it
 // is, a click opens the file in a real browser, which asks for a login first.

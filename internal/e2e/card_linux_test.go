@@ -11,12 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/call"
-	"wiebelt/internal/companion"
 	"wiebelt/internal/native/xtest"
-	"wiebelt/internal/phone"
 	"wiebelt/internal/simulate"
-	"wiebelt/internal/text"
 	"wiebelt/internal/ui/card"
 )
 
@@ -28,21 +24,6 @@ func prepareUnder(t testing.TB, wm, more string) *office {
 	t.Helper()
 	h, value := startHub(t)
 	return prepareOn(t, h, h.BaseURL(), value, wm, xtest.Options{Width: width, Height: height}, more)
-}
-
-// vriesCard is the card of vries as look has it.
-func vriesCard(t *testing.T, look card.Look, scale float32) *image.RGBA {
-	t.Helper()
-	fonts.Lock()
-	defer fonts.Unlock()
-	rules, err := phone.NewRules(phone.Config{Region: "NL", InternalDigits: 4})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := companion.Card{Outcome: companion.Found, Number: rules.Parse("+31698760011", ""), Opened: -1, Earlier: -1, Times: 1, Tells: call.TellsAll, Rang: time.Now()}
-	c.Contacts, c.LinkOK = append(c.Contacts, vries.Contact), []bool{true}
-	look.Language = text.Dutch
-	return card.Picture(c, look, scale)
 }
 
 // TestNoKeyIsLost types 500 keys into another window while 50 calls come and go.

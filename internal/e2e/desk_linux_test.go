@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"wiebelt/internal/logtest"
 	"wiebelt/internal/native/xtest"
 	"wiebelt/internal/simulate"
 )
@@ -106,7 +107,7 @@ func TestDemoWindow(t *testing.T) {
 	cmd := s.Command(filepath.Join(dir, "wiebelt"), "demo")
 	tmp := t.TempDir()
 	cmd.Env = append(cmd.Env, "TMPDIR="+tmp)
-	var log locked
+	var log logtest.Buffer
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &log, &log, time.Second
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"archive/zip"
-	"encoding/json"
 	"io"
 	"os"
 	"path/filepath"
@@ -11,30 +10,8 @@ import (
 	"time"
 
 	"wiebelt/internal/deskapi"
-	"wiebelt/internal/instance"
 	"wiebelt/internal/text"
 )
-
-// next waits for a message of a kind.
-func nextOf[T any](t *testing.T, c *instance.Conn, kinds ...string) (kind string, m T) {
-	t.Helper()
-	late := time.AfterFunc(20*time.Second, func() { _ = c.Close() })
-	defer late.Stop()
-	for {
-		kind, raw, err := c.Receive()
-		if err != nil {
-			t.Fatalf("no %v: %v", kinds, err)
-		}
-		for _, k := range kinds {
-			if k == kind {
-				if err := json.Unmarshal(raw, &m); err != nil {
-					t.Fatal(err)
-				}
-				return kind, m
-			}
-		}
-	}
-}
 
 // TestDoctorForAWindow: the resident looks at everything for a window, tells of
 // each check as it ends, shows a bundle piece by piece, and writes exactly what it

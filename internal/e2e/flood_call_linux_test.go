@@ -9,31 +9,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jezek/xgb/xproto"
-
-	"wiebelt/internal/call"
-	"wiebelt/internal/companion"
 	"wiebelt/internal/contact"
 	"wiebelt/internal/history"
 	"wiebelt/internal/localhub"
-	"wiebelt/internal/phone"
 	"wiebelt/internal/softphone/phonetest"
-	"wiebelt/internal/text"
-	"wiebelt/internal/ui/card"
 )
 
 // headline is where a card says who or what number calls.
 var headline = image.Rect(16, 36, 250, 80)
-
-// crop is what the screen shows in r.
-func (e *eyes) crop(r image.Rectangle) []byte {
-	rep, err := xproto.GetImage(e.conn, xproto.ImageFormatZPixmap, xproto.Drawable(e.root), int16(r.Min.X), int16(r.Min.Y),
-		uint16(r.Dx()), uint16(r.Dy()), ^uint32(0)).Reply()
-	if err != nil {
-		return nil
-	}
-	return rep.Data
-}
 
 // same reports whether pixels of the screen are those of a part of a picture.
 func same(data []byte, img *image.RGBA, part image.Rectangle) bool {
@@ -68,18 +51,6 @@ func newCaller(t *testing.T, o *office, n int) caller {
 		t.Fatal(err)
 	}
 	return caller{number: number, found: foundCard(t, number, "", k), searching: searchingCard(t, number)}
-}
-
-func searchingCard(t *testing.T, number string) *image.RGBA {
-	t.Helper()
-	fonts.Lock()
-	defer fonts.Unlock()
-	rules, err := phone.NewRules(phone.Config{Region: "NL", InternalDigits: 4})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := companion.Card{Number: rules.Parse(number, ""), Opened: -1, Earlier: -1, Times: 1, Tells: call.TellsAll, Rang: time.Now()}
-	return card.Picture(c, card.Look{Language: text.Dutch}, 1)
 }
 
 // real is a real call to the softphone: how long after the phone told of it its

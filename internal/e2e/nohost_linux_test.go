@@ -14,8 +14,6 @@ type notifier struct {
 	shown chan string
 }
 
-const notifyName = "org.freedesktop.Notifications"
-
 // GetCapabilities implements the service.
 func (n *notifier) GetCapabilities() ([]string, *dbus.Error) {
 	return []string{"actions", "body"}, nil
@@ -48,10 +46,10 @@ func TestNoPanelAtLogOn(t *testing.T) {
 			t.Parallel()
 			i := onBus(t, prepare(t, "[ui]\nlanguage = \"nl\""))
 			n := &notifier{c: i.bus, shown: make(chan string, 8)}
-			if err := i.bus.Export(n, "/org/freedesktop/Notifications", notifyName); err != nil {
+			if err := i.bus.Export(n, noticePath, noticeService); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := i.bus.RequestName(notifyName, dbus.NameFlagDoNotQueue); err != nil {
+			if _, err := i.bus.RequestName(noticeService, dbus.NameFlagDoNotQueue); err != nil {
 				t.Fatal(err)
 			}
 			began := time.Now()
@@ -76,7 +74,7 @@ func TestNoPanelAtLogOn(t *testing.T) {
 			if w := i.windows(); w != "" {
 				t.Errorf("it opened %q by itself", w)
 			}
-			if err := i.bus.Emit("/org/freedesktop/Notifications", notifyName+".ActionInvoked", uint32(7), "default"); err != nil {
+			if err := i.bus.Emit(noticePath, noticeService+".ActionInvoked", uint32(7), "default"); err != nil {
 				t.Fatal(err)
 			}
 			d := &desk{office: i.office, t: t}

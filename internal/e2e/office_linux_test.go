@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -22,6 +21,7 @@ import (
 
 	"wiebelt/internal/contact"
 	"wiebelt/internal/localhub"
+	"wiebelt/internal/logtest"
 	"wiebelt/internal/native/xtest"
 	"wiebelt/internal/softphone/listener"
 )
@@ -64,25 +64,7 @@ type office struct {
 	profile  string
 	hub      *localhub.Hub
 	resident *exec.Cmd
-	log      *locked
-}
-
-// locked is the resident's log, written while tests read it.
-type locked struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *locked) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(b)
-}
-
-func (l *locked) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
+	log      *logtest.Buffer // the resident writes it while tests read it
 }
 
 const width, height = 1280, 1024
@@ -121,7 +103,7 @@ func prepareOn(t testing.TB, h *localhub.Hub, base, value, wm string, screen xte
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := &office{t: t, bin: bin, profile: t.TempDir(), hub: h, log: &locked{},
+	o := &office{t: t, bin: bin, profile: t.TempDir(), hub: h, log: &logtest.Buffer{},
 		Server: xtest.Start(t, wm, screen)}
 	// Nobody is welcomed here: that window has a test of its own.
 	if err := os.WriteFile(o.welcomed(), []byte("1\n"), 0o600); err != nil {

@@ -379,15 +379,7 @@ func TestSecretMessages(t *testing.T) {
 func TestAudit(t *testing.T) {
 	t.Parallel()
 	s := newSeat(t)
-	dir := filepath.Join(s.run, "systemd", "journal")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	journal, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(dir, "socket"), Net: "unixgram"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer journal.Close()
+	journal := journalOf(t, s)
 	h, value := startHub(t)
 	s.must(value+"\n", provision(h.BaseURL(), h.HubURL(), "--secret-store", "file")...)
 	s.must("", "lookup", "0698760011") // audit is off
@@ -420,15 +412,7 @@ func TestAudit(t *testing.T) {
 func TestResidentForAdmins(t *testing.T) {
 	t.Parallel()
 	s := newSeat(t)
-	dir := filepath.Join(s.run, "systemd", "journal")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	journal, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(dir, "socket"), Net: "unixgram"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer journal.Close()
+	journal := journalOf(t, s)
 	next := func(want string) {
 		t.Helper()
 		b := make([]byte, 4096)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"image"
 	"io"
 	"log/slog"
 	"maps"
@@ -22,16 +21,10 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/call"
-	"wiebelt/internal/companion"
 	"wiebelt/internal/contact"
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/doctor"
-	"wiebelt/internal/instance"
-	"wiebelt/internal/phone"
-	"wiebelt/internal/profile"
 	"wiebelt/internal/text"
-	"wiebelt/internal/ui/card"
 )
 
 // gate stands before a hub and lets a client have several secrets at once, each
@@ -181,28 +174,6 @@ func watchStatus(t *testing.T, o *office) *statuses {
 	return s
 }
 
-// asDesk is a connection such as the windows program has.
-func asDesk(t *testing.T, o *office) *instance.Conn {
-	t.Helper()
-	dirs, err := profile.Find(o.profile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	socket, err := dirs.SocketPath("wiebelt.sock")
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, _, err := instance.Connect(t.Context(), instance.Config{RunDir: dirs.Run, SocketPath: socket, Log: slog.New(slog.DiscardHandler)}, instance.RoleDesk)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Send(deskapi.KindPainted, nil); err != nil { // or it would be taken for one that shows nothing
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = c.Close() })
-	return c
-}
-
 // add keeps what differs from what was said before.
 func (s *statuses) add(sentence string) {
 	s.mu.Lock()
@@ -232,19 +203,6 @@ func (s *statuses) count(sentence string) (n int) {
 		}
 	}
 	return n
-}
-
-// failedCard is what the card of a look-up that failed should look like.
-func failedCard(t *testing.T, number string, why contact.Failure, support string) *image.RGBA {
-	t.Helper()
-	fonts.Lock()
-	defer fonts.Unlock()
-	rules, err := phone.NewRules(phone.Config{Region: "NL", InternalDigits: 4})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := companion.Card{Outcome: companion.Failed, Failure: why, Number: rules.Parse(number, ""), Opened: -1, Earlier: -1, Times: 1, Tells: call.TellsAll, Rang: time.Now()}
-	return card.Picture(c, card.Look{Language: text.Dutch, Support: support}, 1)
 }
 
 // callerNumber is an invented number.

@@ -13,6 +13,7 @@ import (
 	"github.com/godbus/dbus/v5/prop"
 
 	"wiebelt/internal/history"
+	"wiebelt/internal/logtest"
 	"wiebelt/internal/native/xtest"
 	"wiebelt/internal/simulate"
 )
@@ -148,7 +149,7 @@ func TestSessionEnds(t *testing.T) {
 // profile.
 func prepareAgain(t *testing.T, o *office) *office {
 	t.Helper()
-	return &office{t: t, bin: o.bin, profile: o.profile, hub: o.hub, log: &locked{},
+	return &office{t: t, bin: o.bin, profile: o.profile, hub: o.hub, log: &logtest.Buffer{},
 		Server: xtest.Start(t, "openbox", xtest.Options{Width: width, Height: height, Env: []string{"LANG=nl_NL.UTF-8"}})}
 }
 

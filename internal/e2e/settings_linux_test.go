@@ -1,10 +1,8 @@
 package e2e
 
 import (
-	"encoding/json"
 	"fmt"
 	"image"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,10 +12,8 @@ import (
 	"time"
 
 	"wiebelt/internal/deskapi"
-	"wiebelt/internal/instance"
+	"wiebelt/internal/logtest"
 	"wiebelt/internal/native/xtest"
-	"wiebelt/internal/profile"
-	"wiebelt/internal/resident"
 	"wiebelt/internal/settings"
 )
 
@@ -40,7 +36,7 @@ func newcomer(t *testing.T) (o *office, value string) {
 		t.Fatal(err)
 	}
 	h, value := startHub(t)
-	o = &office{t: t, bin: bin, profile: t.TempDir(), hub: h, log: &locked{},
+	o = &office{t: t, bin: bin, profile: t.TempDir(), hub: h, log: &logtest.Buffer{},
 		Server: xtest.Start(t, "openbox", xtest.Options{Width: width, Height: height, Env: []string{"LANG=nl_NL.UTF-8"}})}
 	o.write("[hub]\nsecret_store = \"file\"\n\n[ui]\ntheme = \"light\"\nlanguage = \"nl\"\n")
 	t.Cleanup(func() {
@@ -199,42 +195,6 @@ func TestNewcomer(t *testing.T) {
 	})
 }
 
-// asDesk speaks with the resident as the windows program does.
-func (o *office) asDesk() *instance.Conn {
-	o.t.Helper()
-	dirs, err := profile.Find(o.profile)
-	if err != nil {
-		o.t.Fatal(err)
-	}
-	cfg, err := resident.Instance(dirs, "test", "test", slog.New(slog.DiscardHandler))
-	if err != nil {
-		o.t.Fatal(err)
-	}
-	c, _, err := instance.Connect(o.t.Context(), cfg, instance.RoleDesk)
-	if err != nil {
-		o.t.Fatal(err)
-	}
-	o.t.Cleanup(func() { _ = c.Close() })
-	return c
-}
-
-// answer waits for a message of a kind.
-func answer[T any](t *testing.T, c *instance.Conn, kind string) (m T) {
-	t.Helper()
-	for {
-		got, raw, err := c.Receive()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got == kind {
-			if err := json.Unmarshal(raw, &m); err != nil {
-				t.Fatal(err)
-			}
-			return m
-		}
-	}
-}
-
 // TestLockedSettings: where a policy sets one key of the hub, nothing of the hub
 // can be changed in the window, nor by anything that speaks like it; the window
 // says who set it.
@@ -244,11 +204,11 @@ func TestLockedSettings(t *testing.T) {
 	s.policy("[hub]\nproxy = \"none\"\n\n[ui]\nfile_word = \"dossier\"\n")
 	o, _ := newcomer(t)
 	o.start(s.before()...)
-	c := o.asDesk()
+	c := asDesk(t, o)
 	if err := c.Send(deskapi.KindSettingsAsk, nil); err != nil {
 		t.Fatal(err)
 	}
-	st := answer[deskapi.SettingsState](t, c, deskapi.KindSettingsState)
+	_, st := nextOf[deskapi.SettingsState](t, c, deskapi.KindSettingsState)
 	byPolicy := 0
 	for _, v := range st.Values {
 		locked := strings.HasPrefix(v.Key, "hub.") || v.Key == "ui.file_word"
@@ -267,7 +227,7 @@ func TestLockedSettings(t *testing.T) {
 		if err := c.Send(deskapi.KindSettingsSave, deskapi.SettingsSave{Seq: 1, Changes: []deskapi.SettingsChange{change, {Key: "ui.theme", Text: "dark"}}}); err != nil {
 			t.Fatal(err)
 		}
-		if a := answer[deskapi.SettingsSaved](t, c, deskapi.KindSettingsSaved); a.OK || !slices.Contains(a.Bad, change.Key) || o.written() != before {
+		if _, a := nextOf[deskapi.SettingsSaved](t, c, deskapi.KindSettingsSaved); a.OK || !slices.Contains(a.Bad, change.Key) || o.written() != before {
 			t.Errorf("%s: %+v", change.Key, a)
 		}
 	}

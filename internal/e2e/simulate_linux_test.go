@@ -16,6 +16,7 @@ import (
 	"wiebelt/internal/call"
 	"wiebelt/internal/history"
 	"wiebelt/internal/instance"
+	"wiebelt/internal/logtest"
 	"wiebelt/internal/native/xtest"
 	"wiebelt/internal/profile"
 	"wiebelt/internal/resident"
@@ -100,13 +101,13 @@ func TestSimulatedPrograms(t *testing.T) {
 type simulated struct {
 	simulate.Address
 	cmd *exec.Cmd
-	log *locked
+	log *logtest.Buffer
 }
 
 // startSimulated starts a simulated phone that rings until it is hung up.
 func startSimulated(t *testing.T, o *office, over, story string) *simulated {
 	t.Helper()
-	s := &simulated{log: &locked{}, cmd: o.wiebelt("simulate", "--over", over, "--scenario", "-", "--language", "en")}
+	s := &simulated{log: &logtest.Buffer{}, cmd: o.wiebelt("simulate", "--over", over, "--scenario", "-", "--language", "en")}
 	s.cmd.Stdin = strings.NewReader(story)
 	s.cmd.Stderr = s.log
 	out, err := s.cmd.StdoutPipe()

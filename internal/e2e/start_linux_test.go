@@ -11,6 +11,7 @@ import (
 
 	"github.com/godbus/dbus/v5"
 
+	"wiebelt/internal/native/xtest"
 	"wiebelt/internal/softphone/phonetest"
 )
 
@@ -113,77 +114,17 @@ func TestFirstStart(t *testing.T) {
 	}
 }
 
-// menuHost is a tray host that reads the menu over the bus, as a panel does.
-type menuHost struct {
-	conn *dbus.Conn
-	item chan string
-}
-
-// RegisterStatusNotifierItem is called by programs with an icon.
-func (h *menuHost) RegisterStatusNotifierItem(path string, from dbus.Sender) *dbus.Error {
-	if strings.HasPrefix(path, "/") {
-		path = string(from)
-	}
-	select {
-	case h.item <- path:
-	default: // it is known
-	}
-	return nil
-}
-
-// RegisterStatusNotifierHost is of the same interface.
-func (h *menuHost) RegisterStatusNotifierHost(string) *dbus.Error { return nil }
-
-const notifierWatcher = "org.kde.StatusNotifierWatcher"
-
-func hostMenu(t *testing.T, address string) *menuHost {
-	t.Helper()
-	c, err := dbus.Connect(address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = c.Close() })
-	h := &menuHost{conn: c, item: make(chan string, 1)}
-	if err := c.Export(h, "/StatusNotifierWatcher", notifierWatcher); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.RequestName(notifierWatcher, dbus.NameFlagDoNotQueue); err != nil {
-		t.Fatal(err)
-	}
-	return h
-}
-
-// menuEntry is an entry of com.canonical.dbusmenu.
-type menuEntry struct {
-	ID       int32
-	Props    map[string]dbus.Variant
-	Children []dbus.Variant
-}
-
-// entries are the menu's titles with their ids.
-func entries(menu dbus.BusObject) map[string]int32 {
-	all := map[string]int32{}
-	var rev uint32
-	var root menuEntry
-	if menu.Call("com.canonical.dbusmenu.GetLayout", 0, int32(0), int32(-1), []string{}).Store(&rev, &root) != nil {
-		return all
-	}
-	for _, v := range root.Children {
-		var e menuEntry
-		if dbus.Store([]any{v.Value()}, &e) == nil {
-			title, _ := e.Props["label"].Value().(string)
-			all[title] = e.ID
-		}
-	}
-	return all
-}
-
 // TestLostRegistration: what opens links is taken away under the resident's
 // feet; the menu says so and puts it back, and tel: stays whose it was.
 func TestLostRegistration(t *testing.T) {
 	t.Parallel()
 	o := prepare(t, "")
-	h := hostMenu(t, o.PlainBus())
+	c, err := dbus.Connect(o.PlainBus())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	h := xtest.HostTray(t, c)
 	if out, err := o.wiebelt("register").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -201,13 +142,9 @@ func TestLostRegistration(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.start()
-	var item string
-	select {
-	case item = <-h.item:
-	case <-time.After(30 * time.Second):
-		t.Fatal("no icon")
-	}
-	menu := h.conn.Object(item, "/StatusNotifierItem/menu")
+	o.Until("an icon", func() bool { return len(h.Items()) > 0 })
+	menu := c.Object(h.Items()[0], "/StatusNotifierItem/menu")
+	entries := func() map[string]int32 { _, ids := xtest.TrayMenu(menu); return ids }
 	const (
 		sentence = "Koppelingen van de telefoon (wiebelt:) openen Wiebelt niet meer. Kies Herstellen."
 		scheme   = "Herstellen: koppelingen (wiebelt:)"
@@ -216,13 +153,13 @@ func TestLostRegistration(t *testing.T) {
 	choose := func(title string) {
 		t.Helper()
 		var id int32
-		o.Until(title, func() bool { var ok bool; id, ok = entries(menu)[title]; return ok })
-		if err := menu.Call("com.canonical.dbusmenu.Event", 0, id, "clicked", dbus.MakeVariant(0), uint32(0)).Err; err != nil {
+		o.Until(title, func() bool { var ok bool; id, ok = entries()[title]; return ok })
+		if err := xtest.ChooseTray(menu, id); err != nil {
 			t.Fatal(err)
 		}
-		o.Until("no more "+title, func() bool { _, ok := entries(menu)[title]; return !ok && len(entries(menu)) > 0 })
+		o.Until("no more "+title, func() bool { _, ok := entries()[title]; return !ok && len(entries()) > 0 })
 	}
-	o.Until("the sentence", func() bool { _, ok := entries(menu)[sentence]; return ok })
+	o.Until("the sentence", func() bool { _, ok := entries()[sentence]; return ok })
 	choose(scheme)
 	b, err := os.ReadFile(list)
 	if err != nil || !strings.Contains(string(b), "x-scheme-handler/wiebelt=wiebelt-link.desktop") || !strings.Contains(string(b), "x-scheme-handler/tel=phone.desktop;\n") {
@@ -232,7 +169,7 @@ func TestLostRegistration(t *testing.T) {
 		t.Error("more was put back than was asked for")
 	}
 	choose(start)
-	if _, ok := entries(menu)[sentence]; ok {
+	if _, ok := entries()[sentence]; ok {
 		t.Error("all is back, and the sentence stays")
 	}
 	if out, err := o.wiebelt("register", "--check").CombinedOutput(); err != nil {

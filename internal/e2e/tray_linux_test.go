@@ -50,32 +50,12 @@ func onBus(t *testing.T, o *office) *icon {
 	return &icon{office: o, t: t, bus: c}
 }
 
-type menuNode struct {
-	ID       int32
-	Props    map[string]dbus.Variant
-	Children []dbus.Variant
-}
-
 // titles are the menu's lines as the panel was told of them, what divides them
 // left out.
 func (i *icon) titles() []string {
 	name := fmt.Sprintf("org.kde.StatusNotifierItem-%d-1", i.resident.Process.Pid)
-	var rev uint32
-	var root menuNode
-	if err := i.bus.Object(name, "/StatusNotifierItem/menu").Call("com.canonical.dbusmenu.GetLayout", 0, int32(0), int32(-1), []string{}).Store(&rev, &root); err != nil {
-		return nil
-	}
-	var all []string
-	for _, v := range root.Children {
-		var n menuNode
-		if dbus.Store([]any{v.Value()}, &n) != nil {
-			continue
-		}
-		if label, ok := n.Props["label"].Value().(string); ok && n.Props["type"].Value() != "separator" {
-			all = append(all, label)
-		}
-	}
-	return all
+	all, _ := xtest.TrayMenu(i.bus.Object(name, "/StatusNotifierItem/menu"))
+	return slices.DeleteFunc(all, func(title string) bool { return title == "-" })
 }
 
 // has waits for a line of the menu and returns which one it is.

@@ -1,34 +1,15 @@
 package e2e
 
 import (
-	"image"
 	"testing"
 	"time"
 
-	"wiebelt/internal/call"
 	"wiebelt/internal/companion"
 	"wiebelt/internal/contact"
 	"wiebelt/internal/history"
-	"wiebelt/internal/phone"
 	"wiebelt/internal/softphone/phonetest"
-	"wiebelt/internal/text"
 	"wiebelt/internal/ui/card"
 )
-
-// callersCard is what the card of a call that came in on line should look like;
-// c holds what is special to it.
-func callersCard(t *testing.T, c companion.Card, number, line string) *image.RGBA {
-	t.Helper()
-	fonts.Lock()
-	defer fonts.Unlock()
-	rules, err := phone.NewRules(phone.Config{Region: "NL", InternalDigits: 4})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.Number, c.Opened, c.Tells, c.Rang = rules.Parse(number, ""), -1, call.TellsAll, time.Now()
-	c.LineText, c.LineName = rules.Line(line)
-	return card.Picture(c, card.Look{Language: text.Dutch}, 1)
-}
 
 // TestRealTwinkle: the real Twinkle runs the command of its recipe for what
 // happens to a call, and Wiebelt shows who it is. The phone lives in a network of
@@ -48,7 +29,7 @@ func TestRealTwinkle(t *testing.T) {
 	// backslash in it is too much for Twinkle itself).
 	const stranger, name = "+31698769999", `Zoë "de Hoek" d'Évora`
 	known := func(times int) companion.Card {
-		return companion.Card{Outcome: companion.Found, Contacts: []contact.Contact{vries.Contact}, LinkOK: []bool{true}, Times: times}
+		return companion.Card{Outcome: companion.Found, Contacts: []contact.Contact{vries.Contact}, Times: times}
 	}
 	entry := func(result string) history.Entry {
 		return history.Entry{Number: "+31698760011", Name: vries.Contact.Name(), ContactID: "c-vries", Outcome: history.OutcomeFound, Result: result}
@@ -73,7 +54,7 @@ func TestRealTwinkle(t *testing.T) {
 		if c.scenario.Withheld {
 			number = "anonymous"
 		}
-		o.shows("the card: "+c.name, callersCard(t, c.card, number, "103"))
+		o.shows("the card: "+c.name, callersCard(t, c.card, number, "103", card.Look{}, 1))
 		twinkle.Rings(t)
 		if c.scenario.Answer {
 			twinkle.Press(t, "answer")

@@ -132,7 +132,7 @@ func (p Play) Run(ctx context.Context, phone Softphone, s *Scenario) error {
 	for n := 0; p.Repeat == 0 || n < p.Repeat*max(s.Repeat, 1); n++ {
 		began := time.Now()
 		for _, step := range s.Steps {
-			err := wait(ctx, time.Until(began.Add(time.Duration(float64(step.At)/speed))))
+			err := Wait(ctx, time.Until(began.Add(time.Duration(float64(step.At)/speed))))
 			if err == nil {
 				if p.Said != nil {
 					p.Said(step)
@@ -150,7 +150,8 @@ func (p Play) Run(ctx context.Context, phone Softphone, s *Scenario) error {
 	return nil
 }
 
-func wait(ctx context.Context, d time.Duration) error {
+// Wait lets time pass, or less of it with the error of a ctx that ends.
+func Wait(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return ctx.Err()
 	}

@@ -17,8 +17,12 @@ import (
 // Patience is how long a program on a bus may take to answer a question.
 const Patience = time.Second
 
-// ErrNone is returned where there is no such bus.
-var ErrNone = errors.New("no message bus")
+var (
+	// ErrNone is returned where there is no such bus.
+	ErrNone = errors.New("no message bus")
+	// ErrEnded is returned when a bus goes while it is listened to.
+	ErrEnded = errors.New("the bus has ended")
+)
 
 // SessionAddress is where the user's bus is, "" if there is none.
 func SessionAddress() string {
@@ -105,4 +109,20 @@ func OwnerChange(s *dbus.Signal) (name, owner string, ok bool) {
 	name, ok1 := s.Body[0].(string)
 	owner, ok2 := s.Body[2].(string)
 	return name, owner, ok1 && ok2
+}
+
+// Listen gives heard one signal after another until ctx ends, which is no
+// error, or the bus does: ErrEnded.
+func Listen(ctx context.Context, signals <-chan *dbus.Signal, heard func(*dbus.Signal)) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case s, more := <-signals:
+			if !more {
+				return ErrEnded
+			}
+			heard(s)
+		}
+	}
 }

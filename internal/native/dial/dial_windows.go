@@ -7,6 +7,8 @@ import (
 
 	"golang.org/x/sys/windows"
 	"golang.org/x/sys/windows/registry"
+
+	"wiebelt/internal/native/win32"
 )
 
 // open has the shell open an address, as Explorer would.
@@ -30,29 +32,16 @@ func open(ctx context.Context, address string) error {
 
 // owner reads the user's choice first, as Windows does, then what is registered.
 func owner(_ context.Context, scheme string) string {
-	choice := value(registry.CURRENT_USER, `Software\Microsoft\Windows\Shell\Associations\UrlAssociations\`+scheme+`\UserChoice`, "ProgId")
+	choice := win32.Text(registry.CURRENT_USER, `Software\Microsoft\Windows\Shell\Associations\UrlAssociations\`+scheme+`\UserChoice`, "ProgId")
 	for _, class := range []string{choice, scheme} {
 		if class == "" {
 			continue
 		}
-		command := value(registry.CLASSES_ROOT, class+`\shell\open\command`, "")
+		command := win32.Text(registry.CLASSES_ROOT, class+`\shell\open\command`, "")
 		// A program of the store has no command but an identity.
-		if s := cmp.Or(command, value(registry.CLASSES_ROOT, class+`\Application`, "AppUserModelID")); s != "" {
+		if s := cmp.Or(command, win32.Text(registry.CLASSES_ROOT, class+`\Application`, "AppUserModelID")); s != "" {
 			return s
 		}
 	}
 	return ""
-}
-
-func value(root registry.Key, path, name string) string {
-	k, err := registry.OpenKey(root, path, registry.QUERY_VALUE)
-	if err != nil {
-		return ""
-	}
-	defer k.Close()
-	v, _, err := k.GetStringValue(name)
-	if err != nil {
-		return ""
-	}
-	return v
 }

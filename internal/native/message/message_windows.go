@@ -8,6 +8,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/windows"
+
+	"wiebelt/internal/native/win32"
 )
 
 var (
@@ -15,11 +17,9 @@ var (
 	messageBox = user32.NewProc("MessageBoxW")
 	findWindow = user32.NewProc("FindWindowExW")
 	ownerOf    = user32.NewProc("GetWindowThreadProcessId")
-	post       = user32.NewProc("PostMessageW")
 )
 
 const (
-	wmClose = 0x0010
 	// An OK button and a warning's icon, above other windows; the system decides
 	// whether it gets the keyboard, by whether the user is typing elsewhere.
 	mbTopmostWarning = 0x00000030 | 0x00040000
@@ -72,7 +72,7 @@ func closeBoxes(thread uint32) {
 			return
 		}
 		if id, _, _ := ownerOf.Call(h, 0); uint32(id) == thread {
-			post.Call(h, wmClose, 0, 0)
+			win32.Post(h, win32.WMClose, 0, 0)
 		}
 	}
 }

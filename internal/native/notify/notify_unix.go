@@ -90,19 +90,10 @@ func (n *Notifier) ask() error {
 func (n *Notifier) run(signals <-chan *dbus.Signal) {
 	defer close(n.done)
 	defer n.conn.Close()
-	for {
-		select {
-		case <-n.ctx.Done():
-			return
-		case s, more := <-signals:
-			if !more {
-				n.mu.Lock()
-				n.closed = true
-				n.mu.Unlock()
-				return
-			}
-			n.heard(s)
-		}
+	if bus.Listen(n.ctx, signals, n.heard) != nil {
+		n.mu.Lock()
+		n.closed = true
+		n.mu.Unlock()
 	}
 }
 

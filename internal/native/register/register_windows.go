@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/windows/registry"
+
+	"wiebelt/internal/native/win32"
 )
 
 const (
@@ -72,7 +74,7 @@ func Register(o Options) error {
 func Unregister(o Options) error {
 	r := root(o.AllUsers)
 	all := unregisterSetup(o)
-	have := valueOfKey(r, classPath+`\shell\open\command`, "")
+	have := win32.Text(r, classPath+`\shell\open\command`, "")
 	if have == "" || have == linkCommand(o) {
 		for _, p := range []string{`\shell\open\command`, `\shell\open`, `\shell`, `\DefaultIcon`, ""} {
 			if err := registry.DeleteKey(r, classPath+p); err != nil && !errors.Is(err, registry.ErrNotExist) {
@@ -93,27 +95,14 @@ func Unregister(o Options) error {
 	return errors.Join(all, k.Close())
 }
 
-func valueOfKey(r registry.Key, path, name string) string {
-	k, err := registry.OpenKey(r, path, registry.QUERY_VALUE)
-	if err != nil {
-		return ""
-	}
-	defer k.Close()
-	v, _, err := k.GetStringValue(name)
-	if err != nil {
-		return ""
-	}
-	return v
-}
-
 // State reads the user's part of the registry first, as Windows does.
 func State(o Options) (Status, error) {
 	var s Status
 	for _, r := range []registry.Key{registry.CURRENT_USER, registry.LOCAL_MACHINE} {
-		if v := valueOfKey(r, classPath+`\shell\open\command`, ""); v != "" && s.Scheme == "" {
+		if v := win32.Text(r, classPath+`\shell\open\command`, ""); v != "" && s.Scheme == "" {
 			s.Scheme = v
 		}
-		if valueOfKey(r, runPath, runName) != "" {
+		if win32.Text(r, runPath, runName) != "" {
 			s.Autostart = true
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"golang.org/x/sys/windows/registry"
+
+	"wiebelt/internal/native/win32"
 )
 
 // Set-up files, which a double click shows in the settings window.
@@ -42,7 +44,7 @@ func registerSetup(o Options) error {
 func unregisterSetup(o Options) error {
 	r := root(o.AllUsers)
 	paths := []string{setupPath + `\shell\open\command`, setupPath + `\shell\open`, setupPath + `\shell`, setupPath + `\DefaultIcon`, setupPath}
-	if valueOfKey(r, suffixPath, "") == setupClass {
+	if win32.Text(r, suffixPath, "") == setupClass {
 		paths = append(paths, suffixPath)
 	}
 	var all error

@@ -4,7 +4,6 @@ package session
 
 import (
 	"context"
-	"errors"
 	"os"
 	"os/exec"
 	"slices"
@@ -35,8 +34,6 @@ const (
 	dconf         = "ca.desrt.dconf.Writer"
 	showBanners   = "/org/gnome/desktop/notifications/show-banners"
 )
-
-var errEnded = errors.New("the bus has ended")
 
 // user follows what the programs of the session say.
 type user struct {
@@ -78,20 +75,13 @@ func watchUser(ctx context.Context, f *facts, ready func()) error {
 		u.owned(ctx, name, bus.Owner(ctx, c, name))
 	}
 	ready()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case s, more := <-signals:
-			if !more {
-				for _, name := range names {
-					u.owned(ctx, name, "")
-				}
-				return errEnded
-			}
-			u.heard(ctx, s)
+	err = bus.Listen(ctx, signals, func(s *dbus.Signal) { u.heard(ctx, s) })
+	if err != nil {
+		for _, name := range names {
+			u.owned(ctx, name, "")
 		}
 	}
+	return err
 }
 
 // owned notes who owns a name and asks him what holds.
@@ -237,22 +227,17 @@ func watchMachine(ctx context.Context, f *facts, ready func()) error {
 	}
 	m.owned(ctx, bus.Owner(ctx, c, login))
 	ready()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case s, more := <-signals:
-			if !more {
-				m.owned(ctx, "")
-				return errEnded
-			}
-			if name, owner, ok := bus.OwnerChange(s); ok && name == login {
-				m.owned(ctx, owner)
-			} else if s.Sender == m.owner && s.Path == m.path {
-				m.read(ctx)
-			}
+	err = bus.Listen(ctx, signals, func(s *dbus.Signal) {
+		if name, owner, ok := bus.OwnerChange(s); ok && name == login {
+			m.owned(ctx, owner)
+		} else if s.Sender == m.owner && s.Path == m.path {
+			m.read(ctx)
 		}
+	})
+	if err != nil {
+		m.owned(ctx, "")
 	}
+	return err
 }
 
 func (m *machine) owned(ctx context.Context, owner string) {

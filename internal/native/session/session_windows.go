@@ -10,6 +10,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/windows"
+
+	"wiebelt/internal/native/win32"
 )
 
 // Windows tells of locking and unlocking and of remote connections by messages
@@ -22,15 +24,6 @@ var (
 	wtsapi32 = windows.NewLazySystemDLL("wtsapi32.dll")
 	shell32  = windows.NewLazySystemDLL("shell32.dll")
 
-	createWindowEx    = user32.NewProc("CreateWindowExW")
-	defWindowProc     = user32.NewProc("DefWindowProcW")
-	destroyWindow     = user32.NewProc("DestroyWindow")
-	dispatchMessage   = user32.NewProc("DispatchMessageW")
-	getMessage        = user32.NewProc("GetMessageW")
-	getSystemMetrics  = user32.NewProc("GetSystemMetrics")
-	postMessage       = user32.NewProc("PostMessageW")
-	postQuitMessage   = user32.NewProc("PostQuitMessage")
-	registerClassEx   = user32.NewProc("RegisterClassExW")
 	setTimer          = user32.NewProc("SetTimer")
 	registerSession   = wtsapi32.NewProc("WTSRegisterSessionNotification")
 	unregisterSession = wtsapi32.NewProc("WTSUnRegisterSessionNotification")
@@ -38,14 +31,11 @@ var (
 )
 
 const (
-	wmDestroy       = 0x0002
-	wmClose         = 0x0010
 	wmTimer         = 0x0113
 	wmSessionChange = 0x02B1 // WM_WTSSESSION_CHANGE
 
-	wtsLock         = 7
-	wtsUnlock       = 8
-	smRemoteSession = 0x1000
+	wtsLock   = 7
+	wtsUnlock = 8
 
 	qunsNotPresent = 1 // locked, screen saver, or another user's session in front
 	qunsBusy       = 2 // full screen, or presentation settings
@@ -53,25 +43,6 @@ const (
 	qunsPresenting = 4
 	qunsQuiet      = 6 // the first hour after a new log-on
 )
-
-type winMessage struct {
-	hwnd           uintptr
-	what           uint32
-	wParam, lParam uintptr
-	time           uint32
-	x, y           int32
-	_              uint32
-}
-
-type winClass struct {
-	size, style          uint32
-	proc                 uintptr
-	classExtra, wndExtra int32
-	instance             uintptr
-	icon, cursor, back   uintptr
-	menuName, name       *uint16
-	smallIcon            uintptr
-}
 
 // follower is one window's worth of watching; one thread owns it.
 type follower struct {
@@ -86,19 +57,7 @@ type follower struct {
 // followers finds the follower of a window in the window procedure.
 var followers sync.Map // uintptr -> *follower
 
-// class registers the window class, once a process: callbacks are never freed.
-var class = sync.OnceValues(func() (*uint16, error) {
-	name, err := windows.UTF16PtrFromString("WiebeltSession")
-	if err != nil {
-		return nil, err
-	}
-	c := winClass{proc: windows.NewCallback(windowProc), name: name}
-	c.size = uint32(unsafe.Sizeof(c))
-	if ok, _, err := registerClassEx.Call(uintptr(unsafe.Pointer(&c))); ok == 0 {
-		return nil, fmt.Errorf("RegisterClassEx: %w", err)
-	}
-	return name, nil
-})
+var class = win32.Class("WiebeltSession", windowProc)
 
 // open makes a window that nobody sees on a thread of its own.
 func open(ctx context.Context, log *slog.Logger, set func(State, []string)) (run func(), err error) {
@@ -112,9 +71,9 @@ func open(ctx context.Context, log *slog.Logger, set func(State, []string)) (run
 	go func() {
 		defer close(done)
 		runtime.LockOSThread() // never unlocked: the thread ends with its window
-		var werr error
-		if window, _, werr = createWindowEx.Call(0, uintptr(unsafe.Pointer(name)), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0); window == 0 {
-			made <- fmt.Errorf("CreateWindowEx: %w", werr)
+		var err error
+		if window, err = win32.Create(name, "", 0, 0); err != nil {
+			made <- err
 			return
 		}
 		f := &follower{set: set, log: log}
@@ -125,14 +84,7 @@ func open(ctx context.Context, log *slog.Logger, set func(State, []string)) (run
 		}
 		f.ask()
 		made <- nil
-		var m winMessage
-		for {
-			// 0 is WM_QUIT, -1 an error that would come again at once.
-			if got, _, _ := getMessage.Call(uintptr(unsafe.Pointer(&m)), 0, 0, 0); int32(got) <= 0 {
-				return
-			}
-			dispatchMessage.Call(uintptr(unsafe.Pointer(&m)))
-		}
+		win32.Loop()
 	}()
 	if err := <-made; err != nil {
 		<-done
@@ -140,7 +92,7 @@ func open(ctx context.Context, log *slog.Logger, set func(State, []string)) (run
 	}
 	return func() {
 		<-ctx.Done()
-		postMessage.Call(window, wmClose, 0, 0)
+		win32.Post(window, win32.WMClose, 0, 0)
 		<-done
 	}, nil
 }
@@ -163,20 +115,19 @@ func windowProc(hwnd, what, wParam, lParam uintptr) uintptr {
 			f.register(hwnd)
 			f.ask()
 			return 0
-		case wmClose:
+		case win32.WMClose:
 			if f.told {
 				unregisterSession.Call(hwnd)
 			}
-			destroyWindow.Call(hwnd)
+			win32.Destroy(hwnd)
 			return 0
-		case wmDestroy:
+		case win32.WMDestroy:
 			followers.Delete(hwnd)
-			postQuitMessage.Call(0)
+			win32.Quit()
 			return 0
 		}
 	}
-	r, _, _ := defWindowProc.Call(hwnd, what, wParam, lParam)
-	return r
+	return win32.Default(hwnd, what, wParam, lParam)
 }
 
 // register asks to be told of locking. At log-on the service that tells may not
@@ -199,7 +150,6 @@ func (f *follower) register(hwnd uintptr) {
 
 // ask puts together what was told and what can be asked.
 func (f *follower) ask() {
-	remote, _, _ := getSystemMetrics.Call(smRemoteSession)
 	var quns uint32
 	hr, _, _ := queryNotification.Call(uintptr(unsafe.Pointer(&quns)))
 	if hr != 0 {
@@ -219,6 +169,6 @@ func (f *follower) ask() {
 		Locked:     f.locked || quns == qunsNotPresent,
 		Quiet:      quns == qunsQuiet,
 		Presenting: quns == qunsBusy || quns == qunsFullScreen || quns == qunsPresenting,
-		Remote:     remote != 0,
+		Remote:     win32.Remote(),
 	}, sources)
 }

@@ -12,32 +12,29 @@ import (
 	"time"
 
 	"github.com/godbus/dbus/v5"
+
+	"wiebelt/internal/native/xtest"
 )
 
 // shownOn has a tray show m and returns its item and menu on the bus.
 func shownOn(t *testing.T, m Model) (kid *child, item, dbusMenu dbus.BusObject) {
 	t.Helper()
 	address, c := ownBus(t)
-	h := serve(t, c)
+	h := xtest.HostTray(t, c)
 	kid = start(t, busVar+"="+address)
 	kid.set(m)
-	until(t, "registered", func() bool { return h.count() > 0 })
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	item, dbusMenu = c.Object(h.items[0], "/StatusNotifierItem"), c.Object(h.items[0], "/StatusNotifierItem/menu")
-	until(t, "the first menu", func() bool { got, _ := menu(dbusMenu); return len(got) == len(m.Items) })
+	until(t, "registered", func() bool { return len(h.Items()) > 0 })
+	name := h.Items()[0]
+	item, dbusMenu = c.Object(name, "/StatusNotifierItem"), c.Object(name, "/StatusNotifierItem/menu")
+	until(t, "the first menu", func() bool { got, _ := xtest.TrayMenu(dbusMenu); return len(got) == len(m.Items) })
 	return kid, item, dbusMenu
-}
-
-func click(item dbus.BusObject, id int32) error {
-	return item.Call("com.canonical.dbusmenu.Event", 0, id, "clicked", dbus.MakeVariant(0), uint32(0)).Err
 }
 
 // TestAmended: lines that only read differently stay the same lines, so that an
 // open menu stays open and a click that is under way hits what was aimed at.
 func TestAmended(t *testing.T) {
 	kid, _, dbusMenu := shownOn(t, calls)
-	_, before := menu(dbusMenu)
+	_, before := xtest.TrayMenu(dbusMenu)
 	m := calls
 	m.Items = slices.Clone(calls.Items)
 	m.Items[0].Title, m.Items[2].Disabled = "De_verbinding is weg.", true
@@ -45,7 +42,7 @@ func TestAmended(t *testing.T) {
 	var after map[string]int32
 	until(t, "the line that reads differently", func() bool {
 		var got []string
-		got, after = menu(dbusMenu)
+		got, after = xtest.TrayMenu(dbusMenu)
 		// Desktops take one underline for the mark of a shortcut.
 		return slices.Equal(got, []string{"De__verbinding is weg.", "-", "Oproepen…", "Afsluiten"})
 	})
@@ -64,7 +61,7 @@ func TestAmended(t *testing.T) {
 	m.Items[2].Disabled = false
 	kid.set(m)
 	until(t, "enabled again", func() bool { return enabled(after["Oproepen…"]) == true })
-	if err := click(dbusMenu, after["Oproepen…"]); err != nil {
+	if err := xtest.ChooseTray(dbusMenu, after["Oproepen…"]); err != nil {
 		t.Fatal(err)
 	}
 	kid.says("chosen calls")
@@ -78,7 +75,7 @@ func TestClicksWhileBuilding(t *testing.T) {
 	go func() {
 		defer close(ended)
 		for i := range int32(600) {
-			_ = click(dbusMenu, i%400)
+			_ = xtest.ChooseTray(dbusMenu, i%400)
 		}
 	}()
 	go func() {
@@ -95,7 +92,7 @@ func TestClicksWhileBuilding(t *testing.T) {
 		select {
 		case <-ended:
 			until(t, "the last menu", func() bool {
-				got, _ := menu(dbusMenu)
+				got, _ := xtest.TrayMenu(dbusMenu)
 				return slices.Equal(got, []string{fmt.Sprint(i), "-", "Afsluiten"})
 			})
 			return
@@ -123,10 +120,29 @@ func TestFirstPicture(t *testing.T) {
 	}
 }
 
+// calledFor makes a connection to a bus that hears every call of a method, also
+// those that nobody is there to answer.
+func calledFor(t *testing.T, address, member string) <-chan *dbus.Message {
+	t.Helper()
+	c, err := dbus.Connect(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	rules := []string{"type='method_call',member='" + member + "'"}
+	if err := c.BusObject().Call("org.freedesktop.DBus.Monitoring.BecomeMonitor", 0, rules, uint32(0)).Err; err != nil {
+		t.Fatal(err)
+	}
+	heard := make(chan *dbus.Message, 16)
+	c.Eavesdrop(heard)
+	return heard
+}
+
 // TestLateHost: a tray host that starts after the tray gets it too; until then
 // nothing is written anywhere about there being none.
 func TestLateHost(t *testing.T) {
 	address, c := ownBus(t)
+	tries := calledFor(t, address, "RegisterStatusNotifierItem")
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = []string{childEnv + "=1", busVar + "=" + address}
 	var out bytes.Buffer
@@ -141,14 +157,10 @@ func TestLateHost(t *testing.T) {
 	if err := json.NewEncoder(in).Encode(calls); err != nil {
 		t.Fatal(err)
 	}
-	name := fmt.Sprintf("org.kde.StatusNotifierItem-%d-1", cmd.Process.Pid)
-	until(t, "the tray on the bus", func() bool {
-		var has bool
-		return c.BusObject().Call("org.freedesktop.DBus.NameHasOwner", 0, name).Store(&has) == nil && has
-	})
-	time.Sleep(200 * time.Millisecond) // for it to find nobody
-	h := serve(t, c)
-	until(t, "registered", func() bool { return h.count() > 0 })
+	// The library looks for a host once, and so do we: both have found nobody.
+	until(t, "the tray has looked for a host", func() bool { return len(tries) >= 2 })
+	h := xtest.HostTray(t, c)
+	until(t, "registered", func() bool { return len(h.Items()) > 0 })
 	_ = in.Close()
 	if err := cmd.Wait(); err != nil || out.Len() > 0 {
 		t.Errorf("%v, and it said %q", err, &out)

@@ -4,16 +4,14 @@ package tray
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"time"
 
 	"fyne.io/systray"
-	"github.com/godbus/dbus/v5"
+
+	"wiebelt/internal/native/bus"
 )
 
 const (
@@ -32,7 +30,7 @@ func (t *Tray) run(ctx context.Context) {
 	// The library would look in other places, and start a bus of its own that
 	// nobody else listens to. It knows no other way to tell it.
 	if os.Getenv(busVar) == "" {
-		_ = os.Setenv(busVar, busAddress())
+		_ = os.Setenv(busVar, bus.SessionAddress())
 	}
 	start, end := systray.RunWithExternalLoop(func() {}, func() {})
 	// What is shown first has to be there before the tray is: a change while the
@@ -46,40 +44,11 @@ func (t *Tray) run(ctx context.Context) {
 	end()
 }
 
-// busAddress is where the session bus is, "" if there is none.
-func busAddress() string {
-	if a := os.Getenv(busVar); a != "" {
-		return a
-	}
-	if dir := os.Getenv("XDG_RUNTIME_DIR"); dir != "" {
-		p := filepath.Join(dir, "bus")
-		if _, err := os.Stat(p); err == nil {
-			return "unix:path=" + dbus.EscapeBusAddressValue(p)
-		}
-	}
-	return ""
-}
-
-var errNoBus = errors.New("no session bus")
-
-// connect makes a connection of its own; the caller closes it.
-func connect(ctx context.Context) (*dbus.Conn, error) {
-	a := busAddress()
-	if a == "" || strings.HasPrefix(a, "autolaunch:") {
-		return nil, errNoBus
-	}
-	c, err := dbus.Connect(a, dbus.WithContext(ctx))
-	if err != nil {
-		return nil, fmt.Errorf("session bus: %w", err)
-	}
-	return c, nil
-}
-
 // reachable reports whether there is a session bus that answers.
 func reachable(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	c, err := connect(ctx)
+	c, err := bus.Session(ctx)
 	if err != nil {
 		return false
 	}
@@ -91,14 +60,12 @@ func reachable(ctx context.Context) bool {
 func HasHost(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	c, err := connect(ctx)
+	c, err := bus.Session(ctx)
 	if err != nil {
 		return false
 	}
 	defer c.Close()
-	var has bool
-	err = c.BusObject().CallWithContext(ctx, "org.freedesktop.DBus.NameHasOwner", 0, watcher).Store(&has)
-	return err == nil && has
+	return bus.Owner(ctx, c, watcher) != ""
 }
 
 func tooltip(s string) string { return s }

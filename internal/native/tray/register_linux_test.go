@@ -14,31 +14,25 @@ import (
 // shows the icon all the same, and once.
 func TestRegisteredAfterAPrompt(t *testing.T) {
 	address, c := ownBus(t)
-	h := serve(t, c)
+	h := xtest.HostTray(t, c)
 	kid := start(t, busVar+"="+address)
 	kid.set(calls)
-	until(t, "registered", func() bool { return h.count() > 0 })
-	h.mu.Lock()
-	first := h.items[0]
-	h.mu.Unlock()
+	until(t, "registered", func() bool { return len(h.Items()) > 0 })
+	first := h.Items()[0]
 	xtest.Lie(t, c, "/org/freedesktop/secrets/prompt/p1", "org.freedesktop.Secret.Prompt", "Completed", false, dbus.MakeVariant(""))
 	for range 3 {
 		if _, err := c.ReleaseName(watcher); err != nil {
 			t.Fatal(err)
 		}
-		h.mu.Lock()
-		h.items = nil
-		h.mu.Unlock()
+		h.Forget()
 		if _, err := c.RequestName(watcher, dbus.NameFlagDoNotQueue); err != nil {
 			t.Fatal(err)
 		}
-		until(t, "registered again", func() bool { return h.count() > 0 })
-		h.mu.Lock()
-		for _, item := range h.items {
+		until(t, "registered again", func() bool { return len(h.Items()) > 0 })
+		for _, item := range h.Items() {
 			if item != first { // a panel would show a second icon
 				t.Errorf("registered as %s and as %s", first, item)
 			}
 		}
-		h.mu.Unlock()
 	}
 }

@@ -18,7 +18,7 @@ import (
 // the end of a keyring's prompt. Panels take a second registration under the same
 // name for the first.
 func (t *Tray) stayRegistered(ctx context.Context) {
-	c, err := connect(ctx)
+	c, err := bus.Session(ctx)
 	if err != nil {
 		return
 	}
@@ -29,19 +29,11 @@ func (t *Tray) stayRegistered(ctx context.Context) {
 	signals := make(chan *dbus.Signal, 16)
 	c.Signal(signals)
 	register(ctx, c) // the panel may have come between the library's first try and now
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case s, more := <-signals:
-			if !more {
-				return // the session has ended
-			}
-			if name, owner, ok := bus.OwnerChange(s); ok && name == watcher && owner != "" {
-				register(ctx, c)
-			}
+	_ = bus.Listen(ctx, signals, func(s *dbus.Signal) {
+		if name, owner, ok := bus.OwnerChange(s); ok && name == watcher && owner != "" {
+			register(ctx, c)
 		}
-	}
+	})
 }
 
 // register names the library's connection, the one that has the icon.

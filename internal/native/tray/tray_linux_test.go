@@ -10,13 +10,13 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/godbus/dbus/v5"
 
 	"wiebelt/assets"
+	"wiebelt/internal/native/xtest"
 )
 
 const childEnv = "WIEBELT_TRAY_TEST"
@@ -67,42 +67,6 @@ func ownBus(t *testing.T) (address string, c *dbus.Conn) {
 	}
 	t.Cleanup(func() { _ = c.Close() })
 	return address, c
-}
-
-// host is a tray host: it notes who registers.
-type host struct {
-	mu    sync.Mutex
-	items []string
-}
-
-func (h *host) RegisterStatusNotifierItem(path string, from dbus.Sender) *dbus.Error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if strings.HasPrefix(path, "/") {
-		path = string(from)
-	}
-	h.items = append(h.items, path)
-	return nil
-}
-
-func (h *host) RegisterStatusNotifierHost(string) *dbus.Error { return nil }
-
-func (h *host) count() int {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return len(h.items)
-}
-
-func serve(t *testing.T, c *dbus.Conn) *host {
-	t.Helper()
-	h := &host{}
-	if err := c.Export(h, "/StatusNotifierWatcher", watcher); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.RequestName(watcher, dbus.NameFlagDoNotQueue); err != nil {
-		t.Fatal(err)
-	}
-	return h
 }
 
 type child struct {
@@ -168,59 +132,27 @@ func until(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-type entry struct {
-	ID       int32
-	Props    map[string]dbus.Variant
-	Children []dbus.Variant
-}
-
-// menu reads the menu over the bus, a title each, "-" for a line.
-func menu(item dbus.BusObject) (titles []string, ids map[string]int32) {
-	ids = map[string]int32{}
-	var rev uint32
-	var root entry
-	if err := item.Call("com.canonical.dbusmenu.GetLayout", 0, int32(0), int32(-1), []string{}).Store(&rev, &root); err != nil {
-		return nil, ids
-	}
-	for _, v := range root.Children {
-		var e entry
-		if dbus.Store([]any{v.Value()}, &e) != nil {
-			continue
-		}
-		if k, ok := e.Props["type"]; ok && k.Value() == "separator" {
-			titles = append(titles, "-")
-			continue
-		}
-		title, _ := e.Props["label"].Value().(string)
-		titles = append(titles, title)
-		ids[title] = e.ID
-	}
-	return titles, ids
-}
-
 var calls = Model{State: Ready, Sentence: "Klaar.", Items: []Item{
 	{ID: "status", Title: "Klaar.", Disabled: true}, {Separator: true}, {ID: "calls", Title: "Oproepen…"}, {ID: "quit", Title: "Afsluiten"}}}
 
 func TestTray(t *testing.T) {
 	address, c := ownBus(t)
-	h := serve(t, c)
+	h := xtest.HostTray(t, c)
 	kid := start(t, "DBUS_SESSION_BUS_ADDRESS="+address)
 	kid.set(calls)
-	until(t, "registered", func() bool { return h.count() > 0 })
-	h.mu.Lock()
-	name := h.items[0]
-	h.mu.Unlock()
+	until(t, "registered", func() bool { return len(h.Items()) > 0 })
+	name := h.Items()[0]
 	item := c.Object(name, "/StatusNotifierItem")
 	dbusMenu := c.Object(name, "/StatusNotifierItem/menu")
 	want := []string{"Klaar.", "-", "Oproepen…", "Afsluiten"}
 	var ids map[string]int32
 	until(t, "the menu as set", func() bool {
 		var got []string
-		got, ids = menu(dbusMenu)
+		got, ids = xtest.TrayMenu(dbusMenu)
 		return slices.Equal(got, want)
 	})
 	// An entry that is chosen is reported by its id, a click on the icon too.
-	if err := dbusMenu.Call("com.canonical.dbusmenu.Event", 0, ids["Oproepen…"], "clicked", dbus.MakeVariant(0), uint32(0)).Err; err != nil {
+	if err := xtest.ChooseTray(dbusMenu, ids["Oproepen…"]); err != nil {
 		t.Fatal(err)
 	}
 	kid.says("chosen calls")
@@ -254,17 +186,17 @@ func TestTray(t *testing.T) {
 	m := calls
 	m.Items = []Item{{ID: "only", Title: "Alleen"}}
 	kid.set(m)
-	until(t, "another menu", func() bool { got, _ := menu(dbusMenu); return slices.Equal(got, []string{"Alleen"}) })
+	until(t, "another menu", func() bool { got, _ := xtest.TrayMenu(dbusMenu); return slices.Equal(got, []string{"Alleen"}) })
 
 	// A tray host that comes back is told again.
 	if _, err := c.ReleaseName(watcher); err != nil {
 		t.Fatal(err)
 	}
-	before := h.count()
+	before := len(h.Items())
 	if _, err := c.RequestName(watcher, dbus.NameFlagDoNotQueue); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "registered again", func() bool { return h.count() > before })
+	until(t, "registered again", func() bool { return len(h.Items()) > before })
 }
 
 func TestWithoutABus(t *testing.T) {
@@ -283,7 +215,7 @@ func TestHasHost(t *testing.T) {
 	if HasHost(t.Context()) {
 		t.Error("a host on an empty bus")
 	}
-	serve(t, c)
+	xtest.HostTray(t, c)
 	if !HasHost(t.Context()) {
 		t.Error("no host, though it is there")
 	}
@@ -298,7 +230,7 @@ func TestWaitHost(t *testing.T) {
 	}
 	found := make(chan bool, 1)
 	go func() { found <- WaitHost(t.Context(), time.Minute) }()
-	serve(t, c)
+	xtest.HostTray(t, c)
 	if !<-found {
 		t.Error("the host came, and nobody saw it")
 	}

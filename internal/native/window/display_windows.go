@@ -13,6 +13,8 @@ import (
 
 	"golang.org/x/sys/windows"
 	"golang.org/x/sys/windows/registry"
+
+	"wiebelt/internal/native/win32"
 )
 
 // desktop is the connection to the desktop of the session. One goroutine, locked
@@ -43,20 +45,7 @@ const (
 // system calls without any context of ours.
 var desktops sync.Map // uintptr (window) -> *desktop
 
-// class registers the window class, once a process: callbacks are never freed.
-var class = sync.OnceValues(func() (*uint16, error) {
-	name, err := windows.UTF16PtrFromString("WiebeltCard")
-	if err != nil {
-		return nil, err
-	}
-	arrow, _, _ := loadCursor.Call(0, idcArrow)
-	c := winClass{proc: windows.NewCallback(windowProc), cursor: arrow, name: name}
-	c.size = uint32(unsafe.Sizeof(c))
-	if ok, _, err := registerClassEx.Call(uintptr(unsafe.Pointer(&c))); ok == 0 {
-		return nil, fmt.Errorf("RegisterClassEx: %w", err)
-	}
-	return name, nil
-})
+var class = win32.Class("WiebeltCard", windowProc)
 
 // Open connects to the desktop of the session this process runs in. It returns
 // an error that wraps ErrNoDisplay if windows cannot be made there.
@@ -86,15 +75,7 @@ func (d *desktop) loop(ready chan<- error) {
 	}
 	desktops.Store(d.control, d)
 	ready <- nil
-	var m winMessage
-	for {
-		// 0 is WM_QUIT, -1 an error that would come again at once.
-		if got, _, _ := getMessage.Call(uintptr(unsafe.Pointer(&m)), 0, 0, 0); int32(got) <= 0 {
-			return
-		}
-		translateMessage.Call(uintptr(unsafe.Pointer(&m)))
-		dispatchMessage.Call(uintptr(unsafe.Pointer(&m)))
-	}
+	win32.Loop()
 }
 
 // create makes a window, hidden, that is never activated.
@@ -103,13 +84,7 @@ func create(ex uintptr) (uintptr, error) {
 	if err != nil {
 		return 0, err
 	}
-	title, _ := windows.UTF16PtrFromString("Wiebelt")
-	h, _, err := createWindowEx.Call(wsExNoActivate|wsExToolWindow|ex,
-		uintptr(unsafe.Pointer(name)), uintptr(unsafe.Pointer(title)), wsPopup, 0, 0, 1, 1, 0, 0, 0, 0)
-	if h == 0 {
-		return 0, fmt.Errorf("CreateWindowEx: %w", err)
-	}
-	return h, nil
+	return win32.Create(name, "Wiebelt", wsPopup, wsExNoActivate|wsExToolWindow|ex)
 }
 
 // do runs f on the loop's thread and returns when it has run.
@@ -126,7 +101,7 @@ func (d *desktop) do(f func() error) error {
 	d.mu.Lock()
 	d.jobs = append(d.jobs, func() { ran <- f() })
 	d.mu.Unlock()
-	postMessage.Call(d.control, wmJobs, 0, 0)
+	win32.Post(d.control, wmJobs, 0, 0)
 	select {
 	case err := <-ran:
 		return err
@@ -153,7 +128,7 @@ func (d *desktop) runJobs() {
 func (d *desktop) Done() <-chan struct{} { return d.done }
 
 func (d *desktop) Close() error {
-	postMessage.Call(d.control, wmClose, 0, 0)
+	win32.Post(d.control, win32.WMClose, 0, 0)
 	return nil
 }
 
@@ -171,8 +146,7 @@ func windowProc(hwnd, what, wParam, lParam uintptr) uintptr {
 			}
 		}
 	}
-	r, _, _ := defWindowProc.Call(hwnd, what, wParam, lParam)
-	return r
+	return win32.Default(hwnd, what, wParam, lParam)
 }
 
 // message deals with what comes to the hidden window.
@@ -192,14 +166,14 @@ func (d *desktop) message(what uint32, wParam uintptr) bool {
 		for _, w := range d.windows {
 			w.handler.DisplayChanged()
 		}
-	case wmClose:
+	case win32.WMClose:
 		for _, w := range d.windows {
 			w.destroy()
 		}
-		destroyWindow.Call(d.control)
-	case wmDestroy:
+		win32.Destroy(d.control)
+	case win32.WMDestroy:
 		desktops.Delete(d.control)
-		postQuitMessage.Call(0)
+		win32.Quit()
 	default:
 		return false
 	}
@@ -210,7 +184,7 @@ func (d *desktop) message(what uint32, wParam uintptr) bool {
 func (d *desktop) announce() {
 	if !d.announced {
 		d.announced = true
-		postMessage.Call(d.control, wmChanged, 0, 0)
+		win32.Post(d.control, wmChanged, 0, 0)
 	}
 }
 
@@ -275,13 +249,8 @@ func monitors() (list []Monitor, handles []uintptr) {
 // textScale is how much larger than usual the user wants text everywhere, set
 // beside the scale of the monitors. Cards grow as a whole, as they do on X11.
 func textScale() float32 {
-	k, err := registry.OpenKey(registry.CURRENT_USER, `Software\Microsoft\Accessibility`, registry.QUERY_VALUE)
-	if err != nil {
-		return 1
-	}
-	defer k.Close()
-	percent, _, err := k.GetIntegerValue("TextScaleFactor")
-	if err != nil {
+	percent, ok := win32.Number(registry.CURRENT_USER, `Software\Microsoft\Accessibility`, "TextScaleFactor")
+	if !ok {
 		return 1
 	}
 	return float32(min(max(percent, 100), 225)) / 100 // what the settings offer
@@ -346,13 +315,8 @@ func (d *desktop) fullScreen(area image.Rectangle) bool {
 }
 
 func (d *desktop) Dark() bool {
-	k, err := registry.OpenKey(registry.CURRENT_USER, `Software\Microsoft\Windows\CurrentVersion\Themes\Personalize`, registry.QUERY_VALUE)
-	if err != nil {
-		return false
-	}
-	defer k.Close()
-	light, _, err := k.GetIntegerValue("AppsUseLightTheme")
-	return err == nil && light == 0
+	light, ok := win32.Number(registry.CURRENT_USER, `Software\Microsoft\Windows\CurrentVersion\Themes\Personalize`, "AppsUseLightTheme")
+	return ok && light == 0
 }
 
 // maxCopy bounds what is put on the clipboard, as on the other platforms.

@@ -9,6 +9,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/windows"
+
+	"wiebelt/internal/native/win32"
 )
 
 // hotkeys are what RegisterHotKey gave us; loop thread only.
@@ -18,7 +20,6 @@ type hotkeys struct {
 }
 
 const (
-	maxHotkeys  = 16
 	maxHotkeyID = 0xBFFF // beyond are those of libraries
 
 	modAlt      = 0x0001
@@ -31,10 +32,11 @@ const (
 )
 
 func (d *desktop) Hotkey(keys string, pressed func()) (func(), error) {
-	mods, key, err := hotkey(keys)
+	s, err := parseShortcut(keys)
 	if err != nil {
 		return nil, err
 	}
+	mods, key := s.registered()
 	var id uintptr
 	if err := d.do(func() error {
 		h := &d.hotkeys
@@ -126,7 +128,7 @@ func (w *winWindow) giveBack() {
 func (w *winWindow) lost() {
 	if w.keyboard {
 		w.keyboard, w.before, w.half = false, 0, 0
-		postMessage.Call(w.hwnd, wmKeyboardGone, 0, 0)
+		win32.Post(w.hwnd, wmKeyboardGone, 0, 0)
 	}
 }
 
@@ -214,11 +216,10 @@ func (w *winWindow) HideFromCapture(hide bool) error {
 // protect does what HideFromCapture was asked for, as far as the session of the
 // moment allows.
 func (w *winWindow) protect() error {
-	const smRemoteSession = 0x1000
 	const all, outOfPictures = 0, 0x11
-	remote, _, _ := getSystemMetrics.Call(smRemoteSession)
+	remote := win32.Remote()
 	want := uintptr(all)
-	if w.private && remote == 0 {
+	if w.private && !remote {
 		want = outOfPictures
 	}
 	if want != w.affinity {
@@ -227,7 +228,7 @@ func (w *winWindow) protect() error {
 		}
 		w.affinity = want
 	}
-	if w.private && remote != 0 {
+	if w.private && remote {
 		return ErrUnsupported
 	}
 	return nil

@@ -15,10 +15,6 @@ var (
 
 	beginPaint          = user32.NewProc("BeginPaint")
 	closeClipboard      = user32.NewProc("CloseClipboard")
-	createWindowEx      = user32.NewProc("CreateWindowExW")
-	defWindowProc       = user32.NewProc("DefWindowProcW")
-	destroyWindow       = user32.NewProc("DestroyWindow")
-	dispatchMessage     = user32.NewProc("DispatchMessageW")
 	emptyClipboard      = user32.NewProc("EmptyClipboard")
 	endPaint            = user32.NewProc("EndPaint")
 	enumDisplayMonitors = user32.NewProc("EnumDisplayMonitors")
@@ -28,23 +24,17 @@ var (
 	getFocus            = user32.NewProc("GetFocus")
 	getForegroundWindow = user32.NewProc("GetForegroundWindow")
 	getKeyState         = user32.NewProc("GetKeyState")
-	getMessage          = user32.NewProc("GetMessageW")
 	getMonitorInfo      = user32.NewProc("GetMonitorInfoW")
 	getShellWindow      = user32.NewProc("GetShellWindow")
 	getWindowLong       = user32.NewProc("GetWindowLongPtrW")
 	getWindowRect       = user32.NewProc("GetWindowRect")
 	getWindowThread     = user32.NewProc("GetWindowThreadProcessId")
-	getSystemMetrics    = user32.NewProc("GetSystemMetrics")
 	invalidateRect      = user32.NewProc("InvalidateRect")
 	isWindow            = user32.NewProc("IsWindow")
-	loadCursor          = user32.NewProc("LoadCursorW")
 	monitorFromPoint    = user32.NewProc("MonitorFromPoint")
 	monitorFromWindow   = user32.NewProc("MonitorFromWindow")
 	notifyWinEvent      = user32.NewProc("NotifyWinEvent")
 	openClipboard       = user32.NewProc("OpenClipboard")
-	postMessage         = user32.NewProc("PostMessageW")
-	postQuitMessage     = user32.NewProc("PostQuitMessage")
-	registerClassEx     = user32.NewProc("RegisterClassExW")
 	registerHotKey      = user32.NewProc("RegisterHotKey")
 	releaseCapture      = user32.NewProc("ReleaseCapture")
 	releaseDC           = user32.NewProc("ReleaseDC")
@@ -58,7 +48,6 @@ var (
 	setWindowText       = user32.NewProc("SetWindowTextW")
 	showWindow          = user32.NewProc("ShowWindow")
 	trackMouseEvent     = user32.NewProc("TrackMouseEvent")
-	translateMessage    = user32.NewProc("TranslateMessage")
 	unregisterHotKey    = user32.NewProc("UnregisterHotKey")
 	updateWindow        = user32.NewProc("UpdateWindow")
 
@@ -85,10 +74,8 @@ var (
 )
 
 const (
-	wmDestroy       = 0x0002
 	wmKillFocus     = 0x0008
 	wmPaint         = 0x000F
-	wmClose         = 0x0010
 	wmEraseBkgnd    = 0x0014
 	wmSettingChange = 0x001A
 	wmMouseActivate = 0x0021
@@ -123,7 +110,6 @@ const (
 	swHide       = 0
 	maNoActivate = 3
 	tmeLeave     = 2
-	idcArrow     = 32512
 	wheelStep    = 120
 
 	cfUnicodeText = 13
@@ -143,26 +129,6 @@ const perMonitorV2 = ^uintptr(3)
 type (
 	winPoint struct{ x, y int32 }
 	winRect  struct{ left, top, right, bottom int32 }
-
-	winMessage struct {
-		hwnd   uintptr
-		what   uint32
-		wParam uintptr
-		lParam uintptr
-		time   uint32
-		at     winPoint
-		_      uint32
-	}
-
-	winClass struct {
-		size, style          uint32
-		proc                 uintptr
-		classExtra, wndExtra int32
-		instance             uintptr
-		icon, cursor, back   uintptr
-		menuName, name       *uint16
-		smallIcon            uintptr
-	}
 
 	winPaint struct {
 		dc       uintptr

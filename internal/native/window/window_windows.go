@@ -6,6 +6,8 @@ import (
 	"image"
 	"runtime"
 	"unsafe"
+
+	"wiebelt/internal/native/win32"
 )
 
 // winWindow is one window. All fields belong to the loop's thread.
@@ -126,7 +128,7 @@ func (w *winWindow) Hide() error {
 			showWindow.Call(w.hwnd, swHide)
 			// Windows does not say so. Posted, so that the handler is not
 			// called while its owner waits in Hide.
-			postMessage.Call(w.hwnd, wmLeft, 0, 0)
+			win32.Post(w.hwnd, wmLeft, 0, 0)
 		}
 		return nil
 	})
@@ -158,7 +160,7 @@ func (w *winWindow) destroy() {
 	w.giveBack()
 	delete(w.d.windows, w.hwnd)
 	desktops.Delete(w.hwnd)
-	destroyWindow.Call(w.hwnd)
+	win32.Destroy(w.hwnd)
 	w.hwnd, w.pic = 0, nil
 }
 
@@ -217,7 +219,7 @@ func (w *winWindow) message(what uint32, wParam, lParam uintptr) (uintptr, bool)
 		return 1, true // the picture covers all of it
 	case wmMouseActivate:
 		return maNoActivate, true
-	case wmClose:
+	case win32.WMClose:
 		// Alt+F4 while it has the keyboard; cards go when their calls do.
 	case wmKillFocus:
 		w.lost()

@@ -26,75 +26,6 @@ type x11Hotkey struct {
 	last xproto.Timestamp
 }
 
-// shortcut is a key combination as the user writes it.
-type shortcut struct {
-	ctrl, alt, shift, super bool
-	key                     sym
-}
-
-const maxHotkeys = 16
-
-// parseShortcut reads keys joined by "+": any of Ctrl, Alt, Shift and Win (or
-// Super), then a letter, a digit or the name of a key. A key that writes needs
-// Ctrl, Alt or Win: nobody may take it away from everybody else.
-func parseShortcut(keys string) (shortcut, error) {
-	var s shortcut
-	bad := func(why string) (shortcut, error) { return shortcut{}, fmt.Errorf("keys %q: %s", keys, why) }
-	if len(keys) > 40 {
-		return shortcut{}, errors.New("keys: too long")
-	}
-	parts := strings.Split(strings.ToLower(keys), "+")
-	for i, p := range parts {
-		parts[i] = strings.TrimSpace(p)
-	}
-	name := parts[len(parts)-1]
-	for _, p := range parts[:len(parts)-1] {
-		to := map[string]*bool{"ctrl": &s.ctrl, "control": &s.ctrl, "alt": &s.alt, "shift": &s.shift,
-			"win": &s.super, "super": &s.super, "meta": &s.super}[p]
-		if to == nil {
-			return bad("a key that cannot be held with others")
-		}
-		if *to {
-			return bad("the same key twice")
-		}
-		*to = true
-	}
-	writes := true
-	switch {
-	case len(name) == 1 && (name[0] >= 'a' && name[0] <= 'z' || name[0] >= '0' && name[0] <= '9'):
-		s.key = sym(name[0])
-	case functionKey(name) > 0:
-		s.key, writes = sym(firstFunctionKey+functionKey(name)-1), false
-	default:
-		for _, k := range shortcutKeys {
-			if k.name == name {
-				s.key = k.sym
-			}
-		}
-		if s.key == 0 {
-			return bad("unknown key")
-		}
-	}
-	if writes && !s.ctrl && !s.alt && !s.super {
-		return bad("needs Ctrl, Alt or Win")
-	}
-	return s, nil
-}
-
-// shortcutKeys are the keys with names, by what users and the X protocol call
-// them.
-var shortcutKeys = [...]struct {
-	name string
-	sym  sym
-	x    string
-}{
-	{"space", 0x20, "space"}, {"enter", 0xff0d, "Return"}, {"return", 0xff0d, "Return"}, {"tab", 0xff09, "Tab"},
-	{"esc", 0xff1b, "Escape"}, {"escape", 0xff1b, "Escape"}, {"backspace", 0xff08, "BackSpace"},
-	{"insert", 0xff63, "Insert"}, {"delete", 0xffff, "Delete"}, {"home", 0xff50, "Home"}, {"end", 0xff57, "End"},
-	{"pageup", 0xff55, "Page_Up"}, {"pagedown", 0xff56, "Page_Down"}, {"left", 0xff51, "Left"}, {"up", 0xff52, "Up"},
-	{"right", 0xff53, "Right"}, {"down", 0xff54, "Down"}, {"pause", 0xff13, "Pause"},
-}
-
 // trigger is a shortcut as the portal writes it.
 func (s shortcut) trigger() string {
 	var b strings.Builder
@@ -120,17 +51,6 @@ func (s shortcut) trigger() string {
 		}
 	}
 	return b.String()
-}
-
-const firstFunctionKey = 0xffbe
-
-// functionKey is the number in F1 to F24, 0 for other names.
-func functionKey(name string) int {
-	n, err := strconv.Atoi(strings.TrimPrefix(name, "f"))
-	if err != nil || n < 1 || n > 24 || name != "f"+strconv.Itoa(n) {
-		return 0
-	}
-	return n
 }
 
 // on says which key and modifiers a shortcut is on the user's keyboard.

@@ -4,9 +4,6 @@ package window
 
 import "unicode"
 
-// sym is what a key stands for, in the numbers of the X protocol (appendix A).
-type sym uint32
-
 // key is the meaning of a key that means something by itself, those of the
 // number pad included; KeyText for others.
 func (s sym) key() Key {

@@ -100,17 +100,8 @@ func (p *portal) run() {
 		return
 	}
 	p.owned(c, bus.Owner(p.ctx, c, portalName))
-	for {
-		select {
-		case <-p.ctx.Done():
-			return
-		case s, more := <-signals:
-			if !more {
-				p.owned(nil, "")
-				return
-			}
-			p.heard(c, s)
-		}
+	if bus.Listen(p.ctx, signals, func(s *dbus.Signal) { p.heard(c, s) }) != nil {
+		p.owned(nil, "")
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"image/color"
-	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -311,81 +310,6 @@ func (p *painter) trouble(c companion.Card) string {
 	return ""
 }
 
-type field struct{ label, value, copy string }
-
-// The names of setting card.fields.
-const (
-	fieldRelation = "relation_number"
-	fieldAddress  = "address"
-	fieldProducer = "producer"
-	fieldModified = "last_modified_by"
-)
-
-var usualFields = []string{fieldRelation, fieldAddress, fieldProducer, fieldModified}
-
-// fieldNames are the fields that the settings and the privacy allow.
-func (p *painter) fieldNames() []string {
-	all := p.l.Fields
-	if all == nil {
-		all = usualFields
-	}
-	var out []string
-	for _, f := range all {
-		if p.l.Privacy == PrivacyNumber || p.l.Privacy == PrivacyInitials && f == fieldAddress {
-			continue
-		}
-		out = append(out, f)
-	}
-	return out
-}
-
-// wants reports whether the settings name a field.
-func (p *painter) wants(field string) bool {
-	return p.l.Fields == nil || slices.Contains(p.l.Fields, field)
-}
-
-// fields are the parts of a contact that are there, in their order.
-func (p *painter) fields(k contact.Contact) []field {
-	var out []field
-	for _, name := range p.fieldNames() {
-		var f field
-		switch name {
-		case fieldRelation:
-			f = field{p.lg.T(text.CardFieldRelation), contact.GroupDigits(k.RelationNumber), k.RelationNumber}
-		case fieldAddress:
-			f = field{p.lg.T(text.CardFieldAddress), apart(k.Address).Line(), ""}
-		case fieldProducer:
-			f = field{p.lg.T(text.CardFieldProducer), k.Producer.Text(), ""}
-		case fieldModified:
-			f.label = p.lg.T(text.CardFieldModified)
-			if by := k.LastModifiedBy.Text(); by != "" {
-				f.value = p.lg.T(text.CardFieldModifiedBy, isolated(by))
-			}
-		}
-		if f.value != "" {
-			out = append(out, f)
-		}
-	}
-	return out
-}
-
-// apart is an address whose parts stand in their order, whatever their script.
-func apart(a contact.Address) contact.Address {
-	for _, part := range []*string{&a.Street, &a.Addition, &a.City, &a.Country} {
-		*part = isolated(*part)
-	}
-	return a
-}
-
-// nameOf is how a contact is called on a card of its call.
-func (p *painter) nameOf(c companion.Card, k contact.Contact) string {
-	name := cmp.Or(p.l.Privacy.name(k), p.lg.T(text.CardUnnamed))
-	if c.Possible {
-		return p.lg.T(text.CardPossible, isolated(name))
-	}
-	return name
-}
-
 // openButton draws the pair under a found card: open the file, copy the number.
 func (p *painter) openButton(c companion.Card, y float32, on bool) {
 	s := p.openWords()
@@ -494,71 +418,6 @@ func (p *painter) ownTitle(c companion.Card) string {
 
 func (p *painter) colleague(c companion.Card) string {
 	return cmp.Or(p.l.Privacy.words(c.PhoneName), p.lg.T(text.CardExtensionUnnamed))
-}
-
-func strip(c companion.Card, l Look) *face {
-	p := newPainter(l)
-	state := p.stateColour(c)
-	p.mark(15, 23, c.Phase == companion.PhaseAnswered, state)
-	end := float32(right - 10)
-	p.area(0, 0, end, stripHeight, p.act(c, companion.DoUnfold))
-	p.cross(end, stripHeight/2, p.act(c, companion.DoClose))
-	end -= 18
-	if c.Outcome == companion.Found && c.LinkOK[0] {
-		s := p.lg.T(text.CardButtonOpenRow)
-		w := width(s, openFont) + 20
-		p.open(s, end-w, 14, w, 28, false, true, p.about(c, companion.DoOpen, 0))
-		end -= w + 4
-	}
-	p.f.areas[0].w = end // beside the buttons a click unfolds the strip
-	x := float32(35)
-	p.text(p.stripTitle(c), x, 9, end-x, rowName, p.c.Ink)
-	words := p.stateWord(c)
-	if n := c.Number.Display(); n != "" && n != p.stripTitle(c) && c.Outcome != companion.NoNumber {
-		words += " · " + n
-	}
-	if c.Times > 1 {
-		words += " · " + p.lg.T(text.CardAgain, c.Times)
-	}
-	if since := clockFrom(c); !since.IsZero() && c.Phase == companion.PhaseAnswered {
-		words += " · "
-		const clock = 50
-		w := p.text(words, x, 29, end-x-clock, rowDetail, p.c.Muted)
-		p.f.clock = clockFace{x: x + w, y: 28, w: clock, h: 18, since: since, color: p.c.Muted, size: rowDetail.size, left: true}
-	} else {
-		p.text(words, x, 29, end-x, rowDetail, p.c.Muted)
-	}
-	return p.finish(stripHeight, state)
-}
-
-func (p *painter) stripTitle(c companion.Card) string {
-	switch c.Outcome {
-	case companion.Found:
-		if p.l.Privacy == PrivacyNumber {
-			break
-		}
-		return p.nameOf(c, c.Contacts[0])
-	case companion.Several:
-		return p.title(c)
-	case companion.Nobody:
-		if c.NotThis > 0 {
-			return p.lg.T(text.CardNobodyLeft)
-		}
-		return p.lg.T(text.CardNobodyShort)
-	case companion.Withheld:
-		return p.lg.T(text.CardWithheld)
-	case companion.Internal:
-		return p.colleague(c)
-	case companion.Own:
-		return p.ownTitle(c)
-	case companion.Failed:
-		return strings.TrimSuffix(p.lg.T(text.CardFailed), ":")
-	case companion.Unfilled:
-		return p.lg.T(text.CardUnfilled)
-	case companion.NoNumber:
-		return cmp.Or(p.l.Privacy.words(cmp.Or(c.PhoneName, c.Number.Display())), p.lg.T(text.CardUnfilled))
-	}
-	return cmp.Or(c.Number.Display(), p.l.Privacy.words(c.PhoneName))
 }
 
 func (p *painter) admin() string { return isolated(cmp.Or(p.l.Support, p.lg.T(text.CardAdmin))) }

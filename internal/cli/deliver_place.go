@@ -1,0 +1,142 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"wiebelt/internal/contact"
+	"wiebelt/internal/hub"
+	"wiebelt/internal/outbox"
+	"wiebelt/internal/profile"
+	"wiebelt/internal/resident/configure"
+	"wiebelt/internal/settings"
+	"wiebelt/internal/text"
+)
+
+// deliverPlace is how every deliver command finds its outbox.
+type deliverPlace struct {
+	dirs profile.Dirs
+	s    *settings.Settings
+	lang text.Language
+}
+
+func (e *env) deliverPlace() (deliverPlace, error) {
+	d, err := e.dirs()
+	if err != nil {
+		return deliverPlace{}, err
+	}
+	if err := d.Make(); err != nil {
+		return deliverPlace{}, err
+	}
+	s := e.load(d)
+	return deliverPlace{d, s, configure.Language(s)}, nil
+}
+
+func (p deliverPlace) dir() string { return filepath.Join(p.dirs.State, "outbox") }
+
+// options are those that the settings give.
+func (p deliverPlace) options() outbox.Options {
+	d := p.s.Delivery
+	return outbox.Options{Dir: p.dir(), Uncertain: d.Uncertain, Duplicate: d.Duplicate, ItemsPerRequest: d.ItemsPerRequest,
+		KeepSent: d.KeepSent, KeepRefused: d.KeepRefused, Tick: 250 * time.Millisecond}
+}
+
+// open opens the outbox and says what became of a damaged one.
+func (p deliverPlace) open(e *env, o outbox.Options) (*outbox.Outbox, error) {
+	b, err := outbox.Open(e.ctx, o)
+	if err != nil {
+		return nil, p.troubled(err)
+	}
+	if b.SetAside() != "" {
+		fmt.Fprintln(e.err, "wiebelt:", p.lang.T(text.DeliveryAside))
+	}
+	return b, nil
+}
+
+// troubled is trouble in the words of people, for all to see.
+func (p deliverPlace) troubled(err error) error {
+	var t *outbox.Trouble
+	if errors.As(err, &t) {
+		return &exitError{exitFailed, p.trouble(t)}
+	}
+	return err
+}
+
+func (p deliverPlace) trouble(t *outbox.Trouble) string {
+	return p.lang.T(text.DeliveryTrouble, p.lang.T(text.DeliveryTroubleOf(t.Kind)))
+}
+
+func (p deliverPlace) admin() string { return cmp.Or(p.s.Support.Contact, p.lang.T(text.CardAdmin)) }
+
+func (p deliverPlace) held(why outbox.Reason) string {
+	return p.lang.T(text.DeliveryHold, p.lang.T(text.DeliveryReason(string(why))), p.admin())
+}
+
+// why says why an item stands where it stands, in a few words.
+func (p deliverPlace) why(reason string, status int) string {
+	s := ""
+	if reason != "" {
+		s = p.lang.T(text.DeliveryReason(reason))
+	}
+	if status != 0 {
+		if s != "" {
+			s += ", "
+		}
+		s += p.lang.T(text.DeliveryStatusCode, status)
+	}
+	return s
+}
+
+// hubs makes a client for each intermediary, once. Safe for concurrent use.
+type hubs struct {
+	p   deliverPlace
+	log *slog.Logger
+
+	mu  sync.Mutex
+	all map[string]*hub.Client
+}
+
+// to is the client for an intermediary. Its errors are those of a hub that is not
+// set up.
+func (h *hubs) to(intermediary string) (outbox.Deliverer, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if c := h.all[intermediary]; c != nil {
+		return c, nil
+	}
+	c, err := h.client(intermediary)
+	if err != nil {
+		return nil, &contact.LookupError{Failure: contact.NotSetUp, Detail: err.Error()}
+	}
+	if h.all == nil {
+		h.all = map[string]*hub.Client{}
+	}
+	h.all[intermediary] = c
+	return c, nil
+}
+
+func (h *hubs) client(intermediary string) (*hub.Client, error) {
+	if intermediary == "" {
+		return nil, errors.New("hub.intermediary is missing")
+	}
+	settings := h.p.s.Hub
+	settings.Intermediary = intermediary
+	cfg, _, err := configure.Hub(h.p.dirs, settings, h.log)
+	if err != nil {
+		return nil, err
+	}
+	return hub.New(cfg)
+}
+
+func (h *hubs) close() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, c := range h.all {
+		c.Close()
+	}
+}

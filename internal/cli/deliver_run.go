@@ -1,0 +1,285 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"wiebelt/internal/outbox"
+	"wiebelt/internal/text"
+)
+
+// delivery is one run of the command.
+type delivery struct {
+	e   *env
+	p   deliverPlace
+	cmd *deliverSendCmd
+	b   *outbox.Outbox
+	bar atomic.Pointer[deliverBar] // set once the files are in the outbox
+
+	files   []deliverFile
+	started time.Time
+}
+
+// send puts the files into the outbox and, unless told otherwise, waits for them.
+func (r *delivery) send(sources []outbox.Source) error {
+	r.started = time.Now()
+	ctx, cancel := context.WithCancel(r.e.ctx)
+	defer cancel()
+	stop := make(chan struct{})
+	worked := make(chan error, 1)
+	if r.cmd.Wait {
+		// Who asks for a delivery may have mended what held the queue.
+		if err := r.b.Release(ctx); err != nil {
+			return r.p.troubled(err)
+		}
+		go func() { worked <- r.b.Join(ctx, stop) }()
+	}
+	add := r.add(ctx, sources)
+	if !r.cmd.Wait {
+		return r.handedOver(add)
+	}
+	err := r.follow(ctx)
+	close(stop)
+	if werr := <-worked; err == nil {
+		err = werr
+	}
+	return r.finish(add, err)
+}
+
+// add takes the files. An error is about the outbox; what is wrong with a file
+// stands in r.files.
+func (r *delivery) add(ctx context.Context, sources []outbox.Source) error {
+	var broken error
+	for _, s := range sources {
+		f := deliverFile{File: s.Path}
+		if broken == nil && ctx.Err() != nil {
+			broken = ctx.Err()
+		}
+		if broken != nil {
+			f.Outcome = notTaken
+			r.files = append(r.files, f)
+			continue
+		}
+		a, err := r.b.Add(ctx, s)
+		switch {
+		case err == nil:
+			f.take(a)
+		case errors.Is(err, outbox.ErrDuplicate):
+			f.take(a)
+			f.final, f.Outcome, f.Reason = true, string(outbox.Refused), "duplicate"
+			f.Why = r.first(a.Item)
+		case errors.Is(err, outbox.ErrRefused):
+			f.refuse(r.p, err)
+		default:
+			broken = err
+			f.Outcome = notTaken
+		}
+		if a.Duplicate && !f.final {
+			fmt.Fprintf(r.e.err, "%s: %s\n", oneLine(f.File), r.first(a.Item))
+		}
+		r.files = append(r.files, f)
+	}
+	return broken
+}
+
+func (r *delivery) first(it outbox.Item) string {
+	return r.p.lang.T(text.DeliveryFirst, it.Added.Local().Format("02-01-2006 15:04:05"))
+}
+
+// handedOver ends --no-wait.
+func (r *delivery) handedOver(add error) error {
+	var end error
+	code := exitDone
+	switch n := r.count(); {
+	case add != nil:
+		code, end = exitFailed, r.p.troubled(add)
+	case n.Refused > 0:
+		code, end = exitRefused, &exitError{exitRefused, ""}
+	case n.Waiting > 0 && !r.b.Busy():
+		code, end = exitUncertain, &exitError{exitUncertain, r.p.lang.T(text.DeliveryNobody)}
+	}
+	if r.cmd.JSON {
+		if err := r.print(r.report(code, "", "")); err != nil {
+			return err
+		}
+	} else {
+		for _, f := range r.files {
+			if f.ID != "" {
+				fmt.Fprintf(r.e.out, "%s  %s\n", f.ID, oneLine(f.File))
+			} else {
+				fmt.Fprintf(r.e.err, "%s: %s\n", oneLine(f.File), oneLine(f.words(r.p)))
+			}
+		}
+	}
+	return end
+}
+
+// patienceWithDisk is how long the command waits for a disk that fails.
+const patienceWithDisk = time.Minute
+
+var errHeld = errors.New("on hold")
+
+// follow waits until all files are decided. It gives errHeld if the queue is held
+// before, and the trouble that lasts too long.
+func (r *delivery) follow(ctx context.Context) error {
+	var ids []string
+	var total int64
+	for _, f := range r.files {
+		if f.ID != "" && !f.final {
+			ids = append(ids, f.ID)
+			total += f.Size
+		}
+	}
+	bar := newDeliverBar(r.e.err, total, r.p.lang.T(text.DeliveryProgress))
+	r.bar.Store(bar)
+	defer bar.end()
+	said := outbox.Reason("")
+	var troubled time.Time
+	var failed error
+	// Trouble does not change while it lasts: looked at again every second.
+	for ctx.Err() == nil {
+		enough := false
+		turn, end := context.WithTimeout(ctx, time.Second)
+		err := r.b.Follow(turn, ids, func(items []outbox.Item, q outbox.Queue, t *outbox.Trouble) bool {
+			left := 0
+			for _, it := range items {
+				if !it.State.Over() {
+					left++
+				}
+			}
+			bar.items(items)
+			switch {
+			case left == 0:
+				enough = true
+			case q.Held != "":
+				enough, failed = true, errHeld
+			case t != nil:
+				if troubled.IsZero() {
+					troubled = time.Now()
+					bar.say(r.e.err, "wiebelt: "+r.p.trouble(t))
+				} else if time.Since(troubled) > patienceWithDisk {
+					enough, failed = true, t
+				}
+			default:
+				troubled = time.Time{}
+			}
+			if q.Paused != "" && q.Paused != said {
+				said = q.Paused
+				bar.say(r.e.err, "wiebelt: "+r.p.lang.T(text.DeliveryWaits, r.p.why(string(said), 0)))
+			}
+			return enough
+		})
+		end()
+		if err != nil {
+			return err
+		}
+		if enough {
+			return failed
+		}
+	}
+	return nil
+}
+
+// finish counts, reports and gives the exit code.
+func (r *delivery) finish(add, followed error) error {
+	held := outbox.Reason("")
+	// The command was stopped, perhaps: what became of the files is still read.
+	ctx := context.WithoutCancel(r.e.ctx)
+	if q, err := r.b.Queue(ctx); err == nil {
+		held = q.Held
+	}
+	var ids []string
+	for _, f := range r.files {
+		ids = append(ids, f.ID)
+	}
+	items, err := r.b.Items(ctx, ids)
+	if err != nil {
+		return r.p.troubled(err)
+	}
+	r.update(items)
+	n := r.count()
+	code := exitDone
+	if n.Refused > 0 {
+		code = exitRefused
+	}
+	if n.Uncertain+n.Waiting > 0 {
+		code = exitUncertain
+	}
+	if n.Waiting > 0 && held != "" {
+		code = exitHold
+	}
+	if n.NotTaken > 0 {
+		code = exitFailed
+	}
+	return r.conclude(code, held, add, followed)
+}
+
+func (r *delivery) conclude(code int, held outbox.Reason, add, followed error) error {
+	n := r.count()
+	if code != exitHold {
+		held = ""
+	}
+	report := r.report(code, held, "")
+	path, err := writeReport(cmp.Or(r.cmd.Report, filepath.Join(r.p.dir(), outbox.ReportsName)), r.started, &report)
+	if err != nil {
+		fmt.Fprintf(r.e.err, "wiebelt: %s: %s\n", r.p.lang.T(text.DeliveryNoReport), oneLine(detailPath(err)))
+	}
+	if r.cmd.JSON {
+		if err := r.print(report); err != nil {
+			return err
+		}
+	} else {
+		r.complain()
+		fmt.Fprintln(r.e.out, r.p.lang.T(text.DeliveryDone, n.Delivered, n.Refused, n.Uncertain, n.Waiting))
+		if path != "" {
+			fmt.Fprintln(r.e.err, r.p.lang.T(text.DeliveryReport, path))
+		}
+	}
+	var t *outbox.Trouble
+	switch {
+	case code == exitHold:
+		return &exitError{code, r.p.held(held)}
+	case errors.As(add, &t), errors.As(followed, &t):
+		return &exitError{cmp.Or(code, exitFailed), r.p.trouble(t)}
+	case add != nil && !errors.Is(add, context.Canceled):
+		return &exitError{exitFailed, add.Error()}
+	case followed != nil && !errors.Is(followed, errHeld):
+		return &exitError{cmp.Or(code, exitFailed), followed.Error()}
+	case code != exitDone:
+		return &exitError{code, ""}
+	}
+	return nil
+}
+
+func detailPath(err error) string {
+	var p *os.PathError
+	if errors.As(err, &p) {
+		return p.Err.Error()
+	}
+	return err.Error()
+}
+
+// maxComplaints is how many files are named on the screen.
+const maxComplaints = 20
+
+// complain names what was not delivered.
+func (r *delivery) complain() {
+	named := 0
+	for _, f := range r.files {
+		if f.Outcome == string(outbox.Delivered) {
+			continue
+		}
+		if named++; named <= maxComplaints {
+			fmt.Fprintf(r.e.err, "%s: %s\n", oneLine(f.File), oneLine(f.words(r.p)))
+		}
+	}
+	if named > maxComplaints {
+		fmt.Fprintln(r.e.err, r.p.lang.N(text.DeliveryMore, named-maxComplaints))
+	}
+}

@@ -1,0 +1,86 @@
+package companion
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"wiebelt/internal/contact"
+)
+
+func TestSlowHub(t *testing.T) {
+	b := start(t, nil)
+	gate := make(chan struct{})
+	b.hub.reply[slow] = func(ctx context.Context) ([]contact.Contact, error) {
+		select {
+		case <-gate:
+			return people("Late")(ctx)
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	b.ring(b.ws, "1", slow)
+	if c := b.one(Searching); c.Noticed {
+		t.Error("searching is mentioned at once")
+	}
+	b.clock.forward(301 * time.Millisecond)
+	b.until("mentioned", func(s *Snapshot) bool { return s.Cards[0].Noticed })
+	b.clock.forward(3 * time.Second)
+	c := b.one(Failed)
+	if c.Failure != contact.HubSlow || !c.Retrying {
+		t.Fatalf("%v %v", c.Failure, c.Retrying)
+	}
+	close(gate)
+	b.one(Found) // a late answer still fills the card
+}
+
+func TestFailureIsNotNobodyAndIsTriedAgain(t *testing.T) {
+	b := start(t, nil)
+	fail := true
+	var mu sync.Mutex
+	b.hub.reply[known] = func(ctx context.Context) ([]contact.Contact, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if fail {
+			return nil, &contact.LookupError{Failure: contact.ConnectionRefused}
+		}
+		return people("Vries")(ctx)
+	}
+	b.ring(b.ws, "1", known)
+	if c := b.one(Failed); c.Failure != contact.ConnectionRefused || !c.Retrying {
+		t.Fatalf("%+v", c)
+	}
+	mu.Lock()
+	fail = false
+	mu.Unlock()
+	b.clock.forward(1100 * time.Millisecond)
+	b.one(Found)
+	if b.hub.count() != 2 {
+		t.Errorf("%d attempts", b.hub.count())
+	}
+}
+
+func TestRefusedCredentialsAreNotTriedAgainByItself(t *testing.T) {
+	b := start(t, nil)
+	b.hub.reply[known] = func(context.Context) ([]contact.Contact, error) {
+		return nil, &contact.LookupError{Failure: contact.CredentialsRefused}
+	}
+	b.ring(b.ws, "1", known)
+	c := b.one(Failed)
+	b.clock.forward(time.Minute)
+	b.settle()
+	if b.hub.count() != 1 || c.Retrying {
+		t.Fatalf("%d attempts", b.hub.count())
+	}
+	b.e.Do(Action{Card: c.ID, Do: DoRetry})
+	b.until("asked again", func(*Snapshot) bool { return b.hub.count() == 2 })
+}
+
+func TestNotSetUp(t *testing.T) {
+	b := start(t, func(p *Params) { p.Lookup = nil })
+	b.ring(b.ws, "1", known)
+	if c := b.one(Failed); c.Failure != contact.NotSetUp {
+		t.Fatalf("%+v", c)
+	}
+}

@@ -1,0 +1,130 @@
+package doctor
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/hub"
+	"wiebelt/internal/instance"
+	"wiebelt/internal/native/register"
+	"wiebelt/internal/phone"
+	"wiebelt/internal/profile"
+	"wiebelt/internal/secret"
+	"wiebelt/internal/settings"
+	"wiebelt/internal/text"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// given is a value that is there already.
+func given[T any](v T) *later[T] {
+	l := &later[T]{done: make(chan struct{}), value: v}
+	close(l.done)
+	return l
+}
+
+const setUp = `[hub]
+base_url = "https://hub.example"
+hub_url = "https://hub.example"
+client_id = "office"
+organisation_code = "1234"
+`
+
+// configured is a profile with these settings.
+func configured(t testing.TB, toml string) Config {
+	t.Helper()
+	d, err := profile.Find(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Make(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(d.State, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if toml != "" {
+		write(t, settings.Path(d), toml)
+	}
+	s, _ := settings.Load(d)
+	return Config{Dirs: d, Settings: s, Version: "1.2.0", Commit: "abc", Language: text.Dutch, Exe: filepath.Join(t.TempDir(), "wiebelt"),
+		Hub:      func(s *settings.Settings) (hub.Config, error) { return hubOf(d, s) },
+		Rules:    func(s *settings.Settings) (*phone.Rules, error) { return phone.NewRules(s.NumberRules()) },
+		Instance: func() (instance.Config, error) { return meet(d, "1.2.0", "abc") },
+	}
+}
+
+// meet and hubOf are what the resident does of them.
+func meet(d profile.Dirs, version, build string) (instance.Config, error) {
+	socket, err := d.SocketPath("wiebelt.sock")
+	return instance.Config{RunDir: d.Run, SocketPath: socket, Version: version, Build: build, Log: slog.New(slog.DiscardHandler)}, err
+}
+
+func hubOf(d profile.Dirs, s *settings.Settings) (hub.Config, error) {
+	h := s.Hub
+	return hub.Config{BaseURL: h.BaseURL, ClientID: h.ClientID, OrganisationCode: h.OrganisationCode, Scopes: h.ContactScope(),
+		DeliveryScopes: h.DeliveryScope(), Intermediary: h.Intermediary, Proxy: h.Proxy, ExtraCAFile: h.ExtraCAFile,
+		Secret: func(context.Context) (string, error) { return "", secret.ErrNotSet }}, nil
+}
+
+func write(t testing.TB, path, s string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(s), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// calm is a computer on which all is well.
+func calm() system {
+	return system{
+		store: secret.Open,
+		register: func(register.Options) (register.Status, error) {
+			return register.Status{Scheme: "x", Ours: true, Autostart: true}, nil
+		},
+		policy:      func() (bool, bool) { return true, false },
+		desktop:     func() bool { return true },
+		trayHost:    func(context.Context) bool { return true },
+		lockSources: func(context.Context) []string { return []string{"logind"} },
+		openGL:      func() bool { return true },
+		microSIP:    func() string { return "" },
+		free:        func(string) (uint64, error) { return 5000 << 20, nil },
+		folder:      func(string) (rights, error) { return rights{}, nil },
+		installed:   func(string) (rights, error) { return rights{}, nil },
+	}
+}
+
+// examined is an exam on a calm computer, with a resident that is well and a hub
+// that gives tokens.
+func examined(t testing.TB, toml string) *exam {
+	e := &exam{Config: configured(t, toml), sys: calm(), now: time.Date(2026, 10, 1, 10, 0, 0, 0, time.Local)}
+	e.s = e.Settings
+	e.asked = given(told{presence: present, hello: instance.Hello{Version: "1.2.0", Build: "abc"}, facts: deskapi.DoctorFacts{SetUp: true, Port: 27471}})
+	e.kept = given(kept{value: "s"})
+	e.way = given(well())
+	return e
+}
+
+func keepSecret(t testing.TB, d profile.Dirs, base, client, value string) {
+	t.Helper()
+	store, err := secret.Open(secret.KindFile, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ref, err := secret.Hub(base, client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Set(t.Context(), ref, value); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,189 @@
+package doctor
+
+import (
+	"database/sql"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf16"
+
+	"wiebelt/internal/contact"
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/history"
+	"wiebelt/internal/hub"
+	"wiebelt/internal/logfile"
+	"wiebelt/internal/native/register"
+	"wiebelt/internal/secret"
+)
+
+func well() journey {
+	return journey{life: time.Hour, reached: hub.Reached{Resolved: true, Connected: true, Answered: true, Dated: true,
+		Expires: time.Date(2027, 10, 1, 10, 0, 0, 0, time.Local)}}
+}
+
+func failing(f contact.Failure, detail string) error {
+	return &contact.LookupError{Failure: f, Detail: detail}
+}
+
+func withJourney(change func(*journey)) func(*testing.T, *exam) {
+	return func(_ *testing.T, e *exam) {
+		j := well()
+		change(&j)
+		e.way = given(j)
+	}
+}
+
+// rotating is a hub that takes, or refuses, the old secret and the new one.
+func rotating(old, next error) func(*testing.T, *exam) {
+	return withJourney(func(j *journey) { j.two, j.token, j.newer = true, old, next })
+}
+
+func stops(f contact.Failure, detail string, r hub.Reached) func(*testing.T, *exam) {
+	return withJourney(func(j *journey) { *j = journey{reached: r, failed: failing(f, detail)} })
+}
+
+func withSecret(err error) func(*testing.T, *exam) {
+	return func(_ *testing.T, e *exam) { e.kept = given(kept{err: err}) }
+}
+
+func tells(change func(*told)) func(*testing.T, *exam) {
+	return func(_ *testing.T, e *exam) {
+		v := e.asked.value
+		change(&v)
+		e.asked = given(v)
+	}
+}
+
+func links(phase string) func(*testing.T, *exam) {
+	return tells(func(v *told) {
+		v.facts.Links = []deskapi.DoctorLink{{Kind: "baresip", Name: "Jansen", Phase: phase}, {Kind: "ari", Name: "ari", Phase: phase}}
+	})
+}
+
+const twoLinks = setUp + "[[softphone]]\nkind = \"baresip\"\nname = \"Jansen\"\naddress = \"127.0.0.1:4444\"\n[[softphone]]\nkind = \"ari\"\naddress = \"https://pbx.example\"\n"
+
+func sip(lines ...string) func(*testing.T, *exam) {
+	return func(t *testing.T, e *exam) {
+		path := filepath.Join(t.TempDir(), "microsip.ini")
+		b := []byte{0xff, 0xfe}
+		for _, u := range utf16.Encode([]rune("[Settings]\r\n" + strings.ReplaceAll(strings.Join(lines, "\r\n"), "EXE", e.Exe))) {
+			b = append(b, byte(u), byte(u>>8))
+		}
+		write(t, path, string(b))
+		write(t, e.Exe, "")
+		e.sys.microSIP = func() string { return path }
+	}
+}
+
+// desk puts a windows program beside ours that ends with a code.
+func desk(code int) func(*testing.T, *exam) {
+	return func(t *testing.T, e *exam) {
+		p := filepath.Join(filepath.Dir(e.Exe), "wiebelt-desk")
+		write(t, p, fmt.Sprintf("#!/bin/sh\n[ \"$*\" = --check-gl ] || exit 99\nexit %d\n", code))
+		if err := os.Chmod(p, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func both(all ...func(*testing.T, *exam)) func(*testing.T, *exam) {
+	return func(t *testing.T, e *exam) {
+		for _, f := range all {
+			f(t, e)
+		}
+	}
+}
+
+func folderIs(r rights, err error) func(*testing.T, *exam) {
+	return func(_ *testing.T, e *exam) {
+		e.sys.folder = func(path string) (rights, error) {
+			if path == e.Dirs.Run {
+				return r, err
+			}
+			return rights{}, nil
+		}
+	}
+}
+
+func aged(days int) func(*testing.T, *exam) {
+	return func(t *testing.T, e *exam) {
+		p := filepath.Join(e.Dirs.Log(), logfile.CrashName)
+		write(t, p, "panic: x\n")
+		at := e.now.AddDate(0, 0, -days).Add(-time.Minute)
+		if err := os.Chtimes(p, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func calls(change func(path string)) func(*testing.T, *exam) {
+	return func(t *testing.T, e *exam) {
+		path := filepath.Join(e.Dirs.State, HistoryName)
+		s, err := history.Open(path, history.KeepFull, 7, time.Now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Put(t.Context(), history.Entry{Rang: time.Now(), Number: "+31201234567", Name: "J. Jansen"}); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if change != nil {
+			change(path)
+		}
+	}
+}
+
+func tokens(mode fs.FileMode) func(*testing.T, *exam) {
+	return func(t *testing.T, e *exam) {
+		if _, err := secret.Token(e.Dirs); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(filepath.Join(e.Dirs.State, "tokens.json"), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func announces(s string, mode fs.FileMode) func(*testing.T, *exam) {
+	return func(t *testing.T, e *exam) {
+		p := filepath.Join(e.Dirs.Run, "listener.json")
+		write(t, p, s)
+		if err := os.Chmod(p, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func number(_ *testing.T, e *exam) { e.Number = "020 123 4567" }
+
+func noDesktop(_ *testing.T, e *exam) { e.sys.desktop = func() bool { return false } }
+
+func registered(s register.Status, err error) func(*testing.T, *exam) {
+	return func(_ *testing.T, e *exam) {
+		e.sys.register = func(register.Options) (register.Status, error) { return s, err }
+	}
+}
+
+func room(free uint64, err error) func(*testing.T, *exam) {
+	return func(_ *testing.T, e *exam) { e.sys.free = func(string) (uint64, error) { return free, err } }
+}
+
+func schema(t testing.TB, path string, version int) {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Exec(fmt.Sprintf("PRAGMA user_version = %d", version)); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,56 @@
+package e2e
+
+import (
+	"encoding/json"
+	"log/slog"
+	"testing"
+	"time"
+
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/instance"
+	"wiebelt/internal/profile"
+	"wiebelt/internal/resident"
+)
+
+// asDesk speaks with the resident as the windows program does.
+func asDesk(t *testing.T, o *office) *instance.Conn {
+	t.Helper()
+	dirs, err := profile.Find(o.profile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := resident.Instance(dirs, "test", "test", slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, _, err := instance.Connect(t.Context(), cfg, instance.RoleDesk)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Send(deskapi.KindPainted, nil); err != nil { // or it would be taken for one that shows nothing
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+// nextOf waits for a message of a kind.
+func nextOf[T any](t *testing.T, c *instance.Conn, kinds ...string) (kind string, m T) {
+	t.Helper()
+	late := time.AfterFunc(20*time.Second, func() { _ = c.Close() })
+	defer late.Stop()
+	for {
+		kind, raw, err := c.Receive()
+		if err != nil {
+			t.Fatalf("no %v: %v", kinds, err)
+		}
+		for _, k := range kinds {
+			if k == kind {
+				if err := json.Unmarshal(raw, &m); err != nil {
+					t.Fatal(err)
+				}
+				return kind, m
+			}
+		}
+	}
+}

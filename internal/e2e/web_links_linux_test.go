@@ -1,0 +1,133 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"wiebelt/internal/softphone/phonetest"
+)
+
+// attacker serves testdata/web, and sends on from /to?ADDRESS.
+func attacker(t *testing.T) *httptest.Server {
+	t.Helper()
+	files := http.FileServer(http.Dir("testdata/web"))
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/to" {
+			to, _ := url.QueryUnescape(r.URL.RawQuery)
+			w.Header().Set("Location", to)
+			w.WriteHeader(http.StatusFound)
+			return
+		}
+		files.ServeHTTP(w, r)
+	}))
+	t.Cleanup(web.Close)
+	return web
+}
+
+// TestLaunchesFromPages: a page in a browser on the desktop launches wiebelt:
+// links, of which the user said that they always open, through the registration
+// that "wiebelt register" makes. A call that is on stays as it is, nothing is
+// looked up, and only one card in ten seconds and three in a minute come up.
+func TestLaunchesFromPages(t *testing.T) {
+	t.Parallel()
+	sip, control := phonetest.StartBaresip(t)
+	o := newOffice(t, "[[softphone]]\nkind = \"baresip\"\nname = \"baresip\"\naddress = \""+control+"\"\n[card]\nfull_for = \"10m\"")
+	o.Until("the link is up", func() bool { return strings.Contains(o.log.String(), "state=connected") })
+	if out, err := o.wiebelt("register").CombinedOutput(); err != nil {
+		t.Fatalf("register: %v: %s", err, out)
+	}
+	ended := filepath.Join(o.Dir, "ended")
+	notes := o.opener("/usr/bin/xdg-open \"$1\"; echo $? >> " + ended)
+	web := attacker(t)
+	data := filepath.Join(t.TempDir(), "chromium")
+	if err := os.MkdirAll(filepath.Join(data, "Default"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	// What is left of a click on "always allow".
+	always := fmt.Sprintf(`{"protocol_handler":{"allowed_origin_protocol_pairs":{%q:{"wiebelt":true}}}}`, web.URL)
+	if err := os.WriteFile(filepath.Join(data, "Default", "Preferences"), []byte(always), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx := surf(t, chromedp.UserDataDir(data), chromedp.Flag("headless", false), chromedp.NoInheritEnv,
+		chromedp.Env(append(o.Env(), "PATH="+o.Dir+":"+os.Getenv("PATH"))...), chromedp.WindowSize(800, 700))
+	visit(t, ctx, web.URL+"/launch.html")
+	sent := 0
+	launch := func(links ...string) {
+		t.Helper()
+		for _, l := range links {
+			script(t, ctx, fmt.Sprintf("links.push(%q)", l))
+			ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+			err := chromedp.Do(ctx, chromedp.MouseClickXY(100, 100))
+			cancel()
+			if err != nil {
+				t.Fatal(err)
+			}
+			sent++
+			o.Until("the browser launches the link", func() bool { return len(opened(notes)) == sent })
+		}
+		o.Until("every launch is over", func() bool { return len(opened(ended)) == sent })
+	}
+
+	const ring = 20 * time.Second // gone before the third card of a launch
+	live := phonetest.Place(t, sip, phonetest.Scenario{Number: "+31698760011", Ring: ring})
+	o.shows("the card of the call", foundCard(t, "+31698760011", "sip:101@127.0.0.1", vries.Contact))
+	eyes := watchCards(t, o)
+	began := time.Now()
+	const same = "wiebelt:call?number=%2B31698760011"
+	launch(same, same+"&state=answered", same+"&state=ended", same+"&id=1&state=answered", "wiebelt:call?id=1&number=0698700001",
+		"wiebelt://call?number=0698700002&name=Iemand&line=1", "wiebelt:call?number=0698700003&state=ended", "wiebelt:open?number=0698700004",
+		"wiebelt:call?number=0698700005", "wiebelt:call?number=0698700006", "WIEBELT:call?number=0698700007", "wiebelt:call?number=0698700008")
+	quick := time.Since(began)
+	o.shows("the same card of the call", foundCard(t, "+31698760011", "sip:101@127.0.0.1", vries.Contact))
+	if quick > ring-2*time.Second {
+		t.Fatalf("%d launches took %v", sent, quick)
+	}
+	for n := 0; time.Since(began) < 35*time.Second; n++ { // time enough for a fourth
+		launch(fmt.Sprintf("wiebelt:call?number=06987001%02d", n%100))
+	}
+	live.Wait()
+	seen := eyes.stop()
+
+	t.Logf("%d launches in %v (the first 12 in %v): cards came at %v", sent, time.Since(began).Round(time.Second), quick.Round(time.Millisecond), seen.rose)
+	if seen.most > 3 {
+		t.Errorf("%d windows of cards at once", seen.most)
+	}
+	if len(seen.rose) != 3 {
+		t.Errorf("%d cards came by launches", len(seen.rose))
+	}
+	for i := 1; i < len(seen.rose); i++ {
+		if d := seen.rose[i] - seen.rose[i-1]; d < 9800*time.Millisecond {
+			t.Errorf("two cards within %v", d)
+		}
+	}
+	if n := len(callsOf(t, o)); n != 1 {
+		t.Errorf("%d calls in the history, want the real one", n)
+	}
+	if n := o.hub.Stats().Lookups; n != 1 {
+		t.Errorf("%d lookups, want the real call's", n)
+	}
+	if n := residents(o); n != 1 {
+		t.Errorf("%d residents", n)
+	}
+	// Its button looks up, and makes it a call that was.
+	cards := eyes.cards()
+	if len(cards) == 0 {
+		t.Fatal("no card")
+	}
+	at := blue(o.look(cards[0])).Add(cards[0].Min)
+	o.Move(at.X, at.Y)
+	meant()
+	o.Click(at.X, at.Y, 1)
+	o.Until("a lookup", func() bool { return o.hub.Stats().Lookups == 2 })
+	o.Until("a second call in the history", func() bool { return len(callsOf(t, o)) == 2 })
+}

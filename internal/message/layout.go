@@ -1,0 +1,148 @@
+package message
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"slices"
+)
+
+// layout compares each entry with the header in front of its contents, and sees
+// to it that every byte of the ZIP belongs to one entry at most.
+func (f *file) layout(members []member, e ending, report *Report) error {
+	order := make([]int, len(members))
+	for i := range members {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		switch x, y := members[a].offset, members[b].offset; {
+		case x < y:
+			return -1
+		case x > y:
+			return 1
+		}
+		return a - b
+	})
+	for n, i := range order {
+		m := &members[i]
+		next := e.start
+		if n+1 < len(order) {
+			next = members[order[n+1]].offset
+		}
+		if err := f.header(m, i, min(next, e.start)); err != nil {
+			return err
+		}
+	}
+	at, unused := int64(0), false
+	for n := 0; n <= len(order); n++ {
+		to := e.start
+		if n < len(order) {
+			to = members[order[n]].offset
+		}
+		if at < to {
+			unused = true
+			if err := f.gap(at, to); err != nil {
+				return err
+			}
+		}
+		if n < len(order) {
+			at = members[order[n]].end
+		}
+	}
+	if unused {
+		report.zip(UnusedBytes, -1)
+	}
+	return nil
+}
+
+// header reads the header of an entry and, behind its contents, the descriptor.
+// Everything must end before next.
+func (f *file) header(m *member, i int, next int64) error {
+	b, ok := f.bytes(m.offset, localSize)
+	if !ok || !is(b, sigLocal) {
+		return bad{DirectoryBroken, i}
+	}
+	if next-m.offset < localSize {
+		return bad{Overlap, i}
+	}
+	nameLen, extraLen := u16(b, 26), u16(b, 28)
+	rest, ok := f.bytes(m.offset+localSize, nameLen+extraLen)
+	if !ok {
+		return bad{DirectoryBroken, i}
+	}
+	flags := u16(b, 6)
+	const telling = flagEncrypted | flagDescriptor | flagStrong | flagMasked
+	if string(rest[:nameLen]) != m.name || u16(b, 8) != m.method || (flags^m.flags)&telling != 0 {
+		return bad{HeaderMismatch, i}
+	}
+	m.data = m.offset + localSize + int64(nameLen+extraLen)
+	if m.packed > next-m.data {
+		return bad{Overlap, i}
+	}
+	m.end = m.data + m.packed
+	if flags&flagDescriptor != 0 {
+		n, ok := f.descriptor(m, next)
+		if !ok {
+			return bad{HeaderMismatch, i}
+		}
+		m.end += n
+		return nil
+	}
+	packed, unpacked := u32(b, 18), u32(b, 22)
+	wide, count := extraField(rest[nameLen:], extraZip64)
+	for _, v := range []*uint64{&unpacked, &packed} {
+		if *v == 0xffffffff && count == 1 && len(wide) >= 8 {
+			*v, wide = u64(wide, 0), wide[8:]
+		}
+	}
+	if uint32(u32(b, 14)) != m.crc || packed != uint64(m.packed) || unpacked != uint64(m.unpacked) {
+		return bad{HeaderMismatch, i}
+	}
+	return nil
+}
+
+// descriptor gives the length of the record behind the contents. It comes in
+// four forms: with a signature or without, with sizes of 32 bits or 64.
+func (f *file) descriptor(m *member, next int64) (int64, bool) {
+	b, ok := f.bytes(m.end, int(min(24, next-m.end)))
+	if !ok {
+		return 0, false
+	}
+	for _, start := range []int{4, 0} {
+		if start == 4 && !is(b, sigDescriptor) {
+			continue
+		}
+		d := b[start:]
+		switch {
+		case len(d) >= 20 && uint32(u32(d, 0)) == m.crc && u64(d, 4) == uint64(m.packed) && u64(d, 12) == uint64(m.unpacked):
+			return int64(start) + 20, true
+		case len(d) >= 12 && uint32(u32(d, 0)) == m.crc && u32(d, 4) == uint64(m.packed) && u32(d, 8) == uint64(m.unpacked):
+			return int64(start) + 12, true
+		}
+	}
+	return 0, false
+}
+
+// gap looks at bytes that belong to no entry. Readers that go through the ZIP
+// from its start, and not by its list, would find a record there.
+func (f *file) gap(from, to int64) error {
+	in := bufio.NewReaderSize(io.NewSectionReader(f, from, to-from), 32<<10)
+	for {
+		b, err := in.Peek(4)
+		if err != nil {
+			return nil // f has the error if there is one
+		}
+		switch {
+		case is(b, sigEnd):
+			return whole(TwoEnds)
+		case is(b, sigLocal), is(b, sigDirectory):
+			return whole(HiddenEntry)
+		}
+		b, _ = in.Peek(in.Buffered())
+		n := bytes.IndexByte(b[1:], 'P') + 1
+		if n == 0 {
+			n = len(b)
+		}
+		_, _ = in.Discard(n) // buffered
+	}
+}

@@ -1,0 +1,71 @@
+package message
+
+import (
+	"bufio"
+	"compress/flate"
+	"errors"
+	"hash/crc32"
+	"io"
+)
+
+// unpacker gives the unpacked bytes of one entry after the other; it is reused,
+// as a ZIP may have thousands.
+type unpacker struct {
+	f       *file
+	packed  *bufio.Reader
+	inflate io.ReadCloser // nil before the first packed entry
+	in      io.Reader     // one of the two
+	left    int64
+	want    uint32
+	crc     uint32
+	unused  bool // packed bytes are left at the end
+}
+
+func newUnpacker(f *file) *unpacker {
+	return &unpacker{f: f, packed: bufio.NewReaderSize(nil, 32<<10)}
+}
+
+// open begins with an entry.
+func (u *unpacker) open(m member) {
+	u.packed.Reset(io.NewSectionReader(u.f, m.data, m.packed))
+	u.left, u.want, u.crc, u.unused = m.unpacked, m.crc, 0, false
+	switch {
+	case m.method == methodStore:
+		u.in = u.packed
+		return
+	case u.inflate == nil:
+		u.inflate = flate.NewReader(u.packed)
+	default:
+		_ = u.inflate.(flate.Resetter).Reset(u.packed, nil) // never fails
+	}
+	u.in = u.inflate
+}
+
+// Read gives io.EOF after exactly the bytes that the list of files promises.
+func (u *unpacker) Read(p []byte) (int, error) {
+	if err := u.f.ctx.Err(); err != nil { // a whole disk may unpack from one read
+		u.f.err = err
+		return 0, err
+	}
+	n, err := u.in.Read(p)
+	if u.left -= int64(n); u.left < 0 {
+		return 0, problem(SizeLie)
+	}
+	u.crc = crc32.Update(u.crc, crc32.IEEETable, p[:n])
+	switch {
+	case u.f.err != nil:
+		return 0, u.f.err
+	case err == nil:
+		return n, nil
+	case !errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
+		return 0, problem(Damaged)
+	case u.left > 0:
+		return 0, problem(SizeLie)
+	case u.crc != u.want:
+		return 0, problem(Damaged)
+	}
+	if _, err := u.packed.ReadByte(); err == nil {
+		u.unused = true
+	}
+	return n, io.EOF
+}

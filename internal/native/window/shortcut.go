@@ -1,0 +1,94 @@
+//go:build linux || freebsd || netbsd || openbsd || dragonfly || windows
+
+package window
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// sym is what a key stands for, in the numbers of the X protocol (appendix A).
+type sym uint32
+
+// shortcut is a key combination as the user writes it.
+type shortcut struct {
+	ctrl, alt, shift, super bool
+	key                     sym
+}
+
+const maxHotkeys = 16
+
+// parseShortcut reads keys joined by "+": any of Ctrl, Alt, Shift and Win (or
+// Super), then a letter, a digit or the name of a key. A key that writes needs
+// Ctrl, Alt or Win: nobody may take it away from everybody else.
+func parseShortcut(keys string) (shortcut, error) {
+	var s shortcut
+	bad := func(why string) (shortcut, error) { return shortcut{}, fmt.Errorf("keys %q: %s", keys, why) }
+	if len(keys) > 40 {
+		return shortcut{}, errors.New("keys: too long")
+	}
+	parts := strings.Split(strings.ToLower(keys), "+")
+	for i, p := range parts {
+		parts[i] = strings.TrimSpace(p)
+	}
+	name := parts[len(parts)-1]
+	for _, p := range parts[:len(parts)-1] {
+		to := map[string]*bool{"ctrl": &s.ctrl, "control": &s.ctrl, "alt": &s.alt, "shift": &s.shift,
+			"win": &s.super, "super": &s.super, "meta": &s.super}[p]
+		if to == nil {
+			return bad("a key that cannot be held with others")
+		}
+		if *to {
+			return bad("the same key twice")
+		}
+		*to = true
+	}
+	writes := true
+	switch {
+	case len(name) == 1 && (name[0] >= 'a' && name[0] <= 'z' || name[0] >= '0' && name[0] <= '9'):
+		s.key = sym(name[0])
+	case functionKey(name) > 0:
+		s.key, writes = sym(firstFunctionKey+functionKey(name)-1), false
+	default:
+		for _, k := range shortcutKeys {
+			if k.name == name {
+				s.key = k.sym
+			}
+		}
+		if s.key == 0 {
+			return bad("unknown key")
+		}
+	}
+	if writes && !s.ctrl && !s.alt && !s.super {
+		return bad("needs Ctrl, Alt or Win")
+	}
+	return s, nil
+}
+
+// shortcutKeys are the keys with names, by what users and the X protocol call
+// them, and their numbers there and in Windows.
+var shortcutKeys = [...]struct {
+	name    string
+	sym     sym
+	x       string
+	windows uint32 // virtual-key code
+}{
+	{"space", 0x20, "space", 0x20}, {"enter", 0xff0d, "Return", 0x0d}, {"return", 0xff0d, "Return", 0x0d}, {"tab", 0xff09, "Tab", 0x09},
+	{"esc", 0xff1b, "Escape", 0x1b}, {"escape", 0xff1b, "Escape", 0x1b}, {"backspace", 0xff08, "BackSpace", 0x08},
+	{"insert", 0xff63, "Insert", 0x2d}, {"delete", 0xffff, "Delete", 0x2e}, {"home", 0xff50, "Home", 0x24}, {"end", 0xff57, "End", 0x23},
+	{"pageup", 0xff55, "Page_Up", 0x21}, {"pagedown", 0xff56, "Page_Down", 0x22}, {"left", 0xff51, "Left", 0x25}, {"up", 0xff52, "Up", 0x26},
+	{"right", 0xff53, "Right", 0x27}, {"down", 0xff54, "Down", 0x28}, {"pause", 0xff13, "Pause", 0x13},
+}
+
+const firstFunctionKey = 0xffbe
+
+// functionKey is the number in F1 to F24, 0 for other names.
+func functionKey(name string) int {
+	n, err := strconv.Atoi(strings.TrimPrefix(name, "f"))
+	if err != nil || n < 1 || n > 24 || name != "f"+strconv.Itoa(n) {
+		return 0
+	}
+	return n
+}

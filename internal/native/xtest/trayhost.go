@@ -1,0 +1,98 @@
+package xtest
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/godbus/dbus/v5"
+)
+
+// TrayWatcher is the name that a tray host has on the bus.
+const TrayWatcher = "org.kde.StatusNotifierWatcher"
+
+// TrayHost is a tray host that draws nothing: it notes who registers. Safe for
+// concurrent use.
+type TrayHost struct {
+	mu    sync.Mutex
+	items []string
+}
+
+// HostTray has a connection be the tray host of its bus.
+func HostTray(t testing.TB, c *dbus.Conn) *TrayHost {
+	t.Helper()
+	h := &TrayHost{}
+	if err := c.Export(h, "/StatusNotifierWatcher", TrayWatcher); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.RequestName(TrayWatcher, dbus.NameFlagDoNotQueue); err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// RegisterStatusNotifierItem is called by programs with an icon.
+func (h *TrayHost) RegisterStatusNotifierItem(path string, from dbus.Sender) *dbus.Error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if strings.HasPrefix(path, "/") {
+		path = string(from)
+	}
+	h.items = append(h.items, path)
+	return nil
+}
+
+// RegisterStatusNotifierHost is of the same interface.
+func (h *TrayHost) RegisterStatusNotifierHost(string) *dbus.Error { return nil }
+
+// Items are the names on the bus of who registered, each as often as it did.
+func (h *TrayHost) Items() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.items)
+}
+
+// Forget forgets who registered.
+func (h *TrayHost) Forget() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.items = nil
+}
+
+// menuEntry is an entry of com.canonical.dbusmenu.
+type menuEntry struct {
+	ID       int32
+	Props    map[string]dbus.Variant
+	Children []dbus.Variant
+}
+
+// TrayMenu reads the menu of an icon as a panel does: its titles, "-" for a line
+// that divides, and their ids. Both are empty where there is no menu.
+func TrayMenu(menu dbus.BusObject) (titles []string, ids map[string]int32) {
+	ids = map[string]int32{}
+	var rev uint32
+	var root menuEntry
+	if err := menu.Call("com.canonical.dbusmenu.GetLayout", 0, int32(0), int32(-1), []string{}).Store(&rev, &root); err != nil {
+		return nil, ids
+	}
+	for _, v := range root.Children {
+		var e menuEntry
+		if dbus.Store([]any{v.Value()}, &e) != nil {
+			continue
+		}
+		if k, ok := e.Props["type"]; ok && k.Value() == "separator" {
+			titles = append(titles, "-")
+			continue
+		}
+		title, _ := e.Props["label"].Value().(string)
+		titles = append(titles, title)
+		ids[title] = e.ID
+	}
+	return titles, ids
+}
+
+// ChooseTray clicks on the entry of a menu with an id.
+func ChooseTray(menu dbus.BusObject, id int32) error {
+	return menu.Call("com.canonical.dbusmenu.Event", 0, id, "clicked", dbus.MakeVariant(0), uint32(0)).Err
+}

@@ -1,0 +1,57 @@
+package outbox
+
+import (
+	"context"
+	"testing"
+	"time"
+)
+
+// TestWatch: a snapshot for every change, whoever made it; none is changed later.
+func TestWatch(t *testing.T) {
+	b := open(t, Options{})
+	ctx, cancel := context.WithCancel(t.Context())
+	seen := make(chan *Snapshot, 100)
+	done := make(chan error, 1)
+	go func() { done <- b.Watch(ctx, func(s *Snapshot) { seen <- s }) }()
+	if s := <-seen; len(s.Items) != 0 || s.Working {
+		t.Errorf("%+v", s)
+	}
+	it := add(t, b, write(t, "a.zip", []byte("a")))
+	first := <-seen
+	if len(first.Items) != 1 || first.Counts[Waiting] != 1 {
+		t.Errorf("%+v", first)
+	}
+	other := open(t, Options{Dir: b.o.Dir}) // as another process would
+	if err := other.Forget(t.Context(), it.ID); err != nil {
+		t.Fatal(err)
+	}
+	if s := <-seen; len(s.Items) != 0 || len(first.Items) != 1 {
+		t.Errorf("%+v", s)
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+// What this process changes is seen at once, not at the next tick.
+func TestWatchSeesOwnChanges(t *testing.T) {
+	b := open(t, Options{Tick: time.Hour})
+	ctx, cancel := context.WithCancel(t.Context())
+	seen, done := make(chan *Snapshot, 100), make(chan error, 1)
+	go func() { done <- b.Watch(ctx, func(s *Snapshot) { seen <- s }) }()
+	<-seen
+	add(t, b, write(t, "a.zip", []byte("a")))
+	select {
+	case s := <-seen:
+		if len(s.Items) != 1 {
+			t.Errorf("%+v", s)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("not seen")
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}

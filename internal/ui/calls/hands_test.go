@@ -1,0 +1,227 @@
+package calls
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/driver/desktop"
+	"fyne.io/fyne/v2/test"
+
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/history"
+	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
+	"wiebelt/internal/ui/kittest"
+)
+
+func TestClicksInARow(t *testing.T) {
+	b := newBench(t, kittest.Greeting(text.Dutch))
+	unknown := customer()
+	unknown.ID, unknown.Name, unknown.Link = 8, "", ""
+	withheld := history.Entry{ID: 9, Rang: kittest.Noon}
+	b.read([]history.Entry{customer(), unknown, withheld}, nil)
+	b.Show(deskapi.WindowCalls)
+	b.state(t, deskapi.CallsState{CallBack: true})
+	b.Clock = b.Clock.Add(time.Second)
+	b.Take()
+	rows := views(b)
+	name := fyne.NewPos(200, 20)
+	at := func(t tool) fyne.Position {
+		return fyne.NewPos(rows[7].Size().Width-kit.RowInset-float32(tools-t)*toolWidth+10, 20)
+	}
+
+	for _, tt := range []struct {
+		what string
+		id   int64
+		at   fyne.Position
+		want []kittest.Saying
+	}{
+		{"a name opens", 7, name, []kittest.Saying{{Kind: deskapi.KindCallsOpen, M: deskapi.CallsEntry{Entry: 7}}}},
+		{"an unknown number does nothing", 8, name, nil},
+		{"copy", 8, at(toolCopy), []kittest.Saying{{Kind: deskapi.KindCallsCopy, M: deskapi.CallsCopy{Entry: 8}}}},
+		{"call back", 8, at(toolCall), []kittest.Saying{{Kind: deskapi.KindCallsCall, M: deskapi.CallsEntry{Entry: 8}}}},
+		{"nothing to copy", 9, at(toolCopy), nil},
+		{"nobody to call back", 9, at(toolCall), nil},
+		{"more opens a menu", 7, at(toolMore), nil},
+	} {
+		test.TapAt(rows[tt.id], tt.at)
+		if got := b.Take(); fmt.Sprint(got) != fmt.Sprint(tt.want) {
+			t.Errorf("%s: said %v, want %v", tt.what, got, tt.want)
+		}
+	}
+	if b.calls.win.Canvas().Overlays().Top() == nil {
+		t.Error("no menu")
+	}
+	kittest.WantTexts(t, b.calls.win, "Gekopieerd")
+	for _, f := range b.Later {
+		f()
+	}
+	if all := strings.Join(kittest.Texts(b.calls.win), "|"); strings.Contains(all, "Gekopieerd") {
+		t.Error("it says copied for ever")
+	}
+
+	// The pointer shows what a click would do.
+	rows[7].MouseIn(&desktop.MouseEvent{PointEvent: fyne.PointEvent{Position: name}})
+	if !rows[7].back.Visible() || rows[7].title.Colour != "primary" || rows[7].Cursor() != desktop.PointerCursor {
+		t.Error("a row that opens does not look like it under the pointer")
+	}
+	for i, icon := range rows[7].icons {
+		if !icon.Visible() {
+			t.Errorf("tool %d is not shown under the pointer", i)
+		}
+	}
+	rows[7].MouseOut()
+	if rows[7].back.Visible() || rows[7].title.Colour != "foreground" {
+		t.Error("the pointer left and the row still shows it")
+	}
+	if rows[9].Cursor() != desktop.DefaultCursor {
+		t.Error("a row without a link looks as if it opened")
+	}
+}
+
+// A new call pushes the others down; a click that was meant for the row before
+// opens nothing.
+func TestClickAfterRowsMoved(t *testing.T) {
+	b := newBench(t, kittest.Greeting(text.Dutch))
+	b.read([]history.Entry{customer()}, nil)
+	b.Show(deskapi.WindowCalls)
+	b.Clock = b.Clock.Add(time.Minute)
+	b.Take()
+	v := views(b)[7]
+	other := customer()
+	other.ID = 8
+	b.read([]history.Entry{other, customer()}, nil)
+	if v.row.id != 8 {
+		t.Fatalf("the view shows %d, the test expects another caller in it", v.row.id)
+	}
+	test.TapAt(v, fyne.NewPos(200, 20))
+	if got := b.Take(); len(got) != 0 {
+		t.Errorf("a click at once said %v", got)
+	}
+	b.Clock = b.Clock.Add(kit.Settle)
+	test.TapAt(v, fyne.NewPos(200, 20))
+	if got := b.Take(); len(got) != 1 || got[0].M != (deskapi.CallsEntry{Entry: 8}) {
+		t.Errorf("a click later said %v", got)
+	}
+}
+
+// The whole window by keyboard.
+func TestKeyboard(t *testing.T) {
+	b := newBench(t, kittest.Greeting(text.Dutch))
+	var all []history.Entry
+	for i := range 40 {
+		e := customer()
+		e.ID, e.Rang = int64(100-i), kittest.Noon.Add(-time.Duration(i)*time.Hour)
+		all = append(all, e)
+	}
+	all[39].Name = "Z. Laatste"
+	b.read(all, nil)
+	b.Show(deskapi.WindowCalls)
+	b.Take()
+	c := b.calls
+	key := func(k fyne.KeyName) {
+		t.Helper()
+		f := c.win.Canvas().Focused()
+		if f == nil {
+			t.Fatal("nothing has the keyboard")
+		}
+		f.TypedKey(&fyne.KeyEvent{Name: k})
+	}
+	says := func(what string, kind string, m any) {
+		t.Helper()
+		got := b.Take()
+		if len(got) != 1 || got[0].Kind != kind || got[0].M != m {
+			t.Errorf("%s said %v", what, got)
+		}
+	}
+	c.win.Canvas().OnTypedKey()(&fyne.KeyEvent{Name: fyne.KeyDown})
+	if c.win.Canvas().Focused() != fyne.Focusable(c.list) || c.picked != 100 {
+		t.Fatalf("the first key did not go to the list (%d)", c.picked)
+	}
+	key(fyne.KeyReturn)
+	says("Enter", deskapi.KindCallsOpen, deskapi.CallsEntry{Entry: 100})
+	key(fyne.KeyDown)
+	key(fyne.KeyDown)
+	key(fyne.KeyUp)
+	key(fyne.KeySpace)
+	says("the space bar", deskapi.KindCallsOpen, deskapi.CallsEntry{Entry: 99})
+	c.withChosen(c.copy) // what Ctrl+C does
+	says("copy", deskapi.KindCallsCopy, deskapi.CallsCopy{Entry: 99})
+	key(fyne.KeyEnd)
+	if v := views(b)[61]; v == nil || !v.ring.Visible() {
+		t.Error("the last call is not shown with the ring")
+	}
+	key(fyne.KeyDelete)
+	says("Delete", deskapi.KindCallsRemove, deskapi.CallsEntry{Entry: 61})
+	b.read(all[:39], nil) // it has gone
+	if c.picked != 62 {
+		t.Errorf("after the last one went the keyboard is on %d", c.picked)
+	}
+	key(fyne.KeyPageUp)
+	if c.chosen >= 38 || c.chosen < 20 {
+		t.Errorf("a page up from 38 is %d", c.chosen)
+	}
+	key(fyne.KeyHome)
+	if c.chosen != 0 || c.list.scroll.Offset.Y != 0 {
+		t.Errorf("the beginning is %d at %v", c.chosen, c.list.scroll.Offset.Y)
+	}
+	key(desktop.KeyMenu)
+	top := c.win.Canvas().Overlays().Top()
+	if top == nil {
+		t.Fatal("the menu key shows no menu")
+	}
+	key(fyne.KeyDown)
+	key(fyne.KeyReturn)
+	says("the first line of the menu", deskapi.KindCallsOpen, deskapi.CallsEntry{Entry: 100})
+	if c.win.Canvas().Focused() != fyne.Focusable(c.list) {
+		t.Error("after the menu the keyboard is not back in the list")
+	}
+	b.read(all, nil)
+	c.list.TypedRune('z')
+	if c.win.Canvas().Focused() != fyne.Focusable(c.filter) || c.filter.Text != "z" || c.plan.count != 1 {
+		t.Errorf("typing in the list: %q, %d calls", c.filter.Text, c.plan.count)
+	}
+	key(fyne.KeyDown)
+	if c.picked != 61 {
+		t.Errorf("down from the filter is on %d", c.picked)
+	}
+	c.win.Canvas().Focus(c.filter)
+	key(fyne.KeyEscape)
+	if c.filter.Text != "" {
+		t.Error("escape does not empty the filter")
+	}
+}
+
+func TestMenuOffersWhatIsPossible(t *testing.T) {
+	b := newBench(t, kittest.Greeting(text.Dutch))
+	b.Show(deskapi.WindowCalls)
+	full := []string{"Relatie openen", "Terugbellen", "Nummer kopiëren", "Relatienummer kopiëren", "Opnieuw opzoeken", "Niet deze relatie", "Afvinken", "Verwijderen"}
+	missed := customer()
+	missed.Result, missed.Answered = history.ResultMissed, time.Time{}
+	for _, tt := range []struct {
+		name  string
+		entry history.Entry
+		back  bool
+		want  []string
+	}{
+		{"all of it", missed, true, full},
+		{"nothing to call back with", missed, false, slices.Delete(slices.Clone(full), 1, 2)},
+		{"answered", customer(), true, slices.Delete(slices.Clone(full), 6, 7)},
+		{"withheld", history.Entry{ID: 1, Rang: kittest.Noon, Outcome: history.OutcomeWithheld}, true, []string{"Verwijderen"}},
+		{"a colleague", history.Entry{ID: 1, Rang: kittest.Noon, Number: "101", Shown: "101", Outcome: history.OutcomeInternal}, true, []string{"Terugbellen", "Nummer kopiëren", "Verwijderen"}},
+		{"a name in place of a number", history.Entry{ID: 1, Rang: kittest.Noon, Number: "text:receptie", Shown: "receptie"}, true, []string{"Verwijderen"}},
+	} {
+		b.calls.state.CallBack = tt.back
+		if got := offered(b.calls, rowOf(text.Dutch, tt.entry, kittest.Noon)); !slices.Equal(got, tt.want) {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+	b.Welcome.FileWord = "dossier"
+	if got := offered(b.calls, rowOf(text.Dutch, customer(), kittest.Noon)); got[0] != "Dossier openen" {
+		t.Errorf("%q", got[0])
+	}
+}

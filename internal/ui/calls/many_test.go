@@ -1,0 +1,134 @@
+package calls
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"wiebelt/internal/history"
+	"wiebelt/internal/ui/kittest"
+)
+
+// However many calls there are, only those on screen have views, scrolling finds
+// every one in its place, and each part is read once on the way.
+func TestManyCalls(t *testing.T) {
+	const n = 100_000
+	b, answers := long(t, n)
+	answers()
+	c := b.calls
+	if len(c.list.views) > 20 || len(c.rows) > block {
+		t.Errorf("%d views and %d rows for one window", len(c.list.views), len(c.rows))
+	}
+	at := func(y float32) {
+		t.Helper()
+		c.list.scrollTo(y)
+		answers()
+		first := c.plan.at(c.list.scroll.Offset.Y)
+		for _, v := range c.list.views {
+			if v.Visible() && (!v.known || v.row.id != int64(n-v.n)) {
+				t.Fatalf("at %v call %d shows %+v (known %v)", y, v.n, v.row.id, v.known)
+			}
+		}
+		if v := views(b)[int64(n-first)]; v == nil {
+			t.Fatalf("at %v the first call %d is not shown", y, first)
+		}
+	}
+	before := answers()
+	for y := float32(0); y < 1000*rowHeight; y += 37 {
+		at(y)
+	}
+	if k := answers() - before; k < 4 || k > 20 {
+		t.Errorf("a thousand calls took %d readings", k)
+	}
+	for _, y := range []float32{5e6, 1e5, 0, c.plan.y(n), 3e6, 3e6 + 7} {
+		at(y)
+	}
+	// While a jump is being read, its rows are empty and no others stand there.
+	c.list.scrollTo(4e6)
+	for _, v := range c.list.views {
+		if v.Visible() && v.known {
+			t.Errorf("call %d shows %d before it was read", v.n, v.row.id)
+		}
+	}
+	answers()
+}
+
+// A letter in the filter shows at once, with what is here; what the whole history
+// has comes when it was read.
+func TestFilterShowsAtOnce(t *testing.T) {
+	b, answers := long(t, 5000)
+	answers()
+	c := b.calls
+	some := slices.Clone(c.all)
+	for i := range some {
+		if i%100 == 7 {
+			some[i].Name = "Q. Zeldzaam"
+		}
+	}
+	b.took(answer{wish: b.wanted(), entries: some, count: 5000, today: 721, exact: true})
+	b.Kicks = 0
+	c.filter.SetText("z")
+	if c.plan.count != 3 || c.exact || b.Kicks != 1 {
+		t.Fatalf("%d calls, exact %v, %d readings asked for", c.plan.count, c.exact, b.Kicks)
+	}
+	if v := views(b)[some[7].ID]; v == nil || !v.Visible() {
+		t.Error("what is here is not shown")
+	}
+	w := b.wanted()
+	if w.query.Filter != "z" || w.place != (history.Place{}) || w.jump {
+		t.Errorf("wants %+v", w)
+	}
+	var found []history.Entry
+	for i := range 5 {
+		found = append(found, some[7])
+		found[i].ID, found[i].Rang = int64(900-i), kittest.Noon.Add(-time.Duration(i)*time.Hour)
+	}
+	b.took(answer{wish: w, entries: found, count: 5, today: 5, exact: true})
+	if c.plan.count != 5 {
+		t.Errorf("%d calls after the whole was read", c.plan.count)
+	}
+	b.Kicks = 0
+	c.filter.SetText("zeld") // all of it is here now
+	if c.plan.count != 5 || !c.exact || b.Kicks != 0 {
+		t.Errorf("%d calls, exact %v, %d readings asked for", c.plan.count, c.exact, b.Kicks)
+	}
+	c.filter.SetText("ze") // and here too, but that cannot be known
+	if b.Kicks != 1 {
+		t.Errorf("%d readings asked for", b.Kicks)
+	}
+}
+
+// New calls come above what is read: what is on screen stays where it is; at the
+// top the new ones show.
+func TestStaysWhereItIs(t *testing.T) {
+	b, answers := long(t, 5000)
+	answers()
+	c := b.calls
+	c.list.scrollTo(c.plan.y(2000) + 13)
+	answers()
+	seen := c.plan.at(c.list.scroll.Offset.Y)
+	id := views(b)[int64(5000-seen)].row.id
+	w := b.wanted() // the history has changed
+	if w.place == (history.Place{}) || w.index != seen {
+		t.Fatalf("wants %+v", w)
+	}
+	a := answer{wish: w, start: c.start + 3, entries: slices.Clone(c.all), count: 5003, today: 724, exact: true}
+	b.took(a)
+	v := views(b)[id]
+	if v == nil {
+		t.Fatal("what was on screen is not any more")
+	}
+	if got := v.Position().Y - c.list.scroll.Offset.Y; got != -13 {
+		t.Errorf("the first call stands at %v, want -13", got)
+	}
+	// An answer about another filter is passed over.
+	old := b.wanted()
+	c.filter.SetText("anders")
+	b.took(answer{wish: old, entries: a.entries, count: 1, exact: true})
+	if c.plan.count == 1 {
+		t.Error("an answer of the list before was shown")
+	}
+	if old.ctx.Err() == nil {
+		t.Error("its reading goes on")
+	}
+}

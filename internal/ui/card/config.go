@@ -1,0 +1,97 @@
+package card
+
+import (
+	"image"
+	"log/slog"
+	"time"
+
+	"wiebelt/internal/companion"
+	"wiebelt/internal/text"
+)
+
+// Engine is what the cards need of the engine.
+type Engine interface {
+	Watch() <-chan struct{}
+	Snapshot() *companion.Snapshot
+	Do(companion.Action)
+}
+
+// Appearance says when cards are dark.
+type Appearance string
+
+// The values of the setting ui.theme.
+const (
+	System Appearance = "system"
+	Light  Appearance = "light"
+	Dark   Appearance = "dark"
+)
+
+// Config is how the cards look and where they stand.
+type Config struct {
+	Language   text.Language
+	Appearance Appearance
+	FileWord   string
+	Support    string
+	// Fields are the fields of a contact in their order; nil is all of them, an
+	// empty list none but name, number and link.
+	Fields  []string
+	Privacy Privacy
+	// Quiet is what holds now: QuietShow unless the desktop is quiet.
+	Quiet Quiet
+	// Hidden shows nothing at all: the session is locked. Cards that are still
+	// alive come up when it ends.
+	Hidden bool
+	// HideFromCapture keeps the cards out of screen sharing.
+	HideFromCapture bool
+
+	Corner  Corner
+	Monitor string // "active", "primary" or a monitor's name
+	// Corners are the corners of monitors that have one of their own. Moved,
+	// where set, is told when the user drags the cards to another corner; it is
+	// called on the cards' goroutine.
+	Corners map[string]Corner
+	Moved   func(monitor string, to Corner)
+
+	// Hotkey hands the keyboard to the newest card, or the one under the
+	// pointer; "" and "off" are none. HotkeyResult, where set, is told whenever
+	// that was tried: nil, or an error that wraps window.ErrHotkeyTaken,
+	// window.ErrUnsupported or says what is wrong. It is called on the cards'
+	// goroutine.
+	Hotkey       string
+	HotkeyResult func(error)
+
+	// UnderFullScreen holds cards back while a program fills the monitor they
+	// would stand on; Held, where set, is told when that begins and ends. It is
+	// called on the cards' goroutine.
+	UnderFullScreen bool
+	Held            func(bool)
+
+	// Say, where set, is told what a screen reader should say of a card that has
+	// come on screen. It is called on the cards' goroutine and must not block.
+	Say func(string)
+
+	Log *slog.Logger
+	// Painted, where set, is told of every card that came on screen. It is
+	// called on the cards' goroutine once the screen has the picture.
+	Painted func(Painted)
+}
+
+// privacy is what holds when quiet is taken into account.
+func (c *Config) privacy() Privacy {
+	if c.Quiet == QuietNumber {
+		return PrivacyNumber
+	}
+	return c.Privacy
+}
+
+func (c *Config) hidden() bool { return c.Hidden || c.Quiet == QuietHide }
+
+// Painted says that a state of a card is on screen.
+type Painted struct {
+	Card companion.Card
+	At   time.Time
+	Rect image.Rectangle // desktop pixels
+	// OnScreen reads back what is visible there; Wanted is what should be.
+	OnScreen func() (*image.RGBA, error)
+	Wanted   func() *image.RGBA
+}

@@ -1,0 +1,160 @@
+package card
+
+import (
+	"image/color"
+	"math"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+
+	"wiebelt/internal/text"
+)
+
+// fill draws what buttons and tags lie on.
+func (p *painter) fill(x, y, w, h float32, c color.NRGBA, radius float32) {
+	r := box(c, x, y, w, h)
+	r.CornerRadius = radius
+	if p.c.Edge.A > 0 {
+		r.StrokeColor, r.StrokeWidth = p.c.Edge, 1
+	}
+	p.add(r)
+}
+
+// button draws a button; one that is off has muted words and does nothing.
+func (p *painter) button(s string, x, y, w float32, primary, on bool, do Do) {
+	fill, ink, f := p.c.Soft, p.c.Ink, buttonFont
+	if primary {
+		f = buttonBold
+		if on {
+			fill, ink = p.c.Accent, p.c.OnAccent
+		}
+	}
+	switch {
+	case !on:
+		ink, do = p.c.Muted, Do{Off: true}
+	case do == p.l.Hover:
+		fill = p.touched(fill)
+	}
+	p.fill(x, y, w, buttonH, fill, 4)
+	if width(s, f) > w-6 { // a long word of the office's own
+		f.size--
+	}
+	p.centre(s, x+3, y+(buttonH-f.line)/2, w-6, f, ink)
+	p.area(x, y, w, buttonH, do).main = primary && on
+}
+
+// open is the quiet "open" at the end of a row or strip.
+func (p *painter) open(s string, x, y, w, h float32, filled, on bool, do Do) {
+	ink := p.c.Accent
+	fill := p.c.Soft
+	hover := on && do == p.l.Hover
+	switch {
+	case !on:
+		ink, do = p.c.Muted, Do{Off: true}
+	case hover:
+		fill, ink = p.c.Accent, p.c.OnAccent
+	}
+	if filled || hover {
+		p.fill(x, y, w, h, fill, 4)
+	}
+	p.centre(s, x+2, y+(h-openFont.line)/2, w-4, openFont, ink)
+	p.area(x, y, w, h, do)
+}
+
+// link is a small word that can be clicked.
+func (p *painter) link(s string, x, y, room float32, c color.NRGBA, do Do) float32 {
+	f := stateFont
+	_, w := fit(s, room, f)
+	if do == p.l.Hover {
+		p.fill(x-5, y-2, w+10, footH+4, p.touched(p.c.Background), 4)
+	}
+	p.text(s, x, y, room, f, c)
+	p.area(x-5, y-4, w+10, footH+8, do)
+	return w
+}
+
+// touched is a colour under the pointer.
+func (p *painter) touched(c color.NRGBA) color.NRGBA { return shade(c, p.c.Ink, 0.06) }
+
+func (p *painter) strokes(c color.Color, w, x, y float32, lines ...[4]float32) {
+	for _, s := range lines {
+		l := canvas.NewLine(c)
+		l.StrokeWidth = w
+		l.Position1, l.Position2 = fyne.NewPos(x+s[0], y+s[1]), fyne.NewPos(x+s[2], y+s[3])
+		p.add(l)
+	}
+}
+
+// cross draws the × that takes the card away, centred at (x, y).
+func (p *painter) cross(x, y float32, do Do) {
+	c := p.c.Muted
+	if do == p.l.Hover {
+		p.fill(x-11, y-11, 22, 22, p.touched(p.c.Background), 4)
+		c = p.c.Ink
+	}
+	const d = 3.5
+	p.strokes(c, 1.5, x, y, [4]float32{-d, -d, d, d}, [4]float32{-d, d, d, -d})
+	p.area(x-12, y-12, 24, 24, do)
+}
+
+// mark draws the state's shape: a ring while it rings, a dot in a call.
+func (p *painter) mark(x, y float32, full bool, c color.NRGBA) {
+	o := canvas.NewCircle(color.Transparent)
+	o.StrokeColor, o.StrokeWidth = c, 2
+	if full {
+		o.FillColor, o.StrokeWidth = c, 0
+	}
+	o.Move(fyne.NewPos(x, y))
+	o.Resize(fyne.NewSize(10, 10))
+	p.add(o)
+}
+
+// copyIcon draws two sheets at (x, y), or a tick once it was used, and the word
+// for that where there is room. It returns what it took.
+func (p *painter) copyIcon(x, y, room float32, do Do) float32 {
+	const size = 12
+	x = float32(math.Round(float64(x))) // sharp edges stand on whole units
+	if do == p.l.Hover && do != p.l.Copied {
+		p.fill(x-5, y-5, 22, 22, p.touched(p.c.Background), 4)
+	}
+	took := float32(size)
+	switch {
+	case do == p.l.Copied && p.l.CopyFailed:
+		took += p.copiedWord(x, y, room)
+	case do == p.l.Copied:
+		p.strokes(p.c.InCall, 2, x, y, [4]float32{1, 6, 4.5, 9.5}, [4]float32{4.5, 9.5, 11, 2.5})
+		took += p.copiedWord(x+size+5, y, room-size-5)
+	default:
+		for i, o := range [][2]float32{{0, 0}, {4, 4}} {
+			r := box(p.c.Background, x+o[0], y+o[1], 8, 8)
+			if i == 0 {
+				r.FillColor = color.Transparent
+			}
+			r.StrokeColor, r.StrokeWidth, r.CornerRadius = p.c.Accent, 1.5, 1.5
+			p.add(r)
+		}
+	}
+	p.area(x-6, y-6, 24, 24, do)
+	return took
+}
+
+func (p *painter) copiedWord(x, y, room float32) float32 {
+	s, c := p.copied()
+	if width(s, stateFont) > room {
+		return 0
+	}
+	return p.say(s, x, y-2, room, stateFont, c)
+}
+
+// copied is what is said for a moment where something was copied.
+func (p *painter) copied() (string, color.NRGBA) {
+	if p.l.CopyFailed {
+		return p.lg.T(text.CardCopyFailed), p.c.Trouble
+	}
+	return p.lg.T(text.CardButtonCopied), p.c.InCall
+}
+
+func shade(c, to color.NRGBA, part float32) color.NRGBA {
+	m := func(a, b uint8) uint8 { return uint8(float32(a) + (float32(b)-float32(a))*part) }
+	return color.NRGBA{R: m(c.R, to.R), G: m(c.G, to.G), B: m(c.B, to.B), A: 255}
+}

@@ -1,0 +1,85 @@
+package card
+
+import (
+	"cmp"
+	"slices"
+
+	"wiebelt/internal/companion"
+	"wiebelt/internal/contact"
+	"wiebelt/internal/text"
+)
+
+type field struct{ label, value, copy string }
+
+// The names of setting card.fields.
+const (
+	fieldRelation = "relation_number"
+	fieldAddress  = "address"
+	fieldProducer = "producer"
+	fieldModified = "last_modified_by"
+)
+
+var usualFields = []string{fieldRelation, fieldAddress, fieldProducer, fieldModified}
+
+// fieldNames are the fields that the settings and the privacy allow.
+func (p *painter) fieldNames() []string {
+	all := p.l.Fields
+	if all == nil {
+		all = usualFields
+	}
+	var out []string
+	for _, f := range all {
+		if p.l.Privacy == PrivacyNumber || p.l.Privacy == PrivacyInitials && f == fieldAddress {
+			continue
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// wants reports whether the settings name a field.
+func (p *painter) wants(field string) bool {
+	return p.l.Fields == nil || slices.Contains(p.l.Fields, field)
+}
+
+// fields are the parts of a contact that are there, in their order.
+func (p *painter) fields(k contact.Contact) []field {
+	var out []field
+	for _, name := range p.fieldNames() {
+		var f field
+		switch name {
+		case fieldRelation:
+			f = field{p.lg.T(text.CardFieldRelation), contact.GroupDigits(k.RelationNumber), k.RelationNumber}
+		case fieldAddress:
+			f = field{p.lg.T(text.CardFieldAddress), apart(k.Address).Line(), ""}
+		case fieldProducer:
+			f = field{p.lg.T(text.CardFieldProducer), k.Producer.Text(), ""}
+		case fieldModified:
+			f.label = p.lg.T(text.CardFieldModified)
+			if by := k.LastModifiedBy.Text(); by != "" {
+				f.value = p.lg.T(text.CardFieldModifiedBy, isolated(by))
+			}
+		}
+		if f.value != "" {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// apart is an address whose parts stand in their order, whatever their script.
+func apart(a contact.Address) contact.Address {
+	for _, part := range []*string{&a.Street, &a.Addition, &a.City, &a.Country} {
+		*part = isolated(*part)
+	}
+	return a
+}
+
+// nameOf is how a contact is called on a card of its call.
+func (p *painter) nameOf(c companion.Card, k contact.Contact) string {
+	name := cmp.Or(p.l.Privacy.name(k), p.lg.T(text.CardUnnamed))
+	if c.Possible {
+		return p.lg.T(text.CardPossible, isolated(name))
+	}
+	return name
+}
