@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -548,5 +549,49 @@ func TestDeliverWatch(t *testing.T) {
 	}
 	if s := errOut.String(); strings.Contains(s, "slecht") || strings.Contains(s, "a.zip") {
 		t.Errorf("names in the log: %s", s)
+	}
+}
+
+// TestDeliverWatchFolderRemoved: a service whose outbox is removed ends, so that
+// whoever runs it starts it again; then what lies in the folder is delivered.
+func TestDeliverWatchFolderRemoved(t *testing.T) {
+	profile, h := setUpDelivery(t)
+	dir := t.TempDir()
+	run := func(ctx context.Context, err io.Writer) chan error {
+		e := &env{ctx: ctx, in: strings.NewReader(""), out: io.Discard, err: err, profileDir: profile}
+		done := make(chan error, 1)
+		go func() { done <- (&deliverSendCmd{Wait: true, Watch: dir}).Run(e) }()
+		return done
+	}
+	if err := h.Faults().SetGone(true); err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(dir, "a.zip"), zipOf(t, "a"))
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	done := run(ctx, io.Discard)
+	at := filepath.Join(profile, "outbox")
+	eventually(t, "a.zip taken", func() bool {
+		taken, _ := filepath.Glob(filepath.Join(at, "spool", "*.zip"))
+		return len(taken) == 1
+	})
+	if err := os.RemoveAll(at); err != nil {
+		t.Fatal(err)
+	}
+	var failed *exitError
+	if err := <-done; !errors.As(err, &failed) || failed.code != exitFailed || !strings.Contains(failed.Error(), "opnieuw") {
+		t.Fatalf("%v", err)
+	}
+	if err := h.Faults().SetGone(false); err != nil {
+		t.Fatal(err)
+	}
+	done = run(ctx, io.Discard)
+	eventually(t, "a.zip sent", func() bool {
+		_, err := os.Stat(filepath.Join(dir, "sent", "a.zip"))
+		return err == nil
+	})
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
 	}
 }
