@@ -24,7 +24,9 @@ func TestDeliveriesFolderRemoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.deliveries.look()
-	s := d.until("it is said", func(s deskapi.DeliveryState) bool { return s.Notice != "" && strings.Contains(d.sentence().Sentence, "verwijderd") })
+	s := d.until("it is said", func(s deskapi.DeliveryState) bool {
+		return s.Notice != "" && strings.Contains(d.sentence().Sentence, "verwijderd")
+	})
 	if !strings.Contains(s.Notice, "2 bestanden") || s.Trouble != "" || s.Waiting != 0 || len(s.Rows) != 0 {
 		t.Errorf("%+v", s)
 	}
