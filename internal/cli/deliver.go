@@ -200,7 +200,7 @@ Exit codes: 0 every file was delivered, 5 some were refused, 6 some are maybe de
 
 When the waiting ends, one line counts the files, and report-TIME.json and report-TIME.csv say what became of each.
 
---json prints what the report holds: started, ended, exit, hold (why the queue is on hold, "" if it is not), summary (delivered, refused, uncertain, waiting, not_taken), report (path), and files: file, id, sha256, size, outcome (delivered, refused, uncertain, waiting, not_taken), reason, status, attempts, duplicate, added, first_try, last_try, decided. Times are RFC 3339 or "".
+--json prints what the report holds: started, ended, exit, hold (why the queue is on hold, "" if it is not), summary (delivered, refused, uncertain, waiting, not_taken), report (path), and files: file, id, sha256, size, outcome (delivered, refused, uncertain, waiting, not_taken), reason, status, attempts, duplicate, added, first_try, last_try, decided, findings (of the look into the file: code, severity, entry, element, line). Times are RFC 3339 or "".
 
 With --watch it prints one such object a file, on a line of its own.`
 
@@ -273,6 +273,8 @@ func (c *deliverSendCmd) dryRun(e *env, p deliverPlace, sources []outbox.Source)
 			word := p.lang.T(text.DeliveryWouldSend)
 			if f.Outcome != "waiting" {
 				word = p.lang.T(text.DeliveryState(f.Outcome)) + ": " + f.Why
+			} else if mind := f.mind(p.lang); mind != "" {
+				word += "; " + mind
 			}
 			fmt.Fprintf(e.out, "%s: %s\n", oneLine(f.File), oneLine(word))
 		}
@@ -545,15 +547,32 @@ func detailPath(err error) string {
 // maxComplaints is how many files are named on the screen.
 const maxComplaints = 20
 
-// complain names what was not delivered.
+// complain names what was not delivered, then what is odd about the others.
 func (r *delivery) complain() {
-	named := 0
-	for _, f := range r.files {
+	r.each(func(f *deliverFile) string {
 		if f.Outcome == string(outbox.Delivered) {
+			return ""
+		}
+		return f.words(r.p)
+	})
+	r.each(func(f *deliverFile) string {
+		if f.Duplicate || f.Outcome == string(outbox.Refused) || f.Outcome == notTaken {
+			return "" // that was said before
+		}
+		return f.mind(r.p.lang)
+	})
+}
+
+// each prints a line for every file that there is something to say about.
+func (r *delivery) each(say func(*deliverFile) string) {
+	named := 0
+	for i := range r.files {
+		what := say(&r.files[i])
+		if what == "" {
 			continue
 		}
 		if named++; named <= maxComplaints {
-			fmt.Fprintf(r.e.err, "%s: %s\n", oneLine(f.File), oneLine(f.words(r.p)))
+			fmt.Fprintf(r.e.err, "%s: %s\n", oneLine(r.files[i].File), oneLine(what))
 		}
 	}
 	if named > maxComplaints {

@@ -17,6 +17,7 @@ const (
 	DeliveryWaits      Key = "delivery.waits"
 	DeliveryWatching   Key = "delivery.watching"
 	DeliveryWouldSend  Key = "delivery.would"
+	DeliveryMind       Key = "delivery.mind"
 	DeliveryProgress   Key = "delivery.progress"
 	DeliveryStatusCode Key = "delivery.status"
 )
