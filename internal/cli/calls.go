@@ -262,7 +262,7 @@ func (c *lookupCmd) print(e *env, a lookupAnswer) error {
 	for _, k := range a.Contacts {
 		fmt.Fprintln(e.out, strings.Join(strings.Fields(fmt.Sprintf("%s  %s %s %s  %s %s %s, %s %s  %s", k.BackofficeRelatienummer,
 			k.Voorletters, k.Voorvoegsel, k.Achternaam, k.Woonadres.Straat, k.Woonadres.Huisnummer, k.Woonadres.Toevoeging,
-			k.Woonadres.Postcode, k.Woonadres.Plaats, k.Link)), " "))
+			k.Woonadres.Postcode, k.Woonadres.Plaats, k.openable())), " "))
 	}
 	switch a.Outcome {
 	case "none":
@@ -275,6 +275,15 @@ func (c *lookupCmd) print(e *env, a lookupAnswer) error {
 		fmt.Fprintln(e.err, "No number: nothing to look up.")
 	}
 	return nil
+}
+
+// openable is the link for a terminal: only one that would be opened. Any other
+// can hold whatever the hub put there, a terminal's commands included.
+func (k lookupContact) openable() string {
+	if k.LinkOK {
+		return k.Link
+	}
+	return ""
 }
 
 func contactJSON(k contact.Contact, links *hub.Links) lookupContact {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -57,6 +58,12 @@ func TestLookup(t *testing.T) {
 	var a lookupAnswer
 	if err := json.Unmarshal([]byte(out), &a); err != nil || code != 0 || a.Outcome != "found" || len(a.Contacts) != 1 || a.Contacts[0].Achternaam != "Vries" || !a.Contacts[0].LinkOK || a.Number != "+31698760011" {
 		t.Errorf("exit %d: %v: %s", code, err, out)
+	}
+	// A link that would not be opened is not put on a terminal either.
+	k := lookupContact{Link: "https://hub.example/\x1b]0;title\x07", Achternaam: "Vries"}
+	var said strings.Builder
+	if err := (&lookupCmd{}).print(&env{out: &said, err: io.Discard}, lookupAnswer{Outcome: "found", Contacts: []lookupContact{k}}); err != nil || !strings.Contains(said.String(), "Vries") || strings.ContainsAny(said.String(), "\x1b\x07") {
+		t.Errorf("%q %v", said.String(), err)
 	}
 	h.Faults().RefuseCredentials(true)
 	code, out, errOut := run(t, "", "lookup", "--json", "--profile", dir, "0698760011")

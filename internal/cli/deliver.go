@@ -68,7 +68,7 @@ Exit codes: 0 every file was delivered, 5 some were refused, 6 some are maybe de
 
 When the waiting ends, one line counts the files, and report-TIME.json and report-TIME.csv say what became of each.
 
---json prints what the report holds: started, ended, exit, hold (why the queue is on hold, "" if it is not), summary (delivered, refused, uncertain, waiting, not_taken), report (path), and files: file, id, sha256, size, outcome (delivered, refused, uncertain, waiting, not_taken), reason, status, attempts, duplicate, added, first_try, last_try, decided. Times are RFC 3339 or "".
+--json prints what the report holds: started, ended, exit, hold (why the queue is on hold, "" if it is not), summary (delivered, refused, uncertain, waiting, not_taken), report (path), and files: file, id, sha256, size, outcome (delivered, refused, uncertain, waiting, not_taken), reason, status, attempts, duplicate, added, first_try, last_try, decided, findings (of the look into the file: code, severity, entry, element, line). Times are RFC 3339 or "".
 
 With --watch it prints one such object a file, on a line of its own.`
 
@@ -141,6 +141,8 @@ func (c *deliverSendCmd) dryRun(e *env, p deliverPlace, sources []outbox.Source)
 			word := p.lang.T(text.DeliveryWouldSend)
 			if f.Outcome != "waiting" {
 				word = p.lang.T(text.DeliveryState(f.Outcome)) + ": " + f.Why
+			} else if mind := f.mind(p.lang); mind != "" {
+				word += "; " + mind
 			}
 			fmt.Fprintf(e.out, "%s: %s\n", oneLine(f.File), oneLine(word))
 		}

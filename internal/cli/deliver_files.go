@@ -251,7 +251,9 @@ func tryOpen(ctx context.Context, file *os.File, check checker, f *deliverFile) 
 	if f.Size == 0 {
 		return &outbox.RefusedError{Code: "empty", Why: "the file is empty"}
 	}
-	if _, err := check(ctx, file, f.Size); err != nil {
+	found, err := check(ctx, file, f.Size)
+	f.Findings = found
+	if err != nil {
 		if errors.Is(err, outbox.ErrRefused) || ctx.Err() != nil {
 			return err
 		}

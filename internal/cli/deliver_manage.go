@@ -38,7 +38,7 @@ func itemError(id string, err error) error {
 
 type deliverListCmd struct {
 	All  bool `help:"Also what was delivered."`
-	JSON bool `name:"json" help:"Print one JSON object: hold, paused, working (somebody delivers now), counts, and items with the names of --json of deliver."`
+	JSON bool `name:"json" help:"Print one JSON object: hold, paused, working (somebody delivers now), counts, more (how many of them are too old to be among the items), and items with the names of --json of deliver."`
 }
 
 type deliverListed struct {
@@ -54,6 +54,10 @@ func (c *deliverListCmd) Run(e *env) error {
 		s, err := b.Snapshot(e.ctx)
 		if err != nil {
 			return err
+		}
+		more := -len(s.Items)
+		for _, n := range s.Counts {
+			more += n
 		}
 		items := s.Items
 		if !c.All {
@@ -73,7 +77,7 @@ func (c *deliverListCmd) Run(e *env) error {
 				all = append(all, x)
 			}
 			return json.NewEncoder(e.out).Encode(map[string]any{"hold": s.Queue.Held, "paused": s.Queue.Paused, "working": s.Working,
-				"counts": s.Counts, "items": all})
+				"counts": s.Counts, "more": more, "items": all})
 		}
 		if s.Queue.Held != "" {
 			fmt.Fprintln(e.err, p.held(s.Queue.Held))
@@ -86,6 +90,9 @@ func (c *deliverListCmd) Run(e *env) error {
 			}
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", it.ID, p.lang.T(text.DeliveryState(string(it.State))), when.Local().Format("02-01-2006 15:04"),
 				clip(it.Name, 60), p.why(string(it.Reason), it.Status))
+		}
+		if more > 0 {
+			fmt.Fprintln(e.err, p.lang.N(text.MessagesMore, more))
 		}
 		return w.Flush()
 	})
@@ -104,6 +111,9 @@ func (c *deliverRetryCmd) Run(e *env) error {
 		}
 		for _, id := range ids {
 			if _, err := b.Retry(e.ctx, id); err != nil {
+				if c.All && (errors.Is(err, outbox.ErrState) || errors.Is(err, outbox.ErrNoItem)) {
+					continue // somebody delivers, and was quicker
+				}
 				return itemError(id, err)
 			}
 			fmt.Fprintln(e.out, id)
@@ -121,14 +131,9 @@ func (c *deliverRetryCmd) Run(e *env) error {
 func (c *deliverRetryCmd) ids(e *env, b *outbox.Outbox) ([]string, error) {
 	var ids []string
 	if c.All {
-		s, err := b.Snapshot(e.ctx)
-		if err != nil {
+		var err error
+		if ids, err = b.Retriable(e.ctx); err != nil {
 			return nil, err
-		}
-		for _, it := range s.Items {
-			if it.State == outbox.Waiting || it.State == outbox.Refused && it.Kept {
-				ids = append(ids, it.ID)
-			}
 		}
 	}
 	for _, id := range c.IDs {

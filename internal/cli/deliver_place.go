@@ -68,7 +68,7 @@ func (p deliverPlace) troubled(err error) error {
 }
 
 func (p deliverPlace) trouble(t *outbox.Trouble) string {
-	return p.lang.T(text.DeliveryTrouble, p.lang.T(text.DeliveryTroubleOf(t.Kind)))
+	return p.lang.T(text.DeliveryTrouble, p.lang.T(text.DeliveryTroubleOf(t.Kind)), p.lang.T(text.DeliveryTroubleDo(t.Kind)))
 }
 
 func (p deliverPlace) admin() string { return cmp.Or(p.s.Support.Contact, p.lang.T(text.CardAdmin)) }

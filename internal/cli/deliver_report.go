@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"wiebelt/internal/message"
 	"wiebelt/internal/outbox"
 	"wiebelt/internal/profile"
 	"wiebelt/internal/text"
@@ -37,8 +38,47 @@ type deliverFile struct {
 	LastTry   string `json:"last_try"`
 	Decided   string `json:"decided"`
 
+	Findings deliverFindings `json:"findings"` // of the look into the file; the first of them
+
 	Why   string `json:"-"`
 	final bool   // refused before it came into the outbox
+}
+
+// deliverFindings is a list in JSON also where there is none.
+type deliverFindings []message.Finding
+
+func (d deliverFindings) MarshalJSON() ([]byte, error) {
+	if d == nil {
+		return []byte("[]"), nil
+	}
+	return json.Marshal([]message.Finding(d))
+}
+
+// maxMinded is how many findings of a file are said in words.
+const maxMinded = 3
+
+// mind says in words what is odd about a file that is sent all the same; "" for
+// nothing worth a word.
+func (f *deliverFile) mind(l text.Language) string {
+	var said []string
+	for _, x := range f.Findings {
+		if x.Severity < message.Warning {
+			continue
+		}
+		if len(said) == maxMinded {
+			said = append(said, "…")
+			break
+		}
+		s := sentence(l, string(x.Code))
+		if x.Element != "" {
+			s += " (" + x.Element + ")"
+		}
+		said = append(said, s)
+	}
+	if said == nil {
+		return ""
+	}
+	return l.T(text.DeliveryMind, strings.Join(said, " "))
 }
 
 func (f *deliverFile) take(a outbox.Added) {
@@ -52,6 +92,7 @@ func (f *deliverFile) item(it outbox.Item) {
 	if it.State == outbox.Sending {
 		f.Outcome = string(outbox.Waiting)
 	}
+	f.Findings = it.Findings()
 	f.Added, f.FirstTry, f.LastTry, f.Decided = stamp(it.Added), stamp(it.FirstTry), stamp(it.LastTry), stamp(it.Decided)
 }
 
@@ -67,7 +108,7 @@ func (f *deliverFile) refuse(p deliverPlace, err error) {
 	f.final, f.Outcome, f.Reason, f.Why = true, string(outbox.Refused), "content", err.Error()
 	var r *outbox.RefusedError
 	if errors.As(err, &r) {
-		f.Reason = r.Code
+		f.Reason, f.Findings = r.Code, r.Findings
 		f.Why = cmp.Or(sentence(p.lang, r.Code), f.Why)
 	}
 }

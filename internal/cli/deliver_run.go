@@ -268,15 +268,32 @@ func detailPath(err error) string {
 // maxComplaints is how many files are named on the screen.
 const maxComplaints = 20
 
-// complain names what was not delivered.
+// complain names what was not delivered, then what is odd about the others.
 func (r *delivery) complain() {
-	named := 0
-	for _, f := range r.files {
+	r.each(func(f *deliverFile) string {
 		if f.Outcome == string(outbox.Delivered) {
+			return ""
+		}
+		return f.words(r.p)
+	})
+	r.each(func(f *deliverFile) string {
+		if f.Duplicate || f.Outcome == string(outbox.Refused) || f.Outcome == notTaken {
+			return "" // that was said before
+		}
+		return f.mind(r.p.lang)
+	})
+}
+
+// each prints a line for every file that there is something to say about.
+func (r *delivery) each(say func(*deliverFile) string) {
+	named := 0
+	for i := range r.files {
+		what := say(&r.files[i])
+		if what == "" {
 			continue
 		}
 		if named++; named <= maxComplaints {
-			fmt.Fprintf(r.e.err, "%s: %s\n", oneLine(f.File), oneLine(f.words(r.p)))
+			fmt.Fprintf(r.e.err, "%s: %s\n", oneLine(r.files[i].File), oneLine(what))
 		}
 	}
 	if named > maxComplaints {

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -18,6 +19,7 @@ import (
 
 	"wiebelt/internal/localhub"
 	"wiebelt/internal/logtest"
+	"wiebelt/internal/message"
 	"wiebelt/internal/outbox"
 )
 
@@ -253,6 +255,81 @@ func TestDeliverDryRun(t *testing.T) {
 	}
 	if n := h.Stats().Messages + h.Stats().Tokens; n != 0 {
 		t.Errorf("%d requests", n)
+	}
+}
+
+// TestDeliverTellsWhatIsOdd: a message that departs from the shape is sent all the
+// same, and whoever sends it hears of it: on the screen, in the report, in JSON.
+func TestDeliverTellsWhatIsOdd(t *testing.T) {
+	profile, _ := setUpDelivery(t)
+	in := t.TempDir()
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	w, err := z.Create("bericht.xml")
+	if err == nil {
+		_, err = io.WriteString(w, "<Contractdocument><PP><VP><VP_GEBDAT>20230230</VP_GEBDAT></VP></PP></Contractdocument>")
+	}
+	if err := errors.Join(err, z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	odd := put(t, filepath.Join(in, "datum.zip"), b.Bytes())
+	put(t, filepath.Join(in, "goed.zip"), zipOf(t, 1))
+	const said = "datum.zip: let op: Een datum bestaat niet. (PP[1]/VP[1]/VP_GEBDAT)\n"
+	code, out, _ := run(t, "", "deliver", "--profile", profile, "--dry-run", in)
+	if code != 0 || !strings.Contains(out, "datum.zip: zou worden aangeleverd; let op: Een datum bestaat niet. (PP[1]/VP[1]/VP_GEBDAT)\n") || !strings.Contains(out, "goed.zip: zou worden aangeleverd\n") {
+		t.Errorf("exit %d, %s", code, out)
+	}
+	code, _, errOut := run(t, "", "deliver", "--profile", profile, in)
+	if code != 0 || !strings.Contains(errOut, said) || strings.Contains(errOut, "goed.zip") {
+		t.Errorf("exit %d, %s", code, errOut)
+	}
+	for _, f := range reportOf(t, profile).Files {
+		if has := slices.ContainsFunc(f.Findings, func(x message.Finding) bool {
+			return x.Code == message.NoSuchDate && x.Severity == message.Warning && x.Element == "PP[1]/VP[1]/VP_GEBDAT"
+		}); has != (f.File == odd) || f.Findings == nil {
+			t.Errorf("%s: %v", f.File, f.Findings)
+		}
+	}
+	if code, _, errOut := run(t, "", "deliver", "--profile", profile, "--strict", odd); code != 5 || !strings.Contains(errOut, "datum.zip: geweigerd: Een datum bestaat niet.") {
+		t.Errorf("exit %d, %s", code, errOut)
+	}
+}
+
+// TestDeliverListOfMany: what does not fit the list is counted, and retried with
+// the rest.
+func TestDeliverListOfMany(t *testing.T) {
+	profile, _ := setUpDelivery(t)
+	b, err := outbox.Open(t.Context(), outbox.Options{Dir: filepath.Join(profile, "outbox")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const more = 3
+	for i := range outbox.MaxItems + more {
+		_, err := b.Add(t.Context(), outbox.Source{Path: fmt.Sprint(i, ".zip"), Intermediary: "x", Write: func(_ context.Context, w io.Writer) error {
+			_, err := fmt.Fprint(w, i)
+			return err
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	code, out, errOut := run(t, "", "deliver", "list", "--profile", profile)
+	if code != 0 || strings.Count(out, "\n") != outbox.MaxItems || !strings.Contains(errOut, "3 oudere berichten") {
+		t.Errorf("exit %d, %d lines, %s", code, strings.Count(out, "\n"), errOut)
+	}
+	code, out, _ = run(t, "", "deliver", "list", "--profile", profile, "--json")
+	var x struct {
+		More  int
+		Items []struct{ ID string }
+	}
+	if err := json.Unmarshal([]byte(out), &x); err != nil || code != 0 || x.More != more || len(x.Items) != outbox.MaxItems {
+		t.Errorf("exit %d, %v: %d items, %d more", code, err, len(x.Items), x.More)
+	}
+	if code, out, _ = run(t, "", "deliver", "retry", "--profile", profile, "--all"); code != 0 || strings.Count(out, "\n") != outbox.MaxItems+more {
+		t.Errorf("exit %d, %d retried", code, strings.Count(out, "\n"))
 	}
 }
 
@@ -548,5 +625,49 @@ func TestDeliverWatch(t *testing.T) {
 	}
 	if s := errOut.String(); strings.Contains(s, "slecht") || strings.Contains(s, "a.zip") {
 		t.Errorf("names in the log: %s", s)
+	}
+}
+
+// TestDeliverWatchFolderRemoved: a service whose outbox is removed ends, so that
+// whoever runs it starts it again; then what lies in the folder is delivered.
+func TestDeliverWatchFolderRemoved(t *testing.T) {
+	profile, h := setUpDelivery(t)
+	dir := t.TempDir()
+	run := func(ctx context.Context, err io.Writer) chan error {
+		e := &env{ctx: ctx, in: strings.NewReader(""), out: io.Discard, err: err, profileDir: profile}
+		done := make(chan error, 1)
+		go func() { done <- (&deliverSendCmd{Wait: true, Watch: dir}).Run(e) }()
+		return done
+	}
+	if err := h.Faults().SetGone(true); err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(dir, "a.zip"), zipOf(t, "a"))
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	done := run(ctx, io.Discard)
+	at := filepath.Join(profile, "outbox")
+	eventually(t, "a.zip taken", func() bool {
+		taken, _ := filepath.Glob(filepath.Join(at, "spool", "*.zip"))
+		return len(taken) == 1
+	})
+	if err := os.RemoveAll(at); err != nil {
+		t.Fatal(err)
+	}
+	var failed *exitError
+	if err := <-done; !errors.As(err, &failed) || failed.code != exitFailed || !strings.Contains(failed.Error(), "opnieuw") {
+		t.Fatalf("%v", err)
+	}
+	if err := h.Faults().SetGone(false); err != nil {
+		t.Fatal(err)
+	}
+	done = run(ctx, io.Discard)
+	eventually(t, "a.zip sent", func() bool {
+		_, err := os.Stat(filepath.Join(dir, "sent", "a.zip"))
+		return err == nil
+	})
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
 	}
 }

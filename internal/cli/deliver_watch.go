@@ -60,6 +60,13 @@ func (r *delivery) watch() error {
 	t := time.NewTicker(watchEvery)
 	defer t.Stop()
 	for {
+		if r.b.Gone() {
+			// Whoever runs this as a service starts it again, and it begins anew: what
+			// was not delivered still lies in the folder that is watched.
+			cancel()
+			<-worked
+			return &exitError{exitFailed, r.p.lang.T(text.DeliveryWatchGone)}
+		}
 		w.look(ctx)
 		w.queue(ctx)
 		select {

@@ -112,6 +112,7 @@ var checks = map[string]check{
 	"tray": {usualTime, (*exam).tray}, "cards": {residentIn + time.Second, (*exam).cards}, "lock": {usualTime, (*exam).lock}, "graphics": {programIn + time.Second, (*exam).graphics},
 	"disk": {usualTime, (*exam).disk}, "folders": {usualTime, (*exam).folders}, "program": {usualTime, (*exam).program},
 	"log": {usualTime, (*exam).log}, "crash": {usualTime, (*exam).crash}, "history": {usualTime, (*exam).history},
+	"delivery": {usualTime, (*exam).delivery},
 }
 
 // exam is one run.

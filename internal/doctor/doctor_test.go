@@ -21,6 +21,7 @@ import (
 	"wiebelt/internal/hub"
 	"wiebelt/internal/logfile"
 	"wiebelt/internal/native/register"
+	"wiebelt/internal/outbox"
 	"wiebelt/internal/profile"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
@@ -257,6 +258,31 @@ func rows(t *testing.T) []row {
 		{"history", setUp, calls(func(p string) { write(t, p+".damaged", "x") }), say(Warn, "history.aside")},
 		{"history", setUp, calls(func(p string) { write(t, p, strings.Repeat("not a database ", 999)) }), say(Fail, "history.damaged")},
 		{"history", setUp, calls(func(p string) { schema(t, p, 99) }), say(Fail, "history.newer")},
+
+		{"delivery", setUp, nil, say(Off, "delivery.none")},
+		{"delivery", setUp, box(nil), say(OK, "delivery.ok")},
+		{"delivery", setUp, box(func(t *testing.T, dir string, b *outbox.Outbox) { put(t, b, 2) }), sayN(Warn, "delivery.idle", 2)},
+		{"delivery", setUp, box(func(t *testing.T, dir string, b *outbox.Outbox) { put(t, b, 3); worker(t, dir) }), sayN(OK, "delivery.waiting", 3)},
+		{"delivery", setUp, box(sent(hub.Receipt{Outcome: hub.Refused, Status: 422})), sayN(Warn, "delivery.refused", 1)},
+		{"delivery", setUp, box(sent(hub.Receipt{Outcome: hub.Uncertain, Status: 409})), sayN(Warn, "delivery.uncertain", 1)},
+		{"delivery", setUp, box(sent(hub.Receipt{Outcome: hub.OnHold, Status: 401})),
+			is(say(Fail, "delivery.held", text.DeliveryReason("credentials")), sayN(Warn, "delivery.idle", 1))},
+		{"delivery", setUp, both(box(nil), spoolIs(rights{closed: true})), say(Fail, "delivery.write")},
+		{"delivery", setUp, box(func(t *testing.T, dir string, b *outbox.Outbox) {
+			put(t, b, 1)
+			if err := os.RemoveAll(filepath.Join(dir, "spool")); err != nil {
+				t.Fatal(err)
+			}
+		}), is(sayN(Fail, "delivery.spool", 1), sayN(Warn, "delivery.idle", 1))},
+		{"delivery", setUp, box(func(t *testing.T, dir string, _ *outbox.Outbox) {
+			write(t, filepath.Join(dir, outbox.DatabaseName+".damaged"), "x")
+		}), say(Warn, "delivery.aside")},
+		{"delivery", setUp, func(t *testing.T, e *exam) {
+			write(t, filepath.Join(e.Dirs.State, OutboxName, outbox.DatabaseName), strings.Repeat("not a database ", 999))
+		}, say(Fail, "delivery.damaged")},
+		{"delivery", setUp, both(box(nil), func(t *testing.T, e *exam) {
+			schema(t, filepath.Join(e.Dirs.State, OutboxName, outbox.DatabaseName), 99)
+		}), say(Fail, "delivery.newer")},
 	}
 }
 

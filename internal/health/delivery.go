@@ -11,6 +11,7 @@ type Delivery struct {
 	Held      string // reason of package outbox why nothing is sent until somebody acts
 	Trouble   string // kind of trouble with the disk
 	Uncertain int    // messages that a person has to decide about
+	Lost      int    // files that went with the folder of the outbox, which somebody removed
 }
 
 // deliveries adds to the report what somebody has to do about deliveries.
@@ -22,11 +23,14 @@ func (r *Report) deliveries(d Delivery, l text.Language, support string) {
 	}
 	switch {
 	case d.Trouble != "":
-		say(Doubt, l.T(text.DeliveryTrouble, l.T(text.DeliveryTroubleOf(d.Trouble))))
+		say(Doubt, l.T(text.DeliveryTrouble, l.T(text.DeliveryTroubleOf(d.Trouble)), l.T(text.DeliveryTroubleDo(d.Trouble))))
 	case d.Held == "credentials", d.Held == "forbidden":
 		say(CredentialsRefused, l.T(text.MessagesHeld, l.T(text.DeliveryReason(d.Held)), cmp.Or(support, l.T(text.CardAdmin))))
 	case d.Held != "":
 		say(HubGone, l.T(text.MessagesHeld, l.T(text.DeliveryReason(d.Held)), cmp.Or(support, l.T(text.CardAdmin))))
+	}
+	if d.Lost > 0 {
+		say(Doubt, l.N(text.DeliveryLost, d.Lost))
 	}
 	if d.Uncertain > 0 {
 		say(Doubt, l.N(text.MessagesUncertain, d.Uncertain))

@@ -28,6 +28,8 @@ func TestDeliveries(t *testing.T) {
 		{"one maybe", Delivery{Uncertain: 1}, true, Doubt, []string{"1 bericht is mogelijk aangeleverd"}, []string{"1 message is maybe delivered"}},
 		{"both", Delivery{Held: "redirect", Uncertain: 3}, true, HubGone, []string{"staat stil", "3 berichten zijn"}, []string{"on hold", "3 messages are"}},
 		{"disk", Delivery{Trouble: "disk_full", Held: "credentials"}, true, Doubt, []string{"Aanleveren gaat nu niet: de schijf is vol. Er gaat niets verloren."}, []string{"the disk is full"}},
+		{"folder gone", Delivery{Trouble: "spool_gone"}, true, Doubt, []string{"is verdwenen. Zet hem terug"}, []string{"is gone. Put it back"}},
+		{"folder removed", Delivery{Lost: 2}, true, Doubt, []string{"met 2 bestanden die nog niet zeker waren aangeleverd. Lever ze opnieuw aan."}, []string{"with 2 files"}},
 		{"not set up", Delivery{Uncertain: 1}, false, NotSetUp, []string{"1 bericht"}, []string{"1 message"}},
 	} {
 		for l, want := range map[text.Language][]string{text.Dutch: c.nl, text.English: c.en} {

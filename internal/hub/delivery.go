@@ -1,12 +1,15 @@
 package hub
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"mime"
 	"net/http"
 	"net/url"
@@ -50,6 +53,8 @@ type Receipt struct {
 	Detail     string          // what broke, for logs: nothing of the hub or the items
 	Answer     string          // what the hub said, cleaned and cut, for the administrator; never logged
 	Cut        bool            // Answer is only the beginning of what the hub said
+	Items      []int           // the status that it names for each of data.items, 0 for none; nil if it has no such list
+	Unread     bool            // it said more than was read, so that Items is not known
 	Broken     bool            // the answer broke off; what came of it stands in Answer
 }
 
@@ -229,7 +234,11 @@ func readReceipt(resp *http.Response, said []byte, now time.Time) Receipt {
 		RetryAfter: min(retryAfter(resp.Header.Get("Retry-After"), now), maxAsked)}
 	clean := call.CleanText(string(said[:min(len(said), maxReceipt)]), maxReceipt)
 	r.Answer = call.CleanText(clean, maxSaid)
-	r.Cut = len(said) > maxReceipt || len(r.Answer) < len(clean)
+	r.Unread = len(said) > maxReceipt
+	r.Cut = r.Unread || len(r.Answer) < len(clean)
+	if !r.Unread {
+		r.Items = eachItem(said)
+	}
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	switch s := resp.StatusCode; {
 	case s >= 200 && s < 300 && kind == "text/html":
@@ -252,6 +261,31 @@ func readReceipt(resp *http.Response, said []byte, now time.Time) Receipt {
 		r.Outcome = Refused
 	}
 	return r
+}
+
+// eachItem reads what an answer says of the items of a request, where it says so
+// in the shape of one: {"data":{"items":[{"status":201},…]}}. It is read from all
+// that the hub said: what is kept for people to read may be too short for it.
+func eachItem(said []byte) []int {
+	var a struct {
+		Data struct {
+			Items []struct {
+				Status any `json:"status"`
+			} `json:"items"`
+		} `json:"data"`
+	}
+	if json.Unmarshal(bytes.TrimPrefix(said, []byte("\ufeff")), &a) != nil {
+		return nil
+	}
+	var all []int
+	for _, x := range a.Data.Items {
+		n, _ := x.Status.(float64)
+		if n != math.Trunc(n) || n < 200 || n > 599 {
+			n = 0 // another kind of status
+		}
+		all = append(all, int(n))
+	}
+	return all
 }
 
 // The body of hub-api.md 4.2 around its messages.

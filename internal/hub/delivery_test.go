@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"runtime"
 	"strings"
 	"sync"
@@ -307,7 +308,7 @@ func TestFilesThatChange(t *testing.T) {
 				heard <- err
 			}
 			got, err := deliveryClient(t, f.URL, nil).Deliver(t.Context(), c.items)
-			if err == nil || !strings.HasSuffix(err.Error(), c.text) || c.is != nil && !errors.Is(err, c.is) || got != (Receipt{}) {
+			if err == nil || !strings.HasSuffix(err.Error(), c.text) || c.is != nil && !errors.Is(err, c.is) || !reflect.DeepEqual(got, Receipt{}) {
 				t.Fatalf("%+v, %v; want %s", got, err, c.text)
 			}
 			var named *fs.PathError

@@ -53,7 +53,7 @@
 //     sha256, sender and intermediary) is not stored again and keeps its first
 //     id.
 //   - 7, errors: the shape of RFC 6749 5.2 everywhere, with 400, 401, 403, 404
-//     (an unknown intermediary), 405, 408 (a delivery that comes too slowly),
+//     (an unknown intermediary; a path below these that is none), 405, 408 (a delivery that comes too slowly),
 //     413, 415, 421 (a foreign host name), 500 and 507 (the disk is full). When
 //     one item of a delivery is to blame, "item" says which, from 0.
 //   - 8.3, limits of a delivery: 1,000 items and 1 GiB of decoded messages in a

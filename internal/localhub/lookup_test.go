@@ -194,3 +194,17 @@ func BenchmarkStart(b *testing.B) {
 		}
 	}
 }
+
+// TestNothingThere: a program that asks the interfaces for what they do not have
+// is answered in JSON, whatever its method.
+func TestNothingThere(t *testing.T) {
+	h := start(t, localhub.Config{})
+	for _, path := range []string{"/transaction/", "/transaction/a/b", "/contact/contacts/telephony/", "/contact/contacts", "/identity/", "/identity/token/"} {
+		for _, method := range []string{"GET", "POST", "PUT"} {
+			a := do(t, client(t), method, h.BaseURL()+path, "{}", "Content-Type", "application/json")
+			if a.status != 404 || a.header.Get("Content-Type") != "application/json" || !strings.Contains(a.body, `"error":"not_found"`) {
+				t.Errorf("%s %s: %d %s", method, path, a.status, a.body)
+			}
+		}
+	}
+}

@@ -47,6 +47,11 @@ func (h *Hub) routes() http.Handler {
 	m.Handle("/contact/contacts/telephony", h.faults.at(AtLookup, only(http.MethodGet, h.bearer(scopeBasic, h.serveLookup))))
 
 	m.HandleFunc("GET /openapi.json", h.serveOpenAPI)
+	for _, api := range []string{"/identity/", "/transaction/", "/contact/"} { // programs ask there, and read no pages
+		m.HandleFunc(api, func(w http.ResponseWriter, _ *http.Request) {
+			writeError(w, http.StatusNotFound, "not_found", "there is nothing here: see /openapi.json")
+		})
+	}
 
 	p := http.NewServeMux()
 	p.HandleFunc("GET /login", h.showLogin)

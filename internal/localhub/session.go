@@ -262,12 +262,15 @@ func (l *limiter) try(now time.Time, user, address string) (wait time.Duration, 
 			return limitWindow, false
 		}
 	}
-	u, a := l.window(now, "u:"+user), l.window(now, "a:"+address)
-	if u.tries >= limitPerUser {
-		return u.ends.Sub(now), false
-	}
+	// The address first, and nothing is kept of a user name that it may not try:
+	// else one address could fill the table and lock everybody out.
+	a := l.window(now, "a:"+address)
 	if a.tries >= limitPerAddress {
 		return a.ends.Sub(now), false
+	}
+	u := l.window(now, "u:"+user)
+	if u.tries >= limitPerUser {
+		return u.ends.Sub(now), false
 	}
 	u.tries++
 	a.tries++

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"net/http"
+	"slices"
 	"strings"
 
 	"wiebelt/internal/contact"
@@ -98,6 +99,10 @@ func holdReason(f contact.Failure) Reason {
 	return ""
 }
 
+// ofPages is what web pages have in them, those of captive portals too, and
+// answers of a hub have not.
+var ofPages = []string{"<!doctype html", "<html", "<head", "<body", "<title", "<meta", "<script", "<form", "<noscript"}
+
 // answers reports whether what came with a success can be an answer of the hub:
 // not nothing, unless the status says that there is nothing, no web page, and no
 // half JSON, unless we cut it ourselves.
@@ -107,8 +112,8 @@ func answers(status int, body string, cut bool) bool {
 	}
 	switch body[0] {
 	case '<':
-		start := strings.ToLower(body[:min(len(body), 200)])
-		return !strings.Contains(start, "<!doctype html") && !strings.Contains(start, "<html") && !strings.Contains(start, "<head")
+		page := strings.ToLower(body)
+		return !slices.ContainsFunc(ofPages, func(tag string) bool { return strings.Contains(page, tag) })
 	case '{', '[':
 		return cut || json.Valid([]byte(body))
 	}
@@ -116,35 +121,32 @@ func answers(status int, body string, cut bool) bool {
 }
 
 // each gives the statuses of the items of a request where its answer names one
-// for every item: {"data":{"items":[{"status":201},…]}}. nil if it does not.
-func each(r hub.Receipt, items int) []int {
-	if r.Status < 200 || r.Status >= 300 || items < 2 && r.Status != http.StatusMultiStatus {
-		return nil
+// for every item; nil if it does not. unclear is an answer that speaks of items
+// and leaves open of which, or that is too long to know.
+func each(r hub.Receipt, items int) (all []int, unclear bool) {
+	if r.Status < 200 || r.Status >= 300 {
+		return nil, false
 	}
-	var a struct {
-		Data struct {
-			Items []struct {
-				Status int `json:"status"`
-			} `json:"items"`
-		} `json:"data"`
+	if r.Unread {
+		return nil, items > 1
 	}
-	if json.Unmarshal([]byte(r.Answer), &a) != nil || len(a.Data.Items) != items {
-		return nil
-	}
-	all := make([]int, items)
-	for i, x := range a.Data.Items {
-		if x.Status < 200 || x.Status > 599 {
-			return nil
+	named, bad := 0, false
+	for _, s := range r.Items {
+		if s != 0 {
+			named++
+			bad = bad || s >= 300
 		}
-		all[i] = x.Status
 	}
-	return all
+	if len(r.Items) == items && named == items {
+		return r.Items, false
+	}
+	return nil, bad
 }
 
 // judge is classify for every item of a request.
 func judge(r hub.Receipt, err error, whole []bool, ended bool) []outcome {
 	all := make([]outcome, len(whole))
-	per := each(r, len(whole))
+	per, unclear := each(r, len(whole))
 	for i := range all {
 		one := r
 		if per != nil && err == nil {
@@ -152,6 +154,9 @@ func judge(r hub.Receipt, err error, whole []bool, ended bool) []outcome {
 		}
 		all[i] = classify(one, err, whole[i], ended)
 		c := all[i].class
+		if unclear && c == done {
+			all[i].class, all[i].reason = unknown, Unclear
+		}
 		if per != nil && c == hold {
 			// The hub took the request and refuses this item: no matter of the queue.
 			all[i].class, all[i].reason = permanent, ByHub

@@ -175,6 +175,8 @@ func TestBodiesOfSuccess(t *testing.T) {
 		{"captive portal", html, "<!DOCTYPE html><html><body>Log in to this network</body></html>", Uncertain},
 		{"captive portal that lies", json, "\n <!doctype HTML><title>Log in</title>", Uncertain},
 		{"captive portal without a type", "", "<html><head></head></html>", Uncertain},
+		{"captive portal of a script alone", "", "<script>location.replace('http://portal.example/')</script>", Uncertain},
+		{"captive portal with a long comment", "Content-Type: text/plain\r\n", "<!-- " + strings.Repeat("x", 400) + " --><HTML><body>Log in</body></HTML>", Uncertain},
 		{"half JSON", json, `{"data":{"items":[{"id"`, Uncertain},
 	} {
 		w := startWire(t, says(200, c.header, c.body))
@@ -307,7 +309,9 @@ func TestTransportFaults(t *testing.T) {
 // TestAnswersPerItem: an answer that names a status for every item of a request
 // is believed; a request that is refused as a whole is sent item by item.
 func TestAnswersPerItem(t *testing.T) {
-	per := func(all ...string) string { return `{"data":{"items":[` + strings.Join(all, ",") + `]}}` }
+	per := func(status int, items ...int) hub.Receipt {
+		return hub.Receipt{Outcome: hub.Delivered, Status: status, Answer: `{"data":{}}`, Items: items}
+	}
 	whole := []bool{true, true}
 	for _, c := range []struct {
 		name   string
@@ -317,11 +321,15 @@ func TestAnswersPerItem(t *testing.T) {
 		wanted []class
 	}{
 		{"all well", hub.Receipt{Outcome: hub.Delivered, Status: 200, Answer: `{"ok":1}`}, nil, whole, []class{done, done}},
-		{"one refused", hub.Receipt{Outcome: hub.Delivered, Status: 207, Answer: per(`{"status":201}`, `{"status":422}`)}, nil, whole, []class{done, permanent}},
-		{"one later", hub.Receipt{Outcome: hub.Delivered, Status: 200, Answer: per(`{"status":503}`, `{"status":200}`)}, nil, whole, []class{later, done}},
-		{"one forbidden", hub.Receipt{Outcome: hub.Delivered, Status: 200, Answer: per(`{"status":403}`, `{"status":200}`)}, nil, whole, []class{permanent, done}},
-		{"another number of items", hub.Receipt{Outcome: hub.Delivered, Status: 200, Answer: per(`{"status":503}`)}, nil, whole, []class{done, done}},
-		{"statuses of another kind", hub.Receipt{Outcome: hub.Delivered, Status: 200, Answer: per(`{"status":1}`, `{"status":2}`)}, nil, whole, []class{done, done}},
+		{"one refused", per(207, 201, 422), nil, whole, []class{done, permanent}},
+		{"one later", per(200, 503, 200), nil, whole, []class{later, done}},
+		{"one forbidden", per(200, 403, 200), nil, whole, []class{permanent, done}},
+		{"all, one by one", per(200, 201, 200), nil, whole, []class{done, done}},
+		{"a refusal of nobody knows which", per(200, 503), nil, whole, []class{unknown, unknown}},
+		{"a refusal beside an item without a status", per(207, 0, 422), nil, whole, []class{unknown, unknown}},
+		{"another number of items, all well", per(200, 201), nil, whole, []class{done, done}},
+		{"statuses of another kind", per(200, 0, 0), nil, whole, []class{done, done}},
+		{"more than was read", hub.Receipt{Outcome: hub.Delivered, Status: 200, Answer: `{"data":`, Cut: true, Unread: true}, nil, whole, []class{unknown, unknown}},
 		{"refused as a whole", hub.Receipt{Outcome: hub.Refused, Status: 400, Answer: "no"}, nil, whole, []class{split, split}},
 		{"credentials", hub.Receipt{Outcome: hub.OnHold, Status: 401}, nil, whole, []class{hold, hold}},
 		{"busy", hub.Receipt{Outcome: hub.RetryLater, Status: 503}, nil, whole, []class{later, later}},
@@ -334,10 +342,65 @@ func TestAnswersPerItem(t *testing.T) {
 			}
 		}
 	}
-	if o := judge(hub.Receipt{Outcome: hub.Delivered, Status: 207, Answer: per(`{"status":422}`)}, nil, []bool{true}, false); o[0].class != permanent {
-		t.Errorf("one item, 207: %v", o[0].class)
+	for _, status := range []int{200, 207} {
+		if o := judge(per(status, 422), nil, []bool{true}, false); o[0].class != permanent {
+			t.Errorf("one item, %d: %v", status, o[0].class)
+		}
+	}
+	if o := judge(per(200, 201, 422), nil, []bool{true}, false); o[0].class != unknown || o[0].reason != Unclear {
+		t.Errorf("one item, two statuses: %v", o[0].class)
 	}
 	if o := judge(hub.Receipt{}, errors.New("x"), []bool{true}, true); o[0].class != cut {
 		t.Errorf("we ended it: %v", o[0].class)
+	}
+}
+
+// TestLongAnswerPerItem: a hub that answers item by item says more than is kept
+// of its answer, and the one refusal in it is at the end.
+func TestLongAnswerPerItem(t *testing.T) {
+	const items = 60
+	answer := func(n int, refused bool) string {
+		all := make([]string, n)
+		for i := range all {
+			status := 201
+			if refused && i == n-1 {
+				status = 422
+			}
+			all[i] = fmt.Sprintf(`{"status":%d,"sha256":"%064x","remark":"%s"}`, status, i, strings.Repeat("x", 100))
+		}
+		return `{"data":{"items":[` + strings.Join(all, ",") + `]}}`
+	}
+	var said atomic.Value
+	w := startWire(t, func(c net.Conn, r *http.Request) {
+		says(207, "Content-Type: application/json\r\n", said.Load().(string))(c, r)
+	})
+	for _, c := range []struct {
+		name      string
+		said      string
+		delivered int
+		refused   int
+	}{
+		{"one refused", answer(items, true), items - 1, 1},
+		{"longer than anybody reads", answer(1000, false), 0, 0},
+	} {
+		said.Store(c.said)
+		b := open(t, Options{Hub: to(newClient(t, w.base())), ItemsPerRequest: items})
+		var last Item
+		for i := range items {
+			last = add(t, b, write(t, fmt.Sprintf("%d.zip", i), zipped(t, fmt.Sprintf("<x>%d</x>", i))))
+		}
+		if _, _, err := b.step(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		s, err := b.Snapshot(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Counts[Delivered] != c.delivered || s.Counts[Refused] != c.refused || s.Counts[Uncertain] != items-c.delivered-c.refused {
+			t.Errorf("%s: %v", c.name, s.Counts)
+		}
+		if it := get(t, b, last.ID); c.refused == 1 && (it.State != Refused || !it.Kept) {
+			t.Errorf("%s: the one that was refused is %s, kept %v", c.name, it.State, it.Kept)
+		}
 	}
 }

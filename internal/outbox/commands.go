@@ -53,6 +53,23 @@ func (b *Outbox) Retry(ctx context.Context, id string) (Item, error) {
 	})
 }
 
+// Retriable are the ids of all items that Retry takes, oldest first.
+func (b *Outbox) Retriable(ctx context.Context) (ids []string, err error) {
+	rows, err := b.db.QueryContext(ctx, "SELECT id FROM items WHERE state = ? OR state = ? AND kept = 1 ORDER BY id", string(Waiting), string(Refused))
+	if err != nil {
+		return nil, b.named(ctx, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return nil, b.named(ctx, err)
+		}
+		ids = append(ids, id)
+	}
+	return ids, b.named(ctx, rows.Err())
+}
+
 // Release lifts a hold or a pause of the queue: the next item is tried at once.
 func (b *Outbox) Release(ctx context.Context) error {
 	err := b.tx(ctx, func(tx *sql.Tx) error { return writeQueue(ctx, tx, Queue{}) })

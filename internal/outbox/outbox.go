@@ -206,6 +206,13 @@ func (b *Outbox) rules() rules {
 // Close closes the database. Work and Watch must have returned.
 func (b *Outbox) Close() error { return b.db.Close() }
 
+// Gone reports whether the folder of the outbox was removed, or replaced by
+// another: there is nothing left to work with, and Open begins anew.
+func (b *Outbox) Gone() bool {
+	var t *Trouble
+	return errors.As(b.there(), &t) && t.Kind == SpoolGone
+}
+
 // SetAside is the path of the damaged database that Open put aside, "" if it was
 // sound. What lay in the spool is Uncertain then, with the reason Recovered.
 func (b *Outbox) SetAside() string { return b.aside }

@@ -31,6 +31,7 @@ const (
 	CopyUnread     Reason = "copy_unread"    // our copy cannot be read now
 	NoAnswer       Reason = "no_answer"      // all of it was sent, and no whole answer came
 	NotAnAnswer    Reason = "not_an_answer"  // success, with a web page or nothing
+	Unclear        Reason = "unclear"        // success, and refusals that fit no item
 	Conflict       Reason = "conflict"       // 409 or 412: maybe the hub has it already
 	Interrupted    Reason = "interrupted"    // the program ended while it was sending
 	Recovered      Reason = "recovered"      // the database was damaged; the copy was found in the spool

@@ -164,7 +164,7 @@ func TestWords(t *testing.T) {
 	for _, s := range []State{Waiting, Sending, Delivered, Refused, Uncertain} {
 		keys = append(keys, text.DeliveryState(string(s)))
 	}
-	for _, r := range []Reason{ByHub, GaveUp, CopyMissing, CopyDamaged, CopyUnread, NoAnswer, NotAnAnswer, Conflict, Interrupted, Recovered, ByPerson,
+	for _, r := range []Reason{ByHub, GaveUp, CopyMissing, CopyDamaged, CopyUnread, NoAnswer, NotAnAnswer, Unclear, Conflict, Interrupted, Recovered, ByPerson,
 		Unreachable, Busy, Odd, Separately, CredentialsOff, Forbidden, ProxyLogin, Redirected, Certificate, NotSetUp,
 		"empty", "changed", "not_a_file", "unreadable"} {
 		keys = append(keys, text.DeliveryReason(string(r)))

@@ -306,8 +306,19 @@ func (b *Outbox) record(ctx context.Context) error {
 		var why Reason
 		for _, r := range b.pending {
 			it, err := one(ctx, tx, r.id)
+			if errors.Is(err, ErrNoItem) {
+				continue // forgotten, while this could not be written down
+			}
 			if err != nil {
 				return err
+			}
+			if it.State == Delivered || sqlitefile.Micros(it.LastTry) != sqlitefile.Micros(r.receipt.Began) {
+				// Somebody else went on with it meanwhile. What we know is kept, and
+				// decides nothing any more.
+				if err := addReceipt(ctx, tx, it.ID, r.receipt); err != nil {
+					return err
+				}
+				continue
 			}
 			now := r.receipt.Ended
 			it, e := decide(it, r.outcome, now, b.rules())

@@ -5,6 +5,8 @@ const (
 	DeliveryDone       Key = "delivery.done"
 	DeliveryHold       Key = "delivery.hold"
 	DeliveryTrouble    Key = "delivery.trouble"
+	DeliveryLost       Key = "delivery.lost"
+	DeliveryWatchGone  Key = "delivery.watching.gone"
 	DeliveryNobody     Key = "delivery.nobody"
 	DeliveryNothing    Key = "delivery.nothing"
 	DeliveryFirst      Key = "delivery.first"
@@ -15,6 +17,7 @@ const (
 	DeliveryWaits      Key = "delivery.waits"
 	DeliveryWatching   Key = "delivery.watching"
 	DeliveryWouldSend  Key = "delivery.would"
+	DeliveryMind       Key = "delivery.mind"
 	DeliveryProgress   Key = "delivery.progress"
 	DeliveryStatusCode Key = "delivery.status"
 )
@@ -24,6 +27,9 @@ func DeliveryState(state string) Key { return Key("delivery.state." + state) }
 
 // DeliveryReason says why an item or the queue stands where it stands.
 func DeliveryReason(code string) Key { return Key("delivery.reason." + code) }
+
+// DeliveryTroubleDo is what to do about that, and what it means for the files.
+func DeliveryTroubleDo(kind string) Key { return Key("delivery.trouble." + kind + ".do") }
 
 // DeliveryTroubleOf says what is wrong with the disk.
 func DeliveryTroubleOf(kind string) Key { return Key("delivery.trouble." + kind) }

@@ -7,7 +7,7 @@ var DoctorChecks = []string{
 	"settings", "policy", "setup", "secret", "expiry",
 	"hub.name", "hub.connection", "hub.certificate", "hub.clock", "hub.token", "hub.lookup",
 	"resident", "version", "listener", "link", "scheme", "autostart", "microsip",
-	"tray", "cards", "lock", "graphics", "disk", "folders", "program", "log", "crash", "history",
+	"tray", "cards", "lock", "graphics", "disk", "folders", "program", "log", "crash", "history", "delivery",
 }
 
 // DoctorAbout says what a check looks at.

@@ -51,9 +51,7 @@ func (d *Deliveries) Answer(q ask.Request) {
 		}
 		return
 	case deskapi.KindDeliveryDismiss:
-		d.mu.Lock()
-		d.notice = ""
-		d.mu.Unlock()
+		d.dismiss()
 		return
 	default:
 		err = d.act(q)
@@ -130,7 +128,7 @@ func (d *Deliveries) sentence(err error) string {
 	case errors.Is(err, outbox.ErrNoItem):
 		return l.T(text.MessagesGone)
 	case errors.As(err, &t):
-		return l.T(text.DeliveryTrouble, l.T(text.DeliveryTroubleOf(t.Kind)))
+		return l.T(text.DeliveryTrouble, l.T(text.DeliveryTroubleOf(t.Kind)), l.T(text.DeliveryTroubleDo(t.Kind)))
 	case !errors.Is(err, outbox.ErrState):
 		d.p.Log.Warn("the outbox was not changed", "why", err)
 	}

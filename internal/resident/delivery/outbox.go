@@ -63,6 +63,7 @@ type Deliveries struct {
 	news    chan struct{} // there is something to tell
 	todo    chan struct{} // there is a file to take, or the outbox was opened
 	senders senders       // the worker's own
+	leave   func()        // ends the work at the outbox that is open; run's own
 
 	mu      sync.Mutex
 	box     *outbox.Outbox // nil until it is needed; stays open until Close
@@ -70,6 +71,7 @@ type Deliveries struct {
 	release bool           // the queue may go on
 	opened  string         // kind of trouble with opening it
 	notice  string         // what has happened to it, as a sentence
+	lost    int            // files that went with a folder that was removed; told until notice is taken away
 	last    *outbox.Snapshot
 	sent    deskapi.DeliveryProgress
 	told    bool         // sent was
@@ -80,7 +82,7 @@ type Deliveries struct {
 
 // New is the outbox of a profile.
 func New(p Params) *Deliveries {
-	return &Deliveries{p: p, dir: filepath.Join(p.Dirs.State, "outbox"), wake: make(chan struct{}, 1), news: make(chan struct{}, 1), todo: make(chan struct{}, 1), told: true, senders: senders{p: p}}
+	return &Deliveries{p: p, dir: filepath.Join(p.Dirs.State, "outbox"), wake: make(chan struct{}, 1), news: make(chan struct{}, 1), todo: make(chan struct{}, 1), told: true, leave: func() {}, senders: senders{p: p}}
 }
 
 // look has Run look at what is wanted. It never blocks.
@@ -98,14 +100,15 @@ func (d *Deliveries) Run(ctx context.Context) {
 	var work sync.WaitGroup
 	defer d.senders.close()
 	defer work.Wait()
+	defer func() { d.leave() }()
 	work.Go(func() { d.tell(ctx) })
 	work.Go(func() { d.takeIn(ctx) })
 	t := time.NewTicker(boxEvery)
 	defer t.Stop()
 	for {
+		d.abandon(ctx)
 		if box := d.open(ctx); box != nil {
-			work.Go(func() { d.forever(ctx, func() error { return box.Join(ctx, nil) }) })
-			work.Go(func() { d.forever(ctx, func() error { return box.Watch(ctx, d.saw) }) })
+			d.tend(ctx, box)
 		}
 		d.goOn(ctx)
 		select {
@@ -264,14 +267,14 @@ func (d *Deliveries) saw(s *outbox.Snapshot) {
 	d.last = s
 	d.settle(listed, s.At)
 	d.mu.Unlock()
-	d.p.Told(health.Delivery{Held: string(s.Queue.Held), Trouble: s.Trouble, Uncertain: s.Counts[outbox.Uncertain]})
+	d.report()
 	d.changed()
 }
 
 // refresh looks at the outbox after a change of our own.
 func (d *Deliveries) refresh(ctx context.Context) {
 	if box := d.current(); box != nil {
-		if s, err := box.Snapshot(ctx); err == nil {
+		if s, err := box.Snapshot(ctx); err == nil && d.current() == box {
 			d.saw(s)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 
 // deliveryReasons are all reasons that a row can give.
 var deliveryReasons = []string{string(outbox.ByHub), string(outbox.GaveUp), string(outbox.CopyMissing), string(outbox.CopyDamaged), string(outbox.CopyUnread),
-	string(outbox.NoAnswer), string(outbox.NotAnAnswer), string(outbox.Conflict), string(outbox.Interrupted), string(outbox.Recovered),
+	string(outbox.NoAnswer), string(outbox.NotAnAnswer), string(outbox.Unclear), string(outbox.Conflict), string(outbox.Interrupted), string(outbox.Recovered),
 	string(outbox.Unreachable), string(outbox.Busy), string(outbox.Odd), string(outbox.Separately), string(outbox.CredentialsOff), string(outbox.Forbidden),
 	string(outbox.ProxyLogin), string(outbox.Redirected), string(outbox.Certificate), string(outbox.NotSetUp), "empty", "changed", "not_a_file", "unreadable",
 	"duplicate", "no_files", "too_many", outbox.DiskFull, outbox.ReadOnly, outbox.SpoolGone, outbox.StoreBroken, outbox.DiskFailed}

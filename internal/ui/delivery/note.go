@@ -52,7 +52,7 @@ func (w *window) showNote() {
 	case w.failed != "":
 		said = w.failed
 	case s.Trouble != "":
-		said = l.T(text.DeliveryTrouble, l.T(text.DeliveryTroubleOf(s.Trouble)))
+		said = l.T(text.DeliveryTrouble, l.T(text.DeliveryTroubleOf(s.Trouble)), l.T(text.DeliveryTroubleDo(s.Trouble)))
 	case s.Held != "":
 		said = l.T(text.MessagesHeld, l.T(text.DeliveryReason(s.Held)), s.Support) + " " + l.T(text.MessagesHeldHint)
 		label = l.T(text.MessagesNow)

@@ -38,7 +38,7 @@ var groups = []struct {
 	{"hub", []string{"hub.name", "hub.connection", "hub.certificate", "hub.clock", "hub.token", "hub.lookup"}},
 	{"phones", []string{"resident", "version", "listener", "link", "scheme", "autostart", "microsip"}},
 	{"desktop", []string{"tray", "cards", "lock", "graphics"}},
-	{"disk", []string{"disk", "folders", "program", "log", "crash", "history"}},
+	{"disk", []string{"disk", "folders", "program", "log", "crash", "history", "delivery"}},
 }
 
 // window shows what Wiebelt depends on, each check in its place from the

@@ -1,0 +1,61 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+
+	"wiebelt/internal/outbox"
+	"wiebelt/internal/text"
+)
+
+// OutboxName is the outbox's folder in the state folder.
+const OutboxName = "outbox"
+
+// delivery looks at the outbox: what waits there, what needs somebody, and
+// whether it can be written. Nothing of what is in it is read.
+func (e *exam) delivery(ctx context.Context) []said {
+	dir := filepath.Join(e.Dirs.State, OutboxName)
+	s, err := outbox.Look(ctx, dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return say(Off, "delivery.none")
+	case errors.Is(err, outbox.ErrNewer):
+		return say(Fail, "delivery.newer")
+	case errors.Is(err, fs.ErrPermission):
+		return say(Fail, "delivery.write")
+	case err != nil:
+		return say(Fail, "delivery.damaged")
+	}
+	var all []said
+	for _, path := range []string{dir, filepath.Join(dir, "spool")} {
+		if r, err := e.sys.folder(path); exists(path) && (err != nil || r.notOurs || r.closed) {
+			all = say(Fail, "delivery.write")
+		}
+	}
+	if !s.Spool && s.Waiting > 0 {
+		all = append(all, sayN(Fail, "delivery.spool", s.Waiting)...)
+	}
+	if s.Held != "" {
+		all = append(all, say(Fail, "delivery.held", text.DeliveryReason(string(s.Held)))...)
+	}
+	if s.Uncertain > 0 {
+		all = append(all, sayN(Warn, "delivery.uncertain", s.Uncertain)...)
+	}
+	if s.Kept > 0 {
+		all = append(all, sayN(Warn, "delivery.refused", s.Kept)...)
+	}
+	if s.Aside {
+		all = append(all, say(Warn, "delivery.aside")...)
+	}
+	switch {
+	case s.Waiting > 0 && !s.Working:
+		all = append(all, sayN(Warn, "delivery.idle", s.Waiting)...)
+	case s.Waiting > 0:
+		all = append(all, sayN(OK, "delivery.waiting", s.Waiting)...)
+	case all == nil:
+		return say(OK, "delivery.ok")
+	}
+	return all
+}

@@ -1,0 +1,136 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/gofrs/flock"
+
+	"wiebelt/internal/hub"
+	"wiebelt/internal/outbox"
+)
+
+// answers is a hub that takes a delivery and gives one answer.
+type answers hub.Receipt
+
+func (a answers) Deliver(_ context.Context, items []hub.Item) (hub.Receipt, error) {
+	for _, it := range items {
+		f, err := it.Open()
+		if err == nil {
+			_, err = io.Copy(io.Discard, f)
+			err = errors.Join(err, f.Close())
+		}
+		if err != nil {
+			return hub.Receipt{}, err
+		}
+	}
+	return hub.Receipt(a), nil
+}
+
+// box makes an outbox in the profile.
+func box(change func(t *testing.T, dir string, b *outbox.Outbox)) func(*testing.T, *exam) {
+	return func(t *testing.T, e *exam) {
+		dir := filepath.Join(e.Dirs.State, OutboxName)
+		b, err := outbox.Open(t.Context(), outbox.Options{Dir: dir, Hub: func(string) (outbox.Deliverer, error) { return nil, errors.New("none") }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if change != nil {
+			change(t, dir, b)
+		}
+		if err := b.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func put(t *testing.T, b *outbox.Outbox, n int) {
+	for i := range n {
+		path := filepath.Join(t.TempDir(), "a.zip")
+		write(t, path, fmt.Sprint("file ", i))
+		if _, err := b.Add(t.Context(), outbox.Source{Path: path, Intermediary: "x"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// worker holds the lock as a worker does, until the test ends.
+func worker(t *testing.T, dir string) {
+	l := flock.New(filepath.Join(dir, "outbox.lock"))
+	if got, err := l.TryLock(); !got || err != nil {
+		t.Fatalf("no lock: %v", err)
+	}
+	t.Cleanup(func() { _ = l.Unlock() })
+}
+
+// sent puts one file in and has a hub answer so.
+func sent(r hub.Receipt) func(*testing.T, string, *outbox.Outbox) {
+	return func(t *testing.T, dir string, first *outbox.Outbox) {
+		b, err := outbox.Open(t.Context(), outbox.Options{Dir: dir, KeepRefused: 30, Hub: func(string) (outbox.Deliverer, error) { return answers(r), nil }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		put(t, b, 1)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		done := make(chan error, 1)
+		go func() { done <- b.Work(ctx, nil) }()
+		if err := b.Watch(ctx, func(s *outbox.Snapshot) {
+			if s.Queue.Held != "" || s.Counts[outbox.Waiting]+s.Counts[outbox.Sending] == 0 {
+				cancel()
+			}
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(<-done, b.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// spoolIs has the folder with copies be so.
+func spoolIs(r rights) func(*testing.T, *exam) {
+	return func(t *testing.T, e *exam) {
+		spool := filepath.Join(e.Dirs.State, OutboxName, "spool")
+		if err := os.MkdirAll(spool, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		e.sys.folder = func(path string) (rights, error) {
+			if path == spool {
+				return r, nil
+			}
+			return rights{}, nil
+		}
+	}
+}
+
+// TestDeliveryChangesNothing: the doctor leaves an outbox as it found it.
+func TestDeliveryChangesNothing(t *testing.T) {
+	e := examined(t, "")
+	dir := filepath.Join(e.Dirs.State, OutboxName)
+	e.delivery(t.Context())
+	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a folder was made: %v", err)
+	}
+	box(func(t *testing.T, _ string, b *outbox.Outbox) { put(t, b, 1) })(t, e)
+	names := func() (all string) {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range entries {
+			all += x.Name() + " "
+		}
+		return all
+	}
+	before := names()
+	e.delivery(t.Context())
+	if after := names(); after != before {
+		t.Errorf("%q, then %q", before, after)
+	}
+}
