@@ -44,7 +44,7 @@ func TestRingTakesWhatPhonesFillIn(t *testing.T) {
 		{"--|-" + number, call.Event{Number: "-" + number}},
 	} {
 		tried++
-		code, _, errOut := run(t, "", append([]string{"ring", "--profile", dir}, strings.Split(c.args, "|")...)...)
+		code, _, errOut := run(t, "", noStart(append([]string{"ring", "--profile", dir}, strings.Split(c.args, "|")...))...)
 		if code != 0 {
 			t.Errorf("%s: exit %d: %s", c.args, code, errOut)
 			continue
@@ -60,7 +60,7 @@ func TestRingTakesWhatPhonesFillIn(t *testing.T) {
 	}
 	for _, args := range [][]string{{"--bogus", "--", number}, {"--state", "dancing", "--", number}, {"--direction", "up", "--", number},
 		{"--profile", `\\evil.example\share`, "--", number}, {"--profile", "//evil.example/share", "--", number}, {"--name", "x", "--profile", `\\evil.example\share`, "--", number}} {
-		if code, _, _ := run(t, "", append([]string{"ring"}, args...)...); code != 2 {
+		if code, _, _ := run(t, "", noStart(append([]string{"ring"}, args...))...); code != 2 {
 			t.Errorf("%q: exit %d, want 2", args, code)
 		}
 	}
