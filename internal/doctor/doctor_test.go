@@ -186,6 +186,19 @@ func links(phase string) func(*testing.T, *exam) {
 	})
 }
 
+// because is links, with why the second one does not stand.
+func because(phase, why string) func(*testing.T, *exam) {
+	return tells(func(v *told) {
+		v.facts.Links = []deskapi.DoctorLink{{Kind: "baresip", Name: "Jansen", Phase: phase}, {Kind: "ari", Name: "ari", Phase: phase, Why: why}}
+	})
+}
+
+// also is a line that says why a link does not stand.
+func also(lines []said, why string) []said {
+	lines[0].also, lines[0].hint = text.LinkWhy(why), text.LinkDo(why)
+	return lines
+}
+
 const twoLinks = setUp + "[[softphone]]\nkind = \"baresip\"\nname = \"Jansen\"\naddress = \"127.0.0.1:4444\"\n[[softphone]]\nkind = \"ari\"\naddress = \"https://pbx.example\"\n"
 
 func sip(lines ...string) func(*testing.T, *exam) {
@@ -416,6 +429,10 @@ func rows(t *testing.T) []row {
 		{"link", twoLinks, links(deskapi.LinkKicked), is(say(Warn, "link.kicked", 1, "baresip"), say(Warn, "link.kicked", 2, "ari"))},
 		{"link", twoLinks, links(deskapi.LinkRefused), is(say(Fail, "link.refused", 1, "baresip"), say(Fail, "link.refused", 2, "ari"))},
 		{"link", twoLinks, links(deskapi.LinkIncomplete), is(say(Fail, "link.incomplete", 1, "baresip"), say(Fail, "link.incomplete", 2, "ari"))},
+		{"link", twoLinks, because(deskapi.LinkDown, "secret.none"), is(say(Warn, "link.down", 1, "baresip"), also(say(Fail, "link.down", 2, "ari"), "secret.none"))},
+		{"link", twoLinks, because(deskapi.LinkIncomplete, "needs.extension"), is(say(Fail, "link.incomplete", 1, "baresip"), also(say(Fail, "link.incomplete", 2, "ari"), "needs.extension"))},
+		{"link", twoLinks, because(deskapi.LinkUp, "denied"), is(say(OK, "link.up", 1, "baresip"), say(OK, "link.up", 2, "ari"))},
+		{"link", twoLinks, because(deskapi.LinkDown, "a secret"), is(say(Warn, "link.down", 1, "baresip"), say(Fail, "link.down", 2, "ari"))},
 		{"link", twoLinks, links("dancing"), is(say(Warn, "link.unknown", 1, "baresip"), say(Warn, "link.unknown", 2, "ari"))},
 		{"link", twoLinks, nil, is(say(Warn, "link.unknown", 1, "baresip"), say(Warn, "link.unknown", 2, "ari"))},
 		{"link", twoLinks, tells(func(v *told) { *v = none }), is(say(Off, "link.idle", 1, "baresip"), say(Off, "link.idle", 2, "ari"))},

@@ -119,7 +119,7 @@ func (r *Resident) settingsState(s *settings.Settings) deskapi.SettingsState {
 	phases := r.linkPhases()
 	size = 0
 	for _, p := range s.Softphones {
-		one := deskapi.SettingsPhone{Kind: p.Kind, Name: p.Name, Address: p.Address, Extension: p.Extension, User: p.User, Phase: phases[linkName(p)]}
+		one := deskapi.SettingsPhone{Kind: p.Kind, Name: p.Name, Address: p.Address, Extension: p.Extension, User: p.User, Phase: phases[linkName(p)], Why: r.facts.why(linkName(p))}
 		size += len(fmt.Sprint(one)) + 80
 		st.Phones = append(st.Phones, one)
 	}

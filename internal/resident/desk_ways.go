@@ -57,6 +57,7 @@ func (r *Resident) waysNow() deskapi.Ways {
 			name := linkName(links[0])
 			links = links[1:]
 			s.Phase, s.Since = linkPhases[w.Phase], r.facts.phaseSince(name)
+			s.Why = r.facts.why(name)
 			s.Last = r.heard.lastOver(w.Kind, name)
 		}
 		all.Ways = append(all.Ways, s)

@@ -90,6 +90,9 @@ func (r *Resident) apply(ctx context.Context, next *settings.Settings) {
 	if was.client != now.client || reflect.DeepEqual(old, next) { // the same once more: there is a new secret, perhaps
 		r.hubWatch.settingsChanged()
 	}
+	if reflect.DeepEqual(old, next) {
+		r.ways.again()
+	}
 	if r.store != nil && old.History != next.History {
 		if err := r.store.Configure(ctx, history.Keep(next.History.Keep), next.History.Days); err != nil {
 			r.o.Log.Error("the history does not follow its settings", "why", err)

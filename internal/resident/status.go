@@ -19,6 +19,7 @@ type facts struct {
 	port    int                   // of the listener; negative: that port was taken
 	links   map[string]health.Way // by the name in the settings
 	since   map[string]time.Time  // when a link's phase began
+	causes  map[string]link.Cause // why a link does not stand
 	paused  time.Time
 	opened  time.Time
 	hubSeen hubSeen // what the last check of the hub came to
