@@ -130,6 +130,7 @@ type link struct {
 	traits Traits
 	state  State
 	rep    Reporter
+	said   map[Cause]bool // to the log, of this phase
 
 	sleep  func(context.Context, time.Duration) // tests replace it
 	jitter func(time.Duration) time.Duration
@@ -225,15 +226,23 @@ func (l *link) session(ctx context.Context) error {
 	return err
 }
 
-// enter publishes a state. Repeated failures are one state to the log.
+// enter publishes a state. Repeated failures are one state to the log, and each
+// cause is told once.
 func (l *link) enter(s State) {
 	s.Since = l.cfg.Now()
-	same := s.Phase == l.state.Phase && !l.state.Since.IsZero()
-	if same {
+	log := l.cfg.Log.With("kind", l.traits.Way.Kind, "name", l.cfg.Name)
+	switch {
+	case s.Phase != l.state.Phase || l.state.Since.IsZero():
+		l.said = map[Cause]bool{NoCause: true, s.Cause: true}
+		if s.Phase != Connecting {
+			log.Info("softphone link", "state", s.Phase.String(), "why", string(s.Cause))
+		}
+	default:
 		s.Since = l.state.Since
-	}
-	if s.Phase != Connecting && (!same || s.Cause != l.state.Cause) {
-		l.cfg.Log.Info("softphone link", "kind", l.traits.Way.Kind, "name", l.cfg.Name, "state", s.Phase.String(), "why", string(s.Cause))
+		if !l.said[s.Cause] {
+			l.said[s.Cause] = true
+			log.Info("softphone link is still not there", "why", string(s.Cause))
+		}
 	}
 	l.state = s
 	if l.cfg.State != nil {
