@@ -111,6 +111,7 @@ type Ways struct {
 const (
 	WayListens = "listens" // no heartbeat: it waits for a phone to call
 	WayTaken   = "taken"   // another program has the port
+	WayKeyless = "keyless" // the listener's tokens cannot be read, so it does not run
 )
 
 // WayState is how one way in is doing. Only a link has a heartbeat and can be

@@ -48,8 +48,11 @@ func (r *Resident) waysNow() deskapi.Ways {
 		if comesToUs(w.Kind) {
 			if w.Kind == call.KindWebSocket || w.Kind == call.KindHTTP {
 				s.Port = port
-				if taken {
+				switch {
+				case taken:
 					s.Phase = deskapi.WayTaken
+				case !r.facts.hasTokens():
+					s.Phase = deskapi.WayKeyless
 				}
 			}
 			s.Last = r.heard.lastOver(w.Kind, "")

@@ -22,8 +22,9 @@ type ways struct {
 	ctx  context.Context
 	work *sync.WaitGroup
 
-	tokens   secret.Tokens
 	mu       sync.Mutex // for what follows; apply comes from one goroutine, wake from another
+	tokens   secret.Tokens
+	tokensAt tokenFile
 	listener *way
 	listens  settings.Listener
 	refused  bool // the listener could not start, and the log says so already
@@ -40,10 +41,7 @@ type way struct {
 
 func newWays(ctx context.Context, r *Resident, work *sync.WaitGroup) *ways {
 	w := &ways{r: r, ctx: ctx, work: work, links: map[settings.Softphone]*way{}}
-	var err error
-	if w.tokens, err = secret.Token(r.o.Dirs); err != nil {
-		r.o.Log.Error("the listener's tokens", "why", err)
-	}
+	w.readTokens()
 	return w
 }
 
@@ -59,6 +57,7 @@ func (w *ways) apply(s *settings.Settings) {
 		} else {
 			w.r.facts.listens(0)
 		}
+		w.r.facts.keyless(s.Listener.Enabled && !w.listening(s))
 	}
 	wanted := map[settings.Softphone]bool{}
 	for _, p := range s.Softphones {
@@ -114,6 +113,13 @@ func (w *ways) woke() {
 	for _, l := range w.links {
 		l.nudge()
 	}
+}
+
+// keys are the listener's tokens.
+func (w *ways) keys() secret.Tokens {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.tokens
 }
 
 // port is the listener's, 0 if it does not run.

@@ -50,7 +50,7 @@ func (r *Resident) follow(ctx context.Context) {
 			next, _ := settings.Load(r.o.Dirs)
 			r.print = print
 			r.apply(ctx, next)
-		} else if r.ways.retry(r.set()) {
+		} else if r.ways.retokened(r.set()) || r.ways.retry(r.set()) {
 			r.changed()
 		}
 	}
