@@ -85,18 +85,21 @@ func startResident(profileDir string, background bool) error {
 }
 
 type ringCmd struct {
-	State     string   `help:"ringing, answered or ended." enum:"ringing,answered,ended" default:"ringing"`
+	State     string   `help:"ringing, answered or ended." default:"ringing"`
 	ID        string   `name:"id" help:"The phone's own id of the call."`
 	Name      string   `help:"Display name of the phone system."`
 	Line      string   `help:"Our number that was called."`
 	Via       string   `help:"Who passed the call on."`
-	Direction string   `help:"incoming or outgoing." enum:"incoming,outgoing" default:"incoming"`
+	Direction string   `help:"incoming or outgoing." default:"incoming"`
 	Twinkle   bool     `help:"Read the call from the environment that Twinkle sets for its scripts; the other flags are not looked at."`
 	NoStart   bool     `name:"no-start" help:"Do not start Wiebelt if it is not running (exit code 4)."`
 	Number    []string `arg:"" optional:"" passthrough:"partial" help:"The caller's number; further words are the name."`
 }
 
 func (c *ringCmd) Run(e *env) error {
+	if elsewhere(e.profileDir) {
+		return &exitError{exitUsage, "--profile: a folder of this computer"}
+	}
 	if c.Twinkle {
 		return c.fromTwinkle(e)
 	}
@@ -104,9 +107,16 @@ func (c *ringCmd) Run(e *env) error {
 	if len(words) > 0 && words[0] == "--" {
 		words = words[1:]
 	}
-	state, _ := call.ParseState(c.State)
+	state, ok := call.ParseState(c.State)
+	if !ok {
+		return &exitError{exitUsage, "--state is ringing, answered or ended"}
+	}
+	direction := call.ParseDirection(c.Direction)
+	if direction == call.DirectionUnknown {
+		return &exitError{exitUsage, "--direction is incoming or outgoing"}
+	}
 	ev := call.Event{Way: call.Way{Kind: call.KindCommand, Tells: call.TellsRing}, ID: c.ID, State: state,
-		Direction: call.ParseDirection(c.Direction), Name: c.Name, Line: c.Line, Via: c.Via, At: time.Now()}
+		Direction: direction, Name: c.Name, Line: c.Line, Via: c.Via, At: time.Now()}
 	if len(words) > 0 {
 		ev.Number = words[0]
 		if rest := strings.Join(words[1:], " "); rest != "" && ev.Name == "" {
@@ -308,7 +318,7 @@ func (e *env) lone(args []string, command, what string) (string, error) {
 	switch {
 	case len(args) == 2 && args[0] == "--":
 	case len(args) == 4 && args[0] == "--profile" && args[2] == "--":
-		if !filepath.IsAbs(args[1]) || strings.HasPrefix(args[1], `\\`) || strings.HasPrefix(args[1], "//") {
+		if !filepath.IsAbs(args[1]) || elsewhere(args[1]) {
 			return "", usage
 		}
 		e.profileDir = args[1]

@@ -116,6 +116,7 @@ func Main(b Build, args []string, in io.Reader, out, errOut io.Writer) int {
 	if len(args) > 0 && args[0] == "ring" {
 		alone := &ringAlone{}
 		tree, flags = alone, &alone.everywhere
+		args = append([]string{"ring"}, ringArgs(args[1:])...)
 	}
 	p, err := kong.New(tree, kong.Name("wiebelt"), kong.Description("Shows who is calling."),
 		kong.Writers(out, errOut), kong.Exit(func(code int) { panic(exitCode(code)) }),

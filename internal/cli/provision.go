@@ -87,8 +87,8 @@ func (c *provisionCmd) Run(e *env) error {
 			return err
 		}
 	}
-	if c.SecretStdin { // a running Wiebelt does not see the store: it looks again when the settings were written
-		_ = os.Chtimes(settings.Path(d), time.Now(), time.Now())
+	if c.SecretStdin {
+		e.noticed(d)
 	}
 	if c.SecretStdin && cmp.Or(c.SecretStore, before.Hub.SecretStore) == secret.KindMachine && before.Source("hub.secret_store") != settings.Policy {
 		fmt.Fprintln(e.out, "Others on this computer use it where the policy says hub.secret_store = \"machine\", with the same address and client.")
@@ -151,11 +151,16 @@ func (c *provisionCmd) softphone(e *env, d profile.Dirs, s *settings.Settings) e
 			return secretError(s, err)
 		}
 		_ = secret.NoteSet(d, ref, time.Now())
-		fmt.Fprintln(e.out, "Set. It is used from the next start of Wiebelt on.")
+		e.noticed(d)
+		fmt.Fprintln(e.out, "Set. A running Wiebelt connects with it within seconds.")
 		return nil
 	}
 	return &exitError{exitUsage, "no [[softphone]] of that name stands in the settings"}
 }
+
+// noticed has a running Wiebelt look again: it does not see the store, but that
+// the settings were written.
+func (*env) noticed(d profile.Dirs) { _ = os.Chtimes(settings.Path(d), time.Now(), time.Now()) }
 
 // storeTime is more than all calls of a store together take; each says within
 // two seconds that it is locked.

@@ -25,6 +25,7 @@ type settingsCmd struct {
 	Language  string `help:"nl or en; the language of the windows unless given." enum:"nl,en," default:""`
 	Templates string `help:"Write the group policy template (ADMX and ADML), a sample policy.toml, the texts for Intune and a table of all settings into DIR." placeholder:"DIR"`
 	Ways      bool   `name:"ways-in" help:"Show how a phone on this computer reaches Wiebelt, tokens included."`
+	Renew     bool   `name:"renew-tokens" help:"Make new tokens for phones that open addresses or speak WebSocket, and show them as --ways-in does. What holds the old ones stops working."`
 }
 
 // settingsJSON is "settings --json". Names and values stay as they are.
@@ -75,8 +76,13 @@ func (c *settingsCmd) Run(e *env) error {
 	if l == "" {
 		l = configure.Language(s)
 	}
+	if c.Renew {
+		if _, err := secret.RenewToken(d); err != nil {
+			return err
+		}
+	}
 	switch {
-	case c.Ways:
+	case c.Ways, c.Renew:
 		return e.waysIn(d, s)
 	case c.HelpKeys || c.Key != "":
 		return explain(e.out, l, s, c.Key)

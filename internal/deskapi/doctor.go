@@ -39,6 +39,7 @@ type DoctorLink struct {
 	Kind  string `json:"kind"`
 	Name  string `json:"name"` // as in the settings
 	Phase string `json:"phase"`
+	Why   string `json:"why,omitempty"` // link.Cause: why it does not stand
 }
 
 // Kinds of messages of the doctor's window, to the resident.

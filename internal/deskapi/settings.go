@@ -73,6 +73,7 @@ type SettingsPhone struct {
 	Extension string `json:"extension"`
 	User      string `json:"user"`
 	Phase     string `json:"phase"` // as in DoctorLink
+	Why       string `json:"why,omitempty"`
 }
 
 // SettingsSecretAsk asks how the secret of an address and client is kept.

@@ -111,15 +111,17 @@ type Ways struct {
 const (
 	WayListens = "listens" // no heartbeat: it waits for a phone to call
 	WayTaken   = "taken"   // another program has the port
+	WayKeyless = "keyless" // the listener's tokens cannot be read, so it does not run
 )
 
 // WayState is how one way in is doing. Only a link has a heartbeat and can be
 // up; of any other way no more is known than when a call last came over it.
 type WayState struct {
 	Kind  string    `json:"kind"`
-	Name  string    `json:"name"`  // of a link, as in the settings; "" for its kind's
-	Phase string    `json:"phase"` // LinkUp and so on
-	Since time.Time `json:"since"` // of the phase of a link
-	Last  time.Time `json:"last"`  // a call came, zero for never
+	Name  string    `json:"name"`          // of a link, as in the settings; "" for its kind's
+	Phase string    `json:"phase"`         // LinkUp and so on
+	Why   string    `json:"why,omitempty"` // as in DoctorLink
+	Since time.Time `json:"since"`         // of the phase of a link
+	Last  time.Time `json:"last"`          // a call came, zero for never
 	Port  int       `json:"port,omitempty"`
 }

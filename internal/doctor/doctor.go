@@ -221,8 +221,9 @@ type said struct {
 	state State
 	msg   text.Key
 	hint  text.Key
-	count bool // the first arg is a number of things
-	due   bool // a warning that monitoring must not miss
+	count bool     // the first arg is a number of things
+	due   bool     // a warning that monitoring must not miss
+	also  text.Key // a second sentence, "" for none
 	args  []any
 }
 
@@ -282,6 +283,9 @@ func (s said) in(id string, l text.Language) Check {
 		c.Message = l.N(s.msg, n, args[1:]...)
 	} else {
 		c.Message = l.T(s.msg, args...)
+	}
+	if s.also != "" {
+		c.Message += " " + l.T(s.also)
 	}
 	if h := l.T(s.hint); h != string(s.hint) {
 		c.Hint = h

@@ -18,6 +18,7 @@ import (
 	"wiebelt/internal/logfile"
 	"wiebelt/internal/native/register"
 	"wiebelt/internal/secret"
+	"wiebelt/internal/text"
 )
 
 func well() journey {
@@ -62,6 +63,19 @@ func links(phase string) func(*testing.T, *exam) {
 	return tells(func(v *told) {
 		v.facts.Links = []deskapi.DoctorLink{{Kind: "baresip", Name: "Jansen", Phase: phase}, {Kind: "ari", Name: "ari", Phase: phase}}
 	})
+}
+
+// because is links, with why the second one does not stand.
+func because(phase, why string) func(*testing.T, *exam) {
+	return tells(func(v *told) {
+		v.facts.Links = []deskapi.DoctorLink{{Kind: "baresip", Name: "Jansen", Phase: phase}, {Kind: "ari", Name: "ari", Phase: phase, Why: why}}
+	})
+}
+
+// also is a line that says why a link does not stand.
+func also(lines []said, why string) []said {
+	lines[0].also, lines[0].hint = text.LinkWhy(why), text.LinkDo(why)
+	return lines
 }
 
 const twoLinks = setUp + "[[softphone]]\nkind = \"baresip\"\nname = \"Jansen\"\naddress = \"127.0.0.1:4444\"\n[[softphone]]\nkind = \"ari\"\naddress = \"https://pbx.example\"\n"

@@ -20,6 +20,8 @@ import (
 	"wiebelt/internal/instance"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
+	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/text"
 )
 
 // presence is whether a resident is there.
@@ -242,12 +244,21 @@ func linkOf(n int, p settings.Softphone, t told) []said {
 	if t.presence != present {
 		return say(Off, "link.idle", n, p.Kind)
 	}
-	phase := deskapi.LinkUnknown
+	phase, why := deskapi.LinkUnknown, ""
 	for _, l := range t.facts.Links {
 		if l.Kind == p.Kind && l.Name == cmp.Or(p.Name, p.Address) {
-			phase = l.Phase
+			phase, why = l.Phase, l.Why
 		}
 	}
+	lines := ofPhase(phase, n, p)
+	if slices.Contains(link.Causes(), link.Cause(why)) && phase != deskapi.LinkUp {
+		lines[0].also, lines[0].hint = text.LinkWhy(why), text.LinkDo(why)
+	}
+	return lines
+}
+
+// ofPhase is a link as far as its phase tells.
+func ofPhase(phase string, n int, p settings.Softphone) []said {
 	switch phase {
 	case deskapi.LinkUp:
 		return say(OK, "link.up", n, p.Kind)

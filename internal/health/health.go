@@ -78,7 +78,8 @@ type Facts struct {
 	// SecretMissing says that the secret is not there or cannot be read; known
 	// before the first call.
 	SecretMissing bool
-	PortTaken     int // a port that another program has, 0 if ours listens
+	PortTaken     int  // a port that another program has, 0 if ours listens
+	NoTokens      bool // the listener does not run: its tokens cannot be read
 	Ways          []Way
 	Last          *Call
 	// Usual is how many calls the last working day had; Opened is when this
@@ -150,6 +151,8 @@ func assess(f Facts, l text.Language, support string, now time.Time) Report {
 		return say(CredentialsRefused, text.StatusScope, admin)
 	case f.PortTaken > 0:
 		return say(LinkLost, text.StatusPort, f.PortTaken, admin)
+	case f.NoTokens:
+		return say(LinkLost, text.StatusTokens, admin)
 	}
 	for _, w := range f.Ways {
 		switch w.Phase {

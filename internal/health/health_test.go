@@ -58,6 +58,8 @@ func TestSentences(t *testing.T) {
 			"De koppeling mag geen relaties opzoeken. Meld dit bij Jan (IT), toestel 140.", "The connection may not look up contacts. Please tell Jan (IT), toestel 140."},
 		{"port", with(fine, func(f *Facts) { f.PortTaken = 27471; f.Last = last }), LinkLost,
 			"Poort 27471 is bezet: de telefoon kan geen oproepen melden. Meld dit bij Jan (IT), toestel 140.", "Port 27471 is taken: the phone cannot report calls. Please tell Jan (IT), toestel 140."},
+		{"tokens", with(fine, func(f *Facts) { f.NoTokens = true; f.Last = last }), LinkLost,
+			"De sleutels voor telefoons zijn niet te lezen: de telefoon kan geen oproepen melden. Meld dit bij Jan (IT), toestel 140.", "The tokens for phones cannot be read: the phone cannot report calls. Please tell Jan (IT), toestel 140."},
 		{"link down", with(fine, func(f *Facts) { f.Ways = []Way{{Kind: "baresip", Phase: Down}}; f.Last = last }), LinkLost,
 			"Geen verbinding met de telefoon (baresip). We proberen het opnieuw.", "No connection with the phone (baresip). We keep trying."},
 		{"kicked", with(fine, func(f *Facts) { f.Ways = []Way{{Kind: "linphone", Phase: Kicked}} }), LinkLost,

@@ -255,7 +255,7 @@ func (r *Resident) doctorFacts(now time.Time) deskapi.DoctorFacts {
 	for _, w := range r.WaysIn() {
 		for _, p := range links {
 			if w.Kind == p.Kind && w.Name == p.Name {
-				f.Links = append(f.Links, deskapi.DoctorLink{Kind: p.Kind, Name: linkName(p), Phase: linkPhases[w.Phase]})
+				f.Links = append(f.Links, deskapi.DoctorLink{Kind: p.Kind, Name: linkName(p), Phase: linkPhases[w.Phase], Why: r.facts.why(linkName(p))})
 				break
 			}
 		}

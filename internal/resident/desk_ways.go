@@ -49,8 +49,11 @@ func (r *Resident) waysNow() deskapi.Ways {
 		if comesToUs(w.Kind) {
 			if w.Kind == call.KindWebSocket || w.Kind == call.KindHTTP {
 				s.Port = port
-				if taken {
+				switch {
+				case taken:
 					s.Phase = deskapi.WayTaken
+				case !r.facts.hasTokens():
+					s.Phase = deskapi.WayKeyless
 				}
 			}
 			s.Last = r.heard.lastOver(w.Kind, "")
@@ -58,6 +61,7 @@ func (r *Resident) waysNow() deskapi.Ways {
 			name := linkName(links[0])
 			links = links[1:]
 			s.Phase, s.Since = linkPhases[w.Phase], r.facts.phaseSince(name)
+			s.Why = r.facts.why(name)
 			s.Last = r.heard.lastOver(w.Kind, name)
 		}
 		all.Ways = append(all.Ways, s)

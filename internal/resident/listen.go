@@ -23,12 +23,14 @@ type ways struct {
 	ctx  context.Context
 	work *sync.WaitGroup
 
-	tokens   secret.Tokens
 	mu       sync.Mutex // for what follows; apply comes from one goroutine, wake from another
+	tokens   secret.Tokens
+	tokensAt tokenFile
 	listener *way
 	listens  settings.Listener
 	refused  bool // the listener could not start, and the log says so already
 	links    map[settings.Softphone]*way
+	store    string // where the links' secrets are kept
 }
 
 // way is one that runs.
@@ -40,10 +42,7 @@ type way struct {
 
 func newWays(ctx context.Context, r *Resident, work *sync.WaitGroup) *ways {
 	w := &ways{r: r, ctx: ctx, work: work, links: map[settings.Softphone]*way{}}
-	var err error
-	if w.tokens, err = secret.Token(r.o.Dirs); err != nil {
-		r.o.Log.Error("the listener's tokens", "why", err)
-	}
+	w.readTokens()
 	return w
 }
 
@@ -59,13 +58,16 @@ func (w *ways) apply(s *settings.Settings) {
 		} else {
 			w.r.facts.listens(0)
 		}
+		w.r.facts.keyless(s.Listener.Enabled && !w.listening(s))
 	}
 	wanted := map[settings.Softphone]bool{}
 	for _, p := range s.Softphones {
 		wanted[p] = true
 	}
+	moved := w.store != s.Hub.SecretStore
+	w.store = s.Hub.SecretStore
 	for p, running := range w.links {
-		if !wanted[p] {
+		if !wanted[p] || moved && needsSecret(p) {
 			w.stop(running)
 			delete(w.links, p)
 			w.r.facts.unlink(linkName(p))
@@ -110,11 +112,15 @@ func (w *ways) woke() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, l := range w.links {
-		select {
-		case l.wake <- struct{}{}:
-		default: // it has not looked at the last one yet
-		}
+		l.nudge()
 	}
+}
+
+// keys are the listener's tokens.
+func (w *ways) keys() secret.Tokens {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.tokens
 }
 
 // port is the listener's, 0 if it does not run.
@@ -128,8 +134,10 @@ func (w *ways) dial(s *settings.Settings, phone settings.Softphone) *way {
 	if err != nil {
 		r.o.Log.Error("softphone link", "name", name, "why", err)
 		r.facts.link(phone.Kind, name, health.Incomplete)
+		r.facts.because(name, lacks(phone))
 		return nil
 	}
+	r.facts.because(name, link.NoCause)
 	r.facts.link(phone.Kind, name, health.Unwatched)
 	ctx, end := context.WithCancel(w.ctx)
 	l := &way{end: end, over: make(chan struct{}), wake: make(chan struct{}, 1)}
@@ -137,7 +145,11 @@ func (w *ways) dial(s *settings.Settings, phone settings.Softphone) *way {
 		defer close(l.over)
 		link.Run(ctx, link.Config{Name: name, Take: r.taker(name), Gone: r.engine.WayGone, Wake: l.wake, Log: r.o.Log,
 			State: func(st link.State) {
-				if ctx.Err() == nil && r.facts.link(phone.Kind, name, phases[st.Phase]) {
+				if ctx.Err() != nil {
+					return
+				}
+				news := r.facts.link(phone.Kind, name, phaseOf(st))
+				if r.facts.because(name, st.Cause) || news {
 					r.changed()
 				}
 			}}, p)
@@ -191,6 +203,7 @@ func (f *facts) unlink(name string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.links, name)
+	delete(f.causes, name)
 }
 
 // listened is the listener's port, 0 if it does not run.

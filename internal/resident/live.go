@@ -51,7 +51,7 @@ func (r *Resident) follow(ctx context.Context) {
 			next, _ := settings.Load(r.o.Dirs)
 			r.print = print
 			r.apply(ctx, next)
-		} else if r.ways.retry(r.set()) {
+		} else if r.ways.retokened(r.set()) || r.ways.retry(r.set()) {
 			r.changed()
 		}
 	}
@@ -90,6 +90,9 @@ func (r *Resident) apply(ctx context.Context, next *settings.Settings) {
 	}
 	if was.client != now.client || reflect.DeepEqual(old, next) { // the same once more: there is a new secret, perhaps
 		r.hubWatch.SettingsChanged()
+	}
+	if reflect.DeepEqual(old, next) {
+		r.ways.again()
 	}
 	if r.store != nil && old.History != next.History {
 		if err := r.store.Configure(ctx, history.Keep(next.History.Keep), next.History.Days); err != nil {

@@ -252,7 +252,7 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 	r.ways = newWays(ctx, r, &work)
 	r.ways.apply(r.o.Settings)
 	if r.o.Ready != nil {
-		work.Go(func() { r.o.Ready(ctx, r.ways.port(), r.ways.tokens, r.desks.path() != "") })
+		work.Go(func() { r.o.Ready(ctx, r.ways.port(), r.ways.keys(), r.desks.path() != "") })
 	}
 	work.Go(func() { r.follow(ctx) })
 	if r.o.Demo == nil {

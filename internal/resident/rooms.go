@@ -70,7 +70,7 @@ func (r *Resident) answerSettings(q ask.Request) {
 
 // prefsParams are what settings are shown and kept with.
 func (r *Resident) prefsParams() prefs.Params {
-	return prefs.Params{Dirs: r.o.Dirs, Applied: r.settingsChanged, Phases: r.linkPhases, Monitors: r.monitors, Log: r.o.Log,
+	return prefs.Params{Dirs: r.o.Dirs, Applied: r.settingsChanged, Links: r.linkStates, Monitors: r.monitors, Log: r.o.Log,
 		Hotkey: func() health.Hotkey { _, keys, _ := r.shown.get(); return keys }}
 }
 
@@ -86,11 +86,11 @@ func (r *Resident) settingsChanged(secrets bool) {
 	}
 }
 
-func (r *Resident) linkPhases() map[string]string {
-	all := map[string]string{}
+func (r *Resident) linkStates() map[string]prefs.Link {
+	all := map[string]prefs.Link{}
 	for _, w := range r.WaysIn() {
 		if w.Name != "" {
-			all[w.Name] = linkPhases[w.Phase]
+			all[w.Name] = prefs.Link{Phase: linkPhases[w.Phase], Why: r.facts.why(w.Name)}
 		}
 	}
 	return all

@@ -15,18 +15,20 @@ import (
 // facts collects what is known about the state of the whole. One lock, held for
 // a copy.
 type facts struct {
-	mu      sync.Mutex
-	setUp   bool
-	port    int                   // of the listener; negative: that port was taken
-	links   map[string]health.Way // by the name in the settings
-	since   map[string]time.Time  // when a link's phase began
-	paused  time.Time
-	opened  time.Time
-	hubSeen watch.HubSeen // what the last check of the hub came to
-	usual   *watch.Usual  // nil where no history is kept
-	lost    []health.Registration
-	calls   []companion.LastCall // newest first, at most lastCalls
-	sending health.Delivery      // of the outbox
+	mu       sync.Mutex
+	setUp    bool
+	port     int                   // of the listener; negative: that port was taken
+	noTokens bool                  // the listener cannot run without them
+	links    map[string]health.Way // by the name in the settings
+	since    map[string]time.Time  // when a link's phase began
+	causes   map[string]link.Cause // why a link does not stand
+	paused   time.Time
+	opened   time.Time
+	hubSeen  watch.HubSeen // what the last check of the hub came to
+	usual    *watch.Usual  // nil where no history is kept
+	lost     []health.Registration
+	calls    []companion.LastCall // newest first, at most lastCalls
+	sending  health.Delivery      // of the outbox
 }
 
 // saw notes the newest call for the menu.
@@ -104,7 +106,7 @@ func (f *facts) assess(s *companion.Snapshot, screen func(*health.Facts), l text
 func (f *facts) of(s *companion.Snapshot) health.Facts {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	h := health.Facts{SetUp: f.setUp, PortTaken: max(-f.port, 0), Paused: f.paused, Opened: f.opened}
+	h := health.Facts{SetUp: f.setUp, PortTaken: max(-f.port, 0), NoTokens: f.noTokens, Paused: f.paused, Opened: f.opened}
 	h.Lookup.At, h.Lookup.Failure = s.Lookup.Last, s.Lookup.Failure
 	f.hubSeen.Into(&h)
 	h.Delivery = f.sending

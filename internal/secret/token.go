@@ -31,7 +31,10 @@ type keptTokens struct {
 	Path    string `json:"path"`
 }
 
-func tokenPath(dirs profile.Dirs) string { return filepath.Join(dirs.State, "tokens.json") }
+// TokensName is the file's name in the profile's state folder.
+const TokensName = "tokens.json"
+
+func tokenPath(dirs profile.Dirs) string { return filepath.Join(dirs.State, TokensName) }
 
 // Token returns the listener's tokens of a profile, and makes them the first
 // time. Programs that do so at once get the same. A file that others can read or

@@ -20,6 +20,7 @@ const (
 	StatusRefused          Key = "status.refused"
 	StatusHub              Key = "status.hub"
 	StatusPort             Key = "status.port"
+	StatusTokens           Key = "status.tokens"
 	StatusScreen           Key = "status.screen"
 	StatusMenuLast         Key = "status.menu.last"
 	StatusMenuLastWithheld Key = "status.menu.last.withheld"

@@ -1,7 +1,6 @@
 package configure
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -46,7 +45,7 @@ func Softphone(dirs profile.Dirs, kindOfStore string, s settings.Softphone) (lin
 	if err != nil {
 		return nil, err
 	}
-	value := func(ctx context.Context) (string, error) { return store.Get(ctx, ref) }
+	value := linkSecret(store, ref)
 	net := wslink.Options{Proxy: proxyNow(dirs, s.Address)}
 	switch s.Kind {
 	case "ari":

@@ -45,11 +45,17 @@ const (
 // called from any goroutine.
 type Params struct {
 	Dirs     profile.Dirs
-	Applied  func(secrets bool)       // has what was written take effect; secrets: one was set
-	Phases   func() map[string]string // how links are doing (deskapi.LinkUp, …), by their names
-	Monitors func() []string          // names
-	Hotkey   func() health.Hotkey     // whether card.hotkey works
+	Applied  func(secrets bool)     // has what was written take effect; secrets: one was set
+	Links    func() map[string]Link // by their names
+	Monitors func() []string        // names
+	Hotkey   func() health.Hotkey   // whether card.hotkey works
 	Log      *slog.Logger
+}
+
+// Link is how a link is doing.
+type Link struct {
+	Phase string // deskapi.LinkUp, …
+	Why   string // it does not stand (link.Cause), if that is known
 }
 
 // Prefs answers the settings window. Its methods may be called from any goroutine.
@@ -138,10 +144,11 @@ func (r *Prefs) settingsState(s *settings.Settings) deskapi.SettingsState {
 	if size > maxArray {
 		st.Lines, st.More["line"] = nil, len(s.Lines)
 	}
-	phases := r.p.Phases()
+	links := r.p.Links()
 	size = 0
 	for _, p := range s.Softphones {
-		one := deskapi.SettingsPhone{Kind: p.Kind, Name: p.Name, Address: p.Address, Extension: p.Extension, User: p.User, Phase: phases[cmp.Or(p.Name, p.Address)]}
+		now := links[cmp.Or(p.Name, p.Address)]
+		one := deskapi.SettingsPhone{Kind: p.Kind, Name: p.Name, Address: p.Address, Extension: p.Extension, User: p.User, Phase: now.Phase, Why: now.Why}
 		size += len(fmt.Sprint(one)) + 80
 		st.Phones = append(st.Phones, one)
 	}

@@ -60,7 +60,7 @@ func newPanel(t *testing.T, src string) *panel {
 	}
 	p := &panel{t: t, dirs: dirs, applied: make(chan bool, 10)}
 	p.Prefs = New(Params{Dirs: dirs, Log: slog.New(slog.DiscardHandler), Applied: func(secrets bool) { p.applied <- secrets },
-		Phases: func() map[string]string { return nil }, Monitors: func() []string { return nil }, Hotkey: func() health.Hotkey { return health.HotkeyWorks }})
+		Links: func() map[string]Link { return nil }, Monitors: func() []string { return nil }, Hotkey: func() health.Hotkey { return health.HotkeyWorks }})
 	p.write(src)
 	t.Cleanup(p.trials.stop)
 	return p

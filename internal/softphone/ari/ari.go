@@ -89,7 +89,7 @@ func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 	case err != nil:
 		return fmt.Errorf("ari: the secret cannot be read: %w", err)
 	case secret == "":
-		return &link.Refusal{Why: "no password of ARI is stored"}
+		return &link.Refusal{Why: "no password of ARI is stored", Cause: link.CauseNoSecret}
 	}
 	h := wslink.Basic(p.cfg.User, secret)
 	defer p.server.Idle()
@@ -117,9 +117,9 @@ func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 func (p *phone) refused(status int) error {
 	switch status {
 	case http.StatusUnauthorized:
-		return &link.Refusal{Why: "Asterisk does not accept the user name and password of ARI (401)"}
+		return &link.Refusal{Why: "Asterisk does not accept the user name and password of ARI (401)", Cause: link.CauseDenied}
 	case http.StatusForbidden:
-		return &link.Refusal{Why: "Asterisk does not let this user of ARI in from this computer (403)"}
+		return &link.Refusal{Why: "Asterisk does not let this user of ARI in from this computer (403)", Cause: link.CauseRights}
 	}
 	return p.server.Status(status)
 }

@@ -119,8 +119,17 @@ func (p *phone) dial(ctx context.Context) (*websocket.Conn, error) {
 		return nil, refused(resp.StatusCode)
 	}
 	// Some errors quote what they could not read.
-	return nil, errors.New("connect to Bria: " + call.CleanText(err.Error(), 200))
+	return nil, &failure{"connect to Bria: " + call.CleanText(err.Error(), 200), link.CauseOf(err)}
 }
+
+// failure is an error in cleaned words.
+type failure struct {
+	text  string
+	cause link.Cause
+}
+
+func (f *failure) Error() string         { return f.text }
+func (f *failure) LinkCause() link.Cause { return f.cause }
 
 // tls gives the settings for a connection that leads to peer. Bria carries its
 // certificate in the program: it expires with the version, its key is in every
@@ -139,11 +148,13 @@ func (p *phone) tls(peer net.Addr) *tls.Config {
 // refused is a Bria that answers and does not let us in. Which of its answers
 // mean that its user has not agreed is not documented.
 func refused(status int) error {
-	return &link.Refusal{Why: fmt.Sprintf("Bria does not let us in (answer %d). %s Bria must be signed in; its free version has no interface.", status, advice)}
+	return &link.Refusal{Why: fmt.Sprintf("Bria does not let us in (answer %d). %s Bria must be signed in; its free version has no interface.", status, advice), Cause: link.CauseBria}
 }
 
 // silent is a Bria that takes the connection and does not answer.
-func silent() error { return &link.Refusal{Why: "Bria does not answer. " + advice} }
+func silent() error {
+	return &link.Refusal{Why: "Bria does not answer. " + advice, Cause: link.CauseBria}
+}
 
 const advice = `Choose "Allow Access" when Bria asks, or allow it in Bria under Preferences, Application, Security.`
 

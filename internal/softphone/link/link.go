@@ -50,7 +50,10 @@ var (
 
 // Refusal is a phone that answers and does not let us in. The text is for the
 // administrator, in English, without anything secret.
-type Refusal struct{ Why string }
+type Refusal struct {
+	Why   string
+	Cause Cause
+}
 
 func (r *Refusal) Error() string { return r.Why }
 
@@ -98,6 +101,7 @@ type State struct {
 	Since time.Time // of this phase
 	Retry time.Time // with Waiting, Kicked and Refused
 	Err   error     // why not connected; holds the address, nothing of a call
+	Cause Cause     // of Err, NoCause where nothing is known
 }
 
 // Intervals of reconnecting. A softphone may be off all day, so failing is
@@ -126,6 +130,7 @@ type link struct {
 	traits Traits
 	state  State
 	rep    Reporter
+	said   map[Cause]bool // to the log, of this phase
 
 	sleep  func(context.Context, time.Duration) // tests replace it
 	jitter func(time.Duration) time.Duration
@@ -179,9 +184,10 @@ func (l *link) run(ctx context.Context) {
 		}
 		phase, d := b.next(err, l.rep.up, l.rep.since.Sub(began), l.cfg.Now().Sub(began))
 		if d == 0 {
+			l.enter(State{Phase: phase}) // whatever it was, it does not stand now
 			continue
 		}
-		l.enter(State{Phase: phase, Retry: l.cfg.Now().Add(d), Err: err})
+		l.enter(State{Phase: phase, Retry: l.cfg.Now().Add(d), Err: err, Cause: CauseOf(err)})
 		l.sleep(ctx, d)
 	}
 }
@@ -220,13 +226,23 @@ func (l *link) session(ctx context.Context) error {
 	return err
 }
 
-// enter publishes a state. Repeated failures are one state to the log.
+// enter publishes a state. Repeated failures are one state to the log, and each
+// cause is told once.
 func (l *link) enter(s State) {
 	s.Since = l.cfg.Now()
-	if s.Phase == l.state.Phase && !l.state.Since.IsZero() {
+	log := l.cfg.Log.With("kind", l.traits.Way.Kind, "name", l.cfg.Name)
+	switch {
+	case s.Phase != l.state.Phase || l.state.Since.IsZero():
+		l.said = map[Cause]bool{NoCause: true, s.Cause: true}
+		if s.Phase != Connecting {
+			log.Info("softphone link", "state", s.Phase.String(), "why", string(s.Cause))
+		}
+	default:
 		s.Since = l.state.Since
-	} else if s.Phase != Connecting {
-		l.cfg.Log.Info("softphone link", "kind", l.traits.Way.Kind, "name", l.cfg.Name, "state", s.Phase.String())
+		if !l.said[s.Cause] {
+			l.said[s.Cause] = true
+			log.Info("softphone link is still not there", "why", string(s.Cause))
+		}
 	}
 	l.state = s
 	if l.cfg.State != nil {
@@ -254,7 +270,7 @@ type backoff struct {
 const maxKicks = 2
 
 // next is called when a session has ended, which was up after so long, or never,
-// and lived for so long. No wait at all means to try again in the same state.
+// and lived for so long. No wait at all means to try again at once.
 func (b *backoff) next(err error, up bool, dialled, lived time.Duration) (Phase, time.Duration) {
 	var refusal *Refusal
 	if b.closed && up && dialled < soon {

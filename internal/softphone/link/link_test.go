@@ -103,7 +103,7 @@ func TestBackoff(t *testing.T) {
 	reset := session{up: true, err: errors.New("connection reset by peer")}
 	late := session{dial: 600 * time.Millisecond, up: true, lives: time.Second, err: ErrClosed} // Windows dialled it anew
 	anew := session{up: true, lives: time.Second, err: NotThere(errors.New("started anew"))}
-	no := session{lives: time.Second, err: &Refusal{"click allow"}}
+	no := session{lives: time.Second, err: &Refusal{Why: "click allow"}}
 	replaced := session{up: true, lives: time.Hour, err: ErrReplaced}
 	here := Traits{Local: true, OneClient: true}
 	for _, tt := range []struct {

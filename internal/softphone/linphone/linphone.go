@@ -74,7 +74,7 @@ func (p *softphone) Traits() link.Traits { return p.traits }
 // Session asks for events until the connection ends.
 func (p *softphone) Session(ctx context.Context, r *link.Reporter) error {
 	if runtime.GOOS == "windows" {
-		return &link.Refusal{Why: "linphone-daemon can be listened to on Linux only"}
+		return &link.Refusal{Why: "linphone-daemon can be listened to on Linux only", Cause: link.CauseSystem}
 	}
 	socket := p.socket()
 	err := p.connected(ctx, r)
@@ -150,7 +150,7 @@ func (p *softphone) dial(ctx context.Context) (net.Conn, error) {
 	case link.Nobody(err), errors.Is(err, fs.ErrNotExist):
 		return nil, link.NotThere(err) // a socket without its daemon stays behind as a file
 	case errors.Is(err, fs.ErrPermission):
-		return nil, &link.Refusal{Why: "the socket of linphone-daemon belongs to another user"}
+		return nil, &link.Refusal{Why: "the socket of linphone-daemon belongs to another user", Cause: link.CauseOwner}
 	case errors.As(err, &refusal):
 		return nil, err
 	}

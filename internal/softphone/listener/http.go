@@ -7,7 +7,6 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"net/url"
 	"strings"
 
 	"wiebelt/internal/call"
@@ -83,50 +82,28 @@ func (l *Listener) httpWay(r *http.Request) (call.Way, *bucket, bool) {
 	return call.Way{Kind: call.KindHTTP, Conn: "bearer", Tells: call.TellsRing}, &l.bearerRate, ok && l.socketToken.matches(tok)
 }
 
-// readForm reads the fields of the address and of a posted form. A field that
-// is given twice is an error, also once here and once there.
+// readForm reads the fields of the address and of a posted form.
 func readForm(w http.ResponseWriter, r *http.Request) (fields, code) {
-	var f fields
-	seen := map[string]bool{}
-	add := func(raw string) bool {
-		values, err := url.ParseQuery(raw)
-		if err != nil {
-			return false
-		}
-		for name, v := range values {
-			to := f.field(name)
-			if to == nil {
-				continue
-			}
-			if len(v) != 1 || seen[name] {
-				return false
-			}
-			seen[name] = true
-			*to = v[0]
-		}
-		return true
-	}
-	if !add(r.URL.RawQuery) {
-		return f, badRequest
-	}
-	if r.Method != http.MethodPost {
-		return f, none
+	f := form{seen: map[string]bool{}}
+	if c := f.add(r.URL.RawQuery); c != none || r.Method != http.MethodPost {
+		return f.fields, c
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxMessage))
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
-		return f, tooLarge
+		return f.fields, tooLarge
 	case err != nil:
-		return f, badRequest
+		return f.fields, badRequest
 	case len(body) == 0:
-		return f, none
+		return f.fields, none
 	}
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	if err != nil || kind != "application/x-www-form-urlencoded" || !add(string(body)) {
-		return f, badRequest
+	if err != nil || kind != "application/x-www-form-urlencoded" {
+		return f.fields, badRequest
 	}
-	return f, none
+	c := f.add(string(body))
+	return f.fields, c
 }
 
 // refuse answers with a code and nothing of the request.

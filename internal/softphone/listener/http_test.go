@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"wiebelt/internal/call"
 	"wiebelt/internal/simulate"
@@ -53,8 +54,17 @@ func TestCallOverHTTP(t *testing.T) {
 		{"two authorizations", get("/v1/call", h, withBearer, withBearer), 401, "bad_token", "-"},
 		{"number twice", get(path+"?number=0612345678&number=0687654321", h), 400, "bad_request", "-"},
 		{"number here and there", "POST " + path + "?number=0612345678 HTTP/1.1\r\nHost: " + h + "\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 17\r\n\r\nnumber=0687654321", 400, "bad_request", "-"},
-		{"bad escape", get(path+"?number=%2", h), 400, "bad_request", "-"},
-		{"semicolon", get(path+"?number=1234;state=ended", h), 400, "bad_request", "-"},
+		{"placeholder of a program", get(path+"?number=%2", h), 400, "unfilled_macro", "-"},
+		{"bad escape beside a number", get(path+"?number=06%2", h), 400, "bad_request", "-"},
+		{"bad escape of the state", get(path+"?number=1234&state=%2", h), 400, "bad_request", "-"},
+		{"semicolon parts no fields", get(path+"?number=1234;state=ended", h), 204, "", "1234;state=ended"},
+		{"SIP address as it is", get(path+"?number=sip:+31612345678@pbx.example;user=phone", h), 204, "", "sip: 31612345678@pbx.example;user=phone"},
+		{"tel address as it is", get(path+"?number=tel:+31-6-1234-5678;ext=12&name=x", h), 204, "", "tel: 31-6-1234-5678;ext=12"},
+		{"a percent sign in a name", get(path+"?number=0612345678&name=100%%20Zeker", h), 204, "", "0612345678"},
+		{"bad escape in an unknown field", get(path+"?number=0612345678&x=%zz&%zz=1", h), 204, "", "0612345678"},
+		{"macro of 3CX", get(path+"?number=%CallerNumber%", h), 400, "unfilled_macro", "-"},
+		{"macro of 8x8", get(path+"?number=%%CallerNumber%%&name=%%CallerName%%", h), 400, "unfilled_macro", "-"},
+		{"macro posted", form("number=%CallerNumber%"), 400, "unfilled_macro", "-"},
 		{"bad number", get(path+"?number=hello", h), 400, "bad_number", "-"},
 		{"bad state", get(path+"?number=1234&state=sleeping", h), 400, "bad_state", "-"},
 		{"macro", get(path+"?number={phone}", h), 400, "unfilled_macro", "-"},
@@ -176,4 +186,27 @@ func TestSimulatedHTTPPhone(t *testing.T) {
 	if err == nil || strings.Contains(err.Error(), pathTok) || strings.Contains(err.Error(), "612345678") {
 		t.Errorf("error says too much: %v", err)
 	}
+}
+
+// TestLoose: a name is shown as the phone wrote it.
+func TestLoose(t *testing.T) {
+	for raw, want := range map[string]string{"": "", "Jan": "Jan", "J.+de%20Vries": "J. de Vries", "100%": "100%", "100%%20Zeker": "100% Zeker",
+		"50%2": "50%2", "%zz%41": "%zzA", "Caf%C3%A9+%": "Café %"} {
+		if got := loose(raw); got != want {
+			t.Errorf("%q: %q, want %q", raw, got, want)
+		}
+	}
+}
+
+func FuzzForm(f *testing.F) {
+	for _, s := range []string{"number=0612345678&name=J.%20de%20Vries", "number=%CallerNumber%", "name=100%%20&number=sip:1@x;user=phone", "=&=&&;%", "number=1&number=2"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		in := form{seen: map[string]bool{}}
+		if c := in.add(s); c != none && c != badRequest && c != unfilledMacro {
+			t.Errorf("%q: %s", s, c)
+		}
+		_, _ = in.toEvent(call.Way{}, time.Unix(0, 0))
+	})
 }

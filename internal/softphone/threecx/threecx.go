@@ -187,7 +187,7 @@ func (s *session) refused(status int) error {
 		if !s.fresh {
 			return s.server.Status(status)
 		}
-		return &link.Refusal{Why: fmt.Sprintf("3CX does not let this API client use call control for the extension (%d)", status)}
+		return &link.Refusal{Why: fmt.Sprintf("3CX does not let this API client use call control for the extension (%d)", status), Cause: link.CauseRights}
 	}
 	return s.server.Status(status)
 }
@@ -221,7 +221,7 @@ func (s *session) snapshot(ctx context.Context, anew bool) (changed bool, err er
 	case err != nil:
 		return false, err
 	case status == http.StatusNotFound:
-		return false, &link.Refusal{Why: "3CX does not know the extension, or not for this API client (404)"}
+		return false, &link.Refusal{Why: "3CX does not know the extension, or not for this API client (404)", Cause: link.CauseExtension}
 	case status != http.StatusOK:
 		return false, s.refused(status)
 	}

@@ -53,7 +53,7 @@ func (p *phone) fetch(ctx context.Context) (token, error) {
 	case err != nil:
 		return token{}, fmt.Errorf("3cx: the secret cannot be read: %w", err)
 	case secret == "":
-		return token{}, &link.Refusal{Why: "no API key for 3CX is stored"}
+		return token{}, &link.Refusal{Why: "no API key for 3CX is stored", Cause: link.CauseNoSecret}
 	}
 	var answer struct {
 		Token   string  `json:"access_token"`
@@ -66,7 +66,7 @@ func (p *phone) fetch(ctx context.Context) (token, error) {
 		return token{}, err
 	case status == http.StatusBadRequest || status == http.StatusUnauthorized || status == http.StatusForbidden:
 		// 400 is what OAuth says of a wrong client (invalid_client).
-		return token{}, &link.Refusal{Why: fmt.Sprintf("3CX does not accept the client id and API key (%d)", status)}
+		return token{}, &link.Refusal{Why: fmt.Sprintf("3CX does not accept the client id and API key (%d)", status), Cause: link.CauseDenied}
 	case status != http.StatusOK:
 		return token{}, p.server.Status(status)
 	case !wslink.Token(answer.Token):

@@ -41,7 +41,7 @@ func (p *phone) login(ctx context.Context) (token, error) {
 	case err != nil:
 		return token{}, fmt.Errorf("wazo: the secret cannot be read: %w", err)
 	case secret == "":
-		return token{}, &link.Refusal{Why: "no password for Wazo is stored"}
+		return token{}, &link.Refusal{Why: "no password for Wazo is stored", Cause: link.CauseNoSecret}
 	}
 	var answer struct {
 		Data struct {
@@ -61,7 +61,7 @@ func (p *phone) login(ctx context.Context) (token, error) {
 	case err != nil:
 		return token{}, err
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
-		return token{}, &link.Refusal{Why: fmt.Sprintf("Wazo does not accept the user name and password (%d)", status)}
+		return token{}, &link.Refusal{Why: fmt.Sprintf("Wazo does not accept the user name and password (%d)", status), Cause: link.CauseDenied}
 	case status != http.StatusOK:
 		return token{}, p.server.Status(status)
 	}
@@ -76,7 +76,7 @@ func (p *phone) login(ctx context.Context) (token, error) {
 	case !wslink.Token(t.id):
 		return token{}, errors.New(p.server.Host() + ": it gave no token that can be used")
 	case t.user == "" || len(t.user) > 64:
-		return token{}, &link.Refusal{Why: "this login of Wazo is not a telephone user's"}
+		return token{}, &link.Refusal{Why: "this login of Wazo is not a telephone user's", Cause: link.CauseRights}
 	}
 	t.end = time.Now().Round(0).Add(t.life)
 	return t, nil

@@ -231,7 +231,7 @@ func (s *session) closed(err error) error {
 	case 4002:
 		s.token = token{}
 		if s.fresh && !s.ready {
-			return &link.Refusal{Why: "Wazo does not let this user listen to events (4002)"}
+			return &link.Refusal{Why: "Wazo does not let this user listen to events (4002)", Cause: link.CauseRights}
 		}
 	}
 	return err
@@ -247,7 +247,7 @@ func (s *session) refused(status int, what string) error {
 	if !s.fresh {
 		return s.server.Status(status)
 	}
-	return &link.Refusal{Why: fmt.Sprintf("%s (%d)", what, status)}
+	return &link.Refusal{Why: fmt.Sprintf("%s (%d)", what, status), Cause: link.CauseRights}
 }
 
 func (s *session) header() http.Header { return http.Header{"X-Auth-Token": {s.token.id}} }
@@ -307,7 +307,7 @@ func (s *session) ownLines(ctx context.Context) error {
 		}
 	}
 	if len(s.lines) == 0 {
-		return &link.Refusal{Why: "this user of Wazo has no line with the extension of the settings"}
+		return &link.Refusal{Why: "this user of Wazo has no line with the extension of the settings", Cause: link.CauseExtension}
 	}
 	return nil
 }

@@ -29,6 +29,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"wiebelt/internal/softphone/link"
 )
 
 // Options of a server. The zero value is right; tests shorten the times.
@@ -201,7 +203,7 @@ func (s *Server) do(ctx context.Context, method, path string, h http.Header, bod
 
 // Status is the error for an answer that nobody expects.
 func (s *Server) Status(code int) error {
-	return fmt.Errorf("%s: it answers with status %d", s.base.Host, code)
+	return &failure{text: fmt.Sprintf("%s: it answers with status %d", s.base.Host, code), cause: link.CauseOdd}
 }
 
 // Basic is the header of a user name and password.
@@ -252,15 +254,40 @@ func (s *Server) broke(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return &failure{s.base.Host + ": " + why(err), errors.Is(err, errOdd)}
+	return &failure{s.base.Host + ": " + why(err), errors.Is(err, errOdd), causeOf(err)}
 }
 
 type failure struct {
-	text string
-	odd  bool
+	text  string
+	odd   bool
+	cause link.Cause
 }
 
-func (f *failure) Error() string { return f.text }
+func (f *failure) Error() string         { return f.text }
+func (f *failure) LinkCause() link.Cause { return f.cause }
+
+// causeOf is why in a word.
+func causeOf(err error) link.Cause {
+	var (
+		record tls.RecordHeaderError
+		verify *tls.CertificateVerificationError
+	)
+	switch cause := link.CauseOf(err); {
+	case errors.Is(err, errProxyLogin):
+		return link.CauseLogin
+	case errors.Is(err, errProxyGone), errors.Is(err, errProxyRefused):
+		return link.CauseProxy
+	case errors.Is(err, errElsewhere), errors.Is(err, errRedirect), errors.Is(err, errLarge), errors.Is(err, errOdd):
+		return link.CauseOdd
+	case cause != link.NoCause:
+		return cause
+	case errors.As(err, &record), errors.As(err, &verify), errors.Is(err, http.ErrSchemeMismatch):
+		return link.CauseTLS
+	case link.Nobody(err):
+		return link.CauseNobody
+	}
+	return link.NoCause
+}
 
 // Unreadable says whether err is an answer that came and could not be read.
 func Unreadable(err error) bool {

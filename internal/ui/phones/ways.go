@@ -114,6 +114,9 @@ func wayLine(l text.Language, s deskapi.WayState, now time.Time) (kit.Mark, stri
 	default:
 		said = l.T(text.WaysSince, l.T(text.WaysPhase(phase)), when(l, s.Since, now))
 	}
+	if why := text.LinkTrouble(l, s.Why); why != "" && s.Phase != deskapi.LinkUp {
+		said += " " + why
+	}
 	last := l.T(text.WaysNever)
 	if !s.Last.IsZero() {
 		last = l.T(text.WaysLast, when(l, s.Last, now))

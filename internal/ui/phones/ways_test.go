@@ -9,6 +9,7 @@ import (
 
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/guide"
+	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/kittest"
@@ -25,8 +26,12 @@ func TestWays(t *testing.T) {
 		{deskapi.WayState{Kind: "baresip", Phase: deskapi.LinkUp, Since: at, Last: at.Add(time.Minute)}, kit.MarkDot, "Verbonden, sinds 10:42. Laatste oproep: 10:43."},
 		{deskapi.WayState{Kind: "baresip", Phase: deskapi.LinkDown, Since: at}, kit.MarkTrouble, "Geen verbinding, sinds 10:42. Nog geen oproep ontvangen."},
 		{deskapi.WayState{Kind: "bria", Phase: deskapi.LinkRefused, Since: at}, kit.MarkTrouble, "De telefoon laat Wiebelt niet toe, sinds 10:42. Nog geen oproep ontvangen."},
+		{deskapi.WayState{Kind: "ari", Phase: deskapi.LinkDown, Since: at, Why: "extension"}, kit.MarkTrouble, "Geen verbinding, sinds 10:42. " + text.LinkTrouble(text.Dutch, "extension") + " Nog geen oproep ontvangen."},
+		{deskapi.WayState{Kind: "ari", Phase: deskapi.LinkUp, Since: at, Why: "extension"}, kit.MarkDot, "Verbonden, sinds 10:42. Nog geen oproep ontvangen."},
+		{deskapi.WayState{Kind: "ari", Phase: deskapi.LinkDown, Since: at, Why: "unheard of"}, kit.MarkTrouble, "Geen verbinding, sinds 10:42. Nog geen oproep ontvangen."},
 		{deskapi.WayState{Kind: "baresip", Phase: deskapi.LinkUnknown}, kit.MarkQuiet, "Nog geen verbinding. Nog geen oproep ontvangen."},
 		{deskapi.WayState{Kind: "http", Phase: deskapi.WayListens, Port: 27471, Last: at.AddDate(0, 0, -2)}, kit.MarkTarget, "Klaar om te ontvangen. Laatste oproep: " + text.Dutch.Day(at.AddDate(0, 0, -2), kittest.Noon) + " 10:42."},
+		{deskapi.WayState{Kind: "http", Phase: deskapi.WayKeyless, Port: 27471}, kit.MarkTrouble, "De sleutels zijn niet te lezen: er komen geen oproepen binnen. Nog geen oproep ontvangen."},
 		{deskapi.WayState{Kind: "http", Phase: deskapi.WayTaken, Port: 27471}, kit.MarkTrouble, "Poort 27471 is bezet door een ander programma. Nog geen oproep ontvangen."},
 	} {
 		m, s := wayLine(text.Dutch, tt.s, kittest.Noon)
@@ -83,7 +88,10 @@ func TestWaysFit(t *testing.T) {
 			for _, phase := range []string{deskapi.LinkUp, deskapi.LinkUnknown, deskapi.LinkDown, deskapi.LinkKicked, deskapi.LinkRefused, deskapi.LinkIncomplete} {
 				ways.Ways = append(ways.Ways, deskapi.WayState{Kind: "baresip", Phase: phase, Since: kittest.Noon.AddDate(0, 0, -3), Last: kittest.Noon.AddDate(-1, 0, 0)})
 			}
-			for _, phase := range []string{deskapi.WayListens, deskapi.WayTaken} {
+			for _, c := range link.Causes() {
+				ways.Ways = append(ways.Ways, deskapi.WayState{Kind: "ari", Name: "centrale", Phase: deskapi.LinkDown, Since: kittest.Noon, Why: string(c)})
+			}
+			for _, phase := range []string{deskapi.WayListens, deskapi.WayTaken, deskapi.WayKeyless} {
 				for _, k := range []string{"websocket", "http", "url", "command"} {
 					ways.Ways = append(ways.Ways, deskapi.WayState{Kind: k, Phase: phase, Port: 27471, Last: kittest.Noon})
 				}
@@ -92,6 +100,9 @@ func TestWaysFit(t *testing.T) {
 			for _, id := range []string{waysPage, "baresip", "any-url"} {
 				recipes(b).Choose(id)
 				kittest.Scaled(recipes(b).win, fyne.NewSize(720, 688), scale)
+				if scale == 1 && id == waysPage {
+					kittest.Shot(t, recipes(b).win, "ways-"+string(l))
+				}
 				kittest.Uncut(t, string(l)+" "+id, recipes(b).win, guide.All(l)[0].Title, "config van baresip", "baresip's config")
 				measured++
 			}

@@ -281,19 +281,23 @@ func newPhoneBox(b *phonesBox, i int, locked bool) fyne.CanvasObject {
 	if slices.Contains(needs, settings.NeedsSecret) {
 		content.Add(x.secret())
 	}
-	if s := phaseOf(l, p.Phase); s != "" {
+	if s := phaseOf(l, p); s != "" {
 		content.Add(kit.Paragraph(s))
 	}
 	x.check()
 	return kit.Framed(content)
 }
 
-// phaseOf says how a link is doing, "" if nothing is known.
-func phaseOf(l text.Language, phase string) string {
-	if phase == deskapi.LinkUnknown {
+// phaseOf says how a link is doing and why, "" if nothing is known.
+func phaseOf(l text.Language, p deskapi.SettingsPhone) string {
+	if p.Phase == deskapi.LinkUnknown {
 		return ""
 	}
-	return l.T(text.PrefsPhase(phase))
+	s, why := l.T(text.PrefsPhase(p.Phase)), text.LinkTrouble(l, p.Why)
+	if why == "" || p.Phase == deskapi.LinkUp {
+		return s
+	}
+	return s + ". " + why
 }
 
 func (x *phoneBox) check() {

@@ -101,6 +101,13 @@ var settingsScenes = []struct {
 	{"filled-hub", func(t testing.TB, b *kittest.Bench, l text.Language) { opened(b).Choose(sectionHub) }},
 	{"filled-lines", func(t testing.TB, b *kittest.Bench, l text.Language) { opened(b).Choose(sectionLines) }},
 	{"filled-phones", func(t testing.TB, b *kittest.Bench, l text.Language) { opened(b).Choose(sectionPhones) }},
+	{"filled-phones-trouble", func(t testing.TB, b *kittest.Bench, l text.Language) {
+		st := stateOf(parsed(t, officeSettings))
+		st.Phones[0].Phase, st.Phones[0].Why = deskapi.LinkDown, "nobody"
+		st.Phones[1].Phase, st.Phones[1].Why = deskapi.LinkRefused, "denied"
+		b.Tell(t, deskapi.KindSettingsState, st)
+		opened(b).Choose(sectionPhones)
+	}},
 	{"filled-listener", func(t testing.TB, b *kittest.Bench, l text.Language) { opened(b).Choose(sectionListener) }},
 	{"filled-advanced", func(t testing.TB, b *kittest.Bench, l text.Language) { opened(b).Choose(sectionAdvanced) }},
 	{"expiring", func(t testing.TB, b *kittest.Bench, l text.Language) {

@@ -1,0 +1,102 @@
+package e2e
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"wiebelt/internal/deskapi"
+)
+
+var callAddress = regexp.MustCompile(`http://127\.0\.0\.1:\d+/v1/call/[\w-]{43}`)
+
+// TestTokensAreRenewed: new tokens hold within seconds while Wiebelt runs, and
+// the old ones no more. Ones that are damaged while it runs cost nothing; ones
+// that are damaged at its start are told of, and mended without another start.
+func TestTokensAreRenewed(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t, "")
+	address := func(args ...string) string {
+		t.Helper()
+		out, err := o.wiebelt(append([]string{"settings"}, args...)...).CombinedOutput()
+		a := callAddress.FindString(string(out))
+		if err != nil || a == "" {
+			t.Fatalf("%v: %v", args, err)
+		}
+		return a
+	}
+	ring := func(address string) int {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address+"?number=0698760011&state=ended", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil {
+			return 0 // the listener begins anew just now
+		}
+		_ = resp.Body.Close()
+		return resp.StatusCode
+	}
+	old := address("--ways-in")
+	if got := ring(old); got != http.StatusNoContent {
+		t.Fatalf("the first token: %d", got)
+	}
+	pid, socket := o.at().PID, o.at().Token
+	fresh := address("--renew-tokens")
+	if fresh == old {
+		t.Fatal("the same token")
+	}
+	o.Until("the new token holds", func() bool { return ring(fresh) == http.StatusNoContent })
+	if got := ring(old); got != http.StatusUnauthorized {
+		t.Errorf("the old token: %d", got)
+	}
+	o.Until("listener.json tells the new one", func() bool {
+		b, _ := os.ReadFile(o.announced())
+		return len(b) > 0 && !strings.Contains(string(b), socket)
+	})
+	if o.at().PID != pid {
+		t.Error("another program")
+	}
+
+	// Damaged while it runs: what phones hold goes on working.
+	path := filepath.Join(o.profile, "tokens.json")
+	if err := os.WriteFile(path, []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o.Until("it is noticed", func() bool { return strings.Contains(o.log.String(), "the listener's tokens") })
+	if got := ring(fresh); got != http.StatusNoContent {
+		t.Errorf("with a damaged file: %d", got)
+	}
+
+	// Damaged at the start.
+	o.stop()
+	o.resident = o.Command(o.bin, "--profile", o.profile, "run", "--background")
+	o.resident.Stdout, o.resident.Stderr = o.log, o.log
+	if err := o.resident.Start(); err != nil { // ended by what ends the first one
+		t.Fatal(err)
+	}
+	o.Until("the doctor tells of it", func() bool {
+		r, _ := o.doctor()
+		for _, c := range r.Checks {
+			if c.ID == "listener" {
+				return c.State == "fail"
+			}
+		}
+		return false
+	})
+	c := asDesk(t, o)
+	if err := c.Send(deskapi.KindWaysAsk, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range answer[deskapi.Ways](t, c, deskapi.KindWays).Ways {
+		if (w.Kind == "http" || w.Kind == "websocket") && w.Phase != deskapi.WayKeyless {
+			t.Errorf("%s is said to be %q", w.Kind, w.Phase)
+		}
+	}
+	mended := address("--renew-tokens")
+	o.Until("the listener runs again", func() bool { return ring(mended) == http.StatusNoContent })
+}

@@ -1,0 +1,94 @@
+package link
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"testing"
+	"time"
+
+	"wiebelt/internal/text"
+)
+
+// TestCauses: an error says in a word what is wrong, and for every word there is
+// a sentence on it and on what to do, in both languages.
+func TestCauses(t *testing.T) {
+	for _, tt := range []struct {
+		err  error
+		want Cause
+	}{
+		{nil, NoCause},
+		{ErrReplaced, NoCause},
+		{ErrClosed, NoCause},
+		{errors.New("it broke"), NoCause},
+		{NotThere(errors.New("refused")), CauseNobody},
+		{fmt.Errorf("read: %w", &Refusal{Why: "no", Cause: CauseDenied}), CauseDenied},
+		{fmt.Errorf("dial: %w", &net.DNSError{Err: "no such host", IsNotFound: true}), CauseName},
+		{fmt.Errorf("dial: %w", context.DeadlineExceeded), CauseSilent},
+		{x509.UnknownAuthorityError{}, CauseAuthority},
+		{x509.HostnameError{Certificate: &x509.Certificate{}, Host: "x"}, CauseHost},
+		{x509.CertificateInvalidError{Reason: x509.Expired}, CauseExpired},
+		{x509.CertificateInvalidError{Reason: x509.NotAuthorizedToSign}, CauseTLS},
+	} {
+		if got := CauseOf(tt.err); got != tt.want {
+			t.Errorf("%v: %q, want %q", tt.err, got, tt.want)
+		}
+	}
+	for _, c := range Causes() {
+		for _, l := range []text.Language{text.Dutch, text.English} {
+			for _, k := range []text.Key{text.LinkWhy(string(c)), text.LinkDo(string(c))} {
+				if l.T(k) == string(k) {
+					t.Errorf("%s in %s is missing", k, l)
+				}
+			}
+		}
+	}
+	if text.LinkTrouble(text.Dutch, "unheard of") != "" || text.LinkTrouble(text.Dutch, "") != "" {
+		t.Error("words for a cause that is none")
+	}
+}
+
+// TestStateTellsWhy: every state of a link that does not stand has its cause, a
+// new cause is told within the same phase, and one that was given up after a
+// sleep is not called connected until it is.
+func TestStateTellsWhy(t *testing.T) {
+	var states []State
+	wake := make(chan struct{}, 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	errs := []error{&Refusal{Why: "no", Cause: CauseDenied}, &Refusal{Why: "no", Cause: CauseRights}}
+	p := phoneFunc(func(ctx context.Context, r *Reporter) error {
+		if len(errs) > 0 {
+			err := errs[0]
+			errs = errs[1:]
+			return err
+		}
+		if states[len(states)-1].Phase == Connecting { // dialling anew after the sleep
+			cancel()
+			return ctx.Err()
+		}
+		r.Up()
+		wake <- struct{}{}
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	l := newLink(Config{Wake: wake, State: func(s State) { states = append(states, s) }}, p)
+	l.sleep = func(context.Context, time.Duration) {}
+	l.run(ctx)
+	want := []State{{Phase: Connecting}, {Phase: Refused, Cause: CauseDenied}, {Phase: Refused, Cause: CauseRights}, {Phase: Connected}, {Phase: Connecting}}
+	if len(states) != len(want) {
+		t.Fatalf("%+v", states)
+	}
+	for i, s := range states {
+		if s.Phase != want[i].Phase || s.Cause != want[i].Cause {
+			t.Errorf("state %d is %s %q, want %s %q", i, s.Phase, s.Cause, want[i].Phase, want[i].Cause)
+		}
+	}
+}
+
+type phoneFunc func(context.Context, *Reporter) error
+
+func (phoneFunc) Traits() Traits { return Traits{} }
+
+func (f phoneFunc) Session(ctx context.Context, r *Reporter) error { return f(ctx, r) }
