@@ -160,6 +160,22 @@ func (e *Engine) makeRoom(newer *card) {
 	}
 }
 
+// forgetLast forgets the last call if gone says so; what is left is that there
+// was one. Of a caller who only counts, gone is asked with the time alone.
+func (e *Engine) forgetLast(gone func(LastCall) bool) {
+	for key, a := range e.s.rings {
+		if gone(LastCall{At: a.last}) {
+			delete(e.s.rings, key)
+		}
+	}
+	if e.s.last == nil || !gone(*e.s.last) {
+		return
+	}
+	delete(e.s.rings, e.s.last.Number.Key())
+	e.s.last = &LastCall{Kind: e.s.last.Kind, At: e.s.last.At}
+	e.s.newest, e.s.dirty = nil, true
+}
+
 // showLast brings back the cards that were closed while their calls go on, and
 // the one of the last call.
 func (e *Engine) showLast(ctx context.Context, now time.Time) {

@@ -24,7 +24,9 @@ func (r *Resident) forget(ctx context.Context, raw json.RawMessage) deskapi.Forg
 		return deskapi.Forgotten{Error: "not understood"}
 	}
 	r.removed.drop() // what is forgotten does not come back
-	done, err := forget(ctx, r.store, r.chosenBefore, r.rules(r.set()), m)
+	rules := r.rules(r.set())
+	r.forgetRecent(forgotten(m, rules.Parse(m.Number, "").Key(), time.Now()))
+	done, err := forget(ctx, r.store, r.chosenBefore, rules, m)
 	r.historyChanged()
 	if err != nil {
 		done.Error = err.Error() // holds no number and no name

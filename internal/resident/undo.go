@@ -70,6 +70,7 @@ func (r *removed) drop() {
 func (r *Resident) removeCall(ctx context.Context, e history.Entry, q request) error {
 	err := r.store.Delete(ctx, e.ID)
 	if err == nil {
+		r.forgetRecent(sameCall(e))
 		r.removed.keep(e, func(d time.Duration, f func()) { time.AfterFunc(d, f) })
 		q.reply(deskapi.KindCallsRemoved, deskapi.CallsEntry{Entry: e.ID})
 	}
