@@ -48,6 +48,8 @@ func (r *Resident) tell(ctx context.Context) {
 	paused := false
 	for {
 		r.changed()
+		last := r.engine.Snapshot().Lookup
+		r.hubWatch.failed(last.Last, last.Failure)
 		now := time.Now()
 		was := paused
 		if paused = !r.facts.pausedUntil(now).IsZero(); was && !paused {

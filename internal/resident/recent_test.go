@@ -52,6 +52,7 @@ func running(t *testing.T) (*desktop, *screen) {
 	d.engine = companion.New(companion.Params{Rules: d.rules(d.set), Clock: systemClock{}, Log: d.o.Log, FullFor: time.Minute, AfterCall: time.Second})
 	d.exhibit = &exhibit{Engine: d.engine, poke: func() {}}
 	d.tray = tray.New(tray.Params{Log: d.o.Log})
+	d.hubWatch = newHubWatch(d.Resident, &d.facts.hubSeen)
 	d.corners = openCorners(d.o.Dirs, d.o.Log)
 	s := &screen{told: make(chan struct{}, 1)}
 	d.cards = s

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"wiebelt/internal/contact"
@@ -44,6 +45,13 @@ func (h *hubSeen) note(f contact.Failure, at time.Time) (news bool) {
 	return news
 }
 
+// fails reports whether the last check that counts failed.
+func (h *hubSeen) fails() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.failure != ""
+}
+
 // unproved are failures of lookups that a token says nothing about.
 var unproved = []contact.Failure{contact.HubError, contact.NotUnderstood, contact.ScopeRefused}
 
@@ -65,8 +73,8 @@ type tokenChecker interface {
 	Check(ctx context.Context) (life time.Duration, err error)
 }
 
-// hubWatch asks the hub for a token every few hours, at the start, after a sleep
-// and when settings have changed. Its run is its only goroutine.
+// hubWatch asks the hub for a token every few hours, at the start, after a sleep,
+// after a look-up that failed and when settings have changed. Its run is its only goroutine.
 type hubWatch struct {
 	client  func() tokenChecker // that holds now, nil for none
 	seen    *hubSeen
@@ -76,6 +84,9 @@ type hubWatch struct {
 	warned  func(day string) bool // whether that day's warning was given; from now on it was
 	log     *slog.Logger
 	poke    chan time.Duration
+
+	asked   time.Time   // of the failed look-up that failed was told of last; tell's own
+	doubted atomic.Bool // a check is coming because of it
 }
 
 // newHubWatch watches the hub of r.
@@ -120,6 +131,19 @@ func (w *hubWatch) look(in time.Duration) {
 // settingsChanged is called when another client holds, woke after a sleep.
 func (w *hubWatch) settingsChanged() { w.look(0) }
 func (w *hubWatch) woke()            { w.look(afterWaking) }
+
+// failed tells how the last look-up went. Until the next call nobody would hear
+// that the hub is back, and the icon would go on saying that it is gone; so the
+// hub is asked soon after, unless that is being done already. It never blocks; only
+// one goroutine may call it.
+func (w *hubWatch) failed(at time.Time, f contact.Failure) {
+	if f == "" || slices.Contains(unproved, f) || at.Equal(w.asked) || w.seen.fails() {
+		return
+	}
+	w.asked = at
+	w.doubted.Store(true)
+	w.look(around(retryFirst))
+}
 
 // run checks until ctx ends.
 func (w *hubWatch) run(ctx context.Context) {
@@ -166,8 +190,12 @@ func (w *hubWatch) check(ctx context.Context, failures *int) time.Duration {
 	} else {
 		*failures++
 	}
+	doubted := w.doubted.Swap(false)
 	if f == "" || f.NeedsAdmin() || *failures > 1 {
 		w.note(f)
+	}
+	if doubted && f == "" {
+		w.changed() // no news to the checks, but to whoever was told of the look-up
 	}
 	switch {
 	case f == "":
