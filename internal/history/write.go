@@ -87,6 +87,32 @@ func (s *Store) tickOff(ctx context.Context, tx *sql.Tx, e Entry) error {
 
 const notTickedOff = `result = 'missed' AND outgoing = 0 AND handled = 0`
 
+// Looked writes what a lookup said of the caller of a call, from e, and nothing
+// else: the call may have gone on while the hub was asked. ErrGone comes back
+// where the call is gone or has another caller by now.
+func (s *Store) Looked(ctx context.Context, e Entry) error {
+	err := s.change(ctx, func(tx *sql.Tx, keep Keep) error {
+		now, err := scan(tx.QueryRowContext(ctx, `SELECT `+all+` FROM calls WHERE id = ?`, e.ID))
+		if errors.Is(err, sql.ErrNoRows) || err == nil && now.Number != e.Number {
+			return ErrGone
+		}
+		if err != nil {
+			return err
+		}
+		now.Name, now.ContactID, now.RelationNumber, now.Link, now.Matches, now.Outcome = e.Name, e.ContactID, e.RelationNumber, e.Link, e.Matches, e.Outcome
+		if now.Number == "" || now.TakenOff || keep != KeepFull {
+			now = now.withoutPerson()
+		}
+		_, err = tx.ExecContext(ctx, `UPDATE calls SET name = ?, contact_id = ?, relation_number = ?, link = ?, matches = ?, outcome = ?, find = ? WHERE id = ?`,
+			now.Name, now.ContactID, now.RelationNumber, now.Link, now.Matches, now.Outcome, now.find(), now.ID)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("write call history: %w", err)
+	}
+	return nil
+}
+
 // Handle ticks off a missed call.
 func (s *Store) Handle(ctx context.Context, id int64) error {
 	return s.handle(ctx, "id = ?", id)

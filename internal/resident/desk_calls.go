@@ -295,8 +295,7 @@ func (r *Resident) lookAgain(ctx context.Context, e history.Entry) (deskapi.Call
 			r.person(&e, found[i])
 		}
 	}
-	_, err = r.store.Put(ctx, e)
-	return m, err
+	return m, r.store.Looked(ctx, e)
 }
 
 func (r *Resident) person(e *history.Entry, k contact.Contact) {
