@@ -47,6 +47,9 @@ func (e *Engine) pass(ctx context.Context, now time.Time) (next time.Time) {
 		return true
 	})
 	for _, c := range e.s.cards {
+		if c.unseen {
+			continue
+		}
 		if !held {
 			soon(e.fold(c, now))
 		}
@@ -184,7 +187,7 @@ func (e *Engine) showLast(ctx context.Context, now time.Time) {
 		c.asked = now
 	}
 	for _, c := range e.s.cards {
-		if c.closed && !c.over {
+		if c.closed && !c.over && !c.unseen {
 			back(c)
 		}
 	}
@@ -193,7 +196,7 @@ func (e *Engine) showLast(ctx context.Context, now time.Time) {
 		return
 	}
 	if i := slices.IndexFunc(e.s.cards, func(o *card) bool {
-		return o == c || isCaller(c.Number) && o.Number.Key() == c.Number.Key() // who is on another call by now
+		return o == c || !o.unseen && isCaller(c.Number) && o.Number.Key() == c.Number.Key() // who is on another call by now
 	}); i >= 0 {
 		back(e.s.cards[i])
 		return
