@@ -344,9 +344,9 @@ func (e *Engine) over(c *card, r call.Reason, at time.Time) {
 // within it rang afterwards.
 const sinceWaking = 3 * time.Second
 
-// allOver ends every call from before a sleep, without a reason that nobody
-// knows, and takes its card away.
-func (e *Engine) allOver() {
+// allOver ends every call from before a sleep, when that began and without a
+// reason that nobody knows, and takes its card away.
+func (e *Engine) allOver(slept time.Duration) {
 	now := e.p.Clock.Now()
 	e.s.cards = slices.DeleteFunc(e.s.cards, func(c *card) bool {
 		if !c.Rang.Before(now.Add(-sinceWaking)) {
@@ -354,7 +354,7 @@ func (e *Engine) allOver() {
 		}
 		if !c.over {
 			e.s.tracker.Forget(c.call)
-			e.over(c, call.ReasonUnknown, now)
+			e.over(c, call.ReasonUnknown, later(later(c.Rang, c.Answered), now.Add(-slept)))
 		}
 		e.drop(c)
 		return true

@@ -254,7 +254,7 @@ func (e *Engine) Run(ctx context.Context) {
 			set(&e.p)
 		case slept := <-e.woke:
 			if slept >= call.StaleAfter {
-				e.allOver()
+				e.allOver(slept)
 			}
 		case w := <-e.watch:
 			e.watchers = append(e.watchers, w)
