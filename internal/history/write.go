@@ -19,7 +19,10 @@ import (
 // An entry ticks off the missed calls before it that have its number.
 func (s *Store) Put(ctx context.Context, e Entry) (id int64, err error) {
 	err = s.change(ctx, func(tx *sql.Tx, keep Keep) error {
-		if e.Number == "" || keep != KeepFull {
+		switch {
+		case keep != KeepFull:
+			e = e.onlyNumber()
+		case e.Number == "":
 			e = e.withoutPerson()
 		}
 		id, err = s.put(ctx, tx, e)
@@ -73,8 +76,8 @@ func (s *Store) put(ctx context.Context, tx *sql.Tx, e Entry) (int64, error) {
 // tickOff ticks off the missed calls before e that have its number, and e itself
 // if such a call came after it: reports can come late.
 func (s *Store) tickOff(ctx context.Context, tx *sql.Tx, e Entry) error {
-	if e.Number == "" {
-		return nil // withheld numbers are not one caller
+	if e.Number == "" || e.Number == nameMark {
+		return nil // withheld numbers are not one caller, nor are those that no phone told
 	}
 	now, rang := sqlitefile.Micros(s.now()), sqlitefile.Micros(e.Rang)
 	_, err := tx.ExecContext(ctx, `UPDATE calls SET handled = ? WHERE `+notTickedOff+` AND number = ? AND rang < ?`, now, e.Number, rang)

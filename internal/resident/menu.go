@@ -160,8 +160,11 @@ func (r *Resident) menu(report health.Report, now time.Time) []tray.Item {
 // callLine is the menu's line about a call: time and number, never a name.
 func callLine(c companion.LastCall, l text.Language, now time.Time) string {
 	n := c.Number.Display()
-	if c.Number.Kind == phone.Withheld {
+	switch c.Number.Kind {
+	case phone.Withheld:
 		n = l.T(text.StatusMenuLastWithheld)
+	case phone.NoNumber, phone.Unfilled: // the first is a name, as the phone gave it
+		n = l.T(text.StatusMenuLastNone)
 	}
 	when := c.At.Local().Format("15:04")
 	if !sameDay(c.At, now) {
