@@ -91,10 +91,11 @@ func (i *icon) has(title string) (line int) {
 // choose clicks on a line of the menu in the panel.
 func (i *icon) choose(title string) {
 	i.t.Helper()
-	line := i.has(title)
-	shown := i.panel.Lines()
-	if want := len(i.titles()); len(shown) != want {
-		i.t.Fatalf("the panel shows %d lines of %d", len(shown), want)
+	i.has(title)
+	shown := i.panel.LinesOf(func() int { return len(i.titles()) })
+	line := slices.Index(i.titles(), title)
+	if line < 0 || line >= len(shown) {
+		i.t.Fatalf("%q is not in the menu any more: %q", title, i.titles())
 	}
 	r := shown[line]
 	i.Click(r.Min.X+20, (r.Min.Y+r.Max.Y)/2, 1)

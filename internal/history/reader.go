@@ -64,11 +64,11 @@ type View uint8
 
 // The views.
 const (
-	ViewAll    View = iota
-	ViewMine        // without those that a colleague took or that were not taken here
-	ViewMissed      // only the missed ones, ticked off or not
-	ViewElsewhere   // only those that a colleague took
-	ViewUnsure      // only those of which nobody knows whether they were taken
+	ViewAll       View = iota
+	ViewMine           // without those that a colleague took or that were not taken here
+	ViewMissed         // only the missed ones, ticked off or not
+	ViewElsewhere      // only those that a colleague took
+	ViewUnsure         // only those of which nobody knows whether they were taken
 )
 
 // Query is what a list of calls shows. The list is newest first.
