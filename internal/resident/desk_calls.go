@@ -39,6 +39,10 @@ func answerCalls(r *Resident, q request) {
 		q.reply(deskapi.KindCallsState, r.callsState(q.ctx))
 		return
 	}
+	if q.kind == deskapi.KindCallsWipe {
+		r.wipe(q)
+		return
+	}
 	if r.store == nil {
 		return // there are no calls to do anything with
 	}

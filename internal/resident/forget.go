@@ -14,6 +14,7 @@ import (
 	"wiebelt/internal/phone"
 	"wiebelt/internal/profile"
 	"wiebelt/internal/settings"
+	"wiebelt/internal/text"
 )
 
 // forget deletes what is stored about callers, in the history and among the
@@ -23,6 +24,10 @@ func (r *Resident) forget(ctx context.Context, raw json.RawMessage) deskapi.Forg
 	if json.Unmarshal(raw, &m) != nil || (m.All && m.Number != "") || ((m.All || m.Number != "") == (m.Days != nil)) || m.Days != nil && *m.Days < 0 {
 		return deskapi.Forgotten{Error: "not understood"}
 	}
+	return r.forgetWhat(ctx, m)
+}
+
+func (r *Resident) forgetWhat(ctx context.Context, m deskapi.Forget) deskapi.Forgotten {
 	r.removed.drop() // what is forgotten does not come back
 	rules := r.rules(r.set())
 	r.forgetRecent(forgotten(m, rules.Parse(m.Number, "").Key(), time.Now()))
@@ -32,6 +37,14 @@ func (r *Resident) forget(ctx context.Context, raw json.RawMessage) deskapi.Forg
 		done.Error = err.Error() // holds no number and no name
 	}
 	return done
+}
+
+// wipe deletes all that is stored about callers, as the user asked in a window.
+func (r *Resident) wipe(q request) {
+	if done := r.forgetWhat(q.ctx, deskapi.Forget{All: true}); done.Error != "" {
+		r.o.Log.Warn("not everything about callers was deleted", "why", done.Error)
+		q.reply(deskapi.KindCallsFailed, deskapi.CallsFailed{Sentence: r.lang().T(text.CallsWipeFailed, r.support())})
+	}
 }
 
 // forget deletes what can be deleted, whatever else fails. calls is nil where

@@ -163,7 +163,7 @@ func (c *window) stop() {
 	}
 }
 
-// titleLine has the ways to other windows at its end; the demo has no recipes,
+// titleLine has the ways to other windows at its end, and to what concerns all calls; the demo has no recipes,
 // since its port and tokens are gone with it.
 func (c *window) titleLine() {
 	l := c.d.Lang
@@ -174,6 +174,7 @@ func (c *window) titleLine() {
 	if len(c.d.Welcome.Demo) == 0 {
 		buttons.Add(widget.NewButton(l.T(text.RecipesMenu), func() { c.d.Show(deskapi.WindowRecipes) }))
 	}
+	buttons.Add(c.moreButton())
 	title := kit.NewWords(l.T(text.DeskCallsTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting()
 	high := canvas.NewRectangle(color.Transparent) // that of a button, there or not
 	high.SetMinSize(fyne.NewSize(0, kit.ChoiceHigh))
