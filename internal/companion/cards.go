@@ -29,6 +29,7 @@ type card struct {
 	call   call.ID
 	way    call.Way
 	closed bool      // taken away by the user; the call goes on and is recorded
+	unseen bool      // never to be shown, nor looked up: only recorded
 	over   bool      // the call has ended
 	ended  time.Time // when
 	reason call.Reason
@@ -146,13 +147,12 @@ func (e *Engine) began(ctx context.Context, l call.Live, n phone.Number, ev call
 	switch {
 	case l.Direction == call.DirectionUnknown:
 		return // seen first in the middle of a call: no card (softphones.md 18)
-	case l.Direction == call.Outgoing && e.p.Outgoing == OutgoingOff:
-		return
 	case ev.Way.Kind == call.KindURL && !e.schemeMay(now):
 		e.s.tracker.Forget(l.ID)
 		return
 	}
-	c := e.place(&card{call: l.ID, way: l.Way, person: now}, l, n, now)
+	unseen := l.Direction == call.Outgoing && e.p.Outgoing == OutgoingOff
+	c := e.place(&card{call: l.ID, way: l.Way, person: now, unseen: unseen, closed: unseen}, l, n, now)
 	c.Ring = ev.At
 	if l.Direction == call.Incoming {
 		c.Times = e.countRing(c, n, now)
@@ -295,7 +295,7 @@ func (e *Engine) anotherCaller(ctx context.Context, c *card, l call.Live, n phon
 	e.s.dirty = true
 	c.Number = n
 	c.Ring, c.person = ev.At, now
-	c.closed = false // another person: that is news again
+	c.closed = c.unseen // another person: that is news again
 	c.Tells = l.Tells
 	if c.Phase = PhaseAnswered; c.Answered.IsZero() {
 		c.Phase = PhaseRinging
@@ -344,9 +344,9 @@ func (e *Engine) over(c *card, r call.Reason, at time.Time) {
 // within it rang afterwards.
 const sinceWaking = 3 * time.Second
 
-// allOver ends every call from before a sleep, without a reason that nobody
-// knows, and takes its card away.
-func (e *Engine) allOver() {
+// allOver ends every call from before a sleep, when that began and without a
+// reason that nobody knows, and takes its card away.
+func (e *Engine) allOver(slept time.Duration) {
 	now := e.p.Clock.Now()
 	e.s.cards = slices.DeleteFunc(e.s.cards, func(c *card) bool {
 		if !c.Rang.Before(now.Add(-sinceWaking)) {
@@ -354,7 +354,7 @@ func (e *Engine) allOver() {
 		}
 		if !c.over {
 			e.s.tracker.Forget(c.call)
-			e.over(c, call.ReasonUnknown, now)
+			e.over(c, call.ReasonUnknown, later(later(c.Rang, c.Answered), now.Add(-slept)))
 		}
 		e.drop(c)
 		return true

@@ -191,6 +191,13 @@ func (e *Engine) Reconfigure(set func(*Params)) {
 	}
 }
 
+// Forget lets go of the last call, and of how often callers rang, where gone says
+// so: DoShowLast brings nobody back who was deleted. A card that is on
+// screen stays until its time. gone is called on the engine's goroutine.
+func (e *Engine) Forget(gone func(LastCall) bool) {
+	e.Reconfigure(func(*Params) { e.forgetLast(gone) })
+}
+
 // Woke tells that the computer has slept for so long. A call does not outlive a
 // sleep of a minute, and no phone says so: such calls and their cards are over.
 func (e *Engine) Woke(slept time.Duration) {
@@ -247,7 +254,7 @@ func (e *Engine) Run(ctx context.Context) {
 			set(&e.p)
 		case slept := <-e.woke:
 			if slept >= call.StaleAfter {
-				e.allOver()
+				e.allOver(slept)
 			}
 		case w := <-e.watch:
 			e.watchers = append(e.watchers, w)

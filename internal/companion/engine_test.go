@@ -226,6 +226,9 @@ func TestSleep(t *testing.T) {
 	defer b.mu.Unlock()
 	ended := map[call.ID]bool{}
 	for _, en := range b.entries {
+		if d := en.Ended.Sub(en.Card.Rang); d > time.Minute {
+			t.Errorf("a call is recorded as if it had gone on in our sleep, for %v", d)
+		}
 		if !en.Ended.IsZero() && en.Way == b.ws { // of the others nobody would have known the end
 			ended[en.Call] = true
 		}

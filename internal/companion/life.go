@@ -47,6 +47,9 @@ func (e *Engine) pass(ctx context.Context, now time.Time) (next time.Time) {
 		return true
 	})
 	for _, c := range e.s.cards {
+		if c.unseen {
+			continue
+		}
 		if !held {
 			soon(e.fold(c, now))
 		}
@@ -160,6 +163,22 @@ func (e *Engine) makeRoom(newer *card) {
 	}
 }
 
+// forgetLast forgets the last call if gone says so; what is left is that there
+// was one. Of a caller who only counts, gone is asked with the time alone.
+func (e *Engine) forgetLast(gone func(LastCall) bool) {
+	for key, a := range e.s.rings {
+		if gone(LastCall{At: a.last}) {
+			delete(e.s.rings, key)
+		}
+	}
+	if e.s.last == nil || !gone(*e.s.last) {
+		return
+	}
+	delete(e.s.rings, e.s.last.Number.Key())
+	e.s.last = &LastCall{Kind: e.s.last.Kind, At: e.s.last.At}
+	e.s.newest, e.s.dirty = nil, true
+}
+
 // showLast brings back the cards that were closed while their calls go on, and
 // the one of the last call.
 func (e *Engine) showLast(ctx context.Context, now time.Time) {
@@ -168,7 +187,7 @@ func (e *Engine) showLast(ctx context.Context, now time.Time) {
 		c.asked = now
 	}
 	for _, c := range e.s.cards {
-		if c.closed && !c.over {
+		if c.closed && !c.over && !c.unseen {
 			back(c)
 		}
 	}
@@ -177,7 +196,7 @@ func (e *Engine) showLast(ctx context.Context, now time.Time) {
 		return
 	}
 	if i := slices.IndexFunc(e.s.cards, func(o *card) bool {
-		return o == c || isCaller(c.Number) && o.Number.Key() == c.Number.Key() // who is on another call by now
+		return o == c || !o.unseen && isCaller(c.Number) && o.Number.Key() == c.Number.Key() // who is on another call by now
 	}); i >= 0 {
 		back(e.s.cards[i])
 		return

@@ -35,7 +35,7 @@ type result struct {
 // want asks for a lookup of the card's number and starts it at once if the
 // card's way in may cause one now.
 func (e *Engine) want(ctx context.Context, c *card, now time.Time) {
-	if c.Outcome != Searching {
+	if c.Outcome != Searching || c.unseen {
 		return
 	}
 	c.want, c.since, c.nextTry = true, now, time.Time{}

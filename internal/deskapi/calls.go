@@ -12,6 +12,7 @@ const (
 	KindCallsRemove  = "calls.remove"  // CallsEntry: remove it
 	KindCallsUndo    = "calls.undo"    // CallsEntry: put it back
 	KindCallsDismiss = "calls.dismiss" // no content: the notice was read
+	KindCallsWipe    = "calls.wipe"    // no content: delete all that is stored about callers
 )
 
 // Kinds of messages to the calls window.

@@ -96,6 +96,17 @@ func (b *bed) linked() bool {
 	return i >= 0 && strings.Contains(strings.SplitN(s[i:], "\n", 2)[0], "state=connected")
 }
 
+// links is how often the link has come up so far.
+func (b *bed) links() int {
+	n := 0
+	for line := range strings.Lines(b.log.String()) {
+		if strings.Contains(line, `msg="softphone link"`) && strings.Contains(line, "state=connected") {
+			n++
+		}
+	}
+	return n
+}
+
 func (b *bed) noticed() int { return strings.Count(b.log.String(), "the clock has jumped") }
 
 // TestTwentySleeps: whatever happened while the computer slept, within five
@@ -116,28 +127,32 @@ func TestTwentySleeps(t *testing.T) {
 				for _, night := range []struct {
 					name      string
 					rings     bool   // when the computer falls asleep
+					anew      bool   // the phone's program is another one by then
 					meanwhile func() // while it sleeps
 					after     func() // once nothing of before is left
 				}{
-					{"nothing happens", false, func() {}, nil},
-					{"the call is over", true, func() { b.phone.Hangup(t) }, nil},
-					{"the phone is started anew", true, func() { b.phone.Stop(); b.phone.Restart(t) }, nil},
-					{"the phone ends", true, func() { b.phone.Stop() }, nil},
+					{"nothing happens", false, false, func() {}, nil},
+					{"the call is over", true, false, func() { b.phone.Hangup(t) }, nil},
+					{"the phone is started anew", true, true, func() { b.phone.Stop(); b.phone.Restart(t) }, nil},
+					{"the phone ends", true, true, func() { b.phone.Stop() }, nil},
 					// The engine's own clock does not jump here, so the night has to be
 					// longer than what counts as just after waking.
-					{"nobody tells that the call is over", true, func() { time.Sleep(3200 * time.Millisecond) }, func() { b.phone.Hangup(t) }},
+					{"nobody tells that the call is over", true, false, func() { time.Sleep(3200 * time.Millisecond) }, func() { b.phone.Hangup(t) }},
 				} {
 					name := fmt.Sprintf("%s, night %d", night.name, round+1)
 					if night.rings {
 						b.ring(t)
 					}
-					seen := b.noticed()
+					seen, links := b.noticed(), b.links()
+					if night.anew {
+						links++ // until then the log says of the link to the phone of before that it is up
+					}
 					woke := b.sleep(night.meanwhile)
 					if night.name == "the phone ends" {
 						b.Until("no card without a phone: "+name, b.empty)
 						b.phone.Restart(t)
 					}
-					b.Until("it is awake: "+name, func() bool { return b.noticed() > seen && b.empty() && b.linked() })
+					b.Until("it is awake: "+name, func() bool { return b.noticed() > seen && b.empty() && b.links() >= links && b.linked() })
 					recovered := time.Since(woke)
 					if night.after != nil {
 						night.after()

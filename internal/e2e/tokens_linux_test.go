@@ -92,7 +92,8 @@ func TestTokensAreRenewed(t *testing.T) {
 	if err := c.Send(deskapi.KindWaysAsk, nil); err != nil {
 		t.Fatal(err)
 	}
-	for _, w := range answer[deskapi.Ways](t, c, deskapi.KindWays).Ways {
+	_, ways := nextOf[deskapi.Ways](t, c, deskapi.KindWays)
+	for _, w := range ways.Ways {
 		if (w.Kind == "http" || w.Kind == "websocket") && w.Phase != deskapi.WayKeyless {
 			t.Errorf("%s is said to be %q", w.Kind, w.Phase)
 		}

@@ -131,7 +131,7 @@ func (s *Store) unopened() error {
 func (s *Store) forgetPersons(ctx context.Context) error {
 	none := false
 	if err := sqlitefile.Tx(ctx, s.db, func(tx *sql.Tx) error {
-		rows, err := tx.QueryContext(ctx, `SELECT `+all+` FROM calls WHERE name || contact_id || relation_number || link <> ''`)
+		rows, err := tx.QueryContext(ctx, `SELECT `+all+` FROM calls WHERE name || contact_id || relation_number || link <> '' OR number LIKE '`+nameMark+`_%'`)
 		if err != nil {
 			return err
 		}
@@ -141,7 +141,8 @@ func (s *Store) forgetPersons(ctx context.Context) error {
 		}
 		none = len(es) == 0
 		for _, e := range es {
-			if _, err := tx.ExecContext(ctx, `UPDATE calls SET `+noPerson+`, find = ? WHERE id = ?`, e.withoutPerson().find(), e.ID); err != nil {
+			e = e.onlyNumber()
+			if _, err := tx.ExecContext(ctx, `UPDATE calls SET `+noPerson+`, number = ?, shown = ?, find = ? WHERE id = ?`, e.Number, e.Shown, e.find(), e.ID); err != nil {
 				return err
 			}
 		}

@@ -8,6 +8,7 @@ package history
 
 import (
 	"errors"
+	"strings"
 	"time"
 
 	"wiebelt/internal/call"
@@ -144,6 +145,18 @@ type State struct {
 	Fault  Fault
 	Notice Notice
 	Missed int // missed calls that are not ticked off
+}
+
+// nameMark stands before what a phone gave in place of a number (phone.Number.Key):
+// mostly a name.
+const nameMark = "text:"
+
+// onlyNumber takes away every name, one in place of the number included.
+func (e Entry) onlyNumber() Entry {
+	if strings.HasPrefix(e.Number, nameMark) {
+		e.Number, e.Shown = nameMark, ""
+	}
+	return e.withoutPerson()
 }
 
 // withoutPerson takes away everything that tells who called, except the number.

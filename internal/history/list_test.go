@@ -53,6 +53,8 @@ func TestWalk(t *testing.T) {
 		"all":      {Query{}, func(Entry) bool { return true }},
 		"mine":     {Query{View: ViewMine}, func(e Entry) bool { return e.Outgoing || e.Result != ResultElsewhere && e.Result != ResultNotHere }},
 		"missed":   {Query{View: ViewMissed}, Entry.Missed},
+		"others":   {Query{View: ViewElsewhere}, func(e Entry) bool { return !e.Outgoing && e.Result == ResultElsewhere }},
+		"unsure":   {Query{View: ViewUnsure}, func(e Entry) bool { return !e.Outgoing && (e.Result == ResultNotHere || e.Result == ResultUnknown) }},
 		"filtered": {Query{Filter: "de vries 0612340"}, func(e Entry) bool { return true }},
 		"one":      {Query{Filter: "12340017"}, func(e Entry) bool { return strings.HasSuffix(e.Number, "0017") }},
 		"none":     {Query{Filter: "zzz"}, func(Entry) bool { return false }},

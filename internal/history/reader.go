@@ -64,9 +64,11 @@ type View uint8
 
 // The views.
 const (
-	ViewAll    View = iota
-	ViewMine        // without those that a colleague took or that were not taken here
-	ViewMissed      // only the missed ones, ticked off or not
+	ViewAll       View = iota
+	ViewMine           // without those that a colleague took or that were not taken here
+	ViewMissed         // only the missed ones, ticked off or not
+	ViewElsewhere      // only those that a colleague took
+	ViewUnsure         // only those of which nobody knows whether they were taken
 )
 
 // Query is what a list of calls shows. The list is newest first.
@@ -84,6 +86,10 @@ func (q Query) where() (index, condition string, args []any) {
 	case ViewMissed:
 		index = "calls_missed"
 		conditions = append(conditions, `result = '`+ResultMissed+`' AND outgoing = 0`)
+	case ViewElsewhere:
+		conditions = append(conditions, `result = '`+ResultElsewhere+`' AND outgoing = 0`)
+	case ViewUnsure:
+		conditions = append(conditions, `result IN ('`+ResultNotHere+`', '`+ResultUnknown+`') AND outgoing = 0`)
 	}
 	for _, t := range terms(q.Filter) {
 		conditions = append(conditions, `instr(find, ?)`)

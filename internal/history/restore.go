@@ -13,7 +13,10 @@ import (
 // Keep does not allow by now stays away; with KeepOff nothing happens.
 func (s *Store) Restore(ctx context.Context, e Entry) error {
 	err := s.change(ctx, func(tx *sql.Tx, keep Keep) error {
-		if e.Number == "" || keep != KeepFull || e.TakenOff {
+		switch {
+		case keep != KeepFull:
+			e = e.onlyNumber()
+		case e.Number == "", e.TakenOff:
 			e = e.withoutPerson()
 		}
 		values := append(append([]any{e.ID}, e.values()...), sqlitefile.Micros(e.Handled), e.TakenOff)

@@ -19,7 +19,10 @@ import (
 // An entry ticks off the missed calls before it that have its number.
 func (s *Store) Put(ctx context.Context, e Entry) (id int64, err error) {
 	err = s.change(ctx, func(tx *sql.Tx, keep Keep) error {
-		if e.Number == "" || keep != KeepFull {
+		switch {
+		case keep != KeepFull:
+			e = e.onlyNumber()
+		case e.Number == "":
 			e = e.withoutPerson()
 		}
 		id, err = s.put(ctx, tx, e)
@@ -73,8 +76,8 @@ func (s *Store) put(ctx context.Context, tx *sql.Tx, e Entry) (int64, error) {
 // tickOff ticks off the missed calls before e that have its number, and e itself
 // if such a call came after it: reports can come late.
 func (s *Store) tickOff(ctx context.Context, tx *sql.Tx, e Entry) error {
-	if e.Number == "" {
-		return nil // withheld numbers are not one caller
+	if e.Number == "" || e.Number == nameMark {
+		return nil // withheld numbers are not one caller, nor are those that no phone told
 	}
 	now, rang := sqlitefile.Micros(s.now()), sqlitefile.Micros(e.Rang)
 	_, err := tx.ExecContext(ctx, `UPDATE calls SET handled = ? WHERE `+notTickedOff+` AND number = ? AND rang < ?`, now, e.Number, rang)
@@ -86,6 +89,32 @@ func (s *Store) tickOff(ctx context.Context, tx *sql.Tx, e Entry) error {
 }
 
 const notTickedOff = `result = 'missed' AND outgoing = 0 AND handled = 0`
+
+// Looked writes what a lookup said of the caller of a call, from e, and nothing
+// else: the call may have gone on while the hub was asked. ErrGone comes back
+// where the call is gone or has another caller by now.
+func (s *Store) Looked(ctx context.Context, e Entry) error {
+	err := s.change(ctx, func(tx *sql.Tx, keep Keep) error {
+		now, err := scan(tx.QueryRowContext(ctx, `SELECT `+all+` FROM calls WHERE id = ?`, e.ID))
+		if errors.Is(err, sql.ErrNoRows) || err == nil && now.Number != e.Number {
+			return ErrGone
+		}
+		if err != nil {
+			return err
+		}
+		now.Name, now.ContactID, now.RelationNumber, now.Link, now.Matches, now.Outcome = e.Name, e.ContactID, e.RelationNumber, e.Link, e.Matches, e.Outcome
+		if now.Number == "" || now.TakenOff || keep != KeepFull {
+			now = now.withoutPerson()
+		}
+		_, err = tx.ExecContext(ctx, `UPDATE calls SET name = ?, contact_id = ?, relation_number = ?, link = ?, matches = ?, outcome = ?, find = ? WHERE id = ?`,
+			now.Name, now.ContactID, now.RelationNumber, now.Link, now.Matches, now.Outcome, now.find(), now.ID)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("write call history: %w", err)
+	}
+	return nil
+}
 
 // Handle ticks off a missed call.
 func (s *Store) Handle(ctx context.Context, id int64) error {

@@ -37,6 +37,10 @@ func answerCalls(r *Resident, q ask.Request) {
 		q.Reply(deskapi.KindCallsState, r.callsState(q.Ctx))
 		return
 	}
+	if q.Kind == deskapi.KindCallsWipe {
+		r.wipe(q)
+		return
+	}
 	if r.store == nil {
 		return // there are no calls to do anything with
 	}
@@ -293,8 +297,7 @@ func (r *Resident) lookAgain(ctx context.Context, e history.Entry) (deskapi.Call
 			r.person(&e, found[i])
 		}
 	}
-	_, err = r.store.Put(ctx, e)
-	return m, err
+	return m, r.store.Looked(ctx, e)
 }
 
 func (r *Resident) person(e *history.Entry, k contact.Contact) {

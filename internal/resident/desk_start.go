@@ -83,6 +83,7 @@ func (r *Resident) watchStart(ctx context.Context, work *sync.WaitGroup) {
 		work.Go(func() { w.Run(ctx) })
 	}
 	work.Go(func() { r.readHeard(ctx) })
+	work.Go(func() { r.readRecent(ctx) })
 	if r.store != nil {
 		r.usual = watch.NewUsual(r.store.Incoming, again, r.o.Log)
 		r.facts.counts(r.usual)

@@ -13,8 +13,10 @@ import (
 	"wiebelt/internal/instance"
 	"wiebelt/internal/phone"
 	"wiebelt/internal/profile"
+	"wiebelt/internal/resident/ask"
 	"wiebelt/internal/resident/configure"
 	"wiebelt/internal/settings"
+	"wiebelt/internal/text"
 )
 
 // forget deletes what is stored about callers, in the history and among the
@@ -24,13 +26,27 @@ func (r *Resident) forget(ctx context.Context, raw json.RawMessage) deskapi.Forg
 	if json.Unmarshal(raw, &m) != nil || (m.All && m.Number != "") || ((m.All || m.Number != "") == (m.Days != nil)) || m.Days != nil && *m.Days < 0 {
 		return deskapi.Forgotten{Error: "not understood"}
 	}
+	return r.forgetWhat(ctx, m)
+}
+
+func (r *Resident) forgetWhat(ctx context.Context, m deskapi.Forget) deskapi.Forgotten {
 	r.removed.drop() // what is forgotten does not come back
-	done, err := forget(ctx, r.store, r.chosenBefore, r.rules(r.set()), m)
+	rules := r.rules(r.set())
+	r.forgetRecent(forgotten(m, rules.Parse(m.Number, "").Key(), time.Now()))
+	done, err := forget(ctx, r.store, r.chosenBefore, rules, m)
 	r.historyChanged()
 	if err != nil {
 		done.Error = err.Error() // holds no number and no name
 	}
 	return done
+}
+
+// wipe deletes all that is stored about callers, as the user asked in a window.
+func (r *Resident) wipe(q ask.Request) {
+	if done := r.forgetWhat(q.Ctx, deskapi.Forget{All: true}); done.Error != "" {
+		r.o.Log.Warn("not everything about callers was deleted", "why", done.Error)
+		q.Reply(deskapi.KindCallsFailed, deskapi.CallsFailed{Sentence: r.lang().T(text.CallsWipeFailed, r.support())})
+	}
 }
 
 // forget deletes what can be deleted, whatever else fails. calls is nil where

@@ -45,9 +45,16 @@ var icons = map[health.State]tray.State{
 // something has changed, after midnight, and when a pause ends.
 func (r *Resident) tell(ctx context.Context) {
 	watch := r.engine.Watch()
+	paused := false
 	for {
 		r.changed()
+		last := r.engine.Snapshot().Lookup
+		r.hubWatch.Failed(last.Last, last.Failure)
 		now := time.Now()
+		was := paused
+		if paused = !r.facts.pausedUntil(now).IsZero(); was && !paused {
+			r.look() // whatever told us that it is over: a call, or the end of a sleep
+		}
 		next := time.Date(now.Year(), now.Month(), now.Day()+1, 0, 0, 1, 0, now.Location())
 		if until := r.facts.pausedUntil(now); !until.IsZero() && until.Before(next) {
 			next = until
@@ -67,7 +74,6 @@ func (r *Resident) tell(ctx context.Context) {
 			}
 		case <-r.retell:
 		case <-t.C:
-			r.look() // a pause may be over
 		}
 		t.Stop()
 	}
@@ -154,8 +160,11 @@ func (r *Resident) menu(report health.Report, now time.Time) []tray.Item {
 // callLine is the menu's line about a call: time and number, never a name.
 func callLine(c companion.LastCall, l text.Language, now time.Time) string {
 	n := c.Number.Display()
-	if c.Number.Kind == phone.Withheld {
+	switch c.Number.Kind {
+	case phone.Withheld:
 		n = l.T(text.StatusMenuLastWithheld)
+	case phone.NoNumber, phone.Unfilled: // the first is a name, as the phone gave it
+		n = l.T(text.StatusMenuLastNone)
 	}
 	when := c.At.Local().Format("15:04")
 	if !sameDay(c.At, now) {
@@ -185,7 +194,7 @@ func (r *Resident) chosen(id string) {
 		return
 	}
 	if n, ok := strings.CutPrefix(id, menuCall); ok {
-		if n == "0" {
+		if n == "0" && r.engine.Snapshot().Last != nil { // a call from before this start has no card
 			r.engine.Do(companion.Action{Do: companion.DoShowLast})
 		} else {
 			r.desks.show(deskapi.WindowCalls)
@@ -214,15 +223,5 @@ func (r *Resident) chosen(id string) {
 			r.o.Log.Warn("quit was not noted", "why", err)
 		}
 		r.stop()
-	}
-}
-
-// pause stops cards until a moment; calls are still noted. The zero time ends it.
-func (r *Resident) pause(until time.Time) {
-	r.facts.pause(until)
-	r.look()
-	select {
-	case r.retell <- struct{}{}:
-	default: // it is about to look anyway
 	}
 }

@@ -110,7 +110,7 @@ func TestMenuLastCalls(t *testing.T) {
 	d := newDesktop(t)
 	now := time.Date(2026, 11, 20, 14, 30, 0, 0, time.Local) // a Friday
 	rules := d.rules(d.set)
-	for i, number := range []string{"0698760001", "0698760002", "0698760003", "", "0698760005", "0698760006", "0698760007"} {
+	for i, number := range []string{"0698760001", "0698760002", "0698760003", "", "sip:jan.devries@pbx.example", "{number}", "0698760007"} {
 		at := now.Add(time.Duration(i-7) * 5 * time.Hour)
 		d.facts.saw(&companion.LastCall{At: at, Number: rules.Parse(number, "J. de Vries"), Kind: "bria"})
 	}
@@ -121,7 +121,7 @@ func TestMenuLastCalls(t *testing.T) {
 			calls = append(calls, i.Title)
 		}
 	}
-	want := []string{"09:30 · 06 98 76 00 07", "04:30 · 06 98 76 00 06", "donderdag 23:30 · 06 98 76 00 05", "donderdag 18:30 · anoniem", "donderdag 13:30 · 06 98 76 00 03"}
+	want := []string{"09:30 · 06 98 76 00 07", "04:30 · geen nummer", "donderdag 23:30 · geen nummer", "donderdag 18:30 · anoniem", "donderdag 13:30 · 06 98 76 00 03"}
 	if !slices.Equal(calls, want) {
 		t.Errorf("%q, want %q", calls, want)
 	}

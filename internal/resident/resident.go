@@ -163,6 +163,7 @@ func Run(ctx context.Context, o Options) error {
 	r := &Resident{o: o, inst: cfg, stop: stop, ready: make(chan struct{}), reread: make(chan struct{}, 1), retell: make(chan struct{}, 1), print: settings.Fingerprint(o.Dirs)}
 	r.effective.Store(&effective{settings: o.Settings, lang: configure.Language(o.Settings)})
 	r.facts.opened = time.Now()
+	r.facts.paused = pausedBefore(o.Dirs, r.facts.opened)
 	r.program = newProgram()
 	r.heard = newHeard()
 	r.prefs = prefs.New(r.prefsParams())
@@ -296,6 +297,7 @@ func (r *Resident) woke(slept time.Duration) {
 	if r.usual != nil {
 		r.usual.Woke()
 	}
+	r.look() // what was to end meanwhile is over
 }
 
 // hostIn is how long a panel may take at log-on (corrections.md 34).

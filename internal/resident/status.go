@@ -28,24 +28,9 @@ type facts struct {
 	usual    *watch.Usual  // nil where no history is kept
 	lost     []health.Registration
 	calls    []companion.LastCall // newest first, at most lastCalls
+	newest   time.Time            // when the last call came that was noted in calls
+	earlier  *health.Call         // the last one before this program was started
 	sending  health.Delivery      // of the outbox
-}
-
-// saw notes the newest call for the menu.
-func (f *facts) saw(c *companion.LastCall) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if c == nil || len(f.calls) > 0 && f.calls[0].At.Equal(c.At) {
-		return
-	}
-	f.calls = append([]companion.LastCall{*c}, f.calls[:min(len(f.calls), lastCalls-1)]...)
-}
-
-// recent are the last calls, newest first.
-func (f *facts) recent() []companion.LastCall {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return slices.Clone(f.calls)
 }
 
 func (f *facts) listens(port int) {
@@ -114,6 +99,7 @@ func (f *facts) of(s *companion.Snapshot) health.Facts {
 	if f.usual != nil {
 		h.Usual = f.usual.Calls()
 	}
+	h.Last = f.earlier
 	if s.Last != nil {
 		h.Last = &health.Call{At: s.Last.At, Kind: s.Last.Kind}
 	}

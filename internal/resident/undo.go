@@ -71,6 +71,7 @@ func (r *removed) drop() {
 func (r *Resident) removeCall(ctx context.Context, e history.Entry, q ask.Request) error {
 	err := r.store.Delete(ctx, e.ID)
 	if err == nil {
+		r.forgetRecent(sameCall(e))
 		r.removed.keep(e, func(d time.Duration, f func()) { time.AfterFunc(d, f) })
 		q.Reply(deskapi.KindCallsRemoved, deskapi.CallsEntry{Entry: e.ID})
 	}

@@ -117,6 +117,13 @@ func marks(img *image.RGBA) (r image.Rectangle) {
 // stand on the screen, from the top; what divides them does not count.
 func (p *Panel) Lines() []image.Rectangle {
 	p.s.t.Helper()
+	return p.LinesOf(nil)
+}
+
+// LinesOf is Lines of a menu that has so many lines, where want says how many: a
+// busy panel shows a part of the menu, or the one of before, for a moment.
+func (p *Panel) LinesOf(want func() int) []image.Rectangle {
+	p.s.t.Helper()
 	size := p.s.Size()
 	below := image.Rect(0, 32, size.X, size.Y)
 	p.s.Move(size.X-2, size.Y-2)
@@ -130,8 +137,8 @@ func (p *Panel) Lines() []image.Rectangle {
 		same := last != nil && string(img.Pix) == string(last.Pix)
 		last = img
 		lines = bands(before, img)
-		return same && len(lines) > 0
-	})
+		return same && len(lines) > 0 && (want == nil || len(lines) == want())
+	}, func() []any { return []any{len(lines), "lines"} })
 	return lines
 }
 

@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"wiebelt/internal/contact"
@@ -51,6 +52,13 @@ func (h *HubSeen) note(f contact.Failure, at time.Time) (news bool) {
 	return news
 }
 
+// fails reports whether the last check that counts failed.
+func (h *HubSeen) fails() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.failure != ""
+}
+
 // unproved are failures of lookups that a token says nothing about.
 var unproved = []contact.Failure{contact.HubError, contact.NotUnderstood, contact.ScopeRefused}
 
@@ -72,12 +80,16 @@ type TokenChecker interface {
 	Check(ctx context.Context) (life time.Duration, err error)
 }
 
-// Hub asks the hub for a token every few hours, at the start, after a sleep and
-// when settings have changed. Its Run is its only goroutine.
+// Hub asks the hub for a token every few hours, at the start, after a sleep, after
+// a look-up that failed and when settings have changed. Its Run is its only
+// goroutine.
 type Hub struct {
 	p    HubParams
 	seen *HubSeen
 	poke chan time.Duration
+
+	asked   time.Time   // of the failed look-up that Failed was told of last; its caller's own
+	doubted atomic.Bool // a check is coming because of it
 }
 
 // HubParams is what a hub is watched with. The functions are called on Run's
@@ -117,6 +129,19 @@ func (w *Hub) Look(in time.Duration) {
 // SettingsChanged is called when another client holds, Woke after a sleep.
 func (w *Hub) SettingsChanged() { w.Look(0) }
 func (w *Hub) Woke()            { w.Look(afterWaking) }
+
+// Failed tells how the last look-up went. Until the next call nobody would hear
+// that the hub is back, and the icon would go on saying that it is gone; so the
+// hub is asked soon after, unless that is being done already. It never blocks; only
+// one goroutine may call it.
+func (w *Hub) Failed(at time.Time, f contact.Failure) {
+	if f == "" || slices.Contains(unproved, f) || at.Equal(w.asked) || w.seen.fails() {
+		return
+	}
+	w.asked = at
+	w.doubted.Store(true)
+	w.Look(around(retryFirst))
+}
 
 // Run checks until ctx ends.
 func (w *Hub) Run(ctx context.Context) {
@@ -163,8 +188,12 @@ func (w *Hub) check(ctx context.Context, failures *int) time.Duration {
 	} else {
 		*failures++
 	}
+	doubted := w.doubted.Swap(false)
 	if f == "" || f.NeedsAdmin() || *failures > 1 {
 		w.note(f)
+	}
+	if doubted && f == "" {
+		w.p.Changed() // no news to the checks, but to whoever was told of the look-up
 	}
 	switch {
 	case f == "":

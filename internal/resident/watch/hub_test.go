@@ -164,6 +164,48 @@ func TestANetworkThatIsLate(t *testing.T) {
 	})
 }
 
+// TestALookupFailed: the icon does not say for hours that the hub is gone because
+// the last call came in a bad moment, and says so all the time while it is gone.
+func TestALookupFailed(t *testing.T) {
+	for _, back := range []time.Duration{0, 3 * time.Minute} {
+		synctest.Test(t, func(t *testing.T) {
+			w := watching(t, time.Time{})
+			time.Sleep(10 * time.Minute)
+			synctest.Wait()
+			at := time.Now()
+			state := func() health.State {
+				w.Failed(at, contact.HubSlow) // as often as anything changes
+				f := health.Facts{SetUp: true}
+				f.Lookup.At, f.Lookup.Failure = at, contact.HubSlow
+				w.seen.Into(&f)
+				return health.Assess(f, text.English, "", time.Now()).State
+			}
+			if back > 0 {
+				w.hub.answers(contact.HubSlow)
+			}
+			if state() != health.HubGone {
+				t.Fatalf("a look-up failed: state %d", state())
+			}
+			for end := time.Now().Add(back); time.Now().Before(end); time.Sleep(time.Second) {
+				synctest.Wait()
+				if state() != health.HubGone {
+					t.Fatalf("gone for %v: state %d", time.Since(at), state())
+				}
+			}
+			news := w.news
+			w.hub.answers("")
+			time.Sleep(2*back + 2*retryFirst)
+			synctest.Wait()
+			if state() != health.Ready || w.news == news {
+				t.Errorf("back since %v: state %d, told %d times", time.Since(at)-back, state(), w.news-news)
+			}
+			if n := len(w.hub.times()); n > 12 {
+				t.Errorf("%d checks", n)
+			}
+		})
+	}
+}
+
 // TestOtherSettings: what was heard with the old ones is forgotten, and nothing
 // set up is no failure.
 func TestOtherSettings(t *testing.T) {

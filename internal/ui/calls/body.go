@@ -19,6 +19,8 @@ const (
 	pageEmpty  = "empty"   // there are none
 	pageMine   = "mine"    // none for this user
 	pageMissed = "missed"  // none missed
+	pageOthers = "others"  // none that a colleague took
+	pageUnsure = "unsure"  // none of which nobody knows
 	pageSearch = "search"  // none match the filter so far
 	pageNone   = "none of" // none match the filter
 	pageOff    = "off"     // none are kept
@@ -61,6 +63,10 @@ func (c *window) pageNow() string {
 		return pageMissed
 	case c.query.View == history.ViewMine:
 		return pageMine
+	case c.query.View == history.ViewElsewhere:
+		return pageOthers
+	case c.query.View == history.ViewUnsure:
+		return pageUnsure
 	}
 	return pageEmpty
 }
@@ -82,6 +88,10 @@ func (c *window) pageContent(p string) fyne.CanvasObject {
 		return kit.EmptyPage(l.T(text.CallsSearching), nil)
 	case pageMissed:
 		return kit.EmptyPage(l.T(text.CallsNoneMissed), nil, l.T(text.CallsNoneMissedHint))
+	case pageOthers:
+		return kit.EmptyPage(l.T(text.CallsNoneElsewhere), nil, l.T(text.CallsNoneElsewhereHint))
+	case pageUnsure:
+		return kit.EmptyPage(l.T(text.CallsNoneUnsure), nil, l.T(text.CallsNoneUnsureHint))
 	case pageMine:
 		all := widget.NewButton(l.T(text.CallsNoneShow), func() { c.show(history.ViewAll) })
 		return kit.EmptyPage(l.T(text.CallsNoneMine), all, l.T(text.CallsNoneMineHint))

@@ -10,6 +10,7 @@ import (
 	"context"
 	"encoding/json"
 	"image/color"
+	"slices"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
@@ -162,7 +163,7 @@ func (c *window) stop() {
 	}
 }
 
-// titleLine has the ways to other windows at its end; the demo has no recipes,
+// titleLine has the ways to other windows at its end, and to what concerns all calls; the demo has no recipes,
 // since its port and tokens are gone with it.
 func (c *window) titleLine() {
 	l := c.d.Lang
@@ -173,6 +174,7 @@ func (c *window) titleLine() {
 	if len(c.d.Welcome.Demo) == 0 {
 		buttons.Add(widget.NewButton(l.T(text.RecipesMenu), func() { c.d.Show(deskapi.WindowRecipes) }))
 	}
+	buttons.Add(c.moreButton())
 	title := kit.NewWords(l.T(text.DeskCallsTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting()
 	high := canvas.NewRectangle(color.Transparent) // that of a button, there or not
 	high.SetMinSize(fyne.NewSize(0, kit.ChoiceHigh))
@@ -226,8 +228,8 @@ func (c *window) takeState(m deskapi.CallsState) {
 	c.showNote()
 	c.showViews()
 	switch {
-	case m.Group != was.Group && m.Group && c.query.View == history.ViewAll,
-		m.Group != was.Group && !m.Group && c.query.View == history.ViewMine:
+	case m.Group && !was.Group && c.query.View == history.ViewAll,
+		!slices.Contains(c.viewList(), c.query.View): // not offered any more
 		c.show(c.viewAt(0))
 	case first || m.CallBack != was.CallBack:
 		c.list.again()
@@ -286,12 +288,13 @@ func (c *window) fail(sentence string) {
 	})
 }
 
-// viewList are the views that are offered, in their order.
+// viewList are the views that are offered, in their order. In a ring group most
+// calls are a colleague's, and stand under all of them only.
 func (c *window) viewList() []history.View {
 	if c.state.Group {
 		return []history.View{history.ViewMine, history.ViewMissed, history.ViewAll}
 	}
-	return []history.View{history.ViewAll, history.ViewMissed}
+	return []history.View{history.ViewAll, history.ViewMissed, history.ViewElsewhere, history.ViewUnsure}
 }
 
 func (c *window) viewAt(i int) history.View { return c.viewList()[i] }
@@ -305,6 +308,10 @@ func (c *window) showViews() {
 		switch v {
 		case history.ViewMine:
 			name = l.T(text.CallsViewMine)
+		case history.ViewElsewhere:
+			name = l.T(text.CallsViewElsewhere)
+		case history.ViewUnsure:
+			name = l.T(text.CallsViewUnsure)
 		case history.ViewMissed:
 			if name = l.T(text.CallsViewMissed); c.state.Missed > 0 {
 				name = l.T(text.CallsViewMissedCount, c.state.Missed)

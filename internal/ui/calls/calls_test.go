@@ -18,8 +18,8 @@ func TestCallsBothLanguages(t *testing.T) {
 		lang text.Language
 		want []string
 	}{
-		{text.Dutch, []string{"Oproepen", "Zoeken op naam", "Vandaag", "J. de Vries", "Opgenomen", "2:14"}},
-		{text.English, []string{"Calls", "Search by name", "Today", "J. de Vries", "Answered", "2:14"}},
+		{text.Dutch, []string{"Oproepen", "Zoek naam", "Vandaag", "J. de Vries", "Opgenomen", "2:14"}},
+		{text.English, []string{"Calls", "Find name", "Today", "J. de Vries", "Answered", "2:14"}},
 	} {
 		b := newBench(t, kittest.Greeting(tt.lang))
 		b.read([]history.Entry{customer()}, nil)

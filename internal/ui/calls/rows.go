@@ -77,6 +77,8 @@ func titleOf(l text.Language, e history.Entry) string {
 		return l.T(text.DeskWhoWithheld)
 	case e.Matches > 1 && !e.TakenOff:
 		return l.N(text.DeskWhoSeveral, e.Matches)
+	case e.Shown == "":
+		return l.T(text.CardUnfilled)
 	}
 	return e.Shown
 }

@@ -82,3 +82,11 @@ func TestUntilMidnight(t *testing.T) {
 		t.Errorf("untilMidnight(noon) = %v", got)
 	}
 }
+
+// A call of which the phone told neither number nor name has a title all the same.
+func TestRowWithoutANumber(t *testing.T) {
+	e := history.Entry{Rang: kittest.Noon, Number: "text:", Result: history.ResultMissed}
+	if r := rowOf(text.Dutch, e, kittest.Noon); r.title != "Geen nummer ontvangen" || r.number || r.dial || r.again || r.detail != "" {
+		t.Errorf("%+v", r)
+	}
+}

@@ -1,0 +1,73 @@
+package resident
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"wiebelt/internal/health"
+	"wiebelt/internal/text"
+)
+
+// Cards come again when a pause is over, whatever it is that tells so: a call that
+// comes in that very moment, or the end of a sleep, during which no timer ran.
+func TestPauseEnds(t *testing.T) {
+	d, s := running(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	over := make(chan struct{})
+	go func() { defer close(over); d.tell(ctx) }()
+	defer func() { cancel(); <-over }()
+	until := func(what string, hidden bool) {
+		t.Helper()
+		late := time.After(20 * time.Second)
+		for s.hidden() != hidden {
+			select {
+			case <-s.told:
+			case <-late:
+				t.Fatal(what)
+			}
+		}
+	}
+	d.pause(time.Now().Add(time.Hour))
+	until("not hidden", true)
+	for range 3 { // the third is taken up when the first was dealt with
+		d.retell <- struct{}{}
+	}
+	d.facts.pause(time.Now().Add(-time.Minute)) // the hour has gone by without a timer
+	d.retell <- struct{}{}
+	until("still hidden, while the icon says that all is well", false)
+}
+
+// A pause holds after a start, as long as it was meant to.
+func TestPauseOutlivesAStart(t *testing.T) {
+	d, _ := running(t)
+	now := time.Now()
+	until := now.Add(3 * time.Hour).Truncate(time.Second)
+	d.pause(until)
+	path := filepath.Join(d.o.Dirs.State, pausedName)
+	if got := pausedBefore(d.o.Dirs, now); !got.Equal(until) {
+		t.Errorf("paused until %v, want %v", got, until)
+	}
+	if got := pausedBefore(d.o.Dirs, until); !got.IsZero() {
+		t.Errorf("after its end paused until %v", got)
+	}
+	d.pause(time.Time{})
+	if _, err := os.Stat(path); !os.IsNotExist(err) {
+		t.Errorf("a pause that was ended is kept: %v", err)
+	}
+	for _, wrong := range []string{"", "morgen", now.AddDate(1, 0, 0).Format(time.RFC3339), strings.Repeat("2", 1<<20)} {
+		if err := os.WriteFile(path, []byte(wrong), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := pausedBefore(d.o.Dirs, now); !got.IsZero() {
+			t.Errorf("%.20q: paused until %v", wrong, got)
+		}
+	}
+	d.facts.paused = until
+	if got := health.Assess(d.facts.of(d.engine.Snapshot()), text.Dutch, "", now); got.State != health.Paused {
+		t.Errorf("%+v", got)
+	}
+}

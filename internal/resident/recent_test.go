@@ -1,0 +1,207 @@
+package resident
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"wiebelt/internal/call"
+	"wiebelt/internal/companion"
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/health"
+	"wiebelt/internal/history"
+	"wiebelt/internal/native/tray"
+	"wiebelt/internal/resident/ask"
+	"wiebelt/internal/resident/corners"
+	"wiebelt/internal/resident/watch"
+	"wiebelt/internal/text"
+	"wiebelt/internal/ui/card"
+)
+
+// screen stands for the cards: it keeps how they were last told to be.
+type screen struct {
+	mu   sync.Mutex
+	c    card.Config
+	told chan struct{}
+}
+
+func (s *screen) Run(context.Context) {}
+func (s *screen) Set(c card.Config) {
+	s.mu.Lock()
+	s.c = c
+	s.mu.Unlock()
+	select {
+	case s.told <- struct{}{}:
+	default:
+	}
+}
+
+func (s *screen) hidden() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.c.Hidden
+}
+
+// running gives a desktop an engine, a tray and cards.
+func running(t *testing.T) (*desktop, *screen) {
+	t.Helper()
+	d := newDesktop(t)
+	d.facts.opened = time.Now()
+	d.facts.hub(true)
+	d.engine = companion.New(companion.Params{Rules: d.rules(d.set), Clock: systemClock{}, Log: d.o.Log, FullFor: time.Minute, AfterCall: time.Second})
+	d.exhibit = &exhibit{Engine: d.engine, poke: func() {}}
+	d.tray = tray.New(tray.Params{Log: d.o.Log})
+	d.hubWatch = watch.NewHub(d.hubParams(), &d.facts.hubSeen)
+	d.corners = corners.Open(d.o.Dirs, d.o.Log)
+	s := &screen{told: make(chan struct{}, 1)}
+	d.cards = s
+	ctx, cancel := context.WithCancel(context.Background())
+	var work sync.WaitGroup
+	work.Go(func() { d.engine.Run(ctx) })
+	t.Cleanup(func() { cancel(); work.Wait() })
+	return d, s
+}
+
+func (d *desktop) listed() (all []string) {
+	for _, i := range d.menu(health.Report{Sentence: "Klaar."}, time.Now()) {
+		if strings.HasPrefix(i.ID, menuCall) {
+			all = append(all, i.Title[len("15:04 · "):])
+		}
+	}
+	return all
+}
+
+// After a start in the middle of the day the icon knows of the calls of that day.
+func TestCallsOfBeforeTheStart(t *testing.T) {
+	d, _ := running(t)
+	now := d.facts.opened
+	for i, e := range []history.Entry{
+		{Number: "+31698760001", Rang: now.Add(-2 * time.Hour)},
+		{Number: "", Outcome: history.OutcomeWithheld, Rang: now.Add(-90 * time.Minute)},
+		{Number: "+31698760003", Rang: now.Add(-80 * time.Minute), Outgoing: true},
+		{Number: "+31698760004", Rang: now.Add(-time.Minute)},
+		{Number: "+31698760005", Rang: now.Add(time.Second)}, // has come since, as the engine says itself
+	} {
+		e.Kind, e.Result = "3cx", history.ResultAnswered
+		if _, err := d.store.Put(t.Context(), e); err != nil {
+			t.Fatal(i, err)
+		}
+	}
+	none := d.facts.of(d.engine.Snapshot())
+	if none.Last != nil {
+		t.Fatalf("knew of %+v", none.Last)
+	}
+	d.readRecent(t.Context())
+	if got := d.facts.of(d.engine.Snapshot()).Last; got == nil || got.Kind != "3cx" || !got.At.Equal(now.Add(-time.Minute).Truncate(time.Microsecond)) {
+		t.Errorf("the last call is %+v", got)
+	}
+	var all []string
+	for _, c := range d.facts.recent() {
+		all = append(all, callLine(c, text.Dutch, c.At)[len("15:04 · "):])
+	}
+	if want := []string{"06 98 76 00 04", "anoniem", "06 98 76 00 01"}; !slices.Equal(all, want) {
+		t.Errorf("the menu lists %q, want %q", all, want)
+	}
+}
+
+// What is forgotten is not listed any more, and no card brings it back.
+func TestForgottenCallsLeaveTheMenu(t *testing.T) {
+	days := 0
+	for name, tt := range map[string]struct {
+		m    deskapi.Forget
+		left []string
+		back bool // the last call's card comes back
+	}{
+		"all":           {deskapi.Forget{All: true}, nil, false},
+		"old":           {deskapi.Forget{Days: &days}, nil, false},
+		"the last":      {deskapi.Forget{Number: "06-98 76 00 12"}, []string{"06 98 76 00 11"}, false},
+		"one before it": {deskapi.Forget{Number: "+31698760011"}, []string{"06 98 76 00 12"}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, _ := running(t)
+			way := call.Way{Kind: call.KindWebSocket, Conn: "1", Tells: call.TellsAll}
+			watch := d.engine.Watch()
+			until := func(what string, ok func(*companion.Snapshot) bool) {
+				t.Helper()
+				late := time.After(20 * time.Second)
+				for !ok(d.engine.Snapshot()) {
+					select {
+					case <-watch:
+					case <-late:
+						t.Fatal(what)
+					}
+				}
+			}
+			for _, n := range []string{"+31698760011", "+31698760012"} {
+				if err := d.engine.Take(call.Event{Way: way, ID: n, Number: n, State: call.Ringing}); err != nil {
+					t.Fatal(err)
+				}
+				until("no card of "+n, func(s *companion.Snapshot) bool { return len(s.Cards) == 1 })
+				if err := d.engine.Take(call.Event{Way: way, ID: n, State: call.Ended, Reason: call.Missed}); err != nil {
+					t.Fatal(err)
+				}
+				until("the card stays", func(s *companion.Snapshot) bool { return len(s.Cards) == 0 })
+				d.facts.saw(d.engine.Snapshot().Last)
+			}
+			if got := d.listed(); len(got) != 2 {
+				t.Fatalf("the menu lists %q", got)
+			}
+			raw, err := json.Marshal(tt.m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if done := d.forget(t.Context(), raw); done.Error != "" {
+				t.Fatal(done.Error)
+			}
+			until("not asked yet", func(s *companion.Snapshot) bool { return (s.Last.Number.Key() == "+31698760012") == tt.back })
+			d.facts.saw(d.engine.Snapshot().Last)
+			if got := d.listed(); !slices.Equal(got, tt.left) {
+				t.Errorf("the menu lists %q, want %q", got, tt.left)
+			}
+			if d.facts.of(d.engine.Snapshot()).Last == nil {
+				t.Error("it says that no call has come")
+			}
+			rev := d.engine.Snapshot().Rev
+			d.engine.Do(companion.Action{Do: companion.DoShowLast})
+			until("nothing done", func(s *companion.Snapshot) bool { return s.Rev > rev })
+			if got := len(d.engine.Snapshot().Cards) == 1; got != tt.back {
+				t.Errorf("a card came back: %v", got)
+			}
+		})
+	}
+}
+
+// A call that is removed by hand leaves the menu too; one that was passed on stands
+// there with who was on it last.
+func TestMenuFollowsTheCall(t *testing.T) {
+	d, _ := running(t)
+	rules := d.rules(d.set)
+	at := time.Now().Add(-time.Minute)
+	d.facts.saw(&companion.LastCall{At: at.Add(-time.Hour), Number: rules.Parse("0698760001", "")})
+	d.facts.saw(&companion.LastCall{At: at, Number: rules.Parse("101", "")})
+	d.facts.saw(&companion.LastCall{At: at, Number: rules.Parse("0698760002", "")})
+	if got := d.listed(); !slices.Equal(got, []string{"06 98 76 00 02", "06 98 76 00 01"}) {
+		t.Fatalf("passed on: %q", got)
+	}
+	e := missedCall()
+	e.Rang, e.Number = at, "+31698760002"
+	id, err := d.store.Put(t.Context(), e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e, err = d.store.Get(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	q := ask.Request{Ctx: t.Context(), Kind: deskapi.KindCallsRemove, Reply: func(string, any) {}}
+	if err := d.removeCall(t.Context(), e, q); err != nil {
+		t.Fatal(err)
+	}
+	d.removed.drop()
+	if got := d.listed(); !slices.Equal(got, []string{"06 98 76 00 01"}) {
+		t.Errorf("after it was removed: %q", got)
+	}
+}

@@ -1,0 +1,40 @@
+package calls
+
+import (
+	"slices"
+	"testing"
+
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/history"
+	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kittest"
+)
+
+// Each view asks for its calls, and says what would stand there when there are
+// none. A ring group has those of colleagues under all calls only.
+func TestViews(t *testing.T) {
+	b := newBench(t, kittest.Greeting(text.Dutch))
+	b.Show(deskapi.WindowCalls)
+	b.read([]history.Entry{customer()}, nil)
+	if got := b.calls.viewList(); !slices.Equal(got, []history.View{history.ViewAll, history.ViewMissed, history.ViewElsewhere, history.ViewUnsure}) {
+		t.Errorf("views %v", got)
+	}
+	for i, page := range []string{pageMissed, pageOthers, pageUnsure} {
+		view := b.calls.viewAt(i + 1)
+		b.calls.show(view)
+		if w := b.wanted(); w.query.View != view {
+			t.Errorf("view %d asks for %d", view, w.query.View)
+		}
+		b.read(nil, nil)
+		if b.calls.page != page || !b.calls.tools.Visible() {
+			t.Errorf("view %d without calls: page %q", view, b.calls.page)
+		}
+	}
+	b.state(t, deskapi.CallsState{Group: true})
+	if got := b.calls.viewList(); !slices.Equal(got, []history.View{history.ViewMine, history.ViewMissed, history.ViewAll}) {
+		t.Errorf("in a group: %v", got)
+	}
+	if !slices.Contains(b.calls.viewList(), b.calls.query.View) {
+		t.Errorf("in a group it stays on view %d, which is not offered", b.calls.query.View)
+	}
+}

@@ -1,0 +1,71 @@
+package calls
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/widget"
+
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/history"
+	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kittest"
+)
+
+// Everything is deleted after a question, and only then; what was removed before
+// can no longer come back.
+func TestWipe(t *testing.T) {
+	for _, l := range []text.Language{text.Dutch, text.English} {
+		b := newBench(t, kittest.Greeting(l))
+		b.Show(deskapi.WindowCalls)
+		b.read([]history.Entry{customer()}, nil)
+		raw, err := json.Marshal(deskapi.CallsEntry{Entry: 9})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Handle(deskapi.KindCallsRemoved, raw)
+		top := func() fyne.CanvasObject { return b.calls.win.Canvas().Overlays().Top() }
+		asked := func() fyne.CanvasObject {
+			t.Helper()
+			b.calls.askWipe()
+			if top() == nil {
+				t.Fatal("nobody is asked")
+			}
+			return top()
+		}
+		b.Take()
+		p := asked()
+		kittest.Uncut(t, string(l), b.calls.win)
+		kittest.PressIn(t, p, l.T(text.DeskFyneCancel))
+		if got := b.Take(); len(got) != 0 || top() != nil || notes(b) == "" {
+			t.Errorf("cancelled, it said %v", got)
+		}
+		p = asked()
+		kittest.PressIn(t, p, l.T(text.CallsWipeYes))
+		if got := b.Take(); !slices.ContainsFunc(got, func(m kittest.Saying) bool { return m.Kind == deskapi.KindCallsWipe }) || top() != nil || notes(b) != "" {
+			t.Errorf("said %v and shows %q", got, notes(b))
+		}
+		// The way to it is there with calls and without.
+		for _, all := range [][]history.Entry{{customer()}, nil} {
+			b.read(all, nil)
+			found := false
+			kittest.Each(b.calls.title, func(o any) {
+				if w, ok := o.(*widget.Button); ok && w.Text == "" && w.Icon != nil {
+					found = true
+					w.OnTapped()
+				}
+			})
+			if !found || top() == nil {
+				t.Fatalf("no way to it with %d calls", len(all))
+			}
+			kittest.Each(top(), func(o any) {
+				if m, ok := o.(*widget.Menu); ok && m.Position().X+m.Size().Width > b.calls.win.Canvas().Size().Width {
+					t.Errorf("its menu stands at %v", m.Position())
+				}
+			})
+			b.calls.win.Canvas().Overlays().Remove(top())
+		}
+	}
+}
