@@ -347,6 +347,7 @@ func TestDeliveriesResolve(t *testing.T) {
 // and waits; when the command ends it goes on.
 func TestDeliveriesBesideACommand(t *testing.T) {
 	d := newDeliverer(t)
+	d.stop() // or it could be the first to deliver
 	options := d.deliveries.options()
 	sent := make(chan string, 10)
 	options.Hub = func(string) (outbox.Deliverer, error) { // the command's own hub
@@ -368,6 +369,7 @@ func TestDeliveriesBesideACommand(t *testing.T) {
 			t.Fatal("no worker")
 		}
 	}
+	d.begin()
 	d.add(d.file("a.zip", "a"))
 	d.until("delivered by the command", decided(1))
 	if len(sent) != 1 {
