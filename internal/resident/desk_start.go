@@ -115,7 +115,7 @@ func answerStart(r *Resident, q ask.Request) {
 	case verb == deskapi.VerbBegin:
 		r.testCall(q)
 	case verb == deskapi.VerbStop:
-		r.testCalls.stop()
+		r.testCalls.Stop()
 	case q.Kind == deskapi.KindStartAsk:
 		r.tellStart(q, "")
 	case q.Kind == deskapi.KindStartCorner:

@@ -53,12 +53,12 @@ func (r *Resident) waysNow() deskapi.Ways {
 					s.Phase = deskapi.WayTaken
 				}
 			}
-			s.Last = r.heard.lastOver(w.Kind, "")
+			s.Last = r.heard.LastOver(w.Kind, "")
 		} else if len(links) > 0 { // they come in the order of the settings
 			name := linkName(links[0])
 			links = links[1:]
 			s.Phase, s.Since = linkPhases[w.Phase], r.facts.phaseSince(name)
-			s.Last = r.heard.lastOver(w.Kind, name)
+			s.Last = r.heard.LastOver(w.Kind, name)
 		}
 		all.Ways = append(all.Ways, s)
 	}

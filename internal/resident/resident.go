@@ -36,6 +36,7 @@ import (
 	"wiebelt/internal/resident/configure"
 	"wiebelt/internal/resident/corners"
 	"wiebelt/internal/resident/delivery"
+	"wiebelt/internal/resident/heard"
 	"wiebelt/internal/resident/prefs"
 	"wiebelt/internal/resident/recorder"
 	"wiebelt/internal/resident/registrations"
@@ -118,12 +119,12 @@ type Resident struct {
 	program      *program
 	hubWatch     *watch.Hub
 	deliveries   *delivery.Deliveries // nil in the demo
-	testCalls    testCalls
+	testCalls    heard.TestCalls
 	examined     examined
 	seen         atomic.Pointer[session.State] // of the user's session; nil if nobody tells
 	helped       atomic.Int64                  // until when cards can be seen by remote help, in Unix seconds
 	retell       chan struct{}                 // show the state anew
-	heard        *heard
+	heard        *heard.Heard
 	exhibit      *exhibit
 	prefs        *prefs.Prefs
 	starting     sync.Mutex // one state of the first start's window is told at a time
@@ -164,7 +165,7 @@ func Run(ctx context.Context, o Options) error {
 	r.effective.Store(&effective{settings: o.Settings, lang: configure.Language(o.Settings)})
 	r.facts.opened = time.Now()
 	r.program = newProgram()
-	r.heard = newHeard()
+	r.heard = heard.New()
 	r.prefs = prefs.New(r.prefsParams())
 	r.hubWatch = watch.NewHub(r.hubParams(), &r.facts.hubSeen)
 	if err := r.run(ctx, one); err != nil {
