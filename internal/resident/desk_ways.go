@@ -25,7 +25,7 @@ func answerWays(r *Resident, q ask.Request) {
 
 // tellWays tells open windows how the ways in are doing, if that is news.
 func (r *Resident) tellWays() {
-	if !r.desks.open() {
+	if !r.desks.Open() {
 		return
 	}
 	now := r.waysNow()
@@ -34,7 +34,7 @@ func (r *Resident) tellWays() {
 	r.toldWays.last = now
 	r.toldWays.mu.Unlock()
 	if news {
-		r.desks.send(deskapi.KindWays, now)
+		r.desks.Send(deskapi.KindWays, now)
 	}
 }
 

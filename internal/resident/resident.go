@@ -8,7 +8,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"runtime/debug"
 	"sync"
@@ -36,6 +35,7 @@ import (
 	"wiebelt/internal/resident/configure"
 	"wiebelt/internal/resident/corners"
 	"wiebelt/internal/resident/delivery"
+	"wiebelt/internal/resident/desks"
 	"wiebelt/internal/resident/heard"
 	"wiebelt/internal/resident/prefs"
 	"wiebelt/internal/resident/recorder"
@@ -109,7 +109,7 @@ type Resident struct {
 	store        *history.Store
 	display      window.Display
 	tray         *tray.Tray
-	desks        *desks
+	desks        *desks.Desks
 	ways         *ways
 	facts        facts
 	audit        *audit.Audit // nil in the demo
@@ -196,7 +196,7 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 	r.effective.Store(now)
 	r.facts.hub(client != nil)
 
-	r.desks = newDesks(ctx, r)
+	r.desks = desks.New(ctx, r.deskParams())
 	first := r.firstStart()
 	rec := r.history()
 	if rec != nil {
@@ -231,7 +231,7 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 		work.Go(func() { rec.Run(ctx) })
 	}
 	r.engine = companion.New(p)
-	r.tray = tray.New(tray.Params{Icons: assets.Icons, Chosen: r.chosen, Open: func() { r.desks.show(deskapi.WindowCalls) }, Log: r.o.Log})
+	r.tray = tray.New(tray.Params{Icons: assets.Icons, Chosen: r.chosen, Open: func() { r.desks.Show(deskapi.WindowCalls) }, Log: r.o.Log})
 	r.corners, r.reader = corners.Open(r.o.Dirs, r.o.Log), announce.New()
 	r.exhibit = &exhibit{Engine: r.engine, poke: func() { r.cards.Set(r.cardConfig()) }}
 	if err := r.makeCards(); err != nil {
@@ -253,7 +253,7 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 	r.ways = newWays(ctx, r, &work)
 	r.ways.apply(r.o.Settings)
 	if r.o.Ready != nil {
-		work.Go(func() { r.o.Ready(ctx, r.ways.port(), r.ways.tokens, r.desks.path() != "") })
+		work.Go(func() { r.o.Ready(ctx, r.ways.port(), r.ways.tokens, r.desks.Path() != "") })
 	}
 	work.Go(func() { r.follow(ctx) })
 	if r.o.Demo == nil {
@@ -277,7 +277,7 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 	close(r.ready)
 	r.o.Log.Info("ready", "version", r.o.Version)
 	if r.o.DemoWindow {
-		r.desks.show(deskapi.WindowDemo)
+		r.desks.Show(deskapi.WindowDemo)
 	} else {
 		work.Go(func() { r.offerWayIn(ctx, first) })
 	}
@@ -316,7 +316,7 @@ func (r *Resident) offerWayIn(ctx context.Context, first bool) {
 	}
 	if r.o.ShowCalls {
 		if !tray.HasHost(ctx) {
-			r.desks.show(deskapi.WindowCalls)
+			r.desks.Show(deskapi.WindowCalls)
 		}
 		return
 	}
@@ -324,7 +324,7 @@ func (r *Resident) offerWayIn(ctx context.Context, first bool) {
 		return
 	}
 	r.o.Log.Info("no panel shows our icon")
-	n, err := notify.Open(ctx, func(string, string) { r.desks.show(deskapi.WindowCalls) })
+	n, err := notify.Open(ctx, func(string, string) { r.desks.Show(deskapi.WindowCalls) })
 	if err != nil {
 		return // nobody shows notifications here either
 	}
@@ -441,7 +441,7 @@ func (r *Resident) Peer(ctx context.Context, hello instance.Hello, c *instance.C
 	switch hello.Role {
 	case instance.RoleDesk:
 		<-r.ready
-		r.desks.serve(ctx, c)
+		r.desks.Serve(ctx, c)
 	case instance.RoleCommand:
 		<-r.ready
 		kind, raw, err := c.Receive()
@@ -449,7 +449,7 @@ func (r *Resident) Peer(ctx context.Context, hello instance.Hello, c *instance.C
 			_ = c.Send(deskapi.KindForget, r.forget(ctx, raw))
 		}
 		if err == nil && kind == deskapi.KindShow {
-			r.desks.show(deskapi.WindowCalls)
+			r.desks.Show(deskapi.WindowCalls)
 			_ = c.Send("ack", nil)
 		}
 		if err == nil && kind == deskapi.KindOpenFile {
@@ -484,15 +484,3 @@ type systemClock struct{}
 
 func (systemClock) Now() time.Time                  { return time.Now() }
 func (systemClock) At(t time.Time) <-chan time.Time { return time.After(time.Until(t)) }
-
-// own is the folder our programs lie in; others are started from there only.
-func own() string {
-	exe, err := os.Executable()
-	if err != nil {
-		return ""
-	}
-	if real, err := filepath.EvalSymlinks(exe); err == nil {
-		exe = real
-	}
-	return filepath.Dir(exe)
-}

@@ -49,7 +49,7 @@ func (r *Resident) secretWatch() watch.Secret {
 
 // deliveryParams are what files are delivered with.
 func (r *Resident) deliveryParams() delivery.Params {
-	return delivery.Params{Dirs: r.o.Dirs, Settings: r.set, Language: r.lang, Support: r.support, Send: r.desks.send, Log: r.o.Log,
+	return delivery.Params{Dirs: r.o.Dirs, Settings: r.set, Language: r.lang, Support: r.support, Send: r.desks.Send, Log: r.o.Log,
 		Told: func(now health.Delivery) {
 			if r.facts.delivers(now) {
 				r.again()

@@ -21,7 +21,7 @@ func (r *Resident) taker(link string) func(call.Event) error {
 
 func (r *Resident) noted(link string, e call.Event) {
 	r.heard.Note(link, e, time.Now())
-	if r.desks.open() {
+	if r.desks.Open() {
 		select {
 		case r.retell <- struct{}{}:
 		default: // it is about to look anyway
