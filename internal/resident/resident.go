@@ -38,6 +38,7 @@ import (
 	"wiebelt/internal/resident/desks"
 	"wiebelt/internal/resident/heard"
 	"wiebelt/internal/resident/prefs"
+	"wiebelt/internal/resident/program"
 	"wiebelt/internal/resident/recorder"
 	"wiebelt/internal/resident/registrations"
 	"wiebelt/internal/resident/watch"
@@ -116,7 +117,7 @@ type Resident struct {
 	removed      removed
 	saying       sync.Mutex // held while the state is looked at and shown
 	chosenBefore *choices.Store
-	program      *program
+	program      *program.Program
 	hubWatch     *watch.Hub
 	deliveries   *delivery.Deliveries // nil in the demo
 	testCalls    heard.TestCalls
@@ -164,7 +165,7 @@ func Run(ctx context.Context, o Options) error {
 	r := &Resident{o: o, inst: cfg, stop: stop, ready: make(chan struct{}), reread: make(chan struct{}, 1), retell: make(chan struct{}, 1), print: settings.Fingerprint(o.Dirs)}
 	r.effective.Store(&effective{settings: o.Settings, lang: configure.Language(o.Settings)})
 	r.facts.opened = time.Now()
-	r.program = newProgram()
+	r.program = program.New()
 	r.heard = heard.New()
 	r.prefs = prefs.New(r.prefsParams())
 	r.hubWatch = watch.NewHub(r.hubParams(), &r.facts.hubSeen)
@@ -268,7 +269,7 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 		work.Go(func() { r.secretWatch().Run(ctx) })
 	}
 	if r.o.Demo == nil {
-		work.Go(func() { r.program.follow(ctx, r) })
+		work.Go(func() { r.makeRoom(ctx) })
 		r.watchStart(ctx, &work)
 	}
 	work.Go(func() { wake.Watch(ctx, r.woke) })
@@ -432,7 +433,7 @@ func (r *Resident) cardConfig() card.Config {
 // Ring takes a call that another program handed over.
 func (r *Resident) Ring(e call.Event) error {
 	err := r.taker("")(e)
-	r.program.look() // after the call: it is on its way to the screen already
+	r.program.Look() // after the call: it is on its way to the screen already
 	return err
 }
 
