@@ -1,7 +1,3 @@
-// Package resident puts the resident part of Wiebelt together: engine, cards,
-// ways in, tray, history and the socket for the programs around it. It decides
-// nothing about calls; it connects those who do, starts them and ends them in
-// order.
 package resident
 
 import (
