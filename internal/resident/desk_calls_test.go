@@ -22,6 +22,7 @@ import (
 	"wiebelt/internal/native/window"
 	"wiebelt/internal/profile"
 	"wiebelt/internal/resident/ask"
+	"wiebelt/internal/resident/desks"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
 )
@@ -103,7 +104,7 @@ func newDesktop(t *testing.T) *desktop {
 	d := &desktop{t: t, set: s, board: &clipboard{}, asked: h}
 	d.Resident = &Resident{o: Options{Dirs: dirs, Settings: s, Log: slog.New(slog.DiscardHandler)}, display: d.board, retell: make(chan struct{}, 1)}
 	d.effective.Store(&effective{settings: s, lang: text.Dutch, client: client, links: links})
-	d.desks = newDesks(t.Context(), d.Resident)
+	d.desks = desks.New(t.Context(), d.deskParams())
 	if d.store, err = history.Open(historyPath(d.o.Dirs), history.KeepFull, 7, time.Now); err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,7 @@ const askedFile = "start-asked"
 // the very first start of a profile, where neither settings nor policy have
 // answered any of its questions.
 func (r *Resident) firstStart() bool {
-	if r.o.Demo != nil || r.o.Hub != nil || r.desks.path() == "" {
+	if r.o.Demo != nil || r.o.Hub != nil || r.desks.Path() == "" {
 		return false
 	}
 	for _, used := range []string{filepath.Join(r.o.Dirs.State, askedFile), historyPath(r.o.Dirs)} {
@@ -59,7 +59,7 @@ func (r *Resident) showStart(ctx context.Context) bool {
 		r.o.Log.Warn("the first start's window is not shown", "why", err)
 		return false // or it would come every time
 	}
-	r.desks.show(deskapi.WindowStart)
+	r.desks.Show(deskapi.WindowStart)
 	return true
 }
 
@@ -99,9 +99,9 @@ func (r *Resident) repair(what health.Registration) {
 	r.registers.Repair(what, func(err error) {
 		switch {
 		case errors.Is(err, registrations.ErrPhoneRuns):
-			r.desks.tell(text.StartRepairRuns)
+			r.desks.Tell(text.StartRepairRuns)
 		case err != nil:
-			r.desks.tell(text.StartRepairFailed)
+			r.desks.Tell(text.StartRepairFailed)
 		}
 	})
 }
@@ -116,7 +116,7 @@ func answerStart(r *Resident, q ask.Request) {
 	case verb == deskapi.VerbBegin:
 		r.testCall(q)
 	case verb == deskapi.VerbStop:
-		r.testCalls.stop()
+		r.testCalls.Stop()
 	case q.Kind == deskapi.KindStartAsk:
 		r.tellStart(q, "")
 	case q.Kind == deskapi.KindStartCorner:

@@ -25,7 +25,7 @@ func answerWays(r *Resident, q ask.Request) {
 
 // tellWays tells open windows how the ways in are doing, if that is news.
 func (r *Resident) tellWays() {
-	if !r.desks.open() {
+	if !r.desks.Open() {
 		return
 	}
 	now := r.waysNow()
@@ -34,7 +34,7 @@ func (r *Resident) tellWays() {
 	r.toldWays.last = now
 	r.toldWays.mu.Unlock()
 	if news {
-		r.desks.send(deskapi.KindWays, now)
+		r.desks.Send(deskapi.KindWays, now)
 	}
 }
 
@@ -56,13 +56,13 @@ func (r *Resident) waysNow() deskapi.Ways {
 					s.Phase = deskapi.WayKeyless
 				}
 			}
-			s.Last = r.heard.lastOver(w.Kind, "")
+			s.Last = r.heard.LastOver(w.Kind, "")
 		} else if len(links) > 0 { // they come in the order of the settings
 			name := linkName(links[0])
 			links = links[1:]
 			s.Phase, s.Since = linkPhases[w.Phase], r.facts.phaseSince(name)
 			s.Why = r.facts.why(name)
-			s.Last = r.heard.lastOver(w.Kind, name)
+			s.Last = r.heard.LastOver(w.Kind, name)
 		}
 		all.Ways = append(all.Ways, s)
 	}

@@ -64,7 +64,7 @@ func (r *Resident) openDisplay() error {
 func (r *Resident) makeCards() error {
 	if r.display == (notices.Display{}) {
 		r.cards = notices.New(notices.Params{Engine: r.engine, Config: r.cardConfig(), Able: r.noticesAble, Log: r.o.Log,
-			Calls: func() { r.desks.show(deskapi.WindowCalls) }})
+			Calls: func() { r.desks.Show(deskapi.WindowCalls) }})
 		return nil
 	}
 	c, err := card.New(r.cardConfig(), r.exhibit, r.display)

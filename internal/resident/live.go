@@ -105,7 +105,7 @@ func (r *Resident) apply(ctx context.Context, next *settings.Settings) {
 	r.ways.apply(next)
 	r.o.Log.Info("settings are in effect", "problems", len(next.Problems()))
 	r.changed()
-	r.desks.send(deskapi.KindWelcome, r.desks.welcome(""))
+	r.desks.Send(deskapi.KindWelcome, r.welcome(""))
 }
 
 // params puts into p what follows from the settings.

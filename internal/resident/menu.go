@@ -66,7 +66,7 @@ func (r *Resident) tell(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			t.Stop()
-			r.desks.end()
+			r.desks.End()
 			return
 		case _, more := <-watch:
 			if !more {
@@ -88,7 +88,7 @@ func (r *Resident) changed() {
 	s := r.engine.Snapshot()
 	r.facts.saw(s.Last)
 	report := r.facts.assess(s, r.tellShown, r.lang(), r.set().Support.Contact, now)
-	r.desks.send(deskapi.KindStatus, status(report))
+	r.desks.Send(deskapi.KindStatus, status(report))
 	r.tellWays()
 	if f := r.historyFault(); f != "" { // the calls window says so itself
 		report.Sentence += " " + f
@@ -118,7 +118,7 @@ func (r *Resident) menu(report health.Report, now time.Time) []tray.Item {
 		items = append(items, tray.Item{ID: "none", Title: l.T(text.StatusMenuNone), Disabled: true})
 	}
 	line()
-	windows := r.desks.path() != ""
+	windows := r.desks.Path() != ""
 	if windows {
 		items = append(items, tray.Item{ID: menuWindow + deskapi.WindowCalls, Title: r.callsTitle()})
 		if set.Lookup.Manual {
@@ -190,14 +190,14 @@ func status(h health.Report) deskapi.Status {
 // chosen does what was chosen in the tray's menu.
 func (r *Resident) chosen(id string) {
 	if window, ok := strings.CutPrefix(id, menuWindow); ok {
-		r.desks.show(window)
+		r.desks.Show(window)
 		return
 	}
 	if n, ok := strings.CutPrefix(id, menuCall); ok {
 		if n == "0" && r.engine.Snapshot().Last != nil { // a call from before this start has no card
 			r.engine.Do(companion.Action{Do: companion.DoShowLast})
 		} else {
-			r.desks.show(deskapi.WindowCalls)
+			r.desks.Show(deskapi.WindowCalls)
 		}
 		return
 	}

@@ -28,7 +28,11 @@ func (noDemo) Play(context.Context, string, text.Language) deskapi.Played {
 // withWindows puts a windows program beside the tests' own, for as long as a test.
 func withWindows(t *testing.T) {
 	t.Helper()
-	p := filepath.Join(own(), "wiebelt-desk")
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := filepath.Join(filepath.Dir(exe), "wiebelt-desk")
 	if err := os.WriteFile(p, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -17,8 +17,8 @@ func (r *Resident) offerSetup(raw json.RawMessage) {
 		return
 	}
 	r.prefs.Offer(m.Path)
-	r.desks.show(deskapi.WindowSettings)
-	r.desks.send(deskapi.KindSettingsOffer, nil)
+	r.desks.Show(deskapi.WindowSettings)
+	r.desks.Send(deskapi.KindSettingsOffer, nil)
 }
 
 // OpenFile has the running resident show a set-up file. instance.ErrNotRunning

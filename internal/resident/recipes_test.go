@@ -7,11 +7,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/profile"
+	"wiebelt/internal/resident/ask"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
@@ -35,18 +35,15 @@ func TestRecipesForTheWindow(t *testing.T) {
 	var log bytes.Buffer
 	r := &Resident{o: Options{Dirs: d, ProfileDir: dir, Settings: s, Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))}}
 	r.effective.Store(&effective{settings: s, lang: text.Dutch})
-	r.desks = newDesks(t.Context(), r)
 
-	ask := func() deskapi.Recipes {
-		var work sync.WaitGroup
-		out := make(chan outgoing, 1)
-		r.desks.handle(t.Context(), &work, out, deskapi.KindRecipe, nil)
-		work.Wait()
-		m := <-out
-		if m.kind != deskapi.KindRecipes {
-			t.Fatalf("answered %q", m.kind)
-		}
-		return m.msg.(deskapi.Recipes)
+	asks := func() (m deskapi.Recipes) {
+		r.answerWindow(ask.Request{Ctx: t.Context(), Kind: deskapi.KindRecipe, Reply: func(kind string, msg any) {
+			if kind != deskapi.KindRecipes {
+				t.Fatalf("answered %q", kind)
+			}
+			m = msg.(deskapi.Recipes)
+		}})
+		return m
 	}
 	tokens, err := secret.Token(d)
 	if err != nil {
@@ -58,21 +55,21 @@ func TestRecipesForTheWindow(t *testing.T) {
 	}
 	want := deskapi.Recipes{OK: true, Exe: exe, ExeW: exe, Profile: dir, Settings: filepath.Join(dir, "settings.toml"), Port: 27480,
 		PathToken: tokens.Path, SocketToken: tokens.Socket, Enabled: true, Support: "Jan (IT)"}
-	if got := ask(); got != want {
+	if got := asks(); got != want {
 		t.Error("another answer than the settings and tokens give") // printing it would show tokens
 	}
 	r.facts.listens(27483) // the listener found another port free
-	if got := ask(); got.Port != 27483 || got.Taken {
+	if got := asks(); got.Port != 27483 || got.Taken {
 		t.Errorf("port %d, taken %v", got.Port, got.Taken)
 	}
 	r.facts.listens(-27480)
-	if got := ask(); got.Port != 27480 || !got.Taken {
+	if got := asks(); got.Port != 27480 || !got.Taken {
 		t.Errorf("port %d, taken %v", got.Port, got.Taken)
 	}
 	if err := os.WriteFile(filepath.Join(d.State, "tokens.json"), []byte("nonsense"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := ask(); got.OK || got.PathToken != "" || got.Support != "Jan (IT)" {
+	if got := asks(); got.OK || got.PathToken != "" || got.Support != "Jan (IT)" {
 		t.Error("unreadable tokens are not said")
 	}
 	if s := log.String(); strings.Contains(s, tokens.Path) || strings.Contains(s, tokens.Socket) || !strings.Contains(s, "tokens") {

@@ -1,14 +1,9 @@
-// Package resident puts the resident part of Wiebelt together: engine, cards,
-// ways in, tray, history and the socket for the programs around it. It decides
-// nothing about calls; it connects those who do, starts them and ends them in
-// order.
 package resident
 
 import (
 	"context"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"runtime/debug"
 	"sync"
@@ -36,7 +31,10 @@ import (
 	"wiebelt/internal/resident/configure"
 	"wiebelt/internal/resident/corners"
 	"wiebelt/internal/resident/delivery"
+	"wiebelt/internal/resident/desks"
+	"wiebelt/internal/resident/heard"
 	"wiebelt/internal/resident/prefs"
+	"wiebelt/internal/resident/program"
 	"wiebelt/internal/resident/recorder"
 	"wiebelt/internal/resident/registrations"
 	"wiebelt/internal/resident/watch"
@@ -108,22 +106,22 @@ type Resident struct {
 	store        *history.Store
 	display      window.Display
 	tray         *tray.Tray
-	desks        *desks
+	desks        *desks.Desks
 	ways         *ways
 	facts        facts
 	audit        *audit.Audit // nil in the demo
 	removed      removed
 	saying       sync.Mutex // held while the state is looked at and shown
 	chosenBefore *choices.Store
-	program      *program
+	program      *program.Program
 	hubWatch     *watch.Hub
 	deliveries   *delivery.Deliveries // nil in the demo
-	testCalls    testCalls
+	testCalls    heard.TestCalls
 	examined     examined
 	seen         atomic.Pointer[session.State] // of the user's session; nil if nobody tells
 	helped       atomic.Int64                  // until when cards can be seen by remote help, in Unix seconds
 	retell       chan struct{}                 // show the state anew
-	heard        *heard
+	heard        *heard.Heard
 	exhibit      *exhibit
 	prefs        *prefs.Prefs
 	starting     sync.Mutex // one state of the first start's window is told at a time
@@ -164,8 +162,8 @@ func Run(ctx context.Context, o Options) error {
 	r.effective.Store(&effective{settings: o.Settings, lang: configure.Language(o.Settings)})
 	r.facts.opened = time.Now()
 	r.facts.paused = pausedBefore(o.Dirs, r.facts.opened)
-	r.program = newProgram()
-	r.heard = newHeard()
+	r.program = program.New()
+	r.heard = heard.New()
 	r.prefs = prefs.New(r.prefsParams())
 	r.hubWatch = watch.NewHub(r.hubParams(), &r.facts.hubSeen)
 	if err := r.run(ctx, one); err != nil {
@@ -196,7 +194,7 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 	r.effective.Store(now)
 	r.facts.hub(client != nil)
 
-	r.desks = newDesks(ctx, r)
+	r.desks = desks.New(ctx, r.deskParams())
 	first := r.firstStart()
 	rec := r.history()
 	if rec != nil {
@@ -231,7 +229,7 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 		work.Go(func() { rec.Run(ctx) })
 	}
 	r.engine = companion.New(p)
-	r.tray = tray.New(tray.Params{Icons: assets.Icons, Chosen: r.chosen, Open: func() { r.desks.show(deskapi.WindowCalls) }, Log: r.o.Log})
+	r.tray = tray.New(tray.Params{Icons: assets.Icons, Chosen: r.chosen, Open: func() { r.desks.Show(deskapi.WindowCalls) }, Log: r.o.Log})
 	r.corners, r.reader = corners.Open(r.o.Dirs, r.o.Log), announce.New()
 	r.exhibit = &exhibit{Engine: r.engine, poke: func() { r.cards.Set(r.cardConfig()) }}
 	if err := r.makeCards(); err != nil {
@@ -253,7 +251,7 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 	r.ways = newWays(ctx, r, &work)
 	r.ways.apply(r.o.Settings)
 	if r.o.Ready != nil {
-		work.Go(func() { r.o.Ready(ctx, r.ways.port(), r.ways.keys(), r.desks.path() != "") })
+		work.Go(func() { r.o.Ready(ctx, r.ways.port(), r.ways.keys(), r.desks.Path() != "") })
 	}
 	work.Go(func() { r.follow(ctx) })
 	if r.o.Demo == nil {
@@ -268,7 +266,7 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 		work.Go(func() { r.secretWatch().Run(ctx) })
 	}
 	if r.o.Demo == nil {
-		work.Go(func() { r.program.follow(ctx, r) })
+		work.Go(func() { r.makeRoom(ctx) })
 		r.watchStart(ctx, &work)
 	}
 	work.Go(func() { wake.Watch(ctx, r.woke) })
@@ -277,7 +275,7 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 	close(r.ready)
 	r.o.Log.Info("ready", "version", r.o.Version)
 	if r.o.DemoWindow {
-		r.desks.show(deskapi.WindowDemo)
+		r.desks.Show(deskapi.WindowDemo)
 	} else {
 		work.Go(func() { r.offerWayIn(ctx, first) })
 	}
@@ -317,7 +315,7 @@ func (r *Resident) offerWayIn(ctx context.Context, first bool) {
 	}
 	if r.o.ShowCalls {
 		if !tray.HasHost(ctx) {
-			r.desks.show(deskapi.WindowCalls)
+			r.desks.Show(deskapi.WindowCalls)
 		}
 		return
 	}
@@ -325,7 +323,7 @@ func (r *Resident) offerWayIn(ctx context.Context, first bool) {
 		return
 	}
 	r.o.Log.Info("no panel shows our icon")
-	n, err := notify.Open(ctx, func(string, string) { r.desks.show(deskapi.WindowCalls) })
+	n, err := notify.Open(ctx, func(string, string) { r.desks.Show(deskapi.WindowCalls) })
 	if err != nil {
 		return // nobody shows notifications here either
 	}
@@ -433,7 +431,7 @@ func (r *Resident) cardConfig() card.Config {
 // Ring takes a call that another program handed over.
 func (r *Resident) Ring(e call.Event) error {
 	err := r.taker("")(e)
-	r.program.look() // after the call: it is on its way to the screen already
+	r.program.Look() // after the call: it is on its way to the screen already
 	return err
 }
 
@@ -442,7 +440,7 @@ func (r *Resident) Peer(ctx context.Context, hello instance.Hello, c *instance.C
 	switch hello.Role {
 	case instance.RoleDesk:
 		<-r.ready
-		r.desks.serve(ctx, c)
+		r.desks.Serve(ctx, c)
 	case instance.RoleCommand:
 		<-r.ready
 		kind, raw, err := c.Receive()
@@ -450,7 +448,7 @@ func (r *Resident) Peer(ctx context.Context, hello instance.Hello, c *instance.C
 			_ = c.Send(deskapi.KindForget, r.forget(ctx, raw))
 		}
 		if err == nil && kind == deskapi.KindShow {
-			r.desks.show(deskapi.WindowCalls)
+			r.desks.Show(deskapi.WindowCalls)
 			_ = c.Send("ack", nil)
 		}
 		if err == nil && kind == deskapi.KindOpenFile {
@@ -485,15 +483,3 @@ type systemClock struct{}
 
 func (systemClock) Now() time.Time                  { return time.Now() }
 func (systemClock) At(t time.Time) <-chan time.Time { return time.After(time.Until(t)) }
-
-// own is the folder our programs lie in; others are started from there only.
-func own() string {
-	exe, err := os.Executable()
-	if err != nil {
-		return ""
-	}
-	if real, err := filepath.EvalSymlinks(exe); err == nil {
-		exe = real
-	}
-	return filepath.Dir(exe)
-}

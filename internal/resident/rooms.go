@@ -1,6 +1,8 @@
 package resident
 
 import (
+	"context"
+	"errors"
 	"path/filepath"
 	"time"
 
@@ -49,7 +51,7 @@ func (r *Resident) secretWatch() watch.Secret {
 
 // deliveryParams are what files are delivered with.
 func (r *Resident) deliveryParams() delivery.Params {
-	return delivery.Params{Dirs: r.o.Dirs, Settings: r.set, Language: r.lang, Support: r.support, Send: r.desks.send, Log: r.o.Log,
+	return delivery.Params{Dirs: r.o.Dirs, Settings: r.set, Language: r.lang, Support: r.support, Send: r.desks.Send, Log: r.o.Log,
 		Told: func(now health.Delivery) {
 			if r.facts.delivers(now) {
 				r.again()
@@ -105,4 +107,19 @@ func (r *Resident) monitors() (names []string) {
 		names = append(names, m.Name)
 	}
 	return names
+}
+
+// ErrReplaced says that another version of the program lies on disk and that the
+// resident has ended to make room for it: whoever started it starts that one.
+var ErrReplaced = errors.New("another version of the program has been installed")
+
+// makeRoom ends the resident, while no call is on, once another version lies on
+// disk.
+func (r *Resident) makeRoom(ctx context.Context) {
+	if !r.program.Follow(ctx, r.o.Version, r.o.Commit, func() bool { return len(r.engine.Snapshot().Cards) > 0 }) {
+		return
+	}
+	r.o.Log.Info("another version has been installed; making room for it")
+	r.replaced.Store(true)
+	r.stop()
 }

@@ -3,7 +3,6 @@ package resident
 import (
 	"context"
 	"strings"
-	"sync"
 	"time"
 
 	"wiebelt/internal/call"
@@ -15,34 +14,6 @@ import (
 	"wiebelt/internal/text"
 )
 
-// testCalls lets one test call be waited for at a time.
-type testCalls struct {
-	mu  sync.Mutex
-	end context.CancelFunc // of the one that runs
-}
-
-// begin ends the test call before it. The context ends with over.
-func (t *testCalls) begin(ctx context.Context) (test context.Context, over context.CancelFunc) {
-	test, over = context.WithCancel(ctx)
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.end != nil {
-		t.end()
-	}
-	t.end = over
-	return test, over
-}
-
-// stop ends the one that runs.
-func (t *testCalls) stop() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.end != nil {
-		t.end()
-		t.end = nil
-	}
-}
-
 // testCall waits for a real call, on the goroutine of the request, which ends with
 // its window.
 func (r *Resident) testCall(q ask.Request) {
@@ -51,64 +22,13 @@ func (r *Resident) testCall(q ask.Request) {
 		return
 	}
 	area, _, _ := strings.Cut(q.Kind, ".")
-	ctx, over := r.testCalls.begin(q.Ctx)
+	ctx, over := r.testCalls.Begin(q.Ctx)
 	defer over()
-	waitForCall(ctx, r.heard, m.Seq,
+	r.heard.Wait(ctx, m.Seq,
 		func(s deskapi.TestSeen) { q.Reply(area+"."+deskapi.VerbSeen, s) },
 		func() {
 			q.Reply(area+"."+deskapi.VerbNothing, deskapi.TestNothing{Seq: m.Seq, Checks: r.checks(ctx)})
 		})
-}
-
-// waitForCall tells of the first call that comes, and of what more is seen of
-// it; or that none came.
-func waitForCall(ctx context.Context, h *heard, seq int, seen func(deskapi.TestSeen), nothing func()) {
-	reports, over := h.listen()
-	defer over()
-	t := time.NewTimer(deskapi.TestWait)
-	defer t.Stop()
-	var s deskapi.TestSeen
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-t.C:
-			if s.Kind == "" {
-				nothing()
-			}
-			return
-		case c := <-reports:
-			switch {
-			case s.Kind == "" && c.state == call.Ended:
-				continue // of a call from before
-			case s.Kind == "":
-				s = deskapi.TestSeen{Seq: seq, Kind: c.kind, Name: c.link, At: c.at, Tells: tells[c.tells]}
-				t.Reset(deskapi.TestWait) // for the answer and the end
-			case s.Kind != c.kind || s.Name != c.link:
-				continue
-			}
-			s.Answered = s.Answered || c.state == call.Answered
-			s.Ended = s.Ended || c.state == call.Ended
-			s.Tells = more(s)
-			seen(s)
-			if s.Ended {
-				return
-			}
-		}
-	}
-}
-
-var tells = map[call.Tells]string{call.TellsRing: deskapi.TellsRing, call.TellsRingEnd: deskapi.TellsEnd, call.TellsAll: deskapi.TellsAll}
-
-// more is what the way can tell after what was seen of this call.
-func more(s deskapi.TestSeen) string {
-	switch {
-	case s.Answered && s.Ended:
-		return deskapi.TellsAll
-	case s.Ended && s.Tells == deskapi.TellsRing:
-		return deskapi.TellsEnd
-	}
-	return s.Tells
 }
 
 // checks says what to look at when no call came: for every way that is set up,
@@ -144,7 +64,7 @@ func (r *Resident) checks(ctx context.Context) []deskapi.TestCheck {
 		add(l.T(text.StartCheckPortName), text.StartCheckPort, port, r.support())
 	}
 	for _, kind := range []string{call.KindWebSocket, call.KindHTTP, call.KindURL, call.KindCommand} {
-		if at := r.heard.lastOver(kind, ""); !at.IsZero() {
+		if at := r.heard.LastOver(kind, ""); !at.IsZero() {
 			add(l.T(text.StartWay(kind)), text.StartCheckBefore, moment(l, at, time.Now()))
 		}
 	}

@@ -5,7 +5,11 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"go.uber.org/goleak"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // TestCut: never longer than it may be, never half a character.
 func TestCut(t *testing.T) {

@@ -1,4 +1,4 @@
-package resident
+package heard
 
 import (
 	"context"
@@ -10,11 +10,13 @@ import (
 	"testing/synctest"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"wiebelt/internal/call"
-	"wiebelt/internal/companion"
 	"wiebelt/internal/deskapi"
-	"wiebelt/internal/phone"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func rings(kind string, tells call.Tells, state call.State) call.Event {
 	return call.Event{Way: call.Way{Kind: kind, Tells: tells}, State: state, At: time.Now()}
@@ -40,9 +42,9 @@ func (x *waiter) seen() []deskapi.TestSeen {
 	return slices.Clone(x.told)
 }
 
-func (x *waiter) wait(ctx context.Context, h *heard) {
+func (x *waiter) wait(ctx context.Context, h *Heard) {
 	go func() {
-		waitForCall(ctx, h, 3, x.take, func() { x.none.Add(1) })
+		h.Wait(ctx, 3, x.take, func() { x.none.Add(1) })
 		x.over.Store(true)
 	}()
 	synctest.Wait()
@@ -52,11 +54,11 @@ func (x *waiter) wait(ctx context.Context, h *heard) {
 // more is seen of it, until it has ended.
 func TestACallIsSeen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h, x := newHeard(), &waiter{}
-		h.note("", rings("http", call.TellsRing, call.Ringing), time.Now()) // before anybody waited
+		h, x := New(), &waiter{}
+		h.Note("", rings("http", call.TellsRing, call.Ringing), time.Now()) // before anybody waited
 		x.wait(t.Context(), h)
 		note := func(link string, e call.Event) {
-			h.note(link, e, time.Now())
+			h.Note(link, e, time.Now())
 			synctest.Wait()
 		}
 		time.Sleep(59 * time.Second)
@@ -93,7 +95,7 @@ func TestACallIsSeen(t *testing.T) {
 // TestNoCall: after sixty seconds, not before, and once.
 func TestNoCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h, x := newHeard(), &waiter{}
+		h, x := New(), &waiter{}
 		x.wait(t.Context(), h)
 		time.Sleep(60*time.Second - time.Millisecond)
 		synctest.Wait()
@@ -111,25 +113,25 @@ func TestNoCall(t *testing.T) {
 // TestTestCallEnds: with its window, with "stop", and with the next one.
 func TestTestCallEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := newHeard()
-		var all testCalls
+		h := New()
+		var all TestCalls
 		first, second, third := &waiter{}, &waiter{}, &waiter{}
 		window, closed := context.WithCancel(t.Context())
-		a, endA := all.begin(window)
+		a, endA := all.Begin(window)
 		defer endA()
 		first.wait(a, h)
-		b, endB := all.begin(window)
+		b, endB := all.Begin(window)
 		defer endB()
 		second.wait(b, h)
 		if !first.over.Load() || second.over.Load() {
 			t.Error("two at a time")
 		}
-		all.stop()
+		all.Stop()
 		synctest.Wait()
 		if !second.over.Load() {
 			t.Error("goes on after stop")
 		}
-		c, endC := all.begin(window)
+		c, endC := all.Begin(window)
 		defer endC()
 		third.wait(c, h)
 		closed()
@@ -163,81 +165,30 @@ func TestWhatAWayCanTell(t *testing.T) {
 }
 
 func TestHeard(t *testing.T) {
-	h, now := newHeard(), time.Now()
-	h.known("http", now.Add(-time.Hour))
-	h.note("a", rings("baresip", call.TellsAll, call.Ringing), now)
-	h.note("a", rings("baresip", call.TellsAll, call.Ended), now.Add(time.Minute))
-	h.known(wayKey("baresip", "a"), now.Add(-time.Hour))
+	h, now := New(), time.Now()
+	h.Known("http", "", now.Add(-time.Hour))
+	h.Note("a", rings("baresip", call.TellsAll, call.Ringing), now)
+	h.Note("a", rings("baresip", call.TellsAll, call.Ended), now.Add(time.Minute))
+	h.Known("baresip", "a", now.Add(-time.Hour))
 	for _, tt := range []struct {
 		kind, link string
 		want       time.Time
 	}{{"http", "", now.Add(-time.Hour)}, {"baresip", "a", now}, {"baresip", "b", time.Time{}}, {"command", "", time.Time{}}} {
-		if got := h.lastOver(tt.kind, tt.link); !got.Equal(tt.want) {
+		if got := h.LastOver(tt.kind, tt.link); !got.Equal(tt.want) {
 			t.Errorf("%s %s: %v, want %v", tt.kind, tt.link, got, tt.want)
 		}
 	}
 	reports, over := h.listen() // who does not read holds nobody up
 	defer over()
 	for range 100 {
-		h.note("", rings("http", call.TellsRing, call.Ringing), now)
+		h.Note("", rings("http", call.TellsRing, call.Ringing), now)
 	}
 	if n := len(reports); n != cap(reports) {
 		t.Errorf("%d reports wait", n)
 	}
 }
 
-// stillEngine is an engine with cards that stay.
-type stillEngine struct {
-	s   *companion.Snapshot
-	did []companion.Action
-}
-
-func (e *stillEngine) Watch() <-chan struct{}        { return nil }
-func (e *stillEngine) Snapshot() *companion.Snapshot { return e.s }
-func (e *stillEngine) Do(a companion.Action)         { e.did = append(e.did, a) }
-
-// TestExhibit: a test card stands where no call is, goes by itself, and nothing
-// that is done with it reaches the engine.
-func TestExhibit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		e := &stillEngine{s: &companion.Snapshot{Rev: 4}}
-		pokes := atomic.Int64{}
-		x := &exhibit{Engine: e, poke: func() { pokes.Add(1) }}
-		card := &companion.Card{ID: exhibitID, Number: phone.Number{}}
-		go x.show(t.Context(), card)
-		synctest.Wait()
-		if s := x.Snapshot(); len(s.Cards) != 1 || s.Cards[0].ID != exhibitID || s.Rev != 4 || pokes.Load() != 1 {
-			t.Errorf("%+v, %d pokes", s, pokes.Load())
-		}
-		x.Do(companion.Action{Card: exhibitID, Do: companion.DoHover})
-		if len(e.did) != 0 || len(x.Snapshot().Cards) != 1 {
-			t.Error("a test card was hovered over and the engine told")
-		}
-		e.s = &companion.Snapshot{Cards: []companion.Card{{ID: 1}}}
-		if s := x.Snapshot(); len(s.Cards) != 1 || s.Cards[0].ID != 1 {
-			t.Error("a call does not come first")
-		}
-		x.Do(companion.Action{Card: 1, Do: companion.DoClose})
-		if len(e.did) != 1 {
-			t.Error("what is done with a call did not reach the engine")
-		}
-		e.s = &companion.Snapshot{}
-		time.Sleep(exhibitFor)
-		synctest.Wait()
-		if len(x.Snapshot().Cards) != 0 || pokes.Load() != 2 {
-			t.Errorf("it stays; %d pokes", pokes.Load())
-		}
-		go x.show(t.Context(), card)
-		synctest.Wait()
-		x.Do(companion.Action{Card: exhibitID, Do: companion.DoClose})
-		if len(x.Snapshot().Cards) != 0 {
-			t.Error("closed, and still there")
-		}
-		time.Sleep(exhibitFor)
-	})
-}
-
-func waiting(h *heard) int {
+func waiting(h *Heard) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return len(h.waiting)

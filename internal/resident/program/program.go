@@ -1,17 +1,17 @@
-package resident
+// Package program watches the file that this process was started from, so that a
+// version that was installed meanwhile is started in its place.
+//
+// Program.Follow is its one goroutine and owns what was last seen of the file. It
+// knows nothing of calls: whether one is on it is told.
+package program
 
 import (
 	"context"
-	"errors"
 	"os"
 	"os/exec"
 	"strings"
 	"time"
 )
-
-// ErrReplaced says that another version of the program lies on disk and that the
-// resident has ended to make room for it: whoever started it starts that one.
-var ErrReplaced = errors.New("another version of the program has been installed")
 
 // Times of looking at our own program (corrections.md 34).
 const (
@@ -20,22 +20,27 @@ const (
 	versionIn     = 5 * time.Second
 )
 
-// program watches the file that this process was started from.
-type program struct {
+// Program is the file that this process was started from.
+type Program struct {
 	path string
 	info os.FileInfo
 	poke chan struct{} // look now: a call was handed over
 }
 
-func newProgram() *program {
-	p := &program{poke: make(chan struct{}, 1)}
-	p.path, _ = os.Executable() // an empty path is never found
-	p.info, _ = os.Stat(p.path)
+// New is our own program as it lies there now.
+func New() *Program {
+	path, _ := os.Executable() // an empty path is never found
+	return at(path)
+}
+
+func at(path string) *Program {
+	p := &Program{path: path, poke: make(chan struct{}, 1)}
+	p.info, _ = os.Stat(path)
 	return p
 }
 
-// look asks for a look at the file. It never blocks.
-func (p *program) look() {
+// Look asks for a look at the file. It never blocks.
+func (p *Program) Look() {
 	select {
 	case p.poke <- struct{}{}:
 	default:
@@ -43,7 +48,7 @@ func (p *program) look() {
 }
 
 // changed reports whether another file lies there now.
-func (p *program) changed() bool {
+func (p *Program) changed() bool {
 	info, err := os.Stat(p.path)
 	if err != nil || p.info == nil {
 		return false // being written, or gone: nothing to change to
@@ -52,7 +57,7 @@ func (p *program) changed() bool {
 }
 
 // another reports whether the file runs and is not what we are.
-func (p *program) another(ctx context.Context, version, commit string) bool {
+func (p *Program) another(ctx context.Context, version, commit string) bool {
 	ctx, cancel := context.WithTimeout(ctx, versionIn)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, p.path, "version")
@@ -65,16 +70,16 @@ func (p *program) another(ctx context.Context, version, commit string) bool {
 	return len(lines) == 3 && strings.HasPrefix(lines[0], "wiebelt ") && (lines[0] != "wiebelt "+version || lines[1] != "commit "+commit)
 }
 
-// follow ends the resident, while no call is on, once another version lies on
-// disk.
-func (p *program) follow(ctx context.Context, r *Resident) {
+// Follow waits until another version lies on disk and no call is on, and reports
+// whether that came before ctx ended. version and commit are ours.
+func (p *Program) Follow(ctx context.Context, version, commit string, busy func() bool) bool {
 	wait := lookAtProgram
 	for {
 		t := time.NewTimer(wait)
 		select {
 		case <-ctx.Done():
 			t.Stop()
-			return
+			return false
 		case <-p.poke:
 		case <-t.C:
 		}
@@ -83,16 +88,14 @@ func (p *program) follow(ctx context.Context, r *Resident) {
 		if !p.changed() {
 			continue
 		}
-		if s := r.engine.Snapshot(); len(s.Cards) > 0 {
+		if busy() {
 			wait = busyAgain
 			continue
 		}
-		if p.another(ctx, r.o.Version, r.o.Commit) {
-			r.o.Log.Info("another version has been installed; making room for it")
-			r.replaced.Store(true)
-			r.stop()
-			return
+		seen, _ := os.Stat(p.path) // before it is run: what comes in its place meanwhile is looked at next
+		if p.another(ctx, version, commit) {
+			return true
 		}
-		p.info, _ = os.Stat(p.path) // the same version once more
+		p.info = seen // the same version once more
 	}
 }

@@ -1,0 +1,74 @@
+package resident
+
+import (
+	"strings"
+
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/resident/ask"
+	"wiebelt/internal/resident/desks"
+	"wiebelt/internal/resident/notices"
+)
+
+// deskParams is what the windows program is shown with.
+func (r *Resident) deskParams() desks.Params {
+	return desks.Params{ProfileDir: r.o.ProfileDir, Welcome: r.welcome, Answer: r.answerWindow, Language: r.lang, Log: r.o.Log,
+		Copy: func(s string) error { return r.display.Copy(s) },
+		Scale: func() (float32, bool) {
+			if r.display == (notices.Display{}) {
+				return 0, false
+			}
+			return r.display.Monitors()[0].Scale, true
+		},
+		Ended: func() {
+			if r.o.DemoWindow {
+				r.stop() // the demo is its window
+			}
+		}}
+}
+
+// welcome is what the windows program is told first, and whenever it changes.
+func (r *Resident) welcome(window string) deskapi.Welcome {
+	s := r.set()
+	w := deskapi.Welcome{Language: string(r.lang()), Theme: r.appearance(), FileWord: s.UI.FileWord, Window: window, Status: r.status()}
+	if r.store != nil && s.History.Keep != "off" {
+		w.History = historyPath(r.o.Dirs)
+	}
+	if r.o.Demo != nil {
+		w.Demo = r.o.Demo.Calls(r.lang())
+	}
+	return w
+}
+
+// appearance is that of the cards, so that windows and cards never differ.
+func (r *Resident) appearance() string {
+	switch t := r.set().UI.Theme; {
+	case t != "system":
+		return t
+	case r.display.Dark():
+		return "dark"
+	}
+	return "light"
+}
+
+// areas answer the windows' requests, each on a goroutine of its own.
+var areas = map[string]func(*Resident, ask.Request){"calls": answerCalls, "delivery": (*Resident).answerDelivery, "doctor": answerDoctor, "lookup": answerLookup,
+	"settings": (*Resident).answerSettings, "start": answerStart, "test": answerStart, "ways": answerWays}
+
+// answerWindow does what a window asks.
+func (r *Resident) answerWindow(q ask.Request) {
+	if area, _, ok := strings.Cut(q.Kind, "."); ok {
+		if answer := areas[area]; answer != nil {
+			answer(r, q)
+		}
+		return
+	}
+	switch q.Kind {
+	case deskapi.KindPlay:
+		var m deskapi.Play
+		if r.o.Demo != nil && q.Decode(&m) {
+			q.Reply(deskapi.KindPlayed, r.o.Demo.Play(q.Ctx, m.ID, r.lang()))
+		}
+	case deskapi.KindRecipe:
+		q.Reply(deskapi.KindRecipes, r.recipes())
+	}
+}

@@ -1,0 +1,266 @@
+// Package desks knows the windows program: it starts it when somebody asks for a
+// window, talks to it while it runs, and says so when it cannot be started.
+//
+// It owns that process and the connections with it, under the lock of Desks; each
+// connection has the goroutine that serves it, one that sends, and one for each
+// request that is being answered, all of which end with Serve. What the windows are
+// told and what they ask is the business of whoever made it.
+package desks
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"sync"
+	"time"
+
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/instance"
+	"wiebelt/internal/native/message"
+	"wiebelt/internal/resident/ask"
+	"wiebelt/internal/text"
+)
+
+// paintedIn is how long the windows program may take until something is on
+// screen; one that shows nothing is ended (corrections.md 11), generously, since
+// the first start on a slow machine loads much.
+const paintedIn = 15 * time.Second
+
+// Params is what the windows program is shown with. The functions may be called
+// from any goroutine.
+type Params struct {
+	ProfileDir string                              // as given on the command line
+	Welcome    func(window string) deskapi.Welcome // the first message
+	Answer     func(q ask.Request)                 // does what a window asks, on a goroutine of its own
+	Copy       func(s string) error                // puts a text on the clipboard; must not block
+	Scale      func() (scale float32, ok bool)     // of the screen that cards are on; false without one
+	Language   func() text.Language
+	Ended      func() // the program has ended
+	Log        *slog.Logger
+}
+
+// Desks is the windows program. Its methods may be called from anywhere.
+type Desks struct {
+	p       Params
+	ctx     context.Context // of the resident
+	mu      sync.Mutex
+	conns   map[*instance.Conn]chan outgoing
+	process *os.Process
+	want    string // the window that the next connection opens
+	again   bool   // wanted while the program was neither here nor gone
+}
+
+// maxCopied is how long a text from the windows may be that is put on the
+// clipboard: the longest is a recipe's.
+const maxCopied = 8 << 10
+
+type outgoing struct {
+	kind string
+	msg  any
+}
+
+// New knows the windows program until ctx ends.
+func New(ctx context.Context, p Params) *Desks {
+	return &Desks{p: p, ctx: ctx, conns: map[*instance.Conn]chan outgoing{}}
+}
+
+// Path is the windows program in our own folder, "" if it is not there. It is
+// never looked for anywhere else.
+func (d *Desks) Path() string {
+	name := "wiebelt-desk"
+	if runtime.GOOS == "windows" {
+		name += ".exe"
+	}
+	p := filepath.Join(own(), name)
+	if info, err := os.Stat(p); err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	return p
+}
+
+// Show brings up a window, starting the program if it does not run.
+func (d *Desks) Show(window string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.conns) > 0 {
+		for _, out := range d.conns {
+			queue(out, outgoing{deskapi.KindShow, deskapi.Show{Window: window}})
+		}
+		return
+	}
+	d.want = window
+	if d.process != nil {
+		d.again = true // it is on its way, or on its way out
+		return
+	}
+	exe := d.Path()
+	if exe == "" {
+		d.p.Log.Warn("the windows program is not installed")
+		d.Tell(text.StatusDeskMissing)
+		return
+	}
+	args := []string{"--window", window}
+	if d.p.ProfileDir != "" {
+		args = append(args, "--profile", d.p.ProfileDir)
+	}
+	cmd := exec.Command(exe, args...)
+	// The scale that cards use; Fyne would find another one by itself.
+	cmd.Env = os.Environ()
+	if scale, ok := d.p.Scale(); ok {
+		cmd.Env = append(cmd.Env, "FYNE_DISABLE_DPI_DETECTION=1", "FYNE_SCALE="+strconv.FormatFloat(float64(scale), 'f', 2, 32))
+	}
+	if err := cmd.Start(); err != nil {
+		d.p.Log.Error("the windows program does not start", "why", err)
+		d.Tell(text.StatusDeskFailed)
+		return
+	}
+	d.process = cmd.Process
+	go func() {
+		err := cmd.Wait()
+		d.mu.Lock()
+		d.process = nil
+		again, want := d.again && err == nil, d.want
+		d.again = false
+		d.mu.Unlock()
+		if again && d.ctx.Err() == nil {
+			d.Show(want)
+		}
+		if err != nil {
+			d.p.Log.Warn("the windows program ended badly", "why", err)
+			d.Tell(text.StatusDeskFailed)
+		}
+		d.p.Ended()
+	}()
+}
+
+// Tell says in a plain message of the system that there is no window, and what
+// goes on working. It does not wait for anybody to read it.
+func (d *Desks) Tell(what text.Key) {
+	said := d.p.Language().T(what)
+	go func() {
+		if d.ctx.Err() != nil {
+			return // we are ending, and so is it
+		}
+		if err := message.Tell(d.ctx, "Wiebelt", said); err != nil && d.ctx.Err() == nil {
+			d.p.Log.Error("the user was not told", "why", err)
+		}
+	}()
+}
+
+// Open reports whether the windows program is there.
+func (d *Desks) Open() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.conns) > 0
+}
+
+// End takes the windows program down with the resident.
+func (d *Desks) End() { d.Send(deskapi.KindQuit, nil) }
+
+// Send tells every open windows program something. It never blocks.
+func (d *Desks) Send(kind string, msg any) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, out := range d.conns {
+		queue(out, outgoing{kind, msg})
+	}
+}
+
+func queue(out chan outgoing, m outgoing) {
+	select {
+	case out <- m:
+	default: // it does not read; what it misses it can read from the history
+	}
+}
+
+// Serve talks to one windows program until it ends or ctx does.
+func (d *Desks) Serve(ctx context.Context, c *instance.Conn) {
+	ctx, cancel := context.WithCancel(ctx)
+	var work sync.WaitGroup
+	defer work.Wait()
+	defer cancel()
+	out := make(chan outgoing, 64)
+	d.mu.Lock()
+	d.conns[c] = out
+	window := cmp.Or(d.want, deskapi.WindowCalls)
+	d.again = false
+	d.mu.Unlock()
+	defer func() {
+		d.mu.Lock()
+		delete(d.conns, c)
+		d.mu.Unlock()
+	}()
+	if err := c.Send(deskapi.KindWelcome, d.p.Welcome(window)); err != nil {
+		return
+	}
+	late := time.AfterFunc(paintedIn, func() {
+		d.p.Log.Error("the windows program shows nothing and is ended")
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if d.process != nil {
+			_ = d.process.Kill()
+		}
+	})
+	defer late.Stop()
+	work.Go(func() {
+		for {
+			select {
+			case m := <-out:
+				if c.Send(m.kind, m.msg) != nil {
+					_ = c.Close()
+					return
+				}
+			case <-ctx.Done():
+				_ = c.Send(deskapi.KindQuit, nil)
+				_ = c.Close()
+				return
+			}
+		}
+	})
+	for {
+		kind, raw, err := c.Receive()
+		if err != nil {
+			return
+		}
+		switch kind {
+		case deskapi.KindPainted:
+			late.Stop()
+		default:
+			d.handle(ctx, &work, out, kind, raw)
+		}
+	}
+}
+
+// handle passes on what the windows program asks for. Nothing here blocks its
+// connection.
+func (d *Desks) handle(ctx context.Context, work *sync.WaitGroup, out chan outgoing, kind string, raw json.RawMessage) {
+	if kind == deskapi.KindCopy {
+		var m deskapi.Copy
+		if json.Unmarshal(raw, &m) == nil && len(m.Text) <= maxCopied {
+			if err := d.p.Copy(m.Text); err != nil {
+				d.p.Log.Warn("not copied", "why", err)
+			}
+		}
+		return
+	}
+	q := ask.Request{Ctx: ctx, Kind: kind, Raw: raw, Reply: func(kind string, msg any) { queue(out, outgoing{kind, msg}) }}
+	work.Go(func() { d.p.Answer(q) })
+}
+
+// own is the folder our programs lie in; others are started from there only.
+func own() string {
+	exe, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	if real, err := filepath.EvalSymlinks(exe); err == nil {
+		exe = real
+	}
+	return filepath.Dir(exe)
+}

@@ -1,0 +1,202 @@
+package desks
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"wiebelt/internal/call"
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/instance"
+	"wiebelt/internal/resident/ask"
+	"wiebelt/internal/text"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// office is a resident with nothing but its windows.
+type office struct {
+	*Desks
+	t      *testing.T
+	cfg    instance.Config
+	end    func() // as the end of the resident does
+	copied chan string
+	ended  chan struct{}
+	asked  chan string // kinds that were answered
+	hold   chan struct{}
+}
+
+func (*office) Ring(call.Event) error { return nil }
+func (o *office) Peer(ctx context.Context, _ instance.Hello, c *instance.Conn) {
+	o.Serve(ctx, c)
+}
+
+func newOffice(t *testing.T) *office {
+	t.Helper()
+	dir := t.TempDir()
+	o := &office{t: t, cfg: instance.Config{RunDir: dir, SocketPath: filepath.Join(dir, "s"), Version: "t", Build: "t"},
+		copied: make(chan string, 1), ended: make(chan struct{}, 1), asked: make(chan string, 10), hold: make(chan struct{})}
+	ctx, cancel := context.WithCancel(context.Background())
+	o.Desks = New(ctx, Params{ProfileDir: "/profile", Log: slog.New(slog.DiscardHandler),
+		Welcome:  func(window string) deskapi.Welcome { return deskapi.Welcome{Window: window, Theme: "dark"} },
+		Copy:     func(s string) error { o.copied <- s; return errors.New("no clipboard") },
+		Scale:    func() (float32, bool) { return 1.5, true },
+		Language: func() text.Language { return text.Dutch },
+		Ended:    func() { o.ended <- struct{}{} },
+		Answer: func(q ask.Request) {
+			if q.Kind == "slow.one" {
+				select {
+				case <-o.hold:
+				case <-q.Ctx.Done():
+				}
+			}
+			q.Reply("answer."+q.Kind, json.RawMessage(`{}`))
+			o.asked <- q.Kind
+		}})
+	one, err := instance.Acquire(o.cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var serving sync.WaitGroup
+	serving.Go(func() { _ = one.Serve(ctx, o) })
+	o.end = sync.OnceFunc(func() { cancel(); serving.Wait(); _ = one.Close() })
+	t.Cleanup(o.end)
+	return o
+}
+
+// connect is a windows program that was welcomed.
+func (o *office) connect() *instance.Conn {
+	o.t.Helper()
+	c, _, err := instance.Connect(o.t.Context(), o.cfg, instance.RoleDesk)
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	o.t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+// next is the next message's kind, "" once the connection has ended.
+func (o *office) next(c *instance.Conn, into any) string {
+	o.t.Helper()
+	kind, raw, err := c.Receive()
+	if err != nil {
+		return ""
+	}
+	if into != nil && json.Unmarshal(raw, into) != nil {
+		o.t.Errorf("%s: %s", kind, raw)
+	}
+	return kind
+}
+
+// TestServe: the program is welcomed, told, answered without one request holding
+// up another, and sent away at the end.
+func TestServe(t *testing.T) {
+	o := newOffice(t)
+	if o.Open() {
+		t.Error("open before anybody came")
+	}
+	c := o.connect()
+	var w deskapi.Welcome
+	if kind := o.next(c, &w); kind != deskapi.KindWelcome || w.Window != deskapi.WindowCalls || w.Theme != "dark" || !o.Open() {
+		t.Fatalf("%s %+v, open %v", kind, w, o.Open())
+	}
+	o.Show(deskapi.WindowHelp)
+	var show deskapi.Show
+	if kind := o.next(c, &show); kind != deskapi.KindShow || show.Window != deskapi.WindowHelp {
+		t.Errorf("%s %+v", kind, show)
+	}
+	send := func(kind string, msg any) {
+		t.Helper()
+		if err := c.Send(kind, msg); err != nil {
+			t.Fatal(err)
+		}
+	}
+	send(deskapi.KindPainted, nil)
+	send("slow.one", nil)
+	send("calls.ask", nil)
+	if kind := o.next(c, nil); kind != "answer.calls.ask" {
+		t.Errorf("%s", kind)
+	}
+	close(o.hold)
+	if kind := o.next(c, nil); kind != "answer.slow.one" {
+		t.Errorf("%s", kind)
+	}
+	send(deskapi.KindCopy, deskapi.Copy{Text: strings.Repeat("x", maxCopied+1)})
+	send(deskapi.KindCopy, deskapi.Copy{Text: "0612345678"})
+	if s := <-o.copied; s != "0612345678" {
+		t.Errorf("%d bytes were copied", len(s))
+	}
+	o.Send(deskapi.KindHistory, nil)
+	if kind := o.next(c, nil); kind != deskapi.KindHistory {
+		t.Errorf("%s", kind)
+	}
+	o.End()
+	if kind := o.next(c, nil); kind != deskapi.KindQuit {
+		t.Errorf("%s", kind)
+	}
+	o.end()
+	for o.next(c, nil) != "" { // it may be sent away once more
+	}
+	if o.Open() {
+		t.Error("open after the end")
+	}
+}
+
+// TestRequestsEndWithTheirWindow: whoever asked and has gone is answered no more.
+func TestRequestsEndWithTheirWindow(t *testing.T) {
+	o := newOffice(t)
+	c := o.connect()
+	o.next(c, nil)
+	if err := c.Send("slow.one", nil); err != nil {
+		t.Fatal(err)
+	}
+	_ = c.Close()
+	if kind := <-o.asked; kind != "slow.one" {
+		t.Errorf("%s", kind)
+	}
+}
+
+// TestShowStartsTheProgram: once, from our own folder only, with the window, the
+// profile and the scale; and again for a window that was wanted as it went.
+func TestShowStartsTheProgram(t *testing.T) {
+	o := newOffice(t)
+	if o.Path() != "" {
+		t.Fatalf("there is one: %s", o.Path())
+	}
+	notes := filepath.Join(t.TempDir(), "notes")
+	gate := filepath.Join(t.TempDir(), "gate")
+	program := filepath.Join(own(), "wiebelt-desk")
+	script := "#!/bin/sh\necho \"$* $FYNE_SCALE\" >> " + notes + "\nwhile [ ! -e " + gate + " ]; do sleep 0.01; done\n"
+	if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.Remove(program) })
+	o.Show(deskapi.WindowCalls)
+	o.Show(deskapi.WindowHelp) // it is on its way: no other one
+	if err := os.WriteFile(gate, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the first one went without asking what to show
+		select {
+		case <-o.ended:
+		case <-time.After(30 * time.Second):
+			t.Fatal("it does not end")
+		}
+	}
+	b, err := os.ReadFile(notes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := string(b), "--window calls --profile /profile 1.50\n--window help --profile /profile 1.50\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

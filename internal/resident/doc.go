@@ -1,0 +1,30 @@
+// Package resident puts the resident part of Wiebelt together: engine, cards,
+// ways in, tray, history and the socket for the programs around it. It decides
+// nothing about calls; it connects those who do, starts them and ends them in
+// order.
+//
+// What has a goroutine or a file of its own is a room below this package. A room
+// knows neither the resident nor another room: it has functions of the resident,
+// which rooms.go and answers.go hand to it, and stands on the ground at the bottom.
+//
+//	            of a call                          of the computer
+//	heard           the way it came over, and   desks           the windows program
+//	                the wait for a test call    program         another version of our own
+//	notices         shown in place of cards     registrations   what others may take away
+//	corners         where cards were dragged    watch           hub, secret, a usual day
+//	recorder        its entry in the history
+//	audit           its record for administrators
+//
+//	            of a window
+//	delivery        the outbox and its window   prefs           the settings window
+//
+//	            the ground: nothing runs there by itself
+//	trial           a hub that somebody wants, tried and taken over
+//	configure       what settings come to       ask             what a window asks
+//
+// What stays here holds much of the whole in its hands: what holds now and how it
+// changes (live.go), the ways in (listen.go), the state of all of it (status.go)
+// and its words in the tray (menu.go), and the answers to the windows of calls and
+// of the first start, which reach into history, choices, hub, clipboard and links
+// alike. internal/floors keeps the arrows.
+package resident

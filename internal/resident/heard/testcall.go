@@ -1,0 +1,90 @@
+package heard
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"wiebelt/internal/call"
+	"wiebelt/internal/deskapi"
+)
+
+// TestCalls lets one test call be waited for at a time. Safe for concurrent use;
+// the zero value is ready.
+type TestCalls struct {
+	mu  sync.Mutex
+	end context.CancelFunc // of the one that runs
+}
+
+// Begin ends the test call before it. The context ends with over.
+func (t *TestCalls) Begin(ctx context.Context) (test context.Context, over context.CancelFunc) {
+	test, over = context.WithCancel(ctx)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.end != nil {
+		t.end()
+	}
+	t.end = over
+	return test, over
+}
+
+// Stop ends the one that runs.
+func (t *TestCalls) Stop() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.end != nil {
+		t.end()
+		t.end = nil
+	}
+}
+
+// Wait tells of the first call that comes, and of what more is seen of it; or that
+// none came. seq goes back with what was seen.
+func (h *Heard) Wait(ctx context.Context, seq int, seen func(deskapi.TestSeen), nothing func()) {
+	reports, over := h.listen()
+	defer over()
+	t := time.NewTimer(deskapi.TestWait)
+	defer t.Stop()
+	var s deskapi.TestSeen
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+			if s.Kind == "" {
+				nothing()
+			}
+			return
+		case c := <-reports:
+			switch {
+			case s.Kind == "" && c.state == call.Ended:
+				continue // of a call from before
+			case s.Kind == "":
+				s = deskapi.TestSeen{Seq: seq, Kind: c.kind, Name: c.link, At: c.at, Tells: tells[c.tells]}
+				t.Reset(deskapi.TestWait) // for the answer and the end
+			case s.Kind != c.kind || s.Name != c.link:
+				continue
+			}
+			s.Answered = s.Answered || c.state == call.Answered
+			s.Ended = s.Ended || c.state == call.Ended
+			s.Tells = more(s)
+			seen(s)
+			if s.Ended {
+				return
+			}
+		}
+	}
+}
+
+var tells = map[call.Tells]string{call.TellsRing: deskapi.TellsRing, call.TellsRingEnd: deskapi.TellsEnd, call.TellsAll: deskapi.TellsAll}
+
+// more is what the way can tell after what was seen of this call.
+func more(s deskapi.TestSeen) string {
+	switch {
+	case s.Answered && s.Ended:
+		return deskapi.TellsAll
+	case s.Ended && s.Tells == deskapi.TellsRing:
+		return deskapi.TellsEnd
+	}
+	return s.Tells
+}
