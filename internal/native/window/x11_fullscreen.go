@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/jezek/xgb/xproto"
+
+	"wiebelt/internal/native/xconn"
 )
 
 // fullScreen asks for the windows on the desktop, the topmost first, and looks
@@ -22,7 +24,7 @@ func (d *x11) fullScreen(area image.Rectangle) bool {
 		}
 	}
 	list := func(property xproto.Atom) []uint32 {
-		return numbers(xproto.GetProperty(d.conn, false, d.root, property, xproto.AtomWindow, 0, most).Reply())
+		return xconn.Values(xproto.GetProperty(d.conn, false, d.root, property, xproto.AtomWindow, 0, most).Reply())
 	}
 	clients := list(d.atoms.stacking)
 	if len(clients) == 0 { // xfwm4 has no such list before something was raised; newer windows lie higher
@@ -51,7 +53,7 @@ func (d *x11) fullScreen(area image.Rectangle) bool {
 		shown, err1 := q.shown.Reply()
 		size, err2 := q.size.Reply()
 		place, err3 := q.place.Reply()
-		state, kind := numbers(q.state.Reply()), numbers(q.kind.Reply())
+		state, kind := xconn.Values(q.state.Reply()), xconn.Values(q.kind.Reply())
 		if err1 != nil || err2 != nil || err3 != nil || shown.MapState != xproto.MapStateViewable ||
 			slices.Contains(kind, uint32(d.atoms.desktop)) {
 			continue
