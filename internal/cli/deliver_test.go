@@ -20,6 +20,7 @@ import (
 	"wiebelt/internal/localhub"
 	"wiebelt/internal/logtest"
 	"wiebelt/internal/message"
+	"wiebelt/internal/messagetest"
 	"wiebelt/internal/outbox"
 )
 
@@ -29,16 +30,7 @@ const contract = `<?xml version="1.0" encoding="UTF-8"?>
 // zipOf is a ZIP file as a provider sends it.
 func zipOf(t testing.TB, who any) []byte {
 	t.Helper()
-	var b bytes.Buffer
-	z := zip.NewWriter(&b)
-	w, err := z.Create("bericht.xml")
-	if err == nil {
-		_, err = fmt.Fprintf(w, contract, who)
-	}
-	if err := errors.Join(err, z.Close()); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
+	return messagetest.ZIP(t, "bericht.xml", fmt.Sprintf(contract, who))
 }
 
 func put(t testing.TB, path string, content []byte) string {

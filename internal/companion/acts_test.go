@@ -49,7 +49,7 @@ func TestSchemeLaunches(t *testing.T) {
 	b.e.Do(Action{Card: c.ID, Do: DoRetry})
 	b.one(Found)
 	for range 10 {
-		b.clock.forward(11 * time.Second)
+		b.clock.Forward(11 * time.Second)
 		b.ring(w, "", nobody+"x")
 	}
 	cards := make(chan int, 1)

@@ -87,7 +87,7 @@ func TestLastCallAfterAFlood(t *testing.T) {
 		return slices.ContainsFunc(s.Cards, func(c Card) bool { return c.Number.Key() == known })
 	}
 	b.until("the call is shown, though there are many", there)
-	b.clock.forward(61 * time.Second)
+	b.clock.Forward(61 * time.Second)
 	b.until("gone again", func(s *Snapshot) bool { return !there(s) })
 	b.ring(out, "2", family)
 	b.until("a new call", func(s *Snapshot) bool {
@@ -113,13 +113,13 @@ func TestHeldAgainstAFlood(t *testing.T) {
 	b.e.Do(Action{Do: DoHover}) // on "more calls"
 	b.e.Do(Action{Card: c.ID, Do: DoLeave})
 	b.settle()
-	b.clock.forward(2 * time.Hour)
+	b.clock.Forward(2 * time.Hour)
 	b.settle()
 	if s := b.e.Snapshot(); len(s.Cards) != MaxCards || s.Cards[0].ID != c.ID {
 		t.Fatal("gone, with the pointer on the number of the others")
 	}
 	b.e.Do(Action{Do: DoLeave})
 	b.settle()
-	b.clock.forward(1100 * time.Millisecond)
+	b.clock.Forward(1100 * time.Millisecond)
 	b.until("nothing", func(s *Snapshot) bool { return len(s.Cards) == 0 })
 }

@@ -69,19 +69,19 @@ func TestNothingGoesUnderThePointer(t *testing.T) {
 	b.e.Do(Action{Card: c.ID, Do: DoHover})
 	b.event(b.ws, "1", known, call.Ended)
 	b.settle()
-	b.clock.forward(time.Hour)
+	b.clock.Forward(time.Hour)
 	b.settle()
 	if n := len(b.e.Snapshot().Cards); n != 1 {
 		t.Fatalf("%d cards under the pointer", n)
 	}
 	b.e.Do(Action{Card: c.ID, Do: DoLeave})
 	b.settle()
-	b.clock.forward(900 * time.Millisecond)
+	b.clock.Forward(900 * time.Millisecond)
 	b.settle()
 	if n := len(b.e.Snapshot().Cards); n != 1 {
 		t.Fatal("gone before a second had passed")
 	}
-	b.clock.forward(200 * time.Millisecond)
+	b.clock.Forward(200 * time.Millisecond)
 	b.until("no card", func(s *Snapshot) bool { return len(s.Cards) == 0 })
 }
 
@@ -91,21 +91,21 @@ func TestAnsweredFoldsAndStaysUntilAfterTheCall(t *testing.T) {
 	b.one(Found)
 	b.event(b.ws, "1", "", call.Answered)
 	b.until("answered", func(s *Snapshot) bool { return s.Cards[0].Phase == PhaseAnswered && !s.Cards[0].Strip })
-	b.clock.forward(61 * time.Second)
+	b.clock.Forward(61 * time.Second)
 	b.until("strip", func(s *Snapshot) bool { return s.Cards[0].Strip })
-	b.clock.forward(3 * time.Hour)
+	b.clock.Forward(3 * time.Hour)
 	b.settle()
 	if len(b.e.Snapshot().Cards) != 1 {
 		t.Fatal("the strip has a timer")
 	}
 	b.event(b.ws, "1", "", call.Ended)
 	b.until("over", func(s *Snapshot) bool { return len(s.Cards) == 1 && s.Cards[0].Phase == PhaseOver })
-	b.clock.forward(19 * time.Second)
+	b.clock.Forward(19 * time.Second)
 	b.settle()
 	if len(b.e.Snapshot().Cards) != 1 {
 		t.Fatal("gone too early")
 	}
-	b.clock.forward(2 * time.Second)
+	b.clock.Forward(2 * time.Second)
 	b.until("no card", func(s *Snapshot) bool { return len(s.Cards) == 0 })
 }
 
@@ -114,9 +114,9 @@ func TestPhoneThatTellsOnlyTheRing(t *testing.T) {
 	w := call.Way{Kind: call.KindCommand, Tells: call.TellsRing}
 	b.ring(w, "", known)
 	b.one(Found)
-	b.clock.forward(61 * time.Second)
+	b.clock.Forward(61 * time.Second)
 	b.until("strip that claims no call", func(s *Snapshot) bool { return s.Cards[0].Strip && s.Cards[0].Phase == PhaseReported })
-	b.clock.forward(10*time.Minute + time.Second)
+	b.clock.Forward(10*time.Minute + time.Second)
 	b.until("no card", func(s *Snapshot) bool { return len(s.Cards) == 0 })
 }
 
@@ -188,9 +188,9 @@ func TestLostConnectionLeavesNoEternalCard(t *testing.T) {
 	b.one(Found)
 	b.e.WayGone(b.ws)
 	b.settle()
-	b.clock.forward(61 * time.Second)
+	b.clock.Forward(61 * time.Second)
 	b.until("strip", func(s *Snapshot) bool { return s.Cards[0].Strip })
-	b.clock.forward(11 * time.Minute)
+	b.clock.Forward(11 * time.Minute)
 	b.until("gone", func(s *Snapshot) bool { return len(s.Cards) == 0 })
 }
 
@@ -209,7 +209,7 @@ func TestSleep(t *testing.T) {
 		if n := len(b.e.Snapshot().Cards); n != 2 {
 			t.Fatalf("%d cards after a short pause", n)
 		}
-		b.clock.forward(8 * time.Hour)
+		b.clock.Forward(8 * time.Hour)
 		b.ring(b.ws, "fresh", family) // before anybody noticed that we slept
 		b.until("its card", func(s *Snapshot) bool {
 			return slices.ContainsFunc(s.Cards, func(c Card) bool { return c.Rang.Equal(b.clock.Now()) })
@@ -217,7 +217,7 @@ func TestSleep(t *testing.T) {
 		b.e.Woke(8 * time.Hour)
 		b.until("no stale card", func(s *Snapshot) bool { return len(s.Cards) == 1 && s.Cards[0].Rang.Equal(b.clock.Now()) })
 		b.event(b.ws, "fresh", family, call.Ended)
-		b.clock.forward(time.Minute)
+		b.clock.Forward(time.Minute)
 		b.until("nor that one after its time", func(s *Snapshot) bool { return len(s.Cards) == 0 })
 		b.event(b.ws, "1", known, call.Ended) // as the phone may say now
 	}

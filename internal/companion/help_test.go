@@ -12,56 +12,12 @@ import (
 	"go.uber.org/goleak"
 
 	"wiebelt/internal/call"
+	"wiebelt/internal/clocktest"
 	"wiebelt/internal/contact"
 	"wiebelt/internal/phone"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// clock is a clock that a test moves by hand.
-type clock struct {
-	mu     sync.Mutex
-	now    time.Time
-	timers []timer
-}
-
-type timer struct {
-	at time.Time
-	c  chan time.Time
-}
-
-func (c *clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *clock) At(t time.Time) <-chan time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	ch := make(chan time.Time, 1)
-	if !t.After(c.now) {
-		ch <- c.now
-		return ch
-	}
-	c.timers = append(c.timers, timer{t, ch})
-	return ch
-}
-
-func (c *clock) forward(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
-	kept := c.timers[:0]
-	for _, t := range c.timers {
-		if t.at.After(c.now) {
-			kept = append(kept, t)
-		} else {
-			t.c <- c.now
-		}
-	}
-	c.timers = kept
-}
 
 // hub answers lookups as the test says.
 type hub struct {
@@ -105,7 +61,7 @@ const (
 type bench struct {
 	t       *testing.T
 	e       *Engine
-	clock   *clock
+	clock   *clocktest.Clock
 	hub     *hub
 	opened  chan string
 	mu      sync.Mutex
@@ -120,7 +76,7 @@ func start(t *testing.T, change func(*Params)) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{t: t, clock: &clock{now: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)}, opened: make(chan string, 8),
+	b := &bench{t: t, clock: clocktest.New(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)), opened: make(chan string, 8),
 		hub: &hub{reply: map[string]func(context.Context) ([]contact.Contact, error){known: people("Vries"), family: people("Zwart", "Bakker", "Aalst")}},
 		ws:  call.Way{Kind: call.KindWebSocket, Conn: "1", Tells: call.TellsAll}}
 	p := Params{Rules: rules, Lookup: b.hub, Clock: b.clock, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),

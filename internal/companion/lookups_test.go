@@ -24,9 +24,9 @@ func TestSlowHub(t *testing.T) {
 	if c := b.one(Searching); c.Noticed {
 		t.Error("searching is mentioned at once")
 	}
-	b.clock.forward(301 * time.Millisecond)
+	b.clock.Forward(301 * time.Millisecond)
 	b.until("mentioned", func(s *Snapshot) bool { return s.Cards[0].Noticed })
-	b.clock.forward(3 * time.Second)
+	b.clock.Forward(3 * time.Second)
 	c := b.one(Failed)
 	if c.Failure != contact.HubSlow || !c.Retrying {
 		t.Fatalf("%v %v", c.Failure, c.Retrying)
@@ -54,7 +54,7 @@ func TestFailureIsNotNobodyAndIsTriedAgain(t *testing.T) {
 	mu.Lock()
 	fail = false
 	mu.Unlock()
-	b.clock.forward(1100 * time.Millisecond)
+	b.clock.Forward(1100 * time.Millisecond)
 	b.one(Found)
 	if b.hub.count() != 2 {
 		t.Errorf("%d attempts", b.hub.count())
@@ -68,7 +68,7 @@ func TestRefusedCredentialsAreNotTriedAgainByItself(t *testing.T) {
 	}
 	b.ring(b.ws, "1", known)
 	c := b.one(Failed)
-	b.clock.forward(time.Minute)
+	b.clock.Forward(time.Minute)
 	b.settle()
 	if b.hub.count() != 1 || c.Retrying {
 		t.Fatalf("%d attempts", b.hub.count())

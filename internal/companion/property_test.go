@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"wiebelt/internal/call"
+	"wiebelt/internal/clocktest"
 	"wiebelt/internal/contact"
 	"wiebelt/internal/phone"
 )
@@ -181,7 +182,7 @@ func (w *world) do(p play) {
 		d := []time.Duration{10 * time.Millisecond, 400 * time.Millisecond, 900 * time.Millisecond, 3 * time.Second, 7 * time.Second, 21 * time.Second, 61 * time.Second, 11 * time.Minute}[p.A%8]
 		for d > 0 { // clocks do not jump, or only when the computer sleeps
 			step := min(d, 500*time.Millisecond)
-			w.clock.forward(step)
+			w.clock.Forward(step)
 			synctest.Wait()
 			d -= step
 		}
@@ -271,7 +272,7 @@ func (w *world) do(p play) {
 				t.slept = true // what was asked then is not waited for
 			}
 		}
-		w.clock.forward(8 * time.Hour)
+		w.clock.Forward(8 * time.Hour)
 		w.e.Woke(8 * time.Hour)
 		synctest.Wait()
 	case "gone":
@@ -300,7 +301,7 @@ func playStory(t *testing.T, auto bool, story []play) (wrong string, saw map[str
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := &world{clock: &clock{now: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)}, auto: auto, entries: map[call.ID]Entry{},
+		w := &world{clock: clocktest.New(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)), auto: auto, entries: map[call.ID]Entry{},
 			choices: map[string]string{}, expected: map[string]int{}, saw: map[string]int{}}
 		w.choices["+31612345603"], w.choices["+31612345604"], w.choices["+31612345601"] = "+31612345603#1", "+31612345604#0", "somebody else"
 		p := Params{Rules: rules, Lookup: w, Choices: w, Clock: w.clock, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),

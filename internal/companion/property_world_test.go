@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"wiebelt/internal/call"
+	"wiebelt/internal/clocktest"
 	"wiebelt/internal/contact"
 )
 
@@ -37,7 +38,7 @@ type truth struct {
 // world is a story under way.
 type world struct {
 	e       *Engine
-	clock   *clock
+	clock   *clocktest.Clock
 	auto    bool
 	calls   []*truth
 	asked   []*question // of the hub, unanswered

@@ -83,11 +83,11 @@ func (s *stage) tell(words []string) error {
 			return err
 		}
 		for left := d; left > 0 && words[0] == "wait"; left -= 500 * time.Millisecond {
-			s.clock.forward(min(left, 500*time.Millisecond))
+			s.clock.Forward(min(left, 500*time.Millisecond))
 			synctest.Wait()
 		}
 		if words[0] == "sleep" {
-			s.clock.forward(d)
+			s.clock.Forward(d)
 			s.e.Woke(d)
 		}
 	case "lost":

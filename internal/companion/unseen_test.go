@@ -27,7 +27,7 @@ func TestOutgoingCallsWithoutACardAreRecorded(t *testing.T) {
 			t.Fatal(err)
 		}
 		b.settle()
-		b.clock.forward(10 * time.Second) // long enough for any timer of a lookup
+		b.clock.Forward(10 * time.Second) // long enough for any timer of a lookup
 		b.settle()
 	}
 	b.mu.Lock()

@@ -12,18 +12,24 @@ import (
 	"wiebelt/internal/resident"
 )
 
-// asDesk speaks with the resident as the windows program does.
-func asDesk(t *testing.T, o *office) *instance.Conn {
-	t.Helper()
+// instance is where the resident of the office is found.
+func (o *office) instance() instance.Config {
+	o.t.Helper()
 	dirs, err := profile.Find(o.profile)
 	if err != nil {
-		t.Fatal(err)
+		o.t.Fatal(err)
 	}
 	cfg, err := resident.Instance(dirs, "test", "test", slog.New(slog.DiscardHandler))
 	if err != nil {
-		t.Fatal(err)
+		o.t.Fatal(err)
 	}
-	c, _, err := instance.Connect(t.Context(), cfg, instance.RoleDesk)
+	return cfg
+}
+
+// asDesk speaks with the resident as the windows program does.
+func asDesk(t *testing.T, o *office) *instance.Conn {
+	t.Helper()
+	c, _, err := instance.Connect(t.Context(), o.instance(), instance.RoleDesk)
 	if err != nil {
 		t.Fatal(err)
 	}

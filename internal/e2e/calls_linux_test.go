@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"image"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,7 +19,6 @@ import (
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/history"
 	"wiebelt/internal/instance"
-	"wiebelt/internal/profile"
 	"wiebelt/internal/resident"
 	"wiebelt/internal/simulate"
 )
@@ -91,15 +89,7 @@ func openDesk(t testing.TB, calls int) *desk {
 	o := prepare(t, "[history]\ndays = 365\n\n[ui]\ntheme = \"light\"\nlanguage = \"nl\"")
 	seedCalls(t, o, calls)
 	o.start()
-	dirs, err := profile.Find(o.profile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cfg, err := resident.Instance(dirs, "test", "test", slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &desk{office: o, t: t, cfg: cfg}
+	return &desk{office: o, t: t, cfg: o.instance()}
 }
 
 // ask asks for the calls window, as a click in the tray's menu does.
@@ -171,15 +161,10 @@ func (d *desk) took(what string, do func(), ok func() bool) time.Duration {
 
 func (d *desk) rows() bool { return d.shows(d.mark(0), answeredGreen) }
 
-// pid is the process of the windows.
+// pid is the process of the windows, 0 if there is none.
 func (d *desk) pid() int {
-	all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
-	for _, f := range all {
-		b, err := os.ReadFile(f)
-		if err == nil && strings.HasPrefix(string(b), filepath.Join(filepath.Dir(d.bin), "wiebelt-desk")+"\x00") && strings.Contains(string(b), "\x00"+d.profile+"\x00") {
-			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(f)))
-			return pid
-		}
+	for _, pid := range d.running("wiebelt-desk") {
+		return pid
 	}
 	return 0
 }

@@ -168,15 +168,7 @@ func TestCanaries(t *testing.T) {
 	overs := []string{"bria", "baresip", "linphone", "ari", "wazo", "3cx"}
 	for n, over := range overs {
 		s := startSimulated(t, o, over, fmt.Sprintf("0 ring a number=%q line=%q name=%q\n+3600 end a\n", canaryNumber(n), flocked.offices[2], canaryPhoneName(n)))
-		o.Until("it has said all", func() bool { return strings.Contains(s.log.String(), "Waiting for Wiebelt") })
-		f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0o600)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = f.WriteString("\n" + s.settings(t))
-		if err2 := f.Close(); err != nil || err2 != nil {
-			t.Fatal(err, err2)
-		}
+		s.setUp(o)
 		if s.Secret != "" {
 			must(s.Secret+"\n", true, "provision", "--softphone", "simulate-"+over, "--secret-stdin")
 		}

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"wiebelt/internal/localhub"
+	"wiebelt/internal/messagetest"
 	"wiebelt/internal/native/winetest"
 )
 
@@ -124,16 +125,7 @@ func (s *sender) file(name string, content []byte) string {
 
 func contractZIP(t testing.TB, n int) []byte {
 	t.Helper()
-	var b bytes.Buffer
-	z := zip.NewWriter(&b)
-	w, err := z.Create("bericht.xml")
-	if err == nil {
-		_, err = fmt.Fprintf(w, `<?xml version="1.0" encoding="UTF-8"?><Contractdocument><UN><UN_ZENDER>Zender %d</UN_ZENDER><UN_ONTVAN>Kantoor</UN_ONTVAN></UN></Contractdocument>`, n)
-	}
-	if err := errors.Join(err, z.Close()); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
+	return messagetest.ZIP(t, "bericht.xml", fmt.Sprintf(`<?xml version="1.0" encoding="UTF-8"?><Contractdocument><UN><UN_ZENDER>Zender %d</UN_ZENDER><UN_ONTVAN>Kantoor</UN_ONTVAN></UN></Contractdocument>`, n))
 }
 
 // box is what the hub has.

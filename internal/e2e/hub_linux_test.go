@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"wiebelt/internal/localhub"
+	"wiebelt/internal/messagetest"
 )
 
 // hubProcess is "wiebelt hub" as an administrator runs it.
@@ -171,12 +172,8 @@ func TestHubFromTheCommandLine(t *testing.T) {
 		t.Fatal("no token")
 	}
 
-	var z bytes.Buffer
-	w := zip.NewWriter(&z)
-	f, _ := w.Create("bericht.xml")
-	_, _ = io.WriteString(f, "<Contractdocument/>")
-	_ = w.Close()
-	body := `{"data":{"items":[{"message":"` + base64.StdEncoding.EncodeToString(z.Bytes()) + `"}]}}`
+	z := messagetest.ZIP(t, "bericht.xml", "<Contractdocument/>")
+	body := messagetest.Request(z)
 	r, _ := http.NewRequestWithContext(t.Context(), "POST", h.baseURL+"/transaction/intermediary", strings.NewReader(body))
 	r.Header.Set("Authorization", "Bearer "+tok)
 	r.Header.Set("Content-Type", "application/json")
@@ -201,7 +198,7 @@ func TestHubFromTheCommandLine(t *testing.T) {
 	}
 	to := t.TempDir()
 	name := strings.TrimSpace(must(t, "", "hub", "messages", "export", "--data", dir, "--to", to, m.ID))
-	if b, err := os.ReadFile(name); err != nil || !bytes.Equal(b, z.Bytes()) || name != filepath.Join(to, m.ID+".zip") {
+	if b, err := os.ReadFile(name); err != nil || !bytes.Equal(b, z) || name != filepath.Join(to, m.ID+".zip") {
 		t.Errorf("export: %v", err)
 	}
 	if _, _, code := command(t, "", "hub", "messages", "export", "--data", dir, "--to", to, "--all"); code != 1 {

@@ -3,7 +3,6 @@ package e2e
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"image"
 	"image/png"
@@ -11,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -118,14 +118,7 @@ func prepareOn(t testing.TB, h *localhub.Hub, base, value, wm string, screen xte
 	if !strings.Contains(more, "[listener]") {
 		more += fmt.Sprintf("\n[listener]\nport = %d\n", ownPort(t))
 	}
-	f, err := os.OpenFile(filepath.Join(o.profile, "settings.toml"), os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = f.WriteString("\n" + more + "\n")
-	if err := errors.Join(err, f.Close()); err != nil {
-		t.Fatal(err)
-	}
+	o.append("\n" + more + "\n")
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Logf("the resident said:\n%s", o.log)
@@ -214,6 +207,7 @@ func (o *office) startAs(before []string, command ...string) {
 				pid = a.PID
 			}
 		}
+		windows := o.windowsOf(pid)
 		_ = syscall.Kill(pid, syscall.SIGTERM)
 		done := make(chan struct{})
 		go func() { _ = o.resident.Wait(); close(done) }()
@@ -224,8 +218,33 @@ func (o *office) startAs(before []string, command ...string) {
 			_ = o.resident.Process.Kill()
 			<-done
 		}
+		// They go by themselves, and write to the folder that is removed next.
+		o.Until("the windows have gone", func() bool {
+			return !slices.ContainsFunc(o.running("wiebelt-desk"), func(pid int) bool { return slices.Contains(windows, pid) })
+		})
 	})
 	o.Until("the resident takes calls", func() bool { _, err := os.Stat(o.announced()); return err == nil })
+}
+
+// running are the processes of a program with the office's profile.
+func (o *office) running(program string) (pids []int) {
+	all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, f := range all {
+		b, err := os.ReadFile(f)
+		if err == nil && strings.HasPrefix(string(b), filepath.Join(filepath.Dir(o.bin), program)+"\x00") && strings.Contains(string(b), "\x00"+o.profile+"\x00") {
+			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(f)))
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// windowsOf are the processes with windows that a resident has started.
+func (o *office) windowsOf(resident int) []int {
+	return slices.DeleteFunc(o.running("wiebelt-desk"), func(pid int) bool {
+		b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+		return !strings.Contains(string(b), fmt.Sprintf("\nPPid:\t%d\n", resident))
+	})
 }
 
 // welcomed is there once the first start's window was shown.

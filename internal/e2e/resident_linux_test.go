@@ -45,17 +45,7 @@ func TestTwentyRingsBeforeTheStart(t *testing.T) {
 }
 
 // residents counts the programs that run with the office's profile.
-func residents(o *office) int {
-	all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
-	n := 0
-	for _, f := range all {
-		b, err := os.ReadFile(f)
-		if err == nil && strings.HasPrefix(string(b), o.bin+"\x00") && strings.Contains(string(b), "\x00"+o.profile+"\x00") {
-			n++
-		}
-	}
-	return n
-}
+func residents(o *office) int { return len(o.running(filepath.Base(o.bin))) }
 
 // TestIdle: the resident needs no library of the system, no OpenGL,
 // and little memory; idle it does nothing.

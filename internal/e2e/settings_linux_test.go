@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"errors"
 	"fmt"
 	"image"
 	"os"
@@ -52,6 +53,19 @@ func (o *office) settingsFile() string { return filepath.Join(o.profile, setting
 func (o *office) write(text string) {
 	o.t.Helper()
 	if err := os.WriteFile(o.settingsFile(), []byte(text), 0o600); err != nil {
+		o.t.Fatal(err)
+	}
+}
+
+// append adds to the settings.
+func (o *office) append(text string) {
+	o.t.Helper()
+	f, err := os.OpenFile(o.settingsFile(), os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	_, err = f.WriteString(text)
+	if err := errors.Join(err, f.Close()); err != nil {
 		o.t.Fatal(err)
 	}
 }

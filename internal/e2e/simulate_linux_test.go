@@ -5,9 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -144,16 +142,17 @@ func (s *simulated) hangUp(t *testing.T) {
 	}
 }
 
-// settings is what the program says should be put there: from the first table to
-// the empty line.
-func (s *simulated) settings(t *testing.T) string {
-	t.Helper()
+// setUp puts into an office's settings what the program says should be put there:
+// from the first table to the empty line.
+func (s *simulated) setUp(o *office) {
+	o.t.Helper()
+	o.Until("it has said all", func() bool { return strings.Contains(s.log.String(), "Waiting for Wiebelt") })
 	_, rest, ok := strings.Cut(s.log.String(), "[[softphone]]")
 	block, _, ok2 := strings.Cut(rest, "\n\n")
 	if !ok || !ok2 {
-		t.Fatalf("no settings in %s", s.log)
+		o.t.Fatalf("no settings in %s", s.log)
 	}
-	return "[[softphone]]" + block + "\n"
+	o.append("\n[[softphone]]" + block + "\n")
 }
 
 // TestSimulatedPhones: the resident, set up with nothing but what "wiebelt
@@ -165,15 +164,7 @@ func TestSimulatedPhones(t *testing.T) {
 		t.Run(over, func(t *testing.T) {
 			o := prepare(t, "")
 			s := startSimulated(t, o, over, "0 ring a number=\"06 98760011\" line=\"020 765 4321\" name=\"Iemand Anders\"\n+3600 end a\n")
-			o.Until("it has said all", func() bool { return strings.Contains(s.log.String(), "Waiting for Wiebelt") })
-			f, err := os.OpenFile(filepath.Join(o.profile, "settings.toml"), os.O_APPEND|os.O_WRONLY, 0o600)
-			if err != nil {
-				t.Fatal(err)
-			}
-			_, err = f.WriteString("\n" + s.settings(t))
-			if err2 := f.Close(); err != nil || err2 != nil {
-				t.Fatal(err, err2)
-			}
+			s.setUp(o)
 			if s.Secret != "" {
 				cmd := o.wiebelt("provision", "--softphone", "simulate-"+over, "--secret-stdin")
 				cmd.Stdin = strings.NewReader(s.Secret + "\n")

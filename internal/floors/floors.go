@@ -66,6 +66,8 @@ var rooms = []struct {
 	{"internal/softphone/phonetest", TestsOnly},
 	{"internal/softphone/linktest", TestsOnly},
 	{"internal/logtest", TestsOnly},
+	{"internal/clocktest", TestsOnly},
+	{"internal/messagetest", TestsOnly},
 	{"internal/npmtest", TestsOnly},
 	{"internal/guide/shottest", TestsOnly},
 	{"internal/e2e", TestsOnly},

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"wiebelt/internal/clocktest"
 )
 
 func wantState(t *testing.T, s *Store, f Fault, n Notice) {
@@ -33,7 +35,7 @@ func TestDiskTroublePasses(t *testing.T) {
 	} {
 		t.Run(string(tt.fault), func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "h.db")
-			s := open(t, path, KeepFull, &clock{t: monday})
+			s := open(t, path, KeepFull, clocktest.New(monday))
 			before := put(t, s, known(monday))
 			if _, err := s.db.Exec(tt.begin); err != nil {
 				t.Fatal(err)
@@ -82,7 +84,7 @@ func TestFileChangesUnderUs(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "below", "h.db")
-			s := open(t, path, KeepFull, &clock{t: monday})
+			s := open(t, path, KeepFull, clocktest.New(monday))
 			going := known(monday)
 			going.ID = put(t, s, going)
 			r := reader(t, path)
@@ -122,7 +124,7 @@ func must(t *testing.T, err error) {
 
 // Switching off and on again begins a new file; IDs go on.
 func TestIDsGoOnAfterOff(t *testing.T) {
-	s := open(t, filepath.Join(t.TempDir(), "h.db"), KeepFull, &clock{t: monday})
+	s := open(t, filepath.Join(t.TempDir(), "h.db"), KeepFull, clocktest.New(monday))
 	first := put(t, s, known(monday))
 	must(t, s.Configure(t.Context(), KeepOff, 7))
 	must(t, s.Configure(t.Context(), KeepFull, 7))
@@ -136,8 +138,8 @@ func TestOpensLater(t *testing.T) {
 	dir := t.TempDir()
 	blocked := filepath.Join(dir, "below")
 	must(t, os.WriteFile(blocked, nil, 0o600))
-	c := &clock{t: monday}
-	s, err := Open(filepath.Join(blocked, "h.db"), KeepFull, 7, c.now)
+	c := clocktest.New(monday)
+	s, err := Open(filepath.Join(blocked, "h.db"), KeepFull, 7, c.Now)
 	if err == nil || s == nil {
 		t.Fatalf("%v, %v", s, err)
 	}
@@ -148,7 +150,7 @@ func TestOpensLater(t *testing.T) {
 		t.Error("tried at once: a broken disk would be hammered")
 	}
 	wantState(t, s, FaultOther, NoticeNone)
-	c.add(againEvery)
+	c.Forward(againEvery)
 	if id := put(t, s, known(monday)); id == 0 {
 		t.Error("nothing was kept")
 	}
@@ -171,14 +173,14 @@ func TestFaultStays(t *testing.T) {
 // could not be done.
 func TestNewerFileIsLeftAlone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "h.db")
-	c := &clock{t: monday}
+	c := clocktest.New(monday)
 	s := open(t, path, KeepFull, c)
 	put(t, s, known(monday))
 	if _, err := s.db.Exec("PRAGMA user_version = 99"); err != nil {
 		t.Fatal(err)
 	}
 	must(t, s.Close())
-	s, err := Open(path, KeepFull, 7, c.now)
+	s, err := Open(path, KeepFull, 7, c.Now)
 	if !errors.Is(err, ErrNewer) || s == nil {
 		t.Fatalf("%v", err)
 	}
@@ -248,22 +250,22 @@ func TestDeletedMeansGone(t *testing.T) {
 	both := func(i int) []string { return append(person(i), number(i)...) }
 	for _, tt := range []struct {
 		name string
-		do   func(ctx context.Context, s *Store, ids []int64, c *clock) error
+		do   func(ctx context.Context, s *Store, ids []int64, c *clocktest.Clock) error
 		gone func(int) []string
 	}{
-		{"all", func(ctx context.Context, s *Store, _ []int64, _ *clock) error { return s.DeleteAll(ctx) }, both},
-		{"older", func(ctx context.Context, s *Store, _ []int64, c *clock) error {
-			n, err := s.DeleteOlder(ctx, c.now())
+		{"all", func(ctx context.Context, s *Store, _ []int64, _ *clocktest.Clock) error { return s.DeleteAll(ctx) }, both},
+		{"older", func(ctx context.Context, s *Store, _ []int64, c *clocktest.Clock) error {
+			n, err := s.DeleteOlder(ctx, c.Now())
 			if n != canaries {
 				return fmt.Errorf("%d deleted, %w", n, err)
 			}
 			return err
 		}, both},
-		{"retention", func(ctx context.Context, s *Store, _ []int64, c *clock) error {
-			c.add(8 * 24 * time.Hour)
+		{"retention", func(ctx context.Context, s *Store, _ []int64, c *clocktest.Clock) error {
+			c.Forward(8 * 24 * time.Hour)
 			return s.Purge(ctx)
 		}, both},
-		{"each number", func(ctx context.Context, s *Store, _ []int64, _ *clock) error {
+		{"each number", func(ctx context.Context, s *Store, _ []int64, _ *clocktest.Clock) error {
 			for i := range canaries {
 				if n, err := s.DeleteNumber(ctx, canary(i).Number); err != nil || n != 1 {
 					return fmt.Errorf("number %d: %d, %w", i, n, err)
@@ -271,7 +273,7 @@ func TestDeletedMeansGone(t *testing.T) {
 			}
 			return nil
 		}, both},
-		{"each call", func(ctx context.Context, s *Store, ids []int64, _ *clock) error {
+		{"each call", func(ctx context.Context, s *Store, ids []int64, _ *clocktest.Clock) error {
 			for _, id := range ids {
 				if err := s.Delete(ctx, id); err != nil {
 					return err
@@ -279,7 +281,7 @@ func TestDeletedMeansGone(t *testing.T) {
 			}
 			return nil
 		}, both},
-		{"each person", func(ctx context.Context, s *Store, ids []int64, _ *clock) error {
+		{"each person", func(ctx context.Context, s *Store, ids []int64, _ *clocktest.Clock) error {
 			for _, id := range ids {
 				if _, err := s.TakeOff(ctx, id); err != nil {
 					return err
@@ -287,16 +289,18 @@ func TestDeletedMeansGone(t *testing.T) {
 			}
 			return nil
 		}, person},
-		{"numbers only", func(ctx context.Context, s *Store, _ []int64, _ *clock) error {
+		{"numbers only", func(ctx context.Context, s *Store, _ []int64, _ *clocktest.Clock) error {
 			return s.Configure(ctx, KeepNumbers, 7)
 		}, person},
-		{"off", func(ctx context.Context, s *Store, _ []int64, _ *clock) error { return s.Configure(ctx, KeepOff, 7) }, both},
+		{"off", func(ctx context.Context, s *Store, _ []int64, _ *clocktest.Clock) error {
+			return s.Configure(ctx, KeepOff, 7)
+		}, both},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel() // they wait for the disk
 			dir := t.TempDir()
 			path := filepath.Join(dir, "h.db")
-			c := &clock{t: monday.Add(time.Hour)}
+			c := clocktest.New(monday.Add(time.Hour))
 			s := open(t, path, KeepFull, c)
 			r := reader(t, path)
 			var all []int64

@@ -17,26 +17,10 @@ import (
 	"go.uber.org/goleak"
 
 	"wiebelt/internal/call"
+	"wiebelt/internal/clocktest"
 )
 
 var monday = time.Date(2026, 9, 14, 10, 42, 3, 0, time.Local)
-
-type clock struct {
-	mu sync.Mutex
-	t  time.Time
-}
-
-func (c *clock) now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.t
-}
-
-func (c *clock) add(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.t = c.t.Add(d)
-}
 
 func known(rang time.Time) Entry {
 	return Entry{
@@ -48,9 +32,9 @@ func known(rang time.Time) Entry {
 	}
 }
 
-func open(t *testing.T, path string, keep Keep, c *clock) *Store {
+func open(t *testing.T, path string, keep Keep, c *clocktest.Clock) *Store {
 	t.Helper()
-	s, err := Open(path, keep, DefaultDays, c.now)
+	s, err := Open(path, keep, DefaultDays, c.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +80,7 @@ func same(a, b Entry) bool {
 func TestPutAndRead(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	path := filepath.Join(t.TempDir(), "a folder with ? # % and é", "history.db")
-	s := open(t, path, KeepFull, &clock{t: monday})
+	s := open(t, path, KeepFull, clocktest.New(monday))
 	defer s.Close()
 	first := known(monday)
 	first.Answered, first.Ended, first.Result = time.Time{}, time.Time{}, ResultLive
@@ -124,7 +108,7 @@ func TestPutAndRead(t *testing.T) {
 
 func TestSinceAndLimit(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "h.db")
-	s := open(t, path, KeepFull, &clock{t: monday.Add(time.Hour)})
+	s := open(t, path, KeepFull, clocktest.New(monday.Add(time.Hour)))
 	for i := range 10 {
 		put(t, s, known(monday.Add(time.Duration(i)*time.Minute)))
 	}
@@ -163,7 +147,7 @@ func TestKeep(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "h.db")
-			s := open(t, path, tt.keep, &clock{t: monday})
+			s := open(t, path, tt.keep, clocktest.New(monday))
 			e := known(monday)
 			if tt.put != nil {
 				tt.put(&e)
@@ -187,18 +171,18 @@ func TestKeep(t *testing.T) {
 func TestKeepLessLater(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "h.db")
-	s := open(t, path, KeepFull, &clock{t: monday})
+	s := open(t, path, KeepFull, clocktest.New(monday))
 	put(t, s, known(monday))
 	s.Close()
 
-	s = open(t, path, KeepNumbers, &clock{t: monday})
+	s = open(t, path, KeepNumbers, clocktest.New(monday))
 	if got := read(t, path); len(got) != 1 || !same(got[0].withoutPerson(), got[0]) || got[0].Number == "" {
 		t.Errorf("after keep=numbers: %+v", got)
 	}
 	wantNotOnDisk(t, dir, "J. de Vries", "c-100200")
 	s.Close()
 
-	open(t, path, KeepOff, &clock{t: monday})
+	open(t, path, KeepOff, clocktest.New(monday))
 	if left, _ := filepath.Glob(path + "*"); len(left) != 0 {
 		t.Errorf("after keep=off these are left: %v", left)
 	}
@@ -226,18 +210,18 @@ func wantNotOnDisk(t *testing.T, dir string, words ...string) {
 func TestPurgeAndDelete(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "h.db")
-	c := &clock{t: monday}
+	c := clocktest.New(monday)
 	s := open(t, path, KeepFull, c)
 	old := known(monday)
 	old.Name = "Oude Beller"
 	oldID := put(t, s, old)
-	c.add(6 * 24 * time.Hour)
-	put(t, s, known(c.now()))
+	c.Forward(6 * 24 * time.Hour)
+	put(t, s, known(c.Now()))
 	if n := len(read(t, path)); n != 2 {
 		t.Fatalf("%d entries after six days, want 2", n)
 	}
-	c.add(25 * time.Hour) // the next Put purges by itself
-	other := known(c.now())
+	c.Forward(25 * time.Hour) // the next Put purges by itself
+	other := known(c.Now())
 	other.Number = "+31201234567"
 	put(t, s, other)
 	if got := read(t, path); len(got) != 2 {
@@ -262,14 +246,14 @@ func TestPurgeAndDelete(t *testing.T) {
 		t.Errorf("after DeleteAll: %+v", got)
 	}
 	wantNotOnDisk(t, dir, "J. de Vries", "12345678")
-	if id := put(t, s, known(c.now())); id <= oldID {
+	if id := put(t, s, known(c.Now())); id <= oldID {
 		t.Errorf("an id was used again: %d", id)
 	}
 }
 
 func TestRestore(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "h.db")
-	s := open(t, path, KeepFull, &clock{t: monday})
+	s := open(t, path, KeepFull, clocktest.New(monday))
 	e := known(monday)
 	e.Result = ResultMissed
 	id := put(t, s, e)
@@ -309,7 +293,7 @@ func TestDamagedFileIsSetAside(t *testing.T) {
 	for _, kind := range []string{"no database", "bytes overwritten", "cut", "empty"} {
 		t.Run(kind, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "h.db")
-			c := &clock{t: monday}
+			c := clocktest.New(monday)
 			s := open(t, path, KeepFull, c)
 			for i := range 300 {
 				put(t, s, known(monday.Add(-time.Duration(i)*time.Second)))
@@ -361,7 +345,7 @@ func TestDamagedFileIsSetAside(t *testing.T) {
 
 func TestNewerSchemaIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "h.db")
-	s := open(t, path, KeepFull, &clock{t: monday})
+	s := open(t, path, KeepFull, clocktest.New(monday))
 	put(t, s, known(monday))
 	s.Close()
 	db, err := sql.Open("sqlite", path)
@@ -388,7 +372,7 @@ func TestReaderCannotWrite(t *testing.T) {
 	if _, err := OpenReadOnly(path); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no file: %v, want fs.ErrNotExist", err)
 	}
-	s := open(t, path, KeepFull, &clock{t: monday})
+	s := open(t, path, KeepFull, clocktest.New(monday))
 	r, err := OpenReadOnly(path)
 	if err != nil {
 		t.Fatal(err)
@@ -415,13 +399,13 @@ func TestReaderCannotWrite(t *testing.T) {
 // A program that ended during a call must not leave it ringing for ever.
 func TestOpenEndsWhatWasLive(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "h.db")
-	s := open(t, path, KeepFull, &clock{t: monday})
+	s := open(t, path, KeepFull, clocktest.New(monday))
 	ringing, talking := known(monday), known(monday)
 	ringing.Answered, ringing.Ended, ringing.Result = time.Time{}, time.Time{}, ResultLive
 	talking.Ended, talking.Result = time.Time{}, ResultLive
 	ringing.ID, talking.ID = put(t, s, ringing), put(t, s, talking)
 	s.Close()
-	s = open(t, path, KeepFull, &clock{t: monday})
+	s = open(t, path, KeepFull, clocktest.New(monday))
 	for id, want := range map[int64]string{ringing.ID: ResultUnknown, talking.ID: ResultAnswered} {
 		if e, err := s.Get(t.Context(), id); e.Result != want || err != nil {
 			t.Errorf("entry %d reads %q, %v, want %q", id, e.Result, err, want)
@@ -431,7 +415,7 @@ func TestOpenEndsWhatWasLive(t *testing.T) {
 
 func TestConcurrentPuts(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "h.db")
-	s := open(t, path, KeepFull, &clock{t: monday})
+	s := open(t, path, KeepFull, clocktest.New(monday))
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {

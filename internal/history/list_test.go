@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"wiebelt/internal/clocktest"
 	"wiebelt/internal/sqlitefile"
 )
 
@@ -36,7 +37,7 @@ func ids(es []Entry) []int64 {
 // ends, also where many rang in the same moment.
 func TestWalk(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "h.db")
-	s := open(t, path, KeepFull, &clock{t: monday.Add(time.Hour)})
+	s := open(t, path, KeepFull, clocktest.New(monday.Add(time.Hour)))
 	results := []string{ResultAnswered, ResultMissed, ResultElsewhere, ResultNotHere, ResultUnknown}
 	var want []Entry
 	for i := range 60 {
@@ -141,7 +142,7 @@ func TestWalk(t *testing.T) {
 
 func TestFilter(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "h.db")
-	s := open(t, path, KeepFull, &clock{t: monday})
+	s := open(t, path, KeepFull, clocktest.New(monday))
 	e := known(monday)
 	e.Name = "Ş.Ö. Müller-İpek"
 	put(t, s, e)
@@ -193,7 +194,7 @@ func TestTickOff(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "h.db")
-			s := open(t, path, KeepFull, &clock{t: monday})
+			s := open(t, path, KeepFull, clocktest.New(monday))
 			var id int64
 			for i, e := range tt.put {
 				if n := put(t, s, e); i == 0 {
@@ -206,7 +207,7 @@ func TestTickOff(t *testing.T) {
 			if err := s.Close(); err != nil {
 				t.Fatal(err)
 			}
-			s = open(t, path, KeepFull, &clock{t: monday})
+			s = open(t, path, KeepFull, clocktest.New(monday))
 			if n := s.Missed(); n != tt.want {
 				t.Errorf("%d after a restart, want %d", n, tt.want)
 			}
@@ -229,7 +230,7 @@ func TestTickOff(t *testing.T) {
 
 // A call that goes on when it was ticked off or its person was taken off stays so.
 func TestPutKeepsWhatTheUserSaid(t *testing.T) {
-	s := open(t, filepath.Join(t.TempDir(), "h.db"), KeepFull, &clock{t: monday})
+	s := open(t, filepath.Join(t.TempDir(), "h.db"), KeepFull, clocktest.New(monday))
 	e := known(monday)
 	e.Result = ResultMissed
 	e.ID = put(t, s, e)
@@ -277,7 +278,7 @@ func TestMigratesTheFirstVersion(t *testing.T) {
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	s := open(t, path, KeepFull, &clock{t: monday})
+	s := open(t, path, KeepFull, clocktest.New(monday))
 	if n := s.Missed(); n != 1200 {
 		t.Errorf("%d missed calls of 1200", n)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"wiebelt/internal/clocktest"
 	"wiebelt/internal/phone"
 )
 
@@ -22,12 +23,12 @@ func TestNamesInPlaceOfNumbers(t *testing.T) {
 		t.Fatalf("%+v", n)
 	}
 	path := filepath.Join(t.TempDir(), "history.db")
-	c := &clock{t: monday}
+	c := clocktest.New(monday)
 	s := open(t, path, KeepFull, c)
 	put := func() int64 {
 		t.Helper()
-		c.t = c.t.Add(time.Minute)
-		id, err := s.Put(t.Context(), Entry{Number: n.Key(), Shown: n.Display(), Rang: c.t, Result: ResultMissed})
+		c.Forward(time.Minute)
+		id, err := s.Put(t.Context(), Entry{Number: n.Key(), Shown: n.Display(), Rang: c.Now(), Result: ResultMissed})
 		if err != nil {
 			t.Fatal(err)
 		}

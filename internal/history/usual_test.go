@@ -4,12 +4,14 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"wiebelt/internal/clocktest"
 )
 
 // What is asked of whole days: how many calls came in, and when the last one
 // did over each way. Outgoing calls are no sign that calls reach us.
 func TestIncomingAndLastByKind(t *testing.T) {
-	c := &clock{t: time.Date(2026, 11, 20, 18, 0, 0, 0, time.Local)}
+	c := clocktest.New(time.Date(2026, 11, 20, 18, 0, 0, 0, time.Local))
 	s := open(t, filepath.Join(t.TempDir(), "history.db"), KeepNumbers, c)
 	at := func(day, hour int) time.Time { return time.Date(2026, 11, day, hour, 0, 0, 0, time.Local) }
 	for _, e := range []Entry{

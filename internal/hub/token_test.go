@@ -16,38 +16,20 @@ import (
 
 	"golang.org/x/oauth2"
 
+	"wiebelt/internal/clocktest"
 	"wiebelt/internal/contact"
 )
 
 // The token request is an x/oauth2 source, so that its helpers can wrap it.
 var _ oauth2.TokenSource = tokenRequest{}
 
-// clock is a time that tests move.
-type clock struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-func newClock() *clock { return &clock{now: time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC)} }
-
-func (c *clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *clock) add(d time.Duration) time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
-	return c.now
-}
+func newClock() *clocktest.Clock { return clocktest.New(time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC)) }
 
 // issuer is a hub whose tokens live as long as it says, by a clock of the test.
 // "not before" is the serial number of the first token that it still takes.
 type issuer struct {
 	*fake
-	clock     *clock
+	clock     *clocktest.Clock
 	life      time.Duration
 	notBefore atomic.Int64
 }
@@ -99,7 +81,7 @@ func TestFiftyCallsWithAnExpiredTokenAskOnce(t *testing.T) {
 	i := newIssuer(t, time.Hour)
 	c := i.client(t, nil)
 	calls(t, c, 1)
-	i.clock.add(time.Hour)
+	i.clock.Forward(time.Hour)
 	calls(t, c, 50)
 	if n := i.tokens.Load(); n != 2 {
 		t.Errorf("%d token requests, want 2: one at first, one for fifty calls", n)
@@ -134,7 +116,7 @@ func TestTokenExpiresWhileAThousandLookupsRun(t *testing.T) {
 	i := newIssuer(t, 2*time.Second)
 	inner := i.lookup
 	i.lookup = func(w http.ResponseWriter, r *http.Request) {
-		i.clock.add(10 * time.Millisecond)
+		i.clock.Forward(10 * time.Millisecond)
 		inner(w, r)
 	}
 	c := i.client(t, nil)
@@ -156,7 +138,7 @@ func TestEarlyRefreshKeepsNobodyWaiting(t *testing.T) {
 	give := i.token
 	gate := make(chan struct{})
 	i.token = func(w http.ResponseWriter, r *http.Request) { <-gate; give(w, r) }
-	i.clock.add(time.Hour - 90*time.Second)
+	i.clock.Forward(time.Hour - 90*time.Second)
 	calls(t, c, 50) // all answered while the token endpoint hangs
 	if n := i.lookups.Load(); n != 51 {
 		t.Errorf("%d lookups", n)
@@ -172,7 +154,7 @@ func TestEarlyRefreshKeepsNobodyWaiting(t *testing.T) {
 	if n := i.tokens.Load(); n != 2 || f.err != nil {
 		t.Errorf("%d token requests, %v", n, f.err)
 	}
-	i.clock.add(2 * time.Minute) // the old one is over
+	i.clock.Forward(2 * time.Minute) // the old one is over
 	calls(t, c, 50)
 	if n := i.tokens.Load(); n != 2 {
 		t.Errorf("%d token requests: the new token was not used", n)
@@ -257,12 +239,12 @@ func TestRefusedCredentialsRest(t *testing.T) {
 			}
 		}
 		fails()
-		i.clock.add(refuseFor - time.Second)
+		i.clock.Forward(refuseFor - time.Second)
 		fails()
 		if n := i.tokens.Load(); n != 1 {
 			t.Errorf("%s: %d token requests within %v", code, n, refuseFor)
 		}
-		i.clock.add(time.Second)
+		i.clock.Forward(time.Second)
 		fails()
 		if n := i.tokens.Load(); n != 2 {
 			t.Errorf("%s: %d token requests after %v", code, n, refuseFor)
@@ -272,7 +254,7 @@ func TestRefusedCredentialsRest(t *testing.T) {
 		if n := i.tokens.Load(); n != 3 {
 			t.Errorf("%s: a new client asked %d times", code, n-2)
 		}
-		i.clock.add(refuseFor)
+		i.clock.Forward(refuseFor)
 		calls(t, c, 1) // the old one recovers too
 	}
 }
@@ -307,21 +289,21 @@ func TestFailuresBackOff(t *testing.T) {
 		if most := min(firstPause<<(n-1), longestPause); c.token.pause > most || c.token.pause < most/4 {
 			t.Errorf("failure %d: a pause of %v, want up to %v", n, c.token.pause, most)
 		}
-		i.clock.add(c.token.pause)
+		i.clock.Forward(c.token.pause)
 	}
 	header = "20"
 	fails()
 	if c.token.pause != 20*time.Second {
 		t.Errorf("Retry-After: 20: a pause of %v", c.token.pause)
 	}
-	i.clock.add(20 * time.Second)
+	i.clock.Forward(20 * time.Second)
 	header = "86400"
 	fails()
 	if c.token.pause != longestWait {
 		t.Errorf("Retry-After: 86400: a pause of %v", c.token.pause)
 	}
 	i.token = good
-	i.clock.add(longestWait)
+	i.clock.Forward(longestWait)
 	calls(t, c, 1)
 	if c.token.failures != 0 || c.token.err != nil {
 		t.Errorf("after success: %d failures, %v; pauses were %v", c.token.failures, c.token.err, pauses)
@@ -469,7 +451,7 @@ func TestAnswersAreForgotten(t *testing.T) {
 	if len(f.older) == 0 || f.sweep == nil {
 		t.Error("fresh answers are gone, or will never go")
 	}
-	clock.add(cacheFor)
+	clock.Forward(cacheFor)
 	f.clean()
 	if len(f.recent)+len(f.older) != 0 || f.sweep != nil {
 		t.Errorf("%d answers after a minute", len(f.recent)+len(f.older))

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"wiebelt/internal/localhub"
+	"wiebelt/internal/messagetest"
 )
 
 func TestMessageBoxPages(t *testing.T) {
@@ -22,11 +23,11 @@ func TestMessageBoxPages(t *testing.T) {
 	for i := range 250 {
 		files = append(files, strings.Repeat("a", 1+i)+".xml", "x")
 	}
-	many := zipped(t, files...)
+	many := messagetest.ZIP(t, files...)
 	for i := range 52 {
-		all = append(all, receipts(t, deliver(t, h, tok, delivery(message(t, i))))...)
+		all = append(all, receipts(t, deliver(t, h, tok, messagetest.Request(message(t, i))))...)
 	}
-	all = append(all, receipts(t, deliver(t, h, tok, delivery(many)))...)
+	all = append(all, receipts(t, deliver(t, h, tok, messagetest.Request(many)))...)
 	newest, oldest := all[len(all)-1], all[0]
 	paths := []string{"/messages", "/messages/" + newest.ID, "/messages/" + newest.ID + "/zip"}
 

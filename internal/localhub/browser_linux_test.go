@@ -1,12 +1,9 @@
 package localhub_test
 
 import (
-	"archive/zip"
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -21,8 +18,10 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"wiebelt/internal/call"
+	"wiebelt/internal/clocktest"
 	"wiebelt/internal/contact"
 	"wiebelt/internal/localhub"
+	"wiebelt/internal/messagetest"
 )
 
 // hostile is what may stand in any field that others fill in.
@@ -48,7 +47,7 @@ const (
 // busy is a hub with everything there is to see: a contact and, on the same
 // number, one for each hostile word, users and messages. The last message is
 // hostile throughout.
-func busy(t *testing.T, now *clock) (h *localhub.Hub, file string, bad []string) {
+func busy(t *testing.T, now *clocktest.Clock) (h *localhub.Hub, file string, bad []string) {
 	t.Helper()
 	h = start(t, localhub.Config{Dir: t.TempDir(), Now: now.Now})
 	for user, admin := range map[string]bool{"anna": false, "beheer": true, hostileUser: true} {
@@ -80,36 +79,26 @@ func busy(t *testing.T, now *clock) (h *localhub.Hub, file string, bad []string)
 	}
 	tok := token(t, h)
 	for i := range 60 {
-		deliver(t, h, tok, delivery(message(t, i)))
-		now.add(7 * time.Second)
+		deliver(t, h, tok, messagetest.Request(message(t, i)))
+		now.Forward(7 * time.Second)
 	}
 	if err := h.SetClientSecret(t.Context(), hostileClient, hostileOrg, secret); err != nil {
 		t.Fatal(err)
 	}
 	tok = tokenOf(t, h, hostileClient, hostileOrg)
-	receipts(t, deliver(t, h, tok, delivery(hostileZIP(t))))
+	receipts(t, deliver(t, h, tok, messagetest.Request(hostileZIP(t))))
 	return h, "/contacts/viewcontact/" + ids[0], bad
 }
 
 // hostileZIP holds files whose names are hostile, as far as the hub takes them.
 func hostileZIP(t *testing.T) []byte {
 	t.Helper()
-	var b bytes.Buffer
-	z := zip.NewWriter(&b)
+	var files []string
 	for i, name := range []string{`"><img src=x onerror=alert(10)>.xml`, `<script>alert(11)</script>.xml`, "{{.Names}}.xml", "polis\u202efdp.exe",
 		"bijlagen/polis.pdf", strings.Repeat("W", 1000), "caf\xe9.txt"} {
-		w, err := z.Create(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := io.WriteString(w, strings.Repeat("x", 1+i*9_999)); err != nil {
-			t.Fatal(err)
-		}
+		files = append(files, name, strings.Repeat("x", 1+i*9_999))
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
+	return messagetest.ZIP(t, files...)
 }
 
 // tokenOf is a token of any client.
@@ -144,12 +133,12 @@ func TestDeepLinkInChromium(t *testing.T) {
 	}
 	expired := c.session(h)
 
-	now.add(localhub.SessionLife - time.Second)
+	now.Forward(localhub.SessionLife - time.Second)
 	c.goTo(h.HubURL() + file)
 	if at := c.at(h); at != file {
 		t.Errorf("before ten hours: at %s", at)
 	}
-	now.add(2 * time.Second)
+	now.Forward(2 * time.Second)
 	c.goTo(h.HubURL() + file)
 	c.asksFirst(h, "after ten hours and a second")
 	c.login("anna", "een-wachtwoord")

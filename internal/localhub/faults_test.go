@@ -19,6 +19,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"wiebelt/internal/localhub"
+	"wiebelt/internal/messagetest"
 )
 
 func TestFaultsOfALookup(t *testing.T) {
@@ -402,7 +403,7 @@ func TestExpiredTokens(t *testing.T) {
 		if a := lookup(t, h, good, "0201234567"); invalid(a) != want || !want && a.status != 200 {
 			t.Errorf("lookup %d: %+v", i, a)
 		}
-		if a := deliver(t, h, good, delivery(message(t, 1))); invalid(a) != want || !want && a.status != 200 {
+		if a := deliver(t, h, good, messagetest.Request(message(t, 1))); invalid(a) != want || !want && a.status != 200 {
 			t.Errorf("delivery %d: %+v", i, a)
 		}
 	}
@@ -434,10 +435,10 @@ func TestCutReceipt(t *testing.T) {
 	h := start(t, localhub.Config{})
 	tok, z := token(t, h), message(t, 1)
 	h.Faults().Set(localhub.AtTransaction, localhub.Fault{Body: localhub.BodyCut, Times: 1})
-	if _, err := try(t, client(t), "POST", h.BaseURL()+"/transaction/intermediary", delivery(z), "Authorization", "Bearer "+tok, "Content-Type", "application/json"); !errors.Is(err, io.ErrUnexpectedEOF) {
+	if _, err := try(t, client(t), "POST", h.BaseURL()+"/transaction/intermediary", messagetest.Request(z), "Authorization", "Bearer "+tok, "Content-Type", "application/json"); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("%v", err)
 	}
-	if got := receipts(t, deliver(t, h, tok, delivery(z))); len(got) != 1 || !got[0].Repeated || len(box(t, h)) != 1 {
+	if got := receipts(t, deliver(t, h, tok, messagetest.Request(z))); len(got) != 1 || !got[0].Repeated || len(box(t, h)) != 1 {
 		t.Errorf("%+v", got)
 	}
 }

@@ -12,12 +12,12 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
 
+	"wiebelt/internal/clocktest"
 	"wiebelt/internal/contact"
 	"wiebelt/internal/localhub"
 	"wiebelt/internal/logtest"
@@ -32,25 +32,7 @@ const (
 	body     = "scopes=Basic%20P0boxadministrator%20orgCode%3A90210&grant_type=client_credentials"
 )
 
-// clock is a time that tests move.
-type clock struct {
-	mu sync.Mutex
-	t  time.Time
-}
-
-func newClock() *clock { return &clock{t: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)} }
-
-func (c *clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.t
-}
-
-func (c *clock) add(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.t = c.t.Add(d)
-}
+func newClock() *clocktest.Clock { return clocktest.New(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)) }
 
 // start runs a hub with a client and, unless it is a demo, the user "anna".
 func start(t testing.TB, cfg localhub.Config) *localhub.Hub {

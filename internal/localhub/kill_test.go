@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"wiebelt/internal/localhub"
+	"wiebelt/internal/messagetest"
 )
 
 // TestHubProcess is the hub that TestKillDuringUploads ends; on its own it does
@@ -118,8 +119,8 @@ func TestKillDuringUploads(t *testing.T) {
 					if n >= uploads {
 						return
 					}
-					m := zipped(t, "bericht.xml", fmt.Sprint(round, "/", n), "bijlage.txt", padding)
-					a, err := try(t, c, "POST", p.base+"/transaction/intermediary", delivery(m), "Authorization", "Bearer "+p.token, "Content-Type", "application/json")
+					m := messagetest.ZIP(t, "bericht.xml", fmt.Sprint(round, "/", n), "bijlage.txt", padding)
+					a, err := try(t, c, "POST", p.base+"/transaction/intermediary", messagetest.Request(m), "Authorization", "Bearer "+p.token, "Content-Type", "application/json")
 					if err != nil {
 						return // killed
 					}

@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"wiebelt/internal/localhub"
+	"wiebelt/internal/messagetest"
 )
 
 func TestListensOnLoopbackAddressesOnly(t *testing.T) {
@@ -403,8 +404,8 @@ func TestStopLetsADeliveryFinish(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer silent.Close()
-	large := zipped(t, "scan.txt", strings.Repeat("large ", 1<<18)) // is read in pieces: its request must not be called off
-	d := startDelivery(t, h, delivery(message(t, 1), large))
+	large := messagetest.ZIP(t, "scan.txt", strings.Repeat("large ", 1<<18)) // is read in pieces: its request must not be called off
+	d := startDelivery(t, h, messagetest.Request(message(t, 1), large))
 	closed := closeHub(t, h)
 	_ = silent.SetReadDeadline(time.Now().Add(20 * time.Second))
 	if _, err := silent.Read(make([]byte, 1)); errors.Is(err, os.ErrDeadlineExceeded) || err == nil { // its time is over: it is closed first
@@ -441,7 +442,7 @@ func TestStopCutsADeliveryThatStands(t *testing.T) {
 	dir := t.TempDir()
 	h := start(t, localhub.Config{Dir: dir})
 	h.SetPatience(20*time.Millisecond, 200*time.Millisecond)
-	d := startDelivery(t, h, delivery(message(t, 1)))
+	d := startDelivery(t, h, messagetest.Request(message(t, 1)))
 	began := time.Now()
 	if err := <-closeHub(t, h); err != nil {
 		t.Error(err)

@@ -16,6 +16,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"wiebelt/internal/localhub"
+	"wiebelt/internal/messagetest"
 )
 
 // The description of a running hub: for everyone, valid, and this hub's own.
@@ -260,7 +261,7 @@ func TestOpenAPIEveryAnswer(t *testing.T) {
 		case "lookup":
 			return do(t, client(t), "GET", h.BaseURL()+"/contact/contacts/telephony?q=0201234567", "", append(header, "Authorization", "Bearer "+tok)...)
 		}
-		return do(t, client(t), "POST", h.BaseURL()+"/transaction/intermediary", delivery(message(t, 1)), append(header, "Content-Type", "application/json", "Authorization", "Bearer "+tok)...)
+		return do(t, client(t), "POST", h.BaseURL()+"/transaction/intermediary", messagetest.Request(message(t, 1)), append(header, "Content-Type", "application/json", "Authorization", "Bearer "+tok)...)
 	}
 	for operation, table := range map[string]string{"token": "clients", "lookup": "contacts", "deliver": "messages"} {
 		h := start(t, localhub.Config{})
@@ -419,7 +420,7 @@ func TestOpenAPICheckBites(t *testing.T) {
 			method, path, sent = "GET", "/contact/contacts/telephony?q=0201234567", ""
 			in = http.Header{"Authorization": {"Bearer a.b.c"}}
 		case "deliver":
-			path, sent = "/transaction/intermediary", delivery(message(t, 1))
+			path, sent = "/transaction/intermediary", messagetest.Request(message(t, 1))
 			in = http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer a.b.c"}}
 		case "page":
 			path = "/login"

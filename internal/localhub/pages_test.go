@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"wiebelt/internal/clocktest"
 	"wiebelt/internal/contact"
 	"wiebelt/internal/localhub"
 	"wiebelt/internal/text"
@@ -68,7 +69,7 @@ func (b *browser) cookieValue(prefix string) string {
 }
 
 // house is a hub with a user and a contact, and the path of its file.
-func house(t *testing.T, now *clock) (*localhub.Hub, string) {
+func house(t *testing.T, now *clocktest.Clock) (*localhub.Hub, string) {
 	t.Helper()
 	h := start(t, localhub.Config{Now: now.Now})
 	if err := h.AddUser(t.Context(), "Anna", "een-wachtwoord", false); err != nil {
@@ -150,25 +151,25 @@ func TestSessionLastsTenHours(t *testing.T) {
 	b := newBrowser(t, h)
 	b.login("anna", "een-wachtwoord", file)
 	for range 9 {
-		now.add(time.Hour)
+		now.Forward(time.Hour)
 		if b.get(file).status != 200 {
 			t.Fatal("too short")
 		}
 	}
-	now.add(time.Hour - time.Millisecond)
+	now.Forward(time.Hour - time.Millisecond)
 	if b.get(file).status != 200 {
 		t.Error("ended before ten hours")
 	}
-	now.add(time.Millisecond)
+	now.Forward(time.Millisecond)
 	if a := b.get(file); a.status != 303 {
 		t.Errorf("after ten hours: %d; use must not prolong it", a.status)
 	}
-	now.add(time.Second)
+	now.Forward(time.Second)
 	if a := b.get(file); a.status != 303 {
 		t.Errorf("after ten hours and a second: %d", a.status)
 	}
 	b.login("anna", "een-wachtwoord", file)
-	now.add(-2 * time.Hour)
+	now.Forward(-2 * time.Hour)
 	if a := b.get(file); a.status != 303 {
 		t.Errorf("a session of the future: %d", a.status)
 	}
@@ -337,7 +338,7 @@ func TestLoginRateLimit(t *testing.T) {
 			t.Fatalf("attempt %d: %d", i, a.status)
 		}
 	}
-	now.add(time.Minute + time.Second)
+	now.Forward(time.Minute + time.Second)
 	a := b.login("anna", "een-wachtwoord", file)
 	if a.status != 429 || a.header.Get("Retry-After") != "239" || !strings.Contains(a.body, "4 minuten") {
 		t.Errorf("%d, %q", a.status, a.header.Get("Retry-After"))
@@ -345,7 +346,7 @@ func TestLoginRateLimit(t *testing.T) {
 	if a := b.login("bob", "fout", file); a.status != 401 { // others may still try
 		t.Errorf("another name: %d", a.status)
 	}
-	now.add(4 * time.Minute)
+	now.Forward(4 * time.Minute)
 	if a := b.login("anna", "een-wachtwoord", file); a.status != 303 {
 		t.Errorf("afterwards: %d", a.status)
 	}

@@ -189,11 +189,11 @@ func TestBearer(t *testing.T) {
 		}
 	}
 	tok := token(t, h)
-	now.add(time.Hour - time.Second)
+	now.Forward(time.Hour - time.Second)
 	if a := lookup(t, h, tok, "0612345678"); a.status != 200 {
 		t.Errorf("just before its end: %d", a.status)
 	}
-	now.add(2 * time.Second)
+	now.Forward(2 * time.Second)
 	if a := lookup(t, h, tok, "0612345678"); a.status != 401 {
 		t.Errorf("after its end: %d", a.status)
 	}

@@ -22,36 +22,11 @@ import (
 	"time"
 
 	"wiebelt/internal/localhub"
+	"wiebelt/internal/messagetest"
 )
 
-// zipped makes a ZIP file of names and contents.
-func zipped(t testing.TB, files ...string) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	z := zip.NewWriter(&b)
-	for i := 0; i+1 < len(files); i += 2 {
-		w, err := z.Create(files[i])
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, _ = io.WriteString(w, files[i+1])
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
-}
-
 func message(t testing.TB, n int) []byte {
-	return zipped(t, "bericht.xml", fmt.Sprintf("<Contractdocument><AL><AL_VRWRKCD>%d</AL_VRWRKCD></AL></Contractdocument>", n))
-}
-
-func delivery(messages ...[]byte) string {
-	var all []string
-	for _, m := range messages {
-		all = append(all, `{"message":"`+base64.StdEncoding.EncodeToString(m)+`"}`)
-	}
-	return `{"data":{"items":[` + strings.Join(all, ",") + `]}}`
+	return messagetest.ZIP(t, "bericht.xml", fmt.Sprintf("<Contractdocument><AL><AL_VRWRKCD>%d</AL_VRWRKCD></AL></Contractdocument>", n))
 }
 
 func deliver(t testing.TB, h *localhub.Hub, token, body string) answer {
@@ -132,8 +107,8 @@ func TestDeliverAndRead(t *testing.T) {
 	for _, dir := range []string{"", t.TempDir()} {
 		now := newClock()
 		h := start(t, localhub.Config{Dir: dir, Now: now.Now})
-		a, b := message(t, 1), zipped(t, "bericht.xml", "<x/>", "bijlagen/polis.pdf", strings.Repeat("%PDF", 50_000))
-		got := receipts(t, deliver(t, h, token(t, h), delivery(a, b)))
+		a, b := message(t, 1), messagetest.ZIP(t, "bericht.xml", "<x/>", "bijlagen/polis.pdf", strings.Repeat("%PDF", 50_000))
+		got := receipts(t, deliver(t, h, token(t, h), messagetest.Request(a, b)))
 		if len(got) != 2 {
 			t.Fatalf("%d receipts", len(got))
 		}
@@ -180,7 +155,7 @@ func TestDeliverAndRead(t *testing.T) {
 func TestMessagesOutliveTheHub(t *testing.T) {
 	dir := t.TempDir()
 	h := start(t, localhub.Config{Dir: dir})
-	id := receipts(t, deliver(t, h, token(t, h), delivery(message(t, 7))))[0].ID
+	id := receipts(t, deliver(t, h, token(t, h), messagetest.Request(message(t, 7))))[0].ID
 	if _, err := localhub.Start(t.Context(), localhub.Config{Dir: dir}); err == nil {
 		t.Error("two hubs serve one folder")
 	}
@@ -236,12 +211,12 @@ func TestDeliverAllOrNone(t *testing.T) {
 	dir := t.TempDir()
 	h := start(t, localhub.Config{Dir: dir})
 	tok := token(t, h)
-	bad := zipped(t, "../a.xml", "x")
-	r := refused(t, deliver(t, h, tok, delivery(message(t, 1), message(t, 2), bad)))
+	bad := messagetest.ZIP(t, "../a.xml", "x")
+	r := refused(t, deliver(t, h, tok, messagetest.Request(message(t, 1), message(t, 2), bad)))
 	if r.Item == nil || *r.Item != 2 || r.Error != "invalid_zip" {
 		t.Errorf("%+v", r)
 	}
-	cut := delivery(message(t, 1), message(t, 2))
+	cut := messagetest.Request(message(t, 1), message(t, 2))
 	refused(t, deliver(t, h, tok, cut[:len(cut)-3]))
 	if n, err := h.CountMessages(t.Context()); n != 0 || err != nil || len(files(t, dir)) != 0 {
 		t.Errorf("%d messages, %v, %v", n, files(t, dir), err)
@@ -256,11 +231,11 @@ func TestDeliverRepeated(t *testing.T) {
 	}
 	tok := token(t, h)
 	a, b := message(t, 1), message(t, 2)
-	first := receipts(t, deliver(t, h, tok, delivery(a, a, b)))
+	first := receipts(t, deliver(t, h, tok, messagetest.Request(a, a, b)))
 	if first[0].Repeated || !first[1].Repeated || first[2].Repeated || first[0].ID != first[1].ID {
 		t.Errorf("twice in one request: %+v", first)
 	}
-	again := receipts(t, deliver(t, h, tok, delivery(b, a)))
+	again := receipts(t, deliver(t, h, tok, messagetest.Request(b, a)))
 	if !again[0].Repeated || !again[1].Repeated || again[0].ID != first[2].ID || again[1].ID != first[0].ID || !again[1].Received.Equal(first[0].Received) {
 		t.Errorf("again: %+v", again)
 	}
@@ -268,7 +243,7 @@ func TestDeliverRepeated(t *testing.T) {
 		t.Errorf("%d messages in %d files", len(box(t, h)), len(files(t, dir)))
 	}
 	// Another intermediary, or another sender, is another message; the file is one.
-	elsewhere := do(t, client(t), "POST", h.BaseURL()+"/transaction/other", delivery(a), "Authorization", "Bearer "+tok, "Content-Type", "application/json")
+	elsewhere := do(t, client(t), "POST", h.BaseURL()+"/transaction/other", messagetest.Request(a), "Authorization", "Bearer "+tok, "Content-Type", "application/json")
 	if r := receipts(t, elsewhere); r[0].Repeated || r[0].ID == first[0].ID {
 		t.Errorf("elsewhere: %+v", r)
 	}
@@ -279,7 +254,7 @@ func TestDeliverRepeated(t *testing.T) {
 	if err := json.Unmarshal([]byte(other.body), &v); err != nil {
 		t.Fatal(err)
 	}
-	if r := receipts(t, deliver(t, h, v.AccessToken, delivery(a))); r[0].Repeated {
+	if r := receipts(t, deliver(t, h, v.AccessToken, messagetest.Request(a))); r[0].Repeated {
 		t.Errorf("another sender: %+v", r)
 	}
 	if len(box(t, h)) != 4 || len(files(t, dir)) != 2 {
@@ -292,7 +267,7 @@ func TestDeliverRepeated(t *testing.T) {
 func TestDeliverRepeatedAtOneTime(t *testing.T) {
 	h := start(t, localhub.Config{Dir: t.TempDir()})
 	tok := token(t, h)
-	body := delivery(message(t, 1))
+	body := messagetest.Request(message(t, 1))
 	var wait sync.WaitGroup
 	var mu sync.Mutex
 	fresh, ids := 0, map[string]bool{}
@@ -329,10 +304,10 @@ func TestDeliverNeedsScope(t *testing.T) {
 	if err := json.Unmarshal([]byte(ask("Basic").body), &v); err != nil {
 		t.Fatal(err)
 	}
-	if a := deliver(t, h, v.AccessToken, delivery(message(t, 1))); a.status != http.StatusForbidden || refused(t, a).Error != "insufficient_scope" {
+	if a := deliver(t, h, v.AccessToken, messagetest.Request(message(t, 1))); a.status != http.StatusForbidden || refused(t, a).Error != "insufficient_scope" {
 		t.Errorf("%d %s", a.status, a.body)
 	}
-	if a := deliver(t, h, "nonsense", delivery(message(t, 1))); a.status != http.StatusUnauthorized {
+	if a := deliver(t, h, "nonsense", messagetest.Request(message(t, 1))); a.status != http.StatusUnauthorized {
 		t.Errorf("%d", a.status)
 	}
 	if n, _ := h.CountMessages(t.Context()); n != 0 {
@@ -344,7 +319,7 @@ func TestDeliverRefusals(t *testing.T) {
 	dir := t.TempDir()
 	h := start(t, localhub.Config{Dir: dir})
 	tok := token(t, h)
-	good := delivery(message(t, 1))
+	good := messagetest.Request(message(t, 1))
 	json := "application/json"
 	for name, c := range map[string]struct {
 		method, path, kind, body string
@@ -365,8 +340,8 @@ func TestDeliverRefusals(t *testing.T) {
 		"cut off":              {"POST", "/transaction/intermediary", json, good[:len(good)-20], 400, "invalid_json"},
 		"cut base64":           {"POST", "/transaction/intermediary", json, strings.Replace(good, `"}]`, `x"}]`, 1), 400, "invalid_base64"},
 		"no base64":            {"POST", "/transaction/intermediary", json, strings.Replace(good, `:"UEsD`, `:"U$sD`, 1), 400, "invalid_base64"},
-		"not a ZIP":            {"POST", "/transaction/intermediary", json, delivery([]byte("hallo wereld")), 400, "invalid_zip"},
-		"a damaged ZIP":        {"POST", "/transaction/intermediary", json, delivery(append(message(t, 1), 'x')), 400, "invalid_zip"},
+		"not a ZIP":            {"POST", "/transaction/intermediary", json, messagetest.Request([]byte("hallo wereld")), 400, "invalid_zip"},
+		"a damaged ZIP":        {"POST", "/transaction/intermediary", json, messagetest.Request(append(message(t, 1), 'x')), 400, "invalid_zip"},
 		"duplicate keys":       {"POST", "/transaction/intermediary", json, strings.Replace(good, `{"message"`, `{"message":"","message"`, 1), 400, "invalid_zip"},
 		"duplicate data":       {"POST", "/transaction/intermediary", json, strings.TrimSuffix(good, "}") + `,"data":{}}`, 400, "invalid_request"},
 		"no items":             {"POST", "/transaction/intermediary", json, `{"data":{"items":[]}}`, 400, "invalid_request"},
@@ -457,7 +432,7 @@ func TestDeliverBombs(t *testing.T) {
 	tok := token(t, h)
 	const gigabyte = 1 << 30
 	length := func(n int64) string { return fmt.Sprintf("Content-Length: %d", n) }
-	bomb := delivery(zipped(t, "a", strings.Repeat("\x00", 40<<20)))
+	bomb := messagetest.Request(messagetest.ZIP(t, "a", strings.Repeat("\x00", 40<<20)))
 	for name, c := range map[string]struct {
 		length string
 		body   io.Reader
@@ -578,7 +553,7 @@ func TestDeliverWaitsItsTurn(t *testing.T) {
 			_ = resp.Body.Close()
 			done <- resp.StatusCode
 		}()
-		text := delivery(message(t, i))
+		text := messagetest.Request(message(t, i))
 		if _, err := io.WriteString(in, text[:20]); err != nil {
 			t.Fatal(err)
 		}
@@ -590,7 +565,7 @@ func TestDeliverWaitsItsTurn(t *testing.T) {
 	}
 	for i := range many {
 		in := <-begun
-		if _, err := io.WriteString(in, delivery(message(t, i))[20:]); err != nil {
+		if _, err := io.WriteString(in, messagetest.Request(message(t, i))[20:]); err != nil {
 			t.Fatal(err)
 		}
 		_ = in.Close()

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"wiebelt/internal/clocktest"
 )
 
 func TestMain(m *testing.M) {
@@ -25,18 +27,6 @@ func TestMain(m *testing.M) {
 		panic("on purpose")
 	}
 	goleak.VerifyTestMain(m)
-}
-
-type clock struct {
-	mu sync.Mutex
-	t  time.Time
-}
-
-func (c *clock) now() time.Time { c.mu.Lock(); defer c.mu.Unlock(); return c.t }
-func (c *clock) add(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.t = c.t.Add(d)
 }
 
 func TestLinesAreJSONAndPrivate(t *testing.T) {
@@ -103,8 +93,8 @@ func TestNeverMoreThanThreeFiles(t *testing.T) {
 
 func TestNothingOlderThanFourteenDays(t *testing.T) {
 	dir := t.TempDir()
-	c := &clock{t: time.Now()}
-	l, err := open(dir, "info", c.now)
+	c := clocktest.New(time.Now())
+	l, err := open(dir, "info", c.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,8 +102,8 @@ func TestNothingOlderThanFourteenDays(t *testing.T) {
 	log := slog.New(l.Handler())
 	log.Info("first")
 	for range 20 {
-		c.add(24 * time.Hour)
-		stamp := c.now()
+		c.Forward(24 * time.Hour)
+		stamp := c.Now()
 		for i := range maxFiles { // files grow old with the clock of the test
 			_ = os.Chtimes(l.path(i), stamp, stamp)
 		}

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"wiebelt/internal/clocktest"
 	"wiebelt/internal/contact"
 	"wiebelt/internal/hub"
 )
@@ -94,7 +95,7 @@ func says(status int, header, body string) func(net.Conn, *http.Request) {
 // send delivers one item and gives it, with the queue, afterwards.
 func send(t *testing.T, to func(string) (Deliverer, error), uncertain string) (Item, Queue) {
 	t.Helper()
-	b := open(t, Options{Hub: to, Uncertain: uncertain, Now: (&clock{t: monday}).now})
+	b := open(t, Options{Hub: to, Uncertain: uncertain, Now: clocktest.New(monday).Now})
 	it := add(t, b, write(t, "a.zip", zipped(t, "<x/>")))
 	if _, _, err := b.step(t.Context()); err != nil {
 		t.Fatal(err)

@@ -8,17 +8,18 @@ import (
 	"testing"
 	"time"
 
+	"wiebelt/internal/clocktest"
 	"wiebelt/internal/hub"
 )
 
 // TestResolve: what is maybe delivered is decided by a person, with a note.
 func TestResolve(t *testing.T) {
 	answer := hub.Receipt{Outcome: hub.Uncertain}
-	now := &clock{t: monday}
-	b := open(t, Options{Hub: to(answering(func([][]byte) (hub.Receipt, error) { return answer, nil })), Now: now.now})
+	now := clocktest.New(monday)
+	b := open(t, Options{Hub: to(answering(func([][]byte) (hub.Receipt, error) { return answer, nil })), Now: now.Now})
 	one := add(t, b, write(t, "a.zip", []byte("a")))
 	drive(t, b)
-	now.add(time.Hour)
+	now.Forward(time.Hour)
 	two := add(t, b, write(t, "b.zip", []byte("b")))
 	drive(t, b)
 	for _, it := range []Item{one, two} {
@@ -39,7 +40,7 @@ func TestResolve(t *testing.T) {
 	if got, err := b.Resolve(t.Context(), two.ID, false, "niet ontvangen"); err != nil || got.State != Waiting {
 		t.Errorf("%+v %v", got, err)
 	}
-	now.add(time.Hour)
+	now.Forward(time.Hour)
 	drive(t, b)
 	if got := get(t, b, two.ID); got.State != Delivered || got.Note != "niet ontvangen" {
 		t.Errorf("%+v", got)

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"wiebelt/internal/clocktest"
 	"wiebelt/internal/hub"
 )
 
@@ -317,10 +318,10 @@ func TestWorkerGoesOnAfterTrouble(t *testing.T) {
 // TestDiskFailsWhileSending: a copy that cannot be read now is sent later; the hub
 // never has half of it for a whole.
 func TestDiskFailsWhileSending(t *testing.T) {
-	now := &clock{t: monday}
+	now := clocktest.New(monday)
 	disk0 := &failing{files: disk{}}
 	requests := 0
-	b := open(t, Options{fs: disk0, Now: now.now, Hub: to(answering(func([][]byte) (hub.Receipt, error) {
+	b := open(t, Options{fs: disk0, Now: now.Now, Hub: to(answering(func([][]byte) (hub.Receipt, error) {
 		requests++
 		return hub.Receipt{Outcome: hub.Delivered, Status: 200, Answer: "ok"}, nil
 	}))})
@@ -333,7 +334,7 @@ func TestDiskFailsWhileSending(t *testing.T) {
 		if got := get(t, b, it.ID); got.State != Waiting || got.Reason != CopyUnread || got.Attempts != 0 {
 			t.Errorf("%s: %+v", op, got)
 		}
-		now.add(time.Hour)
+		now.Forward(time.Hour)
 	}
 	disk0.set(nil)
 	drive(t, b)
@@ -344,10 +345,10 @@ func TestDiskFailsWhileSending(t *testing.T) {
 
 // TestClockJumps: whatever the clock does, everything arrives once.
 func TestClockJumps(t *testing.T) {
-	now := &clock{t: monday}
+	now := clocktest.New(monday)
 	random := rand.New(rand.NewPCG(1, 2))
 	arrived := map[string]int{}
-	b := open(t, Options{Now: now.now, first: time.Second, Hub: to(answering(func(all [][]byte) (hub.Receipt, error) {
+	b := open(t, Options{Now: now.Now, first: time.Second, Hub: to(answering(func(all [][]byte) (hub.Receipt, error) {
 		switch random.IntN(4) {
 		case 0:
 			return hub.Receipt{}, errors.New("not reached")
@@ -362,7 +363,7 @@ func TestClockJumps(t *testing.T) {
 	var all []Item
 	for i := range 20 {
 		all = append(all, add(t, b, write(t, names(i), []byte(names(i)))))
-		now.add(time.Duration(random.Int64N(int64(48*time.Hour))) - 24*time.Hour)
+		now.Forward(time.Duration(random.Int64N(int64(48*time.Hour))) - 24*time.Hour)
 	}
 	jumps := 0
 	for steps := 0; ; steps++ {
@@ -372,10 +373,10 @@ func TestClockJumps(t *testing.T) {
 		if _, _, err := b.step(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		now.add(5 * time.Second)
+		now.Forward(5 * time.Second)
 		if random.IntN(10) == 0 {
 			jumps++
-			now.add(time.Duration(random.Int64N(int64(60*24*time.Hour))) - 30*24*time.Hour)
+			now.Forward(time.Duration(random.Int64N(int64(60*24*time.Hour))) - 30*24*time.Hour)
 		}
 		s, err := b.Snapshot(t.Context())
 		if err != nil {

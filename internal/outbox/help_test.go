@@ -1,8 +1,6 @@
 package outbox
 
 import (
-	"archive/zip"
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -11,7 +9,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"sync"
 	"testing"
 	"time"
 
@@ -19,6 +16,7 @@ import (
 
 	"wiebelt/internal/hub"
 	"wiebelt/internal/localhub"
+	"wiebelt/internal/messagetest"
 )
 
 // TestMain also is the processes that the kill tests end.
@@ -30,24 +28,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-type clock struct {
-	mu sync.Mutex
-	t  time.Time
-}
-
 var monday = time.Date(2026, 9, 14, 3, 0, 0, 0, time.UTC)
-
-func (c *clock) now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.t
-}
-
-func (c *clock) add(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.t = c.t.Add(d)
-}
 
 // plainJitter is no jitter.
 func plainJitter(d time.Duration) time.Duration { return d }
@@ -81,16 +62,7 @@ func open(t testing.TB, o Options) *Outbox {
 // zipped is a ZIP file with one text in it.
 func zipped(t testing.TB, text string) []byte {
 	t.Helper()
-	var b bytes.Buffer
-	z := zip.NewWriter(&b)
-	w, err := z.Create("bericht.xml")
-	if err == nil {
-		_, err = io.WriteString(w, text)
-	}
-	if err := errors.Join(err, z.Close()); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
+	return messagetest.ZIP(t, "bericht.xml", text)
 }
 
 func write(t testing.TB, name string, content []byte) string {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"wiebelt/internal/clocktest"
 	"wiebelt/internal/hub"
 	"wiebelt/internal/localhub"
 	"wiebelt/internal/sqlitefile"
@@ -65,7 +66,7 @@ func TestDeliver(t *testing.T) {
 
 // TestOneRefusedStopsNobody and holds stop everybody.
 func TestOneRefusedStopsNobody(t *testing.T) {
-	now := &clock{t: monday}
+	now := clocktest.New(monday)
 	mode := "mixed"
 	var sent []string
 	d := answering(func(all [][]byte) (hub.Receipt, error) {
@@ -81,7 +82,7 @@ func TestOneRefusedStopsNobody(t *testing.T) {
 		}
 		return hub.Receipt{Outcome: hub.Delivered, Status: 200, Answer: "ok"}, nil
 	})
-	b := open(t, Options{Hub: to(d), Now: now.now, first: time.Hour})
+	b := open(t, Options{Hub: to(d), Now: now.Now, first: time.Hour})
 	ids := map[string]string{}
 	for _, n := range []string{"bad", "slow", "good", "fine"} {
 		ids[n] = add(t, b, write(t, n+".zip", []byte(n))).ID
@@ -112,7 +113,7 @@ func TestOneRefusedStopsNobody(t *testing.T) {
 		t.Errorf("%+v %v", s.Queue, err)
 	}
 	// It is looked at again, with one item, after a quarter of an hour.
-	now.add(probe)
+	now.Forward(probe)
 	drive(t, b)
 	if len(sent) != 2 {
 		t.Errorf("sent after the probe: %v", sent)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"wiebelt/internal/clocktest"
 	"wiebelt/internal/hub"
 )
 
@@ -12,8 +13,8 @@ import (
 // could not write it down, and was started again since.
 func unwritten(t *testing.T, r hub.Receipt, n int) (*Outbox, []Item) {
 	t.Helper()
-	c := &clock{t: monday}
-	b := open(t, Options{Now: c.now, KeepSent: 9, ItemsPerRequest: n, Hub: to(answering(func([][]byte) (hub.Receipt, error) { return r, nil }))})
+	c := clocktest.New(monday)
+	b := open(t, Options{Now: c.Now, KeepSent: 9, ItemsPerRequest: n, Hub: to(answering(func([][]byte) (hub.Receipt, error) { return r, nil }))})
 	var all []Item
 	for i := range n {
 		all = append(all, add(t, b, write(t, names(i), []byte(names(i)))))

@@ -12,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"wiebelt/internal/clocktest"
 	"wiebelt/internal/contact"
 	"wiebelt/internal/hub"
 )
@@ -21,7 +22,7 @@ import (
 type world struct {
 	t       *rapid.T
 	dir     string
-	clock   *clock
+	clock   *clocktest.Clock
 	disk    *failing
 	b       *Outbox
 	retry   bool
@@ -116,7 +117,7 @@ func (w *world) start() {
 	if w.retry {
 		how = UncertainRetry
 	}
-	b, err := Open(context.Background(), Options{Dir: w.dir, Hub: to(w), Uncertain: how, Duplicate: DuplicateSend, Now: w.clock.now,
+	b, err := Open(context.Background(), Options{Dir: w.dir, Hub: to(w), Uncertain: how, Duplicate: DuplicateSend, Now: w.clock.Now,
 		KeepRefused: 3650, fs: w.disk, jitter: plainJitter, first: time.Second, ItemsPerRequest: 1})
 	if err == nil {
 		// A power cut is not among the things that happen here.
@@ -239,7 +240,7 @@ func TestProperties(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer os.RemoveAll(root)
-		w := &world{t: t, dir: filepath.Join(root, "outbox"), clock: &clock{t: monday}, disk: &failing{files: disk{}}, retry: rapid.Bool().Draw(t, "retry"),
+		w := &world{t: t, dir: filepath.Join(root, "outbox"), clock: clocktest.New(monday), disk: &failing{files: disk{}}, retry: rapid.Bool().Draw(t, "retry"),
 			next: endings[0], arrived: map[string]int{}, doubts: map[string]int{}, laters: map[string]int{}, taken: map[string]string{}}
 		w.start()
 		defer func() { _ = w.b.Close() }()
@@ -253,15 +254,15 @@ func TestProperties(t *testing.T) {
 			"doubt and refusal": func(*rapid.T) {
 				w.next = "silence yes"
 				w.step()
-				w.clock.add(time.Hour)
+				w.clock.Forward(time.Hour)
 				w.next = "refused no"
 				w.step()
 			},
 			"time": func(t *rapid.T) {
-				w.clock.add(time.Duration(rapid.Int64Range(int64(time.Second), int64(time.Hour)).Draw(t, "passes")))
+				w.clock.Forward(time.Duration(rapid.Int64Range(int64(time.Second), int64(time.Hour)).Draw(t, "passes")))
 			},
 			"jump": func(t *rapid.T) {
-				w.clock.add(time.Duration(rapid.Int64Range(-int64(200*time.Hour), int64(200*time.Hour)).Draw(t, "jumps")))
+				w.clock.Forward(time.Duration(rapid.Int64Range(-int64(200*time.Hour), int64(200*time.Hour)).Draw(t, "jumps")))
 			},
 			"restart": func(*rapid.T) { w.disk.set(nil); w.restart() },
 			"disk": func(t *rapid.T) {
@@ -310,7 +311,7 @@ func TestProperties(t *testing.T) {
 				}
 			}
 		}
-		w.clock.add(24 * time.Hour)
+		w.clock.Forward(24 * time.Hour)
 		if err := w.b.Release(ctx); err != nil {
 			t.Fatal(err)
 		}

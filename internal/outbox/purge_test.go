@@ -10,19 +10,20 @@ import (
 
 	"github.com/google/uuid"
 
+	"wiebelt/internal/clocktest"
 	"wiebelt/internal/hub"
 )
 
 // TestKeepSent: copies of delivered and refused files stay as long as they are to.
 func TestKeepSent(t *testing.T) {
-	now := &clock{t: monday}
+	now := clocktest.New(monday)
 	d := answering(func(all [][]byte) (hub.Receipt, error) {
 		if bytes.HasPrefix(all[0], []byte("bad")) {
 			return hub.Receipt{Outcome: hub.Refused, Status: 422, Answer: "bad"}, nil
 		}
 		return hub.Receipt{Outcome: hub.Delivered, Status: 201, Answer: "ok"}, nil
 	})
-	b := open(t, Options{Hub: to(d), Now: now.now, KeepSent: 2, KeepRefused: 5})
+	b := open(t, Options{Hub: to(d), Now: now.Now, KeepSent: 2, KeepRefused: 5})
 	good, bad := add(t, b, write(t, "a.zip", []byte("good"))), add(t, b, write(t, "b.zip", []byte("bad")))
 	drive(t, b)
 	kept := func(it Item) bool {
@@ -51,9 +52,7 @@ func TestKeepSent(t *testing.T) {
 		good, bad bool
 		bodies    int
 	}{{0, true, true, 2}, {1, true, true, 2}, {2, false, true, 2}, {4, false, true, 2}, {5, false, false, 2}, {31, false, false, 0}} {
-		now.mu.Lock()
-		now.t = monday.AddDate(0, 0, c.days)
-		now.mu.Unlock()
+		now.Forward(monday.AddDate(0, 0, c.days).Sub(now.Now()))
 		if err := b.Purge(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -61,11 +60,11 @@ func TestKeepSent(t *testing.T) {
 			t.Errorf("after %d days: %v %v, %d bodies", c.days, kept(good), kept(bad), bodies())
 		}
 	}
-	now.add(368 * 24 * time.Hour) // 399 days
+	now.Forward(368 * 24 * time.Hour) // 399 days
 	if err := b.Purge(t.Context()); err != nil || get(t, b, good.ID).State != Delivered {
 		t.Errorf("after 399 days: %v", err)
 	}
-	now.add(2 * 24 * time.Hour)
+	now.Forward(2 * 24 * time.Hour)
 	if err := b.Purge(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -82,8 +81,8 @@ func TestKeepSent(t *testing.T) {
 // TestPurgeLeavesTheUndecided: neither waiting nor maybe delivered items ever go
 // by themselves.
 func TestPurgeLeavesTheUndecided(t *testing.T) {
-	now := &clock{t: monday}
-	b := open(t, Options{Now: now.now, Hub: to(answering(func([][]byte) (hub.Receipt, error) { return hub.Receipt{Outcome: hub.Uncertain}, nil }))})
+	now := clocktest.New(monday)
+	b := open(t, Options{Now: now.Now, Hub: to(answering(func([][]byte) (hub.Receipt, error) { return hub.Receipt{Outcome: hub.Uncertain}, nil }))})
 	maybe := add(t, b, write(t, "a.zip", []byte("a")))
 	if _, _, err := b.step(t.Context()); err != nil {
 		t.Fatal(err)
@@ -111,7 +110,7 @@ func TestPurgeLeavesTheUndecided(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	now.add(5 * 365 * 24 * time.Hour)
+	now.Forward(5 * 365 * 24 * time.Hour)
 	if err := b.Purge(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"wiebelt/internal/clocktest"
 	"wiebelt/internal/hub"
 	"wiebelt/internal/text"
 )
@@ -144,14 +145,14 @@ func TestQueue(t *testing.T) {
 // written under a clock that was ahead.
 func TestDueUnderAnotherClock(t *testing.T) {
 	for shift, want := range map[time.Duration]bool{0: false, 14 * time.Minute: false, longest: true, -time.Second: true, -365 * 24 * time.Hour: true, 365 * 24 * time.Hour: true} {
-		now := &clock{t: monday}
-		b := open(t, Options{Now: now.now, first: time.Hour, Hub: to(answering(func([][]byte) (hub.Receipt, error) {
+		now := clocktest.New(monday)
+		b := open(t, Options{Now: now.Now, first: time.Hour, Hub: to(answering(func([][]byte) (hub.Receipt, error) {
 			return hub.Receipt{Outcome: hub.RetryLater, Status: 500}, nil
 		}))})
 		it := add(t, b, write(t, "a.zip", []byte("a")))
 		drive(t, b)
-		now.add(shift)
-		items, _, err := b.next(t.Context(), now.now())
+		now.Forward(shift)
+		items, _, err := b.next(t.Context(), now.Now())
 		if err != nil || (len(items) == 1 && items[0].ID == it.ID) != want {
 			t.Errorf("clock moved by %v: %d due, %v", shift, len(items), err)
 		}

@@ -1,7 +1,6 @@
 package intake
 
 import (
-	"archive/zip"
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
@@ -11,32 +10,9 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"wiebelt/internal/messagetest"
 )
-
-func packed(t testing.TB, files ...string) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	z := zip.NewWriter(&b)
-	for i := 0; i+1 < len(files); i += 2 {
-		w, err := z.Create(files[i])
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, _ = io.WriteString(w, files[i+1])
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
-}
-
-func request(messages ...[]byte) string {
-	var items []string
-	for _, m := range messages {
-		items = append(items, `{"message":"`+base64.StdEncoding.EncodeToString(m)+`"}`)
-	}
-	return `{"data":{"items":[` + strings.Join(items, ",") + `]}}`
-}
 
 // read gives the messages of a request.
 func read(r io.Reader, l Limits) ([][]byte, error) {
@@ -61,15 +37,15 @@ func read(r io.Reader, l Limits) ([][]byte, error) {
 }
 
 func TestReadGivesTheMessages(t *testing.T) {
-	a, b := packed(t, "a.xml", "<Contractdocument/>"), packed(t, "b.xml", strings.Repeat("x", 200_000))
-	plain := request(a, b)
+	a, b := messagetest.ZIP(t, "a.xml", "<Contractdocument/>"), messagetest.ZIP(t, "b.xml", strings.Repeat("x", 200_000))
+	plain := messagetest.Request(a, b)
 	a64 := base64.StdEncoding.EncodeToString(a)
 	for name, body := range map[string]string{
 		"as documented":       plain,
 		"white space":         " \r\n\t" + strings.NewReplacer(":", " : ", ",", " ,\n ", "[", "[ ", "]", " ]").Replace(plain) + "\n\n",
 		"slashes escaped":     strings.ReplaceAll(plain, "/", `\/`),
 		"letters by number":   strings.ReplaceAll(strings.ReplaceAll(plain, "A", `\u0041`), "+", `\u002B`),
-		"members of others":   `{"x":[1,-0.5e+3,true,false,null,{"a":{}},[],""],"data":{"n":"é\u00e9\"","items":[{"id":7,"message":"` + a64 + `","z":{}},` + strings.TrimPrefix(request(b), `{"data":{"items":[`) + `}`,
+		"members of others":   `{"x":[1,-0.5e+3,true,false,null,{"a":{}},[],""],"data":{"n":"é\u00e9\"","items":[{"id":7,"message":"` + a64 + `","z":{}},` + strings.TrimPrefix(messagetest.Request(b), `{"data":{"items":[`) + `}`,
 		"members after items": strings.TrimSuffix(plain, "}}") + `,"count":2},"version":"1"}`,
 	} {
 		if name == "members of others" {
@@ -85,7 +61,7 @@ func TestReadGivesTheMessages(t *testing.T) {
 }
 
 func TestReadRefuses(t *testing.T) {
-	z := base64.StdEncoding.EncodeToString(packed(t, "a", "a"))
+	z := base64.StdEncoding.EncodeToString(messagetest.ZIP(t, "a", "a"))
 	item := func(s string) string { return `{"data":{"items":[{"message":` + s + `}]}}` }
 	for name, c := range map[string]struct {
 		body string
@@ -117,7 +93,7 @@ func TestReadRefuses(t *testing.T) {
 		"empty message":          {item(`""`), BadZIP},
 		"short message":          {item(`"UEs="`), BadZIP},
 		"not a ZIP":              {item(`"aGFsbG8gd2VyZWxk"`), BadZIP},
-		"empty ZIP":              {item(`"` + base64.StdEncoding.EncodeToString(packed(t)) + `"`), BadZIP},
+		"empty ZIP":              {item(`"` + base64.StdEncoding.EncodeToString(messagetest.ZIP(t)) + `"`), BadZIP},
 		"base64 cut off":         {item(`"` + z[:len(z)-5] + `"`), BadBase64},
 		"no padding":             {item(`"UEsDBA"`), BadBase64},
 		"padding in the middle":  {item(`"UEsDBA==UEsDBA=="`), BadBase64},
@@ -169,7 +145,7 @@ func many(n int) (all []string) {
 }
 
 func TestReadLimits(t *testing.T) {
-	z := packed(t, "a", strings.Repeat("a", 1000))
+	z := messagetest.ZIP(t, "a", strings.Repeat("a", 1000))
 	for _, c := range []struct {
 		limit Limits
 		ok    bool
@@ -179,7 +155,7 @@ func TestReadLimits(t *testing.T) {
 		{Limits{Items: 1, Bytes: int64(2 * len(z))}, false, -1},
 		{Limits{Items: 2, Bytes: int64(2*len(z)) - 1}, false, 1},
 	} {
-		_, err := read(strings.NewReader(request(z, z)), c.limit)
+		_, err := read(strings.NewReader(messagetest.Request(z, z)), c.limit)
 		var r *Refusal
 		if c.ok && err != nil || !c.ok && (!errors.As(err, &r) || r.Reason != TooLarge || r.Item != c.item) {
 			t.Errorf("%+v: %v", c.limit, err)
@@ -188,22 +164,22 @@ func TestReadLimits(t *testing.T) {
 }
 
 func TestReadPassesErrorsOn(t *testing.T) {
-	z := packed(t, "a", "a")
+	z := messagetest.ZIP(t, "a", "a")
 	mine := errors.New("mine")
 	nothing := func(int) error { return nil }
-	_, err := Read(strings.NewReader(request(z)), Defaults, func(int) (io.Writer, error) { return nil, mine }, nothing)
+	_, err := Read(strings.NewReader(messagetest.Request(z)), Defaults, func(int) (io.Writer, error) { return nil, mine }, nothing)
 	if !errors.Is(err, mine) {
 		t.Error("item:", err)
 	}
-	_, err = Read(strings.NewReader(request(z)), Defaults, func(int) (io.Writer, error) { return io.Discard, nil }, func(int) error { return mine })
+	_, err = Read(strings.NewReader(messagetest.Request(z)), Defaults, func(int) (io.Writer, error) { return io.Discard, nil }, func(int) error { return mine })
 	if !errors.Is(err, mine) {
 		t.Error("done:", err)
 	}
-	_, err = Read(strings.NewReader(request(z)), Defaults, func(int) (io.Writer, error) { return iotest.TruncateWriter(errWriter{mine}, 1), nil }, nothing)
+	_, err = Read(strings.NewReader(messagetest.Request(z)), Defaults, func(int) (io.Writer, error) { return iotest.TruncateWriter(errWriter{mine}, 1), nil }, nothing)
 	if !errors.Is(err, mine) {
 		t.Error("writer:", err)
 	}
-	_, err = Read(iotest.TimeoutReader(iotest.OneByteReader(strings.NewReader(request(z)))), Defaults, func(int) (io.Writer, error) { return io.Discard, nil }, nothing)
+	_, err = Read(iotest.TimeoutReader(iotest.OneByteReader(strings.NewReader(messagetest.Request(z)))), Defaults, func(int) (io.Writer, error) { return io.Discard, nil }, nothing)
 	if !errors.Is(err, iotest.ErrTimeout) {
 		t.Error("reader:", err)
 	}
@@ -215,7 +191,7 @@ func (w errWriter) Write([]byte) (int, error) { return 0, w.err }
 
 // What is read must be what another reader of the same request reads.
 func FuzzRead(f *testing.F) {
-	f.Add([]byte(request(packed(f, "a", "b"))))
+	f.Add([]byte(messagetest.Request(messagetest.ZIP(f, "a", "b"))))
 	f.Add([]byte(`{"a":[1.5e3,{"b":null}],"data":{"items":[{"message":"UEsDBA=="},{"m":"\u0041\/"}]}}`))
 	f.Add([]byte(`{"data":{"items":[{"message":"UEsD\u0042A=="}]}}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -258,7 +234,7 @@ func FuzzRead(f *testing.F) {
 }
 
 func BenchmarkRead(b *testing.B) {
-	body := request(packed(b, "a", strings.Repeat("0123456789abcdef", 1<<16)), append(packed(b, "a", "a"), make([]byte, 8<<20)...))
+	body := messagetest.Request(messagetest.ZIP(b, "a", strings.Repeat("0123456789abcdef", 1<<16)), append(messagetest.ZIP(b, "a", "a"), make([]byte, 8<<20)...))
 	b.SetBytes(int64(len(body)))
 	b.ReportAllocs()
 	for b.Loop() {

@@ -15,6 +15,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"wiebelt/internal/messagetest"
 )
 
 func check(b []byte, l Limits) (int, error) {
@@ -62,10 +64,10 @@ func TestGoodZIPs(t *testing.T) {
 		zip   []byte
 		files int
 	}{
-		"one file":          {packed(t, "a.xml", "<Contractdocument/>"), 1},
-		"a message":         {packed(t, "bericht.xml", "<Contractdocument/>", "bijlagen/polis.pdf", strings.Repeat("%PDF", 9999), "leeg.txt", ""), 3},
-		"a folder":          {packed(t, "map/", "", "map/a.xml", "a"), 1},
-		"accents":           {packed(t, "één…€.xml", "x"), 1},
+		"one file":          {messagetest.ZIP(t, "a.xml", "<Contractdocument/>"), 1},
+		"a message":         {messagetest.ZIP(t, "bericht.xml", "<Contractdocument/>", "bijlagen/polis.pdf", strings.Repeat("%PDF", 9999), "leeg.txt", ""), 3},
+		"a folder":          {messagetest.ZIP(t, "map/", "", "map/a.xml", "a"), 1},
+		"accents":           {messagetest.ZIP(t, "één…€.xml", "x"), 1},
 		"old names":         {named("caf\x82.xml")(t), 1},
 		"a comment":         {comment("gemaakt door een testpersoon"), 1},
 		"a comment, longer": {comment(strings.Repeat("PK", 30_000)), 1},
@@ -78,7 +80,7 @@ func TestGoodZIPs(t *testing.T) {
 }
 
 func TestBadZIPs(t *testing.T) {
-	good := packed(t, "a.xml", strings.Repeat("abc", 1000))
+	good := messagetest.ZIP(t, "a.xml", strings.Repeat("abc", 1000))
 	changed := func(f func(b []byte)) func(*testing.T) []byte {
 		return func(*testing.T) []byte { b := bytes.Clone(good); f(b); return b }
 	}
@@ -86,8 +88,8 @@ func TestBadZIPs(t *testing.T) {
 	for name, zipOf := range map[string]func(*testing.T) []byte{
 		"nothing":              func(*testing.T) []byte { return nil },
 		"a text":               func(*testing.T) []byte { return []byte("<html>geen zip</html>") },
-		"empty":                func(t *testing.T) []byte { return packed(t) },
-		"folders only":         func(t *testing.T) []byte { return packed(t, "a/", "", "b/", "") },
+		"empty":                func(t *testing.T) []byte { return messagetest.ZIP(t) },
+		"folders only":         func(t *testing.T) []byte { return messagetest.ZIP(t, "a/", "", "b/", "") },
 		"cut off":              func(*testing.T) []byte { return good[:len(good)-30] },
 		"cut at the end":       func(*testing.T) []byte { return good[:len(good)-1] },
 		"only its beginning":   func(*testing.T) []byte { return good[:40] },
@@ -135,8 +137,8 @@ func TestBadZIPs(t *testing.T) {
 			return entries(t, func(_ int, h *zip.FileHeader) { h.UncompressedSize64 = 1 << 63 }, "a", "b")
 		},
 		"overlapping": overlapping,
-		"a bomb":      func(t *testing.T) []byte { return packed(t, "a", strings.Repeat("\x00", 40<<20)) },
-		"many files":  func(t *testing.T) []byte { return packed(t, many2(10_001)...) },
+		"a bomb":      func(t *testing.T) []byte { return messagetest.ZIP(t, "a", strings.Repeat("\x00", 40<<20)) },
+		"many files":  func(t *testing.T) []byte { return messagetest.ZIP(t, many2(10_001)...) },
 	} {
 		n, err := check(zipOf(t), Defaults)
 		var r *Refusal
@@ -144,7 +146,7 @@ func TestBadZIPs(t *testing.T) {
 			t.Errorf("%s: %d files, %v", name, n, err)
 		}
 	}
-	if _, err := check(packed(t, "a", strings.Repeat("a", 1001)), Limits{Entries: 1, Unpacked: 1000}); err == nil {
+	if _, err := check(messagetest.ZIP(t, "a", strings.Repeat("a", 1001)), Limits{Entries: 1, Unpacked: 1000}); err == nil {
 		t.Error("more bytes than allowed")
 	}
 }
@@ -205,14 +207,14 @@ func TestZIPMemoryIsBounded(t *testing.T) {
 func TestCheckZIPEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	b := packed(t, "a", strings.Repeat("abc", 50_000))
+	b := messagetest.ZIP(t, "a", strings.Repeat("abc", 50_000))
 	if _, err := CheckZIP(ctx, bytes.NewReader(b), int64(len(b)), Defaults, 0); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
 
 func FuzzCheckZIP(f *testing.F) {
-	f.Add(packed(f, "a.xml", "<a/>", "b/", "", "b/c", "x"))
+	f.Add(messagetest.ZIP(f, "a.xml", "<a/>", "b/", "", "b/c", "x"))
 	f.Add(entries(f, func(int, *zip.FileHeader) {}, "a", "b"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		n, err := check(b, Limits{Entries: 100, Unpacked: 1 << 20})

@@ -100,13 +100,5 @@ func (s *server) front() {
 
 func (s *server) numbers(w xproto.Window, property xproto.Atom) []uint32 {
 	const most = 64
-	r, err := xproto.GetProperty(s.c, false, w, property, xproto.GetPropertyTypeAny, 0, most).Reply()
-	if err != nil || r == nil || r.Format != 32 {
-		return nil
-	}
-	v := make([]uint32, len(r.Value)/4)
-	for i := range v {
-		v[i] = xgb.Get32(r.Value[4*i:])
-	}
-	return v
+	return xconn.Values(xproto.GetProperty(s.c, false, w, property, xproto.GetPropertyTypeAny, 0, most).Reply())
 }

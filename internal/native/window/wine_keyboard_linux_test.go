@@ -2,7 +2,6 @@ package window
 
 import (
 	"os"
-	"path/filepath"
 	"strconv"
 	"testing"
 
@@ -45,14 +44,7 @@ func TestWindowsKeyboard(t *testing.T) {
 	other.ask("hotkey shift + f12")
 	other.ask("release")
 
-	file := filepath.Join(p.Dir, "drive_c", "keys.txt")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	p.Start("notepad", `C:\keys.txt`)
-	id := s.FindWindow("keys")
-	s.Run("xdotool", "windowfocus", "--sync", id)
-	prog.front(s, "Notepad")
+	id, file := prog.notepad(p)
 	s.Type("before ", 8)
 	s.Key("ctrl+s")
 	saved(t, s, file, "before ")

@@ -53,6 +53,20 @@ func (p wincard) front(s *xtest.Server, class string) {
 	}, func() []any { return []any{class, "but", got} })
 }
 
+// notepad starts Notepad with an empty file and gives it the keyboard.
+func (p wincard) notepad(in *winetest.Prefix) (id, file string) {
+	p.t.Helper()
+	file = filepath.Join(in.Dir, "drive_c", "keys.txt")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		p.t.Fatal(err)
+	}
+	in.Start("notepad", `C:\keys.txt`)
+	id = in.Screen.FindWindow("keys")
+	in.Screen.Run("xdotool", "windowfocus", "--sync", id)
+	p.front(in.Screen, "Notepad")
+	return id, file
+}
+
 // saved waits until Notepad has written every key into its file.
 func saved(t *testing.T, s *xtest.Server, file, want string) {
 	t.Helper()
@@ -140,14 +154,7 @@ func TestWindows(t *testing.T) {
 	prog.Wait("changed")
 
 	// Notepad keeps every key through ten shows over and beside it.
-	file := filepath.Join(p.Dir, "drive_c", "keys.txt")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	p.Start("notepad", `C:\keys.txt`)
-	id := s.FindWindow("keys")
-	s.Run("xdotool", "windowfocus", "--sync", id)
-	prog.front(s, "Notepad")
+	_, file := prog.notepad(p)
 	var took []int
 	text := ""
 	for i := range 10 {

@@ -69,15 +69,3 @@ func internAtoms(c *xgb.Conn) (atoms, error) {
 	}
 	return a, nil
 }
-
-// numbers reads a property of 32-bit values.
-func numbers(r *xproto.GetPropertyReply, err error) []uint32 {
-	if err != nil || r == nil || r.Format != 32 {
-		return nil
-	}
-	v := make([]uint32, len(r.Value)/4)
-	for i := range v {
-		v[i] = xgb.Get32(r.Value[4*i:])
-	}
-	return v
-}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/jezek/xgb"
 	"github.com/jezek/xgb/xproto"
+
+	"wiebelt/internal/native/xconn"
 )
 
 // clipboard is what we own of the selection CLIPBOARD. X11 has no place to put
@@ -110,7 +112,7 @@ func (d *x11) serve(e xproto.SelectionRequestEvent) {
 // could not be had.
 func (d *x11) serveMultiple(to xproto.Window, property xproto.Atom) bool {
 	const most = 64
-	pairs := numbers(xproto.GetProperty(d.conn, false, to, property, d.atoms.atomPair, 0, most).Reply())
+	pairs := xconn.Values(xproto.GetProperty(d.conn, false, to, property, d.atoms.atomPair, 0, most).Reply())
 	if len(pairs) == 0 || len(pairs)%2 != 0 {
 		return false
 	}

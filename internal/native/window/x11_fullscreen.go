@@ -7,13 +7,15 @@ import (
 	"slices"
 
 	"github.com/jezek/xgb/xproto"
+
+	"wiebelt/internal/native/xconn"
 )
 
 // stacked are the windows that the window manager manages, the lowest first.
 func (d *x11) stacked() []uint32 {
 	const most = 1024 // windows
 	list := func(property xproto.Atom) []uint32 {
-		return numbers(xproto.GetProperty(d.conn, false, d.root, property, xproto.AtomWindow, 0, most).Reply())
+		return xconn.Values(xproto.GetProperty(d.conn, false, d.root, property, xproto.AtomWindow, 0, most).Reply())
 	}
 	if clients := list(d.atoms.stacking); len(clients) > 0 {
 		return clients
@@ -56,7 +58,7 @@ func (d *x11) fullScreen(area image.Rectangle) bool {
 		shown, err1 := q.shown.Reply()
 		size, err2 := q.size.Reply()
 		place, err3 := q.place.Reply()
-		state, kind := numbers(q.state.Reply()), numbers(q.kind.Reply())
+		state, kind := xconn.Values(q.state.Reply()), xconn.Values(q.kind.Reply())
 		if err1 != nil || err2 != nil || err3 != nil || shown.MapState != xproto.MapStateViewable ||
 			slices.Contains(kind, uint32(d.atoms.desktop)) {
 			continue

@@ -5,6 +5,7 @@ package window
 import (
 	"errors"
 	"slices"
+	"wiebelt/internal/native/xconn"
 
 	"github.com/jezek/xgb/xproto"
 )
@@ -124,7 +125,7 @@ func (d *x11) uppermost() []xproto.Window {
 	var all []xproto.Window
 	for _, id := range slices.Backward(d.stacked()) {
 		w := xproto.Window(id)
-		kind := numbers(xproto.GetProperty(d.conn, false, w, d.atoms.windowType, xproto.AtomAtom, 0, 8).Reply())
+		kind := xconn.Values(xproto.GetProperty(d.conn, false, w, d.atoms.windowType, xproto.AtomAtom, 0, 8).Reply())
 		if !slices.Contains(kind, uint32(d.atoms.desktop)) && !slices.Contains(kind, uint32(d.atoms.dock)) {
 			all = append(all, w)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/jezek/xgb/xproto"
 
+	"wiebelt/internal/native/xconn"
 	"wiebelt/internal/native/xtest"
 )
 
@@ -386,7 +387,7 @@ func TestNotInTaskbar(t *testing.T) {
 			// Opened later and listed: by then the card would be listed too.
 			term := s.Terminal(image.Rect(20, 20, 500, 300))
 			list := func() []uint32 {
-				return numbers(xproto.GetProperty(d.conn, false, d.root, d.atoms.clients, xproto.AtomWindow, 0, 100).Reply())
+				return xconn.Values(xproto.GetProperty(d.conn, false, d.root, d.atoms.clients, xproto.AtomWindow, 0, 100).Reply())
 			}
 			var id uint32
 			fmt.Sscan(term.ID, &id)

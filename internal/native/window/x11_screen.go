@@ -95,7 +95,7 @@ func (d *x11) atomName(a xproto.Atom) string {
 // struts collects what the windows on the desktop reserve.
 func (d *x11) struts(screen image.Rectangle) []strut {
 	const most = 1024 // windows
-	clients := numbers(xproto.GetProperty(d.conn, false, d.root, d.atoms.clients, xproto.AtomWindow, 0, most).Reply())
+	clients := xconn.Values(xproto.GetProperty(d.conn, false, d.root, d.atoms.clients, xproto.AtomWindow, 0, most).Reply())
 	type asked struct{ partial, full xproto.GetPropertyCookie }
 	questions := make([]asked, len(clients))
 	for i, id := range clients {
@@ -104,7 +104,7 @@ func (d *x11) struts(screen image.Rectangle) []strut {
 	}
 	var all []strut
 	for _, q := range questions {
-		v, full := numbers(q.partial.Reply()), numbers(q.full.Reply())
+		v, full := xconn.Values(q.partial.Reply()), xconn.Values(q.full.Reply())
 		switch {
 		case len(v) == 12:
 		case len(full) == 4:

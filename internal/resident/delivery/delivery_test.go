@@ -1,8 +1,6 @@
 package delivery
 
 import (
-	"archive/zip"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,6 +18,7 @@ import (
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/health"
 	"wiebelt/internal/localhub"
+	"wiebelt/internal/messagetest"
 	"wiebelt/internal/outbox"
 	"wiebelt/internal/profile"
 	"wiebelt/internal/resident/ask"
@@ -118,14 +117,9 @@ func (d *deliverer) begin() {
 
 func (d *deliverer) file(name, who string) string {
 	d.t.Helper()
-	var b bytes.Buffer
-	z := zip.NewWriter(&b)
-	w, err := z.Create("bericht.xml")
-	if err == nil {
-		_, err = fmt.Fprintf(w, `<?xml version="1.0" encoding="UTF-8"?><Contractdocument><UN><UN_ZENDER>%s</UN_ZENDER><UN_ONTVAN>Kantoor</UN_ONTVAN></UN></Contractdocument>`, who)
-	}
+	content := messagetest.ZIP(d.t, "bericht.xml", fmt.Sprintf(`<?xml version="1.0" encoding="UTF-8"?><Contractdocument><UN><UN_ZENDER>%s</UN_ZENDER><UN_ONTVAN>Kantoor</UN_ONTVAN></UN></Contractdocument>`, who))
 	path := filepath.Join(d.in, name)
-	if err := errors.Join(err, z.Close(), os.WriteFile(path, b.Bytes(), 0o600)); err != nil {
+	if err := os.WriteFile(path, content, 0o600); err != nil {
 		d.t.Fatal(err)
 	}
 	return path

@@ -13,55 +13,19 @@ import (
 	"time"
 
 	"wiebelt/internal/call"
+	"wiebelt/internal/clocktest"
 	"wiebelt/internal/companion"
 	"wiebelt/internal/contact"
 	"wiebelt/internal/native/window"
 	"wiebelt/internal/phone"
 )
 
-// clock is a clock that a test moves by hand.
-type clock struct {
-	mu     sync.Mutex
-	now    time.Time
-	timers map[chan time.Time]time.Time
-}
-
-func (c *clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *clock) At(t time.Time) <-chan time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	ch := make(chan time.Time, 1)
-	if !t.After(c.now) {
-		ch <- c.now
-		return ch
-	}
-	c.timers[ch] = t
-	return ch
-}
-
-func (c *clock) forward(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
-	for ch, t := range c.timers {
-		if !t.After(c.now) {
-			ch <- c.now
-			delete(c.timers, ch)
-		}
-	}
-}
-
 // office is a real engine with its cards on a desktop that the test drives, all
 // of them on the test's own clock.
 type office struct {
 	t     *testing.T
 	r     *rand.Rand
-	clock *clock
+	clock *clocktest.Clock
 	e     *companion.Engine
 	d     *desktop
 	cs    *Cards
@@ -99,7 +63,7 @@ func openOffice(t *testing.T, seed uint64) *office {
 		t.Fatal(err)
 	}
 	o := &office{t: t, r: rand.New(rand.NewPCG(seed, 1)), d: newDesktop(), under: -1,
-		clock: &clock{now: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC), timers: map[chan time.Time]time.Time{}},
+		clock: clocktest.New(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)),
 		way:   call.Way{Kind: call.KindWebSocket, Conn: "1", Tells: call.TellsAll}}
 	// A quarter of the size is enough to aim at, and quick to paint.
 	o.d.monitors = []window.Monitor{{Name: "one", Area: image.Rect(0, 0, 500, 300), Work: image.Rect(0, 0, 500, 300), Scale: 0.25}}
@@ -165,7 +129,7 @@ func (o *office) until(what string, ok func() bool) {
 		case <-o.watch:
 			o.cs.show()
 		case <-time.After(time.Millisecond):
-			o.clock.forward(20 * time.Millisecond)
+			o.clock.Forward(20 * time.Millisecond)
 		case <-end:
 			o.t.Fatalf("never: %s; %+v", what, o.e.Snapshot().Cards)
 		}
@@ -238,14 +202,14 @@ func (o *office) round(keys bool) (aim string) {
 		polls++
 		return len(o.targets()) > 0
 	})
-	o.clock.forward(ms(0, 1500))
+	o.clock.Forward(ms(0, 1500))
 	o.pump()
 
 	var slot int
 	if keys {
 		o.cs.take(input{kind: hotkey, when: o.clock.Now()})
 		slot = o.d.typing()
-		o.clock.forward(ms(200, 1500))
+		o.clock.Forward(ms(200, 1500))
 		o.pump()
 	}
 	before := ms(0, 300) // what happens may have begun before
@@ -259,7 +223,7 @@ func (o *office) round(keys bool) (aim string) {
 	}
 	elapse := func(d time.Duration) {
 		for step := 12 * time.Millisecond; d > 0; d -= step {
-			o.clock.forward(min(step, d))
+			o.clock.Forward(min(step, d))
 			for i := range happens {
 				if happens[i] -= step; happens[i] <= 0 && happens[i] > -step {
 					o.mishap()
@@ -343,7 +307,7 @@ func TestNeverAnotherFile(t *testing.T) {
 				// A computer that slept has no call left; the engine may take what
 				// was reported before up afterwards.
 				o.until("no card is left", func() bool {
-					o.clock.forward(time.Minute)
+					o.clock.Forward(time.Minute)
 					o.e.Woke(time.Hour)
 					return len(o.cs.order) == 0 && len(o.e.Snapshot().Cards) == 0
 				})

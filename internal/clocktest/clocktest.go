@@ -1,0 +1,51 @@
+// Package clocktest is a clock that tests move by hand.
+package clocktest
+
+import (
+	"sync"
+	"time"
+)
+
+// Clock stands still until it is moved. Safe for concurrent use.
+type Clock struct {
+	mu     sync.Mutex
+	now    time.Time
+	timers map[chan time.Time]time.Time
+}
+
+// New is a clock that stands at a time.
+func New(at time.Time) *Clock { return &Clock{now: at, timers: map[chan time.Time]time.Time{}} }
+
+// Now is the time it stands at.
+func (c *Clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+// At gives a channel that tells once when the clock has reached t.
+func (c *Clock) At(t time.Time) <-chan time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	ch := make(chan time.Time, 1)
+	if !t.After(c.now) {
+		ch <- c.now
+		return ch
+	}
+	c.timers[ch] = t
+	return ch
+}
+
+// Forward moves it and tells whose time has come.
+func (c *Clock) Forward(d time.Duration) time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+	for ch, t := range c.timers {
+		if !t.After(c.now) {
+			ch <- c.now
+			delete(c.timers, ch)
+		}
+	}
+	return c.now
+}
