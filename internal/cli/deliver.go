@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -121,6 +123,9 @@ func (p deliverPlace) why(reason string, status int) string {
 			s += ", "
 		}
 		s += p.lang.T(text.DeliveryStatusCode, status)
+		if status == http.StatusNotFound {
+			s += p.lang.T(text.DeliveryNotFound)
+		}
 	}
 	return s
 }
@@ -228,7 +233,7 @@ func (c *deliverSendCmd) Run(e *env) error {
 	h := &hubs{p: p, log: slog.New(slog.DiscardHandler)}
 	defer h.close()
 	if _, err := h.to(c.intermediary(p)); err != nil {
-		return &exitError{exitFailed, "not set up: " + detailOf(err)}
+		return &exitError{exitFailed, "not set up: " + strings.TrimPrefix(detailOf(err), "not set up: ")}
 	}
 	o := p.options()
 	o.Hub, o.Check = h.to, outbox.Inspect(c.Strict)
@@ -516,6 +521,9 @@ func (r *delivery) conclude(code int, held outbox.Reason, add, followed error) e
 	} else {
 		r.complain()
 		fmt.Fprintln(r.e.out, r.p.lang.T(text.DeliveryDone, n.Delivered, n.Refused, n.Uncertain, n.Waiting))
+		if n.Uncertain > 0 {
+			fmt.Fprintln(r.e.err, r.p.lang.T(text.DeliveryResolve))
+		}
 		if path != "" {
 			fmt.Fprintln(r.e.err, r.p.lang.T(text.DeliveryReport, path))
 		}
