@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"wiebelt/internal/contact"
@@ -96,7 +97,7 @@ func (c *deliverSendCmd) Run(e *env) error {
 	h := &hubs{p: p, log: slog.New(slog.DiscardHandler)}
 	defer h.close()
 	if _, err := h.to(c.intermediary(p)); err != nil {
-		return &exitError{exitFailed, "not set up: " + detailOf(err)}
+		return &exitError{exitFailed, "not set up: " + strings.TrimPrefix(detailOf(err), "not set up: ")}
 	}
 	o := p.options()
 	o.Hub, o.Check = h.to, outbox.Inspect(c.Strict)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"path/filepath"
 	"sync"
 	"time"
@@ -88,6 +89,9 @@ func (p deliverPlace) why(reason string, status int) string {
 			s += ", "
 		}
 		s += p.lang.T(text.DeliveryStatusCode, status)
+		if status == http.StatusNotFound {
+			s += p.lang.T(text.DeliveryNotFound)
+		}
 	}
 	return s
 }

@@ -237,6 +237,9 @@ func (r *delivery) conclude(code int, held outbox.Reason, add, followed error) e
 	} else {
 		r.complain()
 		fmt.Fprintln(r.e.out, r.p.lang.T(text.DeliveryDone, n.Delivered, n.Refused, n.Uncertain, n.Waiting))
+		if n.Uncertain > 0 {
+			fmt.Fprintln(r.e.err, r.p.lang.T(text.DeliveryResolve))
+		}
 		if path != "" {
 			fmt.Fprintln(r.e.err, r.p.lang.T(text.DeliveryReport, path))
 		}

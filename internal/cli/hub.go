@@ -45,7 +45,13 @@ func (f hubData) made(e *env, do func(*localhub.Data) error) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	return do(d)
+	err = do(d)
+	for _, none := range []error{localhub.ErrNoClient, localhub.ErrNoUser, localhub.ErrNoMessage} {
+		if errors.Is(err, none) {
+			return &exitError{exitNotFound, none.Error()}
+		}
+	}
+	return err
 }
 
 type hubClientCmd struct {

@@ -70,18 +70,18 @@ func (c *hubImportCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
+	info, err := os.Stat(c.File) // before it is opened: opening a pipe would wait, and could not be stopped
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return errors.New("that is not a file")
+	}
 	f, err := os.Open(c.File)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	if info.IsDir() {
-		return errors.New("that is a folder")
-	}
 	return c.with(e, func(d *localhub.Data) error {
 		var notes importNotes
 		report := newImportReport(e.err, info.Size())

@@ -91,7 +91,7 @@ func TestHubImportUsage(t *testing.T) {
 		"not a hub":    {[]string{"--data", t.TempDir(), samples + "contacts.csv"}, 1, "holds no hub"},
 		"not there":    {[]string{"--data", dir, filepath.Join(dir, "x.csv")}, 1, "x.csv"},
 		"other format": {[]string{"--data", dir, writeFile(t, "x.xlsx", "")}, 2, ".csv or .json"},
-		"a folder":     {[]string{"--data", dir, mkdir(t, "x.csv")}, 1, "a folder"},
+		"a folder":     {[]string{"--data", dir, mkdir(t, "x.csv")}, 1, "not a file"},
 		"empty":        {[]string{"--data", dir, writeFile(t, "x.csv", "")}, 1, "holds no contacts"},
 	} {
 		if code, _, errOut := run(t, "", append([]string{"hub", "import"}, c.args...)...); code != c.code || !strings.Contains(errOut, c.says) {

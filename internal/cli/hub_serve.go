@@ -84,6 +84,9 @@ func (c *hubServeCmd) Run(e *env) error {
 	if errors.Is(err, localhub.ErrNotLoopback) {
 		return &exitError{exitUsage, "others can reach " + c.Listen + ": give --tls-cert and --tls-key, or allow plain http with --insecure-http-on-network"}
 	}
+	if errors.Is(err, localhub.ErrSetting) {
+		return &exitError{exitUsage, err.Error()}
+	}
 	if err != nil {
 		return err
 	}

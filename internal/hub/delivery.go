@@ -154,7 +154,12 @@ func (c *Client) Deliver(ctx context.Context, items []Item) (Receipt, error) {
 		if err != nil {
 			return Receipt{}, err
 		}
-		r, err := c.deliver(ctx, items, g)
+		r, whole, err := c.deliver(ctx, items, g)
+		if err == nil && r.Status == 0 && !whole && ctx.Err() == nil {
+			// A hub that refuses the token while a long request is on its way may close
+			// the connection so that its answer is lost: the next try has another token.
+			c.delivers.drop(g)
+		}
 		if err != nil || r.Status != http.StatusUnauthorized {
 			return r, err
 		}
@@ -176,17 +181,17 @@ func checkItems(items []Item) error {
 	return nil
 }
 
-// deliver sends the request once.
-func (c *Client) deliver(ctx context.Context, items []Item, g *grant) (Receipt, error) {
+// deliver sends the request once; whole reports whether all of it went out.
+func (c *Client) deliver(ctx context.Context, items []Item, g *grant) (r Receipt, whole bool, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	body := newMessage(items, c.patience, func() { cancel(errStalled) })
-	r := (&http.Request{Method: http.MethodPost, URL: c.delivery, Host: c.delivery.Host,
+	q := (&http.Request{Method: http.MethodPost, URL: c.delivery, Host: c.delivery.Host,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Body: body, ContentLength: body.length,
 		// No GetBody: the transport repeats nothing by itself.
 		Header: http.Header{"Authorization": g.bearer, "Content-Type": {"application/json"}, "Cache-Control": {"no-cache"}},
 	}).WithContext(ctx)
-	resp, err := c.upload.RoundTrip(r)
+	resp, err := c.upload.RoundTrip(q)
 	var said []byte
 	var broken error
 	if err == nil {
@@ -195,7 +200,7 @@ func (c *Client) deliver(ctx context.Context, items []Item, g *grant) (Receipt, 
 	}
 	body.wait()
 	if body.fault != nil {
-		return Receipt{}, body.fault
+		return Receipt{}, false, body.fault
 	}
 	if err != nil {
 		fault := transportError(ctx, err)
@@ -205,13 +210,13 @@ func (c *Client) deliver(ctx context.Context, items []Item, g *grant) (Receipt, 
 		}
 		switch {
 		case body.sent.Load() == 0 && ctx.Err() != nil && !stalled:
-			return Receipt{}, ctx.Err()
+			return Receipt{}, false, ctx.Err()
 		case body.sent.Load() == 0:
-			return Receipt{}, fault
+			return Receipt{}, false, fault
 		}
 		var l *contact.LookupError
 		errors.As(fault, &l)
-		return Receipt{Outcome: Uncertain, Failure: l.Failure, Detail: l.Detail}, nil
+		return Receipt{Outcome: Uncertain, Failure: l.Failure, Detail: l.Detail}, body.whole(), nil
 	}
 	if resp.StatusCode != http.StatusUnauthorized {
 		g.worked.Store(true)
@@ -224,7 +229,7 @@ func (c *Client) deliver(ctx context.Context, items []Item, g *grant) (Receipt, 
 	if receipt.Outcome == Delivered && !body.whole() {
 		receipt.Outcome, receipt.Failure, receipt.Detail = Uncertain, contact.NotUnderstood, "an answer before the end of the request"
 	}
-	return receipt, nil
+	return receipt, body.whole(), nil
 }
 
 // readReceipt judges an answer by its status. The document shows neither the codes

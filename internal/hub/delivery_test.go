@@ -572,3 +572,36 @@ func TestTheUploadTransportIsPatient(t *testing.T) {
 		t.Error("deliveries have the limits of lookups")
 	}
 }
+
+// TestRefusedTokenWhoseAnswerIsLost: a hub that refuses a token in the middle of a
+// long request may reset the connection before its answer is seen. The next try
+// has another token; else it would go on like that until the token expires.
+func TestRefusedTokenWhoseAnswerIsLost(t *testing.T) {
+	f := newFake(t)
+	f.token = func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintf(w, `{"access_token":"t%d","expires_in":3600}`, f.tokens.Load())
+	}
+	f.lookup = func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer t1" {
+			_, _ = io.Copy(io.Discard, r.Body)
+			return
+		}
+		_, _ = io.CopyN(io.Discard, r.Body, 1<<20)
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		_ = conn.(*net.TCPConn).SetLinger(0) // what is still to be sent is lost
+		_ = conn.Close()
+	}
+	c := deliveryClient(t, f.URL, nil)
+	item := []Item{endlessItem(32<<20, 32<<20)}
+	first, err := c.Deliver(t.Context(), item)
+	if err != nil || first.Status != 0 || first.Outcome != Uncertain {
+		t.Fatalf("%+v %v", first, err)
+	}
+	if second, err := c.Deliver(t.Context(), item); err != nil || second.Outcome != Delivered || f.tokens.Load() != 2 {
+		t.Errorf("%+v %v, %d tokens", second, err, f.tokens.Load())
+	}
+}

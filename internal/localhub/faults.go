@@ -214,10 +214,8 @@ func (f *Faults) at(e Endpoint, next http.Handler) http.Handler {
 		rec := &recorder{w: w, header: http.Header{}}
 		switch {
 		case x.Status != 0:
-			drainDelivery(w, r, e)
 			writeError(rec, x.Status, "fault", "broken on purpose")
 		case x.Expired && e != AtToken:
-			drainDelivery(w, r, e)
 			rec.Header().Set("WWW-Authenticate", `Bearer realm="hub", error="invalid_token"`)
 			writeError(rec, http.StatusUnauthorized, "invalid_token", "the token is not valid, or no longer")
 		default:
@@ -228,14 +226,6 @@ func (f *Faults) at(e Endpoint, next http.Handler) http.Handler {
 		}
 		rec.send(out, x)
 	})
-}
-
-// drainDelivery reads a delivery that is answered without being looked at: a
-// sender that is cut off while it writes does not always see the answer.
-func drainDelivery(w http.ResponseWriter, r *http.Request, e Endpoint) {
-	if e == AtTransaction {
-		(&patient{body: r.Body, control: http.NewResponseController(w), now: time.Now}).drain()
-	}
 }
 
 func (f *Faults) outdateAnswer(rec *recorder) {

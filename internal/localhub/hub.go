@@ -108,11 +108,14 @@ type counters struct{ tokens, lookups, messages, files atomic.Int64 }
 func Start(ctx context.Context, cfg Config) (*Hub, error) {
 	cfg = cfg.withDefaults()
 	if err := cfg.check(); err != nil {
-		return nil, err
+		return nil, settingError{err}
 	}
 	where, err := cfg.place()
-	if err != nil {
+	switch {
+	case errors.As(err, new(certificateError)):
 		return nil, err
+	case err != nil:
+		return nil, settingError{err}
 	}
 	h := &Hub{
 		cfg: cfg, log: cfg.Log, faults: cfg.Faults, place: where, secure: where.tls != nil,
@@ -192,6 +195,16 @@ func (c Config) withDefaults() Config {
 	}
 	return c
 }
+
+// ErrSetting means that the hub cannot be run as its Config says, whatever the
+// computer is like.
+var ErrSetting = errors.New("local hub: a setting is not right")
+
+// settingError is an ErrSetting that says which.
+type settingError struct{ error }
+
+func (e settingError) Is(target error) bool { return target == ErrSetting }
+func (e settingError) Unwrap() error        { return e.error }
 
 // check refuses settings that could only go wrong later.
 func (c Config) check() error {

@@ -49,7 +49,7 @@ func (c Config) place() (place, error) {
 	}
 	if secure {
 		if p.tls, p.host, err = certificate(c.TLSCert, c.TLSKey, p.host, c.Now()); err != nil {
-			return place{}, err
+			return place{}, certificateError{err}
 		}
 		return p, nil
 	}
@@ -61,6 +61,11 @@ func (c Config) place() (place, error) {
 	}
 	return p, nil
 }
+
+// certificateError is about the certificate's files, which may be right tomorrow.
+type certificateError struct{ error }
+
+func (e certificateError) Unwrap() error { return e.error }
 
 // certificate reads a certificate with its key and gives the name that the hub
 // goes by.

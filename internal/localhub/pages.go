@@ -43,7 +43,7 @@ func parsePages() (map[string]*template.Template, error) {
 func (h *Hub) routes() http.Handler {
 	m := http.NewServeMux()
 	m.Handle("/identity/token", h.faults.at(AtToken, http.HandlerFunc(h.serveToken)))
-	m.Handle("/transaction/{intermediary}", h.faults.at(AtTransaction, only(http.MethodPost, h.bearer(scopeMessages, h.serveTransaction))))
+	m.Handle("/transaction/{intermediary}", heard(h.faults.at(AtTransaction, only(http.MethodPost, h.bearer(scopeMessages, h.serveTransaction)))))
 	m.Handle("/contact/contacts/telephony", h.faults.at(AtLookup, only(http.MethodGet, h.bearer(scopeBasic, h.serveLookup))))
 
 	m.HandleFunc("GET /openapi.json", h.serveOpenAPI)

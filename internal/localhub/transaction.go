@@ -31,10 +31,7 @@ func (h *Hub) serveTransaction(w http.ResponseWriter, r *http.Request) {
 	c := senderOf(r.Context())
 	intermediary := r.PathValue("intermediary")
 	body := &patient{body: r.Body, control: http.NewResponseController(w), now: time.Now, ends: time.Now().Add(longest)}
-	refuse := func(status int, code, about string, item int) {
-		body.drain()
-		writeRefusal(w, status, code, about, item)
-	}
+	refuse := func(status int, code, about string, item int) { writeRefusal(w, status, code, about, item) }
 	if !slices.Contains(h.cfg.Intermediaries, intermediary) {
 		refuse(http.StatusNotFound, "unknown_intermediary", "this hub has no message box for that intermediary", -1)
 		return
@@ -77,10 +74,8 @@ func (h *Hub) serveTransaction(w http.ResponseWriter, r *http.Request) {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		writeRefusal(w, http.StatusRequestTimeout, "timeout", "the request came too slowly", -1)
 	case errors.As(err, &storage) && noSpace(storage):
-		body.drain()
 		writeRefusal(w, http.StatusInsufficientStorage, "no_space", "the hub has no room left; nothing was stored", -1)
 	case errors.As(err, &storage):
-		body.drain()
 		h.broken(w, "delivery", err)
 	default: // the sender went away
 		panic(http.ErrAbortHandler)
@@ -168,8 +163,19 @@ func (p *patient) Read(b []byte) (int, error) {
 	return p.body.Read(b)
 }
 
-// drain reads the rest of a request that is refused, within bounds: a sender
-// that is cut off while it writes does not always see the answer.
+// heard lets a sender see the answer that comes before the end of its request:
+// the answer goes out first, then the rest of the request is read, within
+// bounds. A sender that is cut off while it writes does not always see it, and
+// one whose request is read first hardly ever does when the bounds are reached.
+func heard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		next.ServeHTTP(w, r)
+		control := http.NewResponseController(w)
+		_ = control.Flush()
+		(&patient{body: r.Body, control: control, now: time.Now}).drain()
+	})
+}
+
 func (p *patient) drain() {
 	p.ends = p.now().Add(drainTime)
 	p.next = time.Time{}

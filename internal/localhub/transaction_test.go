@@ -579,3 +579,45 @@ func TestDeliverWaitsItsTurn(t *testing.T) {
 		t.Errorf("%d messages", n)
 	}
 }
+
+// TestRefusalOfALongRequestIsHeard: whoever is refused while a long message is on
+// its way sees the answer, every time, although not all of it is read.
+func TestRefusalOfALongRequestIsHeard(t *testing.T) {
+	h := start(t, localhub.Config{})
+	const size = 3 * 64 << 20
+	for name, want := range map[string]int{"no token": 401, "wrong type": 415, "fault": 503} {
+		for range 10 {
+			r, err := http.NewRequestWithContext(t.Context(), "POST", h.BaseURL()+"/transaction/"+localhub.DefaultIntermediary, io.LimitReader(spaces{}, size))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.ContentLength = size
+			switch name {
+			case "wrong type":
+				r.Header.Set("Authorization", "Bearer "+token(t, h))
+				r.Header.Set("Content-Type", "text/plain")
+			case "fault":
+				h.Faults().Set(localhub.AtTransaction, localhub.Fault{Status: 503, Times: 1})
+			}
+			tr := &http.Transport{DisableKeepAlives: true}
+			resp, err := tr.RoundTrip(r)
+			if err != nil {
+				t.Fatalf("%s: the answer was lost: %v", name, err)
+			}
+			_ = resp.Body.Close()
+			if resp.StatusCode != want {
+				t.Errorf("%s: %d", name, resp.StatusCode)
+			}
+		}
+	}
+}
+
+// spaces is a message without end.
+type spaces struct{}
+
+func (spaces) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = ' '
+	}
+	return len(p), nil
+}

@@ -37,7 +37,10 @@ func TestDeliver(t *testing.T) {
 	if err := os.WriteFile(path, []byte("something else"), 0o600); err != nil { // ours is a copy
 		t.Fatal(err)
 	}
-	work(t, b)
+	ctx, end := context.WithCancel(t.Context())
+	defer end()
+	worked := make(chan error, 1)
+	go func() { worked <- b.Work(ctx, nil) }()
 	got := until(t, b, allOver)[0]
 	if got.State != Delivered || got.Attempts != 1 || got.Tries != 1 || got.Status != 200 || got.Kept || got.Decided.Before(before.Truncate(time.Microsecond)) {
 		t.Errorf("%+v", got)
@@ -51,6 +54,10 @@ func TestDeliver(t *testing.T) {
 	}
 	if r := all[0]; r.N != 1 || r.Status != 200 || r.Class != "done" || !strings.Contains(r.Body, sumOf(content)) || r.Ended.Before(r.Began) {
 		t.Errorf("%+v", r)
+	}
+	end()
+	if err := <-worked; err != nil { // which takes copies away after it has written down why
+		t.Error(err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(b.o.Dir, spoolName, "*")); len(left) != 0 {
 		t.Errorf("left in the spool: %v", left)

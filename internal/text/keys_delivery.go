@@ -17,6 +17,8 @@ const (
 	DeliveryWaits      Key = "delivery.waits"
 	DeliveryWatching   Key = "delivery.watching"
 	DeliveryWouldSend  Key = "delivery.would"
+	DeliveryResolve    Key = "delivery.resolve"
+	DeliveryNotFound   Key = "delivery.status.absent"
 	DeliveryMind       Key = "delivery.mind"
 	DeliveryProgress   Key = "delivery.progress"
 	DeliveryStatusCode Key = "delivery.status"
