@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"wiebelt/internal/text"
 )
 
 // TestExportWhileASecretWaits: a set-up file holds a secret that the hub takes,
@@ -19,7 +21,7 @@ func TestExportWhileASecretWaits(t *testing.T) {
 		t.Helper()
 		file := filepath.Join(t.TempDir(), "office.wiebelt")
 		code, out, errOut := run(t, phrase+"\n", "provision", "--export", file, "--passphrase-stdin", "--profile", dir)
-		if code != 0 || strings.Contains(out, "old one") != old || strings.Contains(out+errOut, "canary") {
+		if code != 0 || (strings.Contains(out, text.Dutch.T(text.SetupOldSecret)) || strings.Contains(out, text.English.T(text.SetupOldSecret))) != old || strings.Contains(out+errOut, "canary") {
 			t.Fatalf("%s: export: exit %d: %s%s", when, code, out, errOut)
 		}
 		if code, out, errOut := run(t, phrase+"\n", "provision", "--import", file, "--passphrase-stdin", "--secret-store", "file", "--profile", t.TempDir()); code != 0 {
