@@ -110,6 +110,7 @@ func Main(b Build, args []string, in io.Reader, out, errOut io.Writer) int {
 	if len(args) > 0 && args[0] == "open-file" {
 		return e.finish(e.openFile(args[1:]))
 	}
+	args = ringFirst(args)
 	var all commands
 	var tree any = &all
 	flags := &all.everywhere

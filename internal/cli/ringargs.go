@@ -34,6 +34,18 @@ func ringArgs(args []string) []string {
 	return tied
 }
 
+// ringFirst puts a profile that stands before "ring" behind it, so that both are
+// read alike.
+func ringFirst(args []string) []string {
+	switch {
+	case len(args) > 2 && args[0] == "--profile" && args[2] == "ring":
+		return append([]string{"ring", "--profile", args[1]}, args[3:]...)
+	case len(args) > 1 && strings.HasPrefix(args[0], "--profile=") && args[1] == "ring":
+		return append([]string{"ring", args[0]}, args[2:]...)
+	}
+	return args
+}
+
 // elsewhere tells whether a folder lies on another computer. A command line that
 // a phone puts together is not asked to go there: whoever names himself so that
 // he breaks out of it could have it visit a computer of his.

@@ -55,6 +55,13 @@ func TestRingTakesWhatPhonesFillIn(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", c.args, e, c.want)
 		}
 	}
+	for _, args := range [][]string{{"--profile", dir, "ring", "--name", "-x", "--", number}, {"--profile=" + dir, "ring", "--name", "-x", "--", number}} {
+		if code, _, errOut := run(t, "", noStart(args)...); code != 0 {
+			t.Errorf("%q: exit %d: %s", args, code, errOut)
+		} else if e := events.next(t); e.Name != "-x" || e.Number != number {
+			t.Errorf("%q: %+v", args, e)
+		}
+	}
 	if tried < 20 {
 		t.Errorf("only %d", tried)
 	}

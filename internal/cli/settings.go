@@ -198,7 +198,7 @@ func explain(w io.Writer, l text.Language, s *settings.Settings, key string) err
 			}
 			fmt.Fprintf(w, "  %s: %s\n", l.T(name), oneLine(v))
 		}
-		line(text.SettingAllowed, k.Allowed)
+		line(text.SettingAllowed, templates.Allowed(l, k))
 		line(text.SettingDefault, k.Default())
 		line(text.SettingSetBy, l.T(text.SettingWho(string(k.Who))))
 		if source != "" {

@@ -50,6 +50,7 @@ type Way struct {
 	Kind  string // of call.Way
 	Name  string // what people call it, "" for its kind's name
 	Phase Phase
+	Admin bool // not connected, and staff can do nothing about it
 }
 
 // Registration is something outside our files that calls or log-ons depend on.
@@ -157,6 +158,9 @@ func assess(f Facts, l text.Language, support string, now time.Time) Report {
 	for _, w := range f.Ways {
 		switch w.Phase {
 		case Down:
+			if w.Admin {
+				return say(LinkLost, text.StatusLinkAdmin, name(w, l), admin)
+			}
 			return say(LinkLost, text.StatusLink, name(w, l))
 		case Kicked:
 			return say(LinkLost, text.StatusKicked, name(w, l))

@@ -62,6 +62,8 @@ func TestSentences(t *testing.T) {
 			"De sleutels voor telefoons zijn niet te lezen: de telefoon kan geen oproepen melden. Meld dit bij Jan (IT), toestel 140.", "The tokens for phones cannot be read: the phone cannot report calls. Please tell Jan (IT), toestel 140."},
 		{"link down", with(fine, func(f *Facts) { f.Ways = []Way{{Kind: "baresip", Phase: Down}}; f.Last = last }), LinkLost,
 			"Geen verbinding met de telefoon (baresip). We proberen het opnieuw.", "No connection with the phone (baresip). We keep trying."},
+		{"link down for an administrator", with(fine, func(f *Facts) { f.Ways = []Way{{Kind: "ari", Phase: Down, Admin: true}}; f.Last = last }), LinkLost,
+			"Geen verbinding met de telefoon (Asterisk). Meld dit bij Jan (IT), toestel 140.", "No connection with the phone (Asterisk). Please tell Jan (IT), toestel 140."},
 		{"kicked", with(fine, func(f *Facts) { f.Ways = []Way{{Kind: "linphone", Phase: Kicked}} }), LinkLost,
 			"Een ander programma heeft de verbinding met de telefoon (Linphone) overgenomen. Sluit dat programma; we proberen het opnieuw.",
 			"Another program has taken over the connection with the phone (Linphone). Close that program; we keep trying."},

@@ -3,6 +3,7 @@ package resident
 import (
 	"testing"
 
+	"wiebelt/internal/companion"
 	"wiebelt/internal/health"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/softphone/link"
@@ -39,6 +40,13 @@ func TestFactsKeepWhy(t *testing.T) {
 	f.link("ari", "centrale", health.Refused)
 	if !f.because("centrale", link.CauseDenied) || f.because("centrale", link.CauseDenied) || f.why("centrale") != "denied" {
 		t.Error("the cause is not kept, or told as news twice")
+	}
+	f.link("ari", "centrale", health.Down)
+	for cause, admin := range map[link.Cause]bool{link.CauseNobody: false, link.CauseFault: false, link.CauseExpired: true} {
+		f.because("centrale", cause)
+		if ways := f.of(&companion.Snapshot{}).Ways; len(ways) != 1 || ways[0].Admin != admin {
+			t.Errorf("%s: %+v", cause, ways)
+		}
 	}
 	f.unlink("centrale")
 	if f.why("centrale") != "" {

@@ -109,7 +109,9 @@ func (f *facts) of(s *companion.Snapshot) health.Facts {
 	}
 	slices.Sort(names)
 	for _, n := range names {
-		h.Ways = append(h.Ways, f.links[n])
+		w := f.links[n]
+		w.Admin = f.causes[n].ForAdmin()
+		h.Ways = append(h.Ways, w)
 	}
 	return h
 }

@@ -66,6 +66,7 @@ const (
 	SetupTestFailed  Key = "setup.test.failed"
 	SetupEncoding    Key = "setup.encoding"
 	SetupNoSecret    Key = "setup.no_secret"
+	SetupOldSecret   Key = "setup.secret.old"
 	SetupWritten     Key = "setup.written"
 	SetupTaken       Key = "setup.taken"
 	SetupFileIsThere Key = "setup.exists"

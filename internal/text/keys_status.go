@@ -17,6 +17,7 @@ const (
 	StatusTell             Key = "status.tell"
 	StatusSetup            Key = "status.setup"
 	StatusLink             Key = "status.link"
+	StatusLinkAdmin        Key = "status.link.admin"
 	StatusRefused          Key = "status.refused"
 	StatusHub              Key = "status.hub"
 	StatusPort             Key = "status.port"

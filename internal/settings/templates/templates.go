@@ -110,7 +110,7 @@ func beside(group string, arrays []settings.Array) []section {
 // explain is all that is known about a key, as one text.
 func explain(l text.Language, e settings.Entry) string {
 	b := l.T(text.SettingHelp(e.Key))
-	if a := allowed(l, e); a != "" {
+	if a := Allowed(l, e); a != "" {
 		b += fmt.Sprintf("\n%s: %s", l.T(text.SettingAllowed), a)
 	}
 	if def := e.Default(); def != "" {
@@ -119,8 +119,8 @@ func explain(l text.Language, e settings.Entry) string {
 	return fmt.Sprintf("%s\n%s", b, e.Key)
 }
 
-// allowed is what may stand there; in Dutch where it is not a sentence.
-func allowed(l text.Language, e settings.Entry) string {
+// Allowed is what a setting may be.
+func Allowed(l text.Language, e settings.Entry) string {
 	switch {
 	case len(e.Choices) > 0:
 		return strings.Join(e.Choices, ", ")
@@ -128,10 +128,15 @@ func allowed(l text.Language, e settings.Entry) string {
 		return fmt.Sprintf("%d – %d", e.Least, e.Most)
 	case e.Type == settings.Flag:
 		return "true, false"
-	case l == text.English:
-		return e.Allowed
+	case e.Type == settings.Duration:
+		from, to, _ := strings.Cut(e.Allowed, " to ")
+		return l.T(text.SettingFromTo, from, to)
 	}
-	return ""
+	key := text.SettingAllowedIn(e.Key)
+	if s := l.T(key); s != string(key) {
+		return s
+	}
+	return l.T(text.SettingAllowedIn("text"))
 }
 
 // example is a value to begin with where there is no default.
@@ -200,7 +205,7 @@ func table(l text.Language) []byte {
 		fmt.Fprintf(&b, "## %s\n\n| %s | %s | %s | %s | |\n|---|---|---|---|---|\n", title,
 			l.T(text.SetupSetting), l.T(text.SettingDefault), l.T(text.SettingAllowed), l.T(text.SettingSetBy))
 		for _, e := range s.keys {
-			fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", e.Key, cell(e.Default()), cell(allowed(l, e)),
+			fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", e.Key, cell(e.Default()), cell(Allowed(l, e)),
 				l.T(text.SettingWho(string(e.Who))), cell(l.T(text.SettingHelp(e.Key))))
 		}
 		b.WriteString("\n")

@@ -24,6 +24,7 @@ const (
 	CauseTLS       Cause = "tls"          // any other trouble with TLS
 	CauseProxy     Cause = "proxy"        // the proxy cannot be reached, or refuses
 	CauseLogin     Cause = "proxy.login"  // the proxy asks for a login
+	CauseFault     Cause = "fault"        // it answers that it cannot serve now
 	CauseOdd       Cause = "odd"          // what answers is not what was expected
 	CauseNoSecret  Cause = "secret.none"  // no secret is stored
 	CauseStore     Cause = "secret.store" // the secret store does not give it out
@@ -42,9 +43,19 @@ func CauseNeeds(setting string) Cause { return Cause("needs." + setting) }
 
 // Causes are all there are, for tests and for whoever is told of one.
 func Causes() []Cause {
-	return []Cause{CauseNobody, CauseSilent, CauseName, CauseAuthority, CauseHost, CauseExpired, CauseTLS, CauseProxy, CauseLogin, CauseOdd,
+	return []Cause{CauseNobody, CauseSilent, CauseName, CauseAuthority, CauseHost, CauseExpired, CauseTLS, CauseProxy, CauseLogin, CauseFault, CauseOdd,
 		CauseNoSecret, CauseStore, CauseDenied, CauseRights, CauseExtension, CauseBria, CauseOwner, CauseSystem, CauseSettings,
 		CauseNeeds("address"), CauseNeeds("extension"), CauseNeeds("user")}
+}
+
+// ForAdmin tells the causes that stay until somebody does something about them that
+// staff cannot do.
+func (c Cause) ForAdmin() bool {
+	switch c {
+	case CauseAuthority, CauseHost, CauseExpired, CauseTLS, CauseLogin:
+		return true
+	}
+	return false
 }
 
 // CauseOf is what an error of a session comes down to.

@@ -203,7 +203,11 @@ func (s *Server) do(ctx context.Context, method, path string, h http.Header, bod
 
 // Status is the error for an answer that nobody expects.
 func (s *Server) Status(code int) error {
-	return &failure{text: fmt.Sprintf("%s: it answers with status %d", s.base.Host, code), cause: link.CauseOdd}
+	cause := link.CauseOdd
+	if code >= 500 || code == http.StatusTooManyRequests {
+		cause = link.CauseFault
+	}
+	return &failure{text: fmt.Sprintf("%s: it answers with status %d", s.base.Host, code), cause: cause}
 }
 
 // Basic is the header of a user name and password.

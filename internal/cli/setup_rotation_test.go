@@ -1,0 +1,36 @@
+package cli
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"wiebelt/internal/text"
+)
+
+// TestExportWhileASecretWaits: a set-up file holds a secret that the hub takes,
+// the new one as soon as it does and the old one until then.
+func TestExportWhileASecretWaits(t *testing.T) {
+	dir, h := setUp(t)
+	const fresh = "fresh-canary-secret"
+	code, out, errOut := run(t, fresh+"\n", "provision", "--secret-stdin", "--profile", dir)
+	if code != 0 || !strings.Contains(out, "The old secret stays") {
+		t.Fatalf("exit %d: %s%s", code, out, errOut)
+	}
+	carry := func(when string, old bool) {
+		t.Helper()
+		file := filepath.Join(t.TempDir(), "office.wiebelt")
+		code, out, errOut := run(t, phrase+"\n", "provision", "--export", file, "--passphrase-stdin", "--profile", dir)
+		if code != 0 || (strings.Contains(out, text.Dutch.T(text.SetupOldSecret)) || strings.Contains(out, text.English.T(text.SetupOldSecret))) != old || strings.Contains(out+errOut, "canary") {
+			t.Fatalf("%s: export: exit %d: %s%s", when, code, out, errOut)
+		}
+		if code, out, errOut := run(t, phrase+"\n", "provision", "--import", file, "--passphrase-stdin", "--secret-store", "file", "--profile", t.TempDir()); code != 0 {
+			t.Errorf("%s: import: exit %d: %s%s", when, code, out, errOut)
+		}
+	}
+	carry("before the hub knows the new one", true)
+	if err := h.SetClientSecret(t.Context(), "office", "1234", fresh); err != nil {
+		t.Fatal(err)
+	}
+	carry("when the hub knows the new one", false)
+}
