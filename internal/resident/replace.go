@@ -83,7 +83,7 @@ func (p *program) follow(ctx context.Context, r *Resident) {
 		if !p.changed() {
 			continue
 		}
-		if s := r.engine.Snapshot(); len(s.Cards) > 0 {
+		if s := r.engine.Snapshot(); len(s.Cards) > 0 || s.On > 0 { // a call goes on when its card was closed
 			wait = busyAgain
 			continue
 		}
