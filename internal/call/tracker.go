@@ -331,6 +331,7 @@ func (t *Tracker) least() int {
 }
 
 func (t *Tracker) update(c *live, e Event, key string, now time.Time) Change {
+	knew := c.Tells
 	c.Tells = max(c.Tells, t.tells(c.Way))
 	if e.State == Ended {
 		c.State, c.Reason = Ended, e.Reason
@@ -339,7 +340,7 @@ func (t *Tracker) update(c *live, e Event, key string, now time.Time) Change {
 		return Change{Kind: WasEnded, Call: c.Live}
 	}
 	kind := Nothing
-	if e.Name != "" && e.Name != c.Name || e.Line != "" && e.Line != c.Line || e.Via != "" && e.Via != c.Via {
+	if c.Tells > knew || e.Name != "" && e.Name != c.Name || e.Line != "" && e.Line != c.Line || e.Via != "" && e.Via != c.Via {
 		kind = SameCall
 	}
 	// A report that the call was answered often carries no number; only a ring,

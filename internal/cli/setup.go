@@ -52,7 +52,7 @@ func (c *provisionCmd) exportOffice(e *env, d profile.Dirs, s *settings.Settings
 	case err != nil:
 		return secretError(s, err)
 	case next == "":
-	case value == "" || resident.SecretWorks(ctx, d, s.Hub, next):
+	case value == "" || trial.SecretWorks(ctx, d, s.Hub, next):
 		value = next
 	default: // nobody could take the file over with one that the hub does not take yet
 		fmt.Fprintln(e.out, l.T(text.SetupOldSecret))

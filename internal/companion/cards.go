@@ -115,6 +115,7 @@ func (e *Engine) take(ctx context.Context, ev call.Event) {
 	case call.SameCall:
 		e.words(c, ch.Call)
 		c.Tells, c.way = ch.Call.Tells, ch.Call.Way
+		e.foundAgain(c)
 		e.s.dirty = true
 		if ev.Way.Kind != call.KindURL {
 			e.confirm(ctx, c, now)
@@ -374,6 +375,22 @@ func (e *Engine) wayGone(w call.Way) {
 			e.s.dirty = true
 			e.record(c)
 		}
+	}
+}
+
+// foundAgain takes back what was said of a call when its way in had ended: the way
+// is there again, tells of the same call, and will tell of its end.
+func (e *Engine) foundAgain(c *card) {
+	if c.lost.IsZero() || c.over || c.Tells == call.TellsRing {
+		return
+	}
+	c.lost = time.Time{}
+	switch {
+	case c.Phase != PhaseReported:
+	case !c.Answered.IsZero():
+		c.Phase = PhaseAnswered
+	default:
+		c.Phase, c.unfold = PhaseRinging, c.Strip && !c.Outgoing
 	}
 }
 

@@ -290,6 +290,9 @@ func (e *Engine) publish() {
 		if !c.shown {
 			c.hands = hands{} // nobody points at what is not there
 		}
+		if !c.over {
+			snap.On++
+		}
 	}
 	if snap.More = more; more == 0 {
 		e.s.onMore = hands{}

@@ -85,6 +85,7 @@ type Snapshot struct {
 	Rev    uint64
 	Cards  []Card // oldest first, at most MaxCards
 	More   int    // calls beyond MaxCards
+	On     int    // calls that are not known to be over, their cards on screen or not
 	Last   *LastCall
 	Lookup LookupState
 }

@@ -68,3 +68,27 @@ func TestOutgoingCallsWithoutACardAreRecorded(t *testing.T) {
 		t.Errorf("%d calls recorded, the last entry %+v", len(calls), last)
 	}
 }
+
+// A call is on until it is over, also when its card was closed, or never was.
+func TestCallsThatAreOn(t *testing.T) {
+	b := start(t, func(p *Params) { p.Outgoing = OutgoingOff })
+	on := func(what string, want int) {
+		t.Helper()
+		b.until(what, func(s *Snapshot) bool { return s.On == want })
+	}
+	b.ring(b.ws, "in", known)
+	c := b.one(Found)
+	b.e.Do(Action{Card: c.ID, Do: DoClose})
+	b.until("closed", func(s *Snapshot) bool { return len(s.Cards) == 0 })
+	on("the card was closed", 1)
+	if err := b.e.Take(call.Event{Way: b.ws, ID: "out", Number: family, Direction: call.Outgoing}); err != nil {
+		t.Fatal(err)
+	}
+	on("a call out too", 2)
+	for i, id := range []string{"in", "out"} {
+		if err := b.e.Take(call.Event{Way: b.ws, ID: id, State: call.Ended}); err != nil {
+			t.Fatal(err)
+		}
+		on("over", 1-i)
+	}
+}

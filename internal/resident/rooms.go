@@ -116,7 +116,11 @@ var ErrReplaced = errors.New("another version of the program has been installed"
 // makeRoom ends the resident, while no call is on, once another version lies on
 // disk.
 func (r *Resident) makeRoom(ctx context.Context) {
-	if !r.program.Follow(ctx, r.o.Version, r.o.Commit, func() bool { return len(r.engine.Snapshot().Cards) > 0 }) {
+	busy := func() bool {
+		s := r.engine.Snapshot()
+		return len(s.Cards) > 0 || s.On > 0 // a call goes on when its card was closed
+	}
+	if !r.program.Follow(ctx, r.o.Version, r.o.Commit, busy) {
 		return
 	}
 	r.o.Log.Info("another version has been installed; making room for it")
