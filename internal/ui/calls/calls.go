@@ -17,7 +17,6 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/layout"
 	base "fyne.io/fyne/v2/theme"
-	"fyne.io/fyne/v2/widget"
 
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/history"
@@ -168,10 +167,10 @@ func (c *window) titleLine() {
 	l := c.d.Lang
 	buttons := container.New(layout.NewCustomPaddedHBoxLayout(8))
 	if c.state.Manual && c.d.Has(deskapi.WindowLookup) {
-		buttons.Add(widget.NewButton(l.T(text.LookupOpen), func() { c.d.Show(deskapi.WindowLookup) }))
+		buttons.Add(kit.NewButton(l.T(text.LookupOpen), func() { c.d.Show(deskapi.WindowLookup) }))
 	}
 	if len(c.d.Welcome.Demo) == 0 {
-		buttons.Add(widget.NewButton(l.T(text.RecipesMenu), func() { c.d.Show(deskapi.WindowRecipes) }))
+		buttons.Add(kit.NewButton(l.T(text.RecipesMenu), func() { c.d.Show(deskapi.WindowRecipes) }))
 	}
 	title := kit.NewWords(l.T(text.DeskCallsTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting()
 	high := canvas.NewRectangle(color.Transparent) // that of a button, there or not
@@ -258,7 +257,7 @@ func (c *window) showNote() {
 			line = c.undoLine(said)
 		}
 		if dismiss {
-			ok := widget.NewButton(c.d.Lang.T(text.CallsNoticeOk), func() {
+			ok := kit.NewButton(c.d.Lang.T(text.CallsNoticeOk), func() {
 				c.state.Notice = ""
 				c.d.Send(deskapi.KindCallsDismiss, nil)
 				c.showNote()

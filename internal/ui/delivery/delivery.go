@@ -38,7 +38,7 @@ var windowSize = fyne.NewSize(720, 640)
 type window struct {
 	d        *kit.Desk
 	win      fyne.Window
-	choose   *widget.Button
+	choose   *kit.Button
 	status   *fyne.Container
 	counted  string          // what status says
 	note     *fyne.Container // what is wrong, or has happened
@@ -70,7 +70,7 @@ type window struct {
 func Open(d *kit.Desk) kit.Page {
 	l := d.Lang
 	w := &window{d: d, view: deskapi.DeliveryAll, note: container.NewStack(), question: container.NewStack(), body: container.NewStack()}
-	w.choose = widget.NewButton(l.T(text.MessagesChoose), w.chooseFiles)
+	w.choose = kit.NewButton(l.T(text.MessagesChoose), w.chooseFiles)
 	w.choose.Importance = widget.HighImportance
 	w.status = container.NewStack()
 	w.views = kit.NewChoice(func(i int) { w.show(deliveryViews[i]) })

@@ -84,7 +84,7 @@ func (b *linesBox) build() {
 	if locked {
 		b.object.Add(lockedLine(l.T(text.PrefsLocked, w.state.LinesBy)))
 	} else {
-		b.object.Add(container.NewHBox(widget.NewButton(l.T(text.PrefsLinesAdd), func() {
+		b.object.Add(container.NewHBox(kit.NewButton(l.T(text.PrefsLinesAdd), func() {
 			b.all = append(b.all, deskapi.SettingsLine{})
 			b.build()
 			b.object.Refresh()
@@ -200,7 +200,7 @@ func (b *phonesBox) build() {
 	}
 	buttons := container.New(layout.NewCustomPaddedHBoxLayout(8))
 	if !locked {
-		buttons.Add(widget.NewButton(l.T(text.PrefsPhonesAdd), b.add))
+		buttons.Add(kit.NewButton(l.T(text.PrefsPhonesAdd), b.add))
 	}
 	buttons.Add(smallButton(l.T(text.PrefsPhonesRecipes), func() { w.d.Show(deskapi.WindowRecipes) }))
 	b.object.Add(buttons)

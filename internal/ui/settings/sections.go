@@ -6,7 +6,6 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/layout"
 	base "fyne.io/fyne/v2/theme"
-	"fyne.io/fyne/v2/widget"
 
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/kit"
@@ -58,7 +57,7 @@ func (w *window) hubSection(part *fyne.Container, s section) {
 	if w.state.Expiry != "" {
 		part.Add(kit.Trouble(w.state.Expiry))
 	}
-	open := widget.NewButton(l.T(text.PrefsFileOpen), w.pickFile)
+	open := kit.NewButton(l.T(text.PrefsFileOpen), w.pickFile)
 	part.Add(container.NewHBox(open))
 	for _, key := range s.keys {
 		if r := w.row(key); r != nil {
@@ -80,7 +79,7 @@ func (w *window) advancedSection(part *fyne.Container, s section) {
 	if w.advanced {
 		label = text.PrefsAdvancedHide
 	}
-	part.Add(container.NewHBox(widget.NewButton(l.T(label), func() {
+	part.Add(container.NewHBox(kit.NewButton(l.T(label), func() {
 		w.advanced = !w.advanced
 		w.build()
 		w.goTo(w.parts[sectionAdvanced])

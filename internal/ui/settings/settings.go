@@ -405,10 +405,10 @@ func (w *window) close() {
 	}
 	l := w.d.Lang
 	var ask *widget.PopUp
-	stay := widget.NewButton(l.T(text.PrefsStay), func() { ask.Hide() })
+	stay := kit.NewButton(l.T(text.PrefsStay), func() { ask.Hide() })
 	stay.Importance = widget.HighImportance
 	content := container.New(layout.NewCustomPaddedVBoxLayout(16), container.New(kit.AtLeast(320), kit.Running(l.T(text.PrefsUnsaved))),
-		container.New(layout.NewCustomPaddedHBoxLayout(8), widget.NewButton(l.T(text.PrefsDrop), gone), stay))
+		container.New(layout.NewCustomPaddedHBoxLayout(8), kit.NewButton(l.T(text.PrefsDrop), gone), stay))
 	ask = widget.NewModalPopUp(container.New(layout.NewCustomPaddedLayout(16, 16, 16, 16), content), w.win.Canvas())
 	ask.Show()
 }

@@ -350,10 +350,10 @@ func TestSettingsSetupFile(t *testing.T) {
 	}
 }
 
-func buttonsIn(o fyne.CanvasObject) (all []*widget.Button) {
+func buttonsIn(o fyne.CanvasObject) (all []*kit.Button) {
 	switch o := o.(type) {
-	case *widget.Button:
-		return []*widget.Button{o}
+	case *kit.Button:
+		return []*kit.Button{o}
 	case *fyne.Container:
 		for _, child := range o.Objects {
 			all = append(all, buttonsIn(child)...)
