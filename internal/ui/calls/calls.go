@@ -186,6 +186,10 @@ func (c *window) shortcuts() {
 	cv.AddShortcut(&fyne.ShortcutUndo{}, func(fyne.Shortcut) { c.undo() })
 	cv.AddShortcut(&fyne.ShortcutCopy{}, func(fyne.Shortcut) { c.withChosen(c.copy) })
 	cv.SetOnTypedKey(func(e *fyne.KeyEvent) { // nothing has the keyboard yet
+		if e.Name == fyne.KeyEscape {
+			c.win.Close()
+			return
+		}
 		if c.page == "" && c.plan.count > 0 {
 			cv.Focus(c.list)
 			if e.Name != fyne.KeyDown && e.Name != fyne.KeyUp {

@@ -97,6 +97,8 @@ func Open(d *kit.Desk) kit.Page {
 		switch {
 		case e.Name == fyne.KeyEscape && (w.detail != nil || w.chooser != nil):
 			w.back()
+		case e.Name == fyne.KeyEscape:
+			w.win.Close()
 		case w.detail == nil && w.chooser == nil && w.state.Total > 0 && (e.Name == fyne.KeyDown || e.Name == fyne.KeyUp):
 			w.win.Canvas().Focus(w.list)
 		}

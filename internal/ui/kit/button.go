@@ -51,6 +51,8 @@ func (b *Button) TypedKey(e *fyne.KeyEvent) {
 	switch e.Name {
 	case fyne.KeyReturn, fyne.KeyEnter:
 		b.Tapped(nil)
+	case fyne.KeyEscape:
+		Hand(b, e)
 	default:
 		b.Button.TypedKey(e)
 	}

@@ -441,6 +441,10 @@ func TestSettingsClose(t *testing.T) {
 	if b.Page(deskapi.WindowSettings) == nil {
 		t.Fatal("closed without asking")
 	}
+	w.escape() // goes back: nothing may be lost to a finger on Escape
+	if b.Page(deskapi.WindowSettings) == nil || w.asking != nil {
+		t.Fatal("Escape did not go back to the settings")
+	}
 	test.Tap(w.footer.undo)
 	b.Said = nil
 	w.close()
