@@ -30,7 +30,7 @@ func TestDoctorOnScreen(t *testing.T) {
 	r.wait(deskapi.KindDoctorPeek, &peek)
 	r.send(deskapi.KindDoctorPiece, deskapi.DoctorPiece{Text: "{\"ok\": false}\n"})
 	until(t, "the button that saves, in accent", func() bool { return count(s.shot(w, "doctor-nl-bundle"), accentLight) > 1000 })
-	s.click(w, 60, 650)
+	s.click(w, 124, 650)
 	var write deskapi.DoctorWrite
 	r.wait(deskapi.KindDoctorWrite, &write)
 	if write.Path != "/tmp/x.zip" {

@@ -87,7 +87,7 @@ func Open(d *kit.Desk) kit.Page {
 	w.tools = container.New(layout.NewCustomPaddedLayout(0, 0, -kit.OptionPad, 0), container.NewHBox(w.views))
 	head := container.New(layout.NewCustomPaddedLayout(20, 12, kit.Edge, kit.Edge), container.New(layout.NewCustomPaddedVBoxLayout(4),
 		container.NewBorder(nil, nil, nil, w.choose, container.New(kit.Middle(), title)), w.status, w.note, w.question, kit.Gap(4), w.tools))
-	w.front = container.NewBorder(head, kit.Gap(8), nil, nil, w.body)
+	w.front = container.NewBorder(head, nil, nil, nil, w.body)
 	w.pages = container.NewStack(w.front)
 	least := canvas.NewRectangle(color.Transparent)
 	least.SetMinSize(fyne.NewSize(leastWidth, leastHeight))

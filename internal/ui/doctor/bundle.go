@@ -79,8 +79,8 @@ func newBundleView(w *window, m deskapi.DoctorHolds) *bundleView {
 	foot.Add(kit.NewWords(l.T(text.DoctorWindowPlace), theme.SizeHint, base.ColorNamePlaceHolder, false))
 	foot.Add(v.path)
 	foot.Add(v.notes)
-	foot.Add(container.New(layout.NewCustomPaddedHBoxLayout(8), v.save, back))
-	v.below = container.New(layout.NewCustomPaddedLayout(4, 4, 8, 8), container.NewHBox(v.more))
+	foot.Add(container.New(layout.NewCustomPaddedHBoxLayout(8), back, v.save))
+	v.below = container.New(layout.NewCustomPaddedLayout(4, 4, 20, 8), container.NewHBox(v.more))
 	v.page = container.NewBorder(nil, v.below, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 12, 0), v.view))
 	v.object = container.NewBorder(container.New(layout.NewCustomPaddedLayout(20, 12, kit.Edge, kit.Edge), head),
 		container.New(layout.NewCustomPaddedLayout(12, 20, kit.Edge, kit.Edge), foot), nil, nil,

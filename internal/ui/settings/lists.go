@@ -257,7 +257,7 @@ func newPhoneBox(b *phonesBox, i int, locked bool) fyne.CanvasObject {
 		remove.Hide()
 	}
 	content := newColumn(8)
-	content.Add(container.NewBorder(nil, nil, nil, remove, labelled(l.T(text.SettingTitle("softphone.kind")), container.New(kit.AtMost(choiceWidth), kind))))
+	content.Add(container.NewBorder(nil, nil, nil, container.NewBorder(nil, remove, nil, nil), labelled(l.T(text.SettingTitle("softphone.kind")), container.New(kit.AtMost(choiceWidth), kind))))
 	content.Add(x.field("name", p.Name, func(s string) {
 		typed := b.w.draft.secrets
 		if v, ok := typed[b.all[i].Name]; ok { // it goes with its link

@@ -12,8 +12,8 @@ import (
 	"wiebelt/internal/ui/theme"
 )
 
-// section lays out one section.
-func (w *window) section(s section) fyne.CanvasObject {
+// section lays out one section, with a rule below it where another follows.
+func (w *window) section(s section, last bool) fyne.CanvasObject {
 	l := w.d.Lang
 	part := newColumn(16)
 	part.Add(kit.NewWords(l.T(text.PrefsSection(s.id)), theme.SizeStart, base.ColorNameForeground, true).Cutting())
@@ -29,8 +29,10 @@ func (w *window) section(s section) fyne.CanvasObject {
 	default:
 		w.addRows(part, s.keys)
 	}
-	line := canvas.NewRectangle(nil)
-	return container.New(layout.NewCustomPaddedVBoxLayout(16), part, kit.NewRule(line))
+	if last {
+		return container.New(layout.NewCustomPaddedVBoxLayout(16), part)
+	}
+	return container.New(layout.NewCustomPaddedVBoxLayout(16), part, kit.NewRule(canvas.NewRectangle(nil)))
 }
 
 func (w *window) addRows(part *fyne.Container, keys []string) {

@@ -215,8 +215,9 @@ func (w *window) build() {
 		general.Add(w.problems())
 		admins.Add(w.problems())
 	}
-	for _, s := range settingsPlan() {
-		part := w.section(s)
+	plan := settingsPlan()
+	for i, s := range plan {
+		part := w.section(s, i+1 == len(plan) || plan[i+1].admin != s.admin)
 		w.parts[s.id] = part
 		if s.admin {
 			admins.Add(part)
