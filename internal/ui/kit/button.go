@@ -49,8 +49,10 @@ func (b *Button) FocusLost() {
 // TypedKey implements fyne.Focusable.
 func (b *Button) TypedKey(e *fyne.KeyEvent) {
 	switch e.Name {
-	case fyne.KeyReturn, fyne.KeyEnter:
-		b.Tapped(nil)
+	case fyne.KeyReturn, fyne.KeyEnter, fyne.KeySpace:
+		if !b.Disabled() && b.OnTapped != nil {
+			b.OnTapped() // Tapped would take the keyboard away from whoever uses it
+		}
 	case fyne.KeyEscape:
 		Hand(b, e)
 	default:

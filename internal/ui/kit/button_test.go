@@ -37,6 +37,9 @@ func TestButtonByKeyboard(t *testing.T) {
 				if pressed != i+1 {
 					t.Errorf("%s does not press it", key)
 				}
+				if !b.ring.Visible() {
+					t.Errorf("%s takes the keyboard away", key)
+				}
 			}
 			b.TypedKey(&fyne.KeyEvent{Name: fyne.KeyA})
 			if pressed != 3 {
