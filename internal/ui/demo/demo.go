@@ -45,7 +45,7 @@ func Open(d *kit.Desk) kit.Page {
 
 	title := kit.NewWords(l.T(text.DeskDemoTitle), base.SizeNameHeadingText, base.ColorNameForeground, true)
 	calls := kit.NewButton(l.T(text.DeskDemoCalls), func() { d.Show(deskapi.WindowCalls) })
-	head := container.New(layout.NewCustomPaddedLayout(20, 16, kit.Edge, kit.Edge),
+	head := container.New(layout.NewCustomPaddedLayout(20, 12, kit.Edge, kit.Edge),
 		container.New(layout.NewCustomPaddedVBoxLayout(8),
 			container.NewBorder(nil, nil, title, calls),
 			container.New(kit.AtMost(560), kit.Paragraph(l.T(text.DeskDemoIntro)))))
@@ -60,7 +60,7 @@ func Open(d *kit.Desk) kit.Page {
 		w.buttons = append(w.buttons, b)
 		rows.Add(container.New(beside{}, b, kit.Paragraph(c.Hint)))
 	}
-	list := container.NewVScroll(container.New(layout.NewCustomPaddedLayout(0, 16, kit.Edge, kit.Edge), rows))
+	list := container.NewVScroll(container.New(layout.NewCustomPaddedLayout(4, 16, kit.Edge, kit.Edge), rows))
 
 	foot := container.New(layout.NewCustomPaddedLayout(0, 20, kit.Edge, kit.Edge), kit.NewSoftBox(
 		container.New(layout.NewCustomPaddedLayout(10, 10, 16, 16),
