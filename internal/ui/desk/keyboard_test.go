@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/test"
 
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/kittest"
@@ -28,7 +27,7 @@ func TestEscapeCloses(t *testing.T) {
 			b.Show(name)
 			w := b.Page(name).Window()
 			for range n {
-				test.FocusNext(w.Canvas())
+				w.Canvas().FocusNext()
 			}
 			on := w.Canvas().Focused()
 			what := reflect.TypeOf(on)
