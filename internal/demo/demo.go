@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -215,9 +216,9 @@ func (d *show) Play(ctx context.Context, id string, l text.Language) deskapi.Pla
 	select {
 	case p := <-shown:
 		out.Painted, out.Contact = p.Painted, p.Contact
-		out.Line = l.T(text.DemoPlayed, ms(p.Painted))
+		out.Line = l.T(text.DemoPlayed, msIn(l, p.Painted))
 		if p.Contact > 0 && p.Outcome != companion.Failed {
-			out.Line = l.T(text.DemoPlayedContact, ms(p.Painted), ms(p.Contact))
+			out.Line = l.T(text.DemoPlayedContact, msIn(l, p.Painted), msIn(l, p.Contact))
 		}
 	case <-ctx.Done():
 	}
@@ -272,6 +273,14 @@ func keep(dir, id string, p Played) error {
 }
 
 func ms(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000) }
+
+// msIn is ms as a language writes it: a comma in Dutch.
+func msIn(l text.Language, d time.Duration) string {
+	if l == text.Dutch {
+		return strings.Replace(ms(d), ".", ",", 1)
+	}
+	return ms(d)
+}
 
 func median(all []time.Duration) time.Duration {
 	if len(all) == 0 {

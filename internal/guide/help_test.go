@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"wiebelt/assets"
 	"wiebelt/internal/text"
@@ -32,6 +33,29 @@ func TestHelpInBothLanguages(t *testing.T) {
 		if i > 0 && nl[i-1].Admin && !a.Admin {
 			t.Errorf("%s stands behind the administrators' pages", a.ID)
 		}
+	}
+}
+
+// A line to copy fits the help window: one that wraps is read as two commands.
+func TestHelpCodeFits(t *testing.T) {
+	const most = 50 // characters beside the list of pages
+	lines := 0
+	for _, l := range []text.Language{text.Dutch, text.English} {
+		for _, p := range Help(l) {
+			for line := range strings.Lines(p.Text) {
+				code, ok := strings.CutPrefix(strings.TrimRight(line, "\n"), "    ")
+				if !ok {
+					continue
+				}
+				lines++
+				if n := utf8.RuneCountInString(code); n > most {
+					t.Errorf("%s, %s: %d characters: %s", l, p.ID, n, code)
+				}
+			}
+		}
+	}
+	if lines < 40 {
+		t.Errorf("%d lines of code only", lines)
 	}
 }
 

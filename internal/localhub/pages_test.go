@@ -322,7 +322,7 @@ func TestLoginLeadsOnlyToOwnPages(t *testing.T) {
 			t.Errorf("%s: %d to %q", path, a.status, a.header.Get("Location"))
 		}
 	}
-	for next, want := range map[string]string{"/": "om relaties te bekijken", file: "opent de relatie", "/messages": "opent de berichtenbox"} {
+	for next, want := range map[string]string{"/": "om relaties te bekijken", file: "opent de relatie", "/messages": "opent de postbus"} {
 		if a := b.get("/login?next=" + url.QueryEscape(next)); !strings.Contains(a.body, want) {
 			t.Errorf("%s: the login page does not say what comes", next)
 		}

@@ -81,7 +81,7 @@ func (c *window) pageContent(p string) fyne.CanvasObject {
 			return kit.EmptyPage(l.T(text.DeskCallsEmpty), nil,
 				l.T(text.DeskCallsEmptyHint), l.T(text.DeskCallsEmptyCommand))
 		}
-		demo := widget.NewButton(l.T(text.DeskDemoOpen), func() { c.d.Show(deskapi.WindowDemo) })
+		demo := kit.NewButton(l.T(text.DeskDemoOpen), func() { c.d.Show(deskapi.WindowDemo) })
 		demo.Importance = widget.HighImportance
 		return kit.EmptyPage(l.T(text.DeskCallsEmpty), demo, l.T(text.DeskCallsEmptyHint), l.T(text.DeskCallsEmptyDemo))
 	case pageSearch:
@@ -93,7 +93,7 @@ func (c *window) pageContent(p string) fyne.CanvasObject {
 	case pageUnsure:
 		return kit.EmptyPage(l.T(text.CallsNoneUnsure), nil, l.T(text.CallsNoneUnsureHint))
 	case pageMine:
-		all := widget.NewButton(l.T(text.CallsNoneShow), func() { c.show(history.ViewAll) })
+		all := kit.NewButton(l.T(text.CallsNoneShow), func() { c.show(history.ViewAll) })
 		return kit.EmptyPage(l.T(text.CallsNoneMine), all, l.T(text.CallsNoneMineHint))
 	case pageOff:
 		return kit.EmptyPage(l.T(text.DeskCallsOff), nil, l.T(text.DeskCallsOffHint))
@@ -101,7 +101,7 @@ func (c *window) pageContent(p string) fyne.CanvasObject {
 		return kit.EmptyPage(l.T(text.DeskCallsBroken), nil, l.T(text.DeskCallsBrokenHint))
 	}
 	if filter, ok := strings.CutPrefix(p, pageNone); ok {
-		clear := widget.NewButton(l.T(text.DeskCallsNoneClear), func() { c.filter.SetText("") })
+		clear := kit.NewButton(l.T(text.DeskCallsNoneClear), func() { c.filter.SetText("") })
 		return kit.EmptyPage(l.T(text.DeskCallsNone, filter), clear, l.T(text.DeskCallsNoneHint))
 	}
 	return container.NewWithoutLayout()

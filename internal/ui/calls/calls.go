@@ -18,7 +18,6 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/layout"
 	base "fyne.io/fyne/v2/theme"
-	"fyne.io/fyne/v2/widget"
 
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/history"
@@ -169,10 +168,10 @@ func (c *window) titleLine() {
 	l := c.d.Lang
 	buttons := container.New(layout.NewCustomPaddedHBoxLayout(8))
 	if c.state.Manual && c.d.Has(deskapi.WindowLookup) {
-		buttons.Add(widget.NewButton(l.T(text.LookupOpen), func() { c.d.Show(deskapi.WindowLookup) }))
+		buttons.Add(kit.NewButton(l.T(text.LookupOpen), func() { c.d.Show(deskapi.WindowLookup) }))
 	}
 	if len(c.d.Welcome.Demo) == 0 {
-		buttons.Add(widget.NewButton(l.T(text.RecipesMenu), func() { c.d.Show(deskapi.WindowRecipes) }))
+		buttons.Add(kit.NewButton(l.T(text.RecipesMenu), func() { c.d.Show(deskapi.WindowRecipes) }))
 	}
 	buttons.Add(c.moreButton())
 	title := kit.NewWords(l.T(text.DeskCallsTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting()
@@ -189,6 +188,10 @@ func (c *window) shortcuts() {
 	cv.AddShortcut(&fyne.ShortcutUndo{}, func(fyne.Shortcut) { c.undo() })
 	cv.AddShortcut(&fyne.ShortcutCopy{}, func(fyne.Shortcut) { c.withChosen(c.copy) })
 	cv.SetOnTypedKey(func(e *fyne.KeyEvent) { // nothing has the keyboard yet
+		if e.Name == fyne.KeyEscape {
+			c.win.Close()
+			return
+		}
 		if c.page == "" && c.plan.count > 0 {
 			cv.Focus(c.list)
 			if e.Name != fyne.KeyDown && e.Name != fyne.KeyUp {
@@ -260,7 +263,7 @@ func (c *window) showNote() {
 			line = c.undoLine(said)
 		}
 		if dismiss {
-			ok := widget.NewButton(c.d.Lang.T(text.CallsNoticeOk), func() {
+			ok := kit.NewButton(c.d.Lang.T(text.CallsNoticeOk), func() {
 				c.state.Notice = ""
 				c.d.Send(deskapi.KindCallsDismiss, nil)
 				c.showNote()

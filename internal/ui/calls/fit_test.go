@@ -53,7 +53,7 @@ func TestCallsWindowFits(t *testing.T) {
 						b.calls.list.scrollTo(y)
 						kittest.Uncut(t, string(l), b.calls.win, long.Name, longDetail, customer().Name)
 						for _, v := range b.calls.list.views {
-							for _, w := range []*kit.Words{v.time, v.day, v.res, v.more} {
+							for _, w := range []*kit.Words{v.Time, v.Day, v.Result, v.More} {
 								if v.Visible() && w.Width() > w.Size().Width {
 									t.Errorf("%s: %q needs %v of %v", l, w.Text, w.Width(), w.Size().Width)
 								}

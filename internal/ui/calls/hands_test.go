@@ -66,7 +66,7 @@ func TestClicksInARow(t *testing.T) {
 
 	// The pointer shows what a click would do.
 	rows[7].MouseIn(&desktop.MouseEvent{PointEvent: fyne.PointEvent{Position: name}})
-	if !rows[7].back.Visible() || rows[7].title.Colour != "primary" || rows[7].Cursor() != desktop.PointerCursor {
+	if !rows[7].Back.Visible() || rows[7].Title.Colour != "primary" || rows[7].Cursor() != desktop.PointerCursor {
 		t.Error("a row that opens does not look like it under the pointer")
 	}
 	for i, icon := range rows[7].icons {
@@ -75,7 +75,7 @@ func TestClicksInARow(t *testing.T) {
 		}
 	}
 	rows[7].MouseOut()
-	if rows[7].back.Visible() || rows[7].title.Colour != "foreground" {
+	if rows[7].Back.Visible() || rows[7].Title.Colour != "foreground" {
 		t.Error("the pointer left and the row still shows it")
 	}
 	if rows[9].Cursor() != desktop.DefaultCursor {

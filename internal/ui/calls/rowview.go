@@ -11,12 +11,11 @@ import (
 
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/kit"
-	"wiebelt/internal/ui/theme"
 )
 
 // Measures of a row, in units.
 const (
-	rowHeight     = 56
+	rowHeight     = kit.RowHeight
 	rowLeast      = 600 // its least width
 	headingHeight = 36
 	resultWidth   = 220
@@ -48,10 +47,9 @@ type rowView struct {
 	hover bool
 	over  tool // what the pointer is over
 
-	back, ring                          *canvas.Rectangle
-	icons                               [tools]*widget.Icon
-	shape                               *kit.Shape
-	time, day, title, detail, res, more *kit.Words
+	kit.Row
+	ring  *canvas.Rectangle
+	icons [tools]*widget.Icon
 }
 
 var (
@@ -62,18 +60,11 @@ var (
 )
 
 func newRowView(c *window) *rowView {
-	v := &rowView{calls: c, n: -1, over: toolNone, back: canvas.NewRectangle(nil), ring: canvas.NewRectangle(nil), shape: kit.NewShape(kit.MarkNone)}
-	muted := base.ColorNamePlaceHolder
-	v.back.CornerRadius, v.ring.CornerRadius, v.ring.StrokeWidth = 4, 4, 2
+	v := &rowView{calls: c, n: -1, over: toolNone, Row: kit.NewRow(), ring: canvas.NewRectangle(nil)}
+	v.ring.CornerRadius, v.ring.StrokeWidth = 4, 2
 	for i := range v.icons {
 		v.icons[i] = widget.NewIcon(nil)
 	}
-	v.time = kit.NewWords("", base.SizeNameText, base.ColorNameForeground, false)
-	v.day = kit.NewWords("", base.SizeNameCaptionText, muted, false)
-	v.title = kit.NewWords("", theme.SizeRow, base.ColorNameForeground, true).Cutting()
-	v.detail = kit.NewWords("", theme.SizeHint, muted, false).Cutting()
-	v.res = kit.NewWords("", theme.SizeHint, muted, false).Cutting()
-	v.more = kit.NewWords("", theme.SizeHint, muted, false).Cutting()
 	v.ExtendBaseWidget(v)
 	return v
 }
@@ -184,33 +175,15 @@ func (r *rowRenderer) MinSize() fyne.Size { return fyne.NewSize(rowLeast, rowHei
 
 func (r *rowRenderer) Objects() []fyne.CanvasObject {
 	v := r.v
-	return []fyne.CanvasObject{v.back, v.ring, v.time, v.day, v.title, v.detail, v.shape, v.res, v.more, v.icons[0], v.icons[1], v.icons[2]}
+	return append(v.Row.Objects(), v.ring, v.icons[0], v.icons[1], v.icons[2])
 }
 
 func (r *rowRenderer) Layout(size fyne.Size) {
 	v := r.v
-	box := fyne.NewSize(size.Width-2*kit.RowInset, size.Height-2)
-	v.back.Move(fyne.NewPos(kit.RowInset, 1))
-	v.back.Resize(box)
-	v.ring.Move(fyne.NewPos(kit.RowInset, 1))
-	v.ring.Resize(box)
-	// All text of a line is centred in the same height, so that it stands on
-	// nearly one base line in every size.
-	const first, second, line = 7, 29, 20
-	left := float32(kit.Edge + kit.TimeWidth)
 	right := size.Width - kit.RowInset - float32(tools)*toolWidth
-	middle := right - resultWidth
-	put := func(o fyne.CanvasObject, x, y, width float32) {
-		o.Move(fyne.NewPos(x, y))
-		o.Resize(fyne.NewSize(width, line))
-	}
-	put(v.time, kit.Edge, first, kit.TimeWidth)
-	put(v.day, kit.Edge, second, kit.TimeWidth)
-	put(v.title, left, first, middle-left-16)
-	put(v.detail, left, second, middle-left-16)
-	put(v.shape, middle, first, kit.ShapeSize)
-	put(v.res, middle+20, first, resultWidth-20)
-	put(v.more, middle+20, second, resultWidth-20)
+	v.Row.Layout(size, right-resultWidth, right)
+	v.ring.Move(v.Back.Position())
+	v.ring.Resize(v.Back.Size())
 	for i, icon := range v.icons {
 		icon.Move(fyne.NewPos(right+float32(i)*toolWidth+(toolWidth-toolSize)/2, (size.Height-toolSize)/2))
 		icon.Resize(fyne.NewSquareSize(toolSize))
@@ -221,32 +194,29 @@ func (r *rowRenderer) Refresh() {
 	v := r.v
 	th, variant := v.Theme(), fyne.CurrentApp().Settings().ThemeVariant()
 	chosen := v.n == v.calls.chosen && v.calls.list != nil && v.calls.list.focused
-	kit.Visible(v.back, v.known && (v.hover || chosen))
+	v.Light(v.known && (v.hover || chosen))
 	kit.Visible(v.ring, v.known && chosen)
-	v.back.FillColor = th.Color(base.ColorNameHover, variant)
-	v.ring.FillColor = nil
 	v.ring.StrokeColor = th.Color(base.ColorNamePrimary, variant)
-	v.back.Refresh()
 	v.ring.Refresh()
 	active := v.hover && v.row.openable && v.over == toolNone
-	v.time.Say(v.row.time, base.ColorNameForeground)
-	v.day.Say(v.row.day, base.ColorNamePlaceHolder)
-	v.title.Say(v.row.title, kit.Either(active, base.ColorNamePrimary, base.ColorNameForeground))
+	v.Time.Say(v.row.time, base.ColorNameForeground)
+	v.Day.Say(v.row.day, base.ColorNamePlaceHolder)
+	v.Title.Say(v.row.title, kit.Either(active, base.ColorNamePrimary, base.ColorNameForeground))
 	switch {
 	case v.copied():
-		v.detail.Say(v.calls.d.Lang.T(text.DeskCallsCopied), base.ColorNameSuccess)
+		v.Detail.Say(v.calls.d.Lang.T(text.DeskCallsCopied), base.ColorNameSuccess)
 	case v.known && v.calls.looking == v.row.id:
-		v.detail.Say(v.calls.d.Lang.T(text.CallsLooking), base.ColorNamePlaceHolder)
+		v.Detail.Say(v.calls.d.Lang.T(text.CallsLooking), base.ColorNamePlaceHolder)
 	default:
-		v.detail.Say(v.row.detail, base.ColorNamePlaceHolder)
+		v.Detail.Say(v.row.detail, base.ColorNamePlaceHolder)
 	}
-	v.shape.Set(v.row.mark)
-	if v.res.Bold != v.row.open {
-		v.res.Bold = v.row.open
-		v.res.Refresh()
+	v.Shape.Set(v.row.mark)
+	if v.Result.Bold != v.row.open {
+		v.Result.Bold = v.row.open
+		v.Result.Refresh()
 	}
-	v.res.Say(v.row.result, kit.ColourOf(v.row.mark))
-	v.more.Say(v.row.more, base.ColorNamePlaceHolder)
+	v.Result.Say(v.row.result, kit.ColourOf(v.row.mark))
+	v.More.Say(v.row.more, base.ColorNamePlaceHolder)
 	for i, icon := range v.icons {
 		t := tool(i)
 		shown := v.known && (v.hover || chosen) && v.has(t) || t == toolCopy && v.copied()

@@ -22,7 +22,7 @@ func TestGuideShots(t *testing.T) {
 		b.Welcome.Status = deskapi.Status{OK: true, Sentence: l.T(text.StatusReadyLast, "11:52", "Bria")}
 		b.calls.showStatus()
 		b.state(t, deskapi.CallsState{Manual: true, CallBack: true, Missed: 1})
-		kittest.Scaled(b.calls.win, fyne.NewSize(600, 470), 2)
+		kittest.Scaled(b.calls.win, fyne.NewSize(720, 592), 2)
 		shottest.UpToDate(t, "calls", string(l), b.calls.win.Canvas().Capture())
 		b.calls.win.Close()
 	}

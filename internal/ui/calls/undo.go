@@ -48,7 +48,7 @@ func (c *window) undo() {
 
 // undoLine says what was removed, beside the button that puts it back.
 func (c *window) undoLine(said string) fyne.CanvasObject {
-	button := widget.NewButton(c.d.Lang.T(text.CallsUndo), c.undo)
+	button := kit.NewButton(c.d.Lang.T(text.CallsUndo), c.undo)
 	return container.NewBorder(nil, nil, nil, container.NewCenter(button),
 		container.New(kit.Middle(), kit.Plain(said, theme.SizeHint, widget.MediumImportance)))
 }

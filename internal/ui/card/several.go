@@ -49,20 +49,21 @@ func (p *painter) several(c companion.Card) float32 {
 	}
 	list := matching(c, p.l.List.Filter)
 	shown := p.rows(c)
-	if len(c.Contacts) > numbered {
-		p.rule(y)
+	boxed := len(c.Contacts) > numbered // the search box parts the rows from the number
+	if boxed {
 		p.filter(c, y)
 		y += filterH
 	}
 	from := firstRow(p.l.List.First, len(list), shown)
 	to := min(from+shown, len(list))
 	for at := from; at < to; at++ {
-		p.rule(y + float32(at-from)*rowPitch)
+		if at > from || !boxed {
+			p.rule(y + float32(at-from)*rowPitch)
+		}
 		p.row(c, list[at], y+float32(at-from)*rowPitch)
 	}
 	if len(list) == 0 {
 		p.say(p.lg.T(text.CardFilterNone), left, y+18, textWidth, fieldFont, p.c.Muted)
-		p.rule(y)
 	}
 	y += float32(shown) * rowPitch
 	if len(c.Contacts) > shown {

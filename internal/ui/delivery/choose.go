@@ -32,7 +32,7 @@ type chooser struct {
 	content fyne.CanvasObject
 	path    *kit.FilterBox
 	list    *widget.List
-	send    *widget.Button
+	send    *kit.Button
 	said    *kit.Words
 }
 
@@ -59,10 +59,10 @@ func newChooser(w *window) *chooser {
 		c.list.Unselect(i)
 		c.pick(i)
 	}
-	c.send = widget.NewButton("", c.deliver)
+	c.send = kit.NewButton("", c.deliver)
 	c.send.Importance = widget.HighImportance
-	back := widget.NewButtonWithIcon(l.T(text.MessagesBack), base.NavigateBackIcon(), w.back)
-	up := widget.NewButtonWithIcon(l.T(text.MessagesChooseUp), base.MoveUpIcon(), func() { c.open(filepath.Dir(c.dir)) })
+	back := kit.NewButtonWithIcon(l.T(text.MessagesBack), base.NavigateBackIcon(), w.back)
+	up := kit.NewButtonWithIcon(l.T(text.MessagesChooseUp), base.MoveUpIcon(), func() { c.open(filepath.Dir(c.dir)) })
 	title := kit.NewWords(l.T(text.MessagesChooseTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting()
 	head := container.New(layout.NewCustomPaddedLayout(20, 8, kit.Edge, kit.Edge), container.New(layout.NewCustomPaddedVBoxLayout(8),
 		container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedHBoxLayout(8), back, c.send), container.New(kit.Middle(), title)),

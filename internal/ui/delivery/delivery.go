@@ -38,7 +38,7 @@ var windowSize = fyne.NewSize(720, 640)
 type window struct {
 	d        *kit.Desk
 	win      fyne.Window
-	choose   *widget.Button
+	choose   *kit.Button
 	status   *fyne.Container
 	counted  string          // what status says
 	note     *fyne.Container // what is wrong, or has happened
@@ -70,7 +70,7 @@ type window struct {
 func Open(d *kit.Desk) kit.Page {
 	l := d.Lang
 	w := &window{d: d, view: deskapi.DeliveryAll, note: container.NewStack(), question: container.NewStack(), body: container.NewStack()}
-	w.choose = widget.NewButton(l.T(text.MessagesChoose), w.chooseFiles)
+	w.choose = kit.NewButton(l.T(text.MessagesChoose), w.chooseFiles)
 	w.choose.Importance = widget.HighImportance
 	w.status = container.NewStack()
 	w.views = kit.NewChoice(func(i int) { w.show(deliveryViews[i]) })
@@ -87,7 +87,7 @@ func Open(d *kit.Desk) kit.Page {
 	w.tools = container.New(layout.NewCustomPaddedLayout(0, 0, -kit.OptionPad, 0), container.NewHBox(w.views))
 	head := container.New(layout.NewCustomPaddedLayout(20, 12, kit.Edge, kit.Edge), container.New(layout.NewCustomPaddedVBoxLayout(4),
 		container.NewBorder(nil, nil, nil, w.choose, container.New(kit.Middle(), title)), w.status, w.note, w.question, kit.Gap(4), w.tools))
-	w.front = container.NewBorder(head, kit.Gap(8), nil, nil, w.body)
+	w.front = container.NewBorder(head, nil, nil, nil, w.body)
 	w.pages = container.NewStack(w.front)
 	least := canvas.NewRectangle(color.Transparent)
 	least.SetMinSize(fyne.NewSize(leastWidth, leastHeight))
@@ -97,6 +97,8 @@ func Open(d *kit.Desk) kit.Page {
 		switch {
 		case e.Name == fyne.KeyEscape && (w.detail != nil || w.chooser != nil):
 			w.back()
+		case e.Name == fyne.KeyEscape:
+			w.win.Close()
 		case w.detail == nil && w.chooser == nil && w.state.Total > 0 && (e.Name == fyne.KeyDown || e.Name == fyne.KeyUp):
 			w.win.Canvas().Focus(w.list)
 		}

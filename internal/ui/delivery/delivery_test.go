@@ -13,7 +13,6 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/storage"
 	"fyne.io/fyne/v2/test"
-	"fyne.io/fyne/v2/widget"
 
 	"wiebelt/internal/deskapi"
 	inspect "wiebelt/internal/message"
@@ -73,9 +72,9 @@ func deliveryReceipts(id string) deskapi.DeliveryReceipts {
 
 func tapNamed(t *testing.T, w fyne.Window, label string) {
 	t.Helper()
-	var found *widget.Button
+	var found *kit.Button
 	kittest.Each(w.Canvas().Content(), func(o any) {
-		if b, ok := o.(*widget.Button); ok && b.Text == label && b.Visible() {
+		if b, ok := o.(*kit.Button); ok && b.Text == label && b.Visible() {
 			found = b
 		}
 	})
@@ -232,7 +231,7 @@ func TestDeliveryActions(t *testing.T) {
 	kittest.WantTexts(t, w.win, "mutatie-11.zip", "mogelijk aangeleverd", "Element PP[1]/VP[1]/VP_GEBDAT")
 	for _, label := range []string{"Het is aangeleverd", "Nog eens versturen"} {
 		kittest.Each(w.win.Canvas().Content(), func(o any) {
-			if button, ok := o.(*widget.Button); ok && button.Text == label && !button.Disabled() {
+			if button, ok := o.(*kit.Button); ok && button.Text == label && !button.Disabled() {
 				t.Errorf("%q without a note", label)
 			}
 		})

@@ -31,7 +31,7 @@ type detail struct {
 	state    *kit.Words
 	note     *widget.Entry
 	body     *fyne.Container
-	decide   []*widget.Button // wait for a note
+	decide   []*kit.Button // wait for a note
 }
 
 func newDetail(w *window, r deskapi.DeliveryRow) *detail {
@@ -42,7 +42,7 @@ func newDetail(w *window, r deskapi.DeliveryRow) *detail {
 	t.note = widget.NewEntry()
 	t.note.SetPlaceHolder(l.T(text.MessagesResolveNote))
 	t.note.OnChanged = func(string) { t.enable() }
-	back := widget.NewButtonWithIcon(l.T(text.MessagesBack), base.NavigateBackIcon(), w.back)
+	back := kit.NewButtonWithIcon(l.T(text.MessagesBack), base.NavigateBackIcon(), w.back)
 	head := container.New(layout.NewCustomPaddedLayout(20, 8, kit.Edge, kit.Edge), container.NewHBox(back))
 	t.content = container.NewBorder(head, nil, nil, nil, container.NewVScroll(t.body))
 	t.draw()
@@ -133,15 +133,15 @@ func (t *detail) tell(kind string) {
 func (t *detail) actions() fyne.CanvasObject {
 	l, r := t.w.d.Lang, t.all.Row
 	if t.removing {
-		sure := widget.NewButton(l.T(text.MessagesRemove), func() { t.tell(deskapi.KindDeliveryRemove); t.w.back() })
+		sure := kit.NewButton(l.T(text.MessagesRemove), func() { t.tell(deskapi.KindDeliveryRemove); t.w.back() })
 		sure.Importance = widget.DangerImportance
-		no := widget.NewButton(l.T(text.MessagesBack), func() { t.removing = false; t.draw() })
+		no := kit.NewButton(l.T(text.MessagesBack), func() { t.removing = false; t.draw() })
 		return container.New(layout.NewCustomPaddedVBoxLayout(8), container.New(kit.AtMost(kit.TextWidth), kit.Plain(l.T(text.MessagesRemoveAsk), base.SizeNameText, widget.MediumImportance)),
 			container.New(layout.NewCustomPaddedHBoxLayout(8), no, sure))
 	}
 	line := container.New(layout.NewCustomPaddedHBoxLayout(8))
-	add := func(label string, do func()) *widget.Button {
-		b := widget.NewButton(label, do)
+	add := func(label string, do func()) *kit.Button {
+		b := kit.NewButton(label, do)
 		line.Add(b)
 		return b
 	}
@@ -185,8 +185,8 @@ func (t *detail) resolving(remove func()) fyne.CanvasObject {
 			t.note.SetText("")
 		}
 	}
-	yes := widget.NewButton(l.T(text.MessagesResolveDelivered), resolve(true))
-	again := widget.NewButton(l.T(text.MessagesResolveAgain), resolve(false))
+	yes := kit.NewButton(l.T(text.MessagesResolveDelivered), resolve(true))
+	again := kit.NewButton(l.T(text.MessagesResolveAgain), resolve(false))
 	t.decide = append(t.decide, yes)
 	if t.all.Row.Kept {
 		t.decide = append(t.decide, again)
@@ -194,7 +194,7 @@ func (t *detail) resolving(remove func()) fyne.CanvasObject {
 		again.Disable() // our copy of it is gone
 	}
 	return container.New(layout.NewCustomPaddedLayout(8, 0, 0, 0), ruled(kit.Plain(l.T(text.MessagesResolve), base.SizeNameText, widget.MediumImportance), t.note,
-		container.New(layout.NewCustomPaddedHBoxLayout(8), yes, again, widget.NewButton(l.T(text.MessagesRemove), remove))))
+		container.New(layout.NewCustomPaddedHBoxLayout(8), yes, again, kit.NewButton(l.T(text.MessagesRemove), remove))))
 }
 
 func (t *detail) fields() fyne.CanvasObject {

@@ -65,9 +65,9 @@ func TestDeliveryWindowFits(t *testing.T) {
 					for i, r := range part {
 						got := w.wordsOf(r)
 						v := newLine(w)
-						v.Resize(fyne.NewSize(w.list.Size().Width, rowHigh))
+						v.Resize(fyne.NewSize(w.list.Size().Width, kit.RowHeight))
 						v.set(i)
-						for _, words := range []*kit.Words{v.time, v.day, v.detail, v.state} {
+						for _, words := range []*kit.Words{v.Time, v.Day, v.Detail, v.Result} {
 							if words.Width() > words.Size().Width {
 								t.Errorf("%s at %v in %v: %q needs %v of %v", l, scale, size, words.Text, words.Width(), words.Size().Width)
 							}

@@ -76,7 +76,7 @@ func (w *window) showNote() {
 	if said != "" {
 		line := kit.Trouble(said)
 		if label != "" {
-			line = container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 12, 0), container.NewCenter(widget.NewButton(label, do))),
+			line = container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 12, 0), container.NewCenter(kit.NewButton(label, do))),
 				container.New(kit.Middle(), line))
 		}
 		w.note.Objects = []fyne.CanvasObject{container.New(layout.NewCustomPaddedLayout(8, 0, 0, 0), line)}
@@ -135,8 +135,8 @@ func (w *window) questionOf(r deskapi.DeliveryRow) string {
 
 func (w *window) questionBox(q deskapi.DeliveryRow) fyne.CanvasObject {
 	l := w.d.Lang
-	send := widget.NewButton(l.T(text.MessagesSend), func() { w.answer(deskapi.KindDeliverySend, q.ID) })
-	skip := widget.NewButton(l.T(text.MessagesSkip), func() { w.answer(deskapi.KindDeliveryRemove, q.ID) })
+	send := kit.NewButton(l.T(text.MessagesSend), func() { w.answer(deskapi.KindDeliverySend, q.ID) })
+	skip := kit.NewButton(l.T(text.MessagesSkip), func() { w.answer(deskapi.KindDeliveryRemove, q.ID) })
 	said := container.New(layout.NewCustomPaddedVBoxLayout(4), kit.Plain(w.questionOf(q), base.SizeNameText, widget.MediumImportance))
 	if w.state.Questions > 1 {
 		said.Add(kit.Plain(l.N(text.MessagesQuestionMore, w.state.Questions-1), base.SizeNameCaptionText, widget.LowImportance))

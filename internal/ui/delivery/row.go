@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/driver/desktop"
 	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
@@ -15,7 +14,6 @@ import (
 	"wiebelt/internal/outbox"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/kit"
-	"wiebelt/internal/ui/theme"
 )
 
 // rowWords is a row as it is written.
@@ -123,7 +121,6 @@ func (w *window) moment(t time.Time) string {
 }
 
 const (
-	rowHigh     = 56
 	leastWidth  = 688 // the window's least width
 	leastHeight = 400 // and height
 	stateWidth  = 176
@@ -140,9 +137,7 @@ type line struct {
 	since time.Time
 	hover bool
 
-	back                            *canvas.Rectangle
-	shape                           *kit.Shape
-	time, day, title, detail, state *kit.Words
+	kit.Row
 }
 
 var (
@@ -152,14 +147,7 @@ var (
 )
 
 func newLine(w *window) *line {
-	v := &line{w: w, back: canvas.NewRectangle(nil), shape: kit.NewShape(kit.MarkNone)}
-	muted := base.ColorNamePlaceHolder
-	v.back.CornerRadius = 4
-	v.time = kit.NewWords("", base.SizeNameText, base.ColorNameForeground, false)
-	v.day = kit.NewWords("", base.SizeNameCaptionText, muted, false)
-	v.title = kit.NewWords("", theme.SizeRow, base.ColorNameForeground, true).Cutting()
-	v.detail = kit.NewWords("", theme.SizeHint, muted, false).Cutting()
-	v.state = kit.NewWords("", theme.SizeHint, muted, false).Cutting()
+	v := &line{w: w, Row: kit.NewRow()}
 	v.ExtendBaseWidget(v)
 	return v
 }
@@ -208,48 +196,28 @@ func (v *line) CreateRenderer() fyne.WidgetRenderer {
 type lineRenderer struct{ v *line }
 
 func (r *lineRenderer) Destroy()           {}
-func (r *lineRenderer) MinSize() fyne.Size { return fyne.NewSize(leastWidth, rowHigh) }
+func (r *lineRenderer) MinSize() fyne.Size { return fyne.NewSize(leastWidth, kit.RowHeight) }
 
-func (r *lineRenderer) Objects() []fyne.CanvasObject {
-	v := r.v
-	return []fyne.CanvasObject{v.back, v.time, v.day, v.title, v.detail, v.shape, v.state}
-}
+func (r *lineRenderer) Objects() []fyne.CanvasObject { return r.v.Row.Objects() }
 
 func (r *lineRenderer) Layout(size fyne.Size) {
-	v := r.v
-	v.back.Move(fyne.NewPos(kit.RowInset, 1))
-	v.back.Resize(fyne.NewSize(size.Width-2*kit.RowInset, size.Height-2))
-	const first, second, line = 7, 29, 20
-	left, right := float32(kit.Edge+kit.TimeWidth), size.Width-kit.Edge
-	at := right - stateWidth
-	put := func(o fyne.CanvasObject, x, y, width float32) {
-		o.Move(fyne.NewPos(x, y))
-		o.Resize(fyne.NewSize(width, line))
-	}
-	put(v.time, kit.Edge, first, kit.TimeWidth)
-	put(v.day, kit.Edge, second, kit.TimeWidth)
-	put(v.title, left, first, at-left-16)
-	put(v.detail, left, second, right-left)
-	put(v.shape, at, first, kit.ShapeSize)
-	put(v.state, at+20, first, stateWidth-20)
+	right := size.Width - kit.Edge
+	r.v.Row.Layout(size, right-stateWidth, right)
 }
 
 func (r *lineRenderer) Refresh() {
 	v := r.v
-	th, variant := v.Theme(), fyne.CurrentApp().Settings().ThemeVariant()
-	kit.Visible(v.back, v.known && v.hover)
-	v.back.FillColor = th.Color(base.ColorNameHover, variant)
-	v.back.Refresh()
+	v.Light(v.known && v.hover)
 	var s rowWords
 	if row, known := v.w.row(v.n); known {
 		s = v.w.wordsOf(row)
 	}
-	v.time.Say(s.time, base.ColorNameForeground)
-	v.day.Say(s.day, base.ColorNamePlaceHolder)
-	v.title.Say(s.title, kit.Either(v.hover, base.ColorNamePrimary, base.ColorNameForeground))
-	v.detail.Say(s.detail, base.ColorNamePlaceHolder)
-	v.shape.Set(s.mark)
-	v.state.Say(s.state, kit.ColourOf(s.mark))
+	v.Time.Say(s.time, base.ColorNameForeground)
+	v.Day.Say(s.day, base.ColorNamePlaceHolder)
+	v.Title.Say(s.title, kit.Either(v.hover, base.ColorNamePrimary, base.ColorNameForeground))
+	v.Detail.Say(s.detail, base.ColorNamePlaceHolder)
+	v.Shape.Set(s.mark)
+	v.Result.Say(s.state, kit.ColourOf(s.mark))
 	r.Layout(v.Size())
 }
 

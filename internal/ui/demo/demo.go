@@ -26,7 +26,7 @@ const demoButtonWidth = 216
 type window struct {
 	d       *kit.Desk
 	win     fyne.Window
-	buttons []*widget.Button // in the order of the calls
+	buttons []*kit.Button // in the order of the calls
 	sign    *kit.Shape
 	last    *kit.Words
 	playing string // id of the call that was asked for last, "" if it was answered
@@ -44,15 +44,15 @@ func Open(d *kit.Desk) kit.Page {
 	}
 
 	title := kit.NewWords(l.T(text.DeskDemoTitle), base.SizeNameHeadingText, base.ColorNameForeground, true)
-	calls := widget.NewButton(l.T(text.DeskDemoCalls), func() { d.Show(deskapi.WindowCalls) })
-	head := container.New(layout.NewCustomPaddedLayout(20, 16, kit.Edge, kit.Edge),
+	calls := kit.NewButton(l.T(text.DeskDemoCalls), func() { d.Show(deskapi.WindowCalls) })
+	head := container.New(layout.NewCustomPaddedLayout(20, 12, kit.Edge, kit.Edge),
 		container.New(layout.NewCustomPaddedVBoxLayout(8),
 			container.NewBorder(nil, nil, title, calls),
 			container.New(kit.AtMost(560), kit.Paragraph(l.T(text.DeskDemoIntro)))))
 
 	rows := container.New(layout.NewCustomPaddedVBoxLayout(8))
 	for i, c := range d.Welcome.Demo {
-		b := widget.NewButton(c.Title, func() { w.play(c.ID) })
+		b := kit.NewButton(c.Title, func() { w.play(c.ID) })
 		b.Alignment = widget.ButtonAlignLeading
 		if i == 0 {
 			b.Importance = widget.HighImportance
@@ -60,7 +60,7 @@ func Open(d *kit.Desk) kit.Page {
 		w.buttons = append(w.buttons, b)
 		rows.Add(container.New(beside{}, b, kit.Paragraph(c.Hint)))
 	}
-	list := container.NewVScroll(container.New(layout.NewCustomPaddedLayout(0, 16, kit.Edge, kit.Edge), rows))
+	list := container.NewVScroll(container.New(layout.NewCustomPaddedLayout(4, 16, kit.Edge, kit.Edge), rows))
 
 	foot := container.New(layout.NewCustomPaddedLayout(0, 20, kit.Edge, kit.Edge), kit.NewSoftBox(
 		container.New(layout.NewCustomPaddedLayout(10, 10, 16, 16),

@@ -35,12 +35,12 @@ type bundleView struct {
 	want   int      // up to here it is asked for by itself
 	next   int      // where the rest of it begins, 0 at its end
 	view   *widget.List
-	more   *widget.Button
+	more   *kit.Button
 	below  *fyne.Container // holds more
 	page   *fyne.Container
 	path   *widget.Entry
 	notes  *fyne.Container
-	save   *widget.Button
+	save   *kit.Button
 	object fyne.CanvasObject
 }
 
@@ -65,12 +65,12 @@ func newBundleView(w *window, m deskapi.DoctorHolds) *bundleView {
 		})
 	v.view.HideSeparators = true
 	v.view.OnSelected = func(i widget.ListItemID) { v.view.Unselect(i) }
-	v.more = widget.NewButton(l.T(text.DoctorWindowMore), v.ask)
+	v.more = kit.NewButton(l.T(text.DoctorWindowMore), v.ask)
 	v.path.SetText(m.Path)
 	v.path.OnSubmitted = func(string) { v.write() }
-	v.save = widget.NewButton(l.T(text.DoctorWindowWrite), v.write)
+	v.save = kit.NewButton(l.T(text.DoctorWindowWrite), v.write)
 	v.save.Importance = widget.HighImportance
-	back := widget.NewButton(l.T(text.DoctorWindowBack), w.back)
+	back := kit.NewButton(l.T(text.DoctorWindowBack), w.back)
 
 	head := newStack(8)
 	head.Add(kit.NewWords(l.T(text.DoctorWindowHolds), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting())
@@ -79,8 +79,8 @@ func newBundleView(w *window, m deskapi.DoctorHolds) *bundleView {
 	foot.Add(kit.NewWords(l.T(text.DoctorWindowPlace), theme.SizeHint, base.ColorNamePlaceHolder, false))
 	foot.Add(v.path)
 	foot.Add(v.notes)
-	foot.Add(container.New(layout.NewCustomPaddedHBoxLayout(8), v.save, back))
-	v.below = container.New(layout.NewCustomPaddedLayout(4, 4, 8, 8), container.NewHBox(v.more))
+	foot.Add(container.New(layout.NewCustomPaddedHBoxLayout(8), back, v.save))
+	v.below = container.New(layout.NewCustomPaddedLayout(4, 4, 20, 8), container.NewHBox(v.more))
 	v.page = container.NewBorder(nil, v.below, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 12, 0), v.view))
 	v.object = container.NewBorder(container.New(layout.NewCustomPaddedLayout(20, 12, kit.Edge, kit.Edge), head),
 		container.New(layout.NewCustomPaddedLayout(12, 20, kit.Edge, kit.Edge), foot), nil, nil,

@@ -59,9 +59,9 @@ type window struct {
 	top     *fyne.Container // summary, notes and buttons
 	list    *fyne.Container // headings and rows
 	rows    map[string]*fyne.Container
-	again   *widget.Button
-	copyAll *widget.Button
-	bundle  *widget.Button
+	again   *kit.Button
+	copyAll *kit.Button
+	bundle  *kit.Button
 	scroll  *container.Scroll
 	checks  *fyne.Container
 	holder  *fyne.Container // the checks, or the bundle
@@ -79,9 +79,9 @@ func newWindow(d *kit.Desk) *window {
 	l := d.Lang
 	w := &window{d: d, rows: map[string]*fyne.Container{}, notes: newStack(8), holder: container.NewStack()}
 	w.summary = kit.NewWords("", base.SizeNameText, base.ColorNameForeground, true).Cutting()
-	w.again = widget.NewButton(l.T(text.DoctorWindowAgain), w.run)
-	w.copyAll = widget.NewButton(l.T(text.DoctorWindowCopy), w.copy)
-	w.bundle = widget.NewButton(l.T(text.DoctorWindowBundle), w.gather)
+	w.again = kit.NewButton(l.T(text.DoctorWindowAgain), w.run)
+	w.copyAll = kit.NewButton(l.T(text.DoctorWindowCopy), w.copy)
+	w.bundle = kit.NewButton(l.T(text.DoctorWindowBundle), w.gather)
 	buttons := container.New(layout.NewCustomPaddedHBoxLayout(8), w.again, w.copyAll, w.bundle)
 	w.list = newStack(8)
 	for i, g := range groups {

@@ -113,6 +113,8 @@ func (c *Choice) TypedKey(e *fyne.KeyEvent) {
 		c.choose(c.now - 1)
 	case fyne.KeyRight:
 		c.choose(c.now + 1)
+	default:
+		Hand(c, e)
 	}
 }
 

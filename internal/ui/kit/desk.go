@@ -72,6 +72,7 @@ func (d *Desk) Window(title text.Key, content fyne.CanvasObject, size fyne.Size)
 	w.SetContent(content)
 	w.Resize(size)
 	w.CenterOnScreen()
+	w.Canvas().SetOnTypedKey(OnEscape(w.Close))
 	return w
 }
 

@@ -5,7 +5,6 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/layout"
 	base "fyne.io/fyne/v2/theme"
-	"fyne.io/fyne/v2/widget"
 
 	"wiebelt/internal/ui/theme"
 )
@@ -14,7 +13,7 @@ import (
 const TextWidth = 440
 
 // EmptyPage says what will appear here and how to try it. button may be nil.
-func EmptyPage(title string, button *widget.Button, sentences ...string) fyne.CanvasObject {
+func EmptyPage(title string, button *Button, sentences ...string) fyne.CanvasObject {
 	lines := container.New(layout.NewCustomPaddedVBoxLayout(8),
 		NewWords(title, theme.SizeStart, base.ColorNameForeground, true).Cutting())
 	for _, s := range sentences {

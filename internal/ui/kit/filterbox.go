@@ -6,7 +6,7 @@ import (
 )
 
 // FilterBox is an entry to search with: Down goes on into what it has left, and
-// escape empties it.
+// escape empties it, or goes on to the window.
 type FilterBox struct {
 	widget.Entry
 	Down func()
@@ -20,6 +20,9 @@ func (f *FilterBox) TypedKey(e *fyne.KeyEvent) {
 			f.Down()
 		}
 	case fyne.KeyEscape:
+		if f.Text == "" {
+			Hand(f, e)
+		}
 		f.SetText("")
 	default:
 		f.Entry.TypedKey(e)

@@ -76,7 +76,9 @@ func (o *Option) TypedRune(rune) {}
 func (o *Option) TypedKey(e *fyne.KeyEvent) {
 	if e.Name == fyne.KeySpace || e.Name == fyne.KeyReturn || e.Name == fyne.KeyEnter {
 		o.choose()
+		return
 	}
+	Hand(o, e)
 }
 
 // CreateRenderer implements fyne.Widget.

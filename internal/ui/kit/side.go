@@ -47,7 +47,7 @@ func NewSide(w Chooser, items func() []SideItem) (*widget.List, fyne.CanvasObjec
 		list.Unselect(i)
 		w.Choose(items()[i].ID)
 	}
-	return list, NewSoftBox(container.New(layout.NewCustomPaddedLayout(12, 12, 8, 8), list)).Square()
+	return list, NewSoftBox(container.New(layout.NewCustomPaddedLayout(12, 0, 8, 8), list)).Square()
 }
 
 // sideLine is a line of such a list.

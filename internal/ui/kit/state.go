@@ -2,7 +2,6 @@ package kit
 
 import (
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/widget"
 )
 
 // Visible shows or hides an object, unless it is already.
@@ -27,7 +26,7 @@ func Either[T any](first bool, a, b T) T {
 
 // Able makes a button one that can be pressed or not. Doing so costs a drawing,
 // so only what differs is done.
-func Able(b *widget.Button, on bool) {
+func Able(b *Button, on bool) {
 	switch {
 	case on && b.Disabled():
 		b.Enable()

@@ -11,9 +11,9 @@ import (
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/driver/software"
 	"fyne.io/fyne/v2/test"
-	"fyne.io/fyne/v2/widget"
 
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
 )
 
 // Shot leaves a picture of a window, for people to look at, in the folder that
@@ -29,6 +29,11 @@ func Shot(t testing.TB, w fyne.Window, name string) {
 		t.Fatal(err)
 	}
 	defer f.Close()
+	// Text that wraps tells its height only once it has a width: a window on a
+	// screen lays out again before it paints, a window of a test does not.
+	size := w.Canvas().Size()
+	w.Resize(size.AddWidthHeight(1, 1))
+	w.Resize(size)
 	if err := png.Encode(f, w.Canvas().Capture()); err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +105,7 @@ func Uncut(t *testing.T, what string, w fyne.Window, data ...string) {
 				}
 				t.Errorf("%s: %q is cut", what, o.Text)
 			}
-		case *widget.Button:
+		case *kit.Button:
 			if o.Size().Width+0.5 < o.MinSize().Width {
 				t.Errorf("%s: the button %q is %v wide and needs %v", what, o.Text, o.Size().Width, o.MinSize().Width)
 			}
@@ -149,9 +154,9 @@ func Each(o fyne.CanvasObject, visit func(any)) {
 // PressIn presses the button with a label somewhere in a tree.
 func PressIn(t *testing.T, o fyne.CanvasObject, label string) {
 	t.Helper()
-	var found *widget.Button
+	var found *kit.Button
 	Each(o, func(o any) {
-		if b, ok := o.(*widget.Button); ok && b.Text == label {
+		if b, ok := o.(*kit.Button); ok && b.Text == label {
 			found = b
 		}
 	})
@@ -162,14 +167,14 @@ func PressIn(t *testing.T, o fyne.CanvasObject, label string) {
 }
 
 // ButtonOf gives the button of a window with a label, nil if there is none.
-func ButtonOf(w fyne.Window, label string) (found *widget.Button) {
+func ButtonOf(w fyne.Window, label string) (found *kit.Button) {
 	var walk func(fyne.CanvasObject)
 	walk = func(o fyne.CanvasObject) {
 		if !o.Visible() {
 			return
 		}
 		switch o := o.(type) {
-		case *widget.Button:
+		case *kit.Button:
 			if o.Text == label {
 				found = o
 			}

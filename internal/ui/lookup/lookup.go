@@ -39,7 +39,7 @@ type window struct {
 	d      *kit.Desk
 	win    fyne.Window
 	box    *kit.FilterBox
-	button *widget.Button
+	button *kit.Button
 	body   *fyne.Container
 	seq    int // of the last question
 	asking bool
@@ -57,7 +57,7 @@ func newWindow(d *kit.Desk) *window {
 	w.box = kit.NewFilterBox(l.T(text.LookupBox))
 	w.box.Down = w.ask
 	w.box.OnChanged = func(s string) { w.typed() }
-	w.button = widget.NewButton(l.T(text.LookupButton), w.ask)
+	w.button = kit.NewButton(l.T(text.LookupButton), w.ask)
 	w.button.Importance = widget.HighImportance
 	title := kit.NewWords(l.T(text.LookupTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting()
 	line := container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 8, 0), w.button), w.box)
@@ -239,7 +239,7 @@ func (w *window) answer(page *fyne.Container, f *deskapi.LookupFound) {
 		if k.Link == "" {
 			say(l.T(text.CardNolink))
 		} else {
-			open := widget.NewButton(w.d.OpenWords(), func() { w.open(k) })
+			open := kit.NewButton(w.d.OpenWords(), func() { w.open(k) })
 			open.Importance = widget.HighImportance
 			buttons.Add(open)
 		}
@@ -275,7 +275,7 @@ func (w *window) answer(page *fyne.Container, f *deskapi.LookupFound) {
 		if contact.Failure(f.Failure).NeedsAdmin() {
 			say(l.T(text.CardTell, f.Support))
 		}
-		buttons.Add(widget.NewButton(l.T(text.CardButtonRetry), w.ask))
+		buttons.Add(kit.NewButton(l.T(text.CardButtonRetry), w.ask))
 		end()
 	case history.OutcomeInternal:
 		big(l.T(text.CardExtension, f.Shown))
@@ -317,11 +317,11 @@ func nameOf(l text.Language, k deskapi.LookupContact) string {
 }
 
 // copying is a button that copies and says so for a moment.
-func (w *window) copying(label, s string) *widget.Button {
+func (w *window) copying(label, s string) *kit.Button {
 	if w.copied == s {
 		label = w.d.Lang.T(text.CardButtonCopied)
 	}
-	return widget.NewButton(label, func() { w.copy(s) })
+	return kit.NewButton(label, func() { w.copy(s) })
 }
 
 // fields are what is known of a contact, a line each.
@@ -347,7 +347,7 @@ func (w *window) match(k deskapi.LookupContact) fyne.CanvasObject {
 	l := w.d.Lang
 	name := kit.Bold(nameOf(l, k), base.SizeNameText)
 	detail := kit.Plain(kit.Join(contact.GroupDigits(k.Relation), k.Address, k.Producer), base.SizeNameCaptionText, widget.LowImportance)
-	open := widget.NewButton(l.T(text.CardButtonOpenRow), func() { w.open(k) })
+	open := kit.NewButton(l.T(text.CardButtonOpenRow), func() { w.open(k) })
 	if k.Link == "" {
 		open.Disable()
 	}

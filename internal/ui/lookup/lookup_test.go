@@ -104,9 +104,9 @@ func TestLookupAnswers(t *testing.T) {
 	}
 }
 
-func buttonsOf(w *window) (all []*widget.Button) {
+func buttonsOf(w *window) (all []*kit.Button) {
 	kittest.Each(w.win.Canvas().Content(), func(o any) {
-		if b, ok := o.(*widget.Button); ok {
+		if b, ok := o.(*kit.Button); ok {
 			all = append(all, b)
 		}
 	})

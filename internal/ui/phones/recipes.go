@@ -198,7 +198,7 @@ type pasteBlock struct {
 	full          string // with tokens; "" if it cannot be pasted here
 	open          bool   // tokens are shown
 	text          *widget.Label
-	copying, show *widget.Button // show is nil where there is no token
+	copying, show *kit.Button // show is nil where there is no token
 	content       *fyne.Container
 }
 
@@ -219,15 +219,15 @@ func newPasteBlock(w *window, b guide.Block, v guide.Values) *pasteBlock {
 	}
 	p.full = full
 	p.text.TextStyle.Monospace = true
-	p.copying = widget.NewButton(l.T(text.RecipesCopy), p.copy)
+	p.copying = kit.NewButton(l.T(text.RecipesCopy), p.copy)
 	buttons := container.New(layout.NewCustomPaddedHBoxLayout(4))
 	if b.Secret() {
-		p.show = widget.NewButton(l.T(text.RecipesShow), p.toggle)
+		p.show = kit.NewButton(l.T(text.RecipesShow), p.toggle)
 		p.show.Importance = widget.LowImportance
 		buttons.Add(p.show)
 	}
 	// As wide as both of its texts, so that nothing moves when it was used.
-	both := max(p.copying.MinSize().Width, widget.NewButton(l.T(text.RecipesCopied), nil).MinSize().Width)
+	both := max(p.copying.MinSize().Width, kit.NewButton(l.T(text.RecipesCopied), nil).MinSize().Width)
 	buttons.Add(container.New(kit.AtLeast(both), p.copying))
 	p.content = container.New(layout.NewCustomPaddedVBoxLayout(0),
 		container.New(layout.NewCustomPaddedLayout(4, 0, 12, 4), container.NewBorder(nil, nil, nil, buttons, container.New(kit.Middle(), caption))),

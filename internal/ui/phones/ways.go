@@ -139,11 +139,11 @@ func (w *window) overview() fyne.CanvasObject {
 	l := w.d.Lang
 	w.states = container.New(layout.NewCustomPaddedVBoxLayout(8))
 	w.fillStates()
-	test := widget.NewButton(l.T(text.TestBegin), func() { w.d.Show(deskapi.WindowTest) })
+	test := kit.NewButton(l.T(text.TestBegin), func() { w.d.Show(deskapi.WindowTest) })
 	test.Importance = widget.HighImportance
-	start := widget.NewButton(l.T(text.WaysStart), func() { w.d.Show(deskapi.WindowStart) })
+	start := kit.NewButton(l.T(text.WaysStart), func() { w.d.Show(deskapi.WindowStart) })
 	return container.New(layout.NewCustomPaddedLayout(20, 24, kit.Edge, kit.Edge), container.New(layout.NewCustomPaddedVBoxLayout(12),
 		kit.NewWords(l.T(text.WaysTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting(),
 		kit.Paragraph(l.T(text.WaysIntro)), w.states, kit.NewRule(canvas.NewRectangle(nil)),
-		container.NewHBox(test), container.NewHBox(start)))
+		container.New(layout.NewCustomPaddedHBoxLayout(8), test, start)))
 }

@@ -90,6 +90,15 @@ func (f *field) FocusGained() {
 	f.gained()
 }
 
+// TypedKey implements fyne.Focusable.
+func (f *field) TypedKey(e *fyne.KeyEvent) {
+	if e.Name == fyne.KeyEscape {
+		kit.Hand(f, e)
+		return
+	}
+	f.Entry.TypedKey(e)
+}
+
 // wheel lies over a page and takes the wheel, which fields would keep for
 // themselves; everything else goes through it.
 type wheel struct {

@@ -84,7 +84,7 @@ func (b *linesBox) build() {
 	if locked {
 		b.object.Add(lockedLine(l.T(text.PrefsLocked, w.state.LinesBy)))
 	} else {
-		b.object.Add(container.NewHBox(widget.NewButton(l.T(text.PrefsLinesAdd), func() {
+		b.object.Add(container.NewHBox(kit.NewButton(l.T(text.PrefsLinesAdd), func() {
 			b.all = append(b.all, deskapi.SettingsLine{})
 			b.build()
 			b.object.Refresh()
@@ -200,7 +200,7 @@ func (b *phonesBox) build() {
 	}
 	buttons := container.New(layout.NewCustomPaddedHBoxLayout(8))
 	if !locked {
-		buttons.Add(widget.NewButton(l.T(text.PrefsPhonesAdd), b.add))
+		buttons.Add(kit.NewButton(l.T(text.PrefsPhonesAdd), b.add))
 	}
 	buttons.Add(smallButton(l.T(text.PrefsPhonesRecipes), func() { w.d.Show(deskapi.WindowRecipes) }))
 	b.object.Add(buttons)
@@ -257,7 +257,7 @@ func newPhoneBox(b *phonesBox, i int, locked bool) fyne.CanvasObject {
 		remove.Hide()
 	}
 	content := newColumn(8)
-	content.Add(container.NewBorder(nil, nil, nil, remove, labelled(l.T(text.SettingTitle("softphone.kind")), container.New(kit.AtMost(choiceWidth), kind))))
+	content.Add(container.NewBorder(nil, nil, nil, container.NewBorder(nil, remove, nil, nil), labelled(l.T(text.SettingTitle("softphone.kind")), container.New(kit.AtMost(choiceWidth), kind))))
 	content.Add(x.field("name", p.Name, func(s string) {
 		typed := b.w.draft.secrets
 		if v, ok := typed[b.all[i].Name]; ok { // it goes with its link

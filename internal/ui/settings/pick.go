@@ -86,7 +86,7 @@ func (v *setupView) showPicking(b *fyne.Container) {
 	l := v.w.d.Lang
 	b.Add(kit.Paragraph(l.T(text.PrefsFilePick)))
 	for _, path := range v.found {
-		name := widget.NewButton(filepath.Base(path), func() { v.w.openFile(path) })
+		name := kit.NewButton(filepath.Base(path), func() { v.w.openFile(path) })
 		name.Alignment = widget.ButtonAlignLeading
 		folder := filepath.Dir(path)
 		if r := []rune(folder); len(r) > maxFolder {
@@ -95,7 +95,7 @@ func (v *setupView) showPicking(b *fyne.Container) {
 		b.Add(container.New(layout.NewCustomPaddedVBoxLayout(2), name, muted(folder)))
 	}
 	path := v.w.newField()
-	open := widget.NewButton(l.T(text.PrefsFileShow), nil)
+	open := kit.NewButton(l.T(text.PrefsFileShow), nil)
 	fault := newFaultLine()
 	open.OnTapped = func() {
 		p := strings.Trim(strings.TrimSpace(path.Text), `"`) // as Windows copies a path
@@ -108,5 +108,5 @@ func (v *setupView) showPicking(b *fyne.Container) {
 	path.OnSubmitted = func(string) { open.OnTapped() }
 	b.Add(container.New(layout.NewCustomPaddedVBoxLayout(4), kit.Bold(l.T(text.PrefsFilePath), theme.SizeHint),
 		container.NewStack(container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 8, 0), open), path)), fault.object))
-	b.Add(container.NewHBox(widget.NewButton(l.T(text.PrefsFileCancel), v.w.closeFile)))
+	b.Add(container.NewHBox(kit.NewButton(l.T(text.PrefsFileCancel), v.w.closeFile)))
 }

@@ -384,7 +384,7 @@ func (o *orderedBox) build() {
 			o.on[v] = on
 			o.changed()
 		}
-		up := widget.NewButtonWithIcon("", base.MoveUpIcon(), func() {
+		up := kit.NewButtonWithIcon("", base.MoveUpIcon(), func() {
 			o.order[i-1], o.order[i] = o.order[i], o.order[i-1]
 			o.build()
 			o.changed()

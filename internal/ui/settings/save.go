@@ -18,15 +18,15 @@ type settingsFooter struct {
 	w          *window
 	object     *fyne.Container
 	said       *fyne.Container
-	save, undo *widget.Button
+	save, undo *kit.Button
 }
 
 func newSettingsFooter(w *window) *settingsFooter {
 	l := w.d.Lang
 	f := &settingsFooter{w: w, said: container.NewStack()}
-	f.save = widget.NewButton(l.T(text.PrefsSave), w.save)
+	f.save = kit.NewButton(l.T(text.PrefsSave), w.save)
 	f.save.Importance = widget.HighImportance
-	f.undo = widget.NewButton(l.T(text.PrefsUndo), w.undo)
+	f.undo = kit.NewButton(l.T(text.PrefsUndo), w.undo)
 	buttons := container.New(layout.NewCustomPaddedHBoxLayout(8), f.undo, f.save)
 	bar := container.New(layout.NewCustomPaddedLayout(12, 12, kit.Edge, kit.Edge),
 		container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 12, 0), container.New(kit.Middle(), buttons)),

@@ -133,8 +133,8 @@ func (w *window) takeKept(m deskapi.SettingsSecret) {
 }
 
 // smallButton is a quiet button as wide as its word.
-func smallButton(s string, do func()) *widget.Button {
-	b := widget.NewButton(s, do)
+func smallButton(s string, do func()) *kit.Button {
+	b := kit.NewButton(s, do)
 	b.Importance = widget.LowImportance
 	return b
 }

@@ -6,15 +6,14 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/layout"
 	base "fyne.io/fyne/v2/theme"
-	"fyne.io/fyne/v2/widget"
 
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
 )
 
-// section lays out one section.
-func (w *window) section(s section) fyne.CanvasObject {
+// section lays out one section, with a rule below it where another follows.
+func (w *window) section(s section, last bool) fyne.CanvasObject {
 	l := w.d.Lang
 	part := newColumn(16)
 	part.Add(kit.NewWords(l.T(text.PrefsSection(s.id)), theme.SizeStart, base.ColorNameForeground, true).Cutting())
@@ -30,8 +29,10 @@ func (w *window) section(s section) fyne.CanvasObject {
 	default:
 		w.addRows(part, s.keys)
 	}
-	line := canvas.NewRectangle(nil)
-	return container.New(layout.NewCustomPaddedVBoxLayout(16), part, kit.NewRule(line))
+	if last {
+		return container.New(layout.NewCustomPaddedVBoxLayout(16), part)
+	}
+	return container.New(layout.NewCustomPaddedVBoxLayout(16), part, kit.NewRule(canvas.NewRectangle(nil)))
 }
 
 func (w *window) addRows(part *fyne.Container, keys []string) {
@@ -58,7 +59,7 @@ func (w *window) hubSection(part *fyne.Container, s section) {
 	if w.state.Expiry != "" {
 		part.Add(kit.Trouble(w.state.Expiry))
 	}
-	open := widget.NewButton(l.T(text.PrefsFileOpen), w.pickFile)
+	open := kit.NewButton(l.T(text.PrefsFileOpen), w.pickFile)
 	part.Add(container.NewHBox(open))
 	for _, key := range s.keys {
 		if r := w.row(key); r != nil {
@@ -80,7 +81,7 @@ func (w *window) advancedSection(part *fyne.Container, s section) {
 	if w.advanced {
 		label = text.PrefsAdvancedHide
 	}
-	part.Add(container.NewHBox(widget.NewButton(l.T(label), func() {
+	part.Add(container.NewHBox(kit.NewButton(l.T(label), func() {
 		w.advanced = !w.advanced
 		w.build()
 		w.goTo(w.parts[sectionAdvanced])

@@ -59,7 +59,8 @@ type window struct {
 	hubBox  *secretBox
 	trial   *trialBox
 	phones  *phonesBox
-	file    *setupView // a set-up file is shown; nil mostly
+	file    *setupView    // a set-up file is shown; nil mostly
+	asking  *widget.PopUp // whether to close without saving; nil mostly
 }
 
 // settingsDraft is what was changed and not saved.
@@ -111,6 +112,7 @@ func newWindow(d *kit.Desk) *window {
 	body := container.NewBorder(nil, w.footer.object, nil, nil, w.scroll)
 	w.win = d.Window(text.PrefsTitle, container.New(kit.Columns(sectionsWidth), side, body), fyne.NewSize(720, 688))
 	w.win.SetCloseIntercept(w.close)
+	w.win.Canvas().SetOnTypedKey(kit.OnEscape(w.escape))
 	w.win.SetOnDropped(func(_ fyne.Position, all []fyne.URI) { w.dropped(all) })
 	w.build()
 	d.After(settingsSilent, func() {
@@ -213,8 +215,9 @@ func (w *window) build() {
 		general.Add(w.problems())
 		admins.Add(w.problems())
 	}
-	for _, s := range settingsPlan() {
-		part := w.section(s)
+	plan := settingsPlan()
+	for i, s := range plan {
+		part := w.section(s, i+1 == len(plan) || plan[i+1].admin != s.admin)
 		w.parts[s.id] = part
 		if s.admin {
 			admins.Add(part)
@@ -392,6 +395,19 @@ func (w *window) unsaved() bool {
 	return len(d.texts) > 0 || d.linesIn || d.phoneIn || d.secret != "" || len(d.secrets) > 0
 }
 
+// escape goes back from a set-up file, and else closes the window.
+func (w *window) escape() {
+	switch {
+	case w.asking != nil:
+		w.asking.Hide()
+		w.asking = nil
+	case w.file != nil:
+		w.closeFile()
+	default:
+		w.close()
+	}
+}
+
 // close closes the window, and asks first where something would be lost.
 func (w *window) close() {
 	gone := func() {
@@ -403,12 +419,15 @@ func (w *window) close() {
 		gone()
 		return
 	}
+	if w.asking != nil {
+		return
+	}
 	l := w.d.Lang
-	var ask *widget.PopUp
-	stay := widget.NewButton(l.T(text.PrefsStay), func() { ask.Hide() })
+	stay := kit.NewButton(l.T(text.PrefsStay), w.escape)
 	stay.Importance = widget.HighImportance
 	content := container.New(layout.NewCustomPaddedVBoxLayout(16), container.New(kit.AtLeast(320), kit.Running(l.T(text.PrefsUnsaved))),
-		container.New(layout.NewCustomPaddedHBoxLayout(8), widget.NewButton(l.T(text.PrefsDrop), gone), stay))
-	ask = widget.NewModalPopUp(container.New(layout.NewCustomPaddedLayout(16, 16, 16, 16), content), w.win.Canvas())
-	ask.Show()
+		container.New(layout.NewCustomPaddedHBoxLayout(8), kit.NewButton(l.T(text.PrefsDrop), gone), stay))
+	w.asking = widget.NewModalPopUp(container.New(layout.NewCustomPaddedLayout(16, 16, 16, 16), content), w.win.Canvas())
+	w.asking.Show()
+	w.win.Canvas().Focus(stay)
 }

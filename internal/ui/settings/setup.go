@@ -137,10 +137,10 @@ func (v *setupView) showLocked(b *fyne.Container) {
 	} else if v.office != nil {
 		b.Add(kit.Trouble(v.office.Why))
 	}
-	open := widget.NewButton(l.T(text.PrefsFileShow), v.open)
+	open := kit.NewButton(l.T(text.PrefsFileShow), v.open)
 	open.Importance = widget.HighImportance
 	kit.Able(open, !v.opening)
-	b.Add(container.NewHBox(widget.NewButton(l.T(text.PrefsFileCancel), v.w.closeFile), open))
+	b.Add(container.New(layout.NewCustomPaddedHBoxLayout(8), kit.NewButton(l.T(text.PrefsFileCancel), v.w.closeFile), open))
 }
 
 // showRows shows old and new side by side.
@@ -182,15 +182,15 @@ func (v *setupView) showRows(b *fyne.Container) {
 		b.Add(kit.Trouble(v.done.Why))
 	}
 	if v.done != nil && v.done.OK {
-		end := widget.NewButton(l.T(text.PrefsFileClose), v.w.closeFile)
+		end := kit.NewButton(l.T(text.PrefsFileClose), v.w.closeFile)
 		end.Importance = widget.HighImportance
 		b.Add(container.NewHBox(end))
 		return
 	}
-	take := widget.NewButton(l.T(text.PrefsFileTake), v.take)
+	take := kit.NewButton(l.T(text.PrefsFileTake), v.take)
 	take.Importance = widget.HighImportance
 	kit.Able(take, !v.testing)
-	b.Add(container.NewHBox(widget.NewButton(l.T(text.PrefsFileCancel), v.w.closeFile), take))
+	b.Add(container.New(layout.NewCustomPaddedHBoxLayout(8), kit.NewButton(l.T(text.PrefsFileCancel), v.w.closeFile), take))
 }
 
 // titleOfRow is the name of a setting, or of a whole list.

@@ -29,7 +29,7 @@ type trialBox struct {
 	w       *window
 	object  *fyne.Container
 	number  *field
-	start   *widget.Button
+	start   *kit.Button
 	steps   *stepList
 	end     *fyne.Container
 	seq     int
@@ -44,7 +44,7 @@ func newTrialBox(w *window) *trialBox {
 	b := &trialBox{w: w, number: w.newField(), steps: newStepList(l), end: newColumn(8)}
 	b.number.SetPlaceHolder(l.T(text.PrefsTestNumber))
 	b.number.OnSubmitted = func(string) { b.toggle() }
-	b.start = widget.NewButton(l.T(text.PrefsTestStart), b.toggle)
+	b.start = kit.NewButton(l.T(text.PrefsTestStart), b.toggle)
 	line := container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 8, 0), b.start), b.number)
 	content := newColumn(8)
 	content.Add(kit.Bold(l.T(text.PrefsTest), base.SizeNameText))
@@ -187,7 +187,7 @@ func (b *trialBox) better(all []deskapi.SettingsChange) fyne.CanvasObject {
 		}
 		lines.Add(kit.Plain(l.T(text.SettingTitle(c.Key))+": "+v, theme.SizeHint, widget.MediumImportance))
 	}
-	lines.Add(container.NewHBox(widget.NewButton(l.T(text.PrefsBetterTake), b.adopt)))
+	lines.Add(container.NewHBox(kit.NewButton(l.T(text.PrefsBetterTake), b.adopt)))
 	return lines
 }
 

@@ -9,6 +9,7 @@ import (
 	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
+	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
 )
 
@@ -139,6 +140,7 @@ func (p *cornerPicker) TypedKey(e *fyne.KeyEvent) {
 		next |= 2
 	case fyne.KeySpace, fyne.KeyReturn, fyne.KeyEnter: // the test card once more
 	default:
+		kit.Hand(p, e)
 		return
 	}
 	p.pick(next)

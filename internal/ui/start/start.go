@@ -35,7 +35,7 @@ type window struct {
 	phones   *fyne.Container
 	failed   *fyne.Container
 	admins   *fyne.Container // below "Voor beheerders", empty while it is shut
-	more     *widget.Button
+	more     *kit.Button
 	open     bool // what is for administrators
 	scroll   *container.Scroll
 	panel    *testPanel
@@ -63,9 +63,9 @@ func Open(d *kit.Desk) kit.Page {
 		w.failed, w.admins)
 	w.scroll = container.NewVScroll(container.New(layout.NewCustomPaddedLayout(20, 16, kit.Edge, kit.Edge), body))
 
-	w.more = widget.NewButton(l.T(text.StartAdmins), w.toggle)
+	w.more = kit.NewButton(l.T(text.StartAdmins), w.toggle)
 	w.more.Importance = widget.LowImportance
-	done := widget.NewButton(l.T(text.StartDone), func() { w.win.Close() })
+	done := kit.NewButton(l.T(text.StartDone), func() { w.win.Close() })
 	done.Importance = widget.HighImportance
 	foot := container.New(layout.NewCustomPaddedVBoxLayout(0), kit.NewRule(canvas.NewRectangle(nil)),
 		container.New(layout.NewCustomPaddedLayout(12, 12, kit.Edge-8, kit.Edge), container.NewBorder(nil, nil, w.more, container.New(kit.AtLeast(96), done))))
@@ -147,7 +147,7 @@ func (w *window) fillPhones() {
 		w.phones.Add(w.phone(p))
 	}
 	if len(s.Phones) == 0 {
-		how := widget.NewButton(l.T(text.StartHow), func() { w.d.Show(deskapi.WindowRecipes) })
+		how := kit.NewButton(l.T(text.StartHow), func() { w.d.Show(deskapi.WindowRecipes) })
 		w.phones.Add(kit.Plain(l.T(text.StartCallNone), theme.SizeHint, widget.LowImportance))
 		w.phones.Add(container.NewHBox(how))
 	}
@@ -168,19 +168,19 @@ func (w *window) phone(p deskapi.StartPhone) fyne.CanvasObject {
 	case p.Recipe == "":
 		m = kit.MarkTrouble
 	}
-	var button *widget.Button
+	var button *kit.Button
 	switch {
 	case p.ID == w.asked:
-		button = widget.NewButton(l.T(text.StartConnecting), nil)
+		button = kit.NewButton(l.T(text.StartConnecting), nil)
 		button.Disable()
 	case p.Can:
-		button = widget.NewButton(l.T(text.StartConnect), func() {
+		button = kit.NewButton(l.T(text.StartConnect), func() {
 			w.asked = p.ID
 			w.fillPhones()
 			w.d.Send(deskapi.KindStartConnect, deskapi.StartConnect{ID: p.ID})
 		})
 	case !p.OK && p.Recipe != "":
-		button = widget.NewButton(l.T(text.StartHow), func() {
+		button = kit.NewButton(l.T(text.StartHow), func() {
 			w.d.ShowAt(deskapi.WindowRecipes, p.Recipe)
 		})
 	}
@@ -211,9 +211,9 @@ func (w *window) fillAdmins() {
 	if w.open && w.state != nil {
 		buttons := container.NewHBox()
 		if w.d.Has(deskapi.WindowSettings) {
-			buttons.Add(widget.NewButton(l.T(text.StartAdminsOpen), func() { w.d.Show(deskapi.WindowSettings) }))
+			buttons.Add(kit.NewButton(l.T(text.StartAdminsOpen), func() { w.d.Show(deskapi.WindowSettings) }))
 		}
-		buttons.Add(widget.NewButton(l.T(text.StartAdminsHelp), func() { w.d.Show(deskapi.WindowHelp) }))
+		buttons.Add(kit.NewButton(l.T(text.StartAdminsHelp), func() { w.d.Show(deskapi.WindowHelp) }))
 		w.admins.Objects = []fyne.CanvasObject{kit.NewRule(canvas.NewRectangle(nil)),
 			kit.NewWords(l.T(text.StartAdmins), theme.SizeStart, base.ColorNameForeground, true),
 			kit.Plain(l.T(kit.Either(w.state.SetUp, text.StartAdminsSet, text.StartAdminsNot)), theme.SizeHint, widget.MediumImportance), buttons}

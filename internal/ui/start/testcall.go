@@ -116,7 +116,7 @@ func (p *testPanel) show() {
 	p.left = nil
 	var all []fyne.CanvasObject
 	button := func(key text.Key, weight widget.Importance, do func()) fyne.CanvasObject {
-		b := widget.NewButton(l.T(key), do)
+		b := kit.NewButton(l.T(key), do)
 		b.Importance = weight
 		return container.New(layout.NewCustomPaddedLayout(4, 0, 0, 0), container.NewHBox(b))
 	}
@@ -189,7 +189,7 @@ type testWindow struct {
 func OpenTest(d *kit.Desk) kit.Page {
 	w := &testWindow{panel: newTestPanel(d, deskapi.WindowTest, widget.HighImportance)}
 	l := d.Lang
-	how := widget.NewButton(l.T(text.StartHow), func() { d.Show(deskapi.WindowRecipes) })
+	how := kit.NewButton(l.T(text.StartHow), func() { d.Show(deskapi.WindowRecipes) })
 	how.Importance = widget.LowImportance
 	content := container.New(layout.NewCustomPaddedVBoxLayout(16),
 		container.New(layout.NewCustomPaddedVBoxLayout(8),
