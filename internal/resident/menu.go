@@ -2,6 +2,7 @@ package resident
 
 import (
 	"context"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
@@ -66,10 +67,20 @@ func (r *Resident) tell(ctx context.Context) {
 				watch = nil
 			}
 		case <-r.retell:
+		case <-r.rested:
+			debug.FreeOSMemory() // that cards and calls took, while nobody waits for anything
 		case <-t.C:
 			r.look() // a pause may be over
 		}
 		t.Stop()
+	}
+}
+
+// rest is told that no card has been up for a while.
+func (r *Resident) rest() {
+	select {
+	case r.rested <- struct{}{}:
+	default:
 	}
 }
 

@@ -85,6 +85,11 @@ type Config struct {
 	// come on screen. It is called on the cards' goroutine and must not block.
 	Say func(string)
 
+	// Rested, where set, is told when no card has been up for a while and what the
+	// last ones were about is forgotten. It is called on the cards' goroutine and
+	// must not block.
+	Rested func()
+
 	Log *slog.Logger
 	// Painted, where set, is told of every card that came on screen. It is
 	// called on the cards' goroutine once the screen has the picture.
@@ -144,6 +149,8 @@ type Cards struct {
 	full    func(window.Display, image.Rectangle) bool
 	waits   bool             // cards are held back by a program that fills the monitor
 	looks   time.Time        // when to look again whether one does; zero: not
+	awake   bool             // something was painted since the last rest
+	rests   time.Time        // when to rest; zero: not
 	now     func() time.Time // of what has just changed; tests have a clock of their own
 }
 
@@ -214,6 +221,7 @@ func (cs *Cards) warm() {
 		s.canvas.Set(f.content, f.size, 1)
 		_, _, s.pic = s.canvas.Paint(f.background, s.pic)
 	}
+	cs.awake = true
 }
 
 // Set makes c hold. It may be called from any goroutine and returns at once; of
@@ -249,6 +257,15 @@ func (cs *Cards) Run(ctx context.Context) {
 			found = make(chan struct{})
 			go func() { defer close(found); theme.SystemFonts(r) }()
 		}
+		cs.restless(time.Now())
+		if timer != nil {
+			timer.Stop()
+		}
+		tick = nil
+		if next := cs.nextTick(time.Now()); next > 0 {
+			timer = time.NewTimer(next)
+			tick = timer.C
+		}
 		select {
 		case <-ctx.Done():
 			return
@@ -267,14 +284,6 @@ func (cs *Cards) Run(ctx context.Context) {
 			cs.repaint()
 		case <-tick:
 			cs.ticked(time.Now())
-		}
-		if timer != nil {
-			timer.Stop()
-		}
-		tick = nil
-		if next := cs.nextTick(time.Now()); next > 0 {
-			timer = time.NewTimer(next)
-			tick = timer.C
 		}
 	}
 }
