@@ -543,7 +543,7 @@ func TestRecorderTicksOff(t *testing.T) {
 	record(0, false)
 	record(0, true)
 	if d.missed() != 1 {
-		t.Fatalf("%d missed: %+v", d.missed(), rec.last[1])
+		t.Fatalf("%d missed: %+v", d.missed(), rec.calls[1])
 	}
 	e.Call++
 	e.Ended, e.Card.Rang = time.Time{}, now.Add(time.Second)
