@@ -401,7 +401,7 @@ func (e *Engine) countRing(c *card, n phone.Number, now time.Time) int {
 	}
 	a.times++
 	a.last = now
-	if len(e.s.rings) < 4096 {
+	if len(e.s.rings) < 4*maxCalls { // a flood must not grow the memory
 		e.s.rings[caller] = a
 	}
 	return a.times

@@ -221,7 +221,7 @@ func (r *recorder) leaveOff() {
 	for len(r.order) > remembered {
 		i := slices.IndexFunc(r.order, func(c call.ID) bool { return !r.calls[c].ended.IsZero() })
 		if i < 0 {
-			if len(r.order) <= 4*queued {
+			if len(r.order) <= 2*queued { // more than can wait and be on
 				return
 			}
 			i = 0 // a flood of calls that never end
