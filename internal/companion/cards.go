@@ -392,7 +392,7 @@ func (e *Engine) countRing(c *card, n phone.Number, now time.Time) int {
 	// Not the number itself: thousands of short texts, each made between others that
 	// go, would keep memory that is many times their own.
 	caller := maphash.String(e.s.seed, n.Key())
-	a := e.s.rings[caller]
+	a, known := e.s.rings[caller]
 	if slices.Contains(c.rang, n.Key()) {
 		return max(a.times, 1) // passed back: still the same ring
 	}
@@ -401,7 +401,7 @@ func (e *Engine) countRing(c *card, n phone.Number, now time.Time) int {
 	}
 	a.times++
 	a.last = now
-	if len(e.s.rings) < 4*maxCalls { // a flood must not grow the memory
+	if known || len(e.s.rings) < 4*maxCalls { // a flood must not grow the memory
 		e.s.rings[caller] = a
 	}
 	return a.times
