@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -93,17 +94,14 @@ type commands struct {
 
 // Main runs one command and returns the exit code. args is os.Args.
 func Main(b Build, args []string, in io.Reader, out, errOut io.Writer) int {
-	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) { // the session is over; who wants to outlive it starts us with nohup
-		ends = append(ends, syscall.SIGHUP)
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), ends...)
-	defer stop()
-	e := &env{build: b, in: in, out: out, err: errOut, ctx: ctx}
+	e := &env{build: b, in: in, out: out, err: errOut}
 	if len(args) > 0 {
 		e.exe = args[0]
 		args = args[1:]
 	}
+	var stop func()
+	e.ctx, stop = lifetime(args)
+	defer stop()
 	if len(args) > 0 && args[0] == "open-url" {
 		return e.finish(e.openURL(args[1:]))
 	}
@@ -130,6 +128,27 @@ func Main(b Build, args []string, in io.Reader, out, errOut io.Writer) int {
 		return e.finish(err)
 	}
 	return e.parse(p, flags, args)
+}
+
+// lifetime is how long a command may go on: until somebody tells it to end.
+//
+// "ring" and "open-url" finish what they began, which takes no longer than the
+// resident needs to answer, so they end when they are done. A phone waits for
+// them: they do without what costs changes of thread, which is to catch signals,
+// and to stay on the thread that the tray's library ties the program to when it
+// is loaded. (SIGHUP is not ignored: the resident that they may start would
+// think that it was started with nohup.)
+func lifetime(args []string) (ctx context.Context, stop func()) {
+	if len(args) > 0 && (args[0] == "ring" || args[0] == "open-url") {
+		signal.Ignore(os.Interrupt, syscall.SIGTERM)
+		runtime.UnlockOSThread()
+		return context.Background(), func() {}
+	}
+	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // the session is over; who wants to outlive it starts us with nohup
+		ends = append(ends, syscall.SIGHUP)
+	}
+	return signal.NotifyContext(context.Background(), ends...)
 }
 
 type exitCode int

@@ -2,6 +2,7 @@ package companion
 
 import (
 	"context"
+	"hash/maphash"
 	"slices"
 	"sync"
 	"time"
@@ -74,8 +75,9 @@ type state struct {
 	touched time.Time // when pointer or keyboard left a card
 	lookup  LookupState
 	buckets map[call.Way]*bucket
-	rings   map[string]again // number key → how often
-	scheme  []time.Time      // cards by URL scheme in the last minute
+	rings   map[uint64]again // caller, by seed → how often
+	seed    maphash.Seed
+	scheme  []time.Time // cards by URL scheme in the last minute
 	work    sync.WaitGroup
 }
 
@@ -90,7 +92,7 @@ type bucket struct {
 }
 
 func newState() state {
-	return state{tracker: call.NewTracker(), buckets: map[call.Way]*bucket{}, rings: map[string]again{}}
+	return state{tracker: call.NewTracker(), buckets: map[call.Way]*bucket{}, rings: map[uint64]again{}, seed: maphash.MakeSeed()}
 }
 
 func (e *Engine) take(ctx context.Context, ev call.Event) {
@@ -394,6 +396,11 @@ func (e *Engine) foundAgain(c *card) {
 	}
 }
 
+// caller stands for a number among the rings. It is not the number itself:
+// thousands of short texts, each made between others that go, would keep memory
+// that is many times their own.
+func (e *Engine) caller(n phone.Number) uint64 { return maphash.String(e.s.seed, n.Key()) }
+
 // countRing tells how often a caller has rung of late, this time included.
 func (e *Engine) countRing(c *card, n phone.Number, now time.Time) int {
 	for k, a := range e.s.rings {
@@ -404,7 +411,8 @@ func (e *Engine) countRing(c *card, n phone.Number, now time.Time) int {
 	if !isCaller(n) {
 		return 1
 	}
-	a := e.s.rings[n.Key()]
+	caller := e.caller(n)
+	a, known := e.s.rings[caller]
 	if slices.Contains(c.rang, n.Key()) {
 		return max(a.times, 1) // passed back: still the same ring
 	}
@@ -413,8 +421,8 @@ func (e *Engine) countRing(c *card, n phone.Number, now time.Time) int {
 	}
 	a.times++
 	a.last = now
-	if len(e.s.rings) < 4096 {
-		e.s.rings[n.Key()] = a
+	if known || len(e.s.rings) < 4*maxCalls { // a flood must not grow the memory
+		e.s.rings[caller] = a
 	}
 	return a.times
 }

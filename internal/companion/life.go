@@ -174,7 +174,7 @@ func (e *Engine) forgetLast(gone func(LastCall) bool) {
 	if e.s.last == nil || !gone(*e.s.last) {
 		return
 	}
-	delete(e.s.rings, e.s.last.Number.Key())
+	delete(e.s.rings, e.caller(e.s.last.Number))
 	e.s.last = &LastCall{Kind: e.s.last.Kind, At: e.s.last.At}
 	e.s.newest, e.s.dirty = nil, true
 }

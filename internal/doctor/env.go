@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 
 	"wiebelt/internal/native/window"
@@ -12,14 +13,15 @@ import (
 
 // desktops are the names that XDG_CURRENT_DESKTOP is known to hold; the
 // environment may hold anything.
-var desktops = regexp.MustCompile(`(?i)^(?:gnome|gnome-classic|gnome-flashback|ubuntu|unity|kde|xfce|mate|x-cinnamon|cinnamon|lxqt|lxde|budgie|pantheon|deepin|enlightenment|sway|wlroots|hyprland|i3|openbox|awesome|cosmic)$`)
+var desktops = strings.Fields(`gnome gnome-classic gnome-flashback ubuntu unity kde xfce mate x-cinnamon cinnamon lxqt lxde budgie
+	pantheon deepin enlightenment sway wlroots hyprland i3 openbox awesome cosmic`)
 
 // desktop tells of the desktop: its name, window manager, monitors.
 func desktop(ctx context.Context, line func(name, value string)) {
 	var names []string
 	for _, n := range strings.Split(os.Getenv("XDG_CURRENT_DESKTOP"), ":") {
 		switch {
-		case desktops.MatchString(n):
+		case slices.Contains(desktops, strings.ToLower(n)):
 			names = append(names, n)
 		case n != "":
 			names = append(names, "another")

@@ -48,7 +48,8 @@ func TestTwentyRingsBeforeTheStart(t *testing.T) {
 func residents(o *office) int { return len(o.running(filepath.Base(o.bin))) }
 
 // TestIdle: the resident needs no library of the system, no OpenGL,
-// and little memory; idle it does nothing.
+// and little memory; idle it does nothing, but give back once what the last card
+// took.
 func TestIdle(t *testing.T) {
 	t.Parallel()
 	o := prepare(t, "")
@@ -65,7 +66,7 @@ func TestIdle(t *testing.T) {
 			t.Error("needs a dynamic linker")
 		}
 	}
-	o.start()
+	o.start("env", "GODEBUG=gctrace=1")
 	p := dial(o)
 	if err := p.Ring(t.Context(), simulate.Call{ID: "1", Number: "+31698760011"}); err != nil {
 		t.Fatal(err)
@@ -87,6 +88,18 @@ func TestIdle(t *testing.T) {
 	if rss > 64<<10 {
 		t.Errorf("%d kB resident", rss)
 	}
+	given := func() int { return strings.Count(o.log.String(), "(forced)") }
+	if given() != 0 {
+		t.Error("memory was given back at once: somebody may call again")
+	}
+	for late := time.After(time.Minute); given() == 0; {
+		select {
+		case <-late:
+			t.Fatal("memory is never given back")
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+	t.Logf("at rest: %d kB resident", memory(t, o.resident.Process.Pid))
 }
 
 func ticks(t testing.TB, pid int) int {

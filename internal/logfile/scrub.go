@@ -7,25 +7,32 @@ import (
 	"log/slog"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 )
 
 // What must never stand in a log, however it got there. A header's credentials
 // reach to the next space or quote, whatever is in them.
 var (
-	tokens  = regexp.MustCompile(`eyJ[\w-]{5,}(?:\.[\w-]*){1,2}`)
-	headers = regexp.MustCompile(`(?i)\b(bearer|basic|digest)((?:\s|%20|\+)+)([^\s"'<>]{6,})`)
-	secrets = regexp.MustCompile(`(?i)\b([\w-]*(?:secret|password|passwd|token|api[_-]?key))(?:(["']?\s*[=:]\s*)("(?:[^"\\]|\\.)*"?|'[^']*'?)|(["']?\s*=\s*)([^\s"'&]+)|(["']?\s*:\s*)([^\s"']+))`)
-	mails   = regexp.MustCompile(`[\w.+-]+@[\w-]+(?:\.[\w-]+)+`)
-	queries = regexp.MustCompile(`\b([a-z][a-z0-9+.-]*:(?://)?[^\s"'?]*)\?[^\s"']*`)
-	phones  = regexp.MustCompile(`\+?\(?\d(?:[ ()/.\x{00A0}-]{0,2}\d){8,}`)
-	address = regexp.MustCompile(`^\d{1,3}(?:\.\d{1,3}){3}$`)
-	random  = regexp.MustCompile(`[\w+/-]{40,}={0,2}`)
-	dates   = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}`)
-	stamps  = regexp.MustCompile(`\b(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])[T ](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?(?:Z|[+-][01]\d:[0-5]\d)?(?:\b|$)`)
+	tokens  = made(`eyJ[\w-]{5,}(?:\.[\w-]*){1,2}`)
+	headers = made(`(?i)\b(bearer|basic|digest)((?:\s|%20|\+)+)([^\s"'<>]{6,})`)
+	secrets = made(`(?i)\b([\w-]*(?:secret|password|passwd|token|api[_-]?key))(?:(["']?\s*[=:]\s*)("(?:[^"\\]|\\.)*"?|'[^']*'?)|(["']?\s*=\s*)([^\s"'&]+)|(["']?\s*:\s*)([^\s"']+))`)
+	mails   = made(`[\w.+-]+@[\w-]+(?:\.[\w-]+)+`)
+	queries = made(`\b([a-z][a-z0-9+.-]*:(?://)?[^\s"'?]*)\?[^\s"']*`)
+	phones  = made(`\+?\(?\d(?:[ ()/.\x{00A0}-]{0,2}\d){8,}`)
+	address = made(`^\d{1,3}(?:\.\d{1,3}){3}$`)
+	random  = made(`[\w+/-]{40,}={0,2}`)
+	dates   = made(`^\d{4}-\d{2}-\d{2}`)
+	stamps  = made(`\b(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])[T ](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?(?:Z|[+-][01]\d:[0-5]\d)?(?:\b|$)`)
 	// The names of values that are secret by themselves.
-	secretName = regexp.MustCompile(`(?i)(?:secret|password|passwd|passphrase|token|api[_-]?key|authorization)$`)
+	secretName = made(`(?i)(?:secret|password|passwd|passphrase|token|api[_-]?key|authorization)$`)
 )
+
+// made is an expression that is compiled when it is needed: every command of this
+// program starts with what stands here.
+func made(expression string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
+}
 
 // scope is the word of hub-api.md 4.1 that stands behind "Basic" in the scopes
 // and is no credential.
@@ -35,25 +42,25 @@ const scope = "P0boxadministrator"
 // address of mail, or what follows the question mark of a web address. Times
 // stay.
 func Scrub(s string) string {
-	s = tokens.ReplaceAllString(s, "[token]")
-	s = headers.ReplaceAllStringFunc(s, func(m string) string {
-		part := headers.FindStringSubmatch(m)
+	s = tokens().ReplaceAllString(s, "[token]")
+	s = headers().ReplaceAllStringFunc(s, func(m string) string {
+		part := headers().FindStringSubmatch(m)
 		if rest, ok := strings.CutPrefix(part[3], scope); ok && (rest == "" || strings.HasPrefix(rest, "%20orgCode") || strings.HasPrefix(rest, "+orgCode")) {
 			return m
 		}
 		return part[1] + part[2] + "[token]"
 	})
-	s = secrets.ReplaceAllStringFunc(s, func(m string) string {
-		part := secrets.FindStringSubmatch(m)
+	s = secrets().ReplaceAllStringFunc(s, func(m string) string {
+		part := secrets().FindStringSubmatch(m)
 		value, quote := part[3]+part[5]+part[7], ""
 		if value[0] == '"' || value[0] == '\'' {
 			quote = value[:1]
 		}
 		return part[1] + part[2] + part[4] + part[6] + quote + "[secret]" + quote
 	})
-	s = queries.ReplaceAllString(s, "$1?[…]")
-	s = mails.ReplaceAllString(s, "[address]")
-	s = random.ReplaceAllStringFunc(s, func(m string) string {
+	s = queries().ReplaceAllString(s, "$1?[…]")
+	s = mails().ReplaceAllString(s, "[address]")
+	s = random().ReplaceAllStringFunc(s, func(m string) string {
 		if strings.Count(m, "/") > 2 || !strings.ContainsAny(m, "0123456789") {
 			return m // a path, or a long word
 		}
@@ -61,7 +68,7 @@ func Scrub(s string) string {
 	})
 	var b strings.Builder
 	end := 0
-	for _, at := range stamps.FindAllStringIndex(s, -1) {
+	for _, at := range stamps().FindAllStringIndex(s, -1) {
 		b.WriteString(scrubNumbers(s[end:at[0]]))
 		b.WriteString(s[at[0]:at[1]])
 		end = at[1]
@@ -71,8 +78,8 @@ func Scrub(s string) string {
 }
 
 func scrubNumbers(s string) string {
-	return phones.ReplaceAllStringFunc(s, func(m string) string {
-		if address.MatchString(m) || dates.MatchString(m) {
+	return phones().ReplaceAllStringFunc(s, func(m string) string {
+		if address().MatchString(m) || dates().MatchString(m) {
 			return m
 		}
 		return "[number]"
@@ -120,12 +127,12 @@ func scrubJSON(line []byte) ([]byte, bool) {
 func scrubValue(name string, v any) any {
 	switch v := v.(type) {
 	case string:
-		if secretName.MatchString(name) && v != "" {
+		if secretName().MatchString(name) && v != "" {
 			return "[secret]"
 		}
 		return Scrub(v)
 	case json.Number:
-		if secretName.MatchString(name) {
+		if secretName().MatchString(name) {
 			return "[secret]"
 		}
 		if len(v.String()) > 8 {
@@ -150,7 +157,7 @@ func scrubAttr(groups []string, a slog.Attr) slog.Attr {
 	if len(groups) == 0 && (a.Key == slog.TimeKey || a.Key == slog.LevelKey) {
 		return a
 	}
-	if secretName.MatchString(a.Key) && a.Value.Kind() != slog.KindGroup && a.Value.Kind() != slog.KindBool {
+	if secretName().MatchString(a.Key) && a.Value.Kind() != slog.KindGroup && a.Value.Kind() != slog.KindBool {
 		a.Value = slog.StringValue("[secret]")
 		return a
 	}

@@ -94,7 +94,8 @@ type copied struct {
 	found string // by Options.Check
 }
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+// castagnoli is made with the first file, not with every start of the program.
+func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
 // keep puts what write gives into the spool under an id, looks into it with
 // Options.Check, and returns when it is on the disk. Nothing is left of it after
@@ -168,7 +169,7 @@ func (c *counting) Write(p []byte) (int, error) {
 		err = io.ErrShortWrite
 	}
 	_, _ = c.sum.Write(p[:n]) // never fails
-	c.crc = crc32.Update(c.crc, castagnoli, p[:n])
+	c.crc = crc32.Update(c.crc, castagnoli(), p[:n])
 	c.n += int64(n)
 	if err != nil {
 		c.err = err
@@ -216,7 +217,7 @@ type outgoing struct {
 
 func (o *outgoing) Read(b []byte) (int, error) {
 	n, err := o.f.Read(b)
-	o.crc = crc32.Update(o.crc, castagnoli, b[:n])
+	o.crc = crc32.Update(o.crc, castagnoli(), b[:n])
 	o.n += int64(n)
 	if n > 0 && o.p.b.o.Progress != nil {
 		o.p.b.o.Progress(o.p.id, o.n, o.p.size)

@@ -2,6 +2,7 @@ package resident
 
 import (
 	"context"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
@@ -73,9 +74,19 @@ func (r *Resident) tell(ctx context.Context) {
 				watch = nil
 			}
 		case <-r.retell:
+		case <-r.rested:
+			debug.FreeOSMemory() // that cards and calls took, while nobody waits for anything
 		case <-t.C:
 		}
 		t.Stop()
+	}
+}
+
+// rest is told that no card has been up for a while.
+func (r *Resident) rest() {
+	select {
+	case r.rested <- struct{}{}:
+	default:
 	}
 }
 

@@ -121,6 +121,7 @@ type Resident struct {
 	seen         atomic.Pointer[session.State] // of the user's session; nil if nobody tells
 	helped       atomic.Int64                  // until when cards can be seen by remote help, in Unix seconds
 	retell       chan struct{}                 // show the state anew
+	rested       chan struct{}                 // no card has been up for a while
 	heard        *heard.Heard
 	exhibit      *exhibit
 	prefs        *prefs.Prefs
@@ -158,7 +159,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 	defer one.Close()
 	instance.ClearQuit(cfg)
-	r := &Resident{o: o, inst: cfg, stop: stop, ready: make(chan struct{}), reread: make(chan struct{}, 1), retell: make(chan struct{}, 1), print: settings.Fingerprint(o.Dirs)}
+	r := &Resident{o: o, inst: cfg, stop: stop, ready: make(chan struct{}), reread: make(chan struct{}, 1), retell: make(chan struct{}, 1), rested: make(chan struct{}, 1), print: settings.Fingerprint(o.Dirs)}
 	r.effective.Store(&effective{settings: o.Settings, lang: configure.Language(o.Settings)})
 	r.facts.opened = time.Now()
 	r.facts.paused = pausedBefore(o.Dirs, r.facts.opened)
@@ -412,7 +413,7 @@ func (r *Resident) cardConfig() card.Config {
 		Hotkey: s.Card.Hotkey, HotkeyResult: r.hotkey,
 		Say:             r.reader.Say,
 		UnderFullScreen: !s.Card.OverFullscreen, Held: r.held,
-		Log: r.o.Log, Painted: r.o.Painted,
+		Rested: r.rest, Log: r.o.Log, Painted: r.o.Painted,
 	}
 	switch r.hiding() {
 	case health.HidingLocked:

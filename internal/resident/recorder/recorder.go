@@ -28,10 +28,8 @@ type Recorder struct {
 	more    chan struct{} // has a value while something waits
 	changed func()
 	log     *slog.Logger
-	ids     map[call.ID]int64
-	last    map[call.ID]history.Entry
-	opened  map[call.ID]bool // its file was opened
-	order   []call.ID        // the calls of these three, oldest first
+	calls   map[call.ID]recorded
+	order   []call.ID // the keys of calls, oldest first
 
 	mu    sync.Mutex
 	waits []companion.Entry // oldest first, at most queued
@@ -42,6 +40,15 @@ type Recorder struct {
 	wrong int           // not written and not told of yet; Run's own, as is why
 	why   error
 	after func(time.Duration) <-chan time.Time // tests replace it
+}
+
+// recorded is what is known of a call that was written: no more than later entries
+// of it need, and nothing of who called.
+type recorded struct {
+	id     int64
+	ended  time.Time // zero while the call is on
+	result string
+	opened bool // its file was opened
 }
 
 const (
@@ -60,7 +67,7 @@ const (
 // goroutine.
 func New(store *history.Store, changed func(), log *slog.Logger) *Recorder {
 	return &Recorder{store: store, more: make(chan struct{}, 1), each: map[call.Way]int{}, changed: changed, log: log,
-		ids: map[call.ID]int64{}, last: map[call.ID]history.Entry{}, opened: map[call.ID]bool{}, full: make(chan struct{}, 1), after: time.After}
+		calls: map[call.ID]recorded{}, full: make(chan struct{}, 1), after: time.After}
 }
 
 // Take has an entry written. It never blocks. Where too much waits, the way in that causes most of it
@@ -109,7 +116,9 @@ func (r *Recorder) next() (e companion.Entry, ok bool) {
 		return e, false
 	}
 	e = r.waits[0]
-	r.waits = slices.Delete(r.waits, 0, 1)
+	if r.waits = slices.Delete(r.waits, 0, 1); len(r.waits) == 0 {
+		r.waits = nil // a flood may have made it large
+	}
 	if r.each[e.Way]--; r.each[e.Way] == 0 {
 		delete(r.each, e.Way)
 	}
@@ -178,9 +187,10 @@ func (r *Recorder) Run(ctx context.Context) {
 
 func (r *Recorder) put(ctx context.Context, e companion.Entry) {
 	h := entry(e)
-	h.ID = r.ids[e.Call]
-	if before, known := r.last[e.Call]; known && h.Ended.IsZero() {
-		h.Ended, h.Result = before.Ended, cmp.Or(h.Result, before.Result)
+	was, known := r.calls[e.Call]
+	h.ID = was.id
+	if known && h.Ended.IsZero() {
+		h.Ended, h.Result = was.ended, cmp.Or(h.Result, was.result)
 	}
 	before := r.store.State()
 	id, err := r.store.Put(ctx, h)
@@ -196,17 +206,16 @@ func (r *Recorder) put(ctx context.Context, e companion.Entry) {
 	// A file opened while the phone rang is part of that call; one opened after
 	// it was missed is dealing with it.
 	opened := e.Card.Opened >= 0
-	if was, known := r.opened[e.Call]; opened && known && !was && h.Missed() {
+	if opened && known && !was.opened && h.Missed() {
 		if err := r.store.Handle(ctx, id); err != nil {
 			r.failed(err)
 		}
 	}
 	if e.Call != 0 {
-		if _, known := r.ids[e.Call]; !known {
+		if !known {
 			r.order = append(r.order, e.Call)
 		}
-		h.ID = id
-		r.ids[e.Call], r.last[e.Call], r.opened[e.Call] = id, h, opened
+		r.calls[e.Call] = recorded{id, h.Ended, h.Result, opened}
 		r.leaveOff()
 	}
 	r.changed()
@@ -216,18 +225,16 @@ func (r *Recorder) put(ctx context.Context, e companion.Entry) {
 // any more, and their names have no business in memory.
 func (r *Recorder) leaveOff() {
 	for len(r.order) > remembered {
-		i := slices.IndexFunc(r.order, func(c call.ID) bool { return !r.last[c].Ended.IsZero() })
+		i := slices.IndexFunc(r.order, func(c call.ID) bool { return !r.calls[c].ended.IsZero() })
 		if i < 0 {
-			if len(r.order) <= 4*queued {
+			if len(r.order) <= 2*queued { // more than can wait and be on
 				return
 			}
 			i = 0 // a flood of calls that never end
 		}
 		c := r.order[i]
 		r.order = slices.Delete(r.order, i, i+1)
-		delete(r.ids, c)
-		delete(r.last, c)
-		delete(r.opened, c)
+		delete(r.calls, c)
 	}
 }
 

@@ -149,7 +149,7 @@ func TestRecorderTicksOff(t *testing.T) {
 	record(0, false)
 	record(0, true)
 	if store.Missed() != 1 {
-		t.Fatalf("%d missed: %+v", store.Missed(), rec.last[1])
+		t.Fatalf("%d missed: %+v", store.Missed(), rec.calls[1])
 	}
 	e.Call++
 	e.Ended, e.Card.Rang = time.Time{}, now.Add(time.Second)

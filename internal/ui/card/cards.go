@@ -55,6 +55,8 @@ type Cards struct {
 	full    func(window.Display, image.Rectangle) bool
 	waits   bool             // cards are held back by a program that fills the monitor
 	looks   time.Time        // when to look again whether one does; zero: not
+	awake   bool             // something was painted since the last rest
+	rests   time.Time        // when to rest; zero: not
 	now     func() time.Time // of what has just changed; tests have a clock of their own
 }
 
@@ -125,6 +127,7 @@ func (cs *Cards) warm() {
 		s.canvas.Set(f.content, f.size, 1)
 		_, _, s.pic = s.canvas.Paint(f.background, s.pic)
 	}
+	cs.awake = true
 }
 
 // Set makes c hold. It may be called from any goroutine and returns at once; of
@@ -160,6 +163,15 @@ func (cs *Cards) Run(ctx context.Context) {
 			found = make(chan struct{})
 			go func() { defer close(found); theme.SystemFonts(r) }()
 		}
+		cs.restless(time.Now())
+		if timer != nil {
+			timer.Stop()
+		}
+		tick = nil
+		if next := cs.nextTick(time.Now()); next > 0 {
+			timer = time.NewTimer(next)
+			tick = timer.C
+		}
 		select {
 		case <-ctx.Done():
 			return
@@ -178,14 +190,6 @@ func (cs *Cards) Run(ctx context.Context) {
 			cs.repaint()
 		case <-tick:
 			cs.ticked(time.Now())
-		}
-		if timer != nil {
-			timer.Stop()
-		}
-		tick = nil
-		if next := cs.nextTick(time.Now()); next > 0 {
-			timer = time.NewTimer(next)
-			tick = timer.C
 		}
 	}
 }

@@ -70,6 +70,11 @@ type Config struct {
 	// come on screen. It is called on the cards' goroutine and must not block.
 	Say func(string)
 
+	// Rested, where set, is told when no card has been up for a while and what the
+	// last ones were about is forgotten. It is called on the cards' goroutine and
+	// must not block.
+	Rested func()
+
 	Log *slog.Logger
 	// Painted, where set, is told of every card that came on screen. It is
 	// called on the cards' goroutine once the screen has the picture.

@@ -21,7 +21,7 @@ func (cs *Cards) nextTick(now time.Time) time.Duration {
 	if !cs.left.IsZero() && cs.anyUp() {
 		soon(cs.untouched())
 	}
-	for _, at := range []time.Time{cs.again, cs.looks} {
+	for _, at := range []time.Time{cs.again, cs.looks, cs.rests} {
 		if !at.IsZero() {
 			soon(at.Sub(now))
 		}
@@ -45,6 +45,7 @@ func (cs *Cards) nextTick(now time.Time) time.Duration {
 
 func (cs *Cards) ticked(now time.Time) {
 	cs.listenAgain(now)
+	cs.rest(now)
 	if !cs.looks.IsZero() && !now.Before(cs.looks) {
 		cs.show()
 	}

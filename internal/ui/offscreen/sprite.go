@@ -86,6 +86,19 @@ func draw(o fyne.CanvasObject, scale float32) *sprite {
 	return crop(img, at)
 }
 
+// Forget has Fyne drop the texts that it keeps beside their measures, people's
+// names and numbers among them. It drops those that it was not asked for in a
+// minute, and only when it paints.
+func Forget() {
+	drawing.Lock()
+	defer drawing.Unlock()
+	if drawing.canvas != nil {
+		drawing.canvas.SetContent(&fyne.Container{})
+		drawing.canvas.Resize(fyne.NewSquareSize(1))
+		_ = drawing.canvas.Capture()
+	}
+}
+
 func crop(img *image.NRGBA, origin image.Point) *sprite {
 	var box image.Rectangle
 	for y := range img.Rect.Dy() {

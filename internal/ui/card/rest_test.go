@@ -1,0 +1,104 @@
+package card
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"wiebelt/internal/companion"
+	"wiebelt/internal/phone"
+)
+
+// TestRest plays TestRestAlone in a process of its own: Fyne's caches have one
+// clock, which must not have been seen by another test.
+func TestRest(t *testing.T) {
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestRestAlone$", "-test.v", "-test.timeout=60s")
+	cmd.Env = append(os.Environ(), "WIEBELT_REST=1")
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "PASS: TestRestAlone") {
+		t.Fatalf("%v:\n%s", err, out)
+	}
+}
+
+// TestRestAlone does something for TestRest only.
+func TestRestAlone(t *testing.T) {
+	if os.Getenv("WIEBELT_REST") == "" {
+		return
+	}
+	synctest.Test(t, func(t *testing.T) {
+		var rests atomic.Int64
+		r := startCards(t, func(c *Config, _ *desktop) { c.Rested = func() { rests.Add(1) } })
+		show := func(cards ...companion.Card) {
+			r.e.show(0, cards...)
+			synctest.Wait()
+		}
+		after := func(d time.Duration, want int64, when string) {
+			t.Helper()
+			time.Sleep(d)
+			synctest.Wait()
+			if got := rests.Load(); got != want {
+				t.Errorf("%s: %d rests, not %d", when, got, want)
+			}
+		}
+		after(lull, 1, "after the start, where cards were painted")
+		after(24*time.Hour, 1, "nobody calls for a day")
+
+		const rellac = "nessuartseiN nav"
+		show(companion.Card{ID: 1, Outcome: companion.Failed, Number: phone.Number{Kind: phone.NoNumber, Text: reversed(rellac)}, Opened: -1, Earlier: -1})
+		after(time.Hour, 1, "a card is up")
+		show()
+		after(lull-time.Second, 1, "it has not been gone for long")
+		if !kept(t, rellac) {
+			t.Error("the name went before the rest: this test looks at nothing")
+		}
+		after(time.Second, 2, "nobody has called for a while")
+		if kept(t, rellac) {
+			t.Error("something still has the name of who called")
+		}
+
+		other := companion.Card{ID: 2, Outcome: companion.Searching, Opened: -1, Earlier: -1}
+		show(other)
+		show()
+		after(lull-time.Second, 2, "a card was up")
+		show(other)
+		show()
+		after(lull-time.Second, 2, "another one was up meanwhile")
+		after(time.Second, 3, "both are gone for a while")
+	})
+}
+
+// kept tells whether a name stands anywhere in memory. The name is given
+// backwards, so that it does not because of us.
+func kept(t *testing.T, backwards string) bool {
+	t.Helper()
+	runtime.GC()
+	f, err := os.Create(filepath.Join(t.TempDir(), "heap"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	debug.WriteHeapDump(f.Fd())
+	heap, err := os.ReadFile(f.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Reverse(heap)
+	return bytes.Contains(heap, []byte(backwards))
+}
+
+// reversed is s backwards, on the heap and on no stack.
+//
+//go:noinline
+func reversed(s string) string {
+	b := []byte(s)
+	slices.Reverse(b)
+	return string(b)
+}
