@@ -205,7 +205,7 @@ func TestHubFromTheCommandLine(t *testing.T) {
 		t.Error("an exported file was replaced")
 	}
 	for want, arg := range map[int][]string{
-		1: {"hub", "messages", "show", "--data", dir, "nobody"},
+		3: {"hub", "messages", "show", "--data", dir, "nobody"},
 		2: {"hub", "messages", "export", "--data", dir, "--to", to},
 	} {
 		if _, errOut, code := command(t, "", arg...); code != want || errOut == "" {
@@ -234,7 +234,7 @@ func TestHubFromTheCommandLine(t *testing.T) {
 	if status := lookupStatus(t, c, h.baseURL, tok, "0612345678"); status != http.StatusUnauthorized {
 		t.Errorf("a removed client's token: %d", status)
 	}
-	if _, _, code := command(t, "", "hub", "client", "remove", "--data", dir, "office"); code != 1 {
+	if _, _, code := command(t, "", "hub", "client", "remove", "--data", dir, "office"); code != 3 {
 		t.Error("removed twice")
 	}
 	if out := must(t, "", "hub", "user", "list", "--data", dir); !strings.Contains(out, "beheer") || !strings.Contains(out, "yes") {
