@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"text/tabwriter"
 
 	"wiebelt/internal/guide"
+	"wiebelt/internal/profile"
 	"wiebelt/internal/resident/configure"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/text"
@@ -39,9 +41,9 @@ func (c *recipeCmd) Run(e *env) error {
 	if !ok {
 		return &exitError{exitUsage, "no recipe of that name; \"wiebelt recipe\" lists them"}
 	}
-	tokens, err := secret.Token(d)
+	tokens, err := tokensOf(d)
 	if err != nil {
-		return fmt.Errorf("the listener's tokens: %w", err)
+		return err
 	}
 	exe, err := os.Executable()
 	if err != nil {
@@ -55,6 +57,18 @@ func (c *recipeCmd) Run(e *env) error {
 		fmt.Fprintln(e.err, "wiebelt:", l.T(text.RecipesHTTP))
 	}
 	return printRecipe(e.out, l, r, v)
+}
+
+// tokensOf are the listener's tokens; the error says what to do.
+func tokensOf(d profile.Dirs) (secret.Tokens, error) {
+	t, err := secret.Token(d)
+	switch {
+	case errors.Is(err, secret.ErrDamaged), errors.Is(err, secret.ErrExposed):
+		return t, fmt.Errorf("%s is damaged or can be read by others; \"wiebelt settings --renew-tokens\" makes new tokens", secret.TokensName)
+	case err != nil:
+		return t, fmt.Errorf("the listener's tokens: %w", err)
+	}
+	return t, nil
 }
 
 func printRecipe(w io.Writer, l text.Language, r guide.Recipe, v guide.Values) error {

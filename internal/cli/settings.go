@@ -226,9 +226,9 @@ func explain(w io.Writer, l text.Language, s *settings.Settings, key string) err
 
 // waysIn prints what goes into a phone's settings.
 func (e *env) waysIn(d profile.Dirs, s *settings.Settings) error {
-	t, err := secret.Token(d)
+	t, err := tokensOf(d)
 	if err != nil {
-		return fmt.Errorf("the listener's tokens: %w", err)
+		return err
 	}
 	fmt.Fprintf(e.out, "a phone that runs a program   wiebelt ring --state ringing -- NUMBER\n")
 	if s.Listener.Enabled && s.Listener.HTTP {
