@@ -20,8 +20,8 @@ var Service embed.FS
 //go:embed guide/help/*.md
 var Help embed.FS
 
-// Shots holds the pictures in those pages: a file a picture and language, twice as
-// large as they are shown. make shots draws them.
+// Shots holds the pictures in those pages: a file a picture, language and
+// appearance, twice as large as they are shown. make shots draws them.
 //
 //go:embed guide/shots/*.png
 var Shots embed.FS

@@ -105,7 +105,7 @@ var translated = map[string]bool{
 }
 
 // Every picture that a page shows is there, in the page's own language, and every
-// picture that is there is shown.
+// picture that is there is shown; each in the light and in the dark.
 func TestHelpPictures(t *testing.T) {
 	picture := regexp.MustCompile(`!\[[^\]]+\]\(\.\./shots/([a-z-]+\.(..)\.png)\)`)
 	shown := map[string]bool{}
@@ -120,11 +120,15 @@ func TestHelpPictures(t *testing.T) {
 					t.Errorf("%s, %s: %s: %v", p.ID, l, m[1], err)
 				}
 				shown[m[1]] = true
+				stem, rest, _ := strings.Cut(m[1], ".")
+				if _, err := assets.Shots.ReadFile("guide/shots/" + stem + "-dark." + rest); err != nil {
+					t.Errorf("%s, %s: in the dark: %v", p.ID, l, err)
+				}
 			}
 		}
 	}
 	files, err := assets.Shots.ReadDir("guide/shots")
-	if err != nil || len(files) != len(shown) {
+	if err != nil || len(files) != 2*len(shown) {
 		t.Errorf("%d pictures, %d are shown: %v", len(files), len(shown), err)
 	}
 }

@@ -10,10 +10,22 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"wiebelt/internal/text"
 )
 
 // dir is where the pictures are, seen from a package two folders below internal.
 const dir = "../../../assets/guide/shots"
+
+// All are the ways in which each picture is there, with what stands behind its
+// name.
+var All = []struct {
+	Language     text.Language
+	Look, Suffix string
+}{
+	{text.Dutch, "light", ""}, {text.Dutch, "dark", "-dark"},
+	{text.English, "light", ""}, {text.English, "dark", "-dark"},
+}
 
 // most is the share of pixels that may look different: an antialiased edge here
 // and there, and never a word.

@@ -11,19 +11,22 @@ import (
 	"wiebelt/internal/history"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/kittest"
+	"wiebelt/internal/ui/theme"
 )
 
 // TestGuideShots: the calls in the guide look as the window looks.
 func TestGuideShots(t *testing.T) {
-	for _, l := range []text.Language{text.Dutch, text.English} {
+	for _, s := range shottest.All {
+		l := s.Language
 		b := newBench(t, kittest.Greeting(l))
+		b.App.Settings().SetTheme(theme.New(s.Look))
 		b.read(aDay(), nil)
 		b.Show(deskapi.WindowCalls)
 		b.Welcome.Status = deskapi.Status{OK: true, Sentence: l.T(text.StatusReadyLast, "11:52", "Bria")}
 		b.calls.showStatus()
 		b.state(t, deskapi.CallsState{Manual: true, CallBack: true, Missed: 1})
 		kittest.Scaled(b.calls.win, fyne.NewSize(720, 592), 2)
-		shottest.UpToDate(t, "calls", string(l), b.calls.win.Canvas().Capture())
+		shottest.UpToDate(t, "calls"+s.Suffix, string(l), b.calls.win.Canvas().Capture())
 		b.calls.win.Close()
 	}
 }

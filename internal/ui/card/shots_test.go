@@ -17,6 +17,7 @@ func TestGuideShots(t *testing.T) {
 				t.Fatalf("no card %q", kind)
 			}
 			shottest.UpToDate(t, name, string(l), Picture(c, Look{Language: l, Now: now}, 2))
+			shottest.UpToDate(t, name+"-dark", string(l), Picture(c, Look{Language: l, Now: now, Dark: true}, 2))
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"wiebelt/assets"
 	"wiebelt/internal/ui/kit"
+	"wiebelt/internal/ui/theme"
 )
 
 // shotWidth is how wide a picture of the guide may be beside the list of pages.
@@ -22,6 +23,10 @@ const shotWidth = 420
 func picture(line string) fyne.CanvasObject {
 	_, rest, _ := strings.Cut(line, "](")
 	name := path.Base(strings.TrimSuffix(strings.TrimSpace(rest), ")"))
+	if dark() { // of each there is one for either appearance
+		stem, rest, _ := strings.Cut(name, ".")
+		name = stem + "-dark." + rest
+	}
 	b, err := assets.Shots.ReadFile("guide/shots/" + name)
 	if err != nil {
 		return container.NewWithoutLayout() // a test looks for it
@@ -38,8 +43,15 @@ func picture(line string) fyne.CanvasObject {
 	return container.NewHBox(newFramed(img))
 }
 
-// newFramed draws a thin line around a picture, so that a white window does not run
-// into a white page.
+// dark tells whether the window is in the dark.
+func dark() bool {
+	s := fyne.CurrentApp().Settings()
+	th, ok := s.Theme().(theme.Fyne)
+	return ok && th.Dark(s.ThemeVariant())
+}
+
+// newFramed draws a thin line around a picture, so that a window does not run into
+// a page of the same colour.
 func newFramed(o fyne.CanvasObject) fyne.CanvasObject {
 	return kit.NewSoftBox(container.New(outlined{}, o)).Square()
 }
