@@ -18,6 +18,7 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/layout"
 	base "fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
 
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/history"
@@ -62,11 +63,12 @@ type window struct {
 	asked   *wish   // told to the reader, not answered
 	cancel  context.CancelFunc
 
-	chosen  int     // the call that the keyboard is on, -1 none
-	picked  int64   // its entry
-	copied  int64   // the entry whose number was just copied, 0 none
-	looking int64   // the entry that is looked up again, 0 none
-	removed []int64 // entries that were just removed and can come back
+	chosen  int           // the call that the keyboard is on, -1 none
+	picked  int64         // its entry
+	copied  int64         // the entry whose number was just copied, 0 none
+	looking int64         // the entry that is looked up again, 0 none
+	removed []int64       // entries that were just removed and can come back
+	asking  *widget.PopUp // whether everything is to be deleted; nil when nobody asks
 }
 
 func newWindow(h *History) *window {
@@ -189,7 +191,11 @@ func (c *window) shortcuts() {
 	cv.AddShortcut(&fyne.ShortcutCopy{}, func(fyne.Shortcut) { c.withChosen(c.copy) })
 	cv.SetOnTypedKey(func(e *fyne.KeyEvent) { // nothing has the keyboard yet
 		if e.Name == fyne.KeyEscape {
-			c.win.Close()
+			if c.asking != nil {
+				c.unask()
+			} else {
+				c.win.Close()
+			}
 			return
 		}
 		if c.page == "" && c.plan.count > 0 {

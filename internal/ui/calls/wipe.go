@@ -2,8 +2,6 @@ package calls
 
 import (
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/layout"
 	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
@@ -15,8 +13,8 @@ import (
 // moreButton has what concerns all calls at once: rare, and not to be hit by
 // mistake.
 func (c *window) moreButton() fyne.CanvasObject {
-	var b *widget.Button
-	b = widget.NewButtonWithIcon("", base.MoreVerticalIcon(), func() {
+	var b *kit.Button
+	b = kit.NewButtonWithIcon("", base.MoreVerticalIcon(), func() {
 		m := widget.NewPopUpMenu(fyne.NewMenu("", fyne.NewMenuItem(c.d.Lang.T(text.CallsWipe), c.askWipe)), c.win.Canvas())
 		at := fyne.CurrentApp().Driver().AbsolutePositionForObject(b)
 		m.ShowAtPosition(at.AddXY(b.Size().Width-m.MinSize().Width, b.Size().Height+4))
@@ -29,18 +27,19 @@ func (c *window) moreButton() fyne.CanvasObject {
 // undone.
 func (c *window) askWipe() {
 	l := c.d.Lang
-	var ask *widget.PopUp
-	stay := widget.NewButton(l.T(text.DeskFyneCancel), func() { ask.Hide() })
-	wipe := widget.NewButton(l.T(text.CallsWipeYes), func() {
-		ask.Hide()
+	stay := kit.NewButton(l.T(text.DeskFyneCancel), c.unask)
+	wipe := kit.NewButton(l.T(text.CallsWipeYes), func() {
+		c.unask()
 		c.removed, c.failed = nil, "" // nothing of that can come back
 		c.showNote()
 		c.d.Send(deskapi.KindCallsWipe, nil)
 	})
 	wipe.Importance = widget.DangerImportance
-	content := container.New(layout.NewCustomPaddedVBoxLayout(16), container.New(kit.AtLeast(320), kit.Running(l.T(text.CallsWipeAsk))),
-		container.New(layout.NewCustomPaddedHBoxLayout(8), wipe, stay))
-	ask = widget.NewModalPopUp(container.New(layout.NewCustomPaddedLayout(16, 16, 16, 16), content), c.win.Canvas())
-	ask.Show()
-	c.win.Canvas().Focus(stay)
+	c.asking = kit.Ask(c.win.Canvas(), l.T(text.CallsWipeAsk), wipe, stay)
+}
+
+// unask takes the question away.
+func (c *window) unask() {
+	c.asking.Hide()
+	c.asking = nil
 }

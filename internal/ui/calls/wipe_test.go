@@ -11,6 +11,7 @@ import (
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/history"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/kittest"
 )
 
@@ -42,6 +43,11 @@ func TestWipe(t *testing.T) {
 		if got := b.Take(); len(got) != 0 || top() != nil || notes(b) == "" {
 			t.Errorf("cancelled, it said %v", got)
 		}
+		asked()
+		b.calls.win.Canvas().Focused().TypedKey(&fyne.KeyEvent{Name: fyne.KeyEscape})
+		if got := b.Take(); len(got) != 0 || top() != nil || b.calls.asking != nil {
+			t.Errorf("after Escape it said %v", got)
+		}
 		p = asked()
 		kittest.PressIn(t, p, l.T(text.CallsWipeYes))
 		if got := b.Take(); !slices.ContainsFunc(got, func(m kittest.Saying) bool { return m.Kind == deskapi.KindCallsWipe }) || top() != nil || notes(b) != "" {
@@ -52,7 +58,7 @@ func TestWipe(t *testing.T) {
 			b.read(all, nil)
 			found := false
 			kittest.Each(b.calls.title, func(o any) {
-				if w, ok := o.(*widget.Button); ok && w.Text == "" && w.Icon != nil {
+				if w, ok := o.(*kit.Button); ok && w.Text == "" && w.Icon != nil {
 					found = true
 					w.OnTapped()
 				}

@@ -425,9 +425,5 @@ func (w *window) close() {
 	l := w.d.Lang
 	stay := kit.NewButton(l.T(text.PrefsStay), w.escape)
 	stay.Importance = widget.HighImportance
-	content := container.New(layout.NewCustomPaddedVBoxLayout(16), container.New(kit.AtLeast(320), kit.Running(l.T(text.PrefsUnsaved))),
-		container.New(layout.NewCustomPaddedHBoxLayout(8), kit.NewButton(l.T(text.PrefsDrop), gone), stay))
-	w.asking = widget.NewModalPopUp(container.New(layout.NewCustomPaddedLayout(16, 16, 16, 16), content), w.win.Canvas())
-	w.asking.Show()
-	w.win.Canvas().Focus(stay)
+	w.asking = kit.Ask(w.win.Canvas(), l.T(text.PrefsUnsaved), kit.NewButton(l.T(text.PrefsDrop), gone), stay)
 }
