@@ -462,20 +462,47 @@ func (s *stage) starts(t *table, n int) {
 // last callers and gives back what their cards took.
 const atRest = 90 * time.Second
 
-// resting waits until the resident rests, and gives what it takes then, in kB.
-func (s *stage) resting() int {
-	s.b.Helper()
-	time.Sleep(atRest) // it rests by the clock
-	return memory(s.b, s.resident.Process.Pid)
-}
-
-// memory measures growth from 200 calls to 10,000, from rest to rest: a minute's
-// worth of calls at this rate is more than an office has in a day.
+// memory measures growth from 200 calls to 10,000, one after the other like those
+// before (corrections.md 6), and what a flood of as many takes, right after and at
+// rest.
 func (s *stage) memory(t *table) {
 	s.b.Helper()
-	t.figure("resident memory after 200 calls (200 %)", float64(s.settled)/1024, 64, "MB")
-	few := s.resting()
-	t.figure("  at rest", float64(few)/1024, 0, "MB")
+	now := func(what string, limit float64) float64 {
+		mb := float64(memory(s.b, s.resident.Process.Pid)) / 1024
+		t.figure(what, mb, limit, "MB")
+		return mb
+	}
+	few := float64(s.settled) / 1024
+	t.figure("resident memory after 200 calls (200 %)", few, 64, "MB")
+	s.oneByOne(10_000)
+	many := now("  after 10,000 calls more, one after the other", 64)
+	t.figure("  growth over them", 100*(many/few-1), 5, "%")
+	s.flood()
+	now("  after 10,000 calls more at 160 a second", 64)
+	time.Sleep(atRest) // it rests by the clock
+	now("  at rest after all that", 64)
+	before := ticks(s.b, s.resident.Process.Pid)
+	time.Sleep(60 * time.Second) // this is what is measured
+	t.figure("idle, share of a core over 60 s", 100*float64(ticks(s.b, s.resident.Process.Pid)-before)/6000, 0.05, "%")
+}
+
+// oneByOne has n calls come, each until its card has been on screen and is gone.
+func (s *stage) oneByOne(n int) {
+	s.b.Helper()
+	for i := range n {
+		p := s.people[i%s.next]
+		c := simulate.Call{ID: fmt.Sprintf("o%d", i), Number: "+31" + p.Numbers[0][1:]}
+		if err := s.phone.Ring(s.b.Context(), c); err != nil {
+			s.b.Fatal(err)
+		}
+		s.Until("a card", func() bool { return !s.empty() })
+		s.over(c)
+	}
+}
+
+// flood has 10,000 calls come from eight phones at once.
+func (s *stage) flood() {
+	s.b.Helper()
 	ctx := s.b.Context()
 	a := s.at()
 	const phones, each = 8, 1250
@@ -509,13 +536,6 @@ func (s *stage) memory(t *table) {
 		}
 	}
 	s.Until("no card", s.empty)
-	t.figure("resident memory after 10,000 calls more", float64(memory(s.b, s.resident.Process.Pid))/1024, 64, "MB")
-	many := s.resting()
-	t.figure("  at rest", float64(many)/1024, 0, "MB")
-	t.figure("growth over them, from rest to rest", 100*(float64(many)/float64(few)-1), 5, "%")
-	before := ticks(s.b, s.resident.Process.Pid)
-	time.Sleep(60 * time.Second) // this is what is measured
-	t.figure("idle, share of a core over 60 s", 100*float64(ticks(s.b, s.resident.Process.Pid)-before)/6000, 0.05, "%")
 }
 
 // notifications measures notify-send with dunst, in the same way.

@@ -23,7 +23,7 @@ import (
 )
 
 // startTime is how long a program may take to be ready on a busy machine.
-const startTime = 30 * time.Second
+const startTime = 60 * time.Second
 
 // Baresip is a running softphone with the account 101.
 type Baresip struct {
