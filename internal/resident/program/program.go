@@ -16,7 +16,7 @@ import (
 // Times of looking at our own program (corrections.md 34).
 const (
 	lookAtProgram = time.Hour
-	busyAgain     = time.Minute // while a call is on
+	busyAgain     = 2 * time.Second // while a call is on: the one that was handed over last may be over already
 	versionIn     = 5 * time.Second
 )
 
