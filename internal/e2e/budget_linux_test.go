@@ -487,12 +487,12 @@ func (s *stage) memory(t *table) {
 }
 
 // oneByOne has n calls come, each until its card has been on screen and is gone.
-// Four phones take turns, or the listener would slow one down.
+// Eight phones take turns, or the listener would slow one down.
 func (s *stage) oneByOne(n int) {
 	s.b.Helper()
 	a := s.at()
 	var phones []*simulate.Phone
-	for range 4 {
+	for range 8 {
 		p, err := simulate.Dial(s.b.Context(), a.Port, a.Token)
 		if err != nil {
 			s.b.Fatal(err)
