@@ -20,7 +20,7 @@ type hubServeCmd struct {
 	Data      string `help:"Keep the database in DIR; without it everything is gone at the end." placeholder:"DIR"`
 	Synthetic int    `help:"Number of invented contacts in a database that has none. On loopback without a certificate this makes a demo: the login page shows its user." placeholder:"N"`
 	Seed      uint64 `help:"Which invented contacts: the same number, the same people." default:"1" placeholder:"N"`
-	Client    string `help:"Make this OAuth client and show its secret once, on standard error." placeholder:"ID"`
+	Client    string `help:"Make this OAuth client, unless it is there, and show its secret once, on standard error." placeholder:"ID"`
 	Code      string `name:"organisation-code" help:"Organisation code of that client." default:"0000"`
 
 	Intermediary  []string      `sep:"none" help:"Message box that may be delivered to; may be repeated." placeholder:"NAME"`
@@ -95,11 +95,9 @@ func (c *hubServeCmd) Run(e *env) error {
 		fmt.Fprintln(e.err, "wiebelt: warning: plain http on the network: client secrets, tokens and customers can be read by others")
 	}
 	if c.Client != "" {
-		value, err := h.AddClient(e.ctx, c.Client, c.Code)
-		if err != nil {
+		if err := c.client(e, h); err != nil {
 			return err
 		}
-		fmt.Fprintf(e.err, "client %s, organisation code %s, secret %s (shown once)\n", oneLine(c.Client), oneLine(c.Code), value)
 	}
 	err = json.NewEncoder(e.out).Encode(struct {
 		Ready    bool   `json:"ready"`
@@ -112,4 +110,25 @@ func (c *hubServeCmd) Run(e *env) error {
 	}
 	<-e.ctx.Done()
 	return h.Close()
+}
+
+// client makes the client that was asked for. One that there is keeps its secret:
+// others have it, and a hub is started again now and then.
+func (c *hubServeCmd) client(e *env, h *localhub.Hub) error {
+	all, err := h.Clients(e.ctx)
+	if err != nil {
+		return err
+	}
+	for _, have := range all {
+		if have.ID == c.Client {
+			fmt.Fprintf(e.err, "client %s is there, with organisation code %s; its secret was shown when it was made (\"wiebelt hub client rotate\" gives it another)\n", oneLine(have.ID), oneLine(have.OrganisationCode))
+			return nil
+		}
+	}
+	value, err := h.AddClient(e.ctx, c.Client, c.Code)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(e.err, "client %s, organisation code %s, secret %s (shown once)\n", oneLine(c.Client), oneLine(c.Code), value)
+	return nil
 }

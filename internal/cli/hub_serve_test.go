@@ -376,3 +376,24 @@ func TestHubServeDemoRule(t *testing.T) {
 		}
 	}
 }
+
+// TestHubClientStays: a hub that is started again with the same command line does
+// not take its client's secret away.
+func TestHubClientStays(t *testing.T) {
+	dir := t.TempDir()
+	said := func(code string) string {
+		t.Helper()
+		s := serve(t, "--data", dir, "--client", "office", "--organisation-code", code)
+		exit, _, errOut := s.stop(t)
+		if exit != 0 {
+			t.Fatalf("exit %d: %s", exit, errOut)
+		}
+		return errOut
+	}
+	if first := said("1234"); !strings.Contains(first, "organisation code 1234, secret ") {
+		t.Fatalf("at first: %s", first)
+	}
+	if again := said("5678"); !strings.Contains(again, "office is there, with organisation code 1234") || strings.Contains(again, ", secret ") {
+		t.Errorf("again: %s", again)
+	}
+}
