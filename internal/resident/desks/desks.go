@@ -27,9 +27,10 @@ import (
 	"wiebelt/internal/text"
 )
 
-// paintedIn is how long the windows program may take until something is on
-// screen; one that shows nothing is ended (corrections.md 11), generously, since
-// the first start on a slow machine loads much.
+// paintedIn is how long the windows program may take from its start until it asks
+// what to show, and from then until something is on screen; one that shows nothing
+// is ended (corrections.md 11), generously, since the first start on a slow machine
+// loads much.
 const paintedIn = 15 * time.Second
 
 // Params is what the windows program is shown with. The functions may be called
@@ -52,6 +53,8 @@ type Desks struct {
 	mu      sync.Mutex
 	conns   map[*instance.Conn]chan outgoing
 	process *os.Process
+	late    *time.Timer // ends process unless it asks what to show
+	limit   time.Duration
 	want    string // the window that the next connection opens
 	again   bool   // wanted while the program was neither here nor gone
 }
@@ -67,7 +70,7 @@ type outgoing struct {
 
 // New knows the windows program until ctx ends.
 func New(ctx context.Context, p Params) *Desks {
-	return &Desks{p: p, ctx: ctx, conns: map[*instance.Conn]chan outgoing{}}
+	return &Desks{p: p, ctx: ctx, conns: map[*instance.Conn]chan outgoing{}, limit: paintedIn}
 }
 
 // Path is the windows program in our own folder, "" if it is not there. It is
@@ -121,10 +124,12 @@ func (d *Desks) Show(window string) {
 		return
 	}
 	d.process = cmd.Process
+	d.late = d.hurry(cmd.Process)
 	go func() {
 		err := cmd.Wait()
 		d.mu.Lock()
-		d.process = nil
+		d.late.Stop()
+		d.process, d.late = nil, nil
 		again, want := d.again && err == nil, d.want
 		d.again = false
 		d.mu.Unlock()
@@ -137,6 +142,18 @@ func (d *Desks) Show(window string) {
 		}
 		d.p.Ended()
 	}()
+}
+
+// hurry ends a process of the windows program after a while, if it is still ours.
+func (d *Desks) hurry(p *os.Process) *time.Timer {
+	return time.AfterFunc(d.limit, func() {
+		d.p.Log.Error("the windows program shows nothing and is ended")
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if p != nil && d.process == p {
+			_ = p.Kill()
+		}
+	})
 }
 
 // Tell says in a plain message of the system that there is no window, and what
@@ -190,7 +207,12 @@ func (d *Desks) Serve(ctx context.Context, c *instance.Conn) {
 	d.conns[c] = out
 	window := cmp.Or(d.want, deskapi.WindowCalls)
 	d.again = false
+	if d.late != nil {
+		d.late.Stop()
+	}
+	late := d.hurry(d.process)
 	d.mu.Unlock()
+	defer late.Stop()
 	defer func() {
 		d.mu.Lock()
 		delete(d.conns, c)
@@ -199,15 +221,6 @@ func (d *Desks) Serve(ctx context.Context, c *instance.Conn) {
 	if err := c.Send(deskapi.KindWelcome, d.p.Welcome(window)); err != nil {
 		return
 	}
-	late := time.AfterFunc(paintedIn, func() {
-		d.p.Log.Error("the windows program shows nothing and is ended")
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		if d.process != nil {
-			_ = d.process.Kill()
-		}
-	})
-	defer late.Stop()
 	work.Go(func() {
 		for {
 			select {

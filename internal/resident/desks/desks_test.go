@@ -174,12 +174,7 @@ func TestShowStartsTheProgram(t *testing.T) {
 	}
 	notes := filepath.Join(t.TempDir(), "notes")
 	gate := filepath.Join(t.TempDir(), "gate")
-	program := filepath.Join(own(), "wiebelt-desk")
-	script := "#!/bin/sh\necho \"$* $FYNE_SCALE\" >> " + notes + "\nwhile [ ! -e " + gate + " ]; do sleep 0.01; done\n"
-	if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.Remove(program) })
+	install(t, "echo \"$* $FYNE_SCALE\" >> "+notes+"\nwhile [ ! -e "+gate+" ]; do sleep 0.01; done\n")
 	o.Show(deskapi.WindowCalls)
 	o.Show(deskapi.WindowHelp) // it is on its way: no other one
 	if err := os.WriteFile(gate, nil, 0o600); err != nil {
@@ -198,5 +193,31 @@ func TestShowStartsTheProgram(t *testing.T) {
 	}
 	if got, want := string(b), "--window calls --profile /profile 1.50\n--window help --profile /profile 1.50\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// install puts a script in the windows program's place.
+func install(t *testing.T, script string) {
+	t.Helper()
+	program := filepath.Join(own(), "wiebelt-desk")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\n"+script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.Remove(program) })
+}
+
+// TestProgramThatHangs: one that never asks what to show is ended, so that the
+// next who wants a window gets another one.
+func TestProgramThatHangs(t *testing.T) {
+	o := newOffice(t)
+	o.limit = 50 * time.Millisecond
+	install(t, "exec sleep 600\n")
+	for range 2 {
+		o.Show(deskapi.WindowCalls)
+		select {
+		case <-o.ended:
+		case <-time.After(30 * time.Second):
+			t.Fatal("it is not ended")
+		}
 	}
 }
