@@ -142,7 +142,32 @@ func (c *provisionCmd) importOffice(e *env, d profile.Dirs, before *settings.Set
 		return err
 	}
 	fmt.Fprintln(e.out, l.T(text.SetupTaken))
+	c.sayLinks(e, d, l)
 	return nil
+}
+
+// sayLinks names the links that lack their secret: a set-up file carries the hub's
+// only, since those of an exchange are one for each extension.
+func (c *provisionCmd) sayLinks(e *env, d profile.Dirs, l text.Language) {
+	s, _ := settings.Load(d) // what is wrong in it was said before
+	store, err := c.open(d, s.Hub.SecretStore)
+	if err != nil {
+		return // it was just written to
+	}
+	ctx, cancel := context.WithTimeout(e.ctx, storeTime)
+	defer cancel()
+	for _, p := range s.Softphones {
+		if !slices.Contains(settings.SoftphoneNeeds(p.Kind), settings.NeedsSecret) {
+			continue
+		}
+		ref, err := secret.Softphone(p.Name, p.Address)
+		if err == nil {
+			_, err = store.Get(ctx, ref)
+		}
+		if errors.Is(err, secret.ErrNotSet) {
+			fmt.Fprintln(e.out, l.T(text.SetupLinkSecret, oneLine(cmp.Or(p.Name, p.Address))))
+		}
+	}
 }
 
 // compare shows side by side what is and what would be. Addresses and client are

@@ -40,7 +40,7 @@ func exported(t *testing.T) (file string, h *localhub.Hub) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.WriteString("\n[support]\ncontact = \"Jan (IT), toestel 140\"\n[phone]\ncall_back = \"dial {number}\"\n[[line]]\nnumber = \"0201234567\"\nname = \"Schade\"\n[[softphone]]\nkind = \"baresip\"\n"); err != nil {
+	if _, err := f.WriteString("\n[support]\ncontact = \"Jan (IT), toestel 140\"\n[phone]\ncall_back = \"dial {number}\"\n[[line]]\nnumber = \"0201234567\"\nname = \"Schade\"\n[[softphone]]\nkind = \"baresip\"\n[[softphone]]\nkind = \"ari\"\nname = \"centrale\"\naddress = \"https://pbx.example\"\nuser = \"u\"\nextension = \"101\"\n"); err != nil {
 		t.Fatal(err)
 	}
 	if err := f.Close(); err != nil {
@@ -71,6 +71,9 @@ func TestImport(t *testing.T) {
 	if code != 0 || !strings.Contains(out, "hub.base_url") || !strings.Contains(out, "http://127.0.0.1:") || strings.Contains(out+errOut, "canary") {
 		t.Fatalf("exit %d: %s%s", code, out, errOut)
 	}
+	if !strings.Contains(out, "provision --softphone centrale --secret-stdin") || strings.Contains(out, "softphone baresip") {
+		t.Errorf("of the links it says: %s", out)
+	}
 	code, stdout, errOut := run(t, "", "lookup", "--profile", dir, "0698760011")
 	if code != 0 || !strings.Contains(stdout, "Vries") {
 		t.Errorf("exit %d: %s%s", code, stdout, errOut)
@@ -79,9 +82,12 @@ func TestImport(t *testing.T) {
 	if !strings.Contains(all, "Schade") || !strings.Contains(all, "Jan (IT)") || strings.Contains(all, "dial {number}") || !strings.Contains(all, "baresip") {
 		t.Errorf("%s", all)
 	}
+	if code, _, errOut := run(t, "a secret\n", "provision", "--softphone", "centrale", "--secret-stdin", "--profile", dir); code != 0 {
+		t.Errorf("exit %d: %s", code, errOut)
+	}
 	before := snapshot(t, dir)
-	if code, _, errOut := run(t, phrase+"\n", args...); code != 0 {
-		t.Errorf("again: exit %d: %s", code, errOut)
+	if code, out, errOut := run(t, phrase+"\n", args...); code != 0 || strings.Contains(out, "--softphone") {
+		t.Errorf("again: exit %d: %s%s", code, out, errOut)
 	}
 	if after := snapshot(t, dir); len(after) != len(before) {
 		t.Errorf("again: %d files, not %d", len(after), len(before))

@@ -69,5 +69,6 @@ const (
 	SetupOldSecret   Key = "setup.secret.old"
 	SetupWritten     Key = "setup.written"
 	SetupTaken       Key = "setup.taken"
+	SetupLinkSecret  Key = "setup.link_secret"
 	SetupFileIsThere Key = "setup.exists"
 )
