@@ -282,11 +282,7 @@ func TestRefusals(t *testing.T) {
 			a := newAsterisk(t)
 			cfg := a.config()
 			tt.change(a, &cfg)
-			w := listen(t, cfg)
-			var refusal *link.Refusal
-			if s := w.Until(link.Refused); !errors.As(s.Err, &refusal) || s.Err.Error() != tt.want {
-				t.Errorf("%v", s.Err)
-			}
+			listen(t, cfg).Refused(tt.want)
 		})
 	}
 }
@@ -303,49 +299,11 @@ func TestNotReady(t *testing.T) {
 	w.Until(link.Connected)
 }
 
-func TestRestart(t *testing.T) {
-	a := newAsterisk(t)
-	a.channels["1"] = ring.json()
-	w := listen(t, a.config())
-	w.Until(link.Connected)
-	w.Expect("ringing incoming #1736065800.12 0612345678 (J. de Vries) on 0201234567")
-	a.restart()
-	w.Until(link.Waiting)
-	w.Until(link.Connected)
-	w.Expect("ended incoming #1736065800.12 0612345678 (J. de Vries) on 0201234567")
-	a.send(last.event("ChannelStateChange"))
-	w.Expect(lastSaid)
-}
-
-// TestWake: the computer has slept, the call that was on is over, and nobody has
-// told us.
-func TestWake(t *testing.T) {
-	a := newAsterisk(t)
-	a.channels["1"] = ring.json()
-	w := listen(t, a.config())
-	w.Until(link.Connected)
-	w.Next()
-	a.with(func() { clear(a.channels) })
-	w.Wake <- struct{}{}
-	w.Expect("ended incoming #1736065800.12 0612345678 (J. de Vries) on 0201234567")
-	w.Until(link.Connected)
-}
-
-// TestHalfOpen: a connection of which the other end says nothing any more.
-func TestHalfOpen(t *testing.T) {
-	a := newAsterisk(t)
-	a.deaf = true
-	cfg := a.config()
-	cfg.Net.PingEvery, cfg.Net.Silence = 50*time.Millisecond, 500*time.Millisecond
-	w := listen(t, cfg)
-	w.Until(link.Connected)
-	if s := w.Until(link.Waiting); !strings.HasSuffix(s.Err.Error(), ": it does not answer in time") {
-		t.Error(s.Err)
-	}
-	a.with(func() { a.deaf = false })
-	w.Until(link.Connected)
-	a.send(last.event("ChannelStateChange"))
-	w.Expect(lastSaid)
+// TestBreaks: what every exchange does to us, and the computer we run on.
+func TestBreaks(t *testing.T) {
+	t.Run("restart", func(t *testing.T) { newAsterisk(t).breaks().Restarts() })
+	t.Run("sleep", func(t *testing.T) { newAsterisk(t).breaks().Sleeps() })
+	t.Run("silence", func(t *testing.T) { newAsterisk(t).breaks().FallsSilent(t) })
 }
 
 func TestConfigRefused(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/gorilla/websocket"
 	"go.uber.org/goleak"
@@ -141,6 +142,23 @@ func (a *asterisk) with(f func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	f()
+}
+
+// breaks is what its tests of broken connections need.
+func (a *asterisk) breaks() linktest.Exchange {
+	return linktest.Exchange{
+		Ring: func() { a.with(func() { a.channels["1"] = ring.json() }) },
+		Listen: func(ping, silence time.Duration) *linktest.Watch {
+			cfg := a.config()
+			cfg.Net.PingEvery, cfg.Net.Silence = ping, silence
+			return listen(a.t, cfg)
+		},
+		Restart: a.restart,
+		HangUp:  func() { a.with(func() { clear(a.channels) }) },
+		Deaf:    func(is bool) { a.with(func() { a.deaf = is }) },
+		Last:    func(w *linktest.Watch) { a.send(last.event("ChannelStateChange")); w.Expect(lastSaid) },
+		Ended:   "ended incoming #1736065800.12 0612345678 (J. de Vries) on 0201234567",
+	}
 }
 
 func (a *asterisk) config() Config {

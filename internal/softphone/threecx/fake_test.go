@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/gorilla/websocket"
 	"go.uber.org/goleak"
@@ -201,6 +202,23 @@ func (x *exchange) last(w *linktest.Watch) {
 	w.Expect("ringing incoming #4242.9999 0201234599 on 101")
 	x.set("101", 9999, nil)
 	w.Expect("ended incoming #4242.9999 0201234599 on 101")
+}
+
+// breaks is what its tests of broken connections need.
+func (x *exchange) breaks() linktest.Exchange {
+	return linktest.Exchange{
+		Ring: func() { x.with(func() { x.participants["101/7"] = ring.json("101", 7) }) },
+		Listen: func(ping, silence time.Duration) *linktest.Watch {
+			cfg := x.config()
+			cfg.Net.PingEvery, cfg.Net.Silence = ping, silence
+			return listen(x.t, cfg)
+		},
+		Restart: x.restart,
+		HangUp:  func() { x.with(func() { clear(x.participants) }) },
+		Deaf:    func(is bool) { x.with(func() { x.deaf = is }) },
+		Last:    x.last,
+		Ended:   strings.Replace(rings, "ringing", "ended", 1),
+	}
 }
 
 func (x *exchange) config() Config {

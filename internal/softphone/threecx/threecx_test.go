@@ -2,7 +2,6 @@ package threecx
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -245,46 +244,6 @@ func TestSnapshotAfterRestart(t *testing.T) {
 	x.last(w)
 }
 
-func TestRestart(t *testing.T) {
-	x := newExchange(t)
-	x.participants["101/7"] = ring.json("101", 7)
-	w := listen(t, x.config())
-	w.Until(link.Connected)
-	w.Next()
-	x.restart()
-	w.Until(link.Waiting)
-	w.Until(link.Connected)
-	w.Expect(strings.Replace(rings, "ringing", "ended", 1))
-	x.last(w)
-}
-
-func TestWake(t *testing.T) {
-	x := newExchange(t)
-	x.participants["101/7"] = ring.json("101", 7)
-	w := listen(t, x.config())
-	w.Until(link.Connected)
-	w.Next()
-	x.with(func() { clear(x.participants) })
-	w.Wake <- struct{}{}
-	w.Expect(strings.Replace(rings, "ringing", "ended", 1))
-	w.Until(link.Connected)
-}
-
-func TestHalfOpen(t *testing.T) {
-	x := newExchange(t)
-	x.deaf = true
-	cfg := x.config()
-	cfg.Net.PingEvery, cfg.Net.Silence = 50*time.Millisecond, 500*time.Millisecond
-	w := listen(t, cfg)
-	w.Until(link.Connected)
-	if s := w.Until(link.Waiting); !strings.HasSuffix(s.Err.Error(), ": it does not answer in time") {
-		t.Error(s.Err)
-	}
-	x.with(func() { x.deaf = false })
-	w.Until(link.Connected)
-	x.last(w)
-}
-
 // TestRenewal: the token is renewed before it ends, on the open connection.
 func TestRenewal(t *testing.T) {
 	x := newExchange(t)
@@ -362,11 +321,7 @@ func TestRefusals(t *testing.T) {
 			x := newExchange(t)
 			cfg := x.config()
 			tt.change(x, &cfg)
-			w := listen(t, cfg)
-			var refusal *link.Refusal
-			if s := w.Until(link.Refused); !errors.As(s.Err, &refusal) || s.Err.Error() != tt.want {
-				t.Errorf("%v", s.Err)
-			}
+			listen(t, cfg).Refused(tt.want)
 		})
 	}
 }
@@ -385,6 +340,13 @@ func TestRefusedLater(t *testing.T) {
 	w.Wake <- struct{}{}
 	w.Until(link.Connected)
 	w.Expect(rings)
+}
+
+// TestBreaks: what every exchange does to us, and the computer we run on.
+func TestBreaks(t *testing.T) {
+	t.Run("restart", func(t *testing.T) { newExchange(t).breaks().Restarts() })
+	t.Run("sleep", func(t *testing.T) { newExchange(t).breaks().Sleeps() })
+	t.Run("silence", func(t *testing.T) { newExchange(t).breaks().FallsSilent(t) })
 }
 
 func TestConfigRefused(t *testing.T) {

@@ -266,6 +266,23 @@ func (x *exchange) expire() {
 	}
 }
 
+// breaks is what its tests of broken connections need.
+func (x *exchange) breaks() linktest.Exchange {
+	return linktest.Exchange{
+		Ring: func() { x.with(func() { x.calls["1"] = ring.json() }) },
+		Listen: func(ping, silence time.Duration) *linktest.Watch {
+			cfg := x.config()
+			cfg.Net.PingEvery, cfg.Net.Silence = ping, silence
+			return listen(x.t, cfg)
+		},
+		Restart: x.restart,
+		HangUp:  func() { x.with(func() { clear(x.calls) }) },
+		Deaf:    func(is bool) { x.with(func() { x.deaf = is }) },
+		Last:    func(w *linktest.Watch) { x.send(last.event("call_updated")); w.Expect(lastSaid) },
+		Ended:   "ended incoming #1736065800.12 +31612345678 (J. de Vries) on 0201234567",
+	}
+}
+
 func (x *exchange) config() Config {
 	return Config{
 		Address: x.URL, User: user, Extension: "101",

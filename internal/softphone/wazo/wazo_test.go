@@ -2,7 +2,6 @@ package wazo
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -241,11 +240,7 @@ func TestRefusals(t *testing.T) {
 			x := newExchange(t)
 			cfg := x.config()
 			tt.change(x, &cfg)
-			w := listen(t, cfg)
-			var refusal *link.Refusal
-			if s := w.Until(link.Refused); !errors.As(s.Err, &refusal) || s.Err.Error() != tt.want {
-				t.Errorf("%v", s.Err)
-			}
+			listen(t, cfg).Refused(tt.want)
 		})
 	}
 }
@@ -305,48 +300,6 @@ func TestTroubles(t *testing.T) {
 	}
 }
 
-func TestRestart(t *testing.T) {
-	x := newExchange(t)
-	x.calls["1"] = ring.json()
-	w := listen(t, x.config())
-	w.Until(link.Connected)
-	w.Next()
-	x.restart()
-	w.Until(link.Waiting)
-	w.Until(link.Connected)
-	w.Expect("ended incoming #1736065800.12 +31612345678 (J. de Vries) on 0201234567")
-	x.send(last.event("call_updated"))
-	w.Expect(lastSaid)
-}
-
-func TestWake(t *testing.T) {
-	x := newExchange(t)
-	x.calls["1"] = ring.json()
-	w := listen(t, x.config())
-	w.Until(link.Connected)
-	w.Next()
-	x.with(func() { clear(x.calls) })
-	w.Wake <- struct{}{}
-	w.Expect("ended incoming #1736065800.12 +31612345678 (J. de Vries) on 0201234567")
-	w.Until(link.Connected)
-}
-
-func TestHalfOpen(t *testing.T) {
-	x := newExchange(t)
-	x.deaf = true
-	cfg := x.config()
-	cfg.Net.PingEvery, cfg.Net.Silence = 50*time.Millisecond, 500*time.Millisecond
-	w := listen(t, cfg)
-	w.Until(link.Connected)
-	if s := w.Until(link.Waiting); !strings.HasSuffix(s.Err.Error(), ": it does not answer in time") {
-		t.Error(s.Err)
-	}
-	x.with(func() { x.deaf = false })
-	w.Until(link.Connected)
-	x.send(last.event("call_updated"))
-	w.Expect(lastSaid)
-}
-
 // TestOlderWazo has its event server at a port of its own.
 func TestOlderWazo(t *testing.T) {
 	for _, byHand := range []bool{false, true} {
@@ -371,6 +324,13 @@ func TestOlderWazo(t *testing.T) {
 		x.send(last.event("call_updated"))
 		w.Expect(lastSaid)
 	}
+}
+
+// TestBreaks: what every exchange does to us, and the computer we run on.
+func TestBreaks(t *testing.T) {
+	t.Run("restart", func(t *testing.T) { newExchange(t).breaks().Restarts() })
+	t.Run("sleep", func(t *testing.T) { newExchange(t).breaks().Sleeps() })
+	t.Run("silence", func(t *testing.T) { newExchange(t).breaks().FallsSilent(t) })
 }
 
 func TestConfigRefused(t *testing.T) {
