@@ -58,6 +58,7 @@ func (e *Engine) startWanted(ctx context.Context, now time.Time) (next time.Time
 			continue
 		}
 		b.tokens--
+		c.since = now
 		e.start(ctx, c)
 	}
 	return next
@@ -145,6 +146,9 @@ func (e *Engine) passLookup(c *card, now time.Time) (next time.Time) {
 		}
 		c.Noticed = true
 		e.s.dirty = true
+	}
+	if c.cancel == nil {
+		return next // it waits for its turn: the hub was not asked yet
 	}
 	if t := c.since.Add(slowAfter); t.After(now) {
 		return t

@@ -2,10 +2,12 @@ package companion
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
 
+	"wiebelt/internal/call"
 	"wiebelt/internal/contact"
 )
 
@@ -33,6 +35,44 @@ func TestSlowHub(t *testing.T) {
 	}
 	close(gate)
 	b.one(Found) // a late answer still fills the card
+}
+
+// TestOnlyAHubThatWasAskedIsSlow: while a lookup waits for its turn nobody knows
+// how the hub is.
+func TestOnlyAHubThatWasAskedIsSlow(t *testing.T) {
+	b := start(t, nil)
+	asked := make(chan struct{}, 1)
+	b.hub.reply[slow] = func(ctx context.Context) ([]contact.Contact, error) {
+		asked <- struct{}{}
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	for i := range bucketSize {
+		id := fmt.Sprint(i)
+		b.ring(b.ws, id, "+3169876000"+id)
+		b.until("looked up", func(*Snapshot) bool { return b.hub.count() == i+1 })
+		b.event(b.ws, id, "+3169876000"+id, call.Ended)
+	}
+	b.settle()
+	b.ring(b.ws, "last", slow)
+	b.settle()
+	if n := b.hub.count(); n != bucketSize {
+		t.Fatalf("%d lookups", n)
+	}
+	b.clock.Forward(slowAfter + time.Second) // in one step, as on a busy computer
+	select {
+	case <-asked:
+	case <-time.After(5 * time.Second):
+		t.Fatal("the hub is never asked")
+	}
+	b.settle()
+	if c := b.one(Searching); !c.Noticed {
+		t.Error("that it waits is not mentioned")
+	}
+	b.clock.Forward(slowAfter)
+	if c := b.one(Failed); c.Failure != contact.HubSlow {
+		t.Errorf("failure %q", c.Failure)
+	}
 }
 
 func TestFailureIsNotNobodyAndIsTriedAgain(t *testing.T) {
