@@ -17,7 +17,7 @@ func TestWindows(t *testing.T) {
 		t.Helper()
 		s.Until("the box "+title, func() bool {
 			return (len(s.Windows("^"+title+"$")) > 0) == up
-		})
+		}, func() []any { return []any{"up", up, "beside", s.Titles("")} })
 	}
 	m := p.Start(winetest.Build(t, "./testdata/winmessage"))
 	m.Send("First|Something does not work.")

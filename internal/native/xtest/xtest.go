@@ -30,8 +30,9 @@ import (
 	"github.com/jezek/xgb/xproto"
 )
 
-// Patience is how long the helpers wait for anything before they fail the test.
-const Patience = 20 * time.Second
+// Patience is how long the helpers wait for anything before they fail the test:
+// long enough for wine to start on a busy machine.
+const Patience = time.Minute
 
 // Options say what the screen looks like. The zero value is 1280x800 at 24 bits.
 type Options struct {
