@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"wiebelt/internal/contact"
 	"wiebelt/internal/hub"
 	"wiebelt/internal/outbox"
 	"wiebelt/internal/profile"
@@ -113,28 +112,17 @@ func (h *hubs) to(intermediary string) (outbox.Deliverer, error) {
 	if c := h.all[intermediary]; c != nil {
 		return c, nil
 	}
-	c, err := h.client(intermediary)
+	box := h.p.s.Hub
+	box.Intermediary = intermediary
+	c, err := configure.Sender(h.p.dirs, box, h.log)
 	if err != nil {
-		return nil, &contact.LookupError{Failure: contact.NotSetUp, Detail: err.Error()}
+		return nil, err
 	}
 	if h.all == nil {
 		h.all = map[string]*hub.Client{}
 	}
 	h.all[intermediary] = c
 	return c, nil
-}
-
-func (h *hubs) client(intermediary string) (*hub.Client, error) {
-	if intermediary == "" {
-		return nil, errors.New("hub.intermediary is missing")
-	}
-	settings := h.p.s.Hub
-	settings.Intermediary = intermediary
-	cfg, _, err := configure.Hub(h.p.dirs, settings, h.log)
-	if err != nil {
-		return nil, err
-	}
-	return hub.New(cfg)
 }
 
 func (h *hubs) close() {

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"log/slog"
 
+	"wiebelt/internal/contact"
 	"wiebelt/internal/hub"
 	"wiebelt/internal/phone"
 	"wiebelt/internal/profile"
@@ -48,6 +49,23 @@ func Hub(dirs profile.Dirs, h settings.Hub, log *slog.Logger) (cfg hub.Config, h
 		return secret.Answered(ctx, store, ref, value, accepted)
 	}
 	return cfg, h.HubURL, nil
+}
+
+// Sender is a client that delivers to the message box of h.Intermediary. Its errors
+// are those of a hub that is not set up (contact.NotSetUp).
+func Sender(dirs profile.Dirs, h settings.Hub, log *slog.Logger) (*hub.Client, error) {
+	cfg, _, err := Hub(dirs, h, log)
+	if h.Intermediary == "" {
+		err = errors.New("hub.intermediary is missing")
+	}
+	var c *hub.Client
+	if err == nil {
+		c, err = hub.New(cfg)
+	}
+	if err != nil {
+		return nil, &contact.LookupError{Failure: contact.NotSetUp, Detail: err.Error()}
+	}
+	return c, nil
 }
 
 // Rules makes the number rules of the settings.

@@ -18,7 +18,6 @@ import (
 	"sync"
 	"time"
 
-	"wiebelt/internal/contact"
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/health"
 	"wiebelt/internal/hub"
@@ -357,27 +356,16 @@ func (s *senders) to(intermediary string) (outbox.Deliverer, error) {
 		return c, nil
 	}
 	now.Intermediary = intermediary
-	c, err := sender(s.p, now)
+	// What goes wrong with a request is the outbox's to tell.
+	c, err := configure.Sender(s.p.Dirs, now, slog.New(slog.DiscardHandler))
 	if err != nil {
-		return nil, &contact.LookupError{Failure: contact.NotSetUp, Detail: err.Error()}
+		return nil, err
 	}
 	if s.all == nil {
 		s.all = map[string]*hub.Client{}
 	}
 	s.all[intermediary] = c
 	return c, nil
-}
-
-func sender(p Params, h settings.Hub) (*hub.Client, error) {
-	if h.Intermediary == "" {
-		return nil, errors.New("hub.intermediary is missing")
-	}
-	// What goes wrong with a request is the outbox's to tell.
-	cfg, _, err := configure.Hub(p.Dirs, h, slog.New(slog.DiscardHandler))
-	if err != nil {
-		return nil, err
-	}
-	return hub.New(cfg)
 }
 
 func (s *senders) close() {
