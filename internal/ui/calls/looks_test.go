@@ -36,6 +36,10 @@ func TestCallsPictures(t *testing.T) {
 		{"empty-demo", func(l text.Language) deskapi.Welcome { return kittest.Greeting(l, kittest.DemoCalls...) },
 			func(b *bench) { b.read(nil, nil) }},
 		{"unreadable", nil, func(b *bench) { b.read(nil, errors.New("disk")) }},
+		{"wipe", nil, func(b *bench) {
+			b.read(aDay(), nil)
+			b.calls.askWipe()
+		}},
 		{"nothing", nil, func(b *bench) {
 			b.read(aDay(), nil)
 			b.calls.filter.SetText("zzz")

@@ -18,7 +18,8 @@ func Ask(c fyne.Canvas, question string, answers ...*Button) *widget.PopUp {
 		row.Add(b)
 	}
 	content := container.New(layout.NewCustomPaddedVBoxLayout(16), container.New(AtLeast(questionWide), Running(question)), row)
-	asking := widget.NewModalPopUp(container.New(layout.NewCustomPaddedLayout(16, 16, 16, 16), content), c)
+	// With a line around it: its background is that of the window below.
+	asking := widget.NewModalPopUp(NewFrame(container.New(layout.NewCustomPaddedLayout(16, 16, 16, 16), content), true), c)
 	asking.Show()
 	c.Focus(answers[len(answers)-1])
 	return asking
