@@ -181,17 +181,9 @@ func (r *Reader) some(ctx context.Context, q Query, from string, args []any, ord
 	index, condition, find := q.where()
 	args = append(append(args, find...), limit, skip)
 	// The ids first: whole entries are read only for those that are shown.
-	rows, err := r.db.QueryContext(ctx, `SELECT `+all+` FROM calls WHERE id IN (
+	return query(ctx, r.db, `SELECT `+all+` FROM calls WHERE id IN (
 		SELECT id FROM calls INDEXED BY `+index+` WHERE `+from+` AND `+condition+` ORDER BY `+order+` LIMIT ? OFFSET ?)
 		ORDER BY `+order, args...)
-	if err != nil {
-		return nil, fmt.Errorf("read call history: %w", err)
-	}
-	es, err := scanAll(rows)
-	if err != nil {
-		return nil, fmt.Errorf("read call history: %w", err)
-	}
-	return es, nil
 }
 
 // Count tells how many calls a list has, and how many of them rang at t or later.

@@ -3,6 +3,7 @@ package history
 import (
 	"context"
 	"database/sql"
+	"fmt"
 
 	"wiebelt/internal/sqlitefile"
 
@@ -95,6 +96,19 @@ func scan(row interface{ Scan(...any) error }) (Entry, error) {
 		&handled, &e.TakenOff)
 	e.Rang, e.Answered, e.Ended, e.Handled = sqlitefile.Time(rang), sqlitefile.Time(answered), sqlitefile.Time(ended), sqlitefile.Time(handled)
 	return e, err
+}
+
+// query gives the entries that a query over all finds.
+func query(ctx context.Context, db *sql.DB, text string, args ...any) ([]Entry, error) {
+	rows, err := db.QueryContext(ctx, text, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read call history: %w", err)
+	}
+	es, err := scanAll(rows)
+	if err != nil {
+		return nil, fmt.Errorf("read call history: %w", err)
+	}
+	return es, nil
 }
 
 // scanAll reads rows of all and closes them.
