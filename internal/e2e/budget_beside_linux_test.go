@@ -1,0 +1,239 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"image"
+	"image/color"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"wiebelt/internal/companion"
+	"wiebelt/internal/contact"
+	"wiebelt/internal/localhub"
+	"wiebelt/internal/native/xtest"
+	"wiebelt/internal/softphone/phonetest"
+)
+
+// notifications measures notify-send with dunst, in the same way.
+func notifications(b *testing.B, t *table, n int) (median float64) {
+	b.Helper()
+	s := xtest.Start(b, "openbox", xtest.Options{Width: width, Height: height})
+	s.Bus()
+	config := filepath.Join(s.Dir, "dunstrc")
+	const colours = "[global]\ngeometry = \"380x100-16+16\"\norigin = top-right\noffset = 16x16\nwidth = 380\nframe_width = 0\nfont = Sans 12\n" +
+		"[urgency_normal]\nbackground = \"#0B6BCB\"\nforeground = \"#FFFFFF\"\ntimeout = 0\n"
+	if err := os.WriteFile(config, []byte(colours), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	dunst := s.Spawn("dunst", "-config", config)
+	s.Until("dunst answers", func() bool { return s.Command("dunstctl", "is-paused").Run() == nil })
+	box := image.Rect(width-16-200, 16, width-16, 16+60)
+	blue := color.RGBA{0x0b, 0x6b, 0xcb, 255}
+	shown := func() bool {
+		img := s.Crop(box)
+		return xtest.Near(img.RGBAAt(width-18, 20), blue, 3)
+	}
+	var all []time.Duration
+	for i := range n {
+		cmd := s.Command("notify-send", "Inkomende oproep", fmt.Sprintf("0698%06d", i))
+		began := time.Now()
+		if err := cmd.Start(); err != nil {
+			b.Fatal(err)
+		}
+		for !shown() {
+			if time.Since(began) > 10*time.Second {
+				b.Fatal("dunst shows nothing")
+			}
+		}
+		all = append(all, time.Since(began))
+		_ = cmd.Wait()
+		s.Run("dunstctl", "close-all")
+		s.Until("the notification is gone", func() bool { return !shown() })
+	}
+	t.times("notify-send → painted by dunst", all, 0, 0)
+	t.figure("dunst, resident memory", float64(memory(b, dunst.Process.Pid))/1024, 0, "MB")
+	return t.value["notify-send → painted by dunst"][0]
+}
+
+// sipCalls measures from the INVITE at baresip to the contact on screen.
+func sipCalls(b *testing.B, t *table, n int) {
+	b.Helper()
+	sip, control := phonetest.StartBaresip(b)
+	h, value := startHub(b)
+	s := &stage{b: b, scale: 1}
+	for i := range n {
+		s.people = append(s.people, localhub.Record{Numbers: []string{fmt.Sprintf("0698%06d", i)}, Contact: contact.Contact{
+			ID: fmt.Sprintf("s-%d", i), RelationNumber: strconv.Itoa(400000 + i), Initials: "S.", FamilyName: fmt.Sprintf("Toestel%03d", i)}})
+	}
+	if _, err := h.AddInvented(b.Context(), s.people...); err != nil {
+		b.Fatal(err)
+	}
+	s.office = prepareAt(b, h, h.BaseURL(), value, 0, "[[softphone]]\nkind = \"baresip\"\nname = \"baresip\"\naddress = \""+control+"\"\n"+quick)
+	s.start()
+	s.Until("the link is up", func() bool { return strings.Contains(s.log.String(), "state=connected") })
+	line, err := net.Dial("udp", sip)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer line.Close()
+	var all []time.Duration
+	for i := range n {
+		p := s.person()
+		num := "+31" + p.Numbers[0][1:]
+		e := s.eye(p, num, companion.Found)
+		c := invitation{line: line, sip: sip, number: num, id: fmt.Sprintf("bench-%d-%d", os.Getpid(), i)}
+		began := time.Now()
+		c.invite(b)
+		all = append(all, e.wait(b, "the caller of an INVITE").Sub(began))
+		c.cancel(b)
+		s.Until("the card is gone", s.empty)
+	}
+	t.times("SIP INVITE at baresip → contact painted", all, 25, 0)
+}
+
+// invitation is one call as it goes over the wire.
+type invitation struct {
+	line            net.Conn
+	sip, number, id string
+}
+
+func (c invitation) send(b testing.TB, method, to, body string) {
+	b.Helper()
+	me := c.line.LocalAddr().String()
+	m := method + " sip:101@" + c.sip + " SIP/2.0\r\nVia: SIP/2.0/UDP " + me + ";branch=z9hG4bK" + c.id + "\r\nMax-Forwards: 70\r\n" +
+		"From: <sip:" + c.number + "@127.0.0.1>;tag=f" + c.id + "\r\nTo: <sip:101@" + c.sip + ">" + to + "\r\nCall-ID: " + c.id + "\r\nCSeq: 1 " + method +
+		"\r\nContact: <sip:bench@" + me + ">\r\n"
+	if body != "" {
+		m += "Content-Type: application/sdp\r\n"
+	}
+	m += fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(body), body)
+	if _, err := c.line.Write([]byte(m)); err != nil {
+		b.Fatal(err)
+	}
+}
+
+func (c invitation) invite(b testing.TB) {
+	c.send(b, "INVITE", "", "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio 40000 RTP/AVP 0 8\r\na=rtpmap:0 PCMU/8000\r\na=rtpmap:8 PCMA/8000\r\n")
+}
+
+// cancel takes the call back and acknowledges the phone's answer.
+func (c invitation) cancel(b testing.TB) {
+	b.Helper()
+	c.send(b, "CANCEL", "", "")
+	buf := make([]byte, 8192)
+	for {
+		_ = c.line.SetReadDeadline(time.Now().Add(5 * time.Second))
+		n, err := c.line.Read(buf)
+		if err != nil {
+			b.Fatalf("the phone does not give the call up: %v", err)
+		}
+		m := string(buf[:n])
+		if !strings.HasPrefix(m, "SIP/2.0 487") || !strings.Contains(m, c.id) {
+			continue
+		}
+		tag := ""
+		for l := range strings.SplitSeq(m, "\r\n") {
+			if v, ok := strings.CutPrefix(l, "To: "); ok {
+				if _, after, ok := strings.Cut(v, ";tag="); ok {
+					tag = ";tag=" + after
+				}
+			}
+		}
+		c.send(b, "ACK", tag, "")
+		return
+	}
+}
+
+// others measures the empty Fyne program and a browser's window.
+func others(b *testing.B, t *table, resident int) {
+	b.Helper()
+	dir := b.TempDir()
+	empty := filepath.Join(dir, "emptyfyne")
+	if out, err := exec.Command("go", "build", "-tags", "migrated_fynedo", "-ldflags", "-s -w", "-o", empty, "./testdata/emptyfyne").CombinedOutput(); err != nil {
+		b.Fatalf("%v: %s", err, out)
+	}
+	s := xtest.Start(b, "openbox", xtest.Options{Width: width, Height: height})
+	s.Bus()
+	app := s.Spawn(empty)
+	s.FindWindow("^empty$")
+	before := ticks(b, app.Process.Pid)
+	time.Sleep(60 * time.Second) // this is what is measured
+	t.figure("empty Fyne tray app, share of a core over 60 s", 100*float64(ticks(b, app.Process.Pid)-before)/6000, 0, "%")
+	rss := memory(b, app.Process.Pid)
+	t.figure("empty Fyne tray app with one window, resident memory", float64(rss)/1024, 0, "MB")
+	t.figure("resident after 200 calls (200 %) against it", float64(resident)/float64(rss), 0.45, "×")
+
+	page := filepath.Join(dir, "page.html")
+	if err := os.WriteFile(page, []byte("<!doctype html><title>page</title><style>html{background:#1b7f4b}</style>"), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(b.Context(), time.Minute)
+	defer cancel()
+	var all []time.Duration
+	var most int
+	for i := range 4 {
+		cmd := s.Command("chromium", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update",
+			"--disable-sync", "--password-store=basic", "--user-data-dir="+filepath.Join(dir, "chromium"), "--window-position=700,100", "--window-size=500,400", "--app=file://"+page)
+		began := time.Now()
+		if err := cmd.Start(); err != nil {
+			b.Fatal(err)
+		}
+		for !xtest.Near(s.Pixel(900, 300), color.RGBA{0x1b, 0x7f, 0x4b, 255}, 3) {
+			if ctx.Err() != nil {
+				b.Fatal("the browser shows nothing")
+			}
+		}
+		if i > 0 { // the first start makes its profile
+			all = append(all, time.Since(began))
+		}
+		most = max(most, family(b, cmd.Process.Pid))
+		end(cmd.Process.Pid)
+		_ = cmd.Wait()
+		s.Until("the browser's window is gone", func() bool { return !xtest.Near(s.Pixel(900, 300), color.RGBA{0x1b, 0x7f, 0x4b, 255}, 3) })
+	}
+	t.times("Chromium --app window, start → painted", all, 0, 0)
+	t.figure("Chromium --app window, memory of its processes", float64(most)/1024, 0, "MB")
+}
+
+// family is the memory of a process and all below it, shared pages counted once
+// (PSS), in kB.
+func family(b testing.TB, root int) int {
+	b.Helper()
+	parent := map[int]int{}
+	all, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, f := range all {
+		s, err := os.ReadFile(f)
+		if err != nil {
+			continue // gone meanwhile
+		}
+		_, rest, _ := strings.Cut(string(s), ") ")
+		if fields := strings.Fields(rest); len(fields) > 1 {
+			pid, _ := strconv.Atoi(strings.Split(f, "/")[2])
+			parent[pid], _ = strconv.Atoi(fields[1])
+		}
+	}
+	sum := 0
+	for pid := range parent {
+		for p := pid; p > 1; p = parent[p] {
+			if p != root {
+				continue
+			}
+			s, _ := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
+			for l := range strings.Lines(string(s)) {
+				if v, ok := strings.CutPrefix(l, "Pss:"); ok {
+					n, _ := strconv.Atoi(strings.Fields(v)[0])
+					sum += n
+				}
+			}
+			break
+		}
+	}
+	return sum
+}

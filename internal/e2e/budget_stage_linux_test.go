@@ -1,0 +1,176 @@
+package e2e
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"wiebelt/internal/call"
+	"wiebelt/internal/companion"
+	"wiebelt/internal/contact"
+	"wiebelt/internal/localhub"
+	"wiebelt/internal/native/xtest"
+	"wiebelt/internal/phone"
+	"wiebelt/internal/simulate"
+	"wiebelt/internal/text"
+	"wiebelt/internal/ui/card"
+)
+
+// stage is an office whose hub answers when it is told to, and a phone.
+type stage struct {
+	*office
+	b       testing.TB
+	scale   float32
+	phone   *simulate.Phone
+	people  []localhub.Record
+	next    int
+	last    time.Time // when the last one called
+	hold    atomic.Bool
+	release chan struct{}
+	// answered is when the hub's answer had gone out.
+	answered chan time.Time
+	settled  int // kB resident after the calls
+}
+
+// quick lets cards go as soon as their call is over, so that the next can come.
+const quick = "[card]\nafter_call = \"0s\"\n"
+
+// openStage starts an office at a scale.
+func openStage(b testing.TB, scale float32) *stage {
+	b.Helper()
+	h, value := startHub(b)
+	s := &stage{b: b, scale: scale, release: make(chan struct{}), answered: make(chan time.Time, 1)}
+	for i := range 600 {
+		s.people = append(s.people, localhub.Record{Numbers: []string{fmt.Sprintf("0698%06d", i)}, Contact: contact.Contact{
+			ID: fmt.Sprintf("b-%d", i), RelationNumber: strconv.Itoa(300000 + i), Initials: "B.", FamilyName: fmt.Sprintf("Meting%03d", i),
+			Address: contact.Address{Street: "Dorpsstraat", Number: strconv.Itoa(i), PostalCode: "1234AB", City: "Ons Dorp"}}})
+	}
+	if _, err := h.AddInvented(b.Context(), s.people...); err != nil {
+		b.Fatal(err)
+	}
+	base, err := url.Parse(h.BaseURL())
+	if err != nil {
+		b.Fatal(err)
+	}
+	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(base) },
+		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) }} // a lookup whose call was over
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/identity/token" || !s.hold.Load() {
+			proxy.ServeHTTP(w, r)
+			return
+		}
+		rec := httptest.NewRecorder()
+		proxy.ServeHTTP(rec, r)
+		select {
+		case <-s.release:
+		case <-r.Context().Done():
+			return
+		}
+		for k, v := range rec.Header() {
+			w.Header()[k] = v
+		}
+		w.WriteHeader(rec.Code)
+		_, _ = w.Write(rec.Body.Bytes())
+		_ = http.NewResponseController(w).Flush()
+		s.answered <- time.Now()
+	}))
+	b.Cleanup(front.Close)
+	dpi := 0
+	if scale != 1 {
+		dpi = int(96 * scale)
+	}
+	s.office = prepareAt(b, h, front.URL, value, dpi, quick)
+	s.start()
+	s.dial()
+	s.Move(1, 1) // a card does not go while the pointer is on it
+	return s
+}
+
+func (s *stage) dial() {
+	a := s.at()
+	p, err := simulate.Dial(s.b.Context(), a.Port, a.Token)
+	if err != nil {
+		s.b.Fatal(err)
+	}
+	s.b.Cleanup(func() { _ = p.Close() })
+	s.phone = p
+}
+
+// pause is the least between two calls: a way in may cause three lookups a
+// second, and a queue is not what is measured here.
+const pause = 400 * time.Millisecond
+
+// person is the next caller; none calls twice, and none before the way in may
+// cause another lookup.
+func (s *stage) person() localhub.Record {
+	time.Sleep(time.Until(s.last.Add(pause)))
+	s.last = time.Now()
+	p := s.people[s.next]
+	s.next++
+	return p
+}
+
+// picture is what a card must look like.
+func (s *stage) picture(p localhub.Record, number string, o companion.Outcome) *image.RGBA {
+	fonts.Lock()
+	defer fonts.Unlock()
+	rules, err := phone.NewRules(phone.Config{Region: "NL", InternalDigits: 4})
+	if err != nil {
+		s.b.Fatal(err)
+	}
+	c := companion.Card{Outcome: o, Number: rules.Parse(number, ""), Opened: -1, Earlier: -1, Times: 1, Tells: call.TellsAll, Rang: time.Now()}
+	if o == companion.Found {
+		c.Contacts, c.LinkOK = []contact.Contact{p.Contact}, []bool{true}
+	}
+	return card.Picture(c, card.Look{Language: text.Dutch}, s.scale)
+}
+
+// eye is the box of the screen that is watched, and what must stand there.
+type eye struct {
+	s    *xtest.Server
+	box  image.Rectangle
+	want *image.RGBA
+}
+
+// eye looks at the big line of the first card.
+func (s *stage) eye(p localhub.Record, number string, o companion.Outcome) eye {
+	pic := s.picture(p, number, o)
+	at := image.Pt(width-int(16*s.scale)-pic.Rect.Dx(), height-int(16*s.scale)-pic.Rect.Dy())
+	from := image.Pt(int(20*s.scale), int(36*s.scale))
+	part := image.Rectangle{from, from.Add(image.Pt(200, 60))}
+	want := image.NewRGBA(image.Rect(0, 0, 200, 60))
+	for y := range 60 {
+		for x := range 200 {
+			want.SetRGBA(x, y, pic.RGBAAt(part.Min.X+x, part.Min.Y+y))
+		}
+	}
+	return eye{s.Server, part.Add(at), want}
+}
+
+func (e eye) sees() bool { return bytes.Equal(e.s.Crop(e.box).Pix, e.want.Pix) }
+
+// wait watches without a pause until the box shows what it must.
+func (e eye) wait(b testing.TB, what string) time.Time {
+	b.Helper()
+	for late := time.Now().Add(10 * time.Second); time.Now().Before(late); {
+		if e.sees() {
+			return time.Now()
+		}
+	}
+	if dir := os.Getenv("WIEBELT_SHOTS"); dir != "" {
+		keep(b, filepath.Join(dir, "bench-wanted.png"), e.want)
+		keep(b, filepath.Join(dir, "bench-seen.png"), e.s.Screenshot())
+	}
+	b.Fatalf("never on screen: %s", what)
+	return time.Time{}
+}
