@@ -8,7 +8,8 @@
 //	5 native   internal/native/*
 //	4 engine   internal/companion
 //	3 adapters internal/softphone/*, internal/hub, internal/history, …
-//	2 words    internal/text, assets; internal/sqlitefile, the ground of what is kept
+//	2 words    internal/text, assets; internal/sqlitefile and internal/trust, the ground
+//	           of what is kept
 //	1 domain   internal/call, internal/phone, internal/contact
 //
 // Of the windows, each is a room of its own: it imports what they share (kit,
@@ -89,6 +90,7 @@ var rooms = []struct {
 	{"internal/logfile", Adapters},
 	{"internal/deskapi", Adapters},
 	{"internal/sqlitefile", Words},
+	{"internal/trust", Words},
 	{"internal/text", Words},
 	{"internal/guide", Words},
 	{"assets", Words},
