@@ -23,6 +23,7 @@ import (
 	"wiebelt/internal/logfile"
 	"wiebelt/internal/profile"
 	"wiebelt/internal/settings"
+	"wiebelt/internal/text"
 )
 
 // Exit codes (product.md "Commands").
@@ -52,12 +53,14 @@ type env struct {
 	in         io.Reader
 	out, err   io.Writer
 	profileDir string
+	language   text.Language // of this run; "" until it is asked for, see lang
 	ctx        context.Context
 }
 
 // everywhere are the flags of every command.
 type everywhere struct {
-	Profile string `help:"Keep every file of this run (settings, history, runtime socket) under DIR." placeholder:"DIR"`
+	Profile  string `help:"Keep every file of this run (settings, history, runtime socket) under DIR." placeholder:"DIR"`
+	Language string `help:"nl or en; else the language of the settings, else that of the system." enum:"nl,en," default:"" placeholder:"nl|en"`
 }
 
 // ringAlone is what is read of a command line that begins with "ring": a ringing
@@ -94,7 +97,8 @@ type commands struct {
 
 // Main runs one command and returns the exit code. args is os.Args.
 func Main(b Build, args []string, in io.Reader, out, errOut io.Writer) int {
-	e := &env{build: b, in: in, out: out, err: errOut}
+	o := &output{Writer: out}
+	e := &env{build: b, in: in, out: o, err: errOut}
 	if len(args) > 0 {
 		e.exe = args[0]
 		args = args[1:]
@@ -108,6 +112,14 @@ func Main(b Build, args []string, in io.Reader, out, errOut io.Writer) int {
 	if len(args) > 0 && args[0] == "open-file" {
 		return e.finish(e.openFile(args[1:]))
 	}
+	if len(args) > 0 {
+		switch args[0] {
+		case "help":
+			args = append(args[1:len(args):len(args)], "--help")
+		case "--version":
+			args = append([]string{"version"}, args[1:]...)
+		}
+	}
 	args = ringFirst(args)
 	var all commands
 	var tree any = &all
@@ -117,13 +129,9 @@ func Main(b Build, args []string, in io.Reader, out, errOut io.Writer) int {
 		tree, flags = alone, &alone.everywhere
 		args = append([]string{"ring"}, ringArgs(args[1:])...)
 	}
-	p, err := kong.New(tree, kong.Name("wiebelt"), kong.Description("Shows who is calling."),
-		kong.Writers(out, errOut), kong.Exit(func(code int) { panic(exitCode(code)) }),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
-		kong.ExplicitGroups([]kong.Group{
-			{Key: "day", Title: "Every day"}, {Key: "admin", Title: "Administration"}, {Key: "try", Title: "Trying and testing"},
-		}),
-		kong.Bind(e))
+	e.ahead(args)
+	p, err := kong.New(tree, kong.Name("wiebelt"), kong.Help(e.printHelp),
+		kong.Writers(o, errOut), kong.Exit(func(code int) { panic(exitCode(code)) }), kong.Bind(e))
 	if err != nil {
 		return e.finish(err)
 	}
@@ -161,30 +169,44 @@ func (e *env) parse(p *kong.Kong, flags *everywhere, args []string) (code int) {
 			if !ok {
 				panic(r)
 			}
-			code = int(x)
+			if code = int(x); code == exitDone {
+				code = e.finish(nil)
+			}
 		}
 	}()
 	k, err := p.Parse(args)
 	if err != nil {
-		return e.finish(&exitError{exitUsage, err.Error()})
+		return e.finish(e.parserError(err))
 	}
-	e.profileDir = flags.Profile
+	e.profileDir, e.language = flags.Profile, text.Language(flags.Language)
 	return e.finish(k.Run(e))
 }
 
-// finish says what went wrong, in one line, and gives the exit code.
+// finish says what went wrong, in one line, and gives the exit code. Output that
+// did not arrive is a failure of every command.
 func (e *env) finish(err error) int {
+	if o, ok := e.out.(*output); ok && o.err != nil && err == nil {
+		err = text.Errorf(text.ErrorOutput, o.err)
+	}
 	if err == nil {
 		return exitDone
 	}
 	var x *exitError
-	if !errors.As(err, &x) {
-		x = &exitError{exitFailed, err.Error()}
+	if errors.As(err, &x) {
+		if x.msg != "" {
+			fmt.Fprintln(e.err, "wiebelt:", oneLine(x.msg))
+		}
+		return x.code
 	}
-	if x.msg != "" {
-		fmt.Fprintln(e.err, "wiebelt:", oneLine(x.msg))
+	code := exitFailed
+	var f *failure
+	if errors.As(err, &f) {
+		code, err = f.code, f.error
 	}
-	return x.code
+	if err != nil {
+		fmt.Fprintln(e.err, "wiebelt:", e.tell(err))
+	}
+	return code
 }
 
 // oneLine keeps an error with text from outside on its line.

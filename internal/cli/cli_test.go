@@ -143,16 +143,40 @@ func TestProvisionRefuses(t *testing.T) {
 }
 
 func TestUsage(t *testing.T) {
-	if code, out, _ := run(t, "", "--help"); code != 0 || !strings.Contains(out, "Every day") || !strings.Contains(out, "Trying and testing") {
-		t.Errorf("exit %d: %s", code, out)
+	for _, help := range [][]string{{"--help"}, {"help"}} {
+		if code, out, _ := run(t, "", help...); code != 0 || !strings.Contains(out, "Every day") || !strings.Contains(out, "Trying and testing") {
+			t.Errorf("exit %d: %s", code, out)
+		}
 	}
 	for _, args := range [][]string{{"nonsense"}, {"lookup"}, {"ring", "--state", "dancing", "--", "1"}, {"open-url"}, {"--no-such"}, {"forget"}} {
 		if code, _, errOut := run(t, "", args...); code != 2 || strings.Count(strings.TrimSpace(errOut), "\n") > 0 {
 			t.Errorf("%v: exit %d: %q", args, code, errOut)
 		}
 	}
-	if code, out, _ := run(t, "", "version"); code != 0 || !strings.Contains(out, "wiebelt test") {
-		t.Errorf("exit %d: %s", code, out)
+	for _, version := range []string{"version", "--version"} {
+		if code, out, _ := run(t, "", version); code != 0 || !strings.Contains(out, "wiebelt test") {
+			t.Errorf("exit %d: %s", code, out)
+		}
+	}
+}
+
+// TestOutputThatIsLost: a command whose output goes nowhere has failed, whichever
+// it is.
+func TestOutputThatIsLost(t *testing.T) {
+	dir, _ := setUp(t)
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer full.Close()
+	for _, args := range [][]string{{"lookup", "0698760011"}, {"version"}, {"--help"}, {"settings"}, {"settings", "--json"}, {"settings", "--help-keys"},
+		{"recipe"}, {"recipe", "any-url"}, {"forget", "--all"}, {"simulate", "--list"}, {"deliver", "list"}, {"deliver", "service", "systemd"},
+		{"provision", "--organisation-code", "1234"}, {"teams-page", "-"}} {
+		var said bytes.Buffer
+		code := Main(Build{Version: "test"}, append(append([]string{"wiebelt"}, args...), "--profile", dir), strings.NewReader(""), full, &said)
+		if code != 1 || !strings.Contains(said.String(), "the output could not be written") && !strings.Contains(said.String(), "the disk is full") {
+			t.Errorf("%v: exit %d: %s", args, code, said.String())
+		}
 	}
 }
 

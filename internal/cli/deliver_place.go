@@ -34,7 +34,7 @@ func (e *env) deliverPlace() (deliverPlace, error) {
 		return deliverPlace{}, err
 	}
 	s := e.load(d)
-	return deliverPlace{d, s, configure.Language(s)}, nil
+	return deliverPlace{d, s, e.lang()}, nil
 }
 
 func (p deliverPlace) dir() string { return filepath.Join(p.dirs.State, "outbox") }

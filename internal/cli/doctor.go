@@ -25,11 +25,10 @@ import (
 )
 
 type doctorCmd struct {
-	JSON     bool   `name:"json" help:"Print one JSON object: ok, checks (id, state, message, hint)."`
-	Number   string `help:"Also look one number up; without it a token is all that is asked of the hub." placeholder:"NUMBER"`
-	Bundle   string `help:"Write what a help desk needs into a new ZIP file: no names, numbers, secrets or calls." placeholder:"FILE.zip"`
-	Yes      bool   `help:"Write the bundle without asking."`
-	Language string `help:"nl or en; Wiebelt's own language otherwise." enum:"nl,en," default:""`
+	JSON   bool   `name:"json" help:"Print one JSON object: ok, checks (id, state, message, hint)."`
+	Number string `help:"Also look one number up; without it a token is all that is asked of the hub." placeholder:"NUMBER"`
+	Bundle string `help:"Write what a help desk needs into a new ZIP file: no names, numbers, secrets or calls." placeholder:"FILE.zip"`
+	Yes    bool   `help:"Write the bundle without asking."`
 }
 
 // Help lists the checks; the guide does so from the same table.
@@ -67,7 +66,8 @@ func (c *doctorCmd) Run(e *env) error {
 		return err
 	}
 	cfg.Settings, cfg.Late = doctor.Load(e.ctx, func() *settings.Settings { s, _ := settings.Load(d); return s })
-	cfg.Language = cmp.Or(text.Language(c.Language), configure.Language(cfg.Settings))
+	e.language = cmp.Or(e.language, configure.Language(cfg.Settings))
+	cfg.Language = e.language
 	if c.Bundle != "" && doctor.There(c.Bundle) != nil {
 		return &exitError{exitFailed, cfg.Language.T(text.DoctorBundleThere)}
 	}

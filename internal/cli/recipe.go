@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -17,8 +16,7 @@ import (
 )
 
 type recipeCmd struct {
-	Language string `help:"nl or en; the language of the windows unless given." enum:"nl,en," default:""`
-	Name     string `arg:"" optional:"" help:"The phone, as the list calls it."`
+	Name string `arg:"" optional:"" help:"The phone, as the list calls it."`
 }
 
 // Run prints one recipe with port, paths and tokens filled in, or the list of
@@ -29,7 +27,7 @@ func (c *recipeCmd) Run(e *env) error {
 		return err
 	}
 	s := e.load(d)
-	l := text.Language(cmp.Or(c.Language, string(configure.Language(s))))
+	l := e.lang()
 	if c.Name == "" {
 		w := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
 		for _, r := range guide.All(l) {

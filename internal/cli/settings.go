@@ -11,7 +11,6 @@ import (
 
 	"wiebelt/internal/health"
 	"wiebelt/internal/profile"
-	"wiebelt/internal/resident/configure"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/settings/templates"
@@ -22,7 +21,6 @@ type settingsCmd struct {
 	Key       string `arg:"" optional:"" help:"Explain this key, such as hub.proxy."`
 	JSON      bool   `help:"Print {\"settings\":[{\"key\",\"type\",\"value\",\"default\",\"source\",\"set_by\",\"locked\",\"problem\"}],\"secrets\":[{\"name\",\"store\",\"state\"}],\"problems\":[{\"kind\",\"source\",\"key\",\"line\",\"message\"}]}."`
 	HelpKeys  bool   `name:"help-keys" help:"Explain every key."`
-	Language  string `help:"nl or en; the language of the windows unless given." enum:"nl,en," default:""`
 	Templates string `help:"Write the group policy template (ADMX and ADML), a sample policy.toml, the texts for Intune and a table of all settings into DIR." placeholder:"DIR"`
 	Ways      bool   `name:"ways-in" help:"Show how a phone on this computer reaches Wiebelt, tokens included."`
 	Renew     bool   `name:"renew-tokens" help:"Make new tokens for phones that open addresses or speak WebSocket, and show them as --ways-in does. What holds the old ones stops working."`
@@ -72,10 +70,7 @@ func (c *settingsCmd) Run(e *env) error {
 		return c.printJSON(e, d)
 	}
 	s := e.load(d)
-	l := text.Language(c.Language)
-	if l == "" {
-		l = configure.Language(s)
-	}
+	l := e.lang()
 	if c.Renew {
 		if _, err := secret.RenewToken(d); err != nil {
 			return err

@@ -27,7 +27,7 @@ import (
 
 // exportOffice writes the set-up file.
 func (c *provisionCmd) exportOffice(e *env, d profile.Dirs, s *settings.Settings) error {
-	l := configure.Language(s)
+	l := e.lang()
 	fail := func(key text.Key, args ...any) error { return &exitError{exitFailed, l.T(key, args...)} }
 	if missing := s.Hub.Missing(); len(missing) > 0 {
 		return fmt.Errorf("%w: %s is missing", configure.ErrNotSetUp, missing[0])
@@ -83,7 +83,7 @@ func (c *provisionCmd) exportOffice(e *env, d profile.Dirs, s *settings.Settings
 // importOffice takes a set-up file over: nothing is changed before it was
 // understood, allowed, shown, agreed to and tested.
 func (c *provisionCmd) importOffice(e *env, d profile.Dirs, before *settings.Settings) error {
-	l := configure.Language(before)
+	l := e.lang()
 	fail := func(key text.Key, args ...any) error { return &exitError{exitFailed, l.T(key, args...)} }
 	b, err := trial.ReadSetup(c.Import)
 	if err != nil {

@@ -29,7 +29,6 @@ type simulateCmd struct {
 	Over     string  `help:"The protocol: websocket, http, command, url, twinkle, bria, baresip, linphone, ari, wazo or 3cx." default:"websocket" placeholder:"PROTOCOL"`
 	Speed    float64 `help:"Play so many times faster." default:"1"`
 	Repeat   int     `help:"Play so often; 0 is until it is stopped." default:"1"`
-	Language string  `help:"nl or en; the language of the windows unless given." enum:"nl,en," default:""`
 
 	Listen     string `help:"Where a phone that Wiebelt connects to listens, to have the same place each time: 127.0.0.1:PORT, or with linphone the path of a socket." placeholder:"ADDRESS"`
 	Port       int    `help:"The listener's port, where its profile is not at hand; with --token-stdin."`
@@ -92,7 +91,7 @@ func (c *simulateCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	l := text.Language(cmp.Or(c.Language, string(configure.Language(e.load(d)))))
+	l := e.lang()
 	if c.List {
 		w := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
 		for _, s := range simulate.Builtin() {

@@ -5,16 +5,14 @@ import (
 	"os"
 
 	"wiebelt/internal/softphone/teamspage"
-	"wiebelt/internal/text"
 )
 
 type teamsPageCmd struct {
-	Language string `help:"nl or en." enum:"nl,en" default:"nl"`
-	File     string `arg:"" help:"Where to write the page; \"-\" is standard output. A file that is there is not replaced."`
+	File string `arg:"" help:"Where to write the page; \"-\" is standard output. A file that is there is not replaced."`
 }
 
 func (c *teamsPageCmd) Run(e *env) error {
-	b, err := teamspage.Write(text.Language(c.Language))
+	b, err := teamspage.Write(e.lang())
 	if err != nil {
 		return err
 	}

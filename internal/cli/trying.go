@@ -5,19 +5,17 @@ import (
 	"time"
 
 	"wiebelt/internal/demo"
-	"wiebelt/internal/text"
 )
 
 type demoCmd struct {
 	Play     bool          `help:"Play every call once and exit."`
 	Pictures string        `help:"Keep a picture of each card in DIR." placeholder:"DIR"`
 	Hold     time.Duration `help:"How long each call rings with --play." default:"1500ms"`
-	Language string        `help:"nl or en." enum:"nl,en," default:""`
 	Theme    string        `help:"light or dark." enum:"light,dark,system," default:""`
 }
 
 func (c *demoCmd) Run(e *env) error {
 	return demo.Run(e.ctx, demo.Options{Play: c.Play, Pictures: c.Pictures, Hold: c.Hold, ProfileDir: e.profileDir,
-		Version: e.build.Version, Commit: e.build.Commit, Language: text.Language(c.Language), Theme: c.Theme,
+		Version: e.build.Version, Commit: e.build.Commit, Language: e.lang(), Theme: c.Theme,
 		Out: e.out, Log: slog.New(slog.NewTextHandler(e.err, &slog.HandlerOptions{Level: slog.LevelError}))})
 }

@@ -17,27 +17,44 @@ func Language(s *settings.Settings) text.Language {
 	case "en":
 		return text.English
 	}
-	return systemLanguage(os.Getenv, systemLocale)
+	return systemLanguage(os.Getenv, systemLocales)
 }
 
-// systemLanguage decides from the environment and, where that says nothing, from
-// the system itself.
-func systemLanguage(env func(string) string, system func() string) text.Language {
-	for _, name := range []string{"LC_ALL", "LC_MESSAGES", "LANGUAGE", "LANG"} {
-		if v := env(name); v != "" && v != "C" && v != "POSIX" && !strings.HasPrefix(v, "C.") {
-			return languageOf(v)
+// systemLanguage decides from the environment and, where nothing stands there,
+// from the system itself. The variables come in the order that POSIX and gettext
+// give them: LANGUAGE only has a say where LANG chose the locale, and none in the
+// C locale, which is English.
+func systemLanguage(env func(string) string, system func() []string) text.Language {
+	for _, name := range []string{"LC_ALL", "LC_MESSAGES", "LANG"} {
+		locale := env(name)
+		if locale == "" {
+			continue
+		}
+		if list := env("LANGUAGE"); list != "" && name == "LANG" && !plainLocale(locale) {
+			locale, _, _ = strings.Cut(list, ":")
+		}
+		return languageOf(locale)
+	}
+	for _, locale := range system() {
+		if languageOf(locale) == text.Dutch {
+			return text.Dutch
 		}
 	}
-	if v := system(); v != "" {
-		return languageOf(v)
-	}
-	return text.Dutch // nothing is known: Dutch first
+	return text.English
 }
 
+// bare is a locale such as nl_NL without character set and modifier.
+func bare(locale string) string {
+	locale, _, _ = strings.Cut(strings.ToLower(strings.ReplaceAll(locale, "-", "_")), ".")
+	locale, _, _ = strings.Cut(locale, "@")
+	return locale
+}
+
+func plainLocale(locale string) bool { b := bare(locale); return b == "c" || b == "posix" }
+
 func languageOf(locale string) text.Language {
-	l := strings.ToLower(strings.ReplaceAll(locale, "-", "_"))
-	l, _, _ = strings.Cut(l, ".")
-	if strings.HasPrefix(l, "nl") || strings.HasSuffix(l, "_nl") || strings.Contains(l, "_nl_") {
+	parts := strings.Split(bare(locale), "_")
+	if parts[0] == "nl" || len(parts) > 1 && parts[len(parts)-1] == "nl" {
 		return text.Dutch
 	}
 	return text.English

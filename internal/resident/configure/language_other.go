@@ -2,5 +2,5 @@
 
 package configure
 
-// systemLocale has nothing to add to the environment.
-func systemLocale() string { return "" }
+// systemLocales has nothing to add to the environment.
+func systemLocales() []string { return nil }

@@ -1,0 +1,21 @@
+package text
+
+// What the system says went wrong.
+const (
+	ErrorNotThere   Key = "error.not_there"
+	ErrorNotAllowed Key = "error.not_allowed"
+	ErrorIsThere    Key = "error.is_there"
+	ErrorFull       Key = "error.full"
+	ErrorReadOnly   Key = "error.read_only"
+	ErrorNoFolder   Key = "error.no_folder"
+	ErrorFolder     Key = "error.folder"
+	ErrorLink       Key = "error.link"
+	ErrorLongName   Key = "error.long_name"
+	ErrorPort       Key = "error.port"
+	ErrorRefused    Key = "error.refused"
+	ErrorClosed     Key = "error.closed"
+	ErrorStopped    Key = "error.stopped"
+	ErrorLate       Key = "error.late"
+	ErrorOther      Key = "error.other" // what the error says of itself
+	ErrorOutput     Key = "error.output"
+)
