@@ -1,11 +1,9 @@
 package cli
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"text/tabwriter"
@@ -14,6 +12,9 @@ import (
 	"github.com/google/uuid"
 
 	"wiebelt/internal/localhub"
+	"wiebelt/internal/resident/configure"
+	"wiebelt/internal/settings"
+	"wiebelt/internal/text"
 )
 
 type hubCmd struct {
@@ -177,20 +178,22 @@ type hubUserCmd struct {
 type hubUserAddCmd struct {
 	hubData
 	Admin bool   `help:"May see the message box."`
-	Stdin bool   `name:"password-stdin" required:"" help:"Read the password from standard input; it is never an argument."`
+	Stdin bool   `name:"password-stdin" required:"" help:"Ask for the password, or read it from a pipe; it is never an argument."`
 	Name  string `arg:"" help:"User name."`
 }
 
 func (c *hubUserAddCmd) Run(e *env) error {
-	line, err := bufio.NewReader(io.LimitReader(e.in, 1<<10)).ReadString('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
+	dirs, err := e.dirs()
+	if err != nil {
 		return err
 	}
-	for len(line) > 0 && (line[len(line)-1] == '\n' || line[len(line)-1] == '\r') {
-		line = line[:len(line)-1]
+	s, _ := settings.Load(dirs) // for the language only
+	password, err := e.secret(configure.Language(s), text.SecretAskPassword)
+	if err != nil {
+		return err
 	}
 	return c.made(e, func(d *localhub.Data) error {
-		return d.AddUser(e.ctx, c.Name, line, c.Admin)
+		return d.AddUser(e.ctx, c.Name, password, c.Admin)
 	})
 }
 

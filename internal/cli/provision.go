@@ -29,7 +29,7 @@ type provisionCmd struct {
 	SecretStore      string `name:"secret-store" help:"os (default): the user's vault; file: a file only this user may read; machine: one secret for everybody on this computer, set by an administrator." enum:"os,file,machine," default:""`
 	SecretGroup      string `name:"secret-group" help:"With --secret-store machine on Linux: the group that may read it (wiebelt unless given)." placeholder:"GROUP"`
 	Softphone        string `help:"The secret is that of this softphone link in the settings, not the hub's." placeholder:"NAME"`
-	SecretStdin      bool   `name:"secret-stdin" help:"Read the client's secret from standard input; it is never an argument. A secret that is there already stays until the new one has worked."`
+	SecretStdin      bool   `name:"secret-stdin" help:"Ask for the client's secret, or read it from a pipe; it is never an argument. A secret that is there already stays until the new one has worked."`
 
 	Export          string `help:"Write one encrypted set-up file with addresses, client, secret, scopes, own numbers, support contact and phones." placeholder:"FILE"`
 	Import          string `help:"Take a set-up file over, after testing it. Shows old and new; where the policy sets the hub, that stays." placeholder:"FILE"`
@@ -137,7 +137,7 @@ func (c *provisionCmd) softphone(e *env, d profile.Dirs, s *settings.Settings) e
 		if err != nil {
 			return err
 		}
-		value, err := e.readSecret(s)
+		value, err := e.secret(configure.Language(s), text.SecretAskLink)
 		if err != nil {
 			return err
 		}
@@ -148,7 +148,7 @@ func (c *provisionCmd) softphone(e *env, d profile.Dirs, s *settings.Settings) e
 		ctx, cancel := context.WithTimeout(e.ctx, storeTime)
 		defer cancel()
 		if err := store.Set(ctx, ref, value); err != nil {
-			return secretError(s, err)
+			return secretError(configure.Language(s), err)
 		}
 		_ = secret.NoteSet(d, ref, time.Now())
 		e.noticed(d)
@@ -196,7 +196,7 @@ func (c *provisionCmd) keepSecret(e *env, d profile.Dirs, s *settings.Settings) 
 		return false, &exitError{exitUsage, "the secret belongs to an address and a client: give --base-url (https, or http to 127.0.0.1) and --client-id"}
 	}
 	next.BaseURL = base
-	value, err := e.readSecret(s)
+	value, err := e.secret(configure.Language(s), text.SecretAsk)
 	if err != nil {
 		return false, err
 	}
@@ -212,24 +212,15 @@ func (c *provisionCmd) keepSecret(e *env, d profile.Dirs, s *settings.Settings) 
 	defer cancel()
 	waiting, err = secret.Renew(ctx, store, ref, value, func(ctx context.Context, before string) bool { return trial.SecretWorks(ctx, d, next, before) })
 	if err != nil {
-		return false, secretError(s, err)
+		return false, secretError(configure.Language(s), err)
 	}
 	_ = secret.NoteSet(d, ref, time.Now()) // for the settings window only
 	return waiting, nil
 }
 
-// readSecret reads the secret from standard input.
-func (e *env) readSecret(s *settings.Settings) (string, error) {
-	value, err := secret.ReadSecret(e.in)
-	if errors.Is(err, secret.ErrFull) {
-		err = secretError(s, err)
-	}
-	return value, err
-}
-
-// secretError says in the user's language what a secret store said.
-func secretError(s *settings.Settings, err error) error {
-	l, state := configure.Language(s), secret.StateOf(err)
+// secretError says what a secret store said, or what is wrong with a secret.
+func secretError(l text.Language, err error) error {
+	state := secret.StateOf(err)
 	words := l.T(text.SecretState(string(state)))
 	if state == secret.Failed || errors.Is(err, context.DeadlineExceeded) {
 		words = strings.TrimSuffix(words, ".") + ": " + err.Error()

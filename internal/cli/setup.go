@@ -13,8 +13,6 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"golang.org/x/term"
-
 	"wiebelt/internal/contact"
 	"wiebelt/internal/profile"
 	"wiebelt/internal/resident/configure"
@@ -50,7 +48,7 @@ func (c *provisionCmd) exportOffice(e *env, d profile.Dirs, s *settings.Settings
 	case errors.Is(err, secret.ErrNotSet):
 		return fail(text.SetupNoSecret)
 	case err != nil:
-		return secretError(s, err)
+		return secretError(l, err)
 	case next == "":
 	case value == "" || trial.SecretWorks(ctx, d, s.Hub, next):
 		value = next
@@ -122,7 +120,7 @@ func (c *provisionCmd) importOffice(e *env, d profile.Dirs, before *settings.Set
 	}
 	if !c.PassphraseStdin {
 		fmt.Fprint(e.out, l.T(text.SetupConfirm))
-		if !strings.EqualFold(strings.TrimSpace(e.line()), l.T(text.SetupConfirmYes)) {
+		if !e.agreed(e.in) {
 			return fail(text.SetupCancelled)
 		}
 	}
@@ -232,51 +230,26 @@ func (c *provisionCmd) take(e *env, d profile.Dirs, before *settings.Settings, h
 	err = trial.TakeSetup(ctx, d, store, h, value, changes)
 	var kept *trial.StoreError
 	if errors.As(err, &kept) {
-		return secretError(before, kept.Err)
+		return secretError(configure.Language(before), kept.Err)
 	}
 	return err
 }
 
-// passphrase reads the passphrase: from a terminal without showing it, twice for
-// a new file, or the first line of standard input.
+// passphrase reads the passphrase, twice for a new file if somebody types it.
 func (c *provisionCmd) passphrase(e *env, l text.Language, twice bool) (string, error) {
 	if c.PassphraseStdin {
-		s, err := secret.ReadSecret(e.in)
-		if err != nil {
-			return "", fmt.Errorf("the passphrase: %w", err)
-		}
-		return s, nil
+		return e.secret(l, text.SetupPassphrase)
 	}
-	f, ok := e.in.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
+	if e.terminal() == nil {
 		return "", &exitError{exitUsage, "no terminal to ask for the passphrase on; give it on standard input with --passphrase-stdin"}
 	}
-	ask := func(key text.Key) (string, error) {
-		fmt.Fprint(e.err, l.T(key))
-		b, err := term.ReadPassword(int(f.Fd()))
-		fmt.Fprintln(e.err)
-		return string(b), err
-	}
-	s, err := ask(text.SetupPassphrase)
+	s, err := e.secret(l, text.SetupPassphrase)
 	if err != nil || !twice {
 		return s, err
 	}
-	again, err := ask(text.SetupAgain)
+	again, err := e.secret(l, text.SetupAgain)
 	if err == nil && again != s {
 		err = &exitError{exitFailed, l.T(text.SetupDiffers)}
 	}
 	return s, err
-}
-
-// line reads one line of standard input, no further.
-func (e *env) line() string {
-	var b []byte
-	for one := make([]byte, 1); len(b) < 1000; {
-		n, err := e.in.Read(one)
-		if n == 1 && one[0] == '\n' || err != nil {
-			break
-		}
-		b = append(b, one[:n]...)
-	}
-	return string(b)
 }

@@ -3,7 +3,6 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -13,9 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"wiebelt/internal/doctor"
+	"wiebelt/internal/ptytest"
 )
 
 // doctor runs "wiebelt doctor --json" and gives its report and exit code.
@@ -125,8 +123,11 @@ func TestBundleAsksFirst(t *testing.T) {
 	o := prepare(t, "")
 	for answer, written := range map[string]bool{"j\n": true, "n\n": false, "\n": false, "\x04": false} {
 		path := filepath.Join(t.TempDir(), "help.zip")
-		shown, code := o.atATerminal(answer, "doctor", "--bundle", path)
-		if !strings.Contains(shown, "doctor.json") || !strings.Contains(shown, "[j/N]") || strings.Index(shown, "doctor.json") > strings.Index(shown, "[j/N]") {
+		x := ptytest.Start(t, o.wiebelt("doctor", "--bundle", path))
+		x.Until("[j/N]")
+		x.Type(answer)
+		shown, code := x.Wait()
+		if !strings.Contains(shown, "doctor.json") || strings.Index(shown, "doctor.json") > strings.Index(shown, "[j/N]") {
 			t.Errorf("%q: %s", answer, shown)
 		}
 		info, err := os.Lstat(path)
@@ -134,63 +135,6 @@ func TestBundleAsksFirst(t *testing.T) {
 			t.Errorf("%q: exit %d, %v, %v", answer, code, info, err)
 		}
 	}
-}
-
-// atATerminal runs a command at a terminal of its own and types what it is asked
-// for.
-func (o *office) atATerminal(answer string, args ...string) (shown string, code int) {
-	o.t.Helper()
-	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
-	if err != nil {
-		o.t.Fatal(err)
-	}
-	defer master.Close()
-	n, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
-	if err == nil {
-		err = unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0)
-	}
-	if err != nil {
-		o.t.Fatal(err)
-	}
-	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|syscall.O_NOCTTY, 0)
-	if err != nil {
-		o.t.Fatal(err)
-	}
-	cmd := o.wiebelt(args...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
-	err = cmd.Start()
-	_ = slave.Close() // the command has it
-	if err != nil {
-		o.t.Fatal(err)
-	}
-	asked, all := make(chan struct{}), make(chan string)
-	go func() {
-		var b strings.Builder
-		buf := make([]byte, 4096)
-		for told := false; ; {
-			n, err := master.Read(buf)
-			b.Write(buf[:n])
-			if !told && strings.Contains(b.String(), "[j/N]") {
-				told = true
-				close(asked)
-			}
-			if err != nil { // EIO once nobody has the terminal
-				break
-			}
-		}
-		all <- b.String()
-	}()
-	select {
-	case <-asked:
-		if _, err := io.WriteString(master, answer); err != nil {
-			o.t.Error(err)
-		}
-		shown = <-all
-	case shown = <-all:
-		o.t.Error("nothing was asked")
-	}
-	_ = cmd.Wait() // its code is looked at
-	return shown, cmd.ProcessState.ExitCode()
 }
 
 // TestDoctorUnderWine: the same on Windows, with its store for secrets, its

@@ -70,6 +70,7 @@ var rooms = []struct {
 	{"internal/clocktest", TestsOnly},
 	{"internal/messagetest", TestsOnly},
 	{"internal/npmtest", TestsOnly},
+	{"internal/ptytest", TestsOnly},
 	{"internal/guide/shottest", TestsOnly},
 	{"internal/e2e", TestsOnly},
 	{"internal/floors", TestsOnly},

@@ -15,12 +15,14 @@ var (
 	// ErrEncoding: not UTF-8. Windows PowerShell writes UTF-16 into a pipe or a
 	// file unless it is told otherwise.
 	ErrEncoding = errors.New("the secret is not UTF-8 text (is it UTF-16?)")
+	// ErrLines: a second line, which belongs to something else.
+	ErrLines = errors.New("the secret is one line, and there are more")
 )
 
 // ReadSecret reads a secret from standard input or a file, as a whole
 // (corrections.md 25): UTF-8; a byte order mark and one line end, LF or CRLF,
-// are cut off; everything else belongs to the secret, spaces too. It returns
-// ErrEmpty, ErrEncoding or ErrFull for what cannot be a secret.
+// are cut off; everything else on that line belongs to the secret, spaces too. It
+// returns ErrEmpty, ErrEncoding, ErrLines or ErrFull for what cannot be a secret.
 func ReadSecret(r io.Reader) (string, error) {
 	const around = 3 + 2 // mark and line end
 	b, err := io.ReadAll(io.LimitReader(r, MaxLength+around+1))
@@ -37,6 +39,8 @@ func ReadSecret(r io.Reader) (string, error) {
 		return "", ErrEncoding
 	case long, len(b) > MaxLength:
 		return "", ErrFull
+	case bytes.ContainsAny(b, "\r\n"):
+		return "", ErrLines
 	case len(b) == 0:
 		return "", ErrEmpty
 	}

@@ -193,7 +193,7 @@ func TestFileDamaged(t *testing.T) {
 func TestReadSecret(t *testing.T) {
 	full := strings.Repeat("x", MaxLength)
 	for in, want := range map[string]string{
-		"abc": "abc", "abc\n": "abc", "abc\r\n": "abc", "\xef\xbb\xbfabc\r\n": "abc", " a b \n": " a b ", "a\n\n": "a\n", "a\r": "a\r",
+		"abc": "abc", "abc\n": "abc", "abc\r\n": "abc", "\xef\xbb\xbfabc\r\n": "abc", " a b \n": " a b ",
 		"p@ss+/=%é\n": "p@ss+/=%é", full: full, "\xef\xbb\xbf" + full + "\r\n": full,
 	} {
 		if got, err := ReadSecret(strings.NewReader(in)); got != want || err != nil {
@@ -203,6 +203,7 @@ func TestReadSecret(t *testing.T) {
 	for in, want := range map[string]error{
 		"": ErrEmpty, "\n": ErrEmpty, "\r\n": ErrEmpty, "\xef\xbb\xbf\n": ErrEmpty,
 		"\xff\xfea\x00b\x00": ErrEncoding, "a\x00b\x00": ErrEncoding, "a\x00": ErrEncoding, "\xe9": ErrEncoding,
+		"a\nb": ErrLines, "a\n\n": ErrLines, "a\r\nb\r\n": ErrLines, "a\r": ErrLines, "\n\n": ErrLines,
 		full + "x": ErrFull, full + "x\n": ErrFull, strings.Repeat("é", 100_000): ErrFull,
 	} {
 		if got, err := ReadSecret(strings.NewReader(in)); got != "" || !errors.Is(err, want) {

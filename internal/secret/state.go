@@ -24,10 +24,13 @@ const (
 	NoRight    State = "no_right"
 	Exposed    State = "exposed"
 	Damaged    State = "damaged"
+	Empty      State = "empty" // what was given is no secret, for these three reasons
+	Encoding   State = "encoding"
+	Lines      State = "lines"
 	Failed     State = "failed"
 )
 
-// StateOf tells what an error of a Store says; nil is IsSet.
+// StateOf tells what an error of a Store or of ReadSecret says; nil is IsSet.
 func StateOf(err error) State {
 	if err == nil {
 		return IsSet
@@ -36,7 +39,7 @@ func StateOf(err error) State {
 		err   error
 		state State
 	}{{ErrNotSet, NotSet}, {ErrNoStore, Absent}, {ErrUnanswered, Unanswered}, {ErrLocked, Locked}, {ErrFull, Full}, {ErrNoSession, NoSession}, {ErrNotAdmin, NotAdmin},
-		{ErrNoGroup, NoGroup}, {ErrNoRight, NoRight}, {ErrExposed, Exposed}, {ErrDamaged, Damaged}} {
+		{ErrNoGroup, NoGroup}, {ErrNoRight, NoRight}, {ErrExposed, Exposed}, {ErrDamaged, Damaged}, {ErrEmpty, Empty}, {ErrEncoding, Encoding}, {ErrLines, Lines}} {
 		if errors.Is(err, s.err) {
 			return s.state
 		}

@@ -70,7 +70,6 @@ const (
 	PrefsSecretNoStore      Key = "prefs.secret.no_store"
 	PrefsSecretNoAddress    Key = "prefs.secret.no_address"
 	PrefsSecretMissing      Key = "prefs.secret.missing"
-	PrefsSecretBad          Key = "prefs.secret.bad"
 	PrefsTest               Key = "prefs.test"
 	PrefsTestHelp           Key = "prefs.test.help"
 	PrefsTestNumber         Key = "prefs.test.number"

@@ -39,6 +39,14 @@ const (
 	SettingNone    Key = "setting.none"
 )
 
+// What a command asks for at a terminal.
+const (
+	SecretAsk         Key = "secret.ask"
+	SecretAskLink     Key = "secret.ask.link"
+	SecretAskPassword Key = "secret.ask.password"
+	SecretCancelled   Key = "secret.cancelled"
+)
+
 // When the hub's secret expires, for administrators.
 const (
 	SecretExpires Key = "secret.expires"
@@ -61,7 +69,6 @@ const (
 	SetupNothing     Key = "setup.nothing"
 	SetupMoved       Key = "setup.moved"
 	SetupConfirm     Key = "setup.confirm"
-	SetupConfirmYes  Key = "setup.confirm.yes"
 	SetupCancelled   Key = "setup.cancelled"
 	SetupTestFailed  Key = "setup.test.failed"
 	SetupEncoding    Key = "setup.encoding"

@@ -383,8 +383,6 @@ func secretSentence(l text.Language, err error) string {
 	switch {
 	case errors.Is(err, errWithoutAddress):
 		return l.T(text.PrefsSecretNoAddress)
-	case errors.Is(err, secret.ErrEncoding), errors.Is(err, secret.ErrEmpty):
-		return l.T(text.PrefsSecretBad)
 	case errors.Is(err, secret.ErrNoStore):
 		return l.T(text.PrefsSecretNoStore)
 	}

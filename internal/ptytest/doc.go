@@ -1,0 +1,2 @@
+// Package ptytest runs a command at a terminal of its own, as a person does.
+package ptytest

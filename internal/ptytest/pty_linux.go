@@ -1,0 +1,120 @@
+package ptytest
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Terminal is a command at a terminal. It is for one goroutine.
+type Terminal struct {
+	t      testing.TB
+	cmd    *exec.Cmd
+	master *os.File
+	read   chan string // what the command wrote; closed when it has gone
+	shown  strings.Builder
+	seen   int // of shown, by Until
+}
+
+// Start starts cmd with the terminal as its input, both outputs and its
+// controlling terminal. The command is killed when the test ends.
+func Start(t testing.TB, cmd *exec.Cmd) *Terminal {
+	t.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
+	if err == nil {
+		err = unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	err = cmd.Start()
+	_ = slave.Close() // the command has it
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := &Terminal{t: t, cmd: cmd, master: master, read: make(chan string, 64)}
+	go func() { // ends when nobody has the terminal any more
+		defer close(x.read)
+		for buf := make([]byte, 4096); ; {
+			n, err := master.Read(buf)
+			x.read <- string(buf[:n])
+			if err != nil {
+				return
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		if cmd.ProcessState == nil {
+			_ = cmd.Process.Kill()
+			x.Wait()
+		}
+		_ = master.Close()
+	})
+	return x
+}
+
+// Until waits for words, behind those that it waited for before.
+func (x *Terminal) Until(words string) {
+	x.t.Helper()
+	late := time.NewTimer(time.Minute)
+	defer late.Stop()
+	for {
+		if i := strings.Index(x.shown.String()[x.seen:], words); i >= 0 {
+			x.seen += i + len(words)
+			return
+		}
+		select {
+		case s, ok := <-x.read:
+			if !ok {
+				x.t.Fatalf("%q never came: %q", words, x.shown.String())
+			}
+			x.shown.WriteString(s)
+		case <-late.C:
+			x.t.Fatalf("%q never came: %q", words, x.shown.String())
+		}
+	}
+}
+
+// Type types; Enter is "\r".
+func (x *Terminal) Type(keys string) {
+	x.t.Helper()
+	if _, err := x.master.WriteString(keys); err != nil {
+		x.t.Fatal(err)
+	}
+}
+
+// Hidden reports whether what is typed now would not be shown.
+func (x *Terminal) Hidden() bool {
+	x.t.Helper()
+	state, err := unix.IoctlGetTermios(int(x.master.Fd()), unix.TCGETS)
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	return state.Lflag&unix.ECHO == 0
+}
+
+// Wait waits for the command's end and gives all that the terminal showed.
+func (x *Terminal) Wait() (shown string, code int) {
+	x.t.Helper()
+	for s := range x.read {
+		x.shown.WriteString(s)
+	}
+	_ = x.cmd.Wait() // its code is looked at
+	return x.shown.String(), x.cmd.ProcessState.ExitCode()
+}
