@@ -18,8 +18,10 @@ import (
 	"wiebelt/internal/phone"
 	"wiebelt/internal/resident"
 	"wiebelt/internal/resident/configure"
+	"wiebelt/internal/ring"
 	"wiebelt/internal/softphone/scheme"
 	"wiebelt/internal/softphone/twinkle"
+	"wiebelt/internal/text"
 )
 
 type runCmd struct {
@@ -84,6 +86,7 @@ func startResident(profileDir string, background bool) error {
 	return instance.StartDetached(exe, args...)
 }
 
+// ringCmd stands in the help only; ring does the work.
 type ringCmd struct {
 	State     string   `help:"ringing, answered or ended." default:"ringing"`
 	ID        string   `name:"id" help:"The phone's own id of the call."`
@@ -91,56 +94,50 @@ type ringCmd struct {
 	Line      string   `help:"Our number that was called."`
 	Via       string   `help:"Who passed the call on."`
 	Direction string   `help:"incoming or outgoing." default:"incoming"`
+	Stdin     bool     `help:"Read what no argument gives from standard input: lines of state=, id=, name=, line=, via=, direction= and number=. What neither gives may stand in the environment: WIEBELT_NUMBER, WIEBELT_NAME and so on. Other users of the computer can see neither."`
 	Twinkle   bool     `help:"Read the call from the environment that Twinkle sets for its scripts; the other flags are not looked at."`
 	NoStart   bool     `name:"no-start" help:"Do not start Wiebelt if it is not running (exit code 4)."`
 	Number    []string `arg:"" optional:"" passthrough:"partial" help:"The caller's number; further words are the name."`
 }
 
-func (c *ringCmd) Run(e *env) error {
-	if elsewhere(e.profileDir) {
-		return &exitError{exitUsage, "--profile: a folder of this computer"}
+func (ringCmd) Run(*env) error { return nil }
+
+// ring hands a call over; args are those behind "ring".
+func (e *env) ring(args []string) error {
+	r, err := ring.Parse(args, os.Getenv, e.in)
+	e.profileDir, e.language = r.Profile, text.Language(r.Language)
+	switch {
+	case errors.Is(err, ring.ErrHelp):
+		return err
+	case err != nil:
+		return wrong(ringFaults[err])
+	case r.Twinkle:
+		return e.ringTwinkle(r)
 	}
-	if c.Twinkle {
-		return c.fromTwinkle(e)
-	}
-	words := c.Number
-	if len(words) > 0 && words[0] == "--" {
-		words = words[1:]
-	}
-	state, ok := call.ParseState(c.State)
-	if !ok {
-		return &exitError{exitUsage, "--state is ringing, answered or ended"}
-	}
-	direction := call.ParseDirection(c.Direction)
-	if direction == call.DirectionUnknown {
-		return &exitError{exitUsage, "--direction is incoming or outgoing"}
-	}
-	ev := call.Event{Way: call.Way{Kind: call.KindCommand, Tells: call.TellsRing}, ID: c.ID, State: state,
-		Direction: direction, Name: c.Name, Line: c.Line, Via: c.Via, At: time.Now()}
-	if len(words) > 0 {
-		ev.Number = words[0]
-		if rest := strings.Join(words[1:], " "); rest != "" && ev.Name == "" {
-			ev.Name = rest
-		}
-	}
-	// What a phone sends is never a reason to fail: the card says what it is.
-	return e.handOver(ev.Clean(), c.NoStart)
+	r.Event.At = time.Now()
+	return e.handOver(r.Event, r.NoStart)
 }
 
-// fromTwinkle hands over what Twinkle says. Twinkle rings when it has read the
+var ringFaults = map[error]text.Key{ring.ErrFlag: text.RingFlag, ring.ErrState: text.RingState, ring.ErrDirection: text.RingDirection,
+	ring.ErrProfile: text.RingProfile, ring.ErrInput: text.RingInput}
+
+// ringTwinkle hands over what Twinkle says. Twinkle rings when it has read the
 // answer, whatever became of the call here.
-func (c *ringCmd) fromTwinkle(e *env) error {
+func (e *env) ringTwinkle(r ring.Request) error {
 	ev, ok, err := twinkle.Read(os.Getenv)
 	if err != nil {
-		return &exitError{exitUsage, err.Error()}
+		return wrong(text.RingTwinkle)
 	}
 	if ok {
 		ev.Way, ev.At = call.Way{Kind: call.KindCommand, Tells: call.TellsAll}, time.Now()
-		err = e.handOver(ev, c.NoStart)
+		err = e.handOver(ev, r.NoStart)
 	}
 	fmt.Fprint(e.out, twinkle.Answer)
 	return err
 }
+
+// errNoScreen: Wiebelt would not run here.
+var errNoScreen = errors.New("there is no screen")
 
 func (e *env) handOver(ev call.Event, noStart bool) error {
 	d, err := e.dirs()
@@ -151,13 +148,21 @@ func (e *env) handOver(ev call.Event, noStart bool) error {
 	if err != nil {
 		return err
 	}
-	start := func() error { return startResident(e.profileDir, true) }
+	start := func() error {
+		if runtime.GOOS == "linux" && os.Getenv("DISPLAY") == "" {
+			return errNoScreen
+		}
+		ring.Clear() // or it would stay in the resident's environment, and in that of all that it starts
+		return startResident(e.profileDir, true)
+	}
 	if noStart {
 		start = nil
 	}
 	err = instance.HandOver(e.ctx, cfg, ev, start)
-	if errors.Is(err, instance.ErrNotRunning) || errors.Is(err, instance.ErrQuit) {
-		return &exitError{exitNotRunning, err.Error()}
+	for why, key := range map[error]text.Key{instance.ErrNotRunning: text.RingNotRunning, instance.ErrQuit: text.RingQuit, errNoScreen: text.RingNoScreen} {
+		if errors.Is(err, why) {
+			return fail(exitNotRunning, key)
+		}
 	}
 	return err
 }
@@ -318,7 +323,7 @@ func (e *env) lone(args []string, command, what string) (string, error) {
 	switch {
 	case len(args) == 2 && args[0] == "--":
 	case len(args) == 4 && args[0] == "--profile" && args[2] == "--":
-		if !filepath.IsAbs(args[1]) || elsewhere(args[1]) {
+		if !filepath.IsAbs(args[1]) || ring.Elsewhere(args[1]) {
 			return "", usage
 		}
 		e.profileDir = args[1]

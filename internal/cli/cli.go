@@ -3,7 +3,8 @@
 // keeps no state.
 //
 // "ring" and "open-url" are run by softphones and browsers with text from
-// outside: the latter is recognised before any parser (corrections.md 19).
+// outside: both are recognised before the parser of the others, which a ringing
+// phone would wait milliseconds for.
 package cli
 
 import (
@@ -22,6 +23,7 @@ import (
 
 	"wiebelt/internal/logfile"
 	"wiebelt/internal/profile"
+	"wiebelt/internal/ring"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
 )
@@ -61,13 +63,6 @@ type env struct {
 type everywhere struct {
 	Profile  string `help:"Keep every file of this run (settings, history, runtime socket) under DIR." placeholder:"DIR"`
 	Language string `help:"nl or en; else the language of the settings, else that of the system." enum:"nl,en," default:"" placeholder:"nl|en"`
-}
-
-// ringAlone is what is read of a command line that begins with "ring": a ringing
-// phone waits for it, and the other commands take milliseconds to set up.
-type ringAlone struct {
-	everywhere
-	Ring ringCmd `cmd:"" group:"day" help:"Hand a call to Wiebelt, for softphones that run a program."`
 }
 
 type commands struct {
@@ -120,22 +115,21 @@ func Main(b Build, args []string, in io.Reader, out, errOut io.Writer) int {
 			args = append([]string{"version"}, args[1:]...)
 		}
 	}
-	args = ringFirst(args)
-	var all commands
-	var tree any = &all
-	flags := &all.everywhere
-	if len(args) > 0 && args[0] == "ring" {
-		alone := &ringAlone{}
-		tree, flags = alone, &alone.everywhere
-		args = append([]string{"ring"}, ringArgs(args[1:])...)
+	if rest, ok := ring.Args(args); ok {
+		err := e.ring(rest)
+		if !errors.Is(err, ring.ErrHelp) {
+			return e.finish(err)
+		}
+		args = []string{"ring", "--help"}
 	}
 	e.ahead(args)
-	p, err := kong.New(tree, kong.Name("wiebelt"), kong.Help(e.printHelp),
+	var all commands
+	p, err := kong.New(&all, kong.Name("wiebelt"), kong.Help(e.printHelp),
 		kong.Writers(o, errOut), kong.Exit(func(code int) { panic(exitCode(code)) }), kong.Bind(e))
 	if err != nil {
 		return e.finish(err)
 	}
-	return e.parse(p, flags, args)
+	return e.parse(p, &all.everywhere, args)
 }
 
 // lifetime is how long a command may go on: until somebody tells it to end.
@@ -147,7 +141,7 @@ func Main(b Build, args []string, in io.Reader, out, errOut io.Writer) int {
 // is loaded. (SIGHUP is not ignored: the resident that they may start would
 // think that it was started with nohup.)
 func lifetime(args []string) (ctx context.Context, stop func()) {
-	if len(args) > 0 && (args[0] == "ring" || args[0] == "open-url") {
+	if _, ok := ring.Args(args); ok || len(args) > 0 && args[0] == "open-url" {
 		signal.Ignore(os.Interrupt, syscall.SIGTERM)
 		runtime.UnlockOSThread()
 		return context.Background(), func() {}

@@ -14,6 +14,7 @@ import (
 
 	"wiebelt/internal/profile"
 	"wiebelt/internal/resident/configure"
+	"wiebelt/internal/ring"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
 )
@@ -24,7 +25,7 @@ import (
 func (e *env) lang() text.Language {
 	if e.language == "" {
 		s := settings.Defaults()
-		if d, err := profile.Find(e.profileDir); err == nil && !elsewhere(e.profileDir) {
+		if d, err := profile.Find(e.profileDir); err == nil && !ring.Elsewhere(e.profileDir) {
 			s, _ = settings.Load(d) // what is wrong in them is said by who uses them
 		}
 		e.language = configure.Language(s)

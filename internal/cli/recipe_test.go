@@ -311,6 +311,7 @@ func microSIPSplit(value, number string) []string {
 // ringLine is a command line of a recipe as the phone would run it.
 type ringLine struct {
 	id, line string
+	in       string // what the phone writes to it
 	args     []string
 	state    call.State
 	named    bool
@@ -336,6 +337,10 @@ func ringLines(t *testing.T, v guide.Values) []ringLine {
 					l.args = windowsSplit(`"` + program + `" ` + asPhone(t, r.ID, line, inventedNumber, inventedName))
 					l.named = strings.Contains(line, inventedMacroName(r.ID))
 				case guide.Run:
+					if strings.Contains(line, "--stdin") {
+						l.args, l.in, l.named = windowsSplit(line), "number="+inventedNumber+"\nname="+inventedName+"\n", true
+						break
+					}
 					l.args = windowsSplit(asPhone(t, r.ID, line, inventedNumber, inventedName))
 					l.named = strings.Contains(line, inventedMacroName(r.ID))
 				case guide.MicroSIP:
@@ -428,14 +433,14 @@ func TestRecipeCommands(t *testing.T) {
 		if l.args[0] != v.ExeW {
 			t.Errorf("%s: runs %q: %s", l.id, l.args[0], l.line)
 		}
-		if code, out, errOut := run(t, "", noStart(l.args[1:])...); code != exitNotRunning {
+		if code, out, errOut := run(t, l.in, noStart(l.args[1:])...); code != exitNotRunning {
 			t.Errorf("%s: exit %d: %s%s\n%s", l.id, code, out, errOut, l.line)
 		}
 	}
 	events := running(t, dir)
 	states := map[string]map[call.State]bool{}
 	for _, l := range lines {
-		if code, out, errOut := run(t, "", noStart(l.args[1:])...); code != exitDone {
+		if code, out, errOut := run(t, l.in, noStart(l.args[1:])...); code != exitDone {
 			t.Errorf("%s: exit %d: %s%s\n%s", l.id, code, out, errOut, l.line)
 			continue
 		}

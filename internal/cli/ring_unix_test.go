@@ -7,15 +7,18 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 
 	"wiebelt/internal/call"
+	"wiebelt/internal/guide"
 	"wiebelt/internal/instance"
 	"wiebelt/internal/profile"
 	"wiebelt/internal/resident"
+	"wiebelt/internal/text"
 )
 
 // killer is a resident that tells the program that calls it to end before it
@@ -76,5 +79,53 @@ func TestHandOverIsFinished(t *testing.T) {
 	}
 	if e := <-k.taken; e.Number != "0698760011" {
 		t.Error("another call was taken")
+	}
+}
+
+// TestRecipeScript: the recipe's script for phones that put the call into the
+// environment hands it over, and no argument says who calls.
+func TestRecipeScript(t *testing.T) {
+	dir := t.TempDir()
+	exe := filepath.Join(dir, "wiebelt")
+	program := "#!/bin/sh\nfor a; do all=\"$all$a\n\"; done\nWIEBELT_PROCESS_ARGS=\"${all%?}\" exec '" + os.Args[0] + "' '-test.run=^TestWiebeltProcess$'\n"
+	if err := os.WriteFile(exe, []byte(program), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r, _ := guide.Find(text.Dutch, "any-program")
+	blocks := r.Blocks()
+	script, err := blocks[len(blocks)-1].Fill(guide.Values{ExeW: exe, Profile: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(script, inventedNumber) || strings.Contains(script, "--name") || !strings.Contains(script, "$NUMBER") {
+		t.Errorf("arguments tell: %s", script)
+	}
+	events := running(t, dir)
+	cmd := exec.CommandContext(t.Context(), "/bin/sh", "-c", script)
+	cmd.Env = append(os.Environ(), "NUMBER="+inventedNumber, "WIEBELT_NAME="+inventedName)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if e := events.next(t); e.Number != inventedNumber || e.Name != inventedName || e.State != call.Ringing {
+		t.Errorf("%+v", e)
+	}
+}
+
+// TestRingWithoutScreen: where Wiebelt cannot start the phone's program says so,
+// and the call waits for the Wiebelt that does.
+func TestRingWithoutScreen(t *testing.T) {
+	t.Setenv("DISPLAY", "")
+	dir := t.TempDir()
+	for _, args := range [][]string{{"ring", "--profile", dir, "--", "0698760011"}, {"open-url", "--profile", dir, "--", "wiebelt:call?number=0698760012"}} {
+		code, out, errOut := run(t, "", args...)
+		if code != exitNotRunning || out != "" || !strings.Contains(errOut, "DISPLAY") || strings.Contains(errOut, "069876") {
+			t.Errorf("%s: exit %d: %s%s", args[0], code, out, errOut)
+		}
+	}
+	events := running(t, dir)
+	for _, number := range []string{"0698760011", "0698760012"} {
+		if e := events.next(t); e.Number != number {
+			t.Errorf("%+v, want %s", e, number)
+		}
 	}
 }

@@ -86,6 +86,7 @@ var rooms = []struct {
 	{"internal/choices", Adapters},
 	{"internal/outbox", Adapters},
 	{"internal/instance", Adapters},
+	{"internal/ring", Adapters},
 	{"internal/profile", Adapters},
 	{"internal/health", Adapters},
 	{"internal/logfile", Adapters},

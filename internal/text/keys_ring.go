@@ -1,0 +1,14 @@
+package text
+
+// What "wiebelt ring" and "wiebelt open-url" say when a call was not taken.
+const (
+	RingFlag       Key = "ring.flag"
+	RingState      Key = "ring.state"
+	RingDirection  Key = "ring.direction"
+	RingProfile    Key = "ring.profile"
+	RingInput      Key = "ring.input"
+	RingTwinkle    Key = "ring.twinkle"
+	RingNotRunning Key = "ring.not_running"
+	RingQuit       Key = "ring.quit"
+	RingNoScreen   Key = "ring.no_screen"
+)
