@@ -31,15 +31,11 @@ type doctorCmd struct {
 	Yes    bool   `help:"Write the bundle without asking."`
 }
 
-// Help lists the checks; the guide does so from the same table.
-func (*doctorCmd) Help() string {
+// also lists the checks below the help; the guide does so from the same table.
+func (*doctorCmd) also(l text.Language) string {
 	var b strings.Builder
-	b.WriteString("Looks at everything Wiebelt depends on, with a running Wiebelt or without, and changes nothing. It takes at most ten seconds.\n\n" +
-		"Exit code: 1 if any check fails, or the hub's secret expires within thirty days, which \"ok\" in the JSON tells too; 0 otherwise. With --bundle it is 0 once the file is written.\n\n" +
-		"State: ok, warn (somebody should look), fail (something does not work), off (not there, switched off, not checked). " +
-		"An id comes more than once where it speaks of several things. Ids:\n\n")
 	for _, id := range text.DoctorChecks {
-		fmt.Fprintf(&b, "%-16s %s\n\n", id, text.English.T(text.DoctorAbout(id)))
+		fmt.Fprintf(&b, "\n%s\t%s", id, l.T(text.DoctorAbout(id)))
 	}
 	return b.String()
 }

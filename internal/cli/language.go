@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -95,17 +96,17 @@ func helpOf(l text.Language, command, part string) string {
 	return ""
 }
 
-// longHelp is what a command says at length below its summary.
+// longHelp is what a command says at length below its summary; the one that is
+// meant where none is named says its own, too.
 func longHelp(l text.Language, n *kong.Node) string {
-	if n.Target.IsValid() && n.Target.CanAddr() {
-		if c, ok := n.Target.Addr().Interface().(interface{ longHelp(text.Language) string }); ok {
-			return c.longHelp(l)
-		}
+	s := tagged(l, helpOf(l, pathOf(n), "about"), n.Detail)
+	if c, ok := n.Target.Addr().Interface().(interface{ also(text.Language) string }); ok {
+		s += "\n" + c.also(l)
 	}
-	if s := helpOf(l, pathOf(n), "about"); s != "" && l == text.Dutch {
-		return s
+	if n.Parent != nil && n.DefaultCmd != nil && n.Detail == "" {
+		s += "\n\n" + longHelp(l, n.DefaultCmd)
 	}
-	return n.Detail
+	return strings.Trim(s, "\n")
 }
 
 // tagged is the help from the catalogue, or what the command's own code says.
@@ -188,7 +189,8 @@ func (e *env) printHelp(_ kong.HelpOptions, ctx *kong.Context) error {
 	}
 	w.table(l.T(text.CommandArguments), rows)
 	rows = nil
-	for _, level := range n.AllFlags(true) {
+	levels := n.AllFlags(true)
+	for _, level := range slices.Backward(levels) { // its own first, those of every command last
 		for _, f := range level {
 			name := flagged(l, f)
 			if f.Short != 0 {
@@ -230,14 +232,21 @@ type page struct {
 
 func (w *page) line(s string) { w.WriteString(strings.TrimRight(s, " ") + "\n") }
 
-// paragraphs writes a text; its lines that begin with a space are kept.
+// paragraphs writes a text; its lines that begin with a space are kept, and those
+// with a tab are rows of a table.
 func (w *page) paragraphs(s string) {
 	if s == "" {
 		return
 	}
 	w.line("")
+	var rows [][2]string
 	for para := range strings.Lines(strings.Trim(s, "\n")) {
-		if para = strings.TrimRight(para, "\n"); strings.HasPrefix(para, " ") {
+		para = strings.TrimRight(para, "\n")
+		if name, about, row := strings.Cut(para, "\t"); row {
+			rows = append(rows, [2]string{name, about})
+			continue
+		}
+		if strings.HasPrefix(para, " ") {
 			w.line(para)
 			continue
 		}
@@ -245,6 +254,7 @@ func (w *page) paragraphs(s string) {
 			w.line(l)
 		}
 	}
+	w.rows(rows)
 }
 
 // column is the widest left column that has text beside it.
@@ -256,6 +266,10 @@ func (w *page) table(title string, rows [][2]string) {
 	}
 	w.line("")
 	w.line(title)
+	w.rows(rows)
+}
+
+func (w *page) rows(rows [][2]string) {
 	left := 0
 	for _, r := range rows {
 		if n := utf8.RuneCountInString(r[0]); n <= column {
@@ -380,6 +394,6 @@ func names(l text.Language, s string) string {
 		}
 		return name + "=" + place(l, filled) + comma
 	})
-	s = strings.ReplaceAll(s, " or ", l.T(text.UsageOr))
-	return s
+	s = strings.TrimSuffix(strings.ReplaceAll(s, `","`, `", "`), `, ""`) // "" only says that it may be left out
+	return strings.ReplaceAll(s, " or ", l.T(text.UsageOr))
 }

@@ -41,42 +41,6 @@ type simulateCmd struct {
 	Number string        `arg:"" optional:"" help:"One call: the caller's number; none is a withheld one."`
 }
 
-// Help is what stands below the flags' summary.
-func (*simulateCmd) Help() string {
-	return `Plays calls to Wiebelt as a softphone does, so that everything can be tried without a phone.
-
-  wiebelt simulate 0612345678 --answer 3s      one call, as a program on this computer reports it
-  wiebelt simulate --list                      what can be played
-  wiebelt simulate --scenario busy-morning     a story of calls
-  wiebelt simulate --scenario customer --over bria
-
-With "wiebelt hub --synthetic 1000" as the hub the callers of the scenarios are known.
-
-Protocols. websocket and http report to the running Wiebelt. command, url and twinkle run
-"wiebelt ring" and "wiebelt open-url" as those phones do. bria, baresip, linphone, ari, wazo and
-3cx are the phone or exchange itself: what belongs into the settings goes to standard error, and
-they wait until Wiebelt connects. On standard output stands one line when they are ready:
-{"ready":true,"over":…,"address":…}, for an exchange with "extension", "user" and "secret". What a
-kind of phone cannot tell is left out, and said once.
-
-A scenario is text, a step a line: a time in seconds (+ is since the step before), what happens,
-and the name of the call.
-
-  # comment
-  title en: The reception desk passes a customer on
-  repeat 2
-  0     ring a number=101 name=Receptie line="020 765 4321"
-  +3    caller a number="06 12345678" name="J. de Vries" via="Receptie (101)"
-  +2    answer a
-  8     ring b withheld
-  +4    end b missed
-  +5    end a
-
-ring takes number= or withheld, name=, line=, via= and outgoing; again is the same call on one more
-device; caller is the call passed on; end takes completed, missed, elsewhere or rejected; pause
-lets time pass. Calls that are on at the end are hung up.`
-}
-
 func (c *simulateCmd) Run(e *env) error {
 	if !slices.Contains(simulate.Protocols, c.Over) {
 		return &exitError{exitUsage, "--over is one of " + strings.Join(simulate.Protocols, ", ")}

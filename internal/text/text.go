@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"strings"
 	"sync"
 
 	"wiebelt/assets"
@@ -34,10 +35,17 @@ type entry struct {
 // forms is a text, or one for a single thing and one for any other number.
 type forms struct{ one, other string }
 
-// UnmarshalJSON accepts "text" or {"one": "text", "other": "text"}.
+// UnmarshalJSON accepts "text", ["line", "line"] or {"one": "text", "other": "text"}.
 func (f *forms) UnmarshalJSON(b []byte) error {
-	var s string
-	if json.Unmarshal(b, &s) == nil {
+	var lines []string
+	if json.Unmarshal(b, &lines) != nil {
+		lines = make([]string, 1)
+		if json.Unmarshal(b, &lines[0]) != nil {
+			lines = nil
+		}
+	}
+	if lines != nil {
+		s := strings.Join(lines, "\n")
 		*f = forms{s, s}
 		return nil
 	}
