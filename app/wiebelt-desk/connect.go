@@ -16,22 +16,13 @@ var (
 	commit  = "unknown"
 )
 
-// socketName is where the resident listens in its runtime folder.
-const socketName = "wiebelt.sock"
-
-// connect reaches the resident of this user and profile; socket is where it said
-// to be, "" for the usual place.
-func connect(ctx context.Context, profileDir, socket string, log *slog.Logger) (desk.Conn, error) {
+// connect reaches the resident of this user and profile.
+func connect(ctx context.Context, profileDir string, log *slog.Logger) (desk.Conn, error) {
 	dirs, err := profile.Find(profileDir)
 	if err != nil {
 		return nil, err
 	}
-	if socket == "" {
-		if socket, err = dirs.SocketPath(socketName); err != nil {
-			return nil, err
-		}
-	}
-	cfg := instance.Config{RunDir: dirs.Run, SocketPath: socket, Version: version, Build: commit, Log: log}
+	cfg := instance.Config{RunDir: dirs.Run, Version: version, Build: commit, Log: log}
 	conn, hello, err := instance.Connect(ctx, cfg, instance.RoleDesk)
 	if err != nil {
 		return nil, fmt.Errorf("connect to the resident: %w", err)

@@ -166,11 +166,7 @@ func startDesk(t *testing.T, s *screen, w deskapi.Welcome, args ...string) *resi
 	if err := dirs.Make(); err != nil {
 		t.Fatal(err)
 	}
-	socket, err := dirs.SocketPath(socketName)
-	if err != nil {
-		t.Fatal(err)
-	}
-	one, err := instance.Acquire(instance.Config{RunDir: dirs.Run, SocketPath: socket, Version: version, Build: commit})
+	one, err := instance.Acquire(instance.Config{RunDir: dirs.Run, Version: version, Build: commit})
 	if err != nil {
 		t.Fatal(err)
 	}

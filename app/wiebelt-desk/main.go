@@ -27,7 +27,6 @@ func run(args []string, stderr io.Writer) int {
 	flags := flag.NewFlagSet("wiebelt-desk", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	profile := flags.String("profile", "", "keep every file of this run under `DIR`")
-	socket := flags.String("socket", "", "the resident's socket, if it is not in the usual `PLACE`")
 	window := flags.String("window", "", "the `NAME` of the window to open first, such as calls")
 	check := flags.Bool("check-gl", false, "only try whether a window can be made: exit 0, or 3 where OpenGL is missing")
 	switch err := flags.Parse(args); {
@@ -54,7 +53,7 @@ func run(args []string, stderr io.Writer) int {
 	err := desk.Run(context.Background(), desk.Config{
 		App: newApp,
 		Connect: func(ctx context.Context) (desk.Conn, error) {
-			return connect(ctx, *profile, *socket, logger)
+			return connect(ctx, *profile, logger)
 		},
 		Window: *window,
 		Log:    logger,

@@ -16,7 +16,7 @@ func administrator() bool { return os.Geteuid() == 0 }
 // session says otherwise.
 func foldersOf(u *user.User) ([]userFolder, profile.Dirs) {
 	f := []userFolder{{u.HomeDir, ".config/wiebelt"}, {u.HomeDir, ".local/state/wiebelt"},
-		{"/run/user/" + u.Uid, "wiebelt"}, {os.TempDir(), "wiebelt-" + u.Uid}}
+		{"/run/user/" + u.Uid, "wiebelt"}}
 	return f, profile.Dirs{Config: f[0].path(), State: f[1].path(), Run: filepath.Join(f[1].path(), "run")}
 }
 

@@ -63,8 +63,7 @@ func configured(t testing.TB, toml string) Config {
 
 // meet and hubOf are what the resident does of them.
 func meet(d profile.Dirs, version, build string) (instance.Config, error) {
-	socket, err := d.SocketPath("wiebelt.sock")
-	return instance.Config{RunDir: d.Run, SocketPath: socket, Version: version, Build: build, Log: slog.New(slog.DiscardHandler)}, err
+	return instance.Config{RunDir: d.Run, Version: version, Build: build, Log: slog.New(slog.DiscardHandler)}, nil
 }
 
 func hubOf(d profile.Dirs, s *settings.Settings) (hub.Config, error) {

@@ -165,7 +165,7 @@ func TestEverythingHangs(t *testing.T) {
 	// A resident that takes the connection and says nothing, a windows program
 	// that does not end.
 	meeting, _ := cfg.Instance()
-	silence, err := net.Listen("unix", meeting.SocketPath)
+	silence, err := net.Listen("unix", filepath.Join(meeting.RunDir, instance.SocketName))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -292,7 +292,7 @@ func TestAsksTheResident(t *testing.T) {
 	t.Run("died", func(t *testing.T) {
 		cfg := configured(t, "")
 		meeting, _ := cfg.Instance()
-		l, err := net.Listen("unix", meeting.SocketPath)
+		l, err := net.Listen("unix", filepath.Join(meeting.RunDir, instance.SocketName))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -211,7 +211,7 @@ func pour(t *testing.T, o *office, asked *counted) poured {
 		})
 	})
 	all.Go(func() {
-		cfg := instance.Config{RunDir: run, SocketPath: filepath.Join(run, "wiebelt.sock"), Version: "dev"}
+		cfg := instance.Config{RunDir: run, Version: "dev"}
 		every(t.Context(), commands, commands/10, func(i int) {
 			sent.Add(1)
 			e := call.Event{Way: call.Way{Kind: call.KindCommand, Tells: call.TellsRing}, State: call.Ringing, ID: strconv.Itoa(i),

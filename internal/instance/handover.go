@@ -142,13 +142,8 @@ func deliver(ctx context.Context, cfg Config, out event, wait time.Duration) err
 // lay puts a call into the inbox, whole or not at all.
 func lay(cfg Config, out event) error {
 	dir := inboxDir(cfg)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("make the inbox: %w", err)
-	}
-	for _, d := range []string{cfg.RunDir, dir} {
-		if err := private(d); err != nil {
-			return err
-		}
+	if err := private(cfg); err != nil {
+		return err
 	}
 	b, err := json.Marshal(out)
 	if err != nil {

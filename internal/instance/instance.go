@@ -13,6 +13,7 @@ package instance
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,11 +21,12 @@ import (
 	"io"
 	"log/slog"
 	"net"
-	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
 	"wiebelt/internal/call"
+	"wiebelt/internal/trust"
 )
 
 // Limits of what a peer may send.
@@ -60,12 +62,16 @@ var (
 
 // Config says where to meet and who we are.
 type Config struct {
-	RunDir     string // private folder of this user and profile
-	SocketPath string // of the Unix socket; names the pipe on Windows
-	Version    string
-	Build      string // hash of the build; peers of another build are told so
-	Log        *slog.Logger
+	RunDir  string // private folder of this user and profile, in which the socket lies; it names the pipe on Windows
+	Version string
+	Build   string // hash of the build; peers of another build are told so
+	Log     *slog.Logger
 }
+
+// SocketName is the socket's name in RunDir.
+const SocketName = "wiebelt.sock"
+
+func (c Config) socket() string { return filepath.Join(c.RunDir, SocketName) }
 
 func (c Config) log() *slog.Logger {
 	if c.Log == nil {
@@ -106,8 +112,8 @@ type Instance struct {
 // for: calls lie in the inbox for whoever is there in the end, and were both of
 // us to go now, nobody would take them.
 func Acquire(cfg Config) (*Instance, error) {
-	if err := os.MkdirAll(inboxDir(cfg), 0o700); err != nil {
-		return nil, fmt.Errorf("make the runtime folder: %w", err)
+	if err := private(cfg); err != nil {
+		return nil, err
 	}
 	release, err := lock(cfg)
 	for end := time.Now().Add(settleTime); errors.Is(err, ErrRunning) && time.Now().Before(end); {
@@ -126,6 +132,11 @@ func Acquire(cfg Config) (*Instance, error) {
 		return nil, err
 	}
 	return &Instance{cfg: cfg, release: release, listener: l}, nil
+}
+
+// private makes the runtime folder and the inbox, which are for this user alone.
+func private(cfg Config) error {
+	return cmp.Or(trust.Make(cfg.RunDir, trust.Alone), trust.Make(inboxDir(cfg), trust.Alone))
 }
 
 func answers(cfg Config) bool {

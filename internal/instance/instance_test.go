@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 	case "stranger":
 		answered := 0
 		for range 100 {
-			c, err := net.Dial("unix", filepath.Join(dir, "s"))
+			c, err := net.Dial("unix", filepath.Join(dir, SocketName))
 			if err != nil {
 				continue
 			}
@@ -66,7 +66,7 @@ func TestMain(m *testing.M) {
 }
 
 func config(dir string) Config {
-	return Config{RunDir: dir, SocketPath: filepath.Join(dir, "s"), Version: "1", Build: "b"}
+	return Config{RunDir: dir, Version: "1", Build: "b"}
 }
 
 func resident(dir string) int {
@@ -323,7 +323,7 @@ func TestGarbage(t *testing.T) {
 	e := &ears{news: make(chan struct{}, 1)}
 	serve(t, dir, e)
 	for n := range 300 {
-		c, err := net.Dial("unix", filepath.Join(dir, "s"))
+		c, err := net.Dial("unix", filepath.Join(dir, SocketName))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -359,13 +359,10 @@ func TestOtherUser(t *testing.T) {
 	dir := t.TempDir()
 	e := &ears{}
 	serve(t, dir, e)
-	for _, p := range []string{dir, filepath.Dir(dir), filepath.Dir(filepath.Dir(dir))} {
+	for _, p := range []string{filepath.Join(dir, SocketName), dir, filepath.Dir(dir)} { // all three are of the test
 		if err := os.Chmod(p, 0o777); err != nil {
 			t.Fatal(err)
 		}
-	}
-	if err := os.Chmod(filepath.Join(dir, "s"), 0o777); err != nil {
-		t.Fatal(err)
 	}
 	exe, err := os.ReadFile(os.Args[0])
 	if err != nil {
@@ -384,6 +381,26 @@ func TestOtherUser(t *testing.T) {
 	}
 	if got := strings.TrimSpace(string(out)); got != "0" {
 		t.Errorf("%s of 100 connections of another user were answered", got)
+	}
+}
+
+// TestLongPath: a socket whose path is too long for the system lies in its folder
+// all the same, and in no other place that somebody else could have taken.
+func TestLongPath(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), strings.Repeat("x", 150))
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	e := &ears{news: make(chan struct{}, 1)}
+	serve(t, dir, e)
+	if err := deliver(t.Context(), config(dir), encodeEvent(command("1")), patience); err != nil {
+		t.Fatal(err)
+	}
+	<-e.news
+	if info, err := os.Stat(filepath.Join(dir, SocketName)); err != nil || info.Mode() != os.ModeSocket|0o600 {
+		t.Errorf("%v %v", info, err)
+	}
+	if left, _ := os.ReadDir(temp); len(left) != 0 {
+		t.Errorf("in the temp folder: %v", left)
 	}
 }
 

@@ -13,11 +13,13 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"wiebelt/internal/trust"
 )
 
 // lock takes the exclusive lock that makes this process the one.
 func lock(cfg Config) (release func(), err error) {
-	f, err := os.OpenFile(filepath.Join(cfg.RunDir, "lock"), os.O_CREATE|os.O_RDWR|unix.O_NOFOLLOW, 0o600)
+	f, err := trust.OpenFile(filepath.Join(cfg.RunDir, "lock"), os.O_CREATE|os.O_RDWR, trust.Alone)
 	if err != nil {
 		return nil, fmt.Errorf("open the lock: %w", err)
 	}
@@ -34,36 +36,51 @@ func lock(cfg Config) (release func(), err error) {
 // listen makes the socket. Holding the lock, a socket that is there already is
 // one that a dead process left behind.
 func listen(cfg Config) (net.Listener, error) {
-	if err := os.Remove(cfg.SocketPath); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := os.Remove(cfg.socket()); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("remove the old socket: %w", err)
 	}
-	l, err := net.Listen("unix", cfg.SocketPath)
+	path, done, err := short(cfg.socket())
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
 	if err != nil {
 		return nil, fmt.Errorf("make the socket: %w", err)
 	}
-	if err := os.Chmod(cfg.SocketPath, 0o600); err != nil {
+	l.SetUnlinkOnClose(path == cfg.socket())
+	if err := os.Chmod(path, 0o600); err != nil {
 		_ = l.Close()
 		return nil, err
 	}
 	return l, nil
 }
 
-// private makes sure that nobody else can put anything into a folder of ours.
-func private(dir string) error {
-	info, err := os.Lstat(dir)
+func dial(ctx context.Context, cfg Config) (net.Conn, error) {
+	path, done, err := short(cfg.socket())
 	if err != nil {
-		return fmt.Errorf("runtime folder: %w", err)
+		return nil, err
 	}
-	st, ok := info.Sys().(*syscall.Stat_t)
-	if !ok || !info.IsDir() || int(st.Uid) != os.Getuid() || info.Mode().Perm()&0o022 != 0 {
-		return fmt.Errorf("runtime folder %s: others can write to it", dir)
-	}
-	return nil
+	defer done()
+	var d net.Dialer
+	return d.DialContext(ctx, "unix", path)
 }
 
-func dial(ctx context.Context, cfg Config) (net.Conn, error) {
-	var d net.Dialer
-	return d.DialContext(ctx, "unix", cfg.SocketPath)
+// maxSocket is the longest path that a socket gets: the system's limit is 108
+// bytes on Linux and 104 on macOS, the closing zero included.
+const maxSocket = 100
+
+// short gives another name to a socket whose path is too long for the system, by
+// way of its folder. It holds until done.
+func short(path string) (name string, done func(), err error) {
+	if len(path) <= maxSocket {
+		return path, func() {}, nil
+	}
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return "", nil, err
+	}
+	return fmt.Sprintf("/proc/self/fd/%d/%s", dir.Fd(), filepath.Base(path)), func() { _ = dir.Close() }, nil
 }
 
 func startDetached(command func() *exec.Cmd) error {

@@ -20,7 +20,7 @@ func names(cfg Config) (mutex, pipe, sid string, err error) {
 		return "", "", "", fmt.Errorf("who is this user: %w", err)
 	}
 	sid = user.User.Sid.String()
-	sum := sha256.Sum256([]byte(strings.ToLower(cfg.SocketPath)))
+	sum := sha256.Sum256([]byte(strings.ToLower(cfg.socket())))
 	tail := sid + "-" + hex.EncodeToString(sum[:8])
 	return `Local\wiebelt-` + tail, `\\.\pipe\wiebelt-` + tail, sid, nil
 }
@@ -45,10 +45,6 @@ func lock(cfg Config) (release func(), err error) {
 	}
 	return func() { _ = windows.CloseHandle(h) }, nil
 }
-
-// private has nothing to check: the folder lies in the user's own part of the
-// disk and inherits its rights.
-func private(string) error { return nil }
 
 func startDetached(command func() *exec.Cmd) error {
 	// A phone may put what it starts into a job that ends with it: out of there,

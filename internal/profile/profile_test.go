@@ -129,30 +129,3 @@ func TestRemoveFileTakesWhatWasLeft(t *testing.T) {
 		t.Errorf("left: %v", left)
 	}
 }
-
-func TestSocketPath(t *testing.T) {
-	t.Setenv("TMPDIR", t.TempDir())
-	short := Dirs{Run: "/run/user/1000/wiebelt"}
-	if p, err := short.SocketPath("app.sock"); err != nil || p != filepath.Join(short.Run, "app.sock") {
-		t.Errorf("%q, %v", p, err)
-	}
-	var paths []string
-	for _, r := range []string{"x", "y"} {
-		d := Dirs{Run: "/" + strings.Repeat(r, 95)}
-		p, err := d.SocketPath("app.sock")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(p) > maxSocket || !strings.HasPrefix(p, os.TempDir()) {
-			t.Errorf("%d bytes: %s", len(p), p)
-		}
-		again, _ := d.SocketPath("app.sock")
-		if again != p {
-			t.Errorf("not stable: %s, %s", p, again)
-		}
-		paths = append(paths, p)
-	}
-	if paths[0] == paths[1] {
-		t.Error("two profiles share a socket")
-	}
-}

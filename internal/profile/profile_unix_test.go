@@ -6,8 +6,9 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
+
+	"wiebelt/internal/trust"
 )
 
 func checkModes(t *testing.T, d Dirs) {
@@ -54,6 +55,16 @@ func TestPlantedFolders(t *testing.T) {
 				t.Fatal(err)
 			}
 		},
+		"profile writable by a group": func(t *testing.T, root string) {
+			if err := os.Chmod(root, 0o770); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"state below another's folder": func(t *testing.T, root string) {
+			if err := errors.Join(os.Chown(filepath.Dir(root), 65534, -1), os.Chmod(filepath.Dir(root), 0o711)); err != nil {
+				t.Fatal(err)
+			}
+		},
 		"run is a link": func(t *testing.T, root string) {
 			if err := os.Symlink(t.TempDir(), filepath.Join(root, "run")); err != nil {
 				t.Fatal(err)
@@ -66,12 +77,16 @@ func TestPlantedFolders(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d, err := Find(t.TempDir())
+			root := filepath.Join(t.TempDir(), "p")
+			if err := os.Mkdir(root, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			d, err := Find(root)
 			if err != nil {
 				t.Fatal(err)
 			}
 			plant(t, d.Config)
-			if err := d.Make(); !errors.Is(err, ErrUnsafe) {
+			if err := d.Make(); !errors.Is(err, trust.Err) {
 				t.Errorf("Make: %v", err)
 			}
 		})
@@ -91,17 +106,6 @@ func TestRunIsClosedAgain(t *testing.T) {
 	}
 }
 
-func TestSocketFolderPlanted(t *testing.T) {
-	temp := t.TempDir()
-	t.Setenv("TMPDIR", temp)
-	if err := os.Symlink(t.TempDir(), filepath.Join(temp, "wiebelt-"+userID())); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := (Dirs{Run: "/" + strings.Repeat("x", 120)}).SocketPath("s"); !errors.Is(err, ErrUnsafe) {
-		t.Errorf("a planted folder: %v", err)
-	}
-}
-
 func TestWriteFileMode(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	for _, mode := range []os.FileMode{0o644, 0o600} {
@@ -111,12 +115,5 @@ func TestWriteFileMode(t *testing.T) {
 		if info, _ := os.Stat(path); info.Mode().Perm() != mode {
 			t.Errorf("mode %o, want %o", info.Mode().Perm(), mode)
 		}
-	}
-}
-
-func TestSocketPathAtTheLimit(t *testing.T) {
-	d := Dirs{Run: "/" + strings.Repeat("r", maxSocket-len("/")-len("/s"))}
-	if p, _ := d.SocketPath("s"); len(p) != maxSocket || filepath.Dir(p) != d.Run {
-		t.Errorf("%s", p)
 	}
 }

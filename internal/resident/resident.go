@@ -44,9 +44,6 @@ import (
 	"wiebelt/internal/ui/card"
 )
 
-// SocketName is the name of the socket in the runtime folder.
-const SocketName = "wiebelt.sock"
-
 // Options is what a resident is started with.
 type Options struct {
 	Dirs            profile.Dirs
@@ -85,11 +82,7 @@ type Demo interface {
 
 // Instance describes where the programs of a profile meet.
 func Instance(dirs profile.Dirs, version, commit string, log *slog.Logger) (instance.Config, error) {
-	socket, err := dirs.SocketPath(SocketName)
-	if err != nil {
-		return instance.Config{}, err
-	}
-	return instance.Config{RunDir: dirs.Run, SocketPath: socket, Version: version, Build: commit, Log: log}, nil
+	return instance.Config{RunDir: dirs.Run, Version: version, Build: commit, Log: log}, nil
 }
 
 // Resident is a running resident.

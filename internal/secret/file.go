@@ -4,12 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 
 	"wiebelt/internal/profile"
+	"wiebelt/internal/trust"
 )
 
 // fileStore keeps each secret in a file of its own, so that two programs never
@@ -67,8 +67,8 @@ func (s *fileStore) Set(ctx context.Context, ref Ref, secret string) error {
 	if err := checkSet(ctx, ref, secret); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(s.dir, 0o700); err != nil {
-		return err
+	if err := trust.Make(s.dir, trust.Alone); err != nil {
+		return fileError(err)
 	}
 	return profile.WriteFile(s.path(ref), pack(ref, secret), 0o600)
 }
@@ -103,17 +103,17 @@ const maxFile = 16 << 10
 // readPrivate reads a small file, unless somebody else could have read or
 // written it.
 func readPrivate(path string) ([]byte, error) {
-	f, err := openPrivate(path)
-	if err != nil {
-		return nil, err
+	b, err := trust.ReadFile(path, maxFile, trust.Alone)
+	return b, fileError(err)
+}
+
+// fileError puts what is wrong with a file into our words.
+func fileError(err error) error {
+	switch {
+	case errors.Is(err, trust.Err):
+		return ErrExposed
+	case errors.Is(err, trust.ErrTooLarge):
+		return ErrDamaged
 	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(b) > maxFile {
-		return nil, ErrDamaged
-	}
-	return b, nil
+	return err
 }

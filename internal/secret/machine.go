@@ -1,12 +1,16 @@
 package secret
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 
 	"wiebelt/internal/profile"
+	"wiebelt/internal/trust"
 )
 
 // MachineGroup is the group that may read the computer's secrets on Unix unless
@@ -21,15 +25,29 @@ const MachineGroup = "wiebelt"
 //     computer (DPAPI, machine scope); administrators write, users read. That
 //     stops a copied disk or backup, not somebody who logs on to the computer.
 //
-// A file counts only if nobody else could have written it (corrections.md 5).
+// A file counts only if nobody else could have written it, or, on Unix, if not
+// everybody could read it.
 type machineStore struct{ group string }
 
 // Where they lie and who may set them; tests have a place of their own.
 var (
 	machineDir  = platformMachineDir
-	readMachine = profile.ReadMachine
+	readMachine = readAdmins
 	isAdmin     = administrator
 )
+
+// readAdmins reads a file of the computer's administrators.
+func readAdmins(path string) ([]byte, error) {
+	f, err := trust.OpenFile(path, os.O_RDONLY, trust.Admins)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || forAll(info) {
+		return nil, cmp.Or(err, ErrExposed)
+	}
+	return io.ReadAll(io.LimitReader(f, maxFile+1))
+}
 
 func (s *machineStore) path(ref Ref) string {
 	return filepath.Join(machineDir(), ref.digest()+".secret")
@@ -43,15 +61,7 @@ func (s *machineStore) Get(ctx context.Context, ref Ref) (string, error) {
 	if dir == "" {
 		return "", ErrNoStore
 	}
-	// Whoever can write the folder above could move the whole folder away.
-	if _, err := readMachine(filepath.Join(filepath.Dir(dir), "none"), 1); errors.Is(err, profile.ErrNotTheirs) {
-		return "", ErrExposed
-	}
-	path := s.path(ref)
-	sealed, err := readMachine(path, maxFile)
-	if err == nil {
-		err = closed(path)
-	}
+	sealed, err := readMachine(s.path(ref))
 	if err != nil {
 		return "", machineError(err)
 	}
@@ -67,14 +77,10 @@ func machineError(err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return ErrNotSet
-	case errors.Is(err, profile.ErrNotTheirs):
-		return ErrExposed
-	case errors.Is(err, profile.ErrTooLarge):
-		return ErrDamaged
 	case errors.Is(err, fs.ErrPermission):
 		return ErrNoRight
 	}
-	return err
+	return fileError(err)
 }
 
 func (s *machineStore) Set(ctx context.Context, ref Ref, secret string) error {

@@ -5,6 +5,7 @@ package secret
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -14,17 +15,8 @@ import (
 
 func administrator() bool { return os.Geteuid() == 0 }
 
-// closed refuses a file that everybody can read.
-func closed(path string) error {
-	info, err := os.Lstat(path)
-	if err != nil {
-		return err
-	}
-	if info.Mode().Perm()&0o007 != 0 {
-		return ErrExposed
-	}
-	return nil
-}
+// forAll reports whether everybody can read a file.
+func forAll(info fs.FileInfo) bool { return info.Mode().Perm()&0o007 != 0 }
 
 // makeMachineDir makes the folder, which hands its group on to the files in it.
 func makeMachineDir(dir, group string) error {

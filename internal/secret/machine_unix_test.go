@@ -26,7 +26,7 @@ func atMachine(t *testing.T, admin bool) (dir, group string) {
 	dir = filepath.Join(t.TempDir(), "wiebelt", "secrets")
 	machineDir, isAdmin = func() string { return dir }, func() bool { return admin }
 	if os.Geteuid() != 0 {
-		readMachine = func(path string, _ int64) ([]byte, error) { return os.ReadFile(path) }
+		readMachine = os.ReadFile
 	}
 	g, err := user.LookupGroupId(strconv.Itoa(os.Getgid()))
 	if err != nil {
@@ -85,7 +85,7 @@ func TestMachineRefuses(t *testing.T) {
 	if err := (&machineStore{group: "no-such-group"}).Set(t.Context(), ref, "x"); !errors.Is(err, ErrNoGroup) {
 		t.Errorf("without a group: %v", err)
 	}
-	readMachine = func(string, int64) ([]byte, error) { return nil, syscall.EACCES }
+	readMachine = func(string) ([]byte, error) { return nil, syscall.EACCES }
 	if _, err := (&machineStore{}).Get(t.Context(), ref); !errors.Is(err, ErrNoRight) {
 		t.Errorf("without the right: %v", err)
 	}

@@ -14,7 +14,7 @@ func TestMachineStore(t *testing.T) {
 	s := &machineStore{}
 	owned := readMachine
 	t.Cleanup(func() { readMachine = owned })
-	readMachine = func(path string, _ int64) ([]byte, error) { return os.ReadFile(path) }
+	readMachine = os.ReadFile
 	ref := hub(t, "https://a.example", "c")
 	const canary = "canary-for-the-computer"
 	if err := s.Set(t.Context(), ref, canary); err != nil {

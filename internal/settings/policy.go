@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"wiebelt/internal/profile"
+	"wiebelt/internal/trust"
 )
 
 // PolicyFile is the name of the file with the administrator's settings.
@@ -19,8 +19,11 @@ const PolicyFile = "policy.toml"
 // Where the policy lies and how it is read; tests have a place of their own.
 var (
 	policyPath  = platformPolicy
-	readMachine = profile.ReadMachine
+	readMachine = readAdmins
 )
+
+// readAdmins reads a file of the computer's administrators.
+func readAdmins(path string) ([]byte, error) { return trust.ReadFile(path, maxFile, trust.Admins) }
 
 // policies reads what the machine's administrator decided, weakest first: the
 // file, and on Windows and macOS what the management of the machine wrote.
@@ -29,13 +32,13 @@ func policies() []layer {
 }
 
 // policyFile reads the file. One that somebody else could have written is
-// ignored whole (corrections.md 5).
+// ignored whole.
 func policyFile(path string) layer {
 	l := layer{source: Policy, place: path}
 	if path == "" {
 		return l
 	}
-	b, err := readMachine(path, maxFile)
+	b, err := readMachine(path)
 	ignored := func(kind ProblemKind, want string) layer {
 		l.problems = []Problem{{Kind: kind, Source: Policy, Want: want}}
 		return l
@@ -43,9 +46,9 @@ func policyFile(path string) layer {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return l
-	case errors.Is(err, profile.ErrNotTheirs):
+	case errors.Is(err, trust.Err):
 		return ignored(Untrusted, err.Error())
-	case errors.Is(err, profile.ErrTooLarge):
+	case errors.Is(err, trust.ErrTooLarge):
 		return ignored(Unreadable, "it is larger than 1 MiB")
 	case err != nil:
 		return ignored(Unreadable, reason(err).Error())

@@ -28,7 +28,7 @@ func managed() map[string]any {
 	}
 	all := map[string]any{}
 	for _, path := range places {
-		b, err := readMachine(path, maxFile)
+		b, err := readMachine(path)
 		if err != nil {
 			continue
 		}

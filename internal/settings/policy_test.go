@@ -1,13 +1,12 @@
 package settings
 
 import (
-	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
 	"wiebelt/internal/profile"
+	"wiebelt/internal/trust"
 )
 
 // withPolicy makes text the machine's policy for the time of a test.
@@ -16,7 +15,7 @@ func withPolicy(t *testing.T, text string, err error) {
 	path, read := policyPath, readMachine
 	t.Cleanup(func() { policyPath, readMachine = path, read })
 	policyPath = func() string { return "/policy/" + PolicyFile }
-	readMachine = func(string, int64) ([]byte, error) { return []byte(text), err }
+	readMachine = func(string) ([]byte, error) { return []byte(text), err }
 }
 
 func TestPolicyWinsKeyByKey(t *testing.T) {
@@ -41,12 +40,12 @@ func TestPolicyWinsKeyByKey(t *testing.T) {
 }
 
 func TestPolicyOfSomebodyElse(t *testing.T) {
-	withPolicy(t, "", fmt.Errorf("others may write it: %w", profile.ErrNotTheirs))
+	withPolicy(t, "", &trust.Error{Path: "/policy/" + PolicyFile, Why: trust.Written})
 	s, problems := Load(profile.Dirs{Config: t.TempDir()})
 	if len(problems) != 1 || problems[0].Kind != Untrusted || s.Managed("hub") {
 		t.Fatal(problems)
 	}
-	if got := problems[0].String(); got != "policy.toml: is ignored: others may write it: somebody other than an administrator could have written it" {
+	if got := problems[0].String(); got != "policy.toml: is ignored: /policy/policy.toml can be changed by others" {
 		t.Error(got)
 	}
 }
@@ -76,19 +75,5 @@ func TestManagedTypes(t *testing.T) {
 	}
 	if !slices.Equal(keys, []string{"card.corner", "nonsense"}) {
 		t.Error(keys)
-	}
-}
-
-func TestReadMachineRefuses(t *testing.T) {
-	// A file of our own is not the administrator's, unless we are.
-	path := filepath.Join(t.TempDir(), PolicyFile)
-	if err := os.WriteFile(path, nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(path, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := profile.ReadMachine(path, 10); err == nil {
-		t.Error("a file that everybody can write counts")
 	}
 }

@@ -43,7 +43,7 @@ func (o *office) Peer(ctx context.Context, _ instance.Hello, c *instance.Conn) {
 func newOffice(t *testing.T) *office {
 	t.Helper()
 	dir := t.TempDir()
-	o := &office{t: t, cfg: instance.Config{RunDir: dir, SocketPath: filepath.Join(dir, "s"), Version: "t", Build: "t"},
+	o := &office{t: t, cfg: instance.Config{RunDir: dir, Version: "t", Build: "t"},
 		copied: make(chan string, 1), ended: make(chan struct{}, 1), asked: make(chan string, 10), hold: make(chan struct{})}
 	ctx, cancel := context.WithCancel(context.Background())
 	o.Desks = New(ctx, Params{ProfileDir: "/profile", Log: slog.New(slog.DiscardHandler),

@@ -20,7 +20,7 @@ import (
 
 func config() instance.Config {
 	dir := os.Args[2]
-	return instance.Config{RunDir: dir, SocketPath: filepath.Join(dir, "s"), Version: "1", Build: "b"}
+	return instance.Config{RunDir: dir, Version: "1", Build: "b"}
 }
 
 type ears struct{ out io.Writer }
