@@ -23,14 +23,14 @@ func TestDoctorOnScreen(t *testing.T) {
 	until(t, "the cross and its word in red", func() bool { return count(s.shot(w, "doctor-nl-fail"), red) > 60 })
 	r.send(deskapi.KindDoctorDone, deskapi.DoctorDone{Seq: run.Seq, Sentence: "1 controle wijst op een storing."})
 	until(t, "the sentence in red", func() bool { return count(s.shot(w, "doctor-nl-done"), red) > 400 })
-	s.click(w, 360, 112) // Hulpbestand maken…
+	s.click(w, 360, 657) // Hulpbestand maken…
 	r.wait(deskapi.KindDoctorBundle, nil)
 	r.send(deskapi.KindDoctorHolds, deskapi.DoctorHolds{Path: "/tmp/x.zip", Files: []deskapi.DoctorFile{{Name: "doctor.json", Size: 10}}})
 	var peek deskapi.DoctorPeek
 	r.wait(deskapi.KindDoctorPeek, &peek)
 	r.send(deskapi.KindDoctorPiece, deskapi.DoctorPiece{Text: "{\"ok\": false}\n"})
 	until(t, "the button that saves, in accent", func() bool { return count(s.shot(w, "doctor-nl-bundle"), accentLight) > 1000 })
-	s.click(w, 124, 650)
+	s.click(w, 124, 657)
 	var write deskapi.DoctorWrite
 	r.wait(deskapi.KindDoctorWrite, &write)
 	if write.Path != "/tmp/x.zip" {

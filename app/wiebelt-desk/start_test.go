@@ -60,7 +60,7 @@ func TestStartWindow(t *testing.T) {
 			}
 			until(t, "the corner that is chosen", func() bool { return count(s.shot(w, name), accent) > 2000 })
 			var c deskapi.StartCorner
-			if kind := r.says(func() { s.click(w, 80, 150) }, &c); kind != deskapi.KindStartCorner || c.Corner != "top-left" {
+			if kind := r.says(func() { s.click(w, 80, 215) }, &c); kind != deskapi.KindStartCorner || c.Corner != "top-left" {
 				t.Errorf("the click said %s %+v", kind, c)
 			}
 			state := began(tt.lang)
@@ -86,7 +86,7 @@ func TestTestWindow(t *testing.T) {
 			w := s.window(tt.test)
 			s.shot(w, name)
 			var b deskapi.TestBegin
-			if kind := r.says(func() { s.click(w, 120, 140) }, &b); kind != "test.begin" || b.Seq != 1 {
+			if kind := r.says(func() { s.click(w, 80, 450) }, &b); kind != "test.begin" || b.Seq != 1 {
 				t.Fatalf("the click said %s %+v", kind, b)
 			}
 			s.shot(w, name+"-waiting")
@@ -97,7 +97,7 @@ func TestTestWindow(t *testing.T) {
 				taken, trouble = 0x5CC28D, 0xE2A74A
 			}
 			until(t, "the full dot of a call", func() bool { return count(s.shot(w, name+"-seen"), taken) > 100 })
-			if kind := r.says(func() { s.click(w, 90, 238) }, &b); kind != "test.begin" || b.Seq != 2 {
+			if kind := r.says(func() { s.click(w, 80, 450) }, &b); kind != "test.begin" || b.Seq != 2 {
 				t.Fatalf("the click said %s %+v", kind, b)
 			}
 			none := checks(tt.lang)

@@ -48,6 +48,18 @@ type Welcome struct {
 	Window   string     `json:"window"`  // which window to open first
 	Demo     []DemoCall `json:"demo,omitempty"`
 	Status   Status     `json:"status"`
+	Room     Room       `json:"room"`
+}
+
+// Room is where windows open: the part of a monitor without task bars, in pixels
+// of the desktop, and how many of them a unit has. Its scale is 0 where the
+// resident sees no monitor.
+type Room struct {
+	X      int     `json:"x"`
+	Y      int     `json:"y"`
+	Width  int     `json:"width"`
+	Height int     `json:"height"`
+	Scale  float32 `json:"scale"`
 }
 
 // DemoCall is one button of the demo window, its texts in the language asked for.
@@ -66,6 +78,7 @@ type Status struct {
 // Show asks for a window.
 type Show struct {
 	Window string `json:"window"`
+	Room   Room   `json:"room"`
 }
 
 // Play asks for a demo call.

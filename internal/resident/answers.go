@@ -13,12 +13,7 @@ import (
 func (r *Resident) deskParams() desks.Params {
 	return desks.Params{ProfileDir: r.o.ProfileDir, Welcome: r.welcome, Answer: r.answerWindow, Language: r.lang, Log: r.o.Log,
 		Copy: func(s string) error { return r.display.Copy(s) },
-		Scale: func() (float32, bool) {
-			if r.display == (notices.Display{}) {
-				return 0, false
-			}
-			return r.display.Monitors()[0].Scale, true
-		},
+		Room: r.room,
 		Ended: func() {
 			if r.o.DemoWindow {
 				r.stop() // the demo is its window
@@ -29,7 +24,7 @@ func (r *Resident) deskParams() desks.Params {
 // welcome is what the windows program is told first, and whenever it changes.
 func (r *Resident) welcome(window string) deskapi.Welcome {
 	s := r.set()
-	w := deskapi.Welcome{Language: string(r.lang()), Theme: r.appearance(), FileWord: s.UI.FileWord, Window: window, Status: r.status()}
+	w := deskapi.Welcome{Language: string(r.lang()), Theme: r.appearance(), FileWord: s.UI.FileWord, Window: window, Status: r.status(), Room: r.room()}
 	if r.store != nil && s.History.Keep != "off" {
 		w.History = historyPath(r.o.Dirs)
 	}
@@ -37,6 +32,15 @@ func (r *Resident) welcome(window string) deskapi.Welcome {
 		w.Demo = r.o.Demo.Calls(r.lang())
 	}
 	return w
+}
+
+// room is that of the first monitor, where windows open.
+func (r *Resident) room() deskapi.Room {
+	if r.display == nil || r.display == (notices.Display{}) {
+		return deskapi.Room{}
+	}
+	m := r.display.Monitors()[0]
+	return deskapi.Room{X: m.Work.Min.X, Y: m.Work.Min.Y, Width: m.Work.Dx(), Height: m.Work.Dy(), Scale: m.Scale}
 }
 
 // appearance is that of the cards, so that windows and cards never differ.

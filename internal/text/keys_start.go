@@ -26,6 +26,7 @@ const (
 	StartAdminsHelp    Key = "start.admins.help"
 	StartAdminsOpen    Key = "start.admins.open"
 	StartFailed        Key = "start.failed"
+	StartUnset         Key = "start.unset"
 	StartGone          Key = "start.gone"
 	StartOurs          Key = "start.ours"
 	StartLocked        Key = "start.locked"

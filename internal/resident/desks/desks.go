@@ -40,7 +40,7 @@ type Params struct {
 	Welcome    func(window string) deskapi.Welcome // the first message
 	Answer     func(q ask.Request)                 // does what a window asks, on a goroutine of its own
 	Copy       func(s string) error                // puts a text on the clipboard; must not block
-	Scale      func() (scale float32, ok bool)     // of the screen that cards are on; false without one
+	Room       func() deskapi.Room                 // where windows open
 	Language   func() text.Language
 	Ended      func() // the program has ended
 	Log        *slog.Logger
@@ -93,7 +93,7 @@ func (d *Desks) Show(window string) {
 	defer d.mu.Unlock()
 	if len(d.conns) > 0 {
 		for _, out := range d.conns {
-			queue(out, outgoing{deskapi.KindShow, deskapi.Show{Window: window}})
+			queue(out, outgoing{deskapi.KindShow, deskapi.Show{Window: window, Room: d.p.Room()}})
 		}
 		return
 	}
@@ -115,8 +115,8 @@ func (d *Desks) Show(window string) {
 	cmd := exec.Command(exe, args...)
 	// The scale that cards use; Fyne would find another one by itself.
 	cmd.Env = os.Environ()
-	if scale, ok := d.p.Scale(); ok {
-		cmd.Env = append(cmd.Env, "FYNE_DISABLE_DPI_DETECTION=1", "FYNE_SCALE="+strconv.FormatFloat(float64(scale), 'f', 2, 32))
+	if r := d.p.Room(); r.Scale > 0 {
+		cmd.Env = append(cmd.Env, "FYNE_DISABLE_DPI_DETECTION=1", "FYNE_SCALE="+strconv.FormatFloat(float64(r.Scale), 'f', 2, 32))
 	}
 	if err := cmd.Start(); err != nil {
 		d.p.Log.Error("the windows program does not start", "why", err)

@@ -49,7 +49,7 @@ func newOffice(t *testing.T) *office {
 	o.Desks = New(ctx, Params{ProfileDir: "/profile", Log: slog.New(slog.DiscardHandler),
 		Welcome:  func(window string) deskapi.Welcome { return deskapi.Welcome{Window: window, Theme: "dark"} },
 		Copy:     func(s string) error { o.copied <- s; return errors.New("no clipboard") },
-		Scale:    func() (float32, bool) { return 1.5, true },
+		Room:     func() deskapi.Room { return deskapi.Room{Scale: 1.5} },
 		Language: func() text.Language { return text.Dutch },
 		Ended:    func() { o.ended <- struct{}{} },
 		Answer: func(q ask.Request) {

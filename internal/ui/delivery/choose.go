@@ -64,10 +64,10 @@ func newChooser(w *window) *chooser {
 	back := kit.NewButtonWithIcon(l.T(text.MessagesBack), base.NavigateBackIcon(), w.back)
 	up := kit.NewButtonWithIcon(l.T(text.MessagesChooseUp), base.MoveUpIcon(), func() { c.open(filepath.Dir(c.dir)) })
 	title := kit.NewWords(l.T(text.MessagesChooseTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting()
-	head := container.New(layout.NewCustomPaddedLayout(20, 8, kit.Edge, kit.Edge), container.New(layout.NewCustomPaddedVBoxLayout(8),
+	head := container.New(layout.NewCustomPaddedLayout(16, 4, kit.Edge, kit.Edge), container.New(layout.NewCustomPaddedVBoxLayout(8),
 		container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedHBoxLayout(8), back, c.send), container.New(kit.Middle(), title)),
 		container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 8, 0), up), c.path), c.said))
-	c.content = container.NewBorder(head, kit.Gap(8), nil, nil, c.list)
+	c.content = container.NewBorder(head, nil, nil, nil, c.list)
 	c.count()
 	return c
 }
@@ -207,7 +207,7 @@ type chooseLine struct {
 const chooseHigh = 36
 
 func newChooseLine(c *chooser) *chooseLine {
-	v := &chooseLine{c: c, icon: widget.NewIcon(nil), name: kit.NewWords("", base.SizeNameText, base.ColorNameForeground, false).Cutting(),
+	v := &chooseLine{c: c, icon: widget.NewIcon(nil), name: kit.NewWords("", base.SizeNameText, base.ColorNameForeground, false).CuttingMiddle(),
 		size: kit.NewWords("", theme.SizeHint, base.ColorNamePlaceHolder, false)}
 	v.size.Align = fyne.TextAlignTrailing
 	v.ExtendBaseWidget(v)
@@ -242,7 +242,9 @@ func (v *chooseLine) CreateRenderer() fyne.WidgetRenderer {
 
 type chooseLayout struct{}
 
-func (chooseLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(400, chooseHigh) }
+func (chooseLayout) MinSize([]fyne.CanvasObject) fyne.Size {
+	return fyne.NewSize(leastWidth, chooseHigh)
+}
 
 func (chooseLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	const icon, line, wide = 20, 20, 88

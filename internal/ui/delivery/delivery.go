@@ -87,11 +87,9 @@ func Open(d *kit.Desk) kit.Page {
 	w.tools = container.New(layout.NewCustomPaddedLayout(0, 0, -kit.OptionPad, 0), container.NewHBox(w.views))
 	head := container.New(layout.NewCustomPaddedLayout(20, 12, kit.Edge, kit.Edge), container.New(layout.NewCustomPaddedVBoxLayout(4),
 		container.NewBorder(nil, nil, nil, w.choose, container.New(kit.Middle(), title)), w.status, w.note, w.question, kit.Gap(4), w.tools))
-	w.front = container.NewBorder(head, nil, nil, nil, w.body)
+	w.front = kit.Headed(head, w.body)
 	w.pages = container.NewStack(w.front)
-	least := canvas.NewRectangle(color.Transparent)
-	least.SetMinSize(fyne.NewSize(leastWidth, leastHeight))
-	w.win = d.Window(text.MessagesTitle, container.NewStack(least, w.pages), windowSize)
+	w.win = d.Window(text.MessagesTitle, w.pages, windowSize)
 	w.win.SetOnDropped(func(_ fyne.Position, items []fyne.URI) { w.dropped(items) })
 	w.win.Canvas().SetOnTypedKey(func(e *fyne.KeyEvent) {
 		switch {
@@ -300,11 +298,11 @@ func (w *window) dropPage() fyne.CanvasObject {
 	words := container.New(layout.NewCustomPaddedVBoxLayout(8),
 		kit.NewWords(l.T(text.MessagesDrop), theme.SizeStart, base.ColorNameForeground, true).Cutting(),
 		kit.Paragraph(l.T(text.MessagesDropHint)), kit.Paragraph(l.T(text.MessagesDropClose)))
-	icon := widget.NewIcon(base.NewColoredResource(base.DownloadIcon(), base.ColorNamePrimary))
+	icon := widget.NewIcon(base.NewColoredResource(base.UploadIcon(), base.ColorNamePrimary))
 	box := canvas.NewRectangle(color.Transparent)
 	box.SetMinSize(fyne.NewSize(40, 40))
 	picture := container.NewVBox(container.NewStack(box, icon))
-	return container.New(layout.NewCustomPaddedLayout(12, 24, kit.Edge, kit.Edge), container.NewVBox(kit.NewSoftBox(
+	return container.NewVScroll(container.New(layout.NewCustomPaddedLayout(12, 24, kit.Edge, kit.Edge), kit.NewSoftBox(
 		container.New(layout.NewCustomPaddedLayout(32, 32, 24, 24), container.NewBorder(nil, nil,
 			container.New(layout.NewCustomPaddedLayout(0, 0, 0, 16), picture), nil, container.New(kit.AtMost(kit.TextWidth), words))))))
 }

@@ -137,9 +137,9 @@ func (t *detail) actions() fyne.CanvasObject {
 		sure.Importance = widget.DangerImportance
 		no := kit.NewButton(l.T(text.MessagesBack), func() { t.removing = false; t.draw() })
 		return container.New(layout.NewCustomPaddedVBoxLayout(8), container.New(kit.AtMost(kit.TextWidth), kit.Plain(l.T(text.MessagesRemoveAsk), base.SizeNameText, widget.MediumImportance)),
-			container.New(layout.NewCustomPaddedHBoxLayout(8), no, sure))
+			kit.Buttons(no, sure))
 	}
-	line := container.New(layout.NewCustomPaddedHBoxLayout(8))
+	line := kit.Buttons()
 	add := func(label string, do func()) *kit.Button {
 		b := kit.NewButton(label, do)
 		line.Add(b)
@@ -194,7 +194,7 @@ func (t *detail) resolving(remove func()) fyne.CanvasObject {
 		again.Disable() // our copy of it is gone
 	}
 	return container.New(layout.NewCustomPaddedLayout(8, 0, 0, 0), ruled(kit.Plain(l.T(text.MessagesResolve), base.SizeNameText, widget.MediumImportance), t.note,
-		container.New(layout.NewCustomPaddedHBoxLayout(8), yes, again, kit.NewButton(l.T(text.MessagesRemove), remove))))
+		kit.Buttons(yes, again, kit.NewButton(l.T(text.MessagesRemove), remove))))
 }
 
 func (t *detail) fields() fyne.CanvasObject {

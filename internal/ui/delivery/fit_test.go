@@ -23,8 +23,8 @@ var deliveryReasons = []string{string(outbox.ByHub), string(outbox.GaveUp), stri
 	"duplicate", "no_files", "too_many", outbox.DiskFull, outbox.ReadOnly, outbox.SpoolGone, outbox.StoreBroken, outbox.DiskFailed}
 
 // TestDeliveryWindowFits: no word of the window is cut, in either language, at
-// every scale, in the window as it opens and in the smallest it can be made; for
-// every state, reason and finding.
+// every scale, in the window as it opens and in a small one; for every state, reason
+// and finding. On the smallest screen its buttons can be seen.
 func TestDeliveryWindowFits(t *testing.T) {
 	const long = "polissen en mutaties van september 2026 voor kantoor Ons Dorp (tweede zending).zip"
 	rows := deliveryRows()
@@ -53,8 +53,13 @@ func TestDeliveryWindowFits(t *testing.T) {
 	for _, l := range []text.Language{text.Dutch, text.English} {
 		for _, scale := range kittest.Scales {
 			b, w := deliveryBench(t, l)
-			for _, size := range []fyne.Size{windowSize, w.win.Content().MinSize()} {
+			for _, size := range []fyne.Size{windowSize, fyne.NewSize(688, 400)} {
 				kittest.Scaled(w.win, size, scale)
+				fits := func(what string) {
+					if scale == 1 && size == windowSize {
+						kittest.Fits(t, string(l)+" "+what, w.win)
+					}
+				}
 				for first := 0; first < len(rows); first += 8 {
 					part := rows[first:min(first+8, len(rows))]
 					s := state
@@ -83,11 +88,14 @@ func TestDeliveryWindowFits(t *testing.T) {
 					s.Held = held
 					b.Tell(t, deskapi.KindDeliveryState, s)
 					kittest.Uncut(t, string(l)+" "+held, w.win, long)
+					fits(held)
 				}
 				b.Tell(t, deskapi.KindDeliveryState, deskapi.DeliveryState{View: w.view, SetUp: true})
 				kittest.Uncut(t, string(l)+" empty", w.win)
+				fits("empty")
 				b.Tell(t, deskapi.KindDeliveryState, deskapi.DeliveryState{View: w.view, Support: state.Support})
 				kittest.Uncut(t, string(l)+" not set up", w.win)
+				fits("not set up")
 				b.Tell(t, deskapi.KindDeliveryState, state)
 				for i, r := range state.Rows {
 					if r.State == deskapi.DeliveryAdding {
@@ -96,13 +104,16 @@ func TestDeliveryWindowFits(t *testing.T) {
 					w.openRow(i)
 					b.Tell(t, deskapi.KindDeliveryReceipts, deliveryReceipts(r.ID))
 					kittest.Uncut(t, string(l)+" "+r.State, w.win)
+					fits(r.State)
 					w.detail.removing = true
 					w.detail.draw()
 					kittest.Uncut(t, string(l)+" remove", w.win)
+					fits("remove")
 					w.back()
 				}
 				w.chooseFiles()
 				kittest.Uncut(t, string(l)+" choose", w.win)
+				fits("choose")
 				w.back()
 			}
 			w.win.Close()

@@ -141,7 +141,7 @@ func (w *window) questionBox(q deskapi.DeliveryRow) fyne.CanvasObject {
 	if w.state.Questions > 1 {
 		said.Add(kit.Plain(l.N(text.MessagesQuestionMore, w.state.Questions-1), base.SizeNameCaptionText, widget.LowImportance))
 	}
-	return ruled(said, container.New(layout.NewCustomPaddedHBoxLayout(8), skip, send))
+	return ruled(said, kit.Buttons(skip, send))
 }
 
 func (w *window) answer(kind, id string) {

@@ -121,9 +121,8 @@ func (w *window) moment(t time.Time) string {
 }
 
 const (
-	leastWidth  = 688 // the window's least width
-	leastHeight = 400 // and height
-	stateWidth  = 176
+	stateWidth = 176
+	leastWidth = 320 // of a row
 )
 
 // line shows one file of the list. It takes clicks itself, so that the
@@ -148,6 +147,7 @@ var (
 
 func newLine(w *window) *line {
 	v := &line{w: w, Row: kit.NewRow()}
+	v.Title.CuttingMiddle() // two files often differ in how their names end
 	v.ExtendBaseWidget(v)
 	return v
 }

@@ -45,12 +45,11 @@ func Open(d *kit.Desk) kit.Page {
 
 	title := kit.NewWords(l.T(text.DeskDemoTitle), base.SizeNameHeadingText, base.ColorNameForeground, true)
 	calls := kit.NewButton(l.T(text.DeskDemoCalls), func() { d.Show(deskapi.WindowCalls) })
-	head := container.New(layout.NewCustomPaddedLayout(20, 12, kit.Edge, kit.Edge),
-		container.New(layout.NewCustomPaddedVBoxLayout(8),
-			container.NewBorder(nil, nil, title, calls),
-			container.New(kit.AtMost(560), kit.Paragraph(l.T(text.DeskDemoIntro)))))
+	head := container.New(layout.NewCustomPaddedLayout(20, 8, kit.Edge, kit.Edge),
+		container.NewBorder(nil, nil, title, calls))
 
-	rows := container.New(layout.NewCustomPaddedVBoxLayout(8))
+	rows := container.New(layout.NewCustomPaddedVBoxLayout(8),
+		container.New(kit.AtMost(560), kit.Paragraph(l.T(text.DeskDemoIntro))), kit.Gap(0))
 	for i, c := range d.Welcome.Demo {
 		b := kit.NewButton(c.Title, func() { w.play(c.ID) })
 		b.Alignment = widget.ButtonAlignLeading
@@ -62,7 +61,7 @@ func Open(d *kit.Desk) kit.Page {
 	}
 	list := container.NewVScroll(container.New(layout.NewCustomPaddedLayout(4, 16, kit.Edge, kit.Edge), rows))
 
-	foot := container.New(layout.NewCustomPaddedLayout(0, 20, kit.Edge, kit.Edge), kit.NewSoftBox(
+	foot := container.New(layout.NewCustomPaddedLayout(0, 16, kit.Edge, kit.Edge), kit.NewSoftBox(
 		container.New(layout.NewCustomPaddedLayout(10, 10, 16, 16),
 			container.NewBorder(nil, nil, container.NewCenter(w.sign), nil,
 				container.New(layout.NewCustomPaddedLayout(0, 0, 4, 0), w.last)))))
@@ -122,15 +121,16 @@ const besideGap = 16
 
 func (beside) MinSize(o []fyne.CanvasObject) fyne.Size {
 	b, t := o[0].MinSize(), o[1].MinSize()
-	return fyne.NewSize(demoButtonWidth+besideGap+t.Width, max(b.Height, t.Height))
+	return fyne.NewSize(b.Width+besideGap+t.Width, max(b.Height, t.Height))
 }
 
 func (beside) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	b := o[0].MinSize()
-	o[0].Resize(fyne.NewSize(demoButtonWidth, b.Height))
-	o[1].Resize(fyne.NewSize(size.Width-demoButtonWidth-besideGap, 0)) // wraps, and so gets its height
+	wide := max(b.Width, min(demoButtonWidth, size.Width/2))
+	o[0].Resize(fyne.NewSize(wide, b.Height))
+	o[1].Resize(fyne.NewSize(size.Width-wide-besideGap, 0)) // wraps, and so gets its height
 	t := o[1].MinSize()
-	o[1].Resize(fyne.NewSize(size.Width-demoButtonWidth-besideGap, t.Height))
+	o[1].Resize(fyne.NewSize(size.Width-wide-besideGap, t.Height))
 	o[0].Move(fyne.NewPos(0, (size.Height-b.Height)/2))
-	o[1].Move(fyne.NewPos(demoButtonWidth+besideGap, (size.Height-t.Height)/2))
+	o[1].Move(fyne.NewPos(wide+besideGap, (size.Height-t.Height)/2))
 }

@@ -36,8 +36,7 @@ type bundleView struct {
 	next   int      // where the rest of it begins, 0 at its end
 	view   *widget.List
 	more   *kit.Button
-	below  *fyne.Container // holds more
-	page   *fyne.Container
+	foot   *fyne.Container // holds more
 	path   *widget.Entry
 	notes  *fyne.Container
 	save   *kit.Button
@@ -75,16 +74,13 @@ func newBundleView(w *window, m deskapi.DoctorHolds) *bundleView {
 	head := newStack(8)
 	head.Add(kit.NewWords(l.T(text.DoctorWindowHolds), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting())
 	head.Add(kit.Paragraph(l.T(text.DoctorWindowHoldsHint)))
-	foot := newStack(8)
-	foot.Add(kit.NewWords(l.T(text.DoctorWindowPlace), theme.SizeHint, base.ColorNamePlaceHolder, false))
-	foot.Add(v.path)
-	foot.Add(v.notes)
-	foot.Add(container.New(layout.NewCustomPaddedHBoxLayout(8), back, v.save))
-	v.below = container.New(layout.NewCustomPaddedLayout(4, 4, 20, 8), container.NewHBox(v.more))
-	v.page = container.NewBorder(nil, v.below, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 12, 0), v.view))
-	v.object = container.NewBorder(container.New(layout.NewCustomPaddedLayout(20, 12, kit.Edge, kit.Edge), head),
-		container.New(layout.NewCustomPaddedLayout(12, 20, kit.Edge, kit.Edge), foot), nil, nil,
-		container.New(kit.Columns(bundleWidth), side, v.page))
+	head.Add(kit.NewWords(l.T(text.DoctorWindowPlace), theme.SizeHint, base.ColorNamePlaceHolder, false).Cutting())
+	head.Add(v.path)
+	head.Add(v.notes)
+	v.foot = kit.Buttons(back, v.save, v.more)
+	page := container.New(layout.NewCustomPaddedLayout(0, 0, 12, 0), v.view)
+	v.object = kit.Headed(container.New(layout.NewCustomPaddedLayout(20, 12, kit.Edge, kit.Edge), head),
+		container.NewBorder(nil, kit.Foot(v.foot), nil, nil, container.New(kit.Sided(bundleWidth), side, page)))
 	v.notes.Hide()
 	v.Choose(m.Files[0].Name)
 	return v
@@ -150,11 +146,10 @@ func broken(s string, n int) []string {
 	return all
 }
 
-// tail shows the button for the rest, or takes its room away.
+// tail shows the button for the rest, or takes it away.
 func (v *bundleView) tail(more bool) {
-	v.more.Hidden, v.below.Hidden = !more, !more
-	v.below.Objects[0].(*fyne.Container).Refresh()
-	v.page.Refresh()
+	v.more.Hidden = !more
+	v.foot.Refresh()
 }
 
 func (v *bundleView) write() {

@@ -56,7 +56,7 @@ type window struct {
 	copied  bool
 	summary *kit.Words
 	notes   *fyne.Container // said
-	top     *fyne.Container // summary, notes and buttons
+	top     *fyne.Container // summary, notes and what was found
 	list    *fyne.Container // headings and rows
 	rows    map[string]*fyne.Container
 	again   *kit.Button
@@ -82,7 +82,6 @@ func newWindow(d *kit.Desk) *window {
 	w.again = kit.NewButton(l.T(text.DoctorWindowAgain), w.run)
 	w.copyAll = kit.NewButton(l.T(text.DoctorWindowCopy), w.copy)
 	w.bundle = kit.NewButton(l.T(text.DoctorWindowBundle), w.gather)
-	buttons := container.New(layout.NewCustomPaddedHBoxLayout(8), w.again, w.copyAll, w.bundle)
 	w.list = newStack(8)
 	for i, g := range groups {
 		if i > 0 {
@@ -94,13 +93,14 @@ func newWindow(d *kit.Desk) *window {
 			w.list.Add(w.rows[id])
 		}
 	}
-	w.scroll = container.NewVScroll(container.New(layout.NewCustomPaddedLayout(8, 24, kit.Edge, kit.Edge), w.list))
 	w.top = newStack(12)
 	w.top.Add(kit.NewWords(l.T(text.DoctorWindowTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting())
 	w.top.Add(w.summary)
 	w.top.Add(w.notes)
-	w.top.Add(buttons)
-	w.checks = container.NewBorder(container.New(layout.NewCustomPaddedLayout(20, 12, kit.Edge, kit.Edge), w.top), nil, nil, nil, w.scroll)
+	w.top.Add(kit.Gap(0))
+	w.top.Add(w.list)
+	w.scroll = container.NewVScroll(container.New(layout.NewCustomPaddedLayout(20, 24, kit.Edge, kit.Edge), w.top))
+	w.checks = container.NewBorder(nil, kit.Foot(kit.Buttons(w.again, w.copyAll, w.bundle)), nil, nil, w.scroll)
 	w.holder.Add(w.checks)
 	w.win = d.Window(text.DoctorWindowTitle, w.holder, fyne.NewSize(720, 688))
 	w.show()

@@ -188,7 +188,10 @@ func TestDoctorWindowFits(t *testing.T) {
 				kittest.Shot(t, w.win, fmt.Sprintf("doctor-running-%s-%s-%v", l, look, scale))
 				finish(t, b, w, l)
 				apart(t, what, w)
-				for _, size := range []fyne.Size{fyne.NewSize(720, 688), fyne.NewSize(w.win.Content().MinSize().Width, 560)} {
+				if scale == 1 {
+					kittest.Fits(t, what, w.win)
+				}
+				for _, size := range []fyne.Size{fyne.NewSize(720, 688), fyne.NewSize(480, 560)} {
 					kittest.Scaled(w.win, size, scale)
 					for y := float32(0); y < w.scroll.Content.MinSize().Height; y += 400 {
 						w.scroll.ScrollToOffset(fyne.NewPos(0, y))
@@ -204,6 +207,9 @@ func TestDoctorWindowFits(t *testing.T) {
 				b.Tell(t, deskapi.KindDoctorHolds, holds)
 				b.Tell(t, deskapi.KindDoctorPiece, deskapi.DoctorPiece{Text: strings.Repeat("{\n  \"ok\": false,\n  \"checks\": [\n    {\"id\": \"settings\", \"state\": \"ok\", \"message\": \"Geen fouten in de instellingen.\", \"hint\": \"\"},\n", 20), Next: shownAtOnce + 1})
 				kittest.Uncut(t, what+" bundle", w.win)
+				if scale == 1 {
+					kittest.Fits(t, what+" bundle", w.win)
+				}
 				kittest.Shot(t, w.win, fmt.Sprintf("doctor-bundle-%s-%s-%v", l, look, scale))
 				w.win.Close()
 			}

@@ -51,7 +51,7 @@ func Open(d *kit.Desk) kit.Page {
 	var side fyne.CanvasObject
 	w.list, side = kit.NewSide(w, func() []kit.SideItem { return w.items })
 	w.scroll = container.NewVScroll(w.pages)
-	w.win = d.Window(text.HelpTitle, container.New(kit.Columns(topicsWidth), side, w.scroll), fyne.NewSize(720, 640))
+	w.win = d.Window(text.HelpTitle, container.New(kit.Sided(topicsWidth), side, w.scroll), fyne.NewSize(720, 640))
 	w.Choose(w.all[0].ID)
 	return w
 }

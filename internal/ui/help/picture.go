@@ -39,8 +39,29 @@ func picture(line string) fyne.CanvasObject {
 	img.FillMode = canvas.ImageFillContain
 	img.ScaleMode = canvas.ImageScaleSmooth
 	width := min(float32(size.Width)/2, shotWidth)
-	img.SetMinSize(fyne.NewSize(width, width*float32(size.Height)/float32(size.Width)))
-	return container.NewHBox(newFramed(img))
+	return container.New(&shrinking{natural: fyne.NewSize(width, width*float32(size.Height)/float32(size.Width))}, newFramed(img))
+}
+
+// shrinking gives its one object its natural size, and less where there is less
+// room. Like text that wraps it knows its height once it has a width.
+type shrinking struct {
+	natural fyne.Size
+	width   float32
+}
+
+func (s *shrinking) size() fyne.Size {
+	if s.width <= 0 || s.width > s.natural.Width {
+		return s.natural
+	}
+	return fyne.NewSize(s.width, s.natural.Height*s.width/s.natural.Width)
+}
+
+func (s *shrinking) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(1, s.size().Height) }
+
+func (s *shrinking) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	s.width = size.Width
+	o[0].Resize(s.size())
+	o[0].Move(fyne.NewPos(0, 0))
 }
 
 // dark tells whether the window is in the dark.

@@ -61,7 +61,7 @@ func (d *Desk) Window(title text.Key, content fyne.CanvasObject, size fyne.Size)
 	name := d.Lang.T(title) + " – Wiebelt"
 	if w := d.reuse; w != nil { // stays where it is, and as large as it was made
 		w.SetTitle(name)
-		w.SetContent(content)
+		w.SetContent(fitting(content, d.Welcome.Room))
 		return w
 	}
 	w := d.App.NewWindow(name)
@@ -69,9 +69,8 @@ func (d *Desk) Window(title text.Key, content fyne.CanvasObject, size fyne.Size)
 	if !d.painted {
 		content = container.NewStack(content, d.probe())
 	}
-	w.SetContent(content)
-	w.Resize(size)
-	w.CenterOnScreen()
+	w.SetContent(fitting(content, d.Welcome.Room))
+	d.place(w, size)
 	w.Canvas().SetOnTypedKey(OnEscape(w.Close))
 	return w
 }
@@ -117,6 +116,7 @@ func (d *Desk) Handle(kind string, raw json.RawMessage) {
 	case deskapi.KindShow:
 		var m deskapi.Show
 		if d.Decode(kind, raw, &m) {
+			d.Welcome.Room = m.Room
 			d.Show(m.Window)
 		}
 	case deskapi.KindPlayed:

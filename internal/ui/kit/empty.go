@@ -23,5 +23,5 @@ func EmptyPage(title string, button *Button, sentences ...string) fyne.CanvasObj
 		lines.Add(Gap(0))
 		lines.Add(container.NewHBox(button))
 	}
-	return container.New(layout.NewCustomPaddedLayout(24, 24, Edge, Edge), container.New(AtMost(TextWidth), lines))
+	return container.NewVScroll(container.New(layout.NewCustomPaddedLayout(24, 24, Edge, Edge), container.New(AtMost(TextWidth), lines)))
 }

@@ -85,7 +85,7 @@ func (d *Desk) follow(m deskapi.Welcome) {
 			d.Log.Warn("the toolkit's own words stay untranslated", "error", err)
 		}
 	}
-	was.Theme, was.Status = m.Theme, m.Status
+	was.Theme, was.Status, was.Room = m.Theme, m.Status, m.Room
 	d.statusChanged()
 	if reflect.DeepEqual(was, m) {
 		return

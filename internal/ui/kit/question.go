@@ -13,7 +13,7 @@ const questionWide = 320
 // Ask lays a question over a window, with its answers in a row. The last one has
 // the keyboard: it is the one that loses nothing. Whoever answers hides it.
 func Ask(c fyne.Canvas, question string, answers ...*Button) *widget.PopUp {
-	row := container.New(layout.NewCustomPaddedHBoxLayout(8))
+	row := Buttons()
 	for _, b := range answers {
 		row.Add(b)
 	}

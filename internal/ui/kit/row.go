@@ -11,6 +11,9 @@ import (
 // RowHeight is the height of a row of a list, with its two lines.
 const RowHeight = 56
 
+// narrow is too little for a name beside what became of it.
+const narrow = 200
+
 // Row is what a row of a list is made of: when, who or what with a detail below,
 // and what became of it behind a mark. A list's own widget holds it, takes the
 // clicks and says what is written.
@@ -41,7 +44,8 @@ func (r *Row) Objects() []fyne.CanvasObject {
 
 // Layout places the parts in a row of a size: what became of it begins at middle,
 // and nothing reaches beyond right. The detail has the whole line where nothing
-// else is written in it.
+// else is written in it. In a narrow window what became of it takes the detail's
+// place.
 func (r *Row) Layout(size fyne.Size, middle, right float32) {
 	r.Back.Move(fyne.NewPos(RowInset, 1))
 	r.Back.Resize(fyne.NewSize(size.Width-2*RowInset, size.Height-2))
@@ -55,6 +59,14 @@ func (r *Row) Layout(size fyne.Size, middle, right float32) {
 	left := float32(Edge + TimeWidth)
 	put(r.Time, Edge, first, TimeWidth)
 	put(r.Day, Edge, second, TimeWidth)
+	if middle-left < narrow {
+		put(r.Title, left, first, right-left)
+		put(r.Shape, left, second, ShapeSize)
+		put(r.Result, left+mark, second, right-left-mark)
+		put(r.Detail, left, second, 0)
+		put(r.More, left, second, 0)
+		return
+	}
 	put(r.Title, left, first, middle-left-gap)
 	put(r.Detail, left, second, Either(r.More.Text == "", right-left, middle-left-gap))
 	put(r.Shape, middle, first, ShapeSize)

@@ -1,6 +1,7 @@
 package kit
 
 import (
+	"sort"
 	"strings"
 
 	"fyne.io/fyne/v2"
@@ -19,6 +20,7 @@ type Words struct {
 	Bold   bool
 	Align  fyne.TextAlign
 	cut    bool // may be narrower than its text
+	middle bool // and is cut there, so that its end stays
 }
 
 // NewWords is a line of words that needs its whole width.
@@ -31,6 +33,13 @@ func NewWords(text string, size fyne.ThemeSizeName, colour fyne.ThemeColorName, 
 // Cutting makes the words fit any width.
 func (w *Words) Cutting() *Words {
 	w.cut = true
+	return w
+}
+
+// CuttingMiddle makes the words fit any width and keeps how they begin and end, for
+// names of files.
+func (w *Words) CuttingMiddle() *Words {
+	w.cut, w.middle = true, true
 	return w
 }
 
@@ -76,7 +85,8 @@ func (r *wordsRenderer) MinSize() fyne.Size {
 func (r *wordsRenderer) Layout(size fyne.Size) {
 	r.text.Text = r.w.Text
 	if r.w.cut {
-		r.text.Text = fit(r.w.Text, size.Width, func(s string) float32 {
+		cut := Either(r.w.middle, fitMiddle, fit)
+		r.text.Text = cut(r.w.Text, size.Width, func(s string) float32 {
 			return fyne.MeasureText(s, r.text.TextSize, r.text.TextStyle).Width
 		})
 	}
@@ -112,4 +122,22 @@ func fit(s string, width float32, measure func(string) float32) string {
 		return ""
 	}
 	return strings.TrimRight(string(runes[:low]), " ·") + "…"
+}
+
+// fitMiddle gives as much of the beginning and the end of s as is at most width
+// wide, two parts of the first to one of the second, with an ellipsis between.
+func fitMiddle(s string, width float32, measure func(string) float32) string {
+	if measure(s) <= width+0.5 {
+		return s
+	}
+	runes := []rune(s)
+	kept := func(n int) string {
+		end := n / 3
+		return strings.TrimRight(string(runes[:n-end]), " ") + "…" + strings.TrimLeft(string(runes[len(runes)-end:]), " ")
+	}
+	n := sort.Search(len(runes), func(n int) bool { return measure(kept(n)) > width }) - 1
+	if n <= 0 {
+		return ""
+	}
+	return kept(n)
 }

@@ -19,4 +19,15 @@ func TestFit(t *testing.T) {
 			t.Errorf("fit(%q, %v) = %q, want %q", tt.s, tt.width, got, tt.want)
 		}
 	}
+	for _, tt := range []struct {
+		s     string
+		width float32
+		want  string
+	}{
+		{"a.zip", 5, "a.zip"}, {"polissen-september.zip", 13, "polissen….zip"}, {"polissen-oktober.zip", 1, ""}, {"polis", 0, ""}, {"ab cd.zip", 5, "ab…p"},
+	} {
+		if got := fitMiddle(tt.s, tt.width, width); got != tt.want {
+			t.Errorf("fitMiddle(%q, %v) = %q, want %q", tt.s, tt.width, got, tt.want)
+		}
+	}
 }

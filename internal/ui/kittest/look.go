@@ -9,6 +9,7 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/driver/software"
 	"fyne.io/fyne/v2/test"
 
@@ -200,4 +201,50 @@ func Press(t *testing.T, w fyne.Window, label string) {
 		t.Fatalf("no button %q; there is: %s", label, strings.Join(Texts(w), "|"))
 	}
 	test.Tap(b)
+}
+
+// Smallest are the contents of windows that fill a screen of 1366 by 768 at 300 %,
+// with a task bar below and at the side: no window may need more.
+var Smallest = []fyne.Size{fyne.NewSize(439, 176), fyne.NewSize(399, 216)}
+
+// Fits fails for a window that needs more room than it has at some size, and for
+// buttons of it that cannot be seen then, those in what scrolls apart. It looks at
+// the smallest sizes, some between, and the window's own, which it leaves it with.
+func Fits(t testing.TB, what string, w fyne.Window) {
+	t.Helper()
+	own := w.Canvas().Size()
+	for _, size := range append(Smallest, fyne.NewSize(531, 226), fyne.NewSize(624, 280), fyne.NewSize(720, 352), own) {
+		w.Resize(size.AddWidthHeight(1, 1)) // text that wraps tells its height only once it has a width
+		w.Resize(size)
+		if min := w.Content().MinSize(); min.Width > size.Width+0.5 || min.Height > size.Height+0.5 {
+			t.Errorf("%s: %v needs %v", what, size, min)
+		}
+		buttons(t, what, w.Content(), fyne.NewPos(0, 0), size)
+		for _, o := range w.Canvas().Overlays().List() {
+			buttons(t, what, o, fyne.NewPos(0, 0), size)
+		}
+	}
+}
+
+func buttons(t testing.TB, what string, o fyne.CanvasObject, at fyne.Position, size fyne.Size) {
+	t.Helper()
+	if !o.Visible() {
+		return
+	}
+	at = at.Add(o.Position())
+	switch o := o.(type) {
+	case *container.Scroll:
+	case *kit.Button:
+		if at.X < -0.5 || at.Y < -0.5 || at.X+o.Size().Width > size.Width+0.5 || at.Y+o.Size().Height > size.Height+0.5 || o.Size().Width+0.5 < o.MinSize().Width {
+			t.Errorf("%s: in %v the button %q, %v large at %v, cannot be seen", what, size, o.Text, o.Size(), at)
+		}
+	case *fyne.Container:
+		for _, c := range o.Objects {
+			buttons(t, what, c, at, size)
+		}
+	case fyne.Widget:
+		for _, c := range test.WidgetRenderer(o).Objects() {
+			buttons(t, what, c, at, size)
+		}
+	}
 }

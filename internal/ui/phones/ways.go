@@ -145,5 +145,5 @@ func (w *window) overview() fyne.CanvasObject {
 	return container.New(layout.NewCustomPaddedLayout(20, 24, kit.Edge, kit.Edge), container.New(layout.NewCustomPaddedVBoxLayout(12),
 		kit.NewWords(l.T(text.WaysTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting(),
 		kit.Paragraph(l.T(text.WaysIntro)), w.states, kit.NewRule(canvas.NewRectangle(nil)),
-		container.New(layout.NewCustomPaddedHBoxLayout(8), test, start)))
+		kit.Buttons(test, start)))
 }

@@ -198,7 +198,7 @@ func (b *phonesBox) build() {
 	if locked {
 		b.object.Add(lockedLine(l.T(text.PrefsLocked, w.state.PhonesBy)))
 	}
-	buttons := container.New(layout.NewCustomPaddedHBoxLayout(8))
+	buttons := kit.Buttons()
 	if !locked {
 		buttons.Add(kit.NewButton(l.T(text.PrefsPhonesAdd), b.add))
 	}

@@ -2,7 +2,6 @@ package settings
 
 import (
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/layout"
 	"fyne.io/fyne/v2/widget"
@@ -28,10 +27,9 @@ func newSettingsFooter(w *window) *settingsFooter {
 	f.save.Importance = widget.HighImportance
 	f.undo = kit.NewButton(l.T(text.PrefsUndo), w.undo)
 	buttons := container.New(layout.NewCustomPaddedHBoxLayout(8), f.undo, f.save)
-	bar := container.New(layout.NewCustomPaddedLayout(12, 12, kit.Edge, kit.Edge),
-		container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 12, 0), container.New(kit.Middle(), buttons)),
-			container.New(kit.Middle(), f.said)))
-	f.object = container.NewStack(kit.NewFrame(container.NewBorder(kit.NewRule(canvas.NewRectangle(nil)), nil, nil, nil, bar), false))
+	bar := container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 12, 0), container.New(kit.Middle(), buttons)),
+		container.New(kit.Middle(), f.said))
+	f.object = container.NewStack(kit.NewFrame(kit.Foot(bar), false))
 	return f
 }
 

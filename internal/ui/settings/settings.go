@@ -109,8 +109,8 @@ func newWindow(d *kit.Desk) *window {
 		w.state, w.kept, w.secret, w.draft, w.shown, w.advanced = old.state, old.kept, old.secret, old.draft, old.shown, old.advanced
 		w.draft.said, w.draft.bad = "", false // in the other language
 	}
-	body := container.NewBorder(nil, w.footer.object, nil, nil, w.scroll)
-	w.win = d.Window(text.PrefsTitle, container.New(kit.Columns(sectionsWidth), side, body), fyne.NewSize(720, 688))
+	body := container.NewBorder(nil, w.footer.object, nil, nil, container.New(kit.Sided(sectionsWidth), side, w.scroll))
+	w.win = d.Window(text.PrefsTitle, body, fyne.NewSize(720, 688))
 	w.win.SetCloseIntercept(w.close)
 	w.win.Canvas().SetOnTypedKey(kit.OnEscape(w.escape))
 	w.win.SetOnDropped(func(_ fyne.Position, all []fyne.URI) { w.dropped(all) })

@@ -140,7 +140,7 @@ func (v *setupView) showLocked(b *fyne.Container) {
 	open := kit.NewButton(l.T(text.PrefsFileShow), v.open)
 	open.Importance = widget.HighImportance
 	kit.Able(open, !v.opening)
-	b.Add(container.New(layout.NewCustomPaddedHBoxLayout(8), kit.NewButton(l.T(text.PrefsFileCancel), v.w.closeFile), open))
+	b.Add(kit.Buttons(kit.NewButton(l.T(text.PrefsFileCancel), v.w.closeFile), open))
 }
 
 // showRows shows old and new side by side.
@@ -190,7 +190,7 @@ func (v *setupView) showRows(b *fyne.Container) {
 	take := kit.NewButton(l.T(text.PrefsFileTake), v.take)
 	take.Importance = widget.HighImportance
 	kit.Able(take, !v.testing)
-	b.Add(container.New(layout.NewCustomPaddedHBoxLayout(8), kit.NewButton(l.T(text.PrefsFileCancel), v.w.closeFile), take))
+	b.Add(kit.Buttons(kit.NewButton(l.T(text.PrefsFileCancel), v.w.closeFile), take))
 }
 
 // titleOfRow is the name of a setting, or of a whole list.

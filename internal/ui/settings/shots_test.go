@@ -248,6 +248,7 @@ func TestSettingsPictures(t *testing.T) {
 						t.Errorf("%s, %s at %v: a page is %v wide in %v", l, scene.name, scale, got, w.scroll.Size().Width)
 					}
 				}
+				kittest.Fits(t, string(l)+", "+scene.name, w.win)
 				w.win.SetCloseIntercept(nil)
 				w.win.Close()
 			}

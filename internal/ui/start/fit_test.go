@@ -59,6 +59,9 @@ func TestStartFits(t *testing.T) {
 					kittest.Uncut(t, string(l), w.win)
 					measured++
 				}
+				if scale == 1 {
+					kittest.Fits(t, string(l), w.win)
+				}
 			}
 			w.win.Close()
 
@@ -83,6 +86,9 @@ func TestStartFits(t *testing.T) {
 					kittest.Scaled(p.win, size, scale)
 					kittest.Uncut(t, string(l), p.win)
 					measured++
+				}
+				if scale == 1 {
+					kittest.Fits(t, string(l), p.win)
 				}
 			}
 			p.win.Close()

@@ -24,6 +24,9 @@ import (
 	"wiebelt/internal/ui/theme"
 )
 
+// leastWidth is how narrow the windows can be made.
+const leastWidth = 392
+
 // window asks three things at the first start: where the card comes, which
 // language, and whether a call gets through. Each answer holds at once.
 type window struct {
@@ -34,6 +37,7 @@ type window struct {
 	language *fyne.Container
 	phones   *fyne.Container
 	failed   *fyne.Container
+	unset    *fyne.Container // says that there are no names yet
 	admins   *fyne.Container // below "Voor beheerders", empty while it is shut
 	more     *kit.Button
 	open     bool // what is for administrators
@@ -47,19 +51,19 @@ type window struct {
 func Open(d *kit.Desk) kit.Page {
 	l := d.Lang
 	w := &window{d: d, language: container.New(layout.NewCustomPaddedHBoxLayout(8)), hint: container.NewStack(),
-		phones: container.New(layout.NewCustomPaddedVBoxLayout(8)), failed: container.NewStack(),
+		phones: container.New(layout.NewCustomPaddedVBoxLayout(8)), failed: container.NewStack(), unset: container.NewStack(),
 		admins: container.New(layout.NewCustomPaddedVBoxLayout(8))}
 	w.picker = newCornerPicker(func(corner string) { d.Send(deskapi.KindStartCorner, deskapi.StartCorner{Corner: corner}) })
 	w.panel = newTestPanel(d, deskapi.WindowStart, widget.MediumImportance)
 
 	body := container.New(layout.NewCustomPaddedVBoxLayout(16),
 		container.New(layout.NewCustomPaddedVBoxLayout(8),
-			kit.NewWords(l.T(text.StartHello), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting(), kit.Paragraph(l.T(text.StartIntro))),
+			kit.NewWords(l.T(text.StartHello), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting(), kit.Paragraph(l.T(text.StartIntro)), w.unset),
 		question(1, l.T(text.StartCorner), container.New(kit.Columns(screenWidth+20), w.picker, w.hint)),
 		kit.NewRule(canvas.NewRectangle(nil)),
 		question(2, l.T(text.StartLanguage), container.New(layout.NewCustomPaddedLayout(-6, -6, -8, 0), w.language)),
 		kit.NewRule(canvas.NewRectangle(nil)),
-		question(3, l.T(text.StartCall), container.New(layout.NewCustomPaddedVBoxLayout(12), w.phones, w.panel.content)),
+		question(3, l.T(text.StartCall), container.New(layout.NewCustomPaddedVBoxLayout(12), w.phones, container.NewHBox(w.panel.button), w.panel.content)),
 		w.failed, w.admins)
 	w.scroll = container.NewVScroll(container.New(layout.NewCustomPaddedLayout(20, 16, kit.Edge, kit.Edge), body))
 
@@ -67,9 +71,8 @@ func Open(d *kit.Desk) kit.Page {
 	w.more.Importance = widget.LowImportance
 	done := kit.NewButton(l.T(text.StartDone), func() { w.win.Close() })
 	done.Importance = widget.HighImportance
-	foot := container.New(layout.NewCustomPaddedVBoxLayout(0), kit.NewRule(canvas.NewRectangle(nil)),
-		container.New(layout.NewCustomPaddedLayout(12, 12, kit.Edge-8, kit.Edge), container.NewBorder(nil, nil, w.more, container.New(kit.AtLeast(96), done))))
-	w.win = d.Window(text.StartTitle, container.New(kit.AtLeast(480), container.NewBorder(nil, foot, nil, nil, w.scroll)), fyne.NewSize(640, 696))
+	foot := kit.Foot(container.NewBorder(nil, nil, w.more, container.New(kit.AtLeast(96), done)))
+	w.win = d.Window(text.StartTitle, container.New(kit.AtLeast(leastWidth), container.NewBorder(nil, foot, nil, nil, w.scroll)), fyne.NewSize(640, 696))
 	if old, ok := d.Page(deskapi.WindowStart).(*window); ok { // the same in another language
 		w.state, w.open = old.state, old.open
 		w.panel.takeOver(old.panel.call)
@@ -88,7 +91,10 @@ func (w *window) Closed() { w.panel.closed() }
 
 // Take implements kit.Page.
 func (w *window) Take(kind string, raw json.RawMessage) {
-	if w.panel.take(kind, raw) || kind != deskapi.KindStartState {
+	if w.panel.take(kind, raw) {
+		w.reveal()
+	}
+	if kind != deskapi.KindStartState {
 		return
 	}
 	var m deskapi.StartState
@@ -115,8 +121,12 @@ func (w *window) fill() {
 	if s.Failed != "" {
 		w.failed.Objects = []fyne.CanvasObject{kit.Warning(s.Failed)}
 	}
+	w.unset.Objects = nil
+	if !s.SetUp {
+		w.unset.Objects = []fyne.CanvasObject{kit.Trouble(l.T(text.StartUnset, s.Support))}
+	}
 	w.fillAdmins()
-	for _, c := range []*fyne.Container{w.hint, w.failed} {
+	for _, c := range []*fyne.Container{w.hint, w.failed, w.unset} {
 		c.Refresh()
 	}
 	w.scroll.Refresh()
@@ -189,10 +199,19 @@ func (w *window) phone(p deskapi.StartPhone) fyne.CanvasObject {
 		side = container.NewCenter(button)
 	}
 	words := container.New(layout.NewCustomPaddedVBoxLayout(2),
-		kit.NewWords(p.Name, base.SizeNameText, base.ColorNameForeground, true).Cutting(), kit.Plain(p.Sentence, theme.SizeHint, widget.LowImportance))
+		kit.Bold(p.Name, base.SizeNameText), kit.Plain(p.Sentence, theme.SizeHint, widget.LowImportance))
 	return kit.NewFrame(container.New(layout.NewCustomPaddedLayout(8, 8, 12, 8),
 		container.New(kit.Columns(kit.SignWidth), container.New(layout.NewCustomPaddedLayout(5, 0, 0, 0), container.NewVBox(container.NewHBox(kit.NewShape(m)))),
 			container.New(besideButton{}, words, side))), true)
+}
+
+// reveal brings the test call to the top as far as it goes: its button, and below
+// it what is said.
+func (w *window) reveal() {
+	w.win.Content().Refresh() // what was just said has a height only now
+	d := w.d.App.Driver()
+	above := d.AbsolutePositionForObject(w.panel.button).Y - d.AbsolutePositionForObject(w.scroll).Y + w.scroll.Offset.Y
+	w.scroll.ScrollToOffset(fyne.NewPos(0, above-8))
 }
 
 func (w *window) toggle() {
@@ -225,7 +244,7 @@ func (w *window) fillAdmins() {
 func question(n int, ask string, answer fyne.CanvasObject) fyne.CanvasObject {
 	number := kit.NewWords(strconv.Itoa(n), theme.SizeStart, base.ColorNamePrimary, true)
 	return container.New(kit.Columns(kit.StepWidth), container.NewVBox(number),
-		container.New(layout.NewCustomPaddedVBoxLayout(12), kit.NewWords(ask, theme.SizeStart, base.ColorNameForeground, true).Cutting(), answer))
+		container.New(layout.NewCustomPaddedVBoxLayout(12), kit.Bold(ask, theme.SizeStart), answer))
 }
 
 // besideButton is a layout of running text and a button at its right, at half

@@ -26,18 +26,20 @@ type testCall struct {
 }
 
 // testPanel waits for a real call and says what came of it. It is part of two
-// windows; what it asks and is told goes by the area of its own.
+// windows; what it asks and is told goes by the area of its own. Its button keeps
+// its place, whatever is said below it.
 type testPanel struct {
 	d       *kit.Desk
 	area    string
 	weight  widget.Importance // of the button that begins
 	call    testCall
-	content *fyne.Container
-	left    *kit.Words // the seconds that are left, nil when not waiting
+	button  *kit.Button
+	content *fyne.Container // what is said
+	left    *kit.Words      // the seconds that are left, nil when not waiting
 }
 
 func newTestPanel(d *kit.Desk, area string, weight widget.Importance) *testPanel {
-	p := &testPanel{d: d, area: area, weight: weight, content: container.New(layout.NewCustomPaddedVBoxLayout(12))}
+	p := &testPanel{d: d, area: area, weight: weight, button: kit.NewButton("", nil), content: container.New(layout.NewCustomPaddedVBoxLayout(12))}
 	p.show()
 	return p
 }
@@ -115,19 +117,18 @@ func (p *testPanel) show() {
 	l, c := p.d.Lang, p.call
 	p.left = nil
 	var all []fyne.CanvasObject
-	button := func(key text.Key, weight widget.Importance, do func()) fyne.CanvasObject {
-		b := kit.NewButton(l.T(key), do)
-		b.Importance = weight
-		return container.New(layout.NewCustomPaddedLayout(4, 0, 0, 0), container.NewHBox(b))
-	}
+	label, do := text.TestAgain, p.begin
+	p.button.Importance = widget.MediumImportance
 	switch {
 	case !c.until.IsZero():
+		label, do = text.TestStop, p.stop
 		p.left = kit.NewWords(p.waiting(), base.SizeNameText, base.ColorNameForeground, true)
-		all = []fyne.CanvasObject{signed(kit.MarkRing, p.left), button(text.TestStop, widget.MediumImportance, p.stop)}
+		all = []fyne.CanvasObject{signed(kit.MarkRing, p.left.Cutting())}
 	case c.seen != nil:
-		all = append(p.came(*c.seen), button(text.TestAgain, widget.MediumImportance, p.begin))
+		all = p.came(*c.seen)
 	case c.nothing != nil:
-		all = []fyne.CanvasObject{signed(kit.MarkTrouble, kit.NewWords(l.T(text.TestNothing), base.SizeNameText, base.ColorNameWarning, true))}
+		p.button.Importance = p.weight
+		all = []fyne.CanvasObject{signed(kit.MarkTrouble, kit.NewWords(l.T(text.TestNothing), base.SizeNameText, base.ColorNameWarning, true).Cutting())}
 		if len(c.nothing.Checks) > 0 {
 			all = append(all, indented(kit.Plain(l.T(text.TestNothingHint), theme.SizeHint, widget.LowImportance)))
 		}
@@ -135,10 +136,12 @@ func (p *testPanel) show() {
 			all = append(all, indented(container.New(layout.NewCustomPaddedVBoxLayout(2),
 				kit.NewWords(k.Name, theme.SizeHint, base.ColorNameForeground, true).Cutting(), kit.Plain(k.Sentence, theme.SizeHint, widget.MediumImportance))))
 		}
-		all = append(all, button(text.TestAgain, p.weight, p.begin))
 	default:
-		all = []fyne.CanvasObject{button(text.TestBegin, p.weight, p.begin)}
+		p.button.Importance = p.weight
+		label = text.TestBegin
 	}
+	p.button.OnTapped = do
+	p.button.SetText(l.T(label))
 	p.content.Objects = all
 	p.content.Refresh()
 }
@@ -151,7 +154,7 @@ func (p *testPanel) came(m deskapi.TestSeen) []fyne.CanvasObject {
 	if name == "" || name == m.Kind {
 		name = l.T(text.Way(m.Kind))
 	}
-	seen := container.New(layout.NewCustomPaddedHBoxLayout(16))
+	seen := kit.Buttons()
 	for _, s := range []struct {
 		key text.Key
 		yes bool
@@ -163,14 +166,14 @@ func (p *testPanel) came(m deskapi.TestSeen) []fyne.CanvasObject {
 		seen.Add(container.New(layout.NewCustomPaddedHBoxLayout(6), container.NewCenter(kit.NewShape(mark)), kit.NewWords(l.T(s.key), theme.SizeHint, colour, false)))
 	}
 	return []fyne.CanvasObject{
-		signed(kit.MarkDot, kit.NewWords(l.T(text.TestSeen, l.Clock(m.At), name), base.SizeNameText, base.ColorNameForeground, true).Cutting()),
+		signed(kit.MarkDot, kit.Bold(l.T(text.TestSeen, l.Clock(m.At), name), base.SizeNameText)),
 		indented(seen),
 		indented(kit.Plain(l.T(text.TestTells(m.Tells)), theme.SizeHint, widget.MediumImportance)),
 	}
 }
 
 // signed puts a mark before a line of words.
-func signed(m kit.Mark, w *kit.Words) fyne.CanvasObject {
+func signed(m kit.Mark, w fyne.CanvasObject) fyne.CanvasObject {
 	return container.New(kit.Columns(kit.SignWidth), container.New(layout.NewCustomPaddedLayout(5, 0, 0, 0), container.NewVBox(container.NewHBox(kit.NewShape(m)))), w)
 }
 
@@ -193,10 +196,10 @@ func OpenTest(d *kit.Desk) kit.Page {
 	how.Importance = widget.LowImportance
 	content := container.New(layout.NewCustomPaddedVBoxLayout(16),
 		container.New(layout.NewCustomPaddedVBoxLayout(8),
-			kit.NewWords(l.T(text.TestTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting(), kit.Paragraph(l.T(text.TestIntro))),
+			kit.BigLine(l.T(text.TestTitle)), kit.Paragraph(l.T(text.TestIntro))),
 		w.panel.content)
-	foot := container.New(layout.NewCustomPaddedLayout(0, 12, kit.Edge-8, kit.Edge), container.NewHBox(how))
-	w.win = d.Window(text.TestTitle, container.New(kit.AtLeast(440), container.NewBorder(nil, foot, nil, nil,
+	foot := kit.Foot(kit.Buttons(w.panel.button, how))
+	w.win = d.Window(text.TestTitle, container.New(kit.AtLeast(leastWidth), container.NewBorder(nil, foot, nil, nil,
 		container.NewVScroll(container.New(layout.NewCustomPaddedLayout(20, 16, kit.Edge, kit.Edge), content)))), fyne.NewSize(560, 480))
 	if old, ok := d.Page(deskapi.WindowTest).(*testWindow); ok {
 		w.panel.takeOver(old.panel.call)
