@@ -42,6 +42,7 @@ func typed(p guide.HelpPage) (blocks, inText []string) {
 // arguments are the words behind "wiebelt", as a shell would give them.
 func arguments(line string) []string {
 	line, _, _ = strings.Cut(line, " < ")
+	line, _, _ = strings.Cut(line, " > ")
 	return strings.Fields(line)[1:]
 }
 

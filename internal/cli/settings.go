@@ -133,7 +133,7 @@ func (c *settingsCmd) printJSON(e *env, d profile.Dirs) error {
 			continue // of no key that there is: it stands among the problems
 		}
 		o.Settings = append(o.Settings, settingJSON{v.Key, types[key], v.Value, defaults[key], v.Source.String(), who[key],
-			s.Locked(key) || s.Managed(strings.SplitN(v.Key, "[", 2)[0]), v.Problem})
+			s.Locked(strings.SplitN(v.Key, "[", 2)[0]), v.Problem})
 	}
 	for _, p := range problems {
 		o.Problems = append(o.Problems, problemJSON{string(p.Kind), p.Source.String(), p.Key, p.Line, p.String()})

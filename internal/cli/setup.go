@@ -15,7 +15,6 @@ import (
 
 	"wiebelt/internal/contact"
 	"wiebelt/internal/profile"
-	"wiebelt/internal/resident/configure"
 	"wiebelt/internal/resident/trial"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
@@ -23,71 +22,74 @@ import (
 	"wiebelt/internal/text"
 )
 
-// exportOffice writes the set-up file.
+// exportOffice writes the set-up file and shows its passphrase, alone on standard
+// output.
 func (c *provisionCmd) exportOffice(e *env, d profile.Dirs, s *settings.Settings) error {
-	l := e.lang()
-	fail := func(key text.Key, args ...any) error { return &exitError{exitFailed, l.T(key, args...)} }
 	if missing := s.Hub.Missing(); len(missing) > 0 {
-		return fmt.Errorf("%w: %s is missing", configure.ErrNotSetUp, missing[0])
+		return fail(exitFailed, text.AdminIncomplete, missing[0])
 	}
 	if _, err := os.Lstat(c.Export); err == nil {
-		return fail(text.SetupFileIsThere)
+		return fail(exitFailed, text.SetupFileIsThere)
 	}
-	ref, err := secret.Hub(s.Hub.BaseURL, s.Hub.ClientID)
+	value, err := c.kept(e, d, s.Hub)
 	if err != nil {
 		return err
 	}
-	store, err := secret.Open(s.Hub.SecretStore, d)
+	var b bytes.Buffer
+	phrase, err := setup.Write(&b, s, value)
 	if err != nil {
 		return err
+	}
+	err = profile.CreateFile(c.Export, b.Bytes(), 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return fail(exitFailed, text.SetupFileIsThere)
+	}
+	if err != nil {
+		return err
+	}
+	if left := setup.Left(s); len(left) > 0 {
+		e.note(text.AdminLeft, strings.Join(left, ", "))
+	}
+	e.note(text.AdminPhrase)
+	_, err = fmt.Fprintln(e.out, phrase)
+	return err
+}
+
+// kept is the secret of a hub that has worked, or a new one that works.
+func (c *provisionCmd) kept(e *env, d profile.Dirs, h settings.Hub) (string, error) {
+	ref, err := secret.Hub(h.BaseURL, h.ClientID)
+	if err != nil {
+		return "", fail(exitFailed, text.AdminIncomplete, h.Missing())
+	}
+	store, err := c.open(d, h.SecretStore)
+	if err != nil {
+		return "", err
 	}
 	ctx, cancel := context.WithTimeout(e.ctx, storeTime)
 	defer cancel()
 	value, next, err := secret.Pair(ctx, store, ref)
 	switch {
 	case errors.Is(err, secret.ErrNotSet):
-		return fail(text.SetupNoSecret)
+		return "", fail(exitFailed, text.SetupNoSecret)
 	case err != nil:
-		return secretError(l, err)
+		return "", secretError(e.lang(), err)
 	case next == "":
-	case value == "" || trial.SecretWorks(ctx, d, s.Hub, next):
-		value = next
-	default: // nobody could take the file over with one that the hub does not take yet
-		fmt.Fprintln(e.out, l.T(text.SetupOldSecret))
+		return value, nil
+	case value == "" || trial.SecretWorks(ctx, d, h, next):
+		return next, nil
 	}
-	phrase, err := c.passphrase(e, l, true)
-	if err != nil {
-		return err
-	}
-	var b bytes.Buffer
-	err = setup.Write(&b, phrase, s, value)
-	switch {
-	case errors.Is(err, setup.ErrShort):
-		return fail(text.SetupShort, setup.MinPassphrase)
-	case err != nil:
-		return err
-	}
-	err = profile.CreateFile(c.Export, b.Bytes(), 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		return fail(text.SetupFileIsThere)
-	}
-	if err != nil {
-		return err
-	}
-	fmt.Fprintln(e.out, l.T(text.SetupWritten))
-	return nil
+	e.note(text.SetupOldSecret) // nobody could work with one that the hub does not take yet
+	return value, nil
 }
 
 // importOffice takes a set-up file over: nothing is changed before it was
 // understood, allowed, shown, agreed to and tested.
 func (c *provisionCmd) importOffice(e *env, d profile.Dirs, before *settings.Settings) error {
-	l := e.lang()
-	fail := func(key text.Key, args ...any) error { return &exitError{exitFailed, l.T(key, args...)} }
 	b, err := trial.ReadSetup(c.Import)
 	if err != nil {
 		return err
 	}
-	phrase, err := c.passphrase(e, l, false)
+	phrase, err := c.passphrase(e)
 	if err != nil {
 		return err
 	}
@@ -95,58 +97,88 @@ func (c *provisionCmd) importOffice(e *env, d profile.Dirs, before *settings.Set
 	var key *setup.KeyError
 	switch {
 	case errors.Is(err, setup.ErrPassphrase):
-		return fail(text.SetupWrong)
+		return fail(exitFailed, text.SetupWrong)
 	case errors.As(err, &key):
-		return fail(text.SetupBadSetting, key.Problem)
+		return fail(exitFailed, text.SetupBadSetting, key.Problem)
 	case err != nil:
-		return fail(text.SetupDamaged)
+		return fail(exitFailed, text.SetupDamaged)
 	}
 	changes := office.Changes()
-	next, refused := trial.AfterSetup(before, office, changes)
-	if c.SecretStore != "" && c.SecretStore != next.SecretStore {
-		if before.Locked("hub.secret_store") {
-			refused = append(refused, "hub.secret_store")
-		}
-		next.SecretStore, changes["hub.secret_store"] = c.SecretStore, c.SecretStore
+	if c.SecretStore != "" {
+		changes["hub.secret_store"] = c.SecretStore
 	}
-	if len(refused) > 0 {
-		return fail(text.SetupPolicy, strings.Join(refused, ", "))
+	next, err := c.after(e, before, changes, true)
+	if err != nil {
+		return err
 	}
-	if err := compare(e.out, l, before, office, changes); err != nil {
+	if err := compare(e.out, e.lang(), before, office, changes); err != nil {
 		return err
 	}
 	if before.Hub.BaseURL != "" && before.Hub.BaseURL != next.BaseURL {
-		fmt.Fprintln(e.out, l.T(text.SetupMoved))
+		e.say(text.SetupMoved)
 	}
 	if !c.PassphraseStdin {
-		fmt.Fprint(e.out, l.T(text.SetupConfirm))
+		fmt.Fprint(e.out, e.T(text.SetupConfirm))
 		if !e.agreed(e.in) {
-			return fail(text.SetupCancelled)
+			return fail(exitFailed, text.SetupCancelled)
 		}
 	}
-	encoding, ok := c.test(e, d, l, before, next, office.Secret)
-	if !ok {
-		return fail(text.SetupTestFailed)
-	}
-	if encoding != next.BasicAuthEncoding {
-		if before.Locked("hub.basic_auth_encoding") {
-			return fail(text.SetupTestFailed)
-		}
-		next.BasicAuthEncoding = encoding
-		changes["hub.basic_auth_encoding"] = encoding
-		fmt.Fprintln(e.out, l.T(text.SetupEncoding))
-	}
-	if err := c.take(e, d, before, next, office.Secret, changes); err != nil {
+	if next, err = c.tested(e, d, before, next, office.Secret, changes); err != nil {
 		return err
 	}
-	fmt.Fprintln(e.out, l.T(text.SetupTaken))
-	c.sayLinks(e, d, l)
+	store, err := c.open(d, next.SecretStore)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(e.ctx, storeTime)
+	defer cancel()
+	err = trial.TakeSetup(ctx, d, store, next, office.Secret, changes)
+	var refused *trial.StoreError
+	if errors.As(err, &refused) {
+		return secretError(e.lang(), refused.Err)
+	}
+	if err != nil {
+		return err
+	}
+	e.say(text.SetupTaken)
+	c.sayLinks(e, d)
 	return nil
+}
+
+// after is the hub as it would be with changes; what the policy decides stays, and
+// that is said. A secret for another hub than the policy's is for nothing here.
+func (c *provisionCmd) after(e *env, before *settings.Settings, changes map[string]any, withSecret bool) (settings.Hub, error) {
+	next, left, err := trial.After(before, changes)
+	if errors.Is(err, trial.ErrOtherHub) {
+		if withSecret {
+			return next, fail(exitFailed, text.SetupPolicy)
+		}
+		err = nil
+	}
+	if len(left) > 0 && err == nil {
+		e.say(text.AdminPolicyKeeps, strings.Join(left, ", "))
+	}
+	return next, err
+}
+
+// tested is a hub that has worked with a secret. Where it only did so with the
+// other encoding of the credentials, that is among the changes.
+func (c *provisionCmd) tested(e *env, d profile.Dirs, before *settings.Settings, h settings.Hub, value string, changes map[string]any) (settings.Hub, error) {
+	const key = "hub.basic_auth_encoding"
+	encoding, ok := c.test(e, d, before, h, value, len(changes) > 0 && !before.Locked(key))
+	if !ok {
+		return h, fail(exitFailed, text.SetupTestFailed)
+	}
+	if encoding != h.BasicAuthEncoding {
+		h.BasicAuthEncoding, changes[key] = encoding, encoding
+		e.say(text.SetupEncoding, encoding)
+	}
+	return h, nil
 }
 
 // sayLinks names the links that lack their secret: a set-up file carries the hub's
 // only, since those of an exchange are one for each extension.
-func (c *provisionCmd) sayLinks(e *env, d profile.Dirs, l text.Language) {
+func (c *provisionCmd) sayLinks(e *env, d profile.Dirs) {
 	s, _ := settings.Load(d) // what is wrong in it was said before
 	store, err := c.open(d, s.Hub.SecretStore)
 	if err != nil {
@@ -163,7 +195,7 @@ func (c *provisionCmd) sayLinks(e *env, d profile.Dirs, l text.Language) {
 			_, err = store.Get(ctx, ref)
 		}
 		if errors.Is(err, secret.ErrNotSet) {
-			fmt.Fprintln(e.out, l.T(text.SetupLinkSecret, oneLine(cmp.Or(p.Name, p.Address))))
+			e.say(text.SetupLinkSecret, cmp.Or(p.Name, p.Address))
 		}
 	}
 }
@@ -197,11 +229,16 @@ func compare(w io.Writer, l text.Language, before *settings.Settings, office set
 }
 
 // test runs through what a look-up needs, in its order, and says how each step
-// ended. encoding is the one that the hub took.
-func (c *provisionCmd) test(e *env, d profile.Dirs, l text.Language, s *settings.Settings, h settings.Hub, value string) (encoding string, ok bool) {
+// ended. encoding is the one that the hub took; another one than that of h is
+// tried where that may be.
+func (c *provisionCmd) test(e *env, d profile.Dirs, s *settings.Settings, h settings.Hub, value string, other bool) (encoding string, ok bool) {
+	l := e.lang()
 	t := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
 	defer t.Flush()
-	try := trial.Trial{Dirs: d, Settings: s, Hub: h, Secret: value, Number: c.TestNumber, Others: []string{"hub.basic_auth_encoding"}}
+	try := trial.Trial{Dirs: d, Settings: s, Hub: h, Secret: value, Number: c.TestNumber}
+	if other {
+		try.Others = []string{"hub.basic_auth_encoding"}
+	}
 	better, ok := try.Run(e.ctx, func(st trial.Step) {
 		why := ""
 		switch {
@@ -219,37 +256,10 @@ func (c *provisionCmd) test(e *env, d profile.Dirs, l text.Language, s *settings
 	return cmp.Or(better["hub.basic_auth_encoding"], h.BasicAuthEncoding), ok
 }
 
-// take puts a tested set-up in place.
-func (c *provisionCmd) take(e *env, d profile.Dirs, before *settings.Settings, h settings.Hub, value string, changes map[string]any) error {
-	store, err := c.open(d, h.SecretStore)
-	if err != nil {
-		return err
+// passphrase reads the passphrase of a set-up file.
+func (c *provisionCmd) passphrase(e *env) (string, error) {
+	if !c.PassphraseStdin && e.terminal() == nil {
+		return "", wrong(text.AdminNoTerminal)
 	}
-	ctx, cancel := context.WithTimeout(e.ctx, storeTime)
-	defer cancel()
-	err = trial.TakeSetup(ctx, d, store, h, value, changes)
-	var kept *trial.StoreError
-	if errors.As(err, &kept) {
-		return secretError(configure.Language(before), kept.Err)
-	}
-	return err
-}
-
-// passphrase reads the passphrase, twice for a new file if somebody types it.
-func (c *provisionCmd) passphrase(e *env, l text.Language, twice bool) (string, error) {
-	if c.PassphraseStdin {
-		return e.secret(l, text.SetupPassphrase)
-	}
-	if e.terminal() == nil {
-		return "", &exitError{exitUsage, "no terminal to ask for the passphrase on; give it on standard input with --passphrase-stdin"}
-	}
-	s, err := e.secret(l, text.SetupPassphrase)
-	if err != nil || !twice {
-		return s, err
-	}
-	again, err := e.secret(l, text.SetupAgain)
-	if err == nil && again != s {
-		err = &exitError{exitFailed, l.T(text.SetupDiffers)}
-	}
-	return s, err
+	return e.secret(e.lang(), text.SetupPassphrase)
 }

@@ -20,11 +20,11 @@ func TestExportWhileASecretWaits(t *testing.T) {
 	carry := func(when string, old bool) {
 		t.Helper()
 		file := filepath.Join(t.TempDir(), "office.wiebelt")
-		code, out, errOut := run(t, phrase+"\n", "provision", "--export", file, "--passphrase-stdin", "--profile", dir)
-		if code != 0 || (strings.Contains(out, text.Dutch.T(text.SetupOldSecret)) || strings.Contains(out, text.English.T(text.SetupOldSecret))) != old || strings.Contains(out+errOut, "canary") {
+		code, out, errOut := run(t, "", "provision", "--export", file, "--profile", dir)
+		if code != 0 || (strings.Contains(errOut, text.Dutch.T(text.SetupOldSecret)) || strings.Contains(errOut, text.English.T(text.SetupOldSecret))) != old || strings.Contains(out+errOut, "canary") {
 			t.Fatalf("%s: export: exit %d: %s%s", when, code, out, errOut)
 		}
-		if code, out, errOut := run(t, phrase+"\n", "provision", "--import", file, "--passphrase-stdin", "--secret-store", "file", "--profile", t.TempDir()); code != 0 {
+		if code, out, errOut := run(t, out, "provision", "--import", file, "--passphrase-stdin", "--secret-store", "file", "--profile", t.TempDir()); code != 0 {
 			t.Errorf("%s: import: exit %d: %s%s", when, code, out, errOut)
 		}
 	}

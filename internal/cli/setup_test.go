@@ -10,9 +10,11 @@ import (
 	"testing"
 
 	"wiebelt/internal/localhub"
+	"wiebelt/internal/settings/setup"
 )
 
-const phrase = "vier willekeurige woorden"
+// Set-up files of these tests cost little work.
+func init() { setup.Work = 10 }
 
 // snapshot is every file of a profile with its contents.
 func snapshot(t *testing.T, dir string) map[string]string {
@@ -33,7 +35,7 @@ func snapshot(t *testing.T, dir string) map[string]string {
 }
 
 // exported is a set-up file of a profile that works, and its hub.
-func exported(t *testing.T) (file string, h *localhub.Hub) {
+func exported(t *testing.T) (file, phrase string, h *localhub.Hub) {
 	t.Helper()
 	dir, h := setUp(t)
 	f, err := os.OpenFile(filepath.Join(dir, "settings.toml"), os.O_APPEND|os.O_WRONLY, 0o600)
@@ -47,9 +49,13 @@ func exported(t *testing.T) (file string, h *localhub.Hub) {
 		t.Fatal(err)
 	}
 	file = filepath.Join(t.TempDir(), "office.wiebelt")
-	code, _, errOut := run(t, phrase+"\n", "provision", "--export", file, "--passphrase-stdin", "--profile", dir)
+	code, out, errOut := run(t, "", "provision", "--export", file, "--profile", dir)
 	if code != 0 {
 		t.Fatalf("exit %d: %s", code, errOut)
+	}
+	phrase = strings.TrimSuffix(out, "\n")
+	if len(phrase) < 20 || strings.ContainsAny(phrase, " \n") || !strings.Contains(errOut, "phone.call_back") {
+		t.Errorf("it shows %q, and says %q", out, errOut)
 	}
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Fatalf("%v %v", info.Mode(), err)
@@ -57,14 +63,14 @@ func exported(t *testing.T) (file string, h *localhub.Hub) {
 	if b, _ := os.ReadFile(file); bytes.Contains(b, []byte("canary")) || bytes.Contains(b, []byte("127.0.0.1")) {
 		t.Error("the file is not encrypted")
 	}
-	if code, _, _ := run(t, phrase+"\n", "provision", "--export", file, "--passphrase-stdin", "--profile", dir); code != 1 {
+	if code, _, _ := run(t, "", "provision", "--export", file, "--profile", dir); code != 1 {
 		t.Errorf("written over: exit %d", code)
 	}
-	return file, h
+	return file, phrase, h
 }
 
 func TestImport(t *testing.T) {
-	file, _ := exported(t)
+	file, phrase, _ := exported(t)
 	dir := t.TempDir()
 	args := []string{"provision", "--import", file, "--passphrase-stdin", "--secret-store", "file", "--test-number", "0698760011", "--profile", dir}
 	code, out, errOut := run(t, phrase+"\r\n", args...)
@@ -96,7 +102,7 @@ func TestImport(t *testing.T) {
 
 // TestImportChangesNothing where something is wrong, in whichever step.
 func TestImportChangesNothing(t *testing.T) {
-	file, h := exported(t)
+	file, phrase, h := exported(t)
 	whole, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -183,15 +189,16 @@ func TestImportUsage(t *testing.T) {
 	for _, args := range [][]string{
 		{"--export", "a", "--import", "b"}, {"--import", "a", "--secret-stdin"}, {"--import", "a", "--base-url", "https://a.example"},
 		{"--passphrase-stdin"}, {"--test-number", "1"}, {"--import", "a", "--softphone", "x"},
+		{"--export", "a", "--passphrase-stdin"}, {"--import", "a", "--test"}, {"--softphone", "x", "--secret-stdin", "--test"},
 	} {
 		if code, _, _ := run(t, "", append([]string{"provision", "--profile", dir}, args...)...); code != 2 {
 			t.Errorf("%v: exit %d", args, code)
 		}
 	}
-	if code, _, _ := run(t, phrase, "provision", "--profile", dir, "--import", dir, "--passphrase-stdin"); code != 1 {
+	if code, _, _ := run(t, "x", "provision", "--profile", dir, "--import", dir, "--passphrase-stdin"); code != 1 {
 		t.Errorf("a folder: exit %d", code)
 	}
-	if code, _, errOut := run(t, phrase, "provision", "--profile", dir, "--export", filepath.Join(dir, "x"), "--passphrase-stdin"); code != 1 || errOut == "" {
+	if code, _, errOut := run(t, "", "provision", "--profile", dir, "--export", filepath.Join(dir, "x")); code != 1 || errOut == "" {
 		t.Errorf("nothing set up: exit %d: %s", code, errOut)
 	}
 }

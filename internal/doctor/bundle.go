@@ -151,8 +151,10 @@ func settingsText(s *settings.Settings, known *redactor) string {
 			value = strings.Join(each, " ")
 		case strings.HasPrefix(v.Key, "line[") && strings.HasSuffix(v.Key, ".number"):
 			value = masked(value)
-		case strings.HasPrefix(v.Key, "softphone[") && (strings.HasSuffix(v.Key, ".kind") || strings.HasSuffix(v.Key, ".address")):
+		case strings.HasPrefix(v.Key, "softphone[") && strings.HasSuffix(v.Key, ".kind"):
 			value = known.clean(value)
+		case strings.HasPrefix(v.Key, "softphone[") && strings.HasSuffix(v.Key, ".address"):
+			value = known.clean(settings.Server(value))
 		case inTable && t != settings.Text && t != settings.List, asTheyAre[v.Key], inTable && words[value]:
 			value = known.clean(value)
 		default:

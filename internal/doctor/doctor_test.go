@@ -307,6 +307,7 @@ var policies = []struct {
 	{[]settings.Problem{{Kind: settings.Unreadable}}, 0, true, false, say(Fail, "policy.unreadable")},
 	{[]settings.Problem{{Kind: settings.BadSyntax, Line: 3}}, 1, true, false, is(say(Fail, "policy.syntax", 3), sayN(OK, "policy.file", 1))},
 	{[]settings.Problem{{Kind: settings.NotAllowed, Key: "hub.proxy", Line: 3}}, 0, true, false, say(Fail, "policy.key", place{"hub.proxy", 3})},
+	{[]settings.Problem{{Kind: settings.NotAllowed, Key: "history.keep", Closed: true}}, 0, true, false, is(say(Fail, "policy.key", place{"history.keep", 0}), say(Fail, "policy.closed"))},
 	{[]settings.Problem{{Kind: settings.UnknownKey, Key: "Canary9"}}, 0, true, false, say(Fail, "policy.key", place{"?", 0})},
 	{slices.Repeat([]settings.Problem{{Kind: settings.Unreadable}}, maxLines+2), 0, true, false,
 		is(slices.Repeat(say(Fail, "policy.unreadable"), maxLines), sayN(Warn, "settings.more", 2))},

@@ -60,7 +60,7 @@ func redactorOf(ctx context.Context, cfg Config, s *settings.Settings) *redactor
 			add("[name]", p.Name)
 		}
 		add("[name]", p.User)
-		add("[number]", p.Extension)
+		add("[number]", p.Extension, p.ExtensionOf(settings.LogOnName()))
 	}
 	for _, v := range secretsOf(ctx, cfg, s) {
 		add("[secret]", v)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -127,6 +128,9 @@ func ofPolicy(wrong []settings.Problem, keys int, file, managed bool) []said {
 		default:
 			all = append(all, say(Fail, "policy.key", placeOf(p))...)
 		}
+	}
+	if slices.ContainsFunc(wrong, func(p settings.Problem) bool { return p.Closed }) {
+		all = append(all, say(Fail, "policy.closed")...)
 	}
 	switch {
 	case keys == 0 && all == nil:

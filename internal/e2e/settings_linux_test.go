@@ -269,10 +269,9 @@ func TestOpenFile(t *testing.T) {
 	o, value := newcomer(t)
 	from := prepareAt(t, o.hub, o.hub.BaseURL(), value, 0, "")
 	file := filepath.Join(t.TempDir(), "kantoor.wiebelt")
-	cmd := from.wiebelt("provision", "--export", file, "--passphrase-stdin")
-	cmd.Stdin = strings.NewReader("vier willekeurige woorden\n")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+	phrase, err := from.wiebelt("provision", "--export", file).Output()
+	if err != nil {
+		t.Fatal(err)
 	}
 	o.start()
 	before := o.written()
@@ -291,7 +290,7 @@ func TestOpenFile(t *testing.T) {
 	p := o.settingsWindow()
 	// The field of the passphrase has the keyboard.
 	p.Until("the file, asking for its passphrase", func() bool { return p.colour(primaryBlue) > 600 })
-	p.Type("vier willekeurige woorden", 2)
+	p.Type(strings.TrimSpace(string(phrase)), 2)
 	p.Key("Return")
 	p.Until("old and new side by side", func() bool { return p.colour(primaryBlue) > 4000 })
 	if dir := os.Getenv("WIEBELT_SHOTS"); dir != "" {

@@ -43,6 +43,7 @@ func Load(dirs profile.Dirs) (*Settings, []Problem) {
 	for _, l := range append([]layer{readLayer(User, Path(dirs))}, policies()...) { // weakest first
 		s.apply(l)
 	}
+	s.lockHub()
 	return s, s.Problems()
 }
 
@@ -237,7 +238,7 @@ func badLines(lines []string, line int) (first, last int) {
 // apply takes over what a layer says, key by key.
 func (s *Settings) apply(l layer) {
 	report := func(key string, kind ProblemKind, want string) {
-		l.problems = append(l.problems, Problem{kind, l.source, showKey(key), lineOf(l.statements, key), want})
+		l.problems = append(l.problems, Problem{Kind: kind, Source: l.source, Key: showKey(key), Line: lineOf(l.statements, key), Want: want})
 	}
 	for key, raw := range flatten(l.tree) {
 		e := find(key)
@@ -264,6 +265,7 @@ func (s *Settings) apply(l layer) {
 			report(key, UnknownKey, "")
 		}
 	}
+	s.shut(&l)
 	slices.SortFunc(l.problems, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), strings.Compare(a.Key, b.Key))
 	})
@@ -368,6 +370,12 @@ func (l *Softphone) complete(others []Softphone) (key, want string) {
 	if !slices.Contains(softphoneKinds, l.Kind) {
 		return "kind", oneOf(softphoneKinds)
 	}
+	if strings.Contains(l.Address, "@") {
+		return "address", allowedAddress
+	}
+	if !extensionText(l.Extension) {
+		return "extension", allowedExtension
+	}
 	taken := func(name string) bool {
 		return slices.ContainsFunc(others, func(o Softphone) bool { return o.Name == name })
 	}
@@ -411,7 +419,11 @@ func elements(name string, raw any, keys []string, report reporter, take func(at
 		texts, good := map[string]string{}, true
 		for _, k := range slices.Sorted(maps.Keys(m)) {
 			v, isText := m[k].(string)
-			switch _, fits := plain(300)(v); {
+			most := 300
+			if k == "extension" { // of each user
+				most = maxLine
+			}
+			switch _, fits := plain(most)(v); {
 			case !slices.Contains(keys, k) && secretName(k):
 				report(at+"."+k, UnknownKey, "a secret never stands in this file; take it out and use wiebelt provision")
 			case !slices.Contains(keys, k):
@@ -420,7 +432,7 @@ func elements(name string, raw any, keys []string, report reporter, take func(at
 				report(at+"."+k, WrongType, "a text in quotes")
 				good = false
 			case !fits:
-				report(at+"."+k, NotAllowed, "at most 300 characters, on one line")
+				report(at+"."+k, NotAllowed, fmt.Sprintf("at most %d characters, on one line", most))
 				good = false
 			default:
 				texts[k] = strings.TrimSpace(v)

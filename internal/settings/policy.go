@@ -1,10 +1,12 @@
 package settings
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -155,12 +157,15 @@ func parts(s string) []any {
 	return list
 }
 
-// Locked reports whether nobody but the administrator may change a key here:
-// the policy sets it, or it is an administrator's and the policy sets any key of
-// its group.
+// hubKey is the key by which a policy decides everything about the hub: the
+// secret, the proxy and the certificates trusted go with the address.
+const hubKey = "hub.base_url"
+
+// Locked reports whether nobody but the administrator may change a key here: the
+// policy sets it, or it is of the hub and the policy says which hub. What the
+// user's file says of a locked key does not count.
 func (s *Settings) Locked(key string) bool {
-	group, _, in := strings.Cut(key, ".")
-	return s.sources[key] == Policy || in && whoSets(key) == Admin && s.Managed(group)
+	return s.sources[key] == Policy || strings.HasPrefix(key, "hub.") && s.sources[hubKey] == Policy
 }
 
 // LockedBy tells where the policy stands that locks a key: a file, or where the
@@ -169,28 +174,61 @@ func (s *Settings) LockedBy(key string) string {
 	if !s.Locked(key) {
 		return ""
 	}
-	if place := s.places[key]; place != "" {
-		return place
-	}
-	group, _, _ := strings.Cut(key, ".")
-	for _, e := range table { // the first one of its group, always the same
-		if place := s.places[e.Key]; place != "" && e.Group() == group {
-			return place
-		}
-	}
-	return PolicyFile
+	return cmp.Or(s.places[key], s.places[hubKey], PolicyFile)
 }
 
-// Managed reports whether the administrator decided a key, or with a group's
-// name ("hub") any key of it.
-func (s *Settings) Managed(key string) bool {
-	if s.sources[key] == Policy {
-		return true
-	}
-	for k, source := range s.sources {
-		if source == Policy && strings.HasPrefix(k, key+".") {
-			return true
+// Unlocked takes the keys out of changes that are locked, and gives those of them
+// that would have another value.
+func (s *Settings) Unlocked(changes map[string]any) (left []string) {
+	for key, v := range changes {
+		if !s.Locked(key) {
+			continue
+		}
+		delete(changes, key)
+		if one, err := checked(map[string]any{key: v}); err == nil {
+			v = one[key]
+		}
+		if e := find(key); e != nil && v == nil {
+			v = e.def
+		}
+		if !reflect.DeepEqual(s.Get(key), v) {
+			left = append(left, key)
 		}
 	}
-	return false
+	slices.Sort(left)
+	return left
+}
+
+// lockHub takes back what the user's file says of a hub that the policy decides.
+func (s *Settings) lockHub() {
+	if s.sources[hubKey] != Policy {
+		return
+	}
+	for i := range table {
+		if e := &table[i]; e.Group() == "hub" && s.sources[e.Key] == User {
+			e.set(s, e.def)
+			delete(s.sources, e.Key)
+		}
+	}
+}
+
+// shut puts the strictest value in force for each key of privacy that a policy
+// means to set, or may have meant to, and that cannot be read.
+func (s *Settings) shut(l *layer) {
+	for i, p := range l.problems {
+		if l.source != Policy || p.Kind == Untrusted {
+			continue
+		}
+		unknown := p.Kind == Unreadable || p.Kind == BadSyntax && find(p.Key) == nil
+		for j := range table {
+			e := &table[j]
+			meant := p.Key == e.Key || (unknown || p.Key == e.Group()) && s.sources[e.Key] != Policy
+			if e.strict == nil || !meant {
+				continue
+			}
+			e.set(s, e.strict)
+			s.from(e.Key, *l)
+			l.problems[i].Closed = true
+		}
+	}
 }

@@ -31,18 +31,18 @@ func TestPolicyWinsKeyByKey(t *testing.T) {
 	if s.Hub.OrganisationCode != "1234" || s.Source("hub.organisation_code") != User {
 		t.Error("the user's own key is gone")
 	}
-	if s.History.Days != 30 || len(problems) != 1 || problems[0].Source != Policy || problems[0].Line != 4 {
+	if s.History.Days != 1 || len(problems) != 1 || problems[0].Source != Policy || problems[0].Line != 4 {
 		t.Errorf("%d days, problems %v", s.History.Days, problems)
 	}
-	if !s.Managed("hub.client_id") || !s.Managed("hub") || s.Managed("history") || !s.Managed("line") || s.Managed("hub.organisation_code") {
-		t.Error("what is managed is told wrongly")
+	if s.LockedBy("line") != "/policy/"+PolicyFile || s.Locked("hub.organisation_code") {
+		t.Error("what is locked is told wrongly")
 	}
 }
 
 func TestPolicyOfSomebodyElse(t *testing.T) {
 	withPolicy(t, "", &trust.Error{Path: "/policy/" + PolicyFile, Why: trust.Written})
 	s, problems := Load(profile.Dirs{Config: t.TempDir()})
-	if len(problems) != 1 || problems[0].Kind != Untrusted || s.Managed("hub") {
+	if len(problems) != 1 || problems[0].Kind != Untrusted || s.Locked("hub.base_url") {
 		t.Fatal(problems)
 	}
 	if got := problems[0].String(); got != "policy.toml: is ignored: /policy/policy.toml can be changed by others" {

@@ -246,6 +246,7 @@ type Problem struct {
 	Key    string // "" if it is the file as a whole
 	Line   int    // from 1; 0 if unknown
 	Want   string // what would be right, in English
+	Closed bool   // of a policy: the strictest value holds for the keys of privacy that it is about
 }
 
 // String is the problem on one line, for the terminal.
@@ -264,8 +265,7 @@ func (p Problem) String() string {
 	case UnknownKey:
 		s += ": unknown key"
 	case WrongType, NotAllowed:
-		s += ": must be " + p.Want
-		return s
+		return s + ": must be " + p.Want + p.closed()
 	case BadSyntax:
 		s += ": not TOML"
 	case Unreadable:
@@ -276,7 +276,14 @@ func (p Problem) String() string {
 	if p.Want != "" {
 		s += ": " + p.Want
 	}
-	return s
+	return s + p.closed()
+}
+
+func (p Problem) closed() string {
+	if p.Closed {
+		return "; until then the strictest value holds"
+	}
+	return ""
 }
 
 // Value is one line of "wiebelt settings".

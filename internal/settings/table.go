@@ -31,18 +31,17 @@ type Entry struct {
 	Least, Most int      // for Number
 	Who         Who
 
-	def   any
-	field func(*Settings) any             // pointer to the field
-	read  func(raw any) (any, *complaint) // value of a file, or of Go, to the field's type
+	def    any
+	strict any                             // what holds where a policy sets it and cannot be read; nil for the default
+	field  func(*Settings) any             // pointer to the field
+	read   func(raw any) (any, *complaint) // value of a file, or of Go, to the field's type
 }
 
 // Who says who is meant to set a key. A policy may set every key.
 type Who string
 
 // AnyUser is everybody at the computer. Admin is who sets Wiebelt up: such keys
-// stand in no window that staff work with, and where the policy sets any of
-// their group, neither a set-up file nor a window changes that group
-// (corrections.md 4).
+// stand in no window that staff work with.
 const (
 	AnyUser Who = "user"
 	Admin   Who = "admin"
@@ -115,23 +114,23 @@ var table = []Entry{
 	text("card.hotkey", "Ctrl+Alt+W", "keys joined by +, or off", func(s *Settings) *string { return &s.Card.Hotkey }, plain(40)),
 	duration("card.full_for", time.Minute, 5*time.Second, time.Hour, func(s *Settings) *time.Duration { return &s.Card.FullFor }),
 	duration("card.after_call", 20*time.Second, 0, time.Hour, func(s *Settings) *time.Duration { return &s.Card.AfterCall }),
-	list("card.fields", "fields of a contact", func(s *Settings) *[]string { return &s.Card.Fields }, CardFields, nil),
-	choice("card.privacy", func(s *Settings) *string { return &s.Card.Privacy }, "full", "initials", "number"),
-	flag("card.hide_from_capture", true, func(s *Settings) *bool { return &s.Card.HideFromCapture }),
-	choice("card.quiet", func(s *Settings) *string { return &s.Card.Quiet }, "show", "number", "hide"),
+	strictly([]string{}, list("card.fields", "fields of a contact", func(s *Settings) *[]string { return &s.Card.Fields }, CardFields, nil)),
+	strictly("number", choice("card.privacy", func(s *Settings) *string { return &s.Card.Privacy }, "full", "initials", "number")),
+	strictly(true, flag("card.hide_from_capture", true, func(s *Settings) *bool { return &s.Card.HideFromCapture })),
+	strictly("hide", choice("card.quiet", func(s *Settings) *string { return &s.Card.Quiet }, "show", "number", "hide")),
 	choice("card.auto_open", func(s *Settings) *string { return &s.Card.AutoOpen }, "never", "answered"),
 	choice("card.outgoing", func(s *Settings) *string { return &s.Card.Outgoing }, "strip", "card", "off"),
 	flag("card.over_fullscreen", true, func(s *Settings) *bool { return &s.Card.OverFullscreen }),
 
 	flag("calls.group", false, func(s *Settings) *bool { return &s.Calls.Group }),
 
-	choice("history.keep", func(s *Settings) *string { return &s.History.Keep }, "full", "numbers", "off"),
-	number("history.days", 7, 1, 365, func(s *Settings) *int { return &s.History.Days }),
-	flag("history.choices", true, func(s *Settings) *bool { return &s.History.Choices }),
+	strictly("off", choice("history.keep", func(s *Settings) *string { return &s.History.Keep }, "full", "numbers", "off")),
+	strictly(1, number("history.days", 7, 1, 365, func(s *Settings) *int { return &s.History.Days })),
+	strictly(false, flag("history.choices", true, func(s *Settings) *bool { return &s.History.Choices })),
 
-	flag("lookup.manual", true, func(s *Settings) *bool { return &s.Lookup.Manual }),
-	choice("audit", func(s *Settings) *string { return &s.Audit }, "off", "eventlog"),
-	choice("scheme.lookup", func(s *Settings) *string { return &s.Scheme.Lookup }, "ask", "always", "off"),
+	strictly(false, flag("lookup.manual", true, func(s *Settings) *bool { return &s.Lookup.Manual })),
+	strictly("eventlog", choice("audit", func(s *Settings) *string { return &s.Audit }, "off", "eventlog")),
+	strictly("off", choice("scheme.lookup", func(s *Settings) *string { return &s.Scheme.Lookup }, "ask", "always", "off")),
 
 	number("delivery.keep_sent", 0, 0, 3650, func(s *Settings) *int { return &s.Delivery.KeepSent }),
 	number("delivery.keep_refused", 30, 0, 3650, func(s *Settings) *int { return &s.Delivery.KeepRefused }),
@@ -170,9 +169,11 @@ func Arrays() []Array {
 	kind := Entry{Key: "kind", Type: Choice, Allowed: oneOf(softphoneKinds), Choices: slices.Clone(softphoneKinds)}
 	num := short("number")
 	num.Allowed = "a telephone number"
+	address, extension := short("address"), short("extension")
+	address.Allowed, extension.Allowed = allowedAddress, allowedExtension
 	all := []Array{
 		{"line", []Entry{num, short("name")}},
-		{"softphone", []Entry{kind, short("name"), short("address"), short("extension"), short("user")}},
+		{"softphone", []Entry{kind, short("name"), address, extension, short("user")}},
 	}
 	for _, a := range all {
 		for i := range a.Fields {
@@ -203,6 +204,12 @@ func (e Entry) Default() string { return e.format(e.def) }
 // TOML writes a value of this key, which ParseText gave, as it stands in a
 // settings file.
 func (e Entry) TOML(v any) string { return literal(v) }
+
+// strictly gives a key of privacy its strictest value.
+func strictly(v any, e Entry) Entry {
+	e.strict = v
+	return e
+}
 
 // find returns the entry of a key, nil if there is none.
 func find(key string) *Entry {

@@ -25,12 +25,11 @@ func TestWith(t *testing.T) {
 	}
 }
 
-// A policy that sets one key of the hub locks the whole group, and every locked
-// key says where that policy stands.
+// Every locked key says where the policy stands.
 func TestLockedBy(t *testing.T) {
 	s := Defaults()
 	l := layer{source: Policy, place: "/etc/wiebelt/policy.toml"}
-	l.parse("[hub]\nproxy = \"none\"\n[ui]\nlanguage = \"nl\"\n[[line]]\nnumber = \"0201234567\"\n")
+	l.parse("[hub]\nbase_url = \"https://hub.example\"\n[ui]\nlanguage = \"nl\"\n[[line]]\nnumber = \"0201234567\"\n")
 	s.apply(l)
 	for key, want := range map[string]string{"hub.proxy": l.place, "hub.base_url": l.place, "ui.language": l.place, "line": l.place,
 		"ui.theme": "", "support.contact": "", "softphone": "", "card.corner": ""} {

@@ -56,9 +56,6 @@ const (
 // The set-up file.
 const (
 	SetupPassphrase  Key = "setup.passphrase"
-	SetupAgain       Key = "setup.passphrase.again"
-	SetupDiffers     Key = "setup.passphrase.differs"
-	SetupShort       Key = "setup.passphrase.short"
 	SetupWrong       Key = "setup.passphrase.wrong"
 	SetupDamaged     Key = "setup.damaged"
 	SetupBadSetting  Key = "setup.bad_setting"
@@ -74,7 +71,6 @@ const (
 	SetupEncoding    Key = "setup.encoding"
 	SetupNoSecret    Key = "setup.no_secret"
 	SetupOldSecret   Key = "setup.secret.old"
-	SetupWritten     Key = "setup.written"
 	SetupTaken       Key = "setup.taken"
 	SetupLinkSecret  Key = "setup.link_secret"
 	SetupFileIsThere Key = "setup.exists"

@@ -49,11 +49,11 @@ func Softphone(dirs profile.Dirs, kindOfStore string, s settings.Softphone) (lin
 	net := wslink.Options{Proxy: proxyNow(dirs, s.Address)}
 	switch s.Kind {
 	case "ari":
-		return ari.New(ari.Config{Address: s.Address, User: s.User, Secret: value, Extension: s.Extension, App: appName(), Net: net})
+		return ari.New(ari.Config{Address: s.Address, User: s.User, Secret: value, Extension: s.ExtensionOf(settings.LogOnName()), App: appName(), Net: net})
 	case "wazo":
-		return wazo.New(wazo.Config{Address: s.Address, User: s.User, Secret: value, Extension: s.Extension, Net: net})
+		return wazo.New(wazo.Config{Address: s.Address, User: s.User, Secret: value, Extension: s.ExtensionOf(settings.LogOnName()), Net: net})
 	case "3cx":
-		return threecx.New(threecx.Config{Address: s.Address, Client: s.User, Secret: value, Extension: s.Extension, Net: net})
+		return threecx.New(threecx.Config{Address: s.Address, Client: s.User, Secret: value, Extension: s.ExtensionOf(settings.LogOnName()), Net: net})
 	}
 	return nil, errors.New("this kind of softphone is not supported")
 }

@@ -404,23 +404,25 @@ func TestSettingsStateFits(t *testing.T) {
 	}
 }
 
-const phrase = "vier willekeurige woorden"
+// Set-up files of these tests cost little work.
+func init() { setup.Work = 10 }
 
-func (p *panel) setupFile(src, value string) string {
+func (p *panel) setupFile(src, value string) (path, phrase string) {
 	p.t.Helper()
 	s, problems := settings.Parse(src)
 	if len(problems) > 0 {
 		p.t.Fatal(problems)
 	}
 	var b bytes.Buffer
-	if err := setup.Write(&b, phrase, s, value); err != nil {
+	phrase, err := setup.Write(&b, s, value)
+	if err != nil {
 		p.t.Fatal(err)
 	}
-	path := filepath.Join(p.t.TempDir(), "kantoor.wiebelt")
+	path = filepath.Join(p.t.TempDir(), "kantoor.wiebelt")
 	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
 		p.t.Fatal(err)
 	}
-	return path
+	return path, phrase
 }
 
 // TestSettingsSetupFile: a set-up file shows old and new and changes nothing until
@@ -431,7 +433,7 @@ func TestSettingsSetupFile(t *testing.T) {
 	p := newPanel(t, hubText("https://old.example"))
 	p.keep("https://old.example", "office", "old")
 	before := p.file()
-	good := p.setupFile(hubText(h.BaseURL()), value)
+	good, phrase := p.setupFile(hubText(h.BaseURL()), value)
 	open := func(path, passphrase string) deskapi.SettingsOffice {
 		return last[deskapi.SettingsOffice](t, p.ask(deskapi.KindSettingsFile, deskapi.SettingsFile{Seq: 5, Path: path, Passphrase: passphrase}))
 	}
@@ -455,8 +457,8 @@ func TestSettingsSetupFile(t *testing.T) {
 			t.Errorf("%s: taken over", name)
 		}
 	}
-	bad := p.setupFile(hubText(h.BaseURL()), "not the secret")
-	if o := open(bad, phrase); o.Why != "" {
+	bad, other := p.setupFile(hubText(h.BaseURL()), "not the secret")
+	if o := open(bad, other); o.Why != "" {
 		t.Fatalf("%+v", o)
 	}
 	if a := take(5); a.OK || a.Why == "" || p.file() != before {
@@ -495,7 +497,7 @@ func TestSettingsSetupFile(t *testing.T) {
 		t.Errorf("what was taken over does not work: %+v", end)
 	}
 	// Forgotten when the window closes.
-	open(p.setupFile(hubText(h.BaseURL()), value), phrase)
+	open(p.setupFile(hubText(h.BaseURL()), value))
 	p.ask(deskapi.KindSettingsStop, nil)
 	if a := take(5); a.OK {
 		t.Error("a file that was put away was taken over")

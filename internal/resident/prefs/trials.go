@@ -272,7 +272,7 @@ func (r *Prefs) openSetup(ctx context.Context, m deskapi.SettingsFile) deskapi.S
 		return a
 	}
 	office, err := setup.Read(bytes.NewReader(b), m.Passphrase)
-	debug.FreeOSMemory() // one try takes 64 MB, and we run for weeks
+	debug.FreeOSMemory() // one try takes 256 MB, and we run for weeks
 	if ctx.Err() != nil {
 		return a
 	}
@@ -289,9 +289,13 @@ func (r *Prefs) openSetup(ctx context.Context, m deskapi.SettingsFile) deskapi.S
 		return a
 	}
 	changes := office.Changes()
-	next, refused := trial.AfterSetup(before, office, changes)
-	if len(refused) > 0 {
-		a.Why = l.T(text.SetupPolicy, strings.Join(refused, ", "))
+	next, _, err := trial.After(before, changes)
+	switch {
+	case errors.Is(err, trial.ErrOtherHub):
+		a.Why = l.T(text.SetupPolicy)
+		return a
+	case err != nil:
+		a.Why = l.T(text.SetupDamaged)
 		return a
 	}
 	a.Rows = setupRows(before, office, changes)
@@ -351,7 +355,7 @@ func (r *Prefs) takeSetup(q ask.Request, m deskapi.SettingsTake) {
 		return
 	}
 	// The policy may have changed since the file was shown.
-	if now, refused := trial.AfterSetup(before, o.office, o.changes); len(refused) > 0 || now != o.hub {
+	if now, _, err := trial.After(before, o.changes); err != nil || now != o.hub {
 		answer(l.T(text.PrefsFileAgain))
 		return
 	}

@@ -5,14 +5,12 @@ import (
 	"errors"
 	"io"
 	"os"
-	"reflect"
-	"strings"
+	"slices"
 	"time"
 
 	"wiebelt/internal/profile"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
-	"wiebelt/internal/settings/setup"
 )
 
 // ReadSetup reads a set-up file, at most a little more than such a file can be.
@@ -32,32 +30,24 @@ func ReadSetup(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, 2<<20))
 }
 
-// AfterSetup is the hub as it would be with a set-up file's changes, and the keys
-// of it that the policy forbids to change. What the policy sets is taken out of
-// changes.
-func AfterSetup(before *settings.Settings, office setup.Office, changes map[string]any) (h settings.Hub, refused []string) {
-	h = before.Hub
-	if before.Managed("hub") {
-		for _, key := range setup.Keys() {
-			if !strings.HasPrefix(key, "hub.") {
-				continue
-			}
-			delete(changes, key)
-			if !reflect.DeepEqual(before.Get(key), office.Settings.Get(key)) {
-				refused = append(refused, key)
-			}
-		}
-	} else {
-		o := office.Settings.Hub
-		o.SecretStore, o.Proxy, o.ExtraCAFile, o.LookupTimeout, o.OpenAtStart = h.SecretStore, h.Proxy, h.ExtraCAFile, h.LookupTimeout, h.OpenAtStart
-		h = o
+// ErrOtherHub: the policy decides which hub this computer asks, and the secret is
+// for another one. It is sent nowhere and kept nowhere.
+var ErrOtherHub = errors.New("the policy sets another hub")
+
+// After is the hub as it would be with changes that come with a secret for the
+// address and client in them. What the policy locks is taken out of changes and
+// stays; left names what of it was to be otherwise. ErrOtherHub comes back where
+// that is the address or the client.
+func After(before *settings.Settings, changes map[string]any) (h settings.Hub, left []string, err error) {
+	left = before.Unlocked(changes)
+	if slices.Contains(left, "hub.base_url") || slices.Contains(left, "hub.client_id") {
+		return before.Hub, left, ErrOtherHub
 	}
-	for key := range changes {
-		if before.Source(key) == settings.Policy {
-			delete(changes, key)
-		}
+	next, err := before.With(changes)
+	if err != nil {
+		return before.Hub, left, err
 	}
-	return h, refused
+	return next.Hub, left, nil
 }
 
 // StoreError is that the secret could not be kept; nothing has changed.

@@ -1,23 +1,24 @@
 // Package setup reads and writes the set-up file: one encrypted file with all
 // that an office's computers have in common, so that one is set up and the
-// others take it over. It holds addresses, client, scopes, the client's secret,
-// our own numbers, who helps and the softphone links, and nothing that is one
-// computer's or that could run a program.
+// others take it over. It holds the hub with the client's secret, our own
+// numbers, the softphone links, who helps, what is shown, kept and audited; and
+// nothing that is one computer's or one person's, or that could run a program.
 //
-// The file is an age file (age-encryption.org/v1) with a passphrase. Whatever is
-// in one was written by somebody else until it has been shown and tested:
+// The file is an age file (age-encryption.org/v1) with a passphrase, which is
+// made here: whoever gets hold of the file can try as many as he likes. Whatever
+// is in one was written by somebody else until it has been shown and tested:
 // opening it changes nothing.
 package setup
 
 import (
 	"bytes"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"filippo.io/age"
 
@@ -28,13 +29,8 @@ import (
 // Suffix is how the file's name ends.
 const Suffix = ".wiebelt"
 
-// MinPassphrase is the least number of characters of a passphrase: whoever gets
-// hold of the file can try as many as he likes.
-const MinPassphrase = 12
-
 // Errors of this package. None of them tells what stands in the file.
 var (
-	ErrShort      = errors.New("the passphrase is too short")
 	ErrPassphrase = errors.New("the passphrase does not fit this file")
 	ErrDamaged    = errors.New("this is no whole set-up file")
 )
@@ -44,8 +40,8 @@ type KeyError struct{ Problem string }
 
 func (e *KeyError) Error() string { return "a setting that may not stand there: " + e.Problem }
 
-// Bounds of the file. One try at a passphrase takes 64 MB and about a fifth of a
-// second; a file that asks for more than four times that is not opened.
+// Bounds of the file. A try at a passphrase takes 256 MB and about a second; a
+// file that asks for more is not opened.
 const (
 	maxFile   = 1 << 20
 	maxPlain  = 512 << 10
@@ -53,19 +49,37 @@ const (
 	maxPhrase = 1000
 )
 
-// work is how much a try costs, as a power of two; tests do without.
-var work = 16
+// Work is how much a try costs, as a power of two. Only tests change it.
+var Work = maxWork
 
-// keys are the settings that go into the file. phone.call_back, which can be a
-// command, is not among them, nor is anything that belongs to one computer.
-var keys = []string{
-	"hub.base_url", "hub.hub_url", "hub.client_id", "hub.organisation_code", "hub.contact_scopes", "hub.delivery_scopes",
-	"hub.basic_auth_encoding", "hub.scope_parameter", "hub.relation_number_field", "hub.intermediary", "hub.secret_expires",
-	"support.contact", "phone.region", "phone.internal_digits", "phone.internal_prefixes", "phone.never_lookup", "line", "softphone",
-}
+// stays are the settings that do not travel: what is one computer's or one
+// person's, and phone.call_back, which can be a command.
+var stays = []string{"hub.secret_store", "hub.open_at_start", "phone.call_back",
+	"listener.enabled", "listener.port", "listener.allowed_origins", "listener.http", "card.corner", "card.monitor", "card.hotkey", "calls.group", "ui.theme", "log.level"}
+
+// ways are the settings of the hub that a computer keeps where the file says
+// nothing of them: how it is reached from there.
+var ways = []string{"hub.proxy", "hub.extra_ca_file", "hub.lookup_timeout"}
 
 // Keys lists the settings that a set-up file can hold.
-func Keys() []string { return slices.Clone(keys) }
+func Keys() (keys []string) {
+	for _, e := range settings.Keys() {
+		if !slices.Contains(stays, e.Key) {
+			keys = append(keys, e.Key)
+		}
+	}
+	return append(keys, "line", "softphone")
+}
+
+// Left lists the settings that somebody set and that do not travel.
+func Left(s *settings.Settings) (keys []string) {
+	for _, k := range stays {
+		if s.Source(k) != settings.Default {
+			keys = append(keys, k)
+		}
+	}
+	return keys
+}
 
 // Office is what a set-up file holds. Printing one shows nothing.
 type Office struct {
@@ -84,11 +98,11 @@ func (o Office) GoString() string { return o.String() }
 // with another one.
 func (o Office) Changes() map[string]any {
 	all := map[string]any{}
-	for _, k := range keys {
+	for _, k := range Keys() {
 		switch {
 		case o.Settings.Source(k) != settings.Default:
 			all[k] = o.Settings.Get(k)
-		case strings.HasPrefix(k, "hub."):
+		case strings.HasPrefix(k, "hub.") && !slices.Contains(ways, k):
 			all[k] = nil
 		}
 	}
@@ -106,38 +120,47 @@ type contents struct {
 const format = "wiebelt-setup"
 
 // Write encrypts the effective settings that an office has in common, and its
-// client's secret. Errors are ErrShort and those of w.
-func Write(w io.Writer, passphrase string, s *settings.Settings, secret string) error {
-	if n := utf8.RuneCountInString(passphrase); n < MinPassphrase || len(passphrase) > maxPhrase {
-		return ErrShort
-	}
+// client's secret, and gives the passphrase that it made: 100 random bits as five
+// groups of letters and digits. Errors are those of w.
+func Write(w io.Writer, s *settings.Settings, secret string) (passphrase string, err error) {
 	values := map[string]any{}
-	for _, k := range keys {
+	for _, k := range Keys() {
 		if s.Source(k) != settings.Default {
 			values[k] = s.Get(k)
 		}
 	}
 	text, err := settings.Compose(values)
 	if err != nil {
-		return err
+		return "", err
 	}
 	b, err := json.Marshal(contents{format, 1, text, secret})
 	if err != nil {
-		return err
+		return "", err
 	}
+	passphrase = made()
 	to, err := age.NewScryptRecipient(passphrase)
 	if err != nil {
-		return err
+		return "", err
 	}
-	to.SetWorkFactor(work)
+	to.SetWorkFactor(Work)
 	sealed, err := age.Encrypt(w, to)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if _, err := sealed.Write(b); err != nil {
-		return err
+		return "", err
 	}
-	return sealed.Close()
+	return passphrase, sealed.Close()
+}
+
+// made is a passphrase.
+func made() string {
+	random := strings.ToLower(rand.Text())
+	var groups []string
+	for i := range 5 {
+		groups = append(groups, random[4*i:4*i+4])
+	}
+	return strings.Join(groups, "-")
 }
 
 // Read decrypts a file and checks every setting in it. It returns ErrPassphrase,
@@ -183,7 +206,7 @@ func office(c contents) (Office, error) {
 		return Office{}, &KeyError{problems[0].String()}
 	}
 	for _, e := range settings.Keys() {
-		if s.Source(e.Key) != settings.Default && !slices.Contains(keys, e.Key) {
+		if s.Source(e.Key) != settings.Default && slices.Contains(stays, e.Key) {
 			return Office{}, &KeyError{e.Key}
 		}
 	}
