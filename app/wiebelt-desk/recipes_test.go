@@ -43,6 +43,7 @@ func TestRecipesWindow(t *testing.T) {
 			if tt.theme == "dark" {
 				back, accent = backDark, 0x5AA9F2
 			}
+			s.click(w, 80, 131) // 3CX
 			until(t, "a page with numbered steps", func() bool {
 				img := s.shot(w, tt.name)
 				return count(img, back) > 100_000 && count(img, accent) > 60

@@ -108,11 +108,18 @@ var translated = map[string]bool{
 // picture that is there is shown; each in the light and in the dark.
 func TestHelpPictures(t *testing.T) {
 	picture := regexp.MustCompile(`!\[[^\]]+\]\(\.\./shots/([a-z-]+\.(..)\.png)\)`)
+	icon := regexp.MustCompile(`(?m)^- !\[[^\]]+\]\(\.\./\.\./(icons/[a-z0-9-]+\.png)\) `)
 	shown := map[string]bool{}
 	for _, l := range []text.Language{text.Dutch, text.English} {
 		for _, p := range Help(l) {
 			found := picture.FindAllStringSubmatch(p.Text, -1)
-			if len(found) != strings.Count(p.Text, "![") {
+			icons := icon.FindAllStringSubmatch(p.Text, -1)
+			for _, m := range icons {
+				if _, err := assets.Icons.ReadFile(m[1]); err != nil {
+					t.Errorf("%s, %s: %v", p.ID, l, err)
+				}
+			}
+			if len(found)+len(icons) != strings.Count(p.Text, "![") {
 				t.Errorf("%s, %s: a picture that is written otherwise", p.ID, l)
 			}
 			for _, m := range found {

@@ -41,7 +41,7 @@ func TestSentences(t *testing.T) {
 		{"no call yet, nothing with a heartbeat", fine, Ready,
 			"Vandaag nog geen oproep ontvangen. Bel uzelf om te testen.", "No call received yet today. Call yourself to test."},
 		{"the last proof", with(fine, func(f *Facts) { f.Last = last }), Ready,
-			"Klaar. Laatste oproep ontvangen om 09:42 (3CX).", "Ready. Last call received at 09:42 (3CX)."},
+			"Klaar. Laatste oproep ontvangen om 09:42, via 3CX.", "Ready. Last call received at 09:42 through 3CX."},
 		{"a proof of yesterday is none of today", with(fine, func(f *Facts) { f.Last = &Call{At: at(9, 42).AddDate(0, 0, -1), Kind: "3cx"} }), Ready,
 			"Vandaag nog geen oproep ontvangen. Bel uzelf om te testen.", "No call received yet today. Call yourself to test."},
 		{"a heartbeat, no call yet", with(fine, func(f *Facts) {
@@ -88,12 +88,12 @@ func TestSentences(t *testing.T) {
 		{"paused until tomorrow", with(fine, func(f *Facts) { f.Paused = at(6, 0).AddDate(0, 0, 1) }), Paused,
 			"Gepauzeerd tot zaterdag 06:00: er komen geen kaarten.", "Paused until Saturday 06:00: no cards come up."},
 		{"locked", with(fine, func(f *Facts) { f.Last = last; f.Hiding = HidingLocked }), Ready,
-			"Klaar. Laatste oproep ontvangen om 09:42 (3CX). Het scherm is vergrendeld: kaarten wachten.", "Ready. Last call received at 09:42 (3CX). The screen is locked: cards wait."},
+			"Klaar. Laatste oproep ontvangen om 09:42, via 3CX. Het scherm is vergrendeld: kaarten wachten.", "Ready. Last call received at 09:42 through 3CX. The screen is locked: cards wait."},
 		{"presenting, and the hub is gone", with(failed(contact.HubSlow, at(10, 5)), func(f *Facts) { f.Hiding = NumberPresenting }), HubGone,
 			"Opzoeken lukte om 10:05 niet: de hub reageert niet. Kaarten tonen zolang alleen het nummer. Het scherm is vol (presentatie): kaarten tonen alleen het nummer.",
 			"Looking up failed at 10:05: the hub does not answer. Until then cards show the number only. Something fills the screen: cards show the number only."},
 		{"a pause that is over", with(fine, func(f *Facts) { f.Paused = at(14, 30); f.Last = last }), Ready,
-			"Klaar. Laatste oproep ontvangen om 09:42 (3CX).", "Ready. Last call received at 09:42 (3CX)."},
+			"Klaar. Laatste oproep ontvangen om 09:42, via 3CX.", "Ready. Last call received at 09:42 through 3CX."},
 	} {
 		for l, want := range map[text.Language]string{text.Dutch: tt.nl, text.English: tt.en} {
 			got := Assess(tt.f, l, "Jan (IT), toestel 140", now)

@@ -267,7 +267,7 @@ func (t *detail) receipts() fyne.CanvasObject {
 		if r.Status != 0 {
 			status = l.T(text.DeliveryStatusCode, r.Status)
 		}
-		said := t.w.why(r.Reason, 0)
+		said := t.w.why(r.Reason)
 		if r.Reason == "" {
 			said = l.T(text.DeliveryState(string(outbox.Delivered)))
 		}

@@ -78,9 +78,9 @@ func (w *window) remark(r deskapi.DeliveryRow) string {
 		if r.Next.Sub(w.d.Now()) > time.Second {
 			next = l.T(text.MessagesNext, l.Clock(r.Next))
 		}
-		return kit.Join(w.why(r.Reason, r.Status), next)
+		return kit.Join(w.why(r.Reason), next)
 	case string(outbox.Refused), string(outbox.Uncertain), deskapi.DeliveryNotTaken:
-		return w.why(r.Reason, r.Status)
+		return w.why(r.Reason)
 	}
 	switch {
 	case r.Severity >= inspect.Warning:
@@ -91,21 +91,15 @@ func (w *window) remark(r deskapi.DeliveryRow) string {
 	return l.T(text.MessagesClean)
 }
 
-// why is what a reason means, whoever gave it, with the hub's status if that says
-// more.
-func (w *window) why(reason string, status int) string {
+// why is what a reason means, whoever gave it.
+func (w *window) why(reason string) string {
 	l := w.d.Lang
-	said := ""
 	for _, key := range []text.Key{text.DeliveryReason(reason), text.MessageFinding(reason), text.MessagesCode(reason), text.DeliveryTroubleOf(reason)} {
 		if s := l.T(key); reason != "" && s != string(key) {
-			said = s
-			break
+			return s
 		}
 	}
-	if status >= 300 {
-		return kit.Join(said, l.T(text.DeliveryStatusCode, status))
-	}
-	return said
+	return ""
 }
 
 // moment is a date and a time.

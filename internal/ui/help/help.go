@@ -92,6 +92,10 @@ func helpPage(p guide.HelpPage) fyne.CanvasObject {
 		case strings.HasPrefix(part, "## "):
 			page.Add(container.New(layout.NewCustomPaddedLayout(8, -4, 0, 0),
 				kit.NewWords(strings.TrimPrefix(part, "## "), theme.SizeStart, base.ColorNameForeground, true).Cutting()))
+		case strings.HasPrefix(part, "- !["):
+			for _, line := range strings.Split(part, "\n") {
+				page.Add(withIcon(line))
+			}
 		case strings.HasPrefix(part, "!["):
 			page.Add(picture(part))
 		case strings.HasPrefix(part, "> "):

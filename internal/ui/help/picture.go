@@ -86,3 +86,18 @@ func (outlined) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	o[0].Move(fyne.NewPos(1, 1))
 	o[0].Resize(size.SubtractWidthHeight(2, 2))
 }
+
+// withIcon is a line of a list that begins with an icon of the program.
+func withIcon(line string) fyne.CanvasObject {
+	image, words, _ := strings.Cut(strings.TrimPrefix(line, "- "), ") ")
+	name := path.Base(image)
+	icon := canvas.NewImageFromResource(nil)
+	if b, err := assets.Icons.ReadFile("icons/" + name); err == nil { // a test looks for it
+		icon.Resource = fyne.NewStaticResource(name, b)
+	}
+	icon.FillMode, icon.ScaleMode = canvas.ImageFillContain, canvas.ImageScaleSmooth
+	icon.SetMinSize(fyne.NewSquareSize(iconSize))
+	return container.New(kit.Columns(iconSize+12), container.NewVBox(icon), rich(words))
+}
+
+const iconSize = 24

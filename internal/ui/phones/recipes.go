@@ -62,7 +62,7 @@ func Open(d *kit.Desk) kit.Page {
 	w.list, side = kit.NewSide(w, func() []kit.SideItem { return w.items })
 	w.scroll = container.NewVScroll(w.pages)
 	w.win = d.Window(text.RecipesTitle, container.New(kit.Sided(phonesWidth), side, w.scroll), fyne.NewSize(720, 688))
-	w.Choose(w.all[0].ID)
+	w.Choose(waysPage)
 	d.Send(deskapi.KindRecipe, nil)
 	d.Send(deskapi.KindWaysAsk, nil)
 	return w

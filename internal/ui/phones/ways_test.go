@@ -31,7 +31,7 @@ func TestWays(t *testing.T) {
 		{deskapi.WayState{Kind: "ari", Phase: deskapi.LinkDown, Since: at, Why: "unheard of"}, kit.MarkTrouble, "Geen verbinding, sinds 10:42. Nog geen oproep ontvangen."},
 		{deskapi.WayState{Kind: "baresip", Phase: deskapi.LinkUnknown}, kit.MarkQuiet, "Nog geen verbinding. Nog geen oproep ontvangen."},
 		{deskapi.WayState{Kind: "http", Phase: deskapi.WayListens, Port: 27471, Last: at.AddDate(0, 0, -2)}, kit.MarkTarget, "Klaar om te ontvangen. Laatste oproep: " + text.Dutch.Day(at.AddDate(0, 0, -2), kittest.Noon) + " 10:42."},
-		{deskapi.WayState{Kind: "http", Phase: deskapi.WayKeyless, Port: 27471}, kit.MarkTrouble, "De sleutels zijn niet te lezen: er komen geen oproepen binnen. Nog geen oproep ontvangen."},
+		{deskapi.WayState{Kind: "http", Phase: deskapi.WayKeyless, Port: 27471}, kit.MarkTrouble, "De toegangscodes voor telefoons zijn niet te lezen: er komen geen oproepen binnen. Nog geen oproep ontvangen."},
 		{deskapi.WayState{Kind: "http", Phase: deskapi.WayTaken, Port: 27471}, kit.MarkTrouble, "Poort 27471 is bezet door een ander programma. Nog geen oproep ontvangen."},
 	} {
 		m, s := wayLine(text.Dutch, tt.s, kittest.Noon)

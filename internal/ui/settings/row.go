@@ -185,18 +185,33 @@ func (r *settingRow) input(title string) (field fyne.CanvasObject, disable func(
 		return container.New(kit.AtMost(numberWidth), e), e.Disable
 	}
 	if words := wellKnown[r.entry.Key]; words != nil {
-		e := widget.NewSelectEntry(words)
-		r.put = e.SetText
-		e.OnChanged = func(s string) { r.typed(strings.TrimSpace(s)) }
-		r.focus = e
-		return e, e.Disable
+		return r.wordsOr(words)
 	}
 	e := r.text(func(s string) string { return s }, strings.TrimSpace)
 	return e, e.Disable
 }
 
 // wellKnown are words that some texts can be, beside whatever else.
-var wellKnown = map[string][]string{"hub.proxy": {"system", "none"}, "phone.call_back": {"tel", "sip", "off"}}
+var wellKnown = map[string][]string{"hub.proxy": {"system", "none"}, "phone.call_back": {"tel", "sip", "off"}, "card.hotkey": {settings.Defaults().Card.Hotkey, "off"}}
+
+// wordsOr is a field for one of a few words, as people say them, or a text.
+func (r *settingRow) wordsOr(words []string) (fyne.CanvasObject, func()) {
+	labels := make([]string, len(words))
+	for i, v := range words {
+		labels[i] = choiceLabel(r.w.d.Lang, r.entry.Key, v)
+	}
+	e := widget.NewSelectEntry(labels)
+	r.put = func(s string) { e.SetText(choiceLabel(r.w.d.Lang, r.entry.Key, s)) }
+	e.OnChanged = func(s string) {
+		s = strings.TrimSpace(s)
+		if i := slices.Index(labels, s); i >= 0 {
+			s = words[i]
+		}
+		r.typed(s)
+	}
+	r.focus = e
+	return e, e.Disable
+}
 
 // text is a field to type into. shown and meant translate between what a setting
 // holds and what people read and write.

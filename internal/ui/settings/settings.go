@@ -104,6 +104,7 @@ func newWindow(d *kit.Desk) *window {
 	var side fyne.CanvasObject
 	w.list, side = kit.NewSide(w, func() []kit.SideItem { return w.items })
 	w.scroll = container.NewVScroll(container.NewStack(w.pages, newWheel(func(e *fyne.ScrollEvent) { w.scroll.Scrolled(e) })))
+	w.scroll.OnScrolled = func(fyne.Position) { w.mark() }
 	w.footer = newSettingsFooter(w)
 	if old, ok := d.Page(deskapi.WindowSettings).(*window); ok { // built anew, in another language or look
 		w.state, w.kept, w.secret, w.draft, w.shown, w.advanced = old.state, old.kept, old.secret, old.draft, old.shown, old.advanced
@@ -283,6 +284,26 @@ func (w *window) Choose(id string) {
 	w.list.Refresh()
 	w.show()
 	w.goTo(w.parts[id])
+}
+
+// mark marks the section that is read, while somebody scrolls: the last one that
+// begins in the upper third, and at the end of a page its last.
+func (w *window) mark() {
+	if w.state == nil || w.file != nil {
+		return
+	}
+	high := w.scroll.Size().Height
+	end := w.scroll.Offset.Y+high >= w.pages.MinSize().Height-1
+	now := ""
+	for _, s := range settingsPlan() {
+		if s.admin == w.isAdmin(w.shown) && (now == "" || end || w.placeOf(w.parts[s.id]) <= w.scroll.Offset.Y+high/3) {
+			now = s.id
+		}
+	}
+	if now != w.shown {
+		w.shown = now
+		w.list.Refresh()
+	}
 }
 
 // goTo scrolls to an object of the page.

@@ -495,3 +495,49 @@ func TestSetupFilesAreFound(t *testing.T) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }
+
+// The list marks the section that is read, whoever scrolled to it.
+func TestListFollowsScrolling(t *testing.T) {
+	b := openSettingsWith(t, text.Dutch, "light", stateOf(parsed(t, officeSettings)))
+	w := opened(b)
+	kittest.Scaled(w.win, fyne.NewSize(720, 688), 1)
+	var marked []string
+	for range 200 {
+		if n := len(marked); n == 0 || marked[n-1] != w.Chosen() {
+			marked = append(marked, w.Chosen())
+		}
+		w.scroll.Scrolled(&fyne.ScrollEvent{Scrolled: fyne.NewDelta(0, -40)})
+	}
+	if want := []string{sectionCard, sectionLooks, sectionCalls}; !slices.Equal(marked, want) {
+		t.Errorf("marked %v, want %v", marked, want)
+	}
+	w.Choose(sectionSupport)
+	w.scroll.Scrolled(&fyne.ScrollEvent{Scrolled: fyne.NewDelta(0, -4000)})
+	if w.Chosen() != sectionAdvanced {
+		t.Errorf("at the end of the administrators' page %q is marked", w.Chosen())
+	}
+}
+
+// What a setting can be stands in words that staff know, and what is typed beside
+// them holds too.
+func TestValuesInWords(t *testing.T) {
+	for _, l := range []text.Language{text.Dutch, text.English} {
+		w := opened(openSettingsWith(t, l, "light", stateOf(parsed(t, officeSettings))))
+		for key, values := range wellKnown {
+			for _, v := range values {
+				label := choiceLabel(l, key, v)
+				if label == v && v != "Ctrl+Alt+W" {
+					t.Errorf("%s: %s is shown as %q", l, key, v)
+				}
+				typeInto(w, key, label)
+				if got := w.now(key); got != v {
+					t.Errorf("%s: %s: %q means %q, want %q", l, key, label, got, v)
+				}
+			}
+		}
+		typeInto(w, "phone.call_back", "bel {number}")
+		if got := w.now("phone.call_back"); got != "bel {number}" {
+			t.Errorf("a command became %q", got)
+		}
+	}
+}

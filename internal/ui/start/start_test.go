@@ -112,7 +112,7 @@ func TestStartLanguage(t *testing.T) {
 	}
 	kittest.WantTexts(t, win, "Welcome to Wiebelt", "Now call your own number. 60 seconds left", "baresip")
 	b.Tell(t, "start.seen", deskapi.TestSeen{Seq: 1, Kind: "baresip", At: kittest.Noon, Tells: deskapi.TellsAll})
-	kittest.WantTexts(t, win, "Call received at 12:00 by baresip.")
+	kittest.WantTexts(t, win, "Call received at 12:00 through baresip.")
 }
 
 func TestStartConnects(t *testing.T) {
@@ -147,7 +147,7 @@ func TestStartConnects(t *testing.T) {
 		t.Error("not the phone's recipe")
 	}
 	b.Tell(t, deskapi.KindStartState, began(text.Dutch))
-	kittest.WantTexts(t, w.win, "geen telefoonprogramma herkend")
+	kittest.WantTexts(t, w.win, "geen telefoonprogramma gevonden")
 }
 
 // TestTestCall: waits, says what came and what it can tell, or what to check.
@@ -173,7 +173,7 @@ func TestTestCall(t *testing.T) {
 	b.Tell(t, "test.seen", deskapi.TestSeen{Seq: 7, Kind: "http", At: kittest.Noon, Tells: deskapi.TellsRing}) // of another test
 	kittest.WantTexts(t, w.win, "Nog 47 seconden")
 	b.Tell(t, "test.seen", deskapi.TestSeen{Seq: 1, Kind: "http", At: kittest.Noon, Tells: deskapi.TellsRing})
-	kittest.WantTexts(t, w.win, "Oproep ontvangen om 12:00 via HTTP.", "alleen melden dat er een oproep is")
+	kittest.WantTexts(t, w.win, "Oproep ontvangen om 12:00 via een webadres.", "alleen melden dat er een oproep is")
 	b.Tell(t, "test.seen", deskapi.TestSeen{Seq: 1, Kind: "http", At: kittest.Noon, Tells: deskapi.TellsAll, Answered: true, Ended: true})
 	kittest.WantTexts(t, w.win, "overgaan, opnemen en einde melden")
 	later, b.Later = b.Later, nil

@@ -90,7 +90,15 @@ func (t Fyne) Color(name fyne.ThemeColorName, v fyne.ThemeVariant) color.Color {
 		return through(c.Accent, 0x40)
 	case base.ColorNameScrollBar:
 		return through(c.Ink, 0x4d)
-	case base.ColorNameScrollBarBackground, base.ColorNameShadow:
+	case base.ColorNameShadow: // of menus, which would run into what lies below them
+		switch {
+		case t.Dark(v) && t.high:
+			return through(c.Ink, 0x55)
+		case t.Dark(v):
+			return color.NRGBA{A: 0x90}
+		}
+		return color.NRGBA{A: 0x38}
+	case base.ColorNameScrollBarBackground:
 		return color.Transparent
 	}
 	return base.DefaultTheme().Color(name, variant(t.Dark(v)))
