@@ -88,9 +88,12 @@ func Run(ctx context.Context, cfg Config) error {
 	var painted, late atomic.Bool
 	out := make(chan message, 64)
 	kicks := make(chan struct{}, 1)
-	// After its loop has ended, Fyne runs what is posted on the poster's own
-	// goroutine; there must be nothing left to run by then.
+	// Once its loop has ended Fyne takes nothing more: whoever posts then would run
+	// it himself, or panic. So posting ends with the last window.
 	post := func(f func()) {
+		if ctx.Err() != nil {
+			return
+		}
 		fyne.Do(func() {
 			if ctx.Err() == nil {
 				f()
@@ -100,7 +103,7 @@ func Run(ctx context.Context, cfg Config) error {
 	quit := func() { post(app.Quit) }
 	defer context.AfterFunc(outer, func() { fyne.Do(app.Quit) })()
 	w := kit.NewDesk(kit.Params{
-		App: app, Post: post, Now: time.Now, Log: cfg.Log,
+		App: app, Post: post, Over: cancel, Now: time.Now, Log: cfg.Log,
 		After: func(d time.Duration, f func()) { time.AfterFunc(d, f) },
 		Send: func(kind string, m any) {
 			if kind == deskapi.KindPainted {
@@ -122,7 +125,7 @@ func Run(ctx context.Context, cfg Config) error {
 
 	var group sync.WaitGroup
 	sent := make(chan struct{})
-	app.Lifecycle().SetOnStopped(cancel)
+	nothingAfterwards(app)
 	past := calls.NewHistory(w)
 	w.Openers = openers(past)
 	past.FirstReading(ctx)
@@ -162,6 +165,17 @@ func Run(ctx context.Context, cfg Config) error {
 		cfg.Log.Debug("connection to the resident", "error", err)
 	}
 	return nil
+}
+
+// nothingAfterwards makes sure that Fyne has nothing to run when its loop has
+// ended. It would hand that to the loop, which may have stopped listening, and wait
+// for it: on a busy machine the program then stays, without a window. What Fyne
+// means to run by itself writes preferences, of which there are none.
+func nothingAfterwards(app fyne.App) {
+	app.Lifecycle().SetOnStopped(nil)
+	if l, ok := app.Lifecycle().(interface{ SetOnStoppedHookExecuted(func()) }); ok {
+		l.SetOnStoppedHookExecuted(nil)
+	}
 }
 
 type message struct {
