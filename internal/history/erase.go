@@ -97,8 +97,8 @@ func (s *Store) Delete(ctx context.Context, id int64) error {
 	return err
 }
 
-// TakeOff takes the person off a call, for good: "not this contact". It gives
-// the call as it was, or ErrGone.
+// TakeOff takes the person off a call: "not this contact". Only the name stays, to
+// be shown as that of who it is not. It gives the call as it was, or ErrGone.
 func (s *Store) TakeOff(ctx context.Context, id int64) (Entry, error) {
 	was, err := s.Get(ctx, id)
 	if err != nil {
@@ -109,7 +109,8 @@ func (s *Store) TakeOff(ctx context.Context, id int64) (Entry, error) {
 	if s.db == nil {
 		return Entry{}, s.unopened()
 	}
-	_, err = s.erase(ctx, `UPDATE calls SET taken_off = 1, `+noPerson+`, find = ? WHERE id = ?`, was.withoutPerson().find(), id)
+	_, err = s.erase(ctx, `UPDATE calls SET taken_off = ?, contact_id = '', relation_number = '', link = '', find = ? WHERE id = ?`,
+		offByHand, was.withoutFile().find(), id)
 	return was, err
 }
 

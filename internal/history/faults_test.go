@@ -248,6 +248,7 @@ func TestDeletedMeansGone(t *testing.T) {
 	person := func(i int) []string { p, _ := traces(i); return p }
 	number := func(i int) []string { _, n := traces(i); return n }
 	both := func(i int) []string { return append(person(i), number(i)...) }
+	file := func(i int) []string { p, _ := traces(i); return p[2:] } // all but the name
 	for _, tt := range []struct {
 		name string
 		do   func(ctx context.Context, s *Store, ids []int64, c *clocktest.Clock) error
@@ -288,7 +289,7 @@ func TestDeletedMeansGone(t *testing.T) {
 				}
 			}
 			return nil
-		}, person},
+		}, file},
 		{"numbers only", func(ctx context.Context, s *Store, _ []int64, _ *clocktest.Clock) error {
 			return s.Configure(ctx, KeepNumbers, 7)
 		}, person},

@@ -49,9 +49,11 @@ type Entry struct {
 	// Handled is when a missed call was ticked off: by a later call with the same
 	// number, by opening the file, or by hand. Put does not change it.
 	Handled time.Time
-	// TakenOff says that the user has said "not this contact": whatever is put
-	// later, no person is kept with this call. Put does not change it.
+	// TakenOff says that the user has said "not this contact". Name is then who it
+	// is not, and nothing else of a person is kept with the call. What TakeOff has
+	// set Put does not change; what was put, a later Put does.
 	TakenOff bool
+	off      int // who said so
 }
 
 // Missed tells whether the call is one that somebody should return. Of the four
@@ -159,8 +161,15 @@ func (e Entry) onlyNumber() Entry {
 	return e.withoutPerson()
 }
 
+// withoutFile takes away what leads to the file of a person, and leaves the name.
+func (e Entry) withoutFile() Entry {
+	e.ContactID, e.RelationNumber, e.Link = "", "", ""
+	return e
+}
+
 // withoutPerson takes away everything that tells who called, except the number.
 func (e Entry) withoutPerson() Entry {
-	e.Name, e.ContactID, e.RelationNumber, e.Link = "", "", "", ""
+	e = e.withoutFile()
+	e.Name = ""
 	return e
 }

@@ -44,19 +44,32 @@ func TestWalk(t *testing.T) {
 		e := known(monday.Add(time.Duration(i/7) * time.Second)) // seven at a time
 		e.Result, e.Outgoing, e.Number = results[i%5], i%10 == 3, fmt.Sprintf("+3161234%04d", i)
 		e.ID = put(t, s, e)
+		if i%2 == 0 && e.Missed() {
+			must(t, s.Handle(t.Context(), e.ID))
+			e.Handled = monday
+		}
 		want = append([]Entry{e}, want...)
 	}
 	r := reader(t, path)
+	var open []Entry
+	for _, e := range want {
+		if e.Open() {
+			open = append(open, e)
+		}
+	}
+	if got, err := r.Open(t.Context(), 4); err != nil || len(open) < 5 || !slices.Equal(ids(got), ids(open[:4])) {
+		t.Errorf("open: %v, %v, want the first of %v", ids(got), err, ids(open))
+	}
 	for name, tt := range map[string]struct {
 		q  Query
 		in func(Entry) bool
 	}{
-		"all":      {Query{}, func(Entry) bool { return true }},
-		"mine":     {Query{View: ViewMine}, func(e Entry) bool { return e.Outgoing || e.Result != ResultElsewhere && e.Result != ResultNotHere }},
-		"missed":   {Query{View: ViewMissed}, Entry.Missed},
+		"all":      {Query{}, func(e Entry) bool { return !e.Open() }},
+		"mine":     {Query{View: ViewMine}, func(e Entry) bool { return !e.Open() && (e.Outgoing || e.Result != ResultElsewhere && e.Result != ResultNotHere) }},
+		"missed":   {Query{View: ViewMissed}, func(e Entry) bool { return e.Missed() && !e.Open() }},
 		"others":   {Query{View: ViewElsewhere}, func(e Entry) bool { return !e.Outgoing && e.Result == ResultElsewhere }},
 		"unsure":   {Query{View: ViewUnsure}, func(e Entry) bool { return !e.Outgoing && (e.Result == ResultNotHere || e.Result == ResultUnknown) }},
-		"filtered": {Query{Filter: "de vries 0612340"}, func(e Entry) bool { return true }},
+		"filtered": {Query{Filter: "de vries 0612340"}, func(e Entry) bool { return !e.Open() }},
 		"one":      {Query{Filter: "12340017"}, func(e Entry) bool { return strings.HasSuffix(e.Number, "0017") }},
 		"none":     {Query{Filter: "zzz"}, func(Entry) bool { return false }},
 	} {
@@ -228,7 +241,8 @@ func TestTickOff(t *testing.T) {
 	}
 }
 
-// A call that goes on when it was ticked off or its person was taken off stays so.
+// A call that goes on when it was ticked off or its person was taken off stays so;
+// both can be taken back. What the card has said of the person, the card takes back.
 func TestPutKeepsWhatTheUserSaid(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "h.db"), KeepFull, clocktest.New(monday))
 	e := known(monday)
@@ -243,8 +257,23 @@ func TestPutKeepsWhatTheUserSaid(t *testing.T) {
 	}
 	put(t, s, e)
 	got, err := s.Get(t.Context(), e.ID)
-	if err != nil || !got.TakenOff || got.Handled.IsZero() || !same(got.withoutPerson(), got) {
+	if err != nil || !got.TakenOff || got.Handled.IsZero() || !same(got.withoutFile(), got) || got.Name != e.Name {
 		t.Errorf("%+v, %v", got, err)
+	}
+	must(t, s.Reopen(t.Context(), e.ID))
+	must(t, s.SetPerson(t.Context(), was))
+	if got, err := s.Get(t.Context(), e.ID); err != nil || got.TakenOff || !got.Open() || got.ContactID != e.ContactID || s.Missed() != 1 {
+		t.Errorf("taken back: %+v, %v", got, err)
+	}
+	denied := e
+	denied.TakenOff = true
+	put(t, s, denied)
+	if got, err := s.Get(t.Context(), e.ID); err != nil || !got.TakenOff || got.ContactID != "" || got.Name != e.Name {
+		t.Errorf("said on the card: %+v, %v", got, err)
+	}
+	put(t, s, e)
+	if got, err := s.Get(t.Context(), e.ID); err != nil || got.TakenOff || got.ContactID != e.ContactID {
+		t.Errorf("taken back on the card: %+v, %v", got, err)
 	}
 	if err := s.Delete(t.Context(), e.ID); err != nil {
 		t.Fatal(err)
@@ -282,6 +311,14 @@ func TestMigratesTheFirstVersion(t *testing.T) {
 	if n := s.Missed(); n != 1200 {
 		t.Errorf("%d missed calls of 1200", n)
 	}
+	all, err := reader(t, path).Open(t.Context(), 1200)
+	if err != nil || len(all) != 1200 {
+		t.Fatalf("%d, %v", len(all), err)
+	}
+	must(t, s.change(t.Context(), func(tx *sql.Tx, _ Keep) error {
+		_, err := tx.Exec(`UPDATE calls SET handled = 1`)
+		return err
+	}))
 	for filter, want := range map[string]int{"muller": 1200, "muller 1199": 1, "10000042": 1} {
 		if n, _, err := reader(t, path).Count(t.Context(), Query{Filter: filter}, monday); n != want || err != nil {
 			t.Errorf("%q: %d, %v, want %d", filter, n, err, want)

@@ -59,14 +59,15 @@ func (r *Reader) Stale() bool {
 // Close closes the file.
 func (r *Reader) Close() error { return r.db.Close() }
 
-// View is which calls a list has.
+// View is which calls a list has. None has those that are to be called back: they
+// are a list of their own, see Open.
 type View uint8
 
 // The views.
 const (
 	ViewAll       View = iota
 	ViewMine           // without those that a colleague took or that were not taken here
-	ViewMissed         // only the missed ones, ticked off or not
+	ViewMissed         // only the missed ones, which are ticked off
 	ViewElsewhere      // only those that a colleague took
 	ViewUnsure         // only those of which nobody knows whether they were taken
 )
@@ -79,13 +80,12 @@ type Query struct {
 
 // where gives the condition and the index to read along.
 func (q Query) where() (index, condition string, args []any) {
-	index, conditions := "calls_list", []string{"1"}
+	index, conditions := "calls_list", []string{"NOT (" + notTickedOff + ")"}
 	switch q.View {
 	case ViewMine:
 		conditions = append(conditions, `(outgoing OR result NOT IN ('`+ResultElsewhere+`', '`+ResultNotHere+`'))`)
 	case ViewMissed:
-		index = "calls_missed"
-		conditions = append(conditions, `result = '`+ResultMissed+`' AND outgoing = 0`)
+		index, conditions = "calls_handled", []string{tickedOff}
 	case ViewElsewhere:
 		conditions = append(conditions, `result = '`+ResultElsewhere+`' AND outgoing = 0`)
 	case ViewUnsure:
@@ -156,7 +156,7 @@ func (r *Reader) Part(ctx context.Context, q Query, p Place, span, limit int) (e
 }
 
 // listed are the conditions without which an index cannot be used.
-var listed = map[string]string{"calls_missed": ` AND result = '` + ResultMissed + `' AND outgoing = 0`}
+var listed = map[string]string{"calls_handled": " AND " + tickedOff}
 
 // After tells how many calls stand after p in a list, and how many of them rang
 // at t or later.
@@ -194,8 +194,8 @@ func (r *Reader) Count(ctx context.Context, q Query, t time.Time) (count, since 
 		return 0, 0, err
 	}
 	// Without a condition SQLite counts pages, not calls.
-	if index == "calls_list" && condition == "1" {
-		err = r.number(ctx, &count, `SELECT count(*) FROM calls`)
+	if q.View == ViewAll && len(args) == 0 {
+		err = r.number(ctx, &count, `SELECT (SELECT count(*) FROM calls) - (SELECT count(*) FROM calls INDEXED BY calls_open WHERE `+notTickedOff+`)`)
 	} else {
 		err = r.number(ctx, &count, `SELECT count(*) FROM calls INDEXED BY `+index+` WHERE `+condition, args...)
 	}
@@ -217,7 +217,13 @@ func (r *Reader) number(ctx context.Context, into *int, query string, args ...an
 	return nil
 }
 
-// Since gives the calls that rang at t or later, newest first, at most limit.
+// Since gives the calls that rang at t or later, those to be called back among
+// them, newest first, at most limit.
 func (r *Reader) Since(ctx context.Context, t time.Time, limit int) ([]Entry, error) {
-	return r.some(ctx, Query{}, "rang >= ?", []any{sqlitefile.Micros(t)}, newestFirst, limit, 0)
+	return query(ctx, r.db, `SELECT `+all+` FROM calls INDEXED BY calls_list WHERE rang >= ? ORDER BY `+newestFirst+` LIMIT ?`, sqlitefile.Micros(t), limit)
+}
+
+// Open gives the missed calls that are not ticked off, newest first, at most limit.
+func (r *Reader) Open(ctx context.Context, limit int) ([]Entry, error) {
+	return query(ctx, r.db, `SELECT `+all+` FROM calls INDEXED BY calls_open WHERE `+notTickedOff+` ORDER BY `+newestFirst+` LIMIT ?`, limit)
 }

@@ -16,10 +16,10 @@ func (s *Store) Restore(ctx context.Context, e Entry) error {
 		switch {
 		case keep != KeepFull:
 			e = e.onlyNumber()
-		case e.Number == "", e.TakenOff:
+		case e.Number == "":
 			e = e.withoutPerson()
 		}
-		values := append(append([]any{e.ID}, e.values()...), sqlitefile.Micros(e.Handled), e.TakenOff)
+		values := append(append([]any{e.ID}, e.values()...), sqlitefile.Micros(e.Handled), e.off)
 		marks := strings.Repeat(", ?", len(values))[2:]
 		_, err := tx.ExecContext(ctx, `INSERT OR IGNORE INTO calls (`+all+`) VALUES (`+marks+`)`, values...)
 		return err

@@ -47,6 +47,11 @@ var migrations = []sqlitefile.Step{
 	CREATE INDEX calls_list ON calls (rang, id, result, outgoing, find);
 	CREATE INDEX calls_missed ON calls (rang, id, find) WHERE result = 'missed' AND outgoing = 0;
 	CREATE INDEX calls_open ON calls (number, rang) WHERE result = 'missed' AND outgoing = 0 AND handled = 0;`, Fill: fillFind},
+	// What is to be called back stands in a list of its own.
+	{SQL: `DROP INDEX calls_list;
+	DROP INDEX calls_missed;
+	CREATE INDEX calls_list ON calls (rang, id, result, outgoing, handled, find);
+	CREATE INDEX calls_handled ON calls (rang, id, find) WHERE result = 'missed' AND outgoing = 0 AND handled <> 0;`},
 }
 
 // fillFind writes what is searched of the entries that have been there.
@@ -93,7 +98,8 @@ func scan(row interface{ Scan(...any) error }) (Entry, error) {
 	}
 	err := row.Scan(&e.ID, &rang, &answered, &ended, &e.Outgoing, &e.Kind, &e.Number, &e.Shown,
 		&e.Line, &e.LineNumber, &e.Via, &e.Name, &e.ContactID, &e.RelationNumber, &e.Link, &e.Matches, &e.Outcome, &e.Result, dest,
-		&handled, &e.TakenOff)
+		&handled, &e.off)
+	e.TakenOff = e.off != offNot
 	e.Rang, e.Answered, e.Ended, e.Handled = sqlitefile.Time(rang), sqlitefile.Time(answered), sqlitefile.Time(ended), sqlitefile.Time(handled)
 	return e, err
 }

@@ -44,8 +44,12 @@ func (s *Store) Put(ctx context.Context, e Entry) (id int64, err error) {
 func (s *Store) put(ctx context.Context, tx *sql.Tx, e Entry) (int64, error) {
 	marks := strings.Repeat(", ?", len(e.values()))[2:]
 	if e.ID == 0 {
+		off := offNot
+		if e.TakenOff {
+			e, off = e.withoutFile(), offAsPut
+		}
 		r, err := tx.ExecContext(ctx, `INSERT INTO calls (`+columns+`, handled, taken_off) VALUES (`+marks+`, ?, ?)`,
-			append(e.values(), sqlitefile.Micros(e.Handled), e.TakenOff)...)
+			append(e.values(), sqlitefile.Micros(e.Handled), off)...)
 		if err != nil {
 			return 0, err
 		}
@@ -53,25 +57,36 @@ func (s *Store) put(ctx context.Context, tx *sql.Tx, e Entry) (int64, error) {
 			return 0, err
 		}
 	} else {
-		var handled int64
-		err := tx.QueryRowContext(ctx, `SELECT taken_off, handled FROM calls WHERE id = ?`, e.ID).Scan(&e.TakenOff, &handled)
+		was, err := scan(tx.QueryRowContext(ctx, `SELECT `+all+` FROM calls WHERE id = ?`, e.ID))
 		if errors.Is(err, sql.ErrNoRows) {
 			return 0, ErrGone
 		}
 		if err != nil {
 			return 0, err
 		}
-		e.Handled = sqlitefile.Time(handled)
-		if e.TakenOff {
-			e = e.withoutPerson()
+		e.Handled = was.Handled
+		off := offNot
+		switch {
+		case was.off == offByHand:
+			e.Name, off = was.Name, offByHand
+			e = e.withoutFile()
+		case e.TakenOff:
+			e, off = e.withoutFile(), offAsPut
 		}
-		if _, err := tx.ExecContext(ctx, `UPDATE calls SET (`+columns+`) = (`+marks+`) WHERE id = ?`,
-			append(e.values(), e.ID)...); err != nil {
+		if _, err := tx.ExecContext(ctx, `UPDATE calls SET (`+columns+`, taken_off) = (`+marks+`, ?) WHERE id = ?`,
+			append(e.values(), off, e.ID)...); err != nil {
 			return 0, err
 		}
 	}
 	return e.ID, s.tickOff(ctx, tx, e)
 }
+
+// Who said that a person is not the caller.
+const (
+	offNot    = 0
+	offByHand = 1 // TakeOff
+	offAsPut  = 2 // Put, which can take it back
+)
 
 // tickOff ticks off the missed calls before e that have its number, and e itself
 // if such a call came after it: reports can come late.
@@ -88,7 +103,10 @@ func (s *Store) tickOff(ctx context.Context, tx *sql.Tx, e Entry) error {
 	return err
 }
 
-const notTickedOff = `result = 'missed' AND outgoing = 0 AND handled = 0`
+const (
+	notTickedOff = `result = 'missed' AND outgoing = 0 AND handled = 0`
+	tickedOff    = `result = 'missed' AND outgoing = 0 AND handled <> 0`
+)
 
 // Looked writes what a lookup said of the caller of a call, from e, and nothing
 // else: the call may have gone on while the hub was asked. ErrGone comes back
@@ -102,8 +120,11 @@ func (s *Store) Looked(ctx context.Context, e Entry) error {
 		if err != nil {
 			return err
 		}
-		now.Name, now.ContactID, now.RelationNumber, now.Link, now.Matches, now.Outcome = e.Name, e.ContactID, e.RelationNumber, e.Link, e.Matches, e.Outcome
-		if now.Number == "" || now.TakenOff || keep != KeepFull {
+		now.Matches, now.Outcome = e.Matches, e.Outcome
+		if !now.TakenOff {
+			now.Name, now.ContactID, now.RelationNumber, now.Link = e.Name, e.ContactID, e.RelationNumber, e.Link
+		}
+		if now.Number == "" || keep != KeepFull {
 			now = now.withoutPerson()
 		}
 		_, err = tx.ExecContext(ctx, `UPDATE calls SET name = ?, contact_id = ?, relation_number = ?, link = ?, matches = ?, outcome = ?, find = ? WHERE id = ?`,
@@ -116,9 +137,43 @@ func (s *Store) Looked(ctx context.Context, e Entry) error {
 	return nil
 }
 
+// SetPerson says who called: somebody has chosen him, or takes "not this contact"
+// back. It writes the person of e and nothing else, ErrGone as for Looked.
+func (s *Store) SetPerson(ctx context.Context, e Entry) error {
+	err := s.change(ctx, func(tx *sql.Tx, keep Keep) error {
+		now, err := scan(tx.QueryRowContext(ctx, `SELECT `+all+` FROM calls WHERE id = ?`, e.ID))
+		if errors.Is(err, sql.ErrNoRows) || err == nil && now.Number != e.Number {
+			return ErrGone
+		}
+		if err != nil || now.Number == "" || keep != KeepFull {
+			return err
+		}
+		now.Name, now.ContactID, now.RelationNumber, now.Link = e.Name, e.ContactID, e.RelationNumber, e.Link
+		_, err = tx.ExecContext(ctx, `UPDATE calls SET name = ?, contact_id = ?, relation_number = ?, link = ?, find = ?, taken_off = ? WHERE id = ?`,
+			now.Name, now.ContactID, now.RelationNumber, now.Link, now.find(), offNot, now.ID)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("write call history: %w", err)
+	}
+	return nil
+}
+
 // Handle ticks off a missed call.
 func (s *Store) Handle(ctx context.Context, id int64) error {
 	return s.handle(ctx, "id = ?", id)
+}
+
+// Reopen takes back that a missed call was ticked off.
+func (s *Store) Reopen(ctx context.Context, id int64) error {
+	err := s.change(ctx, func(tx *sql.Tx, _ Keep) error {
+		_, err := tx.ExecContext(ctx, `UPDATE calls SET handled = 0 WHERE `+tickedOff+` AND id = ?`, id)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("write call history: %w", err)
+	}
+	return nil
 }
 
 // HandleNumber ticks off every missed call with a number, in the form that
