@@ -7,26 +7,48 @@ const (
 	KindCallsCall    = "calls.call"    // CallsEntry: call back
 	KindCallsCopy    = "calls.copy"    // CallsCopy: put a number on the clipboard
 	KindCallsLookup  = "calls.lookup"  // CallsEntry: look up again; CallsLooked answers
+	KindCallsPerson  = "calls.person"  // CallsPerson: open the file of one of several contacts
 	KindCallsNotThis = "calls.notthis" // CallsEntry: take the person off
-	KindCallsTick    = "calls.tick"    // CallsEntry: tick a missed call off
-	KindCallsRemove  = "calls.remove"  // CallsEntry: remove it
-	KindCallsUndo    = "calls.undo"    // CallsEntry: put it back
+	KindCallsThis    = "calls.this"    // CallsEntries: take that back
+	KindCallsTick    = "calls.tick"    // CallsEntries: tick missed calls off
+	KindCallsReopen  = "calls.reopen"  // CallsEntries: take that back
+	KindCallsRemove  = "calls.remove"  // CallsEntries: remove them
+	KindCallsUndo    = "calls.undo"    // CallsEntries: put them back
 	KindCallsDismiss = "calls.dismiss" // no content: the notice was read
 	KindCallsWipe    = "calls.wipe"    // no content: delete all that is stored about callers
+	KindCallsQuit    = "calls.quit"    // no content: quit Wiebelt
 )
 
 // Kinds of messages to the calls window.
 const (
-	KindCallsState   = "calls.state"   // CallsState, when asked
-	KindCallsLooked  = "calls.looked"  // CallsLooked
-	KindCallsRemoved = "calls.removed" // CallsEntry: it is gone, and for a while can come back
-	KindCallsFailed  = "calls.failed"  // CallsFailed: something that was asked for did not work
+	KindCallsState  = "calls.state"  // CallsState, when asked
+	KindCallsLooked = "calls.looked" // CallsLooked
+	KindCallsFailed = "calls.failed" // CallsFailed: something that was asked for did not work
 )
 
 // CallsEntry names a call of the history.
 type CallsEntry struct {
 	Entry int64 `json:"entry"`
 }
+
+// CallsEntries names calls of the history. Those that were removed, or a person that
+// was taken off, can come back for a while.
+type CallsEntries struct {
+	Entries []int64 `json:"entries"`
+}
+
+// CallsPerson asks for the file of one of the contacts that CallsLooked had. The
+// link is checked anew.
+type CallsPerson struct {
+	Entry   int64         `json:"entry"`
+	Contact LookupContact `json:"contact"`
+}
+
+// String gives nothing away.
+func (CallsPerson) String() string { return "person" }
+
+// GoString is String, so that %#v tells no more.
+func (p CallsPerson) GoString() string { return p.String() }
 
 // CallsCopy asks for a number of a call on the clipboard, as digits.
 type CallsCopy struct {
@@ -39,7 +61,7 @@ type CallsState struct {
 	Group    bool   `json:"group"`     // setting calls.group
 	CallBack bool   `json:"call_back"` // there is something to call back with
 	Manual   bool   `json:"manual"`    // setting lookup.manual
-	Missed   int    `json:"missed"`    // not ticked off
+	Delivery bool   `json:"delivery"`  // messages can be delivered
 	Fault    string `json:"fault"`     // why calls are not kept now, as a sentence; "" if they are
 	Notice   string `json:"notice"`    // what has happened to the history, as a sentence
 }
@@ -47,10 +69,17 @@ type CallsState struct {
 // CallsLooked tells what looking up again has given. What can be kept stands in
 // the history by now.
 type CallsLooked struct {
-	Entry    int64  `json:"entry"`
-	Several  bool   `json:"several"`  // somebody has to choose
-	Sentence string `json:"sentence"` // what there is to say, "" if the row says it all
+	Entry    int64           `json:"entry"`
+	Contacts []LookupContact `json:"contacts,omitempty"` // somebody has to choose
+	More     int             `json:"more,omitempty"`     // contacts beyond those listed
+	Sentence string          `json:"sentence"`           // what there is to say, "" if the row says it all
 }
+
+// String gives nothing away.
+func (CallsLooked) String() string { return "looked" }
+
+// GoString is String, so that %#v tells no more.
+func (m CallsLooked) GoString() string { return m.String() }
 
 // CallsFailed says in a sentence what did not work.
 type CallsFailed struct {
@@ -77,13 +106,15 @@ const (
 	LookupOff      = "off"      // setting lookup.manual
 	LookupNever    = "never"    // phone.never_lookup
 	LookupNoNumber = "nonumber" // a text, no number
+	LookupNumbers  = "numbers"  // several numbers: somebody has to choose
 )
 
 // LookupFound answers a LookupFind.
 type LookupFound struct {
 	Seq      int             `json:"seq"`
 	Outcome  string          `json:"outcome"`
-	Number   string          `json:"number"` // as the history has it
+	Numbers  []string        `json:"numbers,omitempty"` // with the outcome LookupNumbers, as they are shown
+	Number   string          `json:"number"`            // as the history has it
 	Shown    string          `json:"shown"`
 	Copy     string          `json:"copy"` // digits only
 	LineName string          `json:"line_name,omitempty"`
@@ -102,6 +133,8 @@ func (f LookupFound) GoString() string { return f.String() }
 
 // LookupContact is one contact with the number.
 type LookupContact struct {
+	ID       string `json:"id"`
+	Earlier  bool   `json:"earlier"` // the one whose file the user opened before
 	Name     string `json:"name"`
 	Relation string `json:"relation"` // digits
 	Address  string `json:"address"`

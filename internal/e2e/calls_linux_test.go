@@ -126,12 +126,12 @@ func (d *desk) origin(id string) (p image.Point) {
 
 // Places in the window's contents: the marks of the first two rows, and the names.
 func (d *desk) mark(row int) image.Rectangle {
-	return image.Rect(392, 188+56*row, 412, 212+56*row).Add(d.at)
+	return image.Rect(354, 168+48*row, 376, 188+48*row).Add(d.at)
 }
 
-func (d *desk) result() image.Rectangle { return image.Rect(412, 188, 500, 212).Add(d.at) }
+func (d *desk) result() image.Rectangle { return image.Rect(378, 168, 470, 188).Add(d.at) }
 
-func (d *desk) names() image.Rectangle { return image.Rect(104, 190, 260, 600).Add(d.at) }
+func (d *desk) names() image.Rectangle { return image.Rect(104, 166, 260, 600).Add(d.at) }
 
 const answeredGreen = 0x1B7F4B
 
@@ -240,7 +240,7 @@ func measureDesk(t testing.TB, calls, rounds int, middle func([]time.Duration) t
 	d.Until("every call", func() bool { return d.shows(d.mark(1), answeredGreen) })
 	f.memory = memory(t, d.pid())
 	d.Until("the other window", func() bool { // which keeps the program there
-		d.Click(d.at.X+460, d.at.Y+46, 1)
+		d.Click(d.at.X+534, d.at.Y+34, 1)
 		return len(d.Windows("^Nummer opzoeken")) > 0
 	})
 	for range rounds {
@@ -286,7 +286,7 @@ func measureDesk(t testing.TB, calls, rounds int, middle func([]time.Duration) t
 
 // rows2 reports whether rows stand all the way down.
 func (d *desk) rows2() bool {
-	return d.shows(image.Rect(392, 188, 412, 340).Add(d.at), answeredGreen) && d.shows(image.Rect(392, 440, 412, 600).Add(d.at), answeredGreen)
+	return d.shows(image.Rect(354, 168, 376, 340).Add(d.at), answeredGreen) && d.shows(image.Rect(354, 440, 376, 600).Add(d.at), answeredGreen)
 }
 
 // emptyDesk is the memory of the windows program with an empty calls window.
@@ -296,7 +296,7 @@ func emptyDesk(t testing.TB) int {
 	d.ask()
 	d.find()
 	const ink = 0x1B2733
-	d.Until("the page that says there are none", func() bool { return d.shows(image.Rect(24, 130, 224, 170).Add(d.at), ink) })
+	d.Until("the page that says there are none", func() bool { return d.shows(image.Rect(24, 110, 224, 170).Add(d.at), ink) })
 	return memory(t, d.pid())
 }
 
@@ -401,6 +401,8 @@ func TestCallsDay(t *testing.T) {
 	}
 	d.Until("ticked off", func() bool { return !entry().Open() })
 	d.Until("the quiet word", func() bool { return !d.shows(d.result(), accent) })
+	undo := image.Rect(600, 168, 700, 200).Add(d.at)
+	d.Until("no way back any more", func() bool { return !d.shows(undo, accent) })
 
 	menu := func(down int) { // the line of the menu, from the first
 		keys := []string{"Menu"}
@@ -409,12 +411,12 @@ func TestCallsDay(t *testing.T) {
 		}
 		d.Key(append(keys, "Return")...)
 	}
-	place := 5 // open, copy, copy, look up again, not this
+	place := 6 // open, call back after all, copy, copy, look up again, not this
 	if d.canCall() {
 		place++
 	}
 	menu(place)
-	d.Until("no name any more", func() bool { e := entry(); return e.Name == "" && e.TakenOff })
+	d.Until("somebody else", func() bool { e := entry(); return e.ContactID == "" && e.TakenOff })
 	ring("2", "+31698760011", "missed")
 	d.Until("two calls", func() bool { return len(callsOf(t, d.office)) == 2 && entry().Name != "" })
 	d.Until("the second one in the window", func() bool { return d.shows(d.result(), accent) })
@@ -427,12 +429,12 @@ func TestCallsDay(t *testing.T) {
 	ring("3", "+31698760011", "missed")
 	d.Until("a new file with the call", func() bool { return len(callsOf(t, d.office)) == 1 && entry().Result == history.ResultMissed })
 	const trouble = 0x9A5B00
-	d.Until("the notice", func() bool { return d.shows(image.Rect(24, 84, 300, 130).Add(d.at), trouble) })
+	d.Until("the notice", func() bool { return d.shows(image.Rect(24, 76, 300, 130).Add(d.at), trouble) })
 	if dir := os.Getenv("WIEBELT_SHOTS"); dir != "" {
 		keep(t, filepath.Join(dir, "calls-day.png"), d.Screenshot())
 	}
 
-	d.Click(d.at.X+460, d.at.Y+46, 1)
+	d.Click(d.at.X+534, d.at.Y+34, 1)
 	look := d.FindWindow("^Nummer opzoeken")
 	d.activate(look)
 	before := len(opened(notes))

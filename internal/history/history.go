@@ -63,6 +63,10 @@ func (e Entry) Missed() bool { return e.Result == ResultMissed && !e.Outgoing }
 // Open tells whether the call was missed and not ticked off.
 func (e Entry) Open() bool { return e.Missed() && e.Handled.IsZero() }
 
+// OneCaller tells whether calls with this number are of one caller: those withheld
+// are not, nor are those of which no phone told a number.
+func (e Entry) OneCaller() bool { return e.Number != "" && e.Number != nameMark }
+
 // How a call went. Missed, Elsewhere, NotHere and Unknown are four different
 // things: only a phone that tells why a call ended may make it missed.
 const (

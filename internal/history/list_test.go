@@ -64,8 +64,10 @@ func TestWalk(t *testing.T) {
 		q  Query
 		in func(Entry) bool
 	}{
-		"all":      {Query{}, func(e Entry) bool { return !e.Open() }},
-		"mine":     {Query{View: ViewMine}, func(e Entry) bool { return !e.Open() && (e.Outgoing || e.Result != ResultElsewhere && e.Result != ResultNotHere) }},
+		"all": {Query{}, func(e Entry) bool { return !e.Open() }},
+		"mine": {Query{View: ViewMine}, func(e Entry) bool {
+			return !e.Open() && (e.Outgoing || e.Result != ResultElsewhere && e.Result != ResultNotHere)
+		}},
 		"missed":   {Query{View: ViewMissed}, func(e Entry) bool { return e.Missed() && !e.Open() }},
 		"others":   {Query{View: ViewElsewhere}, func(e Entry) bool { return !e.Outgoing && e.Result == ResultElsewhere }},
 		"unsure":   {Query{View: ViewUnsure}, func(e Entry) bool { return !e.Outgoing && (e.Result == ResultNotHere || e.Result == ResultUnknown) }},

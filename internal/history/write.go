@@ -91,8 +91,8 @@ const (
 // tickOff ticks off the missed calls before e that have its number, and e itself
 // if such a call came after it: reports can come late.
 func (s *Store) tickOff(ctx context.Context, tx *sql.Tx, e Entry) error {
-	if e.Number == "" || e.Number == nameMark {
-		return nil // withheld numbers are not one caller, nor are those that no phone told
+	if !e.OneCaller() {
+		return nil
 	}
 	now, rang := sqlitefile.Micros(s.now()), sqlitefile.Micros(e.Rang)
 	_, err := tx.ExecContext(ctx, `UPDATE calls SET handled = ? WHERE `+notTickedOff+` AND number = ? AND rang < ?`, now, e.Number, rang)

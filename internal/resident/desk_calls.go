@@ -24,7 +24,7 @@ const (
 	openingIn = 20 * time.Second
 	// lookingIn is how long a lookup by hand may take, token and all attempts.
 	lookingIn = 75 * time.Second
-	maxTyped  = 200 // bytes of a number
+	maxTyped  = 200 // bytes of a text with a number
 	maxListed = 100 // contacts in an answer to a lookup
 )
 
@@ -33,46 +33,96 @@ var owners dial.Owners
 
 // answerCalls does what the calls window asks for.
 func answerCalls(r *Resident, q ask.Request) {
-	if q.Kind == deskapi.KindCallsAsk {
+	switch q.Kind {
+	case deskapi.KindCallsAsk:
 		q.Reply(deskapi.KindCallsState, r.callsState(q.Ctx))
 		return
-	}
-	if q.Kind == deskapi.KindCallsWipe {
+	case deskapi.KindCallsWipe:
 		r.wipe(q)
+		return
+	case deskapi.KindCallsQuit:
+		r.chosen(menuQuit)
 		return
 	}
 	if r.store == nil {
 		return // there are no calls to do anything with
-	}
-	if q.Kind == deskapi.KindCallsUndo {
-		r.undoRemove(q)
-		return
 	}
 	if q.Kind == deskapi.KindCallsDismiss {
 		r.store.Dismiss()
 		r.historyChanged()
 		return
 	}
-	var m deskapi.CallsCopy // CallsEntry is the beginning of it
+	var m struct { // all that a request can have
+		deskapi.CallsCopy
+		deskapi.CallsEntries
+		Contact deskapi.LookupContact
+	}
 	if !q.Decode(&m) {
 		return
 	}
+	if do := r.withCalls(q.Kind); do != nil {
+		var failed error
+		for _, id := range m.Entries {
+			if err := do(q.Ctx, id); err != nil {
+				failed, m.Entry = err, id
+			}
+		}
+		r.historyChanged()
+		r.failedCall(q, m.Entry, failed)
+		return
+	}
 	e, err := r.store.Get(q.Ctx, m.Entry)
-	if err == nil {
+	switch {
+	case err != nil:
+	case q.Kind == deskapi.KindCallsPerson:
+		err = r.openPerson(q.Ctx, e, m.Contact)
+	default:
 		err = r.withCall(q, e, m.Relation)
 	}
+	r.failedCall(q, m.Entry, err)
+}
+
+// withCalls does what is asked with one of any number of calls; nil for what is
+// asked of one call only.
+func (r *Resident) withCalls(kind string) func(context.Context, int64) error {
+	switch kind {
+	case deskapi.KindCallsTick:
+		return r.store.Handle
+	case deskapi.KindCallsReopen:
+		return r.store.Reopen
+	case deskapi.KindCallsUndo:
+		return r.undoRemove
+	case deskapi.KindCallsThis:
+		return r.undoNotThis
+	case deskapi.KindCallsRemove:
+		return func(ctx context.Context, id int64) error {
+			e, err := r.store.Get(ctx, id)
+			if err == nil {
+				err = r.removeCall(ctx, e)
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// failedCall tells the window what did not work, if anything.
+func (r *Resident) failedCall(q ask.Request, entry int64, err error) {
+	if err == nil || q.Ctx.Err() != nil {
+		return
+	}
+	said := text.CallsTroubleWrite
 	var f callsFailure
 	switch {
-	case err == nil || q.Ctx.Err() != nil:
 	case errors.As(err, &f):
-		q.Reply(deskapi.KindCallsFailed, deskapi.CallsFailed{Entry: m.Entry, Sentence: r.lang().T(text.Key(f))})
+		said = text.Key(f)
 	case errors.Is(err, history.ErrGone):
-		q.Reply(deskapi.KindCallsFailed, deskapi.CallsFailed{Entry: m.Entry, Sentence: r.lang().T(text.CallsTroubleGone)})
+		said = text.CallsTroubleGone
 		r.historyChanged()
 	default:
 		r.o.Log.Warn("a call of the history was not changed", "why", err)
-		q.Reply(deskapi.KindCallsFailed, deskapi.CallsFailed{Entry: m.Entry, Sentence: r.lang().T(text.CallsTroubleWrite)})
 	}
+	q.Reply(deskapi.KindCallsFailed, deskapi.CallsFailed{Entry: entry, Sentence: r.lang().T(said)})
 }
 
 // callsFailure is the key of what did not work.
@@ -113,18 +163,9 @@ func (r *Resident) withCall(q ask.Request, e history.Entry, relation bool) error
 		r.historyChanged()
 		return err
 	case deskapi.KindCallsNotThis:
-		was, err := r.store.TakeOff(ctx, e.ID)
-		if err == nil && was.Number != "" && was.ContactID != "" {
-			r.chosenBefore.NotThis(was.Number, was.ContactID)
-		}
+		err := r.notThis(ctx, e)
 		r.historyChanged()
 		return err
-	case deskapi.KindCallsTick:
-		err := r.store.Handle(ctx, e.ID)
-		r.historyChanged()
-		return err
-	case deskapi.KindCallsRemove:
-		return r.removeCall(ctx, e, q)
 	}
 	return nil
 }
@@ -185,7 +226,7 @@ func (r *Resident) support() string {
 
 func (r *Resident) callsState(ctx context.Context) deskapi.CallsState {
 	s := r.set()
-	m := deskapi.CallsState{Group: s.Calls.Group, Manual: s.Lookup.Manual, Missed: r.missed(), Fault: r.historyFault(), CallBack: r.canCallBack(ctx)}
+	m := deskapi.CallsState{Group: s.Calls.Group, Manual: s.Lookup.Manual, Delivery: s.Hub.Intermediary != "", Fault: r.historyFault(), CallBack: r.canCallBack(ctx)}
 	if r.store != nil {
 		if n := r.store.State().Notice; n != history.NoticeNone {
 			m.Notice = r.lang().T(text.CallsNotice(string(n)))
@@ -215,6 +256,21 @@ func (r *Resident) openCall(ctx context.Context, link, number string) error {
 		return nil
 	}
 	err = r.store.HandleNumber(ctx, number)
+	r.historyChanged()
+	return err
+}
+
+// openPerson opens the file of one of several contacts, who is the caller then.
+func (r *Resident) openPerson(ctx context.Context, e history.Entry, k deskapi.LookupContact) error {
+	if err := r.openCall(ctx, k.Link, e.Number); err != nil {
+		return err
+	}
+	if k.ID == "" || k.Link == "" || r.rules(r.set()).Parse(e.Number, "").Foreign { // only possible: nobody's name on disk
+		return nil
+	}
+	r.chosenBefore.Chose(e.Number, k.ID)
+	e.Name, e.ContactID, e.RelationNumber, e.Link = k.Name, k.ID, k.Relation, k.Link
+	err := r.store.SetPerson(ctx, e)
 	r.historyChanged()
 	return err
 }
@@ -275,16 +331,20 @@ func (r *Resident) lookAgain(ctx context.Context, e history.Entry) (deskapi.Call
 	}
 	before := e.ContactID
 	e.Matches = len(found)
+	if before != "" { // else it is what the phone system says
+		e.Name = ""
+	}
 	e.ContactID, e.RelationNumber, e.Link = "", "", ""
 	switch i := slices.IndexFunc(found, func(k contact.Contact) bool { return before != "" && k.ID == before }); {
 	case len(found) == 0:
-		e.Outcome, e.Name = history.OutcomeNobody, ""
+		e.Outcome = history.OutcomeNobody
 		m.Sentence = l.T(text.CallsAgainNobody)
 	case n.Foreign: // only possible: nobody's name on disk
 		e.Outcome, m.Sentence = history.OutcomeFound, l.T(text.CallsAgainPossible)
 		if len(found) > 1 {
-			e.Outcome, m.Several = history.OutcomeSeveral, true
+			e.Outcome = history.OutcomeSeveral
 		}
+		m.Contacts, m.More = r.people(n, found)
 	case len(found) == 1:
 		e.Outcome = history.OutcomeFound
 		r.person(&e, found[0])
@@ -292,7 +352,8 @@ func (r *Resident) lookAgain(ctx context.Context, e history.Entry) (deskapi.Call
 			m.Sentence = l.T(text.CallsAgainOff)
 		}
 	default:
-		e.Outcome, e.Name, m.Several = history.OutcomeSeveral, "", true
+		e.Outcome = history.OutcomeSeveral
+		m.Contacts, m.More = r.people(n, found)
 		if i >= 0 { // the one chosen then
 			r.person(&e, found[i])
 		}
@@ -324,6 +385,33 @@ func (r *Resident) askHub(ctx context.Context, n phone.Number) ([]contact.Contac
 	return found, err
 }
 
+// people are contacts as a window shows them, as many as a message holds, in the
+// order in which the card has them: whom the user chose before stands first.
+func (r *Resident) people(n phone.Number, found []contact.Contact) (list []deskapi.LookupContact, more int) {
+	earlier, size := "", 0
+	if len(found) > 1 && len(found) <= companion.ManyContacts {
+		earlier, _ = r.chosenBefore.Earlier(n.Key())
+	}
+	found = slices.Clone(found)
+	if i := slices.IndexFunc(found, func(k contact.Contact) bool { return k.ID == earlier }); earlier != "" && i > 0 {
+		k := found[i]
+		found = slices.Insert(slices.Delete(found, i, i+1), 0, k)
+	}
+	for i, k := range found {
+		c := deskapi.LookupContact{ID: k.ID, Earlier: earlier != "" && k.ID == earlier, Name: ask.Cut(k.Name()), Relation: ask.Cut(k.RelationNumber),
+			Address: ask.Cut(k.Address.Line()), Producer: ask.Cut(k.Producer.Text()), Modified: ask.Cut(k.LastModifiedBy.Text())}
+		if _, err := r.current().links.Check(k.Link); err == nil {
+			c.Link = k.Link
+		}
+		b, err := json.Marshal(c)
+		if size += len(b); err != nil || i >= maxListed || size > ask.MaxAnswer {
+			return list, len(found) - i
+		}
+		list = append(list, c)
+	}
+	return list, 0
+}
+
 // answerLookup does what the window asks for that looks a number up.
 func answerLookup(r *Resident, q ask.Request) {
 	switch q.Kind {
@@ -348,11 +436,18 @@ func answerLookup(r *Resident, q ask.Request) {
 
 // lookUp looks up what somebody typed. Nothing of it is kept.
 func (r *Resident) lookUp(ctx context.Context, typed string) deskapi.LookupFound {
-	n := r.rules(r.set()).Parse(typed, "")
+	all := r.rules(r.set()).Find(typed)
+	n := all[0]
 	f := deskapi.LookupFound{Outcome: outcomeOfNumber[n.Kind], Shown: n.Display(), Copy: n.Copy(), LineName: n.LineName, Support: r.support()}
 	switch {
 	case !r.set().Lookup.Manual:
 		return deskapi.LookupFound{Outcome: deskapi.LookupOff}
+	case len(all) > 1:
+		f = deskapi.LookupFound{Outcome: deskapi.LookupNumbers}
+		for _, n := range all {
+			f.Numbers = append(f.Numbers, n.Display())
+		}
+		return f
 	case n.Kind != phone.External:
 		return f
 	case !n.Lookup():
@@ -365,20 +460,7 @@ func (r *Resident) lookUp(ctx context.Context, typed string) deskapi.LookupFound
 		f.Outcome, f.Failure = history.OutcomeFailed, string(contact.FailureOf(err))
 		return f
 	}
-	size := 0
-	for i, k := range found {
-		c := deskapi.LookupContact{Name: ask.Cut(k.Name()), Relation: ask.Cut(k.RelationNumber), Address: ask.Cut(k.Address.Line()),
-			Producer: ask.Cut(k.Producer.Text()), Modified: ask.Cut(k.LastModifiedBy.Text())}
-		if _, err := r.current().links.Check(k.Link); err == nil {
-			c.Link = k.Link
-		}
-		b, err := json.Marshal(c)
-		if size += len(b); err != nil || i >= maxListed || size > ask.MaxAnswer {
-			f.More = len(found) - i
-			break
-		}
-		f.Contacts = append(f.Contacts, c)
-	}
+	f.Contacts, f.More = r.people(n, found)
 	switch len(found) {
 	case 0:
 		f.Outcome = history.OutcomeNobody

@@ -258,21 +258,59 @@ func TestCallsRequests(t *testing.T) {
 	if a := d.ask(deskapi.KindCallsNotThis, at, nil); a != "" {
 		t.Errorf("answered %s", a)
 	}
-	if got := d.get(id); got.Name+got.ContactID+got.Link+got.RelationNumber != "" {
+	if got := d.get(id); got.ContactID+got.Link+got.RelationNumber != "" || got.Name != e.Name || !got.TakenOff {
 		t.Errorf("still there: %+v", got)
 	}
 	if _, still := d.chosenBefore.Earlier(e.Number); still {
 		t.Error("the choice is still remembered")
 	}
+	these := deskapi.CallsEntries{Entries: []int64{id}}
+	if a := d.ask(deskapi.KindCallsThis, these, nil); a != "" {
+		t.Errorf("answered %s", a)
+	}
+	if _, again := d.chosenBefore.Earlier(e.Number); !again || d.get(id).TakenOff || d.get(id).Link != e.Link {
+		t.Errorf("taken back: %+v, the choice %v", d.get(id), again)
+	}
+	if a := d.ask(deskapi.KindCallsThis, these, nil); a != deskapi.KindCallsFailed {
+		t.Errorf("twice: %s", a)
+	}
 
 	again := missedCall()
 	again.Number = ""
 	tick := d.put(again)
-	d.ask(deskapi.KindCallsTick, deskapi.CallsEntry{Entry: tick}, nil)
+	d.ask(deskapi.KindCallsTick, deskapi.CallsEntries{Entries: []int64{tick}}, nil)
 	if !d.get(tick).Missed() || d.get(tick).Open() {
 		t.Error("not ticked off")
 	}
-	d.ask(deskapi.KindCallsRemove, at, nil)
+	d.ask(deskapi.KindCallsReopen, deskapi.CallsEntries{Entries: []int64{tick}}, nil)
+	if !d.get(tick).Open() {
+		t.Error("not open again")
+	}
+
+	several := missedCall()
+	several.Number, several.Name, several.ContactID, several.RelationNumber, several.Link = "+31207650022", "", "", "", ""
+	one := d.put(several)
+	var found deskapi.CallsLooked
+	d.ask(deskapi.KindCallsLookup, deskapi.CallsEntry{Entry: one}, &found)
+	if len(found.Contacts) != 3 || found.Contacts[0].ID != "c-Aarts" || found.Contacts[0].Earlier {
+		t.Fatalf("%d people, the first %+v", len(found.Contacts), found.Contacts)
+	}
+	if a := d.ask(deskapi.KindCallsPerson, deskapi.CallsPerson{Entry: one, Contact: found.Contacts[1]}, nil); a != "" || d.notes("xdg-open") != d.link("c-Bakker") {
+		t.Errorf("%s; opened %q", a, d.notes("xdg-open"))
+	}
+	if got := d.get(one); got.ContactID != "c-Bakker" || got.Open() {
+		t.Errorf("opened and is %+v", got)
+	}
+	var next deskapi.CallsLooked
+	d.ask(deskapi.KindCallsLookup, deskapi.CallsEntry{Entry: d.put(several)}, &next)
+	if len(next.Contacts) != 3 || next.Contacts[0].ID != "c-Bakker" || !next.Contacts[0].Earlier || next.Contacts[1].ID != "c-Aarts" {
+		t.Errorf("then %+v", next.Contacts)
+	}
+	found.Contacts[0].Link = "https://evil.example/contacts/viewcontact/c"
+	if a := d.ask(deskapi.KindCallsPerson, deskapi.CallsPerson{Entry: one, Contact: found.Contacts[0]}, nil); a != deskapi.KindCallsFailed {
+		t.Errorf("a link of another hub: %s", a)
+	}
+	d.ask(deskapi.KindCallsRemove, deskapi.CallsEntries{Entries: []int64{at.Entry}}, nil)
 	if _, err := d.store.Get(t.Context(), id); !errors.Is(err, history.ErrGone) {
 		t.Errorf("not removed: %v", err)
 	}
@@ -297,11 +335,11 @@ func TestCallsStateOfTheResident(t *testing.T) {
 	}
 	d.set.Phone.CallBack, d.set.Calls.Group = "softphone {number}", true
 	d.put(missedCall())
-	if s := state(); s != (deskapi.CallsState{Group: true, CallBack: true, Manual: true, Missed: 1}) {
+	if s := state(); s != (deskapi.CallsState{Group: true, CallBack: true, Manual: true}) {
 		t.Errorf("%+v", s)
 	}
 	d.set.Phone.CallBack, d.set.Lookup.Manual, d.set.Calls.Group = "off", false, false
-	if s := state(); s != (deskapi.CallsState{Missed: 1}) {
+	if s := state(); s != (deskapi.CallsState{}) {
 		t.Errorf("%+v", s)
 	}
 	if runtime.GOOS != "windows" {
@@ -361,7 +399,7 @@ func TestLookAgain(t *testing.T) {
 	}
 	several := failed
 	several.Number = "+31207650022"
-	if e := again(several); e.Name != "" || e.Matches != 3 || e.Outcome != history.OutcomeSeveral || !m.Several {
+	if e := again(several); e.Name != "" || e.Matches != 3 || e.Outcome != history.OutcomeSeveral || len(m.Contacts) != 3 {
 		t.Errorf("%+v, %+v", e, m)
 	}
 	several.Name, several.ContactID = "Bakker", "c-Bakker" // chosen then
@@ -402,19 +440,21 @@ func TestLookAgain(t *testing.T) {
 func TestLookUpByHand(t *testing.T) {
 	d := newDesktop(t)
 	for typed, want := range map[string]deskapi.LookupFound{
-		"06-98760011":       {Outcome: history.OutcomeFound, Number: "+31698760011", Shown: "06 98 76 00 11", Copy: "0698760011"},
-		"+31 6 9876 0011":   {Outcome: history.OutcomeFound, Number: "+31698760011", Shown: "06 98 76 00 11", Copy: "0698760011"},
-		"tel:0031698760011": {Outcome: history.OutcomeFound, Number: "+31698760011", Shown: "06 98 76 00 11", Copy: "0698760011"},
-		"020 765 00 22":     {Outcome: history.OutcomeSeveral, Number: "+31207650022", Shown: "020 765 00 22", Copy: "0207650022"},
-		"06 55 55 00 00":    {Outcome: history.OutcomeNobody, Number: "+31655550000", Shown: "06 55 55 00 00", Copy: "0655550000"},
-		"+49 698 760 011":   {Outcome: history.OutcomeFound, Number: "+49698760011", Possible: true, Shown: "+49 69 8760011", Copy: "0049698760011"},
-		"101":               {Outcome: history.OutcomeInternal, Shown: "101", Copy: "101"},
-		"0800 1234":         {Outcome: history.OutcomeShort, Shown: "0800 12 34", Copy: "08001234"},
-		"020 123 45 67":     {Outcome: history.OutcomeOwn, Shown: "020 123 45 67", Copy: "0201234567", LineName: "Schade"},
-		"0612340000":        {Outcome: deskapi.LookupNever, Shown: "06 12 34 00 00", Copy: "0612340000"},
-		"anonymous":         {Outcome: history.OutcomeWithheld},
-		"de Vries":          {Outcome: deskapi.LookupNoNumber, Shown: "de Vries"},
-		"%CallerNumber%":    {Outcome: deskapi.LookupNoNumber},
+		"06-98760011":            {Outcome: history.OutcomeFound, Number: "+31698760011", Shown: "06 98 76 00 11", Copy: "0698760011"},
+		"+31 6 9876 0011":        {Outcome: history.OutcomeFound, Number: "+31698760011", Shown: "06 98 76 00 11", Copy: "0698760011"},
+		"tel:0031698760011":      {Outcome: history.OutcomeFound, Number: "+31698760011", Shown: "06 98 76 00 11", Copy: "0698760011"},
+		"020 765 00 22":          {Outcome: history.OutcomeSeveral, Number: "+31207650022", Shown: "020 765 00 22", Copy: "0207650022"},
+		"06 55 55 00 00":         {Outcome: history.OutcomeNobody, Number: "+31655550000", Shown: "06 55 55 00 00", Copy: "0655550000"},
+		"+49 698 760 011":        {Outcome: history.OutcomeFound, Number: "+49698760011", Possible: true, Shown: "+49 69 8760011", Copy: "0049698760011"},
+		"T 06-98760011 (mobiel)": {Outcome: history.OutcomeFound, Number: "+31698760011", Shown: "06 98 76 00 11", Copy: "0698760011"},
+		"0698760011 0207650022":  {Outcome: deskapi.LookupNumbers, Numbers: []string{"06 98 76 00 11", "020 765 00 22"}},
+		"101":                    {Outcome: history.OutcomeInternal, Shown: "101", Copy: "101"},
+		"0800 1234":              {Outcome: history.OutcomeShort, Shown: "0800 12 34", Copy: "08001234"},
+		"020 123 45 67":          {Outcome: history.OutcomeOwn, Shown: "020 123 45 67", Copy: "0201234567", LineName: "Schade"},
+		"0612340000":             {Outcome: deskapi.LookupNever, Shown: "06 12 34 00 00", Copy: "0612340000"},
+		"anonymous":              {Outcome: history.OutcomeWithheld},
+		"de Vries":               {Outcome: deskapi.LookupNoNumber, Shown: "de Vries"},
+		"%CallerNumber%":         {Outcome: deskapi.LookupNoNumber},
 	} {
 		var f deskapi.LookupFound
 		if a := d.ask(deskapi.KindLookupFind, deskapi.LookupFind{Seq: 7, Text: typed}, &f); a != deskapi.KindLookupFound || f.Seq != 7 {
@@ -430,7 +470,7 @@ func TestLookUpByHand(t *testing.T) {
 		}
 		switch len(contacts) {
 		case 1:
-			if contacts[0] != (deskapi.LookupContact{Name: "J. de Vries", Relation: "100200", Address: "Dorpsstraat 1, 1234 AB Ons Dorp",
+			if contacts[0] != (deskapi.LookupContact{ID: "c-vries", Name: "J. de Vries", Relation: "100200", Address: "Dorpsstraat 1, 1234 AB Ons Dorp",
 				Producer: "Producent Een", Modified: "Medewerker", Link: d.link("c-vries")}) {
 				t.Errorf("%+v", contacts[0])
 			}

@@ -15,7 +15,6 @@ import (
 	"wiebelt/internal/health"
 	"wiebelt/internal/history"
 	"wiebelt/internal/native/tray"
-	"wiebelt/internal/resident/ask"
 	"wiebelt/internal/resident/corners"
 	"wiebelt/internal/resident/watch"
 	"wiebelt/internal/text"
@@ -196,8 +195,7 @@ func TestMenuFollowsTheCall(t *testing.T) {
 	if e, err = d.store.Get(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
-	q := ask.Request{Ctx: t.Context(), Kind: deskapi.KindCallsRemove, Reply: func(string, any) {}}
-	if err := d.removeCall(t.Context(), e, q); err != nil {
+	if err := d.removeCall(t.Context(), e); err != nil {
 		t.Fatal(err)
 	}
 	d.removed.drop()

@@ -2,34 +2,37 @@ package resident
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"sync"
 	"time"
 
-	"wiebelt/internal/deskapi"
 	"wiebelt/internal/history"
-	"wiebelt/internal/resident/ask"
-	"wiebelt/internal/text"
 )
 
 const (
-	// undoFor is how long a removed call can come back. It is in no file from the
-	// first moment on; until then it is in memory.
+	// undoFor is how long a removed call, or a person taken off one, can come back.
+	// They are in no file from the first moment on; until then they are in memory.
 	undoFor = 20 * time.Second
 	// undoMost is how many calls removed in a row can come back.
-	undoMost = 100
+	undoMost = 500
 )
 
-// removed are the calls that were just removed by hand. Safe for concurrent use.
+// undoable is a call as it was.
+type undoable struct {
+	history.Entry
+	person bool // it is still there, without its person
+	chosen bool // who had been chosen among several
+}
+
+// removed is what was just taken away by hand. Safe for concurrent use.
 type removed struct {
 	mu    sync.Mutex
-	all   []history.Entry
+	all   []undoable
 	round int // of the newest
 }
 
 // keep remembers a call for undoFor, and those before it as long.
-func (r *removed) keep(e history.Entry, after func(time.Duration, func())) {
+func (r *removed) keep(e undoable, after func(time.Duration, func())) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.all) == undoMost {
@@ -47,13 +50,13 @@ func (r *removed) keep(e history.Entry, after func(time.Duration, func())) {
 	})
 }
 
-// take gives a call back, once.
-func (r *removed) take(id int64) (history.Entry, bool) {
+// take gives a call back, once, or its person.
+func (r *removed) take(id int64, person bool) (undoable, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	i := slices.IndexFunc(r.all, func(e history.Entry) bool { return e.ID == id })
+	i := slices.IndexFunc(r.all, func(e undoable) bool { return e.ID == id && e.person == person })
 	if i < 0 {
-		return history.Entry{}, false
+		return undoable{}, false
 	}
 	e := r.all[i]
 	r.all = slices.Delete(r.all, i, i+1)
@@ -67,34 +70,53 @@ func (r *removed) drop() {
 	r.all = nil
 }
 
+func (r *Resident) keepForUndo(e undoable) {
+	r.removed.keep(e, func(d time.Duration, f func()) { time.AfterFunc(d, f) })
+}
+
 // removeCall takes a call out of the history; for a while it can come back.
-func (r *Resident) removeCall(ctx context.Context, e history.Entry, q ask.Request) error {
+func (r *Resident) removeCall(ctx context.Context, e history.Entry) error {
 	err := r.store.Delete(ctx, e.ID)
 	if err == nil {
 		r.forgetRecent(sameCall(e))
-		r.removed.keep(e, func(d time.Duration, f func()) { time.AfterFunc(d, f) })
-		q.Reply(deskapi.KindCallsRemoved, deskapi.CallsEntry{Entry: e.ID})
+		r.keepForUndo(undoable{Entry: e})
 	}
-	r.historyChanged()
 	return err
 }
 
 // undoRemove puts a removed call back.
-func (r *Resident) undoRemove(q ask.Request) {
-	var m deskapi.CallsEntry
-	if !q.Decode(&m) {
-		return
+func (r *Resident) undoRemove(ctx context.Context, id int64) error {
+	e, ok := r.removed.take(id, false)
+	if !ok {
+		return history.ErrGone
 	}
-	e, ok := r.removed.take(m.Entry)
-	said := text.CallsTroubleGone
-	if ok {
-		err := r.store.Restore(q.Ctx, e)
-		if err == nil || errors.Is(err, context.Canceled) {
-			r.historyChanged()
-			return
-		}
-		r.o.Log.Warn("a removed call was not put back", "why", err)
-		said = text.CallsTroubleWrite
+	return r.store.Restore(ctx, e.Entry)
+}
+
+// notThis takes the person off a call; for a while he can come back.
+func (r *Resident) notThis(ctx context.Context, e history.Entry) error {
+	was, err := r.store.TakeOff(ctx, e.ID)
+	if err != nil {
+		return err
 	}
-	q.Reply(deskapi.KindCallsFailed, deskapi.CallsFailed{Entry: m.Entry, Sentence: r.lang().T(said)})
+	u := undoable{Entry: was, person: true}
+	if was.Number != "" && was.ContactID != "" {
+		id, ok := r.chosenBefore.Earlier(was.Number)
+		u.chosen = ok && id == was.ContactID
+		r.chosenBefore.NotThis(was.Number, was.ContactID)
+	}
+	r.keepForUndo(u)
+	return nil
+}
+
+// undoNotThis gives a call its person back.
+func (r *Resident) undoNotThis(ctx context.Context, id int64) error {
+	u, ok := r.removed.take(id, true)
+	if !ok {
+		return history.ErrGone
+	}
+	if u.chosen {
+		r.chosenBefore.Chose(u.Number, u.ContactID)
+	}
+	return r.store.SetPerson(ctx, u.Entry)
 }

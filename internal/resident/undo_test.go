@@ -24,13 +24,12 @@ func TestUndoRemove(t *testing.T) {
 	e := missedCall()
 	e.Name = "K. Anarievogel"
 	id := d.put(e)
-	at := deskapi.CallsEntry{Entry: id}
+	at := deskapi.CallsEntries{Entries: []int64{id}}
 	was := d.get(id)
 	remove := func() {
 		t.Helper()
-		var m deskapi.CallsEntry
-		if a := d.ask(deskapi.KindCallsRemove, at, &m); a != deskapi.KindCallsRemoved || m != at {
-			t.Fatalf("%s %+v", a, m)
+		if a := d.ask(deskapi.KindCallsRemove, at, nil); a != "" {
+			t.Fatal(a)
 		}
 	}
 	remove()
@@ -68,17 +67,17 @@ func TestRemovedAreForgotten(t *testing.T) {
 	var later []func()
 	after := func(_ time.Duration, f func()) { later = append(later, f) }
 	for i := range int64(undoMost + 2) {
-		r.keep(history.Entry{ID: i + 1}, after)
+		r.keep(undoable{Entry: history.Entry{ID: i + 1}}, after)
 	}
-	if _, ok := r.take(2); ok || len(r.all) != undoMost {
+	if _, ok := r.take(2, false); ok || len(r.all) != undoMost {
 		t.Errorf("%d are kept", len(r.all))
 	}
 	later[0]()
-	if _, ok := r.take(50); !ok {
+	if _, ok := r.take(50, false); !ok {
 		t.Error("forgotten though one came after it")
 	}
 	later[len(later)-1]()
-	if _, ok := r.take(51); ok || r.all != nil {
+	if _, ok := r.take(51, false); ok || r.all != nil {
 		t.Error("not forgotten")
 	}
 }

@@ -18,7 +18,7 @@ func TestWipe(t *testing.T) {
 	if _, ok := d.chosenBefore.Earlier("+31207650022"); !ok {
 		t.Fatal("no choice is remembered")
 	}
-	d.removed.keep(missedCall(), func(time.Duration, func()) {})
+	d.removed.keep(undoable{Entry: missedCall()}, func(time.Duration, func()) {})
 	if a := d.ask(deskapi.KindCallsWipe, nil, nil); a != "" {
 		t.Errorf("answered %s", a)
 	}

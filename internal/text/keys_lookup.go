@@ -13,6 +13,7 @@ const (
 	LookupWithheld     Key = "lookup.withheld"
 	LookupWithheldHint Key = "lookup.withheld.hint"
 	LookupNonumberHint Key = "lookup.nonumber.hint"
+	LookupNumbers      Key = "lookup.numbers"
 	LookupInternal     Key = "lookup.internal"
 	LookupFailed       Key = "lookup.failed"
 	LookupOff          Key = "lookup.off"

@@ -30,7 +30,7 @@ const (
 // draw shows the list, or the page in its place.
 func (c *window) draw() {
 	p := c.pageNow()
-	kit.Visible(c.tools, c.plan.count > 0 || c.query.View != c.viewAt(0) || c.filter.Text != "") // else there is nothing to search in
+	kit.Visible(c.tools, c.plan.count+c.plan.work > 0 || c.query.View != c.viewAt(0) || c.filter.Text != "") // else there is nothing to search in
 	if p == "" {
 		c.list.show()
 	}
@@ -45,7 +45,7 @@ func (c *window) draw() {
 func (c *window) pageNow() string {
 	filter := strings.TrimSpace(c.filter.Text)
 	switch {
-	case c.plan.count > 0:
+	case c.plan.count+c.plan.work > 0:
 		return ""
 	case c.d.Welcome.History == "":
 		return pageOff
@@ -53,9 +53,9 @@ func (c *window) pageNow() string {
 		return pageBroken
 	case c.h.state == readingNot:
 		return pageBlank
-	case filter != "" && !c.exact && c.long:
+	case filter != "" && !c.got.exact && c.got.long:
 		return pageSearch
-	case filter != "" && !c.exact:
+	case filter != "" && !c.got.exact:
 		return pageBlank // nothing yet
 	case filter != "":
 		return pageNone + filter

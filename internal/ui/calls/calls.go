@@ -33,7 +33,7 @@ type window struct {
 	win    fyne.Window
 	sign   *kit.Shape
 	status *kit.Words
-	note   *fyne.Container // what is wrong, or has happened
+	note   *fyne.Container // what is wrong
 	views  *kit.Choice
 	filter *kit.FilterBox
 	tools  *fyne.Container // filter and views
@@ -47,34 +47,43 @@ type window struct {
 	failed string // what did not work, for a moment
 	noted  string // what note says
 
-	// What is read: a run of calls that begins at number start of the list.
+	// What is read: those to be called back, and a run of calls that begins at
+	// number start of the others.
 	query history.Query
 	edition
 	plan
-	exact  bool // plan says how many there are, not only how many at least
-	long   bool // they are searched for, and that takes a while
-	start  int
-	rows   []row
-	places []history.Place
-	all    []history.Entry // the run itself
+	got     answer
+	start   int
+	work    []row
+	rows    []row
+	grouped map[int64][]int64 // the calls of each row of work
 
 	next    *answer // a reading that refresh is about to show
 	pending *wish   // to be read next
 	asked   *wish   // told to the reader, not answered
 	cancel  context.CancelFunc
 
-	chosen  int           // the call that the keyboard is on, -1 none
-	picked  int64         // its entry
-	copied  int64         // the entry whose number was just copied, 0 none
-	looking int64         // the entry that is looked up again, 0 none
-	removed []int64       // entries that were just removed and can come back
-	asking  *widget.PopUp // whether everything is to be deleted; nil when nobody asks
+	chosen   int    // the row that the keyboard is on, -1 none
+	picked   picked // which one that is
+	copied   int64  // the entry whose number was just copied, 0 none
+	looking  int64  // the entry that is looked up again, -1 none
+	people   deskapi.CallsLooked
+	unfolded bool          // those that were dealt with are shown
+	undos    []*undo       // what was just taken away and can come back
+	open     int           // rows to be called back, whatever the filter
+	asking   *widget.PopUp // whether everything is to be deleted; nil when nobody asks
+}
+
+// picked names a row.
+type picked struct {
+	id     int64
+	person int
 }
 
 func newWindow(h *History) *window {
 	d := h.d
 	l := d.Lang
-	c := &window{d: d, h: h, sign: kit.NewShape(kit.MarkNone), body: container.NewStack(), note: container.NewStack(), chosen: -1, looking: -1}
+	c := &window{d: d, h: h, sign: kit.NewShape(kit.MarkNone), body: container.NewStack(), note: container.NewStack(), chosen: -1, looking: -1, open: -1}
 	if before := h.calls; before != nil { // made anew: what its readings say is not for this one
 		before.stop()
 		c.follow(before)
@@ -86,25 +95,23 @@ func newWindow(h *History) *window {
 	c.views = kit.NewChoice(func(i int) { c.show(c.viewAt(i)) })
 	c.list = newList(c)
 
-	state := container.NewBorder(nil, nil, container.NewCenter(c.sign), nil,
-		container.New(layout.NewCustomPaddedLayout(0, 0, 4, 0), c.status))
 	c.title = container.NewStack()
 	c.tools = container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 12, 0), c.views), c.filter)
-	head := container.New(layout.NewCustomPaddedLayout(20, 12, kit.Edge, kit.Edge),
-		container.New(layout.NewCustomPaddedVBoxLayout(4), c.title, state, c.note, kit.Gap(4), c.tools))
+	state := container.NewBorder(nil, nil, container.NewCenter(c.sign), nil,
+		container.New(layout.NewCustomPaddedLayout(0, 0, 4, 0), c.status))
+	head := container.New(layout.NewCustomPaddedLayout(16, 4, kit.Edge, kit.Edge),
+		container.New(layout.NewCustomPaddedVBoxLayout(6), c.title, state, c.note, c.tools))
 	c.titleLine()
 	c.showViews()
 	c.showStatus()
 	c.win = d.Window(text.DeskCallsTitle, container.NewBorder(head, kit.Gap(8), nil, nil, c.body), fyne.NewSize(720, 640))
 	c.shortcuts()
 	if h.state == readingOK && c.edition == (edition{}) {
-		// Read before there was a window, so the first frame has them.
-		n := len(h.entries)
-		c.put(answer{entries: h.entries, count: n, today: today(h.entries, d.Now()), exact: n < block})
+		c.put(h.first) // read before there was a window, so the first frame has them
 	} else {
 		c.draw()
 	}
-	if !c.exact {
+	if !c.got.exact {
 		c.want(wish{})
 	}
 	return c
@@ -113,7 +120,7 @@ func newWindow(h *History) *window {
 // follow goes on with the edition of the window before.
 func (c *window) follow(before *window) {
 	c.edition = edition{before.edition.list + 1}
-	c.state, c.stated, c.removed = before.state, before.stated, before.removed
+	c.state, c.stated, c.undos = before.state, before.stated, slices.Clone(before.undos)
 }
 
 // Window implements kit.Page.
@@ -132,11 +139,6 @@ func (c *window) Take(kind string, raw json.RawMessage) {
 		if c.d.Decode(kind, raw, &m) {
 			c.looked(m)
 		}
-	case deskapi.KindCallsRemoved:
-		var m deskapi.CallsEntry
-		if c.d.Decode(kind, raw, &m) {
-			c.canUndo(m.Entry)
-		}
 	case deskapi.KindCallsFailed:
 		var m deskapi.CallsFailed
 		if c.d.Decode(kind, raw, &m) {
@@ -144,6 +146,7 @@ func (c *window) Take(kind string, raw json.RawMessage) {
 				c.looking = -1
 				c.list.again()
 			}
+			c.failedAgain(m.Entry)
 			c.fail(m.Sentence)
 		}
 	}
@@ -152,7 +155,7 @@ func (c *window) Take(kind string, raw json.RawMessage) {
 // Closed forgets what was read with the window.
 func (c *window) Closed() {
 	c.stop()
-	c.h.calls, c.h.entries, c.h.state = nil, nil, readingNot
+	c.h.calls, c.h.first, c.h.state = nil, answer{}, readingNot
 }
 
 // StatusChanged makes it one that shows the status.
@@ -164,16 +167,13 @@ func (c *window) stop() {
 	}
 }
 
-// titleLine has the ways to other windows at its end, and to what concerns all calls; the demo has no recipes,
-// since its port and tokens are gone with it.
+// titleLine has at its end the ways to all that there is: not every desktop shows
+// the icon.
 func (c *window) titleLine() {
 	l := c.d.Lang
 	buttons := container.New(layout.NewCustomPaddedHBoxLayout(8))
 	if c.state.Manual && c.d.Has(deskapi.WindowLookup) {
 		buttons.Add(kit.NewButton(l.T(text.LookupOpen), func() { c.d.Show(deskapi.WindowLookup) }))
-	}
-	if len(c.d.Welcome.Demo) == 0 {
-		buttons.Add(kit.NewButton(l.T(text.RecipesMenu), func() { c.d.Show(deskapi.WindowRecipes) }))
 	}
 	buttons.Add(c.moreButton())
 	title := kit.NewWords(l.T(text.DeskCallsTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting()
@@ -187,7 +187,7 @@ func (c *window) shortcuts() {
 	cv := c.win.Canvas()
 	find := &desktop.CustomShortcut{KeyName: fyne.KeyF, Modifier: fyne.KeyModifierShortcutDefault}
 	cv.AddShortcut(find, func(fyne.Shortcut) { cv.Focus(c.filter) })
-	cv.AddShortcut(&fyne.ShortcutUndo{}, func(fyne.Shortcut) { c.undo() })
+	cv.AddShortcut(&fyne.ShortcutUndo{}, func(fyne.Shortcut) { c.takeBackLast() })
 	cv.AddShortcut(&fyne.ShortcutCopy{}, func(fyne.Shortcut) { c.withChosen(c.copy) })
 	cv.SetOnTypedKey(func(e *fyne.KeyEvent) { // nothing has the keyboard yet
 		if e.Name == fyne.KeyEscape {
@@ -198,7 +198,7 @@ func (c *window) shortcuts() {
 			}
 			return
 		}
-		if c.page == "" && c.plan.count > 0 {
+		if c.page == "" && c.plan.total() > 0 {
 			cv.Focus(c.list)
 			if e.Name != fyne.KeyDown && e.Name != fyne.KeyUp {
 				c.list.TypedKey(e)
@@ -231,7 +231,7 @@ func (c *window) showStatus() {
 func (c *window) takeState(m deskapi.CallsState) {
 	was, first := c.state, !c.stated
 	c.state, c.stated = m, true
-	if m.Manual != was.Manual {
+	if first || m.Manual != was.Manual {
 		c.titleLine()
 	}
 	c.showNote()
@@ -251,8 +251,6 @@ func (c *window) showNote() {
 	dismiss := false
 	switch {
 	case said != "":
-	case len(c.removed) > 0:
-		said = c.d.Lang.N(text.CallsRemoved, len(c.removed))
 	case c.state.Fault != "":
 		said = c.state.Fault
 	case c.state.Notice != "":
@@ -265,9 +263,6 @@ func (c *window) showNote() {
 	c.note.Objects = nil
 	if said != "" {
 		line := kit.Trouble(said)
-		if c.failed == "" && len(c.removed) > 0 {
-			line = c.undoLine(said)
-		}
 		if dismiss {
 			ok := kit.NewButton(c.d.Lang.T(text.CallsNoticeOk), func() {
 				c.state.Notice = ""
@@ -277,7 +272,7 @@ func (c *window) showNote() {
 			line = container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 12, 0), container.NewCenter(ok)),
 				container.New(kit.Middle(), line))
 		}
-		c.note.Objects = []fyne.CanvasObject{container.New(layout.NewCustomPaddedLayout(8, 0, 0, 0), line)}
+		c.note.Objects = []fyne.CanvasObject{line}
 	}
 	c.note.Refresh()
 	c.win.Content().Refresh()
@@ -322,8 +317,8 @@ func (c *window) showViews() {
 		case history.ViewUnsure:
 			name = l.T(text.CallsViewUnsure)
 		case history.ViewMissed:
-			if name = l.T(text.CallsViewMissed); c.state.Missed > 0 {
-				name = l.T(text.CallsViewMissedCount, c.state.Missed)
+			if name = l.T(text.CallsViewMissed); c.open > 0 {
+				name = l.T(text.CallsViewMissedCount, c.open)
 			}
 		}
 		names = append(names, name)
@@ -341,6 +336,7 @@ func (c *window) show(v history.View) {
 		return
 	}
 	c.query.View = v
+	c.unfolded = false
 	c.showViews()
 	c.list.scroll.Offset.Y = 0
 	c.begin()

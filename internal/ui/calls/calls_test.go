@@ -82,8 +82,8 @@ func TestCallsState(t *testing.T) {
 		t.Error("the state was not asked for")
 	}
 	kittest.WantTexts(t, b.calls.win, "Gemist", "Alles")
-	b.state(t, deskapi.CallsState{Missed: 2, Manual: true, Fault: "De schijf is vol."})
-	kittest.WantTexts(t, b.calls.win, "Gemist (2)", "Nummer opzoeken")
+	b.state(t, deskapi.CallsState{Manual: true, Fault: "De schijf is vol."})
+	kittest.WantTexts(t, b.calls.win, "Nummer opzoeken")
 	if s := notes(b); s != "De schijf is vol." {
 		t.Errorf("says %q", s)
 	}
@@ -104,7 +104,7 @@ func TestCallsState(t *testing.T) {
 		t.Errorf("reads view %v", w.query.View)
 	}
 	b.calls.show(history.ViewMissed)
-	b.state(t, deskapi.CallsState{Group: true, Missed: 1})
+	b.state(t, deskapi.CallsState{Group: true})
 	if w := b.wanted(); w.query.View != history.ViewMissed {
 		t.Errorf("reads view %v after the user chose the missed ones", w.query.View)
 	}
@@ -143,19 +143,14 @@ func TestLookAgain(t *testing.T) {
 	if notes(b) != "Nog steeds niemand." || strings.Contains(strings.Join(kittest.Texts(b.calls.win), "|"), "opzoeken…") {
 		t.Errorf("says %q", notes(b))
 	}
-	// Several: somebody has to choose, in the window for it.
-	b.calls.lookAgain(r)
-	b.Handle(deskapi.KindCallsLooked, json.RawMessage(`{"entry":7,"several":true}`))
-	if got := b.PlaceOf(deskapi.WindowLookup); got != "+31612345678" {
-		t.Errorf("the window for it shows %q", got)
-	}
 }
 
 func TestPlan(t *testing.T) {
-	for _, p := range []plan{{0, 0}, {5, 5}, {5, 0}, {7, 3}, {100_000, 40}} {
-		last := float32(-1)
-		for _, i := range []int{0, 1, 2, 3, 4, 5, 6, 39, 40, 41, 99_998, 99_999} {
-			if i >= p.count {
+	for _, p := range []plan{{}, {count: 5, today: 5}, {count: 5}, {count: 7, today: 3}, {count: 100_000, today: 40}, {work: 4}, {work: 4, count: 7, today: 3},
+		{work: 4, count: 100_000, folded: true}, {work: 4, count: 7, folded: true, shut: true}} {
+		last, n := float32(-1), p.total()
+		for _, i := range []int{0, 1, 2, 3, 4, 5, 6, 39, 40, 41, 43, 44, 45, 99_998, 99_999, 100_003} {
+			if i >= n {
 				continue
 			}
 			y := p.y(i)
@@ -171,26 +166,50 @@ func TestPlan(t *testing.T) {
 			}
 		}
 		headings := 0
-		if p.today > 0 {
-			headings++
+		for _, headed := range p.headed() {
+			if headed {
+				headings++
+			}
 		}
-		if p.earlier() > 0 {
-			headings++
-		}
-		if got, want := p.y(p.count), float32(p.count*rowHeight+headings*headingHeight); got != want {
+		if got, want := p.end(), float32(n*rowHeight+headings*headingHeight); got != want {
 			t.Errorf("%v is %v high, want %v", p, got, want)
 		}
 	}
 }
 
-// TestRecipesFromCalls: the calls window leads there, the demo's does not.
-func TestRecipesFromCalls(t *testing.T) {
+// Everything can be reached from the calls, where no icon is shown too. The demo
+// has no port for a real phone.
+func TestWaysFromCalls(t *testing.T) {
+	labels := func(b *bench) (all []string) {
+		for _, i := range b.calls.ways() {
+			if !i.IsSeparator {
+				all = append(all, i.Label)
+			}
+		}
+		return all
+	}
 	b := newBench(t, kittest.Greeting(text.Dutch))
 	b.Show(deskapi.WindowCalls)
-	kittest.WantTexts(t, b.calls.win, "Telefoon koppelen")
+	b.state(t, deskapi.CallsState{Manual: true, Delivery: true})
+	if got, want := labels(b), []string{"Nummer opzoeken…", "Berichten aanleveren…", "Testen met een echte oproep…", text.Dutch.T(text.RecipesMenu), "Instellingen…",
+		text.Dutch.T(text.DoctorWindowMenu), "Help…", "Alles wissen…", "Wiebelt afsluiten"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	for _, i := range b.calls.ways() {
+		if i.Label == "Instellingen…" || i.Label == "Wiebelt afsluiten" {
+			i.Action()
+		}
+	}
+	if got := b.Take(); b.Page(deskapi.WindowSettings) == nil || len(got) != 1 || got[0].Kind != deskapi.KindCallsQuit {
+		t.Errorf("said %v", got)
+	}
+	b.state(t, deskapi.CallsState{})
+	if all := strings.Join(labels(b), "|"); strings.Contains(all, "aanleveren") || strings.Contains(all, "opzoeken") {
+		t.Errorf("offers what is not set up: %s", all)
+	}
 	d := newBench(t, kittest.Greeting(text.Dutch, kittest.DemoCalls...))
 	d.Show(deskapi.WindowCalls)
-	if all := strings.Join(kittest.Texts(d.calls.win), "|"); strings.Contains(all, "Telefoon koppelen") {
-		t.Error("the demo offers its own port for a real phone")
+	if got, want := labels(d), []string{"Demo…", "Alles wissen…", "Wiebelt afsluiten"}; !slices.Equal(got, want) {
+		t.Errorf("the demo offers %q, want %q", got, want)
 	}
 }

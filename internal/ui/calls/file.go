@@ -40,13 +40,15 @@ type wish struct {
 // passed over.
 type edition struct{ list int }
 
-// answer is what was read: a run of calls and where it stands in the list.
+// answer is what was read: the calls to be called back, and a run of the others and
+// where it stands in their list.
 type answer struct {
 	wish
+	open    []history.Entry // newest first, whatever the query
 	start   int
-	entries []history.Entry
-	count   int // calls in the list
-	today   int // how many of them rang today
+	entries []history.Entry // newest first
+	count   int             // calls in the list
+	today   int             // how many of them rang today
 	exact   bool
 	long    bool // it is searched for so long that somebody wonders
 	err     error
@@ -94,9 +96,10 @@ func (f *file) read(ctx context.Context, w wish, tell func(answer)) {
 		tell(a)
 		return
 	}
-	if history.Narrows(w.query.Filter) {
+	a.open, a.err = f.reader.Open(ctx, mostOpen)
+	if a.err == nil && history.Narrows(w.query.Filter) {
 		f.search(ctx, &a, tell)
-	} else {
+	} else if a.err == nil {
 		f.count(ctx, &a)
 		f.run(ctx, &a)
 	}

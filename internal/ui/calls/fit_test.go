@@ -40,8 +40,8 @@ func TestCallsWindowFits(t *testing.T) {
 			b.read(all, nil)
 			b.Show(deskapi.WindowCalls)
 			for _, state := range []deskapi.CallsState{
-				{Manual: true, CallBack: true, Missed: 12},
-				{Group: true, Manual: true, CallBack: true, Missed: 12, Fault: l.T(text.CallsFault("read_only"), "Jan Willem van der Meulen (IT), toestel 140")},
+				{Manual: true, CallBack: true, Delivery: true},
+				{Group: true, Manual: true, CallBack: true, Fault: l.T(text.CallsFault("read_only"), "Jan Willem van der Meulen (IT), toestel 140")},
 				{Manual: true, Notice: l.T(text.CallsNotice("damaged"))},
 			} {
 				for _, size := range []fyne.Size{fyne.NewSize(720, 640), fyne.NewSize(b.calls.win.Content().MinSize().Width, 480)} {
@@ -49,7 +49,7 @@ func TestCallsWindowFits(t *testing.T) {
 					b.Handle(deskapi.KindCallsState, raw)
 					b.read(all, nil)
 					kittest.Scaled(b.calls.win, size, scale)
-					for y := float32(0); y < b.calls.plan.y(len(all)); y += 300 {
+					for y := float32(0); y < b.calls.plan.end(); y += 300 {
 						b.calls.list.scrollTo(y)
 						kittest.Uncut(t, string(l), b.calls.win, long.Name, longDetail, customer().Name)
 						for _, v := range b.calls.list.views {

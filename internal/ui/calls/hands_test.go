@@ -29,7 +29,7 @@ func TestClicksInARow(t *testing.T) {
 	b.Clock = b.Clock.Add(time.Second)
 	b.Take()
 	rows := views(b)
-	name := fyne.NewPos(200, 20)
+	name, beside := fyne.NewPos(150, 14), fyne.NewPos(300, 14)
 	at := func(t tool) fyne.Position {
 		return fyne.NewPos(rows[7].Size().Width-kit.RowInset-float32(tools-t)*toolWidth+10, 20)
 	}
@@ -41,6 +41,7 @@ func TestClicksInARow(t *testing.T) {
 		want []kittest.Saying
 	}{
 		{"a name opens", 7, name, []kittest.Saying{{Kind: deskapi.KindCallsOpen, M: deskapi.CallsEntry{Entry: 7}}}},
+		{"beside the name nothing opens", 7, beside, nil},
 		{"an unknown number does nothing", 8, name, nil},
 		{"copy", 8, at(toolCopy), []kittest.Saying{{Kind: deskapi.KindCallsCopy, M: deskapi.CallsCopy{Entry: 8}}}},
 		{"call back", 8, at(toolCall), []kittest.Saying{{Kind: deskapi.KindCallsCall, M: deskapi.CallsEntry{Entry: 8}}}},
@@ -51,6 +52,9 @@ func TestClicksInARow(t *testing.T) {
 		test.TapAt(rows[tt.id], tt.at)
 		if got := b.Take(); fmt.Sprint(got) != fmt.Sprint(tt.want) {
 			t.Errorf("%s: said %v, want %v", tt.what, got, tt.want)
+		}
+		if b.calls.picked.id != tt.id || !rows[tt.id].Back.Visible() || rows[tt.id].ring.Visible() {
+			t.Errorf("%s: chosen is %v; a ring %v", tt.what, b.calls.picked, rows[tt.id].ring.Visible())
 		}
 	}
 	if b.calls.win.Canvas().Overlays().Top() == nil {
@@ -70,10 +74,14 @@ func TestClicksInARow(t *testing.T) {
 		t.Error("a row that opens does not look like it under the pointer")
 	}
 	for i, icon := range rows[7].icons {
-		if !icon.Visible() {
-			t.Errorf("tool %d is not shown under the pointer", i)
+		if icon.Visible() == (tool(i) == toolTick) { // there is nothing to tick off
+			t.Errorf("tool %d under the pointer: %v", i, icon.Visible())
 		}
 	}
+	rows[7].MouseMoved(&desktop.MouseEvent{PointEvent: fyne.PointEvent{Position: at(toolCall)}})
+	kittest.WantTexts(t, b.calls.win, "Terugbellen")
+	b.calls.choose(0)
+	b.calls.hold(1)
 	rows[7].MouseOut()
 	if rows[7].Back.Visible() || rows[7].Title.Colour != "foreground" {
 		t.Error("the pointer left and the row still shows it")
@@ -98,12 +106,12 @@ func TestClickAfterRowsMoved(t *testing.T) {
 	if v.row.id != 8 {
 		t.Fatalf("the view shows %d, the test expects another caller in it", v.row.id)
 	}
-	test.TapAt(v, fyne.NewPos(200, 20))
+	test.TapAt(v, fyne.NewPos(150, 14))
 	if got := b.Take(); len(got) != 0 {
 		t.Errorf("a click at once said %v", got)
 	}
 	b.Clock = b.Clock.Add(kit.Settle)
-	test.TapAt(v, fyne.NewPos(200, 20))
+	test.TapAt(v, fyne.NewPos(150, 14))
 	if got := b.Take(); len(got) != 1 || got[0].M != (deskapi.CallsEntry{Entry: 8}) {
 		t.Errorf("a click later said %v", got)
 	}
@@ -139,7 +147,7 @@ func TestKeyboard(t *testing.T) {
 		}
 	}
 	c.win.Canvas().OnTypedKey()(&fyne.KeyEvent{Name: fyne.KeyDown})
-	if c.win.Canvas().Focused() != fyne.Focusable(c.list) || c.picked != 100 {
+	if c.win.Canvas().Focused() != fyne.Focusable(c.list) || c.picked.id != 100 {
 		t.Fatalf("the first key did not go to the list (%d)", c.picked)
 	}
 	key(fyne.KeyReturn)
@@ -156,9 +164,12 @@ func TestKeyboard(t *testing.T) {
 		t.Error("the last call is not shown with the ring")
 	}
 	key(fyne.KeyDelete)
-	says("Delete", deskapi.KindCallsRemove, deskapi.CallsEntry{Entry: 61})
-	b.read(all[:39], nil) // it has gone
-	if c.picked != 62 {
+	if got := b.Take(); len(got) != 1 || fmt.Sprint(got[0]) != fmt.Sprint(kittest.Saying{Kind: deskapi.KindCallsRemove, M: deskapi.CallsEntries{Entries: []int64{61}}}) {
+		t.Errorf("Delete said %v", got)
+	}
+	b.read(all[:39], nil) // it has gone, and its place with the time to undo it
+	b.Later[len(b.Later)-1]()
+	if c.picked.id != 62 {
 		t.Errorf("after the last one went the keyboard is on %d", c.picked)
 	}
 	key(fyne.KeyPageUp)
@@ -186,7 +197,7 @@ func TestKeyboard(t *testing.T) {
 		t.Errorf("typing in the list: %q, %d calls", c.filter.Text, c.plan.count)
 	}
 	key(fyne.KeyDown)
-	if c.picked != 61 {
+	if c.picked.id != 61 {
 		t.Errorf("down from the filter is on %d", c.picked)
 	}
 	c.win.Canvas().Focus(c.filter)
@@ -199,9 +210,11 @@ func TestKeyboard(t *testing.T) {
 func TestMenuOffersWhatIsPossible(t *testing.T) {
 	b := newBench(t, kittest.Greeting(text.Dutch))
 	b.Show(deskapi.WindowCalls)
-	full := []string{"Relatie openen", "Terugbellen", "Nummer kopiëren", "Relatienummer kopiëren", "Opnieuw opzoeken", "Niet deze relatie", "Afvinken", "Verwijderen"}
+	full := []string{"Relatie openen", "Afvinken", "Terugbellen", "Nummer kopiëren", "Relatienummer kopiëren", "Opnieuw opzoeken", "Niet deze relatie", "Verwijderen"}
 	missed := customer()
 	missed.Result, missed.Answered = history.ResultMissed, time.Time{}
+	handled := missed
+	handled.Handled = kittest.Noon
 	for _, tt := range []struct {
 		name  string
 		entry history.Entry
@@ -209,8 +222,9 @@ func TestMenuOffersWhatIsPossible(t *testing.T) {
 		want  []string
 	}{
 		{"all of it", missed, true, full},
-		{"nothing to call back with", missed, false, slices.Delete(slices.Clone(full), 1, 2)},
-		{"answered", customer(), true, slices.Delete(slices.Clone(full), 6, 7)},
+		{"nothing to call back with", missed, false, slices.Delete(slices.Clone(full), 2, 3)},
+		{"answered", customer(), true, slices.Delete(slices.Clone(full), 1, 2)},
+		{"ticked off", handled, true, []string{"Relatie openen", "Toch terugbellen", "Terugbellen", "Nummer kopiëren", "Relatienummer kopiëren", "Opnieuw opzoeken", "Niet deze relatie", "Verwijderen"}},
 		{"withheld", history.Entry{ID: 1, Rang: kittest.Noon, Outcome: history.OutcomeWithheld}, true, []string{"Verwijderen"}},
 		{"a colleague", history.Entry{ID: 1, Rang: kittest.Noon, Number: "101", Shown: "101", Outcome: history.OutcomeInternal}, true, []string{"Terugbellen", "Nummer kopiëren", "Verwijderen"}},
 		{"a name in place of a number", history.Entry{ID: 1, Rang: kittest.Noon, Number: "text:receptie", Shown: "receptie"}, true, []string{"Verwijderen"}},

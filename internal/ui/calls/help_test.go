@@ -29,11 +29,30 @@ func newBench(t testing.TB, w deskapi.Welcome) *bench {
 func views(b *bench) map[int64]*rowView {
 	all := map[int64]*rowView{}
 	for _, v := range b.calls.list.views {
-		if v.Visible() && v.known {
+		if v.Visible() && v.known && v.row.person == 0 {
 			all[v.row.id] = v
 		}
 	}
 	return all
+}
+
+// read is a reading of a history that has these calls.
+func (b *bench) read(all []history.Entry, err error) {
+	a := answer{exact: err == nil, err: err}
+	view := history.ViewAll
+	if b.calls != nil {
+		a.edition, view = b.calls.edition, b.calls.query.View
+	}
+	for _, e := range all {
+		switch {
+		case e.Open():
+			a.open = append(a.open, e)
+		case view != history.ViewMissed || e.Missed():
+			a.entries = append(a.entries, e)
+		}
+	}
+	a.count, a.today = len(a.entries), today(a.entries, b.Clock)
+	b.took(a)
 }
 
 func (b *bench) state(t *testing.T, s deskapi.CallsState) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"wiebelt/internal/history"
 	"wiebelt/internal/ui/kit"
 )
 
@@ -23,11 +22,11 @@ const (
 // History is what was read of the history, and the calls window while it is
 // open. Only for the UI thread, apart from the two methods that read.
 type History struct {
-	d       *kit.Desk
-	calls   *window         // nil while it is closed
-	entries []history.Entry // newest first
-	state   reading
-	file    *file // of the goroutine that reads
+	d     *kit.Desk
+	calls *window // nil while it is closed
+	first answer  // read before there was a window
+	state reading
+	file  *file // of the goroutine that reads
 }
 
 // NewHistory is a history of which nothing is read yet, for the windows of d.
@@ -41,19 +40,6 @@ func (h *History) Open(*kit.Desk) kit.Page {
 	return h.calls
 }
 
-// read takes over what a reading of the history gave.
-func (h *History) read(all []history.Entry, err error) {
-	if err != nil {
-		h.d.Log.Warn("history cannot be read", "error", err)
-		h.state = readingFailed // what was read before is still shown
-	} else {
-		h.entries, h.state = all, readingOK
-	}
-	if h.calls != nil {
-		h.calls.refresh()
-	}
-}
-
 // wanted is told to the reader: what was asked for, or else what is on screen,
 // because it has changed on disk.
 func (h *History) wanted() wish {
@@ -65,12 +51,10 @@ func (h *History) wanted() wish {
 	switch {
 	case c.pending != nil:
 		w = *c.pending
-	case c.list.scroll.Offset.Y > 0 && c.plan.count > 0:
-		w.index = c.plan.at(c.list.scroll.Offset.Y)
-		if i := w.index - c.start; i >= 0 && i < len(c.places) {
-			w.place = c.places[i]
-		} else {
-			w.jump = true
+	case c.list.scroll.Offset.Y > 0 && c.plan.total() > 0:
+		if at := c.plan.at(c.list.scroll.Offset.Y) - c.plan.work; at >= 0 {
+			near := c.around(at)
+			w.index, w.place, w.jump = near.index, near.place, near.jump
 		}
 	}
 	c.stop()
@@ -82,16 +66,25 @@ func (h *History) wanted() wish {
 
 // took takes what was read.
 func (h *History) took(a answer) {
-	if h.calls != nil {
-		if a.edition != h.calls.edition {
-			return
-		}
-		if a.exact || a.err != nil {
-			h.calls.asked = nil
-		}
-		h.calls.next = &a
+	c := h.calls
+	if c != nil && a.edition != c.edition {
+		return
 	}
-	h.read(a.entries, a.err)
+	if a.err != nil {
+		h.d.Log.Warn("history cannot be read", "error", a.err)
+		h.state = readingFailed // what was read before is still shown
+	} else {
+		h.state = readingOK
+	}
+	if c == nil {
+		h.first = a
+		return
+	}
+	if a.exact || a.err != nil {
+		c.asked = nil
+	}
+	c.next = &a
+	c.refresh()
 }
 
 // FirstReading reads before there is any window, so that the first frame already

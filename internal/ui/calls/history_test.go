@@ -41,8 +41,8 @@ func TestReadHistoryWhenAsked(t *testing.T) {
 	}
 	cancel()
 	<-done
-	if h.state != readingOK || len(h.entries) != 0 {
-		t.Errorf("state %v with %d entries", h.state, len(h.entries))
+	if h.state != readingOK || len(h.first.entries) != 0 {
+		t.Errorf("state %v with %d entries", h.state, len(h.first.entries))
 	}
 }
 
@@ -54,7 +54,7 @@ func TestCallsForgetWhenClosed(t *testing.T) {
 	b.took(answer{wish: b.wanted(), entries: []history.Entry{customer()}, count: 1, exact: true})
 	reading := b.wanted().ctx
 	b.calls.win.Close()
-	if b.calls != nil || b.entries != nil || b.History.state != readingNot || b.Page(deskapi.WindowCalls) != nil {
+	if b.calls != nil || b.first.entries != nil || b.History.state != readingNot || b.Page(deskapi.WindowCalls) != nil {
 		t.Error("a closed window is still held, or what it showed")
 	}
 	if reading.Err() == nil {

@@ -13,34 +13,86 @@ import (
 	"wiebelt/internal/ui/kit"
 )
 
-// plan tells where the rows of a list stand: the calls of today below a heading,
-// the earlier ones below another. Any number of calls costs the same.
-type plan struct{ count, today int }
+// plan tells where the rows of a list stand: those to be called back below a
+// heading, the others of today below another, and the earlier ones below a third.
+// Any number of calls costs the same.
+type plan struct {
+	work, count, today int
+	folded             bool // the others stand below one heading,
+	shut               bool // which hides them
+}
 
-func (p plan) earlier() int { return p.count - p.today }
-
-// y is where a call begins; number p.count is where the list ends.
-func (p plan) y(i int) float32 {
-	y := float32(i) * rowHeight
-	if p.today > 0 {
-		y += headingHeight
+// parts are how many rows stand below each heading.
+func (p plan) parts() [3]int {
+	switch {
+	case p.shut:
+		return [3]int{p.work, 0, 0}
+	case p.folded:
+		return [3]int{p.work, 0, p.count}
 	}
-	if p.earlier() > 0 && i >= p.today {
+	return [3]int{p.work, p.today, p.count - p.today}
+}
+
+// total is how many rows there are.
+func (p plan) total() int {
+	n := p.parts()
+	return n[0] + n[1] + n[2]
+}
+
+// headed tells which headings there are.
+func (p plan) headed() [3]bool {
+	n := p.parts()
+	return [3]bool{n[0] > 0, n[1] > 0, n[2] > 0 || p.shut && p.count > 0}
+}
+
+// heading is where a heading stands.
+func (p plan) heading(k int) (y float32) {
+	n, headed := p.parts(), p.headed()
+	for i := range k {
+		y += float32(n[i]) * rowHeight
+		if headed[i] {
+			y += headingHeight
+		}
+	}
+	return y
+}
+
+// end is where the list ends.
+func (p plan) end() float32 {
+	y := p.heading(2) + float32(p.parts()[2])*rowHeight
+	if p.headed()[2] {
 		y += headingHeight
 	}
 	return y
 }
 
-// at is the call that stands at y, or the next one below.
+// y is where a row begins.
+func (p plan) y(i int) float32 {
+	for k, n := range p.parts() {
+		if i < n {
+			return p.heading(k) + headingHeight + float32(i)*rowHeight
+		}
+		i -= n
+	}
+	return p.end() + float32(i)*rowHeight
+}
+
+// at is the row that stands at y, or the next one below.
 func (p plan) at(y float32) int {
-	if p.today > 0 {
-		y -= headingHeight
+	before := 0
+	for k, n := range p.parts() {
+		if top := p.heading(k) + headingHeight; n > 0 && y < top+float32(n)*rowHeight {
+			return before + max(int((y-top)/rowHeight), 0)
+		}
+		before += n
 	}
-	i := int(y / rowHeight)
-	if i >= p.today && p.earlier() > 0 {
-		i = max(int((y-headingHeight)/rowHeight), p.today)
-	}
-	return min(max(i, 0), max(p.count-1, 0))
+	return max(before-1, 0)
+}
+
+// first tells whether a row is the first below its heading.
+func (p plan) first(i int) bool {
+	n := p.parts()
+	return i == 0 || i == n[0] || i == n[0]+n[1]
 }
 
 // list shows the calls that can be seen, and no others. It takes the
@@ -51,8 +103,9 @@ type list struct {
 	scroll   *container.Scroll
 	body     *fyne.Container
 	views    []*rowView // the view of call i is number i modulo their count
-	headings [2]*heading
+	headings [3]*heading
 	focused  bool
+	keys     bool // the keyboard is used: a ring shows where it is
 }
 
 var _ fyne.Focusable = (*list)(nil)
@@ -62,8 +115,8 @@ func newList(c *window) *list {
 	l.body = container.New(&bodyLayout{l})
 	l.scroll = container.NewVScroll(l.body)
 	l.scroll.OnScrolled = func(fyne.Position) { l.place() }
-	for i, k := range []text.Key{text.DeskCallsToday, text.DeskCallsEarlier} {
-		l.headings[i] = newHeading(c.d.Lang.T(k))
+	for i := range l.headings {
+		l.headings[i] = newHeading(c.toggleHandled)
 	}
 	l.ExtendBaseWidget(l)
 	return l
@@ -82,8 +135,7 @@ func (l *list) Resize(s fyne.Size) {
 type bodyLayout struct{ l *list }
 
 func (b *bodyLayout) MinSize([]fyne.CanvasObject) fyne.Size {
-	p := b.l.c.plan
-	return fyne.NewSize(rowLeast, p.y(p.count))
+	return fyne.NewSize(rowLeast, b.l.c.plan.end())
 }
 
 func (b *bodyLayout) Layout([]fyne.CanvasObject, fyne.Size) { b.l.place() }
@@ -98,7 +150,7 @@ func (l *list) place() {
 	l.grow(int(size.Height/rowHeight) + 3)
 	top := l.scroll.Offset.Y
 	first, last := p.at(top), p.at(top+size.Height)
-	if p.count == 0 {
+	if p.total() == 0 {
 		last = -1
 	}
 	width := size.Width
@@ -114,17 +166,25 @@ func (l *list) place() {
 		v.set(n, r, known)
 		v.Show()
 	}
-	for i, n := range []int{p.today, p.earlier()} {
-		h := l.headings[i]
-		kit.Visible(h, n > 0)
-		h.say(n, l.c.exact || i == 0 && p.earlier() > 0)
-		h.Resize(fyne.NewSize(width, headingHeight))
-		h.Move(fyne.NewPos(0, 0))
-		if i == 1 {
-			h.Move(fyne.NewPos(0, p.y(p.today)-headingHeight))
-		}
-	}
+	l.head(p, width)
 	l.c.need(first, last)
+}
+
+// head writes the headings.
+func (l *list) head(p plan, width float32) {
+	c, n := l.c, p.parts()
+	words := [3]text.Key{text.CallsOpen, text.DeskCallsToday, text.DeskCallsEarlier}
+	if n[2] = p.count - n[1]; p.folded {
+		words[2] = text.CallsHandledHeading
+	}
+	for i, headed := range p.headed() {
+		h := l.headings[i]
+		h.say(c.d.Lang.T(words[i]), n[i], c.got.exact || i == 0 || i == 1 && n[2] > 0)
+		h.fold(i == 2 && p.folded && p.work > 0 && c.query.Filter == "", p.shut)
+		h.Resize(fyne.NewSize(width, headingHeight))
+		h.Move(fyne.NewPos(0, p.heading(i)))
+		kit.Visible(h, headed)
+	}
 }
 
 // grow makes sure that there are enough views.
@@ -135,7 +195,7 @@ func (l *list) grow(n int) {
 	for len(l.views) < n {
 		l.views = append(l.views, newRowView(l.c))
 	}
-	l.body.Objects = []fyne.CanvasObject{l.headings[0], l.headings[1]}
+	l.body.Objects = []fyne.CanvasObject{l.headings[0], l.headings[1], l.headings[2]}
 	for _, v := range l.views {
 		l.body.Objects = append(l.body.Objects, v)
 	}
@@ -152,8 +212,7 @@ func (l *list) show() {
 
 // within keeps an offset inside the list.
 func (l *list) within(y float32) float32 {
-	p := l.c.plan
-	return max(min(y, p.y(p.count)-l.scroll.Size().Height), 0)
+	return max(min(y, l.c.plan.end()-l.scroll.Size().Height), 0)
 }
 
 // scrollTo scrolls to an offset.
@@ -166,7 +225,7 @@ func (l *list) scrollTo(y float32) {
 func (l *list) reveal(i int) {
 	y, top, height := l.c.plan.y(i), l.scroll.Offset.Y, l.scroll.Size().Height
 	above := y
-	if i == 0 || i == l.c.plan.today {
+	if l.c.plan.first(i) {
 		above -= headingHeight
 	}
 	switch {
@@ -188,8 +247,8 @@ func (l *list) again() {
 
 // FocusGained implements fyne.Focusable.
 func (l *list) FocusGained() {
-	l.focused = true
-	if l.c.chosen < 0 && l.c.plan.count > 0 {
+	l.focused, l.keys = true, true
+	if l.c.chosen < 0 && l.c.plan.total() > 0 {
 		l.c.choose(l.c.plan.at(l.scroll.Offset.Y))
 	}
 	l.again()
@@ -214,6 +273,7 @@ func (l *list) TypedRune(r rune) {
 func (l *list) TypedKey(e *fyne.KeyEvent) {
 	c := l.c
 	page := max(int(l.scroll.Size().Height/rowHeight)-1, 1)
+	l.keys = true
 	switch e.Name {
 	case fyne.KeyDown:
 		c.choose(c.chosen + 1)
@@ -229,14 +289,20 @@ func (l *list) TypedKey(e *fyne.KeyEvent) {
 	case fyne.KeyHome:
 		c.choose(0)
 	case fyne.KeyEnd:
-		c.choose(c.plan.count - 1)
+		c.choose(c.plan.total() - 1)
 	case fyne.KeyReturn, fyne.KeyEnter, fyne.KeySpace:
-		c.withChosen(c.open)
+		c.withChosen(c.act)
+	case fyne.KeyRight, fyne.KeyLeft:
+		c.withChosen(func(r row) { c.turn(r, e.Name == fyne.KeyRight) })
 	case fyne.KeyDelete:
 		c.withChosen(c.remove)
 	case desktop.KeyMenu, fyne.KeyF10:
 		c.withChosen(func(r row) { c.menu(r, l.below(c.chosen)) })
 	case fyne.KeyEscape:
+		if len(c.people.Contacts) > 0 {
+			c.fold()
+			return
+		}
 		c.win.Canvas().Unfocus()
 	}
 }
@@ -247,31 +313,84 @@ func (l *list) below(i int) fyne.Position {
 	return at.AddXY(kit.Edge+kit.TimeWidth, l.c.plan.y(i)-l.scroll.Offset.Y+rowHeight-8)
 }
 
-// heading stands above the calls of today, or the earlier ones.
+// turn shows what stands below a row, or hides it: people to choose from, or else
+// those that were dealt with.
+func (c *window) turn(r row, show bool) {
+	switch {
+	case r.several && (c.people.Entry == r.id) != show, r.person != 0 && !show:
+		if r.person != 0 {
+			c.fold()
+			return
+		}
+		c.act(r)
+	case c.plan.folded && c.plan.work > 0 && c.plan.shut == show:
+		c.toggleHandled()
+	}
+}
+
+// toggleHandled shows those that were dealt with, or hides them.
+func (c *window) toggleHandled() {
+	c.unfolded = !c.unfolded
+	c.build()
+}
+
+// heading stands above a part of the list.
 type heading struct {
 	widget.BaseWidget
 	title, count *kit.Words
+	arrow        *widget.Icon
+	tapped       func()
+	folds        bool // a click shows or hides the part
 }
 
-func newHeading(s string) *heading {
-	h := &heading{title: kit.NewWords(s, base.SizeNameCaptionText, base.ColorNameForeground, true),
-		count: kit.NewWords("", base.SizeNameCaptionText, base.ColorNamePlaceHolder, false)}
+var (
+	_ fyne.Tappable      = (*heading)(nil)
+	_ desktop.Cursorable = (*heading)(nil)
+)
+
+func newHeading(tapped func()) *heading {
+	h := &heading{title: kit.NewWords("", base.SizeNameCaptionText, base.ColorNameForeground, true), tapped: tapped,
+		count: kit.NewWords("", base.SizeNameCaptionText, base.ColorNamePlaceHolder, false), arrow: widget.NewIcon(base.MenuExpandIcon())}
 	h.ExtendBaseWidget(h)
 	return h
 }
 
-// say tells how many there are, if that is known.
-func (h *heading) say(n int, known bool) {
+// say tells what stands below, and how many there are if that is known.
+func (h *heading) say(title string, n int, known bool) {
 	s := ""
 	if known {
 		s = strconv.Itoa(n)
 	}
+	h.title.Say(title, base.ColorNameForeground)
 	h.count.Say(s, base.ColorNamePlaceHolder)
+}
+
+// fold tells whether the part can be shown and hidden, and which it is.
+func (h *heading) fold(folds, shut bool) {
+	h.folds = folds
+	h.arrow.SetResource(kit.Either(shut, base.MenuExpandIcon(), base.MenuDropDownIcon()))
+	kit.Visible(h.arrow, folds)
+	h.Refresh()
+}
+
+// Tapped implements fyne.Tappable.
+func (h *heading) Tapped(*fyne.PointEvent) {
+	if h.folds {
+		h.tapped()
+	}
+}
+
+// Cursor implements desktop.Cursorable.
+func (h *heading) Cursor() desktop.Cursor {
+	if h.folds {
+		return desktop.PointerCursor
+	}
+	return desktop.DefaultCursor
 }
 
 // CreateRenderer implements fyne.Widget.
 func (h *heading) CreateRenderer() fyne.WidgetRenderer {
-	return widget.NewSimpleRenderer(container.New(headingLayout{}, h.title, h.count))
+	return widget.NewSimpleRenderer(container.New(headingLayout{}, h.title, h.count, h.arrow))
 }
 
 type headingLayout struct{}
@@ -279,9 +398,14 @@ type headingLayout struct{}
 func (headingLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(0, headingHeight) }
 
 func (headingLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	y, w := size.Height-24, o[0].MinSize().Width+1
-	o[0].Move(fyne.NewPos(kit.Edge, y))
+	y, w, x := size.Height-22, o[0].MinSize().Width+1, float32(kit.Edge)
+	if o[2].Visible() {
+		o[2].Move(fyne.NewPos(x-4, y))
+		o[2].Resize(fyne.NewSquareSize(18))
+		x += 18
+	}
+	o[0].Move(fyne.NewPos(x, y))
 	o[0].Resize(fyne.NewSize(w, 18))
-	o[1].Move(fyne.NewPos(kit.Edge+w+8, y))
+	o[1].Move(fyne.NewPos(x+w+8, y))
 	o[1].Resize(fyne.NewSize(80, 18))
 }

@@ -59,7 +59,7 @@ func TestFilterShowsAtOnce(t *testing.T) {
 	b, answers := long(t, 5000)
 	answers()
 	c := b.calls
-	some := slices.Clone(c.all)
+	some := slices.Clone(c.got.entries)
 	for i := range some {
 		if i%100 == 7 {
 			some[i].Name = "Q. Zeldzaam"
@@ -68,8 +68,8 @@ func TestFilterShowsAtOnce(t *testing.T) {
 	b.took(answer{wish: b.wanted(), entries: some, count: 5000, today: 721, exact: true})
 	b.Kicks = 0
 	c.filter.SetText("z")
-	if c.plan.count != 3 || c.exact || b.Kicks != 1 {
-		t.Fatalf("%d calls, exact %v, %d readings asked for", c.plan.count, c.exact, b.Kicks)
+	if c.plan.count != 3 || c.got.exact || b.Kicks != 1 {
+		t.Fatalf("%d calls, exact %v, %d readings asked for", c.plan.count, c.got.exact, b.Kicks)
 	}
 	if v := views(b)[some[7].ID]; v == nil || !v.Visible() {
 		t.Error("what is here is not shown")
@@ -89,8 +89,8 @@ func TestFilterShowsAtOnce(t *testing.T) {
 	}
 	b.Kicks = 0
 	c.filter.SetText("zeld") // all of it is here now
-	if c.plan.count != 5 || !c.exact || b.Kicks != 0 {
-		t.Errorf("%d calls, exact %v, %d readings asked for", c.plan.count, c.exact, b.Kicks)
+	if c.plan.count != 5 || !c.got.exact || b.Kicks != 0 {
+		t.Errorf("%d calls, exact %v, %d readings asked for", c.plan.count, c.got.exact, b.Kicks)
 	}
 	c.filter.SetText("ze") // and here too, but that cannot be known
 	if b.Kicks != 1 {
@@ -112,7 +112,7 @@ func TestStaysWhereItIs(t *testing.T) {
 	if w.place == (history.Place{}) || w.index != seen {
 		t.Fatalf("wants %+v", w)
 	}
-	a := answer{wish: w, start: c.start + 3, entries: slices.Clone(c.all), count: 5003, today: 724, exact: true}
+	a := answer{wish: w, start: c.start + 3, entries: slices.Clone(c.got.entries), count: 5003, today: 724, exact: true}
 	b.took(a)
 	v := views(b)[id]
 	if v == nil {

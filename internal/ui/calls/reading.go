@@ -1,6 +1,7 @@
 package calls
 
 import (
+	"slices"
 	"strings"
 
 	"wiebelt/internal/deskapi"
@@ -12,22 +13,23 @@ func (c *window) search() {
 	was := c.query
 	c.query.Filter = c.filter.Text
 	c.list.scroll.Offset.Y = 0
-	c.chosen, c.picked = -1, 0
+	c.chosen, c.picked = -1, picked{}
 	if c.h.state != readingOK || c.start != 0 || !strings.HasPrefix(c.filter.Text, was.Filter) {
 		c.begin()
 		return
 	}
 	// A longer filter only leaves out more, so the first of what it finds are
 	// among what is here; or all of it, if all was here.
-	whole := c.exact && len(c.all) == c.plan.count
+	a := c.got
+	whole := a.exact && len(a.entries) == a.count
 	var left []history.Entry
-	for _, e := range c.all {
+	for _, e := range a.entries {
 		if e.Fits(c.filter.Text) {
 			left = append(left, e)
 		}
 	}
 	c.renew()
-	c.put(answer{wish: wish{query: c.query, edition: c.edition}, entries: left, count: len(left), today: today(left, c.d.Now()), exact: whole})
+	c.put(answer{wish: wish{query: c.query, edition: c.edition}, open: a.open, entries: left, count: len(left), today: today(left, c.d.Now()), exact: whole})
 	if !whole {
 		c.want(wish{})
 	}
@@ -57,84 +59,73 @@ func (c *window) want(w wish) {
 func (c *window) refresh() {
 	a := c.next
 	c.next = nil
-	switch {
-	case c.h.state != readingOK:
-		if a == nil || len(c.all) == 0 {
+	if c.h.state != readingOK || a == nil {
+		if len(c.got.entries)+len(c.got.open) == 0 {
 			c.draw()
 		}
 		return // what was read before stays
-	case a == nil:
-		all := c.h.entries
-		a = &answer{entries: all, count: len(all), today: today(all, c.d.Now()), exact: true}
 	}
+	c.readAnew(*a)
 	c.put(*a)
 	if a.exact {
 		c.d.Send(deskapi.KindCallsAsk, nil)
 	}
 }
 
-// put takes over a run of calls. What is on screen stays where it is when calls
+// put takes over what was read. What is on screen stays where it is when calls
 // have come above it.
 func (c *window) put(a answer) {
 	offset := c.list.scroll.Offset.Y
-	var anchor history.Place
-	lead := float32(0)
+	lead := offset - c.plan.y(a.index+c.plan.work)
+	c.got = a
+	if n := len(groups(a.open)); n != c.open && c.hasOpen() {
+		c.open = n
+		c.showViews()
+	}
+	c.build()
 	if offset > 0 && a.place != (history.Place{}) {
-		anchor = a.place
-		lead = offset - c.plan.y(a.index)
-	}
-	now := c.d.Now()
-	c.all, c.start, c.exact, c.long = a.entries, a.start, a.exact, a.long
-	c.plan = plan{count: max(a.count, a.start+len(a.entries)), today: a.today}
-	c.rows, c.places = make([]row, len(a.entries)), make([]history.Place, len(a.entries))
-	chosen := -1
-	for i, e := range a.entries {
-		c.rows[i], c.places[i] = rowOf(c.d.Lang, e, now), e.Place()
-		if e.ID == c.picked {
-			chosen = a.start + i
-		}
-		if anchor != (history.Place{}) && e.Place() == anchor {
-			c.list.scroll.Offset.Y = c.plan.y(a.start+i) + lead
-			anchor = history.Place{}
+		if i := slices.IndexFunc(c.rows, func(r row) bool { return r.place == a.place }); i >= 0 {
+			c.list.scroll.Offset.Y = c.plan.y(c.plan.work+c.start+i) + lead
+			c.list.show()
 		}
 	}
-	switch {
-	case chosen >= 0:
-		c.chosen = chosen
-	case c.chosen >= c.plan.count:
-		c.choose(c.plan.count - 1)
-	case c.chosen >= 0: // what was chosen has gone: the one in its place
-		c.choose(c.chosen)
-	}
-	c.draw()
 }
 
-// row gives a call of the list, false if it is not read.
+// row gives a row of the list, false if it is not read.
 func (c *window) row(n int) (row, bool) {
-	if i := n - c.start; i >= 0 && i < len(c.rows) {
+	if n >= 0 && n < len(c.work) {
+		return c.work[n], true
+	}
+	if i := n - len(c.work) - c.start; i >= 0 && i < len(c.rows) && n >= len(c.work) {
 		return c.rows[i], true
 	}
 	return row{}, false
 }
 
+// around is the wish to read what stands around a call, the others' number at.
+func (c *window) around(at int) wish {
+	w := wish{index: at}
+	if i := at - c.start; i >= 0 && i < len(c.rows) {
+		w.place = c.rows[i].place
+	} else {
+		w.jump = true
+	}
+	return w
+}
+
 // need has the calls around those on screen read before they are.
 func (c *window) need(first, last int) {
 	const ahead = block / 4
+	first, last = first-c.plan.work, last-c.plan.work
 	low, high := max(first-ahead, 0), min(last+ahead, c.plan.count-1)
-	if last < first || len(c.rows) > 0 && low >= c.start && high < c.start+len(c.rows) {
+	if last < first || last < 0 || len(c.rows) > 0 && low >= c.start && high < c.start+len(c.rows) {
 		return
 	}
-	at := first + (last-first)/2
+	at := max(first+(last-first)/2, 0)
 	for _, w := range []*wish{c.pending, c.asked} {
 		if w != nil && w.edition == c.edition && (w.place != (history.Place{}) || w.jump) && max(w.index-at, at-w.index) < ahead {
 			return // on its way
 		}
 	}
-	w := wish{index: at}
-	if i := at - c.start; i >= 0 && i < len(c.places) {
-		w.place = c.places[i]
-	} else {
-		w.jump = true
-	}
-	c.want(w)
+	c.want(c.around(at))
 }

@@ -5,6 +5,8 @@ import (
 	"time"
 	"unicode"
 
+	"wiebelt/internal/contact"
+	"wiebelt/internal/deskapi"
 	"wiebelt/internal/history"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/kit"
@@ -25,14 +27,21 @@ type row struct {
 	dial     bool // and to call back
 	relation bool // there is a relation number
 	openable bool
-	person   bool // there is a contact that can be taken off
+	several  bool // people to choose from
+	contact  bool // there is a contact that can be taken off
 	again    bool // it can be looked up again
 	open     bool // missed and not ticked off
+	handled  bool // missed and ticked off
+
+	place  history.Place
+	person int    // this one of the people of the call, from 1; -1 for the line below them
+	undo   bool   // something was just taken away that can come back
+	said   string // what was done to the whole call, "" if it is still there
 }
 
 func rowOf(l text.Language, e history.Entry, now time.Time) row {
 	r := row{id: e.ID, time: l.Clock(e.Rang), number: strings.ContainsFunc(e.Number, unicode.IsDigit), relation: e.RelationNumber != "",
-		openable: e.Link != "", person: e.ContactID != "", open: e.Open()}
+		openable: e.Link != "", contact: e.ContactID != "", open: e.Open(), handled: e.Missed() && !e.Open(), place: e.Place()}
 	r.dial = r.number && strings.Trim(e.Number, "+0123456789") == ""
 	if !kit.SameDay(e.Rang, now) {
 		r.day = l.Day(e.Rang, now)
@@ -42,6 +51,7 @@ func rowOf(l text.Language, e history.Entry, now time.Time) row {
 	default:
 		r.again = r.dial
 	}
+	r.several = r.again && e.Matches > 1 && !known(e) && !e.TakenOff
 	line := e.Line
 	if line == "" {
 		line = e.LineNumber
@@ -51,6 +61,9 @@ func rowOf(l text.Language, e history.Entry, now time.Time) row {
 		details = append(details, outcomeOf(l, e))
 	} else {
 		details = append(details, e.Shown)
+	}
+	if e.Name != "" && r.title != e.Name && !e.TakenOff { // nobody's at the hub
+		details = append(details, l.T(text.CardPhoneName, e.Name))
 	}
 	if line != "" {
 		details = append(details, l.T(text.DeskCallsLine, line))
@@ -63,15 +76,26 @@ func rowOf(l text.Language, e history.Entry, now time.Time) row {
 	switch {
 	case !e.Answered.IsZero() && e.Ended.After(e.Answered):
 		r.more = l.Length(e.Ended.Sub(e.Answered))
-	case e.Missed() && !e.Open():
+	case r.handled:
 		r.more, r.mark = l.T(text.CallsHandled), kit.MarkQuiet
 	}
 	return r
 }
 
+// known tells whether the name is that of a contact at the hub, or of a colleague:
+// any other one is what the phone system says.
+func known(e history.Entry) bool {
+	return e.ContactID != "" || e.RelationNumber != "" || e.Link != "" || e.Outcome == history.OutcomeInternal || e.Outcome == history.OutcomeOwn
+}
+
+// contactLine tells contacts of one name apart.
+func contactLine(k deskapi.LookupContact) string {
+	return kit.Join(contact.GroupDigits(k.Relation), k.Address, k.Producer)
+}
+
 func titleOf(l text.Language, e history.Entry) string {
 	switch {
-	case e.Name != "":
+	case e.Name != "" && known(e):
 		return e.Name
 	case e.Number == "":
 		return l.T(text.DeskWhoWithheld)
@@ -85,6 +109,12 @@ func titleOf(l text.Language, e history.Entry) string {
 
 // outcomeOf says why there is a number where a name could be.
 func outcomeOf(l text.Language, e history.Entry) string {
+	switch {
+	case e.TakenOff && e.Name != "":
+		return l.T(text.CallsNotThis, e.Name)
+	case e.TakenOff:
+		return l.T(text.CallsNotThisContact)
+	}
 	switch e.Outcome {
 	case history.OutcomeNobody:
 		return l.T(text.DeskWhoNobody)

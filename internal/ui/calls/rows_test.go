@@ -28,13 +28,22 @@ func TestRowTexts(t *testing.T) {
 		{"known", nil, text.Dutch, row{time: "10:42", title: "J. de Vries", detail: "06 12 34 56 78 · op Schade", result: "Opgenomen", mark: kit.MarkDot, more: "2:14", openable: true}},
 		{"known, in English", nil, text.English, row{time: "10:42", title: "J. de Vries", detail: "06 12 34 56 78 · on Schade", result: "Answered", mark: kit.MarkDot, more: "2:14", openable: true}},
 		{"several", func(e *history.Entry) {
-			e.Name, e.Link, e.Matches, e.Outcome, e.Result = "", "", 3, history.OutcomeSeveral, history.ResultElsewhere
+			e.Name, e.ContactID, e.RelationNumber, e.Link, e.Matches, e.Outcome, e.Result = "", "", "", "", 3, history.OutcomeSeveral, history.ResultElsewhere
 			e.Answered, e.Ended = time.Time{}, time.Time{}
 		}, text.Dutch, row{time: "10:42", title: "3 relaties met dit nummer", detail: "06 12 34 56 78 · op Schade", result: "Door een collega opgenomen", mark: kit.MarkTarget}},
 		{"nobody, missed, line without a name", func(e *history.Entry) {
-			e.Name, e.Link, e.Matches, e.Outcome, e.Result, e.Line = "", "", 0, history.OutcomeNobody, history.ResultMissed, ""
+			e.Name, e.ContactID, e.RelationNumber, e.Link, e.Matches, e.Outcome, e.Result, e.Line = "", "", "", "", 0, history.OutcomeNobody, history.ResultMissed, ""
 			e.Answered = time.Time{}
 		}, text.Dutch, row{time: "10:42", title: "06 12 34 56 78", detail: "Geen relatie · op 020 123 45 67", result: "Gemist", mark: kit.MarkRing}},
+		{"nobody at the hub, a name in the phone system", func(e *history.Entry) {
+			e.Name, e.ContactID, e.RelationNumber, e.Link, e.Matches, e.Outcome = "P. Jansen", "", "", "", 0, history.OutcomeNobody
+		}, text.Dutch, row{time: "10:42", title: "06 12 34 56 78", detail: "Geen relatie · Naam in het telefoonsysteem: P. Jansen · op Schade", result: "Opgenomen", mark: kit.MarkDot, more: "2:14"}},
+		{"a colleague, whose name the phone system has", func(e *history.Entry) {
+			*e = history.Entry{Rang: e.Rang, Number: "101", Shown: "101", Name: "P. Jansen", Outcome: history.OutcomeInternal, Result: history.ResultUnknown}
+		}, text.Dutch, row{time: "10:42", title: "P. Jansen", detail: "101", result: "Afloop onbekend", mark: kit.MarkDash}},
+		{"not the one it seemed to be", func(e *history.Entry) {
+			e.ContactID, e.RelationNumber, e.Link, e.TakenOff = "", "", "", true
+		}, text.Dutch, row{time: "10:42", title: "06 12 34 56 78", detail: "Niet J. de Vries, zegt u · op Schade", result: "Opgenomen", mark: kit.MarkDot, more: "2:14"}},
 		{"withheld", func(e *history.Entry) {
 			*e = history.Entry{Rang: e.Rang, Outcome: history.OutcomeWithheld, Result: history.ResultNotHere}
 		}, text.Dutch, row{time: "10:42", title: "Anonieme beller", result: "Niet op dit toestel opgenomen", mark: kit.MarkQuiet}},
@@ -66,10 +75,11 @@ func TestRowTexts(t *testing.T) {
 			}
 			got := rowOf(tt.lang, e, kittest.Noon)
 			if got.number != (e.Number != "") || got.dial != got.number || got.relation != (e.RelationNumber != "") ||
-				got.person != (e.ContactID != "") || got.again != (e.Number != "" && e.Outcome != history.OutcomeInternal) || got.open != e.Open() {
+				got.contact != (e.ContactID != "") || got.again != (e.Number != "" && e.Outcome != history.OutcomeInternal) || got.open != e.Open() || got.handled != (e.Missed() && !e.Open()) ||
+				got.several != (e.Matches > 1 && e.ContactID == "") || got.place != e.Place() {
 				t.Errorf("offers %+v", got)
 			}
-			got.id, got.number, got.dial, got.relation, got.person, got.again, got.open = 0, false, false, false, false, false, false
+			got.id, got.number, got.dial, got.relation, got.contact, got.again, got.open, got.handled, got.several, got.place = 0, false, false, false, false, false, false, false, false, history.Place{}
 			if got != tt.want {
 				t.Errorf("got  %+v\nwant %+v", got, tt.want)
 			}

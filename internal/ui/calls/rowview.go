@@ -11,28 +11,37 @@ import (
 
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/kit"
+	"wiebelt/internal/ui/theme"
 )
 
 // Measures of a row, in units.
 const (
 	rowHeight     = kit.RowHeight
 	rowLeast      = 600 // its least width
-	headingHeight = 36
+	rowMost       = 960 // what is farther right is not read with it
+	headingHeight = 32
 	resultWidth   = 220
 	toolWidth     = 32
 	toolSize      = 18
+	personIn      = 20 // how far people stand in below their call
 )
 
 // tool is what can be done with a row at its end.
 type tool uint8
 
 const (
-	toolCall tool = iota
+	toolTick tool = iota
+	toolCall
 	toolCopy
 	toolMore
 	tools
-	toolNone = tools
+	toolUndo // in place of them
+	toolName // the name, which opens the file
+	toolNone
 )
+
+// words are what a tool does.
+var words = map[tool]text.Key{toolTick: text.CallsMenuTick, toolCall: text.CallsMenuCall, toolCopy: text.CallsMenuCopy}
 
 // rowView shows one call. It takes clicks itself, because its parts are one thing
 // to point at: a button inside would take the pointer from the row, and the row
@@ -50,6 +59,7 @@ type rowView struct {
 	kit.Row
 	ring  *canvas.Rectangle
 	icons [tools]*widget.Icon
+	undo  *kit.Words
 }
 
 var (
@@ -60,7 +70,9 @@ var (
 )
 
 func newRowView(c *window) *rowView {
-	v := &rowView{calls: c, n: -1, over: toolNone, Row: kit.NewRow(), ring: canvas.NewRectangle(nil)}
+	v := &rowView{calls: c, n: -1, over: toolNone, Row: kit.NewRow(), ring: canvas.NewRectangle(nil),
+		undo: kit.NewWords(c.d.Lang.T(text.CallsUndo), theme.SizeHint, base.ColorNamePrimary, false)}
+	v.undo.Align = fyne.TextAlignTrailing
 	v.ring.CornerRadius, v.ring.StrokeWidth = 4, 2
 	for i := range v.icons {
 		v.icons[i] = widget.NewIcon(nil)
@@ -85,50 +97,73 @@ func (v *rowView) copied() bool { return v.known && v.calls.copied == v.row.id }
 
 // has tells whether the row offers a tool.
 func (v *rowView) has(t tool) bool {
-	switch t {
-	case toolCall:
-		return v.row.dial && v.calls.state.CallBack
-	case toolCopy:
-		return v.row.number
+	switch r := v.row; {
+	case r.undo, r.person != 0:
+		return false
+	case t == toolTick:
+		return r.open
+	case t == toolCall:
+		return r.dial && v.calls.state.CallBack
+	case t == toolCopy:
+		return r.number
 	}
 	return t == toolMore
 }
 
+// width is that of what is written.
+func (v *rowView) width() float32 { return min(v.Size().Width, rowMost) }
+
 // tool is the tool at a position.
 func (v *rowView) tool(p fyne.Position) tool {
-	left := v.Size().Width - kit.RowInset - float32(tools)*toolWidth
-	if p.X < left || p.X >= v.Size().Width-kit.RowInset {
-		return toolNone
+	right := v.width() - kit.RowInset
+	left := right - float32(tools)*toolWidth
+	if p.X >= left && p.X < right {
+		if v.row.undo {
+			return toolUndo
+		}
+		if t := tool((p.X - left) / toolWidth); t < tools && v.has(t) {
+			return t
+		}
 	}
-	if t := tool((p.X - left) / toolWidth); t < tools && v.has(t) {
-		return t
+	at := v.Title.Position()
+	if v.row.openable && !v.row.undo && (v.row.person > 0 || p.X >= at.X && p.X < at.X+min(v.Title.Width(), v.Title.Size().Width) && p.Y < at.Y+v.Title.Size().Height) {
+		return toolName
 	}
 	return toolNone
 }
 
-// Tapped implements fyne.Tappable.
+// Tapped implements fyne.Tappable: whatever is clicked, its row is chosen.
 func (v *rowView) Tapped(e *fyne.PointEvent) {
 	if !v.known || v.calls.d.Now().Sub(v.since) < kit.Settle {
 		return
 	}
-	switch v.tool(e.Position) {
+	r := v.row // choosing it may show another one here
+	t := v.tool(e.Position)
+	v.calls.hold(v.n)
+	switch t {
+	case toolTick:
+		v.calls.tick(r)
 	case toolCall:
-		v.calls.callBack(v.row)
+		v.calls.callBack(r)
 	case toolCopy:
-		v.calls.copy(v.row)
+		v.calls.copy(r)
 	case toolMore:
-		v.calls.pick(v.n)
-		v.calls.menu(v.row, e.AbsolutePosition)
+		v.calls.menu(r, e.AbsolutePosition)
+	case toolUndo, toolName:
+		v.calls.act(r)
 	default:
-		v.calls.open(v.row)
+		if r.several && !r.undo {
+			v.calls.act(r)
+		}
 	}
 }
 
 // TappedSecondary implements fyne.SecondaryTappable.
 func (v *rowView) TappedSecondary(e *fyne.PointEvent) {
 	if v.known {
-		v.calls.pick(v.n)
-		v.calls.menu(v.row, e.AbsolutePosition)
+		r := v.row
+		v.calls.hold(v.n)
+		v.calls.menu(r, e.AbsolutePosition)
 	}
 }
 
@@ -154,7 +189,7 @@ func (v *rowView) MouseOut() {
 
 // Cursor implements desktop.Cursorable.
 func (v *rowView) Cursor() desktop.Cursor {
-	if v.known && (v.over != toolNone || v.row.openable) {
+	if v.known && (v.over != toolNone || v.row.several) {
 		return desktop.PointerCursor
 	}
 	return desktop.DefaultCursor
@@ -175,12 +210,14 @@ func (r *rowRenderer) MinSize() fyne.Size { return fyne.NewSize(rowLeast, rowHei
 
 func (r *rowRenderer) Objects() []fyne.CanvasObject {
 	v := r.v
-	return append(v.Row.Objects(), v.ring, v.icons[0], v.icons[1], v.icons[2])
+	return append(v.Row.Objects(), v.ring, v.icons[0], v.icons[1], v.icons[2], v.icons[3], v.undo)
 }
 
 func (r *rowRenderer) Layout(size fyne.Size) {
 	v := r.v
-	right := size.Width - kit.RowInset - float32(tools)*toolWidth
+	size.Width = min(size.Width, rowMost)
+	end := size.Width - kit.RowInset
+	right := end - float32(tools)*toolWidth
 	v.Row.Layout(size, right-resultWidth, right)
 	v.ring.Move(v.Back.Position())
 	v.ring.Resize(v.Back.Size())
@@ -188,50 +225,81 @@ func (r *rowRenderer) Layout(size fyne.Size) {
 		icon.Move(fyne.NewPos(right+float32(i)*toolWidth+(toolWidth-toolSize)/2, (size.Height-toolSize)/2))
 		icon.Resize(fyne.NewSquareSize(toolSize))
 	}
+	v.undo.Move(fyne.NewPos(right, (size.Height-20)/2))
+	v.undo.Resize(fyne.NewSize(end-right-kit.RowInset, 20))
+	if v.row.person != 0 { // below the name of the call
+		for _, o := range []fyne.CanvasObject{v.Title, v.Detail} {
+			o.Move(o.Position().AddXY(personIn, 0))
+			o.Resize(o.Size().SubtractWidthHeight(personIn, 0))
+		}
+	}
 }
 
 func (r *rowRenderer) Refresh() {
 	v := r.v
 	th, variant := v.Theme(), fyne.CurrentApp().Settings().ThemeVariant()
-	chosen := v.n == v.calls.chosen && v.calls.list != nil && v.calls.list.focused
+	list := v.calls.list
+	chosen := v.n == v.calls.chosen && list != nil && list.focused
 	v.Light(v.known && (v.hover || chosen))
-	kit.Visible(v.ring, v.known && chosen)
+	kit.Visible(v.ring, v.known && chosen && list.keys)
 	v.ring.StrokeColor = th.Color(base.ColorNamePrimary, variant)
 	v.ring.Refresh()
-	active := v.hover && v.row.openable && v.over == toolNone
-	v.Time.Say(v.row.time, base.ColorNameForeground)
-	v.Day.Say(v.row.day, base.ColorNamePlaceHolder)
-	v.Title.Say(v.row.title, kit.Either(active, base.ColorNamePrimary, base.ColorNameForeground))
+	v.Time.Say(kit.Either(v.row.person == 0, v.row.time, ""), base.ColorNameForeground)
+	v.Day.Say(kit.Either(v.row.person == 0, v.row.day, ""), base.ColorNamePlaceHolder)
+	title := base.ColorNameForeground
+	switch {
+	case v.row.said != "":
+		title = base.ColorNamePlaceHolder
+	case v.hover && (v.over == toolName || v.row.several && v.over == toolNone):
+		title = base.ColorNamePrimary
+	}
+	v.Title.Say(v.row.title, title)
 	switch {
 	case v.copied():
 		v.Detail.Say(v.calls.d.Lang.T(text.DeskCallsCopied), base.ColorNameSuccess)
-	case v.known && v.calls.looking == v.row.id:
+	case v.known && v.row.person == 0 && v.calls.looking == v.row.id:
 		v.Detail.Say(v.calls.d.Lang.T(text.CallsLooking), base.ColorNamePlaceHolder)
 	default:
 		v.Detail.Say(v.row.detail, base.ColorNamePlaceHolder)
 	}
-	v.Shape.Set(v.row.mark)
-	if v.Result.Bold != v.row.open {
-		v.Result.Bold = v.row.open
-		v.Result.Refresh()
-	}
-	v.Result.Say(v.row.result, kit.ColourOf(v.row.mark))
-	v.More.Say(v.row.more, base.ColorNamePlaceHolder)
+	v.result()
 	for i, icon := range v.icons {
 		t := tool(i)
-		shown := v.known && (v.hover || chosen) && v.has(t) || t == toolCopy && v.copied()
+		shown := v.known && v.has(t) && (v.hover || chosen || v.row.open && t <= toolCall) || t == toolCopy && v.copied()
 		kit.Visible(icon, shown)
 		if shown {
 			icon.SetResource(v.icon(t))
 		}
 	}
+	kit.Visible(v.undo, v.known && v.row.undo)
 	r.Layout(v.Size())
+}
+
+// result says what became of the call, and of the tool that the pointer is over
+// what it does.
+func (v *rowView) result() {
+	result, mark, more := v.row.result, v.row.mark, v.row.more
+	if v.row.said != "" {
+		result, mark, more = v.row.said, kit.MarkQuiet, ""
+	}
+	if key, ok := words[v.over]; ok && v.hover && v.has(v.over) {
+		more = v.calls.d.Lang.T(key)
+	}
+	v.Shape.Set(mark)
+	if bold := v.row.open; v.Result.Bold != bold {
+		v.Result.Bold = bold
+		v.Result.Refresh()
+	}
+	v.Result.Say(result, kit.ColourOf(mark))
+	v.More.Say(more, base.ColorNamePlaceHolder)
 }
 
 // icon is the picture of a tool as it looks now.
 func (v *rowView) icon(t tool) fyne.Resource {
 	colour := kit.Either(v.over == t, base.ColorNamePrimary, base.ColorNamePlaceHolder)
 	switch {
+	case t == toolTick:
+		return base.NewColoredResource(base.ConfirmIcon(), colour)
 	case t == toolCall:
 		return base.NewColoredResource(handset, colour)
 	case t == toolMore:

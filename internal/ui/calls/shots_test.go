@@ -24,7 +24,7 @@ func TestGuideShots(t *testing.T) {
 		b.Show(deskapi.WindowCalls)
 		b.Welcome.Status = deskapi.Status{OK: true, Sentence: l.T(text.StatusReadyLast, "11:52", "Bria")}
 		b.calls.showStatus()
-		b.state(t, deskapi.CallsState{Manual: true, CallBack: true, Missed: 1})
+		b.state(t, deskapi.CallsState{Manual: true, CallBack: true})
 		kittest.Scaled(b.calls.win, fyne.NewSize(720, 592), 2)
 		shottest.UpToDate(t, "calls"+s.Suffix, string(l), b.calls.win.Canvas().Capture())
 		b.calls.win.Close()

@@ -10,17 +10,48 @@ import (
 	"wiebelt/internal/ui/kit"
 )
 
-// moreButton has what concerns all calls at once: rare, and not to be hit by
-// mistake.
+// moreButton is a menu of all that there is, as the icon has it, and of what
+// concerns all calls: that is rare, and not to be hit by mistake.
 func (c *window) moreButton() fyne.CanvasObject {
 	var b *kit.Button
-	b = kit.NewButtonWithIcon("", base.MoreVerticalIcon(), func() {
-		m := widget.NewPopUpMenu(fyne.NewMenu("", fyne.NewMenuItem(c.d.Lang.T(text.CallsWipe), c.askWipe)), c.win.Canvas())
+	b = kit.NewButtonWithIcon(c.d.Lang.T(text.CallsMenu), base.MenuIcon(), func() {
+		m := widget.NewPopUpMenu(fyne.NewMenu("", c.ways()...), c.win.Canvas())
 		at := fyne.CurrentApp().Driver().AbsolutePositionForObject(b)
 		m.ShowAtPosition(at.AddXY(b.Size().Width-m.MinSize().Width, b.Size().Height+4))
 	})
-	b.Importance = widget.LowImportance
 	return b
+}
+
+// ways are the lines of that menu.
+func (c *window) ways() []*fyne.MenuItem {
+	l, demo := c.d.Lang, len(c.d.Welcome.Demo) > 0
+	var items []*fyne.MenuItem
+	line := func() { items = append(items, fyne.NewMenuItemSeparator()) }
+	add := func(yes bool, window string, words text.Key) {
+		if yes && c.d.Has(window) {
+			items = append(items, fyne.NewMenuItem(l.T(words), func() { c.d.Show(window) }))
+		}
+	}
+	add(c.state.Manual, deskapi.WindowLookup, text.StatusMenuSearch)
+	add(c.state.Delivery, deskapi.WindowDelivery, text.StatusMenuMessages)
+	add(demo, deskapi.WindowDemo, text.StatusMenuDemo)
+	line()
+	// The demo's port and tokens are gone with it.
+	add(!demo, deskapi.WindowTest, text.StatusMenuTest)
+	add(!demo, deskapi.WindowRecipes, text.RecipesMenu)
+	add(!demo, deskapi.WindowSettings, text.StatusMenuSettings)
+	add(!demo, deskapi.WindowDoctor, text.DoctorWindowMenu)
+	add(!demo, deskapi.WindowHelp, text.StatusMenuHelp)
+	if !demo {
+		line()
+	}
+	items = append(items, fyne.NewMenuItem(l.T(text.CallsWipe), c.askWipe))
+	line()
+	items = append(items, fyne.NewMenuItem(l.T(text.StatusMenuQuit), func() { c.d.Send(deskapi.KindCallsQuit, nil) }))
+	if items[0].IsSeparator {
+		items = items[1:]
+	}
+	return items
 }
 
 // askWipe asks whether everything about callers is to be deleted: that cannot be
@@ -30,7 +61,7 @@ func (c *window) askWipe() {
 	stay := kit.NewButton(l.T(text.DeskFyneCancel), c.unask)
 	wipe := kit.NewButton(l.T(text.CallsWipeYes), func() {
 		c.unask()
-		c.removed, c.failed = nil, "" // nothing of that can come back
+		c.undos, c.failed = nil, "" // nothing of that can come back
 		c.showNote()
 		c.d.Send(deskapi.KindCallsWipe, nil)
 	})

@@ -9,7 +9,7 @@ import (
 )
 
 // RowHeight is the height of a row of a list, with its two lines.
-const RowHeight = 56
+const RowHeight = 48
 
 // narrow is too little for a name beside what became of it.
 const narrow = 200
@@ -51,7 +51,7 @@ func (r *Row) Layout(size fyne.Size, middle, right float32) {
 	r.Back.Resize(fyne.NewSize(size.Width-2*RowInset, size.Height-2))
 	// All text of a line is centred in the same height, so that it stands on
 	// nearly one base line in every size.
-	const first, second, line, mark, gap = 7, 29, 20, 20, 16
+	const first, second, line, mark, gap = 4, 24, 20, 20, 16
 	put := func(o fyne.CanvasObject, x, y, width float32) {
 		o.Move(fyne.NewPos(x, y))
 		o.Resize(fyne.NewSize(width, line))

@@ -265,6 +265,11 @@ func (w *window) answer(page *fyne.Container, f *deskapi.LookupFound) {
 			say(l.N(text.LookupMore, f.More))
 		}
 		end()
+	case deskapi.LookupNumbers:
+		big(l.N(text.LookupNumbers, len(f.Numbers)))
+		for _, n := range f.Numbers {
+			page.Add(container.NewHBox(kit.NewButton(n, func() { w.ShowAt(n) })))
+		}
 	case history.OutcomeNobody:
 		big(f.Shown)
 		say(l.T(text.LookupNone))
@@ -346,6 +351,9 @@ func (w *window) fields(page *fyne.Container, k deskapi.LookupContact) {
 func (w *window) match(k deskapi.LookupContact) fyne.CanvasObject {
 	l := w.d.Lang
 	name := kit.Bold(nameOf(l, k), base.SizeNameText)
+	if k.Earlier {
+		name = container.NewBorder(nil, nil, nil, kit.NewWords(l.T(text.CardEarlier), base.SizeNameCaptionText, base.ColorNamePlaceHolder, false), name)
+	}
 	detail := kit.Plain(kit.Join(contact.GroupDigits(k.Relation), k.Address, k.Producer), base.SizeNameCaptionText, widget.LowImportance)
 	open := kit.NewButton(l.T(text.CardButtonOpenRow), func() { w.open(k) })
 	if k.Link == "" {

@@ -48,6 +48,10 @@ var answers = []struct {
 		[]string{"J. de Vries", "niet geldig"}, []string{"not valid"}},
 	{"several", deskapi.LookupFound{Outcome: history.OutcomeSeveral, Contacts: []deskapi.LookupContact{dorp, {Name: "M. de Vries", Relation: "100201"}, {Relation: "100202", Link: "x"}}},
 		[]string{"3 relaties met dit nummer", "J. de Vries", "M. de Vries", "Relatie zonder naam", "Openen"}, []string{"3 contacts", "Open"}},
+	{"several, one opened before", deskapi.LookupFound{Outcome: history.OutcomeSeveral, Contacts: []deskapi.LookupContact{{Name: "B. Bakker", Earlier: true, Link: "x"}, dorp}},
+		[]string{"2 relaties met dit nummer", "B. Bakker", text.Dutch.T(text.CardEarlier)}, []string{text.English.T(text.CardEarlier)}},
+	{"several numbers", deskapi.LookupFound{Outcome: deskapi.LookupNumbers, Numbers: []string{"020 123 45 67", "06 98 76 00 11"}},
+		[]string{"2 nummers: welk bedoelt u?", "020 123 45 67", "06 98 76 00 11"}, []string{"which do you mean"}},
 	{"nobody", deskapi.LookupFound{Outcome: history.OutcomeNobody}, []string{"06 12 34 56 78", "Geen relatie met dit nummer"}, []string{"No contact"}},
 	{"failed", deskapi.LookupFound{Outcome: history.OutcomeFailed, Failure: "credentials_refused", Support: "Jan (IT)"},
 		[]string{"Opzoeken lukt niet: de hub weigert de koppeling.", "Meld dit bij Jan (IT).", "Opnieuw zoeken"}, []string{"Lookup failed: the hub refuses", "Please tell Jan (IT)."}},
@@ -181,5 +185,18 @@ func TestLookupShowAt(t *testing.T) {
 	b.ShowAt(deskapi.WindowLookup, "+31612345678")
 	if got := b.Take(); len(got) != 1 || got[0].M != (deskapi.LookupFind{Seq: 1, Text: "+31612345678"}) {
 		t.Errorf("said %v", got)
+	}
+}
+
+// Of several numbers in one text the one that is clicked is looked up.
+func TestSeveralNumbers(t *testing.T) {
+	b, w := lookupBench(t, text.Dutch)
+	w.box.SetText("020-1234567 / 06-98760011")
+	w.ask()
+	found(t, b, deskapi.LookupFound{Seq: 1, Outcome: deskapi.LookupNumbers, Numbers: []string{"020 123 45 67", "06 98 76 00 11"}})
+	b.Take()
+	kittest.Press(t, w.win, "06 98 76 00 11")
+	if got := b.Take(); len(got) != 1 || got[0].M.(deskapi.LookupFind).Text != "06 98 76 00 11" || w.box.Text != "06 98 76 00 11" {
+		t.Errorf("asked %v, the box has %q", got, w.box.Text)
 	}
 }

@@ -1,0 +1,72 @@
+package phone
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+const (
+	maxText   = 1024 // bytes of a text that are looked at
+	maxFound  = 8    // numbers of one text
+	maxDigits = 15   // of a number (ITU-T E.164)
+)
+
+// numerals is what a number in a text can be made of.
+var numerals = regexp.MustCompile(`[+(]*[0-9][0-9\s().\-–/+]*`)
+
+// Find gives the numbers in what somebody has typed or pasted: one as Parse reads
+// it where there is only one or none, "T 020-1234567" and "06 1234 5678 (mobiel)"
+// included; each where there are several. It gives at least one, of a kind that
+// says what is wrong where there is no number.
+func (r *Rules) Find(text string) []Number {
+	whole := r.Parse(text, "")
+	if whole.Kind != NoNumber && (whole.E164 != "" || len(whole.Digits) <= maxDigits) {
+		return []Number{whole}
+	}
+	if len(text) > maxText {
+		text = strings.ToValidUTF8(text[:maxText], "")
+	}
+	var found []Number
+	runs := numerals.FindAllString(text, -1)
+	for _, run := range runs {
+		for _, n := range r.divide(strings.FieldsFunc(run, func(c rune) bool { return c == '/' || strings.ContainsRune(" \t\r\n\u00a0", c) })) {
+			if !slices.Contains(found, n) && len(found) < maxFound {
+				found = append(found, n)
+			}
+		}
+	}
+	switch {
+	case len(found) > 0:
+		return found
+	case len(runs) == 1 && whole.Kind == NoNumber:
+		return []Number{r.Parse(strings.TrimRight(runs[0], "+(./- \t"), "")} // an extension, a service number
+	}
+	return []Number{whole}
+}
+
+// divide reads words of digits as numbers: one ends where it is whole and the next
+// word can begin another.
+func (r *Rules) divide(words []string) (found []Number) {
+	for from := 0; from < len(words); {
+		to := from + 1
+		var last Number
+		end := 0
+		for ; to <= len(words); to++ {
+			n := r.Parse(strings.TrimRight(strings.Join(words[from:to], " "), "+(.-"), "")
+			if n.E164 == "" || n.Kind == Internal || len(n.E164) > maxDigits+1 {
+				continue
+			}
+			last, end = n, to
+			if to < len(words) && strings.HasPrefix(strings.TrimLeft(words[to], "("), "0") || to < len(words) && strings.HasPrefix(words[to], "+") {
+				break
+			}
+		}
+		if end == 0 {
+			from++
+			continue
+		}
+		found, from = append(found, last), end
+	}
+	return found
+}

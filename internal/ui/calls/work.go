@@ -1,0 +1,287 @@
+package calls
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/history"
+	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
+)
+
+// undoIs is how long something that was taken away is offered back, in its place;
+// the resident keeps it a little longer.
+const undoIs = 10 * time.Second
+
+// mostOpen is how many calls to be called back are read.
+const mostOpen = 2000
+
+// undo is something that was just taken away: a row of which the calls are
+// removed or ticked off keeps its place for a while.
+type undo struct {
+	row
+	ids   []int64
+	at    history.Place
+	open  bool   // it stood among those to be called back
+	stays bool   // its call is still in its place: only its person was taken off
+	kind  string // the message that takes it back
+	back  bool   // taken back; the next reading has it
+}
+
+// leave keeps the place of a row of which the calls are taken away.
+func (c *window) leave(r row, said, kind string) {
+	u := &undo{row: r, ids: c.callsOf(r), at: r.place, open: r.open, stays: kind == deskapi.KindCallsThis, kind: kind}
+	u.row.undo, u.row.said, u.row.open = true, said, false
+	c.undos = append(slices.DeleteFunc(c.undos, func(o *undo) bool { return o.id == r.id }), u)
+	c.d.After(undoIs, func() {
+		c.d.Post(func() {
+			if now := c.h.calls; now != nil && slices.Contains(now.undos, u) {
+				now.dropUndo(u)
+				now.build()
+			}
+		})
+	})
+}
+
+func (c *window) dropUndo(u *undo) {
+	c.undos = slices.DeleteFunc(c.undos, func(o *undo) bool { return o == u })
+}
+
+// takeBack takes back what was done to the call of a row.
+func (c *window) takeBack(id int64) {
+	for _, u := range c.undos {
+		if u.id != id || u.back {
+			continue
+		}
+		c.d.Send(u.kind, deskapi.CallsEntries{Entries: u.ids})
+		if u.back = true; u.stays {
+			c.dropUndo(u)
+		}
+		c.build()
+		return
+	}
+}
+
+// takeBackLast takes back what was done last.
+func (c *window) takeBackLast() {
+	for _, u := range slices.Backward(c.undos) {
+		if !u.back {
+			c.takeBack(u.id)
+			return
+		}
+	}
+}
+
+// readAnew lets go of what a reading has again, and keeps the places of callers who
+// were dealt with somewhere else: by opening the file, by calling back.
+func (c *window) readAnew(a answer) {
+	c.undos = slices.DeleteFunc(c.undos, func(u *undo) bool { return u.back })
+	open, handled := map[int64]bool{}, map[int64]bool{}
+	for _, e := range a.open {
+		open[e.ID] = true
+	}
+	for _, e := range a.entries {
+		handled[e.ID] = e.Missed() && !e.Open()
+	}
+	for _, r := range c.work {
+		if r.open && handled[r.id] && !slices.ContainsFunc(c.grouped[r.id], func(id int64) bool { return open[id] }) {
+			c.leave(r, c.d.Lang.T(text.CallsHandled), deskapi.KindCallsReopen)
+		}
+	}
+}
+
+// failedAgain lets a call that could not be taken away stand there again.
+func (c *window) failedAgain(entry int64) {
+	c.undos = slices.DeleteFunc(c.undos, func(u *undo) bool { return slices.Contains(u.ids, entry) })
+	c.build()
+}
+
+// group are the missed calls of one caller that nobody has dealt with, newest
+// first. Callers without a number are not one caller.
+type group []history.Entry
+
+func groups(open []history.Entry) (all []group) {
+	at := map[string]int{}
+	for _, e := range open {
+		i, known := at[e.Number]
+		if !known || !e.OneCaller() {
+			i = len(all)
+			at[e.Number] = i
+			all = append(all, nil)
+		}
+		all[i] = append(all[i], e)
+	}
+	return all
+}
+
+// callsOf are the calls that a row stands for.
+func (c *window) callsOf(r row) []int64 {
+	if ids := c.grouped[r.id]; r.open && len(ids) > 0 {
+		return ids
+	}
+	return []int64{r.id}
+}
+
+// hasOpen tells whether the view begins with those to be called back.
+func (c *window) hasOpen() bool {
+	switch c.query.View {
+	case history.ViewElsewhere, history.ViewUnsure:
+		return false
+	}
+	return true
+}
+
+// build makes the rows of what was read.
+func (c *window) build() {
+	now := c.d.Now()
+	a := &c.got
+	gone := map[int64]*undo{}
+	for _, u := range c.undos {
+		for _, id := range u.ids {
+			gone[id] = u
+		}
+	}
+	c.grouped = map[int64][]int64{}
+	c.work = c.work[:0:0]
+	if c.hasOpen() {
+		var open []history.Entry
+		for _, e := range a.open {
+			if u := gone[e.ID]; (u == nil || u.stays) && e.Fits(c.query.Filter) {
+				open = append(open, e)
+			}
+		}
+		for _, g := range groups(open) {
+			r := rowOf(c.d.Lang, g[0], now)
+			if len(g) > 1 {
+				r.more = timesOf(c.d.Lang, g, now)
+			}
+			for _, e := range g {
+				c.grouped[r.id] = append(c.grouped[r.id], e.ID)
+			}
+			c.work = c.withPeople(append(c.work, c.withUndo(r, gone)))
+		}
+		for _, u := range c.undos {
+			if u.open && !u.stays {
+				c.work = putIn(c.work, u.row)
+			}
+		}
+	}
+	rows := make([]row, 0, len(a.entries))
+	plan := plan{work: len(c.work), count: max(a.count, a.start+len(a.entries)), today: a.today}
+	more := func(r row, n int) {
+		plan.count += n
+		if r.day == "" {
+			plan.today += n
+		}
+	}
+	for _, e := range a.entries {
+		r := rowOf(c.d.Lang, e, now)
+		if u := gone[e.ID]; u != nil && !u.stays {
+			more(r, -1)
+			continue
+		}
+		before := len(rows)
+		rows = c.withPeople(append(rows, c.withUndo(r, gone)))
+		more(r, len(rows)-before-1)
+	}
+	first, last := a.start == 0, a.start+len(a.entries) >= a.count
+	for _, u := range c.undos {
+		switch {
+		case u.open || u.stays, len(rows) == 0 && !(first && last),
+			len(rows) > 0 && (!first && later(u.at, rows[0].place) || !last && later(rows[len(rows)-1].place, u.at)):
+		default:
+			rows = putIn(rows, u.row)
+			more(u.row, 1)
+		}
+	}
+	if c.query.View == history.ViewMissed {
+		plan.folded = true
+		plan.shut = !c.unfolded && plan.work > 0 && c.query.Filter == ""
+	}
+	c.rows, c.start, c.plan = rows, a.start, plan
+	if c.picked != (picked{}) {
+		c.chosen = c.find(c.picked, c.chosen)
+	}
+	c.draw()
+}
+
+// find is where a row stands now, or where the keyboard goes if it is nowhere.
+func (c *window) find(p picked, was int) int {
+	is := func(r row) bool {
+		return r.person == p.person && (r.id == p.id || r.open && slices.Contains(c.grouped[r.id], p.id))
+	}
+	if i := slices.IndexFunc(c.work, is); i >= 0 {
+		return i
+	}
+	if i := slices.IndexFunc(c.rows, is); i >= 0 {
+		return len(c.work) + c.start + i
+	}
+	was = min(was, c.plan.total()-1)
+	c.picked = picked{}
+	if r, known := c.row(was); known {
+		c.picked = picked{r.id, r.person}
+	}
+	return was
+}
+
+// withUndo offers to take back what was done to a row that is still there.
+func (c *window) withUndo(r row, gone map[int64]*undo) row {
+	if u := gone[r.id]; u != nil && u.stays {
+		r.undo = true
+	}
+	return r
+}
+
+// withPeople puts the people below the last row that somebody has to choose from.
+func (c *window) withPeople(rows []row) []row {
+	r := rows[len(rows)-1]
+	if c.people.Entry != r.id || len(c.people.Contacts) == 0 {
+		return rows
+	}
+	for i, k := range c.people.Contacts {
+		p := row{id: r.id, person: i + 1, day: r.day, place: r.place, openable: k.Link != "", title: k.Name, detail: contactLine(k)}
+		if p.title == "" {
+			p.title = c.d.Lang.T(text.CardUnnamed)
+		}
+		if k.Earlier {
+			p.result = c.d.Lang.T(text.CardEarlier)
+		}
+		rows = append(rows, p)
+	}
+	if n := c.people.More; n > 0 {
+		rows = append(rows, row{id: r.id, person: -1, day: r.day, place: r.place, detail: c.d.Lang.N(text.LookupMore, n)})
+	}
+	return rows
+}
+
+// putIn puts a row in its place.
+func putIn(rows []row, r row) []row {
+	i := slices.IndexFunc(rows, func(o row) bool { return later(r.place, o.place) })
+	if i < 0 {
+		i = len(rows)
+	}
+	return slices.Insert(rows, i, r)
+}
+
+// later tells whether a call stands above another.
+func later(a, b history.Place) bool {
+	return a.Rang.After(b.Rang) || a.Rang.Equal(b.Rang) && a.ID > b.ID
+}
+
+// timesOf says how often somebody called, and when.
+func timesOf(l text.Language, g group, now time.Time) string {
+	var times []string
+	for _, e := range g[:min(len(g), 3)] {
+		at := l.Clock(e.Rang)
+		if !kit.SameDay(e.Rang, now) {
+			at = l.Day(e.Rang, now) + " " + at
+		}
+		times = append(times, at)
+	}
+	if len(g) > len(times) {
+		times = append(times, "…")
+	}
+	return l.N(text.CallsTimes, len(g)) + ": " + strings.Join(times, ", ")
+}

@@ -1,0 +1,258 @@
+package calls
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
+
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/history"
+	"wiebelt/internal/text"
+	"wiebelt/internal/ui/kit"
+	"wiebelt/internal/ui/kittest"
+)
+
+// missedAt is a missed call so many minutes before noon.
+func missedAt(id int64, minutes int, number, name string) history.Entry {
+	e := customer()
+	e.ID, e.Rang, e.Number, e.Shown, e.Name = id, kittest.Noon.Add(-time.Duration(minutes)*time.Minute), number, number, name
+	e.Result, e.Answered, e.Ended = history.ResultMissed, time.Time{}, e.Rang.Add(time.Second)
+	return e
+}
+
+// titles are the names of the rows from the top, with what the list says of them.
+func titles(c *window) (all []string) {
+	for i := range c.plan.total() {
+		r, _ := c.row(i)
+		all = append(all, strings.TrimRight(strings.Join([]string{r.title, r.said, r.more}, "|"), "|"))
+	}
+	return all
+}
+
+func wantRows(t *testing.T, what string, c *window, want ...string) {
+	t.Helper()
+	if got := titles(c); !slices.Equal(got, want) {
+		t.Errorf("%s: %q, want %q", what, got, want)
+	}
+}
+
+func wantSaid(t *testing.T, what string, b *bench, kind string, ids ...int64) {
+	t.Helper()
+	want := []kittest.Saying{{Kind: kind, M: deskapi.CallsEntries{Entries: ids}}}
+	if got := b.Take(); fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("%s said %v, want %v", what, got, want)
+	}
+}
+
+// answered is a day of five missed calls, of which one caller rang three times, and
+// one that was taken.
+func workDay() (all []history.Entry) {
+	handled := missedAt(2, 90, "+31200000002", "K. Prins")
+	handled.Handled = kittest.Noon
+	taken := customer()
+	taken.ID = 3
+	withheld := history.Entry{ID: 8, Rang: kittest.Noon.Add(-3 * time.Minute), Result: history.ResultMissed, Outcome: history.OutcomeWithheld}
+	withheld2 := withheld
+	withheld2.ID, withheld2.Rang = 7, kittest.Noon.Add(-4*time.Minute)
+	return []history.Entry{withheld, withheld2, missedAt(6, 10, "+31200000001", "A. Jansen"), missedAt(5, 20, "+31200000009", "B. de Boer"),
+		missedAt(4, 40, "+31200000001", "A. Jansen"), taken, handled, missedAt(1, 24*60, "+31200000001", "A. Jansen")}
+}
+
+// Those to be called back stand on top, a row a caller; ticked off they keep their
+// place until it is too late to undo it; those dealt with are folded away.
+func TestListToWorkOff(t *testing.T) {
+	b := newBench(t, kittest.Greeting(text.Dutch))
+	b.read(workDay(), nil)
+	b.Show(deskapi.WindowCalls)
+	b.state(t, deskapi.CallsState{CallBack: true})
+	kittest.Scaled(b.calls.win, fyne.NewSize(720, 640), 1)
+	c := b.calls
+	b.Clock = b.Clock.Add(time.Second)
+	top := []string{"Anonieme beller", "Anonieme beller", "A. Jansen||3 keer: 11:50, 11:20, zo 13 sep 12:00", "B. de Boer"}
+	wantRows(t, "at first", c, append(slices.Clone(top), "J. de Vries||2:14", "K. Prins||afgehandeld")...)
+	kittest.WantTexts(t, c.win, "Terug te bellen", "Vandaag", "Gemist (4)")
+	v := views(b)[6]
+	for _, tool := range []tool{toolTick, toolCall} {
+		if !v.icons[tool].Visible() {
+			t.Errorf("tool %d is not on the row", tool)
+		}
+	}
+	y := views(b)[5].Position().Y
+	b.Take()
+	test.TapAt(v, fyne.NewPos(v.icons[toolTick].Position().X+4, 20))
+	wantSaid(t, "the tick", b, deskapi.KindCallsTick, 6, 4, 1)
+	ticked := workDay()
+	for _, i := range []int{2, 4, 7} {
+		ticked[i].Handled = kittest.Noon
+	}
+	for _, what := range []string{"at once", "after the reading"} {
+		wantRows(t, what, c, "Anonieme beller", "Anonieme beller", "A. Jansen|afgehandeld|3 keer: 11:50, 11:20, zo 13 sep 12:00", "B. de Boer", "J. de Vries||2:14", "K. Prins||afgehandeld")
+		if got := views(b)[5].Position().Y; got != y {
+			t.Errorf("%s the row below moved from %v to %v", what, y, got)
+		}
+		b.read(ticked, nil)
+	}
+	kittest.WantTexts(t, c.win, "Ongedaan maken", "Gemist (3)")
+	test.TapAt(v, fyne.NewPos(v.Size().Width-40, 20))
+	wantSaid(t, "undo", b, deskapi.KindCallsReopen, 6, 4, 1)
+	b.read(workDay(), nil)
+	wantRows(t, "undone", c, append(slices.Clone(top), "J. de Vries||2:14", "K. Prins||afgehandeld")...)
+
+	c.show(history.ViewMissed)
+	b.read(workDay(), nil)
+	wantRows(t, "missed", c, top...)
+	kittest.WantTexts(t, c.win, "Afgehandeld")
+	test.Tap(c.list.headings[2])
+	wantRows(t, "unfolded", c, append(slices.Clone(top), "K. Prins||afgehandeld")...)
+	c.choose(0)
+	c.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyLeft})
+	wantRows(t, "folded by the keyboard", c, top...)
+	c.filter.SetText("prins")
+	wantRows(t, "found", c, "K. Prins||afgehandeld")
+	c.filter.SetText("")
+	b.read(ticked[2:3], nil)
+	b.Later[len(b.Later)-1]()
+	wantRows(t, "with nothing left to do", c, "A. Jansen||afgehandeld")
+
+	// Dealt with elsewhere, by opening the file or calling back: in its place too.
+	c.show(history.ViewAll)
+	b.read(workDay(), nil)
+	b.read(ticked, nil)
+	wantRows(t, "dealt with elsewhere", c, "Anonieme beller", "Anonieme beller", "A. Jansen|afgehandeld|3 keer: 11:50, 11:20, zo 13 sep 12:00", "B. de Boer", "J. de Vries||2:14", "K. Prins||afgehandeld")
+	b.Later[len(b.Later)-1]()
+	wantRows(t, "later", c, "Anonieme beller", "Anonieme beller", "B. de Boer", "A. Jansen||afgehandeld", "A. Jansen||afgehandeld", "J. de Vries||2:14", "K. Prins||afgehandeld", "A. Jansen||afgehandeld")
+}
+
+// Whom the pointer chose, the keyboard acts on. What was removed keeps its place,
+// from which it can come back for a while, by a click or by Ctrl+Z.
+func TestRemoveAndUndo(t *testing.T) {
+	b := newBench(t, kittest.Greeting(text.Dutch))
+	var all []history.Entry
+	for i, name := range []string{"A. Aarts", "B. Jansen", "C. Prins", "D. Visser"} {
+		e := customer()
+		e.ID, e.Name, e.Rang = int64(9-i), name, kittest.Noon.Add(-time.Duration(i)*time.Minute)
+		all = append(all, e)
+	}
+	b.read(all, nil)
+	b.Show(deskapi.WindowCalls)
+	c := b.calls
+	b.Clock = b.Clock.Add(time.Second)
+	c.win.Canvas().OnTypedKey()(&fyne.KeyEvent{Name: fyne.KeyDown})
+	c.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyDown})
+	c.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyDown}) // on Prins
+	rings := func() (n int) {
+		for _, v := range views(b) {
+			if v.ring.Visible() {
+				n++
+			}
+		}
+		return n
+	}
+	if rings() != 1 || c.picked.id != 7 {
+		t.Fatalf("%d rings, on %v", rings(), c.picked)
+	}
+	b.Take()
+	test.TapAt(views(b)[8], fyne.NewPos(300, 14))
+	if rings() != 0 || !views(b)[8].Back.Visible() || views(b)[7].Back.Visible() {
+		t.Errorf("after a click: %d rings", rings())
+	}
+	c.win.Canvas().Focused().TypedKey(&fyne.KeyEvent{Name: fyne.KeyDelete})
+	wantSaid(t, "Delete", b, deskapi.KindCallsRemove, 8)
+	b.read(append(slices.Clone(all[:1]), all[2:]...), nil)
+	wantRows(t, "removed", c, "A. Aarts||2:14", "B. Jansen|Verwijderd|2:14", "C. Prins||2:14", "D. Visser||2:14")
+	if c.picked.id != 7 {
+		t.Errorf("the keyboard is on %v, not on the next one", c.picked)
+	}
+	c.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyUp})
+	b.Take()
+	c.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyDelete}) // it cannot be removed twice
+	if got := b.Take(); len(got) != 0 {
+		t.Errorf("removed again: %v", got)
+	}
+	b.Clock = b.Clock.Add(kit.Settle)
+	v := views(b)[8]
+	test.TapAt(v, fyne.NewPos(v.Size().Width-40, 20))
+	wantSaid(t, "undo", b, deskapi.KindCallsUndo, 8)
+	b.read(all, nil)
+	wantRows(t, "undone", c, "A. Aarts||2:14", "B. Jansen||2:14", "C. Prins||2:14", "D. Visser||2:14")
+
+	for _, id := range []int64{9, 6} {
+		c.remove(views(b)[id].row)
+	}
+	b.Take()
+	c.takeBackLast() // what Ctrl+Z does
+	wantSaid(t, "Ctrl+Z", b, deskapi.KindCallsUndo, 6)
+	c.takeBackLast()
+	wantSaid(t, "Ctrl+Z again", b, deskapi.KindCallsUndo, 9)
+	b.read(all, nil)
+	c.remove(views(b)[9].row)
+	b.Tell(t, deskapi.KindCallsFailed, deskapi.CallsFailed{Entry: 9, Sentence: "Dat kon niet."})
+	wantRows(t, "not removed", c, "A. Aarts||2:14", "B. Jansen||2:14", "C. Prins||2:14", "D. Visser||2:14")
+
+	c.remove(views(b)[9].row)
+	m := b.Welcome // built anew in another language it still offers it
+	m.Language = string(text.English)
+	b.Tell(t, deskapi.KindWelcome, m)
+	b.read(all[1:], nil)
+	c = b.calls
+	kittest.WantTexts(t, c.win, "Undo")
+	b.Later[len(b.Later)-1]()
+	b.Take()
+	if c.takeBackLast(); len(b.Take()) != 0 {
+		t.Error("undone too late")
+	}
+}
+
+// A row that several people can be shows them below it, as the card does; who is
+// not the caller can come back in the same place.
+func TestPeopleOfARow(t *testing.T) {
+	b := newBench(t, kittest.Greeting(text.Dutch))
+	several := customer()
+	several.ID, several.Name, several.ContactID, several.RelationNumber, several.Link, several.Matches, several.Outcome = 8, "", "", "", "", 3, history.OutcomeSeveral
+	b.read([]history.Entry{several, customer()}, nil)
+	b.Show(deskapi.WindowCalls)
+	c := b.calls
+	b.Clock = b.Clock.Add(time.Second)
+	b.Take()
+	test.TapAt(views(b)[8], fyne.NewPos(300, 30))
+	if got := b.Take(); len(got) != 1 || got[0] != (kittest.Saying{Kind: deskapi.KindCallsLookup, M: deskapi.CallsEntry{Entry: 8}}) {
+		t.Fatalf("said %v", got)
+	}
+	people := []deskapi.LookupContact{{ID: "b", Earlier: true, Name: "B. Bakker", Relation: "200201", Address: "Dorpsstraat 1", Link: "x"}, {ID: "a", Name: "A. Aarts"}}
+	b.Tell(t, deskapi.KindCallsLooked, deskapi.CallsLooked{Entry: 8, Contacts: people, More: 2})
+	wantRows(t, "people", c, "3 relaties met dit nummer||2:14", "B. Bakker", "A. Aarts", "", "J. de Vries||2:14")
+	kittest.WantTexts(t, c.win, text.Dutch.T(text.CardEarlier), "200 201 · Dorpsstraat 1", "En nog 2 relaties.")
+	b.read([]history.Entry{several, customer()}, nil) // the history was written
+	c.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyDown})
+	c.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn})
+	if got := b.Take(); len(got) != 1 || got[0].Kind != deskapi.KindCallsPerson || got[0].M.(deskapi.CallsPerson) != (deskapi.CallsPerson{Entry: 8, Contact: people[0]}) {
+		t.Errorf("Enter on a person said %v", got)
+	}
+	c.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyDown})
+	c.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn}) // there is nothing to open
+	c.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyDelete}) // nor to remove
+	if got := b.Take(); len(got) != 0 {
+		t.Errorf("said %v", got)
+	}
+	c.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyLeft})
+	wantRows(t, "folded", c, "3 relaties met dit nummer||2:14", "J. de Vries||2:14")
+	if c.picked != (picked{8, 0}) {
+		t.Errorf("the keyboard is on %v", c.picked)
+	}
+
+	c.notThis(views(b)[7].row)
+	denied := customer()
+	denied.ContactID, denied.RelationNumber, denied.Link, denied.TakenOff = "", "", "", true
+	b.read([]history.Entry{several, denied}, nil)
+	kittest.WantTexts(t, c.win, "Niet J. de Vries, zegt u", "Ongedaan maken")
+	b.Take()
+	v := views(b)[7]
+	b.Clock = b.Clock.Add(time.Second)
+	test.TapAt(v, fyne.NewPos(v.Size().Width-40, 20))
+	wantSaid(t, "undo", b, deskapi.KindCallsThis, 7)
+}
