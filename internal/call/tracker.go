@@ -347,7 +347,7 @@ func (t *Tracker) update(c *live, e Event, key string, now time.Time) Change {
 	// or a number that is there, can mean another caller.
 	if c.Key != key && (e.Number != "" || e.State == Ringing) {
 		kind = AnotherCaller
-		c.Key, c.Number, c.Name = key, e.Number, e.Name
+		c.Key, c.Number, c.Name, c.Via = key, e.Number, e.Name, e.Via // taken back, nobody has passed it on
 	}
 	c.Name, c.Line, c.Via = cmp.Or(e.Name, c.Name), cmp.Or(e.Line, c.Line), cmp.Or(e.Via, c.Via)
 	if e.State == Ringing && now.After(c.lastRing) {

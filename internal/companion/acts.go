@@ -15,8 +15,8 @@ const autoOpenWithin = 10 * time.Second
 func (e *Engine) act(ctx context.Context, a Action) {
 	now := e.p.Clock.Now()
 	e.s.dirty = true
-	if a.Do == DoShowLast {
-		e.showLast(ctx, now)
+	if a.Do == DoShow {
+		e.show(ctx, a.Card, now)
 		return
 	}
 	if a.Card == 0 {
@@ -34,7 +34,7 @@ func (e *Engine) act(ctx context.Context, a Action) {
 			return
 		}
 		if a.Do == DoNotThis {
-			e.notThis(c, a.Index)
+			e.notThis(c, a.Index, now)
 			return
 		}
 		e.chose(c, a.Index)
@@ -53,7 +53,10 @@ func (e *Engine) act(ctx context.Context, a Action) {
 			c.hands, e.s.touched = hands{}, now
 		}
 	case DoUnfold:
-		c.Strip, c.unfold, c.unfolded = false, false, now
+		e.raise(c, now)
+		c.unfolded = now
+	case DoUndo:
+		e.takeBack(c, now)
 	default:
 		e.touch(&c.hands, a.Do, now)
 	}

@@ -18,9 +18,6 @@ const (
 	schemeMinute = 3                // … and at most so many in a minute
 )
 
-// againWithin is within what time a ring counts as "again".
-const againWithin = 30 * time.Minute
-
 // maxCalls is how many calls are kept, shown or only counted.
 const maxCalls = 256
 
@@ -39,15 +36,18 @@ type card struct {
 
 	person    time.Time // since when this caller is on the card
 	unfolded  time.Time // the user unfolded it at
+	raised    time.Time // while it is shown: the user wants a card, not a line
 	asked     time.Time // the user asked for it at
 	lost      time.Time // its way in ended at
 	unfold    bool      // it is news: to be unfolded as soon as it may move
+	gaveWay   bool      // another call began to live: to be folded as soon as it may
 	pointless bool      // a newer call made it so: it goes as soon as it may
 
 	confirmed  bool                         // the user wants a launch by URL scheme looked up, or a phone reported it too
 	autoOpened bool                         // a file was opened by itself during this call
 	rang       []string                     // the numbers whose ring was counted
 	denied     map[string][]contact.Contact // taken off the card, by number
+	undo       undo
 
 	want     bool // wants a lookup as soon as its way may cause one
 	since    time.Time
@@ -70,7 +70,7 @@ type state struct {
 	rev     uint64
 	dirty   bool
 	last    *LastCall
-	newest  *card     // the card of last, on screen or not
+	recent  []*card   // of the LastCalls last calls, newest first, on screen or not
 	onMore  hands     // on the number of further calls
 	touched time.Time // when pointer or keyboard left a card
 	lookup  LookupState
@@ -82,8 +82,8 @@ type state struct {
 }
 
 type again struct {
-	times int
-	last  time.Time
+	times        int
+	last, before time.Time
 }
 
 type bucket struct {
@@ -158,8 +158,9 @@ func (e *Engine) began(ctx context.Context, l call.Live, n phone.Number, ev call
 	c := e.place(&card{call: l.ID, way: l.Way, person: now, unseen: unseen, closed: unseen}, l, n, now)
 	c.Ring = ev.At
 	if l.Direction == call.Incoming {
-		c.Times = e.countRing(c, n, now)
-		e.s.last, e.s.newest = &LastCall{Number: n, Kind: l.Way.Kind, At: now}, c
+		e.countRing(c, n, now)
+		e.s.last = &LastCall{Card: c.ID, Number: n, Kind: l.Way.Kind, At: now}
+		e.s.recent = append([]*card{c}, e.s.recent[:min(len(e.s.recent), LastCalls-1)]...)
 		e.makeRoom(c)
 	}
 	e.s.dirty = true
@@ -176,7 +177,7 @@ func (e *Engine) place(c *card, l call.Live, n phone.Number, now time.Time) *car
 	if i := e.sameCaller(c, l, n); i >= 0 {
 		old := e.s.cards[i]
 		c.Card.ID, c.Edition, c.attempt = old.ID, old.Edition, old.attempt
-		c.shown, c.hands = old.shown, old.hands
+		c.shown, c.hands, c.Line = old.shown, old.hands, old.Line
 		e.dress(c, l, n)
 		if old.Strip && !c.Strip {
 			c.Strip, c.unfold = true, true
@@ -242,6 +243,7 @@ func (e *Engine) reset(c *card) {
 	c.want, c.Noticed, c.Retrying, c.OpenError = false, false, false, false
 	c.Contacts, c.LinkOK, c.found, c.Failure = nil, nil, nil, ""
 	c.Opened, c.Earlier, c.Many, c.NotThis = -1, -1, false, 0
+	c.NotWho, c.Undo, c.undo = contact.Contact{}, false, undo{}
 	c.Possible = c.Number.Foreign
 	c.Answer = time.Time{}
 	c.Edition++
@@ -305,11 +307,11 @@ func (e *Engine) anotherCaller(ctx context.Context, c *card, l call.Live, n phon
 	}
 	c.unfold = c.Strip && !(c.Outgoing && e.p.Outgoing != OutgoingCard)
 	if !c.Outgoing {
-		c.Times = e.countRing(c, n, now)
+		e.countRing(c, n, now)
 		e.makeRoom(c)
 	}
-	if c == e.s.newest {
-		e.s.last = &LastCall{Number: n, Kind: c.way.Kind, At: e.s.last.At}
+	if len(e.s.recent) > 0 && c == e.s.recent[0] {
+		e.s.last = &LastCall{Card: c.ID, Number: n, Kind: c.way.Kind, At: e.s.last.At}
 	}
 	e.words(c, l)
 	e.reset(c)
@@ -401,30 +403,41 @@ func (e *Engine) foundAgain(c *card) {
 // that is many times their own.
 func (e *Engine) caller(n phone.Number) uint64 { return maphash.String(e.s.seed, n.Key()) }
 
-// countRing tells how often a caller has rung of late, this time included.
-func (e *Engine) countRing(c *card, n phone.Number, now time.Time) int {
+// countRing tells a card how often its caller has rung today, this time included,
+// and when the time before was.
+func (e *Engine) countRing(c *card, n phone.Number, now time.Time) {
+	var oldest uint64
 	for k, a := range e.s.rings {
-		if now.Sub(a.last) > againWithin {
+		if !sameDay(a.last, now) {
 			delete(e.s.rings, k)
+		} else if o, some := e.s.rings[oldest]; !some || a.last.Before(o.last) {
+			oldest = k
 		}
 	}
-	if !isCaller(n) {
-		return 1
+	c.Times, c.Before = 1, time.Time{}
+	if !isCaller(n) || n.Kind == phone.Internal {
+		return
 	}
 	caller := e.caller(n)
 	a, known := e.s.rings[caller]
-	if slices.Contains(c.rang, n.Key()) {
-		return max(a.times, 1) // passed back: still the same ring
-	}
-	if c.rang = append(c.rang, n.Key()); len(c.rang) > maxCalls {
-		c.rang = c.rang[1:]
-	}
-	a.times++
-	a.last = now
-	if known || len(e.s.rings) < 4*maxCalls { // a flood must not grow the memory
+	if !slices.Contains(c.rang, n.Key()) { // else passed back: still the same ring
+		if c.rang = append(c.rang, n.Key()); len(c.rang) > maxCalls {
+			c.rang = c.rang[1:]
+		}
+		a.times++
+		a.before, a.last = a.last, now
+		if !known && len(e.s.rings) >= 4*maxCalls { // a flood must not grow the memory
+			delete(e.s.rings, oldest)
+		}
 		e.s.rings[caller] = a
 	}
-	return a.times
+	c.Times, c.Before = max(a.times, 1), a.before
+}
+
+func sameDay(a, b time.Time) bool {
+	ay, am, ad := a.In(b.Location()).Date()
+	by, bm, bd := b.Date()
+	return ay == by && am == bm && ad == bd
 }
 
 func (e *Engine) schemeMay(now time.Time) bool {

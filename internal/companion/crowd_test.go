@@ -16,7 +16,7 @@ func TestFloodCausesFewLookupsAndCards(t *testing.T) {
 	}
 	b.settle()
 	s := b.e.Snapshot()
-	if len(s.Cards) > MaxCards || b.hub.count() > bucketSize+1 {
+	if len(s.Cards) > MaxShown || b.hub.count() > bucketSize+1 {
 		t.Fatalf("%d cards, %d lookups", len(s.Cards), b.hub.count())
 	}
 	// Another way is not starved by it.
@@ -53,14 +53,14 @@ func TestFloodTakesNothingFromAnotherWay(t *testing.T) {
 	flood(0, 600)
 	b.ring(quiet, "1", known)
 	s := b.until("the call of the quiet way", func(s *Snapshot) bool {
-		return len(s.Cards) == MaxCards && slices.ContainsFunc(s.Cards, func(c Card) bool { return c.Outcome == Found })
+		return len(s.Cards) == MaxShown && slices.ContainsFunc(s.Cards, func(c Card) bool { return c.Outcome == Found })
 	})
 	if s.More < 200 {
 		t.Errorf("%d more", s.More)
 	}
 	flood(600, 1200)
 	b.settle()
-	if s := b.e.Snapshot(); len(s.Cards) != MaxCards || !slices.ContainsFunc(s.Cards, func(c Card) bool { return c.Outcome == Found }) {
+	if s := b.e.Snapshot(); len(s.Cards) != MaxShown || !slices.ContainsFunc(s.Cards, func(c Card) bool { return c.Outcome == Found }) {
 		t.Errorf("the flood took the call of another way: %d cards", len(s.Cards))
 	}
 	b.event(quiet, "1", known, call.Answered)
@@ -82,7 +82,7 @@ func TestLastCallAfterAFlood(t *testing.T) {
 		}
 	}
 	b.settle()
-	b.e.Do(Action{Do: DoShowLast})
+	b.e.Do(Action{Do: DoShow, Card: b.e.Snapshot().Last.Card})
 	there := func(s *Snapshot) bool {
 		return slices.ContainsFunc(s.Cards, func(c Card) bool { return c.Number.Key() == known })
 	}
@@ -107,7 +107,7 @@ func TestHeldAgainstAFlood(t *testing.T) {
 		b.ring(cmd, "", fmt.Sprintf("+3169%07d", i))
 	}
 	b.settle()
-	if s := b.e.Snapshot(); s.Cards[0].ID != c.ID || len(s.Cards) != MaxCards || s.More < maxCalls/2 {
+	if s := b.e.Snapshot(); s.Cards[0].ID != c.ID || len(s.Cards) != MaxShown || s.More < maxCalls/2 {
 		t.Fatalf("%d cards, the first is %d, %d more", len(s.Cards), s.Cards[0].ID, s.More)
 	}
 	b.e.Do(Action{Do: DoHover}) // on "more calls"
@@ -115,7 +115,7 @@ func TestHeldAgainstAFlood(t *testing.T) {
 	b.settle()
 	b.clock.Forward(2 * time.Hour)
 	b.settle()
-	if s := b.e.Snapshot(); len(s.Cards) != MaxCards || s.Cards[0].ID != c.ID {
+	if s := b.e.Snapshot(); len(s.Cards) != MaxShown || s.Cards[0].ID != c.ID {
 		t.Fatal("gone, with the pointer on the number of the others")
 	}
 	b.e.Do(Action{Do: DoLeave})

@@ -192,7 +192,7 @@ func (e *Engine) Reconfigure(set func(*Params)) {
 }
 
 // Forget lets go of the last call, and of how often callers rang, where gone says
-// so: DoShowLast brings nobody back who was deleted. A card that is on
+// so: DoShow brings nobody back who was deleted. A card that is on
 // screen stays until its time. gone is called on the engine's goroutine.
 func (e *Engine) Forget(gone func(LastCall) bool) {
 	e.Reconfigure(func(*Params) { e.forgetLast(gone) })
@@ -275,9 +275,10 @@ func (e *Engine) publish() {
 	if !e.s.dirty {
 		return
 	}
-	e.s.dirty = false
 	e.s.rev++
 	snap := &Snapshot{Rev: e.s.rev, Last: e.s.last, Lookup: e.s.lookup}
+	e.rank() // what folded just now may have been what lived
+	snap.Closed = closedFirst(e.s.cards)
 	shown, more := seen(e.s.cards, e.held(e.p.Clock.Now()))
 	for _, c := range e.s.cards {
 		c.shown = false
@@ -288,7 +289,8 @@ func (e *Engine) publish() {
 	}
 	for _, c := range e.s.cards {
 		if !c.shown {
-			c.hands = hands{} // nobody points at what is not there
+			c.hands, c.gaveWay = hands{}, c.gaveWay || c.Aside && !c.raised.IsZero() // nobody points at what is not there
+			c.raised = time.Time{}
 		}
 		if !c.over {
 			snap.On++
@@ -297,6 +299,7 @@ func (e *Engine) publish() {
 	if snap.More = more; more == 0 {
 		e.s.onMore = hands{}
 	}
+	e.s.dirty = false
 	e.snapshot.Store(snap)
 	if e.published != nil {
 		e.published(snap)

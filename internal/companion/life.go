@@ -46,10 +46,15 @@ func (e *Engine) pass(ctx context.Context, now time.Time) (next time.Time) {
 		e.leave(c)
 		return true
 	})
+	e.rank()
 	for _, c := range e.s.cards {
 		if c.unseen {
 			continue
 		}
+		if c.Undo && !now.Before(c.undo.until) {
+			c.Undo, c.undo, e.s.dirty = false, undo{}, true
+		}
+		soon(c.undo.until)
 		if !held {
 			soon(e.fold(c, now))
 		}
@@ -76,7 +81,7 @@ func (e *Engine) goesAt(c *card) time.Time {
 	default:
 		return t
 	}
-	return later(t, c.asked.Add(e.p.FullFor))
+	return later(later(t, c.asked.Add(e.p.FullFor)), c.undo.until)
 }
 
 // notTaken reports whether a phone says that nobody took the call here.
@@ -89,6 +94,11 @@ func notTaken(r call.Reason) bool {
 func (e *Engine) fold(c *card, now time.Time) time.Time {
 	if c.unfold {
 		c.unfold, c.Strip, e.s.dirty = false, false, true
+	}
+	if c.gaveWay {
+		if c.gaveWay = false; !c.Strip {
+			c.Strip, e.s.dirty = true, true
+		}
 	}
 	t := e.foldsAt(c)
 	if t.IsZero() || t.After(now) {
@@ -171,37 +181,36 @@ func (e *Engine) forgetLast(gone func(LastCall) bool) {
 			delete(e.s.rings, key)
 		}
 	}
+	e.s.recent = slices.DeleteFunc(e.s.recent, func(c *card) bool {
+		return gone(LastCall{Card: c.ID, Number: c.Number, Kind: c.way.Kind, At: c.Rang})
+	})
 	if e.s.last == nil || !gone(*e.s.last) {
 		return
 	}
 	delete(e.s.rings, e.caller(e.s.last.Number))
 	e.s.last = &LastCall{Kind: e.s.last.Kind, At: e.s.last.At}
-	e.s.newest, e.s.dirty = nil, true
+	e.s.dirty = true
 }
 
-// showLast brings back the cards that were closed while their calls go on, and
-// the one of the last call.
-func (e *Engine) showLast(ctx context.Context, now time.Time) {
-	back := func(c *card) {
-		c.closed, c.pointless, c.unfold, c.Strip = false, false, false, false
-		c.asked = now
-	}
-	for _, c := range e.s.cards {
-		if c.closed && !c.over && !c.unseen {
-			back(c)
+// show brings a card back: one that was closed, or of one of the last calls.
+func (e *Engine) show(ctx context.Context, id CardID, now time.Time) {
+	is := func(c *card) bool { return c.ID == id && !c.unseen }
+	for _, all := range [][]*card{e.s.cards, e.s.recent} {
+		if i := slices.IndexFunc(all, is); i >= 0 {
+			e.bringBack(ctx, all[i], now)
+			return
 		}
 	}
-	c := e.s.newest
-	if c == nil {
-		return
-	}
+}
+
+func (e *Engine) bringBack(ctx context.Context, c *card, now time.Time) {
 	if i := slices.IndexFunc(e.s.cards, func(o *card) bool {
 		return o == c || !o.unseen && isCaller(c.Number) && o.Number.Key() == c.Number.Key() // who is on another call by now
 	}); i >= 0 {
-		back(e.s.cards[i])
+		e.raise(e.s.cards[i], now)
+		e.s.cards[i].asked = now
 		return
 	}
-	back(c)
 	e.s.leaving = slices.DeleteFunc(e.s.leaving, func(l *card) bool { return l == c })
 	c.over = true // as far as will ever be known
 	if c.Answered.IsZero() {
@@ -209,7 +218,8 @@ func (e *Engine) showLast(ctx context.Context, now time.Time) {
 	} else {
 		c.Phase = PhaseOver
 	}
-	c.shown, c.hands = false, hands{}
+	c.shown, c.hands, c.asked = false, hands{}, now
+	e.raise(c, now)
 	e.s.cards = append(e.s.cards, c)
 	e.reset(c) // what the hub says now, not what it said then
 	e.want(ctx, c, now)

@@ -3,6 +3,7 @@ package companion
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"wiebelt/internal/contact"
 )
@@ -15,7 +16,11 @@ func (e *Engine) put(c *card, found []contact.Contact) {
 	c.Contacts = slices.DeleteFunc(sorted(found), func(k contact.Contact) bool {
 		return slices.ContainsFunc(denied, func(d contact.Contact) bool { return same(k, d) })
 	})
-	c.NotThis = len(found) - len(c.Contacts)
+	if c.NotThis = len(found) - len(c.Contacts); c.NotThis > 0 {
+		c.NotWho = denied[len(denied)-1]
+	} else {
+		c.NotWho = contact.Contact{}
+	}
 	c.Many = len(found) > ManyContacts
 	c.Opened, c.OpenError = -1, false
 	e.putEarlier(c)
@@ -64,26 +69,72 @@ func (e *Engine) chose(c *card, i int) {
 	}
 }
 
+// undoFor is how long what was taken away can be brought back in its place.
+const undoFor = 10 * time.Second
+
+// undo is what it takes to take a "Niet deze relatie" back.
+type undo struct {
+	until      time.Time
+	name       string // of the phone system
+	opened     *contact.Contact
+	remembered bool // it was the choice for the number
+}
+
 // notThis takes a contact off the card for the rest of the call, off the history,
 // and off the choice that is remembered.
-func (e *Engine) notThis(c *card, i int) {
+func (e *Engine) notThis(c *card, i int, now time.Time) {
 	k, n := c.Contacts[i], c.Number.Key()
 	if c.denied == nil {
 		c.denied = map[string][]contact.Contact{}
 	}
+	u := undo{until: now.Add(undoFor), name: c.PhoneName, opened: c.openedOne()}
 	c.denied[n] = append(c.denied[n], k)
 	if e.p.Choices != nil {
+		id, ok := e.p.Choices.Earlier(n)
+		u.remembered = ok && id == k.ID
 		e.p.Choices.NotThis(n, k.ID)
 	}
 	if named(c.PhoneName, k) {
 		c.PhoneName = ""
 	}
-	before, opened := c.Contacts, c.Opened
-	e.put(c, c.found)
-	if opened >= 0 {
-		c.Opened = slices.IndexFunc(c.Contacts, func(o contact.Contact) bool { return same(o, before[opened]) })
-	}
+	e.putAgain(c, u.opened)
+	c.undo, c.Undo = u, true
 	e.record(c)
+}
+
+// takeBack takes the last notThis back, as long as there is time.
+func (e *Engine) takeBack(c *card, now time.Time) {
+	n, u := c.Number.Key(), c.undo
+	if !c.Undo || !now.Before(u.until) {
+		return
+	}
+	last := len(c.denied[n]) - 1
+	k := c.denied[n][last]
+	c.denied[n] = c.denied[n][:last]
+	if u.remembered && e.p.Choices != nil {
+		e.p.Choices.Chose(n, k.ID)
+	}
+	c.PhoneName = u.name
+	e.putAgain(c, u.opened)
+	c.undo, c.Undo = undo{}, false
+	e.record(c)
+}
+
+// putAgain puts what the hub said on a card once more; the file of opened, where
+// it is still one of them, was opened.
+func (e *Engine) putAgain(c *card, opened *contact.Contact) {
+	e.put(c, c.found)
+	if opened != nil {
+		c.Opened = slices.IndexFunc(c.Contacts, func(o contact.Contact) bool { return same(o, *opened) })
+	}
+}
+
+// openedOne is the contact whose file was opened, nil for nobody.
+func (c *card) openedOne() *contact.Contact {
+	if c.Opened < 0 {
+		return nil
+	}
+	return &c.Contacts[c.Opened]
 }
 
 // same reports whether two records are of one contact.

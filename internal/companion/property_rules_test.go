@@ -17,9 +17,10 @@ func (w *world) published(s *Snapshot) {
 	defer w.mu.Unlock()
 	w.saw["snapshots"]++
 	now := w.clock.Now()
-	if len(s.Cards) > MaxCards || s.More > 0 && len(s.Cards) < MaxCards {
+	if len(s.Cards) > MaxShown || s.More > 0 && len(s.Cards) < MaxShown {
 		w.fail("%d cards and %d more", len(s.Cards), s.More)
 	}
+	w.inOrder(s)
 	byCall := map[call.ID]bool{}
 	for _, c := range w.e.s.cards {
 		if byCall[c.call] {
@@ -55,6 +56,9 @@ func (w *world) oneCard(c Card) {
 	}
 	if c.PhoneName != "" && c.PhoneName != nameOf(raw) {
 		w.fail("%s and the name %q on one card", key, c.PhoneName)
+	}
+	if c.NotThis > 0 != (c.NotWho.ID != "") || c.NotWho.ID != "" && !strings.HasPrefix(c.NotWho.ID, key+"#") || c.Undo && c.NotThis == 0 {
+		w.fail("%d taken off the card of %s, the last was %q", c.NotThis, key, c.NotWho.ID)
 	}
 	for _, k := range c.Contacts {
 		if !strings.HasPrefix(k.ID, key+"#") {
@@ -103,18 +107,91 @@ func (w *world) oneCard(c Card) {
 	}
 }
 
+// inOrder holds a snapshot against the one order of calls: in call before ringing
+// before ended.
+func (w *world) inOrder(s *Snapshot) {
+	held := w.isHeld(w.clock.Now()) || w.mayMove
+	count := map[Standing]int{}
+	for _, c := range w.e.s.cards {
+		if c.closed {
+			continue
+		}
+		count[c.Standing()]++
+		if !c.shown && s.More == 0 {
+			w.fail("%s is nowhere", c.Number.Key())
+		}
+	}
+	if n := count[InCall] + count[Rings]; n > 1 {
+		w.saw["calls at once"] = max(w.saw["calls at once"], n)
+	}
+	shown := map[Standing]int{}
+	lives := w.e.anyLives()
+	for _, c := range w.e.s.cards {
+		at := c.Standing()
+		if !c.shown {
+			continue
+		}
+		shown[at]++
+		free := !held && c.raised.IsZero()
+		switch {
+		case c.Aside != (lives && at == Ended):
+			w.fail("%s, standing %d: aside is %v", c.Number.Key(), at, c.Aside)
+		case c.Aside && free && !c.Strip:
+			w.fail("%s has ended and is not folded", c.Number.Key())
+		case c.Aside && free && !c.Line && slices.ContainsFunc(s.Cards, func(o Card) bool { return o.Line && o.Standing().Lives() }):
+			w.fail("%s has ended and has a card, a living call a line", c.Number.Key())
+		case at == InCall && c.Line && !held && count[InCall] <= 2:
+			w.fail("the call with %s is but a line", c.Number.Key())
+		case c.Line && free && len(s.Cards) <= MaxCards:
+			w.fail("%s is a line beside %d cards", c.Number.Key(), len(s.Cards)-1)
+		}
+		if c.Line {
+			w.saw["lines"]++
+		}
+		if c.Aside {
+			w.saw["aside"]++
+		}
+	}
+	if shown[InCall] < min(count[InCall], 2) {
+		w.fail("a call in progress is hidden: %d of %d are shown", shown[InCall], count[InCall])
+	}
+	if w.prev != nil {
+		for _, b := range w.prev.Cards {
+			i := slices.IndexFunc(s.Cards, func(c Card) bool { return c.ID == b.ID })
+			if i >= 0 && !b.Line && s.Cards[i].Line && b.Standing().Lives() && s.Cards[i].Standing().Lives() {
+				w.fail("card %d, whose call lives, became a line", b.ID)
+			}
+		}
+	}
+	first := Ended
+	for _, c := range w.e.s.cards {
+		if c.ID == s.First() {
+			first = c.Standing()
+		}
+	}
+	switch {
+	case shown[Rings] > 0 && first != Rings, shown[Rings] == 0 && shown[InCall] > 0 && first != InCall, lives && !first.Lives():
+		w.fail("the hotkey means standing %d of %v", first, shown)
+	case s.First() == 0 && (len(s.Cards) > 0 || lives):
+		w.fail("the hotkey means nobody")
+	}
+}
+
 // nothingMoved: cards that were there are there, in their order, and none folded
 // or unfolded.
 func (w *world) nothingMoved(before, after *Snapshot) {
 	at := 0
 	for _, b := range before.Cards {
 		i := slices.IndexFunc(after.Cards[at:], func(c Card) bool { return c.ID == b.ID })
+		if i < 0 && after.More > 0 && slices.ContainsFunc(w.e.s.cards, func(c *card) bool { return c.ID == b.ID && c.hands == hands{} }) {
+			continue // it made room for a call that lives
+		}
 		if i < 0 {
 			w.fail("card %d went or moved under the pointer", b.ID)
 			return
 		}
 		at += i
-		if after.Cards[at].Strip != b.Strip {
+		if after.Cards[at].Strip != b.Strip || after.Cards[at].Line != b.Line {
 			w.fail("card %d folded or unfolded under the pointer", b.ID)
 		}
 		at++

@@ -35,7 +35,7 @@ func (p play) String() string { return fmt.Sprintf("%s %d %d %d", p.Do, p.A, p.B
 var deeds = []string{
 	"ring", "ring", "ring", "ring", "again", "also", "also", "answer", "answer", "answer", "end", "end", "end",
 	"pass", "pass", "pass", "hub", "hub", "hub", "hub", "hub", "hub", "hub", "hub", "hub", "hub", "wait", "wait", "wait",
-	"hover", "leave", "keyboard", "keyboard gone", "close", "unfold", "open", "open", "open late", "open late", "open late", "not this", "not this", "retry", "last",
+	"hover", "leave", "keyboard", "keyboard gone", "close", "close", "unfold", "open", "open", "open late", "open late", "open late", "not this", "not this", "undo", "retry", "show", "show", "hotkey", "hotkey",
 	"sleep", "gone", "old", "outgoing", "launch",
 }
 
@@ -93,6 +93,9 @@ func (w *world) do(p play) {
 	cards := w.e.Snapshot().Cards
 	if p.Do == "open" || p.Do == "not this" {
 		cards = slices.DeleteFunc(slices.Clone(cards), func(c Card) bool { return len(c.Contacts) == 0 })
+	}
+	if p.Do == "undo" {
+		cards = slices.DeleteFunc(slices.Clone(cards), func(c Card) bool { return !c.Undo })
 	}
 	c, any := pick(cards, p.A)
 	act := func(do Do, index int, edition uint64) {
@@ -182,6 +185,9 @@ func (w *world) do(p play) {
 		d := []time.Duration{10 * time.Millisecond, 400 * time.Millisecond, 900 * time.Millisecond, 3 * time.Second, 7 * time.Second, 21 * time.Second, 61 * time.Second, 11 * time.Minute}[p.A%8]
 		for d > 0 { // clocks do not jump, or only when the computer sleeps
 			step := min(d, 500*time.Millisecond)
+			if d > 2*time.Minute {
+				step = 20 * time.Second
+			}
 			w.clock.Forward(step)
 			synctest.Wait()
 			d -= step
@@ -240,9 +246,44 @@ func (w *world) do(p play) {
 		if any {
 			i := p.B % len(c.Contacts)
 			if t := w.callOf(c.ID); t != nil {
-				t.denied[c.Contacts[i].ID] = true
+				t.off, t.undoUntil = c.Contacts[i].ID, now.Add(undoFor)
+				t.denied[t.off] = true
 			}
 			act(DoNotThis, i, c.Edition)
+		}
+	case "undo":
+		if any {
+			if t := w.callOf(c.ID); t != nil && c.Undo && t.off == c.NotWho.ID {
+				delete(t.denied, t.off)
+				w.saw["taken back"]++
+			}
+			act(DoUndo, 0, 0)
+		}
+	case "hotkey": // and Enter
+		s := w.e.Snapshot()
+		if s.First() != 0 && s.First() == s.Closed {
+			w.saw["back by hotkey"]++
+			w.show(s.First())
+			return
+		}
+		i := slices.IndexFunc(s.Cards, func(c Card) bool { return c.ID == s.First() })
+		if i < 0 {
+			return
+		}
+		if c = s.Cards[i]; c.Outcome != Found || c.Aside {
+			return
+		}
+		if t := w.callOf(c.ID); t != nil && t.over && slices.ContainsFunc(w.live(), func(o *truth) bool {
+			return !o.outgoing && !o.url && o.lost.IsZero() && o.ways[0].Tells == call.TellsAll
+		}) {
+			w.fail("Enter opens the file of %s, whose call is over while another lives", c.Number.Key())
+		}
+		w.saw["Enter"]++
+		w.expected[c.Contacts[0].Link]++
+		act(DoOpen, 0, c.Edition)
+	case "show":
+		if c, ok := pick(w.e.s.recent, p.A); ok {
+			w.show(c.ID)
 		}
 	case "retry":
 		if any {
@@ -251,15 +292,6 @@ func (w *world) do(p play) {
 			}
 			act(DoRetry, 0, 0)
 		}
-	case "last":
-		w.mayMove, w.touched = true, now
-		for _, t := range w.calls {
-			if !t.over {
-				t.closed = false
-			}
-		}
-		w.e.Do(Action{Do: DoShowLast})
-		synctest.Wait()
 	case "sleep":
 		w.mayMove, w.held = true, false
 		w.leftAt = time.Time{}
@@ -290,6 +322,19 @@ func (w *world) do(p play) {
 		id := fmt.Sprint("old", w.nextID)
 		for _, s := range []call.State{call.Ringing, call.Answered, call.Ended}[:1+p.B%3] {
 			w.send(wireAll, id, callers[0].number, s, func(e *call.Event) { e.At = now.Add(-2 * time.Minute) })
+		}
+	}
+	w.mayMove = false
+}
+
+// show brings a card back.
+func (w *world) show(id CardID) {
+	w.mayMove, w.touched = true, w.clock.Now()
+	w.e.Do(Action{Card: id, Do: DoShow})
+	synctest.Wait()
+	for _, c := range w.e.s.cards {
+		if t := w.truthOf(c.call); t != nil && !c.closed {
+			t.closed = false
 		}
 	}
 	w.mayMove = false
@@ -356,7 +401,7 @@ func TestStories(t *testing.T) {
 					}
 				})
 			}
-			for _, k := range []string{"snapshots", "clicked", "taken off", "general number", "again", "earlier choice", "two ways", "held"} {
+			for _, k := range []string{"snapshots", "clicked", "taken off", "general number", "again", "earlier choice", "two ways", "held", "aside", "lines", "taken back", "Enter"} {
 				if saw[k] == 0 {
 					t.Errorf("no story had: %s", k)
 				}

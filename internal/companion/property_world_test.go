@@ -32,6 +32,8 @@ type truth struct {
 	slept     bool
 	closed    bool
 	denied    map[string]bool // contact ids
+	off       string          // the one of them that was denied last
+	undoUntil time.Time
 	autoOpens int
 }
 
@@ -132,7 +134,7 @@ func (w *world) endOf(t *truth, c *card) time.Time {
 	default:
 		return end
 	}
-	return later(later(end, w.touched.Add(60*time.Second)), w.leftAt.Add(time.Second))
+	return later(later(later(end, w.touched.Add(60*time.Second)), w.leftAt.Add(time.Second)), t.undoUntil)
 }
 
 func (w *world) truthOf(id call.ID) *truth {

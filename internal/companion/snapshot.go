@@ -52,14 +52,18 @@ type Card struct {
 	ID        CardID
 	Outcome   Outcome
 	Phase     Phase
-	Strip     bool // folded to one line
+	Strip     bool // folded to two lines, name and state
+	Line      bool // a call for which there is no card: one line
+	Launched  bool // from a link that any page can launch, and nobody has confirmed it
+	Aside     bool // ended, while another call lives: nothing on it is bright
 	Outgoing  bool
 	Number    phone.Number
-	PhoneName string // display name of the phone system
-	LineName  string // name of our line that was called, "" if it has none
-	LineText  string // number of our line, written the Dutch way
-	Via       string // who passed the call on
-	Times     int    // 1, or how often this caller rang ("2e keer")
+	PhoneName string    // display name of the phone system
+	LineName  string    // name of our line that was called, "" if it has none
+	LineText  string    // number of our line, written the Dutch way
+	Via       string    // who passed the call on
+	Times     int       // 1, or how often this caller rang today ("2e keer vandaag")
+	Before    time.Time // when the time before was, if there was one today
 	Tells     call.Tells
 	Rang      time.Time
 	Answered  time.Time
@@ -68,13 +72,16 @@ type Card struct {
 	LinkOK    []bool            // per contact: its file can be opened
 	Possible  bool              // foreign number: the match is only possible
 	Failure   contact.Failure
-	Noticed   bool // the search has taken long enough to be mentioned
-	Retrying  bool // Failed, and still trying while the phone rings
-	Earlier   int  // index of the contact chosen earlier for this number, -1 none; it is sorted first
-	Many      bool // a general number with more than ManyContacts contacts
-	NotThis   int  // how many contacts the user took off; Nobody with any says so
-	Opened    int  // index of the contact whose file was opened, -1 none
-	OpenError bool // the browser could not be started
+	Noticed   bool            // the search has taken long enough to be mentioned
+	Retrying  bool            // Failed, and still trying while the phone rings
+	Earlier   int             // index of the contact chosen earlier for this number, -1 none; it is sorted first
+	Many      bool            // a general number with more than ManyContacts contacts
+	NotThis   int             // how many contacts the user took off; Nobody with any says so
+	NotWho    contact.Contact // the one taken off last
+	Undo      bool            // and for a while that can be taken back
+	Raised    time.Time       // when the user last asked for the card, or unfolded it
+	Opened    int             // index of the contact whose file was opened, -1 none
+	OpenError bool            // the browser could not be started
 	// Ring is when the event that this state answers to reached the way in;
 	// Answer is when the hub's answer was received. Both serve measurement.
 	Ring, Answer time.Time
@@ -83,9 +90,10 @@ type Card struct {
 // Snapshot is all that the engine has to say at one moment.
 type Snapshot struct {
 	Rev    uint64
-	Cards  []Card // oldest first, at most MaxCards
-	More   int    // calls beyond MaxCards
+	Cards  []Card // oldest first, at most MaxShown
+	More   int    // calls beyond MaxShown
 	On     int    // calls that are not known to be over, their cards on screen or not
+	Closed CardID // a living call whose card was closed, 0 for none
 	Last   *LastCall
 	Lookup LookupState
 }
@@ -94,11 +102,20 @@ type Snapshot struct {
 // a building than about a caller: no choice is remembered for it.
 const ManyContacts = 30
 
-// MaxCards is how many cards are shown at once; further calls are counted.
-const MaxCards = 3
+// MaxCards is how many calls have a card at once, beside those that somebody
+// talks on; of further ones up to MaxShown have a line, the others are counted.
+const (
+	MaxCards = 3
+	MaxShown = 8
+)
 
-// LastCall is the newest incoming call, for the tray: no names.
+// LastCalls is how many calls can be brought back.
+const LastCalls = 5
+
+// LastCall is the newest incoming call, for the tray: no names. While it is one of
+// the LastCalls newest, DoShow brings its Card back.
 type LastCall struct {
+	Card   CardID
 	Number phone.Number
 	Kind   string // call.Way.Kind
 	At     time.Time
@@ -129,11 +146,12 @@ const (
 	DoOpen         Do = iota // open the file of contact Index
 	DoRetry                  // look up (again)
 	DoClose                  // take the card away
-	DoUnfold                 // strip to card
+	DoUnfold                 // strip or line to card
 	DoHover                  // the pointer came onto the card; card 0 is "more calls"
 	DoLeave                  // the pointer left it
 	DoNotThis                // contact Index is not who calls ("Niet deze relatie")
 	DoKeyboard               // the keyboard came to the card
 	DoKeyboardGone           // and left it
-	DoShowLast               // show the cards that were closed, and the last call's; no Card
+	DoShow                   // show the card of a call that was closed, or is one of the last ones
+	DoUndo                   // take the last DoNotThis back
 )

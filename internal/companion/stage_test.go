@@ -92,8 +92,24 @@ func (s *stage) tell(words []string) error {
 		}
 	case "lost":
 		s.e.WayGone(wayNames[strings.TrimPrefix(rest, "@")])
+	case "show":
+		n, err := strconv.Atoi(rest)
+		if err != nil || n > len(s.e.s.recent) {
+			return fmt.Errorf("cannot be shown")
+		}
+		s.e.Do(Action{Do: DoShow, Card: s.e.s.recent[n-1].ID})
+	case "first":
+		got := "nobody"
+		for _, c := range s.e.s.cards {
+			if c.ID == s.e.Snapshot().First() {
+				got = c.Number.Copy()
+			}
+		}
+		return differ(got, rest)
 	case "show-last":
-		s.e.Do(Action{Do: DoShowLast})
+		if last := s.e.Snapshot().Last; last != nil {
+			s.e.Do(Action{Do: DoShow, Card: last.Card})
+		}
 	case "shows":
 		return differ(s.cards(), rest)
 	case "opened":
@@ -113,7 +129,7 @@ func (s *stage) tell(words []string) error {
 	case "same":
 		return differ(fmt.Sprint(s.e.Snapshot().Cards[0].ID), fmt.Sprint(s.first))
 	case "nobody":
-		if c := s.e.s.newest; len(c.Contacts)+len(c.found) > 0 {
+		if c := s.e.s.recent[0]; len(c.Contacts)+len(c.found) > 0 {
 			return fmt.Errorf("%d contacts are", len(c.found))
 		}
 	default:
@@ -137,7 +153,7 @@ func orNothing(s string) string {
 }
 
 func (s *stage) user(words []string) error {
-	do, ok := map[string]Do{"hover": DoHover, "leave": DoLeave, "open": DoOpen, "not-this": DoNotThis, "close": DoClose, "unfold": DoUnfold,
+	do, ok := map[string]Do{"hover": DoHover, "leave": DoLeave, "open": DoOpen, "not-this": DoNotThis, "close": DoClose, "undo": DoUndo, "unfold": DoUnfold,
 		"look-up": DoRetry, "keyboard": DoKeyboard, "keyboard-gone": DoKeyboardGone}[words[0]]
 	n, err := strconv.Atoi(words[1])
 	if cards := s.e.Snapshot().Cards; !ok || err != nil || n > len(cards) {
@@ -203,8 +219,10 @@ func (s *stage) cards() string {
 	var all []string
 	for _, c := range snap.Cards {
 		w := []string{orWithheld(c), who(c), map[Phase]string{PhaseRinging: "ringing", PhaseAnswered: "answered", PhaseOver: "over", PhaseReported: "reported"}[c.Phase]}
-		if c.Strip {
-			w = append(w, "strip")
+		for word, on := range map[string]bool{"strip": c.Strip && !c.Line, "line": c.Line} {
+			if on {
+				w = append(w, word)
+			}
 		}
 		if c.Times > 1 {
 			w = append(w, fmt.Sprint("x", c.Times))
@@ -220,6 +238,9 @@ func (s *stage) cards() string {
 		}
 		if c.NotThis > 0 {
 			w = append(w, "not-this")
+		}
+		if c.Undo {
+			w = append(w, "undo")
 		}
 		w = slices.DeleteFunc(w, func(s string) bool { return s == "" })
 		all = append(all, strings.Join(w, " "))

@@ -13,7 +13,9 @@ import (
 //	answer a, end a missed
 //	hub holds, hub goes on           answers of the hub wait
 //	wait 61s, sleep 8h, lost @bare
-//	hover 1, leave 1, open 1 0, not-this 1 0, close 1, unfold 1, look-up 1, show-last
+//	hover 1, leave 1, open 1 0, not-this 1 0, undo 1, close 1, unfold 1, look-up 1
+//	show-last, show 2               the card of the last call, of the one before it
+//	first …                          whom the hotkey means
 //	keyboard 1, keyboard-gone 1
 //	shows …                          the cards, with " / " between them, or nothing
 //	opened …                         what browsers were asked for since
@@ -82,7 +84,7 @@ var told = map[string]string{
 		answer a
 		ring b 101
 		end a
-		shows 0612345678 Vries over / 101 internal ringing
+		shows 0612345678 Vries over strip / 101 internal ringing
 		caller b 0612345678
 		shows 0612345678 Vries ringing x2`,
 	"a colleague takes it": `
@@ -222,19 +224,112 @@ var told = map[string]string{
 		show-last
 		ring b 0687654321
 		shows 0687654321 Jansen ringing`,
+	"any of the last calls comes back": `
+		ring a 0612345678
+		answer a
+		end a
+		ring b 0687654321
+		end b missed
+		wait 61s
+		shows nothing
+		show 2
+		shows 0612345678 Vries over
+		show 1
+		shows 0612345678 Vries over / 0687654321 Jansen reported
+		wait 61s
+		shows nothing
+		ring c 101
+		show 3
+		shows 101 internal ringing / 0612345678 Vries over
+		first 101`,
 	"closed cards come back": `
 		ring a 0612345678
 		ring b 101
 		close 1
 		close 1
 		shows nothing
-		show-last
+		show 2
+		show 1
 		shows 0612345678 Vries ringing / 101 internal ringing
 		end a
 		end b
-		shows 0612345678 Vries reported / 101 internal reported
+		shows 0612345678 Vries reported strip / 101 internal reported
 		wait 61s
 		shows nothing`,
+	"what has ended gives way to the call that begins": `
+		ring a 0612345678
+		answer a
+		end a
+		shows 0612345678 Vries over
+		ring b 0687654321
+		first 0687654321
+		shows 0612345678 Vries over strip / 0687654321 Jansen ringing
+		unfold 1
+		shows 0612345678 Vries over / 0687654321 Jansen ringing
+		first 0687654321
+		end b missed
+		first 0612345678
+		ring c 101
+		shows 0612345678 Vries over strip / 101 internal ringing`,
+	"what has ended gives way when the pointer lets it": `
+		ring a 0612345678
+		answer a
+		end a
+		hover 1
+		ring b 0687654321
+		shows 0612345678 Vries over / 0687654321 Jansen ringing
+		first 0687654321
+		leave 1
+		wait 1001ms
+		shows 0612345678 Vries over strip / 0687654321 Jansen ringing`,
+	"the hotkey means who rings, then who talks": `
+		ring a 0612345678
+		answer a
+		ring b 0687654321
+		ring c 101
+		first 101
+		end c missed
+		first 0687654321
+		close 2
+		first 0612345678
+		close 1
+		first 0687654321
+		end b missed
+		first 0612345678
+		end a
+		first nobody`,
+	"a page is nobody who lives": `
+		ring a 0612345678
+		answer a
+		end a
+		ring u@url 0687654321
+		first 0687654321
+		shows 0612345678 Vries over / 0687654321 offered ringing
+		answer a
+		ring b 101
+		first 101`,
+	"more calls than cards": `
+		ring a 101
+		ring b 102
+		ring c 103
+		ring d 0612345678
+		ring e 0687654321
+		shows 101 internal ringing / 102 internal ringing / 103 internal ringing / 0612345678 Vries ringing line / 0687654321 Jansen ringing line
+		answer e
+		shows 101 internal ringing / 102 internal ringing / 103 internal ringing / 0612345678 Vries ringing line / 0687654321 Jansen answered
+		unfold 4
+		shows 101 internal ringing / 102 internal ringing / 103 internal ringing / 0612345678 Vries ringing / 0687654321 Jansen answered
+		end a missed
+		end b missed
+		shows 103 internal ringing / 0612345678 Vries ringing / 0687654321 Jansen answered`,
+	"what has ended is a line before what rings is": `
+		ring a 0612345678
+		answer a
+		end a
+		ring b 101
+		ring c 102
+		ring d 103
+		shows 0612345678 Vries over line / 101 internal ringing / 102 internal ringing / 103 internal ringing`,
 	"nothing to come back": `
 		show-last
 		shows nothing`,
@@ -263,7 +358,7 @@ var told = map[string]string{
 		ring b 0201234567
 		shows 0201234567 Zwart+Aalst+Bakker ringing x2 earlier
 		not-this 1 0
-		shows 0201234567 Aalst+Bakker ringing x2 not-this
+		shows 0201234567 Aalst+Bakker ringing x2 not-this undo
 		remembered -`,
 	"one contact is no choice": `
 		ring a 0612345678
@@ -280,7 +375,7 @@ var told = map[string]string{
 		ring a 0612345678 name=J.deVries
 		history Vries live
 		not-this 1 0
-		shows 0612345678 nobody ringing not-this
+		shows 0612345678 nobody ringing not-this undo
 		history - live
 		caller a 101
 		caller a 0612345678 name=J.deVries
@@ -290,12 +385,39 @@ var told = map[string]string{
 		history - ended
 		show-last
 		shows 0612345678 nobody over not-this`,
+	"not this one, and taken back": `
+		ring a 0201234567
+		open 1 2
+		opened Zwart
+		not-this 1 2
+		remembered -
+		history - live
+		undo 1
+		shows 0201234567 Zwart+Aalst+Bakker ringing earlier opened=Zwart
+		remembered Zwart
+		history Zwart live
+		not-this 1 1
+		wait 9s
+		shows 0201234567 Zwart+Bakker ringing earlier opened=Zwart not-this undo
+		wait 1s
+		shows 0201234567 Zwart+Bakker ringing earlier opened=Zwart not-this
+		undo 1
+		shows 0201234567 Zwart+Bakker ringing earlier opened=Zwart not-this`,
+	"not this one, taken back after hanging up": `
+		ring a 0612345678 name=J.deVries
+		not-this 1 0
+		end a missed
+		shows 0612345678 nobody reported not-this undo
+		history - missed
+		undo 1
+		shows nothing
+		history Vries missed`,
 	"not this one, of two": `
 		ring a 0203333333
 		open 1 1
 		opened Twee
 		not-this 1 0
-		shows 0203333333 Twee ringing opened=Twee not-this
+		shows 0203333333 Twee ringing opened=Twee not-this undo
 		history Twee live
 		ring b 102
 		end a
@@ -303,7 +425,7 @@ var told = map[string]string{
 		ring c 0203333333
 		shows 0203333333 Twee+Een ringing x2 earlier
 		not-this 1 0
-		shows 0203333333 Een ringing x2 not-this
+		shows 0203333333 Een ringing x2 not-this undo
 		history - live`,
 	"not this one, and the next call": `
 		ring a 0612345678

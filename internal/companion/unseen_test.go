@@ -43,7 +43,7 @@ func TestOutgoingCallsWithoutACardAreRecorded(t *testing.T) {
 		b.e.published = nil
 	})
 	b.settle()
-	b.e.Do(Action{Do: DoShowLast})
+	b.e.Do(Action{Do: DoShow, Card: b.e.Snapshot().Last.Card})
 	s := b.until("the last call's card", func(s *Snapshot) bool { return len(s.Cards) > 0 && s.Cards[0].Outcome == Several })
 	if len(s.Cards) != 1 || s.Cards[0].Outgoing {
 		t.Errorf("brought back: %+v", s.Cards)

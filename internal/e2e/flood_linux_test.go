@@ -284,7 +284,7 @@ func TestFlood(t *testing.T) {
 			t.Errorf("a real call was looked up after %v", d)
 		}
 	}
-	if seen.most != companion.MaxCards+1 { // three cards and the line that counts the others
+	if seen.most != companion.MaxShown+1 { // cards, lines and the one that counts the others
 		t.Errorf("%d windows at once", seen.most)
 	}
 	if p.lost > 0 {

@@ -17,8 +17,8 @@ import (
 )
 
 // Entries of the tray's menu. One that is menuWindow and a window's name opens
-// that window; one that is menuCall and a number shows that call again; one that
-// is menuRepair and a registration puts that back.
+// that window; one that is menuCall, its place and a card shows that call again;
+// one that is menuRepair and a registration puts that back.
 const (
 	menuWindow  = "window."
 	menuCall    = "call."
@@ -32,7 +32,7 @@ const (
 )
 
 // lastCalls is how many calls the menu lists.
-const lastCalls = 5
+const lastCalls = companion.LastCalls
 
 // tomorrow is when a pause until tomorrow ends: before anybody is at work.
 const tomorrow = 6 // o'clock
@@ -123,7 +123,8 @@ func (r *Resident) menu(report health.Report, now time.Time) []tray.Item {
 	}
 	recent := r.facts.recent()
 	for i, c := range recent {
-		items = append(items, tray.Item{ID: menuCall + strconv.Itoa(i), Title: callLine(c, l, now)})
+		id := menuCall + strconv.Itoa(i) + "." + strconv.FormatUint(uint64(c.Card), 10)
+		items = append(items, tray.Item{ID: id, Title: callLine(c, l, now)})
 	}
 	if len(recent) == 0 {
 		items = append(items, tray.Item{ID: "none", Title: l.T(text.StatusMenuNone), Disabled: true})
@@ -205,8 +206,9 @@ func (r *Resident) chosen(id string) {
 		return
 	}
 	if n, ok := strings.CutPrefix(id, menuCall); ok {
-		if n == "0" && r.engine.Snapshot().Last != nil { // a call from before this start has no card
-			r.engine.Do(companion.Action{Do: companion.DoShowLast})
+		_, card, _ := strings.Cut(n, ".")
+		if id, err := strconv.ParseUint(card, 10, 64); err == nil && id != 0 { // a call from before this start has no card
+			r.engine.Do(companion.Action{Do: companion.DoShow, Card: companion.CardID(id)})
 		} else {
 			r.desks.Show(deskapi.WindowCalls)
 		}

@@ -149,6 +149,7 @@ func TestForgottenCallsLeaveTheMenu(t *testing.T) {
 			if got := d.listed(); len(got) != 2 {
 				t.Fatalf("the menu lists %q", got)
 			}
+			newest := d.engine.Snapshot().Last.Card
 			raw, err := json.Marshal(tt.m)
 			if err != nil {
 				t.Fatal(err)
@@ -165,7 +166,7 @@ func TestForgottenCallsLeaveTheMenu(t *testing.T) {
 				t.Error("it says that no call has come")
 			}
 			rev := d.engine.Snapshot().Rev
-			d.engine.Do(companion.Action{Do: companion.DoShowLast})
+			d.engine.Do(companion.Action{Do: companion.DoShow, Card: newest})
 			until("nothing done", func(s *companion.Snapshot) bool { return s.Rev > rev })
 			if got := len(d.engine.Snapshot().Cards) == 1; got != tt.back {
 				t.Errorf("a card came back: %v", got)

@@ -28,7 +28,7 @@ const (
 	copiedFor = time.Second
 	handsOff  = time.Second            // nothing moves so long after a hand left it
 	failedFor = 4 * time.Second        // that copying failed is read, not glanced at
-	slots     = companion.MaxCards + 1 // the last counts the further calls
+	slots     = companion.MaxShown + 1 // the last counts the further calls
 	barTick   = 100 * time.Millisecond
 	barFull   = 3 * time.Second // when the engine calls the hub too slow
 )
@@ -46,6 +46,7 @@ type Cards struct {
 	monitor window.Monitor
 	corners map[string]Corner
 	dropped bool              // the user moves the cards just now
+	wanted  companion.CardID  // comes back because of the hotkey, for the keyboard
 	small   *offscreen.Canvas // for clocks and bars
 	smallPx []byte
 	hands   hands
@@ -68,10 +69,16 @@ type slot struct {
 	pic    []byte
 	w, h   int
 	rect   image.Rectangle
-	column int
+	at     stand
+	form   form    // as it is laid out
+	stood  form    // as place had it last
+	best   float32 // height, in units, of what the engine wants of the card
+	asked  bool    // the user has just asked for it
 	up     bool
-	stale  bool // painted anew and not on screen yet
-	card   companion.Card
+	laid   bool           // laid out anew and not painted yet
+	stale  bool           // painted anew and not on screen yet
+	told   companion.Card // as the engine has it
+	card   companion.Card // as it is shown: folded further where there is no room
 	more   int
 	face   *face
 	seen   []area // what could be clicked when it was put on screen last
@@ -230,8 +237,11 @@ func (cs *Cards) look(s *slot) Look {
 	l := Look{Language: cs.c.Language, Dark: cs.dark(), HighContrast: cs.display.HighContrast(), FileWord: cs.c.FileWord,
 		Support: cs.c.Support, Fields: cs.c.Fields, Privacy: cs.c.privacy(), Hover: s.hover,
 		Copied: s.copied, CopyFailed: s.failed, List: s.list, Rows: cs.rowsThatFit(s.card)}
+	if s.form.rows > 0 {
+		l.Rows = min(l.Rows, s.form.rows)
+	}
 	if s.keys.here {
-		l.Focus = s.keys.focus
+		l.Focus, l.Keyboard = s.keys.focus, true
 	}
 	return l
 }
@@ -268,25 +278,30 @@ func (cs *Cards) show() {
 			}
 			s.free()
 			cs.order = append(cs.order, s)
-		} else if s.up && sameLook(s.card, c) {
-			s.card = c
+		} else if s.up && sameLook(s.told, c) {
+			s.told.Ring, s.told.Answer = c.Ring, c.Answer
 			continue
 		}
-		if s.card.Number != c.Number || s.card.Outcome != c.Outcome {
+		if s.told.Number != c.Number || s.told.Outcome != c.Outcome {
 			s.list = List{}
 		}
-		s.card = c
+		if c.Aside && !s.told.Aside && s.keys.here { // Enter was for a call that is over
+			s.keys.focus, s.keys.set = Do{}, cs.now()
+		}
+		s.asked = c.Raised.After(s.told.Raised)
+		s.told = c
 		cs.lay(s)
 		cs.refocus(s)
 	}
 	cs.showMore(snap.More)
 	cs.place()
+	cs.hotkeyBrought()
 }
 
 // leave hides the windows of cards that are gone.
 func (cs *Cards) leave(snap *companion.Snapshot) {
-	for _, s := range cs.slots[:companion.MaxCards] {
-		if s.face == nil || slices.ContainsFunc(snap.Cards, func(c companion.Card) bool { return c.ID == s.card.ID }) {
+	for _, s := range cs.slots[:companion.MaxShown] {
+		if s.face == nil || slices.ContainsFunc(snap.Cards, func(c companion.Card) bool { return c.ID == s.told.ID }) {
 			continue
 		}
 		cs.takeDown(s)
@@ -309,7 +324,7 @@ func (cs *Cards) takeDown(s *slot) {
 }
 
 func (cs *Cards) showMore(n int) {
-	s := cs.slots[companion.MaxCards]
+	s := cs.slots[companion.MaxShown]
 	if n == 0 {
 		if s.over {
 			s.over, cs.hands.on = false, false
@@ -327,20 +342,40 @@ func (cs *Cards) showMore(n int) {
 	}
 }
 
-// lay lays a slot's card out and paints it, not yet on screen.
+// lay lays a slot's card out as the engine wants it, not yet painted: place may
+// find that there is no room for that.
 func (cs *Cards) lay(s *slot) {
-	look := cs.look(s)
 	if s.more > 0 {
-		s.face = layoutMore(s.more, look)
-	} else {
-		s.face = layout(s.card, look)
+		s.face, s.laid = layoutMore(s.more, cs.look(s)), true
+		s.best = s.face.size.Height
+		return
 	}
+	want := asCard
+	switch {
+	case s.told.Line:
+		want = asLine
+	case s.told.Strip:
+		want = asStrip
+	}
+	cs.shape(s, form{fold: want})
+	s.best = s.face.size.Height
+}
+
+// shape lays a slot's card out in a form.
+func (cs *Cards) shape(s *slot, f form) {
+	s.form, s.card = f, s.told
+	s.card.Strip, s.card.Line = f.fold == asStrip, f.fold == asLine
+	s.face, s.laid = layout(s.card, cs.look(s)), true
+}
+
+// paint paints what was laid out, not yet on screen.
+func (cs *Cards) paint(s *slot) {
 	s.canvas.Set(s.face.content, s.face.size, cs.monitor.Scale)
 	s.w, s.h, s.pic = s.canvas.Paint(s.face.background, s.pic)
 	s.tick, s.bar = "", 0
 	cs.paintClock(s, time.Now(), false)
 	cs.paintBar(s, time.Now(), false)
-	s.stale = true
+	s.laid, s.stale = false, true
 }
 
 // put shows a slot's picture at r.
@@ -390,16 +425,12 @@ func (cs *Cards) settle(s *slot) {
 	s.seen = s.face.areas
 }
 
-// refresh repaints a card that is up in its place.
+// refresh repaints a card that is up.
 func (cs *Cards) refresh(s *slot) {
 	if !s.up || s.face == nil {
 		return
 	}
 	cs.lay(s)
-	if s.w == s.rect.Dx() && s.h == s.rect.Dy() {
-		cs.put(s, s.rect)
-		return
-	}
 	cs.place()
 }
 
@@ -418,7 +449,7 @@ func (cs *Cards) anyUp() bool {
 
 func (cs *Cards) slotOf(id companion.CardID) *slot {
 	for _, s := range cs.order {
-		if s.card.ID == id {
+		if s.told.ID == id {
 			return s
 		}
 	}
@@ -426,7 +457,7 @@ func (cs *Cards) slotOf(id companion.CardID) *slot {
 }
 
 func (cs *Cards) freeSlot() *slot {
-	for _, s := range cs.slots[:companion.MaxCards] {
+	for _, s := range cs.slots[:companion.MaxShown] {
 		if s.face == nil {
 			return s
 		}

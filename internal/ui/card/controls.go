@@ -7,6 +7,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 
+	"wiebelt/internal/companion"
 	"wiebelt/internal/text"
 )
 
@@ -97,11 +98,16 @@ func (p *painter) cross(x, y float32, do Do) {
 	p.area(x-12, y-12, 24, 24, do)
 }
 
-// mark draws the state's shape: a ring while it rings, a dot in a call.
-func (p *painter) mark(x, y float32, full bool, c color.NRGBA) {
+// mark draws the state's shape: a ring while it rings, a dot in a call, a bar once
+// it has ended.
+func (p *painter) mark(x, y float32, of companion.Card, c color.NRGBA) {
+	if of.Standing() == companion.Ended {
+		p.add(box(c, x, y+4, 10, 3))
+		return
+	}
 	o := canvas.NewCircle(color.Transparent)
 	o.StrokeColor, o.StrokeWidth = c, 2
-	if full {
+	if of.Phase == companion.PhaseAnswered {
 		o.FillColor, o.StrokeWidth = c, 0
 	}
 	o.Move(fyne.NewPos(x, y))

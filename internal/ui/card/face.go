@@ -35,6 +35,7 @@ const (
 	pagerH      = 32
 	stripHeight = 56
 	moreHeight  = 28
+	lineHeight  = 28
 	gap         = 8
 )
 
@@ -54,6 +55,7 @@ type Look struct {
 	// on, Copied the one that was just copied; the zero Do means none.
 	Hover, Focus, Copied Do
 	CopyFailed           bool // Copied did not reach the clipboard
+	Keyboard             bool // keys go to this card
 	List                 List
 	Rows                 int // how many rows there is room for; 0 is the usual number
 }
@@ -186,6 +188,11 @@ func (p *painter) finish(height float32, state color.NRGBA) *face {
 		box(state, 0, 0, stateStrip, height),
 	}
 	p.f.content.Objects = append(border, p.f.content.Objects...)
+	if p.l.Keyboard {
+		frame := box(color.Transparent, 0, 0, cardWidth, height)
+		frame.StrokeColor, frame.StrokeWidth = p.c.Accent, 2
+		p.add(frame)
+	}
 	if a := p.f.of(p.l.Focus); a != nil && !p.l.Focus.none() {
 		p.ring(a)
 	}

@@ -21,21 +21,41 @@ type keys struct {
 
 const maxFilter = 60 // letters
 
-// hotkeyPressed hands the keyboard to the card under the pointer, else to the
-// newest, or gives it back.
+// hotkeyPressed hands the keyboard to the card that the order of calls names, or
+// to the one under the pointer unless its call has ended while another lives, or
+// gives it back. The card of a call that was closed comes back for it.
 func (cs *Cards) hotkeyPressed(now time.Time) {
-	var pick *slot
+	cs.show() // the engine may be ahead of the screen
+	snap := cs.engine.Snapshot()
+	if cs.c.hidden() || cs.waits {
+		return
+	}
+	pick := cs.slotOf(snap.First())
 	for _, s := range cs.order {
-		if s.keys.here {
-			cs.giveBack(s)
-			return
-		}
-		if s.up && (pick == nil || !pick.over) {
+		if s.up && s.over && !s.told.Aside {
 			pick = s
 		}
 	}
-	if pick != nil {
+	for _, s := range cs.order {
+		if s.keys.here && (pick == nil || s == pick || s.told.Standing() == pick.told.Standing()) {
+			cs.giveBack(s)
+			return
+		}
+	}
+	switch {
+	case pick != nil:
 		cs.takeKeyboard(pick, now)
+	case snap.Closed != 0:
+		cs.wanted = snap.Closed
+		cs.engine.Do(companion.Action{Card: snap.Closed, Do: companion.DoShow})
+	}
+}
+
+// hotkeyBrought hands the keyboard to the card that the hotkey brought back.
+func (cs *Cards) hotkeyBrought() {
+	if s := cs.slotOf(cs.wanted); cs.wanted != 0 && s != nil && s.up {
+		cs.wanted = 0
+		cs.takeKeyboard(s, cs.now())
 	}
 }
 
@@ -79,7 +99,7 @@ func (cs *Cards) keyboardGone(s *slot) {
 
 // typing reports whether letters go into the filter.
 func (s *slot) typing() bool {
-	return s.keys.here && s.card.Outcome == companion.Several && !s.card.Strip &&
+	return s.keys.here && s.card.Outcome == companion.Several && s.form.fold == asCard &&
 		len(s.card.Contacts) > numbered && (!s.card.Many || s.list.Open)
 }
 
@@ -169,6 +189,11 @@ func (cs *Cards) key(s *slot, k window.KeyPress, now time.Time) {
 
 // chosen does what a key asked for, unless that has just changed.
 func (cs *Cards) chosen(s *slot, do Do, now time.Time) {
+	for _, c := range cs.engine.Snapshot().Cards {
+		if c.ID == s.told.ID && c.Aside && !s.told.Aside {
+			return // another call lives by now, and the screen is behind
+		}
+	}
 	if a := s.face.of(do); a != nil && settled(a.since, now) {
 		cs.do(s, do)
 	}
@@ -194,7 +219,7 @@ func (cs *Cards) letter(s *slot, k window.KeyPress, now time.Time) {
 // digit opens the row with that number, if it is to be seen; another row it
 // brings to sight.
 func (cs *Cards) digit(s *slot, i int, now time.Time) {
-	if s.card.Outcome != companion.Several || s.card.Strip || i >= len(s.card.Contacts) {
+	if s.card.Outcome != companion.Several || s.form.fold != asCard || i >= len(s.card.Contacts) {
 		return
 	}
 	if a := s.openOf(i); a != nil {
@@ -336,7 +361,7 @@ func (cs *Cards) focus(s *slot, do Do) {
 // arrow moves along the rows of several matches, else along the card.
 func (cs *Cards) arrow(s *slot, by int) {
 	c := s.card
-	if c.Outcome != companion.Several || c.Strip || c.Many && !s.list.Open {
+	if c.Outcome != companion.Several || s.form.fold != asCard || c.Many && !s.list.Open {
 		cs.step(s, by)
 		return
 	}

@@ -17,7 +17,10 @@ import (
 
 // layout lays a card out. It depends on its arguments alone.
 func layout(c companion.Card, l Look) *face {
-	if c.Strip {
+	switch {
+	case c.Line:
+		return lineOf(c, l)
+	case c.Strip:
 		return strip(c, l)
 	}
 	p := newPainter(l)
@@ -90,7 +93,7 @@ func (p *painter) about(c companion.Card, do companion.Do, i int) Do {
 // header is the first line: mark, state, line called, clock and ×.
 func (p *painter) header(c companion.Card, state color.NRGBA) {
 	const y = headerY
-	p.mark(left, y+3, c.Phase == companion.PhaseAnswered, state)
+	p.mark(left, y+3, c, state)
 	x := float32(left + 18)
 	x += p.say(p.stateWord(c), x, y, 150, stateBold, state) + 8
 	end := float32(right - 10)
@@ -108,7 +111,7 @@ func (p *painter) header(c companion.Card, state color.NRGBA) {
 		end -= w + 6
 	}
 	words := p.lineWords(c)
-	if c.Times > 1 {
+	if c.Times > 1 && !p.againBelow(c) {
 		again := p.lg.T(text.CardAgain, c.Times)
 		if c.LineName != "" { // the name alone: there is less room
 			words = p.lg.T(text.CardLine, isolated(c.LineName))
@@ -200,9 +203,24 @@ func (p *painter) numberLine(c companion.Card, s string, icon bool) {
 		x += 9
 		x += p.copyIcon(x, numberY+5, 110, Do{Copy: c.Number.Copy(), Caller: c.Number})
 	}
-	if c.Via != "" && p.l.Privacy != PrivacyNumber {
-		p.text(p.lg.T(text.CardVia, isolated(c.Via)), x+10, numberY+2, right-x-10, fieldFont, p.c.Muted)
+	x, note := x+10, ""
+	switch {
+	case c.Via != "" && p.l.Privacy != PrivacyNumber:
+		note = p.lg.T(text.CardVia, isolated(c.Via))
+		if width(note, fieldFont) > right-x {
+			note = p.lg.T(text.CardViaShort, isolated(c.Via))
+		}
+	case p.againBelow(c):
+		note = p.lg.T(text.CardAgainAt, c.Times, c.Before.Local().Format("15:04"))
 	}
+	p.text(note, x, numberY+2, right-x, fieldFont, p.c.Muted)
+}
+
+// againBelow reports whether there is room beside the number for how often the
+// caller has rung, and when.
+func (p *painter) againBelow(c companion.Card) bool {
+	beside := c.Outcome == companion.Found && p.l.Privacy != PrivacyNumber || c.Outcome == companion.Several
+	return beside && c.Times > 1 && !c.Before.IsZero() && (c.Via == "" || p.l.Privacy == PrivacyNumber)
 }
 
 func (p *painter) rule(y float32) { p.add(box(p.c.Line, left, y, textWidth, 1)) }
@@ -210,7 +228,7 @@ func (p *painter) rule(y float32) { p.add(box(p.c.Line, left, y, textWidth, 1)) 
 // lines is how many lines of fields a found card has room for; a searching card
 // has the same, so that nothing moves when the contact comes.
 func (p *painter) lines(c companion.Card) int {
-	n := max(1, len(p.fieldNames()))
+	n := max(2, len(p.fieldNames())) // the first has room for "Niet deze relatie"
 	if c.Possible {
 		n += 2
 	}
@@ -248,32 +266,38 @@ func (p *painter) found(c companion.Card) float32 {
 		p.sentence(p.lg.T(text.CardPossibleWhy), 0, y, 2, fieldFont, p.c.Trouble)
 		y += 2 * fieldPitch
 	}
-	last := y + float32(max(1, len(p.fieldNames()))-1)*fieldPitch
+	last := y + float32(max(2, len(p.fieldNames()))-1)*fieldPitch
 	if why := p.trouble(c); why != "" {
 		p.say(why, left, last, textWidth, fieldFont, p.c.Trouble)
 		last -= fieldPitch
 	} else if p.l.Privacy == PrivacyNumber {
 		p.say(p.lg.T(text.CardHidden), left, last, textWidth, fieldFont, p.c.Muted)
 	}
+	// Not beside the buttons: a click that misses one must not take a name away.
+	s := p.lg.T(text.CardNotThis)
+	w := width(s, stateFont)
+	p.link(s, right-w, y+1, w+1, p.c.Muted, p.about(c, companion.DoNotThis, 0))
+	away := w + 12
 	for _, f := range p.fields(k) {
 		if y > last {
 			break
 		}
 		p.say(f.label, left, y, labelWidth-2, fieldFont, p.c.Muted)
 		x := float32(left + labelWidth)
-		room := right - x
+		room := right - x - away
+		away = 0
 		if f.copy != "" {
 			room -= 24
 		}
 		w := p.text(f.value, x, y, room, fieldFont, p.c.Ink)
 		if f.copy != "" {
-			p.copyIcon(x+w+9, y+4, right-x-w-9, Do{Copy: f.copy, Caller: c.Number, Who: k})
+			p.copyIcon(x+w+9, y+4, x+room+24-x-w-9, Do{Copy: f.copy, Caller: c.Number, Who: k})
 		}
 		y += fieldPitch
 	}
 	y = p.buttonsY(c)
 	p.openButton(c, y, c.LinkOK[0])
-	return p.foot(c, y+buttonH, 0, 0)
+	return p.foot(c, y+buttonH, 0, -1)
 }
 
 // foot is the last line: small words that pass the call on, naming contact who,
@@ -288,13 +312,19 @@ func (p *painter) foot(c companion.Card, y float32, who, away int) float32 {
 		s, ink = p.copied()
 	}
 	p.link(s, left, y, room/2, ink, pass)
-	if away >= 0 {
+	room -= 160
+	switch {
+	case c.Undo: // where nothing was that takes away
+		s := p.lg.T(text.CardUndo)
+		w := width(s, stateFont)
+		p.link(s, right-w, y, w+1, p.c.Accent, p.act(c, companion.DoUndo))
+	case away >= 0:
 		s := p.lg.T(text.CardNotThis)
-		if c.Outcome == companion.Several && p.l.Privacy != PrivacyNumber {
+		if p.l.Privacy != PrivacyNumber {
 			s = p.lg.T(text.CardNotThisOne, isolated(p.nameOf(c, c.Contacts[away])))
 		}
-		_, w := fit(s, room-100, stateFont)
-		p.link(s, right-w, y, room-100, p.c.Muted, p.about(c, companion.DoNotThis, away))
+		_, w := fit(s, room, stateFont)
+		p.link(s, right-w, y, room, p.c.Muted, p.about(c, companion.DoNotThis, away))
 	}
 	return y + footH + footPad
 }
@@ -320,7 +350,7 @@ func (p *painter) openButton(c companion.Card, y float32, on bool) {
 	if on {
 		do = p.about(c, companion.DoOpen, 0)
 	}
-	p.button(s, left, y, primaryW, true, on, do)
+	p.button(s, left, y, primaryW, !c.Aside, on, do)
 	p.copyButton(c.Number, left+primaryW+gap, y, textWidth-primaryW-gap)
 }
 
@@ -351,8 +381,8 @@ const noteButtonsY = 128
 func (p *painter) nobody(c companion.Card) float32 {
 	p.big(c.Number.Display(), false)
 	if c.NotThis > 0 { // there is one, but the user says it is not who calls
-		p.say(p.lg.T(text.CardNobodyLeft), left, noteY, textWidth, fieldBold, p.c.Ink)
-		p.say(p.lg.N(text.CardNotThese, c.NotThis), left, noteY+20, textWidth, fieldFont, p.c.Muted)
+		p.text(p.notWho(c), left, noteY, textWidth, fieldBold, p.c.Ink)
+		p.say(p.lg.T(text.CardNobodyLeft), left, noteY+20, textWidth, fieldFont, p.c.Muted)
 		p.copyButton(c.Number, left, noteButtonsY, textWidth)
 		return p.foot(c, noteButtonsY+buttonH, -1, -1)
 	}
@@ -362,6 +392,15 @@ func (p *painter) nobody(c companion.Card) float32 {
 	}
 	p.copyButton(c.Number, left, noteButtonsY, textWidth)
 	return p.foot(c, noteButtonsY+buttonH, -1, -1)
+}
+
+// notWho says whom the user took off the card.
+func (p *painter) notWho(c companion.Card) string {
+	name := p.l.Privacy.name(c.NotWho)
+	if name == "" {
+		return p.lg.T(text.CardNotSaidUnnamed)
+	}
+	return p.lg.T(text.CardNotSaid, isolated(name))
 }
 
 func (p *painter) failed(c companion.Card) float32 {
@@ -382,7 +421,7 @@ func (p *painter) failed(c companion.Card) float32 {
 func (p *painter) offered(c companion.Card) float32 {
 	p.big(c.Number.Display(), false)
 	lines := p.sentence(p.lg.T(text.CardOffered), 0, noteY, 3, fieldFont, p.c.Muted)
-	return p.asked(c, p.lg.T(text.CardButtonLookup), true, lines)
+	return p.asked(c, p.lg.T(text.CardButtonLookup), !c.Aside, lines)
 }
 
 // asked ends a card that can be looked up when the user asks for it.

@@ -3,6 +3,7 @@ package card
 import (
 	"image"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -39,52 +40,87 @@ func (cs *Cards) corner() Corner {
 // place gives every card its place and puts what changed on screen: the first
 // in the corner, later ones on the side away from it, in a second column where
 // the monitor is too low. While a hand is on one of them, or was a moment ago,
-// none moves.
+// none moves; a call that lives never does, but by the user's hand.
 func (cs *Cards) place() {
-	frozen := !cs.dropped && (cs.untouched() > 0 || slices.ContainsFunc(cs.slots[:], func(s *slot) bool { return s.up && s.held() }))
 	stack := cs.order
-	if more := cs.slots[companion.MaxCards]; more.face != nil {
+	if more := cs.slots[companion.MaxShown]; more.face != nil {
 		stack = append(slices.Clip(stack), more)
 	}
-	work, corner := cs.monitor.Work, cs.corner()
-	far := cs.px(edge) // how far the next card is from the corner's side
-	column := 0
-	for _, s := range stack {
-		r := s.rect
-		if frozen && s.up {
-			// The edge that faces the corner stays.
-			if corner.top() {
-				r.Max.Y = r.Min.Y + s.h
-			} else {
-				r.Min.Y = r.Max.Y - s.h
-			}
-			r.Max.X = r.Min.X + s.w
-			column = s.column
-		} else {
-			if far+s.h+cs.px(edge) > work.Dy() && far > cs.px(edge) && cs.columns(s.w) > column+1 {
-				column, far = column+1, cs.px(edge)
-			}
-			x := cs.px(edge) + column*(s.w+cs.px(gap))
-			r = image.Rect(work.Max.X-x-s.w, work.Max.Y-far-s.h, work.Max.X-x, work.Max.Y-far)
-			if corner.left() {
-				r = r.Add(image.Pt(work.Min.X+x-r.Min.X, 0))
-			}
-			if corner.top() {
-				r = r.Add(image.Pt(0, work.Min.Y+far-r.Min.Y))
-			}
-			s.column = column
+	if len(stack) == 0 {
+		return
+	}
+	for i, p := range cs.ground().arrange(cs.items(stack)) {
+		s := stack[i]
+		if s.more == 0 && (s.form.fold != p.fold || s.form.rows != p.rows) {
+			cs.shape(s, p.form)
+			cs.refocus(s)
 		}
-		r = clamp(r, work)
-		if corner.top() {
-			far = r.Max.Y - work.Min.Y + cs.px(gap)
-		} else {
-			far = work.Max.Y - r.Min.Y + cs.px(gap)
+		s.at, s.form, s.stood, s.asked = p.stand, p.form, p.form, false
+		if s.laid {
+			cs.paint(s)
 		}
+		r := cs.standing(s.at, s.w, s.h)
 		if s.up && !s.stale && r == s.rect {
 			continue
 		}
 		cs.put(s, r)
 	}
+}
+
+// items are the cards as arrange takes them.
+func (cs *Cards) items(stack []*slot) []item {
+	frozen := !cs.dropped && (cs.untouched() > 0 || slices.ContainsFunc(cs.slots[:], func(s *slot) bool { return s.up && s.held() }))
+	all := make([]item, len(stack))
+	for i, s := range stack {
+		lives := s.more == 0 && s.told.Standing().Lives()
+		all[i] = item{forms: cs.forms(s), up: s.up && !cs.dropped, at: s.at, form: s.stood, asked: s.asked, lives: lives, stays: frozen || lives}
+		if frozen && s.up && !s.asked { // what was folded for want of room stays so
+			all[i].forms = slices.DeleteFunc(all[i].forms, func(f form) bool { return f.fold < s.stood.fold })
+		}
+	}
+	return all
+}
+
+// forms are the ways in which a card can be shown, the best first.
+func (cs *Cards) forms(s *slot) []form {
+	switch {
+	case s.more > 0:
+		return []form{{asLine, 0, cs.high(moreHeight)}}
+	case s.told.Line:
+		return []form{{asLine, 0, cs.high(lineHeight)}}
+	case s.told.Strip:
+		return []form{{asStrip, 0, cs.high(stripHeight)}, {asLine, 0, cs.high(lineHeight)}}
+	}
+	all := []form{{asCard, 0, cs.high(s.best)}}
+	if c := s.told; c.Outcome == companion.Several && (!c.Many || s.list.Open) {
+		for n := cs.rowsThatFit(c); n > 0; n-- {
+			if h := cs.high(aroundRows(c) + float32(n)*rowPitch); h < all[0].height {
+				all = append(all, form{asCard, n, h})
+			}
+		}
+	}
+	return append(all, form{asStrip, 0, cs.high(stripHeight)}, form{asLine, 0, cs.high(lineHeight)})
+}
+
+// high is a height in pixels, as it is painted.
+func (cs *Cards) high(u float32) int { return int(math.Ceil(float64(u * cs.monitor.Scale))) }
+
+func (cs *Cards) ground() ground {
+	return ground{height: cs.monitor.Work.Dy(), columns: cs.columns(cs.high(cardWidth)), edge: cs.px(edge), gap: cs.px(gap)}
+}
+
+// standing is the rectangle of a card at a stand, on the desktop.
+func (cs *Cards) standing(at stand, w, h int) image.Rectangle {
+	work, corner := cs.monitor.Work, cs.corner()
+	x := cs.px(edge) + at.column*(w+cs.px(gap))
+	r := image.Rect(work.Max.X-x-w, work.Max.Y-at.near-h, work.Max.X-x, work.Max.Y-at.near)
+	if corner.left() {
+		r = r.Add(image.Pt(work.Min.X+x-r.Min.X, 0))
+	}
+	if corner.top() {
+		r = r.Add(image.Pt(0, work.Min.Y+at.near-r.Min.Y))
+	}
+	return clamp(r, work)
 }
 
 // untouched is how long nothing may move yet because a hand has just left.

@@ -66,8 +66,7 @@ func TestMonitorGoes(t *testing.T) {
 func TestNeverOutside(t *testing.T) {
 	g := gallery(t)
 	many := g["crowd"]
-	d, e := newDesktop(), newScript()
-	cs, err := New(Config{Language: "nl", Appearance: Light}, e, d)
+	cs, err := New(Config{Language: "nl", Appearance: Light}, newScript(), newDesktop())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,23 +77,18 @@ func TestNeverOutside(t *testing.T) {
 					work := image.Rectangle{Max: size}.Add(image.Pt(300, 40))
 					cs.c.Corner = corner
 					cs.monitor = window.Monitor{Name: "one", Area: work, Work: work, Scale: scale}
-					cs.order = nil
-					for i, s := range cs.slots { // as large as they are painted, without painting them
+					var stack []*slot
+					for i, s := range cs.slots[:4] { // as large as they are painted, without painting them
 						s.free()
-						if i == companion.MaxCards {
-							s.more, s.face = 2, layoutMore(2, cs.look(s))
-						} else {
-							s.card = kinds[i]
-							s.face = layout(kinds[i], cs.look(s))
-							cs.order = append(cs.order, s)
+						if s.more = 2; i < 3 {
+							s.more, s.told, s.told.ID = 0, kinds[i], companion.CardID(i+1)
 						}
-						s.w, s.h = cs.px(s.face.size.Width), cs.px(s.face.size.Height)
-						s.pic = make([]byte, 4*s.w*s.h)
+						cs.lay(s)
+						stack = append(stack, s)
 					}
-					cs.place()
-					all := d.up()
-					if len(all) != slots {
-						t.Fatalf("%d windows are up", len(all))
+					var all []image.Rectangle
+					for _, p := range cs.ground().arrange(cs.items(stack)) {
+						all = append(all, cs.standing(p.stand, cs.high(cardWidth), p.height))
 					}
 					need := 0
 					for _, r := range all {

@@ -142,7 +142,7 @@ func (cs *Cards) take(in input) {
 	case released:
 		cs.let(s, in)
 	case scrolled:
-		if s.card.Outcome == companion.Several && !s.card.Strip {
+		if s.card.Outcome == companion.Several && s.form.fold == asCard {
 			cs.turn(s, -in.steps)
 		}
 	case keyed:

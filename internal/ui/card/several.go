@@ -31,7 +31,7 @@ func (p *painter) many(c companion.Card) float32 {
 	p.big(p.title(c), true)
 	p.numberLine(c, c.Number.Display(), false)
 	p.sentence(p.lg.T(text.CardManyWhy), 0, numberY+28, 1, fieldFont, p.c.Muted)
-	p.button(p.lg.T(text.CardButtonFind), left, noteButtonsY, primaryW, true, true, Do{Search: true, Caller: c.Number})
+	p.button(p.lg.T(text.CardButtonFind), left, noteButtonsY, primaryW, !c.Aside, true, Do{Search: true, Caller: c.Number})
 	p.copyButton(c.Number, left+primaryW+gap, noteButtonsY, textWidth-primaryW-gap)
 	return p.foot(c, noteButtonsY+buttonH, -1, -1)
 }
@@ -184,22 +184,18 @@ func (p *painter) row(c companion.Card, i int, y float32) {
 	if i == c.Earlier {
 		tag = p.lg.T(text.CardEarlier)
 	}
-	if number == "" && address == "" && tag == "" { // nothing below it
+	if number == "" && address == "" { // nothing below it
 		y += 9
 	}
-	w := p.text(name, x, y+8, room, rowName, p.c.Ink)
-	if tw := width(tag, tagFont) + 12; tag != "" && w+8+tw <= room {
+	if tag == "" {
+		p.text(name, x, y+8, room, rowName, p.c.Ink)
+	} else {
+		tw := width(tag, tagFont) + 12
+		w := p.text(name, x, y+8, room-tw-8, rowName, p.c.Ink)
 		p.fill(x+w+8, y+10, tw, 17, p.c.Soft, 3)
 		p.say(tag, x+w+14, y+10, tw-12+1, tagFont, p.c.Muted)
-		tag = ""
 	}
 	y += 28
-	if tag != "" { // no room behind the name
-		x += p.say(tag, x, y, room, rowDetail, p.c.Accent)
-		if number != "" {
-			x += p.say(" · ", x, y, 20, rowDetail, p.c.Muted)
-		}
-	}
 	if number != "" {
 		x += p.text(number, x, y, end-x-8-18, rowDetail, p.c.Muted)
 		do := Do{Copy: k.RelationNumber, Caller: c.Number, Who: k}
@@ -207,6 +203,9 @@ func (p *painter) row(c companion.Card, i int, y float32) {
 		x += p.copyIcon(x, y+3, end-x-8, do)
 		if do == p.l.Copied {
 			address = ""
+		}
+		if s, _ := fit(address, end-x-8-12, rowDetail); s == "" || s == "…" {
+			address = "" // nothing of it would be read
 		}
 		if address != "" {
 			x += 3

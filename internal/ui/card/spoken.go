@@ -41,7 +41,7 @@ func (cs *Cards) speak(s *slot) {
 	if s.more > 0 {
 		return
 	}
-	if s.card.Strip {
+	if s.form.fold != asCard {
 		if s.said != "" && s.saidAs != cs.c.privacy() { // the name may not stand there any more
 			s.said = ""
 			cs.title(s, "")

@@ -3,6 +3,7 @@ package card
 import (
 	"cmp"
 	"strings"
+	"time"
 
 	"wiebelt/internal/companion"
 	"wiebelt/internal/text"
@@ -11,12 +12,18 @@ import (
 func strip(c companion.Card, l Look) *face {
 	p := newPainter(l)
 	state := p.stateColour(c)
-	p.mark(15, 23, c.Phase == companion.PhaseAnswered, state)
+	p.mark(15, 23, c, state)
 	end := float32(right - 10)
-	p.area(0, 0, end, stripHeight, p.act(c, companion.DoUnfold))
+	unfold := p.act(c, companion.DoUnfold)
+	if unfold == l.Hover {
+		p.add(box(p.touched(p.c.Background), stateStrip, 1, cardWidth-stateStrip-1, stripHeight-2))
+	}
+	p.area(0, 0, end, stripHeight, unfold)
 	p.cross(end, stripHeight/2, p.act(c, companion.DoClose))
 	end -= 18
-	if c.Outcome == companion.Found && c.LinkOK[0] {
+	p.chevron(end-3, stripHeight/2)
+	end -= 14
+	if c.Outcome == companion.Found && c.LinkOK[0] && !c.Aside {
 		s := p.lg.T(text.CardButtonOpenRow)
 		w := width(s, openFont) + 20
 		p.open(s, end-w, 14, w, 28, false, true, p.about(c, companion.DoOpen, 0))
@@ -25,22 +32,64 @@ func strip(c companion.Card, l Look) *face {
 	p.f.areas[0].w = end // beside the buttons a click unfolds the strip
 	x := float32(35)
 	p.text(p.stripTitle(c), x, 9, end-x, rowName, p.c.Ink)
-	words := p.stateWord(c)
+	since := clockFrom(c)
+	if c.Phase != companion.PhaseAnswered {
+		since = time.Time{}
+	}
+	p.under(c, p.stateWord(c), x, 29, end-x, rowDetail, since)
+	return p.finish(stripHeight, state)
+}
+
+// under says in one line how far the call is, who calls and how often, each whole
+// or not at all, and for how long.
+func (p *painter) under(c companion.Card, words string, x, y, room float32, f font, since time.Time) {
+	const clock = 50
+	if !since.IsZero() {
+		room -= clock + width(" · ", f)
+	}
+	var more []string
 	if n := c.Number.Display(); n != "" && n != p.stripTitle(c) && c.Outcome != companion.NoNumber {
-		words += " · " + n
+		more = append(more, n)
 	}
 	if c.Times > 1 {
-		words += " · " + p.lg.T(text.CardAgain, c.Times)
+		more = append(more, p.lg.T(text.CardAgain, c.Times))
 	}
-	if since := clockFrom(c); !since.IsZero() && c.Phase == companion.PhaseAnswered {
-		words += " · "
-		const clock = 50
-		w := p.text(words, x, 29, end-x-clock, rowDetail, p.c.Muted)
-		p.f.clock = clockFace{x: x + w, y: 28, w: clock, h: 18, since: since, color: p.c.Muted, size: rowDetail.size, left: true}
-	} else {
-		p.text(words, x, 29, end-x, rowDetail, p.c.Muted)
+	for _, s := range more {
+		if w := words + " · " + s; width(w, f) <= room {
+			words = w
+		}
 	}
-	return p.finish(stripHeight, state)
+	if since.IsZero() {
+		p.text(words, x, y, room, f, p.c.Muted)
+		return
+	}
+	w := p.text(words+" · ", x, y, room+width(" · ", f), f, p.c.Muted)
+	p.f.clock = clockFace{x: x + w, y: y - 1, w: clock, h: 18, since: since, color: p.c.Muted, size: f.size, left: true}
+}
+
+// lineOf is the one line of a call for which there is no card; a click brings one.
+func lineOf(c companion.Card, l Look) *face {
+	p := newPainter(l)
+	state := p.stateColour(c)
+	do := p.act(c, companion.DoUnfold)
+	if do == l.Hover {
+		p.add(box(p.touched(p.c.Background), stateStrip, 1, cardWidth-stateStrip-1, lineHeight-2))
+	}
+	p.mark(15, 9, c, state)
+	const x, end = 35, right - 14
+	title := p.stripTitle(c)
+	words := p.stateWord(c)
+	most := float32(end-x) - width("  "+words, stateFont)
+	w := p.text(title, x, 6, most, stateBold, p.c.Ink) + 8
+	p.under(c, words, x+w, 6, end-x-w, stateFont, time.Time{})
+	p.chevron(right-6, lineHeight/2)
+	p.area(0, 0, cardWidth, lineHeight, do)
+	return p.finish(lineHeight, state)
+}
+
+// chevron says that a click unfolds what it stands on.
+func (p *painter) chevron(x, y float32) {
+	p.strokes(p.c.Muted, 1.5, x, y, [4]float32{-4, -2, 0, 2}, [4]float32{0, 2, 4, -2})
 }
 
 func (p *painter) stripTitle(c companion.Card) string {
@@ -54,7 +103,7 @@ func (p *painter) stripTitle(c companion.Card) string {
 		return p.title(c)
 	case companion.Nobody:
 		if c.NotThis > 0 {
-			return p.lg.T(text.CardNobodyLeft)
+			return p.notWho(c)
 		}
 		return p.lg.T(text.CardNobodyShort)
 	case companion.Withheld:

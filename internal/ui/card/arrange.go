@@ -1,0 +1,156 @@
+package card
+
+import (
+	"cmp"
+	"slices"
+)
+
+// fold is how far a call's card is folded.
+type fold uint8
+
+const (
+	asCard fold = iota
+	asStrip
+	asLine
+)
+
+// form is one way to show a call.
+type form struct {
+	fold   fold
+	rows   int // of several matches; 0 is as many as there are
+	height int // pixels
+}
+
+// stand is where a card stands: its column, counted from the corner, and how far
+// its near edge is from the corner's side, in pixels.
+type stand struct{ column, near int }
+
+// item is a card that is to get its place.
+type item struct {
+	forms []form // the first is the best
+	up    bool   // it is on screen, at
+	at    stand
+	form  form
+	stays bool // it may not move: its call lives, or a hand is on a card
+	asked bool // the user has just asked for it
+	lives bool
+}
+
+// placed is where an item stands and as what.
+type placed struct {
+	stand
+	form
+}
+
+// ground is what cards stand on, in pixels.
+type ground struct{ height, columns, edge, gap int }
+
+// arrange gives every item a place. What stays keeps its edge that faces the
+// corner; it grows as far as there is room and folds where there is none. The
+// others get the first place that is free, calls that live first. Only for what
+// the user has just asked for, what stays has to go, and only if there is no
+// other room.
+func (g ground) arrange(items []item) []placed {
+	out := make([]placed, len(items))
+	have := make([]bool, len(items)) // out is a place that is taken
+	put := func(i int, s stand, f form) { out[i], have[i] = placed{s, f}, true }
+	overlap := func(s stand, h int, o placed) bool {
+		return o.column == s.column && s.near < o.near+g.fit(o.height)+g.gap && o.near < s.near+h+g.gap
+	}
+	free := func(i int, s stand, f form) bool {
+		h := g.fit(f.height)
+		if s.near+h+g.edge > g.height {
+			return false
+		}
+		for k, o := range out {
+			if k != i && have[k] && overlap(s, h, o) {
+				return false
+			}
+		}
+		return true
+	}
+	// find puts an item where it can be as one of its forms down to folded to.
+	find := func(i int, to fold) bool {
+		for _, f := range items[i].forms {
+			if f.fold > to {
+				break
+			}
+			for column := range g.columns {
+				nears := []int{g.edge}
+				for k, o := range out {
+					if have[k] && o.column == column && k != i {
+						nears = append(nears, o.near+g.fit(o.height)+g.gap)
+					}
+				}
+				slices.Sort(nears)
+				for _, near := range nears {
+					if s := (stand{column, near}); free(i, s, f) {
+						put(i, s, f)
+						return true
+					}
+				}
+			}
+		}
+		return false
+	}
+	keep := func(i int, to fold) bool {
+		for _, f := range items[i].forms {
+			if f.fold <= to && free(i, items[i].at, f) {
+				put(i, items[i].at, f)
+				return true
+			}
+		}
+		return false
+	}
+	for i, it := range items {
+		if it.up && it.stays && !it.asked {
+			put(i, it.at, it.form)
+			out[i].height = min(it.form.height, it.forms[0].height)
+		}
+	}
+	for i, it := range items {
+		if !it.asked || it.up && keep(i, it.forms[0].fold) || find(i, it.forms[0].fold) {
+			continue
+		}
+		s := stand{0, g.edge}
+		if it.up && it.at.near+g.fit(it.forms[0].height)+g.edge <= g.height {
+			s = it.at
+		}
+		for k, o := range out {
+			if have[k] && overlap(s, g.fit(it.forms[0].height), o) {
+				have[k], items[k].up = false, false
+			}
+		}
+		put(i, s, it.forms[0])
+	}
+	order := make([]int, len(items))
+	for i := range order {
+		order[i] = i
+	}
+	first := func(i int) int { // what stays, what lives, what has ended
+		switch it := items[i]; {
+		case have[i]:
+			return 0
+		case it.lives:
+			return 1
+		}
+		return 2
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(first(a), first(b)) })
+	for _, i := range order {
+		it := items[i]
+		switch {
+		case it.asked && have[i]:
+		case it.up && keep(i, asStrip): // as a card
+		case it.up && it.form.fold < asLine && it.stays && keep(i, asLine):
+		case find(i, asStrip), it.up && keep(i, asLine), find(i, asLine):
+		case !have[i]: // there is no room left for anything
+			f := it.forms[len(it.forms)-1]
+			put(i, stand{0, max(g.edge, g.height-g.edge-f.height)}, f)
+		}
+	}
+	return out
+}
+
+// fit is what a height takes of the ground: what is too high for it takes all.
+func (g ground) fit(h int) int { return min(h, g.height-2*g.edge) }
