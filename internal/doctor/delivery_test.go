@@ -94,17 +94,17 @@ func sent(r hub.Receipt) func(*testing.T, string, *outbox.Outbox) {
 }
 
 // spoolIs has the folder with copies be so.
-func spoolIs(r rights) func(*testing.T, *exam) {
+func spoolIs(fault error) func(*testing.T, *exam) {
 	return func(t *testing.T, e *exam) {
 		spool := filepath.Join(e.Dirs.State, OutboxName, "spool")
 		if err := os.MkdirAll(spool, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		e.sys.folder = func(path string) (rights, error) {
+		e.sys.folder = func(path string) error {
 			if path == spool {
-				return r, nil
+				return fault
 			}
-			return rights{}, nil
+			return nil
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"wiebelt/internal/history"
 	"wiebelt/internal/logfile"
+	"wiebelt/internal/trust"
 )
 
 // Free space, in MB.
@@ -43,14 +44,6 @@ func (e *exam) disk(context.Context) []said {
 	return say(OK, "disk.ok", mb)
 }
 
-// rights is what others may do with a folder or file.
-type rights struct {
-	notOurs  bool // of another user, or not what it should be
-	others   bool // may write
-	readable bool // by others
-	closed   bool // we may not write ourselves
-}
-
 // folders looks at those of the profile, each once.
 func (e *exam) folders(context.Context) []said {
 	var all []said
@@ -62,14 +55,17 @@ func (e *exam) folders(context.Context) []said {
 			continue
 		}
 		seen[f.path] = true
-		switch r, err := e.sys.folder(f.path); {
-		case err != nil || r.notOurs:
-			all = append(all, say(Fail, "folders.owner", f.name)...)
-		case r.others:
-			all = append(all, say(Fail, "folders.write", f.name)...)
-		case r.closed:
+		err := e.sys.folder(f.path)
+		bad, _ := errors.AsType[*trust.Error](err)
+		switch {
+		case err == nil:
+		case errors.Is(err, fs.ErrPermission):
 			all = append(all, say(Fail, "folders.own", f.name)...)
-		case r.readable && f.name != "config":
+		case bad == nil || bad.Why != trust.Written && bad.Why != trust.Read:
+			all = append(all, say(Fail, "folders.owner", f.name)...)
+		case bad.Why == trust.Written:
+			all = append(all, say(Fail, "folders.write", f.name)...)
+		case f.name != "config":
 			all = append(all, say(Warn, "folders.read", f.name)...)
 		}
 	}
@@ -84,16 +80,13 @@ func (e *exam) folders(context.Context) []said {
 
 // program looks at the program's file and the folder it lies in.
 func (e *exam) program(context.Context) []said {
-	for _, path := range []string{e.Exe, filepath.Dir(e.Exe)} {
-		r, err := e.sys.installed(path)
-		switch {
-		case err != nil:
-			return say(Off, "program.unknown")
-		case r.others || r.notOurs:
-			return say(Fail, "program.write")
-		}
+	switch err := e.sys.installed(e.Exe); {
+	case err == nil:
+		return say(OK, "program.ok")
+	case errors.Is(err, trust.Err):
+		return say(Fail, "program.write")
 	}
-	return say(OK, "program.ok")
+	return say(Off, "program.unknown")
 }
 
 // log looks whether the newest file can be written, and for errors in its end.

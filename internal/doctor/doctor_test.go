@@ -26,6 +26,7 @@ import (
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
+	"wiebelt/internal/trust"
 )
 
 // row is one fault, or none, of one check.
@@ -229,16 +230,16 @@ func rows(t *testing.T) []row {
 		{"folders", setUp, func(_ *testing.T, e *exam) {
 			e.Dirs = profile.Dirs{Config: "/none/c", State: "/none/s", Run: "/none/r"}
 		}, say(Off, "folders.none")},
-		{"folders", setUp, folderIs(rights{others: true}, nil), say(Fail, "folders.write", "run")},
-		{"folders", setUp, folderIs(rights{notOurs: true}, nil), say(Fail, "folders.owner", "run")},
-		{"folders", setUp, folderIs(rights{readable: true}, nil), say(Warn, "folders.read", "run")},
-		{"folders", setUp, folderIs(rights{closed: true}, nil), say(Fail, "folders.own", "run")},
+		{"folders", setUp, folderIs(&trust.Error{Why: trust.Written}), say(Fail, "folders.write", "run")},
+		{"folders", setUp, folderIs(&trust.Error{Why: trust.Owner}), say(Fail, "folders.owner", "run")},
+		{"folders", setUp, folderIs(&trust.Error{Why: trust.Read}), say(Warn, "folders.read", "run")},
+		{"folders", setUp, folderIs(fs.ErrPermission), say(Fail, "folders.own", "run")},
 		{"program", setUp, nil, say(OK, "program.ok")},
 		{"program", setUp, func(_ *testing.T, e *exam) {
-			e.sys.installed = func(string) (rights, error) { return rights{others: true}, nil }
+			e.sys.installed = func(string) error { return &trust.Error{Why: trust.Written} }
 		}, say(Fail, "program.write")},
 		{"program", setUp, func(_ *testing.T, e *exam) {
-			e.sys.installed = func(string) (rights, error) { return rights{}, errors.New("no") }
+			e.sys.installed = func(string) error { return errors.New("no") }
 		}, say(Off, "program.unknown")},
 		{"log", setUp, nil, say(Off, "log.none")},
 		{"log", setUp, func(t *testing.T, e *exam) { write(t, filepath.Join(e.Dirs.Log(), logfile.Name), "{}\n") }, say(OK, "log.ok")},
@@ -271,7 +272,7 @@ func rows(t *testing.T) []row {
 		{"delivery", setUp, box(sent(hub.Receipt{Outcome: hub.Uncertain, Status: 409})), sayN(Warn, "delivery.uncertain", 1)},
 		{"delivery", setUp, box(sent(hub.Receipt{Outcome: hub.OnHold, Status: 401})),
 			is(say(Fail, "delivery.held", text.DeliveryReason("credentials")), sayN(Warn, "delivery.idle", 1))},
-		{"delivery", setUp, both(box(nil), spoolIs(rights{closed: true})), say(Fail, "delivery.write")},
+		{"delivery", setUp, both(box(nil), spoolIs(fs.ErrPermission)), say(Fail, "delivery.write")},
 		{"delivery", setUp, box(func(t *testing.T, dir string, b *outbox.Outbox) {
 			put(t, b, 1)
 			if err := os.RemoveAll(filepath.Join(dir, "spool")); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"encoding/pem"
+	"errors"
 	"io"
 	"log"
 	"net"
@@ -26,6 +27,7 @@ import (
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
+	"wiebelt/internal/trust"
 )
 
 // runJSON is a run as monitoring sees it.
@@ -159,8 +161,8 @@ func TestEverythingHangs(t *testing.T) {
 		openGL:      func() bool { wait(); return false },
 		microSIP:    func() string { wait(); return "" },
 		free:        func(string) (uint64, error) { wait(); return 0, nil },
-		folder:      func(string) (rights, error) { wait(); return rights{}, nil },
-		installed:   func(string) (rights, error) { wait(); return rights{}, nil },
+		folder:      func(string) error { wait(); return nil },
+		installed:   func(string) error { wait(); return nil },
 	}
 	// A resident that takes the connection and says nothing, a windows program
 	// that does not end.
@@ -312,43 +314,18 @@ func TestRights(t *testing.T) {
 		return
 	}
 	dir := t.TempDir()
-	for mode, want := range map[os.FileMode]rights{0o700: {}, 0o755: {readable: true}, 0o777: {others: true, readable: true}, 0o720: {others: true}} {
+	for mode, want := range map[os.FileMode]trust.Why{0o700: "", 0o755: trust.Read, 0o777: trust.Written, 0o720: trust.Written} {
 		if err := os.Chmod(dir, mode); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := folderRights(dir); err != nil || got != want {
-			t.Errorf("%o: %+v, %v; want %+v", mode, got, err, want)
-		}
-	}
-	if got, _ := folderRights(filepath.Join(dir, "..", "..", "..", "etc", "hostname")); !got.notOurs {
-		t.Error("a file is a folder of ours")
-	}
-	sub := filepath.Join(dir, "sub")
-	if err := os.Mkdir(sub, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	for mode, want := range map[os.FileMode]bool{0o777: true, 0o777 | os.ModeSticky: above(t, dir), 0o700: above(t, dir)} {
-		if err := os.Chmod(dir, mode); err != nil {
-			t.Fatal(err)
-		}
-		if got, err := programRights(sub); err != nil || got.others != want {
-			t.Errorf("below %v: %+v, %v; want %v", mode, got, err, want)
+		got, _ := errors.AsType[*trust.Error](folderFault(dir))
+		if (got == nil) != (want == "") || got != nil && got.Why != want {
+			t.Errorf("%o: %v; want %q", mode, got, want)
 		}
 	}
 	if free, err := freeSpace(dir); err != nil || free == 0 {
 		t.Errorf("%d, %v", free, err)
 	}
-}
-
-// above tells whether others can change what lies above a folder already, as
-// where the temp folder is not sticky.
-func above(t *testing.T, dir string) bool {
-	t.Helper()
-	r, err := programRights(filepath.Dir(filepath.Dir(dir)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r.others
 }
 
 // TestReadsOnly: a run changes no file of the profile.

@@ -112,13 +112,13 @@ func both(all ...func(*testing.T, *exam)) func(*testing.T, *exam) {
 	}
 }
 
-func folderIs(r rights, err error) func(*testing.T, *exam) {
+func folderIs(fault error) func(*testing.T, *exam) {
 	return func(_ *testing.T, e *exam) {
-		e.sys.folder = func(path string) (rights, error) {
+		e.sys.folder = func(path string) error {
 			if path == e.Dirs.Run {
-				return r, err
+				return fault
 			}
-			return rights{}, nil
+			return nil
 		}
 	}
 }

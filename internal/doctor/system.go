@@ -2,13 +2,17 @@ package doctor
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"log/slog"
+	"path/filepath"
 
 	"wiebelt/internal/native/register"
 	"wiebelt/internal/native/session"
 	"wiebelt/internal/native/tray"
 	"wiebelt/internal/profile"
 	"wiebelt/internal/secret"
+	"wiebelt/internal/trust"
 )
 
 // system is what is asked of the computer. Tests have one of their own.
@@ -22,16 +26,42 @@ type system struct {
 	openGL      func() bool   // the library is there
 	microSIP    func() string // path of its settings, "" where it cannot be
 	free        func(dir string) (bytes uint64, err error)
-	folder      func(path string) (rights, error) // of the profile
-	installed   func(path string) (rights, error) // of the program
+	folder      func(path string) error // what is wrong with a folder of the profile
+	installed   func(path string) error // and with the program
 }
 
 func theSystem() system {
 	return system{
 		store: secret.Open, register: register.State, policy: policySources, desktop: hasDesktop,
 		trayHost: tray.HasHost, lockSources: lockSources, openGL: hasOpenGL, microSIP: microSIP,
-		free: freeSpace, folder: folderRights, installed: programRights,
+		free: freeSpace, folder: folderFault, installed: trust.Program,
 	}
+}
+
+// folderFault is a *trust.Error, also where others may read, or fs.ErrPermission
+// where we may not write ourselves. A link of the user's own is followed, as the
+// program does.
+func folderFault(path string) error {
+	if err := trust.Folder(path, trust.Ours); err != nil {
+		return err
+	}
+	if !writable(path) {
+		return fs.ErrPermission
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return err
+	}
+	if err := trust.Folder(real, trust.Alone); isRead(err) {
+		return err
+	}
+	return nil
+}
+
+// isRead reports whether others may read a folder, and nothing worse.
+func isRead(err error) bool {
+	e, ok := errors.AsType[*trust.Error](err)
+	return ok && e.Why == trust.Read
 }
 
 // lockSources names who can tell of a locked screen.

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -40,40 +39,4 @@ func freeSpace(dir string) (uint64, error) {
 	return uint64(s.Bavail) * uint64(s.Bsize), nil
 }
 
-// folderRights: a link of the user's own is followed, as the program does.
-func folderRights(path string) (rights, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return rights{}, err
-	}
-	mode := info.Mode()
-	r := rights{others: mode&0o022 != 0, readable: mode&0o055 != 0, closed: unix.Access(path, unix.W_OK) != nil}
-	owner, ok := info.Sys().(*syscall.Stat_t)
-	r.notOurs = !info.IsDir() || ok && int(owner.Uid) != os.Geteuid() && owner.Uid != 0
-	return r, nil
-}
-
-// programRights also looks at the folders above: who may rename one of them
-// replaces what is below. A sticky folder such as /tmp lets nobody do so.
-func programRights(path string) (rights, error) {
-	var r rights
-	for {
-		info, err := os.Stat(path)
-		if err != nil {
-			return r, err
-		}
-		mode := info.Mode()
-		owner, ok := info.Sys().(*syscall.Stat_t)
-		if ok && int(owner.Uid) != os.Geteuid() && owner.Uid != 0 {
-			r.notOurs = true
-		}
-		group := ok && mode&0o020 != 0 && owner.Gid != 0 && int(owner.Gid) != os.Getegid()
-		if (mode&0o002 != 0 || group) && mode&os.ModeSticky == 0 {
-			r.others = true
-		}
-		if filepath.Dir(path) == path {
-			return r, nil
-		}
-		path = filepath.Dir(path)
-	}
-}
+func writable(path string) bool { return unix.Access(path, unix.W_OK) == nil }

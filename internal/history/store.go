@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"wiebelt/internal/sqlitefile"
+	"wiebelt/internal/trust"
 
 	sqlite3 "modernc.org/sqlite/lib"
 )
@@ -140,10 +141,10 @@ func (s *Store) begin(ctx context.Context) error {
 }
 
 func (s *Store) open(ctx context.Context) error {
-	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
+	if err := trust.Make(filepath.Dir(s.path), trust.Ours); err != nil {
 		return err
 	}
-	was, err := sqlitefile.Make(s.path)
+	was, err := sqlitefile.Make(s.path, trust.Ours)
 	if err != nil {
 		return err
 	}

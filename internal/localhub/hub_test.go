@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -21,6 +22,7 @@ import (
 	"wiebelt/internal/contact"
 	"wiebelt/internal/localhub"
 	"wiebelt/internal/logtest"
+	"wiebelt/internal/trust"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(suite{m}) }
@@ -183,6 +185,37 @@ func TestFolderKeepsEverything(t *testing.T) {
 				t.Errorf("%s: %v %v", f, i.Mode(), err)
 			}
 		}
+	}
+}
+
+// TestRefusesAnothersFolder: whoever made the folder or its database could have put
+// users of his own into it.
+func TestRefusesAnothersFolder(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		return
+	}
+	const stranger = 65534
+	for name, plant := range map[string]func(dir, db string) error{
+		"a folder for all":      func(dir, _ string) error { return os.Chmod(dir, 0o777) },
+		"another's folder":      func(dir, _ string) error { return os.Chown(dir, stranger, -1) },
+		"a database for all":    func(_, db string) error { return os.Chmod(db, 0o666) },
+		"one that all can read": func(_, db string) error { return os.Chmod(db, 0o644) },
+		"another's database":    func(_, db string) error { return os.Chown(db, stranger, -1) },
+		"a link to a database":  func(_, db string) error { return errors.Join(os.Rename(db, db+".real"), os.Symlink(db+".real", db)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			data, err := localhub.OpenData(t.Context(), dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := errors.Join(data.Close(), plant(dir, filepath.Join(dir, "hub.db"))); err != nil {
+				t.Fatal(err)
+			}
+			if data, err = localhub.OpenData(t.Context(), dir); !errors.Is(err, trust.Err) {
+				t.Errorf("%v, %v", data, err)
+			}
+		})
 	}
 }
 

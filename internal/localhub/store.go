@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -16,6 +15,7 @@ import (
 
 	"wiebelt/internal/contact"
 	"wiebelt/internal/sqlitefile"
+	"wiebelt/internal/trust"
 )
 
 // schema holds one statement a line group; a database is made once and its
@@ -71,12 +71,12 @@ func openStore(ctx context.Context, dir string) (*store, error) {
 	s := &store{memory: dir == ""}
 	dsn := "file::memory:"
 	if !s.memory {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
+		if err := trust.Make(dir, trust.Ours); err != nil {
 			return nil, fmt.Errorf("local hub: %w", err)
 		}
 		name := filepath.Join(dir, "hub.db")
 		// Keys and hashes are never readable by others.
-		if _, err := sqlitefile.Make(name); err != nil {
+		if _, err := sqlitefile.Make(name, trust.Alone); err != nil {
 			return nil, fmt.Errorf("local hub: %w", err)
 		}
 		var err error

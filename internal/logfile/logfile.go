@@ -19,6 +19,8 @@ import (
 	"runtime/debug"
 	"sync"
 	"time"
+
+	"wiebelt/internal/trust"
 )
 
 // Bounds of what is kept.
@@ -53,7 +55,7 @@ func Open(dir, level string) (*File, error) { return open(dir, level, time.Now) 
 func open(dir, level string, now func() time.Time) (*File, error) {
 	l := &File{dir: dir, now: now, max: maxSize}
 	l.SetLevel(level)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := trust.Make(dir, trust.Ours); err != nil {
 		return nil, fmt.Errorf("open log: %w", err)
 	}
 	if err := l.begin(); err != nil {
@@ -109,7 +111,7 @@ func (l *File) turn() error {
 }
 
 func (l *File) begin() error {
-	f, err := os.OpenFile(l.path(0), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	f, err := trust.OpenFile(l.path(0), os.O_CREATE|os.O_APPEND|os.O_WRONLY, trust.Ours)
 	if err != nil {
 		return err
 	}
@@ -156,7 +158,7 @@ func (l *File) CatchCrashes() error {
 	if info, err := os.Stat(path); err == nil && info.Size() > maxCrash {
 		flags |= os.O_TRUNC
 	}
-	f, err := os.OpenFile(path, flags, 0o600)
+	f, err := trust.OpenFile(path, flags, trust.Ours)
 	if err != nil {
 		return err
 	}

@@ -72,6 +72,33 @@ func TestDeliver(t *testing.T) {
 	}
 }
 
+// TestAnothersPlace: copies that somebody else could have put there are not sent.
+func TestAnothersPlace(t *testing.T) {
+	for name, plant := range map[string]func(dir string) error{
+		"the folder":   func(dir string) error { return os.Chmod(dir, 0o777) },
+		"the database": func(dir string) error { return os.Chmod(filepath.Join(dir, DatabaseName), 0o666) },
+		"a link":       func(dir string) error { return errors.Join(os.Rename(dir, dir+"r"), os.Symlink(dir+"r", dir)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			if runtime.GOOS == "windows" {
+				return
+			}
+			dir := filepath.Join(t.TempDir(), "outbox")
+			b, err := Open(t.Context(), Options{Dir: dir})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := errors.Join(b.Close(), plant(dir)); err != nil {
+				t.Fatal(err)
+			}
+			b, err = Open(t.Context(), Options{Dir: dir})
+			if trouble, ok := errors.AsType[*Trouble](err); !ok || trouble.Kind != Exposed || strings.Contains(err.Error(), dir) {
+				t.Errorf("%v %v", b, err)
+			}
+		})
+	}
+}
+
 // TestOneRefusedStopsNobody and holds stop everybody.
 func TestOneRefusedStopsNobody(t *testing.T) {
 	now := clocktest.New(monday)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"wiebelt/internal/sqlitefile"
+	"wiebelt/internal/trust"
 )
 
 // migrations[n] brings a file from version n to n+1. A step that was shipped is
@@ -147,7 +148,7 @@ func (b *Outbox) startAgain(ctx context.Context, why error) error {
 func (b *Outbox) dbPath() string { return filepath.Join(b.o.Dir, DatabaseName) }
 
 func (b *Outbox) openFile(ctx context.Context) error {
-	info, err := sqlitefile.Make(b.dbPath())
+	info, err := sqlitefile.Make(b.dbPath(), trust.Ours)
 	if err != nil {
 		return err
 	}

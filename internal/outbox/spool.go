@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"wiebelt/internal/message"
+	"wiebelt/internal/trust"
 )
 
 // files is the part of a file system that the spool needs; tests put one in its
@@ -63,16 +64,8 @@ func patiently(do func() error) error {
 	return err
 }
 
-// MkdirAll makes a folder that only we can enter; one that is there is closed.
-func (disk) MkdirAll(path string) error {
-	if err := os.MkdirAll(path, 0o700); err != nil {
-		return err
-	}
-	if info, err := os.Stat(path); err != nil || info.Mode().Perm()&0o077 == 0 || runtime.GOOS == "windows" {
-		return err
-	}
-	return os.Chmod(path, 0o700)
-}
+// MkdirAll makes a folder that only we can enter; one of ours is closed.
+func (disk) MkdirAll(path string) error { return trust.Make(path, trust.Alone) }
 
 // SyncDir puts the names in a folder on the disk. Windows does so by itself.
 func (disk) SyncDir(path string) error {

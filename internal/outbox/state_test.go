@@ -170,8 +170,8 @@ func TestWords(t *testing.T) {
 		"empty", "changed", "not_a_file", "unreadable"} {
 		keys = append(keys, text.DeliveryReason(string(r)))
 	}
-	for _, k := range []string{DiskFull, ReadOnly, SpoolGone, StoreBroken, DiskFailed} {
-		keys = append(keys, text.DeliveryTroubleOf(k))
+	for _, k := range []string{DiskFull, ReadOnly, SpoolGone, StoreBroken, Exposed, DiskFailed} {
+		keys = append(keys, text.DeliveryTroubleOf(k), text.DeliveryTroubleDo(k))
 	}
 	for _, k := range keys {
 		for _, l := range []text.Language{text.Dutch, text.English} {

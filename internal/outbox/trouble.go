@@ -6,6 +6,8 @@ import (
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"wiebelt/internal/trust"
 )
 
 // Kinds of trouble with the place where the outbox lives. The value is stable
@@ -15,6 +17,7 @@ const (
 	ReadOnly    = "read_only"    // the folder cannot be written, or not by us
 	SpoolGone   = "spool_gone"   // the folder was removed or moved while we worked
 	StoreBroken = "store_broken" // the database is damaged
+	Exposed     = "exposed"      // others can change the folder or what is in it
 	DiskFailed  = "disk_failed"  // anything else
 )
 
@@ -32,6 +35,9 @@ func (t *Trouble) Unwrap() error { return t.err }
 
 // plain is err without the paths and names in it.
 func plain(err error) error {
+	if errors.Is(err, trust.Err) {
+		return trust.Err
+	}
 	var p *fs.PathError
 	if errors.As(err, &p) {
 		return p.Err
@@ -52,6 +58,8 @@ func troubleOf(err error) error {
 		code = s.Code() & 0xff
 	}
 	switch {
+	case errors.Is(err, trust.Err):
+		kind = Exposed
 	case isFull(err), code == sqlite3.SQLITE_FULL:
 		kind = DiskFull
 	case errors.Is(err, fs.ErrPermission), isReadOnly(err),

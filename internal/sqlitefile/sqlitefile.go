@@ -17,6 +17,8 @@ import (
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"wiebelt/internal/trust"
 )
 
 var (
@@ -26,10 +28,11 @@ var (
 	ErrDamaged = errors.New("damaged file")
 )
 
-// Make makes an empty file if there is none, and gives what it is. SQLite would
-// make it readable to others; its side files take over the rights of this one.
-func Make(path string) (os.FileInfo, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+// Make makes an empty file if there is none, and gives what it is; a *trust.Error
+// if it is not safe for who, or the folder it lies in. SQLite would make it
+// readable to others; its side files take over the rights of this one.
+func Make(path string, who trust.Who) (os.FileInfo, error) {
+	f, err := trust.OpenFile(path, os.O_RDWR|os.O_CREATE, who)
 	if err != nil {
 		return nil, err
 	}

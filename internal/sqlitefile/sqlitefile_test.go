@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"wiebelt/internal/trust"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -19,7 +21,7 @@ func TestMadeBySeveral(t *testing.T) {
 		var work sync.WaitGroup
 		for range 6 {
 			work.Go(func() {
-				if _, err := Make(path); err != nil {
+				if _, err := Make(path, trust.Ours); err != nil {
 					t.Error(err)
 					return
 				}

@@ -60,7 +60,7 @@ func (s *Shared) Open(name string) (*os.File, fs.FileInfo, error) {
 		return nil, nil, err
 	}
 	if why := unfit(there); why != "" {
-		return nil, nil, &Error{name, why}
+		return nil, nil, &Error{Path: name, Why: why}
 	}
 	f, err := s.root.OpenFile(name, os.O_RDONLY|nonBlocking, 0)
 	if err != nil {
@@ -72,7 +72,7 @@ func (s *Shared) Open(name string) (*os.File, fs.FileInfo, error) {
 	}
 	if why := Why(""); err == nil {
 		if why = unfit(info); why != "" {
-			err = &Error{name, why}
+			err = &Error{Path: name, Why: why}
 		}
 	}
 	if err != nil {
@@ -118,7 +118,7 @@ func (s *Shared) Folder(name string, mode fs.FileMode) (*Shared, error) {
 	}
 	path := filepath.Join(s.Path(), name)
 	if there.Mode()&fs.ModeSymlink != 0 {
-		return nil, &Error{path, Link}
+		return nil, &Error{Path: path, Why: Link}
 	}
 	root, err := s.root.OpenRoot(name)
 	if err != nil {

@@ -15,6 +15,7 @@
 package trust
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -22,6 +23,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"wiebelt/internal/text"
 )
 
 // Who says for whom a thing must be safe.
@@ -47,19 +50,24 @@ const (
 
 // Error is what is wrong with a file or folder, or with one on the way to it.
 type Error struct {
-	Path string // of what is wrong
-	Why  Why
+	Path  string // of what is wrong
+	Why   Why
+	Above bool // it is a folder on the way
 }
 
-var said = map[Why]string{
-	Link:    "is a link",
-	Kind:    "is not what it should be",
-	Owner:   "belongs to another user",
-	Written: "can be changed by others",
-	Read:    "can be read by others",
-}
+// Error is the error in English, for logs.
+func (e *Error) Error() string { return e.In(text.English) }
 
-func (e *Error) Error() string { return e.Path + " " + said[e.Why] }
+// In is the error in a language, with what helps.
+func (e *Error) In(l text.Language) string {
+	switch {
+	case e.Above && e.Why == Written:
+		return l.T(text.TrustAbove, e.Path)
+	case e.Why == Written, e.Why == Read:
+		return l.T(text.Trust(string(e.Why)), e.Path, mend(e.Path, e.Why))
+	}
+	return l.T(text.Trust(string(e.Why)), e.Path)
+}
 
 // Err is what every Error is.
 var Err = errors.New("others could have changed it")
@@ -75,6 +83,7 @@ type thing struct {
 	link, folder, file bool
 	owned              bool // by one who may
 	written            bool // others may write it, or put files into it
+	kin                bool // but they are the owner's own group, and nobody else
 	moved              bool // others may rename, replace or remove what is in it
 	read               bool // others may read it
 }
@@ -90,7 +99,28 @@ func Folder(path string, who Who) error {
 		return judge(real, who, true)
 	}
 	if info, err := os.Stat(real); err != nil || !info.IsDir() {
-		return errors.Join(err, &Error{real, Kind})
+		return cmp.Or(err, error(&Error{Path: real, Why: Kind}))
+	}
+	return nil
+}
+
+// Program reports with an *Error if others could replace a program, or put
+// something beside it. A group that is the owner's own may write.
+func Program(path string) error {
+	path, err := resolve(path, Ours)
+	if err != nil {
+		return err
+	}
+	for _, p := range []string{path, filepath.Dir(path)} {
+		t, err := look(p, Ours)
+		switch {
+		case err != nil:
+			return err
+		case !t.owned:
+			return &Error{Path: p, Why: Owner}
+		case t.written && !t.kin:
+			return &Error{Path: p, Why: Written}
+		}
 	}
 	return nil
 }
@@ -107,15 +137,15 @@ func judge(path string, who Who, folder bool) error {
 func (t thing) fault(path string, who Who, folder bool) error {
 	switch {
 	case t.link:
-		return &Error{path, Link}
+		return &Error{Path: path, Why: Link}
 	case folder && !t.folder, !folder && !t.file:
-		return &Error{path, Kind}
+		return &Error{Path: path, Why: Kind}
 	case !t.owned:
-		return &Error{path, Owner}
+		return &Error{Path: path, Why: Owner}
 	case t.written:
-		return &Error{path, Written}
+		return &Error{Path: path, Why: Written}
 	case who == Alone && t.read:
-		return &Error{path, Read}
+		return &Error{Path: path, Why: Read}
 	}
 	return nil
 }
@@ -152,9 +182,9 @@ func resolve(path string, who Who) (string, error) {
 		} else if err != nil {
 			return "", err
 		} else if !t.owned {
-			return "", &Error{at, Owner}
+			return "", &Error{at, Owner, true}
 		} else if t.moved {
-			return "", &Error{at, Written}
+			return "", &Error{at, Written, true}
 		}
 		next = filepath.Join(at, next)
 		t, err := look(next, above)
@@ -170,10 +200,10 @@ func resolve(path string, who Who) (string, error) {
 			continue
 		}
 		if links++; links > maxLinks || who != Ours && len(rest) == 0 {
-			return "", &Error{next, Link}
+			return "", &Error{Path: next, Why: Link}
 		}
 		if !t.owned {
-			return "", &Error{next, Owner}
+			return "", &Error{Path: next, Why: Owner}
 		}
 		target, err := os.Readlink(next)
 		if err != nil {

@@ -41,8 +41,8 @@ func thingOf(path string, info fs.FileInfo, who Who) thing {
 	t.owned = s.Uid == me && who != Admins || s.Uid == 0 && who != Alone
 	t.written = mode&0o022 != 0
 	t.read = mode&0o055 != 0
-	group := mode&0o020 != 0 && !(s.Gid == s.Uid && !hasList(path))
-	t.moved = (group || mode&0o002 != 0) && mode&fs.ModeSticky == 0
+	t.kin = t.written && mode&0o002 == 0 && s.Gid == s.Uid && !hasList(path)
+	t.moved = t.written && !t.kin && mode&fs.ModeSticky == 0
 	return t
 }
 
@@ -51,6 +51,14 @@ func thingOf(path string, info fs.FileInfo, who Who) thing {
 func hasList(path string) bool {
 	n, err := unix.Getxattr(path, "system.posix_acl_access", nil)
 	return err == nil && n > 0
+}
+
+// mend is the command that helps.
+func mend(path string, why Why) string {
+	if why == Read {
+		return "chmod go-rwx " + path
+	}
+	return "chmod go-w " + path
 }
 
 func mkdir(path string) error { return os.Mkdir(path, 0o700) }
@@ -62,9 +70,9 @@ func openNoLink(path string, flag int) (*os.File, error) {
 	f, err := os.OpenFile(path, flag|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
 	switch {
 	case errors.Is(err, syscall.ELOOP):
-		return nil, &Error{path, Link}
+		return nil, &Error{Path: path, Why: Link}
 	case errors.Is(err, syscall.ENXIO): // a pipe that nobody reads, a socket
-		return nil, &Error{path, Kind}
+		return nil, &Error{Path: path, Why: Kind}
 	}
 	return f, err
 }

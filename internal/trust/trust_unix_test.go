@@ -105,6 +105,25 @@ func TestFolder(t *testing.T) {
 	}
 }
 
+// TestProgram: who may put something beside a program may replace it.
+func TestProgram(t *testing.T) {
+	dir := t.TempDir()
+	exe := filepath.Join(dir, "bin", "wiebelt")
+	must(t, os.Mkdir(filepath.Dir(exe), 0o755), os.WriteFile(exe, nil, 0o755))
+	for _, c := range []struct {
+		path string
+		mode os.FileMode
+		why  Why
+	}{
+		{exe, 0o755, ""}, {exe, 0o777, Written}, {exe, 0o775, ""}, {filepath.Dir(exe), 0o775, ""},
+		{filepath.Dir(exe), 0o777 | os.ModeSticky, Written}, {dir, 0o777, Written}, {dir, 0o777 | os.ModeSticky, ""},
+	} {
+		must(t, os.Chmod(c.path, c.mode))
+		wants(t, Program(exe), c.why)
+		must(t, os.Chmod(c.path, 0o755))
+	}
+}
+
 // TestOpenFile: d/f is the file.
 func TestOpenFile(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -143,6 +143,12 @@ func closedList() (*windows.SECURITY_DESCRIPTOR, error) {
 	return windows.SecurityDescriptorFromString("D:P(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)(A;OICI;FA;;;" + me.String() + ")")
 }
 
+// mend is the command that helps: it lets in the user, the system and the
+// administrators, and takes nothing over from the folder above.
+func mend(path string, _ Why) string {
+	return `icacls "` + path + `" /inheritance:r /grant:r "%USERNAME%:(OI)(CI)F" *S-1-5-18:(OI)(CI)F *S-1-5-32-544:(OI)(CI)F`
+}
+
 // mkdir makes a folder with the rights that it takes over from the one above,
 // unless others could use them: then it is closed from the first moment on.
 func mkdir(path string) error {
@@ -184,7 +190,7 @@ func shut(path string) error {
 
 func openNoLink(path string, flag int) (*os.File, error) {
 	if _, err := os.Readlink(path); err == nil {
-		return nil, &Error{path, Link}
+		return nil, &Error{Path: path, Why: Link}
 	}
 	f, err := os.OpenFile(path, flag, 0o600)
 	if err != nil {
@@ -194,7 +200,7 @@ func openNoLink(path string, flag int) (*os.File, error) {
 	if err == nil {
 		var there fs.FileInfo
 		if there, err = os.Lstat(path); err == nil && !os.SameFile(opened, there) {
-			err = &Error{path, Link} // put there a moment ago
+			err = &Error{Path: path, Why: Link} // put there a moment ago
 		}
 	}
 	if err != nil {

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"wiebelt/internal/profile"
+	"wiebelt/internal/trust"
 )
 
 // Announcement is the content of listener.json, from which a plug-in of a
@@ -29,33 +32,15 @@ func (l *Listener) Announce(path string) error {
 	if l.stopping {
 		return fmt.Errorf("announce listener: %w", ErrStopping)
 	}
-	if err := writeFile(path, append(b, '\n')); err != nil {
+	err = trust.Make(filepath.Dir(path), trust.Alone)
+	if err == nil {
+		err = profile.WriteFile(path, append(b, '\n'), 0o600)
+	}
+	if err != nil {
 		return fmt.Errorf("announce listener: %w", err)
 	}
 	l.announced = path
 	return nil
-}
-
-func writeFile(path string, b []byte) error {
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(dir, ".listener-*") // made with 0600
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(b)
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
-	return err
 }
 
 // withdraw removes the announced file, unless another instance has written its
