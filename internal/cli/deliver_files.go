@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -14,6 +13,7 @@ import (
 
 	"wiebelt/internal/message"
 	"wiebelt/internal/outbox"
+	"wiebelt/internal/outbox/watch"
 	"wiebelt/internal/text"
 )
 
@@ -32,7 +32,7 @@ func (c *deliverSendCmd) sources(p deliverPlace) ([]outbox.Source, error) {
 	if c.Build {
 		return c.built(p)
 	}
-	paths, err := expand(c.Files)
+	paths, err := expand(p.lang, c.Files)
 	if err != nil {
 		return nil, err
 	}
@@ -47,23 +47,8 @@ func (c *deliverSendCmd) sources(p deliverPlace) ([]outbox.Source, error) {
 }
 
 // expand turns arguments into files, each once, in the order given.
-func expand(args []string) ([]string, error) {
-	var all []string
-	seen := map[string]bool{}
-	take := func(path string) error {
-		abs, err := filepath.Abs(path)
-		if err != nil {
-			return err
-		}
-		if !seen[abs] {
-			seen[abs] = true
-			all = append(all, abs)
-		}
-		if len(all) > maxFiles {
-			return &exitError{exitUsage, fmt.Sprintf("more than %d files at once", maxFiles)}
-		}
-		return nil
-	}
+func expand(l text.Language, args []string) ([]string, error) {
+	x := expansion{l: l, seen: map[string]bool{}}
 	for _, a := range args {
 		list, isList := strings.CutPrefix(a, "@")
 		if isList {
@@ -71,73 +56,94 @@ func expand(args []string) ([]string, error) {
 				isList = false // a file of that name
 			}
 		}
-		if !isList {
-			if err := expandOne(a, take); err != nil {
-				return nil, err
-			}
-			continue
+		err := error(nil)
+		if isList {
+			err = x.list(list)
+		} else {
+			err = x.one(a)
 		}
-		if err := readList(list, func(line string) error { return expandOne(line, take) }); err != nil {
+		if err != nil {
 			return nil, err
 		}
 	}
-	return all, nil
+	return x.all, nil
 }
 
-// expandOne is one argument or line: a file, a folder or a pattern. Shells of
-// Windows leave patterns to us.
-func expandOne(a string, take func(string) error) error {
+type expansion struct {
+	l    text.Language
+	all  []string
+	seen map[string]bool
+}
+
+func (x *expansion) take(path string) error {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	if !x.seen[abs] {
+		x.seen[abs] = true
+		x.all = append(x.all, abs)
+	}
+	if len(x.all) > maxFiles {
+		return &exitError{exitUsage, x.l.T(text.DeliveryTooMany, maxFiles)}
+	}
+	return nil
+}
+
+// one is an argument or line: a file, a folder or a pattern. Shells of Windows
+// leave patterns to us.
+func (x *expansion) one(a string) error {
 	info, err := os.Stat(a)
 	switch {
 	case err == nil && info.IsDir():
-		return folder(a, take)
+		return x.folder(a)
 	case err == nil:
-		return take(a)
+		return x.take(a)
 	case !strings.ContainsAny(a, "*?["):
-		return take(a) // told with the others that it is not there
+		return x.take(a) // told with the others that it is not there
 	}
 	found, err := filepath.Glob(a)
 	if err != nil {
-		return &exitError{exitUsage, "not a pattern: " + a}
+		return &exitError{exitUsage, x.l.T(text.DeliveryBadPattern, a)}
 	}
 	for _, path := range found { // in the order of their names
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
 			continue
 		}
-		if err := take(path); err != nil {
+		if err := x.take(path); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// folder takes the ZIP files that lie directly in a folder.
-func folder(dir string, take func(string) error) error {
+// folder takes the ZIP files that lie directly in a folder. Links in it may lead
+// to files that whoever put them there could not read: they are left out.
+func (x *expansion) folder(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return &exitError{exitFailed, "the folder cannot be read: " + detailPath(err)}
+		return &exitError{exitFailed, x.l.T(text.DeliveryBadFolder, dir, x.l.Error(err))}
 	}
-	for _, x := range entries {
-		if !isZIPName(x.Name()) || x.IsDir() {
+	for _, e := range entries {
+		if !watch.IsZIP(e.Name()) || !e.Type().IsRegular() {
 			continue
 		}
-		if err := take(filepath.Join(dir, x.Name())); err != nil {
+		if err := x.take(filepath.Join(dir, e.Name())); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func isZIPName(name string) bool {
-	return strings.EqualFold(filepath.Ext(name), ".zip") && !strings.HasPrefix(name, ".")
-}
-
-// readList reads the lines of a list of files: UTF-8, with or without a mark at
-// its beginning; empty lines do not count.
-func readList(name string, each func(string) error) error {
+// list reads a list of files: UTF-8, with or without a mark at its beginning;
+// empty lines and those that begin with # do not count.
+func (x *expansion) list(name string) error {
+	unread := func(err error) error {
+		return &exitError{exitFailed, x.l.T(text.DeliveryBadList, name, x.l.Error(err))}
+	}
 	f, err := os.Open(name)
 	if err != nil {
-		return &exitError{exitFailed, "the list cannot be read: " + detailPath(err)}
+		return unread(err)
 	}
 	defer f.Close()
 	in := bufio.NewScanner(f)
@@ -147,18 +153,18 @@ func readList(name string, each func(string) error) error {
 		if n == 1 {
 			line = strings.TrimPrefix(line, "\ufeff")
 		}
-		if line = strings.TrimSpace(line); line == "" {
+		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
 			continue
 		}
 		if !utf8.ValidString(line) || strings.ContainsRune(line, 0) {
-			return &exitError{exitFailed, fmt.Sprintf("the list's line %d is not UTF-8", n)}
+			return &exitError{exitFailed, x.l.T(text.DeliveryBadLine, name, n)}
 		}
-		if err := each(line); err != nil {
+		if err := x.one(line); err != nil {
 			return err
 		}
 	}
 	if err := in.Err(); err != nil {
-		return &exitError{exitFailed, "the list cannot be read: " + detailPath(err)}
+		return unread(err)
 	}
 	return nil
 }
@@ -166,16 +172,16 @@ func readList(name string, each func(string) error) error {
 // built is the one message that --build makes.
 func (c *deliverSendCmd) built(p deliverPlace) ([]outbox.Source, error) {
 	if len(c.Files) > maxBuilt {
-		return nil, &exitError{exitUsage, fmt.Sprintf("--build: at most %d files", maxBuilt)}
+		return nil, &exitError{exitUsage, p.lang.T(text.DeliveryTooMany, maxBuilt)}
 	}
 	parts := make([]message.Source, len(c.Files))
 	for i, name := range c.Files {
 		info, err := os.Stat(name)
 		if err == nil && !info.Mode().IsRegular() {
-			err = errors.New("not a file")
+			err = errors.New(p.lang.T(text.DeliveryReason(outbox.CodeNoFile)))
 		}
 		if err != nil {
-			return nil, &exitError{exitFailed, fmt.Sprintf("%s: %s", name, detailPath(err))}
+			return nil, &exitError{exitFailed, name + ": " + p.lang.Error(err)}
 		}
 		parts[i] = message.Source{Name: filepath.Base(name), Size: info.Size(), Open: func() (io.ReadCloser, error) { return os.Open(name) }}
 	}
@@ -189,6 +195,9 @@ func (c *deliverSendCmd) built(p deliverPlace) ([]outbox.Source, error) {
 			if err := message.Build(ctx, spool, parts[0], parts[1:]); err != nil {
 				if spool.err != nil || ctx.Err() != nil {
 					return err
+				}
+				if b := (*message.BuildError)(nil); errors.As(err, &b) {
+					return &outbox.RefusedError{Code: string(b.Code), Why: err.Error()}
 				}
 				return &outbox.RefusedError{Code: "build", Why: detailPath(err)}
 			}

@@ -22,16 +22,23 @@ func (e *env) withOutbox(do func(deliverPlace, *outbox.Outbox) error) (err error
 		return err
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
+	if err := b.Recover(e.ctx); err != nil { // a full disk, perhaps: what is there can be told all the same
+		fmt.Fprintln(e.err, "wiebelt:", oneLine(p.troubled(err).Error()))
+	}
 	return p.troubled(do(p, b))
 }
 
 // itemError says which item an error is about.
-func itemError(id string, err error) error {
+func (p deliverPlace) itemError(id string, err error) error {
 	switch {
 	case errors.Is(err, outbox.ErrNoItem):
-		return &exitError{exitNotFound, "no item " + id}
+		return &exitError{exitNotFound, p.lang.T(text.DeliveryNoItem, id)}
+	case errors.Is(err, outbox.ErrUndecided):
+		return &exitError{exitFailed, p.lang.T(text.DeliveryUndecided, id)}
+	case errors.Is(err, outbox.ErrNoCopy):
+		return &exitError{exitFailed, p.lang.T(text.DeliveryNoCopy, id)}
 	case errors.Is(err, outbox.ErrState):
-		return &exitError{exitFailed, id + ": " + err.Error()}
+		return &exitError{exitFailed, p.lang.T(text.DeliveryOtherState, id)}
 	}
 	return err
 }
@@ -105,7 +112,7 @@ type deliverRetryCmd struct {
 
 func (c *deliverRetryCmd) Run(e *env) error {
 	return e.withOutbox(func(p deliverPlace, b *outbox.Outbox) error {
-		ids, err := c.ids(e, b)
+		ids, err := c.ids(e, p, b)
 		if err != nil {
 			return err
 		}
@@ -114,21 +121,26 @@ func (c *deliverRetryCmd) Run(e *env) error {
 				if c.All && (errors.Is(err, outbox.ErrState) || errors.Is(err, outbox.ErrNoItem)) {
 					continue // somebody delivers, and was quicker
 				}
-				return itemError(id, err)
+				return p.itemError(id, err)
 			}
 			fmt.Fprintln(e.out, id)
 		}
 		if err := b.Release(e.ctx); err != nil {
 			return err
 		}
-		if !b.Busy() {
-			fmt.Fprintln(e.err, p.lang.T(text.DeliveryNobody))
+		waiting, err := b.Undecided(e.ctx)
+		switch {
+		case err != nil || len(waiting) == 0:
+			return err
+		case !b.Busy():
+			return &exitError{exitUncertain, p.lang.T(text.DeliveryNobody)}
 		}
+		fmt.Fprintln(e.err, p.lang.T(text.DeliverySomebody))
 		return nil
 	})
 }
 
-func (c *deliverRetryCmd) ids(e *env, b *outbox.Outbox) ([]string, error) {
+func (c *deliverRetryCmd) ids(e *env, p deliverPlace, b *outbox.Outbox) ([]string, error) {
 	var ids []string
 	if c.All {
 		var err error
@@ -139,7 +151,7 @@ func (c *deliverRetryCmd) ids(e *env, b *outbox.Outbox) ([]string, error) {
 	for _, id := range c.IDs {
 		it, err := b.Get(e.ctx, id)
 		if err != nil {
-			return nil, itemError(id, err)
+			return nil, p.itemError(id, err)
 		}
 		ids = append(ids, it.ID)
 	}
@@ -147,26 +159,27 @@ func (c *deliverRetryCmd) ids(e *env, b *outbox.Outbox) ([]string, error) {
 }
 
 type deliverForgetCmd struct {
-	Delivered bool     `help:"Everything that was delivered."`
+	Delivered bool     `help:"Everything that was delivered. Its checksums stay for 400 days, so that the same file is known again."`
+	Force     bool     `help:"Also what waits or is maybe delivered: it is lost then."`
 	IDs       []string `arg:"" optional:"" name:"id" help:"Ids, as \"deliver list\" shows them."`
 }
 
 func (c *deliverForgetCmd) Run(e *env) error {
-	if !c.Delivered && len(c.IDs) == 0 {
-		return &exitError{exitUsage, "give ids, or --delivered"}
-	}
-	return e.withOutbox(func(_ deliverPlace, b *outbox.Outbox) error {
+	return e.withOutbox(func(p deliverPlace, b *outbox.Outbox) error {
+		if !c.Delivered && len(c.IDs) == 0 {
+			return &exitError{exitUsage, p.lang.T(text.DeliveryGiveIDs)}
+		}
 		var ids []string
 		for _, id := range c.IDs {
 			it, err := b.Get(e.ctx, id)
 			if err != nil {
-				return itemError(id, err)
+				return p.itemError(id, err)
 			}
 			ids = append(ids, it.ID)
 		}
 		for _, id := range ids {
-			if err := b.Forget(e.ctx, id); err != nil {
-				return itemError(id, err)
+			if err := b.Forget(e.ctx, id, c.Force); err != nil {
+				return p.itemError(id, err)
 			}
 		}
 		n := len(ids)
@@ -191,7 +204,7 @@ func (c *deliverReceiptCmd) Run(e *env) error {
 	return e.withOutbox(func(p deliverPlace, b *outbox.Outbox) error {
 		it, err := b.Get(e.ctx, c.ID)
 		if err != nil {
-			return itemError(c.ID, err)
+			return p.itemError(c.ID, err)
 		}
 		all, err := b.Receipts(e.ctx, it.ID)
 		if err != nil {
@@ -251,15 +264,32 @@ type deliverResolveCmd struct {
 }
 
 func (c *deliverResolveCmd) Run(e *env) error {
-	return e.withOutbox(func(_ deliverPlace, b *outbox.Outbox) error {
+	return e.withOutbox(func(p deliverPlace, b *outbox.Outbox) error {
 		it, err := b.Get(e.ctx, c.ID)
 		if err == nil {
 			it, err = b.Resolve(e.ctx, it.ID, c.Delivered, c.Note)
 		}
 		if err != nil {
-			return itemError(c.ID, err)
+			return p.itemError(c.ID, err)
 		}
 		_, err = fmt.Fprintln(e.out, it.ID, it.State)
 		return err
 	})
+}
+
+type deliverDrainCmd struct {
+	For    time.Duration `help:"End after this long, whatever still waits." placeholder:"1h"`
+	JSON   bool          `name:"json" help:"Print one JSON object at the end, as deliver does."`
+	Report string        `help:"Folder for the report; otherwise in the profile." placeholder:"DIR" type:"path"`
+}
+
+func (c *deliverDrainCmd) Run(e *env) error {
+	p, err := e.deliverPlace()
+	if err != nil {
+		return err
+	}
+	if c.For < 0 {
+		return &exitError{exitUsage, p.lang.T(text.DeliveryBadTime, "--for")}
+	}
+	return (&deliverSendCmd{Wait: true, JSON: c.JSON, Report: c.Report}).with(e, p, func(r *delivery) error { return r.drain(c.For) })
 }

@@ -40,8 +40,9 @@ type deliverFile struct {
 
 	Findings deliverFindings `json:"findings"` // of the look into the file; the first of them
 
-	Why   string `json:"-"`
-	final bool   // refused before it came into the outbox
+	Why    string `json:"-"`
+	final  bool   // decided before it came into the outbox
+	before bool   // it was delivered before this run, or by another file of it
 }
 
 // deliverFindings is a list in JSON also where there is none.
@@ -89,7 +90,10 @@ func (f *deliverFile) take(a outbox.Added) {
 func (f *deliverFile) item(it outbox.Item) {
 	f.ID, f.SHA256, f.Size = it.ID, it.SHA256, it.Size
 	f.Outcome, f.Reason, f.Status, f.Attempts = string(it.State), string(it.Reason), it.Status, it.Attempts
-	if it.State == outbox.Sending {
+	switch {
+	case it.State == outbox.Sending && it.Whole: // the hub may have it, whatever comes of the request
+		f.Outcome, f.Reason = string(outbox.Uncertain), string(outbox.Interrupted)
+	case it.State == outbox.Sending:
 		f.Outcome = string(outbox.Waiting)
 	}
 	f.Findings = it.Findings()
@@ -109,6 +113,9 @@ func (f *deliverFile) refuse(p deliverPlace, err error) {
 	var r *outbox.RefusedError
 	if errors.As(err, &r) {
 		f.Reason, f.Findings = r.Code, r.Findings
+		if r.Code == outbox.CodeUnreadable || r.Code == outbox.CodeNoFile || r.Code == outbox.CodeChanged {
+			f.Outcome = notTaken // nobody looked into it
+		}
 		f.Why = cmp.Or(sentence(p.lang, r.Code), f.Why)
 	}
 }
@@ -137,7 +144,8 @@ func (f *deliverFile) words(p deliverPlace) string {
 }
 
 type deliverCount struct {
-	Delivered int `json:"delivered"`
+	Delivered int `json:"delivered"` // by this run
+	Before    int `json:"before"`    // delivered before
 	Refused   int `json:"refused"`
 	Uncertain int `json:"uncertain"`
 	Waiting   int `json:"waiting"`
@@ -171,7 +179,11 @@ func (r *delivery) count() (n deliverCount) {
 	for _, f := range r.files {
 		switch f.Outcome {
 		case string(outbox.Delivered):
-			n.Delivered++
+			if f.before {
+				n.Before++
+			} else {
+				n.Delivered++
+			}
 		case string(outbox.Refused):
 			n.Refused++
 		case string(outbox.Uncertain):
@@ -183,6 +195,18 @@ func (r *delivery) count() (n deliverCount) {
 		}
 	}
 	return n
+}
+
+// line is the counts in one line.
+func (n deliverCount) line(l text.Language) string {
+	s := l.T(text.DeliveryDone, n.Delivered, n.Refused, n.Uncertain, n.Waiting)
+	if n.Before > 0 {
+		s += l.T(text.DeliveryBefore, n.Before)
+	}
+	if n.NotTaken > 0 {
+		s += l.T(text.DeliveryNotTaken, n.NotTaken)
+	}
+	return s
 }
 
 func (r *delivery) report(code int, held outbox.Reason, path string) deliverReport {

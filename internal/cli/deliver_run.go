@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -20,7 +21,9 @@ type delivery struct {
 	p   deliverPlace
 	cmd *deliverSendCmd
 	b   *outbox.Outbox
-	bar atomic.Pointer[deliverBar] // set once the files are in the outbox
+
+	hubs *hubs
+	bar  atomic.Pointer[deliverBar] // set once the files are in the outbox
 
 	files   []deliverFile
 	started time.Time
@@ -29,22 +32,64 @@ type delivery struct {
 // send puts the files into the outbox and, unless told otherwise, waits for them.
 func (r *delivery) send(sources []outbox.Source) error {
 	r.started = time.Now()
+	if !r.cmd.Wait {
+		return r.handedOver(r.add(r.e.ctx, sources))
+	}
+	return r.deliver(func() (add, followed error) {
+		add = r.add(r.e.ctx, sources)
+		return add, r.follow(r.e.ctx)
+	})
+}
+
+// drain sends what waits in the outbox, until nothing does or the limit is over.
+func (r *delivery) drain(limit time.Duration) error {
+	r.started = time.Now()
+	return r.deliver(func() (add, followed error) {
+		ctx := r.e.ctx
+		if limit > 0 {
+			var end context.CancelFunc
+			ctx, end = context.WithTimeout(ctx, limit)
+			defer end()
+		}
+		known := map[string]bool{}
+		for ctx.Err() == nil {
+			ids, err := r.b.Undecided(ctx)
+			var items []outbox.Item
+			if err == nil {
+				items, err = r.b.Items(ctx, slices.DeleteFunc(ids, func(id string) bool { return known[id] }))
+			}
+			if ctx.Err() != nil {
+				break
+			}
+			if err != nil || len(items) == 0 {
+				return nil, err
+			}
+			for _, it := range items {
+				known[it.ID] = true
+				f := deliverFile{File: it.Path}
+				f.item(it)
+				r.files = append(r.files, f)
+			}
+			if err := r.follow(ctx); err != nil {
+				return nil, err
+			}
+		}
+		return nil, nil
+	})
+}
+
+// deliver works at the outbox, or waits for its turn, while do runs.
+func (r *delivery) deliver(do func() (add, followed error)) error {
 	ctx, cancel := context.WithCancel(r.e.ctx)
 	defer cancel()
+	// Who asks for a delivery may have mended what held the queue.
+	if err := r.b.Release(ctx); err != nil {
+		return r.p.troubled(err)
+	}
 	stop := make(chan struct{})
 	worked := make(chan error, 1)
-	if r.cmd.Wait {
-		// Who asks for a delivery may have mended what held the queue.
-		if err := r.b.Release(ctx); err != nil {
-			return r.p.troubled(err)
-		}
-		go func() { worked <- r.b.Join(ctx, stop) }()
-	}
-	add := r.add(ctx, sources)
-	if !r.cmd.Wait {
-		return r.handedOver(add)
-	}
-	err := r.follow(ctx)
+	go func() { worked <- r.b.Join(ctx, stop) }()
+	add, err := do()
 	close(stop)
 	if werr := <-worked; err == nil {
 		err = werr
@@ -56,6 +101,7 @@ func (r *delivery) send(sources []outbox.Source) error {
 // stands in r.files.
 func (r *delivery) add(ctx context.Context, sources []outbox.Source) error {
 	var broken error
+	seen := map[string]bool{} // items of this run
 	for _, s := range sources {
 		f := deliverFile{File: s.Path}
 		if broken == nil && ctx.Err() != nil {
@@ -70,26 +116,37 @@ func (r *delivery) add(ctx context.Context, sources []outbox.Source) error {
 		switch {
 		case err == nil:
 			f.take(a)
+			f.before = a.Duplicate && (a.Item.State == outbox.Delivered || seen[a.Item.ID])
+			f.final = a.Item.State == outbox.Delivered
+			seen[a.Item.ID] = true
 		case errors.Is(err, outbox.ErrDuplicate):
 			f.take(a)
 			f.final, f.Outcome, f.Reason = true, string(outbox.Refused), "duplicate"
-			f.Why = r.first(a.Item)
+			f.Why = r.earlier(a.Item)
 		case errors.Is(err, outbox.ErrRefused):
 			f.refuse(r.p, err)
 		default:
 			broken = err
 			f.Outcome = notTaken
 		}
-		if a.Duplicate && !f.final {
-			fmt.Fprintf(r.e.err, "%s: %s\n", oneLine(f.File), r.first(a.Item))
+		if a.Duplicate && err == nil {
+			fmt.Fprintf(r.e.err, "%s: %s\n", oneLine(f.File), r.earlier(a.Item))
 		}
 		r.files = append(r.files, f)
 	}
 	return broken
 }
 
-func (r *delivery) first(it outbox.Item) string {
-	return r.p.lang.T(text.DeliveryFirst, it.Added.Local().Format("02-01-2006 15:04:05"))
+// earlier says since when the same file is in the outbox, and how.
+func (r *delivery) earlier(it outbox.Item) string {
+	state, when := it.State, it.Added
+	switch state {
+	case outbox.Delivered, outbox.Uncertain:
+		when = it.Decided
+	default:
+		state = outbox.Waiting
+	}
+	return r.p.lang.T(text.DeliveryEarlier(string(state)), when.Local().Format("02-01-2006 15:04:05"))
 }
 
 // handedOver ends --no-wait.
@@ -99,6 +156,8 @@ func (r *delivery) handedOver(add error) error {
 	switch n := r.count(); {
 	case add != nil:
 		code, end = exitFailed, r.p.troubled(add)
+	case n.NotTaken > 0:
+		code, end = exitFailed, &exitError{exitFailed, ""}
 	case n.Refused > 0:
 		code, end = exitRefused, &exitError{exitRefused, ""}
 	case n.Waiting > 0 && !r.b.Busy():
@@ -110,8 +169,8 @@ func (r *delivery) handedOver(add error) error {
 		}
 	} else {
 		for _, f := range r.files {
-			if f.ID != "" {
-				fmt.Fprintf(r.e.out, "%s  %s\n", f.ID, oneLine(f.File))
+			if f.ID != "" || f.before {
+				fmt.Fprintf(r.e.out, "%s  %s\n", cmp.Or(f.ID, "-"), oneLine(f.File))
 			} else {
 				fmt.Fprintf(r.e.err, "%s: %s\n", oneLine(f.File), oneLine(f.words(r.p)))
 			}
@@ -226,7 +285,10 @@ func (r *delivery) conclude(code int, held outbox.Reason, add, followed error) e
 		held = ""
 	}
 	report := r.report(code, held, "")
-	path, err := writeReport(cmp.Or(r.cmd.Report, filepath.Join(r.p.dir(), outbox.ReportsName)), r.started, &report)
+	path, err := "", error(nil)
+	if len(r.files) > 0 {
+		path, err = writeReport(cmp.Or(r.cmd.Report, filepath.Join(r.p.dir(), outbox.ReportsName)), r.started, &report)
+	}
 	if err != nil {
 		fmt.Fprintf(r.e.err, "wiebelt: %s: %s\n", r.p.lang.T(text.DeliveryNoReport), oneLine(detailPath(err)))
 	}
@@ -236,7 +298,7 @@ func (r *delivery) conclude(code int, held outbox.Reason, add, followed error) e
 		}
 	} else {
 		r.complain()
-		fmt.Fprintln(r.e.out, r.p.lang.T(text.DeliveryDone, n.Delivered, n.Refused, n.Uncertain, n.Waiting))
+		fmt.Fprintln(r.e.out, n.line(r.p.lang))
 		if n.Uncertain > 0 {
 			fmt.Fprintln(r.e.err, r.p.lang.T(text.DeliveryResolve))
 		}

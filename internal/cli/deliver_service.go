@@ -9,14 +9,6 @@ type deliverServiceCmd struct {
 	Kind string `arg:"" enum:"systemd,task" help:"systemd: a unit for Linux; task: an XML file for schtasks on Windows."`
 }
 
-// Help is what "wiebelt deliver service --help" says below the arguments.
-func (*deliverServiceCmd) Help() string {
-	return `    wiebelt deliver service systemd > wiebelt-deliver.service
-    wiebelt deliver service task > wiebelt-deliver.xml
-
-What to change in the file, and where it goes, stands at its beginning.`
-}
-
 // Run implements the command.
 func (c *deliverServiceCmd) Run(e *env) error {
 	b, err := assets.Service.ReadFile(services[c.Kind])

@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -22,6 +23,7 @@ import (
 	"wiebelt/internal/message"
 	"wiebelt/internal/messagetest"
 	"wiebelt/internal/outbox"
+	"wiebelt/internal/text"
 )
 
 const contract = `<?xml version="1.0" encoding="UTF-8"?>
@@ -48,6 +50,13 @@ func setUpDelivery(t *testing.T) (profile string, h *localhub.Hub) {
 	profile, h = setUp(t)
 	if code, _, errOut := run(t, "", "provision", "--profile", profile, "--intermediary", "intermediary"); code != 0 {
 		t.Fatalf("provision: exit %d: %s", code, errOut)
+	}
+	f, err := os.OpenFile(filepath.Join(profile, "settings.toml"), os.O_APPEND|os.O_WRONLY, 0)
+	if err == nil {
+		_, err = f.WriteString("\n[delivery]\nsettle = \"1s\"\n")
+	}
+	if err := errors.Join(err, f.Close()); err != nil {
+		t.Fatal(err)
 	}
 	return profile, h
 }
@@ -104,7 +113,7 @@ func TestDeliverExitCodes(t *testing.T) {
 	}{
 		{"delivered", localhub.Fault{}, []string{fresh(), fresh()}, 0, "2 aangeleverd · 0 geweigerd · 0 mogelijk aangeleverd · 0 in de wacht\n", "Verslag: "},
 		{"one refused here", localhub.Fault{}, []string{fresh(), bad, fresh()}, 5, "2 aangeleverd · 1 geweigerd · 0 mogelijk aangeleverd · 0 in de wacht\n", "slecht.zip: geweigerd: "},
-		{"one absent", localhub.Fault{}, []string{filepath.Join(in, "weg.zip"), fresh()}, 5, "1 aangeleverd · 1 geweigerd · 0 mogelijk aangeleverd · 0 in de wacht\n", "kan niet worden gelezen"},
+		{"one absent", localhub.Fault{}, []string{filepath.Join(in, "weg.zip"), fresh()}, 1, "1 aangeleverd · 0 geweigerd · 0 mogelijk aangeleverd · 0 in de wacht · 1 niet aangenomen\n", "kan niet worden gelezen"},
 		{"refused by the hub", localhub.Fault{Status: 422, Times: 1}, []string{fresh(), fresh()}, 5, "1 aangeleverd · 1 geweigerd · 0 mogelijk aangeleverd · 0 in de wacht\n", "status 422"},
 		{"no answer", localhub.Fault{Body: localhub.BodyEmpty, Times: 1}, []string{fresh(), fresh()}, 6, "1 aangeleverd · 0 geweigerd · 1 mogelijk aangeleverd · 0 in de wacht\n", "mogelijk aangeleverd: "},
 		{"captive portal, again", localhub.Fault{Body: localhub.BodyHTML, Times: 1}, []string{"--uncertain", "retry", fresh()}, 0, "1 aangeleverd · 0 geweigerd · 0 mogelijk aangeleverd · 0 in de wacht\n", ""},
@@ -112,7 +121,9 @@ func TestDeliverExitCodes(t *testing.T) {
 		{"token refused once", localhub.Fault{Expired: true, Times: 1}, []string{fresh(), fresh(), fresh()}, 0, "3 aangeleverd · 0 geweigerd · 0 mogelijk aangeleverd · 0 in de wacht\n", ""},
 		{"forbidden", localhub.Fault{Status: 403}, []string{fresh(), fresh()}, 7, "0 aangeleverd · 0 geweigerd · 0 mogelijk aangeleverd · 2 in de wacht\n", "De wachtrij staat stil: de koppeling mag niet aanleveren. Meld dit bij"},
 		{"given up", localhub.Fault{Status: 500}, []string{"--max-age", "1ms", fresh()}, 5, "0 aangeleverd · 1 geweigerd · 0 mogelijk aangeleverd · 0 in de wacht\n", "het lukte te lang niet"},
-		{"and all is well again", localhub.Fault{}, []string{filepath.Join(in, "b15.zip")}, 0, "1 aangeleverd · 0 geweigerd · 0 mogelijk aangeleverd · 0 in de wacht\n", "al aangeboden op "},
+		{"what waited", localhub.Fault{}, []string{filepath.Join(in, "b15.zip")}, 0, "1 aangeleverd · 0 geweigerd · 0 mogelijk aangeleverd · 0 in de wacht\n", "staat al in de wacht sinds "},
+		{"again, and a copy of a new one", localhub.Fault{}, []string{filepath.Join(in, "b01.zip"), fresh(), put(t, filepath.Join(in, "copy.zip"), zipOf(t, n))}, 0,
+			"1 aangeleverd · 0 geweigerd · 0 mogelijk aangeleverd · 0 in de wacht · 2 al eerder aangeleverd\n", "b01.zip: al aangeleverd op "},
 	} {
 		if c.fault != (localhub.Fault{}) {
 			h.Faults().Set(localhub.AtTransaction, c.fault)
@@ -123,13 +134,12 @@ func TestDeliverExitCodes(t *testing.T) {
 			t.Errorf("%s: exit %d, %q, %q", c.name, code, out, errOut)
 		}
 		r := reportOf(t, profile)
-		s := r.Summary
-		if got := fmt.Sprintf("%d aangeleverd · %d geweigerd · %d mogelijk aangeleverd · %d in de wacht\n", s.Delivered, s.Refused, s.Uncertain, s.Waiting); got != c.line || r.Exit != c.code {
+		if got := r.Summary.line(text.Dutch) + "\n"; got != c.line || r.Exit != c.code {
 			t.Errorf("%s: the report says %d, %s", c.name, r.Exit, got)
 		}
 	}
 	for args, want := range map[string]int{"": 2, "--watch " + in + " x.zip": 2, "--max-age -4h x.zip": 2, filepath.Join(in, "*.xyz"): 1, "@" + filepath.Join(in, "no.txt"): 1,
-		"--intermediary .. x.zip": 1} {
+		"--intermediary .. x.zip": 2, "--intermediary a/b x.zip": 2, "drain --for -1h": 2} {
 		if code, out, errOut := run(t, "", append([]string{"deliver", "--profile", profile}, strings.Fields(args)...)...); code != want || errOut == "" || out != "" {
 			t.Errorf("%q: exit %d, %q, %q", args, code, out, errOut)
 		}
@@ -141,7 +151,7 @@ func TestDeliverExitCodes(t *testing.T) {
 	if code, _, errOut := run(t, "", "deliver", "x.zip"); code != 2 || !strings.Contains(errOut, "--profile") {
 		t.Errorf("without a home: exit %d, %q", code, errOut)
 	}
-	if code, _, errOut := run(t, "", "deliver", "--profile", t.TempDir(), "x.zip"); code != 1 || !strings.Contains(errOut, "hub.intermediary") {
+	if code, _, errOut := run(t, "", "deliver", "--profile", t.TempDir(), "x.zip"); code != 1 || !strings.Contains(errOut, "--intermediary NAAM") {
 		t.Errorf("not set up: exit %d, %q", code, errOut)
 	}
 }
@@ -220,6 +230,34 @@ func TestDeliverNoWait(t *testing.T) {
 	// A file that is refused says so at once.
 	if code, _, _ := run(t, "", "deliver", "--profile", profile, "--no-wait", put(t, filepath.Join(in, "x.zip"), []byte("x"))); code != 5 {
 		t.Errorf("exit %d", code)
+	}
+}
+
+// TestDeliverDrain: what waits goes out, without a file or a watch; within a limit
+// that a hub makes pass, it still waits.
+func TestDeliverDrain(t *testing.T) {
+	profile, h := setUpDelivery(t)
+	in := t.TempDir()
+	for i := range 3 {
+		put(t, filepath.Join(in, fmt.Sprint(i, ".zip")), zipOf(t, i))
+	}
+	if code, _, _ := run(t, "", "deliver", "--profile", profile, "--no-wait", in); code != 6 {
+		t.Fatalf("exit %d", code)
+	}
+	if err := h.Faults().SetGone(true); err != nil {
+		t.Fatal(err)
+	}
+	if code, out, _ := run(t, "", "deliver", "drain", "--profile", profile, "--for", "300ms"); code != 6 || !strings.HasSuffix(out, " 3 in de wacht\n") {
+		t.Errorf("exit %d, %s", code, out)
+	}
+	if err := h.Faults().SetGone(false); err != nil {
+		t.Fatal(err)
+	}
+	if code, out, errOut := run(t, "", "deliver", "drain", "--profile", profile); code != 0 || !strings.HasPrefix(out, "3 aangeleverd") || !strings.Contains(errOut, "Verslag: ") || h.Stats().Messages != 3 {
+		t.Errorf("exit %d, %s%s", code, out, errOut)
+	}
+	if code, out, errOut := run(t, "", "deliver", "drain", "--profile", profile); code != 0 || !strings.HasPrefix(out, "0 aangeleverd") || errOut != "" {
+		t.Errorf("nothing to do: exit %d, %s%s", code, out, errOut)
 	}
 }
 
@@ -320,7 +358,7 @@ func TestDeliverListOfMany(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &x); err != nil || code != 0 || x.More != more || len(x.Items) != outbox.MaxItems {
 		t.Errorf("exit %d, %v: %d items, %d more", code, err, len(x.Items), x.More)
 	}
-	if code, out, _ = run(t, "", "deliver", "retry", "--profile", profile, "--all"); code != 0 || strings.Count(out, "\n") != outbox.MaxItems+more {
+	if code, out, _ = run(t, "", "deliver", "retry", "--profile", profile, "--all"); code != 6 || strings.Count(out, "\n") != outbox.MaxItems+more {
 		t.Errorf("exit %d, %d retried", code, strings.Count(out, "\n"))
 	}
 }
@@ -342,6 +380,9 @@ func TestDeliverBuild(t *testing.T) {
 	if r := reportOf(t, profile); filepath.Base(r.Files[0].File) != "polis.zip" || r.Files[0].SHA256 != all[0].SHA256 {
 		t.Errorf("%+v", r.Files[0])
 	}
+	if code, _, errOut := run(t, "", "deliver", "--profile", profile, "--build", pdf, xml); code != 5 || !strings.Contains(errOut, "geweigerd: ") {
+		t.Errorf("without a document: exit %d, %s", code, errOut)
+	}
 	if code, _, errOut := run(t, "", "deliver", "--profile", profile, "--build", xml, filepath.Join(in, "weg.pdf")); code != 1 || errOut == "" {
 		t.Errorf("exit %d, %s", code, errOut)
 	}
@@ -358,7 +399,10 @@ func TestExpand(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, filepath.Join(dir, "sub", "d.zip"), []byte("x"))
-	put(t, filepath.Join(dir, "list.txt"), []byte("\ufeffa.zip\r\n\r\n  sub  \r\n*.ZIP\nc.txt"))
+	if err := os.Symlink(filepath.Join(dir, "a.zip"), filepath.Join(dir, "sub", "link.zip")); err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(dir, "list.txt"), []byte("\ufeffa.zip\r\n\r\n# of today\r\n  sub  \r\n*.ZIP\nc.txt"))
 	put(t, filepath.Join(dir, "latin.txt"), []byte("a\xe9.zip\n"))
 	put(t, filepath.Join(dir, "long.txt"), []byte(strings.Repeat("x", 10_000)))
 	for _, c := range []struct {
@@ -370,7 +414,8 @@ func TestExpand(t *testing.T) {
 		{[]string{"@list.txt"}, []string{"a.zip", "sub/d.zip", "b.ZIP", "c.txt"}},
 		{[]string{"@odd.zip"}, []string{"@odd.zip"}},
 		{[]string{"[1].zip"}, []string{"[1].zip"}},
-		{[]string{"sub/*"}, []string{"sub/d.zip"}},
+		{[]string{"sub"}, []string{"sub/d.zip"}}, // no link, that may lead anywhere
+		{[]string{"sub/[d]*"}, []string{"sub/d.zip"}},
 		{[]string{"*.none"}, nil},
 		{[]string{"absent.zip"}, []string{"absent.zip"}},
 		{[]string{"@latin.txt"}, []string{"error"}},
@@ -378,7 +423,7 @@ func TestExpand(t *testing.T) {
 		{[]string{"@absent.txt"}, []string{"error"}},
 		{[]string{"[a"}, []string{"error"}},
 	} {
-		got, err := expand(c.args)
+		got, err := expand(text.Dutch, c.args)
 		if err != nil {
 			got = []string{"error"}
 		}
@@ -493,8 +538,10 @@ func TestDeliverCommands(t *testing.T) {
 		{2, []string{"resolve", id["misschien.zip"], "--note", "x"}},
 		{2, []string{"resolve", id["misschien.zip"], "--delivered", "--again", "--note", "x"}},
 		{1, []string{"resolve", id["geweigerd.zip"], "--delivered", "--note", "x"}},
+		{1, []string{"forget", id["misschien.zip"]}},
 		{0, []string{"resolve", id["misschien.zip"], "--delivered", "--note", "gebeld"}},
-		{0, []string{"retry", id["geweigerd.zip"]}},
+		{6, []string{"retry", id["geweigerd.zip"]}}, // nobody delivers
+		{1, []string{"forget", id["geweigerd.zip"]}},
 	} {
 		if code, out, errOut := r(c.args...); code != c.code || code != 0 && errOut == "" {
 			t.Errorf("%v: exit %d, want %d: %s%s", c.args, code, c.code, out, errOut)
@@ -518,7 +565,15 @@ func TestDeliverCommands(t *testing.T) {
 	if code, out, _ := r("retry", "--all"); code != 0 || out != "" {
 		t.Errorf("exit %d, %s", code, out)
 	}
+	// What was forgotten is known all the same.
+	before := h.Stats().Messages
+	code, out, _ = run(t, "", "deliver", "--profile", profile, refused, maybe)
+	if code != 0 || !strings.HasPrefix(out, "0 aangeleverd") || !strings.HasSuffix(out, "2 al eerder aangeleverd\n") || h.Stats().Messages != before {
+		t.Errorf("exit %d, %s", code, out)
+	}
 }
+
+func sumOf(b []byte) string { return fmt.Sprintf("%x", sha256.Sum256(b)) }
 
 // eventually waits for a condition that files show.
 func eventually(t *testing.T, what string, ok func() bool) {
@@ -612,8 +667,14 @@ func TestDeliverWatch(t *testing.T) {
 	if n := h.Stats().Messages - before; n != 1 {
 		t.Errorf("c.zip was delivered %d times", n)
 	}
-	if s := out.String(); strings.Contains(strings.Split(s, "{")[0], "a.zip") || !strings.Contains(s, `"outcome":"delivered"`) {
-		t.Errorf("said %s", s)
+	log, _, _ := strings.Cut(out.String(), "{")
+	for _, line := range []string{`(?m)^[0-9a-f-]{36} ` + sumOf(zipOf(t, "a")) + `: aangeleverd: status 200$`, `(?m)^- ` + sumOf([]byte("geen zip")) + `: geweigerd: `} {
+		if !regexp.MustCompile(line).MatchString(log) {
+			t.Errorf("no line %s in %s", line, log)
+		}
+	}
+	if strings.Contains(log, "a.zip") || !strings.Contains(out.String(), `"outcome":"delivered"`) {
+		t.Errorf("said %s", out.String())
 	}
 	if s := errOut.String(); strings.Contains(s, "slecht") || strings.Contains(s, "a.zip") {
 		t.Errorf("names in the log: %s", s)

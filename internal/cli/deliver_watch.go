@@ -6,40 +6,24 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"wiebelt/internal/outbox"
+	"wiebelt/internal/outbox/watch"
 	"wiebelt/internal/text"
+	"wiebelt/internal/trust"
 )
 
-// How a folder is watched. It is looked at, not listened to: that also works for
-// folders of other computers.
-const (
-	watchEvery = time.Second
-	settled    = 2 * time.Second // a file that has not changed for so long is complete
-)
+// watchEvery is how often a folder is looked at. It is not listened to: looking
+// also works for folders of other computers.
+const watchEvery = time.Second
 
-// watched is a file in a folder that is watched.
-type watched struct {
-	size  int64
-	mod   time.Time
-	since time.Time // it has looked like this
-	id    string    // of its item, once it is taken
-	said  string    // what was last said about it
-}
-
-// watcher delivers what is put into a folder.
+// watcher says what becomes of the files in a folder that is watched.
 type watcher struct {
 	*delivery
-	dir   string
-	files map[string]*watched // by name
-	now   func() time.Time
-	held  outbox.Reason // what was last said about the queue
-	said  string        // and about the folder
+	held outbox.Reason // what was last said about the queue
+	said string        // and about opening the folder
 }
 
 // watch runs until the command is stopped.
@@ -48,15 +32,25 @@ func (r *delivery) watch() error {
 	if err != nil {
 		return err
 	}
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return &exitError{exitUsage, "--watch: not a folder"}
+	w := &watcher{delivery: r}
+	open := func() (*watch.Folder, error) {
+		return watch.Open(watch.Options{Dir: dir, Box: r.b, Settle: r.p.s.Delivery.Settle, Words: w,
+			Source: outbox.Source{Intermediary: r.cmd.intermediary(r.p), GiveUpAfter: r.cmd.MaxAge}})
 	}
+	folder, err := open()
+	if err != nil {
+		return &exitError{exitUsage, r.p.lang.T(text.DeliveryWatchOpen, w.folderReason(dir, err))}
+	}
+	defer func() {
+		if folder != nil {
+			folder.Close()
+		}
+	}()
 	ctx, cancel := context.WithCancel(r.e.ctx)
 	defer cancel()
 	worked := make(chan error, 1)
 	go func() { worked <- r.b.Join(ctx, nil) }()
 	fmt.Fprintln(r.e.err, r.p.lang.T(text.DeliveryWatching, dir))
-	w := &watcher{delivery: r, dir: dir, files: map[string]*watched{}, now: time.Now}
 	t := time.NewTicker(watchEvery)
 	defer t.Stop()
 	for {
@@ -67,7 +61,21 @@ func (r *delivery) watch() error {
 			<-worked
 			return &exitError{exitFailed, r.p.lang.T(text.DeliveryWatchGone)}
 		}
-		w.look(ctx)
+		if folder == nil {
+			if folder, err = open(); err == nil {
+				w.said = ""
+			} else if what := r.p.lang.T(text.DeliveryWatchOpen, w.folderReason(dir, err)); w.said != what {
+				w.said = what
+				w.complain(what)
+			}
+		}
+		if folder != nil {
+			if err := folder.Look(ctx); errors.Is(err, watch.ErrReplaced) {
+				folder.Close()
+				folder = nil
+				w.complain(w.reason(err))
+			}
+		}
 		w.queue(ctx)
 		select {
 		case <-ctx.Done():
@@ -79,167 +87,116 @@ func (r *delivery) watch() error {
 	}
 }
 
-// look goes through the folder once.
-func (w *watcher) look(ctx context.Context) {
-	entries, err := os.ReadDir(w.dir)
-	if err != nil {
-		if what := "the folder cannot be read: " + detailPath(err); w.said != what {
-			w.said = what
-			w.complain(what)
-		}
-		return
+// Note implements watch.Words.
+func (w *watcher) Note(ctx context.Context, r watch.Result) string {
+	if r.Duplicate {
+		return w.earlier(r.Item)
 	}
-	w.said = ""
-	there := map[string]bool{}
-	for _, x := range entries {
-		if !isZIPName(x.Name()) || !x.Type().IsRegular() {
-			continue
-		}
-		info, err := x.Info()
-		if err != nil {
-			continue // gone again
-		}
-		there[x.Name()] = true
-		w.file(ctx, x.Name(), info)
-		if ctx.Err() != nil {
-			return
-		}
+	if r.Err == nil && r.Item.State == outbox.Delivered {
+		return ""
 	}
-	for name := range w.files {
-		if !there[name] {
-			delete(w.files, name)
-		}
+	f := w.file(r)
+	if r.Err != nil {
+		return f.Why
 	}
-}
-
-// file looks at one file: it is new, grows, is complete, waits or is decided.
-func (w *watcher) file(ctx context.Context, name string, info fs.FileInfo) {
-	f := w.files[name]
-	now := w.now()
-	if f == nil || f.size != info.Size() || !f.mod.Equal(info.ModTime()) || f.since.After(now) {
-		w.files[name] = &watched{size: info.Size(), mod: info.ModTime(), since: now}
-		return
-	}
-	if now.Sub(f.since) < settled {
-		return
-	}
-	path := filepath.Join(w.dir, name)
-	if f.id == "" {
-		w.take(ctx, f, path)
-		return
-	}
-	it, err := w.b.Get(ctx, f.id)
-	switch {
-	case errors.Is(err, outbox.ErrNoItem): // forgotten: as if it were new
-		f.id = ""
-	case err != nil:
-		w.say(f, err.Error())
-	case it.State == outbox.Delivered || it.State == outbox.Refused:
-		w.decided(ctx, f, path, it)
-	case it.State == outbox.Uncertain:
-		w.say(f, w.p.lang.T(text.DeliveryState(string(it.State)))+": "+w.p.why(string(it.Reason), it.Status))
-	}
-}
-
-// take puts a complete file into the outbox.
-func (w *watcher) take(ctx context.Context, f *watched, path string) {
-	a, err := w.b.Add(ctx, outbox.Source{Path: path, Intermediary: w.cmd.intermediary(w.p), GiveUpAfter: w.cmd.MaxAge, Resume: true})
-	var refused *outbox.RefusedError
-	switch {
-	case ctx.Err() != nil:
-	case err == nil && a.Duplicate && a.Item.State == outbox.Delivered:
-		// The first one was delivered, under another name or at another time.
-		d := deliverFile{File: path}
-		d.take(a)
-		w.move(ctx, f, path, "sent", &d, w.first(a.Item))
-	case err == nil:
-		f.id = a.Item.ID
-	case errors.Is(err, outbox.ErrDuplicate):
-		d := deliverFile{File: path}
-		d.take(a)
-		d.Outcome, d.Reason = string(outbox.Refused), "duplicate"
-		w.move(ctx, f, path, "refused", &d, w.first(a.Item))
-	case errors.As(err, &refused) && refused.Code != "changed" && refused.Code != "unreadable":
-		d := deliverFile{File: path, Size: f.size}
-		d.refuse(w.p, err)
-		w.move(ctx, f, path, "refused", &d, d.Why)
-	default: // later, perhaps
-		w.say(f, w.p.troubled(err).Error())
-	}
-}
-
-func (w *watcher) decided(ctx context.Context, f *watched, path string, it outbox.Item) {
-	d := deliverFile{File: path}
-	d.item(it)
-	if it.State == outbox.Delivered {
-		w.move(ctx, f, path, "sent", &d, "")
-		return
-	}
-	why := d.words(w.p)
-	if all, err := w.b.Receipts(ctx, it.ID); err == nil && len(all) > 0 {
+	why := f.words(w.p)
+	if all, err := w.b.Receipts(ctx, r.Item.ID); err == nil && len(all) > 0 {
 		if said := all[len(all)-1].Body; said != "" {
 			why += "\n" + said
 		}
 	}
-	w.move(ctx, f, path, "refused", &d, why)
+	return why
 }
 
-// move puts a file into the folder for its outcome, with the reason in a file
-// beside it, and tells.
-func (w *watcher) move(ctx context.Context, f *watched, path, where string, d *deliverFile, why string) {
-	dir := filepath.Join(w.dir, where)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		w.say(f, detailPath(err))
-		return
-	}
-	name := filepath.Base(path)
-	free, err := freeName(dir, name)
-	if err == nil && why != "" {
-		err = os.WriteFile(filepath.Join(dir, free+".txt"), []byte(strings.TrimSpace(why)+"\n"), 0o600)
-	}
-	if err == nil {
-		err = os.Rename(path, filepath.Join(dir, free))
-	}
-	if err != nil { // held open by another program, perhaps
-		w.say(f, detailPath(err))
-		return
-	}
-	if d.ID != "" && !d.Duplicate {
-		if err := w.b.Moved(ctx, d.ID); err != nil {
-			w.say(f, err.Error())
-		}
-	}
-	delete(w.files, name)
+// Moved implements watch.Words.
+func (w *watcher) Moved(r watch.Result) {
+	f := w.file(r)
 	if w.cmd.JSON {
-		_ = json.NewEncoder(w.e.out).Encode(d)
+		_ = json.NewEncoder(w.e.out).Encode(f)
 		return
 	}
-	if !isTerminal(w.e.out) { // a log
-		name = cmp.Or(d.ID, "-")
+	what := f.words(w.p)
+	if r.Duplicate && f.Why == "" {
+		what = w.earlier(r.Item)
 	}
-	fmt.Fprintf(w.e.out, "%s: %s\n", oneLine(name), oneLine(d.words(w.p)))
+	fmt.Fprintf(w.e.out, "%s: %s\n", w.called(filepath.Base(r.Path), r.Item), oneLine(what))
 }
 
-// freeName is a name that is not taken yet in a folder, made of name.
-func freeName(dir, name string) (string, error) {
-	ext := filepath.Ext(name)
-	stem := strings.TrimSuffix(name, ext)
-	free := name
-	for n := 2; n < 100_000; n++ {
-		if _, err := os.Lstat(filepath.Join(dir, free)); errors.Is(err, fs.ErrNotExist) {
-			return free, nil
-		}
-		free = fmt.Sprintf("%s-%d%s", stem, n, ext)
+// Trouble implements watch.Words.
+func (w *watcher) Trouble(f watch.File, err error) {
+	what := w.reason(err)
+	if f.Name == "" {
+		w.complain(w.p.lang.T(text.DeliveryWatchList, what))
+		return
 	}
-	return "", errors.New("too many files of one name")
+	var u *watch.Uncertain
+	if errors.As(err, &u) {
+		w.complain(w.called(f.Name, u.Item) + ": " + what)
+		return
+	}
+	name := oneLine(f.Name)
+	if !isTerminal(w.e.err) { // a log
+		name = w.p.lang.T(text.DeliveryWatchFile, f.Size, f.Time.Local().Format("02-01-2006 15:04:05"))
+	}
+	w.complain(name + ": " + what)
 }
 
-// say says something about a file, once.
-func (w *watcher) say(f *watched, what string) {
-	if f.said != what {
-		f.said = what
-		w.complain(what)
+// called is how a line calls a file: by its name on a terminal, and by id and
+// checksum in a log, which must not hold names of people.
+func (w *watcher) called(name string, it outbox.Item) string {
+	if isTerminal(w.e.out) {
+		return oneLine(name)
 	}
+	return cmp.Or(it.ID, "-") + " " + cmp.Or(it.SHA256, "-")
+}
+
+// file is a result as --json tells it.
+func (w *watcher) file(r watch.Result) *deliverFile {
+	f := &deliverFile{File: r.Path}
+	f.take(outbox.Added{Item: r.Item, Duplicate: r.Duplicate})
+	switch {
+	case errors.Is(r.Err, outbox.ErrDuplicate):
+		f.Outcome, f.Reason, f.Why = string(outbox.Refused), "duplicate", w.earlier(r.Item)
+	case r.Err != nil:
+		f.refuse(w.p, r.Err)
+	}
+	return f
+}
+
+// reason says in words what keeps a file, or a folder, waiting.
+func (w *watcher) reason(err error) string {
+	var u *watch.Uncertain
+	var refused *outbox.RefusedError
+	var t *outbox.Trouble
+	switch {
+	case errors.Is(err, watch.ErrBusy):
+		return w.p.lang.T(text.DeliveryWatchBusy)
+	case errors.Is(err, watch.ErrReplaced):
+		return w.p.lang.T(text.DeliveryWatchNew)
+	case errors.Is(err, trust.ErrChanged):
+		return w.p.lang.T(text.DeliveryReason(outbox.CodeChanged))
+	case errors.Is(err, trust.Err):
+		return w.p.lang.T(text.DeliveryWatchUnfit)
+	case errors.As(err, &u):
+		return w.p.lang.T(text.DeliveryState(string(u.Item.State))) + ": " + w.p.why(string(u.Item.Reason), u.Item.Status)
+	case errors.As(err, &refused):
+		return cmp.Or(sentence(w.p.lang, refused.Code), refused.Why)
+	case errors.As(err, &t):
+		return w.p.trouble(t)
+	}
+	return w.p.lang.Error(err)
+}
+
+// folderReason says why a folder cannot be watched.
+func (w *watcher) folderReason(dir string, err error) string {
+	var e *trust.Error
+	if !errors.As(err, &e) {
+		return w.reason(err)
+	}
+	if e.Path == filepath.Join(dir, watch.Sent) || e.Path == filepath.Join(dir, watch.Refused) {
+		return w.p.lang.T(text.DeliveryWatchOwn, e.Path)
+	}
+	return w.p.lang.T(text.DeliveryWatchUp, e.Path)
 }
 
 func (w *watcher) complain(what string) { fmt.Fprintln(w.e.err, "wiebelt:", oneLine(what)) }

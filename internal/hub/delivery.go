@@ -109,18 +109,20 @@ func closeIdle(t http.RoundTripper) {
 	}
 }
 
-// deliveryAddress is the address of hub-api.md 4.2; nil without an intermediary,
-// whose name is one segment whatever it holds.
+// Segment reports whether the name of a message box can be the last segment of an
+// address; "" is none, and can.
+func Segment(intermediary string) bool {
+	return intermediary != "." && intermediary != ".." && len(intermediary) <= 200 && utf8.ValidString(intermediary) &&
+		!strings.ContainsFunc(intermediary, func(r rune) bool { return r < 0x20 || r == 0x7f || strings.ContainsRune(`/\?#`, r) })
+}
+
+// deliveryAddress is the address of hub-api.md 4.2; nil without an intermediary.
 func deliveryAddress(base *url.URL, intermediary string) (*url.URL, error) {
 	if intermediary == "" {
 		return nil, nil
 	}
-	if intermediary == "." || intermediary == ".." || len(intermediary) > 200 || !utf8.ValidString(intermediary) ||
-		strings.ContainsFunc(intermediary, func(r rune) bool { return r < 0x20 || r == 0x7f }) {
-		return nil, errors.New("hub.intermediary: not the last segment of an address")
-	}
 	u, err := url.Parse(base.String() + "/transaction/" + escape(intermediary))
-	if err != nil {
+	if err != nil || !Segment(intermediary) {
 		return nil, errors.New("hub.intermediary: not the last segment of an address")
 	}
 	return u, nil

@@ -35,7 +35,8 @@ func (e *BuildError) Error() string {
 // the document is packed: attachments mostly are already, and a ZIP with a file
 // of very many equal bytes would look like a bomb. Sizes and checksum stand in
 // front of each file, so that every reader can read it. Names that Inspect
-// refuses are refused here, and so are those that it warns of.
+// refuses are refused here, and so are those that it warns of, and a document
+// that is no XML.
 //
 // Errors are *BuildError, ErrChanged, the context's, w's and those of Open and
 // of what it opened. After an error what was written is of no use.
@@ -84,7 +85,8 @@ func addFile(ctx context.Context, z *zip.Writer, s Source, place int, limit int6
 		pack, _ = flate.NewWriter(&packed, flate.DefaultCompression) // a level that there is
 		into, h.Method = pack, methodDeflate
 	}
-	size, crc, err := copyFile(ctx, into, s, limit)
+	head := &beginning{w: into}
+	size, crc, err := copyFile(ctx, head, s, limit)
 	if err == errTooLong && place == 0 {
 		return 0, &BuildError{XMLTooLarge, place}
 	}
@@ -96,6 +98,9 @@ func addFile(ctx context.Context, z *zip.Writer, s Source, place int, limit int6
 	}
 	if s.Size > 0 && s.Size != size {
 		return 0, ErrChanged
+	}
+	if place == 0 && !markup(head.b) {
+		return 0, &BuildError{NoDocument, place}
 	}
 	h.CRC32, h.UncompressedSize64, h.CompressedSize64 = crc, uint64(size), uint64(size)
 	if pack != nil {
@@ -117,6 +122,26 @@ func addFile(ctx context.Context, z *zip.Writer, s Source, place int, limit int6
 		err = ErrChanged
 	}
 	return size, err
+}
+
+// markup reports whether a text in any encoding begins with a tag, as every XML
+// document does.
+func markup(b []byte) bool {
+	for _, mark := range []string{"\xef\xbb\xbf", "\xff\xfe", "\xfe\xff"} {
+		b = bytes.TrimPrefix(b, []byte(mark))
+	}
+	return bytes.HasPrefix(bytes.TrimLeft(b, "\x00 \t\r\n"), []byte("<"))
+}
+
+// beginning keeps the first bytes of what is written.
+type beginning struct {
+	w io.Writer
+	b []byte
+}
+
+func (x *beginning) Write(p []byte) (int, error) {
+	x.b = append(x.b, p[:min(len(p), 64-len(x.b))]...)
+	return x.w.Write(p)
 }
 
 var errTooLong = errors.New("message: a file is too long")

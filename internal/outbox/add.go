@@ -33,8 +33,8 @@ type Source struct {
 
 // Added is what became of a Source.
 type Added struct {
-	Item      Item
-	Duplicate bool // Item is an earlier one, and nothing was taken
+	Item      Item // of a file that was refused after it was read: name, path, size and checksum
+	Duplicate bool // Item is an earlier one, without an id if it was forgotten, and nothing was taken
 }
 
 // Add takes a file: when it returns without an error, a copy of it and its row
@@ -56,7 +56,7 @@ func (b *Outbox) Add(ctx context.Context, s Source) (Added, error) {
 		return copyFile(w, s.Path)
 	})
 	if err != nil {
-		return Added{}, err
+		return Added{Item: Item{Name: call.CleanText(filepath.Base(s.Path), 255), Path: s.Path, SHA256: c.sum, Size: c.size}}, err
 	}
 	duplicate := cmp.Or(s.Duplicate, b.policy().Duplicate)
 	now := b.o.Now()
@@ -91,6 +91,11 @@ func (b *Outbox) Add(ctx context.Context, s Source) (Added, error) {
 				a = Added{same[0], true}
 				return nil
 			}
+			past, err := remembered(ctx, tx, it)
+			if !errors.Is(err, sql.ErrNoRows) {
+				a = Added{past, true}
+				return err
+			}
 		}
 		return insert(ctx, tx, it)
 	})
@@ -111,32 +116,48 @@ func (b *Outbox) Add(ctx context.Context, s Source) (Added, error) {
 func copyFile(w io.Writer, path string) error {
 	info, err := os.Stat(path) // before it is opened: opening a pipe would wait
 	if err != nil {
-		return refuse("unreadable", "the file cannot be read: %v", plain(err))
+		return Unreadable(err)
 	}
 	if !info.Mode().IsRegular() {
-		return refuse("not_a_file", "not a file")
+		return refuse(CodeNoFile, "not a file")
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return refuse("unreadable", "the file cannot be read: %v", plain(err))
+		return Unreadable(err)
 	}
 	defer f.Close()
 	if info, err = f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return refuse("not_a_file", "not a file")
+		return refuse(CodeNoFile, "not a file")
 	}
+	return Copy(w, f, info)
+}
+
+// Copy copies an open file from its beginning to w, and refuses one that is not,
+// or does not stay, as it was when info was made of it.
+func Copy(w io.Writer, f *os.File, info os.FileInfo) error {
 	from := &reading{r: f}
 	n, err := io.CopyBuffer(struct{ io.Writer }{w}, from, make([]byte, 256<<10))
 	if err != nil {
 		if from.err != nil {
-			return refuse("unreadable", "the file cannot be read: %v", plain(from.err))
+			return Unreadable(from.err)
 		}
 		return err
 	}
 	after, err := f.Stat()
 	if err != nil || n != info.Size() || after.Size() != n || !after.ModTime().Equal(info.ModTime()) {
-		return refuse("changed", "the file changed while it was read; try again when it is complete")
+		return Changed()
 	}
 	return nil
+}
+
+// Unreadable is the RefusedError of a file that cannot be read, and why.
+func Unreadable(err error) error {
+	return refuse(CodeUnreadable, "the file cannot be read: %v", plain(err))
+}
+
+// Changed is the RefusedError of a file that does not stay as it is.
+func Changed() error {
+	return refuse(CodeChanged, "the file changed while it was read; try again when it is complete")
 }
 
 // reading notes the errors of the side that is read.

@@ -4,10 +4,10 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"time"
 
 	"wiebelt/internal/call"
+	"wiebelt/internal/sqlitefile"
 )
 
 // change changes one item and, where keep is false, takes its copy away.
@@ -36,12 +36,13 @@ func (it *Item) afresh(now time.Time) {
 }
 
 // Retry sends an item that waits or was refused as soon as possible, as if it had
-// never been tried. ErrState if it is in another state, or its copy is gone.
+// never been tried. ErrState if it is in another state, ErrNoCopy if its copy is
+// gone.
 func (b *Outbox) Retry(ctx context.Context, id string) (Item, error) {
 	return b.change(ctx, id, func(it *Item) error {
 		switch {
 		case it.State == Refused && !it.Kept:
-			return fmt.Errorf("%w: our copy of it is gone; deliver the file again", ErrState)
+			return ErrNoCopy
 		case it.State == Refused:
 			it.afresh(b.o.Now())
 		case it.State == Waiting:
@@ -54,8 +55,17 @@ func (b *Outbox) Retry(ctx context.Context, id string) (Item, error) {
 }
 
 // Retriable are the ids of all items that Retry takes, oldest first.
-func (b *Outbox) Retriable(ctx context.Context) (ids []string, err error) {
-	rows, err := b.db.QueryContext(ctx, "SELECT id FROM items WHERE state = ? OR state = ? AND kept = 1 ORDER BY id", string(Waiting), string(Refused))
+func (b *Outbox) Retriable(ctx context.Context) ([]string, error) {
+	return b.ids(ctx, "state = ? OR state = ? AND kept = 1", string(Waiting), string(Refused))
+}
+
+// Undecided are the ids of all items that wait or are being sent, oldest first.
+func (b *Outbox) Undecided(ctx context.Context) ([]string, error) {
+	return b.ids(ctx, "state IN (?, ?)", string(Waiting), string(Sending))
+}
+
+func (b *Outbox) ids(ctx context.Context, where string, args ...any) (ids []string, err error) {
+	rows, err := b.db.QueryContext(ctx, "SELECT id FROM items WHERE "+where+" ORDER BY id", args...)
 	if err != nil {
 		return nil, b.named(ctx, err)
 	}
@@ -88,7 +98,7 @@ func (b *Outbox) Resolve(ctx context.Context, id string, delivered bool, note st
 			return ErrState
 		}
 		if !delivered && !it.Kept {
-			return fmt.Errorf("%w: our copy of it is gone", ErrState)
+			return ErrNoCopy
 		}
 		it.Note = call.CleanText(note, maxNote)
 		if !delivered {
@@ -108,24 +118,49 @@ func (b *Outbox) Resolve(ctx context.Context, id string, delivered bool, note st
 	return it, err
 }
 
-// Forget deletes an item, its receipts and our copy of the file, delivered or
-// not. ErrState while it is being sent.
-func (b *Outbox) Forget(ctx context.Context, id string) error {
+// Forget deletes an item, its receipts and our copy of the file. ErrState while
+// it is being sent; ErrUndecided if it waits or is maybe delivered, unless force
+// says that it may be lost. Of a delivered one the checksum stays.
+func (b *Outbox) Forget(ctx context.Context, id string, force bool) error {
 	err := b.tx(ctx, func(tx *sql.Tx) error {
 		it, err := one(ctx, tx, id)
 		if err != nil {
 			return err
 		}
-		if it.State == Sending {
+		switch it.State {
+		case Sending:
 			return ErrState
+		case Waiting, Uncertain:
+			if !force {
+				return ErrUndecided
+			}
 		}
-		_, err = tx.ExecContext(ctx, "DELETE FROM items WHERE id = ?", id)
-		return err
+		return forget(ctx, tx, "id = ?", id)
 	})
 	if err != nil {
 		return err
 	}
 	return errors.Join(b.drop(id), b.erased(ctx))
+}
+
+// forget deletes items and remembers the checksums of those that were delivered.
+func forget(ctx context.Context, tx *sql.Tx, where string, args ...any) error {
+	_, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO past (sha256, intermediary, added, decided) SELECT sha256, intermediary, added, decided FROM items WHERE state = '"+
+		string(Delivered)+"' AND "+where+" ORDER BY id", args...)
+	if err == nil {
+		_, err = tx.ExecContext(ctx, "DELETE FROM items WHERE "+where, args...)
+	}
+	return err
+}
+
+// remembered is the same file as it was delivered and forgotten, without an id; or
+// sql.ErrNoRows.
+func remembered(ctx context.Context, tx *sql.Tx, it Item) (Item, error) {
+	var added, decided int64
+	err := tx.QueryRowContext(ctx, "SELECT added, decided FROM past WHERE sha256 = ? AND intermediary = ?", it.SHA256, it.Intermediary).Scan(&added, &decided)
+	it.ID, it.State, it.Kept, it.NextTry, it.Deadline = "", Delivered, false, time.Time{}, time.Time{}
+	it.Added, it.Decided = sqlitefile.Time(added), sqlitefile.Time(decided)
+	return it, err
 }
 
 // erased empties the write-ahead log: secure_delete overwrites the pages, but
@@ -151,8 +186,8 @@ func (b *Outbox) Get(ctx context.Context, id string) (Item, error) {
 	return all[0], nil
 }
 
-// ForgetDelivered deletes everything that was delivered, and tells how many items
-// that were.
+// ForgetDelivered deletes everything that was delivered but its checksums, and
+// tells how many items that were.
 func (b *Outbox) ForgetDelivered(ctx context.Context) (int, error) {
 	var gone []Item
 	err := b.tx(ctx, func(tx *sql.Tx) error {
@@ -160,8 +195,7 @@ func (b *Outbox) ForgetDelivered(ctx context.Context) (int, error) {
 		if gone, err = some(ctx, tx, "state = ?", string(Delivered)); err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, "DELETE FROM items WHERE state = ?", string(Delivered))
-		return err
+		return forget(ctx, tx, "state = ?", string(Delivered))
 	})
 	if err != nil {
 		return 0, err

@@ -64,10 +64,10 @@ func TestForget(t *testing.T) {
 	it := add(t, b, write(t, "canary-name.zip", []byte("PK canary-content")))
 	other := add(t, b, write(t, "other.zip", []byte("PK other")))
 	drive(t, b)
-	if err := b.Forget(t.Context(), it.ID); err != nil {
+	if err := b.Forget(t.Context(), it.ID, false); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.Forget(t.Context(), it.ID); !errors.Is(err, ErrNoItem) {
+	if err := b.Forget(t.Context(), it.ID, true); !errors.Is(err, ErrNoItem) {
 		t.Errorf("twice: %v", err)
 	}
 	err := filepath.WalkDir(b.o.Dir, func(path string, e os.DirEntry, err error) error {
@@ -93,5 +93,25 @@ func TestForget(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(filepath.Join(b.o.Dir, spoolName, "*")); len(left) != 0 {
 		t.Errorf("left: %v", left)
+	}
+	// The same file is known again, to the same message box, for as long as receipts are kept.
+	again := write(t, "again.zip", []byte("PK other"))
+	a, err := b.Add(t.Context(), Source{Path: again, Intermediary: "intermediary"})
+	if err != nil || !a.Duplicate || a.Item.State != Delivered || a.Item.Decided.IsZero() || a.Item.ID != "" {
+		t.Errorf("%+v %v", a, err)
+	}
+	if a, err := b.Add(t.Context(), Source{Path: again, Intermediary: "another"}); err != nil || a.Duplicate {
+		t.Errorf("%+v %v", a, err)
+	} else if err := b.Forget(t.Context(), a.Item.ID, false); !errors.Is(err, ErrUndecided) {
+		t.Errorf("what waits was forgotten: %v", err)
+	} else if err := b.Forget(t.Context(), a.Item.ID, true); err != nil {
+		t.Error(err)
+	}
+	b.o.Now = func() time.Time { return time.Now().Add(keepReceipts + time.Hour) }
+	if err := b.Purge(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if a, err := b.Add(t.Context(), Source{Path: again, Intermediary: "intermediary"}); err != nil || a.Duplicate {
+		t.Errorf("%+v %v", a, err)
 	}
 }

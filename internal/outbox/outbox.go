@@ -116,6 +116,10 @@ var (
 	ErrNoItem = errors.New("there is no such item")
 	// ErrState: the item is not in a state in which that can be done.
 	ErrState = errors.New("that cannot be done with an item in this state")
+	// ErrNoCopy: an ErrState, because our copy of the file is gone.
+	ErrNoCopy = fmt.Errorf("%w: our copy of it is gone", ErrState)
+	// ErrUndecided: the item was not delivered, as far as anybody knows.
+	ErrUndecided = errors.New("it was not delivered")
 	// ErrNewer: the database was written by a newer Wiebelt and is left as it is.
 	ErrNewer = sqlitefile.ErrNewer
 )

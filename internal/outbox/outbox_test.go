@@ -221,7 +221,7 @@ func TestOneWorker(t *testing.T) {
 	}
 	first := add(t, b, write(t, "a.zip", []byte("one"))) // handed over: a sends it
 	until(t, b, func(all []Item) bool { return len(all) == 1 && all[0].State == Sending })
-	if err := b.Forget(t.Context(), first.ID); !errors.Is(err, ErrState) {
+	if err := b.Forget(t.Context(), first.ID, true); !errors.Is(err, ErrState) {
 		t.Errorf("forget while it is sent: %v", err)
 	}
 	second := add(t, b, write(t, "b.zip", []byte("two")))

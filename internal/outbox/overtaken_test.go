@@ -35,7 +35,7 @@ func unwritten(t *testing.T, r hub.Receipt, n int) (*Outbox, []Item) {
 func TestOvertaken(t *testing.T) {
 	b, all := unwritten(t, hub.Receipt{Outcome: hub.Uncertain}, 4)
 	forgotten, resolved, again, left := all[0], all[1], all[2], all[3]
-	if err := b.Forget(t.Context(), forgotten.ID); err != nil {
+	if err := b.Forget(t.Context(), forgotten.ID, true); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := b.Resolve(t.Context(), resolved.ID, true, "asked"); err != nil {

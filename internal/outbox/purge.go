@@ -35,7 +35,7 @@ func (b *Outbox) purge(ctx context.Context) {
 	}
 }
 
-// Purge removes copies, receipts and reports that have been kept long enough.
+// Purge removes copies, receipts, checksums and reports that have been kept long enough.
 // Nothing that is undecided, or maybe delivered, goes.
 func (b *Outbox) Purge(ctx context.Context) error {
 	now := b.o.Now()
@@ -56,6 +56,9 @@ func (b *Outbox) Purge(ctx context.Context) error {
 			gone = append(gone, it.ID)
 		}
 		if _, err := tx.ExecContext(ctx, "UPDATE receipts SET body = '' WHERE body <> '' AND ended < ?", sqlitefile.Micros(now.Add(-keepBodies))); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, "DELETE FROM past WHERE decided < ?", sqlitefile.Micros(now.Add(-keepReceipts))); err != nil {
 			return err
 		}
 		_, err = tx.ExecContext(ctx, "DELETE FROM items WHERE state IN (?, ?) AND kept = 0 AND decided < ?",

@@ -70,6 +70,15 @@ var migrations = []sqlitefile.Step{
 	INSERT INTO queue VALUES (1, '', 0, 0, '', 0, 0, 0);`},
 	{SQL: `ALTER TABLE items ADD COLUMN found TEXT NOT NULL DEFAULT '';
 	ALTER TABLE receipts ADD COLUMN cut INTEGER NOT NULL DEFAULT 0;`},
+	// What was delivered and then forgotten: enough to know the same file again.
+	{SQL: `CREATE TABLE past (
+		sha256       TEXT NOT NULL,
+		intermediary TEXT NOT NULL,
+		added        INTEGER NOT NULL,
+		decided      INTEGER NOT NULL,
+		PRIMARY KEY (sha256, intermediary)
+	) STRICT, WITHOUT ROWID;
+	CREATE INDEX past_decided ON past (decided);`},
 }
 
 const columns = `name, path, sha256, size, intermediary, state, reason, status, added, first_try, last_try, next_try,
@@ -79,7 +88,7 @@ const columns = `name, path, sha256, size, intermediary, state, reason, status, 
 func (it Item) values() []any {
 	return []any{it.Name, it.Path, it.SHA256, it.Size, it.Intermediary, string(it.State), string(it.Reason), it.Status,
 		sqlitefile.Micros(it.Added), sqlitefile.Micros(it.FirstTry), sqlitefile.Micros(it.LastTry), sqlitefile.Micros(it.NextTry), sqlitefile.Micros(it.Decided), sqlitefile.Micros(it.Deadline),
-		it.Tries, it.Attempts, it.Note, it.Kept, it.unknowns, it.odds, it.whole, it.alone, it.crc, it.found}
+		it.Tries, it.Attempts, it.Note, it.Kept, it.unknowns, it.odds, it.Whole, it.alone, it.crc, it.found}
 }
 
 var marks = strings.Repeat(", ?", len(Item{}.values()))[2:]
@@ -89,7 +98,7 @@ func scanItem(row interface{ Scan(...any) error }) (Item, error) {
 	var it Item
 	var added, first, last, next, decided, deadline int64
 	err := row.Scan(&it.ID, &it.Name, &it.Path, &it.SHA256, &it.Size, &it.Intermediary, &it.State, &it.Reason, &it.Status,
-		&added, &first, &last, &next, &decided, &deadline, &it.Tries, &it.Attempts, &it.Note, &it.Kept, &it.unknowns, &it.odds, &it.whole, &it.alone, &it.crc, &it.found)
+		&added, &first, &last, &next, &decided, &deadline, &it.Tries, &it.Attempts, &it.Note, &it.Kept, &it.unknowns, &it.odds, &it.Whole, &it.alone, &it.crc, &it.found)
 	it.Added, it.FirstTry, it.LastTry, it.NextTry = sqlitefile.Time(added), sqlitefile.Time(first), sqlitefile.Time(last), sqlitefile.Time(next)
 	it.Decided, it.Deadline = sqlitefile.Time(decided), sqlitefile.Time(deadline)
 	return it, err

@@ -92,7 +92,7 @@ func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
 // keep puts what write gives into the spool under an id, looks into it with
 // Options.Check, and returns when it is on the disk. Nothing is left of it after
-// an error.
+// an error; what the check refused has its checksum all the same.
 func (b *Outbox) keep(ctx context.Context, id string, write func(io.Writer) error) (c copied, err error) {
 	dir := filepath.Join(b.o.Dir, spoolName)
 	if err := b.o.fs.MkdirAll(dir); err != nil {
@@ -120,13 +120,15 @@ func (b *Outbox) keep(ctx context.Context, id string, write func(io.Writer) erro
 		return c, err
 	}
 	if w.n == 0 {
-		return c, refuse("empty", "the file is empty")
+		return c, refuse(CodeEmpty, "the file is empty")
 	}
-	var found []message.Finding
+	c.sum, c.crc, c.size = hex.EncodeToString(w.sum.Sum(nil)), w.crc, w.n
 	if b.o.Check != nil {
+		var found []message.Finding
 		if found, err = b.o.Check(ctx, f, w.n); err != nil {
 			return c, err
 		}
+		c.found = pack(found)
 	}
 	err = f.Sync()
 	open = false
@@ -140,7 +142,7 @@ func (b *Outbox) keep(ctx context.Context, id string, write func(io.Writer) erro
 		_ = b.o.fs.Remove(b.spool(id))
 		return c, troubleOf(err)
 	}
-	return copied{hex.EncodeToString(w.sum.Sum(nil)), w.crc, w.n, pack(found)}, nil
+	return c, nil
 }
 
 // counting writes to the spool; err is what the spool, not the source, did wrong.
@@ -243,9 +245,17 @@ func (b *Outbox) drop(id string) error {
 	return nil
 }
 
+// Codes of a RefusedError, beside those of Options.Check.
+const (
+	CodeEmpty      = "empty"
+	CodeChanged    = "changed"
+	CodeNoFile     = "not_a_file"
+	CodeUnreadable = "unreadable"
+)
+
 // RefusedError is an ErrRefused with its reason.
 type RefusedError struct {
-	Code     string // stable: empty, changed, not_a_file, unreadable, or of Options.Check
+	Code     string // stable
 	Why      string
 	Findings []message.Finding // of Options.Check
 }

@@ -69,10 +69,10 @@ type Item struct {
 	Attempts     int       // requests that may have reached it
 	Note         string    // of the person who resolved it
 	Kept         bool      // our copy is there
+	Whole        bool      // of Sending: all of it was handed over, so that the hub may have it
 
 	unknowns int    // attempts of which nobody knows whether they delivered
 	odds     int    // attempts with an odd status
-	whole    bool   // of Sending: all of it was handed over
 	crc      uint32 // of our copy
 	alone    bool   // it is not put into a request with others
 	found    string // by Options.Check, packed
@@ -151,7 +151,7 @@ type rules struct {
 
 // begin is the item once a request with it begins.
 func begin(it Item, now time.Time) Item {
-	it.State, it.whole, it.LastTry = Sending, false, now
+	it.State, it.Whole, it.LastTry = Sending, false, now
 	it.Tries++
 	if it.FirstTry.IsZero() || it.FirstTry.After(now) {
 		it.FirstTry = now
@@ -162,7 +162,7 @@ func begin(it Item, now time.Time) Item {
 // decide is the item, and what happens to the queue, after a request with it
 // ended. It is pure but for the jitter.
 func decide(it Item, o outcome, now time.Time, r rules) (Item, effect) {
-	it.whole = false
+	it.Whole = false
 	if o.class != cut {
 		it.Reason, it.Status = o.reason, o.status
 	}

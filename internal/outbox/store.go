@@ -31,7 +31,7 @@ func (b *Outbox) tx(ctx context.Context, do func(*sql.Tx) error) error {
 // named is err as a *Trouble, unless it is one of ours or of ctx.
 func (b *Outbox) named(ctx context.Context, err error) error {
 	switch {
-	case err == nil, errors.Is(err, ErrNoItem), errors.Is(err, ErrState), errors.Is(err, ErrRefused):
+	case err == nil, errors.Is(err, ErrNoItem), errors.Is(err, ErrState), errors.Is(err, ErrUndecided), errors.Is(err, ErrRefused):
 		return err
 	case ctx.Err() != nil:
 		return ctx.Err()

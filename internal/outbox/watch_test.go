@@ -22,7 +22,7 @@ func TestWatch(t *testing.T) {
 		t.Errorf("%+v", first)
 	}
 	other := open(t, Options{Dir: b.o.Dir}) // as another process would
-	if err := other.Forget(t.Context(), it.ID); err != nil {
+	if err := other.Forget(t.Context(), it.ID, true); err != nil {
 		t.Fatal(err)
 	}
 	if s := <-seen; len(s.Items) != 0 || len(first.Items) != 1 {

@@ -149,29 +149,53 @@ func (b *Outbox) setTrouble(t *Trouble) {
 
 // recover decides what the last worker left behind.
 func (b *Outbox) recover(ctx context.Context) error {
-	now := b.o.Now()
 	return b.tx(ctx, func(tx *sql.Tx) error {
-		left, err := some(ctx, tx, "state = ?", string(Sending))
-		if err != nil {
+		if err := b.decideLeft(ctx, tx); err != nil {
 			return err
-		}
-		for _, it := range left {
-			o := outcome{class: safe, reason: Interrupted}
-			if it.whole {
-				o = outcome{class: unknown, reason: Interrupted}
-			}
-			began := it.LastTry
-			it, _ = decide(it, o, now, b.rules())
-			if err := put(ctx, tx, it); err != nil {
-				return err
-			}
-			if err := addReceipt(ctx, tx, it.ID, Receipt{Began: began, Ended: now, Class: o.class.String(), Reason: o.reason}); err != nil {
-				return err
-			}
 		}
 		// Whoever starts a worker may have mended what held the queue.
 		return writeQueue(ctx, tx, Queue{})
 	})
+}
+
+// Recover decides what a worker left behind that ended in the middle of a
+// request: it is maybe delivered, or waits. It does nothing while one runs.
+func (b *Outbox) Recover(ctx context.Context) error {
+	select {
+	case b.working <- struct{}{}:
+		defer func() { <-b.working }()
+	default:
+		return nil
+	}
+	l := b.lock()
+	if alone, err := l.TryLock(); err != nil || !alone {
+		return troubleOf(err)
+	}
+	defer func() { _ = l.Unlock() }()
+	return b.tx(ctx, func(tx *sql.Tx) error { return b.decideLeft(ctx, tx) })
+}
+
+func (b *Outbox) decideLeft(ctx context.Context, tx *sql.Tx) error {
+	now := b.o.Now()
+	left, err := some(ctx, tx, "state = ?", string(Sending))
+	if err != nil {
+		return err
+	}
+	for _, it := range left {
+		o := outcome{class: safe, reason: Interrupted}
+		if it.Whole {
+			o = outcome{class: unknown, reason: Interrupted}
+		}
+		began := it.LastTry
+		it, _ = decide(it, o, now, b.rules())
+		if err := put(ctx, tx, it); err != nil {
+			return err
+		}
+		if err := addReceipt(ctx, tx, it.ID, Receipt{Began: began, Ended: now, Class: o.class.String(), Reason: o.reason}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // step writes down what is not yet, and sends what is due in one request. again

@@ -177,8 +177,9 @@ type Delivery struct {
 	KeepSent        int // days
 	KeepRefused     int // days
 	ItemsPerRequest int
-	Uncertain       string // "hold", "retry"
-	Duplicate       string // "skip", "send", "refuse"
+	Settle          time.Duration // a file in a watched folder counts that stayed the same for so long
+	Uncertain       string        // "hold", "retry"
+	Duplicate       string        // "skip", "send", "refuse"
 }
 
 // UI is language and looks.

@@ -135,6 +135,7 @@ var table = []Entry{
 	number("delivery.keep_sent", 0, 0, 3650, func(s *Settings) *int { return &s.Delivery.KeepSent }),
 	number("delivery.keep_refused", 30, 0, 3650, func(s *Settings) *int { return &s.Delivery.KeepRefused }),
 	number("delivery.items_per_request", 1, 1, 100, func(s *Settings) *int { return &s.Delivery.ItemsPerRequest }),
+	duration("delivery.settle", 5*time.Second, time.Second, time.Hour, func(s *Settings) *time.Duration { return &s.Delivery.Settle }),
 	choice("delivery.uncertain", func(s *Settings) *string { return &s.Delivery.Uncertain }, "hold", "retry"),
 	choice("delivery.duplicate", func(s *Settings) *string { return &s.Delivery.Duplicate }, "skip", "send", "refuse"),
 

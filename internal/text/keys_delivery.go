@@ -8,14 +8,40 @@ const (
 	DeliveryLost       Key = "delivery.lost"
 	DeliveryWatchGone  Key = "delivery.watching.gone"
 	DeliveryNobody     Key = "delivery.nobody"
+	DeliverySomebody   Key = "delivery.somebody"
+	DeliveryNoItem     Key = "delivery.item.none"
+	DeliveryOtherState Key = "delivery.item.state"
+	DeliveryNoCopy     Key = "delivery.item.copy"
+	DeliveryUndecided  Key = "delivery.item.undecided"
+	DeliveryGiveIDs    Key = "delivery.usage.ids"
+	DeliveryWatchAlone Key = "delivery.usage.watch"
+	DeliveryGiveFiles  Key = "delivery.usage.files"
+	DeliveryBadTime    Key = "delivery.usage.time"
+	DeliveryBadBox     Key = "delivery.usage.box"
+	DeliveryBadPattern Key = "delivery.usage.pattern"
+	DeliveryTooMany    Key = "delivery.usage.many"
+	DeliveryBadFolder  Key = "delivery.usage.folder"
+	DeliveryBadList    Key = "delivery.usage.list"
+	DeliveryBadLine    Key = "delivery.usage.line"
+	DeliveryNoBox      Key = "delivery.setup.box"
+	DeliveryNotSetUp   Key = "delivery.setup.hub"
 	DeliveryNothing    Key = "delivery.nothing"
-	DeliveryFirst      Key = "delivery.first"
+	DeliveryBefore     Key = "delivery.done.before"
+	DeliveryNotTaken   Key = "delivery.done.not_taken"
 	DeliveryReport     Key = "delivery.report"
 	DeliveryNoReport   Key = "delivery.report.none"
 	DeliveryMore       Key = "delivery.more"
 	DeliveryAside      Key = "delivery.aside"
 	DeliveryWaits      Key = "delivery.waits"
 	DeliveryWatching   Key = "delivery.watching"
+	DeliveryWatchList  Key = "delivery.watching.list"
+	DeliveryWatchOpen  Key = "delivery.watching.open"
+	DeliveryWatchOwn   Key = "delivery.watching.own"
+	DeliveryWatchUp    Key = "delivery.watching.parent"
+	DeliveryWatchBusy  Key = "delivery.watching.busy"
+	DeliveryWatchNew   Key = "delivery.watching.replaced"
+	DeliveryWatchUnfit Key = "delivery.watching.unfit"
+	DeliveryWatchFile  Key = "delivery.watching.file"
 	DeliveryWouldSend  Key = "delivery.would"
 	DeliveryResolve    Key = "delivery.resolve"
 	DeliveryNotFound   Key = "delivery.status.absent"
@@ -26,6 +52,9 @@ const (
 
 // DeliveryState is the word for the state of an item in the outbox.
 func DeliveryState(state string) Key { return Key("delivery.state." + state) }
+
+// DeliveryEarlier says since when the same file is there already, in that state.
+func DeliveryEarlier(state string) Key { return Key("delivery.before." + state) }
 
 // DeliveryReason says why an item or the queue stands where it stands.
 func DeliveryReason(code string) Key { return Key("delivery.reason." + code) }

@@ -38,6 +38,9 @@ func (s *Shared) Close() error { return s.root.Close() }
 // Path is how the folder was opened.
 func (s *Shared) Path() string { return s.root.Name() }
 
+// Root is the open folder, for what the methods do not do. Close closes it.
+func (s *Shared) Root() *os.Root { return s.root }
+
 // List gives what lies in the folder at this moment, by name.
 func (s *Shared) List() ([]fs.DirEntry, error) { return fs.ReadDir(s.root.FS(), ".") }
 

@@ -125,6 +125,13 @@ func Program(path string) error {
 	return nil
 }
 
+// Way reports with an *Error if somebody else could make a path lead elsewhere,
+// whoever may write what it leads to.
+func Way(path string) error {
+	_, err := resolve(path, Ours)
+	return err
+}
+
 // judge says what is wrong with the last one on the way.
 func judge(path string, who Who, folder bool) error {
 	t, err := look(path, who)

@@ -104,7 +104,7 @@ func (d *Deliveries) act(q ask.Request) error {
 			ok = d.drop(m.ID)
 			break
 		}
-		return d.with(func(box *outbox.Outbox) error { return box.Forget(q.Ctx, m.ID) })
+		return d.with(func(box *outbox.Outbox) error { return box.Forget(q.Ctx, m.ID, true) }) // the window has asked
 	}
 	if !ok {
 		return outbox.ErrState

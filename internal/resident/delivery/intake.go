@@ -7,12 +7,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"wiebelt/internal/call"
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/outbox"
+	"wiebelt/internal/outbox/watch"
 	"wiebelt/internal/resident/ask"
 )
 
@@ -157,7 +157,7 @@ func (d *Deliveries) folder(c *candidate) {
 	defer d.mu.Unlock()
 	found := 0
 	for _, x := range entries {
-		if strings.EqualFold(filepath.Ext(x.Name()), ".zip") && !strings.HasPrefix(x.Name(), ".") && !x.IsDir() {
+		if watch.IsZIP(x.Name()) && x.Type().IsRegular() { // a link may lead to a file that whoever put it there cannot read
 			d.queue(filepath.Join(c.path, x.Name()), c.row.Added)
 			found++
 		}
