@@ -3,7 +3,6 @@ package cli
 import (
 	"bufio"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -25,10 +24,11 @@ import (
 )
 
 type doctorCmd struct {
-	JSON   bool   `name:"json" help:"Print one JSON object: ok, checks (id, state, message, hint)."`
-	Number string `help:"Also look one number up; without it a token is all that is asked of the hub." placeholder:"NUMBER"`
-	Bundle string `help:"Write what a help desk needs into a new ZIP file: no names, numbers, secrets or calls." placeholder:"FILE.zip"`
-	Yes    bool   `help:"Write the bundle without asking."`
+	Format string `enum:"text,json,nagios,prometheus" default:"text" placeholder:"FORMAT"`
+	JSON   bool   `name:"json"`
+	Number string `placeholder:"NUMBER"`
+	Bundle string `placeholder:"FILE.zip"`
+	Yes    bool
 }
 
 // also lists the checks below the help; the guide does so from the same table.
@@ -65,32 +65,32 @@ func (c *doctorCmd) Run(e *env) error {
 	e.language = cmp.Or(e.language, configure.Language(cfg.Settings))
 	cfg.Language = e.language
 	if c.Bundle != "" && doctor.There(c.Bundle) != nil {
-		return &exitError{exitFailed, cfg.Language.T(text.DoctorBundleThere)}
+		return fail(exitFailed, text.DoctorBundleThere)
 	}
 	r := doctor.Run(e.ctx, cfg)
 	if err := e.ctx.Err(); err != nil {
 		return err // interrupted: what was not waited for says nothing
 	}
+	format := doctor.Format(c.Format)
 	if c.JSON {
-		if err := json.NewEncoder(e.out).Encode(r); err != nil {
-			return err
-		}
-	} else if _, err := io.WriteString(e.out, r.Print(cfg.Language)); err != nil {
+		format = doctor.JSON
+	}
+	if _, err := io.WriteString(e.out, r.Print(format, cfg.Language)); err != nil {
 		return err
 	}
 	if c.Bundle != "" {
-		return c.bundle(e, cfg, r)
+		return c.bundle(e, cfg, r, format)
 	}
-	if !r.OK {
-		return &exitError{exitFailed, ""}
+	if code := r.Exit(format); code != exitDone {
+		return &failure{code: code}
 	}
 	return nil
 }
 
 // bundle shows what it would write, asks, and writes it.
-func (c *doctorCmd) bundle(e *env, cfg doctor.Config, r doctor.Report) error {
+func (c *doctorCmd) bundle(e *env, cfg doctor.Config, r doctor.Report, format doctor.Format) error {
 	l, show := cfg.Language, e.out
-	if c.JSON {
+	if format != doctor.Text {
 		show = e.err // standard output is for the report
 	}
 	all, err := doctor.Collect(e.ctx, cfg, r)
@@ -104,16 +104,16 @@ func (c *doctorCmd) bundle(e *env, cfg doctor.Config, r doctor.Report) error {
 	if !c.Yes {
 		in, ok := e.in.(*os.File)
 		if !ok || !term.IsTerminal(int(in.Fd())) {
-			return &exitError{exitUsage, l.T(text.DoctorBundleYes)}
+			return wrong(text.DoctorBundleYes)
 		}
 		fmt.Fprint(show, l.T(text.DoctorBundleAsk))
 		if !e.agreed(in) {
 			fmt.Fprintln(show, l.T(text.DoctorBundleNot))
-			return &exitError{exitFailed, ""}
+			return &failure{code: exitFailed}
 		}
 	}
 	if err := doctor.Write(c.Bundle, all); errors.Is(err, doctor.ErrThere) {
-		return &exitError{exitFailed, l.T(text.DoctorBundleThere)}
+		return fail(exitFailed, text.DoctorBundleThere)
 	} else if err != nil {
 		return err
 	}

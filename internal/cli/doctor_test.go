@@ -91,6 +91,50 @@ func TestDoctor(t *testing.T) {
 	}
 }
 
+// TestDoctorForMonitoring: the formats that monitoring reads, with the exit codes
+// that it expects.
+func TestDoctorForMonitoring(t *testing.T) {
+	dir, h := setUp(t)
+	t.Setenv("DISPLAY", "")
+	t.Setenv("WAYLAND_DISPLAY", "")
+	// What depends on where the tests' own program lies and on this computer's disk
+	// is not looked at here.
+	said := func(format string) (code int, out string) {
+		code, out, errOut := run(t, "", "doctor", "--profile", dir, "--format", format, "--language", "nl")
+		if errOut != "" {
+			t.Errorf("%s: %s", format, errOut)
+		}
+		return code, out
+	}
+	h.Faults().RefuseCredentials(true)
+	code, out := said("nagios")
+	first, rest, _ := strings.Cut(out, "\n")
+	if code != 2 || !strings.HasPrefix(first, "WIEBELT CRITICAL - ") || !strings.Contains(first, " | fail=") || !strings.Contains(rest, "fail  hub.token") || strings.Contains(rest, "|") {
+		t.Errorf("exit %d: %s", code, out)
+	}
+	if code, out := said("prometheus"); code != 0 || !strings.Contains(out, "\nwiebelt_check{id=\"hub.token\"} 2\n") || !strings.Contains(out, "\nwiebelt_ok 0\n") ||
+		strings.Count(out, "wiebelt_check{") != len(text.DoctorChecks) {
+		t.Errorf("exit %d: %s", code, out)
+	}
+	if code, out := said("json"); code != 1 || checkup(t, out).OK {
+		t.Errorf("exit %d: %s", code, out)
+	}
+	for _, r := range []struct {
+		checks []doctor.Check
+		ok     bool
+		nagios int
+		word   string
+	}{
+		{nil, true, 0, "WIEBELT OK - Geen storing gevonden. | fail=0 warn=0\n"},
+		{[]doctor.Check{{ID: "expiry", State: doctor.Warn, Message: "a|b"}}, false, 1, "WIEBELT WARNING - 1 controle wijst op een storing. | fail=0 warn=1\nwarn  expiry           a/b\n"},
+	} {
+		report := doctor.Report{OK: r.ok, Checks: r.checks}
+		if got := report.Print(doctor.Nagios, text.Dutch); got != r.word || report.Exit(doctor.Nagios) != r.nagios || (report.Exit(doctor.Text) == 0) != r.ok {
+			t.Errorf("exit %d: %q", report.Exit(doctor.Nagios), got)
+		}
+	}
+}
+
 // TestDoctorHelp lists every check, from the one table.
 func TestDoctorHelp(t *testing.T) {
 	code, out, _ := run(t, "", "doctor", "--help")

@@ -61,6 +61,13 @@ type failure struct {
 	error
 }
 
+func (f *failure) Error() string {
+	if f.error == nil {
+		return ""
+	}
+	return f.error.Error()
+}
+
 func (f *failure) Unwrap() error { return f.error }
 
 // ahead reads from a command line what decides about language and place before

@@ -49,14 +49,14 @@ func Collect(ctx context.Context, cfg Config, r Report) ([]Entry, error) {
 	if !ok {
 		return nil, errors.New("what has to be taken out could not be read in time")
 	}
-	facts, ok := start(ctx, collectIn, func(ctx context.Context) string { return environment(ctx, cfg) }).wait(ctx, collectIn+grace)
+	facts, ok := start(ctx, collectIn, func(ctx context.Context) string { return environment(ctx, cfg, known) }).wait(ctx, collectIn+grace)
 	if !ok {
 		facts = "the desktop did not answer\n"
 	}
 	all := []Entry{
 		{"doctor.json", append(b, '\n')},
 		{"settings.txt", []byte(settingsText(s, known))},
-		{"environment.txt", []byte(known.clean(facts))},
+		{"environment.txt", []byte(facts)},
 	}
 	for _, path := range logfile.Files(cfg.Dirs.Log()) {
 		e, err := logEntry(path, known)
@@ -167,7 +167,11 @@ func settingsText(s *settings.Settings, known *redactor) string {
 		b.WriteByte('\n')
 	}
 	for _, p := range s.Problems() {
-		fmt.Fprintf(&b, "problem\t%s\t%s\t%s\tline %d\n", placeOf(p).key, p.Kind, p.Source, p.Line)
+		key := p.Key
+		if !keyLike.MatchString(key) {
+			key = "?"
+		}
+		fmt.Fprintf(&b, "problem\t%s\t%s\t%s\tline %d\n", key, p.Kind, p.Source, p.Line)
 	}
 	return b.String()
 }
@@ -187,22 +191,24 @@ func masked(number string) string {
 	return strings.Repeat("•", len(digits)-2) + string(digits[len(digits)-2:])
 }
 
-// environment is what is known of program and computer.
-func environment(ctx context.Context, cfg Config) string {
+// environment is what is known of program and computer. Versions and commits are
+// told as they are, however much they look like numbers; all else is cleaned.
+func environment(ctx context.Context, cfg Config, known *redactor) string {
 	var b strings.Builder
-	line := func(name, value string) { fmt.Fprintf(&b, "%s: %s\n", name, value) }
-	line("wiebelt", versionOf(cfg.Version)+" "+versionOf(cfg.Commit))
+	as := func(name, value string) { fmt.Fprintf(&b, "%s: %s\n", name, value) }
+	line := func(name, value string) { as(name, known.clean(value)) }
+	as("wiebelt", versionOf(cfg.Version)+" "+versionOf(cfg.Commit))
 	t, _ := start(ctx, residentIn, (&exam{Config: cfg}).askResident).wait(ctx, residentIn+grace)
 	running := "none"
 	if t.presence >= silent {
 		running = versionOf(t.hello.Version) + " " + versionOf(t.hello.Build)
 	}
-	line("running", running)
-	line("go", runtime.Version())
+	as("running", running)
+	as("go", runtime.Version())
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, m := range info.Deps {
 			if m.Path == "fyne.io/fyne/v2" {
-				line("fyne", versionOf(m.Version))
+				as("fyne", versionOf(m.Version))
 			}
 		}
 	}

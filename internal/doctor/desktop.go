@@ -26,7 +26,7 @@ func (e *exam) scheme(context.Context) []said {
 	case errors.Is(err, register.ErrNotHere):
 		return say(Off, "scheme.package")
 	case err != nil:
-		return say(Warn, "scheme.failed")
+		return say(Off, "scheme.failed")
 	case s.Scheme == "":
 		return say(Off, "scheme.none")
 	case !s.Ours:
@@ -41,7 +41,7 @@ func (e *exam) autostart(context.Context) []said {
 	case err != nil:
 		return say(Off, "autostart.unknown")
 	case !s.Autostart:
-		return say(Warn, "autostart.off")
+		return say(Off, "autostart.off")
 	}
 	return say(OK, "autostart.ok")
 }
@@ -66,7 +66,7 @@ func (e *exam) microsip(context.Context) []said {
 		program, rings := commandOf(ini[strings.ToLower(key)])
 		switch {
 		case !rings && i == 0:
-			return say(Warn, "microsip.off")
+			return say(Off, "microsip.off")
 		case !rings:
 			continue
 		}
@@ -118,7 +118,7 @@ func (e *exam) tray(ctx context.Context) []said {
 	case !e.sys.desktop():
 		return say(Off, "desk.none")
 	case !e.sys.trayHost(ctx):
-		return say(Warn, "tray.none")
+		return say(Off, "tray.none")
 	}
 	return say(OK, "tray.ok")
 }
@@ -152,9 +152,20 @@ func (e *exam) lock(ctx context.Context) []said {
 	}
 	sources := e.sys.lockSources(ctx)
 	if len(sources) == 0 {
-		return say(Warn, "lock.none")
+		return say(Off, "lock.none")
 	}
 	return say(OK, "lock.ok", strings.Join(sources, ", "))
+}
+
+// browser tells whether customer files can be opened.
+func (e *exam) browser(ctx context.Context) []said {
+	switch {
+	case !e.sys.desktop():
+		return say(Off, "desk.none")
+	case !e.sys.browser(ctx):
+		return say(Warn, "browser.none")
+	}
+	return say(OK, "browser.ok")
 }
 
 // Exit codes of "wiebelt-desk --check-gl": a window with OpenGL could be made, or

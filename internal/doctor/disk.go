@@ -51,7 +51,13 @@ func (e *exam) folders(context.Context) []said {
 	for _, f := range []struct{ name, path string }{
 		{"config", e.Dirs.Config}, {"state", e.Dirs.State}, {"run", e.Dirs.Run}, {"log", e.Dirs.Log()},
 	} {
-		if seen[f.path] || !exists(f.path) {
+		if seen[f.path] {
+			continue
+		}
+		if !exists(f.path) {
+			if !e.sys.writable(existing(f.path)) {
+				all = append(all, say(Fail, "folders.home", f.name)...)
+			}
 			continue
 		}
 		seen[f.path] = true
@@ -70,12 +76,12 @@ func (e *exam) folders(context.Context) []said {
 		}
 	}
 	switch {
+	case all != nil:
+		return all
 	case len(seen) == 0:
 		return say(Off, "folders.none")
-	case all == nil:
-		return say(OK, "folders.ok")
 	}
-	return all
+	return say(OK, "folders.ok")
 }
 
 // program looks at the program's file and the folder it lies in.
@@ -137,7 +143,18 @@ func (e *exam) crash(context.Context) []said {
 	if days < 1 {
 		return say(Fail, "crash.today")
 	}
-	return sayN(Warn, "crash.old", days)
+	return sayN(OK, "crash.old", days)
+}
+
+// audit tells whether lookups can be recorded where that is asked for.
+func (e *exam) audit(context.Context) []said {
+	switch {
+	case e.s.Audit != "eventlog":
+		return say(Off, "audit.off")
+	case e.sys.audit() != nil:
+		return say(Fail, "audit.none")
+	}
+	return say(OK, "audit.ok")
 }
 
 // HistoryName is the history's file in the state folder.

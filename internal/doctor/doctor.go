@@ -11,7 +11,7 @@ package doctor
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"strings"
 	"time"
 
@@ -31,7 +31,7 @@ type State string
 // The states.
 const (
 	OK   State = "ok"
-	Warn State = "warn" // somebody should look, nothing has stopped
+	Warn State = "warn" // somebody has to do something, nothing has stopped
 	Fail State = "fail" // something does not work
 	Off  State = "off"  // not there, switched off, or not to be checked
 )
@@ -45,18 +45,28 @@ type Check struct {
 	Hint    string `json:"hint"` // what to do, "" for nothing
 }
 
-// Report is the outcome; OK unless something fails or the secret is about to
-// expire, which administrators have to know beforehand (corrections.md 23).
+// Report is the outcome; OK unless somebody has to do something.
 type Report struct {
 	OK     bool    `json:"ok"`
 	Checks []Check `json:"checks"`
 }
 
-// Failed counts the checks that fail.
-func (r Report) Failed() int {
-	n := 0
+// Worst is the gravest state that somebody has to do something about: Fail, Warn
+// or OK.
+func (r Report) Worst() State {
+	worst := OK
 	for _, c := range r.Checks {
-		if c.State == Fail {
+		if c.State == Fail || c.State == Warn && worst == OK {
+			worst = c.State
+		}
+	}
+	return worst
+}
+
+// count counts the lines of a state.
+func (r Report) count(s State) (n int) {
+	for _, c := range r.Checks {
+		if c.State == s {
 			n++
 		}
 	}
@@ -109,10 +119,10 @@ var checks = map[string]check{
 	"resident": {usualTime, (*exam).resident}, "version": {usualTime, (*exam).version},
 	"listener": {usualTime, (*exam).listener}, "link": {usualTime, (*exam).link},
 	"scheme": {usualTime, (*exam).scheme}, "autostart": {usualTime, (*exam).autostart}, "microsip": {usualTime, (*exam).microsip},
-	"tray": {usualTime, (*exam).tray}, "cards": {residentIn + time.Second, (*exam).cards}, "lock": {usualTime, (*exam).lock}, "graphics": {programIn + time.Second, (*exam).graphics},
+	"tray": {usualTime, (*exam).tray}, "cards": {residentIn + time.Second, (*exam).cards}, "lock": {usualTime, (*exam).lock}, "browser": {usualTime, (*exam).browser}, "graphics": {programIn + time.Second, (*exam).graphics},
 	"disk": {usualTime, (*exam).disk}, "folders": {usualTime, (*exam).folders}, "program": {usualTime, (*exam).program},
 	"log": {usualTime, (*exam).log}, "crash": {usualTime, (*exam).crash}, "history": {usualTime, (*exam).history},
-	"delivery": {usualTime, (*exam).delivery},
+	"audit": {usualTime, (*exam).audit}, "delivery": {usualTime, (*exam).delivery},
 }
 
 // exam is one run.
@@ -169,7 +179,7 @@ func run(ctx context.Context, cfg Config, sys system, each func(id string, lines
 		end := <-ends
 		for _, l := range end.lines {
 			all[end.id] = append(all[end.id], l.in(end.id, e.Language))
-			r.OK = r.OK && l.state != Fail && !l.due
+			r.OK = r.OK && l.state != Fail && l.state != Warn
 		}
 		each(end.id, all[end.id])
 	}
@@ -215,75 +225,42 @@ func (l *later[T]) wait(ctx context.Context, in time.Duration) (v T, ok bool) {
 	return v, false
 }
 
-// said is what a check has to say, in no language yet. Args that are a
-// text.Key or a why are put into words with it.
+// said is what a check has to say, in no language yet.
 type said struct {
 	state State
-	msg   text.Key
-	hint  text.Key
-	count bool     // the first arg is a number of things
-	due   bool     // a warning that monitoring must not miss
+	msg   *text.Error
+	hint  text.Key // what to do, where there is such a text
 	also  text.Key // a second sentence, "" for none
-	args  []any
 }
 
 // say makes a line from the texts doctor.<found> and, if there is one,
 // doctor.<found>.do.
 func say(s State, found string, args ...any) []said {
-	return []said{{state: s, msg: text.Doctor(found), hint: text.DoctorDo(found), args: args}}
+	return []said{{state: s, msg: text.Errorf(text.Doctor(found), args...), hint: text.DoctorDo(found)}}
 }
 
 // sayN is say for a number of things.
 func sayN(s State, found string, n int, args ...any) []said {
-	l := say(s, found, append([]any{n}, args...)...)
-	l[0].count = true
-	return l
+	return []said{{state: s, msg: text.Countf(text.Doctor(found), n, args...), hint: text.DoctorDo(found)}}
 }
 
 // sayWhy is say for a failure on the way to the hub, whose own advice it gives.
 func sayWhy(s State, found string, err error) []said {
 	f := contact.FailureOf(err)
-	l := say(s, found, why{err})
-	l[0].hint = text.FailureDo(string(f))
-	return l
+	var l *contact.LookupError
+	if !errors.As(err, &l) {
+		err = &contact.LookupError{Failure: f}
+	}
+	return []said{{state: s, msg: text.Errorf(text.Doctor(found), err), hint: text.FailureDo(string(f))}}
 }
 
 func late(limit time.Duration) said {
-	return said{state: Fail, msg: text.DoctorLate, hint: text.DoctorLateDo, args: []any{int(limit.Seconds())}}
-}
-
-// why is the reason of a failure, its detail for administrators included.
-type why struct{ err error }
-
-func (w why) in(l text.Language) string {
-	s := strings.TrimSuffix(l.T(text.Failure(string(contact.FailureOf(w.err)))), ".")
-	if d := detail(w.err); d != "" {
-		s += " (" + d + ")"
-	}
-	return s + "."
+	return said{state: Fail, msg: text.Errorf(text.DoctorLate, int(limit.Seconds())), hint: text.DoctorLateDo}
 }
 
 // in puts a line into words.
 func (s said) in(id string, l text.Language) Check {
-	args := make([]any, len(s.args))
-	for i, a := range s.args {
-		switch a := a.(type) {
-		case text.Key:
-			args[i] = l.T(a)
-		case why:
-			args[i] = a.in(l)
-		case place:
-			args[i] = a.in(l)
-		default:
-			args[i] = a
-		}
-	}
-	c := Check{ID: id, State: s.state}
-	if n, ok := first(args).(int); ok && s.count {
-		c.Message = l.N(s.msg, n, args[1:]...)
-	} else {
-		c.Message = l.T(s.msg, args...)
-	}
+	c := Check{ID: id, State: s.state, Message: l.Error(s.msg)}
 	if s.also != "" {
 		c.Message += " " + l.T(s.also)
 	}
@@ -294,37 +271,5 @@ func (s said) in(id string, l text.Language) Check {
 	return c
 }
 
-func first(args []any) any {
-	if len(args) == 0 {
-		return nil
-	}
-	return args[0]
-}
-
 // plain keeps a text on its line.
 func plain(s string) string { return strings.Join(strings.Fields(s), " ") }
-
-// Print writes the report for a terminal, a line for each check.
-func (r Report) Print(l text.Language) string {
-	var b strings.Builder
-	wide := 0
-	for _, id := range text.DoctorChecks {
-		wide = max(wide, len(id))
-	}
-	for _, c := range r.Checks {
-		fmt.Fprintf(&b, "%-4s  %-*s  %s\n", c.State, wide, c.ID, strings.TrimSpace(c.Message+" "+c.Hint))
-	}
-	b.WriteString(r.Sentence(l) + "\n")
-	return b.String()
-}
-
-// Sentence sums the report up.
-func (r Report) Sentence(l text.Language) string {
-	switch n := r.Failed(); {
-	case n > 0:
-		return l.N(text.DoctorTrouble, n)
-	case !r.OK:
-		return l.T(text.DoctorDue)
-	}
-	return l.T(text.DoctorAllWell)
-}

@@ -37,6 +37,9 @@ type row struct {
 	want []said
 }
 
+// at is a place in a file.
+func at(key string, line int) any { return placeOf(settings.Problem{Key: key, Line: line}) }
+
 // is joins lines.
 func is(lines ...[]said) []said { return slices.Concat(lines...) }
 
@@ -52,10 +55,10 @@ func rows(t *testing.T) []row {
 		{"settings", setUp, nil, say(OK, "settings.ok")},
 		{"settings", "\xff\xfe", nil, say(Fail, "settings.file")},
 		{"settings", setUp + "what is this\n", nil, say(Fail, "settings.syntax", 6)},
-		{"settings", setUp + "base_ulr = \"x\"\n", nil, say(Warn, "settings.unknown", place{"hub.base_ulr", 6})},
-		{"settings", setUp + "hunter2-Canary = 1\n", nil, say(Warn, "settings.unknown", place{"", 6})},
-		{"settings", "[listener]\nport = \"x\"\n", nil, say(Fail, "settings.type", place{"listener.port", 2})},
-		{"settings", "[listener]\nport = 1\n", nil, say(Fail, "settings.value", place{"listener.port", 2})},
+		{"settings", setUp + "base_ulr = \"x\"\n", nil, say(Warn, "settings.unknown", at("hub.base_ulr", 6))},
+		{"settings", setUp + "hunter2-Canary = 1\n", nil, say(Warn, "settings.unknown", at("", 6))},
+		{"settings", "[listener]\nport = \"x\"\n", nil, say(Fail, "settings.type", at("listener.port", 2))},
+		{"settings", "[listener]\nport = 1\n", nil, say(Fail, "settings.value", at("listener.port", 2))},
 		{"settings", "", func(_ *testing.T, e *exam) { e.Late = true }, []said{late(loadTime)}},
 
 		{"setup", setUp, nil, say(OK, "setup.ok")},
@@ -92,6 +95,7 @@ func rows(t *testing.T) []row {
 		{"hub.name", setUp, nil, say(OK, "hub.name.ok")},
 		{"hub.name", setUp, withJourney(func(j *journey) { j.reached.TestHub = true }), say(OK, "hub.name.test")},
 		{"hub.name", setUp, withJourney(func(j *journey) { j.reached.Proxy = true }), say(OK, "hub.name.proxy")},
+		{"hub.name", setUp, stops(contact.ProxyFailed, "", hub.Reached{Proxy: true}), say(Off, "hub.name.behind")},
 		{"hub.name", setUp, stops(contact.NameNotResolved, "", hub.Reached{}), sayWhy(Fail, "hub.failed", failing(contact.NameNotResolved, ""))},
 		{"hub.name", setUp, stops(contact.NoNetwork, "", hub.Reached{}), sayWhy(Fail, "hub.failed", failing(contact.NoNetwork, ""))},
 		{"hub.name", setUp, stops(contact.HubSlow, "name", hub.Reached{}), sayWhy(Fail, "hub.failed", failing(contact.HubSlow, "name"))},
@@ -123,7 +127,7 @@ func rows(t *testing.T) []row {
 		{"hub.token", setUp, withJourney(func(j *journey) { j.noSecret = true }), say(Off, "hub.token.secret")},
 		{"hub.token", setUp, rotating(nil, nil), is(say(OK, "hub.token.ok", 60), say(OK, "hub.token.both"))},
 		{"hub.token", setUp, rotating(failing(contact.CredentialsRefused, ""), nil), is(say(OK, "hub.token.ok", 60), say(OK, "hub.token.next"))},
-		{"hub.token", setUp, rotating(nil, failing(contact.CredentialsRefused, "")), is(say(OK, "hub.token.ok", 60), say(Warn, "hub.token.old"))},
+		{"hub.token", setUp, rotating(nil, failing(contact.CredentialsRefused, "")), is(say(OK, "hub.token.ok", 60), say(OK, "hub.token.old"))},
 		{"hub.token", setUp, rotating(nil, failing(contact.HubSlow, "")), is(say(OK, "hub.token.ok", 60), sayWhy(Warn, "hub.token.next.failed", failing(contact.HubSlow, "")))},
 		{"hub.token", setUp, rotating(failing(contact.CredentialsRefused, ""), failing(contact.ScopeRefused, "")),
 			is(sayWhy(Fail, "hub.token.failed", failing(contact.CredentialsRefused, "")), sayWhy(Fail, "hub.token.next.failed", failing(contact.ScopeRefused, "")))},
@@ -142,19 +146,20 @@ func rows(t *testing.T) []row {
 
 		{"resident", setUp, nil, say(OK, "resident.ok")},
 		{"resident", setUp, tells(func(v *told) { *v = none }), say(Warn, "resident.off")},
+		{"resident", setUp, both(noDesktop, tells(func(v *told) { *v = none })), say(Off, "resident.server")},
 		{"resident", setUp, tells(func(v *told) { v.presence = nowhere }), say(Fail, "resident.where")},
 		{"resident", setUp, tells(func(v *told) { v.presence = hangs }), say(Fail, "resident.hangs")},
 		{"resident", setUp, tells(func(v *told) { v.presence = silent }), say(Warn, "resident.silent")},
 		{"resident", setUp, tells(func(v *told) { v.facts.SetUp = false }), say(Fail, "resident.setup")},
-		{"resident", setUp, tells(func(v *told) { v.facts.Paused, v.facts.Doubt = true, true }), is(say(Warn, "resident.paused"), say(Warn, "resident.doubt"))},
+		{"resident", setUp, tells(func(v *told) { v.facts.Paused, v.facts.Doubt = true, true }), is(say(Off, "resident.paused"), say(Warn, "resident.doubt"))},
 		{"resident", setUp, tells(func(v *told) { v.facts.Failure = "credentials_refused" }), sayWhy(Fail, "resident.lookup", failing(contact.CredentialsRefused, ""))},
 		{"resident", setUp, tells(func(v *told) { v.facts.Failure = "no_network" }), sayWhy(Warn, "resident.lookup", failing(contact.NoNetwork, ""))},
 		{"resident", setUp, tells(func(v *told) { v.facts.Failure = "canary 0612345678" }), sayWhy(Warn, "resident.lookup", failing(contact.HubError, ""))},
 		{"version", setUp, nil, say(OK, "version.ok", "1.2.0")},
 		{"version", setUp, tells(func(v *told) { *v = none }), say(Off, "version.off", "1.2.0")},
-		{"version", setUp, tells(func(v *told) { v.hello.Version = "1.1.0" }), say(Warn, "version.differs", "1.1.0", "1.2.0")},
-		{"version", setUp, tells(func(v *told) { v.hello.Build = "0123456789" }), say(Warn, "version.differs", "1.2.0 (01234567)", "1.2.0 (abc)")},
-		{"version", setUp, tells(func(v *told) { v.hello.Version = "canary\n\x1b[2J" }), say(Warn, "version.differs", "?", "1.2.0")},
+		{"version", setUp, tells(func(v *told) { v.hello.Version = "1.1.0" }), say(OK, "version.differs", "1.1.0", "1.2.0")},
+		{"version", setUp, tells(func(v *told) { v.hello.Build = "0123456789" }), say(OK, "version.differs", "1.2.0 (01234567)", "1.2.0 (abc)")},
+		{"version", setUp, tells(func(v *told) { v.hello.Version = "canary\n\x1b[2J" }), say(OK, "version.differs", "?", "1.2.0")},
 		{"listener", setUp, announces(`{"version":1,"port":27471,"token":"x"}`, 0o600), say(OK, "listener.ok", 27471)},
 		{"listener", setUp, announces(`{"version":1,"port":27471,"token":"x"}`, 0o644), say(Warn, "listener.file")},
 		{"listener", setUp, announces(`{"version":1,"port":27472,"token":"x"}`, 0o600), say(Warn, "listener.file")},
@@ -162,7 +167,7 @@ func rows(t *testing.T) []row {
 		{"listener", "[listener]\nenabled = false\n", nil, say(Off, "listener.off")},
 		{"listener", setUp, tells(func(v *told) { v.facts.Port, v.facts.PortTaken = 0, true }), say(Fail, "listener.taken", 27471)},
 		{"listener", setUp, tells(func(v *told) { v.facts.Port = 0 }), say(Fail, "listener.silent")},
-		{"listener", setUp, tells(func(v *told) { v.presence = silent }), say(Warn, "listener.unknown")},
+		{"listener", setUp, tells(func(v *told) { v.presence = silent }), say(Off, "listener.unknown")},
 		{"listener", setUp, tells(func(v *told) { *v = none }), say(Off, "listener.idle", 27471)},
 		{"listener", fmt.Sprintf("[listener]\nport = %d\n", port), tells(func(v *told) { *v = none }), say(Fail, "listener.taken", port)},
 		{"listener", setUp, tokens(0o644), say(Fail, "listener.tokens")},
@@ -186,15 +191,15 @@ func rows(t *testing.T) []row {
 		{"scheme", setUp, registered(register.Status{}, nil), say(Off, "scheme.none")},
 		{"scheme", setUp, registered(register.Status{Scheme: "/home/jansen/x"}, nil), say(Warn, "scheme.other")},
 		{"scheme", setUp, registered(register.Status{}, register.ErrNotHere), say(Off, "scheme.package")},
-		{"scheme", setUp, registered(register.Status{}, errors.New("no home")), say(Warn, "scheme.failed")},
+		{"scheme", setUp, registered(register.Status{}, errors.New("no home")), say(Off, "scheme.failed")},
 		{"autostart", setUp, nil, say(OK, "autostart.ok")},
-		{"autostart", setUp, registered(register.Status{}, nil), say(Warn, "autostart.off")},
+		{"autostart", setUp, registered(register.Status{}, nil), say(Off, "autostart.off")},
 		{"autostart", setUp, registered(register.Status{}, register.ErrNotHere), say(Off, "autostart.unknown")},
 		{"microsip", setUp, nil, say(Off, "microsip.none")},
 		{"microsip", setUp, sip(`cmdCallRing="EXE" ring --state ringing --`, `cmdCallAnswer="EXE" ring --state answered --`,
 			`cmdCallEnd="EXE" ring --state ended --`, `cmdCallBusy="EXE" ring --state ended --`), say(OK, "microsip.ok")},
 		{"microsip", setUp, sip(`cmdCallRing="EXE" ring --state ringing --`, "cmdCallEnd="), say(Warn, "microsip.part")},
-		{"microsip", setUp, sip(`cmdCallRing=C:\popup.exe`), say(Warn, "microsip.off")},
+		{"microsip", setUp, sip(`cmdCallRing=C:\popup.exe`), say(Off, "microsip.off")},
 		{"microsip", setUp, sip(`cmdCallRing=/none/wiebelt.exe ring --`), say(Fail, "microsip.gone")},
 		{"microsip", setUp, func(t *testing.T, e *exam) {
 			p := filepath.Join(t.TempDir(), "microsip.ini")
@@ -202,7 +207,7 @@ func rows(t *testing.T) []row {
 			e.sys.microSIP = func() string { return p }
 		}, say(Warn, "microsip.unreadable")},
 		{"tray", setUp, nil, say(OK, "tray.ok")},
-		{"tray", setUp, func(_ *testing.T, e *exam) { e.sys.trayHost = func(context.Context) bool { return false } }, say(Warn, "tray.none")},
+		{"tray", setUp, func(_ *testing.T, e *exam) { e.sys.trayHost = func(context.Context) bool { return false } }, say(Off, "tray.none")},
 		{"tray", setUp, noDesktop, say(Off, "desk.none")},
 		{"cards", setUp, nil, say(OK, "cards.ok")},
 		{"cards", setUp, tells(func(t *told) { t.presence = absent }), say(Off, "cards.off")},
@@ -213,8 +218,11 @@ func rows(t *testing.T) []row {
 		{"cards", setUp, tells(func(t *told) { t.facts.Hotkey = "unsupported" }), say(Warn, "cards.unsupported")},
 		{"cards", setUp, tells(func(t *told) { t.facts.Hotkey = "wrong" }), say(Warn, "cards.wrong")},
 		{"lock", setUp, nil, say(OK, "lock.ok", "logind")},
-		{"lock", setUp, func(_ *testing.T, e *exam) { e.sys.lockSources = func(context.Context) []string { return nil } }, say(Warn, "lock.none")},
+		{"lock", setUp, func(_ *testing.T, e *exam) { e.sys.lockSources = func(context.Context) []string { return nil } }, say(Off, "lock.none")},
 		{"lock", setUp, noDesktop, say(Off, "desk.none")},
+		{"browser", setUp, nil, say(OK, "browser.ok")},
+		{"browser", setUp, noDesktop, say(Off, "desk.none")},
+		{"browser", setUp, func(_ *testing.T, e *exam) { e.sys.browser = func(context.Context) bool { return false } }, say(Warn, "browser.none")},
 		{"graphics", setUp, noDesktop, say(Off, "desk.none")},
 		{"graphics", setUp, nil, say(Off, "graphics.desk")},
 		{"graphics", setUp, desk(0), say(OK, "graphics.ok")},
@@ -230,6 +238,10 @@ func rows(t *testing.T) []row {
 		{"folders", setUp, func(_ *testing.T, e *exam) {
 			e.Dirs = profile.Dirs{Config: "/none/c", State: "/none/s", Run: "/none/r"}
 		}, say(Off, "folders.none")},
+		{"folders", setUp, func(_ *testing.T, e *exam) {
+			e.Dirs.Run = "/none/r"
+			e.sys.writable = func(path string) bool { return path != "/" }
+		}, say(Fail, "folders.home", "run")},
 		{"folders", setUp, folderIs(&trust.Error{Why: trust.Written}), say(Fail, "folders.write", "run")},
 		{"folders", setUp, folderIs(&trust.Error{Why: trust.Owner}), say(Fail, "folders.owner", "run")},
 		{"folders", setUp, folderIs(&trust.Error{Why: trust.Read}), say(Warn, "folders.read", "run")},
@@ -256,13 +268,17 @@ func rows(t *testing.T) []row {
 		}, say(Fail, "log.write")},
 		{"crash", setUp, nil, say(OK, "crash.none")},
 		{"crash", setUp, aged(0), say(Fail, "crash.today")},
-		{"crash", setUp, aged(3), sayN(Warn, "crash.old", 3)},
+		{"crash", setUp, aged(3), sayN(OK, "crash.old", 3)},
 		{"history", setUp, nil, say(Off, "history.none")},
 		{"history", "[history]\nkeep = \"off\"\n", nil, say(Off, "history.off")},
 		{"history", setUp, calls(nil), say(OK, "history.ok")},
 		{"history", setUp, calls(func(p string) { write(t, p+".damaged", "x") }), say(Warn, "history.aside")},
 		{"history", setUp, calls(func(p string) { write(t, p, strings.Repeat("not a database ", 999)) }), say(Fail, "history.damaged")},
 		{"history", setUp, calls(func(p string) { schema(t, p, 99) }), say(Fail, "history.newer")},
+
+		{"audit", setUp, nil, say(Off, "audit.off")},
+		{"audit", "audit = \"eventlog\"\n" + setUp, nil, say(OK, "audit.ok")},
+		{"audit", "audit = \"eventlog\"\n" + setUp, func(_ *testing.T, e *exam) { e.sys.audit = func() error { return errors.New("none") } }, say(Fail, "audit.none")},
 
 		{"delivery", setUp, nil, say(Off, "delivery.none")},
 		{"delivery", setUp, box(nil), say(OK, "delivery.ok")},
@@ -307,9 +323,9 @@ var policies = []struct {
 	{[]settings.Problem{{Kind: settings.Untrusted}}, 2, false, true, is(say(Fail, "policy.untrusted"), sayN(OK, "policy.managed", 2))},
 	{[]settings.Problem{{Kind: settings.Unreadable}}, 0, true, false, say(Fail, "policy.unreadable")},
 	{[]settings.Problem{{Kind: settings.BadSyntax, Line: 3}}, 1, true, false, is(say(Fail, "policy.syntax", 3), sayN(OK, "policy.file", 1))},
-	{[]settings.Problem{{Kind: settings.NotAllowed, Key: "hub.proxy", Line: 3}}, 0, true, false, say(Fail, "policy.key", place{"hub.proxy", 3})},
-	{[]settings.Problem{{Kind: settings.NotAllowed, Key: "history.keep", Closed: true}}, 0, true, false, is(say(Fail, "policy.key", place{"history.keep", 0}), say(Fail, "policy.closed"))},
-	{[]settings.Problem{{Kind: settings.UnknownKey, Key: "Canary9"}}, 0, true, false, say(Fail, "policy.key", place{"?", 0})},
+	{[]settings.Problem{{Kind: settings.NotAllowed, Key: "hub.proxy", Line: 3}}, 0, true, false, say(Fail, "policy.key", at("hub.proxy", 3))},
+	{[]settings.Problem{{Kind: settings.NotAllowed, Key: "history.keep", Closed: true}}, 0, true, false, is(say(Fail, "policy.key", at("history.keep", 0)), say(Fail, "policy.closed"))},
+	{[]settings.Problem{{Kind: settings.UnknownKey, Key: "Canary9"}}, 0, true, false, say(Fail, "policy.key", at("?", 0))},
 	{slices.Repeat([]settings.Problem{{Kind: settings.Unreadable}}, maxLines+2), 0, true, false,
 		is(slices.Repeat(say(Fail, "policy.unreadable"), maxLines), sayN(Warn, "settings.more", 2))},
 }
@@ -353,7 +369,10 @@ func TestEveryFault(t *testing.T) {
 			}
 		}
 		for i, l := range got {
-			delete(unsaid, l.msg)
+			delete(unsaid, l.msg.Key)
+			if (l.state == Warn || l.state == Fail) && !inGuide(l) {
+				t.Errorf("the guide does not list %s", l.msg.Key)
+			}
 			if a, b := in(id, text.Dutch, got)[i].Message, in(id, text.English, got)[i].Message; a == b {
 				t.Errorf("one sentence for two languages: %q", a)
 			}
@@ -374,6 +393,20 @@ func TestEveryFault(t *testing.T) {
 	for k := range unsaid {
 		t.Errorf("no row says %s", k)
 	}
+}
+
+// inGuide reports whether the guide lists a trouble, or the failure that it
+// tells of.
+func inGuide(s said) bool {
+	for _, g := range text.DoctorTroubles {
+		for _, found := range g.Found {
+			f, way := strings.CutPrefix(found, "failure.")
+			if s.msg.Key == text.Doctor(found) || way && s.hint == text.FailureDo(f) {
+				return true
+			}
+		}
+	}
+	return s.msg.Key == text.Doctor("settings.more") || s.msg.Key == text.Doctor("hub.lookup.bad") // more of the same; asked for wrongly
 }
 
 func in(id string, l text.Language, lines []said) []Check {

@@ -94,12 +94,22 @@ func calm() system {
 		desktop:     func() bool { return true },
 		trayHost:    func(context.Context) bool { return true },
 		lockSources: func(context.Context) []string { return []string{"logind"} },
+		writable:    func(string) bool { return true },
+		browser:     func(context.Context) bool { return true },
+		audit:       func() error { return nil },
 		openGL:      func() bool { return true },
 		microSIP:    func() string { return "" },
 		free:        func(string) (uint64, error) { return 5000 << 20, nil },
 		folder:      func(string) error { return nil },
 		installed:   func(string) error { return nil },
 	}
+}
+
+// server is calm without a desktop, where no resident is missed.
+func server() system {
+	s := calm()
+	s.desktop = func() bool { return false }
+	return s
 }
 
 // examined is an exam on a calm computer, with a resident that is well and a hub

@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"context"
-	"errors"
 	"math"
 	"slices"
 	"time"
@@ -167,6 +166,8 @@ func (e *exam) hubName(ctx context.Context) []said {
 	switch {
 	case lines != nil:
 		return lines
+	case j.reached.Proxy && j.step() == atConnection:
+		return say(Off, "hub.name.behind")
 	case j.reached.TestHub:
 		return say(OK, "hub.name.test")
 	case j.reached.Proxy:
@@ -244,7 +245,7 @@ func (e *exam) hubToken(ctx context.Context) []said {
 	case j.two && j.newer == nil:
 		lines = append(lines, say(OK, "hub.token.next")...)
 	case j.two && contact.FailureOf(j.newer) == contact.CredentialsRefused:
-		lines = append(lines, say(Warn, "hub.token.old")...)
+		lines = append(lines, say(OK, "hub.token.old")...)
 	case j.two:
 		lines = append(lines, sayWhy(Warn, "hub.token.next.failed", j.newer)...)
 	}
@@ -270,13 +271,4 @@ func (e *exam) hubLookup(ctx context.Context) []said {
 		return sayWhy(Fail, "hub.lookup.failed", j.lookup)
 	}
 	return say(OK, "hub.lookup.ok", j.found, int(j.took.Milliseconds()))
-}
-
-// detail is what an error of the hub's client adds for administrators.
-func detail(err error) string {
-	var l *contact.LookupError
-	if errors.As(err, &l) {
-		return l.Detail
-	}
-	return ""
 }

@@ -89,7 +89,7 @@ func TestTheWay(t *testing.T) {
 	toml := h.known(t)
 	cfg := configured(t, toml)
 	keepSecret(t, cfg.Dirs, h.URL, "office", "canary-secret")
-	r := runJSON(t, cfg, calm())
+	r := runJSON(t, cfg, server())
 	for _, id := range []string{"hub.name", "hub.connection", "hub.certificate", "hub.clock", "hub.token", "secret", "setup"} {
 		if c := r.of(t, id); c.State != OK {
 			t.Errorf("%+v", c)
@@ -102,22 +102,22 @@ func TestTheWay(t *testing.T) {
 		t.Errorf("%d tokens and %d lookups asked for", h.tokens.Load(), h.lookups.Load())
 	}
 	cfg.Number = "020 123 4567"
-	if c := runJSON(t, cfg, calm()).of(t, "hub.lookup"); c.State != OK || h.lookups.Load() != 1 || strings.Contains(c.Message, "123") {
+	if c := runJSON(t, cfg, server()).of(t, "hub.lookup"); c.State != OK || h.lookups.Load() != 1 || strings.Contains(c.Message, "123") {
 		t.Errorf("%+v after %d lookups", c, h.lookups.Load())
 	}
 	cfg.Number = "101"
-	if c := runJSON(t, cfg, calm()).of(t, "hub.lookup"); c.State != Fail || h.lookups.Load() != 1 {
+	if c := runJSON(t, cfg, server()).of(t, "hub.lookup"); c.State != Fail || h.lookups.Load() != 1 {
 		t.Errorf("%+v after %d lookups", c, h.lookups.Load())
 	}
 	h.refuse.Store(true)
-	if r := runJSON(t, cfg, calm()); r.OK || r.of(t, "hub.token").State != Fail || r.of(t, "hub.connection").State != OK {
+	if r := runJSON(t, cfg, server()); r.OK || r.of(t, "hub.token").State != Fail || r.of(t, "hub.connection").State != OK {
 		t.Errorf("refused: %+v", r.of(t, "hub.token"))
 	}
-	if other := runJSON(t, configured(t, toml), calm()); other.of(t, "hub.token").State != Off || other.of(t, "secret").State != Fail || other.of(t, "hub.clock").State != OK {
+	if other := runJSON(t, configured(t, toml), server()); other.of(t, "hub.token").State != Off || other.of(t, "secret").State != Fail || other.of(t, "hub.clock").State != OK {
 		t.Errorf("without a secret: %+v", other.Checks)
 	}
 	stranger := configured(t, toml[:strings.Index(toml, "extra_ca_file")])
-	if r := runJSON(t, stranger, calm()); r.of(t, "hub.certificate").State != Fail || r.of(t, "hub.connection").State != OK || r.of(t, "hub.token").State != Off {
+	if r := runJSON(t, stranger, server()); r.of(t, "hub.certificate").State != Fail || r.of(t, "hub.connection").State != OK || r.of(t, "hub.token").State != Off {
 		t.Errorf("unknown authority: %+v", r.of(t, "hub.certificate"))
 	}
 }
@@ -158,6 +158,9 @@ func TestEverythingHangs(t *testing.T) {
 		desktop:     func() bool { return true },
 		trayHost:    func(context.Context) bool { wait(); return false },
 		lockSources: func(context.Context) []string { wait(); return nil },
+		writable:    func(string) bool { wait(); return true },
+		browser:     func(context.Context) bool { wait(); return false },
+		audit:       func() error { wait(); return nil },
 		openGL:      func() bool { wait(); return false },
 		microSIP:    func() string { wait(); return "" },
 		free:        func(string) (uint64, error) { wait(); return 0, nil },
@@ -272,7 +275,7 @@ func TestAsksTheResident(t *testing.T) {
 		cfg := configured(t, twoLinks)
 		residentOf(t, cfg.Dirs, "1.1.0", "old", answering{})
 		r := ask(cfg)
-		if r.of(t, "resident").State != Warn || r.of(t, "version").State != Warn || r.of(t, "listener").State != Warn || r.of(t, "link").State != Off ||
+		if r.of(t, "resident").State != Warn || r.of(t, "version").State != OK || r.of(t, "listener").State != Off || r.of(t, "link").State != Off ||
 			!strings.Contains(r.of(t, "version").Message, "1.1.0") {
 			t.Errorf("%+v", r.Checks)
 		}
@@ -358,8 +361,8 @@ func listing(t *testing.T, dir string) string {
 func TestPrint(t *testing.T) {
 	cfg := configured(t, "")
 	r := run(t.Context(), cfg, calm(), quietly)
-	for l, end := range map[text.Language]string{text.Dutch: "1 controle wijst op een storing.\n", text.English: "1 check points to trouble.\n"} {
-		s := r.Print(l)
+	for l, end := range map[text.Language]string{text.Dutch: "2 controles wijzen op een storing.\n", text.English: "2 checks point to trouble.\n"} {
+		s := r.Print(Text, l)
 		if strings.Count(s, "\n") != len(r.Checks)+1 || !strings.HasSuffix(s, end) {
 			t.Errorf("%s", s)
 		}

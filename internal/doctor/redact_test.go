@@ -66,3 +66,24 @@ func TestMasked(t *testing.T) {
 		}
 	}
 }
+
+// TestBundleTells versions and commits as they are, which look like numbers, and
+// of an address where it leads and no more.
+func TestBundleTells(t *testing.T) {
+	cfg := configured(t, setUp+"[[softphone]]\nkind = \"ari\"\nextension = \"101\"\nuser = \"w\"\naddress = \"https://pbx.example:8089/ari?key=Geheim9\"\n")
+	cfg.Version, cfg.Commit = "1.20.31234567", "0612345678f7298"
+	all, err := Collect(t.Context(), cfg, Report{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"environment.txt": "wiebelt: 1.20.31234567 0612345678f7298\n", "settings.txt": "https://hub.example"} {
+		for _, e := range all {
+			if e.Name == name && !strings.Contains(string(e.Data), want) {
+				t.Errorf("%s lacks %q: %s", name, want, e.Data)
+			}
+			if strings.Contains(string(e.Data), "Geheim9") || strings.Contains(string(e.Data), "piet") {
+				t.Errorf("%s: %s", e.Name, e.Data)
+			}
+		}
+	}
+}

@@ -69,7 +69,7 @@ func shaped(t *testing.T, b []byte) Report {
 		if _, isText := c["hint"].(string); !isText {
 			t.Errorf("%v", c)
 		}
-		failed = failed || state == "fail"
+		failed = failed || state == "fail" || state == "warn"
 		if !slices.Contains(ids, id) {
 			ids = append(ids, id)
 		}

@@ -23,34 +23,21 @@ import (
 // maxLines is how many mistakes are listed one by one.
 const maxLines = 20
 
-// place is where a mistake stands: its key, and its line where that is known.
-type place struct {
-	key  string
-	line int
-}
-
-func (p place) in(l text.Language) string {
-	switch {
-	case p.key == "":
-		return l.T(text.Doctor("settings.line"), p.line)
-	case p.line == 0:
-		return p.key
-	}
-	return l.T(text.Doctor("settings.key"), p.key, p.line)
-}
-
 // keyLike is what a key looks like. What somebody took for a key, such as a
 // secret pasted into the wrong place, is told by its line only.
 var keyLike = regexp.MustCompile(`^[a-z_]{1,30}(?:\[\d{1,3}\])?(?:\.[a-z_]{1,30}(?:\[\d{1,3}\])?)?$`)
 
-func placeOf(p settings.Problem) place {
-	if !keyLike.MatchString(p.Key) && p.Line > 0 {
-		return place{"", p.Line}
+// placeOf is where a mistake stands: its key, and its line where that is known.
+func placeOf(p settings.Problem) any {
+	switch known := keyLike.MatchString(p.Key); {
+	case !known && p.Line > 0:
+		return text.Errorf(text.Doctor("settings.line"), p.Line)
+	case !known:
+		return "?"
+	case p.Line == 0:
+		return p.Key
 	}
-	if !keyLike.MatchString(p.Key) {
-		return place{"?", 0}
-	}
-	return place{p.Key, p.Line}
+	return text.Errorf(text.Doctor("settings.key"), p.Key, p.Line)
 }
 
 func (e *exam) problems(of settings.Source) []settings.Problem {
@@ -262,9 +249,7 @@ func (e *exam) expiry(context.Context) []said {
 	case health.ExpiryFar:
 		return sayN(OK, "expiry.far", days)
 	case health.ExpirySoon:
-		lines := sayN(Warn, "expiry.soon", days)
-		lines[0].due = true
-		return lines
+		return sayN(Warn, "expiry.soon", days)
 	case health.ExpiryPast:
 		return sayN(Fail, "expiry.past", -days)
 	}

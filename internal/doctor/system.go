@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"path/filepath"
 
+	"wiebelt/internal/native/browser"
+	"wiebelt/internal/native/eventlog"
 	"wiebelt/internal/native/register"
 	"wiebelt/internal/native/session"
 	"wiebelt/internal/native/tray"
@@ -23,18 +25,21 @@ type system struct {
 	desktop     func() bool                 // a screen that windows could be on
 	trayHost    func(context.Context) bool
 	lockSources func(context.Context) []string
-	openGL      func() bool   // the library is there
-	microSIP    func() string // path of its settings, "" where it cannot be
+	browser     func(context.Context) bool // there is one
+	audit       func() error               // the system's log cannot be written
+	openGL      func() bool                // the library is there
+	microSIP    func() string              // path of its settings, "" where it cannot be
 	free        func(dir string) (bytes uint64, err error)
 	folder      func(path string) error // what is wrong with a folder of the profile
-	installed   func(path string) error // and with the program
+	writable    func(path string) bool
+	installed   func(path string) error // what is wrong with the program
 }
 
 func theSystem() system {
 	return system{
 		store: secret.Open, register: register.State, policy: policySources, desktop: hasDesktop,
-		trayHost: tray.HasHost, lockSources: lockSources, openGL: hasOpenGL, microSIP: microSIP,
-		free: freeSpace, folder: folderFault, installed: trust.Program,
+		trayHost: tray.HasHost, lockSources: lockSources, browser: browser.There, audit: auditLog, openGL: hasOpenGL, microSIP: microSIP,
+		free: freeSpace, folder: folderFault, writable: writable, installed: trust.Program,
 	}
 }
 
@@ -62,6 +67,15 @@ func folderFault(path string) error {
 func isRead(err error) bool {
 	e, ok := errors.AsType[*trust.Error](err)
 	return ok && e.Why == trust.Read
+}
+
+// auditLog opens the log that lookups are recorded in, and writes nothing.
+func auditLog() error {
+	w, err := eventlog.Open()
+	if err != nil {
+		return err
+	}
+	return w.Close()
 }
 
 // lockSources names who can tell of a locked screen.

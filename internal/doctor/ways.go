@@ -85,6 +85,9 @@ func (e *exam) resident(ctx context.Context) []said {
 	t := e.ask(ctx)
 	switch t.presence {
 	case absent:
+		if !e.sys.desktop() {
+			return say(Off, "resident.server")
+		}
 		return say(Warn, "resident.off")
 	case nowhere:
 		return say(Fail, "resident.where")
@@ -105,7 +108,7 @@ func (e *exam) resident(ctx context.Context) []said {
 		all = append(all, sayWhy(state, "resident.lookup", &contact.LookupError{Failure: f})...)
 	}
 	if t.facts.Paused {
-		all = append(all, say(Warn, "resident.paused")...)
+		all = append(all, say(Off, "resident.paused")...)
 	}
 	if t.facts.Doubt {
 		all = append(all, say(Warn, "resident.doubt")...)
@@ -151,7 +154,7 @@ func (e *exam) version(ctx context.Context) []said {
 	if theirs == ours { // the same name for two builds
 		theirs, ours = theirs+" ("+build(t.hello.Build)+")", ours+" ("+build(e.Commit)+")"
 	}
-	return say(Warn, "version.differs", theirs, ours)
+	return say(OK, "version.differs", theirs, ours)
 }
 
 func build(s string) string {
@@ -182,7 +185,7 @@ func (e *exam) listener(ctx context.Context) []said {
 	case t.presence == present:
 		return say(Fail, "listener.silent")
 	case t.presence != absent && t.presence != nowhere:
-		return say(Warn, "listener.unknown")
+		return say(Off, "listener.unknown")
 	case e.s.Source("listener.port") != settings.Default && taken(ctx, l.Port):
 		return say(Fail, "listener.taken", l.Port)
 	}

@@ -6,7 +6,9 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"regexp"
 	"strings"
+	"sync"
 	"syscall"
 
 	"wiebelt/internal/contact"
@@ -16,12 +18,18 @@ import (
 // Args filled in. An argument that is a Key or an error is put into the language
 // of the rest. Errors among the arguments are what it wraps.
 type Error struct {
-	Key  Key
-	Args []any
+	Key   Key
+	Args  []any
+	Count bool // the first argument is a number of things, which decides on the form
 }
 
 // Errorf makes an Error.
-func Errorf(key Key, args ...any) error { return &Error{key, args} }
+func Errorf(key Key, args ...any) *Error { return &Error{Key: key, Args: args} }
+
+// Countf makes an Error that tells of n things.
+func Countf(key Key, n int, args ...any) *Error {
+	return &Error{key, append([]any{n}, args...), true}
+}
 
 // Error is the error in English, for logs.
 func (e *Error) Error() string { return e.In(English) }
@@ -49,6 +57,9 @@ func (e *Error) In(l Language) string {
 		default:
 			args[i] = a
 		}
+	}
+	if e.Count {
+		return l.N(e.Key, args[0].(int), args[1:]...)
 	}
 	return l.T(e.Key, args...)
 }
@@ -84,7 +95,7 @@ func (l Language) Error(err error) string {
 	var lookup *contact.LookupError
 	if errors.As(err, &lookup) {
 		s := strings.TrimSuffix(l.T(Failure(string(lookup.Failure))), ".")
-		if lookup.Detail != "" {
+		if lookup.Detail != "" && (l == English || coded().MatchString(lookup.Detail)) {
 			s += " (" + lookup.Detail + ")"
 		}
 		return s + "."
@@ -107,6 +118,12 @@ func (l Language) Error(err error) string {
 	}
 	return l.T(ErrorOther, err.Error())
 }
+
+// coded are details that are codes of the hub's, such as "token: status 503". All
+// others are English.
+var coded = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\w+: (?:status \d+|[a-z]+(?:_[a-z]+)+)$|^status \d+$`)
+})
 
 // place is the file or address that an error of the system is about, and whether
 // it is such an error and nothing around it.

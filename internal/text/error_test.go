@@ -35,6 +35,8 @@ func TestErrorsAreInOneLanguage(t *testing.T) {
 		{fmt.Errorf("around: %w", own), Dutch.T(SetupBadSetting, missing+": bestaat niet."), "around: " + English.T(SetupBadSetting, missing+": does not exist.")},
 		{&contact.LookupError{Failure: contact.HubError, Detail: "status 503"}, strings.TrimSuffix(Dutch.T(Failure("hub_error")), ".") + " (status 503).",
 			strings.TrimSuffix(English.T(Failure("hub_error")), ".") + " (status 503)."},
+		{&contact.LookupError{Failure: contact.HubError, Detail: "the connection broke"}, Dutch.T(Failure("hub_error")),
+			strings.TrimSuffix(English.T(Failure("hub_error")), ".") + " (the connection broke)."},
 		{errors.New("odd"), "er ging iets mis: odd", "odd"},
 	} {
 		if got := Dutch.Error(c.err); got != c.nl {

@@ -1,5 +1,11 @@
 package text
 
+import (
+	"regexp"
+	"strings"
+	"sync"
+)
+
 // DoctorChecks are the ids of the doctor's checks, in the order in which they
 // are shown. Monitoring relies on them: one is never given another meaning.
 // Command, help and guides all follow this table.
@@ -7,8 +13,47 @@ var DoctorChecks = []string{
 	"settings", "policy", "setup", "secret", "expiry",
 	"hub.name", "hub.connection", "hub.certificate", "hub.clock", "hub.token", "hub.lookup",
 	"resident", "version", "listener", "link", "scheme", "autostart", "microsip",
-	"tray", "cards", "lock", "graphics", "disk", "folders", "program", "log", "crash", "history", "delivery",
+	"tray", "cards", "lock", "browser", "graphics", "disk", "folders", "program", "log", "crash", "history", "audit", "delivery",
 }
+
+// DoctorTroubles are what the doctor can find wrong, each with a sentence and one
+// on what to do, in the order of the guide, which lists them. Those that begin
+// with "failure." are what can go wrong on the way to the hub.
+var DoctorTroubles = []struct {
+	Group string // of DoctorGroup
+	Found []string
+}{
+	{"settings", []string{"settings.file", "settings.syntax", "settings.unknown", "settings.type", "settings.value",
+		"policy.untrusted", "policy.unreadable", "policy.syntax", "policy.key", "policy.closed", "setup.missing", "setup.hub", "setup.wrong",
+		"secret.unset", "secret.elsewhere", "secret.absent", "secret.locked", "secret.unanswered", "secret.full", "secret.exposed",
+		"secret.damaged", "secret.kind", "secret.failed", "expiry.soon", "expiry.past"}},
+	{"hub", []string{"failure.no_network", "failure.name_not_resolved", "failure.connection_refused", "failure.proxy_login", "failure.proxy_failed",
+		"failure.tls_failed", "failure.certificate_unknown", "failure.certificate_expired", "failure.certificate_name", "failure.clock_wrong",
+		"failure.credentials_refused", "failure.scope_refused", "failure.hub_error", "failure.hub_slow", "failure.answer_not_understood",
+		"hub.certificate.soon", "hub.clock.ahead", "hub.clock.behind"}},
+	{"phones", []string{"resident.off", "resident.hangs", "resident.silent", "resident.setup", "resident.where", "resident.doubt",
+		"listener.taken", "listener.tokens", "listener.silent", "listener.file",
+		"link.down", "link.kicked", "link.refused", "link.incomplete", "link.unknown",
+		"scheme.other", "microsip.part", "microsip.gone", "microsip.unreadable"}},
+	{"desktop", []string{"cards.notices", "cards.none", "cards.taken", "cards.unsupported", "cards.wrong", "browser.none",
+		"graphics.missing", "graphics.failed"}},
+	{"disk", []string{"disk.low", "disk.full", "folders.write", "folders.owner", "folders.read", "folders.own", "folders.home", "program.write",
+		"log.write", "crash.today", "history.newer", "history.damaged", "history.aside", "audit.none", "late"}},
+	{"delivery", []string{"delivery.held", "delivery.uncertain", "delivery.refused", "delivery.idle", "delivery.write", "delivery.spool",
+		"delivery.aside", "delivery.newer", "delivery.damaged"}},
+}
+
+// Trouble gives the sentence of something that the doctor finds wrong, with … for
+// what depends on the computer, and what to do about it.
+func (l Language) Trouble(found string) (message, do string) {
+	keys := [2]Key{Doctor(found), DoctorDo(found)}
+	if f, ok := strings.CutPrefix(found, "failure."); ok {
+		keys = [2]Key{Failure(f), FailureDo(f)}
+	}
+	return verbs().ReplaceAllString(l.T(keys[0]), "…"), l.T(keys[1])
+}
+
+var verbs = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`%[a-z]`) })
 
 // DoctorAbout says what a check looks at.
 func DoctorAbout(id string) Key { return Key("doctor.about." + id) }
@@ -22,7 +67,6 @@ func DoctorDo(found string) Key { return Key("doctor." + found + ".do") }
 // The texts around the checks.
 const (
 	DoctorAllWell       Key = "doctor.all.well"
-	DoctorDue           Key = "doctor.all.due"
 	DoctorTrouble       Key = "doctor.all.trouble"
 	DoctorLate          Key = "doctor.late"
 	DoctorLateDo        Key = "doctor.late.do"

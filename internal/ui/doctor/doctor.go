@@ -37,8 +37,8 @@ var groups = []struct {
 	{"settings", []string{"settings", "policy", "setup", "secret", "expiry"}},
 	{"hub", []string{"hub.name", "hub.connection", "hub.certificate", "hub.clock", "hub.token", "hub.lookup"}},
 	{"phones", []string{"resident", "version", "listener", "link", "scheme", "autostart", "microsip"}},
-	{"desktop", []string{"tray", "cards", "lock", "graphics"}},
-	{"disk", []string{"disk", "folders", "program", "log", "crash", "history", "delivery"}},
+	{"desktop", []string{"tray", "cards", "lock", "browser", "graphics"}},
+	{"disk", []string{"disk", "folders", "program", "log", "crash", "history", "audit", "delivery"}},
 }
 
 // window shows what Wiebelt depends on, each check in its place from the
