@@ -131,7 +131,8 @@ func (d *Desk) Handle(kind string, raw json.RawMessage) {
 			d.waysChanged()
 		}
 	case deskapi.KindQuit:
-		d.App.Quit()
+		d.Over()
+		d.App.Driver().Quit()
 	}
 }
 
