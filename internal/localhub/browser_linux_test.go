@@ -2,9 +2,7 @@ package localhub_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -99,20 +97,6 @@ func hostileZIP(t *testing.T) []byte {
 		files = append(files, name, strings.Repeat("x", 1+i*9_999))
 	}
 	return messagetest.ZIP(t, files...)
-}
-
-// tokenOf is a token of any client.
-func tokenOf(t *testing.T, h *localhub.Hub, id, org string) string {
-	t.Helper()
-	a := do(t, client(t), "POST", h.BaseURL()+"/identity/token", "scopes=Basic%20P0boxadministrator%20orgCode%3A"+url.QueryEscape(org)+"&grant_type=client_credentials",
-		"Content-Type", form, "Authorization", basic(id, secret))
-	var v struct {
-		AccessToken string `json:"access_token"`
-	}
-	if err := json.Unmarshal([]byte(a.body), &v); err != nil || a.status != 200 {
-		t.Fatalf("no token: %d %v", a.status, err)
-	}
-	return v.AccessToken
 }
 
 // The deep link in a real browser: login first, then the file; the login comes

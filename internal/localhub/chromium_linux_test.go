@@ -88,7 +88,8 @@ func (c *chromium) heard(ev any) {
 	case *page.EventJavascriptDialogOpening:
 		c.complain("dialog: " + e.Message)
 	case *network.EventRequestWillBeSent:
-		if u, err := url.Parse(e.Request.URL); err != nil || strings.HasPrefix(u.Scheme, "http") && u.Hostname() != "127.0.0.1" {
+		u, err := url.Parse(e.Request.URL)
+		if of, err2 := url.Parse(e.DocumentURL); err != nil || err2 != nil || strings.HasPrefix(u.Scheme, "http") && u.Hostname() != of.Hostname() {
 			c.complain("a request to elsewhere")
 		}
 	case *network.EventResponseReceived:

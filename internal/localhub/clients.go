@@ -79,7 +79,7 @@ func (d *Data) Clients(ctx context.Context) ([]Client, error) {
 }
 
 // RotateClient gives a client another secret and returns it. The old one is no
-// longer taken; tokens that were handed out for it live until they expire.
+// longer taken, and tokens that were handed out for it are void at once.
 func (d *Data) RotateClient(ctx context.Context, id string) (secret string, err error) {
 	org, _, _, err := d.store.getClient(ctx, id)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -108,8 +108,13 @@ func hashSecret(salt []byte, secret string) []byte {
 	return sum[:]
 }
 
-// client is who asked for a token.
-type client struct{ id, organisation string }
+// secretID names a secret by its salt, which no other secret has.
+func secretID(salt []byte) string {
+	return base64.RawURLEncoding.EncodeToString(hashSecret(salt, ""))[:16]
+}
+
+// client is who asked for a token, and which of its secrets it had.
+type client struct{ id, organisation, secret string }
 
 // authenticate finds the client whom one of the readings of the credentials
 // fits.
@@ -124,7 +129,7 @@ func (h *Hub) authenticate(ctx context.Context, readings []credentials) (client,
 			salt, hash = make([]byte, 16), make([]byte, sha256.Size) // the same work as for a known one
 		}
 		if subtle.ConstantTimeCompare(hashSecret(salt, c.secret), hash) == 1 && !unknown {
-			return client{c.id, org}, true, nil
+			return client{c.id, org, secretID(salt)}, true, nil
 		}
 	}
 	return client{}, false, nil

@@ -19,8 +19,9 @@
 //     another organisation's: invalid_scope. A field twice, or credentials in
 //     header and body: invalid_request. Fields in the query are not looked at.
 //   - 4.1, credentials: first as they stand, then form-encoded (RFC 6749 2.3.1).
-//   - 5.1, the JWT: HS256, with iss, sub, iat, exp, jti, client_id, scope and
-//     organisation_code. A token dies with its client.
+//   - 5.1, the JWT: HS256, with iss, sub, iat, exp, jti, client_id, scope,
+//     organisation_code and secret_id. A token dies with its client, and with the
+//     secret that it was given for.
 //   - 5.5, token lifetime: one hour. The Contact API asks for the scope Basic,
 //     the Transaction API for P0boxadministrator; without it the answer is 403
 //     with insufficient_scope.
@@ -54,17 +55,22 @@
 //     id.
 //   - 7, errors: the shape of RFC 6749 5.2 everywhere, with 400, 401, 403, 404
 //     (an unknown intermediary; a path below these that is none), 405, 408 (a delivery that comes too slowly),
-//     413, 415, 421 (a foreign host name), 500 and 507 (the disk is full). When
+//     413, 415, 421 (a foreign host name), 500, 503 (too many deliveries at one
+//     time) and 507 (the disk is full). When
 //     one item of a delivery is to blame, "item" says which, from 0.
 //   - 8.3, limits of a delivery: 1,000 items and 1 GiB of decoded messages in a
 //     request, 1 MiB beside the messages; a ZIP file unpacks to 4 GiB at most,
 //     and beyond 32 MiB to 250 times what is packed in it. 30 seconds of
-//     silence, or an hour in all. 16 are taken at one time; others wait. There
-//     is no limit of rate, nor of results of a lookup.
+//     silence, less than 8 KiB a second, or an hour in all. 32 are taken at one
+//     time, 8 of them of one client; others are told to come again. There is no
+//     limit of results of a lookup.
 //   - 1.8, the click-through leads to an address that is a setting; by default to
 //     a page that says what would open.
-//   - 5.6, the ten hours count from the login and are not prolonged. Five wrong
-//     passwords for a name, or fifty from an address, in five minutes: wait.
+//   - 5.6, the ten hours count from the login and are not prolonged. After five
+//     wrong passwords for a name from one network (/24, /64), or fifty from it in
+//     all, every further one takes twice the wait of the one before, from a second
+//     up to five minutes. A browser that the user has logged in with has tries of
+//     its own.
 //   - 9: nothing is versioned.
 //
 // # What shows that it keeps to hub-api.md
@@ -90,7 +96,7 @@
 //   - 3: outside this document: no states are shown
 //   - 4.1: TestToken, TestTokenCredentials, TestTokenRequests
 //   - 4.2: TestDeliverAndRead, TestDeliverAllOrNone, TestDeliverRepeated,
-//     TestDeliverRefusals, TestDeliverWaitsItsTurn, TestKillDuringUploads
+//     TestDeliverRefusals, TestDeliverAtOneTime, TestKillDuringUploads
 //   - 4.3: TestLookupEveryField, TestLookupBadRequests, TestBearer
 //   - 4.3 rule 1: TestLookupEveryField, TestSample
 //   - 4.3 rule 2, 8.1: TestLookupMatchesWhateverTheNotation, TestLastNine
@@ -104,7 +110,7 @@
 //   - 6: outside this document: no events are shown
 //   - 7: TestTokenRequests, TestLookupBadRequests, TestDeliverRefusals,
 //     TestOpenAPIEveryAnswer, TestOpenAPISilentSender
-//   - 8.3: TestDeliverRefusals, TestDeliverBombs, TestDeliverWaitsItsTurn
+//   - 8.3: TestDeliverRefusals, TestDeliverBombs, TestDeliverAtOneTime
 //   - 9: outside this document: no versions are shown
 //
 // # Storage

@@ -2,6 +2,7 @@ package localhub
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
@@ -24,6 +25,9 @@ func (h *Hub) Exec(statement string, args ...any) error {
 // Sign makes a token with the hub's key, or another.
 func (h *Hub) Sign(method jwt.SigningMethod, key any, client, organisation, scope string, expires *time.Time) (string, error) {
 	c := claims{Client: client, Organisation: organisation, Scope: scope}
+	if _, salt, _, err := h.store.getClient(context.Background(), client); err == nil {
+		c.Secret = secretID(salt)
+	}
 	if expires != nil {
 		c.ExpiresAt = jwt.NewNumericDate(*expires)
 	}
@@ -31,4 +35,11 @@ func (h *Hub) Sign(method jwt.SigningMethod, key any, client, organisation, scop
 		key = h.jwtKey
 	}
 	return jwt.NewWithClaims(method, c).SignedString(key)
+}
+
+// Uploads is how many deliveries are being taken of each client.
+func (h *Hub) Uploads() map[string]int {
+	h.uploads.mu.Lock()
+	defer h.uploads.mu.Unlock()
+	return maps.Clone(h.uploads.of)
 }

@@ -28,14 +28,14 @@ const DefaultRelationField = "backofficerelatienummer"
 const DefaultIntermediary = "intermediary"
 
 // Config says how a hub is run. The zero value is an empty hub in memory on a
-// free port of 127.0.0.1.
+// free port of a loopback address of its own.
 //
 // Who may reach it follows from Listen. A loopback address needs nothing. Any
 // other needs a certificate, or AllowNetwork, and is never a demo, whose
 // password stands on its login page. The certificate is read once, at Start.
 type Config struct {
 	Dir            string           // folder of the database; "" keeps everything in memory until Close
-	Listen         string           // literal address and port; "" is 127.0.0.1:0
+	Listen         string           // literal address and port; "" is a free port on loopback
 	TLSCert        string           // PEM file of the certificate with its chain; with TLSKey it makes the hub https
 	TLSKey         string           // PEM file of its key
 	PublicHost     string           // name or address in {base_url}, without a port; "" is the certificate's first name, or Listen's address
@@ -66,11 +66,16 @@ type Hub struct {
 	admin   *admin // nil without Config.Admin
 	pages   map[string]*template.Template
 	limits  *limiter
-	hashing chan struct{} // a slot for each password hashed at one time
-	uploads chan struct{} // a slot for each delivery taken at one time
+	uploads uploads
 	jwtKey  []byte
-	csrfKey []byte
-	stats   counters
+	// Passwords that are being looked at, of browsers that are known for a user and
+	// of others; and those that were right since the start, as HMACs by a key that
+	// no disk has seen.
+	known, strangers turns
+	right            sync.Map
+	rightKey         []byte
+	csrfKey          []byte
+	stats            counters
 
 	life     context.Context // ends when Close begins: what waits on purpose ends at once
 	cancel   context.CancelFunc
@@ -119,7 +124,8 @@ func Start(ctx context.Context, cfg Config) (*Hub, error) {
 	}
 	h := &Hub{
 		cfg: cfg, log: cfg.Log, faults: cfg.Faults, place: where, secure: where.tls != nil,
-		limits: newLimiter(), hashing: make(chan struct{}, 2), uploads: make(chan struct{}, uploadsAtOne),
+		limits: newLimiter(), known: newTurns(), strangers: newTurns(), rightKey: []byte(newToken()),
+		uploads:  uploads{of: map[string]int{}},
 		patience: patience{others: 2 * time.Second, uploads: 10 * time.Second}, visits: map[net.Conn]*visit{},
 	}
 	h.life, h.cancel = context.WithCancel(context.Background())
@@ -171,6 +177,9 @@ func (h *Hub) open(ctx context.Context) error {
 func (c Config) withDefaults() Config {
 	if c.Listen == "" {
 		c.Listen = "127.0.0.1:0"
+		if c.TLSCert == "" { // what https keeps apart, an address has to
+			c.Listen = ownLoopback()
+		}
 	}
 	if c.Seed == 0 {
 		c.Seed = 1

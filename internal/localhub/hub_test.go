@@ -115,11 +115,18 @@ func askToken(t testing.TB, h *localhub.Hub) answer {
 
 func token(t testing.TB, h *localhub.Hub) string {
 	t.Helper()
-	a := askToken(t, h)
+	return tokenOf(t, h, clientID, org)
+}
+
+// tokenOf is a token of any client.
+func tokenOf(t testing.TB, h *localhub.Hub, id, org string) string {
+	t.Helper()
+	a := do(t, client(t), "POST", h.BaseURL()+"/identity/token", "scopes=Basic%20P0boxadministrator%20orgCode%3A"+url.QueryEscape(org)+"&grant_type=client_credentials",
+		"Content-Type", form, "Authorization", basic(id, secret))
 	var v struct {
 		AccessToken string `json:"access_token"`
 	}
-	if err := json.Unmarshal([]byte(a.body), &v); err != nil || a.status != 200 || v.AccessToken == "" {
+	if err := json.Unmarshal([]byte(a.body), &v); err != nil || a.status != 200 {
 		t.Fatalf("no token: %d %v", a.status, err)
 	}
 	return v.AccessToken
@@ -165,7 +172,11 @@ func TestFolderKeepsEverything(t *testing.T) {
 	if err := h.Close(); err != nil {
 		t.Fatal(err)
 	}
-	h = start(t, localhub.Config{Dir: dir, Synthetic: 50}) // filled only once
+	h, err := localhub.Start(t.Context(), localhub.Config{Dir: dir, Synthetic: 50}) // filled only once
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
 	if n, err := h.Count(t.Context()); err != nil || n != 51 {
 		t.Errorf("%d contacts, %v", n, err)
 	}

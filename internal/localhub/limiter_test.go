@@ -2,24 +2,174 @@ package localhub
 
 import (
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
 
-// TestOneAddressLocksNobodyOut: an address that tries name after name is refused
-// itself, and others go on logging in.
-func TestOneAddressLocksNobodyOut(t *testing.T) {
-	l, now := newLimiter(), time.Now()
-	taken := 0
-	for i := range 3 * limitKeys {
-		if _, ok := l.try(now, fmt.Sprint("name", i), "192.0.2.1"); ok {
-			taken++
+// TestOneNetworkLocksNobodyOut: a network that tries name after name is refused
+// itself, whichever of its addresses it uses, and others go on logging in.
+func TestOneNetworkLocksNobodyOut(t *testing.T) {
+	for _, remote := range []string{"192.0.2.%d:40000", "[2001:db8::%x]:40000", "[::ffff:192.0.2.%d]:40000"} {
+		l, now := newLimiter(), time.Now()
+		taken := 0
+		for i := range 3 * limitKeys {
+			from := network(fmt.Sprintf(remote, i%250))
+			if _, ok := l.try(now, limitKey{name: fmt.Sprint("name", i), network: from}, limitKey{network: from}); ok {
+				taken++
+			}
+		}
+		if taken != limitPerNetwork || len(l.seen) > limitPerNetwork+1 {
+			t.Errorf("%d tries, %d kept", taken, len(l.seen))
+		}
+		other := network("198.51.100.1:40000")
+		if wait, ok := l.try(now, limitKey{name: "name1", network: other}, limitKey{network: other}); !ok {
+			t.Errorf("another network waits %v", wait)
 		}
 	}
-	if taken != limitPerAddress || len(l.seen) > limitPerAddress+1 {
-		t.Errorf("%d attempts, %d kept", taken, len(l.seen))
+}
+
+// TestLimiterForgets: however many networks there are, so many are kept, and the
+// one least lately seen goes.
+func TestLimiterForgets(t *testing.T) {
+	l, now := newLimiter(), time.Now()
+	key := func(i int) limitKey {
+		return limitKey{name: "anna", network: network(fmt.Sprintf("10.%d.%d.1:1", i/250, i%250))}
 	}
-	if wait, ok := l.try(now, "anna", "192.0.2.2"); !ok {
-		t.Errorf("another address waits %v", wait)
+	for range limitPerUser {
+		l.try(now, key(0))
+	}
+	for i := 1; i < 3*limitKeys; i++ {
+		if _, ok := l.try(now, key(i)); !ok || len(l.seen) > limitKeys || l.recent.Len() != len(l.seen) {
+			t.Fatalf("%d: %v, %d kept", i, ok, len(l.seen))
+		}
+		if i%1000 == 0 {
+			if _, ok := l.try(now, key(0)); ok { // it goes on, so it is not forgotten
+				t.Fatalf("%d: forgotten", i)
+			}
+		}
+	}
+}
+
+// attempt logs in by the handler alone, as if from an address.
+func attempt(h *Hub, jar map[string]string, remote, user, password string) int {
+	ask := func(method, path, body string) *http.Response {
+		r := httptest.NewRequest(method, h.BaseURL()+path, strings.NewReader(body))
+		r.RemoteAddr = remote
+		if body != "" {
+			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		}
+		for name, value := range jar {
+			r.AddCookie(&http.Cookie{Name: name, Value: value})
+		}
+		w := httptest.NewRecorder()
+		h.handler.ServeHTTP(w, r)
+		return w.Result()
+	}
+	login := h.cookieName("login")
+	if jar[login] == "" {
+		for _, c := range ask("GET", "/login", "").Cookies() {
+			jar[c.Name] = c.Value
+		}
+	}
+	a := ask("POST", "/login", url.Values{"form": {h.formToken("login", jar[login])}, "user": {user}, "password": {password}}.Encode())
+	if a.StatusCode == http.StatusSeeOther {
+		for _, c := range a.Cookies() {
+			jar[c.Name] = c.Value
+		}
+		delete(jar, h.cookieName("session"))
+	}
+	return a.StatusCode
+}
+
+// TestRightPasswordGetsIn: during 20,000 wrong tries from 10,000 addresses, in
+// networks of their own or many in one, who knows the password gets in at once: by
+// a new browser from elsewhere, and by one that the user has logged in with even
+// from the network of those who try.
+func TestRightPasswordGetsIn(t *testing.T) {
+	defer func(old int) { hashCost = old }(hashCost)
+	hashCost = 8
+	h, err := Start(t.Context(), Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	const password = "een-wachtwoord"
+	if err := h.AddUser(t.Context(), "anna", password, false); err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]string{}
+	var alone time.Duration
+	for i, c := range []struct {
+		password string
+		want     int
+	}{{"fout", 401}, {"fout", 401}, {password, 303}} {
+		began := time.Now()
+		if status := attempt(h, known, fmt.Sprintf("127.0.%d.1:1", i), "anna", c.password); status != c.want {
+			t.Fatalf("status %d", status)
+		}
+		alone = max(alone, time.Since(began))
+	}
+	// Two seconds are some thirty times what a login takes that nobody disturbs, a
+	// password being sixty milliseconds' work where nothing is tested.
+	limit := 30 * alone
+
+	address := func(i int) string {
+		switch i %= 10_000; i % 4 {
+		case 0:
+			return fmt.Sprintf("127.0.0.%d:%d", 1+i%254, 2000+i)
+		case 1:
+			return fmt.Sprintf("[2001:db8:%x::1]:2000", i)
+		}
+		return fmt.Sprintf("10.%d.%d.9:2000", i/250, i%250)
+	}
+	var next, looked atomic.Int64
+	var flood sync.WaitGroup
+	turn := make(chan struct{}) // now and again during the flood
+	for range 64 {              // many more than are looked at one time
+		flood.Go(func() {
+			jar := map[string]string{}
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= 20_000 {
+					return
+				}
+				if i%250 == 249 {
+					turn <- struct{}{}
+				}
+				switch status := attempt(h, jar, address(i), "anna", fmt.Sprint("fout ", i)); status {
+				case http.StatusUnauthorized:
+					looked.Add(1)
+				case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+				default:
+					t.Errorf("a wrong password: %d", status)
+				}
+			}
+		})
+	}
+	go func() { flood.Wait(); close(turn) }()
+	var took []time.Duration
+	for range turn {
+		i := len(took)
+		jar, from := known, "127.0.0.1:1"
+		if i%2 == 1 {
+			jar, from = map[string]string{}, fmt.Sprintf("192.0.2.%d:1", i%250)
+		}
+		began := time.Now()
+		if status := attempt(h, jar, from, "anna", password); status != http.StatusSeeOther {
+			t.Errorf("login %d from %s: %d", i, from, status)
+		}
+		took = append(took, time.Since(began))
+	}
+	slices.Sort(took)
+	t.Logf("%d logins, %v at most, %v half of them; limit %v; %d wrong passwords looked at", len(took), took[len(took)-1], took[len(took)/2], limit, looked.Load())
+	if worst := took[len(took)-1]; worst > limit || len(took) != 80 {
+		t.Errorf("%d logins, %v at most, want %v", len(took), worst, limit)
 	}
 }

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/netip"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -60,6 +62,17 @@ func (c Config) place() (place, error) {
 		return place{}, errors.New("local hub: on every address of the computer the hub needs a public host")
 	}
 	return p, nil
+}
+
+// ownLoopback is a random address of this computer and a free port. A browser
+// sends cookies to every port of an address: on 127.0.0.1 programs of other users
+// of the computer would be sent the hub's. Linux and Windows answer on all of
+// 127.0.0.0/8; elsewhere there is 127.0.0.1 alone.
+func ownLoopback() string {
+	if runtime.GOOS != "linux" && runtime.GOOS != "windows" {
+		return "127.0.0.1:0"
+	}
+	return fmt.Sprintf("127.%d.%d.%d:0", 1+rand.IntN(254), rand.IntN(256), 1+rand.IntN(254))
 }
 
 // certificateError is about the certificate's files, which may be right tomorrow.
@@ -123,7 +136,7 @@ func (p *place) onPort(at net.Addr) {
 	if a, err := netip.ParseAddr(host); err == nil && !a.IsUnspecified() {
 		p.hosts = append(p.hosts, addr)
 	}
-	if p.loopback {
+	if host == "127.0.0.1" || host == "::1" {
 		p.hosts = append(p.hosts, "localhost:"+port)
 	}
 	scheme, usual := "http", "80"

@@ -1,8 +1,8 @@
 package localhub
 
 import (
+	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -106,15 +106,27 @@ func (h *Hub) doLogin(w http.ResponseWriter, r *http.Request) {
 		h.loginForm(w, r, http.StatusForbidden, l)
 		return
 	}
-	address, _, _ := net.SplitHostPort(r.RemoteAddr)
-	if wait, ok := h.limits.try(h.now(), name, address); !ok {
-		minutes := int((wait + time.Minute - 1) / time.Minute)
-		w.Header().Set("Retry-After", fmt.Sprint(int((wait+time.Second-1)/time.Second)))
-		l.Error = lang.N(text.LocalhubWait, minutes)
-		h.loginForm(w, r, http.StatusTooManyRequests, l)
+	known := h.isKnown(r, name)
+	keys := []limitKey{{name: name, known: true}}
+	wait, ok := time.Duration(0), false
+	if known {
+		wait, ok = h.limits.try(h.now(), keys...)
+	}
+	if !ok {
+		from := network(r.RemoteAddr)
+		keys = []limitKey{{name: name, network: from}, {network: from}}
+		wait, ok = h.limits.try(h.now(), keys...)
+	}
+	if !ok {
+		h.later(w, r, l, http.StatusTooManyRequests, wait)
 		return
 	}
-	ok, err := h.checkPassword(r.Context(), name, password)
+	ok, err := h.checkPassword(r.Context(), name, password, known)
+	if errors.Is(err, errBusy) {
+		h.limits.back(false, keys...)
+		h.later(w, r, l, http.StatusServiceUnavailable, time.Second)
+		return
+	}
 	if err != nil {
 		h.failed(w, r, "login", err)
 		return
@@ -124,13 +136,24 @@ func (h *Hub) doLogin(w http.ResponseWriter, r *http.Request) {
 		h.loginForm(w, r, http.StatusUnauthorized, l)
 		return
 	}
-	h.limits.succeeded(name, address)
+	h.limits.back(true, keys...)
 	if err := h.begin(r.Context(), w, name); err != nil {
 		h.failed(w, r, "login", err)
 		return
 	}
 	h.setCookie(w, "login", "", 0) // the next login has a form of its own
 	http.Redirect(w, r, l.Next, http.StatusSeeOther)
+}
+
+// later says when to try again.
+func (h *Hub) later(w http.ResponseWriter, r *http.Request, l loginView, status int, wait time.Duration) {
+	seconds := int((wait + time.Second - 1) / time.Second)
+	w.Header().Set("Retry-After", fmt.Sprint(seconds))
+	l.Error = tongue(r).N(text.LocalhubWaitSeconds, seconds)
+	if seconds > 90 {
+		l.Error = tongue(r).N(text.LocalhubWait, (seconds+59)/60)
+	}
+	h.loginForm(w, r, status, l)
 }
 
 func (h *Hub) doLogout(w http.ResponseWriter, r *http.Request) {

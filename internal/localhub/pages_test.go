@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -338,17 +339,32 @@ func TestLoginRateLimit(t *testing.T) {
 			t.Fatalf("attempt %d: %d", i, a.status)
 		}
 	}
-	now.Forward(time.Minute + time.Second)
-	a := b.login("anna", "een-wachtwoord", file)
-	if a.status != 429 || a.header.Get("Retry-After") != "239" || !strings.Contains(a.body, "4 minuten") {
+	for wait, says := range []string{"1 seconde", "2 seconden", "4 seconden"} {
+		wait = 1 << wait
+		if a := b.login("anna", "een-wachtwoord", file); a.status != 429 || a.header.Get("Retry-After") != strconv.Itoa(wait) || !strings.Contains(a.body, says) {
+			t.Errorf("%d, %q, want %s", a.status, a.header.Get("Retry-After"), says)
+		}
+		if a := b.login("bob", "fout", file); a.status != 401 { // others may still try
+			t.Errorf("another name: %d", a.status)
+		}
+		now.Forward(time.Duration(wait) * time.Second)
+		if a := b.login("anna", "fout", file); a.status != 401 {
+			t.Errorf("after %d s: %d", wait, a.status)
+		}
+	}
+	for range 10 {
+		now.Forward(5 * time.Minute)
+		b.login("anna", "fout", file)
+	}
+	if a := b.login("anna", "een-wachtwoord", file); a.status != 429 || !strings.Contains(a.body, "5 minuten") {
 		t.Errorf("%d, %q", a.status, a.header.Get("Retry-After"))
 	}
-	if a := b.login("bob", "fout", file); a.status != 401 { // others may still try
-		t.Errorf("another name: %d", a.status)
-	}
-	now.Forward(4 * time.Minute)
+	now.Forward(5 * time.Minute)
 	if a := b.login("anna", "een-wachtwoord", file); a.status != 303 {
 		t.Errorf("afterwards: %d", a.status)
+	}
+	if a := newBrowser(t, h).login("anna", "fout", file); a.status != 401 {
+		t.Errorf("all tries are there again: %d", a.status)
 	}
 }
 
@@ -391,7 +407,7 @@ func TestPageHeaders(t *testing.T) {
 			t.Errorf("cookie %s", c)
 		}
 	}
-	if len(a.header.Values("Set-Cookie")) != 1 || len(in.header.Values("Set-Cookie")) != 2 {
+	if len(a.header.Values("Set-Cookie")) != 1 || len(in.header.Values("Set-Cookie")) != 3 {
 		t.Error("cookies are missing")
 	}
 	if c := in.header.Values("Set-Cookie")[0]; !strings.Contains(c, "Max-Age=36000") {

@@ -120,25 +120,63 @@ func userName(s string) string { return strings.ToLower(strings.TrimSpace(s)) }
 // does not tell.
 var noUser = sync.OnceValue(func() []byte { return hashPassword(rand.Text()).hash })
 
-// checkPassword reports whether the password is the user's. Two are checked at
-// one time, others wait.
-func (h *Hub) checkPassword(ctx context.Context, name, password string) (bool, error) {
+// errBusy means that more passwords are tried than there is time to look at.
+var errBusy = errors.New("local hub: too many passwords at one time")
+
+// Passwords hashed at one time, and those that may wait for it.
+const (
+	hashedAtOnce = 2
+	hashWaiting  = 8
+)
+
+// turns are the places of those whose password is hashed and of those who wait.
+type turns struct{ waiting, hashing chan struct{} }
+
+func newTurns() turns {
+	return turns{make(chan struct{}, hashedAtOnce+hashWaiting), make(chan struct{}, hashedAtOnce)}
+}
+
+// checkPassword reports whether the password is the user's. Few are looked at one
+// time and few wait (errBusy); browsers that the user has logged in with (known)
+// have places of their own. A password that was right before is right at once, so
+// that a flood of wrong ones keeps nobody waiting who knows it.
+func (h *Hub) checkPassword(ctx context.Context, name, password string, known bool) (bool, error) {
 	hash, err := h.store.userHash(ctx, name)
 	unknown := errors.Is(err, sql.ErrNoRows)
 	if err != nil && !unknown {
 		return false, err
 	}
-	select {
-	case h.hashing <- struct{}{}:
-	case <-ctx.Done():
-		return false, ctx.Err()
-	}
-	defer func() { <-h.hashing }()
 	if unknown {
 		hash = noUser()
 	}
-	fits := bcrypt.CompareHashAndPassword(hash, []byte(password)) == nil
-	return fits && !unknown && len(password) <= maxPassword, nil
+	m := hmac.New(sha256.New, h.rightKey)
+	m.Write(hash) // all have one length
+	m.Write([]byte(password))
+	mark := [sha256.Size]byte(m.Sum(nil))
+	if _, before := h.right.Load(mark); before {
+		return true, nil
+	}
+	t := h.strangers
+	if known {
+		t = h.known
+	}
+	select {
+	case t.waiting <- struct{}{}:
+		defer func() { <-t.waiting }()
+	default:
+		return false, errBusy
+	}
+	select {
+	case t.hashing <- struct{}{}:
+		defer func() { <-t.hashing }()
+	case <-ctx.Done():
+		return false, ctx.Err()
+	}
+	fits := bcrypt.CompareHashAndPassword(hash, []byte(password)) == nil && !unknown && len(password) <= maxPassword
+	if fits {
+		h.right.Store(mark, true)
+	}
+	return fits, nil
 }
 
 // Cookies carry the port in their names: browsers keep cookies by host, not by
@@ -192,7 +230,18 @@ func (h *Hub) begin(ctx context.Context, w http.ResponseWriter, user string) err
 		return fmt.Errorf("local hub: session: %w", err)
 	}
 	h.setCookie(w, "session", token, SessionLife)
+	h.setCookie(w, "known", h.formToken("known", user), knownLife)
 	return nil
+}
+
+// knownLife is how long a browser is known for a user after a login.
+const knownLife = 90 * 24 * time.Hour
+
+// isKnown reports whether the user has logged in with the browser of a request
+// before. It opens nothing: such a browser has tries of its own, that others who
+// try the name cannot use up.
+func (h *Hub) isKnown(r *http.Request, user string) bool {
+	return hmac.Equal([]byte(h.cookie(r, "known")), []byte(h.formToken("known", user)))
 }
 
 // user gives who is logged in and with which token. It lasts exactly
@@ -224,74 +273,4 @@ func (h *Hub) formToken(form, cookie string) string {
 
 func (h *Hub) formTokenFits(r *http.Request, form, cookie string) bool {
 	return cookie != "" && hmac.Equal([]byte(r.PostForm.Get("form")), []byte(h.formToken(form, cookie)))
-}
-
-// limiter counts failed logins by user name and by address, in windows of
-// limitWindow.
-type limiter struct {
-	mu   sync.Mutex
-	seen map[string]*window
-}
-
-type window struct {
-	ends  time.Time
-	tries int
-}
-
-const (
-	limitWindow     = 5 * time.Minute
-	limitPerUser    = 5
-	limitPerAddress = 50
-	limitKeys       = 10_000
-)
-
-func newLimiter() *limiter { return &limiter{seen: map[string]*window{}} }
-
-// try takes an attempt before the password is looked at, so that many at once
-// do not get past. wait is how long to wait when there is none left.
-func (l *limiter) try(now time.Time, user, address string) (wait time.Duration, ok bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.seen) >= limitKeys {
-		for k, w := range l.seen {
-			if !now.Before(w.ends) {
-				delete(l.seen, k)
-			}
-		}
-		if len(l.seen) >= limitKeys {
-			return limitWindow, false
-		}
-	}
-	// The address first, and nothing is kept of a user name that it may not try:
-	// else one address could fill the table and lock everybody out.
-	a := l.window(now, "a:"+address)
-	if a.tries >= limitPerAddress {
-		return a.ends.Sub(now), false
-	}
-	u := l.window(now, "u:"+user)
-	if u.tries >= limitPerUser {
-		return u.ends.Sub(now), false
-	}
-	u.tries++
-	a.tries++
-	return 0, true
-}
-
-func (l *limiter) window(now time.Time, key string) *window {
-	w := l.seen[key]
-	if w == nil || !now.Before(w.ends) {
-		w = &window{ends: now.Add(limitWindow)}
-		l.seen[key] = w
-	}
-	return w
-}
-
-// succeeded gives the attempts of a user back.
-func (l *limiter) succeeded(user, address string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.seen, "u:"+user)
-	if a := l.seen["a:"+address]; a != nil && a.tries > 0 {
-		a.tries--
-	}
 }

@@ -31,6 +31,9 @@ type claims struct {
 	Client       string `json:"client_id"`
 	Scope        string `json:"scope"`
 	Organisation string `json:"organisation_code"`
+	// Secret names the client's secret that the token was given for, and tells
+	// nothing of it.
+	Secret string `json:"secret_id"`
 }
 
 // oauthError is an error answer of RFC 6749 5.2.
@@ -128,7 +131,7 @@ func (h *Hub) grant(w http.ResponseWriter, c client, scopes []string) {
 			ID: uuid.NewString(), Issuer: h.BaseURL(), Subject: c.id,
 			IssuedAt: jwt.NewNumericDate(now), ExpiresAt: jwt.NewNumericDate(now.Add(h.cfg.TokenLifetime)),
 		},
-		Client: c.id, Scope: scope, Organisation: c.organisation,
+		Client: c.id, Scope: scope, Organisation: c.organisation, Secret: c.secret,
 	}).SignedString(h.jwtKey)
 	if err != nil {
 		h.broken(w, "token", err)
@@ -142,8 +145,8 @@ func (h *Hub) grant(w http.ResponseWriter, c client, scopes []string) {
 	}{token, "Bearer", int64(h.cfg.TokenLifetime / time.Second), scope})
 }
 
-// bearer lets a request through whose token is ours, alive, of a client that
-// still exists, and has the scope.
+// bearer lets a request through whose token is ours, alive, given for the secret
+// that its client has now, and has the scope.
 func (h *Hub) bearer(scope string, next http.HandlerFunc) http.HandlerFunc {
 	parser := jwt.NewParser(jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}),
 		jwt.WithExpirationRequired(), jwt.WithTimeFunc(h.now))
@@ -174,7 +177,7 @@ func (h *Hub) bearer(scope string, next http.HandlerFunc) http.HandlerFunc {
 			writeError(w, http.StatusForbidden, "insufficient_scope", "the token lacks a scope")
 			return
 		}
-		next(w, r.WithContext(context.WithValue(r.Context(), senderKey{}, client{c.Client, c.Organisation})))
+		next(w, r.WithContext(context.WithValue(r.Context(), senderKey{}, client{id: c.Client, organisation: c.Organisation})))
 	}
 }
 
@@ -187,12 +190,12 @@ func senderOf(ctx context.Context) client {
 	return c
 }
 
-// live reports whether the client of a token is still there and still of the
-// organisation that the token names.
+// live reports whether the client of a token is still there, of the organisation
+// that the token names and with the secret that it was given for.
 func (h *Hub) live(ctx context.Context, c *claims) (bool, error) {
-	org, _, _, err := h.store.getClient(ctx, c.Client)
+	org, salt, _, err := h.store.getClient(ctx, c.Client)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}
-	return err == nil && org == c.Organisation, err
+	return err == nil && org == c.Organisation && secretID(salt) == c.Secret, err
 }

@@ -3,6 +3,7 @@ package localhub_test
 import (
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"net/url"
 	"strings"
 	"testing"
@@ -197,6 +198,29 @@ func TestBearer(t *testing.T) {
 	if a := lookup(t, h, tok, "0612345678"); a.status != 401 {
 		t.Errorf("after its end: %d", a.status)
 	}
+}
+
+// TestTokensDieWithTheirSecret: a token holds for the secret that it was given for,
+// whatever the client is called.
+func TestTokensDieWithTheirSecret(t *testing.T) {
+	h := start(t, localhub.Config{})
+	change := func(name string, do func() error) {
+		t.Helper()
+		old := token(t, h)
+		if a := lookup(t, h, old, "0612345678"); a.status != 200 {
+			t.Errorf("before %s: %d", name, a.status)
+		}
+		if err := do(); err != nil {
+			t.Fatal(err)
+		}
+		if a := lookup(t, h, old, "0612345678"); a.status != 401 {
+			t.Errorf("after %s: %d", name, a.status)
+		}
+	}
+	same := func() error { return h.SetClientSecret(t.Context(), clientID, org, secret) }
+	change("the same secret anew", same)
+	change("removing and adding", func() error { return errors.Join(h.RemoveClient(t.Context(), clientID), same()) })
+	change("rotating", func() error { _, err := h.RotateClient(t.Context(), clientID); return err })
 }
 
 func TestClientsAreChecked(t *testing.T) {

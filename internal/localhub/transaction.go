@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -17,11 +18,14 @@ import (
 
 // Limits of a delivery in time. The hub documents none (hub-api.md 8.3).
 const (
-	silence      = 30 * time.Second // between two pieces of a request
-	longest      = time.Hour
-	maxDrained   = 64 << 20 // of the rest of a request that is refused
-	drainTime    = 5 * time.Second
-	uploadsAtOne = 16 // others wait for their turn
+	silence    = 30 * time.Second // between two pieces of a request
+	leastRate  = 8 << 10          // bytes a second over the whole request, once silence has passed
+	longest    = time.Hour
+	maxDrained = 64 << 20 // of the rest of a request that is refused
+	drainTime  = 5 * time.Second
+	// Deliveries taken at one time; who brings more is told to come again.
+	uploadsAtOne    = 32
+	uploadsOfClient = 8
 )
 
 // serveTransaction answers POST /transaction/<intermediary> (hub-api.md 4.2).
@@ -30,7 +34,7 @@ func (h *Hub) serveTransaction(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	c := senderOf(r.Context())
 	intermediary := r.PathValue("intermediary")
-	body := &patient{body: r.Body, control: http.NewResponseController(w), now: time.Now, ends: time.Now().Add(longest)}
+	body := newPatient(r.Body, http.NewResponseController(w), time.Now, longest)
 	refuse := func(status int, code, about string, item int) { writeRefusal(w, status, code, about, item) }
 	if !slices.Contains(h.cfg.Intermediaries, intermediary) {
 		refuse(http.StatusNotFound, "unknown_intermediary", "this hub has no message box for that intermediary", -1)
@@ -50,12 +54,12 @@ func (h *Hub) serveTransaction(w http.ResponseWriter, r *http.Request) {
 		refuse(http.StatusRequestEntityTooLarge, "too_large", "the request is too large", -1)
 		return
 	}
-	select {
-	case h.uploads <- struct{}{}:
-		defer func() { <-h.uploads }()
-	case <-r.Context().Done():
+	if !h.uploads.begin(c.id) {
+		w.Header().Set("Retry-After", "5")
+		refuse(http.StatusServiceUnavailable, "busy", "too many deliveries at one time", -1)
 		return
 	}
+	defer h.uploads.end(c.id)
 	receipts, err := h.take(r.Context(), body, limit, c, intermediary)
 	var (
 		refused *intake.Refusal
@@ -140,27 +144,73 @@ func writeRefusal(w http.ResponseWriter, status int, code, about string, item in
 	}{code, about, item})
 }
 
-// patient reads a body as long as it keeps coming: a large message takes longer
-// than the server gives other requests.
+// uploads counts deliveries that are being taken, by client: one that is slow or
+// means harm leaves room for the others.
+type uploads struct {
+	mu  sync.Mutex
+	all int
+	of  map[string]int
+}
+
+// begin takes a place if there is one.
+func (u *uploads) begin(client string) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.all >= uploadsAtOne || u.of[client] >= uploadsOfClient {
+		return false
+	}
+	u.all++
+	u.of[client]++
+	return true
+}
+
+func (u *uploads) end(client string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.all--
+	if u.of[client]--; u.of[client] == 0 {
+		delete(u.of, client)
+	}
+}
+
+// patient reads a body as long as it keeps coming, and not too slowly: a large
+// message takes longer than the server gives other requests.
 type patient struct {
 	body    io.Reader
-	control *http.ResponseController
+	control deadlines
 	now     func() time.Time
-	next    time.Time // when the deadline is moved again
+	began   time.Time
 	ends    time.Time
+	next    time.Time // when the deadline is moved again
+	read    int64
+}
+
+// deadlines are those of a connection.
+type deadlines interface {
+	SetReadDeadline(time.Time) error
+	SetWriteDeadline(time.Time) error
+}
+
+func newPatient(body io.Reader, control deadlines, now func() time.Time, longest time.Duration) *patient {
+	began := now()
+	return &patient{body: body, control: control, now: now, began: began, ends: began.Add(longest)}
 }
 
 func (p *patient) Read(b []byte) (int, error) {
 	if now := p.now(); !now.Before(p.next) {
 		p.next = now.Add(silence / 10)
 		deadline := now.Add(silence)
-		if deadline.After(p.ends) {
-			deadline = p.ends
+		for _, sooner := range []time.Time{p.ends, p.began.Add(silence + time.Duration(p.read/leastRate)*time.Second)} {
+			if deadline.After(sooner) {
+				deadline = sooner
+			}
 		}
 		_ = p.control.SetReadDeadline(deadline)
 		_ = p.control.SetWriteDeadline(deadline.Add(longest)) // for the answer, after the ZIP files were looked into
 	}
-	return p.body.Read(b)
+	n, err := p.body.Read(b)
+	p.read += int64(n)
+	return n, err
 }
 
 // heard lets a sender see the answer that comes before the end of its request:
@@ -172,13 +222,11 @@ func heard(next http.Handler) http.Handler {
 		next.ServeHTTP(w, r)
 		control := http.NewResponseController(w)
 		_ = control.Flush()
-		(&patient{body: r.Body, control: control, now: time.Now}).drain()
+		newPatient(r.Body, control, time.Now, drainTime).drain()
 	})
 }
 
 func (p *patient) drain() {
-	p.ends = p.now().Add(drainTime)
-	p.next = time.Time{}
 	_, _ = io.CopyN(io.Discard, p, maxDrained)
 }
 

@@ -271,7 +271,7 @@ func TestDeliverRepeatedAtOneTime(t *testing.T) {
 	var wait sync.WaitGroup
 	var mu sync.Mutex
 	fresh, ids := 0, map[string]bool{}
-	for range 40 {
+	for range 8 {
 		wait.Go(func() {
 			a, err := try(t, client(t), "POST", h.BaseURL()+"/transaction/intermediary", body, "Authorization", "Bearer "+tok, "Content-Type", "application/json")
 			if err != nil || a.status != http.StatusOK {
@@ -528,11 +528,12 @@ func TestDeliverLarge(t *testing.T) {
 	}
 }
 
-// More deliveries than are taken at one time wait, and all are taken.
-func TestDeliverWaitsItsTurn(t *testing.T) {
+// TestDeliverAtOneTime: a client that holds many deliveries open is told at once to
+// come again with more, and others deliver meanwhile.
+func TestDeliverAtOneTime(t *testing.T) {
 	h := start(t, localhub.Config{})
 	tok := token(t, h)
-	const many = 60
+	const many = 8
 	begun := make(chan *io.PipeWriter, many)
 	done := make(chan int, many)
 	for i := range many {
@@ -563,6 +564,22 @@ func TestDeliverWaitsItsTurn(t *testing.T) {
 			_ = in.Close()
 		}()
 	}
+	send := func(tok string, n int) answer {
+		return do(t, client(t), "POST", h.BaseURL()+"/transaction/intermediary", messagetest.Request(message(t, n)),
+			"Authorization", "Bearer "+tok, "Content-Type", "application/json")
+	}
+	if err := h.SetClientSecret(t.Context(), "second", org, secret); err != nil {
+		t.Fatal(err)
+	}
+	for len(h.Uploads()) != 1 || h.Uploads()[clientID] != many { // until all have begun
+		time.Sleep(time.Millisecond)
+	}
+	if a := send(tok, many); a.status != http.StatusServiceUnavailable || a.header.Get("Retry-After") == "" || refused(t, a).Error != "busy" {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+	if a := send(tokenOf(t, h, "second", org), many); a.status != http.StatusOK {
+		t.Errorf("another client: %d %s", a.status, a.body)
+	}
 	for i := range many {
 		in := <-begun
 		if _, err := io.WriteString(in, messagetest.Request(message(t, i))[20:]); err != nil {
@@ -575,8 +592,8 @@ func TestDeliverWaitsItsTurn(t *testing.T) {
 			t.Errorf("status %d", status)
 		}
 	}
-	if n, _ := h.CountMessages(t.Context()); n != many {
-		t.Errorf("%d messages", n)
+	if n, _ := h.CountMessages(t.Context()); n != many+1 || len(h.Uploads()) != 0 {
+		t.Errorf("%d messages, %v", n, h.Uploads())
 	}
 }
 

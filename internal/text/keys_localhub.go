@@ -17,6 +17,7 @@ const (
 	LocalhubLoginLife           Key = "localhub.login.life"
 	LocalhubWrong               Key = "localhub.login.wrong"
 	LocalhubWait                Key = "localhub.login.wait"
+	LocalhubWaitSeconds         Key = "localhub.login.wait.seconds"
 	LocalhubAgain               Key = "localhub.login.again"
 	LocalhubLogout              Key = "localhub.logout"
 	LocalhubHome                Key = "localhub.home"

@@ -1,0 +1,44 @@
+package localhub
+
+import (
+	"testing"
+	"time"
+)
+
+// slow gives so many bytes every two seconds.
+type slow struct {
+	now  time.Time
+	each int
+}
+
+func (s *slow) Read(p []byte) (int, error) {
+	s.now = s.now.Add(2 * time.Second)
+	return min(len(p), s.each), nil
+}
+
+type lastDeadline struct{ read time.Time }
+
+func (d *lastDeadline) SetReadDeadline(t time.Time) error  { d.read = t; return nil }
+func (d *lastDeadline) SetWriteDeadline(t time.Time) error { return nil }
+
+// TestPatience: a delivery that trickles is given up soon after the time that one
+// which stands is given, and one that comes at a modem's pace is not.
+func TestPatience(t *testing.T) {
+	for each, want := range map[int]time.Duration{1: silence + 10*time.Second, 2 * leastRate * 9 / 10: 6 * time.Minute, 2 * leastRate: longest + 10*time.Second} {
+		began := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+		body := &slow{began, each}
+		var last lastDeadline
+		p := newPatient(body, &last, func() time.Time { return body.now }, longest)
+		for buf := make([]byte, 64<<10); ; {
+			if _, err := p.Read(buf); err != nil {
+				t.Fatal(err)
+			}
+			if body.now.After(last.read) {
+				break
+			}
+		}
+		if took := body.now.Sub(began); took > want || each == 2*leastRate && took < longest {
+			t.Errorf("%d bytes every two seconds: given up after %v, want %v", each, took, want)
+		}
+	}
+}
