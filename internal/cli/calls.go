@@ -94,7 +94,7 @@ type ringCmd struct {
 	Line      string   `help:"Our number that was called."`
 	Via       string   `help:"Who passed the call on."`
 	Direction string   `help:"incoming or outgoing." default:"incoming"`
-	Stdin     bool     `help:"Read what no argument gives from standard input: lines of state=, id=, name=, line=, via=, direction= and number=. What neither gives may stand in the environment: WIEBELT_NUMBER, WIEBELT_NAME and so on. Other users of the computer can see neither."`
+	Stdin     bool     `help:"Read from standard input what no argument says: lines of state=, id=, name=, line=, via=, direction= and number=. What is not there either may stand in the environment: WIEBELT_NUMBER, WIEBELT_NAME and so on. Other users of the computer see neither."`
 	Twinkle   bool     `help:"Read the call from the environment that Twinkle sets for its scripts; the other flags are not looked at."`
 	NoStart   bool     `name:"no-start" help:"Do not start Wiebelt if it is not running (exit code 4)."`
 	Number    []string `arg:"" optional:"" passthrough:"partial" help:"The caller's number; further words are the name."`

@@ -197,13 +197,22 @@ func (c *hubUserAddCmd) Run(e *env) error {
 	})
 }
 
-type hubUserListCmd struct{ hubData }
+type hubUserListCmd struct {
+	hubData
+	JSON bool `help:"As JSON: [{\"name\",\"admin\"}]."`
+}
 
 func (c *hubUserListCmd) Run(e *env) error {
 	return c.with(e, func(d *localhub.Data) error {
 		all, err := d.Users(e.ctx)
 		if err != nil {
 			return err
+		}
+		if c.JSON {
+			if all == nil {
+				all = []localhub.User{}
+			}
+			return json.NewEncoder(e.out).Encode(all)
 		}
 		w := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
 		fmt.Fprintln(w, "USER\tMESSAGE BOX")

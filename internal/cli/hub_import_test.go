@@ -148,3 +148,16 @@ func TestHubImportBar(t *testing.T) {
 		t.Errorf("%q", s)
 	}
 }
+
+// TestHubUserListJSON: scripts read who may look.
+func TestHubUserListJSON(t *testing.T) {
+	dir := emptyHub(t)
+	for _, want := range []string{"[]\n", `[{"name":"anna","admin":true}]` + "\n"} {
+		if code, out, errOut := run(t, "", "hub", "user", "list", "--data", dir, "--json"); code != 0 || out != want {
+			t.Errorf("exit %d: %s%s, want %s", code, out, errOut, want)
+		}
+		if code, _, errOut := run(t, "een-wachtwoord\n", "hub", "user", "add", "--data", dir, "--admin", "--password-stdin", "Anna"); code != 0 {
+			t.Fatal(errOut)
+		}
+	}
+}

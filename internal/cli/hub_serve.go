@@ -11,7 +11,7 @@ import (
 
 // hubServeCmd is "wiebelt hub" without a word behind it.
 type hubServeCmd struct {
-	Listen     string `help:"Literal address and port; unless given a free port of a random loopback address (with a certificate of 127.0.0.1). Other than loopback needs a certificate." placeholder:"ADDRESS:PORT"`
+	Listen     string `help:"Literal address and port; else a free port of a random loopback address (with a certificate 127.0.0.1). Other than loopback needs a certificate." placeholder:"ADDRESS"`
 	TLSCert    string `name:"tls-cert" help:"Certificate with its chain (PEM): the hub is https, TLS 1.2 or newer. Read at start only." placeholder:"FILE"`
 	TLSKey     string `name:"tls-key" help:"Key of the certificate (PEM)." placeholder:"FILE"`
 	PublicHost string `name:"public-host" help:"Name in the hub's addresses; without it the certificate's first one." placeholder:"NAME"`

@@ -37,7 +37,11 @@ func (c *recipeCmd) Run(e *env) error {
 	}
 	r, ok := guide.Find(l, c.Name)
 	if !ok {
-		return &exitError{exitUsage, "no recipe of that name; \"wiebelt recipe\" lists them"}
+		meant := any("")
+		if near := guide.Near(l, c.Name); len(near) > 0 {
+			meant = text.Errorf(text.UsageMeant, strings.Join(near, ", "))
+		}
+		return wrong(text.RecipesUnknown, meant)
 	}
 	tokens, err := tokensOf(d)
 	if err != nil {

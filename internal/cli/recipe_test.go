@@ -625,6 +625,11 @@ func TestRecipeCommand(t *testing.T) {
 	if code, out, errOut := run(t, "", "recipe", "--profile", dir, "nokia"); code != exitUsage || out != "" || strings.Contains(errOut, "nokia") {
 		t.Errorf("exit %d: %s%s", code, out, errOut)
 	}
+	for typed, meant := range map[string]string{"mircosip": "microsip", "Asterix": "asterisk", "3cx": "3cx-client, 3cx-v20", "ProCall": "estos", "z": "lists them.\n"} {
+		if code, _, errOut := run(t, "", "recipe", "--profile", dir, "--language", "en", typed); code != exitUsage || !strings.Contains(errOut, meant) {
+			t.Errorf("%s: exit %d: %s", typed, code, errOut)
+		}
+	}
 	if code, out, errOut := run(t, "", "recipe", "--profile", dir, "--language", "de", "microsip"); code != exitUsage {
 		t.Errorf("exit %d: %s%s", code, out, errOut)
 	}

@@ -176,6 +176,20 @@ func All(l text.Language) []Recipe {
 	return slices.Clone(all[l])
 }
 
+// Near gives the ids of recipes that a mistyped name may mean.
+func Near(l text.Language, name string) (ids []string) {
+	name = strings.ToLower(strings.TrimSpace(name))
+	if len(name) < 2 {
+		return nil
+	}
+	for _, r := range All(l) {
+		if strings.Contains(r.ID, name) || strings.Contains(name, r.ID) || strings.Contains(strings.ToLower(r.Title), name) || strings.HasPrefix(r.ID, name[:2]) {
+			ids = append(ids, r.ID)
+		}
+	}
+	return ids
+}
+
 // Find gives the recipe with an id.
 func Find(l text.Language, id string) (Recipe, bool) {
 	all := All(l)

@@ -3,6 +3,7 @@ package guide
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -20,6 +21,9 @@ var windows = Values{
 	Settings: `C:\Users\J. de Vries\AppData\Roaming\Wiebelt\settings.toml`, Port: 27471,
 	PathToken: strings.Repeat("p", 43), SocketToken: strings.Repeat("s", 43),
 }
+
+// chosen is what readers choose themselves, named in their language.
+var chosen = regexp.MustCompile(`(?m)^password = .*$`)
 
 var linux = Values{Exe: "/usr/bin/wiebelt", ExeW: "/usr/bin/wiebelt", Settings: "/home/jan/.config/wiebelt/settings.toml",
 	Port: 27475, PathToken: strings.Repeat("p", 43), SocketToken: strings.Repeat("s", 43)}
@@ -74,7 +78,7 @@ func TestLanguagesAgree(t *testing.T) {
 			if p.Step != q.Step || (p.Block == nil) != (q.Block == nil) {
 				t.Errorf("%s: part %d is of another kind", nl.ID, i)
 			}
-			if p.Block != nil && q.Block != nil && (p.Block.Kind != q.Block.Kind || p.Block.Text != q.Block.Text) {
+			if p.Block != nil && q.Block != nil && (p.Block.Kind != q.Block.Kind || chosen.ReplaceAllString(p.Block.Text, "") != chosen.ReplaceAllString(q.Block.Text, "")) {
 				t.Errorf("%s: other text to paste in block %d", nl.ID, i)
 			}
 			if p.Text == q.Text && p.Block == nil {

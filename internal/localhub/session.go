@@ -77,8 +77,8 @@ func (d *Data) AddUser(ctx context.Context, name, password string, admin bool) e
 
 // User is a user of the hub's pages.
 type User struct {
-	Name  string
-	Admin bool // sees the message box
+	Name  string `json:"name"`
+	Admin bool   `json:"admin"` // sees the message box
 }
 
 // ErrNoUser means that there is no user of that name.

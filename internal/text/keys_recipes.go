@@ -25,6 +25,7 @@ const (
 	RecipesPort             Key = "recipes.port"
 	RecipesBroken           Key = "recipes.broken"
 	RecipesBrokenHint       Key = "recipes.broken.hint"
+	RecipesUnknown          Key = "recipes.unknown"
 	RecipesErrorSpace       Key = "recipes.error.space"
 	RecipesErrorLong        Key = "recipes.error.long"
 	RecipesErrorPath        Key = "recipes.error.path"
