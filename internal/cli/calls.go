@@ -240,6 +240,9 @@ func (c *lookupCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
+	if err := c.findNumber(rules); err != nil {
+		return err
+	}
 	n := rules.Parse(c.Number, "")
 	if phone.Validate(c.Number) != nil && n.Kind != phone.External {
 		return &exitError{exitUsage, "not a telephone number"}
@@ -268,6 +271,20 @@ func (c *lookupCmd) Run(e *env) error {
 		return &exitError{exitFailed, a.Error.Message}
 	}
 	return &exitError{exitNotFound, ""}
+}
+
+// findNumber takes the number out of what was pasted.
+func (c *lookupCmd) findNumber(rules *phone.Rules) error {
+	all := rules.Find(c.Number)
+	if len(all) > 1 {
+		var shown []string
+		for _, n := range all {
+			shown = append(shown, n.Display())
+		}
+		return wrong(text.LookupWhich, strings.Join(shown, ", "))
+	}
+	c.Number = cmp.Or(all[0].E164, all[0].Digits, c.Number)
+	return nil
 }
 
 func (c *lookupCmd) print(e *env, a lookupAnswer) error {

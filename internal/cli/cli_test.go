@@ -49,7 +49,7 @@ func setUp(t *testing.T) (dir string, h *localhub.Hub) {
 
 func TestLookup(t *testing.T) {
 	dir, h := setUp(t)
-	for number, want := range map[string]int{"0698760011": 0, "+31 6 9876 0011": 0, "0655550000": 3, "101": 3, "anonymous": 3, "hello": 2} {
+	for number, want := range map[string]int{"0698760011": 0, "+31 6 9876 0011": 0, "T 06-98760011 (mobiel)": 0, "06-98760011 / 020 765 00 22": 2, "0655550000": 3, "101": 3, "anonymous": 3, "hello": 2} {
 		if code, out, errOut := run(t, "", "lookup", "--profile", dir, number); code != want {
 			t.Errorf("%s: exit %d, want %d: %s%s", number, code, want, out, errOut)
 		}

@@ -14,6 +14,7 @@ const (
 	LookupWithheldHint Key = "lookup.withheld.hint"
 	LookupNonumberHint Key = "lookup.nonumber.hint"
 	LookupNumbers      Key = "lookup.numbers"
+	LookupWhich        Key = "lookup.which"
 	LookupInternal     Key = "lookup.internal"
 	LookupFailed       Key = "lookup.failed"
 	LookupOff          Key = "lookup.off"
