@@ -19,6 +19,9 @@ const (
 // secretName is the key's name in the secret store.
 const secretName = "choices"
 
+// Key is under what the secret store keeps the key of the remembered choices.
+func Key() secret.Ref { return secret.Key(secretName) }
+
 // Run reads the file and writes what changes, until ctx ends and all is written.
 func (s *Store) Run(ctx context.Context) {
 	defer close(s.done)
@@ -109,12 +112,12 @@ func (s *Store) keyed() bool {
 // findKey gets the key from the secret store, or makes one, and gives the file
 // what was done without it.
 func (s *Store) findKey(ctx context.Context) error {
-	text, err := s.p.Secrets.Get(ctx, secret.Key(secretName))
+	text, err := s.p.Secrets.Get(ctx, Key())
 	key, ok := decodeKey(text)
 	switch {
 	case errors.Is(err, secret.ErrNotSet) || err == nil && !ok:
 		text = secret.RandomKey()
-		if err := s.p.Secrets.Set(ctx, secret.Key(secretName), text); err != nil {
+		if err := s.p.Secrets.Set(ctx, Key(), text); err != nil {
 			return err
 		}
 		key, _ = decodeKey(text)
@@ -163,7 +166,7 @@ func (s *Store) removeAll(ctx context.Context) error {
 	s.mu.Unlock()
 	err := s.file.remove(s.p.Path)
 	if had && s.p.Secrets != nil {
-		err = errors.Join(err, s.p.Secrets.Delete(ctx, secret.Key(secretName)))
+		err = errors.Join(err, s.p.Secrets.Delete(ctx, Key()))
 	}
 	return err
 }

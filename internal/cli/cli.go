@@ -25,6 +25,7 @@ import (
 	"wiebelt/internal/profile"
 	"wiebelt/internal/ring"
 	"wiebelt/internal/settings"
+	"wiebelt/internal/settings/templates"
 	"wiebelt/internal/text"
 )
 
@@ -81,7 +82,8 @@ type commands struct {
 	Doctor     doctorCmd     `cmd:"" group:"admin" help:"Check everything Wiebelt depends on, and say what to do."`
 	Register   registerCmd   `cmd:"" group:"admin" help:"Open wiebelt: links with this program and start it at log-on."`
 	Unregister unregisterCmd `cmd:"" group:"admin" help:"Take back what register did."`
-	Settings   settingsCmd   `cmd:"" group:"admin" help:"Show every setting, its value and where it comes from."`
+	Settings   settingsCmd   `cmd:"" group:"admin"`
+	Secret     secretCmd     `cmd:"" group:"admin"`
 	Forget     forgetCmd     `cmd:"" group:"admin" help:"Delete what is stored about callers."`
 	Version    versionCmd    `cmd:"" group:"admin" help:"Show version, commit, Go and Fyne."`
 
@@ -236,7 +238,7 @@ func (e *env) dirs() (profile.Dirs, error) {
 func (e *env) load(d profile.Dirs) *settings.Settings {
 	s, problems := settings.Load(d)
 	for _, p := range problems {
-		fmt.Fprintln(e.err, "wiebelt: settings:", oneLine(p.String()))
+		fmt.Fprintln(e.err, "wiebelt:", oneLine(templates.Say(e.lang(), p)))
 	}
 	return s
 }

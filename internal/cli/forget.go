@@ -2,33 +2,36 @@ package cli
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
 	"os/user"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/instance"
+	"wiebelt/internal/native/register"
 	"wiebelt/internal/resident"
+	"wiebelt/internal/resident/configure"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
+	"wiebelt/internal/text"
 )
 
 type forgetCmd struct {
-	All       bool   `help:"Everything about callers." xor:"what" required:""`
-	Number    string `help:"Everything about one number." xor:"what" required:"" placeholder:"N"`
-	OlderThan string `name:"older-than" help:"What is older, such as 30d." xor:"what" required:"" placeholder:"30d"`
-	User      string `help:"Every file of Wiebelt that this user has; for administrators. Says what it could not reach." xor:"what" required:"" placeholder:"NAME"`
+	All       bool   `xor:"what" required:""`
+	Number    string `xor:"what" required:"" placeholder:"N"`
+	OlderThan string `name:"older-than" xor:"what" required:"" placeholder:"30d"`
+	User      string `xor:"what" required:"" placeholder:"NAME"`
 }
 
 func (c *forgetCmd) Run(e *env) error {
 	if c.User != "" {
 		if e.profileDir != "" {
-			return &exitError{exitUsage, "--user and --profile do not go together"}
+			return wrong(text.AdminForgetProfile)
 		}
 		return forgetUser(e, c.User)
 	}
@@ -37,12 +40,22 @@ func (c *forgetCmd) Run(e *env) error {
 		return err
 	}
 	what := deskapi.Forget{All: c.All, Number: c.Number}
-	if c.OlderThan != "" {
+	s := e.load(d)
+	switch {
+	case c.OlderThan != "":
 		n, err := strconv.Atoi(strings.TrimSuffix(c.OlderThan, "d"))
 		if err != nil || n < 0 || !strings.HasSuffix(c.OlderThan, "d") {
-			return &exitError{exitUsage, "--older-than: a number of days such as 30d"}
+			return wrong(text.AdminForgetDays)
 		}
 		what.Days = &n
+	case c.Number != "":
+		rules, err := configure.Rules(s)
+		if err != nil {
+			return err
+		}
+		if rules.Parse(c.Number, "").Digits == "" {
+			return wrong(text.AdminForgetNumber)
+		}
 	}
 	// The resident owns the files while it runs.
 	cfg, err := resident.Instance(d, e.build.Version, e.build.Commit, slog.New(slog.DiscardHandler))
@@ -50,12 +63,12 @@ func (c *forgetCmd) Run(e *env) error {
 		return err
 	}
 	if _, err = resident.Forget(e.ctx, cfg, what); errors.Is(err, instance.ErrNotRunning) {
-		err = resident.ForgetFiles(e.ctx, d, e.load(d), what)
+		err = resident.ForgetFiles(e.ctx, d, s, what)
 	}
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(e.out, "Forgotten.")
+	e.say(text.AdminForgotten)
 	return nil
 }
 
@@ -67,17 +80,17 @@ func (f userFolder) path() string { return filepath.Join(f.below, filepath.FromS
 
 // forgetUser deletes another user's files. What that user may have put in the
 // way, a link to somewhere else, is not followed. The user's vault is out of
-// reach: only the user's own session opens it (corrections.md 36).
+// reach: only the user's own session opens it.
 func forgetUser(e *env, name string) error {
 	if !administrator() {
-		return errors.New("only an administrator can delete another user's files")
+		return fail(exitFailed, text.AdminOnly)
 	}
 	u, err := user.Lookup(name)
 	if err != nil {
-		return &exitError{exitUsage, "there is no such user"}
+		return wrong(text.AdminNoUser)
 	}
 	if !filepath.IsAbs(u.HomeDir) {
-		return errors.New("this user has no home folder here")
+		return fail(exitFailed, text.AdminNoHome)
 	}
 	folders, dirs := foldersOf(u)
 	s, _ := settings.Load(dirs) // before they go; what is wrong in them does not matter
@@ -88,18 +101,34 @@ func forgetUser(e *env, name string) error {
 		switch {
 		case err != nil:
 			left = true
-			fmt.Fprintf(e.out, "left: %s: %s\n", f.path(), oneLine(reasonOf(err)))
+			e.say(text.AdminLeftOf, f.path(), e.tell(reasonOf(err)))
 		case there:
-			fmt.Fprintln(e.out, "deleted:", f.path())
+			e.say(text.AdminDeleted, f.path())
+		}
+	}
+	if home, err := os.OpenRoot(u.HomeDir); err == nil {
+		deleted, err := register.ForgetIn(home)
+		_ = home.Close()
+		for _, name := range deleted {
+			found = true
+			e.say(text.AdminDeleted, filepath.Join(u.HomeDir, filepath.FromSlash(name)))
+		}
+		if err != nil {
+			left = true
+			e.say(text.AdminLeftOf, u.HomeDir, e.tell(reasonOf(err)))
 		}
 	}
 	if !found {
-		fmt.Fprintln(e.out, "This user has no files of Wiebelt in the usual places.")
+		e.say(text.AdminNothingOf)
 		return nil
+	}
+	if runtime.GOOS == "windows" {
+		left = true
+		e.say(text.AdminRegistry)
 	}
 	if s.Hub.SecretStore != secret.KindFile {
 		left = true
-		fmt.Fprintf(e.out, "left: the secrets in the user's own vault, which only that user's session opens. There: %s\n", vaultHint(secret.VaultName(dirs)))
+		e.say(text.AdminVault, vaultHint(secret.VaultName(dirs)))
 	}
 	if left {
 		return &exitError{exitFailed, ""}
@@ -124,16 +153,16 @@ func (f userFolder) remove() (there bool, err error) {
 		return true, err
 	}
 	if _, err := root.Lstat(f.name); !errors.Is(err, fs.ErrNotExist) {
-		return true, errors.New("it was made anew; end that user's Wiebelt first")
+		return true, text.Errorf(text.AdminMadeAnew)
 	}
 	return true, nil
 }
 
 // reasonOf is an error without the path, which is printed beside it.
-func reasonOf(err error) string {
+func reasonOf(err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {
-		return p.Err.Error()
+		return p.Err
 	}
-	return err.Error()
+	return err
 }

@@ -11,6 +11,7 @@ import (
 	"wiebelt/internal/instance"
 	"wiebelt/internal/resident"
 	"wiebelt/internal/settings/setup"
+	"wiebelt/internal/text"
 )
 
 // Times for a resident that has to be started first.
@@ -37,7 +38,7 @@ func (e *env) openFile(args []string) error {
 		return err
 	}
 	if !strings.EqualFold(filepath.Ext(path), setup.Suffix) {
-		return &exitError{exitUsage, "this is no set-up file: its name does not end in " + setup.Suffix}
+		return wrong(text.AdminNotSetupFile, setup.Suffix)
 	}
 	if info, err := os.Stat(path); err != nil {
 		return err

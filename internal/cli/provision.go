@@ -236,9 +236,17 @@ func (c *provisionCmd) keep(e *env, d profile.Dirs, h settings.Hub, ref secret.R
 // secretError says what a secret store said, or what is wrong with a secret.
 func secretError(l text.Language, err error) error {
 	state := secret.StateOf(err)
-	words := l.T(text.SecretState(string(state)))
+	words := secretWords(l, state)
 	if state == secret.Failed || errors.Is(err, context.DeadlineExceeded) {
-		words = strings.TrimSuffix(words, ".") + ": " + err.Error()
+		words = strings.TrimSuffix(words, ".") + ": " + l.Error(err)
 	}
 	return &exitError{exitFailed, words}
+}
+
+// secretWords is how a secret is kept, in words: of the computer's, who may read it.
+func secretWords(l text.Language, state secret.State) string {
+	if group := secret.MachineReaders(); state == secret.NoRight && group != "" {
+		return l.T(text.SecretNoRightGroup, group)
+	}
+	return l.T(text.SecretState(string(state)))
 }

@@ -1,29 +1,22 @@
 package cli
 
 import (
-	"errors"
-	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime"
 
 	"wiebelt/internal/native/register"
 	"wiebelt/internal/resident/registrations"
+	"wiebelt/internal/text"
 )
 
 type registerCmd struct {
-	AllUsers   bool `name:"all-users" help:"For everybody on this computer; takes an administrator."`
-	Repair     bool `help:"Register again only what was registered before and has been lost."`
-	PrintPlist bool `name:"print-plist" help:"Change nothing; print what a macOS package needs in its Info.plist for wiebelt: links."`
-	Check      bool `help:"Change nothing; say what wiebelt: links are opened with, and whether Wiebelt starts at log-on (exit code 1 if not with this program)."`
+	AllUsers bool `name:"all-users"`
+	Repair   bool
+	Check    bool
 }
 
 func (c *registerCmd) Run(e *env) error {
-	if c.PrintPlist {
-		_, err := io.WriteString(e.out, register.InfoPlist())
-		return err
-	}
 	if c.Repair {
 		return c.repair(e)
 	}
@@ -42,10 +35,10 @@ func (c *registerCmd) Run(e *env) error {
 			return err
 		}
 	}
-	fmt.Fprintln(e.out, "wiebelt: links open with this program, and it starts at log-on. \"wiebelt unregister\" takes that back.")
+	e.say(text.RegisterDone)
 	s, err := register.State(o)
 	if err == nil && !s.Ours {
-		return errors.New("another registration comes first: " + s.Scheme)
+		return fail(exitFailed, text.RegisterOther, s.Scheme)
 	}
 	return err
 }
@@ -57,17 +50,17 @@ func checkRegistration(e *env, o register.Options) error {
 	}
 	switch {
 	case s.Scheme == "":
-		fmt.Fprintln(e.out, "wiebelt: links are opened by nothing")
+		e.say(text.RegisterNothing)
 	case s.Ours:
-		fmt.Fprintln(e.out, "wiebelt: links are opened by this program")
+		e.say(text.RegisterOurs)
 	default:
-		fmt.Fprintln(e.out, "wiebelt: links are opened by another program:", oneLine(s.Scheme))
+		e.say(text.RegisterTheirs, s.Scheme)
 	}
-	start := "Wiebelt does not start at log-on"
 	if s.Autostart {
-		start = "Wiebelt starts at log-on"
+		e.say(text.RegisterStarts)
+	} else {
+		e.say(text.RegisterNoStart)
 	}
-	fmt.Fprintln(e.out, start)
 	if !s.Ours || !s.Autostart {
 		return &exitError{exitFailed, ""}
 	}
@@ -75,7 +68,7 @@ func checkRegistration(e *env, o register.Options) error {
 }
 
 type unregisterCmd struct {
-	AllUsers bool `name:"all-users" help:"What was registered for everybody; takes an administrator."`
+	AllUsers bool `name:"all-users"`
 }
 
 func (c *unregisterCmd) Run(e *env) error {
@@ -83,7 +76,18 @@ func (c *unregisterCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(register.Unregister(o), e.remember(false, false))
+	if err := register.Unregister(o); err != nil {
+		return err
+	}
+	if err := e.remember(false, false); err != nil {
+		return err
+	}
+	if c.AllUsers {
+		e.say(text.RegisterGoneAll)
+	} else {
+		e.say(text.RegisterGone)
+	}
+	return nil
 }
 
 // remember notes for this profile what is registered now on purpose.
@@ -100,7 +104,7 @@ func (e *env) remember(scheme, autostart bool) error {
 // repair registers again what was lost, and says what that was.
 func (c *registerCmd) repair(e *env) error {
 	if c.AllUsers {
-		return &exitError{exitUsage, "--repair is for one user; register --all-users registers everything again"}
+		return wrong(text.RegisterAlone)
 	}
 	d, err := e.dirs()
 	if err != nil {
@@ -108,10 +112,10 @@ func (c *registerCmd) repair(e *env) error {
 	}
 	lost, err := registrations.RepairLost(d, e.load(d), e.profileDir)
 	for _, what := range lost {
-		fmt.Fprintln(e.out, "registered again:", what)
+		e.say(text.RegisterAgain, what)
 	}
 	if err == nil && len(lost) == 0 {
-		fmt.Fprintln(e.out, "nothing that was registered before is lost")
+		e.say(text.RegisterWhole)
 	}
 	return err
 }

@@ -1,13 +1,12 @@
 package cli
 
 import (
-	"encoding/xml"
-	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"wiebelt/internal/native/register"
 )
 
 // desktop is a user's folder that is empty, with the desktop's variables set.
@@ -21,36 +20,64 @@ func desktop(t *testing.T) (home, profile string) {
 	return home, filepath.Join(home, "profile")
 }
 
-// TestPrintPlist: what a macOS package needs, on whatever computer it is made,
-// and nothing is changed or asked for.
-func TestPrintPlist(t *testing.T) {
+// TestUnregister: what register wrote is gone, the list of defaults too where
+// nothing else stands in it, and it is said.
+func TestUnregister(t *testing.T) {
 	home, profile := desktop(t)
-	code, out, errOut := run(t, "", "register", "--print-plist", "--profile", profile)
-	if code != 0 || errOut != "" {
-		t.Fatalf("code %d: %s", code, errOut)
-	}
-	d := xml.NewDecoder(strings.NewReader(out))
-	var texts []string
-	for {
-		tok, err := d.Token()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if c, ok := tok.(xml.CharData); ok {
-			if s := strings.TrimSpace(string(c)); s != "" {
-				texts = append(texts, s)
+	for _, others := range []string{"", "[Default Applications]\ntext/html=firefox.desktop;\n"} {
+		list := filepath.Join(home, "config", "mimeapps.list")
+		if others != "" {
+			if err := os.WriteFile(list, []byte(others), 0o644); err != nil {
+				t.Fatal(err)
 			}
 		}
+		for _, command := range []string{"register", "unregister"} {
+			if code, out, errOut := run(t, "", command, "--profile", profile); code != 0 || out == "" {
+				t.Fatalf("%s: exit %d: %s%s", command, code, out, errOut)
+			}
+		}
+		if b, _ := os.ReadFile(list); string(b) != others {
+			t.Errorf("of %q is left %q", others, b)
+		}
+		if _, err := os.Stat(list); (err == nil) != (others != "") {
+			t.Errorf("the list: %v", err)
+		}
 	}
-	all := strings.Join(texts, "|")
-	if !strings.Contains(all, "CFBundleURLTypes|") || !strings.Contains(all, "|CFBundleURLSchemes|wiebelt") || strings.Contains(all, "tel") {
-		t.Errorf("%s", all)
+}
+
+// TestForgetUser: an administrator deletes another user's Wiebelt, the start at
+// log-on and the link too; where that user put a link to somewhere else in the
+// way, nothing there is touched.
+func TestForgetUser(t *testing.T) {
+	home, _ := desktop(t)
+	t.Setenv("XDG_DATA_HOME", "")
+	t.Setenv("XDG_CONFIG_HOME", "")
+	if code, _, errOut := run(t, "", "register", "--profile", filepath.Join(home, "p")); code != 0 {
+		t.Fatal(errOut)
 	}
-	if left, _ := filepath.Glob(filepath.Join(home, "*")); len(left) != 0 {
-		t.Errorf("left behind: %v", left)
+	outside := filepath.Join(t.TempDir(), "autostart")
+	if err := os.Rename(filepath.Join(home, ".config", "autostart"), outside); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside, filepath.Join(home, ".config", "autostart")); err != nil {
+		t.Fatal(err)
+	}
+	root, err := os.OpenRoot(home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	deleted, err := register.ForgetIn(root)
+	if err == nil || len(deleted) < 9 {
+		t.Errorf("%v, deleted %v", err, deleted)
+	}
+	if _, err := os.Stat(filepath.Join(outside, "wiebelt.desktop")); err != nil {
+		t.Error("a file outside is gone")
+	}
+	for _, name := range []string{".config/mimeapps.list", ".local/share/applications/wiebelt-link.desktop", ".local/share/mime/packages/wiebelt.xml"} {
+		if _, err := os.Lstat(filepath.Join(home, name)); err == nil {
+			t.Errorf("%s is left", name)
+		}
 	}
 }
 
@@ -66,14 +93,14 @@ func TestRegisterRepair(t *testing.T) {
 			t.Errorf("code %d, %q, %q; want %q", code, out, errOut, want)
 		}
 	}
-	repair("nothing that was registered before is lost\n")
+	repair("Nothing that was registered before is lost.\n")
 	if _, err := os.Stat(list); err == nil {
 		t.Fatal("repairing nothing registered something")
 	}
 	if code, _, errOut := run(t, "", "register", "--profile", profile); code != 0 {
 		t.Fatalf("code %d: %s", code, errOut)
 	}
-	repair("nothing that was registered before is lost\n")
+	repair("Nothing that was registered before is lost.\n")
 	if err := os.WriteFile(list, []byte("[Default Applications]\nx-scheme-handler/wiebelt=other.desktop;\nx-scheme-handler/tel=phone.desktop;\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +119,7 @@ func TestRegisterRepair(t *testing.T) {
 	if code, _, errOut := run(t, "", "unregister", "--profile", profile); code != 0 {
 		t.Fatalf("code %d: %s", code, errOut)
 	}
-	repair("nothing that was registered before is lost\n")
+	repair("Nothing that was registered before is lost.\n")
 	if _, err := os.Stat(start); err == nil {
 		t.Error("what was taken back came back")
 	}

@@ -1,10 +1,13 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -18,12 +21,108 @@ import (
 )
 
 type settingsCmd struct {
-	Key       string `arg:"" optional:"" help:"Explain this key, such as hub.proxy."`
-	JSON      bool   `help:"Print {\"settings\":[{\"key\",\"type\",\"value\",\"default\",\"source\",\"set_by\",\"locked\",\"problem\"}],\"secrets\":[{\"name\",\"store\",\"state\"}],\"problems\":[{\"kind\",\"source\",\"key\",\"line\",\"message\"}]}."`
-	HelpKeys  bool   `name:"help-keys" help:"Explain every key."`
-	Templates string `help:"Write the group policy template (ADMX and ADML), a sample policy.toml, the texts for Intune and a table of all settings into DIR." placeholder:"DIR"`
-	Ways      bool   `name:"ways-in" help:"Show how a phone on this computer reaches Wiebelt, tokens included."`
-	Renew     bool   `name:"renew-tokens" help:"Make new tokens for phones that open addresses or speak WebSocket, and show them as --ways-in does. What holds the old ones stops working."`
+	Show  settingsShowCmd  `cmd:"" default:"withargs"`
+	Set   settingsSetCmd   `cmd:""`
+	Unset settingsUnsetCmd `cmd:""`
+	Check settingsCheckCmd `cmd:""`
+}
+
+type settingsShowCmd struct {
+	Key       string `arg:"" optional:""`
+	JSON      bool
+	HelpKeys  bool   `name:"help-keys"`
+	Templates string `placeholder:"DIR"`
+	Ways      bool   `name:"ways-in"`
+	Renew     bool   `name:"renew-tokens"`
+}
+
+type settingsSetCmd struct {
+	Key   string `arg:""`
+	Value string `arg:""`
+}
+
+func (c *settingsSetCmd) Run(e *env) error { return e.setSetting(c.Key, &c.Value) }
+
+type settingsUnsetCmd struct {
+	Key string `arg:""`
+}
+
+func (c *settingsUnsetCmd) Run(e *env) error { return e.setSetting(c.Key, nil) }
+
+// setSetting writes one key of the user's file, or takes it out.
+func (e *env) setSetting(key string, value *string) error {
+	d, err := e.dirs()
+	if err != nil {
+		return err
+	}
+	before := e.load(d)
+	var v any
+	switch {
+	case key == "line" || key == "softphone" || strings.HasPrefix(key, "line.") || strings.HasPrefix(key, "softphone."):
+		return wrong(text.AdminList, settings.Path(d))
+	case value != nil:
+		v, err = settings.ParseText(key, *value)
+	default:
+		_, err = before.With(map[string]any{key: nil})
+	}
+	var bad *settings.Error
+	if errors.As(err, &bad) {
+		return &exitError{exitUsage, templates.Say(e.lang(), bad.Problem)}
+	}
+	if err != nil {
+		return err
+	}
+	if by := before.LockedBy(key); by != "" {
+		return fail(exitFailed, text.AdminLocked, key, by)
+	}
+	if err := d.Make(); err != nil {
+		return err
+	}
+	if err := settings.Set(d, map[string]any{key: v}); err != nil {
+		return err
+	}
+	after, _ := settings.Load(d)
+	for _, one := range after.Values() {
+		if one.Key == key {
+			e.say(text.AdminKeySet, key, cmp.Or(one.Value, e.T(text.SettingNone)), one.Source.String())
+		}
+	}
+	if key == "hub.base_url" || key == "hub.client_id" {
+		if k := e.secrets(d, after); k[0].State == string(secret.NotSet) {
+			e.say(text.AdminSetNoSecret)
+		}
+	}
+	return nil
+}
+
+type settingsCheckCmd struct {
+	File string `arg:""`
+}
+
+// Run examines a policy before it is rolled out.
+func (c *settingsCheckCmd) Run(e *env) error {
+	s, problems := settings.CheckPolicy(c.File)
+	for _, p := range problems {
+		fmt.Fprintln(e.out, oneLine(templates.Say(e.lang(), p)))
+	}
+	if len(problems) > 0 {
+		return fail(exitFailed, text.AdminPolicyWrong, len(problems))
+	}
+	n := 0
+	for _, v := range s.Values() {
+		if v.Source == settings.Policy {
+			n++
+			fmt.Fprintf(e.out, "%s = %s\n", v.Key, oneLine(v.Value))
+		}
+	}
+	if s.Locked("hub.base_url") {
+		e.say(text.AdminPolicyHub)
+	}
+	if missing := s.Hub.Missing(); s.Locked("hub.base_url") && len(missing) > 0 {
+		return fail(exitFailed, text.AdminIncomplete, strings.Join(missing, ", "))
+	}
+	e.say(text.AdminPolicyGood, n)
+	return nil
 }
 
 // settingsJSON is "settings --json". Names and values stay as they are.
@@ -58,7 +157,7 @@ type problemJSON struct {
 	Message string `json:"message"`
 }
 
-func (c *settingsCmd) Run(e *env) error {
+func (c *settingsShowCmd) Run(e *env) error {
 	if c.Templates != "" {
 		return templates.Write(c.Templates)
 	}
@@ -91,7 +190,7 @@ func (c *settingsCmd) Run(e *env) error {
 		if k.Name != "hub" {
 			name += " " + k.Name
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\n", oneLine(name), text.English.T(text.SecretState(k.State)), k.Store)
+		fmt.Fprintf(w, "%s\t%s\t%s\n", oneLine(name), secretWords(l, secret.State(k.State)), k.Store)
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -100,7 +199,7 @@ func (c *settingsCmd) Run(e *env) error {
 	case health.ExpirySoon:
 		fmt.Fprintln(e.err, "wiebelt:", l.N(text.SecretExpires, days))
 	case health.ExpiryPast:
-		fmt.Fprintln(e.err, "wiebelt:", l.T(text.SecretExpired))
+		e.note(text.SecretExpired)
 	}
 	if len(s.Problems()) > 0 {
 		return &exitError{exitFailed, ""}
@@ -108,7 +207,7 @@ func (c *settingsCmd) Run(e *env) error {
 	return nil
 }
 
-func (c *settingsCmd) printJSON(e *env, d profile.Dirs) error {
+func (c *settingsShowCmd) printJSON(e *env, d profile.Dirs) error {
 	s, problems := settings.Load(d)
 	types, defaults, who := map[string]string{}, map[string]string{}, map[string]string{}
 	note := func(k settings.Entry) {
@@ -123,17 +222,26 @@ func (c *settingsCmd) printJSON(e *env, d profile.Dirs) error {
 		}
 	}
 	o := settingsJSON{Settings: []settingJSON{}, Secrets: e.secrets(d, s), Problems: []problemJSON{}}
+	found := c.Key == ""
 	for _, v := range s.Values() {
 		key := v.Key // line[2].name is of line.name
 		array, field, _ := strings.Cut(key, "].")
 		if name, _, in := strings.Cut(array, "["); in {
 			key = name + "." + field
 		}
-		if types[key] == "" {
+		if types[key] == "" || c.Key != "" && key != c.Key {
 			continue // of no key that there is: it stands among the problems
 		}
+		found = true
 		o.Settings = append(o.Settings, settingJSON{v.Key, types[key], v.Value, defaults[key], v.Source.String(), who[key],
 			s.Locked(strings.SplitN(v.Key, "[", 2)[0]), v.Problem})
+	}
+	if c.Key != "" {
+		if _, known := types[c.Key]; !found && !known {
+			return wrong(text.AdminNoKey)
+		}
+		o.Secrets = []secretJSON{}
+		problems = slices.DeleteFunc(problems, func(p settings.Problem) bool { return p.Key != c.Key })
 	}
 	for _, p := range problems {
 		o.Problems = append(o.Problems, problemJSON{string(p.Kind), p.Source.String(), p.Key, p.Line, p.String()})
@@ -214,7 +322,7 @@ func explain(w io.Writer, l text.Language, s *settings.Settings, key string) err
 		}
 	}
 	if !found {
-		return &exitError{exitUsage, "there is no such key; wiebelt settings --help-keys lists them all"}
+		return wrong(text.AdminNoKey)
 	}
 	return nil
 }
@@ -225,13 +333,18 @@ func (e *env) waysIn(d profile.Dirs, s *settings.Settings) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(e.out, "a phone that runs a program   wiebelt ring --state ringing -- NUMBER\n")
+	number := e.T(text.CommandPlace("NUMBER"))
+	w := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
+	way := func(key text.Key, format string, args ...any) {
+		fmt.Fprintf(w, "%s\t%s\n", e.T(key), fmt.Sprintf(format, args...))
+	}
+	way(text.AdminWayProgram, "wiebelt ring --state ringing -- %s", number)
 	if s.Listener.Enabled && s.Listener.HTTP {
-		fmt.Fprintf(e.out, "a phone that opens addresses  http://127.0.0.1:%d/v1/call/%s?number=NUMBER\n", s.Listener.Port, t.Path)
+		way(text.AdminWayAddress, "http://127.0.0.1:%d/v1/call/%s?number=%s", s.Listener.Port, t.Path, number)
 	}
-	fmt.Fprintf(e.out, "a phone that opens links      wiebelt:call?number=NUMBER\n")
+	way(text.AdminWayLink, "wiebelt:call?number=%s", number)
 	if s.Listener.Enabled {
-		fmt.Fprintf(e.out, "a phone that speaks WebSocket ws://127.0.0.1:%d/v1/events, subprotocols wiebelt.v1 and token.%s\n", s.Listener.Port, t.Socket)
+		way(text.AdminWaySocket, "ws://127.0.0.1:%d/v1/events, wiebelt.v1, token.%s", s.Listener.Port, t.Socket)
 	}
-	return nil
+	return w.Flush()
 }

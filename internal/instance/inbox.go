@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"wiebelt/internal/call"
 )
 
 // retryAfter is when a file is tried again that could not be read or removed, at
@@ -178,4 +180,29 @@ func readCall(path string) ([]byte, error) {
 	}
 	defer f.Close()
 	return io.ReadAll(io.LimitReader(f, inboxSize))
+}
+
+// ForgetCalls removes calls from the inbox of a resident that does not run: those
+// of which gone says so, those that nobody can read, and what was half written. It
+// returns how many it removed.
+func ForgetCalls(cfg Config, gone func(call.Event) bool) (n int, err error) {
+	dir := inboxDir(cfg)
+	files, err := os.ReadDir(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return 0, nil
+	}
+	for _, f := range files {
+		path := filepath.Join(dir, f.Name())
+		if raw, e := readCall(path); e == nil && strings.HasSuffix(f.Name(), callSuffix) {
+			if c, _, e := decodeEvent(raw); e == nil && !gone(c) {
+				continue
+			}
+		}
+		if e := os.Remove(path); e == nil {
+			n++
+		} else if !errors.Is(e, os.ErrNotExist) {
+			err = errors.Join(err, e)
+		}
+	}
+	return n, err
 }

@@ -7,7 +7,9 @@ import (
 	"sync"
 	"time"
 
+	"wiebelt/internal/call"
 	"wiebelt/internal/choices"
+	"wiebelt/internal/companion"
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/history"
 	"wiebelt/internal/instance"
@@ -85,6 +87,10 @@ func ForgetFiles(ctx context.Context, dirs profile.Dirs, s *settings.Settings, m
 	if err != nil {
 		return err
 	}
+	gone := forgotten(m, rules.Parse(m.Number, "").Key(), time.Now())
+	_, waiting := instance.ForgetCalls(instance.Config{RunDir: dirs.Run}, func(e call.Event) bool {
+		return gone(companion.LastCall{At: e.At, Number: rules.Parse(e.Number, e.Name)})
+	})
 	calls, err := history.Open(historyPath(dirs), history.Keep(s.History.Keep), s.History.Days, time.Now)
 	if err != nil {
 		return err
@@ -97,7 +103,7 @@ func ForgetFiles(ctx context.Context, dirs profile.Dirs, s *settings.Settings, m
 	_, err = forget(ctx, calls, chosen, rules, m)
 	end()
 	running.Wait()
-	return err
+	return errors.Join(err, waiting)
 }
 
 // Forget has the running resident delete what is stored about callers.

@@ -70,3 +70,21 @@ func groupOf(dir, group string) (int, error) {
 // The rights of the file are what protects it.
 func protect(b []byte) ([]byte, error)   { return b, nil }
 func unprotect(b []byte) ([]byte, error) { return b, nil }
+
+// MachineReaders names the group that may read the computer's secrets; "" if there
+// are none.
+func MachineReaders() string {
+	info, err := os.Lstat(machineDir())
+	if err != nil {
+		return ""
+	}
+	owner, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return ""
+	}
+	id := strconv.Itoa(int(owner.Gid))
+	if g, err := user.LookupGroupId(id); err == nil {
+		return g.Name
+	}
+	return id
+}

@@ -72,6 +72,9 @@ func RenewToken(dirs profile.Dirs) (Tokens, error) {
 	return t, nil
 }
 
+// RemoveTokens removes the tokens. The next Wiebelt makes others.
+func RemoveTokens(dirs profile.Dirs) error { return profile.RemoveFile(tokenPath(dirs)) }
+
 func newTokens() (Tokens, []byte) {
 	t := Tokens{Socket: randomToken(), Path: randomToken()}
 	b, _ := json.Marshal(keptTokens{1, t.Socket, t.Path}) // two texts and a number cannot fail

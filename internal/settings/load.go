@@ -63,6 +63,18 @@ func Parse(src string) (*Settings, []Problem) {
 	return s, s.Problems()
 }
 
+// CheckPolicy reads a file as if it were the policy of this computer and nobody
+// had set anything else. Whose the file is does not matter here.
+func CheckPolicy(path string) (*Settings, []Problem) {
+	s := Defaults()
+	l := readLayer(Policy, path)
+	if _, err := os.Stat(path); err != nil {
+		l.problems = []Problem{{Kind: Unreadable, Source: Policy, Want: reason(err).Error()}}
+	}
+	s.apply(l)
+	return s, s.Problems()
+}
+
 // Compose writes settings as text that Parse reads. Values are those of Set.
 func Compose(values map[string]any) (string, error) {
 	wanted, err := checked(values)

@@ -39,6 +39,19 @@ const (
 	SettingNone    Key = "setting.none"
 )
 
+// Problem is what is wrong in a settings file, by the codes of package settings.
+func Problem(kind string) Key { return Key("setting.problem." + kind) }
+
+// Around a problem.
+const (
+	ProblemLine   Key = "setting.problem.line" // file, line
+	ProblemSecret Key = "setting.problem.secret"
+	ProblemClosed Key = "setting.problem.closed" // of a policy
+)
+
+// SecretNoRightGroup is text.SecretState("no_right") where the group is known.
+const SecretNoRightGroup Key = "secret.no_right.group"
+
 // What a command asks for at a terminal.
 const (
 	SecretAsk         Key = "secret.ask"

@@ -134,7 +134,7 @@ func setDefault(text, mime, id, ours string) string {
 		out = append(out, group)
 		put()
 	}
-	if len(out) == 0 {
+	if rest := strings.TrimSpace(strings.Join(out, "")); rest == "" || id == "" && rest == group {
 		return ""
 	}
 	return strings.Join(out, "\n") + "\n"

@@ -1,4 +1,4 @@
-//go:build unix && !darwin
+//go:build unix
 
 package register
 
@@ -86,7 +86,7 @@ func Register(o Options) error {
 			return err
 		}
 	}
-	for _, size := range []string{"16", "32", "48", "128", "256"} {
+	for _, size := range sizes {
 		b, err := assets.Icons.ReadFile("icons/app-" + size + ".png")
 		if err != nil {
 			return fmt.Errorf("register: %w", err)
@@ -101,6 +101,49 @@ func Register(o Options) error {
 	return registerSetup(o, p)
 }
 
+// sizes are those of the icons.
+var sizes = []string{"16", "32", "48", "128", "256"}
+
+// ForgetIn removes from a user's home what Register wrote there where no variable
+// of that user's session said otherwise; it follows no link out of it, so that an
+// administrator can do that. deleted are the names of files that were there.
+func ForgetIn(home *os.Root) (deleted []string, err error) {
+	const data, config = ".local/share/", ".config/"
+	names := []string{config + "autostart/" + startFile, data + "mime/packages/" + setupXML}
+	for _, id := range []string{linkID, menuID, setupID} {
+		names = append(names, data+"applications/"+id)
+	}
+	for _, size := range sizes {
+		names = append(names, data+"icons/hicolor/"+size+"x"+size+"/apps/wiebelt.png")
+	}
+	for _, name := range names {
+		switch e := home.Remove(name); {
+		case e == nil:
+			deleted = append(deleted, name)
+		case !errors.Is(e, fs.ErrNotExist):
+			err = errors.Join(err, e)
+		}
+	}
+	const list = config + "mimeapps.list"
+	b, e := home.ReadFile(list)
+	if e != nil {
+		if errors.Is(e, fs.ErrNotExist) {
+			e = nil
+		}
+		return deleted, errors.Join(err, e)
+	}
+	text := setDefault(setDefault(string(b), mime, "", linkID), setupMime, "", setupID)
+	switch text {
+	case string(b):
+		return deleted, err
+	case "":
+		e = home.Remove(list)
+	default:
+		e = home.WriteFile(list, []byte(text), 0o644) // it stays the user's
+	}
+	return append(deleted, list), errors.Join(err, e)
+}
+
 // Unregister removes what Register wrote; what is not there is no error, and
 // links that another program has been given since stay with it.
 func Unregister(o Options) error {
@@ -109,7 +152,7 @@ func Unregister(o Options) error {
 		return err
 	}
 	files := []string{filepath.Join(p.applications, linkID), filepath.Join(p.applications, menuID), filepath.Join(p.autostart, startFile)}
-	for _, size := range []string{"16", "32", "48", "128", "256"} {
+	for _, size := range sizes {
 		files = append(files, filepath.Join(p.icons, size+"x"+size, "apps", "wiebelt.png"))
 	}
 	var all error

@@ -3,6 +3,7 @@ package register
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"golang.org/x/sys/windows/registry"
@@ -109,3 +110,7 @@ func State(o Options) (Status, error) {
 	s.Ours = strings.EqualFold(s.Scheme, linkCommand(o))
 	return s, nil
 }
+
+// ForgetIn has nothing to remove: what Register wrote stands in the user's part of
+// the registry, which that user's session has.
+func ForgetIn(*os.Root) ([]string, error) { return nil, nil }

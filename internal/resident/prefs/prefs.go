@@ -27,6 +27,7 @@ import (
 	"wiebelt/internal/resident/trial"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
+	"wiebelt/internal/settings/templates"
 	"wiebelt/internal/text"
 )
 
@@ -162,7 +163,7 @@ func (r *Prefs) settingsState(s *settings.Settings) deskapi.SettingsState {
 		st.Expiry, st.Expired = l.T(text.SecretExpired), true
 	}
 	for _, p := range s.Problems()[:min(len(s.Problems()), 10)] {
-		st.Problems = append(st.Problems, problemLine(l, p))
+		st.Problems = append(st.Problems, templates.Say(l, p))
 	}
 	for _, name := range r.p.Monitors() {
 		if name != "" && len(st.Monitors) < 16 {
@@ -173,25 +174,6 @@ func (r *Prefs) settingsState(s *settings.Settings) deskapi.SettingsState {
 		st.Hotkey = l.T(text.PrefsHotkeyOff)
 	}
 	return st
-}
-
-// problemLine says what is wrong in a file. It never repeats the value.
-func problemLine(l text.Language, p settings.Problem) string {
-	file := settings.FileName
-	if p.Source == settings.Policy {
-		file = settings.PolicyFile
-	}
-	switch {
-	case p.Kind == settings.Untrusted:
-		return l.T(text.PrefsProblemUntrusted, file)
-	case p.Key == "" && p.Line == 0:
-		return l.T(text.PrefsProblemFile, file)
-	case p.Key == "":
-		return l.T(text.PrefsProblemLine, file, p.Line)
-	case p.Kind == settings.UnknownKey:
-		return l.T(text.PrefsProblemUnknown, file, p.Line, p.Key)
-	}
-	return l.T(text.PrefsProblemKey, file, p.Line, p.Key)
 }
 
 // secretsKept tells how the secrets that the settings need are kept.

@@ -5,6 +5,7 @@
 package templates
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -137,6 +138,55 @@ func Allowed(l text.Language, e settings.Entry) string {
 		return s
 	}
 	return l.T(text.SettingAllowedIn("text"))
+}
+
+// Say is a problem on one line, in a language. Like the problem it never holds the
+// value.
+func Say(l text.Language, p settings.Problem) string {
+	file := settings.FileName
+	if p.Source == settings.Policy {
+		file = settings.PolicyFile
+	}
+	at := file
+	if p.Line > 0 {
+		at = l.T(text.ProblemLine, file, p.Line)
+	}
+	if p.Key != "" {
+		at += ": " + p.Key
+	}
+	why := l.T(text.Problem(string(p.Kind)))
+	if p.Kind == settings.UnknownKey && p.Want != "" {
+		why = l.T(text.ProblemSecret)
+	}
+	if p.Kind == settings.WrongType || p.Kind == settings.NotAllowed {
+		why = l.T(text.Problem(string(settings.NotAllowed)), cmp.Or(allowedAt(l, p.Key), p.Want))
+	}
+	if p.Closed {
+		why += " " + l.T(text.ProblemClosed)
+	}
+	return at + ": " + why
+}
+
+// allowedAt is what may stand at a key, which may be that of a field of a list's
+// element: softphone[2].kind. "" for what is no key.
+func allowedAt(l text.Language, key string) string {
+	if array, field, ok := strings.Cut(key, "]."); ok {
+		name, _, _ := strings.Cut(array, "[")
+		key = name + "." + field
+	}
+	for _, e := range settings.Keys() {
+		if e.Key == key {
+			return Allowed(l, e)
+		}
+	}
+	for _, a := range settings.Arrays() {
+		for _, e := range a.Fields {
+			if e.Key == key {
+				return Allowed(l, e)
+			}
+		}
+	}
+	return ""
 }
 
 // example is a value to begin with where there is no default.

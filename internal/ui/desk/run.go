@@ -100,10 +100,8 @@ func Run(ctx context.Context, cfg Config) error {
 			}
 		})
 	}
-	// Not that of the app, which panics where the system could not watch Fyne's
-	// settings.
-	quit := func() { post(func() { cancel(); app.Driver().Quit() }) }
-	defer context.AfterFunc(outer, func() { fyne.Do(app.Driver().Quit) })()
+	quit := func() { post(app.Quit) }
+	defer context.AfterFunc(outer, func() { fyne.Do(app.Quit) })()
 	w := kit.NewDesk(kit.Params{
 		App: app, Post: post, Over: cancel, Now: time.Now, Log: cfg.Log,
 		After: func(d time.Duration, f func()) { time.AfterFunc(d, f) },

@@ -131,8 +131,7 @@ func (d *Desk) Handle(kind string, raw json.RawMessage) {
 			d.waysChanged()
 		}
 	case deskapi.KindQuit:
-		d.Over()
-		d.App.Driver().Quit()
+		d.App.Quit()
 	}
 }
 

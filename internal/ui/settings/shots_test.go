@@ -9,6 +9,7 @@ import (
 
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/settings"
+	"wiebelt/internal/settings/templates"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/kittest"
@@ -113,7 +114,7 @@ var settingsScenes = []struct {
 	{"expiring", func(t testing.TB, b *kittest.Bench, l text.Language) {
 		st := stateOf(parsed(t, officeSettings))
 		st.Expiry = l.N(text.SecretExpires, 12)
-		st.Problems = []string{l.T(text.PrefsProblemKey, "settings.toml", 14, "card.corner")}
+		st.Problems = []string{templates.Say(l, settings.Problem{Kind: settings.NotAllowed, Source: settings.User, Key: "card.corner", Line: 14})}
 		b.Tell(t, deskapi.KindSettingsState, st)
 		opened(b).Choose(sectionHub)
 	}},

@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"wiebelt/internal/choices"
+	"wiebelt/internal/profile"
+	"wiebelt/internal/secret"
+	"wiebelt/internal/settings"
+	"wiebelt/internal/text"
+)
+
+type secretCmd struct {
+	Remove secretRemoveCmd `cmd:""`
+}
+
+type secretRemoveCmd struct {
+	Which       string `arg:"" enum:"hub,link,choices,tokens,all"`
+	Name        string `arg:"" optional:""`
+	BaseURL     string `name:"base-url" placeholder:"URL"`
+	ClientID    string `name:"client-id" placeholder:"ID"`
+	SecretStore string `name:"secret-store" enum:"os,file,machine," default:""`
+}
+
+// Run removes a secret from where it is kept. That of a hub can be one of an
+// address or client that is no longer set.
+func (c *secretRemoveCmd) Run(e *env) error {
+	if (c.Name != "") != (c.Which == "link") || c.Which != "hub" && c.BaseURL+c.ClientID != "" {
+		return wrong(text.AdminSecretWhich)
+	}
+	d, err := e.dirs()
+	if err != nil {
+		return err
+	}
+	s := e.load(d)
+	switch c.Which {
+	case "hub":
+		var ref secret.Ref
+		if ref, err = secret.Hub(cmp.Or(c.BaseURL, s.Hub.BaseURL), cmp.Or(c.ClientID, s.Hub.ClientID)); err != nil {
+			return wrong(text.AdminNeedsAddress)
+		}
+		err = c.remove(e, d, s, ref)
+	case "link":
+		var ref secret.Ref
+		if ref, err = linkRef(s, c.Name); err == nil {
+			err = c.remove(e, d, s, ref)
+		}
+	case "choices":
+		err = c.remove(e, d, s, choices.Key())
+	case "tokens":
+		err = secret.RemoveTokens(d)
+	default:
+		err = c.all(e, d, s)
+	}
+	if err != nil {
+		return err
+	}
+	e.noticed(d)
+	e.say(text.AdminSecretRemoved)
+	return nil
+}
+
+func (c *secretRemoveCmd) kind(s *settings.Settings) string {
+	return cmp.Or(c.SecretStore, s.Hub.SecretStore)
+}
+
+// remove deletes one secret, and says so where there is none.
+func (c *secretRemoveCmd) remove(e *env, d profile.Dirs, s *settings.Settings, ref secret.Ref) error {
+	store, err := secret.Open(c.kind(s), d)
+	if err != nil {
+		return secretError(e.lang(), err)
+	}
+	ctx, cancel := context.WithTimeout(e.ctx, storeTime)
+	defer cancel()
+	if secret.Look(ctx, store, ref) == secret.NotSet {
+		return fail(exitNotFound, text.AdminSecretNone)
+	}
+	if err := store.Delete(ctx, ref); err != nil {
+		return secretError(e.lang(), err)
+	}
+	return nil
+}
+
+// all removes every secret of this profile, in whichever of its own stores. That
+// of the whole computer is for everybody and stays.
+func (c *secretRemoveCmd) all(e *env, d profile.Dirs, s *settings.Settings) error {
+	kinds := []string{secret.KindOS, secret.KindFile}
+	if c.SecretStore != "" {
+		kinds = []string{c.SecretStore}
+	}
+	err := secret.RemoveTokens(d)
+	for _, kind := range kinds {
+		store, e2 := secret.Open(kind, d)
+		if e2 == nil {
+			ctx, cancel := context.WithTimeout(e.ctx, storeTime)
+			e2 = store.Clear(ctx)
+			cancel()
+		}
+		if errors.Is(e2, secret.ErrNoStore) && kind != c.kind(s) {
+			e2 = nil // it never was used here
+		}
+		if e2 != nil {
+			err = errors.Join(err, secretError(e.lang(), e2))
+		}
+	}
+	return err
+}

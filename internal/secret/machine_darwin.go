@@ -1,3 +1,0 @@
-package secret
-
-func platformMachineDir() string { return "/Library/Application Support/Wiebelt/secrets" }
