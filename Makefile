@@ -13,15 +13,14 @@ resident:
 	CGO_ENABLED=0 $(GOBUILD) -ldflags '$(LDFLAGS)' -o bin/wiebelt ./app/wiebelt
 
 desk:
-	.ci/install desk
-	CGO_ENABLED=1 $(GOBUILD) -ldflags '$(LDFLAGS)' -o bin/wiebelt-desk ./app/wiebelt-desk
+	CGO_ENABLED=0 $(GOBUILD) -ldflags '$(LDFLAGS)' -o bin/wiebelt-desk ./app/wiebelt-desk
 
 build: resident desk
 
 windows:
 	CGO_ENABLED=0 GOOS=windows GOARCH=amd64 $(GOBUILD) -ldflags '$(LDFLAGS)' -o bin/windows/wiebelt.exe ./app/wiebelt
 	CGO_ENABLED=0 GOOS=windows GOARCH=amd64 $(GOBUILD) -ldflags '$(LDFLAGS) -H=windowsgui' -o bin/windows/wiebeltw.exe ./app/wiebelt
-	CGO_ENABLED=1 GOOS=windows GOARCH=amd64 CC=x86_64-w64-mingw32-gcc $(GOBUILD) -ldflags '$(LDFLAGS) -H=windowsgui' -o bin/windows/wiebelt-desk.exe ./app/wiebelt-desk
+	CGO_ENABLED=0 GOOS=windows GOARCH=amd64 $(GOBUILD) -ldflags '$(LDFLAGS) -H=windowsgui' -o bin/windows/wiebelt-desk.exe ./app/wiebelt-desk
 
 # What Windows reads of our programs before they run; see internal/winres.
 winres:

@@ -96,7 +96,7 @@ func TestCallsWindow(t *testing.T) {
 	s.move(w, 400, 20)
 	s.xdotool("key", "--window", w, "ctrl+f")
 	s.xdotool("type", "--window", w, "de vries")
-	until(t, "the filtered list", func() bool { return count(s.shot(w, "calls-nl-light-filter"), 0x1B7F4B) < 150 })
+	until(t, "the filtered list", func() bool { return count(s.shot(w, "calls-nl-light-filter"), 0x1B7F4B) < 400 })
 	s.xdotool("key", "--window", w, "Down")
 	if k := r.says(func() { s.xdotool("key", "--window", w, "Return") }, &e); k != deskapi.KindCallsOpen || e.Entry != newest {
 		t.Errorf("Enter said %s %+v", k, e)

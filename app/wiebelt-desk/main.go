@@ -3,20 +3,25 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
+	"image"
+	"image/draw"
+	"image/png"
 	"io"
-	"log"
 	"log/slog"
 	"os"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/app"
 
 	"wiebelt/assets"
+	nativewindow "wiebelt/internal/native/window"
 	"wiebelt/internal/ui/desk"
+	"wiebelt/internal/ui/driver"
+	"wiebelt/internal/ui/theme"
 )
 
 func main() {
@@ -28,7 +33,7 @@ func run(args []string, stderr io.Writer) int {
 	flags.SetOutput(stderr)
 	profile := flags.String("profile", "", "keep every file of this run under `DIR`")
 	window := flags.String("window", "", "the `NAME` of the window to open first, such as calls")
-	check := flags.Bool("check-gl", false, "only try whether a window can be made: exit 0, or 3 where OpenGL is missing")
+	check := flags.Bool("check-gl", false, "only try whether there is a desktop for windows: exit 0, or 3")
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		return 0
@@ -41,15 +46,16 @@ func run(args []string, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "wiebelt-desk: unknown window %q\n", *window)
 		return 2
 	case *check:
-		return checkGL(stderr)
+		d, err := nativewindow.Open()
+		if err != nil {
+			fmt.Fprintf(stderr, "wiebelt-desk: %v\n", err)
+			return 3
+		}
+		_ = d.Close() // the process ends
 	}
 
 	// Interrupt and terminate end it through Fyne.
 	logger := slog.New(slog.NewTextHandler(stderr, nil))
-	// Fyne reports through package log, and ends the process itself where a
-	// window cannot be made.
-	log.SetFlags(0)
-	log.SetOutput(&toolkit{to: stderr})
 	err := desk.Run(context.Background(), desk.Config{
 		App: newApp,
 		Connect: func(ctx context.Context) (desk.Conn, error) {
@@ -65,14 +71,19 @@ func run(args []string, stderr io.Writer) int {
 	return 0
 }
 
-// newApp makes the Fyne app. With an id from the start it would keep preferences
-// in the user's configuration folder, outside of any profile; we have none. The
-// id is for the desktop, which groups windows by it.
-func newApp() fyne.App {
-	a := app.NewWithID("")
-	app.SetMetadata(fyne.AppMetadata{ID: "nl.wiebelt.companion", Name: "Wiebelt"})
-	if icon, err := assets.Icons.ReadFile("icons/app-128.png"); err == nil {
-		a.SetIcon(fyne.NewStaticResource("app-128.png", icon))
+// newApp makes the application that shows the windows.
+func newApp() (fyne.App, error) {
+	var icons []*image.NRGBA
+	for _, size := range []int{16, 32, 48, 128} {
+		b, err := assets.Icons.ReadFile(fmt.Sprintf("icons/app-%d.png", size))
+		if err != nil {
+			continue // embedded: only a broken build gets here
+		}
+		if i, err := png.Decode(bytes.NewReader(b)); err == nil {
+			to := image.NewNRGBA(i.Bounds())
+			draw.Draw(to, to.Rect, i, i.Bounds().Min, draw.Src)
+			icons = append(icons, to)
+		}
 	}
-	return a
+	return driver.New(driver.Options{ID: "nl.wiebelt.companion", Name: "Wiebelt", Icons: icons, Theme: theme.New("")})
 }

@@ -69,22 +69,3 @@ func TestRecipesWindow(t *testing.T) {
 		})
 	}
 }
-
-// The calls window leads to the recipes.
-func TestRecipesFromCalls(t *testing.T) {
-	s := newScreen(t)
-	m := welcome("nl", "light", deskapi.WindowCalls, "")
-	m.Demo = nil
-	r := startDesk(t, s, m)
-	r.wait(deskapi.KindPainted, nil)
-	w := s.window("Oproepen")
-	s.shot(w, "calls-connect")
-	until(t, "a click on the button", func() bool {
-		s.click(w, 620, 38)
-		return len(r.got) > 0
-	})
-	r.wait(deskapi.KindRecipe, nil)
-	s.window("Telefoon koppelen")
-	r.send(deskapi.KindQuit, nil)
-	r.ended(0)
-}

@@ -29,6 +29,7 @@ var together = sync.OnceValues(func() (string, error) {
 	}
 	cmd := exec.Command("go", "build", "-trimpath", "-tags", "migrated_fynedo", "-ldflags", "-s -w", "-o", desk, "./app/wiebelt-desk")
 	cmd.Dir = "../.."
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", &buildError{string(out)}
 	}

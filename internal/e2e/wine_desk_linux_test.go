@@ -2,16 +2,19 @@ package e2e
 
 import (
 	"debug/pe"
+	"image"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 )
 
-// TestWindowsWithoutContexts: where OpenGL gives no context, the user who asks
-// for a window is told so by a plain message, and calls go on.
-func TestWindowsWithoutContexts(t *testing.T) {
+// TestWindowsCalls: the calls window under wine, which has no OpenGL here: it
+// comes up, takes what is typed, follows its size and closes.
+func TestWindowsCalls(t *testing.T) {
 	t.Parallel()
 	dir := windowsPrograms(t)
-	buildForWindows(t, dir, "wiebelt-desk.exe", "./app/wiebelt-desk", "-s -w -H=windowsgui", "CGO_ENABLED=1", "CC=x86_64-w64-mingw32-gcc")
+	buildForWindows(t, dir, "wiebelt-desk.exe", "./app/wiebelt-desk", "-s -w -H=windowsgui", "CGO_ENABLED=0")
 	f, err := pe.Open(filepath.Join(dir, "wiebelt-desk.exe"))
 	if err != nil {
 		t.Fatal(err)
@@ -21,35 +24,54 @@ func TestWindowsWithoutContexts(t *testing.T) {
 		t.Error("wiebelt-desk.exe comes with a console")
 	}
 	p, o := wineOffice(t, dir)
-	p.RefuseOpenGL(dir)
 	o.startsUnderWine(p, dir)
+	if _, code := p.Run(filepath.Join(dir, "wiebeltw.exe"), "ring", "--no-start", "--profile", wineProfile, "--", "0698760011"); code != 0 {
+		t.Errorf("ring: exit %d", code)
+	}
+	o.Until("the card of the caller", func() bool { return foundOnScreen(o.Screenshot()) })
 	// What a second start does, by hand or from the start menu.
 	if out, code := p.Run(filepath.Join(dir, "wiebeltw.exe"), "--profile", wineProfile); code != 0 {
 		t.Fatalf("asking for a window: exit %d: %s", code, out)
 	}
-	box := o.FindWindow("^Wiebelt$")
-	o.Until("the box has the keyboard", func() bool { return o.Run("xdotool", "getwindowfocus") == box+"\n" })
-	o.Key("Return")
-	if _, code := p.Run(filepath.Join(dir, "wiebeltw.exe"), "ring", "--no-start", "--profile", wineProfile, "--", "0698760011"); code != 0 {
-		t.Errorf("ring after that: exit %d", code)
+	id := o.FindWindow("^Oproepen|^Calls")
+	painted := func() int { return o.many(o.placeOf(id), 0x1B, 0x27, 0x33) } // of the colour of words
+	o.Until("the window is painted", func() bool { return painted() > 500 })
+	o.Run("xdotool", "windowactivate", "--sync", id)
+	resting := painted()
+	o.Key("ctrl+f")
+	o.Type("zzz", 20)
+	o.Until("nothing is found, and that is said", func() bool { return painted() > resting+100 })
+	o.Run("xdotool", "windowsize", "--sync", id, "1000", "700")
+	o.Until("it is painted to its corner", func() bool {
+		img := o.Screenshot()
+		r := o.placeOf(id)
+		c := img.RGBAAt(r.Max.X-3, r.Max.Y-3)
+		return r.Dx() == 1000 && c.R > 0xF0 && c.G > 0xF0 && c.B > 0xF0
+	})
+	o.Key("alt+F4")
+	o.Until("it is gone", func() bool { return len(o.Windows("^Oproepen|^Calls")) == 0 })
+	if !foundOnScreen(o.Screenshot()) {
+		t.Error("the card went with it")
 	}
-	o.Until("the card of the caller", func() bool { return foundOnScreen(o.Screenshot()) })
 }
 
-// TestWindowsCheckGL: the windows program tells by its exit code whether a window
-// can be made, also through the opengl32.dll that lies beside it.
-func TestWindowsCheckGL(t *testing.T) {
-	t.Parallel()
-	dir := windowsPrograms(t)
-	buildForWindows(t, dir, "wiebelt-desk.exe", "./app/wiebelt-desk", "-s -w -H=windowsgui", "CGO_ENABLED=1", "CC=x86_64-w64-mingw32-gcc")
-	p, _ := wineOffice(t, dir)
-	desk := filepath.Join(dir, "wiebelt-desk.exe")
-	p.Libraries("opengl32=b")
-	if out, code := p.Run(desk, "--check-gl"); code != 0 {
-		t.Errorf("with OpenGL: exit %d: %s", code, out)
+// many is how many pixels of a part of the screen have a colour.
+func (o *office) many(part image.Rectangle, r, g, b uint8) int {
+	img, n := o.Crop(part.Intersect(image.Rectangle{Max: o.Size()})), 0
+	for i := 0; i < len(img.Pix); i += 4 {
+		if img.Pix[i] == r && img.Pix[i+1] == g && img.Pix[i+2] == b {
+			n++
+		}
 	}
-	p.RefuseOpenGL(dir) // an opengl32.dll beside the program
-	if out, code := p.Run(desk, "--check-gl"); code != 3 {
-		t.Errorf("where it gives no context: exit %d: %s", code, out)
+	return n
+}
+
+// placeOf is where the content of a window lies on the screen.
+func (o *office) placeOf(id string) image.Rectangle {
+	v := map[string]int{}
+	for l := range strings.Lines(o.Run("xdotool", "getwindowgeometry", "--shell", id)) {
+		k, n, _ := strings.Cut(strings.TrimSpace(l), "=")
+		v[k], _ = strconv.Atoi(n) // the last line is the screen's number
 	}
+	return image.Rect(v["X"], v["Y"], v["X"]+v["WIDTH"], v["Y"]+v["HEIGHT"])
 }

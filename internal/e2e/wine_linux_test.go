@@ -68,21 +68,15 @@ func foundOnScreen(img *image.RGBA) bool {
 }
 
 // TestWindowsDay: tray and card come up, Notepad keeps every key through twenty
-// calls, and calls handed over by command open no window; with OpenGL and
-// without.
+// calls, and calls handed over by command open no window.
 func TestWindowsDay(t *testing.T) {
 	t.Parallel()
 	dir := windowsPrograms(t)
-	for name, libraries := range map[string]string{"with OpenGL": "opengl32=b", "without OpenGL": "opengl32="} {
-		t.Run(name, func(t *testing.T) {
-			p, o := wineOffice(t, dir)
-			p.Libraries(libraries)
-			o.startsUnderWine(p, dir)
-			trayUnderWine(t, o)
-			keysUnderWine(t, p, o)
-			commandsUnderWine(t, p, o, dir)
-		})
-	}
+	p, o := wineOffice(t, dir)
+	o.startsUnderWine(p, dir)
+	trayUnderWine(t, o)
+	keysUnderWine(t, p, o)
+	commandsUnderWine(t, p, o, dir)
 }
 
 // trayUnderWine looks at the tray, which wine shows as a window where the desktop

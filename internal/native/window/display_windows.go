@@ -28,6 +28,7 @@ type desktop struct {
 	jobs []func()
 
 	windows   map[uintptr]*winWindow // loop thread only
+	frames    map[uintptr]*winFrame  // loop thread only
 	announced bool                   // a DisplayChanged is posted; loop thread only
 	hotkeys   hotkeys                // loop thread only
 	done      chan struct{}
@@ -49,13 +50,13 @@ var class = win32.Class("WiebeltCard", windowProc)
 
 // Open connects to the desktop of the session this process runs in. It returns
 // an error that wraps ErrNoDisplay if windows cannot be made there.
-func Open() (Display, error) {
+func Open() (Desktop, error) {
 	// The programs' manifest says so too; without either, Windows would stretch
 	// the picture and lie about coordinates (corrections.md 6).
 	if setDPIAwareness.Find() == nil {
 		setDPIAwareness.Call(perMonitorV2)
 	}
-	d := &desktop{windows: map[uintptr]*winWindow{}, done: make(chan struct{})}
+	d := &desktop{windows: map[uintptr]*winWindow{}, frames: map[uintptr]*winFrame{}, done: make(chan struct{})}
 	ready := make(chan error, 1)
 	go d.loop(ready)
 	if err := <-ready; err != nil {
@@ -144,6 +145,10 @@ func windowProc(hwnd, what, wParam, lParam uintptr) uintptr {
 			if r, ok := w.message(uint32(what), wParam, lParam); ok {
 				return r
 			}
+		} else if f := d.frames[hwnd]; f != nil {
+			if r, ok := f.message(uint32(what), wParam, lParam); ok {
+				return r
+			}
 		}
 	}
 	return win32.Default(hwnd, what, wParam, lParam)
@@ -166,9 +171,15 @@ func (d *desktop) message(what uint32, wParam uintptr) bool {
 		for _, w := range d.windows {
 			w.handler.DisplayChanged()
 		}
+		for _, f := range d.frames {
+			f.handler.FrameDisplayChanged()
+		}
 	case win32.WMClose:
 		for _, w := range d.windows {
 			w.destroy()
+		}
+		for _, f := range d.frames {
+			f.destroy()
 		}
 		win32.Destroy(d.control)
 	case win32.WMDestroy:

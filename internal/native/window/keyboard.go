@@ -21,7 +21,18 @@ const (
 	KeyEscape
 	KeyBackspace
 	KeyDelete
+	KeyInsert
+	KeySpace // writes, and presses buttons
+	KeyShift
+	KeyCtrl
+	KeyAlt
+	KeySuper
+	KeyMenu
+	KeyF1 // F2 to F12 follow
 )
+
+// KeyF12 is the last of the function keys.
+const KeyF12 = KeyF1 + 11
 
 // KeyPress is one press (or repeat) of a key while a window has the keyboard.
 type KeyPress struct {

@@ -11,7 +11,23 @@ var (
 	user32   = windows.NewLazySystemDLL("user32.dll")
 	gdi32    = windows.NewLazySystemDLL("gdi32.dll")
 	kernel32 = windows.NewLazySystemDLL("kernel32.dll")
+	shell32  = windows.NewLazySystemDLL("shell32.dll")
+	dwmapi   = windows.NewLazySystemDLL("dwmapi.dll")
 	shcore   = windows.NewLazySystemDLL("shcore.dll")
+
+	adjustWindowRect       = user32.NewProc("AdjustWindowRectEx")
+	adjustWindowRectForDPI = user32.NewProc("AdjustWindowRectExForDpi")
+	clientToScreen         = user32.NewProc("ClientToScreen")
+	createIconFromResource = user32.NewProc("CreateIconFromResourceEx")
+	destroyIcon            = user32.NewProc("DestroyIcon")
+	getClientRect          = user32.NewProc("GetClientRect")
+	getClipboardData       = user32.NewProc("GetClipboardData")
+	getDPIForWindow        = user32.NewProc("GetDpiForWindow")
+	isIconic               = user32.NewProc("IsIconic")
+	loadCursor             = user32.NewProc("LoadCursorW")
+	mapVirtualKey          = user32.NewProc("MapVirtualKeyW")
+	sendMessage            = user32.NewProc("SendMessageW")
+	setCursor              = user32.NewProc("SetCursor")
 
 	beginPaint          = user32.NewProc("BeginPaint")
 	closeClipboard      = user32.NewProc("CloseClipboard")
@@ -67,13 +83,30 @@ var (
 	globalAlloc  = kernel32.NewProc("GlobalAlloc")
 	globalFree   = kernel32.NewProc("GlobalFree")
 	globalLock   = kernel32.NewProc("GlobalLock")
+	globalSize   = kernel32.NewProc("GlobalSize")
 	globalUnlock = kernel32.NewProc("GlobalUnlock")
 	moveMemory   = kernel32.NewProc("RtlMoveMemory")
+
+	dragAcceptFiles = shell32.NewProc("DragAcceptFiles")
+	dragFinish      = shell32.NewProc("DragFinish")
+	dragQueryFile   = shell32.NewProc("DragQueryFileW")
+	dragQueryPoint  = shell32.NewProc("DragQueryPoint")
+
+	setWindowAttribute = dwmapi.NewProc("DwmSetWindowAttribute")
 
 	getDPIForMonitor = shcore.NewProc("GetDpiForMonitor")
 )
 
 const (
+	wmSize          = 0x0005
+	wmSetFocus      = 0x0007
+	wmSetCursor     = 0x0020
+	wmGetMinMaxInfo = 0x0024
+	wmSetIcon       = 0x0080
+	wmKeyUp         = 0x0101
+	wmSysKeyUp      = 0x0105
+	wmMouseHWheel   = 0x020E
+	wmDropFiles     = 0x0233
 	wmKillFocus     = 0x0008
 	wmPaint         = 0x000F
 	wmEraseBkgnd    = 0x0014
@@ -97,17 +130,22 @@ const (
 	wmHotkey        = 0x0312
 	wmApp           = 0x8000
 
+	wsOverlapped   = 0x00CF0000
 	wsPopup        = 0x80000000
 	wsExTopmost    = 0x00000008
 	wsExToolWindow = 0x00000080
 	wsExNoActivate = 0x08000000
 
+	swpNoSize       = 0x0001
+	swpNoMove       = 0x0002
 	swpNoZOrder     = 0x0004
 	swpNoActivate   = 0x0010
 	swpShowWindow   = 0x0040
 	swpNoOwnerOrder = 0x0200
 
 	swHide       = 0
+	swShow       = 5
+	swRestore    = 9
 	maNoActivate = 3
 	tmeLeave     = 2
 	wheelStep    = 120

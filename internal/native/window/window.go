@@ -139,11 +139,13 @@ var ErrClosed = errors.New("display closed")
 // errNotShown is the answer to what only a shown window can do.
 var errNotShown = errors.New("window was never shown")
 
+var errBroken = errors.New("broken picture")
+
 // fits checks that pic is whole and as large as r.
 func fits(r image.Rectangle, pic *Picture) error {
 	switch {
 	case pic == nil || pic.W <= 0 || pic.H <= 0 || len(pic.Pix) != 4*pic.W*pic.H:
-		return errors.New("broken picture")
+		return errBroken
 	case r.Dx() != pic.W || r.Dy() != pic.H:
 		return errors.New("picture and place differ in size")
 	case pic.W > maxSide || pic.H > maxSide || r.Min.X < -maxSide || r.Min.Y < -maxSide || r.Max.X > maxSide || r.Max.Y > maxSide:

@@ -93,7 +93,7 @@ func (w *winWindow) place(after uintptr, r image.Rectangle, flags uintptr) error
 
 func (w *winWindow) Update(p image.Point, pic *Picture) error {
 	if pic == nil {
-		return errors.New("broken picture")
+		return errBroken
 	}
 	r := image.Rectangle{Min: p, Max: p.Add(image.Pt(pic.W, pic.H))}
 	if err := fits(r, pic); err != nil {

@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"image"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -44,6 +46,8 @@ type x11 struct {
 	settings  atomic.Pointer[settings]
 	manager   xproto.Window // owner of XSETTINGS; events goroutine only
 	clipboard clipboard
+	pasting   sync.Mutex // one paste at a time
+	pointers  [cursors]xproto.Cursor
 
 	portal *portal
 
@@ -62,6 +66,7 @@ type x11 struct {
 
 	mu      sync.Mutex
 	windows map[xproto.Window]*x11Window
+	frames  map[xproto.Window]*x11Frame
 	faults  map[uint32]error // by id of the resource; reported by Sync
 	names   map[xproto.Atom]string
 	posted  []func()
@@ -72,7 +77,7 @@ type x11 struct {
 
 // Open connects to the X server that DISPLAY names. It returns an error that
 // wraps ErrNoDisplay if there is none, ErrWayland where that is how it is meant.
-func Open() (Display, error) {
+func Open() (Desktop, error) {
 	if os.Getenv("DISPLAY") == "" && os.Getenv("WAYLAND_DISPLAY") != "" {
 		return nil, ErrWayland
 	}
@@ -85,6 +90,7 @@ func Open() (Display, error) {
 	d := &x11{
 		conn:    conn,
 		windows: map[xproto.Window]*x11Window{},
+		frames:  map[xproto.Window]*x11Frame{},
 		faults:  map[uint32]error{},
 		names:   map[xproto.Atom]string{},
 		done:    make(chan struct{}),
@@ -215,6 +221,9 @@ func (d *x11) events() {
 		var moved *xproto.MotionNotifyEvent
 		flush := func() {
 			if moved != nil {
+				if f := d.frame(moved.Event); f != nil {
+					f.event(*moved)
+				}
 				d.pointer(moved.Event, func(w *x11Window) { w.moved(at(moved.EventX, moved.EventY)) })
 				moved = nil
 			}
@@ -245,6 +254,12 @@ func (d *x11) events() {
 func (d *x11) tellChanged() {
 	for _, w := range d.all() {
 		w.handler.DisplayChanged()
+	}
+	d.mu.Lock()
+	frames := slices.Collect(maps.Values(d.frames))
+	d.mu.Unlock()
+	for _, f := range frames {
+		f.handler.FrameDisplayChanged()
 	}
 }
 
@@ -281,6 +296,13 @@ func (d *x11) callPosted() {
 // event deals with everything but motion and reports whether the display has
 // changed.
 func (d *x11) event(ev xgb.Event) bool {
+	if f := d.frame(windowOf(ev)); f != nil {
+		if _, key := ev.(xproto.KeyPressEvent); key {
+			d.followKeys()
+		}
+		f.event(ev)
+		return false
+	}
 	switch e := ev.(type) {
 	case xproto.EnterNotifyEvent:
 		d.pointer(e.Event, func(w *x11Window) { w.moved(at(e.EventX, e.EventY)) })
@@ -307,8 +329,14 @@ func (d *x11) event(ev xgb.Event) bool {
 		d.serve(e)
 	case xproto.SelectionClearEvent:
 		d.clipboard.drop()
+	case xproto.SelectionNotifyEvent:
+		d.pastedNotify(e)
 	case xproto.PropertyNotifyEvent:
 		switch {
+		case e.Window == d.clipboard.window && e.Atom == d.atoms.pasted:
+			if e.State == xproto.PropertyNewValue {
+				d.pastedPart()
+			}
 		case e.Window == d.clipboard.window:
 			d.clipboard.stamp(e.Time)
 		case e.Window == d.root && e.Atom == xproto.AtomResourceManager,
@@ -333,6 +361,38 @@ func (d *x11) event(ev xgb.Event) bool {
 		return true
 	}
 	return false
+}
+
+// windowOf is the window that an event is about, 0 for those that no frame is
+// told of.
+func windowOf(ev xgb.Event) xproto.Window {
+	switch e := ev.(type) {
+	case xproto.EnterNotifyEvent:
+		return e.Event
+	case xproto.LeaveNotifyEvent:
+		return e.Event
+	case xproto.ButtonPressEvent:
+		return e.Event
+	case xproto.ButtonReleaseEvent:
+		return e.Event
+	case xproto.KeyPressEvent:
+		return e.Event
+	case xproto.KeyReleaseEvent:
+		return e.Event
+	case xproto.FocusInEvent:
+		return e.Event
+	case xproto.FocusOutEvent:
+		return e.Event
+	case xproto.ConfigureNotifyEvent:
+		return e.Window
+	case xproto.ExposeEvent:
+		return e.Window
+	case xproto.ClientMessageEvent:
+		return e.Window
+	case xproto.SelectionNotifyEvent:
+		return e.Requestor
+	}
+	return 0
 }
 
 func at(x, y int16) image.Point { return image.Pt(int(x), int(y)) }

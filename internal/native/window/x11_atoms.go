@@ -18,6 +18,12 @@ type atoms struct {
 	manager, xsettings, xsettingsOwner       xproto.Atom
 	clipboard, targets, timestamp, multiple  xproto.Atom
 	text, plain, plainUTF8, atomPair, ticket xproto.Atom
+	incr, pasted                             xproto.Atom
+	protocols, deleteWindow, ping, activate  xproto.Atom
+	normal, icon, pid, variant               xproto.Atom
+	dndAware, dndEnter, dndPosition, dndDrop xproto.Atom
+	dndLeave, dndStatus, dndFinished         xproto.Atom
+	dndTypes, dndSelection, dndCopy, uriList xproto.Atom
 }
 
 // internAtoms asks for all of them at once.
@@ -55,6 +61,27 @@ func internAtoms(c *xgb.Conn) (atoms, error) {
 		{&a.plainUTF8, "text/plain;charset=utf-8"},
 		{&a.atomPair, "ATOM_PAIR"},
 		{&a.ticket, "_WIEBELT_TIME"},
+		{&a.incr, "INCR"},
+		{&a.pasted, "_WIEBELT_PASTE"},
+		{&a.protocols, "WM_PROTOCOLS"},
+		{&a.deleteWindow, "WM_DELETE_WINDOW"},
+		{&a.ping, "_NET_WM_PING"},
+		{&a.activate, "_NET_ACTIVE_WINDOW"},
+		{&a.normal, "_NET_WM_WINDOW_TYPE_NORMAL"},
+		{&a.icon, "_NET_WM_ICON"},
+		{&a.pid, "_NET_WM_PID"},
+		{&a.variant, "_GTK_THEME_VARIANT"},
+		{&a.dndAware, "XdndAware"},
+		{&a.dndEnter, "XdndEnter"},
+		{&a.dndPosition, "XdndPosition"},
+		{&a.dndDrop, "XdndDrop"},
+		{&a.dndLeave, "XdndLeave"},
+		{&a.dndStatus, "XdndStatus"},
+		{&a.dndFinished, "XdndFinished"},
+		{&a.dndTypes, "XdndTypeList"},
+		{&a.dndSelection, "XdndSelection"},
+		{&a.dndCopy, "XdndActionCopy"},
+		{&a.uriList, "text/uri-list"},
 	}
 	cookies := make([]xproto.InternAtomCookie, len(list))
 	for i, l := range list {

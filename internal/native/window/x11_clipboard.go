@@ -22,6 +22,7 @@ type clipboard struct {
 	owned   bool
 	pending int // copies the server has not yet told the time of
 	since   xproto.Timestamp
+	paste   *pasting // what somebody waits for, nil mostly
 }
 
 // maxCopy is what fits into one request; nothing on a card is near it.

@@ -135,7 +135,7 @@ func (w *x11Window) Show(r image.Rectangle, pic *Picture) error {
 
 func (w *x11Window) Update(p image.Point, pic *Picture) error {
 	if pic == nil {
-		return errors.New("broken picture")
+		return errBroken
 	}
 	r := image.Rectangle{Min: p, Max: p.Add(image.Pt(pic.W, pic.H))}
 	if err := fits(r, pic); err != nil {

@@ -2,7 +2,6 @@ package winetest
 
 import (
 	"bufio"
-	_ "embed"
 	"fmt"
 	"io"
 	"io/fs"
@@ -18,15 +17,9 @@ import (
 	"wiebelt/internal/native/xtest"
 )
 
-//go:embed testdata/bcryptprimitives.c
-var randomSource []byte
-
-//go:embed testdata/opengl32.c
-var refusingSource []byte
-
 // layout is part of the pristine prefix's name: raise it when what is put into
 // one changes.
-const layout = "1"
+const layout = "2"
 
 // Prefix is one wine installation with its screen.
 type Prefix struct {
@@ -123,29 +116,12 @@ func (p *Prefix) pristine() (string, error) {
 	if err := p.tool("wineserver", env, "-w"); err != nil {
 		return "", err
 	}
-	if err := p.library(filepath.Join(half, "drive_c/windows/system32/bcryptprimitives.dll"), env, randomSource, "-ladvapi32"); err != nil {
+	// Go asks for random numbers where wine 8 has nothing.
+	random := forwarder("bcryptprimitives.dll", "ProcessPrng", "advapi32.SystemFunction036")
+	if err := os.WriteFile(filepath.Join(half, "drive_c/windows/system32/bcryptprimitives.dll"), random, 0o600); err != nil {
 		return "", err
 	}
 	return dir, os.Rename(half, dir)
-}
-
-// library compiles a library of ours.
-func (p *Prefix) library(file string, env []string, source []byte, with string) error {
-	src := filepath.Join(p.Screen.Dir, filepath.Base(file)+".c")
-	if err := os.WriteFile(src, source, 0o600); err != nil {
-		return err
-	}
-	return p.tool("x86_64-w64-mingw32-gcc", env, "-shared", "-O2", "-nostdlib", "-Wl,-e,DllMain", "-o", file, src, with)
-}
-
-// RefuseOpenGL gives the programs that lie in dir, from now on, an OpenGL that
-// can be loaded and gives no window a context, as computers without a driver do.
-func (p *Prefix) RefuseOpenGL(dir string) {
-	p.t.Helper()
-	if err := p.library(filepath.Join(dir, "opengl32.dll"), p.env, refusingSource, "-lkernel32"); err != nil {
-		p.t.Fatalf("winetest: %v", err)
-	}
-	p.Libraries("opengl32=n")
 }
 
 // sweep removes what tests that were killed have left behind long ago.
@@ -219,12 +195,6 @@ func (p *Prefix) Env() []string { return append([]string(nil), p.env...) }
 
 // Setenv sets a variable for everything started from now on.
 func (p *Prefix) Setenv(name, value string) { p.env = append(p.env, name+"="+value) }
-
-// Libraries says which of Windows' own libraries there are, in the words of
-// WINEDLLOVERRIDES, on top of what New has set: "opengl32=b" gives OpenGL back.
-func (p *Prefix) Libraries(overrides string) {
-	p.Setenv("WINEDLLOVERRIDES", strings.TrimSuffix(libraries, "opengl32=")+overrides)
-}
 
 // Command is a Windows program, a path or a name wine knows ("notepad"), not
 // yet started. Its Env may be added to.

@@ -39,7 +39,7 @@ type Conn interface {
 type Config struct {
 	// App makes the Fyne app; called once, on the goroutine of Run, after the
 	// resident said welcome.
-	App func() fyne.App
+	App func() (fyne.App, error)
 	// Connect connects to the resident.
 	Connect func(context.Context) (Conn, error)
 	Window  string // the window to open first; "" leaves it to the resident
@@ -50,8 +50,8 @@ type Config struct {
 }
 
 var (
-	// ErrNoWindow says that nothing came on screen: there is no usable OpenGL.
-	ErrNoWindow = errors.New("no window could be opened: this computer offers no usable OpenGL")
+	// ErrNoWindow says that nothing came on screen.
+	ErrNoWindow = errors.New("no window could be opened")
 	// ErrSilent says that the resident did not begin with its welcome.
 	ErrSilent = errors.New("the resident did not answer")
 )
@@ -79,7 +79,11 @@ func Run(ctx context.Context, cfg Config) error {
 		cfg.PaintedIn = 5 * time.Second
 	}
 
-	app := cfg.App()
+	app, err := cfg.App()
+	if err != nil {
+		_ = conn.Close() // the error that matters is the one above
+		return fmt.Errorf("%w: %w", ErrNoWindow, err)
+	}
 	app.Settings().SetTheme(theme.New(welcome.Theme))
 	if err := kit.TranslateBuiltin(text.Language(welcome.Language)); err != nil {
 		cfg.Log.Warn("the toolkit's own words stay untranslated", "error", err)
@@ -88,12 +92,9 @@ func Run(ctx context.Context, cfg Config) error {
 	var painted, late atomic.Bool
 	out := make(chan message, 64)
 	kicks := make(chan struct{}, 1)
-	// Once its loop has ended Fyne takes nothing more: whoever posts then would run
-	// it himself, or panic. So posting ends with the last window.
+	// After its loop has ended, Fyne runs what is posted on the poster's own
+	// goroutine; there must be nothing left to run by then.
 	post := func(f func()) {
-		if ctx.Err() != nil {
-			return
-		}
 		fyne.Do(func() {
 			if ctx.Err() == nil {
 				f()
@@ -103,7 +104,7 @@ func Run(ctx context.Context, cfg Config) error {
 	quit := func() { post(app.Quit) }
 	defer context.AfterFunc(outer, func() { fyne.Do(app.Quit) })()
 	w := kit.NewDesk(kit.Params{
-		App: app, Post: post, Over: cancel, Now: time.Now, Log: cfg.Log,
+		App: app, Post: post, Now: time.Now, Log: cfg.Log,
 		After: func(d time.Duration, f func()) { time.AfterFunc(d, f) },
 		Send: func(kind string, m any) {
 			if kind == deskapi.KindPainted {
@@ -125,7 +126,7 @@ func Run(ctx context.Context, cfg Config) error {
 
 	var group sync.WaitGroup
 	sent := make(chan struct{})
-	nothingAfterwards(app)
+	app.Lifecycle().SetOnStopped(cancel)
 	past := calls.NewHistory(w)
 	w.Openers = openers(past)
 	past.FirstReading(ctx)
@@ -165,17 +166,6 @@ func Run(ctx context.Context, cfg Config) error {
 		cfg.Log.Debug("connection to the resident", "error", err)
 	}
 	return nil
-}
-
-// nothingAfterwards makes sure that Fyne has nothing to run when its loop has
-// ended. It would hand that to the loop, which may have stopped listening, and wait
-// for it: on a busy machine the program then stays, without a window. What Fyne
-// means to run by itself writes preferences, of which there are none.
-func nothingAfterwards(app fyne.App) {
-	app.Lifecycle().SetOnStopped(nil)
-	if l, ok := app.Lifecycle().(interface{ SetOnStoppedHookExecuted(func()) }); ok {
-		l.SetOnStoppedHookExecuted(nil)
-	}
 }
 
 type message struct {

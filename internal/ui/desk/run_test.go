@@ -9,7 +9,6 @@ import (
 	"sync"
 	"testing"
 
-	"fyne.io/fyne/v2/test"
 	"go.uber.org/goleak"
 
 	"wiebelt/internal/deskapi"
@@ -126,18 +125,4 @@ func TestPumps(t *testing.T) {
 	p.Close()
 	close(out)
 	group.Wait()
-}
-
-// Fyne would wait for ever for what its loop, ending, does not hear any more.
-func TestNothingAfterwards(t *testing.T) {
-	app := test.NewTempApp(t)
-	l := app.Lifecycle().(interface {
-		SetOnStoppedHookExecuted(func())
-		OnStopped() func()
-	})
-	l.SetOnStoppedHookExecuted(func() {})
-	app.Lifecycle().SetOnStopped(func() {})
-	if nothingAfterwards(app); l.OnStopped() != nil {
-		t.Error("something is to run after the loop")
-	}
 }

@@ -32,7 +32,6 @@ type Params struct {
 	Kick  func()                   // the history should be read again, without waiting
 	Now   func() time.Time
 	After func(time.Duration, func()) // runs it later, on any goroutine
-	Over  func()                      // the last window has closed; on the UI thread
 	Log   *slog.Logger
 }
 

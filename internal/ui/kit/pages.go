@@ -55,9 +55,6 @@ func (d *Desk) Show(name string) {
 				c.Closed()
 			}
 			delete(d.pages, name)
-			if len(d.pages) == 0 {
-				d.Over()
-			}
 		})
 	}
 	w := d.pages[name].Window()

@@ -32,7 +32,6 @@ type Bench struct {
 	Kicks int       // how often the history was to be read
 	Clock time.Time // what time it is
 	Later []func()  // what is to run later; nothing runs it by itself
-	Ended bool      // the last window has closed
 }
 
 // PlaceOf is where the stand-in of a window was shown at last; "" if it is closed.
@@ -76,8 +75,7 @@ func New(t testing.TB, w deskapi.Welcome, openers map[string]kit.Opener) *Bench 
 		After: func(_ time.Duration, f func()) {
 			b.Later = append(b.Later, f)
 		},
-		Over: func() { b.Ended = true },
-		Log:  slog.New(slog.DiscardHandler),
+		Log: slog.New(slog.DiscardHandler),
 	}, w)
 	b.Openers = map[string]kit.Opener{}
 	for _, name := range []string{deskapi.WindowCalls, deskapi.WindowDemo, deskapi.WindowRecipes, deskapi.WindowLookup, deskapi.WindowSettings,

@@ -107,9 +107,12 @@ func (p picture) fill(r image.Rectangle, c color.NRGBA) {
 }
 
 // lay lays s on the picture, its origin at p.
-func (p picture) lay(s *sprite, at image.Point) {
+func (p picture) lay(s *sprite, at image.Point) { p.layIn(s, at, image.Rect(0, 0, p.w, p.h)) }
+
+// layIn does so within a part of the picture only.
+func (p picture) layIn(s *sprite, at image.Point, clip image.Rectangle) {
 	r := s.img.Rect.Add(at.Sub(s.origin))
-	in := r.Intersect(image.Rect(0, 0, p.w, p.h))
+	in := r.Intersect(clip).Intersect(image.Rect(0, 0, p.w, p.h))
 	for y := in.Min.Y; y < in.Max.Y; y++ {
 		src := s.img.Pix[(y-r.Min.Y)*s.img.Stride+4*(in.Min.X-r.Min.X):][:4*in.Dx()]
 		dst := p.pix[4*(y*p.w+in.Min.X):][:4*in.Dx()]

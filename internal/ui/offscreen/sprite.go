@@ -72,7 +72,7 @@ func draw(o fyne.CanvasObject, scale float32) *sprite {
 		from = 0
 	}
 	o.Move(fyne.NewSquareOffsetPos(from))
-	size := o.Size().AddWidthHeight(2*from+1, from+room)
+	size := painted(o).AddWidthHeight(2*from+1, from+room)
 	drawing.canvas.SetScale(scale)
 	drawing.canvas.SetContent(&fyne.Container{Objects: []fyne.CanvasObject{o}})
 	drawing.canvas.Resize(size)

@@ -1,0 +1,290 @@
+//go:build linux || freebsd || netbsd || openbsd || dragonfly
+
+package window
+
+import (
+	"bufio"
+	"cmp"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// composer turns several presses into what they write together: dead keys and
+// the Compose key, by the rules of the system and of the user, and where there
+// are none by what Unicode composes. The X server knows nothing of this.
+type composer struct {
+	rules func() *composeRules
+	begun []rune // the presses so far, in the form of composeRules
+}
+
+func newComposer() composer { return composer{rules: systemCompose} }
+
+func (c *composer) reset() { c.begun = nil }
+
+// feed takes a key that goes down and what it writes alone, and gives what is
+// written now.
+func (c *composer) feed(s sym, text string) string {
+	r := s.composing()
+	if r == 0 {
+		if text == "" {
+			return "" // Shift and its like
+		}
+		r, _ = utf8.DecodeRuneInString(text)
+	}
+	if len(c.begun) == 0 && !isComposing(r) {
+		return text
+	}
+	if c.begun = append(c.begun, r); len(c.begun) == 1 {
+		return ""
+	}
+	out, more := c.rules().find(c.begun)
+	if out == "" && !more {
+		out = unicodeComposed(c.begun)
+	}
+	if out == "" && more {
+		return ""
+	}
+	begun := c.begun
+	c.begun = nil
+	if out == "" && begun[0] != composeKey {
+		out = spelled(begun)
+	}
+	return out
+}
+
+// Dead keys and the Compose key stand in rules as characters that no key writes.
+const (
+	deadKeys   = 0xE000
+	composeKey = 0xE0FF
+)
+
+func isComposing(r rune) bool { return r >= deadKeys && r <= composeKey }
+
+// composing is the character that stands for a dead key or the Compose key; 0
+// for others.
+func (s sym) composing() rune {
+	switch {
+	case s == 0xff20:
+		return composeKey
+	case s >= 0xfe50 && s <= 0xfe93:
+		return deadKeys + rune(s-0xfe50)
+	}
+	return 0
+}
+
+// deadMarks are the dead keys in the order of their numbers: name, the mark that
+// combines, and what stands for it alone.
+var deadMarks = [...]struct {
+	name  string
+	mark  rune
+	alone string
+}{
+	{"grave", 0x300, "`"}, {"acute", 0x301, "´"}, {"circumflex", 0x302, "^"}, {"tilde", 0x303, "~"}, {"macron", 0x304, "¯"},
+	{"breve", 0x306, "˘"}, {"abovedot", 0x307, "˙"}, {"diaeresis", 0x308, "¨"}, {"abovering", 0x30a, "°"}, {"doubleacute", 0x30b, "˝"},
+	{"caron", 0x30c, "ˇ"}, {"cedilla", 0x327, "¸"}, {"ogonek", 0x328, "˛"}, {"iota", 0x345, "ͺ"}, {"voiced_sound", 0x3099, "゛"},
+	{"semivoiced_sound", 0x309a, "゜"}, {"belowdot", 0x323, ""}, {"hook", 0x309, ""}, {"horn", 0x31b, ""}, {"stroke", 0x338, "/"},
+	{"abovecomma", 0x313, ""}, {"abovereversedcomma", 0x314, ""}, {"doublegrave", 0x30f, ""}, {"belowring", 0x325, ""},
+	{"belowmacron", 0x331, ""}, {"belowcircumflex", 0x32d, ""}, {"belowtilde", 0x330, ""}, {"belowbreve", 0x32e, ""},
+	{"belowdiaeresis", 0x324, ""}, {"invertedbreve", 0x311, ""}, {"belowcomma", 0x326, ","}, {"currency", 0, "¤"},
+}
+
+// unicodeComposed is a letter with the mark of a dead key before it.
+func unicodeComposed(keys []rune) string {
+	if len(keys) != 2 || int(keys[0]-deadKeys) >= len(deadMarks) {
+		return ""
+	}
+	d := deadMarks[keys[0]-deadKeys]
+	switch {
+	case keys[1] == ' ' || keys[1] == keys[0]:
+		return d.alone
+	case d.mark == 0 || isComposing(keys[1]):
+		return ""
+	}
+	s := norm.NFC.String(string([]rune{keys[1], d.mark}))
+	if utf8.RuneCountInString(s) != 1 {
+		return ""
+	}
+	return s
+}
+
+// spelled is what dead keys write that combine with nothing: themselves, and
+// what came after.
+func spelled(keys []rune) string {
+	var b strings.Builder
+	for _, r := range keys {
+		if !isComposing(r) {
+			b.WriteRune(r)
+		} else if i := int(r - deadKeys); i < len(deadMarks) {
+			b.WriteString(deadMarks[i].alone)
+		}
+	}
+	return b.String()
+}
+
+// composeRules are sequences of presses and what they write.
+type composeRules struct {
+	out    map[string]string
+	begins map[string]bool // of longer sequences
+}
+
+// find gives what a sequence writes, and whether it begins another one.
+func (c *composeRules) find(keys []rune) (string, bool) {
+	s := string(keys)
+	return c.out[s], c.begins[s]
+}
+
+// systemCompose reads the rules at the first dead key: most people never press
+// one, and it takes milliseconds.
+var systemCompose = sync.OnceValue(func() *composeRules {
+	c := &composeRules{out: map[string]string{}, begins: map[string]bool{}}
+	home, _ := os.UserHomeDir()
+	locale, _, _ := strings.Cut(cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_CTYPE"), os.Getenv("LANG")), "@")
+	language, _, _ := strings.Cut(locale, ".")
+	const system = "/usr/share/X11/locale"
+	of := filepath.Join(system, "en_US.UTF-8", "Compose")
+	if own := filepath.Join(system, filepath.Base(language)+".UTF-8", "Compose"); language != "" && exists(own) {
+		of = own
+	}
+	for _, file := range []string{os.Getenv("XCOMPOSEFILE"), filepath.Join(home, ".XCompose"), of} {
+		if file != "" && home != "" && c.readFile(file, of, home, 0) {
+			break
+		}
+	}
+	return c
+})
+
+func exists(file string) bool {
+	i, err := os.Stat(file)
+	return err == nil && i.Mode().IsRegular()
+}
+
+const (
+	maxComposeFile  = 4 << 20
+	maxComposeDepth = 4
+)
+
+// readFile reads a file of rules, and those that it includes.
+func (c *composeRules) readFile(file, locale, home string, depth int) bool {
+	if depth > maxComposeDepth || !exists(file) {
+		return false
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(io.LimitReader(f, maxComposeFile))
+	for lines.Scan() {
+		line := strings.TrimSpace(lines.Text())
+		if rest, ok := strings.CutPrefix(line, "include "); ok {
+			name := strings.NewReplacer("%L", locale, "%H", home, "%S", filepath.Dir(filepath.Dir(locale))).Replace(strings.Trim(strings.TrimSpace(rest), `"`))
+			c.readFile(name, locale, home, depth+1)
+			continue
+		}
+		c.rule(line)
+	}
+	return true
+}
+
+// rule reads a line such as <dead_acute> <e> : "é" eacute; lines with keys that
+// nobody has here are left out.
+func (c *composeRules) rule(line string) {
+	left, right, ok := strings.Cut(line, ":")
+	if !ok || !strings.HasPrefix(left, "<") {
+		return
+	}
+	var keys []rune
+	for _, k := range strings.Fields(left) {
+		if len(k) < 3 || k[0] != '<' || k[len(k)-1] != '>' {
+			return
+		}
+		r := keyNamed(k[1 : len(k)-1])
+		if r == 0 {
+			return
+		}
+		keys = append(keys, r)
+	}
+	if right = strings.TrimSpace(right); !strings.HasPrefix(right, `"`) {
+		return
+	}
+	end := 1
+	for end < len(right) && (right[end] != '"' || right[end-1] == '\\' && right[end-2] != '\\') {
+		end++
+	}
+	if end == len(right) {
+		return
+	}
+	out := strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(right[1:end])
+	if out == "" || !utf8.ValidString(out) || len(keys) < 2 {
+		return
+	}
+	c.out[string(keys)] = out
+	for i := 1; i < len(keys); i++ {
+		c.begins[string(keys[:i])] = true
+	}
+}
+
+// latinNames and asciiRows are what the X protocol calls characters, letters and
+// digits of ASCII left out: they are their own names.
+var (
+	latinNames = strings.Fields(`nobreakspace exclamdown cent sterling currency yen brokenbar section diaeresis copyright ordfeminine
+		guillemotleft notsign hyphen registered macron degree plusminus twosuperior threesuperior acute mu paragraph periodcentered
+		cedilla onesuperior masculine guillemotright onequarter onehalf threequarters questiondown Agrave Aacute Acircumflex Atilde
+		Adiaeresis Aring AE Ccedilla Egrave Eacute Ecircumflex Ediaeresis Igrave Iacute Icircumflex Idiaeresis ETH Ntilde Ograve
+		Oacute Ocircumflex Otilde Odiaeresis multiply Oslash Ugrave Uacute Ucircumflex Udiaeresis Yacute THORN ssharp agrave aacute
+		acircumflex atilde adiaeresis aring ae ccedilla egrave eacute ecircumflex ediaeresis igrave iacute icircumflex idiaeresis
+		eth ntilde ograve oacute ocircumflex otilde odiaeresis division oslash ugrave uacute ucircumflex udiaeresis yacute thorn
+		ydiaeresis`)
+	asciiRows = []struct {
+		first rune
+		names string
+	}{
+		{' ', "space exclam quotedbl numbersign dollar percent ampersand apostrophe parenleft parenright asterisk plus comma minus period slash"},
+		{':', "colon semicolon less equal greater question at"},
+		{'[', "bracketleft backslash bracketright asciicircum underscore grave"},
+		{'{', "braceleft bar braceright asciitilde"},
+	}
+)
+
+// keyNamed is what a key in a rule writes, or what stands for it; 0 for keys
+// that are not known here.
+func keyNamed(name string) rune {
+	if name == "Multi_key" {
+		return composeKey
+	}
+	if mark, ok := strings.CutPrefix(name, "dead_"); ok {
+		for i, d := range deadMarks {
+			if d.name == mark {
+				return deadKeys + rune(i)
+			}
+		}
+		return 0
+	}
+	if utf8.RuneCountInString(name) == 1 {
+		r, _ := utf8.DecodeRuneInString(name)
+		return r
+	}
+	for _, row := range asciiRows {
+		if i := slices.Index(strings.Fields(row.names), name); i >= 0 {
+			return row.first + rune(i)
+		}
+	}
+	if i := slices.Index(latinNames, name); i >= 0 {
+		return 0xa0 + rune(i)
+	}
+	if hex, ok := strings.CutPrefix(name, "U"); ok {
+		if n, err := strconv.ParseUint(hex, 16, 21); err == nil && unicode.IsGraphic(rune(n)) {
+			return rune(n)
+		}
+	}
+	return 0
+}

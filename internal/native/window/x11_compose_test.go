@@ -1,0 +1,78 @@
+//go:build linux || freebsd || netbsd || openbsd || dragonfly
+
+package window
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// keys of the test below, by their numbers in the X protocol.
+const (
+	symAcute, symDiaeresis, symCircumflex = 0xfe51, 0xfe57, 0xfe52
+	symCompose, symShift                  = 0xff20, 0xffe1
+)
+
+// typed is what a composer writes for keys that write themselves, or nothing.
+func typed(c *composer, keys ...sym) string {
+	out := ""
+	for _, k := range keys {
+		text := ""
+		if r := k.rune(); r != 0 {
+			text = string(r)
+		}
+		out += c.feed(k, text)
+	}
+	return out
+}
+
+// TestCompose: by the rules of a file, and without any by what Unicode composes.
+func TestCompose(t *testing.T) {
+	rules := &composeRules{out: map[string]string{}, begins: map[string]bool{}}
+	dir := t.TempDir()
+	inner := filepath.Join(dir, "inner")
+	outer := filepath.Join(dir, "outer")
+	for file, text := range map[string]string{
+		inner: "# a comment\n<dead_acute> <e>\t: \"é\" eacute # E\n<Multi_key> <equal> <e> : \"€\"\n<Multi_key> <quotedbl> <backslash> : \"\\\"\\\\\"\n",
+		outer: "include \"%H/inner\"\n<Multi_key> <w> <b> : \"Wiebelt\"\n<nonsense> <e> : \"x\"\n<dead_acute> <e\n<dead_acute> : \"y\"\n<dead_acute> <z> : \"\n",
+	} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !rules.readFile(outer, "", dir, 0) || len(rules.out) != 4 {
+		t.Fatalf("rules: %q", rules.out)
+	}
+	none := &composeRules{}
+	for _, tt := range []struct {
+		what  string
+		rules *composeRules
+		keys  []sym
+		want  string
+	}{
+		{"plain", rules, []sym{'a', ' ', 0xe9}, "a é"},
+		{"a rule", rules, []sym{symAcute, 'e', 'e'}, "ée"},
+		{"Shift in between", rules, []sym{symAcute, symShift, 'e'}, "é"},
+		{"Unicode beside the rules", rules, []sym{symAcute, 'E', symDiaeresis, 'u'}, "Éü"},
+		{"Compose", rules, []sym{symCompose, '=', 'e', symCompose, 'w', 'b'}, "€Wiebelt"},
+		{"escapes", rules, []sym{symCompose, '"', '\\'}, `"\`},
+		{"Compose that means nothing", rules, []sym{symCompose, 'q', 'a'}, "a"},
+		{"no rules", none, []sym{symDiaeresis, 'o', symCircumflex, 'i'}, "öî"},
+		{"with a space", none, []sym{symCircumflex, ' '}, "^"},
+		{"twice", none, []sym{symAcute, symAcute}, "´"},
+		{"with nothing to go with", none, []sym{symAcute, 'q'}, "´q"},
+	} {
+		c := composer{rules: func() *composeRules { return tt.rules }}
+		if got := typed(&c, tt.keys...); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.what, got, tt.want)
+		}
+	}
+}
+
+func TestDroppedFiles(t *testing.T) {
+	got := droppedFiles("# from a file manager\r\nfile:///tmp/a%20b.zip\r\nfile://localhost/c.zip\r\nfile://elsewhere/d.zip\r\nhttps://e.example/f.zip\r\nfile:\r\n\r\n")
+	if len(got) != 2 || got[0] != "/tmp/a b.zip" || got[1] != "/c.zip" {
+		t.Errorf("%q", got)
+	}
+}

@@ -1,0 +1,113 @@
+//go:build linux || freebsd || netbsd || openbsd || dragonfly
+
+package window
+
+import (
+	"image"
+	"net/url"
+	"os"
+	"strings"
+
+	"github.com/jezek/xgb/xproto"
+)
+
+// dndVersion is the version of the drag-and-drop protocol XDND that frames speak.
+const dndVersion = 5
+
+// drop is what is being dragged over a frame; events goroutine only.
+type drop struct {
+	from  xproto.Window
+	files bool // it offers files
+	at    image.Point
+}
+
+// message deals with a message of a program that drags something.
+func (p *drop) message(f *x11Frame, kind xproto.Atom, data []uint32) {
+	a, c := &f.d.atoms, f.d.conn
+	answer := func(kind xproto.Atom, v ...uint32) {
+		e := xproto.ClientMessageEvent{Format: 32, Window: p.from, Type: kind,
+			Data: xproto.ClientMessageDataUnionData32New(append(append([]uint32{uint32(f.id)}, v...), make([]uint32, 4-len(v))...))}
+		xproto.SendEvent(c, false, p.from, 0, string(e.Bytes()))
+	}
+	switch kind {
+	case a.dndEnter:
+		*p = drop{from: xproto.Window(data[0])}
+		kinds := data[2:5]
+		if data[1]&1 != 0 { // more than three
+			if r, err := xproto.GetProperty(c, false, p.from, a.dndTypes, xproto.AtomAtom, 0, 256).Reply(); err == nil && r.Format == 32 {
+				kinds = nil
+				for v := r.Value; len(v) >= 4; v = v[4:] {
+					kinds = append(kinds, get32(v))
+				}
+			}
+		}
+		for _, k := range kinds {
+			p.files = p.files || xproto.Atom(k) == a.uriList
+		}
+	case a.dndPosition:
+		if xproto.Window(data[0]) != p.from {
+			return
+		}
+		where := image.Pt(int(int16(data[2]>>16)), int(int16(data[2])))
+		if r, err := xproto.TranslateCoordinates(c, f.d.root, f.id, int16(where.X), int16(where.Y)).Reply(); err == nil {
+			p.at = at(r.DstX, r.DstY)
+		}
+		if p.files {
+			answer(a.dndStatus, 1, 0, 0, uint32(a.dndCopy))
+		} else {
+			answer(a.dndStatus, 0, 0, 0, 0)
+		}
+	case a.dndLeave:
+		*p = drop{}
+	case a.dndDrop:
+		if xproto.Window(data[0]) != p.from || !p.files {
+			answer(a.dndFinished, 0, 0)
+			*p = drop{}
+			return
+		}
+		xproto.ConvertSelection(c, f.id, a.dndSelection, a.uriList, a.pasted, xproto.Timestamp(data[2]))
+	}
+}
+
+// arrived takes the list of files.
+func (p *drop) arrived(f *x11Frame, e xproto.SelectionNotifyEvent) {
+	a := &f.d.atoms
+	if e.Selection != a.dndSelection || p.from == 0 {
+		return
+	}
+	var files []string
+	if e.Property != 0 {
+		list, _ := f.d.takeProperty(f.id, e.Property)
+		files = droppedFiles(string(list))
+	}
+	ok := uint32(0)
+	if len(files) > 0 {
+		ok = 1
+	}
+	m := xproto.ClientMessageEvent{Format: 32, Window: p.from, Type: a.dndFinished,
+		Data: xproto.ClientMessageDataUnionData32New([]uint32{uint32(f.id), ok, uint32(a.dndCopy), 0, 0})}
+	xproto.SendEvent(f.d.conn, false, p.from, 0, string(m.Bytes()))
+	where := p.at
+	*p = drop{}
+	if len(files) > 0 {
+		f.handler.FrameDropped(where, files)
+	}
+}
+
+// droppedFiles are the local files of a text/uri-list.
+func droppedFiles(list string) []string {
+	host, _ := os.Hostname()
+	var files []string
+	for line := range strings.Lines(list) {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		u, err := url.Parse(line)
+		if err != nil || u.Scheme != "file" || u.Path == "" || u.Host != "" && u.Host != "localhost" && u.Host != host {
+			continue
+		}
+		files = append(files, u.Path)
+	}
+	return files
+}

@@ -1,0 +1,107 @@
+package driver
+
+import (
+	"slices"
+	"time"
+
+	"fyne.io/fyne/v2"
+)
+
+// step is the time from one picture of an animation to the next.
+const step = time.Second / 60
+
+// animation is one that runs.
+type animation struct {
+	a       *fyne.Animation
+	begun   time.Time
+	left    int
+	reverse bool
+	over    bool
+}
+
+// StartAnimation begins an animation; one that runs already begins anew.
+func (d *driver) StartAnimation(a *fyne.Animation) {
+	d.StopAnimation(a)
+	d.animations = append(d.animations, &animation{a: a, begun: time.Now(), left: a.RepeatCount})
+}
+
+// StopAnimation ends an animation where it is.
+func (d *driver) StopAnimation(a *fyne.Animation) {
+	for _, r := range d.animations {
+		if r.a == a {
+			r.over = true
+		}
+	}
+}
+
+// advance shows where the animation is at a time.
+func (r *animation) advance(now time.Time) {
+	done := float32(1)
+	if r.a.Duration > 0 {
+		done = min(1, float32(now.Sub(r.begun))/float32(r.a.Duration))
+	}
+	at := done
+	if r.reverse {
+		at = 1 - done
+	}
+	curve := r.a.Curve
+	if curve == nil {
+		curve = fyne.AnimationEaseInOut
+	}
+	r.a.Tick(curve(at))
+	if done < 1 || r.over {
+		return
+	}
+	switch {
+	case r.a.AutoReverse && !r.reverse:
+		r.reverse = true
+	case r.left == 0:
+		r.over = true
+		return
+	default:
+		if r.left > 0 {
+			r.left--
+		}
+		r.reverse = false
+	}
+	r.begun = now
+}
+
+// timer calls something later.
+type timer struct {
+	at  time.Time
+	run func()
+}
+
+// after calls f on the loop once some time has passed; stop keeps it from that.
+func (d *driver) after(wait time.Duration, f func()) (stop func()) {
+	t := &timer{time.Now().Add(wait), f}
+	d.timers = append(d.timers, t)
+	return func() { t.run = nil }
+}
+
+// tick runs what is due and tells when to come again; zero for never.
+func (d *driver) tick(now time.Time) (next time.Time) {
+	for _, t := range slices.Clone(d.timers) {
+		if !t.at.After(now) {
+			call(t.run)
+			t.run = nil
+		}
+	}
+	d.timers = slices.DeleteFunc(d.timers, func(t *timer) bool { return t.run == nil })
+	for _, r := range slices.Clone(d.animations) {
+		if !r.over {
+			r.advance(now)
+		}
+	}
+	d.animations = slices.DeleteFunc(d.animations, func(r *animation) bool { return r.over })
+	if len(d.animations) > 0 {
+		next = now.Add(step)
+	}
+	for _, t := range d.timers {
+		if next.IsZero() || t.at.Before(next) {
+			next = t.at
+		}
+	}
+	return next
+}

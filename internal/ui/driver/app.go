@@ -1,0 +1,165 @@
+// Package driver runs Fyne's widgets in ordinary windows of the desktop, painted
+// in memory: no OpenGL, no C. It is a fyne.App and a fyne.Driver over
+// internal/native/window, which owns the windows, and internal/ui/offscreen,
+// which paints.
+//
+// One goroutine, that of Run, owns everything that Fyne knows of; what happens
+// to the windows and what other goroutines ask for is queued for it. After each
+// round of the queue every window is compared with what it shows, and what has
+// changed is painted. Nothing runs while nothing happens.
+package driver
+
+import (
+	"errors"
+	"fmt"
+	"image"
+	"net/url"
+	"slices"
+	"time"
+
+	"fyne.io/fyne/v2"
+	base "fyne.io/fyne/v2/theme"
+
+	"wiebelt/internal/native/window"
+)
+
+// Options is what an application begins with.
+type Options struct {
+	ID    string
+	Name  string
+	Icons []*image.NRGBA // of windows, in several sizes
+	Theme fyne.Theme
+}
+
+// App is the application: windows, a theme, a clipboard. It keeps no files and
+// sends no notifications.
+type App struct {
+	driver
+	settings  settings
+	lifecycle lifecycle
+	meta      fyne.AppMetadata
+}
+
+// New makes the process's Fyne application, which has to be run by Run. It
+// returns an error that wraps window.ErrNoDisplay where there is no desktop.
+func New(o Options) (*App, error) {
+	display, err := window.Open()
+	if err != nil {
+		return nil, err
+	}
+	a := &App{meta: fyne.AppMetadata{ID: o.ID, Name: o.Name}}
+	a.settings = settings{theme: o.Theme}
+	a.driver.init(a, display, o.Icons)
+	fyne.SetCurrentApp(a)
+	return a, nil
+}
+
+// NewWindow makes a window, not shown yet.
+func (a *App) NewWindow(title string) fyne.Window { return a.CreateWindow(title) }
+
+// Run shows the windows until the last one is closed or Quit is called.
+func (a *App) Run() { a.driver.Run() }
+
+// Quit ends Run and closes the windows.
+func (a *App) Quit() { a.driver.Quit() }
+
+// Driver is the driver of the windows.
+func (a *App) Driver() fyne.Driver { return &a.driver }
+
+// Settings are the theme and how the desktop wants it.
+func (a *App) Settings() fyne.Settings { return &a.settings }
+
+// Lifecycle tells when Run begins and ends.
+func (a *App) Lifecycle() fyne.Lifecycle { return &a.lifecycle }
+
+// Metadata is the application's id and name.
+func (a *App) Metadata() fyne.AppMetadata { return a.meta }
+
+// UniqueID is the application's id.
+func (a *App) UniqueID() string { return a.meta.ID }
+
+// Clipboard is that of the desktop.
+func (a *App) Clipboard() fyne.Clipboard { return clipboard{a.display} }
+
+var errNone = errors.New("not offered by this application")
+
+// What follows is not offered: whatever keeps files or leaves the window.
+func (a *App) OpenURL(*url.URL) error                   { return errNone }
+func (a *App) Icon() fyne.Resource                      { return nil }
+func (a *App) SetIcon(fyne.Resource)                    {}
+func (a *App) SendNotification(*fyne.Notification)      {}
+func (a *App) CancelScheduledNotification(string) error { return errNone }
+func (a *App) Preferences() fyne.Preferences            { return nil }
+func (a *App) Storage() fyne.Storage                    { return nil }
+func (a *App) Cache() fyne.Cache                        { return nil }
+func (a *App) CloudProvider() fyne.CloudProvider        { return nil }
+func (a *App) SetCloudProvider(fyne.CloudProvider)      {}
+func (a *App) ScheduleNotification(*fyne.Notification, time.Time) (*fyne.ScheduledNotification, error) {
+	return nil, errNone
+}
+
+// settings are what Fyne asks about looks.
+type settings struct {
+	theme     fyne.Theme
+	variant   fyne.ThemeVariant
+	still     bool // animations are not wanted
+	changed   func()
+	listeners []func(fyne.Settings)
+}
+
+func (s *settings) Theme() fyne.Theme {
+	if s.theme == nil {
+		return base.DefaultTheme()
+	}
+	return s.theme
+}
+func (s *settings) ThemeVariant() fyne.ThemeVariant      { return s.variant }
+func (s *settings) Scale() float32                       { return 1 }
+func (s *settings) PrimaryColor() string                 { return base.ColorBlue }
+func (s *settings) BuildType() fyne.BuildType            { return fyne.BuildStandard }
+func (s *settings) ShowAnimations() bool                 { return !s.still }
+func (s *settings) AddChangeListener(chan fyne.Settings) {}
+func (s *settings) AddListener(f func(fyne.Settings))    { s.listeners = append(s.listeners, f) }
+func (s *settings) SetTheme(t fyne.Theme)                { s.theme = t; s.tell() }
+func (s *settings) setVariant(v fyne.ThemeVariant)       { s.variant = v; s.tell() }
+func (s *settings) tell() {
+	if s.changed != nil {
+		s.changed()
+	}
+	for _, f := range slices.Clone(s.listeners) {
+		f(s)
+	}
+}
+
+// lifecycle keeps what is to be called.
+type lifecycle struct{ entered, exited, started, stopped func() }
+
+func (l *lifecycle) SetOnEnteredForeground(f func()) { l.entered = f }
+func (l *lifecycle) SetOnExitedForeground(f func())  { l.exited = f }
+func (l *lifecycle) SetOnStarted(f func())           { l.started = f }
+func (l *lifecycle) SetOnStopped(f func())           { l.stopped = f }
+
+func call(f func()) {
+	if f != nil {
+		f()
+	}
+}
+
+type clipboard struct{ d window.Desktop }
+
+// Content is the text on the clipboard; a program that does not hand it over is
+// waited for only a moment.
+func (c clipboard) Content() string {
+	s, err := c.d.Paste()
+	if err != nil {
+		return ""
+	}
+	return s
+}
+
+// SetContent puts a text on the clipboard.
+func (c clipboard) SetContent(s string) {
+	if err := c.d.Copy(s); err != nil {
+		fyne.LogError("copy", fmt.Errorf("clipboard: %w", err))
+	}
+}

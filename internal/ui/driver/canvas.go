@@ -1,0 +1,201 @@
+package driver
+
+import (
+	"image"
+	"image/color"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/driver/desktop"
+	"fyne.io/fyne/v2/driver/software"
+	"fyne.io/fyne/v2/test"
+	base "fyne.io/fyne/v2/theme"
+
+	"wiebelt/internal/ui/offscreen"
+)
+
+// canvas is Fyne's canvas in memory, which knows about focus, overlays and
+// shortcuts, with a surface that shows it.
+type canvas struct {
+	software.WindowlessCanvas
+	w       *frame
+	surface offscreen.Surface
+	// holds are the objects that were visible in the last frame.
+	holds map[fyne.CanvasObject]bool
+	// least are the smallest sizes that objects had when they were laid out.
+	least map[fyne.CanvasObject]fyne.Size
+	stale bool // something may have another smallest size
+
+	onKeyDown, onKeyUp func(*fyne.KeyEvent)
+}
+
+var _ desktop.Canvas = (*canvas)(nil)
+
+func newCanvas(w *frame) *canvas {
+	c := &canvas{WindowlessCanvas: software.NewCanvas(), w: w, holds: map[fyne.CanvasObject]bool{},
+		least: map[fyne.CanvasObject]fyne.Size{}, stale: true}
+	c.SetOnTypedKey(nil)
+	return c
+}
+
+func (c *canvas) OnKeyDown() func(*fyne.KeyEvent)     { return c.onKeyDown }
+func (c *canvas) SetOnKeyDown(f func(*fyne.KeyEvent)) { c.onKeyDown = f }
+func (c *canvas) OnKeyUp() func(*fyne.KeyEvent)       { return c.onKeyUp }
+func (c *canvas) SetOnKeyUp(f func(*fyne.KeyEvent))   { c.onKeyUp = f }
+
+// Refresh notes that an object looks different.
+func (c *canvas) Refresh(o fyne.CanvasObject) {
+	c.stale = true
+	c.surface.Changed(o)
+}
+
+// SetDirty is what Fyne calls for an object that has moved or has been hidden.
+func (c *canvas) SetDirty() { c.stale = true }
+
+// SetContent puts other things into the window.
+func (c *canvas) SetContent(o fyne.CanvasObject) {
+	c.WindowlessCanvas.SetContent(o)
+	c.stale = true
+}
+
+// Capture is the picture that the window shows.
+func (c *canvas) Capture() image.Image { return c.surface.Image() }
+
+// roots are the content and what lies over it, from below.
+func (c *canvas) roots() []fyne.CanvasObject {
+	all := make([]fyne.CanvasObject, 0, 2)
+	if o := c.Content(); o != nil {
+		all = append(all, o)
+	}
+	return append(all, c.Overlays().List()...)
+}
+
+// top are the objects that can be clicked: the uppermost overlay, or the content.
+func (c *canvas) top() fyne.CanvasObject {
+	if o := c.Overlays().Top(); o != nil {
+		return o
+	}
+	return c.Content()
+}
+
+// minSize is the smallest size of the window's content, in units.
+func (c *canvas) minSize() fyne.Size {
+	o := c.Content()
+	if o == nil {
+		return fyne.NewSquareSize(1)
+	}
+	min := o.MinSize()
+	if c.Padded() {
+		min = min.Add(fyne.NewSquareSize(2 * base.Padding()))
+	}
+	return min
+}
+
+// fit lays out anew what has another smallest size than before.
+func (c *canvas) fit() {
+	c.stale = false
+	for _, root := range c.roots() {
+		if c.settle(root) {
+			relayout(root)
+		}
+	}
+	c.w.limit(c.minSize())
+}
+
+// settle lays out what is in an object whose parts need another size, and
+// reports whether the object itself needs one.
+func (c *canvas) settle(o fyne.CanvasObject) bool {
+	if o == nil || !o.Visible() {
+		return false
+	}
+	again := false
+	in, _ := offscreen.Children(o)
+	for _, child := range in {
+		again = c.settle(child) || again
+	}
+	if again {
+		relayout(o)
+	}
+	min := o.MinSize()
+	was, known := c.least[o]
+	c.least[o] = min
+	return !known || was != min
+}
+
+func relayout(o fyne.CanvasObject) {
+	switch o := o.(type) {
+	case fyne.Widget:
+		test.WidgetRenderer(o).Layout(o.Size())
+	case *fyne.Container:
+		if o.Layout != nil {
+			o.Layout.Layout(o.Objects, o.Size())
+		}
+	}
+}
+
+// frame brings the surface up to date and gives the parts that have changed.
+func (c *canvas) frame(size image.Point) []image.Rectangle {
+	clear(c.holds)
+	background := color.NRGBAModel.Convert(base.Color(base.ColorNameBackground)).(color.NRGBA)
+	damage := c.surface.Frame(size, c.Scale(), background, c.roots(), func(o fyne.CanvasObject) { c.holds[o] = true })
+	if len(c.least) > 2*len(c.holds)+100 {
+		for o := range c.least {
+			if !c.holds[o] {
+				delete(c.least, o)
+			}
+		}
+	}
+	return damage
+}
+
+// position is where an object lies in the window, in units.
+func (c *canvas) position(o fyne.CanvasObject) (fyne.Position, bool) {
+	for _, root := range c.roots() {
+		if p, ok := within(root, o, fyne.Position{}); ok {
+			return p, true
+		}
+	}
+	return fyne.Position{}, false
+}
+
+func within(in, o fyne.CanvasObject, offset fyne.Position) (fyne.Position, bool) {
+	if in == nil || !in.Visible() {
+		return offset, false
+	}
+	offset = offset.Add(in.Position())
+	if in == o {
+		return offset, true
+	}
+	children, _ := offscreen.Children(in)
+	for _, c := range children {
+		if p, ok := within(c, o, offset); ok {
+			return p, true
+		}
+	}
+	return offset, false
+}
+
+// at is the innermost object under a place that matches, and the place within it.
+func (c *canvas) at(p fyne.Position, matches func(fyne.CanvasObject) bool) (fyne.CanvasObject, fyne.Position) {
+	var found fyne.CanvasObject
+	var where fyne.Position
+	var look func(o fyne.CanvasObject, offset fyne.Position)
+	look = func(o fyne.CanvasObject, offset fyne.Position) {
+		if o == nil || !o.Visible() {
+			return
+		}
+		offset = offset.Add(o.Position())
+		inside := p.X >= offset.X && p.Y >= offset.Y && p.X < offset.X+o.Size().Width && p.Y < offset.Y+o.Size().Height
+		if inside && matches(o) {
+			found, where = o, p.Subtract(offset)
+		}
+		children, clips := offscreen.Children(o)
+		if clips && !inside {
+			return
+		}
+		for _, c := range children {
+			look(c, offset)
+		}
+	}
+	look(c.top(), fyne.Position{})
+	return found, where
+}

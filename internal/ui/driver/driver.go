@@ -1,0 +1,229 @@
+package driver
+
+import (
+	"image"
+	"slices"
+	"sync"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/driver/desktop"
+	"fyne.io/fyne/v2/test"
+	base "fyne.io/fyne/v2/theme"
+
+	"wiebelt/internal/native/window"
+	"wiebelt/internal/ui/offscreen"
+)
+
+// driver is the loop and the list of windows.
+type driver struct {
+	app     *App
+	display window.Desktop
+	icons   []*image.NRGBA
+	measure fyne.Driver // Fyne keeps the measuring of text to itself
+
+	queue queue
+	quit  bool
+	ended chan struct{} // closed when Run has returned
+
+	windows    []*frame
+	animations []*animation
+	timers     []*timer
+	held       fyne.KeyModifier
+}
+
+func (d *driver) init(a *App, display window.Desktop, icons []*image.NRGBA) {
+	d.app, d.display, d.icons = a, display, icons
+	d.measure = test.NewDriverWithPainter(nil)
+	d.queue.wake = make(chan struct{}, 1)
+	d.ended = make(chan struct{})
+	a.settings.changed = d.restyle
+	a.settings.variant = variantOf(display)
+}
+
+func variantOf(d window.Desktop) fyne.ThemeVariant {
+	if d.Dark() {
+		return base.VariantDark
+	}
+	return base.VariantLight
+}
+
+// queue is what waits for the loop. Whoever adds to it never waits.
+type queue struct {
+	mu   sync.Mutex
+	jobs []func()
+	done bool
+	wake chan struct{}
+}
+
+// add reports whether the job will run.
+func (q *queue) add(f func()) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.done {
+		return false
+	}
+	q.jobs = append(q.jobs, f)
+	select {
+	case q.wake <- struct{}{}:
+	default:
+	}
+	return true
+}
+
+func (q *queue) take() []func() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	jobs := q.jobs
+	q.jobs = nil
+	return jobs
+}
+
+// Run is the loop. It returns after Quit, after the last window has been closed,
+// or when the desktop goes away.
+func (d *driver) Run() {
+	defer close(d.ended)
+	call(d.app.lifecycle.started)
+	alarm := time.NewTimer(0)
+	defer alarm.Stop()
+	for !d.quit {
+		for _, f := range d.queue.take() {
+			f()
+		}
+		next := d.tick(time.Now())
+		for _, w := range slices.Clone(d.windows) {
+			w.update()
+		}
+		if d.quit {
+			break
+		}
+		if next.IsZero() {
+			alarm.Stop()
+		} else {
+			alarm.Reset(time.Until(next))
+		}
+		select {
+		case <-d.queue.wake:
+		case <-alarm.C:
+		case <-d.display.Done():
+			d.quit = true
+		}
+	}
+	for _, w := range slices.Clone(d.windows) {
+		w.destroy()
+	}
+	d.queue.mu.Lock()
+	d.queue.done, d.queue.jobs = true, nil
+	d.queue.mu.Unlock()
+	call(d.app.lifecycle.stopped)
+	_ = d.display.Close() // it ends with the process at the latest
+}
+
+func (d *driver) Quit() { d.queue.add(func() { d.quit = true }) }
+
+// DoFromGoroutine has the loop run f. After the loop has ended nothing runs.
+func (d *driver) DoFromGoroutine(f func(), wait bool) {
+	if !wait {
+		d.queue.add(f)
+		return
+	}
+	done := make(chan struct{})
+	if !d.queue.add(func() { defer close(done); f() }) {
+		return
+	}
+	select {
+	case <-done:
+	case <-d.ended:
+	}
+}
+
+func (d *driver) CreateWindow(title string) fyne.Window { return d.newFrame(title) }
+
+func (d *driver) AllWindows() []fyne.Window {
+	all := make([]fyne.Window, len(d.windows))
+	for i, w := range d.windows {
+		all[i] = w
+	}
+	return all
+}
+
+func (d *driver) RenderedTextSize(text string, size float32, style fyne.TextStyle, font fyne.Resource) (fyne.Size, float32) {
+	return d.measure.RenderedTextSize(text, size, style, font)
+}
+
+func (d *driver) CanvasForObject(o fyne.CanvasObject) fyne.Canvas {
+	for _, w := range d.windows {
+		if w.canvas.holds[o] {
+			return w.canvas
+		}
+	}
+	return nil
+}
+
+func (d *driver) AbsolutePositionForObject(o fyne.CanvasObject) fyne.Position {
+	for _, w := range d.windows {
+		if w.canvas.holds[o] {
+			if pos, ok := w.canvas.position(o); ok {
+				return pos
+			}
+		}
+	}
+	return fyne.Position{}
+}
+
+func (d *driver) Device() fyne.Device                   { return device{} }
+func (d *driver) DoubleTapDelay() time.Duration         { return 300 * time.Millisecond }
+func (d *driver) SetDisableScreenBlanking(bool)         {}
+func (d *driver) CurrentKeyModifiers() fyne.KeyModifier { return d.held }
+func (d *driver) CreateSplashWindow() fyne.Window       { return d.newFrame("") }
+func (d *driver) HasSecondaryDisplay() bool             { return len(d.display.Monitors()) > 1 }
+
+var _ desktop.Driver = (*driver)(nil)
+
+// device is a computer with keyboard and mouse.
+type device struct{}
+
+func (device) Orientation() fyne.DeviceOrientation        { return fyne.OrientationHorizontalLeft }
+func (device) IsMobile() bool                             { return false }
+func (device) IsBrowser() bool                            { return false }
+func (device) HasKeyboard() bool                          { return true }
+func (device) SystemScaleForWindow(w fyne.Window) float32 { return w.Canvas().Scale() }
+func (device) Locale() fyne.Locale                        { return "" }
+
+// restyle has every window follow a theme that has changed.
+func (d *driver) restyle() {
+	for _, w := range d.windows {
+		w.canvas.surface.NewTheme()
+		for _, root := range w.canvas.roots() {
+			restyle(root)
+		}
+		w.canvas.fit()
+		w.borders()
+	}
+}
+
+func restyle(o fyne.CanvasObject) {
+	in, _ := offscreen.Children(o)
+	for _, c := range in {
+		restyle(c)
+	}
+	switch o := o.(type) {
+	case fyne.Widget:
+		test.WidgetRenderer(o).Layout(o.Size())
+	case *fyne.Container:
+		if o.Layout != nil {
+			o.Layout.Layout(o.Objects, o.Size())
+		}
+	}
+	o.Refresh()
+}
+
+// desktopChanged follows the desktop's looks, scale and monitors.
+func (d *driver) desktopChanged() {
+	if v := variantOf(d.display); v != d.app.settings.variant {
+		d.app.settings.setVariant(v)
+	}
+	for _, w := range d.windows {
+		w.rescale()
+	}
+}

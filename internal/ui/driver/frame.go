@@ -1,0 +1,261 @@
+package driver
+
+import (
+	"image"
+	"image/color"
+	"math"
+	"slices"
+
+	"fyne.io/fyne/v2"
+	base "fyne.io/fyne/v2/theme"
+
+	"wiebelt/internal/native/window"
+)
+
+// frame is a window: its canvas, and the native window that shows it from the
+// first Show on.
+type frame struct {
+	d      *driver
+	title  string
+	canvas *canvas
+	native window.Frame
+
+	size    image.Point // of the content, in pixels
+	least   image.Point
+	shown   bool
+	center  bool
+	fixed   bool
+	closed  bool
+	focused bool
+	cursor  window.Cursor
+	pointer pointer
+	pix     []byte
+
+	intercept, onClosed func()
+	onDropped           func(fyne.Position, []fyne.URI)
+	menu                *fyne.MainMenu
+}
+
+func (d *driver) newFrame(title string) *frame {
+	w := &frame{d: d, title: title}
+	w.canvas = newCanvas(w)
+	w.canvas.SetScale(w.scale())
+	d.windows = append(d.windows, w)
+	return w
+}
+
+// monitor is the one that the window is on, or will come up on.
+func (w *frame) monitor() window.Monitor {
+	all := w.d.display.Monitors()
+	if w.native != nil {
+		if r, err := w.native.Place(); err == nil {
+			best, most := 0, 0
+			for i, m := range all {
+				if part := r.Intersect(m.Area); part.Dx()*part.Dy() > most {
+					best, most = i, part.Dx()*part.Dy()
+				}
+			}
+			return all[best]
+		}
+	}
+	return all[min(w.d.display.Active(), len(all)-1)]
+}
+
+func (w *frame) scale() float32 { return w.monitor().Scale }
+
+// pixels is a size in whole pixels.
+func (w *frame) pixels(s fyne.Size) image.Point {
+	scale := w.canvas.Scale()
+	up := func(v float32) int { return int(math.Ceil(float64(v * scale))) }
+	return image.Pt(up(s.Width), up(s.Height))
+}
+
+// Title and the like are fyne.Window.
+func (w *frame) Title() string { return w.title }
+
+func (w *frame) SetTitle(t string) {
+	if w.title = t; w.native != nil {
+		w.check(w.native.SetTitle(t))
+	}
+}
+
+func (w *frame) FullScreen() bool         { return false }
+func (w *frame) SetFullScreen(bool)       {}
+func (w *frame) FixedSize() bool          { return w.fixed }
+func (w *frame) SetFixedSize(on bool)     { w.fixed = on }
+func (w *frame) CenterOnScreen()          { w.center = true }
+func (w *frame) Padded() bool             { return w.canvas.Padded() }
+func (w *frame) SetPadded(on bool)        { w.canvas.SetPadded(on) }
+func (w *frame) Icon() fyne.Resource      { return nil }
+func (w *frame) SetIcon(fyne.Resource)    {}
+func (w *frame) SetMaster()               {}
+func (w *frame) MainMenu() *fyne.MainMenu { return w.menu }
+
+func (w *frame) SetMainMenu(m *fyne.MainMenu) { w.menu = m }
+func (w *frame) SetOnClosed(f func())         { w.onClosed = f }
+func (w *frame) SetCloseIntercept(f func())   { w.intercept = f }
+
+func (w *frame) SetOnDropped(f func(fyne.Position, []fyne.URI)) { w.onDropped = f }
+
+func (w *frame) Content() fyne.CanvasObject     { return w.canvas.Content() }
+func (w *frame) SetContent(o fyne.CanvasObject) { w.canvas.SetContent(o) }
+func (w *frame) Canvas() fyne.Canvas            { return w.canvas }
+func (w *frame) Clipboard() fyne.Clipboard      { return w.d.app.Clipboard() }
+
+// Resize asks for a size of the content, in units; the screen bounds it.
+func (w *frame) Resize(s fyne.Size) {
+	w.size = w.bounded(w.pixels(s.Max(w.canvas.minSize())))
+	if w.native != nil {
+		w.check(w.native.Resize(w.size))
+		return
+	}
+	w.layout()
+}
+
+// border is what a window manager may put around a window, in units.
+const border = 40
+
+// bounded is a size that the work area has room for, borders included.
+func (w *frame) bounded(s image.Point) image.Point {
+	m := w.monitor()
+	edge := int(border * w.canvas.Scale())
+	return image.Pt(min(s.X, m.Work.Dx()-edge/4), min(s.Y, m.Work.Dy()-edge))
+}
+
+// layout gives the canvas the size of the window.
+func (w *frame) layout() {
+	scale := w.canvas.Scale()
+	w.canvas.Resize(fyne.NewSize(float32(w.size.X)/scale, float32(w.size.Y)/scale))
+	w.canvas.stale = true
+}
+
+// limit keeps the window from becoming smaller than its content.
+func (w *frame) limit(least fyne.Size) {
+	px := w.bounded(w.pixels(least))
+	if w.native == nil || px == w.least {
+		return
+	}
+	w.least = px
+	w.check(w.native.SetLimits(px))
+	if to := image.Pt(max(w.size.X, px.X), max(w.size.Y, px.Y)); to != w.size {
+		w.check(w.native.Resize(to))
+	}
+}
+
+// Show brings the window up, or to the front.
+func (w *frame) Show() {
+	if w.closed {
+		return
+	}
+	if w.native == nil {
+		if w.size == (image.Point{}) {
+			w.size = w.bounded(w.pixels(w.canvas.minSize()))
+			w.layout()
+		}
+		bg := color.NRGBAModel.Convert(base.Color(base.ColorNameBackground)).(color.NRGBA)
+		n, err := w.d.display.NewFrame(handler{w}, window.FrameOptions{Title: w.title, Size: w.size, Icons: w.d.icons, Background: [3]uint8{bg.R, bg.G, bg.B}})
+		if err != nil {
+			w.check(err)
+			return
+		}
+		w.native = n
+		w.borders()
+		w.canvas.fit()
+		if w.center {
+			work := w.monitor().Work
+			w.check(n.Move(image.Pt(work.Min.X+(work.Dx()-w.size.X)/2, work.Min.Y+max(0, (work.Dy()-w.size.Y)/2))))
+		}
+	}
+	w.shown = true
+	w.update() // painted before it comes up
+	w.check(w.native.Show())
+}
+
+// borders has the desktop draw dark borders around a dark window.
+func (w *frame) borders() {
+	c := color.GrayModel.Convert(base.Color(base.ColorNameBackground)).(color.Gray)
+	if w.native != nil {
+		w.check(w.native.SetDark(c.Y < 128))
+	}
+}
+
+// RequestFocus brings the window to the front.
+func (w *frame) RequestFocus() { w.Show() }
+
+func (w *frame) Hide() {
+	if w.shown = false; w.native != nil {
+		w.check(w.native.Hide())
+	}
+}
+
+// ShowAndRun shows the window and runs the application.
+func (w *frame) ShowAndRun() {
+	w.Show()
+	w.d.Run()
+}
+
+// Close closes the window, and ends Run if it was the last one.
+func (w *frame) Close() {
+	if w.closed {
+		return
+	}
+	w.destroy()
+	if len(w.d.windows) == 0 {
+		w.d.quit = true
+	}
+}
+
+func (w *frame) destroy() {
+	if w.closed {
+		return
+	}
+	w.closed = true
+	w.pointer.gone()
+	w.d.windows = slices.DeleteFunc(w.d.windows, func(o *frame) bool { return o == w })
+	if w.native != nil {
+		w.check(w.native.Close())
+	}
+	call(w.onClosed)
+}
+
+// check logs what the native window could not do. A desktop that has gone ends
+// the loop by itself.
+func (w *frame) check(err error) {
+	if err != nil && err != window.ErrClosed {
+		fyne.LogError("window", err)
+	}
+}
+
+// rescale follows another scale of the monitor: what is seen stays as large as
+// it was.
+func (w *frame) rescale() {
+	if w.closed {
+		return
+	}
+	to := w.scale()
+	from := w.canvas.Scale()
+	if to == from {
+		return
+	}
+	s := w.canvas.Size()
+	w.canvas.SetScale(to)
+	w.size = w.bounded(w.pixels(s))
+	if w.native != nil {
+		w.check(w.native.Resize(w.size))
+	}
+	w.layout()
+}
+
+// update brings on screen what has changed.
+func (w *frame) update() {
+	if w.closed || w.native == nil || !w.shown {
+		return
+	}
+	if w.canvas.stale {
+		w.canvas.fit()
+	}
+	for _, r := range w.canvas.frame(w.size) {
+		w.pix = w.canvas.surface.Pixels(r, w.pix)
+		w.check(w.native.Draw(r.Min, &window.Picture{W: r.Dx(), H: r.Dy(), Pix: w.pix}))
+	}
+}

@@ -1,0 +1,492 @@
+package driver
+
+import (
+	"image"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/driver/desktop"
+	"fyne.io/fyne/v2/storage"
+
+	"wiebelt/internal/native/window"
+)
+
+// handler hands over to the loop what happens to a native window.
+type handler struct{ w *frame }
+
+func (h handler) do(f func(w *frame)) {
+	h.w.d.queue.add(func() {
+		if !h.w.closed {
+			f(h.w)
+		}
+	})
+}
+
+func (h handler) FramePointer(p image.Point, held window.Modifiers) {
+	h.do(func(w *frame) { w.moved(p) })
+}
+func (h handler) FrameLeft() { h.do(func(w *frame) { w.pointer.left() }) }
+func (h handler) FrameButton(p image.Point, b window.Button, down bool, held window.Modifiers) {
+	h.do(func(w *frame) { w.button(p, b, down, held) })
+}
+func (h handler) FrameScrolled(p image.Point, dx, dy float32) {
+	h.do(func(w *frame) { w.scrolled(p, dx, dy) })
+}
+func (h handler) FrameKey(e window.KeyEvent) { h.do(func(w *frame) { w.key(e) }) }
+func (h handler) FrameFocus(has bool)        { h.do(func(w *frame) { w.focus(has) }) }
+func (h handler) FrameResized(s image.Point) { h.do(func(w *frame) { w.resized(s) }) }
+func (h handler) FrameClosing()              { h.do((*frame).closing) }
+func (h handler) FrameDisplayChanged()       { h.do(func(w *frame) { w.d.desktopChanged() }) }
+func (h handler) FrameDropped(p image.Point, files []string) {
+	h.do(func(w *frame) { w.dropped(p, files) })
+}
+
+func (w *frame) resized(s image.Point) {
+	if s != w.size {
+		w.size = s
+		w.layout()
+	}
+}
+
+func (w *frame) closing() {
+	if w.intercept != nil {
+		w.intercept()
+		return
+	}
+	w.Close()
+}
+
+func (w *frame) dropped(p image.Point, files []string) {
+	if w.onDropped == nil {
+		return
+	}
+	var all []fyne.URI
+	for _, f := range files {
+		all = append(all, storage.NewFileURI(filepath.ToSlash(f)))
+	}
+	w.onDropped(w.place(p), all)
+}
+
+func (w *frame) focus(has bool) {
+	if w.focused == has {
+		return
+	}
+	w.focused = has
+	w.d.held = 0
+	o := w.canvas.Focused()
+	if has {
+		call(w.d.app.lifecycle.entered)
+	} else {
+		call(w.d.app.lifecycle.exited)
+	}
+	switch {
+	case o == nil:
+	case has:
+		o.FocusGained()
+	default:
+		o.FocusLost()
+	}
+}
+
+// place is a place in the window in units.
+func (w *frame) place(p image.Point) fyne.Position {
+	s := w.canvas.Scale()
+	return fyne.NewPos(float32(p.X)/s, float32(p.Y)/s)
+}
+
+// pointer is what the pointer does over a window.
+type pointer struct {
+	at      fyne.Position
+	down    desktop.MouseButton
+	over    desktop.Hoverable
+	pressed fyne.CanvasObject
+	from    fyne.Position // where a drag began, or was told last
+	drag    fyne.Draggable
+	offset  fyne.Position // of the dragged object in the window, when it began
+	start   fyne.Position // of the dragged object in its parent
+	clicks  int
+	clicked fyne.CanvasObject
+	waiting func() // stops waiting for a second click
+}
+
+// dragFrom is how far the pointer moves before a press is a drag, in units.
+const dragFrom = 2
+
+func (p *pointer) left() {
+	if p.over != nil && p.down == 0 {
+		p.over.MouseOut()
+		p.over = nil
+	}
+}
+
+func (p *pointer) gone() {
+	call(p.waiting)
+	*p = pointer{}
+}
+
+func (w *frame) moved(px image.Point) {
+	p := &w.pointer
+	before := p.at
+	p.at = w.place(px)
+	cursor := desktop.Cursor(desktop.DefaultCursor)
+	o, in := w.canvas.at(p.at, func(o fyne.CanvasObject) bool {
+		if c, ok := o.(desktop.Cursorable); ok {
+			cursor = c.Cursor()
+		}
+		_, ok := o.(desktop.Hoverable)
+		return ok
+	})
+	w.setCursor(cursor)
+	if p.down != 0 && p.down != desktop.MouseButtonSecondary && p.drag == nil {
+		d := p.at.Subtract(p.from)
+		if math.Abs(float64(d.X)) >= dragFrom || math.Abs(float64(d.Y)) >= dragFrom {
+			o, in := w.canvas.at(before, func(o fyne.CanvasObject) bool { _, ok := o.(fyne.Draggable); return ok })
+			if drag, ok := o.(fyne.Draggable); ok {
+				p.drag, p.offset, p.start = drag, before.Subtract(in), o.Position()
+			}
+		}
+	}
+	p.hover(o, in)
+	if p.drag != nil && p.down&^desktop.MouseButtonSecondary != 0 {
+		moved := p.start.Subtract(p.drag.(fyne.CanvasObject).Position())
+		p.drag.Dragged(&fyne.DragEvent{
+			PointEvent: fyne.PointEvent{AbsolutePosition: p.at, Position: p.at.Subtract(p.offset).Add(moved)},
+			Dragged:    fyne.NewDelta(p.at.X-p.from.X, p.at.Y-p.from.Y),
+		})
+		p.from = p.at
+	}
+}
+
+// hover tells objects that the pointer comes, moves and goes.
+func (p *pointer) hover(o fyne.CanvasObject, in fyne.Position) {
+	h, _ := o.(desktop.Hoverable)
+	e := &desktop.MouseEvent{PointEvent: fyne.PointEvent{AbsolutePosition: p.at, Position: in}, Button: p.down}
+	switch {
+	case p.drag != nil && (sameObject(o, p.drag) || sameObject(p.over, p.drag)):
+	case h != nil && h == p.over:
+		h.MouseMoved(e)
+	default:
+		if p.over != nil {
+			p.over.MouseOut()
+		}
+		if p.over = h; h != nil {
+			h.MouseIn(e)
+		}
+	}
+}
+
+func sameObject(a, b any) bool { return a != nil && a == b }
+
+var cursors = map[desktop.Cursor]window.Cursor{
+	desktop.TextCursor: window.CursorText, desktop.CrosshairCursor: window.CursorCross, desktop.PointerCursor: window.CursorHand,
+	desktop.HResizeCursor: window.CursorHorizontal, desktop.VResizeCursor: window.CursorVertical, desktop.HiddenCursor: window.CursorNone,
+}
+
+func (w *frame) setCursor(c desktop.Cursor) {
+	if to := cursors[c]; to != w.cursor && w.native != nil {
+		w.cursor = to
+		w.check(w.native.SetCursor(to))
+	}
+}
+
+func (w *frame) button(px image.Point, n window.Button, down bool, held window.Modifiers) {
+	p := &w.pointer
+	if p.at != w.place(px) {
+		w.moved(px)
+	}
+	b := map[window.Button]desktop.MouseButton{window.Left: desktop.MouseButtonPrimary, window.Middle: desktop.MouseButtonTertiary, window.Right: desktop.MouseButtonSecondary}[n]
+	dragged := p.drag != nil
+	o, in := w.canvas.at(p.at, func(o fyne.CanvasObject) bool {
+		switch o.(type) {
+		case fyne.Tappable, fyne.SecondaryTappable, fyne.DoubleTappable, fyne.Focusable, desktop.Mouseable:
+			return true
+		case fyne.Draggable:
+			return dragged
+		}
+		return false
+	})
+	point := fyne.PointEvent{Position: in, AbsolutePosition: p.at}
+	w.mouse(o, point, b, down, held)
+	w.unfocusElsewhere(o)
+	if down {
+		p.down |= b
+		p.from = p.at
+	} else {
+		p.down &^= b
+	}
+	if !down && p.drag != nil {
+		drag := p.drag
+		p.drag = nil
+		drag.DragEnd()
+		if sameObject(p.over, drag) && !sameObject(o, drag) {
+			p.over.MouseOut()
+			p.over = nil
+		}
+	}
+	_, tap := o.(fyne.Tappable)
+	second, secondary := o.(fyne.SecondaryTappable)
+	switch {
+	case down && (tap || secondary):
+		p.pressed = o
+	case !down && b == desktop.MouseButtonSecondary && secondary && o == p.pressed:
+		w.secondTap(second, &point)
+	}
+	if !down && b == desktop.MouseButtonPrimary && !dragged {
+		w.tap(o, &point)
+	}
+}
+
+// mouse tells an object of buttons that go down and up.
+func (w *frame) mouse(o fyne.CanvasObject, at fyne.PointEvent, b desktop.MouseButton, down bool, held window.Modifiers) {
+	e := &desktop.MouseEvent{PointEvent: at, Button: b, Modifier: modifiers(held)}
+	m, ok := o.(desktop.Mouseable)
+	if !down && w.pointer.drag != nil {
+		if d, is := w.pointer.drag.(desktop.Mouseable); is {
+			e.Position = e.AbsolutePosition.Subtract(w.pointer.offset)
+			d.MouseUp(e)
+			return
+		}
+	}
+	switch {
+	case !ok:
+	case down:
+		m.MouseDown(e)
+	default:
+		m.MouseUp(e)
+	}
+}
+
+// unfocusElsewhere takes the focus from what was not clicked on.
+func (w *frame) unfocusElsewhere(o fyne.CanvasObject) {
+	focused := w.canvas.Focused()
+	if f, ok := o.(fyne.Focusable); ok && f == focused {
+		return
+	}
+	if obj, ok := focused.(fyne.CanvasObject); ok {
+		if under, _ := w.canvas.at(w.pointer.at, func(o fyne.CanvasObject) bool { return o == obj }); under != nil {
+			return
+		}
+	}
+	w.canvas.Unfocus()
+}
+
+// secondTap is a click with the second button. One that only takes a menu away
+// is meant for what lies under it, too.
+func (w *frame) secondTap(o fyne.SecondaryTappable, e *fyne.PointEvent) {
+	before := w.canvas.Overlays().Top()
+	o.TappedSecondary(e)
+	if before == nil || slices.Contains(w.canvas.Overlays().List(), before) {
+		return
+	}
+	under, in := w.canvas.at(w.pointer.at, func(o fyne.CanvasObject) bool { _, ok := o.(fyne.SecondaryTappable); return ok })
+	if s, ok := under.(fyne.SecondaryTappable); ok {
+		s.TappedSecondary(&fyne.PointEvent{Position: in, AbsolutePosition: w.pointer.at})
+	}
+}
+
+// tap is a click; what takes double clicks waits whether there is a second one.
+func (w *frame) tap(o fyne.CanvasObject, e *fyne.PointEvent) {
+	p := &w.pointer
+	double, ok := o.(fyne.DoubleTappable)
+	if !ok {
+		if t, ok := o.(fyne.Tappable); ok && o == p.pressed {
+			p.pressed = nil
+			t.Tapped(e)
+			return
+		}
+		p.pressed = nil
+		return
+	}
+	if p.waiting != nil && p.clicked == o {
+		p.waiting()
+		p.waiting, p.clicked, p.pressed = nil, nil, nil
+		double.DoubleTapped(e)
+		return
+	}
+	call(p.waiting)
+	pressed := p.pressed == o
+	p.clicked, p.pressed = o, nil
+	p.waiting = w.d.after(w.d.DoubleTapDelay(), func() {
+		p.waiting, p.clicked = nil, nil
+		if t, ok := o.(fyne.Tappable); ok && pressed && !w.closed {
+			t.Tapped(e)
+		}
+	})
+}
+
+// The wheel: a step moves so far, and several at once a little further.
+const (
+	wheelStep = 25
+	wheelFast = 5 / 3.0
+)
+
+func (w *frame) scrolled(px image.Point, dx, dy float32) {
+	p := w.place(px)
+	o, in := w.canvas.at(p, func(o fyne.CanvasObject) bool { _, ok := o.(fyne.Scrollable); return ok })
+	if s, ok := o.(fyne.Scrollable); ok {
+		s.Scrolled(&fyne.ScrollEvent{
+			PointEvent: fyne.PointEvent{Position: in, AbsolutePosition: p},
+			Scrolled:   fyne.NewDelta(dx*wheelStep*wheelFast, dy*wheelStep*wheelFast),
+		})
+		w.moved(px) // something else lies under the pointer now
+	}
+}
+
+func modifiers(m window.Modifiers) fyne.KeyModifier {
+	var to fyne.KeyModifier
+	for _, k := range []struct {
+		of window.Modifiers
+		to fyne.KeyModifier
+	}{{window.ModShift, fyne.KeyModifierShift}, {window.ModCtrl, fyne.KeyModifierControl}, {window.ModAlt, fyne.KeyModifierAlt}, {window.ModSuper, fyne.KeyModifierSuper}} {
+		if m&k.of != 0 {
+			to |= k.to
+		}
+	}
+	return to
+}
+
+var keyNames = map[window.Key]fyne.KeyName{
+	window.KeyUp: fyne.KeyUp, window.KeyDown: fyne.KeyDown, window.KeyLeft: fyne.KeyLeft, window.KeyRight: fyne.KeyRight,
+	window.KeyHome: fyne.KeyHome, window.KeyEnd: fyne.KeyEnd, window.KeyPageUp: fyne.KeyPageUp, window.KeyPageDown: fyne.KeyPageDown,
+	window.KeyTab: fyne.KeyTab, window.KeyEnter: fyne.KeyReturn, window.KeyEscape: fyne.KeyEscape,
+	window.KeyBackspace: fyne.KeyBackspace, window.KeyDelete: fyne.KeyDelete, window.KeyInsert: fyne.KeyInsert,
+	window.KeySpace: fyne.KeySpace, window.KeyMenu: desktop.KeyMenu,
+	window.KeyShift: desktop.KeyShiftLeft, window.KeyCtrl: desktop.KeyControlLeft, window.KeyAlt: desktop.KeyAltLeft, window.KeySuper: desktop.KeySuperLeft,
+	window.KeyF1: fyne.KeyF1, window.KeyF1 + 1: fyne.KeyF2, window.KeyF1 + 2: fyne.KeyF3, window.KeyF1 + 3: fyne.KeyF4,
+	window.KeyF1 + 4: fyne.KeyF5, window.KeyF1 + 5: fyne.KeyF6, window.KeyF1 + 6: fyne.KeyF7, window.KeyF1 + 7: fyne.KeyF8,
+	window.KeyF1 + 8: fyne.KeyF9, window.KeyF1 + 9: fyne.KeyF10, window.KeyF1 + 10: fyne.KeyF11, window.KeyF12: fyne.KeyF12,
+}
+
+// keyName is what Fyne calls a key: by its letter in capitals if it writes.
+func keyName(e window.KeyEvent) fyne.KeyName {
+	if n := keyNames[e.Key]; n != "" {
+		return n
+	}
+	if e.Letter != 0 {
+		return fyne.KeyName(strings.ToUpper(string(e.Letter)))
+	}
+	return fyne.KeyUnknown
+}
+
+func isModifier(k window.Key) bool {
+	return k == window.KeyShift || k == window.KeyCtrl || k == window.KeyAlt || k == window.KeySuper
+}
+
+func (w *frame) key(e window.KeyEvent) {
+	name := keyName(e)
+	event := &fyne.KeyEvent{Name: name}
+	held := modifiers(e.Held)
+	w.d.held = held
+	keyable, _ := w.canvas.Focused().(desktop.Keyable)
+	if !e.Down {
+		switch {
+		case keyable != nil:
+			keyable.KeyUp(event)
+		case w.canvas.Focused() == nil && w.canvas.onKeyUp != nil:
+			w.canvas.onKeyUp(event)
+		}
+		return
+	}
+	switch {
+	case keyable != nil:
+		keyable.KeyDown(event)
+	case w.canvas.Focused() == nil && w.canvas.onKeyDown != nil:
+		w.canvas.onKeyDown(event)
+	}
+	if !w.typedKey(e, event, held) {
+		return
+	}
+	for len(e.Text) > 0 {
+		r, n := utf8.DecodeRuneInString(e.Text)
+		e.Text = e.Text[n:]
+		if f := w.canvas.Focused(); f != nil {
+			f.TypedRune(r)
+		} else if f := w.canvas.OnTypedRune(); f != nil {
+			f(r)
+		}
+	}
+}
+
+// typedKey deals with Tab, shortcuts and keys that mean something, and reports
+// whether what the key writes is still to be written.
+func (w *frame) typedKey(e window.KeyEvent, event *fyne.KeyEvent, held fyne.KeyModifier) bool {
+	if e.Key == window.KeyTab && held&^fyne.KeyModifierShift == 0 {
+		if t, ok := w.canvas.Focused().(fyne.Tabbable); !ok || !t.AcceptsTab() {
+			if held == 0 {
+				w.canvas.FocusNext()
+			} else {
+				w.canvas.FocusPrevious()
+			}
+			return false
+		}
+	}
+	if s := w.shortcut(e, held); s != nil && w.typedShortcut(s) {
+		return false
+	}
+	if f := w.canvas.Focused(); f != nil {
+		f.TypedKey(event)
+	} else if f := w.canvas.OnTypedKey(); f != nil {
+		f(event)
+	}
+	return true
+}
+
+// shortcut is what a key means together with those that are held; nil if nothing.
+func (w *frame) shortcut(e window.KeyEvent, held fyne.KeyModifier) fyne.Shortcut {
+	board := w.d.app.Clipboard()
+	name := keyName(e)
+	switch held {
+	case 0:
+		return nil
+	case fyne.KeyModifierControl:
+		switch {
+		case e.Letter == 'z':
+			return &fyne.ShortcutUndo{}
+		case e.Letter == 'y':
+			return &fyne.ShortcutRedo{}
+		case e.Letter == 'v':
+			return &fyne.ShortcutPaste{Clipboard: board}
+		case e.Letter == 'c', e.Key == window.KeyInsert:
+			return &fyne.ShortcutCopy{Clipboard: board}
+		case e.Letter == 'x':
+			return &fyne.ShortcutCut{Clipboard: board}
+		case e.Letter == 'a':
+			return &fyne.ShortcutSelectAll{}
+		}
+	case fyne.KeyModifierShift:
+		switch e.Key {
+		case window.KeyInsert:
+			return &fyne.ShortcutPaste{Clipboard: board}
+		case window.KeyDelete:
+			return &fyne.ShortcutCut{Clipboard: board}
+		}
+		return nil
+	}
+	if isModifier(e.Key) || name == fyne.KeyUnknown {
+		return nil
+	}
+	return &desktop.CustomShortcut{KeyName: name, Modifier: held}
+}
+
+// typedShortcut reports whether somebody took it.
+func (w *frame) typedShortcut(s fyne.Shortcut) bool {
+	focused := w.canvas.Focused()
+	if f, ok := focused.(fyne.Shortcutable); ok {
+		if d, ok := focused.(interface {
+			fyne.Disableable
+			SelectedText() string
+		}); ok && d.Disabled() && s.ShortcutName() != (&fyne.ShortcutCopy{}).ShortcutName() {
+			return false
+		}
+		f.TypedShortcut(s)
+		return true
+	}
+	if c, ok := w.canvas.WindowlessCanvas.(fyne.Shortcutable); ok {
+		c.TypedShortcut(s)
+	}
+	return true
+}

@@ -1,0 +1,314 @@
+package offscreen
+
+import (
+	"image"
+	"image/color"
+	"slices"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/test"
+)
+
+// Surface is what a window shows: a picture that follows trees of Fyne objects.
+// Frame compares them with what they were and paints only where something
+// differs, from pictures of single objects that are kept for as long as they
+// are on screen. The zero value is an empty surface.
+type Surface struct {
+	picture
+	scale      float32
+	background color.NRGBA
+	parts      []part
+	kept       map[any]*sprite
+	versions   map[fyne.CanvasObject]int
+	theme      int
+}
+
+// part is one object on the surface.
+type part struct {
+	key    any // what its looks depend on
+	at     image.Point
+	clip   image.Rectangle
+	sprite *sprite
+	fill   color.NRGBA     // of a part without a sprite
+	bounds image.Rectangle // what of it can be seen
+}
+
+// same tells parts apart that look alike.
+type same struct {
+	key  any
+	at   image.Point
+	clip image.Rectangle
+}
+
+// Changed notes that an object looks different although nothing that can be
+// compared has changed, such as the pixels of a picture.
+func (s *Surface) Changed(o fyne.CanvasObject) {
+	if s.versions == nil {
+		s.versions = map[fyne.CanvasObject]int{}
+	}
+	s.versions[o]++
+}
+
+// NewTheme notes that colours, icons or sizes of the theme have changed.
+func (s *Surface) NewTheme() { s.theme++ }
+
+// Frame makes the surface size pixels large and has it show what the trees in
+// roots do, the last above the others, at a scale over a background. It calls
+// visit with every visible object and gives the parts that have changed.
+func (s *Surface) Frame(size image.Point, scale float32, background color.NRGBA, roots []fyne.CanvasObject, visit func(fyne.CanvasObject)) []image.Rectangle {
+	whole := image.Rectangle{Max: size}
+	all := size != (image.Point{s.w, s.h}) || scale != s.scale || background != s.background
+	if all {
+		if n := 4 * size.X * size.Y; cap(s.pix) >= n {
+			s.pix = s.pix[:n]
+		} else {
+			s.pix = make([]byte, n)
+		}
+		s.w, s.h, s.background = size.X, size.Y, background
+		if scale != s.scale {
+			s.scale, s.kept = scale, nil
+		}
+	}
+	w := walk{s: s, visit: visit, kept: make(map[any]*sprite, len(s.kept)), parts: make([]part, 0, len(s.parts)+16)}
+	for _, r := range roots {
+		w.tree(r, fyne.Position{}, whole)
+	}
+	var damage []image.Rectangle
+	if all {
+		damage = []image.Rectangle{whole}
+	} else {
+		damage = differing(s.parts, w.parts)
+	}
+	s.parts, s.kept = w.parts, w.kept
+	for _, r := range damage {
+		s.paint(r)
+	}
+	return damage
+}
+
+// Pixels copies a part of the picture: rows of blue, green, red, unused.
+func (s *Surface) Pixels(r image.Rectangle, out []byte) []byte {
+	out = slices.Grow(out[:0], 4*r.Dx()*r.Dy())
+	for y := r.Min.Y; y < r.Max.Y; y++ {
+		out = append(out, s.pix[4*(y*s.w+r.Min.X):][:4*r.Dx()]...)
+	}
+	return out
+}
+
+// Image is the whole picture.
+func (s *Surface) Image() *image.NRGBA {
+	img := image.NewNRGBA(image.Rect(0, 0, s.w, s.h))
+	for i := 0; i+3 < len(s.pix); i += 4 {
+		img.Pix[i], img.Pix[i+1], img.Pix[i+2], img.Pix[i+3] = s.pix[i+2], s.pix[i+1], s.pix[i], 0xFF
+	}
+	return img
+}
+
+// paint draws what lies in r anew.
+func (s *Surface) paint(r image.Rectangle) {
+	s.fill(r, s.background)
+	for i := range s.parts {
+		p := &s.parts[i]
+		in := p.bounds.Intersect(r)
+		switch {
+		case in.Empty():
+		case p.sprite == nil:
+			s.fill(in, p.fill)
+		default:
+			s.layIn(p.sprite, p.at, in)
+		}
+	}
+}
+
+// walk collects the parts of one frame.
+type walk struct {
+	s     *Surface
+	visit func(fyne.CanvasObject)
+	parts []part
+	kept  map[any]*sprite
+}
+
+// tree adds an object at an offset (in units), and what is in it.
+func (w *walk) tree(o fyne.CanvasObject, offset fyne.Position, clip image.Rectangle) {
+	if o == nil || !o.Visible() {
+		return
+	}
+	if w.visit != nil {
+		w.visit(o)
+	}
+	pos := o.Position().Add(offset)
+	children, clips := Children(o)
+	if clips {
+		clip = clip.Intersect(w.s.place(pos, o.Size()))
+	}
+	if clip.Empty() {
+		return
+	}
+	switch o.(type) {
+	case *fyne.Container, fyne.Widget:
+		for _, c := range children {
+			w.tree(c, pos, clip)
+		}
+	default:
+		w.add(o, pos, clip)
+	}
+}
+
+// Children are the objects in an object, and whether they are cut at its edges.
+func Children(o fyne.CanvasObject) (in []fyne.CanvasObject, clips bool) {
+	_, clips = o.(fyne.Scrollable)
+	switch o := o.(type) {
+	case *fyne.Container:
+		return o.Objects, clips
+	case fyne.Widget:
+		r := test.WidgetRenderer(o)
+		if _, ok := r.(interface{ IsClip() }); ok {
+			clips = true
+		}
+		return r.Objects(), clips
+	}
+	return nil, clips
+}
+
+func (s *Surface) place(pos fyne.Position, size fyne.Size) image.Rectangle {
+	return image.Rect(pixels(pos.X, s.scale), pixels(pos.Y, s.scale), pixels(pos.X+size.Width, s.scale), pixels(pos.Y+size.Height, s.scale))
+}
+
+// add adds an object that is painted.
+func (w *walk) add(o fyne.CanvasObject, pos fyne.Position, clip image.Rectangle) {
+	s := w.s
+	around := float32(room)
+	if !s.place(pos.SubtractXY(around, around), painted(o).AddWidthHeight(2*around, 2*around)).Overlaps(clip) {
+		return
+	}
+	p := part{key: w.key(o), at: image.Pt(pixels(pos.X, s.scale), pixels(pos.Y, s.scale)), clip: clip}
+	if r, ok := o.(*canvas.Rectangle); ok && plain(r) {
+		p.fill = r.FillColor.(color.NRGBA)
+		p.bounds = image.Rectangle{Min: p.at, Max: p.at.Add(image.Pt(pixels(r.Size().Width, s.scale), pixels(r.Size().Height, s.scale)))}
+	} else {
+		p.sprite = w.kept[p.key]
+		if p.sprite == nil {
+			p.sprite = s.kept[p.key]
+		}
+		if p.sprite == nil {
+			drawing.Lock()
+			p.sprite = draw(o, s.scale)
+			drawing.Unlock()
+		}
+		w.kept[p.key] = p.sprite
+		p.bounds = p.sprite.img.Rect.Add(p.at.Sub(p.sprite.origin))
+	}
+	if p.bounds = p.bounds.Intersect(clip); !p.bounds.Empty() {
+		w.parts = append(w.parts, p)
+	}
+}
+
+// changing is the key of what cannot be compared: it looks the same until
+// somebody says otherwise.
+type changing struct {
+	o        fyne.CanvasObject
+	version  int
+	size     fyne.Size
+	resource fyne.Resource
+	clear    float64
+	theme    int
+}
+
+// key is what the looks of an object depend on, its place apart.
+func (w *walk) key(o fyne.CanvasObject) any {
+	switch o := o.(type) {
+	case *canvas.Text:
+		return *o
+	case *canvas.Rectangle:
+		return *o
+	case *canvas.Circle:
+		return *o
+	case *canvas.Line:
+		return *o
+	case *canvas.LinearGradient:
+		return *o
+	case *canvas.RadialGradient:
+		return *o
+	}
+	c := changing{o: o, version: w.s.versions[o], size: o.Size(), theme: w.s.theme}
+	if i, ok := o.(*canvas.Image); ok {
+		c.resource, c.clear = i.Resource, i.Translucency
+	}
+	return c
+}
+
+// painted is how large an object is painted: a text does not end where its
+// place does.
+func painted(o fyne.CanvasObject) fyne.Size {
+	if t, ok := o.(*canvas.Text); ok {
+		return t.Size().Max(t.MinSize())
+	}
+	return o.Size()
+}
+
+// differing is where two lists of parts do not look the same.
+func differing(old, now []part) []image.Rectangle {
+	was := make(map[same][]int, len(old))
+	for i := range old {
+		k := same{old[i].key, old[i].at, old[i].clip}
+		was[k] = append(was[k], i)
+	}
+	var d damage
+	highest := -1
+	left := make([]bool, len(old))
+	for i := range now {
+		k := same{now[i].key, now[i].at, now[i].clip}
+		at := was[k]
+		if len(at) == 0 {
+			d.add(now[i].bounds)
+			continue
+		}
+		// Painted above something that it was painted below.
+		if at[0] < highest {
+			d.add(now[i].bounds)
+		}
+		highest = max(highest, at[0])
+		left[at[0]] = true
+		was[k] = at[1:]
+	}
+	for i, stays := range left {
+		if !stays {
+			d.add(old[i].bounds)
+		}
+	}
+	return d
+}
+
+// damage is a few rectangles without overlaps that cover what was added.
+type damage []image.Rectangle
+
+// maxDamage is how many rectangles there are at most: each is a round of
+// painting.
+const maxDamage = 8
+
+func (d *damage) add(r image.Rectangle) {
+	if r.Empty() {
+		return
+	}
+	for again := true; again; {
+		again = false
+		for i, o := range *d {
+			// Joined where that covers hardly more than both do.
+			if u := r.Union(o); r.Overlaps(o) || area(u) <= area(r)+area(o)+area(u)/8 {
+				*d = slices.Delete(*d, i, i+1)
+				r, again = u, true
+				break
+			}
+		}
+	}
+	if *d = append(*d, r); len(*d) > maxDamage {
+		all := image.Rectangle{}
+		for _, o := range *d {
+			all = all.Union(o)
+		}
+		*d = damage{all}
+	}
+}
+
+func area(r image.Rectangle) int { return r.Dx() * r.Dy() }

@@ -1,0 +1,151 @@
+package offscreen
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/color"
+	"math/rand/v2"
+	"testing"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/container"
+	base "fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+)
+
+// TestFrameFollows changes a window in random ways: what is painted part by part
+// is what one painting of the whole gives, and where nothing changes nothing is
+// painted.
+func TestFrameFollows(t *testing.T) {
+	Start(base.DefaultTheme())
+	rnd := rand.New(rand.NewPCG(7, 7))
+	colors := []color.NRGBA{ink, {0x0B, 0x6B, 0xCB, 0xFF}, {0x1B, 0x7F, 0x4B, 0x80}}
+	bars := container.NewWithoutLayout()
+	for i := range 12 {
+		r := canvas.NewRectangle(colors[i%3])
+		r.CornerRadius = float32(i % 4)
+		bars.Add(r)
+	}
+	words := container.NewVBox()
+	for i := range 30 {
+		words.Add(canvas.NewText(fmt.Sprint("Regel ", i), ink))
+	}
+	scroll := container.NewVScroll(words)
+	label := widget.NewLabel("Oproepen")
+	root := container.NewBorder(label, nil, nil, bars, scroll)
+	over := canvas.NewRectangle(color.NRGBA{0x80, 0x80, 0x80, 0x60})
+	over.Resize(fyne.NewSize(80, 40))
+	over.Hide()
+
+	size := image.Pt(200, 150)
+	root.Resize(fyne.NewSize(200, 150))
+	var s Surface
+	roots := []fyne.CanvasObject{root, over}
+	steps := 0
+	for range 100 {
+		switch rnd.IntN(8) {
+		case 0:
+			scroll.ScrollToOffset(fyne.NewPos(0, rnd.Float32()*300))
+		case 1:
+			label.SetText(fmt.Sprint("Oproepen ", rnd.IntN(5)))
+		case 2:
+			words.Objects[rnd.IntN(30)].(*canvas.Text).Color = colors[rnd.IntN(3)]
+		case 3:
+			i, j := rnd.IntN(12), rnd.IntN(12)
+			bars.Objects[i], bars.Objects[j] = bars.Objects[j], bars.Objects[i]
+		case 4:
+			o := bars.Objects[rnd.IntN(12)]
+			if o.Visible() {
+				o.Hide()
+			} else {
+				o.Show()
+			}
+		case 5:
+			over.Hidden = !over.Hidden
+		case 6:
+			over.Move(fyne.NewPos(rnd.Float32()*200, rnd.Float32()*150))
+		case 7:
+			o := bars.Objects[rnd.IntN(12)]
+			o.Resize(fyne.NewSize(rnd.Float32()*60, rnd.Float32()*60))
+			o.Move(fyne.NewPos(-rnd.Float32()*100, rnd.Float32()*100))
+		}
+		s.Frame(size, 1, paper, roots, nil)
+		var whole Surface
+		whole.Frame(size, 1, paper, roots, nil)
+		if !bytes.Equal(s.pix, whole.pix) {
+			t.Fatalf("after %d steps the parts are not the whole", steps)
+		}
+		if again := s.Frame(size, 1, paper, roots, nil); len(again) > 0 {
+			t.Fatalf("%v is painted though nothing changed", again)
+		}
+		steps++
+	}
+}
+
+// TestFrameIsFrugal: a word that changes is all that is painted, and what is no
+// longer on screen is not kept: names stand there.
+func TestFrameIsFrugal(t *testing.T) {
+	Start(base.DefaultTheme())
+	name, other := canvas.NewText("J. de Vries", ink), canvas.NewText("Inkomend", ink)
+	box := container.NewVBox(name, other)
+	box.Resize(fyne.NewSize(200, 100))
+	var s Surface
+	roots := []fyne.CanvasObject{box}
+	s.Frame(image.Pt(200, 100), 2, paper, roots, nil)
+	name.Text = "Onbekend"
+	damage := s.Frame(image.Pt(200, 100), 2, paper, roots, nil)
+	if len(damage) != 1 || damage[0].Empty() || damage[0].Max.Y > 2*int(other.Position().Y)+2*room {
+		t.Errorf("painted: %v", damage)
+	}
+	if len(s.kept) != 2 {
+		t.Errorf("%d pictures are kept, want those of two texts", len(s.kept))
+	}
+	picture := canvas.NewImageFromImage(image.NewNRGBA(image.Rect(0, 0, 4, 4)))
+	picture.SetMinSize(fyne.NewSize(4, 4))
+	box.Add(picture)
+	s.Frame(image.Pt(200, 100), 2, paper, roots, nil)
+	picture.Image.(*image.NRGBA).Set(1, 1, color.Black)
+	if d := s.Frame(image.Pt(200, 100), 2, paper, roots, nil); len(d) > 0 {
+		t.Errorf("painted: %v", d)
+	}
+	s.Changed(picture)
+	if d := s.Frame(image.Pt(200, 100), 2, paper, roots, nil); len(d) != 1 {
+		t.Errorf("a picture that was said to have changed: %v", d)
+	}
+}
+
+// TestDamage: rectangles that were added are covered, without overlaps.
+func TestDamage(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		var d damage
+		var all []image.Rectangle
+		for range rnd.IntN(20) {
+			x, y := rnd.IntN(500), rnd.IntN(500)
+			r := image.Rect(x, y, x+rnd.IntN(80), y+rnd.IntN(80))
+			d.add(r)
+			all = append(all, r)
+		}
+		if len(d) > maxDamage {
+			t.Fatalf("%d rectangles", len(d))
+		}
+		for i, a := range d {
+			for _, b := range d[:i] {
+				if a.Overlaps(b) {
+					t.Fatalf("%v and %v overlap", a, b)
+				}
+			}
+		}
+		for _, r := range all {
+			in := r.Empty()
+			for _, a := range d {
+				in = in || r.In(a)
+			}
+			if !in {
+				t.Fatalf("%v is not covered by %v", r, d)
+			}
+		}
+	}
+}
