@@ -74,7 +74,7 @@ func (e *env) audit(s *settings.Settings, outcome string) {
 		err = errors.Join(log.Write(eventlog.Lookup(outcome)), log.Close())
 	}
 	if err != nil {
-		fmt.Fprintln(e.err, "wiebelt: audit:", oneLine(err.Error()))
+		e.note(text.SayAudit, err)
 	}
 }
 

@@ -181,7 +181,7 @@ func (e *env) openURL(args []string) error {
 	}
 	ev, err := scheme.Parse(uri)
 	if err != nil {
-		return &exitError{exitUsage, err.Error()}
+		return &failure{exitUsage, err}
 	}
 	ev.At = time.Now()
 	return e.handOver(ev.Clean(), false)
@@ -245,7 +245,7 @@ func (c *lookupCmd) Run(e *env) error {
 	}
 	n := rules.Parse(c.Number, "")
 	if phone.Validate(c.Number) != nil && n.Kind != phone.External {
-		return &exitError{exitUsage, "not a telephone number"}
+		return wrong(text.SayNoNumber)
 	}
 	a := lookupAnswer{Number: cmp.Or(n.E164, n.Digits), Possible: n.Foreign, Contacts: []lookupContact{}}
 	switch {
@@ -266,11 +266,11 @@ func (c *lookupCmd) Run(e *env) error {
 		return nil
 	case "failed", "not_set_up":
 		if c.JSON {
-			return &exitError{exitFailed, ""}
+			return &failure{code: exitFailed}
 		}
-		return &exitError{exitFailed, a.Error.Message}
+		return &failure{exitFailed, errors.New(a.Error.Message)}
 	}
-	return &exitError{exitNotFound, ""}
+	return &failure{code: exitNotFound}
 }
 
 // findNumber takes the number out of what was pasted.
@@ -291,22 +291,31 @@ func (c *lookupCmd) print(e *env, a lookupAnswer) error {
 	if c.JSON {
 		return json.NewEncoder(e.out).Encode(a)
 	}
-	for _, k := range a.Contacts {
-		fmt.Fprintln(e.out, strings.Join(strings.Fields(fmt.Sprintf("%s  %s %s %s  %s %s %s, %s %s  %s", k.BackofficeRelatienummer,
-			k.Voorletters, k.Voorvoegsel, k.Achternaam, k.Woonadres.Straat, k.Woonadres.Huisnummer, k.Woonadres.Toevoeging,
-			k.Woonadres.Postcode, k.Woonadres.Plaats, k.openable())), " "))
+	if a.Possible && len(a.Contacts) > 0 {
+		e.say(text.SayLookupPossible)
 	}
-	switch a.Outcome {
-	case "none":
-		fmt.Fprintln(e.err, "Nobody has this number.")
-	case "short":
-		fmt.Fprintln(e.err, "An extension, a service number or one that is never looked up.")
-	case "own":
-		fmt.Fprintln(e.err, "One of our own numbers.")
-	case "withheld":
-		fmt.Fprintln(e.err, "No number: nothing to look up.")
+	for _, k := range a.Contacts {
+		fmt.Fprintln(e.out, k.line())
+	}
+	if key, said := map[string]text.Key{"none": text.SayLookupNone, "short": text.SayLookupShort, "own": text.SayLookupOwn,
+		"withheld": text.SayLookupWithheld}[a.Outcome]; said {
+		fmt.Fprintln(e.err, e.T(key))
 	}
 	return nil
+}
+
+// line is a contact on a line: relation number, name, address and link, as far as
+// they are there.
+func (k lookupContact) line() string {
+	w := k.Woonadres
+	var parts []string
+	for _, words := range [][]string{{k.BackofficeRelatienummer}, {k.Voorletters, k.Voorvoegsel, k.Achternaam},
+		{w.Straat, w.Huisnummer, w.Toevoeging}, {w.Postcode, w.Plaats}, {k.openable()}} {
+		if s := strings.Join(strings.Fields(strings.Join(words, " ")), " "); s != "" {
+			parts = append(parts, s)
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 // openable is the link for a terminal: only one that would be opened. Any other
@@ -336,7 +345,7 @@ func contactJSON(k contact.Contact, links *hub.Links) lookupContact {
 // lone is the one argument of a command that others fill in: args are exactly
 // "-- ARGUMENT" or "--profile DIR -- ARGUMENT".
 func (e *env) lone(args []string, command, what string) (string, error) {
-	usage := &exitError{exitUsage, "usage: wiebelt " + command + " [--profile DIR] -- " + what}
+	usage := wrong(text.SayUsageLone, command, place(e.lang(), what))
 	switch {
 	case len(args) == 2 && args[0] == "--":
 	case len(args) == 4 && args[0] == "--profile" && args[2] == "--":

@@ -223,13 +223,13 @@ func (e *env) dirs() (profile.Dirs, error) {
 	if e.profileDir != "" { // programs we start may have another working folder
 		abs, err := filepath.Abs(e.profileDir)
 		if err != nil {
-			return profile.Dirs{}, &exitError{exitUsage, err.Error()}
+			return profile.Dirs{}, &failure{exitUsage, err}
 		}
 		e.profileDir = abs
 	}
 	d, err := profile.Find(e.profileDir)
 	if err != nil {
-		return d, &exitError{exitUsage, err.Error()}
+		return d, &failure{exitUsage, err}
 	}
 	return d, nil
 }

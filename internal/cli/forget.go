@@ -131,7 +131,7 @@ func forgetUser(e *env, name string) error {
 		e.say(text.AdminVault, vaultHint(secret.VaultName(dirs)))
 	}
 	if left {
-		return &exitError{exitFailed, ""}
+		return &failure{code: exitFailed}
 	}
 	return nil
 }

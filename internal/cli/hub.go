@@ -34,7 +34,7 @@ type hubData struct {
 // with does something with a folder that is there: a mistyped one is not made.
 func (f hubData) with(e *env, do func(*localhub.Data) error) error {
 	if _, err := os.Stat(filepath.Join(f.Data, "hub.db")); err != nil {
-		return fmt.Errorf("%s holds no hub; \"wiebelt hub --data\" makes one", oneLine(f.Data))
+		return text.Errorf(text.SayHubNone, oneLine(f.Data))
 	}
 	return f.made(e, do)
 }
@@ -47,9 +47,9 @@ func (f hubData) made(e *env, do func(*localhub.Data) error) (err error) {
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
 	err = do(d)
-	for _, none := range []error{localhub.ErrNoClient, localhub.ErrNoUser, localhub.ErrNoMessage} {
+	for none, key := range map[error]text.Key{localhub.ErrNoClient: text.SayHubNoClient, localhub.ErrNoUser: text.SayHubNoUser, localhub.ErrNoMessage: text.SayHubNoMessage} {
 		if errors.Is(err, none) {
-			return &exitError{exitNotFound, none.Error()}
+			return fail(exitNotFound, key)
 		}
 	}
 	return err
@@ -77,7 +77,7 @@ func (c *hubClientAddCmd) Run(e *env) error {
 		}
 		for _, have := range all {
 			if have.ID == c.ID {
-				return errors.New("there is a client of that name; \"wiebelt hub client rotate\" gives it another secret")
+				return text.Errorf(text.SayHubClientThere)
 			}
 		}
 		value, err := d.AddClient(e.ctx, c.ID, c.Code)
@@ -91,7 +91,7 @@ func (c *hubClientAddCmd) Run(e *env) error {
 // showSecret writes a secret alone on standard output, so that it can go
 // straight into "provision --secret-stdin".
 func (e *env) showSecret(value string) error {
-	fmt.Fprintln(e.err, "The secret is shown this once; the hub keeps a hash of it only:")
+	fmt.Fprintln(e.err, e.T(text.SayHubSecret))
 	_, err := fmt.Fprintln(e.out, value)
 	return err
 }
@@ -120,7 +120,7 @@ func (c *hubClientListCmd) Run(e *env) error {
 			return json.NewEncoder(e.out).Encode(list)
 		}
 		w := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
-		fmt.Fprintln(w, "CLIENT\tORGANISATION\tSECRET SINCE")
+		fmt.Fprintln(w, e.lang().T(text.SayHubClients))
 		for _, k := range all {
 			fmt.Fprintf(w, "%s\t%s\t%s\n", oneLine(k.ID), oneLine(k.OrganisationCode), moment(k.Made))
 		}
@@ -215,11 +215,11 @@ func (c *hubUserListCmd) Run(e *env) error {
 			return json.NewEncoder(e.out).Encode(all)
 		}
 		w := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
-		fmt.Fprintln(w, "USER\tMESSAGE BOX")
+		fmt.Fprintln(w, e.lang().T(text.SayHubUsers))
 		for _, u := range all {
-			may := "no"
+			may := e.T(text.SayNo)
 			if u.Admin {
-				may = "yes"
+				may = e.T(text.SayYes)
 			}
 			fmt.Fprintf(w, "%s\t%s\n", oneLine(u.Name), may)
 		}
@@ -294,7 +294,7 @@ func (c *hubMessagesListCmd) Run(e *env) error {
 			return each(e, d, func(m localhub.Message) error { return out.Encode(asJSON(m)) })
 		}
 		w := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
-		fmt.Fprintln(w, "MESSAGE\tRECEIVED\tFROM\tFOR\tFILES\tBYTES")
+		fmt.Fprintln(w, e.lang().T(text.SayHubMessages))
 		err := each(e, d, func(m localhub.Message) error {
 			_, err := fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\n", m.ID, moment(m.Received), oneLine(m.Sender), oneLine(m.Intermediary), m.Files, m.Size)
 			return err
@@ -319,8 +319,7 @@ func (c *hubMessagesShowCmd) Run(e *env) error {
 			return json.NewEncoder(e.out).Encode(asJSON(m))
 		}
 		w := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
-		fmt.Fprintf(w, "message\t%s\nreceived\t%s\nfrom\t%s (organisation %s)\nfor\t%s\nfiles\t%d\nbytes\t%d\nsha256\t%s\n",
-			m.ID, moment(m.Received), oneLine(m.Sender), oneLine(m.OrganisationCode), oneLine(m.Intermediary), m.Files, m.Size, m.SHA256)
+		fmt.Fprint(w, e.lang().T(text.SayHubMessage, m.ID, moment(m.Received), oneLine(m.Sender), oneLine(m.OrganisationCode), oneLine(m.Intermediary), m.Files, m.Size, m.SHA256))
 		return w.Flush()
 	})
 }
@@ -334,7 +333,7 @@ type hubMessagesExportCmd struct {
 
 func (c *hubMessagesExportCmd) Run(e *env) error {
 	if c.All == (c.ID != "") {
-		return &exitError{exitUsage, "name one message, or say --all"}
+		return wrong(text.SayHubOneOrAll)
 	}
 	return c.with(e, func(d *localhub.Data) error {
 		if err := os.MkdirAll(c.To, 0o700); err != nil {
@@ -354,11 +353,11 @@ func (c *hubMessagesExportCmd) Run(e *env) error {
 // write exports one message: under a name of its own until it is whole.
 func (c *hubMessagesExportCmd) write(e *env, d *localhub.Data, m localhub.Message) error {
 	if uuid.Validate(m.ID) != nil {
-		return errors.New("a message has an id that is no file name")
+		return text.Errorf(text.SayHubBadID)
 	}
 	name := filepath.Join(c.To, m.ID+".zip")
 	if _, err := os.Lstat(name); err == nil {
-		return fmt.Errorf("%s is there already", oneLine(name))
+		return text.Errorf(text.SayIsThere, oneLine(name))
 	}
 	f, err := os.CreateTemp(c.To, m.ID+"-*.part")
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"wiebelt/internal/localhub"
+	"wiebelt/internal/text"
 )
 
 type hubImportCmd struct {
@@ -62,7 +63,7 @@ func (c *hubImportCmd) format() (localhub.Format, error) {
 	case ".json", ".jsonl", ".ndjson":
 		return localhub.JSON, nil
 	}
-	return 0, &exitError{exitUsage, "the name of the file ends in .csv or .json"}
+	return 0, wrong(text.SayHubSuffix)
 }
 
 func (c *hubImportCmd) Run(e *env) error {
@@ -75,7 +76,7 @@ func (c *hubImportCmd) Run(e *env) error {
 		return err
 	}
 	if !info.Mode().IsRegular() {
-		return errors.New("that is not a file")
+		return text.Errorf(text.SayNoFile)
 	}
 	f, err := os.Open(c.File)
 	if err != nil {
@@ -94,22 +95,22 @@ func (c *hubImportCmd) Run(e *env) error {
 			for _, line := range wrong.Lines() {
 				fmt.Fprintln(e.err, clip(line, 1000))
 			}
-			return &exitError{exitFailed, "nothing was taken: the file has errors"}
+			return fail(exitFailed, text.SayHubErrors)
 		}
 		if err != nil {
 			return err
 		}
-		notes.show(e.err, format)
+		notes.show(e, format)
 		if c.Check {
-			_, err = fmt.Fprintf(e.out, "%d contacts can be taken; nothing was changed\n", n)
-			return err
+			e.say(text.SayHubCanTake, n)
+			return nil
 		}
 		all, err := d.Count(e.ctx)
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(e.out, "%d contacts taken, the hub now holds %d\n", n, all)
-		return err
+		e.say(text.SayHubTaken, n, all)
+		return nil
 	})
 }
 
@@ -133,12 +134,12 @@ func (n *importNotes) add(w localhub.RowError) {
 	}
 }
 
-func (n *importNotes) show(w io.Writer, f localhub.Format) {
+func (n *importNotes) show(e *env, f localhub.Format) {
 	if n.short > 0 {
-		fmt.Fprintf(w, "note: %d telephone numbers have fewer than nine digits (first: %s); no call finds them\n", n.short, f.Where(n.firstShort))
+		fmt.Fprintln(e.err, e.T(text.SayHubShort, n.short, f.Where(n.firstShort)))
 	}
 	if n.unreachable > 0 {
-		fmt.Fprintf(w, "note: %d contacts have no telephone number (first: %s)\n", n.unreachable, f.Where(n.firstUnreachable))
+		fmt.Fprintln(e.err, e.T(text.SayHubUnreachable, n.unreachable, f.Where(n.firstUnreachable)))
 	}
 }
 

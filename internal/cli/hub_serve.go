@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"wiebelt/internal/localhub"
+	"wiebelt/internal/text"
 )
 
 // hubServeCmd is "wiebelt hub" without a word behind it.
@@ -54,19 +55,19 @@ func (c *hubServeCmd) config() (localhub.Config, error) {
 		Faults: &localhub.Faults{},
 	}
 	if c.Insecure && (c.TLSCert != "" || c.TLSKey != "") {
-		return cfg, &exitError{exitUsage, "--insecure-http-on-network does not go with a certificate"}
+		return cfg, wrong(text.SayHubInsecure)
 	}
 	if c.TokenLifetime <= 0 {
-		return cfg, &exitError{exitUsage, "--token-lifetime: more than nothing"}
+		return cfg, wrong(text.SayHubLifetime)
 	}
 	broken := map[localhub.Endpoint]bool{}
 	for _, s := range c.Fault {
 		e, x, err := localhub.ParseFault(s)
 		if err != nil {
-			return cfg, &exitError{exitUsage, "--fault: " + err.Error()}
+			return cfg, wrong(text.SayHubFault, err)
 		}
 		if broken[e] {
-			return cfg, &exitError{exitUsage, fmt.Sprintf("--fault: %s stands there twice; write its parts behind one another", e)}
+			return cfg, wrong(text.SayHubFaultTwice, e)
 		}
 		broken[e] = true
 		cfg.Faults.Set(e, x)
@@ -82,17 +83,17 @@ func (c *hubServeCmd) Run(e *env) error {
 	cfg.Log = e.logger(c.LogLevel)
 	h, err := localhub.Start(e.ctx, cfg)
 	if errors.Is(err, localhub.ErrNotLoopback) {
-		return &exitError{exitUsage, "others can reach " + c.Listen + ": give --tls-cert and --tls-key, or allow plain http with --insecure-http-on-network"}
+		return wrong(text.SayHubReachable, c.Listen)
 	}
 	if errors.Is(err, localhub.ErrSetting) {
-		return &exitError{exitUsage, err.Error()}
+		return &failure{exitUsage, err}
 	}
 	if err != nil {
 		return err
 	}
 	defer h.Close()
 	if c.Insecure {
-		fmt.Fprintln(e.err, "wiebelt: warning: plain http on the network: client secrets, tokens and customers can be read by others")
+		e.note(text.SayHubPlain)
 	}
 	if c.Client != "" {
 		if err := c.client(e, h); err != nil {
@@ -121,7 +122,7 @@ func (c *hubServeCmd) client(e *env, h *localhub.Hub) error {
 	}
 	for _, have := range all {
 		if have.ID == c.Client {
-			fmt.Fprintf(e.err, "client %s is there, with organisation code %s; its secret was shown when it was made (\"wiebelt hub client rotate\" gives it another)\n", oneLine(have.ID), oneLine(have.OrganisationCode))
+			fmt.Fprintln(e.err, e.T(text.SayHubClientKept, have.ID, have.OrganisationCode))
 			return nil
 		}
 	}
@@ -129,6 +130,6 @@ func (c *hubServeCmd) client(e *env, h *localhub.Hub) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(e.err, "client %s, organisation code %s, secret %s (shown once)\n", oneLine(c.Client), oneLine(c.Code), value)
+	fmt.Fprintln(e.err, e.T(text.SayHubClientMade, c.Client, c.Code, value))
 	return nil
 }

@@ -43,7 +43,7 @@ func (e *env) openFile(args []string) error {
 	if info, err := os.Stat(path); err != nil {
 		return err
 	} else if !info.Mode().IsRegular() {
-		return errors.New("the set-up file is not a file")
+		return text.Errorf(text.SayNoFile)
 	}
 	d, err := e.dirs()
 	if err != nil {

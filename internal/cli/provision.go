@@ -69,7 +69,7 @@ func (c *provisionCmd) hub(e *env, d profile.Dirs, before *settings.Settings, ch
 	if err := settings.Check(d, changes); err != nil {
 		var bad *settings.Error
 		if errors.As(err, &bad) && bad.Problem.Kind == settings.NotAllowed {
-			return &exitError{exitUsage, err.Error()}
+			return &failure{exitUsage, err}
 		}
 		return err
 	}

@@ -66,9 +66,9 @@ func tokensOf(d profile.Dirs) (secret.Tokens, error) {
 	t, err := secret.Token(d)
 	switch {
 	case errors.Is(err, secret.ErrDamaged), errors.Is(err, secret.ErrExposed):
-		return t, fmt.Errorf("%s is damaged or can be read by others; \"wiebelt settings --renew-tokens\" makes new tokens", secret.TokensName)
+		return t, text.Errorf(text.SayTokensBad, secret.TokensName)
 	case err != nil:
-		return t, fmt.Errorf("the listener's tokens: %w", err)
+		return t, text.Errorf(text.SayTokens, err)
 	}
 	return t, nil
 }

@@ -62,7 +62,7 @@ func checkRegistration(e *env, o register.Options) error {
 		e.say(text.RegisterNoStart)
 	}
 	if !s.Ours || !s.Autostart {
-		return &exitError{exitFailed, ""}
+		return &failure{code: exitFailed}
 	}
 	return nil
 }

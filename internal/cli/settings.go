@@ -202,7 +202,7 @@ func (c *settingsShowCmd) Run(e *env) error {
 		e.note(text.SecretExpired)
 	}
 	if len(s.Problems()) > 0 {
-		return &exitError{exitFailed, ""}
+		return &failure{code: exitFailed}
 	}
 	return nil
 }
@@ -250,7 +250,7 @@ func (c *settingsShowCmd) printJSON(e *env, d profile.Dirs) error {
 		return err
 	}
 	if len(problems) > 0 {
-		return &exitError{exitFailed, ""}
+		return &failure{code: exitFailed}
 	}
 	return nil
 }

@@ -43,13 +43,13 @@ type simulateCmd struct {
 
 func (c *simulateCmd) Run(e *env) error {
 	if !slices.Contains(simulate.Protocols, c.Over) {
-		return &exitError{exitUsage, "--over is one of " + strings.Join(simulate.Protocols, ", ")}
+		return wrong(text.SaySimOver, strings.Join(simulate.Protocols, ", "))
 	}
 	if c.Speed < 0.01 || c.Speed > 1000 || c.Repeat < 0 || c.Repeat > simulate.MaxRepeat {
-		return &exitError{exitUsage, "--speed goes from 0.01 to 1000, --repeat from 0 to 1000"}
+		return wrong(text.SaySimSpeed)
 	}
 	if c.For < 0 || c.Answer < 0 || c.For+c.Answer > simulate.MaxTime {
-		return &exitError{exitUsage, "--for and --answer are a day at most"}
+		return wrong(text.SaySimDay)
 	}
 	d, err := e.dirs()
 	if err != nil {
@@ -80,7 +80,7 @@ func (c *simulateCmd) story(e *env) (*simulate.Scenario, error) {
 		return c.single()
 	}
 	if c.Name != "" || c.Line != "" || c.Answer != 0 || c.Number != "" {
-		return nil, &exitError{exitUsage, "--scenario says itself what is called; the flags of one call do not go with it"}
+		return nil, wrong(text.SaySimScenario)
 	}
 	if s, ok := simulate.Find(c.Scenario); ok {
 		return s, nil
@@ -89,20 +89,20 @@ func (c *simulateCmd) story(e *env) (*simulate.Scenario, error) {
 	if c.Scenario != "-" {
 		f, err := os.Open(c.Scenario)
 		if err != nil {
-			return nil, &exitError{exitUsage, "no such scenario (\"wiebelt simulate --list\" names them), and no such file"}
+			return nil, wrong(text.SaySimNone)
 		}
 		defer f.Close()
 		in = f
 	} else if c.TokenStdin {
-		return nil, &exitError{exitUsage, "standard input cannot be both scenario and token"}
+		return nil, wrong(text.SaySimInput)
 	}
 	b, err := io.ReadAll(io.LimitReader(in, simulate.MaxScenario+1))
 	if err != nil {
-		return nil, fmt.Errorf("scenario: %w", err)
+		return nil, text.Errorf(text.SaySimFile, err)
 	}
 	s, err := simulate.Parse(b)
 	if err != nil {
-		return nil, &exitError{exitUsage, "scenario: " + err.Error()}
+		return nil, wrong(text.SaySimFile, err)
 	}
 	return s, nil
 }
@@ -117,7 +117,7 @@ func (c *simulateCmd) single() (*simulate.Scenario, error) {
 	if rules.Parse(one.Number, "").Kind == phone.Withheld {
 		one.Number = ""
 	} else if !simulate.IsNumber(one.Number) {
-		return nil, &exitError{exitUsage, "not a telephone number"}
+		return nil, wrong(text.SayNoNumber)
 	}
 	return simulate.Single(one, c.For, c.Answer), nil
 }
@@ -126,32 +126,32 @@ func (c *simulateCmd) single() (*simulate.Scenario, error) {
 func (c *simulateCmd) options(e *env, d profile.Dirs) (simulate.Options, error) {
 	o := simulate.Options{Listen: c.Listen, Profile: e.profileDir, Stray: e.err}
 	if c.Listen != "" && !simulate.IsServer(c.Over) {
-		return o, &exitError{exitUsage, "--listen is for phones that Wiebelt connects to"}
+		return o, wrong(text.SaySimListen)
 	}
 	if given := c.Port != 0 || c.TokenStdin; given && (c.Over != "websocket" && c.Over != "http" || c.Port < 1 || c.Port > 65535 || !c.TokenStdin) {
-		return o, &exitError{exitUsage, "--port and --token-stdin go together, with websocket or http"}
+		return o, wrong(text.SaySimPort)
 	}
 	switch {
 	case c.TokenStdin:
 		token, err := secret.ReadSecret(e.in)
 		if err != nil {
-			return o, &exitError{exitUsage, "token: " + err.Error()}
+			return o, wrong(text.SaySimToken, err)
 		}
 		o.Port, o.Token = c.Port, token
 	case c.Over == "websocket", c.Over == "http":
 		b, err := os.ReadFile(filepath.Join(d.Run, "listener.json"))
 		if err != nil {
-			return o, &exitError{exitNotRunning, "wiebelt is not running, or its listener is switched off"}
+			return o, fail(exitNotRunning, text.SaySimNotRunning)
 		}
 		var at listener.Announcement
 		if json.Unmarshal(b, &at) != nil {
-			return o, errors.New("listener.json cannot be read")
+			return o, text.Errorf(text.SaySimAnnounced)
 		}
 		o.Port, o.Token = at.Port, at.Token
 		if c.Over == "http" {
 			tokens, err := secret.Token(d)
 			if err != nil {
-				return o, fmt.Errorf("the listener's tokens: %w", err)
+				return o, text.Errorf(text.SayTokens, err)
 			}
 			o.Token = tokens.Path
 		}
@@ -171,7 +171,7 @@ func (c *simulateCmd) play(e *env, d profile.Dirs, l text.Language, story *simul
 	// up.
 	p, err := simulate.Open(context.WithoutCancel(e.ctx), c.Over, o)
 	if err != nil {
-		return &exitError{exitFailed, err.Error()}
+		return err
 	}
 	defer func() { err = errors.Join(err, p.Close()) }()
 	if s, ok := p.(simulate.Server); ok {

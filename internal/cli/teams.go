@@ -1,10 +1,10 @@
 package cli
 
 import (
-	"fmt"
 	"os"
 
 	"wiebelt/internal/softphone/teamspage"
+	"wiebelt/internal/text"
 )
 
 type teamsPageCmd struct {
@@ -31,6 +31,6 @@ func (c *teamsPageCmd) Run(e *env) error {
 	if err := f.Close(); err != nil {
 		return err
 	}
-	fmt.Fprintln(e.out, "Put this page on a web server with https, and give Teams its address with \"#{phone}\" behind it.")
+	e.say(text.SayTeamsPage)
 	return nil
 }
