@@ -263,6 +263,12 @@ func entry(e companion.Entry) history.Entry {
 			h.Link = k.Link
 		}
 	}
+	if c.NotThis > 0 && e.Person < 0 {
+		h.TakenOff, h.Name = true, ""
+		if !c.Possible {
+			h.Name = c.NotWho.Name()
+		}
+	}
 	if c.Number.Kind == phone.Withheld {
 		h.Name = ""
 	}

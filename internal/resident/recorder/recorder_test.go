@@ -13,6 +13,7 @@ import (
 
 	"wiebelt/internal/call"
 	"wiebelt/internal/companion"
+	"wiebelt/internal/contact"
 	"wiebelt/internal/history"
 	"wiebelt/internal/logtest"
 	"wiebelt/internal/phone"
@@ -161,5 +162,25 @@ func TestRecorderTicksOff(t *testing.T) {
 	record(0, true)
 	if store.Missed() != 0 {
 		t.Errorf("%d missed after the file was opened", store.Missed())
+	}
+
+	// "Niet deze relatie" on the card is in the history, and goes when it is undone.
+	e.Call++
+	known := e.Card
+	known.Outcome, known.Contacts, known.LinkOK = companion.Found, []contact.Contact{{ID: "c1", Initials: "J.", FamilyName: "Vries", RelationNumber: "100200"}}, []bool{false}
+	for _, denied := range []bool{false, true, false} {
+		e.Card, e.Person = known, 0
+		if denied {
+			e.Card.Outcome, e.Card.Contacts, e.Card.LinkOK = companion.Nobody, nil, nil
+			e.Card.NotThis, e.Card.NotWho, e.Person = 1, known.Contacts[0], -1
+		}
+		rec.put(t.Context(), e)
+		got, err := store.Last(t.Context(), 1)
+		if err != nil || len(got) != 1 {
+			t.Fatal(got, err)
+		}
+		if g := got[0]; g.TakenOff != denied || g.Name != "J. Vries" || (g.RelationNumber == "") != denied {
+			t.Errorf("denied %v: taken off %v, %q with %q", denied, g.TakenOff, g.Name, g.RelationNumber)
+		}
 	}
 }

@@ -23,7 +23,10 @@ type form struct {
 
 // stand is where a card stands: its column, counted from the corner, and how far
 // its near edge is from the corner's side, in pixels.
-type stand struct{ column, near int }
+type stand struct {
+	column, near int
+	over         bool // it lies on others: there was no room left
+}
 
 // item is a card that is to get its place.
 type item struct {
@@ -31,7 +34,8 @@ type item struct {
 	up    bool   // it is on screen, at
 	at    stand
 	form  form
-	stays bool // it may not move: its call lives, or a hand is on a card
+	stays bool // it does not move: its call lives, or
+	held  bool // a hand is on a card
 	asked bool // the user has just asked for it
 	lives bool
 }
@@ -63,7 +67,7 @@ func (g ground) arrange(items []item) []placed {
 			return false
 		}
 		for k, o := range out {
-			if k != i && have[k] && overlap(s, h, o) {
+			if k != i && have[k] && !o.over && overlap(s, h, o) {
 				return false
 			}
 		}
@@ -84,7 +88,7 @@ func (g ground) arrange(items []item) []placed {
 				}
 				slices.Sort(nears)
 				for _, near := range nears {
-					if s := (stand{column, near}); free(i, s, f) {
+					if s := (stand{column: column, near: near}); free(i, s, f) {
 						put(i, s, f)
 						return true
 					}
@@ -103,7 +107,10 @@ func (g ground) arrange(items []item) []placed {
 		return false
 	}
 	for i, it := range items {
-		if it.up && it.stays && !it.asked {
+		if it.at.over && !it.held {
+			items[i].up, it.up = false, false
+		}
+		if it.up && it.stays && !it.asked && !it.at.over {
 			put(i, it.at, it.form)
 			out[i].height = min(it.form.height, it.forms[0].height)
 		}
@@ -112,7 +119,7 @@ func (g ground) arrange(items []item) []placed {
 		if !it.asked || it.up && keep(i, it.forms[0].fold) || find(i, it.forms[0].fold) {
 			continue
 		}
-		s := stand{0, g.edge}
+		s := stand{near: g.edge}
 		if it.up && it.at.near+g.fit(it.forms[0].height)+g.edge <= g.height {
 			s = it.at
 		}
@@ -141,12 +148,14 @@ func (g ground) arrange(items []item) []placed {
 		it := items[i]
 		switch {
 		case it.asked && have[i]:
+		case it.held && it.up && it.at.over:
+			put(i, it.at, it.form)
 		case it.up && keep(i, asStrip): // as a card
 		case it.up && it.form.fold < asLine && it.stays && keep(i, asLine):
 		case find(i, asStrip), it.up && keep(i, asLine), find(i, asLine):
 		case !have[i]: // there is no room left for anything
 			f := it.forms[len(it.forms)-1]
-			put(i, stand{0, max(g.edge, g.height-g.edge-f.height)}, f)
+			put(i, stand{near: max(g.edge, g.height-g.edge-f.height), over: true}, f)
 		}
 	}
 	return out

@@ -370,3 +370,75 @@ func TestTabGoesOnToTheNextCard(t *testing.T) {
 		t.Fatalf("Tab was on %v", seen)
 	}
 }
+
+// TestHotkeyObeysTheOrderOfCalls: the card that rings, then the one in a call;
+// one that has ended only where no call lives, not even with the pointer on it,
+// and Enter on it means nothing once another begins. A call whose card was closed
+// gets it back.
+func TestHotkeyObeysTheOrderOfCalls(t *testing.T) {
+	over, rings, talks := gallery(t)["over"], gallery(t)["found"], gallery(t)["answered"]
+	rings.ID, talks.ID = 2, 3
+	aside := over
+	aside.Aside, aside.Strip = true, true
+	r := startCards(t, withHotkey)
+	has := func(what string, want companion.CardID) {
+		t.Helper()
+		var got companion.CardID
+		r.on(func() {
+			for _, s := range r.cs.order {
+				if s.keys.here {
+					got = s.told.ID
+				}
+			}
+		})
+		if got != want {
+			t.Fatalf("%s: card %d has the keyboard, want %d", what, got, want)
+		}
+	}
+	r.shows(over)
+	r.hotkey()
+	has("one that has ended, alone", 1)
+	r.pass(time.Second)
+	held := over
+	held.Aside = true // it folds when the keyboard leaves it
+	r.e.show(0, held, rings)
+	r.sync()
+	r.pass(time.Second)
+	r.keys(window.KeyEnter)
+	if n := r.opened(); len(n) != 0 {
+		t.Fatalf("Enter opened %v of a call that is over, while another rings", n)
+	}
+	r.hotkey()
+	has("another rings", 2)
+	r.hotkey()
+	has("pressed again", 0)
+	r.d.windows[0].h.PointerMoved(openAt)
+	r.sync()
+	r.hotkey()
+	has("with the pointer on the one that has ended", 2)
+	r.hotkey()
+	r.leave(0)
+	r.e.show(0, talks, aside, rings)
+	r.sync()
+	r.hotkey()
+	has("one rings, one talks", 2)
+	r.hotkey()
+	r.e.show(0, aside, talks)
+	r.sync()
+	r.hotkey()
+	has("one talks", 3)
+	r.hotkey()
+	r.e.mu.Lock()
+	r.e.snap = &companion.Snapshot{Cards: []companion.Card{aside}, Closed: 3}
+	r.e.mu.Unlock()
+	r.e.watch <- struct{}{}
+	r.sync()
+	r.hotkey()
+	has("the card of the call was closed", 0)
+	if a := r.action(companion.DoShow); a.Card != 3 {
+		t.Fatalf("card %d comes back", a.Card)
+	}
+	r.e.show(0, aside, talks)
+	r.sync()
+	has("and is back", 3)
+}

@@ -73,7 +73,7 @@ func (cs *Cards) items(stack []*slot) []item {
 	all := make([]item, len(stack))
 	for i, s := range stack {
 		lives := s.more == 0 && s.told.Standing().Lives()
-		all[i] = item{forms: cs.forms(s), up: s.up && !cs.dropped, at: s.at, form: s.stood, asked: s.asked, lives: lives, stays: frozen || lives}
+		all[i] = item{forms: cs.forms(s), up: s.up && !cs.dropped, at: s.at, form: s.stood, asked: s.asked, lives: lives, stays: frozen || lives, held: frozen}
 		if frozen && s.up && !s.asked { // what was folded for want of room stays so
 			all[i].forms = slices.DeleteFunc(all[i].forms, func(f form) bool { return f.fold < s.stood.fold })
 		}
