@@ -96,9 +96,9 @@ func Run(ctx context.Context, o Options) error {
 			default: // nobody plays anything
 			}
 		},
-		Ready: func(ctx context.Context, port int, tokens secret.Tokens, desk bool) {
+		Ready: func(ctx context.Context, port int, tokens secret.Tokens, desk bool, mended func()) {
 			all := o.Play || !desk
-			if failed = d.begin(ctx, port, tokens); failed == nil && all {
+			if failed = d.begin(ctx, port, tokens, mended); failed == nil && all {
 				failed = d.playAll(ctx, o, configure.Language(s))
 			}
 			if failed != nil || all {
@@ -151,7 +151,7 @@ type show struct {
 }
 
 // begin connects the simulated softphone.
-func (d *show) begin(ctx context.Context, port int, tokens secret.Tokens) error {
+func (d *show) begin(ctx context.Context, port int, tokens secret.Tokens, mended func()) error {
 	if port == 0 {
 		return errors.New("the listener does not run")
 	}
@@ -173,7 +173,7 @@ func (d *show) begin(ctx context.Context, port int, tokens secret.Tokens) error 
 		return err
 	}
 	d.stage = NewStage(d.hub, phone, People{One: one.Number, Family: family.Number, Nobody: nobody.Number,
-		Other: "0698760001", Third: "0698760002", Fourth: "0698760003"}, d.painted)
+		Other: "0698760001", Third: "0698760002", Fourth: "0698760003"}, d.painted, mended)
 	close(d.ready)
 	return nil
 }

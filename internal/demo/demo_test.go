@@ -4,7 +4,9 @@ import (
 	"testing"
 	"time"
 
+	"wiebelt/internal/companion"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/card"
 )
 
 // A time on the demo's window is written as its language writes it.
@@ -13,5 +15,18 @@ func TestTimesAreWrittenInTheirLanguage(t *testing.T) {
 		if got := msIn(l, 22700*time.Microsecond); got != want {
 			t.Errorf("%s: %q, want %q", l, got, want)
 		}
+	}
+}
+
+// What is still painted of the call before says nothing of this one.
+func TestACallBeforeIsNotThisOne(t *testing.T) {
+	rang := time.Now()
+	painted := make(chan card.Painted, 2)
+	before, now := companion.Card{ID: 1, Outcome: companion.Failed, Ring: rang.Add(-time.Second)}, companion.Card{ID: 2, Ring: rang}
+	painted <- card.Painted{Card: before}
+	painted <- card.Painted{Card: now}
+	s := &Stage{painted: painted, rang: rang}
+	if p, err := s.until(t.Context(), func(card.Painted) bool { return true }); err != nil || p.Card.ID != 2 {
+		t.Errorf("card %d, %v", p.Card.ID, err)
 	}
 }

@@ -24,6 +24,7 @@ type Stage struct {
 	phone   *simulate.Phone
 	people  People
 	painted <-chan card.Painted
+	mended  func() // the resident asks the hub anew
 	next    int
 	rang    time.Time
 	mu      sync.Mutex
@@ -37,9 +38,11 @@ type People struct {
 	Nobody                    string // none
 }
 
-// NewStage makes a stage. painted must get every card that comes on screen.
-func NewStage(hub *localhub.Hub, phone *simulate.Phone, people People, painted <-chan card.Painted) *Stage {
-	return &Stage{hub: hub, phone: phone, people: people, painted: painted}
+// NewStage makes a stage. painted must get every card that comes on screen;
+// mended is called when the hub is whole again after a call for which it was
+// broken.
+func NewStage(hub *localhub.Hub, phone *simulate.Phone, people People, painted <-chan card.Painted, mended func()) *Stage {
+	return &Stage{hub: hub, phone: phone, people: people, painted: painted, mended: mended}
 }
 
 // Played is how a call of the demo went.
@@ -85,7 +88,11 @@ func (s *Stage) Play(ctx context.Context, sc Scenario, hold time.Duration, shown
 			return out, err
 		}
 	}
-	defer func() { _ = s.hub.Faults().Reset() }()
+	defer func() {
+		if err := s.hub.Faults().Reset(); err == nil && sc.before != nil {
+			s.mended()
+		}
+	}()
 	s.drain()
 	s.next++
 	c := simulate.Call{ID: "demo-" + strconv.Itoa(s.next), Number: sc.number(s), Name: sc.name, Line: line}
@@ -141,6 +148,9 @@ func (s *Stage) until(ctx context.Context, ok func(card.Painted) bool) (card.Pai
 	for {
 		select {
 		case p := <-s.painted:
+			if p.Card.Ring.Before(s.rang) {
+				continue // of the call before
+			}
 			if ok(p) {
 				return p, nil
 			}

@@ -67,8 +67,9 @@ type Options struct {
 	// DemoWindow opens the demo's window once everything runs.
 	DemoWindow bool
 	// Ready is called once calls are taken, on a goroutine of its own, with the
-	// listener's port and tokens, and whether there are windows to be opened.
-	Ready func(ctx context.Context, port int, tokens secret.Tokens, desk bool)
+	// listener's port and tokens, and whether there are windows to be opened;
+	// hubMended has the hub asked anew, whatever it said before.
+	Ready func(ctx context.Context, port int, tokens secret.Tokens, desk bool, hubMended func())
 }
 
 // HubOverride is a hub with its credentials.
@@ -245,7 +246,7 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 	r.ways = newWays(ctx, r, &work)
 	r.ways.apply(r.o.Settings)
 	if r.o.Ready != nil {
-		work.Go(func() { r.o.Ready(ctx, r.ways.port(), r.ways.keys(), r.desks.Path() != "") })
+		work.Go(func() { r.o.Ready(ctx, r.ways.port(), r.ways.keys(), r.desks.Path() != "", r.hubMended) })
 	}
 	work.Go(func() { r.follow(ctx) })
 	if r.o.Demo == nil {
@@ -255,8 +256,8 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 		work.Go(func() { r.deliveries.Run(ctx) })
 	}
 	work.Go(func() { r.presence(ctx) })
+	work.Go(func() { r.hubWatch.Run(ctx) })
 	if r.o.Hub == nil { // the demo's hub is its own business
-		work.Go(func() { r.hubWatch.Run(ctx) })
 		work.Go(func() { r.secretWatch().Run(ctx) })
 	}
 	if r.o.Demo == nil {
@@ -275,6 +276,14 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 	}
 	r.tray.Run(ctx)
 	return nil
+}
+
+// hubMended has the hub asked anew, whatever it said before.
+func (r *Resident) hubMended() {
+	if c := r.current().client; c != nil {
+		c.Woke()
+	}
+	r.hubWatch.Look(0)
 }
 
 // woke is called when the computer has slept.

@@ -155,9 +155,16 @@ func (w *Hub) Run(ctx context.Context) {
 		case <-t.C:
 		case in := <-w.poke:
 			failures = 0
-			select {
-			case <-ctx.Done():
-			case <-time.After(in):
+			for due := time.After(in); due != nil; {
+				select {
+				case <-ctx.Done():
+					due = nil
+				case <-due:
+					due = nil
+				case again := <-w.poke:
+					in = min(in, again)
+					due = time.After(in)
+				}
 			}
 		}
 		t.Stop()

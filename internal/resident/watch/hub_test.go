@@ -217,6 +217,7 @@ func TestOtherSettings(t *testing.T) {
 		if w.state() != health.CredentialsRefused {
 			t.Fatalf("state %d", w.state())
 		}
+		w.Look(time.Hour) // asked for before, which delays nothing
 		w.none.Store(true)
 		w.SettingsChanged()
 		synctest.Wait()

@@ -2,6 +2,7 @@ package card
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -77,7 +78,10 @@ func gallery(t testing.TB) map[string]companion.Card {
 			found(c)
 			c.Phase, c.Answered, c.Opened = companion.PhaseOver, now.Add(-72*time.Second), 0
 		}),
-		"again":    with(func(c *companion.Card) { found(c); c.Opened, c.Times = 0, 2 }),
+		"again": with(func(c *companion.Card) {
+			found(c)
+			c.Opened, c.Times, c.Before = 0, 2, now.Add(-21*time.Minute)
+		}),
 		"ringonly": with(func(c *companion.Card) { found(c); c.Tells = call.TellsRing }),
 		"outgoing": with(func(c *companion.Card) { found(c); c.Outgoing, c.LineText, c.LineName = true, "", "" }),
 		"possible": with(func(c *companion.Card) { found(c); c.Possible, c.Number = true, number(t, "+49 30 12345678") }),
@@ -92,12 +96,14 @@ func gallery(t testing.TB) map[string]companion.Card {
 			c.Outcome, c.Many = companion.Several, true
 			c.Contacts, c.LinkOK = people(64)
 		}),
-		"nobody":      with(func(c *companion.Card) { c.Outcome, c.PhoneName = companion.Nobody, "P. Jansen" }),
-		"nobody-left": with(func(c *companion.Card) { c.Outcome, c.NotThis = companion.Nobody, 2 }),
-		"failed":      failed(contact.HubSlow),
-		"refused":     failed(contact.CredentialsRefused),
-		"notsetup":    failed(contact.NotSetUp),
-		"withheld":    with(func(c *companion.Card) { c.Outcome, c.Number = companion.Withheld, phone.Number{Kind: phone.Withheld} }),
+		"nobody": with(func(c *companion.Card) { c.Outcome, c.PhoneName = companion.Nobody, "P. Jansen" }),
+		"nobody-left": with(func(c *companion.Card) {
+			c.Outcome, c.NotThis, c.NotWho, c.Undo = companion.Nobody, 1, person("J", "de", "Vries"), true
+		}),
+		"failed":   failed(contact.HubSlow),
+		"refused":  failed(contact.CredentialsRefused),
+		"notsetup": failed(contact.NotSetUp),
+		"withheld": with(func(c *companion.Card) { c.Outcome, c.Number = companion.Withheld, phone.Number{Kind: phone.Withheld} }),
 		"internal": with(func(c *companion.Card) {
 			c.Outcome, c.Number, c.PhoneName, c.LineText, c.LineName = companion.Internal, number(t, "101"), "Receptie", "", ""
 		}),
@@ -113,6 +119,22 @@ func gallery(t testing.TB) map[string]companion.Card {
 		}),
 		"strip-reported": with(func(c *companion.Card) {
 			c.Outcome, c.Strip, c.Times, c.Phase, c.Tells = companion.Nobody, true, 2, companion.PhaseReported, call.TellsRing
+		}),
+		"strip-aside": with(func(c *companion.Card) {
+			found(c)
+			c.Strip, c.Aside, c.Phase, c.Answered = true, true, companion.PhaseOver, now.Add(-134*time.Second)
+		}),
+		"aside": with(func(c *companion.Card) {
+			found(c)
+			c.Aside, c.Phase, c.Answered = true, companion.PhaseOver, now.Add(-134*time.Second)
+		}),
+		"line": with(func(c *companion.Card) { found(c); c.Line = true }),
+		"line-answered": with(func(c *companion.Card) {
+			several(c)
+			c.Line, c.Phase, c.Answered, c.Times = true, companion.PhaseAnswered, now.Add(-134*time.Second), 8
+		}),
+		"strip-again": with(func(c *companion.Card) {
+			c.Outcome, c.Strip, c.Times, c.Phase, c.Answered = companion.Nobody, true, 8, companion.PhaseAnswered, now.Add(-10*time.Second)
 		}),
 		"strip-outgoing": with(func(c *companion.Card) { several(c); c.Strip, c.Outgoing = true, true }),
 	}
@@ -135,7 +157,20 @@ func extras(t testing.TB) map[string]shown {
 	open := func(c companion.Card, i int) Do {
 		return Do{Engine: true, Caller: c.Number, Who: c.Contacts[i], Action: companion.Action{Card: c.ID, Do: companion.DoOpen, Index: i}}
 	}
+	passed := g["answered"]
+	passed.Via = "Receptie Hoofdkantoor Amsterdam (1023)"
+	row := g["earlier"]
+	row.Contacts = slices.Clone(row.Contacts)
+	row.Contacts[0] = person("A.B.C.", "van den", "Oudenhoven-van Rijckevorsel")
 	return map[string]shown{
+		"passed-long":  {passed, nil},
+		"earlier-long": {row, nil},
+		"keyboard":     looks("strip", func(l *Look) { l.Keyboard = true }),
+		"undo": {func() companion.Card {
+			c := g["found"]
+			c.NotThis, c.NotWho, c.Undo = 1, person("A", "", "Bakker"), true
+			return c
+		}(), nil},
 		"long": called("Oudenhoven-van Rijckevorsel tot Nieuwenkerk", func(k *contact.Contact) {
 			k.Initials, k.Prefix = "A.B.C.D.E.F.G.", "van den"
 			k.Address.City = "Sint-Jacobiparochie aan de Lange Vechtoo"
@@ -156,7 +191,7 @@ func extras(t testing.TB) map[string]shown {
 		"rows-number":   looks("earlier", func(l *Look) { l.Privacy = PrivacyNumber }),
 		"fields":        looks("found", func(l *Look) { l.Fields = []string{fieldAddress, fieldRelation} }),
 		"no-fields":     looks("found", func(l *Look) { l.Fields = []string{} }),
-		"focus":         looks("found", func(l *Look) { l.Focus = open(g["found"], 0) }),
+		"focus":         looks("found", func(l *Look) { l.Focus, l.Keyboard = open(g["found"], 0), true }),
 		"focus-row":     looks("several", func(l *Look) { l.Focus = open(g["several"], 1) }),
 		"hover":         looks("found", func(l *Look) { l.Hover = open(g["found"], 0) }),
 		"copied": looks("found", func(l *Look) {

@@ -16,7 +16,7 @@ type pictured struct {
 }
 
 // variants differ from another card in a word or two.
-var variants = []string{"over", "again", "ringonly", "outgoing", "browser", "chosen", "family", "notsetup", "nobody-left", "never", "nonumber", "strip-outgoing"}
+var variants = []string{"over", "again", "ringonly", "outgoing", "browser", "chosen", "family", "notsetup", "nobody-left", "aside", "line-answered", "strip-again", "never", "nonumber", "strip-outgoing"}
 
 // pictures are all pictures: every card in every look, and the extras in the two
 // that are furthest apart.

@@ -76,7 +76,7 @@ func lineOf(c companion.Card, l Look) *face {
 		p.add(box(p.touched(p.c.Background), stateStrip, 1, cardWidth-stateStrip-1, lineHeight-2))
 	}
 	p.mark(15, 9, c, state)
-	const x, end = 35, right - 14
+	const x, end = 35, right - 20
 	title := p.stripTitle(c)
 	words := p.stateWord(c)
 	most := float32(end-x) - width("  "+words, stateFont)
