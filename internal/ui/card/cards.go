@@ -39,7 +39,9 @@ type Cards struct {
 	engine  Engine
 	display window.Display
 	slots   [slots]*slot
-	order   []*slot // of the cards that are up, in the order in which they came
+	frame   window.Window   // where a card that is dragged will stand
+	framed  image.Rectangle // empty while it is not shown
+	order   []*slot         // of the cards that are up, in the order in which they came
 	input   chan input
 	next    atomic.Pointer[Config]
 	changed chan struct{}
@@ -120,6 +122,11 @@ func New(c Config, engine Engine, display window.Display) (*Cards, error) {
 		}
 		cs.slots[i] = &slot{win: win, first: i == 0, canvas: offscreen.NewCanvas()}
 	}
+	frame, err := display.New(&handler{cs, slots})
+	if err != nil {
+		return nil, err
+	}
+	cs.frame = frame
 	cs.keepOutOfCapture()
 	cs.warm()
 	return cs, nil
@@ -156,6 +163,7 @@ func (cs *Cards) Run(ctx context.Context) {
 		for _, s := range cs.slots {
 			_ = s.win.Hide()
 		}
+		cs.frameAway()
 	}()
 	var timer *time.Timer
 	var tick <-chan time.Time
@@ -318,6 +326,9 @@ func (cs *Cards) takeDown(s *slot) {
 		cs.tell(s, companion.DoKeyboardGone)
 	}
 	cs.hands.on = cs.hands.on && !s.over
+	if s.drag != nil {
+		cs.frameAway()
+	}
 	_ = s.win.Hide() // gives the keyboard back as well
 	s.free()
 	cs.order = slices.DeleteFunc(cs.order, func(o *slot) bool { return o == s })

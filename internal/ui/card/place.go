@@ -208,41 +208,27 @@ func usable(m window.Monitor) window.Monitor {
 // drop ends a drag at p: the cards go to the corner nearest to it, and that
 // monitor keeps it.
 func (cs *Cards) drop(p image.Point) {
-	for _, m := range cs.display.Monitors() {
-		if !p.In(m.Area) {
-			continue
-		}
-		to := TopLeft
-		switch mid := m.Area.Min.Add(m.Area.Size().Div(2)); {
-		case p.X >= mid.X && p.Y >= mid.Y:
-			to = BottomRight
-		case p.X >= mid.X:
-			to = TopRight
-		case p.Y >= mid.Y:
-			to = BottomLeft
-		}
-		if m.Name == cs.monitor.Name && to == cs.corner() {
-			return
-		}
-		cs.monitor = usable(m)
-		kept := maps.Clone(cs.corners)
-		if kept == nil {
-			kept = map[string]Corner{}
-		}
-		kept[m.Name] = to
-		cs.corners = kept
-		for _, s := range cs.slots {
-			if s.over { // the pointer stays where it is
-				s.over, s.hover = false, Do{}
-				cs.tell(s, companion.DoLeave)
-			}
-		}
-		cs.hands.on, cs.dropped, cs.left = false, true, time.Time{}
-		cs.repaint()
-		cs.dropped = false
-		if cs.c.Moved != nil {
-			cs.c.Moved(m.Name, to)
-		}
+	m, to, ok := cs.target(p)
+	if !ok {
 		return
+	}
+	cs.monitor = m
+	kept := maps.Clone(cs.corners)
+	if kept == nil {
+		kept = map[string]Corner{}
+	}
+	kept[m.Name] = to
+	cs.corners = kept
+	for _, s := range cs.slots {
+		if s.over { // the pointer stays where it is
+			s.over, s.hover = false, Do{}
+			cs.tell(s, companion.DoLeave)
+		}
+	}
+	cs.hands.on, cs.dropped, cs.left = false, true, time.Time{}
+	cs.repaint()
+	cs.dropped = false
+	if cs.c.Moved != nil {
+		cs.c.Moved(m.Name, to)
 	}
 }

@@ -127,13 +127,25 @@ func TestDragToAnotherCorner(t *testing.T) {
 	h.PointerPressed(image.Pt(200, 60), window.Left)
 	h.PointerReleased(image.Pt(230, 70), window.Left) // a hand that shakes
 	h.PointerPressed(image.Pt(200, 60), window.Left)
+	h.PointerMoved(image.Pt(230, 70))
+	r.sync()
+	if n := len(r.d.up()); n != 1 {
+		t.Fatalf("%d windows after a hand shook", n)
+	}
+	h.PointerMoved(image.Pt(-400, -300))
+	r.until("a frame where the card will stand", func() bool {
+		return slices.Contains(r.d.up(), image.Rect(16, 16, 396, 300))
+	})
+	h.PointerMoved(image.Pt(150, 60))
+	r.until("none on the way back", func() bool { return len(r.d.up()) == 1 })
+	h.PointerMoved(image.Pt(-400, -300))
 	h.PointerReleased(image.Pt(-400, -300), window.Left)
 	if got := <-told; got != (move{"one", TopLeft}) {
 		t.Fatalf("told %v", got)
 	}
 	r.sync()
-	if got := r.d.up()[0].Min; got != image.Pt(16, 16) {
-		t.Fatalf("at %v", got)
+	if up := r.d.up(); up[0].Min != image.Pt(16, 16) || len(up) != 1 {
+		t.Fatalf("at %v", up)
 	}
 	r.e.show(0)
 	r.sync()

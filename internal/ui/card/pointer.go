@@ -120,6 +120,9 @@ func (cs *Cards) take(in input) {
 		cs.hotkeyPressed(in.when)
 		return
 	}
+	if in.slot >= slots {
+		return // the frame takes nothing
+	}
 	s := cs.slots[in.slot]
 	if in.kind == keysGone {
 		cs.keyboardGone(s)
@@ -135,6 +138,9 @@ func (cs *Cards) take(in input) {
 	case moved:
 		cs.hands.moves(in.when)
 		cs.enter(s, in.at)
+		if s.drag != nil {
+			cs.drag(s, s.rect.Min.Add(in.at))
+		}
 	case gone:
 		cs.exit(s)
 	case pressed:
@@ -179,7 +185,7 @@ func (cs *Cards) let(s *slot, in input) {
 	}
 	if drag != nil {
 		p := s.rect.Min.Add(in.at)
-		if d := p.Sub(*drag); max(d.X, -d.X, d.Y, -d.Y) >= cs.px(48) {
+		if cs.frameAway(); cs.far(*drag, p) {
 			cs.drop(p)
 		}
 		return

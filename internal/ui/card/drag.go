@@ -1,0 +1,79 @@
+package card
+
+import (
+	"image"
+
+	"wiebelt/internal/native/window"
+	"wiebelt/internal/ui/theme"
+)
+
+// target is where cards that are let go at p go to: the corner nearest to it.
+func (cs *Cards) target(p image.Point) (m window.Monitor, to Corner, ok bool) {
+	for _, m := range cs.display.Monitors() {
+		if !p.In(m.Area) {
+			continue
+		}
+		to := TopLeft
+		switch mid := m.Area.Min.Add(m.Area.Size().Div(2)); {
+		case p.X >= mid.X && p.Y >= mid.Y:
+			to = BottomRight
+		case p.X >= mid.X:
+			to = TopRight
+		case p.Y >= mid.Y:
+			to = BottomLeft
+		}
+		return usable(m), to, m.Name != cs.monitor.Name || to != cs.corner()
+	}
+	return m, "", false
+}
+
+// far reports whether a drag has come far enough to be meant.
+func (cs *Cards) far(from, to image.Point) bool {
+	d := to.Sub(from)
+	return max(d.X, -d.X, d.Y, -d.Y) >= cs.px(48)
+}
+
+// drag shows where the card that is being dragged will stand: a frame of its size
+// in the corner nearest to p.
+func (cs *Cards) drag(s *slot, p image.Point) {
+	m, to, ok := cs.target(p)
+	if !ok || !cs.far(*s.drag, p) {
+		cs.frameAway()
+		return
+	}
+	w, h := int(float32(s.w)*m.Scale/cs.monitor.Scale), int(float32(s.h)*m.Scale/cs.monitor.Scale)
+	off := int(edge * m.Scale)
+	r := image.Rect(m.Work.Max.X-off-w, m.Work.Max.Y-off-h, m.Work.Max.X-off, m.Work.Max.Y-off)
+	if to.left() {
+		r = r.Add(image.Pt(m.Work.Min.X+off-r.Min.X, 0))
+	}
+	if to.top() {
+		r = r.Add(image.Pt(0, m.Work.Min.Y+off-r.Min.Y))
+	}
+	if r == cs.framed {
+		return
+	}
+	c := theme.Pick(cs.dark(), cs.display.HighContrast())
+	line := max(2, int(2*m.Scale))
+	pic := &window.Picture{W: w, H: h, Pix: make([]byte, 4*w*h)}
+	inside := image.Rect(line, line, w-line, h-line)
+	for i := range w * h {
+		ink := c.Accent
+		if image.Pt(i%w, i/w).In(inside) {
+			ink = c.Soft
+		}
+		copy(pic.Pix[4*i:], []byte{ink.B, ink.G, ink.R, 255})
+	}
+	if err := cs.frame.Show(r, pic); err != nil {
+		cs.c.Log.Warn("no frame while dragging", "why", err)
+		return
+	}
+	cs.framed = r
+}
+
+func (cs *Cards) frameAway() {
+	if !cs.framed.Empty() {
+		cs.framed = image.Rectangle{}
+		_ = cs.frame.Hide()
+	}
+}
