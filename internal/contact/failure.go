@@ -10,6 +10,7 @@ type Failure string
 // stable: it is the error code of "wiebelt lookup --json".
 const (
 	NotSetUp           Failure = "not_set_up"
+	SecretNoRight      Failure = "secret_no_right" // the computer's secret is not for this user
 	NoNetwork          Failure = "no_network"
 	NameNotResolved    Failure = "name_not_resolved"
 	ConnectionRefused  Failure = "connection_refused"
@@ -60,7 +61,7 @@ func FailureOf(err error) Failure {
 // that retrying while the phone rings is of no use.
 func (f Failure) NeedsAdmin() bool {
 	switch f {
-	case NotSetUp, CredentialsRefused, ScopeRefused, CertificateUnknown, CertificateExpired, CertificateName, ProxyLogin, TLSFailed:
+	case NotSetUp, SecretNoRight, CredentialsRefused, ScopeRefused, CertificateUnknown, CertificateExpired, CertificateName, ProxyLogin, TLSFailed:
 		return true
 	}
 	return false

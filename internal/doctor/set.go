@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -217,6 +218,8 @@ func (e *exam) secret(ctx context.Context) []said {
 		return say(Fail, "secret.full", kind)
 	case errors.Is(err, secret.ErrExposed):
 		return say(Fail, "secret.exposed")
+	case errors.Is(err, secret.ErrNoRight):
+		return say(Fail, "secret.no_right", cmp.Or(secret.MachineReaders(), secret.MachineGroup))
 	case errors.Is(err, secret.ErrDamaged):
 		return say(Fail, "secret.damaged")
 	case errors.Is(err, secret.ErrBadKind):

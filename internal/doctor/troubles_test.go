@@ -233,6 +233,7 @@ var troubles = map[string]struct{ before, after func(*patient) }{
 	"secret.unanswered": {after: stored(secret.ErrUnanswered)},
 	"secret.full":       {after: stored(secret.ErrFull)},
 	"secret.kind":       {after: stored(secret.ErrBadKind)},
+	"secret.no_right":   {after: stored(secret.ErrNoRight)},
 	"secret.exposed":    {after: secretFile(func(path string) error { return os.Chmod(path, 0o644) })},
 	"secret.damaged":    {after: secretFile(func(path string) error { return os.WriteFile(path, []byte("{"), 0o600) })},
 	"secret.failed":     {after: stored(errors.New("odd"))},

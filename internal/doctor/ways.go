@@ -121,7 +121,7 @@ func (e *exam) resident(ctx context.Context) []said {
 
 // known is a failure that another program named, HubError if it is none of ours.
 func known(f string) contact.Failure {
-	all := []contact.Failure{"", contact.NotSetUp, contact.NoNetwork, contact.NameNotResolved, contact.ConnectionRefused, contact.ProxyLogin,
+	all := []contact.Failure{"", contact.NotSetUp, contact.SecretNoRight, contact.NoNetwork, contact.NameNotResolved, contact.ConnectionRefused, contact.ProxyLogin,
 		contact.ProxyFailed, contact.TLSFailed, contact.CertificateUnknown, contact.CertificateExpired, contact.CertificateName,
 		contact.ClockWrong, contact.CredentialsRefused, contact.ScopeRefused, contact.HubError, contact.HubSlow, contact.NotUnderstood}
 	if slices.Contains(all, contact.Failure(f)) {

@@ -341,8 +341,8 @@ func TestMachineSecret(t *testing.T) {
 	if _, e := stranger.settings("--profile", profile(nobody-1)); e.Secrets[0].State != "no_right" {
 		t.Errorf("outside of the group: %+v", e.Secrets)
 	}
-	if code, _, _ := stranger.wiebelt("", "lookup", "--profile", profile(nobody-1), "0698760011"); code != 1 {
-		t.Errorf("outside of the group: exit %d", code)
+	if code, _, errOut := stranger.wiebelt("", "lookup", "--profile", profile(nobody-1), "0698760011"); code != 1 || !strings.Contains(errOut, "wiebelt)") || strings.Contains(errOut, "not set up") {
+		t.Errorf("outside of the group: exit %d: %s", code, errOut)
 	}
 	// What the policy decides stays, and the rest of a set-up file for the same hub is
 	// taken over; a secret for another hub is for nothing here.

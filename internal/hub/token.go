@@ -287,7 +287,11 @@ func (q tokenRequest) Token() (*oauth2.Token, error) {
 // try asks once, with the secret that there is now.
 func (q tokenRequest) try() (token *oauth2.Token, again bool, err error) {
 	secret, err := q.c.cfg.Secret(q.ctx)
-	if err != nil || secret == "" {
+	var why *contact.LookupError
+	switch {
+	case errors.As(err, &why):
+		return nil, false, why
+	case err != nil || secret == "":
 		return nil, false, failed(contact.NotSetUp, "no secret")
 	}
 	token, err = q.ask(secret)

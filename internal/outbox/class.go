@@ -93,7 +93,7 @@ func holdReason(f contact.Failure) Reason {
 		return ProxyLogin
 	case contact.CertificateUnknown, contact.CertificateExpired, contact.CertificateName, contact.ClockWrong:
 		return Certificate
-	case contact.NotSetUp:
+	case contact.NotSetUp, contact.SecretNoRight:
 		return NotSetUp
 	}
 	return ""

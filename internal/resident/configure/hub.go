@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 
 	"wiebelt/internal/contact"
 	"wiebelt/internal/hub"
@@ -44,7 +45,13 @@ func Hub(dirs profile.Dirs, h settings.Hub, log *slog.Logger) (cfg hub.Config, h
 	if err != nil {
 		return cfg, h.HubURL, fmt.Errorf("%w: %w", ErrNotSetUp, err)
 	}
-	cfg.Secret = func(ctx context.Context) (string, error) { return store.Get(ctx, ref) }
+	cfg.Secret = func(ctx context.Context) (string, error) {
+		v, err := store.Get(ctx, ref)
+		if errors.Is(err, secret.ErrNoRight) {
+			err = &contact.LookupError{Failure: contact.SecretNoRight, Detail: strings.TrimSpace("group " + secret.MachineReaders())}
+		}
+		return v, err
+	}
 	cfg.SecretAnswered = func(ctx context.Context, value string, accepted bool) bool {
 		return secret.Answered(ctx, store, ref, value, accepted)
 	}

@@ -38,7 +38,7 @@ func (s Secret) Run(ctx context.Context) {
 		case <-tick.C:
 		}
 		failure := s.Failure()
-		if failure != contact.CredentialsRefused && failure != contact.NotSetUp {
+		if failure != contact.CredentialsRefused && failure != contact.NotSetUp && failure != contact.SecretNoRight {
 			if tried.read { // a look-up told of the trouble, and none of its end
 				s.Hub.p.Changed()
 			}

@@ -97,13 +97,13 @@ func plain(text, secret string) string {
 }
 
 func TestRoundTrip(t *testing.T) {
-	b, phrase := written(t, whole, "canary secret")
+	if Work != 18 {
+		t.Error("a try at a passphrase costs less than it may")
+	}
 	cheap(t)
+	b, phrase := written(t, whole, "canary secret")
 	if again, other := written(t, whole, "canary secret"); bytes.Equal(again, b) || other == phrase || !regexp.MustCompile(`^([a-z2-7]{4}-){4}[a-z2-7]{4}$`).MatchString(phrase) {
 		t.Errorf("the passphrase is %q and then %q", phrase, other)
-	}
-	if !bytes.Contains(b, []byte(fmt.Sprintf(" %d\n", maxWork))) {
-		t.Error("a try costs less than it may")
 	}
 	if bytes.Contains(b, []byte("canary")) || bytes.Contains(b, []byte("example")) || bytes.Contains(b, []byte("0201234568")) {
 		t.Error("something stands in the file as it is")
@@ -195,7 +195,7 @@ func TestRefused(t *testing.T) {
 // less work, still open.
 func TestOldFiles(t *testing.T) {
 	const old, hub = "vier willekeurige woorden", "[hub]\nbase_url = \"https://a.example\"\nclient_id = \"c\"\norganisation_code = \"1\"\n"
-	if o, err := Read(bytes.NewReader(sealed(t, plain(hub, "s"), old, 16)), old); err != nil || o.Secret != "s" {
+	if o, err := Read(bytes.NewReader(sealed(t, plain(hub, "s"), old, 12)), old); err != nil || o.Secret != "s" {
 		t.Errorf("%v", err)
 	}
 }
