@@ -12,6 +12,8 @@ import (
 	"wiebelt/internal/profile"
 	"wiebelt/internal/resident/configure"
 	"wiebelt/internal/secret"
+	"wiebelt/internal/settings"
+	"wiebelt/internal/softphone/listener"
 	"wiebelt/internal/text"
 )
 
@@ -52,13 +54,24 @@ func (c *recipeCmd) Run(e *env) error {
 		return err
 	}
 	v := guide.Values{Exe: exe, ExeW: configure.WithoutConsole(exe), Profile: e.profileDir, Settings: configure.SettingsFile(d),
-		Port: s.Listener.Port, PathToken: tokens.Path, SocketToken: tokens.Socket}
+		Port: listenerPort(d, s), PathToken: tokens.Path, SocketToken: tokens.Socket}
 	if !s.Listener.Enabled {
 		fmt.Fprintln(e.err, "wiebelt:", l.T(text.RecipesOff))
 	} else if !s.Listener.HTTP {
 		fmt.Fprintln(e.err, "wiebelt:", l.T(text.RecipesHTTP))
 	}
 	return printRecipe(e.out, l, r, v)
+}
+
+// listenerPort is the port that phones reach: that of the settings, unless Wiebelt
+// had to take another one.
+func listenerPort(d profile.Dirs, s *settings.Settings) int {
+	if s.Source("listener.port") == settings.Default {
+		if at, err := listener.Announced(d.Run); err == nil {
+			return at.Port
+		}
+	}
+	return s.Listener.Port
 }
 
 // tokensOf are the listener's tokens; the error says what to do.

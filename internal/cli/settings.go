@@ -340,11 +340,11 @@ func (e *env) waysIn(d profile.Dirs, s *settings.Settings) error {
 	}
 	way(text.AdminWayProgram, "wiebelt ring --state ringing -- %s", number)
 	if s.Listener.Enabled && s.Listener.HTTP {
-		way(text.AdminWayAddress, "http://127.0.0.1:%d/v1/call/%s?number=%s", s.Listener.Port, t.Path, number)
+		way(text.AdminWayAddress, "http://127.0.0.1:%d/v1/call/%s?number=%s", listenerPort(d, s), t.Path, number)
 	}
 	way(text.AdminWayLink, "wiebelt:call?number=%s", number)
 	if s.Listener.Enabled {
-		way(text.AdminWaySocket, "ws://127.0.0.1:%d/v1/events, wiebelt.v1, token.%s", s.Listener.Port, t.Socket)
+		way(text.AdminWaySocket, "ws://127.0.0.1:%d/v1/events, wiebelt.v1, token.%s", listenerPort(d, s), t.Socket)
 	}
 	return w.Flush()
 }

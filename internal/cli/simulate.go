@@ -7,8 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -139,12 +139,11 @@ func (c *simulateCmd) options(e *env, d profile.Dirs) (simulate.Options, error) 
 		}
 		o.Port, o.Token = c.Port, token
 	case c.Over == "websocket", c.Over == "http":
-		b, err := os.ReadFile(filepath.Join(d.Run, "listener.json"))
-		if err != nil {
+		at, err := listener.Announced(d.Run)
+		if errors.Is(err, fs.ErrNotExist) {
 			return o, fail(exitNotRunning, text.SaySimNotRunning)
 		}
-		var at listener.Announcement
-		if json.Unmarshal(b, &at) != nil {
+		if err != nil {
 			return o, text.Errorf(text.SaySimAnnounced)
 		}
 		o.Port, o.Token = at.Port, at.Token

@@ -165,7 +165,7 @@ func (w *ways) listen(s *settings.Settings) *way {
 	case r.o.AnyPort:
 		cfg.Port = 0
 	case s.Source("listener.port") == settings.Default:
-		cfg.Tries = 16 // the first start chooses; recipes hold the port from then on
+		cfg.Tries = 16 // the first start chooses; recipes hold the port from then on, if it is one to last
 	}
 	ctx, end := context.WithCancel(w.ctx)
 	l, err := listener.Start(ctx, cfg)
@@ -186,13 +186,13 @@ func (w *ways) listen(s *settings.Settings) *way {
 		l.Close()
 	})
 	r.facts.listens(l.Port())
-	if cfg.Tries > 1 {
+	if cfg.Tries > 1 && l.Lasting() {
 		if err := settings.Set(r.o.Dirs, map[string]any{"listener.port": l.Port()}); err != nil {
 			r.o.Log.Warn("the port was not kept", "why", err)
 		}
 		w.listens.Port = l.Port() // what was just written is no change
 	}
-	if err := l.Announce(filepath.Join(r.o.Dirs.Run, "listener.json")); err != nil {
+	if err := l.Announce(filepath.Join(r.o.Dirs.Run, listener.AnnouncementName)); err != nil {
 		r.o.Log.Warn("listener.json was not written", "why", err)
 	}
 	return running

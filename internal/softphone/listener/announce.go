@@ -10,6 +10,9 @@ import (
 	"wiebelt/internal/trust"
 )
 
+// AnnouncementName is the announcement's file in the runtime folder.
+const AnnouncementName = "listener.json"
+
 // Announcement is the content of listener.json, from which a plug-in of a
 // softphone learns where to report (corrections.md 15).
 type Announcement struct {
@@ -17,6 +20,19 @@ type Announcement struct {
 	Port    int    `json:"port"`
 	Token   string `json:"token"`
 	PID     int    `json:"pid"`
+}
+
+// Announced reads the announcement in a profile's runtime folder. The error is
+// fs.ErrNotExist where no listener runs.
+func Announced(runDir string) (a Announcement, err error) {
+	b, err := os.ReadFile(filepath.Join(runDir, AnnouncementName))
+	if err != nil {
+		return a, err
+	}
+	if err := json.Unmarshal(b, &a); err != nil || a.Port < 1 || a.Port > 65535 {
+		return Announcement{}, fmt.Errorf("%s cannot be read", AnnouncementName)
+	}
+	return a, nil
 }
 
 // Announce writes listener.json to path, for the user only and by rename, so

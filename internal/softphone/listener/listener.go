@@ -59,7 +59,8 @@ type Config struct {
 	// Port to listen on, normally DefaultPort; 0 is any free one, for tests.
 	Port int
 	// Tries is how many ports from Port upwards may be tried, at least 1. More
-	// than one is for a user's first start only: recipes hold the port as text.
+	// than one is for users whose recipes hold no port as text yet; when all of
+	// those are taken, as on a server with many users, it is any free one (Listener.Lasting).
 	Tries int
 	// SocketToken opens the WebSocket, and /v1/call as a bearer token.
 	// PathToken is the last element of /v1/call/<token> and can do nothing but
@@ -241,11 +242,20 @@ func listen(ctx context.Context, port, tries int) ([]net.Listener, int, error) {
 			return []net.Listener{v4}, got, nil
 		}
 	}
+	if port != 0 && tries > 1 {
+		return listen(ctx, 0, 1)
+	}
 	return nil, 0, fmt.Errorf("%w: %w", ErrPortTaken, last)
 }
 
 // Port is the port that Start got.
 func (l *Listener) Port() int { return l.port }
+
+// Lasting reports whether Start got a port that it was allowed to try, and not just
+// any: the next Start may get the same.
+func (l *Listener) Lasting() bool {
+	return l.port >= l.cfg.Port && l.port < l.cfg.Port+max(l.cfg.Tries, 1)
+}
 
 // Connections is the number of WebSockets that are open now.
 func (l *Listener) Connections() int {

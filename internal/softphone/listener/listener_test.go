@@ -287,8 +287,22 @@ func TestPorts(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	if p := l.Port(); p <= taken.Port() || p >= taken.Port()+16 {
+	if p := l.Port(); p <= taken.Port() || p >= taken.Port()+16 || !l.Lasting() {
 		t.Errorf("port %d after %d", p, taken.Port())
+	}
+	// As many users as there are ports, and one more: any free one.
+	next, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", taken.Port()+1))
+	if err == nil { // else it is taken all the same
+		defer next.Close()
+	}
+	cfg.Tries = 2
+	last, err := Start(context.Background(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer last.Close()
+	if p := last.Port(); p == taken.Port() || p == taken.Port()+1 || last.Lasting() {
+		t.Errorf("port %d, lasting %v", p, last.Lasting())
 	}
 	if _, err := Start(context.Background(), Config{Port: 70000, Take: cfg.Take}); err == nil {
 		t.Error("port 70000 accepted")
