@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"unsafe"
@@ -73,21 +74,27 @@ func thingOf(h windows.Handle, path string, who Who) (thing, error) {
 	if err != nil {
 		return thing{}, err
 	}
+	moves := uint32(moving)
+	if filepath.Dir(path) == path {
+		moves &^= windows.DELETE // nobody can remove a drive
+	}
+	return t, t.judge(sd, who, moves)
+}
+
+// judge fills in whose a thing is and what others may do; moves are the rights to
+// move it or what is in it.
+func (t *thing) judge(sd *windows.SECURITY_DESCRIPTOR, who Who, moves uint32) error {
 	owner, _, err := sd.Owner()
 	t.owned = err == nil && owner != nil && ours(owner, who)
 	list, _, err := sd.DACL()
 	if err != nil || list == nil { // no list means that everybody may do everything
 		t.written, t.moved, t.read = true, true, true
-		return t, nil
-	}
-	moves := uint32(moving)
-	if filepath.Dir(path) == path {
-		moves &^= windows.DELETE // nobody can remove a drive
+		return nil
 	}
 	for i := range uint32(list.AceCount) {
 		var ace *windows.ACCESS_ALLOWED_ACE
 		if err := windows.GetAce(list, i, &ace); err != nil {
-			return thing{}, err
+			return err
 		}
 		if ace.Header.AceType == windows.ACCESS_DENIED_ACE_TYPE || ace.Header.AceFlags&windows.INHERIT_ONLY_ACE != 0 {
 			continue
@@ -102,13 +109,17 @@ func thingOf(h windows.Handle, path string, who Who) (thing, error) {
 		t.moved = t.moved || mask&moves != 0
 		t.read = t.read || mask&reading != 0
 	}
-	return t, nil
+	return nil
 }
 
 const (
 	trustedInstaller = "S-1-5-80-956008885-3418522649-1831038044-1853292631-2271478464" // owns what Windows itself installs
 	ownerRights      = "S-1-3-4"                                                        // whoever the owner is, who is judged by himself
 )
+
+// administrators are the last numbers of the accounts that administer a computer or a
+// domain: Administrator, Domain Admins, Enterprise Admins.
+var administrators = []string{"500", "512", "519"}
 
 // us is the user of this process.
 var us = sync.OnceValues(func() (*windows.SID, error) {
@@ -123,14 +134,12 @@ func ours(sid *windows.SID, who Who) bool {
 	if me, err := us(); err == nil && who != Admins && sid.Equals(me) {
 		return true
 	}
-	for _, known := range []windows.WELL_KNOWN_SID_TYPE{windows.WinLocalSystemSid, windows.WinBuiltinAdministratorsSid,
-		windows.WinAccountAdministratorSid, windows.WinAccountDomainAdminsSid, windows.WinAccountEnterpriseAdminsSid} {
-		if sid.IsWellKnown(known) {
-			return true
-		}
-	}
 	s := sid.String()
-	return s == trustedInstaller || s == ownerRights
+	if last := s[strings.LastIndexByte(s, '-')+1:]; strings.HasPrefix(s, "S-1-5-21-") && slices.Contains(administrators, last) {
+		return true
+	}
+	return sid.IsWellKnown(windows.WinLocalSystemSid) || sid.IsWellKnown(windows.WinBuiltinAdministratorsSid) ||
+		s == trustedInstaller || s == ownerRights
 }
 
 // closedList lets in the user, the system and the administrators, and takes

@@ -169,9 +169,15 @@ func clone(from, to string) error {
 	})
 }
 
+// private is a command whose files are its user's alone, as below a user's folder on
+// Windows: wine makes of their mode who may read and write them.
+func (p *Prefix) private(name string, args ...string) *exec.Cmd {
+	return p.Screen.Command("sh", append([]string{"-c", `umask 077; exec "$0" "$@"`, name}, args...)...)
+}
+
 // tool runs one of wine's own helpers to its end.
 func (p *Prefix) tool(name string, env []string, args ...string) error {
-	cmd := p.Screen.Command(name, args...)
+	cmd := p.private(name, args...)
 	cmd.Env = env
 	late := make(chan struct{})
 	if err := cmd.Start(); err != nil {
@@ -199,7 +205,7 @@ func (p *Prefix) Setenv(name, value string) { p.env = append(p.env, name+"="+val
 // Command is a Windows program, a path or a name wine knows ("notepad"), not
 // yet started. Its Env may be added to.
 func (p *Prefix) Command(exe string, args ...string) *exec.Cmd {
-	cmd := p.Screen.Command("wine", append([]string{exe}, args...)...)
+	cmd := p.private("wine", append([]string{exe}, args...)...)
 	cmd.Env = p.Env()
 	return cmd
 }
