@@ -9,6 +9,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"wiebelt/internal/plain"
 )
 
 // State is how far a call has come, as far as the softphone tells.
@@ -184,14 +186,14 @@ func (e Event) Clean() Event {
 // format and bidirectional characters go, runs of white space become one space,
 // and the result is at most max bytes long.
 func CleanText(s string, max int) string {
-	plain := true
+	ascii := true
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; c < 0x20 || c >= 0x7f || c == ' ' {
-			plain = false
+			ascii = false
 			break
 		}
 	}
-	if plain && len(s) <= max {
+	if ascii && len(s) <= max {
 		return s
 	}
 	var b strings.Builder
@@ -201,8 +203,7 @@ func CleanText(s string, max int) string {
 		case unicode.IsSpace(r):
 			space = b.Len() > 0
 			continue
-		case r == utf8.RuneError, unicode.IsControl(r), unicode.Is(unicode.Cf, r),
-			unicode.Is(unicode.Co, r), unicode.Is(unicode.Cs, r):
+		case plain.Hidden(r):
 			continue
 		}
 		n := utf8.RuneLen(r)

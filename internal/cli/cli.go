@@ -22,6 +22,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"wiebelt/internal/logfile"
+	"wiebelt/internal/plain"
 	"wiebelt/internal/profile"
 	"wiebelt/internal/ring"
 	"wiebelt/internal/settings"
@@ -206,18 +207,7 @@ func (e *env) finish(err error) int {
 }
 
 // oneLine keeps an error with text from outside on its line.
-func oneLine(s string) string {
-	r := []rune(s)
-	for i, c := range r {
-		if c < 0x20 || c == 0x7f {
-			r[i] = ' '
-		}
-	}
-	if len(r) > 400 {
-		r = append(r[:400], '…')
-	}
-	return string(r)
-}
+func oneLine(s string) string { return plain.Line(s, 400) }
 
 func (e *env) dirs() (profile.Dirs, error) {
 	if e.profileDir != "" { // programs we start may have another working folder

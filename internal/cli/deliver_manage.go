@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"wiebelt/internal/outbox"
+	"wiebelt/internal/plain"
 	"wiebelt/internal/text"
 )
 
@@ -96,7 +97,7 @@ func (c *deliverListCmd) Run(e *env) error {
 				when = it.Added
 			}
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", it.ID, p.lang.T(text.DeliveryState(string(it.State))), when.Local().Format("02-01-2006 15:04"),
-				clip(it.Name, 60), p.why(string(it.Reason), it.Status))
+				plain.Line(it.Name, 60), p.why(string(it.Reason), it.Status))
 		}
 		if more > 0 {
 			fmt.Fprintln(e.err, p.lang.N(text.MessagesMore, more))
@@ -213,16 +214,16 @@ func (c *deliverReceiptCmd) Run(e *env) error {
 		if c.JSON {
 			return c.json(e, it, all)
 		}
-		fmt.Fprintf(e.out, "%s  %s\nsha256 %s\n%s", it.ID, clip(it.Path, 1000), it.SHA256, p.lang.T(text.DeliveryState(string(it.State))))
+		fmt.Fprintf(e.out, "%s  %s\nsha256 %s\n%s", it.ID, plain.Line(it.Path, 1000), it.SHA256, p.lang.T(text.DeliveryState(string(it.State))))
 		if why := p.why(string(it.Reason), it.Status); why != "" {
 			fmt.Fprintf(e.out, ": %s", why)
 		}
 		if it.Note != "" {
-			fmt.Fprintf(e.out, " (%s)", clip(it.Note, 500))
+			fmt.Fprintf(e.out, " (%s)", plain.Line(it.Note, 500))
 		}
 		fmt.Fprintln(e.out)
 		for _, r := range all {
-			body := clip(r.Body, 4096)
+			body := plain.Line(r.Body, 4096)
 			if r.Cut {
 				body += " […]"
 			}

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"wiebelt/internal/localhub"
+	"wiebelt/internal/plain"
 	"wiebelt/internal/text"
 )
 
@@ -93,7 +94,7 @@ func (c *hubImportCmd) Run(e *env) error {
 		var wrong *localhub.ImportError
 		if errors.As(err, &wrong) {
 			for _, line := range wrong.Lines() {
-				fmt.Fprintln(e.err, clip(line, 1000))
+				fmt.Fprintln(e.err, plain.Line(line, 1000))
 			}
 			return fail(exitFailed, text.SayHubErrors)
 		}
@@ -184,18 +185,4 @@ func (r *importReport) end() {
 		_ = r.bar.Exit()
 	}
 	fmt.Fprintf(r.w, "read %d rows, %.1f MB\n", r.rows, float64(r.bytes)/1e6)
-}
-
-// clip keeps a text with names from a file on one line of at most n letters.
-func clip(s string, n int) string {
-	r := []rune(strings.Map(func(c rune) rune {
-		if c < 0x20 || c == 0x7f {
-			return ' '
-		}
-		return c
-	}, s))
-	if len(r) > n {
-		r = append(r[:n], '…')
-	}
-	return string(r)
 }

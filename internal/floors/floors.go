@@ -10,7 +10,7 @@
 //	3 adapters internal/softphone/*, internal/hub, internal/history, …
 //	2 words    internal/text, assets; internal/sqlitefile and internal/trust, the ground
 //	           of what is kept
-//	1 domain   internal/call, internal/phone, internal/contact
+//	1 domain   internal/call, internal/phone, internal/contact, internal/plain
 //
 // Of the windows, each is a room of its own: it imports what they share (kit,
 // theme) and no other; only internal/ui/desk knows them all.
@@ -97,6 +97,7 @@ var rooms = []struct {
 	{"internal/guide", Words},
 	{"assets", Words},
 	{"internal/call", Domain},
+	{"internal/plain", Domain},
 	{"internal/phone", Domain},
 	{"internal/contact", Domain},
 	{"internal/message", Domain},

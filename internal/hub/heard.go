@@ -6,7 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
+
+	"wiebelt/internal/plain"
 )
 
 // Bounds of what is repeated of a hub's answer.
@@ -76,18 +77,5 @@ func wordsOf(object map[string]any) []string {
 }
 
 func oneLine(s string) string {
-	s = strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsSpace(r):
-			return ' '
-		case unicode.IsControl(r), unicode.Is(unicode.Cf, r), r == unicode.ReplacementChar:
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(s, ""))
-	s = strings.Join(strings.Fields(s), " ")
-	if r := []rune(s); len(r) > maxHeard {
-		s = string(r[:maxHeard]) + "…"
-	}
-	return s
+	return plain.Line(strings.Join(strings.Fields(plain.Text(s)), " "), maxHeard)
 }

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"wiebelt/internal/plain"
 )
 
 // AddClient makes an OAuth client of an organisation and returns its secret,
@@ -166,9 +168,9 @@ func basicCredentials(header string) []credentials {
 	return all
 }
 
-// printable is text without control characters.
+// printable is text without characters that steer instead of being seen.
 func printable(s string) bool {
-	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return r < 0x20 || r == 0x7f })
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, plain.Hidden)
 }
 
 // scopeToken is what RFC 6749 3.3 allows in a scope.

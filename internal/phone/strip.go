@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"wiebelt/internal/plain"
 )
 
 // MaxLength is the longest number that is looked at, in bytes.
@@ -240,7 +242,7 @@ func visible(s string) string {
 		s = s[:MaxLength]
 	}
 	return strings.Map(func(r rune) rune {
-		if r == utf8.RuneError || unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
+		if plain.Hidden(r) {
 			return -1
 		}
 		return r

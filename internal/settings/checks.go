@@ -5,9 +5,9 @@ import (
 	"net/url"
 	"path/filepath"
 	"strings"
-	"unicode"
 
 	"wiebelt/internal/phone"
+	"wiebelt/internal/plain"
 )
 
 // CheckHubURL says whether s may be an address of the hub: https, or http with
@@ -115,14 +115,12 @@ func webOrigin(s string) (string, bool) {
 	return strings.ToLower(s), true
 }
 
-// plain is any text without control characters.
-func plain(most int) check {
+// freeText is any text without control characters.
+func freeText(most int) check {
 	return func(s string) (string, bool) { return s, len(s) <= most && !control(s) }
 }
 
 // control also finds characters that change the direction of text.
 func control(s string) bool {
-	return strings.ContainsFunc(s, func(r rune) bool {
-		return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == unicode.ReplacementChar
-	})
+	return strings.ContainsFunc(s, plain.Hidden)
 }

@@ -11,11 +11,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/BurntSushi/toml"
 
+	"wiebelt/internal/plain"
 	"wiebelt/internal/profile"
 )
 
@@ -321,7 +321,7 @@ func secretName(key string) bool {
 // showKey makes a key from a file fit for a line of a terminal.
 func showKey(key string) string {
 	key = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
+		if plain.Hidden(r) {
 			return '?'
 		}
 		return r
@@ -435,7 +435,7 @@ func elements(name string, raw any, keys []string, report reporter, take func(at
 			if k == "extension" { // of each user
 				most = maxLine
 			}
-			switch _, fits := plain(most)(v); {
+			switch _, fits := freeText(most)(v); {
 			case !slices.Contains(keys, k) && secretName(k):
 				report(at+"."+k, UnknownKey, "a secret never stands in this file; take it out and use wiebelt provision")
 			case !slices.Contains(keys, k):

@@ -87,7 +87,7 @@ var table = []Entry{
 	text("hub.delivery_scopes", documentedScopes, "scopes with spaces between", func(s *Settings) *string { return &s.Hub.DeliveryScopes }, scopes),
 	choice("hub.basic_auth_encoding", func(s *Settings) *string { return &s.Hub.BasicAuthEncoding }, "plain", "rfc6749"),
 	choice("hub.scope_parameter", func(s *Settings) *string { return &s.Hub.ScopeParameter }, "scopes", "scope"),
-	text("hub.relation_number_field", "", "a JSON name", func(s *Settings) *string { return &s.Hub.RelationField }, plain(100)),
+	text("hub.relation_number_field", "", "a JSON name", func(s *Settings) *string { return &s.Hub.RelationField }, freeText(100)),
 	text("hub.intermediary", "", "one path segment", func(s *Settings) *string { return &s.Hub.Intermediary }, segment),
 	choice("hub.secret_store", func(s *Settings) *string { return &s.Hub.SecretStore }, "os", "file", "machine"),
 	date("hub.secret_expires", func(s *Settings) *time.Time { return &s.Hub.SecretExpires }),
@@ -96,7 +96,7 @@ var table = []Entry{
 	duration("hub.lookup_timeout", 5*time.Second, time.Second, time.Minute, func(s *Settings) *time.Duration { return &s.Hub.LookupTimeout }),
 	flag("hub.open_at_start", false, func(s *Settings) *bool { return &s.Hub.OpenAtStart }),
 
-	text("support.contact", "", "at most 200 characters", func(s *Settings) *string { return &s.Support.Contact }, plain(200)),
+	text("support.contact", "", "at most 200 characters", func(s *Settings) *string { return &s.Support.Contact }, freeText(200)),
 
 	text("phone.region", "NL", "a country code of two letters that has telephone numbers", func(s *Settings) *string { return &s.Phone.Region }, region),
 	number("phone.internal_digits", 4, 0, 8, func(s *Settings) *int { return &s.Phone.InternalDigits }),
@@ -110,8 +110,8 @@ var table = []Entry{
 	flag("listener.http", true, func(s *Settings) *bool { return &s.Listener.HTTP }),
 
 	choice("card.corner", func(s *Settings) *string { return &s.Card.Corner }, "bottom-right", "bottom-left", "top-right", "top-left"),
-	text("card.monitor", "active", "active, primary, or a monitor's name", func(s *Settings) *string { return &s.Card.Monitor }, plain(100)),
-	text("card.hotkey", "Ctrl+Alt+W", "keys joined by +, or off", func(s *Settings) *string { return &s.Card.Hotkey }, plain(40)),
+	text("card.monitor", "active", "active, primary, or a monitor's name", func(s *Settings) *string { return &s.Card.Monitor }, freeText(100)),
+	text("card.hotkey", "Ctrl+Alt+W", "keys joined by +, or off", func(s *Settings) *string { return &s.Card.Hotkey }, freeText(40)),
 	duration("card.full_for", time.Minute, 5*time.Second, time.Hour, func(s *Settings) *time.Duration { return &s.Card.FullFor }),
 	duration("card.after_call", 20*time.Second, 0, time.Hour, func(s *Settings) *time.Duration { return &s.Card.AfterCall }),
 	strictly([]string{}, list("card.fields", "fields of a contact", func(s *Settings) *[]string { return &s.Card.Fields }, CardFields, nil)),

@@ -7,8 +7,9 @@ import (
 	"context"
 	"strings"
 	"sync"
-	"unicode"
 	"unicode/utf8"
+
+	"wiebelt/internal/plain"
 )
 
 // Bounds of what is shown, in characters; what is longer is cut.
@@ -34,7 +35,7 @@ func Tell(ctx context.Context, title, text string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	title, text = plain(title, maxTitle), plain(text, maxText)
+	title, text = readable(title, maxTitle), readable(text, maxText)
 	key := title + "\x00" + text
 	open.Lock()
 	shown := open.texts[key]
@@ -56,10 +57,10 @@ func Tell(ctx context.Context, title, text string) error {
 	return tell(ctx, title, text)
 }
 
-// plain leaves letters, signs and line ends, at most room characters of them.
-func plain(s string, room int) string {
+// readable leaves letters, signs and line ends, at most room characters of them.
+func readable(s string, room int) string {
 	s = strings.Map(func(r rune) rune {
-		if r == utf8.RuneError || r != '\n' && unicode.In(r, unicode.Cc, unicode.Cf) {
+		if r != '\n' && plain.Hidden(r) {
 			return -1
 		}
 		return r

@@ -15,7 +15,7 @@ func TestPlain(t *testing.T) {
 		"\xff\xfe":               "",
 		strings.Repeat("é", 100): strings.Repeat("é", 9) + "…",
 	} {
-		if got := plain(in, 10); got != want || utf8.RuneCountInString(got) > 10 {
+		if got := readable(in, 10); got != want || utf8.RuneCountInString(got) > 10 {
 			t.Errorf("%q became %q", in, got)
 		}
 	}
