@@ -3,6 +3,7 @@ package card
 import (
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"unicode"
 
@@ -57,15 +58,20 @@ func noto(bold bool) fyne.Resource {
 }
 
 // others are the fonts of the system. Which there are is found out only when a
-// letter needs them, and not while a card waits for it: until then such letters
-// are the sign for a letter that is not known. wanted is the first of them, 0
-// for none.
+// letter needs them, and not while a card waits for it: until then, and for ever
+// where there is none, such letters are the sign for a letter that cannot be
+// shown. wanted is one that was not looked for yet, 0 for none; there says of
+// scripts whether there is a font.
 var others struct {
 	wanted atomic.Int32
-	known  atomic.Bool
+	there  sync.Map // theme.Script → bool
 }
 
-const unknown = '\uFFFD'
+// findFont looks for a font of the system that has r.
+func findFont(r rune) { others.there.Store(theme.Script(r), theme.SystemFonts(r)) }
+
+// unknown is a hollow square: row upon row of it can be told from ink.
+const unknown = '\u25FB'
 
 // fontFor is the font that draws r.
 func fontFor(r rune, bold bool) fyne.Resource {
@@ -75,10 +81,16 @@ func fontFor(r rune, bold bool) fyne.Resource {
 
 // drawable is r, or what stands for it as long as no font is known that has it.
 func drawable(r rune, bold bool) rune {
-	if _, ok := theme.FontFor(r, bold); ok || others.known.Load() || unicode.IsSpace(r) {
+	if _, ok := theme.FontFor(r, bold); ok || unicode.IsSpace(r) {
 		return r
 	}
-	others.wanted.CompareAndSwap(0, r)
+	there, looked := others.there.Load(theme.Script(r))
+	switch {
+	case !looked:
+		others.wanted.CompareAndSwap(0, r)
+	case there.(bool):
+		return r
+	}
 	return unknown
 }
 

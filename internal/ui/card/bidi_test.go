@@ -44,13 +44,15 @@ func TestPieces(t *testing.T) {
 }
 
 // TestLettersOfNoBundledFont: the card does not wait for the fonts of the system;
-// it shows the sign for unknown letters until they are known, and then the letters.
+// it shows the sign for unknown letters until they are known, and then the letters;
+// where this computer has no font for them the sign stays, and another script is
+// still looked for.
 func TestLettersOfNoBundledFont(t *testing.T) {
 	if _, ok := theme.FontFor(unknown, true); !ok {
 		t.Fatal("no bundled font has the sign")
 	}
 	others.wanted.Store(0)
-	others.known.Store(false)
+	others.there.Clear()
 	c := gallery(t)["found"]
 	c.Contacts = []contact.Contact{person("", "", "名前")}
 	r := startCards(t, nil)
@@ -65,12 +67,34 @@ func TestLettersOfNoBundledFont(t *testing.T) {
 		})
 		return s
 	}
-	if first := name(); first != "\uFFFD\uFFFD" && first != "名前" {
+	signs := strings.Repeat(string(unknown), 2)
+	if first := name(); first != signs && first != "名前" {
 		t.Fatalf("the name is %q", first)
 	}
-	r.until("letters", func() bool { return others.known.Load() })
-	if got := name(); got != "名前" {
-		t.Fatalf("the name stays %q", got)
+	shows := func(letters, family string) {
+		t.Helper()
+		var there any
+		looked := func() (ok bool) {
+			there, ok = others.there.Load(theme.Script([]rune(family)[0]))
+			return ok
+		}
+		r.until("looked for", func() bool { r.d.tell(); return looked() })
+		want := signs
+		if there.(bool) {
+			want = letters
+		}
+		r.until("painted anew", func() bool { r.d.tell(); return name() == want })
+	}
+	shows("名前", "名前")
+	c.Contacts = []contact.Contact{person("", "", "ลู")}
+	c.Edition++
+	r.e.show(0, c)
+	shows("ลู", "ลู")
+	others.there.Store(theme.Script('ལ'), false) // no font of this computer has it
+	c.Contacts = []contact.Contact{person("", "", "ལལ")}
+	r.e.show(0, c)
+	if got := name(); got != signs {
+		t.Fatalf("without a font for it the name is %q", got)
 	}
 }
 
@@ -78,7 +102,9 @@ func TestLettersOfNoBundledFont(t *testing.T) {
 // the order; and cutting never makes a line wider than its room.
 func TestPiecesLoseNothing(t *testing.T) {
 	offscreen.Start(theme.New("light"))
-	others.known.Store(true)
+	for _, r := range "漢१" {
+		others.there.Store(theme.Script(r), true)
+	}
 	letters := []rune("aZé 1-,.()«»שלמםمحمد٣१漢😀☀\u200D\u0301\u202E\u2066\u2068\u2069ỄЖω€")
 	rapid.Check(t, func(t *rapid.T) {
 		s := string(rapid.SliceOfN(rapid.SampledFrom(letters), 0, 40).Draw(t, "letters"))

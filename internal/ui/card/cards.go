@@ -174,9 +174,9 @@ func (cs *Cards) Run(ctx context.Context) {
 		}
 	}()
 	for {
-		if r := others.wanted.Load(); found == nil && r != 0 && !others.known.Load() {
+		if r := others.wanted.Load(); found == nil && r != 0 {
 			found = make(chan struct{})
-			go func() { defer close(found); theme.SystemFonts(r) }()
+			go func() { defer close(found); findFont(r) }()
 		}
 		cs.restless(time.Now())
 		if timer != nil {
@@ -201,7 +201,7 @@ func (cs *Cards) Run(ctx context.Context) {
 			cs.set(*cs.next.Load())
 		case <-found:
 			found = nil
-			others.known.Store(true)
+			others.wanted.Store(0) // painting may want another
 			cs.repaint()
 		case <-tick:
 			cs.ticked(time.Now())

@@ -277,3 +277,37 @@ func TestFastHandLosesMovesOnly(t *testing.T) {
 		t.Fatalf("the pointer's leaving was lost behind %d others", n)
 	}
 }
+
+// The pointer on a name that is cut shows all of it; there is nothing to click, nor
+// anything for the keyboard to stop at.
+func TestACutNameCanBeRead(t *testing.T) {
+	long := extras(t)["long"].Card
+	whole := long.Contacts[0].Name()
+	at := spot(t, long, Look{}, func(d Do) bool { return d.Whole == whole })
+	r := startCards(t, nil)
+	r.shows(long)
+	says := func() (last string) {
+		r.on(func() {
+			for _, w := range r.cs.slots[0].face.words {
+				last += " " + w.shown
+			}
+		})
+		return last
+	}
+	if strings.Contains(says(), "Nieuwenkerk") {
+		t.Fatal("it is not cut: the test shows nothing")
+	}
+	r.click(0, at)
+	if s := says(); !strings.Contains(s, "Rijckevorsel tot Nieuwenkerk") && !strings.Contains(s, "tot Nieuwenkerk") {
+		t.Errorf("the card says %q", s)
+	}
+	r.on(func() {
+		if slices.ContainsFunc(r.cs.slots[0].stops(), func(d Do) bool { return d.Whole != "" }) {
+			t.Error("the keyboard stops at it")
+		}
+	})
+	r.leave(0)
+	if strings.Contains(says(), "Nieuwenkerk") {
+		t.Error("it stays when the pointer has left")
+	}
+}

@@ -80,10 +80,11 @@ type Do struct {
 	Scroll int             // rows to turn
 	Search bool            // open the rows, and take the keyboard for their filter
 	Off    bool            // a button that cannot do anything now
+	Whole  string          // a text that is cut: the pointer on it shows all of it
 }
 
 // none reports whether a click does nothing.
-func (d Do) none() bool { return d == Do{} || d.Off }
+func (d Do) none() bool { return d == Do{} || d.Off || d.Whole != "" }
 
 // area is a place that can be clicked, in units.
 type area struct {
@@ -169,6 +170,7 @@ func (f *face) of(do Do) *area {
 type painter struct {
 	f  *face
 	l  Look
+	on bool // it is a whole card: the pointer on a cut text shows all of it
 	c  theme.Colours
 	lg text.Language
 }
@@ -188,6 +190,7 @@ func (p *painter) finish(height float32, state color.NRGBA) *face {
 		box(state, 0, 0, stateStrip, height),
 	}
 	p.f.content.Objects = append(border, p.f.content.Objects...)
+	p.whole()
 	if p.l.Keyboard {
 		frame := box(color.Transparent, 0, 0, cardWidth, height)
 		frame.StrokeColor, frame.StrokeWidth = p.c.Accent, 2

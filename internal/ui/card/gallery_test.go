@@ -162,7 +162,7 @@ func extras(t testing.TB) map[string]shown {
 	row := g["earlier"]
 	row.Contacts = slices.Clone(row.Contacts)
 	row.Contacts[0] = person("A.B.C.", "van den", "Oudenhoven-van Rijckevorsel")
-	return map[string]shown{
+	all := map[string]shown{
 		"passed-long":  {passed, nil},
 		"earlier-long": {row, nil},
 		"keyboard":     looks("strip", func(l *Look) { l.Keyboard = true }),
@@ -209,4 +209,8 @@ func extras(t testing.TB) map[string]shown {
 		"high-rows":    looks("earlier", func(l *Look) { l.HighContrast = true; l.Focus = open(g["earlier"], 1) }),
 		"low-monitor":  looks("crowd", func(l *Look) { l.Rows = 2 }),
 	}
+	whole := all["long"]
+	whole.look = func(l *Look) { l.Hover = Do{Whole: whole.Contacts[0].Name()} }
+	all["long-whole"] = whole
+	return all
 }

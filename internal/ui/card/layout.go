@@ -24,6 +24,7 @@ func layout(c companion.Card, l Look) *face {
 		return strip(c, l)
 	}
 	p := newPainter(l)
+	p.on = true
 	state := p.stateColour(c)
 	p.header(c, state)
 	return p.finish(p.body(c), state)

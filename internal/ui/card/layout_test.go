@@ -163,7 +163,9 @@ func TestEverythingFits(t *testing.T) {
 			if s.look != nil {
 				s.look(&l)
 			}
-			checkFit(t, name, layout(s.Card, l))
+			if l.Hover.Whole == "" { // that covers what lies beside it
+				checkFit(t, name, layout(s.Card, l))
+			}
 		}
 	}
 }

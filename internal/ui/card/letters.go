@@ -50,6 +50,9 @@ func (p *painter) put(said string, x, y, room float32, f font, c color.Color, ou
 		return 0
 	}
 	p.f.words = append(p.f.words, wording{said, s, x, y, room, w, f, c, ours})
+	if p.on && !ours && s != said {
+		p.area(x, y, w, f.line, Do{Whole: said})
+	}
 	for _, o := range line(s, x, y, f, c) {
 		if ours {
 			p.add(offscreen.Kept{Text: o})
@@ -176,4 +179,25 @@ func (p *painter) sentence(s string, indent, y float32, n int, f font, c color.C
 		p.say(s, x, y+float32(i)*f.line, right-x, f, c)
 	}
 	return len(lines)
+}
+
+// whole shows all of a cut text that the pointer is on, over what lies beside it.
+func (p *painter) whole() {
+	s := p.l.Hover.Whole
+	a := p.f.of(p.l.Hover)
+	if s == "" || a == nil {
+		return
+	}
+	const pad, most = 8, 6
+	f := fieldFont
+	lines := wrap(s, textWidth-2*pad, textWidth-2*pad, most, f)
+	h := float32(len(lines))*f.line + 2*pad
+	y := max(1, min(a.y-pad, p.f.size.Height-1-h))
+	r := box(p.c.Soft, left, y, textWidth, h)
+	r.StrokeColor, r.StrokeWidth, r.CornerRadius = p.c.Accent, 1, 4
+	p.add(r)
+	p.on = false // what is cut here is shown as far as it can be
+	for i, s := range lines {
+		p.text(s, left+pad, y+pad+float32(i)*f.line, textWidth-2*pad, f, p.c.Ink)
+	}
 }

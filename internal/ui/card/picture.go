@@ -20,9 +20,9 @@ func picture[T any](lay func(T, Look) *face, what T, l Look, scale float32) *ima
 	cs := &Cards{small: offscreen.NewCanvas(), now: time.Now}
 	cs.monitor.Scale = scale
 	s := &slot{canvas: offscreen.NewCanvas(), face: lay(what, l)}
-	if r := others.wanted.Load(); r != 0 && !others.known.Load() {
-		theme.SystemFonts(r)
-		others.known.Store(true)
+	for r := others.wanted.Load(); r != 0; r = others.wanted.Load() {
+		findFont(r)
+		others.wanted.Store(0)
 		s.face = lay(what, l)
 	}
 	s.canvas.Set(s.face.content, s.face.size, scale)

@@ -168,7 +168,7 @@ func (cs *Cards) press(s *slot, in input) {
 	x, y := cs.units(in.at)
 	a := s.face.find(x, y)
 	switch {
-	case a == nil:
+	case a == nil, a.do.Whole != "":
 		p := s.rect.Min.Add(in.at)
 		s.drag = &p
 	case settled(a.there, in.when) && !a.there.After(aimed):

@@ -118,20 +118,28 @@ func spans(font []byte) (all []span) {
 	return slices.Clip(slices.Clone(joined))
 }
 
+// Script stands for the letters that come in one font with r.
+func Script(r rune) uint32 { return uint32(language.LookupScript(r)) }
+
 // SystemFonts finds out which fonts this machine has, and reads the one that has
-// r. The first time that takes from a moment to seconds; until it was done,
+// r; it reports whether there is one. The first time that takes from a moment to seconds; until it was done,
 // drawing a letter that no bundled font has takes as long. What is left for the
 // one who draws r is to take the font's tables apart, which no other goroutine
 // can do for Fyne: 12 to 40 ms, once, for the largest ones there are (Noto Sans
 // CJK, 20 MB). Safe for concurrent use.
-func SystemFonts(r rune) {
+func SystemFonts(r rune) bool {
 	m := fontscan.NewFontMap(silent{})
 	if err := m.UseSystemFonts(""); err != nil {
-		return // such letters stay unknown
+		return false // such letters stay unknown
 	}
 	m.SetQuery(fontscan.Query{Families: []string{fontscan.SansSerif}})
 	m.SetScript(language.LookupScript(r))
-	m.ResolveFace(r) // of use is only that its file is in memory now
+	face := m.ResolveFace(r) // its file is in memory now
+	if face == nil {
+		return false
+	}
+	_, has := face.NominalGlyph(r)
+	return has
 }
 
 type silent struct{}
