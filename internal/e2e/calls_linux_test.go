@@ -177,7 +177,9 @@ func (d *desk) close(id string) {
 	}
 	d.activate(id)
 	d.Key("alt+F4")
-	d.Until("no calls window", func() bool { return !there() && !d.rows() })
+	d.Until("no calls window", func() bool { return !there() && !d.rows() }, func() []any {
+		return []any{id, "there", there(), "rows", d.rows(), "active", d.Run("xdotool", "getactivewindow"), "process", d.pid()}
+	})
 }
 
 // activate gives a window the keyboard.
