@@ -422,8 +422,24 @@ func TestCallsDay(t *testing.T) {
 	ring("2", "+31698760011", "missed")
 	d.Until("two calls", func() bool { return len(callsOf(t, d.office)) == 2 && entry().Name != "" })
 	d.Until("the second one in the window", func() bool { return d.shows(d.result(), accent) })
-	d.Key("Home", "Delete")
-	d.Until("one call", func() bool { return len(callsOf(t, d.office)) == 1 })
+	if !d.canCall() { // what is set counts at once, in a window that is open
+		receiver, muted := image.Rect(612, 168, 644, 204).Add(d.at), uint32(0x5B6B7B)
+		d.Run("xdotool", "mousemove", "5", "5")
+		d.Until("no receiver on the row", func() bool { return !d.shows(receiver, muted) })
+		f, err := os.OpenFile(d.settingsFile(), os.O_APPEND|os.O_WRONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = f.WriteString("\n[phone]\ncall_back = \"true {number}\"\n")
+		if err := errors.Join(err, f.Close()); err != nil {
+			t.Fatal(err)
+		}
+		d.Until("a receiver on the row", func() bool { return d.shows(receiver, muted) })
+	}
+	// The keyboard is on the first call; a click chooses the other one.
+	d.Click(d.at.X+300, d.at.Y+186, 1)
+	d.Key("Delete")
+	d.Until("one call, the one that was not clicked", func() bool { all := callsOf(t, d.office); return len(all) == 1 && all[0].TakenOff })
 
 	if err := os.Remove(filepath.Join(d.profile, "history.db")); err != nil {
 		t.Fatal(err)

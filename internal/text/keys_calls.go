@@ -14,6 +14,7 @@ const (
 	CallsOpen              Key = "calls.open"
 	CallsHandledHeading    Key = "calls.handled.heading"
 	CallsTimes             Key = "calls.times"
+	CallsPhoneName         Key = "calls.phone.name"
 	CallsNotThis           Key = "calls.not.this"
 	CallsNotThisContact    Key = "calls.not.this.contact"
 	CallsHandled           Key = "calls.handled"

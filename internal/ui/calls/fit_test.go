@@ -44,7 +44,7 @@ func TestCallsWindowFits(t *testing.T) {
 				{Group: true, Manual: true, CallBack: true, Fault: l.T(text.CallsFault("read_only"), "Jan Willem van der Meulen (IT), toestel 140")},
 				{Manual: true, Notice: l.T(text.CallsNotice("damaged"))},
 			} {
-				for _, size := range []fyne.Size{fyne.NewSize(720, 640), fyne.NewSize(b.calls.win.Content().MinSize().Width, 480)} {
+				for _, size := range []fyne.Size{fyne.NewSize(720, 640), fyne.NewSize(688, 400)} {
 					raw, _ := json.Marshal(state)
 					b.Handle(deskapi.KindCallsState, raw)
 					b.read(all, nil)

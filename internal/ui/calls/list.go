@@ -177,6 +177,13 @@ func (l *list) head(p plan, width float32) {
 	if n[2] = p.count - n[1]; p.folded {
 		words[2] = text.CallsHandledHeading
 	}
+	for i, rows := range [][]row{c.work, c.rows} { // people are no calls
+		for _, r := range rows {
+			if r.person != 0 {
+				n[kit.Either(i == 0, 0, kit.Either(r.day == "" && !p.folded, 1, 2))]--
+			}
+		}
+	}
 	for i, headed := range p.headed() {
 		h := l.headings[i]
 		h.say(c.d.Lang.T(words[i]), n[i], c.got.exact || i == 0 || i == 1 && n[2] > 0)

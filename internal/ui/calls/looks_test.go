@@ -6,6 +6,7 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver/desktop"
+	"fyne.io/fyne/v2/test"
 
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/history"
@@ -17,6 +18,8 @@ import (
 // TestCallsPictures leaves a picture of every state of the window with
 // WIEBELT_SHOTS set; nothing of ours is cut in any of them.
 func TestCallsPictures(t *testing.T) {
+	named := customer() // by the phone system only
+	named.ID, named.Name, named.ContactID, named.RelationNumber, named.Link, named.Matches, named.Outcome = 5, "P. Jansen", "", "", "", 0, history.OutcomeNobody
 	scenes := []struct {
 		name    string
 		welcome func(text.Language) deskapi.Welcome
@@ -31,6 +34,33 @@ func TestCallsPictures(t *testing.T) {
 			b.read(aDay(), nil)
 			b.calls.win.Canvas().Focus(b.calls.list)
 			b.calls.pick(1)
+		}},
+		{"work", nil, func(b *bench) {
+			b.read(workDay(), nil)
+			b.calls.tick(views(b)[5].row)
+			b.calls.remove(views(b)[3].row)
+			views(b)[6].MouseIn(&desktop.MouseEvent{PointEvent: fyne.PointEvent{Position: fyne.NewPos(590, 20)}})
+		}},
+		{"missed", nil, func(b *bench) {
+			b.calls.show(history.ViewMissed)
+			b.read(workDay(), nil)
+		}},
+		{"people", nil, func(b *bench) {
+			several := named
+			several.ID, several.Name, several.Matches, several.Outcome = 7, "", 3, history.OutcomeSeveral
+			denied := customer()
+			denied.ID, denied.ContactID, denied.RelationNumber, denied.Link, denied.TakenOff = 6, "", "", "", true
+			b.read([]history.Entry{several, denied, named}, nil)
+			b.calls.lookAgain(views(b)[7].row)
+			b.Tell(t, deskapi.KindCallsLooked, deskapi.CallsLooked{Entry: 7, More: 1, Contacts: []deskapi.LookupContact{
+				{ID: "b", Earlier: true, Name: "B. Bakker", Relation: "200201", Address: "Dorpsstraat 1, 1234 AB Ons Dorp", Link: "x"},
+				{ID: "a", Name: "A. Aarts", Relation: "200202", Address: "Kerkstraat 9, 1234 AB Ons Dorp", Link: "x"}}})
+			b.calls.win.Canvas().Focus(b.calls.list)
+			b.calls.choose(1)
+		}},
+		{"menu", nil, func(b *bench) {
+			b.read(aDay(), nil)
+			test.Tap(kittest.ButtonOf(b.calls.win, b.Lang.T(text.CallsMenu)))
 		}},
 		{"empty", nil, func(b *bench) { b.read(nil, nil) }},
 		{"empty-demo", func(l text.Language) deskapi.Welcome { return kittest.Greeting(l, kittest.DemoCalls...) },
@@ -70,7 +100,7 @@ func TestCallsPictures(t *testing.T) {
 				b.state(t, deskapi.CallsState{Manual: true, CallBack: true})
 				kittest.Scaled(b.calls.win, fyne.NewSize(720, 640), 1)
 				s.do(b)
-				kittest.Uncut(t, string(l)+" "+s.name, b.calls.win)
+				kittest.Uncut(t, string(l)+" "+s.name, b.calls.win, rowOf(l, named, kittest.Noon).detail)
 				kittest.Shot(t, b.calls.win, "calls-"+string(l)+"-"+look+"-"+s.name)
 				b.calls.win.Close()
 			}

@@ -63,7 +63,7 @@ func rowOf(l text.Language, e history.Entry, now time.Time) row {
 		details = append(details, e.Shown)
 	}
 	if e.Name != "" && r.title != e.Name && !e.TakenOff { // nobody's at the hub
-		details = append(details, l.T(text.CardPhoneName, e.Name))
+		details = append(details, l.T(text.CallsPhoneName, e.Name))
 	}
 	if line != "" {
 		details = append(details, l.T(text.DeskCallsLine, line))

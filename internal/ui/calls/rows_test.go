@@ -37,7 +37,7 @@ func TestRowTexts(t *testing.T) {
 		}, text.Dutch, row{time: "10:42", title: "06 12 34 56 78", detail: "Geen relatie · op 020 123 45 67", result: "Gemist", mark: kit.MarkRing}},
 		{"nobody at the hub, a name in the phone system", func(e *history.Entry) {
 			e.Name, e.ContactID, e.RelationNumber, e.Link, e.Matches, e.Outcome = "P. Jansen", "", "", "", 0, history.OutcomeNobody
-		}, text.Dutch, row{time: "10:42", title: "06 12 34 56 78", detail: "Geen relatie · Naam in het telefoonsysteem: P. Jansen · op Schade", result: "Opgenomen", mark: kit.MarkDot, more: "2:14"}},
+		}, text.Dutch, row{time: "10:42", title: "06 12 34 56 78", detail: "Geen relatie · in telefoon: P. Jansen · op Schade", result: "Opgenomen", mark: kit.MarkDot, more: "2:14"}},
 		{"a colleague, whose name the phone system has", func(e *history.Entry) {
 			*e = history.Entry{Rang: e.Rang, Number: "101", Shown: "101", Name: "P. Jansen", Outcome: history.OutcomeInternal, Result: history.ResultUnknown}
 		}, text.Dutch, row{time: "10:42", title: "P. Jansen", detail: "101", result: "Afloop onbekend", mark: kit.MarkDash}},

@@ -270,18 +270,19 @@ func later(a, b history.Place) bool {
 	return a.Rang.After(b.Rang) || a.Rang.Equal(b.Rang) && a.ID > b.ID
 }
 
-// timesOf says how often somebody called, and when.
+// timesOf says how often somebody called, and when before.
 func timesOf(l text.Language, g group, now time.Time) string {
 	var times []string
-	for _, e := range g[:min(len(g), 3)] {
-		at := l.Clock(e.Rang)
-		if !kit.SameDay(e.Rang, now) {
-			at = l.Day(e.Rang, now) + " " + at
+	for _, e := range g[1:min(len(g), 3)] {
+		if kit.SameDay(e.Rang, now) {
+			times = append(times, l.Clock(e.Rang))
+		} else {
+			times = append(times, l.Day(e.Rang, now))
 		}
-		times = append(times, at)
 	}
-	if len(g) > len(times) {
-		times = append(times, "…")
+	s := l.T(text.CallsTimes, len(g), strings.Join(slices.Compact(times), ", "))
+	if len(g) > 3 {
+		s += " …"
 	}
-	return l.N(text.CallsTimes, len(g)) + ": " + strings.Join(times, ", ")
+	return s
 }
