@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"runtime"
 	"runtime/debug"
-	"strings"
 
 	"wiebelt/internal/contact"
 	"wiebelt/internal/hub"
@@ -29,12 +28,12 @@ func (e *env) ask(a *lookupAnswer, d profile.Dirs, s *settings.Settings, n phone
 	}
 	cfg, hubURL, err := configure.Hub(d, s.Hub, slog.New(slog.DiscardHandler))
 	if err != nil {
-		fail(contact.NotSetUp, err.Error())
+		fail(contact.NotSetUp, e.tell(err))
 		return
 	}
 	client, err := hub.New(cfg)
 	if err != nil {
-		fail(contact.NotSetUp, err.Error())
+		fail(contact.NotSetUp, e.tell(err))
 		return
 	}
 	defer client.Close()
@@ -53,8 +52,10 @@ func (e *env) ask(a *lookupAnswer, d profile.Dirs, s *settings.Settings, n phone
 	e.audit(s, outcome)
 	if err != nil {
 		f := contact.FailureOf(err)
-		why := strings.TrimSuffix(text.English.T(text.Failure(string(f))), ".")
-		fail(f, "lookup failed: "+why+detail(err)+". "+text.English.T(text.FailureDo(string(f))))
+		if _, ok := errors.AsType[*contact.LookupError](err); !ok {
+			err = &contact.LookupError{Failure: f}
+		}
+		fail(f, e.T(text.SayLookupFailed, err, text.FailureDo(string(f))))
 		return
 	}
 	a.Outcome = "none"

@@ -25,7 +25,7 @@ import (
 )
 
 type runCmd struct {
-	Background bool `hidden:"" help:"Started by a call or at log-on: open no window."`
+	Background bool `hidden:""`
 }
 
 func (c *runCmd) Run(e *env) error {
@@ -88,16 +88,16 @@ func startResident(profileDir string, background bool) error {
 
 // ringCmd stands in the help only; ring does the work.
 type ringCmd struct {
-	State     string   `help:"ringing, answered or ended." default:"ringing"`
-	ID        string   `name:"id" help:"The phone's own id of the call."`
-	Name      string   `help:"Display name of the phone system."`
-	Line      string   `help:"Our number that was called."`
-	Via       string   `help:"Who passed the call on."`
-	Direction string   `help:"incoming or outgoing." default:"incoming"`
-	Stdin     bool     `help:"Read from standard input what no argument says: lines of state=, id=, name=, line=, via=, direction= and number=. What is not there either may stand in the environment: WIEBELT_NUMBER, WIEBELT_NAME and so on. Other users of the computer see neither."`
-	Twinkle   bool     `help:"Read the call from the environment that Twinkle sets for its scripts; the other flags are not looked at."`
-	NoStart   bool     `name:"no-start" help:"Do not start Wiebelt if it is not running (exit code 4)."`
-	Number    []string `arg:"" optional:"" passthrough:"partial" help:"The caller's number; further words are the name."`
+	State     string `default:"ringing"`
+	ID        string `name:"id"`
+	Name      string
+	Line      string
+	Via       string
+	Direction string `default:"incoming"`
+	Stdin     bool
+	Twinkle   bool
+	NoStart   bool     `name:"no-start"`
+	Number    []string `arg:"" optional:"" passthrough:"partial"`
 }
 
 func (ringCmd) Run(*env) error { return nil }
@@ -188,8 +188,8 @@ func (e *env) openURL(args []string) error {
 }
 
 type lookupCmd struct {
-	JSON   bool   `name:"json" help:"Print one JSON object: number, outcome (found, none, withheld, short, own, failed, not_set_up), possible, contacts (the names of the hub's API and link_ok), error (code, message)."`
-	Number string `arg:"" help:"The number, in any notation."`
+	JSON   bool   `name:"json"`
+	Number string `arg:""`
 }
 
 type lookupAnswer struct {

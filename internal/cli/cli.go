@@ -63,34 +63,34 @@ type env struct {
 
 // everywhere are the flags of every command.
 type everywhere struct {
-	Profile  string `help:"Keep every file of this run (settings, history, runtime socket) under DIR." placeholder:"DIR"`
-	Language string `help:"nl or en; else the language of the settings, else that of the system." enum:"nl,en," default:"" placeholder:"nl|en"`
+	Profile  string `placeholder:"DIR"`
+	Language string `enum:"nl,en," default:"" placeholder:"nl|en"`
 }
 
 type commands struct {
 	everywhere
 
-	Run     runCmd     `cmd:"" default:"1" hidden:"" help:"Start the resident, or open the calls window of the running one."`
-	Ring    ringCmd    `cmd:"" group:"day" help:"Hand a call to Wiebelt, for softphones that run a program."`
-	OpenURL openURLCmd `cmd:"" name:"open-url" group:"day" help:"What the registered wiebelt: link runs: open-url -- URI."`
-	Lookup  lookupCmd  `cmd:"" group:"day" help:"Look one number up at the hub."`
-	Deliver deliverCmd `cmd:"" group:"day" help:"Deliver ZIP files to the message box."`
+	Run     runCmd     `cmd:"" default:"1" hidden:""`
+	Ring    ringCmd    `cmd:"" group:"day"`
+	OpenURL openURLCmd `cmd:"" name:"open-url" group:"day"`
+	Lookup  lookupCmd  `cmd:"" group:"day"`
+	Deliver deliverCmd `cmd:"" group:"day"`
 
-	Recipe     recipeCmd     `cmd:"" group:"admin" help:"Print how a phone is connected, with port, paths and tokens filled in; without a name, list the phones."`
-	TeamsPage  teamsPageCmd  `cmd:"" name:"teams-page" group:"admin" help:"Write the web page that Teams opens and that hands the call to Wiebelt."`
-	OpenFile   openFileCmd   `cmd:"" name:"open-file" group:"admin" help:"What a double click on a set-up file runs: open-file -- FILE. Shows it in the settings window and changes nothing."`
-	Provision  provisionCmd  `cmd:"" group:"admin" help:"Set address, client and secret without a window."`
-	Doctor     doctorCmd     `cmd:"" group:"admin" help:"Check everything Wiebelt depends on, and say what to do."`
-	Register   registerCmd   `cmd:"" group:"admin" help:"Open wiebelt: links with this program and start it at log-on."`
-	Unregister unregisterCmd `cmd:"" group:"admin" help:"Take back what register did."`
+	Recipe     recipeCmd     `cmd:"" group:"admin"`
+	TeamsPage  teamsPageCmd  `cmd:"" name:"teams-page" group:"admin"`
+	OpenFile   openFileCmd   `cmd:"" name:"open-file" group:"admin"`
+	Provision  provisionCmd  `cmd:"" group:"admin"`
+	Doctor     doctorCmd     `cmd:"" group:"admin"`
+	Register   registerCmd   `cmd:"" group:"admin"`
+	Unregister unregisterCmd `cmd:"" group:"admin"`
 	Settings   settingsCmd   `cmd:"" group:"admin"`
 	Secret     secretCmd     `cmd:"" group:"admin"`
-	Forget     forgetCmd     `cmd:"" group:"admin" help:"Delete what is stored about callers."`
-	Version    versionCmd    `cmd:"" group:"admin" help:"Show version, commit, Go and Fyne."`
+	Forget     forgetCmd     `cmd:"" group:"admin"`
+	Version    versionCmd    `cmd:"" group:"admin"`
 
-	Demo     demoCmd     `cmd:"" group:"try" help:"One call of every kind, with invented people."`
-	Hub      hubCmd      `cmd:"" group:"try" help:"Run the local hub on its own."`
-	Simulate simulateCmd `cmd:"" group:"try" help:"Play calls as a softphone of any kind would."`
+	Demo     demoCmd     `cmd:"" group:"try"`
+	Hub      hubCmd      `cmd:"" group:"try"`
+	Simulate simulateCmd `cmd:"" group:"try"`
 }
 
 // Main runs one command and returns the exit code. args is os.Args.
@@ -123,6 +123,7 @@ func Main(b Build, args []string, in io.Reader, out, errOut io.Writer) int {
 		if !errors.Is(err, ring.ErrHelp) {
 			return e.finish(err)
 		}
+		e.ahead(args)
 		args = []string{"ring", "--help"}
 	}
 	e.ahead(args)

@@ -22,29 +22,29 @@ const (
 )
 
 type deliverCmd struct {
-	Send    deliverSendCmd    `cmd:"" default:"withargs" help:"Deliver files (this is what \"wiebelt deliver\" does)."`
-	List    deliverListCmd    `cmd:"" help:"Show what is in the outbox."`
-	Drain   deliverDrainCmd   `cmd:"" help:"Send what waits, until nothing does."`
-	Retry   deliverRetryCmd   `cmd:"" help:"Have what waits or was refused sent again, at once; also lifts a hold."`
-	Forget  deliverForgetCmd  `cmd:"" help:"Delete items with their copies and receipts."`
-	Receipt deliverReceiptCmd `cmd:"" help:"Show what the hub said about an item."`
-	Resolve deliverResolveCmd `cmd:"" help:"Decide an item that is maybe delivered."`
-	Service deliverServiceCmd `cmd:"" help:"Print what a server needs to deliver a folder by itself: a systemd unit, or a task for the Windows Task Scheduler."`
+	Send    deliverSendCmd    `cmd:"" default:"withargs"`
+	List    deliverListCmd    `cmd:""`
+	Drain   deliverDrainCmd   `cmd:""`
+	Retry   deliverRetryCmd   `cmd:""`
+	Forget  deliverForgetCmd  `cmd:""`
+	Receipt deliverReceiptCmd `cmd:""`
+	Resolve deliverResolveCmd `cmd:""`
+	Service deliverServiceCmd `cmd:""`
 }
 
 type deliverSendCmd struct {
-	Wait         bool          `default:"true" negatable:"" help:"Wait until every file is decided (default); --no-wait only puts the files into the outbox and prints their ids."`
-	JSON         bool          `name:"json" help:"Print one JSON object at the end, see below."`
-	Intermediary string        `help:"Message box to deliver to, instead of hub.intermediary." placeholder:"NAME"`
-	Build        bool          `help:"Make one message of the first file (XML) and the others (attachments), and deliver that."`
-	DryRun       bool          `name:"dry-run" help:"Only check the files; nothing is kept or sent."`
-	Strict       bool          `help:"Refuse files with warnings, too."`
-	Uncertain    string        `help:"What happens to a message that is maybe delivered: hold (a person resolves it) or retry (it may arrive twice)." enum:"hold,retry," default:""`
-	Duplicate    string        `help:"What happens to a file that was delivered before: skip, send or refuse." enum:"skip,send,refuse," default:""`
-	MaxAge       time.Duration `name:"max-age" help:"Give a file up that is not delivered after this long, instead of after three days." placeholder:"4h"`
-	Report       string        `help:"Folder for the report; otherwise in the profile." placeholder:"DIR" type:"path"`
-	Watch        string        `help:"Deliver what is put into DIR, until stopped. A file counts when it has stayed the same for a while (delivery.settle), so write it elsewhere and rename it into DIR; it is moved to DIR/sent or DIR/refused." placeholder:"DIR" type:"path"`
-	Files        []string      `arg:"" optional:"" sep:"none" help:"Files, folders (their .zip files), patterns such as out/*.zip, and @list.txt with one of these a line; a line that begins with # is none."`
+	Wait         bool   `default:"true" negatable:""`
+	JSON         bool   `name:"json"`
+	Intermediary string `placeholder:"NAME"`
+	Build        bool
+	DryRun       bool `name:"dry-run"`
+	Strict       bool
+	Uncertain    string        `enum:"hold,retry," default:""`
+	Duplicate    string        `enum:"skip,send,refuse," default:""`
+	MaxAge       time.Duration `name:"max-age" placeholder:"4h"`
+	Report       string        `placeholder:"DIR" type:"path"`
+	Watch        string        `placeholder:"DIR" type:"path"`
+	Files        []string      `arg:"" optional:"" sep:"none"`
 }
 
 // Run implements the command.

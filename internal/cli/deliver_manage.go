@@ -45,8 +45,8 @@ func (p deliverPlace) itemError(id string, err error) error {
 }
 
 type deliverListCmd struct {
-	All  bool `help:"Also what was delivered."`
-	JSON bool `name:"json" help:"Print one JSON object: hold, paused, working (somebody delivers now), counts, more (how many of them are too old to be among the items), and items with the names of --json of deliver."`
+	All  bool
+	JSON bool `name:"json"`
 }
 
 type deliverListed struct {
@@ -107,8 +107,8 @@ func (c *deliverListCmd) Run(e *env) error {
 }
 
 type deliverRetryCmd struct {
-	All bool     `help:"Everything that waits or was refused."`
-	IDs []string `arg:"" optional:"" name:"id" help:"Ids, as \"deliver list\" shows them. Without any, only the hold is lifted."`
+	All bool
+	IDs []string `arg:"" optional:"" name:"id"`
 }
 
 func (c *deliverRetryCmd) Run(e *env) error {
@@ -160,9 +160,9 @@ func (c *deliverRetryCmd) ids(e *env, p deliverPlace, b *outbox.Outbox) ([]strin
 }
 
 type deliverForgetCmd struct {
-	Delivered bool     `help:"Everything that was delivered. Its checksums stay for 400 days, so that the same file is known again."`
-	Force     bool     `help:"Also what waits or is maybe delivered: it is lost then."`
-	IDs       []string `arg:"" optional:"" name:"id" help:"Ids, as \"deliver list\" shows them."`
+	Delivered bool
+	Force     bool
+	IDs       []string `arg:"" optional:"" name:"id"`
 }
 
 func (c *deliverForgetCmd) Run(e *env) error {
@@ -197,8 +197,8 @@ func (c *deliverForgetCmd) Run(e *env) error {
 }
 
 type deliverReceiptCmd struct {
-	JSON bool   `name:"json" help:"Print one JSON object: the item, and receipts: n, began, ended, status, class, reason, body, sha256."`
-	ID   string `arg:"" help:"Id, as \"deliver list\" shows it."`
+	JSON bool   `name:"json"`
+	ID   string `arg:""`
 }
 
 func (c *deliverReceiptCmd) Run(e *env) error {
@@ -258,10 +258,10 @@ func (c *deliverReceiptCmd) json(e *env, it outbox.Item, all []outbox.Receipt) e
 }
 
 type deliverResolveCmd struct {
-	Delivered bool   `help:"The hub has it." xor:"what" required:""`
-	Again     bool   `help:"The hub does not have it: send it again." xor:"what" required:""`
-	Note      string `help:"Who knows that, and how; kept with the receipt." required:"" placeholder:"TEXT"`
-	ID        string `arg:"" help:"Id, as \"deliver list\" shows it."`
+	Delivered bool   `xor:"what" required:""`
+	Again     bool   `xor:"what" required:""`
+	Note      string `required:"" placeholder:"TEXT"`
+	ID        string `arg:""`
 }
 
 func (c *deliverResolveCmd) Run(e *env) error {
@@ -279,9 +279,9 @@ func (c *deliverResolveCmd) Run(e *env) error {
 }
 
 type deliverDrainCmd struct {
-	For    time.Duration `help:"End after this long, whatever still waits." placeholder:"1h"`
-	JSON   bool          `name:"json" help:"Print one JSON object at the end, as deliver does."`
-	Report string        `help:"Folder for the report; otherwise in the profile." placeholder:"DIR" type:"path"`
+	For    time.Duration `placeholder:"1h"`
+	JSON   bool          `name:"json"`
+	Report string        `placeholder:"DIR" type:"path"`
 }
 
 func (c *deliverDrainCmd) Run(e *env) error {

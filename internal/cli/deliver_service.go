@@ -6,7 +6,7 @@ import "wiebelt/assets"
 var services = map[string]string{"systemd": "guide/service/wiebelt-deliver.service", "task": "guide/service/wiebelt-deliver.xml"}
 
 type deliverServiceCmd struct {
-	Kind string `arg:"" enum:"systemd,task" help:"systemd: a unit for Linux; task: an XML file for schtasks on Windows."`
+	Kind string `arg:"" enum:"systemd,task"`
 }
 
 // Run implements the command.

@@ -18,17 +18,17 @@ import (
 )
 
 type hubCmd struct {
-	Serve    hubServeCmd    `cmd:"" default:"withargs" help:"Run the hub (this is what \"wiebelt hub\" does)."`
-	Client   hubClientCmd   `cmd:"" help:"OAuth clients: who may ask for tokens."`
-	User     hubUserCmd     `cmd:"" help:"Users of the hub's pages."`
-	Import   hubImportCmd   `cmd:"" help:"Take contacts from a file."`
-	Messages hubMessagesCmd `cmd:"" help:"The message box."`
+	Serve    hubServeCmd    `cmd:"" default:"withargs"`
+	Client   hubClientCmd   `cmd:""`
+	User     hubUserCmd     `cmd:""`
+	Import   hubImportCmd   `cmd:""`
+	Messages hubMessagesCmd `cmd:""`
 }
 
 // hubData is the folder that every command about a hub works on, whether the
 // hub runs or not.
 type hubData struct {
-	Data string `help:"Folder of the hub." required:"" placeholder:"DIR"`
+	Data string `required:"" placeholder:"DIR"`
 }
 
 // with does something with a folder that is there: a mistyped one is not made.
@@ -56,16 +56,16 @@ func (f hubData) made(e *env, do func(*localhub.Data) error) (err error) {
 }
 
 type hubClientCmd struct {
-	Add    hubClientAddCmd    `cmd:"" help:"Make a client and show its secret, once."`
-	List   hubClientListCmd   `cmd:"" help:"Show the clients."`
-	Rotate hubClientRotateCmd `cmd:"" help:"Give a client another secret and show it, once."`
-	Remove hubClientRemoveCmd `cmd:"" help:"Remove a client; its tokens are void at once."`
+	Add    hubClientAddCmd    `cmd:""`
+	List   hubClientListCmd   `cmd:""`
+	Rotate hubClientRotateCmd `cmd:""`
+	Remove hubClientRemoveCmd `cmd:""`
 }
 
 type hubClientAddCmd struct {
 	hubData
-	Code string `name:"organisation-code" help:"Organisation code of the client." default:"0000"`
-	ID   string `arg:"" help:"Name of the client."`
+	Code string `name:"organisation-code" default:"0000"`
+	ID   string `arg:""`
 }
 
 func (c *hubClientAddCmd) Run(e *env) error {
@@ -98,7 +98,7 @@ func (e *env) showSecret(value string) error {
 
 type hubClientListCmd struct {
 	hubData
-	JSON bool `help:"As JSON: [{\"id\",\"organisation_code\",\"made\"}]."`
+	JSON bool
 }
 
 func (c *hubClientListCmd) Run(e *env) error {
@@ -145,7 +145,7 @@ func moment(t time.Time) string {
 
 type hubClientRotateCmd struct {
 	hubData
-	ID string `arg:"" help:"Name of the client."`
+	ID string `arg:""`
 }
 
 func (c *hubClientRotateCmd) Run(e *env) error {
@@ -160,7 +160,7 @@ func (c *hubClientRotateCmd) Run(e *env) error {
 
 type hubClientRemoveCmd struct {
 	hubData
-	ID string `arg:"" help:"Name of the client."`
+	ID string `arg:""`
 }
 
 func (c *hubClientRemoveCmd) Run(e *env) error {
@@ -170,16 +170,16 @@ func (c *hubClientRemoveCmd) Run(e *env) error {
 }
 
 type hubUserCmd struct {
-	Add    hubUserAddCmd    `cmd:"" help:"Make a user, or give one another password."`
-	List   hubUserListCmd   `cmd:"" help:"Show the users."`
-	Remove hubUserRemoveCmd `cmd:"" help:"Remove a user, who is logged out at once."`
+	Add    hubUserAddCmd    `cmd:""`
+	List   hubUserListCmd   `cmd:""`
+	Remove hubUserRemoveCmd `cmd:""`
 }
 
 type hubUserAddCmd struct {
 	hubData
-	Admin bool   `help:"May see the message box."`
-	Stdin bool   `name:"password-stdin" required:"" help:"Ask for the password, or read it from a pipe; it is never an argument."`
-	Name  string `arg:"" help:"User name."`
+	Admin bool
+	Stdin bool   `name:"password-stdin" required:""`
+	Name  string `arg:""`
 }
 
 func (c *hubUserAddCmd) Run(e *env) error {
@@ -199,7 +199,7 @@ func (c *hubUserAddCmd) Run(e *env) error {
 
 type hubUserListCmd struct {
 	hubData
-	JSON bool `help:"As JSON: [{\"name\",\"admin\"}]."`
+	JSON bool
 }
 
 func (c *hubUserListCmd) Run(e *env) error {
@@ -229,7 +229,7 @@ func (c *hubUserListCmd) Run(e *env) error {
 
 type hubUserRemoveCmd struct {
 	hubData
-	Name string `arg:"" help:"User name."`
+	Name string `arg:""`
 }
 
 func (c *hubUserRemoveCmd) Run(e *env) error {
@@ -239,9 +239,9 @@ func (c *hubUserRemoveCmd) Run(e *env) error {
 }
 
 type hubMessagesCmd struct {
-	List   hubMessagesListCmd   `cmd:"" help:"Show the messages, newest first."`
-	Show   hubMessagesShowCmd   `cmd:"" help:"Show one message."`
-	Export hubMessagesExportCmd `cmd:"" help:"Write the ZIP file of a message, or of all."`
+	List   hubMessagesListCmd   `cmd:""`
+	Show   hubMessagesShowCmd   `cmd:""`
+	Export hubMessagesExportCmd `cmd:""`
 }
 
 // messageJSON is a message as the commands print it.
@@ -284,7 +284,7 @@ func each(e *env, d *localhub.Data, do func(localhub.Message) error) error {
 
 type hubMessagesListCmd struct {
 	hubData
-	JSON bool `help:"One JSON object a line, with the names that \"show --json\" has."`
+	JSON bool
 }
 
 func (c *hubMessagesListCmd) Run(e *env) error {
@@ -305,8 +305,8 @@ func (c *hubMessagesListCmd) Run(e *env) error {
 
 type hubMessagesShowCmd struct {
 	hubData
-	JSON bool   `help:"As JSON: {\"id\",\"received\",\"sender\",\"organisation_code\",\"intermediary\",\"size\",\"files\",\"sha256\"}."`
-	ID   string `arg:"" help:"Id of the message."`
+	JSON bool
+	ID   string `arg:""`
 }
 
 func (c *hubMessagesShowCmd) Run(e *env) error {
@@ -326,9 +326,9 @@ func (c *hubMessagesShowCmd) Run(e *env) error {
 
 type hubMessagesExportCmd struct {
 	hubData
-	To  string `help:"Folder to write ID.zip into; a file that is there already is never replaced." required:"" placeholder:"DIR"`
-	All bool   `help:"Every message."`
-	ID  string `arg:"" optional:"" help:"Id of the message."`
+	To  string `required:"" placeholder:"DIR"`
+	All bool
+	ID  string `arg:"" optional:""`
 }
 
 func (c *hubMessagesExportCmd) Run(e *env) error {

@@ -18,42 +18,9 @@ import (
 
 type hubImportCmd struct {
 	hubData
-	Check   bool   `help:"Only check the file; nothing is changed."`
-	Replace bool   `help:"The contacts of the file replace all that the hub has."`
-	File    string `arg:"" help:"FILE.csv or FILE.json."`
-}
-
-// Help is what "wiebelt hub import --help" says below the flags.
-func (c *hubImportCmd) Help() string {
-	return `Every contact of the file is taken, or none. The hub may be running on the folder: it goes on answering.
-
-A CSV file has a header row, and comma, semicolon or tab between its fields; UTF-8, UTF-16 and Windows-1252 are recognised:
-
-    id;backofficerelatienummer;voorletters;voorvoegsel;achternaam;straat;huisnummer;toevoeging;postcode;plaats;landIso;producent_code;producent;gewijzigd_code;gewijzigd;telefoon;telefoon2;email
-    c-1;100203;J.M.;van der;Berg;Lindelaan;12;A;1234AB;Ons Dorp;NL;P001;Kantoor Ons Dorp;MJO;M. de Jong;06-12345678;020 123 4567;jm.berg@example.org
-
-Columns, in any order; only achternaam or voorletters is required:
-
-    id                            A-Z a-z 0-9 - . _ ~; made up if empty, and then another one with every import
-    backofficerelatienummer       digits; any name that ends in relatienummer
-    voorletters, voorvoegsel, achternaam
-    straat, huisnummer, toevoeging, postcode, plaats, landIso
-                                  also as woonadres.straat and so on
-    producent_code, producent     also as producent.code, producent.description
-    gewijzigd_code, gewijzigd     also as laatstGewijzigdDoor.code, laatstGewijzigdDoor.description
-    telefoon, telefoon2, ...      up to 20 numbers in any notation; ; or | between several in one field
-    email, email2, ...            up to 20 addresses, in the same way
-    link                          is not looked at
-
-Capitals, spaces, _ and - in the names make no difference. Another name is an error: a mistyped one would lose numbers unseen. A field has up to 512 bytes, a row up to 1 MiB.
-
-A JSON file (.json, .jsonl, .ndjson) holds records with the names of the Contact API and with "telefoon" and "email", each a text or an array of texts: as an answer of that API, as an array, or one after the other:
-
-    {"data":{"items":[{"achternaam":"Berg","woonadres":{"straat":"Lindelaan"},"telefoon":["06-12345678"]}]}}
-
-Errors name the line (CSV) or the record (JSON, counted from 1) and the column, never what is in it. An id that is there already is an error without --replace.
-
-A hub with invented contacts takes others only with --replace, and while it does not run: it may be a demo, whose password all know.`
+	Check   bool
+	Replace bool
+	File    string `arg:""`
 }
 
 // format follows from the name of the file.

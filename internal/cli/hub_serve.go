@@ -12,39 +12,25 @@ import (
 
 // hubServeCmd is "wiebelt hub" without a word behind it.
 type hubServeCmd struct {
-	Listen     string `help:"Literal address and port; else a free port of a random loopback address (with a certificate 127.0.0.1). Other than loopback needs a certificate." placeholder:"ADDRESS"`
-	TLSCert    string `name:"tls-cert" help:"Certificate with its chain (PEM): the hub is https, TLS 1.2 or newer. Read at start only." placeholder:"FILE"`
-	TLSKey     string `name:"tls-key" help:"Key of the certificate (PEM)." placeholder:"FILE"`
-	PublicHost string `name:"public-host" help:"Name in the hub's addresses; without it the certificate's first one." placeholder:"NAME"`
-	Insecure   bool   `name:"insecure-http-on-network" help:"Plain http on an address that others can reach: they can read secrets and customers."`
+	Listen     string `placeholder:"ADDRESS"`
+	TLSCert    string `name:"tls-cert" placeholder:"FILE"`
+	TLSKey     string `name:"tls-key" placeholder:"FILE"`
+	PublicHost string `name:"public-host" placeholder:"NAME"`
+	Insecure   bool   `name:"insecure-http-on-network"`
 
-	Data      string `help:"Keep the database in DIR; without it everything is gone at the end." placeholder:"DIR"`
-	Synthetic int    `help:"Number of invented contacts in a database that has none. On loopback without a certificate this makes a demo: the login page shows its user." placeholder:"N"`
-	Seed      uint64 `help:"Which invented contacts: the same number, the same people." default:"1" placeholder:"N"`
-	Client    string `help:"Make this OAuth client, unless it is there, and show its secret once, on standard error." placeholder:"ID"`
-	Code      string `name:"organisation-code" help:"Organisation code of that client." default:"0000"`
+	Data      string `placeholder:"DIR"`
+	Synthetic int    `placeholder:"N"`
+	Seed      uint64 `default:"1" placeholder:"N"`
+	Client    string `placeholder:"ID"`
+	Code      string `name:"organisation-code" default:"0000"`
 
-	Intermediary  []string      `sep:"none" help:"Message box that may be delivered to; may be repeated." placeholder:"NAME"`
-	RelationField string        `name:"relation-field" help:"JSON name of the relation number." placeholder:"NAME"`
-	BackOfficeURL string        `name:"back-office-url" help:"Where the relation number in a customer file leads, with {relation} in it." placeholder:"URL"`
-	TokenLifetime time.Duration `name:"token-lifetime" help:"How long a token lives." default:"1h"`
+	Intermediary  []string      `sep:"none" placeholder:"NAME"`
+	RelationField string        `name:"relation-field" placeholder:"NAME"`
+	BackOfficeURL string        `name:"back-office-url" placeholder:"URL"`
+	TokenLifetime time.Duration `name:"token-lifetime" default:"1h"`
 
-	Fault    []string `sep:"none" help:"Break something on purpose, such as lookup:delay=2s,status=503,times=3; may be repeated." placeholder:"FAULT"`
-	LogLevel string   `name:"log-level" help:"What is logged on standard error: error, warn, info or debug." enum:"error,warn,info,debug" default:"warn"`
-}
-
-// Help is what stands below the flags' list.
-func (*hubServeCmd) Help() string {
-	return `When it is ready the hub prints one line on standard output and then nothing:
-{"ready":true,"base_url":"…","hub_url":"…","admin_url":"…"}
-
-Demo: with --synthetic, on a loopback address and without a certificate, the login page shows a user and password that all know, and the hub refuses contacts that are not invented. With a certificate, or with --insecure-http-on-network, it never is a demo: invented contacts are there, but users are made with "wiebelt hub user add".
-
-Faults: ENDPOINT:PART[,PART…] with the endpoints token, lookup, transaction and pages, and the parts delay=2s, drop, status=503, retry-after=30s, expired, body=html|truncated|cut|empty|wrong|large, size=1000000, content-type=text/plain, slow=10/1s (bytes/pause) and times=3. They can be changed while the hub runs: GET on admin_url says how. That address holds a secret.
-
-Stop: on SIGTERM or Ctrl-C the hub takes nothing new; deliveries under way get ten seconds, other requests two.
-
-The certificate is read at start: start the hub again after renewing it.`
+	Fault    []string `sep:"none" placeholder:"FAULT"`
+	LogLevel string   `name:"log-level" enum:"error,warn,info,debug" default:"warn"`
 }
 
 func (c *hubServeCmd) config() (localhub.Config, error) {
@@ -53,6 +39,9 @@ func (c *hubServeCmd) config() (localhub.Config, error) {
 		Dir: c.Data, Synthetic: c.Synthetic, Seed: c.Seed, Demo: c.Synthetic > 0 && c.TLSCert == "" && !c.Insecure,
 		Intermediaries: c.Intermediary, RelationField: c.RelationField, BackOfficeURL: c.BackOfficeURL, TokenLifetime: c.TokenLifetime,
 		Faults: &localhub.Faults{},
+	}
+	if (c.TLSCert == "") != (c.TLSKey == "") {
+		return cfg, fail(exitFailed, text.SayHubPair)
 	}
 	if c.Insecure && (c.TLSCert != "" || c.TLSKey != "") {
 		return cfg, wrong(text.SayHubInsecure)

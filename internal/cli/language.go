@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -17,6 +18,7 @@ import (
 	"wiebelt/internal/resident/configure"
 	"wiebelt/internal/ring"
 	"wiebelt/internal/settings"
+	"wiebelt/internal/settings/templates"
 	"wiebelt/internal/text"
 )
 
@@ -44,7 +46,12 @@ func (e *env) note(key text.Key, args ...any) { fmt.Fprintln(e.err, "wiebelt:", 
 func (e *env) T(key text.Key, args ...any) string { return e.tell(text.Errorf(key, args...)) }
 
 // tell is an error in the language of the run, on one line.
-func (e *env) tell(err error) string { return oneLine(e.lang().Error(err)) }
+func (e *env) tell(err error) string {
+	if bad, ok := errors.AsType[*settings.Error](err); ok {
+		return oneLine(templates.Say(e.lang(), bad.Problem))
+	}
+	return oneLine(e.lang().Error(err))
+}
 
 // fail is an error that ends the command with an exit code, in the language of
 // the run.
@@ -106,22 +113,14 @@ func helpOf(l text.Language, command, part string) string {
 // longHelp is what a command says at length below its summary; the one that is
 // meant where none is named says its own, too.
 func longHelp(l text.Language, n *kong.Node) string {
-	s := tagged(l, helpOf(l, pathOf(n), "about"), n.Detail)
+	s := helpOf(l, pathOf(n), "about")
 	if c, ok := n.Target.Addr().Interface().(interface{ also(text.Language) string }); ok {
 		s += "\n" + c.also(l)
 	}
-	if n.Parent != nil && n.DefaultCmd != nil && n.Detail == "" {
+	if n.Parent != nil && n.DefaultCmd != nil {
 		s += "\n\n" + longHelp(l, n.DefaultCmd)
 	}
 	return strings.Trim(s, "\n")
-}
-
-// tagged is the help from the catalogue, or what the command's own code says.
-func tagged(l text.Language, s, tag string) string {
-	if tag != "" && (s == "" || l == text.English) {
-		return tag
-	}
-	return s
 }
 
 // pathOf is a command's path with dots: "deliver.list", "" for the program.
@@ -188,11 +187,11 @@ func (e *env) printHelp(_ kong.HelpOptions, ctx *kong.Context) error {
 	if n.Parent == nil {
 		about = "wiebelt"
 	}
-	w.paragraphs(tagged(l, helpOf(l, about, ""), n.Help))
+	w.paragraphs(helpOf(l, about, ""))
 	w.paragraphs(longHelp(l, n))
 	var rows [][2]string
 	for _, p := range n.Positional {
-		rows = append(rows, [2]string{argument(l, p), tagged(l, helpOf(l, pathOf(n), "<"+p.Name+">"), p.Help)})
+		rows = append(rows, [2]string{argument(l, p), helpOf(l, pathOf(n), "<"+p.Name+">")})
 	}
 	w.table(l.T(text.CommandArguments), rows)
 	rows = nil
@@ -203,7 +202,7 @@ func (e *env) printHelp(_ kong.HelpOptions, ctx *kong.Context) error {
 			if f.Short != 0 {
 				name = "-" + string(f.Short) + ", " + name
 			}
-			rows = append(rows, [2]string{name, tagged(l, helpOf(l, pathOf(n), "--"+f.Name), f.Help)})
+			rows = append(rows, [2]string{name, helpOf(l, pathOf(n), "--"+f.Name)})
 		}
 	}
 	w.table(l.T(text.CommandFlagsTitle), rows)
@@ -214,7 +213,7 @@ func (e *env) printHelp(_ kong.HelpOptions, ctx *kong.Context) error {
 					key = c.Group.Key
 				}
 				if key == group {
-					rows = append(rows, [2]string{c.Name, tagged(l, helpOf(l, pathOf(c), ""), c.Help)})
+					rows = append(rows, [2]string{c.Name, helpOf(l, pathOf(c), "")})
 				}
 			}
 		}

@@ -18,7 +18,7 @@ import (
 )
 
 type recipeCmd struct {
-	Name string `arg:"" optional:"" help:"The phone, as the list calls it."`
+	Name string `arg:"" optional:""`
 }
 
 // Run prints one recipe with port, paths and tokens filled in, or the list of

@@ -24,21 +24,21 @@ import (
 )
 
 type simulateCmd struct {
-	List     bool    `help:"List the built-in scenarios."`
-	Scenario string  `help:"Play a built-in scenario, or a file with one; - is standard input." placeholder:"NAME|FILE"`
-	Over     string  `help:"The protocol: websocket, http, command, url, twinkle, bria, baresip, linphone, ari, wazo or 3cx." default:"websocket" placeholder:"PROTOCOL"`
-	Speed    float64 `help:"Play so many times faster." default:"1"`
-	Repeat   int     `help:"Play so often; 0 is until it is stopped." default:"1"`
+	List     bool
+	Scenario string  `placeholder:"NAME|FILE"`
+	Over     string  `default:"websocket" placeholder:"PROTOCOL"`
+	Speed    float64 `default:"1"`
+	Repeat   int     `default:"1"`
 
-	Listen     string `help:"Where a phone that Wiebelt connects to listens, to have the same place each time: 127.0.0.1:PORT, or with linphone the path of a socket." placeholder:"ADDRESS"`
-	Port       int    `help:"The listener's port, where its profile is not at hand; with --token-stdin."`
-	TokenStdin bool   `name:"token-stdin" help:"Read the listener's token from standard input: that of listener.json, or for http the one in the address of \"wiebelt recipe any-url\"."`
+	Listen     string `placeholder:"ADDRESS"`
+	Port       int
+	TokenStdin bool `name:"token-stdin"`
 
-	Name   string        `help:"One call: display name."`
-	Line   string        `help:"One call: our number that is called."`
-	For    time.Duration `help:"One call: how long it rings, or goes on once it was answered." default:"10s"`
-	Answer time.Duration `help:"One call: answer after this long." placeholder:"2s"`
-	Number string        `arg:"" optional:"" help:"One call: the caller's number; none is a withheld one."`
+	Name   string
+	Line   string
+	For    time.Duration `default:"10s"`
+	Answer time.Duration `placeholder:"2s"`
+	Number string        `arg:"" optional:""`
 }
 
 func (c *simulateCmd) Run(e *env) error {

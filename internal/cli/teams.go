@@ -8,7 +8,7 @@ import (
 )
 
 type teamsPageCmd struct {
-	File string `arg:"" help:"Where to write the page; \"-\" is standard output. A file that is there is not replaced."`
+	File string `arg:""`
 }
 
 func (c *teamsPageCmd) Run(e *env) error {

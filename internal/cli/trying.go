@@ -8,10 +8,10 @@ import (
 )
 
 type demoCmd struct {
-	Play     bool          `help:"Play every call once and exit."`
-	Pictures string        `help:"Keep a picture of each card in DIR." placeholder:"DIR"`
-	Hold     time.Duration `help:"How long each call rings with --play." default:"1500ms"`
-	Theme    string        `help:"light or dark." enum:"light,dark,system," default:""`
+	Play     bool
+	Pictures string        `placeholder:"DIR"`
+	Hold     time.Duration `default:"1500ms"`
+	Theme    string        `enum:"light,dark,system," default:""`
 }
 
 func (c *demoCmd) Run(e *env) error {

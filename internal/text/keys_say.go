@@ -56,4 +56,7 @@ const (
 	SaySimToken       Key = "say.sim.token"
 	SaySimNotRunning  Key = "say.sim.notrunning"
 	SaySimAnnounced   Key = "say.sim.announced"
+	SayLookupFailed   Key = "say.lookup.failed" // why, and what to do
+	SayNotSetUp       Key = "say.not_set_up"    // what is missing
+	SayHubPair        Key = "say.hub.pair"
 )

@@ -20,10 +20,8 @@ import (
 	"wiebelt/internal/profile"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
+	"wiebelt/internal/text"
 )
-
-// ErrNotSetUp says which settings are missing before anything can be looked up.
-var ErrNotSetUp = errors.New("not set up")
 
 // Hub turns settings into the configuration of the hub's client. The
 // secret is read from its store for every token request and kept nowhere else.
@@ -35,7 +33,7 @@ func Hub(dirs profile.Dirs, h settings.Hub, log *slog.Logger) (cfg hub.Config, h
 		Proxy: h.Proxy, ExtraCAFile: h.ExtraCAFile, LookupTimeout: h.LookupTimeout, Log: log,
 	}
 	if missing := h.Missing(); len(missing) > 0 {
-		return cfg, h.HubURL, fmt.Errorf("%w: %s is missing (wiebelt provision sets it)", ErrNotSetUp, missing[0])
+		return cfg, h.HubURL, text.Errorf(text.SayNotSetUp, missing[0])
 	}
 	store, err := secret.Open(h.SecretStore, dirs)
 	if err != nil {
@@ -43,7 +41,7 @@ func Hub(dirs profile.Dirs, h settings.Hub, log *slog.Logger) (cfg hub.Config, h
 	}
 	ref, err := secret.Hub(h.BaseURL, h.ClientID)
 	if err != nil {
-		return cfg, h.HubURL, fmt.Errorf("%w: %w", ErrNotSetUp, err)
+		return cfg, h.HubURL, text.Errorf(text.SayNotSetUp, err)
 	}
 	cfg.Secret = func(ctx context.Context) (string, error) {
 		v, err := store.Get(ctx, ref)

@@ -1,0 +1,183 @@
+package cli
+
+import (
+	"encoding/json"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+
+	"wiebelt/assets"
+	"wiebelt/internal/text"
+)
+
+var wordLike = regexp.MustCompile(`\pL{3,}`)
+
+func wordsOf(s string) []string { return wordLike.FindAllString(strings.ToLower(s), -1) }
+
+// onlyIn are the words of the catalogue that stand in no text of the other
+// language: not names, keys and codes, which are the same in both.
+func onlyIn(t *testing.T) map[text.Language]map[string]bool {
+	t.Helper()
+	words := map[string]map[string]bool{"nl": {}, "en": {}}
+	files, _ := fs.Glob(assets.Text, "text/*.json")
+	for _, f := range files {
+		b, err := assets.Text.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all map[string]map[string]json.RawMessage
+		if err := json.Unmarshal(b, &all); err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range all {
+			for l, s := range e {
+				plain := regexp.MustCompile(`\\n|\\t`).ReplaceAllString(string(s), " ")
+				for _, w := range wordsOf(plain) {
+					words[l][w] = true
+				}
+			}
+		}
+	}
+	only := map[text.Language]map[string]bool{text.Dutch: {}, text.English: {}}
+	for l, other := range map[string]string{"nl": "en", "en": "nl"} {
+		for w := range words[l] {
+			if !words[other][w] {
+				only[text.Language(l)][w] = true
+			}
+		}
+	}
+	return only
+}
+
+// codes are what is the same in every language: flags, keys, the doctor's ids and
+// states, names of files, and what stands in quotes or braces to be typed.
+var codes = regexp.MustCompile(`(?m)--[\w-]+|\w+(?:\.\w+)+|\{[^{}]*\}|"[^"\n]*"|^(?:ok|warn|fail|off) +[a-z.]+ |^ {2}[a-z.-]+(?: {2,}|$)|wiebelt(?: [a-z-]+)+`)
+
+// speaks fails where an output has words of the other language.
+func speaks(t *testing.T, only map[text.Language]map[string]bool, l text.Language, what []string, out string) {
+	t.Helper()
+	other := text.Dutch
+	if l == text.Dutch {
+		other = text.English
+	}
+	var strange []string
+	for _, w := range wordsOf(codes.ReplaceAllString(out, " ")) {
+		if only[other][w] && !slices.Contains(strange, w) {
+			strange = append(strange, w)
+		}
+	}
+	if strange != nil {
+		t.Errorf("%s: %v says %v: %s", l, what, strange, out)
+	}
+}
+
+// commandsOf are the paths of every command, and each has its help.
+func commandsOf(t *testing.T) (paths [][]string) {
+	t.Helper()
+	p, err := kong.New(&commands{}, kong.Name("wiebelt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	has := func(path, part string) {
+		for _, l := range []text.Language{text.Dutch, text.English} {
+			if helpOf(l, path, part) == "" {
+				t.Errorf("%s: no text command.help.%s", l, strings.TrimSpace(path+" "+part))
+			}
+		}
+	}
+	var walk func(*kong.Node)
+	walk = func(n *kong.Node) {
+		path := pathOf(n)
+		if n.Help != "" || n.Detail != "" {
+			t.Errorf("%s: its help stands in the code and belongs into assets/text/command_help.json", path)
+		}
+		if path != "" {
+			has(path, "")
+			paths = append(paths, strings.Split(path, "."))
+		}
+		for _, f := range n.Flags {
+			has(path, "--"+f.Name)
+			if f.Help != "" && f.Name != "help" {
+				t.Errorf("%s --%s: its help stands in the code and belongs into assets/text/command_help.json", path, f.Name)
+			}
+		}
+		for _, a := range n.Positional {
+			has(path, "<"+a.Name+">")
+		}
+		for _, c := range n.Children {
+			if !c.Hidden {
+				walk(c)
+			}
+		}
+	}
+	walk(p.Model.Node)
+	return paths
+}
+
+// TestEveryHelpIsInOneLanguage: the help of each command, with everything in it,
+// is in the language of the run, and none of its lines is torn.
+func TestEveryHelpIsInOneLanguage(t *testing.T) {
+	only := onlyIn(t)
+	for _, path := range append(commandsOf(t), nil) {
+		for _, l := range []text.Language{text.Dutch, text.English} {
+			if len(path) > 0 && strings.HasPrefix(path[0], "open-") {
+				continue // takes no flag
+			}
+			code, out, errOut := run(t, "", append(slices.Clone(path), "--help", "--language", string(l))...)
+			if code != 0 || errOut != "" {
+				t.Errorf("%v: exit %d: %s", path, code, errOut)
+			}
+			speaks(t, only, l, path, out)
+			for line := range strings.Lines(out) {
+				if n := len([]rune(strings.TrimRight(line, "\n"))); n > 80 && !strings.HasPrefix(line, "    ") && !strings.HasPrefix(line, l.T(text.CommandUsage, "")) {
+					t.Errorf("%v: %d characters: %s", path, n, line)
+				}
+			}
+		}
+	}
+}
+
+// TestErrorsAreInOneLanguage: what people do wrong, and what fails for them, is
+// said in the language of the run.
+func TestErrorsAreInOneLanguage(t *testing.T) {
+	only := onlyIn(t)
+	ready, _ := setUp(t)
+	missing := filepath.Join(t.TempDir(), "x")
+	for _, args := range [][]string{
+		{"nonsense"}, {"lookpu"}, {"--nonsense"}, {"lookup"}, {"lookup", "1", "2"}, {"lookup", "--jsn", "1"}, {"forget"}, {"forget", "--all", "--number", "1"},
+		{"simulate", "--speed", "x"}, {"simulate", "--for", "x"}, {"simulate", "--port"}, {"simulate", "--over", "x"}, {"simulate", "--scenario", missing},
+		{"doctor", "--format", "x"}, {"doctor", "--json=x"}, {"hub", "client"}, {"hub", "client", "list"}, {"ring", "--state", "x", "--", "1"},
+		{"lookup", "hello"}, {"lookup", "0612345678"}, {"lookup", "101"}, {"lookup", "anonymous"},
+		{"forget", "--older-than", "x"}, {"forget", "--user", "nobody-there"}, {"forget", "--all"},
+		{"provision"}, {"provision", "--base-url", "http://x"}, {"provision", "--export", missing}, {"provision", "--test-number", "1"},
+		{"provision", "--softphone", "x", "--secret-stdin"}, {"provision", "--import", missing, "--passphrase-stdin"},
+		{"recipe", "x"}, {"settings", "x"}, {"settings", "set", "listener.port", "x"}, {"settings", "check", missing},
+		{"hub", "client", "list", "--data", missing}, {"hub", "import", missing, "--data", missing}, {"hub", "--listen", "0.0.0.0:0"}, {"hub", "--tls-cert", missing},
+		{"hub", "messages", "export", "--data", missing, "--to", missing},
+		{"deliver"}, {"deliver", missing}, {"deliver", "list"}, {"deliver", "retry", "x"}, {"deliver", "resolve", "x"}, {"deliver", "receipt", "x"}, {"deliver", "service", "x"},
+		{"register", "--repair", "--all-users"}, {"register", "--check"}, {"teams-page", filepath.Join(missing, "x")}, {"doctor"},
+	} {
+		for _, dir := range []string{ready, t.TempDir()} {
+			for _, l := range []text.Language{text.Dutch, text.English} {
+				_, out, errOut := run(t, "", append(slices.Clone(args), "--profile", dir, "--language", string(l))...)
+				said := out + errOut
+				for _, s := range []string{ready, dir, missing, "nobody-there"} {
+					said = strings.ReplaceAll(said, s, "")
+				}
+				speaks(t, only, l, args, said)
+			}
+		}
+	}
+	for _, args := range [][]string{{"open-url"}, {"open-url", "--", "x"}, {"open-file", "--", missing}} {
+		for l, locale := range map[text.Language]string{text.Dutch: "nl_NL.UTF-8", text.English: "C"} {
+			t.Setenv("LC_ALL", locale)
+			_, out, errOut := run(t, "", args...)
+			speaks(t, only, l, args, strings.ReplaceAll(out+errOut, missing, ""))
+		}
+	}
+}
