@@ -36,6 +36,8 @@ func (p deliverPlace) itemError(id string, err error) error {
 		return &exitError{exitNotFound, p.lang.T(text.DeliveryNoItem, id)}
 	case errors.Is(err, outbox.ErrUndecided):
 		return &exitError{exitFailed, p.lang.T(text.DeliveryUndecided, id)}
+	case errors.Is(err, outbox.ErrDuplicate):
+		return &exitError{exitFailed, p.lang.T(text.DeliveryTwin, id)}
 	case errors.Is(err, outbox.ErrNoCopy):
 		return &exitError{exitFailed, p.lang.T(text.DeliveryNoCopy, id)}
 	case errors.Is(err, outbox.ErrState):
@@ -119,8 +121,8 @@ func (c *deliverRetryCmd) Run(e *env) error {
 		}
 		for _, id := range ids {
 			if _, err := b.Retry(e.ctx, id); err != nil {
-				if c.All && (errors.Is(err, outbox.ErrState) || errors.Is(err, outbox.ErrNoItem)) {
-					continue // somebody delivers, and was quicker
+				if c.All && (errors.Is(err, outbox.ErrState) || errors.Is(err, outbox.ErrNoItem) || errors.Is(err, outbox.ErrDuplicate)) {
+					continue // somebody delivers, and was quicker, or delivered it as another file
 				}
 				return p.itemError(id, err)
 			}

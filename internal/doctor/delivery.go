@@ -37,11 +37,12 @@ func (e *exam) delivery(ctx context.Context) []said {
 	if !s.Spool && s.Waiting > 0 {
 		all = append(all, sayN(Fail, "delivery.spool", s.Waiting)...)
 	}
+	since := s.Oldest.Local().Format("02-01-2006 15:04")
 	if s.Held != "" {
-		all = append(all, say(Fail, "delivery.held", text.DeliveryReason(string(s.Held)))...)
+		all = append(all, say(Fail, "delivery.held", text.DeliveryReason(string(s.Held)), s.Waiting, since)...)
 	}
 	if s.Uncertain > 0 {
-		all = append(all, sayN(Warn, "delivery.uncertain", s.Uncertain)...)
+		all = append(all, sayN(Fail, "delivery.uncertain", s.Uncertain)...)
 	}
 	if s.Kept > 0 {
 		all = append(all, sayN(Warn, "delivery.refused", s.Kept)...)
@@ -51,9 +52,9 @@ func (e *exam) delivery(ctx context.Context) []said {
 	}
 	switch {
 	case s.Waiting > 0 && !s.Working:
-		all = append(all, sayN(Warn, "delivery.idle", s.Waiting)...)
-	case s.Waiting > 0:
-		all = append(all, sayN(OK, "delivery.waiting", s.Waiting)...)
+		all = append(all, sayN(Fail, "delivery.idle", s.Waiting, since)...)
+	case s.Waiting > 0 && s.Held == "":
+		all = append(all, sayN(OK, "delivery.waiting", s.Waiting, since)...)
 	case all == nil:
 		return say(OK, "delivery.ok")
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/gofrs/flock"
 
@@ -32,11 +33,16 @@ func (a answers) Deliver(_ context.Context, items []hub.Item) (hub.Receipt, erro
 	return hub.Receipt(a), nil
 }
 
+// added is when the files in an outbox were taken, and since is how that is said.
+func added() time.Time { return time.Date(2026, 9, 14, 11, 14, 57, 0, time.Local) }
+
+const since = "14-09-2026 11:14"
+
 // box makes an outbox in the profile.
 func box(change func(t *testing.T, dir string, b *outbox.Outbox)) func(*testing.T, *exam) {
 	return func(t *testing.T, e *exam) {
 		dir := filepath.Join(e.Dirs.State, OutboxName)
-		b, err := outbox.Open(t.Context(), outbox.Options{Dir: dir, Hub: func(string) (outbox.Deliverer, error) { return nil, errors.New("none") }})
+		b, err := outbox.Open(t.Context(), outbox.Options{Dir: dir, Now: added, Hub: func(string) (outbox.Deliverer, error) { return nil, errors.New("none") }})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +77,7 @@ func worker(t *testing.T, dir string) {
 // sent puts one file in and has a hub answer so.
 func sent(r hub.Receipt) func(*testing.T, string, *outbox.Outbox) {
 	return func(t *testing.T, dir string, first *outbox.Outbox) {
-		b, err := outbox.Open(t.Context(), outbox.Options{Dir: dir, KeepRefused: 30, Hub: func(string) (outbox.Deliverer, error) { return answers(r), nil }})
+		b, err := outbox.Open(t.Context(), outbox.Options{Dir: dir, Now: added, KeepRefused: 30, Hub: func(string) (outbox.Deliverer, error) { return answers(r), nil }})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -283,19 +283,19 @@ func rows(t *testing.T) []row {
 
 		{"delivery", setUp, nil, say(Off, "delivery.none")},
 		{"delivery", setUp, box(nil), say(OK, "delivery.ok")},
-		{"delivery", setUp, box(func(t *testing.T, dir string, b *outbox.Outbox) { put(t, b, 2) }), sayN(Warn, "delivery.idle", 2)},
-		{"delivery", setUp, box(func(t *testing.T, dir string, b *outbox.Outbox) { put(t, b, 3); worker(t, dir) }), sayN(OK, "delivery.waiting", 3)},
+		{"delivery", setUp, box(func(t *testing.T, dir string, b *outbox.Outbox) { put(t, b, 2) }), sayN(Fail, "delivery.idle", 2, since)},
+		{"delivery", setUp, box(func(t *testing.T, dir string, b *outbox.Outbox) { put(t, b, 3); worker(t, dir) }), sayN(OK, "delivery.waiting", 3, since)},
 		{"delivery", setUp, box(sent(hub.Receipt{Outcome: hub.Refused, Status: 422})), sayN(Warn, "delivery.refused", 1)},
-		{"delivery", setUp, box(sent(hub.Receipt{Outcome: hub.Uncertain, Status: 409})), sayN(Warn, "delivery.uncertain", 1)},
+		{"delivery", setUp, box(sent(hub.Receipt{Outcome: hub.Uncertain, Status: 409})), sayN(Fail, "delivery.uncertain", 1)},
 		{"delivery", setUp, box(sent(hub.Receipt{Outcome: hub.OnHold, Status: 401})),
-			is(say(Fail, "delivery.held", text.DeliveryReason("credentials")), sayN(Warn, "delivery.idle", 1))},
+			is(say(Fail, "delivery.held", text.DeliveryReason("credentials"), 1, since), sayN(Fail, "delivery.idle", 1, since))},
 		{"delivery", setUp, both(box(nil), spoolIs(fs.ErrPermission)), say(Fail, "delivery.write")},
 		{"delivery", setUp, box(func(t *testing.T, dir string, b *outbox.Outbox) {
 			put(t, b, 1)
 			if err := os.RemoveAll(filepath.Join(dir, "spool")); err != nil {
 				t.Fatal(err)
 			}
-		}), is(sayN(Fail, "delivery.spool", 1), sayN(Warn, "delivery.idle", 1))},
+		}), is(sayN(Fail, "delivery.spool", 1), sayN(Fail, "delivery.idle", 1, since))},
 		{"delivery", setUp, box(func(t *testing.T, dir string, _ *outbox.Outbox) {
 			write(t, filepath.Join(dir, outbox.DatabaseName+".damaged"), "x")
 		}), say(Warn, "delivery.aside")},

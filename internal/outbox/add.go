@@ -82,18 +82,9 @@ func (b *Outbox) Add(ctx context.Context, s Source) (Added, error) {
 			}
 		}
 		if duplicate != DuplicateSend {
-			// What was refused may be sent again: somebody mended something.
-			same, err := some(ctx, tx, "sha256 = ? AND intermediary = ? AND state <> ? ORDER BY id LIMIT 1", it.SHA256, it.Intermediary, string(Refused))
-			if err != nil {
-				return err
-			}
-			if len(same) > 0 {
-				a = Added{same[0], true}
-				return nil
-			}
-			past, err := remembered(ctx, tx, it)
-			if !errors.Is(err, sql.ErrNoRows) {
-				a = Added{past, true}
+			same, found, err := twin(ctx, tx, it)
+			if err != nil || found {
+				a = Added{same, found}
 				return err
 			}
 		}
@@ -110,6 +101,21 @@ func (b *Outbox) Add(ctx context.Context, s Source) (Added, error) {
 	}
 	b.poke()
 	return a, nil
+}
+
+// twin is another item with the same contents, for the same message box, that was
+// or may yet be delivered. What was refused may be sent again: somebody mended
+// something.
+func twin(ctx context.Context, tx *sql.Tx, it Item) (_ Item, found bool, err error) {
+	same, err := some(ctx, tx, "sha256 = ? AND intermediary = ? AND state <> ? AND id <> ? ORDER BY id LIMIT 1", it.SHA256, it.Intermediary, string(Refused), it.ID)
+	if err != nil || len(same) > 0 {
+		return append(same, Item{})[0], len(same) > 0, err
+	}
+	past, err := remembered(ctx, tx, it)
+	if errors.Is(err, sql.ErrNoRows) {
+		return Item{}, false, nil
+	}
+	return past, err == nil, err
 }
 
 // copyFile copies a regular file that does not change meanwhile.

@@ -63,7 +63,8 @@ func TestTheSameFileTwice(t *testing.T) {
 	}
 }
 
-// TestRefusedMayComeAgain: what was refused is no duplicate.
+// TestRefusedMayComeAgain: what was refused is no duplicate, and of several that
+// were refused with the same contents one is sent.
 func TestRefusedMayComeAgain(t *testing.T) {
 	status := 422
 	b := open(t, Options{Hub: to(answering(func([][]byte) (hub.Receipt, error) {
@@ -78,15 +79,19 @@ func TestRefusedMayComeAgain(t *testing.T) {
 	if again.ID == it.ID {
 		t.Error("it is the refused one")
 	}
+	drive(t, b)
 	status = 200
 	if _, err := b.Retry(t.Context(), it.ID); err != nil {
 		t.Fatal(err)
 	}
-	drive(t, b)
-	for _, id := range []string{it.ID, again.ID} {
-		if got := get(t, b, id); got.State != Delivered {
-			t.Errorf("%+v", got)
+	for range 2 { // while it waits, and once it is delivered
+		if _, err := b.Retry(t.Context(), again.ID); !errors.Is(err, ErrDuplicate) {
+			t.Errorf("twice the same: %v", err)
 		}
+		drive(t, b)
+	}
+	if one, two := get(t, b, it.ID), get(t, b, again.ID); one.State != Delivered || two.State != Refused {
+		t.Errorf("%+v %+v", one, two)
 	}
 	if _, err := b.Retry(t.Context(), it.ID); !errors.Is(err, ErrState) {
 		t.Errorf("a delivered one: %v", err)

@@ -11,14 +11,14 @@ import (
 )
 
 // change changes one item and, where keep is false, takes its copy away.
-func (b *Outbox) change(ctx context.Context, id string, do func(*Item) error) (Item, error) {
+func (b *Outbox) change(ctx context.Context, id string, do func(*sql.Tx, *Item) error) (Item, error) {
 	var it Item
 	err := b.tx(ctx, func(tx *sql.Tx) error {
 		var err error
 		if it, err = one(ctx, tx, id); err != nil {
 			return err
 		}
-		if err := do(&it); err != nil {
+		if err := do(tx, &it); err != nil {
 			return err
 		}
 		return put(ctx, tx, it)
@@ -37,9 +37,16 @@ func (it *Item) afresh(now time.Time) {
 
 // Retry sends an item that waits or was refused as soon as possible, as if it had
 // never been tried. ErrState if it is in another state, ErrNoCopy if its copy is
-// gone.
+// gone; ErrDuplicate if the same file was delivered since, or is about to be.
 func (b *Outbox) Retry(ctx context.Context, id string) (Item, error) {
-	return b.change(ctx, id, func(it *Item) error {
+	return b.change(ctx, id, func(tx *sql.Tx, it *Item) error {
+		if it.State == Refused && b.policy().Duplicate != DuplicateSend {
+			if _, found, err := twin(ctx, tx, *it); err != nil {
+				return err
+			} else if found {
+				return ErrDuplicate
+			}
+		}
 		switch {
 		case it.State == Refused && !it.Kept:
 			return ErrNoCopy
@@ -93,7 +100,7 @@ const maxNote = 500
 // Resolve decides an item that is maybe delivered: it was, or it is sent again.
 // The note says who knows that, and how.
 func (b *Outbox) Resolve(ctx context.Context, id string, delivered bool, note string) (Item, error) {
-	it, err := b.change(ctx, id, func(it *Item) error {
+	it, err := b.change(ctx, id, func(_ *sql.Tx, it *Item) error {
 		if it.State != Uncertain {
 			return ErrState
 		}

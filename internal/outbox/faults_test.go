@@ -207,6 +207,10 @@ func TestDatabaseFull(t *testing.T) {
 	if requests > 1 {
 		t.Errorf("%d requests went out", requests)
 	}
+	// Whoever looks counts what went out as maybe delivered, at once.
+	if s, err := Look(t.Context(), b.o.Dir); err != nil || s.Uncertain != requests || s.Waiting != len(taken)-requests {
+		t.Errorf("%+v %v, with %d requests", s, err, requests)
+	}
 	full("100000")
 	drive(t, b)
 	for _, it := range taken {
@@ -419,7 +423,14 @@ func TestInterrupted(t *testing.T) {
 		if err := b.setWhole(t.Context(), whole.ID, true); err != nil {
 			t.Fatal(err)
 		}
-		if err := b.recover(t.Context()); err != nil {
+		l := b.lock() // of the one that sends, as far as anybody can see
+		if got, err := l.TryLock(); !got || err != nil {
+			t.Fatalf("%v %v", got, err)
+		}
+		if err := b.Recover(t.Context()); err != nil || get(t, b, whole.ID).State != Sending {
+			t.Fatalf("%s: taken from a worker that runs: %v", how, err)
+		}
+		if err := errors.Join(l.Unlock(), b.Recover(t.Context())); err != nil {
 			t.Fatal(err)
 		}
 		if got := get(t, b, half.ID); got.State != Waiting || got.Reason != Interrupted {

@@ -7,19 +7,23 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"wiebelt/internal/sqlitefile"
 )
 
 // Sight is an outbox in numbers.
 type Sight struct {
-	Waiting   int // also what is being sent
-	Uncertain int
-	Kept      int    // refused, with our copy still there
-	Held      Reason // "" if the queue is not on hold
-	Working   bool   // a worker runs
-	Spool     bool   // the folder for copies is there
-	Aside     bool   // a damaged database was put aside
+	Waiting   int       // also what is being sent
+	Oldest    time.Time // when the first of them was taken
+	Uncertain int       // also what a worker left that is gone, once all of it was handed over
+	Kept      int       // refused, with our copy still there
+	Held      Reason    // "" if the queue is not on hold
+	Working   bool      // a worker runs
+	Spool     bool      // the folder for copies is there
+	Aside     bool      // a damaged database was put aside
+
+	left int // is being sent, and all of it was handed over
 }
 
 // Look looks at the outbox in a folder and changes nothing. Its errors are
@@ -43,6 +47,9 @@ func Look(ctx context.Context, dir string) (s Sight, err error) {
 	s.Aside = err == nil
 	if _, err = os.Stat(filepath.Join(dir, lockName)); err == nil { // asking would make it
 		s.Working = (&Outbox{o: Options{Dir: dir}}).Busy()
+	}
+	if !s.Working { // as the next worker will decide
+		s.Waiting, s.Uncertain = s.Waiting-s.left, s.Uncertain+s.left
 	}
 	return s, nil
 }
@@ -68,12 +75,13 @@ func look(ctx context.Context, path string) (s Sight, err error) {
 	if err := sqlitefile.Check(ctx, db); err != nil || schema == 0 {
 		return s, err
 	}
-	var waiting, uncertain, kept sql.NullInt64
-	err = db.QueryRowContext(ctx, "SELECT sum(state IN (?, ?)), sum(state = ?), sum(state = ? AND kept = 1) FROM items",
-		string(Waiting), string(Sending), string(Uncertain), string(Refused)).Scan(&waiting, &uncertain, &kept)
+	var oldest sql.NullInt64
+	err = db.QueryRowContext(ctx, "SELECT count(*) FILTER (WHERE state IN (?1, ?2)), min(added) FILTER (WHERE state IN (?1, ?2)),"+
+		" count(*) FILTER (WHERE state = ?3), count(*) FILTER (WHERE state = ?4 AND kept = 1), count(*) FILTER (WHERE state = ?2 AND whole = 1) FROM items",
+		string(Waiting), string(Sending), string(Uncertain), string(Refused)).Scan(&s.Waiting, &oldest, &s.Uncertain, &s.Kept, &s.left)
 	if err != nil {
 		return s, err
 	}
-	s.Waiting, s.Uncertain, s.Kept = int(waiting.Int64), int(uncertain.Int64), int(kept.Int64)
+	s.Oldest = sqlitefile.Time(oldest.Int64)
 	return s, db.QueryRowContext(ctx, "SELECT held FROM queue").Scan(&s.Held)
 }

@@ -60,7 +60,7 @@ func troubleOf(err error) error {
 	switch {
 	case errors.Is(err, trust.Err):
 		kind = Exposed
-	case isFull(err), code == sqlite3.SQLITE_FULL:
+	case isFull(err), code == sqlite3.SQLITE_FULL, s != nil && s.Code() == sqlite3.SQLITE_IOERR_SHMSIZE: // that file could not grow
 		kind = DiskFull
 	case errors.Is(err, fs.ErrPermission), isReadOnly(err),
 		code == sqlite3.SQLITE_READONLY, code == sqlite3.SQLITE_PERM:

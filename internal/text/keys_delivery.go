@@ -12,6 +12,7 @@ const (
 	DeliveryNoItem     Key = "delivery.item.none"
 	DeliveryOtherState Key = "delivery.item.state"
 	DeliveryNoCopy     Key = "delivery.item.copy"
+	DeliveryTwin       Key = "delivery.item.twin"
 	DeliveryUndecided  Key = "delivery.item.undecided"
 	DeliveryGiveIDs    Key = "delivery.usage.ids"
 	DeliveryWatchAlone Key = "delivery.usage.watch"
