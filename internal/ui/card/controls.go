@@ -62,14 +62,15 @@ func (p *painter) open(s string, x, y, w, h float32, filled, on bool, do Do) {
 	p.area(x, y, w, h, do)
 }
 
-// link is a small word that can be clicked.
-func (p *painter) link(s string, x, y, room float32, c color.NRGBA, do Do) float32 {
+// link is a small word that can be clicked, with nothing from outside in it if it
+// is ours.
+func (p *painter) link(s string, x, y, room float32, c color.NRGBA, ours bool, do Do) float32 {
 	f := stateFont
 	_, w := fit(s, room, f)
 	if do == p.l.Hover {
 		p.fill(x-5, y-2, w+10, footH+4, p.touched(p.c.Background), 4)
 	}
-	p.text(s, x, y, room, f, c)
+	p.put(s, x, y, room, f, c, ours)
 	p.area(x-5, y-4, w+10, footH+8, do)
 	return w
 }

@@ -277,7 +277,7 @@ func (p *painter) found(c companion.Card) float32 {
 	// Not beside the buttons: a click that misses one must not take a name away.
 	s := p.lg.T(text.CardNotThis)
 	w := width(s, stateFont)
-	p.link(s, right-w, y+1, w+1, p.c.Muted, p.about(c, companion.DoNotThis, 0))
+	p.link(s, right-w, y+1, w+1, p.c.Muted, true, p.about(c, companion.DoNotThis, 0))
 	away := w + 12
 	for _, f := range p.fields(k) {
 		if y > last {
@@ -312,20 +312,20 @@ func (p *painter) foot(c companion.Card, y float32, who, away int) float32 {
 	if pass == p.l.Copied {
 		s, ink = p.copied()
 	}
-	p.link(s, left, y, room/2, ink, pass)
+	p.link(s, left, y, room/2, ink, true, pass)
 	room -= 160
 	switch {
 	case c.Undo: // where nothing was that takes away
 		s := p.lg.T(text.CardUndo)
 		w := width(s, stateFont)
-		p.link(s, right-w, y, w+1, p.c.Accent, p.act(c, companion.DoUndo))
+		p.link(s, right-w, y, w+1, p.c.Accent, true, p.act(c, companion.DoUndo))
 	case away >= 0:
 		s := p.lg.T(text.CardNotThis)
 		if p.l.Privacy != PrivacyNumber {
 			s = p.lg.T(text.CardNotThisOne, isolated(p.nameOf(c, c.Contacts[away])))
 		}
 		_, w := fit(s, room, stateFont)
-		p.link(s, right-w, y, room, p.c.Muted, p.about(c, companion.DoNotThis, away))
+		p.link(s, right-w, y, room, p.c.Muted, p.l.Privacy == PrivacyNumber, p.about(c, companion.DoNotThis, away))
 	}
 	return y + footH + footPad
 }
