@@ -144,6 +144,8 @@ func TestEverythingFits(t *testing.T) {
 			strip := c
 			strip.Strip, strip.Phase, strip.Answered = true, companion.PhaseAnswered, now.Add(-3*3600e9)
 			checkFit(t, name+", strip", layout(strip, l))
+			strip.Line = true
+			checkFit(t, name+", line", layout(strip, l))
 			for _, v := range []Privacy{PrivacyInitials, PrivacyNumber} {
 				l.Privacy = v
 				checkFit(t, name+", "+string(v), layout(c, l))

@@ -113,6 +113,9 @@ func (p *painter) stripTitle(c companion.Card) string {
 	case companion.Own:
 		return p.ownTitle(c)
 	case companion.Failed:
+		if c.Line && c.Number.Display() != "" {
+			break // who calls comes first where there is room for little
+		}
 		return strings.TrimSuffix(p.lg.T(text.CardFailed), ":")
 	case companion.Unfilled:
 		return p.lg.T(text.CardUnfilled)
