@@ -233,8 +233,12 @@ func (cs *Cards) set(c Config) {
 }
 
 func (cs *Cards) keepOutOfCapture() {
+	all := []window.Window{cs.frame}
 	for _, s := range cs.slots {
-		if err := s.win.HideFromCapture(cs.c.HideFromCapture); err != nil && !errors.Is(err, window.ErrUnsupported) {
+		all = append(all, s.win)
+	}
+	for _, w := range all {
+		if err := w.HideFromCapture(cs.c.HideFromCapture); err != nil && !errors.Is(err, window.ErrUnsupported) {
 			cs.c.Log.Warn("cards are not kept out of screen sharing", "why", err)
 			return
 		}
