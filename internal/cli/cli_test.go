@@ -65,6 +65,14 @@ func TestLookup(t *testing.T) {
 	if err := (&lookupCmd{}).print(&env{out: &said, err: io.Discard}, lookupAnswer{Outcome: "found", Contacts: []lookupContact{k}}); err != nil || !strings.Contains(said.String(), "Vries") || strings.ContainsAny(said.String(), "\x1b\x07") {
 		t.Errorf("%q %v", said.String(), err)
 	}
+	// A number of another country is only possibly this person's, and who has no
+	// address has no comma for one.
+	if _, err := h.AddInvented(t.Context(), localhub.Record{Numbers: []string{"+3225550171"}, Contact: contact.Contact{RelationNumber: "171", FamilyName: "Maes"}}); err != nil {
+		t.Fatal(err)
+	}
+	if code, out, errOut := run(t, "", "lookup", "--profile", dir, "--language", "nl", "+32 2 555 01 71"); code != 0 || !strings.HasPrefix(out, "Mogelijk: ") || !strings.Contains(out, "\n171, Maes") || strings.Contains(out, " ,") {
+		t.Errorf("exit %d: %q %s", code, out, errOut)
+	}
 	h.Faults().RefuseCredentials(true)
 	code, out, errOut := run(t, "", "lookup", "--json", "--profile", dir, "0698760011")
 	if err := json.Unmarshal([]byte(out), &a); err != nil || code != 1 || a.Outcome != "failed" || a.Error == nil || a.Error.Code != "credentials_refused" {

@@ -114,7 +114,7 @@ func TestDeliverExitCodes(t *testing.T) {
 		{"delivered", localhub.Fault{}, []string{fresh(), fresh()}, 0, "2 aangeleverd · 0 geweigerd · 0 mogelijk aangeleverd · 0 in de wacht\n", "Verslag: "},
 		{"one refused here", localhub.Fault{}, []string{fresh(), bad, fresh()}, 5, "2 aangeleverd · 1 geweigerd · 0 mogelijk aangeleverd · 0 in de wacht\n", "slecht.zip: geweigerd: "},
 		{"one absent", localhub.Fault{}, []string{filepath.Join(in, "weg.zip"), fresh()}, 1, "1 aangeleverd · 0 geweigerd · 0 mogelijk aangeleverd · 0 in de wacht · 1 niet aangenomen\n", "kan niet worden gelezen"},
-		{"refused by the hub", localhub.Fault{Status: 422, Times: 1}, []string{fresh(), fresh()}, 5, "1 aangeleverd · 1 geweigerd · 0 mogelijk aangeleverd · 0 in de wacht\n", "status 422"},
+		{"refused by the hub", localhub.Fault{Status: 422, Times: 1}, []string{fresh(), fresh()}, 5, "1 aangeleverd · 1 geweigerd · 0 mogelijk aangeleverd · 0 in de wacht\n", "antwoordcode 422"},
 		{"no answer", localhub.Fault{Body: localhub.BodyEmpty, Times: 1}, []string{fresh(), fresh()}, 6, "1 aangeleverd · 0 geweigerd · 1 mogelijk aangeleverd · 0 in de wacht\n", "mogelijk aangeleverd: "},
 		{"captive portal, again", localhub.Fault{Body: localhub.BodyHTML, Times: 1}, []string{"--uncertain", "retry", fresh()}, 0, "1 aangeleverd · 0 geweigerd · 0 mogelijk aangeleverd · 0 in de wacht\n", ""},
 		{"later", localhub.Fault{Status: 503, Times: 1}, []string{fresh()}, 0, "1 aangeleverd · 0 geweigerd · 0 mogelijk aangeleverd · 0 in de wacht\n", "later terug te komen; wordt opnieuw geprobeerd"},
@@ -495,7 +495,7 @@ func TestDeliverCommands(t *testing.T) {
 	}
 	_, out, _ := r("list")
 	lines := strings.Split(strings.TrimSpace(out), "\n")
-	if len(lines) != 2 || !strings.Contains(out, "mogelijk aangeleverd") || !strings.Contains(out, "geweigerd") || !strings.Contains(out, "status 422") {
+	if len(lines) != 2 || !strings.Contains(out, "mogelijk aangeleverd") || !strings.Contains(out, "geweigerd") || !strings.Contains(out, "antwoordcode 422") {
 		t.Fatalf("%s", out)
 	}
 	id := map[string]string{}
@@ -641,7 +641,7 @@ func TestDeliverWatch(t *testing.T) {
 	h.Faults().Set(localhub.AtTransaction, localhub.Fault{Status: 422, Times: 1})
 	put(t, filepath.Join(dir, "b.zip"), zipOf(t, "b"))
 	eventually(t, "b.zip refused", func() bool { return there("refused/b.zip") })
-	if b, err := os.ReadFile(filepath.Join(dir, "refused", "b.zip.txt")); err != nil || !strings.Contains(string(b), "status 422") || !strings.Contains(string(b), "broken on purpose") {
+	if b, err := os.ReadFile(filepath.Join(dir, "refused", "b.zip.txt")); err != nil || !strings.Contains(string(b), "antwoordcode 422") || !strings.Contains(string(b), "broken on purpose") {
 		t.Errorf("%q %v", b, err)
 	}
 	// Ended while the hub is gone; the next one goes on, and delivers once.
@@ -668,7 +668,7 @@ func TestDeliverWatch(t *testing.T) {
 		t.Errorf("c.zip was delivered %d times", n)
 	}
 	log, _, _ := strings.Cut(out.String(), "{")
-	for _, line := range []string{`(?m)^[0-9a-f-]{36} ` + sumOf(zipOf(t, "a")) + `: aangeleverd: status 200$`, `(?m)^- ` + sumOf([]byte("geen zip")) + `: geweigerd: `} {
+	for _, line := range []string{`(?m)^[0-9a-f-]{36} ` + sumOf(zipOf(t, "a")) + `: aangeleverd: antwoordcode 200$`, `(?m)^- ` + sumOf([]byte("geen zip")) + `: geweigerd: `} {
 		if !regexp.MustCompile(line).MatchString(log) {
 			t.Errorf("no line %s in %s", line, log)
 		}

@@ -20,4 +20,4 @@ func foldersOf(u *user.User) ([]userFolder, profile.Dirs) {
 	return f, profile.Dirs{Config: f[0].path(), State: f[1].path(), Run: filepath.Join(f[1].path(), "run")}
 }
 
-func vaultHint(name string) string { return "secret-tool clear service " + name }
+func vaultHint(name string) any { return "secret-tool clear service " + name }

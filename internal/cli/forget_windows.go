@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sys/windows"
 
 	"wiebelt/internal/profile"
+	"wiebelt/internal/text"
 )
 
 func administrator() bool {
@@ -25,6 +26,4 @@ func foldersOf(u *user.User) ([]userFolder, profile.Dirs) {
 	return f, profile.Dirs{Config: f[0].path(), State: f[1].path(), Run: filepath.Join(f[1].path(), "run")}
 }
 
-func vaultHint(name string) string {
-	return "Credential Manager, Windows Credentials: remove those whose name begins with " + name + " (cmdkey /list shows them)"
-}
+func vaultHint(name string) any { return text.Errorf(text.SayVault, name) }

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"strings"
 	"time"
@@ -212,7 +211,7 @@ func (c *provisionCmd) open(d profile.Dirs, kind string) (secret.Store, error) {
 	}
 	store, err := secret.Open(kind, d)
 	if err != nil {
-		return nil, fmt.Errorf("secret store %q: %w", kind, err)
+		return nil, text.Errorf(text.SaySecretStore, kind, err)
 	}
 	return store, nil
 }

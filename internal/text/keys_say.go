@@ -57,6 +57,8 @@ const (
 	SaySimNotRunning  Key = "say.sim.notrunning"
 	SaySimAnnounced   Key = "say.sim.announced"
 	SayLookupFailed   Key = "say.lookup.failed" // why, and what to do
-	SayNotSetUp       Key = "say.not_set_up"    // what is missing
+	SayVault          Key = "say.vault"
+	SaySecretStore    Key = "say.secret_store"
+	SayNotSetUp       Key = "say.not_set_up" // what is missing
 	SayHubPair        Key = "say.hub.pair"
 )

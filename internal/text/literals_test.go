@@ -14,7 +14,7 @@ import (
 )
 
 // spoken are the folders whose programs speak to people.
-var spoken = []string{"../ui", "../resident", "../native/tray", "../native/notify", "../native/message", "../health", "../guide"}
+var spoken = []string{"../ui", "../resident", "../native/tray", "../native/notify", "../native/message", "../health", "../guide", "../cli", "../doctor"}
 
 // prose is what people would read: two words, or one that begins like a sentence.
 var prose = regexp.MustCompile(`\pL{2,} \pL{2,}|^\p{Lu}\p{Ll}{2,}`)
@@ -39,10 +39,28 @@ var known = map[string]string{
 	"Ons Dorp":                      "of the invented caller on a test card",
 	"Settings":                      "a section of MicroSIP's file",
 	"values of a recipe":            "in place of secrets, should they be printed",
+	"there is no screen":            "known by ring, which says it in words of its own",
+	"the file is empty":             "known by its code, which has a sentence",
+	"on hold":                       "never shown",
+	"MicroSIP":                      "the same in every language",
+	"Windows":                       "the same in every language",
+	"Windows %d.%d build %d":        "in the file for the help desk, as are those below",
+	"the desktop did not answer\n":  "",
+	"window manager":                "",
+	"no screen to show cards on":    "",
+	"%dx%d at %d,%d, %d %%, without panels %dx%d": "",
+	"left out: larger than the program writes\n":  "",
+	"{\"msg\":\"[a line that is not ours]\"}\n":   "",
 }
 
-// file is a picture or the name of a font.
-var file = regexp.MustCompile(`^<svg |^<path |\.ttf$`)
+func isKnown(s string) bool {
+	_, ok := known[s]
+	return ok || strings.HasPrefix(s, "gnome ") // the names of desktops
+}
+
+// file is a picture, the name of a font or folder, a pattern, a command to be
+// typed, or the comment of a metric.
+var file = regexp.MustCompile(`^<svg |^<path |\.ttf$|^\^|^wiebelt |^# HELP |^\n%s\n\necho|^AppData/|^Software\\|^secret-tool `)
 
 // quiet are functions whose words no user reads: the log, errors for it, and
 // patterns.
@@ -65,10 +83,10 @@ func TestNothingIsHardCoded(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			for _, l := range said(tree) {
+			for _, l := range said(tree, dir == "../cli") {
 				seen++
 				s, err := strconv.Unquote(l.Value)
-				if err == nil && prose.MatchString(s) && known[s] == "" && !file.MatchString(s) {
+				if err == nil && prose.MatchString(s) && !isKnown(s) && !file.MatchString(s) {
 					t.Errorf("%s: %q is said in one language only", files.Position(l.Pos()), s)
 				}
 			}
@@ -84,8 +102,9 @@ func TestNothingIsHardCoded(t *testing.T) {
 	t.Logf("%d literals", seen)
 }
 
-// said are the literals of a file that could come before somebody's eyes.
-func said(tree *ast.File) (all []*ast.BasicLit) {
+// said are the literals of a file that could come before somebody's eyes. What
+// commands make errors of does.
+func said(tree *ast.File, errors bool) (all []*ast.BasicLit) {
 	var walk func(ast.Node) bool
 	walk = func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -107,7 +126,7 @@ func said(tree *ast.File) (all []*ast.BasicLit) {
 			case *ast.SelectorExpr:
 				name = f.Sel.Name
 			}
-			if slices.Contains(quiet, name) {
+			if slices.Contains(quiet, name) && !(errors && (name == "New" || name == "Errorf")) {
 				return false
 			}
 		case *ast.BasicLit:
