@@ -1,0 +1,241 @@
+package e2e
+
+import (
+	"fmt"
+	"image"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"wiebelt/internal/contact"
+	"wiebelt/internal/localhub"
+	"wiebelt/internal/native/xtest"
+	"wiebelt/internal/resident"
+	"wiebelt/internal/simulate"
+	"wiebelt/internal/text"
+)
+
+// Colours of the strip along a card, in the light.
+const (
+	ringing = 0x0B6BCB
+	talking = 0x1B7F4B
+	done    = 0x6B7785
+)
+
+// strip is one card, as the coloured strip along its left border shows it.
+type strip struct {
+	rgb    uint32
+	y0, y1 int
+}
+
+func (s strip) whole() bool { return s.y1-s.y0 > 150 }
+
+func (s strip) String() string { return fmt.Sprintf("%06x %d-%d", s.rgb, s.y0, s.y1) }
+
+// strips are the cards on the screen, from the top.
+func (o *office) strips() (all []strip) {
+	img := o.look(image.Rect(width-16-380+2, 0, width-16-380+3, height))
+	for y := range img.Rect.Dy() {
+		c := img.RGBAAt(0, y)
+		rgb := uint32(c.R)<<16 | uint32(c.G)<<8 | uint32(c.B)
+		if rgb != ringing && rgb != talking && rgb != done {
+			continue
+		}
+		if n := len(all); n > 0 && all[n-1].rgb == rgb && all[n-1].y1 == y {
+			all[n-1].y1++
+			continue
+		}
+		all = append(all, strip{rgb, y, y + 1})
+	}
+	// What is lower is the line around a card that has the keyboard.
+	return slices.DeleteFunc(all, func(s strip) bool { return s.y1-s.y0 < 10 })
+}
+
+// TestDayAtTheReception is an hour in which calls overlap, with real keys and
+// clicks on a desktop with a task bar: every step does what a receptionist would,
+// and looks at what she would see. With WIEBELT_SHOTS set, a picture of each is
+// left there.
+func TestDayAtTheReception(t *testing.T) {
+	for _, l := range []text.Language{text.Dutch, text.English} {
+		t.Run(string(l), func(t *testing.T) {
+			t.Parallel()
+			reception(t, l)
+		})
+	}
+}
+
+func reception(t *testing.T, l text.Language) {
+	if _, err := together(); err != nil {
+		t.Fatal(err)
+	}
+	h, value := startHub(t)
+	people := map[string]string{} // contact by number
+	for i, name := range []string{"Jansen", "Prins", "Bakker", "Visser", "Smit"} {
+		number := fmt.Sprintf("+3169876002%d", i)
+		people[name] = number
+		if _, err := h.AddInvented(t.Context(), localhub.Record{Numbers: []string{number}, Contact: contact.Contact{ID: "c-" + strings.ToLower(name), RelationNumber: fmt.Sprint(100300 + i),
+			Initials: "A.", FamilyName: name, Address: contact.Address{Street: "Laan", Number: fmt.Sprint(i + 1), PostalCode: "1234AB", City: "Ons Dorp"}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o := prepareOn(t, h, h.BaseURL(), value, "xfwm4", xtest.Options{Width: width, Height: height},
+		"[card]\nafter_call = \"6s\"\n\n[phone]\ncall_back = \"off\"\n\n[ui]\ntheme = \"light\"\nlanguage = \""+string(l)+"\"\n")
+	notes := o.opener("exit 0")
+	bar := o.Terminal(image.Rect(0, height-40, width, height))
+	o.Run("xprop", "-id", bar.ID, "-f", "_NET_WM_STRUT_PARTIAL", "32c", "-set", "_NET_WM_STRUT_PARTIAL", fmt.Sprintf("0,0,0,40,0,0,0,0,0,0,0,%d", width-1))
+	o.start()
+	term := o.Terminal(image.Rect(40, 40, 600, 400))
+	p := dial(o)
+	ring := func(id, name string) {
+		t.Helper()
+		number := people[name]
+		if name == "De Vries" {
+			number = "+31698760011"
+		}
+		if err := p.Ring(t.Context(), simulate.Call{ID: id, Number: number}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	answer := func(id string) {
+		t.Helper()
+		if err := p.Answer(t.Context(), simulate.Call{ID: id}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	end := func(id, reason string) {
+		t.Helper()
+		if err := p.End(t.Context(), simulate.Call{ID: id}, reason); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// sees waits until the cards on the screen are as they should be.
+	sees := func(what string, ok func(all []strip) bool) (all []strip) {
+		t.Helper()
+		o.Until(what, func() bool { all = o.strips(); return ok(all) }, func() []any { return []any{"there are", all} })
+		return all
+	}
+	of := func(all []strip, rgb uint32) (n int) {
+		for _, s := range all {
+			if s.rgb == rgb {
+				n++
+			}
+		}
+		return n
+	}
+	one := func(rgb uint32) func([]strip) bool {
+		return func(all []strip) bool { return len(all) == 1 && all[0].rgb == rgb && all[0].whole() }
+	}
+	hotkey := func() {
+		t.Helper()
+		was := o.FocusedWindow()
+		o.Key("ctrl+alt+w")
+		o.Until("a card has the keyboard", func() bool { return o.FocusedWindow() != was })
+		meant()
+	}
+	opens := func(what, id string, do func()) {
+		t.Helper()
+		before := len(opened(notes))
+		do()
+		o.Until(what, func() bool { return len(opened(notes)) > before })
+		if all := opened(notes); !strings.HasSuffix(all[len(all)-1], "/contacts/viewcontact/"+id) {
+			t.Errorf("%s: opened %q", what, all[before:])
+		}
+	}
+	var second strip // where the second caller's card stands
+
+	for i, step := range []struct {
+		name string
+		do   func()
+	}{
+		{"a call is answered and ends", func() {
+			ring("1", "De Vries")
+			rang := sees("a whole card", one(ringing))
+			answer("1")
+			if now := sees("the same card in a call", one(talking)); now[0].y0 != rang[0].y0 || now[0].y1 != rang[0].y1 {
+				t.Errorf("answered, it went from %v to %v", rang, now)
+			}
+			if now := rang[0].y1; now > height-40 {
+				t.Errorf("the card stands on the task bar, at %d", now)
+			}
+			end("1", "completed")
+		}},
+		{"the next one rings beside the ended card", func() {
+			ring("2", "Jansen")
+			all := sees("a whole ringing card, and the ended one folded", func(all []strip) bool {
+				return len(all) == 2 && of(all, ringing) == 1 && slices.ContainsFunc(all, func(s strip) bool { return s.rgb == ringing && s.whole() }) &&
+					slices.ContainsFunc(all, func(s strip) bool { return s.rgb != ringing && !s.whole() })
+			})
+			second = all[slices.IndexFunc(all, func(s strip) bool { return s.rgb == ringing })]
+			hotkey()
+			opens("Enter opens the file of who rings", "c-jansen", func() { o.Key("Return") })
+			o.Key("Escape")
+			term.Focus()
+		}},
+		{"the ended card goes and the ringing one stays where it is", func() {
+			if all := sees("the ringing card alone", func(all []strip) bool { return len(all) == 1 }); all[0] != second {
+				t.Errorf("it went from %v to %v", second, all[0])
+			}
+			answer("2")
+			sees("in a call", func(all []strip) bool { return len(all) == 1 && all[0].rgb == talking })
+		}},
+		{"closed during the call, the hotkey brings it back", func() {
+			o.Click(width-16-19, second.y0+19, 1)
+			sees("no card", func(all []strip) bool { return len(all) == 0 })
+			o.Move(700, 500)
+			o.Key("ctrl+alt+w")
+			sees("the card of the call", func(all []strip) bool { return len(all) == 1 && all[0].rgb == talking })
+			o.Key("Escape")
+			term.Focus()
+		}},
+		{"five calls, and the fifth is answered", func() {
+			end("2", "completed")
+			for i, name := range []string{"De Vries", "Jansen", "Prins", "Bakker", "Visser"} {
+				ring(fmt.Sprint(10+i), name)
+			}
+			answer("14")
+			sees("the call in progress and four that ring", func(all []strip) bool { return of(all, talking) == 1 && of(all, ringing) == 4 })
+		}},
+		{"among five the hotkey goes to one that rings", func() {
+			hotkey()
+			before := len(opened(notes))
+			o.Key("Return")
+			o.Until("Enter opens a file", func() bool { return len(opened(notes)) > before })
+			got := opened(notes)[before]
+			if !slices.ContainsFunc([]string{"vries", "jansen", "prins", "bakker"}, func(who string) bool { return strings.HasSuffix(got, "/c-"+who) }) {
+				t.Errorf("opened %q", got)
+			}
+			o.Key("Escape")
+			term.Focus()
+		}},
+		{"all have gone", func() {
+			end("14", "completed")
+			for i := range 4 {
+				end(fmt.Sprint(10+i), "missed")
+			}
+			sees("no card", func(all []strip) bool { return len(all) == 0 })
+		}},
+		{"the missed ones wait in the calls window, and a click and a key take one off", func() {
+			if err := resident.ShowCalls(t.Context(), o.instance()); err != nil {
+				t.Fatal(err)
+			}
+			d := &desk{office: o, t: t}
+			id := o.FindWindow("– Wiebelt$")
+			d.at = d.origin(id)
+			o.Until("the word of a missed call", func() bool { return d.shows(d.result(), ringing) })
+			d.activate(id)
+			missed := len(callsOf(t, o))
+			meant()
+			o.Click(d.at.X+300, d.at.Y+186, 1)
+			o.Key("Delete")
+			o.Until("one call less", func() bool { return len(callsOf(t, o)) == missed-1 })
+		}},
+	} {
+		t.Log(step.name)
+		step.do()
+		if dir := os.Getenv("WIEBELT_SHOTS"); dir != "" {
+			keep(t, filepath.Join(dir, fmt.Sprintf("day-%s-%d.png", l, i)), o.Screenshot())
+		}
+	}
+}
