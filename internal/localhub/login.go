@@ -106,9 +106,40 @@ func (h *Hub) doLogin(w http.ResponseWriter, r *http.Request) {
 		h.loginForm(w, r, http.StatusForbidden, l)
 		return
 	}
+	ok, wait, err := h.tryPassword(r, name, password)
+	switch {
+	case errors.Is(err, errTooMany):
+		h.later(w, r, l, http.StatusTooManyRequests, wait)
+		return
+	case errors.Is(err, errBusy):
+		h.later(w, r, l, http.StatusServiceUnavailable, wait)
+		return
+	case err != nil:
+		h.failed(w, r, "login", err)
+		return
+	}
+	if !ok {
+		l.Error = lang.T(text.LocalhubWrong)
+		h.loginForm(w, r, http.StatusUnauthorized, l)
+		return
+	}
+	if err := h.begin(r.Context(), w, name); err != nil {
+		h.failed(w, r, "login", err)
+		return
+	}
+	h.setCookie(w, "login", "", 0) // the next login has a form of its own
+	http.Redirect(w, r, l.Next, http.StatusSeeOther)
+}
+
+// errTooMany means that too many wrong passwords were tried.
+var errTooMany = errors.New("local hub: too many wrong passwords")
+
+// tryPassword reports whether the password is the user's, as far as whoever sent
+// the request may try: with errTooMany and errBusy it was not looked at, and wait
+// is how long to wait.
+func (h *Hub) tryPassword(r *http.Request, name, password string) (ok bool, wait time.Duration, err error) {
 	known := h.isKnown(r, name)
 	keys := []limitKey{{name: name, known: true}}
-	wait, ok := time.Duration(0), false
 	if known {
 		wait, ok = h.limits.try(h.now(), keys...)
 	}
@@ -118,31 +149,13 @@ func (h *Hub) doLogin(w http.ResponseWriter, r *http.Request) {
 		wait, ok = h.limits.try(h.now(), keys...)
 	}
 	if !ok {
-		h.later(w, r, l, http.StatusTooManyRequests, wait)
-		return
+		return false, wait, errTooMany
 	}
-	ok, err := h.checkPassword(r.Context(), name, password, known)
-	if errors.Is(err, errBusy) {
-		h.limits.back(false, keys...)
-		h.later(w, r, l, http.StatusServiceUnavailable, time.Second)
-		return
+	ok, err = h.checkPassword(r.Context(), name, password, known)
+	if ok || err != nil {
+		h.limits.back(ok, keys...)
 	}
-	if err != nil {
-		h.failed(w, r, "login", err)
-		return
-	}
-	if !ok {
-		l.Error = lang.T(text.LocalhubWrong)
-		h.loginForm(w, r, http.StatusUnauthorized, l)
-		return
-	}
-	h.limits.back(true, keys...)
-	if err := h.begin(r.Context(), w, name); err != nil {
-		h.failed(w, r, "login", err)
-		return
-	}
-	h.setCookie(w, "login", "", 0) // the next login has a form of its own
-	http.Redirect(w, r, l.Next, http.StatusSeeOther)
+	return ok, time.Second, err
 }
 
 // later says when to try again.

@@ -141,40 +141,43 @@ func newTurns() turns {
 // have places of their own. A password that was right before is right at once, so
 // that a flood of wrong ones keeps nobody waiting who knows it.
 func (h *Hub) checkPassword(ctx context.Context, name, password string, known bool) (bool, error) {
+	m := hmac.New(sha256.New, h.rightKey)
+	m.Write([]byte(name + "\x00" + password))
+	mark := [sha256.Size]byte(m.Sum(nil))
+	before, wasRight := h.right.Load(mark)
+	if !wasRight { // the database, too, is for those who have a place
+		t := h.strangers
+		if known {
+			t = h.known
+		}
+		select {
+		case t.waiting <- struct{}{}:
+			defer func() { <-t.waiting }()
+		default:
+			return false, errBusy
+		}
+		select {
+		case t.hashing <- struct{}{}:
+			defer func() { <-t.hashing }()
+		case <-ctx.Done():
+			return false, ctx.Err()
+		}
+	}
 	hash, err := h.store.userHash(ctx, name)
 	unknown := errors.Is(err, sql.ErrNoRows)
 	if err != nil && !unknown {
 		return false, err
 	}
+	if wasRight && before == string(hash) { // the same password still
+		return true, nil
+	}
 	if unknown {
 		hash = noUser()
 	}
-	m := hmac.New(sha256.New, h.rightKey)
-	m.Write(hash) // all have one length
-	m.Write([]byte(password))
-	mark := [sha256.Size]byte(m.Sum(nil))
-	if _, before := h.right.Load(mark); before {
-		return true, nil
-	}
-	t := h.strangers
-	if known {
-		t = h.known
-	}
-	select {
-	case t.waiting <- struct{}{}:
-		defer func() { <-t.waiting }()
-	default:
-		return false, errBusy
-	}
-	select {
-	case t.hashing <- struct{}{}:
-		defer func() { <-t.hashing }()
-	case <-ctx.Done():
-		return false, ctx.Err()
-	}
 	fits := bcrypt.CompareHashAndPassword(hash, []byte(password)) == nil && !unknown && len(password) <= maxPassword
+	h.right.Delete(mark)
 	if fits {
-		h.right.Store(mark, true)
+		h.right.Store(mark, string(hash))
 	}
 	return fits, nil
 }
