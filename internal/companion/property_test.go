@@ -183,11 +183,12 @@ func (w *world) do(p play) {
 		}
 	case "wait":
 		d := []time.Duration{10 * time.Millisecond, 400 * time.Millisecond, 900 * time.Millisecond, 3 * time.Second, 7 * time.Second, 21 * time.Second, 61 * time.Second, 11 * time.Minute}[p.A%8]
-		for d > 0 { // clocks do not jump, or only when the computer sleeps
-			step := min(d, 500*time.Millisecond)
-			if d > 2*time.Minute {
-				step = 20 * time.Second
-			}
+		most := 500 * time.Millisecond // clocks do not jump, or only when the computer sleeps
+		if d > 2*time.Minute {
+			most = 20 * time.Second
+		}
+		for d > 0 {
+			step := min(d, most)
 			w.clock.Forward(step)
 			synctest.Wait()
 			d -= step
