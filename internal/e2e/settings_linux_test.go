@@ -209,14 +209,14 @@ func TestNewcomer(t *testing.T) {
 	})
 }
 
-// TestLockedSettings: where a policy sets one key of the hub, nothing of the hub
-// can be changed in the window, nor by anything that speaks like it; the window
+// TestLockedSettings: where a policy says which hub, nothing of the hub can be
+// changed in the window, nor by anything that speaks like it; the window
 // says who set it.
 func TestLockedSettings(t *testing.T) {
 	t.Parallel()
 	s := newSeat(t)
-	s.policy("[hub]\nproxy = \"none\"\n\n[ui]\nfile_word = \"dossier\"\n")
 	o, _ := newcomer(t)
+	s.policy(fmt.Sprintf("[hub]\nbase_url = %q\nproxy = \"none\"\n\n[ui]\nfile_word = \"dossier\"\n", o.hub.BaseURL()))
 	o.start(s.before()...)
 	c := asDesk(t, o)
 	if err := c.Send(deskapi.KindSettingsAsk, nil); err != nil {
