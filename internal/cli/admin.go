@@ -26,6 +26,10 @@ func (e *env) ask(a *lookupAnswer, d profile.Dirs, s *settings.Settings, n phone
 		}
 		a.Error = &lookupFault{string(f), message}
 	}
+	if missing := s.Hub.Missing(); len(missing) > 0 {
+		fail(contact.NotSetUp, e.T(text.AdminIncomplete, missing[0]))
+		return
+	}
 	cfg, hubURL, err := configure.Hub(d, s.Hub, slog.New(slog.DiscardHandler))
 	if err != nil {
 		fail(contact.NotSetUp, e.tell(err))

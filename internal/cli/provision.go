@@ -12,6 +12,7 @@ import (
 	"wiebelt/internal/resident/trial"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
+	"wiebelt/internal/settings/templates"
 	"wiebelt/internal/text"
 )
 
@@ -68,7 +69,7 @@ func (c *provisionCmd) hub(e *env, d profile.Dirs, before *settings.Settings, ch
 	if err := settings.Check(d, changes); err != nil {
 		var bad *settings.Error
 		if errors.As(err, &bad) && bad.Problem.Kind == settings.NotAllowed {
-			return &failure{exitUsage, err}
+			return &exitError{exitUsage, templates.Say(e.lang(), bad.Problem)}
 		}
 		return err
 	}
