@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/driver/desktop"
 	base "fyne.io/fyne/v2/theme"
 
 	"wiebelt/internal/native/window"
@@ -24,6 +25,7 @@ type frame struct {
 	least   image.Point
 	shown   bool
 	center  bool
+	at      *image.Point // where the content is to come up, in pixels of the desktop
 	fixed   bool
 	closed  bool
 	focused bool
@@ -161,7 +163,9 @@ func (w *frame) Show() {
 		w.native = n
 		w.borders()
 		w.canvas.fit()
-		if w.center {
+		if w.at != nil {
+			w.check(n.Move(*w.at))
+		} else if w.center {
 			work := w.monitor().Work
 			w.check(n.Move(image.Pt(work.Min.X+(work.Dx()-w.size.X)/2, work.Min.Y+max(0, (work.Dy()-w.size.Y)/2))))
 		}
@@ -170,6 +174,20 @@ func (w *frame) Show() {
 	w.update() // painted before it comes up
 	w.check(w.native.Show())
 }
+
+// RequestPosition asks for a place of the content, in pixels of the desktop.
+func (w *frame) RequestPosition(x, y int) {
+	w.at = &image.Point{X: x, Y: y}
+	if w.native != nil {
+		w.check(w.native.Move(*w.at))
+	}
+}
+
+// Not offered: a second screen to fill, and a place above all other windows.
+func (w *frame) RequestFullScreenSecondary() {}
+func (w *frame) RequestAlwaysOnTop()         {}
+
+var _ desktop.Window = (*frame)(nil)
 
 // borders has the desktop draw dark borders around a dark window.
 func (w *frame) borders() {
