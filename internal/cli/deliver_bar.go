@@ -33,6 +33,9 @@ func newDeliverBar(w io.Writer, total int64, what string) *deliverBar {
 }
 
 func isTerminal(w io.Writer) bool {
+	if o, ok := w.(*output); ok {
+		w = o.Writer
+	}
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
