@@ -83,7 +83,7 @@ func TestDoctorWithAResident(t *testing.T) {
 	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	if states(r, "resident") != "fail" || states(r, "listener") != "warn" || states(r, "hub.token") != "ok" || code != 1 {
+	if states(r, "resident") != "fail" || states(r, "listener") != "off" || states(r, "hub.token") != "ok" || code != 1 {
 		t.Errorf("stopped: exit %d, %+v", code, r.Checks)
 	}
 }
@@ -93,7 +93,7 @@ func TestDoctorAlone(t *testing.T) {
 	t.Parallel()
 	o := prepare(t, "")
 	r, _ := o.doctor("--number", "0698760011")
-	for id, want := range map[string]string{"resident": "warn", "version": "off", "listener": "off", "link": "off", "hub.token": "ok", "hub.lookup": "ok", "tray": "warn", "history": "off"} {
+	for id, want := range map[string]string{"resident": "warn", "version": "off", "listener": "off", "link": "off", "hub.token": "ok", "hub.lookup": "ok", "tray": "off", "history": "off"} {
 		if got := states(r, id); got != want {
 			t.Errorf("%s: %s, want %s", id, got, want)
 		}
@@ -164,7 +164,7 @@ func TestDoctorUnderWine(t *testing.T) {
 			}
 		}
 	}
-	expect(map[string]string{"settings": "ok", "policy": "off", "secret": "ok", "hub.token": "ok", "resident": "warn", "scheme": "off", "autostart": "warn",
+	expect(map[string]string{"settings": "ok", "policy": "off", "secret": "ok", "hub.token": "ok", "resident": "warn", "scheme": "off", "autostart": "off",
 		"microsip": "off", "tray": "ok", "lock": "ok", "graphics": "off", "disk": "ok", "crash": "ok", "history": "off"})
 	if out, code := p.Run(exe, "register", "--profile", wineProfile); code != 0 {
 		t.Fatalf("register: exit %d: %s", code, out)
@@ -182,5 +182,5 @@ func TestDoctorUnderWine(t *testing.T) {
 		}
 	}
 	o.startsUnderWine(p, dir)
-	expect(map[string]string{"resident": "ok", "version": "ok", "listener": "ok", "scheme": "ok", "autostart": "ok", "microsip": "warn", "log": "ok", "history": "ok"})
+	expect(map[string]string{"resident": "ok", "version": "ok", "listener": "ok", "scheme": "ok", "autostart": "ok", "microsip": "off", "log": "ok", "history": "ok"})
 }

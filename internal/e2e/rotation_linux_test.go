@@ -305,7 +305,7 @@ func TestRotation(t *testing.T) {
 	if g.askedWith(next) == 0 {
 		t.Error("the new secret was not tried")
 	}
-	examine("new one not valid yet", "ok", "ok warn")
+	examine("new one not valid yet", "ok", "ok ok")
 
 	g.takes(old, next)
 	phases["both valid"] = call("both valid", true)
