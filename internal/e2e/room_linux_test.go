@@ -54,7 +54,6 @@ func TestWindowsKeepClearOfTheTaskBar(t *testing.T) {
 			o.start()
 			for _, window := range all {
 				cmd := o.Command(filepath.Join(filepath.Dir(o.bin), "wiebelt-desk"), "--window", window, "--profile", o.profile)
-				cmd.Env = append(cmd.Env, "FYNE_DISABLE_DPI_DETECTION=1", "FYNE_SCALE="+strconv.FormatFloat(s.scale, 'f', 2, 64))
 				cmd.Stderr, cmd.WaitDelay = o.log, time.Second
 				if err := cmd.Start(); err != nil {
 					t.Fatal(err)

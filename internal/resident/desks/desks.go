@@ -16,7 +16,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"sync"
 	"time"
 
@@ -113,11 +112,6 @@ func (d *Desks) Show(window string) {
 		args = append(args, "--profile", d.p.ProfileDir)
 	}
 	cmd := exec.Command(exe, args...)
-	// The scale that cards use; Fyne would find another one by itself.
-	cmd.Env = os.Environ()
-	if r := d.p.Room(); r.Scale > 0 {
-		cmd.Env = append(cmd.Env, "FYNE_DISABLE_DPI_DETECTION=1", "FYNE_SCALE="+strconv.FormatFloat(float64(r.Scale), 'f', 2, 32))
-	}
 	if err := cmd.Start(); err != nil {
 		d.p.Log.Error("the windows program does not start", "why", err)
 		d.Tell(text.StatusDeskFailed)

@@ -165,8 +165,8 @@ func TestRequestsEndWithTheirWindow(t *testing.T) {
 	}
 }
 
-// TestShowStartsTheProgram: once, from our own folder only, with the window, the
-// profile and the scale; and again for a window that was wanted as it went.
+// TestShowStartsTheProgram: once, from our own folder only, with the window and the
+// profile; and again for a window that was wanted as it went.
 func TestShowStartsTheProgram(t *testing.T) {
 	o := newOffice(t)
 	if o.Path() != "" {
@@ -174,7 +174,7 @@ func TestShowStartsTheProgram(t *testing.T) {
 	}
 	notes := filepath.Join(t.TempDir(), "notes")
 	gate := filepath.Join(t.TempDir(), "gate")
-	install(t, "echo \"$* $FYNE_SCALE\" >> "+notes+"\nwhile [ ! -e "+gate+" ]; do sleep 0.01; done\n")
+	install(t, "echo \"$*\" >> "+notes+"\nwhile [ ! -e "+gate+" ]; do sleep 0.01; done\n")
 	o.Show(deskapi.WindowCalls)
 	o.Show(deskapi.WindowHelp) // it is on its way: no other one
 	if err := os.WriteFile(gate, nil, 0o600); err != nil {
@@ -191,7 +191,7 @@ func TestShowStartsTheProgram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := string(b), "--window calls --profile /profile 1.50\n--window help --profile /profile 1.50\n"; got != want {
+	if got, want := string(b), "--window calls --profile /profile\n--window help --profile /profile\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
