@@ -32,7 +32,11 @@ import (
 	"wiebelt/internal/settings/setup"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain: what is said here is Dutch, whatever language the computer has.
+func TestMain(m *testing.M) {
+	_ = os.Setenv("LC_ALL", "nl_NL.UTF-8")
+	goleak.VerifyTestMain(m)
+}
 
 // panel is a profile with files of its own, asked by a settings window.
 type panel struct {
