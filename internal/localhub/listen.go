@@ -66,7 +66,8 @@ func (c Config) place() (place, error) {
 
 // ownLoopback is a random address of this computer and a free port. A browser
 // sends cookies to every port of an address: on 127.0.0.1 programs of other users
-// of the computer would be sent the hub's. Linux and Windows answer on all of
+// of the computer would be sent the hub's. It can be found in the system's table of
+// sockets: what keeps others out for certain is a certificate. Linux and Windows answer on all of
 // 127.0.0.0/8; elsewhere there is 127.0.0.1 alone.
 func ownLoopback() string {
 	if runtime.GOOS != "linux" && runtime.GOOS != "windows" {
