@@ -116,7 +116,9 @@ func (r *delivery) add(ctx context.Context, sources []outbox.Source) error {
 		switch {
 		case err == nil:
 			f.take(a)
-			f.before = a.Duplicate && (a.Item.State == outbox.Delivered || seen[a.Item.ID])
+			// What waited, this run may have sent in the meantime.
+			earlier := a.Item.State == outbox.Delivered && a.Item.Decided.Before(r.started)
+			f.before = a.Duplicate && (earlier || seen[a.Item.ID])
 			f.final = a.Item.State == outbox.Delivered
 			seen[a.Item.ID] = true
 		case errors.Is(err, outbox.ErrDuplicate):
@@ -129,7 +131,7 @@ func (r *delivery) add(ctx context.Context, sources []outbox.Source) error {
 			broken = err
 			f.Outcome = notTaken
 		}
-		if a.Duplicate && err == nil {
+		if a.Duplicate && err == nil && (f.before || !a.Item.State.Over()) {
 			fmt.Fprintf(r.e.err, "%s: %s\n", oneLine(f.File), r.earlier(a.Item))
 		}
 		r.files = append(r.files, f)
