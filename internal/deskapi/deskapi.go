@@ -51,10 +51,12 @@ type Welcome struct {
 	Room     Room       `json:"room"`
 }
 
-// Room is how much of a monitor task bars leave for a window, in pixels, and how
-// many of them a unit has. Its scale is 0 where the
+// Room is where windows open: the part of a monitor without task bars, in pixels
+// of the desktop, and how many of them a unit has. Its scale is 0 where the
 // resident sees no monitor.
 type Room struct {
+	X      int     `json:"x"`
+	Y      int     `json:"y"`
 	Width  int     `json:"width"`
 	Height int     `json:"height"`
 	Scale  float32 `json:"scale"`

@@ -40,7 +40,7 @@ func (r *Resident) room() deskapi.Room {
 		return deskapi.Room{}
 	}
 	m := r.display.Monitors()[0]
-	return deskapi.Room{Width: m.Work.Dx(), Height: m.Work.Dy(), Scale: m.Scale}
+	return deskapi.Room{X: m.Work.Min.X, Y: m.Work.Min.Y, Width: m.Work.Dx(), Height: m.Work.Dy(), Scale: m.Scale}
 }
 
 // appearance is that of the cards, so that windows and cards never differ.

@@ -70,7 +70,7 @@ func (d *Desk) Window(title text.Key, content fyne.CanvasObject, size fyne.Size)
 		content = container.NewStack(content, d.probe())
 	}
 	w.SetContent(fitting(content, d.Welcome.Room))
-	d.open(w, size)
+	d.place(w, size)
 	w.Canvas().SetOnTypedKey(OnEscape(w.Close))
 	return w
 }

@@ -1,8 +1,11 @@
 package kit
 
 import (
+	"image"
+
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/driver/desktop"
 
 	"wiebelt/internal/deskapi"
 )
@@ -15,20 +18,34 @@ const (
 	frameSide = 8
 )
 
+// Place is where a window of a size opens: in the middle of its room and, with
+// its frame, no larger than that. It gives the place of the content in pixels of
+// the desktop and the content's size in units.
+func Place(r deskapi.Room, want fyne.Size) (at image.Point, size fyne.Size) {
+	size = want.Min(most(r))
+	px := func(u float32) int { return int(u*r.Scale + 0.5) }
+	left := (r.Width - px(size.Width)) / 2
+	above := (r.Height-px(size.Height+frameTop+frameSide))/2 + px(frameTop)
+	return image.Pt(r.X+left, r.Y+above), size
+}
+
 // most is how large a content can be in its room.
 func most(r deskapi.Room) fyne.Size {
 	return fyne.NewSize(float32(r.Width)/r.Scale-2*frameSide, float32(r.Height)/r.Scale-frameTop-frameSide)
 }
 
-// open gives a window its size, and no larger than there is room for. Where it
-// stands is the window manager's choice, which knows its frame.
-func (d *Desk) open(w fyne.Window, want fyne.Size) {
-	if d.Welcome.Room.Scale > 0 {
-		w.Resize(want.Min(most(d.Welcome.Room)))
+// place gives a window its size and its place on the screen.
+func (d *Desk) place(w fyne.Window, want fyne.Size) {
+	if d.Welcome.Room.Scale <= 0 {
+		w.Resize(want)
+		w.CenterOnScreen()
 		return
 	}
-	w.Resize(want)
-	w.CenterOnScreen()
+	at, size := Place(d.Welcome.Room, want)
+	w.Resize(size)
+	if p, ok := w.(desktop.Window); ok {
+		p.RequestPosition(at.X, at.Y)
+	}
 }
 
 // fitting never asks for more than there is room: a toolkit makes a window as

@@ -1,6 +1,7 @@
 package kit
 
 import (
+	"fmt"
 	"testing"
 
 	"fyne.io/fyne/v2"
@@ -8,34 +9,32 @@ import (
 	"fyne.io/fyne/v2/test"
 
 	"wiebelt/internal/deskapi"
-	"wiebelt/internal/text"
 )
 
-// On every screen, with a task bar below or beside and at every scale, a window
-// with its frame is no larger than its room, and as large as it wants to be where
-// it can.
-func TestNoLargerThanItsRoom(t *testing.T) {
+// On every screen, with a task bar at any side and at every scale, a window opens
+// within its room with its frame, and as large as it wants to be where it can.
+func TestPlaceInRoom(t *testing.T) {
 	for _, screen := range [][2]int{{1366, 768}, {1920, 1080}, {2560, 1440}} {
 		for _, scale := range []float32{1, 1.25, 1.5, 1.75, 2, 2.5, 3} {
 			bar := int(40*scale + 0.5)
 			for _, r := range []deskapi.Room{
 				{Width: screen[0], Height: screen[1], Scale: scale},
 				{Width: screen[0], Height: screen[1] - bar, Scale: scale},
-				{Width: screen[0] - bar, Height: screen[1], Scale: scale},
+				{Y: bar, Width: screen[0], Height: screen[1] - bar, Scale: scale},
+				{X: bar, Width: screen[0] - bar, Height: screen[1], Scale: scale},
+				{X: 1920, Y: 312, Width: screen[0] - bar, Height: screen[1], Scale: scale}, // the right one of two
 			} {
-				app := test.NewTempApp(t)
-				d := NewDesk(Params{App: app, Post: func(func()) {}}, deskapi.Welcome{Language: "nl", Room: r})
 				for _, want := range []fyne.Size{fyne.NewSize(720, 688), fyne.NewSize(560, 480), fyne.NewSize(300, 100)} {
-					w := d.Window(text.HelpTitle, canvas.NewRectangle(nil), want)
-					size := w.Canvas().Size()
-					wide, high := (size.Width+2*frameSide)*scale, (size.Height+frameTop+frameSide)*scale
-					if wide > float32(r.Width)+1 || high > float32(r.Height)+1 {
-						t.Errorf("%v in %+v: %v large", want, r, size)
+					what := fmt.Sprintf("%v in %+v", want, r)
+					at, size := Place(r, want)
+					left, right := float32(at.X)-frameSide*scale, float32(at.X)+(size.Width+frameSide)*scale
+					top, bottom := float32(at.Y)-frameTop*scale, float32(at.Y)+(size.Height+frameSide)*scale
+					if left < float32(r.X)-1 || top < float32(r.Y)-1 || right > float32(r.X+r.Width)+1 || bottom > float32(r.Y+r.Height)+1 {
+						t.Errorf("%s: at %v, %v large", what, at, size)
 					}
 					if fits := (want.Width+2*frameSide)*scale <= float32(r.Width); fits != (size.Width == want.Width) {
-						t.Errorf("%v in %+v: %v wide", want, r, size.Width)
+						t.Errorf("%s: %v wide", what, size.Width)
 					}
-					w.Close()
 				}
 			}
 		}
