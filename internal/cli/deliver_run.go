@@ -131,7 +131,7 @@ func (r *delivery) add(ctx context.Context, sources []outbox.Source) error {
 			broken = err
 			f.Outcome = notTaken
 		}
-		if a.Duplicate && err == nil && (f.before || !a.Item.State.Over()) {
+		if a.Duplicate && err == nil && (f.before || a.Item.State != outbox.Delivered) {
 			fmt.Fprintf(r.e.err, "%s: %s\n", oneLine(f.File), r.earlier(a.Item))
 		}
 		r.files = append(r.files, f)
