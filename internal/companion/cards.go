@@ -73,6 +73,7 @@ type state struct {
 	recent  []*card   // of the LastCalls last calls, newest first, on screen or not
 	onMore  hands     // on the number of further calls
 	touched time.Time // when pointer or keyboard left a card
+	held    bool      // a hand is on the cards, or was a moment ago
 	lookup  LookupState
 	buckets map[call.Way]*bucket
 	rings   map[uint64]again // caller, by seed → how often

@@ -31,6 +31,9 @@ func (e *Engine) pass(ctx context.Context, now time.Time) (next time.Time) {
 		}
 	}
 	held := e.held(now)
+	if held != e.s.held { // what could not change under a hand may now
+		e.s.held, e.s.dirty = held, true
+	}
 	if held {
 		soon(e.s.touched.Add(handsOffAfter))
 	}

@@ -91,7 +91,7 @@ func (e *Engine) anyLives() bool {
 
 // raise makes a card of whatever stands for a call, because the user wants it.
 func (e *Engine) raise(c *card, now time.Time) {
-	c.closed, c.pointless, c.unfold, c.gaveWay, c.Strip = false, false, false, false, false
+	c.closed, c.pointless, c.unfold, c.gaveWay, c.Strip, c.Line = false, false, false, false, false, false
 	c.raised, c.Raised = now, now
 	c.Aside = c.Standing() == Ended && e.anyLives()
 }

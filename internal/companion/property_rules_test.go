@@ -245,6 +245,7 @@ func (w *world) settled() {
 		w.held = false // it was closed, or the computer slept
 	}
 	free := !w.isHeld(now)
+	w.inOrder(s) // time may have passed since it was published
 	for _, c := range w.e.s.cards {
 		if !c.shown {
 			continue

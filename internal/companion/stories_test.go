@@ -322,6 +322,28 @@ var told = map[string]string{
 		end a missed
 		end b missed
 		shows 103 internal ringing / 0612345678 Vries ringing / 0687654321 Jansen answered`,
+	"answered while a hand has just left": `
+		ring a 101
+		ring b 102
+		ring c 103
+		ring d 104
+		ring e 105
+		hover 1
+		leave 1
+		answer e
+		shows 101 internal ringing / 102 internal ringing / 103 internal ringing / 104 internal ringing line / 105 internal answered line
+		wait 900ms
+		shows 101 internal ringing / 102 internal ringing / 103 internal ringing / 104 internal ringing line / 105 internal answered line
+		wait 200ms
+		shows 101 internal ringing / 102 internal ringing / 103 internal ringing / 104 internal ringing line / 105 internal answered`,
+	"a click brings a line up at once": `
+		ring a 101
+		ring b 102
+		ring c 103
+		ring d 104
+		hover 4
+		unfold 4
+		shows 101 internal ringing / 102 internal ringing / 103 internal ringing / 104 internal ringing`,
 	"what has ended is a line before what rings is": `
 		ring a 0612345678
 		answer a
