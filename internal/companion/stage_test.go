@@ -227,6 +227,9 @@ func (s *stage) cards() string {
 		if c.Times > 1 {
 			w = append(w, fmt.Sprint("x", c.Times))
 		}
+		if c.Via != "" {
+			w = append(w, "via="+c.Via)
+		}
 		if c.Earlier >= 0 {
 			w = append(w, "earlier")
 		}

@@ -26,9 +26,9 @@ var told = map[string]string{
 		ring a 101 name=Receptie
 		shows 101 internal ringing
 		caller a 0612345678 name=Vries via=Receptie
-		shows 0612345678 Vries ringing
+		shows 0612345678 Vries ringing via=Receptie
 		answer a
-		shows 0612345678 Vries answered
+		shows 0612345678 Vries answered via=Receptie
 		end a
 		history Vries ended`,
 	"transfer after talking": `
@@ -46,8 +46,8 @@ var told = map[string]string{
 		history - ended`,
 	"transfer taken back": `
 		ring a 101 name=Receptie
-		caller a 0612345678 name=Vries
-		shows 0612345678 Vries ringing
+		caller a 0612345678 name=Vries via=Receptie
+		shows 0612345678 Vries ringing via=Receptie
 		caller a 101 name=Receptie
 		shows 101 internal ringing
 		answer a

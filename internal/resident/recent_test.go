@@ -3,6 +3,7 @@ package resident
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -107,6 +108,60 @@ func TestCallsOfBeforeTheStart(t *testing.T) {
 	}
 }
 
+// unanswered lets numbers call, one after the other, and nobody answers. The function
+// it returns waits for a snapshot.
+func (d *desktop) unanswered(t *testing.T, numbers ...string) (until func(what string, ok func(*companion.Snapshot) bool)) {
+	t.Helper()
+	watch := d.engine.Watch()
+	until = func(what string, ok func(*companion.Snapshot) bool) {
+		t.Helper()
+		late := time.After(20 * time.Second)
+		for !ok(d.engine.Snapshot()) {
+			select {
+			case <-watch:
+			case <-late:
+				t.Fatal(what)
+			}
+		}
+	}
+	way := call.Way{Kind: call.KindWebSocket, Conn: "1", Tells: call.TellsAll}
+	for _, n := range numbers {
+		if err := d.engine.Take(call.Event{Way: way, ID: n, Number: n, State: call.Ringing}); err != nil {
+			t.Fatal(err)
+		}
+		until("no card of "+n, func(s *companion.Snapshot) bool { return len(s.Cards) == 1 })
+		if err := d.engine.Take(call.Event{Way: way, ID: n, State: call.Ended, Reason: call.Missed}); err != nil {
+			t.Fatal(err)
+		}
+		until("the card stays", func(s *companion.Snapshot) bool { return len(s.Cards) == 0 })
+		d.facts.saw(d.engine.Snapshot().Last)
+	}
+	return until
+}
+
+// Each call in the menu, not the newest alone, brings its card back.
+func TestEachCallInTheMenuComesBack(t *testing.T) {
+	d, _ := running(t)
+	var numbers []string
+	for i := range companion.LastCalls {
+		numbers = append(numbers, fmt.Sprint("+3169876001", i))
+	}
+	until := d.unanswered(t, numbers...)
+	slices.Reverse(numbers) // the menu has the newest first
+	for _, item := range d.menu(health.Report{}, time.Now()) {
+		if strings.HasPrefix(item.ID, menuCall) && len(numbers) > 0 {
+			d.chosen(item.ID)
+			until(item.Title+" brought no card", func(s *companion.Snapshot) bool {
+				return slices.ContainsFunc(s.Cards, func(c companion.Card) bool { return c.Number.Key() == numbers[0] })
+			})
+			numbers = numbers[1:]
+		}
+	}
+	if len(numbers) > 0 {
+		t.Errorf("the menu does not list %v", numbers)
+	}
+}
+
 // What is forgotten is not listed any more, and no card brings it back.
 func TestForgottenCallsLeaveTheMenu(t *testing.T) {
 	days := 0
@@ -122,30 +177,7 @@ func TestForgottenCallsLeaveTheMenu(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, _ := running(t)
-			way := call.Way{Kind: call.KindWebSocket, Conn: "1", Tells: call.TellsAll}
-			watch := d.engine.Watch()
-			until := func(what string, ok func(*companion.Snapshot) bool) {
-				t.Helper()
-				late := time.After(20 * time.Second)
-				for !ok(d.engine.Snapshot()) {
-					select {
-					case <-watch:
-					case <-late:
-						t.Fatal(what)
-					}
-				}
-			}
-			for _, n := range []string{"+31698760011", "+31698760012"} {
-				if err := d.engine.Take(call.Event{Way: way, ID: n, Number: n, State: call.Ringing}); err != nil {
-					t.Fatal(err)
-				}
-				until("no card of "+n, func(s *companion.Snapshot) bool { return len(s.Cards) == 1 })
-				if err := d.engine.Take(call.Event{Way: way, ID: n, State: call.Ended, Reason: call.Missed}); err != nil {
-					t.Fatal(err)
-				}
-				until("the card stays", func(s *companion.Snapshot) bool { return len(s.Cards) == 0 })
-				d.facts.saw(d.engine.Snapshot().Last)
-			}
+			until := d.unanswered(t, "+31698760011", "+31698760012")
 			if got := d.listed(); len(got) != 2 {
 				t.Fatalf("the menu lists %q", got)
 			}
