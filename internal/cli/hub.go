@@ -47,10 +47,8 @@ func (f hubData) made(e *env, do func(*localhub.Data) error) (err error) {
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
 	err = do(d)
-	for none, key := range map[error]text.Key{localhub.ErrNoClient: text.SayHubNoClient, localhub.ErrNoUser: text.SayHubNoUser, localhub.ErrNoMessage: text.SayHubNoMessage} {
-		if errors.Is(err, none) {
-			return fail(exitNotFound, key)
-		}
+	if errors.Is(err, localhub.ErrNoClient) || errors.Is(err, localhub.ErrNoUser) || errors.Is(err, localhub.ErrNoMessage) {
+		return &failure{exitNotFound, err}
 	}
 	return err
 }

@@ -53,7 +53,7 @@ func (c *hubImportCmd) Run(e *env) error {
 	defer f.Close()
 	return c.with(e, func(d *localhub.Data) error {
 		var notes importNotes
-		report := newImportReport(e.err, info.Size())
+		report := newImportReport(e, info.Size())
 		n, err := d.Import(e.ctx, f, format, localhub.ImportOptions{
 			Replace: c.Replace, Check: c.Check, Progress: report.progress, Warn: notes.add,
 		})
@@ -61,7 +61,7 @@ func (c *hubImportCmd) Run(e *env) error {
 		var wrong *localhub.ImportError
 		if errors.As(err, &wrong) {
 			for _, line := range wrong.Lines() {
-				fmt.Fprintln(e.err, plain.Line(line, 1000))
+				fmt.Fprintln(e.err, plain.Line(line.In(e.lang()), 1000))
 			}
 			return fail(exitFailed, text.SayHubErrors)
 		}
@@ -90,12 +90,12 @@ type importNotes struct {
 }
 
 func (n *importNotes) add(w localhub.RowError) {
-	switch w.Problem {
-	case localhub.WarnShort:
+	switch w.Problem.Key {
+	case text.LocalhubImportShort:
 		if n.short++; n.short == 1 {
 			n.firstShort = w.Row
 		}
-	case localhub.WarnNoNumber:
+	case text.LocalhubImportNoNumber:
 		if n.unreachable++; n.unreachable == 1 {
 			n.firstUnreachable = w.Row
 		}
@@ -114,33 +114,32 @@ func (n *importNotes) show(e *env, f localhub.Format) {
 // importReport shows how far an import is: a bar on a terminal, one line at the
 // end elsewhere.
 type importReport struct {
-	w     io.Writer
-	size  int64
-	bar   *progressbar.ProgressBar // nil without a terminal
-	rows  int
-	bytes int64
+	e    *env
+	size int64
+	bar  *progressbar.ProgressBar // nil without a terminal
+	rows int
 }
 
-func newImportReport(w io.Writer, size int64) *importReport {
-	r := &importReport{w: w, size: size}
-	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		r.bar = importBar(w, size)
+func newImportReport(e *env, size int64) *importReport {
+	r := &importReport{e: e, size: size}
+	if f, ok := e.err.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		r.bar = importBar(e.err, e.T(text.SayHubReading), size)
 	}
 	return r
 }
 
-func importBar(w io.Writer, size int64) *progressbar.ProgressBar {
-	return progressbar.NewOptions64(size, progressbar.OptionSetWriter(w), progressbar.OptionSetDescription("reading"),
+func importBar(w io.Writer, doing string, size int64) *progressbar.ProgressBar {
+	return progressbar.NewOptions64(size, progressbar.OptionSetWriter(w), progressbar.OptionSetDescription(doing),
 		progressbar.OptionShowBytes(true), progressbar.OptionSetWidth(30), progressbar.OptionClearOnFinish())
 }
 
 func (r *importReport) progress(rows int, bytes int64) {
-	r.rows, r.bytes = rows, bytes
+	r.rows = rows
 	if r.bar == nil {
 		return
 	}
 	if bytes >= r.size { // the whole file was read; a full bar would vanish
-		r.bar.Describe("storing")
+		r.bar.Describe(r.e.T(text.SayHubStoring))
 		return
 	}
 	_ = r.bar.Set64(bytes)
@@ -151,5 +150,5 @@ func (r *importReport) end() {
 		_ = r.bar.Clear()
 		_ = r.bar.Exit()
 	}
-	fmt.Fprintf(r.w, "read %d rows, %.1f MB\n", r.rows, float64(r.bytes)/1e6)
+	fmt.Fprintln(r.e.err, r.e.T(text.SayHubRead, r.rows))
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"wiebelt/internal/localhub"
+	"wiebelt/internal/text"
 )
 
 const samples = "../localhub/testdata/"
@@ -43,7 +44,7 @@ func TestHubImport(t *testing.T) {
 			code        int
 			out, errOut string
 		}{
-			{[]string{"--check"}, 0, "4 contacts can be taken; nothing was changed\n", "read 4 rows, 0.0 MB"},
+			{[]string{"--check"}, 0, "4 contacts can be taken; nothing was changed\n", "read 4 rows\n"},
 			{nil, 0, "4 contacts taken, the hub now holds 4\n", "note: 1 telephone numbers have fewer than nine digits (first: "},
 			{nil, 1, "", "id: the hub has a contact with this id already\n"},
 			{[]string{"--replace"}, 0, "4 contacts taken, the hub now holds 4\n", "note: 1 contacts have no telephone number (first: "},
@@ -133,18 +134,18 @@ func TestHubImportHelp(t *testing.T) {
 
 func TestHubImportBar(t *testing.T) {
 	var b bytes.Buffer
-	r := &importReport{w: &b, size: 1000}
-	r.bar = importBar(&b, r.size)
+	r := &importReport{e: &env{err: &b, language: text.Dutch}, size: 1000}
+	r.bar = importBar(&b, "lezen", r.size)
 	r.progress(10, 250)
-	if s := b.String(); !strings.Contains(s, "reading  25%") {
+	if s := b.String(); !strings.Contains(s, "lezen  25%") {
 		t.Errorf("%q", s)
 	}
 	r.progress(40, 1000)
-	if s := b.String(); !strings.Contains(s, "storing") || strings.Contains(s, "read 40") {
+	if s := b.String(); !strings.Contains(s, "bewaren") || strings.Contains(s, "40 regels") {
 		t.Errorf("%q", s)
 	}
 	r.end()
-	if s := b.String(); !strings.HasSuffix(s, "\rread 40 rows, 0.0 MB\n") {
+	if s := b.String(); !strings.HasSuffix(s, "\r40 regels gelezen\n") {
 		t.Errorf("%q", s)
 	}
 }

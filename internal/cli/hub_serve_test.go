@@ -283,7 +283,7 @@ func TestHubServeRefuses(t *testing.T) {
 		"needs a public host":                                 {[]string{"--listen", "0.0.0.0:0", "--insecure-http-on-network"}, 2},
 		"does not go with a certificate":                      {[]string{"--insecure-http-on-network", "--tls-cert", missing, "--tls-key", missing}, 2},
 		"go together":                                         {[]string{"--tls-cert", missing}, 1},
-		"certificate: ":                                       {[]string{"--tls-cert", missing, "--tls-key", missing}, 1},
+		"cannot be read: " + missing:                          {[]string{"--tls-cert", missing, "--tls-key", missing}, 1},
 		"another program listens on " + addr:                  {[]string{"--listen", addr}, 1},
 		"for invented contacts only, and this database holds": {[]string{"--data", real, "--synthetic", "5"}, 1},
 		"--fault: an endpoint is":                             {[]string{"--fault", "all:drop"}, 2},

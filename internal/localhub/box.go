@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"wiebelt/internal/text"
 )
 
 // Message is a message in the message box: a ZIP file that a provider delivered
@@ -34,7 +36,7 @@ type Message struct {
 }
 
 // ErrNoMessage means that there is no message with that id.
-var ErrNoMessage = errors.New("local hub: there is no such message")
+var ErrNoMessage = text.Errorf(text.SayHubNoMessage)
 
 const messageColumns = "id, sha256, size, files, received, sender, organisation, intermediary"
 
@@ -289,7 +291,7 @@ func (d *Data) CopyMessage(m Message, w io.Writer) error {
 		return fmt.Errorf("local hub: message: %w", err)
 	}
 	if hex.EncodeToString(sum.Sum(nil)) != m.SHA256 {
-		return errors.New("local hub: the message's file is damaged")
+		return text.Errorf(text.LocalhubBadDamaged)
 	}
 	return nil
 }

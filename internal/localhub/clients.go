@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"wiebelt/internal/plain"
+	"wiebelt/internal/text"
 )
 
 // AddClient makes an OAuth client of an organisation and returns its secret,
@@ -34,11 +35,11 @@ func (d *Data) AddClient(ctx context.Context, id, organisationCode string) (secr
 func (d *Data) SetClientSecret(ctx context.Context, id, organisationCode, secret string) error {
 	switch {
 	case id == "" || len(id) > 200 || strings.Contains(id, ":") || !printable(id):
-		return errors.New("local hub: a client id is 1 to 200 bytes of text without a colon or control characters")
+		return text.Errorf(text.LocalhubBadClientID)
 	case organisationCode == "" || len(organisationCode) > 100 || !scopeToken(organisationCode):
-		return errors.New("local hub: an organisation code is 1 to 100 characters that may stand in a scope")
+		return text.Errorf(text.LocalhubBadCode)
 	case secret == "" || len(secret) > 1000 || !printable(secret):
-		return errors.New("local hub: a client secret is 1 to 1000 bytes of text without control characters")
+		return text.Errorf(text.LocalhubBadSecret)
 	}
 	salt := make([]byte, 16)
 	_, _ = rand.Read(salt)
@@ -56,7 +57,7 @@ type Client struct {
 }
 
 // ErrNoClient means that there is no client of that name.
-var ErrNoClient = errors.New("local hub: there is no such client")
+var ErrNoClient = text.Errorf(text.SayHubNoClient)
 
 // Clients gives all clients by name.
 func (d *Data) Clients(ctx context.Context) ([]Client, error) {

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"wiebelt/internal/text"
 )
 
 // Data is what a hub keeps: clients, users, contacts and the message box. It is
@@ -32,7 +34,7 @@ type Data struct {
 // may be running on it.
 func OpenData(ctx context.Context, dir string) (*Data, error) {
 	if dir == "" {
-		return nil, errors.New("local hub: the folder of the hub is missing")
+		return nil, text.Errorf(text.LocalhubBadNoFolder)
 	}
 	s, err := openStore(ctx, dir)
 	if err != nil {
@@ -68,7 +70,7 @@ func (d *Data) own(ctx context.Context) error {
 		return fmt.Errorf("local hub: %w", err)
 	}
 	if !taken {
-		return errors.New("local hub: another one is running on this folder")
+		return text.Errorf(text.LocalhubBadRunning)
 	}
 	d.lock = l
 	return d.sweep(ctx)

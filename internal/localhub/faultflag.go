@@ -1,12 +1,12 @@
 package localhub
 
 import (
-	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"wiebelt/internal/text"
 )
 
 // Bounds of faults that come from outside.
@@ -17,7 +17,7 @@ const (
 	maxTimes     = 1_000_000
 )
 
-var errEndpoint = errors.New("an endpoint is token, lookup, transaction or pages")
+var errEndpoint = text.Errorf(text.LocalhubFaultEndpoint)
 
 // ParseFault reads a fault as it is written on a command line: an endpoint, a
 // colon and one or more parts between commas, such as
@@ -36,7 +36,7 @@ var errEndpoint = errors.New("an endpoint is token, lookup, transaction or pages
 func ParseFault(s string) (Endpoint, Fault, error) {
 	fail := func(err error) (Endpoint, Fault, error) { return "", Fault{}, err }
 	if len(s) > maxFault {
-		return fail(fmt.Errorf("longer than %d bytes", maxFault))
+		return fail(text.Errorf(text.LocalhubFaultLong, maxFault))
 	}
 	name, parts, found := strings.Cut(s, ":")
 	e := Endpoint(name)
@@ -44,22 +44,22 @@ func ParseFault(s string) (Endpoint, Fault, error) {
 		return fail(errEndpoint)
 	}
 	if !found {
-		return fail(fmt.Errorf("after %s: comes what goes wrong, such as %s:status=503", e, e))
+		return fail(text.Errorf(text.LocalhubFaultAfter, e, e))
 	}
 	var x Fault
 	seen := map[string]bool{}
 	for part := range strings.SplitSeq(parts, ",") {
 		name, value, hasValue := strings.Cut(part, "=")
 		if seen[name] {
-			return fail(fmt.Errorf("%q stands there twice", name))
+			return fail(text.Errorf(text.LocalhubFaultTwice, name))
 		}
 		seen[name] = true
 		if flag := name == "drop" || name == "expired"; flag == hasValue {
 			if flag {
-				return fail(fmt.Errorf("%s has no value", name))
+				return fail(text.Errorf(text.LocalhubFaultNoValue, name))
 			}
 			if slices.Contains(partNames, name) {
-				return fail(fmt.Errorf("%s needs a value", name))
+				return fail(text.Errorf(text.LocalhubFaultValue, name))
 			}
 		}
 		if err := x.set(name, value); err != nil {
@@ -96,22 +96,22 @@ func (x *Fault) set(name, value string) error {
 		x.Size = int64(n)
 	case "content-type":
 		if x.ContentType = value; value == "" {
-			err = errors.New("a type such as text/plain")
+			err = text.Errorf(text.LocalhubFaultType)
 		}
 	case "body":
 		i := slices.Index(bodyNames, value)
 		if i < 1 {
-			err = errors.New("one of " + strings.Join(bodyNames[1:], ", "))
+			err = text.Errorf(text.LocalhubFaultOneOf, strings.Join(bodyNames[1:], ", "))
 			break
 		}
 		x.Body = Body(i)
 	case "slow":
 		x.Slow, err = parseSlow(value)
 	default:
-		return fmt.Errorf("%q is none of %s", name, strings.Join(partNames, ", "))
+		return text.Errorf(text.LocalhubFaultNoneOf, name, strings.Join(partNames, ", "))
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+		return text.Errorf(text.LocalhubFaultPart, name, err)
 	}
 	return nil
 }
@@ -119,7 +119,7 @@ func (x *Fault) set(name, value string) error {
 func pause(s string) (time.Duration, error) {
 	d, err := time.ParseDuration(s)
 	if err != nil || d <= 0 || d > maxPause {
-		return 0, errors.New("a time such as 500ms or 2s, an hour at most")
+		return 0, text.Errorf(text.LocalhubFaultPause)
 	}
 	return d, nil
 }
@@ -127,7 +127,7 @@ func pause(s string) (time.Duration, error) {
 func number(s string, most int) (int, error) {
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 1 || n > most {
-		return 0, fmt.Errorf("a number from 1 to %d", most)
+		return 0, text.Errorf(text.LocalhubFaultNumber, 1, most)
 	}
 	return n, nil
 }
@@ -136,11 +136,11 @@ func parseSlow(s string) (Slow, error) {
 	bytes, every, _ := strings.Cut(s, "/")
 	n, err := number(bytes, maxFaultSize)
 	if err != nil {
-		return Slow{}, errors.New("bytes and a pause such as 10/1s")
+		return Slow{}, text.Errorf(text.LocalhubFaultSlow)
 	}
 	d, err := pause(every)
 	if err != nil {
-		return Slow{}, errors.New("bytes and a pause such as 10/1s")
+		return Slow{}, text.Errorf(text.LocalhubFaultSlow)
 	}
 	return Slow{n, d}, nil
 }
@@ -177,25 +177,25 @@ func (x Fault) check(e Endpoint) error {
 	answer.Delay, answer.Drop, answer.Times = 0, false, 0
 	switch {
 	case x.Times < 0 || x.Times > maxTimes:
-		return fmt.Errorf("times: a number from 1 to %d", maxTimes)
+		return text.Errorf(text.LocalhubFaultPart, "times", text.Errorf(text.LocalhubFaultNumber, 1, maxTimes))
 	case x == Fault{Times: x.Times}:
-		return errors.New("it says nothing that goes wrong")
+		return text.Errorf(text.LocalhubFaultNothing)
 	case x.Status != 0 && (x.Status < 200 || x.Status > 599):
-		return errors.New("status: a number from 200 to 599")
+		return text.Errorf(text.LocalhubFaultPart, "status", text.Errorf(text.LocalhubFaultNumber, 200, 599))
 	case x.Size < 0 || x.Size > maxFaultSize:
-		return fmt.Errorf("size: a number from 1 to %d", maxFaultSize)
+		return text.Errorf(text.LocalhubFaultPart, "size", text.Errorf(text.LocalhubFaultNumber, 1, maxFaultSize))
 	case x.Drop && answer != Fault{}:
-		return errors.New("drop: without an answer, only delay and times make sense beside it")
+		return text.Errorf(text.LocalhubFaultDrop)
 	case x.Expired && x.Status != 0:
-		return errors.New("expired: makes an answer of its own, without status")
+		return text.Errorf(text.LocalhubFaultExpired)
 	case x.Expired && e == AtPages:
-		return errors.New("expired: pages have no tokens")
+		return text.Errorf(text.LocalhubFaultPages)
 	case x.Size != 0 && x.Body != BodyLarge:
-		return errors.New("size: of body=large only")
+		return text.Errorf(text.LocalhubFaultSize)
 	case x.RetryAfter != 0 && x.Status == 0:
-		return errors.New("retry-after: goes with a status")
+		return text.Errorf(text.LocalhubFaultRetry)
 	case len(x.ContentType) > 100 || strings.ContainsFunc(x.ContentType, func(r rune) bool { return r < 0x20 || r >= 0x7f || r == ',' }):
-		return errors.New("content-type: at most 100 bytes of ASCII without a comma")
+		return text.Errorf(text.LocalhubFaultContentType)
 	}
 	return nil
 }

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"golang.org/x/crypto/bcrypt"
+
+	"wiebelt/internal/text"
 )
 
 // DefaultRelationField is the JSON name of the relation number in
@@ -218,18 +220,18 @@ func (e settingError) Unwrap() error        { return e.error }
 // check refuses settings that could only go wrong later.
 func (c Config) check() error {
 	if c.Synthetic < 0 || c.Synthetic > maxSynthetic {
-		return fmt.Errorf("local hub: 0 to %d invented contacts", maxSynthetic)
+		return text.Errorf(text.LocalhubBadSynthetic, maxSynthetic)
 	}
 	if c.TokenLifetime < time.Second || c.TokenLifetime > 24*time.Hour {
-		return errors.New("local hub: a token lives between a second and a day")
+		return text.Errorf(text.LocalhubBadTokenLife)
 	}
 	for _, i := range c.Intermediaries {
 		if !validID(i) {
-			return errors.New("local hub: an intermediary is 1 to 200 letters, digits and -._~")
+			return text.Errorf(text.LocalhubBadIntermediary)
 		}
 	}
 	if len(c.RelationField) > 100 || !printable(c.RelationField) || slices.Contains(contactFields, c.RelationField) {
-		return errors.New("local hub: the relation number's field has a name of its own, of at most 100 bytes")
+		return text.Errorf(text.LocalhubBadRelation)
 	}
 	return checkBackOffice(c.BackOfficeURL)
 }
@@ -248,7 +250,7 @@ func checkBackOffice(raw string) error {
 	u, err := url.Parse(strings.ReplaceAll(raw, "{relation}", "1"))
 	if err != nil || len(raw) > 2000 || !printable(raw) || !strings.Contains(raw, "{relation}") || u.Scheme == "" ||
 		slices.Contains([]string{"javascript", "data", "vbscript", "blob", "about"}, u.Scheme) {
-		return errors.New("local hub: the back-office address is a whole address of at most 2000 bytes with {relation} in it, such as https://backoffice.example/{relation}")
+		return text.Errorf(text.LocalhubBadBackOffice)
 	}
 	return nil
 }
@@ -285,7 +287,7 @@ func (h *Hub) prepare(ctx context.Context) error {
 		return err
 	}
 	if real {
-		return errors.New("local hub: the demo is for invented contacts only, and this database holds others")
+		return text.Errorf(text.LocalhubBadDemoReal)
 	}
 	return h.store.putUser(ctx, DemoUser, pw.hash, true)
 }

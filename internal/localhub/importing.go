@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -12,6 +11,8 @@ import (
 
 	"github.com/gofrs/flock"
 	"github.com/google/uuid"
+
+	"wiebelt/internal/text"
 )
 
 // Format is how a file with contacts is written.
@@ -46,7 +47,7 @@ type ImportOptions struct {
 type RowError struct {
 	Row     int    // the line on which a row of CSV begins, or which record of JSON it is; from 1
 	Column  string // "" is the row as a whole
-	Problem string
+	Problem *text.Error
 }
 
 // ImportError says which rows kept a file from being imported.
@@ -57,34 +58,34 @@ type ImportError struct {
 }
 
 // Where names a row: "line 12" or "record 12".
-func (f Format) Where(row int) string {
+func (f Format) Where(row int) *text.Error {
 	if f == JSON {
-		return fmt.Sprintf("record %d", row)
+		return text.Errorf(text.LocalhubImportRecord, row)
 	}
-	return fmt.Sprintf("line %d", row)
+	return text.Errorf(text.LocalhubImportLine, row)
 }
 
 // Lines gives each error its line.
-func (e *ImportError) Lines() []string {
-	var all []string
+func (e *ImportError) Lines() []*text.Error {
+	var all []*text.Error
 	for _, r := range e.Rows {
-		line := e.Format.Where(r.Row) + ": "
+		line := text.Errorf(text.LocalhubImportAt, e.Format.Where(r.Row), r.Problem)
 		if r.Column != "" {
-			line += r.Column + ": "
+			line = text.Errorf(text.LocalhubImportIn, e.Format.Where(r.Row), r.Column, r.Problem)
 		}
-		all = append(all, line+r.Problem)
+		all = append(all, line)
 	}
 	if e.More > 0 {
-		all = append(all, fmt.Sprintf("and %d more", e.More))
+		all = append(all, text.Errorf(text.LocalhubImportMore, e.More))
 	}
 	return all
 }
 
 func (e *ImportError) Error() string {
-	return fmt.Sprintf("local hub: import: %d errors; %s", len(e.Rows)+e.More, e.Lines()[0])
+	return fmt.Sprintf("local hub: import: %d errors; %v", len(e.Rows)+e.More, e.Lines()[0])
 }
 
-func (e *ImportError) add(row int, column, problem string) {
+func (e *ImportError) add(row int, column string, problem *text.Error) {
 	if len(e.Rows) == maxRowErrors {
 		e.More++
 		return
@@ -130,7 +131,7 @@ PRAGMA main.cache_size = -2000;
 // runs on the folder.
 func (d *Data) Import(ctx context.Context, r io.Reader, format Format, opt ImportOptions) (int, error) {
 	if d.demo {
-		return 0, errors.New("local hub: the demo takes invented contacts only")
+		return 0, text.Errorf(text.LocalhubImportDemo)
 	}
 	dbctx := d.store.ctx(ctx)
 	conn, err := d.store.w.Conn(dbctx)
@@ -181,7 +182,7 @@ func (d *Data) mayImport(ctx context.Context, conn *sql.Conn, replace bool) (was
 		return wasDemo, unlock, err
 	}
 	if !replace {
-		return true, unlock, errors.New("local hub: this hub holds invented contacts; contacts from a file have to replace them")
+		return true, unlock, text.Errorf(text.LocalhubImportInvented)
 	}
 	if d.dir == "" || d.lock != nil {
 		return true, unlock, nil // ours alone, and no demo
@@ -192,7 +193,7 @@ func (d *Data) mayImport(ctx context.Context, conn *sql.Conn, replace bool) (was
 		return true, unlock, fmt.Errorf("local hub: import: %w", err)
 	}
 	if !taken {
-		return true, unlock, errors.New("local hub: a hub with invented contacts is running on this folder; end it first")
+		return true, unlock, text.Errorf(text.LocalhubImportRunning)
 	}
 	return true, func() { _ = l.Unlock() }, nil
 }
@@ -256,7 +257,7 @@ func (m *importer) stage(r io.Reader) (err error) {
 		return fmt.Errorf("local hub: import: %w", err)
 	}
 	if m.n == 0 && len(m.errs.Rows) == 0 {
-		return errors.New("local hub: import: the file holds no contacts")
+		return text.Errorf(text.LocalhubImportNone)
 	}
 	if err := m.twice(); err != nil {
 		return err
@@ -285,15 +286,15 @@ func (m *importer) progress() {
 }
 
 // problem refuses the present row.
-func (m *importer) problem(column, what string) {
+func (m *importer) problem(column string, what *text.Error) {
 	m.row.bad = true
 	m.errs.add(m.row.at, shown(column), what)
 }
 
 // warn notes something about the present row, which is taken.
-func (m *importer) warn(column, what string) {
+func (m *importer) warn(column string, what text.Key) {
 	if m.opt.Warn != nil {
-		m.opt.Warn(RowError{m.row.at, shown(column), what})
+		m.opt.Warn(RowError{m.row.at, shown(column), text.Errorf(what)})
 	}
 }
 
@@ -314,7 +315,7 @@ func (m *importer) end() error {
 		return nil
 	}
 	if m.n == maxImport {
-		return fmt.Errorf("local hub: import: more than %d contacts", maxImport)
+		return text.Errorf(text.LocalhubImportMany, maxImport)
 	}
 	m.n++
 	return m.put()
@@ -357,7 +358,7 @@ func (m *importer) twice() error {
 		if err := rows.Scan(&again, &first); err != nil {
 			return fmt.Errorf("local hub: import: %w", err)
 		}
-		m.errs.add(again, columnNames[colID], "the same as in "+m.errs.Format.Where(first))
+		m.errs.add(again, columnNames[colID], text.Errorf(text.LocalhubImportSame, m.errs.Format.Where(first)))
 	}
 	return rows.Err()
 }
@@ -378,7 +379,7 @@ func (m *importer) taken(q querier) error {
 		if err := rows.Scan(&row); err != nil {
 			return fmt.Errorf("local hub: import: %w", err)
 		}
-		m.errs.add(row, columnNames[colID], "the hub has a contact with this id already")
+		m.errs.add(row, columnNames[colID], text.Errorf(text.LocalhubImportThere))
 	}
 	return rows.Err()
 }
@@ -398,7 +399,7 @@ func (m *importer) store() (err error) {
 	if has, err := invented(m.dbctx, tx); err != nil {
 		return err
 	} else if has && !m.wasDemo {
-		return errors.New("local hub: import: the hub was filled with invented contacts meanwhile")
+		return text.Errorf(text.LocalhubImportMeanwhile)
 	}
 	if err := m.taken(tx); err != nil {
 		return err

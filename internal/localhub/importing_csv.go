@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"wiebelt/internal/text"
 )
 
 const maxImportColumns = 200
@@ -36,10 +38,10 @@ func (m *importer) readCSV() error {
 		case errors.As(err, &broken):
 			m.begin(broken.StartLine + skipped)
 			if !errors.Is(err, csv.ErrBareQuote) {
-				m.problem("", "a quotation mark is missing or one too many; nothing behind it was read")
+				m.problem("", text.Errorf(text.LocalhubImportQuote))
 				return nil
 			}
-			m.problem("", "a quotation mark inside a field that has none around it")
+			m.problem("", text.Errorf(text.LocalhubImportBareQuote))
 			if err := m.end(); err != nil {
 				return err
 			}
@@ -77,7 +79,7 @@ func (m *importer) header(r *csv.Reader, skipped int) ([]heading, error) {
 	case err == io.EOF:
 		return nil, nil // nothing at all
 	case errors.As(err, &broken):
-		m.problem("", "the header row cannot be read: a quotation mark is missing or one too many")
+		m.problem("", text.Errorf(text.LocalhubImportHeaderQuote))
 		return nil, nil
 	case err != nil:
 		return nil, m.unreadable(1+skipped, err)
@@ -85,7 +87,7 @@ func (m *importer) header(r *csv.Reader, skipped int) ([]heading, error) {
 	line, _ := r.FieldPos(0)
 	m.begin(line + skipped)
 	if len(names) > maxImportColumns {
-		m.problem("", fmt.Sprintf("more than %d columns", maxImportColumns))
+		m.problem("", text.Errorf(text.LocalhubImportColumns, maxImportColumns))
 		return nil, nil
 	}
 	var all []heading
@@ -94,8 +96,8 @@ func (m *importer) header(r *csv.Reader, skipped int) ([]heading, error) {
 	known := false
 	for _, name := range names {
 		name, problem := cleanValue(name)
-		if problem != "" {
-			m.problem("", "the header row cannot be read: a name "+problem)
+		if problem != nil {
+			m.problem("", text.Errorf(text.LocalhubImportHeaderName, problem))
 			return nil, nil
 		}
 		c, ok := columnOf(name)
@@ -106,7 +108,7 @@ func (m *importer) header(r *csv.Reader, skipped int) ([]heading, error) {
 			unknown = append(unknown, name)
 			continue
 		case c < colPhone && seen[c]:
-			m.problem(columnNames[c], "a column for this comes twice")
+			m.problem(columnNames[c], text.Errorf(text.LocalhubImportColumnTwice))
 		case c < colPhone:
 			seen[c] = true
 		}
@@ -125,7 +127,7 @@ func (m *importer) header(r *csv.Reader, skipped int) ([]heading, error) {
 // record takes the fields of a row.
 func (m *importer) record(header []heading, fields []string) {
 	if len(fields) < len(header) {
-		m.problem("", fmt.Sprintf("has %d fields, the header row %d", len(fields), len(header)))
+		m.problem("", text.Errorf(text.LocalhubImportFields, len(fields), len(header)))
 		return
 	}
 	for i, v := range fields {
@@ -133,7 +135,7 @@ func (m *importer) record(header []heading, fields []string) {
 		case i < len(header) && header[i].name != "":
 			m.several(header[i].to, header[i].name, v)
 		case strings.TrimSpace(v) != "":
-			m.problem("", fmt.Sprintf("field %d has no name in the header row", i+1))
+			m.problem("", text.Errorf(text.LocalhubImportNoHeading, i+1))
 			return
 		}
 	}
@@ -153,7 +155,7 @@ func empty(fields []string) bool {
 func (m *importer) unreadable(last int, err error) error {
 	if errors.Is(err, errLongRow) {
 		m.begin(last)
-		m.problem("", fmt.Sprintf("here or next is more than %d bytes; a quotation mark or bracket may be missing", maxImportRow))
+		m.problem("", text.Errorf(text.LocalhubImportLongRow, maxImportRow))
 		return nil
 	}
 	return fmt.Errorf("local hub: import: %w", err)

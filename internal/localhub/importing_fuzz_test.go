@@ -42,7 +42,8 @@ func fuzzImport(t *testing.T, format Format, file []byte) {
 	}
 	var wrong *ImportError
 	if errors.As(m.errs.orNil(), &wrong) {
-		for i, line := range wrong.Lines() {
+		for i, said := range wrong.Lines() {
+			line := said.Error()
 			if len(line) > 2000 || !utf8.ValidString(line) || strings.ContainsFunc(line, unicode.IsControl) {
 				t.Errorf("error %d: %q", i, line)
 			}

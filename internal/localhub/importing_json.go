@@ -2,11 +2,12 @@ package localhub
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"wiebelt/internal/text"
 )
 
 // jsonFile reads records of hub-api.md 2.3: in {"data":{"items":[…]}}, in an
@@ -30,7 +31,7 @@ func (m *importer) readJSON() error {
 		return nil
 	case errors.As(err, &broken), errors.Is(err, io.ErrUnexpectedEOF):
 		m.begin(j.records + 1)
-		m.problem("", fmt.Sprintf("is not valid JSON, or has a name twice, near byte %d; nothing behind it was read", j.d.InputOffset()))
+		m.problem("", text.Errorf(text.LocalhubImportJSON, j.d.InputOffset()))
 		return nil
 	case errors.Is(err, errLongRow):
 		return m.unreadable(j.records+1, err)
@@ -132,7 +133,7 @@ func (j *jsonFile) noRecord() error {
 	if err := j.d.SkipValue(); err != nil {
 		return err
 	}
-	j.problem("", "is no object")
+	j.problem("", text.Errorf(text.LocalhubImportNoObject))
 	return j.finish()
 }
 
@@ -199,7 +200,7 @@ func hasFields(name string) bool {
 func (j *jsonFile) scalar(c column, name string) error {
 	switch j.d.PeekKind() {
 	case '[', '{', 't', 'f':
-		j.problem(name, "is no text")
+		j.problem(name, text.Errorf(text.LocalhubImportNoText))
 		return j.d.SkipValue()
 	case 'n':
 		return j.d.SkipValue()
@@ -208,11 +209,11 @@ func (j *jsonFile) scalar(c column, name string) error {
 	if err != nil {
 		return err
 	}
-	text := t.String()
-	if t.Kind() == '0' && strings.Trim(text, "0123456789") != "" {
-		j.problem(name, "is no whole number; write it as text")
+	s := t.String()
+	if t.Kind() == '0' && strings.Trim(s, "0123456789") != "" {
+		j.problem(name, text.Errorf(text.LocalhubImportNoWhole))
 		return nil
 	}
-	j.value(c, name, text)
+	j.value(c, name, s)
 	return nil
 }

@@ -1,11 +1,12 @@
 package localhub
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"wiebelt/internal/text"
 )
 
 // column is where a value of a file goes.
@@ -123,7 +124,7 @@ func (m *importer) value(c column, name, v string) {
 		return
 	}
 	v, problem := cleanValue(v)
-	if problem != "" {
+	if problem != nil {
 		m.problem(name, problem)
 		return
 	}
@@ -137,19 +138,19 @@ func (m *importer) value(c column, name, v string) {
 	}
 	r := &m.row
 	if r.set[c] {
-		m.problem(name, "comes twice")
+		m.problem(name, text.Errorf(text.LocalhubImportTwice))
 		return
 	}
 	r.set[c], r.values[c] = true, v
 	switch {
 	case v == "":
 	case c == colID && !validID(v):
-		m.problem(name, "is not 1 to 200 of the characters A-Z a-z 0-9 - . _ ~, or is one or two dots alone")
+		m.problem(name, text.Errorf(text.LocalhubImportID))
 	case c == colRelation && strings.Trim(v, "0123456789") != "":
-		m.problem(name, "holds something other than digits")
+		m.problem(name, text.Errorf(text.LocalhubImportDigits))
 	case c == colCountry:
 		if len(v) < 2 || len(v) > 3 || strings.ContainsFunc(v, func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsLetter(r) }) {
-			m.problem(name, "is no country code such as NL")
+			m.problem(name, text.Errorf(text.LocalhubImportCountry))
 		}
 		r.values[c] = strings.ToUpper(v)
 	}
@@ -180,22 +181,22 @@ func (m *importer) phone(name, v string) {
 	}
 	switch digits := strings.Map(onlyDigits, v); {
 	case len(v) > maxTerm:
-		m.problem(name, fmt.Sprintf("is longer than the %d bytes of a number", maxTerm))
+		m.problem(name, text.Errorf(text.LocalhubImportLongNumber, maxTerm))
 		return
 	case !strings.Contains(v, "@") && len(digits) > mostDigits:
-		m.problem(name, "holds too many digits for one number; put ; or | between several")
+		m.problem(name, text.Errorf(text.LocalhubImportManyDigits))
 		return
 	case rounded(v):
-		m.problem(name, "was shortened by a spreadsheet (6,1E+08); make the column text there")
+		m.problem(name, text.Errorf(text.LocalhubImportRounded))
 		return
 	case m.row.count(false) == maxImportTerms:
-		m.problem(name, fmt.Sprintf("more than %d numbers", maxImportTerms))
+		m.problem(name, text.Errorf(text.LocalhubImportNumbers, maxImportTerms))
 		return
 	}
 	t, ok := lastNine(v)
 	if !ok {
 		t = "short:" + digitsOf(v) // shown in the file, never found
-		m.warn(name, WarnShort)
+		m.warn(name, text.LocalhubImportShort)
 	}
 	m.row.terms = append(m.row.terms, term{t, v, false})
 }
@@ -221,19 +222,13 @@ func (m *importer) email(name, v string) {
 	t, ok := email(v)
 	switch {
 	case !ok:
-		m.problem(name, "is no e-mail address")
+		m.problem(name, text.Errorf(text.LocalhubImportNoEmail))
 	case m.row.count(true) == maxImportTerms:
-		m.problem(name, fmt.Sprintf("more than %d addresses", maxImportTerms))
+		m.problem(name, text.Errorf(text.LocalhubImportEmails, maxImportTerms))
 	default:
 		m.row.terms = append(m.row.terms, term{t, v, true})
 	}
 }
-
-// What ImportOptions.Warn is told.
-const (
-	WarnShort    = "fewer than nine digits, which no call finds"
-	WarnNoNumber = "no telephone number"
-)
 
 // checkRow looks at a row as a whole.
 func (m *importer) checkRow() {
@@ -241,25 +236,25 @@ func (m *importer) checkRow() {
 		return
 	}
 	if m.row.values[colFamily] == "" && m.row.values[colInitials] == "" {
-		m.problem("", "neither achternaam nor voorletters")
+		m.problem("", text.Errorf(text.LocalhubImportNoName))
 		return
 	}
 	if m.row.count(false) == 0 {
-		m.warn("", WarnNoNumber)
+		m.warn("", text.LocalhubImportNoNumber)
 	}
 }
 
-var tooLong = fmt.Sprintf("is longer than %d bytes", maxImportField)
+var tooLong = text.Errorf(text.LocalhubImportLong, maxImportField)
 
 // cleanValue makes a value one line, without the invisible marks that come along
 // when text is copied.
-func cleanValue(v string) (clean, problem string) {
+func cleanValue(v string) (clean string, problem *text.Error) {
 	v = strings.TrimSpace(v)
 	switch {
 	case len(v) > maxImportField:
 		return "", tooLong
 	case !strings.ContainsFunc(v, odd):
-		return v, ""
+		return v, nil
 	}
 	v = strings.Map(func(r rune) rune {
 		switch {
@@ -272,11 +267,11 @@ func cleanValue(v string) (clean, problem string) {
 	}, v)
 	switch {
 	case strings.ContainsRune(v, utf8.RuneError):
-		return "", "holds a character that cannot be read; save the file as UTF-8"
+		return "", text.Errorf(text.LocalhubImportUTF8)
 	case strings.ContainsFunc(v, unicode.IsControl):
-		return "", "holds a control character"
+		return "", text.Errorf(text.LocalhubImportControl)
 	}
-	return strings.Join(strings.Fields(v), " "), ""
+	return strings.Join(strings.Fields(v), " "), nil
 }
 
 func odd(r rune) bool {
@@ -300,9 +295,9 @@ func shown(name string) string {
 }
 
 // unknownNames is the problem of a row or header with names that lead nowhere.
-func unknownNames(names []string, anyKnown bool) string {
+func unknownNames(names []string, anyKnown bool) *text.Error {
 	if !anyKnown {
-		return "no known name; the names are " + strings.Join(ImportColumns(), ", ")
+		return text.Errorf(text.LocalhubImportNames, strings.Join(ImportColumns(), ", "))
 	}
 	var some []string
 	for _, n := range slices.Compact(names) {
@@ -312,5 +307,5 @@ func unknownNames(names []string, anyKnown bool) string {
 		}
 		some = append(some, `"`+shown(n)+`"`)
 	}
-	return "unknown " + strings.Join(some, ", ") + "; the names are " + strings.Join(ImportColumns(), ", ")
+	return text.Errorf(text.LocalhubImportUnknown, strings.Join(some, ", "), strings.Join(ImportColumns(), ", "))
 }

@@ -17,6 +17,7 @@ import (
 
 	"wiebelt/internal/contact"
 	"wiebelt/internal/localhub"
+	"wiebelt/internal/text"
 )
 
 func openData(t testing.TB, dir string) *localhub.Data {
@@ -40,7 +41,9 @@ func importText(t testing.TB, d *localhub.Data, f localhub.Format, text string, 
 	var wrong *localhub.ImportError
 	switch {
 	case errors.As(err, &wrong):
-		lines = wrong.Lines()
+		for _, line := range wrong.Lines() {
+			lines = append(lines, line.Error())
+		}
 	case err != nil:
 		lines = []string{err.Error()}
 	}
@@ -166,7 +169,7 @@ func TestImportSamples(t *testing.T) {
 					t.Errorf("got  %+v\nwant %+v", got, want)
 				}
 			}
-			if len(warned) != 2 || warned[0].Problem != localhub.WarnShort || warned[1].Problem != localhub.WarnNoNumber {
+			if len(warned) != 2 || warned[0].Problem.Key != text.LocalhubImportShort || warned[1].Problem.Key != text.LocalhubImportNoNumber {
 				t.Errorf("warned of %+v", warned)
 			}
 			if real, err := d.Number(t.Context(), "SELECT count(*) FROM contacts WHERE invented = 0"); err != nil || real != n {
@@ -218,8 +221,8 @@ func TestImportRefusesRows(t *testing.T) {
 		"unknown name":         {localhub.CSV, "achternaam,telfoon,Mobiel 2\nA,1,2\n", []string{`line 1: unknown "telfoon", "Mobiel 2"` + names}},
 		"no header":            {localhub.CSV, "Geheimhouder,0698765432\nBerg,1\n", []string{"line 1: no known name" + names}},
 		"a name twice":         {localhub.CSV, "straat,woonadres.straat,achternaam\nA,B,C\n", []string{"line 1: straat: a column for this comes twice"}},
-		"nothing":              {localhub.CSV, "", []string{"local hub: import: the file holds no contacts"}},
-		"header only":          {localhub.CSV, "\ufeffachternaam\r\n\r\n", []string{"local hub: import: the file holds no contacts"}},
+		"nothing":              {localhub.CSV, "", []string{"the file holds no contacts"}},
+		"header only":          {localhub.CSV, "\ufeffachternaam\r\n\r\n", []string{"the file holds no contacts"}},
 		"too long a row":       {localhub.CSV, "achternaam\nA\n\"" + strings.Repeat("b\n", 1<<20) + "\"\n", []string{"line 2: here or next is more than 1048576 bytes; a quotation mark or bracket may be missing"}},
 
 		"records": {localhub.JSON, `[{"achternaam":"A"},{"voorletters":""},7,{"achternaam":"B","email":["x",{}]},{"achternaam":true},{"achternaam":"C","telefoon":1.5},{"telfoon":"1","achternaam":"A"},{"x":"Geheimhouder"},null]`, []string{
@@ -231,7 +234,7 @@ func TestImportRefusesRows(t *testing.T) {
 		"not JSON":         {localhub.JSON, "achternaam;Geheimhouder", []string{"record 1: is not valid JSON, or has a name twice, near byte 0; nothing behind it was read"}},
 		"name twice":       {localhub.JSON, `{"achternaam":"A","achternaam":"B"}`, []string{"record 1: is not valid JSON, or has a name twice, near byte 17; nothing behind it was read"}},
 		"ids twice":        {localhub.JSON, `{"achternaam":"A","id":"a"} {"achternaam":"B","id":"a"}`, []string{"record 2: id: the same as in record 1"}},
-		"no items":         {localhub.JSON, `{"data":{"items":[]}}`, []string{"local hub: import: the file holds no contacts"}},
+		"no items":         {localhub.JSON, `{"data":{"items":[]}}`, []string{"the file holds no contacts"}},
 		"too long a text":  {localhub.JSON, `[{"achternaam":"A"},{"achternaam":"` + strings.Repeat("b", 2<<20), []string{"record 2: here or next is more than 1048576 bytes; a quotation mark or bracket may be missing"}},
 		"too deep a thing": {localhub.JSON, `[{"achternaam":"A"},{"link":` + strings.Repeat("[", 20000), []string{"record 2: is not valid JSON, or has a name twice, near byte 10026; nothing behind it was read"}},
 	} {
@@ -299,7 +302,7 @@ func TestImportReplaceAndCheck(t *testing.T) {
 	step(one, localhub.ImportOptions{Check: true, Replace: true}, 2, 2)
 	step("achternaam\nDrie\nVier\n", localhub.ImportOptions{}, 2, 4) // behind the others
 	step("id,achternaam,telefoon\nb,Vijf,0655555555\n", localhub.ImportOptions{Replace: true}, 1, 1)
-	step("achternaam\n\n", localhub.ImportOptions{Replace: true}, 0, 1, "local hub: import: the file holds no contacts")
+	step("achternaam\n\n", localhub.ImportOptions{Replace: true}, 0, 1, "the file holds no contacts")
 	if r, found, err := d.Contact(t.Context(), "b"); err != nil || !found || r.FamilyName != "Vijf" || fmt.Sprint(r.Numbers) != "[0655555555]" {
 		t.Errorf("%+v %v", r, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"math/rand/v2"
 	"net"
@@ -15,11 +16,13 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"wiebelt/internal/text"
 )
 
 // ErrNotLoopback means that an address can be reached by others and nothing was
 // said about how: with a certificate, or without one by Config.AllowNetwork.
-var ErrNotLoopback = errors.New("local hub: others can reach this address: that needs a certificate, or plain http to be allowed expressly")
+var ErrNotLoopback = errors.New("local hub: not a loopback address")
 
 // place is where a hub listens and under which names it is reached.
 type place struct {
@@ -36,18 +39,18 @@ type place struct {
 func (c Config) place() (place, error) {
 	a, err := netip.ParseAddrPort(c.Listen)
 	if err != nil || a.Addr().Zone() != "" {
-		return place{}, errors.New("local hub: listens on a literal address and port, such as 127.0.0.1:0")
+		return place{}, text.Errorf(text.LocalhubBadListen)
 	}
 	p := place{loopback: a.Addr().IsLoopback(), host: c.PublicHost}
 	if p.host != "" && !hostName(p.host) {
-		return place{}, errors.New("local hub: the public host is a name or an address, without a port")
+		return place{}, text.Errorf(text.LocalhubBadPublic)
 	}
 	secure := c.TLSCert != "" || c.TLSKey != ""
 	if !p.loopback && !secure && !c.AllowNetwork {
 		return place{}, ErrNotLoopback
 	}
 	if c.Demo && !p.loopback {
-		return place{}, errors.New("local hub: the demo shows its password and listens on a loopback address only")
+		return place{}, text.Errorf(text.LocalhubBadDemoLoopback)
 	}
 	if secure {
 		if p.tls, p.host, err = certificate(c.TLSCert, c.TLSKey, p.host, c.Now()); err != nil {
@@ -57,9 +60,9 @@ func (c Config) place() (place, error) {
 	}
 	switch {
 	case p.loopback && p.host != "":
-		return place{}, errors.New("local hub: a public host is for a hub that others can reach")
+		return place{}, text.Errorf(text.LocalhubBadPublicOther)
 	case p.host == "" && a.Addr().IsUnspecified():
-		return place{}, errors.New("local hub: on every address of the computer the hub needs a public host")
+		return place{}, text.Errorf(text.LocalhubBadPublicNeeded)
 	}
 	return p, nil
 }
@@ -85,21 +88,24 @@ func (e certificateError) Unwrap() error { return e.error }
 // goes by.
 func certificate(certFile, keyFile, host string, now time.Time) (*tls.Config, string, error) {
 	if certFile == "" || keyFile == "" {
-		return nil, "", errors.New("local hub: a certificate and its key go together")
+		return nil, "", text.Errorf(text.LocalhubBadPair)
 	}
 	cert, err := tls.LoadX509KeyPair(certFile, keyFile)
 	if err != nil {
-		return nil, "", fmt.Errorf("local hub: certificate: %w", err)
+		if _, ok := errors.AsType[*fs.PathError](err); ok {
+			return nil, "", text.Errorf(text.LocalhubBadCertificate, err)
+		}
+		return nil, "", text.Errorf(text.LocalhubBadPEM)
 	}
 	leaf := cert.Leaf
 	switch {
 	case now.After(leaf.NotAfter):
-		return nil, "", fmt.Errorf("local hub: the certificate expired on %s", leaf.NotAfter.Format(time.DateOnly))
+		return nil, "", text.Errorf(text.LocalhubBadExpired, leaf.NotAfter.Format(time.DateOnly))
 	case now.Before(leaf.NotBefore):
-		return nil, "", fmt.Errorf("local hub: the certificate is valid from %s", leaf.NotBefore.Format(time.DateOnly))
+		return nil, "", text.Errorf(text.LocalhubBadNotYet, leaf.NotBefore.Format(time.DateOnly))
 	case host != "":
 		if leaf.VerifyHostname(host) != nil {
-			return nil, "", errors.New("local hub: the certificate is not for the public host")
+			return nil, "", text.Errorf(text.LocalhubBadForeign)
 		}
 	case len(leaf.DNSNames) > 0:
 		host = leaf.DNSNames[0]
@@ -107,7 +113,7 @@ func certificate(certFile, keyFile, host string, now time.Time) (*tls.Config, st
 		host = leaf.IPAddresses[0].String()
 	}
 	if !hostName(host) {
-		return nil, "", errors.New("local hub: the certificate's first name is no name of a computer: give the public host")
+		return nil, "", text.Errorf(text.LocalhubBadFirstName)
 	}
 	return &tls.Config{
 		Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12,
@@ -186,7 +192,7 @@ func listen(addr string) (net.Listener, error) {
 	l, err := net.Listen("tcp", addr)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE), errors.Is(err, addressInUse):
-		return nil, fmt.Errorf("local hub: another program listens on %s already: %w", addr, err)
+		return nil, text.Errorf(text.LocalhubBadPortTaken, addr)
 	case err != nil:
 		return nil, fmt.Errorf("local hub: %w", err)
 	}

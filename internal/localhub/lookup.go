@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"wiebelt/internal/contact"
+	"wiebelt/internal/text"
 )
 
 // serveLookup answers GET /contact/contacts/telephony (hub-api.md 4.3).
@@ -68,7 +69,7 @@ func (h *Hub) fileURL(id string) string { return h.HubURL() + filePath + id }
 // in the same order. A demo hub refuses: it holds invented contacts only.
 func (d *Data) AddContact(ctx context.Context, r ...Record) (ids []string, err error) {
 	if d.demo {
-		return nil, errors.New("local hub: the demo takes invented contacts only")
+		return nil, text.Errorf(text.LocalhubImportDemo)
 	}
 	return d.store.add(ctx, false, slices.Values(r))
 }

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"golang.org/x/crypto/bcrypt"
+
+	"wiebelt/internal/text"
 )
 
 // SessionLife is how long a login lasts (hub-api.md 5.6), however busy the user
@@ -60,10 +62,10 @@ type user struct {
 func (d *Data) AddUser(ctx context.Context, name, password string, admin bool) error {
 	name = userName(name)
 	if name == "" || len(name) > 100 || !printable(name) {
-		return errors.New("local hub: a user name is 1 to 100 bytes of text")
+		return text.Errorf(text.LocalhubBadUserName)
 	}
 	if len(password) < 8 || len(password) > maxPassword {
-		return errors.New("local hub: a password has 8 to 72 bytes")
+		return text.Errorf(text.LocalhubBadPassword)
 	}
 	pw := hashPassword(password)
 	if pw.err != nil {
@@ -82,7 +84,7 @@ type User struct {
 }
 
 // ErrNoUser means that there is no user of that name.
-var ErrNoUser = errors.New("local hub: there is no such user")
+var ErrNoUser = text.Errorf(text.SayHubNoUser)
 
 // Users gives all users by name.
 func (d *Data) Users(ctx context.Context) ([]User, error) {

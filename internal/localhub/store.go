@@ -15,6 +15,7 @@ import (
 
 	"wiebelt/internal/contact"
 	"wiebelt/internal/sqlitefile"
+	"wiebelt/internal/text"
 	"wiebelt/internal/trust"
 )
 
@@ -105,7 +106,7 @@ func openStore(ctx context.Context, dir string) (*store, error) {
 		s.r.SetMaxIdleConns(4)
 	}
 	if err := s.setUp(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("local hub: open database: %w", err), s.close())
+		return nil, errors.Join(text.Errorf(text.LocalhubBadDatabase, err), s.close())
 	}
 	return s, nil
 }
@@ -117,7 +118,7 @@ func (s *store) setUp(ctx context.Context) error {
 		return err
 	}
 	if have > version {
-		return fmt.Errorf("it was made by a newer version (%d, this one reads %d)", have, version)
+		return text.Errorf(text.LocalhubBadNewer, have, version)
 	}
 	err := s.tx(ctx, func(tx *sql.Tx) error {
 		// Again, now that nobody else can be making it at the same time.

@@ -60,5 +60,8 @@ const (
 	SayVault          Key = "say.vault"
 	SaySecretStore    Key = "say.secret_store"
 	SayNotSetUp       Key = "say.not_set_up" // what is missing
+	SayHubReading     Key = "say.hub.reading"
+	SayHubStoring     Key = "say.hub.storing"
+	SayHubRead        Key = "say.hub.read"
 	SayHubPair        Key = "say.hub.pair"
 )
