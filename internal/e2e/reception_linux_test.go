@@ -26,28 +26,30 @@ const (
 
 // strip is one card, as the coloured strip along its left border shows it.
 type strip struct {
-	rgb    uint32
-	y0, y1 int
+	rgb       uint32
+	x, y0, y1 int
 }
 
 func (s strip) whole() bool { return s.y1-s.y0 > 150 }
 
-func (s strip) String() string { return fmt.Sprintf("%06x %d-%d", s.rgb, s.y0, s.y1) }
+func (s strip) String() string { return fmt.Sprintf("%06x %d,%d-%d", s.rgb, s.x, s.y0, s.y1) }
 
-// strips are the cards on the screen, from the top.
+// strips are the cards on the screen: from the right, and there from the top.
 func (o *office) strips() (all []strip) {
-	img := o.look(image.Rect(width-16-380+2, 0, width-16-380+3, height))
-	for y := range img.Rect.Dy() {
-		c := img.RGBAAt(0, y)
-		rgb := uint32(c.R)<<16 | uint32(c.G)<<8 | uint32(c.B)
-		if rgb != ringing && rgb != talking && rgb != done {
-			continue
+	for x := width - 16 - 380 + 2; x > 0; x -= 380 + 8 {
+		img := o.look(image.Rect(x, 0, x+1, height))
+		for y := range img.Rect.Dy() {
+			c := img.RGBAAt(0, y)
+			rgb := uint32(c.R)<<16 | uint32(c.G)<<8 | uint32(c.B)
+			if rgb != ringing && rgb != talking && rgb != done {
+				continue
+			}
+			if n := len(all); n > 0 && all[n-1].rgb == rgb && all[n-1].x == x && all[n-1].y1 == y {
+				all[n-1].y1++
+				continue
+			}
+			all = append(all, strip{rgb, x, y, y + 1})
 		}
-		if n := len(all); n > 0 && all[n-1].rgb == rgb && all[n-1].y1 == y {
-			all[n-1].y1++
-			continue
-		}
-		all = append(all, strip{rgb, y, y + 1})
 	}
 	// What is lower is the line around a card that has the keyboard.
 	return slices.DeleteFunc(all, func(s strip) bool { return s.y1-s.y0 < 10 })
@@ -124,6 +126,9 @@ func reception(t *testing.T, l text.Language) {
 		}
 		return n
 	}
+	lines := func(all []strip) []strip {
+		return slices.DeleteFunc(slices.Clone(all), strip.whole)
+	}
 	one := func(rgb uint32) func([]strip) bool {
 		return func(all []strip) bool { return len(all) == 1 && all[0].rgb == rgb && all[0].whole() }
 	}
@@ -195,7 +200,23 @@ func reception(t *testing.T, l text.Language) {
 				ring(fmt.Sprint(10+i), name)
 			}
 			answer("14")
-			sees("the call in progress and four that ring", func(all []strip) bool { return of(all, talking) == 1 && of(all, ringing) == 4 })
+			sees("a whole card of the call in progress, and four that ring", func(all []strip) bool {
+				return of(all, ringing) == 4 && slices.ContainsFunc(all, func(s strip) bool { return s.rgb == talking && s.whole() })
+			})
+		}},
+		{"a click on the line of the fourth brings its card", func() {
+			all := sees("one line", func(all []strip) bool { return len(lines(all)) == 1 })
+			line := lines(all)[0]
+			o.Move(line.x+200, (line.y0+line.y1)/2)
+			meant()
+			o.Click(line.x+200, (line.y0+line.y1)/2, 1)
+			now := sees("five whole cards", func(all []strip) bool { return len(all) == 5 && len(lines(all)) == 0 })
+			for _, s := range all {
+				if s != line && !slices.Contains(now, s) {
+					t.Errorf("the card at %v moved: there are %v", s, now)
+				}
+			}
+			o.Move(250, 600)
 		}},
 		{"among five the hotkey goes to one that rings", func() {
 			hotkey()

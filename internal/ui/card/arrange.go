@@ -3,6 +3,8 @@ package card
 import (
 	"cmp"
 	"slices"
+
+	"wiebelt/internal/companion"
 )
 
 // fold is how far a call's card is folded.
@@ -37,7 +39,20 @@ type item struct {
 	stays bool // it does not move: its call lives, or
 	held  bool // a hand is on a card
 	asked bool // the user has just asked for it
-	lives bool
+	hand  bool // a hand is on this very card
+	call  companion.Standing
+}
+
+// worth is what it takes to have an item that stands as o go: all lines together
+// are less than one card of an ended call, all of those than one that rings.
+func (it item) worth(o placed) int {
+	switch {
+	case it.hand:
+		return 10_000
+	case o.fold == asLine:
+		return 1
+	}
+	return [...]int{companion.InCall: 1000, companion.Rings: 100, companion.Launched: 10, companion.Ended: 10}[it.call]
 }
 
 // placed is where an item stands and as what.
@@ -53,7 +68,7 @@ type ground struct{ height, columns, edge, gap int }
 // corner; it grows as far as there is room and folds where there is none. The
 // others get the first place that is free, calls that live first. Only for what
 // the user has just asked for, what stays has to go, and only if there is no
-// other room.
+// other room: the last in the order of calls, and nothing under a hand.
 func (g ground) arrange(items []item) []placed {
 	out := make([]placed, len(items))
 	have := make([]bool, len(items)) // out is a place that is taken
@@ -119,12 +134,33 @@ func (g ground) arrange(items []item) []placed {
 		if !it.asked || it.up && keep(i, it.forms[0].fold) || find(i, it.forms[0].fold) {
 			continue
 		}
-		s := stand{near: g.edge}
-		if it.up && it.at.near+g.fit(it.forms[0].height)+g.edge <= g.height {
-			s = it.at
+		h := g.fit(it.forms[0].height)
+		s, least := stand{near: g.edge}, -1
+		try := func(at stand) {
+			if at.near+h+g.edge > g.height {
+				return
+			}
+			cost := 0
+			for k, o := range out {
+				if have[k] && overlap(at, h, o) {
+					cost += items[k].worth(o)
+				}
+			}
+			if least < 0 || cost < least {
+				s, least = at, cost
+			}
 		}
+		if it.up {
+			try(stand{column: it.at.column, near: it.at.near})
+		}
+		for k := len(out) - 1; k >= 0; k-- {
+			if have[k] {
+				try(stand{column: out[k].column, near: out[k].near})
+			}
+		}
+		try(stand{near: g.edge})
 		for k, o := range out {
-			if have[k] && overlap(s, g.fit(it.forms[0].height), o) {
+			if have[k] && overlap(s, h, o) {
 				have[k], items[k].up = false, false
 			}
 		}
@@ -138,7 +174,7 @@ func (g ground) arrange(items []item) []placed {
 		switch it := items[i]; {
 		case have[i]:
 			return 0
-		case it.lives:
+		case it.call.Lives():
 			return 1
 		}
 		return 2

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"wiebelt/internal/companion"
 )
 
 // One call of a day, as arrange sees it.
@@ -46,17 +48,17 @@ func TestNothingThatLivesMoves(t *testing.T) {
 			switch one := r.IntN(8); {
 			case one < 3 && len(calls) < 8:
 				next++
-				calls = append(calls, &standing{id: next, height: []int{106, 200, 284}[r.IntN(3)], line: len(calls) >= 3, item: item{lives: true}})
+				calls = append(calls, &standing{id: next, height: []int{106, 200, 284}[r.IntN(3)], line: len(calls) >= 3, item: item{call: companion.Rings}})
 			case len(calls) == 0:
 				continue
 			default:
 				c := calls[r.IntN(len(calls))]
 				switch one {
 				case 3: // over, folded as far as a hand lets it
-					c.lives = false
+					c.call = companion.Ended
 					c.strip = c.strip || !frozen && len(calls) > 1
 				case 4:
-					if !c.lives {
+					if !c.call.Lives() {
 						calls = slices.DeleteFunc(calls, func(o *standing) bool { return o == c })
 					}
 				case 5: // answered, or passed on: another height
@@ -76,7 +78,7 @@ func TestNothingThatLivesMoves(t *testing.T) {
 			}
 			items := make([]item, len(calls))
 			for i, c := range calls {
-				c.forms, c.stays, c.held = c.wishes(), c.lives || frozen, frozen
+				c.forms, c.stays, c.held = c.wishes(), c.call.Lives() || frozen, frozen
 				if frozen && c.up && c != asked {
 					c.forms = slices.DeleteFunc(c.forms, func(f form) bool { return f.fold < c.form.fold })
 				}
@@ -105,7 +107,7 @@ func TestNothingThatLivesMoves(t *testing.T) {
 			}
 			for i, p := range out {
 				c := calls[i]
-				card := c.up && c.lives && c.form.fold < asLine && !c.at.over
+				card := c.up && c.call.Lives() && c.form.fold < asLine && !c.at.over
 				if card && p.stand != c.at && asked == nil {
 					wrong = fmt.Sprintf("call %d moved from %v to %v", c.id, c.at, p.stand)
 				}
@@ -145,8 +147,8 @@ func TestNothingThatLivesMoves(t *testing.T) {
 func TestCornerIsForWhoRings(t *testing.T) {
 	g := ground{height: 1000, columns: 3, edge: 16, gap: 8}
 	strip := form{asStrip, 0, 56}
-	over := item{forms: []form{strip}, up: true, at: stand{near: 16}, form: form{asCard, 0, 284}}
-	rings := item{forms: []form{{asCard, 0, 284}, strip}, lives: true}
+	over := item{call: companion.Ended, forms: []form{strip}, up: true, at: stand{near: 16}, form: form{asCard, 0, 284}}
+	rings := item{forms: []form{{asCard, 0, 284}, strip}, call: companion.Rings}
 	if got := g.arrange([]item{over, rings}); got[1].stand != (stand{near: 16}) || got[0].stand != (stand{near: 308}) {
 		t.Errorf("%+v", got)
 	}
@@ -154,5 +156,34 @@ func TestCornerIsForWhoRings(t *testing.T) {
 	over.forms[0] = over.form
 	if got := g.arrange([]item{over, rings}); got[0].stand != over.at || got[1].stand != (stand{near: 308}) {
 		t.Errorf("under a hand: %+v", got)
+	}
+}
+
+// TestRoomForWhatIsAskedFor: where there is none, the last in the order of calls
+// that is under no hand folds and goes where there is some, and nothing else moves.
+func TestRoomForWhatIsAskedFor(t *testing.T) {
+	g := ground{height: 984, columns: 1, edge: 16, gap: 8}
+	forms := []form{{asCard, 0, 284}, {asStrip, 0, 56}, {asLine, 0, 28}}
+	column := func(hand int) (all []item) {
+		for i, call := range []companion.Standing{companion.InCall, companion.Rings, companion.Rings} {
+			all = append(all, item{forms: forms, up: true, at: stand{near: 16 + i*292}, form: forms[0], stays: true, call: call, hand: i == hand})
+		}
+		return append(all, item{forms: forms, up: true, at: stand{near: 892}, form: forms[2], stays: true, call: companion.Rings, asked: true})
+	}
+	for hand, goes := range map[int]int{-1: 2, 2: 1} {
+		items := column(hand)
+		out := g.arrange(items)
+		for i, p := range out {
+			want := placed{column(hand)[i].at, forms[0]}
+			switch i {
+			case goes:
+				want = placed{stand{near: 892}, forms[1]}
+			case 3:
+				want.stand = items[goes].at
+			}
+			if p != want {
+				t.Errorf("hand on %d: item %d is %+v, want %+v", hand, i, p, want)
+			}
+		}
 	}
 }

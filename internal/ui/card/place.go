@@ -72,8 +72,12 @@ func (cs *Cards) items(stack []*slot) []item {
 	frozen := !cs.dropped && (cs.untouched() > 0 || slices.ContainsFunc(cs.slots[:], func(s *slot) bool { return s.up && s.held() }))
 	all := make([]item, len(stack))
 	for i, s := range stack {
-		lives := s.more == 0 && s.told.Standing().Lives()
-		all[i] = item{forms: cs.forms(s), up: s.up && !cs.dropped, at: s.at, form: s.stood, asked: s.asked, lives: lives, stays: frozen || lives, held: frozen}
+		call := s.told.Standing()
+		if s.more > 0 {
+			call = companion.Ended
+		}
+		all[i] = item{forms: cs.forms(s), up: s.up && !cs.dropped, at: s.at, form: s.stood, asked: s.asked, call: call,
+			stays: frozen || call.Lives(), held: frozen, hand: s.held()}
 		if frozen && s.up && !s.asked { // what was folded for want of room stays so
 			all[i].forms = slices.DeleteFunc(all[i].forms, func(f form) bool { return f.fold < s.stood.fold })
 		}
