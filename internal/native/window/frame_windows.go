@@ -405,7 +405,7 @@ func (f *winFrame) char(unit uint16) {
 	if r < ' ' || r == 0x7f || r == utf8.RuneError || held&ModCtrl != 0 && held&ModAlt == 0 {
 		return // of keys that came as such
 	}
-	f.handler.FrameKey(KeyEvent{Down: true, Text: string(r)})
+	f.handler.FrameKey(KeyEvent{Down: true, Text: string(r), Held: held & ModShift})
 }
 
 func (f *winFrame) mouse(what uint32, wParam, lParam uintptr) bool {
@@ -427,7 +427,10 @@ func (f *winFrame) mouse(what uint32, wParam, lParam uintptr) bool {
 		setCapture.Call(f.hwnd)
 		f.handler.FrameButton(p, buttonOf(what), true, heldNow())
 	case wmLButtonUp, wmMButtonUp, wmRButtonUp:
-		releaseCapture.Call()
+		const buttons = 0x13
+		if wParam&buttons == 0 { // no other one is down
+			releaseCapture.Call()
+		}
 		f.handler.FrameButton(p, buttonOf(what), false, heldNow())
 	case wmMouseWheel, wmMouseHWheel:
 		// Comes with the place on the screen.

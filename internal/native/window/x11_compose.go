@@ -134,6 +134,7 @@ func spelled(keys []rune) string {
 type composeRules struct {
 	out    map[string]string
 	begins map[string]bool // of longer sequences
+	files  int             // read so far
 }
 
 // find gives what a sequence writes, and whether it begins another one.
@@ -170,13 +171,15 @@ func exists(file string) bool {
 const (
 	maxComposeFile  = 4 << 20
 	maxComposeDepth = 4
+	maxComposeFiles = 50
 )
 
 // readFile reads a file of rules, and those that it includes.
 func (c *composeRules) readFile(file, locale, home string, depth int) bool {
-	if depth > maxComposeDepth || !exists(file) {
+	if depth > maxComposeDepth || c.files >= maxComposeFiles || !exists(file) {
 		return false
 	}
+	c.files++
 	f, err := os.Open(file)
 	if err != nil {
 		return false

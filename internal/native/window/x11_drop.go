@@ -25,6 +25,9 @@ type drop struct {
 func (p *drop) message(f *x11Frame, kind xproto.Atom, data []uint32) {
 	a, c := &f.d.atoms, f.d.conn
 	answer := func(kind xproto.Atom, v ...uint32) {
+		if p.from == 0 { // nobody, which the server takes for the window under the pointer
+			return
+		}
 		e := xproto.ClientMessageEvent{Format: 32, Window: p.from, Type: kind,
 			Data: xproto.ClientMessageDataUnionData32New(append(append([]uint32{uint32(f.id)}, v...), make([]uint32, 4-len(v))...))}
 		xproto.SendEvent(c, false, p.from, 0, string(e.Bytes()))
@@ -72,7 +75,7 @@ func (p *drop) message(f *x11Frame, kind xproto.Atom, data []uint32) {
 // arrived takes the list of files.
 func (p *drop) arrived(f *x11Frame, e xproto.SelectionNotifyEvent) {
 	a := &f.d.atoms
-	if e.Selection != a.dndSelection || p.from == 0 {
+	if e.Selection != a.dndSelection || p.from == 0 || e.Property != 0 && e.Property != a.pasted {
 		return
 	}
 	var files []string

@@ -36,7 +36,6 @@ type x11Frame struct {
 
 	// Of the events goroutine only.
 	size    image.Point
-	down    [256]bool
 	compose composer
 	drop    drop
 	monitor int
@@ -363,7 +362,6 @@ func (f *x11Frame) focus(mode, detail byte, has bool) {
 		return
 	}
 	f.compose.reset()
-	f.down = [256]bool{}
 	f.handler.FrameFocus(has)
 }
 
@@ -398,9 +396,11 @@ func (f *x11Frame) key(code byte, state uint16, down bool) {
 	f.d.keyboard.Unlock()
 	e.Down = down
 	if down {
-		if e.Held&(ModCtrl|ModAlt|ModSuper) == 0 {
+		switch {
+		case e.Key == KeyShift || e.Key == KeyCtrl || e.Key == KeyAlt || e.Key == KeySuper: // held for what comes next
+		case e.Held&(ModCtrl|ModAlt|ModSuper) == 0 && (e.Key == KeyText || e.Key == KeySpace):
 			e.Text = f.compose.feed(s, e.Text)
-		} else {
+		default: // Backspace, an arrow: what was begun is off
 			f.compose.reset()
 		}
 	} else {
@@ -540,8 +540,9 @@ func (d *x11) Paste() (string, error) {
 	}
 	d.pasting.Lock()
 	defer d.pasting.Unlock()
+	late := time.Now().Add(pasteWait)
 	for _, kind := range []xproto.Atom{d.atoms.utf8, xproto.AtomString} {
-		b, ok := d.paste(d.atoms.clipboard, kind)
+		b, ok := d.paste(d.atoms.clipboard, kind, late)
 		if !ok {
 			continue
 		}
@@ -554,7 +555,7 @@ func (d *x11) Paste() (string, error) {
 }
 
 // paste asks for one kind of what a selection holds.
-func (d *x11) paste(selection, kind xproto.Atom) ([]byte, bool) {
+func (d *x11) paste(selection, kind xproto.Atom, late time.Time) ([]byte, bool) {
 	got := make(chan []byte, 1)
 	d.clipboard.mu.Lock()
 	d.clipboard.paste = &pasting{kind: kind, done: got}
@@ -566,7 +567,7 @@ func (d *x11) paste(selection, kind xproto.Atom) ([]byte, bool) {
 	}()
 	xproto.DeleteProperty(d.conn, d.clipboard.window, d.atoms.pasted)
 	xproto.ConvertSelection(d.conn, d.clipboard.window, selection, kind, d.atoms.pasted, xproto.TimeCurrentTime)
-	t := time.NewTimer(pasteWait)
+	t := time.NewTimer(time.Until(late))
 	defer t.Stop()
 	select {
 	case b := <-got:

@@ -80,10 +80,12 @@ func (d *driver) after(wait time.Duration, f func()) (stop func()) {
 	return func() { t.run = nil }
 }
 
-// tick runs what is due and tells when to come again; zero for never.
-func (d *driver) tick(now time.Time) (next time.Time) {
+// tick runs what is due, tells when to come again, zero for never, and whether a
+// timer was due.
+func (d *driver) tick(now time.Time) (next time.Time, called bool) {
 	for _, t := range slices.Clone(d.timers) {
 		if !t.at.After(now) {
+			called = called || t.run != nil
 			call(t.run)
 			t.run = nil
 		}
@@ -103,5 +105,5 @@ func (d *driver) tick(now time.Time) (next time.Time) {
 			next = t.at
 		}
 	}
-	return next
+	return next, called
 }

@@ -53,7 +53,11 @@ func (c *canvas) SetDirty() { c.stale = true }
 
 // SetContent puts other things into the window.
 func (c *canvas) SetContent(o fyne.CanvasObject) {
+	c.Unfocus() // or its caret would go on blinking
 	c.WindowlessCanvas.SetContent(o)
+	if c.w.size != (image.Point{}) {
+		c.w.layout() // it may be larger than the window can become
+	}
 	c.stale = true
 }
 
@@ -117,6 +121,9 @@ func (c *canvas) settle(o fyne.CanvasObject) bool {
 	}
 	min := o.MinSize()
 	was, known := c.least[o]
+	if !known {
+		relayout(o) // its renderer may be a new one
+	}
 	c.least[o] = min
 	return !known || was != min
 }
@@ -137,13 +144,6 @@ func (c *canvas) frame(size image.Point) []image.Rectangle {
 	clear(c.holds)
 	background := color.NRGBAModel.Convert(base.Color(base.ColorNameBackground)).(color.NRGBA)
 	damage := c.surface.Frame(size, c.Scale(), background, c.roots(), func(o fyne.CanvasObject) { c.holds[o] = true })
-	if len(c.least) > 2*len(c.holds)+100 {
-		for o := range c.least {
-			if !c.holds[o] {
-				delete(c.least, o)
-			}
-		}
-	}
 	return damage
 }
 

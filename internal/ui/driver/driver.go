@@ -2,6 +2,7 @@ package driver
 
 import (
 	"image"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -29,6 +30,7 @@ type driver struct {
 	windows    []*frame
 	animations []*animation
 	timers     []*timer
+	kept       time.Time // when keep was last called
 	held       fyne.KeyModifier
 }
 
@@ -87,12 +89,17 @@ func (d *driver) Run() {
 	alarm := time.NewTimer(0)
 	defer alarm.Stop()
 	for !d.quit {
-		for _, f := range d.queue.take() {
+		d.keep(time.Now())
+		jobs := d.queue.take()
+		for _, f := range jobs {
 			f()
 		}
-		next := d.tick(time.Now())
+		next, called := d.tick(time.Now())
 		for _, w := range slices.Clone(d.windows) {
-			w.update()
+			// An animation says what it changes, and mostly changes nothing.
+			if len(jobs) > 0 || called || w.canvas.stale {
+				w.update()
+			}
 		}
 		if d.quit {
 			break
@@ -117,6 +124,26 @@ func (d *driver) Run() {
 	d.queue.mu.Unlock()
 	call(d.app.lifecycle.stopped)
 	_ = d.display.Close() // it ends with the process at the latest
+}
+
+// keep has Fyne keep what the windows are made of, and forgets what is no longer
+// in them.
+func (d *driver) keep(now time.Time) {
+	const often = 5 * time.Second // Fyne looks at what is old every ten
+	now = now.Round(0)            // by the clock on the wall, which goes on while the computer sleeps
+	if since := now.Sub(d.kept); since >= 0 && since < often {
+		return
+	}
+	d.kept = now
+	var roots []fyne.CanvasObject
+	for _, w := range d.windows {
+		roots = append(roots, w.canvas.roots()...)
+	}
+	in := map[fyne.CanvasObject]bool{}
+	offscreen.Keep(roots, func(o fyne.CanvasObject) { in[o] = true })
+	for _, w := range d.windows {
+		maps.DeleteFunc(w.canvas.least, func(o fyne.CanvasObject, _ fyne.Size) bool { return !in[o] })
+	}
 }
 
 func (d *driver) Quit() { d.queue.add(func() { d.quit = true }) }

@@ -22,12 +22,13 @@ type frame struct {
 	native window.Frame
 
 	size    image.Point // of the content, in pixels
-	least   image.Point
+	least   fyne.Size   // of the content, as the native window was told
 	shown   bool
 	center  bool
 	at      *image.Point // where the content is to come up, in pixels of the desktop
 	fixed   bool
 	closed  bool
+	unlaid  bool // size is new
 	focused bool
 	cursor  window.Cursor
 	pointer pointer
@@ -121,23 +122,24 @@ const border = 40
 func (w *frame) bounded(s image.Point) image.Point {
 	m := w.monitor()
 	edge := int(border * w.canvas.Scale())
-	return image.Pt(min(s.X, m.Work.Dx()-edge/4), min(s.Y, m.Work.Dy()-edge))
+	return image.Pt(max(1, min(s.X, m.Work.Dx()-edge/4)), max(1, min(s.Y, m.Work.Dy()-edge)))
 }
 
 // layout gives the canvas the size of the window.
 func (w *frame) layout() {
 	scale := w.canvas.Scale()
+	w.unlaid = false
 	w.canvas.Resize(fyne.NewSize(float32(w.size.X)/scale, float32(w.size.Y)/scale))
 	w.canvas.stale = true
 }
 
 // limit keeps the window from becoming smaller than its content.
 func (w *frame) limit(least fyne.Size) {
-	px := w.bounded(w.pixels(least))
-	if w.native == nil || px == w.least {
+	if least == w.least || w.native == nil {
 		return
 	}
-	w.least = px
+	w.least = least
+	px := w.bounded(w.pixels(least))
 	w.check(w.native.SetLimits(px))
 	if to := image.Pt(max(w.size.X, px.X), max(w.size.Y, px.Y)); to != w.size {
 		w.check(w.native.Resize(to))
@@ -227,6 +229,8 @@ func (w *frame) destroy() {
 	if w.closed {
 		return
 	}
+	w.focus(false) // or its caret would go on blinking
+	w.canvas.Unfocus()
 	w.closed = true
 	w.pointer.gone()
 	w.d.windows = slices.DeleteFunc(w.d.windows, func(o *frame) bool { return o == w })
@@ -250,6 +254,7 @@ func (w *frame) rescale() {
 	if w.closed {
 		return
 	}
+	w.least, w.canvas.stale = fyne.Size{}, true // the work area may be another
 	to := w.scale()
 	from := w.canvas.Scale()
 	if to == from {
@@ -268,6 +273,9 @@ func (w *frame) rescale() {
 func (w *frame) update() {
 	if w.closed || w.native == nil || !w.shown {
 		return
+	}
+	if w.unlaid {
+		w.layout()
 	}
 	if w.canvas.stale {
 		w.canvas.fit()

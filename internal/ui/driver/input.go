@@ -46,11 +46,16 @@ func (h handler) FrameDropped(p image.Point, files []string) {
 }
 
 func (w *frame) resized(s image.Point) {
+	// Of many sizes in a row only the last one is laid out. A window manager can
+	// claim any; what no desktop has is not painted.
+	s = image.Pt(min(s.X, maxSide), min(s.Y, maxSide))
 	if s != w.size {
-		w.size = s
-		w.layout()
+		w.size, w.unlaid = s, true
 	}
 }
+
+// maxSide is the largest side of a window that is painted, in pixels.
+const maxSide = 1 << 13
 
 func (w *frame) closing() {
 	if w.intercept != nil {
@@ -77,6 +82,9 @@ func (w *frame) focus(has bool) {
 	}
 	w.focused = has
 	w.d.held = 0
+	if !has {
+		w.pointer.release() // the buttons may go up where nobody tells
+	}
 	o := w.canvas.Focused()
 	if has {
 		call(w.d.app.lifecycle.entered)
@@ -121,6 +129,15 @@ func (p *pointer) left() {
 		p.over.MouseOut()
 		p.over = nil
 	}
+}
+
+// release ends what was begun with a button.
+func (p *pointer) release() {
+	if drag := p.drag; drag != nil {
+		p.drag = nil
+		drag.DragEnd()
+	}
+	p.down, p.pressed = 0, nil
 }
 
 func (p *pointer) gone() {
@@ -195,6 +212,7 @@ func (w *frame) setCursor(c desktop.Cursor) {
 
 func (w *frame) button(px image.Point, n window.Button, down bool, held window.Modifiers) {
 	p := &w.pointer
+	w.d.held = modifiers(held)
 	if p.at != w.place(px) {
 		w.moved(px)
 	}
@@ -237,6 +255,9 @@ func (w *frame) button(px image.Point, n window.Button, down bool, held window.M
 	}
 	if !down && b == desktop.MouseButtonPrimary && !dragged {
 		w.tap(o, &point)
+	}
+	if !px.In(image.Rectangle{Max: w.size}) { // the pointer left while the button was down
+		p.left()
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"image"
 	"image/color"
 	"sync"
+	"time"
+	_ "unsafe" // for go:linkname
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
@@ -98,6 +100,36 @@ func Forget() {
 		_ = drawing.canvas.Capture()
 	}
 }
+
+// Keep has Fyne keep the renderers of the widgets in roots, hidden ones too, and
+// drop those that were not used in a minute; visit gets every object. Fyne looks
+// at what is old whenever a picture is drawn, by a clock that it reads at the
+// same moment only: after a quiet minute it would drop what is on screen, unless
+// this is called before the first picture.
+func Keep(roots []fyne.CanvasObject, visit func(fyne.CanvasObject)) {
+	cacheNow()
+	var walk func(fyne.CanvasObject)
+	walk = func(o fyne.CanvasObject) {
+		if o == nil {
+			return
+		}
+		visit(o)
+		in, _ := Children(o)
+		for _, c := range in {
+			walk(c)
+		}
+	}
+	for _, o := range roots {
+		walk(o)
+	}
+	Forget()
+}
+
+// cacheNow has Fyne read the clock by which its renderers age. Its own drivers do
+// so with every picture; there is no public way.
+//
+//go:linkname cacheNow fyne.io/fyne/v2/internal/cache.refreshNow
+func cacheNow() time.Time
 
 func crop(img *image.NRGBA, origin image.Point) *sprite {
 	var box image.Rectangle

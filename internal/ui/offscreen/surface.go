@@ -70,7 +70,7 @@ func (s *Surface) Frame(size image.Point, scale float32, background color.NRGBA,
 			s.scale, s.kept = scale, nil
 		}
 	}
-	w := walk{s: s, visit: visit, kept: make(map[any]*sprite, len(s.kept)), parts: make([]part, 0, len(s.parts)+16)}
+	w := walk{s: s, visit: visit, kept: make(map[any]*sprite, len(s.kept)), versions: map[fyne.CanvasObject]int{}, parts: make([]part, 0, len(s.parts)+16)}
 	for _, r := range roots {
 		w.tree(r, fyne.Position{}, whole)
 	}
@@ -80,7 +80,7 @@ func (s *Surface) Frame(size image.Point, scale float32, background color.NRGBA,
 	} else {
 		damage = differing(s.parts, w.parts)
 	}
-	s.parts, s.kept = w.parts, w.kept
+	s.parts, s.kept, s.versions = w.parts, w.kept, w.versions
 	for _, r := range damage {
 		s.paint(r)
 	}
@@ -127,6 +127,9 @@ type walk struct {
 	visit func(fyne.CanvasObject)
 	parts []part
 	kept  map[any]*sprite
+	// versions are those of what is on screen: nothing else has to be told from
+	// what it was.
+	versions map[fyne.CanvasObject]int
 }
 
 // tree adds an object at an offset (in units), and what is in it.
@@ -231,7 +234,11 @@ func (w *walk) key(o fyne.CanvasObject) any {
 	case *canvas.RadialGradient:
 		return *o
 	}
-	c := changing{o: o, version: w.s.versions[o], size: o.Size(), theme: w.s.theme}
+	version := w.s.versions[o]
+	if version != 0 {
+		w.versions[o] = version
+	}
+	c := changing{o: o, version: version, size: o.Size(), theme: w.s.theme}
 	if i, ok := o.(*canvas.Image); ok {
 		c.resource, c.clear = i.Resource, i.Translucency
 	}
