@@ -48,7 +48,7 @@ type screen struct {
 func newScreen(t *testing.T, arguments ...string) *screen {
 	t.Helper()
 	return &screen{t: t, Server: xtest.Start(t, "openbox", xtest.Options{Width: 1280, Height: 900, Arguments: arguments,
-		Env: []string{"LANG=nl_NL.UTF-8", "FYNE_SCALE=1", "FYNE_DISABLE_DPI_DETECTION=1", "LIBGL_ALWAYS_SOFTWARE=1"}})}
+		Env: []string{"LANG=nl_NL.UTF-8"}})}
 }
 
 func (s *screen) xdotool(args ...string) {

@@ -18,7 +18,6 @@ import (
 	"fyne.io/fyne/v2"
 
 	"wiebelt/assets"
-	nativewindow "wiebelt/internal/native/window"
 	"wiebelt/internal/ui/desk"
 	"wiebelt/internal/ui/driver"
 	"wiebelt/internal/ui/theme"
@@ -33,7 +32,6 @@ func run(args []string, stderr io.Writer) int {
 	flags.SetOutput(stderr)
 	profile := flags.String("profile", "", "keep every file of this run under `DIR`")
 	window := flags.String("window", "", "the `NAME` of the window to open first, such as calls")
-	check := flags.Bool("check-gl", false, "only try whether there is a desktop for windows: exit 0, or 3")
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		return 0
@@ -45,13 +43,6 @@ func run(args []string, stderr io.Writer) int {
 	case *window != "" && !desk.Known(*window):
 		fmt.Fprintf(stderr, "wiebelt-desk: unknown window %q\n", *window)
 		return 2
-	case *check:
-		d, err := nativewindow.Open()
-		if err != nil {
-			fmt.Fprintf(stderr, "wiebelt-desk: %v\n", err)
-			return 3
-		}
-		_ = d.Close() // the process ends
 	}
 
 	// Interrupt and terminate end it through Fyne.

@@ -1,5 +1,5 @@
 // Command wiebelt is the resident part of Wiebelt: tray, card, engine and every
-// command. It is pure Go and links no OpenGL.
+// command. It is pure Go.
 package main
 
 import (

@@ -97,7 +97,7 @@ func named(at *kong.Node, words []string) bool {
 // a settings file is right.
 func TestGuideSettings(t *testing.T) {
 	keyLike := regexp.MustCompile(`^[a-z]+\.[a-z_]+$`)
-	files := []string{"history.db", "choices.json", "listener.json", "settings.toml", "policy.toml", "opengl32.dll", "wiebelt.admx", "intune.txt", "geheim.txt", "secret.txt"}
+	files := []string{"history.db", "choices.json", "listener.json", "settings.toml", "policy.toml", "wiebelt.admx", "intune.txt", "geheim.txt", "secret.txt"}
 	known := map[string]bool{}
 	for _, k := range settings.Keys() {
 		known[k.Key] = true

@@ -7,11 +7,9 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
-	"time"
 	"unicode/utf16"
 
 	"wiebelt/internal/health"
@@ -168,48 +166,18 @@ func (e *exam) browser(ctx context.Context) []said {
 	return say(OK, "browser.ok")
 }
 
-// Exit codes of "wiebelt-desk --check-gl": a window with OpenGL could be made, or
-// could not. A program that does not know the flag calls it wrong usage.
-const deskKnowsNot = 2
-
-// graphics has the windows program try whether a window can be made. One that
-// cannot tell is not asked: then the library is looked for.
-func (e *exam) graphics(ctx context.Context) []said {
+// graphics tells whether the windows program lies in our own folder; it is never
+// looked for anywhere else. A server does without.
+func (e *exam) graphics(context.Context) []said {
 	if !e.sys.desktop() {
 		return say(Off, "desk.none")
 	}
-	desk := e.deskProgram()
-	if desk == "" {
-		return say(Off, "graphics.desk")
-	}
-	ctx, cancel := context.WithTimeout(ctx, programIn)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, desk, "--check-gl")
-	cmd.WaitDelay = time.Second / 2
-	err := cmd.Run()
-	var exit *exec.ExitError
-	switch {
-	case err == nil:
-		return say(OK, "graphics.ok")
-	case errors.As(err, &exit) && exit.ExitCode() == deskKnowsNot:
-		if e.sys.openGL() {
-			return say(OK, "graphics.library")
-		}
-		return say(Warn, "graphics.missing")
-	}
-	return say(Warn, "graphics.failed")
-}
-
-// deskProgram is the windows program in our own folder; it is never looked for
-// anywhere else (corrections.md 11).
-func (e *exam) deskProgram() string {
 	name := "wiebelt-desk"
 	if runtime.GOOS == "windows" {
 		name += ".exe"
 	}
-	p := filepath.Join(filepath.Dir(e.Exe), name)
-	if info, err := os.Stat(p); err != nil || !info.Mode().IsRegular() {
-		return ""
+	if info, err := os.Stat(filepath.Join(filepath.Dir(e.Exe), name)); err != nil || !info.Mode().IsRegular() {
+		return say(Off, "graphics.desk")
 	}
-	return p
+	return say(OK, "graphics.ok")
 }

@@ -100,7 +100,6 @@ const (
 	hubIn      = 8 * time.Second
 	travelIn   = hubIn - time.Second/2 // so that what ended it can be told
 	usualTime  = 4 * time.Second
-	programIn  = 5 * time.Second
 	grace      = 250 * time.Millisecond // to put the end of a deadline into words
 )
 
@@ -119,7 +118,7 @@ var checks = map[string]check{
 	"resident": {usualTime, (*exam).resident}, "version": {usualTime, (*exam).version},
 	"listener": {usualTime, (*exam).listener}, "link": {usualTime, (*exam).link},
 	"scheme": {usualTime, (*exam).scheme}, "autostart": {usualTime, (*exam).autostart}, "microsip": {usualTime, (*exam).microsip},
-	"tray": {usualTime, (*exam).tray}, "cards": {residentIn + time.Second, (*exam).cards}, "lock": {usualTime, (*exam).lock}, "browser": {usualTime, (*exam).browser}, "graphics": {programIn + time.Second, (*exam).graphics},
+	"tray": {usualTime, (*exam).tray}, "cards": {residentIn + time.Second, (*exam).cards}, "lock": {usualTime, (*exam).lock}, "browser": {usualTime, (*exam).browser}, "graphics": {usualTime, (*exam).graphics},
 	"disk": {usualTime, (*exam).disk}, "folders": {usualTime, (*exam).folders}, "program": {usualTime, (*exam).program},
 	"log": {usualTime, (*exam).log}, "crash": {usualTime, (*exam).crash}, "history": {usualTime, (*exam).history},
 	"audit": {usualTime, (*exam).audit}, "delivery": {usualTime, (*exam).delivery},

@@ -97,7 +97,6 @@ func calm() system {
 		writable:    func(string) bool { return true },
 		browser:     func(context.Context) bool { return true },
 		audit:       func() error { return nil },
-		openGL:      func() bool { return true },
 		microSIP:    func() string { return "" },
 		free:        func(string) (uint64, error) { return 5000 << 20, nil },
 		folder:      func(string) error { return nil },

@@ -93,17 +93,6 @@ func sip(lines ...string) func(*testing.T, *exam) {
 	}
 }
 
-// desk puts a windows program beside ours that ends with a code.
-func desk(code int) func(*testing.T, *exam) {
-	return func(t *testing.T, e *exam) {
-		p := filepath.Join(filepath.Dir(e.Exe), "wiebelt-desk")
-		write(t, p, fmt.Sprintf("#!/bin/sh\n[ \"$*\" = --check-gl ] || exit 99\nexit %d\n", code))
-		if err := os.Chmod(p, 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
 func both(all ...func(*testing.T, *exam)) func(*testing.T, *exam) {
 	return func(t *testing.T, e *exam) {
 		for _, f := range all {

@@ -27,7 +27,6 @@ type system struct {
 	lockSources func(context.Context) []string
 	browser     func(context.Context) bool // there is one
 	audit       func() error               // the system's log cannot be written
-	openGL      func() bool                // the library is there
 	microSIP    func() string              // path of its settings, "" where it cannot be
 	free        func(dir string) (bytes uint64, err error)
 	folder      func(path string) error // what is wrong with a folder of the profile
@@ -38,7 +37,7 @@ type system struct {
 func theSystem() system {
 	return system{
 		store: secret.Open, register: register.State, policy: policySources, desktop: hasDesktop,
-		trayHost: tray.HasHost, lockSources: lockSources, browser: browser.There, audit: auditLog, openGL: hasOpenGL, microSIP: microSIP,
+		trayHost: tray.HasHost, lockSources: lockSources, browser: browser.There, audit: auditLog, microSIP: microSIP,
 		free: freeSpace, folder: folderFault, writable: writable, installed: trust.Program,
 	}
 }

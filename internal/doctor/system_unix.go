@@ -4,7 +4,6 @@ package doctor
 
 import (
 	"os"
-	"path/filepath"
 	"runtime"
 
 	"golang.org/x/sys/unix"
@@ -15,17 +14,6 @@ func policySources() (file, managed bool) { return true, false }
 
 func hasDesktop() bool {
 	return runtime.GOOS == "darwin" || os.Getenv("DISPLAY") != "" || os.Getenv("WAYLAND_DISPLAY") != ""
-}
-
-// hasOpenGL looks where systems keep the library.
-func hasOpenGL() bool {
-	for _, pattern := range []string{"/usr/lib/*/libGL.so.1", "/usr/lib64/libGL.so.1", "/usr/lib/libGL.so.1", "/usr/local/lib/libGL.so.1",
-		"/System/Library/Frameworks/OpenGL.framework"} {
-		if found, _ := filepath.Glob(pattern); len(found) > 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // microSIP runs on Windows.

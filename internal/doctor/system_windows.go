@@ -23,8 +23,6 @@ func policySources() (file, managed bool) {
 
 func hasDesktop() bool { return true }
 
-func hasOpenGL() bool { return windows.NewLazySystemDLL("opengl32.dll").Load() == nil }
-
 func microSIP() string {
 	if dir := os.Getenv("APPDATA"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "MicroSIP", "microsip.ini")

@@ -292,8 +292,6 @@ var troubles = map[string]struct{ before, after func(*patient) }{
 		p.t.Setenv("PATH", p.t.TempDir())
 		p.sys.browser = browser.There
 	}},
-	"graphics.failed":  {after: fault(desk(1))},
-	"graphics.missing": {after: fault(both(desk(2), func(_ *testing.T, e *exam) { e.sys.openGL = func() bool { return false } }))},
 
 	"disk.low":      {after: fault(room(499<<20, nil))},
 	"disk.full":     {after: fault(room(49<<20, nil))},

@@ -47,8 +47,8 @@ func TestTwentyRingsBeforeTheStart(t *testing.T) {
 // residents counts the programs that run with the office's profile.
 func residents(o *office) int { return len(o.running(filepath.Base(o.bin))) }
 
-// TestIdle: the resident needs no library of the system, no OpenGL,
-// and little memory; idle it does nothing, but give back once what the last card
+// TestIdle: the resident needs no library of the system and little
+// memory; idle it does nothing, but give back once what the last card
 // took.
 func TestIdle(t *testing.T) {
 	t.Parallel()

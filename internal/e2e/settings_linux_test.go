@@ -83,7 +83,6 @@ func (o *office) written() string {
 func (o *office) openSettings() *panel {
 	o.t.Helper()
 	cmd := o.Command(filepath.Join(filepath.Dir(o.bin), "wiebelt-desk"), "--window", deskapi.WindowSettings, "--profile", o.profile)
-	cmd.Env = append(cmd.Env, "FYNE_DISABLE_DPI_DETECTION=1", "FYNE_SCALE=1")
 	cmd.Stderr, cmd.WaitDelay = o.log, time.Second
 	if err := cmd.Start(); err != nil {
 		o.t.Fatal(err)

@@ -11,8 +11,7 @@ import (
 	"wiebelt/internal/native/winetest"
 )
 
-// TestWindowsBuild runs the real Windows programs under wine, where OpenGL is
-// off: set up, a lookup that prints and returns its code, a call that is handed
+// TestWindowsBuild runs the real Windows programs under wine: set up, a lookup that prints and returns its code, a call that is handed
 // over while nothing runs, its card on the screen.
 func TestWindowsBuild(t *testing.T) {
 	t.Parallel()

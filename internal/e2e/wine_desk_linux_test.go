@@ -9,8 +9,7 @@ import (
 	"testing"
 )
 
-// TestWindowsCalls: the calls window under wine, which has no OpenGL here: it
-// comes up, takes what is typed, follows its size and closes.
+// TestWindowsCalls: the calls window under wine comes up, takes what is typed, follows its size and closes.
 func TestWindowsCalls(t *testing.T) {
 	t.Parallel()
 	dir := windowsPrograms(t)

@@ -85,8 +85,9 @@ func TestDomainIsPlain(t *testing.T) {
 	}
 }
 
-// TestPureGo: the programs build without cgo for Linux and Windows, link no GLFW, and never Fyne's app package, which reads settings and themes
-// from places that other users may be able to write to.
+// TestPureGo: the programs build without cgo for Linux and Windows, link no OpenGL, and
+// never Fyne's app package, which reads settings and themes from places that other
+// users may be able to write to.
 func TestPureGo(t *testing.T) {
 	for _, goos := range []string{"linux", "windows"} {
 		for _, p := range list(t, []string{"GOOS=" + goos, "GOARCH=amd64", "CGO_ENABLED=0"}, "./app/...") {

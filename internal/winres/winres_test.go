@@ -46,15 +46,6 @@ func TestPrograms(t *testing.T) {
 			t.Fatal(err)
 		}
 		check(t, name, b)
-		libs, err := f.ImportedLibraries()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, l := range libs {
-			if strings.Contains(strings.ToLower(l), "opengl") {
-				t.Errorf("%s needs %s", name, l)
-			}
-		}
 	}
 }
 

@@ -31,16 +31,9 @@ const (
 	// patience is how long Open waits for the program that opens addresses.
 	// One that is still running then is a browser that stays in front.
 	patience = 5 * time.Second
-	// starting is how long our scale variables are out of the environment at
-	// most; a program is started within a fraction of it.
-	starting = 500 * time.Millisecond
 	// longest is the longest address handed on; the Windows shell ends there.
 	longest = 2048
 )
-
-// ours are the variables that tell wiebelt-desk its scale. A browser, or a Fyne
-// program started from it, must not inherit them (corrections.md 30).
-var ours = []string{"FYNE_SCALE", "FYNE_DISABLE_DPI_DETECTION"}
 
 // Open hands an address to the user's browser and returns when that is known to
 // have worked or failed: mostly within a second, after five at the latest. A
@@ -59,12 +52,7 @@ func Open(ctx context.Context, address string) error {
 		return fmt.Errorf("open browser: %w", err)
 	}
 	done := make(chan error, 1)
-	restore := hideOurs()
-	go func() {
-		err := pkgbrowser.OpenURL(address)
-		restore()
-		done <- err
-	}()
+	go func() { done <- pkgbrowser.OpenURL(address) }()
 	late := time.NewTimer(patience)
 	defer late.Stop()
 	select {
@@ -111,34 +99,6 @@ var silence = sync.OnceValue(func() error {
 	}
 	return err
 })
-
-var hiding sync.Mutex
-
-// hideOurs takes our variables out of the environment until the returned
-// function is called or the opener must have started. The library has no way to
-// give its child another environment.
-func hideOurs() (restore func()) {
-	hiding.Lock()
-	old := map[string]string{}
-	for _, name := range ours {
-		if v, ok := os.LookupEnv(name); ok {
-			old[name] = v
-			os.Unsetenv(name)
-		}
-	}
-	if len(old) == 0 {
-		hiding.Unlock()
-		return func() {}
-	}
-	once := sync.OnceFunc(func() {
-		for name, v := range old {
-			os.Setenv(name, v)
-		}
-		hiding.Unlock()
-	})
-	t := time.AfterFunc(starting, once)
-	return func() { t.Stop(); once() }
-}
 
 // explain says what went wrong in words of ours.
 func explain(err error) error {

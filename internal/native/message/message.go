@@ -1,6 +1,6 @@
 // Package message tells the user one thing in the plainest way a platform has,
 // where nothing else of ours can come on screen: when the windows program does
-// not start. It needs no window of ours, no OpenGL and no toolkit.
+// not start. It needs no window of ours and no toolkit.
 package message
 
 import (

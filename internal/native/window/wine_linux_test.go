@@ -77,7 +77,7 @@ func saved(t *testing.T, s *xtest.Server, file, want string) {
 	}, func() []any { return []any{string(got), "instead of", want} })
 }
 
-// TestWindows runs the Windows window under wine, without OpenGL.
+// TestWindows runs the Windows window under wine.
 func TestWindows(t *testing.T) {
 	p := winetest.New(t)
 	s := p.Screen

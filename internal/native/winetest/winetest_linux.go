@@ -68,7 +68,7 @@ func environment(base []string, dir string) []string {
 }
 
 // libraries: no .NET and no browser engine to install, no menus in the user's
-// session, and nothing of OpenGL: cards do without.
+// session, and no OpenGL: nothing of ours needs it.
 const libraries = "mscoree=;mshtml=;winemenubuilder.exe=;opengl32="
 
 // pristine makes the prefix all others are copies of, unless it is there.

@@ -35,7 +35,7 @@ func (s *Server) Drop(x, y int, paths ...string) {
 		}
 	}
 	d.send("XdndDrop", 0, xproto.TimeCurrentTime, 0, 0)
-	// The protocol has one bit here; GLFW tells how many bytes it took.
+	// The protocol has one bit here; a program may tell how many bytes it took.
 	if finished := d.wait("XdndFinished"); finished[1] == 0 {
 		s.t.Fatal("xtest: drop: the window did not take it")
 	}

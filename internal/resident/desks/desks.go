@@ -28,8 +28,7 @@ import (
 
 // paintedIn is how long the windows program may take from its start until it asks
 // what to show, and from then until something is on screen; one that shows nothing
-// is ended (corrections.md 11), generously, since the first start on a slow machine
-// loads much.
+// is ended, generously, since the first start on a slow machine takes long.
 const paintedIn = 15 * time.Second
 
 // Params is what the windows program is shown with. The functions may be called

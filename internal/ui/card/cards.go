@@ -1,5 +1,5 @@
 // Package card shows the engine's cards: it lays a snapshot out as Fyne objects,
-// paints them without OpenGL and puts the pictures into native windows that
+// paints them in memory and puts the pictures into native windows that
 // take the keyboard only when the user asks for it.
 //
 // One goroutine, that of Cards.Run, owns every canvas, window and place; the

@@ -44,8 +44,7 @@ type Config struct {
 	Connect func(context.Context) (Conn, error)
 	Window  string // the window to open first; "" leaves it to the resident
 	Log     *slog.Logger
-	// PaintedIn is how long the first frame may take; 0 means 5 s
-	// (corrections.md 11).
+	// PaintedIn is how long the first frame may take; 0 means 5 s.
 	PaintedIn time.Duration
 }
 

@@ -1,5 +1,5 @@
 // Package driver runs Fyne's widgets in ordinary windows of the desktop, painted
-// in memory: no OpenGL, no C. It is a fyne.App and a fyne.Driver over
+// in memory. It is a fyne.App and a fyne.Driver over
 // internal/native/window, which owns the windows, and internal/ui/offscreen,
 // which paints.
 //

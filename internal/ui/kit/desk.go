@@ -75,9 +75,9 @@ func (d *Desk) Window(title text.Key, content fyne.CanvasObject, size fyne.Size)
 	return w
 }
 
-// probe is one transparent pixel that reports when it is painted. Fyne tells
-// nobody that a window is really on screen, and where there is no OpenGL it
-// lives on without one.
+// probe is one transparent pixel that reports when it is painted. The
+// resident waits for it: a windows program that runs and paints nothing is
+// ended.
 func (d *Desk) probe() fyne.CanvasObject {
 	pixel := canvas.NewRaster(func(width, height int) image.Image {
 		d.Post(func() { // once this frame is done

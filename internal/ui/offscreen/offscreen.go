@@ -1,5 +1,5 @@
-// Package offscreen paints Fyne objects into pictures in memory, without OpenGL
-// and without any window. It is the one place that makes Fyne believe there is
+// Package offscreen paints Fyne objects into pictures in memory, without
+// any window. It is the one place that makes Fyne believe there is
 // an application: a fyne.App of our own whose driver is never run.
 //
 // Fyne's own headless application is not used, neither app.New with the build
