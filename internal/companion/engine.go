@@ -290,7 +290,7 @@ func (e *Engine) publish() {
 	for _, c := range e.s.cards {
 		if !c.shown {
 			c.hands, c.gaveWay = hands{}, c.gaveWay || c.Aside && !c.raised.IsZero() // nobody points at what is not there
-			c.raised = time.Time{}
+			c.raised, c.Raised = time.Time{}, time.Time{}
 		}
 		if !c.over {
 			snap.On++

@@ -1,143 +1,263 @@
 package card
 
 import (
+	"context"
 	"fmt"
+	"image"
+	"log/slog"
 	"math/rand/v2"
+	"runtime"
 	"slices"
+	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
+	"wiebelt/internal/call"
+	"wiebelt/internal/clocktest"
 	"wiebelt/internal/companion"
+	"wiebelt/internal/contact"
+	"wiebelt/internal/native/window"
+	"wiebelt/internal/phone"
 )
 
-// One call of a day, as arrange sees it.
-type standing struct {
-	item
-	id     int
-	strip  bool // the engine's wish, as is line
-	line   bool
-	height int
+// day is a real engine, and where its cards would stand: nothing is painted.
+type day struct {
+	r     *rand.Rand
+	clock *clocktest.Clock
+	e     *companion.Engine
+	cs    *Cards
+	calls []string // those that are on
+	next  int
+	saw   map[string]int
 }
 
-func (s *standing) wishes() []form {
-	rest := []form{{asStrip, 0, 56}, {asLine, 0, 28}}
-	switch {
-	case s.line:
-		return rest[1:]
-	case s.strip:
-		return rest
+func (d *day) Lookup(_ context.Context, n string) ([]contact.Contact, error) {
+	return make([]contact.Contact, int(n[len(n)-1]-'0')%4), nil // nobody, one, a family
+}
+
+// hand has the pointer come to a card, or leave it.
+func (d *day) hand(s *slot, on bool) {
+	if s.over = on; on {
+		d.cs.tell(s, companion.DoHover)
+		return
 	}
-	return append([]form{{asCard, 0, s.height}}, rest...)
+	d.cs.left = d.cs.now()
+	d.cs.tell(s, companion.DoLeave)
 }
 
-// TestNothingThatLivesMoves plays 10,000 days of up to eight calls, which begin,
-// are answered, fill in, fold, unfold, become lines and cards, are asked for, end
-// and go, under hands and without. The card of a call that lives never moves but
-// for what the user has just asked for; none lies on another, all are inside, and
-// a call that lives has the corner before one that has ended.
-func TestNothingThatLivesMoves(t *testing.T) {
-	const days = 10_000
-	saw := map[string]int{}
-	for day := range days {
-		r := rand.New(rand.NewPCG(uint64(day), 7))
-		g := ground{height: []int{700, 1000, 1400}[r.IntN(3)], columns: 1 + r.IntN(4), edge: 16, gap: 8}
-		var calls []*standing
-		next := 0
-		for range 20 + r.IntN(30) {
-			frozen := r.IntN(5) == 0
-			var asked *standing
-			switch one := r.IntN(8); {
-			case one < 3 && len(calls) < 8:
-				next++
-				calls = append(calls, &standing{id: next, height: []int{106, 200, 284}[r.IntN(3)], line: len(calls) >= 3, item: item{call: companion.Rings}})
-			case len(calls) == 0:
-				continue
-			default:
-				c := calls[r.IntN(len(calls))]
-				switch one {
-				case 3: // over, folded as far as a hand lets it
-					c.call = companion.Ended
-					c.strip = c.strip || !frozen && len(calls) > 1
-				case 4:
-					if !c.call.Lives() {
-						calls = slices.DeleteFunc(calls, func(o *standing) bool { return o == c })
-					}
-				case 5: // answered, or passed on: another height
-					c.height = []int{106, 200, 284, 340, 460}[r.IntN(5)]
-					c.line = c.line && frozen
-				case 6:
-					c.strip, c.line, c.asked = false, false, true
-					asked = c
-				case 7:
-					c.strip = c.strip || !frozen
-				}
-			}
-			if !frozen && len(calls) <= 3 {
-				for _, c := range calls {
-					c.line = false
-				}
-			}
-			items := make([]item, len(calls))
-			for i, c := range calls {
-				c.forms, c.stays, c.held = c.wishes(), c.call.Lives() || frozen, frozen
-				if frozen && c.up && c != asked {
-					c.forms = slices.DeleteFunc(c.forms, func(f form) bool { return f.fold < c.form.fold })
-				}
-				items[i] = c.item
-			}
-			out := g.arrange(items)
-			fits := true
-			for i, p := range out {
-				if p.over {
-					if g.columns*g.height >= 2000 || p.fold != asLine { // on low and narrow monitors alone
-						t.Fatalf("day %d, %+v: no room, not even for a line\n%+v", day, g, out)
-					}
-					continue
-				}
-				for _, o := range out[:i] {
-					if o.over {
-						continue
-					}
-					fits = fits && (o.column != p.column || o.near >= p.near+g.fit(p.height)+g.gap || p.near >= o.near+g.fit(o.height)+g.gap)
-				}
-				fits = fits && p.near >= g.edge && p.near+g.fit(p.height)+g.edge <= g.height
-			}
-			wrong := ""
-			if !fits {
-				wrong = "cards lie on each other, or outside"
-			}
-			for i, p := range out {
-				c := calls[i]
-				card := c.up && c.call.Lives() && c.form.fold < asLine && !c.at.over
-				if card && p.stand != c.at && asked == nil {
-					wrong = fmt.Sprintf("call %d moved from %v to %v", c.id, c.at, p.stand)
-				}
-				if c.up && frozen && asked == nil && p.stand != c.at {
-					wrong = fmt.Sprintf("%d moved under a hand", c.id)
-				}
-				if card && asked == nil && p.fold == asLine && !c.line {
-					wrong = fmt.Sprintf("call %d has no card any more", c.id)
-				}
-				if c.asked && p.fold != asCard {
-					wrong = fmt.Sprintf("call %d was asked for, and is folded", c.id)
-				}
-				if card && p.stand == c.at {
-					saw["stayed"]++
-				}
-				if p.fold == asLine && !c.line {
-					saw["folded for want of room"]++
-				}
-			}
-			if wrong != "" {
-				t.Fatalf("day %d, %+v: %s\n%+v", day, g, wrong, out)
-			}
-			for i, p := range out {
-				calls[i].up, calls[i].at, calls[i].form, calls[i].asked = true, p.stand, p.form, false
+func (d *day) keyboard(s *slot, on bool) {
+	if s.keys.here = on; on {
+		d.cs.tell(s, companion.DoKeyboard)
+		return
+	}
+	d.cs.left = d.cs.now()
+	d.cs.tell(s, companion.DoKeyboardGone)
+}
+
+// happens has one thing happen.
+func (d *day) happens() (wrong string) {
+	var s *slot
+	if n := len(d.cs.order); n > 0 {
+		s = d.cs.order[d.r.IntN(n)]
+	}
+	typing := slices.IndexFunc(d.cs.order, func(s *slot) bool { return s.keys.here })
+	event := func(id, number string, to call.State) {
+		way := call.Way{Kind: call.KindWebSocket, Conn: "1", Tells: call.TellsAll}
+		_ = d.e.Take(call.Event{Way: way, ID: id, Number: number, State: to, Direction: call.Incoming, At: d.clock.Now()})
+	}
+	number := fmt.Sprintf("+316%08d", d.r.IntN(40))
+	one := d.r.IntN(24)
+	switch {
+	case one < 8 && len(d.calls) < 10:
+		d.next++
+		d.calls = append(d.calls, fmt.Sprint(d.next))
+		event(fmt.Sprint(d.next), number, call.Ringing)
+	case one < 14 && len(d.calls) > 0:
+		i := d.r.IntN(len(d.calls))
+		switch id := d.calls[i]; one {
+		case 8, 9, 10:
+			event(id, "", call.Answered)
+		case 11, 12:
+			event(id, "", call.Ended)
+			d.calls = slices.Delete(d.calls, i, i+1)
+		case 13: // passed on
+			event(id, number, call.Ringing)
+		}
+	case one < 17:
+		d.clock.Forward([]time.Duration{400 * time.Millisecond, 1100 * time.Millisecond, 21 * time.Second, 61 * time.Second}[d.r.IntN(4)])
+	case s == nil:
+	case one == 17, one == 18:
+		for _, o := range d.cs.order {
+			if o.over && o != s {
+				d.hand(o, false)
 			}
 		}
+		d.hand(s, !s.over)
+	case one == 19, one == 20:
+		d.saw["clicked"]++
+		d.e.Do(companion.Action{Card: s.told.ID, Do: companion.DoUnfold})
+	case one == 21:
+		d.e.Do(companion.Action{Card: s.told.ID, Do: companion.DoClose})
+	case one == 22 && typing >= 0: // Enter, and Escape
+		d.keyboard(d.cs.order[typing], false)
+	case one == 22:
+		snap := d.e.Snapshot()
+		if snap.First() == snap.Closed {
+			d.e.Do(companion.Action{Card: snap.Closed, Do: companion.DoShow})
+			break
+		}
+		if s = d.cs.slotOf(snap.First()); s == nil {
+			return "the hotkey means a card that is not there"
+		}
+		d.saw["by hotkey"]++
+		if slices.ContainsFunc(d.cs.order, func(o *slot) bool { return o.told.Standing() < s.told.Standing() && !s.told.Standing().Lives() }) {
+			return "the hotkey means a call that is over, while another lives"
+		}
+		d.keyboard(s, true)
+	case one == 23:
+		d.saw["dragged"]++
+		for _, o := range d.cs.order {
+			if o.over {
+				d.hand(o, false)
+			}
+		}
+		d.cs.dropped, d.cs.left = true, time.Time{}
 	}
-	for _, k := range []string{"stayed", "folded for want of room"} {
-		if saw[k] < days/10 {
-			t.Errorf("%d times: %s", saw[k], k)
+	return ""
+}
+
+// stand takes the snapshot up as Cards.show does and gives every card its place.
+func (d *day) stand() (wrong string) {
+	cs, snap := d.cs, d.e.Snapshot()
+	cs.order = slices.DeleteFunc(cs.order, func(s *slot) bool {
+		if slices.ContainsFunc(snap.Cards, func(c companion.Card) bool { return c.ID == s.told.ID }) {
+			return false
+		}
+		if s.held() {
+			d.hand(s, false)
+			d.keyboard(s, false)
+			cs.left = time.Time{}
+		}
+		*s = slot{}
+		return true
+	})
+	mayMove := cs.dropped
+	for _, c := range snap.Cards {
+		s := cs.slotOf(c.ID)
+		if s == nil {
+			s = cs.freeSlot()
+			s.face = &face{}
+			cs.order = append(cs.order, s)
+		}
+		s.asked = c.Raised.After(s.told.Raised)
+		mayMove = mayMove || s.asked
+		s.told, s.card = c, c
+		s.best = []float32{106, 200, 284, 340}[(uint64(c.ID)+c.Edition+uint64(c.Phase))%4]
+	}
+	g, items := cs.ground(), cs.items(cs.order)
+	out := g.arrange(slices.Clone(items))
+	cs.dropped = false
+	for i, p := range out {
+		s, was := cs.order[i], items[i]
+		s.up, s.at, s.form, s.stood, s.asked = true, p.stand, p.form, p.form, false
+		card := was.up && was.form.fold < asLine && !was.at.over
+		switch {
+		case was.asked && (p.fold != asCard || p.over):
+			return fmt.Sprintf("card %d was asked for, and is folded", s.told.ID)
+		case mayMove:
+		case card && was.call.Lives() && p.stand != was.at:
+			return fmt.Sprintf("card %d moved from %v to %v", s.told.ID, was.at, p.stand)
+		case was.up && was.held && p.stand != was.at:
+			return fmt.Sprintf("card %d moved under a hand", s.told.ID)
+		case card && was.call.Lives() && p.fold == asLine && !s.told.Line:
+			return fmt.Sprintf("card %d is but a line now", s.told.ID)
+		}
+		if card && was.call.Lives() {
+			d.saw["stayed"]++
+		}
+		if p.fold == asLine && !s.told.Line {
+			d.saw["folded for want of room"]++
+		}
+		if p.over {
+			if g.columns*g.height >= 2000 || p.fold != asLine { // on low and narrow monitors alone
+				return "no room, not even for a line"
+			}
+			continue
+		}
+		for _, o := range out[:i] {
+			if !o.over && o.column == p.column && o.near < p.near+g.fit(p.height)+g.gap && p.near < o.near+g.fit(o.height)+g.gap {
+				return "cards lie on each other"
+			}
+		}
+		if p.near < g.edge || p.near+g.fit(p.height)+g.edge > g.height {
+			return "a card is outside"
+		}
+	}
+	return ""
+}
+
+// TestNothingThatLivesMoves plays 10,000 days of up to ten calls at once with a
+// real engine: calls begin, are answered, passed on, fold and end, under hands and
+// without; cards are clicked, closed, dragged and asked for by the hotkey. The
+// card of a call that lives never moves but for what the user has just asked for;
+// none lies on another, and all are inside.
+func TestNothingThatLivesMoves(t *testing.T) {
+	const days = 10_000
+	rules, err := phone.NewRules(phone.Config{Region: "NL"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	play := func(t *testing.T, seed int) (saw map[string]int) {
+		synctest.Test(t, func(t *testing.T) {
+			d := &day{r: rand.New(rand.NewPCG(uint64(seed), 7)), clock: clocktest.New(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)), saw: map[string]int{}}
+			saw = d.saw
+			d.e = companion.New(companion.Params{Rules: rules, Lookup: d, Clock: d.clock, Log: slog.New(slog.DiscardHandler),
+				FullFor: 60 * time.Second, AfterCall: 20 * time.Second, CheckLink: func(l string) (string, error) { return l, nil }})
+			ctx, cancel := context.WithCancel(context.Background())
+			done := make(chan struct{})
+			go func() { d.e.Run(ctx); close(done) }()
+			defer func() { cancel(); <-done }()
+			work := image.Rect(0, 0, 24+388*(1+d.r.IntN(4)), []int{700, 1000, 1400}[d.r.IntN(3)])
+			d.cs = &Cards{engine: d.e, monitor: window.Monitor{Work: work, Scale: 1}, now: d.clock.Now}
+			for i := range d.cs.slots {
+				d.cs.slots[i] = &slot{}
+			}
+			for range 20 + d.r.IntN(30) {
+				wrong := d.happens()
+				synctest.Wait()
+				if wrong == "" {
+					wrong = d.stand()
+				}
+				synctest.Wait()
+				if wrong != "" {
+					t.Fatalf("day %d, %v: %s", seed, work, wrong)
+				}
+			}
+		})
+		return saw
+	}
+	var mu sync.Mutex
+	all := map[string]int{}
+	workers := runtime.GOMAXPROCS(0)
+	t.Run("days", func(t *testing.T) {
+		for w := range workers {
+			t.Run(fmt.Sprint(w), func(t *testing.T) {
+				t.Parallel()
+				for seed := w; seed < days; seed += workers {
+					saw := play(t, seed)
+					mu.Lock()
+					for k, n := range saw {
+						all[k] += n
+					}
+					mu.Unlock()
+				}
+			})
+		}
+	})
+	for _, k := range []string{"stayed", "folded for want of room", "clicked", "dragged", "by hotkey"} {
+		if all[k] < days/10 {
+			t.Errorf("%d times: %s", all[k], k)
 		}
 	}
 }
