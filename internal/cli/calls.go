@@ -137,7 +137,7 @@ func (e *env) ringTwinkle(r ring.Request) error {
 }
 
 // errNoScreen: Wiebelt would not run here.
-var errNoScreen = errors.New("there is no screen")
+var errNoScreen = text.Errorf(text.RingNoScreen)
 
 func (e *env) handOver(ev call.Event, noStart bool) error {
 	d, err := e.dirs()
@@ -159,9 +159,9 @@ func (e *env) handOver(ev call.Event, noStart bool) error {
 		start = nil
 	}
 	err = instance.HandOver(e.ctx, cfg, ev, start)
-	for why, key := range map[error]text.Key{instance.ErrNotRunning: text.RingNotRunning, instance.ErrQuit: text.RingQuit, errNoScreen: text.RingNoScreen} {
+	for _, why := range []error{instance.ErrNotRunning, instance.ErrQuit, errNoScreen} {
 		if errors.Is(err, why) {
-			return fail(exitNotRunning, key)
+			return &failure{exitNotRunning, why}
 		}
 	}
 	return err

@@ -12,8 +12,6 @@ import (
 	"github.com/google/uuid"
 
 	"wiebelt/internal/localhub"
-	"wiebelt/internal/resident/configure"
-	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
 )
 
@@ -181,12 +179,7 @@ type hubUserAddCmd struct {
 }
 
 func (c *hubUserAddCmd) Run(e *env) error {
-	dirs, err := e.dirs()
-	if err != nil {
-		return err
-	}
-	s, _ := settings.Load(dirs) // for the language only
-	password, err := e.secret(configure.Language(s), text.SecretAskPassword)
+	password, err := e.secret(e.lang(), text.SecretAskPassword)
 	if err != nil {
 		return err
 	}

@@ -148,6 +148,11 @@ func TestErrorsAreInOneLanguage(t *testing.T) {
 	only := onlyIn(t)
 	ready, _ := setUp(t)
 	missing := filepath.Join(t.TempDir(), "x")
+	hub := emptyHub(t)
+	badCSV := writeFile(t, "x.csv", "id,achternaam,telefoon,landIso,email\na/b,A,\"6,1E+08\",1,x\nb,,,\n,A\nc,\"")
+	badJSON := writeFile(t, "x.json", `[{"achternaam":7.5},3,{"achternaam":[]},{"achternaam":"A","x":1},{`)
+	noHeader := writeFile(t, "y.csv", "x\n")
+	badStory := writeFile(t, "x.txt", "0 ring a number=x\n")
 	for _, args := range [][]string{
 		{"nonsense"}, {"lookpu"}, {"--nonsense"}, {"lookup"}, {"lookup", "1", "2"}, {"lookup", "--jsn", "1"}, {"forget"}, {"forget", "--all", "--number", "1"},
 		{"simulate", "--speed", "x"}, {"simulate", "--for", "x"}, {"simulate", "--port"}, {"simulate", "--over", "x"}, {"simulate", "--scenario", missing},
@@ -157,6 +162,14 @@ func TestErrorsAreInOneLanguage(t *testing.T) {
 		{"provision"}, {"provision", "--base-url", "http://x"}, {"provision", "--export", missing}, {"provision", "--test-number", "1"},
 		{"provision", "--softphone", "x", "--secret-stdin"}, {"provision", "--import", missing, "--passphrase-stdin"},
 		{"recipe", "x"}, {"settings", "x"}, {"settings", "set", "listener.port", "x"}, {"settings", "check", missing},
+		{"simulate", "--scenario", badStory}, {"simulate", "--over", "bria", "--listen", "0.0.0.0:1", "1"},
+		{"hub", "import", badCSV, "--data", hub}, {"hub", "import", badJSON, "--data", hub}, {"hub", "import", noHeader, "--data", hub},
+		{"hub", "--fault", "x"}, {"hub", "--fault", "token"}, {"hub", "--fault", "token:x"}, {"hub", "--fault", "token:status=1000"}, {"hub", "--fault", "token:drop,body=html"},
+		{"hub", "--listen", "x"}, {"hub", "--listen", "127.0.0.1:0", "--public-host", "a"}, {"hub", "--tls-cert", missing, "--tls-key", missing},
+		{"hub", "--tls-cert", badCSV, "--tls-key", badCSV}, {"hub", "--synthetic", "-1"}, {"hub", "--token-lifetime", "48h"}, {"hub", "--back-office-url", "x"},
+		{"hub", "client", "add", "a:b", "--data", hub}, {"hub", "client", "add", "a", "--organisation-code", " ", "--data", hub}, {"hub", "client", "remove", "a", "--data", hub},
+		{"hub", "user", "remove", "a", "--data", hub}, {"hub", "user", "add", "a", "--password-stdin", "--data", hub}, {"hub", "messages", "show", "a", "--data", hub},
+		{"settings", "listener.port"},
 		{"hub", "client", "list", "--data", missing}, {"hub", "import", missing, "--data", missing}, {"hub", "--listen", "0.0.0.0:0"}, {"hub", "--tls-cert", missing},
 		{"hub", "messages", "export", "--data", missing, "--to", missing},
 		{"deliver"}, {"deliver", missing}, {"deliver", "list"}, {"deliver", "retry", "x"}, {"deliver", "resolve", "x"}, {"deliver", "receipt", "x"}, {"deliver", "service", "x"},
@@ -166,7 +179,7 @@ func TestErrorsAreInOneLanguage(t *testing.T) {
 			for _, l := range []text.Language{text.Dutch, text.English} {
 				_, out, errOut := run(t, "", append(slices.Clone(args), "--profile", dir, "--language", string(l))...)
 				said := out + errOut
-				for _, s := range []string{ready, dir, missing, "nobody-there"} {
+				for _, s := range []string{ready, dir, missing, hub, badCSV, badJSON, noHeader, badStory, "nobody-there"} {
 					said = strings.ReplaceAll(said, s, "")
 				}
 				speaks(t, only, l, args, said)

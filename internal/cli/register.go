@@ -112,7 +112,7 @@ func (c *registerCmd) repair(e *env) error {
 	}
 	lost, err := registrations.RepairLost(d, e.load(d), e.profileDir)
 	for _, what := range lost {
-		e.say(text.RegisterAgain, what)
+		e.say(text.RegisterAgain, text.DoctorName(what))
 	}
 	if err == nil && len(lost) == 0 {
 		e.say(text.RegisterWhole)

@@ -107,14 +107,14 @@ func TestRegisterRepair(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(home, "share", "applications")); err != nil {
 		t.Fatal(err)
 	}
-	repair("registered again: scheme\n")
+	repair("registered again: Links (wiebelt:)\n")
 	if b, _ := os.ReadFile(list); !strings.Contains(string(b), "x-scheme-handler/wiebelt=wiebelt-link.desktop") || !strings.Contains(string(b), "x-scheme-handler/tel=phone.desktop;\n") {
 		t.Errorf("%s", b)
 	}
 	if err := os.Remove(start); err != nil {
 		t.Fatal(err)
 	}
-	repair("registered again: autostart\n")
+	repair("registered again: Start\n")
 	// Taken back on purpose, nothing of it is lost.
 	if code, _, errOut := run(t, "", "unregister", "--profile", profile); code != 0 {
 		t.Fatalf("code %d: %s", code, errOut)

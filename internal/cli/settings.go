@@ -84,7 +84,7 @@ func (e *env) setSetting(key string, value *string) error {
 	after, _ := settings.Load(d)
 	for _, one := range after.Values() {
 		if one.Key == key {
-			e.say(text.AdminKeySet, key, cmp.Or(one.Value, e.T(text.SettingNone)), one.Source.String())
+			e.say(text.AdminKeySet, key, cmp.Or(one.Value, e.T(text.SettingNone)), text.SettingFrom(one.Source.String()))
 		}
 	}
 	if key == "hub.base_url" || key == "hub.client_id" {
@@ -183,7 +183,7 @@ func (c *settingsShowCmd) Run(e *env) error {
 	}
 	w := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
 	for _, v := range s.Values() {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", v.Key, oneLine(v.Value), v.Source)
+		fmt.Fprintf(w, "%s\t%s\t%s\n", v.Key, oneLine(v.Value), l.T(text.SettingFrom(v.Source.String())))
 	}
 	for _, k := range e.secrets(d, s) {
 		name := "secret"
@@ -314,7 +314,7 @@ func explain(w io.Writer, l text.Language, s *settings.Settings, key string) err
 		values[v.Key] = v
 	}
 	for _, k := range settings.Keys() {
-		one(k, values[k.Key].Value, values[k.Key].Source.String())
+		one(k, values[k.Key].Value, l.T(text.SettingFrom(values[k.Key].Source.String())))
 	}
 	for _, a := range settings.Arrays() {
 		for _, k := range a.Fields {

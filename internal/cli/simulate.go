@@ -193,7 +193,7 @@ func (c *simulateCmd) play(e *env, d profile.Dirs, l text.Language, story *simul
 	if c.Scenario != "" {
 		fmt.Fprintln(e.err, l.T(text.SimulatePlays, cmp.Or(story.Title[string(l)], l.T(text.SimulateScenario))))
 		play.Said = func(s simulate.Step) {
-			fmt.Fprintf(e.err, "%7.1f  %s %s\n", s.At.Seconds(), s.Do, s.Name)
+			fmt.Fprintf(e.err, "%7.1f  %s %s\n", s.At.Seconds(), l.T(text.SimulateStep(s.Do.String())), s.Name)
 		}
 	}
 	if err := play.Run(e.ctx, p, story); err != nil {

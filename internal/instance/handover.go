@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"wiebelt/internal/call"
+	"wiebelt/internal/text"
 )
 
 // answerIn is how long a phone's program waits for the running Wiebelt before
@@ -136,7 +137,7 @@ func deliver(ctx context.Context, cfg Config, out event, wait time.Duration) err
 	}
 	var why string
 	_ = json.Unmarshal(raw, &why)
-	return fmt.Errorf("wiebelt did not take the call: %s", call.CleanText(why, 200))
+	return text.Errorf(text.InstanceRefused, call.CleanText(why, 200))
 }
 
 // lay puts a call into the inbox, whole or not at all.
@@ -150,7 +151,7 @@ func lay(cfg Config, out event) error {
 		return err
 	}
 	if len(b) > inboxSize {
-		return errors.New("call is too long")
+		return text.Errorf(text.InstanceLong)
 	}
 	if err := makeRoom(dir); err != nil {
 		return err

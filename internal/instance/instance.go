@@ -26,6 +26,7 @@ import (
 	"time"
 
 	"wiebelt/internal/call"
+	"wiebelt/internal/text"
 	"wiebelt/internal/trust"
 )
 
@@ -51,13 +52,13 @@ const (
 
 var (
 	// ErrRunning: another process is the one.
-	ErrRunning = errors.New("wiebelt is running already")
+	ErrRunning = text.Errorf(text.InstanceRunning)
 	// ErrNotRunning: nobody answers.
-	ErrNotRunning = errors.New("wiebelt is not running")
+	ErrNotRunning = text.Errorf(text.RingNotRunning)
 	// ErrQuit: the user has quit Wiebelt, so nothing starts it again.
-	ErrQuit = errors.New("wiebelt was quit by the user")
+	ErrQuit = text.Errorf(text.RingQuit)
 	// ErrInboxFull: nobody reads the inbox.
-	ErrInboxFull = errors.New("too many calls wait for wiebelt to start")
+	ErrInboxFull = text.Errorf(text.InstanceInboxFull)
 )
 
 // Config says where to meet and who we are.

@@ -109,7 +109,7 @@ const (
 
 func (d *Data) messageFile(sum string) (string, error) {
 	if len(sum) != 2*sha256.Size {
-		return "", errors.New("local hub: message: not a checksum")
+		return "", text.Errorf(text.LocalhubBadDamaged)
 	}
 	folder, err := d.folder(filepath.Join(kept, sum[:2]))
 	return filepath.Join(folder, sum+".zip"), err

@@ -2,7 +2,6 @@ package simulate
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -13,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"wiebelt/internal/text"
 )
 
 // linphone is the socket of linphone-daemon (softphones.md 5): it keeps events
@@ -45,7 +46,7 @@ const maxQueued = 1000
 
 func startLinphone(ctx context.Context, path string) (*linphone, error) {
 	if runtime.GOOS == "windows" {
-		return nil, errors.New("linphone-daemon can be simulated on Linux only")
+		return nil, text.Errorf(text.SimulateBadLinux)
 	}
 	p := &linphone{shared: newShared(), path: path, ids: map[string]int{}, calls: map[int]*linphoneCall{}}
 	if path == "" {
@@ -57,7 +58,7 @@ func startLinphone(ctx context.Context, path string) (*linphone, error) {
 	}
 	if !filepath.IsAbs(p.path) || len(p.path) > 100 {
 		p.clean()
-		return nil, errors.New("a simulated linphone-daemon listens at the absolute path of a socket, of at most 100 bytes")
+		return nil, text.Errorf(text.SimulateBadSocket)
 	}
 	l, err := new(net.ListenConfig).Listen(ctx, "unix", p.path)
 	if err == nil {

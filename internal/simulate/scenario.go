@@ -1,14 +1,13 @@
 package simulate
 
 import (
-	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"wiebelt/internal/call"
+	"wiebelt/internal/text"
 )
 
 // Verb is what happens to a call.
@@ -64,14 +63,17 @@ const (
 // Mistake is what is wrong with a scenario, and where.
 type Mistake struct {
 	Line int // from 1; 0 is the whole
-	Why  string
+	Why  error
 }
 
-func (m *Mistake) Error() string {
+func (m *Mistake) Error() string { return m.In(text.English) }
+
+// In is the mistake in a language.
+func (m *Mistake) In(l text.Language) string {
 	if m.Line == 0 {
-		return m.Why
+		return l.Error(m.Why)
 	}
-	return "line " + strconv.Itoa(m.Line) + ": " + m.Why
+	return text.Errorf(text.SimulateBadLine, m.Line, m.Why).In(l)
 }
 
 // Parse reads a scenario: UTF-8, a step a line.
@@ -98,20 +100,20 @@ func (m *Mistake) Error() string {
 func Parse(b []byte) (*Scenario, error) {
 	switch {
 	case len(b) > MaxScenario:
-		return nil, &Mistake{0, fmt.Sprintf("longer than %d bytes", MaxScenario)}
+		return nil, &Mistake{0, text.Errorf(text.SimulateBadLong, MaxScenario)}
 	case !utf8.Valid(b):
-		return nil, &Mistake{0, "not UTF-8"}
+		return nil, &Mistake{0, text.Errorf(text.SimulateBadUTF8)}
 	}
 	r := reader{s: &Scenario{Title: map[string]string{}, Repeat: 1}, on: map[string]bool{}}
 	n := 0
-	for text := range strings.SplitSeq(strings.TrimPrefix(string(b), "\ufeff"), "\n") {
+	for row := range strings.SplitSeq(strings.TrimPrefix(string(b), "\ufeff"), "\n") {
 		n++
-		if err := r.line(n, strings.TrimSuffix(text, "\r")); err != nil {
-			return nil, &Mistake{n, err.Error()}
+		if err := r.line(n, strings.TrimSuffix(row, "\r")); err != nil {
+			return nil, &Mistake{n, err}
 		}
 	}
 	if len(r.s.Steps) == 0 {
-		return nil, &Mistake{0, "no steps"}
+		return nil, &Mistake{0, text.Errorf(text.SimulateBadEmpty)}
 	}
 	return r.s, nil
 }
@@ -122,30 +124,30 @@ type reader struct {
 	on map[string]bool // calls that are on; true once answered
 }
 
-func (r *reader) line(n int, text string) error {
-	if len(text) > maxLine {
-		return fmt.Errorf("longer than %d bytes", maxLine)
+func (r *reader) line(n int, row string) error {
+	if len(row) > maxLine {
+		return text.Errorf(text.SimulateBadLong, maxLine)
 	}
-	words, err := split(text)
+	words, err := split(row)
 	switch {
 	case err != nil:
 		return err
 	case len(words) == 0:
 		return nil
 	case words[0].is("title"):
-		return r.title(text)
+		return r.title(row)
 	case words[0].is("repeat"):
 		return r.repeat(words[1:])
 	}
 	if len(r.s.Steps) >= MaxSteps {
-		return fmt.Errorf("more than %d steps", MaxSteps)
+		return text.Errorf(text.SimulateBadSteps, MaxSteps)
 	}
 	step := Step{Line: n}
 	if step.At, err = r.when(words[0].text); err != nil {
 		return err
 	}
 	if len(words) < 2 {
-		return errors.New("what happens is missing: " + strings.Join(verbs[:], ", "))
+		return text.Errorf(text.SimulateBadNoVerb, strings.Join(verbs[:], ", "))
 	}
 	found := false
 	for v, name := range verbs {
@@ -154,7 +156,7 @@ func (r *reader) line(n int, text string) error {
 		}
 	}
 	if !found {
-		return errors.New("what happens is not one of " + strings.Join(verbs[:], ", "))
+		return text.Errorf(text.SimulateBadBadVerb, strings.Join(verbs[:], ", "))
 	}
 	if err := r.step(&step, words[2:]); err != nil {
 		return err
@@ -165,8 +167,8 @@ func (r *reader) line(n int, text string) error {
 
 // title reads "title nl: text"; the text goes to the end of the line or to a
 // comment.
-func (r *reader) title(text string) error {
-	_, rest, _ := strings.Cut(text, "title")
+func (r *reader) title(row string) error {
+	_, rest, _ := strings.Cut(row, "title")
 	if i := strings.Index(rest, " #"); i >= 0 {
 		rest = rest[:i]
 	}
@@ -174,11 +176,11 @@ func (r *reader) title(text string) error {
 	lang, title = strings.TrimSpace(lang), strings.TrimSpace(title)
 	switch {
 	case !ok || lang != "nl" && lang != "en":
-		return errors.New("a title is written title nl: TEXT or title en: TEXT")
+		return text.Errorf(text.SimulateBadTitleForm)
 	case r.s.Title[lang] != "":
-		return errors.New("a second title in one language")
+		return text.Errorf(text.SimulateBadTitleTwice)
 	case title == "" || call.CleanText(title, 2*maxText) != title:
-		return errors.New("the title is empty, too long or holds odd characters")
+		return text.Errorf(text.SimulateBadTitle)
 	}
 	r.s.Title[lang] = title
 	return nil
@@ -186,30 +188,30 @@ func (r *reader) title(text string) error {
 
 func (r *reader) repeat(words []word) error {
 	if len(words) != 1 || len(r.s.Steps) > 0 {
-		return errors.New("repeat stands before the first step, with how often")
+		return text.Errorf(text.SimulateBadRepeatFirst)
 	}
 	n, err := strconv.Atoi(words[0].text)
 	if err != nil || n < 1 || n > MaxRepeat {
-		return fmt.Errorf("repeat takes 1 to %d", MaxRepeat)
+		return text.Errorf(text.SimulateBadRepeatMany, MaxRepeat)
 	}
 	r.s.Repeat = n
 	return nil
 }
 
 // when reads a time.
-func (r *reader) when(text string) (time.Duration, error) {
+func (r *reader) when(written string) (time.Duration, error) {
 	var before time.Duration
 	if n := len(r.s.Steps); n > 0 {
 		before = r.s.Steps[n-1].At
 	}
-	digits, relative := strings.CutPrefix(text, "+")
+	digits, relative := strings.CutPrefix(written, "+")
 	whole, part, point := strings.Cut(digits, ".")
 	if whole == "" || len(whole) > 5 || len(part) > 3 || point && part == "" || strings.Trim(whole+part, "0123456789") != "" {
-		return 0, errors.New("a step begins with its time in seconds, such as 1.5 or +2")
+		return 0, text.Errorf(text.SimulateBadTime)
 	}
 	ms, err := strconv.Atoi(whole + (part + "000")[:3])
 	if err != nil {
-		return 0, errors.New("the time cannot be read")
+		return 0, text.Errorf(text.SimulateBadTimeOdd)
 	}
 	at := time.Duration(ms) * time.Millisecond
 	if relative {
@@ -217,9 +219,9 @@ func (r *reader) when(text string) (time.Duration, error) {
 	}
 	switch {
 	case at < before:
-		return 0, errors.New("the time is before that of the step above")
+		return 0, text.Errorf(text.SimulateBadBefore)
 	case at > MaxTime:
-		return 0, errors.New("longer than a day")
+		return 0, text.Errorf(text.SimulateBadDay)
 	}
 	return at, nil
 }
@@ -227,24 +229,24 @@ func (r *reader) when(text string) (time.Duration, error) {
 func (r *reader) step(s *Step, words []word) error {
 	if s.Do == Pause {
 		if len(words) > 0 {
-			return errors.New("pause takes nothing more")
+			return text.Errorf(text.SimulateBadPause)
 		}
 		return nil
 	}
 	if len(words) == 0 || !callName(words[0].text) {
-		return errors.New("the name of the call is missing, such as a")
+		return text.Errorf(text.SimulateBadNoCall)
 	}
 	s.Name = words[0].text
 	answered, on := r.on[s.Name]
 	switch {
 	case s.Do == Ring && on:
-		return errors.New("this call is on already; give another one another name")
+		return text.Errorf(text.SimulateBadOn)
 	case s.Do == Ring && len(r.on) >= MaxCalls:
-		return fmt.Errorf("more than %d calls at one time", MaxCalls)
+		return text.Errorf(text.SimulateBadCalls, MaxCalls)
 	case s.Do != Ring && !on:
-		return errors.New("no such call is on")
+		return text.Errorf(text.SimulateBadNotOn)
 	case (s.Do == Answer || s.Do == Again) && answered:
-		return errors.New("this call was answered already")
+		return text.Errorf(text.SimulateBadAnswered)
 	}
 	var err error
 	switch words = words[1:]; s.Do {
@@ -254,7 +256,7 @@ func (r *reader) step(s *Step, words []word) error {
 		err = s.reason(words, answered)
 	default:
 		if len(words) > 0 {
-			err = fmt.Errorf("%s takes the call and nothing more", s.Do)
+			err = text.Errorf(text.SimulateBadAlone, s.Do)
 		}
 	}
 	if err != nil {
@@ -280,7 +282,7 @@ func (s *Step) caller(words []word) error {
 			key = w.text
 		}
 		if seen[key] {
-			return errors.New("something is said twice")
+			return text.Errorf(text.SimulateBadTwice)
 		}
 		seen[key] = true
 		switch {
@@ -290,12 +292,12 @@ func (s *Step) caller(words []word) error {
 			s.Call.Direction = "outgoing"
 		case key == "number" && pair:
 			if !IsNumber(value) {
-				return errors.New("number holds digits, and perhaps + * # and separators")
+				return text.Errorf(text.SimulateBadNumber)
 			}
 			s.Call.Number = value
 		case pair && (key == "name" || key == "via" || key == "line" && s.Do == Ring):
 			if value == "" || call.CleanText(value, maxText) != value {
-				return errors.New(key + " is empty, too long or holds odd characters")
+				return text.Errorf(text.SimulateBadText, key)
 			}
 			switch key {
 			case "name":
@@ -304,21 +306,21 @@ func (s *Step) caller(words []word) error {
 				s.Call.Via = value
 			case "line":
 				if !IsNumber(value) {
-					return errors.New("line is a number of our own")
+					return text.Errorf(text.SimulateBadOwnLine)
 				}
 				s.Call.Line = value
 			}
 		default:
-			return errors.New("only number=, withheld, name= and via= may stand here, and with ring line= and outgoing")
+			return text.Errorf(text.SimulateBadOnly)
 		}
 	}
 	switch {
 	case withheld == (s.Call.Number != ""):
-		return errors.New("one of number= and withheld is needed")
+		return text.Errorf(text.SimulateBadOneOf)
 	case withheld && s.Call.Name != "":
-		return errors.New("a withheld caller has no name")
+		return text.Errorf(text.SimulateBadNameless)
 	case withheld && s.Call.Direction != "":
-		return errors.New("a call that goes out has a number")
+		return text.Errorf(text.SimulateBadOutgoing)
 	}
 	return nil
 }
@@ -334,9 +336,9 @@ func (s *Step) reason(words []word, answered bool) error {
 	said := call.ParseReason(words[0].text)
 	switch {
 	case len(words) > 1 || said == call.ReasonUnknown || words[0].key != "":
-		return errors.New("end takes completed, missed, elsewhere or rejected")
+		return text.Errorf(text.SimulateBadReason)
 	case answered != (said == call.Completed):
-		return errors.New("a call that was answered is completed, and no other one is")
+		return text.Errorf(text.SimulateBadCompleted)
 	}
 	s.Reason = said
 	return nil
@@ -370,7 +372,7 @@ type word struct {
 
 func (w word) is(s string) bool { return w.key == "" && !w.quoted && w.text == s }
 
-var errQuote = errors.New("a quote is not closed, or is followed by something else than a space")
+var errQuote = text.Errorf(text.SimulateBadQuote)
 
 // split takes a line apart, up to a comment.
 func split(s string) ([]word, error) {
@@ -396,18 +398,18 @@ func split(s string) ([]word, error) {
 			all = append(all, w)
 			continue
 		}
-		var text strings.Builder
+		var quoted strings.Builder
 		i := 1
 		for ; i < len(s) && s[i] != '"'; i++ {
 			if s[i] == '\\' && i+1 < len(s) && (s[i+1] == '"' || s[i+1] == '\\') {
 				i++
 			}
-			text.WriteByte(s[i])
+			quoted.WriteByte(s[i])
 		}
 		if i >= len(s) || i+1 < len(s) && s[i+1] != ' ' && s[i+1] != '\t' {
 			return nil, errQuote
 		}
-		w.text, w.quoted, s = text.String(), true, s[i+1:]
+		w.text, w.quoted, s = quoted.String(), true, s[i+1:]
 		all = append(all, w)
 	}
 }

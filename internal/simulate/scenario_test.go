@@ -114,7 +114,7 @@ func TestMistakes(t *testing.T) {
 	} {
 		s, err := simulate.Parse([]byte(text))
 		var m *simulate.Mistake
-		if !errors.As(err, &m) || m.Line != want.line || !strings.Contains(m.Why, want.why) {
+		if !errors.As(err, &m) || m.Line != want.line || !strings.Contains(m.Why.Error(), want.why) {
 			t.Errorf("%.60q: %v, %+v; want line %d, %q", text, err, s, want.line, want.why)
 		}
 	}
@@ -149,7 +149,7 @@ func FuzzScenario(f *testing.F) {
 		s, err := simulate.Parse(b)
 		if err != nil {
 			var m *simulate.Mistake
-			if !errors.As(err, &m) || m.Why == "" || m.Line < 0 || m.Line > strings.Count(string(b), "\n")+1 {
+			if !errors.As(err, &m) || m.Why == nil || m.Line < 0 || m.Line > strings.Count(string(b), "\n")+1 {
 				t.Fatalf("%#v", err)
 			}
 			return

@@ -3,7 +3,6 @@ package simulate
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -15,6 +14,8 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
+
+	"wiebelt/internal/text"
 )
 
 const (
@@ -144,7 +145,7 @@ func listen(ctx context.Context, address string) (net.Listener, error) {
 	}
 	at, err := netip.ParseAddrPort(address)
 	if err != nil || !at.Addr().IsLoopback() {
-		return nil, errors.New("a simulated phone listens at a literal loopback address with a port, such as 127.0.0.1:9002")
+		return nil, text.Errorf(text.SimulateBadAddress)
 	}
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {

@@ -88,3 +88,6 @@ const (
 	SetupLinkSecret  Key = "setup.link_secret"
 	SetupFileIsThere Key = "setup.exists"
 )
+
+// SettingFrom is where a value of a setting comes from: "default", "user", "policy".
+func SettingFrom(source string) Key { return Key("setting.source." + source) }

@@ -88,3 +88,11 @@ func TestTells(tells string) Key { return Key("test.tells." + tells) }
 
 // WaysPhase says how a way in is doing.
 func WaysPhase(phase string) Key { return Key("ways.phase." + phase) }
+
+// Why a call or command did not reach the running Wiebelt.
+const (
+	InstanceRunning   Key = "instance.running"
+	InstanceInboxFull Key = "instance.inbox_full"
+	InstanceRefused   Key = "instance.refused" // what it said, in English
+	InstanceLong      Key = "instance.long"
+)
