@@ -7,10 +7,13 @@ import (
 	"image/color"
 	"math/rand/v2"
 	"testing"
+	"time"
+	_ "unsafe" // for go:linkname
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/test"
 	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 )
@@ -147,5 +150,40 @@ func TestDamage(t *testing.T) {
 				t.Fatalf("%v is not covered by %v", r, d)
 			}
 		}
+	}
+}
+
+// cacheClock is the clock by which Fyne drops what is old.
+//
+//go:linkname cacheClock fyne.io/fyne/v2/internal/cache.timeNow
+var cacheClock func() time.Time
+
+// TestKeep: the first picture after a quiet hour does not take the renderers of
+// what is on screen; what is no longer there goes, and its count of changes, too.
+func TestKeep(t *testing.T) {
+	Start(base.DefaultTheme())
+	label, gone := widget.NewLabel("before"), widget.NewLabel("gone")
+	root := container.NewStack(label)
+	root.Resize(fyne.NewSize(100, 40))
+	var s Surface
+	frame := func() {
+		s.Frame(image.Pt(100, 40), 1, color.NRGBA{A: 0xFF}, []fyne.CanvasObject{root}, nil)
+	}
+	stays, goes := test.WidgetRenderer(label), test.WidgetRenderer(gone)
+	s.Changed(gone)
+	frame()
+	t.Cleanup(func() { cacheClock = time.Now })
+	cacheClock = func() time.Time { return time.Now().Add(time.Hour) }
+	Keep([]fyne.CanvasObject{root}, func(fyne.CanvasObject) {})
+	label.SetText("after")
+	frame()
+	if test.WidgetRenderer(label) != stays {
+		t.Error("the renderer of what is on screen was dropped")
+	}
+	if test.WidgetRenderer(gone) == goes {
+		t.Error("the renderer of what has gone is kept")
+	}
+	if len(s.versions) != 0 {
+		t.Errorf("%d objects are remembered", len(s.versions))
 	}
 }

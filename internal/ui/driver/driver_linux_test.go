@@ -1,0 +1,243 @@
+//go:build linux
+
+package driver
+
+import (
+	"fmt"
+	"image"
+	"slices"
+	"strings"
+	"testing"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	base "fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"wiebelt/internal/native/xtest"
+)
+
+// bench is a small window on a server of its own, run by the loop.
+type bench struct {
+	*xtest.Server
+	t       *testing.T
+	app     *App
+	w       *frame
+	entry   *widget.Entry
+	button  *widget.Button
+	list    *widget.List
+	label   *widget.Label
+	taps    int
+	dropped []string
+	done    chan struct{}
+}
+
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	b := &bench{Server: xtest.Start(t, "openbox", xtest.Options{}), t: t, done: make(chan struct{})}
+	for _, e := range b.Env() {
+		if k, v, _ := strings.Cut(e, "="); k == "DISPLAY" || k == "XAUTHORITY" || k == "HOME" || k == "DBUS_SESSION_BUS_ADDRESS" {
+			t.Setenv(k, v)
+		}
+	}
+	var err error
+	if b.app, err = New(Options{ID: "nl.example.test", Name: "test", Theme: base.DefaultTheme()}); err != nil {
+		t.Fatal(err)
+	}
+	b.entry, b.label = widget.NewEntry(), widget.NewLabel("label")
+	b.button = widget.NewButton("button", func() { b.taps++ })
+	b.list = widget.NewList(func() int { return 100 }, func() fyne.CanvasObject { return widget.NewLabel("") },
+		func(i widget.ListItemID, o fyne.CanvasObject) { o.(*widget.Label).SetText(fmt.Sprint("row ", i)) })
+	b.w = b.app.CreateWindow("bench").(*frame)
+	b.w.SetContent(container.NewBorder(container.NewVBox(b.entry, b.button, b.label), nil, nil, nil, b.list))
+	b.w.Resize(fyne.NewSize(400, 300))
+	b.w.SetOnDropped(func(_ fyne.Position, all []fyne.URI) {
+		for _, u := range all {
+			b.dropped = append(b.dropped, u.Path())
+		}
+	})
+	b.w.Canvas().Focus(b.entry)
+	b.w.Show()
+	go func() {
+		defer close(b.done)
+		b.app.Run()
+	}()
+	t.Cleanup(func() {
+		b.app.Quit()
+		<-b.done
+	})
+	b.until("the window has the keyboard", func() bool { return b.w.focused })
+	return b
+}
+
+// do runs f on the loop.
+func (b *bench) do(f func()) { b.app.DoFromGoroutine(f, true) }
+
+// until waits for what the loop sees.
+func (b *bench) until(what string, ok func() bool, more ...func() []any) {
+	b.t.Helper()
+	b.Until(what, func() (is bool) {
+		b.do(func() { is = ok() })
+		return is
+	}, more...)
+}
+
+func (b *bench) text() (s string) {
+	b.do(func() { s = b.entry.Text })
+	return s
+}
+
+// waitText waits until exactly this stands in the entry, and empties it.
+func (b *bench) waitText(what, want string) {
+	b.t.Helper()
+	got := ""
+	b.until(what, func() bool { got = b.entry.Text; return got == want }, func() []any { return []any{fmt.Sprintf("%.80q, want %.80q", got, want)} })
+	b.do(func() { b.entry.SetText("") })
+}
+
+// middle is the middle of an object on the screen.
+func (b *bench) middle(o fyne.CanvasObject) (p image.Point) {
+	b.do(func() {
+		r, err := b.w.native.Place()
+		if err != nil {
+			b.t.Error(err)
+		}
+		at := b.app.AbsolutePositionForObject(o)
+		size := b.w.pixels(fyne.NewSize(at.X+o.Size().Width/2, at.Y+o.Size().Height/2))
+		p = r.Min.Add(size)
+	})
+	return p
+}
+
+// TestLayouts types the keys of a keyboard by their places, as a terminal of the
+// same desktop gets them.
+func TestLayouts(t *testing.T) {
+	b := newBench(t)
+	term := b.Terminal(image.Rect(700, 400, 1100, 600))
+	const shift, altgr, space = 50, 108, 65
+	written := ""
+	for _, layout := range [][]string{{"us"}, {"nl"}, {"de"}, {"us", "-variant", "intl"}} {
+		b.Run("setxkbmap", layout...)
+		// All four rows plain, with Shift, with AltGr: one key after the other,
+		// a space after each for the dead ones.
+		press := func() {
+			for _, first := range []byte{10, 24, 38, 52} {
+				for code := first; code < first+10; code++ {
+					b.Press(code)
+					b.Press(space)
+					b.Press(shift, code)
+					b.Press(space)
+					if len(layout) > 1 || layout[0] != "us" { // it has only a second Alt there
+						b.Press(altgr, code)
+						b.Press(space)
+					}
+				}
+			}
+			for _, dead := range []byte{48, 49, 21} { // quotes, grave, equal
+				b.Press(dead)
+				b.Press(26) // e
+				b.Press(shift, dead)
+				b.Press(26)
+			}
+			b.Press(36) // Return, which no layout moves
+		}
+		term.Focus()
+		press()
+		var want string
+		b.Until("the terminal has all", func() bool {
+			want = strings.TrimPrefix(term.Text(), written)
+			return strings.HasSuffix(want, "\r")
+		})
+		written = term.Text()
+		b.Run("wmctrl", "-a", "bench")
+		b.until("the window has the keyboard", func() bool { return b.w.focused })
+		submitted := make(chan struct{}, 1)
+		b.do(func() { b.entry.OnSubmitted = func(string) { submitted <- struct{}{} } })
+		press()
+		<-submitted
+		if got := b.text(); got != strings.NewReplacer("\r", "", "\u00ad", "").Replace(want) { // no hyphens that nobody sees
+			t.Errorf("%v:\n%q, the terminal\n%q", layout, got, want)
+		}
+		b.do(func() { b.entry.SetText("") })
+	}
+}
+
+// TestHands uses the window as people do, and looks that nothing runs when they
+// have gone.
+func TestHands(t *testing.T) {
+	b := newBench(t)
+	quiet := func() bool { return len(b.app.animations) == 0 && len(b.app.timers) == 0 }
+	b.until("the caret blinks", func() bool { return !quiet() })
+
+	// Accents and a text that comes in pieces; what is copied goes out.
+	for _, text := range []string{"Zoë van der Straße — 12 €", strings.Repeat("0123456789abcdef", 1<<16)} {
+		in := b.Command("xclip", "-i", "-quiet", "-selection", "clipboard")
+		in.Stdin = strings.NewReader(text)
+		if err := in.Start(); err != nil {
+			t.Fatal(err)
+		}
+		b.Until("the other program has it", func() bool {
+			out, err := b.Command("xclip", "-o", "-selection", "clipboard").Output()
+			return err == nil && string(out) == text
+		})
+		if got := b.app.Clipboard().Content(); got != text {
+			t.Errorf("%d bytes come as %d", len(text), len(got))
+		}
+		in.Process.Kill()
+		in.Wait()
+	}
+	b.Type("copied", 0)
+	b.Key("ctrl+a", "ctrl+c", "End", "ctrl+v")
+	b.waitText("pasted", "copiedcopied")
+	if got := b.Run("xclip", "-o", "-selection", "clipboard"); got != "copied" {
+		t.Errorf("others paste %q", got)
+	}
+
+	// Tab and the space bar.
+	b.Key("Tab", "space")
+	b.until("the button is pressed", func() bool { return b.taps == 1 })
+
+	// The wheel, a drag that ends outside, files.
+	p := b.middle(b.list)
+	b.Click(p.X, p.Y, 5)
+	b.until("the list has moved", func() bool { return b.list.GetScrollOffset() > 0 })
+	at := b.middle(b.button)
+	b.Move(at.X, at.Y)
+	b.until("the pointer is over the button", func() bool { return b.w.pointer.over != nil })
+	b.Run("xdotool", "mousedown", "1", "mousemove", "1200", "700", "mouseup", "1")
+	b.until("it has gone", func() bool { return b.w.pointer.over == nil && b.w.pointer.down == 0 })
+	b.Drop(p.X, p.Y, "/tmp/a b.zip", "/tmp/ë.zip")
+	b.until("the files are here", func() bool { return slices.Equal(b.dropped, []string{"/tmp/a b.zip", "/tmp/ë.zip"}) })
+
+	// Another size, and none below the least.
+	id := b.FindWindow("^bench$")
+	b.Run("xdotool", "windowsize", id, "600", "500")
+	b.until("laid out anew", func() bool { return b.w.canvas.Size() == fyne.NewSize(600, 500) })
+	b.Run("xdotool", "windowsize", id, "1", "1")
+	b.until("not smaller than it can be", func() bool {
+		least := b.w.pixels(b.w.canvas.minSize())
+		return b.w.size.X < 600 && b.w.size.X >= least.X && b.w.size.Y >= least.Y
+	})
+
+	// Nothing moves in a window that does not have the keyboard, nor after one
+	// that is closed.
+	b.do(func() { b.w.Canvas().Focus(b.entry) })
+	b.until("the caret blinks", func() bool { return !quiet() })
+	b.Terminal(image.Rect(700, 400, 1100, 600))
+	b.until("the caret rests", func() bool { return !b.w.focused && quiet() })
+	b.do(func() {
+		other := widget.NewEntry()
+		w := b.app.NewWindow("other")
+		w.SetContent(other)
+		w.Show()
+		w.Canvas().Focus(other)
+		b.app.tick(b.app.kept)
+		if quiet() {
+			t.Error("no caret in the other window")
+		}
+		w.Close()
+	})
+	b.until("nothing runs for a window that is closed", quiet)
+	b.Run("wmctrl", "-c", "bench")
+	<-b.done
+}
