@@ -155,7 +155,7 @@ func TestErrorsAreInOneLanguage(t *testing.T) {
 	badStory := writeFile(t, "x.txt", "0 ring a number=x\n")
 	for _, args := range [][]string{
 		{"nonsense"}, {"lookpu"}, {"--nonsense"}, {"lookup"}, {"lookup", "1", "2"}, {"lookup", "--jsn", "1"}, {"forget"}, {"forget", "--all", "--number", "1"},
-		{"simulate", "--speed", "x"}, {"simulate", "--for", "x"}, {"simulate", "--port"}, {"simulate", "--over", "x"}, {"simulate", "--scenario", missing},
+		{"simulate", "--speed", "x"}, {"simulate", "--for", "x"}, {"simulate", "--port"}, {"simulate", "--port", "1", "--token-stdin", "1"}, {"simulate", "--over", "x"}, {"simulate", "--scenario", missing},
 		{"doctor", "--format", "x"}, {"doctor", "--json=x"}, {"hub", "client"}, {"hub", "client", "list"}, {"ring", "--state", "x", "--", "1"},
 		{"lookup", "hello"}, {"lookup", "0612345678"}, {"lookup", "101"}, {"lookup", "anonymous"},
 		{"forget", "--older-than", "x"}, {"forget", "--user", "nobody-there"}, {"forget", "--all"},

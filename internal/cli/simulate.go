@@ -135,7 +135,7 @@ func (c *simulateCmd) options(e *env, d profile.Dirs) (simulate.Options, error) 
 	case c.TokenStdin:
 		token, err := secret.ReadSecret(e.in)
 		if err != nil {
-			return o, wrong(text.SaySimToken, err)
+			return o, wrong(text.SaySimToken, text.SecretState(string(secret.StateOf(err))))
 		}
 		o.Port, o.Token = c.Port, token
 	case c.Over == "websocket", c.Over == "http":

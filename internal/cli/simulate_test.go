@@ -124,7 +124,7 @@ func TestSimulateWrong(t *testing.T) {
 		"--listen 127.0.0.1:0 1":                   {2, "--listen is for"},
 		"--port 1 1":                               {2, "go together"},
 		"--over ari --port 1 --token-stdin 1":      {2, "go together"},
-		"--token-stdin --port 1 1":                 {2, "token: the secret is empty"},
+		"--token-stdin --port 1 1":                 {2, "token: No secret was given"},
 		"--over ari --listen 0.0.0.0:0 1":          {1, "loopback"},
 		"hello":                                    {2, "not a telephone number"},
 		"--profile " + t.TempDir() + " 0612345678": {4, "not running"},
