@@ -350,6 +350,9 @@ func (t *Tracker) update(c *live, e Event, key string, now time.Time) Change {
 		c.Key, c.Number, c.Name, c.Via = key, e.Number, e.Name, e.Via // taken back, nobody has passed it on
 	}
 	c.Name, c.Line, c.Via = cmp.Or(e.Name, c.Name), cmp.Or(e.Line, c.Line), cmp.Or(e.Via, c.Via)
+	if c.Via == c.Number || c.Via == c.Name || c.Via == c.Name+" ("+c.Number+")" {
+		c.Via = "" // an exchange names whoever had the call before, who has it back now
+	}
 	if e.State == Ringing && now.After(c.lastRing) {
 		c.lastRing = now
 	}

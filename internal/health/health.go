@@ -150,6 +150,10 @@ func assess(f Facts, l text.Language, support string, now time.Time) Report {
 		return say(CredentialsRefused, text.StatusRefused, admin)
 	case f.Lookup.Failure == contact.ScopeRefused:
 		return say(CredentialsRefused, text.StatusScope, admin)
+	case f.Lookup.Failure == contact.SecretNoRight:
+		r := hubGone(f, l, admin, now) // the same words; nothing is wrong with the hub
+		r.State = NotSetUp
+		return r
 	case f.PortTaken > 0:
 		return say(LinkLost, text.StatusPort, f.PortTaken, admin)
 	case f.NoTokens:

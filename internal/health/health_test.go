@@ -59,7 +59,7 @@ func TestSentences(t *testing.T) {
 		{"port", with(fine, func(f *Facts) { f.PortTaken = 27471; f.Last = last }), LinkLost,
 			"Poort 27471 is bezet: de telefoon kan geen oproepen melden. Meld dit bij Jan (IT), toestel 140.", "Port 27471 is taken: the phone cannot report calls. Please tell Jan (IT), toestel 140."},
 		{"tokens", with(fine, func(f *Facts) { f.NoTokens = true; f.Last = last }), LinkLost,
-			"De sleutels voor telefoons zijn niet te lezen: de telefoon kan geen oproepen melden. Meld dit bij Jan (IT), toestel 140.", "The tokens for phones cannot be read: the phone cannot report calls. Please tell Jan (IT), toestel 140."},
+			"De toegangscodes voor telefoons zijn niet te lezen: de telefoon kan geen oproepen melden. Meld dit bij Jan (IT), toestel 140.", "The tokens for phones cannot be read: the phone cannot report calls. Please tell Jan (IT), toestel 140."},
 		{"link down", with(fine, func(f *Facts) { f.Ways = []Way{{Kind: "baresip", Phase: Down}}; f.Last = last }), LinkLost,
 			"Geen verbinding met de telefoon (baresip). We proberen het opnieuw.", "No connection with the phone (baresip). We keep trying."},
 		{"link down for an administrator", with(fine, func(f *Facts) { f.Ways = []Way{{Kind: "ari", Phase: Down, Admin: true}}; f.Last = last }), LinkLost,
@@ -107,7 +107,7 @@ func TestSentences(t *testing.T) {
 var failures = []contact.Failure{contact.NotSetUp, contact.NoNetwork, contact.NameNotResolved, contact.ConnectionRefused,
 	contact.ProxyLogin, contact.ProxyFailed, contact.TLSFailed, contact.CertificateUnknown, contact.CertificateExpired,
 	contact.CertificateName, contact.ClockWrong, contact.CredentialsRefused, contact.ScopeRefused, contact.HubError,
-	contact.HubSlow, contact.NotUnderstood}
+	contact.HubSlow, contact.NotUnderstood, contact.SecretNoRight}
 
 var kinds = []string{"websocket", "http", "url", "command", "twinkle", "baresip", "bria", "linphone", "ari", "wazo", "3cx"}
 
@@ -130,6 +130,8 @@ func TestEveryCombination(t *testing.T) {
 						switch {
 						case failure == contact.CredentialsRefused || failure == contact.ScopeRefused:
 							want = CredentialsRefused
+						case failure == contact.SecretNoRight:
+							want = NotSetUp
 						case phase >= Down:
 							want = LinkLost
 						case failure != "":

@@ -24,7 +24,7 @@ var phaseNames = map[Phase]string{Unwatched: "no heartbeat", Up: "up", Down: "do
 
 // admins are the failures that somebody has to do something about whom staff can
 // only tell.
-var admins = []contact.Failure{contact.NotSetUp, contact.NameNotResolved, contact.ProxyLogin, contact.ProxyFailed, contact.TLSFailed,
+var admins = []contact.Failure{contact.SecretNoRight, contact.NotSetUp, contact.NameNotResolved, contact.ProxyLogin, contact.ProxyFailed, contact.TLSFailed,
 	contact.CertificateUnknown, contact.CertificateExpired, contact.CertificateName, contact.CredentialsRefused, contact.ScopeRefused, contact.NotUnderstood}
 
 // TestTable is the whole state machine as a table that people can read: every

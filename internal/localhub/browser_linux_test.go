@@ -38,7 +38,7 @@ var hostile = []string{
 
 const (
 	hostileUser   = `"><script>alert(7)</script>{{.who}}`
-	hostileClient = `"><img src=x onerror=alert(8)>{{.Sender}}` + "\u202e"
+	hostileClient = `"><img src=x onerror=alert(8)>{{.Sender}}`
 	hostileOrg    = `<svg/onload=alert(9)>`
 )
 

@@ -88,19 +88,6 @@ func managedLayer(found map[string]any) layer {
 	return l
 }
 
-// overlay puts what found sets over what all has, key by key.
-func overlay(all, found map[string]any) {
-	for name, v := range found {
-		old, was := all[name].(map[string]any)
-		group, is := v.(map[string]any)
-		if !was || !is {
-			all[name] = v
-			continue
-		}
-		maps.Copy(old, group)
-	}
-}
-
 // numbered turns elements "1", "2", … into a list in that order.
 func numbered(group map[string]any) any {
 	at := func(name string) int { n, _ := strconv.Atoi(name); return n }

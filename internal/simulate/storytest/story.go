@@ -188,9 +188,6 @@ func Want(t testing.TB, scenario, protocol string) []string {
 			}
 			if !tell.anew {
 				b.line = c.line
-				if b.via == "" {
-					b.via = c.via // until something else is said
-				}
 				lines = append(lines, tell.words(c.id, "becomes", b))
 				c.beat = b
 				continue

@@ -116,7 +116,6 @@ type pointer struct {
 	drag    fyne.Draggable
 	offset  fyne.Position // of the dragged object in the window, when it began
 	start   fyne.Position // of the dragged object in its parent
-	clicks  int
 	clicked fyne.CanvasObject
 	waiting func() // stops waiting for a second click
 }

@@ -1,0 +1,424 @@
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"wiebelt/internal/guide"
+	"wiebelt/internal/logtest"
+	"wiebelt/internal/messagetest"
+	"wiebelt/internal/native/xtest"
+	"wiebelt/internal/ptytest"
+	"wiebelt/internal/text"
+)
+
+// TestWalk types every command of the README and of the guide's pages for
+// administrators as it stands there, in a home of its own: at a terminal and
+// through pipes, in both languages. It does so where the network is nobody
+// else's and /etc a copy.
+func TestWalk(t *testing.T) {
+	t.Parallel()
+	bin, err := together()
+	if err != nil {
+		t.Fatal(err)
+	}
+	flags := "-mnpf"
+	if os.Getuid() != 0 {
+		flags = "-Urmnpf"
+	}
+	for _, l := range []text.Language{text.Dutch, text.English} {
+		for _, terminal := range []bool{false, true} {
+			name := string(l) + " in a pipe"
+			if terminal {
+				name = string(l) + " at a terminal"
+			}
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				etc, share := t.TempDir(), t.TempDir()
+				if out, err := exec.Command("cp", "-a", "/etc/.", etc).CombinedOutput(); err != nil {
+					t.Fatalf("%v: %s", err, out)
+				}
+				cmd := exec.CommandContext(t.Context(), "unshare", flags, "--kill-child", "--mount-proc", "sh", "-c",
+					`ip link set lo up && mount --bind "$1" /etc && mount --bind "$2" /usr/local/share && shift 2 && exec "$@"`, "sh",
+					etc, share, os.Args[0], "-test.run=^TestWalkInside$", "-test.v")
+				cmd.Env = append(xtest.Start(t, "openbox", xtest.Options{Width: width, Height: height}).Env(), "WIEBELT_WALK="+string(l), fmt.Sprint("WIEBELT_WALK_TERMINAL=", terminal), "WIEBELT_BIN="+bin)
+				out, err := cmd.CombinedOutput()
+				if err != nil || !bytes.Contains(out, []byte("--- PASS: TestWalkInside")) {
+					t.Errorf("%v:\n%s", err, out)
+				}
+				for line := range strings.Lines(string(out)) {
+					if strings.Contains(line, "commands, ") {
+						t.Log(strings.TrimSpace(line))
+					}
+				}
+			})
+		}
+	}
+}
+
+// walk is a newcomer at work.
+type walk struct {
+	t        *testing.T
+	lang     text.Language
+	terminal bool
+	home     string
+	dir      string // where the commands are typed
+	env      []string
+	secret   string // of the local hub's client
+	running  []*exec.Cmd
+	typed    int
+	failed   int
+}
+
+// TestWalkInside is the process of TestWalk.
+func TestWalkInside(t *testing.T) {
+	l := text.Language(os.Getenv("WIEBELT_WALK"))
+	if l == "" {
+		return
+	}
+	if err := os.MkdirAll("/etc/wiebelt", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	// As on a computer without a vault where the administrator has said so.
+	if err := os.WriteFile("/etc/wiebelt/policy.toml", []byte("[hub]\nsecret_store = \"file\"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	w := &walk{t: t, lang: l, terminal: os.Getenv("WIEBELT_WALK_TERMINAL") == "true"}
+	home := t.TempDir()
+	locale := map[text.Language]string{text.Dutch: "nl_NL.UTF-8", text.English: "en_GB.UTF-8"}[l]
+	w.home, w.dir = home, filepath.Join(home, "work")
+	run := filepath.Join(home, "run")
+	for _, d := range []string{w.dir, run, filepath.Join(w.dir, "night"), filepath.Join(w.dir, "FOLDER")} {
+		if err := os.MkdirAll(d, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.env = append(os.Environ(), "HOME="+home, "XDG_RUNTIME_DIR="+run, "XDG_CONFIG_HOME="+filepath.Join(home, ".config"), "XDG_DATA_HOME="+filepath.Join(home, "data"),
+		"XDG_STATE_HOME="+filepath.Join(home, "state"), "XDG_CACHE_HOME="+filepath.Join(home, "cache"), "LANG="+locale, "LC_ALL="+locale, "LANGUAGE=",
+		"PATH="+os.Getenv("WIEBELT_BIN")+":"+os.Getenv("PATH"), "DBUS_SESSION_BUS_ADDRESS=unix:path=/nonexistent")
+	zip := string(messagetest.ZIP(t, "bericht.xml", document))
+	for name, content := range map[string]string{
+		"secret.txt": "a-secret-from-a-letter\n", "password.txt": "a-password-of-twelve\n", "list.txt": "# none\n",
+		"contacts.csv": "id;achternaam;telefoon\nc-1;Jansen;0201234567\n", "policy.toml": "[history]\nkeep = \"numbers\"\n",
+		"night/a.zip": zip, "FOLDER/b.zip": zip,
+	} {
+		if err := os.WriteFile(filepath.Join(w.dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	users, err := os.OpenFile("/etc/passwd", os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(users, "jan:x:4242:4242::%s/jan:/bin/sh\n", home)
+	if err := users.Close(); err != nil {
+		t.Fatal(err)
+	}
+	defer w.end("wiebelt")
+	w.read("README", readme(t))
+	pages := guide.Help(l)
+	slices.SortStableFunc(pages, func(a, b guide.HelpPage) int { // what people send stands behind the rest
+		return cmp.Compare(slices.Index(late, a.ID), slices.Index(late, b.ID))
+	})
+	for _, p := range pages {
+		if p.Admin || p.ID == "messages" {
+			w.before(p)
+			w.read(p.ID, p.Text)
+		}
+	}
+	t.Logf("%d commands, %d of them with another exit code than 0", w.typed, w.failed)
+}
+
+// late are the pages whose commands take away what others need.
+var late = []string{"trouble", "messages", "private", "register"}
+
+// document is the smallest message that has a shape.
+const document = `<?xml version="1.0" encoding="UTF-8"?><Contractdocument><UN><UN_ZENDER>A</UN_ZENDER></UN></Contractdocument>`
+
+// before does what a page takes for granted.
+func (w *walk) before(p guide.HelpPage) {
+	w.t.Helper()
+	switch p.ID {
+	case "setup":
+		w.end("wiebelt") // the README's hub has the address of this page's
+	case "phones":
+		// "It stands in the settings."
+		toml := ""
+		for part := range strings.SplitSeq(p.Text, "\n\n") {
+			if strings.HasPrefix(part, "    [[") {
+				toml += strings.ReplaceAll(part, "\n    ", "\n") + "\n"
+			}
+		}
+		f, err := os.OpenFile(w.settings(), os.O_APPEND|os.O_WRONLY, 0)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if _, err := f.WriteString("\n" + strings.TrimSpace(toml) + "\n"); err != nil {
+			w.t.Fatal(err)
+		}
+		if err := f.Close(); err != nil {
+			w.t.Fatal(err)
+		}
+		w.stay("phones", "wiebelt run --background")
+	}
+}
+
+func (w *walk) settings() string { return filepath.Join(w.home, ".config", "wiebelt", "settings.toml") }
+
+// until asks again and again: what programs start by themselves tells nobody.
+func (w *walk) until(what string, ok func() bool, said ...fmt.Stringer) {
+	w.t.Helper()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for late := time.Now().Add(xtest.Patience); !ok(); <-tick.C {
+		if time.Now().After(late) {
+			w.t.Fatal("never: ", what, said)
+		}
+	}
+}
+
+// read types the commands of a page.
+func (w *walk) read(id, page string) {
+	for _, line := range commandsOf(page) {
+		w.step(id, line)
+	}
+}
+
+func readme(t *testing.T) string {
+	b, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+var ticked = regexp.MustCompile("`(wiebelt [^`]+)`")
+
+// commandsOf are the command lines of a page, in their order.
+func commandsOf(page string) (all []string) {
+	for _, part := range strings.Split(page, "\n\n") {
+		if !strings.HasPrefix(part, "    ") {
+			for _, m := range ticked.FindAllStringSubmatch(part, -1) {
+				all = append(all, m[1])
+			}
+			continue
+		}
+		for _, line := range strings.Split(strings.ReplaceAll(part, "\\\n", " "), "\n") {
+			line, _, _ = strings.Cut(line, "    # ")
+			if line = strings.Join(strings.Fields(line), " "); strings.HasPrefix(line, "wiebelt ") {
+				all = append(all, line)
+			}
+		}
+	}
+	return all
+}
+
+// placeholders are the words that a page leaves to the reader, in both languages.
+var placeholders = strings.NewReplacer("NUMBER", "0201234567", "NUMMER", "0201234567", "NAME", "box", "NAAM", "box",
+	"FILE…", "night", "BESTAND…", "night", "FOLDER…", "FOLDER", "MAP…", "FOLDER", "FILE", "made.html", "BESTAND", "made.html", "MAP", "FOLDER",
+	"DIR", "box-hub", "KEY VALUE", "hub.lookup_timeout 5s", "TEXT", "gekeken", "TEKST", "gekeken", "lijst.txt", "list.txt", "LIST", "list.txt", "URI", "wiebelt:call?number=0201234567",
+	"geheim.txt", "secret.txt", "zin.txt", "phrase.txt", " ID ", " 1 ")
+
+// outcome is what comes of a command: its exit code, where that is not always 0,
+// what is typed when it asks, whether it stays, or whether it is only mentioned.
+type outcome struct {
+	of     string // the command, as a pattern
+	codes  []int
+	stays  bool
+	named  bool
+	answer func(w *walk) string
+	shown  bool // what is typed is no secret
+}
+
+var outcomes = []outcome{
+	{of: `^wiebelt( &)?$`, stays: true},
+	{of: `^wiebelt hub( --|$)`, stays: true},
+	{of: `^wiebelt deliver --watch`, stays: true},
+	{of: `^wiebelt (provision|settings unset|deliver forget|deliver resolve|ring|ring --twinkle|open-file -- .*)$`, named: true},
+	{of: `^wiebelt provision --softphone box`, codes: []int{2}}, // there is none of that name
+	{of: `^wiebelt teams-page`, codes: []int{0, 1}},             // once
+	{of: `^wiebelt provision .*127\.18\.7\.44.*--secret-stdin$`, answer: func(w *walk) string { return w.secret }},
+	{of: `^wiebelt provision (--softphone (exchange|centrale) )?--secret-stdin$`, answer: func(*walk) string { return "another-secret" }},
+	{of: `^wiebelt (lookup|provision --test)`, codes: []int{0, 1, 3}}, // the hub of the examples is not there
+	{of: `^wiebelt doctor`, codes: []int{0, 1, 2}},
+	{of: `^wiebelt ring --stdin`, answer: func(*walk) string { return "number=0201234567\r\x04" }, shown: true},
+	{of: `^wiebelt doctor --bundle`, codes: []int{0, 1, 2}, answer: func(*walk) string { return "j" }, shown: true},
+	{of: `^wiebelt deliver resolve 1 `, codes: []int{3}},
+	{of: `^wiebelt deliver (night|drain)`, codes: []int{0, 1, 5, 6, 7}},
+	{of: `^wiebelt secret remove link asterisk`, codes: []int{2}}, // there is none of that name
+	{of: `^wiebelt secret remove (choices|hub|tokens)`, codes: []int{0, 3}},
+	{of: `^wiebelt deliver retry`, codes: []int{0, 6}}, // nobody delivers now, which is said
+	{of: `^wiebelt settings check`, codes: []int{0}},
+}
+
+// outcomeOf is the last one that fits.
+func outcomeOf(line string) (found outcome) {
+	for _, o := range outcomes {
+		if regexp.MustCompile(o.of).MatchString(line) {
+			found = o
+		}
+	}
+	if found.codes == nil {
+		found.codes = []int{0}
+	}
+	return found
+}
+
+// words that stand in nearly every sentence of one language and in none of the
+// other.
+var foreign = map[text.Language]*regexp.Regexp{
+	text.Dutch:   regexp.MustCompile(`(?i)\b(the|there|cannot|could|failed|with|your|this|for)\b`),
+	text.English: regexp.MustCompile(`(?i)\b(het|een|niet|geen|voor|wordt|deze|naar|zonder|mislukt)\b`),
+}
+
+// bothLanguages are commands whose output is meant for programs, or quotes.
+var bothLanguages = regexp.MustCompile(`--format prometheus|--json|--templates|deliver service|teams-page|recipe|--help-keys`)
+
+// step types one line.
+func (w *walk) step(page, line string) {
+	w.t.Helper()
+	if strings.ContainsAny(line, "[|") || strings.HasSuffix(line, "…") || strings.Contains(line, "provision …") {
+		return // what a command takes, not a command
+	}
+	typed := placeholders.Replace(line)
+	if strings.HasPrefix(typed, "wiebelt settings check") {
+		typed = "wiebelt settings check policy.toml"
+	}
+	o := outcomeOf(typed)
+	if o.named {
+		return
+	}
+	w.typed++
+	if o.stays {
+		w.stay(page, typed)
+		return
+	}
+	if page == "phones" && strings.HasPrefix(typed, "wiebelt simulate") {
+		// The page has made new keys for it meanwhile.
+		w.end("wiebelt run")
+		w.stay(page, "wiebelt run --background")
+	}
+	out, code := w.run(typed, o)
+	if code != 0 {
+		w.failed++
+	}
+	if !slices.Contains(o.codes, code) {
+		w.t.Errorf("%s: %s: exit %d, want %v: %s", page, line, code, o.codes, out)
+	}
+	if strings.HasPrefix(typed, "wiebelt hub client add") {
+		w.secret = secretIn(strings.ReplaceAll(out, "\r", ""))
+	}
+	if w.secret != "" && strings.Contains(out, w.secret) && !strings.Contains(typed, "client add") {
+		w.t.Errorf("%s: %s shows the secret", page, line)
+	}
+	if said := foreign[w.lang].FindString(out); said != "" && !bothLanguages.MatchString(typed) {
+		w.t.Errorf("%s: %s speaks another language (%q): %s", page, line, said, out)
+	}
+}
+
+func (w *walk) command(line string) *exec.Cmd {
+	if !strings.HasPrefix(line, "exec ") {
+		line = "exec " + line // what is killed is the program
+	}
+	cmd := exec.Command("sh", "-c", line)
+	cmd.Dir, cmd.Env = w.dir, w.env
+	return cmd
+}
+
+// run types a line and gives what it says and its exit code.
+func (w *walk) run(line string, o outcome) (string, int) {
+	cmd := w.command(line)
+	if w.terminal {
+		x := ptytest.Start(w.t, cmd)
+		if o.answer != nil {
+			if !o.shown {
+				w.until("the secret is asked for, hidden", x.Hidden)
+			}
+			x.Type(o.answer(w) + "\r")
+		}
+		return x.Wait()
+	}
+	var said bytes.Buffer
+	if o.answer != nil {
+		cmd.Stdin = strings.NewReader(o.answer(w) + "\n")
+	}
+	cmd.Stdout, cmd.Stderr = &said, &said
+	late := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() }) // a command that waits for ever
+	err := cmd.Run()
+	late.Stop()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		w.t.Fatal(err)
+	}
+	return said.String(), cmd.ProcessState.ExitCode()
+}
+
+// stay starts what runs until the end of the page: a hub, which says when it is
+// ready, or the program itself.
+func (w *walk) stay(page, line string) {
+	hub := strings.HasPrefix(line, "wiebelt hub")
+	if hub {
+		w.end("wiebelt hub") // two of them have the same address
+	}
+	cmd := w.command("exec " + strings.TrimSuffix(line, " &"))
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	said := &logtest.Buffer{} // written while we read
+	cmd.Stderr = said
+	if err := cmd.Start(); err != nil {
+		w.t.Fatal(err)
+	}
+	w.running = append(w.running, cmd)
+	if !hub {
+		if line != "wiebelt" && !strings.Contains(line, "--watch") {
+			w.until("the program takes calls", func() bool {
+				_, err := os.Stat(filepath.Join(w.home, "run", "wiebelt", "listener.json"))
+				return err == nil
+			}, said)
+		}
+		return
+	}
+	first, err := bufio.NewReader(out).ReadString('\n')
+	var ready map[string]any
+	if err != nil || json.Unmarshal([]byte(first), &ready) != nil {
+		w.t.Errorf("%s: %s: %v: %q %s", page, line, err, first, said)
+		return
+	}
+	if strings.Contains(line, "--client ") {
+		w.until("the secret is shown", func() bool { return secretIn(said.String()) != "" })
+		w.secret = secretIn(said.String())
+	}
+}
+
+var secretLine = regexp.MustCompile(`[A-Za-z0-9_-]{40,}`)
+
+// secretIn is the secret among what a hub says; "" if there is none.
+func secretIn(said string) string { return secretLine.FindString(said) }
+
+// end ends what stays and was started with these words, and maybe more.
+func (w *walk) end(with string) {
+	w.running = slices.DeleteFunc(w.running, func(cmd *exec.Cmd) bool {
+		if line := cmd.Args[len(cmd.Args)-1]; line != "exec "+with && !strings.HasPrefix(line, "exec "+with+" ") {
+			return false
+		}
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		_ = cmd.Wait() // ended by us
+		return true
+	})
+}
