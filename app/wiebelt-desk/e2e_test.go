@@ -111,7 +111,7 @@ func TestWithoutScreen(t *testing.T) {
 func TestWithoutResident(t *testing.T) {
 	var said strings.Builder
 	if code := run([]string{"--profile", t.TempDir(), "--window", "calls"}, &said); code != 1 ||
-		!strings.HasPrefix(said.String(), "wiebelt-desk: connect to the resident: wiebelt is not running") {
+		!strings.HasPrefix(said.String(), "wiebelt-desk: connect to the resident: Wiebelt is not running") {
 		t.Errorf("code %d, said %q", code, said.String())
 	}
 }
