@@ -269,7 +269,7 @@ func TestTwoSecrets(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 	const next = "the-new-secret"
-	if out := s.must(next+"\n", "provision", "--secret-stdin"); !strings.Contains(out, "old secret stays") || state() != "waiting" {
+	if out := s.must(next+"\n", "provision", "--secret-stdin"); !strings.Contains(out, "oude geheim blijft") || state() != "waiting" {
 		t.Errorf("%s: %s", state(), out)
 	}
 	// The hub still has the old one.
@@ -434,7 +434,7 @@ func TestResidentForAdmins(t *testing.T) {
 	o := prepareAt(t, h, h.BaseURL(), value, 0, "")
 	waits := o.wiebelt("provision", "--secret-stdin")
 	waits.Stdin = strings.NewReader("not known yet\n")
-	if out, err := waits.CombinedOutput(); err != nil || !strings.Contains(string(out), "old secret stays") {
+	if out, err := waits.CombinedOutput(); err != nil || !strings.Contains(string(out), "oude geheim blijft") {
 		t.Fatalf("%v: %s", err, out)
 	}
 	o.start(s.before()...)

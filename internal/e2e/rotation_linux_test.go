@@ -299,7 +299,7 @@ func TestRotation(t *testing.T) {
 	phases["one secret"] = call("one secret", true)
 	examine("one secret", "ok", "ok")
 
-	provision(next, "old secret stays")
+	provision(next, "oude geheim blijft")
 	g.forgets() // the new one is tried at the next look-up
 	phases["new one not valid yet"] = call("new one not valid yet", true)
 	if g.askedWith(next) == 0 {
@@ -362,7 +362,7 @@ func TestRotation(t *testing.T) {
 	// A third secret brings the names back.
 	g.takes(third)
 	began := time.Now()
-	provision(third, "Set")
+	provision(third, "Ingesteld")
 	o.Until("the tray is content", func() bool { return tray.last() != refused }, func() []any { return []any{tray.said()} })
 	phases["back again: tray"] = time.Since(began)
 	phases["back again"] = call("back again", true)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"reflect"
 	"slices"
 	"strconv"
@@ -25,7 +26,13 @@ var (
 )
 
 // readAdmins reads a file of the computer's administrators.
-func readAdmins(path string) ([]byte, error) { return trust.ReadFile(path, maxFile, trust.Admins) }
+func readAdmins(path string) ([]byte, error) {
+	// Where there is none, whose folder it would lie in does not matter.
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	return trust.ReadFile(path, maxFile, trust.Admins)
+}
 
 // policies reads what the machine's administrator decided, weakest first: the
 // file, and on Windows and macOS what the management of the machine wrote.

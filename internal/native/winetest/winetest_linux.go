@@ -19,7 +19,7 @@ import (
 
 // layout is part of the pristine prefix's name: raise it when what is put into
 // one changes.
-const layout = "2"
+const layout = "3"
 
 // Prefix is one wine installation with its screen.
 type Prefix struct {
