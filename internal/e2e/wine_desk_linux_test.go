@@ -40,12 +40,12 @@ func TestWindowsCalls(t *testing.T) {
 	o.Key("ctrl+f")
 	o.Type("zzz", 20)
 	o.Until("nothing is found, and that is said", func() bool { return painted() > resting+100 })
-	o.Run("xdotool", "windowsize", "--sync", id, "1000", "700")
+	o.Run("xdotool", "windowsize", "--sync", id, "800", "600")
 	o.Until("it is painted to its corner", func() bool {
 		img := o.Screenshot()
 		r := o.placeOf(id)
 		c := img.RGBAAt(r.Max.X-3, r.Max.Y-3)
-		return r.Dx() == 1000 && c.R > 0xF0 && c.G > 0xF0 && c.B > 0xF0
+		return r.Dx() == 800 && c.R > 0xF0 && c.G > 0xF0 && c.B > 0xF0
 	})
 	o.Key("alt+F4")
 	o.Until("it is gone", func() bool { return len(o.Windows("^Oproepen|^Calls")) == 0 })
