@@ -151,13 +151,17 @@ func TestTrayMenu(t *testing.T) {
 		i.closeWindow(title)
 	}
 	for _, round := range []string{"first", "after the panel was killed"} {
-		i.choose(lasts[0])
-		i.Until("the last call's card, "+round, func() bool { return !i.empty() })
-		i.Until("the card is closed", func() bool {
-			i.closeCard()
-			return i.empty()
-		})
-		window(lasts[1], "Oproepen")
+		for _, last := range lasts {
+			i.choose(last)
+			i.Until("the card of "+last+", "+round, func() bool { return !i.empty() })
+			i.Until("the card is closed", func() bool {
+				i.closeCard()
+				return i.empty()
+			})
+			if w := i.windows(); strings.Contains(w, "Oproepen") {
+				t.Errorf("%s: %q opened %q besides its card", round, last, w)
+			}
+		}
 		window("Oproepen… (2 gemist)", "Oproepen")
 		window("Nummer opzoeken…", "Nummer opzoeken")
 		window("Help…", "Help")
