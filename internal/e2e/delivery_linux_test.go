@@ -140,7 +140,7 @@ var (
 )
 
 // rowMark is the mark of a row while nothing is asked.
-func rowMark(n int) image.Rectangle { return image.Rect(514, 148+60*n, 536, 168+60*n) }
+func rowMark(n int) image.Rectangle { return image.Rect(514, 141+52*n, 536, 161+52*n) }
 
 const (
 	amber  = 0x9A5B00
@@ -225,7 +225,7 @@ func TestDeliveryWindow(t *testing.T) {
 	// Chosen instead of dragged.
 	four, sum := p.file("vier.zip", 4)
 	p.click(chooseB.X, chooseB.Y)
-	p.Until("the page to choose on", func() bool { p.shot("5-choose"); return p.button(image.Rect(600, 74, 604, 92)) })
+	p.Until("the page to choose on", func() bool { p.shot("5-choose"); return p.button(image.Rect(584, 66, 588, 90)) })
 	p.click(pathEntry.X, pathEntry.Y)
 	p.Key("ctrl+a")
 	p.Type(four, 2)
