@@ -47,20 +47,22 @@ type Cards struct {
 	changed chan struct{}
 	monitor window.Monitor
 	corners map[string]Corner
-	dropped bool              // the user moves the cards just now
-	wanted  companion.CardID  // comes back because of the hotkey, for the keyboard
-	small   *offscreen.Canvas // for clocks and bars
-	smallPx []byte
-	hands   hands
-	left    time.Time // when the last hand left a card; zero if places were closed up since
-	release func()    // gives the hotkey back; nil while there is none
-	again   time.Time // when the hotkey, which another program has, is asked for again; zero: not
-	full    func(window.Display, image.Rectangle) bool
-	waits   bool             // cards are held back by a program that fills the monitor
-	looks   time.Time        // when to look again whether one does; zero: not
-	awake   bool             // something was painted since the last rest
-	rests   time.Time        // when to rest; zero: not
-	now     func() time.Time // of what has just changed; tests have a clock of their own
+	dropped bool // the user moves the cards just now
+	// placedAt is the scale of the monitor when cards were placed last.
+	placedAt float32
+	wanted   companion.CardID  // comes back because of the hotkey, for the keyboard
+	small    *offscreen.Canvas // for clocks and bars
+	smallPx  []byte
+	hands    hands
+	left     time.Time // when the last hand left a card; zero if places were closed up since
+	release  func()    // gives the hotkey back; nil while there is none
+	again    time.Time // when the hotkey, which another program has, is asked for again; zero: not
+	full     func(window.Display, image.Rectangle) bool
+	waits    bool             // cards are held back by a program that fills the monitor
+	looks    time.Time        // when to look again whether one does; zero: not
+	awake    bool             // something was painted since the last rest
+	rests    time.Time        // when to rest; zero: not
+	now      func() time.Time // of what has just changed; tests have a clock of their own
 }
 
 // slot is one native window with the card that stands in it.

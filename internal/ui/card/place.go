@@ -49,6 +49,11 @@ func (cs *Cards) place() {
 	if len(stack) == 0 {
 		return
 	}
+	// At another scale the old places are in pixels of another size.
+	if cs.placedAt != cs.monitor.Scale {
+		defer func(was bool) { cs.dropped = was }(cs.dropped)
+		cs.placedAt, cs.dropped = cs.monitor.Scale, true
+	}
 	for i, p := range cs.ground().arrange(cs.items(stack)) {
 		s := stack[i]
 		if s.more == 0 && (s.form.fold != p.fold || s.form.rows != p.rows) {
