@@ -65,6 +65,7 @@ type office struct {
 	hub      *localhub.Hub
 	resident *exec.Cmd
 	log      *logtest.Buffer // the resident writes it while tests read it
+	failed   bool            // the screen of a failure has been kept
 }
 
 const width, height = 1280, 1024
@@ -122,9 +123,6 @@ func prepareOn(t testing.TB, h *localhub.Hub, base, value, wm string, screen xte
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Logf("the resident said:\n%s", o.log)
-			if dir := os.Getenv("WIEBELT_SHOTS"); dir != "" {
-				keep(t, filepath.Join(dir, t.Name()+"-screen.png"), o.Screenshot())
-			}
 		}
 	})
 	return o
@@ -200,6 +198,10 @@ func (o *office) startAs(before []string, command ...string) {
 		o.t.Fatal(err)
 	}
 	o.t.Cleanup(func() {
+		if o.t.Failed() && !o.failed { // while the windows are still there
+			o.failed = true
+			o.shot(strings.ReplaceAll(o.t.Name(), "/", "-") + "-screen")
+		}
 		pid := o.resident.Process.Pid
 		if b, err := os.ReadFile(o.announced()); err == nil { // also below a tracer
 			var a listener.Announcement

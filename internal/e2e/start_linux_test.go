@@ -84,7 +84,7 @@ func TestFirstStart(t *testing.T) {
 	id := o.FindWindow("^Welkom")
 	o.shot("first-start")
 
-	o.clickIn(id, "80", "150", "the corner is kept", func() bool { return strings.Contains(o.settings(), `corner = "top-left"`) })
+	o.clickIn(id, "82", "211", "the corner is kept", func() bool { return strings.Contains(o.settings(), `corner = "top-left"`) })
 	o.Until("a test card in that corner", func() bool { return o.Pixel(16+2, 16+60).B == 0xCB })
 	o.shot("first-start-card")
 	o.Until("it goes by itself", func() bool { return o.Pixel(16+2, 16+60).B != 0xCB })
@@ -92,13 +92,13 @@ func TestFirstStart(t *testing.T) {
 		t.Errorf("the test card made %d calls", n)
 	}
 
-	o.clickIn(id, "566", "427", "the phone is connected", func() bool { return strings.Contains(o.settings(), `address = "`+phone.Control+`"`) })
+	o.clickIn(id, "566", "488", "the phone is connected", func() bool { return strings.Contains(o.settings(), `address = "`+phone.Control+`"`) })
 	o.Until("the link is up", func() bool { return strings.Contains(o.log.String(), "state=connected") })
 	o.Until("the window says so", func() bool { return o.green() > 20 })
 	o.shot("first-start-connected")
 
 	before, white := o.green(), o.colour(0xFF, 0xFF, 0xFF)
-	o.clickIn(id, "140", "520", "a test call is waited for", func() bool { return o.colour(0xFF, 0xFF, 0xFF) > white+1000 }) // its button is smaller
+	o.clickIn(id, "140", "572", "a test call is waited for", func() bool { return o.colour(0xFF, 0xFF, 0xFF) > white+1000 }) // its button is smaller
 	phonetest.Place(t, phone.SIP, phonetest.Scenario{Number: "+31698760011", Name: "Iemand Anders", Ring: 90 * time.Second})
 	o.Until("the call is seen", func() bool { return o.green() > before+60 })
 	o.shot("first-start-seen")
