@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"image"
 	"strings"
 	"testing"
 )
@@ -30,18 +31,10 @@ func TestCopiedStays(t *testing.T) {
 	d.ask()
 	id = d.find()
 	d.Until("rows", d.rows)
-	d.Until("the recipes", func() bool {
-		d.Click(d.at.X+620, d.at.Y+38, 1)
-		return strings.Contains(d.windows(), "Telefoon koppelen")
-	})
-	recipes := d.FindWindow("^Telefoon koppelen")
-	at := d.origin(recipes)
-	y := 300
-	d.Until("a recipe on the clipboard", func() bool {
-		d.Click(at.X+668, at.Y+y, 1)
-		y = 300 + (y-300+16)%320
-		return strings.Contains(pasted(), "wiebelt")
-	})
+	d.clickOn("Menu", image.Point{}, "the menu", func() bool { _, ok := d.see("Telefoon koppelen"); return ok })
+	d.clickOn("Telefoon koppelen", image.Point{}, "the recipes", func() bool { return strings.Contains(d.windows(), "Telefoon koppelen") })
+	d.clickOn("3CX (app voor pc en Mac)", image.Point{}, "a recipe", func() bool { _, ok := d.see("Kopiëren"); return ok })
+	d.clickOn("Kopiëren", image.Point{}, "a recipe on the clipboard", func() bool { return strings.Contains(pasted(), "wiebelt") })
 	want := pasted()
 	d.closeWindow("Telefoon koppelen")
 	d.end(id)

@@ -22,25 +22,6 @@ func (o *office) shot(name string) {
 	}
 }
 
-// clickIn clicks at a place of a window, again and again until something has
-// happened: a window takes clicks only once it is drawn.
-func (o *office) clickIn(window, x, y, what string, happened func() bool) {
-	o.t.Helper()
-	o.Until(what, func() bool {
-		if happened() {
-			return true
-		}
-		o.Run("xdotool", "mousemove", "--window", window, x, y, "click", "1")
-		for end := time.Now().Add(time.Second); time.Now().Before(end); {
-			if happened() {
-				return true
-			}
-			o.Run("xdotool", "getmouselocation") // a round trip to the screen
-		}
-		return false
-	})
-}
-
 func (o *office) settings() string {
 	b, err := os.ReadFile(filepath.Join(o.profile, "settings.toml"))
 	if err != nil && !os.IsNotExist(err) {
@@ -84,7 +65,7 @@ func TestFirstStart(t *testing.T) {
 	id := o.FindWindow("^Welkom")
 	o.shot("first-start")
 
-	o.clickIn(id, "82", "211", "the corner is kept", func() bool { return strings.Contains(o.settings(), `corner = "top-left"`) })
+	o.clickOn("Waar komt de kaart?", image.Pt(-50, 45), "the corner is kept", func() bool { return strings.Contains(o.settings(), `corner = "top-left"`) })
 	o.Until("a test card in that corner", func() bool { return o.Pixel(16+2, 16+60).B == 0xCB })
 	o.shot("first-start-card")
 	o.Until("it goes by itself", func() bool { return o.Pixel(16+2, 16+60).B != 0xCB })
@@ -92,13 +73,13 @@ func TestFirstStart(t *testing.T) {
 		t.Errorf("the test card made %d calls", n)
 	}
 
-	o.clickIn(id, "566", "488", "the phone is connected", func() bool { return strings.Contains(o.settings(), `address = "`+phone.Control+`"`) })
+	o.clickOn("Koppelen", image.Point{}, "the phone is connected", func() bool { return strings.Contains(o.settings(), `address = "`+phone.Control+`"`) })
 	o.Until("the link is up", func() bool { return strings.Contains(o.log.String(), "state=connected") })
 	o.Until("the window says so", func() bool { return o.green() > 20 })
 	o.shot("first-start-connected")
 
 	before, white := o.green(), o.colour(0xFF, 0xFF, 0xFF)
-	o.clickIn(id, "140", "572", "a test call is waited for", func() bool { return o.colour(0xFF, 0xFF, 0xFF) > white+1000 }) // its button is smaller
+	o.clickOn("Testen met een echte oproep", image.Point{}, "a test call is waited for", func() bool { return o.colour(0xFF, 0xFF, 0xFF) > white+1000 }) // its button is smaller
 	phonetest.Place(t, phone.SIP, phonetest.Scenario{Number: "+31698760011", Name: "Iemand Anders", Ring: 90 * time.Second})
 	o.Until("the call is seen", func() bool { return o.green() > before+60 })
 	o.shot("first-start-seen")
