@@ -1,4 +1,4 @@
-# What people and scripts rely on: resident build windows demo test lint bench
+# What people and scripts rely on: build resident windows demo test lint bench
 # fuzz soak clean.
 SHELL := /bin/bash
 VERSION ?= $(shell sed -n 's/^Version = "\(.*\)"/\1/p' FyneApp.toml)
@@ -7,26 +7,20 @@ TAGS    := migrated_fynedo
 LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 GOBUILD := go build -trimpath -tags $(TAGS)
 
-.PHONY: resident build desk windows winres demo test test-windows lint bench fuzz soak shots clean
+.PHONY: build resident windows winres demo test test-windows lint bench fuzz soak shots clean
 
-resident:
+build resident:
 	CGO_ENABLED=0 $(GOBUILD) -ldflags '$(LDFLAGS)' -o bin/wiebelt ./app/wiebelt
-
-desk:
-	CGO_ENABLED=0 $(GOBUILD) -ldflags '$(LDFLAGS)' -o bin/wiebelt-desk ./app/wiebelt-desk
-
-build: resident desk
 
 windows:
 	CGO_ENABLED=0 GOOS=windows GOARCH=amd64 $(GOBUILD) -ldflags '$(LDFLAGS)' -o bin/windows/wiebelt.exe ./app/wiebelt
 	CGO_ENABLED=0 GOOS=windows GOARCH=amd64 $(GOBUILD) -ldflags '$(LDFLAGS) -H=windowsgui' -o bin/windows/wiebeltw.exe ./app/wiebelt
-	CGO_ENABLED=0 GOOS=windows GOARCH=amd64 $(GOBUILD) -ldflags '$(LDFLAGS) -H=windowsgui' -o bin/windows/wiebelt-desk.exe ./app/wiebelt-desk
 
-# What Windows reads of our programs before they run; see internal/winres.
+# What Windows reads of our program before it runs; see internal/winres.
 winres:
 	GOBIN=$(CURDIR)/bin/tools go install github.com/josephspurrier/goversioninfo/cmd/goversioninfo@v1.7.0
-	for p in wiebelt wiebelt-desk; do bin/tools/goversioninfo -64 -icon assets/icons/app.ico -manifest internal/winres/wiebelt.manifest \
-		-o app/$$p/rsrc_windows_amd64.syso internal/winres/versioninfo.json || exit 1; done
+	bin/tools/goversioninfo -64 -icon assets/icons/app.ico -manifest internal/winres/wiebelt.manifest \
+		-o app/wiebelt/rsrc_windows_amd64.syso internal/winres/versioninfo.json
 
 demo: resident
 	.ci/demo

@@ -1,5 +1,5 @@
-// Command wiebelt is the resident part of Wiebelt: tray, card, engine and every
-// command. It is pure Go.
+// Command wiebelt is all of Wiebelt: the resident with tray and cards, the windows
+// and every command. It is pure Go.
 package main
 
 import (

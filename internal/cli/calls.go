@@ -39,7 +39,11 @@ func (c *runCmd) Run(e *env) error {
 	s := e.load(d)
 	log, file, closed := e.residentLog(d, s.Log.Level)
 	defer closed()
-	o := resident.Options{Dirs: d, ProfileDir: e.profileDir, Settings: s,
+	exe, err := ownProgram()
+	if err != nil {
+		return err
+	}
+	o := resident.Options{Dirs: d, ProfileDir: e.profileDir, Exe: exe, Settings: s,
 		Version: e.build.Version, Commit: e.build.Commit, Log: log, ShowCalls: !c.Background}
 	if file != nil {
 		o.LogLevel = file.SetLevel
@@ -62,18 +66,17 @@ func (c *runCmd) Run(e *env) error {
 	return err
 }
 
+// ownProgram is our program for what goes on without a terminal.
+func ownProgram() (string, error) {
+	exe, err := os.Executable()
+	return configure.WithoutConsole(exe), err
+}
+
 // startResident starts the resident so that it goes on without us.
 func startResident(profileDir string, background bool) error {
-	exe, err := os.Executable()
+	exe, err := ownProgram()
 	if err != nil {
 		return err
-	}
-	if runtime.GOOS == "windows" { // the one without a console window
-		if w := filepath.Join(filepath.Dir(exe), "wiebeltw.exe"); w != exe {
-			if _, err := os.Stat(w); err == nil {
-				exe = w
-			}
-		}
 	}
 	var args []string
 	if profileDir != "" {

@@ -74,6 +74,7 @@ type commands struct {
 	Ring    ringCmd    `cmd:"" group:"day"`
 	OpenURL openURLCmd `cmd:"" name:"open-url" group:"day"`
 	Lookup  lookupCmd  `cmd:"" group:"day"`
+	Window  windowCmd  `cmd:"" group:"day"`
 	Deliver deliverCmd `cmd:"" group:"day"`
 
 	Recipe     recipeCmd     `cmd:"" group:"admin"`

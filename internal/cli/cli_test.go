@@ -156,7 +156,8 @@ func TestUsage(t *testing.T) {
 			t.Errorf("exit %d: %s", code, out)
 		}
 	}
-	for _, args := range [][]string{{"nonsense"}, {"lookup"}, {"ring", "--state", "dancing", "--", "1"}, {"open-url"}, {"--no-such"}, {"forget"}} {
+	for _, args := range [][]string{{"nonsense"}, {"lookup"}, {"ring", "--state", "dancing", "--", "1"}, {"open-url"}, {"--no-such"}, {"forget"},
+		{"window"}, {"window", "unheard-of"}} {
 		if code, _, errOut := run(t, "", args...); code != 2 || strings.Count(strings.TrimSpace(errOut), "\n") > 0 {
 			t.Errorf("%v: exit %d: %q", args, code, errOut)
 		}

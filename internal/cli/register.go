@@ -1,10 +1,6 @@
 package cli
 
 import (
-	"os"
-	"path/filepath"
-	"runtime"
-
 	"wiebelt/internal/native/register"
 	"wiebelt/internal/resident/registrations"
 	"wiebelt/internal/text"
@@ -120,25 +116,9 @@ func (c *registerCmd) repair(e *env) error {
 	return err
 }
 
-// registration names the program that the desktop starts: on Windows the one
-// without a console window.
+// registration names the program that the desktop starts.
 func (e *env) registration(allUsers bool) (register.Options, error) {
-	exe, err := os.Executable()
-	if err != nil {
-		return register.Options{}, err
-	}
-	if runtime.GOOS == "windows" {
-		if w := filepath.Join(filepath.Dir(exe), "wiebeltw.exe"); w != exe {
-			if _, err := os.Stat(w); err == nil {
-				exe = w
-			}
-		}
-	}
-	o := register.Options{Exe: exe, AllUsers: allUsers}
-	if e.profileDir != "" {
-		if o.Profile, err = filepath.Abs(e.profileDir); err != nil {
-			return register.Options{}, err
-		}
-	}
-	return o, nil
+	o, err := registrations.Options(e.profileDir)
+	o.AllUsers = allUsers
+	return o, err
 }

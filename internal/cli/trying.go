@@ -15,7 +15,11 @@ type demoCmd struct {
 }
 
 func (c *demoCmd) Run(e *env) error {
+	exe, err := ownProgram()
+	if err != nil {
+		return err
+	}
 	return demo.Run(e.ctx, demo.Options{Play: c.Play, Pictures: c.Pictures, Hold: c.Hold, ProfileDir: e.profileDir,
-		Version: e.build.Version, Commit: e.build.Commit, Language: e.lang(), Theme: c.Theme,
+		Exe: exe, Version: e.build.Version, Commit: e.build.Commit, Language: e.lang(), Theme: c.Theme,
 		Out: e.out, Log: slog.New(slog.NewTextHandler(e.err, &slog.HandlerOptions{Level: slog.LevelError}))})
 }

@@ -36,6 +36,7 @@ type Options struct {
 	Hold            time.Duration
 	ProfileDir      string // "" is a folder of its own that goes with the demo
 	Version, Commit string
+	Exe             string        // as in resident.Options
 	Language        text.Language // "" is the system's
 	Theme           string        // "" is the system's
 	Out             io.Writer
@@ -87,7 +88,7 @@ func Run(ctx context.Context, o Options) error {
 	defer d.work.Wait() // before the hub goes
 	var failed error
 	err = resident.Run(ctx, resident.Options{
-		Dirs: dirs, ProfileDir: dir, Settings: s, Version: o.Version, Commit: o.Commit, Log: o.Log, AnyPort: true,
+		Dirs: dirs, ProfileDir: dir, Exe: o.Exe, Settings: s, Version: o.Version, Commit: o.Commit, Log: o.Log, AnyPort: true,
 		Hub:  &resident.HubOverride{BaseURL: h.BaseURL(), HubURL: h.HubURL(), ClientID: clientID, OrganisationCode: organisation, Secret: clientSecret},
 		Demo: d, DemoWindow: !o.Play,
 		Painted: func(p card.Painted) {
@@ -96,12 +97,11 @@ func Run(ctx context.Context, o Options) error {
 			default: // nobody plays anything
 			}
 		},
-		Ready: func(ctx context.Context, port int, tokens secret.Tokens, desk bool, mended func()) {
-			all := o.Play || !desk
-			if failed = d.begin(ctx, port, tokens, mended); failed == nil && all {
+		Ready: func(ctx context.Context, port int, tokens secret.Tokens, mended func()) {
+			if failed = d.begin(ctx, port, tokens, mended); failed == nil && o.Play {
 				failed = d.playAll(ctx, o, configure.Language(s))
 			}
-			if failed != nil || all {
+			if failed != nil || o.Play {
 				cancel()
 			}
 		},

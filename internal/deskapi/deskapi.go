@@ -1,23 +1,23 @@
-// Package deskapi is what the resident and the windows program say to each other
+// Package deskapi is what the resident and the windows' process say to each other
 // over the per-user socket: the kinds of messages and their contents. Plain
-// values only. The resident owns every file and every call; the windows program
+// values only. The resident owns every file and every call; the windows' process
 // asks and shows.
 package deskapi
 
 import "time"
 
-// Kinds of messages from the resident to the windows program.
+// Kinds of messages from the resident to the windows' process.
 const (
 	KindWelcome = "welcome" // Welcome, first message
 	KindStatus  = "status"  // Status, whenever it changed
 	KindHistory = "history" // no content: the history on disk has changed
-	KindShow    = "show"    // Show: bring this window to the front
+	KindShow    = "show"    // Show: bring this window to the front; from the windows, first of all: they were started for it
 	KindPlayed  = "played"  // Played: how a demo call went
 	KindQuit    = "quit"    // no content: end, the resident is going
 	KindRecipes = "recipes" // Recipes, when they were asked for
 )
 
-// Kinds of messages from the windows program to the resident.
+// Kinds of messages from the windows' process to the resident.
 const (
 	KindPainted = "painted" // no content: the first window is on screen
 	KindPlay    = "play"    // Play: play a demo call
@@ -39,7 +39,7 @@ const (
 	WindowStart    = "start"
 )
 
-// Welcome tells the windows program how to look and where things are.
+// Welcome tells the windows' process how to look and where things are.
 type Welcome struct {
 	Language string     `json:"language"` // "nl" or "en"
 	Theme    string     `json:"theme"`    // "light", "dark" or "system"

@@ -7,8 +7,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"runtime"
 	"strings"
 	"unicode/utf16"
 
@@ -164,20 +162,4 @@ func (e *exam) browser(ctx context.Context) []said {
 		return say(Warn, "browser.none")
 	}
 	return say(OK, "browser.ok")
-}
-
-// graphics tells whether the windows program lies in our own folder; it is never
-// looked for anywhere else. A server does without.
-func (e *exam) graphics(context.Context) []said {
-	if !e.sys.desktop() {
-		return say(Off, "desk.none")
-	}
-	name := "wiebelt-desk"
-	if runtime.GOOS == "windows" {
-		name += ".exe"
-	}
-	if info, err := os.Stat(filepath.Join(filepath.Dir(e.Exe), name)); err != nil || !info.Mode().IsRegular() {
-		return say(Off, "graphics.desk")
-	}
-	return say(OK, "graphics.ok")
 }

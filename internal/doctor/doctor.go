@@ -118,7 +118,7 @@ var checks = map[string]check{
 	"resident": {usualTime, (*exam).resident}, "version": {usualTime, (*exam).version},
 	"listener": {usualTime, (*exam).listener}, "link": {usualTime, (*exam).link},
 	"scheme": {usualTime, (*exam).scheme}, "autostart": {usualTime, (*exam).autostart}, "microsip": {usualTime, (*exam).microsip},
-	"tray": {usualTime, (*exam).tray}, "cards": {residentIn + time.Second, (*exam).cards}, "lock": {usualTime, (*exam).lock}, "browser": {usualTime, (*exam).browser}, "graphics": {usualTime, (*exam).graphics},
+	"tray": {usualTime, (*exam).tray}, "cards": {residentIn + time.Second, (*exam).cards}, "lock": {usualTime, (*exam).lock}, "browser": {usualTime, (*exam).browser},
 	"disk": {usualTime, (*exam).disk}, "folders": {usualTime, (*exam).folders}, "program": {usualTime, (*exam).program},
 	"log": {usualTime, (*exam).log}, "crash": {usualTime, (*exam).crash}, "history": {usualTime, (*exam).history},
 	"audit": {usualTime, (*exam).audit}, "delivery": {usualTime, (*exam).delivery},

@@ -224,9 +224,6 @@ func rows(t *testing.T) []row {
 		{"browser", setUp, nil, say(OK, "browser.ok")},
 		{"browser", setUp, noDesktop, say(Off, "desk.none")},
 		{"browser", setUp, func(_ *testing.T, e *exam) { e.sys.browser = func(context.Context) bool { return false } }, say(Warn, "browser.none")},
-		{"graphics", setUp, noDesktop, say(Off, "desk.none")},
-		{"graphics", setUp, nil, say(Off, "graphics.desk")},
-		{"graphics", setUp, func(t *testing.T, e *exam) { write(t, filepath.Join(filepath.Dir(e.Exe), "wiebelt-desk"), "") }, say(OK, "graphics.ok")},
 
 		{"disk", setUp, nil, say(OK, "disk.ok", 5000)},
 		{"disk", setUp, room(499<<20, nil), say(Warn, "disk.low", 499)},

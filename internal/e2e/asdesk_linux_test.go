@@ -26,11 +26,14 @@ func (o *office) instance() instance.Config {
 	return cfg
 }
 
-// asDesk speaks with the resident as the windows program does.
+// asDesk speaks with the resident as the windows' process does.
 func asDesk(t *testing.T, o *office) *instance.Conn {
 	t.Helper()
 	c, _, err := instance.Connect(t.Context(), o.instance(), instance.RoleDesk)
 	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Send(deskapi.KindShow, deskapi.Show{Window: deskapi.WindowCalls}); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.Send(deskapi.KindPainted, nil); err != nil { // or it would be taken for one that shows nothing

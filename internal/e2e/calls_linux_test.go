@@ -83,9 +83,6 @@ type desk struct {
 
 func openDesk(t testing.TB, calls int) *desk {
 	t.Helper()
-	if _, err := together(); err != nil {
-		t.Fatal(err)
-	}
 	o := prepare(t, "[history]\ndays = 365\n\n[ui]\ntheme = \"light\"\nlanguage = \"nl\"")
 	seedCalls(t, o, calls)
 	o.start()
@@ -163,7 +160,7 @@ func (d *desk) rows() bool { return d.shows(d.mark(0), answeredGreen) }
 
 // pid is the process of the windows, 0 if there is none.
 func (d *desk) pid() int {
-	for _, pid := range d.running("wiebelt-desk") {
+	for _, pid := range d.running(true) {
 		return pid
 	}
 	return 0
@@ -291,7 +288,7 @@ func (d *desk) rows2() bool {
 	return d.shows(image.Rect(354, 168, 376, 340).Add(d.at), answeredGreen) && d.shows(image.Rect(354, 440, 376, 600).Add(d.at), answeredGreen)
 }
 
-// emptyDesk is the memory of the windows program with an empty calls window.
+// emptyDesk is the memory of the windows' process with an empty calls window.
 func emptyDesk(t testing.TB) int {
 	t.Helper()
 	d := openDesk(t, 0)

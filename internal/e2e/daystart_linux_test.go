@@ -30,9 +30,6 @@ func (i *icon) press(title string) {
 // pause goes on until it is over.
 func TestStartInTheMiddleOfTheDay(t *testing.T) {
 	t.Parallel()
-	if _, err := together(); err != nil {
-		t.Fatal(err)
-	}
 	first := onBus(t, prepare(t, "[ui]\nlanguage = \"nl\""))
 	first.start()
 	p := dial(first.office)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"wiebelt/internal/deskapi"
 	"wiebelt/internal/localhub"
 	"wiebelt/internal/simulate"
 )
@@ -26,16 +27,12 @@ type post struct {
 
 func openPost(t testing.TB) *post {
 	t.Helper()
-	dir, err := together()
-	if err != nil {
-		t.Fatal(err)
-	}
 	o := prepare(t, "[ui]\ntheme = \"light\"\nlanguage = \"nl\"")
 	if out, err := o.wiebelt("provision", "--intermediary", localhub.DefaultIntermediary).CombinedOutput(); err != nil {
 		t.Fatalf("provision: %v: %s", err, out)
 	}
 	o.start()
-	windows := o.Command(filepath.Join(dir, "wiebelt-desk"), "--profile", o.profile, "--window", "delivery")
+	windows := o.wiebelt("window", deskapi.WindowDelivery)
 	windows.Stdout, windows.Stderr = o.log, o.log
 	if err := windows.Start(); err != nil {
 		t.Fatal(err)

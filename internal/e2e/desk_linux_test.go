@@ -2,12 +2,9 @@ package e2e
 
 import (
 	"image"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -16,37 +13,10 @@ import (
 	"wiebelt/internal/simulate"
 )
 
-// together is a folder with both programs, as they are installed.
-var together = sync.OnceValues(func() (string, error) {
-	bin, err := binary()
-	if err != nil {
-		return "", err
-	}
-	dir := filepath.Dir(bin)
-	desk := filepath.Join(dir, "wiebelt-desk")
-	if _, err := os.Stat(desk); err == nil {
-		return dir, nil
-	}
-	cmd := exec.Command("go", "build", "-trimpath", "-tags", "migrated_fynedo", "-ldflags", "-s -w", "-o", desk, "./app/wiebelt-desk")
-	cmd.Dir = "../.."
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", &buildError{string(out)}
-	}
-	return dir, nil
-})
-
-type buildError struct{ out string }
-
-func (e *buildError) Error() string { return e.out }
-
 // TestCallsWindow: with no tray host the calls window comes up by itself, shows
 // the call that was just there, and goes with the resident.
 func TestCallsWindow(t *testing.T) {
 	t.Parallel()
-	if _, err := together(); err != nil {
-		t.Fatal(err)
-	}
 	o := prepare(t, "")
 	o.startAs(nil, "run")
 	id := o.FindWindow("^Oproepen")
@@ -100,12 +70,12 @@ func TestDemo(t *testing.T) {
 // the demo ends with its window.
 func TestDemoWindow(t *testing.T) {
 	t.Parallel()
-	dir, err := together()
+	bin, err := binary()
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := xtest.Start(t, "openbox", xtest.Options{Width: width, Height: height, Env: []string{"LANG=nl_NL.UTF-8"}})
-	cmd := s.Command(filepath.Join(dir, "wiebelt"), "demo")
+	cmd := s.Command(bin, "demo")
 	tmp := t.TempDir()
 	cmd.Env = append(cmd.Env, "TMPDIR="+tmp)
 	var log logtest.Buffer

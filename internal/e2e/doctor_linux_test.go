@@ -165,7 +165,7 @@ func TestDoctorUnderWine(t *testing.T) {
 		}
 	}
 	expect(map[string]string{"settings": "ok", "policy": "off", "secret": "ok", "hub.token": "ok", "resident": "warn", "scheme": "off", "autostart": "off",
-		"microsip": "off", "tray": "ok", "lock": "ok", "graphics": "off", "disk": "ok", "crash": "ok", "history": "off"})
+		"microsip": "off", "tray": "ok", "lock": "ok", "disk": "ok", "crash": "ok", "history": "off"})
 	if out, code := p.Run(exe, "register", "--profile", wineProfile); code != 0 {
 		t.Fatalf("register: exit %d: %s", code, out)
 	}

@@ -38,9 +38,6 @@ func (n *notifier) CloseNotification(uint32) *dbus.Error { return nil }
 // window by itself. Where a panel comes late, it says nothing.
 func TestNoPanelAtLogOn(t *testing.T) {
 	t.Parallel()
-	if _, err := together(); err != nil {
-		t.Fatal(err)
-	}
 	for name, late := range map[string]bool{"never a panel": false, "a late panel": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

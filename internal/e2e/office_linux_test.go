@@ -222,18 +222,19 @@ func (o *office) startAs(before []string, command ...string) {
 		}
 		// They go by themselves, and write to the folder that is removed next.
 		o.Until("the windows have gone", func() bool {
-			return !slices.ContainsFunc(o.running("wiebelt-desk"), func(pid int) bool { return slices.Contains(windows, pid) })
+			return !slices.ContainsFunc(o.running(true), func(pid int) bool { return slices.Contains(windows, pid) })
 		})
 	})
 	o.Until("the resident takes calls", func() bool { _, err := os.Stat(o.announced()); return err == nil })
 }
 
-// running are the processes of a program with the office's profile.
-func (o *office) running(program string) (pids []int) {
+// running are the processes of the office's profile: those with windows, or the others.
+func (o *office) running(windows bool) (pids []int) {
 	all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, f := range all {
 		b, err := os.ReadFile(f)
-		if err == nil && strings.HasPrefix(string(b), filepath.Join(filepath.Dir(o.bin), program)+"\x00") && strings.Contains(string(b), "\x00"+o.profile+"\x00") {
+		if err == nil && strings.HasPrefix(string(b), o.bin+"\x00") && strings.Contains(string(b), "\x00"+o.profile+"\x00") &&
+			strings.Contains(string(b), "\x00window\x00") == windows {
 			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(f)))
 			pids = append(pids, pid)
 		}
@@ -243,7 +244,7 @@ func (o *office) running(program string) (pids []int) {
 
 // windowsOf are the processes with windows that a resident has started.
 func (o *office) windowsOf(resident int) []int {
-	return slices.DeleteFunc(o.running("wiebelt-desk"), func(pid int) bool {
+	return slices.DeleteFunc(o.running(true), func(pid int) bool {
 		b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 		return !strings.Contains(string(b), fmt.Sprintf("\nPPid:\t%d\n", resident))
 	})

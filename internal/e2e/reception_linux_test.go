@@ -69,9 +69,6 @@ func TestDayAtTheReception(t *testing.T) {
 }
 
 func reception(t *testing.T, l text.Language) {
-	if _, err := together(); err != nil {
-		t.Fatal(err)
-	}
 	h, value := startHub(t)
 	people := map[string]string{} // contact by number
 	for i, name := range []string{"Jansen", "Prins", "Bakker", "Visser", "Smit"} {

@@ -45,7 +45,7 @@ func TestTwentyRingsBeforeTheStart(t *testing.T) {
 }
 
 // residents counts the programs that run with the office's profile.
-func residents(o *office) int { return len(o.running(filepath.Base(o.bin))) }
+func residents(o *office) int { return len(o.running(false)) }
 
 // TestIdle: the resident needs no library of the system and little
 // memory; idle it does nothing, but give back once what the last card

@@ -19,9 +19,6 @@ import (
 // screen, frame and all, and the buttons at its foot can be seen. With WIEBELT_SHOTS set, pictures are left there.
 func TestWindowsKeepClearOfTheTaskBar(t *testing.T) {
 	t.Parallel()
-	if _, err := together(); err != nil {
-		t.Fatal(err)
-	}
 	all := []string{deskapi.WindowCalls, deskapi.WindowLookup, deskapi.WindowSettings, deskapi.WindowDelivery, deskapi.WindowDoctor,
 		deskapi.WindowHelp, deskapi.WindowStart, deskapi.WindowTest, deskapi.WindowRecipes, deskapi.WindowDemo}
 	foot := map[string]bool{deskapi.WindowStart: true, deskapi.WindowTest: true} // their primary button stands there
@@ -53,7 +50,7 @@ func TestWindowsKeepClearOfTheTaskBar(t *testing.T) {
 			room := image.Rect(s.left, 0, s.width, s.height-s.bottom)
 			o.start()
 			for _, window := range all {
-				cmd := o.Command(filepath.Join(filepath.Dir(o.bin), "wiebelt-desk"), "--window", window, "--profile", o.profile)
+				cmd := o.wiebelt("window", window)
 				cmd.Stderr, cmd.WaitDelay = o.log, time.Second
 				if err := cmd.Start(); err != nil {
 					t.Fatal(err)

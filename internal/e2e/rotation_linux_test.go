@@ -147,7 +147,7 @@ type statuses struct {
 	all []string
 }
 
-// watchStatus listens as the windows program does.
+// watchStatus listens as the windows' process does.
 func watchStatus(t *testing.T, o *office) *statuses {
 	t.Helper()
 	c := asDesk(t, o)

@@ -29,9 +29,6 @@ type panel struct {
 // is no vault for them on a screen that was made for a test.
 func newcomer(t *testing.T) (o *office, value string) {
 	t.Helper()
-	if _, err := together(); err != nil {
-		t.Fatal(err)
-	}
 	bin, err := binary()
 	if err != nil {
 		t.Fatal(err)
@@ -82,7 +79,7 @@ func (o *office) written() string {
 // openSettings opens the window as the resident does, without a tray to click.
 func (o *office) openSettings() *panel {
 	o.t.Helper()
-	cmd := o.Command(filepath.Join(filepath.Dir(o.bin), "wiebelt-desk"), "--window", deskapi.WindowSettings, "--profile", o.profile)
+	cmd := o.wiebelt("window", deskapi.WindowSettings)
 	cmd.Stderr, cmd.WaitDelay = o.log, time.Second
 	if err := cmd.Start(); err != nil {
 		o.t.Fatal(err)

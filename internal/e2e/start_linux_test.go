@@ -50,9 +50,6 @@ func (o *office) colour(r, g, b uint8) int {
 // corner that is clicked holds and shows a test card, a real baresip that runs is
 // found and connected by one click, and a real call is seen.
 func TestFirstStart(t *testing.T) {
-	if _, err := together(); err != nil {
-		t.Fatal(err)
-	}
 	phone := phonetest.New(t)
 	o := prepare(t, "")
 	for _, f := range []string{o.welcomed(), filepath.Join(o.profile, "settings.toml")} { // an empty profile

@@ -28,9 +28,6 @@ type icon struct {
 // newIcon is an office with a panel; the resident runs.
 func newIcon(t *testing.T, more string) *icon {
 	t.Helper()
-	if _, err := together(); err != nil {
-		t.Fatal(err)
-	}
 	i := onBus(t, prepare(t, more))
 	i.panel = i.Panel()
 	i.start()

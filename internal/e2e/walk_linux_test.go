@@ -31,7 +31,7 @@ import (
 // else's and /etc a copy.
 func TestWalk(t *testing.T) {
 	t.Parallel()
-	bin, err := together()
+	bin, err := binary()
 	if err != nil {
 		t.Fatal(err)
 	}

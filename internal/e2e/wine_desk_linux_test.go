@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"debug/pe"
 	"image"
 	"path/filepath"
 	"strconv"
@@ -13,15 +12,6 @@ import (
 func TestWindowsCalls(t *testing.T) {
 	t.Parallel()
 	dir := windowsPrograms(t)
-	buildForWindows(t, dir, "wiebelt-desk.exe", "./app/wiebelt-desk", "-s -w -H=windowsgui", "CGO_ENABLED=0")
-	f, err := pe.Open(filepath.Join(dir, "wiebelt-desk.exe"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if h, ok := f.OptionalHeader.(*pe.OptionalHeader64); !ok || h.Subsystem != pe.IMAGE_SUBSYSTEM_WINDOWS_GUI {
-		t.Error("wiebelt-desk.exe comes with a console")
-	}
 	p, o := wineOffice(t, dir)
 	o.startsUnderWine(p, dir)
 	if _, code := p.Run(filepath.Join(dir, "wiebeltw.exe"), "ring", "--no-start", "--profile", wineProfile, "--", "0698760011"); code != 0 {

@@ -155,7 +155,7 @@ func Why(from, to string) string {
 	case t == Rooms && !slices.Contains(ground, to):
 		return "imports another room of the resident: have the resident hand over what is needed"
 	case f == Rooms && t == Windows && to != card:
-		return "is a room of the resident, which shows cards and leaves windows to the windows program"
+		return "is a room of the resident, which shows cards and leaves windows to the windows' process"
 	case f == Windows && t == Windows && from != desk && !slices.Contains(shared, to):
 		return "imports another window: ask the desk for it by its name"
 	}
@@ -164,5 +164,5 @@ func Why(from, to string) string {
 
 // MayImportFyne reports whether a package may know Fyne.
 func MayImportFyne(path string) bool {
-	return strings.HasPrefix(path, "internal/ui/") || path == "app/wiebelt-desk"
+	return strings.HasPrefix(path, "internal/ui/")
 }

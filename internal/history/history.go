@@ -1,5 +1,5 @@
 // Package history keeps the calls of this PC in one SQLite file. The resident
-// writes through Store; the windows program reads the same file through Reader,
+// writes through Store; the windows' process reads the same file through Reader,
 // which never changes it. What is kept follows Keep and a number of days
 // (product.md, Privacy). The package starts no goroutine: every call does its
 // work on the caller's, and may wait for the disk, so it never belongs on the

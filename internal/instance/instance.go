@@ -1,6 +1,6 @@
 // Package instance makes sure that one Wiebelt runs for a user and profile, and
 // carries what other programs of that user have to say to it: calls from
-// "wiebelt ring", the windows program, commands.
+// "wiebelt ring", the windows' process, commands.
 //
 // Who is first is decided by the operating system: an exclusive lock on Unix, a
 // named mutex on Windows, both gone with their process. Talking goes over a Unix
@@ -46,7 +46,7 @@ const (
 const (
 	RoleRing    = "ring"    // hands one call over and goes
 	RoleCommand = "command" // asks something and goes
-	RoleDesk    = "desk"    // the windows program
+	RoleDesk    = "desk"    // the windows' process
 	roleProbe   = "probe"   // asks whether anybody is there
 )
 

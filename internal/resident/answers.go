@@ -9,9 +9,9 @@ import (
 	"wiebelt/internal/resident/notices"
 )
 
-// deskParams is what the windows program is shown with.
+// deskParams is what the windows' process is shown with.
 func (r *Resident) deskParams() desks.Params {
-	return desks.Params{ProfileDir: r.o.ProfileDir, Welcome: r.welcome, Answer: r.answerWindow, Language: r.lang, Log: r.o.Log,
+	return desks.Params{Exe: r.o.Exe, ProfileDir: r.o.ProfileDir, Welcome: r.welcome, Answer: r.answerWindow, Language: r.lang, Log: r.o.Log,
 		Copy: func(s string) error { return r.display.Copy(s) },
 		Room: r.room,
 		Ended: func() {
@@ -21,7 +21,7 @@ func (r *Resident) deskParams() desks.Params {
 		}}
 }
 
-// welcome is what the windows program is told first, and whenever it changes.
+// welcome is what the windows' process is told first, and whenever it changes.
 func (r *Resident) welcome(window string) deskapi.Welcome {
 	s := r.set()
 	w := deskapi.Welcome{Language: string(r.lang()), Theme: r.appearance(), FileWord: s.UI.FileWord, Window: window, Status: r.status(), Room: r.room()}

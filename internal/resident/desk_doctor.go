@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -17,9 +16,9 @@ import (
 	"wiebelt/internal/health"
 	"wiebelt/internal/hub"
 	"wiebelt/internal/instance"
-	"wiebelt/internal/native/register"
 	"wiebelt/internal/resident/ask"
 	"wiebelt/internal/resident/configure"
+	"wiebelt/internal/resident/registrations"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
 )
@@ -73,16 +72,9 @@ func doctorConfig(o Options, s *settings.Settings, l text.Language) (doctor.Conf
 	if real, err := filepath.EvalSymlinks(exe); err == nil {
 		exe = real
 	}
-	reg := register.Options{Exe: exe, Profile: o.ProfileDir}
-	if w := filepath.Join(filepath.Dir(exe), "wiebeltw.exe"); runtime.GOOS == "windows" {
-		if _, err := os.Stat(w); err == nil {
-			reg.Exe = w
-		}
-	}
-	if reg.Profile != "" {
-		if reg.Profile, err = filepath.Abs(reg.Profile); err != nil {
-			return doctor.Config{}, err
-		}
+	reg, err := registrations.Options(o.ProfileDir)
+	if err != nil {
+		return doctor.Config{}, err
 	}
 	return doctor.Config{Dirs: o.Dirs, Version: o.Version, Commit: o.Commit, Exe: exe, Register: reg, Language: l, Settings: s, Rules: configure.Rules,
 		Hub: func(s *settings.Settings) (hub.Config, error) {

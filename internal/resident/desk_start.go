@@ -32,7 +32,7 @@ const askedFile = "start-asked"
 // the very first start of a profile, where neither settings nor policy have
 // answered any of its questions.
 func (r *Resident) firstStart() bool {
-	if r.o.Demo != nil || r.o.Hub != nil || r.desks.Path() == "" {
+	if r.o.Demo != nil || r.o.Hub != nil {
 		return false
 	}
 	for _, used := range []string{filepath.Join(r.o.Dirs.State, askedFile), historyPath(r.o.Dirs)} {

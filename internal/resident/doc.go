@@ -8,7 +8,7 @@
 // which rooms.go and answers.go hand to it, and stands on the ground at the bottom.
 //
 //	            of a call                          of the computer
-//	heard           the way it came over, and   desks           the windows program
+//	heard           the way it came over, and   desks           the windows' process
 //	                the wait for a test call    program         another version of our own
 //	notices         shown in place of cards     registrations   what others may take away
 //	corners         where cards were dragged    watch           hub, secret, a usual day

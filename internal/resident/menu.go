@@ -130,15 +130,12 @@ func (r *Resident) menu(report health.Report, now time.Time) []tray.Item {
 		items = append(items, tray.Item{ID: "none", Title: l.T(text.StatusMenuNone), Disabled: true})
 	}
 	line()
-	windows := r.desks.Path() != ""
-	if windows {
-		items = append(items, tray.Item{ID: menuWindow + deskapi.WindowCalls, Title: r.callsTitle()})
-		if set.Lookup.Manual {
-			add(menuWindow+deskapi.WindowLookup, text.StatusMenuSearch)
-		}
-		if set.Hub.Intermediary != "" {
-			add(menuWindow+deskapi.WindowDelivery, text.StatusMenuMessages)
-		}
+	items = append(items, tray.Item{ID: menuWindow + deskapi.WindowCalls, Title: r.callsTitle()})
+	if set.Lookup.Manual {
+		add(menuWindow+deskapi.WindowLookup, text.StatusMenuSearch)
+	}
+	if set.Hub.Intermediary != "" {
+		add(menuWindow+deskapi.WindowDelivery, text.StatusMenuMessages)
 	}
 	if set.Hub.HubURL != "" && r.o.Demo == nil {
 		add(menuHub, text.StatusMenuHub)
@@ -154,16 +151,14 @@ func (r *Resident) menu(report health.Report, now time.Time) []tray.Item {
 		add(menuVisible, text.StatusMenuVisible)
 	}
 	line()
-	if windows {
-		if r.o.Demo != nil {
-			add(menuWindow+deskapi.WindowDemo, text.StatusMenuDemo)
-		} else { // the demo's port and tokens are gone with it
-			add(menuWindow+deskapi.WindowTest, text.StatusMenuTest)
-			add(menuWindow+deskapi.WindowRecipes, text.RecipesMenu)
-			add(menuWindow+deskapi.WindowSettings, text.StatusMenuSettings)
-			add(menuWindow+deskapi.WindowDoctor, text.DoctorWindowMenu)
-			add(menuWindow+deskapi.WindowHelp, text.StatusMenuHelp)
-		}
+	if r.o.Demo != nil {
+		add(menuWindow+deskapi.WindowDemo, text.StatusMenuDemo)
+	} else { // the demo's port and tokens are gone with it
+		add(menuWindow+deskapi.WindowTest, text.StatusMenuTest)
+		add(menuWindow+deskapi.WindowRecipes, text.RecipesMenu)
+		add(menuWindow+deskapi.WindowSettings, text.StatusMenuSettings)
+		add(menuWindow+deskapi.WindowDoctor, text.DoctorWindowMenu)
+		add(menuWindow+deskapi.WindowHelp, text.StatusMenuHelp)
 	}
 	add(menuQuit, text.StatusMenuQuit)
 	return items

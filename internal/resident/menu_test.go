@@ -2,8 +2,6 @@ package resident
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -25,20 +23,6 @@ func (noDemo) Play(context.Context, string, text.Language) deskapi.Played {
 	return deskapi.Played{}
 }
 
-// withWindows puts a windows program beside the tests' own, for as long as a test.
-func withWindows(t *testing.T) {
-	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := filepath.Join(filepath.Dir(exe), "wiebelt-desk")
-	if err := os.WriteFile(p, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.Remove(p) })
-}
-
 func titles(items []tray.Item) (all []string) {
 	for _, i := range items {
 		if i.Separator {
@@ -54,11 +38,10 @@ func titles(items []tray.Item) (all []string) {
 func TestMenuHasWhatIsSetUp(t *testing.T) {
 	now := time.Now()
 	for _, tt := range []struct {
-		name      string
-		change    func(d *desktop)
-		state     health.State
-		noWindows bool
-		has, not  []string
+		name     string
+		change   func(d *desktop)
+		state    health.State
+		has, not []string
 	}{
 		{name: "all of it", has: []string{"Klaar.", "Nog geen oproepen", "Oproepen…", "Nummer opzoeken…", "Hub openen", "1 uur pauzeren", "Pauzeren tot morgen", "Telefoon koppelen", "Help…", "Wiebelt afsluiten"},
 			not: []string{"Doorgaan", "Demo…", "Berichten aanleveren…"}},
@@ -66,17 +49,12 @@ func TestMenuHasWhatIsSetUp(t *testing.T) {
 		{name: "no hub", change: func(d *desktop) { d.set.Hub.HubURL = "" }, not: []string{"Hub openen"}},
 		{name: "deliveries", change: func(d *desktop) { d.set.Hub.Intermediary = "1" }, has: []string{"Berichten aanleveren…"}},
 		{name: "paused", state: health.Paused, has: []string{"Doorgaan"}, not: []string{"1 uur pauzeren", "Pauzeren tot morgen"}},
-		{name: "no windows program", noWindows: true, has: []string{"Hub openen", "1 uur pauzeren", "Wiebelt afsluiten"},
-			not: []string{"Oproepen…", "Nummer opzoeken…", "Telefoon koppelen", "Help…", "Instellingen…", "Berichten aanleveren…"}},
 		{name: "the demo", change: func(d *desktop) { d.o.Demo = noDemo{} }, has: []string{"Demo…", "Oproepen…"}, not: []string{"Hub openen", "1 uur pauzeren", "Telefoon koppelen", "Instellingen…"}},
 		{name: "a missed call", change: func(d *desktop) { d.put(missedCall()) }, has: []string{"Oproepen… (1 gemist)"}, not: []string{"Oproepen…"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			d := newDesktop(t)
 			d.set.Hub.HubURL = d.asked.HubURL()
-			if !tt.noWindows {
-				withWindows(t)
-			}
 			if tt.change != nil {
 				tt.change(d)
 			}

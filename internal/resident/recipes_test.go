@@ -17,7 +17,7 @@ import (
 	"wiebelt/internal/text"
 )
 
-// TestRecipesForTheWindow: what the windows program gets when it asks, and only
+// TestRecipesForTheWindow: what the windows' process gets when it asks, and only
 // then; nothing of it is logged.
 func TestRecipesForTheWindow(t *testing.T) {
 	dir := t.TempDir()

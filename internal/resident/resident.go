@@ -48,6 +48,7 @@ import (
 type Options struct {
 	Dirs            profile.Dirs
 	ProfileDir      string // as given on the command line, for the programs we start
+	Exe             string // our program, in a second process of which the windows run
 	Settings        *settings.Settings
 	Version, Commit string
 	Log             *slog.Logger
@@ -67,9 +68,9 @@ type Options struct {
 	// DemoWindow opens the demo's window once everything runs.
 	DemoWindow bool
 	// Ready is called once calls are taken, on a goroutine of its own, with the
-	// listener's port and tokens, and whether there are windows to be opened;
-	// hubMended has the hub asked anew, whatever it said before.
-	Ready func(ctx context.Context, port int, tokens secret.Tokens, desk bool, hubMended func())
+	// listener's port and tokens; hubMended has the hub asked anew, whatever it
+	// said before.
+	Ready func(ctx context.Context, port int, tokens secret.Tokens, hubMended func())
 }
 
 // HubOverride is a hub with its credentials.
@@ -246,7 +247,7 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 	r.ways = newWays(ctx, r, &work)
 	r.ways.apply(r.o.Settings)
 	if r.o.Ready != nil {
-		work.Go(func() { r.o.Ready(ctx, r.ways.port(), r.ways.keys(), r.desks.Path() != "", r.hubMended) })
+		work.Go(func() { r.o.Ready(ctx, r.ways.port(), r.ways.keys(), r.hubMended) })
 	}
 	work.Go(func() { r.follow(ctx) })
 	if r.o.Demo == nil {
@@ -438,7 +439,7 @@ func (r *Resident) Ring(e call.Event) error {
 	return err
 }
 
-// Peer serves the windows program and commands.
+// Peer serves windows and commands.
 func (r *Resident) Peer(ctx context.Context, hello instance.Hello, c *instance.Conn) {
 	switch hello.Role {
 	case instance.RoleDesk:

@@ -21,6 +21,8 @@ const (
 	UsageNothingBehind Key = "usage.nothing_behind"
 	UsageOr            Key = "usage.or"
 	UsageWrong         Key = "usage.wrong"
+
+	WindowUnknown Key = "window.unknown" // the names that there are
 )
 
 // CommandHelp is the help for a part of the command line: "deliver.list" is a

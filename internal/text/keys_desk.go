@@ -1,6 +1,6 @@
 package text
 
-// The texts of the windows program.
+// The texts of the windows' process.
 const (
 	DeskCallsTitle        Key = "desk.calls.title"
 	DeskCallsFilter       Key = "desk.calls.filter"

@@ -13,7 +13,7 @@ var DoctorChecks = []string{
 	"settings", "policy", "setup", "secret", "expiry",
 	"hub.name", "hub.connection", "hub.certificate", "hub.clock", "hub.token", "hub.lookup",
 	"resident", "version", "listener", "link", "scheme", "autostart", "microsip",
-	"tray", "cards", "lock", "browser", "graphics", "disk", "folders", "program", "log", "crash", "history", "audit", "delivery",
+	"tray", "cards", "lock", "browser", "disk", "folders", "program", "log", "crash", "history", "audit", "delivery",
 }
 
 // DoctorTroubles are what the doctor can find wrong, each with a sentence and one

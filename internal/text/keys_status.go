@@ -41,7 +41,6 @@ const (
 	StatusMenuHelp         Key = "status.menu.help"
 	StatusMenuVisible      Key = "status.menu.visible"
 	StatusNoHost           Key = "status.nohost"
-	StatusDeskMissing      Key = "status.desk.missing"
 	StatusDeskFailed       Key = "status.desk.failed"
 )
 

@@ -74,15 +74,6 @@ func TestOneVersion(t *testing.T) {
 	}
 }
 
-// TestDesk reads the resources that the windows program is linked with.
-func TestDesk(t *testing.T) {
-	b, err := os.ReadFile("../../app/wiebelt-desk/rsrc_windows_amd64.syso")
-	if err != nil {
-		t.Fatal(err)
-	}
-	check(t, "wiebelt-desk", b)
-}
-
 func check(t *testing.T, name string, b []byte) {
 	t.Helper()
 	for _, want := range []string{"PerMonitorV2", "asInvoker", "<activeCodePage", ">UTF-8<", "8e0f7a12-bfb3-4fe8-b9a5-48fd50a15a9a"} {

@@ -1,5 +1,5 @@
 // Package message tells the user one thing in the plainest way a platform has,
-// where nothing else of ours can come on screen: when the windows program does
+// where nothing else of ours can come on screen: when the windows' process does
 // not start. It needs no window of ours and no toolkit.
 package message
 

@@ -1,5 +1,5 @@
-// Package desks knows the windows program: it starts it when somebody asks for a
-// window, talks to it while it runs, and says so when it cannot be started.
+// Package desks knows the process with the windows: it starts it when somebody asks
+// for one, talks to it while it runs, and says so when it cannot be started.
 //
 // It owns that process and the connections with it, under the lock of Desks; each
 // connection has the goroutine that serves it, one that sends, and one for each
@@ -14,8 +14,6 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"runtime"
 	"sync"
 	"time"
 
@@ -26,14 +24,15 @@ import (
 	"wiebelt/internal/text"
 )
 
-// paintedIn is how long the windows program may take from its start until it asks
+// paintedIn is how long the windows process may take from its start until it asks
 // what to show, and from then until something is on screen; one that shows nothing
 // is ended, generously, since the first start on a slow machine takes long.
 const paintedIn = 15 * time.Second
 
-// Params is what the windows program is shown with. The functions may be called
+// Params is what the windows process is shown with. The functions may be called
 // from any goroutine.
 type Params struct {
+	Exe        string                              // our program, which shows the windows too
 	ProfileDir string                              // as given on the command line
 	Welcome    func(window string) deskapi.Welcome // the first message
 	Answer     func(q ask.Request)                 // does what a window asks, on a goroutine of its own
@@ -44,7 +43,7 @@ type Params struct {
 	Log        *slog.Logger
 }
 
-// Desks is the windows program. Its methods may be called from anywhere.
+// Desks is the process with the windows. Its methods may be called from anywhere.
 type Desks struct {
 	p       Params
 	ctx     context.Context // of the resident
@@ -66,26 +65,12 @@ type outgoing struct {
 	msg  any
 }
 
-// New knows the windows program until ctx ends.
+// New knows the windows process until ctx ends.
 func New(ctx context.Context, p Params) *Desks {
 	return &Desks{p: p, ctx: ctx, conns: map[*instance.Conn]chan outgoing{}, limit: paintedIn}
 }
 
-// Path is the windows program in our own folder, "" if it is not there. It is
-// never looked for anywhere else.
-func (d *Desks) Path() string {
-	name := "wiebelt-desk"
-	if runtime.GOOS == "windows" {
-		name += ".exe"
-	}
-	p := filepath.Join(own(), name)
-	if info, err := os.Stat(p); err != nil || !info.Mode().IsRegular() {
-		return ""
-	}
-	return p
-}
-
-// Show brings up a window, starting the program if it does not run.
+// Show brings up a window, starting the process if it does not run.
 func (d *Desks) Show(window string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -100,19 +85,13 @@ func (d *Desks) Show(window string) {
 		d.again = true // it is on its way, or on its way out
 		return
 	}
-	exe := d.Path()
-	if exe == "" {
-		d.p.Log.Warn("the windows program is not installed")
-		d.Tell(text.StatusDeskMissing)
-		return
-	}
-	args := []string{"--window", window}
+	args := []string{"window", window}
 	if d.p.ProfileDir != "" {
 		args = append(args, "--profile", d.p.ProfileDir)
 	}
-	cmd := exec.Command(exe, args...)
+	cmd := exec.Command(d.p.Exe, args...)
 	if err := cmd.Start(); err != nil {
-		d.p.Log.Error("the windows program does not start", "why", err)
+		d.p.Log.Error("the windows do not start", "why", err)
 		d.Tell(text.StatusDeskFailed)
 		return
 	}
@@ -124,23 +103,23 @@ func (d *Desks) Show(window string) {
 		d.late.Stop()
 		d.process, d.late = nil, nil
 		again, want := d.again && err == nil, d.want
-		d.again = false
+		d.want, d.again = "", false
 		d.mu.Unlock()
 		if again && d.ctx.Err() == nil {
 			d.Show(want)
 		}
 		if err != nil {
-			d.p.Log.Warn("the windows program ended badly", "why", err)
+			d.p.Log.Warn("the windows ended badly", "why", err)
 			d.Tell(text.StatusDeskFailed)
 		}
 		d.p.Ended()
 	}()
 }
 
-// hurry ends a process of the windows program after a while, if it is still ours.
+// hurry ends a process with windows after a while, if it is still ours.
 func (d *Desks) hurry(p *os.Process) *time.Timer {
 	return time.AfterFunc(d.limit, func() {
-		d.p.Log.Error("the windows program shows nothing and is ended")
+		d.p.Log.Error("the windows process shows nothing and is ended")
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		if p != nil && d.process == p {
@@ -163,17 +142,17 @@ func (d *Desks) Tell(what text.Key) {
 	}()
 }
 
-// Open reports whether the windows program is there.
+// Open reports whether any window is open.
 func (d *Desks) Open() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return len(d.conns) > 0
 }
 
-// End takes the windows program down with the resident.
+// End takes the windows down with the resident.
 func (d *Desks) End() { d.Send(deskapi.KindQuit, nil) }
 
-// Send tells every open windows program something. It never blocks.
+// Send tells every process with windows something. It never blocks.
 func (d *Desks) Send(kind string, msg any) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -189,17 +168,31 @@ func queue(out chan outgoing, m outgoing) {
 	}
 }
 
-// Serve talks to one windows program until it ends or ctx does.
+// Serve talks to one process with windows until it ends or ctx does. The first that
+// it says is which window it was started for; where windows are open already, they
+// show that one too, and the process is sent away.
 func (d *Desks) Serve(ctx context.Context, c *instance.Conn) {
 	ctx, cancel := context.WithCancel(ctx)
 	var work sync.WaitGroup
 	defer work.Wait()
 	defer cancel()
 	out := make(chan outgoing, 64)
+	silent := context.AfterFunc(ctx, func() { _ = c.Close() })
+	kind, raw, err := c.Receive()
+	var first deskapi.Show
+	if !silent() || err != nil || kind != deskapi.KindShow || json.Unmarshal(raw, &first) != nil {
+		return
+	}
 	d.mu.Lock()
+	if len(d.conns) > 0 {
+		d.mu.Unlock()
+		d.Show(first.Window)
+		_ = c.Send(deskapi.KindQuit, nil)
+		return
+	}
 	d.conns[c] = out
-	window := cmp.Or(d.want, deskapi.WindowCalls)
-	d.again = false
+	window := cmp.Or(d.want, first.Window) // another one may have been asked for since it was started
+	d.want, d.again = "", false
 	if d.late != nil {
 		d.late.Stop()
 	}
@@ -243,7 +236,7 @@ func (d *Desks) Serve(ctx context.Context, c *instance.Conn) {
 	}
 }
 
-// handle passes on what the windows program asks for. Nothing here blocks its
+// handle passes on what the windows ask for. Nothing here blocks its
 // connection.
 func (d *Desks) handle(ctx context.Context, work *sync.WaitGroup, out chan outgoing, kind string, raw json.RawMessage) {
 	if kind == deskapi.KindCopy {
@@ -257,16 +250,4 @@ func (d *Desks) handle(ctx context.Context, work *sync.WaitGroup, out chan outgo
 	}
 	q := ask.Request{Ctx: ctx, Kind: kind, Raw: raw, Reply: func(kind string, msg any) { queue(out, outgoing{kind, msg}) }}
 	work.Go(func() { d.p.Answer(q) })
-}
-
-// own is the folder our programs lie in; others are started from there only.
-func own() string {
-	exe, err := os.Executable()
-	if err != nil {
-		return ""
-	}
-	if real, err := filepath.EvalSymlinks(exe); err == nil {
-		exe = real
-	}
-	return filepath.Dir(exe)
 }

@@ -73,14 +73,17 @@ func newOffice(t *testing.T) *office {
 	return o
 }
 
-// connect is a windows program that was welcomed.
-func (o *office) connect() *instance.Conn {
+// connect is a process with windows that was started for one.
+func (o *office) connect(window string) *instance.Conn {
 	o.t.Helper()
 	c, _, err := instance.Connect(o.t.Context(), o.cfg, instance.RoleDesk)
 	if err != nil {
 		o.t.Fatal(err)
 	}
 	o.t.Cleanup(func() { _ = c.Close() })
+	if err := c.Send(deskapi.KindShow, deskapi.Show{Window: window}); err != nil {
+		o.t.Fatal(err)
+	}
 	return c
 }
 
@@ -104,7 +107,7 @@ func TestServe(t *testing.T) {
 	if o.Open() {
 		t.Error("open before anybody came")
 	}
-	c := o.connect()
+	c := o.connect(deskapi.WindowCalls)
 	var w deskapi.Welcome
 	if kind := o.next(c, &w); kind != deskapi.KindWelcome || w.Window != deskapi.WindowCalls || w.Theme != "dark" || !o.Open() {
 		t.Fatalf("%s %+v, open %v", kind, w, o.Open())
@@ -112,6 +115,13 @@ func TestServe(t *testing.T) {
 	o.Show(deskapi.WindowHelp)
 	var show deskapi.Show
 	if kind := o.next(c, &show); kind != deskapi.KindShow || show.Window != deskapi.WindowHelp {
+		t.Errorf("%s %+v", kind, show)
+	}
+	second := o.connect(deskapi.WindowDelivery)
+	if kind := o.next(second, nil); kind != deskapi.KindQuit {
+		t.Errorf("a second process was told %q", kind)
+	}
+	if kind := o.next(c, &show); kind != deskapi.KindShow || show.Window != deskapi.WindowDelivery {
 		t.Errorf("%s %+v", kind, show)
 	}
 	send := func(kind string, msg any) {
@@ -154,7 +164,7 @@ func TestServe(t *testing.T) {
 // TestRequestsEndWithTheirWindow: whoever asked and has gone is answered no more.
 func TestRequestsEndWithTheirWindow(t *testing.T) {
 	o := newOffice(t)
-	c := o.connect()
+	c := o.connect(deskapi.WindowCalls)
 	o.next(c, nil)
 	if err := c.Send("slow.one", nil); err != nil {
 		t.Fatal(err)
@@ -165,16 +175,12 @@ func TestRequestsEndWithTheirWindow(t *testing.T) {
 	}
 }
 
-// TestShowStartsTheProgram: once, from our own folder only, with the window and the
-// profile; and again for a window that was wanted as it went.
+// TestShowStartsTheProgram: once, with the window and the profile; and again for a window that was wanted as it went.
 func TestShowStartsTheProgram(t *testing.T) {
 	o := newOffice(t)
-	if o.Path() != "" {
-		t.Fatalf("there is one: %s", o.Path())
-	}
 	notes := filepath.Join(t.TempDir(), "notes")
 	gate := filepath.Join(t.TempDir(), "gate")
-	install(t, "echo \"$*\" >> "+notes+"\nwhile [ ! -e "+gate+" ]; do sleep 0.01; done\n")
+	o.install("echo \"$*\" >> " + notes + "\nwhile [ ! -e " + gate + " ]; do sleep 0.01; done\n")
 	o.Show(deskapi.WindowCalls)
 	o.Show(deskapi.WindowHelp) // it is on its way: no other one
 	if err := os.WriteFile(gate, nil, 0o600); err != nil {
@@ -191,19 +197,18 @@ func TestShowStartsTheProgram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := string(b), "--window calls --profile /profile\n--window help --profile /profile\n"; got != want {
+	if got, want := string(b), "window calls --profile /profile\nwindow help --profile /profile\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
 
-// install puts a script in the windows program's place.
-func install(t *testing.T, script string) {
-	t.Helper()
-	program := filepath.Join(own(), "wiebelt-desk")
-	if err := os.WriteFile(program, []byte("#!/bin/sh\n"+script), 0o700); err != nil {
-		t.Fatal(err)
+// install puts a script in our program's place.
+func (o *office) install(script string) {
+	o.t.Helper()
+	o.p.Exe = filepath.Join(o.t.TempDir(), "wiebelt")
+	if err := os.WriteFile(o.p.Exe, []byte("#!/bin/sh\n"+script), 0o700); err != nil {
+		o.t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = os.Remove(program) })
 }
 
 // TestProgramThatHangs: one that never asks what to show is ended, so that the
@@ -211,7 +216,7 @@ func install(t *testing.T, script string) {
 func TestProgramThatHangs(t *testing.T) {
 	o := newOffice(t)
 	o.limit = 50 * time.Millisecond
-	install(t, "exec sleep 600\n")
+	o.install("exec sleep 600\n")
 	for range 2 {
 		o.Show(deskapi.WindowCalls)
 		select {

@@ -28,8 +28,8 @@ const (
 // settings over ours.
 var ErrPhoneRuns = errors.New("the phone is running; close it first")
 
-// registration names the program that the desktop starts, for this profile.
-func registration(profileDir string) (register.Options, error) {
+// Options names the program that the desktop starts, for this profile.
+func Options(profileDir string) (register.Options, error) {
 	exe, err := os.Executable()
 	if err != nil {
 		return register.Options{}, err
@@ -93,7 +93,7 @@ func reregister(d profile.Dirs, s *settings.Settings, profileDir string, what he
 	if what == health.MicroSIP {
 		return ConnectFile(d, s, profileDir, detect.Phone{Kind: detect.MicroSIP, File: was.MicroSIP}, detect.This().Processes())
 	}
-	o, err := registration(profileDir)
+	o, err := Options(profileDir)
 	if err != nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func ConnectFile(d profile.Dirs, s *settings.Settings, profileDir string, p dete
 // RepairLost registers again, without a running resident, what was registered
 // before and is lost, and tells what that was.
 func RepairLost(d profile.Dirs, s *settings.Settings, profileDir string) (done []string, err error) {
-	o, err := registration(profileDir)
+	o, err := Options(profileDir)
 	if err != nil {
 		return nil, err
 	}

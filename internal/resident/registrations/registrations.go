@@ -144,7 +144,7 @@ type repair struct {
 // hold; told is called on Run's goroutine with what is lost whenever that has
 // changed. It fails where our own program's name is not known.
 func New(d profile.Dirs, profileDir string, current func() *settings.Settings, told func(lost []health.Registration), log *slog.Logger) (*Watch, error) {
-	o, err := registration(profileDir)
+	o, err := Options(profileDir)
 	if err != nil {
 		return nil, err
 	}

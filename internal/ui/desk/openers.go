@@ -1,6 +1,9 @@
 package desk
 
 import (
+	"maps"
+	"slices"
+
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/ui/calls"
 	"wiebelt/internal/ui/delivery"
@@ -29,6 +32,9 @@ func openers(h *calls.History) map[string]kit.Opener {
 		deskapi.WindowTest:     start.OpenTest,
 	}
 }
+
+// Names are those of the windows, in order.
+func Names() []string { return slices.Sorted(maps.Keys(openers(new(calls.History)))) }
 
 // Known reports whether there is a window of that name.
 func Known(name string) bool { return openers(new(calls.History))[name] != nil }

@@ -1,5 +1,5 @@
-// Package desk is the frame of the windows program: the connection to the
-// resident, and which windows there are. The windows themselves are packages
+// Package desk is the process with the windows: the connection to the resident,
+// and which windows there are. The windows themselves are packages
 // beside this one, and internal/ui/kit is what they share.
 //
 // Everything in the windows happens on Fyne's thread; the goroutines (one that
@@ -9,10 +9,14 @@
 package desk
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"image"
+	"image/draw"
+	"image/png"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -20,9 +24,11 @@ import (
 
 	"fyne.io/fyne/v2"
 
+	"wiebelt/assets"
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/calls"
+	"wiebelt/internal/ui/driver"
 	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
 )
@@ -37,12 +43,9 @@ type Conn interface {
 
 // Config is what Run works with.
 type Config struct {
-	// App makes the Fyne app; called once, on the goroutine of Run, after the
-	// resident said welcome.
-	App func() (fyne.App, error)
 	// Connect connects to the resident.
 	Connect func(context.Context) (Conn, error)
-	Window  string // the window to open first; "" leaves it to the resident
+	Window  string // the window to open first
 	Log     *slog.Logger
 	// PaintedIn is how long the first frame may take; 0 means 5 s.
 	PaintedIn time.Duration
@@ -67,18 +70,15 @@ func Run(ctx context.Context, cfg Config) error {
 	outer := ctx
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	conn, welcome, err := greet(ctx, cfg.Connect)
-	if err != nil {
+	conn, welcome, err := greet(ctx, cfg)
+	if err != nil || conn == nil {
 		return err
-	}
-	if cfg.Window != "" {
-		welcome.Window = cfg.Window
 	}
 	if cfg.PaintedIn == 0 {
 		cfg.PaintedIn = 5 * time.Second
 	}
 
-	app, err := cfg.App()
+	app, err := newApp()
 	if err != nil {
 		_ = conn.Close() // the error that matters is the one above
 		return fmt.Errorf("%w: %w", ErrNoWindow, err)
@@ -172,20 +172,27 @@ type message struct {
 	m    any
 }
 
-// greet connects and waits for the welcome.
-func greet(ctx context.Context, connect func(context.Context) (Conn, error)) (Conn, deskapi.Welcome, error) {
+// greet connects, tells the window and waits for the welcome. There is no
+// connection where other windows are open, which show that one too.
+func greet(ctx context.Context, cfg Config) (Conn, deskapi.Welcome, error) {
 	var w deskapi.Welcome
 	ctx, cancel := context.WithTimeout(ctx, answerIn)
 	defer cancel()
-	conn, err := connect(ctx)
+	conn, err := cfg.Connect(ctx)
 	if err != nil {
 		return nil, w, err
 	}
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() }) // makes Receive return; its error tells
-	kind, raw, err := conn.Receive()
+	var kind string
+	var raw json.RawMessage
+	if err = conn.Send(deskapi.KindShow, deskapi.Show{Window: cfg.Window}); err == nil {
+		kind, raw, err = conn.Receive()
+	}
 	switch {
 	case !stop():
 		return nil, w, ErrSilent
+	case err == nil && kind == deskapi.KindQuit:
+		return nil, w, conn.Close()
 	case err == nil && kind != deskapi.KindWelcome:
 		err = fmt.Errorf("%w with a welcome", ErrSilent)
 	case err == nil:
@@ -196,6 +203,23 @@ func greet(ctx context.Context, connect func(context.Context) (Conn, error)) (Co
 		return nil, w, fmt.Errorf("greet the resident: %w", err)
 	}
 	return conn, w, nil
+}
+
+// newApp makes the application that shows the windows.
+func newApp() (fyne.App, error) {
+	var icons []*image.NRGBA
+	for _, size := range []int{16, 32, 48, 128} {
+		b, err := assets.Icons.ReadFile(fmt.Sprintf("icons/app-%d.png", size))
+		if err != nil {
+			continue // embedded: only a broken build gets here
+		}
+		if i, err := png.Decode(bytes.NewReader(b)); err == nil {
+			to := image.NewNRGBA(i.Bounds())
+			draw.Draw(to, to.Rect, i, i.Bounds().Min, draw.Src)
+			icons = append(icons, to)
+		}
+	}
+	return driver.New(driver.Options{ID: "nl.wiebelt.companion", Name: "Wiebelt", Icons: icons, Theme: theme.New("")})
 }
 
 // receive hands over what the resident says until the connection ends.

@@ -60,6 +60,7 @@ func TestGreet(t *testing.T) {
 		want    error
 	}{
 		{"welcome", &message{deskapi.KindWelcome, deskapi.Welcome{Language: "nl"}}, nil, nil},
+		{"windows are open already", &message{deskapi.KindQuit, nil}, nil, nil},
 		{"something else first", &message{deskapi.KindStatus, deskapi.Status{}}, nil, ErrSilent},
 		{"nobody there", nil, refused, refused},
 		{"says nothing", nil, nil, ErrSilent},
@@ -72,7 +73,7 @@ func TestGreet(t *testing.T) {
 			}
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			_, w, err := greet(ctx, func(context.Context) (Conn, error) {
+			conn, w, err := greet(ctx, Config{Connect: func(context.Context) (Conn, error) {
 				if tt.first == nil && tt.connect == nil {
 					cancel() // what the time limit does too
 				}
@@ -80,16 +81,20 @@ func TestGreet(t *testing.T) {
 					return nil, tt.connect
 				}
 				return p, nil
-			})
+			}})
 			if !errors.Is(err, tt.want) {
 				t.Errorf("got %v, want %v", err, tt.want)
 			}
-			if err == nil && w.Language != "nl" {
+			elsewhere := tt.first != nil && tt.first.kind == deskapi.KindQuit
+			if (conn == nil) != (err != nil || elsewhere) {
+				t.Error("a connection", conn)
+			}
+			if err == nil && !elsewhere && w.Language != "nl" {
 				t.Errorf("welcome %+v", w)
 			}
 			select {
 			case <-p.closed:
-				if err == nil {
+				if err == nil && !elsewhere {
 					t.Error("a good connection was closed")
 				}
 			default:

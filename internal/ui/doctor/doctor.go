@@ -37,7 +37,7 @@ var groups = []struct {
 	{"settings", []string{"settings", "policy", "setup", "secret", "expiry"}},
 	{"hub", []string{"hub.name", "hub.connection", "hub.certificate", "hub.clock", "hub.token", "hub.lookup"}},
 	{"phones", []string{"resident", "version", "listener", "link", "scheme", "autostart", "microsip"}},
-	{"desktop", []string{"tray", "cards", "lock", "browser", "graphics"}},
+	{"desktop", []string{"tray", "cards", "lock", "browser"}},
 	{"disk", []string{"disk", "folders", "program", "log", "crash", "history", "audit", "delivery"}},
 }
 

@@ -76,7 +76,7 @@ func (d *Desk) Window(title text.Key, content fyne.CanvasObject, size fyne.Size)
 }
 
 // probe is one transparent pixel that reports when it is painted. The
-// resident waits for it: a windows program that runs and paints nothing is
+// resident waits for it: a process with windows that runs and paints nothing is
 // ended.
 func (d *Desk) probe() fyne.CanvasObject {
 	pixel := canvas.NewRaster(func(width, height int) image.Image {

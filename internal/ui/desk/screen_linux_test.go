@@ -1,4 +1,4 @@
-package main
+package desk
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"image"
 	_ "image/png"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,12 +27,24 @@ import (
 
 const deskEnv = "WIEBELT_DESK_TEST_IS_DESK"
 
-// TestMain also is the windows program itself, with its real arguments.
+// build is what the resident and the windows of these tests are built from.
+const build = "t"
+
+// TestMain also is the process with the windows: its arguments are the folder of
+// the resident and the window to open.
 func TestMain(m *testing.M) {
-	if os.Getenv(deskEnv) != "" {
-		os.Exit(run(os.Args[1:], os.Stderr))
+	if os.Getenv(deskEnv) == "" {
+		os.Exit(m.Run())
 	}
-	os.Exit(m.Run())
+	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	err := Run(context.Background(), Config{Window: os.Args[2], Log: log, Connect: func(ctx context.Context) (Conn, error) {
+		c, _, err := instance.Connect(ctx, instance.Config{RunDir: os.Args[1], Version: build, Build: build, Log: log}, instance.RoleDesk)
+		return c, err
+	}})
+	if err != nil {
+		log.Error("no windows", "why", err)
+		os.Exit(1)
+	}
 }
 
 type line struct {
@@ -120,7 +133,7 @@ func until(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// resident is what the windows program talks to, over the real connection.
+// resident is what the windows' process talks to, over the real connection.
 type resident struct {
 	t       *testing.T
 	welcome deskapi.Welcome
@@ -141,6 +154,9 @@ func (r *resident) Peer(_ context.Context, hello instance.Hello, c *instance.Con
 	if hello.Role != instance.RoleDesk {
 		r.t.Errorf("it came as %q", hello.Role)
 	}
+	if kind, _, err := c.Receive(); kind != deskapi.KindShow {
+		r.t.Errorf("it began with %q, %v", kind, err)
+	}
 	if err := c.Send(deskapi.KindWelcome, r.welcome); err != nil {
 		r.t.Error(err)
 	}
@@ -155,8 +171,8 @@ func (r *resident) Peer(_ context.Context, hello instance.Hello, c *instance.Con
 	}
 }
 
-// startDesk starts the windows program and the resident that it talks to.
-func startDesk(t *testing.T, s *screen, w deskapi.Welcome, args ...string) *resident {
+// startDesk starts the process with the windows and the resident that it talks to.
+func startDesk(t *testing.T, s *screen, w deskapi.Welcome) *resident {
 	t.Helper()
 	dir := t.TempDir()
 	dirs, err := profile.Find(dir)
@@ -166,7 +182,7 @@ func startDesk(t *testing.T, s *screen, w deskapi.Welcome, args ...string) *resi
 	if err := dirs.Make(); err != nil {
 		t.Fatal(err)
 	}
-	one, err := instance.Acquire(instance.Config{RunDir: dirs.Run, Version: version, Build: commit})
+	one, err := instance.Acquire(instance.Config{RunDir: dirs.Run, Version: build, Build: build})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +197,7 @@ func startDesk(t *testing.T, s *screen, w deskapi.Welcome, args ...string) *resi
 		}
 		one.Close()
 	})
-	r.desk = exec.Command(os.Args[0], append([]string{"--profile", dir}, args...)...)
+	r.desk = exec.Command(os.Args[0], dirs.Run, w.Window)
 	r.desk.Env = append(s.Env(), deskEnv+"=1")
 	r.desk.Stderr = r.err
 	if err := r.desk.Start(); err != nil {
@@ -211,7 +227,7 @@ func (r *resident) wait(kind string, m any) {
 	select {
 	case l, ok := <-r.got:
 		if !ok {
-			r.t.Fatalf("the windows program went instead of saying %q: %s", kind, r.err)
+			r.t.Fatalf("the windows' process went instead of saying %q: %s", kind, r.err)
 		}
 		if l.Kind == deskapi.KindCallsAsk && kind != l.Kind {
 			r.wait(kind, m)
@@ -236,7 +252,7 @@ func (r *resident) ended(wantCode int) {
 	select {
 	case <-r.done:
 	case <-time.After(20 * time.Second):
-		r.t.Fatal("the windows program did not end")
+		r.t.Fatal("the windows' process did not end")
 	}
 	if code := r.desk.ProcessState.ExitCode(); code != wantCode {
 		r.t.Errorf("exit code %d, want %d: %s", code, wantCode, r.err)

@@ -1,4 +1,4 @@
-package main
+package desk
 
 import (
 	"encoding/json"
@@ -35,7 +35,7 @@ func (r *resident) says(act func(), m any) string {
 			select {
 			case l, ok := <-r.got:
 				if !ok {
-					r.t.Fatalf("the windows program went: %s", r.err)
+					r.t.Fatalf("the windows' process went: %s", r.err)
 				}
 				if l.Kind == deskapi.KindCallsAsk {
 					continue

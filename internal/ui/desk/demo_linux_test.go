@@ -1,4 +1,4 @@
-package main
+package desk
 
 import (
 	"errors"
@@ -104,42 +104,5 @@ func TestWithoutScreen(t *testing.T) {
 	t.Setenv("WAYLAND_DISPLAY", "")
 	if _, err := newApp(); !errors.Is(err, nativewindow.ErrNoDisplay) {
 		t.Errorf("%v", err)
-	}
-}
-
-// Without a resident there is nothing to show.
-func TestWithoutResident(t *testing.T) {
-	var said strings.Builder
-	if code := run([]string{"--profile", t.TempDir(), "--window", "calls"}, &said); code != 1 ||
-		!strings.HasPrefix(said.String(), "wiebelt-desk: connect to the resident: Wiebelt is not running") {
-		t.Errorf("code %d, said %q", code, said.String())
-	}
-}
-
-// An argument of the resident's picks the window.
-func TestWindowArgument(t *testing.T) {
-	s := newScreen(t)
-	r := startDesk(t, s, welcome("nl", "light", deskapi.WindowDemo, ""), "--window", "calls")
-	r.wait(deskapi.KindPainted, nil)
-	s.window("Oproepen")
-	r.send(deskapi.KindQuit, nil)
-	r.ended(0)
-}
-
-func TestArguments(t *testing.T) {
-	for _, tt := range []struct {
-		args []string
-		code int
-		says string
-	}{
-		{[]string{"--window", "unheard-of"}, 2, `unknown window "unheard-of"`},
-		{[]string{"calls"}, 2, `unexpected argument "calls"`},
-		{[]string{"--nonsense"}, 2, "nonsense"},
-		{[]string{"--help"}, 0, "profile"},
-	} {
-		var said strings.Builder
-		if code := run(tt.args, &said); code != tt.code || !strings.Contains(said.String(), tt.says) {
-			t.Errorf("%v: code %d, said %q", tt.args, code, said.String())
-		}
 	}
 }

@@ -1,0 +1,47 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+
+	"wiebelt/internal/instance"
+	"wiebelt/internal/resident"
+	"wiebelt/internal/text"
+	"wiebelt/internal/ui/desk"
+)
+
+type windowCmd struct {
+	Name string `arg:""`
+}
+
+// Run shows a window and ends with the last one. The resident runs this command
+// when somebody asks it for a window; whoever types it while windows are open gets
+// his beside them, in that process.
+func (c *windowCmd) Run(e *env) error {
+	if !desk.Known(c.Name) {
+		return wrong(text.WindowUnknown, strings.Join(desk.Names(), ", "))
+	}
+	d, err := e.dirs()
+	if err != nil {
+		return err
+	}
+	log := slog.New(slog.NewTextHandler(e.err, nil))
+	cfg, err := resident.Instance(d, e.build.Version, e.build.Commit, log)
+	if err != nil {
+		return err
+	}
+	err = desk.Run(e.ctx, desk.Config{Window: c.Name, Log: log,
+		Connect: func(ctx context.Context) (desk.Conn, error) {
+			conn, hello, err := instance.Connect(ctx, cfg, instance.RoleDesk)
+			if err == nil && hello.Build != e.build.Commit {
+				log.Warn("the resident is of another build and decides what happens", "resident", hello.Build, "window", e.build.Commit)
+			}
+			return conn, err
+		}})
+	if errors.Is(err, instance.ErrNotRunning) {
+		return &failure{exitNotRunning, err}
+	}
+	return err
+}
