@@ -20,10 +20,6 @@ import (
 // the call goes into the inbox (corrections.md 20).
 const answerIn = 10 * time.Millisecond
 
-// patience is how long it waits where there is no inbox to fall back on. Where
-// nothing runs the answer comes at once all the same.
-const patience = 250 * time.Millisecond
-
 // event is a call on its way to the resident: parsed fields, no arguments.
 type event struct {
 	// HandOver names this hand-over: a call that reaches us over the socket and
@@ -85,30 +81,70 @@ func decodeEvent(raw []byte) (e call.Event, handOver string, err error) {
 
 // HandOver gives a call to the running Wiebelt. If nobody answers at once, or
 // Wiebelt is on its way out, the call is laid into the inbox and start is called
-// to start Wiebelt; with a nil start, ErrNotRunning comes back instead. After
-// the user has quit, ErrQuit. Starting one Wiebelt too many is harmless: it sees
-// that it is not the first and goes.
+// to start Wiebelt. Where that fails the call may be taken all the same, by one
+// that was slow to answer; if not, start's error comes back and the call waits for
+// the next one. A nil start starts nothing: ErrNotRunning then, and nothing stays in
+// the inbox. After the user has quit, ErrQuit. Starting one Wiebelt too many is
+// harmless: it sees that it is not the first and goes.
 func HandOver(ctx context.Context, cfg Config, e call.Event, start func() error) error {
 	out := encodeEvent(e)
-	wait := answerIn
-	if start == nil {
-		wait = patience
-	}
-	err := deliver(ctx, cfg, out, wait)
+	err := deliver(ctx, cfg, out, answerIn)
 	switch {
 	case err == nil:
 		return nil
 	case !errors.Is(err, ErrNotRunning):
 		return err
-	case start == nil:
+	case start == nil && free(cfg):
 		return ErrNotRunning
 	case wasQuit(cfg):
 		return ErrQuit
 	}
-	if err := lay(cfg, out); err != nil {
+	file, err := lay(cfg, out)
+	if err != nil {
 		return err
 	}
-	return start()
+	err = ErrNotRunning
+	if start != nil {
+		err = start()
+	}
+	if err == nil || taken(ctx, file, cfg) {
+		return nil
+	}
+	if start == nil && errors.Is(os.Remove(file), os.ErrNotExist) {
+		return nil // taken at the last moment
+	}
+	return err
+}
+
+// free reports whether nobody holds the place: no Wiebelt runs, none is coming or
+// going.
+func free(cfg Config) bool {
+	release, err := lock(cfg)
+	if err == nil {
+		release()
+	}
+	return !errors.Is(err, ErrRunning)
+}
+
+// taken reports whether somebody takes a call out of the inbox, as long as there
+// is somebody who might.
+func taken(ctx context.Context, file string, cfg Config) bool {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(settleTime); ; {
+		last := free(cfg) || time.Now().After(end) // asked first: it may take the call and go
+		if _, err := os.Lstat(file); errors.Is(err, os.ErrNotExist) {
+			return true
+		}
+		if last {
+			return false
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return false
+		}
+	}
 }
 
 // deliver hands the call over the socket to one that answers within wait.
@@ -140,25 +176,25 @@ func deliver(ctx context.Context, cfg Config, out event, wait time.Duration) err
 	return text.Errorf(text.InstanceRefused, call.CleanText(why, 200))
 }
 
-// lay puts a call into the inbox, whole or not at all.
-func lay(cfg Config, out event) error {
+// lay puts a call into the inbox, whole or not at all, and returns its file.
+func lay(cfg Config, out event) (path string, err error) {
 	dir := inboxDir(cfg)
 	if err := private(cfg); err != nil {
-		return err
+		return "", err
 	}
 	b, err := json.Marshal(out)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if len(b) > inboxSize {
-		return text.Errorf(text.InstanceLong)
+		return "", text.Errorf(text.InstanceLong)
 	}
 	if err := makeRoom(dir); err != nil {
-		return err
+		return "", err
 	}
 	f, err := os.CreateTemp(dir, tempPrefix+"*")
 	if err != nil {
-		return fmt.Errorf("write to the inbox: %w", err)
+		return "", fmt.Errorf("write to the inbox: %w", err)
 	}
 	_, err = f.Write(b)
 	if e2 := f.Close(); err == nil {
@@ -166,14 +202,15 @@ func lay(cfg Config, out event) error {
 	}
 	// The name orders calls by the time they came in.
 	name := fmt.Sprintf("%020d-%s%s", max(0, out.At.UnixNano()), strings.TrimPrefix(filepath.Base(f.Name()), tempPrefix), callSuffix)
+	path = filepath.Join(dir, name)
 	if err == nil {
-		err = os.Rename(f.Name(), filepath.Join(dir, name))
+		err = os.Rename(f.Name(), path)
 	}
 	if err != nil {
 		_ = os.Remove(f.Name())
-		return fmt.Errorf("write to the inbox: %w", err)
+		return "", fmt.Errorf("write to the inbox: %w", err)
 	}
-	return nil
+	return path, nil
 }
 
 // makeRoom returns ErrInboxFull when nothing more may be laid down. Half-written

@@ -30,14 +30,14 @@ func TestOnceByTwoRoads(t *testing.T) {
 	serve(t, dir, e)
 	out := encodeEvent(command("1"))
 	for range 2 {
-		if err := lay(config(dir), out); err != nil {
+		if _, err := lay(config(dir), out); err != nil {
 			t.Fatal(err)
 		}
-		if err := deliver(t.Context(), config(dir), out, patience); err != nil {
+		if err := deliver(t.Context(), config(dir), out, settleTime); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := deliver(t.Context(), config(dir), encodeEvent(command("2")), patience); err != nil {
+	if err := deliver(t.Context(), config(dir), encodeEvent(command("2")), settleTime); err != nil {
 		t.Fatal(err)
 	}
 	waitFor(t, "the inbox to be empty", func() bool {
@@ -95,6 +95,55 @@ func TestEndingResident(t *testing.T) {
 	<-e.news
 	cancel()
 	<-served
+}
+
+// TestSlowToAnswer: where nothing can be started, a call that the running one
+// takes a little later was handed over; what an ending one leaves was not.
+func TestSlowToAnswer(t *testing.T) {
+	none := errors.New("no screen")
+	for name, c := range map[string]struct {
+		start func() error
+		want  error
+		left  int // in the inbox, where nobody takes it
+	}{"cannot start": {func() error { return none }, none, 1}, "may not start": {nil, ErrNotRunning, 0}} {
+		t.Run(name, func(t *testing.T) {
+			cfg := config(t.TempDir())
+			i, err := Acquire(cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files := func() int {
+				all, _ := os.ReadDir(inboxDir(cfg))
+				return len(all)
+			}
+			told := make(chan error, 1)
+			hand := func(number string) { // and wait until it lies there
+				go func() { told <- HandOver(t.Context(), cfg, command(number), c.start) }()
+				waitFor(t, "the call in the inbox", func() bool { return files() == 1 })
+			}
+			hand("1")
+			e := &ears{news: make(chan struct{}, 2)}
+			ctx, cancel := context.WithCancel(t.Context())
+			served := make(chan struct{})
+			go func() { defer close(served); _ = i.Serve(ctx, e) }()
+			if err := <-told; err != nil {
+				t.Errorf("taken, and still: %v", err)
+			}
+			cancel()
+			<-served
+			hand("2")
+			_ = i.Close()
+			if err := <-told; !errors.Is(err, c.want) {
+				t.Errorf("left by the one that went: %v, want %v", err, c.want)
+			}
+			if n := files(); n != c.left {
+				t.Errorf("%d files in the inbox, want %d", n, c.left)
+			}
+			if len(e.got) != 1 || e.got[0].Number != "1" {
+				t.Errorf("heard: %+v", e.got)
+			}
+		})
+	}
 }
 
 // TestQuitLastsUntilTheNextLogOn: a note of another boot or session is an old one.
@@ -168,7 +217,7 @@ func TestInboxMakesRoom(t *testing.T) {
 func TestInboxTriesAgain(t *testing.T) {
 	dir := t.TempDir()
 	for _, n := range []string{"1", "2"} {
-		if err := lay(config(dir), encodeEvent(command(n))); err != nil {
+		if _, err := lay(config(dir), encodeEvent(command(n))); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -217,7 +217,7 @@ func TestWholeEventArrives(t *testing.T) {
 	serve(t, dir, e)
 	want := call.Event{Way: call.Way{Kind: call.KindCommand, Tells: call.TellsRing}, ID: "x", State: call.Ended, Direction: call.Outgoing,
 		Reason: call.Missed, Number: "0612345678", Name: "J. de Vries", Line: "101", Via: "102", At: time.Now().Round(0)}
-	if err := deliver(t.Context(), config(dir), encodeEvent(want), patience); err != nil {
+	if err := deliver(t.Context(), config(dir), encodeEvent(want), settleTime); err != nil {
 		t.Fatal(err)
 	}
 	<-e.news
@@ -342,7 +342,7 @@ func TestGarbage(t *testing.T) {
 		_ = c.Close()
 	}
 	waitFor(t, "a good call", func() bool {
-		return deliver(t.Context(), config(dir), encodeEvent(command("1")), patience) == nil
+		return deliver(t.Context(), config(dir), encodeEvent(command("1")), settleTime) == nil
 	})
 	<-e.news
 	if len(e.got) != 1 {
@@ -392,7 +392,7 @@ func TestLongPath(t *testing.T) {
 	t.Setenv("TMPDIR", temp)
 	e := &ears{news: make(chan struct{}, 1)}
 	serve(t, dir, e)
-	if err := deliver(t.Context(), config(dir), encodeEvent(command("1")), patience); err != nil {
+	if err := deliver(t.Context(), config(dir), encodeEvent(command("1")), settleTime); err != nil {
 		t.Fatal(err)
 	}
 	<-e.news
