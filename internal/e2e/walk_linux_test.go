@@ -54,7 +54,7 @@ func TestWalk(t *testing.T) {
 				cmd := exec.CommandContext(t.Context(), "unshare", flags, "--kill-child", "--mount-proc", "sh", "-c",
 					`ip link set lo up && mount --bind "$1" /etc && mount --bind "$2" /usr/local/share && shift 2 && exec "$@"`, "sh",
 					etc, share, os.Args[0], "-test.run=^TestWalkInside$", "-test.v")
-				cmd.Env = append(xtest.Start(t, "openbox", xtest.Options{Width: width, Height: height}).Env(), "WIEBELT_WALK="+string(l), fmt.Sprint("WIEBELT_WALK_TERMINAL=", terminal), "WIEBELT_BIN="+bin)
+				cmd.Env = append(xtest.Start(t, "openbox", xtest.Options{Width: width, Height: height}).Env(), "WIEBELT_WALK="+string(l), fmt.Sprint("WIEBELT_WALK_TERMINAL=", terminal), "WIEBELT_BIN="+filepath.Dir(bin))
 				out, err := cmd.CombinedOutput()
 				if err != nil || !bytes.Contains(out, []byte("--- PASS: TestWalkInside")) {
 					t.Errorf("%v:\n%s", err, out)
