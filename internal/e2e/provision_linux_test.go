@@ -269,7 +269,7 @@ func TestTwoSecrets(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 	const next = "the-new-secret"
-	if out := s.must(next+"\n", "provision", "--secret-stdin"); !strings.Contains(out, "oude geheim blijft") || state() != "waiting" {
+	if out := s.must(next+"\n", "provision", "--secret-stdin"); !strings.Contains(out, "The old secret stays") || state() != "waiting" {
 		t.Errorf("%s: %s", state(), out)
 	}
 	// The hub still has the old one.
