@@ -7,12 +7,12 @@ import (
 	"runtime"
 	"runtime/debug"
 
+	"wiebelt/internal/configure"
 	"wiebelt/internal/contact"
 	"wiebelt/internal/hub"
 	"wiebelt/internal/native/eventlog"
 	"wiebelt/internal/phone"
 	"wiebelt/internal/profile"
-	"wiebelt/internal/resident/configure"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
 )

@@ -12,12 +12,12 @@ import (
 	"time"
 
 	"wiebelt/internal/call"
+	"wiebelt/internal/configure"
 	"wiebelt/internal/contact"
 	"wiebelt/internal/hub"
 	"wiebelt/internal/instance"
 	"wiebelt/internal/phone"
 	"wiebelt/internal/resident"
-	"wiebelt/internal/resident/configure"
 	"wiebelt/internal/ring"
 	"wiebelt/internal/softphone/scheme"
 	"wiebelt/internal/softphone/twinkle"

@@ -10,10 +10,10 @@ import (
 	"sync"
 	"time"
 
+	"wiebelt/internal/configure"
 	"wiebelt/internal/hub"
 	"wiebelt/internal/outbox"
 	"wiebelt/internal/profile"
-	"wiebelt/internal/resident/configure"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
 )

@@ -14,11 +14,11 @@ import (
 
 	"golang.org/x/term"
 
+	"wiebelt/internal/configure"
 	"wiebelt/internal/doctor"
 	"wiebelt/internal/hub"
 	"wiebelt/internal/instance"
 	"wiebelt/internal/resident"
-	"wiebelt/internal/resident/configure"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
 )

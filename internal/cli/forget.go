@@ -11,11 +11,11 @@ import (
 	"strconv"
 	"strings"
 
+	"wiebelt/internal/configure"
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/instance"
 	"wiebelt/internal/native/register"
 	"wiebelt/internal/resident"
-	"wiebelt/internal/resident/configure"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/text"

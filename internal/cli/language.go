@@ -14,8 +14,8 @@ import (
 	"github.com/alecthomas/kong"
 	"golang.org/x/term"
 
+	"wiebelt/internal/configure"
 	"wiebelt/internal/profile"
-	"wiebelt/internal/resident/configure"
 	"wiebelt/internal/ring"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/settings/templates"

@@ -9,11 +9,11 @@ import (
 
 	"wiebelt/internal/native/eventlog"
 	"wiebelt/internal/profile"
-	"wiebelt/internal/resident/trial"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/settings/templates"
 	"wiebelt/internal/text"
+	"wiebelt/internal/trial"
 )
 
 type provisionCmd struct {

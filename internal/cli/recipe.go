@@ -8,9 +8,9 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"wiebelt/internal/configure"
 	"wiebelt/internal/guide"
 	"wiebelt/internal/profile"
-	"wiebelt/internal/resident/configure"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/softphone/listener"

@@ -16,11 +16,11 @@ import (
 	"github.com/gorilla/websocket"
 
 	"wiebelt/internal/call"
+	"wiebelt/internal/configure"
 	"wiebelt/internal/guide"
 	"wiebelt/internal/instance"
 	"wiebelt/internal/profile"
 	"wiebelt/internal/resident"
-	"wiebelt/internal/resident/configure"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/softphone/listener"

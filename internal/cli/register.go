@@ -2,7 +2,7 @@ package cli
 
 import (
 	"wiebelt/internal/native/register"
-	"wiebelt/internal/resident/registrations"
+	"wiebelt/internal/registrations"
 	"wiebelt/internal/text"
 )
 

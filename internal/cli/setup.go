@@ -15,11 +15,11 @@ import (
 
 	"wiebelt/internal/contact"
 	"wiebelt/internal/profile"
-	"wiebelt/internal/resident/trial"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/settings/setup"
 	"wiebelt/internal/text"
+	"wiebelt/internal/trial"
 )
 
 // exportOffice writes the set-up file and shows its passphrase, alone on standard

@@ -14,9 +14,9 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"wiebelt/internal/configure"
 	"wiebelt/internal/phone"
 	"wiebelt/internal/profile"
-	"wiebelt/internal/resident/configure"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/softphone/listener"

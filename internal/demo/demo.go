@@ -16,12 +16,12 @@ import (
 	"time"
 
 	"wiebelt/internal/companion"
+	"wiebelt/internal/configure"
 	"wiebelt/internal/contact"
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/localhub"
 	"wiebelt/internal/profile"
 	"wiebelt/internal/resident"
-	"wiebelt/internal/resident/configure"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/simulate"

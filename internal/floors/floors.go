@@ -1,10 +1,13 @@
 // Package floors writes down how the packages of this module stand on each
-// other: eight floors, and imports that only go down. Its test walks the
+// other: nine floors, and imports that only go down. Its test walks the
 // imports of every package and fails, with the reason, on one that goes up.
 //
-//	8 wiring   app/*, internal/cli, internal/resident, internal/demo
-//	7 rooms    internal/resident/*: the parts of the resident, which it connects
-//	6 windows  internal/ui/* — the only floor that imports Fyne
+//	9 wiring   app/*, internal/cli, internal/resident, internal/demo
+//	8 rooms    internal/resident/*: the parts of the resident, which it connects
+//	7 windows  internal/ui/* — the only floor that imports Fyne
+//	6 tasks    internal/configure, internal/trial, internal/registrations, internal/doctor:
+//	           what can be done with what lies below; one function each, for commands,
+//	           windows and resident alike
 //	5 native   internal/native/*
 //	4 engine   internal/companion
 //	3 adapters internal/softphone/*, internal/hub, internal/history, …
@@ -16,9 +19,8 @@
 // theme) and no other; only internal/ui/desk knows them all.
 //
 // Of the resident's rooms, each is one thing with its goroutine or its file: it
-// imports no other room, but those that run nothing of their own and are the
-// ground of the others (configure, ask, trial), and never the resident, which
-// hands it what it needs of the rest.
+// imports no other room, but ask, which runs nothing of its own, and never the
+// resident, which hands it what it needs of the rest.
 //
 // Beside them stand the local hub and the simulated softphone: they know the
 // domain and the words, and only the wiring knows them. Packages that serve
@@ -42,6 +44,7 @@ const (
 	Adapters
 	Engine
 	Native
+	Tasks
 	Windows
 	Rooms // of the resident
 	Wiring
@@ -59,7 +62,10 @@ var rooms = []struct {
 	{"internal/resident/", Rooms},
 	{"internal/resident", Wiring},
 	{"internal/demo", Wiring},
-	{"internal/doctor", Wiring},
+	{"internal/configure", Tasks},
+	{"internal/trial", Tasks},
+	{"internal/registrations", Tasks},
+	{"internal/doctor", Tasks},
 	{"internal/ui/kittest", TestsOnly},
 	{"internal/ui/", Windows},
 	{"internal/native/xtest", TestsOnly},
@@ -124,7 +130,7 @@ var shared = []string{"internal/ui/kit", "internal/ui/theme", "internal/ui/offsc
 
 // ground is what the resident's rooms may share; of what is on screen they may
 // know the cards.
-var ground = []string{"internal/resident/configure", "internal/resident/ask", "internal/resident/trial"}
+var ground = []string{"internal/resident/ask"}
 
 const card = "internal/ui/card"
 

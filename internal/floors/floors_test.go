@@ -135,7 +135,7 @@ func TestRulesCanFail(t *testing.T) {
 		{"internal/ui/calls", "internal/ui/kit"}, {"internal/ui/desk", "internal/ui/calls"}, {"internal/ui/card", "internal/ui/offscreen"},
 		{"app/wiebelt", "internal/cli"}, {"internal/ui/card", "internal/companion"}, {"internal/hub", "internal/contact"},
 		{"internal/resident/recorder", "internal/history"}, {"internal/resident", "internal/resident/recorder"},
-		{"internal/resident/recorder", "internal/resident/configure"}, {"internal/resident/recorder", "internal/ui/card"},
+		{"internal/resident/recorder", "internal/configure"}, {"internal/resident/recorder", "internal/ui/card"},
 	} {
 		if why := Why(c[0], c[1]); why != "" {
 			t.Errorf("%s may not import %s: %s", c[0], c[1], why)

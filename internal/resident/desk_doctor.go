@@ -11,14 +11,14 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"wiebelt/internal/configure"
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/doctor"
 	"wiebelt/internal/health"
 	"wiebelt/internal/hub"
 	"wiebelt/internal/instance"
+	"wiebelt/internal/registrations"
 	"wiebelt/internal/resident/ask"
-	"wiebelt/internal/resident/configure"
-	"wiebelt/internal/resident/registrations"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
 )

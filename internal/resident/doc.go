@@ -5,22 +5,19 @@
 //
 // What has a goroutine or a file of its own is a room below this package. A room
 // knows neither the resident nor another room: it has functions of the resident,
-// which rooms.go and answers.go hand to it, and stands on the ground at the bottom.
+// which rooms.go and answers.go hand to it.
 //
 //	            of a call                          of the computer
 //	heard           the way it came over, and   desks           the windows' process
 //	                the wait for a test call    program         another version of our own
-//	notices         shown in place of cards     registrations   what others may take away
-//	corners         where cards were dragged    watch           hub, secret, a usual day
+//	notices         shown in place of cards     watch           hub, secret, a usual day
+//	corners         where cards were dragged
 //	recorder        its entry in the history
 //	audit           its record for administrators
 //
 //	            of a window
 //	delivery        the outbox and its window   prefs           the settings window
-//
-//	            the ground: nothing runs there by itself
-//	trial           a hub that somebody wants, tried and taken over
-//	configure       what settings come to       ask             what a window asks
+//	ask             what a window asks: nothing runs there by itself
 //
 // What stays here holds much of the whole in its hands: what holds now and how it
 // changes (live.go), the ways in (listen.go), the state of all of it (status.go)

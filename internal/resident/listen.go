@@ -7,8 +7,8 @@ import (
 	"reflect"
 	"sync"
 
+	"wiebelt/internal/configure"
 	"wiebelt/internal/health"
-	"wiebelt/internal/resident/configure"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/softphone/link"

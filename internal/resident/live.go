@@ -6,11 +6,11 @@ import (
 	"time"
 
 	"wiebelt/internal/companion"
+	"wiebelt/internal/configure"
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/history"
 	"wiebelt/internal/hub"
 	"wiebelt/internal/phone"
-	"wiebelt/internal/resident/configure"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
 )

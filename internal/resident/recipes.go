@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"os"
 
+	"wiebelt/internal/configure"
 	"wiebelt/internal/deskapi"
-	"wiebelt/internal/resident/configure"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/text"
 )

@@ -7,10 +7,10 @@ import (
 	"testing"
 
 	"wiebelt/internal/call"
+	"wiebelt/internal/configure"
 	"wiebelt/internal/guide"
 	"wiebelt/internal/health"
 	"wiebelt/internal/profile"
-	"wiebelt/internal/resident/configure"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/text"

@@ -18,12 +18,12 @@ import (
 	"sync"
 	"time"
 
+	"wiebelt/internal/configure"
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/health"
 	"wiebelt/internal/hub"
 	"wiebelt/internal/outbox"
 	"wiebelt/internal/profile"
-	"wiebelt/internal/resident/configure"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
 )

@@ -19,16 +19,16 @@ import (
 	"strings"
 	"time"
 
+	"wiebelt/internal/configure"
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/health"
 	"wiebelt/internal/profile"
 	"wiebelt/internal/resident/ask"
-	"wiebelt/internal/resident/configure"
-	"wiebelt/internal/resident/trial"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/settings/templates"
 	"wiebelt/internal/text"
+	"wiebelt/internal/trial"
 )
 
 // storeIn is how long the secret store is waited for on behalf of the settings

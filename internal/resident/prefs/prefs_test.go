@@ -26,10 +26,10 @@ import (
 	"wiebelt/internal/localhub"
 	"wiebelt/internal/profile"
 	"wiebelt/internal/resident/ask"
-	"wiebelt/internal/resident/trial"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/settings/setup"
+	"wiebelt/internal/trial"
 )
 
 // TestMain: what is said here is Dutch, whatever language the computer has.

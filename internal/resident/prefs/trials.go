@@ -12,15 +12,15 @@ import (
 	"sync"
 	"time"
 
+	"wiebelt/internal/configure"
 	"wiebelt/internal/contact"
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/resident/ask"
-	"wiebelt/internal/resident/configure"
-	"wiebelt/internal/resident/trial"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/settings/setup"
 	"wiebelt/internal/text"
+	"wiebelt/internal/trial"
 )
 
 // setupKept is how long a set-up file that was opened, its secret included, is

@@ -15,11 +15,11 @@ import (
 	"sync"
 	"time"
 
+	"wiebelt/internal/configure"
 	"wiebelt/internal/contact"
 	"wiebelt/internal/hub"
 	"wiebelt/internal/phone"
 	"wiebelt/internal/profile"
-	"wiebelt/internal/resident/configure"
 	"wiebelt/internal/settings"
 )
 

@@ -7,11 +7,11 @@ import (
 	"os"
 	"path/filepath"
 
+	"wiebelt/internal/configure"
 	"wiebelt/internal/guide"
 	"wiebelt/internal/health"
 	"wiebelt/internal/native/register"
 	"wiebelt/internal/profile"
-	"wiebelt/internal/resident/configure"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/softphone/detect"
 	"wiebelt/internal/softphone/phonefile"
