@@ -10,6 +10,7 @@ import (
 	"wiebelt/internal/resident"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/desk"
+	"wiebelt/internal/ui/kit"
 )
 
 type windowCmd struct {
@@ -32,7 +33,7 @@ func (c *windowCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	err = desk.Run(e.ctx, desk.Config{Window: c.Name, Log: log,
+	err = desk.Run(e.ctx, desk.Config{Window: c.Name, Dirs: d, Program: kit.Program{Version: e.build.Version, Commit: e.build.Commit, ProfileDir: e.profileDir}, Log: log,
 		Connect: func(ctx context.Context) (desk.Conn, error) {
 			conn, hello, err := instance.Connect(ctx, cfg, instance.RoleDesk)
 			if err == nil && hello.Build != e.build.Commit {

@@ -10,12 +10,27 @@ import "time"
 const (
 	KindWelcome = "welcome" // Welcome, first message
 	KindStatus  = "status"  // Status, whenever it changed
-	KindHistory = "history" // no content: the history on disk has changed
 	KindShow    = "show"    // Show: bring this window to the front; from the windows, first of all: they were started for it
 	KindPlayed  = "played"  // Played: how a demo call went
 	KindQuit    = "quit"    // no content: end, the resident is going
 	KindRecipes = "recipes" // Recipes, when they were asked for
 )
+
+// KindChanged goes both ways: what lies on disk has changed, and whoever shows or
+// follows it reads it again.
+const KindChanged = "changed" // Changed
+
+// What can have changed.
+const (
+	ChangedHistory  = "history"  // the calls
+	ChangedSettings = "settings" // the settings' files
+	ChangedSecret   = "secret"   // a secret, and maybe the settings
+)
+
+// Changed says what has changed on disk.
+type Changed struct {
+	What string `json:"what"`
+}
 
 // Kinds of messages from the windows' process to the resident.
 const (

@@ -67,6 +67,11 @@ func (r *Resident) answerWindow(q ask.Request) {
 		return
 	}
 	switch q.Kind {
+	case deskapi.KindChanged:
+		var m deskapi.Changed
+		if q.Decode(&m) {
+			r.follows(m.What)
+		}
 	case deskapi.KindPlay:
 		var m deskapi.Play
 		if r.o.Demo != nil && q.Decode(&m) {
@@ -74,5 +79,15 @@ func (r *Resident) answerWindow(q ask.Request) {
 		}
 	case deskapi.KindRecipe:
 		q.Reply(deskapi.KindRecipes, r.recipes())
+	}
+}
+
+// follows takes in what a window has changed on disk.
+func (r *Resident) follows(what string) {
+	switch what {
+	case deskapi.ChangedHistory:
+		r.historyChanged()
+	case deskapi.ChangedSettings, deskapi.ChangedSecret:
+		r.settingsChanged(what == deskapi.ChangedSecret)
 	}
 }

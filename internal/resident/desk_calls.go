@@ -173,7 +173,7 @@ func (r *Resident) withCall(q ask.Request, e history.Entry, relation bool) error
 // historyChanged tells windows and tray that the history on disk, or its state,
 // is another one.
 func (r *Resident) historyChanged() {
-	r.desks.Send(deskapi.KindHistory, nil)
+	r.desks.Send(deskapi.KindChanged, deskapi.Changed{What: deskapi.ChangedHistory})
 	select {
 	case r.retell <- struct{}{}:
 	default: // it is about to look anyway

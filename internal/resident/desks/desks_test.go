@@ -145,8 +145,8 @@ func TestServe(t *testing.T) {
 	if s := <-o.copied; s != "0612345678" {
 		t.Errorf("%d bytes were copied", len(s))
 	}
-	o.Send(deskapi.KindHistory, nil)
-	if kind := o.next(c, nil); kind != deskapi.KindHistory {
+	o.Send(deskapi.KindChanged, deskapi.Changed{What: deskapi.ChangedHistory})
+	if kind := o.next(c, nil); kind != deskapi.KindChanged {
 		t.Errorf("%s", kind)
 	}
 	o.End()

@@ -87,7 +87,7 @@ func TestCallsWindow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.send(deskapi.KindHistory, nil)
+	r.send(deskapi.KindChanged, deskapi.Changed{What: deskapi.ChangedHistory})
 	until(t, "the new call as first row", func() bool {
 		return r.says(func() { s.click(w, nameAt, firstRow-nameUp) }, &e) == deskapi.KindCallsOpen && e.Entry == id
 	})

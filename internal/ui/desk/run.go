@@ -26,6 +26,7 @@ import (
 
 	"wiebelt/assets"
 	"wiebelt/internal/deskapi"
+	"wiebelt/internal/profile"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/calls"
 	"wiebelt/internal/ui/driver"
@@ -46,6 +47,8 @@ type Config struct {
 	// Connect connects to the resident.
 	Connect func(context.Context) (Conn, error)
 	Window  string // the window to open first
+	Dirs    profile.Dirs
+	Program kit.Program
 	Log     *slog.Logger
 	// PaintedIn is how long the first frame may take; 0 means 5 s.
 	PaintedIn time.Duration
@@ -88,6 +91,7 @@ func Run(ctx context.Context, cfg Config) error {
 		cfg.Log.Warn("the toolkit's own words stay untranslated", "error", err)
 	}
 
+	var group sync.WaitGroup
 	var painted, late atomic.Bool
 	out := make(chan message, 64)
 	kicks := make(chan struct{}, 1)
@@ -103,7 +107,8 @@ func Run(ctx context.Context, cfg Config) error {
 	quit := func() { post(app.Quit) }
 	defer context.AfterFunc(outer, func() { fyne.Do(app.Quit) })()
 	w := kit.NewDesk(kit.Params{
-		App: app, Post: post, Now: time.Now, Log: cfg.Log,
+		App: app, Dirs: cfg.Dirs, Program: cfg.Program, Go: func(work func(context.Context)) { group.Go(func() { work(ctx) }) },
+		Post: post, Now: time.Now, Log: cfg.Log,
 		After: func(d time.Duration, f func()) { time.AfterFunc(d, f) },
 		Send: func(kind string, m any) {
 			if kind == deskapi.KindPainted {
@@ -123,7 +128,6 @@ func Run(ctx context.Context, cfg Config) error {
 		},
 	}, welcome)
 
-	var group sync.WaitGroup
 	sent := make(chan struct{})
 	app.Lifecycle().SetOnStopped(cancel)
 	past := calls.NewHistory(w)

@@ -50,7 +50,7 @@ func TestHandleStrange(t *testing.T) {
 		b.Handle(m.kind, json.RawMessage(m.raw))
 	}
 	b.Kicks = 0
-	b.Handle(deskapi.KindHistory, nil)
+	b.Handle(deskapi.KindChanged, json.RawMessage(`{"what":"history"}`))
 	if b.Kicks != 1 {
 		t.Errorf("a changed history was read %d times", b.Kicks)
 	}

@@ -9,6 +9,7 @@
 package kit
 
 import (
+	"context"
 	"encoding/json"
 	"image"
 	"log/slog"
@@ -21,18 +22,30 @@ import (
 	"fyne.io/fyne/v2/container"
 
 	"wiebelt/internal/deskapi"
+	"wiebelt/internal/profile"
 	"wiebelt/internal/text"
 )
 
 // Params are what the windows need from outside.
 type Params struct {
-	App   fyne.App
+	App     fyne.App
+	Dirs    profile.Dirs // of the profile whose windows these are
+	Program Program
+	// Go runs work off the UI thread, on a goroutine whose context ends with the
+	// windows; what it finds out it hands over by Post.
+	Go    func(work func(context.Context))
 	Post  func(func())             // to the UI thread, without waiting
 	Send  func(kind string, m any) // to the resident, without waiting
 	Kick  func()                   // the history should be read again, without waiting
 	Now   func() time.Time
 	After func(time.Duration, func()) // runs it later, on any goroutine
 	Log   *slog.Logger
+}
+
+// Program is ourselves.
+type Program struct {
+	Version, Commit string
+	ProfileDir      string // as given on the command line
 }
 
 // Desk is all that is on screen: the open windows by their names in deskapi,
@@ -111,8 +124,11 @@ func (d *Desk) Handle(kind string, raw json.RawMessage) {
 			d.Welcome.Status = m
 			d.statusChanged()
 		}
-	case deskapi.KindHistory:
-		d.Kick()
+	case deskapi.KindChanged:
+		var m deskapi.Changed
+		if d.Decode(kind, raw, &m) && m.What == deskapi.ChangedHistory {
+			d.Kick()
+		}
 	case deskapi.KindShow:
 		var m deskapi.Show
 		if d.Decode(kind, raw, &m) {
@@ -140,6 +156,9 @@ func (d *Desk) pass(name, kind string, raw json.RawMessage) {
 		p.Take(kind, raw)
 	}
 }
+
+// Changed has the resident follow what a window has just changed on disk.
+func (d *Desk) Changed(what string) { d.Send(deskapi.KindChanged, deskapi.Changed{What: what}) }
 
 // Decode reads a message, and logs the kind of one that cannot be read.
 func (d *Desk) Decode(kind string, raw json.RawMessage, into any) bool {

@@ -3,6 +3,7 @@
 package kittest
 
 import (
+	"context"
 	"encoding/json"
 	"log/slog"
 	"maps"
@@ -14,6 +15,7 @@ import (
 	"fyne.io/fyne/v2/test"
 
 	"wiebelt/internal/deskapi"
+	"wiebelt/internal/profile"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
@@ -68,6 +70,8 @@ func New(t testing.TB, w deskapi.Welcome, openers map[string]kit.Opener) *Bench 
 	b := &Bench{Clock: Noon}
 	b.Desk = kit.NewDesk(kit.Params{
 		App:  app,
+		Dirs: Dirs(t),
+		Go:   func(work func(context.Context)) { work(t.Context()) },
 		Post: func(f func()) { f() },
 		Send: func(kind string, m any) { b.Said = append(b.Said, Saying{Kind: kind, M: m}) },
 		Kick: func() { b.Kicks++ },
@@ -84,6 +88,19 @@ func New(t testing.TB, w deskapi.Welcome, openers map[string]kit.Opener) *Bench 
 	}
 	maps.Copy(b.Openers, openers)
 	return b
+}
+
+// Dirs is a profile of its own, with its folders.
+func Dirs(t testing.TB) profile.Dirs {
+	t.Helper()
+	d, err := profile.Find(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Make(); err != nil {
+		t.Fatal(err)
+	}
+	return d
 }
 
 // other stands in for a window that is not looked at.
