@@ -95,6 +95,28 @@ func TestLastCallAfterAFlood(t *testing.T) {
 	})
 }
 
+// TestFloodUnderAHand: while a hand is on a card of a flood, the call of another
+// way has a whole card nevertheless, and the card under the hand stays.
+func TestFloodUnderAHand(t *testing.T) {
+	b := start(t, nil)
+	for i := range 100 {
+		b.ring(b.ws, fmt.Sprint(i), fmt.Sprintf("+3169%07d", i))
+	}
+	b.settle()
+	under := b.e.Snapshot().Cards[0].ID
+	b.e.Do(Action{Card: under, Do: DoHover})
+	b.settle()
+	b.ring(call.Way{Kind: call.KindBaresip, Conn: "1", Tells: call.TellsAll}, "real", known)
+	b.settle()
+	s := b.e.Snapshot()
+	if !slices.ContainsFunc(s.Cards, func(c Card) bool { return c.Number.Key() == known && !c.Line }) {
+		t.Error("the call of another way has no card")
+	}
+	if s.Cards[0].ID != under {
+		t.Error("the card under the hand has gone")
+	}
+}
+
 // TestHeldAgainstAFlood: what the pointer is on stays on screen, whatever comes.
 func TestHeldAgainstAFlood(t *testing.T) {
 	b := start(t, nil)

@@ -125,10 +125,10 @@ func least(cards []*card, held bool) int {
 // seen picks what is shown, in the order in which it came, tells each whether it
 // is a card or a line, and counts the others. What is held stays what it is, but
 // where there are more than can be shown what is under no hand makes room for a
-// call in progress, and what has ended for any that lives. A living call that
-// has a card keeps it. Else the order of calls
-// decides. A flood on one way in takes nothing from another: of each way, the
-// first two go before all the rest.
+// call in progress, what has ended for any that lives, and a line of a flood for
+// a call of another way. A living call that has a card keeps it. Else the order of
+// calls decides. A flood on one way in takes nothing from another: of each way,
+// the first two go before all the rest.
 func seen(cards []*card, held bool) (shown []*card, more int) {
 	shown = make([]*card, 0, len(cards))
 	for _, c := range cards {
@@ -156,18 +156,20 @@ func seen(cards []*card, held bool) (shown []*card, more int) {
 		switch {
 		case c.hands != hands{}, c.Standing() == InCall && nth[c] < 2:
 			return 0
-		case held && c.shown && lives:
+		case held && c.shown && lives && (!c.Line || nth[c] < 2):
 			return 1
 		case !c.raised.IsZero():
 			return 2
 		case lives && nth[c] < 2:
 			return 3
-		case lives:
+		case held && c.shown && lives:
 			return 4
-		case held && c.shown:
+		case lives:
 			return 5
+		case held && c.shown:
+			return 6
 		}
-		return 6
+		return 7
 	}
 	slices.SortStableFunc(ranked, func(a, b *card) int {
 		return cmp.Or(cmp.Compare(grade(a), grade(b)), cmp.Compare(a.Standing(), b.Standing()), cmp.Compare(count[a.way.Kind], count[b.way.Kind]))

@@ -88,9 +88,14 @@ func (e *eyes) stop() sight {
 	return e.seen
 }
 
-// cards are the places of the cards' windows, the lowest first. A line that
-// counts further calls is one too.
+// cards are the places of the cards' windows in the column at the corner, the
+// lowest first. A line that counts further calls is one too.
 func (e *eyes) cards() []image.Rectangle {
+	return slices.DeleteFunc(e.columns(), func(r image.Rectangle) bool { return r.Min.X != width-16-cardWidth })
+}
+
+// columns are the places of the cards' windows in every column.
+func (e *eyes) columns() []image.Rectangle {
 	tree, err := xproto.QueryTree(e.conn, e.root).Reply()
 	if err != nil {
 		e.t.Error(err)
@@ -111,10 +116,7 @@ func (e *eyes) cards() []image.Rectangle {
 		if err != nil || err2 != nil || at.MapState != xproto.MapStateViewable || !at.OverrideRedirect || g.Width != cardWidth {
 			continue // a window may have gone meanwhile
 		}
-		r := image.Rect(0, 0, int(g.Width), int(g.Height)).Add(image.Pt(int(g.X), int(g.Y)))
-		if r.Min.X == width-16-cardWidth {
-			cards = append(cards, r)
-		}
+		cards = append(cards, image.Rect(0, 0, int(g.Width), int(g.Height)).Add(image.Pt(int(g.X), int(g.Y))))
 	}
 	slices.SortFunc(cards, func(a, b image.Rectangle) int { return b.Max.Y - a.Max.Y })
 	return cards
