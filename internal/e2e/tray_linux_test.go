@@ -55,6 +55,8 @@ func (i *icon) titles() []string {
 	return slices.DeleteFunc(all, func(title string) bool { return title == "-" })
 }
 
+func (i *icon) lines() int { return len(i.titles()) }
+
 // has waits for a line of the menu and returns which one it is.
 func (i *icon) has(title string) (line int) {
 	i.t.Helper()
@@ -69,7 +71,7 @@ func (i *icon) has(title string) (line int) {
 func (i *icon) choose(title string) {
 	i.t.Helper()
 	i.has(title)
-	shown := i.panel.LinesOf(func() int { return len(i.titles()) })
+	shown := i.panel.Lines(i.lines)
 	line := slices.Index(i.titles(), title)
 	if line < 0 || line >= len(shown) {
 		i.t.Fatalf("%q is not in the menu any more: %q", title, i.titles())
@@ -209,7 +211,7 @@ func TestTrayMenu(t *testing.T) {
 	i.choose("Doorgaan")
 	i.has("1 uur pauzeren")
 	if dir := os.Getenv("WIEBELT_SHOTS"); dir != "" {
-		i.panel.Lines()
+		i.panel.Lines(i.lines)
 		keep(t, filepath.Join(dir, "tray-menu.png"), i.Screenshot())
 		i.Key("Escape")
 	}

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 )
 
 // Panel is a real desktop panel at the top left of a screen that shows nothing
@@ -113,23 +114,24 @@ func marks(img *image.RGBA) (r image.Rectangle) {
 	return r
 }
 
-// Lines opens the icon's menu with the right button and returns where its lines
-// stand on the screen, from the top; what divides them does not count.
-func (p *Panel) Lines() []image.Rectangle {
-	p.s.t.Helper()
-	return p.LinesOf(nil)
-}
-
-// LinesOf is Lines of a menu that has so many lines, where want says how many: a
-// busy panel shows a part of the menu, or the one of before, for a moment.
-func (p *Panel) LinesOf(want func() int) []image.Rectangle {
+// Lines opens the icon's menu, which has as many lines as want says, with the right
+// button and returns where they stand on the screen, from the top; what divides them
+// does not count. A busy panel shows a part of the menu, or the one of before, for a
+// moment. One that has an icon and not yet its menu opens a menu of its own: that one
+// is closed, and the icon clicked again, as its user would.
+func (p *Panel) Lines(want func() int) []image.Rectangle {
 	p.s.t.Helper()
 	size := p.s.Size()
 	below := image.Rect(0, 32, size.X, size.Y)
 	p.s.Move(size.X-2, size.Y-2)
 	before := p.s.Crop(below)
-	at := p.Shown()
-	p.s.Click((at.Min.X+at.Max.X)/2, (at.Min.Y+at.Max.Y)/2, 3)
+	var clicked time.Time
+	open := func() {
+		at := p.Shown()
+		p.s.Click((at.Min.X+at.Max.X)/2, (at.Min.Y+at.Max.Y)/2, 3)
+		clicked = time.Now()
+	}
+	open()
 	var lines []image.Rectangle
 	var last *image.RGBA
 	p.s.Until("the icon's menu", func() bool { // and that it has stopped changing
@@ -137,8 +139,20 @@ func (p *Panel) LinesOf(want func() int) []image.Rectangle {
 		same := last != nil && string(img.Pix) == string(last.Pix)
 		last = img
 		lines = bands(before, img)
-		return same && len(lines) > 0 && (want == nil || len(lines) == want())
-	}, func() []any { return []any{len(lines), "lines"} })
+		if !same || len(lines) == 0 {
+			return false
+		}
+		if len(lines) == want() {
+			return true
+		}
+		if time.Since(clicked) > time.Second {
+			p.s.Key("Escape")
+			p.s.Move(size.X-2, size.Y-2)
+			p.s.Until("the other menu is closed", func() bool { return string(p.s.Crop(below).Pix) == string(before.Pix) })
+			open()
+		}
+		return false
+	}, func() []any { return []any{len(lines), "lines of", want()} })
 	return lines
 }
 
