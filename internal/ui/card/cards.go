@@ -270,8 +270,9 @@ func (cs *Cards) dark() bool {
 	return cs.display.Dark()
 }
 
-// show brings the windows in line with the newest snapshot.
-func (cs *Cards) show() {
+// show brings the windows in line with the newest snapshot and returns it, an
+// empty one while nothing may be shown.
+func (cs *Cards) show() *companion.Snapshot {
 	snap := cs.engine.Snapshot()
 	if cs.c.hidden() {
 		snap = &companion.Snapshot{}
@@ -310,6 +311,7 @@ func (cs *Cards) show() {
 	cs.showMore(snap.More)
 	cs.place()
 	cs.hotkeyBrought()
+	return snap
 }
 
 // leave hides the windows of cards that are gone.

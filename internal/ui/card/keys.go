@@ -25,11 +25,7 @@ const maxFilter = 60 // letters
 // to the one under the pointer unless its call has ended while another lives, or
 // gives it back. The card of a call that was closed comes back for it.
 func (cs *Cards) hotkeyPressed(now time.Time) {
-	cs.show() // the engine may be ahead of the screen
-	snap := cs.engine.Snapshot()
-	if cs.c.hidden() || cs.waits {
-		return
-	}
+	snap := cs.show() // the engine may be ahead of the screen
 	pick := cs.slotOf(snap.First())
 	for _, s := range cs.order {
 		if s.up && s.over && !s.told.Aside {

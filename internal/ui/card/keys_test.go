@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -132,6 +133,20 @@ func TestHotkeyHandsOverAndBack(t *testing.T) {
 	}
 }
 
+// TestHotkeyWhileAnotherCallComes: the hotkey means what is on screen, also when
+// the next call rings while that is being painted.
+func TestHotkeyWhileAnotherCallComes(t *testing.T) {
+	a, b := gallery(t)["found"], gallery(t)["nobody"]
+	b.ID = 2
+	cs, d, e := quietCards(t, Config{})
+	cs.c.Painted = func(Painted) { e.set(0, a, b) }
+	e.set(0, a)
+	cs.take(input{kind: hotkey, when: time.Now()})
+	if at := d.typing(); at != 0 {
+		t.Fatalf("window %d has the keyboard", at)
+	}
+}
+
 func TestHotkeyIsTaken(t *testing.T) {
 	told := make(chan error, 4)
 	r := startCards(t, func(c *Config, d *desktop) {
@@ -257,7 +272,7 @@ func TestTypingFilters(t *testing.T) {
 	})
 	r.keys(window.KeyBackspace, window.KeyBackspace)
 	want := fmt.Sprint(200002 + 40)
-	for range 60 {
+	for range "bakker 1" { // more than are left
 		r.keys(window.KeyBackspace)
 	}
 	r.types(want) // digits are letters here: nothing opens by them
@@ -279,9 +294,9 @@ func TestTypingFilters(t *testing.T) {
 	if n := r.opened(); n != nil {
 		t.Fatalf("opened %v of none", n)
 	}
-	for range 3 * maxFilter {
-		r.d.windows[0].h.KeyPressed(window.KeyPress{Key: window.KeyText, Text: "ab"})
-		r.sync()
+	r.on(func() { r.cs.slots[0].list.Filter = strings.Repeat("z", maxFilter-1) })
+	for range 3 {
+		r.press(window.KeyPress{Key: window.KeyText, Text: "ab"})
 	}
 	r.on(func() {
 		if n := len(r.cs.slots[0].list.Filter); n > maxFilter+1 {

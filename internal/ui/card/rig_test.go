@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -164,6 +163,7 @@ type script struct {
 	snap  *companion.Snapshot
 	watch chan struct{}
 	done  chan companion.Action
+	asked func() // called once, when the cards ask for a snapshot next
 }
 
 func newScript() *script {
@@ -171,6 +171,13 @@ func newScript() *script {
 }
 func (s *script) Watch() <-chan struct{} { return s.watch }
 func (s *script) Snapshot() *companion.Snapshot {
+	s.mu.Lock()
+	asked := s.asked
+	s.asked = nil
+	s.mu.Unlock()
+	if asked != nil {
+		asked()
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.snap
@@ -235,14 +242,15 @@ func (r *rig) until(what string, ok func() bool) {
 }
 
 // on runs f on the cards' goroutine once everything that was sent so far has
-// been acted upon.
+// been acted upon: the goroutine asks for the newest snapshot, and nothing else
+// is in its hands.
 func (r *rig) on(f func()) {
 	r.t.Helper()
-	r.ask(func() {}) // settings that were on their way may be taken up together with these
+	r.ask(func() {}) // what it had in its hands may have asked for a snapshot itself
 	r.ask(f)
 }
 
-// ask has new settings taken up, which calls f, before they are painted.
+// ask calls f when the cards' goroutine asks for a snapshot next.
 func (r *rig) ask(f func()) {
 	r.t.Helper()
 	end := time.Now().Add(5 * time.Second)
@@ -252,17 +260,10 @@ func (r *rig) ask(f func()) {
 		}
 	}
 	done := make(chan struct{})
-	next, last := r.c, r.c.HotkeyResult
-	next.HotkeyResult = func(err error) {
-		f()
-		r.cs.c.HotkeyResult = last
-		close(done)
-	}
-	if r.c.Hotkey += " "; len(r.c.Hotkey) > 40 {
-		r.c.Hotkey = strings.TrimSpace(r.c.Hotkey) + " "
-	}
-	next.Hotkey = r.c.Hotkey
-	r.cs.Set(next)
+	r.e.mu.Lock()
+	r.e.asked = func() { f(); close(done) }
+	r.e.mu.Unlock()
+	r.e.watch <- struct{}{}
 	select {
 	case <-done:
 	case <-time.After(5 * time.Second):

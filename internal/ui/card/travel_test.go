@@ -208,7 +208,12 @@ func (o *office) round(keys bool) (aim string) {
 	var slot int
 	if keys {
 		o.cs.take(input{kind: hotkey, when: o.clock.Now()})
-		slot = o.d.typing()
+		if slot = o.d.typing(); slot < 0 {
+			if len(o.cs.order) > 0 {
+				o.t.Fatalf("the hotkey took no card of %+v", o.e.Snapshot().Cards)
+			}
+			return "" // the sleep that ended the last round ended this one's calls too
+		}
 		o.clock.Forward(ms(200, 1500))
 		o.pump()
 	}
