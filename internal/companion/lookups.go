@@ -68,19 +68,16 @@ func (e *Engine) start(ctx context.Context, c *card) {
 	c.want = false
 	c.attempt++
 	c.searched = c.Number.Query()
-	if e.p.Lookup == nil {
-		e.s.work.Go(func() {
-			e.deliver(ctx, result{c.ID, c.attempt, c.searched, nil, &contact.LookupError{Failure: contact.NotSetUp}, time.Time{}})
-		})
-		c.cancel = func() {}
-		return
-	}
 	lookup := e.p.Lookup
 	r := result{card: c.ID, attempt: c.attempt, number: c.searched}
 	ctx, c.cancel = context.WithCancel(ctx)
-	e.s.work.Go(func() {
-		r.found, r.err = lookup.Lookup(ctx, r.number)
-		r.at = e.p.Clock.Now()
+	e.s.work.Go(func() { // the card is the engine's: nothing of it is read here
+		if lookup == nil {
+			r.err = &contact.LookupError{Failure: contact.NotSetUp}
+		} else {
+			r.found, r.err = lookup.Lookup(ctx, r.number)
+			r.at = e.p.Clock.Now()
+		}
 		e.deliver(ctx, r)
 	})
 }

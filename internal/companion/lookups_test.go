@@ -124,3 +124,16 @@ func TestNotSetUp(t *testing.T) {
 		t.Fatalf("%+v", c)
 	}
 }
+
+// TestPassedOnWhileNotSetUp: the caller changes while the answer is on its way that
+// nothing is set up; the answer holds nothing of the card (with -race).
+func TestPassedOnWhileNotSetUp(t *testing.T) {
+	b := start(t, func(p *Params) { p.Lookup = nil })
+	for i := range bucketSize {
+		b.ring(b.ws, "1", fmt.Sprintf("+3169%07d", i))
+	}
+	b.settle()
+	if c := b.one(Failed); c.Failure != contact.NotSetUp {
+		t.Errorf("%+v", c)
+	}
+}
