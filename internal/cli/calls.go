@@ -57,10 +57,7 @@ func (c *runCmd) Run(e *env) error {
 		if c.Background {
 			return nil
 		}
-		cfg, err := resident.Instance(d, e.build.Version, e.build.Commit, log)
-		if err != nil {
-			return err
-		}
+		cfg := e.instance(d, log)
 		return resident.ShowCalls(e.ctx, cfg)
 	}
 	return err
@@ -147,10 +144,7 @@ func (e *env) handOver(ev call.Event, noStart bool) error {
 	if err != nil {
 		return err
 	}
-	cfg, err := resident.Instance(d, e.build.Version, e.build.Commit, nil)
-	if err != nil {
-		return err
-	}
+	cfg := e.instance(d, nil)
 	start := func() error {
 		if runtime.GOOS == "linux" && os.Getenv("DISPLAY") == "" {
 			return errNoScreen

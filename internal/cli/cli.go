@@ -21,6 +21,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"wiebelt/internal/instance"
 	"wiebelt/internal/logfile"
 	"wiebelt/internal/plain"
 	"wiebelt/internal/profile"
@@ -224,6 +225,11 @@ func (e *env) dirs() (profile.Dirs, error) {
 		return d, &failure{exitUsage, err}
 	}
 	return d, nil
+}
+
+// instance is where the programs of a profile meet.
+func (e *env) instance(d profile.Dirs, log *slog.Logger) instance.Config {
+	return instance.Config{RunDir: d.Run, Version: e.build.Version, Build: e.build.Commit, Log: log}
 }
 
 // load reads the settings and says on standard error what is wrong in them.

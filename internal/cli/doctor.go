@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -16,10 +14,6 @@ import (
 
 	"wiebelt/internal/configure"
 	"wiebelt/internal/doctor"
-	"wiebelt/internal/hub"
-	"wiebelt/internal/instance"
-	"wiebelt/internal/resident"
-	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
 )
 
@@ -45,23 +39,11 @@ func (c *doctorCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	cfg := doctor.Config{Dirs: d, Version: e.build.Version, Commit: e.build.Commit, Number: c.Number, Rules: configure.Rules,
-		Hub: func(s *settings.Settings) (hub.Config, error) {
-			h, _, err := configure.Hub(d, s.Hub, slog.New(slog.DiscardHandler))
-			return h, err
-		},
-		Instance: func() (instance.Config, error) { return resident.Instance(d, e.build.Version, e.build.Commit, nil) },
-	}
-	if cfg.Exe, err = os.Executable(); err != nil {
+	cfg, err := doctor.For(e.ctx, d, e.profileDir, e.build.Version, e.build.Commit)
+	if err != nil {
 		return err
 	}
-	if real, err := filepath.EvalSymlinks(cfg.Exe); err == nil {
-		cfg.Exe = real
-	}
-	if cfg.Register, err = e.registration(false); err != nil {
-		return err
-	}
-	cfg.Settings, cfg.Late = doctor.Load(e.ctx, func() *settings.Settings { s, _ := settings.Load(d); return s })
+	cfg.Number = c.Number
 	e.language = cmp.Or(e.language, configure.Language(cfg.Settings))
 	cfg.Language = e.language
 	if c.Bundle != "" && doctor.There(c.Bundle) != nil {

@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"io/fs"
-	"log/slog"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -58,10 +57,7 @@ func (c *forgetCmd) Run(e *env) error {
 		}
 	}
 	// The resident owns the files while it runs.
-	cfg, err := resident.Instance(d, e.build.Version, e.build.Commit, slog.New(slog.DiscardHandler))
-	if err != nil {
-		return err
-	}
+	cfg := e.instance(d, nil)
 	if _, err = resident.Forget(e.ctx, cfg, what); errors.Is(err, instance.ErrNotRunning) {
 		err = resident.ForgetFiles(e.ctx, d, s, what)
 	}

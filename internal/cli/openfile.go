@@ -49,10 +49,7 @@ func (e *env) openFile(args []string) error {
 	if err != nil {
 		return err
 	}
-	cfg, err := resident.Instance(d, e.build.Version, e.build.Commit, nil)
-	if err != nil {
-		return err
-	}
+	cfg := e.instance(d, nil)
 	ctx, cancel := context.WithTimeout(e.ctx, startIn)
 	defer cancel()
 	if err = resident.OpenFile(ctx, cfg, path); !errors.Is(err, instance.ErrNotRunning) {

@@ -20,7 +20,6 @@ import (
 	"wiebelt/internal/guide"
 	"wiebelt/internal/instance"
 	"wiebelt/internal/profile"
-	"wiebelt/internal/resident"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/softphone/listener"
@@ -389,10 +388,7 @@ func running(t *testing.T, dir string) taker {
 	if err := d.Make(); err != nil {
 		t.Fatal(err)
 	}
-	cfg, err := resident.Instance(d, "test", "", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cfg := instance.Config{RunDir: d.Run, Version: "test"}
 	one, err := instance.Acquire(cfg)
 	if err != nil {
 		t.Fatal(err)

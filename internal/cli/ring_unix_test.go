@@ -17,7 +17,6 @@ import (
 	"wiebelt/internal/guide"
 	"wiebelt/internal/instance"
 	"wiebelt/internal/profile"
-	"wiebelt/internal/resident"
 	"wiebelt/internal/text"
 )
 
@@ -49,10 +48,7 @@ func TestHandOverIsFinished(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg, err := resident.Instance(d, "test", "test", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cfg := instance.Config{RunDir: d.Run, Version: "test", Build: "test"}
 	one, err := instance.Acquire(cfg)
 	if err != nil {
 		t.Fatal(err)

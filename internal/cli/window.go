@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"wiebelt/internal/instance"
-	"wiebelt/internal/resident"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/desk"
 	"wiebelt/internal/ui/kit"
@@ -29,10 +28,7 @@ func (c *windowCmd) Run(e *env) error {
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(e.err, nil))
-	cfg, err := resident.Instance(d, e.build.Version, e.build.Commit, log)
-	if err != nil {
-		return err
-	}
+	cfg := e.instance(d, log)
 	err = desk.Run(e.ctx, desk.Config{Window: c.Name, Dirs: d, Program: kit.Program{Version: e.build.Version, Commit: e.build.Commit, ProfileDir: e.profileDir}, Log: log,
 		Connect: func(ctx context.Context) (desk.Conn, error) {
 			conn, hello, err := instance.Connect(ctx, cfg, instance.RoleDesk)

@@ -2,8 +2,8 @@ package deskapi
 
 import "time"
 
-// Kinds of messages of "wiebelt doctor", a command or a window that asks how the
-// running resident is.
+// Kinds of messages of the doctor, which asks how the running resident is, from a
+// command as from a window.
 const (
 	KindDoctorAsk   = "doctor.ask"   // no content: how are you?
 	KindDoctorFacts = "doctor.facts" // DoctorFacts, the answer
@@ -40,87 +40,4 @@ type DoctorLink struct {
 	Name  string `json:"name"` // as in the settings
 	Phase string `json:"phase"`
 	Why   string `json:"why,omitempty"` // link.Cause: why it does not stand
-}
-
-// Kinds of messages of the doctor's window, to the resident.
-const (
-	KindDoctorRun    = "doctor.run"    // DoctorRun: look at everything
-	KindDoctorBundle = "doctor.bundle" // no content: gather what would go into a bundle; DoctorHolds answers
-	KindDoctorPeek   = "doctor.peek"   // DoctorPeek: show a piece of it; DoctorPiece answers
-	KindDoctorWrite  = "doctor.write"  // DoctorWrite: write what was gathered; DoctorWritten answers
-	KindDoctorDrop   = "doctor.drop"   // no content: forget what was gathered
-)
-
-// Kinds of messages to the doctor's window.
-const (
-	KindDoctorFound   = "doctor.found"   // DoctorFound, for each check as it ends
-	KindDoctorDone    = "doctor.done"    // DoctorDone, after the last
-	KindDoctorHolds   = "doctor.holds"   // DoctorHolds
-	KindDoctorPiece   = "doctor.piece"   // DoctorPiece
-	KindDoctorWritten = "doctor.written" // DoctorWritten
-)
-
-// DoctorRun asks for a look at everything. Answers carry the same Seq.
-type DoctorRun struct {
-	Seq int `json:"seq"`
-}
-
-// DoctorFound is what a check came to, often one line.
-type DoctorFound struct {
-	Seq   int          `json:"seq"`
-	ID    string       `json:"id"`
-	Lines []DoctorLine `json:"lines"`
-}
-
-// DoctorLine is one thing that a check has to say.
-type DoctorLine struct {
-	State   string `json:"state"` // ok, warn, fail, off
-	Message string `json:"message"`
-	Hint    string `json:"hint"` // what to do, "" for nothing
-	Whom    string `json:"whom"` // who can do it, "" for whoever sits here
-}
-
-// DoctorDone sums up.
-type DoctorDone struct {
-	Seq      int    `json:"seq"`
-	OK       bool   `json:"ok"`
-	Sentence string `json:"sentence"`
-}
-
-// DoctorHolds lists what would be written, and a place for it.
-type DoctorHolds struct {
-	Files []DoctorFile `json:"files"`
-	Path  string       `json:"path"`
-	Error string       `json:"error"` // a sentence, "" if it was gathered
-}
-
-// DoctorFile is a file of the bundle.
-type DoctorFile struct {
-	Name string `json:"name"`
-	Size int    `json:"size"` // bytes
-}
-
-// DoctorPeek asks for the contents of a file from a byte on.
-type DoctorPeek struct {
-	File int `json:"file"`
-	From int `json:"from"`
-}
-
-// DoctorPiece is a piece of a file, whole characters of UTF-8.
-type DoctorPiece struct {
-	File int    `json:"file"`
-	From int    `json:"from"`
-	Text string `json:"text"`
-	Next int    `json:"next"` // where the rest begins, 0 at the end
-}
-
-// DoctorWrite says where to write.
-type DoctorWrite struct {
-	Path string `json:"path"`
-}
-
-// DoctorWritten tells how that went.
-type DoctorWritten struct {
-	Path  string `json:"path"`
-	Error string `json:"error"` // a sentence, "" if it is written
 }

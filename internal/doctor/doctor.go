@@ -12,15 +12,15 @@ package doctor
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"wiebelt/internal/contact"
-	"wiebelt/internal/hub"
-	"wiebelt/internal/instance"
 	"wiebelt/internal/native/register"
-	"wiebelt/internal/phone"
 	"wiebelt/internal/profile"
+	"wiebelt/internal/registrations"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
 )
@@ -73,8 +73,7 @@ func (r Report) count(s State) (n int) {
 	return n
 }
 
-// Config is what the doctor looks at. The functions are those that the resident
-// itself uses, so that both see the same.
+// Config is what the doctor looks at; For makes it.
 type Config struct {
 	Dirs     profile.Dirs
 	Version  string
@@ -84,11 +83,26 @@ type Config struct {
 	Number   string // to be looked up; "" for none
 	Language text.Language
 	Settings *settings.Settings
-	Late     bool // they came too late and are the defaults; see Load
+	Late     bool // they came too late and are the defaults
+}
 
-	Hub      func(*settings.Settings) (hub.Config, error)
-	Rules    func(*settings.Settings) (*phone.Rules, error)
-	Instance func() (instance.Config, error)
+// For is what there is to look at for a profile, by the program that runs:
+// everything but a number and the language. It takes a second at most.
+func For(ctx context.Context, d profile.Dirs, profileDir, version, commit string) (Config, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return Config{}, err
+	}
+	if real, err := filepath.EvalSymlinks(exe); err == nil {
+		exe = real
+	}
+	reg, err := registrations.Options(profileDir)
+	if err != nil {
+		return Config{}, err
+	}
+	cfg := Config{Dirs: d, Version: version, Commit: commit, Exe: exe, Register: reg}
+	cfg.Settings, cfg.Late = load(ctx, func() *settings.Settings { s, _ := settings.Load(d); return s })
+	return cfg, nil
 }
 
 // Times. The settings come before everything else, then all checks run at once:
@@ -135,8 +149,8 @@ type exam struct {
 	way   *later[journey]
 }
 
-// Load reads the settings, and gives the defaults where they come too late.
-func Load(ctx context.Context, load func() *settings.Settings) (s *settings.Settings, late bool) {
+// load reads the settings, and gives the defaults where they come too late.
+func load(ctx context.Context, load func() *settings.Settings) (s *settings.Settings, late bool) {
 	if s, ok := start(ctx, loadTime, func(context.Context) *settings.Settings { return load() }).wait(ctx, loadTime); ok {
 		return s, false
 	}

@@ -148,7 +148,6 @@ func rows(t *testing.T) []row {
 		{"resident", setUp, nil, say(OK, "resident.ok")},
 		{"resident", setUp, tells(func(v *told) { *v = none }), say(Warn, "resident.off")},
 		{"resident", setUp, both(noDesktop, tells(func(v *told) { *v = none })), say(Off, "resident.server")},
-		{"resident", setUp, tells(func(v *told) { v.presence = nowhere }), say(Fail, "resident.where")},
 		{"resident", setUp, tells(func(v *told) { v.presence = hangs }), say(Fail, "resident.hangs")},
 		{"resident", setUp, tells(func(v *told) { v.presence = silent }), say(Warn, "resident.silent")},
 		{"resident", setUp, tells(func(v *told) { v.facts.SetUp = false }), say(Fail, "resident.setup")},

@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"context"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"testing"
@@ -11,10 +10,8 @@ import (
 	"go.uber.org/goleak"
 
 	"wiebelt/internal/deskapi"
-	"wiebelt/internal/hub"
 	"wiebelt/internal/instance"
 	"wiebelt/internal/native/register"
-	"wiebelt/internal/phone"
 	"wiebelt/internal/profile"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
@@ -54,23 +51,7 @@ func configured(t testing.TB, toml string) Config {
 		write(t, settings.Path(d), toml)
 	}
 	s, _ := settings.Load(d)
-	return Config{Dirs: d, Settings: s, Version: "1.2.0", Commit: "abc", Language: text.Dutch, Exe: filepath.Join(t.TempDir(), "wiebelt"),
-		Hub:      func(s *settings.Settings) (hub.Config, error) { return hubOf(d, s) },
-		Rules:    func(s *settings.Settings) (*phone.Rules, error) { return phone.NewRules(s.NumberRules()) },
-		Instance: func() (instance.Config, error) { return meet(d, "1.2.0", "abc") },
-	}
-}
-
-// meet and hubOf are what the resident does of them.
-func meet(d profile.Dirs, version, build string) (instance.Config, error) {
-	return instance.Config{RunDir: d.Run, Version: version, Build: build, Log: slog.New(slog.DiscardHandler)}, nil
-}
-
-func hubOf(d profile.Dirs, s *settings.Settings) (hub.Config, error) {
-	h := s.Hub
-	return hub.Config{BaseURL: h.BaseURL, ClientID: h.ClientID, OrganisationCode: h.OrganisationCode, Scopes: h.ContactScope(),
-		DeliveryScopes: h.DeliveryScope(), Intermediary: h.Intermediary, Proxy: h.Proxy, ExtraCAFile: h.ExtraCAFile,
-		Secret: func(context.Context) (string, error) { return "", secret.ErrNotSet }}, nil
+	return Config{Dirs: d, Settings: s, Version: "1.2.0", Commit: "abc", Language: text.Dutch, Exe: filepath.Join(t.TempDir(), "wiebelt")}
 }
 
 func write(t testing.TB, path, s string) {

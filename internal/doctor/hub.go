@@ -2,10 +2,12 @@ package doctor
 
 import (
 	"context"
+	"log/slog"
 	"math"
 	"slices"
 	"time"
 
+	"wiebelt/internal/configure"
 	"wiebelt/internal/contact"
 	"wiebelt/internal/hub"
 	"wiebelt/internal/secret"
@@ -37,12 +39,18 @@ type journey struct {
 	lookup   error
 }
 
+// hubConfig is that of the lookups.
+func (e *exam) hubConfig() (hub.Config, error) {
+	cfg, _, err := configure.Hub(e.Dirs, e.s.Hub, slog.New(slog.DiscardHandler))
+	return cfg, err
+}
+
 // travel goes to the hub as lookups do.
 func (e *exam) travel(ctx context.Context) journey {
 	if len(e.s.Hub.Missing()) > 0 {
 		return journey{off: true}
 	}
-	cfg, err := e.Hub(e.s)
+	cfg, err := e.hubConfig()
 	if err != nil && cfg.BaseURL == "" {
 		return journey{off: true}
 	}
@@ -101,7 +109,7 @@ func (e *exam) travel(ctx context.Context) journey {
 func (j journey) served() bool { return j.token == nil || j.two && j.newer == nil }
 
 func (e *exam) lookOneUp(ctx context.Context, c *hub.Client, j *journey) {
-	rules, err := e.Rules(e.s)
+	rules, err := configure.Rules(e.s)
 	if err != nil {
 		j.never = true
 		return

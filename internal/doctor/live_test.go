@@ -167,14 +167,13 @@ func TestEverythingHangs(t *testing.T) {
 		installed:   func(string) error { wait(); return nil },
 	}
 	// A resident that takes the connection and says nothing.
-	meeting, _ := cfg.Instance()
-	silence, err := net.Listen("unix", filepath.Join(meeting.RunDir, instance.SocketName))
+	silence, err := net.Listen("unix", filepath.Join(cfg.Dirs.Run, instance.SocketName))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer silence.Close()
 	began := time.Now()
-	cfg.Settings, cfg.Late = Load(t.Context(), func() *settings.Settings { wait(); return nil })
+	cfg.Settings, cfg.Late = load(t.Context(), func() *settings.Settings { wait(); return nil })
 	if !cfg.Late {
 		t.Error("settings that never came were not late")
 	}
@@ -239,11 +238,7 @@ func (a answering) Peer(ctx context.Context, _ instance.Hello, c *instance.Conn)
 // residentOf runs one for a profile.
 func residentOf(t *testing.T, d profile.Dirs, version, build string, a answering) {
 	t.Helper()
-	cfg, err := meet(d, version, build)
-	if err != nil {
-		t.Fatal(err)
-	}
-	one, err := instance.Acquire(cfg)
+	one, err := instance.Acquire(instance.Config{RunDir: d.Run, Version: version, Build: build})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -289,8 +284,7 @@ func TestAsksTheResident(t *testing.T) {
 	})
 	t.Run("died", func(t *testing.T) {
 		cfg := configured(t, "")
-		meeting, _ := cfg.Instance()
-		l, err := net.Listen("unix", filepath.Join(meeting.RunDir, instance.SocketName))
+		l, err := net.Listen("unix", filepath.Join(cfg.Dirs.Run, instance.SocketName))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -138,7 +138,7 @@ func (e *exam) setup(context.Context) []said {
 	if missing := e.s.Hub.Missing(); len(missing) > 0 {
 		return say(Fail, "setup.missing", strings.Join(missing, ", "))
 	}
-	if cfg, err := e.Hub(e.s); err == nil {
+	if cfg, err := e.hubConfig(); err == nil {
 		c, err := hub.New(cfg)
 		if err != nil {
 			return say(Fail, "setup.wrong", keyOf(err))

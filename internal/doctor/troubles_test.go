@@ -28,7 +28,6 @@ import (
 
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/hub"
-	"wiebelt/internal/instance"
 	"wiebelt/internal/logfile"
 	"wiebelt/internal/native/browser"
 	"wiebelt/internal/native/register"
@@ -261,13 +260,10 @@ var troubles = map[string]struct{ before, after func(*patient) }{
 	"hub.clock.ahead":               {before: func(p *patient) { p.hub.ahead = -time.Hour }},
 	"hub.clock.behind":              {before: func(p *patient) { p.hub.ahead = time.Hour }},
 
-	"resident.off":    {before: func(p *patient) { p.resident = nil }},
-	"resident.hangs":  {before: func(p *patient) { p.resident.mute = true }},
-	"resident.silent": {before: func(p *patient) { p.resident, p.version = &answering{}, "1.1.0" }},
-	"resident.setup":  {before: facts(func(f *deskapi.DoctorFacts) { f.SetUp = false })},
-	"resident.where": {after: func(p *patient) {
-		p.Instance = func() (instance.Config, error) { return instance.Config{}, errors.New("no folder") }
-	}},
+	"resident.off":        {before: func(p *patient) { p.resident = nil }},
+	"resident.hangs":      {before: func(p *patient) { p.resident.mute = true }},
+	"resident.silent":     {before: func(p *patient) { p.resident, p.version = &answering{}, "1.1.0" }},
+	"resident.setup":      {before: facts(func(f *deskapi.DoctorFacts) { f.SetUp = false })},
 	"resident.doubt":      {before: facts(func(f *deskapi.DoctorFacts) { f.Doubt = true })},
 	"listener.taken":      {before: facts(func(f *deskapi.DoctorFacts) { f.Port, f.PortTaken = 0, true })},
 	"listener.silent":     {before: facts(func(f *deskapi.DoctorFacts) { f.Port = 0 })},

@@ -28,11 +28,10 @@ import (
 type presence uint8
 
 const (
-	absent presence = iota
-	nowhere
-	hangs   // somebody took the connection and says nothing
-	silent  // greeted, and does not answer this question: another version
-	present // answered
+	absent  presence = iota
+	hangs            // somebody took the connection and says nothing
+	silent           // greeted, and does not answer this question: another version
+	present          // answered
 )
 
 // told is what the running resident says.
@@ -44,11 +43,7 @@ type told struct {
 
 // askResident asks the resident of this user and profile.
 func (e *exam) askResident(ctx context.Context) told {
-	cfg, err := e.Instance()
-	if err != nil {
-		return told{presence: nowhere}
-	}
-	c, hello, err := instance.Connect(ctx, cfg, instance.RoleCommand)
+	c, hello, err := instance.Connect(ctx, instance.Config{RunDir: e.Dirs.Run, Version: e.Version, Build: e.Commit}, instance.RoleCommand)
 	var timeout net.Error
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
@@ -89,8 +84,6 @@ func (e *exam) resident(ctx context.Context) []said {
 			return say(Off, "resident.server")
 		}
 		return say(Warn, "resident.off")
-	case nowhere:
-		return say(Fail, "resident.where")
 	case hangs:
 		return say(Fail, "resident.hangs")
 	case silent:
@@ -184,7 +177,7 @@ func (e *exam) listener(ctx context.Context) []said {
 		return say(Fail, "listener.taken", l.Port)
 	case t.presence == present:
 		return say(Fail, "listener.silent")
-	case t.presence != absent && t.presence != nowhere:
+	case t.presence != absent:
 		return say(Off, "listener.unknown")
 	case e.s.Source("listener.port") != settings.Default && taken(ctx, l.Port):
 		return say(Fail, "listener.taken", l.Port)

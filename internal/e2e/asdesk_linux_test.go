@@ -2,14 +2,12 @@ package e2e
 
 import (
 	"encoding/json"
-	"log/slog"
 	"testing"
 	"time"
 
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/instance"
 	"wiebelt/internal/profile"
-	"wiebelt/internal/resident"
 )
 
 // instance is where the resident of the office is found.
@@ -19,10 +17,7 @@ func (o *office) instance() instance.Config {
 	if err != nil {
 		o.t.Fatal(err)
 	}
-	cfg, err := resident.Instance(dirs, "test", "test", slog.New(slog.DiscardHandler))
-	if err != nil {
-		o.t.Fatal(err)
-	}
+	cfg := instance.Config{RunDir: dirs.Run, Version: "test", Build: "test"}
 	return cfg
 }
 

@@ -76,10 +76,18 @@ func (o *office) written() string {
 	return string(b)
 }
 
-// openSettings opens the window as the resident does, without a tray to click.
+// openSettings opens the settings window.
 func (o *office) openSettings() *panel {
 	o.t.Helper()
-	cmd := o.wiebelt("window", deskapi.WindowSettings)
+	o.openWindow(deskapi.WindowSettings)
+	return o.settingsWindow()
+}
+
+// openWindow opens a window as the resident does, without a tray to click.
+func (o *office) openWindow(name string, env ...string) {
+	o.t.Helper()
+	cmd := o.wiebelt("window", name)
+	cmd.Env = append(cmd.Env, env...)
 	cmd.Stderr, cmd.WaitDelay = o.log, time.Second
 	if err := cmd.Start(); err != nil {
 		o.t.Fatal(err)
@@ -91,7 +99,6 @@ func (o *office) openSettings() *panel {
 		_ = cmd.Process.Kill() // by its own handle; it may be gone
 		_ = cmd.Wait()
 	})
-	return o.settingsWindow()
 }
 
 func (o *office) settingsWindow() *panel {

@@ -17,7 +17,6 @@ import (
 	"wiebelt/internal/logtest"
 	"wiebelt/internal/native/xtest"
 	"wiebelt/internal/profile"
-	"wiebelt/internal/resident"
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/simulate/storytest"
 )
@@ -62,10 +61,7 @@ func TestSimulatedPrograms(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				cfg, err := resident.Instance(d, "test", "", nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				cfg := instance.Config{RunDir: d.Run, Version: "test"}
 				i, err := instance.Acquire(cfg)
 				if err != nil {
 					t.Fatal(err)

@@ -15,7 +15,6 @@ import (
 	"wiebelt/internal/instance"
 	"wiebelt/internal/native/winetest"
 	"wiebelt/internal/profile"
-	"wiebelt/internal/resident"
 	"wiebelt/internal/softphone/scheme"
 )
 
@@ -117,10 +116,7 @@ func quit(t *testing.T, dir string) string {
 	if err := d.Make(); err != nil {
 		t.Fatal(err)
 	}
-	cfg, err := resident.Instance(d, "", "", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cfg := instance.Config{RunDir: d.Run}
 	if err := instance.MarkQuit(cfg); err != nil {
 		t.Fatal(err)
 	}

@@ -55,7 +55,7 @@ func (r *Resident) appearance() string {
 }
 
 // areas answer the windows' requests, each on a goroutine of its own.
-var areas = map[string]func(*Resident, ask.Request){"calls": answerCalls, "delivery": (*Resident).answerDelivery, "doctor": answerDoctor, "lookup": answerLookup,
+var areas = map[string]func(*Resident, ask.Request){"calls": answerCalls, "delivery": (*Resident).answerDelivery, "lookup": answerLookup,
 	"settings": (*Resident).answerSettings, "start": answerStart, "test": answerStart, "ways": answerWays}
 
 // answerWindow does what a window asks.

@@ -82,11 +82,6 @@ type Demo interface {
 	Play(ctx context.Context, id string, l text.Language) deskapi.Played
 }
 
-// Instance describes where the programs of a profile meet.
-func Instance(dirs profile.Dirs, version, commit string, log *slog.Logger) (instance.Config, error) {
-	return instance.Config{RunDir: dirs.Run, Version: version, Build: commit, Log: log}, nil
-}
-
 // Resident is a running resident.
 type Resident struct {
 	o            Options
@@ -112,7 +107,6 @@ type Resident struct {
 	hubWatch     *watch.Hub
 	deliveries   *delivery.Deliveries // nil in the demo
 	testCalls    heard.TestCalls
-	examined     examined
 	seen         atomic.Pointer[session.State] // of the user's session; nil if nobody tells
 	helped       atomic.Int64                  // until when cards can be seen by remote help, in Unix seconds
 	retell       chan struct{}                 // show the state anew
@@ -144,10 +138,7 @@ func Run(ctx context.Context, o Options) error {
 	if err := o.Dirs.Make(); err != nil {
 		return fmt.Errorf("make the folders: %w", err)
 	}
-	cfg, err := Instance(o.Dirs, o.Version, o.Commit, o.Log)
-	if err != nil {
-		return err
-	}
+	cfg := instance.Config{RunDir: o.Dirs.Run, Version: o.Version, Build: o.Commit, Log: o.Log}
 	one, err := instance.Acquire(cfg)
 	if err != nil {
 		return err

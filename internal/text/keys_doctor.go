@@ -31,7 +31,7 @@ var DoctorTroubles = []struct {
 		"failure.tls_failed", "failure.certificate_unknown", "failure.certificate_expired", "failure.certificate_name", "failure.clock_wrong",
 		"failure.credentials_refused", "failure.scope_refused", "failure.hub_error", "failure.hub_slow", "failure.answer_not_understood",
 		"hub.certificate.soon", "hub.clock.ahead", "hub.clock.behind"}},
-	{"phones", []string{"resident.off", "resident.hangs", "resident.silent", "resident.setup", "resident.where", "resident.doubt",
+	{"phones", []string{"resident.off", "resident.hangs", "resident.silent", "resident.setup", "resident.doubt",
 		"listener.taken", "listener.tokens", "listener.silent", "listener.file",
 		"link.down", "link.kicked", "link.refused", "link.incomplete", "link.unknown",
 		"scheme.other", "microsip.part", "microsip.gone", "microsip.unreadable"}},
@@ -90,9 +90,7 @@ const (
 	DoctorWindowBundle    Key = "doctor.window.bundle"
 	DoctorWindowGathering Key = "doctor.window.gathering"
 	DoctorWindowYou       Key = "doctor.window.you"
-	DoctorWindowSilent    Key = "doctor.window.silent"
 	DoctorWindowFailed    Key = "doctor.window.failed"
-	DoctorWindowFirst     Key = "doctor.window.first"
 	DoctorWindowPath      Key = "doctor.window.path"
 	DoctorWindowThere     Key = "doctor.window.there"
 	DoctorWindowUnwritten Key = "doctor.window.unwritten"
@@ -101,7 +99,6 @@ const (
 	DoctorWindowPlace     Key = "doctor.window.place"
 	DoctorWindowWrite     Key = "doctor.window.write"
 	DoctorWindowBack      Key = "doctor.window.back"
-	DoctorWindowMore      Key = "doctor.window.more"
 	DoctorWindowWritten   Key = "doctor.window.written"
 )
 

@@ -1,7 +1,12 @@
 package doctor
 
 import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
 	"strings"
+	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
@@ -9,63 +14,84 @@ import (
 	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
-	"wiebelt/internal/deskapi"
+	"wiebelt/internal/doctor"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
 )
 
 const (
-	bundleWidth = 216       // of the list of files
-	maxBundle   = 2 << 20   // bytes of one file; its end is not of another kind
-	shownAtOnce = 128 << 10 // bytes, before somebody asks for more
-	lineRunes   = 62        // where long lines are broken: what fits
+	bundleWidth = 216 // of the list of files
+	lineRunes   = 62  // where long lines are broken: what fits
 )
+
+// bundleFile is a file of the bundle as it is shown.
+type bundleFile struct {
+	name  string
+	size  int // bytes
+	lines []string
+}
+
+// inLines puts all of every file into lines that fit.
+func inLines(all []doctor.Entry) (files []bundleFile) {
+	for _, e := range all {
+		files = append(files, bundleFile{e.Name, len(e.Data), broken(strings.ToValidUTF8(string(e.Data), "?"), lineRunes)})
+	}
+	return files
+}
+
+// bundlePath proposes a place that a person finds again.
+func bundlePath(now time.Time) string {
+	dir, err := os.UserHomeDir()
+	if err != nil {
+		dir = os.TempDir()
+	}
+	for _, sub := range []string{"Desktop", "Bureaublad", "Downloads"} {
+		if info, err := os.Stat(filepath.Join(dir, sub)); err == nil && info.IsDir() {
+			dir = filepath.Join(dir, sub)
+			break
+		}
+	}
+	return filepath.Join(dir, "wiebelt-"+now.Format("2006-01-02-1504")+".zip")
+}
 
 // bundleView shows every file of the bundle as it would be written.
 type bundleView struct {
 	w      *window
-	files  []deskapi.DoctorFile
+	all    []doctor.Entry // what is written
+	files  []bundleFile   // what is shown of it
 	items  []kit.SideItem
 	list   *widget.List
-	shown  string // name of the file
-	at     int    // its place
-	text   strings.Builder
-	lines  []string // of text, as shown
-	want   int      // up to here it is asked for by itself
-	next   int      // where the rest of it begins, 0 at its end
+	shown  bundleFile
 	view   *widget.List
-	more   *kit.Button
-	foot   *fyne.Container // holds more
 	path   *widget.Entry
 	notes  *fyne.Container
 	save   *kit.Button
 	object fyne.CanvasObject
 }
 
-func newBundleView(w *window, m deskapi.DoctorHolds) *bundleView {
+func newBundleView(w *window, all []doctor.Entry, files []bundleFile, path string) *bundleView {
 	l := w.d.Lang
-	v := &bundleView{w: w, files: m.Files, notes: newStack(8), path: widget.NewEntry()}
-	for _, f := range m.Files {
-		v.items = append(v.items, kit.SideItem{ID: f.Name, Title: f.Name + " · " + kit.SizeOf(l, int64(f.Size))})
+	v := &bundleView{w: w, all: all, files: files, notes: newStack(8), path: widget.NewEntry()}
+	for _, f := range files {
+		v.items = append(v.items, kit.SideItem{ID: f.name, Title: f.name + " · " + kit.SizeOf(l, int64(f.size))})
 	}
 	var side fyne.CanvasObject
 	v.list, side = kit.NewSide(v, func() []kit.SideItem { return v.items })
-	v.view = widget.NewList(func() int { return len(v.lines) },
+	v.view = widget.NewList(func() int { return len(v.shown.lines) },
 		func() fyne.CanvasObject {
 			label := widget.NewLabel("")
 			label.TextStyle.Monospace, label.SizeName, label.Truncation = true, base.SizeNameCaptionText, fyne.TextTruncateClip
 			return container.New(layout.NewCustomPaddedLayout(-8, -8, 0, 0), label)
 		},
 		func(i widget.ListItemID, o fyne.CanvasObject) {
-			if i < len(v.lines) {
-				o.(*fyne.Container).Objects[0].(*widget.Label).SetText(v.lines[i])
+			if i < len(v.shown.lines) {
+				o.(*fyne.Container).Objects[0].(*widget.Label).SetText(v.shown.lines[i])
 			}
 		})
 	v.view.HideSeparators = true
 	v.view.OnSelected = func(i widget.ListItemID) { v.view.Unselect(i) }
-	v.more = kit.NewButton(l.T(text.DoctorWindowMore), v.ask)
-	v.path.SetText(m.Path)
+	v.path.SetText(path)
 	v.path.OnSubmitted = func(string) { v.write() }
 	v.save = kit.NewButton(l.T(text.DoctorWindowWrite), v.write)
 	v.save.Importance = widget.HighImportance
@@ -77,59 +103,27 @@ func newBundleView(w *window, m deskapi.DoctorHolds) *bundleView {
 	head.Add(kit.NewWords(l.T(text.DoctorWindowPlace), theme.SizeHint, base.ColorNamePlaceHolder, false).Cutting())
 	head.Add(v.path)
 	head.Add(v.notes)
-	v.foot = kit.Buttons(back, v.save, v.more)
 	page := container.New(layout.NewCustomPaddedLayout(0, 0, 12, 0), v.view)
 	v.object = kit.Headed(container.New(layout.NewCustomPaddedLayout(20, 12, kit.Edge, kit.Edge), head),
-		container.NewBorder(nil, kit.Foot(v.foot), nil, nil, container.New(kit.Sided(bundleWidth), side, page)))
+		container.NewBorder(nil, kit.Foot(kit.Buttons(back, v.save)), nil, nil, container.New(kit.Sided(bundleWidth), side, page)))
 	v.notes.Hide()
-	v.Choose(m.Files[0].Name)
+	v.Choose(files[0].name)
 	return v
 }
 
 // Chosen implements kit.Chooser.
-func (v *bundleView) Chosen() string { return v.shown }
+func (v *bundleView) Chosen() string { return v.shown.name }
 
 // Choose shows another file from its beginning.
 func (v *bundleView) Choose(name string) {
-	for i, f := range v.files {
-		if f.Name == name {
-			v.shown, v.at, v.lines, v.next, v.want = name, i, nil, 0, 0
-			v.text.Reset()
-			v.tail(false)
+	for _, f := range v.files {
+		if f.name == name {
+			v.shown = f
 			v.list.Refresh()
 			v.view.Refresh()
 			v.view.ScrollToTop()
-			v.ask()
 		}
 	}
-}
-
-// ask asks for the next pieces of the file.
-func (v *bundleView) ask() {
-	v.want = v.next + shownAtOnce
-	v.more.Disable()
-	v.piece()
-}
-
-func (v *bundleView) piece() {
-	v.w.d.Send(deskapi.KindDoctorPeek, deskapi.DoctorPeek{File: v.at, From: v.next})
-}
-
-// take adds a piece, if it is the one that is waited for.
-func (v *bundleView) take(m deskapi.DoctorPiece) {
-	if m.File != v.at || m.From != v.next || m.From > 0 && v.text.Len() == 0 {
-		return
-	}
-	v.text.WriteString(m.Text)
-	v.next = m.Next
-	if m.Next > 0 && m.Next < v.want {
-		v.piece()
-		return
-	}
-	v.lines = broken(v.text.String(), lineRunes)
-	v.more.Enable()
-	v.tail(m.Next > 0 && m.Next <= maxBundle)
-	v.view.Refresh()
 }
 
 // broken cuts a text into lines of at most n runes.
@@ -146,16 +140,30 @@ func broken(s string, n int) []string {
 	return all
 }
 
-// tail shows the button for the rest, or takes it away.
-func (v *bundleView) tail(more bool) {
-	v.more.Hidden = !more
-	v.foot.Refresh()
-}
-
+// write writes exactly what is shown, once.
 func (v *bundleView) write() {
+	l, path, all := v.w.d.Lang, strings.TrimSpace(v.path.Text), v.all
 	v.notes.Hide()
+	if len(path) > 4096 || !filepath.IsAbs(path) || strings.ToLower(filepath.Ext(path)) != ".zip" {
+		v.fail(l.T(text.DoctorWindowPath))
+		return
+	}
 	v.save.Disable()
-	v.w.d.Send(deskapi.KindDoctorWrite, deskapi.DoctorWrite{Path: strings.TrimSpace(v.path.Text)})
+	v.w.end = v.w.d.Work(func(_ context.Context, post func(func())) {
+		err := doctor.Write(path, all)
+		post(func() {
+			switch {
+			case v.w.holds != v: // somebody went back
+			case errors.Is(err, doctor.ErrThere):
+				v.fail(l.T(text.DoctorWindowThere))
+			case err != nil:
+				v.fail(l.T(text.DoctorWindowUnwritten))
+			default:
+				v.w.back()
+				v.w.say(l.T(text.DoctorWindowWritten, path), false)
+			}
+		})
+	})
 }
 
 // fail says why nothing was written.

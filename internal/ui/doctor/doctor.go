@@ -1,15 +1,16 @@
 // Package doctor is the window that shows what the doctor finds, check by check,
 // and what a bundle for support holds before it is handed over.
 //
-// The resident looks and gathers; the window owns the answers to its last
-// question, and no others. All of it belongs to Fyne's thread; nothing here runs
-// beside it.
+// The window owns what was found and gathered. All of it belongs to Fyne's thread;
+// looking, gathering and writing go on beside it, one of them at a time, and end
+// with the window.
 package doctor
 
 import (
-	"encoding/json"
+	"context"
 	"strings"
-	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
@@ -18,15 +19,15 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"wiebelt/internal/deskapi"
+	"wiebelt/internal/doctor"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
 )
 
 const (
-	verdictWidth = 76               // of a sign and its word
-	checkWidth   = 144              // of a check's name
-	doctorSilent = 15 * time.Second // checks take at most ten
+	verdictWidth = 76  // of a sign and its word
+	checkWidth   = 144 // of a check's name
 )
 
 // groups are the checks under their headings.
@@ -47,12 +48,14 @@ var groups = []struct {
 type window struct {
 	d       *kit.Desk
 	win     fyne.Window
-	seq     int
-	found   map[string][]deskapi.DoctorLine // of this run
-	done    *deskapi.DoctorDone             // nil while checks run
-	said    string                          // trouble with the window itself, or what was done
-	bad     bool                            // said is trouble
-	busy    bool                            // a bundle is being gathered
+	end     context.CancelFunc        // of what goes on
+	found   map[string][]doctor.Check // of this run
+	running bool                      // checks run
+	cfg     doctor.Config             // of the last run
+	report  *doctor.Report            // what it came to, nil until then
+	said    string                    // trouble with the window itself, or what was done
+	bad     bool                      // said is trouble
+	busy    bool                      // a bundle is being gathered
 	copied  bool
 	summary *kit.Words
 	notes   *fyne.Container // said
@@ -70,6 +73,9 @@ type window struct {
 
 // Open opens the window and has everything looked at.
 func Open(d *kit.Desk) kit.Page {
+	if before, ok := d.Page(deskapi.WindowDoctor).(*window); ok {
+		before.end()
+	}
 	w := newWindow(d)
 	w.run()
 	return w
@@ -77,7 +83,7 @@ func Open(d *kit.Desk) kit.Page {
 
 func newWindow(d *kit.Desk) *window {
 	l := d.Lang
-	w := &window{d: d, rows: map[string]*fyne.Container{}, notes: newStack(8), holder: container.NewStack()}
+	w := &window{d: d, end: func() {}, rows: map[string]*fyne.Container{}, notes: newStack(8), holder: container.NewStack()}
 	w.summary = kit.NewWords("", base.SizeNameText, base.ColorNameForeground, true).Cutting()
 	w.again = kit.NewButton(l.T(text.DoctorWindowAgain), w.run)
 	w.copyAll = kit.NewButton(l.T(text.DoctorWindowCopy), w.copy)
@@ -115,66 +121,44 @@ func newStack(distance float32) *fyne.Container {
 // Window implements kit.Page.
 func (w *window) Window() fyne.Window { return w.win }
 
+// Closed implements kit.Page's closer.
+func (w *window) Closed() { w.end() }
+
 // run has everything looked at anew.
 func (w *window) run() {
-	w.seq++
-	w.found, w.done, w.said = map[string][]deskapi.DoctorLine{}, nil, ""
-	w.d.Send(deskapi.KindDoctorRun, deskapi.DoctorRun{Seq: w.seq})
-	seq := w.seq
-	w.later(doctorSilent, func() {
-		if w.seq == seq && w.done == nil {
-			w.done = &deskapi.DoctorDone{Seq: seq}
-			w.say(w.d.Lang.T(text.DoctorWindowSilent), true)
+	w.begin()
+	d, l := w.d, w.d.Lang
+	w.end = d.Work(func(ctx context.Context, post func(func())) {
+		cfg, err := doctor.For(ctx, d.Dirs, d.Program.ProfileDir, d.Program.Version, d.Program.Commit)
+		if err != nil {
+			d.Log.Warn("nothing can be looked at", "why", err)
+			post(func() { w.running = false; w.say(l.T(text.DoctorWindowFailed), true) })
+			return
 		}
+		cfg.Language = l
+		report := doctor.Stream(ctx, cfg, func(id string, lines []doctor.Check) { post(func() { w.take(id, lines) }) })
+		post(func() { w.ended(cfg, report) })
 	})
+}
+
+// begin shows that nothing is known yet.
+func (w *window) begin() {
+	w.end()
+	w.found, w.running, w.report, w.said = map[string][]doctor.Check{}, true, nil, ""
 	w.show()
 }
 
-// later does something on the UI thread, if this window is still there.
-func (w *window) later(t time.Duration, do func()) {
-	w.d.After(t, func() {
-		w.d.Post(func() {
-			if w.d.Page(deskapi.WindowDoctor) == kit.Page(w) {
-				do()
-			}
-		})
-	})
+// take shows what a check came to.
+func (w *window) take(id string, lines []doctor.Check) {
+	w.found[id] = lines
+	w.row(id)
+	w.scroll.Content.Refresh() // the row has another height
+	w.head()
 }
 
-// Take implements kit.Page.
-func (w *window) Take(kind string, raw json.RawMessage) {
-	switch kind {
-	case deskapi.KindDoctorFound:
-		var m deskapi.DoctorFound
-		if w.d.Decode(kind, raw, &m) && m.Seq == w.seq && w.rows[m.ID] != nil {
-			w.found[m.ID] = m.Lines
-			w.row(m.ID)
-			w.scroll.Content.Refresh() // the row has another height
-			w.head()
-		}
-	case deskapi.KindDoctorDone:
-		var m deskapi.DoctorDone
-		if w.d.Decode(kind, raw, &m) && m.Seq == w.seq {
-			w.done = &m
-			w.head()
-		}
-	case deskapi.KindDoctorHolds:
-		var m deskapi.DoctorHolds
-		if w.d.Decode(kind, raw, &m) && w.busy {
-			w.busy = false
-			w.hold(m)
-		}
-	case deskapi.KindDoctorPiece:
-		var m deskapi.DoctorPiece
-		if w.d.Decode(kind, raw, &m) && w.holds != nil {
-			w.holds.take(m)
-		}
-	case deskapi.KindDoctorWritten:
-		var m deskapi.DoctorWritten
-		if w.d.Decode(kind, raw, &m) && w.holds != nil {
-			w.written(m)
-		}
-	}
+func (w *window) ended(cfg doctor.Config, r doctor.Report) {
+	w.cfg, w.report, w.running = cfg, &r, false
+	w.head()
 }
 
 // say shows a sentence below the summary; "" takes it away.
@@ -196,14 +180,14 @@ func (w *window) show() {
 func (w *window) head() {
 	l := w.d.Lang
 	switch {
-	case w.done == nil:
+	case w.running:
 		w.summary.Say(l.N(text.DoctorWindowRunning, max(1, len(w.rows)-len(w.found))), base.ColorNamePlaceHolder)
-	case w.done.Sentence != "":
+	case w.report != nil:
 		colour := base.ColorNameSuccess
-		if !w.done.OK {
+		if !w.report.OK {
 			colour = base.ColorNameError
 		}
-		w.summary.Say(w.done.Sentence, colour)
+		w.summary.Say(w.report.Sentence(l), colour)
 	default:
 		w.summary.Say("", base.ColorNameForeground)
 	}
@@ -218,10 +202,9 @@ func (w *window) head() {
 		w.notes.Hidden = none
 		w.checks.Refresh() // what stands below moves
 	}
-	ready := w.done != nil && w.done.Sentence != ""
-	kit.Able(w.again, w.done != nil)
-	kit.Able(w.copyAll, ready)
-	kit.Able(w.bundle, ready && !w.busy)
+	kit.Able(w.again, !w.running && !w.busy)
+	kit.Able(w.copyAll, w.report != nil)
+	kit.Able(w.bundle, w.report != nil && !w.busy)
 	label := text.DoctorWindowBundle
 	if w.busy {
 		label = text.DoctorWindowGathering
@@ -240,7 +223,7 @@ func (w *window) row(id string) {
 	row.Objects = nil
 	lines, in := w.found[id]
 	if !in {
-		lines = []deskapi.DoctorLine{{State: "wait"}}
+		lines = []doctor.Check{{State: waits}}
 	}
 	for i, c := range lines {
 		name := ""
@@ -252,31 +235,41 @@ func (w *window) row(id string) {
 }
 
 // line is a sign with its word, the check's name, and what it says.
-func (w *window) line(name string, c deskapi.DoctorLine) fyne.CanvasObject {
+func (w *window) line(name string, c doctor.Check) fyne.CanvasObject {
 	l := w.d.Lang
 	colour := signColour(c.State)
-	if c.State == "ok" || c.State == "off" || c.State == "wait" {
+	if c.State == doctor.OK || c.State == doctor.Off || c.State == waits {
 		colour = base.ColorNamePlaceHolder // what needs nobody keeps quiet
 	}
 	state := container.New(kit.Columns(signSize+6), container.New(layout.NewCustomPaddedLayout(3, 0, 0, 0), container.NewVBox(newSign(c.State))),
-		container.NewVBox(kit.NewWords(l.T(text.DoctorState(c.State)), theme.SizeHint, colour, c.State == "fail" || c.State == "warn")))
+		container.NewVBox(kit.NewWords(l.T(text.DoctorState(string(c.State))), theme.SizeHint, colour, c.State == doctor.Fail || c.State == doctor.Warn)))
 	said := newStack(2)
 	importance := widget.MediumImportance
-	if c.State == "off" {
+	if c.State == doctor.Off {
 		importance = widget.LowImportance
 	}
 	if c.Message != "" {
 		said.Add(kit.Plain(c.Message, theme.SizeHint, importance))
 	}
-	if c.Hint != "" && c.State != "off" {
-		whom := c.Whom
-		if whom == "" {
-			whom = l.T(text.DoctorWindowYou)
-		}
-		said.Add(kit.Plain(whom+": "+c.Hint, theme.SizeHint, widget.LowImportance))
+	if c.Hint != "" && c.State != doctor.Off {
+		said.Add(kit.Plain(w.whom(c.Hint), theme.SizeHint, widget.LowImportance))
 	}
 	return container.New(kit.Columns(verdictWidth), state, container.New(kit.Columns(checkWidth),
 		container.NewVBox(kit.NewWords(name, theme.SizeHint, base.ColorNameForeground, true).Cutting()), said))
+}
+
+// whom says before what there is to do who does it. Hints for others than the user
+// begin with them; where the settings name an administrator, that is the one.
+func (w *window) whom(hint string) string {
+	who, do, ok := strings.Cut(hint, ": ")
+	if !ok || !strings.HasPrefix(who, w.d.Lang.T(text.DoctorAdministrator)) {
+		return w.d.Lang.T(text.DoctorWindowYou) + ": " + hint
+	}
+	if c := w.cfg.Settings; c != nil && c.Support.Contact != "" && !strings.Contains(who, " ") {
+		who += " (" + c.Support.Contact + ")"
+	}
+	first, size := utf8.DecodeRuneInString(do)
+	return who + ": " + string(unicode.ToUpper(first)) + do[size:]
 }
 
 // copy puts all that is shown on the clipboard, as text.
@@ -286,39 +279,41 @@ func (w *window) copy() {
 	for _, g := range groups {
 		for _, id := range g.checks {
 			for _, c := range w.found[id] {
-				b.WriteString(l.T(text.DoctorState(c.State)) + "\t" + l.T(text.DoctorName(id)) + "\t" + strings.TrimSpace(c.Message+" "+c.Hint) + "\n")
+				b.WriteString(l.T(text.DoctorState(string(c.State))) + "\t" + l.T(text.DoctorName(id)) + "\t" + strings.TrimSpace(c.Message+" "+c.Hint) + "\n")
 			}
 		}
 	}
-	b.WriteString(w.done.Sentence + "\n")
+	b.WriteString(w.report.Sentence(l) + "\n")
 	w.d.App.Clipboard().SetContent(b.String())
 	w.copied = true
 	w.head()
-	w.later(kit.CopiedIs, func() { w.copied = false; w.head() })
+	w.d.After(kit.CopiedIs, func() { w.d.Post(func() { w.copied = false; w.head() }) })
 }
 
-// gather asks what a file for the help desk would hold.
+// gather makes the file for the help desk, in memory.
 func (w *window) gather() {
 	w.busy = true
 	w.say("", false)
-	w.d.Send(deskapi.KindDoctorBundle, nil)
-	seq := w.seq
-	w.later(doctorSilent, func() {
-		if w.busy && w.seq == seq {
+	d, cfg, report := w.d, w.cfg, *w.report
+	w.end = d.Work(func(ctx context.Context, post func(func())) {
+		all, err := doctor.Collect(ctx, cfg, report)
+		files, path := inLines(all), bundlePath(d.Now())
+		post(func() {
 			w.busy = false
-			w.say(w.d.Lang.T(text.DoctorWindowSilent), true)
-		}
+			if err != nil {
+				d.Log.Warn("the help desk's bundle is not made", "why", err)
+				w.say(d.Lang.T(text.DoctorWindowFailed), true)
+				return
+			}
+			w.hold(all, files, path)
+		})
 	})
 }
 
 // hold shows what was gathered, before anything is written.
-func (w *window) hold(m deskapi.DoctorHolds) {
-	if m.Error != "" || len(m.Files) == 0 {
-		w.say(m.Error, true)
-		return
-	}
+func (w *window) hold(all []doctor.Entry, files []bundleFile, path string) {
 	w.head()
-	w.holds = newBundleView(w, m)
+	w.holds = newBundleView(w, all, files, path)
 	w.holder.Objects = []fyne.CanvasObject{w.holds.object}
 	w.holder.Refresh()
 }
@@ -326,16 +321,6 @@ func (w *window) hold(m deskapi.DoctorHolds) {
 // back shows the checks again; what was gathered is forgotten.
 func (w *window) back() {
 	w.holds = nil
-	w.d.Send(deskapi.KindDoctorDrop, nil)
 	w.holder.Objects = []fyne.CanvasObject{w.checks}
 	w.holder.Refresh()
-}
-
-func (w *window) written(m deskapi.DoctorWritten) {
-	if m.Error != "" {
-		w.holds.fail(m.Error)
-		return
-	}
-	w.back()
-	w.say(w.d.Lang.T(text.DoctorWindowWritten, m.Path), false)
 }

@@ -5,6 +5,8 @@ import (
 	"fyne.io/fyne/v2/canvas"
 	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
+
+	"wiebelt/internal/doctor"
 )
 
 // sign draws the state of a check in a square of 12 units, each state with a
@@ -12,36 +14,39 @@ import (
 // is not known yet.
 type sign struct {
 	widget.BaseWidget
-	state string
+	state doctor.State
 }
+
+// waits is the state of a check that is not known yet.
+const waits doctor.State = "wait"
 
 const signSize = 12
 
-func newSign(state string) *sign {
+func newSign(state doctor.State) *sign {
 	s := &sign{state: state}
 	s.ExtendBaseWidget(s)
 	return s
 }
 
 // signColour is the colour of a state's sign and word.
-func signColour(state string) fyne.ThemeColorName {
+func signColour(state doctor.State) fyne.ThemeColorName {
 	switch state {
-	case "ok":
+	case doctor.OK:
 		return base.ColorNameSuccess
-	case "warn":
+	case doctor.Warn:
 		return base.ColorNameWarning
-	case "fail":
+	case doctor.Fail:
 		return base.ColorNameError
 	}
 	return base.ColorNamePlaceHolder
 }
 
 // strokes of the states, from corner to corner of the square.
-var signStrokes = map[string][][4]float32{
-	"ok":   {{1.5, 6.5, 4.5, 9.5}, {4.5, 9.5, 10.5, 2.5}},
-	"warn": {{6, 1.5, 11, 10.5}, {11, 10.5, 1, 10.5}, {1, 10.5, 6, 1.5}},
-	"fail": {{2, 2, 10, 10}, {10, 2, 2, 10}},
-	"off":  {{2, 6, 10, 6}},
+var signStrokes = map[doctor.State][][4]float32{
+	doctor.OK:   {{1.5, 6.5, 4.5, 9.5}, {4.5, 9.5, 10.5, 2.5}},
+	doctor.Warn: {{6, 1.5, 11, 10.5}, {11, 10.5, 1, 10.5}, {1, 10.5, 6, 1.5}},
+	doctor.Fail: {{2, 2, 10, 10}, {10, 2, 2, 10}},
+	doctor.Off:  {{2, 6, 10, 6}},
 }
 
 // CreateRenderer implements fyne.Widget.

@@ -152,9 +152,29 @@ func (d *Desk) Handle(kind string, raw json.RawMessage) {
 
 // pass hands a message to the window it is for, if that is open.
 func (d *Desk) pass(name, kind string, raw json.RawMessage) {
-	if p := d.pages[name]; p != nil {
+	if p, ok := d.pages[name].(taker); ok {
 		p.Take(kind, raw)
 	}
+}
+
+// Work does something for a window off the UI thread until it is done, end is
+// called or the windows end. What it hands over by post runs on the UI thread, but
+// not after end.
+func (d *Desk) Work(do func(ctx context.Context, post func(func()))) (end context.CancelFunc) {
+	ended, end := context.WithCancel(context.Background())
+	d.Go(func(ctx context.Context) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(ended, cancel)()
+		do(ctx, func(f func()) {
+			d.Post(func() {
+				if ended.Err() == nil {
+					f()
+				}
+			})
+		})
+	})
+	return end
 }
 
 // Changed has the resident follow what a window has just changed on disk.

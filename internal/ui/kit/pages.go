@@ -11,15 +11,15 @@ import (
 	"wiebelt/internal/ui/theme"
 )
 
-// Page is an open window. Kinds "settings.…" of the resident's messages go to the
-// page called "settings", and what has no area to the one that it is about. A page
-// may be any of the interfaces below besides.
-type Page interface {
-	Window() fyne.Window
-	Take(kind string, raw json.RawMessage)
-}
+// Page is an open window. It may be any of the interfaces below besides.
+type Page interface{ Window() fyne.Window }
 
 type (
+	// taker takes messages of the resident: kinds "calls.…" go to the page called
+	// "calls", and what has no area to the one that it is about.
+	taker interface {
+		Take(kind string, raw json.RawMessage)
+	}
 	// closer is told when its window has closed.
 	closer interface{ Closed() }
 	// placed can show a place in it: a page, a number.
