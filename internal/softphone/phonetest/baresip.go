@@ -220,7 +220,8 @@ func runWith(dir string, in *os.File, name string, args ...string) (*process, er
 	if in != nil {
 		p.cmd.Stdin = in
 	}
-	p.cmd.Env = append(os.Environ(), "TERM=dumb", "HOME="+dir)
+	// No bus, so that no phone starts one that outlives it.
+	p.cmd.Env = append(os.Environ(), "TERM=dumb", "HOME="+dir, "DBUS_SESSION_BUS_ADDRESS=disabled:")
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {
 		cancel()
