@@ -37,19 +37,25 @@ func (s strip) String() string { return fmt.Sprintf("%06x %d,%d-%d", s.rgb, s.x,
 // strips are the cards on the screen: from the right, and there from the top.
 func (o *office) strips() (all []strip) {
 	for x := width - 16 - 380 + 2; x > 0; x -= 380 + 8 {
-		img := o.look(image.Rect(x, 0, x+1, height))
-		for y := range img.Rect.Dy() {
-			c := img.RGBAAt(0, y)
-			rgb := uint32(c.R)<<16 | uint32(c.G)<<8 | uint32(c.B)
-			if rgb != ringing && rgb != talking && rgb != done {
-				continue
-			}
-			if n := len(all); n > 0 && all[n-1].rgb == rgb && all[n-1].x == x && all[n-1].y1 == y {
-				all[n-1].y1++
-				continue
-			}
-			all = append(all, strip{rgb, x, y, y + 1})
+		all = append(all, o.stripsAt(x)...)
+	}
+	return all
+}
+
+// stripsAt are the cards whose left border lies there.
+func (o *office) stripsAt(x int) (all []strip) {
+	img := o.look(image.Rect(x, 0, x+1, height))
+	for y := range img.Rect.Dy() {
+		c := img.RGBAAt(0, y)
+		rgb := uint32(c.R)<<16 | uint32(c.G)<<8 | uint32(c.B)
+		if rgb != ringing && rgb != talking && rgb != done {
+			continue
 		}
+		if n := len(all); n > 0 && all[n-1].rgb == rgb && all[n-1].y1 == y {
+			all[n-1].y1++
+			continue
+		}
+		all = append(all, strip{rgb, x, y, y + 1})
 	}
 	// What is lower is the line around a card that has the keyboard.
 	return slices.DeleteFunc(all, func(s strip) bool { return s.y1-s.y0 < 10 })
@@ -79,6 +85,14 @@ func reception(t *testing.T, l text.Language) {
 			t.Fatal(err)
 		}
 	}
+	const family = "+31698760030"
+	for i, name := range []string{"Aarts", "Bos", "Claes"} {
+		if _, err := h.AddInvented(t.Context(), localhub.Record{Numbers: []string{family}, Contact: contact.Contact{ID: "c-" + strings.ToLower(name), RelationNumber: fmt.Sprint(100400 + i),
+			Initials: "F.", FamilyName: name, Address: contact.Address{Street: "Kade", Number: "7", PostalCode: "1234AB", City: "Ons Dorp"}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	people["the family"] = family
 	o := prepareOn(t, h, h.BaseURL(), value, "xfwm4", xtest.Options{Width: width, Height: height},
 		"[card]\nafter_call = \"6s\"\n\n[phone]\ncall_back = \"off\"\n\n[ui]\ntheme = \"light\"\nlanguage = \""+string(l)+"\"\n")
 	notes := o.opener("exit 0")
@@ -145,6 +159,47 @@ func reception(t *testing.T, l text.Language) {
 			t.Errorf("%s: opened %q", what, all[before:])
 		}
 	}
+	// on clicks where a card has something, from the left and from its top, or from
+	// its foot where y is negative.
+	on := func(s strip, x, y int) {
+		t.Helper()
+		at := image.Pt(s.x-2+x, s.y0+y)
+		if y < 0 {
+			at.Y = s.y1 + y
+		}
+		o.Move(at.X, at.Y)
+		meant()
+		o.Click(at.X, at.Y, 1)
+	}
+	gone := func() {
+		t.Helper()
+		o.Move(250, 600) // a card under the pointer stays
+		sees("no card", func(all []strip) bool { return len(all) == 0 })
+	}
+	// accents is how many pixels of the buttons' colour a card has.
+	accents := func(s strip) (n int) {
+		img := o.look(image.Rect(s.x+20, s.y0, s.x+370, s.y1))
+		for i := 0; i < len(img.Pix); i += 4 {
+			if img.Pix[i] == 0x0B && img.Pix[i+1] == 0x6B && img.Pix[i+2] == 0xCB {
+				n++
+			}
+		}
+		return n
+	}
+	primary := func(s strip) bool { return accents(s) > 3000 }
+	// alone is the only card there is, once it has its people; a card grows as it
+	// gets them.
+	alone := func(what string, known func(strip) bool) (card strip) {
+		t.Helper()
+		sees(what, func(all []strip) bool {
+			if len(all) == 1 {
+				card = all[0]
+			}
+			return len(all) == 1 && card.whole() && known(card)
+		})
+		return card
+	}
+	three := func(s strip) bool { return s.y1-s.y0 > 290 && accents(s) > 300 && !primary(s) }
 	var second strip // where the second caller's card stands
 
 	for i, step := range []struct {
@@ -232,7 +287,64 @@ func reception(t *testing.T, l text.Language) {
 			for i := range 4 {
 				end(fmt.Sprint(10+i), "missed")
 			}
-			sees("no card", func(all []strip) bool { return len(all) == 0 })
+			gone()
+		}},
+		{"who was opened among three stands first when they call again", func() {
+			ring("20", "the family")
+			card := alone("the card of three", three)
+			opens("the second of three", "c-bos", func() { on(card, 320, 183) })
+			end("20", "missed")
+			gone()
+			ring("21", "the family")
+			card = alone("the card of three again", three)
+			opens("the first, which is the one opened before", "c-bos", func() { on(card, 320, 129) })
+			end("21", "missed")
+			gone()
+		}},
+		{"not this contact, and taken back", func() {
+			ring("22", "De Vries")
+			card := alone("his card", primary)
+			on(card, 316, 121)
+			now := alone("nobody in particular", func(s strip) bool { return s.rgb == done && !primary(s) })
+			on(now, 312, -16)
+			card = alone("his card again", primary)
+			opens("the file of who it is after all", "c-vries", func() { on(card, 120, -65) })
+			end("22", "missed")
+			gone()
+		}},
+		{"reception passes a call on, and the card follows the caller", func() {
+			if err := p.Ring(t.Context(), simulate.Call{ID: "23", Number: "101", Name: "Receptie"}); err != nil {
+				t.Fatal(err)
+			}
+			sees("a colleague's card", func(all []strip) bool { return len(all) == 1 })
+			if err := p.Answer(t.Context(), simulate.Call{ID: "23"}); err != nil {
+				t.Fatal(err)
+			}
+			if err := p.Answer(t.Context(), simulate.Call{ID: "23", Number: people["Smit"], Via: "Receptie"}); err != nil {
+				t.Fatal(err)
+			}
+			alone("the card of who is on the line now", func(s strip) bool { return s.rgb == talking && primary(s) })
+			hotkey()
+			opens("Enter opens the file of who is on the line", "c-smit", func() { o.Key("Return") })
+			o.Key("Escape")
+			term.Focus()
+			end("23", "completed")
+			gone()
+		}},
+		{"a card is dragged, and the next one comes up there", func() {
+			ring("24", "Prins")
+			card := alone("her card", primary)
+			o.Move(card.x+250, card.y0+50)
+			meant()
+			o.Run("xdotool", "mousedown", "1", "mousemove", "120", "80", "mouseup", "1", "mousemove", "250", "600")
+			left := func(all []strip) bool { return len(all) == 1 && all[0].x < width/2 && all[0].y0 < height/2 }
+			o.Until("her card in the other corner", func() bool { return left(o.stripsAt(16 + 2)) })
+			end("24", "completed")
+			o.Until("no card", func() bool { return len(o.stripsAt(16+2)) == 0 })
+			ring("25", "Bakker")
+			o.Until("the next card in that corner", func() bool { return left(o.stripsAt(16 + 2)) })
+			end("25", "completed")
+			o.Until("no card there either", func() bool { return len(o.stripsAt(16+2)) == 0 })
 		}},
 		{"the missed ones wait in the calls window, and a click and a key take one off", func() {
 			if err := resident.ShowCalls(t.Context(), o.instance()); err != nil {
