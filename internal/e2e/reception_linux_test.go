@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
 	"wiebelt/internal/contact"
 	"wiebelt/internal/localhub"
@@ -306,7 +307,7 @@ func reception(t *testing.T, l text.Language) {
 			card := alone("his card", primary)
 			on(card, 316, 121)
 			now := alone("nobody in particular", func(s strip) bool { return s.rgb == done && !primary(s) })
-			on(now, 312, -16)
+			on(now, 345, -16)
 			card = alone("his card again", primary)
 			opens("the file of who it is after all", "c-vries", func() { on(card, 120, -65) })
 			end("22", "missed")
@@ -360,6 +361,35 @@ func reception(t *testing.T, l text.Language) {
 			o.Click(d.at.X+300, d.at.Y+186, 1)
 			o.Key("Delete")
 			o.Until("one call less", func() bool { return len(callsOf(t, o)) == missed-1 })
+			o.clickOn(l.T(text.CallsUndo), image.Point{}, "the call is back", func() bool { return len(callsOf(t, o)) == missed })
+		}},
+		{"a call of three shows them, and one is opened from there", func() {
+			ring("26", "the family")
+			end("26", "missed")
+			o.Until("no card", func() bool { return len(o.stripsAt(16+2)) == 0 })
+			o.clickOn(l.N(text.DeskWhoSeveral, 3), image.Point{}, "the three", func() bool { _, ok := o.see("F. Claes"); return ok })
+			before := len(opened(notes))
+			opens("her file", "c-claes", func() {
+				o.clickOn("F. Claes", image.Point{}, "it is opened", func() bool { return len(opened(notes)) > before })
+			})
+		}},
+		{"a number that somebody reads out is looked up", func() {
+			var look string
+			o.clickOn(l.T(text.LookupOpen), image.Point{}, "the window for it", func() bool {
+				for _, id := range o.Windows("^" + l.T(text.LookupTitle)) {
+					look = id
+				}
+				return look != ""
+			})
+			o.Run("xdotool", "windowactivate", "--sync", look)
+			o.Type("T 06 98 76 00 24", 5)
+			o.Key("Return")
+			before := len(opened(notes))
+			opens("his file", "c-smit", func() {
+				words := []rune(l.T(text.CardButtonOpen, l.T(text.CardWordRelatie)))
+				words[0] = unicode.ToUpper(words[0])
+				o.clickOn(string(words), image.Point{}, "it is opened", func() bool { return len(opened(notes)) > before })
+			})
 		}},
 	} {
 		t.Log(step.name)

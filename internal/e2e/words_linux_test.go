@@ -14,7 +14,7 @@ import (
 func (o *office) see(words string) (image.Point, bool) {
 	o.t.Helper()
 	screen := o.look(image.Rect(0, 0, width, height))
-	for _, size := range []float32{14, 13, 16} { // buttons and menus, lists at the side, questions
+	for _, size := range []float32{14, 15, 13, 16} { // buttons and menus, rows, lists at the side, questions
 		for _, bold := range []bool{true, false} {
 			fonts.Lock()
 			w := kittest.Written(words, size, bold)
