@@ -9,7 +9,12 @@ import (
 	"time"
 
 	"wiebelt/internal/sqlitefile"
+
+	sqlite3 "modernc.org/sqlite/lib"
 )
+
+// heldFor is how long others may hold the log before it is told.
+const heldFor = 5 * time.Second
 
 // errHeld says that the old contents are still in the log, because somebody has
 // been reading all the time.
@@ -86,32 +91,48 @@ func (s *Store) DeleteOlder(ctx context.Context, t time.Time) (int, error) {
 	return s.erase(ctx, `DELETE FROM calls WHERE rang < ?`, sqlitefile.Micros(t))
 }
 
-// Delete deletes one call. One that is not there is no error.
-func (s *Store) Delete(ctx context.Context, id int64) error {
-	s.using.RLock()
-	defer s.using.RUnlock()
-	if s.db == nil {
-		return s.unopened()
-	}
-	_, err := s.erase(ctx, `DELETE FROM calls WHERE id = ?`, id)
-	return err
-}
-
 // TakeOff takes the person off a call: "not this contact". Only the name stays, to
 // be shown as that of who it is not. It gives the call as it was, or ErrGone.
-func (s *Store) TakeOff(ctx context.Context, id int64) (Entry, error) {
-	was, err := s.Get(ctx, id)
+func (s *Store) TakeOff(ctx context.Context, id int64) (was Entry, err error) {
+	err = s.change(ctx, func(tx *sql.Tx, _ Keep) error {
+		was, err = scan(tx.QueryRowContext(ctx, `SELECT `+all+` FROM calls WHERE id = ?`, id))
+		if errors.Is(err, sql.ErrNoRows) {
+			return ErrGone
+		}
+		if err == nil {
+			_, err = tx.ExecContext(ctx, `UPDATE calls SET taken_off = ?, contact_id = '', relation_number = '', link = '', find = ? WHERE id = ?`,
+				offByHand, was.withoutFile().find(), id)
+		}
+		return err
+	})
+	return was, s.cleaned(ctx, err)
+}
+
+// Remove deletes a call, and gives it as it was for Restore, or ErrGone.
+func (s *Store) Remove(ctx context.Context, id int64) (was Entry, err error) {
+	err = s.change(ctx, func(tx *sql.Tx, _ Keep) error {
+		was, err = scan(tx.QueryRowContext(ctx, `DELETE FROM calls WHERE id = ? RETURNING `+all, id))
+		if errors.Is(err, sql.ErrNoRows) {
+			return ErrGone
+		}
+		return err
+	})
+	return was, s.cleaned(ctx, err)
+}
+
+// cleaned empties the log once something was taken away, which went as err says.
+func (s *Store) cleaned(ctx context.Context, err error) error {
+	if err == nil {
+		s.using.RLock()
+		defer s.using.RUnlock()
+		if s.db != nil {
+			err = s.clean(ctx)
+		}
+	}
 	if err != nil {
-		return Entry{}, err
+		return fmt.Errorf("erase from call history: %w", err)
 	}
-	s.using.RLock()
-	defer s.using.RUnlock()
-	if s.db == nil {
-		return Entry{}, s.unopened()
-	}
-	_, err = s.erase(ctx, `UPDATE calls SET taken_off = ?, contact_id = '', relation_number = '', link = '', find = ? WHERE id = ?`,
-		offByHand, was.withoutFile().find(), id)
-	return was, err
+	return nil
 }
 
 const noPerson = `name = '', contact_id = '', relation_number = '', link = ''`
@@ -172,15 +193,28 @@ func (s *Store) erase(ctx context.Context, statement string, args ...any) (int, 
 }
 
 // clean empties the write-ahead log: secure_delete overwrites the pages, but
-// their old contents would stay in the log.
+// their old contents would stay in the log. While another process does the same
+// SQLite does not wait by itself, so we do.
 func (s *Store) clean(ctx context.Context) error {
-	var busy sql.NullInt64
-	var pages, moved int
-	if err := s.db.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &moved); err != nil {
-		return err
+	for late := time.Now().Add(heldFor); ; {
+		var busy sql.NullInt64
+		var pages, moved int
+		err := s.db.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &moved)
+		if err == nil && busy.Int64 == 0 {
+			return nil
+		}
+		if err == nil {
+			err = errHeld
+		} else if sqlitefile.Code(err)&0xff != sqlite3.SQLITE_BUSY {
+			return err
+		}
+		if time.Now().After(late) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(5 * time.Millisecond):
+		}
 	}
-	if busy.Int64 != 0 {
-		return errHeld
-	}
-	return nil
 }

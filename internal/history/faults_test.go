@@ -192,7 +192,7 @@ func TestNewerFileIsLeftAlone(t *testing.T) {
 	if _, err := s.DeleteNumber(t.Context(), "+31612345678"); err == nil {
 		t.Error("said deleted, and was not")
 	}
-	if err := s.Delete(t.Context(), 1); err == nil {
+	if _, err := s.Remove(t.Context(), 1); err == nil {
 		t.Error("said deleted, and was not")
 	}
 	if b, err := os.ReadFile(path); err != nil || !bytes.Contains(b, []byte("J. de Vries")) {
@@ -276,7 +276,7 @@ func TestDeletedMeansGone(t *testing.T) {
 		}, both},
 		{"each call", func(ctx context.Context, s *Store, ids []int64, _ *clocktest.Clock) error {
 			for _, id := range ids {
-				if err := s.Delete(ctx, id); err != nil {
+				if _, err := s.Remove(ctx, id); err != nil {
 					return err
 				}
 			}

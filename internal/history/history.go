@@ -1,9 +1,8 @@
-// Package history keeps the calls of this PC in one SQLite file. The resident
-// writes through Store; the windows' process reads the same file through Reader,
-// which never changes it. What is kept follows Keep and a number of days
-// (product.md, Privacy). The package starts no goroutine: every call does its
-// work on the caller's, and may wait for the disk, so it never belongs on the
-// way from a ringing phone to its card.
+// Package history keeps the calls of this PC in one SQLite file. The resident and
+// the windows' process both write it, through a Store each; Reader reads it and
+// never changes it. What is kept follows Keep and a number of days. The package
+// starts no goroutine: every call does its work on the caller's, and may wait for
+// the disk, so it never belongs on the way from a ringing phone to its card.
 package history
 
 import (

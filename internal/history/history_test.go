@@ -268,7 +268,7 @@ func TestRestore(t *testing.T) {
 		if err := s.Configure(t.Context(), keep, 7); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Delete(t.Context(), id); err != nil {
+		if _, err := s.Remove(t.Context(), id); err != nil {
 			t.Fatal(err)
 		}
 		for range 2 { // a second time changes nothing

@@ -21,6 +21,9 @@ func TestMain(m *testing.M) {
 	if path := os.Getenv(writerEnv); path != "" {
 		writeForever(path)
 	}
+	if path := os.Getenv(besideEnv); path != "" {
+		changeAll(path)
+	}
 	os.Exit(m.Run())
 }
 

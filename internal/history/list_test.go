@@ -277,8 +277,11 @@ func TestPutKeepsWhatTheUserSaid(t *testing.T) {
 	if got, err := s.Get(t.Context(), e.ID); err != nil || got.TakenOff || got.ContactID != e.ContactID {
 		t.Errorf("taken back on the card: %+v, %v", got, err)
 	}
-	if err := s.Delete(t.Context(), e.ID); err != nil {
+	if _, err := s.Remove(t.Context(), e.ID); err != nil {
 		t.Fatal(err)
+	}
+	if _, err := s.Remove(t.Context(), e.ID); !errors.Is(err, ErrGone) {
+		t.Errorf("removed twice: %v", err)
 	}
 	if _, err := s.Put(t.Context(), e); !errors.Is(err, ErrGone) {
 		t.Errorf("a removed call came back: %v", err)
@@ -375,6 +378,7 @@ func BenchmarkLists(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
+	gone := int64(0)
 	for _, bb := range []struct {
 		name string
 		f    func() error
@@ -389,7 +393,7 @@ func BenchmarkLists(b *testing.B) {
 		{"count all", func() error { _, _, err := r.Count(ctx, Query{}, first[0].Rang); return err }},
 		{"count filter", func() error { _, _, err := r.Count(ctx, Query{Filter: "vries"}, first[0].Rang); return err }},
 		{"put", func() error { _, err := s.Put(ctx, known(time.Now())); return err }},
-		{"remove", func() error { return s.Delete(ctx, 1) }},
+		{"remove", func() error { gone++; _, err := s.Remove(ctx, gone); return err }},
 	} {
 		b.Run(bb.name, func(b *testing.B) {
 			for b.Loop() {

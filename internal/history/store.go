@@ -25,10 +25,11 @@ const (
 	againEvery = 5 * time.Second
 )
 
-// Store is the history as the resident has it: the only one that writes. It gets
-// over a file that is damaged, taken away or cannot be written to: State says so,
-// and what can be kept is kept again as soon as it can be. Safe for concurrent
-// use.
+// Store is the history for one that writes. The resident's is made by Open and
+// looks after the file: it gets over one that is damaged, taken away or cannot be
+// written to (State says so, and what can be kept is kept again as soon as it can
+// be), and removes what is too old. Beside makes that of any other process, which
+// only writes what it is asked to. Safe for concurrent use.
 type Store struct {
 	path  string
 	now   func() time.Time
@@ -38,6 +39,7 @@ type Store struct {
 	keep  Keep
 	days  int
 	shut  bool // by Close, for good
+	guest bool // made by Beside
 
 	mu     sync.Mutex // protects what follows; held for moments
 	purged time.Time
@@ -148,21 +150,28 @@ func (s *Store) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// FULL: an acknowledged entry also survives a power cut. busy_timeout comes
-	// first, the others already need the file. Temporary files would hold what is
-	// to be deleted, so there are none.
-	db, err := sqlitefile.Open(s.path, "_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"+
-		"&_pragma=secure_delete(ON)&_pragma=temp_store(MEMORY)&_pragma=cache_size(-400)&_txlock=immediate")
+	db, err := connect(s.path)
 	if err != nil {
 		return err
 	}
-	db.SetMaxOpenConns(1)
 	if err := sqlitefile.Prepare(ctx, db, migrations); err != nil {
 		_ = db.Close() // the error that matters is the one above
 		return err
 	}
 	s.db, s.was = db, was
 	return nil
+}
+
+// connect opens the file at path for writing. FULL: an acknowledged entry also
+// survives a power cut. busy_timeout comes first, the others already need the file.
+// Temporary files would hold what is to be deleted, so there are none.
+func connect(path string) (*sql.DB, error) {
+	db, err := sqlitefile.Open(path, "_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"+
+		"&_pragma=secure_delete(ON)&_pragma=temp_store(MEMORY)&_pragma=cache_size(-400)&_txlock=immediate")
+	if err == nil {
+		db.SetMaxOpenConns(1)
+	}
+	return db, err
 }
 
 // continueIDs lets a new file go on where the one before it ended, since whoever
@@ -248,6 +257,16 @@ func (s *Store) SetAside() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.aside
+}
+
+// Recount takes in what another process has written.
+func (s *Store) Recount(ctx context.Context) error {
+	s.using.RLock()
+	defer s.using.RUnlock()
+	if s.db == nil {
+		return nil
+	}
+	return s.count(ctx)
 }
 
 // count counts what is not ticked off.

@@ -200,7 +200,7 @@ func (s *Store) handle(ctx context.Context, which string, arg any) error {
 // or was taken away is replaced first. With KeepOff nothing happens.
 func (s *Store) change(ctx context.Context, f func(*sql.Tx, Keep) error) error {
 	opened, err := s.once(ctx, f)
-	if sqlitefile.Damaged(err) || errors.Is(err, errMoved) || errors.Is(err, errClosed) {
+	if !s.guest && (sqlitefile.Damaged(err) || errors.Is(err, errMoved) || errors.Is(err, errClosed)) {
 		if err = s.renew(ctx, opened, err); err == nil {
 			_, err = s.once(ctx, f)
 		}

@@ -76,7 +76,7 @@ func (r *Resident) keepForUndo(e undoable) {
 
 // removeCall takes a call out of the history; for a while it can come back.
 func (r *Resident) removeCall(ctx context.Context, e history.Entry) error {
-	err := r.store.Delete(ctx, e.ID)
+	_, err := r.store.Remove(ctx, e.ID)
 	if err == nil {
 		r.forgetRecent(sameCall(e))
 		r.keepForUndo(undoable{Entry: e})
