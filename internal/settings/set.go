@@ -10,7 +10,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"wiebelt/internal/profile"
@@ -20,8 +19,9 @@ import (
 // such as hub = { … }. The file is as it was.
 var ErrByHand = errors.New("this key can only be changed by hand in " + FileName)
 
-// writing lets one Set of this program follow the other.
-var writing sync.Mutex
+// lockName is the file in the state folder by which one Set follows the other,
+// whichever program they are of.
+const lockName = "settings.lock"
 
 // Set writes keys into the user's settings file. Values have the types of the
 // Settings fields (string, int, bool, time.Duration, time.Time, []string; for
@@ -31,8 +31,14 @@ var writing sync.Mutex
 // whatever else a person wrote stay. A file that cannot be read, or is not TOML,
 // is never written over. Errors are *Error where a key or value is wrong.
 func Set(dirs profile.Dirs, changes map[string]any) error {
-	writing.Lock()
-	defer writing.Unlock()
+	if err := os.MkdirAll(dirs.State, 0o700); err != nil {
+		return err
+	}
+	release, err := profile.Lock(filepath.Join(dirs.State, lockName))
+	if err != nil {
+		return err
+	}
+	defer release()
 	p, err := prepare(dirs, changes)
 	if err != nil || p.edited == p.src {
 		return err

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"wiebelt/internal/profile"
 	"wiebelt/internal/trust"
 )
 
@@ -79,7 +80,11 @@ func (p *place) lock() (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := hold(f); err != nil {
+	err = profile.Hold(f)
+	if errors.Is(err, profile.ErrHeld) {
+		err = ErrBusy
+	}
+	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil

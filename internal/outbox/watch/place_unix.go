@@ -3,12 +3,9 @@
 package watch
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 	"syscall"
-
-	"golang.org/x/sys/unix"
 )
 
 // share closes the folder to all but its group, which may read it where it is the
@@ -37,12 +34,4 @@ func (p *place) shareFile(f *os.File) error {
 		return nil
 	}
 	return f.Chmod(0o640)
-}
-
-func hold(f *os.File) error {
-	err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-	if errors.Is(err, unix.EWOULDBLOCK) {
-		return ErrBusy
-	}
-	return err
 }
