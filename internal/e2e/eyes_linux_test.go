@@ -33,11 +33,11 @@ type eyes struct {
 	seen sight
 }
 
-// sight is what eyes saw: the most windows at once, and when there was one more
-// than before.
+// sight is what eyes saw: the most windows at once, the most of them that were
+// whole cards, and when there was one more than before.
 type sight struct {
-	most int
-	rose []time.Duration
+	most, whole int
+	rose        []time.Duration
 }
 
 func newEyes(t *testing.T, o *office) *eyes {
@@ -55,7 +55,7 @@ func watchCards(t *testing.T, o *office) *eyes {
 	t.Helper()
 	e := newEyes(t, o)
 	e.quit, e.done = make(chan struct{}), make(chan struct{})
-	before, began := len(e.cards()), time.Now()
+	before, began := len(e.columns()), time.Now()
 	go func() {
 		defer close(e.done)
 		tick := time.NewTicker(20 * time.Millisecond)
@@ -66,8 +66,11 @@ func watchCards(t *testing.T, o *office) *eyes {
 				return
 			case <-tick.C:
 			}
-			n := len(e.cards())
+			all := e.columns()
+			n := len(all)
 			e.seen.most = max(e.seen.most, n)
+			all = slices.DeleteFunc(all, func(r image.Rectangle) bool { return r.Dy() < cardWidth/2 }) // strips and lines
+			e.seen.whole = max(e.seen.whole, len(all))
 			if n > before {
 				e.seen.rose = append(e.seen.rose, time.Since(began).Round(time.Millisecond))
 			}

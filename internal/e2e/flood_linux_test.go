@@ -233,8 +233,8 @@ func pour(t *testing.T, o *office, asked *counted) poured {
 }
 
 // TestFlood: ten thousand calls by all roads at once cost the hub ten lookups
-// and three a second for each road, and the screen three cards; a call is handed
-// over as ever, and a real one is looked up at once.
+// and three a second for each road, and the screen a handful of cards and lines;
+// a call is handed over as ever, and a real one is looked up at once.
 func TestFlood(t *testing.T) {
 	t.Parallel()
 	sip, control := phonetest.StartBaresip(t)
@@ -269,7 +269,7 @@ func TestFlood(t *testing.T) {
 	if len(p.took) > 0 {
 		t.Logf("hand-over: p50 %v, p99 %v, %d through the inbox", p.took[len(p.took)/2], p.took[len(p.took)*99/100], p.inbox)
 	}
-	t.Logf("%d windows at most; %d kB resident before, %d kB after; log %d bytes", seen.most, rss, memory(t, o.resident.Process.Pid), len(o.log.String()))
+	t.Logf("%d windows at most, %d whole cards; %d kB resident before, %d kB after; log %d bytes", seen.most, seen.whole, rss, memory(t, o.resident.Process.Pid), len(o.log.String()))
 	if p.sent != 10_000 {
 		t.Errorf("%d calls were sent", p.sent)
 	}
@@ -286,6 +286,10 @@ func TestFlood(t *testing.T) {
 	}
 	if seen.most != companion.MaxShown+1 { // cards, lines and the one that counts the others
 		t.Errorf("%d windows at once", seen.most)
+	}
+	// A flood on one road has three cards; the first call of each of the three others has one all the same.
+	if seen.whole > companion.MaxCards+3 {
+		t.Errorf("%d whole cards at once", seen.whole)
 	}
 	if p.lost > 0 {
 		t.Errorf("%d hand-overs failed", p.lost)
