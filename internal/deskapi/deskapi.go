@@ -34,7 +34,7 @@ type Changed struct {
 
 // Kinds of messages from the windows' process to the resident.
 const (
-	KindPainted = "painted" // no content: the first window is on screen
+	KindPainted = "painted" // no content: the first window is on screen, or one that was asked for
 	KindPlay    = "play"    // Play: play a demo call
 	KindCopy    = "copy"    // Copy: put a text on the clipboard
 	KindRecipe  = "recipe"  // no content: tell what stands in the recipes

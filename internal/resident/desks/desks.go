@@ -54,6 +54,7 @@ type Desks struct {
 	limit   time.Duration
 	want    string // the window that the next connection opens
 	again   bool   // wanted while the program was neither here nor gone
+	asked   string // wanted of open windows, which have not shown it yet
 }
 
 // maxCopied is how long a text from the windows may be that is put on the
@@ -75,6 +76,7 @@ func (d *Desks) Show(window string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if len(d.conns) > 0 {
+		d.asked = window
 		for _, out := range d.conns {
 			queue(out, outgoing{deskapi.KindShow, deskapi.Show{Window: window, Room: d.p.Room()}})
 		}
@@ -202,7 +204,12 @@ func (d *Desks) Serve(ctx context.Context, c *instance.Conn) {
 	defer func() {
 		d.mu.Lock()
 		delete(d.conns, c)
+		asked := d.asked
+		d.asked = ""
 		d.mu.Unlock()
+		if asked != "" && d.ctx.Err() == nil { // its last window was just closing
+			d.Show(asked)
+		}
 	}()
 	if err := c.Send(deskapi.KindWelcome, d.p.Welcome(window)); err != nil {
 		return
@@ -230,6 +237,9 @@ func (d *Desks) Serve(ctx context.Context, c *instance.Conn) {
 		switch kind {
 		case deskapi.KindPainted:
 			late.Stop()
+			d.mu.Lock()
+			d.asked = ""
+			d.mu.Unlock()
 		default:
 			d.handle(ctx, &work, out, kind, raw)
 		}

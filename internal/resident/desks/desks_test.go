@@ -211,6 +211,31 @@ func (o *office) install(script string) {
 	}
 }
 
+// TestShowAsTheyClose: a window that is asked for while the last one closes comes
+// in a process of its own.
+func TestShowAsTheyClose(t *testing.T) {
+	o := newOffice(t)
+	notes := filepath.Join(t.TempDir(), "notes")
+	o.install("echo \"$2\" >> " + notes + "\n")
+	c := o.connect(deskapi.WindowCalls)
+	o.next(c, nil)
+	o.Show(deskapi.WindowDemo)
+	o.next(c, nil)
+	if err := c.Send(deskapi.KindPainted, nil); err != nil { // it is shown
+		t.Fatal(err)
+	}
+	if err := c.Send("calls.ask", nil); err != nil {
+		t.Fatal(err)
+	}
+	o.next(c, nil)
+	o.Show(deskapi.WindowHelp)
+	_ = c.Close()
+	<-o.ended
+	if b, err := os.ReadFile(notes); err != nil || string(b) != "help\n" {
+		t.Errorf("%q, %v", b, err)
+	}
+}
+
 // TestProgramThatHangs: one that never asks what to show is ended, so that the
 // next who wants a window gets another one.
 func TestProgramThatHangs(t *testing.T) {

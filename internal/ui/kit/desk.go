@@ -134,6 +134,7 @@ func (d *Desk) Handle(kind string, raw json.RawMessage) {
 		if d.Decode(kind, raw, &m) {
 			d.Welcome.Room = m.Room
 			d.Show(m.Window)
+			d.Send(deskapi.KindPainted, nil)
 		}
 	case deskapi.KindPlayed:
 		d.pass(deskapi.WindowDemo, kind, raw)
