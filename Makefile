@@ -45,7 +45,7 @@ fuzz:
 	.ci/fuzz
 
 soak:
-	SOAK=1 go test -count=1 -timeout 60m -run 'Kill|Soak' ./internal/...
+	SOAK=1 go test -count=1 -timeout 60m -tags $(TAGS) -run 'Kill|Soak|NothingThatLivesMoves' ./internal/...
 
 # Draws the pictures of the guide anew; look at them before you keep them.
 shots:

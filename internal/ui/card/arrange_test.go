@@ -6,6 +6,7 @@ import (
 	"image"
 	"log/slog"
 	"math/rand/v2"
+	"os"
 	"runtime"
 	"slices"
 	"sync"
@@ -197,13 +198,16 @@ func (d *day) stand() (wrong string) {
 	return ""
 }
 
-// TestNothingThatLivesMoves plays 2,000 days of up to ten calls at once with a
+// TestNothingThatLivesMoves plays 2,000 days, with SOAK 10,000, of up to ten calls at once with a
 // real engine: calls begin, are answered, passed on, fold and end, under hands and
 // without; cards are clicked, closed, dragged and asked for by the hotkey. The
 // card of a call that lives never moves but for what the user has just asked for;
 // none lies on another, and all are inside.
 func TestNothingThatLivesMoves(t *testing.T) {
-	const days = 2_000
+	days := 2_000
+	if os.Getenv("SOAK") != "" {
+		days = 10_000
+	}
 	rules, err := phone.NewRules(phone.Config{Region: "NL"})
 	if err != nil {
 		t.Fatal(err)
