@@ -18,11 +18,13 @@ type pictured struct {
 // variants differ from another card in a word or two.
 var variants = []string{"over", "again", "ringonly", "outgoing", "browser", "chosen", "family", "notsetup", "nobody-left", "aside", "line-answered", "strip-again", "never", "nonumber", "strip-outgoing"}
 
-// pictures are all pictures: every card in every look, and the extras in the two
-// that are furthest apart.
+// pictures are all pictures: every card at every scale, in every language and in
+// every tone, each with each of the others once; the variants and the extras in
+// the two looks that are furthest apart.
 func pictures(t testing.TB) []pictured {
 	usual := Look{Now: now, Support: "Jan (IT), toestel 140"}
 	scales := map[string]float32{"100": 1, "150": 1.5, "200": 2}
+	dark := func(scale string, lang text.Language) bool { return (scale == "150") != (lang == text.English) }
 	var all []pictured
 	add := func(name, scale string, lang text.Language, dark bool, c companion.Card, f func(*Look)) {
 		l := usual
@@ -44,8 +46,7 @@ func pictures(t testing.TB) []pictured {
 		}
 		for scale := range scales {
 			for _, lang := range []text.Language{text.Dutch, text.English} {
-				add(name, scale, lang, false, c, nil)
-				add(name, scale, lang, true, c, nil)
+				add(name, scale, lang, dark(scale, lang), c, nil)
 			}
 		}
 	}
@@ -53,14 +54,12 @@ func pictures(t testing.TB) []pictured {
 		add(name, "100", text.Dutch, false, s.Card, s.look)
 		add(name, "200", text.English, true, s.Card, s.look)
 	}
-	for _, lang := range []text.Language{text.Dutch, text.English} {
-		for _, dark := range []bool{false, true} {
+	for scale, f := range scales {
+		for _, lang := range []text.Language{text.Dutch, text.English} {
 			l := usual
-			l.Language, l.Dark = lang, dark
-			tone := map[bool]string{false: "light", true: "dark"}[dark]
-			for scale, f := range scales {
-				all = append(all, pictured{"more-" + tone + "-" + string(lang) + "-" + scale, func() *image.RGBA { return picture(layoutMore, 2, l, f) }})
-			}
+			l.Language, l.Dark = lang, dark(scale, lang)
+			tone := map[bool]string{false: "light", true: "dark"}[l.Dark]
+			all = append(all, pictured{"more-" + tone + "-" + string(lang) + "-" + scale, func() *image.RGBA { return picture(layoutMore, 2, l, f) }})
 		}
 	}
 	return all
