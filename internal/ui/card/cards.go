@@ -22,7 +22,7 @@ import (
 	"wiebelt/internal/ui/theme"
 )
 
-// Times of the rules for hands (product.md "The card").
+// Times of the rules for hands.
 const (
 	guard     = 300 * time.Millisecond // no click and no key on what has just changed
 	copiedFor = time.Second
