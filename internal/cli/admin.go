@@ -41,10 +41,7 @@ func (e *env) ask(a *lookupAnswer, d profile.Dirs, s *settings.Settings, n phone
 		return
 	}
 	defer client.Close()
-	links, err := hub.NewLinks(hubURL)
-	if err != nil {
-		links, _ = hub.NewLinks("")
-	}
+	links := configure.Links(hubURL)
 	found, err := client.Lookup(e.ctx, n.Query())
 	outcome := "none"
 	switch {

@@ -12,9 +12,8 @@ import (
 
 	"wiebelt/internal/configure"
 	"wiebelt/internal/deskapi"
-	"wiebelt/internal/instance"
+	"wiebelt/internal/kept"
 	"wiebelt/internal/native/register"
-	"wiebelt/internal/resident"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
@@ -56,12 +55,7 @@ func (c *forgetCmd) Run(e *env) error {
 			return wrong(text.AdminForgetNumber)
 		}
 	}
-	// The resident owns the files while it runs.
-	cfg := e.instance(d, nil)
-	if _, err = resident.Forget(e.ctx, cfg, what); errors.Is(err, instance.ErrNotRunning) {
-		err = resident.ForgetFiles(e.ctx, d, s, what)
-	}
-	if err != nil {
+	if err := kept.Forget(e.ctx, e.instance(d, nil), d, s, what); err != nil {
 		return err
 	}
 	e.say(text.AdminForgotten)

@@ -24,3 +24,6 @@ func WithoutConsole(exe string) string {
 
 // SettingsFile is the file with the user's own settings.
 func SettingsFile(d profile.Dirs) string { return filepath.Join(d.Config, settings.FileName) }
+
+// HistoryFile is the file with the calls that are kept.
+func HistoryFile(d profile.Dirs) string { return filepath.Join(d.State, "history.db") }

@@ -56,6 +56,16 @@ func Hub(dirs profile.Dirs, h settings.Hub, log *slog.Logger) (cfg hub.Config, h
 	return cfg, h.HubURL, nil
 }
 
+// Links are the deep links that may be opened, those of a hub's address; none where
+// that is no address.
+func Links(hubURL string) *hub.Links {
+	links, err := hub.NewLinks(hubURL)
+	if err != nil {
+		links, _ = hub.NewLinks("")
+	}
+	return links
+}
+
 // Sender is a client that delivers to the message box of h.Intermediary. Its errors
 // are those of a hub that is not set up (contact.NotSetUp).
 func Sender(dirs profile.Dirs, h settings.Hub, log *slog.Logger) (*hub.Client, error) {

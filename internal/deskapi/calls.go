@@ -1,105 +1,26 @@
 package deskapi
 
-// Kinds of messages of the calls window, to the resident.
+// What the resident is asked of callers. Only it has the hub's client, remembers
+// whom the user chose, and knows the calls of its menu.
 const (
-	KindCallsAsk     = "calls.ask"     // no content: tell CallsState
-	KindCallsOpen    = "calls.open"    // CallsEntry: open the file
-	KindCallsCall    = "calls.call"    // CallsEntry: call back
-	KindCallsCopy    = "calls.copy"    // CallsCopy: put a number on the clipboard
-	KindCallsLookup  = "calls.lookup"  // CallsEntry: look up again; CallsLooked answers
-	KindCallsPerson  = "calls.person"  // CallsPerson: open the file of one of several contacts
-	KindCallsNotThis = "calls.notthis" // CallsEntry: take the person off
-	KindCallsThis    = "calls.this"    // CallsEntries: take that back
-	KindCallsTick    = "calls.tick"    // CallsEntries: tick missed calls off
-	KindCallsReopen  = "calls.reopen"  // CallsEntries: take that back
-	KindCallsRemove  = "calls.remove"  // CallsEntries: remove them
-	KindCallsUndo    = "calls.undo"    // CallsEntries: put them back
-	KindCallsDismiss = "calls.dismiss" // no content: the notice was read
-	KindCallsWipe    = "calls.wipe"    // no content: delete all that is stored about callers
-	KindCallsQuit    = "calls.quit"    // no content: quit Wiebelt
+	KindLookup = "lookup" // Lookup, from a window; Found answers
+	KindFound  = "found"  // Found
+	KindChoice = "choice" // Choice, from a window
+	KindForget = "forget" // Forget, from a command or a window; Forgotten answers by the same kind
 )
 
-// Kinds of messages to the calls window.
-const (
-	KindCallsState  = "calls.state"  // CallsState, when asked
-	KindCallsLooked = "calls.looked" // CallsLooked
-	KindCallsFailed = "calls.failed" // CallsFailed: something that was asked for did not work
-)
-
-// CallsEntry names a call of the history.
-type CallsEntry struct {
-	Entry int64 `json:"entry"`
-}
-
-// CallsEntries names calls of the history. Those that were removed, or a person that
-// was taken off, can come back for a while.
-type CallsEntries struct {
-	Entries []int64 `json:"entries"`
-}
-
-// CallsPerson asks for the file of one of the contacts that CallsLooked had. The
-// link is checked anew.
-type CallsPerson struct {
-	Entry   int64         `json:"entry"`
-	Contact LookupContact `json:"contact"`
+// Lookup asks who has a number.
+type Lookup struct {
+	Seq   int    `json:"seq"`             // comes back with the answer
+	Entry int64  `json:"entry,omitempty"` // the kept call of which Text is the number, comes back too; 0 for a number that somebody typed
+	Text  string `json:"text"`
 }
 
 // String gives nothing away.
-func (CallsPerson) String() string { return "person" }
+func (Lookup) String() string { return "lookup" }
 
 // GoString is String, so that %#v tells no more.
-func (p CallsPerson) GoString() string { return p.String() }
-
-// CallsCopy asks for a number of a call on the clipboard, as digits.
-type CallsCopy struct {
-	Entry    int64 `json:"entry"`
-	Relation bool  `json:"relation"` // the relation number instead of the telephone number
-}
-
-// CallsState is what the calls window has to know beside the calls.
-type CallsState struct {
-	Group    bool   `json:"group"`     // setting calls.group
-	CallBack bool   `json:"call_back"` // there is something to call back with
-	Manual   bool   `json:"manual"`    // setting lookup.manual
-	Delivery bool   `json:"delivery"`  // messages can be delivered
-	Fault    string `json:"fault"`     // why calls are not kept now, as a sentence; "" if they are
-	Notice   string `json:"notice"`    // what has happened to the history, as a sentence
-}
-
-// CallsLooked tells what looking up again has given. What can be kept stands in
-// the history by now.
-type CallsLooked struct {
-	Entry    int64           `json:"entry"`
-	Contacts []LookupContact `json:"contacts,omitempty"` // somebody has to choose
-	More     int             `json:"more,omitempty"`     // contacts beyond those listed
-	Sentence string          `json:"sentence"`           // what there is to say, "" if the row says it all
-}
-
-// String gives nothing away.
-func (CallsLooked) String() string { return "looked" }
-
-// GoString is String, so that %#v tells no more.
-func (m CallsLooked) GoString() string { return m.String() }
-
-// CallsFailed says in a sentence what did not work.
-type CallsFailed struct {
-	Entry    int64  `json:"entry"`
-	Sentence string `json:"sentence"`
-}
-
-// Kinds of messages of the window that looks a number up.
-const (
-	KindLookupFind  = "lookup.find"  // LookupFind, to the resident
-	KindLookupOpen  = "lookup.open"  // LookupOpen, to the resident
-	KindLookupFound = "lookup.found" // LookupFound, from the resident
-	KindLookupSaid  = "lookup.said"  // LookupSaid, from the resident
-)
-
-// LookupFind asks for a lookup of a number as somebody typed it.
-type LookupFind struct {
-	Seq  int    `json:"seq"` // comes back with the answer
-	Text string `json:"text"`
-}
+func (l Lookup) GoString() string { return l.String() }
 
 // What a lookup by hand can give, beside the outcomes of package history.
 const (
@@ -109,30 +30,31 @@ const (
 	LookupNumbers  = "numbers"  // several numbers: somebody has to choose
 )
 
-// LookupFound answers a LookupFind.
-type LookupFound struct {
-	Seq      int             `json:"seq"`
-	Outcome  string          `json:"outcome"`
-	Numbers  []string        `json:"numbers,omitempty"` // with the outcome LookupNumbers, as they are shown
-	Number   string          `json:"number"`            // as the history has it
-	Shown    string          `json:"shown"`
-	Copy     string          `json:"copy"` // digits only
-	LineName string          `json:"line_name,omitempty"`
-	Possible bool            `json:"possible"` // foreign: the match is only possible
-	Failure  string          `json:"failure"`  // code of package contact, with the outcome failed
-	Support  string          `json:"support"`  // who to tell
-	Contacts []LookupContact `json:"contacts,omitempty"`
-	More     int             `json:"more,omitempty"` // contacts beyond those listed
+// Found answers a Lookup.
+type Found struct {
+	Seq      int       `json:"seq"`
+	Entry    int64     `json:"entry,omitempty"`
+	Outcome  string    `json:"outcome"`
+	Numbers  []string  `json:"numbers,omitempty"` // with the outcome LookupNumbers, as they are shown
+	Number   string    `json:"number"`            // as the history has it
+	Shown    string    `json:"shown"`
+	Copy     string    `json:"copy"` // digits only
+	LineName string    `json:"line_name,omitempty"`
+	Possible bool      `json:"possible"` // foreign: the match is only possible
+	Failure  string    `json:"failure"`  // code of package contact, with the outcome failed
+	Support  string    `json:"support"`  // who to tell
+	Contacts []Contact `json:"contacts,omitempty"`
+	More     int       `json:"more,omitempty"` // contacts beyond those listed
 }
 
 // String gives nothing away.
-func (LookupFound) String() string { return "lookup" }
+func (Found) String() string { return "found" }
 
 // GoString is String, so that %#v tells no more.
-func (f LookupFound) GoString() string { return f.String() }
+func (f Found) GoString() string { return f.String() }
 
-// LookupContact is one contact with the number.
-type LookupContact struct {
+// Contact is one contact with the number.
+type Contact struct {
 	ID       string `json:"id"`
 	Earlier  bool   `json:"earlier"` // the one whose file the user opened before
 	Name     string `json:"name"`
@@ -143,31 +65,41 @@ type LookupContact struct {
 	Link     string `json:"link,omitempty"` // "" if its file cannot be opened
 }
 
-// LookupOpen asks for the file of a contact. The link is checked anew.
-type LookupOpen struct {
-	Link   string `json:"link"`
-	Number string `json:"number"` // LookupFound.Number: its missed calls are dealt with
+// String gives nothing away.
+func (Contact) String() string { return "contact" }
+
+// GoString is String, so that %#v tells no more.
+func (c Contact) GoString() string { return c.String() }
+
+// What can be said of a contact as the caller behind a number.
+const (
+	ChoiceMade = "made" // the user chose him among several
+	ChoiceNot  = "not"  // he is not the caller
+	ChoiceBack = "back" // that was taken back: he is, unless another one was chosen since
+)
+
+// Choice is what the user said of who calls with a number.
+type Choice struct {
+	Number  string `json:"number"` // as the history has it
+	Contact string `json:"contact"`
+	What    string `json:"what"`
 }
 
-// LookupSaid is a sentence about what was asked for last.
-type LookupSaid struct {
-	Sentence string `json:"sentence"`
-}
+// String gives nothing away.
+func (Choice) String() string { return "choice" }
 
-// KindForget asks the resident to delete what is stored about callers. Forget
-// goes with it, Forgotten answers.
-const KindForget = "forget"
+// GoString is String, so that %#v tells no more.
+func (c Choice) GoString() string { return c.String() }
 
-// Forget says what to delete. Exactly one of the three is set.
+// Forget says what to delete of what is stored about callers. Exactly one of the
+// three is set.
 type Forget struct {
 	All    bool   `json:"all,omitempty"`
 	Number string `json:"number,omitempty"` // in any notation
 	Days   *int   `json:"days,omitempty"`   // what is older
 }
 
-// Forgotten tells what was deleted.
+// Forgotten tells how that went.
 type Forgotten struct {
-	Calls   int    `json:"calls"`
-	Choices int    `json:"choices"`
-	Error   string `json:"error,omitempty"` // something may be left
+	Error string `json:"error,omitempty"` // something may be left
 }

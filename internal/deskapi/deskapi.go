@@ -1,7 +1,7 @@
 // Package deskapi is what the resident and the windows' process say to each other
 // over the per-user socket: the kinds of messages and their contents. Plain
-// values only. The resident owns every file and every call; the windows' process
-// asks and shows.
+// values only. The resident owns every call and whatever is in memory; the windows'
+// process reads and writes the profile's files itself and says what it changed.
 package deskapi
 
 import "time"
@@ -12,7 +12,7 @@ const (
 	KindStatus  = "status"  // Status, whenever it changed
 	KindShow    = "show"    // Show: bring this window to the front; from the windows, first of all: they were started for it
 	KindPlayed  = "played"  // Played: how a demo call went
-	KindQuit    = "quit"    // no content: end, the resident is going
+	KindQuit    = "quit"    // no content: end, the resident is going; from a window, the user wants it to
 	KindRecipes = "recipes" // Recipes, when they were asked for
 )
 
@@ -23,20 +23,23 @@ const KindChanged = "changed" // Changed
 // What can have changed.
 const (
 	ChangedHistory  = "history"  // the calls
+	ChangedForgot   = "forgot"   // calls were deleted for good, none of them may be put back; from the resident
+	ChangedRead     = "read"     // the notice about the history, which was read; from a window
 	ChangedSettings = "settings" // the settings' files
 	ChangedSecret   = "secret"   // a secret, and maybe the settings
 )
 
 // Changed says what has changed on disk.
 type Changed struct {
-	What string `json:"what"`
+	What    string      `json:"what"`
+	Removed []time.Time `json:"removed,omitempty"` // with ChangedHistory: when the calls rang that were removed by hand
 }
 
 // Kinds of messages from the windows' process to the resident.
 const (
 	KindPainted = "painted" // no content: the first window is on screen, or one that was asked for
 	KindPlay    = "play"    // Play: play a demo call
-	KindCopy    = "copy"    // Copy: put a text on the clipboard
+	KindCopy    = "copy"    // Copy: put a text on the clipboard; it comes back without content where that cannot be
 	KindRecipe  = "recipe"  // no content: tell what stands in the recipes
 )
 
@@ -64,6 +67,7 @@ type Welcome struct {
 	Demo     []DemoCall `json:"demo,omitempty"`
 	Status   Status     `json:"status"`
 	Room     Room       `json:"room"`
+	HubURL   string     `json:"hub_url,omitempty"` // of the demo's hub, which stands in no settings
 }
 
 // Room is where windows open: the part of a monitor without task bars, in pixels
@@ -88,6 +92,8 @@ type DemoCall struct {
 type Status struct {
 	OK       bool   `json:"ok"`
 	Sentence string `json:"sentence"`
+	Fault    string `json:"fault,omitempty"`  // why calls are not kept now, as a sentence
+	Notice   string `json:"notice,omitempty"` // what has happened to the history, as a sentence
 }
 
 // Show asks for a window.

@@ -19,7 +19,10 @@ import (
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/history"
 	"wiebelt/internal/instance"
+	"wiebelt/internal/kept"
+	"wiebelt/internal/profile"
 	"wiebelt/internal/resident"
+	"wiebelt/internal/settings"
 	"wiebelt/internal/simulate"
 )
 
@@ -482,13 +485,17 @@ func TestForgetThroughTheResident(t *testing.T) {
 	d.ask()
 	d.find()
 	d.Until("rows", d.rows)
-	if _, err := resident.Forget(t.Context(), d.cfg, deskapi.Forget{Number: "020 123 45 67"}); err != nil {
+	dirs, err := profile.Find(d.profile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := kept.Forget(t.Context(), d.cfg, dirs, settings.Defaults(), deskapi.Forget{Number: "020 123 45 67"}); err != nil {
 		t.Error(err)
 	}
 	if n := len(callsOf(t, d.office)); n != 299 {
 		t.Errorf("%d calls after one number went", n)
 	}
-	if _, err := resident.Forget(t.Context(), d.cfg, deskapi.Forget{All: true}); err != nil {
+	if err := kept.Forget(t.Context(), d.cfg, dirs, settings.Defaults(), deskapi.Forget{All: true}); err != nil {
 		t.Error(err)
 	}
 	if n := len(callsOf(t, d.office)); n != 0 {

@@ -5,8 +5,8 @@
 //	9 wiring   app/*, internal/cli, internal/resident, internal/demo
 //	8 rooms    internal/resident/*: the parts of the resident, which it connects
 //	7 windows  internal/ui/* — the only floor that imports Fyne
-//	6 tasks    internal/configure, internal/trial, internal/registrations, internal/doctor:
-//	           what can be done with what lies below; one function each, for commands,
+//	6 tasks    internal/configure, internal/kept, internal/trial, internal/registrations,
+//	           internal/doctor: what can be done with what lies below; one function each, for commands,
 //	           windows and resident alike
 //	5 native   internal/native/*
 //	4 engine   internal/companion
@@ -63,6 +63,7 @@ var rooms = []struct {
 	{"internal/resident", Wiring},
 	{"internal/demo", Wiring},
 	{"internal/configure", Tasks},
+	{"internal/kept", Tasks},
 	{"internal/trial", Tasks},
 	{"internal/registrations", Tasks},
 	{"internal/doctor", Tasks},

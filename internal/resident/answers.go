@@ -1,8 +1,13 @@
 package resident
 
 import (
+	"context"
+	"slices"
 	"strings"
+	"time"
 
+	"wiebelt/internal/companion"
+	"wiebelt/internal/configure"
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/resident/ask"
 	"wiebelt/internal/resident/desks"
@@ -15,6 +20,7 @@ func (r *Resident) deskParams() desks.Params {
 		Copy: func(s string) error { return r.display.Copy(s) },
 		Room: r.room,
 		Ended: func() {
+			r.recount(context.Background()) // it may have ended before it said what it wrote
 			if r.o.DemoWindow {
 				r.stop() // the demo is its window
 			}
@@ -26,7 +32,10 @@ func (r *Resident) welcome(window string) deskapi.Welcome {
 	s := r.set()
 	w := deskapi.Welcome{Language: string(r.lang()), Theme: r.appearance(), FileWord: s.UI.FileWord, Window: window, Status: r.status(), Room: r.room()}
 	if r.store != nil && s.History.Keep != "off" {
-		w.History = historyPath(r.o.Dirs)
+		w.History = configure.HistoryFile(r.o.Dirs)
+	}
+	if r.o.Hub != nil {
+		w.HubURL = r.o.Hub.HubURL
 	}
 	if r.o.Demo != nil {
 		w.Demo = r.o.Demo.Calls(r.lang())
@@ -55,7 +64,7 @@ func (r *Resident) appearance() string {
 }
 
 // areas answer the windows' requests, each on a goroutine of its own.
-var areas = map[string]func(*Resident, ask.Request){"calls": answerCalls, "delivery": (*Resident).answerDelivery, "lookup": answerLookup,
+var areas = map[string]func(*Resident, ask.Request){"delivery": (*Resident).answerDelivery,
 	"settings": (*Resident).answerSettings, "start": answerStart, "test": answerStart, "ways": answerWays}
 
 // answerWindow does what a window asks.
@@ -70,8 +79,20 @@ func (r *Resident) answerWindow(q ask.Request) {
 	case deskapi.KindChanged:
 		var m deskapi.Changed
 		if q.Decode(&m) {
-			r.follows(m.What)
+			r.follows(q.Ctx, m)
 		}
+	case deskapi.KindLookup:
+		var m deskapi.Lookup
+		if q.Decode(&m) && len(m.Text) <= maxTyped {
+			q.Reply(deskapi.KindFound, r.lookUp(q.Ctx, m))
+		}
+	case deskapi.KindChoice:
+		var m deskapi.Choice
+		if q.Decode(&m) {
+			r.choice(m)
+		}
+	case deskapi.KindQuit:
+		r.chosen(menuQuit)
 	case deskapi.KindPlay:
 		var m deskapi.Play
 		if r.o.Demo != nil && q.Decode(&m) {
@@ -83,11 +104,31 @@ func (r *Resident) answerWindow(q ask.Request) {
 }
 
 // follows takes in what a window has changed on disk.
-func (r *Resident) follows(what string) {
-	switch what {
+func (r *Resident) follows(ctx context.Context, m deskapi.Changed) {
+	switch m.What {
 	case deskapi.ChangedHistory:
-		r.historyChanged()
+		if len(m.Removed) > 0 {
+			r.forgetRecent(func(c companion.LastCall) bool {
+				return slices.ContainsFunc(m.Removed, c.At.Truncate(time.Microsecond).Equal)
+			})
+		}
+		r.recount(ctx)
+	case deskapi.ChangedRead:
+		if r.store != nil {
+			r.store.Dismiss()
+		}
+		r.again()
 	case deskapi.ChangedSettings, deskapi.ChangedSecret:
-		r.settingsChanged(what == deskapi.ChangedSecret)
+		r.settingsChanged(m.What == deskapi.ChangedSecret)
 	}
+}
+
+// recount takes in what the windows have written into the history.
+func (r *Resident) recount(ctx context.Context) {
+	if r.store != nil {
+		if err := r.store.Recount(ctx); err != nil {
+			r.o.Log.Warn("the missed calls are not counted", "why", err)
+		}
+	}
+	r.again()
 }

@@ -35,7 +35,7 @@ func (r *Resident) firstStart() bool {
 	if r.o.Demo != nil || r.o.Hub != nil {
 		return false
 	}
-	for _, used := range []string{filepath.Join(r.o.Dirs.State, askedFile), historyPath(r.o.Dirs)} {
+	for _, used := range []string{filepath.Join(r.o.Dirs.State, askedFile), configure.HistoryFile(r.o.Dirs)} {
 		if _, err := os.Lstat(used); !errors.Is(err, fs.ErrNotExist) {
 			return false
 		}

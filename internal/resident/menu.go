@@ -99,10 +99,11 @@ func (r *Resident) changed() {
 	s := r.engine.Snapshot()
 	r.facts.saw(s.Last)
 	report := r.facts.assess(s, r.tellShown, r.lang(), r.set().Support.Contact, now)
-	r.desks.Send(deskapi.KindStatus, status(report))
+	said := r.statusOf(report)
+	r.desks.Send(deskapi.KindStatus, said)
 	r.tellWays()
-	if f := r.historyFault(); f != "" { // the calls window says so itself
-		report.Sentence += " " + f
+	if said.Fault != "" { // the calls window says so itself
+		report.Sentence += " " + said.Fault
 	}
 	r.tray.Set(tray.Model{State: icons[report.State], Sentence: report.Sentence, Items: r.menu(report, now)})
 }
@@ -187,11 +188,11 @@ func sameDay(a, b time.Time) bool {
 }
 
 func (r *Resident) status() deskapi.Status {
-	return status(r.facts.assess(r.engine.Snapshot(), r.tellShown, r.lang(), r.set().Support.Contact, time.Now()))
+	return r.statusOf(r.facts.assess(r.engine.Snapshot(), r.tellShown, r.lang(), r.set().Support.Contact, time.Now()))
 }
 
-func status(h health.Report) deskapi.Status {
-	return deskapi.Status{OK: h.State == health.Ready, Sentence: h.Sentence}
+func (r *Resident) statusOf(h health.Report) deskapi.Status {
+	return deskapi.Status{OK: h.State == health.Ready, Sentence: h.Sentence, Fault: r.historyFault(), Notice: r.historyNotice()}
 }
 
 // chosen does what was chosen in the tray's menu.

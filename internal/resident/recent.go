@@ -3,12 +3,9 @@ package resident
 import (
 	"context"
 	"slices"
-	"time"
 
 	"wiebelt/internal/companion"
-	"wiebelt/internal/deskapi"
 	"wiebelt/internal/health"
-	"wiebelt/internal/history"
 )
 
 // saw notes the newest call for the menu.
@@ -76,10 +73,7 @@ func (r *Resident) readRecent(ctx context.Context) {
 		}
 	}
 	r.facts.before(calls)
-	select {
-	case r.retell <- struct{}{}:
-	default: // it is about to look anyway
-	}
+	r.again()
 }
 
 // forgetRecent lets go of calls that are in no file any more: neither menu nor
@@ -89,22 +83,4 @@ func (r *Resident) forgetRecent(gone func(companion.LastCall) bool) {
 	if r.engine != nil {
 		r.engine.Forget(gone)
 	}
-}
-
-// forgotten says which calls a deletion means.
-func forgotten(m deskapi.Forget, key string, now time.Time) func(companion.LastCall) bool {
-	return func(c companion.LastCall) bool {
-		switch {
-		case m.All:
-			return true
-		case m.Days != nil:
-			return c.At.Before(now.AddDate(0, 0, -*m.Days))
-		}
-		return c.Number.Key() == key
-	}
-}
-
-// sameCall says which call of the menu is that of an entry.
-func sameCall(e history.Entry) func(companion.LastCall) bool {
-	return func(c companion.LastCall) bool { return c.At.Truncate(time.Microsecond).Equal(e.Rang) }
 }

@@ -225,13 +225,11 @@ func TestMenuFollowsTheCall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e, err = d.store.Get(t.Context(), id); err != nil {
+	was, err := d.store.Remove(t.Context(), id)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := d.removeCall(t.Context(), e); err != nil {
-		t.Fatal(err)
-	}
-	d.removed.drop()
+	d.ask(deskapi.KindChanged, deskapi.Changed{What: deskapi.ChangedHistory, Removed: []time.Time{was.Rang}}, nil)
 	if got := d.listed(); !slices.Equal(got, []string{"06 98 76 00 01"}) {
 		t.Errorf("after it was removed: %q", got)
 	}

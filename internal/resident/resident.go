@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"path/filepath"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -20,6 +19,7 @@ import (
 	"wiebelt/internal/history"
 	"wiebelt/internal/hub"
 	"wiebelt/internal/instance"
+	"wiebelt/internal/kept"
 	"wiebelt/internal/native/announce"
 	"wiebelt/internal/native/browser"
 	"wiebelt/internal/native/notify"
@@ -100,8 +100,7 @@ type Resident struct {
 	ways         *ways
 	facts        facts
 	audit        *audit.Audit // nil in the demo
-	removed      removed
-	saying       sync.Mutex // held while the state is looked at and shown
+	saying       sync.Mutex   // held while the state is looked at and shown
 	chosenBefore *choices.Store
 	program      *program.Program
 	hubWatch     *watch.Hub
@@ -333,7 +332,7 @@ func (r *Resident) offerWayIn(ctx context.Context, first bool) {
 // cannot be.
 func (r *Resident) history() *recorder.Recorder {
 	h := r.o.Settings.History
-	store, err := history.Open(historyPath(r.o.Dirs), history.Keep(h.Keep), h.Days, time.Now)
+	store, err := history.Open(configure.HistoryFile(r.o.Dirs), history.Keep(h.Keep), h.Days, time.Now)
 	if err != nil {
 		r.o.Log.Error("the history is not kept for now", "why", err)
 	}
@@ -347,7 +346,7 @@ func (r *Resident) history() *recorder.Recorder {
 // choices remembers whom the user chose among several; without a secret store
 // only as long as this program runs.
 func (r *Resident) choices() *choices.Store {
-	p := choiceParams(r.o.Dirs, r.o.Settings)
+	p := kept.ChoiceParams(r.o.Dirs, r.o.Settings)
 	p.Log = r.o.Log
 	if r.o.Demo != nil {
 		p.Secrets = nil
@@ -355,18 +354,6 @@ func (r *Resident) choices() *choices.Store {
 	r.chosenBefore = choices.New(p)
 	return r.chosenBefore
 }
-
-// choiceParams say where choices are remembered. The key of their marks is in the
-// secret store; without a store they last as long as the program.
-func choiceParams(dirs profile.Dirs, s *settings.Settings) choices.Params {
-	p := choices.Params{Path: filepath.Join(dirs.State, choices.FileName), Keep: s.History.Choices, Now: time.Now, Log: slog.New(slog.DiscardHandler)}
-	if store, err := secret.Open(s.Hub.SecretStore, dirs); err == nil {
-		p.Secrets = store
-	}
-	return p
-}
-
-func historyPath(dirs profile.Dirs) string { return filepath.Join(dirs.State, "history.db") }
 
 // hub makes the hub's client, nil while nothing is set up, and the check of deep
 // links.

@@ -254,6 +254,7 @@ func (d *Desks) handle(ctx context.Context, work *sync.WaitGroup, out chan outgo
 		if json.Unmarshal(raw, &m) == nil && len(m.Text) <= maxCopied {
 			if err := d.p.Copy(m.Text); err != nil {
 				d.p.Log.Warn("not copied", "why", err)
+				queue(out, outgoing{deskapi.KindCopy, nil})
 			}
 		}
 		return

@@ -22,6 +22,7 @@ import (
 
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/history"
+	"wiebelt/internal/kept"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/kit"
 )
@@ -42,8 +43,8 @@ type window struct {
 	body   *fyne.Container // the list, or a page that says why there is none
 	page   string          // which page body shows
 
-	state  deskapi.CallsState
-	stated bool   // the resident has told its state
+	state  kept.State
+	stated bool   // it was read
 	failed string // what did not work, for a moment
 	noted  string // what note says
 
@@ -63,11 +64,13 @@ type window struct {
 	asked   *wish   // told to the reader, not answered
 	cancel  context.CancelFunc
 
-	chosen   int    // the row that the keyboard is on, -1 none
-	picked   picked // which one that is
-	copied   int64  // the entry whose number was just copied, 0 none
-	looking  int64  // the entry that is looked up again, -1 none
-	people   deskapi.CallsLooked
+	chosen   int           // the row that the keyboard is on, -1 none
+	picked   picked        // which one that is
+	copied   int64         // the entry whose number was just copied, 0 none
+	looking  int64         // the entry that is looked up again, -1 none
+	about    history.Entry // that one as it was then
+	seq      int           // of the last look-up
+	people   kept.Looked
 	unfolded bool          // those that were dealt with are shown
 	undos    []*undo       // what was just taken away and can come back
 	open     int           // rows to be called back, whatever the filter
@@ -106,6 +109,7 @@ func newWindow(h *History) *window {
 	c.showStatus()
 	c.win = d.Window(text.DeskCallsTitle, container.NewBorder(head, kit.Gap(8), nil, nil, c.body), fyne.NewSize(720, 640))
 	c.shortcuts()
+	c.showNote()
 	if h.state == readingOK && c.edition == (edition{}) {
 		c.put(h.first) // read before there was a window, so the first frame has them
 	} else {
@@ -121,6 +125,7 @@ func newWindow(h *History) *window {
 func (c *window) follow(before *window) {
 	c.edition = edition{before.edition.list + 1}
 	c.state, c.stated, c.undos = before.state, before.stated, slices.Clone(before.undos)
+	c.looking, c.about, c.seq = before.looking, before.about, before.seq
 }
 
 // Window implements kit.Page.
@@ -129,25 +134,19 @@ func (c *window) Window() fyne.Window { return c.win }
 // Take implements kit.Page.
 func (c *window) Take(kind string, raw json.RawMessage) {
 	switch kind {
-	case deskapi.KindCallsState:
-		var m deskapi.CallsState
-		if c.d.Decode(kind, raw, &m) {
-			c.takeState(m)
+	case deskapi.KindFound:
+		var m deskapi.Found
+		if c.d.Decode(kind, raw, &m) && m.Entry == c.looking && m.Seq == c.seq {
+			c.found(m)
 		}
-	case deskapi.KindCallsLooked:
-		var m deskapi.CallsLooked
-		if c.d.Decode(kind, raw, &m) {
-			c.looked(m)
+	case deskapi.KindCopy:
+		if c.copied != 0 {
+			c.fail(c.d.Lang.T(text.CallsTroubleCopy))
 		}
-	case deskapi.KindCallsFailed:
-		var m deskapi.CallsFailed
-		if c.d.Decode(kind, raw, &m) {
-			if c.looking == m.Entry {
-				c.looking = -1
-				c.list.again()
-			}
-			c.failedAgain(m.Entry)
-			c.fail(m.Sentence)
+	case deskapi.KindChanged:
+		var m deskapi.Changed
+		if c.d.Decode(kind, raw, &m) && m.What == deskapi.ChangedForgot {
+			c.undos = nil // nothing of that may come back
 		}
 	}
 }
@@ -159,7 +158,11 @@ func (c *window) Closed() {
 }
 
 // StatusChanged makes it one that shows the status.
-func (c *window) StatusChanged() { c.showStatus() }
+func (c *window) StatusChanged() {
+	c.showStatus()
+	c.showNote()
+	c.ask()
+}
 
 func (c *window) stop() {
 	if c.cancel != nil {
@@ -224,17 +227,27 @@ func (c *window) showStatus() {
 	}
 	c.sign.Set(m)
 	c.status.Say(s.Sentence, base.ColorNamePlaceHolder)
-	c.d.Send(deskapi.KindCallsAsk, nil)
 }
 
-// takeState takes over what the resident says beside the calls.
-func (c *window) takeState(m deskapi.CallsState) {
+// ask reads what holds beside the calls.
+func (c *window) ask() {
+	c.d.Go(func(ctx context.Context) {
+		s := c.h.do.State(ctx)
+		c.d.Post(func() {
+			if c.h.calls == c {
+				c.takeState(s)
+			}
+		})
+	})
+}
+
+// takeState takes over what holds beside the calls.
+func (c *window) takeState(m kept.State) {
 	was, first := c.state, !c.stated
 	c.state, c.stated = m, true
 	if first || m.Manual != was.Manual {
 		c.titleLine()
 	}
-	c.showNote()
 	c.showViews()
 	switch {
 	case m.Group && !was.Group && c.query.View == history.ViewAll,
@@ -247,14 +260,14 @@ func (c *window) takeState(m deskapi.CallsState) {
 
 // showNote says what is wrong, or has happened.
 func (c *window) showNote() {
-	said := c.failed
+	said, now := c.failed, &c.d.Welcome.Status
 	dismiss := false
 	switch {
 	case said != "":
-	case c.state.Fault != "":
-		said = c.state.Fault
-	case c.state.Notice != "":
-		said, dismiss = c.state.Notice, true
+	case now.Fault != "":
+		said = now.Fault
+	case now.Notice != "":
+		said, dismiss = now.Notice, true
 	}
 	if said == c.noted {
 		return
@@ -265,8 +278,8 @@ func (c *window) showNote() {
 		line := kit.Trouble(said)
 		if dismiss {
 			ok := kit.NewButton(c.d.Lang.T(text.CallsNoticeOk), func() {
-				c.state.Notice = ""
-				c.d.Send(deskapi.KindCallsDismiss, nil)
+				c.d.Welcome.Status.Notice = ""
+				c.d.Changed(deskapi.ChangedRead)
 				c.showNote()
 			})
 			line = container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 12, 0), container.NewCenter(ok)),

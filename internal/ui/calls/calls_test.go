@@ -9,6 +9,7 @@ import (
 
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/history"
+	"wiebelt/internal/kept"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/kittest"
 )
@@ -52,7 +53,7 @@ func TestEmptyPages(t *testing.T) {
 			b.took(answer{wish: b.wanted(), exact: true})
 		}, "Geen gemiste oproepen"},
 		{"none mine", kittest.Greeting(text.English), func(b *bench) {
-			b.state(t, deskapi.CallsState{Group: true})
+			b.state(kept.State{Group: true})
 			b.took(answer{wish: b.wanted(), exact: true})
 		}, "No calls for you"},
 	}
@@ -78,43 +79,43 @@ func TestCallsState(t *testing.T) {
 	b := newBench(t, kittest.Greeting(text.Dutch))
 	b.read([]history.Entry{customer()}, nil)
 	b.Show(deskapi.WindowCalls)
-	if !slices.ContainsFunc(b.Said, func(m kittest.Saying) bool { return m.Kind == deskapi.KindCallsAsk }) {
-		t.Error("the state was not asked for")
-	}
 	kittest.WantTexts(t, b.calls.win, "Gemist", "Alles")
-	b.state(t, deskapi.CallsState{Manual: true, Fault: "De schijf is vol."})
+	b.state(kept.State{Manual: true})
+	b.say(t, "De schijf is vol.", "")
 	kittest.WantTexts(t, b.calls.win, "Nummer opzoeken")
 	if s := notes(b); s != "De schijf is vol." {
 		t.Errorf("says %q", s)
 	}
-	b.state(t, deskapi.CallsState{Notice: "Er is een nieuw bestand begonnen."})
+	b.say(t, "", "Er is een nieuw bestand begonnen.")
 	if s := notes(b); s != "Er is een nieuw bestand begonnen." {
 		t.Errorf("says %q", s)
 	}
 	kittest.WantTexts(t, b.calls.win, "Begrepen")
-	b.Take()
+	b.did()
 	kittest.PressIn(t, b.calls.note, "Begrepen")
-	if got := b.Take(); len(got) != 1 || got[0].Kind != deskapi.KindCallsDismiss || notes(b) != "" {
-		t.Errorf("said %v and shows %q", got, notes(b))
+	b.wantDid(t, "reading the notice", "changed {What:read Removed:[]}")
+	if notes(b) != "" {
+		t.Errorf("shows %q", notes(b))
 	}
 	// A ring group: its own calls first, the others only under all.
-	b.state(t, deskapi.CallsState{Group: true})
+	b.state(kept.State{Group: true})
 	kittest.WantTexts(t, b.calls.win, "Mijn oproepen")
 	if w := b.wanted(); w.query.View != history.ViewMine {
 		t.Errorf("reads view %v", w.query.View)
 	}
 	b.calls.show(history.ViewMissed)
-	b.state(t, deskapi.CallsState{Group: true})
+	b.state(kept.State{Group: true})
 	if w := b.wanted(); w.query.View != history.ViewMissed {
 		t.Errorf("reads view %v after the user chose the missed ones", w.query.View)
 	}
 	b.calls.show(history.ViewMine)
-	b.state(t, deskapi.CallsState{})
+	b.state(kept.State{})
 	if w := b.wanted(); w.query.View != history.ViewAll {
 		t.Errorf("reads view %v without a group", w.query.View)
 	}
-	b.Handle(deskapi.KindCallsFailed, json.RawMessage(`{"entry":7,"sentence":"Terugbellen lukt niet."}`))
-	if s := notes(b); s != "Terugbellen lukt niet." {
+	b.on.fail = history.ErrGone
+	b.calls.openFile(views(b)[7].row)
+	if s := notes(b); s != "Deze oproep is er niet meer." {
 		t.Errorf("says %q", s)
 	}
 	for _, f := range b.Later {
@@ -129,17 +130,21 @@ func TestLookAgain(t *testing.T) {
 	b := newBench(t, kittest.Greeting(text.Dutch))
 	b.read([]history.Entry{customer()}, nil)
 	b.Show(deskapi.WindowCalls)
-	b.state(t, deskapi.CallsState{Manual: true})
-	b.Take()
+	b.state(kept.State{Manual: true})
+	b.did()
 	r, _ := b.calls.row(0)
 	b.calls.lookAgain(r)
-	if got := b.Take(); len(got) != 1 || got[0].Kind != deskapi.KindCallsLookup {
-		t.Errorf("said %v", got)
+	if got := b.Take(); len(got) != 1 || got[0].M != (deskapi.Lookup{Seq: 1, Entry: 7, Text: customer().Number}) {
+		t.Errorf("said %#v", got)
 	}
 	kittest.WantTexts(t, b.calls.win, "Relatie opzoeken…")
-	b.Handle(deskapi.KindCallsLooked, json.RawMessage(`{"entry":6,"sentence":"of another question"}`))
+	for _, f := range []deskapi.Found{{Seq: 1}, {Seq: 1, Entry: 6}, {Seq: 2, Entry: 7}} { // of other questions
+		b.Tell(t, deskapi.KindFound, f)
+	}
 	kittest.WantTexts(t, b.calls.win, "Relatie opzoeken…")
-	b.Handle(deskapi.KindCallsLooked, json.RawMessage(`{"entry":7,"sentence":"Nog steeds niemand."}`))
+	b.on.got.Sentence = "Nog steeds niemand."
+	b.Tell(t, deskapi.KindFound, deskapi.Found{Seq: 1, Entry: 7, Outcome: history.OutcomeNobody})
+	b.wantDid(t, "the answer", "looked 7 nobody")
 	if notes(b) != "Nog steeds niemand." || strings.Contains(strings.Join(kittest.Texts(b.calls.win), "|"), "opzoeken…") {
 		t.Errorf("says %q", notes(b))
 	}
@@ -190,7 +195,7 @@ func TestWaysFromCalls(t *testing.T) {
 	}
 	b := newBench(t, kittest.Greeting(text.Dutch))
 	b.Show(deskapi.WindowCalls)
-	b.state(t, deskapi.CallsState{Manual: true, Delivery: true})
+	b.state(kept.State{Manual: true, Delivery: true})
 	if got, want := labels(b), []string{"Nummer opzoeken…", "Berichten aanleveren…", "Testen met een echte oproep…", text.Dutch.T(text.RecipesMenu), "Instellingen…",
 		text.Dutch.T(text.DoctorWindowMenu), "Help…", "Alles wissen…", "Wiebelt afsluiten"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
@@ -200,10 +205,10 @@ func TestWaysFromCalls(t *testing.T) {
 			i.Action()
 		}
 	}
-	if got := b.Take(); b.Page(deskapi.WindowSettings) == nil || len(got) != 1 || got[0].Kind != deskapi.KindCallsQuit {
+	if got := b.Take(); b.Page(deskapi.WindowSettings) == nil || len(got) != 1 || got[0].Kind != deskapi.KindQuit {
 		t.Errorf("said %v", got)
 	}
-	b.state(t, deskapi.CallsState{})
+	b.state(kept.State{})
 	if all := strings.Join(labels(b), "|"); strings.Contains(all, "aanleveren") || strings.Contains(all, "opzoeken") {
 		t.Errorf("offers what is not set up: %s", all)
 	}

@@ -1,10 +1,15 @@
 package calls
 
 import (
+	"context"
+	"slices"
+
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
 
 	"wiebelt/internal/deskapi"
+	"wiebelt/internal/history"
+	"wiebelt/internal/kept"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/kit"
 )
@@ -43,7 +48,32 @@ func (c *window) withChosen(do func(row)) {
 	}
 }
 
-func (c *window) tell(kind string, r row) { c.d.Send(kind, deskapi.CallsEntry{Entry: r.id}) }
+// run does something with the call of a row off the UI thread, and says what did not
+// work.
+func (c *window) run(r row, do func(context.Context) error) {
+	h := c.h
+	h.d.Go(func(ctx context.Context) {
+		err := do(ctx)
+		h.d.Kick()
+		if err != nil {
+			h.d.Post(func() {
+				if h.calls != nil {
+					h.calls.didNot(r.id, err)
+				}
+			})
+		}
+	})
+}
+
+// didNot says that something with a call did not work.
+func (c *window) didNot(id int64, err error) {
+	if c.looking == id {
+		c.looking = -1
+		c.list.again()
+	}
+	c.failedAgain(id)
+	c.fail(kept.Says(c.d.Lang, err))
+}
 
 // act does what is obvious with a row: it takes back what was just taken away,
 // opens a file, or shows the people of whom one has to be chosen.
@@ -54,7 +84,7 @@ func (c *window) act(r row) {
 	case r.person > 0:
 		k := c.people.Contacts[r.person-1]
 		if k.Link != "" {
-			c.d.Send(deskapi.KindCallsPerson, deskapi.CallsPerson{Entry: r.id, Contact: k})
+			c.run(r, func(ctx context.Context) error { return c.h.do.OpenPerson(ctx, r.id, k) })
 		}
 	case r.several && c.people.Entry == r.id:
 		c.fold()
@@ -68,19 +98,19 @@ func (c *window) act(r row) {
 // fold hides the people again.
 func (c *window) fold() {
 	c.picked.person = 0
-	c.people = deskapi.CallsLooked{}
+	c.people = kept.Looked{}
 	c.build()
 }
 
 func (c *window) openFile(r row) {
 	if r.openable {
-		c.tell(deskapi.KindCallsOpen, r)
+		c.run(r, func(ctx context.Context) error { return c.h.do.Open(ctx, r.id) })
 	}
 }
 
 func (c *window) callBack(r row) {
 	if r.dial && c.state.CallBack {
-		c.tell(deskapi.KindCallsCall, r)
+		c.run(r, func(ctx context.Context) error { return c.h.do.CallBack(ctx, r.id) })
 	}
 }
 
@@ -91,7 +121,7 @@ func (c *window) copy(r row) {
 }
 
 func (c *window) copying(r row, relation bool) {
-	c.d.Send(deskapi.KindCallsCopy, deskapi.CallsCopy{Entry: r.id, Relation: relation})
+	c.run(r, func(ctx context.Context) error { return c.h.do.Copy(ctx, r.id, relation) })
 	c.copied = r.id
 	c.list.again()
 	c.d.After(kit.CopiedIs, func() {
@@ -106,22 +136,47 @@ func (c *window) copying(r row, relation bool) {
 
 // lookAgain has the hub asked once more who has the number.
 func (c *window) lookAgain(r row) {
-	if !r.again {
+	e, known := c.entry(r.id)
+	if !r.again || !known {
 		return
 	}
 	c.failed = ""
 	c.showNote()
 	c.looking = r.id
 	c.list.again()
-	c.tell(deskapi.KindCallsLookup, r)
+	c.about = e
+	c.seq++
+	c.d.Send(deskapi.KindLookup, deskapi.Lookup{Seq: c.seq, Entry: e.ID, Text: e.Number})
 }
 
-// looked takes the answer. Where somebody has to choose, the people stand below
-// the row.
-func (c *window) looked(m deskapi.CallsLooked) {
-	if c.looking != m.Entry {
-		return
+// entry is a call as it was read.
+func (c *window) entry(id int64) (history.Entry, bool) {
+	for _, all := range [][]history.Entry{c.got.open, c.got.entries} {
+		if i := slices.IndexFunc(all, func(e history.Entry) bool { return e.ID == id }); i >= 0 {
+			return all[i], true
+		}
 	}
+	return history.Entry{}, false
+}
+
+// found keeps the answer.
+func (c *window) found(m deskapi.Found) {
+	h, l, about := c.h, c.d.Lang, c.about
+	c.run(row{id: about.ID}, func(ctx context.Context) error {
+		got, err := h.do.Looked(ctx, l, about, m)
+		if err == nil {
+			h.d.Post(func() {
+				if now := h.calls; now != nil && now.looking == got.Entry {
+					now.looked(got)
+				}
+			})
+		}
+		return err
+	})
+}
+
+// looked shows it. Where somebody has to choose, the people stand below the row.
+func (c *window) looked(m kept.Looked) {
 	c.looking, c.people = -1, m
 	c.build()
 	if m.Sentence != "" {
@@ -138,24 +193,29 @@ func (c *window) looked(m deskapi.CallsLooked) {
 }
 
 func (c *window) remove(r row) {
-	c.takeAway(r, deskapi.KindCallsRemove, deskapi.KindCallsUndo, text.CallsRemoved)
+	var was []history.Entry // of those who take it away, and then of those who take that back
+	c.takeAway(r, text.CallsRemoved, func(ctx context.Context, ids []int64) (err error) {
+		was, err = c.h.do.Remove(ctx, ids...)
+		return err
+	}, func(ctx context.Context, _ []int64) error { return c.h.do.Restore(ctx, was...) })
 }
 
 func (c *window) tick(r row) {
 	if r.open {
-		c.takeAway(r, deskapi.KindCallsTick, deskapi.KindCallsReopen, text.CallsHandled)
+		c.takeAway(r, text.CallsHandled, func(ctx context.Context, ids []int64) error { return c.h.do.Tick(ctx, ids...) }, c.reopen)
 	}
 }
 
+func (c *window) reopen(ctx context.Context, ids []int64) error { return c.h.do.Reopen(ctx, ids...) }
+
 // takeAway takes the calls of a row away; its place stays for a while, in which
 // they can come back.
-func (c *window) takeAway(r row, kind, back string, said text.Key) {
+func (c *window) takeAway(r row, said text.Key, away, back func(context.Context, []int64) error) {
 	if r.person != 0 || r.undo && r.said != "" {
 		return
 	}
-	c.d.Send(kind, deskapi.CallsEntries{Entries: c.callsOf(r)})
 	on := c.picked == picked{r.id, 0}
-	c.leave(r, c.d.Lang.T(said), back)
+	c.leave(r, c.d.Lang.T(said), false, away, back)
 	c.build()
 	if on { // the next one that is still there
 		for i := c.chosen + 1; i < c.plan.total(); i++ {
@@ -168,8 +228,11 @@ func (c *window) takeAway(r row, kind, back string, said text.Key) {
 }
 
 func (c *window) notThis(r row) {
-	c.tell(deskapi.KindCallsNotThis, r)
-	c.leave(r, "", deskapi.KindCallsThis)
+	var was history.Entry
+	c.leave(r, "", true, func(ctx context.Context, _ []int64) (err error) {
+		was, err = c.h.do.NotThis(ctx, r.id)
+		return err
+	}, func(ctx context.Context, _ []int64) error { return c.h.do.This(ctx, was) })
 	c.build()
 }
 
@@ -217,7 +280,7 @@ func (c *window) items(r row) []*fyne.MenuItem {
 	add(r.several, l.T(text.CallsMenuPeople), func() { c.act(r) })
 	add(r.open, l.T(text.CallsMenuTick), func() { c.tick(r) })
 	add(r.handled, l.T(text.CallsMenuReopen), func() {
-		c.d.Send(deskapi.KindCallsReopen, deskapi.CallsEntries{Entries: []int64{r.id}})
+		c.run(r, func(ctx context.Context) error { return c.reopen(ctx, []int64{r.id}) })
 	})
 	add(r.dial && c.state.CallBack, l.T(text.CallsMenuCall), func() { c.callBack(r) })
 	line()

@@ -1,7 +1,6 @@
 package calls
 
 import (
-	"encoding/json"
 	"testing"
 	"time"
 
@@ -9,6 +8,7 @@ import (
 
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/history"
+	"wiebelt/internal/kept"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/kittest"
@@ -39,14 +39,17 @@ func TestCallsWindowFits(t *testing.T) {
 			b := newBench(t, kittest.Greeting(l))
 			b.read(all, nil)
 			b.Show(deskapi.WindowCalls)
-			for _, state := range []deskapi.CallsState{
-				{Manual: true, CallBack: true, Delivery: true},
-				{Group: true, Manual: true, CallBack: true, Fault: l.T(text.CallsFault("read_only"), "Jan Willem van der Meulen (IT), toestel 140")},
-				{Manual: true, Notice: l.T(text.CallsNotice("damaged"))},
+			for _, s := range []struct {
+				state         kept.State
+				fault, notice string
+			}{
+				{kept.State{Manual: true, CallBack: true, Delivery: true}, "", ""},
+				{kept.State{Group: true, Manual: true, CallBack: true}, l.T(text.CallsFault("read_only"), "Jan Willem van der Meulen (IT), toestel 140"), ""},
+				{kept.State{Manual: true}, "", l.T(text.CallsNotice("damaged"))},
 			} {
 				for _, size := range []fyne.Size{fyne.NewSize(720, 640), fyne.NewSize(688, 400)} {
-					raw, _ := json.Marshal(state)
-					b.Handle(deskapi.KindCallsState, raw)
+					b.state(s.state)
+					b.say(t, s.fault, s.notice)
 					b.read(all, nil)
 					kittest.Scaled(b.calls.win, size, scale)
 					for y := float32(0); y < b.calls.plan.end(); y += 300 {

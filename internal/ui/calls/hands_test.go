@@ -1,7 +1,6 @@
 package calls
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +12,7 @@ import (
 
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/history"
+	"wiebelt/internal/kept"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/kittest"
@@ -25,9 +25,9 @@ func TestClicksInARow(t *testing.T) {
 	withheld := history.Entry{ID: 9, Rang: kittest.Noon}
 	b.read([]history.Entry{customer(), unknown, withheld}, nil)
 	b.Show(deskapi.WindowCalls)
-	b.state(t, deskapi.CallsState{CallBack: true})
+	b.state(kept.State{CallBack: true})
 	b.Clock = b.Clock.Add(time.Second)
-	b.Take()
+	b.did()
 	rows := views(b)
 	name, beside := fyne.NewPos(150, 14), fyne.NewPos(300, 14)
 	at := func(t tool) fyne.Position {
@@ -38,21 +38,19 @@ func TestClicksInARow(t *testing.T) {
 		what string
 		id   int64
 		at   fyne.Position
-		want []kittest.Saying
+		want []string
 	}{
-		{"a name opens", 7, name, []kittest.Saying{{Kind: deskapi.KindCallsOpen, M: deskapi.CallsEntry{Entry: 7}}}},
+		{"a name opens", 7, name, []string{"open 7"}},
 		{"beside the name nothing opens", 7, beside, nil},
 		{"an unknown number does nothing", 8, name, nil},
-		{"copy", 8, at(toolCopy), []kittest.Saying{{Kind: deskapi.KindCallsCopy, M: deskapi.CallsCopy{Entry: 8}}}},
-		{"call back", 8, at(toolCall), []kittest.Saying{{Kind: deskapi.KindCallsCall, M: deskapi.CallsEntry{Entry: 8}}}},
+		{"copy", 8, at(toolCopy), []string{"copy 8 false"}},
+		{"call back", 8, at(toolCall), []string{"call 8"}},
 		{"nothing to copy", 9, at(toolCopy), nil},
 		{"nobody to call back", 9, at(toolCall), nil},
 		{"more opens a menu", 7, at(toolMore), nil},
 	} {
 		test.TapAt(rows[tt.id], tt.at)
-		if got := b.Take(); fmt.Sprint(got) != fmt.Sprint(tt.want) {
-			t.Errorf("%s: said %v, want %v", tt.what, got, tt.want)
-		}
+		b.wantDid(t, tt.what, tt.want...)
 		if b.calls.picked.id != tt.id || !rows[tt.id].Back.Visible() || rows[tt.id].ring.Visible() {
 			t.Errorf("%s: chosen is %v; a ring %v", tt.what, b.calls.picked, rows[tt.id].ring.Visible())
 		}
@@ -98,7 +96,7 @@ func TestClickAfterRowsMoved(t *testing.T) {
 	b.read([]history.Entry{customer()}, nil)
 	b.Show(deskapi.WindowCalls)
 	b.Clock = b.Clock.Add(time.Minute)
-	b.Take()
+	b.did()
 	v := views(b)[7]
 	other := customer()
 	other.ID = 8
@@ -107,14 +105,10 @@ func TestClickAfterRowsMoved(t *testing.T) {
 		t.Fatalf("the view shows %d, the test expects another caller in it", v.row.id)
 	}
 	test.TapAt(v, fyne.NewPos(150, 14))
-	if got := b.Take(); len(got) != 0 {
-		t.Errorf("a click at once said %v", got)
-	}
+	b.wantDid(t, "a click at once")
 	b.Clock = b.Clock.Add(kit.Settle)
 	test.TapAt(v, fyne.NewPos(150, 14))
-	if got := b.Take(); len(got) != 1 || got[0].M != (deskapi.CallsEntry{Entry: 8}) {
-		t.Errorf("a click later said %v", got)
-	}
+	b.wantDid(t, "a click later", "open 8")
 }
 
 // The whole window by keyboard.
@@ -129,7 +123,7 @@ func TestKeyboard(t *testing.T) {
 	all[39].Name = "Z. Laatste"
 	b.read(all, nil)
 	b.Show(deskapi.WindowCalls)
-	b.Take()
+	b.did()
 	c := b.calls
 	key := func(k fyne.KeyName) {
 		t.Helper()
@@ -139,34 +133,25 @@ func TestKeyboard(t *testing.T) {
 		}
 		f.TypedKey(&fyne.KeyEvent{Name: k})
 	}
-	says := func(what string, kind string, m any) {
-		t.Helper()
-		got := b.Take()
-		if len(got) != 1 || got[0].Kind != kind || got[0].M != m {
-			t.Errorf("%s said %v", what, got)
-		}
-	}
 	c.win.Canvas().OnTypedKey()(&fyne.KeyEvent{Name: fyne.KeyDown})
 	if c.win.Canvas().Focused() != fyne.Focusable(c.list) || c.picked.id != 100 {
 		t.Fatalf("the first key did not go to the list (%d)", c.picked)
 	}
 	key(fyne.KeyReturn)
-	says("Enter", deskapi.KindCallsOpen, deskapi.CallsEntry{Entry: 100})
+	b.wantDid(t, "Enter", "open 100")
 	key(fyne.KeyDown)
 	key(fyne.KeyDown)
 	key(fyne.KeyUp)
 	key(fyne.KeySpace)
-	says("the space bar", deskapi.KindCallsOpen, deskapi.CallsEntry{Entry: 99})
+	b.wantDid(t, "the space bar", "open 99")
 	c.withChosen(c.copy) // what Ctrl+C does
-	says("copy", deskapi.KindCallsCopy, deskapi.CallsCopy{Entry: 99})
+	b.wantDid(t, "copy", "copy 99 false")
 	key(fyne.KeyEnd)
 	if v := views(b)[61]; v == nil || !v.ring.Visible() {
 		t.Error("the last call is not shown with the ring")
 	}
 	key(fyne.KeyDelete)
-	if got := b.Take(); len(got) != 1 || fmt.Sprint(got[0]) != fmt.Sprint(kittest.Saying{Kind: deskapi.KindCallsRemove, M: deskapi.CallsEntries{Entries: []int64{61}}}) {
-		t.Errorf("Delete said %v", got)
-	}
+	b.wantDid(t, "Delete", "remove [61]")
 	b.read(all[:39], nil) // it has gone, and its place with the time to undo it
 	b.Later[len(b.Later)-1]()
 	if c.picked.id != 62 {
@@ -187,7 +172,7 @@ func TestKeyboard(t *testing.T) {
 	}
 	key(fyne.KeyDown)
 	key(fyne.KeyReturn)
-	says("the first line of the menu", deskapi.KindCallsOpen, deskapi.CallsEntry{Entry: 100})
+	b.wantDid(t, "the first line of the menu", "open 100")
 	if c.win.Canvas().Focused() != fyne.Focusable(c.list) {
 		t.Error("after the menu the keyboard is not back in the list")
 	}

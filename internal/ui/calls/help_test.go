@@ -1,12 +1,16 @@
 package calls
 
 import (
-	"encoding/json"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/history"
+	"wiebelt/internal/kept"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/kittest"
 )
@@ -15,12 +19,81 @@ import (
 type bench struct {
 	*kittest.Bench
 	*History
+	on *disk
+}
+
+// disk is where the calls are, and keeps what is done with them.
+type disk struct {
+	did   []string
+	state kept.State
+	got   kept.Looked // of the next look-up
+	was   []history.Entry
+	fail  error
+}
+
+func (d *disk) note(what string, m ...any) error {
+	d.did = append(d.did, strings.TrimSpace(what+" "+strings.TrimSuffix(fmt.Sprintln(m...), "\n")))
+	return d.fail
+}
+
+func (d *disk) State(context.Context) kept.State       { return d.state }
+func (d *disk) Open(_ context.Context, id int64) error { return d.note("open", id) }
+func (d *disk) OpenPerson(_ context.Context, id int64, k deskapi.Contact) error {
+	return d.note("open", id, k.ID)
+}
+func (d *disk) CallBack(_ context.Context, id int64) error { return d.note("call", id) }
+func (d *disk) Copy(_ context.Context, id int64, relation bool) error {
+	return d.note("copy", id, relation)
+}
+func (d *disk) Looked(_ context.Context, _ text.Language, e history.Entry, f deskapi.Found) (kept.Looked, error) {
+	d.got.Entry = e.ID
+	return d.got, d.note("looked", e.ID, f.Outcome)
+}
+func (d *disk) Tick(_ context.Context, ids ...int64) error   { return d.note("tick", ids) }
+func (d *disk) Reopen(_ context.Context, ids ...int64) error { return d.note("reopen", ids) }
+func (d *disk) Remove(_ context.Context, ids ...int64) (was []history.Entry, err error) {
+	for _, id := range ids {
+		was = append(was, history.Entry{ID: id})
+	}
+	return was, d.note("remove", ids)
+}
+func (d *disk) Restore(_ context.Context, was ...history.Entry) error {
+	var ids []int64
+	for _, e := range was {
+		ids = append(ids, e.ID)
+	}
+	return d.note("restore", ids)
+}
+func (d *disk) NotThis(_ context.Context, id int64) (history.Entry, error) {
+	return history.Entry{ID: id}, d.note("not this", id)
+}
+func (d *disk) This(_ context.Context, was history.Entry) error { return d.note("this", was.ID) }
+func (d *disk) Wipe(context.Context) error                      { return d.note("wipe") }
+
+// did gives what was done since the last time, and what was said to the resident.
+func (b *bench) did() []string {
+	did := b.on.did
+	b.on.did = nil
+	for _, m := range b.Take() {
+		did = append(did, fmt.Sprintf("%s %+v", m.Kind, m.M))
+	}
+	return did
+}
+
+// wantDid checks what was done since the last time.
+func (b *bench) wantDid(t *testing.T, what string, want ...string) {
+	t.Helper()
+	if got := b.did(); !slices.Equal(got, want) {
+		t.Errorf("%s did %q, want %q", what, got, want)
+	}
 }
 
 func newBench(t testing.TB, w deskapi.Welcome) *bench {
 	t.Helper()
 	b := &bench{Bench: kittest.New(t, w, nil)}
 	b.History = NewHistory(b.Desk)
+	b.on = &disk{}
+	b.do = b.on
 	b.Openers[deskapi.WindowCalls] = b.Open
 	return b
 }
@@ -55,13 +128,18 @@ func (b *bench) read(all []history.Entry, err error) {
 	b.took(a)
 }
 
-func (b *bench) state(t *testing.T, s deskapi.CallsState) {
+// state is what holds from now on beside the calls.
+func (b *bench) state(s kept.State) {
+	b.on.state = s
+	b.calls.ask()
+}
+
+// say has the resident say how the history is.
+func (b *bench) say(t *testing.T, fault, notice string) {
 	t.Helper()
-	raw, err := json.Marshal(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b.Handle(deskapi.KindCallsState, raw)
+	s := b.Welcome.Status
+	s.Fault, s.Notice = fault, notice
+	b.Tell(t, deskapi.KindStatus, s)
 }
 
 // offered are the words of the menu of a call.

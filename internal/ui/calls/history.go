@@ -4,6 +4,10 @@ import (
 	"context"
 	"time"
 
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/history"
+	"wiebelt/internal/kept"
+	"wiebelt/internal/text"
 	"wiebelt/internal/ui/kit"
 )
 
@@ -27,16 +31,35 @@ type History struct {
 	first answer  // read before there was a window
 	state reading
 	file  *file // of the goroutine that reads
+	do    doer
+}
+
+// doer is what is done with the calls on disk; see package kept. Each waits.
+type doer interface {
+	State(context.Context) kept.State
+	Open(ctx context.Context, id int64) error
+	OpenPerson(ctx context.Context, id int64, k deskapi.Contact) error
+	CallBack(ctx context.Context, id int64) error
+	Copy(ctx context.Context, id int64, relation bool) error
+	Looked(context.Context, text.Language, history.Entry, deskapi.Found) (kept.Looked, error)
+	Tick(ctx context.Context, ids ...int64) error
+	Reopen(ctx context.Context, ids ...int64) error
+	Remove(ctx context.Context, ids ...int64) ([]history.Entry, error)
+	Restore(context.Context, ...history.Entry) error
+	NotThis(ctx context.Context, id int64) (history.Entry, error)
+	This(context.Context, history.Entry) error
+	Wipe(context.Context) error
 }
 
 // NewHistory is a history of which nothing is read yet, for the windows of d.
 func NewHistory(d *kit.Desk) *History {
-	return &History{d: d, file: &file{path: d.Welcome.History}}
+	return &History{d: d, file: &file{path: d.Welcome.History}, do: d.Kept()}
 }
 
 // Open opens the calls window; it is a kit.Opener.
 func (h *History) Open(*kit.Desk) kit.Page {
 	h.calls = newWindow(h)
+	h.calls.ask()
 	return h.calls
 }
 

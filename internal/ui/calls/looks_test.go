@@ -10,6 +10,7 @@ import (
 
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/history"
+	"wiebelt/internal/kept"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/kittest"
 	"wiebelt/internal/ui/theme"
@@ -52,9 +53,10 @@ func TestCallsPictures(t *testing.T) {
 			denied.ID, denied.ContactID, denied.RelationNumber, denied.Link, denied.TakenOff = 6, "", "", "", true
 			b.read([]history.Entry{several, denied, named}, nil)
 			b.calls.lookAgain(views(b)[7].row)
-			b.Tell(t, deskapi.KindCallsLooked, deskapi.CallsLooked{Entry: 7, More: 1, Contacts: []deskapi.LookupContact{
+			b.on.got = kept.Looked{More: 1, Contacts: []deskapi.Contact{
 				{ID: "b", Earlier: true, Name: "B. Bakker", Relation: "200201", Address: "Dorpsstraat 1, 1234 AB Ons Dorp", Link: "x"},
-				{ID: "a", Name: "A. Aarts", Relation: "200202", Address: "Kerkstraat 9, 1234 AB Ons Dorp", Link: "x"}}})
+				{ID: "a", Name: "A. Aarts", Relation: "200202", Address: "Kerkstraat 9, 1234 AB Ons Dorp", Link: "x"}}}
+			b.Tell(t, deskapi.KindFound, deskapi.Found{Seq: 1, Entry: 7})
 			b.calls.win.Canvas().Focus(b.calls.list)
 			b.calls.choose(1)
 		}},
@@ -82,7 +84,8 @@ func TestCallsPictures(t *testing.T) {
 		{"fault", nil, func(b *bench) {
 			b.read(aDay(), nil)
 			l := b.Lang
-			b.state(t, deskapi.CallsState{Group: true, Manual: true, CallBack: true, Fault: l.T(text.CallsFault("read_only"), "Jan (IT), toestel 140")})
+			b.state(kept.State{Group: true, Manual: true, CallBack: true})
+			b.say(t, l.T(text.CallsFault("read_only"), "Jan (IT), toestel 140"), "")
 		}},
 	}
 	for _, l := range []text.Language{text.Dutch, text.English} {
@@ -97,7 +100,7 @@ func TestCallsPictures(t *testing.T) {
 				b.Show(deskapi.WindowCalls)
 				b.Welcome.Status = deskapi.Status{OK: true, Sentence: l.T(text.StatusReadyLast, "11:52", "Bria")}
 				b.calls.showStatus()
-				b.state(t, deskapi.CallsState{Manual: true, CallBack: true})
+				b.state(kept.State{Manual: true, CallBack: true})
 				kittest.Scaled(b.calls.win, fyne.NewSize(720, 640), 1)
 				s.do(b)
 				kittest.Uncut(t, string(l)+" "+s.name, b.calls.win, rowOf(l, named, kittest.Noon).detail)

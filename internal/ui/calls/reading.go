@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"wiebelt/internal/deskapi"
 	"wiebelt/internal/history"
 )
 
@@ -68,7 +67,7 @@ func (c *window) refresh() {
 	c.readAnew(*a)
 	c.put(*a)
 	if a.exact {
-		c.d.Send(deskapi.KindCallsAsk, nil)
+		c.ask()
 	}
 }
 

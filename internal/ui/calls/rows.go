@@ -89,7 +89,7 @@ func known(e history.Entry) bool {
 }
 
 // contactLine tells contacts of one name apart.
-func contactLine(k deskapi.LookupContact) string {
+func contactLine(k deskapi.Contact) string {
 	return kit.Join(contact.GroupDigits(k.Relation), k.Address, k.Producer)
 }
 

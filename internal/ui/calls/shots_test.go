@@ -9,6 +9,7 @@ import (
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/guide/shottest"
 	"wiebelt/internal/history"
+	"wiebelt/internal/kept"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/kittest"
 	"wiebelt/internal/ui/theme"
@@ -24,7 +25,7 @@ func TestGuideShots(t *testing.T) {
 		b.Show(deskapi.WindowCalls)
 		b.Welcome.Status = deskapi.Status{OK: true, Sentence: l.T(text.StatusReadyLast, "11:52", "Bria")}
 		b.calls.showStatus()
-		b.state(t, deskapi.CallsState{Manual: true, CallBack: true})
+		b.state(kept.State{Manual: true, CallBack: true})
 		kittest.Scaled(b.calls.win, fyne.NewSize(720, 592), 2)
 		shottest.UpToDate(t, "calls"+s.Suffix, string(l), b.calls.win.Canvas().Capture())
 		b.calls.win.Close()

@@ -6,6 +6,7 @@ import (
 
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/history"
+	"wiebelt/internal/kept"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/kittest"
 )
@@ -30,7 +31,7 @@ func TestViews(t *testing.T) {
 			t.Errorf("view %d without calls: page %q", view, b.calls.page)
 		}
 	}
-	b.state(t, deskapi.CallsState{Group: true})
+	b.state(kept.State{Group: true})
 	if got := b.calls.viewList(); !slices.Equal(got, []history.View{history.ViewMine, history.ViewMissed, history.ViewAll}) {
 		t.Errorf("in a group: %v", got)
 	}

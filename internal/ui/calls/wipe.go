@@ -47,7 +47,7 @@ func (c *window) ways() []*fyne.MenuItem {
 	}
 	items = append(items, fyne.NewMenuItem(l.T(text.CallsWipe), c.askWipe))
 	line()
-	items = append(items, fyne.NewMenuItem(l.T(text.StatusMenuQuit), func() { c.d.Send(deskapi.KindCallsQuit, nil) }))
+	items = append(items, fyne.NewMenuItem(l.T(text.StatusMenuQuit), func() { c.d.Send(deskapi.KindQuit, nil) }))
 	if items[0].IsSeparator {
 		items = items[1:]
 	}
@@ -63,7 +63,7 @@ func (c *window) askWipe() {
 		c.unask()
 		c.undos, c.failed = nil, "" // nothing of that can come back
 		c.showNote()
-		c.d.Send(deskapi.KindCallsWipe, nil)
+		c.run(row{}, c.h.do.Wipe)
 	})
 	wipe.Importance = widget.DangerImportance
 	c.asking = kit.Ask(c.win.Canvas(), l.T(text.CallsWipeAsk), wipe, stay)

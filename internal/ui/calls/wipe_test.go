@@ -1,7 +1,6 @@
 package calls
 
 import (
-	"slices"
 	"testing"
 
 	"fyne.io/fyne/v2"
@@ -32,22 +31,25 @@ func TestWipe(t *testing.T) {
 			}
 			return top()
 		}
-		b.Take()
+		b.did()
 		p := asked()
 		kittest.Uncut(t, string(l), b.calls.win)
 		kittest.PressIn(t, p, l.T(text.DeskFyneCancel))
-		if got := b.Take(); len(got) != 0 || top() != nil || len(b.calls.undos) != 1 {
-			t.Errorf("cancelled, it said %v", got)
+		b.wantDid(t, "cancelled, it")
+		if top() != nil || len(b.calls.undos) != 1 {
+			t.Errorf("cancelled, %d can come back", len(b.calls.undos))
 		}
 		asked()
 		b.calls.win.Canvas().Focused().TypedKey(&fyne.KeyEvent{Name: fyne.KeyEscape})
-		if got := b.Take(); len(got) != 0 || top() != nil || b.calls.asking != nil {
-			t.Errorf("after Escape it said %v", got)
+		b.wantDid(t, "Escape")
+		if top() != nil || b.calls.asking != nil {
+			t.Error("after Escape it still asks")
 		}
 		p = asked()
 		kittest.PressIn(t, p, l.T(text.CallsWipeYes))
-		if got := b.Take(); !slices.ContainsFunc(got, func(m kittest.Saying) bool { return m.Kind == deskapi.KindCallsWipe }) || top() != nil || len(b.calls.undos) != 0 {
-			t.Errorf("said %v; %d can come back", got, len(b.calls.undos))
+		b.wantDid(t, "the button", "wipe")
+		if top() != nil || len(b.calls.undos) != 0 {
+			t.Errorf("%d can come back", len(b.calls.undos))
 		}
 		// The way to it is there with calls and without.
 		for _, all := range [][]history.Entry{{customer()}, nil} {

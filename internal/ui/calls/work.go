@@ -1,18 +1,18 @@
 package calls
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"time"
 
-	"wiebelt/internal/deskapi"
 	"wiebelt/internal/history"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/kit"
 )
 
-// undoIs is how long something that was taken away is offered back, in its place;
-// the resident keeps it a little longer.
+// undoIs is how long something that was taken away is offered back, in its place.
+// In memory it is for as long, and in no file.
 const undoIs = 10 * time.Second
 
 // mostOpen is how many calls to be called back are read.
@@ -24,15 +24,17 @@ type undo struct {
 	row
 	ids   []int64
 	at    history.Place
-	open  bool   // it stood among those to be called back
-	stays bool   // its call is still in its place: only its person was taken off
-	kind  string // the message that takes it back
-	back  bool   // taken back; the next reading has it
+	open  bool                                 // it stood among those to be called back
+	stays bool                                 // its call is still in its place: only its person was taken off
+	undo  func(context.Context, []int64) error // takes it back
+	away  chan struct{}                        // closed once it was taken away
+	back  bool                                 // taken back; the next reading has it
 }
 
-// leave keeps the place of a row of which the calls are taken away.
-func (c *window) leave(r row, said, kind string) {
-	u := &undo{row: r, ids: c.callsOf(r), at: r.place, open: r.open, stays: kind == deskapi.KindCallsThis, kind: kind}
+// leave takes the calls of a row away, unless that was done elsewhere, and keeps its
+// place.
+func (c *window) leave(r row, said string, stays bool, away, back func(context.Context, []int64) error) {
+	u := &undo{row: r, ids: c.callsOf(r), at: r.place, open: r.open, stays: stays, undo: back, away: make(chan struct{})}
 	u.row.undo, u.row.said, u.row.open = true, said, false
 	c.undos = append(slices.DeleteFunc(c.undos, func(o *undo) bool { return o.id == r.id }), u)
 	c.d.After(undoIs, func() {
@@ -42,6 +44,14 @@ func (c *window) leave(r row, said, kind string) {
 				now.build()
 			}
 		})
+	})
+	if away == nil {
+		close(u.away)
+		return
+	}
+	c.run(r, func(ctx context.Context) error {
+		defer close(u.away)
+		return away(ctx, u.ids)
 	})
 }
 
@@ -55,7 +65,10 @@ func (c *window) takeBack(id int64) {
 		if u.id != id || u.back {
 			continue
 		}
-		c.d.Send(u.kind, deskapi.CallsEntries{Entries: u.ids})
+		c.run(u.row, func(ctx context.Context) error {
+			<-u.away
+			return u.undo(ctx, u.ids)
+		})
 		if u.back = true; u.stays {
 			c.dropUndo(u)
 		}
@@ -87,14 +100,14 @@ func (c *window) readAnew(a answer) {
 	}
 	for _, r := range c.work {
 		if r.open && handled[r.id] && !slices.ContainsFunc(c.grouped[r.id], func(id int64) bool { return open[id] }) {
-			c.leave(r, c.d.Lang.T(text.CallsHandled), deskapi.KindCallsReopen)
+			c.leave(r, c.d.Lang.T(text.CallsHandled), false, nil, c.reopen)
 		}
 	}
 }
 
 // failedAgain lets a call that could not be taken away stand there again.
 func (c *window) failedAgain(entry int64) {
-	c.undos = slices.DeleteFunc(c.undos, func(u *undo) bool { return slices.Contains(u.ids, entry) })
+	c.undos = slices.DeleteFunc(c.undos, func(u *undo) bool { return u.id == entry })
 	c.build()
 }
 

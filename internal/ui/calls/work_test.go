@@ -1,7 +1,7 @@
 package calls
 
 import (
-	"fmt"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +12,7 @@ import (
 
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/history"
+	"wiebelt/internal/kept"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/kittest"
@@ -41,14 +42,6 @@ func wantRows(t *testing.T, what string, c *window, want ...string) {
 	}
 }
 
-func wantSaid(t *testing.T, what string, b *bench, kind string, ids ...int64) {
-	t.Helper()
-	want := []kittest.Saying{{Kind: kind, M: deskapi.CallsEntries{Entries: ids}}}
-	if got := b.Take(); fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("%s said %v, want %v", what, got, want)
-	}
-}
-
 // answered is a day of five missed calls, of which one caller rang three times, and
 // one that was taken.
 func workDay() (all []history.Entry) {
@@ -69,7 +62,7 @@ func TestListToWorkOff(t *testing.T) {
 	b := newBench(t, kittest.Greeting(text.Dutch))
 	b.read(workDay(), nil)
 	b.Show(deskapi.WindowCalls)
-	b.state(t, deskapi.CallsState{CallBack: true})
+	b.state(kept.State{CallBack: true})
 	kittest.Scaled(b.calls.win, fyne.NewSize(720, 640), 1)
 	c := b.calls
 	b.Clock = b.Clock.Add(time.Second)
@@ -83,9 +76,9 @@ func TestListToWorkOff(t *testing.T) {
 		}
 	}
 	y := views(b)[5].Position().Y
-	b.Take()
+	b.did()
 	test.TapAt(v, fyne.NewPos(v.icons[toolTick].Position().X+4, 20))
-	wantSaid(t, "the tick", b, deskapi.KindCallsTick, 6, 4, 1)
+	b.wantDid(t, "the tick", "tick [6 4 1]")
 	ticked := workDay()
 	for _, i := range []int{2, 4, 7} {
 		ticked[i].Handled = kittest.Noon
@@ -99,7 +92,7 @@ func TestListToWorkOff(t *testing.T) {
 	}
 	kittest.WantTexts(t, c.win, "Ongedaan maken", "Gemist (3)")
 	test.TapAt(v, fyne.NewPos(v.Size().Width-40, 20))
-	wantSaid(t, "undo", b, deskapi.KindCallsReopen, 6, 4, 1)
+	b.wantDid(t, "undo", "reopen [6 4 1]")
 	b.read(workDay(), nil)
 	wantRows(t, "undone", c, append(slices.Clone(top), "J. de Vries||2:14", "K. Prins||afgehandeld")...)
 
@@ -156,42 +149,44 @@ func TestRemoveAndUndo(t *testing.T) {
 	if rings() != 1 || c.picked.id != 7 {
 		t.Fatalf("%d rings, on %v", rings(), c.picked)
 	}
-	b.Take()
+	b.did()
 	test.TapAt(views(b)[8], fyne.NewPos(300, 14))
 	if rings() != 0 || !views(b)[8].Back.Visible() || views(b)[7].Back.Visible() {
 		t.Errorf("after a click: %d rings", rings())
 	}
 	c.win.Canvas().Focused().TypedKey(&fyne.KeyEvent{Name: fyne.KeyDelete})
-	wantSaid(t, "Delete", b, deskapi.KindCallsRemove, 8)
+	b.wantDid(t, "Delete", "remove [8]")
 	b.read(append(slices.Clone(all[:1]), all[2:]...), nil)
 	wantRows(t, "removed", c, "A. Aarts||2:14", "B. Jansen|Verwijderd|2:14", "C. Prins||2:14", "D. Visser||2:14")
 	if c.picked.id != 7 {
 		t.Errorf("the keyboard is on %v, not on the next one", c.picked)
 	}
 	c.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyUp})
-	b.Take()
+	b.did()
 	c.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyDelete}) // it cannot be removed twice
-	if got := b.Take(); len(got) != 0 {
-		t.Errorf("removed again: %v", got)
-	}
+	b.wantDid(t, "removing it again")
 	b.Clock = b.Clock.Add(kit.Settle)
 	v := views(b)[8]
 	test.TapAt(v, fyne.NewPos(v.Size().Width-40, 20))
-	wantSaid(t, "undo", b, deskapi.KindCallsUndo, 8)
+	b.wantDid(t, "undo", "restore [8]")
 	b.read(all, nil)
 	wantRows(t, "undone", c, "A. Aarts||2:14", "B. Jansen||2:14", "C. Prins||2:14", "D. Visser||2:14")
 
 	for _, id := range []int64{9, 6} {
 		c.remove(views(b)[id].row)
 	}
-	b.Take()
+	b.did()
 	c.takeBackLast() // what Ctrl+Z does
-	wantSaid(t, "Ctrl+Z", b, deskapi.KindCallsUndo, 6)
+	b.wantDid(t, "Ctrl+Z", "restore [6]")
 	c.takeBackLast()
-	wantSaid(t, "Ctrl+Z again", b, deskapi.KindCallsUndo, 9)
+	b.wantDid(t, "Ctrl+Z again", "restore [9]")
 	b.read(all, nil)
+	b.on.fail = errors.New("disk")
 	c.remove(views(b)[9].row)
-	b.Tell(t, deskapi.KindCallsFailed, deskapi.CallsFailed{Entry: 9, Sentence: "Dat kon niet."})
+	b.on.fail = nil
+	if notes(b) != text.Dutch.T(text.CallsTroubleWrite) {
+		t.Errorf("says %q", notes(b))
+	}
 	wantRows(t, "not removed", c, "A. Aarts||2:14", "B. Jansen||2:14", "C. Prins||2:14", "D. Visser||2:14")
 
 	c.remove(views(b)[9].row)
@@ -202,10 +197,16 @@ func TestRemoveAndUndo(t *testing.T) {
 	c = b.calls
 	kittest.WantTexts(t, c.win, "Undo")
 	b.Later[len(b.Later)-1]()
-	b.Take()
-	if c.takeBackLast(); len(b.Take()) != 0 {
-		t.Error("undone too late")
-	}
+	b.did()
+	c.takeBackLast()
+	b.wantDid(t, "Ctrl+Z too late")
+
+	// Nor can it come back once everything was deleted for good.
+	c.remove(views(b)[8].row)
+	b.Tell(t, deskapi.KindChanged, deskapi.Changed{What: deskapi.ChangedForgot})
+	b.did()
+	c.takeBackLast()
+	b.wantDid(t, "Ctrl+Z after all was forgotten")
 }
 
 // A row that several people can be shows them below it, as the card does; who is
@@ -218,27 +219,23 @@ func TestPeopleOfARow(t *testing.T) {
 	b.Show(deskapi.WindowCalls)
 	c := b.calls
 	b.Clock = b.Clock.Add(time.Second)
-	b.Take()
+	b.did()
 	test.TapAt(views(b)[8], fyne.NewPos(300, 30))
-	if got := b.Take(); len(got) != 1 || got[0] != (kittest.Saying{Kind: deskapi.KindCallsLookup, M: deskapi.CallsEntry{Entry: 8}}) {
-		t.Fatalf("said %v", got)
-	}
-	people := []deskapi.LookupContact{{ID: "b", Earlier: true, Name: "B. Bakker", Relation: "200201", Address: "Dorpsstraat 1", Link: "x"}, {ID: "a", Name: "A. Aarts"}}
-	b.Tell(t, deskapi.KindCallsLooked, deskapi.CallsLooked{Entry: 8, Contacts: people, More: 2})
+	b.wantDid(t, "a click on several", "lookup lookup")
+	people := []deskapi.Contact{{ID: "b", Earlier: true, Name: "B. Bakker", Relation: "200201", Address: "Dorpsstraat 1", Link: "x"}, {ID: "a", Name: "A. Aarts"}}
+	b.on.got = kept.Looked{Contacts: people, More: 2}
+	b.Tell(t, deskapi.KindFound, deskapi.Found{Seq: 1, Entry: 8, Outcome: history.OutcomeSeveral})
+	b.wantDid(t, "the answer", "looked 8 several")
 	wantRows(t, "people", c, "3 relaties met dit nummer||2:14", "B. Bakker", "A. Aarts", "", "J. de Vries||2:14")
 	kittest.WantTexts(t, c.win, text.Dutch.T(text.CardEarlier), "200 201 · Dorpsstraat 1", "En nog 2 relaties.")
 	b.read([]history.Entry{several, customer()}, nil) // the history was written
 	c.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyDown})
 	c.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn})
-	if got := b.Take(); len(got) != 1 || got[0].Kind != deskapi.KindCallsPerson || got[0].M.(deskapi.CallsPerson) != (deskapi.CallsPerson{Entry: 8, Contact: people[0]}) {
-		t.Errorf("Enter on a person said %v", got)
-	}
+	b.wantDid(t, "Enter on a person", "open 8 b")
 	c.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyDown})
 	c.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn}) // there is nothing to open
 	c.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyDelete}) // nor to remove
-	if got := b.Take(); len(got) != 0 {
-		t.Errorf("said %v", got)
-	}
+	b.wantDid(t, "Enter and Delete")
 	c.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyLeft})
 	wantRows(t, "folded", c, "3 relaties met dit nummer||2:14", "J. de Vries||2:14")
 	if c.picked != (picked{8, 0}) {
@@ -250,9 +247,9 @@ func TestPeopleOfARow(t *testing.T) {
 	denied.ContactID, denied.RelationNumber, denied.Link, denied.TakenOff = "", "", "", true
 	b.read([]history.Entry{several, denied}, nil)
 	kittest.WantTexts(t, c.win, "Niet J. de Vries, zegt u", "Ongedaan maken")
-	b.Take()
+	b.did()
 	v := views(b)[7]
 	b.Clock = b.Clock.Add(time.Second)
 	test.TapAt(v, fyne.NewPos(v.Size().Width-40, 20))
-	wantSaid(t, "undo", b, deskapi.KindCallsThis, 7)
+	b.wantDid(t, "undo", "this 7")
 }

@@ -4,8 +4,9 @@
 //
 // Everything in the windows happens on Fyne's thread; the goroutines (one that
 // receives from the resident, one that sends to it, one that reads the history)
-// belong to Run, hand over with fyne.Do and end with it. The windows only show and
-// ask: whatever changes a file or the clipboard is a message to the resident.
+// belong to Run, hand over with fyne.Do and end with it. So do those on which the
+// windows read and write the profile's files; what only the resident has, the
+// clipboard among it, is a message to it.
 package desk
 
 import (
@@ -91,7 +92,7 @@ func Run(ctx context.Context, cfg Config) error {
 		cfg.Log.Warn("the toolkit's own words stay untranslated", "error", err)
 	}
 
-	var group sync.WaitGroup
+	var group, works sync.WaitGroup
 	var painted, late atomic.Bool
 	out := make(chan message, 64)
 	kicks := make(chan struct{}, 1)
@@ -107,7 +108,7 @@ func Run(ctx context.Context, cfg Config) error {
 	quit := func() { post(app.Quit) }
 	defer context.AfterFunc(outer, func() { fyne.Do(app.Quit) })()
 	w := kit.NewDesk(kit.Params{
-		App: app, Dirs: cfg.Dirs, Program: cfg.Program, Go: func(work func(context.Context)) { group.Go(func() { work(ctx) }) },
+		App: app, Dirs: cfg.Dirs, Program: cfg.Program, Go: func(work func(context.Context)) { works.Go(func() { work(ctx) }) },
 		Post: post, Now: time.Now, Log: cfg.Log,
 		After: func(d time.Duration, f func()) { time.AfterFunc(d, f) },
 		Send: func(kind string, m any) {
@@ -155,6 +156,7 @@ func Run(ctx context.Context, cfg Config) error {
 	app.Run()
 
 	cancel()
+	works.Wait() // what is being written is written, and told
 	close(out)
 	select {
 	case <-sent:

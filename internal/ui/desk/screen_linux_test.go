@@ -220,18 +220,13 @@ func (r *resident) send(kind string, m any) {
 	}
 }
 
-// wait waits for a message and reads it into m, if that is not nil. The calls
-// window asks for its state all the time, which only counts where it is waited for.
+// wait waits for a message and reads it into m, if that is not nil.
 func (r *resident) wait(kind string, m any) {
 	r.t.Helper()
 	select {
 	case l, ok := <-r.got:
 		if !ok {
 			r.t.Fatalf("the windows' process went instead of saying %q: %s", kind, r.err)
-		}
-		if l.Kind == deskapi.KindCallsAsk && kind != l.Kind {
-			r.wait(kind, m)
-			return
 		}
 		if l.Kind != kind {
 			r.t.Fatalf("got %q %s, want %q", l.Kind, l.Msg, kind)
@@ -245,6 +240,30 @@ func (r *resident) wait(kind string, m any) {
 	case <-time.After(20 * time.Second):
 		r.t.Fatalf("no %q came: %s", kind, r.err)
 	}
+}
+
+// says waits until something is said, and gives its kind; act is done again and again
+// until then.
+func (r *resident) says(act func(), m any) string {
+	r.t.Helper()
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); {
+		act()
+		select {
+		case l, ok := <-r.got:
+			if !ok {
+				r.t.Fatalf("the windows' process went: %s", r.err)
+			}
+			if m != nil {
+				if err := json.Unmarshal(l.Msg, m); err != nil {
+					r.t.Fatal(err)
+				}
+			}
+			return l.Kind
+		case <-time.After(300 * time.Millisecond):
+		}
+	}
+	r.t.Fatal("nothing was said")
+	return ""
 }
 
 func (r *resident) ended(wantCode int) {
@@ -288,9 +307,8 @@ func welcome(lang, theme, window, history string) deskapi.Welcome {
 	return w
 }
 
-// fill writes a morning of calls; the newest one is a known customer with a
-// file to open.
-func fill(t *testing.T, path string) (store *history.Store, newest int64) {
+// fill writes a morning of calls.
+func fill(t *testing.T, path string) {
 	t.Helper()
 	store, err := history.Open(path, history.KeepFull, 7, time.Now)
 	if err != nil {
@@ -313,11 +331,8 @@ func fill(t *testing.T, path string) (store *history.Store, newest int64) {
 		if e.Rang.IsZero() {
 			e.Rang = now.Add(time.Duration(i-8) * time.Millisecond)
 		}
-		id, err := store.Put(t.Context(), e)
-		if err != nil {
+		if _, err := store.Put(t.Context(), e); err != nil {
 			t.Fatal(err)
 		}
-		newest = id
 	}
-	return store, newest
 }

@@ -35,8 +35,8 @@ type Params struct {
 	// windows; what it finds out it hands over by Post.
 	Go    func(work func(context.Context))
 	Post  func(func())             // to the UI thread, without waiting
-	Send  func(kind string, m any) // to the resident, without waiting
-	Kick  func()                   // the history should be read again, without waiting
+	Send  func(kind string, m any) // to the resident, without waiting, from any goroutine
+	Kick  func()                   // the history should be read again, without waiting, from any goroutine
 	Now   func() time.Time
 	After func(time.Duration, func()) // runs it later, on any goroutine
 	Log   *slog.Logger
@@ -126,7 +126,8 @@ func (d *Desk) Handle(kind string, raw json.RawMessage) {
 		}
 	case deskapi.KindChanged:
 		var m deskapi.Changed
-		if d.Decode(kind, raw, &m) && m.What == deskapi.ChangedHistory {
+		if d.Decode(kind, raw, &m) {
+			d.pass(deskapi.WindowCalls, kind, raw)
 			d.Kick()
 		}
 	case deskapi.KindShow:
@@ -136,6 +137,9 @@ func (d *Desk) Handle(kind string, raw json.RawMessage) {
 			d.Show(m.Window)
 			d.Send(deskapi.KindPainted, nil)
 		}
+	case deskapi.KindFound, deskapi.KindCopy:
+		d.pass(deskapi.WindowCalls, kind, raw)
+		d.pass(deskapi.WindowLookup, kind, raw)
 	case deskapi.KindPlayed:
 		d.pass(deskapi.WindowDemo, kind, raw)
 	case deskapi.KindRecipes:

@@ -24,7 +24,7 @@ func TestLookupWindowFits(t *testing.T) {
 				f := tt.f
 				f.Seq, f.Shown, f.Copy = w.seq, "06 12 34 56 78", "0612345678"
 				if len(f.Contacts) > 0 {
-					f.Contacts = append([]deskapi.LookupContact{long}, f.Contacts[1:]...)
+					f.Contacts = append([]deskapi.Contact{long}, f.Contacts[1:]...)
 				}
 				found(t, b, f)
 				kittest.Uncut(t, string(l)+" "+tt.name, w.win)

@@ -7,6 +7,7 @@
 package lookup
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"time"
@@ -22,6 +23,7 @@ import (
 	"wiebelt/internal/contact"
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/history"
+	"wiebelt/internal/kept"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
@@ -43,9 +45,11 @@ type window struct {
 	body   *fyne.Container
 	seq    int // of the last question
 	asking bool
-	found  *deskapi.LookupFound
+	found  *deskapi.Found
 	said   string // what did not work
 	copied string // what was just copied
+
+	openLink func(ctx context.Context, link, number string) error
 }
 
 // Open opens the window.
@@ -53,7 +57,7 @@ func Open(d *kit.Desk) kit.Page { return newWindow(d) }
 
 func newWindow(d *kit.Desk) *window {
 	l := d.Lang
-	w := &window{d: d, body: container.NewStack()}
+	w := &window{d: d, body: container.NewStack(), openLink: d.Kept().OpenLink}
 	w.box = kit.NewFilterBox(l.T(text.LookupBox))
 	w.box.Down = w.ask
 	w.box.OnChanged = func(s string) { w.typed() }
@@ -82,16 +86,15 @@ func (w *window) Window() fyne.Window { return w.win }
 // Take implements kit.Page.
 func (w *window) Take(kind string, raw json.RawMessage) {
 	switch kind {
-	case deskapi.KindLookupFound:
-		var m deskapi.LookupFound
-		if w.d.Decode(kind, raw, &m) && m.Seq == w.seq && w.asking {
+	case deskapi.KindFound:
+		var m deskapi.Found
+		if w.d.Decode(kind, raw, &m) && m.Entry == 0 && m.Seq == w.seq && w.asking {
 			w.asking, w.found, w.said = false, &m, ""
 			w.show()
 		}
-	case deskapi.KindLookupSaid:
-		var m deskapi.LookupSaid
-		if w.d.Decode(kind, raw, &m) {
-			w.said = m.Sentence
+	case deskapi.KindCopy:
+		if w.copied != "" {
+			w.said = w.d.Lang.T(text.CallsTroubleCopy)
 			w.show()
 		}
 	}
@@ -126,7 +129,7 @@ func (w *window) ask() {
 	w.asking, w.found, w.said = true, nil, ""
 	w.body.Objects = nil // "looking up" is mentioned when it takes a while
 	w.body.Refresh()
-	w.d.Send(deskapi.KindLookupFind, deskapi.LookupFind{Seq: w.seq, Text: number})
+	w.d.Send(deskapi.KindLookup, deskapi.Lookup{Seq: w.seq, Text: number})
 	seq := w.seq
 	w.later(noticeIn, seq, w.show)
 	w.later(silentIn, seq, func() {
@@ -160,9 +163,21 @@ func (w *window) copy(s string) {
 	})
 }
 
-func (w *window) open(k deskapi.LookupContact) {
+func (w *window) open(k deskapi.Contact) {
 	w.said = ""
-	w.d.Send(deskapi.KindLookupOpen, deskapi.LookupOpen{Link: k.Link, Number: w.found.Number})
+	number, seq := w.found.Number, w.seq
+	w.d.Go(func(ctx context.Context) {
+		err := w.openLink(ctx, k.Link, number)
+		w.d.Kick()
+		if err != nil {
+			w.d.Post(func() {
+				if w.seq == seq {
+					w.said = kept.Says(w.d.Lang, err)
+					w.show()
+				}
+			})
+		}
+	})
 }
 
 // show shows what there is.
@@ -200,7 +215,7 @@ func (w *window) content() fyne.CanvasObject {
 }
 
 // answer writes what a lookup gave, in the words of the card.
-func (w *window) answer(page *fyne.Container, f *deskapi.LookupFound) {
+func (w *window) answer(page *fyne.Container, f *deskapi.Found) {
 	l := w.d.Lang
 	big := func(s string) { page.Add(kit.BigLine(s)) }
 	say := func(s string) { page.Add(container.New(kit.AtMost(kit.TextWidth), kit.Paragraph(s))) }
@@ -314,7 +329,7 @@ func (w *window) answer(page *fyne.Container, f *deskapi.LookupFound) {
 	}
 }
 
-func nameOf(l text.Language, k deskapi.LookupContact) string {
+func nameOf(l text.Language, k deskapi.Contact) string {
 	if k.Name == "" {
 		return l.T(text.CardUnnamed)
 	}
@@ -330,7 +345,7 @@ func (w *window) copying(label, s string) *kit.Button {
 }
 
 // fields are what is known of a contact, a line each.
-func (w *window) fields(page *fyne.Container, k deskapi.LookupContact) {
+func (w *window) fields(page *fyne.Container, k deskapi.Contact) {
 	l := w.d.Lang
 	modified := ""
 	if k.Modified != "" {
@@ -348,7 +363,7 @@ func (w *window) fields(page *fyne.Container, k deskapi.LookupContact) {
 }
 
 // match is one of several contacts. None is chosen for the user.
-func (w *window) match(k deskapi.LookupContact) fyne.CanvasObject {
+func (w *window) match(k deskapi.Contact) fyne.CanvasObject {
 	l := w.d.Lang
 	name := kit.Bold(nameOf(l, k), base.SizeNameText)
 	if k.Earlier {

@@ -1,7 +1,9 @@
 package lookup
 
 import (
+	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,7 +17,7 @@ import (
 	"wiebelt/internal/ui/kittest"
 )
 
-var dorp = deskapi.LookupContact{Name: "J. de Vries", Relation: "100200", Address: "Dorpsstraat 1, 1234 AB Ons Dorp",
+var dorp = deskapi.Contact{Name: "J. de Vries", Relation: "100200", Address: "Dorpsstraat 1, 1234 AB Ons Dorp",
 	Producer: "Producent Een", Modified: "Medewerker", Link: "https://hub.example/contacts/viewcontact/c"}
 
 func lookupBench(t *testing.T, l text.Language) (*kittest.Bench, *window) {
@@ -24,46 +26,46 @@ func lookupBench(t *testing.T, l text.Language) (*kittest.Bench, *window) {
 	return b, b.Page(deskapi.WindowLookup).(*window)
 }
 
-func found(t *testing.T, b *kittest.Bench, f deskapi.LookupFound) {
+func found(t *testing.T, b *kittest.Bench, f deskapi.Found) {
 	t.Helper()
 	raw, err := json.Marshal(f)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.Handle(deskapi.KindLookupFound, raw)
+	b.Handle(deskapi.KindFound, raw)
 }
 
 // answers of every kind, as the resident gives them, and what must be written.
 var answers = []struct {
 	name   string
-	f      deskapi.LookupFound
+	f      deskapi.Found
 	nl, en []string
 }{
-	{"found", deskapi.LookupFound{Outcome: history.OutcomeFound, Contacts: []deskapi.LookupContact{dorp}},
+	{"found", deskapi.Found{Outcome: history.OutcomeFound, Contacts: []deskapi.Contact{dorp}},
 		[]string{"J. de Vries", "06 12 34 56 78", "100 200", "Dorpsstraat 1, 1234 AB Ons Dorp", "Producent Een", "door Medewerker", "Relatie openen", "Nummer kopiëren", "Relatienummer kopiëren"},
 		[]string{"J. de Vries", "Contact no.", "Open contact", "Copy number"}},
-	{"possible", deskapi.LookupFound{Outcome: history.OutcomeFound, Possible: true, Contacts: []deskapi.LookupContact{dorp}},
+	{"possible", deskapi.Found{Outcome: history.OutcomeFound, Possible: true, Contacts: []deskapi.Contact{dorp}},
 		[]string{"Mogelijk: J. de Vries", "Buitenlands nummer"}, []string{"Possibly: J. de Vries"}},
-	{"bad link", deskapi.LookupFound{Outcome: history.OutcomeFound, Contacts: []deskapi.LookupContact{{Name: "J. de Vries"}}},
+	{"bad link", deskapi.Found{Outcome: history.OutcomeFound, Contacts: []deskapi.Contact{{Name: "J. de Vries"}}},
 		[]string{"J. de Vries", "niet geldig"}, []string{"not valid"}},
-	{"several", deskapi.LookupFound{Outcome: history.OutcomeSeveral, Contacts: []deskapi.LookupContact{dorp, {Name: "M. de Vries", Relation: "100201"}, {Relation: "100202", Link: "x"}}},
+	{"several", deskapi.Found{Outcome: history.OutcomeSeveral, Contacts: []deskapi.Contact{dorp, {Name: "M. de Vries", Relation: "100201"}, {Relation: "100202", Link: "x"}}},
 		[]string{"3 relaties met dit nummer", "J. de Vries", "M. de Vries", "Relatie zonder naam", "Openen"}, []string{"3 contacts", "Open"}},
-	{"several, one opened before", deskapi.LookupFound{Outcome: history.OutcomeSeveral, Contacts: []deskapi.LookupContact{{Name: "B. Bakker", Earlier: true, Link: "x"}, dorp}},
+	{"several, one opened before", deskapi.Found{Outcome: history.OutcomeSeveral, Contacts: []deskapi.Contact{{Name: "B. Bakker", Earlier: true, Link: "x"}, dorp}},
 		[]string{"2 relaties met dit nummer", "B. Bakker", text.Dutch.T(text.CardEarlier)}, []string{text.English.T(text.CardEarlier)}},
-	{"several numbers", deskapi.LookupFound{Outcome: deskapi.LookupNumbers, Numbers: []string{"020 123 45 67", "06 98 76 00 11"}},
+	{"several numbers", deskapi.Found{Outcome: deskapi.LookupNumbers, Numbers: []string{"020 123 45 67", "06 98 76 00 11"}},
 		[]string{"2 nummers: welk bedoelt u?", "020 123 45 67", "06 98 76 00 11"}, []string{"which do you mean"}},
-	{"nobody", deskapi.LookupFound{Outcome: history.OutcomeNobody}, []string{"06 12 34 56 78", "Geen relatie met dit nummer"}, []string{"No contact"}},
-	{"failed", deskapi.LookupFound{Outcome: history.OutcomeFailed, Failure: "credentials_refused", Support: "Jan (IT)"},
+	{"nobody", deskapi.Found{Outcome: history.OutcomeNobody}, []string{"06 12 34 56 78", "Geen relatie met dit nummer"}, []string{"No contact"}},
+	{"failed", deskapi.Found{Outcome: history.OutcomeFailed, Failure: "credentials_refused", Support: "Jan (IT)"},
 		[]string{"Opzoeken lukt niet: de hub weigert de koppeling.", "Meld dit bij Jan (IT).", "Opnieuw zoeken"}, []string{"Lookup failed: the hub refuses", "Please tell Jan (IT)."}},
-	{"slow", deskapi.LookupFound{Outcome: history.OutcomeFailed, Failure: "hub_slow"}, []string{"de hub reageert niet"}, []string{"does not answer"}},
-	{"withheld", deskapi.LookupFound{Outcome: history.OutcomeWithheld}, []string{"Dit is geen nummer"}, []string{"not a number"}},
-	{"internal", deskapi.LookupFound{Outcome: history.OutcomeInternal}, []string{"Toestel 06 12 34 56 78", "toestel van kantoor"}, []string{"extension of the office"}},
-	{"short", deskapi.LookupFound{Outcome: history.OutcomeShort}, []string{"Servicenummer"}, []string{"Service number"}},
-	{"own", deskapi.LookupFound{Outcome: history.OutcomeOwn, LineName: "Schade"}, []string{"Eigen nummer: Schade"}, []string{"Own number: Schade"}},
-	{"never", deskapi.LookupFound{Outcome: deskapi.LookupNever}, []string{"wordt niet opgezocht"}, []string{"is not looked up"}},
-	{"no number", deskapi.LookupFound{Outcome: deskapi.LookupNoNumber}, []string{"niet op naam"}, []string{"not names"}},
-	{"off", deskapi.LookupFound{Outcome: deskapi.LookupOff}, []string{"Zelf opzoeken staat uit"}, []string{"switched off"}},
-	{"a newer word", deskapi.LookupFound{Outcome: "guessed"}, []string{"Dit is geen nummer"}, []string{"not a number"}},
+	{"slow", deskapi.Found{Outcome: history.OutcomeFailed, Failure: "hub_slow"}, []string{"de hub reageert niet"}, []string{"does not answer"}},
+	{"withheld", deskapi.Found{Outcome: history.OutcomeWithheld}, []string{"Dit is geen nummer"}, []string{"not a number"}},
+	{"internal", deskapi.Found{Outcome: history.OutcomeInternal}, []string{"Toestel 06 12 34 56 78", "toestel van kantoor"}, []string{"extension of the office"}},
+	{"short", deskapi.Found{Outcome: history.OutcomeShort}, []string{"Servicenummer"}, []string{"Service number"}},
+	{"own", deskapi.Found{Outcome: history.OutcomeOwn, LineName: "Schade"}, []string{"Eigen nummer: Schade"}, []string{"Own number: Schade"}},
+	{"never", deskapi.Found{Outcome: deskapi.LookupNever}, []string{"wordt niet opgezocht"}, []string{"is not looked up"}},
+	{"no number", deskapi.Found{Outcome: deskapi.LookupNoNumber}, []string{"niet op naam"}, []string{"not names"}},
+	{"off", deskapi.Found{Outcome: deskapi.LookupOff}, []string{"Zelf opzoeken staat uit"}, []string{"switched off"}},
+	{"a newer word", deskapi.Found{Outcome: "guessed"}, []string{"Dit is geen nummer"}, []string{"not a number"}},
 }
 
 // labels are all words of a window, those of wrapped text included.
@@ -78,7 +80,7 @@ func TestLookupAnswers(t *testing.T) {
 				b, w := lookupBench(t, l)
 				w.box.SetText("06-12345678")
 				w.ask()
-				if got := b.Take(); len(got) != 1 || got[0].M != (deskapi.LookupFind{Seq: 1, Text: "06-12345678"}) {
+				if got := b.Take(); len(got) != 1 || got[0].M != (deskapi.Lookup{Seq: 1, Text: "06-12345678"}) {
 					t.Fatalf("asked %v", got)
 				}
 				f := tt.f
@@ -132,11 +134,16 @@ func TestLookupLife(t *testing.T) {
 	}
 	b.Later[0]() // 300 ms
 	kittest.WantTexts(t, w.win, "Relatie opzoeken…")
-	found(t, b, deskapi.LookupFound{Seq: 99, Outcome: history.OutcomeNobody}) // of another question
+	found(t, b, deskapi.Found{Seq: 99, Outcome: history.OutcomeNobody}) // of another question
 	kittest.WantTexts(t, w.win, "Relatie opzoeken…")
-	f := deskapi.LookupFound{Seq: w.seq, Outcome: history.OutcomeFound, Shown: "06 12 34 56 78", Copy: "0612345678", Number: "+31612345678", Contacts: []deskapi.LookupContact{dorp}}
+	f := deskapi.Found{Seq: w.seq, Outcome: history.OutcomeFound, Shown: "06 12 34 56 78", Copy: "0612345678", Number: "+31612345678", Contacts: []deskapi.Contact{dorp}}
 	found(t, b, f)
 	b.Later[1]() // there was an answer long ago
+	var opened []string
+	w.openLink = func(_ context.Context, link, number string) error {
+		opened = append(opened, link, number)
+		return history.ErrGone
+	}
 	kittest.WantTexts(t, w.win, "J. de Vries")
 	for _, button := range buttonsOf(w) {
 		if button.Text == "Opzoeken" {
@@ -146,12 +153,14 @@ func TestLookupLife(t *testing.T) {
 		button.OnTapped = nil
 	}
 	got := b.Take()
-	if len(got) != 3 || got[0].M != (deskapi.LookupOpen{Link: dorp.Link, Number: "+31612345678"}) ||
-		got[1].M != (deskapi.Copy{Text: "0612345678"}) || got[2].M != (deskapi.Copy{Text: "100200"}) {
+	if len(got) != 2 || got[0].M != (deskapi.Copy{Text: "0612345678"}) || got[1].M != (deskapi.Copy{Text: "100200"}) {
 		t.Errorf("said %v", got)
 	}
-	b.Handle(deskapi.KindLookupSaid, json.RawMessage(`{"sentence":"De browser start niet."}`))
-	if !strings.Contains(labels(w), "De browser start niet.") {
+	if !slices.Equal(opened, []string{dorp.Link, "+31612345678"}) || !strings.Contains(labels(w), text.Dutch.T(text.CallsTroubleGone)) {
+		t.Errorf("opened %v; %s", opened, labels(w))
+	}
+	b.Handle(deskapi.KindCopy, nil)
+	if !strings.Contains(labels(w), text.Dutch.T(text.CallsTroubleCopy)) {
 		t.Error(labels(w))
 	}
 	// Another number: the name goes at once.
@@ -183,7 +192,7 @@ func TestLookupLife(t *testing.T) {
 func TestLookupShowAt(t *testing.T) {
 	b := kittest.New(t, kittest.Greeting(text.Dutch), map[string]kit.Opener{deskapi.WindowLookup: Open})
 	b.ShowAt(deskapi.WindowLookup, "+31612345678")
-	if got := b.Take(); len(got) != 1 || got[0].M != (deskapi.LookupFind{Seq: 1, Text: "+31612345678"}) {
+	if got := b.Take(); len(got) != 1 || got[0].M != (deskapi.Lookup{Seq: 1, Text: "+31612345678"}) {
 		t.Errorf("said %v", got)
 	}
 }
@@ -193,10 +202,10 @@ func TestSeveralNumbers(t *testing.T) {
 	b, w := lookupBench(t, text.Dutch)
 	w.box.SetText("020-1234567 / 06-98760011")
 	w.ask()
-	found(t, b, deskapi.LookupFound{Seq: 1, Outcome: deskapi.LookupNumbers, Numbers: []string{"020 123 45 67", "06 98 76 00 11"}})
+	found(t, b, deskapi.Found{Seq: 1, Outcome: deskapi.LookupNumbers, Numbers: []string{"020 123 45 67", "06 98 76 00 11"}})
 	b.Take()
 	kittest.Press(t, w.win, "06 98 76 00 11")
-	if got := b.Take(); len(got) != 1 || got[0].M.(deskapi.LookupFind).Text != "06 98 76 00 11" || w.box.Text != "06 98 76 00 11" {
+	if got := b.Take(); len(got) != 1 || got[0].M.(deskapi.Lookup).Text != "06 98 76 00 11" || w.box.Text != "06 98 76 00 11" {
 		t.Errorf("asked %v, the box has %q", got, w.box.Text)
 	}
 }

@@ -20,7 +20,7 @@ func TestLookupGuideShots(t *testing.T) {
 		w.box.SetText("06 12 34 56 78")
 		w.box.CursorColumn = len(w.box.Text)
 		w.ask()
-		found(t, b, deskapi.LookupFound{Seq: w.seq, Outcome: history.OutcomeFound, Number: "+31612345678", Shown: "06 12 34 56 78", Copy: "0612345678", Contacts: []deskapi.LookupContact{dorp}})
+		found(t, b, deskapi.Found{Seq: w.seq, Outcome: history.OutcomeFound, Number: "+31612345678", Shown: "06 12 34 56 78", Copy: "0612345678", Contacts: []deskapi.Contact{dorp}})
 		kittest.Scaled(w.win, fyne.NewSize(560, 400), 2)
 		shottest.UpToDate(t, "lookup"+s.Suffix, string(s.Language), w.win.Canvas().Capture())
 		w.win.Close()

@@ -1,4 +1,4 @@
-package resident
+package kept
 
 import (
 	"context"
@@ -8,8 +8,10 @@ import (
 	"time"
 
 	"wiebelt/internal/choices"
+	"wiebelt/internal/configure"
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/history"
+	"wiebelt/internal/instance"
 	"wiebelt/internal/profile"
 	"wiebelt/internal/settings"
 )
@@ -28,7 +30,7 @@ func TestForgetFiles(t *testing.T) {
 			s, _ := settings.Parse("[hub]\nsecret_store = \"file\"\n[history]\nchoices = true\nkeep = \"full\"\n")
 			with := func(do func(*choices.Store)) {
 				t.Helper()
-				chosen := choices.New(choiceParams(dirs, s))
+				chosen := choices.New(ChoiceParams(dirs, s))
 				ctx, end := context.WithCancel(t.Context())
 				over := make(chan struct{})
 				go func() { defer close(over); chosen.Run(ctx) }()
@@ -54,7 +56,7 @@ func TestForgetFiles(t *testing.T) {
 					}
 				}
 			})
-			calls, err := history.Open(historyPath(dirs), history.KeepFull, 7, time.Now)
+			calls, err := history.Open(configure.HistoryFile(dirs), history.KeepFull, 7, time.Now)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -68,7 +70,7 @@ func TestForgetFiles(t *testing.T) {
 			if err := calls.Close(); err != nil {
 				t.Fatal(err)
 			}
-			if err := ForgetFiles(t.Context(), dirs, s, m); err != nil {
+			if err := Forget(t.Context(), instance.Config{RunDir: dirs.Run}, dirs, s, m); err != nil {
 				t.Fatal(err)
 			}
 			left := 0
@@ -82,7 +84,7 @@ func TestForgetFiles(t *testing.T) {
 					t.Errorf("remembered: %v and %v", gone, stays)
 				}
 			})
-			r, err := history.OpenReadOnly(historyPath(dirs))
+			r, err := history.OpenReadOnly(configure.HistoryFile(dirs))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,0 +1,190 @@
+package resident
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"wiebelt/internal/companion"
+	"wiebelt/internal/contact"
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/history"
+	"wiebelt/internal/phone"
+	"wiebelt/internal/resident/ask"
+	"wiebelt/internal/text"
+)
+
+const (
+	// lookingIn is how long a lookup by hand may take, token and all attempts.
+	lookingIn = 75 * time.Second
+	maxTyped  = 200 // bytes of a text with a number
+	maxListed = 100 // contacts in an answer to a lookup
+)
+
+// historyChanged tells windows and tray that the history on disk, or its state,
+// is another one.
+func (r *Resident) historyChanged() {
+	r.desks.Send(deskapi.KindChanged, deskapi.Changed{What: deskapi.ChangedHistory})
+	r.again()
+}
+
+// missed is how many missed calls are not ticked off.
+func (r *Resident) missed() int {
+	if r.store == nil {
+		return 0
+	}
+	return r.store.Missed()
+}
+
+// callsTitle is what the menu calls the calls window.
+func (r *Resident) callsTitle() string {
+	if n := r.missed(); n > 0 {
+		return r.lang().N(text.CallsTray, n)
+	}
+	return r.lang().T(text.StatusMenuCalls)
+}
+
+// historyFault says in a sentence why calls are not kept at this moment, "" if
+// they are or are not meant to be.
+func (r *Resident) historyFault() string {
+	fault := history.FaultOther // it could not even be opened
+	switch {
+	case r.set().History.Keep == string(history.KeepOff):
+		return ""
+	case r.store != nil:
+		fault = r.store.State().Fault
+	}
+	l := r.lang()
+	switch fault {
+	case history.FaultNone:
+		return ""
+	case history.FaultReadOnly, history.FaultOther:
+		return l.T(text.CallsFault(string(fault)), r.support())
+	}
+	return l.T(text.CallsFault(string(fault)))
+}
+
+// historyNotice says in a sentence what has happened to the history, "" for nothing
+// that the user has not read.
+func (r *Resident) historyNotice() string {
+	if r.store == nil || r.store.State().Notice == history.NoticeNone {
+		return ""
+	}
+	return r.lang().T(text.CallsNotice(string(r.store.State().Notice)))
+}
+
+// support is who to tell.
+func (r *Resident) support() string {
+	if s := r.set().Support.Contact; s != "" {
+		return s
+	}
+	return r.lang().T(text.CardAdmin)
+}
+
+// choice takes in what the user said of who calls with a number.
+func (r *Resident) choice(m deskapi.Choice) {
+	switch m.What {
+	case deskapi.ChoiceMade:
+		r.chosenBefore.Chose(m.Number, m.Contact)
+	case deskapi.ChoiceNot:
+		r.chosenBefore.NotThis(m.Number, m.Contact)
+	case deskapi.ChoiceBack:
+		if _, another := r.chosenBefore.Earlier(m.Number); !another {
+			r.chosenBefore.Chose(m.Number, m.Contact)
+		}
+	}
+}
+
+// askHub asks the hub about a number.
+func (r *Resident) askHub(ctx context.Context, n phone.Number) ([]contact.Contact, error) {
+	var hub companion.Lookup // as the engine has it
+	if c := r.current().client; c != nil {
+		hub = r.audit.Lookups(c)
+	}
+	if hub == nil {
+		return nil, &contact.LookupError{Failure: contact.NotSetUp}
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookingIn)
+	defer cancel()
+	found, err := hub.Lookup(ctx, n.Query())
+	found = slices.Clone(found) // the hub's cache has the same
+	slices.SortStableFunc(found, func(a, b contact.Contact) int { return strings.Compare(a.SortKey(), b.SortKey()) })
+	return found, err
+}
+
+// people are contacts as a window shows them, as many as a message holds, in the
+// order in which the card has them: whom the user chose before stands first.
+func (r *Resident) people(n phone.Number, found []contact.Contact) (list []deskapi.Contact, more int) {
+	earlier, size := "", 0
+	if len(found) > 1 && len(found) <= companion.ManyContacts {
+		earlier, _ = r.chosenBefore.Earlier(n.Key())
+	}
+	found = slices.Clone(found)
+	if i := slices.IndexFunc(found, func(k contact.Contact) bool { return k.ID == earlier }); earlier != "" && i > 0 {
+		k := found[i]
+		found = slices.Insert(slices.Delete(found, i, i+1), 0, k)
+	}
+	for i, k := range found {
+		c := deskapi.Contact{ID: k.ID, Earlier: earlier != "" && k.ID == earlier, Name: ask.Cut(k.Name()), Relation: ask.Cut(k.RelationNumber),
+			Address: ask.Cut(k.Address.Line()), Producer: ask.Cut(k.Producer.Text()), Modified: ask.Cut(k.LastModifiedBy.Text())}
+		if _, err := r.current().links.Check(k.Link); err == nil {
+			c.Link = k.Link
+		}
+		b, err := json.Marshal(c)
+		if size += len(b); err != nil || i >= maxListed || size > ask.MaxAnswer {
+			return list, len(found) - i
+		}
+		list = append(list, c)
+	}
+	return list, 0
+}
+
+// lookUp looks up what somebody typed, or the number of a kept call once more.
+func (r *Resident) lookUp(ctx context.Context, m deskapi.Lookup) deskapi.Found {
+	rules, all := r.rules(r.set()), []phone.Number(nil)
+	switch {
+	case m.Entry != 0:
+		all = []phone.Number{rules.Parse(m.Text, "")}
+	case !r.set().Lookup.Manual:
+		return deskapi.Found{Seq: m.Seq, Outcome: deskapi.LookupOff}
+	default:
+		all = rules.Find(m.Text)
+	}
+	n := all[0]
+	f := deskapi.Found{Seq: m.Seq, Entry: m.Entry, Outcome: outcomeOfNumber[n.Kind], Shown: n.Display(), Copy: n.Copy(), LineName: n.LineName, Support: r.support()}
+	switch {
+	case len(all) > 1:
+		f = deskapi.Found{Seq: m.Seq, Outcome: deskapi.LookupNumbers}
+		for _, n := range all {
+			f.Numbers = append(f.Numbers, n.Display())
+		}
+		return f
+	case n.Kind != phone.External:
+		return f
+	case !n.Lookup():
+		f.Outcome = deskapi.LookupNever
+		return f
+	}
+	f.Number, f.Possible = n.Key(), n.Foreign
+	found, err := r.askHub(ctx, n)
+	if err != nil {
+		f.Outcome, f.Failure = history.OutcomeFailed, string(contact.FailureOf(err))
+		return f
+	}
+	f.Contacts, f.More = r.people(n, found)
+	switch len(found) {
+	case 0:
+		f.Outcome = history.OutcomeNobody
+	case 1:
+		f.Outcome = history.OutcomeFound
+	default:
+		f.Outcome = history.OutcomeSeveral
+	}
+	return f
+}
+
+// outcomeOfNumber is what there is to say about a number that is not looked up.
+var outcomeOfNumber = map[phone.Kind]string{phone.Withheld: history.OutcomeWithheld, phone.Internal: history.OutcomeInternal,
+	phone.Short: history.OutcomeShort, phone.Own: history.OutcomeOwn, phone.Unfilled: deskapi.LookupNoNumber, phone.NoNumber: deskapi.LookupNoNumber}

@@ -1,0 +1,392 @@
+package resident
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"wiebelt/internal/choices"
+	"wiebelt/internal/configure"
+	"wiebelt/internal/contact"
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/health"
+	"wiebelt/internal/history"
+	"wiebelt/internal/hub"
+	"wiebelt/internal/localhub"
+	"wiebelt/internal/profile"
+	"wiebelt/internal/resident/ask"
+	"wiebelt/internal/resident/desks"
+	"wiebelt/internal/settings"
+	"wiebelt/internal/text"
+)
+
+// desktop is a resident with a hub, a history and nothing on screen.
+type desktop struct {
+	*Resident
+	t     *testing.T
+	set   *settings.Settings
+	asked *localhub.Hub
+}
+
+var vries = localhub.Record{Numbers: []string{"06-98760011"}, Contact: contact.Contact{ID: "c-vries", RelationNumber: "100200",
+	Initials: "J.", Prefix: "de", FamilyName: "Vries", Address: contact.Address{Street: "Dorpsstraat", Number: "1", PostalCode: "1234AB", City: "Ons Dorp"},
+	Producer: contact.Coded{Code: "P", Description: "Producent Een"}, LastModifiedBy: contact.Coded{Code: "M", Description: "Medewerker"}}}
+
+func newDesktop(t *testing.T) *desktop {
+	t.Helper()
+	h, err := localhub.Start(context.Background(), localhub.Config{Synthetic: 20, Demo: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = h.Close() })
+	family := vries
+	family.Numbers = []string{"020 765 00 22"}
+	for i, name := range []string{"Bakker", "Özdemir", "Aarts"} {
+		r := family
+		r.Contact.ID, r.Contact.FamilyName, r.Contact.Prefix = "c-"+strings.TrimLeft(name, "Ö"), name, ""
+		r.Contact.RelationNumber = "20020" + string(rune('0'+i))
+		if _, err := h.AddInvented(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := h.AddInvented(t.Context(), vries); err != nil {
+		t.Fatal(err)
+	}
+	key, err := h.AddClient(t.Context(), "office", "1234")
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := hub.New(hub.Config{BaseURL: h.BaseURL(), ClientID: "office", OrganisationCode: "1234", Now: time.Now,
+		Secret: func(context.Context) (string, error) { return key, nil }, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	links, err := hub.NewLinks(h.HubURL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	dirs, err := profile.Find(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := dirs.Make(); err != nil {
+		t.Fatal(err)
+	}
+	s := settings.Defaults()
+	s.UI.Language, s.Support.Contact = "nl", "Jan (IT)"
+	s.Lines = []settings.Line{{Number: "020 123 45 67", Name: "Schade"}}
+	s.Phone.NeverLookup = []string{"0612340000"}
+	d := &desktop{t: t, set: s, asked: h}
+	d.Resident = &Resident{o: Options{Dirs: dirs, Settings: s, Log: slog.New(slog.DiscardHandler)}, retell: make(chan struct{}, 1)}
+	d.effective.Store(&effective{settings: s, lang: text.Dutch, client: client, links: links})
+	d.desks = desks.New(t.Context(), d.deskParams())
+	if d.store, err = history.Open(configure.HistoryFile(d.o.Dirs), history.KeepFull, 7, time.Now); err != nil {
+		t.Fatal(err)
+	}
+	store := d.store
+	t.Cleanup(func() { _ = store.Close() })
+	d.chosenBefore = choices.New(choices.Params{Path: filepath.Join(dirs.State, choices.FileName), Keep: true, Now: time.Now, Log: d.o.Log})
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() { defer close(ended); d.chosenBefore.Run(ctx) }()
+	t.Cleanup(func() { cancel(); <-ended })
+	return d
+}
+
+// put keeps a call; its link is that of the hub.
+func (d *desktop) put(e history.Entry) int64 {
+	d.t.Helper()
+	if e.Rang.IsZero() {
+		e.Rang = time.Now().Add(-time.Minute)
+	}
+	id, err := d.store.Put(d.t.Context(), e)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return id
+}
+
+func (d *desktop) get(id int64) history.Entry {
+	d.t.Helper()
+	e, err := d.store.Get(d.t.Context(), id)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return e
+}
+
+// ask asks what a window would, and gives the answer, "" if there was none.
+func (d *desktop) ask(kind string, m any, into any) (answer string) {
+	d.t.Helper()
+	raw, err := json.Marshal(m)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	d.answerWindow(ask.Request{Ctx: d.t.Context(), Kind: kind, Raw: raw, Reply: func(kind string, m any) {
+		if answer != "" {
+			d.t.Errorf("answered %s after %s", kind, answer)
+		}
+		answer = kind
+		if b, err := json.Marshal(m); err != nil || into != nil && json.Unmarshal(b, into) != nil {
+			d.t.Errorf("answer %s: %s, %v", kind, b, err)
+		}
+	}})
+	return answer
+}
+
+func (d *desktop) retold() bool {
+	select {
+	case <-d.retell:
+		return true
+	default:
+		return false
+	}
+}
+
+func (d *desktop) link(id string) string { return d.asked.HubURL() + "/contacts/viewcontact/" + id }
+
+func missedCall() history.Entry {
+	return history.Entry{Number: "+31698760011", Shown: "06 98 76 00 11", Name: "J. de Vries", ContactID: "c-vries", RelationNumber: "100200",
+		Matches: 1, Outcome: history.OutcomeFound, Result: history.ResultMissed}
+}
+
+// How the history is stands with the status, in words; what has happened to it until
+// it was read.
+func TestHistoryState(t *testing.T) {
+	d := newDesktop(t)
+	state := func() deskapi.Status { return d.statusOf(health.Report{}) }
+	d.put(missedCall())
+	if s := state(); s != (deskapi.Status{OK: true}) {
+		t.Errorf("%+v", s)
+	}
+	if runtime.GOOS != "windows" {
+		if err := os.Remove(configure.HistoryFile(d.o.Dirs)); err != nil {
+			t.Fatal(err)
+		}
+		d.put(missedCall())
+		if s := state(); s.Notice != text.Dutch.T(text.CallsNotice("gone")) || s.Fault != "" {
+			t.Errorf("%+v", s)
+		}
+		d.ask(deskapi.KindChanged, deskapi.Changed{What: deskapi.ChangedRead}, nil)
+		if s := state(); s.Notice != "" || !d.retold() {
+			t.Errorf("%+v", s)
+		}
+	}
+	// It could not be opened at all.
+	_ = d.store.Close()
+	d.store = nil
+	if s := state(); s.Fault != "Nieuwe oproepen worden nu niet bewaard. Meld dit bij Jan (IT)." {
+		t.Errorf("%+v", s)
+	}
+	d.set.History.Keep = "off"
+	if s := state(); s.Fault != "" {
+		t.Errorf("nothing is to be kept: %+v", s)
+	}
+	for _, f := range []history.Fault{history.FaultFull, history.FaultReadOnly, history.FaultNewer, history.FaultOther} {
+		for _, l := range []text.Language{text.Dutch, text.English} {
+			if s := l.T(text.CallsFault(string(f))); strings.HasPrefix(s, "calls.") {
+				t.Errorf("%s has no words for %q", l, f)
+			}
+		}
+	}
+	for _, n := range []history.Notice{history.NoticeDamaged, history.NoticeGone} {
+		if s := text.English.T(text.CallsNotice(string(n))); strings.HasPrefix(s, "calls.") {
+			t.Errorf("no words for %q", n)
+		}
+	}
+}
+
+// What the windows have written counts at once.
+func TestFollowsTheWindows(t *testing.T) {
+	d := newDesktop(t)
+	id := d.put(missedCall())
+	beside, err := history.Beside(t.Context(), configure.HistoryFile(d.o.Dirs), history.KeepFull, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(beside.Handle(t.Context(), id), beside.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if d.missed() != 1 {
+		t.Fatalf("%d missed", d.missed())
+	}
+	d.ask(deskapi.KindChanged, deskapi.Changed{What: deskapi.ChangedHistory}, nil)
+	if d.missed() != 0 || !d.retold() {
+		t.Errorf("%d missed, or nobody was told", d.missed())
+	}
+}
+
+// Whom the user chose stands first when his number is looked up again, until he says
+// that it is not him; that can be taken back, but not over another choice.
+func TestChoices(t *testing.T) {
+	const number = "+31207650022"
+	d := newDesktop(t)
+	d.set.Lookup.Manual = false // that is for numbers that somebody types
+	first := func() deskapi.Contact {
+		t.Helper()
+		var f deskapi.Found
+		if a := d.ask(deskapi.KindLookup, deskapi.Lookup{Seq: 3, Entry: 9, Text: number}, &f); a != deskapi.KindFound || f.Seq != 3 || f.Entry != 9 ||
+			f.Outcome != history.OutcomeSeveral || len(f.Contacts) != 3 {
+			t.Fatalf("%s: %#v", a, f)
+		}
+		return f.Contacts[0]
+	}
+	choose := func(id, what string) {
+		d.ask(deskapi.KindChoice, deskapi.Choice{Number: number, Contact: id, What: what}, nil)
+	}
+	for i, tt := range []struct {
+		id, what, first string
+		earlier         bool
+	}{
+		{"", "", "c-Aarts", false},
+		{"c-Bakker", deskapi.ChoiceMade, "c-Bakker", true},
+		{"c-Bakker", deskapi.ChoiceNot, "c-Aarts", false},
+		{"c-Bakker", deskapi.ChoiceBack, "c-Bakker", true},
+		{"c-Aarts", deskapi.ChoiceNot, "c-Bakker", true},
+		{"c-Aarts", deskapi.ChoiceBack, "c-Bakker", true},
+		{"c-Aarts", "of a newer window", "c-Bakker", true},
+	} {
+		choose(tt.id, tt.what)
+		if k := first(); k.ID != tt.first || k.Earlier != tt.earlier {
+			t.Errorf("%d: %s is first, earlier %v", i, k.ID, k.Earlier)
+		}
+	}
+	for _, raw := range []string{"", "null", "[]", `{"number":1}`, "{}"} {
+		for _, kind := range []string{deskapi.KindChoice, deskapi.KindChanged, "calls.unheard-of"} {
+			d.answerWindow(ask.Request{Ctx: t.Context(), Kind: kind, Raw: json.RawMessage(raw), Reply: func(string, any) {}})
+		}
+	}
+}
+
+// The box takes a number in any notation, and the answer has the outcomes of the
+// card. Nothing of it reaches the disk.
+func TestLookUpByHand(t *testing.T) {
+	d := newDesktop(t)
+	for typed, want := range map[string]deskapi.Found{
+		"06-98760011":            {Outcome: history.OutcomeFound, Number: "+31698760011", Shown: "06 98 76 00 11", Copy: "0698760011"},
+		"+31 6 9876 0011":        {Outcome: history.OutcomeFound, Number: "+31698760011", Shown: "06 98 76 00 11", Copy: "0698760011"},
+		"tel:0031698760011":      {Outcome: history.OutcomeFound, Number: "+31698760011", Shown: "06 98 76 00 11", Copy: "0698760011"},
+		"020 765 00 22":          {Outcome: history.OutcomeSeveral, Number: "+31207650022", Shown: "020 765 00 22", Copy: "0207650022"},
+		"06 55 55 00 00":         {Outcome: history.OutcomeNobody, Number: "+31655550000", Shown: "06 55 55 00 00", Copy: "0655550000"},
+		"+49 698 760 011":        {Outcome: history.OutcomeFound, Number: "+49698760011", Possible: true, Shown: "+49 69 8760011", Copy: "0049698760011"},
+		"T 06-98760011 (mobiel)": {Outcome: history.OutcomeFound, Number: "+31698760011", Shown: "06 98 76 00 11", Copy: "0698760011"},
+		"0698760011 0207650022":  {Outcome: deskapi.LookupNumbers, Numbers: []string{"06 98 76 00 11", "020 765 00 22"}},
+		"101":                    {Outcome: history.OutcomeInternal, Shown: "101", Copy: "101"},
+		"0800 1234":              {Outcome: history.OutcomeShort, Shown: "0800 12 34", Copy: "08001234"},
+		"020 123 45 67":          {Outcome: history.OutcomeOwn, Shown: "020 123 45 67", Copy: "0201234567", LineName: "Schade"},
+		"0612340000":             {Outcome: deskapi.LookupNever, Shown: "06 12 34 00 00", Copy: "0612340000"},
+		"anonymous":              {Outcome: history.OutcomeWithheld},
+		"de Vries":               {Outcome: deskapi.LookupNoNumber, Shown: "de Vries"},
+		"%CallerNumber%":         {Outcome: deskapi.LookupNoNumber},
+	} {
+		var f deskapi.Found
+		if a := d.ask(deskapi.KindLookup, deskapi.Lookup{Seq: 7, Text: typed}, &f); a != deskapi.KindFound || f.Seq != 7 {
+			t.Fatalf("%q: answered %q", typed, a)
+		}
+		contacts := f.Contacts
+		f.Seq, f.Contacts, f.Support = 0, nil, ""
+		if b, _ := json.Marshal(f); string(b) != string(must(json.Marshal(want))) {
+			t.Errorf("%q: %s", typed, b)
+		}
+		if n := map[string]int{history.OutcomeFound: 1, history.OutcomeSeveral: 3}[want.Outcome]; len(contacts) != n {
+			t.Errorf("%q: %d contacts", typed, len(contacts))
+		}
+		switch len(contacts) {
+		case 1:
+			if contacts[0] != (deskapi.Contact{ID: "c-vries", Name: "J. de Vries", Relation: "100200", Address: "Dorpsstraat 1, 1234 AB Ons Dorp",
+				Producer: "Producent Een", Modified: "Medewerker", Link: d.link("c-vries")}) {
+				t.Errorf("%+v", contacts[0])
+			}
+		case 3:
+			if contacts[0].Name != "J. Aarts" || contacts[2].Name != "J. Özdemir" {
+				t.Errorf("in another order: %+v", contacts)
+			}
+		}
+	}
+	if a := d.ask(deskapi.KindLookup, deskapi.Lookup{Text: strings.Repeat("0", 300)}, nil); a != "" {
+		t.Errorf("a text as long as that was answered: %s", a)
+	}
+	err := filepath.WalkDir(d.o.Dirs.State, func(p string, f os.DirEntry, err error) error {
+		if err != nil || f.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(p)
+		for _, w := range []string{"Vries", "98760011", "c-vries", "100200", "Aarts", "7650022", "Dorpsstraat"} {
+			if strings.Contains(string(b), w) {
+				t.Errorf("%s holds %q", filepath.Base(p), w)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	var f deskapi.Found
+	d.set.Lookup.Manual = false
+	if d.ask(deskapi.KindLookup, deskapi.Lookup{Text: "0698760011"}, &f); f.Outcome != deskapi.LookupOff || len(f.Contacts) != 0 {
+		t.Errorf("switched off: %+v", f)
+	}
+	d.set.Lookup.Manual = true
+	e := *d.current()
+	e.client = nil
+	d.effective.Store(&e)
+	f = deskapi.Found{}
+	if d.ask(deskapi.KindLookup, deskapi.Lookup{Text: "0698760011"}, &f); f.Outcome != history.OutcomeFailed || f.Failure != string(contact.NotSetUp) || f.Support != "Jan (IT)" {
+		t.Errorf("not set up: %+v", f)
+	}
+}
+
+func must(b []byte, err error) []byte {
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+func TestForget(t *testing.T) {
+	days := func(n int) *int { return &n }
+	old := missedCall()
+	old.Rang, old.Number = time.Now().AddDate(0, 0, -3), "+31207650022"
+	for _, tt := range []struct {
+		name  string
+		what  deskapi.Forget
+		calls int // left
+		fails bool
+	}{
+		{"all", deskapi.Forget{All: true}, 0, false},
+		{"a number in any notation", deskapi.Forget{Number: "06-98 76 00 11"}, 1, false},
+		{"older", deskapi.Forget{Days: days(2)}, 1, false},
+		{"nothing that old", deskapi.Forget{Days: days(30)}, 2, false},
+		{"all, however new", deskapi.Forget{Days: days(0)}, 0, false},
+		{"nothing said", deskapi.Forget{}, 2, true},
+		{"two things said", deskapi.Forget{All: true, Number: "06"}, 2, true},
+		{"the future", deskapi.Forget{Days: days(-1)}, 2, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			d := newDesktop(t)
+			d.put(missedCall())
+			d.put(old)
+			d.chosenBefore.Chose(missedCall().Number, "c-vries")
+			done := d.forget(t.Context(), must(json.Marshal(tt.what)))
+			if failed := done.Error != ""; failed != tt.fails {
+				t.Errorf("%+v", done)
+			}
+			r, err := history.OpenReadOnly(configure.HistoryFile(d.o.Dirs))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Close()
+			if open, err := r.Open(t.Context(), 10); len(open) != tt.calls || err != nil {
+				t.Errorf("%d calls left, %v, want %d", len(open), err, tt.calls)
+			}
+		})
+	}
+}
