@@ -8,7 +8,6 @@
 package desks
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"log/slog"
@@ -52,7 +51,7 @@ type Desks struct {
 	process *os.Process
 	late    *time.Timer // ends process unless it asks what to show
 	limit   time.Duration
-	want    string // the window that the next connection opens
+	want    string // the window that was asked for last, until windows are connected
 	again   bool   // wanted while the program was neither here nor gone
 	asked   string // wanted of open windows, which have not shown it yet
 }
@@ -193,7 +192,7 @@ func (d *Desks) Serve(ctx context.Context, c *instance.Conn) {
 		return
 	}
 	d.conns[c] = out
-	window := cmp.Or(d.want, first.Window) // another one may have been asked for since it was started
+	want := d.want // asked for since the process was started, if it is another one
 	d.want, d.again = "", false
 	if d.late != nil {
 		d.late.Stop()
@@ -211,8 +210,11 @@ func (d *Desks) Serve(ctx context.Context, c *instance.Conn) {
 			d.Show(asked)
 		}
 	}()
-	if err := c.Send(deskapi.KindWelcome, d.p.Welcome(window)); err != nil {
+	if err := c.Send(deskapi.KindWelcome, d.p.Welcome(first.Window)); err != nil {
 		return
+	}
+	if want != "" && want != first.Window {
+		d.Show(want)
 	}
 	work.Go(func() {
 		for {

@@ -145,6 +145,9 @@ func TestServe(t *testing.T) {
 	if s := <-o.copied; s != "0612345678" {
 		t.Errorf("%d bytes were copied", len(s))
 	}
+	if kind := o.next(c, nil); kind != deskapi.KindCopy {
+		t.Errorf("a copy that failed was told as %q", kind)
+	}
 	o.Send(deskapi.KindChanged, deskapi.Changed{What: deskapi.ChangedHistory})
 	if kind := o.next(c, nil); kind != deskapi.KindChanged {
 		t.Errorf("%s", kind)
@@ -233,6 +236,24 @@ func TestShowAsTheyClose(t *testing.T) {
 	<-o.ended
 	if b, err := os.ReadFile(notes); err != nil || string(b) != "help\n" {
 		t.Errorf("%q, %v", b, err)
+	}
+}
+
+// TestTwoProcessesAtOnce: somebody starts a window while another one is on its way;
+// both are shown, by whichever process comes first.
+func TestTwoProcessesAtOnce(t *testing.T) {
+	o := newOffice(t)
+	o.install("exec sleep 600\n")
+	o.limit = time.Second
+	o.Show(deskapi.WindowStart)
+	c := o.connect(deskapi.WindowSettings)
+	var w deskapi.Welcome
+	var show deskapi.Show
+	if kind := o.next(c, &w); kind != deskapi.KindWelcome || w.Window != deskapi.WindowSettings {
+		t.Errorf("%s %+v", kind, w)
+	}
+	if kind := o.next(c, &show); kind != deskapi.KindShow || show.Window != deskapi.WindowStart {
+		t.Errorf("%s %+v", kind, show)
 	}
 }
 
