@@ -255,6 +255,7 @@ func TestTwoProcessesAtOnce(t *testing.T) {
 	if kind := o.next(c, &show); kind != deskapi.KindShow || show.Window != deskapi.WindowStart {
 		t.Errorf("%s %+v", kind, show)
 	}
+	<-o.ended // the other one, which shows nothing
 }
 
 // TestProgramThatHangs: one that never asks what to show is ended, so that the
