@@ -94,21 +94,13 @@ func (c *provisionCmd) hub(e *env, d profile.Dirs, before *settings.Settings, ch
 	if err != nil && (c.SecretStdin || c.Test) {
 		return err
 	}
-	// The secret first: an address without its secret would be a set-up that
-	// fails, the other way round nothing has changed.
-	waiting := false
+	w := trial.Wanted{Changes: changes}
 	if c.SecretStdin {
-		if waiting, err = c.keep(e, d, next, ref, value); err != nil {
-			return err
-		}
+		w.Secret = value
 	}
-	if len(changes) > 0 {
-		if err := d.Make(); err != nil {
-			return err
-		}
-		if err := settings.Set(d, changes); err != nil {
-			return err
-		}
+	waiting, err := c.save(e, d, before, w)
+	if err != nil {
+		return err
 	}
 	if c.SecretStdin {
 		e.noticed(d)
@@ -157,24 +149,16 @@ func (c *provisionCmd) softphone(e *env, d profile.Dirs, s *settings.Settings) e
 	if !c.SecretStdin || c.Test || c.BaseURL+c.HubURL+c.ClientID+c.OrganisationCode+c.Intermediary != "" {
 		return wrong(text.AdminLinkAlone)
 	}
-	ref, err := linkRef(s, c.Softphone)
-	if err != nil {
+	if _, err := linkRef(s, c.Softphone); err != nil {
 		return err
 	}
 	value, err := e.secret(e.lang(), text.SecretAskLink)
 	if err != nil {
 		return err
 	}
-	store, err := c.open(d, s.Hub.SecretStore)
-	if err != nil {
+	if _, err := c.save(e, d, s, trial.Wanted{Links: map[string]string{c.Softphone: value}}); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(e.ctx, storeTime)
-	defer cancel()
-	if err := store.Set(ctx, ref, value); err != nil {
-		return secretError(e.lang(), err)
-	}
-	_ = secret.NoteSet(d, ref, time.Now())
 	e.noticed(d)
 	e.say(text.AdminSetLink)
 	return nil
@@ -217,20 +201,17 @@ func (c *provisionCmd) open(d profile.Dirs, kind string) (secret.Store, error) {
 	return store, nil
 }
 
-// keep keeps the secret for the address and client that will hold.
-func (c *provisionCmd) keep(e *env, d profile.Dirs, h settings.Hub, ref secret.Ref, value string) (waiting bool, err error) {
-	store, err := c.open(d, h.SecretStore)
-	if err != nil {
-		return false, err
-	}
+// save puts in place what is wanted, in the store that the flags ask for.
+func (c *provisionCmd) save(e *env, d profile.Dirs, before *settings.Settings, w trial.Wanted) (waiting bool, err error) {
+	w.Open = func(kind string) (secret.Store, error) { return c.open(d, kind) }
 	ctx, cancel := context.WithTimeout(e.ctx, storeTime)
 	defer cancel()
-	waiting, err = secret.Renew(ctx, store, ref, value, func(ctx context.Context, before string) bool { return trial.SecretWorks(ctx, d, h, before) })
-	if err != nil {
-		return false, secretError(e.lang(), err)
+	waiting, err = trial.Save(ctx, d, before, w)
+	var refused *trial.StoreError
+	if errors.As(err, &refused) {
+		err = secretError(e.lang(), refused.Err)
 	}
-	_ = secret.NoteSet(d, ref, time.Now()) // for the settings window only
-	return waiting, nil
+	return waiting, err
 }
 
 // secretError says what a secret store said, or what is wrong with a secret.

@@ -18,6 +18,7 @@ import (
 	"wiebelt/internal/settings"
 	"wiebelt/internal/settings/templates"
 	"wiebelt/internal/text"
+	"wiebelt/internal/trial"
 )
 
 type settingsCmd struct {
@@ -257,27 +258,13 @@ func (c *settingsShowCmd) printJSON(e *env, d profile.Dirs) error {
 
 // secrets says of every secret that is needed how it is kept.
 func (e *env) secrets(d profile.Dirs, s *settings.Settings) []secretJSON {
-	kind := s.Hub.SecretStore
-	store, err := secret.Open(kind, d)
-	if err != nil {
-		return []secretJSON{{"hub", kind, string(secret.StateOf(err))}}
-	}
 	ctx, cancel := context.WithTimeout(e.ctx, 3*time.Second)
 	defer cancel()
-	look := func(name string, ref secret.Ref, err error) secretJSON {
-		state := secret.NotSet
-		if err == nil {
-			state = secret.Look(ctx, store, ref)
-		}
-		return secretJSON{name, kind, string(state)}
-	}
-	ref, err := secret.Hub(s.Hub.BaseURL, s.Hub.ClientID)
-	all := []secretJSON{look("hub", ref, err)}
-	for _, l := range s.Softphones {
-		switch l.Kind {
-		case "ari", "wazo", "3cx":
-			ref, err := secret.Softphone(l.Name, l.Address)
-			all = append(all, look("softphone "+l.Name, ref, err))
+	hub, links := trial.Secrets(ctx, d, s)
+	all := []secretJSON{{"hub", s.Hub.SecretStore, string(hub)}}
+	for _, p := range s.Softphones {
+		if state, ok := links[p.Name]; ok {
+			all = append(all, secretJSON{"softphone " + p.Name, s.Hub.SecretStore, string(state)})
 		}
 	}
 	return all

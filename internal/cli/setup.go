@@ -93,15 +93,9 @@ func (c *provisionCmd) importOffice(e *env, d profile.Dirs, before *settings.Set
 	if err != nil {
 		return err
 	}
-	office, err := setup.Read(bytes.NewReader(b), phrase)
-	var key *setup.KeyError
-	switch {
-	case errors.Is(err, setup.ErrPassphrase):
-		return fail(exitFailed, text.SetupWrong)
-	case errors.As(err, &key):
-		return fail(exitFailed, text.SetupBadSetting, key.Problem)
-	case err != nil:
-		return fail(exitFailed, text.SetupDamaged)
+	office, err := trial.OpenSetup(b, phrase)
+	if err != nil {
+		return &failure{exitFailed, err}
 	}
 	changes := office.Changes()
 	if c.SecretStore != "" {
@@ -126,18 +120,7 @@ func (c *provisionCmd) importOffice(e *env, d profile.Dirs, before *settings.Set
 	if next, err = c.tested(e, d, before, next, office.Secret, changes); err != nil {
 		return err
 	}
-	store, err := c.open(d, next.SecretStore)
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(e.ctx, storeTime)
-	defer cancel()
-	err = trial.TakeSetup(ctx, d, store, next, office.Secret, changes)
-	var refused *trial.StoreError
-	if errors.As(err, &refused) {
-		return secretError(e.lang(), refused.Err)
-	}
-	if err != nil {
+	if _, err := c.save(e, d, before, trial.Wanted{Changes: changes, Secret: office.Secret, Works: true}); err != nil {
 		return err
 	}
 	e.say(text.SetupTaken)
@@ -200,30 +183,13 @@ func (c *provisionCmd) sayLinks(e *env, d profile.Dirs) {
 	}
 }
 
-// compare shows side by side what is and what would be. Addresses and client are
-// always shown, of the rest what differs.
+// compare shows side by side what is and what would be.
 func compare(w io.Writer, l text.Language, before *settings.Settings, office setup.Office, changes map[string]any) error {
-	always := []string{"hub.base_url", "hub.hub_url", "hub.client_id"}
-	shown := func(s *settings.Settings, key string) string {
-		var parts []string
-		for _, v := range s.Values() {
-			if v.Key == key || strings.HasPrefix(v.Key, key+"[") {
-				parts = append(parts, v.Value)
-			}
-		}
-		if len(strings.Join(parts, "")) == 0 {
-			return l.T(text.SetupNothing)
-		}
-		return oneLine(strings.Join(parts, ", "))
-	}
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	fmt.Fprintf(t, "%s\t%s\t%s\n", l.T(text.SetupSetting), l.T(text.SetupNow), l.T(text.SetupNew))
-	for _, key := range setup.Keys() {
-		was, is := shown(before, key), shown(office.Settings, key)
-		_, changed := changes[key]
-		if slices.Contains(always, key) || changed && was != is {
-			fmt.Fprintf(t, "%s\t%s\t%s\n", key, was, is)
-		}
+	shown := func(s string) string { return cmp.Or(oneLine(s), l.T(text.SetupNothing)) }
+	for _, r := range trial.Rows(before, office, changes) {
+		fmt.Fprintf(t, "%s\t%s\t%s\n", r.Key, shown(r.Now), shown(r.New))
 	}
 	return t.Flush()
 }

@@ -74,11 +74,12 @@ type Welcome struct {
 // of the desktop, and how many of them a unit has. Its scale is 0 where the
 // resident sees no monitor.
 type Room struct {
-	X      int     `json:"x"`
-	Y      int     `json:"y"`
-	Width  int     `json:"width"`
-	Height int     `json:"height"`
-	Scale  float32 `json:"scale"`
+	Monitors []string `json:"monitors,omitempty"` // the names of all that there are
+	X        int      `json:"x"`
+	Y        int      `json:"y"`
+	Width    int      `json:"width"`
+	Height   int      `json:"height"`
+	Scale    float32  `json:"scale"`
 }
 
 // DemoCall is one button of the demo window, its texts in the language asked for.
@@ -92,13 +93,15 @@ type DemoCall struct {
 type Status struct {
 	OK       bool   `json:"ok"`
 	Sentence string `json:"sentence"`
+	Hotkey   string `json:"hotkey"`           // health.Hotkey: why card.hotkey does not work, "" if it does
 	Fault    string `json:"fault,omitempty"`  // why calls are not kept now, as a sentence
 	Notice   string `json:"notice,omitempty"` // what has happened to the history, as a sentence
 }
 
-// Show asks for a window.
+// Show asks for a window; from a command without one, for the calls.
 type Show struct {
 	Window string `json:"window"`
+	Place  string `json:"place,omitempty"` // in the window: of the settings, a set-up file by its absolute path
 	Room   Room   `json:"room"`
 }
 

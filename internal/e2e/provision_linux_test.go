@@ -149,7 +149,7 @@ func TestSecretStaysHome(t *testing.T) {
 	for name, change := range map[string]func(s *seat, w *tappedWire){
 		"settings file": func(s *seat, w *tappedWire) { set(s, w.base()) },
 		"settings.Set, as windows save": func(s *seat, w *tappedWire) {
-			if err := settings.Set(profile.Dirs{Config: filepath.Join(s.home, ".config", "wiebelt")}, map[string]any{"hub.base_url": w.base()}); err != nil {
+			if err := settings.Set(profile.Dirs{Config: filepath.Join(s.home, ".config", "wiebelt"), State: t.TempDir()}, map[string]any{"hub.base_url": w.base()}); err != nil {
 				t.Fatal(err)
 			}
 		},

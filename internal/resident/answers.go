@@ -30,7 +30,8 @@ func (r *Resident) deskParams() desks.Params {
 // welcome is what the windows' process is told first, and whenever it changes.
 func (r *Resident) welcome(window string) deskapi.Welcome {
 	s := r.set()
-	w := deskapi.Welcome{Language: string(r.lang()), Theme: r.appearance(), FileWord: s.UI.FileWord, Window: window, Status: r.status(), Room: r.room()}
+	report := r.facts.assess(r.engine.Snapshot(), r.tellShown, r.lang(), s.Support.Contact, time.Now())
+	w := deskapi.Welcome{Language: string(r.lang()), Theme: r.appearance(), FileWord: s.UI.FileWord, Window: window, Status: r.status(report), Room: r.room()}
 	if r.store != nil && s.History.Keep != "off" {
 		w.History = configure.HistoryFile(r.o.Dirs)
 	}
@@ -48,8 +49,13 @@ func (r *Resident) room() deskapi.Room {
 	if r.display == nil || r.display == (notices.Display{}) {
 		return deskapi.Room{}
 	}
-	m := r.display.Monitors()[0]
-	return deskapi.Room{X: m.Work.Min.X, Y: m.Work.Min.Y, Width: m.Work.Dx(), Height: m.Work.Dy(), Scale: m.Scale}
+	all := r.display.Monitors()
+	var names []string
+	for _, m := range all {
+		names = append(names, m.Name)
+	}
+	m := all[0]
+	return deskapi.Room{Monitors: names, X: m.Work.Min.X, Y: m.Work.Min.Y, Width: m.Work.Dx(), Height: m.Work.Dy(), Scale: m.Scale}
 }
 
 // appearance is that of the cards, so that windows and cards never differ.
@@ -64,8 +70,7 @@ func (r *Resident) appearance() string {
 }
 
 // areas answer the windows' requests, each on a goroutine of its own.
-var areas = map[string]func(*Resident, ask.Request){"delivery": (*Resident).answerDelivery,
-	"settings": (*Resident).answerSettings, "start": answerStart, "test": answerStart, "ways": answerWays}
+var areas = map[string]func(*Resident, ask.Request){"delivery": (*Resident).answerDelivery, "start": answerStart, "test": answerStart, "ways": answerWays}
 
 // answerWindow does what a window asks.
 func (r *Resident) answerWindow(q ask.Request) {

@@ -16,7 +16,7 @@
 //	audit           its record for administrators
 //
 //	            of a window
-//	delivery        the outbox and its window   prefs           the settings window
+//	delivery        the outbox and its window
 //	ask             what a window asks: nothing runs there by itself
 //
 // What stays here holds much of the whole in its hands: what holds now and how it

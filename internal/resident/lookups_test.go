@@ -162,7 +162,7 @@ func missedCall() history.Entry {
 // it was read.
 func TestHistoryState(t *testing.T) {
 	d := newDesktop(t)
-	state := func() deskapi.Status { return d.statusOf(health.Report{}) }
+	state := func() deskapi.Status { return d.status(health.Report{}) }
 	d.put(missedCall())
 	if s := state(); s != (deskapi.Status{OK: true}) {
 		t.Errorf("%+v", s)

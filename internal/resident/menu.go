@@ -99,7 +99,7 @@ func (r *Resident) changed() {
 	s := r.engine.Snapshot()
 	r.facts.saw(s.Last)
 	report := r.facts.assess(s, r.tellShown, r.lang(), r.set().Support.Contact, now)
-	said := r.statusOf(report)
+	said := r.status(report)
 	r.desks.Send(deskapi.KindStatus, said)
 	r.tellWays()
 	if said.Fault != "" { // the calls window says so itself
@@ -187,12 +187,10 @@ func sameDay(a, b time.Time) bool {
 	return ay == by && am == bm && ad == bd
 }
 
-func (r *Resident) status() deskapi.Status {
-	return r.statusOf(r.facts.assess(r.engine.Snapshot(), r.tellShown, r.lang(), r.set().Support.Contact, time.Now()))
-}
-
-func (r *Resident) statusOf(h health.Report) deskapi.Status {
-	return deskapi.Status{OK: h.State == health.Ready, Sentence: h.Sentence, Fault: r.historyFault(), Notice: r.historyNotice()}
+// status is what windows are told of the state.
+func (r *Resident) status(h health.Report) deskapi.Status {
+	_, keys, _ := r.shown.get()
+	return deskapi.Status{OK: h.State == health.Ready, Sentence: h.Sentence, Hotkey: string(keys), Fault: r.historyFault(), Notice: r.historyNotice()}
 }
 
 // chosen does what was chosen in the tray's menu.

@@ -34,7 +34,6 @@ import (
 	"wiebelt/internal/resident/delivery"
 	"wiebelt/internal/resident/desks"
 	"wiebelt/internal/resident/heard"
-	"wiebelt/internal/resident/prefs"
 	"wiebelt/internal/resident/program"
 	"wiebelt/internal/resident/recorder"
 	"wiebelt/internal/resident/watch"
@@ -112,7 +111,6 @@ type Resident struct {
 	rested       chan struct{}                 // no card has been up for a while
 	heard        *heard.Heard
 	exhibit      *exhibit
-	prefs        *prefs.Prefs
 	starting     sync.Mutex // one state of the first start's window is told at a time
 	toldWays     toldWays
 	usual        *watch.Usual
@@ -150,7 +148,6 @@ func Run(ctx context.Context, o Options) error {
 	r.facts.paused = pausedBefore(o.Dirs, r.facts.opened)
 	r.program = program.New()
 	r.heard = heard.New()
-	r.prefs = prefs.New(r.prefsParams())
 	r.hubWatch = watch.NewHub(r.hubParams(), &r.facts.hubSeen)
 	if err := r.run(ctx, one); err != nil {
 		return err
@@ -430,11 +427,7 @@ func (r *Resident) Peer(ctx context.Context, hello instance.Hello, c *instance.C
 			_ = c.Send(deskapi.KindForget, r.forget(ctx, raw))
 		}
 		if err == nil && kind == deskapi.KindShow {
-			r.desks.Show(deskapi.WindowCalls)
-			_ = c.Send("ack", nil)
-		}
-		if err == nil && kind == deskapi.KindOpenFile {
-			r.offerSetup(raw)
+			r.show(raw)
 			_ = c.Send("ack", nil)
 		}
 		if err == nil && kind == deskapi.KindDoctorAsk {
@@ -445,20 +438,6 @@ func (r *Resident) Peer(ctx context.Context, hello instance.Hello, c *instance.C
 			r.stop()
 		}
 	}
-}
-
-// ShowCalls asks the running resident for its calls window.
-func ShowCalls(ctx context.Context, cfg instance.Config) error {
-	c, _, err := instance.Connect(ctx, cfg, instance.RoleCommand)
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	if err := c.Send(deskapi.KindShow, nil); err != nil {
-		return err
-	}
-	_, _, err = c.Receive()
-	return err
 }
 
 type systemClock struct{}

@@ -10,7 +10,6 @@ import (
 	"wiebelt/internal/health"
 	"wiebelt/internal/resident/ask"
 	"wiebelt/internal/resident/delivery"
-	"wiebelt/internal/resident/prefs"
 	"wiebelt/internal/resident/watch"
 	"wiebelt/internal/settings"
 )
@@ -62,20 +61,6 @@ func (r *Resident) deliveryParams() delivery.Params {
 // answerDelivery does what the delivery window asks for.
 func (r *Resident) answerDelivery(q ask.Request) { r.deliveries.Answer(q) }
 
-// answerSettings does what the settings window asks for; the demo's settings are
-// gone with it.
-func (r *Resident) answerSettings(q ask.Request) {
-	if r.o.Demo == nil {
-		r.prefs.Answer(q)
-	}
-}
-
-// prefsParams are what settings are shown and kept with.
-func (r *Resident) prefsParams() prefs.Params {
-	return prefs.Params{Dirs: r.o.Dirs, Applied: r.settingsChanged, Links: r.linkStates, Monitors: r.monitors, Log: r.o.Log,
-		Hotkey: func() health.Hotkey { _, keys, _ := r.shown.get(); return keys }}
-}
-
 // settingsChanged has what was just written take effect at once. Where a secret
 // was set, the hub is asked anew although the address is the same.
 func (r *Resident) settingsChanged(secrets bool) {
@@ -86,27 +71,6 @@ func (r *Resident) settingsChanged(secrets bool) {
 	if secrets && r.hubWatch != nil {
 		r.hubWatch.SettingsChanged()
 	}
-}
-
-func (r *Resident) linkStates() map[string]prefs.Link {
-	all := map[string]prefs.Link{}
-	for _, w := range r.WaysIn() {
-		if w.Name != "" {
-			all[w.Name] = prefs.Link{Phase: linkPhases[w.Phase], Why: r.facts.why(w.Name)}
-		}
-	}
-	return all
-}
-
-// monitors are the names of those of this computer, none before there is a display.
-func (r *Resident) monitors() (names []string) {
-	if r.display == nil {
-		return nil
-	}
-	for _, m := range r.display.Monitors() {
-		names = append(names, m.Name)
-	}
-	return names
 }
 
 // ErrReplaced says that another version of the program lies on disk and that the

@@ -1,16 +1,16 @@
 package trial
 
 import (
-	"context"
+	"bytes"
 	"errors"
 	"io"
 	"os"
 	"slices"
-	"time"
+	"strings"
 
-	"wiebelt/internal/profile"
-	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
+	"wiebelt/internal/settings/setup"
+	"wiebelt/internal/text"
 )
 
 // ReadSetup reads a set-up file, at most a little more than such a file can be.
@@ -28,6 +28,47 @@ func ReadSetup(path string) ([]byte, error) {
 	}
 	defer f.Close()
 	return io.ReadAll(io.LimitReader(f, 2<<20))
+}
+
+// OpenSetup decrypts a set-up file that ReadSetup has read; the error says what is
+// wrong with it or the passphrase.
+func OpenSetup(b []byte, passphrase string) (setup.Office, error) {
+	office, err := setup.Read(bytes.NewReader(b), passphrase)
+	var key *setup.KeyError
+	switch {
+	case errors.Is(err, setup.ErrPassphrase):
+		err = text.Errorf(text.SetupWrong)
+	case errors.As(err, &key):
+		err = text.Errorf(text.SetupBadSetting, key.Problem)
+	case err != nil:
+		err = text.Errorf(text.SetupDamaged)
+	}
+	return office, err
+}
+
+// Row is a setting as it is and as it would be, as text; of a list every value.
+type Row struct{ Key, Now, New string }
+
+// Rows are what a set-up file would change, side by side: addresses and client
+// always, of the rest what differs.
+func Rows(before *settings.Settings, office setup.Office, changes map[string]any) (rows []Row) {
+	shown := func(s *settings.Settings, key string) string {
+		var parts []string
+		for _, v := range s.Values() {
+			if (v.Key == key || strings.HasPrefix(v.Key, key+"[")) && v.Value != "" {
+				parts = append(parts, v.Value)
+			}
+		}
+		return strings.Join(parts, ", ")
+	}
+	for _, key := range setup.Keys() {
+		r := Row{key, shown(before, key), shown(office.Settings, key)}
+		_, changed := changes[key]
+		if slices.Contains([]string{"hub.base_url", "hub.hub_url", "hub.client_id"}, key) || changed && r.Now != r.New {
+			rows = append(rows, r)
+		}
+	}
+	return rows
 }
 
 // ErrOtherHub: the policy decides which hub this computer asks, and the secret is
@@ -48,44 +89,4 @@ func After(before *settings.Settings, changes map[string]any) (h settings.Hub, l
 		return before.Hub, left, err
 	}
 	return next.Hub, left, nil
-}
-
-// StoreError is that the secret could not be kept; nothing has changed.
-type StoreError struct{ Err error }
-
-func (e *StoreError) Error() string { return e.Err.Error() }
-func (e *StoreError) Unwrap() error { return e.Err }
-
-// TakeSetup puts a tested set-up in place: the secret, which has just worked, and
-// the settings. If the settings cannot be written, the secret is put back. Errors
-// are *StoreError and those of settings.Set.
-func TakeSetup(ctx context.Context, dirs profile.Dirs, store secret.Store, h settings.Hub, value string, changes map[string]any) error {
-	if err := settings.Check(dirs, changes); err != nil {
-		return err
-	}
-	ref, err := secret.Hub(h.BaseURL, h.ClientID)
-	if err != nil {
-		return err
-	}
-	old, err := store.Get(ctx, ref)
-	if err != nil {
-		old = ""
-	}
-	if old != value {
-		if err := store.Set(ctx, ref, value); err != nil {
-			return &StoreError{err}
-		}
-	}
-	if err := dirs.Make(); err != nil {
-		return err
-	}
-	_ = secret.NoteSet(dirs, ref, time.Now()) // for the settings window only
-	err = settings.Set(dirs, changes)
-	if err == nil || old == value {
-		return err
-	}
-	if old == "" {
-		return errors.Join(err, store.Delete(ctx, ref))
-	}
-	return errors.Join(err, store.Set(ctx, ref, old))
 }

@@ -3,6 +3,7 @@ package trial
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -87,64 +88,97 @@ func TestSecretWorks(t *testing.T) {
 	}
 }
 
-// TestTakeSetup: the secret and the settings are put in place, or neither: what
-// was kept before comes back where the settings cannot be written.
-func TestTakeSetup(t *testing.T) {
+// TestSave: secrets and settings are put in place, all or nothing: what was kept
+// before comes back where the settings cannot be written.
+func TestSave(t *testing.T) {
 	x := wanted(t)
+	write(t, x.Dirs, "# by hand\n[hub]\nsecret_store = \"file\"\n")
 	store, err := secret.Open(secret.KindFile, x.Dirs)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ref, err := secret.Hub(x.Hub.BaseURL, x.Hub.ClientID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	hub, _ := secret.Hub(x.Hub.BaseURL, "office")
+	link, _ := secret.Softphone("centrale", "https://pbx.example")
 	kept := func() string {
-		v, err := store.Get(t.Context(), ref)
-		if err != nil && !errors.Is(err, secret.ErrNotSet) {
+		var all []string
+		for _, ref := range []secret.Ref{hub, link} {
+			old, next, err := secret.Pair(t.Context(), store, ref)
+			if err != nil && !errors.Is(err, secret.ErrNotSet) {
+				t.Fatal(err)
+			}
+			all = append(all, old+"/"+next)
+		}
+		return strings.Join(all, " ")
+	}
+	file := func() string { b, _ := os.ReadFile(settings.Path(x.Dirs)); return string(b) }
+	save := func(s secret.Store, w Wanted) (bool, error) {
+		t.Helper()
+		before, _ := settings.Load(x.Dirs)
+		w.Open = func(kind string) (secret.Store, error) {
+			if kind != secret.KindFile {
+				t.Errorf("store %q", kind)
+			}
+			return s, nil
+		}
+		return Save(t.Context(), x.Dirs, before, w)
+	}
+	changes := map[string]any{"hub.base_url": x.Hub.BaseURL, "hub.client_id": "office",
+		"softphone": []settings.Softphone{{Kind: "ari", Name: "centrale", Address: "https://pbx.example", Extension: "101", User: "w"}}}
+
+	before := file()
+	if _, err := save(store, Wanted{Secret: "one"}); !errors.Is(err, ErrNoAddress) || kept() != "/ /" {
+		t.Errorf("a secret of nobody: %v, %s", err, kept())
+	}
+	var wrong *settings.Error
+	if _, err := save(store, Wanted{Changes: map[string]any{"hub.base_url": "ftp://nonsense"}, Secret: "one"}); !errors.As(err, &wrong) || kept() != "/ /" || file() != before {
+		t.Errorf("wrong settings: %v, %s", err, kept())
+	}
+	if waiting, err := save(store, Wanted{Changes: changes, Secret: "one", Links: map[string]string{"centrale": "two", "nobody": "x"}}); err != nil || waiting || kept() != "one/ two/" {
+		t.Fatalf("%v, %s", err, kept())
+	}
+	if s := file(); !strings.Contains(s, "# by hand") || !strings.Contains(s, "pbx.example") || secret.SetOn(x.Dirs, hub).IsZero() {
+		t.Error(s)
+	}
+	if waiting, err := save(store, Wanted{Secret: "three"}); err != nil || !waiting || kept() != "one/three two/" {
+		t.Errorf("a further one waits: %v, %s", err, kept())
+	}
+	if waiting, err := save(store, Wanted{Secret: "four", Works: true}); err != nil || waiting || kept() != "four/ two/" {
+		t.Errorf("one that has worked: %v, %s", err, kept())
+	}
+	if _, err := save(store, Wanted{Secret: "five"}); err != nil || kept() != "four/five two/" {
+		t.Fatalf("%v, %s", err, kept())
+	}
+
+	before = file()
+	all := Wanted{Changes: map[string]any{"card.corner": "top-left"}, Secret: "six", Links: map[string]string{"centrale": "seven"}}
+	var refused *StoreError
+	if _, err := save(&full{Store: store}, all); !errors.As(err, &refused) || kept() != "four/five two/" || file() != before {
+		t.Errorf("a store that is full: %v, %s", err, kept())
+	}
+	for _, works := range []bool{true, false} {
+		all.Works = works
+		now, _ := settings.Load(x.Dirs)
+		all.Open = func(string) (secret.Store, error) { // all was well until now
+			return store, errors.Join(os.Remove(settings.Path(x.Dirs)), os.Mkdir(settings.Path(x.Dirs), 0o700))
+		}
+		if _, err := Save(t.Context(), x.Dirs, now, all); err == nil || kept() != "four/five two/" {
+			t.Errorf("settings that cannot be written: %v, %s", err, kept())
+		}
+		if err := os.Remove(settings.Path(x.Dirs)); err != nil {
 			t.Fatal(err)
 		}
-		return v
+		write(t, x.Dirs, before)
 	}
-	take := func(value string, changes map[string]any) error {
-		return TakeSetup(t.Context(), x.Dirs, store, x.Hub, value, changes)
-	}
-	changes := map[string]any{"hub.base_url": x.Hub.BaseURL}
-	if err := take("first", map[string]any{"hub.base_url": "ftp://nonsense"}); err == nil || kept() != "" {
-		t.Errorf("wrong settings: %v, kept %v", err, kept() != "")
-	}
-	if err := take("first", changes); err != nil || kept() != "first" {
-		t.Fatalf("%v", err)
-	}
-	if s, _ := settings.Load(x.Dirs); s.Hub.BaseURL != x.Hub.BaseURL {
-		t.Error("the settings were not written")
-	}
-	refusing := &full{Store: store}
-	var kind *StoreError
-	if err := TakeSetup(t.Context(), x.Dirs, refusing, x.Hub, "second", changes); !errors.As(err, &kind) || kept() != "first" {
-		t.Errorf("a store that is full: %v, kept %s", err, kept())
-	}
-	spoiling := &spoiled{Store: store, path: settings.Path(x.Dirs)}
-	if err := TakeSetup(t.Context(), x.Dirs, spoiling, x.Hub, "second", changes); err == nil || spoiling.taken != "second" || kept() != "first" {
-		t.Errorf("settings that cannot be written: %v, kept %s", err, kept())
+	if s := fmt.Sprintf("%v %+v %#v", all, all, all); strings.Contains(s, "seven") || strings.Contains(s, "six") {
+		t.Error("printed: " + s)
 	}
 }
 
-// spoiled is a store after which the settings cannot be written.
-type spoiled struct {
-	secret.Store
-	path  string
-	taken string // the first secret
-}
-
-func (s *spoiled) Set(ctx context.Context, ref secret.Ref, value string) error {
-	if s.taken == "" {
-		s.taken = value
-		if err := errors.Join(os.Remove(s.path), os.Mkdir(s.path, 0o700)); err != nil {
-			return err
-		}
+func write(t *testing.T, d profile.Dirs, src string) {
+	t.Helper()
+	if err := errors.Join(d.Make(), os.WriteFile(settings.Path(d), []byte(src), 0o600)); err != nil {
+		t.Fatal(err)
 	}
-	return s.Store.Set(ctx, ref, value)
 }
 
 // full is a store that takes nothing more.

@@ -51,9 +51,9 @@ type Desks struct {
 	process *os.Process
 	late    *time.Timer // ends process unless it asks what to show
 	limit   time.Duration
-	want    string // the window that was asked for last, until windows are connected
-	again   bool   // wanted while the program was neither here nor gone
-	asked   string // wanted of open windows, which have not shown it yet
+	want    deskapi.Show // what was asked for last, until windows are connected
+	again   bool         // wanted while the program was neither here nor gone
+	asked   deskapi.Show // wanted of open windows, which have not shown it yet
 }
 
 // maxCopied is how long a text from the windows may be that is put on the
@@ -71,22 +71,26 @@ func New(ctx context.Context, p Params) *Desks {
 }
 
 // Show brings up a window, starting the process if it does not run.
-func (d *Desks) Show(window string) {
+func (d *Desks) Show(window string) { d.ShowAt(deskapi.Show{Window: window}) }
+
+// ShowAt is Show for a place in a window.
+func (d *Desks) ShowAt(m deskapi.Show) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if len(d.conns) > 0 {
-		d.asked = window
+		d.asked = m
+		m.Room = d.p.Room()
 		for _, out := range d.conns {
-			queue(out, outgoing{deskapi.KindShow, deskapi.Show{Window: window, Room: d.p.Room()}})
+			queue(out, outgoing{deskapi.KindShow, m})
 		}
 		return
 	}
-	d.want = window
+	d.want = m
 	if d.process != nil {
 		d.again = true // it is on its way, or on its way out
 		return
 	}
-	args := []string{"window", window}
+	args := []string{"window", m.Window}
 	if d.p.ProfileDir != "" {
 		args = append(args, "--profile", d.p.ProfileDir)
 	}
@@ -104,10 +108,10 @@ func (d *Desks) Show(window string) {
 		d.late.Stop()
 		d.process, d.late = nil, nil
 		again, want := d.again && err == nil, d.want
-		d.want, d.again = "", false
+		d.want, d.again = deskapi.Show{}, false
 		d.mu.Unlock()
 		if again && d.ctx.Err() == nil {
-			d.Show(want)
+			d.ShowAt(want)
 		}
 		if err != nil {
 			d.p.Log.Warn("the windows ended badly", "why", err)
@@ -187,13 +191,13 @@ func (d *Desks) Serve(ctx context.Context, c *instance.Conn) {
 	d.mu.Lock()
 	if len(d.conns) > 0 {
 		d.mu.Unlock()
-		d.Show(first.Window)
+		d.ShowAt(first)
 		_ = c.Send(deskapi.KindQuit, nil)
 		return
 	}
 	d.conns[c] = out
-	want := d.want // asked for since the process was started, if it is another one
-	d.want, d.again = "", false
+	want := d.want // asked for since the process was started, if it is something else
+	d.want, d.again = deskapi.Show{}, false
 	if d.late != nil {
 		d.late.Stop()
 	}
@@ -204,17 +208,17 @@ func (d *Desks) Serve(ctx context.Context, c *instance.Conn) {
 		d.mu.Lock()
 		delete(d.conns, c)
 		asked := d.asked
-		d.asked = ""
+		d.asked = deskapi.Show{}
 		d.mu.Unlock()
-		if asked != "" && d.ctx.Err() == nil { // its last window was just closing
-			d.Show(asked)
+		if asked.Window != "" && d.ctx.Err() == nil { // its last window was just closing
+			d.ShowAt(asked)
 		}
 	}()
 	if err := c.Send(deskapi.KindWelcome, d.p.Welcome(first.Window)); err != nil {
 		return
 	}
-	if want != "" && want != first.Window {
-		d.Show(want)
+	if want.Window != "" && (want.Window != first.Window || want.Place != "") {
+		d.ShowAt(want)
 	}
 	work.Go(func() {
 		for {
@@ -240,7 +244,7 @@ func (d *Desks) Serve(ctx context.Context, c *instance.Conn) {
 		case deskapi.KindPainted:
 			late.Stop()
 			d.mu.Lock()
-			d.asked = ""
+			d.asked = deskapi.Show{}
 			d.mu.Unlock()
 		default:
 			d.handle(ctx, &work, out, kind, raw)

@@ -134,7 +134,7 @@ func (d *Desk) Handle(kind string, raw json.RawMessage) {
 		var m deskapi.Show
 		if d.Decode(kind, raw, &m) {
 			d.Welcome.Room = m.Room
-			d.Show(m.Window)
+			d.ShowAt(m.Window, m.Place)
 			d.Send(deskapi.KindPainted, nil)
 		}
 	case deskapi.KindFound, deskapi.KindCopy:

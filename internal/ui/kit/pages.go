@@ -65,7 +65,7 @@ func (d *Desk) Show(name string) {
 // ShowAt shows a window at a place in it.
 func (d *Desk) ShowAt(name, place string) {
 	d.Show(name)
-	if p, ok := d.pages[name].(placed); ok {
+	if p, ok := d.pages[name].(placed); ok && place != "" {
 		p.ShowAt(place)
 	}
 }

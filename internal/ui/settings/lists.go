@@ -24,12 +24,12 @@ const maxRows = 60
 type linesBox struct {
 	w      *window
 	object *fyne.Container
-	all    []deskapi.SettingsLine
+	all    []settings.Line
 }
 
 func newLinesBox(w *window) *linesBox {
 	b := &linesBox{w: w, object: newColumn(8)}
-	b.all = slices.Clone(w.state.Lines)
+	b.all = slices.Clone(w.state.set.Lines)
 	if w.draft.linesIn {
 		b.all = slices.Clone(w.draft.lines)
 	}
@@ -39,13 +39,13 @@ func newLinesBox(w *window) *linesBox {
 
 func (b *linesBox) changed() {
 	b.w.draft.lines = slices.Clone(b.all)
-	b.w.draft.linesIn = !slices.Equal(filledLines(b.all), b.w.state.Lines)
+	b.w.draft.linesIn = !slices.Equal(filledLines(b.all), b.w.state.set.Lines)
 	b.w.edited()
 }
 
 // filledLines leaves out what nobody wrote into.
-func filledLines(all []deskapi.SettingsLine) []deskapi.SettingsLine {
-	var filled []deskapi.SettingsLine
+func filledLines(all []settings.Line) []settings.Line {
+	var filled []settings.Line
 	for _, n := range all {
 		if strings.TrimSpace(n.Number+n.Name) != "" {
 			filled = append(filled, n)
@@ -54,7 +54,7 @@ func filledLines(all []deskapi.SettingsLine) []deskapi.SettingsLine {
 	return filled
 }
 
-func lineFine(n deskapi.SettingsLine) bool {
+func lineFine(n settings.Line) bool {
 	if strings.TrimSpace(n.Number+n.Name) == "" {
 		return true // left out
 	}
@@ -62,19 +62,19 @@ func lineFine(n deskapi.SettingsLine) bool {
 	return err == nil && len(n.Name) <= 300 && len(n.Number) <= 300
 }
 
-func linesFine(all []deskapi.SettingsLine) bool {
-	return !slices.ContainsFunc(all, func(n deskapi.SettingsLine) bool { return !lineFine(n) })
+func linesFine(all []settings.Line) bool {
+	return !slices.ContainsFunc(all, func(n settings.Line) bool { return !lineFine(n) })
 }
 
 func (b *linesBox) build() {
 	w, l := b.w, b.w.d.Lang
 	b.object.Objects = nil
 	b.object.Add(kit.Paragraph(l.T(text.PrefsLinesIntro)))
-	if n, long := w.state.More["line"]; long || len(b.all) > maxRows {
-		b.object.Add(kit.Paragraph(l.T(text.PrefsTooLong, max(n, len(b.all)), w.state.Path)))
+	if len(b.all) > maxRows {
+		b.object.Add(kit.Paragraph(l.T(text.PrefsTooLong, len(b.all), settings.Path(w.d.Dirs))))
 		return
 	}
-	locked := w.state.LinesBy != ""
+	locked := w.by("line") != ""
 	for i := range b.all {
 		b.object.Add(b.row(i, locked))
 	}
@@ -82,10 +82,10 @@ func (b *linesBox) build() {
 		b.object.Add(kit.Paragraph(l.T(text.PrefsLinesNone)))
 	}
 	if locked {
-		b.object.Add(lockedLine(l.T(text.PrefsLocked, w.state.LinesBy)))
+		b.object.Add(lockedLine(l.T(text.PrefsLocked, w.by("line"))))
 	} else {
 		b.object.Add(container.NewHBox(kit.NewButton(l.T(text.PrefsLinesAdd), func() {
-			b.all = append(b.all, deskapi.SettingsLine{})
+			b.all = append(b.all, settings.Line{})
 			b.build()
 			b.object.Refresh()
 		})))
@@ -129,15 +129,15 @@ const lineWidth = 160 // of a telephone number
 
 // phonesBox is the list of links to softphones.
 type phonesBox struct {
-	w       *window
-	object  *fyne.Container
-	all     []deskapi.SettingsPhone
-	secrets []func() // show how a link's secret is kept
+	w      *window
+	object *fyne.Container
+	all    []settings.Softphone
+	shows  []func() // show how a link is doing, and how its secret is kept
 }
 
 func newPhonesBox(w *window) *phonesBox {
 	b := &phonesBox{w: w, object: newColumn(12)}
-	b.all = slices.Clone(w.state.Phones)
+	b.all = slices.Clone(w.state.set.Softphones)
 	if w.draft.phoneIn {
 		b.all = slices.Clone(w.draft.phones)
 	}
@@ -146,21 +146,22 @@ func newPhonesBox(w *window) *phonesBox {
 	return b
 }
 
-func (b *phonesBox) showSecrets() {
-	for _, show := range b.secrets {
+// again shows anew how links are doing and how their secrets are kept.
+func (b *phonesBox) again() {
+	for _, show := range b.shows {
 		show()
 	}
 }
 
 func (b *phonesBox) changed() {
 	b.w.draft.phones = slices.Clone(b.all)
-	b.w.draft.phoneIn = !slices.Equal(b.all, b.w.state.Phones)
+	b.w.draft.phoneIn = !slices.Equal(b.all, b.w.state.set.Softphones)
 	b.w.edited()
 }
 
 // phonesFault is the first link that is not complete, or has another's name; -1
 // if there is none.
-func phonesFault(all []deskapi.SettingsPhone) int {
+func phonesFault(all []settings.Softphone) int {
 	for i, p := range all {
 		if field, _ := phoneFault(all, i); field != "" || p.Kind == "" {
 			return i
@@ -171,24 +172,23 @@ func phonesFault(all []deskapi.SettingsPhone) int {
 
 // phoneFault is what is wrong with a link beside the others, and the text that
 // says so.
-func phoneFault(all []deskapi.SettingsPhone, i int) (field string, why text.Key) {
+func phoneFault(all []settings.Softphone, i int) (field string, why text.Key) {
 	p := all[i]
-	if p.Name == "" || slices.ContainsFunc(all[:i], func(o deskapi.SettingsPhone) bool { return o.Name == p.Name }) {
+	if p.Name == "" || slices.ContainsFunc(all[:i], func(o settings.Softphone) bool { return o.Name == p.Name }) {
 		return "name", text.PrefsNameTaken
 	}
-	one := settings.Softphone{Kind: p.Kind, Name: p.Name, Address: p.Address, Extension: p.Extension, User: p.User}
-	return one.Missing(), text.PrefsNeeded
+	return p.Missing(), text.PrefsNeeded
 }
 
 func (b *phonesBox) build() {
 	w, l := b.w, b.w.d.Lang
-	b.object.Objects, b.secrets = nil, nil
+	b.object.Objects, b.shows = nil, nil
 	b.object.Add(kit.Paragraph(l.T(text.PrefsPhonesIntro)))
-	if n, long := w.state.More["softphone"]; long || len(b.all) > maxRows {
-		b.object.Add(kit.Paragraph(l.T(text.PrefsTooLong, max(n, len(b.all)), w.state.Path)))
+	if len(b.all) > maxRows {
+		b.object.Add(kit.Paragraph(l.T(text.PrefsTooLong, len(b.all), settings.Path(w.d.Dirs))))
 		return
 	}
-	locked := w.state.PhonesBy != ""
+	locked := w.by("softphone") != ""
 	for i := range b.all {
 		b.object.Add(newPhoneBox(b, i, locked))
 	}
@@ -196,7 +196,7 @@ func (b *phonesBox) build() {
 		b.object.Add(kit.Paragraph(l.T(text.PrefsPhonesNone)))
 	}
 	if locked {
-		b.object.Add(lockedLine(l.T(text.PrefsLocked, w.state.PhonesBy)))
+		b.object.Add(lockedLine(l.T(text.PrefsLocked, w.by("softphone"))))
 	}
 	buttons := kit.Buttons()
 	if !locked {
@@ -211,10 +211,10 @@ func (b *phonesBox) build() {
 func (b *phonesBox) add() {
 	kind := settings.SoftphoneKinds()[0]
 	name := kind
-	for n := 2; slices.ContainsFunc(b.all, func(p deskapi.SettingsPhone) bool { return p.Name == name }); n++ {
+	for n := 2; slices.ContainsFunc(b.all, func(p settings.Softphone) bool { return p.Name == name }); n++ {
 		name = kind + "-" + string(rune('0'+n%10))
 	}
-	b.all = append(b.all, deskapi.SettingsPhone{Kind: kind, Name: name})
+	b.all = append(b.all, settings.Softphone{Kind: kind, Name: name})
 	b.build()
 	b.changed()
 }
@@ -265,11 +265,11 @@ func newPhoneBox(b *phonesBox, i int, locked bool) fyne.CanvasObject {
 			typed[s] = v
 		}
 		b.all[i].Name = s
-		b.showSecrets()
+		b.again()
 	}))
 	content.Add(x.field("address", p.Address, func(s string) {
 		b.all[i].Address = s
-		b.showSecrets()
+		b.again()
 	}))
 	needs := settings.SoftphoneNeeds(p.Kind)
 	if slices.Contains(needs, settings.NeedsExtension) || p.Extension != "" {
@@ -281,20 +281,40 @@ func newPhoneBox(b *phonesBox, i int, locked bool) fyne.CanvasObject {
 	if slices.Contains(needs, settings.NeedsSecret) {
 		content.Add(x.secret())
 	}
-	if s := phaseOf(l, p); s != "" {
-		content.Add(kit.Paragraph(s))
-	}
+	content.Add(x.phase())
 	x.check()
 	return kit.Framed(content)
 }
 
-// phaseOf says how a link is doing and why, "" if nothing is known.
-func phaseOf(l text.Language, p deskapi.SettingsPhone) string {
-	if p.Phase == deskapi.LinkUnknown {
+// phase says how the link is doing and why, and nothing where that is not known.
+func (x *phoneBox) phase() fyne.CanvasObject {
+	said := newColumn(0)
+	show := func() {
+		said.Objects = nil
+		if s := x.phaseNow(); s != "" {
+			said.Add(kit.Paragraph(s))
+		}
+		said.Hidden = len(said.Objects) == 0
+		said.Refresh()
+	}
+	show()
+	x.b.shows = append(x.b.shows, show)
+	return said
+}
+
+func (x *phoneBox) phaseNow() string {
+	l, ways := x.b.w.d.Lang, x.b.w.d.Ways
+	if ways == nil || x.i >= len(x.b.all) {
 		return ""
 	}
-	s, why := l.T(text.PrefsPhase(p.Phase)), text.LinkTrouble(l, p.Why)
-	if why == "" || p.Phase == deskapi.LinkUp {
+	p := x.b.all[x.i]
+	i := slices.IndexFunc(ways.Ways, func(s deskapi.WayState) bool { return s.Kind == p.Kind && s.Name == p.Name })
+	if i < 0 || ways.Ways[i].Phase == deskapi.LinkUnknown {
+		return ""
+	}
+	now := ways.Ways[i]
+	s, why := l.T(text.PrefsPhase(now.Phase)), text.LinkTrouble(l, now.Why)
+	if why == "" || now.Phase == deskapi.LinkUp {
 		return s
 	}
 	return s + ". " + why
@@ -350,22 +370,25 @@ func (x *phoneBox) secret() fyne.CanvasObject {
 		if x.i >= len(x.b.all) {
 			return // it was removed
 		}
-		switch k := w.kept[name()]; {
+		switch {
 		case x.moved() && w.draft.secrets[name()] == "":
 			said = text.PrefsSecretAgain
-		case w.kept == nil:
-		case k == string(secret.IsSet):
-			said = text.PrefsSecretSet
-		case k == "" || k == string(secret.NotSet):
-			said = text.PrefsSecretNone
+		case w.secret == nil:
 		default:
-			said = text.SecretState(k)
+			switch k := w.secret.links[name()]; k {
+			case secret.IsSet:
+				said = text.PrefsSecretSet
+			case "", secret.NotSet:
+				said = text.PrefsSecretNone
+			default:
+				said = text.SecretState(string(k))
+			}
 		}
 		state.Objects = []fyne.CanvasObject{kit.Plain(l.T(said), theme.SizeHint, widget.MediumImportance)}
 		state.Refresh()
 	}
 	show()
-	x.b.secrets = append(x.b.secrets, show)
+	x.b.shows = append(x.b.shows, show)
 	e.SetPlaceHolder(l.T(text.PrefsSecretEnter))
 	return container.New(layout.NewCustomPaddedVBoxLayout(2), caption(l.T(text.PrefsSecret)), state, e)
 }
@@ -373,7 +396,7 @@ func (x *phoneBox) secret() fyne.CanvasObject {
 // moved tells whether the link's secret belongs to another address.
 func (x *phoneBox) moved() bool {
 	p := x.b.all[x.i]
-	return slices.ContainsFunc(x.b.w.state.Phones, func(was deskapi.SettingsPhone) bool {
+	return slices.ContainsFunc(x.b.w.state.set.Softphones, func(was settings.Softphone) bool {
 		if was.Name != p.Name || len(settings.SoftphoneNeeds(was.Kind)) == 0 {
 			return false
 		}

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -33,13 +34,13 @@ var setupFolders = []string{"", "Downloads", "Desktop", "Documents", "Bureaublad
 func (w *window) pickFile() {
 	w.openFile("")
 	v := w.file
-	w.d.After(0, func() { // a folder can be a network's
+	w.under.file = w.work(func(_ context.Context, post func(func(*window))) { // a folder can be a network's
 		home, err := os.UserHomeDir()
 		if err != nil {
 			return
 		}
 		found := setupFiles(home)
-		w.d.Post(func() {
+		post(func(w *window) {
 			if w.file == v && v.path == "" {
 				v.found = found
 				v.show()

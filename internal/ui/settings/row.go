@@ -25,6 +25,9 @@ const (
 	choiceWidth = 280
 )
 
+// maxShown is how many bytes a list can have to be shown in a field.
+const maxShown = 6 << 10
+
 // settingRow is a setting on a page: its name, the field that its type asks for,
 // what it does, and what is wrong with it now.
 type settingRow struct {
@@ -44,19 +47,19 @@ func (w *window) row(key string) *settingRow {
 	if i < 0 {
 		return nil
 	}
-	l, v := w.d.Lang, w.value(key)
+	l, value, by := w.d.Lang, w.holds(key), w.by(key)
 	r := &settingRow{w: w, entry: all[i], object: newColumn(4), fault: newFaultLine()}
 	w.rows[key] = r
 	title := l.T(text.SettingTitle(key))
-	if n, long := w.state.More[key]; long {
+	if list, ok := w.state.set.Get(key).([]string); ok && len(value) > maxShown {
 		r.object.Add(fieldLabel(title))
-		r.object.Add(kit.Paragraph(l.T(text.PrefsTooLong, n, w.state.Path)))
+		r.object.Add(kit.Paragraph(l.T(text.PrefsTooLong, len(list), settings.Path(w.d.Dirs))))
 		return r
 	}
-	if v.By != "" && r.entry.Type != settings.Flag {
+	if by != "" && r.entry.Type != settings.Flag {
 		r.object.Add(fieldLabel(title))
-		r.object.Add(lockedValue(shownValue(l, r.entry, v.Text)))
-		r.object.Add(lockedLine(l.T(text.PrefsLocked, v.By)))
+		r.object.Add(lockedValue(shownValue(l, r.entry, value)))
+		r.object.Add(lockedLine(l.T(text.PrefsLocked, by)))
 		r.object.Add(kit.Paragraph(helpOf(l, key)))
 		return r
 	}
@@ -67,15 +70,17 @@ func (w *window) row(key string) *settingRow {
 	r.object.Add(input)
 	r.object.Add(r.fault.object)
 	r.object.Add(kit.Paragraph(helpOf(l, key)))
-	if key == "card.hotkey" && w.state.Hotkey != "" {
-		r.object.Add(kit.Trouble(w.state.Hotkey))
+	if key == "card.hotkey" {
+		w.hotkey = newFaultLine()
+		r.object.Add(w.hotkey.object)
+		w.StatusChanged()
 	}
 	r.put(w.now(key))
 	r.check(w.now(key))
 	r.live = true
-	if v.By != "" {
+	if by != "" {
 		disable()
-		r.object.Add(lockedLine(l.T(text.PrefsLocked, v.By)))
+		r.object.Add(lockedLine(l.T(text.PrefsLocked, by)))
 	}
 	return r
 }
@@ -116,7 +121,7 @@ func shownValue(l text.Language, e settings.Entry, s string) string {
 // check tells beside the field what is wrong with a text.
 func (r *settingRow) check(s string) bool {
 	_, err := settings.ParseText(r.entry.Key, s)
-	if err == nil || r.w.value(r.entry.Key).By != "" {
+	if err == nil || r.w.by(r.entry.Key) != "" {
 		r.fault.say("")
 		return true
 	}
@@ -168,7 +173,7 @@ func (r *settingRow) input(title string) (field fyne.CanvasObject, disable func(
 		r.focus = c
 		return onGrid(c), c.Disable
 	case r.entry.Key == "card.monitor":
-		return r.choice(append([]string{"active", "primary"}, r.w.state.Monitors...))
+		return r.choice(append([]string{"active", "primary"}, r.w.d.Welcome.Room.Monitors...))
 	case r.entry.Type == settings.Choice:
 		return r.choice(r.entry.Choices)
 	case r.entry.Type == settings.List && r.entry.Choices != nil:

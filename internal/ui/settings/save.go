@@ -1,13 +1,19 @@
 package settings
 
 import (
+	"context"
+	"strings"
+
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/layout"
 	"fyne.io/fyne/v2/widget"
 
 	"wiebelt/internal/deskapi"
+	"wiebelt/internal/secret"
+	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
+	"wiebelt/internal/trial"
 	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
 )
@@ -63,9 +69,7 @@ func (f *settingsFooter) show() {
 
 // undo goes back to what holds.
 func (w *window) undo() {
-	seq := w.draft.seq
 	w.draft = newDraft()
-	w.draft.seq = seq
 	w.rebuild()
 	w.trial.edited()
 }
@@ -97,64 +101,79 @@ func (w *window) wrong() string {
 	return ""
 }
 
-// save asks the resident to keep the draft.
+// save keeps the draft: all of it, or nothing.
 func (w *window) save() {
-	l := w.d.Lang
+	l, d := w.d.Lang, &w.draft
 	if key := w.wrong(); key != "" {
-		w.draft.said, w.draft.bad = l.T(text.PrefsBadValues), true
+		d.said, d.bad = l.T(text.PrefsBadValues), true
 		w.footer.show()
 		w.showKey(key)
 		return
 	}
-	d := &w.draft
-	d.seq++
+	want, err := w.wanted()
+	if err != nil {
+		d.said, d.bad = secretSentence(l, err), true
+		w.footer.show()
+		return
+	}
 	d.saving, d.said, d.bad = true, "", false
-	m := deskapi.SettingsSave{Seq: d.seq, Changes: w.changes(), Secret: d.secret}
-	if d.linesIn {
-		lines := filledLines(d.lines)
-		m.Lines = &lines
-	}
-	if d.phoneIn {
-		m.Phones = &d.phones
-	}
-	for name, s := range d.secrets {
-		m.Secrets = append(m.Secrets, deskapi.PhoneSecret{Name: name, Secret: s})
-	}
-	w.d.Send(deskapi.KindSettingsSave, m)
 	w.footer.show()
-	seq := d.seq
-	w.d.After(savingSilent, func() {
-		w.d.Post(func() {
-			if w.current() && w.draft.saving && w.draft.seq == seq {
-				w.draft.saving, w.draft.said, w.draft.bad = false, l.T(text.PrefsTestSilent), true
-				w.footer.show()
-			}
-		})
+	dirs := w.d.Dirs
+	w.under.save = w.work(func(ctx context.Context, post func(func(*window))) {
+		ctx, cancel := context.WithTimeout(ctx, saveIn)
+		defer cancel()
+		before, _ := settings.Load(dirs)
+		_, err := trial.Save(ctx, dirs, before, want)
+		post(func(w *window) { w.saved(err, want.Secret != "" || len(want.Links) > 0) })
 	})
 }
 
-// saved takes the answer.
-func (w *window) saved(m deskapi.SettingsSaved) {
+// wanted is the draft, its values being allowed; the error is about a secret.
+func (w *window) wanted() (trial.Wanted, error) {
+	d := w.draft
+	want := trial.Wanted{Links: map[string]string{}}
+	want.Changes, _ = w.changes()
+	if d.linesIn {
+		want.Changes["line"] = filledLines(d.lines)
+	}
+	if d.phoneIn {
+		want.Changes["softphone"] = d.phones
+	}
+	var err error
+	if d.secret != "" {
+		want.Secret, err = secret.ReadSecret(strings.NewReader(d.secret))
+	}
+	for name, typed := range d.secrets {
+		if err == nil {
+			want.Links[name], err = secret.ReadSecret(strings.NewReader(typed))
+		}
+	}
+	return want, err
+}
+
+// saved tells how that went.
+func (w *window) saved(err error, secrets bool) {
 	l := w.d.Lang
 	w.draft.saving = false
-	if m.OK {
-		seq := w.draft.seq
+	if err == nil {
 		w.draft = newDraft()
-		w.draft.seq, w.draft.said = seq, l.T(text.PrefsSaved)
-		w.stale = true // what holds now comes with the next message
+		w.draft.said = l.T(text.PrefsSaved)
+		w.stale = true // what holds now is read next
 		w.footer.show()
 		w.trial.savedNow()
+		w.d.Changed(kit.Either(secrets, deskapi.ChangedSecret, deskapi.ChangedSettings))
+		w.load()
 		return
 	}
-	w.draft.said, w.draft.bad = m.Sentence, true
-	if len(m.Bad) > 0 {
-		w.draft.said = l.T(text.PrefsBadValues)
-		for _, key := range m.Bad {
-			if r := w.rows[key]; r != nil {
-				r.fault.say(wantOf(l, r.entry))
-			}
+	bad, why := w.notSaved(err)
+	w.draft.said, w.draft.bad = why, true
+	for _, key := range bad {
+		if r := w.rows[key]; r != nil {
+			r.fault.say(wantOf(l, r.entry))
 		}
-		w.showKey(m.Bad[0])
+	}
+	if len(bad) > 0 {
+		w.showKey(bad[0])
 	}
 	w.footer.show()
 }

@@ -54,9 +54,8 @@ func (b *secretBox) address() {
 	b.show()
 	b.w.d.After(askSecretIn, func() {
 		b.w.d.Post(func() {
-			if b.asked == mine && b.w.current() && b.w.hubBox == b {
-				b.w.d.Send(deskapi.KindSettingsSecret, deskapi.SettingsSecretAsk{BaseURL: b.w.now("hub.base_url"),
-					Client: b.w.now("hub.client_id"), Store: b.w.now("hub.secret_store")})
+			if b.asked == mine && b.w.d.Page(deskapi.WindowSettings) == kit.Page(b.w) && b.w.hubBox == b {
+				b.w.look()
 			}
 		})
 	})
@@ -65,7 +64,7 @@ func (b *secretBox) address() {
 // moved tells whether the secret that holds belongs to another address or client
 // than those in the window.
 func (w *window) moved() bool {
-	was, err := secret.Hub(w.value("hub.base_url").Text, w.value("hub.client_id").Text)
+	was, err := secret.Hub(w.holds("hub.base_url"), w.holds("hub.client_id"))
 	if err != nil {
 		return false // there was none
 	}
@@ -77,7 +76,7 @@ func (w *window) moved() bool {
 func (b *secretBox) show() {
 	w, l := b.w, b.w.d.Lang
 	k := w.secret
-	known := k != nil && k.BaseURL == w.now("hub.base_url") && k.Client == w.now("hub.client_id")
+	known := k != nil && k.base == w.now("hub.base_url") && k.client == w.now("hub.client_id")
 	b.state.Objects = nil
 	b.entry.SetPlaceHolder(l.T(text.PrefsSecretEnter))
 	say := func(s string) {
@@ -88,44 +87,40 @@ func (b *secretBox) show() {
 		b.state.Add(kit.Trouble(l.T(text.PrefsSecretAgain)))
 	case !known && k == nil:
 		say(l.T(text.PrefsSecretLooking))
-	case !known || k.State == string(secret.NotSet):
+	case !known || k.state == secret.NotSet:
 		say(l.T(text.PrefsSecretNone))
 		if w.moved() && w.draft.secret == "" {
 			b.state.Add(kit.Trouble(l.T(text.PrefsSecretAgain)))
 		}
-	case k.State == string(secret.IsSet), k.State == string(secret.IsWaiting):
+	case k.state == secret.IsSet, k.state == secret.IsWaiting:
 		b.entry.SetPlaceHolder(l.T(text.PrefsSecretNew))
 		say(savedOn(l, k))
-	case k.State == string(secret.Absent):
+	case k.state == secret.Absent:
 		b.state.Add(kit.Trouble(l.T(text.PrefsSecretNoStore)))
 	default:
-		b.state.Add(kit.Trouble(l.T(text.SecretState(k.State))))
+		b.state.Add(kit.Trouble(l.T(text.SecretState(string(k.state)))))
 	}
 	b.state.Refresh()
 }
 
 // savedOn says since when there is a secret.
-func savedOn(l text.Language, k *deskapi.SettingsSecret) string {
-	day, err := time.Parse(time.DateOnly, k.On)
+func savedOn(l text.Language, k *kept) string {
 	switch {
-	case k.State == string(secret.IsWaiting):
+	case k.state == secret.IsWaiting:
 		return l.T(text.PrefsSecretWaiting)
-	case err != nil:
+	case k.on.IsZero():
 		return l.T(text.PrefsSecretSet)
 	case l == text.Dutch:
-		return l.T(text.PrefsSecretOn, day.Format("02-01-2006"))
+		return l.T(text.PrefsSecretOn, k.on.Format("02-01-2006"))
 	}
-	return l.T(text.PrefsSecretOn, day.Format(time.DateOnly))
+	return l.T(text.PrefsSecretOn, k.on.Format(time.DateOnly))
 }
 
 // takeKept takes how secrets are kept.
-func (w *window) takeKept(m deskapi.SettingsSecret) {
-	w.secret = &m
-	if m.Phones != nil {
-		w.kept = m.Phones
-		if w.phones != nil && w.state != nil {
-			w.phones.showSecrets()
-		}
+func (w *window) takeKept(k kept) {
+	w.secret = &k
+	if w.phones != nil {
+		w.phones.again()
 	}
 	if w.hubBox != nil {
 		w.hubBox.show()

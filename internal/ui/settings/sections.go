@@ -46,18 +46,18 @@ func (w *window) addRows(part *fyne.Container, keys []string) {
 // hubSection is what a newcomer fills in, and the test.
 func (w *window) hubSection(part *fyne.Container, s section) {
 	l := w.d.Lang
-	by := w.value("hub.base_url").By
+	by := w.by("hub.base_url")
 	if by == "" {
 		intro := l.T(text.PrefsHubIntro)
-		if c := w.state.Support; c != "" {
+		if c := w.state.set.Support.Contact; c != "" {
 			intro += " " + l.T(text.PrefsHubAsk, c)
 		}
 		part.Add(kit.Paragraph(intro))
 	} else {
 		part.Add(kit.Boxed(kit.Paragraph(l.T(text.PrefsLockedHub, by))))
 	}
-	if w.state.Expiry != "" {
-		part.Add(kit.Trouble(w.state.Expiry))
+	if w.state.expiry != "" {
+		part.Add(kit.Trouble(w.state.expiry))
 	}
 	open := kit.NewButton(l.T(text.PrefsFileOpen), w.pickFile)
 	part.Add(container.NewHBox(open))
@@ -109,7 +109,7 @@ func (w *window) advancedSection(part *fyne.Container, s section) {
 func (w *window) problems() fyne.CanvasObject {
 	lines := newColumn(4)
 	lines.Add(kit.Trouble(w.d.Lang.T(text.PrefsProblems)))
-	for _, p := range w.state.Problems {
+	for _, p := range w.state.problems {
 		lines.Add(kit.Paragraph(p))
 	}
 	return kit.Boxed(lines)

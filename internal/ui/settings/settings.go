@@ -1,17 +1,17 @@
 // Package settings is the window with every setting: a page for everybody and one
-// for administrators, with what only the resident can do (keep a secret, try the
-// hub, take over a set-up file) asked of it.
+// for administrators, where a hub can be tried before it is kept, and a set-up
+// file taken over.
 //
-// The window owns the draft: what was typed and not saved. What holds is in the
-// resident's file, and comes from there anew with every state. All of it belongs
-// to Fyne's thread; nothing here runs beside it.
+// The window owns the draft, which is what was typed and not saved, and the set-up
+// file that is open, with its secret. All of it belongs to Fyne's thread. Files,
+// secret stores and hubs are read, written and asked beside it, by functions that
+// the commands use too; a secret goes nowhere but to its store and to the hub that
+// it is for.
 package settings
 
 import (
-	"encoding/json"
 	"reflect"
 	"slices"
-	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
@@ -25,10 +25,8 @@ import (
 )
 
 const (
-	sectionsWidth  = 184
-	settingsWidth  = 536             // of a page, in however wide a window
-	settingsSilent = 8 * time.Second // the resident's answer is no longer waited for
-	savingSilent   = 30 * time.Second
+	sectionsWidth = 184
+	settingsWidth = 536 // of a page, in however wide a window
 )
 
 // window shows every setting: a page for everybody and one for
@@ -44,13 +42,13 @@ type window struct {
 	pages  *fyne.Container // holds the page, or the set-up file
 	footer *settingsFooter
 
-	state    *deskapi.SettingsState // nil until the resident has answered
-	kept     map[string]string      // states of the links' secrets, by name; nil until told
-	secret   *deskapi.SettingsSecret
-	silent   bool
-	stale    bool // what is shown was saved, and what holds now is on its way
+	state    *state // nil until it was read
+	secret   *kept  // nil until it was looked for
+	stale    bool   // what is shown was saved, and what holds now is on its way
 	draft    settingsDraft
-	advanced bool // is shown
+	under    *under
+	next     *window // this one, built anew; nil mostly
+	advanced bool    // is shown
 
 	rows    map[string]*settingRow // of both pages, by key
 	parts   map[string]fyne.CanvasObject
@@ -59,6 +57,7 @@ type window struct {
 	hubBox  *secretBox
 	trial   *trialBox
 	phones  *phonesBox
+	hotkey  *faultLine    // of card.hotkey
 	file    *setupView    // a set-up file is shown; nil mostly
 	asking  *widget.PopUp // whether to close without saving; nil mostly
 }
@@ -66,13 +65,12 @@ type window struct {
 // settingsDraft is what was changed and not saved.
 type settingsDraft struct {
 	texts   map[string]string // by key, as for settings.ParseText
-	lines   []deskapi.SettingsLine
-	phones  []deskapi.SettingsPhone
+	lines   []settings.Line
+	phones  []settings.Softphone
 	linesIn bool // lines were changed; phonesIn likewise
 	phoneIn bool
 	secret  string            // of the hub's client
 	secrets map[string]string // of links, by name
-	seq     int               // of the last question
 	saving  bool
 	said    string
 	bad     bool // what is said is trouble
@@ -82,15 +80,16 @@ func newDraft() settingsDraft {
 	return settingsDraft{texts: map[string]string{}, secrets: map[string]string{}}
 }
 
-// Open opens the window and asks for the settings.
+// Open opens the window and reads the settings.
 func Open(d *kit.Desk) kit.Page {
 	w := newWindow(d)
-	d.Send(deskapi.KindSettingsAsk, nil)
+	d.Send(deskapi.KindWaysAsk, nil)
+	w.load()
 	return w
 }
 
 func newWindow(d *kit.Desk) *window {
-	w := &window{d: d, pages: container.NewStack(), draft: newDraft(), shown: sectionCard}
+	w := &window{d: d, pages: container.NewStack(), draft: newDraft(), under: newUnder(), shown: sectionCard}
 	l := d.Lang
 	for i, s := range settingsPlan() {
 		switch {
@@ -107,7 +106,10 @@ func newWindow(d *kit.Desk) *window {
 	w.scroll.OnScrolled = func(fyne.Position) { w.mark() }
 	w.footer = newSettingsFooter(w)
 	if old, ok := d.Page(deskapi.WindowSettings).(*window); ok { // built anew, in another language or look
-		w.state, w.kept, w.secret, w.draft, w.shown, w.advanced = old.state, old.kept, old.secret, old.draft, old.shown, old.advanced
+		w.state, w.secret, w.draft, w.under, w.shown, w.advanced = old.state, old.secret, old.draft, old.under, old.shown, old.advanced
+		old.next = w
+		w.under.test()
+		w.under.file()
 		w.draft.said, w.draft.bad = "", false // in the other language
 	}
 	body := container.NewBorder(nil, w.footer.object, nil, nil, container.New(kit.Sided(sectionsWidth), side, w.scroll))
@@ -116,14 +118,6 @@ func newWindow(d *kit.Desk) *window {
 	w.win.Canvas().SetOnTypedKey(kit.OnEscape(w.escape))
 	w.win.SetOnDropped(func(_ fyne.Position, all []fyne.URI) { w.dropped(all) })
 	w.build()
-	d.After(settingsSilent, func() {
-		d.Post(func() {
-			if w.state == nil && w.current() {
-				w.silent = true
-				w.show()
-			}
-		})
-	})
 	return w
 }
 
@@ -138,64 +132,36 @@ func (w *window) Chosen() string {
 	return w.shown
 }
 
-// current tells whether this is still the window that is open.
-func (w *window) current() bool { return w.d.Page(deskapi.WindowSettings) == kit.Page(w) }
+// ShowAt implements kit.Page's placed: it shows a set-up file.
+func (w *window) ShowAt(path string) { w.openFile(path) }
 
-// Take implements kit.Page.
-func (w *window) Take(kind string, raw json.RawMessage) {
-	switch kind {
-	case deskapi.KindSettingsState:
-		var m deskapi.SettingsState
-		if w.d.Decode(kind, raw, &m) {
-			w.takeState(m)
-		}
-	case deskapi.KindSettingsKept:
-		var m deskapi.SettingsSecret
-		if w.d.Decode(kind, raw, &m) {
-			w.takeKept(m)
-		}
-	case deskapi.KindSettingsSaved:
-		var m deskapi.SettingsSaved
-		if w.d.Decode(kind, raw, &m) && m.Seq == w.draft.seq {
-			w.saved(m)
-		}
-	case deskapi.KindSettingsStep:
-		var m deskapi.SettingsStep
-		if w.d.Decode(kind, raw, &m) {
-			if l := w.steps(); l != nil {
-				l.step(m)
-			}
-		}
-	case deskapi.KindSettingsTested:
-		var m deskapi.SettingsTested
-		if w.d.Decode(kind, raw, &m) && w.trial != nil {
-			w.trial.tested(m)
-		}
-	case deskapi.KindSettingsOffice:
-		var m deskapi.SettingsOffice
-		if w.d.Decode(kind, raw, &m) && w.file != nil {
-			w.file.opened(m)
-		}
-	case deskapi.KindSettingsTaken:
-		var m deskapi.SettingsTaken
-		if w.d.Decode(kind, raw, &m) && w.file != nil {
-			w.file.taken(m)
-		}
-	case deskapi.KindSettingsOffer:
-		w.d.Send(deskapi.KindSettingsAsk, nil)
+// StatusChanged implements kit.Page's statusKeeper.
+func (w *window) StatusChanged() {
+	if w.hotkey == nil {
+		return
+	}
+	said := ""
+	if w.d.Welcome.Status.Hotkey != "" && w.holds("card.hotkey") != "off" {
+		said = w.d.Lang.T(text.PrefsHotkeyOff)
+	}
+	w.hotkey.say(said)
+}
+
+// WaysChanged implements kit.Page's waysKeeper.
+func (w *window) WaysChanged() {
+	if w.phones != nil {
+		w.phones.again()
 	}
 }
 
+// Closed implements kit.Page's closer.
+func (w *window) Closed() { w.under.end() }
+
 // takeState shows what holds. What is typed and not saved stays.
-func (w *window) takeState(m deskapi.SettingsState) {
-	file := m.File
-	m.File = ""
+func (w *window) takeState(m state) {
 	if w.state == nil || w.stale || !reflect.DeepEqual(*w.state, m) {
-		w.state, w.silent, w.stale = &m, false, false
+		w.state, w.stale = &m, false
 		w.rebuild()
-	}
-	if file != "" {
-		w.openFile(file)
 	}
 }
 
@@ -212,7 +178,7 @@ func (w *window) build() {
 		w.trial.resume(old)
 	}
 	general, admins := newColumn(28), newColumn(28)
-	if len(w.state.Problems) > 0 {
+	if len(w.state.problems) > 0 {
 		general.Add(w.problems())
 		admins.Add(w.problems())
 	}
@@ -239,13 +205,10 @@ func newColumn(between float32) *fyne.Container {
 
 // show shows the page of the section that is chosen, or the set-up file.
 func (w *window) show() {
-	l := w.d.Lang
 	var content fyne.CanvasObject = container.NewWithoutLayout()
 	switch {
 	case w.file != nil:
 		content = w.file.object
-	case w.state == nil && w.silent:
-		content = kit.EmptyPage(l.T(text.PrefsTitle), nil, l.T(text.PrefsSilent))
 	case w.state == nil:
 	case w.isAdmin(w.shown):
 		content = w.admins
@@ -340,27 +303,23 @@ func (w *window) scrollTo(y float32) {
 	w.scroll.Refresh()
 }
 
-// value is what holds of a key.
-func (w *window) value(key string) deskapi.SettingsValue {
-	for _, v := range w.state.Values {
-		if v.Key == key {
-			return v
-		}
-	}
-	return deskapi.SettingsValue{Key: key}
-}
+// holds is what holds of a key, as text.
+func (w *window) holds(key string) string { return w.state.values[key].Value }
+
+// by is where the policy stands that locks a key, "" if none does.
+func (w *window) by(key string) string { return w.state.set.LockedBy(key) }
 
 // now is the text of a key as it stands in the window.
 func (w *window) now(key string) string {
 	if s, ok := w.draft.texts[key]; ok {
 		return s
 	}
-	return w.value(key).Text
+	return w.holds(key)
 }
 
 // changed notes what was typed into a row, and checks it.
 func (w *window) changed(key, s string) {
-	if sameSetting(key, s, w.value(key).Text) {
+	if sameSetting(key, s, w.holds(key)) {
 		delete(w.draft.texts, key)
 	} else {
 		w.draft.texts[key] = s
@@ -380,17 +339,6 @@ func (w *window) edited() {
 	}
 }
 
-// steps is what the steps of a test are shown in.
-func (w *window) steps() *stepList {
-	switch {
-	case w.file != nil:
-		return w.file.steps
-	case w.trial != nil:
-		return w.trial.steps
-	}
-	return nil
-}
-
 // sameSetting compares two texts of a key by what they mean.
 func sameSetting(key, a, b string) bool {
 	if a == b {
@@ -401,14 +349,26 @@ func sameSetting(key, a, b string) bool {
 	return errA == nil && errB == nil && reflect.DeepEqual(x, y)
 }
 
-// changes are the keys of the draft, as they are sent.
-func (w *window) changes() (all []deskapi.SettingsChange) {
+// changes are what was typed, as for settings.Set, and the keys of it that cannot
+// be set.
+func (w *window) changes() (changes map[string]any, bad []string) {
+	changes = map[string]any{}
 	for _, e := range settings.Keys() {
-		if s, ok := w.draft.texts[e.Key]; ok {
-			all = append(all, deskapi.SettingsChange{Key: e.Key, Text: s, Reset: s == "" && e.Type != settings.List})
+		s, typed := w.draft.texts[e.Key]
+		if !typed {
+			continue
+		}
+		v, err := settings.ParseText(e.Key, s)
+		switch {
+		case s == "" && e.Type != settings.List:
+			changes[e.Key] = nil
+		case err != nil:
+			bad = append(bad, e.Key)
+		default:
+			changes[e.Key] = v
 		}
 	}
-	return all
+	return changes, bad
 }
 
 func (w *window) unsaved() bool {
@@ -432,7 +392,6 @@ func (w *window) escape() {
 // close closes the window, and asks first where something would be lost.
 func (w *window) close() {
 	gone := func() {
-		w.d.Send(deskapi.KindSettingsStop, nil)
 		w.win.SetCloseIntercept(nil)
 		w.win.Close()
 	}

@@ -1,10 +1,11 @@
 package settings
 
 import (
-	"encoding/json"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -13,29 +14,31 @@ import (
 	"fyne.io/fyne/v2/test"
 	"fyne.io/fyne/v2/widget"
 
+	"wiebelt/internal/contact"
 	"wiebelt/internal/deskapi"
+	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
+	"wiebelt/internal/trial"
 	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/kittest"
 )
 
-// only gives what was said of a kind since the last take.
-func only[T any](b *kittest.Bench, kind string) (all []T) {
-	for _, m := range b.Said {
-		if v, ok := m.M.(T); ok && m.Kind == kind {
-			all = append(all, v)
-		}
+// written is the settings file.
+func written(t testing.TB, b *kittest.Bench) string {
+	t.Helper()
+	src, err := os.ReadFile(settings.Path(b.Dirs))
+	if err != nil {
+		t.Fatal(err)
 	}
-	b.Said = nil
-	return all
+	return string(src)
 }
 
 // Every key of the table has a row with a field in the window, of everybody's
 // keys on the one page and of administrators' on the other, and every field of
 // the lists stands in their boxes. Keys says the same.
 func TestSettingsHoldEveryKey(t *testing.T) {
-	b := openSettingsWith(t, text.Dutch, "light", stateOf(parsed(t, officeSettings)))
+	b := openOn(t, text.Dutch, "light", officeSettings)
 	w := opened(b)
 	w.Choose(sectionAdvanced)
 	want := map[string]bool{}
@@ -97,7 +100,7 @@ func partOf(in, o fyne.CanvasObject) bool {
 // Values that people choose, and those that Dutch or English people write, are
 // those of the file.
 func TestSettingsFields(t *testing.T) {
-	b := openSettingsWith(t, text.Dutch, "light", stateOf(settings.Defaults()))
+	b := openOn(t, text.Dutch, "light", nothing)
 	w := opened(b)
 	for key, c := range map[string]struct{ typed, sent string }{
 		"card.full_for":         {"90", "90s"},
@@ -150,67 +153,73 @@ func TestSettingsFields(t *testing.T) {
 	}
 }
 
-// What is typed is sent when it is saved, all at once and nothing else; a value
-// that cannot be keeps everything here.
+// What is typed is kept when it is saved, all at once: settings in the file, whose
+// comments stay, secrets in their store and nowhere else. A value that cannot be
+// keeps everything here. The resident is told what to look at.
 func TestSettingsSave(t *testing.T) {
-	b := openSettingsWith(t, text.Dutch, "light", stateOf(parsed(t, officeSettings)))
+	b := openOn(t, text.Dutch, "light", "# by hand\n"+officeSettings)
 	w := opened(b)
 	if !w.footer.save.Disabled() {
 		t.Error("there is something to save before anything was changed")
 	}
+	before := written(t, b)
 	typeInto(w, "support.contact", "Piet, toestel 12")
 	typeInto(w, "hub.base_url", "ftp://hub.example")
-	b.Said = nil
 	test.Tap(w.footer.save)
-	if got := only[deskapi.SettingsSave](b, deskapi.KindSettingsSave); len(got) != 0 || w.shown != sectionHub || !w.draft.bad {
-		t.Errorf("a wrong value was sent: %v", got)
+	if written(t, b) != before || w.shown != sectionHub || !w.draft.bad {
+		t.Error("a wrong value was kept")
 	}
 	typeInto(w, "hub.base_url", "https://api.hub.example") // as it was
-	w.hubBox.entry.SetText("kanarie")
+	w.hubBox.entry.SetText("\x00")
 	test.Tap(w.footer.save)
-	got := only[deskapi.SettingsSave](b, deskapi.KindSettingsSave)
-	if len(got) != 1 || len(got[0].Changes) != 1 || got[0].Changes[0] != (deskapi.SettingsChange{Key: "support.contact", Text: "Piet, toestel 12"}) ||
-		got[0].Secret != "kanarie" || got[0].Lines != nil || got[0].Phones != nil {
-		t.Fatalf("%#v", got)
+	if written(t, b) != before || !w.draft.bad || w.draft.said == "" {
+		t.Errorf("what is no secret: %q", w.draft.said)
 	}
-	if s := fmt.Sprintf("%v %+v %#v", got[0], got[0], got[0]); strings.Contains(s, "kanarie") {
-		t.Error("printed: " + s)
-	}
-	b.Tell(t, deskapi.KindSettingsSaved, deskapi.SettingsSaved{Seq: got[0].Seq, Bad: []string{"support.contact"}})
-	if !w.unsaved() || w.rows["support.contact"].fault.said == "" {
-		t.Error("a refused value is not marked")
-	}
+	w.hubBox.entry.SetText("kanarie-een")
+	w.draft.secrets["centrale"] = "kanarie-twee"
 	test.Tap(w.footer.save)
-	got = only[deskapi.SettingsSave](b, deskapi.KindSettingsSave)
-	b.Tell(t, deskapi.KindSettingsSaved, deskapi.SettingsSaved{Seq: got[0].Seq - 1, OK: true}) // of before
-	if !w.unsaved() {
-		t.Error("an old answer counts")
+	kittest.WantTexts(t, w.win, text.Dutch.T(text.PrefsSaved))
+	if now := written(t, b); now != strings.Replace(before, "Jan (IT), toestel 140", "Piet, toestel 12", 1) {
+		t.Error(now)
 	}
-	b.Tell(t, deskapi.KindSettingsSaved, deskapi.SettingsSaved{Seq: got[0].Seq, OK: true})
-	b.Tell(t, deskapi.KindSettingsState, stateOf(parsed(t, strings.Replace(officeSettings, "Jan (IT), toestel 140", "Piet, toestel 12", 1))))
+	if len(b.Said) != 1 || !reflect.DeepEqual(b.Said[0].M, deskapi.Changed{What: deskapi.ChangedSecret}) {
+		t.Errorf("said %v", b.Said)
+	}
 	if w.unsaved() || w.hubBox.entry.Text != "" || w.now("support.contact") != "Piet, toestel 12" || strings.Contains(strings.Join(kittest.Texts(w.win), ""), "kanarie") {
 		t.Error("what was saved is not what is shown, or the secret still is")
+	}
+	if k := w.secret; k.state != secret.IsSet || k.on.IsZero() || k.links["centrale"] != secret.IsSet {
+		t.Errorf("%+v", k)
 	}
 	typeInto(w, "support.contact", "x")
 	test.Tap(w.footer.undo)
 	if w.unsaved() || w.now("support.contact") != "Piet, toestel 12" {
 		t.Error("not undone")
 	}
+
+	// What the policy locks meanwhile is marked; a file that is no TOML is never
+	// written over.
+	typeInto(w, "support.contact", "x")
+	w.saved(&trial.LockedError{Keys: []string{"support.contact"}}, false)
+	if !w.unsaved() || w.rows["support.contact"].fault.said == "" {
+		t.Error("a refused value is not marked")
+	}
+	put(t, b, "[hub\n")
+	b.Said = nil
+	test.Tap(w.footer.save)
+	if written(t, b) != "[hub\n" || !w.draft.bad || len(b.Said) > 0 {
+		t.Errorf("%q, said %v", w.draft.said, b.Said)
+	}
 }
 
 // What the policy sets is shown and cannot be changed, and it says who set it and
 // where.
 func TestSettingsLocked(t *testing.T) {
-	st := stateOf(parsed(t, officeSettings))
-	const place = "/etc/wiebelt/policy.toml"
-	for i := range st.Values {
-		if k := st.Values[i].Key; strings.HasPrefix(k, "hub.") || k == "card.corner" || k == "card.over_fullscreen" {
-			st.Values[i].By = place
-		}
-	}
-	st.LinesBy, st.PhonesBy = place, place
-	b := openSettingsWith(t, text.Dutch, "light", st)
+	b := openOn(t, text.Dutch, "light", nothing)
 	w := opened(b)
+	st := locked(t, text.Dutch)
+	place := st.set.LockedBy("hub.base_url")
+	w.takeState(st)
 	w.Choose(sectionAdvanced)
 	n := 0
 	for key, r := range w.rows {
@@ -239,10 +248,10 @@ func TestSettingsLocked(t *testing.T) {
 // Another address or client asks for the secret anew, and shows none of another
 // address.
 func TestSettingsSecretMoves(t *testing.T) {
-	b := openSettingsWith(t, text.Dutch, "light", stateOf(parsed(t, officeSettings)))
+	b := openOn(t, text.Dutch, "light", officeSettings)
 	w := opened(b)
 	w.Choose(sectionHub)
-	b.Tell(t, deskapi.KindSettingsKept, keptOffice)
+	w.takeKept(keptOffice)
 	kittest.WantTexts(t, w.win, "Opgeslagen op 12-03-2026")
 	for _, address := range []string{"https://api.other.example", "https://api.hub.example:8443"} {
 		typeInto(w, "hub.base_url", address)
@@ -250,12 +259,11 @@ func TestSettingsSecretMoves(t *testing.T) {
 			t.Errorf("%s: %s", address, all)
 		}
 	}
-	b.Said = nil
 	for _, f := range b.Later {
 		f()
 	}
-	if asked := only[deskapi.SettingsSecretAsk](b, deskapi.KindSettingsSecret); len(asked) != 1 || asked[0].BaseURL != "https://api.hub.example:8443" {
-		t.Errorf("asked %v", asked)
+	if k := w.secret; k.base != "https://api.hub.example:8443" || k.state != secret.NotSet {
+		t.Errorf("looked for %+v", k)
 	}
 	typeInto(w, "hub.base_url", "https://API.hub.example/other") // the same host
 	if w.moved() {
@@ -267,29 +275,18 @@ func TestSettingsSecretMoves(t *testing.T) {
 	}
 }
 
-// The test speaks of what stands in the window, shows its steps as they come and
-// offers what worked; another one overtakes it.
+// The test shows its steps as they come and offers what worked; stopped, it is over.
 func TestSettingsTrial(t *testing.T) {
-	b := openSettingsWith(t, text.Dutch, "light", stateOf(parsed(t, officeSettings)))
+	b := openOn(t, text.Dutch, "light", officeSettings)
 	w := opened(b)
 	w.Choose(sectionHub)
 	typeInto(w, "hub.organisation_code", "9999")
 	w.hubBox.entry.SetText("getypt")
 	w.trial.number.SetText("06 98 76 00 11")
-	b.Said = nil
-	test.Tap(w.trial.start)
-	sent := only[deskapi.SettingsTest](b, deskapi.KindSettingsTest)
-	if len(sent) != 1 || sent[0].Secret != "getypt" || sent[0].Number != "06 98 76 00 11" ||
-		!slices.Equal(sent[0].Changes, []deskapi.SettingsChange{{Key: "hub.organisation_code", Text: "9999"}}) {
-		t.Fatalf("%#v", sent)
-	}
-	steps(t, b, text.Dutch, 2, "credentials_refused")
+	w.trial.begin()
+	steps(w, text.Dutch, 2, contact.CredentialsRefused)
 	kittest.WantTexts(t, w.win, "Het adres van de hub is gevonden.", "De hub zegt", "Client authentication failed", "Beheerder: voer client-id", "toestel 140")
-	b.Tell(t, deskapi.KindSettingsStep, deskapi.SettingsStep{Seq: sent[0].Seq + 5, Step: "lookup", State: "ok", Sentence: "van een ander"})
-	if strings.Contains(strings.Join(kittest.Texts(w.win), ""), "van een ander") {
-		t.Error("a step of another test")
-	}
-	b.Tell(t, deskapi.KindSettingsTested, deskapi.SettingsTested{Seq: sent[0].Seq, OK: true, Better: []deskapi.SettingsChange{{Key: "hub.scope_parameter", Text: "scope"}}})
+	w.trial.tested(outcome{ok: true, better: []value{{"hub.scope_parameter", "scope"}}})
 	kittest.WantTexts(t, w.win, "De test is geslaagd. Sla de instellingen nog op.", "Zo overnemen")
 	w.trial.adopt()
 	if w.draft.texts["hub.scope_parameter"] != "scope" || w.hubBox.entry.Text != "getypt" || w.now("hub.organisation_code") != "9999" {
@@ -297,56 +294,74 @@ func TestSettingsTrial(t *testing.T) {
 	}
 	typeInto(w, "hub.organisation_code", "1")
 	kittest.WantTexts(t, w.win, "Dit was de test van voor uw laatste wijziging.")
-	b.Said = nil
+
+	var begun func(context.Context)
+	b.Go = func(work func(context.Context)) { begun = work }
 	test.Tap(w.trial.start)
 	test.Tap(w.trial.start) // stops it
-	if len(b.Said) != 2 || b.Said[1].Kind != deskapi.KindSettingsStop || w.trial.running {
-		t.Errorf("%v", b.Said)
+	begun(t.Context())
+	if w.trial.running || w.trial.result != nil || len(w.trial.steps.seen) > 0 {
+		t.Error("a test that was stopped is told of")
 	}
+	typeInto(w, "hub.base_url", "ftp://nonsense")
+	test.Tap(w.trial.start)
+	kittest.WantTexts(t, w.win, text.Dutch.T(text.PrefsTestBad))
 }
 
-// A set-up file only shows: it is asked for with its passphrase and taken over
-// after a click.
+// A set-up file that was opened shows itself, asks for its passphrase, shows old
+// and new and changes nothing without a click; put away, it is forgotten.
 func TestSettingsSetupFile(t *testing.T) {
-	b := openSettingsWith(t, text.Dutch, "light", stateOf(parsed(t, officeSettings)))
+	h, kantoor := testHub(t)
+	b := openOn(t, text.Dutch, "light", hubText("https://old.example"))
 	w := opened(b)
-	st := stateOf(parsed(t, officeSettings))
-	st.File = "/home/jan/kantoor.wiebelt"
-	b.Said = nil
-	b.Tell(t, deskapi.KindSettingsState, st)
-	if w.file == nil || len(b.Said) != 0 || w.footer.object.Visible() || w.Chosen() != "" {
-		t.Fatal("the file is not shown, or something was asked already")
+	path, phrase := setupFile(t, hubText(h.BaseURL()), kantoor)
+	b.Tell(t, deskapi.KindShow, deskapi.Show{Window: deskapi.WindowSettings, Place: path})
+	if w.file == nil || w.footer.object.Visible() || w.Chosen() != "" {
+		t.Fatal("the file is not shown")
 	}
 	kittest.WantTexts(t, w.win, "kantoor.wiebelt", "Wachtwoordzin")
+	before := written(t, b)
 	w.file.open() // without a passphrase
-	w.file.phrase.SetText("vier willekeurige woorden")
+	if w.file.why != "" || w.file.opened != nil {
+		t.Error("opened without a passphrase")
+	}
+	w.file.phrase.SetText("vier andere woordjes hier")
 	w.file.open()
-	w.file.open() // it is on its way
-	asked := only[deskapi.SettingsFile](b, deskapi.KindSettingsFile)
-	if len(asked) != 1 || asked[0].Path != st.File || asked[0].Passphrase == "" {
-		t.Fatalf("%#v", asked)
+	kittest.WantTexts(t, w.win, text.Dutch.T(text.SetupWrong))
+	w.file.phrase.SetText(phrase)
+	w.file.open()
+	kittest.WantTexts(t, w.win, "https://old.example", "http://127.", "het adres van de hub verandert")
+	if w.file.phrase.Text != "" || strings.Contains(strings.Join(kittest.Texts(w.win), ""), kantoor) || written(t, b) != before {
+		t.Error("the passphrase or the secret is still there, or something changed")
 	}
-	b.Tell(t, deskapi.KindSettingsOffice, deskapi.SettingsOffice{Seq: asked[0].Seq, Moved: true, Rows: []deskapi.SettingsRow{
-		{Key: "hub.base_url", Now: "https://api.hub.example", New: "https://evil.example"}}})
-	kittest.WantTexts(t, w.win, "https://api.hub.example", "https://evil.example", "het adres van de hub verandert")
-	if len(b.Said) != 0 || w.file.phrase.Text != "" {
-		t.Error("something was asked without a click, or the passphrase is still there")
-	}
+	b.Said = nil
 	for _, button := range buttonsIn(w.file.object) {
 		if button.Text == "Testen en overnemen" {
 			test.Tap(button)
 		}
 	}
-	took := only[deskapi.SettingsTake](b, deskapi.KindSettingsTake)
-	if len(took) != 1 || took[0].Seq != asked[0].Seq {
-		t.Fatalf("%v", took)
+	kittest.WantTexts(t, w.win, text.Dutch.T(text.PrefsFileTaken))
+	if s, _ := settings.Load(b.Dirs); s.Hub.BaseURL != h.BaseURL() || w.holds("hub.base_url") != h.BaseURL() {
+		t.Error("not taken over, or not shown")
 	}
-	b.Tell(t, deskapi.KindSettingsStep, deskapi.SettingsStep{Seq: took[0].Seq, Step: "name", State: "failed", Sentence: "Het adres is niet te vinden."})
-	b.Tell(t, deskapi.KindSettingsTaken, deskapi.SettingsTaken{Seq: took[0].Seq, Why: "De proef is mislukt. Er is niets veranderd."})
-	kittest.WantTexts(t, w.win, "Het adres is niet te vinden.", "Er is niets veranderd.")
+	if len(b.Said) != 1 || !reflect.DeepEqual(b.Said[0].M, deskapi.Changed{What: deskapi.ChangedSecret}) {
+		t.Errorf("said %v", b.Said)
+	}
+
+	// Held for a while only, and not longer than it is shown.
+	w.openFile(path)
+	w.file.phrase.SetText(phrase)
+	b.Later = nil
+	w.file.open()
+	for _, f := range b.Later {
+		f()
+	}
+	if w.file.opened != nil {
+		t.Error("held for ever")
+	}
 	w.Choose(sectionHub)
-	if w.file != nil || len(b.Said) != 1 || b.Said[0].Kind != deskapi.KindSettingsStop {
-		t.Error("the resident still holds the file")
+	if w.file != nil {
+		t.Error("still held")
 	}
 }
 
@@ -369,7 +384,7 @@ func buttonsIn(o fyne.CanvasObject) (all []*kit.Button) {
 // Numbers and links can be added, changed and removed; what a kind needs is told
 // while it is not there.
 func TestSettingsLists(t *testing.T) {
-	b := openSettingsWith(t, text.Dutch, "light", stateOf(parsed(t, officeSettings)))
+	b := openOn(t, text.Dutch, "light", officeSettings)
 	w := opened(b)
 	w.Choose(sectionLines)
 	tap := func(label string) {
@@ -395,26 +410,26 @@ func TestSettingsLists(t *testing.T) {
 	w.phones.build()
 	w.phones.changed()
 	kittest.WantTexts(t, w.win, "Nodig bij deze soort.")
-	b.Said = nil
+	before := written(t, b)
 	test.Tap(w.footer.save)
-	if len(only[deskapi.SettingsSave](b, deskapi.KindSettingsSave)) != 0 {
-		t.Error("a link without what it needs was sent")
+	if written(t, b) != before {
+		t.Error("a link without what it needs was kept")
 	}
 	w.phones.all[2].Address, w.phones.all[2].Extension, w.phones.all[2].User = "https://3cx.example", "101", "wiebelt"
 	w.phones.build()
 	w.phones.changed()
 	w.draft.secrets["3cx"] = "kanarie"
 	test.Tap(w.footer.save)
-	got := only[deskapi.SettingsSave](b, deskapi.KindSettingsSave)
-	if len(got) != 1 || len(*got[0].Lines) != 1 || len(*got[0].Phones) != 3 || (*got[0].Phones)[2].Kind != "3cx" || len(got[0].Secrets) != 1 {
-		t.Fatalf("%#v", got)
+	now, problems := settings.Load(b.Dirs)
+	if len(now.Lines) != 1 || len(now.Softphones) != 3 || now.Softphones[2].Kind != "3cx" || w.secret.links["3cx"] != secret.IsSet || len(problems) > 0 {
+		t.Errorf("%v %v", now.Softphones, problems)
 	}
 }
 
 // Another language or look while something is typed: the window reads anew, and
 // what was typed is still there.
 func TestSettingsFollow(t *testing.T) {
-	b := openSettingsWith(t, text.Dutch, "light", stateOf(parsed(t, officeSettings)))
+	b := openOn(t, text.Dutch, "light", officeSettings)
 	w := opened(b)
 	w.Choose(sectionHub)
 	typeInto(w, "support.contact", "Piet")
@@ -432,9 +447,9 @@ func TestSettingsFollow(t *testing.T) {
 }
 
 // Nobody loses what was typed by closing the window, and a window that was closed
-// has the resident end what it did for it.
+// ends what it began.
 func TestSettingsClose(t *testing.T) {
-	b := openSettingsWith(t, text.Dutch, "light", stateOf(parsed(t, officeSettings)))
+	b := openOn(t, text.Dutch, "light", officeSettings)
 	w := opened(b)
 	typeInto(w, "support.contact", "Piet")
 	w.close()
@@ -446,30 +461,57 @@ func TestSettingsClose(t *testing.T) {
 		t.Fatal("Escape did not go back to the settings")
 	}
 	test.Tap(w.footer.undo)
-	b.Said = nil
+	var begun func(context.Context)
+	b.Go = func(work func(context.Context)) { begun = work }
+	test.Tap(w.trial.start)
 	w.close()
-	if b.Page(deskapi.WindowSettings) != nil || len(b.Said) != 1 || b.Said[0].Kind != deskapi.KindSettingsStop {
-		t.Errorf("still open, or said %v", b.Said)
+	begun(t.Context())
+	if b.Page(deskapi.WindowSettings) != nil || !w.trial.running {
+		t.Error("still open, or told of a test that nobody waits for")
 	}
 }
 
-// Without an answer the window says so, and strange messages are passed over.
-func TestSettingsSilent(t *testing.T) {
-	b := kittest.New(t, kittest.Greeting(text.Dutch), map[string]kit.Opener{deskapi.WindowSettings: Open})
-	b.Show(deskapi.WindowSettings)
+// What only the running Wiebelt knows is shown as it changes: how links are doing,
+// and that the hotkey does not work.
+func TestSettingsLive(t *testing.T) {
+	b := openOn(t, text.Dutch, "light", officeSettings)
 	w := opened(b)
-	for _, kind := range []string{"settings.kept", "settings.saved", "settings.step", "settings.tested", "settings.office", "settings.taken", "settings.unheard"} {
-		for _, raw := range []string{`{}`, `[]`, `null`, `x`} {
-			b.Handle(kind, json.RawMessage(raw))
-		}
+	hotkey := text.Dutch.T(text.PrefsHotkeyOff)
+	if strings.Contains(strings.Join(kittest.Texts(w.win), "|"), hotkey) {
+		t.Error("trouble with the hotkey that nobody told of")
 	}
-	w.Choose(sectionHub)
-	for _, f := range b.Later {
-		f()
+	b.Tell(t, deskapi.KindStatus, deskapi.Status{OK: true, Hotkey: "taken"})
+	kittest.WantTexts(t, w.win, hotkey)
+	w.Choose(sectionPhones)
+	b.Tell(t, deskapi.KindWays, deskapi.Ways{Ways: []deskapi.WayState{{Kind: "ari", Name: "centrale", Phase: deskapi.LinkRefused, Why: "denied"}}})
+	kittest.WantTexts(t, w.win, text.Dutch.T(text.PrefsPhase(deskapi.LinkRefused))+". "+text.LinkTrouble(text.Dutch, "denied"))
+	b.Tell(t, deskapi.KindWays, deskapi.Ways{})
+	if strings.Contains(strings.Join(kittest.Texts(w.win), "|"), text.Dutch.T(text.PrefsPhase(deskapi.LinkRefused))) {
+		t.Error("a phase of before")
 	}
-	kittest.WantTexts(t, w.win, "Wiebelt antwoordt niet.")
-	b.Tell(t, deskapi.KindSettingsState, stateOf(settings.Defaults()))
-	kittest.WantTexts(t, w.win, "Algemeen", "Hoek")
+}
+
+// Lists that are too long to be changed here are told by their length, and what is
+// wrong in the file without quoting it.
+func TestSettingsLongLists(t *testing.T) {
+	var src strings.Builder
+	src.WriteString(nothing + "[phone]\nnever_lookup = [")
+	for i := range 500 {
+		fmt.Fprintf(&src, "\"020%s%03d\",\n", strings.Repeat("1", 100), i)
+	}
+	src.WriteString("]\n[card]\ncorner = 5\n[nonsense]\nx = \"kanarie\"\n")
+	for i := range 500 {
+		fmt.Fprintf(&src, "[[line]]\nnumber = \"0201234%03d\"\nname = \"x\"\n[[softphone]]\nkind = \"bria\"\nname = \"n%d\"\n", i, i)
+	}
+	b := openOn(t, text.Dutch, "light", src.String())
+	w := opened(b)
+	for _, section := range []string{sectionAdvanced, sectionLines, sectionPhones} {
+		w.Choose(section)
+		kittest.WantTexts(t, w.win, "500")
+	}
+	if s := strings.Join(w.state.problems, ""); len(w.state.problems) != 2 || strings.Contains(s, "kanarie") || !strings.Contains(s, "card.corner") {
+		t.Errorf("%q", w.state.problems)
+	}
 }
 
 func TestSetupFilesAreFound(t *testing.T) {
@@ -498,7 +540,7 @@ func TestSetupFilesAreFound(t *testing.T) {
 
 // The list marks the section that is read, whoever scrolled to it.
 func TestListFollowsScrolling(t *testing.T) {
-	b := openSettingsWith(t, text.Dutch, "light", stateOf(parsed(t, officeSettings)))
+	b := openOn(t, text.Dutch, "light", officeSettings)
 	w := opened(b)
 	kittest.Scaled(w.win, fyne.NewSize(720, 688), 1)
 	var marked []string
@@ -522,7 +564,7 @@ func TestListFollowsScrolling(t *testing.T) {
 // them holds too.
 func TestValuesInWords(t *testing.T) {
 	for _, l := range []text.Language{text.Dutch, text.English} {
-		w := opened(openSettingsWith(t, l, "light", stateOf(parsed(t, officeSettings))))
+		w := opened(openOn(t, l, "light", officeSettings))
 		for key, values := range wellKnown {
 			for _, v := range values {
 				label := choiceLabel(l, key, v)

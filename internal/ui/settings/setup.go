@@ -1,7 +1,13 @@
 package settings
 
 import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
 	"path/filepath"
+	"runtime/debug"
+	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
@@ -11,7 +17,11 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"wiebelt/internal/deskapi"
+	"wiebelt/internal/profile"
+	"wiebelt/internal/settings"
+	"wiebelt/internal/settings/setup"
 	"wiebelt/internal/text"
+	"wiebelt/internal/trial"
 	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
 )
@@ -27,22 +37,37 @@ type setupView struct {
 	phrase  *field
 	number  *field
 	steps   *stepList
-	seq     int
-	office  *deskapi.SettingsOffice // nil before it was opened
+	opened  *openedFile // nil before that
+	why     string      // it could not be opened
 	opening bool
 	testing bool
-	done    *deskapi.SettingsTaken
+	taken   bool
+	refused string   // why it was not taken over
 	found   []string // set-up files on this computer, by their paths
 }
 
+// openedFile is a set-up file as it was shown: what is taken over is this, not what
+// stands in the file by then.
+type openedFile struct {
+	office  setup.Office
+	changes map[string]any
+	hub     settings.Hub // as it would be
+	rows    []trial.Row
+	support string // who helps
+	moved   bool   // the hub's address becomes another one
+}
+
+// openedFor is how long a file that was opened, its secret included, is held for
+// somebody to take over.
+const openedFor = 15 * time.Minute
+
 // openFile shows a set-up file in the place of the pages.
 func (w *window) openFile(path string) {
-	if w.file != nil {
-		w.closeFile()
+	if w.testingFile() {
+		return
 	}
-	w.draft.seq++
-	v := &setupView{w: w, path: path, body: newColumn(12), phrase: w.newSecretField(), number: w.newField(),
-		steps: newStepList(w.d.Lang), seq: w.draft.seq}
+	w.closeFile()
+	v := &setupView{w: w, path: path, body: newColumn(12), phrase: w.newSecretField(), number: w.newField(), steps: newStepList(w.d.Lang)}
 	v.phrase.OnSubmitted = func(string) { v.open() }
 	v.number.SetPlaceHolder(w.d.Lang.T(text.PrefsTestNumber))
 	v.object = container.New(kit.AtMost(settingsWidth), container.New(layout.NewCustomPaddedLayout(20, 24, kit.Edge, kit.Edge), v.body))
@@ -55,55 +80,131 @@ func (w *window) openFile(path string) {
 	}
 }
 
-// closeFile goes back to the pages; the resident forgets the file.
+// closeFile goes back to the pages and forgets the file.
 func (w *window) closeFile() {
+	w.under.file()
 	w.file = nil
-	w.d.Send(deskapi.KindSettingsStop, nil)
 	w.show()
 }
 
+// open decrypts the file and shows what it would change. It changes nothing.
 func (v *setupView) open() {
 	if v.opening || v.phrase.Text == "" {
 		return
 	}
-	v.opening, v.office = true, nil
-	v.w.draft.seq++
-	v.seq = v.w.draft.seq
-	v.w.d.Send(deskapi.KindSettingsFile, deskapi.SettingsFile{Seq: v.seq, Path: v.path, Passphrase: v.phrase.Text})
+	v.opening, v.opened, v.why = true, nil, ""
 	v.show()
+	dirs, l, path, phrase := v.w.d.Dirs, v.w.d.Lang, v.path, v.phrase.Text
+	v.w.under.file = v.w.work(func(_ context.Context, post func(func(*window))) {
+		o, why := openSetup(dirs, l, path, phrase)
+		post(func(w *window) {
+			if w.file == v {
+				v.takeOpened(o, why)
+			}
+		})
+	})
 }
 
-// opened takes what stands in the file.
-func (v *setupView) opened(m deskapi.SettingsOffice) {
-	if m.Seq != v.seq {
-		return
+// openSetup reads a set-up file, or says why that cannot be.
+func openSetup(d profile.Dirs, l text.Language, path, phrase string) (o *openedFile, why string) {
+	before, _ := settings.Load(d)
+	if !filepath.IsAbs(path) {
+		return nil, l.T(text.PrefsFileGone)
 	}
-	v.opening, v.office = false, &m
-	if m.Why == "" {
+	b, err := trial.ReadSetup(path)
+	if err != nil {
+		return nil, l.T(text.PrefsFileGone)
+	}
+	office, err := trial.OpenSetup(b, phrase)
+	debug.FreeOSMemory() // one try takes 256 MB
+	if err != nil {
+		return nil, shortened(l.Error(err))
+	}
+	changes := office.Changes()
+	next, _, err := trial.After(before, changes)
+	switch {
+	case errors.Is(err, trial.ErrOtherHub):
+		return nil, l.T(text.SetupPolicy)
+	case err != nil:
+		return nil, l.T(text.SetupDamaged)
+	}
+	return &openedFile{office, changes, next, trial.Rows(before, office, changes),
+		cmp.Or(office.Settings.Support.Contact, before.Support.Contact), before.Hub.BaseURL != "" && before.Hub.BaseURL != next.BaseURL}, ""
+}
+
+// takeOpened shows what stands in the file, or why it cannot be opened.
+func (v *setupView) takeOpened(o *openedFile, why string) {
+	v.opening, v.opened, v.why = false, o, why
+	if o != nil {
 		v.phrase.SetText("")
+		v.w.d.After(openedFor, func() {
+			v.w.d.Post(func() {
+				if v.opened == o && !v.testing && !v.taken {
+					v.opened = nil
+					v.show()
+				}
+			})
+		})
 	}
 	v.show()
 }
 
-// take has the resident test the file and take it over.
+// take tests the hub of the file, and takes the file over if that went well.
 func (v *setupView) take() {
-	v.testing, v.done = true, nil
-	v.steps.begin(v.seq)
-	v.w.d.Send(deskapi.KindSettingsTake, deskapi.SettingsTake{Seq: v.seq, Number: v.number.Text})
+	v.testing, v.refused = true, ""
+	v.steps.begin()
 	v.show()
+	dirs, o, number, l := v.w.d.Dirs, v.opened, v.number.Text, v.w.d.Lang
+	v.w.under.file = v.w.work(func(ctx context.Context, post func(func(*window))) {
+		err := takeOver(ctx, dirs, o, number, func(st trial.Step) {
+			s := inWords(l, st, o.support)
+			post(func(*window) { v.steps.step(s) })
+		})
+		post(func(w *window) { v.end(w, err) })
+	})
 }
 
-// taken takes how that went.
-func (v *setupView) taken(m deskapi.SettingsTaken) {
-	if m.Seq != v.seq {
-		return
+// errNotPassed and errChanged: the test of a set-up file failed, and the policy
+// changed since the file was shown.
+var errNotPassed, errChanged = text.Errorf(text.SetupTestFailed), text.Errorf(text.PrefsFileAgain)
+
+func takeOver(ctx context.Context, d profile.Dirs, o *openedFile, number string, say func(trial.Step)) error {
+	const encoding = "hub.basic_auth_encoding"
+	before, _ := settings.Load(d)
+	t := trial.Trial{Dirs: d, Settings: before, Hub: o.hub, Secret: o.office.Secret, Number: number}
+	if !before.Locked(encoding) {
+		t.Others = []string{encoding}
 	}
-	v.testing, v.done = false, &m
+	better, ok := t.Run(ctx, say)
+	if !ok {
+		return errNotPassed
+	}
+	if now, _, err := trial.After(before, o.changes); err != nil || now != o.hub {
+		return errChanged
+	}
+	changes := maps.Clone(o.changes)
+	if e := better[encoding]; e != "" {
+		changes[encoding] = e
+	}
+	ctx, cancel := context.WithTimeout(ctx, saveIn)
+	defer cancel()
+	_, err := trial.Save(ctx, d, before, trial.Wanted{Changes: changes, Secret: o.office.Secret, Works: true})
+	return err
+}
+
+// end tells how taking over went.
+func (v *setupView) end(w *window, err error) {
+	v.testing, v.taken = false, err == nil
 	v.steps.end()
-	if m.OK { // what was typed before belongs to a hub of before
-		seq := v.w.draft.seq
-		v.w.draft = newDraft()
-		v.w.draft.seq, v.w.stale = seq, true
+	switch {
+	case errors.Is(err, errNotPassed), errors.Is(err, errChanged):
+		v.refused = w.d.Lang.Error(err)
+	case err != nil:
+		_, v.refused = w.notSaved(err)
+	default: // what was typed before belongs to a hub of before
+		w.draft, w.stale = newDraft(), true
+		w.d.Changed(deskapi.ChangedSecret)
+		w.load()
 	}
 	v.show()
 }
@@ -119,7 +220,7 @@ func (v *setupView) show() {
 		return
 	}
 	b.Add(kit.Plain(filepath.Base(v.path), base.SizeNameText, widget.LowImportance))
-	if v.office == nil || v.office.Why != "" {
+	if v.opened == nil {
 		v.showLocked(b)
 	} else {
 		v.showRows(b)
@@ -134,8 +235,8 @@ func (v *setupView) showLocked(b *fyne.Container) {
 	b.Add(container.New(layout.NewCustomPaddedVBoxLayout(4), fieldLabel(l.T(text.PrefsFilePhrase)), v.phrase))
 	if v.opening {
 		b.Add(kit.Paragraph(l.T(text.PrefsFileOpening)))
-	} else if v.office != nil {
-		b.Add(kit.Trouble(v.office.Why))
+	} else if v.why != "" {
+		b.Add(kit.Trouble(v.why))
 	}
 	open := kit.NewButton(l.T(text.PrefsFileShow), v.open)
 	open.Importance = widget.HighImportance
@@ -146,14 +247,14 @@ func (v *setupView) showLocked(b *fyne.Container) {
 // showRows shows old and new side by side.
 func (v *setupView) showRows(b *fyne.Container) {
 	l := v.w.d.Lang
-	if v.office.Moved {
+	if v.opened.moved {
 		b.Add(kit.Trouble(l.T(text.SetupMoved)))
 	}
 	b.Add(kit.Paragraph(l.T(text.PrefsFileCheck)))
 	table := newColumn(8)
 	head := func(k text.Key) fyne.CanvasObject { return caption(l.T(k)) }
 	table.Add(container.New(sideBySide{}, head(text.SetupSetting), head(text.SetupNow), head(text.SetupNew)))
-	for _, r := range v.office.Rows {
+	for _, r := range v.opened.rows {
 		table.Add(kit.NewRule(canvas.NewRectangle(nil)))
 		changed := r.Now != r.New
 		value := func(s string, strong bool) fyne.CanvasObject {
@@ -165,23 +266,23 @@ func (v *setupView) showRows(b *fyne.Container) {
 			}
 			return kit.Plain(s, theme.SizeHint, widget.MediumImportance)
 		}
-		table.Add(container.New(sideBySide{}, kit.Plain(l.T(titleOfRow(r.Key)), theme.SizeHint, widget.LowImportance), value(r.Now, false), value(r.New, changed)))
+		table.Add(container.New(sideBySide{}, kit.Plain(l.T(titleOfRow(r.Key)), theme.SizeHint, widget.LowImportance), value(shortened(r.Now), false), value(shortened(r.New), changed)))
 	}
 	table.Add(kit.NewRule(canvas.NewRectangle(nil)))
 	b.Add(table)
-	if v.done == nil || !v.done.OK {
+	if !v.taken {
 		b.Add(container.New(layout.NewCustomPaddedVBoxLayout(4), fieldLabel(l.T(text.PrefsFileNumber)), v.number))
 	}
 	b.Add(v.steps.object)
 	switch {
 	case v.testing:
 		b.Add(kit.Paragraph(l.T(text.PrefsFileTesting)))
-	case v.done != nil && v.done.OK:
+	case v.taken:
 		b.Add(good(l.T(text.PrefsFileTaken)))
-	case v.done != nil:
-		b.Add(kit.Trouble(v.done.Why))
+	case v.refused != "":
+		b.Add(kit.Trouble(v.refused))
 	}
-	if v.done != nil && v.done.OK {
+	if v.taken {
 		end := kit.NewButton(l.T(text.PrefsFileClose), v.w.closeFile)
 		end.Importance = widget.HighImportance
 		b.Add(container.NewHBox(end))

@@ -3,47 +3,23 @@ package settings
 import (
 	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"fyne.io/fyne/v2"
 
+	"wiebelt/internal/contact"
 	"wiebelt/internal/deskapi"
+	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
-	"wiebelt/internal/settings/templates"
 	"wiebelt/internal/text"
+	"wiebelt/internal/trial"
 	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/kittest"
 	"wiebelt/internal/ui/theme"
 )
-
-// stateOf is the resident's answer for settings.
-func stateOf(s *settings.Settings) deskapi.SettingsState {
-	st := deskapi.SettingsState{Path: "/home/jan/.config/wiebelt/settings.toml", Support: s.Support.Contact, Monitors: []string{"DP-1", "HDMI-1"},
-		LinesBy: s.LockedBy("line"), PhonesBy: s.LockedBy("softphone")}
-	for _, e := range settings.Keys() {
-		for _, v := range s.Values() {
-			if v.Key == e.Key {
-				st.Values = append(st.Values, deskapi.SettingsValue{Key: v.Key, Text: v.Value, Source: v.Source.String(), By: s.LockedBy(v.Key)})
-			}
-		}
-	}
-	for _, n := range s.Lines {
-		st.Lines = append(st.Lines, deskapi.SettingsLine{Number: n.Number, Name: n.Name})
-	}
-	for _, p := range s.Softphones {
-		st.Phones = append(st.Phones, deskapi.SettingsPhone{Kind: p.Kind, Name: p.Name, Address: p.Address, Extension: p.Extension, User: p.User})
-	}
-	return st
-}
-
-func parsed(t testing.TB, src string) *settings.Settings {
-	t.Helper()
-	s, problems := settings.Parse(src)
-	if len(problems) > 0 {
-		t.Fatal(problems)
-	}
-	return s
-}
 
 // officeSettings is an office as it is set up.
 const officeSettings = `[hub]
@@ -52,6 +28,7 @@ hub_url = "https://hub.example"
 client_id = "kantoor-dorpsstraat"
 organisation_code = "1234"
 secret_expires = "2027-01-31"
+secret_store = "file"
 [support]
 contact = "Jan (IT), toestel 140"
 [[line]]
@@ -76,16 +53,32 @@ func opened(b *kittest.Bench) *window {
 	return b.Page(deskapi.WindowSettings).(*window)
 }
 
-func openSettingsWith(t *testing.T, l text.Language, look string, st deskapi.SettingsState) *kittest.Bench {
+// openOn opens the window of a profile with these settings.
+func openOn(t *testing.T, l text.Language, look, src string) *kittest.Bench {
 	t.Helper()
-	b := kittest.New(t, kittest.Greeting(l), map[string]kit.Opener{deskapi.WindowSettings: Open})
+	w := kittest.Greeting(l)
+	w.Room.Monitors = []string{"DP-1", "HDMI-1"}
+	b := kittest.New(t, w, map[string]kit.Opener{deskapi.WindowSettings: Open})
 	b.App.Settings().SetTheme(theme.New(look))
+	put(t, b, src)
 	b.Show(deskapi.WindowSettings)
-	b.Tell(t, deskapi.KindSettingsState, st)
+	b.Said = nil
 	return b
 }
 
-var keptOffice = deskapi.SettingsSecret{BaseURL: "https://api.hub.example", Client: "kantoor-dorpsstraat", State: "set", On: "2026-03-12", Phones: map[string]string{"centrale": "set"}}
+// put puts a text in the place of the settings.
+func put(t testing.TB, b *kittest.Bench, src string) {
+	t.Helper()
+	if err := os.WriteFile(settings.Path(b.Dirs), []byte(src), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// nothing is a profile in which nothing is set but where secrets go.
+const nothing = "[hub]\nsecret_store = \"file\"\n"
+
+var keptOffice = kept{base: "https://api.hub.example", client: "kantoor-dorpsstraat", state: secret.IsSet,
+	on: time.Date(2026, 3, 12, 9, 0, 0, 0, time.Local), links: map[string]secret.State{"centrale": secret.IsSet}}
 
 // settingsScenes are the states that a picture shows.
 var settingsScenes = []struct {
@@ -93,8 +86,8 @@ var settingsScenes = []struct {
 	do   func(t testing.TB, b *kittest.Bench, l text.Language)
 }{
 	{"empty-admin", func(t testing.TB, b *kittest.Bench, l text.Language) {
-		b.Tell(t, deskapi.KindSettingsState, stateOf(settings.Defaults()))
-		b.Tell(t, deskapi.KindSettingsKept, deskapi.SettingsSecret{State: "not_set", Phones: map[string]string{}})
+		put(t, b, nothing)
+		opened(b).load()
 		opened(b).Choose(sectionHub)
 	}},
 	{"filled-general", func(t testing.TB, b *kittest.Bench, l text.Language) {}},
@@ -103,30 +96,19 @@ var settingsScenes = []struct {
 	{"filled-lines", func(t testing.TB, b *kittest.Bench, l text.Language) { opened(b).Choose(sectionLines) }},
 	{"filled-phones", func(t testing.TB, b *kittest.Bench, l text.Language) { opened(b).Choose(sectionPhones) }},
 	{"filled-phones-trouble", func(t testing.TB, b *kittest.Bench, l text.Language) {
-		st := stateOf(parsed(t, officeSettings))
-		st.Phones[0].Phase, st.Phones[0].Why = deskapi.LinkDown, "nobody"
-		st.Phones[1].Phase, st.Phones[1].Why = deskapi.LinkRefused, "denied"
-		b.Tell(t, deskapi.KindSettingsState, st)
+		b.Tell(t, deskapi.KindWays, deskapi.Ways{Ways: []deskapi.WayState{
+			{Kind: "baresip", Name: "baresip", Phase: deskapi.LinkDown, Why: "nobody"}, {Kind: "ari", Name: "centrale", Phase: deskapi.LinkRefused, Why: "denied"}}})
 		opened(b).Choose(sectionPhones)
 	}},
 	{"filled-listener", func(t testing.TB, b *kittest.Bench, l text.Language) { opened(b).Choose(sectionListener) }},
 	{"filled-advanced", func(t testing.TB, b *kittest.Bench, l text.Language) { opened(b).Choose(sectionAdvanced) }},
 	{"expiring", func(t testing.TB, b *kittest.Bench, l text.Language) {
-		st := stateOf(parsed(t, officeSettings))
-		st.Expiry = l.N(text.SecretExpires, 12)
-		st.Problems = []string{templates.Say(l, settings.Problem{Kind: settings.NotAllowed, Source: settings.User, Key: "card.corner", Line: 14})}
-		b.Tell(t, deskapi.KindSettingsState, st)
+		put(t, b, strings.Replace(officeSettings, "2027-01-31", kittest.Noon.AddDate(0, 0, 12).Format(time.DateOnly), 1)+"[card]\ncorner = \"middle\"\n")
+		opened(b).load()
 		opened(b).Choose(sectionHub)
 	}},
 	{"locked", func(t testing.TB, b *kittest.Bench, l text.Language) {
-		st := stateOf(parsed(t, officeSettings))
-		for i := range st.Values {
-			if k := st.Values[i].Key; len(k) > 4 && k[:4] == "hub." || k == "card.corner" {
-				st.Values[i].By = "/etc/wiebelt/policy.toml"
-			}
-		}
-		st.LinesBy = "/etc/wiebelt/policy.toml"
-		b.Tell(t, deskapi.KindSettingsState, st)
+		opened(b).takeState(locked(t, l))
 		opened(b).Choose(sectionHub)
 	}},
 	{"bad", func(t testing.TB, b *kittest.Bench, l text.Language) {
@@ -139,27 +121,26 @@ var settingsScenes = []struct {
 	{"test-running", func(t testing.TB, b *kittest.Bench, l text.Language) {
 		w := opened(b)
 		w.Choose(sectionHub)
-		w.trial.toggle()
-		steps(t, b, l, 2, "")
+		w.trial.begin()
+		steps(w, l, 2, "")
 		w.goTo(w.trial.object)
 	}},
 	{"test-failed", func(t testing.TB, b *kittest.Bench, l text.Language) {
 		w := opened(b)
 		w.Choose(sectionHub)
 		w.trial.number.SetText("06 98 76 00 11")
-		w.trial.toggle()
-		steps(t, b, l, 2, "credentials_refused")
-		b.Tell(t, deskapi.KindSettingsTested, deskapi.SettingsTested{Seq: w.trial.seq})
+		w.trial.begin()
+		steps(w, l, 2, contact.CredentialsRefused)
+		w.trial.tested(outcome{})
 		w.goTo(w.trial.object)
 	}},
 	{"test-passed", func(t testing.TB, b *kittest.Bench, l text.Language) {
 		w := opened(b)
 		w.Choose(sectionHub)
 		w.trial.number.SetText("06 98 76 00 11")
-		w.trial.toggle()
-		steps(t, b, l, 5, "")
-		b.Tell(t, deskapi.KindSettingsTested, deskapi.SettingsTested{Seq: w.trial.seq, OK: true,
-			Better: []deskapi.SettingsChange{{Key: "hub.basic_auth_encoding", Text: "rfc6749"}}})
+		w.trial.begin()
+		steps(w, l, 5, "")
+		w.trial.tested(outcome{ok: true, better: []value{{"hub.basic_auth_encoding", "rfc6749"}}})
 		w.goTo(w.trial.object)
 	}},
 	{"moved", func(t testing.TB, b *kittest.Bench, l text.Language) {
@@ -177,45 +158,50 @@ var settingsScenes = []struct {
 		w := opened(b)
 		w.openFile("/home/jan/Downloads/kantoor.wiebelt")
 		w.file.phrase.SetText("verkeerd")
-		w.file.open()
-		b.Tell(t, deskapi.KindSettingsOffice, deskapi.SettingsOffice{Seq: w.file.seq, Why: l.T(text.SetupWrong)})
+		w.file.takeOpened(nil, l.T(text.SetupWrong))
 	}},
 	{"file-beside", func(t testing.TB, b *kittest.Bench, l text.Language) {
 		w := opened(b)
 		w.openFile("/home/jan/Downloads/kantoor.wiebelt")
-		w.file.phrase.SetText("vier willekeurige woorden")
-		w.file.open()
-		b.Tell(t, deskapi.KindSettingsOffice, deskapi.SettingsOffice{Seq: w.file.seq, Moved: true, Rows: []deskapi.SettingsRow{
+		w.file.takeOpened(&openedFile{moved: true, rows: []trial.Row{
 			{Key: "hub.base_url", Now: "https://api.hub.example", New: "https://api.practicehub-productie.example"},
 			{Key: "hub.hub_url", Now: "https://hub.example", New: "https://practicehub-productie.example"},
 			{Key: "hub.client_id", Now: "kantoor-dorpsstraat", New: "kantoor-dorpsstraat"},
 			{Key: "support.contact", Now: "", New: "Jan (IT), toestel 140"},
-			{Key: "line", Now: "020 123 45 67, Schade", New: "020 123 45 67, Schade, 020 123 45 68, Leven"}}})
+			{Key: "line", Now: "020 123 45 67, Schade", New: "020 123 45 67, Schade, 020 123 45 68, Leven"}}}, "")
 	}},
 }
 
-// steps has the resident tell n steps of a test that went well, and one that
-// failed if failure is not "".
-func steps(t testing.TB, b *kittest.Bench, l text.Language, n int, failure string) {
+// locked is what holds where a policy sets the hub, all that an office has, and the
+// card's corner.
+func locked(t testing.TB, l text.Language) state {
 	t.Helper()
-	seq := opened(b).trial.seq
-	for i, name := range trialSteps {
-		m := deskapi.SettingsStep{Seq: seq, Step: name, State: "ok", Sentence: l.T(text.PrefsStepOK(name))}
+	policy := filepath.Join(t.TempDir(), settings.PolicyFile)
+	if err := os.WriteFile(policy, []byte(officeSettings+"[card]\ncorner = \"top-left\"\nover_fullscreen = true\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, problems := settings.CheckPolicy(policy)
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	return stateOf(l, s, kittest.Noon)
+}
+
+// steps shows n steps of a test that went well, and one that failed if failure is
+// not "".
+func steps(w *window, l text.Language, n int, failure contact.Failure) {
+	for i, name := range trialSteps[:min(n+1, len(trialSteps))] {
+		st := trial.Step{Name: name, State: trial.StateOK}
 		switch {
-		case i < n && name == "lookup":
-			m.Sentence = l.N(text.PrefsStepFound, 1, 34)
+		case i < n && name == trial.StepLookup:
+			st.Found, st.Took = 1, 34*time.Millisecond
 		case i == n && failure == "":
-			m.State, m.Sentence = "running", ""
+			st.State = trial.StateRunning
 		case i == n:
-			m = deskapi.SettingsStep{Seq: seq, Step: name, State: "failed", Sentence: "De hub weigert de koppeling.", Detail: "token: invalid_client",
-				Said: "Client authentication failed · invalid_client", Do: l.T(text.FailureDo(failure)) + " " + l.T(text.PrefsAsk, "Jan (IT), toestel 140")}
-			if l == text.English {
-				m.Sentence = "The hub refuses the connection's credentials."
-			}
+			st = trial.Step{Name: name, State: trial.StateFailed, Err: &contact.LookupError{Failure: failure, Detail: "token: invalid_client"},
+				Said: "Client authentication failed · invalid_client"}
 		}
-		if i <= n {
-			b.Tell(t, deskapi.KindSettingsStep, m)
-		}
+		w.trial.steps.step(inWords(l, st, "Jan (IT), toestel 140"))
 	}
 }
 
@@ -236,9 +222,9 @@ func TestSettingsPictures(t *testing.T) {
 				if shots == "" && look == "dark" {
 					continue
 				}
-				b := openSettingsWith(t, l, look, stateOf(parsed(t, officeSettings)))
-				b.Tell(t, deskapi.KindSettingsKept, keptOffice)
+				b := openOn(t, l, look, officeSettings)
 				w := opened(b)
+				w.takeKept(keptOffice)
 				kittest.Scaled(w.win, fyne.NewSize(720, 688), 1)
 				scene.do(t, b, l)
 				kittest.Shot(t, w.win, "settings-"+string(l)+"-"+look+"-"+scene.name)

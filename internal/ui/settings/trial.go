@@ -1,8 +1,12 @@
 package settings
 
 import (
+	"context"
+	"errors"
+	"maps"
 	"slices"
-	"time"
+	"strings"
+	"unicode"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
@@ -10,19 +14,37 @@ import (
 	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
-	"wiebelt/internal/deskapi"
+	"wiebelt/internal/contact"
+	"wiebelt/internal/profile"
+	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
+	"wiebelt/internal/trial"
 	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
 )
 
-// testSilent is how long a test's end is waited for: a little more than it may
-// take.
-const testSilent = 75 * time.Second
-
 // trialSteps are the steps of a test, in their order.
-var trialSteps = []string{"name", "tls", "token", "scopes", "lookup"}
+var trialSteps = []string{trial.StepName, trial.StepTLS, trial.StepToken, trial.StepScopes, trial.StepLookup}
+
+// step is how one step of a test went, in words.
+type step struct {
+	name, state string // of package trial
+	sentence    string // how it went
+	detail      string // for administrators
+	said        string // by the hub, in its own words: text from outside
+	do          string // what helps, and who does it
+}
+
+// outcome is how a test ended.
+type outcome struct {
+	ok     bool
+	why    string // it could not even begin
+	better []value
+}
+
+// value is one that worked where that of the window did not.
+type value struct{ key, text string }
 
 // trialBox tests the hub as it stands in the window.
 type trialBox struct {
@@ -32,9 +54,8 @@ type trialBox struct {
 	start   *kit.Button
 	steps   *stepList
 	end     *fyne.Container
-	seq     int
 	running bool
-	result  *deskapi.SettingsTested
+	result  *outcome
 	old     bool // something was changed since
 	numbers string
 }
@@ -60,7 +81,7 @@ func newTrialBox(w *window) *trialBox {
 // resume goes on where the box of before was.
 func (b *trialBox) resume(old *trialBox) {
 	b.number.SetText(old.number.Text)
-	b.seq, b.running, b.result, b.old, b.numbers = old.seq, old.running, old.result, old.old, old.numbers
+	b.running, b.result, b.old, b.numbers = old.running, old.result, old.old, old.numbers
 	b.steps.resume(old.steps)
 	b.show()
 }
@@ -69,47 +90,140 @@ func (b *trialBox) resume(old *trialBox) {
 func (b *trialBox) toggle() {
 	w := b.w
 	if b.running {
+		w.under.test()
 		b.running = false
-		b.seq++
-		b.steps.clear()
-		w.d.Send(deskapi.KindSettingsStop, nil)
+		b.steps.begin()
 		b.show()
 		return
 	}
-	b.seq++
-	b.steps.begin(b.seq)
-	b.running, b.result, b.old = true, nil, false
-	b.numbers = b.number.Text
-	number := b.numbers
+	b.begin()
+	want, bad := w.changes()
+	typed, dirs, l, number := w.draft.secret, w.d.Dirs, w.d.Lang, b.numbers
 	if len(number) > kit.MaxTyped {
 		number = number[:kit.MaxTyped]
 	}
-	var changes []deskapi.SettingsChange
-	for _, c := range w.changes() { // what is wrong elsewhere is no reason not to test
-		if _, err := settings.ParseText(c.Key, c.Text); err == nil || c.Reset || testedKey(c.Key) {
-			changes = append(changes, c)
-		}
+	if slices.ContainsFunc(bad, testedKey) { // what is wrong elsewhere is no reason not to test
+		b.tested(outcome{why: l.T(text.PrefsTestBad)})
+		return
 	}
-	w.d.Send(deskapi.KindSettingsTest, deskapi.SettingsTest{Seq: b.seq, Changes: changes, Secret: w.draft.secret, Number: number})
-	b.show()
-	seq := b.seq
-	w.d.After(testSilent, func() {
-		w.d.Post(func() {
-			if b.running && b.seq == seq && w.trial == b {
-				b.tested(deskapi.SettingsTested{Seq: seq, Why: w.d.Lang.T(text.PrefsTestSilent)})
-			}
-		})
+	w.under.test = w.work(func(ctx context.Context, post func(func(*window))) {
+		end := try(ctx, dirs, l, want, typed, number, func(s step) { post(func(w *window) { w.trial.steps.step(s) }) })
+		post(func(w *window) { w.trial.tested(end) })
 	})
 }
 
+func (b *trialBox) begin() {
+	b.steps.begin()
+	b.running, b.result, b.old, b.numbers = true, nil, false, b.number.Text
+	b.show()
+}
+
 // testedKey tells whether a test depends on a key.
-func testedKey(key string) bool { return len(key) > 4 && (key[:4] == "hub." || key[:6] == "phone.") }
+func testedKey(key string) bool {
+	return strings.HasPrefix(key, "hub.") || strings.HasPrefix(key, "phone.")
+}
+
+// try tries the hub as it would be with changes, and changes nothing. typed is the
+// secret; "" is the one that is kept for exactly that address and client.
+func try(ctx context.Context, d profile.Dirs, l text.Language, changes map[string]any, typed, number string, say func(step)) outcome {
+	s, _ := settings.Load(d)
+	for key := range changes {
+		if s.Locked(key) {
+			return outcome{why: l.T(text.PrefsTestBad)}
+		}
+	}
+	next, err := s.With(changes)
+	if err != nil {
+		return outcome{why: l.T(text.PrefsTestBad)}
+	}
+	if missing := next.Hub.Missing(); len(missing) > 0 {
+		return outcome{why: l.T(text.PrefsTestMissing, l.T(text.SettingTitle(missing[0])))}
+	}
+	value, why := secretToTry(ctx, d, l, next.Hub, typed)
+	if why != "" {
+		return outcome{why: why}
+	}
+	others := slices.DeleteFunc([]string{"hub.basic_auth_encoding", "hub.scope_parameter", "hub.contact_scopes", "hub.relation_number_field"}, s.Locked)
+	t := trial.Trial{Dirs: d, Settings: next, Hub: next.Hub, Secret: value, Number: number, Others: others}
+	better, ok := t.Run(ctx, func(st trial.Step) { say(inWords(l, st, next.Support.Contact)) })
+	return outcome{ok: ok, better: inOrder(others, better)}
+}
+
+// inOrder are the values of keys, in their order.
+func inOrder(keys []string, values map[string]string) (all []value) {
+	for _, key := range keys {
+		if v, there := values[key]; there {
+			all = append(all, value{key, v})
+		}
+	}
+	return all
+}
+
+// secretToTry is the secret that was typed, or else the one that is kept.
+func secretToTry(ctx context.Context, d profile.Dirs, l text.Language, h settings.Hub, typed string) (value, why string) {
+	if typed != "" {
+		value, err := secret.ReadSecret(strings.NewReader(typed))
+		if err != nil {
+			return "", secretSentence(l, err)
+		}
+		return value, ""
+	}
+	ref, err := secret.Hub(h.BaseURL, h.ClientID)
+	if err != nil {
+		return "", l.T(text.PrefsSecretNoAddress)
+	}
+	store, err := secret.Open(h.SecretStore, d)
+	if err != nil {
+		return "", secretSentence(l, err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookIn)
+	defer cancel()
+	value, err = store.Get(ctx, ref)
+	if errors.Is(err, secret.ErrNotSet) {
+		return "", l.T(text.PrefsSecretMissing)
+	}
+	if err != nil {
+		return "", secretSentence(l, err)
+	}
+	return value, ""
+}
+
+// inWords says how a step went, what to do and who does it.
+func inWords(l text.Language, st trial.Step, support string) step {
+	s := step{name: st.Name, state: st.State}
+	switch st.State {
+	case trial.StateRunning:
+	case trial.StateOff:
+		s.sentence = l.T(kit.Either(st.TestHub, text.PrefsStepTestHub, text.PrefsStepNoNumber))
+	case trial.StateOK:
+		s.sentence = l.T(text.PrefsStepOK(st.Name))
+		if st.Name == trial.StepLookup && st.Found > 0 {
+			s.sentence = l.N(text.PrefsStepFound, st.Found, max(1, st.Took.Milliseconds()))
+		}
+	case trial.StateFailed:
+		s.said = shortened(st.Said)
+		if errors.Is(st.Err, trial.ErrNumber) {
+			s.sentence = l.T(text.PrefsStepBadNumber)
+			return s
+		}
+		var known *contact.LookupError
+		if !errors.As(st.Err, &known) { // nothing was sent
+			s.sentence, s.detail = l.T(text.PrefsTestBad), shortened(st.Err.Error())
+			return s
+		}
+		said := []rune(l.T(text.Failure(string(known.Failure))))
+		said[0] = unicode.ToUpper(said[0])
+		s.sentence, s.detail = string(said), shortened(known.Detail)
+		s.do = l.T(text.FailureDo(string(known.Failure)))
+		if known.Failure.NeedsAdmin() && support != "" {
+			s.do += " " + l.T(text.PrefsAsk, shortened(support))
+		}
+	}
+	return s
+}
 
 // tested takes the end of a test.
-func (b *trialBox) tested(m deskapi.SettingsTested) {
-	if m.Seq != b.seq || !b.running {
-		return
-	}
+func (b *trialBox) tested(m outcome) {
 	b.running, b.result = false, &m
 	b.steps.end()
 	b.show()
@@ -132,13 +246,13 @@ func (b *trialBox) savedNow() { b.show() }
 // adopt puts a value that worked in the place of that of the window.
 func (b *trialBox) adopt() {
 	w := b.w
-	for _, c := range b.result.Better {
-		w.draft.texts[c.Key] = c.Text
-		if sameSetting(c.Key, c.Text, w.value(c.Key).Text) {
-			delete(w.draft.texts, c.Key)
+	for _, v := range b.result.better {
+		w.draft.texts[v.key] = v.text
+		if sameSetting(v.key, v.text, w.holds(v.key)) {
+			delete(w.draft.texts, v.key)
 		}
 	}
-	b.result.Better = nil
+	b.result.better = nil
 	w.draft.said, w.draft.bad = "", false
 	w.rebuild()
 }
@@ -154,9 +268,9 @@ func (b *trialBox) show() {
 	b.end.Objects = nil
 	if m := b.result; m != nil {
 		switch {
-		case m.Why != "":
-			b.end.Add(kit.Trouble(m.Why))
-		case !m.OK:
+		case m.why != "":
+			b.end.Add(kit.Trouble(m.why))
+		case !m.ok:
 			b.end.Add(kit.Trouble(l.T(text.PrefsTestFailed)))
 		case b.numbers == "":
 			b.end.Add(good(l.T(text.PrefsTestPassedNoNumber)))
@@ -165,8 +279,8 @@ func (b *trialBox) show() {
 		default:
 			b.end.Add(good(l.T(text.PrefsTestPassed)))
 		}
-		if len(m.Better) > 0 {
-			b.end.Add(b.better(m.Better))
+		if len(m.better) > 0 {
+			b.end.Add(b.better(m.better))
 		}
 		if b.old {
 			b.end.Add(kit.Paragraph(l.T(text.PrefsTestOld)))
@@ -176,16 +290,16 @@ func (b *trialBox) show() {
 }
 
 // better offers values that worked.
-func (b *trialBox) better(all []deskapi.SettingsChange) fyne.CanvasObject {
+func (b *trialBox) better(all []value) fyne.CanvasObject {
 	l := b.w.d.Lang
 	lines := newColumn(4)
 	lines.Add(kit.Plain(l.T(text.PrefsBetter), theme.SizeHint, widget.MediumImportance))
 	for _, c := range all {
-		v := choiceLabel(l, c.Key, c.Text)
-		if c.Text == "" {
+		v := choiceLabel(l, c.key, c.text)
+		if c.text == "" {
 			v = l.T(text.PrefsBetterEmpty)
 		}
-		lines.Add(kit.Plain(l.T(text.SettingTitle(c.Key))+": "+v, theme.SizeHint, widget.MediumImportance))
+		lines.Add(kit.Plain(l.T(text.SettingTitle(c.key))+": "+v, theme.SizeHint, widget.MediumImportance))
 	}
 	lines.Add(container.NewHBox(kit.NewButton(l.T(text.PrefsBetterTake), b.adopt)))
 	return lines
@@ -195,43 +309,35 @@ func (b *trialBox) better(all []deskapi.SettingsChange) fyne.CanvasObject {
 type stepList struct {
 	l      text.Language
 	object *fyne.Container
-	seq    int // of the test
-	seen   map[string]deskapi.SettingsStep
+	seen   map[string]step
 }
 
 func newStepList(l text.Language) *stepList {
-	return &stepList{l: l, object: newColumn(8), seen: map[string]deskapi.SettingsStep{}}
+	s := &stepList{l: l, object: newColumn(8)}
+	s.begin()
+	return s
 }
 
 func (s *stepList) resume(old *stepList) {
-	s.seq, s.seen = old.seq, old.seen
+	s.seen = old.seen
 	s.show()
 }
-
-func (s *stepList) clear() { s.begin(0) }
 
 // begin waits for the steps of a test.
-func (s *stepList) begin(seq int) {
-	s.seq, s.seen = seq, map[string]deskapi.SettingsStep{}
+func (s *stepList) begin() {
+	s.seen = map[string]step{}
 	s.show()
 }
 
-// step takes a step of the test that is waited for.
-func (s *stepList) step(m deskapi.SettingsStep) {
-	if m.Seq != s.seq || s.seq == 0 || !slices.Contains(trialSteps, m.Step) {
-		return
-	}
-	s.seen[m.Step] = m
+// step shows how a step went.
+func (s *stepList) step(m step) {
+	s.seen[m.name] = m
 	s.show()
 }
 
 // end takes steps off that never ended.
 func (s *stepList) end() {
-	for k, m := range s.seen {
-		if m.State == "running" {
-			delete(s.seen, k)
-		}
-	}
+	maps.DeleteFunc(s.seen, func(_ string, m step) bool { return m.state == trial.StateRunning })
 	s.show()
 }
 
@@ -247,35 +353,35 @@ func (s *stepList) show() {
 }
 
 // stepMarks are the shapes of states.
-var stepMarks = map[string]kit.Mark{"running": kit.MarkRing, "ok": kit.MarkDot, "failed": kit.MarkTrouble, "off": kit.MarkDash}
+var stepMarks = map[string]kit.Mark{trial.StateRunning: kit.MarkRing, trial.StateOK: kit.MarkDot, trial.StateFailed: kit.MarkTrouble, trial.StateOff: kit.MarkDash}
 
 // line is a step: its name, how it went, and what to do.
-func (s *stepList) line(m deskapi.SettingsStep) fyne.CanvasObject {
+func (s *stepList) line(m step) fyne.CanvasObject {
 	l := s.l
 	said := newColumn(2)
-	sentence := m.Sentence
-	if m.State == "running" {
+	sentence := m.sentence
+	if m.state == trial.StateRunning {
 		sentence = l.T(text.PrefsTestRunning)
 	}
 	importance := widget.MediumImportance
-	switch m.State {
-	case "failed":
+	switch m.state {
+	case trial.StateFailed:
 		importance = widget.WarningImportance
-	case "off", "running":
+	case trial.StateOff, trial.StateRunning:
 		importance = widget.LowImportance
 	}
 	said.Add(kit.Plain(sentence, theme.SizeHint, importance))
-	if m.Said != "" {
-		said.Add(kit.Plain(l.T(text.PrefsHubSays, m.Said), theme.SizeHint, widget.MediumImportance))
+	if m.said != "" {
+		said.Add(kit.Plain(l.T(text.PrefsHubSays, m.said), theme.SizeHint, widget.MediumImportance))
 	}
-	if m.Do != "" {
-		said.Add(kit.Plain(m.Do, theme.SizeHint, widget.MediumImportance))
+	if m.do != "" {
+		said.Add(kit.Plain(m.do, theme.SizeHint, widget.MediumImportance))
 	}
-	if m.Detail != "" {
-		said.Add(muted(m.Detail))
+	if m.detail != "" {
+		said.Add(muted(m.detail))
 	}
-	name := container.NewVBox(kit.NewWords(l.T(text.SetupStep(m.Step)), theme.SizeHint, base.ColorNamePlaceHolder, false).Cutting())
-	return marked(stepMarks[m.State], container.New(kit.Columns(stepNameWidth), name, said))
+	name := container.NewVBox(kit.NewWords(l.T(text.SetupStep(m.name)), theme.SizeHint, base.ColorNamePlaceHolder, false).Cutting())
+	return marked(stepMarks[m.state], container.New(kit.Columns(stepNameWidth), name, said))
 }
 
 // stepNameWidth is for the longest name of a step.

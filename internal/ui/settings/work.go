@@ -1,0 +1,160 @@
+package settings
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"wiebelt/internal/health"
+	"wiebelt/internal/secret"
+	"wiebelt/internal/settings"
+	"wiebelt/internal/settings/templates"
+	"wiebelt/internal/text"
+	"wiebelt/internal/trial"
+)
+
+const (
+	lookIn = 6 * time.Second  // for a secret store, which says within two that it is locked
+	saveIn = 15 * time.Second // and an old secret may be tried
+)
+
+// under is what goes on beside the window: ends of each.
+type under struct{ load, look, save, test, file context.CancelFunc }
+
+func newUnder() *under {
+	none := func() {}
+	return &under{none, none, none, none, none}
+}
+
+func (u *under) end() {
+	for _, end := range []context.CancelFunc{u.load, u.look, u.save, u.test, u.file} {
+		end()
+	}
+}
+
+// work does something beside the UI thread. What it finds is for the window as it
+// is by then: it may have been built anew, in another language.
+func (w *window) work(do func(ctx context.Context, post func(func(*window)))) (end context.CancelFunc) {
+	return w.d.Work(func(ctx context.Context, post func(func())) {
+		do(ctx, func(f func(*window)) {
+			post(func() {
+				now := w
+				for now.next != nil {
+					now = now.next
+				}
+				f(now)
+			})
+		})
+	})
+}
+
+// state is what holds.
+type state struct {
+	set      *settings.Settings
+	values   map[string]settings.Value
+	problems []string // of the files, a line each
+	expiry   string   // a sentence for administrators, "" if there is nothing to say
+}
+
+// maxProblems is how many are shown.
+const maxProblems = 10
+
+func stateOf(l text.Language, s *settings.Settings, now time.Time) state {
+	st := state{set: s, values: map[string]settings.Value{}}
+	for _, v := range s.Values() {
+		st.values[v.Key] = v
+	}
+	for _, p := range s.Problems()[:min(len(s.Problems()), maxProblems)] {
+		st.problems = append(st.problems, templates.Say(l, p))
+	}
+	switch stage, days := health.Expiry(now, s.Hub.SecretExpires); stage {
+	case health.ExpirySoon:
+		st.expiry = l.N(text.SecretExpires, days)
+	case health.ExpiryPast:
+		st.expiry = l.T(text.SecretExpired)
+	}
+	return st
+}
+
+// kept tells how secrets are kept, never what they are.
+type kept struct {
+	base, client string
+	state        secret.State            // of the hub's, for that address and client
+	on           time.Time               // when it was set, zero if that is not known
+	links        map[string]secret.State // by name
+}
+
+// load reads what holds, and how secrets are kept.
+func (w *window) load() {
+	w.under.load()
+	d, l := w.d, w.d.Lang
+	w.under.load = w.work(func(ctx context.Context, post func(func(*window))) {
+		s, _ := settings.Load(d.Dirs)
+		st := stateOf(l, s, d.Now())
+		post(func(w *window) { w.takeState(st) })
+		w.lookFor(ctx, s, post)
+	})
+}
+
+// look asks after the secret of the address and client that stand in the window.
+func (w *window) look() {
+	w.under.look()
+	s := *w.state.set
+	s.Hub.BaseURL, s.Hub.ClientID, s.Hub.SecretStore = w.now("hub.base_url"), w.now("hub.client_id"), w.now("hub.secret_store")
+	w.under.look = w.work(func(ctx context.Context, post func(func(*window))) { w.lookFor(ctx, &s, post) })
+}
+
+func (w *window) lookFor(ctx context.Context, s *settings.Settings, post func(func(*window))) {
+	ctx, cancel := context.WithTimeout(ctx, lookIn)
+	defer cancel()
+	k := kept{base: s.Hub.BaseURL, client: s.Hub.ClientID}
+	k.state, k.links = trial.Secrets(ctx, w.d.Dirs, s)
+	if ref, err := secret.Hub(k.base, k.client); err == nil {
+		k.on = secret.SetOn(w.d.Dirs, ref)
+	} else {
+		k.state = secret.NotSet
+	}
+	post(func(w *window) { w.takeKept(k) })
+}
+
+// notSaved says why nothing was saved, and which keys are to blame.
+func (w *window) notSaved(err error) (bad []string, why string) {
+	l := w.d.Lang
+	var wrong *settings.Error
+	var locked *trial.LockedError
+	var store *trial.StoreError
+	switch {
+	case errors.As(err, &locked):
+		return locked.Keys, l.T(text.PrefsBadValues)
+	case errors.As(err, &wrong) && wrong.Problem.Key != "":
+		return []string{wrong.Problem.Key}, l.T(text.PrefsBadValues)
+	case errors.As(err, &wrong):
+		return nil, l.T(text.PrefsNotWritable, settings.FileName)
+	case errors.Is(err, settings.ErrByHand):
+		return nil, l.T(text.PrefsByHand, settings.FileName)
+	case errors.As(err, &store), errors.Is(err, trial.ErrNoAddress):
+		return nil, secretSentence(l, err)
+	}
+	w.d.Log.Warn("settings were not saved", "why", err)
+	return nil, l.T(text.PrefsNotSaved)
+}
+
+// secretSentence says what a secret store, or a secret itself, has against it.
+func secretSentence(l text.Language, err error) string {
+	switch {
+	case errors.Is(err, trial.ErrNoAddress):
+		return l.T(text.PrefsSecretNoAddress)
+	case errors.Is(err, secret.ErrNoStore):
+		return l.T(text.PrefsSecretNoStore)
+	}
+	return l.T(text.SecretState(string(secret.StateOf(err))))
+}
+
+// shortened keeps a text from outside to what a row can hold.
+func shortened(s string) string {
+	const most = 300
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return s
+}

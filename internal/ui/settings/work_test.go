@@ -1,0 +1,306 @@
+package settings
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"wiebelt/internal/contact"
+	"wiebelt/internal/localhub"
+	"wiebelt/internal/profile"
+	"wiebelt/internal/secret"
+	"wiebelt/internal/settings"
+	"wiebelt/internal/settings/setup"
+	"wiebelt/internal/text"
+	"wiebelt/internal/trial"
+	"wiebelt/internal/ui/kittest"
+)
+
+// TestMain: set-up files of these tests cost little work.
+func TestMain(m *testing.M) {
+	setup.Work = 10
+	os.Exit(m.Run())
+}
+
+// profiled is a profile with these settings.
+func profiled(t *testing.T, src string) profile.Dirs {
+	t.Helper()
+	d := kittest.Dirs(t)
+	if err := os.WriteFile(settings.Path(d), []byte(src), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func fileOf(t *testing.T, d profile.Dirs) string {
+	t.Helper()
+	b, err := os.ReadFile(settings.Path(d))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func keepSecret(t *testing.T, d profile.Dirs, base, client, value string) {
+	t.Helper()
+	ref, err := secret.Hub(base, client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := secret.Open(secret.KindFile, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Set(t.Context(), ref, value); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func testHub(t *testing.T) (h *localhub.Hub, value string) {
+	t.Helper()
+	h, err := localhub.Start(context.Background(), localhub.Config{Synthetic: 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = h.Close() })
+	if _, err := h.AddInvented(t.Context(), localhub.Record{Numbers: []string{"06-98760011"}, Contact: contact.Contact{ID: "c-vries", RelationNumber: "100200", FamilyName: "Vries"}}); err != nil {
+		t.Fatal(err)
+	}
+	if value, err = h.AddClient(t.Context(), "office", "1234"); err != nil {
+		t.Fatal(err)
+	}
+	return h, value
+}
+
+func hubText(base string) string {
+	return fmt.Sprintf("# kept by hand\n[hub]\nbase_url = %q\nhub_url = %q\nclient_id = \"office\"\norganisation_code = \"1234\"\nsecret_store = \"file\"\n", base, base)
+}
+
+// tries tries and gives the steps that ended, as well, and how each did.
+func tries(t *testing.T, d profile.Dirs, changes map[string]any, typed, number string) (end outcome, all []step, ended string) {
+	t.Helper()
+	end = try(t.Context(), d, text.Dutch, changes, typed, number, func(s step) {
+		if s.state != trial.StateRunning {
+			all = append(all, s)
+			ended += s.name + " " + s.state + ", "
+		}
+	})
+	return end, all, strings.TrimSuffix(ended, ", ")
+}
+
+// TestTry: the test runs over what stands in the window, saved or not, with a typed
+// secret or the one that is kept, and changes nothing.
+func TestTry(t *testing.T) {
+	h, value := testHub(t)
+	d := profiled(t, nothing)
+	typed := map[string]any{"hub.base_url": h.BaseURL(), "hub.client_id": "office", "hub.organisation_code": "1234"}
+	before := fileOf(t, d)
+	if end, _, _ := tries(t, d, map[string]any{"hub.client_id": "office"}, value, ""); end.ok || !strings.Contains(end.why, "Adres van de koppelvlakken") {
+		t.Errorf("without an address: %+v", end)
+	}
+	if end, _, _ := tries(t, d, typed, "", ""); end.ok || !strings.Contains(end.why, "nog geen geheim") {
+		t.Errorf("without a secret: %+v", end)
+	}
+	end, all, how := tries(t, d, typed, value+"\r\n", "06 98 76 00 11")
+	if !end.ok || len(end.better) > 0 || how != "name ok, tls off, token ok, scopes ok, lookup ok" || !strings.HasPrefix(all[4].sentence, "1 relatie gevonden, in ") {
+		t.Errorf("%+v, %s: %+v", end, how, all)
+	}
+	_, all, how = tries(t, d, typed, "verkeerd", "06 98 76 00 11")
+	if failed := all[len(all)-1]; how != "name ok, tls off, token failed" || failed.said == "" || failed.do == "" || strings.Contains(fmt.Sprint(failed), "verkeerd") {
+		t.Errorf("%s: %+v", how, failed)
+	}
+	if _, _, how = tries(t, d, typed, value, "101"); !strings.HasSuffix(how, "lookup failed") {
+		t.Error(how)
+	}
+	keepSecret(t, d, h.BaseURL(), "office", value)
+	if end, _, _ := tries(t, d, typed, "", ""); !end.ok {
+		t.Errorf("with the kept secret: %+v", end)
+	}
+	if fileOf(t, d) != before {
+		t.Error("a test has changed the settings")
+	}
+}
+
+// TestTryKeepsTheSecret: where the address in the window is another one, not a byte
+// goes there without a secret that was typed for it.
+func TestTryKeepsTheSecret(t *testing.T) {
+	h, value := testHub(t)
+	d := profiled(t, hubText(h.BaseURL()))
+	keepSecret(t, d, h.BaseURL(), "office", value)
+	heard := make(chan string, 100)
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		heard <- r.URL.Path
+		http.Error(w, "no", http.StatusUnauthorized)
+	}))
+	defer other.Close()
+	for _, c := range []map[string]any{{"hub.base_url": other.URL}, {"hub.client_id": "another"}} {
+		if end, _, _ := tries(t, d, c, "", ""); end.ok || !strings.Contains(end.why, "nog geen geheim") {
+			t.Errorf("%v: %+v", c, end)
+		}
+	}
+	if len(heard) > 0 {
+		t.Errorf("the other address heard %q", <-heard)
+	}
+}
+
+// picky is a hub that takes credentials in one way only.
+func picky(t *testing.T, id, value, encoding, parameter, scopes, field string) *httptest.Server {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		switch r.URL.Path {
+		case "/identity/token":
+			body, _ := io.ReadAll(r.Body)
+			form, _ := url.ParseQuery(string(body))
+			wantID, wantValue := id, value
+			if encoding == "rfc6749" {
+				wantID, wantValue = url.QueryEscape(id), url.QueryEscape(value)
+			}
+			switch {
+			case r.Header.Get("Authorization") != "Basic "+base64.StdEncoding.EncodeToString([]byte(wantID+":"+wantValue)):
+				w.WriteHeader(http.StatusUnauthorized)
+				_, _ = io.WriteString(w, `{"error":"invalid_client","error_description":"Onbekende client"}`)
+			case form.Get(parameter) != scopes:
+				w.WriteHeader(http.StatusBadRequest)
+				_, _ = io.WriteString(w, `{"error":"invalid_scope"}`)
+			default:
+				_, _ = io.WriteString(w, `{"access_token":"t","expires_in":300}`)
+			}
+		case "/contact/contacts/telephony":
+			_, _ = io.WriteString(w, `{"data":{"items":[{"id":"c","`+field+`":"100200","achternaam":"Vries"}]}}`)
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// TestTryFinds: what the hub wants otherwise than it is set is found and
+// offered, each by itself and together, and never tried where the policy has it.
+func TestTryFinds(t *testing.T) {
+	const usual = "Basic P0boxadministrator orgCode:1234"
+	for name, c := range map[string]struct {
+		encoding, parameter, scopes, field string
+		set                                string
+		better                             string
+	}{
+		"as documented":     {"plain", "scopes", usual, "xrelatienummer", "", ""},
+		"encoded":           {"rfc6749", "scopes", usual, "xrelatienummer", "", "hub.basic_auth_encoding=rfc6749"},
+		"the standard name": {"plain", "scope", usual, "xrelatienummer", "", "hub.scope_parameter=scope"},
+		"both":              {"rfc6749", "scope", usual, "xrelatienummer", "", "hub.basic_auth_encoding=rfc6749 hub.scope_parameter=scope"},
+		"back to plain":     {"plain", "scopes", usual, "xrelatienummer", "basic_auth_encoding = \"rfc6749\"\n", "hub.basic_auth_encoding=plain"},
+		"the usual scopes":  {"plain", "scopes", usual, "xrelatienummer", "contact_scopes = \"Basic orgCode:<code>\"\n", "hub.contact_scopes=Basic P0boxadministrator orgCode:<code>"},
+		"another field":     {"plain", "scopes", usual, "xrelatienummer", "relation_number_field = \"nummer\"\n", "hub.relation_number_field="},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := picky(t, "office", "a+b/c d%", c.encoding, c.parameter, c.scopes, c.field)
+			d := profiled(t, hubText(h.URL)+c.set)
+			end, _, _ := tries(t, d, nil, "a+b/c d%", "0612345678")
+			var got []string
+			changes := map[string]any{}
+			for _, b := range end.better {
+				got = append(got, b.key+"="+b.text)
+				changes[b.key] = b.text
+			}
+			if !end.ok || strings.Join(got, " ") != c.better {
+				t.Errorf("%+v, want %q", end, c.better)
+			}
+			// Taken over, the same test passes by itself.
+			if again, _, _ := tries(t, d, changes, "a+b/c d%", "0612345678"); !again.ok || len(again.better) != 0 {
+				t.Errorf("taken over: %+v", again)
+			}
+		})
+	}
+	// A hub that takes none of it: what is said is of the settings as they are.
+	h := picky(t, "somebody", "else", "plain", "scopes", usual, "")
+	end, all, _ := tries(t, profiled(t, hubText(h.URL)), nil, "a+b", "")
+	if failed := all[len(all)-1]; failed.said != "Onbekende client · invalid_client" || end.ok {
+		t.Errorf("%+v", failed)
+	}
+}
+
+func setupFile(t *testing.T, src, value string) (path, phrase string) {
+	t.Helper()
+	s, problems := settings.Parse(src)
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	var b bytes.Buffer
+	phrase, err := setup.Write(&b, s, value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path = filepath.Join(t.TempDir(), "kantoor.wiebelt")
+	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path, phrase
+}
+
+// TestTakeOver: a set-up file changes nothing until it is taken over; a wrong
+// passphrase, a cut file, a test that fails and a file that was changed meanwhile
+// change nothing either.
+func TestTakeOver(t *testing.T) {
+	h, value := testHub(t)
+	d := profiled(t, hubText("https://old.example"))
+	keepSecret(t, d, "https://old.example", "office", "old")
+	before := fileOf(t, d)
+	good, phrase := setupFile(t, hubText(h.BaseURL()), value)
+	whole, err := os.ReadFile(good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cutFile := filepath.Join(t.TempDir(), "cut.wiebelt")
+	if err := os.WriteFile(cutFile, whole[:len(whole)-9], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string][2]string{"wrong passphrase": {good, "vier andere woordjes hier"}, "cut": {cutFile, phrase},
+		"nowhere": {"/nowhere/x.wiebelt", phrase}, "relative": {"x.wiebelt", phrase}, "a folder": {t.TempDir(), phrase}} {
+		if o, why := openSetup(d, text.Dutch, c[0], c[1]); o != nil || why == "" || fileOf(t, d) != before {
+			t.Errorf("%s: %+v, %q", name, o, why)
+		}
+	}
+	open := func(path, phrase string) *openedFile {
+		t.Helper()
+		o, why := openSetup(d, text.Dutch, path, phrase)
+		if o == nil || fileOf(t, d) != before {
+			t.Fatal(why)
+		}
+		return o
+	}
+	quietly := func(trial.Step) {}
+	if err := takeOver(t.Context(), d, open(setupFile(t, hubText(h.BaseURL()), "not the secret")), "", quietly); !errors.Is(err, errNotPassed) || fileOf(t, d) != before {
+		t.Errorf("a failed test: %v", err)
+	}
+	o := open(good, phrase)
+	if !o.moved || !slices.Contains(o.rows, trial.Row{Key: "hub.base_url", Now: "https://old.example", New: h.BaseURL()}) || strings.Contains(fmt.Sprint(o.rows), value) {
+		t.Errorf("%+v", o.rows)
+	}
+	if err := os.WriteFile(good, []byte("another file by now"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // the window was closed
+	if err := takeOver(ctx, d, o, "", quietly); err == nil || fileOf(t, d) != before {
+		t.Errorf("nobody waits: %v", err)
+	}
+	if err := takeOver(t.Context(), d, o, "06 98 76 00 11", quietly); err != nil {
+		t.Fatal(err)
+	}
+	if s, _ := settings.Load(d); s.Hub.BaseURL != h.BaseURL() || s.Hub.SecretStore != "file" || !strings.Contains(fileOf(t, d), "# kept by hand") {
+		t.Error(fileOf(t, d))
+	}
+	if end, _, _ := tries(t, d, nil, "", "06 98 76 00 11"); !end.ok {
+		t.Errorf("what was taken over does not work: %+v", end)
+	}
+}
