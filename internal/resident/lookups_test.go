@@ -114,15 +114,6 @@ func (d *desktop) put(e history.Entry) int64 {
 	return id
 }
 
-func (d *desktop) get(id int64) history.Entry {
-	d.t.Helper()
-	e, err := d.store.Get(d.t.Context(), id)
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	return e
-}
-
 // ask asks what a window would, and gives the answer, "" if there was none.
 func (d *desktop) ask(kind string, m any, into any) (answer string) {
 	d.t.Helper()

@@ -27,7 +27,6 @@ type disk struct {
 	did   []string
 	state kept.State
 	got   kept.Looked // of the next look-up
-	was   []history.Entry
 	fail  error
 }
 
