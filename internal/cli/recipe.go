@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"text/tabwriter"
 
@@ -12,8 +11,6 @@ import (
 	"wiebelt/internal/guide"
 	"wiebelt/internal/profile"
 	"wiebelt/internal/secret"
-	"wiebelt/internal/settings"
-	"wiebelt/internal/softphone/listener"
 	"wiebelt/internal/text"
 )
 
@@ -45,16 +42,10 @@ func (c *recipeCmd) Run(e *env) error {
 		}
 		return wrong(text.RecipesUnknown, meant)
 	}
-	tokens, err := tokensOf(d)
+	v, err := configure.Recipe(d, s, e.profileDir)
 	if err != nil {
-		return err
+		return tokensBad(err)
 	}
-	exe, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	v := guide.Values{Exe: exe, ExeW: configure.WithoutConsole(exe), Profile: e.profileDir, Settings: configure.SettingsFile(d),
-		Port: listenerPort(d, s), PathToken: tokens.Path, SocketToken: tokens.Socket}
 	if !s.Listener.Enabled {
 		fmt.Fprintln(e.err, "wiebelt:", l.T(text.RecipesOff))
 	} else if !s.Listener.HTTP {
@@ -63,27 +54,20 @@ func (c *recipeCmd) Run(e *env) error {
 	return printRecipe(e.out, l, r, v)
 }
 
-// listenerPort is the port that phones reach: that of the settings, unless Wiebelt
-// had to take another one.
-func listenerPort(d profile.Dirs, s *settings.Settings) int {
-	if s.Source("listener.port") == settings.Default {
-		if at, err := listener.Announced(d.Run); err == nil {
-			return at.Port
-		}
-	}
-	return s.Listener.Port
-}
-
 // tokensOf are the listener's tokens; the error says what to do.
 func tokensOf(d profile.Dirs) (secret.Tokens, error) {
 	t, err := secret.Token(d)
-	switch {
-	case errors.Is(err, secret.ErrDamaged), errors.Is(err, secret.ErrExposed):
-		return t, text.Errorf(text.SayTokensBad, secret.TokensName)
-	case err != nil:
-		return t, text.Errorf(text.SayTokens, err)
+	if err != nil {
+		err = tokensBad(err)
 	}
-	return t, nil
+	return t, err
+}
+
+func tokensBad(err error) error {
+	if errors.Is(err, secret.ErrDamaged) || errors.Is(err, secret.ErrExposed) {
+		return text.Errorf(text.SayTokensBad, secret.TokensName)
+	}
+	return text.Errorf(text.SayTokens, err)
 }
 
 func printRecipe(w io.Writer, l text.Language, r guide.Recipe, v guide.Values) error {

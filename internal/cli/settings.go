@@ -12,6 +12,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"wiebelt/internal/configure"
 	"wiebelt/internal/health"
 	"wiebelt/internal/profile"
 	"wiebelt/internal/secret"
@@ -327,11 +328,11 @@ func (e *env) waysIn(d profile.Dirs, s *settings.Settings) error {
 	}
 	way(text.AdminWayProgram, "wiebelt ring --state ringing -- %s", number)
 	if s.Listener.Enabled && s.Listener.HTTP {
-		way(text.AdminWayAddress, "http://127.0.0.1:%d/v1/call/%s?number=%s", listenerPort(d, s), t.Path, number)
+		way(text.AdminWayAddress, "http://127.0.0.1:%d/v1/call/%s?number=%s", configure.ListenerPort(d, s), t.Path, number)
 	}
 	way(text.AdminWayLink, "wiebelt:call?number=%s", number)
 	if s.Listener.Enabled {
-		way(text.AdminWaySocket, "ws://127.0.0.1:%d/v1/events, wiebelt.v1, token.%s", listenerPort(d, s), t.Socket)
+		way(text.AdminWaySocket, "ws://127.0.0.1:%d/v1/events, wiebelt.v1, token.%s", configure.ListenerPort(d, s), t.Socket)
 	}
 	return w.Flush()
 }

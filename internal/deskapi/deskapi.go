@@ -13,7 +13,6 @@ const (
 	KindShow    = "show"    // Show: bring this window to the front; from the windows, first of all: they were started for it
 	KindPlayed  = "played"  // Played: how a demo call went
 	KindQuit    = "quit"    // no content: end, the resident is going; from a window, the user wants it to
-	KindRecipes = "recipes" // Recipes, when they were asked for
 )
 
 // KindChanged goes both ways: what lies on disk has changed, and whoever shows or
@@ -40,7 +39,6 @@ const (
 	KindPainted = "painted" // no content: the first window is on screen, or one that was asked for
 	KindPlay    = "play"    // Play: play a demo call
 	KindCopy    = "copy"    // Copy: put a text on the clipboard; it comes back without content where that cannot be
-	KindRecipe  = "recipe"  // no content: tell what stands in the recipes
 )
 
 // Windows that can be shown.
@@ -125,26 +123,3 @@ type Copy struct {
 
 // String gives nothing away.
 func (Copy) String() string { return "copy" }
-
-// Recipes is what is filled into the recipes for phones. It holds the listener's
-// tokens: it is shown to the user and written nowhere.
-type Recipes struct {
-	OK          bool   `json:"ok"` // false: the tokens cannot be read
-	Exe         string `json:"exe"`
-	ExeW        string `json:"exew"` // without a console window
-	Profile     string `json:"profile,omitempty"`
-	Settings    string `json:"settings"`
-	Port        int    `json:"port"`
-	PathToken   string `json:"path_token"`
-	SocketToken string `json:"socket_token"`
-	Enabled     bool   `json:"enabled"` // the listener is switched on
-	HTTP        bool   `json:"http"`    // and answers plain HTTP
-	Taken       bool   `json:"taken"`   // but another program has its port
-	Support     string `json:"support"` // who to ask
-}
-
-// String gives nothing away.
-func (Recipes) String() string { return "recipes" }
-
-// GoString is String, so that %#v tells no more.
-func (r Recipes) GoString() string { return r.String() }

@@ -103,8 +103,6 @@ func (r *Resident) answerWindow(q ask.Request) {
 		if r.o.Demo != nil && q.Decode(&m) {
 			q.Reply(deskapi.KindPlayed, r.o.Demo.Play(q.Ctx, m.ID, r.lang()))
 		}
-	case deskapi.KindRecipe:
-		q.Reply(deskapi.KindRecipes, r.recipes())
 	}
 }
 

@@ -82,3 +82,17 @@ func (r *Resident) linkPhase(name string) (health.Phase, bool) {
 	w, ok := r.facts.links[name]
 	return w.Phase, ok
 }
+
+// listening gives the listener's port, that of the settings until it runs, and
+// whether another program has it.
+func (f *facts) listening(set int) (port int, taken bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case f.port < 0:
+		return -f.port, true
+	case f.port == 0:
+		return set, false
+	}
+	return f.port, false
+}

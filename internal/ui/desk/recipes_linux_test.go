@@ -1,16 +1,12 @@
 package desk
 
 import (
-	"strings"
+	"os"
 	"testing"
 
 	"wiebelt/internal/deskapi"
+	"wiebelt/internal/secret"
 )
-
-// office is a computer as the screenshots show it; its tokens are letters.
-var office = deskapi.Recipes{OK: true, Exe: `C:\Program Files\Wiebelt\wiebelt.exe`, ExeW: `C:\Program Files\Wiebelt\wiebeltw.exe`,
-	Settings: `C:\Users\jdevries\AppData\Roaming\Wiebelt\settings.toml`, Port: 27471, Enabled: true, HTTP: true,
-	PathToken: "path" + strings.Repeat("0", 39), SocketToken: "sock" + strings.Repeat("0", 39), Support: "Jan (IT), toestel 140"}
 
 // clipboard is what another program would paste.
 func (s *screen) clipboard() string {
@@ -34,10 +30,16 @@ func TestRecipesWindow(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := startDesk(t, s, welcome(tt.lang, tt.theme, deskapi.WindowRecipes, ""))
-			r.wait(deskapi.KindRecipe, nil)
 			r.wait(deskapi.KindWaysAsk, nil)
 			r.wait(deskapi.KindPainted, nil)
-			r.send(deskapi.KindRecipes, office)
+			exe, err := os.Executable()
+			if err != nil {
+				t.Fatal(err)
+			}
+			tokens, err := secret.Token(r.dirs) // as the window made them
+			if err != nil {
+				t.Fatal(err)
+			}
 			w := s.window(tt.title)
 			back, accent := uint32(0xFFFFFF), uint32(accentLight)
 			if tt.theme == "dark" {
@@ -58,11 +60,11 @@ func TestRecipesWindow(t *testing.T) {
 					return s.clipboard() == want
 				}
 			}
-			until(t, "the program on the clipboard", copied(office.ExeW))
+			until(t, "the program on the clipboard", copied(exe))
 			s.shot(w, tt.name+"-copied")
 			s.click(w, 80, 378) // Enreach
 			until(t, "an address with its token on the clipboard",
-				copied("http://127.0.0.1:27471/v1/call/"+office.PathToken+"?state=ringing&number=$callerid"))
+				copied("http://127.0.0.1:27471/v1/call/"+tokens.Path+"?state=ringing&number=$callerid"))
 			s.shot(w, tt.name+"-2")
 			r.send(deskapi.KindQuit, nil)
 			r.ended(0)

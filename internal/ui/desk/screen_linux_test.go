@@ -37,7 +37,12 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
-	err := Run(context.Background(), Config{Window: os.Args[2], Log: log, Connect: func(ctx context.Context) (Conn, error) {
+	dirs, err := profile.Find(filepath.Dir(os.Args[1]))
+	if err != nil {
+		log.Error("no profile", "why", err)
+		os.Exit(1)
+	}
+	err = Run(context.Background(), Config{Window: os.Args[2], Dirs: dirs, Log: log, Connect: func(ctx context.Context) (Conn, error) {
 		c, _, err := instance.Connect(ctx, instance.Config{RunDir: os.Args[1], Version: build, Build: build, Log: log}, instance.RoleDesk)
 		return c, err
 	}})
@@ -136,6 +141,7 @@ func until(t *testing.T, what string, ok func() bool) {
 // resident is what the windows' process talks to, over the real connection.
 type resident struct {
 	t       *testing.T
+	dirs    profile.Dirs
 	welcome deskapi.Welcome
 	met     chan struct{} // closed when conn is there
 	conn    *instance.Conn
@@ -186,7 +192,7 @@ func startDesk(t *testing.T, s *screen, w deskapi.Welcome) *resident {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &resident{t: t, welcome: w, met: make(chan struct{}), got: make(chan line, 64), done: make(chan error, 1), err: &bytes.Buffer{}}
+	r := &resident{t: t, dirs: dirs, welcome: w, met: make(chan struct{}), got: make(chan line, 64), done: make(chan error, 1), err: &bytes.Buffer{}}
 	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan error, 1)
 	go func() { served <- one.Serve(ctx, r) }()
@@ -240,30 +246,6 @@ func (r *resident) wait(kind string, m any) {
 	case <-time.After(20 * time.Second):
 		r.t.Fatalf("no %q came: %s", kind, r.err)
 	}
-}
-
-// says waits until something is said, and gives its kind; act is done again and again
-// until then.
-func (r *resident) says(act func(), m any) string {
-	r.t.Helper()
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); {
-		act()
-		select {
-		case l, ok := <-r.got:
-			if !ok {
-				r.t.Fatalf("the windows' process went: %s", r.err)
-			}
-			if m != nil {
-				if err := json.Unmarshal(l.Msg, m); err != nil {
-					r.t.Fatal(err)
-				}
-			}
-			return l.Kind
-		case <-time.After(300 * time.Millisecond):
-		}
-	}
-	r.t.Fatal("nothing was said")
-	return ""
 }
 
 func (r *resident) ended(wantCode int) {

@@ -142,8 +142,6 @@ func (d *Desk) Handle(kind string, raw json.RawMessage) {
 		d.pass(deskapi.WindowLookup, kind, raw)
 	case deskapi.KindPlayed:
 		d.pass(deskapi.WindowDemo, kind, raw)
-	case deskapi.KindRecipes:
-		d.pass(deskapi.WindowRecipes, kind, raw)
 	case deskapi.KindWays:
 		var m deskapi.Ways
 		if d.Decode(kind, raw, &m) {

@@ -28,7 +28,7 @@ func TestPhonesPictures(t *testing.T) {
 			b.Tell(t, deskapi.KindWays, ways)
 			for _, id := range []string{waysPage, "baresip", "microsip", "any-url", "3cx-v20", "teams"} {
 				recipes(b).Choose(id)
-				kittest.Uncut(t, string(l)+" "+id, recipes(b).win, here.Exe)
+				kittest.Uncut(t, string(l)+" "+id, recipes(b).win, here.values.Exe)
 				kittest.Shot(t, recipes(b).win, "phones-"+string(l)+"-"+look+"-"+id)
 			}
 			recipes(b).win.Close()

@@ -1,13 +1,14 @@
 // Package phones is the window that shows how a telephone is connected, a recipe
 // for each, and how every way in is doing.
 //
-// What stands in the recipes on this computer, tokens included, comes from the
-// resident with every opening and is held no longer than the window; how the ways
+// What stands in the recipes on this computer, tokens included, is read with every
+// opening, beside Fyne's thread, and held no longer than the window; how the ways
 // in are doing is the desk's. All of it belongs to Fyne's thread.
 package phones
 
 import (
-	"encoding/json"
+	"cmp"
+	"context"
 	"slices"
 	"strconv"
 
@@ -18,8 +19,10 @@ import (
 	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
+	"wiebelt/internal/configure"
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/guide"
+	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
@@ -30,23 +33,31 @@ const (
 )
 
 // window shows how a phone is connected: the phones at the left, the page
-// of one at the right. What stands in the pages comes from the resident, asked
-// for anew with every window and held no longer than that.
+// of one at the right.
 type window struct {
-	d      *kit.Desk
-	win    fyne.Window
-	all    []guide.Recipe
-	items  []kit.SideItem // what the list shows
-	list   *widget.List
-	shown  string            // id of the recipe that is shown
-	facts  *deskapi.Recipes  // nil until the resident has answered
-	blocks []*pasteBlock     // of the page
-	scroll *container.Scroll // around the page
-	pages  *fyne.Container   // holds the page
-	states *fyne.Container   // of the page: how its ways in are doing
+	d        *kit.Desk
+	win      fyne.Window
+	all      []guide.Recipe
+	items    []kit.SideItem // what the list shows
+	list     *widget.List
+	shown    string             // id of the recipe that is shown
+	facts    *facts             // nil until they were read
+	end      context.CancelFunc // of the reading
+	wasTaken bool               // the listener's port, when the page was made
+	blocks   []*pasteBlock      // of the page
+	scroll   *container.Scroll  // around the page
+	pages    *fyne.Container    // holds the page
+	states   *fyne.Container    // of the page: how its ways in are doing
 }
 
-// Open opens the window and asks for what stands in the recipes here.
+// facts are what stands in the recipes here, and what keeps them from working.
+type facts struct {
+	values guide.Values
+	broken bool // the tokens cannot be read
+	set    *settings.Settings
+}
+
+// Open opens the window and reads what stands in the recipes here.
 func Open(d *kit.Desk) kit.Page {
 	w := &window{d: d, all: guide.All(d.Lang), pages: container.NewStack()}
 	l := d.Lang
@@ -63,21 +74,31 @@ func Open(d *kit.Desk) kit.Page {
 	w.scroll = container.NewVScroll(w.pages)
 	w.win = d.Window(text.RecipesTitle, container.New(kit.Sided(phonesWidth), side, w.scroll), fyne.NewSize(720, 688))
 	w.Choose(waysPage)
-	d.Send(deskapi.KindRecipe, nil)
 	d.Send(deskapi.KindWaysAsk, nil)
+	w.read()
 	return w
 }
 
 // Window implements kit.Page.
 func (w *window) Window() fyne.Window { return w.win }
 
-// Take takes what stands in the pages on this computer.
-func (w *window) Take(kind string, raw json.RawMessage) {
-	var m deskapi.Recipes
-	if kind == deskapi.KindRecipes && w.d.Decode(kind, raw, &m) {
-		w.facts = &m
-		w.page()
-	}
+// Closed implements kit.Page's closer.
+func (w *window) Closed() { w.end() }
+
+// read reads what stands in the pages on this computer.
+func (w *window) read() {
+	d := w.d
+	w.end = d.Work(func(_ context.Context, post func(func())) {
+		s, _ := settings.Load(d.Dirs)
+		v, err := configure.Recipe(d.Dirs, s, d.Program.ProfileDir)
+		if err != nil {
+			d.Log.Error("the listener's tokens", "why", err)
+		}
+		post(func() {
+			w.facts = &facts{v, err != nil, s}
+			w.page()
+		})
+	})
 }
 
 // ShowAt shows the page of a phone.
@@ -94,12 +115,6 @@ func (w *window) Choose(id string) {
 	w.scroll.ScrollToTop()
 }
 
-func (w *window) values() guide.Values {
-	f := w.facts
-	return guide.Values{Exe: f.Exe, ExeW: f.ExeW, Profile: f.Profile, Settings: f.Settings, Port: f.Port,
-		PathToken: f.PathToken, SocketToken: f.SocketToken}
-}
-
 // page makes the page of the phone that is chosen.
 func (w *window) page() {
 	w.blocks, w.states = nil, nil
@@ -108,9 +123,9 @@ func (w *window) page() {
 	case w.shown == waysPage:
 		content = w.overview()
 	case w.facts == nil:
-	case !w.facts.OK:
+	case w.facts.broken:
 		l := w.d.Lang
-		content = kit.EmptyPage(l.T(text.RecipesBroken), nil, l.T(text.RecipesBrokenHint, w.facts.Support))
+		content = kit.EmptyPage(l.T(text.RecipesBroken), nil, l.T(text.RecipesBrokenHint, cmp.Or(w.facts.set.Support.Contact, l.T(text.CardAdmin))))
 	default:
 		i := slices.IndexFunc(w.all, func(r guide.Recipe) bool { return r.ID == w.shown })
 		content = w.recipe(w.all[i])
@@ -120,7 +135,7 @@ func (w *window) page() {
 }
 
 func (w *window) recipe(r guide.Recipe) fyne.CanvasObject {
-	l, v := w.d.Lang, w.values()
+	l, v := w.d.Lang, w.facts.values
 	page := container.New(layout.NewCustomPaddedVBoxLayout(12))
 	page.Add(container.New(layout.NewCustomPaddedVBoxLayout(8),
 		kit.NewWords(r.Title, base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting(),
@@ -165,14 +180,19 @@ func (w *window) trouble(r guide.Recipe) string {
 	}
 	l, f := w.d.Lang, w.facts
 	switch {
-	case listener && !f.Enabled:
+	case listener && !f.set.Listener.Enabled:
 		return l.T(text.RecipesOff)
-	case listener && f.Taken:
-		return l.T(text.RecipesPort, f.Port)
-	case http && !f.HTTP:
+	case listener && w.taken():
+		return l.T(text.RecipesPort, f.values.Port)
+	case http && !f.set.Listener.HTTP:
 		return l.T(text.RecipesHTTP)
 	}
 	return ""
+}
+
+// taken tells whether another program has the listener's port.
+func (w *window) taken() bool {
+	return w.d.Ways != nil && slices.ContainsFunc(w.d.Ways.Ways, func(s deskapi.WayState) bool { return s.Phase == deskapi.WayTaken })
 }
 
 // copy puts the text of a block on the clipboard, tokens included. On X11 what a

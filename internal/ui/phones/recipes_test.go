@@ -1,7 +1,11 @@
 package phones
 
 import (
-	"encoding/json"
+	"bytes"
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -13,25 +17,17 @@ import (
 
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/guide"
+	"wiebelt/internal/secret"
+	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/kittest"
 )
 
 // here is a computer with two tokens.
-var here = deskapi.Recipes{OK: true, Exe: `C:\Program Files\Wiebelt\wiebelt.exe`, ExeW: `C:\Program Files\Wiebelt\wiebeltw.exe`,
-	Settings: `C:\Users\jan\AppData\Roaming\Wiebelt\settings.toml`, Port: 27472, Enabled: true, HTTP: true, Support: "Jan (IT)",
-	PathToken: strings.Repeat("p", 43), SocketToken: strings.Repeat("s", 43)}
-
-// answer has the resident answer the recipes' window.
-func answerRecipes(t *testing.T, b *kittest.Bench, m deskapi.Recipes) {
-	t.Helper()
-	raw, err := json.Marshal(m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b.Handle(deskapi.KindRecipes, raw)
-}
+var here = facts{set: settings.Defaults(), values: guide.Values{Exe: `C:\Program Files\Wiebelt\wiebelt.exe`, ExeW: `C:\Program Files\Wiebelt\wiebeltw.exe`,
+	Settings: `C:\Users\jan\AppData\Roaming\Wiebelt\settings.toml`, Port: 27472,
+	PathToken: strings.Repeat("p", 43), SocketToken: strings.Repeat("s", 43)}}
 
 // recipes is the open window, nil if it is closed.
 func recipes(b *kittest.Bench) *window {
@@ -39,14 +35,13 @@ func recipes(b *kittest.Bench) *window {
 	return w
 }
 
-func openRecipes(t *testing.T, l text.Language, m deskapi.Recipes) *kittest.Bench {
+func openRecipes(t *testing.T, l text.Language, f facts) *kittest.Bench {
 	t.Helper()
 	b := kittest.New(t, kittest.Greeting(l), map[string]kit.Opener{deskapi.WindowRecipes: Open})
 	b.Show(deskapi.WindowRecipes)
-	if said := b.Take(); len(said) != 1 || said[0].Kind != deskapi.KindRecipe {
-		t.Fatalf("said %v", said)
-	}
-	answerRecipes(t, b, m)
+	b.Said = nil
+	recipes(b).facts = &f
+	recipes(b).page()
 	return b
 }
 
@@ -68,7 +63,7 @@ func TestRecipesShowNoToken(t *testing.T) {
 				t.Fatalf("%s: %d blocks on the page, want %d", r.ID, len(w.blocks), len(blocks))
 			}
 			for i, p := range w.blocks {
-				want, err := blocks[i].Fill(w.values())
+				want, err := blocks[i].Fill(w.facts.values)
 				if err != nil {
 					if r.ID != "twinkle" { // a folder with a space
 						t.Errorf("%s: %v", r.ID, err)
@@ -123,14 +118,14 @@ func TestRecipesButtons(t *testing.T) {
 	p := recipes(b).blocks[0]
 	kittest.WantTexts(t, recipes(b).win, "Kopiëren", "Tonen")
 	test.Tap(p.show)
-	if !strings.Contains(p.text.Text, here.PathToken) || p.show.Text != "Verbergen" {
+	if !strings.Contains(p.text.Text, here.values.PathToken) || p.show.Text != "Verbergen" {
 		t.Errorf("the token is not shown: %q, %q", p.text.Text, p.show.Text)
 	}
-	if q := recipes(b).blocks[1]; strings.Contains(q.text.Text, here.PathToken) {
+	if q := recipes(b).blocks[1]; strings.Contains(q.text.Text, here.values.PathToken) {
 		t.Error("another block shows its token too")
 	}
 	test.Tap(p.show)
-	if strings.Contains(p.text.Text, here.PathToken) || p.show.Text != "Tonen" {
+	if strings.Contains(p.text.Text, here.values.PathToken) || p.show.Text != "Tonen" {
 		t.Errorf("the token is still shown: %q, %q", p.text.Text, p.show.Text)
 	}
 	test.Tap(p.copying)
@@ -147,7 +142,7 @@ func TestRecipesButtons(t *testing.T) {
 	test.Tap(p.show)
 	recipes(b).Choose("8x8")
 	recipes(b).Choose("enreach")
-	if strings.Contains(recipes(b).blocks[0].text.Text, here.PathToken) {
+	if strings.Contains(recipes(b).blocks[0].text.Text, here.values.PathToken) {
 		t.Error("the token is shown without being asked for")
 	}
 }
@@ -212,22 +207,26 @@ func TestRecipesList(t *testing.T) {
 
 // TestRecipesTrouble: what keeps a recipe from working is said where it matters.
 func TestRecipesTrouble(t *testing.T) {
-	with := func(f func(*deskapi.Recipes)) deskapi.Recipes { m := here; f(&m); return m }
 	const off, web, taken = "listener.enabled", "listener.http", "Poort 27472 is bezet"
 	for _, c := range []struct {
-		name, id string
-		m        deskapi.Recipes
-		want     string
+		name, id, src string
+		taken         bool
+		want          string
 	}{
-		{"all is well", "enreach", here, ""},
-		{"off", "enreach", with(func(m *deskapi.Recipes) { m.Enabled = false }), off},
-		{"off, a program", "microsip", with(func(m *deskapi.Recipes) { m.Enabled = false }), ""},
-		{"no HTTP", "enreach", with(func(m *deskapi.Recipes) { m.HTTP = false }), web},
-		{"no HTTP, WebSocket", "any-websocket", with(func(m *deskapi.Recipes) { m.HTTP = false }), ""},
-		{"taken, WebSocket", "any-websocket", with(func(m *deskapi.Recipes) { m.Taken = true }), taken},
-		{"taken, a link of ours", "bria", with(func(m *deskapi.Recipes) { m.Taken = true }), ""},
+		{"all is well", "enreach", "", false, ""},
+		{"off", "enreach", "enabled = false", false, off},
+		{"off, a program", "microsip", "enabled = false", false, ""},
+		{"no HTTP", "enreach", "http = false", false, web},
+		{"no HTTP, WebSocket", "any-websocket", "http = false", false, ""},
+		{"taken, WebSocket", "any-websocket", "", true, taken},
+		{"taken, a link of ours", "bria", "", true, ""},
 	} {
-		b := openRecipes(t, text.Dutch, c.m)
+		f := here
+		f.set, _ = settings.Parse("[listener]\n" + c.src + "\n")
+		b := openRecipes(t, text.Dutch, f)
+		if c.taken { // which is told after the page was made
+			b.Tell(t, deskapi.KindWays, deskapi.Ways{Ways: []deskapi.WayState{{Kind: "http", Phase: deskapi.WayTaken, Port: 27472}}})
+		}
 		recipes(b).Choose(c.id)
 		all := strings.Join(kittest.Texts(recipes(b).win), " ")
 		for _, s := range []string{off, web, taken} {
@@ -236,7 +235,8 @@ func TestRecipesTrouble(t *testing.T) {
 			}
 		}
 	}
-	b := openRecipes(t, text.English, deskapi.Recipes{Support: "Jan (IT)"})
+	office, _ := settings.Parse("[support]\ncontact = \"Jan (IT)\"\n")
+	b := openRecipes(t, text.English, facts{set: office, broken: true})
 	if recipes(b).Chosen() != waysPage { // whose phone works looks for that
 		t.Errorf("it opens at %q", recipes(b).Chosen())
 	}
@@ -244,25 +244,46 @@ func TestRecipesTrouble(t *testing.T) {
 	kittest.WantTexts(t, recipes(b).win, "cannot be read right now", "Jan (IT)")
 }
 
-// TestRecipesClosed: an answer that comes too late opens nothing, and a new
-// window asks anew.
-func TestRecipesClosed(t *testing.T) {
-	b := openRecipes(t, text.Dutch, here)
-	recipes(b).win.Close()
-	if recipes(b) != nil {
-		t.Fatal("a closed window is still held")
+// TestRecipesOfTheProfile: the window reads what is filled in, where the profile
+// has it, and says so where the tokens cannot be read; a window that was closed is
+// told nothing. No token is logged.
+func TestRecipesOfTheProfile(t *testing.T) {
+	b := kittest.New(t, kittest.Greeting(text.Dutch), map[string]kit.Opener{deskapi.WindowRecipes: Open})
+	var log bytes.Buffer
+	b.Log = slog.New(slog.NewTextHandler(&log, nil))
+	if err := os.WriteFile(settings.Path(b.Dirs), []byte("[listener]\nport = 27480\n"), 0o600); err != nil {
+		t.Fatal(err)
 	}
-	answerRecipes(t, b, here)
-	if recipes(b) != nil {
-		t.Error("an answer opened a window")
+	tokens, err := secret.Token(b.Dirs)
+	if err != nil {
+		t.Fatal(err)
 	}
 	b.Show(deskapi.WindowRecipes)
-	if said := b.Take(); len(said) != 1 || recipes(b).facts != nil {
-		t.Errorf("said %v", said)
+	if v := recipes(b).facts.values; v.PathToken != tokens.Path || v.SocketToken != tokens.Socket || v.Port != 27480 || v.Settings != settings.Path(b.Dirs) || !filepath.IsAbs(v.Exe) {
+		t.Error("other values than the settings and tokens give") // printing them would show tokens
 	}
-	b.Handle(deskapi.KindRecipes, json.RawMessage(`[]`)) // of a strange resident
-	if recipes(b).facts != nil {
-		t.Error("nonsense was taken")
+	recipes(b).win.Close()
+	if err := os.WriteFile(filepath.Join(b.Dirs.State, secret.TokensName), []byte("nonsense"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var begun func(context.Context)
+	b.Go = func(work func(context.Context)) { begun = work }
+	b.Show(deskapi.WindowRecipes)
+	w := recipes(b)
+	begun(t.Context())
+	if !w.facts.broken || w.facts.values.PathToken != "" {
+		t.Error("unreadable tokens are not said")
+	}
+	if s := log.String(); strings.Contains(s, tokens.Path) || strings.Contains(s, tokens.Socket) || !strings.Contains(s, "tokens") {
+		t.Error("tokens are logged, or that they cannot be read is not")
+	}
+	w.win.Close()
+	b.Show(deskapi.WindowRecipes)
+	w = recipes(b)
+	w.win.Close()
+	begun(t.Context())
+	if w.facts != nil {
+		t.Error("a closed window was told")
 	}
 }
 

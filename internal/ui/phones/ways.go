@@ -24,7 +24,14 @@ import (
 const waysPage = "ways"
 
 // WaysChanged makes it one that shows the ways in.
-func (w *window) WaysChanged() { w.fillStates() }
+func (w *window) WaysChanged() {
+	if taken := w.taken(); taken != w.wasTaken {
+		w.wasTaken = taken
+		w.page()
+		return
+	}
+	w.fillStates()
+}
 
 // wayOf gives the kind of way in that a block is for, "" for none.
 func wayOf(b guide.Block) string {
