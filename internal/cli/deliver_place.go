@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -37,7 +36,7 @@ func (e *env) deliverPlace() (deliverPlace, error) {
 	return deliverPlace{d, s, e.lang()}, nil
 }
 
-func (p deliverPlace) dir() string { return filepath.Join(p.dirs.State, "outbox") }
+func (p deliverPlace) dir() string { return configure.OutboxFolder(p.dirs) }
 
 // options are those that the settings give.
 func (p deliverPlace) options() outbox.Options {

@@ -99,7 +99,7 @@ func (b *Outbox) Add(ctx context.Context, s Source) (Added, error) {
 	if a.Duplicate && duplicate == DuplicateRefuse {
 		return a, ErrDuplicate
 	}
-	b.poke()
+	b.Poke()
 	return a, nil
 }
 

@@ -24,7 +24,7 @@ func (b *Outbox) change(ctx context.Context, id string, do func(*sql.Tx, *Item) 
 		return put(ctx, tx, it)
 	})
 	if err == nil {
-		b.poke()
+		b.Poke()
 	}
 	return it, err
 }
@@ -90,7 +90,7 @@ func (b *Outbox) ids(ctx context.Context, where string, args ...any) (ids []stri
 // Release lifts a hold or a pause of the queue: the next item is tried at once.
 func (b *Outbox) Release(ctx context.Context) error {
 	err := b.tx(ctx, func(tx *sql.Tx) error { return writeQueue(ctx, tx, Queue{}) })
-	b.poke()
+	b.Poke()
 	return err
 }
 

@@ -236,8 +236,9 @@ func (b *Outbox) lock() *flock.Flock {
 	return flock.New(filepath.Join(b.o.Dir, lockName), flock.SetPermissions(0o600))
 }
 
-// poke tells the worker of this process that there may be something to do.
-func (b *Outbox) poke() {
+// Poke tells the worker of this process that there may be something to do: another
+// process may have left it.
+func (b *Outbox) Poke() {
 	select {
 	case b.wake <- struct{}{}:
 	default:

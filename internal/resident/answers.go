@@ -70,7 +70,7 @@ func (r *Resident) appearance() string {
 }
 
 // areas answer the windows' requests, each on a goroutine of its own.
-var areas = map[string]func(*Resident, ask.Request){"delivery": (*Resident).answerDelivery, "start": answerStart, "test": answerStart, "ways": answerWays}
+var areas = map[string]func(*Resident, ask.Request){"start": answerStart, "test": answerStart, "ways": answerWays}
 
 // answerWindow does what a window asks.
 func (r *Resident) answerWindow(q ask.Request) {
@@ -91,6 +91,8 @@ func (r *Resident) answerWindow(q ask.Request) {
 		if q.Decode(&m) && len(m.Text) <= maxTyped {
 			q.Reply(deskapi.KindFound, r.lookUp(q.Ctx, m))
 		}
+	case deskapi.KindDelivery:
+		r.deliveries.Answer(q)
 	case deskapi.KindChoice:
 		var m deskapi.Choice
 		if q.Decode(&m) {

@@ -8,7 +8,6 @@ import (
 
 	"wiebelt/internal/contact"
 	"wiebelt/internal/health"
-	"wiebelt/internal/resident/ask"
 	"wiebelt/internal/resident/delivery"
 	"wiebelt/internal/resident/watch"
 	"wiebelt/internal/settings"
@@ -50,16 +49,13 @@ func (r *Resident) secretWatch() watch.Secret {
 
 // deliveryParams are what files are delivered with.
 func (r *Resident) deliveryParams() delivery.Params {
-	return delivery.Params{Dirs: r.o.Dirs, Settings: r.set, Language: r.lang, Support: r.support, Send: r.desks.Send, Log: r.o.Log,
+	return delivery.Params{Dirs: r.o.Dirs, Settings: r.set, Language: r.lang, Send: r.desks.Send, Log: r.o.Log,
 		Told: func(now health.Delivery) {
 			if r.facts.delivers(now) {
 				r.again()
 			}
 		}}
 }
-
-// answerDelivery does what the delivery window asks for.
-func (r *Resident) answerDelivery(q ask.Request) { r.deliveries.Answer(q) }
 
 // settingsChanged has what was just written take effect at once. Where a secret
 // was set, the hub is asked anew although the address is the same.

@@ -100,7 +100,6 @@ func (d *deliverer) params() Params {
 	return Params{Dirs: d.dirs, Log: slog.New(slog.DiscardHandler), Send: func(string, any) {},
 		Settings: func() *settings.Settings { d.mu.Lock(); defer d.mu.Unlock(); return d.set },
 		Language: func() text.Language { return text.Dutch },
-		Support:  func() string { return "Jan (IT)" },
 		Told:     func(now health.Delivery) { d.mu.Lock(); defer d.mu.Unlock(); d.told = now }}
 }
 
@@ -125,35 +124,80 @@ func (d *deliverer) file(name, who string) string {
 	return path
 }
 
-type answer struct {
-	kind string
-	msg  any
-}
-
-// say sends a request as the window does, and gives the answers.
-func (d *deliverer) say(kind string, m any) (answers []answer) {
+// say asks as the window does, and gives what it is told.
+func (d *deliverer) say(m deskapi.DeliveryDo) (told deskapi.Delivery) {
 	d.t.Helper()
 	raw, err := json.Marshal(m)
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	d.deliveries.Answer(ask.Request{Ctx: d.t.Context(), Kind: kind, Raw: raw, Reply: func(kind string, msg any) {
+	first := true
+	d.deliveries.Answer(ask.Request{Ctx: d.t.Context(), Kind: deskapi.KindDelivery, Raw: raw, Reply: func(_ string, msg any) {
 		b, err := json.Marshal(msg)
 		if err != nil || len(b) > 60<<10 {
-			d.t.Errorf("an answer of %d bytes, %v", len(b), err)
+			d.t.Errorf("a message of %d bytes, %v", len(b), err)
 		}
-		answers = append(answers, answer{kind, msg})
+		m := msg.(deskapi.Delivery)
+		if m.First != len(told.Files) || first != (m.First == 0) {
+			d.t.Errorf("a part from %d after %d files", m.First, len(told.Files))
+		}
+		if m.Files = append(told.Files, m.Files...); first {
+			told, first = m, false
+		}
+		told.Files = m.Files
 	}})
-	return answers
+	if len(told.Files) != told.Total {
+		d.t.Errorf("%d of %d files", len(told.Files), told.Total)
+	}
+	return told
 }
 
-// now is what the window would show.
-func (d *deliverer) now() deskapi.DeliveryState {
+// seen is what the window would show: what it is told, and what is in the outbox.
+type seen struct {
+	deskapi.Delivery
+	Held                                   string
+	Waiting, Delivered, Refused, Uncertain int
+	Adding, Questions                      int
+	Items                                  []outbox.Item
+	Question                               deskapi.DeliveryFile
+}
+
+func (d *deliverer) now() seen {
 	d.t.Helper()
-	return d.say(deskapi.KindDeliveryAsk, deskapi.DeliveryAsk{View: deskapi.DeliveryAll, Count: 100})[0].msg.(deskapi.DeliveryState)
+	s := seen{Delivery: d.say(deskapi.DeliveryDo{})}
+	d.deliveries.mu.Lock()
+	defer d.deliveries.mu.Unlock()
+	if n := d.deliveries.last; n != nil {
+		s.Held, s.Items = string(n.Queue.Held), n.Items
+		s.Waiting, s.Delivered = n.Counts[outbox.Waiting]+n.Counts[outbox.Sending], n.Counts[outbox.Delivered]
+		s.Refused, s.Uncertain = n.Counts[outbox.Refused], n.Counts[outbox.Uncertain]
+	}
+	for _, f := range s.Files {
+		switch {
+		case f.Item != "" || f.State == deskapi.DeliveryAdding:
+			s.Adding++ // or the outbox does not list it yet
+		case f.State == deskapi.DeliveryQuestion:
+			s.Questions++
+			s.Question = f
+		}
+	}
+	return s
 }
 
-func (d *deliverer) until(what string, ok func(deskapi.DeliveryState) bool) deskapi.DeliveryState {
+// changes changes the outbox as the window does.
+func (d *deliverer) changes(do func(*outbox.Outbox) error) {
+	d.t.Helper()
+	box, err := outbox.Open(d.t.Context(), outbox.Options{Dir: d.deliveries.dir})
+	if err == nil {
+		err = errors.Join(do(box), box.Close())
+	}
+	if err != nil {
+		d.t.Error(err)
+	}
+	d.say(deskapi.DeliveryDo{Changed: true})
+}
+
+func (d *deliverer) until(what string, ok func(seen) bool) seen {
 	d.t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
@@ -166,7 +210,7 @@ func (d *deliverer) until(what string, ok func(deskapi.DeliveryState) bool) desk
 		select {
 		case <-tick.C:
 		case <-late:
-			d.t.Fatalf("waited in vain for: %s; %+v", what, struct{ deskapi.DeliveryState }{s}.Rows)
+			d.t.Fatalf("waited in vain for: %s; %+v", what, s.Files)
 		}
 	}
 }
@@ -179,11 +223,11 @@ func (d *deliverer) sentence() health.Report {
 }
 
 func (d *deliverer) add(paths ...string) {
-	d.say(deskapi.KindDeliveryAdd, deskapi.DeliveryAdd{Paths: paths})
+	d.say(deskapi.DeliveryDo{Paths: paths})
 }
 
-func decided(n int) func(deskapi.DeliveryState) bool {
-	return func(s deskapi.DeliveryState) bool { return s.Delivered == n && s.Adding == 0 && s.Waiting == 0 }
+func decided(n int) func(seen) bool {
+	return func(s seen) bool { return s.Delivered == n && s.Adding == 0 && s.Waiting == 0 }
 }
 
 // TestDeliveriesStartLazily: nothing is opened on a computer that delivers
@@ -191,7 +235,7 @@ func decided(n int) func(deskapi.DeliveryState) bool {
 func TestDeliveriesStartLazily(t *testing.T) {
 	d := newDeliverer(t)
 	d.now()
-	d.say(deskapi.KindDeliveryRetry, deskapi.DeliveryItem{})
+	d.say(deskapi.DeliveryDo{Release: true})
 	if _, err := os.Stat(d.deliveries.dir); !errors.Is(err, os.ErrNotExist) || d.deliveries.current() != nil {
 		t.Fatalf("an outbox was opened: %v", err)
 	}
@@ -204,26 +248,29 @@ func TestDeliveriesStartLazily(t *testing.T) {
 	d.add(d.in, empty, filepath.Join(d.in, "brief.txt"))
 	s := d.until("two files delivered", decided(2))
 	reasons := map[string]string{}
-	for _, r := range s.Rows {
-		reasons[r.Name] = r.State + " " + r.Reason
+	for _, it := range s.Items {
+		reasons[it.Name] = string(it.State) + " " + string(it.Reason)
 	}
-	if len(s.Rows) != 4 || reasons["a.zip"] != "delivered " || reasons["b.ZIP"] != "delivered " || reasons["brief.txt"] != "refused not_zip" || reasons[filepath.Base(empty)] != "refused no_files" {
+	for _, f := range s.Files {
+		reasons[f.Name] = f.State + " " + f.Reason
+	}
+	if len(reasons) != 4 || reasons["a.zip"] != "delivered " || reasons["b.ZIP"] != "delivered " || reasons["brief.txt"] != "refused not_zip" || reasons[filepath.Base(empty)] != "refused no_files" {
 		t.Errorf("%v", reasons)
 	}
-	if d.asked.Stats().Messages != 2 || s.Act != 2 || s.Open != 0 {
-		t.Errorf("%d messages; %d need attention, %d open", d.asked.Stats().Messages, s.Act, s.Open)
+	if d.asked.Stats().Messages != 2 || len(s.Files) != 2 {
+		t.Errorf("%d messages; %d files are not taken", d.asked.Stats().Messages, len(s.Files))
 	}
-	for _, r := range s.Rows { // an untaken one is checked again, and goes without a trace
-		if r.Name != "brief.txt" {
+	for _, f := range s.Files { // an untaken one is checked again, and goes without a trace
+		if f.Name != "brief.txt" {
 			continue
 		}
 		d.file("brief.txt", "now it is one")
-		d.say(deskapi.KindDeliveryRetry, deskapi.DeliveryItem{ID: r.ID})
+		d.say(deskapi.DeliveryDo{ID: f.ID})
 		d.until("the mended file is delivered", decided(3))
 	}
 	d.stop()
 	d.begin() // there is an outbox now: it is opened at once, and knows them
-	d.until("the list of before", func(s deskapi.DeliveryState) bool { return s.Delivered == 3 })
+	d.until("the list of before", func(s seen) bool { return s.Delivered == 3 })
 }
 
 // TestDeliveriesAskAboutDuplicates: a file that was delivered is sent once more
@@ -234,24 +281,21 @@ func TestDeliveriesAskAboutDuplicates(t *testing.T) {
 	d.add(path)
 	d.until("delivered", decided(1))
 	d.add(path)
-	s := d.until("a question", func(s deskapi.DeliveryState) bool { return s.Questions == 1 })
-	if q := s.Question; q.State != deskapi.DeliveryQuestion || q.Was != string(outbox.Delivered) || time.Since(q.Before) > time.Minute || s.Act != 1 {
+	s := d.until("a question", func(s seen) bool { return s.Questions == 1 })
+	if q := s.Question; q.Was != string(outbox.Delivered) || time.Since(q.Before) > time.Minute {
 		t.Errorf("%+v", q)
 	}
-	d.say(deskapi.KindDeliveryRemove, deskapi.DeliveryItem{ID: s.Question.ID})
-	d.until("no question", func(s deskapi.DeliveryState) bool { return s.Questions == 0 && s.Total == 1 })
+	d.say(deskapi.DeliveryDo{ID: s.Question.ID, Drop: true})
+	d.until("no question", func(s seen) bool { return s.Questions == 0 && len(s.Files) == 0 })
 	d.add(path)
-	s = d.until("a question", func(s deskapi.DeliveryState) bool { return s.Questions == 1 })
-	if all := d.say(deskapi.KindDeliveryShow, deskapi.DeliveryItem{ID: s.Question.ID}); all[0].msg.(deskapi.DeliveryReceipts).Row.State != deskapi.DeliveryQuestion {
-		t.Errorf("%+v", all)
-	}
-	d.say(deskapi.KindDeliverySend, deskapi.DeliveryItem{ID: s.Question.ID})
+	s = d.until("a question", func(s seen) bool { return s.Questions == 1 })
+	d.say(deskapi.DeliveryDo{ID: s.Question.ID, Again: true})
 	d.until("sent all the same", decided(2))
 	if n := d.asked.Stats().Messages; n != 2 {
 		t.Errorf("%d messages", n)
 	}
-	if a := d.say(deskapi.KindDeliverySend, deskapi.DeliveryItem{ID: s.Question.ID}); len(a) != 1 || a[0].kind != deskapi.KindDeliveryFailed {
-		t.Errorf("twice: %v", a)
+	if !d.say(deskapi.DeliveryDo{ID: s.Question.ID, Again: true}).Failed {
+		t.Error("twice")
 	}
 	next := *d.set
 	next.Delivery.Duplicate, next.Delivery.KeepSent = outbox.DuplicateSend, 3
@@ -259,15 +303,15 @@ func TestDeliveriesAskAboutDuplicates(t *testing.T) {
 	d.deliveries.SettingsChanged(&next)
 	d.add(path)
 	s = d.until("sent unasked", decided(3))
-	if !s.Rows[0].Kept {
+	if !s.Items[0].Kept {
 		t.Error("delivery.keep_sent is not obeyed")
 	}
 	next.Delivery.Duplicate = outbox.DuplicateRefuse
 	d.deliveries.SettingsChanged(&next)
 	d.add(path)
-	s = d.until("refused", func(s deskapi.DeliveryState) bool { return s.Act == 1 && s.Adding == 0 })
-	if s.Questions != 0 || s.Rows[0].Reason != "duplicate" || d.asked.Stats().Messages != 3 {
-		t.Errorf("%+v", s.Rows[0])
+	s = d.until("refused", func(s seen) bool { return len(s.Files) == 1 && s.Adding == 0 })
+	if s.Questions != 0 || s.Files[0].Reason != "duplicate" || d.asked.Stats().Messages != 3 {
+		t.Errorf("%+v", s.Files[0])
 	}
 }
 
@@ -280,12 +324,12 @@ func TestDeliveriesHold(t *testing.T) {
 		d.file(fmt.Sprintf("%d.zip", i), fmt.Sprint(i))
 	}
 	d.add(d.in)
-	s := d.until("on hold", func(s deskapi.DeliveryState) bool { return s.Held != "" && s.Waiting == 5 && s.Adding == 0 })
+	s := d.until("on hold", func(s seen) bool { return s.Held != "" && s.Waiting == 5 && s.Adding == 0 })
 	if s.Held != string(outbox.CredentialsOff) || d.asked.Stats().Messages != 0 {
 		t.Errorf("held %q, %d messages", s.Held, d.asked.Stats().Messages)
 	}
 	asked := d.asked.Stats().Tokens
-	for _, r := range s.Rows {
+	for _, r := range s.Items {
 		it, err := d.deliveries.current().Get(t.Context(), r.ID)
 		if err != nil || it.Tries != 0 || it.Attempts != 0 || it.State != outbox.Waiting {
 			t.Errorf("%+v, %v", it, err)
@@ -314,27 +358,21 @@ func TestDeliveriesResolve(t *testing.T) {
 	d := newDeliverer(t)
 	d.asked.Faults().Set(localhub.AtTransaction, localhub.Fault{Body: localhub.BodyCut, Times: 2})
 	d.add(d.file("a.zip", "a"), d.file("b.zip", "b"))
-	s := d.until("maybe delivered", func(s deskapi.DeliveryState) bool { return s.Uncertain == 2 })
+	s := d.until("maybe delivered", func(s seen) bool { return s.Uncertain == 2 })
 	if r := d.sentence(); r.State < health.Doubt || !strings.Contains(r.Sentence, "2 berichten zijn mogelijk aangeleverd") {
 		t.Errorf("the tray says: %d %s", r.State, r.Sentence)
 	}
-	d.say(deskapi.KindDeliveryResolve, deskapi.DeliveryResolve{ID: s.Rows[0].ID, Delivered: true, Note: "Mw. Smit zag het staan"})
-	d.say(deskapi.KindDeliveryResolve, deskapi.DeliveryResolve{ID: s.Rows[1].ID, Note: "Stond er niet"})
-	s = d.until("decided", decided(2))
-	for _, r := range s.Rows {
-		all := d.say(deskapi.KindDeliveryShow, deskapi.DeliveryItem{ID: r.ID})[0].msg.(deskapi.DeliveryReceipts)
-		if all.Note == "" || len(all.Receipts) == 0 || all.SHA256 == "" || all.Intermediary != localhub.DefaultIntermediary {
-			t.Errorf("%+v", all.Receipts)
-		}
-	}
-	if a := d.say(deskapi.KindDeliveryResolve, deskapi.DeliveryResolve{ID: s.Rows[0].ID, Delivered: true, Note: "x"}); len(a) != 1 || a[0].msg.(deskapi.DeliveryFailed).Sentence != text.Dutch.T(text.MessagesState) {
-		t.Errorf("decided twice: %v", a)
-	}
-	d.say(deskapi.KindDeliveryRemove, deskapi.DeliveryItem{ID: s.Rows[0].ID})
-	d.until("removed", func(s deskapi.DeliveryState) bool { return s.Total == 1 })
-	if a := d.say(deskapi.KindDeliveryShow, deskapi.DeliveryItem{ID: s.Rows[0].ID}); len(a) != 1 || a[0].kind != deskapi.KindDeliveryFailed {
-		t.Errorf("a removed one: %v", a)
-	}
+	d.changes(func(box *outbox.Outbox) error {
+		_, err := box.Resolve(t.Context(), s.Items[0].ID, true, "Mw. Smit zag het staan")
+		return err
+	})
+	d.changes(func(box *outbox.Outbox) error { // and it is sent at once, not when it is looked for
+		_, err := box.Resolve(t.Context(), s.Items[1].ID, false, "Stond er niet")
+		return err
+	})
+	d.until("decided", decided(2))
+	d.changes(func(box *outbox.Outbox) error { return box.Forget(t.Context(), s.Items[0].ID, true) })
+	d.until("removed", func(s seen) bool { return len(s.Items) == 1 })
 }
 
 // TestDeliveriesBesideACommand: while a command delivers, the resident hands over
@@ -380,34 +418,25 @@ func TestDeliveriesBesideACommand(t *testing.T) {
 	}
 }
 
-// TestDeliveriesOfManyFiles: what is told fits a message, whatever the files are
-// called, and the list can be read from any place.
+// TestDeliveriesOfManyFiles: what is told of files that are not taken fits messages,
+// whatever they are called.
 func TestDeliveriesOfManyFiles(t *testing.T) {
 	d := newDeliverer(t)
-	d.asked.Faults().RefuseCredentials(true)
 	const n = 150
 	for i := range n {
-		d.add(d.file(fmt.Sprintf("%s%03d.zip", strings.Repeat("&<é>", 40), i), fmt.Sprint(i)))
-	}
-	d.until("all taken", func(s deskapi.DeliveryState) bool { return s.Waiting == n && s.Adding == 0 })
-	seen := map[string]bool{}
-	for first := 0; first < n; {
-		s := d.say(deskapi.KindDeliveryAsk, deskapi.DeliveryAsk{View: deskapi.DeliveryOpen, First: first, Count: 100})[0].msg.(deskapi.DeliveryState)
-		if s.First != first || s.Total != n || len(s.Rows) == 0 {
-			t.Fatalf("from %d: %d of %d", s.First, len(s.Rows), s.Total)
+		path := filepath.Join(d.in, fmt.Sprintf("%s%03d.zip", strings.Repeat("&<é>", 40), i))
+		if err := os.WriteFile(path, []byte("no ZIP"), 0o600); err != nil {
+			t.Fatal(err)
 		}
-		for _, r := range s.Rows {
-			seen[r.ID] = true
-		}
-		first += len(s.Rows)
 	}
-	if len(seen) != n {
-		t.Errorf("%d rows", len(seen))
+	d.add(d.in)
+	s := d.until("none taken", func(s seen) bool { return len(s.Files) == n && s.Adding == 0 })
+	names := map[string]bool{}
+	for _, f := range s.Files {
+		names[f.Name] = f.State == string(outbox.Refused) && len(f.Findings) > 0
 	}
-	for _, bad := range []deskapi.DeliveryAsk{{First: -5, Count: -1}, {First: 1 << 40, Count: 1 << 40, View: "?"}} {
-		if s := d.say(deskapi.KindDeliveryAsk, bad)[0].msg.(deskapi.DeliveryState); len(s.Rows) != 0 {
-			t.Errorf("%+v gives %d rows", bad, len(s.Rows))
-		}
+	if len(names) != n || !names[s.Files[n-1].Name] {
+		t.Errorf("%d files, the last %+v", len(names), s.Files[n-1])
 	}
 }
 
@@ -418,14 +447,14 @@ func TestDeliveriesOnABadDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.add(d.file("a.zip", "a"))
-	s := d.until("not taken", func(s deskapi.DeliveryState) bool { return s.Total == 1 && s.Adding == 0 })
-	if s.Rows[0].State != deskapi.DeliveryNotTaken || s.Trouble == "" || d.sentence().State < health.Doubt {
-		t.Errorf("%+v, trouble %q", s.Rows[0], s.Trouble)
+	s := d.until("not taken", func(s seen) bool { return len(s.Files) == 1 && s.Adding == 0 })
+	if s.Files[0].State != deskapi.DeliveryNotTaken || s.Trouble == "" || d.sentence().State < health.Doubt {
+		t.Errorf("%+v, trouble %q", s.Files[0], s.Trouble)
 	}
 	if err := os.Remove(d.deliveries.dir); err != nil {
 		t.Fatal(err)
 	}
-	d.say(deskapi.KindDeliveryRetry, deskapi.DeliveryItem{ID: s.Rows[0].ID})
+	d.say(deskapi.DeliveryDo{ID: s.Files[0].ID})
 	s = d.until("delivered", decided(1))
 	if s.Trouble != "" || strings.Contains(d.sentence().Sentence, "Aanleveren") {
 		t.Errorf("trouble %q, %s", s.Trouble, d.sentence().Sentence)
@@ -436,24 +465,18 @@ func TestDeliveriesOnABadDisk(t *testing.T) {
 // demo, which has none, answers nothing.
 func TestDeliveriesNotSetUp(t *testing.T) {
 	d := newDeliverer(t)
-	if !d.now().SetUp {
-		t.Error("set up, and not said so")
-	}
 	next := *d.set
 	next.Hub.Intermediary = ""
 	d.hold(&next)
-	if d.now().SetUp {
-		t.Error("nothing is set up")
-	}
 	d.add(d.file("a.zip", "a"))
-	if s := d.now(); s.Total != 0 || s.Support != "Jan (IT)" {
-		t.Errorf("%+v", s.Rows)
+	if s := d.now(); len(s.Files) != 0 {
+		t.Errorf("%+v", s.Files)
 	}
 	if _, err := os.Stat(d.deliveries.dir); !errors.Is(err, os.ErrNotExist) {
 		t.Error("an outbox was made")
 	}
 	var none *Deliveries
-	none.Answer(ask.Request{Kind: deskapi.KindDeliveryAsk})
+	none.Answer(ask.Request{Kind: deskapi.KindDelivery})
 	none.SettingsChanged(&next)
 	none.Mended()
 }

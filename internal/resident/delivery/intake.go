@@ -33,10 +33,8 @@ type candidate struct {
 	path      string
 	duplicate string // what happens if it was delivered before; "" asks
 	queued    bool   // takeIn has not come to it
-	row       deskapi.DeliveryRow
-	refused   *outbox.RefusedError
-	taken     *outbox.Item // it is in the outbox, and will be in its next snapshot
-	takenAt   time.Time
+	row       deskapi.DeliveryFile
+	takenAt   time.Time // it is in the outbox since then, as row says, and will be in its next snapshot
 }
 
 // offer queues files to be taken.
@@ -55,7 +53,7 @@ func (d *Deliveries) offer(paths []string) {
 func (d *Deliveries) queue(path string, now time.Time) {
 	d.count++
 	c := &candidate{id: "n" + strconv.Itoa(d.count), path: path, queued: true}
-	c.row = deskapi.DeliveryRow{ID: c.id, Name: ask.Cut(call.CleanText(filepath.Base(path), 255)), State: deskapi.DeliveryAdding, Added: now}
+	c.row = deskapi.DeliveryFile{ID: c.id, Name: ask.Cut(call.CleanText(filepath.Base(path), 255)), State: deskapi.DeliveryAdding, Added: now}
 	switch {
 	case len(d.intake) == maxCandidates:
 		c.queued, c.path = false, ""
@@ -123,7 +121,7 @@ func (d *Deliveries) take(ctx context.Context, c *candidate) {
 	d.decide(c, func() {
 		switch {
 		case err == nil:
-			c.taken, c.takenAt = &a.Item, time.Now()
+			c.row.Item, c.row.State, c.takenAt = a.Item.ID, string(a.Item.State), time.Now()
 		case ctx.Err() != nil:
 		case errors.Is(err, outbox.ErrDuplicate):
 			c.row.State, c.row.Reason, c.row.Was = string(outbox.Refused), "duplicate", string(a.Item.State)
@@ -134,8 +132,7 @@ func (d *Deliveries) take(ctx context.Context, c *candidate) {
 				c.row.State = deskapi.DeliveryQuestion
 			}
 		case errors.As(err, &r):
-			c.refused = r
-			c.row.State, c.row.Reason, c.row.Findings = string(outbox.Refused), r.Code, len(r.Findings)
+			c.row.State, c.row.Reason, c.row.Findings = string(outbox.Refused), r.Code, few(r.Findings)
 		case errors.As(err, &t):
 			c.row.State, c.row.Reason = deskapi.DeliveryNotTaken, t.Kind
 		default:
@@ -199,7 +196,7 @@ func (d *Deliveries) ready(ctx context.Context) (*outbox.Outbox, string) {
 // settle drops the candidates that the outbox lists by now; d.mu is held.
 func (d *Deliveries) settle(listed map[string]bool, at time.Time) {
 	d.intake = slices.DeleteFunc(d.intake, func(c *candidate) bool {
-		return c.taken != nil && (listed[c.taken.ID] || at.After(c.takenAt))
+		return c.row.Item != "" && (listed[c.row.Item] || at.After(c.takenAt))
 	})
 }
 
@@ -209,11 +206,11 @@ func (d *Deliveries) again(id, duplicate string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, c := range d.intake {
-		if c.id != id || c.path == "" || c.queued || c.row.State == deskapi.DeliveryAdding {
+		if c.id != id || c.path == "" || c.queued || c.row.Item != "" || c.row.State == deskapi.DeliveryAdding {
 			continue
 		}
-		c.duplicate, c.queued, c.refused = duplicate, true, nil
-		c.row = deskapi.DeliveryRow{ID: id, Name: c.row.Name, Size: c.row.Size, Added: c.row.Added, State: deskapi.DeliveryAdding}
+		c.duplicate, c.queued = duplicate, true
+		c.row = deskapi.DeliveryFile{ID: id, Name: c.row.Name, Size: c.row.Size, Added: c.row.Added, State: deskapi.DeliveryAdding}
 		poke(d.todo)
 		return true
 	}

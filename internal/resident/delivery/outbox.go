@@ -46,7 +46,6 @@ type Params struct {
 	Dirs     profile.Dirs
 	Settings func() *settings.Settings // that hold now
 	Language func() text.Language
-	Support  func() string              // who to tell
 	Told     func(health.Delivery)      // is told how the outbox is, whenever it was looked at
 	Send     func(kind string, msg any) // to the windows that are open
 	Log      *slog.Logger
@@ -72,7 +71,7 @@ type Deliveries struct {
 	notice  string         // what has happened to it, as a sentence
 	lost    int            // files that went with a folder that was removed; told until notice is taken away
 	last    *outbox.Snapshot
-	sent    deskapi.DeliveryProgress
+	sent    deskapi.Progress
 	told    bool         // sent was
 	another bool         // last, or intake, is another one than was told
 	intake  []*candidate // not in the outbox yet, newest first
@@ -81,7 +80,7 @@ type Deliveries struct {
 
 // New is the outbox of a profile.
 func New(p Params) *Deliveries {
-	return &Deliveries{p: p, dir: filepath.Join(p.Dirs.State, "outbox"), wake: make(chan struct{}, 1), news: make(chan struct{}, 1), todo: make(chan struct{}, 1), told: true, leave: func() {}, senders: senders{p: p}}
+	return &Deliveries{p: p, dir: configure.OutboxFolder(p.Dirs), wake: make(chan struct{}, 1), news: make(chan struct{}, 1), todo: make(chan struct{}, 1), told: true, leave: func() {}, senders: senders{p: p}}
 }
 
 // look has Run look at what is wanted. It never blocks.
@@ -282,12 +281,12 @@ func (d *Deliveries) refresh(ctx context.Context) {
 // progress is the worker's.
 func (d *Deliveries) progress(id string, sent, size int64) {
 	d.mu.Lock()
-	d.sent, d.told = deskapi.DeliveryProgress{ID: id, Sent: sent, Size: size}, false
+	d.sent, d.told = deskapi.Progress{ID: id, Sent: sent, Size: size}, false
 	d.mu.Unlock()
 	poke(d.news)
 }
 
-// changed has windows ask anew.
+// changed has windows told how it is now.
 func (d *Deliveries) changed() {
 	d.mu.Lock()
 	d.another = true
@@ -308,10 +307,12 @@ func (d *Deliveries) tell(ctx context.Context) {
 		d.told, d.another = true, false
 		d.mu.Unlock()
 		if !told {
-			d.p.Send(deskapi.KindDeliveryProgress, sent)
+			d.p.Send(deskapi.KindProgress, sent)
 		}
 		if another {
-			d.p.Send(deskapi.KindDeliveryChanged, nil)
+			for _, part := range d.parts() {
+				d.p.Send(deskapi.KindDelivery, part)
+			}
 		}
 		select {
 		case <-ctx.Done():

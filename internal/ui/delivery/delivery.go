@@ -1,12 +1,13 @@
 // Package delivery is the window in which files are delivered: dropped or chosen
 // here, and shown with what became of them.
 //
-// The resident owns the outbox and tells what stands in it; the window owns what
-// is chosen and looked at. All of it belongs to Fyne's thread; nothing here runs
-// beside it.
+// The window reads the outbox and changes what a person decides there, beside the
+// resident, which takes files into it and sends them. Its office does that off Fyne's
+// thread; all else belongs to it.
 package delivery
 
 import (
+	"context"
 	"encoding/json"
 	"image/color"
 	"path/filepath"
@@ -20,21 +21,20 @@ import (
 	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
+	"wiebelt/internal/configure"
 	"wiebelt/internal/deskapi"
+	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
 )
 
-const (
-	deliveryBlock = 100      // rows that are asked for at once
-	maxPaths      = 32 << 10 // bytes of paths in a message
-)
+const maxPaths = 32 << 10 // bytes of paths in a message
 
 var windowSize = fyne.NewSize(720, 640)
 
 // window delivers files that are dropped into it or chosen, and shows
-// what became of them. It knows nothing that the resident does not tell.
+// what became of them.
 type window struct {
 	d        *kit.Desk
 	win      fyne.Window
@@ -53,14 +53,16 @@ type window struct {
 	noted    string // what note says
 	asked    string // the file that question is about
 
-	state  deskapi.DeliveryState
-	stated bool   // the resident has told its state
-	asking bool   // an answer is on its way
-	again  bool   // and will be old by then
-	view   string // of deskapi
-	first  int    // of the rows that were asked for last
+	state  state
+	stated bool // it was read
+	asking bool // it is being read
+	again  bool // and will be old by then
+	view   string
 	failed string // what did not work, for a moment
-	sent   deskapi.DeliveryProgress
+	office *office
+	told   deskapi.Delivery // by the resident, with all its files
+	parts  deskapi.Delivery // as far as they have come
+	sent   deskapi.Progress
 
 	detail  *detail  // nil while no file is shown
 	chooser *chooser // nil while none is chosen
@@ -69,13 +71,19 @@ type window struct {
 // Open opens the window and asks what was delivered.
 func Open(d *kit.Desk) kit.Page {
 	l := d.Lang
-	w := &window{d: d, view: deskapi.DeliveryAll, note: container.NewStack(), question: container.NewStack(), body: container.NewStack()}
+	w := &window{d: d, view: viewAll, office: &office{open: openIn(configure.OutboxFolder(d.Dirs)), settings: func() *settings.Settings {
+		s, _ := settings.Load(d.Dirs) // what is wrong in it the settings window says
+		return s
+	}}, note: container.NewStack(), question: container.NewStack(), body: container.NewStack()}
+	if before, again := d.Page(deskapi.WindowDelivery).(*window); again {
+		w.office = before.office
+	}
 	w.choose = kit.NewButton(l.T(text.MessagesChoose), w.chooseFiles)
 	w.choose.Importance = widget.HighImportance
 	w.status = container.NewStack()
 	w.views = kit.NewChoice(func(i int) { w.show(deliveryViews[i]) })
 	w.list = widget.NewList(
-		func() int { return w.state.Total },
+		func() int { return len(w.state.Rows) },
 		func() fyne.CanvasObject { return newLine(w) },
 		func(i widget.ListItemID, o fyne.CanvasObject) { o.(*line).set(i) })
 	w.list.HideSeparators = true
@@ -97,7 +105,7 @@ func Open(d *kit.Desk) kit.Page {
 			w.back()
 		case e.Name == fyne.KeyEscape:
 			w.win.Close()
-		case w.detail == nil && w.chooser == nil && w.state.Total > 0 && (e.Name == fyne.KeyDown || e.Name == fyne.KeyUp):
+		case w.detail == nil && w.chooser == nil && len(w.state.Rows) > 0 && (e.Name == fyne.KeyDown || e.Name == fyne.KeyUp):
 			w.win.Canvas().Focus(w.list)
 		}
 	})
@@ -106,9 +114,12 @@ func Open(d *kit.Desk) kit.Page {
 	kit.Visible(w.question, false)
 	w.showViews()
 	w.draw()
-	w.ask(0)
+	w.d.Send(deskapi.KindDelivery, deskapi.DeliveryDo{})
 	return w
 }
+
+// Closed lets go of the outbox.
+func (w *window) Closed() { w.d.Go(func(context.Context) { w.office.close() }) }
 
 // Window implements kit.Page.
 func (w *window) Window() fyne.Window { return w.win }
@@ -116,50 +127,114 @@ func (w *window) Window() fyne.Window { return w.win }
 // Take implements kit.Page.
 func (w *window) Take(kind string, raw json.RawMessage) {
 	switch kind {
-	case deskapi.KindDeliveryState:
-		var m deskapi.DeliveryState
+	case deskapi.KindDelivery:
+		var m deskapi.Delivery
 		if w.d.Decode(kind, raw, &m) {
-			w.takeState(m)
+			w.gather(m)
 		}
-	case deskapi.KindDeliveryChanged:
-		w.ask(w.first)
-		if w.detail != nil {
-			w.d.Send(deskapi.KindDeliveryShow, deskapi.DeliveryItem{ID: w.detail.id})
-		}
-	case deskapi.KindDeliveryProgress:
-		var m deskapi.DeliveryProgress
+	case deskapi.KindProgress:
+		var m deskapi.Progress
 		if w.d.Decode(kind, raw, &m) {
 			w.progress(m)
-		}
-	case deskapi.KindDeliveryReceipts:
-		var m deskapi.DeliveryReceipts
-		if w.d.Decode(kind, raw, &m) && w.detail != nil {
-			w.detail.take(m)
-		}
-	case deskapi.KindDeliveryFailed:
-		var m deskapi.DeliveryFailed
-		if w.d.Decode(kind, raw, &m) {
-			w.fail(m.Sentence)
 		}
 	}
 }
 
-// ask asks for the rows from first on; one question at a time.
-func (w *window) ask(first int) {
-	w.first = max(first, 0)
+// gather takes what the resident says, and reads the outbox again once it is whole.
+func (w *window) gather(m deskapi.Delivery) {
+	if m.Failed {
+		w.fail(w.d.Lang.T(text.MessagesState))
+	}
+	switch {
+	case m.First == 0:
+		w.parts = m
+	case m.First != len(w.parts.Files):
+		return // a part was lost; they come again
+	default:
+		w.parts.Files = append(w.parts.Files, m.Files...)
+	}
+	if len(w.parts.Files) == m.Total {
+		w.told = w.parts
+		w.ask()
+		if w.detail != nil {
+			w.look(w.detail.id)
+		}
+	}
+}
+
+// ask reads the outbox anew; one reading at a time.
+func (w *window) ask() {
 	if w.asking {
 		w.again = true
 		return
 	}
 	w.asking = true
-	w.d.Send(deskapi.KindDeliveryAsk, deskapi.DeliveryAsk{View: w.view, First: w.first, Count: deliveryBlock})
+	l, view, told := w.d.Lang, w.view, w.told
+	w.d.Go(func(ctx context.Context) {
+		s := w.office.state(ctx, l, view, told)
+		w.d.Post(func() { w.takeState(s) })
+	})
 }
 
-func (w *window) takeState(m deskapi.DeliveryState) {
+// look reads all that is known of a file.
+func (w *window) look(id string) {
+	files := w.told.Files
+	w.d.Go(func(ctx context.Context) {
+		all, err := w.office.receipts(ctx, id, files)
+		w.d.Post(func() {
+			switch {
+			case w.detail == nil || w.detail.id != id:
+			case err != nil:
+				w.fail(says(w.d.Lang, err))
+			default:
+				w.detail.take(all)
+			}
+		})
+	})
+}
+
+// do asks the resident for something about deliveries.
+func (w *window) do(m deskapi.DeliveryDo) { w.d.Send(deskapi.KindDelivery, m) }
+
+// change changes the outbox, whatever becomes of the window, and has the resident go on
+// from there.
+func (w *window) change(then deskapi.DeliveryDo, do func(context.Context, box) error) {
+	w.d.Go(func(ctx context.Context) {
+		ctx = context.WithoutCancel(ctx)
+		err := w.office.with(ctx, func(b box) error { return do(ctx, b) })
+		w.do(then)
+		if err != nil {
+			w.d.Post(func() { w.fail(says(w.d.Lang, err)) })
+		}
+	})
+}
+
+// send has a file sent as soon as possible, or checked once more.
+func (w *window) send(id string) {
+	if untaken(id) {
+		w.do(deskapi.DeliveryDo{ID: id})
+		return
+	}
+	w.change(deskapi.DeliveryDo{Release: true}, func(ctx context.Context, b box) error {
+		_, err := b.Retry(ctx, id)
+		return err
+	})
+}
+
+// remove deletes a file with its copy and receipts; whoever does was asked.
+func (w *window) remove(id string) {
+	if untaken(id) {
+		w.do(deskapi.DeliveryDo{ID: id, Drop: true})
+		return
+	}
+	w.change(deskapi.DeliveryDo{Changed: true}, func(ctx context.Context, b box) error { return b.Forget(ctx, id, true) })
+}
+
+func (w *window) takeState(m state) {
 	w.asking = false
 	if w.again {
 		w.again = false
-		w.ask(w.first)
+		w.ask()
 	}
 	if m.View != w.view {
 		return // another one was chosen meanwhile
@@ -177,26 +252,19 @@ func (w *window) takeState(m deskapi.DeliveryState) {
 	w.list.Refresh()
 }
 
-// row gives a row of the list, false if it is not read.
-func (w *window) row(i int) (deskapi.DeliveryRow, bool) {
-	if n := i - w.state.First; n >= 0 && n < len(w.state.Rows) {
-		return w.state.Rows[n], true
+// row gives a row of the list, false if there is none.
+func (w *window) row(i int) (row, bool) {
+	if i >= 0 && i < len(w.state.Rows) {
+		return w.state.Rows[i], true
 	}
-	return deskapi.DeliveryRow{}, false
+	return row{}, false
 }
 
-// need has the rows around one read.
-func (w *window) need(i int) {
-	if first := max(i-deliveryBlock/2, 0); i < w.first || i >= w.first+max(len(w.state.Rows), 1) && first != w.first {
-		w.ask(first)
-	}
-}
-
-func (w *window) progress(m deskapi.DeliveryProgress) {
+func (w *window) progress(m deskapi.Progress) {
 	w.sent = m
 	for i, r := range w.state.Rows {
 		if r.ID == m.ID {
-			w.list.RefreshItem(w.state.First + i)
+			w.list.RefreshItem(i)
 		}
 	}
 	if w.detail != nil && w.detail.id == m.ID {
@@ -212,7 +280,7 @@ const (
 	bodyOff   = "off"
 )
 
-var deliveryViews = []string{deskapi.DeliveryAll, deskapi.DeliveryOpen, deskapi.DeliveryAct}
+var deliveryViews = []string{viewAll, viewOpen, viewAct}
 
 func (w *window) showViews() {
 	l := w.d.Lang
@@ -238,7 +306,7 @@ func (w *window) show(view string) {
 	w.view = view
 	w.showViews()
 	w.list.ScrollToTop()
-	w.ask(0)
+	w.ask()
 }
 
 // draw shows the list, or the page in its place.
@@ -248,16 +316,16 @@ func (w *window) draw() {
 	switch {
 	case !w.stated:
 		p = bodyBlank
-	case s.Total > 0:
+	case len(s.Rows) > 0:
 	case !s.SetUp:
 		p = bodyOff + s.Support
-	case w.view != deskapi.DeliveryAll:
+	case w.view != viewAll:
 		p = w.view
 	default:
 		p = bodyEmpty
 	}
 	w.enable(s.SetUp)
-	kit.Visible(w.tools, w.stated && (s.Total > 0 || w.view != deskapi.DeliveryAll))
+	kit.Visible(w.tools, w.stated && (len(s.Rows) > 0 || w.view != viewAll))
 	if p == w.page && len(w.body.Objects) > 0 {
 		return
 	}
@@ -282,9 +350,9 @@ func (w *window) pageContent(p string) fyne.CanvasObject {
 		return w.list
 	case p == bodyEmpty:
 		return w.dropPage()
-	case p == deskapi.DeliveryOpen:
+	case p == viewOpen:
 		return kit.EmptyPage(l.T(text.MessagesNoneOpen), nil, l.T(text.MessagesNoneOpenHint))
-	case p == deskapi.DeliveryAct:
+	case p == viewAct:
 		return kit.EmptyPage(l.T(text.MessagesNoneAct), nil, l.T(text.MessagesNoneActHint))
 	case strings.HasPrefix(p, bodyOff):
 		return kit.EmptyPage(l.T(text.MessagesSetup), nil, l.T(text.MessagesSetupHint, w.state.Support))
@@ -330,13 +398,13 @@ func (w *window) add(paths []string) {
 	size := 0
 	for _, p := range paths {
 		if size += len(p); size > maxPaths && len(some) > 0 {
-			w.d.Send(deskapi.KindDeliveryAdd, deskapi.DeliveryAdd{Paths: some})
+			w.do(deskapi.DeliveryDo{Paths: some})
 			some, size = nil, len(p)
 		}
 		some = append(some, p)
 	}
 	if len(some) > 0 {
-		w.d.Send(deskapi.KindDeliveryAdd, deskapi.DeliveryAdd{Paths: some})
+		w.do(deskapi.DeliveryDo{Paths: some})
 	}
 }
 
@@ -358,7 +426,7 @@ func (w *window) openRow(i int) {
 	w.pages.Objects = []fyne.CanvasObject{w.detail.content}
 	w.pages.Refresh()
 	w.win.Canvas().Unfocus()
-	w.d.Send(deskapi.KindDeliveryShow, deskapi.DeliveryItem{ID: r.ID})
+	w.look(r.ID)
 }
 
 // back shows the list again.

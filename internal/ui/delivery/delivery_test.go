@@ -1,10 +1,13 @@
 package delivery
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -14,9 +17,11 @@ import (
 	"fyne.io/fyne/v2/storage"
 	"fyne.io/fyne/v2/test"
 
+	"wiebelt/internal/configure"
 	"wiebelt/internal/deskapi"
 	inspect "wiebelt/internal/message"
 	"wiebelt/internal/outbox"
+	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/kittest"
@@ -26,13 +31,43 @@ import (
 func deliveryBench(t *testing.T, l text.Language) (*kittest.Bench, *window) {
 	b := kittest.New(t, kittest.Greeting(l), map[string]kit.Opener{deskapi.WindowDelivery: Open})
 	b.Show(deskapi.WindowDelivery)
-	return b, b.Page(deskapi.WindowDelivery).(*window)
+	w := b.Page(deskapi.WindowDelivery).(*window)
+	w.office.open = func(context.Context, *settings.Settings) (box, error) { return &paper{}, nil }
+	return b, w
 }
 
+// paper is an outbox that keeps what is done with it.
+type paper struct {
+	did  []string
+	fail error
+}
+
+func (p *paper) note(what string, m ...any) error {
+	p.did = append(p.did, strings.TrimSpace(fmt.Sprint(append([]any{what + " "}, m...)...)))
+	return p.fail
+}
+
+func (p *paper) Snapshot(context.Context) (*outbox.Snapshot, error) { return &outbox.Snapshot{}, nil }
+func (p *paper) Get(_ context.Context, id string) (outbox.Item, error) {
+	return outbox.Item{ID: id, State: outbox.Waiting}, nil
+}
+func (p *paper) Receipts(context.Context, string) ([]outbox.Receipt, error) { return nil, nil }
+func (p *paper) Retry(_ context.Context, id string) (outbox.Item, error) {
+	return outbox.Item{}, p.note("retry", id)
+}
+func (p *paper) Resolve(_ context.Context, id string, delivered bool, note string) (outbox.Item, error) {
+	return outbox.Item{}, p.note("resolve", id, delivered, " ", note)
+}
+func (p *paper) Forget(_ context.Context, id string, force bool) error {
+	return p.note("forget", id, force)
+}
+func (p *paper) Gone() bool   { return false }
+func (p *paper) Close() error { return p.note("close") }
+
 // deliveryRows is a file in every state, invented.
-func deliveryRows() []deskapi.DeliveryRow {
+func deliveryRows() []row {
 	at := func(m int) time.Time { return kittest.Noon.Add(-time.Duration(m) * time.Minute) }
-	return []deskapi.DeliveryRow{
+	return []row{
 		{ID: "n3", Name: "polissen-september.zip", State: deskapi.DeliveryAdding, Added: at(0)},
 		{ID: "n2", Name: "nota-2026-0917.zip", Size: 48_200, State: deskapi.DeliveryQuestion, Reason: "duplicate", Added: at(1), Before: at(90), Was: "delivered"},
 		{ID: "n1", Name: "vakantiefoto.zip", Size: 3_480_000, State: string(outbox.Refused), Reason: string(inspect.NoDocument), Findings: 1, Added: at(1)},
@@ -45,16 +80,16 @@ func deliveryRows() []deskapi.DeliveryRow {
 	}
 }
 
-func deliveryState() deskapi.DeliveryState {
+func deliveryState() state {
 	rows := deliveryRows()
-	return deskapi.DeliveryState{SetUp: true, Support: "Jan (IT), toestel 140", View: deskapi.DeliveryAll, Total: len(rows), Rows: rows, Adding: 1,
+	return state{SetUp: true, Support: "Jan (IT), toestel 140", View: viewAll, Rows: rows, Adding: 1,
 		Waiting: 2, Delivered: 2, Refused: 1, Uncertain: 1, Open: 3, Act: 4, Question: &rows[1], Questions: 1}
 }
 
-func deliveryReceipts(id string) deskapi.DeliveryReceipts {
+func deliveryReceipts(id string) receipts {
 	for _, r := range deliveryRows() {
 		if r.ID == id {
-			m := deskapi.DeliveryReceipts{Row: r}
+			m := receipts{Row: r}
 			if strings.HasPrefix(id, "n") {
 				m.Findings = []inspect.Finding{{Code: inspect.NoDocument, Severity: inspect.Refused, Entry: -1}}
 				return m
@@ -62,12 +97,12 @@ func deliveryReceipts(id string) deskapi.DeliveryReceipts {
 			m.Intermediary, m.SHA256, m.Attempts = "postbus", strings.Repeat("3f9a", 16), 2
 			m.Findings = []inspect.Finding{{Code: inspect.NoSuchDate, Severity: inspect.Warning, Entry: 0, Element: "PP[1]/VP[1]/VP_GEBDAT", Line: 12},
 				{Code: inspect.AttachmentUnnamed, Severity: inspect.Note, Entry: 2}}
-			m.Receipts = []deskapi.DeliveryReceipt{{Ended: kittest.Noon.Add(-4 * time.Minute), Reason: r.Reason, Status: r.Status, Body: `{"melding":"Bericht niet verwerkt","code":"B-17"}`, Cut: true},
+			m.Receipts = []receipt{{Ended: kittest.Noon.Add(-4 * time.Minute), Reason: r.Reason, Status: r.Status, Body: `{"melding":"Bericht niet verwerkt","code":"B-17"}`, Cut: true},
 				{Ended: kittest.Noon.Add(-5 * time.Minute), Reason: string(outbox.Busy), Status: 503}}
 			return m
 		}
 	}
-	return deskapi.DeliveryReceipts{}
+	return receipts{}
 }
 
 func tapNamed(t *testing.T, w fyne.Window, label string) {
@@ -98,26 +133,26 @@ func TestDeliveryPictures(t *testing.T) {
 			b.App.Settings().SetTheme(theme.New(look))
 			w.win.Resize(windowSize)
 			name := "delivery-" + string(l) + "-" + look
-			b.Tell(t, deskapi.KindDeliveryState, deskapi.DeliveryState{View: w.view, Support: "Jan (IT), toestel 140"})
+			w.takeState(state{View: w.view, Support: "Jan (IT), toestel 140"})
 			kittest.WantTexts(t, w.win, l.T(text.MessagesSetup))
 			if !strings.Contains(allTexts(w.win), "Jan (IT)") || !w.choose.Disabled() {
 				t.Error("nobody to ask")
 			}
 			kittest.Shot(t, w.win, name+"-setup")
-			b.Tell(t, deskapi.KindDeliveryState, deskapi.DeliveryState{View: w.view, SetUp: true})
+			w.takeState(state{View: w.view, SetUp: true})
 			kittest.WantTexts(t, w.win, l.T(text.MessagesDrop))
 			kittest.Shot(t, w.win, name+"-empty")
-			b.Tell(t, deskapi.KindDeliveryState, deliveryState())
-			b.Tell(t, deskapi.KindDeliveryProgress, deskapi.DeliveryProgress{ID: "i7", Sent: 310, Size: 500})
+			w.takeState(deliveryState())
+			b.Tell(t, deskapi.KindProgress, deskapi.Progress{ID: "i7", Sent: 310, Size: 500})
 			kittest.WantTexts(t, w.win, l.T(text.MessagesSending, 62), l.T(text.MessagesAdding, 1)[2:6])
 			kittest.Shot(t, w.win, name+"-list")
 			held := deliveryState()
 			held.Held, held.Question, held.Questions = string(outbox.CredentialsOff), nil, 0
-			b.Tell(t, deskapi.KindDeliveryState, held)
+			w.takeState(held)
 			kittest.Shot(t, w.win, name+"-held")
 			for _, id := range []string{"i5", "i4", "n1", "n2"} {
-				w.openRow(slices.IndexFunc(held.Rows, func(r deskapi.DeliveryRow) bool { return r.ID == id }))
-				b.Tell(t, deskapi.KindDeliveryReceipts, deliveryReceipts(id))
+				w.openRow(slices.IndexFunc(held.Rows, func(r row) bool { return r.ID == id }))
+				w.detail.take(deliveryReceipts(id))
 				kittest.Shot(t, w.win, name+"-"+id)
 			}
 			w.back()
@@ -159,7 +194,7 @@ func TestDeliveryDrop(t *testing.T) {
 		b.Take()
 		w.dropped(append(uris, notAFile))
 		for _, m := range b.Take() {
-			if a, ok := m.M.(deskapi.DeliveryAdd); ok {
+			if a, ok := m.M.(deskapi.DeliveryDo); ok {
 				raw, _ := json.Marshal(a)
 				if len(raw) > 60<<10 {
 					t.Errorf("a message of %d bytes", len(raw))
@@ -172,7 +207,7 @@ func TestDeliveryDrop(t *testing.T) {
 	if got := drop("/in/a.zip"); len(got) != 0 {
 		t.Errorf("not set up, and sent %v", got)
 	}
-	b.Tell(t, deskapi.KindDeliveryState, deliveryState())
+	w.takeState(deliveryState())
 	if got := drop("/in/a.zip", "/in/één map/b c.zip"); !slices.Equal(got, []string{"/in/a.zip", "/in/één map/b c.zip"}) {
 		t.Errorf("sent %v", got)
 	}
@@ -186,45 +221,56 @@ func TestDeliveryDrop(t *testing.T) {
 	}
 }
 
-// TestDeliveryActions: every button asks the resident for what it says.
+// TestDeliveryActions: what is in the outbox is changed there, and the resident goes
+// on from it; what is not in there yet is the resident's.
 func TestDeliveryActions(t *testing.T) {
 	b, w := deliveryBench(t, text.Dutch)
-	if got := b.Take(); len(got) != 1 || got[0].M != (deskapi.DeliveryAsk{View: deskapi.DeliveryAll, Count: deliveryBlock}) {
+	if got := b.Take(); len(got) != 1 || !reflect.DeepEqual(got[0].M, deskapi.DeliveryDo{}) {
 		t.Fatalf("asked %v", got)
 	}
-	state := deliveryState()
-	b.Tell(t, deskapi.KindDeliveryState, state)
-	said := func(want ...kittest.Saying) {
+	p := &paper{}
+	w.office.open = func(context.Context, *settings.Settings) (box, error) { return p, nil }
+	now := deliveryState()
+	w.takeState(now)
+	// does checks what was done with the outbox, "" for nothing, and what the resident
+	// was asked for, nil for nothing.
+	does := func(what string, ask *deskapi.DeliveryDo) {
 		t.Helper()
-		got := slices.DeleteFunc(b.Take(), func(m kittest.Saying) bool { return m.Kind == deskapi.KindDeliveryShow })
-		if !slices.Equal(got, want) {
-			t.Errorf("said %v, want %v", got, want)
+		var want []string
+		if what != "" {
+			want = []string{what}
 		}
+		if !slices.Equal(p.did, want) {
+			t.Errorf("did %q, want %q", p.did, want)
+		}
+		got := b.Take()
+		if ask == nil && len(got) != 0 || ask != nil && (len(got) != 1 || !reflect.DeepEqual(got[0].M, *ask)) {
+			t.Errorf("%s: said %#v", what, got)
+		}
+		p.did = nil
 	}
-	item := func(kind, id string) kittest.Saying {
-		return kittest.Saying{Kind: kind, M: deskapi.DeliveryItem{ID: id}}
-	}
+	release, changed := &deskapi.DeliveryDo{Release: true}, &deskapi.DeliveryDo{Changed: true}
 	kittest.WantTexts(t, w.win, "Toch versturen")
 	tapNamed(t, w.win, "Toch versturen")
-	said(item(deskapi.KindDeliverySend, "n2"))
+	does("", &deskapi.DeliveryDo{ID: "n2", Again: true})
 	if strings.Contains(allTexts(w.win), "Toch versturen") {
 		t.Error("the question is still asked")
 	}
-	b.Tell(t, deskapi.KindDeliveryState, state) // nothing new: the answer is on its way
-	state.Adding = 2
-	b.Tell(t, deskapi.KindDeliveryState, state)
+	w.takeState(now) // nothing new: the answer is on its way
+	now.Adding = 2
+	w.takeState(now)
 	tapNamed(t, w.win, "Niet versturen")
-	said(item(deskapi.KindDeliveryRemove, "n2"))
-	state.Question, state.Questions = nil, 0
-	b.Tell(t, deskapi.KindDeliveryState, state)
+	does("", &deskapi.DeliveryDo{ID: "n2", Drop: true})
+	now.Question, now.Questions = nil, 0
+	w.takeState(now)
 
 	open := func(id string) {
 		t.Helper()
 		if w.detail != nil {
 			w.back()
 		}
-		w.openRow(slices.IndexFunc(state.Rows, func(r deskapi.DeliveryRow) bool { return r.ID == id }))
-		b.Tell(t, deskapi.KindDeliveryReceipts, deliveryReceipts(id))
+		w.openRow(slices.IndexFunc(now.Rows, func(r row) bool { return r.ID == id }))
+		w.detail.take(deliveryReceipts(id))
 		b.Take()
 	}
 	open("i5") // maybe delivered: only with a note
@@ -236,95 +282,153 @@ func TestDeliveryActions(t *testing.T) {
 			}
 		})
 		test.Type(w.detail.note, "Mw. Smit zag het staan")
-		b.Tell(t, deskapi.KindDeliveryReceipts, func() deskapi.DeliveryReceipts { m := deliveryReceipts("i5"); m.Attempts = 3; return m }())
+		w.detail.take(func() receipts { m := deliveryReceipts("i5"); m.Attempts = 3; return m }())
 		if w.detail.note.Text != "Mw. Smit zag het staan" {
 			t.Errorf("what was typed is gone: %q", w.detail.note.Text)
 		}
 		tapNamed(t, w.win, label)
-		said(kittest.Saying{Kind: deskapi.KindDeliveryResolve, M: deskapi.DeliveryResolve{ID: "i5", Delivered: label == "Het is aangeleverd", Note: "Mw. Smit zag het staan"}})
+		does(fmt.Sprint("resolve i5", label == "Het is aangeleverd", " Mw. Smit zag het staan"), changed)
 	}
 	open("i4")
 	tapNamed(t, w.win, "Opnieuw versturen")
-	said(item(deskapi.KindDeliveryRetry, "i4"))
+	does("retry i4", release)
 	tapNamed(t, w.win, "Verwijderen")
-	said() // asks first
+	does("", nil) // asks first
 	tapNamed(t, w.win, "Verwijderen")
-	said(item(deskapi.KindDeliveryRemove, "i4"))
+	does("forget i4true", changed)
 	open("i6")
+	p.fail = outbox.ErrState
 	tapNamed(t, w.win, "Nu proberen")
-	said(item(deskapi.KindDeliveryRetry, "i6"))
+	does("retry i6", release)
+	p.fail = nil
+	w.back()
+	kittest.WantTexts(t, w.win, text.Dutch.T(text.MessagesState))
+	b.Later[len(b.Later)-1]()
+	if strings.Contains(allTexts(w.win), text.Dutch.T(text.MessagesState)) {
+		t.Error("the failure stays")
+	}
 	open("n1")
 	kittest.WantTexts(t, w.win, "Er zit geen XML-bericht in het ZIP-bestand.")
 	tapNamed(t, w.win, "Opnieuw nakijken")
-	said(item(deskapi.KindDeliveryRetry, "n1"))
+	does("", &deskapi.DeliveryDo{ID: "n1"})
 	open("n1")
 	tapNamed(t, w.win, "Verwijderen") // nothing is kept of it
-	said(item(deskapi.KindDeliveryRemove, "n1"))
+	does("", &deskapi.DeliveryDo{ID: "n1", Drop: true})
 	w.openRow(0) // is being checked: nothing to see yet
 	if w.detail != nil {
 		t.Error("a file that is being checked was opened")
 	}
-	state.Held = string(outbox.CredentialsOff)
-	b.Tell(t, deskapi.KindDeliveryState, state)
+	now.Held = string(outbox.CredentialsOff)
+	w.takeState(now)
 	if s := allTexts(w.win); !strings.Contains(s, "de hub weigert de koppeling") || !strings.Contains(s, "Jan (IT)") {
 		t.Error(s)
 	}
 	tapNamed(t, w.win, "Nu proberen")
-	said(item(deskapi.KindDeliveryRetry, ""))
-	state.Held, state.Notice = "", "De administratie was beschadigd."
-	b.Tell(t, deskapi.KindDeliveryState, state)
+	does("", release)
+	now.Held, now.Notice = "", "De administratie was beschadigd."
+	w.takeState(now)
 	tapNamed(t, w.win, text.Dutch.T(text.CallsNoticeOk))
-	said(kittest.Saying{Kind: deskapi.KindDeliveryDismiss, M: nil})
-	b.Tell(t, deskapi.KindDeliveryFailed, deskapi.DeliveryFailed{Sentence: "Dat kan nu niet."})
-	kittest.WantTexts(t, w.win, "Dat kan nu niet.")
-	b.Later[len(b.Later)-1]()
-	if strings.Contains(allTexts(w.win), "Dat kan nu niet.") {
-		t.Error("the failure stays")
-	}
-}
-
-// TestDeliveryAsksOneAtATime: changes in quick succession are one question more,
-// an answer about another view is none, and rows far below are read when needed.
-func TestDeliveryAsksOneAtATime(t *testing.T) {
-	b, w := deliveryBench(t, text.Dutch)
-	b.Take()
-	for range 5 {
-		b.Tell(t, deskapi.KindDeliveryChanged, nil)
-	}
-	if got := b.Take(); len(got) != 0 {
-		t.Errorf("asked %v while an answer was on its way", got)
-	}
-	s := deliveryState()
-	s.Total = 1800
-	b.Tell(t, deskapi.KindDeliveryState, s)
-	if got := b.Take(); len(got) != 1 || got[0].Kind != deskapi.KindDeliveryAsk {
-		t.Errorf("asked %v", got)
-	}
-	b.Tell(t, deskapi.KindDeliveryState, s)
-	b.Take()
-	w.list.ScrollTo(1500)
-	first := -1
-	for _, m := range b.Take() {
-		if a, ok := m.M.(deskapi.DeliveryAsk); ok {
-			first = a.First
-		}
-	}
-	if first < 1350 || first > 1500 {
-		t.Errorf("row 1500 is not read: asked from %d", first)
-	}
-	w.show(deskapi.DeliveryAct)
-	b.Tell(t, deskapi.KindDeliveryState, s) // of the view of before
-	if w.state.View != deskapi.DeliveryAll || w.view != deskapi.DeliveryAct {
-		t.Errorf("%q %q", w.state.View, w.view)
-	}
-	empty := deskapi.DeliveryState{SetUp: true, View: deskapi.DeliveryAct}
-	b.Tell(t, deskapi.KindDeliveryState, empty)
-	kittest.WantTexts(t, w.win, text.Dutch.T(text.MessagesNoneAct))
+	does("", &deskapi.DeliveryDo{Read: true})
+	b.Tell(t, deskapi.KindDelivery, deskapi.Delivery{Failed: true})
+	kittest.WantTexts(t, w.win, text.Dutch.T(text.MessagesState))
 	w.win.Close()
+	does("close", nil)
 	if b.Page(deskapi.WindowDelivery) != nil {
 		t.Error("a closed window is still held")
 	}
-	b.Tell(t, deskapi.KindDeliveryState, s) // nobody shows it any more
+	b.Tell(t, deskapi.KindDelivery, deskapi.Delivery{}) // nobody shows it any more
+}
+
+// TestDeliveryReadsOneAtATime: while the outbox is read, changes are one reading more,
+// and what was read of another view is passed over.
+func TestDeliveryReadsOneAtATime(t *testing.T) {
+	b, w := deliveryBench(t, text.Dutch)
+	var works []func(context.Context)
+	w.d.Go = func(do func(context.Context)) { works = append(works, do) }
+	for range 5 {
+		b.Tell(t, deskapi.KindDelivery, deskapi.Delivery{})
+	}
+	if len(works) != 1 {
+		t.Fatalf("%d readings at one time", len(works))
+	}
+	works[0](t.Context())
+	if len(works) != 2 {
+		t.Fatalf("%d readings after the first", len(works))
+	}
+	w.view = viewAct
+	works[1](t.Context())
+	if w.state.View == viewAct {
+		t.Error("what was read of another view is shown")
+	}
+	w.office.settings = func() *settings.Settings {
+		s := settings.Defaults()
+		s.Hub.BaseURL, s.Hub.HubURL, s.Hub.ClientID, s.Hub.OrganisationCode, s.Hub.Intermediary = "x", "x", "x", "x", "x"
+		return s
+	}
+	w.show(viewAct)
+	works[len(works)-1](t.Context())
+	kittest.WantTexts(t, w.win, text.Dutch.T(text.MessagesNoneAct))
+}
+
+// TestDeliveryBesideTheResident: the list is made of what is in the outbox and of what
+// the resident has not taken into it; nothing is made where nothing was delivered.
+func TestDeliveryBesideTheResident(t *testing.T) {
+	b := kittest.New(t, kittest.Greeting(text.Dutch), map[string]kit.Opener{deskapi.WindowDelivery: Open})
+	dir := configure.OutboxFolder(b.Dirs)
+	b.Show(deskapi.WindowDelivery)
+	w := b.Page(deskapi.WindowDelivery).(*window)
+	b.Tell(t, deskapi.KindDelivery, deskapi.Delivery{})
+	if _, err := os.Stat(dir); err == nil || !w.stated || w.state.SetUp {
+		t.Fatalf("an outbox was made, or it is set up: %+v", w.state)
+	}
+	o, err := outbox.Open(t.Context(), outbox.Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer o.Close()
+	var ids []string
+	for i := range 3 {
+		path := filepath.Join(t.TempDir(), fmt.Sprint("bericht-", i, ".zip"))
+		if err := os.WriteFile(path, []byte(path), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		a, err := o.Add(t.Context(), outbox.Source{Path: path, Intermediary: "postbus"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, a.Item.ID)
+	}
+	files := []deskapi.DeliveryFile{
+		{ID: "n5", Name: "e.zip", State: deskapi.DeliveryAdding, Added: time.Now().Add(time.Minute)},
+		{ID: "n4", Name: "d.zip", State: deskapi.DeliveryQuestion, Added: time.Now()},
+		{ID: "n3", Name: "c.zip", State: string(outbox.Refused), Reason: "not_zip", Findings: []inspect.Finding{{Code: inspect.NoDocument, Severity: inspect.Refused}}},
+		{ID: "n2", Item: ids[2], Name: "bericht-2.zip", State: string(outbox.Waiting)},
+	}
+	b.Tell(t, deskapi.KindDelivery, deskapi.Delivery{Total: 4, Files: files[:3], Notice: "Iets."})
+	if len(w.state.Rows) != 0 {
+		t.Error("half of it is shown")
+	}
+	b.Tell(t, deskapi.KindDelivery, deskapi.Delivery{Total: 4, First: 2, Files: files[2:]}) // one was lost between them
+	b.Tell(t, deskapi.KindDelivery, deskapi.Delivery{Total: 4, First: 3, Files: files[3:]})
+	s := w.state
+	if len(s.Rows) != 6 || s.Rows[0].ID != "n5" || s.Waiting != 3 || s.Adding != 1 || s.Questions != 1 || s.Question.ID != "n4" ||
+		s.Refused != 1 || s.Open != 4 || s.Act != 2 || s.Notice != "Iets." || s.More != 0 {
+		t.Errorf("%+v", s)
+	}
+	w.openRow(slices.IndexFunc(s.Rows, func(r row) bool { return r.ID == "n3" }))
+	if len(w.detail.all.Findings) != 1 {
+		t.Errorf("%+v", w.detail.all)
+	}
+	w.back()
+	w.openRow(slices.IndexFunc(s.Rows, func(r row) bool { return r.ID == ids[1] }))
+	if a := w.detail.all; a.Intermediary != "postbus" || a.SHA256 == "" || a.Row.Name != "bericht-1.zip" {
+		t.Errorf("%+v", a)
+	}
+	w.remove(ids[1])
+	if _, err := o.Get(t.Context(), ids[1]); !errors.Is(err, outbox.ErrNoItem) {
+		t.Errorf("not removed: %v", err)
+	}
+	w.win.Close()
 }
 
 func TestSizes(t *testing.T) {
@@ -340,7 +444,7 @@ func TestSizes(t *testing.T) {
 // asks again.
 func TestDeliveryFollowsTheLanguage(t *testing.T) {
 	b, w := deliveryBench(t, text.Dutch)
-	b.Tell(t, deskapi.KindDeliveryState, deliveryState())
+	w.takeState(deliveryState())
 	win := w.win
 	b.Take()
 	b.Tell(t, deskapi.KindWelcome, kittest.Greeting(text.English))
@@ -348,6 +452,6 @@ func TestDeliveryFollowsTheLanguage(t *testing.T) {
 	if now == w || now.win != win || win.Title() != "Deliver messages – Wiebelt" {
 		t.Errorf("%q", win.Title())
 	}
-	b.Tell(t, deskapi.KindDeliveryState, deliveryState())
+	now.takeState(deliveryState())
 	kittest.WantTexts(t, win, "maybe delivered", "Send all the same")
 }

@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"context"
 	"reflect"
 	"strings"
 	"unicode"
@@ -23,7 +24,7 @@ import (
 type detail struct {
 	w        *window
 	id       string
-	all      deskapi.DeliveryReceipts
+	all      receipts
 	read     bool // all is more than the row
 	removing bool // it was asked whether it may go
 	content  fyne.CanvasObject
@@ -34,7 +35,7 @@ type detail struct {
 	decide   []*kit.Button // wait for a note
 }
 
-func newDetail(w *window, r deskapi.DeliveryRow) *detail {
+func newDetail(w *window, r row) *detail {
 	l := w.d.Lang
 	t := &detail{w: w, id: r.ID, sign: kit.NewShape(kit.MarkNone), body: container.NewStack()}
 	t.all.Row = r
@@ -49,10 +50,10 @@ func newDetail(w *window, r deskapi.DeliveryRow) *detail {
 	return t
 }
 
-// take takes over what the resident tells. What somebody types stays.
-func (t *detail) take(m deskapi.DeliveryReceipts) {
+// take takes over what was read. What somebody types stays.
+func (t *detail) take(m receipts) {
 	switch {
-	case m.Row.ID != t.id && m.Row.ID != "" && strings.HasPrefix(t.id, "n"):
+	case m.Row.ID != t.id && m.Row.ID != "" && untaken(t.id):
 		t.id = m.Row.ID // it is in the outbox by now
 	case m.Row.ID != t.id:
 		return // of another one
@@ -125,15 +126,11 @@ func sentence(s string) string {
 	return string(r)
 }
 
-func (t *detail) tell(kind string) {
-	t.w.d.Send(kind, deskapi.DeliveryItem{ID: t.id})
-}
-
 // actions are what can be done with the file in its state.
 func (t *detail) actions() fyne.CanvasObject {
 	l, r := t.w.d.Lang, t.all.Row
 	if t.removing {
-		sure := kit.NewButton(l.T(text.MessagesRemove), func() { t.tell(deskapi.KindDeliveryRemove); t.w.back() })
+		sure := kit.NewButton(l.T(text.MessagesRemove), func() { t.w.remove(t.id); t.w.back() })
 		sure.Importance = widget.DangerImportance
 		no := kit.NewButton(l.T(text.MessagesBack), func() { t.removing = false; t.draw() })
 		return container.New(layout.NewCustomPaddedVBoxLayout(8), container.New(kit.AtMost(kit.TextWidth), kit.Plain(l.T(text.MessagesRemoveAsk), base.SizeNameText, widget.MediumImportance)),
@@ -145,10 +142,9 @@ func (t *detail) actions() fyne.CanvasObject {
 		line.Add(b)
 		return b
 	}
-	untaken := strings.HasPrefix(t.id, "n")
 	remove := func() {
-		if untaken { // nothing is kept of it
-			t.tell(deskapi.KindDeliveryRemove)
+		if untaken(t.id) { // nothing is kept of it
+			t.w.remove(t.id)
 			t.w.back()
 			return
 		}
@@ -158,18 +154,18 @@ func (t *detail) actions() fyne.CanvasObject {
 	switch {
 	case r.State == deskapi.DeliveryQuestion:
 		add(l.T(text.MessagesSkip), remove)
-		add(l.T(text.MessagesSend), func() { t.tell(deskapi.KindDeliverySend); t.w.back() })
+		add(l.T(text.MessagesSend), func() { t.w.do(deskapi.DeliveryDo{ID: t.id, Again: true}); t.w.back() })
 		return line
 	case r.State == string(outbox.Uncertain):
 		return t.resolving(remove)
 	case r.State == string(outbox.Sending), r.State == deskapi.DeliveryAdding:
 		return line
-	case untaken:
-		add(l.T(text.MessagesCheck), func() { t.tell(deskapi.KindDeliveryRetry); t.w.back() })
+	case untaken(t.id):
+		add(l.T(text.MessagesCheck), func() { t.w.send(t.id); t.w.back() })
 	case r.State == string(outbox.Refused) && r.Kept:
-		add(l.T(text.MessagesRetry), func() { t.tell(deskapi.KindDeliveryRetry) })
+		add(l.T(text.MessagesRetry), func() { t.w.send(t.id) })
 	case r.State == string(outbox.Waiting):
-		add(l.T(text.MessagesNow), func() { t.tell(deskapi.KindDeliveryRetry) })
+		add(l.T(text.MessagesNow), func() { t.w.send(t.id) })
 	}
 	add(l.T(text.MessagesRemove), remove)
 	return line
@@ -181,7 +177,11 @@ func (t *detail) resolving(remove func()) fyne.CanvasObject {
 	l := t.w.d.Lang
 	resolve := func(delivered bool) func() {
 		return func() {
-			t.w.d.Send(deskapi.KindDeliveryResolve, deskapi.DeliveryResolve{ID: t.id, Delivered: delivered, Note: strings.TrimSpace(t.note.Text)})
+			id, note := t.id, strings.TrimSpace(t.note.Text)
+			t.w.change(deskapi.DeliveryDo{Changed: true}, func(ctx context.Context, b box) error {
+				_, err := b.Resolve(ctx, id, delivered, note)
+				return err
+			})
 			t.note.SetText("")
 		}
 	}

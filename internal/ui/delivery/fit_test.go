@@ -33,26 +33,26 @@ func TestDeliveryWindowFits(t *testing.T) {
 			rows[i].Name = long
 		}
 	}
-	add := func(r deskapi.DeliveryRow) {
+	add := func(r row) {
 		r.ID, r.Name, r.Size, r.Added = "x", "a.zip", 999_000_000, kittest.Noon
 		rows = append(rows, r)
 	}
 	for _, reason := range deliveryReasons {
-		add(deskapi.DeliveryRow{State: string(outbox.Refused), Reason: reason, Status: 422})
+		add(row{State: string(outbox.Refused), Reason: reason, Status: 422})
 		if reason == string(outbox.Busy) || reason == string(outbox.Odd) || reason == string(outbox.Unreachable) {
-			add(deskapi.DeliveryRow{State: string(outbox.Waiting), Reason: reason, Status: 503, Next: kittest.Noon.Add(time.Hour)})
+			add(row{State: string(outbox.Waiting), Reason: reason, Status: 503, Next: kittest.Noon.Add(time.Hour)})
 		}
 	}
 	for _, c := range inspect.Codes() {
-		add(deskapi.DeliveryRow{State: string(outbox.Refused), Reason: string(c)})
-		add(deskapi.DeliveryRow{State: string(outbox.Delivered), Code: string(c), Severity: inspect.Warning, Findings: 3})
+		add(row{State: string(outbox.Refused), Reason: string(c)})
+		add(row{State: string(outbox.Delivered), Code: string(c), Severity: inspect.Warning, Findings: 3})
 	}
-	state := deliveryState()
-	state.Support = "Jan van der Meulen (IT), toestel 140, of de servicedesk in Nieuwegein"
+	full := deliveryState()
+	full.Support = "Jan van der Meulen (IT), toestel 140, of de servicedesk in Nieuwegein"
 	seen := 0
 	for _, l := range []text.Language{text.Dutch, text.English} {
 		for _, scale := range kittest.Scales {
-			b, w := deliveryBench(t, l)
+			_, w := deliveryBench(t, l)
 			for _, size := range []fyne.Size{windowSize, fyne.NewSize(688, 400)} {
 				kittest.Scaled(w.win, size, scale)
 				fits := func(what string) {
@@ -62,11 +62,11 @@ func TestDeliveryWindowFits(t *testing.T) {
 				}
 				for first := 0; first < len(rows); first += 8 {
 					part := rows[first:min(first+8, len(rows))]
-					s := state
-					s.Total, s.Rows, s.Questions, s.More = len(part), part, 3, 12
+					s := full
+					s.Rows, s.Questions, s.More = part, 3, 12
 					q := rows[1]
 					q.Name, s.Question = long, &q
-					b.Tell(t, deskapi.KindDeliveryState, s)
+					w.takeState(s)
 					for i, r := range part {
 						got := w.wordsOf(r)
 						v := newLine(w)
@@ -84,25 +84,25 @@ func TestDeliveryWindowFits(t *testing.T) {
 					}
 				}
 				for _, held := range deliveryReasons[14:20] {
-					s := state
+					s := full
 					s.Held = held
-					b.Tell(t, deskapi.KindDeliveryState, s)
+					w.takeState(s)
 					kittest.Uncut(t, string(l)+" "+held, w.win, long)
 					fits(held)
 				}
-				b.Tell(t, deskapi.KindDeliveryState, deskapi.DeliveryState{View: w.view, SetUp: true})
+				w.takeState(state{View: w.view, SetUp: true})
 				kittest.Uncut(t, string(l)+" empty", w.win)
 				fits("empty")
-				b.Tell(t, deskapi.KindDeliveryState, deskapi.DeliveryState{View: w.view, Support: state.Support})
+				w.takeState(state{View: w.view, Support: full.Support})
 				kittest.Uncut(t, string(l)+" not set up", w.win)
 				fits("not set up")
-				b.Tell(t, deskapi.KindDeliveryState, state)
-				for i, r := range state.Rows {
+				w.takeState(full)
+				for i, r := range full.Rows {
 					if r.State == deskapi.DeliveryAdding {
 						continue
 					}
 					w.openRow(i)
-					b.Tell(t, deskapi.KindDeliveryReceipts, deliveryReceipts(r.ID))
+					w.detail.take(deliveryReceipts(r.ID))
 					kittest.Uncut(t, string(l)+" "+r.State, w.win)
 					fits(r.State)
 					w.detail.removing = true

@@ -47,7 +47,7 @@ func (w *window) showStatus() {
 // showNote says what is wrong, or has happened, and what to do.
 func (w *window) showNote() {
 	l, s := w.d.Lang, w.state
-	said, label, do := "", "", func() { w.d.Send(deskapi.KindDeliveryRetry, deskapi.DeliveryItem{}) }
+	said, label, do := "", "", func() { w.do(deskapi.DeliveryDo{Release: true}) }
 	switch {
 	case w.failed != "":
 		said = w.failed
@@ -56,13 +56,13 @@ func (w *window) showNote() {
 	case s.Held != "":
 		said = l.T(text.MessagesHeld, l.T(text.DeliveryReason(s.Held)), s.Support) + " " + l.T(text.MessagesHeldHint)
 		label = l.T(text.MessagesNow)
-	case !s.SetUp && s.Total > 0:
+	case !s.SetUp && len(s.Rows) > 0:
 		said = l.T(text.MessagesSetup) + ". " + l.T(text.MessagesSetupHint, s.Support)
 	case s.Notice != "":
 		said, label = s.Notice, l.T(text.CallsNoticeOk)
 		do = func() {
 			w.state.Notice = ""
-			w.d.Send(deskapi.KindDeliveryDismiss, nil)
+			w.do(deskapi.DeliveryDo{Read: true})
 			w.showNote()
 		}
 	case s.Paused != "" && s.Waiting > 0:
@@ -125,7 +125,7 @@ func ruled(o ...fyne.CanvasObject) fyne.CanvasObject {
 		container.New(layout.NewCustomPaddedVBoxLayout(12), o...)), kit.NewRule(canvas.NewRectangle(nil)))
 }
 
-func (w *window) questionOf(r deskapi.DeliveryRow) string {
+func (w *window) questionOf(r row) string {
 	key := text.MessagesQuestionTaken
 	if r.Was == string(outbox.Delivered) {
 		key = text.MessagesQuestionDelivered
@@ -133,10 +133,10 @@ func (w *window) questionOf(r deskapi.DeliveryRow) string {
 	return w.d.Lang.T(key, r.Name, w.moment(r.Before))
 }
 
-func (w *window) questionBox(q deskapi.DeliveryRow) fyne.CanvasObject {
+func (w *window) questionBox(q row) fyne.CanvasObject {
 	l := w.d.Lang
-	send := kit.NewButton(l.T(text.MessagesSend), func() { w.answer(deskapi.KindDeliverySend, q.ID) })
-	skip := kit.NewButton(l.T(text.MessagesSkip), func() { w.answer(deskapi.KindDeliveryRemove, q.ID) })
+	send := kit.NewButton(l.T(text.MessagesSend), func() { w.answer(deskapi.DeliveryDo{ID: q.ID, Again: true}) })
+	skip := kit.NewButton(l.T(text.MessagesSkip), func() { w.answer(deskapi.DeliveryDo{ID: q.ID, Drop: true}) })
 	said := container.New(layout.NewCustomPaddedVBoxLayout(4), kit.Plain(w.questionOf(q), base.SizeNameText, widget.MediumImportance))
 	if w.state.Questions > 1 {
 		said.Add(kit.Plain(l.N(text.MessagesQuestionMore, w.state.Questions-1), base.SizeNameCaptionText, widget.LowImportance))
@@ -144,8 +144,8 @@ func (w *window) questionBox(q deskapi.DeliveryRow) fyne.CanvasObject {
 	return ruled(said, kit.Buttons(skip, send))
 }
 
-func (w *window) answer(kind, id string) {
-	w.d.Send(kind, deskapi.DeliveryItem{ID: id})
+func (w *window) answer(m deskapi.DeliveryDo) {
+	w.do(m)
 	w.question.Objects = nil // the next one comes with the answer
 	w.asked = ""
 	kit.Visible(w.question, false)

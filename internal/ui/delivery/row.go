@@ -25,7 +25,7 @@ type rowWords struct {
 }
 
 // wordsOf writes a row.
-func (w *window) wordsOf(r deskapi.DeliveryRow) rowWords {
+func (w *window) wordsOf(r row) rowWords {
 	l, now := w.d.Lang, w.d.Now()
 	s := rowWords{time: l.Clock(r.Added), title: r.Name, state: w.stateOf(r), mark: markOf(r.State)}
 	if !kit.SameDay(r.Added, now) {
@@ -39,7 +39,7 @@ func (w *window) wordsOf(r deskapi.DeliveryRow) rowWords {
 }
 
 // stateOf is the word for a row's state.
-func (w *window) stateOf(r deskapi.DeliveryRow) string {
+func (w *window) stateOf(r row) string {
 	l := w.d.Lang
 	switch {
 	case r.State == deskapi.DeliveryAdding, r.State == deskapi.DeliveryQuestion:
@@ -63,7 +63,7 @@ func markOf(state string) kit.Mark {
 }
 
 // remark says why a row stands where it stands, or what the check found.
-func (w *window) remark(r deskapi.DeliveryRow) string {
+func (w *window) remark(r row) string {
 	l := w.d.Lang
 	switch r.State {
 	case deskapi.DeliveryAdding:
@@ -154,9 +154,6 @@ func (v *line) set(n int) {
 		v.since = v.w.d.Now()
 	}
 	v.id, v.known = r.ID, known
-	if !known {
-		v.w.need(n)
-	}
 	v.Refresh()
 }
 

@@ -140,6 +140,8 @@ func (d *Desk) Handle(kind string, raw json.RawMessage) {
 	case deskapi.KindFound, deskapi.KindCopy:
 		d.pass(deskapi.WindowCalls, kind, raw)
 		d.pass(deskapi.WindowLookup, kind, raw)
+	case deskapi.KindDelivery, deskapi.KindProgress:
+		d.pass(deskapi.WindowDelivery, kind, raw)
 	case deskapi.KindPlayed:
 		d.pass(deskapi.WindowDemo, kind, raw)
 	case deskapi.KindWays:

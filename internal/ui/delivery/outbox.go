@@ -1,0 +1,311 @@
+package delivery
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"wiebelt/internal/deskapi"
+	inspect "wiebelt/internal/message"
+	"wiebelt/internal/outbox"
+	"wiebelt/internal/settings"
+	"wiebelt/internal/text"
+)
+
+// Views of the list.
+const (
+	viewAll  = "all"
+	viewOpen = "open" // nothing was decided yet
+	viewAct  = "act"  // a person has to look
+)
+
+// state is the outbox, and a view of its list with the files that are not in it.
+type state struct {
+	SetUp     bool
+	Support   string // who to ask
+	Held      string // reason of package outbox why nothing is sent until an administrator acts
+	Paused    string // … why nothing is sent for a moment
+	Trouble   string // kind of trouble with the disk
+	Notice    string // what has happened to the outbox, as a sentence
+	Adding    int    // files that are not taken yet
+	Waiting   int    // or being sent
+	Delivered int
+	Refused   int
+	Uncertain int
+	Open      int // rows in viewOpen
+	Act       int // rows in viewAct
+	Question  *row
+	Questions int // files that wait for an answer
+	View      string
+	More      int   // items that are not listed
+	Rows      []row // of the view, newest first
+}
+
+// row is one file.
+type row struct {
+	ID       string
+	Name     string
+	Size     int64
+	State    string // of package outbox, or of a deskapi.DeliveryFile
+	Reason   string // of package outbox, or a code of package message
+	Status   int    // of HTTP, 0 if there was none
+	Added    time.Time
+	Decided  time.Time
+	Next     time.Time // when it is tried again
+	Before   time.Time // of a question: when it was delivered before, or taken
+	Was      string    // of a question: the state of the earlier one
+	Kept     bool      // it can be sent again
+	Code     string    // of package message: the worst that the check found
+	Severity inspect.Severity
+	Findings int
+}
+
+// receipts is all that is known of one file.
+type receipts struct {
+	Row          row
+	Intermediary string
+	SHA256       string
+	Attempts     int
+	Note         string
+	Findings     []inspect.Finding
+	Receipts     []receipt // newest first
+	More         int       // older receipts that are not shown
+}
+
+// receipt is what came of one request.
+type receipt struct {
+	Ended  time.Time
+	Status int
+	Reason string
+	Body   string // what the hub said
+	Cut    bool   // and more
+}
+
+const (
+	maxSaid     = 600 // bytes of what the hub said, in each receipt
+	maxReceipts = 60
+)
+
+// box is what the window does with package outbox.
+type box interface {
+	Snapshot(context.Context) (*outbox.Snapshot, error)
+	Get(ctx context.Context, id string) (outbox.Item, error)
+	Receipts(ctx context.Context, id string) ([]outbox.Receipt, error)
+	Retry(ctx context.Context, id string) (outbox.Item, error)
+	Resolve(ctx context.Context, id string, delivered bool, note string) (outbox.Item, error)
+	Forget(ctx context.Context, id string, force bool) error
+	Gone() bool
+	Close() error
+}
+
+// office is the outbox as the window has it beside the resident, which sends what is
+// in there. It is opened once there is one. Safe for concurrent use; what is asked of
+// it waits for the disk.
+type office struct {
+	settings func() *settings.Settings // those that hold now
+	open     func(context.Context, *settings.Settings) (box, error)
+
+	mu   sync.Mutex
+	box  box // nil until there is one
+	shut bool
+}
+
+// openIn opens the outbox in a folder; fs.ErrNotExist where there is none: nothing is
+// made on a computer that never delivered.
+func openIn(dir string) func(context.Context, *settings.Settings) (box, error) {
+	return func(ctx context.Context, s *settings.Settings) (box, error) {
+		if _, err := os.Stat(filepath.Join(dir, outbox.DatabaseName)); err != nil {
+			return nil, err
+		}
+		d := s.Delivery
+		return outbox.Open(ctx, outbox.Options{Dir: dir, Uncertain: d.Uncertain, Duplicate: d.Duplicate, KeepSent: d.KeepSent, KeepRefused: d.KeepRefused})
+	}
+}
+
+// with does something with the outbox; outbox.ErrNoItem where there is none.
+func (o *office) with(ctx context.Context, do func(box) error) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.box != nil && o.box.Gone() {
+		_ = o.box.Close() // of a file that is gone
+		o.box = nil
+	}
+	if o.box == nil && !o.shut {
+		b, err := o.open(ctx, o.settings())
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+		if err == nil {
+			o.box = b
+		}
+	}
+	if o.box == nil {
+		return outbox.ErrNoItem
+	}
+	return do(o.box)
+}
+
+func (o *office) close() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.shut = true; o.box != nil {
+		_ = o.box.Close() // what was changed is safe
+		o.box = nil
+	}
+}
+
+// state reads a view of the outbox; told is what the resident says beside it.
+func (o *office) state(ctx context.Context, l text.Language, view string, told deskapi.Delivery) state {
+	set := o.settings()
+	s := state{SetUp: set.Hub.Intermediary != "" && len(set.Hub.Missing()) == 0, Support: cmp.Or(set.Support.Contact, l.T(text.CardAdmin)),
+		View: view, Trouble: told.Trouble, Notice: told.Notice}
+	var now *outbox.Snapshot
+	if err := o.with(ctx, func(b box) (err error) { now, err = b.Snapshot(ctx); return err }); err != nil && !errors.Is(err, outbox.ErrNoItem) {
+		s.Trouble = cmp.Or(s.Trouble, kindOf(err))
+	}
+	var items []outbox.Item
+	if now != nil {
+		items = now.Items
+		s.Held = string(now.Queue.Held)
+		if now.Queue.Resume.After(time.Now()) {
+			s.Paused = string(now.Queue.Paused)
+		}
+		s.Waiting, s.Delivered = now.Counts[outbox.Waiting]+now.Counts[outbox.Sending], now.Counts[outbox.Delivered]
+		s.Refused, s.Uncertain = now.Counts[outbox.Refused], now.Counts[outbox.Uncertain]
+		for _, c := range now.Counts {
+			s.More += c
+		}
+		s.More -= len(items)
+	}
+	for _, r := range rowsOf(told.Files, items) {
+		switch r.State {
+		case deskapi.DeliveryAdding:
+			s.Adding++
+		case deskapi.DeliveryQuestion: // the oldest is asked first
+			s.Questions++
+			s.Question = &r
+		case string(outbox.Refused):
+			if untaken(r.ID) { // the outbox does not count it
+				s.Refused++
+			}
+		}
+		if inView(r, viewOpen) {
+			s.Open++
+		}
+		if inView(r, viewAct) {
+			s.Act++
+		}
+		if inView(r, view) {
+			s.Rows = append(s.Rows, r)
+		}
+	}
+	return s
+}
+
+func kindOf(err error) string {
+	var t *outbox.Trouble
+	if errors.As(err, &t) {
+		return t.Kind
+	}
+	return outbox.DiskFailed
+}
+
+// untaken tells whether an id is that of a file which is not in the outbox.
+func untaken(id string) bool { return strings.HasPrefix(id, "n") }
+
+// rowsOf are all rows, newest first.
+func rowsOf(files []deskapi.DeliveryFile, items []outbox.Item) []row {
+	var all []row
+	listed := map[string]bool{}
+	for _, it := range items {
+		listed[it.ID] = true
+		all = append(all, rowOf(it))
+	}
+	for _, f := range files {
+		if f.Item == "" || !listed[f.Item] {
+			all = append(all, rowOfFile(f))
+		}
+	}
+	slices.SortStableFunc(all, func(a, b row) int { return b.Added.Compare(a.Added) })
+	return all
+}
+
+func rowOfFile(f deskapi.DeliveryFile) row {
+	return row{ID: cmp.Or(f.Item, f.ID), Name: f.Name, Size: f.Size, State: f.State, Reason: f.Reason, Added: f.Added, Before: f.Before, Was: f.Was,
+		Findings: len(f.Findings)}
+}
+
+func rowOf(it outbox.Item) row {
+	r := row{ID: it.ID, Name: it.Name, Size: it.Size, State: string(it.State), Reason: string(it.Reason), Status: it.Status,
+		Added: it.Added, Decided: it.Decided, Next: it.NextTry, Kept: it.Kept}
+	found := it.Findings()
+	r.Findings = len(found)
+	for _, f := range found {
+		if f.Severity > r.Severity {
+			r.Severity, r.Code = f.Severity, string(f.Code)
+		}
+	}
+	return r
+}
+
+// inView reports whether a row belongs to a view.
+func inView(r row, view string) bool {
+	switch r.State {
+	case deskapi.DeliveryAdding, string(outbox.Waiting), string(outbox.Sending):
+		return view != viewAct
+	case string(outbox.Delivered):
+		return view != viewAct && view != viewOpen
+	}
+	return view != viewOpen
+}
+
+// receipts is all that is known of one file.
+func (o *office) receipts(ctx context.Context, id string, files []deskapi.DeliveryFile) (all receipts, err error) {
+	if i := slices.IndexFunc(files, func(f deskapi.DeliveryFile) bool { return f.ID == id }); i >= 0 {
+		f := files[i]
+		if f.Item == "" {
+			return receipts{Row: rowOfFile(f), Findings: f.Findings}, nil
+		}
+		id = f.Item
+	}
+	return all, o.with(ctx, func(b box) error {
+		it, err := b.Get(ctx, id)
+		if err != nil {
+			return err
+		}
+		said, err := b.Receipts(ctx, it.ID)
+		if err != nil {
+			return err
+		}
+		found := slices.Clone(it.Findings())
+		slices.SortStableFunc(found, func(a, b inspect.Finding) int { return int(b.Severity) - int(a.Severity) })
+		all = receipts{Row: rowOf(it), Intermediary: it.Intermediary, SHA256: it.SHA256, Attempts: it.Attempts, Note: it.Note, Findings: found[:min(len(found), 20)]}
+		all.More = max(len(said)-maxReceipts, 0)
+		for _, r := range slices.Backward(said[all.More:]) {
+			m := receipt{Ended: r.Ended, Status: r.Status, Reason: string(r.Reason), Body: r.Body, Cut: r.Cut}
+			if len(m.Body) > maxSaid {
+				m.Body, m.Cut = strings.ToValidUTF8(m.Body[:maxSaid], ""), true
+			}
+			all.Receipts = append(all.Receipts, m)
+		}
+		return nil
+	})
+}
+
+// says is what did not work, as a sentence.
+func says(l text.Language, err error) string {
+	var t *outbox.Trouble
+	switch {
+	case errors.Is(err, outbox.ErrNoItem):
+		return l.T(text.MessagesGone)
+	case errors.As(err, &t):
+		return l.T(text.DeliveryTrouble, l.T(text.DeliveryTroubleOf(t.Kind)), l.T(text.DeliveryTroubleDo(t.Kind)))
+	}
+	return l.T(text.MessagesState)
+}
