@@ -183,7 +183,7 @@ func TestCanaries(t *testing.T) {
 		t.Fatal(err)
 	}
 	flocked.secrets = append(flocked.secrets, tokens.Socket, tokens.Path)
-	o.opener("exit 0")
+	notes := o.opener("exit 0")
 	trace := filepath.Join(o.Dir, "trace")
 	o.start("strace", "-f", "-qq", "-v", "-s", "65536", "-e", "trace=execve", "-e", "signal=none", "-o", trace)
 
@@ -247,8 +247,24 @@ func TestCanaries(t *testing.T) {
 		ws(50+10*i, 60+10*i)
 	}
 
+	var known history.Entry
 	o.Until("a name in the history", func() bool {
-		return slices.ContainsFunc(callsOf(t, o), func(e history.Entry) bool { return len(hits(e.Name, flocked.people)) > 0 })
+		all := callsOf(t, o)
+		i := slices.IndexFunc(all, func(e history.Entry) bool { return e.Link != "" && len(hits(e.Name, flocked.people)) > 0 })
+		if i >= 0 {
+			known = all[i]
+		}
+		return i >= 0
+	})
+	d := &desk{office: o, t: t, cfg: o.instance()}
+	d.ask()
+	window := o.FindWindow("^Oproepen|^Calls")
+	d.activate(window)
+	o.Key("ctrl+f")
+	o.Type(strings.TrimPrefix(known.Number, "+"), 5)
+	o.Until("a file is opened", func() bool {
+		o.Key("Down", "Return")
+		return len(opened(notes)) > 0
 	})
 
 	// Commands, while the secret is renewed, the hub fails with our own words, and
