@@ -16,12 +16,12 @@
 //	audit           its record for administrators
 //
 //	            of a window
-//	delivery        the outbox and its window
+//	delivery        the outbox, and the files on their way into it
 //	ask             what a window asks: nothing runs there by itself
 //
 // What stays here holds much of the whole in its hands: what holds now and how it
 // changes (live.go), the ways in (listen.go), the state of all of it (status.go)
-// and its words in the tray (menu.go), and the answers to the windows of calls and
-// of the first start, which reach into history, choices, hub, clipboard and links
-// alike. internal/floors keeps the arrows.
+// and its words in the tray (menu.go), and what windows cannot do without it
+// (lookups.go, desk_start.go): ask the hub, whose client is here, remember whom the
+// user chose, and begin. internal/floors keeps the arrows.
 package resident

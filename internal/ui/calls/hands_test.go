@@ -146,6 +146,9 @@ func TestKeyboard(t *testing.T) {
 	b.wantDid(t, "the space bar", "open 99")
 	c.withChosen(c.copy) // what Ctrl+C does
 	b.wantDid(t, "copy", "copy 99 false")
+	if b.Handle(deskapi.KindCopy, nil); notes(b) != text.Dutch.T(text.CallsTroubleCopy) {
+		t.Errorf("what could not be copied: %q", notes(b))
+	}
 	key(fyne.KeyEnd)
 	if v := views(b)[61]; v == nil || !v.ring.Visible() {
 		t.Error("the last call is not shown with the ring")
