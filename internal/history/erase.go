@@ -9,16 +9,7 @@ import (
 	"time"
 
 	"wiebelt/internal/sqlitefile"
-
-	sqlite3 "modernc.org/sqlite/lib"
 )
-
-// heldFor is how long others may hold the log before it is told.
-const heldFor = 5 * time.Second
-
-// errHeld says that the old contents are still in the log, because somebody has
-// been reading all the time.
-var errHeld = errors.New("what was deleted is still in the log: somebody is reading")
 
 // Purge deletes what is older than the days to keep, a damaged file that was put
 // aside included. Open does it, and Put once an hour.
@@ -192,29 +183,5 @@ func (s *Store) erase(ctx context.Context, statement string, args ...any) (int, 
 	return int(n), s.count(ctx)
 }
 
-// clean empties the write-ahead log: secure_delete overwrites the pages, but
-// their old contents would stay in the log. While another process does the same
-// SQLite does not wait by itself, so we do.
-func (s *Store) clean(ctx context.Context) error {
-	for late := time.Now().Add(heldFor); ; {
-		var busy sql.NullInt64
-		var pages, moved int
-		err := s.db.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &moved)
-		if err == nil && busy.Int64 == 0 {
-			return nil
-		}
-		if err == nil {
-			err = errHeld
-		} else if sqlitefile.Code(err)&0xff != sqlite3.SQLITE_BUSY {
-			return err
-		}
-		if time.Now().After(late) {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return err
-		case <-time.After(5 * time.Millisecond):
-		}
-	}
-}
+// clean empties the write-ahead log, where what was deleted would stay.
+func (s *Store) clean(ctx context.Context) error { return sqlitefile.EmptyLog(ctx, s.db) }

@@ -170,11 +170,14 @@ func remembered(ctx context.Context, tx *sql.Tx, it Item) (Item, error) {
 	return it, err
 }
 
-// erased empties the write-ahead log: secure_delete overwrites the pages, but
-// their old contents would stay in the log.
+// erased empties the write-ahead log, where what was deleted would stay. If somebody
+// reads all the time it is emptied later.
 func (b *Outbox) erased(ctx context.Context) error {
-	var busy, pages, moved int
-	return b.named(ctx, b.db.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &moved))
+	err := sqlitefile.EmptyLog(ctx, b.db)
+	if errors.Is(err, sqlitefile.ErrHeld) {
+		return nil
+	}
+	return b.named(ctx, err)
 }
 
 // Get is an item by its id, or by a beginning of it that no other id has.

@@ -24,6 +24,8 @@ import (
 var (
 	// ErrNewer is a file that a newer version of this program has made.
 	ErrNewer = errors.New("made by a newer version of this program")
+	// ErrHeld says that what was deleted is still in the log.
+	ErrHeld = errors.New("what was deleted is still in the log: somebody is reading")
 	// ErrDamaged is a file that SQLite can open and does not find sound.
 	ErrDamaged = errors.New("damaged file")
 )
@@ -93,6 +95,36 @@ func Prepare(ctx context.Context, db *sql.DB, steps []Step) error {
 		case <-ctx.Done():
 			return err
 		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+// heldFor is how long others may hold the log before EmptyLog says so.
+const heldFor = 5 * time.Second
+
+// EmptyLog empties the write-ahead log: secure_delete overwrites the pages of what was
+// deleted, but their old contents would stay there. While another process does the
+// same SQLite does not wait by itself, so this does; ErrHeld if somebody has been
+// reading all the time.
+func EmptyLog(ctx context.Context, db *sql.DB) error {
+	for late := time.Now().Add(heldFor); ; {
+		var busy, pages, moved sql.NullInt64
+		err := db.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &moved)
+		if err == nil && busy.Int64 == 0 {
+			return nil
+		}
+		if err == nil {
+			err = ErrHeld
+		} else if Code(err)&0xff != sqlite3.SQLITE_BUSY {
+			return err
+		}
+		if time.Now().After(late) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(5 * time.Millisecond):
 		}
 	}
 }

@@ -333,6 +333,9 @@ func TestDeliveryActions(t *testing.T) {
 	kittest.WantTexts(t, w.win, text.Dutch.T(text.MessagesState))
 	w.win.Close()
 	does("close", nil)
+	if w.remove("i4"); !slices.Equal(p.did, []string{"forget i4true", "close"}) { // it was clicked, and then the window closed
+		t.Errorf("did %q", p.did)
+	}
 	if b.Page(deskapi.WindowDelivery) != nil {
 		t.Error("a closed window is still held")
 	}

@@ -112,8 +112,8 @@ type office struct {
 	open     func(context.Context, *settings.Settings) (box, error)
 
 	mu   sync.Mutex
-	box  box // nil until there is one
-	shut bool
+	box  box  // nil until there is one
+	shut bool // the window has closed
 }
 
 // openIn opens the outbox in a folder; fs.ErrNotExist where there is none: nothing is
@@ -133,10 +133,9 @@ func (o *office) with(ctx context.Context, do func(box) error) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.box != nil && o.box.Gone() {
-		_ = o.box.Close() // of a file that is gone
-		o.box = nil
+		o.leave()
 	}
-	if o.box == nil && !o.shut {
+	if o.box == nil {
 		b, err := o.open(ctx, o.settings())
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
@@ -148,13 +147,22 @@ func (o *office) with(ctx context.Context, do func(box) error) error {
 	if o.box == nil {
 		return outbox.ErrNoItem
 	}
+	if o.shut { // what was clicked last is done all the same
+		defer o.leave()
+	}
 	return do(o.box)
 }
 
 func (o *office) close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.shut = true; o.box != nil {
+	o.shut = true
+	o.leave()
+}
+
+// leave closes the outbox; o.mu is held.
+func (o *office) leave() {
+	if o.box != nil {
 		_ = o.box.Close() // what was changed is safe
 		o.box = nil
 	}
