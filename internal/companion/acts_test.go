@@ -21,7 +21,7 @@ func TestHostileLinkIsOffAndNeverOpened(t *testing.T) {
 		t.Fatal("the link is on")
 	}
 	for i := -1; i < 3; i++ {
-		b.e.Do(Action{Card: c.ID, Do: DoOpen, Index: i})
+		b.do(Action{Card: c.ID, Do: DoOpen, Index: i})
 	}
 	b.settle()
 	if len(b.opened) != 0 {
@@ -46,7 +46,7 @@ func TestSchemeLaunches(t *testing.T) {
 		t.Error("an unconfirmed launch is in the history")
 	}
 	b.mu.Unlock()
-	b.e.Do(Action{Card: c.ID, Do: DoRetry})
+	b.do(Action{Card: c.ID, Do: DoRetry})
 	b.one(Found)
 	for range 10 {
 		b.clock.Forward(11 * time.Second)
@@ -65,11 +65,11 @@ func TestClosingACardTouchesNoCall(t *testing.T) {
 	b := start(t, nil)
 	b.ring(b.ws, "1", known)
 	c := b.one(Found)
-	b.e.Do(Action{Card: c.ID, Do: DoClose})
+	b.do(Action{Card: c.ID, Do: DoClose})
 	b.until("closed", func(s *Snapshot) bool { return len(s.Cards) == 0 })
 	b.event(b.ws, "1", family, call.Ringing)
 	c = b.one(Several)
-	b.e.Do(Action{Card: c.ID, Do: DoClose})
+	b.do(Action{Card: c.ID, Do: DoClose})
 	b.event(b.ws, "1", family, call.Ended)
 	b.settle()
 	b.mu.Lock()
@@ -87,7 +87,7 @@ func TestBrokenBrowser(t *testing.T) {
 	b := start(t, func(p *Params) { p.Browse = func(context.Context, string) error { return errors.New("no browser") } })
 	b.ring(b.ws, "1", known)
 	c := b.one(Found)
-	b.e.Do(Action{Card: c.ID, Do: DoOpen})
+	b.do(Action{Card: c.ID, Do: DoOpen})
 	b.until("said", func(s *Snapshot) bool { return s.Cards[0].OpenError })
 }
 
@@ -100,13 +100,13 @@ func TestClickForSomebodyElse(t *testing.T) {
 	b.event(b.ws, "1", family, call.Ringing)
 	now := b.one(Several)
 	for _, do := range []Do{DoOpen, DoNotThis} {
-		b.e.Do(Action{Card: now.ID, Do: do, Index: 0, Edition: before.Edition})
+		b.do(Action{Card: now.ID, Do: do, Index: 0, Edition: before.Edition})
 	}
 	b.settle()
 	if c := b.e.Snapshot().Cards[0]; len(b.opened) != 0 || c.Opened != -1 || c.NotThis != 0 || c.ID != before.ID {
 		t.Fatalf("%+v, %d opened", c, len(b.opened))
 	}
-	b.e.Do(Action{Card: now.ID, Do: DoOpen, Index: 2, Edition: now.Edition})
+	b.do(Action{Card: now.ID, Do: DoOpen, Index: 2, Edition: now.Edition})
 	if got := <-b.opened; got != "ok:Zwart" {
 		t.Fatal(got)
 	}

@@ -82,7 +82,7 @@ func TestLastCallAfterAFlood(t *testing.T) {
 		}
 	}
 	b.settle()
-	b.e.Do(Action{Do: DoShow, Card: b.e.Snapshot().Last.Card})
+	b.do(Action{Do: DoShow, Card: b.e.Snapshot().Last.Card})
 	there := func(s *Snapshot) bool {
 		return slices.ContainsFunc(s.Cards, func(c Card) bool { return c.Number.Key() == known })
 	}
@@ -104,7 +104,7 @@ func TestFloodUnderAHand(t *testing.T) {
 	}
 	b.settle()
 	under := b.e.Snapshot().Cards[0].ID
-	b.e.Do(Action{Card: under, Do: DoHover})
+	b.do(Action{Card: under, Do: DoHover})
 	b.settle()
 	b.ring(call.Way{Kind: call.KindBaresip, Conn: "1", Tells: call.TellsAll}, "real", known)
 	b.settle()
@@ -123,7 +123,7 @@ func TestHeldAgainstAFlood(t *testing.T) {
 	cmd := call.Way{Kind: call.KindCommand, Tells: call.TellsRing}
 	b.ring(cmd, "", known)
 	c := b.one(Found)
-	b.e.Do(Action{Card: c.ID, Do: DoHover})
+	b.do(Action{Card: c.ID, Do: DoHover})
 	b.settle()
 	for i := range 2 * maxCalls {
 		b.ring(cmd, "", fmt.Sprintf("+3169%07d", i))
@@ -132,15 +132,15 @@ func TestHeldAgainstAFlood(t *testing.T) {
 	if s := b.e.Snapshot(); s.Cards[0].ID != c.ID || len(s.Cards) != MaxShown || s.More < maxCalls/2 {
 		t.Fatalf("%d cards, the first is %d, %d more", len(s.Cards), s.Cards[0].ID, s.More)
 	}
-	b.e.Do(Action{Do: DoHover}) // on "more calls"
-	b.e.Do(Action{Card: c.ID, Do: DoLeave})
+	b.do(Action{Do: DoHover}) // on "more calls"
+	b.do(Action{Card: c.ID, Do: DoLeave})
 	b.settle()
 	b.clock.Forward(2 * time.Hour)
 	b.settle()
 	if s := b.e.Snapshot(); len(s.Cards) != MaxShown || s.Cards[0].ID != c.ID {
 		t.Fatal("gone, with the pointer on the number of the others")
 	}
-	b.e.Do(Action{Do: DoLeave})
+	b.do(Action{Do: DoLeave})
 	b.settle()
 	b.clock.Forward(1100 * time.Millisecond)
 	b.until("nothing", func(s *Snapshot) bool { return len(s.Cards) == 0 })

@@ -47,7 +47,7 @@ func TestSeveralAreSortedAndNoneIsChosen(t *testing.T) {
 	if c.Contacts[0].FamilyName != "Aalst" || c.Contacts[2].FamilyName != "Zwart" || c.Opened != -1 {
 		t.Fatalf("%+v", c.Contacts)
 	}
-	b.e.Do(Action{Card: c.ID, Do: DoOpen, Index: 1})
+	b.do(Action{Card: c.ID, Do: DoOpen, Index: 1})
 	if got := <-b.opened; got != "ok:Bakker" {
 		t.Fatalf("opened %q", got)
 	}
@@ -66,7 +66,7 @@ func TestNothingGoesUnderThePointer(t *testing.T) {
 	b := start(t, nil)
 	b.ring(b.ws, "1", known)
 	c := b.one(Found)
-	b.e.Do(Action{Card: c.ID, Do: DoHover})
+	b.do(Action{Card: c.ID, Do: DoHover})
 	b.event(b.ws, "1", known, call.Ended)
 	b.settle()
 	b.clock.Forward(time.Hour)
@@ -74,7 +74,7 @@ func TestNothingGoesUnderThePointer(t *testing.T) {
 	if n := len(b.e.Snapshot().Cards); n != 1 {
 		t.Fatalf("%d cards under the pointer", n)
 	}
-	b.e.Do(Action{Card: c.ID, Do: DoLeave})
+	b.do(Action{Card: c.ID, Do: DoLeave})
 	b.settle()
 	b.clock.Forward(900 * time.Millisecond)
 	b.settle()

@@ -127,6 +127,12 @@ func (b *bench) until(what string, ok func(*Snapshot) bool) *Snapshot {
 	}
 }
 
+// do acts on a card; what happens next happens after it.
+func (b *bench) do(a Action) {
+	b.e.Do(a)
+	b.settle()
+}
+
 // settle makes sure that everything sent so far was acted upon.
 func (b *bench) settle() {
 	for waiting := true; waiting; { // the engine picks among its channels as it likes

@@ -113,7 +113,7 @@ func TestRefusedCredentialsAreNotTriedAgainByItself(t *testing.T) {
 	if b.hub.count() != 1 || c.Retrying {
 		t.Fatalf("%d attempts", b.hub.count())
 	}
-	b.e.Do(Action{Card: c.ID, Do: DoRetry})
+	b.do(Action{Card: c.ID, Do: DoRetry})
 	b.until("asked again", func(*Snapshot) bool { return b.hub.count() == 2 })
 }
 

@@ -43,7 +43,7 @@ func TestOutgoingCallsWithoutACardAreRecorded(t *testing.T) {
 		b.e.published = nil
 	})
 	b.settle()
-	b.e.Do(Action{Do: DoShow, Card: b.e.Snapshot().Last.Card})
+	b.do(Action{Do: DoShow, Card: b.e.Snapshot().Last.Card})
 	s := b.until("the last call's card", func(s *Snapshot) bool { return len(s.Cards) > 0 && s.Cards[0].Outcome == Several })
 	if len(s.Cards) != 1 || s.Cards[0].Outgoing {
 		t.Errorf("brought back: %+v", s.Cards)
@@ -78,7 +78,7 @@ func TestCallsThatAreOn(t *testing.T) {
 	}
 	b.ring(b.ws, "in", known)
 	c := b.one(Found)
-	b.e.Do(Action{Card: c.ID, Do: DoClose})
+	b.do(Action{Card: c.ID, Do: DoClose})
 	b.until("closed", func(s *Snapshot) bool { return len(s.Cards) == 0 })
 	on("the card was closed", 1)
 	if err := b.e.Take(call.Event{Way: b.ws, ID: "out", Number: family, Direction: call.Outgoing}); err != nil {
