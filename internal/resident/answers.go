@@ -70,7 +70,7 @@ func (r *Resident) appearance() string {
 }
 
 // areas answer the windows' requests, each on a goroutine of its own.
-var areas = map[string]func(*Resident, ask.Request){"start": answerStart, "test": answerStart, "ways": answerWays}
+var areas = map[string]func(*Resident, ask.Request){"ways": answerWays}
 
 // answerWindow does what a window asks.
 func (r *Resident) answerWindow(q ask.Request) {
@@ -100,6 +100,8 @@ func (r *Resident) answerWindow(q ask.Request) {
 		}
 	case deskapi.KindQuit:
 		r.chosen(menuQuit)
+	case deskapi.KindTest:
+		answerTest(r, q)
 	case deskapi.KindPlay:
 		var m deskapi.Play
 		if r.o.Demo != nil && q.Decode(&m) {
@@ -124,6 +126,9 @@ func (r *Resident) follows(ctx context.Context, m deskapi.Changed) {
 		}
 		r.again()
 	case deskapi.ChangedSettings, deskapi.ChangedSecret:
+		if r.registers != nil {
+			r.registers.Reread() // a phone may have been connected
+		}
 		r.settingsChanged(m.What == deskapi.ChangedSecret)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"wiebelt/internal/settings"
-	"wiebelt/internal/softphone/detect"
 )
 
 // TestUnanswered: nobody is asked what settings have answered; the hub's
@@ -24,26 +23,6 @@ func TestUnanswered(t *testing.T) {
 		}
 		if got := unanswered(s); got != want {
 			t.Errorf("%q: %v, want %v", src, got, want)
-		}
-	}
-}
-
-// TestLinked: a phone that is connected is not offered once more.
-func TestLinked(t *testing.T) {
-	links := []settings.Softphone{{Kind: "baresip", Address: "127.0.0.1:4444"}, {Kind: "linphone", Address: "/tmp/lp"}, {Kind: "bria"}}
-	for _, tt := range []struct {
-		p    detect.Phone
-		want bool
-	}{
-		{detect.Phone{Kind: detect.Baresip, Address: "127.0.0.1:4444"}, true},
-		{detect.Phone{Kind: detect.Baresip, Address: "127.0.0.1:4445"}, false},
-		{detect.Phone{Kind: detect.Linphone, Address: "lp"}, true},
-		{detect.Phone{Kind: detect.Linphone, Address: "other"}, false},
-		{detect.Phone{Kind: detect.Bria}, true},
-		{detect.Phone{Kind: detect.MicroSIP, File: "x"}, false},
-	} {
-		if got := linked(tt.p, links); got != tt.want {
-			t.Errorf("%+v: %v", tt.p, got)
 		}
 	}
 }

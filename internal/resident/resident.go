@@ -111,7 +111,6 @@ type Resident struct {
 	rested       chan struct{}                 // no card has been up for a while
 	heard        *heard.Heard
 	exhibit      *exhibit
-	starting     sync.Mutex // one state of the first start's window is told at a time
 	toldWays     toldWays
 	usual        *watch.Usual
 	registers    *registrations.Watch

@@ -39,8 +39,8 @@ func (t *TestCalls) Stop() {
 }
 
 // Wait tells of the first call that comes, and of what more is seen of it; or that
-// none came. seq goes back with what was seen.
-func (h *Heard) Wait(ctx context.Context, seq int, seen func(deskapi.TestSeen), nothing func()) {
+// none came.
+func (h *Heard) Wait(ctx context.Context, seen func(deskapi.TestSeen), nothing func()) {
 	reports, over := h.listen()
 	defer over()
 	t := time.NewTimer(deskapi.TestWait)
@@ -60,7 +60,7 @@ func (h *Heard) Wait(ctx context.Context, seq int, seen func(deskapi.TestSeen), 
 			case s.Kind == "" && c.state == call.Ended:
 				continue // of a call from before
 			case s.Kind == "":
-				s = deskapi.TestSeen{Seq: seq, Kind: c.kind, Name: c.link, At: c.at, Tells: tells[c.tells]}
+				s = deskapi.TestSeen{Kind: c.kind, Name: c.link, At: c.at, Tells: tells[c.tells]}
 				t.Reset(deskapi.TestWait) // for the answer and the end
 			case s.Kind != c.kind || s.Name != c.link:
 				continue

@@ -142,6 +142,9 @@ func (d *Desk) Handle(kind string, raw json.RawMessage) {
 		d.pass(deskapi.WindowLookup, kind, raw)
 	case deskapi.KindDelivery, deskapi.KindProgress:
 		d.pass(deskapi.WindowDelivery, kind, raw)
+	case deskapi.KindTest:
+		d.pass(deskapi.WindowStart, kind, raw)
+		d.pass(deskapi.WindowTest, kind, raw)
 	case deskapi.KindPlayed:
 		d.pass(deskapi.WindowDemo, kind, raw)
 	case deskapi.KindWays:

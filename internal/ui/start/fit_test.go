@@ -11,34 +11,34 @@ import (
 )
 
 // everyPhone is all that the first start's window can say of phones.
-func everyPhone(l text.Language) []deskapi.StartPhone {
-	var all []deskapi.StartPhone
+func everyPhone(l text.Language) []phone {
+	var all []phone
 	for _, o := range []string{"", "off", "running", "other", "unread"} {
-		all = append(all, deskapi.StartPhone{ID: "x " + o, Name: l.T(text.StartPhone("microsip")), Sentence: l.T(text.StartFound(o)), Can: o == "", Recipe: "microsip"})
+		all = append(all, phone{id: "x " + o, name: l.T(text.StartPhone("microsip")), sentence: l.T(text.StartFound(o)), can: o == "", recipe: "microsip"})
 	}
 	for _, p := range []string{"up", "trying", "down", "kicked", "refused", "incomplete"} {
-		all = append(all, deskapi.StartPhone{ID: "link " + p, Name: l.T(text.StartPhone("linphone")), Sentence: l.T(text.StartLink(p)), OK: p == "up"})
+		all = append(all, phone{id: "link " + p, name: l.T(text.StartPhone("linphone")), sentence: l.T(text.StartLink(p)), ok: p == "up"})
 	}
-	return append(all, deskapi.StartPhone{ID: "ours", Name: "Twinkle", Sentence: l.T(text.StartOurs), OK: true, Recipe: "twinkle"})
+	return append(all, phone{id: "ours", name: "Twinkle", sentence: l.T(text.StartOurs), ok: true, recipe: "twinkle"})
 }
 
 // everyCheck is all that can be said when no call came.
-func everyCheck(l text.Language) []deskapi.TestCheck {
+func everyCheck(l text.Language) []check {
 	const admin = "Jan Willem van der Meulen (IT), toestel 140"
-	var all []deskapi.TestCheck
+	var all []check
 	for _, p := range []string{"up", "trying", "down", "kicked"} {
-		all = append(all, deskapi.TestCheck{Name: "baresip", Sentence: l.T(text.StartCheck(p))})
+		all = append(all, check{name: "baresip", sentence: l.T(text.StartCheck(p))})
 	}
 	for _, p := range []string{"refused", "incomplete"} {
-		all = append(all, deskapi.TestCheck{Name: "Wazo", Sentence: l.T(text.StartCheck(p), admin)})
+		all = append(all, check{name: "Wazo", sentence: l.T(text.StartCheck(p), admin)})
 	}
 	for _, k := range []string{"websocket", "http", "url", "command"} {
-		all = append(all, deskapi.TestCheck{Name: l.T(text.StartWay(k)), Sentence: l.T(text.StartCheckBefore, "do 19 nov 16:12")})
+		all = append(all, check{name: l.T(text.StartWay(k)), sentence: l.T(text.StartCheckBefore, "do 19 nov 16:12")})
 	}
-	return append(all, deskapi.TestCheck{Name: "Bria", Sentence: l.T(text.StartCheckBria)},
-		deskapi.TestCheck{Name: "MicroSIP", Sentence: l.T(text.StartCheckOurs, "MicroSIP")},
-		deskapi.TestCheck{Name: l.T(text.StartCheckPortName), Sentence: l.T(text.StartCheckPort, 27471, admin)},
-		deskapi.TestCheck{Name: l.T(text.StartCheckNoneName), Sentence: l.T(text.StartCheckNone)})
+	return append(all, check{name: "Bria", sentence: l.T(text.StartCheckBria)},
+		check{name: "MicroSIP", sentence: l.T(text.StartCheckOurs, "MicroSIP")},
+		check{name: l.T(text.StartCheckPortName), sentence: l.T(text.StartCheckPort, 27471, admin)},
+		check{name: l.T(text.StartCheckNoneName), sentence: l.T(text.StartCheckNone)})
 }
 
 // No word of the first start and of a test call is cut, in either
@@ -47,12 +47,12 @@ func TestStartFits(t *testing.T) {
 	measured := 0
 	for _, l := range []text.Language{text.Dutch, text.English} {
 		for _, scale := range kittest.Scales {
-			b, w := openStart(t, l, began(l, everyPhone(l)...))
-			state := began(l, everyPhone(l)...)
-			state.CornerLocked, state.LanguageLocked, state.Failed = true, true, l.T(text.StartFailed, "Jan Willem van der Meulen (IT), toestel 140")
-			for _, s := range []deskapi.StartState{began(l, everyPhone(l)...), began(l), state} {
-				b.Tell(t, deskapi.KindStartState, s)
-				w.open = s.CornerLocked
+			b, w := openStart(t, l, began(everyPhone(l)...))
+			locked := byPolicy(t, "top-left")
+			locked.phones, locked.failed = everyPhone(l), l.T(text.StartFailed, "Jan Willem van der Meulen (IT), toestel 140")
+			for _, s := range []state{began(everyPhone(l)...), began(), locked} {
+				w.take(s)
+				w.open = s.failed != ""
 				w.fillAdmins()
 				for _, size := range []fyne.Size{fyne.NewSize(640, 696), fyne.NewSize(w.win.Content().MinSize().Width, 480)} {
 					kittest.Scaled(w.win, size, scale)
@@ -71,14 +71,14 @@ func TestStartFits(t *testing.T) {
 			for _, say := range []func(){
 				func() {},
 				func() {
-					b.Tell(t, "test.seen", deskapi.TestSeen{Seq: 1, Kind: "baresip", Name: "baresip", At: kittest.Noon, Tells: deskapi.TellsRing})
+					came(t, b, 1, deskapi.TestSeen{Kind: "baresip", Name: "baresip", At: kittest.Noon, Tells: deskapi.TellsRing})
 				},
 				func() {
-					b.Tell(t, "test.seen", deskapi.TestSeen{Seq: 1, Kind: "command", At: kittest.Noon, Tells: deskapi.TellsEnd, Answered: true, Ended: true})
+					came(t, b, 1, deskapi.TestSeen{Kind: "command", At: kittest.Noon, Tells: deskapi.TellsEnd, Answered: true, Ended: true})
 				},
 				func() {
 					p.panel.begin()
-					b.Tell(t, "test.nothing", deskapi.TestNothing{Seq: 2, Checks: everyCheck(l)})
+					p.panel.missed(2, everyCheck(l))
 				},
 			} {
 				say()

@@ -18,14 +18,14 @@ func TestStartPictures(t *testing.T) {
 		for _, look := range []string{"light", "dark"} {
 			name := "-" + string(l) + "-" + look + "-"
 			found := ready
-			found.Sentence = l.T(text.StartFound(""))
-			b, w := openStart(t, l, began(l))
+			found.sentence = l.T(text.StartFound(""))
+			b, w := openStart(t, l, began())
 			b.App.Settings().SetTheme(theme.New(look))
 			kittest.Scaled(w.win, fyne.NewSize(640, 696), 1)
 			kittest.Shot(t, w.win, "start"+name+"none")
-			b.Tell(t, deskapi.KindStartState, began(l, found))
+			w.take(began(found))
 			kittest.Shot(t, w.win, "start"+name+"one")
-			b.Tell(t, deskapi.KindStartState, began(l, everyPhone(l)...))
+			w.take(began(everyPhone(l)...))
 			kittest.Shot(t, w.win, "start"+name+"every")
 			w.open = true
 			w.fillAdmins()
@@ -38,10 +38,10 @@ func TestStartPictures(t *testing.T) {
 			kittest.Shot(t, p.win, "test"+name+"begin")
 			p.panel.begin()
 			kittest.Shot(t, p.win, "test"+name+"waiting")
-			b.Tell(t, "test.seen", deskapi.TestSeen{Seq: 1, Kind: "command", At: kittest.Noon, Tells: deskapi.TellsEnd, Answered: true, Ended: true})
+			came(t, b, 1, deskapi.TestSeen{Kind: "command", At: kittest.Noon, Tells: deskapi.TellsEnd, Answered: true, Ended: true})
 			kittest.Shot(t, p.win, "test"+name+"seen")
 			p.panel.begin()
-			b.Tell(t, "test.nothing", deskapi.TestNothing{Seq: 2, Checks: everyCheck(l)})
+			p.panel.missed(2, everyCheck(l))
 			kittest.Uncut(t, string(l), p.win)
 			kittest.Shot(t, p.win, "test"+name+"nothing")
 			p.win.Close()

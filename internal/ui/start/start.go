@@ -2,12 +2,14 @@
 // card comes, which language and whether a call gets through, and the one of a
 // test call alone.
 //
-// The windows own how far a test call is; what was chosen holds at once, at the
-// resident. All of it belongs to Fyne's thread; what is to happen later goes by
-// the desk's After and Post.
+// The windows own how far a test call is, which the resident waits for; what was
+// chosen is written to the settings and holds at once. All of it belongs to Fyne's
+// thread; settings and phones are read and written beside it, one answer after the
+// other.
 package start
 
 import (
+	"context"
 	"encoding/json"
 	"strconv"
 
@@ -18,8 +20,11 @@ import (
 	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
+	"wiebelt/internal/configure"
 	"wiebelt/internal/deskapi"
+	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
+	"wiebelt/internal/trial"
 	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
 )
@@ -43,8 +48,10 @@ type window struct {
 	open     bool // what is for administrators
 	scroll   *container.Scroll
 	panel    *testPanel
-	state    *deskapi.StartState // nil until the resident has answered
-	asked    string              // the phone that is being connected
+	state    *state             // nil until it was read
+	asked    string             // the phone that is being connected
+	end      context.CancelFunc // of reading it
+	last     chan struct{}      // closed when the last answer was kept
 }
 
 // Open opens the window of the first start.
@@ -52,9 +59,13 @@ func Open(d *kit.Desk) kit.Page {
 	l := d.Lang
 	w := &window{d: d, language: container.New(layout.NewCustomPaddedHBoxLayout(8)), hint: container.NewStack(),
 		phones: container.New(layout.NewCustomPaddedVBoxLayout(8)), failed: container.NewStack(), unset: container.NewStack(),
-		admins: container.New(layout.NewCustomPaddedVBoxLayout(8))}
-	w.picker = newCornerPicker(func(corner string) { d.Send(deskapi.KindStartCorner, deskapi.StartCorner{Corner: corner}) })
+		admins: container.New(layout.NewCustomPaddedVBoxLayout(8)), end: func() {}, last: make(chan struct{})}
+	close(w.last)
+	w.picker = newCornerPicker(func(corner string) {
+		w.answer("card.corner", corner, func() { d.Send(deskapi.KindTest, deskapi.Test{Do: deskapi.TestCard}) })
+	})
 	w.panel = newTestPanel(d, deskapi.WindowStart, widget.MediumImportance)
+	w.panel.said = w.reveal
 
 	body := container.New(layout.NewCustomPaddedVBoxLayout(16),
 		container.New(layout.NewCustomPaddedVBoxLayout(8),
@@ -74,38 +85,87 @@ func Open(d *kit.Desk) kit.Page {
 	foot := kit.Foot(container.NewBorder(nil, nil, w.more, container.New(kit.AtLeast(96), done)))
 	w.win = d.Window(text.StartTitle, container.New(kit.AtLeast(leastWidth), container.NewBorder(nil, foot, nil, nil, w.scroll)), fyne.NewSize(640, 696))
 	if old, ok := d.Page(deskapi.WindowStart).(*window); ok { // the same in another language
-		w.state, w.open = old.state, old.open
+		old.end()
+		w.state, w.open, w.last = old.state, old.open, old.last
 		w.panel.takeOver(old.panel.call)
 		w.fill()
 	}
 	d.Send(deskapi.KindWaysAsk, nil)
-	d.Send(deskapi.KindStartAsk, nil)
+	w.read("")
 	return w
 }
 
 // Window implements kit.Page.
 func (w *window) Window() fyne.Window { return w.win }
 
-// Closed is told when the window has closed.
-func (w *window) Closed() { w.panel.closed() }
-
-// Take implements kit.Page.
-func (w *window) Take(kind string, raw json.RawMessage) {
-	if w.panel.take(kind, raw) {
-		w.reveal()
-	}
-	if kind != deskapi.KindStartState {
-		return
-	}
-	var m deskapi.StartState
-	if w.d.Decode(kind, raw, &m) {
-		w.state, w.asked = &m, ""
-		w.fill()
-	}
+// Closed implements kit.Page's closer.
+func (w *window) Closed() {
+	w.end()
+	w.panel.closed()
 }
 
-// WaysChanged asks how the phones are doing now.
-func (w *window) WaysChanged() { w.d.Send(deskapi.KindStartAsk, nil) }
+// Take implements kit.Page's taker.
+func (w *window) Take(kind string, raw json.RawMessage) { w.panel.take(kind, raw) }
+
+// WaysChanged looks how the phones are doing now.
+func (w *window) WaysChanged() {
+	failed := ""
+	if w.state != nil {
+		failed = w.state.failed
+	}
+	w.read(failed)
+}
+
+// read reads how things are; failed is what there is to say of the last answer.
+func (w *window) read(failed string) {
+	w.end()
+	d, l, ways := w.d, w.d.Lang, w.d.Ways
+	w.end = d.Work(func(ctx context.Context, post func(func())) {
+		s := read(ctx, d.Dirs, l, ways)
+		s.failed = failed
+		post(func() { w.take(s) })
+	})
+}
+
+func (w *window) take(s state) {
+	w.state, w.asked = &s, ""
+	w.fill()
+}
+
+// answer keeps what was chosen, and then does what follows from it.
+func (w *window) answer(key, value string, then func()) {
+	d, l := w.d, w.d.Lang
+	w.after(func(ctx context.Context) string {
+		before, _ := settings.Load(d.Dirs)
+		if _, err := trial.Save(ctx, d.Dirs, before, trial.Wanted{Changes: map[string]any{key: value}}); err != nil {
+			d.Log.Warn("an answer was not kept", "why", err)
+			return l.T(text.StartFailed, support(l, before))
+		}
+		return ""
+	}, then)
+}
+
+// after does something off the UI thread, once what was asked for before is done,
+// and then what follows from it unless there is something that failed.
+func (w *window) after(do func(context.Context) (failed string), then func()) {
+	before, done := w.last, make(chan struct{})
+	w.last = done
+	d := w.d
+	d.Go(func(ctx context.Context) { // the answer holds though the window closes
+		defer close(done)
+		<-before
+		failed := do(ctx)
+		d.Post(func() {
+			if failed == "" {
+				d.Changed(deskapi.ChangedSettings)
+				then()
+			}
+			if d.Page(deskapi.WindowStart) == kit.Page(w) {
+				w.read(failed)
+			}
+		})
+	})
+}
 
 // fill shows the state.
 func (w *window) fill() {
@@ -113,17 +173,18 @@ func (w *window) fill() {
 	if s == nil {
 		return
 	}
-	w.picker.set(s.Corner, s.CornerLocked)
-	w.hint.Objects = []fyne.CanvasObject{kit.Plain(l.T(kit.Either(s.CornerLocked, text.StartByPolicy, text.StartCornerHint)), theme.SizeHint, widget.LowImportance)}
+	locked := s.set.Locked("card.corner")
+	w.picker.set(s.set.Card.Corner, locked)
+	w.hint.Objects = []fyne.CanvasObject{kit.Plain(l.T(kit.Either(locked, text.StartByPolicy, text.StartCornerHint)), theme.SizeHint, widget.LowImportance)}
 	w.fillLanguage()
 	w.fillPhones()
 	w.failed.Objects = nil
-	if s.Failed != "" {
-		w.failed.Objects = []fyne.CanvasObject{kit.Warning(s.Failed)}
+	if s.failed != "" {
+		w.failed.Objects = []fyne.CanvasObject{kit.Warning(s.failed)}
 	}
 	w.unset.Objects = nil
-	if !s.SetUp {
-		w.unset.Objects = []fyne.CanvasObject{kit.Trouble(l.T(text.StartUnset, s.Support))}
+	if !s.setUp {
+		w.unset.Objects = []fyne.CanvasObject{kit.Trouble(l.T(text.StartUnset, support(l, s.set)))}
 	}
 	w.fillAdmins()
 	for _, c := range []*fyne.Container{w.hint, w.failed, w.unset} {
@@ -135,15 +196,15 @@ func (w *window) fill() {
 func (w *window) fillLanguage() {
 	s, l := w.state, w.d.Lang
 	w.language.Objects = nil
-	if s.LanguageLocked {
+	if s.set.Locked("ui.language") {
 		w.language.Objects = []fyne.CanvasObject{kit.NewWords(l.T(text.StartByPolicy), theme.SizeHint, base.ColorNamePlaceHolder, false)}
 	} else {
 		for _, c := range []struct {
 			language text.Language
 			name     text.Key
 		}{{text.Dutch, text.StartDutch}, {text.English, text.StartEnglish}} {
-			w.language.Add(kit.NewOption(l.T(c.name), s.Language == string(c.language), func() {
-				w.d.Send(deskapi.KindStartLanguage, deskapi.StartLanguage{Language: string(c.language)})
+			w.language.Add(kit.NewOption(l.T(c.name), configure.Language(s.set) == c.language, func() {
+				w.answer("ui.language", string(c.language), func() {})
 			}))
 		}
 	}
@@ -153,10 +214,10 @@ func (w *window) fillLanguage() {
 func (w *window) fillPhones() {
 	s, l := w.state, w.d.Lang
 	w.phones.Objects = nil
-	for _, p := range s.Phones {
+	for _, p := range s.phones {
 		w.phones.Add(w.phone(p))
 	}
-	if len(s.Phones) == 0 {
+	if len(s.phones) == 0 {
 		how := kit.NewButton(l.T(text.StartHow), func() { w.d.Show(deskapi.WindowRecipes) })
 		w.phones.Add(kit.Plain(l.T(text.StartCallNone), theme.SizeHint, widget.LowImportance))
 		w.phones.Add(container.NewHBox(how))
@@ -167,31 +228,32 @@ func (w *window) fillPhones() {
 
 // phone is a line about a phone of this computer, with a button if there is
 // something to do.
-func (w *window) phone(p deskapi.StartPhone) fyne.CanvasObject {
+func (w *window) phone(p phone) fyne.CanvasObject {
 	l := w.d.Lang
 	m := kit.MarkQuiet
 	switch {
-	case p.OK:
+	case p.ok:
 		m = kit.MarkDot
-	case p.Can:
+	case p.can:
 		m = kit.MarkRing
-	case p.Recipe == "":
+	case p.recipe == "":
 		m = kit.MarkTrouble
 	}
 	var button *kit.Button
 	switch {
-	case p.ID == w.asked:
+	case p.id == w.asked:
 		button = kit.NewButton(l.T(text.StartConnecting), nil)
 		button.Disable()
-	case p.Can:
+	case p.can:
 		button = kit.NewButton(l.T(text.StartConnect), func() {
-			w.asked = p.ID
+			w.asked = p.id
 			w.fillPhones()
-			w.d.Send(deskapi.KindStartConnect, deskapi.StartConnect{ID: p.ID})
+			d := w.d
+			w.after(func(ctx context.Context) string { return connect(ctx, d.Dirs, d.Program.ProfileDir, l, p.id, d.Log) }, func() {})
 		})
-	case !p.OK && p.Recipe != "":
+	case !p.ok && p.recipe != "":
 		button = kit.NewButton(l.T(text.StartHow), func() {
-			w.d.ShowAt(deskapi.WindowRecipes, p.Recipe)
+			w.d.ShowAt(deskapi.WindowRecipes, p.recipe)
 		})
 	}
 	side := fyne.CanvasObject(container.NewWithoutLayout())
@@ -199,7 +261,7 @@ func (w *window) phone(p deskapi.StartPhone) fyne.CanvasObject {
 		side = container.NewCenter(button)
 	}
 	words := container.New(layout.NewCustomPaddedVBoxLayout(2),
-		kit.Bold(p.Name, base.SizeNameText), kit.Plain(p.Sentence, theme.SizeHint, widget.LowImportance))
+		kit.Bold(p.name, base.SizeNameText), kit.Plain(p.sentence, theme.SizeHint, widget.LowImportance))
 	return kit.NewFrame(container.New(layout.NewCustomPaddedLayout(8, 8, 12, 8),
 		container.New(kit.Columns(kit.SignWidth), container.New(layout.NewCustomPaddedLayout(5, 0, 0, 0), container.NewVBox(container.NewHBox(kit.NewShape(m)))),
 			container.New(besideButton{}, words, side))), true)
@@ -235,7 +297,7 @@ func (w *window) fillAdmins() {
 		buttons.Add(kit.NewButton(l.T(text.StartAdminsHelp), func() { w.d.Show(deskapi.WindowHelp) }))
 		w.admins.Objects = []fyne.CanvasObject{kit.NewRule(canvas.NewRectangle(nil)),
 			kit.NewWords(l.T(text.StartAdmins), theme.SizeStart, base.ColorNameForeground, true),
-			kit.Plain(l.T(kit.Either(w.state.SetUp, text.StartAdminsSet, text.StartAdminsNot)), theme.SizeHint, widget.MediumImportance), buttons}
+			kit.Plain(l.T(kit.Either(w.state.setUp, text.StartAdminsSet, text.StartAdminsNot)), theme.SizeHint, widget.MediumImportance), buttons}
 	}
 	w.admins.Refresh()
 }

@@ -1,8 +1,13 @@
 package start
 
 import (
+	"context"
+	"os"
+	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -10,32 +15,46 @@ import (
 	"fyne.io/fyne/v2/test"
 
 	"wiebelt/internal/deskapi"
+	"wiebelt/internal/settings"
+	"wiebelt/internal/softphone/detect"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/kittest"
 )
 
-func began(l text.Language, phones ...deskapi.StartPhone) deskapi.StartState {
-	return deskapi.StartState{Corner: "bottom-right", Language: string(l), Phones: phones, Support: "Jan (IT)"}
+// began is a first start with these phones.
+func began(phones ...phone) state {
+	set, _ := settings.Parse("[support]\ncontact = \"Jan (IT)\"\n")
+	return state{set: set, phones: phones}
 }
 
-var ready = deskapi.StartPhone{ID: "baresip 127.0.0.1:4444", Name: "baresip", Sentence: "Gevonden op deze pc, nog niet gekoppeld.", Can: true, Recipe: "baresip"}
+var ready = phone{id: "baresip 127.0.0.1:4444", name: "baresip", sentence: "Gevonden op deze pc, nog niet gekoppeld.", can: true, recipe: "baresip"}
 
-func openStart(t *testing.T, l text.Language, s deskapi.StartState) (*kittest.Bench, *window) {
+// openStart has the window of a profile in which nobody answered anything yet; it
+// shows s. What it does beside the UI thread is done at once.
+func openStart(t *testing.T, l text.Language, s state) (*kittest.Bench, *window) {
 	t.Helper()
 	b := kittest.New(t, kittest.Greeting(l), map[string]kit.Opener{deskapi.WindowStart: Open, deskapi.WindowTest: OpenTest})
-	b.Show(deskapi.WindowStart)
-	if said := b.Take(); len(said) != 1 || said[0].Kind != deskapi.KindStartAsk {
-		t.Fatalf("said %v", said)
+	if err := os.WriteFile(settings.Path(b.Dirs), []byte("[ui]\nlanguage = \""+string(l)+"\"\n"), 0o600); err != nil {
+		t.Fatal(err)
 	}
-	b.Tell(t, deskapi.KindStartState, s)
-	return b, b.Page(deskapi.WindowStart).(*window)
+	b.Show(deskapi.WindowStart)
+	b.Said = nil
+	w := b.Page(deskapi.WindowStart).(*window)
+	w.take(s)
+	return b, w
+}
+
+// came has the resident tell what it saw of a test call.
+func came(t *testing.T, b *kittest.Bench, seq int, seen deskapi.TestSeen) {
+	t.Helper()
+	b.Tell(t, deskapi.KindTest, deskapi.Test{Window: deskapi.WindowTest, Seq: seq, Seen: &seen})
 }
 
 // TestStartAsksThreeThings and no word about the hub, which is for others.
 func TestStartAsksThreeThings(t *testing.T) {
 	for _, l := range []text.Language{text.Dutch, text.English} {
-		_, w := openStart(t, l, began(l, ready))
+		_, w := openStart(t, l, began(ready))
 		all := kittest.Texts(w.win)
 		asked := 0
 		for _, s := range all {
@@ -58,14 +77,23 @@ func TestStartAsksThreeThings(t *testing.T) {
 	}
 }
 
+// TestStartCorner: kept at once, by pointer and keys, and a test card is asked for.
 func TestStartCorner(t *testing.T) {
-	b, w := openStart(t, text.Dutch, began(text.Dutch))
+	b, w := openStart(t, text.Dutch, began())
 	w.picker.Resize(w.picker.MinSize())
+	kept := func(what, want string) {
+		t.Helper()
+		said := b.Take()
+		if s, _ := settings.Load(b.Dirs); s.Card.Corner != want || w.state.set.Card.Corner != want || corners[w.picker.chosen] != want {
+			t.Errorf("%s: kept %q, shown %q", what, s.Card.Corner, corners[w.picker.chosen])
+		}
+		if len(said) != 2 || !reflect.DeepEqual(said[0].M, deskapi.Changed{What: deskapi.ChangedSettings}) || !reflect.DeepEqual(said[1].M, deskapi.Test{Do: deskapi.TestCard}) {
+			t.Errorf("%s: said %v", what, said)
+		}
+	}
 	for i, pos := range []fyne.Position{{X: 20, Y: 20}, {X: 150, Y: 20}, {X: 20, Y: 90}, {X: 150, Y: 90}} {
 		test.TapAt(w.picker, pos)
-		if said := b.Take(); len(said) != 1 || said[0].M != (deskapi.StartCorner{Corner: corners[i]}) || w.picker.chosen != i {
-			t.Errorf("corner %d: said %v", i, said)
-		}
+		kept(corners[i], corners[i])
 	}
 	test.TapAt(w.picker, fyne.NewPos(100, screenHeight+8)) // on its foot
 	if said := b.Take(); len(said) != 0 {
@@ -77,31 +105,73 @@ func TestStartCorner(t *testing.T) {
 		want string
 	}{{fyne.KeyUp, "top-right"}, {fyne.KeyLeft, "top-left"}, {fyne.KeyDown, "bottom-left"}, {fyne.KeyRight, "bottom-right"}, {fyne.KeySpace, "bottom-right"}} {
 		w.picker.TypedKey(&fyne.KeyEvent{Name: k.key})
-		if said := b.Take(); len(said) != 1 || said[0].M != (deskapi.StartCorner{Corner: k.want}) {
-			t.Errorf("%s: said %v", k.key, said)
-		}
+		kept(string(k.key), k.want)
 	}
-	locked := began(text.Dutch)
-	locked.CornerLocked, locked.LanguageLocked, locked.Corner = true, true, "top-left"
-	b.Tell(t, deskapi.KindStartState, locked)
+	w.take(byPolicy(t, "top-left"))
 	test.TapAt(w.picker, fyne.NewPos(150, 90))
 	if said := b.Take(); len(said) != 0 || w.picker.chosen != 0 {
 		t.Errorf("what the administrator set was changed: %v", said)
 	}
 	kittest.WantTexts(t, w.win, "Uw beheerder heeft dit vastgelegd.")
+
+	// A file that cannot be written is left alone, and that is said.
+	if err := os.WriteFile(settings.Path(b.Dirs), []byte("[card\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.take(began())
+	test.TapAt(w.picker, fyne.NewPos(20, 20))
+	kittest.WantTexts(t, w.win, text.Dutch.T(text.StartFailed, text.Dutch.T(text.CardAdmin))[:30])
+	if said := b.Take(); len(said) != 0 {
+		t.Errorf("said %v", said)
+	}
+}
+
+// byPolicy is what holds where a policy sets corner and language.
+func byPolicy(t testing.TB, corner string) state {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), settings.PolicyFile)
+	if err := os.WriteFile(path, []byte("[card]\ncorner = \""+corner+"\"\n[ui]\nlanguage = \"nl\"\n[support]\ncontact = \"Jan (IT)\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	set, problems := settings.CheckPolicy(path)
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	return state{set: set}
+}
+
+// Answers are kept in the order in which they were given, however long each takes.
+func TestStartInOrder(t *testing.T) {
+	b, w := openStart(t, text.Dutch, began())
+	w.picker.Resize(w.picker.MinSize())
+	var begun []func(context.Context)
+	b.Go = func(work func(context.Context)) { begun = append(begun, work) }
+	b.Post = func(func()) {} // what they show is another test's
+	test.TapAt(w.picker, fyne.NewPos(20, 20))
+	test.TapAt(w.picker, fyne.NewPos(150, 20))
+	var work sync.WaitGroup
+	work.Go(func() { begun[1](t.Context()) }) // waits for the first
+	begun[0](t.Context())
+	work.Wait()
+	if s, _ := settings.Load(b.Dirs); s.Card.Corner != "top-right" {
+		t.Errorf("kept %q", s.Card.Corner)
+	}
 }
 
 // TestStartLanguage: chosen at once, and the window goes on in that language
 // where it was, test call and all.
 func TestStartLanguage(t *testing.T) {
-	b, w := openStart(t, text.Dutch, began(text.Dutch, ready))
+	b, w := openStart(t, text.Dutch, began(ready))
 	kittest.Press(t, w.win, "Testen met een echte oproep")
 	b.Take()
-	if o := w.language.Objects[0].(*kit.Option); !o.Chosen || o.Label != "Nederlands" {
-		t.Errorf("%q, chosen: %v", o.Label, o.Chosen)
+	if o := w.language.Objects[0].(*kit.Option); o.Label != "Nederlands" {
+		t.Errorf("%q", o.Label)
 	}
 	test.Tap(w.language.Objects[1].(*kit.Option))
-	if said := b.Take(); len(said) != 1 || said[0].M != (deskapi.StartLanguage{Language: "en"}) {
+	if s, _ := settings.Load(b.Dirs); s.UI.Language != "en" || !w.language.Objects[1].(*kit.Option).Chosen {
+		t.Errorf("kept %q", s.UI.Language)
+	}
+	if said := b.Take(); len(said) != 1 || !reflect.DeepEqual(said[0].M, deskapi.Changed{What: deskapi.ChangedSettings}) {
 		t.Errorf("said %v", said)
 	}
 	win := w.win
@@ -110,44 +180,84 @@ func TestStartLanguage(t *testing.T) {
 	if now == w || now.win != win {
 		t.Fatal("not the same window in another language")
 	}
-	kittest.WantTexts(t, win, "Welcome to Wiebelt", "Now call your own number. 60 seconds left", "baresip")
-	b.Tell(t, "start.seen", deskapi.TestSeen{Seq: 1, Kind: "baresip", At: kittest.Noon, Tells: deskapi.TellsAll})
+	kittest.WantTexts(t, win, "Welcome to Wiebelt", "Now call your own number. 60 seconds left")
+	b.Tell(t, deskapi.KindTest, deskapi.Test{Window: deskapi.WindowStart, Seq: 1, Seen: &deskapi.TestSeen{Kind: "baresip", At: kittest.Noon, Tells: deskapi.TellsAll}})
 	kittest.WantTexts(t, win, "Call received at 12:00 through baresip.")
 }
 
 func TestStartConnects(t *testing.T) {
-	off := deskapi.StartPhone{ID: "linphone ", Name: "Linphone", Sentence: "Draait op deze pc.", Recipe: "linphone"}
-	b, w := openStart(t, text.Dutch, began(text.Dutch, ready, off))
+	off := phone{id: "linphone ", name: "Linphone", sentence: "Draait op deze pc.", recipe: "linphone"}
+	b, w := openStart(t, text.Dutch, began(ready, off))
 	kittest.WantTexts(t, w.win, "baresip", "nog niet gekoppeld", "Linphone")
+	var begun []func(context.Context)
+	at := b.Go
+	b.Go = func(work func(context.Context)) { begun = append(begun, work) }
 	kittest.Press(t, w.win, "Koppelen")
-	if said := b.Take(); len(said) != 1 || said[0].M != (deskapi.StartConnect{ID: ready.ID}) {
-		t.Errorf("said %v", said)
-	}
 	if c := kittest.ButtonOf(w.win, "Koppelen…"); c == nil || !c.Disabled() {
 		t.Error("it can be pressed again")
 	}
-	// The link comes up: the resident tells of the ways in, and is asked.
-	b.Tell(t, deskapi.KindWays, deskapi.Ways{})
-	if said := b.Take(); len(said) != 1 || said[0].Kind != deskapi.KindStartAsk {
-		t.Errorf("said %v", said)
+	b.Go = at
+	begun[0](t.Context()) // it runs no more
+	kittest.WantTexts(t, w.win, text.Dutch.T(text.StartGone)[:20])
+
+	// A link comes up: the resident tells of the ways in, and the window looks.
+	if err := os.WriteFile(settings.Path(b.Dirs), []byte("[[softphone]]\nkind = \"baresip\"\n"), 0o600); err != nil {
+		t.Fatal(err)
 	}
-	b.Tell(t, deskapi.KindStartState, began(text.Dutch, deskapi.StartPhone{ID: "link baresip", Name: "baresip", Sentence: "Verbonden.", OK: true}))
-	kittest.WantTexts(t, w.win, "Verbonden.")
+	b.Tell(t, deskapi.KindWays, deskapi.Ways{Ways: []deskapi.WayState{{Kind: "baresip", Name: "baresip", Phase: deskapi.LinkDown}}})
+	kittest.WantTexts(t, w.win, text.Dutch.T(text.StartLink(deskapi.LinkDown)))
+	b.Tell(t, deskapi.KindWays, deskapi.Ways{Ways: []deskapi.WayState{{Kind: "baresip", Name: "baresip", Phase: deskapi.LinkUp}}})
+	kittest.WantTexts(t, w.win, text.Dutch.T(text.StartLink(deskapi.LinkUp)))
 	if kittest.ButtonOf(w.win, "Koppelen") != nil || kittest.ButtonOf(w.win, "Koppelen…") != nil {
 		t.Error("connected, and still to be connected")
 	}
-	failed := began(text.Dutch, ready)
-	failed.Failed = "Dit kon niet worden bewaard. Meld dit bij Jan (IT)."
-	b.Tell(t, deskapi.KindStartState, failed)
-	kittest.WantTexts(t, w.win, failed.Failed[:30], "Jan (IT)")
 	// What has to be done first stands in its recipe.
-	b.Tell(t, deskapi.KindStartState, began(text.Dutch, off))
+	w.take(began(off))
 	kittest.Press(t, w.win, "Telefoon koppelen")
 	if b.PlaceOf(deskapi.WindowRecipes) != "linphone" {
 		t.Error("not the phone's recipe")
 	}
-	b.Tell(t, deskapi.KindStartState, began(text.Dutch))
+	w.take(began())
 	kittest.WantTexts(t, w.win, "geen telefoonprogramma gevonden")
+}
+
+// TestChecks: what to look at, of every way that is set up, a port that another
+// program has, and ways over which calls came before.
+func TestChecks(t *testing.T) {
+	d := kittest.Dirs(t)
+	if err := os.WriteFile(settings.Path(d), []byte("[support]\ncontact = \"Jan (IT)\"\n[[softphone]]\nkind = \"bria\"\n[[softphone]]\nkind = \"baresip\"\nname = \"Balie\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l := text.Dutch
+	ways := &deskapi.Ways{Ways: []deskapi.WayState{{Kind: "websocket", Phase: deskapi.WayTaken, Port: 27471}, {Kind: "url", Phase: deskapi.WayListens, Last: kittest.Noon.Add(-time.Hour)},
+		{Kind: "bria", Name: "bria", Phase: deskapi.LinkRefused}, {Kind: "baresip", Name: "Balie", Phase: deskapi.LinkUp}}}
+	got := checks(t.Context(), d, l, ways, kittest.Noon)
+	want := []check{{l.T(text.Way("bria")), l.T(text.StartCheckBria)}, {"Balie", l.T(text.StartCheck(deskapi.LinkUp))},
+		{l.T(text.StartCheckPortName), l.T(text.StartCheckPort, 27471, "Jan (IT)")}, {l.T(text.StartWay("url")), l.T(text.StartCheckBefore, "11:00")}}
+	got = slices.DeleteFunc(got, func(c check) bool { return !slices.Contains(want, c) }) // a phone of this computer
+	if !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestLinked: a phone that is connected is not offered once more.
+func TestLinked(t *testing.T) {
+	links := []settings.Softphone{{Kind: "baresip", Address: "127.0.0.1:4444"}, {Kind: "linphone", Address: "/tmp/lp"}, {Kind: "bria"}}
+	for _, tt := range []struct {
+		p    detect.Phone
+		want bool
+	}{
+		{detect.Phone{Kind: detect.Baresip, Address: "127.0.0.1:4444"}, true},
+		{detect.Phone{Kind: detect.Baresip, Address: "127.0.0.1:4445"}, false},
+		{detect.Phone{Kind: detect.Linphone, Address: "lp"}, true},
+		{detect.Phone{Kind: detect.Linphone, Address: "other"}, false},
+		{detect.Phone{Kind: detect.Bria}, true},
+		{detect.Phone{Kind: detect.MicroSIP, File: "x"}, false},
+	} {
+		if got := linked(tt.p, links); got != tt.want {
+			t.Errorf("%+v: %v", tt.p, got)
+		}
+	}
 }
 
 // TestTestCall: waits, says what came and what it can tell, or what to check.
@@ -156,7 +266,7 @@ func TestTestCall(t *testing.T) {
 	b.Show(deskapi.WindowTest)
 	w := b.Page(deskapi.WindowTest).(*testWindow)
 	kittest.Press(t, w.win, "Testen met een echte oproep")
-	if said := b.Take(); len(said) != 1 || said[0].Kind != "test.begin" || said[0].M != (deskapi.TestBegin{Seq: 1}) {
+	if said := b.Take(); len(said) != 1 || !reflect.DeepEqual(said[0].M, deskapi.Test{Do: deskapi.TestBegin, Window: deskapi.WindowTest, Seq: 1}) {
 		t.Fatalf("said %v", said)
 	}
 	kittest.WantTexts(t, w.win, "Nog 60 seconden")
@@ -170,11 +280,11 @@ func TestTestCall(t *testing.T) {
 	if len(b.Later) != 1 {
 		t.Errorf("%d ticks are due", len(b.Later))
 	}
-	b.Tell(t, "test.seen", deskapi.TestSeen{Seq: 7, Kind: "http", At: kittest.Noon, Tells: deskapi.TellsRing}) // of another test
+	came(t, b, 7, deskapi.TestSeen{Kind: "http", At: kittest.Noon, Tells: deskapi.TellsRing}) // of another test
 	kittest.WantTexts(t, w.win, "Nog 47 seconden")
-	b.Tell(t, "test.seen", deskapi.TestSeen{Seq: 1, Kind: "http", At: kittest.Noon, Tells: deskapi.TellsRing})
+	came(t, b, 1, deskapi.TestSeen{Kind: "http", At: kittest.Noon, Tells: deskapi.TellsRing})
 	kittest.WantTexts(t, w.win, "Oproep ontvangen om 12:00 via een webadres.", "alleen melden dat er een oproep is")
-	b.Tell(t, "test.seen", deskapi.TestSeen{Seq: 1, Kind: "http", At: kittest.Noon, Tells: deskapi.TellsAll, Answered: true, Ended: true})
+	came(t, b, 1, deskapi.TestSeen{Kind: "http", At: kittest.Noon, Tells: deskapi.TellsAll, Answered: true, Ended: true})
 	kittest.WantTexts(t, w.win, "overgaan, opnemen en einde melden")
 	later, b.Later = b.Later, nil
 	for _, f := range later {
@@ -186,18 +296,24 @@ func TestTestCall(t *testing.T) {
 
 	kittest.Press(t, w.win, "Opnieuw testen")
 	b.Take()
-	b.Tell(t, "test.nothing", deskapi.TestNothing{Seq: 2, Checks: []deskapi.TestCheck{{Name: "Bria", Sentence: "Kies in Bria “Allow Access”."}}})
+	b.Tell(t, deskapi.KindTest, deskapi.Test{Window: deskapi.WindowStart, Seq: 2}) // of another window
+	kittest.WantTexts(t, w.win, "Nog 60 seconden")
+	if err := os.WriteFile(settings.Path(b.Dirs), []byte("[[softphone]]\nkind = \"bria\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b.Tell(t, deskapi.KindWays, deskapi.Ways{Ways: []deskapi.WayState{{Kind: "bria", Name: "bria", Phase: deskapi.LinkRefused}}})
+	b.Tell(t, deskapi.KindTest, deskapi.Test{Window: deskapi.WindowTest, Seq: 2})
 	kittest.WantTexts(t, w.win, "Er kwam geen oproep binnen.", "Bria", "Allow Access")
 	kittest.Press(t, w.win, "Opnieuw testen")
 	b.Take()
 	kittest.Press(t, w.win, "Stoppen")
-	if said := b.Take(); len(said) != 1 || said[0].Kind != "test.stop" {
+	if said := b.Take(); len(said) != 1 || !reflect.DeepEqual(said[0].M, deskapi.Test{Do: deskapi.TestStop}) {
 		t.Errorf("said %v", said)
 	}
 	kittest.Press(t, w.win, "Testen met een echte oproep")
 	b.Take()
 	w.win.Close()
-	if said := b.Take(); len(said) != 1 || said[0].Kind != "test.stop" {
+	if said := b.Take(); len(said) != 1 || !reflect.DeepEqual(said[0].M, deskapi.Test{Do: deskapi.TestStop}) {
 		t.Errorf("closed, said %v", said)
 	}
 	if b.Page(deskapi.WindowTest) != nil {

@@ -1,8 +1,8 @@
 package start
 
 import (
+	"context"
 	"encoding/json"
-	"strings"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -22,24 +22,24 @@ type testCall struct {
 	seq     int
 	until   time.Time // waited for, zero when not
 	seen    *deskapi.TestSeen
-	nothing *deskapi.TestNothing
+	nothing []check // what to look at, since no call came
 }
 
 // testPanel waits for a real call and says what came of it. It is part of two
-// windows; what it asks and is told goes by the area of its own. Its button keeps
-// its place, whatever is said below it.
+// windows. Its button keeps its place, whatever is said below it.
 type testPanel struct {
 	d       *kit.Desk
-	area    string
+	window  string            // whose part it is
 	weight  widget.Importance // of the button that begins
 	call    testCall
 	button  *kit.Button
 	content *fyne.Container // what is said
+	said    func()          // something came of it
 	left    *kit.Words      // the seconds that are left, nil when not waiting
 }
 
-func newTestPanel(d *kit.Desk, area string, weight widget.Importance) *testPanel {
-	p := &testPanel{d: d, area: area, weight: weight, button: kit.NewButton("", nil), content: container.New(layout.NewCustomPaddedVBoxLayout(12))}
+func newTestPanel(d *kit.Desk, window string, weight widget.Importance) *testPanel {
+	p := &testPanel{d: d, window: window, weight: weight, button: kit.NewButton("", nil), content: container.New(layout.NewCustomPaddedVBoxLayout(12)), said: func() {}}
 	p.show()
 	return p
 }
@@ -53,7 +53,7 @@ func (p *testPanel) takeOver(c testCall) {
 
 func (p *testPanel) begin() {
 	p.call = testCall{seq: p.call.seq + 1, until: p.d.Now().Add(deskapi.TestWait)}
-	p.d.Send(p.area+"."+deskapi.VerbBegin, deskapi.TestBegin{Seq: p.call.seq})
+	p.d.Send(deskapi.KindTest, deskapi.Test{Do: deskapi.TestBegin, Window: p.window, Seq: p.call.seq})
 	p.show()
 	p.tick(p.call.seq)
 }
@@ -63,7 +63,7 @@ func (p *testPanel) stop() {
 	if p.call.until.IsZero() && p.call.seen == nil {
 		return
 	}
-	p.d.Send(p.area+"."+deskapi.VerbStop, nil)
+	p.d.Send(deskapi.KindTest, deskapi.Test{Do: deskapi.TestStop})
 	p.call = testCall{seq: p.call.seq + 1}
 	p.show()
 }
@@ -71,7 +71,7 @@ func (p *testPanel) stop() {
 // closed is stop for a window that goes.
 func (p *testPanel) closed() {
 	if !p.call.until.IsZero() || p.call.seen != nil {
-		p.d.Send(p.area+"."+deskapi.VerbStop, nil)
+		p.d.Send(deskapi.KindTest, deskapi.Test{Do: deskapi.TestStop})
 	}
 	p.call = testCall{seq: p.call.seq + 1}
 }
@@ -90,26 +90,32 @@ func (p *testPanel) waiting() string {
 	return p.d.Lang.T(text.TestWaiting, max(left, 0))
 }
 
-// take takes what the resident says; false if it was nothing for a test call.
-func (p *testPanel) take(kind string, raw json.RawMessage) bool {
-	_, verb, _ := strings.Cut(kind, ".")
-	switch verb {
-	case deskapi.VerbSeen:
-		var m deskapi.TestSeen
-		if p.d.Decode(kind, raw, &m) && m.Seq == p.call.seq {
-			p.call.until, p.call.seen = time.Time{}, &m
-			p.show()
-		}
-	case deskapi.VerbNothing:
-		var m deskapi.TestNothing
-		if p.d.Decode(kind, raw, &m) && m.Seq == p.call.seq {
-			p.call.until, p.call.nothing = time.Time{}, &m
-			p.show()
-		}
-	default:
-		return false
+// take takes what the resident says of this test call.
+func (p *testPanel) take(kind string, raw json.RawMessage) {
+	var m deskapi.Test
+	if kind != deskapi.KindTest || !p.d.Decode(kind, raw, &m) || m.Window != p.window || m.Seq != p.call.seq {
+		return
 	}
-	return true
+	if m.Seen != nil {
+		p.call.until, p.call.seen = time.Time{}, m.Seen
+		p.show()
+		p.said()
+		return
+	}
+	d, l, ways, now := p.d, p.d.Lang, p.d.Ways, p.d.Now()
+	p.d.Work(func(ctx context.Context, post func(func())) {
+		all := checks(ctx, d.Dirs, l, ways, now)
+		post(func() { p.missed(m.Seq, all) })
+	})
+}
+
+// missed says what to look at, since no call came.
+func (p *testPanel) missed(seq int, all []check) {
+	if seq == p.call.seq && p.call.seen == nil {
+		p.call.until, p.call.nothing = time.Time{}, all
+		p.show()
+		p.said()
+	}
 }
 
 // show shows how far it is.
@@ -129,12 +135,10 @@ func (p *testPanel) show() {
 	case c.nothing != nil:
 		p.button.Importance = p.weight
 		all = []fyne.CanvasObject{signed(kit.MarkTrouble, kit.NewWords(l.T(text.TestNothing), base.SizeNameText, base.ColorNameWarning, true).Cutting())}
-		if len(c.nothing.Checks) > 0 {
-			all = append(all, indented(kit.Plain(l.T(text.TestNothingHint), theme.SizeHint, widget.LowImportance)))
-		}
-		for _, k := range c.nothing.Checks {
+		all = append(all, indented(kit.Plain(l.T(text.TestNothingHint), theme.SizeHint, widget.LowImportance)))
+		for _, k := range c.nothing {
 			all = append(all, indented(container.New(layout.NewCustomPaddedVBoxLayout(2),
-				kit.NewWords(k.Name, theme.SizeHint, base.ColorNameForeground, true).Cutting(), kit.Plain(k.Sentence, theme.SizeHint, widget.MediumImportance))))
+				kit.NewWords(k.name, theme.SizeHint, base.ColorNameForeground, true).Cutting(), kit.Plain(k.sentence, theme.SizeHint, widget.MediumImportance))))
 		}
 	default:
 		p.button.Importance = p.weight
@@ -201,6 +205,7 @@ func OpenTest(d *kit.Desk) kit.Page {
 	foot := kit.Foot(kit.Buttons(w.panel.button, how))
 	w.win = d.Window(text.TestTitle, container.New(kit.AtLeast(leastWidth), container.NewBorder(nil, foot, nil, nil,
 		container.NewVScroll(container.New(layout.NewCustomPaddedLayout(20, 16, kit.Edge, kit.Edge), content)))), fyne.NewSize(560, 480))
+	d.Send(deskapi.KindWaysAsk, nil)
 	if old, ok := d.Page(deskapi.WindowTest).(*testWindow); ok {
 		w.panel.takeOver(old.panel.call)
 	}
@@ -210,7 +215,7 @@ func OpenTest(d *kit.Desk) kit.Page {
 // Window implements kit.Page.
 func (w *testWindow) Window() fyne.Window { return w.win }
 
-// Closed is told when the window has closed.
+// Closed implements kit.Page's closer.
 func (w *testWindow) Closed() { w.panel.closed() }
 
 // Take implements kit.Page.

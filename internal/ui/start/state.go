@@ -1,0 +1,222 @@
+package start
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"wiebelt/internal/call"
+	"wiebelt/internal/configure"
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/profile"
+	"wiebelt/internal/registrations"
+	"wiebelt/internal/settings"
+	"wiebelt/internal/softphone/detect"
+	"wiebelt/internal/text"
+	"wiebelt/internal/trial"
+)
+
+// state is what the first start's window shows.
+type state struct {
+	set    *settings.Settings
+	setUp  bool // the hub can be asked
+	phones []phone
+	failed string // what was asked for last and did not work, as a sentence
+}
+
+// phone is a softphone of this computer.
+type phone struct {
+	id, name, sentence string
+	can                bool // it can be connected now
+	ok                 bool // it is connected, or runs Wiebelt
+	recipe             string
+}
+
+// findIn is how long phones are looked for.
+const findIn = 5 * time.Second
+
+func find(ctx context.Context) []detect.Phone {
+	ctx, cancel := context.WithTimeout(ctx, findIn)
+	defer cancel()
+	return detect.Find(ctx, detect.This())
+}
+
+// read reads how things are. ways are those that the resident told last, nil for
+// none.
+func read(ctx context.Context, d profile.Dirs, l text.Language, ways *deskapi.Ways) state {
+	now, _ := settings.Load(d)
+	s := state{set: now}
+	_, _, err := configure.Hub(d, now.Hub, slog.New(slog.DiscardHandler))
+	s.setUp = err == nil
+	for _, p := range now.Softphones {
+		phase := phaseOf(ways, p)
+		s.phones = append(s.phones, phone{id: "link " + cmp.Or(p.Name, p.Address), name: nameOf(l, p), ok: phase == deskapi.LinkUp,
+			sentence: l.T(text.StartLink(cmp.Or(phase, "trying")))})
+	}
+	found := find(ctx)
+	for _, p := range found {
+		if linked(p, now.Softphones) {
+			continue
+		}
+		name := l.T(text.StartPhone(p.Kind))
+		if which := cmp.Or(p.Address, filepath.Base(p.File)); which != "." && several(found, p.Kind) {
+			name += " (" + which + ")"
+		}
+		f := phone{id: p.ID(), name: name, ok: p.Ours, recipe: p.Kind,
+			can: !p.Ours && p.Obstacle == detect.Free, sentence: l.T(text.StartFound(string(p.Obstacle)))}
+		switch {
+		case p.Ours:
+			f.sentence = l.T(text.StartOurs)
+		case f.can && p.File == "" && now.Locked("softphone"):
+			f.can, f.sentence = false, l.T(text.StartLocked)
+		}
+		s.phones = append(s.phones, f)
+	}
+	return s
+}
+
+// phaseOf is how a link is doing, deskapi.LinkUnknown if nobody has said so.
+func phaseOf(ways *deskapi.Ways, p settings.Softphone) string {
+	if ways == nil {
+		return deskapi.LinkUnknown
+	}
+	for _, w := range ways.Ways {
+		if w.Kind == p.Kind && w.Name == p.Name {
+			return w.Phase
+		}
+	}
+	return deskapi.LinkUnknown
+}
+
+// nameOf is what people call a link.
+func nameOf(l text.Language, p settings.Softphone) string {
+	if p.Name != "" && p.Name != p.Kind {
+		return p.Name
+	}
+	return l.T(text.Way(p.Kind))
+}
+
+// support names who helps.
+func support(l text.Language, s *settings.Settings) string {
+	return cmp.Or(s.Support.Contact, l.T(text.CardAdmin))
+}
+
+// several reports whether more than one phone of a kind was found.
+func several(found []detect.Phone, kind string) bool {
+	n := 0
+	for _, p := range found {
+		if p.Kind == kind {
+			n++
+		}
+	}
+	return n > 1
+}
+
+// linked reports whether a phone that was found is one of the links.
+func linked(p detect.Phone, links []settings.Softphone) bool {
+	return slices.ContainsFunc(links, func(s settings.Softphone) bool {
+		switch {
+		case s.Kind != p.Kind:
+			return false
+		case p.Kind == detect.Bria, p.Obstacle != detect.Free: // there is one of it, or none could be told apart
+			return true
+		case p.Kind == detect.Linphone:
+			return filepath.Base(s.Address) == p.Address
+		}
+		return s.Address == p.Address
+	})
+}
+
+// connect connects a phone that was found, and gives what did not work as a
+// sentence. The phone is looked for anew.
+func connect(ctx context.Context, d profile.Dirs, profileDir string, l text.Language, id string, log *slog.Logger) (failed string) {
+	found := find(ctx)
+	i := slices.IndexFunc(found, func(p detect.Phone) bool { return p.ID() == id })
+	if i < 0 {
+		return l.T(text.StartGone)
+	}
+	p := found[i]
+	now, _ := settings.Load(d)
+	var err error
+	switch {
+	case p.Obstacle != detect.Free:
+		return l.T(text.StartFound(string(p.Obstacle)))
+	case p.Ours, linked(p, now.Softphones):
+		return ""
+	case p.File != "":
+		err = registrations.ConnectFile(d, now, profileDir, p, detect.This().Processes())
+	case now.Locked("softphone"):
+		return l.T(text.StartLocked)
+	default:
+		links := append(slices.Clone(now.Softphones), settings.Softphone{Kind: p.Kind, Address: p.Address})
+		_, err = trial.Save(ctx, d, now, trial.Wanted{Changes: map[string]any{"softphone": links}})
+	}
+	switch {
+	case errors.Is(err, registrations.ErrPhoneRuns):
+		return l.T(text.StartFound(string(detect.Running)))
+	case err != nil:
+		log.Warn("a phone was not connected", "kind", p.Kind, "why", err)
+		return l.T(text.StartFailed, support(l, now))
+	}
+	return ""
+}
+
+// check is one phone, or one way in, and what to look at when no call came.
+type check struct{ name, sentence string }
+
+// checks says what to look at when no call came: for every way that is set up, for
+// every phone that was found, and where there is nothing at all.
+func checks(ctx context.Context, d profile.Dirs, l text.Language, ways *deskapi.Ways, now time.Time) (all []check) {
+	set, _ := settings.Load(d)
+	add := func(name string, key text.Key, args ...any) {
+		all = append(all, check{name, l.T(key, args...)})
+	}
+	for _, p := range set.Softphones {
+		switch phase, name := phaseOf(ways, p), nameOf(l, p); {
+		case phase == deskapi.LinkRefused && p.Kind == detect.Bria:
+			add(name, text.StartCheckBria)
+		case phase == deskapi.LinkRefused, phase == deskapi.LinkIncomplete:
+			add(name, text.StartCheck(phase), support(l, set))
+		default:
+			add(name, text.StartCheck(cmp.Or(phase, "trying")))
+		}
+	}
+	for _, p := range find(ctx) {
+		switch name := l.T(text.StartPhone(p.Kind)); {
+		case linked(p, set.Softphones):
+		case p.Ours:
+			add(name, text.StartCheckOurs, name)
+		default:
+			add(name, text.StartFound(string(p.Obstacle)))
+		}
+	}
+	if ways != nil {
+		if i := slices.IndexFunc(ways.Ways, func(w deskapi.WayState) bool { return w.Phase == deskapi.WayTaken }); i >= 0 {
+			add(l.T(text.StartCheckPortName), text.StartCheckPort, ways.Ways[i].Port, support(l, set))
+		}
+		for _, w := range ways.Ways {
+			switch w.Kind {
+			case call.KindWebSocket, call.KindHTTP, call.KindURL, call.KindCommand:
+				if !w.Last.IsZero() {
+					add(l.T(text.StartWay(w.Kind)), text.StartCheckBefore, moment(l, w.Last, now))
+				}
+			}
+		}
+	}
+	if len(all) == 0 {
+		add(l.T(text.StartCheckNoneName), text.StartCheckNone)
+	}
+	return all
+}
+
+// moment writes a time as people say it: without the day if that is today.
+func moment(l text.Language, at, now time.Time) string {
+	if at.Local().Format(time.DateOnly) == now.Local().Format(time.DateOnly) {
+		return l.Clock(at)
+	}
+	return l.Day(at, now) + " " + l.Clock(at)
+}
