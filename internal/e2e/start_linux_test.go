@@ -83,7 +83,7 @@ func TestFirstStart(t *testing.T) {
 	o.Until("a call in the history", func() bool { return len(callsOf(t, o)) == 1 })
 
 	// Closed, it does not come again.
-	o.Run("xdotool", "windowfocus", "--sync", id, "key", "alt+F4")
+	o.Run("xdotool", "windowactivate", "--sync", id, "key", "alt+F4")
 	o.Until("the window is gone", func() bool {
 		return !slices.Contains(o.Windows("^Welkom"), id)
 	})
