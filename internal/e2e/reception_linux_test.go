@@ -361,7 +361,10 @@ func reception(t *testing.T, l text.Language) {
 			o.Click(d.at.X+300, d.at.Y+186, 1)
 			o.Key("Delete")
 			o.Until("one call less", func() bool { return len(callsOf(t, o)) == missed-1 })
-			o.clickOn(l.T(text.CallsUndo), image.Point{}, "the call is back", func() bool { return len(callsOf(t, o)) == missed })
+			undo := image.Rect(600, 168, 700, 200).Add(d.at)
+			o.Until("the way back", func() bool { return d.shows(undo, ringing) })
+			o.Click(d.at.X+655, d.at.Y+186, 1)
+			o.Until("the call is back", func() bool { return len(callsOf(t, o)) == missed })
 		}},
 		{"a call of three shows them, and one is opened from there", func() {
 			ring("26", "the family")

@@ -238,6 +238,9 @@ func (s *Server) startManager(wm string) {
 	}
 	s.Spawn(wm, args...)
 	s.WaitProperty("_NET_SUPPORTING_WM_CHECK")
+	// The first key of all has the server change keyboards, and the manager gives up
+	// its keys for a moment to take them anew: it has, when it takes a window.
+	s.Run("xdotool", "key", "Shift_L")
 	s.Until("window manager takes windows", s.managed)
 }
 
