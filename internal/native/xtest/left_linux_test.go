@@ -8,14 +8,21 @@ import (
 // TestNoneLeft: the end of a test waits for a program that outlives it.
 func TestNoneLeft(t *testing.T) {
 	dir := t.TempDir()
-	cmd := exec.Command("sh", "-c", "read nothing; sleep 0.3 # "+dir)
+	cmd := exec.Command("sh", "-c", "echo; read nothing; sleep 0.3 # "+dir)
 	t.Run("test", func(t *testing.T) {
 		NoneLeft(t, dir)
 		in, err := cmd.StdinPipe()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := cmd.Start(); err != nil {
+		out, err := cmd.StdoutPipe()
+		if err == nil {
+			err = cmd.Start()
+		}
+		if err == nil { // until then its arguments are not to be seen
+			_, err = out.Read(make([]byte, 1))
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { in.Close() })
