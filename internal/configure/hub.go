@@ -1,10 +1,10 @@
 // Package configure says what settings come to: the configuration of the hub's
 // client, the rules for numbers, the phone of a link, the language, and where
-// files and programs are. Commands and the resident ask it alike, so that both
-// mean the same by a setting.
+// files and programs are. Commands, windows and the resident ask it alike, so that
+// all mean the same by a setting.
 //
-// It is the ground that the resident's rooms stand on: it owns nothing and runs
-// nothing, knows the adapters that it configures, and no room.
+// It owns nothing and runs nothing; it knows the adapters that it configures, and
+// none of its callers.
 package configure
 
 import (

@@ -1,7 +1,7 @@
 // Package ask is what a window asks of the resident, and what an answer may hold.
 // Whoever answers gets a Request and knows neither the window nor how the two are
-// connected. Plain values and one function; nothing runs here. It stands on the
-// ground that the resident's rooms share, and imports nothing of the project.
+// connected. Plain values and two functions; nothing runs here. The packages of the
+// resident share it; it imports nothing of the project.
 package ask
 
 import (

@@ -38,7 +38,7 @@ type Params struct {
 	Copy       func(s string) error                // puts a text on the clipboard; must not block
 	Room       func() deskapi.Room                 // where windows open
 	Language   func() text.Language
-	Ended      func() // the program has ended
+	Ended      func() // the process has ended
 	Log        *slog.Logger
 }
 
@@ -52,7 +52,7 @@ type Desks struct {
 	late    *time.Timer // ends process unless it asks what to show
 	limit   time.Duration
 	want    deskapi.Show // what was asked for last, until windows are connected
-	again   bool         // wanted while the program was neither here nor gone
+	again   bool         // wanted while the process was neither here nor gone
 	asked   deskapi.Show // wanted of open windows, which have not shown it yet
 }
 
