@@ -10,14 +10,22 @@ import "time"
 const (
 	KindWelcome = "welcome" // Welcome, first message
 	KindStatus  = "status"  // Status, whenever it changed
-	KindShow    = "show"    // Show: bring this window to the front; from the windows, first of all: they were started for it
-	KindPlayed  = "played"  // Played: how a demo call went
-	KindQuit    = "quit"    // no content: end, the resident is going; from a window, the user wants it to
 )
 
-// KindChanged goes both ways: what lies on disk has changed, and whoever shows or
-// follows it reads it again.
-const KindChanged = "changed" // Changed
+// Kinds of messages from the windows' process to the resident.
+const KindPainted = "painted" // no content: the first window is on screen, or one that was asked for
+
+// Kinds of messages that go both ways.
+const (
+	KindShow    = "show"    // Show: bring this window to the front; from the windows, first of all: they were started for it
+	KindChanged = "changed" // Changed: whoever shows or follows what lies on disk reads it again
+	KindCopy    = "copy"    // Copy: put a text on the clipboard; it comes back without content where that cannot be
+	KindWays    = "ways"    // Ways, whenever they changed; from a window, without content, to be told now
+	KindFacts   = "facts"   // DoctorFacts; from a command or the doctor's window, without content, to be told
+	KindTest    = "test"    // Test: a test call, of the first start's window or that of a test call
+	KindPlay    = "play"    // Play: play a demo call; Played comes back
+	KindQuit    = "quit"    // no content: end, the resident is going; from a window, the user wants it to
+)
 
 // What can have changed.
 const (
@@ -34,25 +42,18 @@ type Changed struct {
 	Removed []time.Time `json:"removed,omitempty"` // with ChangedHistory: when the calls rang that were removed by hand
 }
 
-// Kinds of messages from the windows' process to the resident.
-const (
-	KindPainted = "painted" // no content: the first window is on screen, or one that was asked for
-	KindPlay    = "play"    // Play: play a demo call
-	KindCopy    = "copy"    // Copy: put a text on the clipboard; it comes back without content where that cannot be
-)
-
 // Windows that can be shown.
 const (
-	WindowCalls   = "calls"
-	WindowDemo    = "demo"
-	WindowRecipes = "recipes"
-	// Those below have an area of messages of their own, by the same name.
+	WindowCalls    = "calls"
+	WindowDemo     = "demo"
+	WindowRecipes  = "recipes"
 	WindowLookup   = "lookup"
 	WindowSettings = "settings"
 	WindowDelivery = "delivery"
 	WindowDoctor   = "doctor"
 	WindowHelp     = "help"
 	WindowStart    = "start"
+	WindowTest     = "test" // of a test call
 )
 
 // Welcome tells the windows' process how to look and where things are.
@@ -123,3 +124,96 @@ type Copy struct {
 
 // String gives nothing away.
 func (Copy) String() string { return "copy" }
+
+// TestWait is how long a test call is waited for.
+const TestWait = 60 * time.Second
+
+// What a window asks for.
+const (
+	TestBegin = "begin" // wait for a call; the one before it is over
+	TestStop  = "stop"  // wait no longer
+	TestCard  = "card"  // show a test card where cards come now
+)
+
+// Test asks for something, or tells what came of TestBegin: with every new thing
+// that is seen of the call, or that none came.
+type Test struct {
+	Do     string    `json:"do,omitempty"`     // from a window
+	Window string    `json:"window,omitempty"` // that waits; comes back, as does the number
+	Seq    int       `json:"seq,omitempty"`
+	Seen   *TestSeen `json:"seen,omitempty"` // nil: no call came
+}
+
+// TestSeen tells of the call that came.
+type TestSeen struct {
+	Kind     string    `json:"kind"` // call.Way.Kind
+	Name     string    `json:"name"` // of a link
+	At       time.Time `json:"at"`
+	Tells    string    `json:"tells"` // what this way can report: TellsRing and so on
+	Answered bool      `json:"answered"`
+	Ended    bool      `json:"ended"` // was seen too
+}
+
+// What a way in can report.
+const (
+	TellsRing = "ring"
+	TellsEnd  = "end"
+	TellsAll  = "all"
+)
+
+// Ways are all ways in that are set up.
+type Ways struct {
+	Ways []WayState `json:"ways"`
+}
+
+// Phases of a WayState beside those of DoctorLink.
+const (
+	WayListens = "listens" // no heartbeat: it waits for a phone to call
+	WayTaken   = "taken"   // another program has the port
+	WayKeyless = "keyless" // the listener's tokens cannot be read, so it does not run
+)
+
+// WayState is how one way in is doing. Only a link has a heartbeat and can be
+// up; of any other way no more is known than when a call last came over it.
+type WayState struct {
+	Kind  string    `json:"kind"`
+	Name  string    `json:"name"`          // of a link, as in the settings; "" for its kind's
+	Phase string    `json:"phase"`         // LinkUp and so on
+	Why   string    `json:"why,omitempty"` // as in DoctorLink
+	Since time.Time `json:"since"`         // of the phase of a link
+	Last  time.Time `json:"last"`          // a call came, zero for never
+	Port  int       `json:"port,omitempty"`
+}
+
+// Phases of a DoctorLink.
+const (
+	LinkUnknown    = "" // tried, and nothing seen yet
+	LinkUp         = "up"
+	LinkDown       = "down"
+	LinkKicked     = "kicked"
+	LinkRefused    = "refused"
+	LinkIncomplete = "incomplete"
+)
+
+// DoctorFacts is what the resident knows of itself: states and times, nothing of
+// any call or person but the names that the settings give to links.
+type DoctorFacts struct {
+	Opened    time.Time    `json:"opened"`
+	SetUp     bool         `json:"set_up"`  // a lookup is possible
+	Paused    bool         `json:"paused"`  // by the user
+	Doubt     bool         `json:"doubt"`   // calls are missing
+	Failure   string       `json:"failure"` // contact.Failure of the last contact with the hub, "" for none
+	Port      int          `json:"port"`    // of the listener, 0 if it does not run
+	PortTaken bool         `json:"taken"`   // because another program has the port
+	Links     []DoctorLink `json:"links"`   // in the order of the resident's settings
+	Cards     string       `json:"cards"`   // health.Cards: what calls are shown with, "" for cards
+	Hotkey    string       `json:"hotkey"`  // health.Hotkey: why card.hotkey does not work, "" if it does
+}
+
+// DoctorLink is a link to a softphone.
+type DoctorLink struct {
+	Kind  string `json:"kind"`
+	Name  string `json:"name"` // as in the settings
+	Phase string `json:"phase"`
+	Why   string `json:"why,omitempty"` // link.Cause: why it does not stand
+}

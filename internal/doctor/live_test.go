@@ -228,10 +228,10 @@ func (a answering) Peer(ctx context.Context, _ instance.Hello, c *instance.Conn)
 	switch {
 	case a.mute:
 		<-ctx.Done()
-	case err == nil && kind == deskapi.KindDoctorAsk && a.raw != nil:
-		_ = c.Send(deskapi.KindDoctorFacts, a.raw)
-	case err == nil && kind == deskapi.KindDoctorAsk && a.facts != nil:
-		_ = c.Send(deskapi.KindDoctorFacts, a.facts)
+	case err == nil && kind == deskapi.KindFacts && a.raw != nil:
+		_ = c.Send(deskapi.KindFacts, a.raw)
+	case err == nil && kind == deskapi.KindFacts && a.facts != nil:
+		_ = c.Send(deskapi.KindFacts, a.facts)
 	}
 }
 

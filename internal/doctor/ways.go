@@ -53,7 +53,7 @@ func (e *exam) askResident(ctx context.Context) told {
 	}
 	defer c.Close()
 	defer context.AfterFunc(ctx, func() { _ = c.Close() })()
-	if err := c.Send(deskapi.KindDoctorAsk, nil); err != nil {
+	if err := c.Send(deskapi.KindFacts, nil); err != nil {
 		return told{presence: silent, hello: hello}
 	}
 	kind, raw, err := c.Receive()
@@ -61,7 +61,7 @@ func (e *exam) askResident(ctx context.Context) told {
 	if ctx.Err() != nil && hello.Build == e.Commit {
 		t.presence = hangs // this version would have answered
 	}
-	if err == nil && kind == deskapi.KindDoctorFacts && json.Unmarshal(raw, &t.facts) == nil {
+	if err == nil && kind == deskapi.KindFacts && json.Unmarshal(raw, &t.facts) == nil {
 		t.presence = present
 	}
 	return t

@@ -89,7 +89,7 @@ func TestTokensAreRenewed(t *testing.T) {
 		return false
 	})
 	c := asDesk(t, o)
-	if err := c.Send(deskapi.KindWaysAsk, nil); err != nil {
+	if err := c.Send(deskapi.KindWays, nil); err != nil {
 		t.Fatal(err)
 	}
 	_, ways := nextOf[deskapi.Ways](t, c, deskapi.KindWays)

@@ -3,7 +3,6 @@ package resident
 import (
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"wiebelt/internal/companion"
@@ -69,17 +68,8 @@ func (r *Resident) appearance() string {
 	return "light"
 }
 
-// areas answer the windows' requests, each on a goroutine of its own.
-var areas = map[string]func(*Resident, ask.Request){"ways": answerWays}
-
-// answerWindow does what a window asks.
+// answerWindow does what a window asks, on a goroutine of its own.
 func (r *Resident) answerWindow(q ask.Request) {
-	if area, _, ok := strings.Cut(q.Kind, "."); ok {
-		if answer := areas[area]; answer != nil {
-			answer(r, q)
-		}
-		return
-	}
 	switch q.Kind {
 	case deskapi.KindChanged:
 		var m deskapi.Changed
@@ -101,11 +91,13 @@ func (r *Resident) answerWindow(q ask.Request) {
 	case deskapi.KindQuit:
 		r.chosen(menuQuit)
 	case deskapi.KindTest:
-		answerTest(r, q)
+		r.answerTest(q)
+	case deskapi.KindWays:
+		q.Reply(deskapi.KindWays, r.waysNow())
 	case deskapi.KindPlay:
 		var m deskapi.Play
 		if r.o.Demo != nil && q.Decode(&m) {
-			q.Reply(deskapi.KindPlayed, r.o.Demo.Play(q.Ctx, m.ID, r.lang()))
+			q.Reply(deskapi.KindPlay, r.o.Demo.Play(q.Ctx, m.ID, r.lang()))
 		}
 	}
 }

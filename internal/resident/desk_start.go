@@ -104,7 +104,7 @@ func (r *Resident) repair(what health.Registration) {
 
 // answerTest does what the windows ask about test calls, on the goroutine of the
 // request, which ends with its window.
-func answerTest(r *Resident, q ask.Request) {
+func (r *Resident) answerTest(q ask.Request) {
 	var m deskapi.Test
 	if r.o.Demo != nil || !q.Decode(&m) {
 		return

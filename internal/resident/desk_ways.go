@@ -7,20 +7,12 @@ import (
 	"wiebelt/internal/call"
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/health"
-	"wiebelt/internal/resident/ask"
 )
 
 // told is the last state of the ways that the windows were told.
 type toldWays struct {
 	mu   sync.Mutex
 	last deskapi.Ways
-}
-
-// answerWays tells a window how the ways in are doing.
-func answerWays(r *Resident, q ask.Request) {
-	if q.Kind == deskapi.KindWaysAsk {
-		q.Reply(deskapi.KindWays, r.waysNow())
-	}
 }
 
 // tellWays tells open windows how the ways in are doing, if that is news.

@@ -429,8 +429,8 @@ func (r *Resident) Peer(ctx context.Context, hello instance.Hello, c *instance.C
 			r.show(raw)
 			_ = c.Send("ack", nil)
 		}
-		if err == nil && kind == deskapi.KindDoctorAsk {
-			_ = c.Send(deskapi.KindDoctorFacts, r.doctorFacts(time.Now()))
+		if err == nil && kind == deskapi.KindFacts {
+			_ = c.Send(deskapi.KindFacts, r.doctorFacts(time.Now()))
 		}
 		if err == nil && kind == deskapi.KindQuit {
 			_ = c.Send("ack", nil)

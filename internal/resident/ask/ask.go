@@ -16,7 +16,7 @@ const (
 	MaxField  = 300      // bytes of a text in it, see Cut
 )
 
-// Request is what a window asks. Its kind is "area.verb".
+// Request is what a window asks.
 type Request struct {
 	Ctx  context.Context // ends with the window's program
 	Kind string

@@ -86,7 +86,7 @@ func (w *window) Window() fyne.Window { return w.win }
 // Take implements kit.Page.
 func (w *window) Take(kind string, raw json.RawMessage) {
 	var m deskapi.Played
-	if kind == deskapi.KindPlayed && w.d.Decode(kind, raw, &m) {
+	if kind == deskapi.KindPlay && w.d.Decode(kind, raw, &m) {
 		w.played(m)
 	}
 }

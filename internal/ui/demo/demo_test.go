@@ -35,8 +35,8 @@ func TestDemo(t *testing.T) {
 		t.Errorf("%d primary buttons, want 1", primary)
 	}
 	kittest.WantTexts(t, w.win, "De telefoon gaat…")
-	b.Handle(deskapi.KindPlayed, json.RawMessage(`{"id":"known","line":"old"}`)) // overtaken by the second click
+	b.Handle(deskapi.KindPlay, json.RawMessage(`{"id":"known","line":"old"}`)) // overtaken by the second click
 	kittest.WantTexts(t, w.win, "De telefoon gaat…")
-	b.Handle(deskapi.KindPlayed, json.RawMessage(`{"id":"gone","line":"in 6 ms op het scherm, relatie na 11 ms"}`))
+	b.Handle(deskapi.KindPlay, json.RawMessage(`{"id":"gone","line":"in 6 ms op het scherm, relatie na 11 ms"}`))
 	kittest.WantTexts(t, w.win, "in 6 ms op het scherm, relatie na 11 ms")
 }

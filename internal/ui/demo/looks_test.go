@@ -23,7 +23,7 @@ func TestDemoPictures(t *testing.T) {
 			w := b.Page(deskapi.WindowDemo).(*window)
 			kittest.Shot(t, w.win, "demo-"+string(l)+"-"+look+"-start")
 			test.Tap(w.buttons[0])
-			b.Handle(deskapi.KindPlayed, json.RawMessage(`{"id":"`+kittest.DemoCalls[0].ID+`","line":"in 6 ms op het scherm, relatie na 11 ms"}`))
+			b.Handle(deskapi.KindPlay, json.RawMessage(`{"id":"`+kittest.DemoCalls[0].ID+`","line":"in 6 ms op het scherm, relatie na 11 ms"}`))
 			kittest.Uncut(t, string(l), w.win)
 			kittest.Shot(t, w.win, "demo-"+string(l)+"-"+look+"-played")
 			w.win.Close()

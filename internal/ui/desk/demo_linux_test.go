@@ -34,7 +34,7 @@ func TestDemoWindow(t *testing.T) {
 	}
 	s.shot(w, "demo-nl-playing")
 	before := count(s.shot(w, "demo-nl-playing"), 0x1B7F4B)
-	r.send(deskapi.KindPlayed, deskapi.Played{ID: play.ID, Line: "Bekende klant: in 6 ms op het scherm, relatie na 11 ms", Painted: 6 * time.Millisecond})
+	r.send(deskapi.KindPlay, deskapi.Played{ID: play.ID, Line: "Bekende klant: in 6 ms op het scherm, relatie na 11 ms", Painted: 6 * time.Millisecond})
 	until(t, "the full dot of a result", func() bool { return count(s.shot(w, "demo-nl-played"), 0x1B7F4B) > before+20 })
 
 	s.xdotool("windowactivate", "--sync", w, "key", "alt+F4")

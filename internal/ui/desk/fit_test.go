@@ -18,7 +18,7 @@ var filled = map[string]func(t *testing.T, b *kittest.Bench, look func(state str
 	deskapi.WindowDemo: func(t *testing.T, b *kittest.Bench, look func(string)) {
 		look("open")
 		for _, c := range b.Welcome.Demo {
-			b.Tell(t, deskapi.KindPlayed, deskapi.Played{ID: c.ID, Line: b.Lang.T(text.DemoPlayedContact, "123 ms", "1.234 ms")})
+			b.Tell(t, deskapi.KindPlay, deskapi.Played{ID: c.ID, Line: b.Lang.T(text.DemoPlayedContact, "123 ms", "1.234 ms")})
 			look(c.ID)
 		}
 	},

@@ -30,7 +30,7 @@ func TestRecipesWindow(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := startDesk(t, s, welcome(tt.lang, tt.theme, deskapi.WindowRecipes, ""))
-			r.wait(deskapi.KindWaysAsk, nil)
+			r.wait(deskapi.KindWays, nil)
 			r.wait(deskapi.KindPainted, nil)
 			exe, err := os.Executable()
 			if err != nil {

@@ -17,7 +17,7 @@ func TestWaysWindow(t *testing.T) {
 		t.Run(tt.lang+"-"+tt.theme, func(t *testing.T) {
 			name := "ways-" + tt.lang + "-" + tt.theme
 			r := startDesk(t, s, welcome(tt.lang, tt.theme, deskapi.WindowRecipes, ""))
-			r.wait(deskapi.KindWaysAsk, nil)
+			r.wait(deskapi.KindWays, nil)
 			r.wait(deskapi.KindPainted, nil)
 			m := deskapi.Ways{Ways: []deskapi.WayState{
 				{Kind: "websocket", Phase: deskapi.WayListens, Port: 27471}, {Kind: "http", Phase: deskapi.WayListens, Port: 27471, Last: now.Add(-26 * time.Hour)},

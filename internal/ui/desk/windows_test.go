@@ -33,7 +33,7 @@ func TestWindowsAreMadeOnce(t *testing.T) {
 	if b.Page(deskapi.WindowDemo) != nil {
 		t.Error("a closed window is still held")
 	}
-	b.Handle(deskapi.KindPlayed, json.RawMessage(`{"id":"known","line":"x"}`)) // nothing shows it any more
+	b.Handle(deskapi.KindPlay, json.RawMessage(`{"id":"known","line":"x"}`)) // nothing shows it any more
 	b.Handle(deskapi.KindShow, json.RawMessage(`{"window":"demo"}`))
 	if p := b.Page(deskapi.WindowDemo); p == nil || p.Window() == first {
 		t.Error("the window did not come back")
@@ -45,7 +45,7 @@ func TestHandleStrange(t *testing.T) {
 	b.Show(deskapi.WindowCalls)
 	for _, m := range []struct{ kind, raw string }{
 		{"", ""}, {"unheard of", `{"a":1}`}, {deskapi.KindShow, `nonsense`}, {deskapi.KindStatus, `[]`},
-		{deskapi.KindPlayed, ``}, {deskapi.KindPainted, `{}`},
+		{deskapi.KindPlay, ``}, {deskapi.KindPainted, `{}`},
 	} {
 		b.Handle(m.kind, json.RawMessage(m.raw))
 	}

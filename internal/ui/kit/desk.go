@@ -13,7 +13,6 @@ import (
 	"encoding/json"
 	"image"
 	"log/slog"
-	"strings"
 	"time"
 	"unicode"
 
@@ -108,10 +107,6 @@ func (d *Desk) probe() fyne.CanvasObject {
 // Handle does what a message of the resident asks. Kinds of a newer resident
 // are passed over.
 func (d *Desk) Handle(kind string, raw json.RawMessage) {
-	if area, _, ok := strings.Cut(kind, "."); ok {
-		d.pass(area, kind, raw)
-		return
-	}
 	switch kind {
 	case deskapi.KindWelcome:
 		var m deskapi.Welcome
@@ -145,7 +140,7 @@ func (d *Desk) Handle(kind string, raw json.RawMessage) {
 	case deskapi.KindTest:
 		d.pass(deskapi.WindowStart, kind, raw)
 		d.pass(deskapi.WindowTest, kind, raw)
-	case deskapi.KindPlayed:
+	case deskapi.KindPlay:
 		d.pass(deskapi.WindowDemo, kind, raw)
 	case deskapi.KindWays:
 		var m deskapi.Ways

@@ -15,8 +15,7 @@ import (
 type Page interface{ Window() fyne.Window }
 
 type (
-	// taker takes messages of the resident: kinds "calls.…" go to the page called
-	// "calls", and what has no area to the one that it is about.
+	// taker takes the messages of the resident that are about it.
 	taker interface {
 		Take(kind string, raw json.RawMessage)
 	}

@@ -74,7 +74,7 @@ func Open(d *kit.Desk) kit.Page {
 	w.scroll = container.NewVScroll(w.pages)
 	w.win = d.Window(text.RecipesTitle, container.New(kit.Sided(phonesWidth), side, w.scroll), fyne.NewSize(720, 688))
 	w.Choose(waysPage)
-	d.Send(deskapi.KindWaysAsk, nil)
+	d.Send(deskapi.KindWays, nil)
 	w.read()
 	return w
 }

@@ -83,7 +83,7 @@ func newDraft() settingsDraft {
 // Open opens the window and reads the settings.
 func Open(d *kit.Desk) kit.Page {
 	w := newWindow(d)
-	d.Send(deskapi.KindWaysAsk, nil)
+	d.Send(deskapi.KindWays, nil)
 	w.load()
 	return w
 }

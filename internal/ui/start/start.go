@@ -90,7 +90,7 @@ func Open(d *kit.Desk) kit.Page {
 		w.panel.takeOver(old.panel.call)
 		w.fill()
 	}
-	d.Send(deskapi.KindWaysAsk, nil)
+	d.Send(deskapi.KindWays, nil)
 	w.read("")
 	return w
 }

@@ -205,7 +205,7 @@ func OpenTest(d *kit.Desk) kit.Page {
 	foot := kit.Foot(kit.Buttons(w.panel.button, how))
 	w.win = d.Window(text.TestTitle, container.New(kit.AtLeast(leastWidth), container.NewBorder(nil, foot, nil, nil,
 		container.NewVScroll(container.New(layout.NewCustomPaddedLayout(20, 16, kit.Edge, kit.Edge), content)))), fyne.NewSize(560, 480))
-	d.Send(deskapi.KindWaysAsk, nil)
+	d.Send(deskapi.KindWays, nil)
 	if old, ok := d.Page(deskapi.WindowTest).(*testWindow); ok {
 		w.panel.takeOver(old.panel.call)
 	}
