@@ -4,27 +4,29 @@
 // process reads and writes the profile's files itself and says what it changed.
 package deskapi
 
-import "time"
+import (
+	"time"
 
-// Kinds of messages from the resident to the windows' process.
-const (
-	KindWelcome = "welcome" // Welcome, first message
-	KindStatus  = "status"  // Status, whenever it changed
+	"wiebelt/internal/message"
 )
 
-// Kinds of messages from the windows' process to the resident.
-const KindPainted = "painted" // no content: the first window is on screen, or one that was asked for
-
-// Kinds of messages that go both ways.
+// Kinds of messages. A question and its answer are of one kind.
 const (
-	KindShow    = "show"    // Show: bring this window to the front; from the windows, first of all: they were started for it
-	KindChanged = "changed" // Changed: whoever shows or follows what lies on disk reads it again
-	KindCopy    = "copy"    // Copy: put a text on the clipboard; it comes back without content where that cannot be
-	KindWays    = "ways"    // Ways, whenever they changed; from a window, without content, to be told now
-	KindFacts   = "facts"   // DoctorFacts; from a command or the doctor's window, without content, to be told
-	KindTest    = "test"    // Test: a test call, of the first start's window or that of a test call
-	KindPlay    = "play"    // Play: play a demo call; Played comes back
-	KindQuit    = "quit"    // no content: end, the resident is going; from a window, the user wants it to
+	KindWelcome  = "welcome"  // Welcome, from the resident: its first message
+	KindStatus   = "status"   // Status, from the resident, whenever it changed
+	KindPainted  = "painted"  // from a window, no content: the first window is on screen, or one that was asked for
+	KindLookup   = "lookup"   // Lookup, from a window; Found comes back
+	KindChoice   = "choice"   // Choice, from a window
+	KindForget   = "forget"   // Forget, from a command or a window; Forgotten comes back
+	KindDelivery = "delivery" // DeliveryDo, from a window; Delivery comes back, then and whenever it changed
+	KindShow     = "show"     // Show: bring this window to the front; from the windows, first of all: they were started for it
+	KindChanged  = "changed"  // Changed: whoever shows or follows what lies on disk reads it again
+	KindCopy     = "copy"     // Copy: put a text on the clipboard; it comes back without content where that cannot be
+	KindWays     = "ways"     // Ways, whenever they changed; from a window, without content, to be told now
+	KindFacts    = "facts"    // DoctorFacts; from a command or the doctor's window, without content, to be told
+	KindTest     = "test"     // Test: a test call, of the first start's window or that of a test call
+	KindPlay     = "play"     // Play: play a demo call; Played comes back
+	KindQuit     = "quit"     // no content: end, the resident is going; from a window, the user wants it to
 )
 
 // What can have changed.
@@ -216,4 +218,163 @@ type DoctorLink struct {
 	Name  string `json:"name"` // as in the settings
 	Phase string `json:"phase"`
 	Why   string `json:"why,omitempty"` // link.Cause: why it does not stand
+}
+
+// Lookup asks who has a number.
+type Lookup struct {
+	Seq   int    `json:"seq"`             // comes back with the answer
+	Entry int64  `json:"entry,omitempty"` // the kept call of which Text is the number, comes back too; 0 for a number that somebody typed
+	Text  string `json:"text"`
+}
+
+// String gives nothing away.
+func (Lookup) String() string { return "lookup" }
+
+// GoString is String, so that %#v tells no more.
+func (l Lookup) GoString() string { return l.String() }
+
+// What a lookup by hand can give, beside the outcomes of package history.
+const (
+	LookupOff      = "off"      // setting lookup.manual
+	LookupNever    = "never"    // phone.never_lookup
+	LookupNoNumber = "nonumber" // a text, no number
+	LookupNumbers  = "numbers"  // several numbers: somebody has to choose
+)
+
+// Found answers a Lookup.
+type Found struct {
+	Seq      int       `json:"seq"`
+	Entry    int64     `json:"entry,omitempty"`
+	Outcome  string    `json:"outcome"`
+	Numbers  []string  `json:"numbers,omitempty"` // with the outcome LookupNumbers, as they are shown
+	Number   string    `json:"number"`            // as the history has it
+	Shown    string    `json:"shown"`
+	Copy     string    `json:"copy"` // digits only
+	LineName string    `json:"line_name,omitempty"`
+	Possible bool      `json:"possible"` // foreign: the match is only possible
+	Failure  string    `json:"failure"`  // code of package contact, with the outcome failed
+	Support  string    `json:"support"`  // who to tell
+	Contacts []Contact `json:"contacts,omitempty"`
+	More     int       `json:"more,omitempty"` // contacts beyond those listed
+}
+
+// String gives nothing away.
+func (Found) String() string { return "found" }
+
+// GoString is String, so that %#v tells no more.
+func (f Found) GoString() string { return f.String() }
+
+// Contact is one contact with the number.
+type Contact struct {
+	ID       string `json:"id"`
+	Earlier  bool   `json:"earlier"` // the one whose file the user opened before
+	Name     string `json:"name"`
+	Relation string `json:"relation"` // digits
+	Address  string `json:"address"`
+	Producer string `json:"producer"`
+	Modified string `json:"modified"`       // by whom
+	Link     string `json:"link,omitempty"` // "" if its file cannot be opened
+}
+
+// String gives nothing away.
+func (Contact) String() string { return "contact" }
+
+// GoString is String, so that %#v tells no more.
+func (c Contact) GoString() string { return c.String() }
+
+// What can be said of a contact as the caller behind a number.
+const (
+	ChoiceMade = "made" // the user chose him among several
+	ChoiceNot  = "not"  // he is not the caller
+	ChoiceBack = "back" // that was taken back: he is, unless another one was chosen since
+)
+
+// Choice is what the user said of who calls with a number.
+type Choice struct {
+	Number  string `json:"number"` // as the history has it
+	Contact string `json:"contact"`
+	What    string `json:"what"`
+}
+
+// String gives nothing away.
+func (Choice) String() string { return "choice" }
+
+// GoString is String, so that %#v tells no more.
+func (c Choice) GoString() string { return c.String() }
+
+// Forget says what to delete of what is stored about callers. Exactly one of the
+// three is set.
+type Forget struct {
+	All    bool   `json:"all,omitempty"`
+	Number string `json:"number,omitempty"` // in any notation
+	Days   *int   `json:"days,omitempty"`   // what is older
+}
+
+// Forgotten tells how that went.
+type Forgotten struct {
+	Error string `json:"error,omitempty"` // something may be left
+}
+
+// States of a DeliveryFile beside those of package outbox.
+const (
+	DeliveryAdding   = "adding"    // it is copied and checked
+	DeliveryQuestion = "question"  // it was delivered before: send it all the same?
+	DeliveryNotTaken = "not_taken" // the disk does not take it now
+)
+
+// DeliveryDo asks for something to be done. Without content it only asks for Delivery.
+type DeliveryDo struct {
+	Paths   []string `json:"paths,omitempty"`   // deliver these files, or the ZIP files in these folders
+	ID      string   `json:"id,omitempty"`      // check this file of Delivery, and take it if it can be now,
+	Again   bool     `json:"again,omitempty"`   // although it was delivered before;
+	Drop    bool     `json:"drop,omitempty"`    // or take it off the list
+	Release bool     `json:"release,omitempty"` // send what waits as soon as possible
+	Changed bool     `json:"changed,omitempty"` // the window changed the outbox
+	Read    bool     `json:"read,omitempty"`    // the notice was read
+}
+
+// String gives nothing away.
+func (DeliveryDo) String() string { return "delivery" }
+
+// GoString is String, so that %#v tells no more.
+func (d DeliveryDo) GoString() string { return d.String() }
+
+// Delivery is how deliveries are, and a part of the files that are not in the outbox:
+// not yet, or not at all. As many follow each other as the files need. While
+// something is sent, one with Progress alone comes a few times a second.
+type Delivery struct {
+	Progress *Progress      `json:"progress,omitempty"`
+	Trouble  string         `json:"trouble,omitempty"` // kind of trouble with the disk
+	Notice   string         `json:"notice,omitempty"`  // what has happened to the outbox, as a sentence
+	Failed   bool           `json:"failed,omitempty"`  // what was asked for could not be done any more
+	First    int            `json:"first"`             // of Files, from 0
+	Total    int            `json:"total"`             // files in all
+	Files    []DeliveryFile `json:"files,omitempty"`   // newest first
+}
+
+// String gives nothing away.
+func (Delivery) String() string { return "delivery" }
+
+// GoString is String, so that %#v tells no more.
+func (d Delivery) GoString() string { return d.String() }
+
+// DeliveryFile is a file that somebody gave to the window.
+type DeliveryFile struct {
+	ID       string            `json:"id"`
+	Item     string            `json:"item,omitempty"` // it is in the outbox now, under this id
+	Name     string            `json:"name"`
+	Size     int64             `json:"size"`
+	State    string            `json:"state"`  // one of the above, or refused
+	Reason   string            `json:"reason"` // of package outbox, or a code of package message
+	Added    time.Time         `json:"added"`
+	Before   time.Time         `json:"before,omitzero"` // of DeliveryQuestion: when it was delivered before, or taken
+	Was      string            `json:"was,omitempty"`   // of DeliveryQuestion: the state of the earlier one
+	Findings []message.Finding `json:"findings,omitempty"`
+}
+
+// Progress tells how much of an item was handed over.
+type Progress struct {
+	ID   string `json:"id"`
+	Sent int64  `json:"sent"`
+	Size int64  `json:"size"`
 }

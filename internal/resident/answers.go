@@ -79,7 +79,7 @@ func (r *Resident) answerWindow(q ask.Request) {
 	case deskapi.KindLookup:
 		var m deskapi.Lookup
 		if q.Decode(&m) && len(m.Text) <= maxTyped {
-			q.Reply(deskapi.KindFound, r.lookUp(q.Ctx, m))
+			q.Reply(deskapi.KindLookup, r.lookUp(q.Ctx, m))
 		}
 	case deskapi.KindDelivery:
 		r.deliveries.Answer(q)

@@ -224,7 +224,7 @@ func TestChoices(t *testing.T) {
 	first := func() deskapi.Contact {
 		t.Helper()
 		var f deskapi.Found
-		if a := d.ask(deskapi.KindLookup, deskapi.Lookup{Seq: 3, Entry: 9, Text: number}, &f); a != deskapi.KindFound || f.Seq != 3 || f.Entry != 9 ||
+		if a := d.ask(deskapi.KindLookup, deskapi.Lookup{Seq: 3, Entry: 9, Text: number}, &f); a != deskapi.KindLookup || f.Seq != 3 || f.Entry != 9 ||
 			f.Outcome != history.OutcomeSeveral || len(f.Contacts) != 3 {
 			t.Fatalf("%s: %#v", a, f)
 		}
@@ -279,7 +279,7 @@ func TestLookUpByHand(t *testing.T) {
 		"%CallerNumber%":         {Outcome: deskapi.LookupNoNumber},
 	} {
 		var f deskapi.Found
-		if a := d.ask(deskapi.KindLookup, deskapi.Lookup{Seq: 7, Text: typed}, &f); a != deskapi.KindFound || f.Seq != 7 {
+		if a := d.ask(deskapi.KindLookup, deskapi.Lookup{Seq: 7, Text: typed}, &f); a != deskapi.KindLookup || f.Seq != 7 {
 			t.Fatalf("%q: answered %q", typed, a)
 		}
 		contacts := f.Contacts

@@ -421,19 +421,16 @@ func (r *Resident) Peer(ctx context.Context, hello instance.Hello, c *instance.C
 		r.desks.Serve(ctx, c)
 	case instance.RoleCommand:
 		<-r.ready
-		kind, raw, err := c.Receive()
-		if err == nil && kind == deskapi.KindForget {
-			_ = c.Send(deskapi.KindForget, r.forget(ctx, raw))
-		}
-		if err == nil && kind == deskapi.KindShow {
+		switch kind, raw, _ := c.Receive(); kind {
+		case deskapi.KindForget:
+			_ = c.Send(kind, r.forget(ctx, raw))
+		case deskapi.KindShow:
 			r.show(raw)
-			_ = c.Send("ack", nil)
-		}
-		if err == nil && kind == deskapi.KindFacts {
-			_ = c.Send(deskapi.KindFacts, r.doctorFacts(time.Now()))
-		}
-		if err == nil && kind == deskapi.KindQuit {
-			_ = c.Send("ack", nil)
+			_ = c.Send(kind, nil)
+		case deskapi.KindFacts:
+			_ = c.Send(kind, r.doctorFacts(time.Now()))
+		case deskapi.KindQuit:
+			_ = c.Send(kind, nil)
 			r.stop()
 		}
 	}

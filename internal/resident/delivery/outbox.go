@@ -307,7 +307,7 @@ func (d *Deliveries) tell(ctx context.Context) {
 		d.told, d.another = true, false
 		d.mu.Unlock()
 		if !told {
-			d.p.Send(deskapi.KindProgress, sent)
+			d.p.Send(deskapi.KindDelivery, deskapi.Delivery{Progress: &sent})
 		}
 		if another {
 			for _, part := range d.parts() {

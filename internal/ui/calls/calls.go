@@ -134,7 +134,7 @@ func (c *window) Window() fyne.Window { return c.win }
 // Take implements kit.Page.
 func (c *window) Take(kind string, raw json.RawMessage) {
 	switch kind {
-	case deskapi.KindFound:
+	case deskapi.KindLookup:
 		var m deskapi.Found
 		if c.d.Decode(kind, raw, &m) && m.Entry == c.looking && m.Seq == c.seq {
 			c.found(m)

@@ -139,11 +139,11 @@ func TestLookAgain(t *testing.T) {
 	}
 	kittest.WantTexts(t, b.calls.win, "Relatie opzoeken…")
 	for _, f := range []deskapi.Found{{Seq: 1}, {Seq: 1, Entry: 6}, {Seq: 2, Entry: 7}} { // of other questions
-		b.Tell(t, deskapi.KindFound, f)
+		b.Tell(t, deskapi.KindLookup, f)
 	}
 	kittest.WantTexts(t, b.calls.win, "Relatie opzoeken…")
 	b.on.got.Sentence = "Nog steeds niemand."
-	b.Tell(t, deskapi.KindFound, deskapi.Found{Seq: 1, Entry: 7, Outcome: history.OutcomeNobody})
+	b.Tell(t, deskapi.KindLookup, deskapi.Found{Seq: 1, Entry: 7, Outcome: history.OutcomeNobody})
 	b.wantDid(t, "the answer", "looked 7 nobody")
 	if notes(b) != "Nog steeds niemand." || strings.Contains(strings.Join(kittest.Texts(b.calls.win), "|"), "opzoeken…") {
 		t.Errorf("says %q", notes(b))

@@ -56,7 +56,7 @@ func TestCallsPictures(t *testing.T) {
 			b.on.got = kept.Looked{More: 1, Contacts: []deskapi.Contact{
 				{ID: "b", Earlier: true, Name: "B. Bakker", Relation: "200201", Address: "Dorpsstraat 1, 1234 AB Ons Dorp", Link: "x"},
 				{ID: "a", Name: "A. Aarts", Relation: "200202", Address: "Kerkstraat 9, 1234 AB Ons Dorp", Link: "x"}}}
-			b.Tell(t, deskapi.KindFound, deskapi.Found{Seq: 1, Entry: 7})
+			b.Tell(t, deskapi.KindLookup, deskapi.Found{Seq: 1, Entry: 7})
 			b.calls.win.Canvas().Focus(b.calls.list)
 			b.calls.choose(1)
 		}},

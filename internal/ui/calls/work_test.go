@@ -224,7 +224,7 @@ func TestPeopleOfARow(t *testing.T) {
 	b.wantDid(t, "a click on several", "lookup lookup")
 	people := []deskapi.Contact{{ID: "b", Earlier: true, Name: "B. Bakker", Relation: "200201", Address: "Dorpsstraat 1", Link: "x"}, {ID: "a", Name: "A. Aarts"}}
 	b.on.got = kept.Looked{Contacts: people, More: 2}
-	b.Tell(t, deskapi.KindFound, deskapi.Found{Seq: 1, Entry: 8, Outcome: history.OutcomeSeveral})
+	b.Tell(t, deskapi.KindLookup, deskapi.Found{Seq: 1, Entry: 8, Outcome: history.OutcomeSeveral})
 	b.wantDid(t, "the answer", "looked 8 several")
 	wantRows(t, "people", c, "3 relaties met dit nummer||2:14", "B. Bakker", "A. Aarts", "", "J. de Vries||2:14")
 	kittest.WantTexts(t, c.win, text.Dutch.T(text.CardEarlier), "200 201 · Dorpsstraat 1", "En nog 2 relaties.")

@@ -126,17 +126,13 @@ func (w *window) Window() fyne.Window { return w.win }
 
 // Take implements kit.Page.
 func (w *window) Take(kind string, raw json.RawMessage) {
-	switch kind {
-	case deskapi.KindDelivery:
-		var m deskapi.Delivery
-		if w.d.Decode(kind, raw, &m) {
-			w.gather(m)
-		}
-	case deskapi.KindProgress:
-		var m deskapi.Progress
-		if w.d.Decode(kind, raw, &m) {
-			w.progress(m)
-		}
+	var m deskapi.Delivery
+	switch {
+	case !w.d.Decode(kind, raw, &m):
+	case m.Progress != nil:
+		w.progress(*m.Progress)
+	default:
+		w.gather(m)
 	}
 }
 

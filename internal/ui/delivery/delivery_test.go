@@ -143,7 +143,7 @@ func TestDeliveryPictures(t *testing.T) {
 			kittest.WantTexts(t, w.win, l.T(text.MessagesDrop))
 			kittest.Shot(t, w.win, name+"-empty")
 			w.takeState(deliveryState())
-			b.Tell(t, deskapi.KindProgress, deskapi.Progress{ID: "i7", Sent: 310, Size: 500})
+			b.Tell(t, deskapi.KindDelivery, deskapi.Delivery{Progress: &deskapi.Progress{ID: "i7", Sent: 310, Size: 500}})
 			kittest.WantTexts(t, w.win, l.T(text.MessagesSending, 62), l.T(text.MessagesAdding, 1)[2:6])
 			kittest.Shot(t, w.win, name+"-list")
 			held := deliveryState()

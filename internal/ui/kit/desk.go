@@ -132,10 +132,10 @@ func (d *Desk) Handle(kind string, raw json.RawMessage) {
 			d.ShowAt(m.Window, m.Place)
 			d.Send(deskapi.KindPainted, nil)
 		}
-	case deskapi.KindFound, deskapi.KindCopy:
+	case deskapi.KindLookup, deskapi.KindCopy:
 		d.pass(deskapi.WindowCalls, kind, raw)
 		d.pass(deskapi.WindowLookup, kind, raw)
-	case deskapi.KindDelivery, deskapi.KindProgress:
+	case deskapi.KindDelivery:
 		d.pass(deskapi.WindowDelivery, kind, raw)
 	case deskapi.KindTest:
 		d.pass(deskapi.WindowStart, kind, raw)

@@ -86,7 +86,7 @@ func (w *window) Window() fyne.Window { return w.win }
 // Take implements kit.Page.
 func (w *window) Take(kind string, raw json.RawMessage) {
 	switch kind {
-	case deskapi.KindFound:
+	case deskapi.KindLookup:
 		var m deskapi.Found
 		if w.d.Decode(kind, raw, &m) && m.Entry == 0 && m.Seq == w.seq && w.asking {
 			w.asking, w.found, w.said = false, &m, ""

@@ -32,7 +32,7 @@ func found(t *testing.T, b *kittest.Bench, f deskapi.Found) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.Handle(deskapi.KindFound, raw)
+	b.Handle(deskapi.KindLookup, raw)
 }
 
 // answers of every kind, as the resident gives them, and what must be written.
