@@ -1,10 +1,13 @@
 package card
 
 import (
+	"fmt"
 	"log/slog"
+	"slices"
 	"testing"
 
 	"wiebelt/internal/companion"
+	"wiebelt/internal/phone"
 	"wiebelt/internal/text"
 )
 
@@ -12,6 +15,10 @@ import (
 // call that rings, the contact that comes, the rows of several, and the strip.
 func BenchmarkCard(b *testing.B) {
 	g := gallery(b)
+	numbers := make([]phone.Number, 100)
+	for i := range numbers {
+		numbers[i] = number(b, fmt.Sprintf("06981%05d", i))
+	}
 	for _, size := range []struct {
 		name  string
 		scale float32
@@ -27,7 +34,11 @@ func BenchmarkCard(b *testing.B) {
 				c := g[name]
 				b.ReportAllocs()
 				for b.Loop() {
-					c.ID++ // another call every time
+					c.ID++ // another call of somebody else every time
+					c.Number = numbers[int(c.ID)%len(numbers)]
+					if c.Contacts = slices.Clone(c.Contacts); len(c.Contacts) > 0 {
+						c.Contacts[0].FamilyName = fmt.Sprint("de Vries ", c.ID)
+					}
 					e.snap = &companion.Snapshot{Cards: []companion.Card{c}}
 					cs.show()
 				}

@@ -8,6 +8,7 @@
 package card
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"image"
@@ -50,9 +51,8 @@ type Cards struct {
 	dropped bool // the user moves the cards just now
 	// placedAt is the scale of the monitor when cards were placed last.
 	placedAt float32
-	wanted   companion.CardID  // comes back because of the hotkey, for the keyboard
-	small    *offscreen.Canvas // for clocks and bars
-	smallPx  []byte
+	wanted   companion.CardID // comes back because of the hotkey, for the keyboard
+	part     []byte           // of a picture, for the screen
 	hands    hands
 	left     time.Time // when the last hand left a card; zero if places were closed up since
 	release  func()    // gives the hotkey back; nil while there is none
@@ -67,25 +67,24 @@ type Cards struct {
 
 // slot is one native window with the card that stands in it.
 type slot struct {
-	win    window.Window
-	first  bool
-	canvas *offscreen.Canvas
-	pic    []byte
-	w, h   int
-	rect   image.Rectangle
-	at     stand
-	form   form    // as it is laid out
-	stood  form    // as place had it last
-	best   float32 // height, in units, of what the engine wants of the card
-	asked  bool    // the user has just asked for it
-	up     bool
-	laid   bool           // laid out anew and not painted yet
-	stale  bool           // painted anew and not on screen yet
-	told   companion.Card // as the engine has it
-	card   companion.Card // as it is shown: folded further where there is no room
-	more   int
-	face   *face
-	seen   []area // what could be clicked when it was put on screen last
+	win     window.Window
+	first   bool
+	surface offscreen.Surface
+	damage  []image.Rectangle // painted since it was put on screen
+	rect    image.Rectangle
+	at      stand
+	form    form    // as it is laid out
+	stood   form    // as place had it last
+	best    float32 // height, in units, of what the engine wants of the card
+	asked   bool    // the user has just asked for it
+	up      bool
+	laid    bool           // laid out anew and not painted yet
+	stale   bool           // painted anew and not on screen yet
+	told    companion.Card // as the engine has it
+	card    companion.Card // as it is shown: folded further where there is no room
+	more    int
+	face    *face
+	seen    []area // what could be clicked when it was put on screen last
 
 	over    bool // the pointer is on the window
 	hover   Do
@@ -96,8 +95,6 @@ type slot struct {
 	until   time.Time // copied is shown until
 	list    List
 	keys    keys
-	tick    string // what the clock says now
-	bar     float32
 	said    string // to screen readers
 	saidAs  Privacy
 }
@@ -105,24 +102,24 @@ type slot struct {
 // free makes the slot ready for another card. A second and a third card at one
 // time are rare: their pictures, megabytes on a large screen, are not kept.
 func (s *slot) free() {
-	pic := s.pic
-	if !s.first {
-		pic = nil
+	old := *s
+	*s = slot{win: old.win, first: old.first}
+	if s.first {
+		s.surface = old.surface
 	}
-	*s = slot{win: s.win, first: s.first, canvas: s.canvas, pic: pic}
 }
 
 // New makes the windows, unmapped. display stays the caller's.
 func New(c Config, engine Engine, display window.Display) (*Cards, error) {
 	offscreen.Start(theme.New(string(c.Appearance)))
 	cs := &Cards{c: c, engine: engine, display: display, input: make(chan input, 64), changed: make(chan struct{}, 1),
-		small: offscreen.NewCanvas(), now: time.Now, full: window.FullScreen}
+		now: time.Now, full: window.FullScreen}
 	for i := range cs.slots {
 		win, err := display.New(&handler{cs, i})
 		if err != nil {
 			return nil, err
 		}
-		cs.slots[i] = &slot{win: win, first: i == 0, canvas: offscreen.NewCanvas()}
+		cs.slots[i] = &slot{win: win, first: i == 0}
 	}
 	frame, err := display.New(&handler{cs, slots})
 	if err != nil {
@@ -139,9 +136,7 @@ func New(c Config, engine Engine, display window.Display) (*Cards, error) {
 func (cs *Cards) warm() {
 	s := cs.slots[0]
 	for _, o := range []companion.Outcome{companion.Searching, companion.Failed} {
-		f := layout(companion.Card{Outcome: o, Noticed: true, Opened: -1, Earlier: -1}, cs.look(s))
-		s.canvas.Set(f.content, f.size, 1)
-		_, _, s.pic = s.canvas.Paint(f.background, s.pic)
+		layout(companion.Card{Outcome: o, Noticed: true, Opened: -1, Earlier: -1}, cs.look(s)).paint(&s.surface, 1)
 	}
 	cs.awake = true
 }
@@ -387,27 +382,44 @@ func (cs *Cards) shape(s *slot, f form) {
 	s.face, s.laid = layout(s.card, cs.look(s)), true
 }
 
-// paint paints what was laid out, not yet on screen.
-func (cs *Cards) paint(s *slot) {
-	s.canvas.Set(s.face.content, s.face.size, cs.monitor.Scale)
-	s.w, s.h, s.pic = s.canvas.Paint(s.face.background, s.pic)
-	s.tick, s.bar = "", 0
-	cs.paintClock(s, time.Now(), false)
-	cs.paintBar(s, time.Now(), false)
-	s.laid, s.stale = false, true
+// paint paints what was laid out as it is now, not yet on screen.
+func (cs *Cards) paint(s *slot, now time.Time) {
+	s.face.tick(now)
+	s.damage = append(s.damage, s.face.paint(&s.surface, cs.monitor.Scale)...)
+	s.stale, s.laid = s.stale || s.laid, false
 }
 
-// put shows a slot's picture at r.
+// put shows a slot's card at r.
 func (cs *Cards) put(s *slot, r image.Rectangle) {
-	s.rect, s.stale = r, false
-	if err := s.win.Show(r, &window.Picture{W: s.w, H: s.h, Pix: s.pic}); err != nil {
+	s.stale = false
+	if cs.present(s, r) {
+		cs.settle(s)
+		cs.painted(s, r)
+		cs.speak(s)
+	}
+}
+
+// present brings a slot's picture to r on the screen: what has changed where it stands
+// there already. It reports whether it could.
+func (cs *Cards) present(s *slot, r image.Rectangle) bool {
+	there, damage := s.up && r == s.rect, s.damage
+	s.rect, s.damage = r, nil
+	var err error
+	if there {
+		for _, d := range damage {
+			cs.part = s.surface.Pixels(d, cs.part)
+			err = cmp.Or(err, s.win.Update(d.Min, &window.Picture{W: d.Dx(), H: d.Dy(), Pix: cs.part}))
+		}
+	} else {
+		w, h, pix := s.surface.Whole()
+		err = s.win.Show(r, &window.Picture{W: w, H: h, Pix: pix})
+	}
+	if err != nil {
 		cs.c.Log.Warn("card not shown", "why", err)
-		return
+		return false
 	}
 	s.up = true
-	cs.settle(s)
-	cs.painted(s, r)
-	cs.speak(s)
+	return true
 }
 
 // painted tells of a card that the screen has now.
@@ -418,7 +430,7 @@ func (cs *Cards) painted(s *slot, r image.Rectangle) {
 	if err := s.win.Sync(); err != nil {
 		return
 	}
-	cs.c.Painted(Painted{Card: s.card, At: time.Now(), Rect: r, OnScreen: s.win.OnScreen, Wanted: s.picture})
+	cs.c.Painted(Painted{Card: s.card, At: time.Now(), Rect: r, OnScreen: s.win.OnScreen, Wanted: s.surface.Image})
 }
 
 // settle notes since when each thing that can be clicked can be clicked, and
@@ -482,15 +494,6 @@ func (cs *Cards) freeSlot() *slot {
 		}
 	}
 	return nil
-}
-
-// picture is what the window should show, for comparison with the screen.
-func (s *slot) picture() *image.RGBA {
-	img := image.NewRGBA(image.Rect(0, 0, s.w, s.h))
-	for i := 0; i+3 < len(s.pic) && i+3 < len(img.Pix); i += 4 {
-		img.Pix[i], img.Pix[i+1], img.Pix[i+2], img.Pix[i+3] = s.pic[i+2], s.pic[i+1], s.pic[i], 255
-	}
-	return img
 }
 
 // sameLook reports whether two states of a card paint the same. Contacts are

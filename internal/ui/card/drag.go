@@ -41,7 +41,7 @@ func (cs *Cards) drag(s *slot, p image.Point) {
 		cs.frameAway()
 		return
 	}
-	w, h := int(float32(s.w)*m.Scale/cs.monitor.Scale), int(float32(s.h)*m.Scale/cs.monitor.Scale)
+	w, h := int(float32(s.rect.Dx())*m.Scale/cs.monitor.Scale), int(float32(s.rect.Dy())*m.Scale/cs.monitor.Scale)
 	off := int(edge * m.Scale)
 	r := image.Rect(m.Work.Max.X-off-w, m.Work.Max.Y-off-h, m.Work.Max.X-off, m.Work.Max.Y-off)
 	if to.left() {

@@ -12,6 +12,7 @@ import (
 	"wiebelt/internal/contact"
 	"wiebelt/internal/phone"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/offscreen"
 	"wiebelt/internal/ui/theme"
 )
 
@@ -108,9 +109,8 @@ type face struct {
 	content    *fyne.Container
 	areas      []area
 	words      []wording
-	// clock is where the running clock stands; since is what it counts from.
-	clock clockFace
-	bar   *barFace
+	clock      *clock // nil for none, as bar
+	bar        *bar
 }
 
 // wording is a text as it was laid out, for those who check it.
@@ -123,20 +123,39 @@ type wording struct {
 	ours        bool // our own words, which must never be cut
 }
 
-// clockFace is the running clock, a small canvas of its own so that its tick
-// does not repaint the card.
-type clockFace struct {
-	x, y, w, h float32 // w 0: no clock
-	since      time.Time
-	color      color.NRGBA
-	size       float32
-	left       bool // words stand in front of it
+// clock is the running clock.
+type clock struct {
+	text  *canvas.Text
+	since time.Time // what it counts from
+	end   float32   // where it ends; 0: words stand in front of it
+	font  font
 }
 
-// barFace is the search's progress towards the moment when it counts as failed.
-type barFace struct {
-	x, y, w float32
-	since   time.Time
+// bar is the search's progress towards the moment when it counts as failed.
+type bar struct {
+	part  *canvas.Rectangle
+	width float32 // of the whole
+	since time.Time
+}
+
+// paint has a surface show the card, and gives the parts of it that have changed.
+func (f *face) paint(on *offscreen.Surface, scale float32) []image.Rectangle {
+	return on.Frame(offscreen.Size(f.size, scale), scale, f.background, []fyne.CanvasObject{f.content}, nil)
+}
+
+// tick brings what changes by itself to now.
+func (f *face) tick(now time.Time) {
+	if c := f.clock; c != nil {
+		c.text.Text = clockText(now.Sub(c.since))
+		w := width(c.text.Text, c.font)
+		if c.end > 0 {
+			c.text.Move(fyne.NewPos(c.end-w, c.text.Position().Y))
+		}
+		c.text.Resize(fyne.NewSize(w, c.text.Size().Height))
+	}
+	if b := f.bar; b != nil {
+		b.part.Resize(fyne.NewSize(b.width*min(1, max(0.04, float32(now.Sub(b.since))/float32(barFull))), 3))
+	}
 }
 
 // find gives the area at a place, nil if there is none.
@@ -222,6 +241,17 @@ func box(c color.Color, x, y, w, h float32) *canvas.Rectangle {
 
 func (p *painter) add(o ...fyne.CanvasObject) {
 	p.f.content.Objects = append(p.f.content.Objects, o...)
+}
+
+// clock adds a running clock with its line box at (x, y), or one that ends at end.
+func (p *painter) clock(x, y, end float32, f font, since time.Time) {
+	words := clockText(0)
+	if end > 0 {
+		x = end - width(words, f)
+	}
+	t := line(words, x, y, f, p.c.Muted)[0]
+	p.f.clock = &clock{t, since, end, f}
+	p.add(t)
 }
 
 func (p *painter) area(x, y, w, h float32, do Do) *area {

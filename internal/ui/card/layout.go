@@ -102,7 +102,7 @@ func (p *painter) header(c companion.Card, state color.NRGBA) {
 	end -= 18
 	switch since := clockFrom(c); {
 	case !since.IsZero():
-		p.f.clock = clockFace{x: end - 44, y: y - 1, w: 44, h: 18, since: since, color: p.c.Muted, size: stateFont.size}
+		p.clock(0, y, end, stateFont, since)
 		end -= 50
 	case c.Phase == companion.PhaseRinging && !c.Rang.IsZero():
 		// Nobody tells how this call goes on: when it rang is all that is known.
@@ -245,7 +245,8 @@ func (p *painter) searching(c companion.Card) float32 {
 	p.big(c.Number.Display(), false)
 	if c.Noticed {
 		p.say(p.lg.T(text.CardSearching), left, numberY, textWidth, numberFont, p.c.Muted)
-		p.f.bar = &barFace{x: left, y: ruleY, w: textWidth, since: c.Rang}
+		p.f.bar = &bar{box(p.c.Accent, left, ruleY, 0, 3), textWidth, c.Rang}
+		p.add(box(p.c.Line, left, ruleY, textWidth, 3), p.f.bar.part)
 	}
 	y := p.buttonsY(c)
 	p.openButton(c, y, false)

@@ -17,21 +17,18 @@ func Picture(c companion.Card, l Look, scale float32) *image.RGBA {
 
 func picture[T any](lay func(T, Look) *face, what T, l Look, scale float32) *image.RGBA {
 	offscreen.Start(theme.New("light"))
-	cs := &Cards{small: offscreen.NewCanvas(), now: time.Now}
-	cs.monitor.Scale = scale
-	s := &slot{canvas: offscreen.NewCanvas(), face: lay(what, l)}
+	f := lay(what, l)
 	for r := others.wanted.Load(); r != 0; r = others.wanted.Load() {
 		findFont(r)
 		others.wanted.Store(0)
-		s.face = lay(what, l)
+		f = lay(what, l)
 	}
-	s.canvas.Set(s.face.content, s.face.size, scale)
-	s.w, s.h, s.pic = s.canvas.Paint(s.face.background, s.pic)
 	now := l.Now
 	if now.IsZero() {
 		now = time.Now()
 	}
-	cs.paintClock(s, now, false)
-	cs.paintBar(s, now, false)
-	return s.picture()
+	f.tick(now)
+	var s offscreen.Surface
+	f.paint(&s, scale)
+	return s.Image()
 }

@@ -62,9 +62,10 @@ func (cs *Cards) place() {
 		}
 		s.at, s.form, s.stood, s.asked = p.stand, p.form, p.form, false
 		if s.laid {
-			cs.paint(s)
+			cs.paint(s, time.Now())
 		}
-		r := cs.standing(s.at, s.w, s.h)
+		w, h, _ := s.surface.Whole()
+		r := cs.standing(s.at, w, h)
 		if s.up && !s.stale && r == s.rect {
 			continue
 		}

@@ -28,10 +28,9 @@ func (cs *Cards) rest(now time.Time) {
 	}
 	cs.awake, cs.rests = false, time.Time{}
 	for _, s := range cs.slots {
-		s.canvas = offscreen.NewCanvas()
+		s.surface.Forget()
 		cs.title(s, "")
 	}
-	cs.small = offscreen.NewCanvas()
 	offscreen.Forget()
 	if cs.c.Rested != nil {
 		cs.c.Rested()

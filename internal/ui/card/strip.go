@@ -64,7 +64,7 @@ func (p *painter) under(c companion.Card, words string, x, y, room float32, f fo
 		return
 	}
 	w := p.text(words+" · ", x, y, room+width(" · ", f), f, p.c.Muted)
-	p.f.clock = clockFace{x: x + w, y: y - 1, w: clock, h: 18, since: since, color: p.c.Muted, size: f.size, left: true}
+	p.clock(x+w, y, 0, f, since)
 }
 
 // lineOf is the one line of a call for which there is no card; a click brings one.

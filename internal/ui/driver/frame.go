@@ -3,7 +3,6 @@ package driver
 import (
 	"image"
 	"image/color"
-	"math"
 	"slices"
 
 	"fyne.io/fyne/v2"
@@ -11,6 +10,7 @@ import (
 	base "fyne.io/fyne/v2/theme"
 
 	"wiebelt/internal/native/window"
+	"wiebelt/internal/ui/offscreen"
 )
 
 // frame is a window: its canvas, and the native window that shows it from the
@@ -68,9 +68,7 @@ func (w *frame) scale() float32 { return w.monitor().Scale }
 
 // pixels is a size in whole pixels.
 func (w *frame) pixels(s fyne.Size) image.Point {
-	scale := w.canvas.Scale()
-	up := func(v float32) int { return int(math.Ceil(float64(v * scale))) }
-	return image.Pt(up(s.Width), up(s.Height))
+	return offscreen.Size(s, w.canvas.Scale())
 }
 
 // Title and the like are fyne.Window.

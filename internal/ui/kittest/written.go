@@ -18,9 +18,9 @@ func Written(words string, size float32, bold bool) *image.Alpha {
 	t := canvas.NewText(words, color.NRGBA{A: 0xFF})
 	t.TextSize, t.TextStyle = size, fyne.TextStyle{Bold: bold}
 	t.Resize(t.MinSize())
-	c := offscreen.NewCanvas()
-	c.Set(&fyne.Container{Objects: []fyne.CanvasObject{t}}, t.MinSize().AddWidthHeight(1, 8), 1)
-	w, h, pix := c.Paint(color.NRGBA{R: 0xFF, G: 0xFF, B: 0xFF, A: 0xFF}, nil)
+	var s offscreen.Surface
+	s.Frame(offscreen.Size(t.MinSize().AddWidthHeight(1, 8), 1), 1, color.NRGBA{R: 0xFF, G: 0xFF, B: 0xFF, A: 0xFF}, []fyne.CanvasObject{t}, nil)
+	w, h, pix := s.Whole()
 	img, ink := image.NewAlpha(image.Rect(0, 0, w, h)), image.Rectangle{}
 	for i := range img.Pix {
 		if img.Pix[i] = 0xFF - pix[4*i]; img.Pix[i] > 0 {

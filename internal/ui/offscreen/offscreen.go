@@ -8,7 +8,7 @@
 // package fyne/v2/test only the driver's text measuring serves here: Fyne keeps
 // that function internal.
 //
-// Everything that touches a Canvas must run on one goroutine.
+// Everything that touches a Surface must run on one goroutine.
 package offscreen
 
 import (
@@ -24,61 +24,17 @@ import (
 )
 
 // Start makes the process's Fyne application, with th for its fonts and sizes.
-// Call it once, before the first Canvas.
+// Call it once, before the first Surface.
 func Start(th fyne.Theme) {
 	fyne.SetCurrentApp(&app{driver: driver{measure: test.NewDriverWithPainter(nil)}, settings: settings{th}})
 }
 
-// Canvas paints a list of objects at a scale. The background is no object: it is
-// what the picture is filled with before they are laid on it.
-type Canvas struct {
-	content *fyne.Container
-	size    fyne.Size
-	scale   float32
+// Size is a size (in units) in whole pixels at a scale, as Fyne's painter rounds it.
+func Size(s fyne.Size, scale float32) image.Point {
+	return image.Pt(pixels(s.Width, scale), pixels(s.Height, scale))
 }
 
-// NewCanvas makes an empty canvas at a scale of 1.
-func NewCanvas() *Canvas { return &Canvas{content: &fyne.Container{}, scale: 1} }
-
-// Set gives the canvas its objects, size (in units) and scale (pixels a unit).
-// What c holds is painted flat, in its order; it may not hold containers.
-func (c *Canvas) Set(o *fyne.Container, size fyne.Size, scale float32) {
-	c.content, c.size, c.scale = o, size, scale
-}
-
-// Content returns the objects that were set.
-func (c *Canvas) Content() *fyne.Container { return c.content }
-
-// Paint draws the content over background into out, which is reused if it is
-// large enough. The result's rows are blue, green, red, unused.
-func (c *Canvas) Paint(background color.NRGBA, out []byte) (w, h int, pix []byte) {
-	w, h = pixels(c.size.Width, c.scale), pixels(c.size.Height, c.scale)
-	if n := 4 * w * h; cap(out) >= n {
-		out = out[:n]
-	} else {
-		out = make([]byte, n)
-	}
-	p := picture{w, h, out}
-	p.fill(image.Rect(0, 0, w, h), background)
-	for _, o := range c.content.Objects {
-		if r, ok := o.(*canvas.Rectangle); ok && plain(r) {
-			p.fill(placed(r, c.scale), r.FillColor.(color.NRGBA))
-			continue
-		}
-		s := drawn(o, c.scale)
-		at := image.Pt(pixels(o.Position().X, c.scale), pixels(o.Position().Y, c.scale))
-		p.lay(s, at)
-	}
-	return w, h, out
-}
-
-// pixels is a length in whole pixels, as Fyne's painter rounds it.
 func pixels(v, scale float32) int { return int(math.Ceil(float64(v * scale))) }
-
-func placed(o fyne.CanvasObject, scale float32) image.Rectangle {
-	x, y := pixels(o.Position().X, scale), pixels(o.Position().Y, scale)
-	return image.Rect(x, y, x+pixels(o.Size().Width, scale), y+pixels(o.Size().Height, scale))
-}
 
 // plain reports whether r is nothing but a colour that covers what is under it.
 func plain(r *canvas.Rectangle) bool {
@@ -106,11 +62,8 @@ func (p picture) fill(r image.Rectangle, c color.NRGBA) {
 	}
 }
 
-// lay lays s on the picture, its origin at p.
-func (p picture) lay(s *sprite, at image.Point) { p.layIn(s, at, image.Rect(0, 0, p.w, p.h)) }
-
-// layIn does so within a part of the picture only.
-func (p picture) layIn(s *sprite, at image.Point, clip image.Rectangle) {
+// lay lays s on the picture, its origin at a place, within a part of the picture only.
+func (p picture) lay(s *sprite, at image.Point, clip image.Rectangle) {
 	r := s.img.Rect.Add(at.Sub(s.origin))
 	in := r.Intersect(clip).Intersect(image.Rect(0, 0, p.w, p.h))
 	for y := in.Min.Y; y < in.Max.Y; y++ {

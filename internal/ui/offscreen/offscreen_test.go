@@ -53,9 +53,9 @@ func TestPaintsAsFyneDoes(t *testing.T) {
 		whole.Resize(size)
 		want := whole.Capture().(*image.NRGBA)
 
-		c := NewCanvas()
-		c.Set(scene(), size, scale)
-		w, h, pix := c.Paint(paper, nil)
+		var s Surface
+		s.Frame(Size(size, scale), scale, paper, []fyne.CanvasObject{scene()}, nil)
+		w, h, pix := s.Whole()
 		if want.Rect.Dx() != w || want.Rect.Dy() != h {
 			t.Fatalf("%v: %d by %d, want %v", scale, w, h, want.Rect)
 		}
@@ -83,9 +83,8 @@ func TestNothingOfPeopleIsKept(t *testing.T) {
 	count := func() int { drawing.Lock(); defer drawing.Unlock(); return len(drawing.kept) }
 	paint := func(o fyne.CanvasObject) {
 		o.Resize(fyne.NewSize(200, 30))
-		c := NewCanvas()
-		c.Set(&fyne.Container{Objects: []fyne.CanvasObject{o}}, fyne.NewSize(200, 30), 2)
-		c.Paint(paper, nil)
+		var s Surface
+		s.Frame(image.Pt(400, 60), 2, paper, []fyne.CanvasObject{o}, nil)
 	}
 	before := count()
 	paint(canvas.NewText("J. de Vries", ink))
@@ -103,16 +102,5 @@ func TestNothingOfPeopleIsKept(t *testing.T) {
 			t.Fatalf("%d bytes are kept", drawing.bytes)
 		}
 		drawing.Unlock()
-	}
-}
-
-func TestPaintReusesMemory(t *testing.T) {
-	Start(base.DefaultTheme())
-	c := NewCanvas()
-	c.Set(scene(), fyne.NewSize(100, 100), 1)
-	_, _, first := c.Paint(paper, nil)
-	_, _, second := c.Paint(paper, first)
-	if &first[0] != &second[0] {
-		t.Error("another picture of the same size takes new memory")
 	}
 }

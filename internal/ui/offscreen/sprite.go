@@ -34,29 +34,39 @@ const room = 8
 var drawing struct {
 	sync.Mutex
 	canvas software.WindowlessCanvas
-	kept   map[any]*sprite
+	kept   map[kept]*sprite
 	bytes  int
+}
+
+// kept tells apart what is kept.
+type kept struct {
+	looks any
+	scale float32
 }
 
 const maxKept = 3 << 20 // bytes
 
-// drawn gives the picture of an object.
-func drawn(o fyne.CanvasObject, scale float32) *sprite {
+// drawn gives the picture of an object of which looks is the key. Those of shapes and
+// of Kept texts stay, whoever shows them.
+func drawn(o fyne.CanvasObject, looks any, scale float32) *sprite {
 	drawing.Lock()
 	defer drawing.Unlock()
-	k := key(o, scale)
-	if k != nil {
-		if s := drawing.kept[k]; s != nil {
-			return s
-		}
+	stays := false
+	switch t := o.(type) {
+	case Kept:
+		stays, o = true, t.Text
+	case *canvas.Rectangle, *canvas.Circle, *canvas.Line:
+		stays = true
 	}
-	if t, ok := o.(Kept); ok {
-		o = t.Text
+	if !stays {
+		return draw(o, scale)
 	}
-	s := draw(o, scale)
-	if k != nil {
+	k := kept{looks, scale}
+	s := drawing.kept[k]
+	if s == nil {
+		s = draw(o, scale)
 		if drawing.bytes += len(s.img.Pix); drawing.bytes > maxKept || drawing.kept == nil {
-			drawing.kept, drawing.bytes = map[any]*sprite{}, len(s.img.Pix)
+			drawing.kept, drawing.bytes = map[kept]*sprite{}, len(s.img.Pix)
 		}
 		drawing.kept[k] = s
 	}
@@ -155,48 +165,57 @@ func crop(img *image.NRGBA, origin image.Point) *sprite {
 	return &sprite{out, origin.Sub(box.Min)}
 }
 
-// What tells pictures apart that are kept.
+// What the looks of an object depend on, its place apart.
 type (
-	textKey struct {
-		words string
-		size  float32
-		style fyne.TextStyle
-		font  fyne.Resource
-		color color.Color
-		scale float32
+	textLooks struct {
+		words  string
+		height float32
+		style  fyne.TextStyle
+		font   fyne.Resource
+		color  color.Color
+		align  fyne.TextAlign
+		size   fyne.Size
 	}
-	boxKey struct {
-		size         fyne.Size
-		fill, stroke color.Color
-		width, round float32
-		scale        float32
-	}
-	circleKey struct {
+	boxLooks struct {
 		size         fyne.Size
 		fill, stroke color.Color
 		width        float32
-		scale        float32
+		corners      [5]float32
+		aspect       float32
+		shadow       canvas.Shadow
 	}
-	lineKey struct {
+	circleLooks struct {
+		size         fyne.Size
+		fill, stroke color.Color
+		width        float32
+		shadow       canvas.Shadow
+	}
+	lineLooks struct {
 		along, at fyne.Position
 		color     color.Color
 		width     float32
-		scale     float32
 	}
 )
 
-// key is what the picture of o depends on, nil if it is not kept.
-func key(o fyne.CanvasObject, scale float32) any {
+// looks is the key of an object that can be compared, nil of any other.
+func looks(o fyne.CanvasObject) any {
 	switch o := o.(type) {
 	case Kept:
-		return textKey{o.Text.Text, o.TextSize, o.TextStyle, o.FontSource, o.Color, scale}
+		return looks(o.Text)
+	case *canvas.Text:
+		return textLooks{o.Text, o.TextSize, o.TextStyle, o.FontSource, o.Color, o.Alignment, o.Size()}
 	case *canvas.Rectangle:
-		return boxKey{o.Size(), o.FillColor, o.StrokeColor, o.StrokeWidth, o.CornerRadius, scale}
+		return boxLooks{o.Size(), o.FillColor, o.StrokeColor, o.StrokeWidth, [...]float32{o.CornerRadius, o.TopLeftCornerRadius,
+			o.TopRightCornerRadius, o.BottomLeftCornerRadius, o.BottomRightCornerRadius}, o.Aspect, o.Shadow}
 	case *canvas.Circle:
-		return circleKey{o.Size(), o.FillColor, o.StrokeColor, o.StrokeWidth, scale}
+		return circleLooks{o.Size(), o.FillColor, o.StrokeColor, o.StrokeWidth, o.Shadow}
 	case *canvas.Line:
 		p := o.Position()
-		return lineKey{o.Position2.Subtract(o.Position1), o.Position1.Subtract(p), o.StrokeColor, o.StrokeWidth, scale}
+		return lineLooks{o.Position2.Subtract(o.Position1), o.Position1.Subtract(p), o.StrokeColor, o.StrokeWidth}
+	case *canvas.LinearGradient:
+		return *o
+	case *canvas.RadialGradient:
+		return *o
 	}
 	return nil
 }

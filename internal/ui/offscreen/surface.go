@@ -96,9 +96,18 @@ func (s *Surface) Pixels(r image.Rectangle, out []byte) []byte {
 	return out
 }
 
-// Image is the whole picture.
-func (s *Surface) Image() *image.NRGBA {
-	img := image.NewNRGBA(image.Rect(0, 0, s.w, s.h))
+// Whole is the picture as it is until the next Frame, rows of blue, green, red, unused.
+func (s *Surface) Whole() (w, h int, pix []byte) { return s.w, s.h, s.pix }
+
+// Forget lets go of what was shown, but for the memory that the picture takes.
+func (s *Surface) Forget() {
+	clear(s.pix)
+	*s = Surface{picture: picture{pix: s.pix}}
+}
+
+// Image is a copy of the picture.
+func (s *Surface) Image() *image.RGBA {
+	img := image.NewRGBA(image.Rect(0, 0, s.w, s.h))
 	for i := 0; i+3 < len(s.pix); i += 4 {
 		img.Pix[i], img.Pix[i+1], img.Pix[i+2], img.Pix[i+3] = s.pix[i+2], s.pix[i+1], s.pix[i], 0xFF
 	}
@@ -116,7 +125,7 @@ func (s *Surface) paint(r image.Rectangle) {
 		case p.sprite == nil:
 			s.fill(in, p.fill)
 		default:
-			s.layIn(p.sprite, p.at, in)
+			s.lay(p.sprite, p.at, in)
 		}
 	}
 }
@@ -195,9 +204,7 @@ func (w *walk) add(o fyne.CanvasObject, pos fyne.Position, clip image.Rectangle)
 			p.sprite = s.kept[p.key]
 		}
 		if p.sprite == nil {
-			drawing.Lock()
-			p.sprite = draw(o, s.scale)
-			drawing.Unlock()
+			p.sprite = drawn(o, p.key, s.scale)
 		}
 		w.kept[p.key] = p.sprite
 		p.bounds = p.sprite.img.Rect.Add(p.at.Sub(p.sprite.origin))
@@ -220,19 +227,8 @@ type changing struct {
 
 // key is what the looks of an object depend on, its place apart.
 func (w *walk) key(o fyne.CanvasObject) any {
-	switch o := o.(type) {
-	case *canvas.Text:
-		return *o
-	case *canvas.Rectangle:
-		return *o
-	case *canvas.Circle:
-		return *o
-	case *canvas.Line:
-		return *o
-	case *canvas.LinearGradient:
-		return *o
-	case *canvas.RadialGradient:
-		return *o
+	if k := looks(o); k != nil {
+		return k
 	}
 	version := w.s.versions[o]
 	if version != 0 {
