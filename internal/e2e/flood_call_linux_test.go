@@ -3,6 +3,7 @@ package e2e
 import (
 	"fmt"
 	"image"
+	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
@@ -69,6 +70,20 @@ func (r real) String() string {
 	return say(r.shown) + "/" + say(r.found)
 }
 
+// burden is how long a fixed piece of work takes another program of this machine now.
+func (f *flooded) burden() time.Duration {
+	f.t.Helper()
+	began := time.Now()
+	exe, err := binary()
+	if err == nil {
+		err = exec.Command("sha256sum", exe).Run()
+	}
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return time.Since(began)
+}
+
 // place has somebody call and watches the screen until the card says who, or
 // the caller gives up.
 func (f *flooded) place(c caller) real {
@@ -129,25 +144,32 @@ func TestRealCallsInAFlood(t *testing.T) {
 	o.start()
 	o.Until("the link is up", func() bool { return strings.Contains(o.log.String(), "state=connected") })
 	f.eyes = newEyes(t, o)
+	before := f.burden()
 	quiet := f.place(callers[0])
 	o.Until("no card", o.empty)
 
 	done := make(chan poured)
 	go func() { done <- pour(t, o, asked) }()
 	var all []real
+	var during []time.Duration
 	for _, c := range callers[1:4] {
+		during = append(during, f.burden())
 		all = append(all, f.place(c))
 	}
 	p := <-done
 	all = append(all, f.place(callers[4]))
 	t.Logf("on screen, and with a name: %v in quiet; %v in the flood; %v after it", quiet, all[:3], all[3])
+	t.Logf("another program's work: %v in quiet, %v in the flood", before, during)
 	t.Logf("%d calls in %v; log %d bytes", p.sent, p.lasted, len(o.log.String()))
-	// The flood itself takes most of the machine. Nobody sees a tenth of a second.
-	usual := max(150*time.Millisecond, 20*quiet.shown)
+	// The flood takes most of the machine, and so may others: what any program has to
+	// wait now is not ours. Nobody sees a tenth of a second.
+	slices.Sort(during)
+	slower := max(1, float64(during[1])/float64(before))
+	usual := max(150*time.Millisecond, time.Duration(20*slower*float64(quiet.shown)))
 	shown := []time.Duration{all[0].shown, all[1].shown, all[2].shown}
 	slices.Sort(shown)
 	if shown[1] > usual {
-		t.Errorf("in the flood on screen within %v at the median, %v in quiet", shown[1], quiet.shown)
+		t.Errorf("in the flood on screen within %v at the median, %v in quiet; other programs take %.1f times as long", shown[1], quiet.shown, slower)
 	}
 	for _, r := range append(all, quiet) {
 		if r.found == never { // while it rang
