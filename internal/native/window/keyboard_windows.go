@@ -132,12 +132,15 @@ func (w *winWindow) lost() {
 	}
 }
 
-// key deals with a key that goes down; false leaves it to the system.
-func (w *winWindow) key(code uintptr) bool {
+// key deals with a key that goes down; false leaves it to the system. sys says that
+// the message is that of a key pressed with Alt: any other is not, unless with Ctrl,
+// whatever the state of the keys says that was noted before another program took them.
+func (w *winWindow) key(code uintptr, sys bool) bool {
 	if !w.keyboard {
 		return false
 	}
-	k := KeyPress{Ctrl: down(vkControl), Shift: down(vkShift), Alt: down(vkAlt)}
+	k := KeyPress{Ctrl: down(vkControl), Shift: down(vkShift)}
+	k.Alt = (sys || k.Ctrl) && down(vkAlt)
 	if named, ok := namedKeys[code]; ok {
 		k.Key = named
 		w.handler.KeyPressed(k)

@@ -226,7 +226,7 @@ func (w *winWindow) message(what uint32, wParam, lParam uintptr) (uintptr, bool)
 	case wmKeyboardGone:
 		w.handler.KeyboardGone()
 	case wmKeyDown, wmSysKeyDown:
-		return 0, w.key(wParam)
+		return 0, w.key(wParam, what == wmSysKeyDown)
 	case wmChar, wmSysChar:
 		w.char(uint16(wParam), what == wmSysChar)
 	case wmMouseMove:
