@@ -37,7 +37,7 @@ func BenchmarkBudgets(b *testing.B) {
 		twice.calls(t, 200)
 		twice.memory(t)
 		others(b, t, twice.settled)
-		t.print(b)
+		t.print(b, "bench.json")
 	}
 }
 
@@ -94,7 +94,8 @@ func (t *table) below(what, than string, v, w float64) {
 	t.rows = append(t.rows, row{What: what + " against " + than, P50: v / w, Unit: "×", Budget: "< 1", Met: v < w})
 }
 
-func (t *table) print(b *testing.B) {
+// print prints the table, and writes it to a file in bin.
+func (t *table) print(b *testing.B, file string) {
 	b.Helper()
 	var out strings.Builder
 	fmt.Fprintf(&out, "\nMeasured %s on %s (%d cores, %s)\n\n", time.Now().Format(time.DateOnly), cpu(), runtime.NumCPU(), runtime.Version())
@@ -117,7 +118,7 @@ func (t *table) print(b *testing.B) {
 	doc, err := json.MarshalIndent(map[string]any{"measured": time.Now().UTC().Format(time.RFC3339), "machine": cpu(),
 		"cores": runtime.NumCPU(), "go": runtime.Version(), "rows": t.rows}, "", "  ")
 	if err == nil {
-		err = os.WriteFile("../../bin/bench.json", append(doc, '\n'), 0o644)
+		err = os.WriteFile(filepath.Join("../../bin", file), append(doc, '\n'), 0o644)
 	}
 	if err != nil {
 		b.Error(err)

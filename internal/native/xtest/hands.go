@@ -42,6 +42,17 @@ func (s *Server) Key(names ...string) {
 // is switched on.
 func (s *Server) Press(codes ...byte) {
 	s.t.Helper()
+	s.press(xproto.KeyPress, xproto.KeyRelease, codes)
+}
+
+// Turn presses and releases a button where the pointer is: 4 and 5 are the wheel.
+func (s *Server) Turn(button byte) {
+	s.t.Helper()
+	s.press(xproto.ButtonPress, xproto.ButtonRelease, []byte{button})
+}
+
+func (s *Server) press(down, up byte, codes []byte) {
+	s.t.Helper()
 	if err := fake.Init(s.conn); err != nil {
 		s.t.Fatalf("xtest: %v", err)
 	}
@@ -51,10 +62,10 @@ func (s *Server) Press(codes ...byte) {
 		}
 	}
 	for _, c := range codes {
-		send(xproto.KeyPress, c)
+		send(down, c)
 	}
 	for i := range codes {
-		send(xproto.KeyRelease, codes[len(codes)-1-i])
+		send(up, codes[len(codes)-1-i])
 	}
 }
 

@@ -1,0 +1,187 @@
+package e2e
+
+import (
+	"fmt"
+	"image"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"wiebelt/internal/native/xtest"
+)
+
+// BenchmarkWindows measures the windows as BenchmarkBudgets does the cards: the
+// whole program, watched from outside. It writes bin/bench-windows.json.
+func BenchmarkWindows(b *testing.B) {
+	for range b.N {
+		t := newTable()
+		few, many := measureDesk(b, 200, 10), measureDesk(b, 100_000, 10)
+		t.times("click → rows painted, windows' process not running (200 calls)", few.cold, 150, 0)
+		t.times("  with 100,000 calls", many.cold, 250, 0)
+		t.times("click → rows painted, it runs (200 calls)", few.warm, 40, 0)
+		t.times("  with 100,000 calls", many.warm, 40, 0)
+		t.times("key in the search field → other rows (100,000 calls)", many.filter, 50, 0)
+		t.figure("windows' process, calls window (200 calls)", float64(few.memory)/1024, 75, "MB")
+		t.figure("  with 100,000 calls", float64(many.memory)/1024, 75, "MB")
+
+		d := openLarge(b, 1)
+		t.times("look at the search field", d.looks(100), 0, 0)
+		t.times("key → letter painted in the search field (100 %)", d.typing(10), 10, 30)
+		pictures := d.wheel(300)
+		t.rows = append(t.rows, row{What: "the wheel over the calls (900×640)", P50: pictures, Unit: "pictures a second", Budget: "≥ 50", Met: pictures >= 50})
+		cpu, woken := d.rest(30 * time.Second)
+		t.rows = append(t.rows, row{What: "30 s of an open window, the keyboard elsewhere", P50: float64(cpu), Unit: "ticks", Budget: "0", Met: cpu == 0})
+		t.figure("  threads that woke", float64(woken), 0, "×")
+		t.times("key → letter painted in the search field (200 %)", openLarge(b, 2).typing(10), 20, 45)
+		t.print(b, "bench-windows.json")
+	}
+}
+
+// largeDesk is a calls window of 900×640 units, with 100,000 calls.
+type largeDesk struct {
+	*desk
+	id    string
+	scale int
+}
+
+func openLarge(t testing.TB, scale int) *largeDesk {
+	t.Helper()
+	h, value := startHub(t)
+	d := &largeDesk{desk: startDesk(t, prepareOn(t, h, h.BaseURL(), value, "openbox",
+		xtest.Options{Width: 1000 * scale, Height: 760 * scale, DPI: 96 * scale}, deskSettings), 100_000), scale: scale}
+	d.ask()
+	d.id = d.find()
+	d.Run("xdotool", "windowsize", "--sync", d.id, strconv.Itoa(900*scale), strconv.Itoa(640*scale))
+	d.at = d.origin(d.id)
+	d.When(d.changed, "rows, down to the end of the window", func() bool { return d.green(0) && d.green(8) })
+	return d
+}
+
+// in is a place in the window, given in units.
+func (d *largeDesk) in(r image.Rectangle) image.Rectangle {
+	return image.Rectangle{r.Min.Mul(d.scale), r.Max.Mul(d.scale)}.Add(d.at)
+}
+
+// row is a part of the list where the names of a row stand, one of nine.
+func (d *largeDesk) row(n int) image.Rectangle {
+	return d.in(image.Rect(104, 166, 200, 206).Add(image.Pt(0, 48*n)))
+}
+
+// green reports whether the mark of a row that was read is near row n.
+func (d *largeDesk) green(n int) bool {
+	return d.shows(d.in(image.Rect(530, 160, 560, 212).Add(image.Pt(0, 48*n))), answeredGreen)
+}
+
+// written is where the writing in the search field ends. Its caret is no writing.
+func (d *largeDesk) written() (end int) {
+	img := d.Crop(d.in(image.Rect(30, 92, 180, 118)))
+	for i := 0; i < len(img.Pix); i += 4 {
+		if img.Pix[i+2] < 0x60 { // the blue of ink; no other colour in the field has so little
+			end = max(end, i%img.Stride/4)
+		}
+	}
+	return end
+}
+
+// looks is how long a look at the search field takes by itself.
+func (d *largeDesk) looks(n int) (all []time.Duration) {
+	for range n {
+		began := time.Now()
+		d.written()
+		all = append(all, time.Since(began))
+	}
+	return all
+}
+
+// letters are keys by their places.
+var letters = map[rune]byte{'a': 38, 'd': 40, 'e': 26, 'i': 31, 'l': 46, 'm': 58, 'r': 27, 's': 39, 'v': 55, 'z': 52}
+
+// typing types words that filter 100,000 calls, and takes them back, as fast as
+// somebody who types well; of each key it gives the time until the field shows it.
+func (d *largeDesk) typing(rounds int) (all []time.Duration) {
+	d.t.Helper()
+	const pace = time.Second / 10
+	d.activate(d.id)
+	d.Key("ctrl+f")
+	d.Until("the field has the keyboard", func() bool { d.Press(letters['z']); return d.written() > 0 })
+	d.Until("it is empty", func() bool { d.Press(keyBackspace); return d.written() == 0 })
+	for range rounds {
+		var keys []byte
+		for _, word := range []string{"vries", "zeldzaam"} {
+			for _, r := range word {
+				keys = append(keys, letters[r])
+			}
+			for range word {
+				keys = append(keys, keyBackspace)
+			}
+		}
+		for _, key := range keys {
+			before, next := d.written(), time.Now().Add(pace)
+			all = append(all, d.took("the field shows the key", func() { d.Press(key) }, func() bool { return d.written() != before }))
+			time.Sleep(time.Until(next))
+		}
+	}
+	if dir := os.Getenv("WIEBELT_SHOTS"); dir != "" {
+		keep(d.t, filepath.Join(dir, fmt.Sprintf("typing-%d.png", d.scale)), d.Screenshot())
+	}
+	return all
+}
+
+// wheel turns the wheel over the list, each step when the one before is on screen
+// with the rows that it brought, and gives how many were painted in a second.
+func (d *largeDesk) wheel(steps int) float64 {
+	d.t.Helper()
+	middle := d.in(image.Rect(400, 400, 401, 401)).Min
+	d.Move(middle.X, middle.Y)
+	const down = 5
+	var all time.Duration
+	for range steps {
+		first, last := d.Crop(d.row(0)).Pix, d.Crop(d.row(8)).Pix
+		all += d.took("the list a step further", func() { d.Turn(down) }, func() bool {
+			return !slices.Equal(first, d.Crop(d.row(0)).Pix) && !slices.Equal(last, d.Crop(d.row(8)).Pix) && d.green(0) && d.green(8)
+		})
+	}
+	if dir := os.Getenv("WIEBELT_SHOTS"); dir != "" {
+		keep(d.t, filepath.Join(dir, "wheel.png"), d.Screenshot())
+	}
+	return float64(steps) / all.Seconds()
+}
+
+// rest gives the keyboard to another window, waits a moment, and counts
+// what the windows' process does by itself: clock ticks of the processor,
+// and how often one of its threads began to run.
+func (d *largeDesk) rest(long time.Duration) (cpu, woken int) {
+	d.t.Helper()
+	d.Move(1, 1)
+	d.Terminal(image.Rect(0, 700, 300, 760))
+	time.Sleep(5 * time.Second) // what is left of being used, such as the caret's last second
+	cpu, woken = ticks(d.t, d.pid()), wakes(d.t, d.pid())
+	time.Sleep(long) // this is what is measured
+	return ticks(d.t, d.pid()) - cpu, wakes(d.t, d.pid()) - woken
+}
+
+// wakes is how often the threads of a process have gone to sleep, or had to wait.
+func wakes(t testing.TB, pid int) (n int) {
+	t.Helper()
+	all, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", pid))
+	if err != nil || len(all) == 0 {
+		t.Fatalf("no threads: %v", err)
+	}
+	for _, f := range all {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for l := range strings.Lines(string(b)) {
+			if k, v, _ := strings.Cut(l, ":"); strings.HasSuffix(k, "voluntary_ctxt_switches") {
+				i, _ := strconv.Atoi(strings.TrimSpace(v))
+				n += i
+			}
+		}
+	}
+	return n
+}
