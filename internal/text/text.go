@@ -36,25 +36,22 @@ type entry struct {
 type forms struct{ one, other string }
 
 // UnmarshalJSON accepts "text", ["line", "line"] or {"one": "text", "other": "text"}.
-func (f *forms) UnmarshalJSON(b []byte) error {
-	var lines []string
-	if json.Unmarshal(b, &lines) != nil {
-		lines = make([]string, 1)
-		if json.Unmarshal(b, &lines[0]) != nil {
-			lines = nil
-		}
+func (f *forms) UnmarshalJSON(b []byte) (err error) {
+	switch b[0] { // valid JSON, without blanks around it
+	case '[':
+		var lines []string
+		err = json.Unmarshal(b, &lines)
+		f.other = strings.Join(lines, "\n")
+		f.one = f.other
+	case '{':
+		var p struct{ One, Other string }
+		err = json.Unmarshal(b, &p)
+		*f = forms{p.One, p.Other}
+	default:
+		err = json.Unmarshal(b, &f.other)
+		f.one = f.other
 	}
-	if lines != nil {
-		s := strings.Join(lines, "\n")
-		*f = forms{s, s}
-		return nil
-	}
-	var p struct{ One, Other string }
-	if err := json.Unmarshal(b, &p); err != nil {
-		return err
-	}
-	*f = forms{p.One, p.Other}
-	return nil
+	return err
 }
 
 var catalogue = sync.OnceValue(func() map[Key]entry {

@@ -42,6 +42,16 @@ func plain(r *canvas.Rectangle) bool {
 	return ok && c.A == 255 && r.StrokeWidth == 0 && r.CornerRadius == 0
 }
 
+// unseen reports whether r only takes room, or waits for a colour.
+func unseen(r *canvas.Rectangle) bool {
+	if r.FillColor != nil {
+		if _, _, _, a := r.FillColor.RGBA(); a > 0 {
+			return false
+		}
+	}
+	return r.StrokeWidth == 0 && r.Shadow == canvas.Shadow{}
+}
+
 // picture is what is painted on.
 type picture struct {
 	w, h int

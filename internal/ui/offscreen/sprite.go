@@ -28,8 +28,7 @@ type sprite struct {
 // hangs below a line of text.
 const room = 8
 
-// Fyne's painter draws a whole canvas twice, pixel by pixel, to lay little on it.
-// So each object is drawn on a canvas of its own size, and laid into the picture
+// Fyne's painter draws a whole canvas to lay little on it. So each object is drawn on a canvas of its own size, and laid into the picture
 // by us; what comes again looks the same and is not drawn again.
 var drawing struct {
 	sync.Mutex
@@ -88,7 +87,7 @@ func draw(o fyne.CanvasObject, scale float32) *sprite {
 	drawing.canvas.SetScale(scale)
 	drawing.canvas.SetContent(&fyne.Container{Objects: []fyne.CanvasObject{o}})
 	drawing.canvas.Resize(size)
-	img, ok := drawing.canvas.Capture().(*image.NRGBA)
+	img, ok := paint(nil, drawing.canvas).(*image.NRGBA)
 	drawing.canvas.SetContent(nil) // keeps nothing of it
 	o.Move(was)
 	at := image.Pt(pixels(from, scale), pixels(from, scale))
@@ -97,6 +96,12 @@ func draw(o fyne.CanvasObject, scale float32) *sprite {
 	}
 	return crop(img, at)
 }
+
+// paint is Fyne's software painter. A canvas gives its picture only after laying it,
+// pixel by pixel, over an empty one, which takes as long again.
+//
+//go:linkname paint fyne.io/fyne/v2/internal/painter/software.(*Painter).Paint
+func paint(*struct{}, fyne.Canvas) image.Image
 
 // Forget has Fyne drop the texts that it keeps beside their measures, people's
 // names and numbers among them. It drops those that it was not asked for in a

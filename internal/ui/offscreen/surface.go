@@ -189,6 +189,9 @@ func (s *Surface) place(pos fyne.Position, size fyne.Size) image.Rectangle {
 
 // add adds an object that is painted.
 func (w *walk) add(o fyne.CanvasObject, pos fyne.Position, clip image.Rectangle) {
+	if r, ok := o.(*canvas.Rectangle); ok && unseen(r) {
+		return
+	}
 	s := w.s
 	around := float32(room)
 	if !s.place(pos.SubtractXY(around, around), painted(o).AddWidthHeight(2*around, 2*around)).Overlaps(clip) {
