@@ -14,6 +14,7 @@ import (
 
 	"wiebelt/internal/native/window"
 	"wiebelt/internal/ui/offscreen"
+	"wiebelt/internal/ui/theme"
 )
 
 // driver is the loop and the list of windows.
@@ -175,6 +176,9 @@ func (d *driver) AllWindows() []fyne.Window {
 }
 
 func (d *driver) RenderedTextSize(text string, size float32, style fyne.TextStyle, font fyne.Resource) (fyne.Size, float32) {
+	if font == nil {
+		font = theme.Source(text, style)
+	}
 	return d.measure.RenderedTextSize(text, size, style, font)
 }
 

@@ -10,6 +10,8 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/driver/software"
+
+	"wiebelt/internal/ui/theme"
 )
 
 // Kept is a text that is painted again and again: its picture is kept. Meant for
@@ -78,10 +80,16 @@ func draw(o fyne.CanvasObject, scale float32) *sprite {
 		drawing.canvas = software.NewTransparentCanvas()
 		drawing.canvas.SetPadded(false)
 	}
-	was, from := o.Position(), float32(room)
-	if _, text := o.(*canvas.Text); text { // fills its place, but for what hangs below
+	from := float32(room)
+	if t, text := o.(*canvas.Text); text { // fills its place, but for what hangs below
 		from = 0
+		if t.FontSource == nil {
+			copied := *t
+			copied.FontSource = theme.Source(t.Text, t.TextStyle)
+			o = &copied
+		}
 	}
+	was := o.Position()
 	o.Move(fyne.NewSquareOffsetPos(from))
 	size := painted(o).AddWidthHeight(2*from+1, from+room)
 	drawing.canvas.SetScale(scale)

@@ -92,7 +92,9 @@ func TestFrameFollows(t *testing.T) {
 func TestFrameIsFrugal(t *testing.T) {
 	Start(base.DefaultTheme())
 	name, other := canvas.NewText("J. de Vries", ink), canvas.NewText("Inkomend", ink)
-	box := container.NewVBox(name, other)
+	hover := canvas.NewRectangle(color.Transparent)
+	hover.SetMinSize(fyne.NewSquareSize(1))
+	box := container.NewVBox(name, other, hover)
 	box.Resize(fyne.NewSize(200, 100))
 	var s Surface
 	roots := []fyne.CanvasObject{box}
@@ -105,6 +107,11 @@ func TestFrameIsFrugal(t *testing.T) {
 	if len(s.kept) != 2 {
 		t.Errorf("%d pictures are kept, want those of two texts", len(s.kept))
 	}
+	hover.StrokeColor, hover.StrokeWidth = ink, 1
+	if d := s.Frame(image.Pt(200, 100), 2, paper, roots, nil); len(d) != 1 {
+		t.Errorf("a rectangle that gets an edge: %v", d)
+	}
+	hover.Hide()
 	picture := canvas.NewImageFromImage(image.NewNRGBA(image.Rect(0, 0, 4, 4)))
 	picture.SetMinSize(fyne.NewSize(4, 4))
 	box.Add(picture)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"slices"
+	"strings"
 	"sync"
 
 	"fyne.io/fyne/v2"
@@ -47,6 +48,18 @@ func FontFor(r rune, bold bool) (fyne.Resource, bool) {
 		}
 	}
 	return list[0], false
+}
+
+// Source gives the font of a text that Noto Sans has whole, nil of any other. Fyne
+// reads a font that is named by itself; one that it finds through the theme only
+// together with its emoji and a font of the system, which takes longer than all
+// else that a window needs before it is there.
+func Source(s string, style fyne.TextStyle) fyne.Resource {
+	if style.Italic || style.Monospace || style.Symbol || strings.ContainsFunc(s, func(r rune) bool { return !Simple(r) }) {
+		return nil
+	}
+	f, _ := FontFor(' ', style.Bold)
+	return f
 }
 
 // bundled are the fonts in the order in which they are asked, regular and bold.

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 	"unicode"
+
+	"fyne.io/fyne/v2"
 )
 
 // TestBundledFontsCoverEurope: the names of customers need no font of the system.
@@ -23,10 +25,17 @@ func TestBundledFontsCoverEurope(t *testing.T) {
 		"emoji":                 "☀☎✈❤⭐😀😂🙏👍👩🏠🚗🚒🇳🇱🥐🌷🦷🪑⏰⌛✅❗",
 	} {
 		for _, bold := range []bool{false, true} {
+			alone := Source(sample, fyne.TextStyle{Bold: bold})
+			if latin, _ := FontFor('a', bold); name == "Greek" && alone != latin {
+				t.Errorf("%s: not drawn with %s alone", name, latin.Name())
+			}
 			for _, r := range sample {
 				font, ok := FontFor(r, bold)
 				if !ok || !has(spans(font.Content()), r) {
 					t.Errorf("%s: %q (%U) is not in %s", name, r, r, font.Name())
+				}
+				if alone != nil && alone != font {
+					t.Errorf("%s: %q (%U) is drawn with %s alone", name, r, r, alone.Name())
 				}
 			}
 		}
