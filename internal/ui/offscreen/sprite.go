@@ -30,8 +30,9 @@ type sprite struct {
 // hangs below a line of text.
 const room = 8
 
-// Fyne's painter draws a whole canvas to lay little on it. So each object is drawn on a canvas of its own size, and laid into the picture
-// by us; what comes again looks the same and is not drawn again.
+// Fyne's painter draws a whole canvas to lay little on it. So each object is drawn
+// on a canvas of its own size, and laid into the picture by us; what comes again
+// looks the same and is not drawn again.
 var drawing struct {
 	sync.Mutex
 	canvas software.WindowlessCanvas
@@ -125,10 +126,10 @@ func Forget() {
 }
 
 // Keep has Fyne keep the renderers of the widgets in roots, hidden ones too, and
-// drop those that were not used in a minute; visit gets every object. Fyne looks
-// at what is old whenever a picture is drawn, by a clock that it reads at the
-// same moment only: after a quiet minute it would drop what is on screen, unless
-// this is called before the first picture.
+// drop those that were not used in a minute; visit gets every object. Fyne tells
+// what is old by a clock that it reads when it looks and at no other time: after a
+// quiet minute it would drop what is on screen, unless this is called before the
+// first picture.
 func Keep(roots []fyne.CanvasObject, visit func(fyne.CanvasObject)) {
 	cacheNow()
 	var walk func(fyne.CanvasObject)
