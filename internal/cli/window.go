@@ -6,7 +6,10 @@ import (
 	"log/slog"
 	"strings"
 
+	"wiebelt/internal/configure"
+	"wiebelt/internal/deskapi"
 	"wiebelt/internal/instance"
+	"wiebelt/internal/profile"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/desk"
 	"wiebelt/internal/ui/kit"
@@ -32,13 +35,27 @@ func (c *windowCmd) Run(e *env) error {
 	err = desk.Run(e.ctx, desk.Config{Window: c.Name, Dirs: d, Program: kit.Program{Version: e.build.Version, Commit: e.build.Commit, ProfileDir: e.profileDir}, Log: log,
 		Connect: func(ctx context.Context) (desk.Conn, error) {
 			conn, hello, err := instance.Connect(ctx, cfg, instance.RoleDesk)
+			if errors.Is(err, instance.ErrNotRunning) && desk.WithoutResident(c.Name) {
+				return desk.Alone(e.alone(d, c.Name))
+			}
 			if err == nil && hello.Build != e.build.Commit {
 				log.Warn("the resident is of another build and decides what happens", "resident", hello.Build, "window", e.build.Commit)
 			}
 			return conn, err
 		}})
 	if errors.Is(err, instance.ErrNotRunning) {
-		return &failure{exitNotRunning, err}
+		return &failure{exitNotRunning, text.Errorf(text.WindowNeedsResident)}
 	}
 	return err
+}
+
+// alone is what the resident would tell a window if it ran.
+func (e *env) alone(d profile.Dirs, window string) deskapi.Welcome {
+	s := e.load(d)
+	w := deskapi.Welcome{Language: string(e.lang()), Theme: s.UI.Theme, FileWord: s.UI.FileWord, Window: window, Alone: true,
+		Status: deskapi.Status{Sentence: e.T(text.StatusAlone)}}
+	if s.History.Keep != "off" {
+		w.History = configure.HistoryFile(d)
+	}
+	return w
 }

@@ -65,6 +65,7 @@ type Welcome struct {
 	FileWord string     `json:"file_word"`
 	History  string     `json:"history"` // path of the history, to be opened read-only; "" if none is kept
 	Window   string     `json:"window"`  // which window to open first
+	Alone    bool       `json:"-"`       // no resident runs
 	Demo     []DemoCall `json:"demo,omitempty"`
 	Status   Status     `json:"status"`
 	Room     Room       `json:"room"`
@@ -238,6 +239,7 @@ const (
 	LookupOff      = "off"      // setting lookup.manual
 	LookupNever    = "never"    // phone.never_lookup
 	LookupNoNumber = "nonumber" // a text, no number
+	LookupAlone    = "alone"    // no resident runs
 	LookupNumbers  = "numbers"  // several numbers: somebody has to choose
 )
 

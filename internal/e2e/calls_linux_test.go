@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"image"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -24,6 +25,7 @@ import (
 	"wiebelt/internal/resident"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/simulate"
+	"wiebelt/internal/text"
 )
 
 // Keys by their place on the keyboard.
@@ -468,5 +470,35 @@ func TestForgetThroughTheResident(t *testing.T) {
 		if err == nil && (strings.Contains(string(b), "de Vries") || strings.Contains(string(b), "Zeldzaam")) {
 			t.Errorf("%s still holds names", f)
 		}
+	}
+}
+
+// TestWindowsAlone: what lies in files can be seen and changed where no resident
+// runs; what needs one says so.
+func TestWindowsAlone(t *testing.T) {
+	o := prepare(t, "[ui]\ntheme = \"light\"\nlanguage = \"nl\"")
+	seedCalls(t, o, 3)
+	out, err := o.wiebelt("window", deskapi.WindowLookup).CombinedOutput()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != 4 || !strings.Contains(string(out), text.Dutch.T(text.WindowNeedsResident)) {
+		t.Errorf("%v: %s", err, out)
+	}
+	windows := o.wiebelt("window", deskapi.WindowCalls)
+	windows.Stdout, windows.Stderr = o.log, o.log
+	if err := windows.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = windows.Process.Kill() })
+	d := &desk{office: o, t: t}
+	d.find()
+	d.Until("a call", func() bool { _, ok := d.see("J. de Vries"); return ok })
+	d.clickOn("Nummer opzoeken", image.Point{}, "the window to look up", func() bool { return len(d.Windows("^Nummer opzoeken")) > 0 })
+	d.activate(d.FindWindow("^Nummer opzoeken"))
+	d.Type("0612345678", 0)
+	d.Key("Return")
+	d.Until("that it cannot be looked up", func() bool { _, ok := d.see(text.Dutch.T(text.WindowNeedsResident)); return ok })
+	d.Until("no window", func() bool { d.Run("sh", "-c", "wmctrl -c Wiebelt || true"); return len(d.Windows("Wiebelt$")) == 0 })
+	if err := windows.Wait(); err != nil {
+		t.Error(err)
 	}
 }

@@ -353,6 +353,9 @@ func (c *Calls) Looked(ctx context.Context, l text.Language, asked history.Entry
 		}
 		return m, nil
 	case history.OutcomeFound, history.OutcomeSeveral, history.OutcomeNobody:
+	case deskapi.LookupAlone:
+		m.Sentence = l.T(text.WindowNeedsResident)
+		return m, nil
 	default:
 		m.Sentence = l.T(text.CardNever)
 		return m, nil

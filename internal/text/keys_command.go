@@ -22,7 +22,8 @@ const (
 	UsageOr            Key = "usage.or"
 	UsageWrong         Key = "usage.wrong"
 
-	WindowUnknown Key = "window.unknown" // the names that there are
+	WindowNeedsResident Key = "window.needs_resident"
+	WindowUnknown       Key = "window.unknown" // the names that there are
 )
 
 // CommandHelp is the help for a part of the command line: "deliver.list" is a

@@ -139,7 +139,7 @@ func (w *window) Take(kind string, raw json.RawMessage) {
 // gather takes what the resident says, and reads the outbox again once it is whole.
 func (w *window) gather(m deskapi.Delivery) {
 	if m.Failed {
-		w.fail(w.d.Lang.T(text.MessagesState))
+		w.fail(w.d.Lang.T(kit.Either(w.d.Welcome.Alone, text.WindowNeedsResident, text.MessagesState)))
 	}
 	switch {
 	case m.First == 0:

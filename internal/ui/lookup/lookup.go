@@ -317,6 +317,8 @@ func (w *window) answer(page *fyne.Container, f *deskapi.Found) {
 		big(f.Shown)
 		say(l.T(text.CardNever))
 		end()
+	case deskapi.LookupAlone:
+		say(l.T(text.WindowNeedsResident))
 	case deskapi.LookupOff:
 		big(l.T(text.LookupOff))
 		say(l.T(text.LookupOffHint))
