@@ -83,6 +83,13 @@ func do(t testing.TB, c *http.Client, method, url, body string, header ...string
 
 func try(t testing.TB, c *http.Client, method, url, body string, header ...string) (answer, error) {
 	t.Helper()
+	return send(t, check(t, c), method, url, body, header...)
+}
+
+// send is try for a client whose answers are not held against the hub's description:
+// that takes ten times as long as the answer.
+func send(t testing.TB, c *http.Client, method, url, body string, header ...string) (answer, error) {
+	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
@@ -93,7 +100,7 @@ func try(t testing.TB, c *http.Client, method, url, body string, header ...strin
 		}
 		r.Header.Set(header[i], header[i+1])
 	}
-	resp, err := check(t, c).Do(r)
+	resp, err := c.Do(r)
 	if err != nil {
 		return answer{}, err
 	}

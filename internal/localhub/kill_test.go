@@ -120,7 +120,7 @@ func TestKillDuringUploads(t *testing.T) {
 						return
 					}
 					m := messagetest.ZIP(t, "bericht.xml", fmt.Sprint(round, "/", n), "bijlage.txt", padding)
-					a, err := try(t, c, "POST", p.base+"/transaction/intermediary", messagetest.Request(m), "Authorization", "Bearer "+p.token, "Content-Type", "application/json")
+					a, err := send(t, c, "POST", p.base+"/transaction/intermediary", messagetest.Request(m), "Authorization", "Bearer "+p.token, "Content-Type", "application/json")
 					if err != nil {
 						return // killed
 					}
