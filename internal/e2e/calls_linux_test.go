@@ -21,6 +21,7 @@ import (
 	"wiebelt/internal/history"
 	"wiebelt/internal/instance"
 	"wiebelt/internal/kept"
+	"wiebelt/internal/native/xtest"
 	"wiebelt/internal/profile"
 	"wiebelt/internal/resident"
 	"wiebelt/internal/settings"
@@ -148,13 +149,7 @@ const answeredGreen = 0x1B7F4B
 
 // shows reports whether a colour is somewhere in a part of the screen.
 func (d *desk) shows(r image.Rectangle, rgb uint32) bool {
-	img := d.Crop(r)
-	for i := 0; i < len(img.Pix); i += 4 {
-		if uint32(img.Pix[i])<<16|uint32(img.Pix[i+1])<<8|uint32(img.Pix[i+2]) == rgb {
-			return true
-		}
-	}
-	return false
+	return xtest.Count(d.Crop(r), rgb, 0) > 0
 }
 
 // took measures how long it takes after do until ok, which is asked after every
@@ -301,6 +296,7 @@ func emptyDesk(t testing.TB) int {
 // soon as with two hundred, and takes little more memory than an empty one. The
 // figures are those of this machine; limits in milliseconds are for make bench.
 func TestHundredThousandCalls(t *testing.T) {
+	t.Parallel()
 	few, many := measureDesk(t, 200, 5), measureDesk(t, 100_000, 5)
 	empty := emptyDesk(t)
 	t.Logf("an empty window: %d MB", empty>>10)
@@ -334,6 +330,7 @@ func TestHundredThousandCalls(t *testing.T) {
 // by the keyboard and that ticks it off; it is taken off, looked up again and
 // removed; a number is looked up by hand; and a file that vanishes is told.
 func TestCallsDay(t *testing.T) {
+	t.Parallel()
 	d := openDesk(t, 0)
 	notes := d.opener("")
 	p := dial(d.office)
@@ -444,6 +441,7 @@ func (d *desk) canCall() bool {
 // TestForgetThroughTheResident: what is deleted while Wiebelt runs is deleted by
 // it, and the windows see that.
 func TestForgetThroughTheResident(t *testing.T) {
+	t.Parallel()
 	d := openDesk(t, 300)
 	d.ask()
 	d.find()

@@ -9,6 +9,7 @@ import (
 // TestCopiedStays: what was copied in a window is there to be pasted when the
 // windows have been closed.
 func TestCopiedStays(t *testing.T) {
+	t.Parallel()
 	d := openDesk(t, 200)
 	d.ask()
 	id := d.find()

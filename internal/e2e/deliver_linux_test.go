@@ -414,6 +414,7 @@ func TestDeliverWithoutAHome(t *testing.T) {
 // TestDeliverLargeInLittleMemory: 500 MB take no more than 40 MB above what a
 // small file takes.
 func TestDeliverLargeInLittleMemory(t *testing.T) {
+	t.Parallel()
 	s := newSender(t)
 	peak := func(path string) int64 {
 		t.Helper()
@@ -462,13 +463,7 @@ func TestDeliverLargeInLittleMemory(t *testing.T) {
 // shell leaves alone, exit codes, and copies that go.
 func TestDeliverOnWindows(t *testing.T) {
 	t.Parallel()
-	exe := filepath.Join(t.TempDir(), "wiebelt.exe")
-	build := exec.Command("go", "build", "-trimpath", "-tags", "migrated_fynedo", "-ldflags", "-s -w", "-o", exe, "./app/wiebelt")
-	build.Dir = "../.."
-	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=windows", "GOARCH=amd64")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	exe := filepath.Join(windowsPrograms(t), "wiebelt.exe")
 	h, value := startHub(t)
 	p := winetest.New(t)
 	const profile = `C:\wiebelt-aanleveren`

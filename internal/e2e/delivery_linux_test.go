@@ -13,6 +13,7 @@ import (
 
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/localhub"
+	"wiebelt/internal/native/xtest"
 	"wiebelt/internal/simulate"
 )
 
@@ -105,14 +106,7 @@ func (p *post) click(x, y int) { p.Click(p.at.X+x, p.at.Y+y, 1) }
 // part is how much of a part of the window has a colour, or nearly that.
 func (p *post) part(r image.Rectangle, rgb uint32) float64 {
 	img := p.Crop(r.Add(p.at))
-	near := func(a uint8, b uint32) bool { return max(int(a), int(b&0xFF))-min(int(a), int(b&0xFF)) < 8 }
-	n := 0
-	for i := 0; i < len(img.Pix); i += 4 {
-		if near(img.Pix[i], rgb>>16) && near(img.Pix[i+1], rgb>>8) && near(img.Pix[i+2], rgb) {
-			n++
-		}
-	}
-	return float64(4*n) / float64(len(img.Pix))
+	return float64(4*xtest.Count(img, rgb, 7)) / float64(len(img.Pix))
 }
 
 // shows reports whether a colour is in a part of the window, button whether a

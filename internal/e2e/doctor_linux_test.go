@@ -140,6 +140,7 @@ func TestBundleAsksFirst(t *testing.T) {
 // TestDoctorUnderWine: the same on Windows, with its store for secrets, its
 // rights and its MicroSIP.
 func TestDoctorUnderWine(t *testing.T) {
+	t.Parallel()
 	dir := windowsPrograms(t)
 	p, o := wineOffice(t, dir)
 	exe := filepath.Join(dir, "wiebelt.exe")

@@ -155,6 +155,7 @@ func tokenOf(t testing.TB, c *http.Client, base, id, secret string) (token strin
 // A new PC is pointed at the local hub: every command that an administrator
 // needs, with the program as it is shipped.
 func TestHubFromTheCommandLine(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "hub")
 	secret := strings.TrimSpace(must(t, "", "hub", "client", "add", "--data", dir, "--organisation-code", "90210", "office"))
 	if len(secret) < 40 || strings.ContainsAny(secret, " \n") {

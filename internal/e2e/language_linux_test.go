@@ -16,6 +16,7 @@ import (
 // TestLanguageIsSwitched: tray, cards and open windows follow the language at
 // once, there and back, and no program is started anew for it.
 func TestLanguageIsSwitched(t *testing.T) {
+	t.Parallel()
 	i := onBus(t, prepare(t, "[card]\nafter_call = \"0s\"\n\n[ui]\nlanguage = \"nl\"\ntheme = \"light\""))
 	i.start()
 	dirs, err := profile.Find(i.profile)

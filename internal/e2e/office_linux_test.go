@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"image"
 	"image/png"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,26 +34,61 @@ var binary = sync.OnceValues(func() (string, error) {
 	if dir := os.Getenv("WIEBELT_BIN"); dir != "" {
 		return filepath.Join(dir, "wiebelt"), nil
 	}
-	dir, err := os.MkdirTemp("", "wiebelt-e2e-")
+	dir, err := built()
 	if err != nil {
 		return "", err
 	}
-	built = dir
-	cmd := exec.Command("go", "build", "-trimpath", "-tags", "migrated_fynedo", "-ldflags", "-s -w", "-o", filepath.Join(dir, "wiebelt"), "./app/wiebelt")
-	cmd.Dir = "../.."
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%w: %s", err, out)
-	}
-	return filepath.Join(dir, "wiebelt"), nil
+	path := filepath.Join(dir, "wiebelt")
+	return path, build(path, "-s -w", "./app/wiebelt", "CGO_ENABLED=0")
 })
 
-var built string
+// windowsBuilt has the folder with the programs for Windows, built once as well.
+var windowsBuilt = sync.OnceValues(func() (string, error) {
+	dir, err := built()
+	if err != nil {
+		return "", err
+	}
+	for name, flags := range map[string]string{"wiebelt.exe": "-s -w", "wiebeltw.exe": "-s -w -H=windowsgui"} {
+		if err := build(filepath.Join(dir, name), flags, "./app/wiebelt", forWindows...); err != nil {
+			return "", err
+		}
+	}
+	return dir, nil
+})
 
+var forWindows = []string{"CGO_ENABLED=0", "GOOS=windows", "GOARCH=amd64"}
+
+// built is the folder of what is built once; it goes with the last test.
+var built = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "wiebelt-e2e-") })
+
+func build(out, flags, pkg string, env ...string) error {
+	cmd := exec.Command("go", "build", "-trimpath", "-tags", "migrated_fynedo", "-ldflags", flags, "-o", out, pkg)
+	cmd.Dir = "../.."
+	cmd.Env = append(os.Environ(), env...)
+	if said, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("build %s: %w: %s", out, err, said)
+	}
+	return nil
+}
+
+// writeProgram writes a file that will be run. No program that another test starts
+// meanwhile inherits the open file: as long as one has it, it cannot be run.
+func writeProgram(path string, content []byte) error {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	return os.WriteFile(path, content, 0o755)
+}
+
+// TestMain lets more tests run beside each other than there are processors: they
+// wait for other programs most of the time. Each has a screen, a home, a bus and
+// ports of its own.
 func TestMain(m *testing.M) {
+	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
+		panic(err)
+	}
 	code := m.Run()
-	if built != "" {
-		_ = os.RemoveAll(built)
+	if dir, err := built(); err == nil {
+		_ = os.RemoveAll(dir)
 	}
 	os.Exit(code)
 }
@@ -335,7 +372,7 @@ func (o *office) opener(script string) (notes string) {
 	o.t.Helper()
 	notes = filepath.Join(o.Dir, "opened")
 	body := "#!/bin/sh\nprintf '%s\\n' \"$1\" >> " + notes + "\n" + script + "\n"
-	if err := os.WriteFile(filepath.Join(o.Dir, "xdg-open"), []byte(body), 0o700); err != nil {
+	if err := writeProgram(filepath.Join(o.Dir, "xdg-open"), []byte(body)); err != nil {
 		o.t.Fatal(err)
 	}
 	return notes

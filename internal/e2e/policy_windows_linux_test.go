@@ -102,8 +102,7 @@ func groupPolicy(t *testing.T) (reg []byte, want map[string]string) {
 // value from the policy; and a value of the wrong kind is named.
 func TestWindowsPolicy(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	buildForWindows(t, dir, "wiebelt.exe", "./app/wiebelt", "-s -w", "CGO_ENABLED=0")
+	dir := windowsPrograms(t)
 	p := winetest.New(t)
 	read := func(what []byte) (e effectiveSettings) {
 		t.Helper()

@@ -30,6 +30,7 @@ func provision(base, hubURL string, more ...string) []string {
 // TestProvisionToLookup: on a computer without a screen, from nothing to the
 // first look-up within two seconds.
 func TestProvisionToLookup(t *testing.T) {
+	t.Parallel()
 	s := newSeat(t)
 	h, value := startHub(t)
 	begin := time.Now()

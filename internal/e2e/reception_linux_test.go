@@ -178,14 +178,8 @@ func reception(t *testing.T, l text.Language) {
 		sees("no card", func(all []strip) bool { return len(all) == 0 })
 	}
 	// accents is how many pixels of the buttons' colour a card has.
-	accents := func(s strip) (n int) {
-		img := o.look(image.Rect(s.x+20, s.y0, s.x+370, s.y1))
-		for i := 0; i < len(img.Pix); i += 4 {
-			if img.Pix[i] == 0x0B && img.Pix[i+1] == 0x6B && img.Pix[i+2] == 0xCB {
-				n++
-			}
-		}
-		return n
+	accents := func(s strip) int {
+		return xtest.Count(o.Crop(image.Rect(s.x+20, s.y0, s.x+370, s.y1)), 0x0B6BCB, 0)
 	}
 	primary := func(s strip) bool { return accents(s) > 3000 }
 	// alone is the only card there is, once it has its people; a card grows as it

@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -18,18 +17,15 @@ func TestAnotherVersionTakesOver(t *testing.T) {
 	o := prepare(t, "[card]\nafter_call = \"0s\"")
 	dir := t.TempDir()
 	next := filepath.Join(dir, "next")
-	cmd := exec.Command("go", "build", "-trimpath", "-tags", "migrated_fynedo", "-ldflags", "-s -w -X main.version=99.1 -X main.commit=abcdef", "-o", next, "./app/wiebelt")
-	cmd.Dir = "../.."
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+	if err := build(next, "-s -w -X main.version=99.1 -X main.commit=abcdef", "./app/wiebelt", "CGO_ENABLED=0"); err != nil {
+		t.Fatal(err)
 	}
 	old, err := os.ReadFile(o.bin)
 	if err != nil {
 		t.Fatal(err)
 	}
 	o.bin = filepath.Join(dir, "wiebelt")
-	if err := os.WriteFile(o.bin, old, 0o755); err != nil {
+	if err := writeProgram(o.bin, old); err != nil {
 		t.Fatal(err)
 	}
 	o.start()

@@ -62,15 +62,7 @@ func TestWindowsKeepClearOfTheTaskBar(t *testing.T) {
 					frame = o.frame(id)
 					return frame == before && frame.In(room)
 				}, func() []any { return []any{"it stands at", frame, "in", room} })
-				pixels := func(r image.Rectangle, rgb uint32) (n int) {
-					img := o.Crop(r)
-					for i := 0; i < len(img.Pix); i += 4 {
-						if uint32(img.Pix[i])<<16|uint32(img.Pix[i+1])<<8|uint32(img.Pix[i+2]) == rgb {
-							n++
-						}
-					}
-					return n
-				}
+				pixels := func(r image.Rectangle, rgb uint32) int { return xtest.Count(o.Crop(r), rgb, 0) }
 				below := image.Rect(frame.Min.X, frame.Max.Y-int(72*s.scale), frame.Max.X, frame.Max.Y)
 				seen := 0
 				o.Until(window+" is painted", func() bool {

@@ -134,7 +134,7 @@ func TestSecondUser(t *testing.T) {
 	bin := filepath.Join(mine, "wiebelt")
 	program, err := os.ReadFile(o.bin)
 	if err == nil {
-		err = os.WriteFile(bin, program, 0o755)
+		err = writeProgram(bin, program)
 	}
 	if err == nil {
 		err = os.WriteFile(filepath.Join(mine, "x.zip"), contractZIP(t, 2), 0o644)
@@ -218,7 +218,8 @@ head -1 <&3 | grep -q ' 2[0-9][0-9] '; }
 	const handed, number, name = 50, "0698760011", "Jansen"
 	spy := as("bash", "-c", `while read -r -t 0.001 line; [ $? -gt 128 ]; do for f in /proc/[0-9]*; do
 { IFS= read -r -d '' a && IFS= read -r -d '' b; } 2>/dev/null < $f/cmdline || continue
-case "$a $b" in */wiebelt\ ring) echo "${f#/proc/} $(tr '\0' ' ' 2>/dev/null < $f/cmdline)";; esac
+[[ "$a $b" == */wiebelt\ ring ]] || continue
+line=$(tr '\0' ' ' 2>/dev/null < $f/cmdline); [[ "$line " == *" $P "* ]] && echo "${f#/proc/} $line"
 done; done`)
 	end, err := spy.StdinPipe()
 	if err != nil {

@@ -120,16 +120,8 @@ var (
 func (p *panel) click(at image.Point) { p.Click(p.at.X+at.X, p.at.Y+at.Y, 1) }
 
 // colour counts the pixels of the window that have one.
-func (p *panel) colour(rgb uint32) (n int) {
-	img := p.Crop(image.Rect(0, 0, 720, 688).Add(p.at))
-	for y := img.Rect.Min.Y; y < img.Rect.Max.Y; y++ {
-		for x := img.Rect.Min.X; x < img.Rect.Max.X; x++ {
-			if c := img.RGBAAt(x, y); uint32(c.R)<<16|uint32(c.G)<<8|uint32(c.B) == rgb {
-				n++
-			}
-		}
-	}
-	return n
+func (p *panel) colour(rgb uint32) int {
+	return xtest.Count(p.Crop(image.Rect(0, 0, 720, 688).Add(p.at)), rgb, 0)
 }
 
 const (

@@ -32,24 +32,15 @@ func (o *office) settings() string {
 
 // green counts the pixels of a window that have the colour of a call that was
 // taken, or of a link that is up.
-func (o *office) green() int { return o.colour(0x1B, 0x7F, 0x4B) }
+func (o *office) green() int { return o.colour(answeredGreen) }
 
-func (o *office) colour(r, g, b uint8) int {
-	img, n := o.look(image.Rect(0, 0, width, height)), 0
-	for y := range height {
-		for x := range width {
-			if c := img.RGBAAt(x, y); c.R == r && c.G == g && c.B == b {
-				n++
-			}
-		}
-	}
-	return n
-}
+func (o *office) colour(rgb uint32) int { return xtest.Count(o.Screenshot(), rgb, 0) }
 
 // TestFirstStart: from an empty profile the first start's window comes, once. A
 // corner that is clicked holds and shows a test card, a real baresip that runs is
 // found and connected by one click, and a real call is seen.
 func TestFirstStart(t *testing.T) {
+	t.Parallel()
 	phone := phonetest.New(t)
 	o := prepare(t, "")
 	for _, f := range []string{o.welcomed(), filepath.Join(o.profile, "settings.toml")} { // an empty profile
@@ -75,8 +66,8 @@ func TestFirstStart(t *testing.T) {
 	o.Until("the window says so", func() bool { return o.green() > 20 })
 	o.shot("first-start-connected")
 
-	before, white := o.green(), o.colour(0xFF, 0xFF, 0xFF)
-	o.clickOn("Testen met een echte oproep", image.Point{}, "a test call is waited for", func() bool { return o.colour(0xFF, 0xFF, 0xFF) > white+1000 }) // its button is smaller
+	before, white := o.green(), o.colour(0xFFFFFF)
+	o.clickOn("Testen met een echte oproep", image.Point{}, "a test call is waited for", func() bool { return o.colour(0xFFFFFF) > white+1000 }) // its button is smaller
 	phonetest.Place(t, phone.SIP, phonetest.Scenario{Number: "+31698760011", Name: "Iemand Anders", Ring: 90 * time.Second})
 	o.Until("the call is seen", func() bool { return o.green() > before+60 })
 	o.shot("first-start-seen")

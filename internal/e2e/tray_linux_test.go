@@ -105,6 +105,7 @@ func (o *office) closeCard() {
 // TestTrayMenu: in a real panel, every line of the menu does what it says, before
 // and after the panel was killed and has come back.
 func TestTrayMenu(t *testing.T) {
+	t.Parallel()
 	i := newIcon(t, "[card]\nafter_call = \"1s\"\n")
 	notes := i.opener("")
 	p := dial(i.office)

@@ -40,6 +40,7 @@ func (i *icon) looks(state, sentence string) {
 // TestTrayStates: what really goes wrong is what the icon in a real panel shows,
 // and it shows when it is over.
 func TestTrayStates(t *testing.T) {
+	t.Parallel()
 	i := newIcon(t, "[support]\ncontact = \"Jan (IT), toestel 140\"\n\n[card]\nafter_call = \"0s\"\n\n[ui]\nlanguage = \"nl\"")
 	dirs, err := profile.Find(i.profile)
 	if err != nil {

@@ -47,6 +47,7 @@ func smallDisk(t *testing.T, o *office) {
 // that is taken away, cards come all the same, the tray says what is wrong, and
 // once it is over calls are kept again.
 func TestHistoryInTrouble(t *testing.T) {
+	t.Parallel()
 	o := prepare(t, "[card]\nafter_call = \"0s\"\n\n[support]\ncontact = \"Jan (IT), toestel 140\"")
 	smallDisk(t, o)
 	seedCalls(t, o, 0)

@@ -30,7 +30,7 @@ func TestTwoUsers(t *testing.T) {
 			t.Fatal(err)
 		}
 		o.bin = filepath.Join(dir, "wiebelt")
-		if err := os.WriteFile(o.bin, b, 0o755); err != nil {
+		if err := writeProgram(o.bin, b); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.Chmod(dir, 0o755); err != nil {

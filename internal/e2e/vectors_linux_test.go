@@ -155,21 +155,13 @@ func TestMegabyteOfArguments(t *testing.T) {
 // registry.
 func TestLinksUnderWine(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	for name, arg := range map[string][]string{
-		"wiebelt.exe": {"-tags", "migrated_fynedo", "-ldflags", "-s -w", "./app/wiebelt"}, "wiebeltw.exe": {"-tags", "migrated_fynedo", "-ldflags", "-s -w -H=windowsgui", "./app/wiebelt"},
-		"launch.exe": {"./internal/e2e/testdata/launch"},
-	} {
-		cmd := exec.Command("go", append([]string{"build", "-trimpath", "-o", filepath.Join(dir, name)}, arg...)...)
-		cmd.Dir = "../.."
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=windows", "GOARCH=amd64")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
+	programs, dir := windowsPrograms(t), t.TempDir()
+	if err := build(filepath.Join(dir, "launch.exe"), "", "./internal/e2e/testdata/launch", forWindows...); err != nil {
+		t.Fatal(err)
 	}
 	p := winetest.New(t)
 	const profile = `C:\wiebelt-test`
-	if out, code := p.Run(filepath.Join(dir, "wiebelt.exe"), "register", "--all-users", "--profile", profile); code != 0 {
+	if out, code := p.Run(filepath.Join(programs, "wiebelt.exe"), "register", "--all-users", "--profile", profile); code != 0 {
 		t.Fatalf("register: %d %s", code, out)
 	}
 	var all []string
@@ -224,7 +216,7 @@ func TestLinksUnderWine(t *testing.T) {
 	if acted < 5 {
 		t.Errorf("only %d good links acted", acted)
 	}
-	if out, code := p.Run(filepath.Join(dir, "wiebelt.exe"), "unregister", "--all-users", "--profile", profile); code != 0 {
+	if out, code := p.Run(filepath.Join(programs, "wiebelt.exe"), "unregister", "--all-users", "--profile", profile); code != 0 {
 		t.Errorf("unregister: %d %s", code, out)
 	}
 }

@@ -2,8 +2,6 @@ package e2e
 
 import (
 	"image"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,15 +13,7 @@ import (
 // over while nothing runs, its card on the screen.
 func TestWindowsBuild(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	for name, flags := range map[string]string{"wiebelt.exe": "-s -w", "wiebeltw.exe": "-s -w -H=windowsgui"} {
-		cmd := exec.Command("go", "build", "-trimpath", "-tags", "migrated_fynedo", "-ldflags", flags, "-o", filepath.Join(dir, name), "./app/wiebelt")
-		cmd.Dir = "../.."
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=windows", "GOARCH=amd64")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
-	}
+	dir := windowsPrograms(t)
 	h, value := startHub(t)
 	p := winetest.New(t)
 	exe := filepath.Join(dir, "wiebelt.exe")

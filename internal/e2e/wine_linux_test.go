@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"image"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -19,24 +18,14 @@ import (
 // wineProfile is where the programs under wine keep their files.
 const wineProfile = `C:\wiebelt-test`
 
-// windowsPrograms builds the resident's two programs into a folder.
+// windowsPrograms is the folder with the two programs.
 func windowsPrograms(t *testing.T) string {
 	t.Helper()
-	dir := t.TempDir()
-	for name, flags := range map[string]string{"wiebelt.exe": "-s -w", "wiebeltw.exe": "-s -w -H=windowsgui"} {
-		buildForWindows(t, dir, name, "./app/wiebelt", flags, "CGO_ENABLED=0")
+	dir, err := windowsBuilt()
+	if err != nil {
+		t.Fatal(err)
 	}
 	return dir
-}
-
-func buildForWindows(t *testing.T, dir, name, pkg, flags string, env ...string) {
-	t.Helper()
-	cmd := exec.Command("go", "build", "-trimpath", "-tags", "migrated_fynedo", "-ldflags", flags, "-o", filepath.Join(dir, name), pkg)
-	cmd.Dir = "../.."
-	cmd.Env = append(append(os.Environ(), "GOOS=windows", "GOARCH=amd64"), env...)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("build %s: %v: %s", name, err, out)
-	}
 }
 
 // wineOffice is a workplace under wine, set up for a hub.

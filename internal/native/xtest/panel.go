@@ -117,8 +117,8 @@ func marks(img *image.RGBA) (r image.Rectangle) {
 // Lines opens the icon's menu, which has as many lines as want says, with the right
 // button and returns where they stand on the screen, from the top; what divides them
 // does not count. A busy panel shows a part of the menu, or the one of before, for a
-// moment. One that has an icon and not yet its menu opens a menu of its own: that one
-// is closed, and the icon clicked again, as its user would.
+// moment. One that has an icon and not yet its menu opens a menu of its own, or none:
+// that one is closed, and the icon clicked again, as its user would.
 func (p *Panel) Lines(want func() int) []image.Rectangle {
 	p.s.t.Helper()
 	size := p.s.Size()
@@ -139,16 +139,18 @@ func (p *Panel) Lines(want func() int) []image.Rectangle {
 		same := last != nil && string(img.Pix) == string(last.Pix)
 		last = img
 		lines = bands(before, img)
-		if !same || len(lines) == 0 {
+		if !same {
 			return false
 		}
-		if len(lines) == want() {
+		if len(lines) > 0 && len(lines) == want() {
 			return true
 		}
 		if time.Since(clicked) > time.Second {
-			p.s.Key("Escape")
-			p.s.Move(size.X-2, size.Y-2)
-			p.s.Until("the other menu is closed", func() bool { return string(p.s.Crop(below).Pix) == string(before.Pix) })
+			if len(lines) > 0 {
+				p.s.Key("Escape")
+				p.s.Move(size.X-2, size.Y-2)
+				p.s.Until("the other menu is closed", func() bool { return string(p.s.Crop(below).Pix) == string(before.Pix) })
+			}
 			open()
 		}
 		return false
