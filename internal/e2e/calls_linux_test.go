@@ -474,6 +474,7 @@ func TestForgetThroughTheResident(t *testing.T) {
 // TestWindowsAlone: what lies in files can be seen and changed where no resident
 // runs; what needs one says so.
 func TestWindowsAlone(t *testing.T) {
+	t.Parallel()
 	o := prepare(t, "[ui]\ntheme = \"light\"\nlanguage = \"nl\"")
 	seedCalls(t, o, 3)
 	out, err := o.wiebelt("window", deskapi.WindowLookup).CombinedOutput()

@@ -73,7 +73,7 @@ func (d *Desk) Window(title text.Key, content fyne.CanvasObject, size fyne.Size)
 	name := d.Lang.T(title) + " – Wiebelt"
 	if w := d.reuse; w != nil { // stays where it is, and as large as it was made
 		w.SetTitle(name)
-		w.SetContent(fitting(content, d.Welcome.Room))
+		w.SetContent(fitting(content, size, d.Welcome.Room))
 		return w
 	}
 	w := d.App.NewWindow(name)
@@ -81,7 +81,7 @@ func (d *Desk) Window(title text.Key, content fyne.CanvasObject, size fyne.Size)
 	if !d.painted {
 		content = container.NewStack(content, d.probe())
 	}
-	w.SetContent(fitting(content, d.Welcome.Room))
+	w.SetContent(fitting(content, size, d.Welcome.Room))
 	d.place(w, size)
 	w.Canvas().SetOnTypedKey(OnEscape(w.Close))
 	return w

@@ -50,19 +50,24 @@ func (d *Desk) place(w fyne.Window, want fyne.Size) {
 
 // fitting never asks for more than there is room: a toolkit makes a window as
 // large as its content needs, over the edge of the screen if it must. Windows are
-// made so that they fit; one that has very much to say scrolls as a whole.
-func fitting(content fyne.CanvasObject, r deskapi.Room) fyne.CanvasObject {
+// made so that they fit; one that has very much to say scrolls as a whole. Nor is a
+// window made much smaller than it opens: a list or a page that scrolls says of
+// itself that it needs no room at all.
+func fitting(content fyne.CanvasObject, opens fyne.Size, r deskapi.Room) fyne.CanvasObject {
 	if r.Scale <= 0 {
 		return content
 	}
-	return container.New(fittingLayout{content, most(r)}, container.NewScroll(content))
+	least := fyne.NewSize(opens.Width*3/4, opens.Height/2)
+	return container.New(fittingLayout{content, least, most(r)}, container.NewScroll(content))
 }
 
 type fittingLayout struct {
-	content fyne.CanvasObject
-	most    fyne.Size
+	content     fyne.CanvasObject
+	least, most fyne.Size
 }
 
-func (f fittingLayout) MinSize([]fyne.CanvasObject) fyne.Size { return f.content.MinSize().Min(f.most) }
+func (f fittingLayout) MinSize([]fyne.CanvasObject) fyne.Size {
+	return f.content.MinSize().Max(f.least).Min(f.most)
+}
 
 func (f fittingLayout) Layout(o []fyne.CanvasObject, size fyne.Size) { o[0].Resize(size) }

@@ -1,0 +1,262 @@
+package e2e
+
+import (
+	"fmt"
+	"image"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"wiebelt/internal/call"
+	"wiebelt/internal/deskapi"
+	"wiebelt/internal/history"
+	"wiebelt/internal/logtest"
+	"wiebelt/internal/native/xtest"
+	"wiebelt/internal/profile"
+	"wiebelt/internal/settings"
+	"wiebelt/internal/simulate"
+	windows "wiebelt/internal/ui/desk"
+)
+
+// hands are somebody who uses every window of an office, one after the other.
+type hands struct {
+	*office
+	scale int
+	back  [3]uint8 // the colour behind words
+	wine  bool
+	open  func(window string) *exec.Cmd
+}
+
+// fold is the first field of the settings, at 100 %.
+var fold = image.Pt(240, 508)
+
+// field is where the first field of a window is, at 100 %; in the delivery window and
+// in that of phones it is on another page.
+var field = map[string]image.Point{deskapi.WindowCalls: {120, 104}, deskapi.WindowLookup: {120, 80}, deskapi.WindowSettings: fold}
+
+// whole are the windows that need no more room than their least size gives.
+var whole = map[string]bool{deskapi.WindowLookup: true, deskapi.WindowDelivery: true, deskapi.WindowTest: true, deskapi.WindowDemo: true}
+
+// changed is how many pixels of a part of the screen are others than they were.
+func (h *hands) changed(was *image.RGBA) (n int) {
+	now := h.Crop(was.Rect)
+	for i := 0; i < len(was.Pix); i += 4 {
+		if was.Pix[i] != now.Pix[i] || was.Pix[i+1] != now.Pix[i+1] || was.Pix[i+2] != now.Pix[i+2] {
+			n++
+		}
+	}
+	return n
+}
+
+// painted waits until a window has what is behind its words, to its right border.
+func (h *hands) painted(what, id string) image.Rectangle {
+	h.t.Helper()
+	var at image.Rectangle
+	h.Until(what, func() bool {
+		was := at
+		at = h.placeOf(id) // a window manager takes the time that it takes
+		right := image.Rect(at.Max.X-40*h.scale, at.Min.Y, at.Max.X, at.Max.Y)
+		return at == was && h.many(right, h.back[0], h.back[1], h.back[2]) > right.Dx()*right.Dy()/4
+	}, func() []any { return []any{at} })
+	return at
+}
+
+// use opens a window, types into it, makes it larger and as small as it can be,
+// scrolls and closes it.
+func (h *hands) use(window string) {
+	t := h.t
+	t.Helper()
+	cmd := h.open(window)
+	var log logtest.Buffer
+	cmd.Stderr, cmd.WaitDelay = &log, time.Second
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	defer func() { _ = cmd.Process.Kill() }() // it may have gone
+	id := h.FindWindow("– Wiebelt$")
+	at := h.painted(window+" is painted", id)
+	h.Run("xdotool", "windowactivate", "--sync", id)
+	if p, is := field[window]; is {
+		p = at.Min.Add(p.Mul(h.scale))
+		was, n := h.Crop(image.Rectangle{p, p}.Inset(-60*h.scale)), 0
+		h.Until(window+" shows what is typed", func() bool {
+			h.Click(p.X, p.Y, 1)
+			h.Key("0", "0", "0", "0") // which all calls have
+			n = h.changed(was)
+			return n > 60*h.scale*h.scale
+		}, func() []any { return []any{n, "pixels changed"} })
+	}
+	h.shot(strings.ReplaceAll(t.Name(), "/", "-") + "-" + window)
+	if window == deskapi.WindowSettings { // or it would ask what is to become of it
+		h.Key("ctrl+a", "6", "0")
+	}
+	opened := at.Size()
+	size := opened.Add(image.Pt(60*h.scale, 40*h.scale))
+	h.Run("xdotool", "windowsize", id, strconv.Itoa(size.X), strconv.Itoa(size.Y))
+	h.Until(window+" is as large as asked", func() bool { at = h.placeOf(id); return at.Size() == size }, func() []any { return []any{at.Size(), "not", size} })
+	at = h.painted(window+" is painted to its border", id)
+	least := image.Pt(opened.X*3/4, opened.Y/2)
+	if h.wine { // where a window manager does not learn what is the least, and allows all
+		h.Run("xdotool", "windowsize", id, strconv.Itoa(least.X), strconv.Itoa(least.Y))
+	} else {
+		h.Run("xdotool", "windowsize", id, "1", "1")
+	}
+	h.Until(window+" is as small as it can be", func() bool {
+		at = h.placeOf(id)
+		return at.Dx() < size.X && at.Dy() < size.Y && at.Dx() >= least.X-h.scale && at.Dy() >= least.Y-h.scale
+	}, func() []any { return []any{h.placeOf(id)} })
+	at = h.painted(window+" is painted at its least size", id)
+	h.shot(strings.ReplaceAll(t.Name(), "/", "-") + "-" + window + "-least")
+	if !whole[window] {
+		p := at.Min.Add(image.Pt(at.Dx()*2/3, at.Dy()/2))
+		h.Move(p.X, p.Y) // what lies below it may change by that alone
+		was, n := h.Crop(image.Rectangle{p, p}.Inset(-60*h.scale).Intersect(at)), 0
+		h.Until(window+" scrolls", func() bool {
+			h.Click(p.X, p.Y, 5)
+			n = h.changed(was)
+			return n > was.Rect.Dx()*was.Rect.Dy()/50
+		}, func() []any { return []any{n, "pixels changed of", at} })
+	}
+	h.Run("wmctrl", "-i", "-c", id)
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Errorf("%s: %v", window, err)
+		}
+	case <-time.After(xtest.Patience):
+		t.Fatalf("%s: the process goes on without a window", window)
+	}
+	h.Until(window+" has gone", func() bool { return len(h.Windows("– Wiebelt$")) == 0 })
+	if said := log.String(); strings.Contains(said, "level=WARN") || strings.Contains(said, "level=ERROR") || strings.Contains(said, "Fyne") {
+		t.Errorf("%s: %s", window, said)
+	}
+}
+
+// fill gives an office that does not run yet a day of calls, and message delivery.
+func (o *office) fill() {
+	o.t.Helper()
+	d, err := profile.Find(o.profile)
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	if err := settings.Set(d, map[string]any{"hub.intermediary": "intermediary"}); err != nil {
+		o.t.Fatal(err)
+	}
+	store, err := history.Open(filepath.Join(o.profile, "history.db"), history.KeepFull, 7, time.Now)
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	defer store.Close()
+	for i := range 40 {
+		if _, err := store.Put(o.t.Context(), history.Entry{Rang: time.Now().Add(time.Duration(i-40) * time.Second), Number: fmt.Sprintf("+3120%07d", i),
+			Outcome: history.OutcomeNobody, Result: history.ResultElsewhere, Kind: call.KindCommand}); err != nil {
+			o.t.Fatal(err)
+		}
+	}
+}
+
+// TestEveryWindow: every window is opened, typed into, resized, scrolled and closed,
+// and its process ends with it. Of the process that is killed while it writes, the
+// resident notices nothing: the next call has its card.
+func TestEveryWindow(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		wm, language, theme string
+		scale               int
+		back                [3]uint8
+	}{
+		{"openbox", "nl", "light", 1, [3]uint8{0xFF, 0xFF, 0xFF}},
+		{"xfwm4", "en", "dark", 2, [3]uint8{0x1E, 0x25, 0x2C}},
+	} {
+		t.Run(tt.wm, func(t *testing.T) {
+			hub, value := startHub(t)
+			o := prepareOn(t, hub, hub.BaseURL(), value, tt.wm, xtest.Options{Width: width * tt.scale, Height: height * tt.scale, DPI: 96 * tt.scale},
+				fmt.Sprintf("[ui]\nlanguage = %q\ntheme = %q\n", tt.language, tt.theme))
+			o.fill()
+			o.start()
+			h := &hands{office: o, scale: tt.scale, back: tt.back, open: func(window string) *exec.Cmd { return o.wiebelt("window", window) }}
+			for _, window := range windows.Names() {
+				h.use(window)
+			}
+			if tt.scale == 1 {
+				h.killed()
+			}
+		})
+	}
+}
+
+// killed ends the windows' process while it saves.
+func (h *hands) killed() {
+	t := h.t
+	t.Helper()
+	cmd := h.open(deskapi.WindowSettings)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	p := h.settingsWindow()
+	p.Until("the window's sections", func() bool { return p.colour(primaryBlue) > 40 })
+	p.Until("a field that was changed", func() bool {
+		p.click(fold)
+		p.Key("ctrl+a", "3", "0")
+		return p.colour(primaryBlue) > 2000 // the button to save
+	})
+	p.click(saveButton)
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+	if err := dial(h.office).Ring(t.Context(), simulate.Call{ID: "1", Number: "+31698760011"}); err != nil {
+		t.Fatal(err)
+	}
+	h.Until("the card of the caller", func() bool { return foundOnScreen(h.Screenshot()) })
+	if out, err := h.wiebelt("settings", "card.full_for").CombinedOutput(); err != nil {
+		t.Errorf("the settings: %v: %s", err, out)
+	}
+}
+
+// TestEveryWindowUnderWine is TestEveryWindow for Windows.
+func TestEveryWindowUnderWine(t *testing.T) {
+	t.Parallel()
+	dir := windowsPrograms(t)
+	p, o := wineOffice(t, dir)
+	o.append("\n[ui]\nlanguage = \"nl\"\ntheme = \"light\"\n")
+	o.fill()
+	o.startsUnderWine(p, dir)
+	if _, code := p.Run(filepath.Join(dir, "wiebeltw.exe"), "ring", "--no-start", "--profile", wineProfile, "--", "0698760011"); code != 0 {
+		t.Errorf("ring: exit %d", code)
+	}
+	o.Until("the card of the caller", func() bool { return foundOnScreen(o.Screenshot()) })
+	h := &hands{office: o, scale: 1, wine: true, back: [3]uint8{0xFF, 0xFF, 0xFF}, open: func(window string) *exec.Cmd {
+		return p.Command(filepath.Join(dir, "wiebeltw.exe"), "--profile", wineProfile, "window", window)
+	}}
+	for _, window := range windows.Names() {
+		h.use(window)
+	}
+	if !foundOnScreen(o.Screenshot()) {
+		t.Error("the card went with a window")
+	}
+}
+
+// many is how many pixels of a part of the screen have a colour.
+func (o *office) many(part image.Rectangle, r, g, b uint8) int {
+	img, n := o.Crop(part.Intersect(image.Rectangle{Max: o.Size()})), 0
+	for i := 0; i < len(img.Pix); i += 4 {
+		if img.Pix[i] == r && img.Pix[i+1] == g && img.Pix[i+2] == b {
+			n++
+		}
+	}
+	return n
+}
+
+// placeOf is where the content of a window lies on the screen.
+func (o *office) placeOf(id string) image.Rectangle {
+	v := map[string]int{}
+	for l := range strings.Lines(o.Run("xdotool", "getwindowgeometry", "--shell", id)) {
+		k, n, _ := strings.Cut(strings.TrimSpace(l), "=")
+		v[k], _ = strconv.Atoi(n) // the last line is the screen's number
+	}
+	return image.Rect(v["X"], v["Y"], v["X"]+v["WIDTH"], v["Y"]+v["HEIGHT"])
+}
