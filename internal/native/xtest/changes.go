@@ -19,7 +19,12 @@ func (s *Server) Changes() <-chan struct{} {
 	}
 	s.t.Cleanup(c.Close)
 	id := damage.Damage(0)
-	if err = damage.Init(c); err == nil {
+	const name = "DAMAGE"
+	r, err := xproto.QueryExtension(c, uint16(len(name)), name).Reply()
+	if err == nil {
+		c.ExtLock.Lock()
+		c.Extensions[name] = r.MajorOpcode
+		c.ExtLock.Unlock()
 		// The server speaks it only with those who have asked for its version.
 		if _, err = damage.QueryVersion(c, 1, 1).Reply(); err == nil {
 			if id, err = damage.NewDamageId(c); err == nil {

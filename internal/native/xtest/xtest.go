@@ -131,12 +131,26 @@ func xorg(dir string) (*exec.Cmd, error) {
 		"-noreset", "-novtswitch", "-sharevts", "-nolisten", "tcp", "-displayfd", "3"), nil
 }
 
-// quiet keeps the X library from writing on the test's output when a server
-// ends before its clients.
-var quiet = sync.OnceFunc(func() { xgb.Logger.SetOutput(io.Discard) })
+// prepare keeps the X library from writing on the test's output when a server
+// ends before its clients, and makes events of extensions known to it. Its maps of
+// them are those of the whole process: once a connection is open nobody may write.
+var prepare = sync.OnceFunc(func() {
+	xgb.Logger.SetOutput(io.Discard)
+	for n := 64; n < 128; n++ { // those of extensions, which each server counts its own way
+		if xgb.NewEventFuncs[n] == nil {
+			xgb.NewEventFuncs[n] = func(b []byte) xgb.Event { return extensionEvent(b) }
+		}
+	}
+})
+
+// extensionEvent is an event of any extension.
+type extensionEvent []byte
+
+func (e extensionEvent) Bytes() []byte  { return e }
+func (e extensionEvent) String() string { return "event of an extension" }
 
 func start(t testing.TB, dir string, o Options, cleanup func(func())) (*Server, error) {
-	quiet()
+	prepare()
 	if o.Width == 0 {
 		o.Width, o.Height = 1280, 800
 	}
