@@ -296,7 +296,6 @@ func emptyDesk(t testing.TB) int {
 // soon as with two hundred, and takes little more memory than an empty one. The
 // figures are those of this machine; limits in milliseconds are for make bench.
 func TestHundredThousandCalls(t *testing.T) {
-	t.Parallel()
 	few, many := measureDesk(t, 200, 5), measureDesk(t, 100_000, 5)
 	empty := emptyDesk(t)
 	t.Logf("an empty window: %d MB", empty>>10)

@@ -414,7 +414,6 @@ func TestDeliverWithoutAHome(t *testing.T) {
 // TestDeliverLargeInLittleMemory: 500 MB take no more than 40 MB above what a
 // small file takes.
 func TestDeliverLargeInLittleMemory(t *testing.T) {
-	t.Parallel()
 	s := newSender(t)
 	peak := func(path string) int64 {
 		t.Helper()
