@@ -82,14 +82,14 @@ func (h *hands) use(window string) {
 	at := h.painted(window+" is painted", id)
 	h.Run("xdotool", "windowactivate", "--sync", id)
 	if p, is := field[window]; is {
-		p = at.Min.Add(p.Mul(h.scale))
-		was, n := h.Crop(image.Rectangle{p, p}.Inset(-60*h.scale)), 0
+		was, n := h.Crop(at), 0
 		h.Until(window+" shows what is typed", func() bool {
+			p := h.placeOf(id).Min.Add(p.Mul(h.scale)) // a window manager may have moved it for its frame
 			h.Click(p.X, p.Y, 1)
 			h.Key("0", "0", "0", "0") // which all calls have
 			n = h.changed(was)
 			return n > 60*h.scale*h.scale
-		}, func() []any { return []any{n, "pixels changed"} })
+		}, func() []any { return []any{n, "pixels changed", at, h.placeOf(id)} })
 	}
 	h.shot(strings.ReplaceAll(t.Name(), "/", "-") + "-" + window)
 	if window == deskapi.WindowSettings { // or it would ask what is to become of it

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -48,6 +49,11 @@ func New(t testing.TB) *Prefix {
 		t.Fatalf("winetest: %v", err)
 	}
 	p.env = environment(p.Screen.Env(), p.Dir)
+	// Wine's server goes seconds after the last program: one that begins just then
+	// fails.
+	if err := p.tool("wineserver", p.env, "-p60"); err != nil {
+		t.Fatalf("winetest: %v", err)
+	}
 	t.Cleanup(func() {
 		for _, flag := range []string{"-k", "-w"} {
 			if err := p.tool("wineserver", p.env, flag); err != nil && flag == "-w" {
@@ -214,14 +220,20 @@ func (p *Prefix) Command(exe string, args ...string) *exec.Cmd {
 func (p *Prefix) Run(exe string, args ...string) (string, int) {
 	p.t.Helper()
 	cmd := p.Command(exe, args...)
-	// A file and no pipe, which wine's own programs would hold for a second more.
-	out, err := os.CreateTemp(p.Screen.Dir, "out")
+	// Files and no pipes, which wine's own programs would hold for a second more.
+	dir, err := os.MkdirTemp(p.Screen.Dir, "out")
 	if err != nil {
 		p.t.Fatalf("winetest: %v", err)
 	}
-	defer os.Remove(out.Name())
-	defer out.Close()
-	cmd.Stdout = out
+	defer os.RemoveAll(dir)
+	var said [2]*os.File
+	for i := range said {
+		if said[i], err = os.Create(filepath.Join(dir, strconv.Itoa(i))); err != nil {
+			p.t.Fatalf("winetest: %v", err)
+		}
+		defer said[i].Close()
+	}
+	cmd.Stdout, cmd.Stderr = said[0], said[1]
 	if err := cmd.Start(); err != nil {
 		p.t.Fatalf("winetest: %s: %v", exe, err)
 	}
@@ -230,11 +242,19 @@ func (p *Prefix) Run(exe string, args ...string) (string, int) {
 	if err := cmd.Wait(); cmd.ProcessState == nil {
 		p.t.Fatalf("winetest: %s: %v", exe, err)
 	}
-	b, err := os.ReadFile(out.Name())
-	if err != nil {
-		p.t.Fatalf("winetest: %v", err)
+	var texts [2]string
+	for i, f := range said {
+		b, err := os.ReadFile(f.Name())
+		if err != nil {
+			p.t.Fatalf("winetest: %v", err)
+		}
+		texts[i] = string(b)
 	}
-	return string(b), cmd.ProcessState.ExitCode()
+	code := cmd.ProcessState.ExitCode()
+	if code != 0 { // seen only where the test fails
+		p.t.Logf("winetest: %s: exit %d: %s", filepath.Base(exe), code, texts[1])
+	}
+	return texts[0], code
 }
 
 // Process is a running Windows program that is talked to by lines.
