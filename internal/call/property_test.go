@@ -8,7 +8,7 @@ import (
 )
 
 // Whatever reports come, in whatever order and over whichever ways, these hold
-// of what the tracker makes of them (corrections.md 2 and 12).
+// of what the tracker makes of them.
 func TestTrackerProperties(t *testing.T) {
 	ways := []Way{
 		{Kind: KindBaresip, Conn: "127.0.0.1:4444", Tells: TellsAll}, {Kind: KindWebSocket, Conn: "1", Tells: TellsAll},

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Times of the identity rule (corrections.md 12).
+// Times of the identity rule.
 const (
 	// MergeWithin is how far apart two ways may report the same ringing call.
 	MergeWithin = 5 * time.Second
@@ -78,10 +78,9 @@ type live struct {
 	lastRing time.Time
 }
 
-// Tracker decides which reports belong to one call. It is owned by one
-// goroutine. The rules are those of corrections.md 2 and 12: a call belongs to
-// the way that reported it, only that way may change it, and between ways
-// nothing but ringing is merged.
+// Tracker decides which reports belong to one call. It is owned by one goroutine.
+// A call belongs to the way that reported it, only that way may change it, and
+// between ways nothing but ringing is merged.
 type Tracker struct {
 	next    ID
 	calls   []*live // oldest first

@@ -25,8 +25,7 @@ type step struct {
 	call   ID // 0: not checked
 }
 
-// TestIdentity is the table of which reports belong to one call
-// (corrections.md 2 and 12).
+// TestIdentity is the table of which reports belong to one call.
 func TestIdentity(t *testing.T) {
 	const a, b = "+31612345678", "+31201234567"
 	s := time.Second

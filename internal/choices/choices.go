@@ -1,8 +1,8 @@
 // Package choices remembers whom the user chose among several contacts of one
-// telephone number (product.md, Privacy). On disk it keeps a keyed hash of the
+// telephone number. On disk it keeps a keyed hash of the
 // number, the contact's id and when that was last chosen, for 90 days; no name
 // and no number. The key is 32 random bytes in the secret store, away from the
-// file (corrections.md 36); as long as there is no key, choices live in memory
+// file; as long as there is no key, choices live in memory
 // only.
 //
 // Earlier, Chose, NotThis and Configure touch memory alone and return at once.

@@ -31,7 +31,7 @@ import (
 	"wiebelt/internal/text"
 )
 
-// Exit codes (product.md "Commands").
+// Exit codes.
 const (
 	exitDone       = 0
 	exitFailed     = 1

@@ -14,7 +14,7 @@ import (
 	"wiebelt/internal/text"
 )
 
-// Exit codes of deliver (product.md "Commands").
+// Exit codes of deliver.
 const (
 	exitRefused   = 5
 	exitUncertain = 6

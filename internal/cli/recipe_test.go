@@ -297,7 +297,7 @@ func windowsSplit(s string) []string {
 
 // microSIPSplit is what a program gets that MicroSIP runs: the program's name is
 // read with quotes, what follows is put together again without them, and the
-// caller stands behind it (softphones.md 3).
+// caller stands behind it.
 func microSIPSplit(value, number string) []string {
 	all := windowsSplit(value)
 	rest := strings.Join(all[1:], " ")

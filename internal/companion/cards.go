@@ -150,7 +150,7 @@ func (e *Engine) tooOld(ch call.Change, n phone.Number) {
 func (e *Engine) began(ctx context.Context, l call.Live, n phone.Number, ev call.Event, now time.Time) {
 	switch {
 	case l.Direction == call.DirectionUnknown:
-		return // seen first in the middle of a call: no card (softphones.md 18)
+		return // seen first in the middle of a call: no card
 	case ev.Way.Kind == call.KindURL && !e.schemeMay(now):
 		e.s.tracker.Forget(l.ID)
 		return

@@ -8,7 +8,7 @@ import (
 	"wiebelt/internal/call"
 )
 
-// Times of a card's life (product.md "The card", corrections.md 21).
+// Times of a card's life.
 const (
 	reportedFor   = 10 * time.Minute // the strip of a phone that reports only the ring
 	handsOffAfter = time.Second      // nothing moves after pointer or keyboard left

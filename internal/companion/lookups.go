@@ -9,13 +9,13 @@ import (
 	"wiebelt/internal/contact"
 )
 
-// Times of a lookup (corrections.md 21).
+// Times of a lookup.
 const (
 	noticeAfter = 300 * time.Millisecond // "looking up" is mentioned
 	slowAfter   = 3 * time.Second        // "the hub does not answer"
 )
 
-// Lookups a way in may cause (corrections.md 13).
+// Lookups a way in may cause.
 const (
 	bucketSize   = 10
 	bucketRefill = time.Second / 3

@@ -141,7 +141,7 @@ func (e *exam) cards(ctx context.Context) []said {
 	return say(OK, "cards.ok")
 }
 
-// lock tells who can say that the screen is locked (corrections.md 32).
+// lock tells who can say that the screen is locked.
 func (e *exam) lock(ctx context.Context) []said {
 	if !e.sys.desktop() {
 		return say(Off, "desk.none")

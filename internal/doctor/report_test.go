@@ -44,7 +44,7 @@ var (
 	stateLike = regexp.MustCompile(`^(ok|warn|fail|off)$`)
 )
 
-// shaped holds JSON against the documented shape (corrections.md 23).
+// shaped holds JSON against the documented shape.
 func shaped(t *testing.T, b []byte) Report {
 	t.Helper()
 	var top map[string]json.RawMessage

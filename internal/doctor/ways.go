@@ -195,8 +195,7 @@ func taken(ctx context.Context, port int) bool {
 	return errors.Is(err, syscall.EADDRINUSE) || errors.Is(err, windows)
 }
 
-// announced reports whether listener.json is ours alone and names the port
-// (corrections.md 15).
+// announced reports whether listener.json is ours alone and names the port.
 func (e *exam) announced(port int) bool {
 	path := filepath.Join(e.Dirs.Run, "listener.json")
 	info, err := os.Lstat(path)

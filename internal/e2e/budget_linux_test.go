@@ -18,7 +18,7 @@ import (
 	"wiebelt/internal/simulate"
 )
 
-// BenchmarkBudgets measures what product.md promises ("Budgets"), in one run and
+// BenchmarkBudgets measures what the README promises, in one run and
 // beside what people could put together instead, by watching the screen from
 // outside the programs. It prints a table and writes bin/bench.json; a budget
 // that is not met fails it. Run it alone on a quiet machine (make bench).
@@ -297,7 +297,7 @@ func (s *stage) starts(t *table, n int) {
 const atRest = 90 * time.Second
 
 // memory measures growth from 200 calls to 10,000, one after the other like those
-// before (corrections.md 6), and what a flood of as many takes, right after and at
+// before, and what a flood of as many takes, right after and at
 // rest.
 func (s *stage) memory(t *table) {
 	s.b.Helper()

@@ -45,7 +45,7 @@ var (
 )
 
 // maxMicroSIP is the longest value that MicroSIP reads from its file, in
-// characters (softphones.md 3).
+// characters.
 const maxMicroSIP = 255
 
 // A place is what can be filled in: what stands there, and the path in it that

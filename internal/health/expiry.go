@@ -5,9 +5,8 @@ import "time"
 // Expiring is how far away the day is on which the hub's secret expires.
 type Expiring uint8
 
-// The stages. Only the last two are worth a warning, and only to
-// administrators: doctor, settings window and the system's log (product.md,
-// hub.secret_expires). Cards and tray never mention it.
+// The stages. Only the last two are worth a warning, and only to administrators:
+// doctor, settings window and the system's log. Cards and tray never mention it.
 const (
 	ExpiryUnknown Expiring = iota // nobody said when
 	ExpiryFar

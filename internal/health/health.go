@@ -1,7 +1,6 @@
 // Package health decides how things are and says it in one plain sentence: the
-// tray's icon, the first line of its menu, and the line in the calls window
-// (product.md, "Who uses it"; peers: "connected" icons that are deaf). It judges
-// facts that were seen – heartbeats, the last real call, the last real lookup –
+// tray's icon, the first line of its menu, and the line in the calls window.
+// It judges facts that were seen – heartbeats, the last real call, the last real lookup –
 // and never a socket that happens to be open. A way in without a heartbeat is
 // never called connected: the sentence gives the last proof instead.
 //

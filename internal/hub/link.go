@@ -15,7 +15,7 @@ var (
 
 const maxLink = 2048
 
-// Links checks deep links against the hub's address (corrections.md 27).
+// Links checks deep links against the hub's address.
 // Immutable; safe for concurrent use.
 type Links struct {
 	scheme, host, port, path string

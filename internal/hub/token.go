@@ -410,7 +410,7 @@ func notToken(r rune) bool { return r <= 0x20 || r >= 0x7f }
 
 // tokenLife is how long a token lasts, in whole seconds: what the answer says,
 // else what the token itself says by the difference of two of its own times (so
-// that a wrong clock does no harm), else five minutes (corrections.md 25).
+// that a wrong clock does no harm), else five minutes.
 func tokenLife(expiresIn json.RawMessage, token string) time.Duration {
 	if s := strings.Trim(string(expiresIn), `"`); s != "" && s != "null" {
 		var n float64

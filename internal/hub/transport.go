@@ -21,7 +21,7 @@ import (
 )
 
 // checkAddress reads an address of the hub: https, or http to a literal loopback
-// address (corrections.md 26).
+// address.
 func checkAddress(key, s string) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimRight(strings.TrimSpace(s), "/"))
 	if err != nil || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || u.Opaque != "" {

@@ -17,7 +17,7 @@ import (
 )
 
 // answerIn is how long a phone's program waits for the running Wiebelt before
-// the call goes into the inbox (corrections.md 20).
+// the call goes into the inbox.
 const answerIn = 10 * time.Millisecond
 
 // event is a call on its way to the resident: parsed fields, no arguments.

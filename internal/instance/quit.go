@@ -7,7 +7,7 @@ import (
 )
 
 // MarkQuit notes that the user has quit: until the next start by hand or the
-// next log-on, calls do not start Wiebelt (corrections.md 20).
+// next log-on, calls do not start Wiebelt.
 func MarkQuit(cfg Config) error {
 	return os.WriteFile(quitFile(cfg), []byte(logon()), 0o600)
 }

@@ -35,7 +35,7 @@ type place struct {
 }
 
 // place works out what Listen, the certificate and PublicHost come to. Listen
-// is a literal address: a hosts file can move "localhost" (corrections.md 26).
+// is a literal address: a hosts file can move "localhost".
 func (c Config) place() (place, error) {
 	a, err := netip.ParseAddrPort(c.Listen)
 	if err != nil || a.Addr().Zone() != "" {

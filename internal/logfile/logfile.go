@@ -1,6 +1,6 @@
 // Package logfile keeps the program's log on disk: JSON lines, at most three
-// files of 5 MB, none older than 14 days (product.md "Privacy": no numbers, no
-// names, no tokens, no bodies). Callers log types that say nothing of people;
+// files of 5 MB, none older than 14 days: no numbers, no
+// names, no tokens, no bodies. Callers log types that say nothing of people;
 // what slips through all the same is taken out of every line on its way to the
 // disk.
 //

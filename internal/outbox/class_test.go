@@ -19,8 +19,7 @@ import (
 	"wiebelt/internal/hub"
 )
 
-// registered are the 63 status codes that are registered, with the class of each
-// (security.md 5).
+// registered are the 63 status codes that are registered, with the class of each.
 var registered = map[class][]int{
 	// The hub's client waits on after the first three; what is asked here is only
 	// that none of them ever means more than it says.

@@ -78,7 +78,7 @@ type Item struct {
 	found    string // by Options.Check, packed
 }
 
-// class is a kind of ending of a request (security.md 5).
+// class is a kind of ending of a request.
 type class uint8
 
 const (

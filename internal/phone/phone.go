@@ -1,7 +1,7 @@
 // Package phone reads telephone numbers as softphones write them, decides what
 // kind of number it is, and writes it the way Dutch offices do. Everything in it
 // is immutable and safe for concurrent use; nothing in it fails or panics on
-// what comes from outside (product.md "Number rules").
+// what comes from outside.
 package phone
 
 import (

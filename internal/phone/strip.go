@@ -64,7 +64,7 @@ func (a address) withheld() bool {
 var schemes = []string{"sips:", "sip:", "tel:", "callto:"}
 
 // split takes away what stands around a number: name-addr, scheme, host and
-// parameters (softphones.md 17). It looks at MaxLength bytes and drops
+// parameters. It looks at MaxLength bytes and drops
 // characters that cannot be seen.
 func split(raw string) (a address) {
 	s := visible(raw)

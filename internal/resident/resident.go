@@ -288,7 +288,7 @@ func (r *Resident) woke(slept time.Duration) {
 	r.look() // what was to end meanwhile is over
 }
 
-// hostIn is how long a panel may take at log-on (corrections.md 34).
+// hostIn is how long a panel may take at log-on.
 const hostIn = time.Minute
 
 // offerWayIn is for desktops whose panel shows no icon. Who started us by hand

@@ -19,10 +19,10 @@ var (
 	ErrLines = errors.New("the secret is one line, and there are more")
 )
 
-// ReadSecret reads a secret from standard input or a file, as a whole
-// (corrections.md 25): UTF-8; a byte order mark and one line end, LF or CRLF,
-// are cut off; everything else on that line belongs to the secret, spaces too. It
-// returns ErrEmpty, ErrEncoding, ErrLines or ErrFull for what cannot be a secret.
+// ReadSecret reads a secret from standard input or a file, as a whole: UTF-8; a
+// byte order mark and one line end, LF or CRLF, are cut off; everything else on
+// that line belongs to the secret, spaces too. It returns ErrEmpty, ErrEncoding,
+// ErrLines or ErrFull for what cannot be a secret.
 func ReadSecret(r io.Reader) (string, error) {
 	const around = 3 + 2 // mark and line end
 	b, err := io.ReadAll(io.LimitReader(r, MaxLength+around+1))

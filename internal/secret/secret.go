@@ -1,7 +1,7 @@
 // Package secret keeps what must not stand in a settings file: client secrets,
 // passwords of softphone links, the key of the history's hashes and the
 // listener's tokens. A secret is bound to the address and the client that it was
-// entered for and never comes out for another (corrections.md 4). Secrets lie in
+// entered for and never comes out for another. Secrets lie in
 // the system's store or, if somebody chose so, in files that only the user can
 // read, or in one place for everybody on this computer that only administrators
 // can write; nothing here falls back from one to the other. Errors carry no

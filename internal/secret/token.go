@@ -12,7 +12,7 @@ import (
 	"wiebelt/internal/profile"
 )
 
-// Tokens open the listener (corrections.md 15 and 16). Each is 32 random bytes
+// Tokens open the listener. Each is 32 random bytes
 // in base64url without padding, 43 characters.
 type Tokens struct {
 	Socket string // for the WebSocket, and as a bearer token

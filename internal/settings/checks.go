@@ -10,9 +10,9 @@ import (
 	"wiebelt/internal/plain"
 )
 
-// CheckHubURL says whether s may be an address of the hub: https, or http with
-// a literal loopback address, since a name such as localhost can be moved
-// (corrections.md 26). It returns the address without a slash at its end.
+// CheckHubURL says whether s may be an address of the hub: https, or http with a
+// literal loopback address, since a name such as localhost can be moved. It
+// returns the address without a slash at its end.
 func CheckHubURL(s string) (string, bool) { return hubURL(strings.TrimSpace(s)) }
 
 // LoopbackHub reports whether an address of the hub is one of this computer.

@@ -69,7 +69,7 @@ func policyFile(path string) layer {
 }
 
 // managedLayer turns what the management of a machine holds into a layer. Groups
-// hold names, [[line]] and [[softphone]] hold "1", "2", … (corrections.md 22);
+// hold names, [[line]] and [[softphone]] hold "1", "2", …;
 // values are texts, whole numbers or lists of texts, and become what their key
 // asks for.
 func managedLayer(found map[string]any) layer {

@@ -1,9 +1,9 @@
-// Package settings reads, checks and writes what can be set (product.md
-// "Settings"). One table (table.go) holds every key with its type, default and
-// bounds; reading, writing, checking and listing all follow it. What is wrong in
-// a file is reported by key and line, and the default holds: a settings file is
-// never a reason to stop, and never lost. Values are read once into a Settings,
-// which nobody changes afterwards; it starts no goroutines.
+// Package settings reads, checks and writes what can be set. One table (table.go)
+// holds every key with its type, default and bounds; reading, writing, checking
+// and listing all follow it. What is wrong in a file is reported by key and line,
+// and the default holds: a settings file is never a reason to stop, and never
+// lost. Values are read once into a Settings, which nobody changes afterwards; it
+// starts no goroutines.
 //
 // The secret is never among the settings.
 package settings

@@ -13,7 +13,7 @@ import (
 	"wiebelt/internal/call"
 )
 
-// ari is an Asterisk with its REST interface (softphones.md 11): HTTP with a name
+// ari is an Asterisk with its REST interface: HTTP with a name
 // and password, and the events of all channels, our phones' and others', on a
 // WebSocket. A withheld number stands in the channel all the same; only its
 // presentation says so.

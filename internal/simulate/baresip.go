@@ -13,9 +13,9 @@ import (
 	"wiebelt/internal/call"
 )
 
-// baresip is the module ctrl_tcp of the softphone of that name, version 1.0.0
-// (softphones.md 4): an event for everything that happens, in netstrings, to one
-// client, whom a new one replaces without a word.
+// baresip is the module ctrl_tcp of the softphone of that name, version 1.0.0: an
+// event for everything that happens, in netstrings, to one client, whom a new one
+// replaces without a word.
 type baresip struct {
 	*shared
 	listener net.Listener

@@ -19,7 +19,7 @@ import (
 	"wiebelt/internal/call"
 )
 
-// bria is the Desktop API of the softphone Bria (softphones.md 2): it says that
+// bria is the Desktop API of the softphone Bria: it says that
 // something has happened to a call, and lists the calls to who asks then. Its
 // certificate is one of its own, made out to its maker's name for this computer.
 type bria struct {

@@ -14,8 +14,7 @@ import (
 )
 
 // childPhone runs our own program for each event, as softphones do that can run a
-// program: with arguments ("command"), a link ("url"), or Twinkle's environment
-// (softphones.md 6).
+// program: with arguments ("command"), a link ("url"), or Twinkle's environment.
 type childPhone struct {
 	over string
 	o    Options

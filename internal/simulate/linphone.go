@@ -16,7 +16,7 @@ import (
 	"wiebelt/internal/text"
 )
 
-// linphone is the socket of linphone-daemon (softphones.md 5): it keeps events
+// linphone is the socket of linphone-daemon: it keeps events
 // until they are asked for, one by one, and serves one client, closing others
 // before they have said a word.
 type linphone struct {

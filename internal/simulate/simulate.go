@@ -1,6 +1,6 @@
 // Package simulate is a softphone for every protocol that we accept, for the
 // demonstration, for trying out and for tests. It is written against the
-// protocols (product.md, "How a call reaches us"; softphones.md), not against the
+// protocols, not against the
 // code that speaks them.
 //
 // A Scenario is a story of calls, read from text or built in; Play plays it on a

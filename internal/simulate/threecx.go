@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// threecx is the Call Control API of a 3CX of version 20 (softphones.md 8): a
+// threecx is the Call Control API of a 3CX of version 20: a
 // token for client and key, events on a WebSocket that name what has changed and
 // say nothing of it, and what it is now for who asks.
 type threecx struct {

@@ -11,11 +11,10 @@ import (
 	"wiebelt/internal/call"
 )
 
-// wazo is an exchange with the Wazo Platform, for one of its users (softphones.md
-// 13): a token for name and password, the user's calls, and the events about them
-// on a WebSocket with version 2 of its protocol. An event comes before the caller
-// is known, one comes late, and a withheld number is filled in with the number
-// that was called.
+// wazo is an exchange with the Wazo Platform, for one of its users: a token for
+// name and password, the user's calls, and the events about them on a WebSocket
+// with version 2 of its protocol. An event comes before the caller is known, one
+// comes late, and a withheld number is filled in with the number that was called.
 type wazo struct {
 	*web
 	x       extension

@@ -1,6 +1,6 @@
 // Package eventlog writes records for administrators into the log that the
 // system keeps: the journal on Linux, the application log on Windows. The user
-// can write there and change nothing afterwards (corrections.md 29). No record
+// can write there and change nothing afterwards. No record
 // carries a number, a name, an address or a secret.
 //
 // The records, with the event id of Windows and the MESSAGE_ID of the journal:

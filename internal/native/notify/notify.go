@@ -1,7 +1,6 @@
 // Package notify shows notifications of the desktop, for where a card cannot be
-// shown: a Wayland session without an X server (corrections.md 31). They may
-// stay in lists and on locked screens, so they carry neither number nor name
-// (security.md T20).
+// shown: a Wayland session without an X server. They may
+// stay in lists and on locked screens, so they carry neither number nor name.
 package notify
 
 import (

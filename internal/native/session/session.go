@@ -1,6 +1,6 @@
 // Package session tells what the desktop says about the user's session: whether
 // the screen is locked, whether the user wants quiet, whether something is being
-// presented. It asks only what is documented (corrections.md 32).
+// presented. It asks only what is documented.
 package session
 
 import (

@@ -6,7 +6,7 @@ import (
 )
 
 // WaitHost waits until a tray host is there, at most for d. At log-on the panel
-// comes seconds after the programs that start with it (corrections.md 34).
+// comes seconds after the programs that start with it.
 func WaitHost(ctx context.Context, d time.Duration) bool {
 	ctx, cancel := context.WithTimeout(ctx, d)
 	defer cancel()

@@ -52,7 +52,7 @@ var class = win32.Class("WiebeltCard", windowProc)
 // an error that wraps ErrNoDisplay if windows cannot be made there.
 func Open() (Desktop, error) {
 	// The programs' manifest says so too; without either, Windows would stretch
-	// the picture and lie about coordinates (corrections.md 6).
+	// the picture and lie about coordinates.
 	if setDPIAwareness.Find() == nil {
 		setDPIAwareness.Call(perMonitorV2)
 	}

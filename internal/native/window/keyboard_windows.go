@@ -207,7 +207,7 @@ func (d *desktop) HighContrast() bool {
 // pictures of the screen; before that they show it black. Pictures that
 // OnScreen takes are no exception: they show what lies behind. In a remote
 // session it is off, since nobody has seen yet that the user himself still sees
-// such a window there (corrections.md 32): ErrUnsupported. The wish is kept and
+// such a window there: ErrUnsupported. The wish is kept and
 // looked at again whenever the window comes up.
 func (w *winWindow) HideFromCapture(hide bool) error {
 	return w.do(func() error {

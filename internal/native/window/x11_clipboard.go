@@ -56,8 +56,7 @@ func (d *x11) Copy(text string) error {
 	// change of our own property tells the time for those who ask.
 	xproto.SetSelectionOwner(d.conn, cb.window, d.atoms.clipboard, xproto.TimeCurrentTime)
 	xproto.ChangeProperty(d.conn, xproto.PropModeReplace, cb.window, d.atoms.ticket, xproto.AtomInteger, 32, 0, nil)
-	// Some desktops take a clipboard only from a program in front: look
-	// (corrections.md 31).
+	// Some desktops take a clipboard only from a program in front: look.
 	o, err := xproto.GetSelectionOwner(d.conn, d.atoms.clipboard).Reply()
 	if err != nil {
 		return d.lost(err)

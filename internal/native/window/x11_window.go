@@ -120,7 +120,7 @@ func (w *x11Window) Show(r image.Rectangle, pic *Picture) error {
 	case !w.up:
 		// Raised before it is mapped and never again while it is up: xfwm4
 		// would leave it below what was opened meanwhile, and re-raising on
-		// being covered would fight a screen locker (corrections.md 18).
+		// being covered would fight a screen locker.
 		xproto.ConfigureWindow(c, w.id, mask|xproto.ConfigWindowStackMode, append(place, xproto.StackModeAbove))
 		xproto.MapWindow(c, w.id)
 	case r != w.rect:

@@ -35,7 +35,7 @@ type notifier interface {
 }
 
 // Notices are without number and name, since they may stay in lists and on locked
-// screens (corrections.md 31). One goroutine, Run, owns them.
+// screens. One goroutine, Run, owns them.
 type Notices struct {
 	p       Params
 	find    func(ctx context.Context, pressed func(tag, action string)) (notifier, error)

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Times of looking at our own program (corrections.md 34).
+// Times of looking at our own program.
 const (
 	lookAtProgram = time.Hour
 	busyAgain     = 2 * time.Second // while a call is on: the one that was handed over last may be over already

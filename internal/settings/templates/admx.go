@@ -12,7 +12,7 @@ import (
 )
 
 // policyKey is where Windows keeps the policy, below HKEY_LOCAL_MACHINE: a subkey
-// a group, and line\1, softphone\1 and so on for the lists (corrections.md 22).
+// a group, and line\1, softphone\1 and so on for the lists.
 const policyKey = `Software\Policies\Wiebelt`
 
 const namespace = "http://schemas.microsoft.com/GroupPolicy/2006/07/PolicyDefinitions"

@@ -1,6 +1,6 @@
-// Package baresip speaks with the softphone baresip: it is a client of its
-// module ctrl_tcp, which sends an event for everything that happens to a call
-// (softphones.md 4). We only listen and never send a command.
+// Package baresip speaks with the softphone baresip: it is a client of its module
+// ctrl_tcp, which sends an event for everything that happens to a call. We only
+// listen and never send a command.
 //
 // baresip serves one client at a time and drops the old one for a new one
 // without a word. When it ends, it closes the connection just the same; then

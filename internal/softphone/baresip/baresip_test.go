@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// Recorded from baresip 1.0.0 (softphones.md 4), byte for byte.
+// Recorded from baresip 1.0.0, byte for byte.
 const (
 	frIncoming    = `251:{"event":true,"type":"CALL_INCOMING","class":"call","accountaor":"sip:101@127.0.0.1","direction":"incoming","peeruri":"sip:+31612345678@127.0.0.1:5070","peerdisplayname":"J. de Vries","id":"1-13735@127.0.0.1","param":"sip:+31612345678@127.0.0.1:5070"},`
 	frClosed      = `242:{"event":true,"type":"CALL_CLOSED","class":"call","accountaor":"sip:101@127.0.0.1","direction":"incoming","peeruri":"sip:+31612345678@127.0.0.1:5070","peerdisplayname":"J. de Vries","id":"1-13735@127.0.0.1","param":"Connection reset by peer"},`

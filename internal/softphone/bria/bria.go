@@ -1,5 +1,5 @@
 // Package bria speaks with the softphone Bria: it is a client of Bria's Desktop
-// API (softphones.md 2), a WebSocket on this computer on which Bria says that
+// API, a WebSocket on this computer on which Bria says that
 // something has happened and we ask for the list of calls. What has changed in
 // that list is what has happened. We ask for nothing else: some of Bria's other
 // answers change what its user sees.

@@ -1,6 +1,6 @@
 // Package detect finds the softphones of this computer that Wiebelt can be
 // connected to without anybody knowing a port: by the programs that this user
-// runs and by the settings files that these phones keep (softphones.md 2–6). It
+// runs and by the settings files that these phones keep. It
 // only looks. It opens no connection to a phone that lets one program in at a
 // time, since that would throw another one out.
 //

@@ -1,8 +1,8 @@
 // Package linphone speaks with linphone-daemon, the Linphone softphone without
-// windows: it is a client of the unix socket that --pipe makes (softphones.md 5;
-// daemon.cc and commands/ of liblinphone 5.1). The daemon keeps what happens in a
-// queue and gives it out when it is asked, one event for each pop-event. Besides
-// that we ask how a call is doing, and never for anything that changes one.
+// windows: it is a client of the unix socket that --pipe makes (daemon.cc and
+// commands/ of liblinphone 5.1). The daemon keeps what happens in a queue and
+// gives it out when it is asked, one event for each pop-event. Besides that we ask
+// how a call is doing, and never for anything that changes one.
 //
 // The daemon serves one client at a time: a second one is accepted and closed
 // before it has heard a word.

@@ -14,7 +14,7 @@ import (
 const AnnouncementName = "listener.json"
 
 // Announcement is the content of listener.json, from which a plug-in of a
-// softphone learns where to report (corrections.md 15).
+// softphone learns where to report.
 type Announcement struct {
 	Version int    `json:"version"`
 	Port    int    `json:"port"`

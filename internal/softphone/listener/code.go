@@ -8,7 +8,7 @@ import (
 )
 
 // code says why something was refused. The same words go over WebSocket and
-// HTTP (corrections.md 16).
+// HTTP.
 type code string
 
 const (

@@ -16,8 +16,8 @@ const (
 	pathCall   = "/v1/call"
 )
 
-// guard judges where a request comes from, before anything of it is used
-// (security.md T1, T2; corrections.md 16). It is never changed.
+// guard judges where a request comes from, before anything of it is used. It is
+// never changed.
 type guard struct {
 	hosts   map[string]bool
 	origins map[string]bool

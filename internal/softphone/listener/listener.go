@@ -1,6 +1,5 @@
 // Package listener is the way in for softphones that report calls themselves:
-// a WebSocket at /v1/events and plain HTTP at /v1/call, on loopback only
-// (product.md, "How a call reaches us", 1; corrections.md 2, 13, 15, 16).
+// a WebSocket at /v1/events and plain HTTP at /v1/call, on loopback only.
 //
 // It is one-way. What goes back is an acknowledgement or one of a dozen fixed
 // error codes, never anything about a caller, so that a forged report can cost
@@ -33,7 +32,7 @@ import (
 // DefaultPort is the port recipes speak of when nobody chose another.
 const DefaultPort = 27471
 
-// Limits that other programs may rely on (corrections.md 13).
+// Limits that other programs may rely on.
 const (
 	MaxMessage     = 16 << 10 // bytes of a WebSocket message or a posted form
 	MaxConnections = 16       // WebSockets at one time
@@ -60,7 +59,8 @@ type Config struct {
 	Port int
 	// Tries is how many ports from Port upwards may be tried, at least 1. More
 	// than one is for users whose recipes hold no port as text yet; when all of
-	// those are taken, as on a server with many users, it is any free one (Listener.Lasting).
+	// those are taken, as on a server with many users, it is any free one
+	// (Listener.Lasting).
 	Tries int
 	// SocketToken opens the WebSocket, and /v1/call as a bearer token.
 	// PathToken is the last element of /v1/call/<token> and can do nothing but

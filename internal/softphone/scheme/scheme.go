@@ -1,10 +1,9 @@
 // Package scheme reads the links that the URL scheme registration hands us:
-// wiebelt:call?number=%2B31612345678 (product.md, "How a call reaches us", 2).
+// wiebelt:call?number=%2B31612345678.
 //
 // Any web page can launch such a link, so it may say as little as possible: a
 // number, and that it rings or was answered. It cannot end a call, name one, or
-// carry a person, an address or a setting (corrections.md 2; security.md T9,
-// T10). The package has no state and no goroutines.
+// carry a person, an address or a setting. The package has no state and no goroutines.
 package scheme
 
 import (

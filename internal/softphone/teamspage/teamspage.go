@@ -1,6 +1,6 @@
 // Package teamspage writes the web page that Microsoft Teams opens for an
 // incoming call and that hands the number over to Wiebelt's URL scheme
-// (softphones.md 9: Teams opens https addresses only). An administrator puts it
+// (Teams opens https addresses only). An administrator puts it
 // on any web server; the number stands behind "#", where no server sees it.
 //
 // Teams opens it when the call is taken, so the page reports "answered". The

@@ -1,6 +1,6 @@
 // Package threecx listens to a telephone exchange with 3CX of version 20, through
 // its Call Control API: the events over a WebSocket say only that something has
-// changed, and what it is now is asked for (softphones.md 8). Nothing is ever done
+// changed, and what it is now is asked for. Nothing is ever done
 // to a call. It needs an Enterprise licence and an API client that is bound to the
 // extension; that client's secret opens whatever the client may see, so it should
 // have a client of its own, with this extension alone and call control only.

@@ -1,5 +1,5 @@
 // Package twinkle reads what the softphone Twinkle tells a program that it runs:
-// environment variables (softphones.md 6). Twinkle waits for that program before
+// environment variables. Twinkle waits for that program before
 // it rings, so nothing here takes time. The package has no state and no
 // goroutines.
 package twinkle

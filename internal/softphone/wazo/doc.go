@@ -1,6 +1,6 @@
 // Package wazo listens to a telephone exchange with the Wazo Platform, as one of
 // its users: the events of wazo-websocketd about calls, and the list of
-// wazo-calld of the calls that are on (softphones.md 13). The user's own name and
+// wazo-calld of the calls that are on. The user's own name and
 // password are used; nothing is ever done to a call.
 //
 // What the exchange tells and how it is read:

@@ -3,7 +3,7 @@
 // joining of what rings on several devices of one extension into one call.
 //
 // The way to a server: TLS 1.2 or newer with the system's roots, plain http only
-// to a literal loopback address (corrections.md 26), no redirect ever followed,
+// to a literal loopback address, no redirect ever followed,
 // every answer and message bounded, and errors that hold the address and what
 // went wrong in our own words: what the other side says could be anything, a
 // caller's number or our own secret included.

@@ -10,7 +10,7 @@ import (
 
 // builtin are Fyne's own strings, which our windows can show: its key, and ours.
 // Fyne has no Dutch and cannot be told which language to use, only what the
-// strings of the system's language are (corrections.md 35).
+// strings of the system's language are.
 var builtin = map[string]text.Key{
 	"Advanced": text.DeskFyneAdvanced, "Cancel": text.DeskFyneCancel, "Confirm": text.DeskFyneConfirm,
 	"Copy": text.DeskFyneCopy, "Create Folder": text.DeskFyneCreateFolder, "Cut": text.DeskFyneCut,
