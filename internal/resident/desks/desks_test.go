@@ -100,6 +100,17 @@ func (o *office) next(c *instance.Conn, into any) string {
 	return kind
 }
 
+// painted says that what was asked for is shown, and waits until that is known.
+func (o *office) painted(c *instance.Conn) {
+	o.t.Helper()
+	for _, kind := range []string{deskapi.KindPainted, "calls.ask"} {
+		if err := c.Send(kind, nil); err != nil {
+			o.t.Fatal(err)
+		}
+	}
+	o.next(c, nil)
+}
+
 // TestServe: the program is welcomed, told, answered without one request holding
 // up another, and sent away at the end.
 func TestServe(t *testing.T) {
@@ -224,13 +235,7 @@ func TestShowAsTheyClose(t *testing.T) {
 	o.next(c, nil)
 	o.Show(deskapi.WindowDemo)
 	o.next(c, nil)
-	if err := c.Send(deskapi.KindPainted, nil); err != nil { // it is shown
-		t.Fatal(err)
-	}
-	if err := c.Send("calls.ask", nil); err != nil {
-		t.Fatal(err)
-	}
-	o.next(c, nil)
+	o.painted(c)
 	o.Show(deskapi.WindowHelp)
 	_ = c.Close()
 	<-o.ended
@@ -255,7 +260,8 @@ func TestTwoProcessesAtOnce(t *testing.T) {
 	if kind := o.next(c, &show); kind != deskapi.KindShow || show.Window != deskapi.WindowStart {
 		t.Errorf("%s %+v", kind, show)
 	}
-	<-o.ended // the other one, which shows nothing
+	<-o.ended    // the other one, which shows nothing
+	o.painted(c) // or it would be shown anew, after the test
 }
 
 // TestProgramThatHangs: one that never asks what to show is ended, so that the
