@@ -254,9 +254,10 @@ func (o *office) many(part image.Rectangle, r, g, b uint8) int {
 // placeOf is where the content of a window lies on the screen.
 func (o *office) placeOf(id string) image.Rectangle {
 	v := map[string]int{}
-	for l := range strings.Lines(o.Run("xdotool", "getwindowgeometry", "--shell", id)) {
-		k, n, _ := strings.Cut(strings.TrimSpace(l), "=")
-		v[k], _ = strconv.Atoi(n) // the last line is the screen's number
+	for l := range strings.Lines(o.Run("xwininfo", "-id", id)) {
+		k, n, _ := strings.Cut(strings.TrimSpace(l), ":")
+		v[k], _ = strconv.Atoi(strings.TrimSpace(n)) // what is no number is not asked for
 	}
-	return image.Rect(v["X"], v["Y"], v["X"]+v["WIDTH"], v["Y"]+v["HEIGHT"])
+	at := image.Pt(v["Absolute upper-left X"], v["Absolute upper-left Y"])
+	return image.Rectangle{at, at.Add(image.Pt(v["Width"], v["Height"]))}
 }

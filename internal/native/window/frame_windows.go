@@ -394,7 +394,7 @@ func (f *winFrame) keys(what uint32, wParam uintptr) bool {
 func (f *winFrame) char(unit uint16) {
 	r := rune(unit)
 	if utf16.IsSurrogate(r) {
-		if f.half == 0 {
+		if r < 0xDC00 { // a first half, whatever came before
 			f.half = r
 			return
 		}

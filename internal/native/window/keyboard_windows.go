@@ -164,7 +164,7 @@ func (w *winWindow) char(unit uint16, alt bool) {
 	}
 	r := rune(unit)
 	if utf16.IsSurrogate(r) {
-		if w.half == 0 {
+		if r < 0xDC00 { // a first half, whatever came before
 			w.half = r
 			return
 		}
