@@ -7,7 +7,6 @@ import (
 	"image/color"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -151,25 +150,12 @@ func (c invitation) cancel(b testing.TB) {
 	}
 }
 
-// others measures the empty Fyne program and a browser's window.
-func others(b *testing.B, t *table, resident int) {
+// browser measures a browser's window.
+func browser(b *testing.B, t *table) {
 	b.Helper()
 	dir := b.TempDir()
-	empty := filepath.Join(dir, "emptyfyne")
-	if out, err := exec.Command("go", "build", "-tags", "migrated_fynedo", "-ldflags", "-s -w", "-o", empty, "./testdata/emptyfyne").CombinedOutput(); err != nil {
-		b.Fatalf("%v: %s", err, out)
-	}
 	s := xtest.Start(b, "openbox", xtest.Options{Width: width, Height: height})
 	s.Bus()
-	app := s.Spawn(empty)
-	s.FindWindow("^empty$")
-	before := ticks(b, app.Process.Pid)
-	time.Sleep(60 * time.Second) // this is what is measured
-	t.figure("empty Fyne tray app, share of a core over 60 s", 100*float64(ticks(b, app.Process.Pid)-before)/6000, 0, "%")
-	rss := memory(b, app.Process.Pid)
-	t.figure("empty Fyne tray app with one window, resident memory", float64(rss)/1024, 0, "MB")
-	t.figure("resident after 200 calls (200 %) against it", float64(resident)/float64(rss), 0.45, "×")
-
 	page := filepath.Join(dir, "page.html")
 	if err := os.WriteFile(page, []byte("<!doctype html><title>page</title><style>html{background:#1b7f4b}</style>"), 0o600); err != nil {
 		b.Fatal(err)

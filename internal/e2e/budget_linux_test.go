@@ -36,7 +36,7 @@ func BenchmarkBudgets(b *testing.B) {
 		twice := openStage(b, 2)
 		twice.calls(t, 200)
 		twice.memory(t)
-		others(b, t, twice.settled)
+		browser(b, t)
 		t.print(b, "bench.json")
 	}
 }
