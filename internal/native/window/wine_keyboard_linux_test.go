@@ -111,3 +111,33 @@ func TestWindowsKeyboard(t *testing.T) {
 	other.ask("quit")
 	prog.ask("hotkey Ctrl+Alt+W")
 }
+
+// TestWindowsLayouts types the keys of a keyboard by their places into a window of
+// ours and into a field of the system: both have the same text in the end. Each key is
+// waited for: wine takes AltGr from the last key that X told of, which may be a later
+// one than the key that it translates.
+func TestWindowsLayouts(t *testing.T) {
+	p := winetest.New(t)
+	s := p.Screen
+	exe := winetest.Build(t, "./testdata/wincard")
+	for _, layout := range [][]string{{"us"}, {"nl"}, {"de"}, {"us", "-variant", "intl"}} {
+		s.Run("setxkbmap", layout...) // which a running program would not learn of in wine
+		prog := talk(t, p.Start(exe))
+		keys := 0
+		into := func(field, class string) string {
+			prog.ask("%s", field)
+			s.Run("xdotool", "windowactivate", "--sync", s.FindWindow("^"+field+"$"))
+			prog.front(s, class)
+			const enter = 36
+			keys += s.PressRows(layout[0] != "us" || len(layout) > 1, func() { prog.Wait("up") })
+			s.Press(enter)
+			return prog.Wait("typed ")
+		}
+		want := into("system", "Static")
+		if got := into("ours", "WiebeltWindow"); got != want {
+			t.Errorf("%v:\n%s, the system\n%s", layout, got, want)
+		}
+		t.Logf("%v: %d keys, %s", layout, keys, want)
+		prog.ask("quit")
+	}
+}

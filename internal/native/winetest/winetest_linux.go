@@ -277,6 +277,13 @@ func (p *Prefix) Start(exe string, args ...string) *Process {
 	if err != nil {
 		p.t.Fatalf("winetest: %v", err)
 	}
+	// A file, since what wine leaves running may hold the other end of a pipe.
+	said, err := os.CreateTemp(p.t.TempDir(), "said")
+	if err != nil {
+		p.t.Fatalf("winetest: %v", err)
+	}
+	defer said.Close()
+	cmd.Stderr = said
 	if err := cmd.Start(); err != nil {
 		p.t.Fatalf("winetest: %s: %v", exe, err)
 	}
@@ -297,6 +304,9 @@ func (p *Prefix) Start(exe string, args ...string) *Process {
 		out.Close() // a child of its own may hold the other end
 		<-read
 		cmd.Wait()
+		if text, err := os.ReadFile(said.Name()); err == nil && p.t.Failed() {
+			p.t.Logf("winetest: %s: %v: %s", filepath.Base(exe), cmd.ProcessState, text)
+		}
 	})
 	return proc
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"github.com/jezek/xgb/xproto"
@@ -42,31 +43,74 @@ func (s *Server) Key(names ...string) {
 // is switched on.
 func (s *Server) Press(codes ...byte) {
 	s.t.Helper()
-	s.press(xproto.KeyPress, xproto.KeyRelease, codes)
+	s.press(func() {}, codes...)
+}
+
+// press calls up when the last key, and it alone, was let go again.
+func (s *Server) press(up func(), codes ...byte) {
+	s.t.Helper()
+	for _, c := range codes {
+		s.fake(xproto.KeyPress, c)
+	}
+	for i, c := range slices.Backward(codes) {
+		s.fake(xproto.KeyRelease, c)
+		if i == len(codes)-1 {
+			up()
+		}
+	}
 }
 
 // Turn presses and releases a button where the pointer is: 4 and 5 are the wheel.
 func (s *Server) Turn(button byte) {
 	s.t.Helper()
-	s.press(xproto.ButtonPress, xproto.ButtonRelease, []byte{button})
+	s.fake(xproto.ButtonPress, button)
+	s.fake(xproto.ButtonRelease, button)
 }
 
-func (s *Server) press(down, up byte, codes []byte) {
+// fake has the server believe in an event of a key or button.
+func (s *Server) fake(kind, code byte) {
 	s.t.Helper()
 	if err := fake.Init(s.conn); err != nil {
 		s.t.Fatalf("xtest: %v", err)
 	}
-	send := func(kind, code byte) {
-		if err := fake.FakeInputChecked(s.conn, kind, code, 0, s.root, 0, 0, 0).Check(); err != nil {
-			s.t.Fatalf("xtest: %v", err)
+	if err := fake.FakeInputChecked(s.conn, kind, code, 0, s.root, 0, 0, 0).Check(); err != nil {
+		s.t.Fatalf("xtest: %v", err)
+	}
+}
+
+// PressRows presses all keys that write by their places: the four rows plain, with
+// Shift and, where the layout has one, with AltGr, a space after each for those that
+// are dead; then some that are dead on many layouts before letters. It calls up
+// whenever a key was let go and before Shift or AltGr is, and returns how many were
+// pressed.
+func (s *Server) PressRows(hasAltGr bool, up func()) (n int) {
+	s.t.Helper()
+	const shift, altgr, space = 50, 108, 65
+	press := func(codes ...byte) {
+		s.press(up, codes...)
+		n++
+	}
+	held := [][]byte{{}, {shift}}
+	if hasAltGr {
+		held = append(held, []byte{altgr}, []byte{shift, altgr})
+	}
+	for _, first := range []byte{10, 24, 38, 52} {
+		for code := first; code < first+10; code++ {
+			for _, h := range held {
+				press(append(slices.Clone(h), code)...)
+				press(space)
+			}
 		}
 	}
-	for _, c := range codes {
-		send(down, c)
+	for _, letter := range []byte{38, 26, 31, 32, 30, 57, 54, 39} { // a e i o u n c s
+		for _, accent := range []byte{48, 49, 21} { // ' ` =
+			press(accent)
+			press(letter)
+			press(shift, accent)
+			press(shift, letter)
+		}
 	}
-	for i := range codes {
-		send(up, codes[len(codes)-1-i])
-	}
+	return n
 }
 
 // FocusedWindow is the id of the window that has the keyboard; 0 and 1 stand

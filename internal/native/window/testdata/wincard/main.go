@@ -159,6 +159,10 @@ func main() {
 			user32.NewProc("SendMessageTimeoutW").Call(all, settingChange, 0, 0, abortIfHung, 5000, 0)
 		case "monitors":
 			more = fmt.Sprintf("%d %d %+v %v %v", len(d.Monitors()), d.Active(), d.Monitors()[0], d.Dark(), d.HighContrast())
+		case "ours":
+			err = ours(d)
+		case "system":
+			err = system()
 		case "quit":
 			d.Close()
 			<-d.Done()

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"fmt"
+	"image"
+	"runtime"
+	"unicode/utf16"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+
+	"wiebelt/internal/native/win32"
+	"wiebelt/internal/native/window"
+)
+
+// typed is a frame of ours that keeps what is typed into it and tells it at Enter.
+// It says "up" whenever a key goes up that writes.
+type typed struct{ text string }
+
+func (f *typed) FrameKey(e window.KeyEvent) {
+	f.text += e.Text
+	switch {
+	case e.Key == window.KeyEnter && e.Down:
+		fmt.Printf("typed %q\n", f.text)
+	case !e.Down && (e.Letter != 0 || e.Key == window.KeySpace):
+		fmt.Println("up")
+	}
+}
+
+func (*typed) FramePointer(image.Point, window.Modifiers)                     {}
+func (*typed) FrameLeft()                                                     {}
+func (*typed) FrameButton(image.Point, window.Button, bool, window.Modifiers) {}
+func (*typed) FrameScrolled(image.Point, float32, float32)                    {}
+func (*typed) FrameResized(image.Point)                                       {}
+func (*typed) FrameFocus(bool)                                                {}
+func (*typed) FrameClosing()                                                  {}
+func (*typed) FrameDropped(image.Point, []string)                             {}
+func (*typed) FrameDisplayChanged()                                           {}
+
+// ours opens one of our frames.
+func ours(d window.Display) error {
+	f, err := d.(window.Desktop).NewFrame(&typed{}, window.FrameOptions{Title: "ours", Size: image.Pt(600, 60)})
+	if err != nil {
+		return err
+	}
+	return f.Show()
+}
+
+// system opens a window with a field of the system, which does the same.
+func system() error {
+	failed := make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		static, _ := windows.UTF16PtrFromString("Static")
+		const overlapped, visible = 0x00CF0000, 0x10000000
+		top, err := win32.Create(static, "system", overlapped|visible, 0)
+		if err != nil {
+			failed <- err
+			return
+		}
+		edit, _ := windows.UTF16PtrFromString("Edit")
+		// wine's field crashes where it draws "˝", so that it draws dots.
+		const child, scrollsAlong, dots = 0x40000000, 0x80, 0x20
+		field, _, err := user32.NewProc("CreateWindowExW").Call(0, uintptr(unsafe.Pointer(edit)), 0,
+			child|visible|scrollsAlong|dots, 0, 0, 580, 40, top, 0, 0, 0)
+		if field == 0 {
+			failed <- err
+			return
+		}
+		user32.NewProc("SetWindowPos").Call(top, 0, 0, 300, 600, 100, 0)
+		close(failed)
+		const keyDown, keyUp, sysKeyUp, lastKey = 0x100, 0x101, 0x105, 0x109
+		const enter = 0x0D
+		for m := make([]uint64, 8); ; {
+			at := uintptr(unsafe.Pointer(&m[0]))
+			user32.NewProc("GetMessageW").Call(at, 0, 0, 0)
+			if m[0] == uint64(top) && uint32(m[1]) >= keyDown && uint32(m[1]) <= lastKey {
+				user32.NewProc("SetFocus").Call(field)
+				m[0] = uint64(field)
+			}
+			what, key := uint32(m[1]), m[2]
+			const toCharacter = 2
+			if c, _, _ := user32.NewProc("MapVirtualKeyW").Call(uintptr(key), toCharacter); c&0xFFFF >= ' ' && (what == keyUp || what == sysKeyUp) {
+				fmt.Println("up")
+			}
+			if what == keyDown && key == enter {
+				text := make([]uint16, 30_000)
+				n, _, _ := user32.NewProc("GetWindowTextW").Call(field, uintptr(unsafe.Pointer(&text[0])), uintptr(len(text)))
+				fmt.Printf("typed %q\n", string(utf16.Decode(text[:n])))
+			}
+			user32.NewProc("TranslateMessage").Call(at)
+			user32.NewProc("DispatchMessageW").Call(at)
+		}
+	}()
+	return <-failed
+}
