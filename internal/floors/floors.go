@@ -11,8 +11,8 @@
 //	5 native   internal/native/*
 //	4 engine   internal/companion
 //	3 adapters internal/softphone/*, internal/hub, internal/history, …
-//	2 words    internal/text, assets; internal/sqlitefile and internal/trust, the ground
-//	           of what is kept
+//	2 words    internal/text, assets; internal/message; internal/sqlitefile and
+//	           internal/trust, the ground of what is kept
 //	1 domain   internal/call, internal/phone, internal/contact, internal/plain
 //
 // Of the windows, each is a room of its own: it imports what they share (kit,
@@ -101,13 +101,13 @@ var rooms = []struct {
 	{"internal/sqlitefile", Words},
 	{"internal/trust", Words},
 	{"internal/text", Words},
+	{"internal/message", Words},
 	{"internal/guide", Words},
 	{"assets", Words},
 	{"internal/call", Domain},
 	{"internal/plain", Domain},
 	{"internal/phone", Domain},
 	{"internal/contact", Domain},
-	{"internal/message", Domain},
 	{"internal/localhub", Aside},
 	{"internal/simulate/storytest", TestsOnly},
 	{"internal/simulate", Aside},

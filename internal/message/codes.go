@@ -1,5 +1,10 @@
 package message
 
+import (
+	"maps"
+	"slices"
+)
+
 // Code names what was found. Each has a text in assets/text/message.json.
 type Code string
 
@@ -92,9 +97,9 @@ const (
 
 // severities says how bad each code is. Refused is what no reader can be
 // trusted with: no readable ZIP, a safety limit, a name or a record that two
-// readers take differently. Where hub-api.md is silent a message may pass: a
-// warning where it departs from the example's shape hints, a note where the
-// document leaves the choice open.
+// readers take differently. What is not documented may pass: with a warning where
+// it departs from the shape of the standard's example, with a note where the
+// choice is open.
 var severities = map[Code]Severity{
 	EmptyFile: Refused, NotZIP: Refused, CutOff: Refused, TrailingData: Refused, TwoEnds: Refused, SeveralDisks: Refused,
 	Zip64Lie: Refused, DirectoryBroken: Refused, DirectoryLong: Refused, TooManyEntries: Refused, EmptyZIP: Refused,
@@ -127,11 +132,5 @@ func (c Code) Severity() Severity {
 	return Refused
 }
 
-// Codes lists every code.
-func Codes() []Code {
-	all := make([]Code, 0, len(severities))
-	for c := range severities {
-		all = append(all, c)
-	}
-	return all
-}
+// Codes lists every code, in no order.
+func Codes() []Code { return slices.Collect(maps.Keys(severities)) }

@@ -191,13 +191,22 @@ func with(change func(c *crafted), more ...item) []byte {
 	return c.bytes()
 }
 
-func inspect(t testing.TB, b []byte, o Options) *Report {
+func inspected(t testing.TB, b []byte) *Report {
 	t.Helper()
-	r, err := Inspect(context.Background(), bytes.NewReader(b), int64(len(b)), o)
+	r, err := Inspect(context.Background(), bytes.NewReader(b), int64(len(b)), Defaults)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
+}
+
+// read reads a document as Inspect does.
+func read(r io.Reader) (found []Finding, isContract bool, err error) {
+	report := &Report{}
+	_, isContract, err = readDocument(r, Defaults, func(c Code, element string, line int) {
+		report.add(Finding{Code: c, Severity: c.Severity(), Entry: -1, Element: element, Line: line})
+	})
+	return report.Findings, isContract, err
 }
 
 // codes are those from a severity up, in the order of the findings.

@@ -3,10 +3,14 @@ package message
 import (
 	"bufio"
 	"bytes"
+	"encoding/binary"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"golang.org/x/text/encoding/charmap"
 )
 
 // problem is a Code that ends the reading of a document.
@@ -14,43 +18,39 @@ type problem Code
 
 func (p problem) Error() string { return "message: " + string(p) }
 
-// charset is how the bytes of a document become runes. next gives io.EOF at the
-// end, and a problem for bytes that do not fit.
+// nextRune reads one character. It gives io.EOF at the end, and a problem for
+// bytes that do not fit.
+type nextRune func(r *bufio.Reader) (rune, error)
+
+// charset is how the bytes of a document become characters.
 type charset struct {
 	names []string // in small letters, as documents declare them
-	next  func(r *bufio.Reader) (rune, error)
+	next  nextRune
+	odd   Code // what there is to say of it
 }
 
-var (
-	charUTF8    = charset{[]string{"utf-8", "utf8"}, nextUTF8}
-	charASCII   = charset{[]string{"us-ascii", "ascii"}, single(func(b byte) rune { return -1 })}
-	charUTF16LE = charset{[]string{"utf-16", "utf-16le"}, wide(func(b []byte) uint16 { return uint16(b[0]) | uint16(b[1])<<8 })}
-	charUTF16BE = charset{[]string{"utf-16", "utf-16be"}, wide(func(b []byte) uint16 { return uint16(b[1]) | uint16(b[0])<<8 })}
-
-	// What is declared as ISO-8859-1 is read as Windows-1252, as browsers do: the
-	// two differ where ISO-8859-1 has only control characters.
-	charWestern = charset{[]string{"iso-8859-1", "iso8859-1", "latin1", "windows-1252", "cp1252"}, single(func(b byte) rune {
-		if b < 0xa0 {
-			return windows1252[b-0x80]
-		}
-		return rune(b)
-	})}
-	charLatin9 = charset{[]string{"iso-8859-15", "latin9", "latin-9"}, single(func(b byte) rune {
-		if r, ok := latin9[b]; ok {
-			return r
-		}
-		return rune(b)
-	})}
-)
-
-// windows1252 is 0x80 to 0x9f; -1 stands for nothing.
-var windows1252 = [32]rune{
-	'€', -1, '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', -1, 'Ž', -1,
-	-1, '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', -1, 'ž', 'Ÿ',
+// charsets are those that a declaration may name. What is declared as
+// ISO-8859-1 is read as Windows-1252, as browsers do: the two differ where
+// ISO-8859-1 has only control characters. A document without a mark that
+// declares UTF-16 was written by a program that took a string for a file.
+var charsets = []charset{
+	{[]string{"", "utf-8", "utf8"}, nextUTF8, ""},
+	{[]string{"us-ascii", "ascii"}, single(nil), ""},
+	{[]string{"iso-8859-1", "iso8859-1", "latin1", "windows-1252", "cp1252"}, single(charmap.Windows1252), XMLEncodingOld},
+	{[]string{"iso-8859-15", "latin9", "latin-9"}, single(charmap.ISO8859_15), XMLEncodingOld},
+	{[]string{"utf-16", "utf-16le", "utf-16be"}, nextUTF8, XMLEncodingOther},
 }
 
-// latin9 is where ISO-8859-15 differs from ISO-8859-1.
-var latin9 = map[byte]rune{0xa4: '€', 0xa6: 'Š', 0xa8: 'š', 0xb4: 'Ž', 0xb8: 'ž', 0xbc: 'Œ', 0xbd: 'œ', 0xbe: 'Ÿ'}
+// marks may stand in front of a document; then they decide.
+var marks = []struct {
+	mark  string
+	names []string // what may be declared beside it
+	next  nextRune
+}{
+	{"\xef\xbb\xbf", []string{"", "utf-8", "utf8"}, nextUTF8},
+	{"\xff\xfe", []string{"", "utf-16", "utf-16le"}, wide(binary.LittleEndian)},
+	{"\xfe\xff", []string{"", "utf-16", "utf-16be"}, wide(binary.BigEndian)},
+}
 
 func nextUTF8(r *bufio.Reader) (rune, error) {
 	c, n, err := r.ReadRune()
@@ -60,35 +60,36 @@ func nextUTF8(r *bufio.Reader) (rune, error) {
 	return c, err
 }
 
-func single(high func(byte) rune) func(*bufio.Reader) (rune, error) {
+// single reads a character set of one byte a character; nil is ASCII.
+func single(m *charmap.Charmap) nextRune {
 	return func(r *bufio.Reader) (rune, error) {
 		b, err := r.ReadByte()
-		if err != nil || b < 0x80 {
+		if err != nil || b < utf8.RuneSelf {
 			return rune(b), err
 		}
-		if c := high(b); c >= 0 {
-			return c, nil
+		if m == nil || m.DecodeByte(b) == utf8.RuneError {
+			return 0, problem(XMLEncodingDamaged)
 		}
-		return 0, problem(XMLEncodingDamaged)
+		return m.DecodeByte(b), nil
 	}
 }
 
-func wide(unit func([]byte) uint16) func(*bufio.Reader) (rune, error) {
-	next := func(r *bufio.Reader) (rune, error) {
+// wide reads UTF-16.
+func wide(order binary.ByteOrder) nextRune {
+	unit := func(r *bufio.Reader) (rune, error) {
 		var b [2]byte
-		if _, err := io.ReadFull(r, b[:]); err == io.ErrUnexpectedEOF {
-			return 0, problem(XMLEncodingDamaged)
-		} else if err != nil {
-			return 0, err
+		_, err := io.ReadFull(r, b[:])
+		if err == io.ErrUnexpectedEOF {
+			err = problem(XMLEncodingDamaged)
 		}
-		return rune(unit(b[:])), nil
+		return rune(order.Uint16(b[:])), err
 	}
 	return func(r *bufio.Reader) (rune, error) {
-		c, err := next(r)
+		c, err := unit(r)
 		if err != nil || !utf16.IsSurrogate(c) {
 			return c, err
 		}
-		low, err := next(r)
+		low, err := unit(r)
 		if err == nil || err == io.EOF {
 			if c = utf16.DecodeRune(c, low); c != utf8.RuneError {
 				return c, nil
@@ -99,63 +100,44 @@ func wide(unit func([]byte) uint16) func(*bufio.Reader) (rune, error) {
 	}
 }
 
-// charsetOf looks at the beginning of a document: the mark at its start and the
-// encoding that it declares. It consumes the mark. found are the codes of what
-// is odd; an error is a problem or r's.
-func charsetOf(r *bufio.Reader) (c charset, found []Code, err error) {
+// decoderOf looks at the beginning of a document: the mark at its start, which
+// it consumes, and the encoding that it declares. odd is what there is to say of
+// them; an error is a problem or r's.
+func decoderOf(r *bufio.Reader) (next nextRune, odd Code, err error) {
 	head, err := r.Peek(4)
 	if err != nil && err != io.EOF {
-		return c, nil, err
+		return nil, "", err
 	}
-	mark := 0
+	starts := func(with ...string) bool {
+		return slices.ContainsFunc(with, func(s string) bool { return bytes.HasPrefix(head, []byte(s)) })
+	}
 	switch {
-	case bytes.HasPrefix(head, []byte("\xff\xfe\x00\x00")), bytes.HasPrefix(head, []byte("\x00\x00\xfe\xff")),
-		bytes.HasPrefix(head, []byte("<\x00\x00\x00")), bytes.HasPrefix(head, []byte("\x00\x00\x00<")),
-		bytes.HasPrefix(head, []byte("\x4c\x6f\xa7\x94")): // UTF-32, EBCDIC
-		return c, nil, problem(XMLEncodingUnknown)
-	case bytes.HasPrefix(head, []byte("<\x00")), bytes.HasPrefix(head, []byte("\x00<")):
-		return c, nil, problem(XMLEncodingDamaged) // UTF-16 must begin with a mark
-	case bytes.HasPrefix(head, []byte("\xef\xbb\xbf")):
-		c, mark = charUTF8, 3
-	case bytes.HasPrefix(head, []byte("\xff\xfe")):
-		c, mark = charUTF16LE, 2
-	case bytes.HasPrefix(head, []byte("\xfe\xff")):
-		c, mark = charUTF16BE, 2
+	case starts("\xff\xfe\x00\x00", "\x00\x00\xfe\xff", "<\x00\x00\x00", "\x00\x00\x00<", "\x4c\x6f\xa7\x94"): // UTF-32, EBCDIC
+		return nil, "", problem(XMLEncodingUnknown)
+	case starts("<\x00", "\x00<"):
+		return nil, "", problem(XMLEncodingDamaged) // UTF-16 must begin with a mark
 	}
-	_, _ = r.Discard(mark) // was peeked
-	declared, err := declaredEncoding(r, c)
+	for _, m := range marks {
+		if !starts(m.mark) {
+			continue
+		}
+		_, _ = r.Discard(len(m.mark)) // was peeked
+		declared, err := declaredEncoding(r, m.next)
+		if !slices.Contains(m.names, declared) {
+			odd = XMLEncodingOther
+		}
+		return m.next, odd, err
+	}
+	declared, err := declaredEncoding(r, nextUTF8)
 	if err != nil {
-		return c, nil, err
+		return nil, "", err
 	}
-	if c.next != nil {
-		if declared != "" && !c.is(declared) {
-			found = []Code{XMLEncodingOther} // the mark wins
-		}
-		return c, found, nil
-	}
-	switch {
-	case declared == "" || charUTF8.is(declared):
-		return charUTF8, nil, nil
-	case charASCII.is(declared):
-		return charASCII, nil, nil
-	case charWestern.is(declared):
-		return charWestern, []Code{XMLEncodingOld}, nil
-	case charLatin9.is(declared):
-		return charLatin9, []Code{XMLEncodingOld}, nil
-	case charUTF16LE.is(declared), charUTF16BE.is(declared):
-		// A .NET program that writes a string into a file does this.
-		return charUTF8, []Code{XMLEncodingOther}, nil
-	}
-	return c, nil, problem(XMLEncodingUnknown)
-}
-
-func (c charset) is(name string) bool {
-	for _, n := range c.names {
-		if n == name {
-			return true
+	for _, c := range charsets {
+		if slices.Contains(c.names, declared) {
+			return c.next, c.odd, nil
 		}
 	}
-	return false
+	return nil, "", problem(XMLEncodingUnknown)
 }
 
 // maxDeclaration is how far the encoding may stand from the beginning.
@@ -163,21 +145,18 @@ const maxDeclaration = 512
 
 // declaredEncoding peeks at the encoding in <?xml …?>, in small letters; "" if
 // there is none.
-func declaredEncoding(r *bufio.Reader, c charset) (string, error) {
-	head, err := r.Peek(2 * maxDeclaration)
+func declaredEncoding(r *bufio.Reader, next nextRune) (string, error) {
+	peeked, err := r.Peek(2 * maxDeclaration)
 	if err != nil && err != io.EOF {
 		return "", err
 	}
-	if len(head) > 1 && (c.is("utf-16le") || c.is("utf-16be")) {
-		var narrow []byte
-		for in := bufio.NewReader(bytes.NewReader(head)); len(narrow) < maxDeclaration; {
-			u, err := c.next(in)
-			if err != nil || u >= 0x80 {
-				break
-			}
-			narrow = append(narrow, byte(u))
+	var head []byte
+	for in := bufio.NewReader(bytes.NewReader(peeked)); len(head) < maxDeclaration; {
+		c, err := next(in)
+		if err != nil || c >= utf8.RuneSelf {
+			break
 		}
-		head = narrow
+		head = append(head, byte(c))
 	}
 	s, ok := strings.CutPrefix(string(head), "<?xml")
 	if !ok {
@@ -204,7 +183,7 @@ func declaredEncoding(r *bufio.Reader, c charset) (string, error) {
 // token that is being read, gets too long.
 type guard struct {
 	r        *bufio.Reader
-	next     func(*bufio.Reader) (rune, error)
+	next     nextRune
 	left     int64 // bytes of the document
 	token    int64 // bytes of the token
 	failed   error // what ended the document, other than its end

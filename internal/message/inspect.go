@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"path"
 	"strings"
@@ -17,70 +16,78 @@ const maxDocuments = 64
 // place and name of each, every byte of their contents, and the document. It
 // unpacks nothing to disk. The error is r's or the context's; whatever is wrong
 // with the ZIP itself stands in the report.
-func Inspect(ctx context.Context, r io.ReaderAt, size int64, o Options) (*Report, error) {
-	report := &Report{Kind: NoZIP, DocumentEntry: -1}
-	f := &file{ctx: ctx, r: r, size: max(size, 0)}
-	i := inspection{f, newUnpacker(f), o.Limits.orDefaults(), report}
-	err := i.run(o.Quick)
-	if i.f.err != nil {
-		return nil, i.f.err
-	}
-	var b bad
-	if errors.As(err, &b) {
-		if b.entry >= len(report.Entries) {
-			b.entry = -1 // it could not be read
-		}
-		report.zip(b.code, b.entry)
-		err = nil
-	}
+func Inspect(ctx context.Context, r io.ReaderAt, size int64, l Limits) (*Report, error) {
+	report, _, err := inspect(ctx, r, size, l, true)
 	return report, err
 }
 
-type inspection struct {
-	f      *file
-	in     *unpacker
-	limit  Limits
-	report *Report
+// InspectZIP is Inspect for who does not care what the files are: documents are
+// not read. files is how many there are, folders not counted.
+func InspectZIP(ctx context.Context, r io.ReaderAt, size int64, l Limits) (report *Report, files int, err error) {
+	return inspect(ctx, r, size, l, false)
 }
 
-func (i *inspection) run(quick bool) error {
+func inspect(ctx context.Context, r io.ReaderAt, size int64, l Limits, documents bool) (*Report, int, error) {
+	f := &file{ctx: ctx, r: r, size: max(size, 0)}
+	i := inspection{f: f, in: newUnpacker(f), limit: l, report: &Report{}}
+	candidates, err := i.zip()
+	if err == nil && documents && i.report.Sendable(false) {
+		err = i.documents(candidates)
+	}
+	if f.err != nil {
+		return nil, 0, f.err
+	}
+	var b bad
+	if errors.As(err, &b) {
+		if b.entry >= len(i.members) {
+			b.entry = -1 // it could not be read
+		}
+		i.report.zip(b.code, b.entry)
+		err = nil
+	}
+	return i.report, i.files, err
+}
+
+type inspection struct {
+	f       *file
+	in      *unpacker
+	limit   Limits
+	report  *Report
+	members []member
+	files   int // members that are no folders
+}
+
+// zip looks at the ZIP and the bytes of every entry. candidates may be documents.
+func (i *inspection) zip() (candidates []int, err error) {
 	end, err := i.f.findEnd()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	members, err := i.f.directory(end, i.limit, i.report)
-	if err != nil {
-		return err
+	if i.members, err = i.f.directory(end, i.limit, i.report); err != nil {
+		return nil, err
 	}
-	if err := i.f.layout(members, end, i.report); err != nil {
-		return err
+	if err := i.f.layout(i.members, end, i.report); err != nil {
+		return nil, err
 	}
 	if !i.report.Sendable(false) {
-		return nil // no byte is unpacked of what is not sent
+		return nil, nil // no byte is unpacked of what is not sent
 	}
-	candidates, err := i.contents(members, quick)
-	if err != nil {
-		return err
-	}
-	return i.documents(members, candidates)
+	return i.contents()
 }
 
 // contents reads every entry to its end and gives those that may be documents:
 // the XML files or, where none has that extension, what begins like one.
-func (i *inspection) contents(members []member, quick bool) (candidates []int, err error) {
+func (i *inspection) contents() (candidates []int, err error) {
 	var alike []int
-	files := 0
 	buf := make([]byte, 32<<10)
-	for n, m := range members {
-		xml := strings.EqualFold(path.Ext(i.report.Entries[n].Name), ".xml")
-		if !m.folder {
-			files++
-		}
-		if !m.folder && xml {
-			candidates = append(candidates, n)
-		}
-		if m.folder || quick && !xml {
+	for n, m := range i.members {
+		if m.folder {
 			continue
+		}
+		i.files++
+		xml := strings.EqualFold(path.Ext(m.shown), ".xml")
+		if xml {
+			candidates = append(candidates, n)
 		}
 		i.in.open(m)
 		for first := true; ; first = false {
@@ -99,7 +106,7 @@ func (i *inspection) contents(members []member, quick bool) (candidates []int, e
 			i.report.zip(UnusedBytes, n)
 		}
 	}
-	if files == 0 {
+	if i.files == 0 {
 		return nil, whole(EmptyZIP)
 	}
 	if len(candidates) == 0 {
@@ -125,57 +132,52 @@ func likeXML(b []byte) bool {
 
 // documents reads the XML files. Where one of them is a Contractdocument, the
 // others are attachments: only what is not safe in them matters.
-func (i *inspection) documents(members []member, candidates []int) error {
+func (i *inspection) documents(candidates []int) error {
 	r := i.report
-	r.Kind = None
 	var others []*Report
 	var named []bool
 	var files lookup
 	budget := 4 * i.limit.XML
 	for n, at := range candidates {
-		m := members[at]
+		m := i.members[at]
 		if n >= maxDocuments || budget <= 0 {
 			r.zip(XMLNotRead, -1)
 			break
 		}
 		part := &Report{}
 		i.in.open(m)
-		d, kind, err := readDocument(i.in, i.limit, func(c Code, element string, line int) {
+		attachments, isContract, err := readDocument(i.in, i.limit, func(c Code, element string, line int) {
 			part.add(Finding{c, c.Severity(), at, element, line})
 		})
 		if err != nil {
 			return i.broken(err, at)
 		}
 		budget -= m.unpacked - i.in.left
-		if d == nil {
+		if !isContract {
 			others = append(others, part)
-			if r.Kind == None || r.Kind == Unreadable {
-				r.Kind = kind
-			}
 			continue
 		}
 		r.merge(part, Note)
-		if r.Document == nil {
-			r.Document, r.DocumentEntry = d, at
-			named, files = make([]bool, len(members)), lookupOf(r.Entries)
+		if named == nil {
+			named, files = make([]bool, len(i.members)), lookupOf(i.members)
 		} else {
 			r.zip(SeveralDocuments, at)
 		}
 		named[at] = true
-		i.attachments(d, at, files, named)
+		i.attachments(attachments, at, files, named)
 	}
 	from := Note
-	if r.Document != nil {
-		r.Kind, from = Contract, Refused
+	if named != nil {
+		from = Refused
 	}
 	for _, o := range others {
 		r.merge(o, from)
 	}
-	if r.Kind == None {
+	if len(candidates) == 0 {
 		r.zip(NoDocument, -1)
 	}
 	for n := range named {
-		if !named[n] && !members[n].folder {
+		if !named[n] && !i.members[n].folder {
 			r.zip(AttachmentUnnamed, n)
 		}
 	}
@@ -189,26 +191,20 @@ func (r *Report) merge(part *Report, from Severity) {
 			r.add(f)
 		}
 	}
-	if from == Note {
-		r.More += part.More
-	}
-	if part.worst >= from {
-		r.worst = max(r.worst, part.worst)
-	}
 }
 
 // lookup finds the entry that a name means.
 type lookup struct{ exact, folded, base map[string]int }
 
-func lookupOf(entries []Entry) lookup {
+func lookupOf(members []member) lookup {
 	l := lookup{map[string]int{}, map[string]int{}, map[string]int{}}
 	first := func(in map[string]int, key string, n int) {
 		if _, there := in[key]; !there {
 			in[key] = n
 		}
 	}
-	for n, e := range entries {
-		if name := strings.ReplaceAll(e.Name, `\`, "/"); !e.Folder {
+	for n, m := range members {
+		if name := strings.ReplaceAll(m.shown, `\`, "/"); !m.folder {
 			folded := fold(name)
 			first(l.exact, name, n)
 			first(l.folded, folded, n)
@@ -232,30 +228,22 @@ func (l lookup) find(name string) (entry int, odd Code) {
 	return -1, AttachmentMissing
 }
 
-// attachments holds what each BY names against the entries.
-func (i *inspection) attachments(d *Contractdocument, document int, files lookup, named []bool) {
-	for a, al := range d.AL {
-		for b, by := range al.BY {
-			name := strings.ReplaceAll(strings.Trim(by.Urlby, " \t\r\n"), `\`, "/")
-			if name == "" {
-				continue
-			}
-			note := func(c Code, element string) {
-				at := fmt.Sprintf("AL[%d]/BY[%d]/%s", a+1, b+1, element)
-				i.report.add(Finding{Code: c, Severity: c.Severity(), Entry: document, Element: at})
-			}
-			n, odd := files.find(name)
-			if odd != "" {
-				note(odd, "BY_URLBY")
-			}
-			if n < 0 {
-				continue
-			}
-			named[n] = true
-			ext := strings.TrimPrefix(strings.Trim(by.Ext, " \t\r\n"), ".")
-			if ext != "" && !strings.EqualFold("."+ext, path.Ext(i.report.Entries[n].Name)) {
-				note(AttachmentExtension, "BY_EXT")
-			}
+// attachments holds what a document says of its attachments against the files.
+func (i *inspection) attachments(all []attachment, document int, files lookup, named []bool) {
+	for _, a := range all {
+		note := func(c Code, element string) {
+			i.report.add(Finding{Code: c, Severity: c.Severity(), Entry: document, Element: a.at + "/" + element})
+		}
+		n, odd := files.find(a.file)
+		if odd != "" {
+			note(odd, "BY_URLBY")
+		}
+		if n < 0 {
+			continue
+		}
+		named[n] = true
+		if a.extension != "" && !strings.EqualFold("."+a.extension, path.Ext(i.members[n].shown)) {
+			note(AttachmentExtension, "BY_EXT")
 		}
 	}
 }

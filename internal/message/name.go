@@ -92,21 +92,3 @@ func device(step string) bool {
 	}
 	return false
 }
-
-// codePage437 is how names are written that are not marked as UTF-8 (the ZIP
-// specification, appendix D), from 0x80.
-const codePage437 = "ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u00a0"
-
-var oldLetters = []rune(codePage437)
-
-func fromOld(s string) string {
-	var b strings.Builder
-	for i := range len(s) {
-		if s[i] < 0x80 {
-			b.WriteByte(s[i])
-		} else {
-			b.WriteRune(oldLetters[s[i]-0x80])
-		}
-	}
-	return b.String()
-}

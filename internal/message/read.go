@@ -11,63 +11,45 @@ import (
 	"time"
 )
 
-// Read reads an XML document in UTF-8, UTF-16 with its mark, or one of the
-// Western single-byte encodings. Entities other than the five of XML are never
-// expanded, nothing is ever fetched. The document is nil where it is of another
-// type or could not be read; the findings say which. What the shape does not
-// name is kept in Extra, apart from attributes and stray text in a group. The
-// error is r's.
-func Read(r io.Reader, l Limits) (*Contractdocument, []Finding, error) {
-	report := &Report{}
-	d, _, err := readDocument(r, l.orDefaults(), func(c Code, element string, line int) {
-		report.add(Finding{Code: c, Severity: c.Severity(), Entry: -1, Element: element, Line: line})
-	})
-	return d, report.Findings, err
-}
-
 // finder is told what is found.
 type finder func(c Code, element string, line int)
 
-// readDocument reads a document; the kind is Contract, Other or Unreadable.
-func readDocument(r io.Reader, l Limits, found finder) (*Contractdocument, Kind, error) {
+// readDocument reads an XML document in UTF-8, UTF-16 with its mark, or one of
+// the Western single-byte encodings, and holds it against the shape of a
+// Contractdocument. Entities other than the five of XML are never expanded,
+// nothing is ever fetched. isContract is false for a document of another type
+// and for one that could not be read; found is told which. The error is r's.
+func readDocument(r io.Reader, l Limits, found finder) (attachments []attachment, isContract bool, err error) {
 	in := bufio.NewReaderSize(r, 16<<10)
-	chars, odd, err := charsetOf(in)
-	for _, c := range odd {
-		found(c, "", 0)
+	next, odd, err := decoderOf(in)
+	if odd != "" {
+		found(odd, "", 0)
 	}
-	var p problem
-	if errors.As(err, &p) {
-		found(Code(p), "", 0)
-		return nil, Unreadable, nil
+	t := newTree(in, next, l)
+	var root node
+	if err == nil {
+		root, err = t.read()
 	}
-	if err != nil {
-		return nil, Unreadable, err
-	}
-	t := newTree(in, chars, l)
-	root, err := t.read()
 	if t.doctype {
 		found(XMLDoctype, "", 0)
 	}
+	var p problem
 	switch {
 	case errors.As(err, &p):
-		if Code(p) == OtherType {
-			found(OtherType, "", t.line)
-			return nil, Other, nil
-		}
 		found(Code(p), "", t.line)
-		return nil, Unreadable, nil
+		return nil, false, nil
 	case err != nil:
-		return nil, Unreadable, err
+		return nil, false, err
 	}
-	d := &Contractdocument{}
-	fill(d.parts(), root, "", found)
-	return d, Contract, nil
+	c := checker{found: found}
+	c.group(contract, root, "")
+	return c.attachments, true, nil
 }
 
 // node is an element as it was read.
 type node struct {
 	name     string
-	attrs    []Attr
+	attrs    []string // their names
 	text     string
 	children []node
 	line     int
@@ -83,8 +65,8 @@ type tree struct {
 	doctype bool
 }
 
-func newTree(r *bufio.Reader, chars charset, l Limits) *tree {
-	g := &guard{r: r, next: chars.next, left: l.XML}
+func newTree(r *bufio.Reader, next nextRune, l Limits) *tree {
+	g := &guard{r: r, next: next, left: l.XML}
 	d := xml.NewDecoder(g)
 	// The guard gives UTF-8, whatever the document declares.
 	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil }
@@ -165,7 +147,7 @@ func (t *tree) read() (root node, err error) {
 			}
 			n := node{name: raw(x.Name), line: t.line}
 			for _, a := range x.Attr {
-				n.attrs = append(n.attrs, Attr{raw(a.Name), a.Value})
+				n.attrs = append(n.attrs, raw(a.Name))
 			}
 			stack = append(stack, open{node: n})
 		case xml.EndElement:
@@ -204,101 +186,88 @@ func local(name string) string {
 
 func blank(b []byte) bool { return len(bytes.Trim(b, " \t\r\n")) == 0 }
 
-func (n node) element() Element {
-	e := Element{Name: n.name, Attrs: n.attrs, Text: n.text}
-	for _, c := range n.children {
-		e.Children = append(e.Children, c.element())
-	}
-	return e
+// checker holds what was read against the shape.
+type checker struct {
+	found       finder
+	attachments []attachment
 }
 
-// fill puts what was read into a group. path is where the group stands.
-func fill(g parts, n node, path string, found finder) {
+func (c *checker) attributes(n node, at string) {
+	for _, a := range n.attrs {
+		if a == "xmlns" || strings.HasPrefix(a, "xmlns:") {
+			c.found(Namespace, at, n.line)
+		} else {
+			c.found(UnknownAttribute, at, n.line)
+		}
+	}
+}
+
+// group checks a group that stands at path.
+func (c *checker) group(g group, n node, path string) {
 	below := func(name string) string {
 		if path == "" {
 			return shown(name)
 		}
 		return path + "/" + shown(name)
 	}
-	attributes := func(n node, at string) {
-		for _, a := range n.attrs {
-			if a.Name == "xmlns" || strings.HasPrefix(a.Name, "xmlns:") {
-				found(Namespace, at, n.line)
-			} else {
-				found(UnknownAttribute, at, n.line)
-			}
-		}
-	}
-	attributes(n, path)
+	c.attributes(n, path)
 	if strings.Trim(n.text, " \t\r\n") != "" {
-		found(StrayText, path, n.line)
+		c.found(StrayText, path, n.line)
 	}
-	count := map[string]int{}
+	count, values := map[string]int{}, map[string]string{}
 	last, ordered := 0, true
-	for _, c := range n.children {
-		name := local(c.name)
-		place, value, in := g.find(name)
+	for _, child := range n.children {
+		name := local(child.name)
+		place, inner := g.find(name)
 		if place == 0 {
-			found(UnknownElement, below(c.name), c.line)
-			*g.extra = append(*g.extra, c.element())
+			c.found(UnknownElement, below(child.name), child.line)
 			continue
 		}
 		if count[name]++; count[name] == 2 {
-			if in != nil {
-				found(RepeatedGroup, below(name), c.line)
+			if inner != nil {
+				c.found(RepeatedGroup, below(name), child.line)
 			} else {
-				found(RepeatedElement, below(name), c.line)
+				c.found(RepeatedElement, below(name), child.line)
 			}
 		}
 		if place < last && ordered {
 			ordered = false
-			found(OtherOrder, below(name), c.line)
+			c.found(OtherOrder, below(name), child.line)
 		}
 		last = place
-		if in != nil {
-			fill(in.add(), c, fmt.Sprintf("%s[%d]", below(name), count[name]), found)
+		if inner != nil {
+			c.group(*inner, child, fmt.Sprintf("%s[%d]", below(name), count[name]))
 			continue
 		}
-		attributes(c, below(name))
-		switch {
-		case len(c.children) > 0:
-			found(NestedElement, below(name), c.line)
-			*g.extra = append(*g.extra, c.element())
-		case *value == "":
-			*value = c.text
-			if code := checkValue(name, c.text); code != "" {
-				found(code, below(name), c.line)
+		c.attributes(child, below(name))
+		if len(child.children) > 0 {
+			c.found(NestedElement, below(name), child.line)
+		} else if values[name] == "" {
+			values[name] = child.text
+			if code := checkValue(name, child.text); code != "" {
+				c.found(code, below(name), child.line)
 			}
-		case c.text != "":
-			*g.extra = append(*g.extra, c.element())
 		}
 	}
-	for _, f := range g.fields {
-		if *f.value == "" {
-			found(MissingElement, below(f.name), n.line)
-		}
-	}
-	for _, in := range g.groups {
-		if count[in.name] == 0 {
-			found(MissingGroup, below(in.name), n.line)
-		}
+	c.missing(g, n, count, values, below)
+	if file := strings.Trim(values["BY_URLBY"], " \t\r\n"); file != "" {
+		extension := strings.TrimPrefix(strings.Trim(values["BY_EXT"], " \t\r\n"), ".")
+		c.attachments = append(c.attachments, attachment{strings.ReplaceAll(file, `\`, "/"), extension, path})
 	}
 }
 
-// find gives the place of a name in the group, from 1, and what stands there; 0
-// if the group does not have it.
-func (g parts) find(name string) (place int, value *string, in *groups) {
-	for i := range g.fields {
-		if g.fields[i].name == name {
-			return i + 1, g.fields[i].value, nil
+// missing notes what a group does not have.
+func (c *checker) missing(g group, n node, count map[string]int, values map[string]string, below func(string) string) {
+	for _, name := range g.elements {
+		if values[name] == "" {
+			c.found(MissingElement, below(name), n.line)
 		}
 	}
-	for i := range g.groups {
-		if g.groups[i].name == name {
-			return len(g.fields) + i + 1, nil, &g.groups[i]
+	for _, inner := range g.groups {
+		if count[inner.name] == 0 {
+			c.found(MissingGroup, below(inner.name), n.line)
 		}
 	}
-	return 0, nil, nil
 }
 
 // shown is a name that may stand in a log: one that looks like a name of this
@@ -319,8 +288,8 @@ func shown(name string) string {
 	return name
 }
 
-// checkValue holds a value against the shape hints of hub-api.md 2.2. An empty
-// one is a matter of whether it is required, which is not documented.
+// checkValue holds a value against what the example shows of its shape. Whether
+// an element may be empty is not documented.
 func checkValue(name, value string) Code {
 	value = strings.Trim(value, " \t\r\n")
 	if value == "" {

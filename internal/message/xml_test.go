@@ -1,11 +1,10 @@
 package message
 
 import (
-	"bytes"
+	"bufio"
 	"encoding/binary"
 	"errors"
 	"io"
-	"reflect"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -141,22 +140,12 @@ func TestCraftedXML(t *testing.T) {
 		t.Fatalf("only %d cases", len(all))
 	}
 	for _, c := range all {
-		d, found, err := Read(strings.NewReader(c.xml), Limits{})
-		if got := codes(found, Note); err != nil || got != c.want || (d != nil) != c.read {
-			t.Errorf("%s: read %v, %q, %v; want %v, %q", c.name, d != nil, got, err, c.read, c.want)
+		found, isContract, err := read(strings.NewReader(c.xml))
+		if got := codes(found, Note); err != nil || got != c.want || isContract != c.read {
+			t.Errorf("%s: read %v, %q, %v; want %v, %q", c.name, isContract, got, err, c.read, c.want)
 		}
-		// In a ZIP the verdict is the same, and the kind says what it was.
-		r := inspect(t, crafted{items: []item{{name: "bericht.xml", content: c.xml}, {name: "polis.pdf", content: "x"}}}.bytes(), Options{})
-		kind := Unreadable
-		switch {
-		case c.read:
-			kind = Contract
-		case c.want == "other_type":
-			kind = Other
-		}
-		if r.Kind != kind {
-			t.Errorf("%s: %s", c.name, r.Kind)
-		}
+		// In a ZIP the verdict is the same.
+		r := inspected(t, crafted{items: []item{{name: "bericht.xml", content: c.xml}, {name: "polis.pdf", content: "x"}}}.bytes())
 		for _, f := range found {
 			if f.Severity == Refused && r.Sendable(false) {
 				t.Errorf("%s: sendable with %v", c.name, f)
@@ -174,9 +163,14 @@ func TestTexts(t *testing.T) {
 		{"\xff\xfe" + utf16Of(binary.LittleEndian, declared("UTF-16", "Testpersoon", "Zoëf €\U0001F600")), "Zoëf €\U0001F600"},
 		{changed("Testpersoon", " a&lt;b<![CDATA[&amp;]]><!-- x -->&#x20AC; "), " a<b&amp;€ "},
 	} {
-		d, _, err := Read(strings.NewReader(c.xml), Limits{})
-		if err != nil || d == nil || d.PP[0].VP[0].Anaam != c.want {
-			t.Errorf("%v %v, want %q", d, err, c.want)
+		in := bufio.NewReader(strings.NewReader(c.xml))
+		next, _, err := decoderOf(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		root, err := newTree(in, next, Defaults).read()
+		if err != nil || root.children[2].children[3].children[1].text != c.want {
+			t.Errorf("%v %v, want %q", root, err, c.want)
 		}
 	}
 }
@@ -184,7 +178,7 @@ func TestTexts(t *testing.T) {
 // TestWhereThingsAre: a finding says where, and quotes nothing.
 func TestWhereThingsAre(t *testing.T) {
 	xml := changed("19800229", "geheim", "</PP>", "</PP><PP><VP><VP_GEBDAT>1</VP_GEBDAT><Jansen/></VP></PP>")
-	_, found, _ := Read(strings.NewReader(xml), Limits{})
+	found, _, _ := read(strings.NewReader(xml))
 	var lines []string
 	for _, f := range found {
 		if f.Severity == Warning {
@@ -197,76 +191,13 @@ func TestWhereThingsAre(t *testing.T) {
 	}
 }
 
-// TestNothingIsLost: what the shape does not name is kept and written again.
-func TestNothingIsLost(t *testing.T) {
-	xml := changed("<UN>", `<UN><x:Nieuw a="1&quot;"> a<b/>c </x:Nieuw>`, "<UN_ONTVAN>", "<UN_ZENDER>Z</UN_ZENDER><UN_ONTVAN>", "<BY>", "<BY/><BY>")
-	d, _, err := Read(strings.NewReader(xml), Limits{})
-	if err != nil || d == nil {
-		t.Fatal(err)
-	}
-	want := []Element{
-		{Name: "x:Nieuw", Attrs: []Attr{{"a", `1"`}}, Text: " ac ", Children: []Element{{Name: "b"}}},
-		{Name: "UN_ZENDER", Text: "Z"},
-	}
-	if !reflect.DeepEqual(d.UN[0].Extra, want) || len(d.AL[0].BY) != 2 {
-		t.Errorf("%#v", d.UN[0].Extra)
-	}
-	var b bytes.Buffer
-	if err := Write(&b, d); err != nil {
-		t.Fatal(err)
-	}
-	again, _, _ := Read(&b, Limits{})
-	if !reflect.DeepEqual(again, d) {
-		t.Errorf("%#v", again)
-	}
-}
-
-func TestWriteGivesTheExample(t *testing.T) {
-	d, _, _ := Read(strings.NewReader(example), Limits{})
-	for range 3 {
-		var b strings.Builder
-		if err := Write(&b, d); err != nil || b.String() != example {
-			t.Fatalf("%v\n%s", err, b.String())
-		}
-	}
-}
-
-func TestWhatCannotBeWritten(t *testing.T) {
-	deep := Element{Name: "a"}
-	for range 40 {
-		deep = Element{Name: "a", Children: []Element{deep}}
-	}
-	for _, c := range []struct {
-		d    Contractdocument
-		want error
-	}{
-		{Contractdocument{UN: []UN{{Zender: "a\x00b"}}}, ErrText},
-		{Contractdocument{UN: []UN{{Zender: "a\xffb"}}}, ErrText},
-		{Contractdocument{UN: []UN{{Zender: "\uFFFE"}}}, ErrText},
-		{Contractdocument{Extra: []Element{{Name: ""}}}, ErrName},
-		{Contractdocument{Extra: []Element{{Name: "a b"}}}, ErrName},
-		{Contractdocument{Extra: []Element{{Name: "a/><b"}}}, ErrName},
-		{Contractdocument{Extra: []Element{{Name: "!--"}}}, ErrName},
-		{Contractdocument{Extra: []Element{{Name: "a", Attrs: []Attr{{"1", "x"}}}}}, ErrName},
-		{Contractdocument{Extra: []Element{deep}}, ErrDeep},
-	} {
-		var b bytes.Buffer
-		if err := Write(&b, &c.d); !errors.Is(err, c.want) || b.Len() > 0 {
-			t.Errorf("%v, want %v; %q", err, c.want, b.String())
-		}
-	}
-	if err := Write(&bytes.Buffer{}, &Contractdocument{UN: []UN{{Zender: "\uFFFD"}}}); err != nil {
-		t.Error(err)
-	}
-}
-
 // TestReadersErrors: an error of the reader is not a verdict.
 func TestReadersErrors(t *testing.T) {
 	broken := errors.New("broken")
 	for _, n := range []int64{0, 3, 100, 700} {
 		in := io.MultiReader(io.LimitReader(strings.NewReader(example), n), iotest.ErrReader(broken))
-		if d, found, err := Read(in, Limits{}); d != nil || !errors.Is(err, broken) {
-			t.Errorf("%d: %v, %v, %v", n, d, found, err)
+		if found, isContract, err := read(in); isContract || !errors.Is(err, broken) {
+			t.Errorf("%d: %v, %v", n, found, err)
 		}
 	}
 }

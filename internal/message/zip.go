@@ -9,6 +9,8 @@ import (
 	"io"
 	"strings"
 	"unicode/utf8"
+
+	"golang.org/x/text/encoding/charmap"
 )
 
 // A ZIP is read here record by record (APPNOTE 6.3.10), and not by archive/zip:
@@ -182,7 +184,7 @@ func (f *file) findEnd() (ending, error) {
 
 // member is an entry of the ZIP as the list of files has it.
 type member struct {
-	name             string // as it stands there
+	name, shown      string // as it stands there, and as UTF-8
 	flags, method    int
 	crc              uint32
 	packed, unpacked int64
@@ -222,16 +224,15 @@ func (f *file) directory(e ending, l Limits, report *Report) ([]member, error) {
 		if err := m.sizes(head[:], extra, i); err != nil {
 			return nil, err
 		}
-		shown := nameOf(m, extra, i, report)
-		m.folder = strings.HasSuffix(shown, "/")
-		report.Entries = append(report.Entries, Entry{shown, m.packed, m.unpacked, m.folder})
-		code, key := checkName(shown)
+		m.shown = nameOf(m, extra, i, report)
+		m.folder = strings.HasSuffix(m.shown, "/")
+		code, key := checkName(m.shown)
 		if code != "" {
 			report.zip(code, i)
 		}
 		if first, twice := keys[key]; !twice {
 			keys[key] = i
-		} else if report.Entries[first].Name == shown {
+		} else if members[first].shown == m.shown {
 			report.zip(NameTwice, i)
 		} else {
 			report.zip(NameCase, i)
@@ -336,7 +337,8 @@ func nameOf(m member, extra []byte, i int, report *Report) string {
 		return m.name
 	}
 	report.zip(NameOld, i)
-	return fromOld(m.name)
+	old, _ := charmap.CodePage437.NewDecoder().String(m.name) // has a character for every byte
+	return old
 }
 
 // kindOf looks at the attributes of an entry for what is neither file nor folder.

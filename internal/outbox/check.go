@@ -15,7 +15,7 @@ const maxFindings = 20
 // refuses what should never be sent; with strict also what has warnings.
 func Inspect(strict bool) func(context.Context, io.ReaderAt, int64) ([]message.Finding, error) {
 	return func(ctx context.Context, r io.ReaderAt, size int64) ([]message.Finding, error) {
-		report, err := message.Inspect(ctx, r, size, message.Options{})
+		report, err := message.Inspect(ctx, r, size, message.Defaults)
 		if err != nil {
 			return nil, err
 		}
