@@ -42,12 +42,9 @@
 //   - 2.1, the body: members beside data, items and message are passed over. A
 //     name that stands twice in one object is refused. message is base64 as in
 //     RFC 4648 section 4, with its padding and without line breaks.
-//   - 2.1, the ZIP file: 1 to 10,000 entries, files and folders only, at least
-//     one file, stored or deflated, not encrypted. No name is empty, longer than
-//     1024 bytes, with control characters, a backslash or a colon in it, or one
-//     that leads out of the folder; no two are the same but for their case.
-//     Every file is unpacked and its checksum compared; nothing stands before
-//     or behind the ZIP file. What is in the files is not looked at (2.2).
+//   - 2.1, the ZIP file: as package message has it before a message is sent, and
+//     without a backslash in a name. Every file is unpacked and its checksum
+//     compared. What is in the files is not looked at (2.2).
 //   - 4.2, the answer: all items are stored or none. 200 means that they are on
 //     the disk; data.items has for each, in their order, id, sha256, size,
 //     received (RFC 3339) and repeated. An item that is there already (the same

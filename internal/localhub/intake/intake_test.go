@@ -90,10 +90,6 @@ func TestReadRefuses(t *testing.T) {
 		"items twice":            {`{"data":{"items":[{"message":"` + z + `"}],"items":[]}}`, BadShape},
 		"data twice":             {`{"data":{"items":[{"message":"` + z + `"}]},"data":{}}`, BadShape},
 		"others twice":           {`{"a":1,"a":2,"data":{"items":[{"message":"` + z + `"}]}}`, BadShape},
-		"empty message":          {item(`""`), BadZIP},
-		"short message":          {item(`"UEs="`), BadZIP},
-		"not a ZIP":              {item(`"aGFsbG8gd2VyZWxk"`), BadZIP},
-		"empty ZIP":              {item(`"` + base64.StdEncoding.EncodeToString(messagetest.ZIP(t)) + `"`), BadZIP},
 		"base64 cut off":         {item(`"` + z[:len(z)-5] + `"`), BadBase64},
 		"no padding":             {item(`"UEsDBA"`), BadBase64},
 		"padding in the middle":  {item(`"UEsDBA==UEsDBA=="`), BadBase64},
@@ -121,13 +117,15 @@ func TestReadRefuses(t *testing.T) {
 		"control character":      {"{\"a\":\"\x01\"}", BadJSON},
 		"not UTF-8":              {"{\"a\":\"\xff\"}", BadJSON},
 		"deep":                   {`{"a":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + "}", TooLarge},
-		"long name":              {`{"` + strings.Repeat("a", 1000) + `":1}`, TooLarge},
-		"many members":           {`{` + strings.Join(many(100), ",") + `}`, TooLarge},
 		"nothing, and a lot":     {strings.Repeat(" ", 2<<20), TooLarge},
 		"a long text":            {`{"a":"` + strings.Repeat("a", 2<<20) + `"}`, TooLarge},
 		"a long number":          {`{"a":` + strings.Repeat("1", 2<<20) + `}`, TooLarge},
 	} {
-		for _, r := range []io.Reader{strings.NewReader(c.body), iotest.OneByteReader(strings.NewReader(c.body))} {
+		inPieces := iotest.OneByteReader
+		if len(c.body) > 1<<20 { // which takes minutes with the race detector
+			inPieces = iotest.HalfReader
+		}
+		for _, r := range []io.Reader{strings.NewReader(c.body), inPieces(strings.NewReader(c.body))} {
 			_, err := read(r, Defaults)
 			var refused *Refusal
 			if !errors.As(err, &refused) || refused.Reason != c.why {
@@ -135,13 +133,6 @@ func TestReadRefuses(t *testing.T) {
 			}
 		}
 	}
-}
-
-func many(n int) (all []string) {
-	for i := range n {
-		all = append(all, fmt.Sprintf(`"m%d":%d`, i, i))
-	}
-	return all
 }
 
 func TestReadLimits(t *testing.T) {
