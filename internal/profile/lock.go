@@ -3,7 +3,6 @@ package profile
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"time"
 
@@ -24,13 +23,22 @@ func Lock(path string) (release func(), err error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the lock: %w", err)
 	}
-	for end := time.Now().Add(lockIn); ; time.Sleep(time.Millisecond + rand.N(4*time.Millisecond)) {
-		if err = Hold(f); err == nil {
-			return func() { _ = f.Close() }, nil
-		}
-		if !errors.Is(err, ErrHeld) || time.Now().After(end) {
+	// The system has waiters take their turns; who looks again and again may never
+	// find it free.
+	held := make(chan error, 1)
+	go func() { held <- hold(f) }()
+	select {
+	case err = <-held:
+		if err != nil {
 			_ = f.Close()
 			return nil, fmt.Errorf("lock: %w", err)
 		}
+		return func() { _ = f.Close() }, nil
+	case <-time.After(lockIn):
+		go func() { // until whoever has it lets go
+			<-held
+			_ = f.Close()
+		}()
+		return nil, fmt.Errorf("lock: %w", ErrHeld)
 	}
 }

@@ -17,3 +17,13 @@ func Hold(f *os.File) error {
 	}
 	return err
 }
+
+// hold is Hold that waits.
+func hold(f *os.File) error {
+	fd := int(f.Fd())
+	for {
+		if err := unix.Flock(fd, unix.LOCK_EX); !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
+}

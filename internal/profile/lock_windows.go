@@ -15,3 +15,8 @@ func Hold(f *os.File) error {
 	}
 	return err
 }
+
+// hold is Hold that waits.
+func hold(f *os.File) error {
+	return windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK, 0, 1, 0, new(windows.Overlapped))
+}
