@@ -69,7 +69,8 @@ func running(t *testing.T) (*desktop, *screen) {
 func (d *desktop) listed() (all []string) {
 	for _, i := range d.menu(health.Report{Sentence: "Klaar."}, time.Now()) {
 		if strings.HasPrefix(i.ID, menuCall) {
-			all = append(all, i.Title[len("15:04 · "):])
+			_, who, _ := strings.Cut(i.Title, " · ") // after the time, and the day where it was another
+			all = append(all, who)
 		}
 	}
 	return all
