@@ -168,7 +168,7 @@ func TestKeysAreTheSameEverywhere(t *testing.T) {
 		}
 	}
 	// Texts of keys that are gone.
-	b, err := os.ReadFile("../../assets/text/settings.json")
+	b, err := os.ReadFile("../../assets/text/setting.json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -137,7 +137,7 @@ func settingsText(s *settings.Settings, known *redactor) string {
 	var b strings.Builder
 	for _, v := range s.Values() {
 		key := v.Key
-		if !keyLike.MatchString(key) {
+		if !keyLike().MatchString(key) {
 			key = "?"
 		}
 		value := v.Value
@@ -168,7 +168,7 @@ func settingsText(s *settings.Settings, known *redactor) string {
 	}
 	for _, p := range s.Problems() {
 		key := p.Key
-		if !keyLike.MatchString(key) {
+		if !keyLike().MatchString(key) {
 			key = "?"
 		}
 		fmt.Fprintf(&b, "problem\t%s\t%s\t%s\tline %d\n", key, p.Kind, p.Source, p.Line)

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 
 	"wiebelt/internal/health"
@@ -26,11 +27,13 @@ const maxLines = 20
 
 // keyLike is what a key looks like. What somebody took for a key, such as a
 // secret pasted into the wrong place, is told by its line only.
-var keyLike = regexp.MustCompile(`^[a-z_]{1,30}(?:\[\d{1,3}\])?(?:\.[a-z_]{1,30}(?:\[\d{1,3}\])?)?$`)
+var keyLike = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[a-z_]{1,30}(?:\[\d{1,3}\])?(?:\.[a-z_]{1,30}(?:\[\d{1,3}\])?)?$`)
+})
 
 // placeOf is where a mistake stands: its key, and its line where that is known.
 func placeOf(p settings.Problem) any {
-	switch known := keyLike.MatchString(p.Key); {
+	switch known := keyLike().MatchString(p.Key); {
 	case !known && p.Line > 0:
 		return text.Errorf(text.Doctor("settings.line"), p.Line)
 	case !known:

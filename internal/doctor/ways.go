@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"sync"
 	"syscall"
 
 	"wiebelt/internal/contact"
@@ -124,10 +125,10 @@ func known(f string) contact.Failure {
 }
 
 // versionLike is what a version may look like that another program names.
-var versionLike = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z.+_-]{0,39}$`)
+var versionLike = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z.+_-]{0,39}$`) })
 
 func versionOf(s string) string {
-	if !versionLike.MatchString(s) {
+	if !versionLike().MatchString(s) {
 		return "?"
 	}
 	return s

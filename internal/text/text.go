@@ -1,13 +1,12 @@
 // Package text holds every word that a person reads, in Dutch and English. The
-// catalogue lies in assets/text, one file an area, both languages side by side;
-// this package gives it typed keys, plurals and a language. Safe for concurrent
-// use.
+// catalogue lies in assets/text, both languages side by side; the first word of a
+// key names its file. This package gives it typed keys, plurals and a language.
+// Safe for concurrent use.
 package text
 
 import (
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"strings"
 	"sync"
 
@@ -54,27 +53,28 @@ func (f *forms) UnmarshalJSON(b []byte) (err error) {
 	return err
 }
 
-var catalogue = sync.OnceValue(func() map[Key]entry {
-	all := map[Key]entry{}
-	files, _ := fs.Glob(assets.Text, "text/*.json")
-	for _, f := range files {
-		b, err := assets.Text.ReadFile(f)
-		if err != nil {
-			panic(err) // embedded: only a broken build gets here
-		}
-		part := map[Key]entry{}
-		if err := json.Unmarshal(b, &part); err != nil {
-			panic(fmt.Sprintf("%s: %v", f, err))
-		}
-		for k, e := range part {
-			if _, twice := all[k]; twice {
-				panic(fmt.Sprintf("%s: key %q stands in two files", f, k))
-			}
-			all[k] = e
-		}
+var areas sync.Map // of func() map[Key]entry, by area
+
+// area is the file of the texts whose keys begin with a word. It is read when the
+// first of them is needed: a run needs few.
+func area(name string) map[Key]entry {
+	f, ok := areas.Load(name)
+	if !ok {
+		f, _ = areas.LoadOrStore(name, sync.OnceValue(func() map[Key]entry { return read(name) }))
+	}
+	return f.(func() map[Key]entry)()
+}
+
+func read(name string) (all map[Key]entry) {
+	b, err := assets.Text.ReadFile("text/" + name + ".json")
+	if err != nil {
+		return nil // no key begins so
+	}
+	if err := json.Unmarshal(b, &all); err != nil {
+		panic(fmt.Sprintf("%s: %v", name, err)) // embedded: only a broken build gets here
 	}
 	return all
-})
+}
 
 // T gives the text of key in language l, with args filled in as fmt.Sprintf
 // does. A key without a text gives the key itself, so that nothing is ever
@@ -93,7 +93,8 @@ func (l Language) N(key Key, n int, args ...any) string {
 }
 
 func (l Language) forms(key Key) forms {
-	e, ok := catalogue()[key]
+	word, _, _ := strings.Cut(string(key), ".")
+	e, ok := area(word)[key]
 	if !ok {
 		return forms{string(key), string(key)}
 	}

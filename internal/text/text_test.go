@@ -4,11 +4,16 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io/fs"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
+
+	"wiebelt/assets"
 )
 
 // keys reads every constant of type Key from the source.
@@ -34,6 +39,23 @@ func keys(t *testing.T) []Key {
 	return all
 }
 
+// catalogue is every text that there is.
+func catalogue(t *testing.T) map[Key]entry {
+	t.Helper()
+	all := map[Key]entry{}
+	files, _ := fs.Glob(assets.Text, "text/*.json")
+	for _, f := range files {
+		name := strings.TrimSuffix(path.Base(f), ".json")
+		for k, e := range area(name) {
+			if !strings.HasPrefix(string(k), name+".") {
+				t.Errorf("%s is not found in %s", k, f)
+			}
+			all[k] = e
+		}
+	}
+	return all
+}
+
 // TestEveryKeyHasBothLanguages: what the program can say stands in the catalogue
 // in Dutch and in English, with the same places to fill in.
 func TestEveryKeyHasBothLanguages(t *testing.T) {
@@ -41,13 +63,14 @@ func TestEveryKeyHasBothLanguages(t *testing.T) {
 	if len(all) < 50 {
 		t.Fatalf("only %d keys found", len(all))
 	}
+	there := catalogue(t)
 	for _, k := range all {
-		if _, ok := catalogue()[k]; !ok {
+		if _, ok := there[k]; !ok {
 			t.Errorf("%s has no text", k)
 		}
 	}
 	verb := regexp.MustCompile(`%[a-z]`)
-	for k, e := range catalogue() {
+	for k, e := range there {
 		for _, s := range []string{e.NL.one, e.NL.other, e.EN.one, e.EN.other} {
 			if s == "" {
 				t.Errorf("%s lacks a form", k)
