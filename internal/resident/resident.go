@@ -128,7 +128,7 @@ const memory = 40
 // the main goroutine. instance.ErrRunning comes back when another one runs,
 // ErrReplaced when it has made room for another version.
 func Run(ctx context.Context, o Options) error {
-	debug.SetGCPercent(memory)
+	debug.SetGCPercent(-1) // nothing of what a start makes is garbage for long
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	if err := o.Dirs.Make(); err != nil {
@@ -254,6 +254,7 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 	work.Go(func() { wake.Watch(ctx, r.woke) })
 	work.Go(func() { _ = one.Serve(ctx, r) })
 	work.Go(func() { r.tell(ctx) })
+	debug.SetGCPercent(memory)
 	close(r.ready)
 	r.o.Log.Info("ready", "version", r.o.Version)
 	if r.o.DemoWindow {

@@ -99,11 +99,8 @@ func (s *Surface) Pixels(r image.Rectangle, out []byte) []byte {
 // Whole is the picture as it is until the next Frame, rows of blue, green, red, unused.
 func (s *Surface) Whole() (w, h int, pix []byte) { return s.w, s.h, s.pix }
 
-// Forget lets go of what was shown, but for the memory that the picture takes.
-func (s *Surface) Forget() {
-	clear(s.pix)
-	*s = Surface{picture: picture{pix: s.pix}}
-}
+// Forget lets go of what was shown.
+func (s *Surface) Forget() { *s = Surface{} }
 
 // Image is a copy of the picture.
 func (s *Surface) Image() *image.RGBA {
