@@ -6,7 +6,6 @@ import (
 	"database/sql"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"hash"
 	"io"
 	"io/fs"
@@ -50,52 +49,33 @@ func scanMessage(row scanner) (m Message, err error) {
 // Messages gives up to limit messages, newest first: those that came before the
 // one with the id before, or with "" the newest of all.
 func (d *Data) Messages(ctx context.Context, before string, limit int) ([]Message, error) {
-	rows, err := d.store.r.QueryContext(d.store.ctx(ctx), "SELECT "+messageColumns+` FROM messages
- WHERE ?1 = '' OR n < (SELECT n FROM messages WHERE id = ?1) ORDER BY n DESC LIMIT ?2`, before, limit)
-	if err != nil {
-		return nil, fmt.Errorf("local hub: messages: %w", err)
-	}
-	defer rows.Close()
-	var all []Message
-	for rows.Next() {
-		m, err := scanMessage(rows)
-		if err != nil {
-			return nil, fmt.Errorf("local hub: messages: %w", err)
-		}
-		all = append(all, m)
-	}
-	return all, rows.Err()
+	return collect("messages", scanMessage)(d.r.QueryContext(d.ctx(ctx), "SELECT "+messageColumns+` FROM messages
+ WHERE ?1 = '' OR n < (SELECT n FROM messages WHERE id = ?1) ORDER BY n DESC LIMIT ?2`, before, limit))
 }
 
 // CountMessages is how many messages there are.
 func (d *Data) CountMessages(ctx context.Context) (n int, err error) {
-	err = d.store.r.QueryRowContext(d.store.ctx(ctx), "SELECT count(*) FROM messages").Scan(&n)
+	err = d.r.QueryRowContext(d.ctx(ctx), "SELECT count(*) FROM messages").Scan(&n)
 	return n, err
 }
 
 // Message gives one message, or ErrNoMessage.
 func (d *Data) Message(ctx context.Context, id string) (Message, error) {
-	m, err := scanMessage(d.store.r.QueryRowContext(d.store.ctx(ctx), "SELECT "+messageColumns+" FROM messages WHERE id = ?", id))
+	m, err := scanMessage(d.r.QueryRowContext(d.ctx(ctx), "SELECT "+messageColumns+" FROM messages WHERE id = ?", id))
 	if errors.Is(err, sql.ErrNoRows) {
 		return Message{}, ErrNoMessage
 	}
-	if err != nil {
-		return Message{}, fmt.Errorf("local hub: messages: %w", err)
-	}
-	return m, nil
+	return m, failed("messages", err)
 }
 
-// OpenMessage opens the ZIP file of a message.
-func (d *Data) OpenMessage(m Message) (*os.File, error) {
+// openMessage opens the ZIP file of a message.
+func (d *Data) openMessage(m Message) (*os.File, error) {
 	name, err := d.messageFile(m.SHA256)
 	if err != nil {
 		return nil, err
 	}
 	f, err := os.Open(name)
-	if err != nil {
-		return nil, fmt.Errorf("local hub: message: %w", err)
-	}
-	return f, nil
+	return f, failed("message", err)
 }
 
 // Folders of the message box. What arrives is written to the first, and moved
@@ -115,6 +95,24 @@ func (d *Data) messageFile(sum string) (string, error) {
 	return filepath.Join(folder, sum+".zip"), err
 }
 
+// folder is where the files of the message box lie, and those on their way in.
+func (d *Data) folder(name string) (string, error) {
+	root := d.dir
+	if root == "" {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if d.temp == "" {
+			var err error
+			if d.temp, err = os.MkdirTemp("", "wiebelt-hub-"); err != nil {
+				return "", failed("message box", err)
+			}
+		}
+		root = d.temp
+	}
+	path := filepath.Join(root, name)
+	return path, failed("message box", os.MkdirAll(path, 0o700))
+}
+
 // parcel is a ZIP file that has arrived and is in no list yet.
 type parcel struct {
 	file  *os.File
@@ -132,7 +130,7 @@ func (d *Data) newParcel() (*parcel, error) {
 	}
 	f, err := os.OpenFile(filepath.Join(folder, uuid.NewString()+".part"), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("local hub: message: %w", err)
+		return nil, failed("message", err)
 	}
 	return &parcel{file: f, hash: sha256.New()}, nil
 }
@@ -211,7 +209,7 @@ func (d *Data) keep(ctx context.Context, all []*parcel, from client, intermediar
 		}
 	}
 	now := time.UnixMilli(d.now().UnixMilli())
-	err = d.store.tx(ctx, func(tx *sql.Tx) error {
+	err = d.tx(ctx, func(tx *sql.Tx) error {
 		receipts = receipts[:0]
 		for _, p := range all {
 			m := Message{ID: uuid.NewString(), SHA256: p.sum, Size: p.size, Files: p.files, Received: now, Sender: from.id,
@@ -257,22 +255,19 @@ func (d *Data) sweep(ctx context.Context) error {
 		return nil
 	}
 	if err := os.RemoveAll(filepath.Join(d.dir, incoming)); err != nil {
-		return fmt.Errorf("local hub: message box: %w", err)
+		return failed("message box", err)
 	}
 	files, err := fs.Glob(os.DirFS(d.dir), kept+"/??/*.zip")
 	if err != nil {
-		return fmt.Errorf("local hub: message box: %w", err)
+		return failed("message box", err)
 	}
 	for _, name := range files {
-		var there bool
-		sum := strings.TrimSuffix(path.Base(name), ".zip")
-		if err := d.store.r.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM messages WHERE sha256 = ?)", sum).Scan(&there); err != nil {
-			return fmt.Errorf("local hub: message box: %w", err)
+		listed, err := d.has(ctx, d.r, "SELECT 1 FROM messages WHERE sha256 = ?", strings.TrimSuffix(path.Base(name), ".zip"))
+		if err == nil && !listed {
+			err = os.Remove(filepath.Join(d.dir, filepath.FromSlash(name)))
 		}
-		if !there {
-			if err := os.Remove(filepath.Join(d.dir, filepath.FromSlash(name))); err != nil {
-				return fmt.Errorf("local hub: message box: %w", err)
-			}
+		if err != nil {
+			return failed("message box", err)
 		}
 	}
 	return nil
@@ -281,14 +276,14 @@ func (d *Data) sweep(ctx context.Context) error {
 // CopyMessage writes the ZIP file of a message and compares its checksum, at the
 // end of course: after an error, what was written is not to be used.
 func (d *Data) CopyMessage(m Message, w io.Writer) error {
-	f, err := d.OpenMessage(m)
+	f, err := d.openMessage(m)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
 	sum := sha256.New()
 	if _, err := io.Copy(io.MultiWriter(w, sum), f); err != nil {
-		return fmt.Errorf("local hub: message: %w", err)
+		return failed("message", err)
 	}
 	if hex.EncodeToString(sum.Sum(nil)) != m.SHA256 {
 		return text.Errorf(text.LocalhubBadDamaged)

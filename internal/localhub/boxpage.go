@@ -100,7 +100,7 @@ func (h *Hub) showParcel(w http.ResponseWriter, r *http.Request, who user, token
 // names reads what a ZIP file holds. It was looked into when it came in, so its
 // list of files is of a bounded size.
 func (h *Hub) names(p *parcelView, lang text.Language, m Message) error {
-	f, err := h.OpenMessage(m)
+	f, err := h.openMessage(m)
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func (h *Hub) sendParcel(w http.ResponseWriter, r *http.Request, who user, token
 	}
 	var f *os.File
 	if err == nil {
-		f, err = h.OpenMessage(m)
+		f, err = h.openMessage(m)
 	}
 	if err != nil {
 		h.failed(w, r, "message", err)

@@ -8,7 +8,6 @@ import (
 	"database/sql"
 	"encoding/base64"
 	"errors"
-	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -23,9 +22,7 @@ import (
 // which is kept as a hash only and cannot be asked for again. A client of that
 // name gets the new secret and organisation.
 func (d *Data) AddClient(ctx context.Context, id, organisationCode string) (secret string, err error) {
-	b := make([]byte, 32)
-	_, _ = rand.Read(b) // never fails
-	secret = base64.RawURLEncoding.EncodeToString(b)
+	secret = newToken()
 	return secret, d.SetClientSecret(ctx, id, organisationCode, secret)
 }
 
@@ -43,10 +40,8 @@ func (d *Data) SetClientSecret(ctx context.Context, id, organisationCode, secret
 	}
 	salt := make([]byte, 16)
 	_, _ = rand.Read(salt)
-	if err := d.store.putClient(ctx, id, organisationCode, salt, hashSecret(salt, secret), d.now()); err != nil {
-		return fmt.Errorf("local hub: add client: %w", err)
-	}
-	return nil
+	return d.change(ctx, "clients", nil, `INSERT INTO clients (id, organisation, salt, hash, made) VALUES (?1, ?2, ?3, ?4, ?5)
+ ON CONFLICT DO UPDATE SET organisation = ?2, salt = ?3, hash = ?4, made = ?5`, id, organisationCode, salt, hashSecret(salt, secret), d.now().UnixMilli())
 }
 
 // Client is an OAuth client, without its secret.
@@ -61,49 +56,45 @@ var ErrNoClient = text.Errorf(text.SayHubNoClient)
 
 // Clients gives all clients by name.
 func (d *Data) Clients(ctx context.Context) ([]Client, error) {
-	rows, err := d.store.r.QueryContext(d.store.ctx(ctx), "SELECT id, organisation, made FROM clients ORDER BY id")
-	if err != nil {
-		return nil, fmt.Errorf("local hub: clients: %w", err)
-	}
-	defer rows.Close()
-	var all []Client
-	for rows.Next() {
-		var c Client
+	return collect("clients", func(row scanner) (c Client, err error) {
 		var ms int64
-		if err := rows.Scan(&c.ID, &c.OrganisationCode, &ms); err != nil {
-			return nil, fmt.Errorf("local hub: clients: %w", err)
-		}
-		if ms > 0 {
+		if err = row.Scan(&c.ID, &c.OrganisationCode, &ms); ms > 0 {
 			c.Made = time.UnixMilli(ms)
 		}
-		all = append(all, c)
-	}
-	return all, rows.Err()
+		return c, err
+	})(d.r.QueryContext(d.ctx(ctx), "SELECT id, organisation, made FROM clients ORDER BY id"))
 }
 
 // RotateClient gives a client another secret and returns it. The old one is no
 // longer taken, and tokens that were handed out for it are void at once.
 func (d *Data) RotateClient(ctx context.Context, id string) (secret string, err error) {
-	org, _, _, err := d.store.getClient(ctx, id)
-	if errors.Is(err, sql.ErrNoRows) {
+	c, found, err := d.credential(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	if !found {
 		return "", ErrNoClient
 	}
-	if err != nil {
-		return "", fmt.Errorf("local hub: clients: %w", err)
-	}
-	return d.AddClient(ctx, id, org)
+	return d.AddClient(ctx, id, c.organisation)
 }
 
 // RemoveClient removes a client; its tokens are void at once.
 func (d *Data) RemoveClient(ctx context.Context, id string) error {
-	done, err := d.store.w.ExecContext(d.store.ctx(ctx), "DELETE FROM clients WHERE id = ?", id)
-	if err != nil {
-		return fmt.Errorf("local hub: clients: %w", err)
+	return d.change(ctx, "clients", ErrNoClient, "DELETE FROM clients WHERE id = ?", id)
+}
+
+// credential is what is kept of a client and its secret.
+type credential struct {
+	organisation string
+	salt, hash   []byte
+}
+
+func (d *Data) credential(ctx context.Context, id string) (c credential, found bool, err error) {
+	err = d.findCredential.QueryRowContext(d.ctx(ctx), id).Scan(&c.organisation, &c.salt, &c.hash)
+	if errors.Is(err, sql.ErrNoRows) {
+		return c, false, nil
 	}
-	if n, _ := done.RowsAffected(); n == 0 {
-		return ErrNoClient
-	}
-	return nil
+	return c, err == nil, failed("clients", err)
 }
 
 func hashSecret(salt []byte, secret string) []byte {
@@ -122,17 +113,16 @@ type client struct{ id, organisation, secret string }
 // authenticate finds the client whom one of the readings of the credentials
 // fits.
 func (h *Hub) authenticate(ctx context.Context, readings []credentials) (client, bool, error) {
-	for _, c := range readings {
-		org, salt, hash, err := h.store.getClient(ctx, c.id)
-		unknown := errors.Is(err, sql.ErrNoRows)
-		if err != nil && !unknown {
+	for _, said := range readings {
+		c, known, err := h.credential(ctx, said.id)
+		if err != nil {
 			return client{}, false, err
 		}
-		if unknown {
-			salt, hash = make([]byte, 16), make([]byte, sha256.Size) // the same work as for a known one
+		if !known {
+			c.salt, c.hash = make([]byte, 16), make([]byte, sha256.Size) // the same work as for a known one
 		}
-		if subtle.ConstantTimeCompare(hashSecret(salt, c.secret), hash) == 1 && !unknown {
-			return client{c.id, org, secretID(salt)}, true, nil
+		if subtle.ConstantTimeCompare(hashSecret(c.salt, said.secret), c.hash) == 1 && known {
+			return client{said.id, c.organisation, secretID(c.salt)}, true, nil
 		}
 	}
 	return client{}, false, nil

@@ -18,15 +18,15 @@ const DemoPassword = demoPassword
 
 // Exec runs a statement.
 func (h *Hub) Exec(statement string, args ...any) error {
-	_, err := h.store.w.ExecContext(context.Background(), statement, args...)
+	_, err := h.w.ExecContext(context.Background(), statement, args...)
 	return err
 }
 
 // Sign makes a token with the hub's key, or another.
 func (h *Hub) Sign(method jwt.SigningMethod, key any, client, organisation, scope string, expires *time.Time) (string, error) {
 	c := claims{Client: client, Organisation: organisation, Scope: scope}
-	if _, salt, _, err := h.store.getClient(context.Background(), client); err == nil {
-		c.Secret = secretID(salt)
+	if known, found, err := h.credential(context.Background(), client); err == nil && found {
+		c.Secret = secretID(known.salt)
 	}
 	if expires != nil {
 		c.ExpiresAt = jwt.NewNumericDate(*expires)

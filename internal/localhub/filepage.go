@@ -31,7 +31,7 @@ func codedOf(c contact.Coded) codedView {
 }
 
 func (h *Hub) showFile(w http.ResponseWriter, r *http.Request, who user, token string) {
-	rec, others, found, err := h.store.byID(r.Context(), r.PathValue("id"))
+	rec, others, found, err := h.byID(r.Context(), r.PathValue("id"))
 	if err != nil {
 		h.failed(w, r, "file", err)
 		return

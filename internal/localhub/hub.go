@@ -2,9 +2,7 @@ package localhub
 
 import (
 	"context"
-	"database/sql"
 	"errors"
-	"fmt"
 	"html/template"
 	"log/slog"
 	"net"
@@ -149,11 +147,10 @@ func (h *Hub) open(ctx context.Context) error {
 	if h.pages, err = parsePages(); err != nil {
 		return err
 	}
-	store, err := openStore(ctx, h.cfg.Dir)
-	if err != nil {
+	if h.Data, err = openData(ctx, h.cfg.Dir); err != nil {
 		return err
 	}
-	h.Data = &Data{store: store, dir: h.cfg.Dir, demo: h.cfg.Demo, now: h.cfg.Now}
+	h.demo, h.now = h.cfg.Demo, h.cfg.Now
 	if err := h.own(ctx); err != nil {
 		return err
 	}
@@ -260,10 +257,10 @@ func checkBackOffice(raw string) error {
 // side.
 func (h *Hub) prepare(ctx context.Context) error {
 	var err error
-	if h.jwtKey, err = h.store.key(ctx, "jwt"); err != nil {
+	if h.jwtKey, err = h.key(ctx, "jwt"); err != nil {
 		return err
 	}
-	if h.csrfKey, err = h.store.key(ctx, "csrf"); err != nil {
+	if h.csrfKey, err = h.key(ctx, "csrf"); err != nil {
 		return err
 	}
 	hashed := make(chan hashResult, 1)
@@ -271,7 +268,7 @@ func (h *Hub) prepare(ctx context.Context) error {
 		go func() { hashed <- hashPassword(demoPassword) }() // ends by itself; the channel never blocks it
 	}
 	if h.cfg.Synthetic > 0 {
-		if err := h.store.fill(ctx, Synthetic(h.cfg.Seed, h.cfg.Synthetic)); err != nil {
+		if err := h.fill(ctx, Synthetic(h.cfg.Seed, h.cfg.Synthetic)); err != nil {
 			return err
 		}
 	}
@@ -282,25 +279,22 @@ func (h *Hub) prepare(ctx context.Context) error {
 	if pw.err != nil {
 		return pw.err
 	}
-	real, err := h.store.hasReal(ctx)
+	real, err := h.has(ctx, h.r, "SELECT 1 FROM contacts WHERE invented = 0")
 	if err != nil {
 		return err
 	}
 	if real {
 		return text.Errorf(text.LocalhubBadDemoReal)
 	}
-	return h.store.putUser(ctx, DemoUser, pw.hash, true)
+	return h.putUser(ctx, DemoUser, pw.hash, true)
 }
 
 // withoutDemoUser removes the user that an earlier demo left in the folder: its
 // password is known to all. A user of that name with another password stays.
 func (h *Hub) withoutDemoUser(ctx context.Context) error {
-	hash, err := h.store.userHash(ctx, DemoUser)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("local hub: users: %w", err)
+	hash, err := h.userHash(ctx, DemoUser)
+	if err != nil || hash == nil {
+		return err
 	}
 	if bcrypt.CompareHashAndPassword(hash, []byte(demoPassword)) != nil {
 		return nil

@@ -6,11 +6,7 @@ import (
 	"database/sql"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
-
-	"github.com/gofrs/flock"
-	"github.com/google/uuid"
 
 	"wiebelt/internal/text"
 )
@@ -106,21 +102,18 @@ func (e *ImportError) orNil() error {
 // keeps in a file without a name and not in memory. So a bad file touches
 // nothing, and the hub's database is locked for others only while the contacts
 // go into it, sorted as they lie there.
-const staging = `
-CREATE TEMP TABLE staged (
-  n INTEGER PRIMARY KEY, row INTEGER NOT NULL, given INTEGER NOT NULL, id TEXT NOT NULL,
-  relation TEXT, initials TEXT, prefix TEXT, family TEXT, street TEXT, house TEXT, addition TEXT, postal TEXT,
-  city TEXT, country TEXT, producer_code TEXT, producer TEXT, changed_code TEXT, changed TEXT
-);
-CREATE TEMP TABLE staged_terms (term TEXT NOT NULL, contact INTEGER NOT NULL, written TEXT NOT NULL, mail INTEGER NOT NULL);
+const (
+	staging = unstaging + `
+CREATE TEMP TABLE staged (n INTEGER PRIMARY KEY, row, given, ` + fields + `);
+CREATE TEMP TABLE staged_terms (term, contact, written, mail);
 PRAGMA main.cache_size = -16000;
 `
-
-const unstaging = `
+	unstaging = `
 DROP TABLE IF EXISTS temp.staged;
 DROP TABLE IF EXISTS temp.staged_terms;
 PRAGMA main.cache_size = -2000;
 `
+)
 
 // Import puts the contacts of a file into the hub, all or none, and returns how
 // many. Lookups are answered meanwhile. What is wrong in the file comes as an
@@ -133,87 +126,32 @@ func (d *Data) Import(ctx context.Context, r io.Reader, format Format, opt Impor
 	if d.demo {
 		return 0, text.Errorf(text.LocalhubImportDemo)
 	}
-	dbctx := d.store.ctx(ctx)
-	conn, err := d.store.w.Conn(dbctx)
-	if err != nil {
-		return 0, fmt.Errorf("local hub: import: %w", err)
+	m := &importer{Data: d, ctx: ctx, dbctx: d.ctx(ctx), opt: opt, errs: ImportError{Format: format}}
+	var err error
+	if m.conn, err = d.w.Conn(m.dbctx); err != nil {
+		return 0, failed("import", err)
 	}
-	defer conn.Close()
-	wasDemo, unlock, err := d.mayImport(dbctx, conn, opt.Replace)
+	defer m.conn.Close()
+	unlock, err := m.mayImport()
 	if err != nil {
 		return 0, err
 	}
 	defer unlock()
 	defer func() {
-		_, _ = conn.ExecContext(context.WithoutCancel(ctx), unstaging) // or with the connection, or before the next import
+		_, _ = m.conn.ExecContext(context.WithoutCancel(ctx), unstaging) // or with the connection, or before the next import
 	}()
-	if _, err := conn.ExecContext(dbctx, unstaging+staging); err != nil {
-		return 0, fmt.Errorf("local hub: import: %w", err)
-	}
-	m := &importer{ctx: ctx, dbctx: dbctx, opt: opt, conn: conn, wasDemo: wasDemo, errs: ImportError{Format: format}}
 	if err := m.run(r); err != nil {
 		if ctx.Err() != nil { // the database says it in many ways
-			err = fmt.Errorf("local hub: import: %w", ctx.Err())
+			err = failed("import", ctx.Err())
 		}
 		return 0, err
 	}
-	return m.n, nil
+	return int(m.n), nil
 }
 
-func (m *importer) run(r io.Reader) error {
-	if err := m.stage(r); err != nil {
-		return err
-	}
-	if !m.opt.Check {
-		return m.store()
-	}
-	if err := m.taken(m.conn); err != nil {
-		return err
-	}
-	return m.errs.orNil()
-}
-
-// mayImport refuses to mix real contacts with invented ones. A hub that runs on
-// invented ones may be a demo, whose password everybody knows: it has to end
-// first, and none starts before unlock.
-func (d *Data) mayImport(ctx context.Context, conn *sql.Conn, replace bool) (wasDemo bool, unlock func(), err error) {
-	unlock = func() {}
-	if wasDemo, err = invented(ctx, conn); err != nil || !wasDemo {
-		return wasDemo, unlock, err
-	}
-	if !replace {
-		return true, unlock, text.Errorf(text.LocalhubImportInvented)
-	}
-	if d.dir == "" || d.lock != nil {
-		return true, unlock, nil // ours alone, and no demo
-	}
-	l := flock.New(filepath.Join(d.dir, "hub.lock"), flock.SetPermissions(0o600))
-	taken, err := l.TryLock()
-	if err != nil {
-		return true, unlock, fmt.Errorf("local hub: import: %w", err)
-	}
-	if !taken {
-		return true, unlock, text.Errorf(text.LocalhubImportRunning)
-	}
-	return true, func() { _ = l.Unlock() }, nil
-}
-
-// querier is a connection or a transaction.
-type querier interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}
-
-func invented(ctx context.Context, q querier) (has bool, err error) {
-	if err := q.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM contacts WHERE invented = 1)").Scan(&has); err != nil {
-		return false, fmt.Errorf("local hub: import: %w", err)
-	}
-	return has, nil
-}
-
-// importer is one import. The readers of the formats give it rows; it is used
-// from one goroutine.
+// importer is one import, used from one goroutine.
 type importer struct {
+	*Data
 	ctx, dbctx context.Context // dbctx outlives ctx where the database would go with it
 	opt        ImportOptions
 	conn       *sql.Conn
@@ -223,38 +161,18 @@ type importer struct {
 	in   *input
 	put  func() error // stages the present row, the n-th
 	rows int          // seen
-	n    int          // staged
+	n    int64        // staged
 	row  row          // the present one
 }
 
-// stage reads the whole file. Errors in rows are collected; the others end it.
-func (m *importer) stage(r io.Reader) (err error) {
+// run reads the whole file before anything changes.
+func (m *importer) run(r io.Reader) error {
+	if _, err := m.conn.ExecContext(m.dbctx, staging); err != nil {
+		return failed("import", err)
+	}
 	// In one transaction for speed. Of a kind that locks nothing that others use.
-	tx, err := m.conn.BeginTx(m.dbctx, &sql.TxOptions{ReadOnly: true})
-	if err != nil {
-		return fmt.Errorf("local hub: import: %w", err)
-	}
-	defer func() {
-		if err != nil {
-			_ = tx.Rollback() // it may have ended with ctx
-		}
-	}()
-	contact, err := tx.PrepareContext(m.dbctx, "INSERT INTO temp.staged VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)")
-	if err != nil {
-		return fmt.Errorf("local hub: import: %w", err)
-	}
-	defer contact.Close()
-	terms, err := tx.PrepareContext(m.dbctx, "INSERT INTO temp.staged_terms VALUES (?,?,?,?)")
-	if err != nil {
-		return fmt.Errorf("local hub: import: %w", err)
-	}
-	defer terms.Close()
-	m.put = func() error { return m.insert(contact, terms) }
-	if err := m.read(r); err != nil {
+	if err := m.tx(&sql.TxOptions{ReadOnly: true}, func(tx *sql.Tx) error { return m.stage(tx, r) }); err != nil {
 		return err
-	}
-	if err := tx.Commit(); err != nil {
-		return fmt.Errorf("local hub: import: %w", err)
 	}
 	if m.n == 0 && len(m.errs.Rows) == 0 {
 		return text.Errorf(text.LocalhubImportNone)
@@ -262,27 +180,62 @@ func (m *importer) stage(r io.Reader) (err error) {
 	if err := m.twice(); err != nil {
 		return err
 	}
-	return m.errs.orNil()
+	if m.opt.Check {
+		return m.there(m.conn)
+	}
+	return m.tx(nil, m.store)
 }
 
-// read gives every row of the file to put.
-func (m *importer) read(r io.Reader) error {
-	m.in = newInput(r)
-	read := m.readCSV
-	if m.errs.Format == JSON {
-		read = m.readJSON
+func (m *importer) tx(opt *sql.TxOptions, do func(tx *sql.Tx) error) error {
+	tx, err := m.conn.BeginTx(m.dbctx, opt)
+	if err != nil {
+		return failed("import", err)
 	}
-	if err := read(); err != nil {
+	if err := do(tx); err != nil {
+		_ = tx.Rollback() // it may have ended with ctx
 		return err
 	}
-	m.progress()
-	return nil
+	return failed("import", tx.Commit())
 }
 
-func (m *importer) progress() {
-	if m.opt.Progress != nil {
-		m.opt.Progress(m.rows, m.in.bytes)
+// mayImport refuses to mix real contacts with invented ones. A hub that runs on
+// invented ones may be a demo, whose password everybody knows: it has to end
+// first, and none starts before unlock.
+func (m *importer) mayImport() (unlock func(), err error) {
+	unlock = func() {}
+	if m.wasDemo, err = m.invented(m.conn); err != nil || !m.wasDemo {
+		return unlock, err
 	}
+	if !m.opt.Replace {
+		return unlock, text.Errorf(text.LocalhubImportInvented)
+	}
+	if m.dir == "" || m.lock != nil {
+		return unlock, nil // ours alone, and no demo
+	}
+	l, err := m.tryLock()
+	if err != nil {
+		return unlock, failed("import", err)
+	}
+	if l == nil {
+		return unlock, text.Errorf(text.LocalhubImportRunning)
+	}
+	return func() { _ = l.Unlock() }, nil
+}
+
+func (m *importer) invented(q querier) (bool, error) {
+	return m.has(m.dbctx, q, "SELECT 1 FROM contacts WHERE invented = 1")
+}
+
+// stage reads the file. Errors in rows are collected; the others end it.
+func (m *importer) stage(tx *sql.Tx, r io.Reader) error {
+	w, err := newContactWriter(m.dbctx, tx, "temp.staged", "temp.staged_terms", "row", "given")
+	if err != nil {
+		return failed("import", err)
+	}
+	m.put = func() error {
+		return failed("import", w.write(m.dbctx, &m.row.Record, m.n, m.row.at, m.row.ID != ""))
+	}
+	return m.read(r)
 }
 
 // problem refuses the present row.
@@ -299,7 +252,9 @@ func (m *importer) warn(column string, what text.Key) {
 }
 
 // begin starts the row at a line or with a number.
-func (m *importer) begin(at int) { m.row.reset(at) }
+func (m *importer) begin(at int) {
+	m.row = row{at: at, Record: Record{Numbers: m.row.Numbers[:0], Emails: m.row.Emails[:0]}}
+}
 
 // end stages the present row if it is good.
 func (m *importer) end() error {
@@ -321,123 +276,80 @@ func (m *importer) end() error {
 	return m.put()
 }
 
-func (m *importer) insert(contact, terms *sql.Stmt) error {
-	v := &m.row.values
-	id, given := v[colID], v[colID] != ""
-	if !given {
-		u, err := uuid.NewRandom()
+func (m *importer) progress() {
+	if m.opt.Progress != nil {
+		m.opt.Progress(m.rows, m.in.bytes)
+	}
+}
+
+// blame notes a problem with the id of every row that a query gives, with the
+// number of another row or 0.
+func (m *importer) blame(problem func(other int) *text.Error) func(*sql.Rows, error) error {
+	return func(rows *sql.Rows, err error) error {
+		_, err = collect("import", func(row scanner) (none struct{}, err error) {
+			var at, other int
+			if err = row.Scan(&at, &other); err == nil {
+				m.errs.add(at, columnNames[colID], problem(other))
+			}
+			return none, err
+		})(rows, err)
 		if err != nil {
-			return fmt.Errorf("local hub: import: %w", err)
+			return err
 		}
-		id = u.String()
+		return m.errs.orNil()
 	}
-	if _, err := contact.ExecContext(m.dbctx, m.n, m.row.at, given, id, v[colRelation], v[colInitials], v[colPrefix], v[colFamily],
-		v[colStreet], v[colHouse], null(v[colAddition]), v[colPostal], v[colCity], null(v[colCountry]),
-		v[colProducerCode], v[colProducer], v[colChangedCode], v[colChanged]); err != nil {
-		return fmt.Errorf("local hub: import: %w", err)
-	}
-	for _, t := range m.row.terms {
-		if _, err := terms.ExecContext(m.dbctx, t.term, m.n, t.written, t.mail); err != nil {
-			return fmt.Errorf("local hub: import: %w", err)
-		}
-	}
-	return nil
 }
 
 // twice looks for ids that more than one row has.
 func (m *importer) twice() error {
-	rows, err := m.conn.QueryContext(m.dbctx, `SELECT again.row, first.row
+	return m.blame(func(first int) *text.Error { return text.Errorf(text.LocalhubImportSame, m.errs.Format.Where(first)) })(
+		m.conn.QueryContext(m.dbctx, `SELECT again.row, first.row
  FROM (SELECT id, min(n) AS n FROM temp.staged WHERE given GROUP BY id HAVING count(*) > 1) f
- JOIN temp.staged first ON first.n = f.n JOIN temp.staged again ON again.id = f.id AND again.n > f.n ORDER BY again.n`)
-	if err != nil {
-		return fmt.Errorf("local hub: import: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var again, first int
-		if err := rows.Scan(&again, &first); err != nil {
-			return fmt.Errorf("local hub: import: %w", err)
-		}
-		m.errs.add(again, columnNames[colID], text.Errorf(text.LocalhubImportSame, m.errs.Format.Where(first)))
-	}
-	return rows.Err()
+ JOIN temp.staged first ON first.n = f.n JOIN temp.staged again ON again.id = f.id AND again.n > f.n ORDER BY again.n`))
 }
 
-// taken looks for ids that the hub has already.
-func (m *importer) taken(q querier) error {
+// there looks for ids that the hub has already.
+func (m *importer) there(q querier) error {
 	if m.opt.Replace {
 		return nil
 	}
-	rows, err := q.QueryContext(m.dbctx, `SELECT s.row FROM temp.staged s WHERE s.given AND EXISTS
- (SELECT 1 FROM main.contacts c WHERE c.id = s.id) ORDER BY s.n`)
-	if err != nil {
-		return fmt.Errorf("local hub: import: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var row int
-		if err := rows.Scan(&row); err != nil {
-			return fmt.Errorf("local hub: import: %w", err)
-		}
-		m.errs.add(row, columnNames[colID], text.Errorf(text.LocalhubImportThere))
-	}
-	return rows.Err()
+	return m.blame(func(int) *text.Error { return text.Errorf(text.LocalhubImportThere) })(
+		q.QueryContext(m.dbctx, `SELECT s.row, 0 FROM temp.staged s WHERE s.given AND EXISTS
+ (SELECT 1 FROM main.contacts c WHERE c.id = s.id) ORDER BY s.n`))
 }
 
 // store moves what was staged into the hub's tables, in one transaction.
-func (m *importer) store() (err error) {
-	tx, err := m.conn.BeginTx(m.dbctx, nil)
-	if err != nil {
-		return fmt.Errorf("local hub: import: %w", err)
-	}
-	defer func() {
-		if err != nil {
-			_ = tx.Rollback() // it may have ended with ctx
-		}
-	}()
+func (m *importer) store(tx *sql.Tx) error {
 	// Again, now that nobody else can write.
-	if has, err := invented(m.dbctx, tx); err != nil {
+	if has, err := m.invented(tx); err != nil {
 		return err
 	} else if has && !m.wasDemo {
 		return text.Errorf(text.LocalhubImportMeanwhile)
 	}
-	if err := m.taken(tx); err != nil {
-		return err
-	}
-	if err := m.errs.orNil(); err != nil {
+	if err := m.there(tx); err != nil {
 		return err
 	}
 	if m.opt.Replace {
-		for _, s := range []string{"DELETE FROM main.terms", "DELETE FROM main.contacts"} {
-			if _, err := tx.ExecContext(m.dbctx, s); err != nil {
-				return fmt.Errorf("local hub: import: %w", err)
-			}
+		if _, err := tx.ExecContext(m.dbctx, "DELETE FROM main.terms; DELETE FROM main.contacts"); err != nil {
+			return failed("import", err)
 		}
+	}
+	statements := []string{
+		"INSERT INTO main.contacts (n, invented, " + fields + ") SELECT ? + n, 0, " + fields + " FROM temp.staged ORDER BY n",
+		`INSERT OR IGNORE INTO main.terms (term, contact, written, mail)
+ SELECT term, ? + contact, written, mail FROM temp.staged_terms ORDER BY term, contact`,
 	}
 	var base int64
 	if err := tx.QueryRowContext(m.dbctx, "SELECT coalesce(max(n), 0) FROM main.contacts").Scan(&base); err != nil {
-		return fmt.Errorf("local hub: import: %w", err)
+		return failed("import", err)
 	}
-	for _, s := range []string{
-		`INSERT INTO main.contacts (n, invented, id, relation, initials, prefix, family, street, house, addition, postal, city, country,
- producer_code, producer, changed_code, changed)
- SELECT ? + n, 0, id, relation, initials, prefix, family, street, house, addition, postal, city, country,
- producer_code, producer, changed_code, changed FROM temp.staged ORDER BY n`,
-		`INSERT OR IGNORE INTO main.terms (term, contact, written, mail)
- SELECT term, ? + contact, written, mail FROM temp.staged_terms ORDER BY term, contact`,
-	} {
+	for _, s := range statements {
 		if err := m.ctx.Err(); err != nil {
 			return err
 		}
 		if _, err := tx.ExecContext(m.dbctx, s, base); err != nil {
-			return fmt.Errorf("local hub: import: %w", err)
+			return failed("import", err)
 		}
 	}
-	if err := m.ctx.Err(); err != nil {
-		return err
-	}
-	if err := tx.Commit(); err != nil {
-		return fmt.Errorf("local hub: import: %w", err)
-	}
-	return nil
+	return m.ctx.Err()
 }

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"encoding/csv"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 
@@ -148,17 +147,6 @@ func empty(fields []string) bool {
 		}
 	}
 	return true
-}
-
-// unreadable ends the import: at a row without end, or because the file could
-// not be read.
-func (m *importer) unreadable(last int, err error) error {
-	if errors.Is(err, errLongRow) {
-		m.begin(last)
-		m.problem("", text.Errorf(text.LocalhubImportLongRow, maxImportRow))
-		return nil
-	}
-	return fmt.Errorf("local hub: import: %w", err)
 }
 
 // separator finds what stands between the names of the header row: what it has

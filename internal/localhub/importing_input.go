@@ -1,8 +1,6 @@
 package localhub
 
 import (
-	"bufio"
-	"bytes"
 	"errors"
 	"io"
 	"unicode/utf8"
@@ -10,13 +8,41 @@ import (
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
+
+	"wiebelt/internal/text"
 )
+
+// read gives every row of the file to put.
+func (m *importer) read(r io.Reader) error {
+	m.in = newInput(r)
+	read := m.readCSV
+	if m.errs.Format == JSON {
+		read = m.readJSON
+	}
+	if err := read(); err != nil {
+		return err
+	}
+	m.progress()
+	return nil
+}
+
+// unreadable ends the import: at a row without end, or because the file could
+// not be read.
+func (m *importer) unreadable(last int, err error) error {
+	if errors.Is(err, errLongRow) {
+		m.begin(last)
+		m.problem("", text.Errorf(text.LocalhubImportLongRow, maxImportRow))
+		return nil
+	}
+	return failed("import", err)
+}
 
 const importBuffer = 64 << 10
 
 var errLongRow = errors.New("row too long")
 
-// input is a file as UTF-8. What is read between two calls of next is bounded,
+// input is a file as UTF-8: by the mark at its start UTF-8 or UTF-16, else what
+// the first letter outside ASCII shows it to be. What is read between two calls of next is bounded,
 // so that no reader above it grows without end.
 type input struct {
 	raw   io.Reader
@@ -37,7 +63,7 @@ func (in *input) next() { in.left = maxImportRow + importBuffer }
 
 func (in *input) Read(p []byte) (int, error) {
 	if in.text == nil {
-		in.text = asUTF8(counted{in})
+		in.text = transform.NewReader(counted{in}, unicode.BOMOverride(&guess{}))
 	}
 	if in.left <= 0 {
 		in.err = errLongRow
@@ -59,21 +85,6 @@ func (c counted) Read(p []byte) (int, error) {
 		c.in.err = err
 	}
 	return n, err
-}
-
-// asUTF8 reads UTF-8 and UTF-16 by their mark, and else what the first letter
-// outside ASCII shows it to be. What cannot be read becomes U+FFFD.
-func asUTF8(r io.Reader) io.Reader {
-	b := bufio.NewReaderSize(r, importBuffer)
-	start, _ := b.Peek(3) // an error comes again
-	switch {
-	case bytes.HasPrefix(start, []byte{0xef, 0xbb, 0xbf}):
-		_, _ = b.Discard(3)
-		return transform.NewReader(b, unicode.UTF8.NewDecoder())
-	case bytes.HasPrefix(start, []byte{0xff, 0xfe}), bytes.HasPrefix(start, []byte{0xfe, 0xff}):
-		return transform.NewReader(b, unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewDecoder())
-	}
-	return transform.NewReader(b, &guess{})
 }
 
 // guess reads ASCII until something else comes: that is UTF-8, or the file is in

@@ -10,7 +10,7 @@ import (
 	"wiebelt/internal/text"
 )
 
-// jsonFile reads records of hub-api.md 2.3: in {"data":{"items":[…]}}, in an
+// jsonFile reads records of the Contact API: in {"data":{"items":[…]}}, in an
 // array, or one after the other. The errors of jsontext may quote the file and
 // go nowhere.
 type jsonFile struct {
@@ -24,10 +24,17 @@ type jsonFile struct {
 
 func (m *importer) readJSON() error {
 	j := &jsonFile{importer: m, d: jsontext.NewDecoder(m.in)}
-	err := j.file()
+	var err error
+	for err == nil {
+		if j.d.PeekKind() == '[' {
+			err = j.each(func() error { return j.record(false) })
+		} else {
+			err = j.record(true)
+		}
+	}
 	var broken *jsontext.SyntacticError
 	switch {
-	case err == nil || err == io.EOF:
+	case err == io.EOF:
 		return nil
 	case errors.As(err, &broken), errors.Is(err, io.ErrUnexpectedEOF):
 		m.begin(j.records + 1)
@@ -41,49 +48,55 @@ func (m *importer) readJSON() error {
 	return err // one of ours
 }
 
-// file reads one value after the other.
-func (j *jsonFile) file() error {
-	for {
-		switch j.d.PeekKind() {
-		case '[':
-			if err := j.items(); err != nil {
-				return err
-			}
-		case '{':
-			if err := j.top(); err != nil {
-				return err
-			}
-		case 0:
-			_, err := j.d.ReadToken()
-			return err
-		default:
-			if err := j.noRecord(); err != nil {
-				return err
-			}
-		}
+// each reads an array or an object; next reads every element or member of it.
+func (j *jsonFile) each(next func() error) error {
+	_, err := j.d.ReadToken()
+	for err == nil && j.d.PeekKind() != ']' && j.d.PeekKind() != '}' {
+		err = next()
 	}
+	if err == nil {
+		_, err = j.d.ReadToken()
+	}
+	return err
 }
 
-// top reads an object that stands alone: an answer of the Contact API or a
-// record.
-func (j *jsonFile) top() error {
-	first, answer := true, false
-	j.start()
-	err := j.object(func(name string) error {
-		answer = answer || first && name == "data" && j.d.PeekKind() == '{'
-		first = false
-		switch {
-		case answer && name == "data" && j.d.PeekKind() == '{':
-			return j.object(func(name string) error {
-				if name == "items" && j.d.PeekKind() == '[' {
-					return j.items()
-				}
-				return j.d.SkipValue()
-			})
+// member reads the name of a member, and tells what its value is.
+func (j *jsonFile) member() (name string, kind jsontext.Kind, err error) {
+	t, err := j.d.ReadToken()
+	if err != nil {
+		return "", 0, err
+	}
+	name = t.String()
+	return name, j.d.PeekKind(), nil
+}
+
+// record reads a record. One that stands alone may be an answer of the Contact
+// API: an object that begins with data.
+func (j *jsonFile) record(alone bool) error {
+	j.begin(j.records + 1)
+	j.known, j.unknown = false, j.unknown[:0]
+	if j.d.PeekKind() != '{' {
+		if err := j.d.SkipValue(); err != nil {
+			return err
+		}
+		j.problem("", text.Errorf(text.LocalhubImportNoObject))
+		return j.finish()
+	}
+	answer := false
+	err := j.each(func() error {
+		name, kind, err := j.member()
+		if err != nil {
+			return err
+		}
+		inside := name == "data" && kind == '{'
+		answer = answer || alone && inside
+		switch alone = false; {
+		case answer && inside:
+			return j.each(j.inAnswer)
 		case answer:
 			return j.d.SkipValue()
 		}
-		return j.field("", name)
+		return j.field("", name, kind)
 	})
 	if err != nil || answer {
 		return err
@@ -91,32 +104,15 @@ func (j *jsonFile) top() error {
 	return j.finish()
 }
 
-func (j *jsonFile) items() error {
-	if _, err := j.d.ReadToken(); err != nil {
+func (j *jsonFile) inAnswer() error {
+	name, kind, err := j.member()
+	switch {
+	case err != nil:
 		return err
+	case name == "items" && kind == '[':
+		return j.each(func() error { return j.record(false) })
 	}
-	for j.d.PeekKind() != ']' {
-		if j.d.PeekKind() != '{' {
-			if err := j.noRecord(); err != nil {
-				return err
-			}
-			continue
-		}
-		j.start()
-		if err := j.object(func(name string) error { return j.field("", name) }); err != nil {
-			return err
-		}
-		if err := j.finish(); err != nil {
-			return err
-		}
-	}
-	_, err := j.d.ReadToken()
-	return err
-}
-
-func (j *jsonFile) start() {
-	j.begin(j.records + 1)
-	j.known, j.unknown = false, j.unknown[:0]
+	return j.d.SkipValue()
 }
 
 func (j *jsonFile) finish() error {
@@ -127,43 +123,20 @@ func (j *jsonFile) finish() error {
 	return j.end()
 }
 
-// noRecord skips a value where a record should be.
-func (j *jsonFile) noRecord() error {
-	j.start()
-	if err := j.d.SkipValue(); err != nil {
-		return err
-	}
-	j.problem("", text.Errorf(text.LocalhubImportNoObject))
-	return j.finish()
-}
-
-// object reads an object; field reads the value behind each name.
-func (j *jsonFile) object(field func(name string) error) error {
-	if _, err := j.d.ReadToken(); err != nil {
-		return err
-	}
-	for j.d.PeekKind() != '}' {
-		name, err := j.d.ReadToken()
-		if err != nil {
-			return err
-		}
-		if err := field(name.String()); err != nil {
-			return err
-		}
-	}
-	_, err := j.d.ReadToken()
-	return err
-}
-
 // field reads the value of a field of a record, or of an object in it whose
 // name, with a dot, is inside.
-func (j *jsonFile) field(inside, name string) error {
+func (j *jsonFile) field(inside, name string, kind jsontext.Kind) error {
 	name = inside + name
 	c, ok := columnOf(name)
-	kind := j.d.PeekKind()
 	switch {
 	case kind == '{' && inside == "" && hasFields(name):
-		return j.object(func(inner string) error { return j.field(name+".", inner) })
+		return j.each(func() error {
+			inner, kind, err := j.member()
+			if err != nil {
+				return err
+			}
+			return j.field(name+".", inner, kind)
+		})
 	case kind == 'n' && plainName(name) == "woonadres":
 		return j.d.SkipValue()
 	case !ok:
@@ -175,19 +148,10 @@ func (j *jsonFile) field(inside, name string) error {
 		return j.d.SkipValue()
 	}
 	j.known = true
-	if kind != '[' || c != colPhone && c != colEmail {
-		return j.scalar(c, name)
+	if kind == '[' && (c == colPhone || c == colEmail) {
+		return j.each(func() error { return j.scalar(c, name) })
 	}
-	if _, err := j.d.ReadToken(); err != nil {
-		return err
-	}
-	for j.d.PeekKind() != ']' {
-		if err := j.scalar(c, name); err != nil {
-			return err
-		}
-	}
-	_, err := j.d.ReadToken()
-	return err
+	return j.scalar(c, name)
 }
 
 // hasFields reports whether a field of a record is an object.

@@ -33,7 +33,7 @@ const (
 	colIgnored
 )
 
-// columnNames are hub-api.md 2.3's, without the objects around them.
+// columnNames are those of the Contact API, without the objects around them.
 var columnNames = [colIgnored]string{
 	"id", DefaultRelationField, "voorletters", "voorvoegsel", "achternaam", "straat", "huisnummer", "toevoeging", "postcode",
 	"plaats", "landIso", "producent_code", "producent", "gewijzigd_code", "gewijzigd", "telefoon", "email",
@@ -42,7 +42,7 @@ var columnNames = [colIgnored]string{
 // ImportColumns are the columns of a file for Import.
 func ImportColumns() []string { return columnNames[:] }
 
-// columnsByName has the names as the document and we write them, and as
+// columnsByName has the names as the Contact API and we write them, and as
 // plainName makes them.
 var columnsByName = func() map[string]column {
 	m := map[string]column{}
@@ -91,30 +91,21 @@ func columnOf(name string) (c column, ok bool) {
 	return colRelation, strings.HasSuffix(name, "relatienummer")
 }
 
-// term is a telephone number or e-mail address as it is stored.
-type term struct {
-	term, written string
-	mail          bool
-}
-
 // row is a contact on its way in.
 type row struct {
-	at     int
-	bad    bool
-	values [colPhone]string
-	set    [colPhone]bool
-	terms  []term
+	at  int
+	bad bool
+	set [colPhone]bool
+	Record
 }
 
-func (r *row) reset(at int) { *r = row{at: at, terms: r.terms[:0]} }
-
-func (r *row) count(mail bool) (n int) {
-	for _, t := range r.terms {
-		if t.mail == mail {
-			n++
-		}
-	}
-	return n
+// field is where a value of the row goes.
+func (r *row) field(c column) *string {
+	return [colPhone]*string{
+		&r.ID, &r.RelationNumber, &r.Initials, &r.Prefix, &r.FamilyName, &r.Address.Street, &r.Address.Number, &r.Address.Addition,
+		&r.Address.PostalCode, &r.Address.City, &r.Address.Country, &r.Producer.Code, &r.Producer.Description,
+		&r.LastModifiedBy.Code, &r.LastModifiedBy.Description,
+	}[c]
 }
 
 // value takes a value of the present row. name is what the file calls its
@@ -141,18 +132,18 @@ func (m *importer) value(c column, name, v string) {
 		m.problem(name, text.Errorf(text.LocalhubImportTwice))
 		return
 	}
-	r.set[c], r.values[c] = true, v
+	if r.set[c] = true; c == colCountry {
+		v = strings.ToUpper(v)
+	}
+	*r.field(c) = v
 	switch {
 	case v == "":
 	case c == colID && !validID(v):
 		m.problem(name, text.Errorf(text.LocalhubImportID))
 	case c == colRelation && strings.Trim(v, "0123456789") != "":
 		m.problem(name, text.Errorf(text.LocalhubImportDigits))
-	case c == colCountry:
-		if len(v) < 2 || len(v) > 3 || strings.ContainsFunc(v, func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsLetter(r) }) {
-			m.problem(name, text.Errorf(text.LocalhubImportCountry))
-		}
-		r.values[c] = strings.ToUpper(v)
+	case c == colCountry && (len(v) < 2 || len(v) > 3 || strings.ContainsFunc(v, func(r rune) bool { return r < 'A' || r > 'Z' })):
+		m.problem(name, text.Errorf(text.LocalhubImportCountry))
 	}
 }
 
@@ -189,16 +180,14 @@ func (m *importer) phone(name, v string) {
 	case rounded(v):
 		m.problem(name, text.Errorf(text.LocalhubImportRounded))
 		return
-	case m.row.count(false) == maxImportTerms:
+	case len(m.row.Numbers) == maxImportTerms:
 		m.problem(name, text.Errorf(text.LocalhubImportNumbers, maxImportTerms))
 		return
 	}
-	t, ok := lastNine(v)
-	if !ok {
-		t = "short:" + digitsOf(v) // shown in the file, never found
+	if _, ok := lastNine(v); !ok {
 		m.warn(name, text.LocalhubImportShort)
 	}
-	m.row.terms = append(m.row.terms, term{t, v, false})
+	m.row.Numbers = append(m.row.Numbers, v)
 }
 
 func onlyDigits(r rune) rune {
@@ -219,14 +208,13 @@ func (m *importer) email(name, v string) {
 	if v == "" {
 		return
 	}
-	t, ok := email(v)
-	switch {
+	switch _, ok := email(v); {
 	case !ok:
 		m.problem(name, text.Errorf(text.LocalhubImportNoEmail))
-	case m.row.count(true) == maxImportTerms:
+	case len(m.row.Emails) == maxImportTerms:
 		m.problem(name, text.Errorf(text.LocalhubImportEmails, maxImportTerms))
 	default:
-		m.row.terms = append(m.row.terms, term{t, v, true})
+		m.row.Emails = append(m.row.Emails, v)
 	}
 }
 
@@ -235,11 +223,11 @@ func (m *importer) checkRow() {
 	if m.row.bad {
 		return
 	}
-	if m.row.values[colFamily] == "" && m.row.values[colInitials] == "" {
+	if m.row.FamilyName == "" && m.row.Initials == "" {
 		m.problem("", text.Errorf(text.LocalhubImportNoName))
 		return
 	}
-	if m.row.count(false) == 0 {
+	if len(m.row.Numbers) == 0 {
 		m.warn("", text.LocalhubImportNoNumber)
 	}
 }

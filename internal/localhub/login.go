@@ -185,7 +185,7 @@ func (h *Hub) doLogout(w http.ResponseWriter, r *http.Request) {
 			h.message(w, r, http.StatusForbidden, who, token, text.LocalhubFailed, text.LocalhubAgain)
 			return
 		}
-		if err := h.store.endSession(r.Context(), stored(token)); err != nil {
+		if err := h.change(r.Context(), "session", nil, "DELETE FROM sessions WHERE token = ?", stored(token)); err != nil {
 			h.failed(w, r, "logout", err)
 			return
 		}

@@ -261,7 +261,7 @@ func (h *Hub) showHome(w http.ResponseWriter, r *http.Request, who user, token s
 	v := h.page(text.LocalhubHome, who, token)
 	v.Message = messageView{l.T(text.LocalhubHome), l.T(text.LocalhubHomeBody)}
 	if h.cfg.Demo {
-		some, err := h.store.first(r.Context(), examples)
+		some, err := h.first(r.Context(), examples)
 		if err != nil {
 			h.failed(w, r, "start page", err)
 			return

@@ -71,10 +71,21 @@ func (d *Data) AddUser(ctx context.Context, name, password string, admin bool) e
 	if pw.err != nil {
 		return pw.err
 	}
-	if err := d.store.putUser(ctx, name, pw.hash, admin); err != nil {
-		return fmt.Errorf("local hub: add user: %w", err)
-	}
-	return nil
+	return d.putUser(ctx, name, pw.hash, admin)
+}
+
+// putUser stores a user; another password ends the sessions begun with the old
+// one.
+func (d *Data) putUser(ctx context.Context, name string, hash []byte, admin bool) error {
+	ctx = d.ctx(ctx)
+	return failed("users", d.tx(ctx, func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, `INSERT INTO users (name, hash, admin) VALUES (?1, ?2, ?3)
+ ON CONFLICT DO UPDATE SET hash = ?2, admin = ?3`, name, hash, admin); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, "DELETE FROM sessions WHERE user = ?", name)
+		return err
+	}))
 }
 
 // User is a user of the hub's pages.
@@ -88,32 +99,23 @@ var ErrNoUser = text.Errorf(text.SayHubNoUser)
 
 // Users gives all users by name.
 func (d *Data) Users(ctx context.Context) ([]User, error) {
-	rows, err := d.store.r.QueryContext(d.store.ctx(ctx), "SELECT name, admin FROM users ORDER BY name")
-	if err != nil {
-		return nil, fmt.Errorf("local hub: users: %w", err)
-	}
-	defer rows.Close()
-	var all []User
-	for rows.Next() {
-		var u User
-		if err := rows.Scan(&u.Name, &u.Admin); err != nil {
-			return nil, fmt.Errorf("local hub: users: %w", err)
-		}
-		all = append(all, u)
-	}
-	return all, rows.Err()
+	return collect("users", func(row scanner) (u User, err error) {
+		return u, row.Scan(&u.Name, &u.Admin)
+	})(d.r.QueryContext(d.ctx(ctx), "SELECT name, admin FROM users ORDER BY name"))
 }
 
 // RemoveUser removes a user and ends the user's sessions.
 func (d *Data) RemoveUser(ctx context.Context, name string) error {
-	done, err := d.store.w.ExecContext(d.store.ctx(ctx), "DELETE FROM users WHERE name = ?", userName(name))
-	if err != nil {
-		return fmt.Errorf("local hub: users: %w", err)
+	return d.change(ctx, "users", ErrNoUser, "DELETE FROM users WHERE name = ?", userName(name))
+}
+
+// userHash is nil if there is no such user.
+func (d *Data) userHash(ctx context.Context, name string) (hash []byte, err error) {
+	err = d.r.QueryRowContext(d.ctx(ctx), "SELECT hash FROM users WHERE name = ?", name).Scan(&hash)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
 	}
-	if n, _ := done.RowsAffected(); n == 0 {
-		return ErrNoUser
-	}
-	return nil
+	return hash, failed("users", err)
 }
 
 func userName(s string) string { return strings.ToLower(strings.TrimSpace(s)) }
@@ -165,11 +167,11 @@ func (h *Hub) checkPassword(ctx context.Context, name, password string, known bo
 			return false, ctx.Err()
 		}
 	}
-	hash, err := h.store.userHash(ctx, name)
-	unknown := errors.Is(err, sql.ErrNoRows)
-	if err != nil && !unknown {
+	hash, err := h.userHash(ctx, name)
+	if err != nil {
 		return false, err
 	}
+	unknown := hash == nil
 	if wasRight && before == string(hash) { // the same password still
 		return true, nil
 	}
@@ -231,8 +233,15 @@ func stored(token string) []byte {
 func (h *Hub) begin(ctx context.Context, w http.ResponseWriter, user string) error {
 	token := newToken()
 	now := h.now()
-	if err := h.store.putSession(ctx, stored(token), user, now, now.Add(-SessionLife)); err != nil {
-		return fmt.Errorf("local hub: session: %w", err)
+	err := h.tx(h.ctx(ctx), func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(h.ctx(ctx), "DELETE FROM sessions WHERE began < ?", now.Add(-SessionLife).UnixMilli()); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(h.ctx(ctx), "INSERT INTO sessions VALUES (?, ?, ?)", stored(token), user, now.UnixMilli())
+		return err
+	})
+	if err != nil {
+		return failed("session", err)
 	}
 	h.setCookie(w, "session", token, SessionLife)
 	h.setCookie(w, "known", h.formToken("known", user), knownLife)
@@ -256,14 +265,16 @@ func (h *Hub) user(r *http.Request) (u user, token string, err error) {
 	if token == "" {
 		return user{}, "", nil
 	}
-	u, began, err := h.store.session(r.Context(), stored(token))
+	var ms int64
+	err = h.r.QueryRowContext(h.Data.ctx(r.Context()), `SELECT u.name, u.admin, s.began FROM sessions s JOIN users u ON u.name = s.user
+ WHERE s.token = ?`, stored(token)).Scan(&u.name, &u.admin, &ms)
 	if errors.Is(err, sql.ErrNoRows) {
 		return user{}, "", nil
 	}
 	if err != nil {
-		return user{}, "", fmt.Errorf("local hub: session: %w", err)
+		return user{}, "", failed("session", err)
 	}
-	if age := h.now().Sub(began); age >= SessionLife || age < -time.Minute {
+	if age := h.now().Sub(time.UnixMilli(ms)); age >= SessionLife || age < -time.Minute {
 		return user{}, "", nil
 	}
 	return u, token, nil

@@ -6,14 +6,14 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"iter"
+	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
-	"github.com/google/uuid"
+	"github.com/gofrs/flock"
 	_ "modernc.org/sqlite" // the driver
 
-	"wiebelt/internal/contact"
 	"wiebelt/internal/sqlitefile"
 	"wiebelt/internal/text"
 	"wiebelt/internal/trust"
@@ -59,68 +59,97 @@ PRAGMA user_version = 2;
 
 const version = 2
 
-// store is the database. In memory it is one connection, and its contents live
-// as long as that; in a file one connection writes and several read.
-type store struct {
-	w, r   *sql.DB
-	memory bool
-	find   *sql.Stmt
-	client *sql.Stmt
+// Data is what a hub keeps: clients, users, contacts and the message box. It is
+// part of every Hub, and opened on its own to manage a hub that runs or does
+// not run. Its methods may be used from any goroutine.
+type Data struct {
+	dir  string // "" is in memory
+	demo bool   // invented contacts only
+	now  func() time.Time
+
+	// In memory it is one connection, and its contents live as long as that; in a
+	// file one connection writes and several read.
+	w, r           *sql.DB
+	findContacts   *sql.Stmt
+	findCredential *sql.Stmt
+
+	lock    *flock.Flock // held by the hub that serves the folder
+	keeping sync.Mutex   // one delivery at a time goes into the message box
+
+	mu   sync.Mutex // guards temp
+	temp string     // the folder of messages of a hub in memory, made for the first one
 }
 
-func openStore(ctx context.Context, dir string) (*store, error) {
-	s := &store{memory: dir == ""}
-	dsn := "file::memory:"
-	if !s.memory {
-		if err := trust.Make(dir, trust.Ours); err != nil {
-			return nil, fmt.Errorf("local hub: %w", err)
-		}
-		name := filepath.Join(dir, "hub.db")
-		// Keys and hashes are never readable by others.
-		if _, err := sqlitefile.Make(name, trust.Alone); err != nil {
-			return nil, fmt.Errorf("local hub: %w", err)
-		}
-		var err error
-		if dsn, err = sqlitefile.URI(name); err != nil {
-			return nil, fmt.Errorf("local hub: %w", err)
-		}
+// OpenData opens the folder of a hub, which is made if it is not there. A hub
+// may be running on it.
+func OpenData(ctx context.Context, dir string) (*Data, error) {
+	if dir == "" {
+		return nil, text.Errorf(text.LocalhubBadNoFolder)
 	}
+	return openData(ctx, dir)
+}
+
+func openData(ctx context.Context, dir string) (*Data, error) {
 	const pragmas = "?_pragma=foreign_keys(1)&_pragma=busy_timeout(5000)&_txlock=immediate"
-	// FULL: a message that was taken is there after a power cut, too.
-	files := "&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"
-	if s.memory {
-		files = "&_pragma=journal_mode(MEMORY)"
-	}
+	d := &Data{dir: dir, now: time.Now}
 	var err error
-	if s.w, err = sql.Open("sqlite", dsn+pragmas+files); err != nil {
-		return nil, fmt.Errorf("local hub: %w", err)
-	}
-	s.w.SetMaxOpenConns(1)
-	s.w.SetMaxIdleConns(1)
-	s.r = s.w
-	if !s.memory {
-		if s.r, err = sql.Open("sqlite", dsn+pragmas+"&_pragma=query_only(1)"); err != nil {
-			return nil, errors.Join(fmt.Errorf("local hub: %w", err), s.w.Close())
+	if dir == "" {
+		if d.w, err = connect("file::memory:"+pragmas+"&_pragma=journal_mode(MEMORY)", 1); err != nil {
+			return nil, err
 		}
-		s.r.SetMaxOpenConns(4)
-		s.r.SetMaxIdleConns(4)
+		d.r = d.w
+	} else {
+		file, err := databaseFile(dir)
+		if err != nil {
+			return nil, failed("database", err)
+		}
+		// FULL: a message that was taken is there after a power cut, too.
+		if d.w, err = connect(file+pragmas+"&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)", 1); err != nil {
+			return nil, err
+		}
+		if d.r, err = connect(file+pragmas+"&_pragma=query_only(1)", 4); err != nil {
+			return nil, errors.Join(err, d.w.Close())
+		}
 	}
-	if err := s.setUp(ctx); err != nil {
-		return nil, errors.Join(text.Errorf(text.LocalhubBadDatabase, err), s.close())
+	if err := d.setUp(ctx); err != nil {
+		return nil, errors.Join(text.Errorf(text.LocalhubBadDatabase, err), d.Close())
 	}
-	return s, nil
+	return d, nil
 }
 
-func (s *store) setUp(ctx context.Context) error {
-	ctx = s.ctx(ctx)
+// databaseFile makes the folder and the file if need be, which hold keys and
+// hashes: they are never readable by others.
+func databaseFile(dir string) (uri string, err error) {
+	if err := trust.Make(dir, trust.Ours); err != nil {
+		return "", err
+	}
+	name := filepath.Join(dir, "hub.db")
+	if _, err := sqlitefile.Make(name, trust.Alone); err != nil {
+		return "", err
+	}
+	return sqlitefile.URI(name)
+}
+
+func connect(dsn string, connections int) (*sql.DB, error) {
+	db, err := sql.Open("sqlite", dsn)
+	if err != nil {
+		return nil, failed("database", err)
+	}
+	db.SetMaxOpenConns(connections)
+	db.SetMaxIdleConns(connections)
+	return db, nil
+}
+
+func (d *Data) setUp(ctx context.Context) error {
+	ctx = d.ctx(ctx)
 	var have int
-	if err := s.w.QueryRowContext(ctx, "PRAGMA user_version").Scan(&have); err != nil {
+	if err := d.w.QueryRowContext(ctx, "PRAGMA user_version").Scan(&have); err != nil {
 		return err
 	}
 	if have > version {
 		return text.Errorf(text.LocalhubBadNewer, have, version)
 	}
-	err := s.tx(ctx, func(tx *sql.Tx) error {
+	err := d.tx(ctx, func(tx *sql.Tx) error {
 		// Again, now that nobody else can be making it at the same time.
 		if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&have); err != nil || have > version {
 			return err
@@ -139,32 +168,108 @@ func (s *store) setUp(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if s.find, err = s.r.PrepareContext(ctx, "SELECT "+columns+" FROM terms t JOIN contacts c ON c.n = t.contact WHERE t.term = ? ORDER BY c.n"); err != nil {
+	if d.findContacts, err = d.r.PrepareContext(ctx, "SELECT "+columns+" FROM terms t JOIN contacts c ON c.n = t.contact WHERE t.term = ? ORDER BY c.n"); err != nil {
 		return err
 	}
-	s.client, err = s.r.PrepareContext(ctx, "SELECT organisation, salt, hash FROM clients WHERE id = ?")
+	d.findCredential, err = d.r.PrepareContext(ctx, "SELECT organisation, salt, hash FROM clients WHERE id = ?")
 	return err
 }
 
 // ctx keeps a cancelled request from taking the only connection, and with it
 // the whole database, of a hub in memory along. Every query here is short.
-func (s *store) ctx(ctx context.Context) context.Context {
-	if s.memory {
+func (d *Data) ctx(ctx context.Context) context.Context {
+	if d.r == d.w {
 		return context.WithoutCancel(ctx)
 	}
 	return ctx
 }
 
-func (s *store) close() error {
-	err := s.w.Close()
-	if s.r != nil && s.r != s.w {
-		err = errors.Join(err, s.r.Close())
+// Close closes the database; what was in memory is gone.
+func (d *Data) Close() error {
+	err := d.w.Close()
+	if d.r != d.w {
+		err = errors.Join(err, d.r.Close())
+	}
+	if d.lock != nil {
+		err = errors.Join(err, d.lock.Unlock())
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.temp != "" {
+		err = errors.Join(err, os.RemoveAll(d.temp))
+		d.temp = ""
 	}
 	return err
 }
 
-func (s *store) tx(ctx context.Context, do func(*sql.Tx) error) error {
-	tx, err := s.w.BeginTx(ctx, nil)
+// own takes the folder for the one hub that serves it, and clears what an
+// interrupted one left.
+func (d *Data) own(ctx context.Context) error {
+	if d.dir == "" {
+		return nil
+	}
+	lock, err := d.tryLock()
+	if err != nil {
+		return failed("folder", err)
+	}
+	if lock == nil {
+		return text.Errorf(text.LocalhubBadRunning)
+	}
+	d.lock = lock
+	return d.sweep(ctx)
+}
+
+// tryLock gives the lock of the hub that serves the folder, or nil if one does.
+func (d *Data) tryLock() (*flock.Flock, error) {
+	l := flock.New(filepath.Join(d.dir, "hub.lock"), flock.SetPermissions(0o600))
+	if taken, err := l.TryLock(); err != nil || !taken {
+		return nil, err
+	}
+	return l, nil
+}
+
+// failed says what could not be done; nil stays nil.
+func failed(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("local hub: %s: %w", what, err)
+}
+
+type scanner interface{ Scan(...any) error }
+
+// collect gives a function that reads every row of a query.
+func collect[T any](what string, scan func(scanner) (T, error)) func(*sql.Rows, error) ([]T, error) {
+	return func(rows *sql.Rows, err error) (all []T, _ error) {
+		if err != nil {
+			return nil, failed(what, err)
+		}
+		defer rows.Close()
+		for rows.Next() {
+			x, err := scan(rows)
+			if err != nil {
+				return nil, failed(what, err)
+			}
+			all = append(all, x)
+		}
+		return all, failed(what, rows.Err())
+	}
+}
+
+// change runs a statement; missing is the error if it changes nothing.
+func (d *Data) change(ctx context.Context, what string, missing error, statement string, args ...any) error {
+	done, err := d.w.ExecContext(d.ctx(ctx), statement, args...)
+	if err != nil {
+		return failed(what, err)
+	}
+	if n, _ := done.RowsAffected(); n == 0 {
+		return missing
+	}
+	return nil
+}
+
+func (d *Data) tx(ctx context.Context, do func(*sql.Tx) error) error {
+	tx, err := d.w.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
@@ -175,294 +280,12 @@ func (s *store) tx(ctx context.Context, do func(*sql.Tx) error) error {
 }
 
 // key gives the named key, made on first use.
-func (s *store) key(ctx context.Context, name string) ([]byte, error) {
-	ctx = s.ctx(ctx)
-	k := make([]byte, 32)
+func (d *Data) key(ctx context.Context, name string) (k []byte, err error) {
+	k = make([]byte, 32)
 	_, _ = rand.Read(k) // never fails
-	if _, err := s.w.ExecContext(ctx, "INSERT OR IGNORE INTO keys VALUES (?, ?)", name, k); err != nil {
-		return nil, fmt.Errorf("local hub: keys: %w", err)
+	if err := d.change(ctx, "keys", nil, "INSERT OR IGNORE INTO keys VALUES (?, ?)", name, k); err != nil {
+		return nil, err
 	}
-	if err := s.w.QueryRowContext(ctx, "SELECT value FROM keys WHERE name = ?", name).Scan(&k); err != nil {
-		return nil, fmt.Errorf("local hub: keys: %w", err)
-	}
-	return k, nil
-}
-
-// Record is a contact as the hub holds it. Of the contact, ID is made up when
-// it is empty, and Link is ignored: it follows from the hub's address. An
-// empty addition or country is null in the API.
-type Record struct {
-	contact.Contact
-	Numbers []string // telephone numbers in any notation
-	Emails  []string
-}
-
-const columns = `c.id, c.relation, c.initials, c.prefix, c.family, c.street, c.house, c.addition, c.postal, c.city,
- c.country, c.producer_code, c.producer, c.changed_code, c.changed, c.n`
-
-type scanner interface{ Scan(...any) error }
-
-func scanContact(row scanner) (c contact.Contact, n int64, err error) {
-	var addition, country sql.NullString
-	err = row.Scan(&c.ID, &c.RelationNumber, &c.Initials, &c.Prefix, &c.FamilyName, &c.Address.Street,
-		&c.Address.Number, &addition, &c.Address.PostalCode, &c.Address.City, &country,
-		&c.Producer.Code, &c.Producer.Description, &c.LastModifiedBy.Code, &c.LastModifiedBy.Description, &n)
-	c.Address.Addition, c.Address.Country = addition.String, country.String
-	return c, n, err
-}
-
-func null(s string) any {
-	if s == "" {
-		return nil
-	}
-	return s
-}
-
-// fill puts invented contacts into a database that has none.
-func (s *store) fill(ctx context.Context, all iter.Seq[Record]) error {
-	var have bool
-	if err := s.r.QueryRowContext(s.ctx(ctx), "SELECT EXISTS (SELECT 1 FROM contacts)").Scan(&have); err != nil {
-		return fmt.Errorf("local hub: contacts: %w", err)
-	}
-	if have {
-		return nil
-	}
-	_, err := s.add(ctx, true, all)
-	return err
-}
-
-// add stores all contacts or none and returns their ids.
-func (s *store) add(ctx context.Context, invented bool, all iter.Seq[Record]) (ids []string, err error) {
-	ctx = s.ctx(ctx)
-	err = s.tx(ctx, func(tx *sql.Tx) error {
-		in, err := tx.PrepareContext(ctx, `INSERT INTO contacts (id, relation, initials, prefix, family, street, house, addition,
- postal, city, country, producer_code, producer, changed_code, changed, n, invented)
- VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`)
-		if err != nil {
-			return err
-		}
-		defer in.Close()
-		term, err := tx.PrepareContext(ctx, "INSERT OR IGNORE INTO terms (term, contact, written, mail) VALUES (?,?,?,?)")
-		if err != nil {
-			return err
-		}
-		defer term.Close()
-		var n int64
-		if err := tx.QueryRowContext(ctx, "SELECT coalesce(max(n), 0) FROM contacts").Scan(&n); err != nil {
-			return err
-		}
-		for r := range all {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			if r.ID == "" {
-				id, err := uuid.NewRandom()
-				if err != nil {
-					return err
-				}
-				r.ID = id.String()
-			} else if !validID(r.ID) {
-				return errors.New("an id has 1 to 200 of the characters A-Z a-z 0-9 - . _ ~, and neither one nor two dots alone")
-			}
-			n++
-			a := r.Address
-			if _, err := in.ExecContext(ctx, r.ID, r.RelationNumber, r.Initials, r.Prefix, r.FamilyName, a.Street, a.Number,
-				null(a.Addition), a.PostalCode, a.City, null(a.Country), r.Producer.Code, r.Producer.Description,
-				r.LastModifiedBy.Code, r.LastModifiedBy.Description, n, invented); err != nil {
-				return err
-			}
-			for _, written := range r.Numbers {
-				t, ok := lastNine(written)
-				if !ok {
-					t = "short:" + digitsOf(written) // shown in the file, never found
-				}
-				if _, err := term.ExecContext(ctx, t, n, written, false); err != nil {
-					return err
-				}
-			}
-			for _, written := range r.Emails {
-				t, ok := email(written)
-				if !ok {
-					return errors.New("an e-mail address cannot be read")
-				}
-				if _, err := term.ExecContext(ctx, t, n, written, true); err != nil {
-					return err
-				}
-			}
-			ids = append(ids, r.ID)
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("local hub: add contacts: %w", err)
-	}
-	return ids, nil
-}
-
-// byTerm gives every contact with the term, oldest first.
-func (s *store) byTerm(ctx context.Context, term string) ([]contact.Contact, error) {
-	rows, err := s.find.QueryContext(s.ctx(ctx), term)
-	if err != nil {
-		return nil, fmt.Errorf("local hub: lookup: %w", err)
-	}
-	defer rows.Close()
-	var all []contact.Contact
-	for rows.Next() {
-		c, _, err := scanContact(rows)
-		if err != nil {
-			return nil, fmt.Errorf("local hub: lookup: %w", err)
-		}
-		all = append(all, c)
-	}
-	return all, rows.Err()
-}
-
-// byID gives one contact with its numbers and e-mail addresses, and the other
-// contacts on those. found is false if there is no such contact.
-func (s *store) byID(ctx context.Context, id string) (r Record, others []contact.Contact, found bool, err error) {
-	ctx = s.ctx(ctx)
-	c, n, err := scanContact(s.r.QueryRowContext(ctx, "SELECT "+columns+" FROM contacts c WHERE c.id = ?", id))
-	if errors.Is(err, sql.ErrNoRows) {
-		return Record{}, nil, false, nil
-	}
-	if err != nil {
-		return Record{}, nil, false, fmt.Errorf("local hub: contact: %w", err)
-	}
-	r = Record{Contact: c}
-	rows, err := s.r.QueryContext(ctx, "SELECT written, mail FROM terms WHERE contact = ? ORDER BY term", n)
-	if err != nil {
-		return r, nil, false, fmt.Errorf("local hub: contact: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var written string
-		var mail bool
-		if err := rows.Scan(&written, &mail); err != nil {
-			return r, nil, false, fmt.Errorf("local hub: contact: %w", err)
-		}
-		if mail {
-			r.Emails = append(r.Emails, written)
-		} else {
-			r.Numbers = append(r.Numbers, written)
-		}
-	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-		return r, nil, false, fmt.Errorf("local hub: contact: %w", err)
-	}
-	same, err := s.r.QueryContext(ctx, "SELECT DISTINCT "+columns+` FROM terms mine
- JOIN terms theirs ON theirs.term = mine.term AND theirs.contact <> mine.contact JOIN contacts c ON c.n = theirs.contact
- WHERE mine.contact = ? AND mine.term NOT LIKE 'short:%' ORDER BY c.n LIMIT 20`, n)
-	if err != nil {
-		return r, nil, false, fmt.Errorf("local hub: contact: %w", err)
-	}
-	defer same.Close()
-	for same.Next() {
-		c, _, err := scanContact(same)
-		if err != nil {
-			return r, nil, false, fmt.Errorf("local hub: contact: %w", err)
-		}
-		others = append(others, c)
-	}
-	return r, others, true, same.Err()
-}
-
-func (s *store) hasReal(ctx context.Context) (real bool, err error) {
-	err = s.r.QueryRowContext(s.ctx(ctx), "SELECT EXISTS (SELECT 1 FROM contacts WHERE invented = 0)").Scan(&real)
-	return real, err
-}
-
-func (s *store) count(ctx context.Context) (n int, err error) {
-	err = s.r.QueryRowContext(s.ctx(ctx), "SELECT count(*) FROM contacts").Scan(&n)
-	return n, err
-}
-
-// first gives the oldest n contacts.
-func (s *store) first(ctx context.Context, n int) ([]contact.Contact, error) {
-	rows, err := s.r.QueryContext(s.ctx(ctx), "SELECT "+columns+" FROM contacts c ORDER BY c.n LIMIT ?", n)
-	if err != nil {
-		return nil, fmt.Errorf("local hub: contacts: %w", err)
-	}
-	defer rows.Close()
-	var all []contact.Contact
-	for rows.Next() {
-		c, _, err := scanContact(rows)
-		if err != nil {
-			return nil, fmt.Errorf("local hub: contacts: %w", err)
-		}
-		all = append(all, c)
-	}
-	return all, rows.Err()
-}
-
-// withContacts gives a number that exactly n contacts have, the oldest such,
-// and their ids.
-func (s *store) withContacts(ctx context.Context, n int) (written string, ids []string, err error) {
-	ctx = s.ctx(ctx)
-	var term string
-	err = s.r.QueryRowContext(ctx, `SELECT term, written FROM terms WHERE mail = 0 AND term NOT LIKE 'short:%'
- GROUP BY term HAVING count(*) = ? ORDER BY min(contact), term LIMIT 1`, n).Scan(&term, &written)
-	if errors.Is(err, sql.ErrNoRows) {
-		return "", nil, fmt.Errorf("local hub: no number with %d contacts", n)
-	}
-	if err != nil {
-		return "", nil, err
-	}
-	all, err := s.byTerm(ctx, term)
-	for _, c := range all {
-		ids = append(ids, c.ID)
-	}
-	return term, ids, err
-}
-
-// putUser stores a user; another password ends the sessions begun with the old
-// one.
-func (s *store) putUser(ctx context.Context, name string, hash []byte, admin bool) error {
-	ctx = s.ctx(ctx)
-	return s.tx(ctx, func(tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, `INSERT INTO users (name, hash, admin) VALUES (?1, ?2, ?3)
- ON CONFLICT DO UPDATE SET hash = ?2, admin = ?3`, name, hash, admin); err != nil {
-			return err
-		}
-		_, err := tx.ExecContext(ctx, "DELETE FROM sessions WHERE user = ?", name)
-		return err
-	})
-}
-
-func (s *store) userHash(ctx context.Context, name string) (hash []byte, err error) {
-	err = s.r.QueryRowContext(s.ctx(ctx), "SELECT hash FROM users WHERE name = ?", name).Scan(&hash)
-	return hash, err
-}
-
-func (s *store) putSession(ctx context.Context, token []byte, user string, began, oldest time.Time) error {
-	ctx = s.ctx(ctx)
-	return s.tx(ctx, func(tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, "DELETE FROM sessions WHERE began < ?", oldest.UnixMilli()); err != nil {
-			return err
-		}
-		_, err := tx.ExecContext(ctx, "INSERT INTO sessions VALUES (?, ?, ?)", token, user, began.UnixMilli())
-		return err
-	})
-}
-
-func (s *store) session(ctx context.Context, token []byte) (u user, began time.Time, err error) {
-	var ms int64
-	err = s.r.QueryRowContext(s.ctx(ctx), `SELECT u.name, u.admin, s.began FROM sessions s JOIN users u ON u.name = s.user
- WHERE s.token = ?`, token).Scan(&u.name, &u.admin, &ms)
-	return u, time.UnixMilli(ms), err
-}
-
-func (s *store) endSession(ctx context.Context, token []byte) error {
-	_, err := s.w.ExecContext(s.ctx(ctx), "DELETE FROM sessions WHERE token = ?", token)
-	return err
-}
-
-func (s *store) putClient(ctx context.Context, id, organisation string, salt, hash []byte, made time.Time) error {
-	_, err := s.w.ExecContext(s.ctx(ctx), `INSERT INTO clients (id, organisation, salt, hash, made) VALUES (?1, ?2, ?3, ?4, ?5)
- ON CONFLICT DO UPDATE SET organisation = ?2, salt = ?3, hash = ?4, made = ?5`, id, organisation, salt, hash, made.UnixMilli())
-	return err
-}
-
-func (s *store) getClient(ctx context.Context, id string) (organisation string, salt, hash []byte, err error) {
-	err = s.client.QueryRowContext(s.ctx(ctx), id).Scan(&organisation, &salt, &hash)
-	return organisation, salt, hash, err
+	err = d.w.QueryRowContext(d.ctx(ctx), "SELECT value FROM keys WHERE name = ?", name).Scan(&k)
+	return k, failed("keys", err)
 }

@@ -2,8 +2,6 @@ package localhub
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"io"
 	"mime"
 	"net/http"
@@ -193,9 +191,6 @@ func senderOf(ctx context.Context) client {
 // live reports whether the client of a token is still there, of the organisation
 // that the token names and with the secret that it was given for.
 func (h *Hub) live(ctx context.Context, c *claims) (bool, error) {
-	org, salt, _, err := h.store.getClient(ctx, c.Client)
-	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
-	}
-	return err == nil && org == c.Organisation && secretID(salt) == c.Secret, err
+	now, found, err := h.credential(ctx, c.Client)
+	return found && now.organisation == c.Organisation && secretID(now.salt) == c.Secret, err
 }

@@ -1,0 +1,267 @@
+package localhub
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"wiebelt/internal/contact"
+	"wiebelt/internal/text"
+)
+
+// Record is a contact as the hub holds it. Of the contact, ID is made up when
+// it is empty, and Link is ignored: it follows from the hub's address. An
+// empty addition or country is null in the API.
+type Record struct {
+	contact.Contact
+	Numbers []string // telephone numbers in any notation
+	Emails  []string
+}
+
+// fields are the columns of a contact beside its number n.
+const fields = "id, relation, initials, prefix, family, street, house, addition, postal, city, country, " +
+	"producer_code, producer, changed_code, changed"
+
+// columns are those and n, of the contact c.
+var columns = "c." + strings.ReplaceAll(fields, ", ", ", c.") + ", c.n"
+
+func scanContact(row scanner) (c contact.Contact, err error) {
+	c, _, err = scanNumbered(row)
+	return c, err
+}
+
+func scanNumbered(row scanner) (c contact.Contact, n int64, err error) {
+	var addition, country sql.NullString
+	err = row.Scan(&c.ID, &c.RelationNumber, &c.Initials, &c.Prefix, &c.FamilyName, &c.Address.Street,
+		&c.Address.Number, &addition, &c.Address.PostalCode, &c.Address.City, &country,
+		&c.Producer.Code, &c.Producer.Description, &c.LastModifiedBy.Code, &c.LastModifiedBy.Description, &n)
+	c.Address.Addition, c.Address.Country = addition.String, country.String
+	return c, n, err
+}
+
+// contactWriter puts contacts with their terms into two tables.
+type contactWriter struct{ contact, term *sql.Stmt }
+
+// newContactWriter writes fields, n and the other columns to the table contacts.
+func newContactWriter(ctx context.Context, tx *sql.Tx, contacts, terms string, others ...string) (w contactWriter, err error) {
+	names := append([]string{fields, "n"}, others...)
+	places := strings.Repeat("?,", strings.Count(fields, ",")+1+len(others)) + "?"
+	if w.contact, err = tx.PrepareContext(ctx, "INSERT INTO "+contacts+" ("+strings.Join(names, ", ")+") VALUES ("+places+")"); err != nil {
+		return w, err
+	}
+	w.term, err = tx.PrepareContext(ctx, "INSERT INTO "+terms+" (term, contact, written, mail) VALUES (?,?,?,?) ON CONFLICT DO NOTHING")
+	return w, err
+}
+
+// write stores the n-th contact, whose id and addresses are in order, and gives
+// it an id if it has none.
+func (w contactWriter) write(ctx context.Context, r *Record, n int64, others ...any) error {
+	if r.ID == "" {
+		id, err := uuid.NewRandom()
+		if err != nil {
+			return err
+		}
+		r.ID = id.String()
+	}
+	a := r.Address
+	values := append([]any{r.ID, r.RelationNumber, r.Initials, r.Prefix, r.FamilyName, a.Street, a.Number, null(a.Addition), a.PostalCode, a.City,
+		null(a.Country), r.Producer.Code, r.Producer.Description, r.LastModifiedBy.Code, r.LastModifiedBy.Description, n}, others...)
+	if _, err := w.contact.ExecContext(ctx, values...); err != nil {
+		return err
+	}
+	for _, written := range r.Numbers {
+		t, ok := lastNine(written)
+		if !ok {
+			t = "short:" + digitsOf(written) // shown in the file, never found
+		}
+		if _, err := w.term.ExecContext(ctx, t, n, written, false); err != nil {
+			return err
+		}
+	}
+	for _, written := range r.Emails {
+		t, _ := email(written)
+		if _, err := w.term.ExecContext(ctx, t, n, written, true); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func null(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+// AddContact stores contacts from outside, all or none, and returns their ids
+// in the same order. A demo hub refuses: it holds invented contacts only.
+func (d *Data) AddContact(ctx context.Context, r ...Record) (ids []string, err error) {
+	if d.demo {
+		return nil, text.Errorf(text.LocalhubImportDemo)
+	}
+	return d.add(ctx, false, slices.Values(r))
+}
+
+// AddInvented is AddContact for contacts that the caller knows to be invented,
+// in a demo hub too.
+func (d *Data) AddInvented(ctx context.Context, r ...Record) (ids []string, err error) {
+	return d.add(ctx, true, slices.Values(r))
+}
+
+// fill puts invented contacts into a database that has none.
+func (d *Data) fill(ctx context.Context, all iter.Seq[Record]) error {
+	if has, err := d.has(ctx, d.r, "SELECT 1 FROM contacts"); err != nil || has {
+		return err
+	}
+	_, err := d.add(ctx, true, all)
+	return err
+}
+
+// add stores all contacts or none and returns their ids.
+func (d *Data) add(ctx context.Context, invented bool, all iter.Seq[Record]) (ids []string, err error) {
+	ctx = d.ctx(ctx)
+	err = d.tx(ctx, func(tx *sql.Tx) error {
+		w, err := newContactWriter(ctx, tx, "contacts", "terms", "invented")
+		if err != nil {
+			return err
+		}
+		var n int64
+		if err := tx.QueryRowContext(ctx, "SELECT coalesce(max(n), 0) FROM contacts").Scan(&n); err != nil {
+			return err
+		}
+		for r := range all {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if r.ID != "" && !validID(r.ID) {
+				return errors.New("an id has 1 to 200 of the characters A-Z a-z 0-9 - . _ ~, and neither one nor two dots alone")
+			}
+			if slices.ContainsFunc(r.Emails, func(s string) bool { _, ok := email(s); return !ok }) {
+				return errors.New("an e-mail address cannot be read")
+			}
+			n++
+			if err := w.write(ctx, &r, n, invented); err != nil {
+				return err
+			}
+			ids = append(ids, r.ID)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, failed("add contacts", err)
+	}
+	return ids, nil
+}
+
+// Count is how many contacts the hub holds.
+func (d *Data) Count(ctx context.Context) (n int, err error) {
+	err = d.r.QueryRowContext(d.ctx(ctx), "SELECT count(*) FROM contacts").Scan(&n)
+	return n, failed("contacts", err)
+}
+
+// querier is a connection, a transaction or the database.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// has reports whether a query gives any row.
+func (d *Data) has(ctx context.Context, q querier, query string, args ...any) (has bool, err error) {
+	err = q.QueryRowContext(d.ctx(ctx), "SELECT EXISTS ("+query+")", args...).Scan(&has)
+	return has, failed("database", err)
+}
+
+// byTerm gives every contact with the term, oldest first.
+func (d *Data) byTerm(ctx context.Context, term string) ([]contact.Contact, error) {
+	return collect("lookup", scanContact)(d.findContacts.QueryContext(d.ctx(ctx), term))
+}
+
+// byID gives one contact with its numbers and e-mail addresses, and the other
+// contacts on those. found is false if there is no such contact.
+func (d *Data) byID(ctx context.Context, id string) (r Record, others []contact.Contact, found bool, err error) {
+	ctx = d.ctx(ctx)
+	c, n, err := scanNumbered(d.r.QueryRowContext(ctx, "SELECT "+columns+" FROM contacts c WHERE c.id = ?", id))
+	if errors.Is(err, sql.ErrNoRows) {
+		return Record{}, nil, false, nil
+	}
+	if err != nil {
+		return Record{}, nil, false, failed("contact", err)
+	}
+	r = Record{Contact: c}
+	_, err = collect("contact", func(row scanner) (none struct{}, err error) {
+		var written string
+		var mail bool
+		err = row.Scan(&written, &mail)
+		if mail {
+			r.Emails = append(r.Emails, written)
+		} else {
+			r.Numbers = append(r.Numbers, written)
+		}
+		return none, err
+	})(d.r.QueryContext(ctx, "SELECT written, mail FROM terms WHERE contact = ? ORDER BY term", n))
+	if err != nil {
+		return r, nil, false, err
+	}
+	others, err = collect("contact", scanContact)(d.r.QueryContext(ctx, "SELECT DISTINCT "+columns+` FROM terms mine
+ JOIN terms theirs ON theirs.term = mine.term AND theirs.contact <> mine.contact JOIN contacts c ON c.n = theirs.contact
+ WHERE mine.contact = ? AND mine.term NOT LIKE 'short:%' ORDER BY c.n LIMIT 20`, n))
+	return r, others, true, err
+}
+
+// first gives the oldest n contacts.
+func (d *Data) first(ctx context.Context, n int) ([]contact.Contact, error) {
+	return collect("contacts", scanContact)(d.r.QueryContext(d.ctx(ctx), "SELECT "+columns+" FROM contacts c ORDER BY c.n LIMIT ?", n))
+}
+
+// Kind is a kind of telephone number, by whose it is.
+type Kind uint8
+
+// The kinds.
+const (
+	OnePerson Kind = iota // exactly one contact has it
+	Family                // three contacts share it
+	Nobody                // no contact has it
+)
+
+// Sample is a number with its contacts.
+type Sample struct {
+	Number string   // "+31612345678"
+	IDs    []string // of the contacts, in the order in which a lookup gives them
+}
+
+// Sample gives a number of the kind from a hub with invented contacts, the
+// same one for the same contacts.
+func (d *Data) Sample(ctx context.Context, k Kind) (s Sample, err error) {
+	term := nobodys
+	if k != Nobody {
+		err := d.r.QueryRowContext(d.ctx(ctx), `SELECT term FROM terms WHERE mail = 0 AND term NOT LIKE 'short:%'
+ GROUP BY term HAVING count(*) = ? ORDER BY min(contact), term LIMIT 1`, map[Kind]int{OnePerson: 1, Family: 3}[k]).Scan(&term)
+		if err != nil {
+			return Sample{}, fmt.Errorf("local hub: no number of kind %d: %w", k, err)
+		}
+	}
+	s.Number = "+31" + term
+	found, err := d.byTerm(ctx, term)
+	for _, c := range found {
+		s.IDs = append(s.IDs, c.ID)
+	}
+	if err == nil && k == Nobody && len(found) > 0 {
+		err = errors.New("local hub: the number that nobody should have is taken")
+	}
+	return s, err
+}
+
+// validID is what may stand in the last segment of a deep link without
+// escaping.
+func validID(id string) bool {
+	return id != "" && id != "." && id != ".." && len(id) <= 200 && !strings.ContainsFunc(id, func(r rune) bool {
+		return !(r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune("-._~", r))
+	})
+}
