@@ -136,13 +136,13 @@ type Way struct {
 	Tells Tells
 }
 
-// The kinds of ways in.
+// The kinds of ways in that phones come to by themselves; those of links are in
+// package kinds.
 const (
 	KindWebSocket = "websocket"
 	KindHTTP      = "http"
 	KindURL       = "url"
 	KindCommand   = "command"
-	KindBaresip   = "baresip"
 )
 
 // Limits of an event's text, in bytes. Longer text is cut at a rune border.

@@ -11,7 +11,7 @@ import (
 // of what the tracker makes of them.
 func TestTrackerProperties(t *testing.T) {
 	ways := []Way{
-		{Kind: KindBaresip, Conn: "127.0.0.1:4444", Tells: TellsAll}, {Kind: KindWebSocket, Conn: "1", Tells: TellsAll},
+		{Kind: "baresip", Conn: "127.0.0.1:4444", Tells: TellsAll}, {Kind: KindWebSocket, Conn: "1", Tells: TellsAll},
 		{Kind: KindWebSocket, Conn: "2", Tells: TellsRing}, {Kind: KindURL, Tells: TellsRing}, {Kind: KindCommand, Tells: TellsRing},
 	}
 	rapid.Check(t, func(t *rapid.T) {

@@ -10,7 +10,7 @@ var (
 	t0   = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 	full = Way{Kind: KindWebSocket, Conn: "1", Tells: TellsAll}
 	two  = Way{Kind: KindWebSocket, Conn: "2", Tells: TellsAll}
-	bare = Way{Kind: KindBaresip, Conn: "127.0.0.1:4444", Tells: TellsAll}
+	bare = Way{Kind: "baresip", Conn: "127.0.0.1:4444", Tells: TellsAll}
 	ring = Way{Kind: KindCommand, Tells: TellsRing}
 	url  = Way{Kind: KindURL, Tells: TellsRing}
 )

@@ -19,6 +19,7 @@ import (
 	"wiebelt/internal/phone"
 	"wiebelt/internal/resident"
 	"wiebelt/internal/ring"
+	"wiebelt/internal/softphone/kinds"
 	"wiebelt/internal/softphone/scheme"
 	"wiebelt/internal/softphone/twinkle"
 	"wiebelt/internal/text"
@@ -129,7 +130,7 @@ func (e *env) ringTwinkle(r ring.Request) error {
 		return wrong(text.RingTwinkle)
 	}
 	if ok {
-		ev.Way, ev.At = call.Way{Kind: call.KindCommand, Tells: call.TellsAll}, time.Now()
+		ev.Way, ev.At = kinds.Of(kinds.Twinkle).Way(""), time.Now()
 		err = e.handOver(ev, r.NoStart)
 	}
 	fmt.Fprint(e.out, twinkle.Answer)

@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -18,6 +17,7 @@ import (
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/settings/setup"
+	"wiebelt/internal/softphone/kinds"
 	"wiebelt/internal/text"
 	"wiebelt/internal/trial"
 )
@@ -170,7 +170,7 @@ func (c *provisionCmd) sayLinks(e *env, d profile.Dirs) {
 	ctx, cancel := context.WithTimeout(e.ctx, storeTime)
 	defer cancel()
 	for _, p := range s.Softphones {
-		if !slices.Contains(settings.SoftphoneNeeds(p.Kind), settings.NeedsSecret) {
+		if !kinds.Of(p.Kind).Requires(kinds.NeedsSecret) {
 			continue
 		}
 		ref, err := secret.Softphone(p.Name, p.Address)

@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -19,6 +18,7 @@ import (
 	"wiebelt/internal/profile"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/simulate"
+	"wiebelt/internal/softphone/kinds"
 	"wiebelt/internal/softphone/listener"
 	"wiebelt/internal/text"
 )
@@ -42,8 +42,8 @@ type simulateCmd struct {
 }
 
 func (c *simulateCmd) Run(e *env) error {
-	if !slices.Contains(simulate.Protocols, c.Over) {
-		return wrong(text.SaySimOver, strings.Join(simulate.Protocols, ", "))
+	if _, known := kinds.Find(c.Over); !known {
+		return wrong(text.SaySimOver, strings.Join(kinds.Names(), ", "))
 	}
 	if c.Speed < 0.01 || c.Speed > 1000 || c.Repeat < 0 || c.Repeat > simulate.MaxRepeat {
 		return wrong(text.SaySimSpeed)
@@ -125,10 +125,11 @@ func (c *simulateCmd) single() (*simulate.Scenario, error) {
 // options finds what the protocol needs.
 func (c *simulateCmd) options(e *env, d profile.Dirs) (simulate.Options, error) {
 	o := simulate.Options{Listen: c.Listen, Profile: e.profileDir, Stray: e.err}
-	if c.Listen != "" && !simulate.IsServer(c.Over) {
+	kind := kinds.Of(c.Over)
+	if c.Listen != "" && !kind.IsLink() {
 		return o, wrong(text.SaySimListen)
 	}
-	if given := c.Port != 0 || c.TokenStdin; given && (c.Over != "websocket" && c.Over != "http" || c.Port < 1 || c.Port > 65535 || !c.TokenStdin) {
+	if given := c.Port != 0 || c.TokenStdin; given && (kind.Reach != kinds.ByListener || c.Port < 1 || c.Port > 65535 || !c.TokenStdin) {
 		return o, wrong(text.SaySimPort)
 	}
 	switch {
@@ -137,8 +138,8 @@ func (c *simulateCmd) options(e *env, d profile.Dirs) (simulate.Options, error) 
 		if err != nil {
 			return o, wrong(text.SaySimToken, text.SecretState(string(secret.StateOf(err))))
 		}
-		o.Port, o.Token = c.Port, token
-	case c.Over == "websocket", c.Over == "http":
+		o.Port, o.Token, o.PathToken = c.Port, token, token
+	case kind.Reach == kinds.ByListener:
 		at, err := listener.Announced(d.Run)
 		if errors.Is(err, fs.ErrNotExist) {
 			return o, fail(exitNotRunning, text.SaySimNotRunning)
@@ -146,15 +147,12 @@ func (c *simulateCmd) options(e *env, d profile.Dirs) (simulate.Options, error) 
 		if err != nil {
 			return o, text.Errorf(text.SaySimAnnounced)
 		}
-		o.Port, o.Token = at.Port, at.Token
-		if c.Over == "http" {
-			tokens, err := secret.Token(d)
-			if err != nil {
-				return o, text.Errorf(text.SayTokens, err)
-			}
-			o.Token = tokens.Path
+		tokens, err := secret.Token(d)
+		if err != nil {
+			return o, text.Errorf(text.SayTokens, err)
 		}
-	case !simulate.IsServer(c.Over):
+		o.Port, o.Token, o.PathToken = at.Port, at.Token, tokens.Path
+	case kind.Reach == kinds.ByProgram:
 		exe, err := os.Executable()
 		if err != nil {
 			return o, err
@@ -179,7 +177,7 @@ func (c *simulateCmd) play(e *env, d profile.Dirs, l text.Language, story *simul
 		}
 		introduce(e.err, l, s.Address(), configure.SettingsFile(d), e.profileDir)
 	}
-	if left := simulate.LeftOut(story, p.Can()); len(left) > 0 {
+	if left := simulate.LeftOut(story, kinds.Of(c.Over).Can); len(left) > 0 {
 		var words []string
 		for _, x := range left {
 			words = append(words, l.T(text.SimulateLeftOut(string(x))))
@@ -189,7 +187,7 @@ func (c *simulateCmd) play(e *env, d profile.Dirs, l text.Language, story *simul
 	if err := p.Ready(e.ctx); err != nil {
 		return err
 	}
-	play := simulate.Play{Speed: c.Speed, Repeat: c.Repeat, Prefix: fmt.Sprintf("sim-%d-", os.Getpid())}
+	play := simulate.Play{Can: kinds.Of(c.Over).Can, Speed: c.Speed, Repeat: c.Repeat, Prefix: fmt.Sprintf("sim-%d-", os.Getpid())}
 	if c.Scenario != "" {
 		fmt.Fprintln(e.err, l.T(text.SimulatePlays, cmp.Or(story.Title[string(l)], l.T(text.SimulateScenario))))
 		play.Said = func(s simulate.Step) {

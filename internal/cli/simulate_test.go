@@ -20,6 +20,7 @@ import (
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/softphone/listener"
 	"wiebelt/internal/softphone/wazo"
+	"wiebelt/internal/softphone/wslink"
 )
 
 // heard is what a way in was told.
@@ -168,7 +169,7 @@ func TestSimulateServer(t *testing.T) {
 	if err := json.NewDecoder(pr).Decode(&a); err != nil || !a.Ready {
 		t.Fatalf("%v: %+v", err, a)
 	}
-	p, err := wazo.New(wazo.Config{Address: a.Address, User: a.User, Extension: a.Extension, Secret: func(context.Context) (string, error) { return a.Secret, nil }})
+	p, err := wazo.New(wslink.Account{Address: a.Address, User: a.User, Extension: a.Extension, Secret: func(context.Context) (string, error) { return a.Secret, nil }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 func TestALinkThatComesBack(t *testing.T) {
 	for _, answered := range []bool{true, false} {
 		b := start(t, nil)
-		link := call.Way{Kind: call.KindBaresip, Tells: call.TellsAll}
+		link := call.Way{Kind: "baresip", Tells: call.TellsAll}
 		b.ring(link, "1", known)
 		b.one(Found)
 		state, phase := call.Ringing, PhaseRinging

@@ -20,7 +20,7 @@ func TestFloodCausesFewLookupsAndCards(t *testing.T) {
 		t.Fatalf("%d cards, %d lookups", len(s.Cards), b.hub.count())
 	}
 	// Another way is not starved by it.
-	other := call.Way{Kind: call.KindBaresip, Conn: "x", Tells: call.TellsAll}
+	other := call.Way{Kind: "baresip", Conn: "x", Tells: call.TellsAll}
 	before := b.hub.count()
 	b.ring(other, "real", known)
 	b.until("looked up", func(*Snapshot) bool { return b.hub.count() > before })
@@ -44,7 +44,7 @@ func TestReconnectingBuysNoLookups(t *testing.T) {
 // up while another way floods, and is still there after it.
 func TestFloodTakesNothingFromAnotherWay(t *testing.T) {
 	b := start(t, nil)
-	quiet := call.Way{Kind: call.KindBaresip, Conn: "1", Tells: call.TellsAll}
+	quiet := call.Way{Kind: "baresip", Conn: "1", Tells: call.TellsAll}
 	flood := func(from, to int) {
 		for i := from; i < to; i++ {
 			b.ring(call.Way{Kind: call.KindCommand, Tells: call.TellsRing}, "", fmt.Sprintf("+3169%07d", i))
@@ -73,7 +73,7 @@ func TestFloodTakesNothingFromAnotherWay(t *testing.T) {
 // asked for, and goes again.
 func TestLastCallAfterAFlood(t *testing.T) {
 	b := start(t, nil)
-	out := call.Way{Kind: call.KindBaresip, Conn: "1", Tells: call.TellsAll}
+	out := call.Way{Kind: "baresip", Conn: "1", Tells: call.TellsAll}
 	b.ring(b.ws, "real", known)
 	b.one(Found)
 	for i := range 3 * maxCalls { // outgoing ones do not become the last call
@@ -106,7 +106,7 @@ func TestFloodUnderAHand(t *testing.T) {
 	under := b.e.Snapshot().Cards[0].ID
 	b.do(Action{Card: under, Do: DoHover})
 	b.settle()
-	b.ring(call.Way{Kind: call.KindBaresip, Conn: "1", Tells: call.TellsAll}, "real", known)
+	b.ring(call.Way{Kind: "baresip", Conn: "1", Tells: call.TellsAll}, "real", known)
 	b.settle()
 	s := b.e.Snapshot()
 	if !slices.ContainsFunc(s.Cards, func(c Card) bool { return c.Number.Key() == known && !c.Line }) {

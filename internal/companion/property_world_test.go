@@ -103,7 +103,7 @@ func (w *world) fail(format string, args ...any) {
 
 var (
 	wireAll  = call.Way{Kind: call.KindWebSocket, Conn: "1", Tells: call.TellsAll}
-	wireBare = call.Way{Kind: call.KindBaresip, Conn: "127.0.0.1:4444", Tells: call.TellsAll}
+	wireBare = call.Way{Kind: "baresip", Conn: "127.0.0.1:4444", Tells: call.TellsAll}
 	wireRing = call.Way{Kind: call.KindCommand, Tells: call.TellsRing}
 	wireURL  = call.Way{Kind: call.KindURL, Tells: call.TellsRing}
 )

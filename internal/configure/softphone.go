@@ -1,14 +1,10 @@
 package configure
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
-	"os"
-	"os/user"
 	"sync"
 
 	"wiebelt/internal/hub"
@@ -18,6 +14,7 @@ import (
 	"wiebelt/internal/softphone/ari"
 	"wiebelt/internal/softphone/baresip"
 	"wiebelt/internal/softphone/bria"
+	"wiebelt/internal/softphone/kinds"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/softphone/linphone"
 	"wiebelt/internal/softphone/threecx"
@@ -25,35 +22,40 @@ import (
 	"wiebelt/internal/softphone/wslink"
 )
 
+// links make the link of each kind.
+var links = map[string]func(wslink.Account) (link.Phone, error){
+	kinds.Bria:     func(a wslink.Account) (link.Phone, error) { return bria.New(bria.Config{Address: a.Address}) },
+	kinds.Baresip:  func(a wslink.Account) (link.Phone, error) { return baresip.New(baresip.Config{Address: a.Address}) },
+	kinds.Linphone: func(a wslink.Account) (link.Phone, error) { return linphone.New(linphone.Config{Address: a.Address}) },
+	kinds.ARI:      ari.New,
+	kinds.Wazo:     wazo.New,
+	kinds.ThreeCX:  threecx.New,
+}
+
 // Softphone makes the phone of a link in the settings. An exchange's secret is
 // read from its store for each connection and kept nowhere else; the error says
 // what is missing.
 func Softphone(dirs profile.Dirs, kindOfStore string, s settings.Softphone) (link.Phone, error) {
-	switch s.Kind {
-	case "baresip":
-		return baresip.New(baresip.Config{Address: s.Address})
-	case "bria":
-		return bria.New(bria.Config{Address: s.Address})
-	case "linphone":
-		return linphone.New(linphone.Config{Address: s.Address})
+	a := wslink.Account{Address: s.Address, User: s.User, Extension: s.ExtensionOf(settings.LogOnName())}
+	if kinds.Of(s.Kind).Requires(kinds.NeedsSecret) {
+		store, err := secret.Open(kindOfStore, dirs)
+		if err != nil {
+			return nil, fmt.Errorf("hub.secret_store: %w", err)
+		}
+		ref, err := secret.Softphone(s.Name, s.Address)
+		if err != nil {
+			return nil, err
+		}
+		a.Secret, a.Net.Proxy = linkSecret(store, ref), proxyNow(dirs, s.Address)
 	}
-	store, err := secret.Open(kindOfStore, dirs)
-	if err != nil {
-		return nil, fmt.Errorf("hub.secret_store: %w", err)
-	}
-	ref, err := secret.Softphone(s.Name, s.Address)
-	if err != nil {
-		return nil, err
-	}
-	value := linkSecret(store, ref)
-	net := wslink.Options{Proxy: proxyNow(dirs, s.Address)}
-	switch s.Kind {
-	case "ari":
-		return ari.New(ari.Config{Address: s.Address, User: s.User, Secret: value, Extension: s.ExtensionOf(settings.LogOnName()), App: appName(), Net: net})
-	case "wazo":
-		return wazo.New(wazo.Config{Address: s.Address, User: s.User, Secret: value, Extension: s.ExtensionOf(settings.LogOnName()), Net: net})
-	case "3cx":
-		return threecx.New(threecx.Config{Address: s.Address, Client: s.User, Secret: value, Extension: s.ExtensionOf(settings.LogOnName()), Net: net})
+	return Link(s.Kind, a)
+}
+
+// Link makes the phone of a kind for an account, of which a phone on this computer
+// has the address only.
+func Link(kind string, a wslink.Account) (link.Phone, error) {
+	if dial, ok := links[kind]; ok {
+		return dial(a)
 	}
 	return nil, errors.New("this kind of softphone is not supported")
 }
@@ -89,16 +91,4 @@ func proxyNow(dirs profile.Dirs, address string) func(*http.Request) (*url.URL, 
 		}
 		return f(r)
 	}
-}
-
-// appName is another one for each user and computer, and says nothing of either:
-// Asterisk serves one program for each name.
-func appName() string {
-	host, _ := os.Hostname()
-	who := host
-	if u, err := user.Current(); err == nil {
-		who += "\x00" + u.Uid + "\x00" + u.Username
-	}
-	sum := sha256.Sum256([]byte(who))
-	return "wiebelt-" + hex.EncodeToString(sum[:6])
 }

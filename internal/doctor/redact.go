@@ -21,6 +21,7 @@ import (
 	"wiebelt/internal/logfile"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
+	"wiebelt/internal/softphone/kinds"
 )
 
 // redactor takes out of a text what it knows to be secret or somebody's, and
@@ -112,7 +113,7 @@ func secretsOf(ctx context.Context, cfg Config, s *settings.Settings) []string {
 		all = append(all, old, next)
 	}
 	for _, p := range s.Softphones {
-		if ref, err := secret.Softphone(p.Name, p.Address); err == nil && !slices.Contains(onThisComputer, p.Kind) {
+		if ref, err := secret.Softphone(p.Name, p.Address); err == nil && kinds.Of(p.Kind).Reach != kinds.ByPhone {
 			v, _ := store.Get(ctx, ref)
 			all = append(all, v)
 		}

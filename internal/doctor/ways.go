@@ -21,6 +21,7 @@ import (
 	"wiebelt/internal/instance"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
+	"wiebelt/internal/softphone/kinds"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/text"
 )
@@ -218,10 +219,6 @@ func readAtMost(path string, n int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, n))
 }
 
-// onThisComputer are the kinds of links to a program that people start and quit:
-// that it is not there is no failure of ours.
-var onThisComputer = []string{"bria", "baresip", "linphone"}
-
 // link tells how each link is, as the resident says. Links are named by their
 // place in the settings: their names may be people's.
 func (e *exam) link(ctx context.Context) []said {
@@ -259,7 +256,7 @@ func ofPhase(phase string, n int, p settings.Softphone) []said {
 	case deskapi.LinkUp:
 		return say(OK, "link.up", n, p.Kind)
 	case deskapi.LinkDown:
-		if slices.Contains(onThisComputer, p.Kind) {
+		if kinds.Of(p.Kind).Reach == kinds.ByPhone { // somebody has not started it
 			return say(Warn, "link.down", n, p.Kind)
 		}
 		return say(Fail, "link.down", n, p.Kind)

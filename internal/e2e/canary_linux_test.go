@@ -25,6 +25,7 @@ import (
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/simulate"
+	"wiebelt/internal/softphone/kinds"
 )
 
 // canaries are values that nobody else writes. Those of people are numbers,
@@ -165,7 +166,7 @@ func TestCanaries(t *testing.T) {
 
 	// Telephones that are somewhere else, each with a secret where it has one.
 	var phones []*simulated
-	overs := []string{"bria", "baresip", "linphone", "ari", "wazo", "3cx"}
+	overs := kinds.Links()
 	for n, over := range overs {
 		s := startSimulated(t, o, over, fmt.Sprintf("0 ring a number=%q line=%q name=%q\n+3600 end a\n", canaryNumber(n), flocked.offices[2], canaryPhoneName(n)))
 		s.setUp(o)

@@ -19,6 +19,7 @@ import (
 	"wiebelt/internal/profile"
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/simulate/storytest"
+	"wiebelt/internal/softphone/kinds"
 )
 
 // ear is the resident as far as "wiebelt ring" knows it.
@@ -78,7 +79,7 @@ func TestSimulatedPrograms(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				play := simulate.Play{Speed: 1e6, Repeat: 1, Prefix: "sim-", Said: func(s simulate.Step) { told.Set(s.At) }}
+				play := simulate.Play{Can: kinds.Of(over).Can, Speed: 1e6, Repeat: 1, Prefix: "sim-", Said: func(s simulate.Step) { told.Set(s.At) }}
 				if err := play.Run(t.Context(), awaited{p, t, told}, s); err != nil {
 					t.Fatal(err)
 				}

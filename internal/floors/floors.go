@@ -13,7 +13,8 @@
 //	3 adapters internal/softphone/*, internal/hub, internal/history, …
 //	2 words    internal/text, assets; internal/message; internal/sqlitefile and
 //	           internal/trust, the ground of what is kept
-//	1 domain   internal/call, internal/phone, internal/contact, internal/plain
+//	1 domain   internal/call, internal/phone, internal/contact, internal/plain,
+//	           internal/softphone/kinds
 //
 // Of the windows, each is a room of its own: it imports what they share (kit,
 // theme) and no other; only internal/ui/desk knows them all.
@@ -85,6 +86,7 @@ var rooms = []struct {
 	{"internal/iconmaker", TestsOnly}, // a generator, imported by nobody
 	{"internal/native/", Native},
 	{"internal/companion", Engine},
+	{"internal/softphone/kinds", Domain},
 	{"internal/softphone/", Adapters},
 	{"internal/hub", Adapters},
 	{"internal/history", Adapters},

@@ -72,7 +72,7 @@ func TestArrowsPointDown(t *testing.T) {
 // TestDomainIsPlain: the domain stands on the standard library alone, apart from
 // the telephone metadata.
 func TestDomainIsPlain(t *testing.T) {
-	for _, p := range list(t, nil, "./internal/call", "./internal/phone", "./internal/contact") {
+	for _, p := range list(t, nil, "./internal/call", "./internal/phone", "./internal/contact", "./internal/softphone/kinds") {
 		for _, imp := range p.Imports {
 			first, _, _ := strings.Cut(imp, "/")
 			if strings.Contains(first, ".") && imp != "github.com/nyaruka/phonenumbers" {

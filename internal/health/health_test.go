@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"wiebelt/internal/contact"
+	"wiebelt/internal/softphone/kinds"
 	"wiebelt/internal/text"
 )
 
@@ -109,8 +110,6 @@ var failures = []contact.Failure{contact.NotSetUp, contact.NoNetwork, contact.Na
 	contact.CertificateName, contact.ClockWrong, contact.CredentialsRefused, contact.ScopeRefused, contact.HubError,
 	contact.HubSlow, contact.NotUnderstood, contact.SecretNoRight}
 
-var kinds = []string{"websocket", "http", "url", "command", "twinkle", "baresip", "bria", "linphone", "ari", "wazo", "3cx"}
-
 // Every failure of the hub client with every state of every kind of way in: one
 // state, one sentence without gaps that ends in what to do or whom to tell, and
 // never a claim that nobody saw.
@@ -118,7 +117,7 @@ func TestEveryCombination(t *testing.T) {
 	n := 0
 	for _, l := range []text.Language{text.Dutch, text.English} {
 		for _, failure := range append(failures, "") {
-			for _, kind := range kinds {
+			for _, kind := range kinds.Names() {
 				for phase := Unwatched; phase <= Incomplete; phase++ {
 					for _, last := range []*Call{nil, {At: at(13, 59), Kind: kind}} {
 						f := failed(failure, at(10, 5))

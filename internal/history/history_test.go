@@ -24,7 +24,7 @@ var monday = time.Date(2026, 9, 14, 10, 42, 3, 0, time.Local)
 
 func known(rang time.Time) Entry {
 	return Entry{
-		Rang: rang, Answered: rang.Add(4 * time.Second), Ended: rang.Add(2 * time.Minute), Kind: call.KindBaresip,
+		Rang: rang, Answered: rang.Add(4 * time.Second), Ended: rang.Add(2 * time.Minute), Kind: "baresip",
 		Number: "+31612345678", Shown: "06 12 34 56 78", Line: "Schade", LineNumber: "020 123 45 67",
 		Name: "J. de Vries", ContactID: "c-100200", RelationNumber: "100200",
 		Link: "https://hub.example/contacts/viewcontact/c-100200", Matches: 1,

@@ -18,6 +18,7 @@ import (
 	"wiebelt/internal/profile"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/softphone/detect"
+	"wiebelt/internal/softphone/kinds"
 	"wiebelt/internal/softphone/phonefile"
 )
 
@@ -296,7 +297,7 @@ func TestConnectFile(t *testing.T) {
 	if f.Get("Settings", "volumeOutput") != "100" || f.Get("Calls", "0") != "x" {
 		t.Error("other settings went")
 	}
-	if err := ConnectFile(d, s, "", detect.Phone{Kind: detect.Baresip, File: path}, nil); err == nil {
+	if err := ConnectFile(d, s, "", detect.Phone{Kind: kinds.Baresip, File: path}, nil); err == nil {
 		t.Error("a phone that runs no program was written to")
 	}
 }

@@ -4,9 +4,9 @@ import (
 	"reflect"
 	"sync"
 
-	"wiebelt/internal/call"
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/health"
+	"wiebelt/internal/softphone/kinds"
 )
 
 // told is the last state of the ways that the windows were told.
@@ -38,8 +38,8 @@ func (r *Resident) waysNow() deskapi.Ways {
 	links := r.set().Softphones
 	for _, w := range r.WaysIn() {
 		s := deskapi.WayState{Kind: w.Kind, Name: w.Name, Phase: deskapi.WayListens}
-		if comesToUs(w.Kind) {
-			if w.Kind == call.KindWebSocket || w.Kind == call.KindHTTP {
+		if kind := kinds.Of(w.Kind); !kind.IsLink() {
+			if kind.Reach == kinds.ByListener {
 				s.Port = port
 				switch {
 				case taken:
@@ -59,12 +59,6 @@ func (r *Resident) waysNow() deskapi.Ways {
 		all.Ways = append(all.Ways, s)
 	}
 	return all
-}
-
-// comesToUs tells the ways in by which phones come to us from links, which go to
-// the phone.
-func comesToUs(kind string) bool {
-	return kind == call.KindWebSocket || kind == call.KindHTTP || kind == call.KindURL || kind == call.KindCommand
 }
 
 // linkPhase is how a link is doing.

@@ -1,8 +1,6 @@
 package resident
 
 import (
-	"slices"
-
 	"wiebelt/internal/health"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/softphone/link"
@@ -45,11 +43,6 @@ func (f *facts) why(name string) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return string(f.causes[name])
-}
-
-// needsSecret tells the links that keep one from those that have none.
-func needsSecret(p settings.Softphone) bool {
-	return slices.Contains(settings.SoftphoneNeeds(p.Kind), settings.NeedsSecret)
 }
 
 // again has every link that does not stand try at once: what kept it from

@@ -11,6 +11,7 @@ import (
 	"wiebelt/internal/health"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
+	"wiebelt/internal/softphone/kinds"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/softphone/listener"
 )
@@ -67,7 +68,7 @@ func (w *ways) apply(s *settings.Settings) {
 	moved := w.store != s.Hub.SecretStore
 	w.store = s.Hub.SecretStore
 	for p, running := range w.links {
-		if !wanted[p] || moved && needsSecret(p) {
+		if !wanted[p] || moved && kinds.Of(p.Kind).Requires(kinds.NeedsSecret) {
 			w.stop(running)
 			delete(w.links, p)
 			w.r.facts.unlink(linkName(p))

@@ -3,31 +3,16 @@ package resident
 import (
 	"wiebelt/internal/call"
 	"wiebelt/internal/health"
-	"wiebelt/internal/softphone/ari"
-	"wiebelt/internal/softphone/bria"
-	"wiebelt/internal/softphone/linphone"
-	"wiebelt/internal/softphone/threecx"
-	"wiebelt/internal/softphone/wazo"
+	"wiebelt/internal/softphone/kinds"
 )
 
 // WayIn is a way in by which calls can come, as Wiebelt is set now.
 type WayIn struct {
 	Kind string // of call.Way
 	Name string // what people call it, "" for its kind's name
-	// Tells is what it can report at least. A phone on one of the open ways may
-	// report more, which is believed once it was seen.
-	Tells call.Tells
 	// Phase is what is known of it. Only links have a heartbeat; of the other
 	// ways nothing is claimed but that the listener's port was taken.
 	Phase health.Phase
-}
-
-// declared is what each kind of way in can report, as it says itself in every
-// event (call.Way.Tells).
-var declared = map[string]call.Tells{
-	call.KindWebSocket: call.TellsAll, call.KindHTTP: call.TellsRing, call.KindURL: call.TellsRing, call.KindCommand: call.TellsRing,
-	call.KindBaresip: call.TellsAll, bria.Kind: call.TellsAll, linphone.Kind: call.TellsAll,
-	ari.Kind: call.TellsAll, wazo.Kind: call.TellsAll, threecx.Kind: call.TellsAll,
 }
 
 // WaysIn gives every way in that is set up: the open ones first, then the links
@@ -37,23 +22,18 @@ func (r *Resident) WaysIn() []WayIn {
 	r.facts.mu.Lock()
 	defer r.facts.mu.Unlock()
 	var all []WayIn
-	add := func(kind, name string, phase health.Phase) {
-		all = append(all, WayIn{Kind: kind, Name: name, Tells: declared[kind], Phase: phase})
-	}
-	listener := health.Unwatched
-	if r.facts.port < 0 {
-		listener = health.Down
-	}
-	if s.Listener.Enabled {
-		add(call.KindWebSocket, "", listener)
-		if s.Listener.HTTP {
-			add(call.KindHTTP, "", listener)
+	off := map[string]bool{call.KindWebSocket: !s.Listener.Enabled, call.KindHTTP: !s.Listener.Enabled || !s.Listener.HTTP}
+	for _, name := range kinds.Sources() {
+		w := WayIn{Kind: name, Phase: health.Unwatched}
+		if kinds.Of(name).Reach == kinds.ByListener && r.facts.port < 0 {
+			w.Phase = health.Down
+		}
+		if !off[name] {
+			all = append(all, w)
 		}
 	}
-	add(call.KindURL, "", health.Unwatched)
-	add(call.KindCommand, "", health.Unwatched)
 	for _, p := range s.Softphones {
-		add(p.Kind, p.Name, r.facts.links[linkName(p)].Phase)
+		all = append(all, WayIn{Kind: p.Kind, Name: p.Name, Phase: r.facts.links[linkName(p)].Phase})
 	}
 	return all
 }

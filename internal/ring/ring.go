@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"wiebelt/internal/call"
+	"wiebelt/internal/softphone/kinds"
 )
 
 // Variable begins the names of the variables of the environment that hold a
@@ -130,7 +131,7 @@ func Parse(args []string, env func(string) string, in io.Reader) (Request, error
 	if direction == call.DirectionUnknown {
 		return r, ErrDirection
 	}
-	r.Event = call.Event{Way: call.Way{Kind: call.KindCommand, Tells: call.TellsRing}, State: state, Direction: direction,
+	r.Event = call.Event{Way: kinds.Of(call.KindCommand).Way(""), State: state, Direction: direction,
 		ID: said["id"], Number: said["number"], Name: said["name"], Line: said["line"], Via: said["via"]}.Clean()
 	return r, nil
 }

@@ -17,6 +17,7 @@ import (
 
 	"wiebelt/internal/plain"
 	"wiebelt/internal/profile"
+	"wiebelt/internal/softphone/kinds"
 )
 
 // FileName is the user's settings file, in the profile's Config folder.
@@ -334,9 +335,8 @@ func showKey(key string) string {
 
 // The keys of the two arrays.
 var (
-	lineKeys       = []string{"number", "name"}
-	softphoneKeys  = []string{"kind", "name", "address", "extension", "user"}
-	softphoneKinds = []string{"bria", "baresip", "linphone", "ari", "wazo", "3cx"}
+	lineKeys      = []string{"number", "name"}
+	softphoneKeys = []string{"kind", "name", "address", "extension", "user"}
 )
 
 type reporter func(key string, kind ProblemKind, want string)
@@ -379,8 +379,8 @@ func readSoftphones(raw any, report reporter) []Softphone {
 
 // complete gives a link its name, and says what is wrong with it beside others.
 func (l *Softphone) complete(others []Softphone) (key, want string) {
-	if !slices.Contains(softphoneKinds, l.Kind) {
-		return "kind", oneOf(softphoneKinds)
+	if !kinds.Of(l.Kind).IsLink() {
+		return "kind", oneOf(kinds.Links())
 	}
 	if strings.Contains(l.Address, "@") {
 		return "address", allowedAddress

@@ -2,31 +2,11 @@ package settings
 
 import (
 	"os/user"
-	"slices"
 	"strings"
 	"sync"
+
+	"wiebelt/internal/softphone/kinds"
 )
-
-// What a link can need beside its kind and name.
-const (
-	NeedsAddress   = "address"
-	NeedsExtension = "extension"
-	NeedsUser      = "user"
-	NeedsSecret    = "secret" // kept in the secret store, under the link's name and address
-)
-
-// SoftphoneKinds lists the kinds of links.
-func SoftphoneKinds() []string { return slices.Clone(softphoneKinds) }
-
-// SoftphoneNeeds tells what a link of a kind cannot do without. A phone on this
-// computer needs nothing and can have another address; an exchange needs all.
-func SoftphoneNeeds(kind string) []string {
-	switch kind {
-	case "ari", "wazo", "3cx":
-		return []string{NeedsAddress, NeedsExtension, NeedsUser, NeedsSecret}
-	}
-	return nil
-}
 
 // What may stand in the fields of a link.
 const (
@@ -85,8 +65,8 @@ func extensionText(s string) bool {
 // Missing is the first thing that a link needs and lacks for the user of this
 // program, its secret apart; "" if it is complete.
 func (l Softphone) Missing() string {
-	have := map[string]string{NeedsAddress: l.Address, NeedsExtension: l.ExtensionOf(LogOnName()), NeedsUser: l.User, NeedsSecret: "elsewhere"}
-	for _, n := range SoftphoneNeeds(l.Kind) {
+	have := map[string]string{kinds.NeedsAddress: l.Address, kinds.NeedsExtension: l.ExtensionOf(LogOnName()), kinds.NeedsUser: l.User, kinds.NeedsSecret: "elsewhere"}
+	for _, n := range kinds.Of(l.Kind).Needs {
 		if have[n] == "" {
 			return n
 		}

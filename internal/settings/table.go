@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"wiebelt/internal/softphone/kinds"
 )
 
 // Type is the type of a key's value.
@@ -167,7 +169,7 @@ func Arrays() []Array {
 	short := func(name string) Entry {
 		return Entry{Type: Text, Allowed: "at most 300 characters, on one line", Key: name}
 	}
-	kind := Entry{Key: "kind", Type: Choice, Allowed: oneOf(softphoneKinds), Choices: slices.Clone(softphoneKinds)}
+	kind := Entry{Key: "kind", Type: Choice, Allowed: oneOf(kinds.Links()), Choices: kinds.Links()}
 	num := short("number")
 	num.Allowed = "a telephone number"
 	address, extension := short("address"), short("extension")

@@ -46,10 +46,6 @@ func (a *ari) Address() Address {
 	return Address{Ready: true, Over: "ari", Address: "http://" + a.at, Extension: Extension, User: User, Secret: Secret}
 }
 
-func (a *ari) Can() Can {
-	return Can{Answer: true, End: true, Withheld: true, Outgoing: true, Again: true, Moved: SameCall, Name: true, Line: true, Via: true, Reasons: allReasons}
-}
-
 func (a *ari) serve(w http.ResponseWriter, r *http.Request) {
 	if user, secret, ok := r.BasicAuth(); !ok || user != User || secret != Secret {
 		w.Header().Set("WWW-Authenticate", `Basic realm="Asterisk REST Interface"`)

@@ -84,10 +84,6 @@ func (b *baresip) Address() Address {
 	return Address{Ready: true, Over: "baresip", Address: b.listener.Addr().String()}
 }
 
-func (b *baresip) Can() Can {
-	return Can{Answer: true, End: true, Withheld: true, Outgoing: true, Moved: OtherCall, Name: true, Line: true, Reasons: onlyCompleted}
-}
-
 func (b *baresip) Ready(ctx context.Context) error {
 	return b.until(ctx, func() bool { return b.client != nil })
 }

@@ -69,10 +69,6 @@ func ownCertificate(name string) (tls.Certificate, error) {
 
 func (b *bria) Address() Address { return Address{Ready: true, Over: "bria", Address: b.at} }
 
-func (b *bria) Can() Can {
-	return Can{Answer: true, End: true, Withheld: true, Outgoing: true, Moved: SameCall, Name: true, Reasons: onlyCompleted}
-}
-
 func (b *bria) serve(w http.ResponseWriter, r *http.Request) {
 	if strings.TrimSuffix(r.URL.Path, "/") != briaPath {
 		http.NotFound(w, r)

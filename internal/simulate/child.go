@@ -3,10 +3,12 @@ package simulate
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,10 +16,18 @@ import (
 )
 
 // childPhone runs our own program for each event, as softphones do that can run a
-// program: with arguments ("command"), a link ("url"), or Twinkle's environment.
+// program: with arguments, a link, or Twinkle's environment.
 type childPhone struct {
-	over string
 	o    Options
+	line func(News) commandRun
+}
+
+// commandRun is how the program is run for an event.
+type commandRun struct {
+	command string
+	args    []string
+	env     []string
+	says    string // what it has to say; "" is anything
 }
 
 const (
@@ -25,28 +35,28 @@ const (
 	maxSaid   = 4 << 10          // bytes of what a program says
 )
 
-func (p *childPhone) Can() Can {
-	switch p.over {
-	case "url":
-		return Can{Answer: true, Again: true, Moved: OtherCall}
-	case "twinkle":
-		return Can{Answer: true, End: true, Withheld: true, Outgoing: true, Moved: OtherCall, Name: true, Line: true,
-			Reasons: []call.Reason{call.Completed, call.Rejected}}
+func openProgram(line func(News) commandRun) func(context.Context, Options) (Softphone, error) {
+	return func(_ context.Context, o Options) (Softphone, error) {
+		if o.Exe == "" {
+			return nil, errors.New("no program to run")
+		}
+		return &childPhone{o, line}, nil
 	}
-	return Can{Answer: true, End: true, Withheld: true, Outgoing: true, Again: true, Moved: SameCall, Name: true, Line: true, Via: true}
 }
 
 func (p *childPhone) Ready(context.Context) error { return nil }
 
 func (p *childPhone) Close() error { return nil }
 
-func (p *childPhone) Tell(ctx context.Context, n News) error {
-	switch p.over {
-	case "url":
-		return p.run(ctx, nil, "open-url", p.profile(), "--", link(n))
-	case "twinkle":
-		return p.run(ctx, twinkleEnv(n), "ring", p.profile(), "--twinkle")
-	}
+func urlLine(n News) commandRun {
+	return commandRun{command: "open-url", args: []string{"--", link(n)}}
+}
+
+func twinkleLine(n News) commandRun {
+	return commandRun{command: "ring", args: []string{"--twinkle"}, env: twinkleEnv(n), says: "action=continue\n"}
+}
+
+func commandLine(n News) commandRun {
 	args := []string{"--state", state(n)}
 	for _, f := range [][2]string{{"--id", n.Call.ID}, {"--name", n.Call.Name}, {"--line", n.Call.Line}, {"--via", n.Call.Via}, {"--direction", n.Call.Direction}} {
 		if f[1] != "" {
@@ -57,14 +67,7 @@ func (p *childPhone) Tell(ctx context.Context, n News) error {
 	if n.Call.Number != "" {
 		args = append(args, n.Call.Number)
 	}
-	return p.run(ctx, nil, "ring", p.profile(), args...)
-}
-
-func (p *childPhone) profile() []string {
-	if p.o.Profile == "" {
-		return nil
-	}
-	return []string{"--profile", p.o.Profile}
+	return commandRun{command: "ring", args: args}
 }
 
 func state(n News) string {
@@ -93,13 +96,17 @@ func digits(number string) string {
 	}, number)
 }
 
-// run runs the program to its end.
-func (p *childPhone) run(ctx context.Context, env []string, command string, profile []string, args ...string) error {
+// Tell runs the program to its end.
+func (p *childPhone) Tell(ctx context.Context, n News) error {
 	ctx, cancel := context.WithTimeout(ctx, childTime)
 	defer cancel()
-	all := append(append(append(append([]string{}, p.o.Args...), command), profile...), args...)
-	cmd := exec.CommandContext(ctx, p.o.Exe, all...)
-	cmd.Env = append(withoutTwinkle(os.Environ()), env...)
+	run := p.line(n)
+	all := append(slices.Clone(p.o.Args), run.command)
+	if p.o.Profile != "" {
+		all = append(all, "--profile", p.o.Profile)
+	}
+	cmd := exec.CommandContext(ctx, p.o.Exe, append(all, run.args...)...)
+	cmd.Env = append(withoutTwinkle(os.Environ()), run.env...)
 	cmd.WaitDelay = time.Second // it may have started Wiebelt, which lives on
 	said := &bounded{}
 	out := &bounded{}
@@ -112,9 +119,9 @@ func (p *childPhone) run(ctx context.Context, env []string, command string, prof
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
-		return fmt.Errorf("wiebelt %s: %w", command, err)
-	case p.over == "twinkle" && out.String() != "action=continue\n":
-		return fmt.Errorf("wiebelt %s: Twinkle would not go on ringing after what it said", command)
+		return fmt.Errorf("wiebelt %s: %w", run.command, err)
+	case run.says != "" && out.String() != run.says:
+		return fmt.Errorf("wiebelt %s: the phone would not go on ringing after what it said", run.command)
 	}
 	return nil
 }

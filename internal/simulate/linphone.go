@@ -186,10 +186,6 @@ func (p *linphone) Address() Address {
 	return Address{Ready: true, Over: "linphone", Address: p.path}
 }
 
-func (p *linphone) Can() Can {
-	return Can{Answer: true, End: true, Withheld: true, Outgoing: true, Moved: OtherCall, Name: true, Reasons: onlyCompleted}
-}
-
 func (p *linphone) Ready(ctx context.Context) error {
 	return p.until(ctx, func() bool { return p.served && p.pops > 0 })
 }

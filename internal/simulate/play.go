@@ -8,29 +8,8 @@ import (
 	"time"
 
 	"wiebelt/internal/call"
+	"wiebelt/internal/softphone/kinds"
 )
-
-// Moved is how a protocol tells that a call was passed on.
-type Moved uint8
-
-// What a call that was passed on looks like.
-const (
-	NotMoved  Moved = iota // it does not show
-	SameCall               // the same call with another caller
-	OtherCall              // a new call, and the end of the one before
-)
-
-// Can is what a protocol is able to tell of calls, apart from a number that
-// rings.
-type Can struct {
-	Answer, End, Withheld, Outgoing bool
-	Again                           bool // that a call rings on another device, or rings again
-	Moved                           Moved
-	Name, Line, Via                 bool
-	// Reasons are the ends that look different from each other; the others are
-	// told as an end.
-	Reasons []call.Reason
-}
 
 // Left is something that a scenario has and a protocol cannot tell.
 type Left string
@@ -54,7 +33,7 @@ const (
 var Lefts = []Left{LeftAnswer, LeftEnd, LeftWithheld, LeftOutgoing, LeftAgain, LeftMoved, LeftSameCall, LeftName, LeftLine, LeftVia, LeftReason}
 
 // LeftOut gives what of a scenario does not show over a protocol.
-func LeftOut(s *Scenario, c Can) []Left {
+func LeftOut(s *Scenario, c kinds.Capabilities) []Left {
 	out := map[Left]bool{}
 	for _, step := range s.Steps {
 		out[LeftAnswer] = out[LeftAnswer] || step.Do == Answer && !c.Answer
@@ -63,8 +42,8 @@ func LeftOut(s *Scenario, c Can) []Left {
 		out[LeftReason] = out[LeftReason] || step.Do == End && c.End && !slices.Contains(c.Reasons, step.Reason)
 		switch step.Do {
 		case Caller:
-			out[LeftMoved] = out[LeftMoved] || c.Moved == NotMoved
-			out[LeftSameCall] = out[LeftSameCall] || c.Moved == OtherCall
+			out[LeftMoved] = out[LeftMoved] || c.Moved == kinds.NotMoved
+			out[LeftSameCall] = out[LeftSameCall] || c.Moved == kinds.OtherCall
 			fallthrough
 		case Ring:
 			out[LeftWithheld] = out[LeftWithheld] || step.Call.Number == "" && !c.Withheld
@@ -86,8 +65,6 @@ func LeftOut(s *Scenario, c Can) []Left {
 // Softphone is a phone that speaks one protocol. Its methods are called by one
 // goroutine at a time.
 type Softphone interface {
-	// Can is constant.
-	Can() Can
 	// Ready waits until somebody is there to be told.
 	Ready(ctx context.Context) error
 	// Tell tells what has become of a call, and returns when the other side has
@@ -107,6 +84,8 @@ type News struct {
 
 // Play is how a scenario is played.
 type Play struct {
+	// Can is what the phone is able to tell: what it is not, it is not asked to.
+	Can kinds.Capabilities
 	// Speed is how much faster than it was written; 0 is as it was written.
 	Speed float64
 	// Repeat is how often, on top of what the scenario says itself; 0 is for
@@ -124,7 +103,7 @@ const hangUpTime = 2 * time.Second
 // Run plays a scenario on a phone. Calls that are still on in the end, or when
 // ctx ends, are hung up. The error of a ctx that has ended is its own.
 func (p Play) Run(ctx context.Context, phone Softphone, s *Scenario) error {
-	t := teller{phone: phone, can: phone.Can(), prefix: p.Prefix, on: map[string]*live{}}
+	t := teller{phone: phone, can: p.Can, prefix: p.Prefix, on: map[string]*live{}}
 	speed := p.Speed
 	if speed <= 0 {
 		speed = 1
@@ -168,7 +147,7 @@ func Wait(ctx context.Context, d time.Duration) error {
 // teller turns the steps of a scenario into news that the phone can tell.
 type teller struct {
 	phone  Softphone
-	can    Can
+	can    kinds.Capabilities
 	prefix string
 	made   int              // ids given out
 	on     map[string]*live // by the scenario's name
@@ -222,13 +201,13 @@ func (t *teller) moved(ctx context.Context, c *live, s Step) error {
 	before := *c
 	c.call.Number, c.call.Name, c.call.Via = s.Call.Number, s.Call.Name, s.Call.Via
 	switch {
-	case t.can.Moved == NotMoved:
+	case t.can.Moved == kinds.NotMoved:
 		c.call = before.call // it goes on as it began
 		return nil
 	case !t.sayable(c.call):
 		c.call = before.call
 		return nil
-	case t.can.Moved == SameCall && !before.untold:
+	case t.can.Moved == kinds.SameCall && !before.untold:
 		return t.tell(ctx, c, News{Do: Caller})
 	}
 	// The new call is there before the old one goes.

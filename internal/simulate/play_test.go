@@ -11,11 +11,11 @@ import (
 
 	"wiebelt/internal/call"
 	"wiebelt/internal/simulate"
+	"wiebelt/internal/softphone/kinds"
 )
 
 // paper is a phone that writes down what it is to tell.
 type paper struct {
-	can   simulate.Can
 	lines []string
 	when  []time.Duration
 	began time.Time
@@ -23,7 +23,6 @@ type paper struct {
 	news  chan struct{}
 }
 
-func (p *paper) Can() simulate.Can           { return p.can }
 func (p *paper) Ready(context.Context) error { return nil }
 func (p *paper) Close() error                { return nil }
 func (p *paper) Tell(ctx context.Context, n simulate.News) error {
@@ -41,7 +40,7 @@ func (p *paper) Tell(ctx context.Context, n simulate.News) error {
 	return nil
 }
 
-var tellsAll = simulate.Can{Answer: true, End: true, Withheld: true, Outgoing: true, Again: true, Moved: simulate.SameCall, Name: true, Line: true, Via: true,
+var tellsAll = kinds.Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, Again: true, Moved: kinds.SameCall, Name: true, Line: true, Via: true,
 	Reasons: []call.Reason{call.Completed, call.Missed, call.Elsewhere, call.Rejected}}
 
 func parse(t testing.TB, text string) *simulate.Scenario {
@@ -57,27 +56,27 @@ const movedStory = "0 ring a number=101\n0 answer a\n0 caller a number=102 name=
 
 func TestWhatCannotBeTold(t *testing.T) {
 	anew := tellsAll
-	anew.Moved = simulate.OtherCall
+	anew.Moved = kinds.OtherCall
 	for _, tt := range []struct {
 		name string
-		can  simulate.Can
+		can  kinds.Capabilities
 		left string
 		want []string
 	}{
 		{"everything", tellsAll, "[]", []string{"ring p1 101 false", "answer p1 101 true", "caller p1 102 true", "ring p2  false", "again p2  false", "end p2  false elsewhere",
 			"ring p3 2 false", "answer p3 2 true", "end p3 2 true completed", "end p1 102 true completed"}},
-		{"nothing but the ring", simulate.Can{}, "[answer end withheld outgoing again moved name line via]", []string{"ring p1 101 false"}},
+		{"nothing but the ring", kinds.Capabilities{}, "[answer end withheld outgoing again moved name line via]", []string{"ring p1 101 false"}},
 		{"passed on as a new call", anew, "[samecall]", []string{"ring p1 101 false", "answer p1 101 true", "ring p2 102 true", "answer p2 102 true", "end p1 101 true completed",
 			"ring p3  false", "again p3  false", "end p3  false elsewhere", "ring p4 2 false", "answer p4 2 true", "end p4 2 true completed", "end p2 102 true completed"}},
-		{"one end like another", simulate.Can{End: true, Answer: true, Moved: simulate.SameCall, Reasons: []call.Reason{call.Completed}},
+		{"one end like another", kinds.Capabilities{End: true, Answer: true, Moved: kinds.SameCall, Reasons: []call.Reason{call.Completed}},
 			"[withheld outgoing again name line via reason]", []string{"ring p1 101 false", "answer p1 101 true", "caller p1 102 true", "end p1 102 true completed"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s, p := parse(t, movedStory), &paper{can: tt.can}
+			s, p := parse(t, movedStory), &paper{}
 			if left := fmt.Sprint(simulate.LeftOut(s, tt.can)); left != tt.left {
 				t.Errorf("left out %s, want %s", left, tt.left)
 			}
-			if err := (simulate.Play{Repeat: 1, Prefix: "p"}).Run(t.Context(), p, s); err != nil {
+			if err := (simulate.Play{Can: tt.can, Repeat: 1, Prefix: "p"}).Run(t.Context(), p, s); err != nil {
 				t.Fatal(err)
 			}
 			if !reflect.DeepEqual(p.lines, tt.want) {
@@ -90,9 +89,9 @@ func TestWhatCannotBeTold(t *testing.T) {
 // Steps come at their times, faster if asked, as often as asked; calls that are
 // left are hung up each time, and no id is used twice.
 func TestTimes(t *testing.T) {
-	p := &paper{can: tellsAll, began: time.Now()}
+	p := &paper{began: time.Now()}
 	s := parse(t, "repeat 2\n0 ring a number=1\n2 answer a\n4 ring b number=2\n")
-	if err := (simulate.Play{Repeat: 1, Speed: 20, Prefix: "p"}).Run(t.Context(), p, s); err != nil {
+	if err := (simulate.Play{Can: tellsAll, Repeat: 1, Speed: 20, Prefix: "p"}).Run(t.Context(), p, s); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{"ring p1 1 false", "answer p1 1 true", "ring p2 2 false", "end p1 1 true completed", "end p2 2 false missed",
@@ -110,10 +109,10 @@ func TestTimes(t *testing.T) {
 // Whoever stops a scenario leaves no call behind.
 func TestStopped(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	p := &paper{can: tellsAll, news: make(chan struct{}, 10)}
+	p := &paper{news: make(chan struct{}, 10)}
 	done := make(chan error)
 	go func() {
-		done <- simulate.Play{Prefix: "p"}.Run(ctx, p, parse(t, "0 ring a number=1\n0 ring b number=2\n3600 end a\n"))
+		done <- simulate.Play{Can: tellsAll, Prefix: "p"}.Run(ctx, p, parse(t, "0 ring a number=1\n0 ring b number=2\n3600 end a\n"))
 	}()
 	<-p.news
 	<-p.news
@@ -127,16 +126,16 @@ func TestStopped(t *testing.T) {
 	// For ever is until it is stopped.
 	ctx, cancel = context.WithCancel(t.Context())
 	n := 0
-	err := simulate.Play{Speed: 1000, Said: func(simulate.Step) {
+	err := simulate.Play{Can: tellsAll, Speed: 1000, Said: func(simulate.Step) {
 		if n++; n == 50 {
 			cancel()
 		}
-	}}.Run(ctx, &paper{can: tellsAll}, parse(t, "0 ring a number=1\n0 end a\n"))
+	}}.Run(ctx, &paper{}, parse(t, "0 ring a number=1\n0 end a\n"))
 	if !errors.Is(err, context.Canceled) || n != 50 {
 		t.Errorf("%v after %d steps", err, n)
 	}
 	broken := errors.New("broken")
-	if err := (simulate.Play{Repeat: 1}).Run(t.Context(), &paper{can: tellsAll, fail: broken}, parse(t, "0 ring a number=1\n")); !errors.Is(err, broken) {
+	if err := (simulate.Play{Can: tellsAll, Repeat: 1}).Run(t.Context(), &paper{fail: broken}, parse(t, "0 ring a number=1\n")); !errors.Is(err, broken) {
 		t.Errorf("%v", err)
 	}
 }
@@ -149,8 +148,8 @@ func TestSingle(t *testing.T) {
 		{0, "ring p1 1 false; end p1 1 false missed"},
 		{time.Nanosecond, "ring p1 1 false; answer p1 1 true; end p1 1 true completed"},
 	} {
-		p := &paper{can: tellsAll}
-		if err := (simulate.Play{Repeat: 1, Prefix: "p"}).Run(t.Context(), p, simulate.Single(simulate.Call{ID: "x", Number: "1"}, time.Nanosecond, tt.answer)); err != nil {
+		p := &paper{}
+		if err := (simulate.Play{Can: tellsAll, Repeat: 1, Prefix: "p"}).Run(t.Context(), p, simulate.Single(simulate.Call{ID: "x", Number: "1"}, time.Nanosecond, tt.answer)); err != nil {
 			t.Fatal(err)
 		}
 		if got := strings.Join(p.lines, "; "); got != tt.want {

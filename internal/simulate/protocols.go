@@ -4,14 +4,10 @@ import (
 	"context"
 	"errors"
 	"io"
-	"slices"
 
 	"wiebelt/internal/call"
+	"wiebelt/internal/softphone/kinds"
 )
-
-// Protocols are the names of all protocols, in the order in which they are
-// listed.
-var Protocols = []string{"websocket", "http", "command", "url", "twinkle", "bria", "baresip", "linphone", "ari", "wazo", "3cx"}
 
 // The user, secret and extension that a simulated exchange knows. There is
 // nothing behind it to be protected, and a constant secret has to be stored
@@ -24,10 +20,10 @@ const (
 
 // Options is what a protocol needs.
 type Options struct {
-	// Port and Token are of the listener: the token of its WebSocket, or with
-	// "http" the one for addresses.
-	Port  int
-	Token string
+	// Port and the tokens are of the listener: the token of its WebSocket, and the
+	// one for addresses.
+	Port             int
+	Token, PathToken string
 	// Exe and Args begin the command that runs our own program; Profile is the
 	// value of --profile, "" for none.
 	Exe     string
@@ -57,57 +53,52 @@ type Server interface {
 	Address() Address
 }
 
-// ErrProtocol is a name that is not among Protocols.
+// ErrProtocol is a name of no kind.
 var ErrProtocol = errors.New("no such protocol")
 
-// IsServer says whether our link connects to the phones of a protocol.
-func IsServer(over string) bool { return slices.Index(Protocols, over) >= 5 }
-
-// Open makes the softphone of a protocol. A client connects with Ready; a server
-// listens from here on, until Close or the end of ctx.
-func Open(ctx context.Context, over string, o Options) (Softphone, error) {
-	switch over {
-	case "websocket":
+// phones make the stand-in of each kind.
+var phones = map[string]func(context.Context, Options) (Softphone, error){
+	call.KindWebSocket: func(_ context.Context, o Options) (Softphone, error) {
 		return &socketPhone{port: o.Port, token: o.Token}, nil
-	case "http":
-		return &httpPhone{port: o.Port, token: o.Token}, nil
-	case "command", "url", "twinkle":
-		if o.Exe == "" {
-			return nil, errors.New("no program to run")
-		}
-		return &childPhone{over: over, o: o}, nil
-	case "bria":
-		return startBria(ctx, o.Listen)
-	case "baresip":
-		return startBaresip(ctx, o.Listen)
-	case "linphone":
-		return startLinphone(ctx, o.Listen)
-	case "ari":
-		return startARI(ctx, o.Listen)
-	case "wazo":
-		return startWazo(ctx, o.Listen)
-	case "3cx":
-		return start3CX(ctx, o.Listen)
+	},
+	call.KindHTTP: func(_ context.Context, o Options) (Softphone, error) {
+		return &httpPhone{port: o.Port, token: o.PathToken}, nil
+	},
+	call.KindCommand: openProgram(commandLine),
+	call.KindURL:     openProgram(urlLine),
+	kinds.Twinkle:    openProgram(twinkleLine),
+	kinds.Bria:       openServer(startBria),
+	kinds.Baresip:    openServer(startBaresip),
+	kinds.Linphone:   openServer(startLinphone),
+	kinds.ARI:        openServer(startARI),
+	kinds.Wazo:       openServer(startWazo),
+	kinds.ThreeCX:    openServer(start3CX),
+}
+
+// Open makes the stand-in of a kind of phone. A client connects with Ready; a
+// server listens from here on, until Close or the end of ctx.
+func Open(ctx context.Context, kind string, o Options) (Softphone, error) {
+	if open, ok := phones[kind]; ok {
+		return open(ctx, o)
 	}
 	return nil, ErrProtocol
 }
 
-// What protocols can say of how a call ended. Of one that was answered it needs no
-// saying.
-var (
-	allReasons    = []call.Reason{call.Completed, call.Missed, call.Elsewhere, call.Rejected}
-	onlyCompleted = []call.Reason{call.Completed}
-)
+func openServer[S Server](start func(context.Context, string) (S, error)) func(context.Context, Options) (Softphone, error) {
+	return func(ctx context.Context, o Options) (Softphone, error) {
+		s, err := start(ctx, o.Listen)
+		if err != nil {
+			return nil, err // not a server that is nil
+		}
+		return s, nil
+	}
+}
 
 // socketPhone is a Phone that plays.
 type socketPhone struct {
 	port  int
 	token string
 	phone *Phone
-}
-
-func (s *socketPhone) Can() Can {
-	return Can{Answer: true, End: true, Withheld: true, Outgoing: true, Again: true, Moved: SameCall, Name: true, Line: true, Via: true, Reasons: allReasons}
 }
 
 func (s *socketPhone) Ready(ctx context.Context) (err error) {
@@ -137,8 +128,6 @@ type httpPhone struct {
 	port  int
 	token string
 }
-
-func (h *httpPhone) Can() Can { return (*socketPhone)(nil).Can() }
 
 func (h *httpPhone) Ready(context.Context) error { return nil }
 

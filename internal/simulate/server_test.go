@@ -13,16 +13,18 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/gorilla/websocket"
 
 	"wiebelt/internal/simulate"
+	"wiebelt/internal/softphone/kinds"
 	"wiebelt/internal/softphone/link"
 )
 
-var servers = []string{"bria", "baresip", "linphone", "ari", "wazo", "3cx"}
+var servers = kinds.Links()
 
 func open(t testing.TB, ctx context.Context, over, listen string) simulate.Server {
 	t.Helper()
@@ -232,16 +234,12 @@ func TestOneClient(t *testing.T) {
 // stands back.
 func TestReplaced(t *testing.T) {
 	w := wire(t, "ari")
-	a := w.Softphone.(simulate.Server).Address()
-	h := http.Header{}
-	r := http.Request{Header: h}
-	r.SetBasicAuth(a.User, a.Secret)
-	d := websocket.Dialer{Subprotocols: []string{"ari"}}
-	c, _, err := d.Dial("ws"+strings.TrimPrefix(a.Address, "http")+"/ari/events?app=wiebelt-test&subscribeAll=true", h)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
+	newer := linkTo(t, w.Softphone.(simulate.Server).Address())
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer cancel()
+	running.Go(func() { _ = link.Once(ctx, link.Config{Take: w.told.Take}, newer) })
 	if s := w.until(t, link.Kicked); !errors.Is(s.Err, link.ErrReplaced) {
 		t.Errorf("%v", s.Err)
 	}

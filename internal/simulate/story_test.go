@@ -7,16 +7,13 @@ import (
 	"testing"
 	"time"
 
+	"wiebelt/internal/configure"
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/simulate/storytest"
-	"wiebelt/internal/softphone/ari"
-	"wiebelt/internal/softphone/baresip"
-	"wiebelt/internal/softphone/bria"
+	"wiebelt/internal/softphone/kinds"
 	"wiebelt/internal/softphone/link"
-	"wiebelt/internal/softphone/linphone"
 	"wiebelt/internal/softphone/listener"
-	"wiebelt/internal/softphone/threecx"
-	"wiebelt/internal/softphone/wazo"
+	"wiebelt/internal/softphone/wslink"
 )
 
 const (
@@ -24,30 +21,15 @@ const (
 	pathToken   = "cGF0aC10b2tlbi10aGF0LWNhbi1vbmx5LXJpbmctMDI"
 )
 
-// linked are the protocols that this program's own links and listener speak; what
-// runs our program is tested with the program itself.
-var linked = []string{"websocket", "http", "bria", "baresip", "linphone", "ari", "wazo", "3cx"}
+// linked are the kinds that this program's own links and listener speak; what runs
+// our program is tested with the program itself.
+var linked = append([]string{"websocket", "http"}, kinds.Links()...)
 
 // linkTo makes the link of this program to a simulated phone.
 func linkTo(t testing.TB, a simulate.Address) link.Phone {
 	t.Helper()
-	secret := func(context.Context) (string, error) { return a.Secret, nil }
-	var p link.Phone
-	var err error
-	switch a.Over {
-	case "bria":
-		p, err = bria.New(bria.Config{Address: a.Address})
-	case "baresip":
-		p, err = baresip.New(baresip.Config{Address: a.Address})
-	case "linphone":
-		p, err = linphone.New(linphone.Config{Address: a.Address})
-	case "ari":
-		p, err = ari.New(ari.Config{Address: a.Address, User: a.User, Secret: secret, Extension: a.Extension, App: "wiebelt-test"})
-	case "wazo":
-		p, err = wazo.New(wazo.Config{Address: a.Address, User: a.User, Secret: secret, Extension: a.Extension})
-	case "3cx":
-		p, err = threecx.New(threecx.Config{Address: a.Address, Client: a.User, Secret: secret, Extension: a.Extension})
-	}
+	p, err := configure.Link(a.Over, wslink.Account{Address: a.Address, User: a.User, Extension: a.Extension,
+		Secret: func(context.Context) (string, error) { return a.Secret, nil }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,10 +56,7 @@ func wire(t testing.TB, over string) *wired {
 			t.Fatal(err)
 		}
 		t.Cleanup(l.Close)
-		o = simulate.Options{Port: l.Port(), Token: socketToken}
-		if over == "http" {
-			o.Token = pathToken
-		}
+		o = simulate.Options{Port: l.Port(), Token: socketToken, PathToken: pathToken}
 	}
 	p, err := simulate.Open(t.Context(), over, o)
 	if err != nil {
@@ -140,7 +119,7 @@ func TestEveryStory(t *testing.T) {
 			t.Run(over+"/"+s.ID, func(t *testing.T) {
 				t.Parallel()
 				w := wire(t, over)
-				err := simulate.Play{Speed: 1e6, Repeat: 1, Prefix: "sim-", Said: func(s simulate.Step) { w.told.Set(s.At) }}.Run(t.Context(), w, s)
+				err := simulate.Play{Can: kinds.Of(over).Can, Speed: 1e6, Repeat: 1, Prefix: "sim-", Said: func(s simulate.Step) { w.told.Set(s.At) }}.Run(t.Context(), w, s)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -37,10 +37,6 @@ func (t *threecx) Address() Address {
 	return Address{Ready: true, Over: "3cx", Address: "http://" + t.at, Extension: Extension, User: User, Secret: Secret}
 }
 
-func (t *threecx) Can() Can {
-	return Can{Answer: true, End: true, Withheld: true, Outgoing: true, Again: true, Moved: SameCall, Name: true, Line: true, Via: true, Reasons: onlyCompleted}
-}
-
 func (t *threecx) serve(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == "/connect/token" {
 		t.token(w, r)

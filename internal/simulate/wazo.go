@@ -48,10 +48,6 @@ func (z *wazo) Address() Address {
 	return Address{Ready: true, Over: "wazo", Address: "http://" + z.at, Extension: Extension, User: User, Secret: Secret}
 }
 
-func (z *wazo) Can() Can {
-	return Can{Answer: true, End: true, Withheld: true, Outgoing: true, Again: true, Moved: SameCall, Name: true, Line: true, Reasons: allReasons}
-}
-
 func (z *wazo) serve(w http.ResponseWriter, r *http.Request) {
 	switch r.URL.Path {
 	case "/api/auth/0.1/token":

@@ -6,9 +6,6 @@ func PrefsSection(id string) Key { return Key("prefs.section." + id) }
 // PrefsStepOK is how a step of the test went well.
 func PrefsStepOK(step string) Key { return Key("prefs.step.ok." + step) }
 
-// PrefsKind is a kind of softphone link.
-func PrefsKind(kind string) Key { return Key("prefs.kind." + kind) }
-
 // PrefsPhase is how a link is doing, by the phases of package deskapi.
 func PrefsPhase(phase string) Key { return Key("prefs.phase." + phase) }
 

@@ -48,6 +48,9 @@ const (
 // Way is the name of a kind of way in (call.Way.Kind).
 func Way(kind string) Key { return Key("status.way." + kind) }
 
+// LinkKind is a kind of link as whoever chooses one knows it.
+func LinkKind(kind string) Key { return Key("status.link." + kind) }
+
 // Lost says that a registration is no longer ours (health.Registration).
 func Lost(registration string) Key { return Key("status.lost." + registration) }
 

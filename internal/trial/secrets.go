@@ -2,11 +2,11 @@ package trial
 
 import (
 	"context"
-	"slices"
 
 	"wiebelt/internal/profile"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
+	"wiebelt/internal/softphone/kinds"
 )
 
 // Secrets tells how the secrets that settings need are kept: the hub's, and those
@@ -25,7 +25,7 @@ func Secrets(ctx context.Context, d profile.Dirs, s *settings.Settings) (hub sec
 	}
 	hub, links = look(secret.Hub(s.Hub.BaseURL, s.Hub.ClientID)), map[string]secret.State{}
 	for _, p := range s.Softphones {
-		if slices.Contains(settings.SoftphoneNeeds(p.Kind), settings.NeedsSecret) {
+		if kinds.Of(p.Kind).Requires(kinds.NeedsSecret) {
 			links[p.Name] = look(secret.Softphone(p.Name, p.Address))
 		}
 	}

@@ -2,44 +2,26 @@ package ari
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
+	"os"
+	"os/user"
 	"strings"
 	"time"
 
-	"wiebelt/internal/call"
+	"wiebelt/internal/softphone/kinds"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/softphone/wslink"
 )
 
-// Kind is the way in's kind.
-const Kind = "ari"
-
-// Config is where the exchange is found and what is listened to.
-type Config struct {
-	// Address is that of Asterisk's HTTP server, such as https://pbx.example:8089,
-	// with its prefix if it has one. "/ari" at the end may be left out.
-	Address string
-	// User is the user of ARI.
-	User string
-	// Secret gives the password, anew for each connection. It is kept no longer
-	// than that one.
-	Secret func(context.Context) (string, error)
-	// Extension is the endpoint whose calls are reported, such as 101.
-	Extension string
-	// App is the application's name, another one for each user and computer. It
-	// holds letters, digits, hyphens, dots and underscores.
-	App string
-	Net wslink.Options
-}
-
 type phone struct {
-	cfg    Config
-	server *wslink.Server
-	traits link.Traits
+	account wslink.Account
+	app     string
+	server  *wslink.Server
+	traits  link.Traits
 
 	legs   wslink.Legs
 	asked  map[string]asked  // by our channel's id: whether its number is withheld
@@ -54,29 +36,28 @@ type asked struct {
 // maxHeard bounds what is remembered of channels.
 const maxHeard = 512
 
-// New makes the phone for link.Run. The error is for the administrator.
-func New(cfg Config) (link.Phone, error) {
-	switch {
-	case cfg.Extension == "":
-		return nil, errors.New("ari: an extension is needed: without one the calls of the whole exchange would be reported")
-	case !wslink.Extension(cfg.Extension):
-		return nil, errors.New("ari: the extension is not one")
-	case cfg.User == "" || strings.ContainsFunc(cfg.User, func(r rune) bool { return r == ':' || r < ' ' || r == 0x7f }):
-		return nil, errors.New("ari: a user name is needed, without a colon")
-	case cfg.App == "" || !wslink.Extension(cfg.App) || strings.ContainsAny(cfg.App, "+*"):
-		return nil, errors.New("ari: an application name of letters, digits, hyphens, dots and underscores is needed")
-	case cfg.Secret == nil:
-		return nil, errors.New("ari: a secret is needed")
-	}
-	server, err := wslink.New(strings.TrimSuffix(strings.TrimRight(strings.TrimSpace(cfg.Address), "/"), "/ari"), cfg.Net)
+// New makes the phone for link.Run. The address may have Asterisk's prefix; "/ari"
+// at its end may be left out. The extension is the name of an endpoint. The error
+// is for the administrator.
+func New(a wslink.Account) (link.Phone, error) {
+	a.Address = strings.TrimSuffix(strings.TrimRight(strings.TrimSpace(a.Address), "/"), "/ari")
+	server, traits, err := a.Open(kinds.ARI)
 	if err != nil {
-		return nil, fmt.Errorf("ari: %w", err)
+		return nil, err
 	}
-	return &phone{
-		cfg: cfg, server: server,
-		traits: link.Traits{Way: call.Way{Kind: Kind, Conn: server.Host() + "/" + cfg.Extension, Tells: call.TellsAll}},
-		asked:  map[string]asked{}, hidden: map[string]string{},
-	}, nil
+	return &phone{account: a, app: appName(), server: server, traits: traits, asked: map[string]asked{}, hidden: map[string]string{}}, nil
+}
+
+// appName is another one for each user and computer, and says nothing of either:
+// Asterisk serves one program for each name.
+func appName() string {
+	host, _ := os.Hostname()
+	who := host
+	if u, err := user.Current(); err == nil {
+		who += "\x00" + u.Uid + "\x00" + u.Username
+	}
+	sum := sha256.Sum256([]byte(who))
+	return "wiebelt-" + hex.EncodeToString(sum[:6])
 }
 
 func (p *phone) Traits() link.Traits { return p.traits }
@@ -84,16 +65,13 @@ func (p *phone) Traits() link.Traits { return p.traits }
 // Session takes events until the connection ends. They are waited for before the
 // channels that are there are asked for, so that nothing falls in between.
 func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
-	secret, err := p.cfg.Secret(ctx)
-	switch {
-	case err != nil:
-		return fmt.Errorf("ari: the secret cannot be read: %w", err)
-	case secret == "":
-		return &link.Refusal{Why: "no password of ARI is stored", Cause: link.CauseNoSecret}
+	secret, err := p.account.Password(ctx, "password of ARI")
+	if err != nil {
+		return err
 	}
-	h := wslink.Basic(p.cfg.User, secret)
+	h := wslink.Basic(p.account.User, secret)
 	defer p.server.Idle()
-	sock, status, err := p.server.Dial(ctx, "/ari/events"+wslink.Query("app", p.cfg.App, "subscribeAll", "true"), h, "ari")
+	sock, status, err := p.server.Dial(ctx, "/ari/events"+wslink.Query("app", p.app, "subscribeAll", "true"), h, "ari")
 	switch {
 	case err != nil:
 		return err

@@ -14,6 +14,7 @@ import (
 	"wiebelt/internal/call"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/softphone/linktest"
+	"wiebelt/internal/softphone/wslink"
 )
 
 var (
@@ -267,14 +268,14 @@ func TestReplaced(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
-		change func(*asterisk, *Config)
+		change func(*asterisk, *wslink.Account)
 		want   string
 	}{
-		{"wrong password", func(_ *asterisk, c *Config) {
+		{"wrong password", func(_ *asterisk, c *wslink.Account) {
 			c.Secret = func(context.Context) (string, error) { return "wrong", nil }
 		}, "Asterisk does not accept the user name and password of ARI (401)"},
-		{"not from here", func(a *asterisk, _ *Config) { a.deny = http.StatusForbidden }, "Asterisk does not let this user of ARI in from this computer (403)"},
-		{"no password", func(_ *asterisk, c *Config) {
+		{"not from here", func(a *asterisk, _ *wslink.Account) { a.deny = http.StatusForbidden }, "Asterisk does not let this user of ARI in from this computer (403)"},
+		{"no password", func(_ *asterisk, c *wslink.Account) {
 			c.Secret = func(context.Context) (string, error) { return "", nil }
 		}, "no password of ARI is stored"},
 	} {
@@ -307,14 +308,14 @@ func TestBreaks(t *testing.T) {
 }
 
 func TestConfigRefused(t *testing.T) {
-	good := Config{Address: "https://pbx.example:8089", User: "u", Extension: "101", App: "wiebelt-1", Secret: func(context.Context) (string, error) { return "", nil }}
+	good := wslink.Account{Address: "https://pbx.example:8089", User: "u", Extension: "101", Secret: func(context.Context) (string, error) { return "", nil }}
 	if _, err := New(good); err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range []func(*Config){
-		func(c *Config) { c.Extension = "" }, func(c *Config) { c.Extension = "1/../2" }, func(c *Config) { c.User = "" }, func(c *Config) { c.User = "a:b" },
-		func(c *Config) { c.App = "" }, func(c *Config) { c.App = "a,b" }, func(c *Config) { c.Secret = nil }, func(c *Config) { c.Address = "" },
-		func(c *Config) { c.Address = "http://pbx.example:8088" }, func(c *Config) { c.Address = "http://localhost:8088" },
+	for _, f := range []func(*wslink.Account){
+		func(c *wslink.Account) { c.Extension = "" }, func(c *wslink.Account) { c.Extension = "1/../2" }, func(c *wslink.Account) { c.User = "" }, func(c *wslink.Account) { c.User = "a:b" },
+		func(c *wslink.Account) { c.Secret = nil }, func(c *wslink.Account) { c.Address = "" },
+		func(c *wslink.Account) { c.Address = "http://pbx.example:8088" }, func(c *wslink.Account) { c.Address = "http://localhost:8088" },
 	} {
 		c := good
 		f(&c)

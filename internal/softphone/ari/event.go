@@ -50,7 +50,7 @@ func (s *session) message(ctx context.Context, b []byte) error {
 	}
 	switch m.Type {
 	case "ApplicationReplaced":
-		if m.Application == s.cfg.App || m.Application == "" {
+		if m.Application == s.app || m.Application == "" {
 			return link.ErrReplaced
 		}
 	case "ChannelCreated", "ChannelStateChange":
@@ -77,7 +77,7 @@ func (s *session) mine(name string) bool {
 		return false
 	}
 	i := strings.LastIndexByte(rest, '-')
-	if i < 0 || rest[:i] != s.cfg.Extension {
+	if i < 0 || rest[:i] != s.account.Extension {
 		return false
 	}
 	number := rest[i+1:]
@@ -95,7 +95,7 @@ func (s *session) take(ctx context.Context, c channel, moved bool) {
 		return
 	}
 	known, isKnown := s.legs.Known(s.r, c.ID)
-	e := call.Event{Direction: call.DirectionUnknown, Number: c.Connected.Number, Name: c.Connected.Name, Line: s.cfg.Extension, Via: c.Redirected}
+	e := call.Event{Direction: call.DirectionUnknown, Number: c.Connected.Number, Name: c.Connected.Name, Line: s.account.Extension, Via: c.Redirected}
 	if outside(c.Dialplan.Exten) {
 		e.Line = c.Dialplan.Exten // the number that was called
 	}
@@ -103,7 +103,7 @@ func (s *session) take(ctx context.Context, c channel, moved bool) {
 	case "Ringing":
 		e.Direction = call.Incoming
 	case "Ring":
-		e.Direction, e.Line = call.Outgoing, s.cfg.Extension
+		e.Direction, e.Line = call.Outgoing, s.account.Extension
 		if e.Number == "" && !isKnown {
 			e.Number = c.Dialplan.Exten // later it is where in the dialplan the call is
 		}
@@ -154,7 +154,7 @@ func (s *session) hides(ctx context.Context, c channel) bool {
 func (s *session) withheld(c channel) {
 	ours := s.mine(c.Name)
 	switch {
-	case ours && c.Caller.Number == s.cfg.Extension:
+	case ours && c.Caller.Number == s.account.Extension:
 		return
 	case ours:
 		s.asked[c.ID] = asked{c.Connected.Number, true}

@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	user   = "wiebelt"
+	login  = "wiebelt"
 	secret = "canary-secret-Gv7q"
 )
 
@@ -57,7 +57,7 @@ func (a *asterisk) serve(w http.ResponseWriter, r *http.Request) {
 	if raw != nil && raw(w, r) {
 		return
 	}
-	if got, want := r.Header.Get("Authorization"), "Basic "+base64.StdEncoding.EncodeToString([]byte(user+":"+secret)); got != want {
+	if got, want := r.Header.Get("Authorization"), "Basic "+base64.StdEncoding.EncodeToString([]byte(login+":"+secret)); got != want {
 		deny = http.StatusUnauthorized
 	}
 	if strings.Contains(r.URL.String(), secret) || r.URL.Query().Has("api_key") {
@@ -161,9 +161,9 @@ func (a *asterisk) breaks() linktest.Exchange {
 	}
 }
 
-func (a *asterisk) config() Config {
-	return Config{
-		Address: a.URL, User: user, Extension: "101", App: "wiebelt-jansen-pc7",
+func (a *asterisk) config() wslink.Account {
+	return wslink.Account{
+		Address: a.URL, User: login, Extension: "101",
 		Secret: func(context.Context) (string, error) { return secret, nil },
 		Net:    wslink.Options{Roots: a.Roots()},
 	}
@@ -202,11 +202,12 @@ func (c chan_) event(kind string) string {
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // listen runs a link until the test ends.
-func listen(t testing.TB, cfg Config) *linktest.Watch {
+func listen(t testing.TB, cfg wslink.Account) *linktest.Watch {
 	t.Helper()
 	p, err := New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
+	p.(*phone).app = "wiebelt-jansen-pc7"
 	return linktest.Run(t, p)
 }

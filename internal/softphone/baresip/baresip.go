@@ -17,7 +17,7 @@ import (
 	"net/netip"
 	"time"
 
-	"wiebelt/internal/call"
+	"wiebelt/internal/softphone/kinds"
 	"wiebelt/internal/softphone/link"
 )
 
@@ -54,7 +54,7 @@ func New(cfg Config) (link.Phone, error) {
 	}
 	ip := net.ParseIP(host)
 	return &softphone{cfg: cfg, traits: link.Traits{
-		Way:       call.Way{Kind: call.KindBaresip, Conn: cfg.Address, Tells: call.TellsAll},
+		Way:       kinds.Of(kinds.Baresip).Way(cfg.Address),
 		Local:     host == "localhost" || ip != nil && ip.IsLoopback(),
 		OneClient: true,
 	}}, nil

@@ -12,6 +12,7 @@ import (
 	"go.uber.org/goleak"
 
 	"wiebelt/internal/call"
+	"wiebelt/internal/softphone/kinds"
 	"wiebelt/internal/softphone/link"
 )
 
@@ -273,7 +274,7 @@ func FuzzEvent(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		got, _ := feed(t, frameOf(string(b)))
 		for _, e := range got {
-			if e != e.Clean() || e.Way.Kind != call.KindBaresip {
+			if e != e.Clean() || e.Way.Kind != kinds.Baresip {
 				t.Fatalf("%+v", e)
 			}
 		}

@@ -22,11 +22,9 @@ import (
 	"github.com/gorilla/websocket"
 
 	"wiebelt/internal/call"
+	"wiebelt/internal/softphone/kinds"
 	"wiebelt/internal/softphone/link"
 )
-
-// Kind is the way in of this package.
-const Kind = "bria"
 
 // Where Bria listens. Its maker's name for this computer exists for browsers:
 // Bria's certificate is made out to it. We do not ask a name server for it.
@@ -79,7 +77,7 @@ func New(cfg Config) (link.Phone, error) {
 	if local {
 		p.name = makerName
 	}
-	p.traits = link.Traits{Way: call.Way{Kind: Kind, Conn: p.dialed, Tells: call.TellsAll}, Local: local}
+	p.traits = link.Traits{Way: kinds.Of(kinds.Bria).Way(p.dialed), Local: local}
 	return p, nil
 }
 

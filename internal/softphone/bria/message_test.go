@@ -12,6 +12,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"wiebelt/internal/call"
+	"wiebelt/internal/softphone/kinds"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/softphone/linktest"
 )
@@ -110,7 +111,7 @@ func TestReadCalls(t *testing.T) {
 type single func(r *link.Reporter) error
 
 func (s single) Traits() link.Traits {
-	return link.Traits{Way: call.Way{Kind: Kind, Conn: "127.0.0.1:9002", Tells: call.TellsAll}, Local: true}
+	return link.Traits{Way: call.Way{Kind: kinds.Bria, Conn: "127.0.0.1:9002", Tells: call.TellsAll}, Local: true}
 }
 func (s single) Session(_ context.Context, r *link.Reporter) error { return s(r) }
 
@@ -256,7 +257,7 @@ func TestHostile(t *testing.T) {
 		c.send(changed)
 		for {
 			e := w.Next()
-			if e != e.Clean() || e.Way.Kind != Kind || e.ID == "" {
+			if e != e.Clean() || e.Way.Kind != kinds.Bria || e.ID == "" {
 				t.Errorf("message %d: %+v", n, e)
 			}
 			if e.ID == "good" {
@@ -303,7 +304,7 @@ func FuzzMessage(f *testing.F) {
 			return
 		}
 		link.Once(t.Context(), link.Config{Take: func(e call.Event) error {
-			if e != e.Clean() || e.ID == "" || e.Way.Kind != Kind {
+			if e != e.Clean() || e.ID == "" || e.Way.Kind != kinds.Bria {
 				t.Fatalf("%+v", e)
 			}
 			return nil

@@ -14,18 +14,13 @@ import (
 	"slices"
 	"strings"
 
+	"wiebelt/internal/softphone/kinds"
 	"wiebelt/internal/softphone/phonefile"
 )
 
-// The kinds of phones that are found; the first three are kinds of links in the
-// settings, the others phones that run a program.
-const (
-	Baresip  = "baresip"
-	Bria     = "bria"
-	Linphone = "linphone"
-	MicroSIP = "microsip"
-	Twinkle  = "twinkle"
-)
+// MicroSIP is found beside kinds of package kinds, and runs a program as Twinkle
+// does.
+const MicroSIP = "microsip"
 
 // Obstacle is what has to be done first before a phone can be connected.
 type Obstacle string
@@ -94,7 +89,7 @@ func Find(ctx context.Context, s System) []Phone {
 		}
 	}
 	if s.Listens(ctx, loopback(briaPort)) {
-		add(Phone{Kind: Bria})
+		add(Phone{Kind: kinds.Bria})
 	}
 	add(microsip(s, running)...)
 	add(twinkle(s, running)...)
@@ -153,17 +148,17 @@ func baresip(ctx context.Context, s System, p Process) []Phone {
 		}
 	}
 	if !on || !at.Addr().IsLoopback() || !s.Listens(ctx, at) {
-		return []Phone{{Kind: Baresip, Obstacle: Off}}
+		return []Phone{{Kind: kinds.Baresip, Obstacle: Off}}
 	}
-	return []Phone{{Kind: Baresip, Address: at.String()}}
+	return []Phone{{Kind: kinds.Baresip, Address: at.String()}}
 }
 
 func linphone(p Process) []Phone {
 	pipe := option(p.Args, "--pipe")
 	if pipe == "" || strings.ContainsAny(pipe, "/\x00") || len(pipe) > 80 {
-		return []Phone{{Kind: Linphone, Obstacle: Off}}
+		return []Phone{{Kind: kinds.Linphone, Obstacle: Off}}
 	}
-	return []Phone{{Kind: Linphone, Address: pipe}}
+	return []Phone{{Kind: kinds.Linphone, Address: pipe}}
 }
 
 // microsip looks at what MicroSIP runs for a call.
@@ -195,7 +190,7 @@ func twinkle(s System, running []Process) []Phone {
 	}
 	var all []Phone
 	for _, path := range files[:min(len(files), maxProfiles)] {
-		p := Phone{Kind: Twinkle, File: path}
+		p := Phone{Kind: kinds.Twinkle, File: path}
 		f, err := phonefile.Read(path)
 		if err != nil {
 			p.Obstacle = Unread

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"wiebelt/internal/call"
+	"wiebelt/internal/softphone/kinds"
 	"wiebelt/internal/softphone/link"
 )
 
@@ -135,7 +136,7 @@ func survives(t *testing.T, message string, log *slog.Logger) bool {
 	err = link.Once(t.Context(), link.Config{
 		Log: log,
 		Take: func(e call.Event) error {
-			if e != e.Clean() || e.Way.Kind != Kind {
+			if e != e.Clean() || e.Way.Kind != kinds.Linphone {
 				t.Errorf("event %+v", e)
 			}
 			told = told || e.ID == "1000000" && e.Number == "sip:0201234567@pbx" && e.Name == "Zoë"
@@ -172,7 +173,7 @@ func (u untilTold) Session(ctx context.Context, r *link.Reporter) (err error) {
 type single func(r *link.Reporter) error
 
 func (s single) Traits() link.Traits {
-	return link.Traits{Way: call.Way{Kind: Kind, Conn: "/tmp/lp", Tells: call.TellsAll}, Local: true}
+	return link.Traits{Way: call.Way{Kind: kinds.Linphone, Conn: "/tmp/lp", Tells: call.TellsAll}, Local: true}
 }
 func (s single) Session(_ context.Context, r *link.Reporter) error { return s(r) }
 
@@ -216,7 +217,7 @@ func FuzzAnswer(f *testing.F) {
 			status = noID
 		}
 		link.Once(t.Context(), link.Config{Take: func(e call.Event) error {
-			if e != e.Clean() || e.ID == "" || e.Way.Kind != Kind {
+			if e != e.Clean() || e.ID == "" || e.Way.Kind != kinds.Linphone {
 				t.Fatalf("%+v", e)
 			}
 			return nil

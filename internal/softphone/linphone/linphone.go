@@ -21,12 +21,9 @@ import (
 	"strings"
 	"time"
 
-	"wiebelt/internal/call"
+	"wiebelt/internal/softphone/kinds"
 	"wiebelt/internal/softphone/link"
 )
-
-// Kind is the way in of this package.
-const Kind = "linphone"
 
 // Config is where linphone-daemon is found.
 type Config struct {
@@ -64,7 +61,7 @@ func New(cfg Config) (link.Phone, error) {
 		cfg.Dial = dialOwn
 	}
 	return &softphone{cfg, link.Traits{
-		Way:   call.Way{Kind: Kind, Conn: cfg.Address, Tells: call.TellsAll},
+		Way:   kinds.Of(kinds.Linphone).Way(cfg.Address),
 		Local: true,
 	}}, nil
 }

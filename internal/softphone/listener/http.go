@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"wiebelt/internal/call"
+	"wiebelt/internal/softphone/kinds"
 	"wiebelt/internal/text"
 )
 
@@ -76,10 +77,10 @@ func (l *Listener) call(w http.ResponseWriter, r *http.Request) {
 // it has told more.
 func (l *Listener) httpWay(r *http.Request) (call.Way, *bucket, bool) {
 	if tok, inPath := strings.CutPrefix(r.URL.Path, pathCall+"/"); inPath {
-		return call.Way{Kind: call.KindHTTP, Conn: "path", Tells: call.TellsRing}, &l.pathRate, l.pathToken.matches(tok)
+		return kinds.Of(call.KindHTTP).Way("path"), &l.pathRate, l.pathToken.matches(tok)
 	}
 	tok, ok := bearer(r)
-	return call.Way{Kind: call.KindHTTP, Conn: "bearer", Tells: call.TellsRing}, &l.bearerRate, ok && l.socketToken.matches(tok)
+	return kinds.Of(call.KindHTTP).Way("bearer"), &l.bearerRate, ok && l.socketToken.matches(tok)
 }
 
 // readForm reads the fields of the address and of a posted form.

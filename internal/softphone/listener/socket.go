@@ -13,6 +13,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"wiebelt/internal/call"
+	"wiebelt/internal/softphone/kinds"
 )
 
 // Subprotocol is the WebSocket subprotocol; a phone must ask for it.
@@ -59,11 +60,7 @@ func (l *Listener) events(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // refused by the upgrader's Error, or the peer is gone
 	}
-	s := &socket{l: l, conn: conn, way: call.Way{
-		Kind:  call.KindWebSocket,
-		Conn:  strconv.FormatUint(l.lastConn.Add(1), 10),
-		Tells: call.TellsAll,
-	}}
+	s := &socket{l: l, conn: conn, way: kinds.Of(call.KindWebSocket).Way(strconv.FormatUint(l.lastConn.Add(1), 10))}
 	s.serve()
 }
 

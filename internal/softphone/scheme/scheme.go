@@ -12,6 +12,7 @@ import (
 
 	"wiebelt/internal/call"
 	"wiebelt/internal/phone"
+	"wiebelt/internal/softphone/kinds"
 )
 
 // Name is the URL scheme, without the colon.
@@ -67,7 +68,7 @@ func Parse(uri string) (call.Event, error) {
 
 func readQuery(query string) (call.Event, error) {
 	e := call.Event{
-		Way:   call.Way{Kind: call.KindURL, Tells: call.TellsRing},
+		Way:   kinds.Of(call.KindURL).Way(""),
 		State: call.Ringing,
 	}
 	var number, state bool

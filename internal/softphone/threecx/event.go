@@ -70,7 +70,7 @@ func (s *session) message(ctx context.Context, b []byte) error {
 
 // entity reads /callcontrol/<our extension>/participants/<number>.
 func (s *session) entity(path string) (id int64, ok bool) {
-	rest, ok := strings.CutPrefix(path, "/callcontrol/"+s.cfg.Extension+"/participants/")
+	rest, ok := strings.CutPrefix(path, "/callcontrol/"+s.account.Extension+"/participants/")
 	if !ok || len(rest) > 18 || strings.Trim(rest, "0123456789") != "" {
 		return 0, false
 	}
@@ -104,7 +104,7 @@ func (s *session) changed(ctx context.Context, id int64) error {
 
 // mine says whether a participant is the extension's.
 func (s *session) mine(p participant) bool {
-	return p.ID != nil && *p.ID >= 0 && (p.Extension == s.cfg.Extension || p.Extension == "")
+	return p.ID != nil && *p.ID >= 0 && (p.Extension == s.account.Extension || p.Extension == "")
 }
 
 // maxCalls bounds the memory for participants whose end never comes.
@@ -113,7 +113,7 @@ const maxCalls = 512
 // take reports what a participant tells.
 func (s *session) take(p participant) {
 	known, isKnown := s.legs.Known(s.r, legOf(*p.ID))
-	e := call.Event{Direction: call.DirectionUnknown, Name: p.Name, Line: s.cfg.Extension}
+	e := call.Event{Direction: call.DirectionUnknown, Name: p.Name, Line: s.account.Extension}
 	if p.Number != nil {
 		e.Number = *p.Number
 	}
@@ -121,7 +121,7 @@ func (s *session) take(p participant) {
 		e.Line = p.Called
 	}
 	for _, by := range []string{p.OnBehalfOf, p.ReferredBy} {
-		if by != "" && by != s.cfg.Extension {
+		if by != "" && by != s.account.Extension {
 			e.Via = by
 		}
 	}
@@ -129,7 +129,7 @@ func (s *session) take(p participant) {
 	case "Ringing":
 		e.Direction = call.Incoming
 	case "Dialing":
-		e.Direction, e.Line, e.Via = call.Outgoing, s.cfg.Extension, ""
+		e.Direction, e.Line, e.Via = call.Outgoing, s.account.Extension, ""
 	case "Connected":
 		e.State = call.Answered
 		if isKnown && p.Called == "" {

@@ -221,9 +221,9 @@ func (x *exchange) breaks() linktest.Exchange {
 	}
 }
 
-func (x *exchange) config() Config {
-	return Config{
-		Address: x.URL, Client: client, Extension: "101",
+func (x *exchange) config() wslink.Account {
+	return wslink.Account{
+		Address: x.URL, User: client, Extension: "101",
 		Secret: func(context.Context) (string, error) { return secret, nil },
 		Net:    wslink.Options{Roots: x.Roots()},
 	}
@@ -254,7 +254,7 @@ func (p part) json(ext string, id int) string {
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // listen runs a link until the test ends.
-func listen(t testing.TB, cfg Config) *linktest.Watch {
+func listen(t testing.TB, cfg wslink.Account) *linktest.Watch {
 	t.Helper()
 	p, err := New(cfg)
 	if err != nil {

@@ -3,7 +3,6 @@ package threecx
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -12,32 +11,17 @@ import (
 	"time"
 
 	"wiebelt/internal/call"
+	"wiebelt/internal/softphone/kinds"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/softphone/wslink"
 )
 
-// Kind is the way in's kind.
-const Kind = "3cx"
-
-// Config is where the exchange is found and what is listened to.
-type Config struct {
-	// Address is that of the exchange, such as https://office.3cx.example:5001.
-	Address string
-	// Client is the client id of the API client.
-	Client string
-	// Secret gives its API key, for each new token.
-	Secret func(context.Context) (string, error)
-	// Extension is the extension whose calls are reported, such as 101.
-	Extension string
-	Net       wslink.Options
-}
-
 type phone struct {
-	cfg    Config
-	server *wslink.Server
-	traits link.Traits
-	least  time.Duration // between two renewals
-	again  time.Duration // between two snapshots after gaps; tests shorten both
+	account wslink.Account
+	server  *wslink.Server
+	traits  link.Traits
+	least   time.Duration // between two renewals
+	again   time.Duration // between two snapshots after gaps; tests shorten both
 
 	// These live as long as the link and belong to the session's goroutine.
 	token token
@@ -45,26 +29,14 @@ type phone struct {
 	calls map[int64]int64 // by participant: its callid
 }
 
-// New makes the phone for link.Run. The error is for the administrator.
-func New(cfg Config) (link.Phone, error) {
-	switch {
-	case cfg.Extension == "":
-		return nil, errors.New("3cx: an extension is needed: without one the calls of the whole exchange would be reported")
-	case !wslink.Extension(cfg.Extension):
-		return nil, errors.New("3cx: the extension is not one")
-	case cfg.Client == "":
-		return nil, errors.New("3cx: a client id is needed")
-	case cfg.Secret == nil:
-		return nil, errors.New("3cx: a secret is needed")
-	}
-	server, err := wslink.New(cfg.Address, cfg.Net)
+// New makes the phone for link.Run. The account's user is the client id of the API
+// client, its secret the API key. The error is for the administrator.
+func New(a wslink.Account) (link.Phone, error) {
+	server, traits, err := a.Open(kinds.ThreeCX)
 	if err != nil {
-		return nil, fmt.Errorf("3cx: %w", err)
+		return nil, err
 	}
-	return &phone{
-		cfg: cfg, server: server, least: 20 * time.Second, again: time.Second, calls: map[int64]int64{},
-		traits: link.Traits{Way: call.Way{Kind: Kind, Conn: server.Host() + "/" + cfg.Extension, Tells: call.TellsAll}},
-	}, nil
+	return &phone{account: a, server: server, traits: traits, least: 20 * time.Second, again: time.Second, calls: map[int64]int64{}}, nil
 }
 
 func (p *phone) Traits() link.Traits { return p.traits }
@@ -207,7 +179,7 @@ func (s *session) get(ctx context.Context, path string, into any) (int, error) {
 	return status, err
 }
 
-func (s *session) path() string { return "/callcontrol/" + url.PathEscape(s.cfg.Extension) }
+func (s *session) path() string { return "/callcontrol/" + url.PathEscape(s.account.Extension) }
 
 // snapshot reports the calls that are there, and as over those that are not. With
 // anew, nothing is known of what was between; changed tells whether it said

@@ -12,6 +12,7 @@ import (
 	"wiebelt/internal/call"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/softphone/linktest"
+	"wiebelt/internal/softphone/wslink"
 )
 
 var ring = part{status: "Ringing", number: "0612345678", name: "J. de Vries", did: "0201234567", call: 33}
@@ -304,18 +305,18 @@ func TestExpired(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
-		change func(*exchange, *Config)
+		change func(*exchange, *wslink.Account)
 		want   string
 	}{
-		{"wrong key", func(_ *exchange, c *Config) {
+		{"wrong key", func(_ *exchange, c *wslink.Account) {
 			c.Secret = func(context.Context) (string, error) { return "wrong", nil }
 		}, "3CX does not accept the client id and API key (400)"},
-		{"no key", func(_ *exchange, c *Config) {
+		{"no key", func(_ *exchange, c *wslink.Account) {
 			c.Secret = func(context.Context) (string, error) { return "", nil }
 		}, "no API key for 3CX is stored"},
-		{"not allowed at all", func(x *exchange, _ *Config) { x.denied = http.StatusUnauthorized }, "3CX does not let this API client use call control for the extension (401)"},
-		{"no call control", func(x *exchange, _ *Config) { x.denied = http.StatusForbidden }, "3CX does not let this API client use call control for the extension (403)"},
-		{"another's extension", func(_ *exchange, c *Config) { c.Extension = "199" }, "3CX does not know the extension, or not for this API client (404)"},
+		{"not allowed at all", func(x *exchange, _ *wslink.Account) { x.denied = http.StatusUnauthorized }, "3CX does not let this API client use call control for the extension (401)"},
+		{"no call control", func(x *exchange, _ *wslink.Account) { x.denied = http.StatusForbidden }, "3CX does not let this API client use call control for the extension (403)"},
+		{"another's extension", func(_ *exchange, c *wslink.Account) { c.Extension = "199" }, "3CX does not know the extension, or not for this API client (404)"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			x := newExchange(t)
@@ -350,13 +351,13 @@ func TestBreaks(t *testing.T) {
 }
 
 func TestConfigRefused(t *testing.T) {
-	good := Config{Address: "https://office.3cx.example:5001", Client: "c", Extension: "101", Secret: func(context.Context) (string, error) { return "", nil }}
+	good := wslink.Account{Address: "https://office.3cx.example:5001", User: "c", Extension: "101", Secret: func(context.Context) (string, error) { return "", nil }}
 	if _, err := New(good); err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range []func(*Config){
-		func(c *Config) { c.Extension = "" }, func(c *Config) { c.Extension = "1/2" }, func(c *Config) { c.Client = "" },
-		func(c *Config) { c.Secret = nil }, func(c *Config) { c.Address = "" }, func(c *Config) { c.Address = "http://office.3cx.example" },
+	for _, f := range []func(*wslink.Account){
+		func(c *wslink.Account) { c.Extension = "" }, func(c *wslink.Account) { c.Extension = "1/2" }, func(c *wslink.Account) { c.User = "" },
+		func(c *wslink.Account) { c.Secret = nil }, func(c *wslink.Account) { c.Address = "" }, func(c *wslink.Account) { c.Address = "http://office.3cx.example" },
 	} {
 		c := good
 		f(&c)

@@ -48,18 +48,15 @@ func (s *session) login(ctx context.Context) error {
 
 // fetch asks for a token. It is safe beside the session's goroutine.
 func (p *phone) fetch(ctx context.Context) (token, error) {
-	secret, err := p.cfg.Secret(ctx)
-	switch {
-	case err != nil:
-		return token{}, fmt.Errorf("3cx: the secret cannot be read: %w", err)
-	case secret == "":
-		return token{}, &link.Refusal{Why: "no API key for 3CX is stored", Cause: link.CauseNoSecret}
+	secret, err := p.account.Password(ctx, "API key for 3CX")
+	if err != nil {
+		return token{}, err
 	}
 	var answer struct {
 		Token   string  `json:"access_token"`
 		Expires float64 `json:"expires_in"` // seconds
 	}
-	form := url.Values{"client_id": {p.cfg.Client}, "client_secret": {secret}, "grant_type": {"client_credentials"}}
+	form := url.Values{"client_id": {p.account.User}, "client_secret": {secret}, "grant_type": {"client_credentials"}}
 	status, err := p.server.Post(ctx, "/connect/token", nil, "application/x-www-form-urlencoded", []byte(form.Encode()), &answer)
 	switch {
 	case err != nil:

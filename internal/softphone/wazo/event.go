@@ -104,7 +104,7 @@ func (s *session) mine(c wazoCall) bool {
 // take reports what a call of ours tells.
 func (s *session) take(c wazoCall) {
 	known, isKnown := s.legs.Known(s.r, c.ID)
-	e := call.Event{Direction: direction(c), Name: c.PeerName, Line: s.cfg.Extension}
+	e := call.Event{Direction: direction(c), Name: c.PeerName, Line: s.account.Extension}
 	switch c.Status {
 	case "Ringing", "Ring":
 		if e.Direction == call.DirectionUnknown && !isKnown {

@@ -283,8 +283,8 @@ func (x *exchange) breaks() linktest.Exchange {
 	}
 }
 
-func (x *exchange) config() Config {
-	return Config{
+func (x *exchange) config() wslink.Account {
+	return wslink.Account{
 		Address: x.URL, User: user, Extension: "101",
 		Secret: func(context.Context) (string, error) { return secret, nil },
 		Net:    wslink.Options{Roots: x.Roots()},
@@ -328,7 +328,7 @@ func (c told) event(name string) string {
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // listen runs a link until the test ends.
-func listen(t testing.TB, cfg Config) *linktest.Watch {
+func listen(t testing.TB, cfg wslink.Account) *linktest.Watch {
 	t.Helper()
 	p, err := New(cfg)
 	if err != nil {

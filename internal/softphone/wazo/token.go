@@ -36,12 +36,9 @@ func (t token) renewIn(least time.Duration) time.Duration {
 // login makes a token of the user name and password. It is safe beside the
 // session's goroutine.
 func (p *phone) login(ctx context.Context) (token, error) {
-	secret, err := p.cfg.Secret(ctx)
-	switch {
-	case err != nil:
-		return token{}, fmt.Errorf("wazo: the secret cannot be read: %w", err)
-	case secret == "":
-		return token{}, &link.Refusal{Why: "no password for Wazo is stored", Cause: link.CauseNoSecret}
+	secret, err := p.account.Password(ctx, "password for Wazo")
+	if err != nil {
+		return token{}, err
 	}
 	var answer struct {
 		Data struct {
@@ -56,7 +53,7 @@ func (p *phone) login(ctx context.Context) (token, error) {
 		} `json:"data"`
 	}
 	body := fmt.Appendf(nil, `{"backend":"wazo_user","expiration":%d}`, int(askLife.Seconds()))
-	status, err := p.server.Post(ctx, "/api/auth/0.1/token", wslink.Basic(p.cfg.User, secret), "application/json", body, &answer)
+	status, err := p.server.Post(ctx, "/api/auth/0.1/token", wslink.Basic(p.account.User, secret), "application/json", body, &answer)
 	switch {
 	case err != nil:
 		return token{}, err

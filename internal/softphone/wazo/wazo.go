@@ -7,41 +7,21 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"strings"
 	"sync"
 	"time"
 
-	"wiebelt/internal/call"
+	"wiebelt/internal/softphone/kinds"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/softphone/wslink"
 )
 
-// Kind is the way in's kind.
-const Kind = "wazo"
-
-// Config is where the exchange is found and what is listened to.
-type Config struct {
-	// Address is that of the exchange's web server, such as https://wazo.example.
-	Address string
-	// User is the user's login.
-	User string
-	// Secret gives the password, for each new token.
-	Secret func(context.Context) (string, error)
-	// Extension is the user's, such as 101.
-	Extension string
-	// Events is the address of wazo-websocketd if it is neither Address with
-	// /api/websocketd nor port 9502 of the same host; "" as a rule.
-	Events string
-	Net    wslink.Options
-}
-
 type phone struct {
-	cfg    Config
-	server *wslink.Server
-	events []source // where the socket may be
-	traits link.Traits
-	least  time.Duration // between two renewals
-	greets time.Duration // limit of the greeting; tests shorten both
+	account wslink.Account
+	server  *wslink.Server
+	events  []source // where the socket may be
+	traits  link.Traits
+	least   time.Duration // between two renewals
+	greets  time.Duration // limit of the greeting; tests shorten both
 
 	// These live as long as the link and belong to the session's goroutine.
 	token token
@@ -55,42 +35,19 @@ type source struct {
 	path   string
 }
 
-const eventsPath = "/api/websocketd"
-
-// New makes the phone for link.Run. The error is for the administrator.
-func New(cfg Config) (link.Phone, error) {
-	switch {
-	case cfg.Extension == "":
-		return nil, errors.New("wazo: an extension is needed: without one the calls of the whole exchange could be reported")
-	case !wslink.Extension(cfg.Extension):
-		return nil, errors.New("wazo: the extension is not one")
-	case cfg.User == "" || strings.ContainsFunc(cfg.User, func(r rune) bool { return r == ':' || r < ' ' || r == 0x7f }):
-		return nil, errors.New("wazo: a user name is needed, without a colon")
-	case cfg.Secret == nil:
-		return nil, errors.New("wazo: a secret is needed")
-	}
-	server, err := wslink.New(cfg.Address, cfg.Net)
+// New makes the phone for link.Run. The error is for the administrator. The
+// events are at the address itself or, of an older Wazo, at port 9502 of its host.
+func New(a wslink.Account) (link.Phone, error) {
+	server, traits, err := a.Open(kinds.Wazo)
 	if err != nil {
-		return nil, fmt.Errorf("wazo: %w", err)
-	}
-	p := &phone{
-		cfg: cfg, server: server, least: 20 * time.Second, greets: 15 * time.Second, talks: map[string]string{},
-		traits: link.Traits{Way: call.Way{Kind: Kind, Conn: server.Host() + "/" + cfg.Extension, Tells: call.TellsAll}},
-	}
-	if cfg.Events != "" {
-		own, err := wslink.New(cfg.Events, cfg.Net)
-		if err != nil {
-			return nil, fmt.Errorf("wazo: events: %w", err)
-		}
-		p.events = []source{{own, "/"}}
-		return p, nil
+		return nil, err
 	}
 	old, err := server.Sibling("9502")
 	if err != nil {
 		return nil, fmt.Errorf("wazo: %w", err)
 	}
-	p.events = []source{{server, eventsPath + "/"}, {old, "/"}}
-	return p, nil
+	return &phone{account: a, server: server, traits: traits, least: 20 * time.Second, greets: 15 * time.Second, talks: map[string]string{},
+		events: []source{{server, "/api/websocketd/"}, {old, "/"}}}, nil
 }
 
 func (p *phone) Traits() link.Traits { return p.traits }
@@ -301,7 +258,7 @@ func (s *session) ownLines(ctx context.Context) error {
 	s.lines = map[int]bool{}
 	for _, l := range answer.Lines {
 		for _, e := range l.Extensions {
-			if e.Exten == s.cfg.Extension {
+			if e.Exten == s.account.Extension {
 				s.lines[l.ID] = true
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"wiebelt/internal/call"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/softphone/linktest"
+	"wiebelt/internal/softphone/wslink"
 )
 
 var (
@@ -223,18 +224,18 @@ func TestTokenIsKept(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
-		change func(*exchange, *Config)
+		change func(*exchange, *wslink.Account)
 		want   string
 	}{
-		{"wrong password", func(_ *exchange, c *Config) {
+		{"wrong password", func(_ *exchange, c *wslink.Account) {
 			c.Secret = func(context.Context) (string, error) { return "wrong", nil }
 		}, "Wazo does not accept the user name and password (401)"},
-		{"no password", func(_ *exchange, c *Config) {
+		{"no password", func(_ *exchange, c *wslink.Account) {
 			c.Secret = func(context.Context) (string, error) { return "", nil }
 		}, "no password for Wazo is stored"},
-		{"no events for this user", func(x *exchange, _ *Config) { x.closes = 4002 }, "Wazo does not let this user listen to events (4002)"},
-		{"no calls for this user", func(x *exchange, _ *Config) { x.denied = http.StatusUnauthorized }, "Wazo does not let this user see its own calls (401)"},
-		{"another extension", func(x *exchange, _ *Config) { x.lines = `[{"id":1,"extensions":[{"exten":"102"}]}]` }, "this user of Wazo has no line with the extension of the settings"},
+		{"no events for this user", func(x *exchange, _ *wslink.Account) { x.closes = 4002 }, "Wazo does not let this user listen to events (4002)"},
+		{"no calls for this user", func(x *exchange, _ *wslink.Account) { x.denied = http.StatusUnauthorized }, "Wazo does not let this user see its own calls (401)"},
+		{"another extension", func(x *exchange, _ *wslink.Account) { x.lines = `[{"id":1,"extensions":[{"exten":"102"}]}]` }, "this user of Wazo has no line with the extension of the settings"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			x := newExchange(t)
@@ -302,28 +303,21 @@ func TestTroubles(t *testing.T) {
 
 // TestOlderWazo has its event server at a port of its own.
 func TestOlderWazo(t *testing.T) {
-	for _, byHand := range []bool{false, true} {
-		x := newExchange(t)
-		x.old = true
-		cfg := x.config()
-		if byHand {
-			cfg.Events = "wss://" + x.Host()
-		}
-		p, err := New(cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if events := p.(*phone).events; !byHand {
-			if len(events) != 2 || events[1].server.Host() != "127.0.0.1:9502" {
-				t.Fatalf("%+v", events)
-			}
-			events[1].server = events[0].server // the test's has a port that is free
-		}
-		w := linktest.Run(t, p)
-		w.Until(link.Connected)
-		x.send(last.event("call_updated"))
-		w.Expect(lastSaid)
+	x := newExchange(t)
+	x.old = true
+	p, err := New(x.config())
+	if err != nil {
+		t.Fatal(err)
 	}
+	events := p.(*phone).events
+	if len(events) != 2 || events[1].server.Host() != "127.0.0.1:9502" {
+		t.Fatalf("%+v", events)
+	}
+	events[1].server = events[0].server // the test's has a port that is free
+	w := linktest.Run(t, p)
+	w.Until(link.Connected)
+	x.send(last.event("call_updated"))
+	w.Expect(lastSaid)
 }
 
 // TestBreaks: what every exchange does to us, and the computer we run on.
@@ -334,13 +328,13 @@ func TestBreaks(t *testing.T) {
 }
 
 func TestConfigRefused(t *testing.T) {
-	good := Config{Address: "https://wazo.example", User: "u", Extension: "101", Secret: func(context.Context) (string, error) { return "", nil }}
+	good := wslink.Account{Address: "https://wazo.example", User: "u", Extension: "101", Secret: func(context.Context) (string, error) { return "", nil }}
 	if _, err := New(good); err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range []func(*Config){
-		func(c *Config) { c.Extension = "" }, func(c *Config) { c.Extension = "1/2" }, func(c *Config) { c.User = "" }, func(c *Config) { c.User = "a:b" },
-		func(c *Config) { c.Secret = nil }, func(c *Config) { c.Address = "" }, func(c *Config) { c.Address = "http://wazo.example" }, func(c *Config) { c.Events = "ws://wazo.example" },
+	for _, f := range []func(*wslink.Account){
+		func(c *wslink.Account) { c.Extension = "" }, func(c *wslink.Account) { c.Extension = "1/2" }, func(c *wslink.Account) { c.User = "" }, func(c *wslink.Account) { c.User = "a:b" },
+		func(c *wslink.Account) { c.Secret = nil }, func(c *wslink.Account) { c.Address = "" }, func(c *wslink.Account) { c.Address = "http://wazo.example" },
 	} {
 		c := good
 		f(&c)

@@ -12,6 +12,7 @@ import (
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
+	"wiebelt/internal/softphone/kinds"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
@@ -209,7 +210,7 @@ func (b *phonesBox) build() {
 
 // add puts a link of the first kind at the end, with a name of its own.
 func (b *phonesBox) add() {
-	kind := settings.SoftphoneKinds()[0]
+	kind := kinds.Links()[0]
 	name := kind
 	for n := 2; slices.ContainsFunc(b.all, func(p settings.Softphone) bool { return p.Name == name }); n++ {
 		name = kind + "-" + string(rune('0'+n%10))
@@ -230,16 +231,16 @@ type phoneBox struct {
 func newPhoneBox(b *phonesBox, i int, locked bool) fyne.CanvasObject {
 	x := &phoneBox{b: b, i: i, faults: map[string]*faultLine{}, locked: locked}
 	l, p := b.w.d.Lang, b.all[i]
-	kinds := settings.SoftphoneKinds()
-	labels := make([]string, len(kinds))
-	for n, k := range kinds {
-		labels[n] = l.T(text.PrefsKind(k))
+	all := kinds.Links()
+	labels := make([]string, len(all))
+	for n, k := range all {
+		labels[n] = l.T(text.LinkKind(k))
 	}
 	kind := widget.NewSelect(labels, nil)
-	kind.SetSelectedIndex(slices.Index(kinds, p.Kind))
+	kind.SetSelectedIndex(slices.Index(all, p.Kind))
 	kind.OnChanged = func(string) {
 		old := b.all[i].Kind
-		b.all[i].Kind = kinds[kind.SelectedIndex()]
+		b.all[i].Kind = all[kind.SelectedIndex()]
 		if b.all[i].Name == old { // it was called after its kind
 			b.all[i].Name = b.all[i].Kind
 		}
@@ -271,14 +272,14 @@ func newPhoneBox(b *phonesBox, i int, locked bool) fyne.CanvasObject {
 		b.all[i].Address = s
 		b.again()
 	}))
-	needs := settings.SoftphoneNeeds(p.Kind)
-	if slices.Contains(needs, settings.NeedsExtension) || p.Extension != "" {
+	its := kinds.Of(p.Kind)
+	if its.Requires(kinds.NeedsExtension) || p.Extension != "" {
 		content.Add(x.field("extension", p.Extension, func(s string) { b.all[i].Extension = s }))
 	}
-	if slices.Contains(needs, settings.NeedsUser) || p.User != "" {
+	if its.Requires(kinds.NeedsUser) || p.User != "" {
 		content.Add(x.field("user", p.User, func(s string) { b.all[i].User = s }))
 	}
-	if slices.Contains(needs, settings.NeedsSecret) {
+	if its.Requires(kinds.NeedsSecret) {
 		content.Add(x.secret())
 	}
 	content.Add(x.phase())
@@ -334,7 +335,7 @@ func (x *phoneBox) field(name, now string, set func(string)) fyne.CanvasObject {
 	l := x.b.w.d.Lang
 	e := x.b.w.newField()
 	e.SetText(now)
-	if name == "address" && len(settings.SoftphoneNeeds(x.b.all[x.i].Kind)) == 0 {
+	if name == "address" && !kinds.Of(x.b.all[x.i].Kind).Requires(kinds.NeedsAddress) {
 		e.SetPlaceHolder(l.T(text.PrefsUsual))
 	}
 	e.OnChanged = func(s string) {
@@ -397,7 +398,7 @@ func (x *phoneBox) secret() fyne.CanvasObject {
 func (x *phoneBox) moved() bool {
 	p := x.b.all[x.i]
 	return slices.ContainsFunc(x.b.w.state.set.Softphones, func(was settings.Softphone) bool {
-		if was.Name != p.Name || len(settings.SoftphoneNeeds(was.Kind)) == 0 {
+		if was.Name != p.Name || !kinds.Of(was.Kind).Requires(kinds.NeedsSecret) {
 			return false
 		}
 		before, err := secret.Softphone(was.Name, was.Address)

@@ -17,6 +17,7 @@ import (
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/softphone/detect"
+	"wiebelt/internal/softphone/kinds"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/kittest"
@@ -230,7 +231,7 @@ func TestChecks(t *testing.T) {
 	}
 	l := text.Dutch
 	ways := &deskapi.Ways{Ways: []deskapi.WayState{{Kind: "websocket", Phase: deskapi.WayTaken, Port: 27471}, {Kind: "url", Phase: deskapi.WayListens, Last: kittest.Noon.Add(-time.Hour)},
-		{Kind: "bria", Name: "bria", Phase: deskapi.LinkRefused}, {Kind: "baresip", Name: "Balie", Phase: deskapi.LinkUp}}}
+		{Kind: "bria", Name: "bria", Phase: deskapi.LinkRefused, Why: "bria"}, {Kind: "baresip", Name: "Balie", Phase: deskapi.LinkUp}}}
 	got := checks(t.Context(), d, l, ways, kittest.Noon)
 	want := []check{{l.T(text.Way("bria")), l.T(text.StartCheckBria)}, {"Balie", l.T(text.StartCheck(deskapi.LinkUp))},
 		{l.T(text.StartCheckPortName), l.T(text.StartCheckPort, 27471, "Jan (IT)")}, {l.T(text.StartWay("url")), l.T(text.StartCheckBefore, "11:00")}}
@@ -247,11 +248,11 @@ func TestLinked(t *testing.T) {
 		p    detect.Phone
 		want bool
 	}{
-		{detect.Phone{Kind: detect.Baresip, Address: "127.0.0.1:4444"}, true},
-		{detect.Phone{Kind: detect.Baresip, Address: "127.0.0.1:4445"}, false},
-		{detect.Phone{Kind: detect.Linphone, Address: "lp"}, true},
-		{detect.Phone{Kind: detect.Linphone, Address: "other"}, false},
-		{detect.Phone{Kind: detect.Bria}, true},
+		{detect.Phone{Kind: kinds.Baresip, Address: "127.0.0.1:4444"}, true},
+		{detect.Phone{Kind: kinds.Baresip, Address: "127.0.0.1:4445"}, false},
+		{detect.Phone{Kind: kinds.Linphone, Address: "lp"}, true},
+		{detect.Phone{Kind: kinds.Linphone, Address: "other"}, false},
+		{detect.Phone{Kind: kinds.Bria}, true},
 		{detect.Phone{Kind: detect.MicroSIP, File: "x"}, false},
 	} {
 		if got := linked(tt.p, links); got != tt.want {
@@ -301,7 +302,7 @@ func TestTestCall(t *testing.T) {
 	if err := os.WriteFile(settings.Path(b.Dirs), []byte("[[softphone]]\nkind = \"bria\"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	b.Tell(t, deskapi.KindWays, deskapi.Ways{Ways: []deskapi.WayState{{Kind: "bria", Name: "bria", Phase: deskapi.LinkRefused}}})
+	b.Tell(t, deskapi.KindWays, deskapi.Ways{Ways: []deskapi.WayState{{Kind: "bria", Name: "bria", Phase: deskapi.LinkRefused, Why: "bria"}}})
 	b.Tell(t, deskapi.KindTest, deskapi.Test{Window: deskapi.WindowTest, Seq: 2})
 	kittest.WantTexts(t, w.win, "Er kwam geen oproep binnen.", "Bria", "Allow Access")
 	kittest.Press(t, w.win, "Opnieuw testen")

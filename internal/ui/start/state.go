@@ -9,13 +9,14 @@ import (
 	"slices"
 	"time"
 
-	"wiebelt/internal/call"
 	"wiebelt/internal/configure"
 	"wiebelt/internal/deskapi"
 	"wiebelt/internal/profile"
 	"wiebelt/internal/registrations"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/softphone/detect"
+	"wiebelt/internal/softphone/kinds"
+	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/text"
 	"wiebelt/internal/trial"
 )
@@ -53,7 +54,7 @@ func read(ctx context.Context, d profile.Dirs, l text.Language, ways *deskapi.Wa
 	_, _, err := configure.Hub(d, now.Hub, slog.New(slog.DiscardHandler))
 	s.setUp = err == nil
 	for _, p := range now.Softphones {
-		phase := phaseOf(ways, p)
+		phase, _ := phaseOf(ways, p)
 		s.phones = append(s.phones, phone{id: "link " + cmp.Or(p.Name, p.Address), name: nameOf(l, p), ok: phase == deskapi.LinkUp,
 			sentence: l.T(text.StartLink(cmp.Or(phase, "trying")))})
 	}
@@ -79,17 +80,18 @@ func read(ctx context.Context, d profile.Dirs, l text.Language, ways *deskapi.Wa
 	return s
 }
 
-// phaseOf is how a link is doing, deskapi.LinkUnknown if nobody has said so.
-func phaseOf(ways *deskapi.Ways, p settings.Softphone) string {
+// phaseOf is how a link is doing, deskapi.LinkUnknown if nobody has said so, and
+// why.
+func phaseOf(ways *deskapi.Ways, p settings.Softphone) (phase, why string) {
 	if ways == nil {
-		return deskapi.LinkUnknown
+		return deskapi.LinkUnknown, ""
 	}
 	for _, w := range ways.Ways {
 		if w.Kind == p.Kind && w.Name == p.Name {
-			return w.Phase
+			return w.Phase, w.Why
 		}
 	}
-	return deskapi.LinkUnknown
+	return deskapi.LinkUnknown, ""
 }
 
 // nameOf is what people call a link.
@@ -119,15 +121,9 @@ func several(found []detect.Phone, kind string) bool {
 // linked reports whether a phone that was found is one of the links.
 func linked(p detect.Phone, links []settings.Softphone) bool {
 	return slices.ContainsFunc(links, func(s settings.Softphone) bool {
-		switch {
-		case s.Kind != p.Kind:
-			return false
-		case p.Kind == detect.Bria, p.Obstacle != detect.Free: // there is one of it, or none could be told apart
-			return true
-		case p.Kind == detect.Linphone:
-			return filepath.Base(s.Address) == p.Address
-		}
-		return s.Address == p.Address
+		// Without an address there is one of it, or none could be told apart; that of a
+		// socket is its name here and may be its path there.
+		return s.Kind == p.Kind && (p.Address == "" || filepath.Base(s.Address) == p.Address)
 	})
 }
 
@@ -176,8 +172,9 @@ func checks(ctx context.Context, d profile.Dirs, l text.Language, ways *deskapi.
 		all = append(all, check{name, l.T(key, args...)})
 	}
 	for _, p := range set.Softphones {
-		switch phase, name := phaseOf(ways, p), nameOf(l, p); {
-		case phase == deskapi.LinkRefused && p.Kind == detect.Bria:
+		phase, why := phaseOf(ways, p)
+		switch name := nameOf(l, p); {
+		case phase == deskapi.LinkRefused && why == string(link.CauseBria):
 			add(name, text.StartCheckBria)
 		case phase == deskapi.LinkRefused, phase == deskapi.LinkIncomplete:
 			add(name, text.StartCheck(phase), support(l, set))
@@ -199,11 +196,8 @@ func checks(ctx context.Context, d profile.Dirs, l text.Language, ways *deskapi.
 			add(l.T(text.StartCheckPortName), text.StartCheckPort, ways.Ways[i].Port, support(l, set))
 		}
 		for _, w := range ways.Ways {
-			switch w.Kind {
-			case call.KindWebSocket, call.KindHTTP, call.KindURL, call.KindCommand:
-				if !w.Last.IsZero() {
-					add(l.T(text.StartWay(w.Kind)), text.StartCheckBefore, moment(l, w.Last, now))
-				}
+			if !kinds.Of(w.Kind).IsLink() && !w.Last.IsZero() {
+				add(l.T(text.StartWay(w.Kind)), text.StartCheckBefore, moment(l, w.Last, now))
 			}
 		}
 	}
