@@ -3,7 +3,6 @@ package localhub
 import (
 	"bytes"
 	"crypto/subtle"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -176,10 +175,7 @@ func (a *admin) putFault(w http.ResponseWriter, r *http.Request) {
 		writeError(w, http.StatusRequestEntityTooLarge, "too_large", "the body is too long or incomplete")
 		return
 	}
-	x, err := faultOf(b)
-	if err == nil {
-		err = x.check(e)
-	}
+	x, err := faultOf(b, e)
 	if err != nil {
 		writeError(w, http.StatusBadRequest, "invalid_fault", err.Error())
 		return
@@ -190,79 +186,20 @@ func (a *admin) putFault(w http.ResponseWriter, r *http.Request) {
 }
 
 func (a *admin) showFaults(w http.ResponseWriter) {
-	f := a.hub.faults
-	set, waiting := map[Endpoint]faultJSON{}, map[Endpoint]int{}
-	for e, x := range f.All() {
-		set[e] = x.json()
-	}
+	f, waiting := a.hub.faults, map[Endpoint]int{}
 	for _, e := range Endpoints {
 		if n := f.Pending(e); n > 0 {
 			waiting[e] = n
 		}
 	}
 	writeJSON(w, http.StatusOK, struct {
-		Faults  map[Endpoint]faultJSON `json:"faults"`
-		Waiting map[Endpoint]int       `json:"waiting"` // requests that a delay holds up just now
-	}{set, waiting})
+		Faults  map[Endpoint]Fault `json:"faults"`
+		Waiting map[Endpoint]int   `json:"waiting"` // requests that a delay holds up just now
+	}{f.All(), waiting})
 }
 
 func emptyObject(r io.Reader) bool {
 	b, err := io.ReadAll(r)
 	b = bytes.TrimSpace(b)
 	return err == nil && (len(b) == 0 || string(b) == "{}")
-}
-
-// faultJSON is a fault as the admin interface shows and takes it.
-type faultJSON struct {
-	Delay       string `json:"delay,omitempty"`
-	Drop        bool   `json:"drop,omitempty"`
-	Status      int    `json:"status,omitempty"`
-	RetryAfter  string `json:"retry_after,omitempty"`
-	Expired     bool   `json:"expired,omitempty"`
-	Body        string `json:"body,omitempty"`
-	Size        int64  `json:"size,omitempty"`
-	ContentType string `json:"content_type,omitempty"`
-	Slow        string `json:"slow,omitempty"`
-	Times       int    `json:"times,omitempty"`
-}
-
-func (x Fault) json() faultJSON {
-	j := faultJSON{Drop: x.Drop, Status: x.Status, Expired: x.Expired, Size: x.Size, ContentType: x.ContentType, Times: x.Times}
-	if x.Delay > 0 {
-		j.Delay = x.Delay.String()
-	}
-	if x.RetryAfter > 0 {
-		j.RetryAfter = x.RetryAfter.String()
-	}
-	if int(x.Body) < len(bodyNames) {
-		j.Body = bodyNames[x.Body]
-	}
-	if x.Slow != (Slow{}) {
-		j.Slow = x.Slow.String()
-	}
-	return j
-}
-
-var errFaultJSON = errors.New("the body is one JSON object with the fields of a fault, see GET on this address")
-
-func faultOf(b []byte) (Fault, error) {
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.DisallowUnknownFields()
-	var j *faultJSON
-	if d.Decode(&j) != nil || j == nil {
-		return Fault{}, errFaultJSON
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return Fault{}, errFaultJSON
-	}
-	x := Fault{Drop: j.Drop, Status: j.Status, Expired: j.Expired, Size: j.Size, ContentType: j.ContentType, Times: j.Times}
-	for name, v := range map[string]string{"delay": j.Delay, "retry-after": j.RetryAfter, "body": j.Body, "slow": j.Slow} {
-		if v == "" {
-			continue
-		}
-		if err := x.set(name, v); err != nil {
-			return Fault{}, err
-		}
-	}
-	return x, nil
 }

@@ -1,24 +1,28 @@
 package localhub
 
 import (
-	"bytes"
-	"encoding/json"
 	"net/http"
 	"strconv"
+	"strings"
 
-	"wiebelt/internal/contact"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // writeJSON answers an API request.
 func writeJSON(w http.ResponseWriter, status int, v any) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
+	b, err := encode(v)
+	if err != nil {
 		http.Error(w, `{"error":"server_error"}`, http.StatusInternalServerError)
 		return
 	}
-	writeBody(w, status, b.Bytes())
+	writeBody(w, status, b)
+}
+
+// encode gives JSON and a line break. Bytes that are no UTF-8 become U+FFFD.
+func encode(v any) ([]byte, error) {
+	b, err := json.Marshal(v, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
+	return append(b, '\n'), err
 }
 
 func writeBody(w http.ResponseWriter, status int, b []byte) {
@@ -44,55 +48,8 @@ func (h *Hub) broken(w http.ResponseWriter, what string, err error) {
 	writeError(w, http.StatusInternalServerError, "server_error", "the hub could not do it")
 }
 
-// object writes a JSON object, its members in the order of the calls.
-type object struct {
-	b    []byte
-	more bool
-}
-
-func (o *object) name(n string) {
-	if o.more {
-		o.b = append(o.b, ',')
-	}
-	o.more = true
-	o.b = append(appendString(o.b, n), ':')
-}
-
-func (o *object) text(n, v string) {
-	o.name(n)
-	o.b = appendString(o.b, v)
-}
-
-func (o *object) orNull(n, v string) {
-	if v != "" {
-		o.text(n, v)
-		return
-	}
-	o.name(n)
-	o.b = append(o.b, "null"...)
-}
-
-func (o *object) open(n string) {
-	o.name(n)
-	o.b, o.more = append(o.b, '{'), false
-}
-
-func (o *object) close() { o.b, o.more = append(o.b, '}'), true }
-
-func (o *object) coded(n string, c contact.Coded) {
-	o.open(n)
-	o.text("code", c.Code)
-	o.text("description", c.Description)
-	o.close()
-}
-
 // appendString writes a JSON string.
 func appendString(b []byte, s string) []byte {
-	for i := 0; i < len(s); i++ {
-		if c := s[i]; c < 0x20 || c >= 0x7f || c == '"' || c == '\\' {
-			j, _ := json.Marshal(s) // strings do not fail
-			return append(b, j...)
-		}
-	}
-	return append(append(append(b, '"'), s...), '"')
+	b, _ = jsontext.AppendQuote(b, strings.ToValidUTF8(s, "\ufffd"))
+	return b
 }

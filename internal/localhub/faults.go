@@ -14,59 +14,6 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// Endpoint is a part of the hub that can be broken on its own.
-type Endpoint string
-
-// The endpoints.
-const (
-	AtToken       Endpoint = "token"       // hub-api.md 4.1
-	AtLookup      Endpoint = "lookup"      // hub-api.md 4.3
-	AtTransaction Endpoint = "transaction" // hub-api.md 4.2
-	AtPages       Endpoint = "pages"       // login, customer file
-)
-
-// Endpoints are all of them.
-var Endpoints = []Endpoint{AtToken, AtLookup, AtTransaction, AtPages}
-
-// Body is what becomes of an answer's body.
-type Body uint8
-
-// The bodies.
-const (
-	BodyAsIs      Body = iota
-	BodyHTML           // a page in place of JSON, with status 200: a captive portal
-	BodyTruncated      // the first half of the answer, as if it were the whole
-	BodyCut            // the first half, then the connection is closed
-	BodyEmpty          // status without a body
-	BodyWrong          // well-formed JSON of another shape
-	BodyLarge          // Size bytes of white space before the answer, of no length told beforehand
-)
-
-var bodyNames = []string{"", "html", "truncated", "cut", "empty", "wrong", "large"}
-
-// Fault is what goes wrong with a request. Its parts go together. A delay comes
-// first. Drop excludes what is left; otherwise Status or Expired make the
-// answer, and the other parts change what is sent of it, and how.
-type Fault struct {
-	Delay       time.Duration // before anything is answered
-	Drop        bool          // the connection is closed without an answer
-	Status      int           // this status, with a JSON error, in place of the answer
-	RetryAfter  time.Duration // header of that name in the answer, in whole seconds
-	Expired     bool          // a token that is handed out has expired already; elsewhere no token is valid any more
-	Body        Body
-	Size        int64  // of BodyLarge; 0 is 64 MB
-	ContentType string // in place of the answer's own
-	Slow        Slow   // the body comes in drops
-	Times       int    // requests it holds for; 0: until it is cleared
-}
-
-// Slow is a body that is sent Bytes at a time, Every so often. The zero value
-// is an ordinary one.
-type Slow struct {
-	Bytes int
-	Every time.Duration
-}
-
 const largeBody = 64 << 20
 
 // Faults are settable while the hub runs, from any goroutine. The zero value
@@ -422,16 +369,16 @@ func (c *recorder) send(out *slowWriter, x Fault) {
 }
 
 // blank writes n bytes of white space.
-func blank(out io.Writer, n int64) {
+func blank(out io.Writer, n int) {
 	if n == 0 {
 		n = largeBody
 	}
 	piece := bytes.Repeat([]byte(" "), 64<<10)
 	for n > 0 {
-		sent, err := out.Write(piece[:min(n, int64(len(piece)))])
+		sent, err := out.Write(piece[:min(n, len(piece))])
 		if err != nil {
 			return
 		}
-		n -= int64(sent)
+		n -= sent
 	}
 }

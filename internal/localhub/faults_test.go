@@ -309,7 +309,7 @@ func TestFaultsOutlastTheServersDeadlines(t *testing.T) {
 func TestLargeOnTheWire(t *testing.T) {
 	h := start(t, localhub.Config{})
 	tok := token(t, h)
-	for size, want := range map[int64]int64{1_000_000: 1_000_000, 0: 64 << 20} {
+	for size, want := range map[int]int64{1_000_000: 1_000_000, 0: 64 << 20} {
 		h.Faults().Set(localhub.AtLookup, localhub.Fault{Body: localhub.BodyLarge, Size: size})
 		r := bufio.NewReader(wire(t, h, "GET /contact/contacts/telephony?q=0201234567 HTTP/1.1\r\nAuthorization: Bearer "+tok+"\r\nConnection: close\r\n\r\n"))
 		resp, err := http.ReadResponse(r, nil)

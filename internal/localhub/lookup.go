@@ -1,6 +1,7 @@
 package localhub
 
 import (
+	"bytes"
 	"net/http"
 	"net/url"
 	"strings"
@@ -24,37 +25,73 @@ func (h *Hub) serveLookup(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	w.Header().Set("Cache-Control", "no-store")
-	b := []byte(`{"data":{"items":[`)
-	for i, c := range found {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = h.appendContact(b, c)
+	answer := contactsJSON{}
+	for _, c := range found {
+		answer.Data.Items = append(answer.Data.Items, h.contactJSON(c))
 	}
-	writeBody(w, http.StatusOK, append(b, "]}}\n"...))
+	b, err := encode(answer)
+	if err != nil {
+		h.broken(w, "lookup", err)
+		return
+	}
+	writeBody(w, http.StatusOK, rename(b, h.cfg.RelationField))
 }
 
-// appendContact writes a contact record with the names and in the order of
-// hub-api.md 2.3. It is written by hand because one of the names is a setting.
-func (h *Hub) appendContact(b []byte, c contact.Contact) []byte {
-	o := object{b: append(b, '{')}
-	o.text("id", c.ID)
-	o.text(h.cfg.RelationField, c.RelationNumber)
-	o.text("voorletters", c.Initials)
-	o.text("achternaam", c.FamilyName)
-	o.text("voorvoegsel", c.Prefix)
-	o.open("woonadres")
-	o.text("straat", c.Address.Street)
-	o.text("huisnummer", c.Address.Number)
-	o.orNull("toevoeging", c.Address.Addition)
-	o.text("postcode", c.Address.PostalCode)
-	o.text("plaats", c.Address.City)
-	o.orNull("landIso", c.Address.Country)
-	o.close()
-	o.coded("producent", c.Producer)
-	o.coded("laatstGewijzigdDoor", c.LastModifiedBy)
-	o.text("link", h.fileURL(c.ID))
-	return append(o.b, '}')
+// contactsJSON is the answer of the Contact API.
+type contactsJSON struct {
+	Data struct {
+		Items []contactJSON `json:"items"`
+	} `json:"data"`
+}
+
+type contactJSON struct {
+	ID             string      `json:"id"`
+	Relation       string      `json:"backofficerelatienummer"`
+	Initials       string      `json:"voorletters"`
+	FamilyName     string      `json:"achternaam"`
+	Prefix         string      `json:"voorvoegsel"`
+	Address        addressJSON `json:"woonadres"`
+	Producer       codedJSON   `json:"producent"`
+	LastModifiedBy codedJSON   `json:"laatstGewijzigdDoor"`
+	Link           string      `json:"link"`
+}
+
+type addressJSON struct {
+	Street     string  `json:"straat"`
+	Number     string  `json:"huisnummer"`
+	Addition   *string `json:"toevoeging"`
+	PostalCode string  `json:"postcode"`
+	City       string  `json:"plaats"`
+	Country    *string `json:"landIso"`
+}
+
+type codedJSON struct {
+	Code        string `json:"code"`
+	Description string `json:"description"`
+}
+
+func (h *Hub) contactJSON(c contact.Contact) contactJSON {
+	a := c.Address
+	orNull := func(s string) *string {
+		if s == "" {
+			return nil
+		}
+		return &s
+	}
+	return contactJSON{
+		c.ID, c.RelationNumber, c.Initials, c.FamilyName, c.Prefix,
+		addressJSON{a.Street, a.Number, orNull(a.Addition), a.PostalCode, a.City, orNull(a.Country)},
+		codedJSON(c.Producer), codedJSON(c.LastModifiedBy), h.fileURL(c.ID),
+	}
+}
+
+// rename gives the relation number the name that it has here: a setting. In
+// JSON nothing but the name of a member can look like one, with its colon.
+func rename(b []byte, relation string) []byte {
+	if relation == DefaultRelationField {
+		return b
+	}
+	return bytes.ReplaceAll(b, []byte(`"`+DefaultRelationField+`":`), append(appendString(nil, relation), ':'))
 }
 
 // fileURL is the deep link of a contact, of hub-api.md 2.3's shape.

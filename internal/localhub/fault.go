@@ -1,0 +1,259 @@
+package localhub
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"wiebelt/internal/text"
+)
+
+// Endpoint is a part of the hub that can be broken on its own.
+type Endpoint string
+
+// The endpoints.
+const (
+	AtToken       Endpoint = "token"       // token endpoint
+	AtLookup      Endpoint = "lookup"      // Contact API
+	AtTransaction Endpoint = "transaction" // Transaction API
+	AtPages       Endpoint = "pages"       // login, customer file, message box
+)
+
+// Endpoints are all of them.
+var Endpoints = []Endpoint{AtToken, AtLookup, AtTransaction, AtPages}
+
+// Body is what becomes of an answer's body.
+type Body string
+
+// The bodies.
+const (
+	BodyAsIs      Body = ""
+	BodyHTML      Body = "html"      // a page in place of JSON, with status 200: a captive portal
+	BodyTruncated Body = "truncated" // the first half of the answer, as if it were the whole
+	BodyCut       Body = "cut"       // the first half, then the connection is closed
+	BodyEmpty     Body = "empty"     // status without a body
+	BodyWrong     Body = "wrong"     // well-formed JSON of another shape
+	BodyLarge     Body = "large"     // Size bytes of white space before the answer, of no length told beforehand
+)
+
+var bodies = []Body{BodyHTML, BodyTruncated, BodyCut, BodyEmpty, BodyWrong, BodyLarge}
+
+// Fault is what goes wrong with a request. Its parts go together. A delay comes
+// first. Drop excludes what is left; otherwise Status or Expired make the
+// answer, and the other parts change what is sent of it, and how.
+type Fault struct {
+	Delay       time.Duration `json:"delay,omitzero,format:units"`       // before anything is answered
+	Drop        bool          `json:"drop,omitzero"`                     // the connection is closed without an answer
+	Status      int           `json:"status,omitzero"`                   // this status, with a JSON error, in place of the answer
+	RetryAfter  time.Duration `json:"retry_after,omitzero,format:units"` // header of that name in the answer, in whole seconds
+	Expired     bool          `json:"expired,omitzero"`                  // a token that is handed out has expired already; elsewhere no token is valid any more
+	Body        Body          `json:"body,omitzero"`
+	Size        int           `json:"size,omitzero"`         // bytes of BodyLarge; 0 is 64 MB
+	ContentType string        `json:"content_type,omitzero"` // in place of the answer's own
+	Slow        Slow          `json:"slow,omitzero"`         // the body comes in drops
+	Times       int           `json:"times,omitzero"`        // requests it holds for; 0: until it is cleared
+}
+
+// Slow is a body that is sent Bytes at a time, Every so often. The zero value
+// is an ordinary one.
+type Slow struct {
+	Bytes int
+	Every time.Duration
+}
+
+// MarshalText writes "10/1s".
+func (s Slow) MarshalText() ([]byte, error) { return fmt.Appendf(nil, "%d/%s", s.Bytes, s.Every), nil }
+
+// UnmarshalText reads what MarshalText writes.
+func (s *Slow) UnmarshalText(b []byte) (err error) {
+	bytes, every, _ := strings.Cut(string(b), "/")
+	if s.Bytes, err = strconv.Atoi(bytes); err == nil {
+		s.Every, err = time.ParseDuration(every)
+	}
+	return err
+}
+
+// Bounds of faults that come from outside.
+const (
+	maxFault     = 500 // bytes of text
+	maxPause     = time.Hour
+	maxFaultSize = 1 << 30
+	maxTimes     = 1_000_000
+)
+
+var faultNames = []string{"delay", "drop", "status", "retry-after", "expired", "body", "size", "content-type", "slow", "times"}
+
+// wrongPart says what the part of that name has to be.
+func wrongPart(name string) error {
+	var want *text.Error
+	switch name {
+	case "delay", "retry-after":
+		want = text.Errorf(text.LocalhubFaultPause)
+	case "status":
+		want = text.Errorf(text.LocalhubFaultNumber, 200, 599)
+	case "size":
+		want = text.Errorf(text.LocalhubFaultNumber, 1, maxFaultSize)
+	case "times":
+		want = text.Errorf(text.LocalhubFaultNumber, 1, maxTimes)
+	case "body":
+		want = text.Errorf(text.LocalhubFaultOneOf, strings.Trim(fmt.Sprint(bodies), "[]"))
+	case "slow":
+		want = text.Errorf(text.LocalhubFaultSlow)
+	case "content-type":
+		want = text.Errorf(text.LocalhubFaultType)
+	default:
+		return errFaultJSON
+	}
+	return text.Errorf(text.LocalhubFaultPart, name, want)
+}
+
+var errEndpoint = text.Errorf(text.LocalhubFaultEndpoint)
+
+// ParseFault reads a fault as it is written on a command line: an endpoint, a
+// colon and one or more parts between commas, such as
+// "lookup:delay=2s,status=503,times=3" or "token:drop". The parts are
+//
+//	delay=2s            wait before the answer
+//	drop                close the connection without one
+//	status=503          this status with a JSON error
+//	retry-after=30s     the header of that name
+//	expired             tokens that have expired
+//	body=KIND           html, truncated, cut, empty, wrong or large
+//	size=1000000        bytes of a large body
+//	content-type=TYPE   in place of the answer's own
+//	slow=10/1s          so many bytes of the body, then a pause
+//	times=3             for so many requests; without it until it is cleared
+func ParseFault(s string) (Endpoint, Fault, error) {
+	name, parts, found := strings.Cut(s, ":")
+	e := Endpoint(name)
+	switch {
+	case len(s) > maxFault:
+		return "", Fault{}, text.Errorf(text.LocalhubFaultLong, maxFault)
+	case !slices.Contains(Endpoints, e):
+		return "", Fault{}, errEndpoint
+	case !found:
+		return "", Fault{}, text.Errorf(text.LocalhubFaultAfter, e, e)
+	}
+	var x Fault
+	seen := map[string]bool{}
+	var err error
+	for word := range strings.SplitSeq(parts, ",") {
+		if err == nil {
+			err = x.readWord(word, seen)
+		}
+	}
+	if err == nil {
+		err = x.check(e)
+	}
+	if err != nil {
+		return "", Fault{}, err
+	}
+	return e, x, nil
+}
+
+// readWord reads "drop" or "delay=2s".
+func (x *Fault) readWord(word string, seen map[string]bool) error {
+	name, value, hasValue := strings.Cut(word, "=")
+	isFlag := name == "drop" || name == "expired"
+	switch {
+	case seen[name]:
+		return text.Errorf(text.LocalhubFaultTwice, name)
+	case !slices.Contains(faultNames, name):
+		return text.Errorf(text.LocalhubFaultNoneOf, name, strings.Join(faultNames, ", "))
+	case isFlag && hasValue:
+		return text.Errorf(text.LocalhubFaultNoValue, name)
+	case !isFlag && !hasValue:
+		return text.Errorf(text.LocalhubFaultValue, name)
+	case isFlag:
+		value = "true"
+	case name != "status" && name != "size" && name != "times":
+		value = string(appendString(nil, value))
+	}
+	seen[name] = true
+	member := `{"` + strings.ReplaceAll(name, "-", "_") + `":` + value + "}"
+	isSet := func(w string) bool { return w == name || strings.HasPrefix(w, name+"=") }
+	if json.Unmarshal([]byte(member), x) != nil || !slices.ContainsFunc(x.words(), isSet) {
+		return wrongPart(name)
+	}
+	return nil
+}
+
+// words are the parts that are set, as ParseFault reads them.
+func (x Fault) words() (all []string) {
+	b, _ := json.Marshal(x) // plain values do not fail
+	d := jsontext.NewDecoder(bytes.NewReader(b))
+	_, _ = d.ReadToken()
+	for d.PeekKind() == '"' {
+		t, _ := d.ReadToken()
+		word := strings.ReplaceAll(t.String(), "_", "-")
+		if v, _ := d.ReadToken(); v.Kind() != 't' {
+			word += "=" + v.String()
+		}
+		all = append(all, word)
+	}
+	return all
+}
+
+// String is how ParseFault reads x behind the colon.
+func (x Fault) String() string { return strings.Join(x.words(), ",") }
+
+var errFaultJSON = errors.New("the body is one JSON object with the fields of a fault, see GET on this address")
+
+// faultOf reads a fault for an endpoint from JSON.
+func faultOf(b []byte, e Endpoint) (Fault, error) {
+	var x *Fault
+	var wrong *json.SemanticError
+	switch err := json.Unmarshal(b, &x, json.RejectUnknownMembers(true)); {
+	case errors.As(err, &wrong):
+		return Fault{}, wrongPart(strings.ReplaceAll(wrong.JSONPointer.LastToken(), "_", "-"))
+	case err != nil || x == nil:
+		return Fault{}, errFaultJSON
+	}
+	return *x, x.check(e)
+}
+
+// check refuses a fault from outside that would do nothing, or not what it
+// says.
+func (x Fault) check(e Endpoint) error {
+	answer := x
+	answer.Delay, answer.Drop, answer.Times = 0, false, 0
+	within := func(n, least, most int) bool { return n == 0 || n >= least && n <= most }
+	switch {
+	case x.Delay < 0 || x.Delay > maxPause:
+		return wrongPart("delay")
+	case x.RetryAfter < 0 || x.RetryAfter > maxPause:
+		return wrongPart("retry-after")
+	case !within(x.Status, 200, 599):
+		return wrongPart("status")
+	case !within(x.Size, 1, maxFaultSize):
+		return wrongPart("size")
+	case !within(x.Times, 1, maxTimes):
+		return wrongPart("times")
+	case x.Body != "" && !slices.Contains(bodies, x.Body):
+		return wrongPart("body")
+	case x.Slow != Slow{} && (x.Slow.Bytes < 1 || x.Slow.Bytes > maxFaultSize || x.Slow.Every <= 0 || x.Slow.Every > maxPause):
+		return wrongPart("slow")
+	case x == Fault{Times: x.Times}:
+		return text.Errorf(text.LocalhubFaultNothing)
+	case x.Drop && answer != Fault{}:
+		return text.Errorf(text.LocalhubFaultDrop)
+	case x.Expired && x.Status != 0:
+		return text.Errorf(text.LocalhubFaultExpired)
+	case x.Expired && e == AtPages:
+		return text.Errorf(text.LocalhubFaultPages)
+	case x.Size != 0 && x.Body != BodyLarge:
+		return text.Errorf(text.LocalhubFaultSize)
+	case x.RetryAfter != 0 && x.Status == 0:
+		return text.Errorf(text.LocalhubFaultRetry)
+	case len(x.ContentType) > 100 || strings.ContainsFunc(x.ContentType, func(r rune) bool { return r < 0x20 || r >= 0x7f || r == ',' }):
+		return text.Errorf(text.LocalhubFaultContentType)
+	}
+	return nil
+}
