@@ -27,6 +27,7 @@ type hands struct {
 	scale int
 	back  [3]uint8 // the colour behind words
 	wine  bool
+	typed int // windows that were typed into
 	open  func(window string) *exec.Cmd
 }
 
@@ -82,14 +83,20 @@ func (h *hands) use(window string) {
 	at := h.painted(window+" is painted", id)
 	h.Run("xdotool", "windowactivate", "--sync", id)
 	if p, is := field[window]; is {
-		was, n := h.Crop(at), 0
-		h.Until(window+" shows what is typed", func() bool {
+		h.typed++
+		digits := strings.Repeat("0", 3+h.typed) // which all calls have, and others than before
+		got := ""
+		h.Until(window+" takes what is typed, and gives it to others", func() bool {
 			p := h.placeOf(id).Min.Add(p.Mul(h.scale)) // a window manager may have moved it for its frame
 			h.Click(p.X, p.Y, 1)
-			h.Key("0", "0", "0", "0") // which all calls have
-			n = h.changed(was)
-			return n > 60*h.scale*h.scale
-		}, func() []any { return []any{n, "pixels changed", at, h.placeOf(id)} })
+			h.Key("ctrl+a")
+			h.Type(digits, 0)
+			h.Key("ctrl+a", "ctrl+c")
+			b, _ := h.Command("xclip", "-o", "-selection", "clipboard").Output() // fails while there is nothing
+			got = string(b)
+			return got == digits
+		}, func() []any { return []any{digits, "is", got, at, h.placeOf(id)} })
+		h.Key("End")
 	}
 	h.shot(strings.ReplaceAll(t.Name(), "/", "-") + "-" + window)
 	if window == deskapi.WindowSettings { // or it would ask what is to become of it
@@ -232,11 +239,11 @@ func TestEveryWindowUnderWine(t *testing.T) {
 	h := &hands{office: o, scale: 1, wine: true, back: [3]uint8{0xFF, 0xFF, 0xFF}, open: func(window string) *exec.Cmd {
 		return p.Command(filepath.Join(dir, "wiebeltw.exe"), "--profile", wineProfile, "window", window)
 	}}
-	for _, window := range windows.Names() {
+	for i, window := range windows.Names() {
 		h.use(window)
-	}
-	if !foundOnScreen(o.Screenshot()) {
-		t.Error("the card went with a window")
+		if i == 0 && !foundOnScreen(o.Screenshot()) { // later it would be gone by itself
+			t.Error("the card went with the window")
+		}
 	}
 }
 
