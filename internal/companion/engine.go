@@ -152,12 +152,13 @@ func New(p Params) *Engine {
 	return e
 }
 
-// Take hands a report over. It returns when the report is in the engine's hands,
-// before anything is looked up, and ErrStopped when the engine has ended. It
-// waits while the engine is behind, which is what holds a flood back.
+// Take hands a report over, which was cleaned where it came in (call.Event.Clean).
+// It returns when the report is in the engine's hands, before anything is looked
+// up, and ErrStopped when the engine has ended. It waits while the engine is
+// behind, which is what holds a flood back.
 func (e *Engine) Take(ev call.Event) error {
 	select {
-	case e.events <- ev.Clean():
+	case e.events <- ev:
 		return nil
 	case <-e.done:
 		return ErrStopped
