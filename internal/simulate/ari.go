@@ -3,14 +3,13 @@ package simulate
 import (
 	"context"
 	"fmt"
-	"maps"
 	"net/http"
 	"strings"
 	"time"
 
 	"github.com/gorilla/websocket"
 
-	"wiebelt/internal/call"
+	"wiebelt/internal/softphone/kinds"
 )
 
 // ari is an Asterisk with its REST interface: HTTP with a name
@@ -18,7 +17,7 @@ import (
 // WebSocket. A withheld number stands in the channel all the same; only its
 // presentation says so.
 type ari struct {
-	*web
+	*server
 	x       extension
 	apps    map[string]*wsConn
 	listed  bool           // somebody has asked for the channels
@@ -35,15 +34,8 @@ const hiddenNumber = "+31201239999"
 const maxShown = 1024
 
 func startARI(ctx context.Context, address string) (*ari, error) {
-	a := &ari{apps: map[string]*wsConn{}, asked: map[string]int{}, shown: map[string]string{}, linked: map[string]string{}}
-	if _, err := startWeb(ctx, address, nil, func(w *web) http.HandlerFunc { a.web = w; return a.serve }); err != nil {
-		return nil, err
-	}
-	return a, nil
-}
-
-func (a *ari) Address() Address {
-	return Address{Ready: true, Over: "ari", Address: "http://" + a.at, Extension: Extension, User: User, Secret: Secret}
+	a := &ari{server: newServer(), apps: map[string]*wsConn{}, asked: map[string]int{}, shown: map[string]string{}, linked: map[string]string{}}
+	return a, a.startExchange(ctx, kinds.ARI, address, a.serve)
 }
 
 func (a *ari) serve(w http.ResponseWriter, r *http.Request) {
@@ -59,15 +51,8 @@ func (a *ari) serve(w http.ResponseWriter, r *http.Request) {
 	case r.Method != http.MethodGet:
 		answerJSON(w, http.StatusMethodNotAllowed, map[string]string{"message": "Invalid method"})
 	case path == "/ari/channels":
-		all := []map[string]any{}
-		a.with(func() {
-			for _, c := range a.x.calls {
-				for _, leg := range c.legs {
-					all = append(all, a.channel(*c, leg, ""))
-				}
-			}
-			a.listed = true
-		})
+		var all []map[string]any
+		a.with(func() { all, a.listed = a.x.parts(channel), true })
 		answerJSON(w, http.StatusOK, all)
 	case strings.HasPrefix(path, "/ari/channels/") && strings.HasSuffix(path, "/variable"):
 		a.variable(w, strings.TrimSuffix(strings.TrimPrefix(path, "/ari/channels/"), "/variable"), r.URL.Query().Get("variable"))
@@ -131,9 +116,8 @@ const asteriskID = "08:00:27:00:00:01"
 func channelID(leg int) string   { return fmt.Sprintf("1736065800.%d", leg) }
 func channelName(leg int) string { return fmt.Sprintf("PJSIP/%s-%08x", Extension, leg) }
 
-// channel is one of our phones' as the interface describes it; state "" is the
-// one that it is in.
-func (a *ari) channel(c exchangeCall, leg int, state string) map[string]any {
+// channel is one of our phones' as the interface describes it.
+func channel(c exchangeCall, leg int) map[string]any {
 	number, name := digits(c.call.Number), c.call.Name
 	if c.call.Number == "" {
 		number, name = hiddenNumber, "Anonymous"
@@ -142,18 +126,15 @@ func (a *ari) channel(c exchangeCall, leg int, state string) map[string]any {
 	if exten == "" {
 		exten = Extension
 	}
-	if state == "" {
-		state = [...]string{"Ringing", "Ring", "Up"}[c.state]
-	}
 	if c.call.Direction == "outgoing" {
 		exten = number
 	}
-	m := map[string]any{"id": channelID(leg), "name": channelName(leg), "state": state, "protocol_id": "a84b4c76e66710",
+	m := map[string]any{"id": channelID(leg), "name": channelName(leg), "state": [...]string{"Ringing", "Ring", "Up"}[c.state], "protocol_id": "a84b4c76e66710",
 		"caller":    map[string]string{"name": "", "number": Extension},
 		"connected": map[string]string{"name": name, "number": number}, "accountcode": "",
 		"dialplan":     map[string]any{"context": "inbound", "exten": exten, "priority": 1, "app_name": "AppDial", "app_data": "(Outgoing Line)"},
 		"creationtime": stamp(c.began), "language": "nl"}
-	if via := extensionOf(c.call.Via); via != "" {
+	if via := digits(c.call.Via); via != "" {
 		m["caller_rdnis"] = via
 	}
 	return m
@@ -161,7 +142,7 @@ func (a *ari) channel(c exchangeCall, leg int, state string) map[string]any {
 
 // trunkChannel brings a call from outside. It is no phone of ours, and rings in
 // the other sense of the word.
-func (a *ari) trunkChannel(c exchangeCall, state string) map[string]any {
+func trunkChannel(c exchangeCall, state string) map[string]any {
 	number := digits(c.call.Number)
 	if number == "" {
 		number = hiddenNumber
@@ -184,10 +165,7 @@ func (a *ari) Tell(ctx context.Context, n News) error {
 	asks := map[string]int{} // channels about which a question is due, and how many there were
 	event := func(kind string, channel map[string]any, more ...any) {
 		e := map[string]any{"type": kind, "timestamp": stamp(time.Now()), "channel": channel, "asterisk_id": asteriskID}
-		for i := 0; i+1 < len(more); i += 2 {
-			e[more[i].(string)] = more[i+1]
-		}
-		events = append(events, e)
+		events = append(events, with(e, more...))
 	}
 	a.with(func() {
 		ch := a.x.take(n)
@@ -197,13 +175,13 @@ func (a *ari) Tell(ctx context.Context, n News) error {
 			pres = "prohib_not_screened"
 		}
 		if n.Do == Ring && incoming {
-			event("ChannelCreated", a.trunkChannel(ch.call, "Ring"))
+			event("ChannelCreated", trunkChannel(ch.call, "Ring"))
 		}
 		for _, leg := range ch.began {
 			id := channelID(leg)
 			a.remember(id, pres, channelID(ch.call.talk))
-			event("ChannelCreated", a.channel(ch.call, leg, "Down"))
-			event("ChannelStateChange", a.channel(ch.call, leg, ""))
+			event("ChannelCreated", with(channel(ch.call, leg), "state", "Down"))
+			event("ChannelStateChange", channel(ch.call, leg))
 			if incoming {
 				asks[id] = a.asked[id]
 			}
@@ -218,33 +196,27 @@ func (a *ari) Tell(ctx context.Context, n News) error {
 				}
 				a.shown[id] = pres
 			}
-			event(kind, a.channel(ch.call, leg, ""))
+			event(kind, channel(ch.call, leg))
 		}
 		if n.Do == Answer && incoming {
-			event("ChannelStateChange", a.trunkChannel(ch.call, "Up"))
-		}
-		cause := map[call.Reason]int{call.Missed: 19, call.Elsewhere: 26, call.Rejected: 21}[n.Reason]
-		switch {
-		case n.Do == Answer:
-			cause = 26 // the other devices of a call that was answered on one
-		case cause == 0:
-			cause = 16
+			event("ChannelStateChange", trunkChannel(ch.call, "Up"))
 		}
 		for _, leg := range ch.gone {
-			event("ChannelDestroyed", a.channel(ch.call, leg, ""), "cause", cause, "cause_txt", "")
+			event("ChannelDestroyed", channel(ch.call, leg), "cause", hangupCause(n), "cause_txt", "")
 		}
 		if n.Do == End && incoming {
-			event("ChannelDestroyed", a.trunkChannel(ch.call, "Up"), "cause", 16, "cause_txt", "Normal Clearing")
+			event("ChannelDestroyed", trunkChannel(ch.call, "Up"), "cause", 16, "cause_txt", "Normal Clearing")
 		}
 	})
-	apps := map[string]*wsConn{}
-	a.with(func() { maps.Copy(apps, a.apps) })
-	for app, c := range apps {
-		for _, e := range events {
-			e["application"] = app
-			broadcast([]*wsConn{c}, toJSON(e))
+	to := mail{}
+	a.with(func() {
+		for app, c := range a.apps {
+			for _, e := range events {
+				to[c] = append(to[c], toJSON(with(e, "application", app)))
+			}
 		}
-	}
+	})
+	to.send()
 	return a.taken(ctx, func() bool {
 		for id, before := range asks {
 			if len(a.apps) > 0 && a.asked[id] == before {

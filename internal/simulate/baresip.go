@@ -7,21 +7,18 @@ import (
 	"io"
 	"net"
 	"strconv"
-	"sync"
 	"time"
 
 	"wiebelt/internal/call"
+	"wiebelt/internal/softphone/kinds"
 )
 
 // baresip is the module ctrl_tcp of the softphone of that name, version 1.0.0: an
 // event for everything that happens, in netstrings, to one client, whom a new one
 // replaces without a word.
 type baresip struct {
-	*shared
-	listener net.Listener
-	client   net.Conn
-	stop     func() bool
-	once     sync.Once
+	*server
+	client net.Conn
 }
 
 func startBaresip(ctx context.Context, address string) (*baresip, error) {
@@ -29,59 +26,33 @@ func startBaresip(ctx context.Context, address string) (*baresip, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &baresip{shared: newShared(), listener: l}
-	b.tasks.Go(b.accept)
-	b.stop = context.AfterFunc(ctx, func() { b.shut(nil) })
-	return b, nil
-}
-
-func (b *baresip) accept() {
-	for {
-		conn, err := b.listener.Accept()
-		if err != nil {
-			return // it was closed
-		}
-		if !b.enter(conn) {
-			_ = conn.Close()
-			continue
-		}
-		var old net.Conn
-		b.with(func() { old, b.client = b.client, conn })
-		if old != nil {
-			_ = old.Close()
-		}
-		go b.read(conn) // leaves what was entered
-	}
-}
-
-// read sees the end of a connection. What the client asks for is not done.
-func (b *baresip) read(conn net.Conn) {
-	defer b.leave(conn)
-	_, _ = io.Copy(io.Discard, conn)
-	b.with(func() {
-		if b.client == conn {
-			b.client = nil
-		}
-	})
-}
-
-func (b *baresip) shut(part func(io.Closer)) {
-	b.once.Do(func() { b.end(part, b.listener.Close) })
-}
-
-// Close lets the client read to the end, and waits.
-func (b *baresip) Close() error {
-	b.stop()
-	b.shut(func(c io.Closer) {
+	b := &baresip{server: newServer()}
+	b.address = Address{Ready: true, Over: kinds.Baresip, Address: l.Addr().String()}
+	b.part = func(c io.Closer) {
 		if t, ok := c.(*net.TCPConn); ok {
 			_ = t.CloseWrite()
 		}
-	})
-	return nil
+	}
+	b.startStream(ctx, l, b.began, l.Close)
+	return b, nil
 }
 
-func (b *baresip) Address() Address {
-	return Address{Ready: true, Over: "baresip", Address: b.listener.Addr().String()}
+// began sees a connection from beginning to end. What the client asks for is not
+// done.
+func (b *baresip) began(conn net.Conn) func() {
+	var old net.Conn
+	b.with(func() { old, b.client = b.client, conn })
+	if old != nil {
+		_ = old.Close()
+	}
+	return func() {
+		_, _ = io.Copy(io.Discard, conn)
+		b.with(func() {
+			if b.client == conn {
+				b.client = nil
+			}
+		})
+	}
 }
 
 func (b *baresip) Ready(ctx context.Context) error {

@@ -17,13 +17,14 @@ import (
 	"time"
 
 	"wiebelt/internal/call"
+	"wiebelt/internal/softphone/kinds"
 )
 
 // bria is the Desktop API of the softphone Bria: it says that
 // something has happened to a call, and lists the calls to who asks then. Its
 // certificate is one of its own, made out to its maker's name for this computer.
 type bria struct {
-	*web
+	*server
 	calls   []*briaCall
 	version int // of the list
 	knows   map[*wsConn]int
@@ -43,12 +44,10 @@ func startBria(ctx context.Context, address string) (*bria, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &bria{knows: map[*wsConn]int{}}
-	secure := &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}
-	if _, err := startWeb(ctx, address, secure, func(w *web) http.HandlerFunc { b.web = w; return b.serve }); err != nil {
-		return nil, err
-	}
-	return b, nil
+	b := &bria{server: newServer(), knows: map[*wsConn]int{}}
+	err = b.startWeb(ctx, address, &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}, b.serve)
+	b.address.Over = kinds.Bria
+	return b, err
 }
 
 // ownCertificate is made out to a name, by itself, and lives in memory.
@@ -66,8 +65,6 @@ func ownCertificate(name string) (tls.Certificate, error) {
 	}
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, nil
 }
-
-func (b *bria) Address() Address { return Address{Ready: true, Over: "bria", Address: b.at} }
 
 func (b *bria) serve(w http.ResponseWriter, r *http.Request) {
 	if strings.TrimSuffix(r.URL.Path, "/") != briaPath {
@@ -176,23 +173,25 @@ func (b *bria) Tell(ctx context.Context, n News) error {
 	})
 }
 
+// briaChanged says that something has happened to a call. The length is wrong in
+// the maker's own examples, and so it is here.
+const briaChanged = "POST /statusChange\r\nUser-Agent: Bria 5\r\nContent-Type: application/xml\r\nContent-Length: 62\r\n\r\n" +
+	"<?xml version=\"1.0\" encoding=\"utf-8\" ?>\r\n<event type=\"call\"></event>"
+
 // change changes the list, says so, and waits until everybody has asked.
 func (b *bria) change(ctx context.Context, f func()) error {
-	var to []*wsConn
-	version := 0
+	to, version := mail{}, 0
 	b.with(func() {
 		f()
 		b.version++
 		version = b.version
 		for c := range b.knows {
-			to = append(to, c)
+			to[c] = [][]byte{[]byte(briaChanged)}
 		}
 	})
-	// The length is wrong in the maker's own examples, and so it is here.
-	broadcast(to, []byte("POST /statusChange\r\nUser-Agent: Bria 5\r\nContent-Type: application/xml\r\nContent-Length: 62\r\n\r\n"+
-		"<?xml version=\"1.0\" encoding=\"utf-8\" ?>\r\n<event type=\"call\"></event>"))
+	to.send()
 	return b.taken(ctx, func() bool {
-		for _, c := range to {
+		for c := range to {
 			if known, there := b.knows[c]; there && known < version {
 				return false
 			}

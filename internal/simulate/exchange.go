@@ -2,9 +2,12 @@ package simulate
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
 	"time"
+
+	"wiebelt/internal/call"
 )
 
 // exchangeCall is a call of the extension at a simulated exchange. It rings on
@@ -50,6 +53,17 @@ type change struct {
 	began, changed, gone []int
 }
 
+// parts gives what the exchange says of each leg of each call.
+func (x *extension) parts(say func(exchangeCall, int) map[string]any) []map[string]any {
+	all := []map[string]any{}
+	for _, c := range x.calls {
+		for _, leg := range c.legs {
+			all = append(all, say(*c, leg))
+		}
+	}
+	return all
+}
+
 // take changes the calls.
 func (x *extension) take(n News) (ch change) {
 	c := x.find(n.Call.ID)
@@ -84,8 +98,44 @@ func (x *extension) take(n News) (ch change) {
 	return ch
 }
 
-// extensionOf gives the digits of who passed a call on, as exchanges know them.
-func extensionOf(via string) string { return digits(via) }
+// hangupCause is the cause of Q.850 with which a leg ends.
+func hangupCause(n News) int {
+	if n.Do == Answer {
+		return 26 // the other devices of a call that was answered on one
+	}
+	if c, ok := map[call.Reason]int{call.Missed: 19, call.Elsewhere: 26, call.Rejected: 21}[n.Reason]; ok {
+		return c
+	}
+	return 16
+}
+
+// tokens are those that an exchange has given out and takes, of which it keeps the
+// last ones.
+type tokens struct {
+	order []string // oldest first
+	made  int
+}
+
+const maxTokens = 64
+
+func (t *tokens) has(token string) bool { return slices.Contains(t.order, token) }
+
+func (t *tokens) issue(form string) string {
+	t.made++
+	token := fmt.Sprintf(form, t.made)
+	if t.order = append(t.order, token); len(t.order) > maxTokens {
+		t.order = t.order[1:]
+	}
+	return token
+}
+
+// with sets more fields of an object: names and values in turn.
+func with(m map[string]any, more ...any) map[string]any {
+	for i := 0; i+1 < len(more); i += 2 {
+		m[more[i].(string)] = more[i+1]
+	}
+	return m
+}
 
 func toJSON(v any) []byte {
 	b, err := json.Marshal(v)

@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -10,9 +11,9 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
+	"wiebelt/internal/softphone/kinds"
 	"wiebelt/internal/text"
 )
 
@@ -20,13 +21,7 @@ import (
 // until they are asked for, one by one, and serves one client, closing others
 // before they have said a word.
 type linphone struct {
-	*shared
-	listener net.Listener
-	path     string
-	dir      string // of our own, to be removed; "" if the path was given
-	stop     func() bool
-	once     sync.Once
-
+	*server
 	client net.Conn
 	served bool // the client has had an answer
 	ids    map[string]int
@@ -48,73 +43,54 @@ func startLinphone(ctx context.Context, path string) (*linphone, error) {
 	if runtime.GOOS == "windows" {
 		return nil, text.Errorf(text.SimulateBadLinux)
 	}
-	p := &linphone{shared: newShared(), path: path, ids: map[string]int{}, calls: map[int]*linphoneCall{}}
+	clean := func() error { return nil }
 	if path == "" {
 		dir, err := os.MkdirTemp("", "wiebelt-linphone-") // 0700
 		if err != nil {
 			return nil, err
 		}
-		p.dir, p.path = dir, filepath.Join(dir, "lp")
+		clean, path = func() error { return os.RemoveAll(dir) }, filepath.Join(dir, "lp")
 	}
-	if !filepath.IsAbs(p.path) || len(p.path) > 100 {
-		p.clean()
-		return nil, text.Errorf(text.SimulateBadSocket)
+	if !filepath.IsAbs(path) || len(path) > 100 {
+		return nil, errors.Join(text.Errorf(text.SimulateBadSocket), clean())
 	}
-	l, err := new(net.ListenConfig).Listen(ctx, "unix", p.path)
+	l, err := new(net.ListenConfig).Listen(ctx, "unix", path)
 	if err == nil {
-		err = os.Chmod(p.path, 0o600)
+		err = os.Chmod(path, 0o600)
 	}
 	if err != nil {
-		p.clean()
-		return nil, fmt.Errorf("listen: %w", err)
+		return nil, errors.Join(fmt.Errorf("listen: %w", err), clean())
 	}
-	p.listener = l
-	p.tasks.Go(p.accept)
-	p.stop = context.AfterFunc(ctx, func() { p.shut(nil) })
+	p := &linphone{server: newServer(), ids: map[string]int{}, calls: map[int]*linphoneCall{}}
+	p.address = Address{Ready: true, Over: kinds.Linphone, Address: path}
+	p.startStream(ctx, l, p.began, func() error { return errors.Join(l.Close(), clean()) })
 	return p, nil
 }
 
-func (p *linphone) clean() {
-	if p.dir != "" {
-		_ = os.RemoveAll(p.dir)
-	}
-}
-
-func (p *linphone) accept() {
-	for {
-		conn, err := p.listener.Accept()
-		if err != nil {
-			return // it was closed
+// began serves the first client to its end. What it did not ask for is gone with
+// the daemon.
+func (p *linphone) began(conn net.Conn) func() {
+	first := false
+	p.with(func() {
+		if first = p.client == nil; first {
+			p.client = conn
 		}
-		if !p.enter(conn) {
-			_ = conn.Close()
-			continue
-		}
-		first := false
-		p.with(func() {
-			if first = p.client == nil; first {
-				p.client = conn
-			}
-		})
-		go p.serve(conn, first) // leaves what was entered
-	}
-}
-
-func (p *linphone) serve(conn net.Conn, first bool) {
-	defer p.leave(conn)
+	})
 	if !first {
-		return
+		return func() {}
 	}
-	defer p.with(func() { p.client, p.served, p.queue = nil, false, nil })
-	buf := make([]byte, maxAsked)
-	for {
-		n, err := conn.Read(buf) // what is read at once is one command
-		if err != nil {
-			return
-		}
-		_ = conn.SetWriteDeadline(time.Now().Add(writeTime))
-		if _, err := io.WriteString(conn, p.answer(strings.TrimSpace(string(buf[:n])))); err != nil {
-			return
+	return func() {
+		defer p.with(func() { p.client, p.served, p.queue = nil, false, nil })
+		buf := make([]byte, maxAsked)
+		for {
+			n, err := conn.Read(buf) // what is read at once is one command
+			if err != nil {
+				return
+			}
+			_ = conn.SetWriteDeadline(time.Now().Add(writeTime))
+			if _, err := io.WriteString(conn, p.answer(strings.TrimSpace(string(buf[:n])))); err != nil {
+				return
+			}
 		}
 	}
 }
@@ -166,24 +142,6 @@ func (p *linphone) status(which string) string {
 		said += "Direction: " + c.direction + "\nDuration: 1\n"
 	}
 	return said + "\n"
-}
-
-func (p *linphone) shut(part func(io.Closer)) {
-	p.once.Do(func() {
-		p.end(part, p.listener.Close)
-		p.clean()
-	})
-}
-
-// Close ends the connection: what was not asked for is gone with the daemon.
-func (p *linphone) Close() error {
-	p.stop()
-	p.shut(nil)
-	return nil
-}
-
-func (p *linphone) Address() Address {
-	return Address{Ready: true, Over: "linphone", Address: p.path}
 }
 
 func (p *linphone) Ready(ctx context.Context) error {

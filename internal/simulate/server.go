@@ -26,9 +26,15 @@ const (
 	maxConns  = 32
 )
 
-// shared is what a server's goroutines share: a state under a lock, and a way to
-// wait for what becomes of it.
-type shared struct {
+// server is what the stand-ins share to which our link connects: a state under a
+// lock, a way to wait for what becomes of it, and the connections.
+type server struct {
+	address Address
+	listens func() error    // ends what listens
+	part    func(io.Closer) // tells a connection that all is over, where that is done
+	stop    func() bool     // of the context's end
+	once    sync.Once
+
 	mu    sync.Mutex // protects the state
 	ended bool
 	conns map[io.Closer]bool
@@ -39,19 +45,22 @@ type shared struct {
 	news   chan struct{}
 }
 
-func newShared() *shared {
-	return &shared{news: make(chan struct{}), conns: map[io.Closer]bool{}}
+func newServer() *server {
+	return &server{news: make(chan struct{}), conns: map[io.Closer]bool{}}
 }
 
+// Address is where it listens.
+func (s *server) Address() Address { return s.address }
+
 // with runs f under the lock and wakes who waits.
-func (s *shared) with(f func()) {
+func (s *server) with(f func()) {
 	defer s.wake()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f()
 }
 
-func (s *shared) wake() {
+func (s *server) wake() {
 	s.newsMu.Lock()
 	defer s.newsMu.Unlock()
 	close(s.news)
@@ -59,7 +68,7 @@ func (s *shared) wake() {
 }
 
 // until waits until ok, which is asked under the lock.
-func (s *shared) until(ctx context.Context, ok func() bool) error {
+func (s *server) until(ctx context.Context, ok func() bool) error {
 	for {
 		s.newsMu.Lock()
 		news := s.news
@@ -79,7 +88,7 @@ func (s *shared) until(ctx context.Context, ok func() bool) error {
 }
 
 // taken is until for news, which are no failure if nobody takes them.
-func (s *shared) taken(ctx context.Context, ok func() bool) error {
+func (s *server) taken(ctx context.Context, ok func() bool) error {
 	short, cancel := context.WithTimeout(ctx, takeTime)
 	defer cancel()
 	if err := s.until(short, ok); err != nil && ctx.Err() != nil {
@@ -90,13 +99,13 @@ func (s *shared) taken(ctx context.Context, ok func() bool) error {
 
 // enter begins to serve a connection, unless the server has ended or serves
 // enough of them.
-func (s *shared) enter(c io.Closer) (ok bool) {
+func (s *server) enter(c io.Closer) (ok bool) {
 	s.with(func() { ok = s.admit(c) })
 	return ok
 }
 
 // admit is enter under the lock.
-func (s *shared) admit(c io.Closer) bool {
+func (s *server) admit(c io.Closer) bool {
 	if s.ended || len(s.conns) >= maxConns {
 		return false
 	}
@@ -106,36 +115,70 @@ func (s *shared) admit(c io.Closer) bool {
 }
 
 // leave is for the goroutine that has entered.
-func (s *shared) leave(c io.Closer) {
+func (s *server) leave(c io.Closer) {
 	_ = c.Close()
 	s.with(func() { delete(s.conns, c) })
 	s.tasks.Done()
 }
 
-// end lets nobody in any more, closes what listens and every connection, and
+// Close lets the others read to the end, and waits.
+func (s *server) Close() error {
+	s.stop()
+	s.shut(s.part)
+	return nil
+}
+
+// shut lets nobody in any more, closes what listens and every connection, and
 // waits. With part, the others are told before that and have a moment to read,
 // and ask about, what was sent.
-func (s *shared) end(part func(io.Closer), listens func() error) {
-	var all []io.Closer
-	s.with(func() {
-		s.ended = true
-		for c := range s.conns {
-			all = append(all, c)
+func (s *server) shut(part func(io.Closer)) {
+	s.once.Do(func() {
+		var all []io.Closer
+		s.with(func() {
+			s.ended = true
+			for c := range s.conns {
+				all = append(all, c)
+			}
+		})
+		if part != nil && len(all) > 0 {
+			for _, c := range all {
+				part(c)
+			}
+			ctx, cancel := context.WithTimeout(context.Background(), partTime)
+			_ = s.until(ctx, func() bool { return len(s.conns) == 0 && s.plain.Load() == 0 })
+			cancel()
+		}
+		_ = s.listens()
+		for _, c := range all {
+			_ = c.Close()
+		}
+		s.tasks.Wait()
+	})
+}
+
+// startStream serves plain connections until ctx ends or Close. began is called for
+// one after another, in the order in which they come, and gives what is done with
+// the connection beside them; end ends what listens.
+func (s *server) startStream(ctx context.Context, l net.Listener, began func(net.Conn) func(), end func() error) {
+	s.listens = end
+	s.tasks.Go(func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return // it was closed
+			}
+			if !s.enter(conn) {
+				_ = conn.Close()
+				continue
+			}
+			serve := began(conn)
+			go func() {
+				defer s.leave(conn)
+				serve()
+			}()
 		}
 	})
-	if part != nil && len(all) > 0 {
-		for _, c := range all {
-			part(c)
-		}
-		ctx, cancel := context.WithTimeout(context.Background(), partTime)
-		_ = s.until(ctx, func() bool { return len(s.conns) == 0 && s.plain.Load() == 0 })
-		cancel()
-	}
-	_ = listens()
-	for _, c := range all {
-		_ = c.Close()
-	}
-	s.tasks.Wait()
+	s.stop = context.AfterFunc(ctx, func() { s.shut(nil) })
 }
 
 // listen listens on this computer only.
@@ -154,54 +197,40 @@ func listen(ctx context.Context, address string) (net.Listener, error) {
 	return l, nil
 }
 
-// web is a server of HTTP and WebSockets.
-type web struct {
-	*shared
-	at     string // host:port
-	server *http.Server
-	stop   func() bool
-	once   sync.Once
-}
-
-// startWeb serves until ctx ends or Close. With a certificate it speaks TLS. The
-// handler is asked for before anybody can come.
-func startWeb(ctx context.Context, address string, secure *tls.Config, handler func(*web) http.HandlerFunc) (*web, error) {
+// startWeb serves HTTP and WebSockets until ctx ends or Close. With a certificate it
+// speaks TLS.
+func (s *server) startWeb(ctx context.Context, address string, secure *tls.Config, handler http.HandlerFunc) error {
 	l, err := listen(ctx, address)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	w := &web{shared: newShared(), at: l.Addr().String()}
-	w.server = &http.Server{Handler: handler(w), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute,
+	s.address = Address{Ready: true, Address: l.Addr().String()}
+	web := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute,
 		MaxHeaderBytes: 64 << 10, ErrorLog: log.New(io.Discard, "", 0)}
-	w.server.ConnState = func(_ net.Conn, to http.ConnState) {
+	web.ConnState = func(_ net.Conn, to http.ConnState) {
 		switch to {
 		case http.StateNew:
-			w.plain.Add(1)
+			s.plain.Add(1)
 		case http.StateHijacked, http.StateClosed: // also under our lock, by upgrade
-			w.plain.Add(-1)
+			s.plain.Add(-1)
 		}
-		w.wake()
+		s.wake()
 	}
 	if secure != nil {
 		l = tls.NewListener(l, secure)
 	}
-	w.tasks.Go(func() { _ = w.server.Serve(l) }) // ends when the server is closed
-	w.stop = context.AfterFunc(ctx, func() { w.shut(nil) })
-	return w, nil
+	s.listens, s.part = web.Close, goAway // what was hijacked is ours to close
+	s.tasks.Go(func() { _ = web.Serve(l) })
+	s.stop = context.AfterFunc(ctx, func() { s.shut(nil) })
+	return nil
 }
 
-func (w *web) shut(part func(io.Closer)) {
-	w.once.Do(func() { w.end(part, w.server.Close) }) // what was hijacked is ours to close
-}
-
-// Close lets the others read to the end, and waits.
-func (w *web) Close() error {
-	w.stop()
-	w.shut(func(c io.Closer) {
-		if ws, ok := c.(*wsConn); ok {
-			_ = ws.conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseGoingAway, ""), time.Now().Add(writeTime))
-		}
-	})
+// startExchange is startWeb for an exchange with its user and extension.
+func (s *server) startExchange(ctx context.Context, kind, address string, handler http.HandlerFunc) error {
+	if err := s.startWeb(ctx, address, nil, handler); err != nil {
+		return err
+	}
+	s.address = Address{Ready: true, Over: kind, Address: "http://" + s.address.Address, Extension: Extension, User: User, Secret: Secret}
 	return nil
 }
 
@@ -218,6 +247,12 @@ func (c *wsConn) send(text []byte) error {
 	defer c.mu.Unlock()
 	_ = c.conn.SetWriteDeadline(time.Now().Add(writeTime))
 	return c.conn.WriteMessage(websocket.TextMessage, text)
+}
+
+func goAway(c io.Closer) {
+	if ws, ok := c.(*wsConn); ok {
+		ws.shutWith(websocket.CloseGoingAway)
+	}
 }
 
 // shutWith closes with a code of the protocol.
@@ -238,17 +273,17 @@ type socket struct {
 }
 
 // upgrade makes a WebSocket of a request and serves it until it ends.
-func (w *web) upgrade(rw http.ResponseWriter, r *http.Request, k socket) {
+func (s *server) upgrade(w http.ResponseWriter, r *http.Request, k socket) {
 	up := websocket.Upgrader{Subprotocols: k.protocols, HandshakeTimeout: writeTime}
 	var c *wsConn
 	var then func()
-	w.with(func() {
-		conn, err := up.Upgrade(rw, r, nil) // a web page's Origin is refused
+	s.with(func() {
+		conn, err := up.Upgrade(w, r, nil) // a web page's Origin is refused
 		if err != nil {
 			return
 		}
 		c = &wsConn{conn: conn}
-		if !w.admit(c) {
+		if !s.admit(c) {
 			_ = conn.Close()
 			c = nil
 			return
@@ -258,8 +293,8 @@ func (w *web) upgrade(rw http.ResponseWriter, r *http.Request, k socket) {
 	if c == nil {
 		return
 	}
-	defer w.leave(c)
-	defer w.with(func() { k.over(c) })
+	defer s.leave(c)
+	defer s.with(func() { k.over(c) })
 	if then != nil {
 		then()
 	}
@@ -272,12 +307,17 @@ func (w *web) upgrade(rw http.ResponseWriter, r *http.Request, k socket) {
 	}
 }
 
-// broadcast sends to all of some connections; one that does not take it is
-// closed.
-func broadcast(to []*wsConn, text []byte) {
-	for _, c := range to {
-		if c.send(text) != nil {
-			_ = c.conn.Close()
+// mail is what is to be sent to each connection.
+type mail map[*wsConn][][]byte
+
+// send sends it; a connection that does not take it is closed.
+func (m mail) send() {
+	for c, texts := range m {
+		for _, t := range texts {
+			if c.send(t) != nil {
+				_ = c.conn.Close()
+				break
+			}
 		}
 	}
 }

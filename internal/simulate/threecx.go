@@ -8,33 +8,26 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	"wiebelt/internal/softphone/kinds"
 )
 
 // threecx is the Call Control API of a 3CX of version 20: a
 // token for client and key, events on a WebSocket that name what has changed and
 // say nothing of it, and what it is now for who asks.
 type threecx struct {
-	*web
+	*server
 	x        extension
-	tokens   map[string]bool
-	order    []string // tokens, oldest first
-	made     int
+	tokens   tokens
 	sequence int
-	conns    map[*wsConn]bool
+	sockets  map[*wsConn]bool
 	listed   bool           // somebody listens and has asked for the extension
 	fetched  map[string]int // how often a participant was asked for
 }
 
 func start3CX(ctx context.Context, address string) (*threecx, error) {
-	t := &threecx{tokens: map[string]bool{}, conns: map[*wsConn]bool{}, fetched: map[string]int{}}
-	if _, err := startWeb(ctx, address, nil, func(w *web) http.HandlerFunc { t.web = w; return t.serve }); err != nil {
-		return nil, err
-	}
-	return t, nil
-}
-
-func (t *threecx) Address() Address {
-	return Address{Ready: true, Over: "3cx", Address: "http://" + t.at, Extension: Extension, User: User, Secret: Secret}
+	t := &threecx{server: newServer(), sockets: map[*wsConn]bool{}, fetched: map[string]int{}}
+	return t, t.startExchange(ctx, kinds.ThreeCX, address, t.serve)
 }
 
 func (t *threecx) serve(w http.ResponseWriter, r *http.Request) {
@@ -43,7 +36,7 @@ func (t *threecx) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	t.with(func() { ok = ok && t.tokens[token] })
+	t.with(func() { ok = ok && t.tokens.has(token) })
 	const base = "/callcontrol/" + Extension
 	path := r.URL.Path
 	switch {
@@ -51,21 +44,15 @@ func (t *threecx) serve(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusUnauthorized)
 	case path == "/callcontrol/ws":
 		t.upgrade(w, r, socket{
-			began: func(c *wsConn) func() { t.conns[c] = true; return nil },
-			over:  func(c *wsConn) { delete(t.conns, c) },
+			began: func(c *wsConn) func() { t.sockets[c] = true; return nil },
+			over:  func(c *wsConn) { delete(t.sockets, c) },
 		})
 	case r.Method != http.MethodGet:
 		w.WriteHeader(http.StatusMethodNotAllowed)
 	case path == base, path == "/callcontrol":
 		answer := map[string]any{}
 		t.with(func() {
-			all := []map[string]any{}
-			for _, c := range t.x.calls {
-				for _, leg := range c.legs {
-					all = append(all, participant(*c, leg))
-				}
-			}
-			answer = map[string]any{"dn": Extension, "type": "Wextension", "participants": all,
+			answer = map[string]any{"dn": Extension, "type": "Wextension", "participants": t.x.parts(participant),
 				"devices": []map[string]string{{"dn": Extension, "device_id": device, "user_agent": "3CX Mobile Client"}}}
 			t.listed = t.listed || path == base
 		})
@@ -84,12 +71,10 @@ func (t *threecx) serve(w http.ResponseWriter, r *http.Request) {
 func (t *threecx) participant(w http.ResponseWriter, which string) {
 	var found map[string]any
 	t.with(func() {
-		for _, c := range t.x.calls {
-			for _, leg := range c.legs {
-				if strconv.Itoa(leg) == which {
-					found = participant(*c, leg)
-					t.fetched[which]++
-				}
+		for _, p := range t.x.parts(participant) {
+			if strconv.Itoa(p["id"].(int)) == which {
+				found = p
+				t.fetched[which]++
 			}
 		}
 	})
@@ -110,7 +95,7 @@ func participant(c exchangeCall, leg int) map[string]any {
 	}
 	m := map[string]any{"id": leg, "status": [...]string{"Ringing", "Dialing", "Connected"}[c.state], "dn": Extension, "party_caller_name": c.call.Name,
 		"party_dn": "10000", "party_caller_id": number, "party_did": digits(c.call.Line), "device_id": device, "party_dn_type": "Wexternalline",
-		"direct_control": false, "originated_by_dn": "", "referred_by_dn": extensionOf(c.call.Via), "on_behalf_of_dn": "", "callid": c.talk, "legid": 2}
+		"direct_control": false, "originated_by_dn": "", "referred_by_dn": digits(c.call.Via), "on_behalf_of_dn": "", "callid": c.talk, "legid": 2}
 	if c.call.Direction == "outgoing" {
 		m["party_did"] = ""
 	}
@@ -126,26 +111,18 @@ func (t *threecx) token(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	token := ""
-	t.with(func() {
-		t.made++
-		token = fmt.Sprintf("simulated.token.%d", t.made)
-		t.tokens[token] = true
-		if t.order = append(t.order, token); len(t.order) > maxTokens {
-			delete(t.tokens, t.order[0])
-			t.order = t.order[1:]
-		}
-	})
+	t.with(func() { token = t.tokens.issue("simulated.token.%d") })
 	answerJSON(w, http.StatusOK, map[string]any{"token_type": "Bearer", "expires_in": 3600, "access_token": token, "refresh_token": nil})
 }
 
 func (t *threecx) Ready(ctx context.Context) error {
-	return t.until(ctx, func() bool { return t.listed && len(t.conns) > 0 })
+	return t.until(ctx, func() bool { return t.listed && len(t.sockets) > 0 })
 }
 
 // Tell says what has changed, and waits until it was asked for.
 func (t *threecx) Tell(ctx context.Context, n News) error {
 	var events [][]byte
-	var to []*wsConn
+	to := mail{}
 	before := map[string]int{} // how often a participant was asked for until now
 	t.with(func() {
 		ch := t.x.take(n)
@@ -162,16 +139,14 @@ func (t *threecx) Tell(ctx context.Context, n News) error {
 			event(1, leg)
 			delete(t.fetched, strconv.Itoa(leg))
 		}
-		for c := range t.conns {
-			to = append(to, c)
+		for c := range t.sockets {
+			to[c] = events
 		}
 	})
-	for _, e := range events {
-		broadcast(to, e)
-	}
+	to.send()
 	return t.taken(ctx, func() bool {
 		for leg, n := range before {
-			if len(t.conns) > 0 && t.fetched[leg] == n {
+			if len(t.sockets) > 0 && t.fetched[leg] == n {
 				return false
 			}
 		}

@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"time"
 
-	"wiebelt/internal/call"
+	"wiebelt/internal/softphone/kinds"
 )
 
 // wazo is an exchange with the Wazo Platform, for one of its users: a token for
@@ -16,11 +16,9 @@ import (
 // with version 2 of its protocol. An event comes before the caller is known, one
 // comes late, and a withheld number is filled in with the number that was called.
 type wazo struct {
-	*web
+	*server
 	x       extension
-	tokens  map[string]bool
-	order   []string // tokens, oldest first
-	made    int
+	tokens  tokens
 	sockets map[*wsConn]*wazoSocket
 	listed  bool // somebody has started and asked for the calls
 }
@@ -31,21 +29,13 @@ type wazoSocket struct {
 }
 
 const (
-	wazoUser  = "7ad0bd2c-3a8b-4c6a-9b36-0b7c4a3d9a01"
-	wazoLife  = 2 * time.Hour
-	maxTokens = 64
+	wazoUser = "7ad0bd2c-3a8b-4c6a-9b36-0b7c4a3d9a01"
+	wazoLife = 2 * time.Hour
 )
 
 func startWazo(ctx context.Context, address string) (*wazo, error) {
-	z := &wazo{tokens: map[string]bool{}, sockets: map[*wsConn]*wazoSocket{}}
-	if _, err := startWeb(ctx, address, nil, func(w *web) http.HandlerFunc { z.web = w; return z.serve }); err != nil {
-		return nil, err
-	}
-	return z, nil
-}
-
-func (z *wazo) Address() Address {
-	return Address{Ready: true, Over: "wazo", Address: "http://" + z.at, Extension: Extension, User: User, Secret: Secret}
+	z := &wazo{server: newServer(), sockets: map[*wsConn]*wazoSocket{}}
+	return z, z.startExchange(ctx, kinds.Wazo, address, z.serve)
 }
 
 func (z *wazo) serve(w http.ResponseWriter, r *http.Request) {
@@ -59,18 +49,14 @@ func (z *wazo) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	token := r.Header.Get("X-Auth-Token")
 	known := false
-	z.with(func() { known = z.tokens[token] })
+	z.with(func() { known = z.tokens.has(token) })
 	switch {
 	case !known:
 		answerJSON(w, http.StatusUnauthorized, map[string]any{"reason": []string{"Authentication failed"}, "status_code": 401})
 	case r.Method == http.MethodGet && r.URL.Path == "/api/calld/1.0/users/me/calls":
-		items := []map[string]any{}
+		var items []map[string]any
 		z.with(func() {
-			for _, c := range z.x.calls {
-				for _, leg := range c.legs {
-					items = append(items, wazoCall(*c, leg))
-				}
-			}
+			items = z.x.parts(wazoCall)
 			for _, s := range z.sockets {
 				z.listed = z.listed || s.started
 			}
@@ -92,15 +78,7 @@ func (z *wazo) token(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	token := ""
-	z.with(func() {
-		z.made++
-		token = fmt.Sprintf("simulated-token-%d", z.made)
-		z.tokens[token] = true
-		if z.order = append(z.order, token); len(z.order) > maxTokens {
-			delete(z.tokens, z.order[0])
-			z.order = z.order[1:]
-		}
-	})
+	z.with(func() { token = z.tokens.issue("simulated-token-%d") })
 	const layout = "2006-01-02T15:04:05.000000"
 	now := time.Now()
 	answerJSON(w, http.StatusOK, map[string]any{"data": map[string]any{"token": token, "auth_id": wazoUser, "xivo_user_uuid": wazoUser,
@@ -119,7 +97,7 @@ func (z *wazo) websocketd(w http.ResponseWriter, r *http.Request) {
 			switch {
 			case token == "":
 				return func() { c.shutWith(4001) }
-			case !z.tokens[token]:
+			case !z.tokens.has(token):
 				return func() { c.shutWith(4002) }
 			}
 			z.sockets[c] = &wazoSocket{names: map[string]bool{}}
@@ -152,7 +130,7 @@ func (z *wazo) took(c *wsConn, b []byte) bool {
 		case m.Op == "start":
 			s.started = true
 		case m.Op == "token":
-			good = z.tokens[m.Data["token"]]
+			good = z.tokens.has(m.Data["token"])
 		case m.Op == "ping":
 			m.Op, data = "pong", toJSON(m.Data)
 		default:
@@ -185,12 +163,11 @@ func wazoCall(c exchangeCall, leg int) map[string]any {
 	case len(peer) <= 4:
 		direction = "internal"
 	}
-	m := map[string]any{"call_id": fmt.Sprintf("1736065800.%d", leg), "conversation_id": fmt.Sprintf("1736065800.%d", c.talk),
+	return map[string]any{"call_id": fmt.Sprintf("1736065800.%d", leg), "conversation_id": fmt.Sprintf("1736065800.%d", c.talk),
 		"status": [...]string{"Ringing", "Ring", "Up"}[c.state], "is_caller": caller, "direction": direction, "dialed_extension": dialed,
 		"caller_id_name": "", "caller_id_number": Extension, "peer_caller_id_name": name, "peer_caller_id_number": peer,
 		"user_uuid": wazoUser, "line_id": 1, "sip_call_id": c.call.ID, "creation_time": stamp(c.began), "answer_time": nil, "hangup_time": nil,
 		"on_hold": false, "muted": false, "is_video": false, "parked": false, "talking_to": map[string]any{}, "bridges": []string{}}
-	return m
 }
 
 func (z *wazo) Ready(ctx context.Context) error {
@@ -210,12 +187,6 @@ func (z *wazo) Tell(_ context.Context, n News) error {
 		data map[string]any
 	}
 	var events []event
-	with := func(m map[string]any, more ...any) map[string]any {
-		for i := 0; i+1 < len(more); i += 2 {
-			m[more[i].(string)] = more[i+1]
-		}
-		return m
-	}
 	z.with(func() {
 		before := exchangeCall{}
 		if c := z.x.find(n.Call.ID); c != nil {
@@ -233,39 +204,25 @@ func (z *wazo) Tell(_ context.Context, n News) error {
 			}
 			events = append(events, event{"call_updated", wazoCall(ch.call, leg)})
 		}
-		reason := map[call.Reason]int{call.Missed: 19, call.Elsewhere: 26, call.Rejected: 21}[n.Reason]
-		switch {
-		case n.Do == Answer:
-			reason = 26
-		case reason == 0:
-			reason = 16
-		}
 		for _, leg := range ch.gone { // caller and peer are the other way round
 			events = append(events, event{"call_ended", with(wazoCall(ch.call, leg), "peer_caller_id_name", "", "peer_caller_id_number", Extension,
-				"caller_id_name", n.Call.Name, "caller_id_number", digits(n.Call.Number), "reason_code", reason)})
+				"caller_id_name", n.Call.Name, "caller_id_number", digits(n.Call.Number), "reason_code", hangupCause(n))})
 			if n.Do == End { // what comes late changes nothing
 				events = append(events, event{"call_updated", wazoCall(before, leg)})
 			}
 		}
 	})
-	var to []*wsConn
-	var texts [][][]byte
+	to := mail{}
 	z.with(func() {
 		for c, s := range z.sockets {
-			var own [][]byte
 			for _, e := range events {
 				if s.started && s.names[e.name] {
-					own = append(own, toJSON(map[string]any{"op": "event", "code": 0, "data": map[string]any{"name": e.name, "origin_uuid": "simulate",
+					to[c] = append(to[c], toJSON(map[string]any{"op": "event", "code": 0, "data": map[string]any{"name": e.name, "origin_uuid": "simulate",
 						"timestamp": stamp(time.Now()), "tenant_uuid": "simulate", "user_uuid:" + wazoUser: true, "data": e.data}}))
 				}
 			}
-			to, texts = append(to, c), append(texts, own)
 		}
 	})
-	for i, c := range to {
-		for _, text := range texts[i] {
-			broadcast([]*wsConn{c}, text)
-		}
-	}
+	to.send()
 	return nil
 }
