@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"sync"
 	"time"
 
 	"wiebelt/internal/call"
@@ -24,7 +23,7 @@ type phone struct {
 	again   time.Duration // between two snapshots after gaps; tests shorten both
 
 	// These live as long as the link and belong to the session's goroutine.
-	token token
+	token wslink.Token
 	legs  wslink.Legs
 	calls map[int64]int64 // by participant: its callid
 }
@@ -56,12 +55,12 @@ type session struct {
 func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 	s := &session{phone: p, r: r, gaps: gaps{least: p.again, wait: p.again}}
 	defer p.server.Idle()
-	if !p.token.lives() {
+	if !p.token.Lives() {
 		if err := s.login(ctx); err != nil {
 			return err
 		}
 	}
-	sock, status, err := p.server.Dial(ctx, "/callcontrol/ws", p.token.header())
+	sock, status, err := p.server.Dial(ctx, "/callcontrol/ws", header(p.token))
 	switch {
 	case err != nil:
 		return err
@@ -79,12 +78,9 @@ func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 // run is the connection's life, with the token's renewal beside it.
 func (s *session) run(ctx context.Context, sock *wslink.Socket) error {
 	ctx, cancel := context.WithCancel(ctx)
-	var logins sync.WaitGroup
-	defer logins.Wait()
+	renewed, wait := wslink.Renew(ctx, s.token, s.least, s.fetch)
+	defer wait()
 	defer cancel()
-	answers := make(chan token, 1)
-	renew := time.NewTimer(s.token.renewIn(s.least))
-	defer renew.Stop()
 	look := time.NewTimer(0)
 	look.Stop()
 	defer look.Stop()
@@ -104,20 +100,7 @@ func (s *session) run(ctx context.Context, sock *wslink.Socket) error {
 				return err
 			}
 			s.gaps.looked(changed)
-		case <-renew.C:
-			// Beside the events, since a server may take its time. Without an answer
-			// the old token is used to its end.
-			logins.Go(func() {
-				t, _ := s.fetch(ctx)
-				answers <- t
-			})
-		case t := <-answers:
-			if t.id == "" {
-				renew.Reset(s.least)
-				continue
-			}
-			s.token = t
-			renew.Reset(t.renewIn(s.least))
+		case s.token = <-renewed:
 		}
 		if s.gaps.seen && !s.gaps.looking {
 			s.gaps.seen, s.gaps.looking = false, true
@@ -155,7 +138,7 @@ func (g *gaps) looked(changed bool) {
 func (s *session) refused(status int) error {
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden:
-		s.token = token{}
+		s.token = wslink.Token{}
 		if !s.fresh {
 			return s.server.Status(status)
 		}
@@ -166,12 +149,12 @@ func (s *session) refused(status int) error {
 
 // get asks with the token, and once more with a new one where it is too old.
 func (s *session) get(ctx context.Context, path string, into any) (int, error) {
-	status, err := s.server.Get(ctx, path, s.token.header(), into)
+	status, err := s.server.Get(ctx, path, header(s.token), into)
 	if err == nil && status == http.StatusUnauthorized && !s.fresh {
 		if err := s.login(ctx); err != nil {
 			return 0, err
 		}
-		status, err = s.server.Get(ctx, path, s.token.header(), into)
+		status, err = s.server.Get(ctx, path, header(s.token), into)
 	}
 	if err == nil && status != http.StatusUnauthorized && status != http.StatusForbidden {
 		s.fresh = false // it was good, so a refusal later is of its age

@@ -95,7 +95,7 @@ const (
 
 // mine says whether a call is the user's, on a line with the extension.
 func (s *session) mine(c wazoCall) bool {
-	if c.ID == "" || len(c.ID) > maxID || c.User == "" || c.User != s.token.user {
+	if c.ID == "" || len(c.ID) > maxID || c.User == "" || c.User != s.token.User {
 		return false
 	}
 	return s.lines == nil || c.Line == nil || s.lines[*c.Line]

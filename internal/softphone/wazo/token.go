@@ -1,6 +1,7 @@
 package wazo
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,34 +12,15 @@ import (
 	"wiebelt/internal/softphone/wslink"
 )
 
-// token is a user's, of wazo-auth.
-type token struct {
-	id   string
-	user string        // uuid, as it stands in calls
-	life time.Duration // when it was made
-	end  time.Time     // by this computer's clock, which stops for no sleep
-}
-
-// Life of a token: what we ask for, and what we believe of the answer.
-const (
-	askLife = 2 * time.Hour
-	maxLife = 24 * time.Hour
-)
-
-// lives says whether the token may be used for a new connection.
-func (t token) lives() bool { return t.id != "" && time.Now().Round(0).Before(t.end) }
-
-// renewIn says when to renew, not before least has passed.
-func (t token) renewIn(least time.Duration) time.Duration {
-	return max(time.Until(t.end)-t.life/3, least)
-}
+// askLife is how long a token is to live.
+const askLife = 2 * time.Hour
 
 // login makes a token of the user name and password. It is safe beside the
 // session's goroutine.
-func (p *phone) login(ctx context.Context) (token, error) {
+func (p *phone) login(ctx context.Context) (wslink.Token, error) {
 	secret, err := p.account.Password(ctx, "password for Wazo")
 	if err != nil {
-		return token{}, err
+		return wslink.Token{}, err
 	}
 	var answer struct {
 		Data struct {
@@ -56,27 +38,21 @@ func (p *phone) login(ctx context.Context) (token, error) {
 	status, err := p.server.Post(ctx, "/api/auth/0.1/token", wslink.Basic(p.account.User, secret), "application/json", body, &answer)
 	switch {
 	case err != nil:
-		return token{}, err
+		return wslink.Token{}, err
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
-		return token{}, &link.Refusal{Why: fmt.Sprintf("Wazo does not accept the user name and password (%d)", status), Cause: link.CauseDenied}
+		return wslink.Token{}, &link.Refusal{Why: fmt.Sprintf("Wazo does not accept the user name and password (%d)", status), Cause: link.CauseDenied}
 	case status != http.StatusOK:
-		return token{}, p.server.Status(status)
+		return wslink.Token{}, p.server.Status(status)
 	}
 	d := answer.Data
-	t := token{id: d.Token, life: life(d.Issued, d.Expires)}
-	for _, uuid := range []string{d.Metadata.User, d.User, d.Metadata.UUID} {
-		if t.user == "" {
-			t.user = uuid
-		}
-	}
+	user := cmp.Or(d.Metadata.User, d.User, d.Metadata.UUID)
 	switch {
-	case !wslink.Token(t.id):
-		return token{}, errors.New(p.server.Host() + ": it gave no token that can be used")
-	case t.user == "" || len(t.user) > 64:
-		return token{}, &link.Refusal{Why: "this login of Wazo is not a telephone user's", Cause: link.CauseRights}
+	case !wslink.Sendable(d.Token):
+		return wslink.Token{}, errors.New(p.server.Host() + ": it gave no token that can be used")
+	case user == "" || len(user) > 64:
+		return wslink.Token{}, &link.Refusal{Why: "this login of Wazo is not a telephone user's", Cause: link.CauseRights}
 	}
-	t.end = time.Now().Round(0).Add(t.life)
-	return t, nil
+	return wslink.NewToken(d.Token, user, life(d.Issued, d.Expires)), nil
 }
 
 // life is the time between two times of the server, or what we have asked for.
@@ -86,7 +62,7 @@ func life(issued, expires string) time.Duration {
 	to, err2 := time.Parse(layout, expires)
 	d := to.Sub(from)
 	if err != nil || err2 != nil || d <= 0 {
-		d = askLife
+		return askLife
 	}
-	return min(d, maxLife)
+	return d
 }

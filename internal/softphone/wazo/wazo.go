@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"sync"
 	"time"
 
 	"wiebelt/internal/softphone/kinds"
@@ -24,7 +23,7 @@ type phone struct {
 	greets  time.Duration // limit of the greeting; tests shorten both
 
 	// These live as long as the link and belong to the session's goroutine.
-	token token
+	token wslink.Token
 	legs  wslink.Legs
 	talks map[string]string // by call_id: its conversation_id
 	over  recent            // call_ids that have ended
@@ -71,7 +70,7 @@ type session struct {
 func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 	s := &session{phone: p, r: r}
 	defer p.server.Idle()
-	if !p.token.lives() {
+	if !p.token.Lives() {
 		t, err := p.login(ctx)
 		if err != nil {
 			return err
@@ -109,18 +108,11 @@ func (s *session) dial(ctx context.Context) error {
 // run is the connection's life, with the token's renewal beside it.
 func (s *session) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
-	var logins sync.WaitGroup
-	defer logins.Wait()
+	renewed, wait := wslink.Renew(ctx, s.token, s.least, s.login)
+	defer wait()
 	defer cancel()
-	type renewed struct {
-		token token
-		err   error
-	}
-	answers := make(chan renewed, 1)
 	greeting := time.NewTimer(s.greets)
 	defer greeting.Stop()
-	renew := time.NewTimer(s.token.renewIn(s.least))
-	defer renew.Stop()
 	for {
 		select {
 		case b, ok := <-s.sock.In():
@@ -134,25 +126,14 @@ func (s *session) run(ctx context.Context) error {
 			if !s.ready {
 				return errors.New(s.server.Host() + ": the event server does not answer in time")
 			}
-		case <-renew.C:
-			// Beside the events, since a server may take its time.
-			logins.Go(func() {
-				t, err := s.login(ctx)
-				answers <- renewed{t, err}
-			})
-		case a := <-answers:
-			if a.err != nil {
-				renew.Reset(s.least) // the old one may live still; its end closes the connection
-				continue
-			}
-			if a.token.user != s.token.user {
+		case t := <-renewed:
+			if t.User != s.token.User {
 				return errors.New(s.server.Host() + ": the new token is another user's")
 			}
-			s.token = a.token
-			if err := s.send("token", "token", s.token.id); err != nil {
+			s.token = t
+			if err := s.send("token", "token", t.ID); err != nil {
 				return err
 			}
-			renew.Reset(s.token.renewIn(s.least))
 		}
 	}
 }
@@ -184,9 +165,9 @@ func (s *session) closed(err error) error {
 	}
 	switch c.Code {
 	case 4001, 4003: // none, or expired
-		s.token = token{}
+		s.token = wslink.Token{}
 	case 4002:
-		s.token = token{}
+		s.token = wslink.Token{}
 		if s.fresh && !s.ready {
 			return &link.Refusal{Why: "Wazo does not let this user listen to events (4002)", Cause: link.CauseRights}
 		}
@@ -200,14 +181,14 @@ func (s *session) refused(status int, what string) error {
 	if status != http.StatusUnauthorized && status != http.StatusForbidden {
 		return s.server.Status(status)
 	}
-	s.token = token{}
+	s.token = wslink.Token{}
 	if !s.fresh {
 		return s.server.Status(status)
 	}
 	return &link.Refusal{Why: fmt.Sprintf("%s (%d)", what, status), Cause: link.CauseRights}
 }
 
-func (s *session) header() http.Header { return http.Header{"X-Auth-Token": {s.token.id}} }
+func (s *session) header() http.Header { return http.Header{"X-Auth-Token": {s.token.ID}} }
 
 // snapshot reports the calls that are on, and as over those that are not.
 func (s *session) snapshot(ctx context.Context) error {
@@ -248,7 +229,7 @@ func (s *session) ownLines(ctx context.Context) error {
 			} `json:"extensions"`
 		} `json:"lines"`
 	}
-	status, err := s.server.Get(ctx, "/api/confd/1.1/users/"+url.PathEscape(s.token.user), s.header(), &answer)
+	status, err := s.server.Get(ctx, "/api/confd/1.1/users/"+url.PathEscape(s.token.User), s.header(), &answer)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

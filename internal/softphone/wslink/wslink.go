@@ -8,7 +8,7 @@
 // went wrong in our own words: what the other side says could be anything, a
 // caller's number or our own secret included.
 //
-// Goroutines: a Socket has two, which Close waits for.
+// Goroutines: a Socket has two, which Close waits for, and Renew one.
 package wslink
 
 import (
@@ -218,8 +218,8 @@ func Basic(user, password string) http.Header {
 // maxToken bounds a token; those with claims in them have a few KiB.
 const maxToken = 16 << 10
 
-// Token says whether a token can be sent in a header.
-func Token(s string) bool {
+// Sendable says whether a token can be sent in a header.
+func Sendable(s string) bool {
 	if s == "" || len(s) > maxToken {
 		return false
 	}

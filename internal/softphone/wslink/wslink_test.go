@@ -393,9 +393,21 @@ func TestEnds(t *testing.T) {
 	k.Close()
 }
 
+// TestTokenLife: what a server says of a token is believed for a day at the most.
+func TestTokenLife(t *testing.T) {
+	for _, tt := range []struct{ life, least, most time.Duration }{{time.Hour, 39 * time.Minute, 40 * time.Minute}, {240 * time.Hour, 15 * time.Hour, 16 * time.Hour}} {
+		if token := NewToken("x", "", tt.life); !token.Lives() || token.renewIn(0) < tt.least || token.renewIn(0) > tt.most {
+			t.Errorf("of %v it is renewed in %v", tt.life, token.renewIn(0))
+		}
+	}
+	if (Token{}).Lives() || NewToken("x", "", 0).Lives() {
+		t.Error("a token lives that cannot")
+	}
+}
+
 func TestWords(t *testing.T) {
 	for s, want := range map[string]bool{"abc.DEF-123_~": true, "": false, "a b": false, "a\r\nb": false, "é": false, strings.Repeat("x", maxToken): true, strings.Repeat("x", maxToken+1): false} {
-		if Token(s) != want {
+		if Sendable(s) != want {
 			t.Errorf("token %q", s)
 		}
 	}
