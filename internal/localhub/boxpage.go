@@ -4,7 +4,6 @@ import (
 	"archive/zip"
 	"errors"
 	"net/http"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -35,66 +34,55 @@ type parcelView struct {
 	More                                                                  string      // how many names were left out, "" for none
 }
 
-// administered shows a page to administrators only.
-func (h *Hub) administered(show userPage) http.HandlerFunc {
-	return h.loggedIn(func(w http.ResponseWriter, r *http.Request, who user, token string) {
-		if !who.admin {
-			h.message(w, r, http.StatusForbidden, who, token, text.LocalhubNotAdmin, text.LocalhubNotAdminBody)
-			return
-		}
-		show(w, r, who, token)
-	})
-}
-
-func (h *Hub) showBox(w http.ResponseWriter, r *http.Request, who user, token string) {
+func (h *Hub) showBox(w http.ResponseWriter, r *http.Request, who visitor) error {
 	before := r.URL.Query().Get("before")
 	if before != "" && uuid.Validate(before) != nil {
 		before = ""
 	}
 	all, err := h.Messages(r.Context(), before, pageOf+1)
 	if err != nil {
-		h.failed(w, r, "messages", err)
-		return
+		return err
 	}
 	n, err := h.CountMessages(r.Context())
 	if err != nil {
-		h.failed(w, r, "messages", err)
-		return
+		return err
 	}
-	lang := tongue(r)
-	v := h.page(text.LocalhubBox, who, token)
-	v.Box = boxView{Count: lang.N(text.LocalhubBoxCount, n), Newer: before != ""}
+	v := h.view(r, text.LocalhubBox, who)
+	v.Box = boxView{Count: v.Lang.N(text.LocalhubBoxCount, n), Newer: before != ""}
 	if n == 0 {
-		v.Box.Count = lang.T(text.LocalhubBoxEmpty)
+		v.Box.Count = v.Lang.T(text.LocalhubBoxEmpty)
 	}
 	for i, m := range all {
 		if i == pageOf {
 			v.Box.Older = all[i-1].ID
 			break
 		}
-		v.Box.Rows = append(v.Box.Rows, h.parcel(lang, m))
+		v.Box.Rows = append(v.Box.Rows, viewOf(v.Lang, m))
 	}
-	h.show(w, r, http.StatusOK, "box", v)
+	return h.show(w, http.StatusOK, "box", v)
 }
 
-func (h *Hub) showParcel(w http.ResponseWriter, r *http.Request, who user, token string) {
+// asked gives the message that a page is about.
+func (h *Hub) asked(r *http.Request) (Message, error) {
 	m, err := h.Message(r.Context(), r.PathValue("id"))
 	if errors.Is(err, ErrNoMessage) {
-		h.message(w, r, http.StatusNotFound, who, token, text.LocalhubNoMessage, text.LocalhubNoMessageBody)
-		return
+		err = &pageError{http.StatusNotFound, text.LocalhubNoMessage, text.LocalhubNoMessageBody}
 	}
+	return m, err
+}
+
+func (h *Hub) showParcel(w http.ResponseWriter, r *http.Request, who visitor) error {
+	m, err := h.asked(r)
 	if err != nil {
-		h.failed(w, r, "message", err)
-		return
+		return err
 	}
-	p := h.parcel(tongue(r), m)
-	if err := h.names(&p, tongue(r), m); err != nil {
-		h.failed(w, r, "message", err)
-		return
+	v := h.view(r, text.LocalhubMessage, who)
+	p := viewOf(v.Lang, m)
+	if err := h.names(&p, v.Lang, m); err != nil {
+		return err
 	}
-	v := h.page(text.LocalhubMessage, who, token)
 	v.Box.Rows = []parcelView{p}
-	h.show(w, r, http.StatusOK, "parcel", v)
+	return h.show(w, http.StatusOK, "parcel", v)
 }
 
 // names reads what a ZIP file holds. It was looked into when it came in, so its
@@ -122,19 +110,14 @@ func (h *Hub) names(p *parcelView, lang text.Language, m Message) error {
 	return nil
 }
 
-func (h *Hub) sendParcel(w http.ResponseWriter, r *http.Request, who user, token string) {
-	m, err := h.Message(r.Context(), r.PathValue("id"))
-	if errors.Is(err, ErrNoMessage) {
-		h.message(w, r, http.StatusNotFound, who, token, text.LocalhubNoMessage, text.LocalhubNoMessageBody)
-		return
-	}
-	var f *os.File
-	if err == nil {
-		f, err = h.openMessage(m)
-	}
+func (h *Hub) sendParcel(w http.ResponseWriter, r *http.Request, _ visitor) error {
+	m, err := h.asked(r)
 	if err != nil {
-		h.failed(w, r, "message", err)
-		return
+		return err
+	}
+	f, err := h.openMessage(m)
+	if err != nil {
+		return err
 	}
 	defer f.Close()
 	w.Header().Set("Content-Type", "application/zip")
@@ -142,9 +125,10 @@ func (h *Hub) sendParcel(w http.ResponseWriter, r *http.Request, who user, token
 	// A large one takes as long as it takes.
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(longest))
 	http.ServeContent(w, r, "", m.Received, f)
+	return nil
 }
 
-func (h *Hub) parcel(lang text.Language, m Message) parcelView {
+func viewOf(lang text.Language, m Message) parcelView {
 	layout := "02-01-2006 15:04"
 	if lang == text.English {
 		layout = "2 Jan 2006 15:04"

@@ -30,22 +30,21 @@ func codedOf(c contact.Coded) codedView {
 	return codedView{legible(c.Text()), legible(c.Code)}
 }
 
-func (h *Hub) showFile(w http.ResponseWriter, r *http.Request, who user, token string) {
+func (h *Hub) showFile(w http.ResponseWriter, r *http.Request, who visitor) error {
 	rec, others, found, err := h.byID(r.Context(), r.PathValue("id"))
 	if err != nil {
-		h.failed(w, r, "file", err)
-		return
+		return err
 	}
 	if !found {
-		h.message(w, r, http.StatusNotFound, who, token, text.LocalhubNoFile, text.LocalhubNoFileBody)
-		return
+		return &pageError{http.StatusNotFound, text.LocalhubNoFile, text.LocalhubNoFileBody}
 	}
 	h.stats.files.Add(1)
-	v := h.page(text.LocalhubFile, who, token)
+	v := h.view(r, text.LocalhubFile, who)
 	v.File = fileView{
 		Name: legible(rec.Name()), Relation: legible(contact.GroupDigits(rec.RelationNumber)), Address: addressLines(rec.Address),
 		Producer: codedOf(rec.Producer), Changed: codedOf(rec.LastModifiedBy), BackOffice: h.backOffice(rec.RelationNumber),
 	}
+	v.Title = orElse(v.File.Name, v.Title)
 	if rules, err := phone.NewRules(phone.Config{}); err == nil {
 		for _, n := range rec.Numbers {
 			v.File.Phones = append(v.File.Phones, legible(orElse(rules.Parse(n, "").Display(), n)))
@@ -55,18 +54,19 @@ func (h *Hub) showFile(w http.ResponseWriter, r *http.Request, who user, token s
 		v.File.Emails = append(v.File.Emails, legible(e))
 	}
 	for _, o := range others {
-		v.File.Others = append(v.File.Others, otherView{o.ID, orElse(legible(o.Name()), tongue(r).T(text.LocalhubFileNoName)), legible(o.Address.ShortLine())})
+		v.File.Others = append(v.File.Others, otherView{o.ID, orElse(legible(o.Name()), v.Lang.T(text.LocalhubFileNoName)), legible(o.Address.ShortLine())})
 	}
-	h.show(w, r, http.StatusOK, "file", v)
+	return h.show(w, http.StatusOK, "file", v)
 }
 
 // showBackOffice stands where the back-office client would open: there is none
 // beside this hub.
-func (h *Hub) showBackOffice(w http.ResponseWriter, r *http.Request, who user, token string) {
-	h.message(w, r, http.StatusOK, who, token, text.LocalhubBackOffice, text.LocalhubBackOfficeBody)
+func (h *Hub) showBackOffice(w http.ResponseWriter, r *http.Request, who visitor) error {
+	h.message(w, r, http.StatusOK, who, text.LocalhubBackOffice, text.LocalhubBackOfficeBody)
+	return nil
 }
 
-// backOffice is the click-through of hub-api.md 1.8.
+// backOffice is where the click-through to the back-office client leads.
 func (h *Hub) backOffice(relation string) template.URL {
 	if h.cfg.BackOfficeURL == "" {
 		return template.URL("/backoffice/" + url.PathEscape(orElse(relation, "-")))

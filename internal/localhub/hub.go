@@ -3,7 +3,6 @@ package localhub
 import (
 	"context"
 	"errors"
-	"html/template"
 	"log/slog"
 	"net"
 	"net/http"
@@ -64,7 +63,6 @@ type Hub struct {
 	secure  bool   // it is reached by https: its cookies are for https only
 	handler http.Handler
 	admin   *admin // nil without Config.Admin
-	pages   map[string]*template.Template
 	limits  *limiter
 	uploads uploads
 	jwtKey  []byte
@@ -144,9 +142,6 @@ func Start(ctx context.Context, cfg Config) (*Hub, error) {
 // open is what can fail of Start; Close takes back what it did.
 func (h *Hub) open(ctx context.Context) error {
 	var err error
-	if h.pages, err = parsePages(); err != nil {
-		return err
-	}
 	if h.Data, err = openData(ctx, h.cfg.Dir); err != nil {
 		return err
 	}

@@ -2,9 +2,8 @@ package localhub
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
-	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -31,45 +30,17 @@ func next(raw string) string {
 	return "/"
 }
 
-type userPage func(w http.ResponseWriter, r *http.Request, who user, token string)
-
-// loggedIn shows the login page first when nobody is logged in (hub-api.md 1.9).
-func (h *Hub) loggedIn(show userPage) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		who, token, err := h.user(r)
-		if err != nil {
-			h.failed(w, r, "session", err)
-			return
-		}
-		if who.name == "" {
-			to := "/login"
-			// A ZIP file leads to its message: it can be saved from there.
-			if n := next(strings.TrimSuffix(r.URL.Path, "/zip")); n != "/" {
-				to += "?next=" + url.QueryEscape(n)
-			}
-			http.Redirect(w, r, to, http.StatusSeeOther)
-			return
-		}
-		show(w, r, who, token)
-	}
-}
-
-func (h *Hub) showLogin(w http.ResponseWriter, r *http.Request) {
-	who, _, err := h.user(r)
-	if err != nil {
-		h.failed(w, r, "session", err)
-		return
-	}
+func (h *Hub) showLogin(w http.ResponseWriter, r *http.Request, who visitor) error {
 	to := next(r.URL.Query().Get("next"))
 	if who.name != "" {
 		http.Redirect(w, r, to, http.StatusSeeOther)
-		return
+		return nil
 	}
-	h.loginForm(w, r, http.StatusOK, loginView{Next: to})
+	return h.loginForm(w, r, http.StatusOK, loginView{Next: to})
 }
 
 // loginForm shows the form, tied to a cookie that the browser has or gets.
-func (h *Hub) loginForm(w http.ResponseWriter, r *http.Request, status int, l loginView) {
+func (h *Hub) loginForm(w http.ResponseWriter, r *http.Request, status int, l loginView) error {
 	cookie := h.cookie(r, "login")
 	if cookie == "" {
 		cookie = newToken()
@@ -85,50 +56,40 @@ func (h *Hub) loginForm(w http.ResponseWriter, r *http.Request, status int, l lo
 	case strings.HasPrefix(l.Next, boxPath):
 		lead = text.LocalhubLoginLeadBox
 	}
-	l.Lead = tongue(r).T(lead)
-	h.show(w, r, status, "login", view{Title: string(text.LocalhubLogin), Form: h.formToken("login", cookie), Login: l})
+	v := h.view(r, text.LocalhubLogin, visitor{})
+	l.Lead = v.Lang.T(lead)
+	v.Form, v.Login = h.formToken("login", cookie), l
+	return h.show(w, status, "login", v)
 }
 
-func (h *Hub) doLogin(w http.ResponseWriter, r *http.Request) {
-	r.Body = http.MaxBytesReader(w, r.Body, 8<<10)
-	if err := r.ParseForm(); err != nil {
-		h.message(w, r, http.StatusBadRequest, user{}, "", text.LocalhubFailed, text.LocalhubUnreadable)
-		return
-	}
-	lang := tongue(r)
+func (h *Hub) doLogin(w http.ResponseWriter, r *http.Request, _ visitor) error {
 	name, password := userName(r.PostForm.Get("user")), r.PostForm.Get("password")
 	if len(name) > 100 {
 		name = ""
 	}
 	l := loginView{Next: next(r.PostForm.Get("next")), Name: name}
 	if !h.formTokenFits(r, "login", h.cookie(r, "login")) {
-		l.Error = lang.T(text.LocalhubAgain)
-		h.loginForm(w, r, http.StatusForbidden, l)
-		return
+		l.Error = language(r).T(text.LocalhubAgain)
+		return h.loginForm(w, r, http.StatusForbidden, l)
 	}
 	ok, wait, err := h.tryPassword(r, name, password)
 	switch {
 	case errors.Is(err, errTooMany):
-		h.later(w, r, l, http.StatusTooManyRequests, wait)
-		return
+		return h.later(w, r, l, http.StatusTooManyRequests, wait)
 	case errors.Is(err, errBusy):
-		h.later(w, r, l, http.StatusServiceUnavailable, wait)
-		return
+		return h.later(w, r, l, http.StatusServiceUnavailable, wait)
 	case err != nil:
-		h.failed(w, r, "login", err)
-		return
-	}
-	if !ok {
-		l.Error = lang.T(text.LocalhubWrong)
-		h.loginForm(w, r, http.StatusUnauthorized, l)
-		return
+		return err
+	case !ok:
+		l.Error = language(r).T(text.LocalhubWrong)
+		return h.loginForm(w, r, http.StatusUnauthorized, l)
 	}
 	if err := h.begin(r.Context(), w, name); err != nil {
-		h.failed(w, r, "login", err)
-		return
+		return err
 	}
 	h.setCookie(w, "login", "", 0) // the next login has a form of its own
 	http.Redirect(w, r, l.Next, http.StatusSeeOther)
+	return nil
 }
 
 // errTooMany means that too many wrong passwords were tried.
@@ -159,35 +120,23 @@ func (h *Hub) tryPassword(r *http.Request, name, password string) (ok bool, wait
 }
 
 // later says when to try again.
-func (h *Hub) later(w http.ResponseWriter, r *http.Request, l loginView, status int, wait time.Duration) {
+func (h *Hub) later(w http.ResponseWriter, r *http.Request, l loginView, status int, wait time.Duration) error {
 	seconds := int((wait + time.Second - 1) / time.Second)
-	w.Header().Set("Retry-After", fmt.Sprint(seconds))
-	l.Error = tongue(r).N(text.LocalhubWaitSeconds, seconds)
+	w.Header().Set("Retry-After", strconv.Itoa(seconds))
+	l.Error = language(r).N(text.LocalhubWaitSeconds, seconds)
 	if seconds > 90 {
-		l.Error = tongue(r).N(text.LocalhubWait, (seconds+59)/60)
+		l.Error = language(r).N(text.LocalhubWait, (seconds+59)/60)
 	}
-	h.loginForm(w, r, status, l)
+	return h.loginForm(w, r, status, l)
 }
 
-func (h *Hub) doLogout(w http.ResponseWriter, r *http.Request) {
-	r.Body = http.MaxBytesReader(w, r.Body, 8<<10)
-	if err := r.ParseForm(); err != nil {
-		h.message(w, r, http.StatusBadRequest, user{}, "", text.LocalhubFailed, text.LocalhubUnreadable)
-		return
-	}
-	who, token, err := h.user(r)
-	if err != nil {
-		h.failed(w, r, "logout", err)
-		return
-	}
+func (h *Hub) doLogout(w http.ResponseWriter, r *http.Request, who visitor) error {
 	if who.name != "" {
-		if !h.formTokenFits(r, "logout", token) {
-			h.message(w, r, http.StatusForbidden, who, token, text.LocalhubFailed, text.LocalhubAgain)
-			return
+		if !h.formTokenFits(r, "logout", who.token) {
+			return &pageError{http.StatusForbidden, text.LocalhubFailed, text.LocalhubAgain}
 		}
-		if err := h.change(r.Context(), "session", nil, "DELETE FROM sessions WHERE token = ?", stored(token)); err != nil {
-			h.failed(w, r, "logout", err)
-			return
+		if err := h.change(r.Context(), "session", nil, "DELETE FROM sessions WHERE token = ?", stored(who.token)); err != nil {
+			return err
 		}
 	}
 	// Chromium keeps pages for the way back, no-store or not, until a cookie of
@@ -198,4 +147,5 @@ func (h *Hub) doLogout(w http.ResponseWriter, r *http.Request) {
 	}
 	h.setCookie(w, "session", "", 0)
 	http.Redirect(w, r, "/login", http.StatusSeeOther)
+	return nil
 }

@@ -9,32 +9,29 @@ import (
 	"wiebelt/internal/contact"
 )
 
-// serveLookup answers GET /contact/contacts/telephony (hub-api.md 4.3).
-func (h *Hub) serveLookup(w http.ResponseWriter, r *http.Request) {
+// serveLookup answers GET /contact/contacts/telephony.
+func (h *Hub) serveLookup(w http.ResponseWriter, r *http.Request) error {
 	h.stats.lookups.Add(1)
 	q, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil || len(q["q"]) != 1 || strings.TrimSpace(q.Get("q")) == "" || len(q.Get("q")) > maxTerm {
-		writeError(w, http.StatusBadRequest, "invalid_request", "q holds one search term of at most 256 bytes")
-		return
+		return refuse(http.StatusBadRequest, "invalid_request", "q holds one search term of at most 256 bytes")
 	}
 	var found []contact.Contact
 	if term, ok := termOf(q.Get("q")); ok {
 		if found, err = h.byTerm(r.Context(), term); err != nil {
-			h.broken(w, "lookup", err)
-			return
+			return err
 		}
 	}
-	w.Header().Set("Cache-Control", "no-store")
 	answer := contactsJSON{}
 	for _, c := range found {
 		answer.Data.Items = append(answer.Data.Items, h.contactJSON(c))
 	}
 	b, err := encode(answer)
 	if err != nil {
-		h.broken(w, "lookup", err)
-		return
+		return err
 	}
 	writeBody(w, http.StatusOK, rename(b, h.cfg.RelationField))
+	return nil
 }
 
 // contactsJSON is the answer of the Contact API.
@@ -94,5 +91,5 @@ func rename(b []byte, relation string) []byte {
 	return bytes.ReplaceAll(b, []byte(`"`+DefaultRelationField+`":`), append(appendString(nil, relation), ':'))
 }
 
-// fileURL is the deep link of a contact, of hub-api.md 2.3's shape.
+// fileURL is the deep link to a contact's file.
 func (h *Hub) fileURL(id string) string { return h.HubURL() + filePath + id }

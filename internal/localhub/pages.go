@@ -3,15 +3,16 @@ package localhub
 import (
 	"bytes"
 	"embed"
-	"fmt"
+	"errors"
 	"html/template"
 	"io/fs"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"time"
 
-	"golang.org/x/text/language"
+	tags "golang.org/x/text/language"
 
 	"wiebelt/internal/call"
 	"wiebelt/internal/text"
@@ -20,31 +21,14 @@ import (
 //go:embed web
 var web embed.FS
 
-const filePath = "/contacts/viewcontact/" // hub-api.md 2.3
-
-// parsePages reads the templates, each page within the same frame.
-func parsePages() (map[string]*template.Template, error) {
-	frame, err := template.ParseFS(web, "web/frame.html")
-	if err != nil {
-		return nil, fmt.Errorf("local hub: pages: %w", err)
-	}
-	pages := map[string]*template.Template{}
-	for _, name := range []string{"login", "home", "file", "box", "parcel", "message"} {
-		t, err := template.Must(frame.Clone()).ParseFS(web, "web/"+name+".html")
-		if err != nil {
-			return nil, fmt.Errorf("local hub: pages: %w", err)
-		}
-		pages[name] = t
-	}
-	return pages, nil
-}
+const filePath = "/contacts/viewcontact/" // of the deep links in the Contact API's answers
 
 // routes is everything the hub answers.
 func (h *Hub) routes() http.Handler {
 	m := http.NewServeMux()
-	m.Handle("/identity/token", h.faults.at(AtToken, http.HandlerFunc(h.serveToken)))
-	m.Handle("/transaction/{intermediary}", heard(h.faults.at(AtTransaction, only(http.MethodPost, h.bearer(scopeMessages, h.serveTransaction)))))
-	m.Handle("/contact/contacts/telephony", h.faults.at(AtLookup, only(http.MethodGet, h.bearer(scopeBasic, h.serveLookup))))
+	m.Handle("/identity/token", h.faults.at(AtToken, h.api(http.MethodPost, h.serveToken)))
+	m.Handle("/transaction/{intermediary}", heard(h.faults.at(AtTransaction, h.api(http.MethodPost, h.bearer(scopeMessages, h.serveTransaction)))))
+	m.Handle("/contact/contacts/telephony", h.faults.at(AtLookup, h.api(http.MethodGet, h.bearer(scopeBasic, h.serveLookup))))
 
 	m.HandleFunc("GET /openapi.json", h.serveOpenAPI)
 	for _, api := range []string{"/identity/", "/transaction/", "/contact/"} { // programs ask there, and read no pages
@@ -54,9 +38,9 @@ func (h *Hub) routes() http.Handler {
 	}
 
 	p := http.NewServeMux()
-	p.HandleFunc("GET /login", h.showLogin)
-	p.HandleFunc("POST /login", h.doLogin)
-	p.HandleFunc("POST /logout", h.doLogout)
+	p.HandleFunc("GET /login", h.page(h.showLogin))
+	p.HandleFunc("POST /login", h.page(h.doLogin))
+	p.HandleFunc("POST /logout", h.page(h.doLogout))
 	p.HandleFunc("GET /{$}", h.loggedIn(h.showHome))
 	p.HandleFunc("GET "+filePath+"{id}", h.loggedIn(h.showFile))
 	p.HandleFunc("GET "+boxPath, h.administered(h.showBox))
@@ -67,17 +51,6 @@ func (h *Hub) routes() http.Handler {
 	p.HandleFunc("GET /", h.showNothing)
 	m.Handle("/", h.faults.at(AtPages, pageHeaders(http.NewCrossOriginProtection().Handler(p))))
 	return h.logged(h.guardHost(m))
-}
-
-func only(method string, next http.HandlerFunc) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != method {
-			w.Header().Set("Allow", method)
-			writeError(w, http.StatusMethodNotAllowed, "invalid_request", "not with this method")
-			return
-		}
-		next(w, r)
-	}
 }
 
 // logged writes one line a request: never a path, which may hold a contact's
@@ -139,6 +112,74 @@ func pageHeaders(next http.Handler) http.Handler {
 	})
 }
 
+// visitor asks for a page: who is logged in, if anybody, and with which token.
+type visitor struct {
+	user
+	token string
+}
+
+// page shows a page or follows a form. An error is shown in its place.
+type page func(w http.ResponseWriter, r *http.Request, who visitor) error
+
+// pageError is a page that says why another one is not shown.
+type pageError struct {
+	status        int
+	heading, body text.Key
+}
+
+func (e *pageError) Error() string { return string(e.heading) }
+
+// page finds out who asks, reads the form and shows what goes wrong.
+func (h *Hub) page(show page) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		who, err := h.visitor(r)
+		if err == nil && r.Method == http.MethodPost {
+			r.Body = http.MaxBytesReader(w, r.Body, 8<<10)
+			if r.ParseForm() != nil {
+				err = &pageError{http.StatusBadRequest, text.LocalhubFailed, text.LocalhubUnreadable}
+			}
+		}
+		if err == nil {
+			err = show(w, r, who)
+		}
+		if err == nil {
+			return
+		}
+		var said *pageError
+		if !errors.As(err, &said) {
+			h.log.Error("local hub: page failed", "part", part(r.URL.Path), "error", err)
+			said, who = &pageError{http.StatusInternalServerError, text.LocalhubFailed, text.LocalhubFailedBody}, visitor{}
+		}
+		h.message(w, r, said.status, who, said.heading, said.body)
+	}
+}
+
+// loggedIn shows the login page first when nobody is logged in.
+func (h *Hub) loggedIn(show page) http.HandlerFunc {
+	return h.page(func(w http.ResponseWriter, r *http.Request, who visitor) error {
+		if who.name != "" {
+			return show(w, r, who)
+		}
+		to := "/login"
+		// A ZIP file leads to its message: it can be saved from there.
+		if n := next(strings.TrimSuffix(r.URL.Path, "/zip")); n != "/" {
+			to += "?next=" + url.QueryEscape(n)
+		}
+		http.Redirect(w, r, to, http.StatusSeeOther)
+		return nil
+	})
+}
+
+// administered shows a page to administrators only.
+func (h *Hub) administered(show page) http.HandlerFunc {
+	return h.loggedIn(func(w http.ResponseWriter, r *http.Request, who visitor) error {
+		if !who.admin {
+			return &pageError{http.StatusForbidden, text.LocalhubNotAdmin, text.LocalhubNotAdminBody}
+		}
+		return show(w, r, who)
+	})
+}
+
 // view is what a page shows.
 type view struct {
 	Lang    text.Language
@@ -167,11 +208,12 @@ type otherView struct{ ID, Name, Detail string }
 
 type messageView struct{ Heading, Body string }
 
-// page begins the view of a page for who is logged in.
-func (h *Hub) page(title text.Key, who user, token string) view {
-	v := view{Title: string(title), User: who}
+// view begins the view of a page.
+func (h *Hub) view(r *http.Request, title text.Key, who visitor) view {
+	v := view{Lang: language(r), User: who.user}
+	v.Title = v.Lang.T(title)
 	if who.name != "" {
-		v.Form = h.formToken("logout", token)
+		v.Form = h.formToken("logout", who.token)
 	}
 	return v
 }
@@ -189,40 +231,44 @@ func legible(s string) string {
 	return clean
 }
 
-// tongues is made on first use: programs that only link this package do not
-// pay for it.
-var tongues = sync.OnceValue(func() language.Matcher {
-	return language.NewMatcher([]language.Tag{language.Dutch, language.English})
-})
+// Both are made on first use: programs that only link this package do not pay
+// for them.
+var (
+	languages = sync.OnceValue(func() tags.Matcher { return tags.NewMatcher([]tags.Tag{tags.Dutch, tags.English}) })
+	templates = sync.OnceValues(func() (*template.Template, error) { return template.ParseFS(web, "web/*.html") })
+)
 
-func tongue(r *http.Request) text.Language {
-	if _, i := language.MatchStrings(tongues(), r.Header.Get("Accept-Language")); i == 1 {
+// language is what the browser asks for.
+func language(r *http.Request) text.Language {
+	if _, i := tags.MatchStrings(languages(), r.Header.Get("Accept-Language")); i == 1 {
 		return text.English
 	}
 	return text.Dutch
 }
 
-func (h *Hub) show(w http.ResponseWriter, r *http.Request, status int, page string, v view) {
-	v.Lang = tongue(r)
-	v.Title = v.T(v.Title)
+func (h *Hub) show(w http.ResponseWriter, status int, page string, v view) error {
 	switch {
 	case h.cfg.Demo:
-		v.Where = v.T(string(text.LocalhubInvented))
+		v.Where = v.Lang.T(text.LocalhubInvented)
 	case h.place.loopback:
-		v.Where = v.T(string(text.LocalhubLocal))
+		v.Where = v.Lang.T(text.LocalhubLocal)
 	default:
-		v.Where = v.T(string(text.LocalhubShared))
+		v.Where = v.Lang.T(text.LocalhubShared)
+	}
+	pages, err := templates()
+	if err != nil {
+		return err
 	}
 	var b bytes.Buffer
-	if err := h.pages[page].Execute(&b, v); err != nil {
-		h.broken(w, "page", err)
-		return
+	if err := pages.ExecuteTemplate(&b, page+".html", v); err != nil {
+		return err
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Language", string(v.Lang))
 	w.Header().Set("Vary", "Accept-Language")
 	w.WriteHeader(status)
-	_, _ = w.Write(b.Bytes())
+	_, _ = w.Write(b.Bytes()) // a browser that went away is no concern of ours
+	return nil
 }
 
 func (h *Hub) showAsset(w http.ResponseWriter, r *http.Request) {
@@ -237,38 +283,31 @@ func (h *Hub) showAsset(w http.ResponseWriter, r *http.Request) {
 }
 
 func (h *Hub) showNothing(w http.ResponseWriter, r *http.Request) {
-	h.message(w, r, http.StatusNotFound, user{}, "", text.LocalhubNothing, text.LocalhubNothingBody)
+	h.message(w, r, http.StatusNotFound, visitor{}, text.LocalhubNothing, text.LocalhubNothingBody)
 }
 
-func (h *Hub) message(w http.ResponseWriter, r *http.Request, status int, who user, token string, heading, body text.Key) {
-	l := tongue(r)
-	v := h.page(heading, who, token)
-	v.Message = messageView{l.T(heading), l.T(body)}
-	h.show(w, r, status, "message", v)
-}
-
-// failed is the page for a failure of our own.
-func (h *Hub) failed(w http.ResponseWriter, r *http.Request, what string, err error) {
-	h.log.Error("local hub: page failed", "what", what, "error", err)
-	h.message(w, r, http.StatusInternalServerError, user{}, "", text.LocalhubFailed, text.LocalhubFailedBody)
+func (h *Hub) message(w http.ResponseWriter, r *http.Request, status int, who visitor, heading, body text.Key) {
+	v := h.view(r, heading, who)
+	v.Message = messageView{v.Title, v.Lang.T(body)}
+	if err := h.show(w, status, "message", v); err != nil {
+		h.answer(w, "page", err)
+	}
 }
 
 // examples is how many invented contacts the demo's start page offers.
 const examples = 5
 
-func (h *Hub) showHome(w http.ResponseWriter, r *http.Request, who user, token string) {
-	l := tongue(r)
-	v := h.page(text.LocalhubHome, who, token)
-	v.Message = messageView{l.T(text.LocalhubHome), l.T(text.LocalhubHomeBody)}
+func (h *Hub) showHome(w http.ResponseWriter, r *http.Request, who visitor) error {
+	v := h.view(r, text.LocalhubHome, who)
+	v.Message = messageView{v.Title, v.Lang.T(text.LocalhubHomeBody)}
 	if h.cfg.Demo {
 		some, err := h.first(r.Context(), examples)
 		if err != nil {
-			h.failed(w, r, "start page", err)
-			return
+			return err
 		}
 		for _, c := range some {
 			v.Examples = append(v.Examples, otherView{c.ID, legible(c.Name()), legible(c.Address.ShortLine())})
 		}
 	}
-	h.show(w, r, http.StatusOK, "home", v)
+	return h.show(w, http.StatusOK, "home", v)
 }

@@ -258,26 +258,20 @@ func (h *Hub) isKnown(r *http.Request, user string) bool {
 	return hmac.Equal([]byte(h.cookie(r, "known")), []byte(h.formToken("known", user)))
 }
 
-// user gives who is logged in and with which token. It lasts exactly
-// SessionLife; one that began in the future is not believed.
-func (h *Hub) user(r *http.Request) (u user, token string, err error) {
-	token = h.cookie(r, "session")
-	if token == "" {
-		return user{}, "", nil
+// visitor gives who is logged in. A login lasts exactly SessionLife; one that
+// began in the future is not believed.
+func (h *Hub) visitor(r *http.Request) (visitor, error) {
+	who, ms := visitor{token: h.cookie(r, "session")}, int64(0)
+	if who.token == "" {
+		return visitor{}, nil
 	}
-	var ms int64
-	err = h.r.QueryRowContext(h.Data.ctx(r.Context()), `SELECT u.name, u.admin, s.began FROM sessions s JOIN users u ON u.name = s.user
- WHERE s.token = ?`, stored(token)).Scan(&u.name, &u.admin, &ms)
-	if errors.Is(err, sql.ErrNoRows) {
-		return user{}, "", nil
+	err := h.r.QueryRowContext(h.ctx(r.Context()), `SELECT u.name, u.admin, s.began FROM sessions s JOIN users u ON u.name = s.user
+ WHERE s.token = ?`, stored(who.token)).Scan(&who.name, &who.admin, &ms)
+	age := h.now().Sub(time.UnixMilli(ms))
+	if errors.Is(err, sql.ErrNoRows) || err == nil && (age >= SessionLife || age < -time.Minute) {
+		return visitor{}, nil
 	}
-	if err != nil {
-		return user{}, "", failed("session", err)
-	}
-	if age := h.now().Sub(time.UnixMilli(ms)); age >= SessionLife || age < -time.Minute {
-		return user{}, "", nil
-	}
-	return u, token, nil
+	return who, failed("session", err)
 }
 
 // formToken ties a form to a cookie, so that another site's form is refused.

@@ -14,7 +14,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// The scopes of hub-api.md 4.1, beside orgCode:<organisation_code>.
+// The scopes beside orgCode:<organisation_code>.
 const (
 	scopeBasic     = "Basic"
 	scopeMessages  = "P0boxadministrator"
@@ -34,39 +34,20 @@ type claims struct {
 	Secret string `json:"secret_id"`
 }
 
-// oauthError is an error answer of RFC 6749 5.2.
-type oauthError struct {
-	status      int
-	code, about string
-}
-
-// serveToken answers POST /identity/token (hub-api.md 4.1).
-func (h *Hub) serveToken(w http.ResponseWriter, r *http.Request) {
+// serveToken answers POST /identity/token.
+func (h *Hub) serveToken(w http.ResponseWriter, r *http.Request) error {
 	h.stats.tokens.Add(1)
-	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Pragma", "no-cache")
-	if r.Method != http.MethodPost {
-		w.Header().Set("Allow", http.MethodPost)
-		writeError(w, http.StatusMethodNotAllowed, "invalid_request", "a token is asked for with POST")
-		return
+	c, scopes, err := h.readTokenRequest(w, r)
+	if err != nil {
+		return err
 	}
-	c, scopes, bad, err := h.readTokenRequest(w, r)
-	switch {
-	case err != nil:
-		h.broken(w, "token", err)
-	case bad != nil:
-		if bad.status == http.StatusUnauthorized {
-			w.Header().Set("WWW-Authenticate", `Basic realm="hub", charset="UTF-8"`)
-		}
-		writeError(w, bad.status, bad.code, bad.about)
-	default:
-		h.grant(w, c, scopes)
-	}
+	return h.grant(w, c, scopes)
 }
 
-func (h *Hub) readTokenRequest(w http.ResponseWriter, r *http.Request) (client, []string, *oauthError, error) {
-	refuse := func(code, about string) (client, []string, *oauthError, error) {
-		return client{}, nil, &oauthError{http.StatusBadRequest, code, about}, nil
+func (h *Hub) readTokenRequest(w http.ResponseWriter, r *http.Request) (client, []string, error) {
+	refuse := func(code, about string) (client, []string, error) {
+		return client{}, nil, refuse(http.StatusBadRequest, code, about)
 	}
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/x-www-form-urlencoded" {
 		return refuse("invalid_request", "the body is application/x-www-form-urlencoded")
@@ -90,10 +71,11 @@ func (h *Hub) readTokenRequest(w http.ResponseWriter, r *http.Request) (client, 
 	}
 	c, ok, err := h.authenticate(r.Context(), readings)
 	if err != nil {
-		return client{}, nil, nil, err
+		return client{}, nil, err
 	}
 	if !ok || h.faults.refused() {
-		return client{}, nil, &oauthError{http.StatusUnauthorized, "invalid_client", "client id or secret is not right, or there is no Basic header"}, nil
+		w.Header().Set("WWW-Authenticate", `Basic realm="hub", charset="UTF-8"`)
+		return client{}, nil, unauthorized("invalid_client", "client id or secret is not right, or there is no Basic header")
 	}
 	switch form.Get("grant_type") {
 	case "client_credentials":
@@ -117,10 +99,12 @@ func (h *Hub) readTokenRequest(w http.ResponseWriter, r *http.Request) (client, 
 			return refuse("invalid_scope", "a scope is unknown or not this client's")
 		}
 	}
-	return c, scopes, nil, nil
+	return c, scopes, nil
 }
 
-func (h *Hub) grant(w http.ResponseWriter, c client, scopes []string) {
+func unauthorized(code, about string) error { return refuse(http.StatusUnauthorized, code, about) }
+
+func (h *Hub) grant(w http.ResponseWriter, c client, scopes []string) error {
 	now := h.now()
 	slices.Sort(scopes)
 	scope := strings.Join(slices.Compact(scopes), " ")
@@ -132,8 +116,7 @@ func (h *Hub) grant(w http.ResponseWriter, c client, scopes []string) {
 		Client: c.id, Scope: scope, Organisation: c.organisation, Secret: c.secret,
 	}).SignedString(h.jwtKey)
 	if err != nil {
-		h.broken(w, "token", err)
-		return
+		return err
 	}
 	writeJSON(w, http.StatusOK, struct {
 		AccessToken string `json:"access_token"`
@@ -141,41 +124,38 @@ func (h *Hub) grant(w http.ResponseWriter, c client, scopes []string) {
 		ExpiresIn   int64  `json:"expires_in"`
 		Scope       string `json:"scope"`
 	}{token, "Bearer", int64(h.cfg.TokenLifetime / time.Second), scope})
+	return nil
 }
 
 // bearer lets a request through whose token is ours, alive, given for the secret
 // that its client has now, and has the scope.
-func (h *Hub) bearer(scope string, next http.HandlerFunc) http.HandlerFunc {
+func (h *Hub) bearer(scope string, next func(http.ResponseWriter, *http.Request) error) func(http.ResponseWriter, *http.Request) error {
 	parser := jwt.NewParser(jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}),
 		jwt.WithExpirationRequired(), jwt.WithTimeFunc(h.now))
 	key := func(*jwt.Token) (any, error) { return h.jwtKey, nil }
-	return func(w http.ResponseWriter, r *http.Request) {
+	return func(w http.ResponseWriter, r *http.Request) error {
 		kind, token, found := strings.Cut(r.Header.Get("Authorization"), " ")
 		if !found || !strings.EqualFold(kind, "Bearer") {
 			w.Header().Set("WWW-Authenticate", `Bearer realm="hub"`)
-			writeError(w, http.StatusUnauthorized, "invalid_token", "a bearer token is missing")
-			return
+			return unauthorized("invalid_token", "a bearer token is missing")
 		}
 		var c claims
 		_, err := parser.ParseWithClaims(strings.TrimLeft(token, " "), &c, key)
 		live := false
 		if err == nil && !h.faults.refused() {
 			if live, err = h.live(r.Context(), &c); err != nil {
-				h.broken(w, "token check", err)
-				return
+				return err
 			}
 		}
 		if !live {
 			w.Header().Set("WWW-Authenticate", `Bearer realm="hub", error="invalid_token"`)
-			writeError(w, http.StatusUnauthorized, "invalid_token", "the token is not valid, or no longer")
-			return
+			return unauthorized("invalid_token", "the token is not valid, or no longer")
 		}
 		if !slices.Contains(strings.Fields(c.Scope), scope) {
 			w.Header().Set("WWW-Authenticate", `Bearer realm="hub", error="insufficient_scope", scope="`+scope+`"`)
-			writeError(w, http.StatusForbidden, "insufficient_scope", "the token lacks a scope")
-			return
+			return refuse(http.StatusForbidden, "insufficient_scope", "the token lacks a scope")
 		}
-		next(w, r.WithContext(context.WithValue(r.Context(), senderKey{}, client{id: c.Client, organisation: c.Organisation})))
+		return next(w, r.WithContext(context.WithValue(r.Context(), senderKey{}, client{id: c.Client, organisation: c.Organisation})))
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 	"wiebelt/internal/text"
 )
 
-// Limits of a delivery in time. The hub documents none (hub-api.md 8.3).
+// Limits of a delivery in time. The interface documents none.
 const (
 	silence    = 30 * time.Second // between two pieces of a request
 	leastRate  = 8 << 10          // bytes a second over the whole request, once silence has passed
@@ -30,69 +30,65 @@ const (
 	uploadsOfClient = 8
 )
 
-// serveTransaction answers POST /transaction/<intermediary> (hub-api.md 4.2).
-func (h *Hub) serveTransaction(w http.ResponseWriter, r *http.Request) {
+// serveTransaction answers POST /transaction/<intermediary>.
+func (h *Hub) serveTransaction(w http.ResponseWriter, r *http.Request) error {
 	h.stats.messages.Add(1)
-	w.Header().Set("Cache-Control", "no-store")
 	c := senderOf(r.Context())
 	intermediary := r.PathValue("intermediary")
 	body := newPatient(r.Body, http.NewResponseController(w), time.Now, longest)
-	refuse := func(status int, code, about string, item int) { writeRefusal(w, status, code, about, item) }
-	if !slices.Contains(h.cfg.Intermediaries, intermediary) {
-		refuse(http.StatusNotFound, "unknown_intermediary", "this hub has no message box for that intermediary", -1)
-		return
-	}
 	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	if err != nil || kind != "application/json" || params["charset"] != "" && !strings.EqualFold(params["charset"], "utf-8") {
-		refuse(http.StatusUnsupportedMediaType, "invalid_content_type", "the body is application/json", -1)
-		return
-	}
-	if r.Header.Get("Content-Encoding") != "" {
-		refuse(http.StatusUnsupportedMediaType, "invalid_content_type", "the body is not compressed", -1)
-		return
-	}
-	limit := intake.Defaults
-	if r.ContentLength > limit.Bytes/3*4+(2<<20) {
-		refuse(http.StatusRequestEntityTooLarge, "too_large", "the request is too large", -1)
-		return
+	switch {
+	case !slices.Contains(h.cfg.Intermediaries, intermediary):
+		return refuse(http.StatusNotFound, "unknown_intermediary", "this hub has no message box for that intermediary")
+	case err != nil || kind != "application/json" || params["charset"] != "" && !strings.EqualFold(params["charset"], "utf-8"):
+		return refuse(http.StatusUnsupportedMediaType, "invalid_content_type", "the body is application/json")
+	case r.Header.Get("Content-Encoding") != "":
+		return refuse(http.StatusUnsupportedMediaType, "invalid_content_type", "the body is not compressed")
+	case r.ContentLength > intake.Defaults.Bytes/3*4+(2<<20):
+		return refuse(http.StatusRequestEntityTooLarge, "too_large", "the request is too large")
 	}
 	if !h.uploads.begin(c.id) {
 		w.Header().Set("Retry-After", "5")
-		refuse(http.StatusServiceUnavailable, "busy", "too many deliveries at one time", -1)
-		return
+		return refuse(http.StatusServiceUnavailable, "busy", "too many deliveries at one time")
 	}
 	defer h.uploads.end(c.id)
-	receipts, err := h.take(r.Context(), body, limit, c, intermediary)
+	receipts, err := h.take(r.Context(), body, c, intermediary)
+	if err != nil {
+		return blame(err)
+	}
+	h.log.Info("local hub: messages taken", "items", len(receipts))
+	writeReceipts(w, receipts)
+	return nil
+}
+
+// blame says what was wrong with a delivery.
+func blame(err error) error {
 	var (
 		refused *intake.Refusal
 		storage storageError
 	)
 	switch {
-	case err == nil:
-		h.log.Info("local hub: messages taken", "items", len(receipts))
-		writeReceipts(w, receipts)
 	case errors.As(err, &refused):
 		status := http.StatusBadRequest
 		if refused.Reason == intake.TooLarge {
 			status = http.StatusRequestEntityTooLarge
 		}
-		refuse(status, string(refused.Reason), refused.About, refused.Item)
+		return &refusal{status, string(refused.Reason), refused.About, refused.Item}
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		writeRefusal(w, http.StatusRequestTimeout, "timeout", "the request came too slowly", -1)
+		return refuse(http.StatusRequestTimeout, "timeout", "the request came too slowly")
 	case errors.As(err, &storage) && noSpace(storage):
-		writeRefusal(w, http.StatusInsufficientStorage, "no_space", "the hub has no room left; nothing was stored", -1)
+		return refuse(http.StatusInsufficientStorage, "no_space", "the hub has no room left; nothing was stored")
 	case errors.As(err, &storage):
-		h.broken(w, "delivery", err)
-	default: // the sender went away
-		panic(http.ErrAbortHandler)
+		return err
 	}
+	panic(http.ErrAbortHandler) // the sender went away
 }
 
 // take reads a request and stores all its messages or none.
-func (h *Hub) take(ctx context.Context, body io.Reader, limit intake.Limits, from client, intermediary string) ([]receipt, error) {
+func (h *Hub) take(ctx context.Context, body io.Reader, from client, intermediary string) ([]receipt, error) {
 	var all []*parcel
 	defer func() { throwAway(all) }()
-	_, err := intake.Read(body, limit, func(int) (io.Writer, error) {
+	_, err := intake.Read(body, intake.Defaults, func(int) (io.Writer, error) {
 		p, err := h.newParcel()
 		if err != nil {
 			return nil, storageError{err}
@@ -154,20 +150,6 @@ func writeReceipts(w http.ResponseWriter, all []receipt) {
 		answer.Data.Items = append(answer.Data.Items, item{r.ID, r.SHA256, r.Size, r.Received.UTC().Format(time.RFC3339Nano), r.Repeated})
 	}
 	writeJSON(w, http.StatusOK, answer)
-}
-
-// writeRefusal is writeError that names the item which is to blame, from 0.
-func writeRefusal(w http.ResponseWriter, status int, code, about string, item int) {
-	if item < 0 {
-		writeError(w, status, code, about)
-		return
-	}
-	w.Header().Set("Cache-Control", "no-store")
-	writeJSON(w, status, struct {
-		Error string `json:"error"`
-		About string `json:"error_description"`
-		Item  int    `json:"item"`
-	}{code, about, item})
 }
 
 // uploads counts deliveries that are being taken, by client: one that is slow or
