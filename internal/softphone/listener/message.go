@@ -8,6 +8,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"wiebelt/internal/call"
 	"wiebelt/internal/phone"
 )
@@ -97,106 +99,49 @@ var errMessage = errors.New("message is not of the documented form")
 // which id it is about.
 func parseMessage(b []byte) (fields, error) {
 	var f fields
-	if depth(b) > maxDepth || !json.Valid(b) {
+	if !json.Valid(b) { // one value, and nothing after it
 		return f, errMessage
 	}
-	// From here on b is known to be JSON, so that a walk over it needs to look
-	// for no mistakes.
-	i := space(b, 0)
-	if b[i] != '{' {
+	d := jsontext.NewDecoder(bytes.NewBuffer(b), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	if d.PeekKind() != '{' {
 		return f, errMessage
 	}
+	_, _ = d.ReadToken()
 	seen := make(map[string]bool, 10)
-	for i = space(b, i+1); b[i] != '}'; {
-		end := skip(b, i)
-		name := unquote(b[i:end])
+	for d.PeekKind() == '"' {
+		token, _ := d.ReadToken()
+		name := token.String()
 		if seen[name] {
 			return fields{id: f.id}, errMessage
 		}
 		seen[name] = true
-		i = space(b, space(b, end)+1) // over the colon
-		end = skip(b, i)
-		if to := f.field(name); to != nil {
-			switch b[i] {
-			case '"':
-				*to = unquote(b[i:end])
-			case 'n':
-			default:
-				return fields{id: f.id}, errMessage
-			}
+		to := f.field(name)
+		if kind := d.PeekKind(); to != nil && kind != '"' && kind != 'n' {
+			return fields{id: f.id}, errMessage
 		}
-		if i = space(b, end); b[i] == ',' {
-			i = space(b, i+1)
+		value, err := read(d)
+		if err != nil {
+			return fields{}, err
+		}
+		if to != nil && value.Kind() == '"' {
+			*to = value.String()
 		}
 	}
 	return f, nil
 }
 
-// space gives the place of the first byte from i on that is no white space.
-func space(b []byte, i int) int {
-	for b[i] == ' ' || b[i] == '\t' || b[i] == '\r' || b[i] == '\n' {
-		i++
-	}
-	return i
-}
-
-// skip gives the end of the JSON value that begins at i.
-func skip(b []byte, i int) int {
-	depth, quoted := 0, false
-	for ; ; i++ {
-		switch c := b[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			if quoted = !quoted; !quoted && depth == 0 {
-				return i + 1
-			}
-		case quoted:
-		case c == '{' || c == '[':
-			depth++
-		case c == '}' || c == ']':
-			if depth == 0 {
-				return i // of the object around a number or word
-			}
-			if depth--; depth == 0 {
-				return i + 1
-			}
-		case depth == 0 && (c == ',' || c == ' ' || c == '\t' || c == '\r' || c == '\n'):
-			return i
+// read takes the value of a field, however it is nested, and gives its last token:
+// the value itself, unless it is an object or a list.
+func read(d *jsontext.Decoder) (token jsontext.Token, err error) {
+	for {
+		token, err = d.ReadToken()
+		switch depth := d.StackDepth(); {
+		case err != nil, depth > maxDepth:
+			return token, errMessage
+		case depth == 1:
+			return token, nil
 		}
 	}
-}
-
-// unquote reads a JSON string that is known to be one.
-func unquote(b []byte) string {
-	if bytes.IndexByte(b, '\\') < 0 {
-		return string(b[1 : len(b)-1])
-	}
-	var s string
-	if err := json.Unmarshal(b, &s); err != nil {
-		panic(err) // checked by json.Valid before
-	}
-	return s
-}
-
-// depth gives how deeply b is nested, without trusting it to be JSON.
-func depth(b []byte) int {
-	now, deepest, quoted := 0, 0, false
-	for i := 0; i < len(b); i++ {
-		switch c := b[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
-			now++
-			deepest = max(deepest, now)
-		case c == '}' || c == ']':
-			now--
-		}
-	}
-	return deepest
 }
 
 type reply struct {
