@@ -24,14 +24,10 @@ func (r *Resident) doctorFacts(now time.Time) deskapi.DoctorFacts {
 	}
 	cards, hotkey, _ := r.shown.get()
 	f.Cards, f.Hotkey = string(cards), string(hotkey)
-	links := r.set().Softphones
-	for _, w := range r.WaysIn() {
-		for _, p := range links {
-			if w.Kind == p.Kind && w.Name == p.Name {
-				f.Links = append(f.Links, deskapi.DoctorLink{Kind: p.Kind, Name: linkName(p), Phase: linkPhases[w.Phase], Why: r.facts.why(linkName(p))})
-				break
-			}
-		}
+	for _, p := range r.set().Softphones {
+		name := linkName(p)
+		phase, _ := r.facts.linkPhase(name)
+		f.Links = append(f.Links, deskapi.DoctorLink{Kind: p.Kind, Name: name, Phase: linkPhases[phase], Why: r.facts.why(name)})
 	}
 	return f
 }

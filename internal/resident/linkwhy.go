@@ -51,7 +51,7 @@ func (w *ways) again() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for p, l := range w.links {
-		if phase, _ := w.r.linkPhase(linkName(p)); phase != health.Up {
+		if phase, _ := w.r.facts.linkPhase(linkName(p)); phase != health.Up {
 			l.nudge()
 		}
 	}

@@ -125,11 +125,11 @@ func (f *facts) delivers(now health.Delivery) (news bool) {
 	return news
 }
 
-// phaseSince is when a link's phase began.
-func (f *facts) phaseSince(name string) (t time.Time) {
+// linkPhase is how a link is doing, and since when.
+func (f *facts) linkPhase(name string) (phase health.Phase, since time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.since[name]
+	return f.links[name].Phase, f.since[name]
 }
 
 // loses notes which registrations are no longer ours.

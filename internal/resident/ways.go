@@ -1,39 +1,78 @@
 package resident
 
 import (
+	"reflect"
+	"sync"
+
 	"wiebelt/internal/call"
-	"wiebelt/internal/health"
+	"wiebelt/internal/deskapi"
 	"wiebelt/internal/softphone/kinds"
 )
 
-// WayIn is a way in by which calls can come, as Wiebelt is set now.
-type WayIn struct {
-	Kind string // of call.Way
-	Name string // what people call it, "" for its kind's name
-	// Phase is what is known of it. Only links have a heartbeat; of the other
-	// ways nothing is claimed but that the listener's port was taken.
-	Phase health.Phase
+// told is the last state of the ways that the windows were told.
+type toldWays struct {
+	mu   sync.Mutex
+	last deskapi.Ways
 }
 
-// WaysIn gives every way in that is set up: the open ones first, then the links
-// in the order of the settings.
-func (r *Resident) WaysIn() []WayIn {
+// tellWays tells open windows how the ways in are doing, if that is news.
+func (r *Resident) tellWays() {
+	if !r.desks.Open() {
+		return
+	}
+	now := r.waysNow()
+	r.toldWays.mu.Lock()
+	news := !reflect.DeepEqual(now, r.toldWays.last)
+	r.toldWays.last = now
+	r.toldWays.mu.Unlock()
+	if news {
+		r.desks.Send(deskapi.KindWays, now)
+	}
+}
+
+// waysNow is how every way in is doing that is set up: first those by which phones
+// come to us, then the links in the order of the settings. Only links have a
+// heartbeat; of the others nothing is claimed but what became of the listener's
+// port and when a call last came.
+func (r *Resident) waysNow() deskapi.Ways {
 	s := r.set()
-	r.facts.mu.Lock()
-	defer r.facts.mu.Unlock()
-	var all []WayIn
+	all := deskapi.Ways{Ways: []deskapi.WayState{}}
 	off := map[string]bool{call.KindWebSocket: !s.Listener.Enabled, call.KindHTTP: !s.Listener.Enabled || !s.Listener.HTTP}
 	for _, name := range kinds.Sources() {
-		w := WayIn{Kind: name, Phase: health.Unwatched}
-		if kinds.Of(name).Reach == kinds.ByListener && r.facts.port < 0 {
-			w.Phase = health.Down
+		if off[name] {
+			continue
 		}
-		if !off[name] {
-			all = append(all, w)
+		w := deskapi.WayState{Kind: name, Phase: deskapi.WayListens, Last: r.heard.LastOver(name, "")}
+		if kinds.Of(name).Reach == kinds.ByListener {
+			var taken bool
+			switch w.Port, taken = r.facts.listening(s.Listener.Port); {
+			case taken:
+				w.Phase = deskapi.WayTaken
+			case !r.facts.hasTokens():
+				w.Phase = deskapi.WayKeyless
+			}
 		}
+		all.Ways = append(all.Ways, w)
 	}
 	for _, p := range s.Softphones {
-		all = append(all, WayIn{Kind: p.Kind, Name: p.Name, Phase: r.facts.links[linkName(p)].Phase})
+		name := linkName(p)
+		phase, since := r.facts.linkPhase(name)
+		all.Ways = append(all.Ways, deskapi.WayState{Kind: p.Kind, Name: p.Name, Phase: linkPhases[phase], Why: r.facts.why(name),
+			Since: since, Last: r.heard.LastOver(p.Kind, name)})
 	}
 	return all
+}
+
+// listening gives the listener's port, that of the settings until it runs, and
+// whether another program has it.
+func (f *facts) listening(set int) (port int, taken bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case f.port < 0:
+		return -f.port, true
+	case f.port == 0:
+		return set, false
+	}
+	return f.port, false
 }

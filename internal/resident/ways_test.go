@@ -1,42 +1,41 @@
 package resident
 
 import (
-	"slices"
+	"fmt"
 	"testing"
 
-	"wiebelt/internal/call"
 	"wiebelt/internal/health"
+	"wiebelt/internal/resident/heard"
 	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
 )
 
-func TestWaysIn(t *testing.T) {
+// TestWaysNow: what is set up, in its order, and how it is doing.
+func TestWaysNow(t *testing.T) {
 	s := settings.Defaults()
 	s.Softphones = []settings.Softphone{{Kind: "wazo", Name: "centrale", Address: "https://pbx.example"}, {Kind: "baresip", Address: "127.0.0.1:4444"}}
-	r := &Resident{}
+	r := &Resident{heard: heard.New()}
 	r.effective.Store(&effective{settings: s, lang: text.Dutch})
+	want := func(want string) {
+		t.Helper()
+		got := ""
+		for _, w := range r.waysNow().Ways {
+			got += fmt.Sprintf("%s %s %s %d\n", w.Kind, w.Name, w.Phase, w.Port)
+		}
+		if got != want {
+			t.Errorf("%swant\n%s", got, want)
+		}
+	}
 	r.facts.listens(27471)
 	r.facts.link("wazo", "centrale", health.Refused)
-	want := []WayIn{
-		{call.KindWebSocket, "", health.Unwatched}, {call.KindHTTP, "", health.Unwatched},
-		{call.KindURL, "", health.Unwatched}, {call.KindCommand, "", health.Unwatched},
-		{"wazo", "centrale", health.Refused}, {"baresip", "", health.Unwatched},
-	}
-	if got := r.WaysIn(); !slices.Equal(got, want) {
-		t.Errorf("%v\nwant %v", got, want)
-	}
+	want("websocket  listens 27471\nhttp  listens 27471\nurl  listens 0\ncommand  listens 0\nwazo centrale refused 0\nbaresip   0\n")
 	r.facts.link("baresip", "127.0.0.1:4444", health.Up)
 	r.facts.listens(-27471)
-	want[0].Phase, want[1].Phase, want[5].Phase = health.Down, health.Down, health.Up
-	if got := r.WaysIn(); !slices.Equal(got, want) {
-		t.Errorf("%v\nwant %v", got, want)
-	}
+	want("websocket  taken 27471\nhttp  taken 27471\nurl  listens 0\ncommand  listens 0\nwazo centrale refused 0\nbaresip  up 0\n")
+	r.facts.keyless(true)
+	r.facts.listens(0)
 	s.Listener.HTTP = false
-	if got := r.WaysIn(); got[1].Kind != call.KindURL {
-		t.Errorf("%v", got)
-	}
+	want("websocket  keyless 27471\nurl  listens 0\ncommand  listens 0\nwazo centrale refused 0\nbaresip  up 0\n")
 	s.Listener.Enabled = false
-	if got := r.WaysIn(); got[0].Kind != call.KindURL || len(got) != 4 {
-		t.Errorf("%v", got)
-	}
+	want("url  listens 0\ncommand  listens 0\nwazo centrale refused 0\nbaresip  up 0\n")
 }
