@@ -203,7 +203,7 @@ func pour(t *testing.T, o *office, asked *counted) poured {
 		every(t.Context(), posts, posts/10, func(i int) {
 			sent.Add(1)
 			c := simulate.Call{ID: strconv.Itoa(i), Number: fmt.Sprintf("%s%05d", floodHTTP, i)}
-			if simulate.RingHTTP(t.Context(), port, tokens.Path, c) != nil {
+			if simulate.ReportHTTP(t.Context(), port, tokens.Path, "ringing", "", c) != nil {
 				refused.Add(1)
 				return
 			}
@@ -313,11 +313,11 @@ func TestThousandConnections(t *testing.T) {
 	ring := func(n int) {
 		t.Helper()
 		c := simulate.Call{ID: strconv.Itoa(n), Number: fmt.Sprintf("%s%05d", realCall, n)}
-		if err := simulate.RingHTTP(t.Context(), port, tokens.Path, c); err != nil {
+		if err := simulate.ReportHTTP(t.Context(), port, tokens.Path, "ringing", "", c); err != nil {
 			t.Fatal(err)
 		}
 		o.Until("a card and a lookup", func() bool { return !o.empty() && o.hub.Stats().Lookups == int64(n)+1 })
-		if err := simulate.ReportHTTP(t.Context(), port, tokens.Path, "ended", c); err != nil {
+		if err := simulate.ReportHTTP(t.Context(), port, tokens.Path, "ended", "", c); err != nil {
 			t.Fatal(err)
 		}
 		o.Until("no card", o.empty)

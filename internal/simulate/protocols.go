@@ -107,13 +107,7 @@ func (s *socketPhone) Ready(ctx context.Context) (err error) {
 }
 
 func (s *socketPhone) Tell(ctx context.Context, n News) error {
-	switch {
-	case n.Do == End:
-		return s.phone.End(ctx, n.Call, n.Reason.String())
-	case n.Answered:
-		return s.phone.Answer(ctx, n.Call)
-	}
-	return s.phone.Ring(ctx, n.Call)
+	return s.phone.report(ctx, state(n), n.Reason.String(), n.Call)
 }
 
 func (s *socketPhone) Close() error {
@@ -132,13 +126,7 @@ type httpPhone struct {
 func (h *httpPhone) Ready(context.Context) error { return nil }
 
 func (h *httpPhone) Tell(ctx context.Context, n News) error {
-	switch {
-	case n.Do == End:
-		return reportHTTP(ctx, h.port, h.token, "ended", n.Reason.String(), n.Call)
-	case n.Answered:
-		return ReportHTTP(ctx, h.port, h.token, "answered", n.Call)
-	}
-	return ReportHTTP(ctx, h.port, h.token, "ringing", n.Call)
+	return ReportHTTP(ctx, h.port, h.token, state(n), n.Reason.String(), n.Call)
 }
 
 func (h *httpPhone) Close() error { return nil }

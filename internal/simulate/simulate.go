@@ -114,21 +114,21 @@ func (p *Phone) read() {
 
 // Ring reports that a call rings and waits until the listener has taken it.
 func (p *Phone) Ring(ctx context.Context, c Call) error {
-	return p.report(ctx, report{Event: "call", State: "ringing", Call: c})
+	return p.report(ctx, "ringing", "", c)
 }
 
 // Answer reports that a call was answered here.
 func (p *Phone) Answer(ctx context.Context, c Call) error {
-	return p.report(ctx, report{Event: "call", State: "answered", Call: c})
+	return p.report(ctx, "answered", "", c)
 }
 
 // End reports that a call is over; reason is one of the protocol's or empty.
 func (p *Phone) End(ctx context.Context, c Call, reason string) error {
-	return p.report(ctx, report{Event: "call", State: "ended", Reason: reason, Call: c})
+	return p.report(ctx, "ended", reason, c)
 }
 
-func (p *Phone) report(ctx context.Context, r report) error {
-	b, err := json.Marshal(r)
+func (p *Phone) report(ctx context.Context, state, reason string, c Call) error {
+	b, err := json.Marshal(report{Event: "call", State: state, Reason: reason, Call: c})
 	if err != nil {
 		return fmt.Errorf("report call: %w", err)
 	}
@@ -178,27 +178,14 @@ func (p *Phone) Close() error {
 	}
 }
 
-// RingHTTP reports a ringing call the way a phone does that can only open an
-// address: GET /v1/call/<token>.
-func RingHTTP(ctx context.Context, port int, pathToken string, c Call) error {
-	return ReportHTTP(ctx, port, pathToken, "ringing", c)
-}
-
-// ReportHTTP is RingHTTP for any state of the protocol.
-func ReportHTTP(ctx context.Context, port int, pathToken, state string, c Call) error {
-	return reportHTTP(ctx, port, pathToken, state, "", c)
-}
-
-func reportHTTP(ctx context.Context, port int, pathToken, state, reason string, c Call) error {
+// ReportHTTP reports a call the way a phone does that can only open an address:
+// GET /v1/call/<token>. state and reason are words of the protocol.
+func ReportHTTP(ctx context.Context, port int, pathToken, state, reason string, c Call) error {
 	ctx, cancel := context.WithTimeout(ctx, Deadline)
 	defer cancel()
-	q := url.Values{"state": {state}}
-	if reason != "" {
-		q.Set("reason", reason)
-	}
-	for name, value := range map[string]string{
-		"id": c.ID, "number": c.Number, "name": c.Name, "line": c.Line, "via": c.Via, "direction": c.Direction,
-	} {
+	q := url.Values{}
+	for name, value := range map[string]string{"state": state, "reason": reason,
+		"id": c.ID, "number": c.Number, "name": c.Name, "line": c.Line, "via": c.Via, "direction": c.Direction} {
 		if value != "" {
 			q.Set(name, value)
 		}

@@ -129,7 +129,7 @@ func TestNobodyThere(t *testing.T) {
 	if _, err := simulate.Dial(context.Background(), port, "tok"); err == nil {
 		t.Error("connected to nobody")
 	}
-	if err := simulate.RingHTTP(context.Background(), port, "tok", simulate.Call{Number: "1"}); err == nil {
+	if err := simulate.ReportHTTP(context.Background(), port, "tok", "ringing", "", simulate.Call{Number: "1"}); err == nil {
 		t.Error("reported to nobody")
 	}
 }

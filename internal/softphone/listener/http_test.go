@@ -164,10 +164,10 @@ func TestHTTPOff(t *testing.T) {
 func TestSimulatedHTTPPhone(t *testing.T) {
 	d := newDesk(t)
 	ctx := context.Background()
-	if err := simulate.RingHTTP(ctx, d.Port(), pathTok, simulate.Call{Number: "+31612345678", Name: "J. de Vries"}); err != nil {
+	if err := simulate.ReportHTTP(ctx, d.Port(), pathTok, "ringing", "", simulate.Call{Number: "+31612345678", Name: "J. de Vries"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := simulate.ReportHTTP(ctx, d.Port(), pathTok, "ended", simulate.Call{Number: "+31612345678"}); err != nil {
+	if err := simulate.ReportHTTP(ctx, d.Port(), pathTok, "ended", "", simulate.Call{Number: "+31612345678"}); err != nil {
 		t.Fatal(err)
 	}
 	got := d.events()
@@ -175,14 +175,14 @@ func TestSimulatedHTTPPhone(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	var refused *simulate.Refused
-	if err := simulate.RingHTTP(ctx, d.Port(), "wrong", simulate.Call{}); !errors.As(err, &refused) || refused.Code != "bad_token" || refused.Status != 401 {
+	if err := simulate.ReportHTTP(ctx, d.Port(), "wrong", "ringing", "", simulate.Call{}); !errors.As(err, &refused) || refused.Code != "bad_token" || refused.Status != 401 {
 		t.Errorf("wrong token: %v", err)
 	}
 	if _, err := simulate.Dial(ctx, d.Port(), "wrong"); !errors.As(err, &refused) || refused.Code != "bad_token" {
 		t.Errorf("wrong token: %v", err)
 	}
 	d.Close()
-	err := simulate.RingHTTP(ctx, d.Port(), pathTok, simulate.Call{Number: "+31612345678"})
+	err := simulate.ReportHTTP(ctx, d.Port(), pathTok, "ringing", "", simulate.Call{Number: "+31612345678"})
 	if err == nil || strings.Contains(err.Error(), pathTok) || strings.Contains(err.Error(), "612345678") {
 		t.Errorf("error says too much: %v", err)
 	}

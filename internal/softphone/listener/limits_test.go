@@ -122,7 +122,7 @@ func TestFlood(t *testing.T) {
 	}
 	// HTTP, each token for itself
 	for i := range EventsBurst + 1 {
-		err = simulate.RingHTTP(ctx, d.Port(), pathTok, simulate.Call{Number: "0612345678"})
+		err = simulate.ReportHTTP(ctx, d.Port(), pathTok, "ringing", "", simulate.Call{Number: "0612345678"})
 		if ok := err == nil; ok != (i < EventsBurst) {
 			t.Fatalf("HTTP event %d: %v", i, err)
 		}
@@ -230,7 +230,7 @@ func TestSilentCrowd(t *testing.T) {
 			io.WriteString(c, "GET /v1/ev")
 		}
 		if i%100 == 99 {
-			if err := simulate.RingHTTP(context.Background(), d.Port(), pathTok, simulate.Call{Number: "0612345678"}); err != nil {
+			if err := simulate.ReportHTTP(context.Background(), d.Port(), pathTok, "ringing", "", simulate.Call{Number: "0612345678"}); err != nil {
 				t.Fatalf("phone kept out with %d silent connections: %v", i+1, err)
 			}
 		}

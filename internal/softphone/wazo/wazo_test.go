@@ -326,20 +326,3 @@ func TestBreaks(t *testing.T) {
 	t.Run("sleep", func(t *testing.T) { newExchange(t).breaks().Sleeps() })
 	t.Run("silence", func(t *testing.T) { newExchange(t).breaks().FallsSilent(t) })
 }
-
-func TestConfigRefused(t *testing.T) {
-	good := wslink.Account{Address: "https://wazo.example", User: "u", Extension: "101", Secret: func(context.Context) (string, error) { return "", nil }}
-	if _, err := New(good); err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range []func(*wslink.Account){
-		func(c *wslink.Account) { c.Extension = "" }, func(c *wslink.Account) { c.Extension = "1/2" }, func(c *wslink.Account) { c.User = "" }, func(c *wslink.Account) { c.User = "a:b" },
-		func(c *wslink.Account) { c.Secret = nil }, func(c *wslink.Account) { c.Address = "" }, func(c *wslink.Account) { c.Address = "http://wazo.example" },
-	} {
-		c := good
-		f(&c)
-		if _, err := New(c); err == nil || !strings.HasPrefix(err.Error(), "wazo: ") {
-			t.Errorf("%+v: %v", c, err)
-		}
-	}
-}
