@@ -21,8 +21,7 @@ import (
 	"wiebelt/internal/text"
 )
 
-// Message is a message in the message box: a ZIP file that a provider delivered
-// (hub-api.md 4.2).
+// Message is a message in the message box: a ZIP file that a provider delivered.
 type Message struct {
 	ID               string
 	SHA256           string // of the ZIP file, in hexadecimal
@@ -99,8 +98,8 @@ func (d *Data) messageFile(sum string) (string, error) {
 func (d *Data) folder(name string) (string, error) {
 	root := d.dir
 	if root == "" {
-		d.mu.Lock()
-		defer d.mu.Unlock()
+		d.tempMu.Lock()
+		defer d.tempMu.Unlock()
 		if d.temp == "" {
 			var err error
 			if d.temp, err = os.MkdirTemp("", "wiebelt-hub-"); err != nil {

@@ -135,7 +135,7 @@ type credentials struct{ id, secret string }
 const maxBasic = 8 << 10
 
 // basicCredentials reads an Authorization header in every way it can be meant:
-// as it stands (hub-api.md 4.1), and form-encoded inside (RFC 6749 2.3.1). None
+// as it stands, and form-encoded inside (RFC 6749 2.3.1). None
 // means that it cannot be read.
 func basicCredentials(header string) []credentials {
 	scheme, rest, found := strings.Cut(header, " ")

@@ -18,12 +18,12 @@ import (
 	"wiebelt/internal/text"
 )
 
-// DefaultRelationField is the JSON name of the relation number in
-// hub-api.md 2.3.
+// DefaultRelationField is the JSON name of the relation number in the Contact
+// API.
 const DefaultRelationField = "backofficerelatienummer"
 
 // DefaultIntermediary is where messages may be sent to if nothing else is set.
-// The document has a neutral word in its place (hub-api.md 4.2).
+// The interface's documentation has a neutral word in its place.
 const DefaultIntermediary = "intermediary"
 
 // Config says how a hub is run. The zero value is an empty hub in memory on a
@@ -43,7 +43,7 @@ type Config struct {
 	Synthetic      int              // invented contacts put into a database that has none
 	Seed           uint64           // of the invented contacts; 0 is 1
 	Demo           bool             // the login page shows and fills in its user; synthetic contacts only
-	Intermediaries []string         // that messages may be sent to (hub-api.md 4.2); none: DefaultIntermediary
+	Intermediaries []string         // that messages may be sent to; none: DefaultIntermediary
 	RelationField  string           // JSON name of the relation number; "" is DefaultRelationField
 	BackOfficeURL  string           // click-through, with {relation} for the relation number; "" is a page of the hub itself
 	TokenLifetime  time.Duration    // whole seconds up to a day; 0 is an hour
@@ -55,6 +55,8 @@ type Config struct {
 // Hub is a running hub. Its methods may be used from any goroutine.
 type Hub struct {
 	*Data
+	server
+	logins
 	cfg     Config
 	log     *slog.Logger
 	faults  *Faults
@@ -63,34 +65,12 @@ type Hub struct {
 	secure  bool   // it is reached by https: its cookies are for https only
 	handler http.Handler
 	admin   *admin // nil without Config.Admin
-	limits  *limiter
 	uploads uploads
 	jwtKey  []byte
-	// Passwords that are being looked at, of browsers that are known for a user and
-	// of others; and those that were right since the start, as HMACs by a key that
-	// no disk has seen.
-	known, strangers turns
-	right            sync.Map
-	rightKey         []byte
-	csrfKey          []byte
-	stats            counters
-
-	life     context.Context // ends when Close begins: what waits on purpose ends at once
-	cancel   context.CancelFunc
-	work     context.Context // of the requests; ends when those under way had their time
-	abandon  context.CancelFunc
-	patience patience
-	closing  sync.Once
-	closed   error
-
-	mu      sync.Mutex // guards what follows
-	srv     *http.Server
-	served  chan struct{} // closed when srv's accept loop has ended
-	ended   bool
-	release func() bool         // unhooks Start's context
-	visits  map[net.Conn]*visit // open connections
-	running sync.WaitGroup      // requests being answered
-	over    bool                // no request is answered any more
+	csrfKey []byte
+	stats   counters
+	closing sync.Once
+	closed  error
 }
 
 // Stats counts requests that came as far as the part they asked for, and those
@@ -122,9 +102,8 @@ func Start(ctx context.Context, cfg Config) (*Hub, error) {
 	}
 	h := &Hub{
 		cfg: cfg, log: cfg.Log, faults: cfg.Faults, place: where, secure: where.tls != nil,
-		limits: newLimiter(), known: newTurns(), strangers: newTurns(), rightKey: []byte(newToken()),
-		uploads:  uploads{of: map[string]int{}},
-		patience: patience{others: 2 * time.Second, uploads: 10 * time.Second}, visits: map[net.Conn]*visit{},
+		logins: logins{limits: newLimiter(), known: newTurns(), strangers: newTurns(), rightKey: []byte(newToken())}, uploads: uploads{of: map[string]int{}},
+		server: server{patience: patience{others: 2 * time.Second, uploads: 10 * time.Second}, visits: map[net.Conn]*visit{}},
 	}
 	h.life, h.cancel = context.WithCancel(context.Background())
 	h.work, h.abandon = context.WithCancel(context.WithValue(context.Background(), lifeKey{}, h.life.Done()))
@@ -230,7 +209,7 @@ func (c Config) check() error {
 
 const maxSynthetic = 5_000_000
 
-// contactFields are the other names of hub-api.md 2.3.
+// contactFields are the other names in an answer of the Contact API.
 var contactFields = []string{"id", "voorletters", "achternaam", "voorvoegsel", "woonadres", "producent", "laatstGewijzigdDoor", "link"}
 
 // checkBackOffice sees to it that a click on the click-through leads to a
@@ -297,10 +276,10 @@ func (h *Hub) withoutDemoUser(ctx context.Context) error {
 	return h.RemoveUser(ctx, DemoUser)
 }
 
-// BaseURL is {base_url} of hub-api.md, without a trailing slash.
+// BaseURL is the address of the interfaces, without a trailing slash.
 func (h *Hub) BaseURL() string { return h.place.url }
 
-// HubURL is {hub_url} of hub-api.md: the same address.
+// HubURL is the address of the hub's pages: the same.
 func (h *Hub) HubURL() string { return h.BaseURL() }
 
 // AdminURL is where the admin interface answers, without a trailing slash; "" if

@@ -13,6 +13,7 @@ import (
 	"net/netip"
 	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -204,6 +205,24 @@ var (
 	readTime  = 15 * time.Second
 	writeTime = 60 * time.Second
 )
+
+// server is what runs while the hub does.
+type server struct {
+	life     context.Context // ends when Close begins: what waits on purpose ends at once
+	cancel   context.CancelFunc
+	work     context.Context // of the requests; ends when those under way had their time
+	abandon  context.CancelFunc
+	patience patience
+
+	mu      sync.Mutex // guards what follows
+	srv     *http.Server
+	served  chan struct{} // closed when srv's accept loop has ended
+	ended   bool
+	release func() bool         // unhooks Start's context
+	visits  map[net.Conn]*visit // open connections
+	running sync.WaitGroup      // requests being answered
+	over    bool                // no request is answered any more
+}
 
 // serve runs an HTTP server on l until shutdown.
 func (h *Hub) serve(l net.Listener) {

@@ -5,7 +5,7 @@ import (
 	"unicode"
 )
 
-// compared is how many digits of a number count (hub-api.md 4.3 rule 2, 8.1).
+// compared is how many digits of a number count.
 const compared = 9
 
 // maxTerm is the longest text that is read as a number or an e-mail address.

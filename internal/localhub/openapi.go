@@ -7,8 +7,8 @@ import (
 )
 
 // openAPI describes the hub's interfaces (OpenAPI 3.1), with a word for the address
-// and the relation number's default name. What hub-api.md says and what was
-// chosen here are told apart in it by x-documented.
+// and the relation number's default name. What is documented and what
+// was chosen here are told apart in it by x-documented.
 //
 //go:embed api/openapi.json
 var openAPI []byte

@@ -20,8 +20,7 @@ import (
 	"wiebelt/internal/text"
 )
 
-// SessionLife is how long a login lasts (hub-api.md 5.6), however busy the user
-// is.
+// SessionLife is how long a login lasts, however busy the user is.
 const SessionLife = 10 * time.Hour
 
 // The demo's user. It exists in demo hubs only, whose contacts are invented and
@@ -132,6 +131,17 @@ const (
 	hashedAtOnce = 2
 	hashWaiting  = 8
 )
+
+// logins keep those out who guess passwords.
+type logins struct {
+	limits *limiter
+	// Passwords that are being looked at, of browsers that are known for a user and
+	// of others; and those that were right since the start, as HMACs by a key that
+	// no disk has seen.
+	known, strangers turns
+	right            sync.Map
+	rightKey         []byte
+}
 
 // turns are the places of those whose password is hashed and of those who wait.
 type turns struct{ waiting, hashing chan struct{} }

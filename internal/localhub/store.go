@@ -76,8 +76,8 @@ type Data struct {
 	lock    *flock.Flock // held by the hub that serves the folder
 	keeping sync.Mutex   // one delivery at a time goes into the message box
 
-	mu   sync.Mutex // guards temp
-	temp string     // the folder of messages of a hub in memory, made for the first one
+	tempMu sync.Mutex // guards temp
+	temp   string     // the folder of messages of a hub in memory, made for the first one
 }
 
 // OpenData opens the folder of a hub, which is made if it is not there. A hub
@@ -193,8 +193,8 @@ func (d *Data) Close() error {
 	if d.lock != nil {
 		err = errors.Join(err, d.lock.Unlock())
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	d.tempMu.Lock()
+	defer d.tempMu.Unlock()
 	if d.temp != "" {
 		err = errors.Join(err, os.RemoveAll(d.temp))
 		d.temp = ""

@@ -1,5 +1,5 @@
 // Package messagetest makes messages for tests: ZIP files, and the requests in
-// which they are handed over (hub-api.md).
+// which they are handed over.
 package messagetest
 
 import (
