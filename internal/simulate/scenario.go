@@ -350,19 +350,9 @@ func IsNumber(s string) bool {
 	return len(s) <= maxNumber && strings.Trim(s, "0123456789+*# ()./-") == "" && strings.ContainsAny(s, "0123456789") && strings.TrimSpace(s) == s
 }
 
-func callName(s string) bool {
-	if s == "" || len(s) > 16 {
-		return false
-	}
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-', c == '_':
-		default:
-			return false
-		}
-	}
-	return true
-}
+const nameChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
+
+func callName(s string) bool { return s != "" && len(s) <= 16 && strings.Trim(s, nameChars) == "" }
 
 // word is a word of a line, or key=text.
 type word struct {

@@ -8,6 +8,7 @@ package scheme
 
 import (
 	"errors"
+	"net/url"
 	"strings"
 
 	"wiebelt/internal/call"
@@ -129,13 +130,8 @@ func readNumber(s string) (string, bool) {
 	if s != "" && (s[0] == '+' || s[0] == ' ') {
 		digits, plus = s[1:], "+"
 	}
-	if len(digits) < 3 || len(digits) > 20 {
+	if len(digits) < 3 || len(digits) > 20 || strings.Trim(digits, "0123456789") != "" {
 		return "", false
-	}
-	for i := 0; i < len(digits); i++ {
-		if digits[i] < '0' || digits[i] > '9' {
-			return "", false
-		}
 	}
 	return plus + digits, true
 }
@@ -144,56 +140,15 @@ func readNumber(s string) (string, bool) {
 // placeholder itself is not looked at further.
 func unfilled(s string) bool { return errors.Is(phone.Validate(s), phone.ErrUnfilled) }
 
-func isName(s string) bool {
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '_', c == '-':
-		default:
-			return false
-		}
-	}
-	return s != ""
-}
+// nameChars may stand in the name of a field.
+const nameChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
+
+func isName(s string) bool { return s != "" && strings.Trim(s, nameChars) == "" }
 
 // unescape undoes percent escapes, and nothing else: a plus stays a plus. What
-// comes out has no control characters.
+// comes out has no control characters, and nothing is a fragment.
 func unescape(s string) (string, bool) {
-	if strings.IndexByte(s, '%') < 0 {
-		return s, !strings.Contains(s, "#")
-	}
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		switch c {
-		case '#':
-			return "", false // a fragment
-		case '%':
-			if i+2 >= len(s) {
-				return "", false
-			}
-			hi, ok1 := unhex(s[i+1])
-			lo, ok2 := unhex(s[i+2])
-			if !ok1 || !ok2 {
-				return "", false
-			}
-			if c = hi<<4 | lo; c < ' ' || c == 0x7f {
-				return "", false
-			}
-			i += 2
-		}
-		b.WriteByte(c)
-	}
-	return b.String(), true
-}
-
-func unhex(c byte) (byte, bool) {
-	switch {
-	case '0' <= c && c <= '9':
-		return c - '0', true
-	case 'a' <= c && c <= 'f':
-		return c - 'a' + 10, true
-	case 'A' <= c && c <= 'F':
-		return c - 'A' + 10, true
-	}
-	return 0, false
+	v, err := url.PathUnescape(s)
+	control := strings.ContainsFunc(v, func(r rune) bool { return r < ' ' || r == 0x7f })
+	return v, err == nil && !control && !strings.Contains(s, "#")
 }

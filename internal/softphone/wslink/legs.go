@@ -1,6 +1,8 @@
 package wslink
 
 import (
+	"strings"
+
 	"wiebelt/internal/call"
 	"wiebelt/internal/softphone/link"
 )
@@ -143,15 +145,7 @@ func (l *Legs) drop(r *link.Reporter, i int, why call.Reason) {
 
 // internal says whether a number is a colleague's: a few digits.
 func internal(number string) bool {
-	if number == "" || len(number) > 5 {
-		return false
-	}
-	for i := 0; i < len(number); i++ {
-		if number[i] < '0' || number[i] > '9' {
-			return false
-		}
-	}
-	return true
+	return number != "" && len(number) <= 5 && strings.Trim(number, "0123456789") == ""
 }
 
 // Hangup reads a cause of Q.850 as Asterisk uses them. The normal end of a call

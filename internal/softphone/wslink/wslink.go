@@ -220,30 +220,15 @@ const maxToken = 16 << 10
 
 // Sendable says whether a token can be sent in a header.
 func Sendable(s string) bool {
-	if s == "" || len(s) > maxToken {
-		return false
-	}
-	for i := 0; i < len(s); i++ {
-		if s[i] <= ' ' || s[i] >= 0x7f {
-			return false
-		}
-	}
-	return true
+	return s != "" && len(s) <= maxToken && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r >= 0x7f })
 }
+
+const extensionChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-+*"
 
 // Extension says whether an extension can be one: what is written into addresses
 // and compared with what the exchange says.
 func Extension(s string) bool {
-	if s == "" || len(s) > 64 {
-		return false
-	}
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		if !(c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || strings.IndexByte("_.-+*", c) >= 0) {
-			return false
-		}
-	}
-	return s != "." && s != ".."
+	return s != "" && len(s) <= 64 && strings.Trim(s, extensionChars) == "" && s != "." && s != ".."
 }
 
 var (
