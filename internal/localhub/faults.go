@@ -2,7 +2,7 @@ package localhub
 
 import (
 	"bytes"
-	"encoding/json"
+	"context"
 	"errors"
 	"io"
 	"maps"
@@ -10,8 +10,6 @@ import (
 	"strconv"
 	"sync"
 	"time"
-
-	"github.com/golang-jwt/jwt/v5"
 )
 
 const largeBody = 64 << 20
@@ -24,8 +22,6 @@ type Faults struct {
 	refuse bool
 	held   map[Endpoint]int // requests waiting out a delay
 	taken  int64            // requests that a fault happened to
-
-	outdate func(answer []byte) []byte // makes a token answer one of a token that has expired
 
 	gate sync.Mutex // one change of gone at a time; held while ports open and close
 	gone bool
@@ -82,9 +78,6 @@ func (f *Faults) Reset() error {
 
 // attach makes f the faults of h.
 func (f *Faults) attach(h *Hub) error {
-	f.mu.Lock()
-	f.outdate = h.outdated
-	f.mu.Unlock()
 	f.gate.Lock()
 	defer f.gate.Unlock()
 	f.move = h.setGone
@@ -104,9 +97,7 @@ func (f *Faults) detach() {
 func (f *Faults) All() map[Endpoint]Fault {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	all := make(map[Endpoint]Fault, len(f.set))
-	maps.Copy(all, f.set)
-	return all
+	return maps.Clone(f.set)
 }
 
 func (f *Faults) happened() int64 {
@@ -139,16 +130,16 @@ func (f *Faults) take(e Endpoint) (Fault, bool) {
 	return x, ok
 }
 
-// at lets the faults of e happen to what next answers.
-func (f *Faults) at(e Endpoint, next http.Handler) http.Handler {
+// faulty lets the faults of e happen to what next answers.
+func (h *Hub) faulty(e Endpoint, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		x, ok := f.take(e)
+		x, ok := h.faults.take(e)
 		if !ok {
 			next.ServeHTTP(w, r)
 			return
 		}
 		out := &slowWriter{w: w, r: r, slow: x.Slow}
-		if x.Delay > 0 && !f.hold(out, e, x.Delay) {
+		if x.Delay > 0 && !h.faults.hold(out, e, x.Delay) {
 			panic(http.ErrAbortHandler)
 		}
 		if x.Drop {
@@ -166,71 +157,31 @@ func (f *Faults) at(e Endpoint, next http.Handler) http.Handler {
 			rec.Header().Set("WWW-Authenticate", `Bearer realm="hub", error="invalid_token"`)
 			writeError(rec, http.StatusUnauthorized, "invalid_token", "the token is not valid, or no longer")
 		default:
-			next.ServeHTTP(rec, r)
 			if x.Expired {
-				f.outdateAnswer(rec)
+				r = r.WithContext(context.WithValue(r.Context(), expiredKey{}, true))
 			}
+			next.ServeHTTP(rec, r)
 		}
 		rec.send(out, x)
 	})
 }
 
-func (f *Faults) outdateAnswer(rec *recorder) {
-	f.mu.Lock()
-	outdate := f.outdate
-	f.mu.Unlock()
-	if rec.status != http.StatusOK || outdate == nil {
-		return
-	}
-	b := outdate(rec.body.Bytes())
-	rec.body.Reset()
-	_, _ = rec.Write(b)
-}
-
-// outdated makes the answer with a token one with a token that expired a minute
-// ago, of the same life.
-func (h *Hub) outdated(answer []byte) []byte {
-	var a struct {
-		AccessToken string `json:"access_token"`
-		TokenType   string `json:"token_type"`
-		ExpiresIn   int64  `json:"expires_in"`
-		Scope       string `json:"scope"`
-	}
-	var c claims
-	if json.Unmarshal(answer, &a) != nil {
-		return answer
-	}
-	if _, _, err := jwt.NewParser().ParseUnverified(a.AccessToken, &c); err != nil {
-		return answer
-	}
-	expired := h.now().Add(-time.Minute)
-	c.IssuedAt, c.ExpiresAt = jwt.NewNumericDate(expired.Add(-h.cfg.TokenLifetime)), jwt.NewNumericDate(expired)
-	token, err := jwt.NewWithClaims(jwt.SigningMethodHS256, c).SignedString(h.jwtKey)
-	if err != nil {
-		return answer
-	}
-	a.AccessToken, a.ExpiresIn = token, 0
-	b, err := json.Marshal(a)
-	if err != nil {
-		return answer
-	}
-	return append(b, '\n')
-}
+// expiredKey is in the context of a request whose token is to have expired.
+type expiredKey struct{}
 
 // hold waits; false means that the client or the hub went away first.
 func (f *Faults) hold(out *slowWriter, e Endpoint, d time.Duration) bool {
-	f.count(e, 1)
-	defer f.count(e, -1)
-	return out.wait(d)
-}
-
-func (f *Faults) count(e Endpoint, by int) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.held == nil {
-		f.held = map[Endpoint]int{}
+	count := func(by int) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if f.held == nil {
+			f.held = map[Endpoint]int{}
+		}
+		f.held[e] += by
 	}
-	f.held[e] += by
+	count(1)
+	defer count(-1)
+	return out.wait(d)
 }
 
 // Pending is how many requests wait out a delay at e just now.

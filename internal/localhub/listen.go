@@ -11,7 +11,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -71,12 +70,8 @@ func (c Config) place() (place, error) {
 // ownLoopback is a random address of this computer and a free port. A browser
 // sends cookies to every port of an address: on 127.0.0.1 programs of other users
 // of the computer would be sent the hub's. It can be found in the system's table of
-// sockets: what keeps others out for certain is a certificate. Linux and Windows answer on all of
-// 127.0.0.0/8; elsewhere there is 127.0.0.1 alone.
+// sockets: what keeps others out for certain is a certificate.
 func ownLoopback() string {
-	if runtime.GOOS != "linux" && runtime.GOOS != "windows" {
-		return "127.0.0.1:0"
-	}
 	return fmt.Sprintf("127.%d.%d.%d:0", 1+rand.IntN(254), rand.IntN(256), 1+rand.IntN(254))
 }
 

@@ -26,9 +26,9 @@ const filePath = "/contacts/viewcontact/" // of the deep links in the Contact AP
 // routes is everything the hub answers.
 func (h *Hub) routes() http.Handler {
 	m := http.NewServeMux()
-	m.Handle("/identity/token", h.faults.at(AtToken, h.api(http.MethodPost, h.serveToken)))
-	m.Handle("/transaction/{intermediary}", heard(h.faults.at(AtTransaction, h.api(http.MethodPost, h.bearer(scopeMessages, h.serveTransaction)))))
-	m.Handle("/contact/contacts/telephony", h.faults.at(AtLookup, h.api(http.MethodGet, h.bearer(scopeBasic, h.serveLookup))))
+	m.Handle("/identity/token", h.faulty(AtToken, h.api(http.MethodPost, h.serveToken)))
+	m.Handle("/transaction/{intermediary}", heard(h.faulty(AtTransaction, h.api(http.MethodPost, h.bearer(scopeMessages, h.serveTransaction)))))
+	m.Handle("/contact/contacts/telephony", h.faulty(AtLookup, h.api(http.MethodGet, h.bearer(scopeBasic, h.serveLookup))))
 
 	m.HandleFunc("GET /openapi.json", h.serveOpenAPI)
 	for _, api := range []string{"/identity/", "/transaction/", "/contact/"} { // programs ask there, and read no pages
@@ -49,7 +49,7 @@ func (h *Hub) routes() http.Handler {
 	p.HandleFunc("GET /backoffice/{relation}", h.loggedIn(h.showBackOffice))
 	p.HandleFunc("GET /web/{name}", h.showAsset)
 	p.HandleFunc("GET /", h.showNothing)
-	m.Handle("/", h.faults.at(AtPages, pageHeaders(http.NewCrossOriginProtection().Handler(p))))
+	m.Handle("/", h.faulty(AtPages, pageHeaders(http.NewCrossOriginProtection().Handler(p))))
 	return h.logged(h.guardHost(m))
 }
 
@@ -60,7 +60,7 @@ func (h *Hub) logged(next http.Handler) http.Handler {
 		began := time.Now()
 		s := &statusWriter{ResponseWriter: w, status: http.StatusOK}
 		defer func() {
-			h.log.Debug("local hub answered", "method", known(r.Method), "part", part(r.URL.Path), "status", s.status, "took", time.Since(began))
+			h.log.Debug("local hub answered", "method", known(r.Method), "part", r.Pattern, "status", s.status, "took", time.Since(began))
 		}()
 		next.ServeHTTP(s, r)
 	})
@@ -70,15 +70,6 @@ func known(method string) string {
 	switch method {
 	case http.MethodGet, http.MethodPost, http.MethodHead:
 		return method
-	}
-	return "other"
-}
-
-func part(path string) string {
-	for _, p := range []string{"/identity/token", "/contact/contacts/telephony", "/transaction/", filePath, boxPath, "/login", "/logout", "/web/"} {
-		if strings.HasPrefix(path, p) {
-			return p
-		}
 	}
 	return "other"
 }
@@ -147,7 +138,7 @@ func (h *Hub) page(show page) http.HandlerFunc {
 		}
 		var said *pageError
 		if !errors.As(err, &said) {
-			h.log.Error("local hub: page failed", "part", part(r.URL.Path), "error", err)
+			h.log.Error("local hub: page failed", "part", r.Pattern, "error", err)
 			said, who = &pageError{http.StatusInternalServerError, text.LocalhubFailed, text.LocalhubFailedBody}, visitor{}
 		}
 		h.message(w, r, said.status, who, said.heading, said.body)

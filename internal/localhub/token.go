@@ -42,7 +42,7 @@ func (h *Hub) serveToken(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return h.grant(w, c, scopes)
+	return h.grant(r.Context(), w, c, scopes)
 }
 
 func (h *Hub) readTokenRequest(w http.ResponseWriter, r *http.Request) (client, []string, error) {
@@ -104,8 +104,11 @@ func (h *Hub) readTokenRequest(w http.ResponseWriter, r *http.Request) (client, 
 
 func unauthorized(code, about string) error { return refuse(http.StatusUnauthorized, code, about) }
 
-func (h *Hub) grant(w http.ResponseWriter, c client, scopes []string) error {
-	now := h.now()
+func (h *Hub) grant(ctx context.Context, w http.ResponseWriter, c client, scopes []string) error {
+	now, left := h.now(), h.cfg.TokenLifetime
+	if ctx.Value(expiredKey{}) != nil {
+		now, left = now.Add(-left-time.Minute), 0
+	}
 	slices.Sort(scopes)
 	scope := strings.Join(slices.Compact(scopes), " ")
 	token, err := jwt.NewWithClaims(jwt.SigningMethodHS256, claims{
@@ -123,7 +126,7 @@ func (h *Hub) grant(w http.ResponseWriter, c client, scopes []string) error {
 		TokenType   string `json:"token_type"`
 		ExpiresIn   int64  `json:"expires_in"`
 		Scope       string `json:"scope"`
-	}{token, "Bearer", int64(h.cfg.TokenLifetime / time.Second), scope})
+	}{token, "Bearer", int64(left / time.Second), scope})
 	return nil
 }
 
