@@ -75,8 +75,11 @@ func drawn(o fyne.CanvasObject, looks any, scale float32) *sprite {
 	return s
 }
 
-// draw has Fyne draw o and keeps the part that is not empty.
+// draw has Fyne draw o, unless it has a thin edge, and keeps the part that is not empty.
 func draw(o fyne.CanvasObject, scale float32) *sprite {
+	if s := thin(o, scale); s != nil {
+		return s
+	}
 	if drawing.canvas == nil {
 		drawing.canvas = software.NewTransparentCanvas()
 		drawing.canvas.SetPadded(false)

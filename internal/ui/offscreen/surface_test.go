@@ -194,3 +194,23 @@ func TestKeep(t *testing.T) {
 		t.Errorf("%d objects are remembered", len(s.versions))
 	}
 }
+
+// TestThinEdge: an edge of one pixel is one pixel of its colour, not two by half.
+func TestThinEdge(t *testing.T) {
+	Start(base.DefaultTheme())
+	white, fill, edge := color.NRGBA{0xFF, 0xFF, 0xFF, 0xFF}, color.NRGBA{0xF4, 0xF6, 0xF8, 0xFF}, color.NRGBA{0x5B, 0x6B, 0x7B, 0xFF}
+	r := &canvas.Rectangle{FillColor: fill, StrokeColor: edge, StrokeWidth: 1, CornerRadius: 4}
+	r.Resize(fyne.NewSize(30, 20))
+	r.Move(fyne.NewPos(5, 5))
+	var s Surface
+	s.Frame(image.Pt(40, 30), 1, white, []fyne.CanvasObject{r}, nil)
+	img := s.Image()
+	for x, want := range map[int]color.NRGBA{4: white, 5: edge, 6: fill, 33: fill, 34: edge, 35: white} {
+		if got := color.NRGBAModel.Convert(img.At(x, 15)); got != want {
+			t.Errorf("at %d: %v, want %v", x, got, want)
+		}
+	}
+	if got := color.NRGBAModel.Convert(img.At(5, 5)); got != white {
+		t.Errorf("the corner: %v", got)
+	}
+}
