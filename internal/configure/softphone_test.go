@@ -17,6 +17,7 @@ import (
 	"wiebelt/internal/profile"
 	"wiebelt/internal/secret"
 	"wiebelt/internal/settings"
+	"wiebelt/internal/softphone/kinds"
 	"wiebelt/internal/softphone/link"
 )
 
@@ -102,6 +103,15 @@ func TestExchangesThroughTheProxy(t *testing.T) {
 			default:
 				t.Errorf("%s with %q: not through the proxy: %v", kind, c.set, err)
 			}
+		}
+	}
+}
+
+// TestOnlyDeclaredLinks: nothing is linked that the registry does not know.
+func TestOnlyDeclaredLinks(t *testing.T) {
+	for name := range links {
+		if !kinds.Of(name).IsLink() {
+			t.Errorf("%s is not declared", name)
 		}
 	}
 }

@@ -117,17 +117,8 @@ func (p *phone) dial(ctx context.Context) (*websocket.Conn, error) {
 		return nil, refused(resp.StatusCode)
 	}
 	// Some errors quote what they could not read.
-	return nil, &failure{"connect to Bria: " + call.CleanText(err.Error(), 200), link.CauseOf(err)}
+	return nil, &link.Failure{Why: "connect to Bria: " + call.CleanText(err.Error(), 200), Cause: link.CauseOf(err)}
 }
-
-// failure is an error in cleaned words.
-type failure struct {
-	text  string
-	cause link.Cause
-}
-
-func (f *failure) Error() string         { return f.text }
-func (f *failure) LinkCause() link.Cause { return f.cause }
 
 // tls gives the settings for a connection that leads to peer. Bria carries its
 // certificate in the program: it expires with the version, its key is in every

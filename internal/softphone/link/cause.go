@@ -37,8 +37,8 @@ const (
 	CauseSettings  Cause = "settings"     // a setting of the link cannot be used
 )
 
-// CauseNeeds is for a setting that the link needs and lacks: one of
-// settings.SoftphoneNeeds.
+// CauseNeeds is for a setting that the link needs and lacks: one of those of
+// package kinds.
 func CauseNeeds(setting string) Cause { return Cause("needs." + setting) }
 
 // Causes are all there are, for tests and for whoever is told of one.
@@ -58,11 +58,20 @@ func (c Cause) ForAdmin() bool {
 	return false
 }
 
+// Failure is an error in our own words, where those of a library could quote what
+// the other side has sent.
+type Failure struct {
+	Why   string
+	Cause Cause
+}
+
+func (f *Failure) Error() string { return f.Why }
+
 // CauseOf is what an error of a session comes down to.
 func CauseOf(err error) Cause {
 	var (
 		refusal *Refusal
-		told    interface{ LinkCause() Cause }
+		failure *Failure
 		name    *net.DNSError
 		unknown x509.UnknownAuthorityError
 		other   x509.HostnameError
@@ -74,8 +83,8 @@ func CauseOf(err error) Cause {
 		return NoCause
 	case errors.As(err, &refusal):
 		return refusal.Cause
-	case errors.As(err, &told):
-		return told.LinkCause()
+	case errors.As(err, &failure):
+		return failure.Cause
 	case errors.Is(err, ErrNotThere):
 		return CauseNobody
 	case errors.As(err, &name):

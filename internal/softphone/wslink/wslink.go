@@ -207,7 +207,7 @@ func (s *Server) Status(code int) error {
 	if code >= 500 || code == http.StatusTooManyRequests {
 		cause = link.CauseFault
 	}
-	return &failure{text: fmt.Sprintf("%s: it answers with status %d", s.base.Host, code), cause: cause}
+	return &link.Failure{Why: fmt.Sprintf("%s: it answers with status %d", s.base.Host, code), Cause: cause}
 }
 
 // Basic is the header of a user name and password.
@@ -243,17 +243,13 @@ func (s *Server) broke(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return &failure{s.base.Host + ": " + why(err), errors.Is(err, errOdd), causeOf(err)}
+	if errors.Is(err, errOdd) {
+		return fmt.Errorf("%s: %w", s.base.Host, &unreadable)
+	}
+	return &link.Failure{Why: s.base.Host + ": " + why(err), Cause: causeOf(err)}
 }
 
-type failure struct {
-	text  string
-	odd   bool
-	cause link.Cause
-}
-
-func (f *failure) Error() string         { return f.text }
-func (f *failure) LinkCause() link.Cause { return f.cause }
+var unreadable = link.Failure{Why: errOdd.Error(), Cause: link.CauseOdd}
 
 // causeOf is why in a word.
 func causeOf(err error) link.Cause {
@@ -279,10 +275,7 @@ func causeOf(err error) link.Cause {
 }
 
 // Unreadable says whether err is an answer that came and could not be read.
-func Unreadable(err error) bool {
-	var f *failure
-	return errors.As(err, &f) && f.odd
-}
+func Unreadable(err error) bool { return errors.Is(err, &unreadable) }
 
 // why says in our own words what went wrong: the words of the libraries quote
 // addresses, headers and whatever the other side has sent.
