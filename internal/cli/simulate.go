@@ -180,7 +180,7 @@ func (c *simulateCmd) play(e *env, d profile.Dirs, l text.Language, story *simul
 	if left := simulate.LeftOut(story, kinds.Of(c.Over).Can); len(left) > 0 {
 		var words []string
 		for _, x := range left {
-			words = append(words, l.T(text.SimulateLeftOut(string(x))))
+			words = append(words, l.T(text.SimulateLeftOut(x)))
 		}
 		fmt.Fprintln(e.err, l.T(text.SimulateLeft, strings.Join(words, ", ")))
 	}

@@ -243,6 +243,21 @@ func TestInboxTriesAgain(t *testing.T) {
 	}
 }
 
+// TestHandedOverIsClean: another program of this user can write anything, and this is
+// the last place where it is cleaned.
+func TestHandedOverIsClean(t *testing.T) {
+	e := command("0612345678")
+	e.Name, e.Line, e.Via = "\u202eevil\x00\n"+strings.Repeat("x", 5000), "1\u2066", "a\r\nb"
+	b, err := json.Marshal(encodeEvent(e))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, _, err := decodeEvent(b)
+	if err != nil || got != got.Clean() || got.Name == e.Name || got.Number != e.Number {
+		t.Errorf("%+v %v", got, err)
+	}
+}
+
 // TestNothingFromTheFuture: a call that is dated ahead would never be late.
 func TestNothingFromTheFuture(t *testing.T) {
 	e := command("1")

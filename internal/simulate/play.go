@@ -11,52 +11,36 @@ import (
 	"wiebelt/internal/softphone/kinds"
 )
 
-// Left is something that a scenario has and a protocol cannot tell.
-type Left string
+// lefts is all that can be left out of a step by a kind that cannot tell it, in the
+// order in which it is said.
+var lefts = []struct {
+	what string
+	of   func(Step, kinds.Capabilities) bool
+}{
+	{"answer", func(s Step, c kinds.Capabilities) bool { return s.Do == Answer && !c.Answer }},
+	{"end", func(s Step, c kinds.Capabilities) bool { return s.Do == End && !c.End }},
+	{"withheld", func(s Step, c kinds.Capabilities) bool { return s.says() && s.Call.Number == "" && !c.Withheld }},
+	{"outgoing", func(s Step, c kinds.Capabilities) bool { return s.Call.Direction != "" && !c.Outgoing }},
+	{"again", func(s Step, c kinds.Capabilities) bool { return s.Do == Again && !c.Again }},
+	{"moved", func(s Step, c kinds.Capabilities) bool { return s.Do == Caller && c.Moved == kinds.NotMoved }},
+	{"samecall", func(s Step, c kinds.Capabilities) bool { return s.Do == Caller && c.Moved == kinds.OtherCall }}, // told as a new call and the end of the old one
+	{"name", func(s Step, c kinds.Capabilities) bool { return s.Call.Name != "" && !c.Name }},
+	{"line", func(s Step, c kinds.Capabilities) bool { return s.Call.Line != "" && !c.Line }},
+	{"via", func(s Step, c kinds.Capabilities) bool { return s.Call.Via != "" && !c.Via }},
+	{"reason", func(s Step, c kinds.Capabilities) bool {
+		return s.Do == End && c.End && !slices.Contains(c.Reasons, s.Reason)
+	}},
+}
 
-// What can be left out.
-const (
-	LeftAnswer   Left = "answer"
-	LeftEnd      Left = "end"
-	LeftWithheld Left = "withheld"
-	LeftOutgoing Left = "outgoing"
-	LeftAgain    Left = "again"
-	LeftMoved    Left = "moved"
-	LeftSameCall Left = "samecall" // told as a new call and the end of the old one
-	LeftName     Left = "name"
-	LeftLine     Left = "line"
-	LeftVia      Left = "via"
-	LeftReason   Left = "reason"
-)
+// says tells whether a step says who the caller is.
+func (s Step) says() bool { return s.Do == Ring || s.Do == Caller }
 
-// Lefts is all that can be left out, in the order in which it is said.
-var Lefts = []Left{LeftAnswer, LeftEnd, LeftWithheld, LeftOutgoing, LeftAgain, LeftMoved, LeftSameCall, LeftName, LeftLine, LeftVia, LeftReason}
-
-// LeftOut gives what of a scenario does not show over a protocol.
-func LeftOut(s *Scenario, c kinds.Capabilities) []Left {
-	out := map[Left]bool{}
-	for _, step := range s.Steps {
-		out[LeftAnswer] = out[LeftAnswer] || step.Do == Answer && !c.Answer
-		out[LeftEnd] = out[LeftEnd] || step.Do == End && !c.End
-		out[LeftAgain] = out[LeftAgain] || step.Do == Again && !c.Again
-		out[LeftReason] = out[LeftReason] || step.Do == End && c.End && !slices.Contains(c.Reasons, step.Reason)
-		switch step.Do {
-		case Caller:
-			out[LeftMoved] = out[LeftMoved] || c.Moved == kinds.NotMoved
-			out[LeftSameCall] = out[LeftSameCall] || c.Moved == kinds.OtherCall
-			fallthrough
-		case Ring:
-			out[LeftWithheld] = out[LeftWithheld] || step.Call.Number == "" && !c.Withheld
-			out[LeftOutgoing] = out[LeftOutgoing] || step.Call.Direction != "" && !c.Outgoing
-			out[LeftName] = out[LeftName] || step.Call.Name != "" && !c.Name
-			out[LeftLine] = out[LeftLine] || step.Call.Line != "" && !c.Line
-			out[LeftVia] = out[LeftVia] || step.Call.Via != "" && !c.Via
-		}
-	}
-	var all []Left
-	for _, l := range Lefts {
-		if out[l] {
-			all = append(all, l)
+// LeftOut gives what of a scenario does not show over a kind of phone, in the words
+// of text.SimulateLeftOut.
+func LeftOut(s *Scenario, c kinds.Capabilities) (all []string) {
+	for _, l := range lefts {
+		if slices.ContainsFunc(s.Steps, func(step Step) bool { return l.of(step, c) }) {
+			all = append(all, l.what)
 		}
 	}
 	return all

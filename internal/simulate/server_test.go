@@ -294,6 +294,13 @@ func TestHostileClients(t *testing.T) {
 					_ = c.Close()
 				}
 			}
+			if over == "3cx" {
+				wrong := http.Header{"Authorization": {"Bearer simulated.token.7"}}
+				if c, resp, err := d.Dial(scheme+"://"+at+path, wrong); err == nil || resp == nil || resp.StatusCode != http.StatusUnauthorized {
+					t.Errorf("with a token of nobody's: %v", err)
+					_ = c.Close()
+				}
+			}
 			c, _, err := d.Dial(scheme+"://"+at+path, h) // it is there as before
 			if err != nil {
 				t.Fatal(err)
