@@ -136,7 +136,7 @@ func moment(t time.Time) string {
 	if t.IsZero() {
 		return "-"
 	}
-	return t.Format("2006-01-02 15:04:05")
+	return t.Local().Format("2006-01-02 15:04:05")
 }
 
 type hubClientRotateCmd struct {
@@ -235,22 +235,6 @@ type hubMessagesCmd struct {
 	Export hubMessagesExportCmd `cmd:""`
 }
 
-// messageJSON is a message as the commands print it.
-type messageJSON struct {
-	ID           string    `json:"id"`
-	Received     time.Time `json:"received"`
-	Sender       string    `json:"sender"`
-	Code         string    `json:"organisation_code"`
-	Intermediary string    `json:"intermediary"`
-	Size         int64     `json:"size"`
-	Files        int       `json:"files"`
-	SHA256       string    `json:"sha256"`
-}
-
-func asJSON(m localhub.Message) messageJSON {
-	return messageJSON{m.ID, m.Received.UTC(), m.Sender, m.OrganisationCode, m.Intermediary, m.Size, m.Files, m.SHA256}
-}
-
 // pageOf is how many messages are read at one time.
 const pageOf = 500
 
@@ -282,7 +266,7 @@ func (c *hubMessagesListCmd) Run(e *env) error {
 	return c.with(e, func(d *localhub.Data) error {
 		if c.JSON {
 			out := json.NewEncoder(e.out)
-			return each(e, d, func(m localhub.Message) error { return out.Encode(asJSON(m)) })
+			return each(e, d, func(m localhub.Message) error { return out.Encode(m) })
 		}
 		w := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
 		fmt.Fprintln(w, e.lang().T(text.SayHubMessages))
@@ -307,7 +291,7 @@ func (c *hubMessagesShowCmd) Run(e *env) error {
 			return err
 		}
 		if c.JSON {
-			return json.NewEncoder(e.out).Encode(asJSON(m))
+			return json.NewEncoder(e.out).Encode(m)
 		}
 		w := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
 		fmt.Fprint(w, e.lang().T(text.SayHubMessage, m.ID, moment(m.Received), oneLine(m.Sender), oneLine(m.OrganisationCode), oneLine(m.Intermediary), m.Files, m.Size, m.SHA256))

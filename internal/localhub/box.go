@@ -23,14 +23,14 @@ import (
 
 // Message is a message in the message box: a ZIP file that a provider delivered.
 type Message struct {
-	ID               string
-	SHA256           string // of the ZIP file, in hexadecimal
-	Size             int64  // bytes of the ZIP file
-	Files            int    // in it
-	Received         time.Time
-	Sender           string // OAuth client
-	OrganisationCode string // of the sender
-	Intermediary     string // whom it is for
+	ID               string    `json:"id"`
+	Received         time.Time `json:"received"`          // UTC
+	Sender           string    `json:"sender"`            // OAuth client
+	OrganisationCode string    `json:"organisation_code"` // of the sender
+	Intermediary     string    `json:"intermediary"`      // whom it is for
+	Size             int64     `json:"size"`              // bytes of the ZIP file
+	Files            int       `json:"files"`             // in it
+	SHA256           string    `json:"sha256"`            // of the ZIP file, in hexadecimal
 }
 
 // ErrNoMessage means that there is no message with that id.
@@ -41,7 +41,7 @@ const messageColumns = "id, sha256, size, files, received, sender, organisation,
 func scanMessage(row scanner) (m Message, err error) {
 	var ms int64
 	err = row.Scan(&m.ID, &m.SHA256, &m.Size, &m.Files, &ms, &m.Sender, &m.OrganisationCode, &m.Intermediary)
-	m.Received = time.UnixMilli(ms)
+	m.Received = time.UnixMilli(ms).UTC()
 	return m, err
 }
 
@@ -207,7 +207,7 @@ func (d *Data) keep(ctx context.Context, all []*parcel, from client, intermediar
 			return nil, storageError{err}
 		}
 	}
-	now := time.UnixMilli(d.now().UnixMilli())
+	now := time.UnixMilli(d.now().UnixMilli()).UTC()
 	err = d.tx(ctx, func(tx *sql.Tx) error {
 		receipts = receipts[:0]
 		for _, p := range all {

@@ -134,7 +134,7 @@ func viewOf(lang text.Language, m Message) parcelView {
 		layout = "2 Jan 2006 15:04"
 	}
 	return parcelView{
-		ID: m.ID, Received: m.Received.Format(layout), Sender: legible(m.Sender), Organisation: legible(m.OrganisationCode), Intermediary: legible(m.Intermediary),
+		ID: m.ID, Received: m.Received.Local().Format(layout), Sender: legible(m.Sender), Organisation: legible(m.OrganisationCode), Intermediary: legible(m.Intermediary),
 		Size: bytesOf(lang, m.Size), Files: strconv.Itoa(m.Files), SHA256: m.SHA256,
 	}
 }

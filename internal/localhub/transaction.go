@@ -147,7 +147,7 @@ func writeReceipts(w http.ResponseWriter, all []receipt) {
 		} `json:"data"`
 	}
 	for _, r := range all {
-		answer.Data.Items = append(answer.Data.Items, item{r.ID, r.SHA256, r.Size, r.Received.UTC().Format(time.RFC3339Nano), r.Repeated})
+		answer.Data.Items = append(answer.Data.Items, item{r.ID, r.SHA256, r.Size, r.Received.Format(time.RFC3339Nano), r.Repeated})
 	}
 	writeJSON(w, http.StatusOK, answer)
 }

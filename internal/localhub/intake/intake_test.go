@@ -93,6 +93,7 @@ func TestReadRefuses(t *testing.T) {
 		"base64 cut off":         {item(`"` + z[:len(z)-5] + `"`), BadBase64},
 		"no padding":             {item(`"UEsDBA"`), BadBase64},
 		"padding in the middle":  {item(`"UEsDBA==UEsDBA=="`), BadBase64},
+		"padding far on":         {item(`"` + strings.Repeat("AAAA", chunk/4-1) + `AA==AAAA"`), BadBase64},
 		"padding alone":          {item(`"===="`), BadBase64},
 		"alphabet for URLs":      {item(`"` + z[:8] + `-_-_"`), BadBase64},
 		"line break":             {item(`"` + z[:8] + `\r\n` + z[8:] + `"`), BadBase64},
