@@ -57,7 +57,7 @@ func (h *Hub) api(method string, answer func(w http.ResponseWriter, r *http.Requ
 			return
 		}
 		if err := answer(w, r); err != nil {
-			h.answer(w, r.Pattern, err)
+			h.answer(w, part(r.URL.Path), err)
 		}
 	}
 }

@@ -60,7 +60,7 @@ func (h *Hub) logged(next http.Handler) http.Handler {
 		began := time.Now()
 		s := &statusWriter{ResponseWriter: w, status: http.StatusOK}
 		defer func() {
-			h.log.Debug("local hub answered", "method", known(r.Method), "part", r.Pattern, "status", s.status, "took", time.Since(began))
+			h.log.Debug("local hub answered", "method", known(r.Method), "part", part(r.URL.Path), "status", s.status, "took", time.Since(began))
 		}()
 		next.ServeHTTP(s, r)
 	})
@@ -70,6 +70,16 @@ func known(method string) string {
 	switch method {
 	case http.MethodGet, http.MethodPost, http.MethodHead:
 		return method
+	}
+	return "other"
+}
+
+// part is the part of the hub that a path belongs to.
+func part(path string) string {
+	for _, p := range []string{"/identity/token", "/contact/contacts/telephony", "/transaction/", filePath, boxPath, "/login", "/logout", "/web/"} {
+		if strings.HasPrefix(path, p) {
+			return p
+		}
 	}
 	return "other"
 }
@@ -138,7 +148,7 @@ func (h *Hub) page(show page) http.HandlerFunc {
 		}
 		var said *pageError
 		if !errors.As(err, &said) {
-			h.log.Error("local hub: page failed", "part", r.Pattern, "error", err)
+			h.log.Error("local hub: page failed", "part", part(r.URL.Path), "error", err)
 			said, who = &pageError{http.StatusInternalServerError, text.LocalhubFailed, text.LocalhubFailedBody}, visitor{}
 		}
 		h.message(w, r, said.status, who, said.heading, said.body)
