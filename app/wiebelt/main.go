@@ -1,3 +1,5 @@
+//go:build linux || windows
+
 // Command wiebelt is all of Wiebelt: the resident with tray and cards, the windows
 // and every command. It is pure Go.
 package main

@@ -11,7 +11,6 @@ import (
 	"unicode/utf16"
 
 	"wiebelt/internal/health"
-	"wiebelt/internal/native/register"
 )
 
 // scheme tells what opens our links. It names no other program: the path may
@@ -19,8 +18,6 @@ import (
 func (e *exam) scheme(context.Context) []said {
 	s, err := e.sys.register(e.Register)
 	switch {
-	case errors.Is(err, register.ErrNotHere):
-		return say(Off, "scheme.package")
 	case err != nil:
 		return say(Off, "scheme.failed")
 	case s.Scheme == "":

@@ -1,3 +1,90 @@
 package secret
 
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"syscall"
+)
+
 func platformMachineDir() string { return "/etc/wiebelt/secrets" }
+
+func administrator() bool { return os.Geteuid() == 0 }
+
+// forAll reports whether everybody can read a file.
+func forAll(info fs.FileInfo) bool { return info.Mode().Perm()&0o007 != 0 }
+
+// makeMachineDir makes the folder, which hands its group on to the files in it.
+func makeMachineDir(dir, group string) error {
+	above := filepath.Dir(dir)
+	switch err := os.Mkdir(above, 0o755); {
+	case err == nil:
+		if err := os.Chmod(above, 0o755); err != nil { // users read the policy there, whatever the umask
+			return err
+		}
+	case !errors.Is(err, os.ErrExist):
+		return err
+	}
+	gid, err := groupOf(dir, group)
+	if err != nil {
+		return err
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
+		return ErrExposed
+	}
+	if err := os.Lchown(dir, -1, gid); err != nil {
+		return err
+	}
+	return os.Chmod(dir, 0o750|os.ModeSetgid)
+}
+
+// groupOf is the group that may read: the one named, else the folder's, else the
+// usual one.
+func groupOf(dir, group string) (int, error) {
+	if group == "" {
+		if info, err := os.Lstat(dir); err == nil && info.IsDir() {
+			if s, ok := info.Sys().(*syscall.Stat_t); ok && info.Mode().Perm()&0o050 == 0o050 {
+				return int(s.Gid), nil
+			}
+		}
+		group = MachineGroup
+	}
+	g, err := user.LookupGroup(group)
+	if err != nil {
+		return 0, ErrNoGroup
+	}
+	gid, err := strconv.Atoi(g.Gid)
+	if err != nil {
+		return 0, fmt.Errorf("%w: its number is none", ErrNoGroup)
+	}
+	return gid, nil
+}
+
+// The rights of the file are what protects it.
+func protect(b []byte) ([]byte, error)   { return b, nil }
+func unprotect(b []byte) ([]byte, error) { return b, nil }
+
+// MachineReaders names the group that may read the computer's secrets; "" if there
+// are none.
+func MachineReaders() string {
+	info, err := os.Lstat(machineDir())
+	if err != nil {
+		return ""
+	}
+	owner, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return ""
+	}
+	id := strconv.Itoa(int(owner.Gid))
+	if g, err := user.LookupGroupId(id); err == nil {
+		return g.Name
+	}
+	return id
+}

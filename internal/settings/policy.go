@@ -35,7 +35,7 @@ func readAdmins(path string) ([]byte, error) {
 }
 
 // policies reads what the machine's administrator decided, weakest first: the
-// file, and on Windows and macOS what the management of the machine wrote.
+// file, and on Windows what the management of the machine wrote.
 func policies() []layer {
 	return []layer{policyFile(policyPath()), managedLayer(managed())}
 }

@@ -7,7 +7,6 @@
 package register
 
 import (
-	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -42,9 +41,6 @@ type Status struct {
 	// it does not because somebody said so in the desktop's own way.
 	Autostart, SwitchedOff bool
 }
-
-// ErrNotHere is returned where registration is not the program's business.
-var ErrNotHere = errors.New("on this system the package registers the links")
 
 func (o Options) check() error {
 	for what, path := range map[string]string{"program": o.Exe, "profile": o.Profile} {

@@ -1,6 +1,7 @@
 package tray
 
 import (
+	"context"
 	"crypto/md5" // the library names files so; nothing is protected by it
 	"encoding/hex"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"unicode/utf16"
 	"unsafe"
 
+	"fyne.io/systray"
 	"golang.org/x/sys/windows"
 )
 
@@ -20,6 +22,41 @@ var (
 	procPeekMessage   = user32.NewProc("PeekMessageW")
 	procThreadMessage = user32.NewProc("PostThreadMessageW")
 )
+
+// settling is how long a tray may take to appear before it is given up.
+const settling = 3 * time.Second
+
+// HasHost reports whether a tray host is there; Windows always has one.
+func HasHost(context.Context) bool { return true }
+
+func reachable(context.Context) bool { return true }
+
+// run gives the caller's goroutine to the system's event loop.
+func (t *Tray) run(ctx context.Context) {
+	abandon := loop()
+	ready, left := make(chan struct{}), make(chan struct{})
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		select {
+		case <-ready:
+			t.own(ctx)
+		case <-ctx.Done():
+		}
+		<-ctx.Done()
+		// Told to quit before there is a tray the library would do nothing, and its
+		// loop would go on.
+		select {
+		case <-ready:
+			systray.Quit()
+		case <-time.After(settling):
+			abandon(left)
+		}
+	}()
+	systray.Run(func() { close(ready) }, func() {})
+	close(left)
+	<-done
+}
 
 // loop readies this thread for an event loop and returns what ends that loop
 // where the library never got as far as having a window to close.

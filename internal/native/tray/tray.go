@@ -3,7 +3,7 @@
 //
 // There is one tray a process, because the library below keeps it in global
 // variables. One goroutine owns them: where the tray is spoken to over a bus it
-// is the one that called Run, on Windows and macOS, whose event loops need that
+// is the one that called Run, on Windows, whose event loop needs that
 // one, Run starts another. Every item of the menu has a goroutine that waits for
 // its clicks. All end before Run returns, except those that are in Chosen or
 // Open at that time.

@@ -1,8 +1,7 @@
 // Package wake notices that the computer has slept, or that the program was
 // stopped for a while: connections may be dead, calls over and timers late.
 //
-// No system is asked. Go's timers do not count sleep on Linux and macOS and do
-// on Windows; the clock on the wall counts it everywhere. So a short timer is
+// No system is asked. Go's timers do not count sleep on Linux and do on Windows; the clock on the wall counts it everywhere. So a short timer is
 // compared with that clock.
 package wake
 

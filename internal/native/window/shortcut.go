@@ -1,5 +1,3 @@
-//go:build linux || freebsd || netbsd || openbsd || dragonfly || windows
-
 package window
 
 import (

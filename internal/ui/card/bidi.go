@@ -146,6 +146,8 @@ func turns(r rune) bool {
 
 // levels gives every rune its embedding level: 0 and 2 are written to the right,
 // 1 to the left. The first strong letter decides for the line.
+// Package bidi gives runs by direction alone: a number among letters to the left
+// would be one run with the Latin letters behind it, and stand on the wrong side.
 func levels(runes []rune) []int {
 	class := make([]bidi.Class, len(runes))
 	base := bidi.L

@@ -1,0 +1,125 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"wiebelt/internal/call"
+	"wiebelt/internal/guide"
+	"wiebelt/internal/instance"
+	"wiebelt/internal/profile"
+	"wiebelt/internal/text"
+)
+
+// killer is a resident that tells the program that calls it to end before it
+// takes the call.
+type killer struct {
+	program chan *os.Process
+	taken   chan call.Event
+}
+
+func (k *killer) Ring(e call.Event) error {
+	p := <-k.program
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+		if err := p.Signal(s); err != nil {
+			return err
+		}
+	}
+	k.taken <- e
+	return nil
+}
+
+func (k *killer) Peer(context.Context, instance.Hello, *instance.Conn) {}
+
+// TestHandOverIsFinished: a phone that ends the program it started does not take
+// the call back.
+func TestHandOverIsFinished(t *testing.T) {
+	dir := t.TempDir()
+	d, err := profile.Find(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := instance.Config{RunDir: d.Run, Version: "test", Build: "test"}
+	one, err := instance.Acquire(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := &killer{make(chan *os.Process, 1), make(chan call.Event, 1)}
+	ctx, stop := context.WithCancel(t.Context())
+	var serving sync.WaitGroup
+	serving.Go(func() { _ = one.Serve(ctx, k) })
+	defer func() {
+		stop()
+		serving.Wait()
+		_ = one.Close()
+	}()
+	var said bytes.Buffer
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestWiebeltProcess$")
+	cmd.Env = append(os.Environ(), "WIEBELT_PROCESS_ARGS="+strings.Join([]string{"ring", "--profile", dir, "--no-start", "--", "0698760011"}, "\n"))
+	cmd.Stderr = &said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	k.program <- cmd.Process
+	if err := cmd.Wait(); err != nil {
+		t.Fatalf("%v: %s", err, &said)
+	}
+	if e := <-k.taken; e.Number != "0698760011" {
+		t.Error("another call was taken")
+	}
+}
+
+// TestRecipeScript: the recipe's script for phones that put the call into the
+// environment hands it over, and no argument says who calls.
+func TestRecipeScript(t *testing.T) {
+	dir := t.TempDir()
+	exe := filepath.Join(dir, "wiebelt")
+	program := "#!/bin/sh\nfor a; do all=\"$all$a\n\"; done\nWIEBELT_PROCESS_ARGS=\"${all%?}\" exec '" + os.Args[0] + "' '-test.run=^TestWiebeltProcess$'\n"
+	if err := os.WriteFile(exe, []byte(program), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r, _ := guide.Find(text.Dutch, "any-program")
+	blocks := r.Blocks()
+	script, err := blocks[len(blocks)-1].Fill(guide.Values{ExeW: exe, Profile: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(script, inventedNumber) || strings.Contains(script, "--name") || !strings.Contains(script, "$NUMBER") {
+		t.Errorf("arguments tell: %s", script)
+	}
+	events := running(t, dir)
+	cmd := exec.CommandContext(t.Context(), "/bin/sh", "-c", script)
+	cmd.Env = append(os.Environ(), "NUMBER="+inventedNumber, "WIEBELT_NAME="+inventedName)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if e := events.next(t); e.Number != inventedNumber || e.Name != inventedName || e.State != call.Ringing {
+		t.Errorf("%+v", e)
+	}
+}
+
+// TestRingWithoutScreen: where Wiebelt cannot start the phone's program says so,
+// and the call waits for the Wiebelt that does.
+func TestRingWithoutScreen(t *testing.T) {
+	t.Setenv("DISPLAY", "")
+	dir := t.TempDir()
+	for _, args := range [][]string{{"ring", "--profile", dir, "--", "0698760011"}, {"open-url", "--profile", dir, "--", "wiebelt:call?number=0698760012"}} {
+		code, out, errOut := run(t, "", args...)
+		if code != exitNotRunning || out != "" || !strings.Contains(errOut, "DISPLAY") || strings.Contains(errOut, "069876") {
+			t.Errorf("%s: exit %d: %s%s", args[0], code, out, errOut)
+		}
+	}
+	events := running(t, dir)
+	for _, number := range []string{"0698760011", "0698760012"} {
+		if e := events.next(t); e.Number != number {
+			t.Errorf("%+v, want %s", e, number)
+		}
+	}
+}

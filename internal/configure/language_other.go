@@ -1,6 +1,0 @@
-//go:build !windows
-
-package configure
-
-// systemLocales has nothing to add to the environment.
-func systemLocales() []string { return nil }

@@ -1,0 +1,57 @@
+package doctor
+
+import (
+	"context"
+	"os"
+	"strings"
+
+	"github.com/jezek/xgb"
+	"github.com/jezek/xgb/xproto"
+
+	"wiebelt/internal/native/xconn"
+)
+
+// systemName is what the distribution calls itself.
+func systemName() string {
+	b, err := readAtMost("/etc/os-release", 16<<10)
+	if err != nil {
+		return ""
+	}
+	for line := range strings.Lines(string(b)) {
+		if v, ok := strings.CutPrefix(line, "PRETTY_NAME="); ok {
+			return strings.Trim(strings.TrimSpace(v), `"'`)
+		}
+	}
+	return ""
+}
+
+// windowManager is the name that it gives itself (EWMH, _NET_SUPPORTING_WM_CHECK).
+func windowManager(ctx context.Context) string {
+	if os.Getenv("DISPLAY") == "" {
+		return ""
+	}
+	c, err := xconn.Open(ctx)
+	if err != nil {
+		return ""
+	}
+	defer c.Close()
+	defer context.AfterFunc(ctx, c.Close)()
+	root := xproto.Setup(c).DefaultScreen(c).Root
+	b := property(c, root, "_NET_SUPPORTING_WM_CHECK")
+	if len(b) < 4 {
+		return ""
+	}
+	return string(property(c, xproto.Window(xgb.Get32(b)), "_NET_WM_NAME"))
+}
+
+func property(c *xgb.Conn, w xproto.Window, name string) []byte {
+	a, err := xproto.InternAtom(c, true, uint16(len(name)), name).Reply()
+	if err != nil || a.Atom == xproto.AtomNone {
+		return nil
+	}
+	p, err := xproto.GetProperty(c, false, w, a.Atom, xproto.GetPropertyTypeAny, 0, 64).Reply()
+	if err != nil {
+		return nil
+	}
+	return p.Value
+}

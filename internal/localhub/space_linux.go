@@ -1,0 +1,5 @@
+package localhub
+
+import "syscall"
+
+var errDiskFull error = syscall.EDQUOT

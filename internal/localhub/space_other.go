@@ -1,7 +1,0 @@
-//go:build !windows
-
-package localhub
-
-import "syscall"
-
-var errDiskFull error = syscall.EDQUOT

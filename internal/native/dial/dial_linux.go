@@ -1,0 +1,26 @@
+package dial
+
+import (
+	"context"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// xdg-open decides by the desktop's own settings, and xdg-mime tells what it
+// decides.
+func open(ctx context.Context, address string) error {
+	return start(ctx, []string{"xdg-open", address})
+}
+
+func owner(ctx context.Context, scheme string) string {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "xdg-mime", "query", "default", "x-scheme-handler/"+scheme)
+	cmd.WaitDelay = time.Second
+	out, err := cmd.Output()
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(out))
+}

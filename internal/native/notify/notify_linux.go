@@ -1,0 +1,206 @@
+package notify
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/godbus/dbus/v5"
+
+	"wiebelt/internal/native/bus"
+)
+
+const (
+	service = "org.freedesktop.Notifications"
+	object  = dbus.ObjectPath("/org/freedesktop/Notifications")
+	appName = "Wiebelt"
+	appID   = "nl.wiebelt.companion"
+)
+
+// Notifier shows notifications, one for each tag. Its methods may be called
+// from any goroutine; they wait for the desktop, a second at most.
+type Notifier struct {
+	conn   *dbus.Conn
+	chosen func(tag, action string)
+	cancel context.CancelFunc
+	ctx    context.Context
+	done   chan struct{}
+
+	mu      sync.Mutex
+	owner   string
+	buttons bool
+	ids     map[string]uint32 // by tag
+	closed  bool
+}
+
+// Open connects to the desktop's notifications. chosen is called, on one
+// goroutine of the package, with the tag of a notification and the key of the
+// button that was pressed on it. It must not block. The notifier ends with ctx
+// or with Close.
+func Open(ctx context.Context, chosen func(tag, action string)) (*Notifier, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	n := &Notifier{chosen: chosen, cancel: cancel, ctx: ctx, done: make(chan struct{}), ids: map[string]uint32{}}
+	if err := n.connect(); err != nil {
+		cancel()
+		return nil, fmt.Errorf("%w: %w", ErrUnsupported, err)
+	}
+	signals := make(chan *dbus.Signal, 16)
+	n.conn.Signal(signals)
+	go n.run(signals)
+	return n, nil
+}
+
+func (n *Notifier) connect() error {
+	c, err := bus.Session(n.ctx)
+	if err != nil {
+		return err
+	}
+	n.conn = c
+	err = c.AddMatchSignalContext(n.ctx, dbus.WithMatchSender(service), dbus.WithMatchInterface(service), dbus.WithMatchObjectPath(object))
+	if err == nil {
+		err = bus.FollowOwner(n.ctx, c, service)
+	}
+	if err == nil {
+		err = n.ask()
+	}
+	if err != nil {
+		c.Close()
+	}
+	return err
+}
+
+// ask learns what the service can do; it is started if it does not run.
+func (n *Notifier) ask() error {
+	ctx, cancel := context.WithTimeout(n.ctx, 3*bus.Patience)
+	defer cancel()
+	var can []string
+	if err := n.conn.Object(service, object).CallWithContext(ctx, service+".GetCapabilities", 0).Store(&can); err != nil {
+		return err
+	}
+	n.buttons = slices.Contains(can, "actions")
+	n.owner = bus.Owner(ctx, n.conn, service)
+	return nil
+}
+
+// run is the goroutine that hears of buttons.
+func (n *Notifier) run(signals <-chan *dbus.Signal) {
+	defer close(n.done)
+	defer n.conn.Close()
+	if bus.Listen(n.ctx, signals, n.heard) != nil {
+		n.mu.Lock()
+		n.closed = true
+		n.mu.Unlock()
+	}
+}
+
+// heard acts on a signal; only the service itself is believed.
+func (n *Notifier) heard(s *dbus.Signal) {
+	if tag, action, ok := n.pressed(s); ok {
+		n.chosen(tag, action)
+	}
+}
+
+// pressed reads a signal and reports which button was pressed, if one was. That
+// may be before Show knows the number of its notification: the lock waits.
+func (n *Notifier) pressed(s *dbus.Signal) (tag, action string, ok bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if name, owner, ok := bus.OwnerChange(s); ok {
+		if name == service { // a new service knows nothing of the old one's
+			n.owner = owner
+			clear(n.ids)
+		}
+		return "", "", false
+	}
+	if s.Sender != n.owner || len(s.Body) != 2 {
+		return "", "", false
+	}
+	id, _ := s.Body[0].(uint32)
+	for tag, own := range n.ids {
+		if own != id {
+			continue
+		}
+		switch s.Name {
+		case service + ".ActionInvoked":
+			action, ok := s.Body[1].(string)
+			return tag, action, ok
+		case service + ".NotificationClosed":
+			delete(n.ids, tag)
+		}
+	}
+	return "", "", false
+}
+
+// Show shows a notification, in the place of the earlier one with the same tag.
+func (n *Notifier) Show(tag string, o Notice) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.closed || n.ctx.Err() != nil {
+		return ErrClosed
+	}
+	var actions []string
+	if n.buttons {
+		for _, a := range o.Actions {
+			actions = append(actions, a.Key, clean(a.Label))
+		}
+	}
+	ctx, cancel := context.WithTimeout(n.ctx, bus.Patience)
+	defer cancel()
+	// Transient: it is not kept in a list. It stays as long as the call does,
+	// and is taken away by Withdraw.
+	const never = int32(0)
+	hints := map[string]dbus.Variant{
+		"desktop-entry": dbus.MakeVariant(appID),
+		"transient":     dbus.MakeVariant(true),
+		"urgency":       dbus.MakeVariant(byte(1)),
+	}
+	if o.Category != "" {
+		hints["category"] = dbus.MakeVariant(o.Category)
+	}
+	var id uint32
+	err := n.conn.Object(service, object).CallWithContext(ctx, service+".Notify", 0, appName, n.ids[tag], appID,
+		clean(o.Summary), escape(clean(o.Body)), actions, hints, never).Store(&id)
+	if err != nil {
+		return fmt.Errorf("notification: %w", err)
+	}
+	n.ids[tag] = id
+	return nil
+}
+
+// Withdraw takes a notification away, if it is still there.
+func (n *Notifier) Withdraw(tag string) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	id, ok := n.ids[tag]
+	if !ok {
+		return nil
+	}
+	delete(n.ids, tag)
+	ctx, cancel := context.WithTimeout(n.ctx, bus.Patience)
+	defer cancel()
+	return n.conn.Object(service, object).CallWithContext(ctx, service+".CloseNotification", dbus.FlagNoAutoStart, id).Err
+}
+
+// Close takes away what is shown, ends the connection and waits until it has
+// ended.
+func (n *Notifier) Close() {
+	n.mu.Lock()
+	tags := make([]string, 0, len(n.ids))
+	for tag := range n.ids {
+		tags = append(tags, tag)
+	}
+	n.closed = true
+	n.mu.Unlock()
+	for _, tag := range tags {
+		_ = n.Withdraw(tag)
+	}
+	n.cancel()
+	<-n.done
+}
+
+// escape keeps a body from being read as markup, which some services do.
+func escape(s string) string {
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s)
+}

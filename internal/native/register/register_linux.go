@@ -1,0 +1,271 @@
+package register
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"wiebelt/assets"
+)
+
+const (
+	mime      = "x-scheme-handler/wiebelt"
+	linkID    = "wiebelt-link.desktop"
+	menuID    = "wiebelt.desktop"
+	startFile = "wiebelt.desktop"
+)
+
+// places are the folders of a desktop (XDG Base Directory, Autostart and MIME
+// applications specifications).
+type places struct{ applications, autostart, icons, defaults string }
+
+func where(allUsers bool) (places, error) {
+	if allUsers {
+		return places{"/usr/local/share/applications", "/etc/xdg/autostart", "/usr/local/share/icons/hicolor", "/usr/local/share/applications/mimeapps.list"}, nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return places{}, fmt.Errorf("register: %w", err)
+	}
+	data := absolute(os.Getenv("XDG_DATA_HOME"), filepath.Join(home, ".local", "share"))
+	config := absolute(os.Getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config"))
+	return places{filepath.Join(data, "applications"), filepath.Join(config, "autostart"), filepath.Join(data, "icons", "hicolor"), filepath.Join(config, "mimeapps.list")}, nil
+}
+
+// absolute is what the specification says of relative paths: not to be used.
+func absolute(path, other string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return other
+}
+
+const entry = `[Desktop Entry]
+Type=Application
+Name=Wiebelt
+Comment=Shows who is calling
+Comment[nl]=Laat zien wie er belt
+Icon=wiebelt
+Terminal=false
+StartupNotify=false
+Exec=%s
+%s`
+
+// Register writes the files of a desktop. What is there already is replaced.
+func Register(o Options) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	p, err := where(o.AllUsers)
+	if err != nil {
+		return err
+	}
+	link := execLine(append([]string{o.Exe}, o.arguments("open-url", "--", "%u")...)...)
+	if err := checkExec(link); err != nil {
+		return fmt.Errorf("register: the command for links is not safe: %w", err)
+	}
+	files := map[string]string{
+		filepath.Join(p.applications, linkID): fmt.Sprintf(entry, link, "NoDisplay=true\nMimeType="+mime+";\n"),
+		filepath.Join(p.applications, menuID): fmt.Sprintf(entry, execLine(append([]string{o.Exe}, o.arguments("run")...)...), "Categories=Office;Telephony;\n"),
+	}
+	start := fmt.Sprintf(entry, execLine(append([]string{o.Exe}, o.arguments("run", "--background")...)...), "X-GNOME-Autostart-enabled=true\n")
+	switch o.Only {
+	case OnlyAutostart:
+		return write(filepath.Join(p.autostart, startFile), []byte(start))
+	case Everything:
+		files[filepath.Join(p.autostart, startFile)] = start
+	}
+	for name, text := range files {
+		if err := write(name, []byte(text)); err != nil {
+			return err
+		}
+	}
+	for _, size := range sizes {
+		b, err := assets.Icons.ReadFile("icons/app-" + size + ".png")
+		if err != nil {
+			return fmt.Errorf("register: %w", err)
+		}
+		if err := write(filepath.Join(p.icons, size+"x"+size, "apps", "wiebelt.png"), b); err != nil {
+			return err
+		}
+	}
+	if err := change(p.defaults, func(text string) string { return setDefault(text, mime, linkID, linkID) }); err != nil {
+		return err
+	}
+	return registerSetup(o, p)
+}
+
+// sizes are those of the icons.
+var sizes = []string{"16", "32", "48", "128", "256"}
+
+// ForgetIn removes from a user's home what Register wrote there where no variable
+// of that user's session said otherwise; it follows no link out of it, so that an
+// administrator can do that. deleted are the names of files that were there.
+func ForgetIn(home *os.Root) (deleted []string, err error) {
+	const data, config = ".local/share/", ".config/"
+	names := []string{config + "autostart/" + startFile, data + "mime/packages/" + setupXML}
+	for _, id := range []string{linkID, menuID, setupID} {
+		names = append(names, data+"applications/"+id)
+	}
+	for _, size := range sizes {
+		names = append(names, data+"icons/hicolor/"+size+"x"+size+"/apps/wiebelt.png")
+	}
+	for _, name := range names {
+		switch e := home.Remove(name); {
+		case e == nil:
+			deleted = append(deleted, name)
+		case !errors.Is(e, fs.ErrNotExist):
+			err = errors.Join(err, e)
+		}
+	}
+	const list = config + "mimeapps.list"
+	b, e := home.ReadFile(list)
+	if e != nil {
+		if errors.Is(e, fs.ErrNotExist) {
+			e = nil
+		}
+		return deleted, errors.Join(err, e)
+	}
+	text := setDefault(setDefault(string(b), mime, "", linkID), setupMime, "", setupID)
+	switch text {
+	case string(b):
+		return deleted, err
+	case "":
+		e = home.Remove(list)
+	default:
+		e = home.WriteFile(list, []byte(text), 0o644) // it stays the user's
+	}
+	return append(deleted, list), errors.Join(err, e)
+}
+
+// Unregister removes what Register wrote; what is not there is no error, and
+// links that another program has been given since stay with it.
+func Unregister(o Options) error {
+	p, err := where(o.AllUsers)
+	if err != nil {
+		return err
+	}
+	files := []string{filepath.Join(p.applications, linkID), filepath.Join(p.applications, menuID), filepath.Join(p.autostart, startFile)}
+	for _, size := range sizes {
+		files = append(files, filepath.Join(p.icons, size+"x"+size, "apps", "wiebelt.png"))
+	}
+	var all error
+	for _, f := range files {
+		if err := os.Remove(f); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			all = errors.Join(all, fmt.Errorf("register: %w", err))
+		}
+	}
+	return errors.Join(all, change(p.defaults, func(text string) string { return setDefault(text, mime, "", linkID) }), unregisterSetup(p))
+}
+
+// State looks where a desktop looks: at the user's choice first, then at the
+// computer's, then for any program that says it opens such links.
+func State(o Options) (Status, error) {
+	mine, err := where(false)
+	if err != nil {
+		return Status{}, err
+	}
+	system := []string{"/usr/local/share", "/usr/share"}
+	if dirs := os.Getenv("XDG_DATA_DIRS"); dirs != "" {
+		system = filepath.SplitList(dirs)
+	}
+	lists := []string{mine.defaults, "/etc/xdg/mimeapps.list", filepath.Join(mine.applications, "mimeapps.list")}
+	folders := []string{mine.applications}
+	for _, s := range system {
+		folders = append(folders, filepath.Join(s, "applications"))
+		lists = append(lists, filepath.Join(s, "applications", "mimeapps.list"))
+	}
+	var s Status
+	for _, l := range lists {
+		if id := defaultOf(read(l), mime); id != "" && s.Scheme == "" && id == filepath.Base(id) {
+			s.Scheme = execOf(folders, id)
+		}
+	}
+	for _, f := range folders {
+		if s.Scheme != "" {
+			break
+		}
+		all, _ := filepath.Glob(filepath.Join(f, "*.desktop"))
+		for _, name := range all {
+			if text := read(name); strings.Contains(";"+valueOf(text, "MimeType")+";", ";"+mime+";") {
+				s.Scheme = cmp.Or(s.Scheme, valueOf(text, "Exec"))
+			}
+		}
+	}
+	s.Ours = s.Scheme == execLine(append([]string{o.Exe}, o.arguments("open-url", "--", "%u")...)...)
+	for _, dir := range []string{mine.autostart, "/etc/xdg/autostart"} {
+		if text := read(filepath.Join(dir, startFile)); text != "" {
+			// The user's file hides the computer's, which is how one is switched off.
+			s.Autostart = valueOf(text, "Hidden") != "true" && valueOf(text, "X-GNOME-Autostart-enabled") != "false"
+			s.SwitchedOff = !s.Autostart
+			break
+		}
+	}
+	return s, nil
+}
+
+func execOf(folders []string, id string) string {
+	for _, f := range folders {
+		if e := valueOf(read(filepath.Join(f, id)), "Exec"); e != "" {
+			return e
+		}
+	}
+	return ""
+}
+
+// maxRead is how much of a file of somebody else's is looked at.
+const maxRead = 1 << 20
+
+func read(name string) string {
+	info, err := os.Stat(name)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxRead {
+		return ""
+	}
+	b, _ := os.ReadFile(name)
+	return string(b)
+}
+
+// change rewrites a file that other programs write too.
+func change(name string, how func(string) string) error {
+	b, err := os.ReadFile(name)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("register: %w", err)
+	}
+	text := how(string(b))
+	switch {
+	case text == string(b):
+		return nil
+	case text == "":
+		if err := os.Remove(name); err != nil {
+			return fmt.Errorf("register: %w", err)
+		}
+		return nil
+	}
+	if target, err := filepath.EvalSymlinks(name); err == nil {
+		name = target // a link stays one
+	}
+	return write(name, []byte(text))
+}
+
+// write puts a file in place whole.
+func write(name string, b []byte) error {
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return fmt.Errorf("register: %w", err)
+	}
+	f, err := os.CreateTemp(filepath.Dir(name), ".wiebelt-*")
+	if err != nil {
+		return fmt.Errorf("register: %w", err)
+	}
+	_, err = f.Write(b)
+	if err = errors.Join(err, f.Chmod(0o644), f.Close()); err == nil {
+		err = os.Rename(f.Name(), name)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("register: %w", err), os.Remove(f.Name()))
+	}
+	return nil
+}

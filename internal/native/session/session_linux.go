@@ -1,0 +1,86 @@
+package session
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+)
+
+// firstRound is how long the first state may keep the program from starting:
+// who has not answered by then is heard later.
+const firstRound = 500 * time.Millisecond
+
+// facts are what the sources say. Three goroutines write them: one for the
+// user's bus, one for the machine's, one for the X server.
+type facts struct {
+	mu  sync.Mutex
+	set func(State, []string)
+
+	logind, hint, remote bool
+	savers               map[string]bool // active, by the name on the bus
+	server, blanked      bool
+	fullScreen           bool
+	bannersOff           bool // GNOME
+	inhibited            bool // KDE
+}
+
+// say changes the facts and tells what follows from them.
+func (f *facts) say(change func(f *facts)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	change(f)
+	s := State{
+		Locked:     f.hint || f.blanked,
+		Quiet:      f.bannersOff || f.inhibited,
+		Presenting: f.fullScreen,
+		Remote:     f.remote,
+	}
+	var sources []string
+	if f.logind {
+		sources = append(sources, "logind")
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.savers)) {
+		s.Locked = s.Locked || f.savers[name]
+		sources = append(sources, name)
+	}
+	if f.server {
+		sources = append(sources, "MIT-SCREEN-SAVER")
+	}
+	f.set(s, sources)
+}
+
+// open asks everybody there is; it never fails, since a desktop that cannot be
+// asked is a state of its own.
+func open(ctx context.Context, log *slog.Logger, set func(State, []string)) (run func(), err error) {
+	f := &facts{set: set, savers: map[string]bool{}}
+	set(State{}, nil)
+	var all, first sync.WaitGroup
+	for what, watch := range map[string]func(ctx context.Context, f *facts, ready func()) error{
+		"session bus": watchUser, "system bus": watchMachine, "X server": watchServer,
+	} {
+		first.Add(1)
+		ready := sync.OnceFunc(first.Done)
+		all.Go(func() {
+			defer ready()
+			if err := watch(ctx, f, ready); err != nil && ctx.Err() == nil {
+				log.Info("session state: cannot be asked", "source", what, "why", err)
+			}
+		})
+	}
+	heard := make(chan struct{})
+	all.Go(func() {
+		first.Wait()
+		close(heard)
+	})
+	late := time.NewTimer(firstRound)
+	defer late.Stop()
+	select {
+	case <-heard:
+	case <-late.C:
+	case <-ctx.Done():
+	}
+	return all.Wait, nil
+}

@@ -1,0 +1,76 @@
+package tray
+
+import (
+	"context"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"fyne.io/systray"
+
+	"wiebelt/internal/native/bus"
+)
+
+const (
+	watcher  = "org.kde.StatusNotifierWatcher"
+	busVar   = "DBUS_SESSION_BUS_ADDRESS"
+	patience = 2 * time.Second // for a bus that does not answer
+)
+
+// iconSuffix picks the picture: panels scale down, and on large ones a small
+// picture would be blurred.
+const iconSuffix = "-48.png"
+
+// run shows the tray over the bus. The library needs no event loop here, so the
+// caller's goroutine is the owner.
+func (t *Tray) run(ctx context.Context) {
+	// The library would look in other places, and start a bus of its own that
+	// nobody else listens to. It knows no other way to tell it.
+	if os.Getenv(busVar) == "" {
+		_ = os.Setenv(busVar, bus.SessionAddress())
+	}
+	start, end := systray.RunWithExternalLoop(func() {}, func() {})
+	// What is shown first has to be there before the tray is: a change while the
+	// library is starting would be lost.
+	t.show(ctx)
+	start()
+	var watch sync.WaitGroup
+	watch.Go(func() { t.stayRegistered(ctx) })
+	t.own(ctx)
+	watch.Wait()
+	end()
+}
+
+// reachable reports whether there is a session bus that answers.
+func reachable(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	c, err := bus.Session(ctx)
+	if err != nil {
+		return false
+	}
+	_ = c.Close()
+	return true
+}
+
+// HasHost reports whether a tray host is there that would show the icon.
+func HasHost(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	c, err := bus.Session(ctx)
+	if err != nil {
+		return false
+	}
+	defer c.Close()
+	return bus.Owner(ctx, c, watcher) != ""
+}
+
+func tooltip(s string) string { return s }
+
+// escape keeps underlines from becoming marks of shortcuts.
+func escape(title string) string { return strings.ReplaceAll(title, "_", "__") }
+
+// Icons go over the bus and leave nothing.
+func (t *Tray) willLeave([]byte) {}
+func (t *Tray) cleanUp()         {}

@@ -1,0 +1,47 @@
+package tray
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/godbus/dbus/v5"
+
+	"wiebelt/internal/native/bus"
+)
+
+// stayRegistered tells every panel that comes about the icon, until ctx ends. The
+// library does so too, but on the connection that all of this process share: it
+// stops listening at the first signal that was meant for somebody else, such as
+// the end of a keyring's prompt. Panels take a second registration under the same
+// name for the first.
+func (t *Tray) stayRegistered(ctx context.Context) {
+	c, err := bus.Session(ctx)
+	if err != nil {
+		return
+	}
+	defer c.Close()
+	if bus.FollowOwner(ctx, c, watcher) != nil {
+		return
+	}
+	signals := make(chan *dbus.Signal, 16)
+	c.Signal(signals)
+	register(ctx, c) // the panel may have come between the library's first try and now
+	_ = bus.Listen(ctx, signals, func(s *dbus.Signal) {
+		if name, owner, ok := bus.OwnerChange(s); ok && name == watcher && owner != "" {
+			register(ctx, c)
+		}
+	})
+}
+
+// register names the library's connection, the one that has the icon.
+func register(ctx context.Context, c *dbus.Conn) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	item := bus.Owner(ctx, c, fmt.Sprintf("org.kde.StatusNotifierItem-%d-1", os.Getpid()))
+	if item == "" {
+		return
+	}
+	// The answer does not matter: without a panel there is nobody to answer.
+	_ = c.Object(watcher, "/StatusNotifierWatcher").CallWithContext(ctx, watcher+".RegisterStatusNotifierItem", dbus.FlagNoAutoStart, item).Err
+}

@@ -1,7 +1,0 @@
-//go:build !linux
-
-package xtest
-
-import "syscall"
-
-func child() *syscall.SysProcAttr { return nil }

@@ -1,0 +1,5 @@
+package xtest
+
+import "syscall"
+
+func child() *syscall.SysProcAttr { return nil }

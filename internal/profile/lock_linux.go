@@ -1,0 +1,27 @@
+package profile
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// Hold holds a file until it is closed, or gives ErrHeld. It does not wait.
+func Hold(f *os.File) error {
+	err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		return ErrHeld
+	}
+	return err
+}
+
+// hold is Hold that waits.
+func hold(f *os.File) error {
+	fd := int(f.Fd())
+	for {
+		if err := unix.Flock(fd, unix.LOCK_EX); !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
+}

@@ -1,0 +1,33 @@
+package profile
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+func rename(from, to string) error { return os.Rename(from, to) }
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	err = d.Sync()
+	d.Close()
+	return err
+}
+
+var globQuote = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace
+
+// base is the value of an XDG variable, or the fallback below home. Relative
+// values are invalid and count as unset.
+func base(value, home string, fallback ...string) (string, error) {
+	if filepath.IsAbs(value) {
+		return value, nil
+	}
+	if !filepath.IsAbs(home) {
+		return "", ErrNoHome
+	}
+	return filepath.Join(append([]string{home}, fallback...)...), nil
+}

@@ -1,0 +1,157 @@
+package secret
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"wiebelt/internal/text"
+)
+
+// atMachine puts the computer's secrets into a folder of the test. Only root can
+// own what an administrator owns, so elsewhere owners go unchecked.
+func atMachine(t *testing.T, admin bool) (dir, group string) {
+	t.Helper()
+	d, r, a := machineDir, readMachine, isAdmin
+	t.Cleanup(func() { machineDir, readMachine, isAdmin = d, r, a })
+	dir = filepath.Join(t.TempDir(), "wiebelt", "secrets")
+	machineDir, isAdmin = func() string { return dir }, func() bool { return admin }
+	if os.Geteuid() != 0 {
+		readMachine = os.ReadFile
+	}
+	g, err := user.LookupGroupId(strconv.Itoa(os.Getgid()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir, g.Name
+}
+
+func TestMachineStore(t *testing.T) {
+	dir, group := atMachine(t, true)
+	old := syscall.Umask(0o077)
+	defer syscall.Umask(old)
+	s := &machineStore{group: group}
+	everyStore(t, cleared{s})
+	rotation(t, rotate(cleared{s}))
+	ref := hub(t, "https://a.example", "c")
+	if err := s.Set(t.Context(), ref, "x"); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]os.FileMode{filepath.Dir(dir): 0o755, dir: 0o750 | os.ModeSetgid, s.path(ref): 0o640} {
+		if info, err := os.Stat(path); err != nil || info.Mode()&(os.ModePerm|os.ModeSetgid) != want {
+			t.Errorf("%s: %v %v", path, info.Mode(), err)
+		}
+	}
+	// Whoever comes later need not name the group again.
+	if err := (&machineStore{}).Set(t.Context(), ref, "y"); err != nil {
+		t.Error(err)
+	}
+}
+
+// cleared gives the computer's store the Clear that it does without: no profile
+// clears what belongs to all.
+type cleared struct{ *machineStore }
+
+func (c cleared) Clear(ctx context.Context) error {
+	for _, r := range []Ref{must("https://a.example"), must("https://b.example")} {
+		if err := c.Delete(ctx, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func must(base string) Ref { r, _ := Hub(base, "c"); return r }
+
+func TestMachineRefuses(t *testing.T) {
+	dir, group := atMachine(t, false)
+	ref := hub(t, "https://a.example", "c")
+	if err := (&machineStore{group: group}).Set(t.Context(), ref, "x"); !errors.Is(err, ErrNotAdmin) {
+		t.Errorf("set by a user: %v", err)
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Error("something was made")
+	}
+	isAdmin = func() bool { return true }
+	if err := (&machineStore{group: "no-such-group"}).Set(t.Context(), ref, "x"); !errors.Is(err, ErrNoGroup) {
+		t.Errorf("without a group: %v", err)
+	}
+	readMachine = func(string) ([]byte, error) { return nil, syscall.EACCES }
+	if _, err := (&machineStore{}).Get(t.Context(), ref); !errors.Is(err, ErrNoRight) {
+		t.Errorf("without the right: %v", err)
+	}
+}
+
+// TestMachineExposed: what somebody else could have read or written is not used.
+func TestMachineExposed(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Fatal("only root owns what an administrator owns; run this test as root")
+	}
+	for name, expose := range map[string]func(dir, path string) error{
+		"everybody can read":        func(_, p string) error { return os.Chmod(p, 0o644) },
+		"the group can write":       func(_, p string) error { return os.Chmod(p, 0o660) },
+		"another's file":            func(_, p string) error { return os.Chown(p, 65534, -1) },
+		"another's folder":          func(d, _ string) error { return os.Chown(d, 65534, -1) },
+		"a folder others write":     func(d, _ string) error { return os.Chmod(d, 0o777) },
+		"a folder above, another's": func(d, _ string) error { return os.Chown(filepath.Dir(d), 65534, -1) },
+		"a folder above for all":    func(d, _ string) error { return os.Chmod(filepath.Dir(d), 0o777) },
+		"a link":                    func(_, p string) error { return errors.Join(os.Rename(p, p+".real"), os.Symlink(p+".real", p)) },
+		"a linked folder":           func(d, _ string) error { return errors.Join(os.Rename(d, d+".real"), os.Symlink(d+".real", d)) },
+		"a pipe":                    func(_, p string) error { return errors.Join(os.Remove(p), syscall.Mkfifo(p, 0o640)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, group := atMachine(t, true)
+			s, ref := &machineStore{group: group}, hub(t, "https://a.example", "c")
+			if err := s.Set(t.Context(), ref, "x"); err != nil {
+				t.Fatal(err)
+			}
+			if err := expose(dir, s.path(ref)); err != nil {
+				t.Fatal(err)
+			}
+			if v, err := s.Get(t.Context(), ref); v != "" || !errors.Is(err, ErrExposed) {
+				t.Errorf("%q, %v", v, err)
+			}
+		})
+	}
+}
+
+// TestMachineKeys: a key that the program makes for a user goes to the user's own
+// store.
+func TestMachineKeys(t *testing.T) {
+	_, group := atMachine(t, false)
+	own := newFileStore(dirs(t))
+	s := rotate(&divided{Store: own, machine: &machineStore{group: group}})
+	if err := s.Set(t.Context(), Key("choices"), "k"); err != nil {
+		t.Fatal(err)
+	}
+	if v, err := own.Get(t.Context(), Key("choices")); v != "k" || err != nil {
+		t.Error(v, err)
+	}
+	if err := s.Set(t.Context(), hub(t, "https://a.example", "c"), "x"); !errors.Is(err, ErrNotAdmin) {
+		t.Error(err)
+	}
+}
+
+// TestStatesHaveWords: every state has a sentence of its own in both languages.
+func TestStatesHaveWords(t *testing.T) {
+	for _, l := range []text.Language{text.Dutch, text.English} {
+		seen := map[string]State{}
+		for _, s := range []State{IsSet, IsWaiting, NotSet, Absent, Locked, Full, NoSession, NotAdmin, NoGroup, NoRight, Exposed, Damaged, Failed} {
+			words := l.T(text.SecretState(string(s)))
+			if strings.Contains(words, string(text.SecretState(string(s)))) {
+				t.Errorf("%s: %s has no words", l, s)
+			}
+			if other, twice := seen[words]; twice {
+				t.Errorf("%s: %s and %s say the same", l, s, other)
+			}
+			seen[words] = s
+		}
+	}
+}

@@ -1,8 +1,0 @@
-//go:build !linux
-
-package linphone
-
-import "net"
-
-// ours cannot tell here; the socket's file rights decide.
-func ours(net.Conn) bool { return true }

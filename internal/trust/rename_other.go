@@ -1,5 +1,0 @@
-//go:build !linux
-
-package trust
-
-func (s *Shared) rename(name string, to *Shared, as string) error { return s.replace(name, to, as) }
