@@ -2,9 +2,9 @@ package assets
 
 import "embed"
 
-// Icons holds the app's icon and the tray's, one shape a state, as PNG in
-// several sizes and as ICO for Windows. They are drawn by internal/iconmaker.
+// Icons holds the app's icon and the tray's, as PNG in several sizes and as ICO
+// for Windows. Every state has a shape of its own, and a white outline to be
+// seen on dark panels and on light ones.
 //
-//go:generate go run wiebelt/internal/iconmaker icons
 //go:embed icons
 var Icons embed.FS

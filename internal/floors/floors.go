@@ -83,7 +83,6 @@ var rooms = []struct {
 	{"internal/e2e", TestsOnly},
 	{"internal/floors", TestsOnly},
 	{"internal/winres", TestsOnly},
-	{"internal/iconmaker", TestsOnly}, // a generator, imported by nobody
 	{"internal/native/", Native},
 	{"internal/companion", Engine},
 	{"internal/softphone/kinds", Domain},
