@@ -8,10 +8,8 @@
 package logfile
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -194,31 +192,4 @@ func Files(dir string) []string {
 		}
 	}
 	return there
-}
-
-// Copy writes a file of the log to w, every line scrubbed once more. What was
-// JSON stays JSON, its times whole; a line longer than the log writes is left
-// out.
-func Copy(w io.Writer, path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	lines := bufio.NewScanner(io.LimitReader(f, 2*maxSize))
-	lines.Buffer(make([]byte, 64<<10), 1<<20)
-	for lines.Scan() {
-		line, ok := scrubJSON(lines.Bytes())
-		if !ok {
-			line = []byte(Scrub(lines.Text()))
-		}
-		if _, err := w.Write(append(line, '\n')); err != nil {
-			return err
-		}
-	}
-	if errors.Is(lines.Err(), bufio.ErrTooLong) {
-		_, err := io.WriteString(w, "[the rest is left out: a line is too long]\n")
-		return err
-	}
-	return lines.Err()
 }

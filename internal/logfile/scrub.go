@@ -1,8 +1,6 @@
 package logfile
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"regexp"
@@ -84,72 +82,6 @@ func scrubNumbers(s string) string {
 		}
 		return "[number]"
 	})
-}
-
-// scrubJSON scrubs the texts of a line that is a JSON object, and numbers as long
-// as a telephone's. The order stays. false: it is no such line.
-func scrubJSON(line []byte) ([]byte, bool) {
-	if line = bytes.TrimSpace(line); len(line) == 0 || line[0] != '{' || !json.Valid(line) {
-		return nil, false
-	}
-	d := json.NewDecoder(bytes.NewReader(line))
-	d.UseNumber()
-	if _, err := d.Token(); err != nil {
-		return nil, false
-	}
-	var out bytes.Buffer
-	out.WriteByte('{')
-	for d.More() {
-		key, err := d.Token()
-		name, isText := key.(string)
-		var value any
-		if err != nil || !isText || d.Decode(&value) != nil {
-			return nil, false
-		}
-		if out.Len() > 1 {
-			out.WriteByte(',')
-		}
-		b, err := json.Marshal(scrubValue(name, value))
-		if err != nil {
-			return nil, false
-		}
-		k, err := json.Marshal(Scrub(name))
-		if err != nil {
-			return nil, false
-		}
-		out.Write(append(append(k, ':'), b...))
-	}
-	out.WriteByte('}')
-	return out.Bytes(), true
-}
-
-// scrubValue scrubs a JSON value that stands under a name.
-func scrubValue(name string, v any) any {
-	switch v := v.(type) {
-	case string:
-		if secretName().MatchString(name) && v != "" {
-			return "[secret]"
-		}
-		return Scrub(v)
-	case json.Number:
-		if secretName().MatchString(name) {
-			return "[secret]"
-		}
-		if len(v.String()) > 8 {
-			return "[number]"
-		}
-	case []any:
-		for i := range v {
-			v[i] = scrubValue(name, v[i])
-		}
-	case map[string]any:
-		clean := make(map[string]any, len(v))
-		for k, x := range v {
-			clean[Scrub(k)] = scrubValue(k, x)
-		}
-		return clean
-	}
-	return v
 }
 
 // scrubAttr scrubs the values of a log line that are text; the message too.

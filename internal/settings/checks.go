@@ -10,17 +10,9 @@ import (
 	"wiebelt/internal/plain"
 )
 
-// CheckHubURL says whether s may be an address of the hub: https, or http with a
-// literal loopback address, since a name such as localhost can be moved. It
-// returns the address without a slash at its end.
-func CheckHubURL(s string) (string, bool) { return hubURL(strings.TrimSpace(s)) }
-
-// LoopbackHub reports whether an address of the hub is one of this computer.
-func LoopbackHub(s string) bool {
-	u, err := url.Parse(s)
-	return err == nil && literalLoopback(u.Hostname())
-}
-
+// hubURL is an address of the hub: https, or http with a literal loopback
+// address, since a name such as localhost can be moved. It has no slash at its
+// end.
 func hubURL(s string) (string, bool) {
 	if len(s) > 2048 || strings.ContainsFunc(s, func(r rune) bool { return r <= 0x20 || r >= 0x7f || r == '\\' }) {
 		return "", false

@@ -93,16 +93,6 @@ func (s *Shared) Create(name string, mode fs.FileMode) (*os.File, error) {
 	return s.root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
 }
 
-// WriteFile writes a file that is not there yet (fs.ErrExist).
-func (s *Shared) WriteFile(name string, b []byte, mode fs.FileMode) error {
-	f, err := s.Create(name, mode)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(b)
-	return errors.Join(err, f.Close())
-}
-
 // Folder opens a folder in it that is ours and that nobody else may write, and
 // makes it with mode if it is missing. One that somebody else made, or a link, is an
 // *Error.

@@ -16,7 +16,6 @@ package eventlog
 
 import (
 	"errors"
-	"maps"
 	"strconv"
 )
 
@@ -44,9 +43,6 @@ var messageIDs = map[ID]string{
 	SecretExpired: "c86b3f5d12e74a98b7e4a05d9f3c6b20",
 	PolicyIgnored: "5e0a94d1b6c84f27a3d95c7e81f2b046",
 }
-
-// IDs are the kinds of records that there are, with their MESSAGE_ID.
-func IDs() map[ID]string { return maps.Clone(messageIDs) }
 
 // Level is how much a record matters.
 type Level uint8

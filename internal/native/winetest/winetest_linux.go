@@ -205,9 +205,6 @@ func (p *Prefix) tool(name string, env []string, args ...string) error {
 // Env is the environment for programs of this prefix.
 func (p *Prefix) Env() []string { return append([]string(nil), p.env...) }
 
-// Setenv sets a variable for everything started from now on.
-func (p *Prefix) Setenv(name, value string) { p.env = append(p.env, name+"="+value) }
-
 // Command is a Windows program, a path or a name wine knows ("notepad"), not
 // yet started. Its Env may be added to.
 func (p *Prefix) Command(exe string, args ...string) *exec.Cmd {

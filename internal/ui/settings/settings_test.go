@@ -72,11 +72,13 @@ func TestSettingsHoldEveryKey(t *testing.T) {
 		}
 	}
 	got := map[string]bool{}
-	for _, k := range Keys() {
-		if got[k] {
-			t.Errorf("%s stands there twice", k)
+	for _, s := range settingsPlan() {
+		for _, k := range s.keys {
+			if got[k] {
+				t.Errorf("%s stands there twice", k)
+			}
+			got[k] = true
 		}
-		got[k] = true
 	}
 	for k := range want {
 		if !got[k] {

@@ -44,9 +44,6 @@ var (
 	}
 )
 
-// Of gives the colours of an appearance.
-func Of(dark bool) Colours { return Pick(dark, false) }
-
 // Pick gives the colours of an appearance in its usual form or that of high
 // contrast.
 func Pick(dark, high bool) Colours {

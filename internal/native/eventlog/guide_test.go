@@ -1,4 +1,4 @@
-package cli
+package eventlog
 
 import (
 	"fmt"
@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"wiebelt/assets"
-	"wiebelt/internal/native/eventlog"
 )
 
 // TestGuideNamesEveryEvent: whoever watches the system's log finds in the guide
@@ -26,7 +25,7 @@ func TestGuideNamesEveryEvent(t *testing.T) {
 			}
 			all.Write(b)
 		}
-		for id, message := range eventlog.IDs() {
+		for id, message := range messageIDs {
 			if s := all.String(); !strings.Contains(s, message) || !strings.Contains(s, fmt.Sprint(uint32(id))) {
 				t.Errorf("%s: event %d (%s) is not in the guide", l, id, message)
 			}
