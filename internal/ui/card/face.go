@@ -109,7 +109,9 @@ type face struct {
 	content    *fyne.Container
 	areas      []area
 	words      []wording
-	clock      *clock // nil for none, as bar
+	state      []string // what a screen reader says first: how far the call is, the line called
+	news       []string // and what it says of who calls
+	clock      *clock   // nil for none, as bar
 	bar        *bar
 }
 

@@ -96,7 +96,8 @@ func (p *painter) header(c companion.Card, state color.NRGBA) {
 	const y = headerY
 	p.mark(left, y+3, c, state)
 	x := float32(left + 18)
-	x += p.say(p.stateWord(c), x, y, 150, stateBold, state) + 8
+	word := p.stateWord(c)
+	x += p.say(word, x, y, 150, stateBold, state) + 8
 	end := float32(right - 10)
 	p.cross(end, y+8, p.act(c, companion.DoClose))
 	end -= 18
@@ -120,6 +121,7 @@ func (p *painter) header(c companion.Card, state color.NRGBA) {
 		words = strings.TrimSuffix(again+" · "+words, " · ")
 	}
 	p.text(words, x, y, end-x, stateFont, p.c.Muted)
+	p.f.state = []string{word, words}
 }
 
 // clockFrom is what the clock counts from; a phone that reports only the ring
@@ -165,16 +167,14 @@ func (p *painter) body(c companion.Card) float32 {
 	case companion.Internal:
 		return p.small(c, p.colleague(c), p.lg.T(text.CardExtension, c.Number.Display()))
 	default: // Short, and numbers that are never looked up
-		why := p.lg.T(text.CardShort)
-		if c.Number.NeverLookup {
-			why = p.lg.T(text.CardNever)
-		}
-		h := p.note(c.Number.Display(), why)
+		w := p.big(c.Number.Display(), false)
 		if n := c.Number.Copy(); n != "" {
-			w := p.f.words[len(p.f.words)-1-countLines(why)].width
 			p.copyIcon(left+w+12, bigY+9, right-left-w-12, Do{Copy: n, Caller: c.Number})
 		}
-		return h
+		if c.Number.NeverLookup {
+			return p.explain(p.lg.T(text.CardNever))
+		}
+		return p.explain(p.lg.T(text.CardShort))
 	}
 }
 
@@ -192,14 +192,14 @@ func (p *painter) big(s string, ours bool) float32 {
 	if width(s, f) > textWidth {
 		f = lessBig
 	}
-	return p.put(s, left, bigY, textWidth, f, p.c.Ink, ours)
+	return p.put(p.aloud(s), left, bigY, textWidth, f, p.c.Ink, ours)
 }
 
 // numberLine is the second line. number says it is a telephone number, which can
 // be copied where no button does that.
 func (p *painter) numberLine(c companion.Card, s string, icon bool) {
 	x := float32(left)
-	x += p.text(s, x, numberY, textWidth, numberFont, p.c.Ink)
+	x += p.text(p.aloud(s), x, numberY, textWidth, numberFont, p.c.Ink)
 	if icon && c.Number.Copy() != "" {
 		x += 9
 		x += p.copyIcon(x, numberY+5, 110, Do{Copy: c.Number.Copy(), Caller: c.Number})
@@ -244,7 +244,7 @@ func (p *painter) buttonsY(c companion.Card) float32 {
 func (p *painter) searching(c companion.Card) float32 {
 	p.big(c.Number.Display(), false)
 	if c.Noticed {
-		p.say(p.lg.T(text.CardSearching), left, numberY, textWidth, numberFont, p.c.Muted)
+		p.say(p.aloud(p.lg.T(text.CardSearching)), left, numberY, textWidth, numberFont, p.c.Muted)
 		p.f.bar = &bar{box(p.c.Accent, left, ruleY, 0, 3), textWidth, c.Rang}
 		p.add(box(p.c.Line, left, ruleY, textWidth, 3), p.f.bar.part)
 	}
@@ -257,7 +257,7 @@ func (p *painter) found(c companion.Card) float32 {
 	k := c.Contacts[0]
 	if p.l.Privacy == PrivacyNumber {
 		p.big(c.Number.Display(), false)
-		p.say(p.lg.T(text.CardFoundHidden), left, numberY, textWidth, numberFont, p.c.Muted)
+		p.say(p.aloud(p.lg.T(text.CardFoundHidden)), left, numberY, textWidth, numberFont, p.c.Muted)
 	} else {
 		p.big(p.nameOf(c, k), false)
 		p.numberLine(c, c.Number.Display(), false)
@@ -383,12 +383,12 @@ const noteButtonsY = 128
 func (p *painter) nobody(c companion.Card) float32 {
 	p.big(c.Number.Display(), false)
 	if c.NotThis > 0 { // there is one, but the user says it is not who calls
-		p.text(p.notWho(c), left, noteY, textWidth, fieldBold, p.c.Ink)
+		p.text(p.aloud(p.notWho(c)), left, noteY, textWidth, fieldBold, p.c.Ink)
 		p.say(p.lg.T(text.CardNobodyLeft), left, noteY+20, textWidth, fieldFont, p.c.Muted)
 		p.copyButton(c.Number, left, noteButtonsY, textWidth)
 		return p.foot(c, noteButtonsY+buttonH, -1, -1)
 	}
-	p.say(p.lg.T(text.CardNobody), left, noteY, textWidth, fieldBold, p.c.Ink)
+	p.say(p.aloud(p.lg.T(text.CardNobody)), left, noteY, textWidth, fieldBold, p.c.Ink)
 	if name := p.l.Privacy.words(c.PhoneName); name != "" {
 		p.text(p.lg.T(text.CardPhoneName, isolated(name)), left, noteY+20, textWidth, fieldFont, p.c.Muted)
 	}
@@ -415,7 +415,7 @@ func (p *painter) failed(c companion.Card) float32 {
 	case c.Retrying:
 		rest += " " + p.lg.T(text.CardRetrying)
 	}
-	w := p.say(bold, left, noteY, textWidth, fieldBold, p.c.Ink) + 4
+	w := p.say(p.aloud(bold), left, noteY, textWidth, fieldBold, p.c.Ink) + 4
 	lines := p.sentence(rest, w, noteY, 4, fieldFont, p.c.Muted)
 	return p.asked(c, p.lg.T(text.CardButtonRetry), false, lines)
 }
@@ -438,10 +438,13 @@ func (p *painter) asked(c companion.Card, words string, primary bool, lines int)
 // note is a title with an explanation and nothing to click.
 func (p *painter) note(title, why string) float32 {
 	p.big(title, false)
-	return noteY + float32(p.sentence(why, 0, noteY, 3, fieldFont, p.c.Muted))*fieldFont.line + bottomPad
+	return p.explain(why)
 }
 
-func countLines(s string) int { return len(wrap(s, textWidth, textWidth, 3, fieldFont)) }
+// explain ends a card that has nothing to click below its title.
+func (p *painter) explain(why string) float32 {
+	return noteY + float32(p.sentence(why, 0, noteY, 3, fieldFont, p.c.Muted))*fieldFont.line + bottomPad
+}
 
 // small is a title with one line under it.
 func (p *painter) small(c companion.Card, title, under string) float32 {

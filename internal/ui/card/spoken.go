@@ -1,25 +1,27 @@
 package card
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 )
 
-// spoken is what a screen reader says of a card: what stands there large, as
-// far as it may be shown. about is the part that makes it news: that a call was
-// answered is none to whoever answered it.
+// aloud has a screen reader say s, as far as it may be shown, and gives it back.
+func (p *painter) aloud(s string) string {
+	p.f.news = append(p.f.news, s)
+	return s
+}
+
+// spoken is what a screen reader says of a card. about is the part that makes it
+// news: that a call was answered is none to whoever answered it.
 func (f *face) spoken() (all, about string) {
-	var head, body []string
-	for _, w := range f.words {
-		switch {
-		case w.font == stateBold || w.font == stateFont && w.y == headerY && w.x < left+textWidth/2:
-			head = append(head, unmarked(w.said))
-		case w.font == bigFont, w.font == lessBig, w.font == numberFont, w.font == fieldBold && w.x == left:
-			body = append(body, unmarked(w.said))
-		}
-	}
-	about = strings.Join(body, ", ")
-	return strings.Join(head, " ") + ": " + about, about
+	about = joined(f.news, ", ")
+	return joined(f.state, " ") + ": " + about, about
+}
+
+func joined(parts []string, between string) string {
+	none := func(s string) bool { return s == "" }
+	return unmarked(strings.Join(slices.DeleteFunc(parts, none), between))
 }
 
 // unmarked leaves out what only steers how letters stand.
