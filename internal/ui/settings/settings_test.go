@@ -72,13 +72,11 @@ func TestSettingsHoldEveryKey(t *testing.T) {
 		}
 	}
 	got := map[string]bool{}
-	for _, s := range settingsPlan() {
-		for _, k := range s.keys {
-			if got[k] {
-				t.Errorf("%s stands there twice", k)
-			}
-			got[k] = true
+	for _, k := range Keys() {
+		if got[k] {
+			t.Errorf("%s stands there twice", k)
 		}
+		got[k] = true
 	}
 	for k := range want {
 		if !got[k] {
