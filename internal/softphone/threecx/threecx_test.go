@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/call"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/softphone/linktest"
 	"wiebelt/internal/softphone/wslink"
@@ -78,16 +77,6 @@ func TestStories(t *testing.T) {
 			}
 			x.last(w)
 		})
-	}
-}
-
-func TestWhatEventsCarry(t *testing.T) {
-	x := newExchange(t)
-	w := listen(t, x.config())
-	w.Until(link.Connected)
-	x.set("101", 7, &ring)
-	if e, want := w.Next(), (call.Way{Kind: "3cx", Conn: x.Host() + "/101", Tells: call.TellsAll}); e.Way != want || e.At.IsZero() {
-		t.Errorf("%+v", e)
 	}
 }
 

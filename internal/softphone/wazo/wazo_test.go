@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/call"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/softphone/linktest"
 	"wiebelt/internal/softphone/wslink"
@@ -90,16 +89,6 @@ func TestStories(t *testing.T) {
 			x.send(last.event("call_updated"))
 			w.Expect(append(tt.want, lastSaid)...)
 		})
-	}
-}
-
-func TestWhatEventsCarry(t *testing.T) {
-	x := newExchange(t)
-	w := listen(t, x.config())
-	w.Until(link.Connected)
-	x.send(ring.event("call_updated"))
-	if e, want := w.Next(), (call.Way{Kind: "wazo", Conn: x.Host() + "/101", Tells: call.TellsAll}); e.Way != want || e.At.IsZero() {
-		t.Errorf("%+v", e)
 	}
 }
 
