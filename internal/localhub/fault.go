@@ -219,27 +219,33 @@ func faultOf(b []byte, e Endpoint) (Fault, error) {
 	return *x, x.check(e)
 }
 
+// outOfBounds names a part whose value is not one that it can have; "" for none.
+func (x Fault) outOfBounds() string {
+	in := func(n, least, most int) bool { return n == 0 || n >= least && n <= most }
+	for _, p := range []struct {
+		name string
+		ok   bool
+	}{
+		{"delay", in(int(x.Delay), 1, int(maxPause))}, {"retry-after", in(int(x.RetryAfter), 1, int(maxPause))}, {"status", in(x.Status, 200, 599)},
+		{"size", in(x.Size, 1, maxFaultSize)}, {"times", in(x.Times, 1, maxTimes)}, {"body", x.Body == "" || slices.Contains(bodies, x.Body)},
+		{"slow", in(x.Slow.Bytes, 1, maxFaultSize) && in(int(x.Slow.Every), 1, int(maxPause)) && (x.Slow.Bytes == 0) == (x.Slow.Every == 0)},
+	} {
+		if !p.ok {
+			return p.name
+		}
+	}
+	return ""
+}
+
 // check refuses a fault from outside that would do nothing, or not what it
 // says.
 func (x Fault) check(e Endpoint) error {
+	if name := x.outOfBounds(); name != "" {
+		return wrongPart(name)
+	}
 	answer := x
 	answer.Delay, answer.Drop, answer.Times = 0, false, 0
-	within := func(n, least, most int) bool { return n == 0 || n >= least && n <= most }
 	switch {
-	case x.Delay < 0 || x.Delay > maxPause:
-		return wrongPart("delay")
-	case x.RetryAfter < 0 || x.RetryAfter > maxPause:
-		return wrongPart("retry-after")
-	case !within(x.Status, 200, 599):
-		return wrongPart("status")
-	case !within(x.Size, 1, maxFaultSize):
-		return wrongPart("size")
-	case !within(x.Times, 1, maxTimes):
-		return wrongPart("times")
-	case x.Body != "" && !slices.Contains(bodies, x.Body):
-		return wrongPart("body")
-	case x.Slow != Slow{} && (x.Slow.Bytes < 1 || x.Slow.Bytes > maxFaultSize || x.Slow.Every <= 0 || x.Slow.Every > maxPause):
-		return wrongPart("slow")
 	case x == Fault{Times: x.Times}:
 		return text.Errorf(text.LocalhubFaultNothing)
 	case x.Drop && answer != Fault{}:

@@ -84,22 +84,28 @@ func (h *Hub) readTokenRequest(w http.ResponseWriter, r *http.Request) (client, 
 	default:
 		return refuse("unsupported_grant_type", "grant_type is client_credentials")
 	}
+	scopes, err := scopesOf(form, c)
+	return c, scopes, err
+}
+
+// scopesOf are the scopes that a client asks for.
+func scopesOf(form url.Values, c client) ([]string, error) {
 	if form.Has("scopes") && form.Has("scope") && form.Get("scopes") != form.Get("scope") {
-		return refuse("invalid_request", "scopes and scope differ")
+		return nil, refuse(http.StatusBadRequest, "invalid_request", "scopes and scope differ")
 	}
 	scopes := strings.Fields(form.Get("scopes"))
 	if !form.Has("scopes") {
 		scopes = strings.Fields(form.Get("scope"))
 	}
 	if len(scopes) == 0 {
-		return refuse("invalid_scope", "scopes are missing")
+		return nil, refuse(http.StatusBadRequest, "invalid_scope", "scopes are missing")
 	}
 	for _, s := range scopes {
 		if s != scopeBasic && s != scopeMessages && s != scopeOrgPrefix+c.organisation {
-			return refuse("invalid_scope", "a scope is unknown or not this client's")
+			return nil, refuse(http.StatusBadRequest, "invalid_scope", "a scope is unknown or not this client's")
 		}
 	}
-	return c, scopes, nil
+	return scopes, nil
 }
 
 func unauthorized(code, about string) error { return refuse(http.StatusUnauthorized, code, about) }

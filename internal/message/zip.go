@@ -122,6 +122,35 @@ func (f *file) findEnd() (ending, error) {
 	}
 	tailSize := min(f.size, endSize+0xffff)
 	tail, _ := f.bytes(f.size-tailSize, int(tailSize))
+	at, err := endIn(tail)
+	if err != nil {
+		return ending{}, err
+	}
+	b := tail[at : at+endSize]
+	end := f.size - tailSize + int64(at)
+	entries, length, start := uint64(u16(b, 10)), u32(b, 12), u32(b, 16)
+	disk, firstDisk, here := u16(b, 4), u16(b, 6), u16(b, 8)
+	wide := entries == 0xffff || length == 0xffffffff || start == 0xffffffff || disk == 0xffff || firstDisk == 0xffff
+	locator, ok := f.bytes(end-locatorSize, locatorSize)
+	located := ok && is(locator, sigLocator)
+	switch {
+	case wide != located: // some readers look for the locator only where it is needed
+		return ending{}, whole(Zip64Lie)
+	case located:
+		if entries, length, start, end, err = f.wideEnd(locator, end, entries, length, start); err != nil {
+			return ending{}, err
+		}
+	case disk != 0 || firstDisk != 0 || uint64(here) != entries:
+		return ending{}, whole(SeveralDisks)
+	}
+	if start > uint64(end) || length > uint64(end) || int64(start+length) != end {
+		return ending{}, whole(DirectoryBroken)
+	}
+	return ending{entries, int64(start), int64(length)}, nil
+}
+
+// endIn finds the one end record in the last bytes of a ZIP.
+func endIn(tail []byte) (int, error) {
 	exact, last, short := []int{}, -1, false
 	for i := 0; i+endSize <= len(tail); i++ {
 		if !is(tail[i:], sigEnd) {
@@ -137,49 +166,38 @@ func (f *file) findEnd() (ending, error) {
 	}
 	switch {
 	case len(exact) == 0 && short:
-		return ending{}, whole(TrailingData)
+		return 0, whole(TrailingData)
 	case len(exact) == 0:
-		return ending{}, whole(CutOff)
+		return 0, whole(CutOff)
 	case len(exact) > 1 || exact[0] != last:
-		return ending{}, whole(TwoEnds)
+		return 0, whole(TwoEnds)
 	}
-	b := tail[last : last+endSize]
-	end := f.size - tailSize + int64(last)
-	entries, length, start := uint64(u16(b, 10)), u32(b, 12), u32(b, 16)
-	disk, firstDisk, here := u16(b, 4), u16(b, 6), u16(b, 8)
-	wide := entries == 0xffff || length == 0xffffffff || start == 0xffffffff || disk == 0xffff || firstDisk == 0xffff
-	locator, ok := f.bytes(end-locatorSize, locatorSize)
-	located := ok && is(locator, sigLocator)
-	if wide != located { // some readers look for the locator only where it is needed
-		return ending{}, whole(Zip64Lie)
+	return last, nil
+}
+
+// wideEnd reads the record of 64 bits in front of the locator, which stands
+// before end. What the end record says has to agree, where it says anything.
+func (f *file) wideEnd(locator []byte, end int64, entries, length, start uint64) (e, l, s uint64, at int64, err error) {
+	if u32(locator, 4) != 0 || u32(locator, 16) > 1 {
+		return 0, 0, 0, 0, whole(SeveralDisks)
 	}
-	if located {
-		if u32(locator, 4) != 0 || u32(locator, 16) > 1 {
-			return ending{}, whole(SeveralDisks)
-		}
-		at := u64(locator, 8)
-		if at > uint64(f.size) {
-			return ending{}, whole(Zip64Lie)
-		}
-		r, ok := f.bytes(int64(at), wideEndSize)
-		if !ok || !is(r, sigWideEnd) || u64(r, 4) > uint64(f.size) || int64(at)+12+int64(u64(r, 4)) != end-locatorSize {
-			return ending{}, whole(Zip64Lie)
-		}
-		e, l, s := u64(r, 32), u64(r, 40), u64(r, 48)
-		if entries != 0xffff && entries != e || length != 0xffffffff && length != l || start != 0xffffffff && start != s {
-			return ending{}, whole(Zip64Lie)
-		}
-		if u32(r, 16) != 0 || u32(r, 20) != 0 || u64(r, 24) != e {
-			return ending{}, whole(SeveralDisks)
-		}
-		entries, length, start, end = e, l, s, int64(at)
-	} else if disk != 0 || firstDisk != 0 || uint64(here) != entries {
-		return ending{}, whole(SeveralDisks)
+	place := u64(locator, 8)
+	if place > uint64(f.size) {
+		return 0, 0, 0, 0, whole(Zip64Lie)
 	}
-	if start > uint64(end) || length > uint64(end) || int64(start+length) != end {
-		return ending{}, whole(DirectoryBroken)
+	at = int64(place)
+	r, ok := f.bytes(at, wideEndSize)
+	if !ok || !is(r, sigWideEnd) || u64(r, 4) > uint64(f.size) || at+12+int64(u64(r, 4)) != end-locatorSize {
+		return 0, 0, 0, 0, whole(Zip64Lie)
 	}
-	return ending{entries, int64(start), int64(length)}, nil
+	e, l, s = u64(r, 32), u64(r, 40), u64(r, 48)
+	if entries != 0xffff && entries != e || length != 0xffffffff && length != l || start != 0xffffffff && start != s {
+		return 0, 0, 0, 0, whole(Zip64Lie)
+	}
+	if u32(r, 16) != 0 || u32(r, 20) != 0 || u64(r, 24) != e {
+		return 0, 0, 0, 0, whole(SeveralDisks)
+	}
+	return e, l, s, at, nil
 }
 
 // member is an entry of the ZIP as the list of files has it.
