@@ -32,7 +32,7 @@ type Address struct {
 	Country    string // ISO code
 }
 
-// Contact is one contact record of the hub (hub-api.md 2.3). Texts are already
+// Contact is one contact record of the hub. Texts are already
 // cleaned for display. Every field may be empty.
 type Contact struct {
 	ID             string

@@ -4,8 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
+	"path"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -140,5 +144,60 @@ func TestRulesCanFail(t *testing.T) {
 		if why := Why(c[0], c[1]); why != "" {
 			t.Errorf("%s may not import %s: %s", c[0], c[1], why)
 		}
+	}
+}
+
+// TestFilesThatAreNamed: a comment, and a page about the code, names files that are
+// there.
+func TestFilesThatAreNamed(t *testing.T) {
+	root := os.DirFS("../..")
+	var files []string
+	if err := fs.WalkDir(root, ".", func(p string, d fs.DirEntry, err error) error {
+		if d != nil && d.IsDir() && strings.HasPrefix(d.Name(), ".") && p != "." && d.Name() != ".ci" {
+			return fs.SkipDir
+		}
+		files = append(files, p)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	there := func(dir, name string) bool {
+		return slices.ContainsFunc(files, func(f string) bool {
+			for _, want := range []string{name, path.Join(dir, name)} {
+				if ok, _ := path.Match(want, f); ok {
+					return true
+				}
+			}
+			return false
+		})
+	}
+	named := regexp.MustCompile(`(?:^|[\s("` + "`" + `])([\w*./-]+\.(?:go|md)\b|(?:internal|app)/[\w*/-]+)`)
+	seen := 0
+	for _, f := range files {
+		code := strings.HasSuffix(f, ".go")
+		if !code && f != "README.md" && f != "internal/README.md" {
+			continue
+		}
+		b, err := fs.ReadFile(root, f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(b)) {
+			if code {
+				var is bool
+				if _, line, is = strings.Cut(line, "// "); !is {
+					continue
+				}
+			}
+			for _, m := range named.FindAllStringSubmatch(line, -1) {
+				if name := strings.TrimSuffix(m[1], "/"); !there(path.Dir(f), name) {
+					t.Errorf("%s names %s, which is not there", f, name)
+				}
+				seen++
+			}
+		}
+	}
+	if seen < 60 {
+		t.Errorf("only %d names found", seen)
 	}
 }

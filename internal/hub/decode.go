@@ -13,13 +13,13 @@ import (
 	"wiebelt/internal/contact"
 )
 
-// Bounds of an answer, beside maxAnswer. The hub documents none (hub-api.md 8.3).
+// Bounds of an answer, beside maxAnswer. The hub documents none.
 const (
 	maxContacts = 10_000
 	maxText     = 512 // bytes of a text after cleaning
 )
 
-// decode reads the answer of hub-api.md 4.3 in one pass. What it accepts:
+// decode reads the answer to a lookup in one pass. What it accepts:
 //
 //   - Unknown fields are ignored, whatever they hold; null is the same as missing.
 //   - Names are compared without regard to ASCII letter case.
@@ -197,7 +197,7 @@ func (d *decoder) coded(code, description string, c *contact.Coded) error {
 }
 
 // isRelation: does the present field hold the relation number? Its name carries
-// a system's name in the real interface (hub-api.md 2.3).
+// a system's name in the real interface.
 func (d *decoder) isRelation() bool {
 	if d.relationField != "" {
 		return string(d.name) == d.relationField

@@ -74,7 +74,7 @@ func (e *itemError) Error() string { return fmt.Sprintf("delivery: item %d: %s",
 func (e *itemError) Is(target error) bool { return target == ErrItem }
 func (e *itemError) Unwrap() error        { return e.err }
 
-// Limits of a delivery. The hub documents none (hub-api.md 8.3).
+// Limits of a delivery. The hub documents none.
 const (
 	maxItems   = 1000
 	maxSize    = 1 << 40
@@ -116,7 +116,7 @@ func Segment(intermediary string) bool {
 		!strings.ContainsFunc(intermediary, func(r rune) bool { return r < 0x20 || r == 0x7f || strings.ContainsRune(`/\?#`, r) })
 }
 
-// deliveryAddress is the address of hub-api.md 4.2; nil without an intermediary.
+// deliveryAddress is the address of deliveries; nil without an intermediary.
 func deliveryAddress(base *url.URL, intermediary string) (*url.URL, error) {
 	if intermediary == "" {
 		return nil, nil
@@ -128,7 +128,7 @@ func deliveryAddress(base *url.URL, intermediary string) (*url.URL, error) {
 	return u, nil
 }
 
-// Deliver sends items in one request (hub-api.md 4.2), streaming them. An error
+// Deliver sends items in one request, streaming them. An error
 // means that the hub has no complete request and nothing of it can have been
 // delivered: a *contact.LookupError before any of the body went out, an ErrItem
 // for a file that cannot be read or is not of its size, ctx's error if ctx ended
@@ -295,7 +295,7 @@ func eachItem(said []byte) []int {
 	return all
 }
 
-// The body of hub-api.md 4.2 around its messages.
+// The body of a delivery around its messages.
 const (
 	bodyStart = `{"data":{"items":[{"message":"`
 	bodyNext  = `"},{"message":"`

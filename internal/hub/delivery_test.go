@@ -42,7 +42,7 @@ func deliveryClient(t testing.TB, base string, change func(*Config)) *Client {
 	})
 }
 
-// TestDeliveryRequestToTheByte compares the request with hub-api.md 4.2, as it
+// TestDeliveryRequestToTheByte compares the request with the documented one, as it
 // comes over the wire.
 func TestDeliveryRequestToTheByte(t *testing.T) {
 	for _, c := range []struct {

@@ -1,7 +1,24 @@
-// Package hub is the client of the hub: the token (hub-api.md 4.1, 5), contacts
-// by telephone number (4.3), deliveries (4.2) and the check of deep links (2.3).
-// Its wire format follows the document to the byte; where the document is silent
-// it accepts every sensible answer and assumes none.
+// Package hub is the client of the hub: tokens, contacts by telephone number,
+// deliveries to the message box, and the check of deep links.
+//
+// What the hub documents is followed to the byte:
+//
+//   - POST /identity/token: HTTP Basic with client id and secret, and a form with
+//     grant_type=client_credentials and scopes: Basic, P0boxadministrator and
+//     orgCode:<organisation_code>, with spaces (%20) between them and the colon
+//     as %3A. Both interfaces take the token, a JWT, as a bearer.
+//   - GET /contact/contacts/telephony?q=<number>: every contact that has the
+//     number, in data.items. The last nine digits are compared. A contact has an
+//     id, a relation number whose field name carries the name of another system,
+//     names, home address (addition and country may be null), producer, who
+//     changed it last, and a link <hub>/contacts/viewcontact/<id>.
+//   - POST /transaction/<intermediary>: JSON with data.items[].message, each a
+//     ZIP file in base64, sent with Cache-Control: no-cache.
+//
+// It says nothing of the answer with a token and how long that lives, of the
+// scopes of lookups, of errors and limits, of what answers a delivery, and of the
+// answer when nobody is found. There every sensible answer is accepted and none
+// assumed.
 //
 // A Client is safe for concurrent use. Lookups and deliveries run in their
 // callers' goroutines; a token request has one of its own. Close ends all of it.
@@ -21,7 +38,7 @@ import (
 	"wiebelt/internal/contact"
 )
 
-// DefaultScopes are the scopes that hub-api.md 5.4 recommends; the organisation
+// DefaultScopes are those that are recommended for the message box; the organisation
 // code follows in place of <code>.
 const DefaultScopes = "Basic P0boxadministrator orgCode:<code>"
 
@@ -63,8 +80,8 @@ const (
 type Client struct {
 	cfg      Config
 	base     *url.URL
-	lookup   *url.URL // hub-api.md 4.3, without its query
-	delivery *url.URL // hub-api.md 4.2; nil without an intermediary
+	lookup   *url.URL // without its query
+	delivery *url.URL // nil without an intermediary
 	http     *http.Client
 	upload   http.RoundTripper // of deliveries
 	patience patience

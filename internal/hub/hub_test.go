@@ -88,7 +88,7 @@ func reply(status, kind, body string) string {
 
 const goodToken = `{"access_token":"canary-token","token_type":"Bearer","expires_in":3600}`
 
-// TestTokenRequestToTheByte compares the token request with hub-api.md 4.1, for
+// TestTokenRequestToTheByte compares the token request with the documented one, for
 // credentials with every awkward character.
 func TestTokenRequestToTheByte(t *testing.T) {
 	const secret = "p@ss+/=% 'x\"é"
@@ -120,7 +120,7 @@ func TestTokenRequestToTheByte(t *testing.T) {
 	}
 }
 
-// TestLookupRequestToTheByte compares the lookup with hub-api.md 4.3.
+// TestLookupRequestToTheByte compares the lookup with the documented one.
 func TestLookupRequestToTheByte(t *testing.T) {
 	base, sent := raw(t, reply("200 OK", "application/json", goodToken), reply("200 OK", "application/json", `{"data":{"items":[]}}`))
 	if _, err := newClient(t, base, nil).Lookup(t.Context(), number); err != nil {

@@ -34,7 +34,7 @@ func NewLinks(hubURL string) (*Links, error) {
 }
 
 // Check returns the address to open, written anew, if the link is exactly of the
-// documented shape {hub_url}/contacts/viewcontact/<contact_id> (hub-api.md 2.3).
+// documented shape {hub_url}/contacts/viewcontact/<contact_id>.
 func (l *Links) Check(link string) (string, error) {
 	if l.host == "" {
 		return "", ErrNoHub

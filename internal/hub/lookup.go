@@ -14,7 +14,7 @@ import (
 	"wiebelt/internal/contact"
 )
 
-// Lookup asks for the contacts of a telephone number (hub-api.md 4.3). No
+// Lookup asks for the contacts of a telephone number. No
 // contacts and no error mean that the hub answered and nobody has the number.
 // Every error is a *contact.LookupError. Callers with the same number share one
 // request; an answer serves for a minute and is shared too: nobody changes it. A

@@ -22,7 +22,7 @@ import (
 	"wiebelt/internal/contact"
 )
 
-// Lives of tokens. The hub documents none (hub-api.md 5.5).
+// Lives of tokens. The hub documents none.
 const (
 	defaultLife = 5 * time.Minute
 	minLife     = 60 * time.Second // of what a token says of itself
@@ -254,7 +254,7 @@ func (t *tokens) schedule(in time.Duration) {
 	})
 }
 
-// tokenRequest is one request for a token, exactly as hub-api.md 4.1 says.
+// tokenRequest is one request for a token, exactly as documented.
 type tokenRequest struct {
 	ctx    context.Context
 	c      *Client
@@ -349,7 +349,7 @@ func (c *Client) basic(secret string) string {
 }
 
 // escape percent-encodes everything but unreserved characters, so that a space
-// is %20 and a colon %3A as in hub-api.md 4.1.
+// is %20 and a colon %3A, as documented.
 func escape(s string) string {
 	const hex = "0123456789ABCDEF"
 	var b strings.Builder

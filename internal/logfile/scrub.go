@@ -32,7 +32,7 @@ func made(expression string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }
 
-// scope is the word of hub-api.md 4.1 that stands behind "Basic" in the scopes
+// scope is the word of the hub that stands behind "Basic" in the scopes
 // and is no credential.
 const scope = "P0boxadministrator"
 

@@ -41,7 +41,7 @@ func (r *repeated) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// document is the body of hub-api.md 4.2 around a pattern.
+// document is the body of a delivery around a pattern.
 func document(size int64) io.Reader {
 	rest := size % int64(len(noiseBlock))
 	return io.MultiReader(strings.NewReader(`{"data":{"items":[{"message":"`),
@@ -69,7 +69,7 @@ func same(a, b io.Reader) error {
 }
 
 // TestRequestByteForByte compares whole requests, as they come over the wire,
-// with hub-api.md 4.2.
+// with the documented one.
 func TestRequestByteForByte(t *testing.T) {
 	for _, c := range []struct {
 		name string

@@ -54,7 +54,7 @@ func classify(r hub.Receipt, err error, whole, ended bool) outcome {
 	return o
 }
 
-// ofStatus is the class of a status. The document shows none (hub-api.md 4.2).
+// ofStatus is the class of a status. The hub documents none.
 func ofStatus(s int) (class, Reason) {
 	switch s {
 	case 400, 404, 405, 410, 411, 413, 414, 415, 422, 431, 501:

@@ -1,5 +1,5 @@
 // Package outbox delivers files to the message box and knows for certain what
-// became of each (hub-api.md 4.2). A file is copied to a spool and written into a
+// became of each. A file is copied to a spool and written into a
 // database before it counts as taken; one worker, whoever holds the lock, sends
 // what is due; what is decided is on the disk before anything else is sent.
 //

@@ -60,7 +60,7 @@ type Number struct {
 	copied      string
 }
 
-// lookupDigits is how many digits the hub compares (hub-api.md 4.3): a number
+// lookupDigits is how many digits the hub compares: a number
 // with fewer cannot be looked up.
 const lookupDigits = 9
 

@@ -42,7 +42,7 @@ type Settings struct {
 
 // Hub says how the hub is reached. Addresses have no slash at the end.
 type Hub struct {
-	BaseURL           string // {base_url} of hub-api.md
+	BaseURL           string // of the hub, an https address
 	HubURL            string // {hub_url}
 	ClientID          string
 	OrganisationCode  string

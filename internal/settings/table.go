@@ -75,7 +75,7 @@ const codeMark = "<code>"
 const documentedScopes = "Basic P0boxadministrator orgCode:" + codeMark
 
 // CardFields are the fields that a card can show, in their usual order
-// (hub-api.md 2.3; name, number and link are always there, and with an empty
+// (name, number and link are always there, and with an empty
 // list nothing else).
 var CardFields = []string{"relation_number", "address", "producer", "last_modified_by"}
 

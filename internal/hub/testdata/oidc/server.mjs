@@ -1,5 +1,5 @@
 // An OAuth 2.0 server that keeps to the letter of RFC 6749, with the interface of
-// hub-api.md 4.3 behind it. Reads its settings as the first line of standard
+// the lookup of contacts behind it. Reads its settings as the first line of standard
 // input: {"life": seconds, "clients": [{"id", "secret", "scope"}]}. Prints one line
 // of JSON when it listens; ends when standard input does.
 import { once } from 'node:events';
