@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -231,14 +232,7 @@ func (r *trialRun) otherWays(ctx context.Context, err error) error {
 
 // variants are other ways of asking that may help against a failure.
 func (r *trialRun) variants(f contact.Failure) (all []settings.Hub) {
-	may := func(key string) bool {
-		for _, k := range r.Others {
-			if k == key {
-				return true
-			}
-		}
-		return false
-	}
+	may := func(key string) bool { return slices.Contains(r.Others, key) }
 	if f != contact.CredentialsRefused && f != contact.ScopeRefused && f != contact.HubError {
 		return nil
 	}
@@ -275,18 +269,9 @@ func (r *trialRun) variants(f contact.Failure) (all []settings.Hub) {
 func (r *trialRun) otherField(ctx context.Context, query string, found []contact.Contact) {
 	const key = "hub.relation_number_field"
 	numbered := func(all []contact.Contact) bool {
-		for _, c := range all {
-			if c.RelationNumber != "" {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(all, func(c contact.Contact) bool { return c.RelationNumber != "" })
 	}
-	wanted := false
-	for _, k := range r.Others {
-		wanted = wanted || k == key
-	}
-	if !wanted || r.Hub.RelationField == "" || len(found) == 0 || numbered(found) {
+	if !slices.Contains(r.Others, key) || r.Hub.RelationField == "" || len(found) == 0 || numbered(found) {
 		return
 	}
 	h := r.Hub

@@ -2,6 +2,7 @@ package settings
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"fyne.io/fyne/v2"
@@ -181,11 +182,8 @@ func (w *window) saved(err error, secrets bool) {
 // showKey brings a key's row into view.
 func (w *window) showKey(key string) {
 	for _, s := range settingsPlan() {
-		has := s.id == sectionLines && key == "line" || s.id == sectionPhones && key == "softphone"
-		for _, k := range s.keys {
-			has = has || k == key
-		}
-		if !has {
+		list := s.id == sectionLines && key == "line" || s.id == sectionPhones && key == "softphone"
+		if !list && !slices.Contains(s.keys, key) {
 			continue
 		}
 		w.Choose(s.id)
