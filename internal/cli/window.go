@@ -53,7 +53,7 @@ func (c *windowCmd) Run(e *env) error {
 func (e *env) alone(d profile.Dirs, window string) deskapi.Welcome {
 	s := e.load(d)
 	w := deskapi.Welcome{Language: string(e.lang()), Theme: s.UI.Theme, FileWord: s.UI.FileWord, Window: window, Alone: true,
-		Status: deskapi.Status{Sentence: e.T(text.StatusAlone)}}
+		Status: deskapi.Status{Sentence: e.T(text.Doctor("resident.off"))}}
 	if s.History.Keep != "off" {
 		w.History = configure.HistoryFile(d)
 	}

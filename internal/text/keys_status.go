@@ -2,7 +2,6 @@ package text
 
 // The texts of the program's state and of its menu.
 const (
-	StatusAlone            Key = "status.alone"
 	StatusReady            Key = "status.ready"
 	StatusReadyLast        Key = "status.ready.last"
 	StatusReadyUp          Key = "status.ready.up"
