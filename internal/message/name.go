@@ -2,6 +2,7 @@ package message
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -11,8 +12,7 @@ const maxName = 1024 // bytes
 // say, "" if nothing; key is the same for names that are the same file
 // somewhere: upper and small letters, and what Windows cuts off.
 func checkName(name string) (code Code, key string) {
-	if name == "" || len(name) > maxName || !utf8.ValidString(name) ||
-		strings.ContainsFunc(name, func(r rune) bool { return r < 0x20 || r == 0x7f || r >= 0x80 && r < 0xa0 }) {
+	if name == "" || len(name) > maxName || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
 		return NameImpossible, name
 	}
 	worse := func(c Code) {
@@ -24,12 +24,10 @@ func checkName(name string) (code Code, key string) {
 	if slashed != name {
 		worse(NameBackslash)
 	}
-	switch {
-	case strings.HasPrefix(slashed, "/"):
+	switch colon := strings.IndexByte(name, ':'); {
+	case slashed[0] == '/', colon == 1:
 		worse(NameAbsolute)
-	case len(name) > 1 && name[1] == ':':
-		worse(NameAbsolute)
-	case strings.Contains(name, ":"):
+	case colon >= 0:
 		worse(NameColon)
 	}
 	if strings.ContainsFunc(name, hidden) {

@@ -258,19 +258,7 @@ func (f *file) directory(e ending, l Limits, report *Report) ([]member, error) {
 		if code := kindOf(u16(head[:], 4)>>8, u32(head[:], 38)); code != "" {
 			report.zip(code, i)
 		}
-		switch {
-		case m.flags&(flagEncrypted|flagStrong|flagMasked) != 0 || m.method == 99:
-			report.zip(Encrypted, i)
-		case m.method != methodStore && m.method != methodDeflate:
-			report.zip(Method, i)
-		case m.method == methodStore && m.packed != m.unpacked:
-			report.zip(SizeLie, i)
-		case m.folder && (m.unpacked != 0 || m.packed > 8): // nothing takes a few bytes, packed
-			report.zip(SizeLie, i)
-		}
-		if m.unpacked > freeRatio && m.unpacked/l.Ratio > m.packed {
-			report.zip(UnpacksTooFar, i)
-		}
+		m.check(i, l, report)
 		packed += m.packed
 		if m.unpacked > l.Unpacked || unpacked > l.Unpacked-m.unpacked {
 			return nil, bad{UnpacksTooLarge, i}
@@ -285,6 +273,23 @@ func (f *file) directory(e ending, l Limits, report *Report) ([]member, error) {
 		report.zip(UnpacksTooFar, -1)
 	}
 	return members, nil
+}
+
+// check notes what cannot be unpacked, or not be trusted.
+func (m member) check(i int, l Limits, report *Report) {
+	switch {
+	case m.flags&(flagEncrypted|flagStrong|flagMasked) != 0 || m.method == 99:
+		report.zip(Encrypted, i)
+	case m.method != methodStore && m.method != methodDeflate:
+		report.zip(Method, i)
+	case m.method == methodStore && m.packed != m.unpacked:
+		report.zip(SizeLie, i)
+	case m.folder && (m.unpacked != 0 || m.packed > 8): // nothing takes a few bytes, packed
+		report.zip(SizeLie, i)
+	}
+	if m.unpacked > freeRatio && m.unpacked/l.Ratio > m.packed {
+		report.zip(UnpacksTooFar, i)
+	}
 }
 
 // sizes reads sizes and place of an entry, which may stand in its extra field.
