@@ -143,6 +143,7 @@ func TestSpoken(t *testing.T) {
 	}
 	searching, found := g["searching-start"], g["found"]
 	tells(searching, "Inkomend op Schade (020 123 45 67): 06 12 34 56 78")
+	tells(g["searching"], "Inkomend op Schade (020 123 45 67): 06 12 34 56 78, Relatie opzoeken…")
 	tells(found, "Inkomend op Schade (020 123 45 67): J. de Vries, 06 12 34 56 78")
 	found.Phase = companion.PhaseAnswered
 	tells(found, "")
@@ -154,6 +155,8 @@ func TestSpoken(t *testing.T) {
 	other.Phase, other.Number, other.PhoneName = companion.PhaseAnswered, number(t, "0612345679"), ""
 	tells(other, "In gesprek op Schade (020 123 45 67): 06 12 34 56 79, Geen relatie met dit nummer in de administratie.")
 	tells(g["several"], "Inkomend op 020 123 45 67: 3 relaties met dit nummer, 020 987 65 43")
+	tells(g["nobody-left"], "Inkomend op Schade (020 123 45 67): 06 12 34 56 78, Niet J. de Vries, zegt u")
+	tells(g["failed"], "Inkomend op Schade (020 123 45 67): 06 12 34 56 78, Opzoeken lukt niet:")
 
 	strip := g["found"]
 	strip.ID = 6
