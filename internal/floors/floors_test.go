@@ -89,6 +89,16 @@ func TestDomainIsPlain(t *testing.T) {
 	}
 }
 
+// TestOtherSystems: where Wiebelt does not run, the program is the sentence that
+// says so.
+func TestOtherSystems(t *testing.T) {
+	for _, p := range list(t, []string{"GOOS=darwin", "GOARCH=arm64", "CGO_ENABLED=0"}, "./app/wiebelt") {
+		if !slices.Equal(p.Imports, []string{"fmt", "os", "runtime"}) {
+			t.Errorf("%s imports %v", p.ImportPath, p.Imports)
+		}
+	}
+}
+
 // TestPureGo: the programs build without cgo for Linux and Windows, link no OpenGL, and
 // never Fyne's app package, which reads settings and themes from places that other
 // users may be able to write to.
