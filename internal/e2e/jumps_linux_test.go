@@ -123,6 +123,7 @@ func TestTwentySleeps(t *testing.T) {
 			b.bin, b.clock = bin, filepath.Join(b.Dir, "ahead")
 			b.start("env", "WIEBELT_TEST_JUMP="+b.clock)
 			b.Until("the link is up", b.linked)
+			b.Until("the clock was read", func() bool { _, err := os.Stat(b.clock + ".read"); return err == nil })
 			for round := range 2 {
 				for _, night := range []struct {
 					name      string
