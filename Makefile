@@ -16,11 +16,11 @@ windows:
 	CGO_ENABLED=0 GOOS=windows GOARCH=amd64 $(GOBUILD) -ldflags '$(LDFLAGS)' -o bin/windows/wiebelt.exe ./app/wiebelt
 	CGO_ENABLED=0 GOOS=windows GOARCH=amd64 $(GOBUILD) -ldflags '$(LDFLAGS) -H=windowsgui' -o bin/windows/wiebeltw.exe ./app/wiebelt
 
-# What Windows reads of our program before it runs; see internal/winres.
+# What Windows reads of our program before it runs; see app/winres.
 winres:
 	GOBIN=$(CURDIR)/bin/tools go install github.com/josephspurrier/goversioninfo/cmd/goversioninfo@v1.7.0
-	bin/tools/goversioninfo -64 -icon assets/icons/app.ico -manifest internal/winres/wiebelt.manifest \
-		-o app/wiebelt/rsrc_windows_amd64.syso internal/winres/versioninfo.json
+	bin/tools/goversioninfo -64 -icon assets/icons/app.ico -manifest app/winres/wiebelt.manifest \
+		-o app/wiebelt/rsrc_windows_amd64.syso app/winres/versioninfo.json
 
 demo: resident
 	.ci/demo
@@ -30,8 +30,8 @@ test:
 
 test-windows:
 	.ci/install test
-	go test -count=1 -tags $(TAGS) -timeout 10m ./internal/native/winetest/... ./internal/winres
-	go test -count=1 -tags $(TAGS) -timeout 10m -run 'Windows|Wine' ./internal/native/... ./internal/instance ./internal/secret ./internal/e2e
+	go test -count=1 -tags $(TAGS) -timeout 10m ./internal/testutil/winetest/... ./app/winres
+	go test -count=1 -tags $(TAGS) -timeout 10m -run 'Windows|Wine' ./internal/native/... ./internal/instance ./internal/config/secret ./internal/e2e
 
 lint:
 	.ci/lint

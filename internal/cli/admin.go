@@ -7,13 +7,13 @@ import (
 	"runtime"
 	"runtime/debug"
 
-	"wiebelt/internal/configure"
-	"wiebelt/internal/contact"
+	"wiebelt/internal/config/fromsettings"
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/core/contact"
+	"wiebelt/internal/core/phone"
 	"wiebelt/internal/hub"
 	"wiebelt/internal/native/eventlog"
-	"wiebelt/internal/phone"
-	"wiebelt/internal/profile"
-	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
 )
 
@@ -30,7 +30,7 @@ func (e *env) ask(a *lookupAnswer, d profile.Dirs, s *settings.Settings, n phone
 		fail(contact.NotSetUp, e.T(text.AdminIncomplete, missing[0]))
 		return
 	}
-	cfg, hubURL, err := configure.Hub(d, s.Hub, slog.New(slog.DiscardHandler))
+	cfg, hubURL, err := fromsettings.Hub(d, s.Hub, slog.New(slog.DiscardHandler))
 	if err != nil {
 		fail(contact.NotSetUp, e.tell(err))
 		return
@@ -41,7 +41,7 @@ func (e *env) ask(a *lookupAnswer, d profile.Dirs, s *settings.Settings, n phone
 		return
 	}
 	defer client.Close()
-	links := configure.Links(hubURL)
+	links := fromsettings.Links(hubURL)
 	found, err := client.Lookup(e.ctx, n.Query())
 	outcome := "none"
 	switch {

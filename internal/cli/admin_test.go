@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/settings"
+	"wiebelt/internal/config/settings"
 )
 
 // TestSettingsSet: one key of the user's file at a time, with what a person would

@@ -11,15 +11,15 @@ import (
 	"strings"
 	"time"
 
-	"wiebelt/internal/call"
-	"wiebelt/internal/configure"
-	"wiebelt/internal/contact"
+	"wiebelt/internal/config/fromsettings"
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/core/contact"
+	"wiebelt/internal/core/phone"
 	"wiebelt/internal/hub"
 	"wiebelt/internal/instance"
-	"wiebelt/internal/phone"
 	"wiebelt/internal/resident"
-	"wiebelt/internal/ring"
-	"wiebelt/internal/softphone/kinds"
+	"wiebelt/internal/softphone/registry"
+	"wiebelt/internal/softphone/ring"
 	"wiebelt/internal/softphone/scheme"
 	"wiebelt/internal/softphone/twinkle"
 	"wiebelt/internal/text"
@@ -67,7 +67,7 @@ func (c *runCmd) Run(e *env) error {
 // ownProgram is our program for what goes on without a terminal.
 func ownProgram() (string, error) {
 	exe, err := os.Executable()
-	return configure.WithoutConsole(exe), err
+	return fromsettings.WithoutConsole(exe), err
 }
 
 // startResident starts the resident so that it goes on without us.
@@ -130,7 +130,7 @@ func (e *env) ringTwinkle(r ring.Request) error {
 		return wrong(text.RingTwinkle)
 	}
 	if ok {
-		ev.Way, ev.At = kinds.Of(kinds.Twinkle).Way(""), time.Now()
+		ev.Way, ev.At = registry.Of(registry.Twinkle).Way(""), time.Now()
 		err = e.handOver(ev, r.NoStart)
 	}
 	fmt.Fprint(e.out, twinkle.Answer)
@@ -234,7 +234,7 @@ func (c *lookupCmd) Run(e *env) error {
 		return err
 	}
 	s := e.load(d)
-	rules, err := configure.Rules(s)
+	rules, err := fromsettings.Rules(s)
 	if err != nil {
 		return err
 	}

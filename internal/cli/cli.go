@@ -21,13 +21,13 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/config/templates"
+	"wiebelt/internal/core/displaytext"
 	"wiebelt/internal/instance"
 	"wiebelt/internal/logfile"
-	"wiebelt/internal/plain"
-	"wiebelt/internal/profile"
-	"wiebelt/internal/ring"
-	"wiebelt/internal/settings"
-	"wiebelt/internal/settings/templates"
+	"wiebelt/internal/softphone/ring"
 	"wiebelt/internal/text"
 )
 
@@ -210,7 +210,7 @@ func (e *env) finish(err error) int {
 }
 
 // oneLine keeps an error with text from outside on its line.
-func oneLine(s string) string { return plain.Line(s, 400) }
+func oneLine(s string) string { return displaytext.Line(s, 400) }
 
 func (e *env) dirs() (profile.Dirs, error) {
 	if e.profileDir != "" { // programs we start may have another working folder

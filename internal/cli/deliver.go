@@ -8,9 +8,9 @@ import (
 	"log/slog"
 	"time"
 
-	"wiebelt/internal/contact"
+	"wiebelt/internal/core/contact"
+	"wiebelt/internal/delivery/outbox"
 	"wiebelt/internal/hub"
-	"wiebelt/internal/outbox"
 	"wiebelt/internal/text"
 )
 

@@ -9,7 +9,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
-	"wiebelt/internal/outbox"
+	"wiebelt/internal/delivery/outbox"
 )
 
 // deliverBar shows on a terminal how far a delivery is. Elsewhere it shows

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"wiebelt/internal/message"
-	"wiebelt/internal/outbox"
-	"wiebelt/internal/outbox/watch"
+	"wiebelt/internal/delivery/folderwatch"
+	"wiebelt/internal/delivery/message"
+	"wiebelt/internal/delivery/outbox"
 	"wiebelt/internal/text"
 )
 
@@ -125,7 +125,7 @@ func (x *expansion) folder(dir string) error {
 		return &exitError{exitFailed, x.l.T(text.DeliveryBadFolder, dir, x.l.Error(err))}
 	}
 	for _, e := range entries {
-		if !watch.IsZIP(e.Name()) || !e.Type().IsRegular() {
+		if !folderwatch.IsZIP(e.Name()) || !e.Type().IsRegular() {
 			continue
 		}
 		if err := x.take(filepath.Join(dir, e.Name())); err != nil {

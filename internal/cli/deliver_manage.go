@@ -7,8 +7,8 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"wiebelt/internal/outbox"
-	"wiebelt/internal/plain"
+	"wiebelt/internal/core/displaytext"
+	"wiebelt/internal/delivery/outbox"
 	"wiebelt/internal/text"
 )
 
@@ -99,7 +99,7 @@ func (c *deliverListCmd) Run(e *env) error {
 				when = it.Added
 			}
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", it.ID, p.lang.T(text.DeliveryState(string(it.State))), when.Local().Format("02-01-2006 15:04"),
-				plain.Line(it.Name, 60), p.why(string(it.Reason), it.Status))
+				displaytext.Line(it.Name, 60), p.why(string(it.Reason), it.Status))
 		}
 		if more > 0 {
 			fmt.Fprintln(e.err, p.lang.N(text.MessagesMore, more))
@@ -216,16 +216,16 @@ func (c *deliverReceiptCmd) Run(e *env) error {
 		if c.JSON {
 			return c.json(e, it, all)
 		}
-		fmt.Fprintf(e.out, "%s  %s\nsha256 %s\n%s", it.ID, plain.Line(it.Path, 1000), it.SHA256, p.lang.T(text.DeliveryState(string(it.State))))
+		fmt.Fprintf(e.out, "%s  %s\nsha256 %s\n%s", it.ID, displaytext.Line(it.Path, 1000), it.SHA256, p.lang.T(text.DeliveryState(string(it.State))))
 		if why := p.why(string(it.Reason), it.Status); why != "" {
 			fmt.Fprintf(e.out, ": %s", why)
 		}
 		if it.Note != "" {
-			fmt.Fprintf(e.out, " (%s)", plain.Line(it.Note, 500))
+			fmt.Fprintf(e.out, " (%s)", displaytext.Line(it.Note, 500))
 		}
 		fmt.Fprintln(e.out)
 		for _, r := range all {
-			body := plain.Line(r.Body, 4096)
+			body := displaytext.Line(r.Body, 4096)
 			if r.Cut {
 				body += " […]"
 			}

@@ -9,11 +9,11 @@ import (
 	"sync"
 	"time"
 
-	"wiebelt/internal/configure"
+	"wiebelt/internal/config/fromsettings"
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/delivery/outbox"
 	"wiebelt/internal/hub"
-	"wiebelt/internal/outbox"
-	"wiebelt/internal/profile"
-	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
 )
 
@@ -36,7 +36,7 @@ func (e *env) deliverPlace() (deliverPlace, error) {
 	return deliverPlace{d, s, e.lang()}, nil
 }
 
-func (p deliverPlace) dir() string { return configure.OutboxFolder(p.dirs) }
+func (p deliverPlace) dir() string { return fromsettings.OutboxFolder(p.dirs) }
 
 // options are those that the settings give.
 func (p deliverPlace) options() outbox.Options {
@@ -113,7 +113,7 @@ func (h *hubs) to(intermediary string) (outbox.Deliverer, error) {
 	}
 	box := h.p.s.Hub
 	box.Intermediary = intermediary
-	c, err := configure.Sender(h.p.dirs, box, h.log)
+	c, err := fromsettings.Sender(h.p.dirs, box, h.log)
 	if err != nil {
 		return nil, err
 	}

@@ -13,9 +13,9 @@ import (
 	"strings"
 	"time"
 
-	"wiebelt/internal/message"
-	"wiebelt/internal/outbox"
-	"wiebelt/internal/profile"
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/delivery/message"
+	"wiebelt/internal/delivery/outbox"
 	"wiebelt/internal/text"
 )
 

@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"wiebelt/internal/outbox"
+	"wiebelt/internal/delivery/outbox"
 	"wiebelt/internal/text"
 )
 

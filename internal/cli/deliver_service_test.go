@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"wiebelt/internal/profile"
-	"wiebelt/internal/settings"
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/settings"
 )
 
 // TestDeliverService: the files for a server come out whole, and nothing else.

@@ -18,11 +18,11 @@ import (
 	"testing"
 	"time"
 
+	"wiebelt/internal/delivery/message"
+	"wiebelt/internal/delivery/outbox"
 	"wiebelt/internal/localhub"
-	"wiebelt/internal/logtest"
-	"wiebelt/internal/message"
-	"wiebelt/internal/messagetest"
-	"wiebelt/internal/outbox"
+	"wiebelt/internal/testutil/logtest"
+	"wiebelt/internal/testutil/messagetest"
 	"wiebelt/internal/text"
 )
 

@@ -9,10 +9,10 @@ import (
 	"path/filepath"
 	"time"
 
-	"wiebelt/internal/outbox"
-	"wiebelt/internal/outbox/watch"
+	"wiebelt/internal/delivery/folderwatch"
+	"wiebelt/internal/delivery/outbox"
+	"wiebelt/internal/filetrust"
 	"wiebelt/internal/text"
-	"wiebelt/internal/trust"
 )
 
 // watchEvery is how often a folder is looked at. It is not listened to: looking
@@ -33,8 +33,8 @@ func (r *delivery) watch() error {
 		return err
 	}
 	w := &watcher{delivery: r}
-	open := func() (*watch.Folder, error) {
-		return watch.Open(watch.Options{Dir: dir, Box: r.b, Settle: r.p.s.Delivery.Settle, Words: w,
+	open := func() (*folderwatch.Folder, error) {
+		return folderwatch.Open(folderwatch.Options{Dir: dir, Box: r.b, Settle: r.p.s.Delivery.Settle, Words: w,
 			Source: outbox.Source{Intermediary: r.cmd.intermediary(r.p), GiveUpAfter: r.cmd.MaxAge}})
 	}
 	folder, err := open()
@@ -70,7 +70,7 @@ func (r *delivery) watch() error {
 			}
 		}
 		if folder != nil {
-			if err := folder.Look(ctx); errors.Is(err, watch.ErrReplaced) {
+			if err := folder.Look(ctx); errors.Is(err, folderwatch.ErrReplaced) {
 				folder.Close()
 				folder = nil
 				w.complain(w.reason(err))
@@ -88,7 +88,7 @@ func (r *delivery) watch() error {
 }
 
 // Note implements watch.Words.
-func (w *watcher) Note(ctx context.Context, r watch.Result) string {
+func (w *watcher) Note(ctx context.Context, r folderwatch.Result) string {
 	if r.Duplicate {
 		return w.earlier(r.Item)
 	}
@@ -109,7 +109,7 @@ func (w *watcher) Note(ctx context.Context, r watch.Result) string {
 }
 
 // Moved implements watch.Words.
-func (w *watcher) Moved(r watch.Result) {
+func (w *watcher) Moved(r folderwatch.Result) {
 	f := w.file(r)
 	if w.cmd.JSON {
 		_ = json.NewEncoder(w.e.out).Encode(f)
@@ -123,13 +123,13 @@ func (w *watcher) Moved(r watch.Result) {
 }
 
 // Trouble implements watch.Words.
-func (w *watcher) Trouble(f watch.File, err error) {
+func (w *watcher) Trouble(f folderwatch.File, err error) {
 	what := w.reason(err)
 	if f.Name == "" {
 		w.complain(w.p.lang.T(text.DeliveryWatchList, what))
 		return
 	}
-	var u *watch.Uncertain
+	var u *folderwatch.Uncertain
 	if errors.As(err, &u) {
 		w.complain(w.called(f.Name, u.Item) + ": " + what)
 		return
@@ -151,7 +151,7 @@ func (w *watcher) called(name string, it outbox.Item) string {
 }
 
 // file is a result as --json tells it.
-func (w *watcher) file(r watch.Result) *deliverFile {
+func (w *watcher) file(r folderwatch.Result) *deliverFile {
 	f := &deliverFile{File: r.Path}
 	f.take(outbox.Added{Item: r.Item, Duplicate: r.Duplicate})
 	switch {
@@ -165,17 +165,17 @@ func (w *watcher) file(r watch.Result) *deliverFile {
 
 // reason says in words what keeps a file, or a folder, waiting.
 func (w *watcher) reason(err error) string {
-	var u *watch.Uncertain
+	var u *folderwatch.Uncertain
 	var refused *outbox.RefusedError
 	var t *outbox.Trouble
 	switch {
-	case errors.Is(err, watch.ErrBusy):
+	case errors.Is(err, folderwatch.ErrBusy):
 		return w.p.lang.T(text.DeliveryWatchBusy)
-	case errors.Is(err, watch.ErrReplaced):
+	case errors.Is(err, folderwatch.ErrReplaced):
 		return w.p.lang.T(text.DeliveryWatchNew)
-	case errors.Is(err, trust.ErrChanged):
+	case errors.Is(err, filetrust.ErrChanged):
 		return w.p.lang.T(text.DeliveryReason(outbox.CodeChanged))
-	case errors.Is(err, trust.Err):
+	case errors.Is(err, filetrust.Err):
 		return w.p.lang.T(text.DeliveryWatchUnfit)
 	case errors.As(err, &u):
 		return w.p.lang.T(text.DeliveryState(string(u.Item.State))) + ": " + w.p.why(string(u.Item.Reason), u.Item.Status)
@@ -189,11 +189,11 @@ func (w *watcher) reason(err error) string {
 
 // folderReason says why a folder cannot be watched.
 func (w *watcher) folderReason(dir string, err error) string {
-	var e *trust.Error
+	var e *filetrust.Error
 	if !errors.As(err, &e) {
 		return w.reason(err)
 	}
-	if e.Path == filepath.Join(dir, watch.Sent) || e.Path == filepath.Join(dir, watch.Refused) {
+	if e.Path == filepath.Join(dir, folderwatch.Sent) || e.Path == filepath.Join(dir, folderwatch.Refused) {
 		return w.p.lang.T(text.DeliveryWatchOwn, e.Path)
 	}
 	return w.p.lang.T(text.DeliveryWatchUp, e.Path)

@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/term"
 
-	"wiebelt/internal/configure"
+	"wiebelt/internal/config/fromsettings"
 	"wiebelt/internal/doctor"
 	"wiebelt/internal/text"
 )
@@ -44,7 +44,7 @@ func (c *doctorCmd) Run(e *env) error {
 		return err
 	}
 	cfg.Number = c.Number
-	e.language = cmp.Or(e.language, configure.Language(cfg.Settings))
+	e.language = cmp.Or(e.language, fromsettings.Language(cfg.Settings))
 	cfg.Language = e.language
 	if c.Bundle != "" && doctor.There(c.Bundle) != nil {
 		return fail(exitFailed, text.DoctorBundleThere)

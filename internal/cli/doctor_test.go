@@ -13,11 +13,11 @@ import (
 
 	"go.uber.org/goleak"
 
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/settings"
 	"wiebelt/internal/doctor"
-	"wiebelt/internal/history"
 	"wiebelt/internal/logfile"
-	"wiebelt/internal/profile"
-	"wiebelt/internal/settings"
+	"wiebelt/internal/store/history"
 	"wiebelt/internal/text"
 )
 

@@ -10,12 +10,12 @@ import (
 	"strconv"
 	"strings"
 
-	"wiebelt/internal/configure"
-	"wiebelt/internal/deskapi"
-	"wiebelt/internal/kept"
+	"wiebelt/internal/config/fromsettings"
+	"wiebelt/internal/config/secret"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/native/register"
-	"wiebelt/internal/secret"
-	"wiebelt/internal/settings"
+	"wiebelt/internal/store/callactions"
 	"wiebelt/internal/text"
 )
 
@@ -37,7 +37,7 @@ func (c *forgetCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	what := deskapi.Forget{All: c.All, Number: c.Number}
+	what := windowapi.Forget{All: c.All, Number: c.Number}
 	s := e.load(d)
 	switch {
 	case c.OlderThan != "":
@@ -47,7 +47,7 @@ func (c *forgetCmd) Run(e *env) error {
 		}
 		what.Days = &n
 	case c.Number != "":
-		rules, err := configure.Rules(s)
+		rules, err := fromsettings.Rules(s)
 		if err != nil {
 			return err
 		}
@@ -55,7 +55,7 @@ func (c *forgetCmd) Run(e *env) error {
 			return wrong(text.AdminForgetNumber)
 		}
 	}
-	if err := kept.Forget(e.ctx, e.instance(d, nil), d, s, what); err != nil {
+	if err := callactions.Forget(e.ctx, e.instance(d, nil), d, s, what); err != nil {
 		return err
 	}
 	e.say(text.AdminForgotten)

@@ -5,7 +5,7 @@ import (
 	"os/user"
 	"path/filepath"
 
-	"wiebelt/internal/profile"
+	"wiebelt/internal/config/profile"
 )
 
 func administrator() bool { return os.Geteuid() == 0 }

@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/sys/windows"
 
-	"wiebelt/internal/profile"
+	"wiebelt/internal/config/profile"
 	"wiebelt/internal/text"
 )
 

@@ -10,9 +10,9 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/settings"
 	"wiebelt/internal/guide"
-	"wiebelt/internal/profile"
-	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
 )
 

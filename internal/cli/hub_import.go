@@ -11,8 +11,8 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
+	"wiebelt/internal/core/displaytext"
 	"wiebelt/internal/localhub"
-	"wiebelt/internal/plain"
 	"wiebelt/internal/text"
 )
 
@@ -61,7 +61,7 @@ func (c *hubImportCmd) Run(e *env) error {
 		var wrong *localhub.ImportError
 		if errors.As(err, &wrong) {
 			for _, line := range wrong.Lines() {
-				fmt.Fprintln(e.err, plain.Line(line.In(e.lang()), 1000))
+				fmt.Fprintln(e.err, displaytext.Line(line.In(e.lang()), 1000))
 			}
 			return fail(exitFailed, text.SayHubErrors)
 		}

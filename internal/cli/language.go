@@ -14,11 +14,11 @@ import (
 	"github.com/alecthomas/kong"
 	"golang.org/x/term"
 
-	"wiebelt/internal/configure"
-	"wiebelt/internal/profile"
-	"wiebelt/internal/ring"
-	"wiebelt/internal/settings"
-	"wiebelt/internal/settings/templates"
+	"wiebelt/internal/config/fromsettings"
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/config/templates"
+	"wiebelt/internal/softphone/ring"
 	"wiebelt/internal/text"
 )
 
@@ -31,7 +31,7 @@ func (e *env) lang() text.Language {
 		if d, err := profile.Find(e.profileDir); err == nil && !ring.Elsewhere(e.profileDir) {
 			s, _ = settings.Load(d) // what is wrong in them is said by who uses them
 		}
-		e.language = configure.Language(s)
+		e.language = fromsettings.Language(s)
 	}
 	return e.language
 }

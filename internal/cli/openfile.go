@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"wiebelt/internal/config/setupfile"
 	"wiebelt/internal/instance"
 	"wiebelt/internal/resident"
-	"wiebelt/internal/settings/setup"
 	"wiebelt/internal/text"
 )
 
@@ -37,8 +37,8 @@ func (e *env) openFile(args []string) error {
 	if err != nil {
 		return err
 	}
-	if !strings.EqualFold(filepath.Ext(path), setup.Suffix) {
-		return wrong(text.AdminNotSetupFile, setup.Suffix)
+	if !strings.EqualFold(filepath.Ext(path), setupfile.Suffix) {
+		return wrong(text.AdminNotSetupFile, setupfile.Suffix)
 	}
 	if info, err := os.Stat(path); err != nil {
 		return err

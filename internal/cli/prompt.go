@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/term"
 
-	"wiebelt/internal/secret"
+	"wiebelt/internal/config/secret"
 	"wiebelt/internal/text"
 )
 

@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"wiebelt/internal/ptytest"
+	"wiebelt/internal/testutil/ptytest"
 )
 
 // atTerminal runs a command at a terminal.

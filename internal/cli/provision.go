@@ -7,13 +7,13 @@ import (
 	"strings"
 	"time"
 
+	"wiebelt/internal/config/hubtrial"
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/secret"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/config/templates"
 	"wiebelt/internal/native/eventlog"
-	"wiebelt/internal/profile"
-	"wiebelt/internal/secret"
-	"wiebelt/internal/settings"
-	"wiebelt/internal/settings/templates"
 	"wiebelt/internal/text"
-	"wiebelt/internal/trial"
 )
 
 type provisionCmd struct {
@@ -94,7 +94,7 @@ func (c *provisionCmd) hub(e *env, d profile.Dirs, before *settings.Settings, ch
 	if err != nil && (c.SecretStdin || c.Test) {
 		return err
 	}
-	w := trial.Wanted{Changes: changes}
+	w := hubtrial.Wanted{Changes: changes}
 	if c.SecretStdin {
 		w.Secret = value
 	}
@@ -156,7 +156,7 @@ func (c *provisionCmd) softphone(e *env, d profile.Dirs, s *settings.Settings) e
 	if err != nil {
 		return err
 	}
-	if _, err := c.save(e, d, s, trial.Wanted{Links: map[string]string{c.Softphone: value}}); err != nil {
+	if _, err := c.save(e, d, s, hubtrial.Wanted{Links: map[string]string{c.Softphone: value}}); err != nil {
 		return err
 	}
 	e.noticed(d)
@@ -202,12 +202,12 @@ func (c *provisionCmd) open(d profile.Dirs, kind string) (secret.Store, error) {
 }
 
 // save puts in place what is wanted, in the store that the flags ask for.
-func (c *provisionCmd) save(e *env, d profile.Dirs, before *settings.Settings, w trial.Wanted) (waiting bool, err error) {
+func (c *provisionCmd) save(e *env, d profile.Dirs, before *settings.Settings, w hubtrial.Wanted) (waiting bool, err error) {
 	w.Open = func(kind string) (secret.Store, error) { return c.open(d, kind) }
 	ctx, cancel := context.WithTimeout(e.ctx, storeTime)
 	defer cancel()
-	waiting, err = trial.Save(ctx, d, before, w)
-	var refused *trial.StoreError
+	waiting, err = hubtrial.Save(ctx, d, before, w)
+	var refused *hubtrial.StoreError
 	if errors.As(err, &refused) {
 		err = secretError(e.lang(), refused.Err)
 	}

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"wiebelt/internal/configure"
+	"wiebelt/internal/config/fromsettings"
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/secret"
 	"wiebelt/internal/guide"
-	"wiebelt/internal/profile"
-	"wiebelt/internal/secret"
 	"wiebelt/internal/text"
 )
 
@@ -42,7 +42,7 @@ func (c *recipeCmd) Run(e *env) error {
 		}
 		return wrong(text.RecipesUnknown, meant)
 	}
-	v, err := configure.Recipe(d, s, e.profileDir)
+	v, err := fromsettings.Recipe(d, s, e.profileDir)
 	if err != nil {
 		return tokensBad(err)
 	}

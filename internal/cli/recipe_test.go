@@ -15,13 +15,13 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/gorilla/websocket"
 
-	"wiebelt/internal/call"
-	"wiebelt/internal/configure"
+	"wiebelt/internal/config/fromsettings"
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/secret"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/core/call"
 	"wiebelt/internal/guide"
 	"wiebelt/internal/instance"
-	"wiebelt/internal/profile"
-	"wiebelt/internal/secret"
-	"wiebelt/internal/settings"
 	"wiebelt/internal/softphone/listener"
 	"wiebelt/internal/softphone/scheme"
 	"wiebelt/internal/text"
@@ -549,7 +549,7 @@ func TestRecipeSettings(t *testing.T) {
 				t.Errorf("%s: %v %+v", r.ID, problems, s.Softphones)
 				continue
 			}
-			if _, err := configure.Softphone(d, secret.KindFile, s.Softphones[0]); err != nil {
+			if _, err := fromsettings.Softphone(d, secret.KindFile, s.Softphones[0]); err != nil {
 				t.Errorf("%s: %v", r.ID, err)
 			}
 		}

@@ -1,8 +1,8 @@
 package cli
 
 import (
+	"wiebelt/internal/config/registrations"
 	"wiebelt/internal/native/register"
-	"wiebelt/internal/registrations"
 	"wiebelt/internal/text"
 )
 

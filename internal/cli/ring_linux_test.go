@@ -11,10 +11,10 @@ import (
 	"syscall"
 	"testing"
 
-	"wiebelt/internal/call"
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/core/call"
 	"wiebelt/internal/guide"
 	"wiebelt/internal/instance"
-	"wiebelt/internal/profile"
 	"wiebelt/internal/text"
 )
 

@@ -5,10 +5,10 @@ import (
 	"context"
 	"errors"
 
-	"wiebelt/internal/choices"
-	"wiebelt/internal/profile"
-	"wiebelt/internal/secret"
-	"wiebelt/internal/settings"
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/secret"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/store/chosencontacts"
 	"wiebelt/internal/text"
 )
 
@@ -48,7 +48,7 @@ func (c *secretRemoveCmd) Run(e *env) error {
 			err = c.remove(e, d, s, ref)
 		}
 	case "choices":
-		err = c.remove(e, d, s, choices.Key())
+		err = c.remove(e, d, s, chosencontacts.Key())
 	case "tokens":
 		err = secret.RemoveTokens(d)
 	default:

@@ -12,14 +12,14 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"wiebelt/internal/configure"
+	"wiebelt/internal/config/fromsettings"
+	"wiebelt/internal/config/hubtrial"
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/secret"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/config/templates"
 	"wiebelt/internal/health"
-	"wiebelt/internal/profile"
-	"wiebelt/internal/secret"
-	"wiebelt/internal/settings"
-	"wiebelt/internal/settings/templates"
 	"wiebelt/internal/text"
-	"wiebelt/internal/trial"
 )
 
 type settingsCmd struct {
@@ -261,7 +261,7 @@ func (c *settingsShowCmd) printJSON(e *env, d profile.Dirs) error {
 func (e *env) secrets(d profile.Dirs, s *settings.Settings) []secretJSON {
 	ctx, cancel := context.WithTimeout(e.ctx, 3*time.Second)
 	defer cancel()
-	hub, links := trial.Secrets(ctx, d, s)
+	hub, links := hubtrial.Secrets(ctx, d, s)
 	all := []secretJSON{{"hub", s.Hub.SecretStore, string(hub)}}
 	for _, p := range s.Softphones {
 		if state, ok := links[p.Name]; ok {
@@ -328,11 +328,11 @@ func (e *env) waysIn(d profile.Dirs, s *settings.Settings) error {
 	}
 	way(text.AdminWayProgram, "wiebelt ring --state ringing -- %s", number)
 	if s.Listener.Enabled && s.Listener.HTTP {
-		way(text.AdminWayAddress, "http://127.0.0.1:%d/v1/call/%s?number=%s", configure.ListenerPort(d, s), t.Path, number)
+		way(text.AdminWayAddress, "http://127.0.0.1:%d/v1/call/%s?number=%s", fromsettings.ListenerPort(d, s), t.Path, number)
 	}
 	way(text.AdminWayLink, "wiebelt:call?number=%s", number)
 	if s.Listener.Enabled {
-		way(text.AdminWaySocket, "ws://127.0.0.1:%d/v1/events, wiebelt.v1, token.%s", configure.ListenerPort(d, s), t.Socket)
+		way(text.AdminWaySocket, "ws://127.0.0.1:%d/v1/events, wiebelt.v1, token.%s", fromsettings.ListenerPort(d, s), t.Socket)
 	}
 	return w.Flush()
 }

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"wiebelt/internal/settings"
+	"wiebelt/internal/config/settings"
 	"wiebelt/internal/text"
 	shown "wiebelt/internal/ui/settings"
 )

@@ -12,14 +12,14 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"wiebelt/internal/contact"
-	"wiebelt/internal/profile"
-	"wiebelt/internal/secret"
-	"wiebelt/internal/settings"
-	"wiebelt/internal/settings/setup"
-	"wiebelt/internal/softphone/kinds"
+	"wiebelt/internal/config/hubtrial"
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/secret"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/config/setupfile"
+	"wiebelt/internal/core/contact"
+	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/text"
-	"wiebelt/internal/trial"
 )
 
 // exportOffice writes the set-up file and shows its passphrase, alone on standard
@@ -36,7 +36,7 @@ func (c *provisionCmd) exportOffice(e *env, d profile.Dirs, s *settings.Settings
 		return err
 	}
 	var b bytes.Buffer
-	phrase, err := setup.Write(&b, s, value)
+	phrase, err := setupfile.Write(&b, s, value)
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func (c *provisionCmd) exportOffice(e *env, d profile.Dirs, s *settings.Settings
 	if err != nil {
 		return err
 	}
-	if left := setup.Left(s); len(left) > 0 {
+	if left := setupfile.Left(s); len(left) > 0 {
 		e.note(text.AdminLeft, strings.Join(left, ", "))
 	}
 	e.note(text.AdminPhrase)
@@ -75,7 +75,7 @@ func (c *provisionCmd) kept(e *env, d profile.Dirs, h settings.Hub) (string, err
 		return "", secretError(e.lang(), err)
 	case next == "":
 		return value, nil
-	case value == "" || trial.SecretWorks(ctx, d, h, next):
+	case value == "" || hubtrial.SecretWorks(ctx, d, h, next):
 		return next, nil
 	}
 	e.note(text.SetupOldSecret) // nobody could work with one that the hub does not take yet
@@ -85,7 +85,7 @@ func (c *provisionCmd) kept(e *env, d profile.Dirs, h settings.Hub) (string, err
 // importOffice takes a set-up file over: nothing is changed before it was
 // understood, allowed, shown, agreed to and tested.
 func (c *provisionCmd) importOffice(e *env, d profile.Dirs, before *settings.Settings) error {
-	b, err := trial.ReadSetup(c.Import)
+	b, err := hubtrial.ReadSetup(c.Import)
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func (c *provisionCmd) importOffice(e *env, d profile.Dirs, before *settings.Set
 	if err != nil {
 		return err
 	}
-	office, err := trial.OpenSetup(b, phrase)
+	office, err := hubtrial.OpenSetup(b, phrase)
 	if err != nil {
 		return &failure{exitFailed, err}
 	}
@@ -120,7 +120,7 @@ func (c *provisionCmd) importOffice(e *env, d profile.Dirs, before *settings.Set
 	if next, err = c.tested(e, d, before, next, office.Secret, changes); err != nil {
 		return err
 	}
-	if _, err := c.save(e, d, before, trial.Wanted{Changes: changes, Secret: office.Secret, Works: true}); err != nil {
+	if _, err := c.save(e, d, before, hubtrial.Wanted{Changes: changes, Secret: office.Secret, Works: true}); err != nil {
 		return err
 	}
 	e.say(text.SetupTaken)
@@ -131,8 +131,8 @@ func (c *provisionCmd) importOffice(e *env, d profile.Dirs, before *settings.Set
 // after is the hub as it would be with changes; what the policy decides stays, and
 // that is said. A secret for another hub than the policy's is for nothing here.
 func (c *provisionCmd) after(e *env, before *settings.Settings, changes map[string]any, withSecret bool) (settings.Hub, error) {
-	next, left, err := trial.After(before, changes)
-	if errors.Is(err, trial.ErrOtherHub) {
+	next, left, err := hubtrial.After(before, changes)
+	if errors.Is(err, hubtrial.ErrOtherHub) {
 		if withSecret {
 			return next, fail(exitFailed, text.SetupPolicy)
 		}
@@ -170,7 +170,7 @@ func (c *provisionCmd) sayLinks(e *env, d profile.Dirs) {
 	ctx, cancel := context.WithTimeout(e.ctx, storeTime)
 	defer cancel()
 	for _, p := range s.Softphones {
-		if !kinds.Of(p.Kind).Requires(kinds.NeedsSecret) {
+		if !registry.Of(p.Kind).Requires(registry.NeedsSecret) {
 			continue
 		}
 		ref, err := secret.Softphone(p.Name, p.Address)
@@ -184,11 +184,11 @@ func (c *provisionCmd) sayLinks(e *env, d profile.Dirs) {
 }
 
 // compare shows side by side what is and what would be.
-func compare(w io.Writer, l text.Language, before *settings.Settings, office setup.Office, changes map[string]any) error {
+func compare(w io.Writer, l text.Language, before *settings.Settings, office setupfile.Office, changes map[string]any) error {
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	fmt.Fprintf(t, "%s\t%s\t%s\n", l.T(text.SetupSetting), l.T(text.SetupNow), l.T(text.SetupNew))
 	shown := func(s string) string { return cmp.Or(oneLine(s), l.T(text.SetupNothing)) }
-	for _, r := range trial.Rows(before, office, changes) {
+	for _, r := range hubtrial.Rows(before, office, changes) {
 		fmt.Fprintf(t, "%s\t%s\t%s\n", r.Key, shown(r.Now), shown(r.New))
 	}
 	return t.Flush()
@@ -201,16 +201,16 @@ func (c *provisionCmd) test(e *env, d profile.Dirs, s *settings.Settings, h sett
 	l := e.lang()
 	t := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
 	defer t.Flush()
-	try := trial.Trial{Dirs: d, Settings: s, Hub: h, Secret: value, Number: c.TestNumber}
+	try := hubtrial.Trial{Dirs: d, Settings: s, Hub: h, Secret: value, Number: c.TestNumber}
 	if other {
 		try.Others = []string{"hub.basic_auth_encoding"}
 	}
-	better, ok := try.Run(e.ctx, func(st trial.Step) {
+	better, ok := try.Run(e.ctx, func(st hubtrial.Step) {
 		why := ""
 		switch {
-		case st.State == trial.StateRunning:
+		case st.State == hubtrial.StateRunning:
 			return
-		case errors.Is(st.Err, trial.ErrNumber):
+		case errors.Is(st.Err, hubtrial.ErrNumber):
 			why = "--test-number"
 		case st.Err != nil && contact.FailureOf(st.Err) == contact.HubError && detail(st.Err) == "":
 			why = st.Err.Error() // nothing was sent

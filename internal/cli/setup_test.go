@@ -9,12 +9,12 @@ import (
 	"strings"
 	"testing"
 
+	"wiebelt/internal/config/setupfile"
 	"wiebelt/internal/localhub"
-	"wiebelt/internal/settings/setup"
 )
 
 // Set-up files of these tests cost little work.
-func init() { setup.Work = 10 }
+func init() { setupfile.Work = 10 }
 
 // snapshot is every file of a profile with its contents.
 func snapshot(t *testing.T, dir string) map[string]string {

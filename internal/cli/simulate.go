@@ -13,13 +13,13 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"wiebelt/internal/configure"
-	"wiebelt/internal/phone"
-	"wiebelt/internal/profile"
-	"wiebelt/internal/secret"
+	"wiebelt/internal/config/fromsettings"
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/secret"
+	"wiebelt/internal/core/phone"
 	"wiebelt/internal/simulate"
-	"wiebelt/internal/softphone/kinds"
 	"wiebelt/internal/softphone/listener"
+	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/text"
 )
 
@@ -42,8 +42,8 @@ type simulateCmd struct {
 }
 
 func (c *simulateCmd) Run(e *env) error {
-	if _, known := kinds.Find(c.Over); !known {
-		return wrong(text.SaySimOver, strings.Join(kinds.Names(), ", "))
+	if _, known := registry.Find(c.Over); !known {
+		return wrong(text.SaySimOver, strings.Join(registry.Names(), ", "))
 	}
 	if c.Speed < 0.01 || c.Speed > 1000 || c.Repeat < 0 || c.Repeat > simulate.MaxRepeat {
 		return wrong(text.SaySimSpeed)
@@ -125,11 +125,11 @@ func (c *simulateCmd) single() (*simulate.Scenario, error) {
 // options finds what the protocol needs.
 func (c *simulateCmd) options(e *env, d profile.Dirs) (simulate.Options, error) {
 	o := simulate.Options{Listen: c.Listen, Profile: e.profileDir, Stray: e.err}
-	kind := kinds.Of(c.Over)
+	kind := registry.Of(c.Over)
 	if c.Listen != "" && !kind.IsLink() {
 		return o, wrong(text.SaySimListen)
 	}
-	if given := c.Port != 0 || c.TokenStdin; given && (kind.Reach != kinds.ByListener || c.Port < 1 || c.Port > 65535 || !c.TokenStdin) {
+	if given := c.Port != 0 || c.TokenStdin; given && (kind.Reach != registry.ByListener || c.Port < 1 || c.Port > 65535 || !c.TokenStdin) {
 		return o, wrong(text.SaySimPort)
 	}
 	switch {
@@ -139,7 +139,7 @@ func (c *simulateCmd) options(e *env, d profile.Dirs) (simulate.Options, error) 
 			return o, wrong(text.SaySimToken, text.SecretState(string(secret.StateOf(err))))
 		}
 		o.Port, o.Token, o.PathToken = c.Port, token, token
-	case kind.Reach == kinds.ByListener:
+	case kind.Reach == registry.ByListener:
 		at, err := listener.Announced(d.Run)
 		if errors.Is(err, fs.ErrNotExist) {
 			return o, fail(exitNotRunning, text.SaySimNotRunning)
@@ -152,7 +152,7 @@ func (c *simulateCmd) options(e *env, d profile.Dirs) (simulate.Options, error) 
 			return o, text.Errorf(text.SayTokens, err)
 		}
 		o.Port, o.Token, o.PathToken = at.Port, at.Token, tokens.Path
-	case kind.Reach == kinds.ByProgram:
+	case kind.Reach == registry.ByProgram:
 		exe, err := os.Executable()
 		if err != nil {
 			return o, err
@@ -175,9 +175,9 @@ func (c *simulateCmd) play(e *env, d profile.Dirs, l text.Language, story *simul
 		if err := json.NewEncoder(e.out).Encode(s.Address()); err != nil {
 			return err
 		}
-		introduce(e.err, l, s.Address(), configure.SettingsFile(d), e.profileDir)
+		introduce(e.err, l, s.Address(), fromsettings.SettingsFile(d), e.profileDir)
 	}
-	if left := simulate.LeftOut(story, kinds.Of(c.Over).Can); len(left) > 0 {
+	if left := simulate.LeftOut(story, registry.Of(c.Over).Can); len(left) > 0 {
 		var words []string
 		for _, x := range left {
 			words = append(words, l.T(text.SimulateLeftOut(x)))
@@ -187,7 +187,7 @@ func (c *simulateCmd) play(e *env, d profile.Dirs, l text.Language, story *simul
 	if err := p.Ready(e.ctx); err != nil {
 		return err
 	}
-	play := simulate.Play{Can: kinds.Of(c.Over).Can, Speed: c.Speed, Repeat: c.Repeat, Prefix: fmt.Sprintf("sim-%d-", os.Getpid())}
+	play := simulate.Play{Can: registry.Of(c.Over).Can, Speed: c.Speed, Repeat: c.Repeat, Prefix: fmt.Sprintf("sim-%d-", os.Getpid())}
 	if c.Scenario != "" {
 		fmt.Fprintln(e.err, l.T(text.SimulatePlays, cmp.Or(story.Title[string(l)], l.T(text.SimulateScenario))))
 		play.Said = func(s simulate.Step) {

@@ -13,14 +13,14 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/call"
-	"wiebelt/internal/profile"
-	"wiebelt/internal/secret"
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/secret"
+	"wiebelt/internal/core/call"
 	"wiebelt/internal/simulate"
+	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/softphone/listener"
 	"wiebelt/internal/softphone/wazo"
-	"wiebelt/internal/softphone/wslink"
 )
 
 // heard is what a way in was told.
@@ -169,7 +169,7 @@ func TestSimulateServer(t *testing.T) {
 	if err := json.NewDecoder(pr).Decode(&a); err != nil || !a.Ready {
 		t.Fatalf("%v: %+v", err, a)
 	}
-	p, err := wazo.New(wslink.Account{Address: a.Address, User: a.User, Extension: a.Extension, Secret: func(context.Context) (string, error) { return a.Secret, nil }})
+	p, err := wazo.New(exchangelink.Account{Address: a.Address, User: a.User, Extension: a.Extension, Secret: func(context.Context) (string, error) { return a.Secret, nil }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,13 +6,13 @@ import (
 	"log/slog"
 	"strings"
 
-	"wiebelt/internal/configure"
-	"wiebelt/internal/deskapi"
+	"wiebelt/internal/config/fromsettings"
+	"wiebelt/internal/config/profile"
 	"wiebelt/internal/instance"
-	"wiebelt/internal/profile"
+	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/text"
-	"wiebelt/internal/ui/desk"
-	"wiebelt/internal/ui/kit"
+	"wiebelt/internal/ui/widgets"
+	"wiebelt/internal/ui/windowapp"
 )
 
 type windowCmd struct {
@@ -23,8 +23,8 @@ type windowCmd struct {
 // when somebody asks it for a window; whoever types it while windows are open gets
 // his beside them, in that process.
 func (c *windowCmd) Run(e *env) error {
-	if !desk.Known(c.Name) {
-		return wrong(text.WindowUnknown, strings.Join(desk.Names(), ", "))
+	if !windowapp.Known(c.Name) {
+		return wrong(text.WindowUnknown, strings.Join(windowapp.Names(), ", "))
 	}
 	d, err := e.dirs()
 	if err != nil {
@@ -32,11 +32,11 @@ func (c *windowCmd) Run(e *env) error {
 	}
 	log := slog.New(slog.NewTextHandler(e.err, nil))
 	cfg := e.instance(d, log)
-	err = desk.Run(e.ctx, desk.Config{Window: c.Name, Dirs: d, Program: kit.Program{Version: e.build.Version, Commit: e.build.Commit, ProfileDir: e.profileDir}, Log: log,
-		Connect: func(ctx context.Context) (desk.Conn, error) {
+	err = windowapp.Run(e.ctx, windowapp.Config{Window: c.Name, Dirs: d, Program: widgets.Program{Version: e.build.Version, Commit: e.build.Commit, ProfileDir: e.profileDir}, Log: log,
+		Connect: func(ctx context.Context) (windowapp.Conn, error) {
 			conn, hello, err := instance.Connect(ctx, cfg, instance.RoleDesk)
-			if errors.Is(err, instance.ErrNotRunning) && desk.WithoutResident(c.Name) {
-				return desk.Alone(e.alone(d, c.Name))
+			if errors.Is(err, instance.ErrNotRunning) && windowapp.WithoutResident(c.Name) {
+				return windowapp.Alone(e.alone(d, c.Name))
 			}
 			if err == nil && hello.Build != e.build.Commit {
 				log.Warn("the resident is of another build and decides what happens", "resident", hello.Build, "window", e.build.Commit)
@@ -50,12 +50,12 @@ func (c *windowCmd) Run(e *env) error {
 }
 
 // alone is what the resident would tell a window if it ran.
-func (e *env) alone(d profile.Dirs, window string) deskapi.Welcome {
+func (e *env) alone(d profile.Dirs, window string) windowapi.Welcome {
 	s := e.load(d)
-	w := deskapi.Welcome{Language: string(e.lang()), Theme: s.UI.Theme, FileWord: s.UI.FileWord, Window: window, Alone: true,
-		Status: deskapi.Status{Sentence: e.T(text.Doctor("resident.off"))}}
+	w := windowapi.Welcome{Language: string(e.lang()), Theme: s.UI.Theme, FileWord: s.UI.FileWord, Window: window, Alone: true,
+		Status: windowapi.Status{Sentence: e.T(text.Doctor("resident.off"))}}
 	if s.History.Keep != "off" {
-		w.History = configure.HistoryFile(d)
+		w.History = fromsettings.HistoryFile(d)
 	}
 	return w
 }

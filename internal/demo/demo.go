@@ -15,15 +15,15 @@ import (
 	"sync"
 	"time"
 
-	"wiebelt/internal/companion"
-	"wiebelt/internal/configure"
-	"wiebelt/internal/contact"
-	"wiebelt/internal/deskapi"
+	"wiebelt/internal/config/fromsettings"
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/secret"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/core/contact"
+	"wiebelt/internal/core/engine"
+	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/localhub"
-	"wiebelt/internal/profile"
 	"wiebelt/internal/resident"
-	"wiebelt/internal/secret"
-	"wiebelt/internal/settings"
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/card"
@@ -99,7 +99,7 @@ func Run(ctx context.Context, o Options) error {
 		},
 		Ready: func(ctx context.Context, port int, tokens secret.Tokens, mended func()) {
 			if failed = d.begin(ctx, port, tokens, mended); failed == nil && o.Play {
-				failed = d.playAll(ctx, o, configure.Language(s))
+				failed = d.playAll(ctx, o, fromsettings.Language(s))
 			}
 			if failed != nil || o.Play {
 				cancel()
@@ -179,18 +179,18 @@ func (d *show) begin(ctx context.Context, port int, tokens secret.Tokens, mended
 }
 
 // Calls are the buttons of the demo's window.
-func (d *show) Calls(l text.Language) []deskapi.DemoCall {
-	var all []deskapi.DemoCall
+func (d *show) Calls(l text.Language) []windowapi.DemoCall {
+	var all []windowapi.DemoCall
 	for _, s := range Scenarios {
-		all = append(all, deskapi.DemoCall{ID: s.ID, Title: l.T(text.DemoTitle(s.ID)), Hint: l.T(text.DemoHint(s.ID))})
+		all = append(all, windowapi.DemoCall{ID: s.ID, Title: l.T(text.DemoTitle(s.ID)), Hint: l.T(text.DemoHint(s.ID))})
 	}
 	return all
 }
 
 // Play plays one call for the window and returns once the card shows what it is
 // about; the phone goes on ringing for a while.
-func (d *show) Play(ctx context.Context, id string, l text.Language) deskapi.Played {
-	out := deskapi.Played{ID: id}
+func (d *show) Play(ctx context.Context, id string, l text.Language) windowapi.Played {
+	out := windowapi.Played{ID: id}
 	sc, ok := Find(id)
 	if !ok {
 		return out
@@ -217,7 +217,7 @@ func (d *show) Play(ctx context.Context, id string, l text.Language) deskapi.Pla
 	case p := <-shown:
 		out.Painted, out.Contact = p.Painted, p.Contact
 		out.Line = l.T(text.DemoPlayed, msIn(l, p.Painted))
-		if p.Contact > 0 && p.Outcome != companion.Failed {
+		if p.Contact > 0 && p.Outcome != engine.Failed {
 			out.Line = l.T(text.DemoPlayedContact, msIn(l, p.Painted), msIn(l, p.Contact))
 		}
 	case <-ctx.Done():
@@ -252,9 +252,9 @@ func (d *show) playAll(ctx context.Context, o Options, l text.Language) error {
 	return nil
 }
 
-var outcomes = map[companion.Outcome]string{
-	companion.Found: "found", companion.Several: "several", companion.Nobody: "nobody", companion.Failed: "failed",
-	companion.Withheld: "withheld", companion.Internal: "internal",
+var outcomes = map[engine.Outcome]string{
+	engine.Found: "found", engine.Several: "several", engine.Nobody: "nobody", engine.Failed: "failed",
+	engine.Withheld: "withheld", engine.Internal: "internal",
 }
 
 func keep(dir, id string, p Played) error {

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/companion"
+	"wiebelt/internal/core/engine"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/card"
 )
@@ -22,7 +22,7 @@ func TestTimesAreWrittenInTheirLanguage(t *testing.T) {
 func TestACallBeforeIsNotThisOne(t *testing.T) {
 	rang := time.Now()
 	painted := make(chan card.Painted, 2)
-	before, now := companion.Card{ID: 1, Outcome: companion.Failed, Ring: rang.Add(-time.Second)}, companion.Card{ID: 2, Ring: rang}
+	before, now := engine.Card{ID: 1, Outcome: engine.Failed, Ring: rang.Add(-time.Second)}, engine.Card{ID: 2, Ring: rang}
 	painted <- card.Painted{Card: before}
 	painted <- card.Painted{Card: now}
 	s := &Stage{painted: painted, rang: rang}

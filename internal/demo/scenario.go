@@ -10,7 +10,7 @@ import (
 	"context"
 	"time"
 
-	"wiebelt/internal/companion"
+	"wiebelt/internal/core/engine"
 	"wiebelt/internal/localhub"
 	"wiebelt/internal/simulate"
 )
@@ -20,7 +20,7 @@ import (
 type Scenario struct {
 	ID string
 	// want is the outcome that the card must come to show.
-	want companion.Outcome
+	want engine.Outcome
 	// before breaks the hub, or gets something ready.
 	before func(context.Context, *Stage) error
 	// number, name and line of the caller.
@@ -32,12 +32,12 @@ type Scenario struct {
 
 // Scenarios are the calls of the demo, in the order in which they are shown.
 var Scenarios = []Scenario{
-	{ID: "known", want: companion.Found, number: func(s *Stage) string { return s.people.One }},
-	{ID: "family", want: companion.Several, number: func(s *Stage) string { return s.people.Family }},
-	{ID: "unknown", want: companion.Nobody, number: func(s *Stage) string { return s.people.Nobody }, name: "P. Jansen"},
-	{ID: "withheld", want: companion.Withheld, number: func(*Stage) string { return "anonymous" }},
-	{ID: "colleague", want: companion.Internal, number: func(*Stage) string { return "101" }, name: "Receptie"},
-	{ID: "passed", want: companion.Found, number: func(*Stage) string { return "101" }, name: "Receptie",
+	{ID: "known", want: engine.Found, number: func(s *Stage) string { return s.people.One }},
+	{ID: "family", want: engine.Several, number: func(s *Stage) string { return s.people.Family }},
+	{ID: "unknown", want: engine.Nobody, number: func(s *Stage) string { return s.people.Nobody }, name: "P. Jansen"},
+	{ID: "withheld", want: engine.Withheld, number: func(*Stage) string { return "anonymous" }},
+	{ID: "colleague", want: engine.Internal, number: func(*Stage) string { return "101" }, name: "Receptie"},
+	{ID: "passed", want: engine.Found, number: func(*Stage) string { return "101" }, name: "Receptie",
 		after: func(ctx context.Context, s *Stage, c simulate.Call) error {
 			if err := simulate.Wait(ctx, 1500*time.Millisecond); err != nil {
 				return err
@@ -46,14 +46,14 @@ var Scenarios = []Scenario{
 			s.rang = time.Now()
 			return s.phone.Ring(ctx, c)
 		}},
-	{ID: "slow", want: companion.Found, number: func(s *Stage) string { return s.people.Other },
+	{ID: "slow", want: engine.Found, number: func(s *Stage) string { return s.people.Other },
 		before: func(_ context.Context, s *Stage) error {
 			s.hub.Faults().Set(localhub.AtLookup, localhub.Fault{Delay: 1800 * time.Millisecond})
 			return nil
 		}},
-	{ID: "gone", want: companion.Failed, number: func(s *Stage) string { return s.people.Third },
+	{ID: "gone", want: engine.Failed, number: func(s *Stage) string { return s.people.Third },
 		before: func(_ context.Context, s *Stage) error { return s.hub.Faults().SetGone(true) }},
-	{ID: "refused", want: companion.Failed, number: func(s *Stage) string { return s.people.Fourth },
+	{ID: "refused", want: engine.Failed, number: func(s *Stage) string { return s.people.Fourth },
 		before: func(_ context.Context, s *Stage) error { s.hub.Faults().RefuseCredentials(true); return nil }},
 }
 

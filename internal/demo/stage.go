@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"wiebelt/internal/companion"
+	"wiebelt/internal/core/engine"
 	"wiebelt/internal/localhub"
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/ui/card"
@@ -49,7 +49,7 @@ func NewStage(hub *localhub.Hub, phone *simulate.Phone, people People, painted <
 type Played struct {
 	Scenario string
 	Number   string // as shown
-	Outcome  companion.Outcome
+	Outcome  engine.Outcome
 	// Painted is from the ring leaving the softphone until the card was on
 	// screen, Contact the same for what the hub answered (0 if nothing was
 	// looked up), Answer from the hub's answer to the screen.

@@ -15,9 +15,9 @@ import (
 	"strings"
 	"time"
 
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/settings"
 	"wiebelt/internal/logfile"
-	"wiebelt/internal/profile"
-	"wiebelt/internal/settings"
 )
 
 // ErrThere says that something lies where the bundle should be written. Nothing

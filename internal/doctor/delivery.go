@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"path/filepath"
 
-	"wiebelt/internal/outbox"
+	"wiebelt/internal/delivery/outbox"
 	"wiebelt/internal/text"
 )
 

@@ -12,8 +12,8 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"wiebelt/internal/delivery/outbox"
 	"wiebelt/internal/hub"
-	"wiebelt/internal/outbox"
 )
 
 // answers is a hub that takes a delivery and gives one answer.

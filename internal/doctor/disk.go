@@ -11,9 +11,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"wiebelt/internal/history"
+	"wiebelt/internal/filetrust"
 	"wiebelt/internal/logfile"
-	"wiebelt/internal/trust"
+	"wiebelt/internal/store/history"
 )
 
 // Free space, in MB.
@@ -62,14 +62,14 @@ func (e *exam) folders(context.Context) []said {
 		}
 		seen[f.path] = true
 		err := e.sys.folder(f.path)
-		bad, _ := errors.AsType[*trust.Error](err)
+		bad, _ := errors.AsType[*filetrust.Error](err)
 		switch {
 		case err == nil:
 		case errors.Is(err, fs.ErrPermission):
 			all = append(all, say(Fail, "folders.own", f.name)...)
-		case bad == nil || bad.Why != trust.Written && bad.Why != trust.Read:
+		case bad == nil || bad.Why != filetrust.Written && bad.Why != filetrust.Read:
 			all = append(all, say(Fail, "folders.owner", f.name)...)
-		case bad.Why == trust.Written:
+		case bad.Why == filetrust.Written:
 			all = append(all, say(Fail, "folders.write", f.name)...)
 		case f.name != "config":
 			all = append(all, say(Warn, "folders.read", f.name)...)
@@ -89,7 +89,7 @@ func (e *exam) program(context.Context) []said {
 	switch err := e.sys.installed(e.Exe); {
 	case err == nil:
 		return say(OK, "program.ok")
-	case errors.Is(err, trust.Err):
+	case errors.Is(err, filetrust.Err):
 		return say(Fail, "program.write")
 	}
 	return say(Off, "program.unknown")

@@ -17,11 +17,11 @@ import (
 	"strings"
 	"time"
 
-	"wiebelt/internal/contact"
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/registrations"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/core/contact"
 	"wiebelt/internal/native/register"
-	"wiebelt/internal/profile"
-	"wiebelt/internal/registrations"
-	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
 )
 

@@ -16,17 +16,17 @@ import (
 	"time"
 
 	"wiebelt/assets"
-	"wiebelt/internal/contact"
-	"wiebelt/internal/deskapi"
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/secret"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/core/contact"
+	"wiebelt/internal/delivery/outbox"
+	"wiebelt/internal/filetrust"
 	"wiebelt/internal/hub"
+	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/logfile"
 	"wiebelt/internal/native/register"
-	"wiebelt/internal/outbox"
-	"wiebelt/internal/profile"
-	"wiebelt/internal/secret"
-	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
-	"wiebelt/internal/trust"
 )
 
 // row is one fault, or none, of one check.
@@ -174,15 +174,15 @@ func rows(t *testing.T) []row {
 		{"listener", setUp, both(tokens(0o600), announces(`{"version":1,"port":27471}`, 0o600)), say(OK, "listener.ok", 27471)},
 
 		{"link", setUp, nil, say(Off, "link.none")},
-		{"link", twoLinks, links(deskapi.LinkUp), is(say(OK, "link.up", 1, "baresip"), say(OK, "link.up", 2, "ari"))},
-		{"link", twoLinks, links(deskapi.LinkDown), is(say(Warn, "link.down", 1, "baresip"), say(Fail, "link.down", 2, "ari"))},
-		{"link", twoLinks, links(deskapi.LinkKicked), is(say(Warn, "link.kicked", 1, "baresip"), say(Warn, "link.kicked", 2, "ari"))},
-		{"link", twoLinks, links(deskapi.LinkRefused), is(say(Fail, "link.refused", 1, "baresip"), say(Fail, "link.refused", 2, "ari"))},
-		{"link", twoLinks, links(deskapi.LinkIncomplete), is(say(Fail, "link.incomplete", 1, "baresip"), say(Fail, "link.incomplete", 2, "ari"))},
-		{"link", twoLinks, because(deskapi.LinkDown, "secret.none"), is(say(Warn, "link.down", 1, "baresip"), also(say(Fail, "link.down", 2, "ari"), "secret.none"))},
-		{"link", twoLinks, because(deskapi.LinkIncomplete, "needs.extension"), is(say(Fail, "link.incomplete", 1, "baresip"), also(say(Fail, "link.incomplete", 2, "ari"), "needs.extension"))},
-		{"link", twoLinks, because(deskapi.LinkUp, "denied"), is(say(OK, "link.up", 1, "baresip"), say(OK, "link.up", 2, "ari"))},
-		{"link", twoLinks, because(deskapi.LinkDown, "a secret"), is(say(Warn, "link.down", 1, "baresip"), say(Fail, "link.down", 2, "ari"))},
+		{"link", twoLinks, links(windowapi.LinkUp), is(say(OK, "link.up", 1, "baresip"), say(OK, "link.up", 2, "ari"))},
+		{"link", twoLinks, links(windowapi.LinkDown), is(say(Warn, "link.down", 1, "baresip"), say(Fail, "link.down", 2, "ari"))},
+		{"link", twoLinks, links(windowapi.LinkKicked), is(say(Warn, "link.kicked", 1, "baresip"), say(Warn, "link.kicked", 2, "ari"))},
+		{"link", twoLinks, links(windowapi.LinkRefused), is(say(Fail, "link.refused", 1, "baresip"), say(Fail, "link.refused", 2, "ari"))},
+		{"link", twoLinks, links(windowapi.LinkIncomplete), is(say(Fail, "link.incomplete", 1, "baresip"), say(Fail, "link.incomplete", 2, "ari"))},
+		{"link", twoLinks, because(windowapi.LinkDown, "secret.none"), is(say(Warn, "link.down", 1, "baresip"), also(say(Fail, "link.down", 2, "ari"), "secret.none"))},
+		{"link", twoLinks, because(windowapi.LinkIncomplete, "needs.extension"), is(say(Fail, "link.incomplete", 1, "baresip"), also(say(Fail, "link.incomplete", 2, "ari"), "needs.extension"))},
+		{"link", twoLinks, because(windowapi.LinkUp, "denied"), is(say(OK, "link.up", 1, "baresip"), say(OK, "link.up", 2, "ari"))},
+		{"link", twoLinks, because(windowapi.LinkDown, "a secret"), is(say(Warn, "link.down", 1, "baresip"), say(Fail, "link.down", 2, "ari"))},
 		{"link", twoLinks, links("dancing"), is(say(Warn, "link.unknown", 1, "baresip"), say(Warn, "link.unknown", 2, "ari"))},
 		{"link", twoLinks, nil, is(say(Warn, "link.unknown", 1, "baresip"), say(Warn, "link.unknown", 2, "ari"))},
 		{"link", twoLinks, tells(func(v *told) { *v = none }), is(say(Off, "link.idle", 1, "baresip"), say(Off, "link.idle", 2, "ari"))},
@@ -235,13 +235,13 @@ func rows(t *testing.T) []row {
 			e.Dirs.Run = "/none/r"
 			e.sys.writable = func(path string) bool { return path != "/" }
 		}, say(Fail, "folders.home", "run")},
-		{"folders", setUp, folderIs(&trust.Error{Why: trust.Written}), say(Fail, "folders.write", "run")},
-		{"folders", setUp, folderIs(&trust.Error{Why: trust.Owner}), say(Fail, "folders.owner", "run")},
-		{"folders", setUp, folderIs(&trust.Error{Why: trust.Read}), say(Warn, "folders.read", "run")},
+		{"folders", setUp, folderIs(&filetrust.Error{Why: filetrust.Written}), say(Fail, "folders.write", "run")},
+		{"folders", setUp, folderIs(&filetrust.Error{Why: filetrust.Owner}), say(Fail, "folders.owner", "run")},
+		{"folders", setUp, folderIs(&filetrust.Error{Why: filetrust.Read}), say(Warn, "folders.read", "run")},
 		{"folders", setUp, folderIs(fs.ErrPermission), say(Fail, "folders.own", "run")},
 		{"program", setUp, nil, say(OK, "program.ok")},
 		{"program", setUp, func(_ *testing.T, e *exam) {
-			e.sys.installed = func(string) error { return &trust.Error{Why: trust.Written} }
+			e.sys.installed = func(string) error { return &filetrust.Error{Why: filetrust.Written} }
 		}, say(Fail, "program.write")},
 		{"program", setUp, func(_ *testing.T, e *exam) {
 			e.sys.installed = func(string) error { return errors.New("no") }

@@ -9,12 +9,12 @@ import (
 
 	"go.uber.org/goleak"
 
-	"wiebelt/internal/deskapi"
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/secret"
+	"wiebelt/internal/config/settings"
 	"wiebelt/internal/instance"
+	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/native/register"
-	"wiebelt/internal/profile"
-	"wiebelt/internal/secret"
-	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
 )
 
@@ -97,7 +97,7 @@ func server() system {
 func examined(t testing.TB, toml string) *exam {
 	e := &exam{Config: configured(t, toml), sys: calm(), now: time.Date(2026, 10, 1, 10, 0, 0, 0, time.Local)}
 	e.s = e.Settings
-	e.asked = given(told{presence: present, hello: instance.Hello{Version: "1.2.0", Build: "abc"}, facts: deskapi.DoctorFacts{SetUp: true, Port: 27471}})
+	e.asked = given(told{presence: present, hello: instance.Hello{Version: "1.2.0", Build: "abc"}, facts: windowapi.DoctorFacts{SetUp: true, Port: 27471}})
 	e.kept = given(kept{value: "s"})
 	e.way = given(well())
 	return e

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"time"
 
-	"wiebelt/internal/configure"
-	"wiebelt/internal/contact"
+	"wiebelt/internal/config/fromsettings"
+	"wiebelt/internal/config/secret"
+	"wiebelt/internal/core/contact"
 	"wiebelt/internal/hub"
-	"wiebelt/internal/secret"
 )
 
 // Limits of the way to the hub.
@@ -41,7 +41,7 @@ type journey struct {
 
 // hubConfig is that of the lookups.
 func (e *exam) hubConfig() (hub.Config, error) {
-	cfg, _, err := configure.Hub(e.Dirs, e.s.Hub, slog.New(slog.DiscardHandler))
+	cfg, _, err := fromsettings.Hub(e.Dirs, e.s.Hub, slog.New(slog.DiscardHandler))
 	return cfg, err
 }
 
@@ -109,7 +109,7 @@ func (e *exam) travel(ctx context.Context) journey {
 func (j journey) served() bool { return j.token == nil || j.two && j.newer == nil }
 
 func (e *exam) lookOneUp(ctx context.Context, c *hub.Client, j *journey) {
-	rules, err := configure.Rules(e.s)
+	rules, err := fromsettings.Rules(e.s)
 	if err != nil {
 		j.never = true
 		return

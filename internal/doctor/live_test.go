@@ -19,15 +19,15 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/call"
-	"wiebelt/internal/deskapi"
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/secret"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/filetrust"
 	"wiebelt/internal/instance"
+	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/native/register"
-	"wiebelt/internal/profile"
-	"wiebelt/internal/secret"
-	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
-	"wiebelt/internal/trust"
 )
 
 // runJSON is a run as monitoring sees it.
@@ -216,8 +216,8 @@ func TestHangingHubWithASecret(t *testing.T) {
 
 // answering is a resident that tells.
 type answering struct {
-	facts *deskapi.DoctorFacts // nil: of a version that does not know the question
-	mute  bool                 // greets and then says nothing
+	facts *windowapi.DoctorFacts // nil: of a version that does not know the question
+	mute  bool                   // greets and then says nothing
 	raw   any
 }
 
@@ -228,10 +228,10 @@ func (a answering) Peer(ctx context.Context, _ instance.Hello, c *instance.Conn)
 	switch {
 	case a.mute:
 		<-ctx.Done()
-	case err == nil && kind == deskapi.KindFacts && a.raw != nil:
-		_ = c.Send(deskapi.KindFacts, a.raw)
-	case err == nil && kind == deskapi.KindFacts && a.facts != nil:
-		_ = c.Send(deskapi.KindFacts, a.facts)
+	case err == nil && kind == windowapi.KindFacts && a.raw != nil:
+		_ = c.Send(windowapi.KindFacts, a.raw)
+	case err == nil && kind == windowapi.KindFacts && a.facts != nil:
+		_ = c.Send(windowapi.KindFacts, a.facts)
 	}
 }
 
@@ -254,7 +254,7 @@ func TestAsksTheResident(t *testing.T) {
 	ask := func(cfg Config) Report { return runJSON(t, cfg, calm()) }
 	t.Run("answers", func(t *testing.T) {
 		cfg := configured(t, "")
-		residentOf(t, cfg.Dirs, "1.2.0", "abc", answering{facts: &deskapi.DoctorFacts{SetUp: true}})
+		residentOf(t, cfg.Dirs, "1.2.0", "abc", answering{facts: &windowapi.DoctorFacts{SetUp: true}})
 		if r := ask(cfg); r.of(t, "resident").State != OK || r.of(t, "version").State != OK || r.of(t, "listener").State != Fail {
 			t.Errorf("%+v", r.Checks)
 		}
@@ -304,11 +304,11 @@ func TestRights(t *testing.T) {
 		return
 	}
 	dir := t.TempDir()
-	for mode, want := range map[os.FileMode]trust.Why{0o700: "", 0o755: trust.Read, 0o777: trust.Written, 0o720: trust.Written} {
+	for mode, want := range map[os.FileMode]filetrust.Why{0o700: "", 0o755: filetrust.Read, 0o777: filetrust.Written, 0o720: filetrust.Written} {
 		if err := os.Chmod(dir, mode); err != nil {
 			t.Fatal(err)
 		}
-		got, _ := errors.AsType[*trust.Error](folderFault(dir))
+		got, _ := errors.AsType[*filetrust.Error](folderFault(dir))
 		if (got == nil) != (want == "") || got != nil && got.Why != want {
 			t.Errorf("%o: %v; want %q", mode, got, want)
 		}

@@ -17,11 +17,11 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"wiebelt/internal/history"
+	"wiebelt/internal/config/secret"
+	"wiebelt/internal/config/settings"
 	"wiebelt/internal/logfile"
-	"wiebelt/internal/secret"
-	"wiebelt/internal/settings"
-	"wiebelt/internal/softphone/kinds"
+	"wiebelt/internal/softphone/registry"
+	"wiebelt/internal/store/history"
 )
 
 // redactor takes out of a text what it knows to be secret or somebody's, and
@@ -113,7 +113,7 @@ func secretsOf(ctx context.Context, cfg Config, s *settings.Settings) []string {
 		all = append(all, old, next)
 	}
 	for _, p := range s.Softphones {
-		if ref, err := secret.Softphone(p.Name, p.Address); err == nil && kinds.Of(p.Kind).Reach != kinds.ByPhone {
+		if ref, err := secret.Softphone(p.Name, p.Address); err == nil && registry.Of(p.Kind).Reach != registry.ByPhone {
 			v, _ := store.Get(ctx, ref)
 			all = append(all, v)
 		}

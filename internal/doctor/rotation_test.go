@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/profile"
-	"wiebelt/internal/secret"
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/secret"
 	"wiebelt/internal/text"
 )
 

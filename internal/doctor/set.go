@@ -14,11 +14,11 @@ import (
 	"sync"
 	"syscall"
 
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/secret"
+	"wiebelt/internal/config/settings"
 	"wiebelt/internal/health"
 	"wiebelt/internal/hub"
-	"wiebelt/internal/profile"
-	"wiebelt/internal/secret"
-	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
 )
 

@@ -11,13 +11,13 @@ import (
 	"time"
 	"unicode/utf16"
 
-	"wiebelt/internal/contact"
-	"wiebelt/internal/deskapi"
-	"wiebelt/internal/history"
+	"wiebelt/internal/config/secret"
+	"wiebelt/internal/core/contact"
 	"wiebelt/internal/hub"
+	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/logfile"
 	"wiebelt/internal/native/register"
-	"wiebelt/internal/secret"
+	"wiebelt/internal/store/history"
 	"wiebelt/internal/text"
 )
 
@@ -61,14 +61,14 @@ func tells(change func(*told)) func(*testing.T, *exam) {
 
 func links(phase string) func(*testing.T, *exam) {
 	return tells(func(v *told) {
-		v.facts.Links = []deskapi.DoctorLink{{Kind: "baresip", Name: "Jansen", Phase: phase}, {Kind: "ari", Name: "ari", Phase: phase}}
+		v.facts.Links = []windowapi.DoctorLink{{Kind: "baresip", Name: "Jansen", Phase: phase}, {Kind: "ari", Name: "ari", Phase: phase}}
 	})
 }
 
 // because is links, with why the second one does not stand.
 func because(phase, why string) func(*testing.T, *exam) {
 	return tells(func(v *told) {
-		v.facts.Links = []deskapi.DoctorLink{{Kind: "baresip", Name: "Jansen", Phase: phase}, {Kind: "ari", Name: "ari", Phase: phase, Why: why}}
+		v.facts.Links = []windowapi.DoctorLink{{Kind: "baresip", Name: "Jansen", Phase: phase}, {Kind: "ari", Name: "ari", Phase: phase, Why: why}}
 	})
 }
 

@@ -7,14 +7,14 @@ import (
 	"log/slog"
 	"path/filepath"
 
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/secret"
+	"wiebelt/internal/filetrust"
 	"wiebelt/internal/native/browser"
 	"wiebelt/internal/native/eventlog"
 	"wiebelt/internal/native/register"
 	"wiebelt/internal/native/session"
 	"wiebelt/internal/native/tray"
-	"wiebelt/internal/profile"
-	"wiebelt/internal/secret"
-	"wiebelt/internal/trust"
 )
 
 // system is what is asked of the computer. Tests have one of their own.
@@ -38,7 +38,7 @@ func theSystem() system {
 	return system{
 		store: secret.Open, register: register.State, policy: policySources, desktop: hasDesktop,
 		trayHost: tray.HasHost, lockSources: lockSources, browser: browser.There, audit: auditLog, microSIP: microSIP,
-		free: freeSpace, folder: folderFault, writable: writable, installed: trust.Program,
+		free: freeSpace, folder: folderFault, writable: writable, installed: filetrust.Program,
 	}
 }
 
@@ -46,7 +46,7 @@ func theSystem() system {
 // where we may not write ourselves. A link of the user's own is followed, as the
 // program does.
 func folderFault(path string) error {
-	if err := trust.Folder(path, trust.Ours); err != nil {
+	if err := filetrust.Folder(path, filetrust.Ours); err != nil {
 		return err
 	}
 	if !writable(path) {
@@ -56,7 +56,7 @@ func folderFault(path string) error {
 	if err != nil {
 		return err
 	}
-	if err := trust.Folder(real, trust.Alone); isRead(err) {
+	if err := filetrust.Folder(real, filetrust.Alone); isRead(err) {
 		return err
 	}
 	return nil
@@ -64,8 +64,8 @@ func folderFault(path string) error {
 
 // isRead reports whether others may read a folder, and nothing worse.
 func isRead(err error) bool {
-	e, ok := errors.AsType[*trust.Error](err)
-	return ok && e.Why == trust.Read
+	e, ok := errors.AsType[*filetrust.Error](err)
+	return ok && e.Why == filetrust.Read
 }
 
 // auditLog opens the log that lookups are recorded in, and writes nothing.

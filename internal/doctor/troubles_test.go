@@ -26,17 +26,17 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/deskapi"
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/secret"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/delivery/outbox"
+	"wiebelt/internal/filetrust"
 	"wiebelt/internal/hub"
+	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/logfile"
 	"wiebelt/internal/native/browser"
 	"wiebelt/internal/native/register"
-	"wiebelt/internal/outbox"
-	"wiebelt/internal/profile"
-	"wiebelt/internal/secret"
-	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
-	"wiebelt/internal/trust"
 )
 
 // patient is an office where all is well until something is done to it: a hub
@@ -84,9 +84,9 @@ func visit(t *testing.T, before, after func(*patient)) Report {
 	t.Helper()
 	now := time.Now()
 	p := &patient{t: t, hub: startHub(t), toml: setUp + "secret_store = \"file\"\nextra_ca_file = 'CA.PEM'\n", version: "1.2.0", from: now.Add(-time.Hour), to: now.AddDate(1, 0, 0),
-		resident: &answering{facts: &deskapi.DoctorFacts{SetUp: true, Port: 27471}}}
+		resident: &answering{facts: &windowapi.DoctorFacts{SetUp: true, Port: 27471}}}
 	p.exam = &exam{sys: calm(), now: now}
-	p.sys.folder, p.sys.installed = folderFault, trust.Program
+	p.sys.folder, p.sys.installed = folderFault, filetrust.Program
 	if before != nil {
 		before(p)
 	}
@@ -127,7 +127,7 @@ func change(old, other string) func(*patient) {
 func adds(s string) func(*patient) { return func(p *patient) { p.toml += s } }
 
 // facts has the resident tell something else.
-func facts(f func(*deskapi.DoctorFacts)) func(*patient) {
+func facts(f func(*windowapi.DoctorFacts)) func(*patient) {
 	return func(p *patient) { f(p.resident.facts) }
 }
 
@@ -135,7 +135,7 @@ func facts(f func(*deskapi.DoctorFacts)) func(*patient) {
 func linked(phase string) func(*patient) {
 	return func(p *patient) {
 		p.toml += "[[softphone]]\nkind = \"ari\"\nname = \"ari\"\naddress = \"https://pbx.example\"\nextension = \"101\"\nuser = \"wiebelt\"\n"
-		p.resident.facts.Links = []deskapi.DoctorLink{{Kind: "ari", Name: "ari", Phase: phase}}
+		p.resident.facts.Links = []windowapi.DoctorLink{{Kind: "ari", Name: "ari", Phase: phase}}
 	}
 }
 
@@ -239,8 +239,8 @@ var troubles = map[string]struct{ before, after func(*patient) }{
 	"expiry.soon":       {before: adds("secret_expires = \"" + days(9) + "\"\n")},
 	"expiry.past":       {before: adds("secret_expires = \"" + days(-9) + "\"\n")},
 
-	"failure.no_network":         {before: facts(func(f *deskapi.DoctorFacts) { f.Failure = "no_network" })},
-	"failure.hub_slow":           {before: facts(func(f *deskapi.DoctorFacts) { f.Failure = "hub_slow" })},
+	"failure.no_network":         {before: facts(func(f *windowapi.DoctorFacts) { f.Failure = "no_network" })},
+	"failure.hub_slow":           {before: facts(func(f *windowapi.DoctorFacts) { f.Failure = "hub_slow" })},
 	"failure.name_not_resolved":  {before: change("https://hub.example", "https://hub.invalid")},
 	"failure.connection_refused": {before: func(p *patient) { p.toml = strings.Replace(p.toml, "hub.example", closedPort(p.t), 1) }},
 	"failure.proxy_failed":       {before: func(p *patient) { behind(p, "http://"+closedPort(p.t)) }},
@@ -263,27 +263,27 @@ var troubles = map[string]struct{ before, after func(*patient) }{
 	"resident.off":        {before: func(p *patient) { p.resident = nil }},
 	"resident.hangs":      {before: func(p *patient) { p.resident.mute = true }},
 	"resident.silent":     {before: func(p *patient) { p.resident, p.version = &answering{}, "1.1.0" }},
-	"resident.setup":      {before: facts(func(f *deskapi.DoctorFacts) { f.SetUp = false })},
-	"resident.doubt":      {before: facts(func(f *deskapi.DoctorFacts) { f.Doubt = true })},
-	"listener.taken":      {before: facts(func(f *deskapi.DoctorFacts) { f.Port, f.PortTaken = 0, true })},
-	"listener.silent":     {before: facts(func(f *deskapi.DoctorFacts) { f.Port = 0 })},
+	"resident.setup":      {before: facts(func(f *windowapi.DoctorFacts) { f.SetUp = false })},
+	"resident.doubt":      {before: facts(func(f *windowapi.DoctorFacts) { f.Doubt = true })},
+	"listener.taken":      {before: facts(func(f *windowapi.DoctorFacts) { f.Port, f.PortTaken = 0, true })},
+	"listener.silent":     {before: facts(func(f *windowapi.DoctorFacts) { f.Port = 0 })},
 	"listener.tokens":     {after: fault(tokens(0o644))},
 	"listener.file":       {after: fault(announces(`{"version":1,"port":27471}`, 0o644))},
-	"link.down":           {before: linked(deskapi.LinkDown)},
-	"link.kicked":         {before: linked(deskapi.LinkKicked)},
-	"link.refused":        {before: linked(deskapi.LinkRefused)},
-	"link.incomplete":     {before: linked(deskapi.LinkIncomplete)},
-	"link.unknown":        {before: linked(deskapi.LinkUnknown)},
+	"link.down":           {before: linked(windowapi.LinkDown)},
+	"link.kicked":         {before: linked(windowapi.LinkKicked)},
+	"link.refused":        {before: linked(windowapi.LinkRefused)},
+	"link.incomplete":     {before: linked(windowapi.LinkIncomplete)},
+	"link.unknown":        {before: linked(windowapi.LinkUnknown)},
 	"scheme.other":        {after: fault(registered(register.Status{Scheme: "/opt/other", Autostart: true}, nil))},
 	"microsip.part":       {after: fault(sip(`cmdCallRing="EXE" ring --state ringing --`))},
 	"microsip.gone":       {after: fault(sip(`cmdCallRing=/none/wiebelt.exe ring --`))},
 	"microsip.unreadable": {after: fault(sip("cmd\x00"))},
 
-	"cards.notices":     {before: facts(func(f *deskapi.DoctorFacts) { f.Cards = "notices" })},
-	"cards.none":        {before: facts(func(f *deskapi.DoctorFacts) { f.Cards = "none" })},
-	"cards.taken":       {before: facts(func(f *deskapi.DoctorFacts) { f.Hotkey = "taken" })},
-	"cards.unsupported": {before: facts(func(f *deskapi.DoctorFacts) { f.Hotkey = "unsupported" })},
-	"cards.wrong":       {before: facts(func(f *deskapi.DoctorFacts) { f.Hotkey = "wrong" })},
+	"cards.notices":     {before: facts(func(f *windowapi.DoctorFacts) { f.Cards = "notices" })},
+	"cards.none":        {before: facts(func(f *windowapi.DoctorFacts) { f.Cards = "none" })},
+	"cards.taken":       {before: facts(func(f *windowapi.DoctorFacts) { f.Hotkey = "taken" })},
+	"cards.unsupported": {before: facts(func(f *windowapi.DoctorFacts) { f.Hotkey = "unsupported" })},
+	"cards.wrong":       {before: facts(func(f *windowapi.DoctorFacts) { f.Hotkey = "wrong" })},
 	"browser.none": {after: func(p *patient) {
 		p.t.Setenv("PATH", p.t.TempDir())
 		p.sys.browser = browser.There

@@ -16,13 +16,13 @@ import (
 	"sync"
 	"syscall"
 
-	"wiebelt/internal/contact"
-	"wiebelt/internal/deskapi"
+	"wiebelt/internal/config/secret"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/core/contact"
 	"wiebelt/internal/instance"
-	"wiebelt/internal/secret"
-	"wiebelt/internal/settings"
-	"wiebelt/internal/softphone/kinds"
+	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/text"
 )
 
@@ -40,7 +40,7 @@ const (
 type told struct {
 	presence presence
 	hello    instance.Hello
-	facts    deskapi.DoctorFacts
+	facts    windowapi.DoctorFacts
 }
 
 // askResident asks the resident of this user and profile.
@@ -55,7 +55,7 @@ func (e *exam) askResident(ctx context.Context) told {
 	}
 	defer c.Close()
 	defer context.AfterFunc(ctx, func() { _ = c.Close() })()
-	if err := c.Send(deskapi.KindFacts, nil); err != nil {
+	if err := c.Send(windowapi.KindFacts, nil); err != nil {
 		return told{presence: silent, hello: hello}
 	}
 	kind, raw, err := c.Receive()
@@ -63,7 +63,7 @@ func (e *exam) askResident(ctx context.Context) told {
 	if ctx.Err() != nil && hello.Build == e.Commit {
 		t.presence = hangs // this version would have answered
 	}
-	if err == nil && kind == deskapi.KindFacts && json.Unmarshal(raw, &t.facts) == nil {
+	if err == nil && kind == windowapi.KindFacts && json.Unmarshal(raw, &t.facts) == nil {
 		t.presence = present
 	}
 	return t
@@ -237,14 +237,14 @@ func linkOf(n int, p settings.Softphone, t told) []said {
 	if t.presence != present {
 		return say(Off, "link.idle", n, p.Kind)
 	}
-	phase, why := deskapi.LinkUnknown, ""
+	phase, why := windowapi.LinkUnknown, ""
 	for _, l := range t.facts.Links {
 		if l.Kind == p.Kind && l.Name == cmp.Or(p.Name, p.Address) {
 			phase, why = l.Phase, l.Why
 		}
 	}
 	lines := ofPhase(phase, n, p)
-	if slices.Contains(link.Causes(), link.Cause(why)) && phase != deskapi.LinkUp {
+	if slices.Contains(link.Causes(), link.Cause(why)) && phase != windowapi.LinkUp {
 		lines[0].also, lines[0].hint = text.LinkWhy(why), text.LinkDo(why)
 	}
 	return lines
@@ -253,18 +253,18 @@ func linkOf(n int, p settings.Softphone, t told) []said {
 // ofPhase is a link as far as its phase tells.
 func ofPhase(phase string, n int, p settings.Softphone) []said {
 	switch phase {
-	case deskapi.LinkUp:
+	case windowapi.LinkUp:
 		return say(OK, "link.up", n, p.Kind)
-	case deskapi.LinkDown:
-		if kinds.Of(p.Kind).Reach == kinds.ByPhone { // somebody has not started it
+	case windowapi.LinkDown:
+		if registry.Of(p.Kind).Reach == registry.ByPhone { // somebody has not started it
 			return say(Warn, "link.down", n, p.Kind)
 		}
 		return say(Fail, "link.down", n, p.Kind)
-	case deskapi.LinkKicked:
+	case windowapi.LinkKicked:
 		return say(Warn, "link.kicked", n, p.Kind)
-	case deskapi.LinkRefused:
+	case windowapi.LinkRefused:
 		return say(Fail, "link.refused", n, p.Kind)
-	case deskapi.LinkIncomplete:
+	case windowapi.LinkIncomplete:
 		return say(Fail, "link.incomplete", n, p.Kind)
 	}
 	return say(Warn, "link.unknown", n, p.Kind)

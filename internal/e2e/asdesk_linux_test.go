@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/deskapi"
+	"wiebelt/internal/config/profile"
 	"wiebelt/internal/instance"
-	"wiebelt/internal/profile"
+	"wiebelt/internal/instance/windowapi"
 )
 
 // instance is where the resident of the office is found.
@@ -28,10 +28,10 @@ func asDesk(t *testing.T, o *office) *instance.Conn {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Send(deskapi.KindShow, deskapi.Show{Window: deskapi.WindowCalls}); err != nil {
+	if err := c.Send(windowapi.KindShow, windowapi.Show{Window: windowapi.WindowCalls}); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Send(deskapi.KindPainted, nil); err != nil { // or it would be taken for one that shows nothing
+	if err := c.Send(windowapi.KindPainted, nil); err != nil { // or it would be taken for one that shows nothing
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.Close() })

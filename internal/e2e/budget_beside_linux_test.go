@@ -13,11 +13,11 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/companion"
-	"wiebelt/internal/contact"
+	"wiebelt/internal/core/contact"
+	"wiebelt/internal/core/engine"
 	"wiebelt/internal/localhub"
-	"wiebelt/internal/native/xtest"
-	"wiebelt/internal/softphone/phonetest"
+	"wiebelt/internal/testutil/phonetest"
+	"wiebelt/internal/testutil/xtest"
 )
 
 // notifications measures notify-send with dunst, in the same way.
@@ -86,7 +86,7 @@ func sipCalls(b *testing.B, t *table, n int) {
 	for i := range n {
 		p := s.person()
 		num := "+31" + p.Numbers[0][1:]
-		e := s.eye(p, num, companion.Found)
+		e := s.eye(p, num, engine.Found)
 		c := invitation{line: line, sip: sip, number: num, id: fmt.Sprintf("bench-%d-%d", os.Getpid(), i)}
 		began := time.Now()
 		c.invite(b)

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/companion"
+	"wiebelt/internal/core/engine"
 	"wiebelt/internal/simulate"
 )
 
@@ -145,7 +145,7 @@ func (s *stage) calls(t *table, n int) {
 	for i := range n + 5 {
 		p := s.person()
 		num := "+31" + p.Numbers[0][1:]
-		first, second := s.eye(p, num, companion.Searching), s.eye(p, num, companion.Found)
+		first, second := s.eye(p, num, engine.Searching), s.eye(p, num, engine.Found)
 		began := time.Now()
 		first.sees()
 		polled := time.Since(began)
@@ -193,7 +193,7 @@ func (s *stage) rings(t *table, n int) {
 	for range n {
 		p := s.person()
 		num := "+31" + p.Numbers[0][1:]
-		e := s.eye(p, num, companion.Found)
+		e := s.eye(p, num, engine.Found)
 		cmd := s.wiebelt("ring", "--id", p.ID, "--", num)
 		done := make(chan time.Time, 1)
 		began := time.Now()
@@ -252,7 +252,7 @@ func (s *stage) coldRings(t *table, n int) {
 	for range n {
 		p := s.person()
 		num := "+31" + p.Numbers[0][1:]
-		e := s.eye(p, num, companion.Found)
+		e := s.eye(p, num, engine.Found)
 		began := time.Now()
 		if err := s.wiebelt("ring", "--", num).Run(); err != nil {
 			s.b.Fatal(err)

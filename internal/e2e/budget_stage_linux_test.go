@@ -15,13 +15,13 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/call"
-	"wiebelt/internal/companion"
-	"wiebelt/internal/contact"
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/core/contact"
+	"wiebelt/internal/core/engine"
+	"wiebelt/internal/core/phone"
 	"wiebelt/internal/localhub"
-	"wiebelt/internal/native/xtest"
-	"wiebelt/internal/phone"
 	"wiebelt/internal/simulate"
+	"wiebelt/internal/testutil/xtest"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/card"
 )
@@ -121,15 +121,15 @@ func (s *stage) person() localhub.Record {
 }
 
 // picture is what a card must look like.
-func (s *stage) picture(p localhub.Record, number string, o companion.Outcome) *image.RGBA {
+func (s *stage) picture(p localhub.Record, number string, o engine.Outcome) *image.RGBA {
 	fonts.Lock()
 	defer fonts.Unlock()
 	rules, err := phone.NewRules(phone.Config{Region: "NL", InternalDigits: 4})
 	if err != nil {
 		s.b.Fatal(err)
 	}
-	c := companion.Card{Outcome: o, Number: rules.Parse(number, ""), Opened: -1, Earlier: -1, Times: 1, Tells: call.TellsAll, Rang: time.Now()}
-	if o == companion.Found {
+	c := engine.Card{Outcome: o, Number: rules.Parse(number, ""), Opened: -1, Earlier: -1, Times: 1, Tells: call.TellsAll, Rang: time.Now()}
+	if o == engine.Found {
 		c.Contacts, c.LinkOK = []contact.Contact{p.Contact}, []bool{true}
 	}
 	return card.Picture(c, card.Look{Language: text.Dutch}, s.scale)
@@ -143,7 +143,7 @@ type eye struct {
 }
 
 // eye looks at the big line of the first card.
-func (s *stage) eye(p localhub.Record, number string, o companion.Outcome) eye {
+func (s *stage) eye(p localhub.Record, number string, o engine.Outcome) eye {
 	pic := s.picture(p, number, o)
 	at := image.Pt(width-int(16*s.scale)-pic.Rect.Dx(), height-int(16*s.scale)-pic.Rect.Dy())
 	from := image.Pt(int(20*s.scale), int(36*s.scale))

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/native/xtest"
+	"wiebelt/internal/testutil/xtest"
 )
 
 // BenchmarkWindows measures the windows as BenchmarkBudgets does the cards: the

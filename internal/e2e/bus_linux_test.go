@@ -9,7 +9,7 @@ import (
 
 	"github.com/godbus/dbus/v5"
 
-	"wiebelt/internal/native/bus"
+	"wiebelt/internal/native/desktopbus"
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/ui/card"
 )
@@ -17,7 +17,7 @@ import (
 // owner is a connection to a private bus that has a name there.
 func owner(t *testing.T, address, name string) *dbus.Conn {
 	t.Helper()
-	c, err := bus.Connect(t.Context(), address)
+	c, err := desktopbus.Connect(t.Context(), address)
 	if err != nil {
 		t.Fatal(err)
 	}

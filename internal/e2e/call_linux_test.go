@@ -16,11 +16,11 @@ import (
 
 	"github.com/gorilla/websocket"
 
-	"wiebelt/internal/contact"
+	"wiebelt/internal/core/contact"
 	"wiebelt/internal/hub"
 	"wiebelt/internal/localhub"
 	"wiebelt/internal/simulate"
-	"wiebelt/internal/softphone/phonetest"
+	"wiebelt/internal/testutil/phonetest"
 )
 
 // TestRealCall is the whole product: sipp calls baresip, the card shows who it

@@ -17,15 +17,15 @@ import (
 
 	_ "modernc.org/sqlite" // to make many calls at once
 
-	"wiebelt/internal/deskapi"
-	"wiebelt/internal/history"
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/settings"
 	"wiebelt/internal/instance"
-	"wiebelt/internal/kept"
-	"wiebelt/internal/native/xtest"
-	"wiebelt/internal/profile"
+	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/resident"
-	"wiebelt/internal/settings"
 	"wiebelt/internal/simulate"
+	"wiebelt/internal/store/callactions"
+	"wiebelt/internal/store/history"
+	"wiebelt/internal/testutil/xtest"
 	"wiebelt/internal/text"
 )
 
@@ -449,13 +449,13 @@ func TestForgetThroughTheResident(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := kept.Forget(t.Context(), d.cfg, dirs, settings.Defaults(), deskapi.Forget{Number: "020 123 45 67"}); err != nil {
+	if err := callactions.Forget(t.Context(), d.cfg, dirs, settings.Defaults(), windowapi.Forget{Number: "020 123 45 67"}); err != nil {
 		t.Error(err)
 	}
 	if n := len(callsOf(t, d.office)); n != 299 {
 		t.Errorf("%d calls after one number went", n)
 	}
-	if err := kept.Forget(t.Context(), d.cfg, dirs, settings.Defaults(), deskapi.Forget{All: true}); err != nil {
+	if err := callactions.Forget(t.Context(), d.cfg, dirs, settings.Defaults(), windowapi.Forget{All: true}); err != nil {
 		t.Error(err)
 	}
 	if n := len(callsOf(t, d.office)); n != 0 {
@@ -476,12 +476,12 @@ func TestWindowsAlone(t *testing.T) {
 	t.Parallel()
 	o := prepare(t, "[ui]\ntheme = \"light\"\nlanguage = \"nl\"")
 	seedCalls(t, o, 3)
-	out, err := o.wiebelt("window", deskapi.WindowLookup).CombinedOutput()
+	out, err := o.wiebelt("window", windowapi.WindowLookup).CombinedOutput()
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.ExitCode() != 4 || !strings.Contains(string(out), text.Dutch.T(text.WindowNeedsResident)) {
 		t.Errorf("%v: %s", err, out)
 	}
-	windows := o.wiebelt("window", deskapi.WindowCalls)
+	windows := o.wiebelt("window", windowapi.WindowCalls)
 	windows.Stdout, windows.Stderr = o.log, o.log
 	if err := windows.Start(); err != nil {
 		t.Fatal(err)

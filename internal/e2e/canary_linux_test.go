@@ -18,14 +18,14 @@ import (
 	"syscall"
 	"testing"
 
-	"wiebelt/internal/contact"
-	"wiebelt/internal/history"
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/secret"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/core/contact"
 	"wiebelt/internal/localhub"
-	"wiebelt/internal/profile"
-	"wiebelt/internal/secret"
-	"wiebelt/internal/settings"
 	"wiebelt/internal/simulate"
-	"wiebelt/internal/softphone/kinds"
+	"wiebelt/internal/softphone/registry"
+	"wiebelt/internal/store/history"
 )
 
 // canaries are values that nobody else writes. Those of people are numbers,
@@ -166,7 +166,7 @@ func TestCanaries(t *testing.T) {
 
 	// Telephones that are somewhere else, each with a secret where it has one.
 	var phones []*simulated
-	overs := kinds.Links()
+	overs := registry.Links()
 	for n, over := range overs {
 		s := startSimulated(t, o, over, fmt.Sprintf("0 ring a number=%q line=%q name=%q\n+3600 end a\n", canaryNumber(n), flocked.offices[2], canaryPhoneName(n)))
 		s.setUp(o)

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/native/xtest"
 	"wiebelt/internal/simulate"
+	"wiebelt/internal/testutil/xtest"
 	"wiebelt/internal/ui/card"
 )
 

@@ -6,8 +6,8 @@ import (
 	"syscall"
 	"testing"
 
-	"wiebelt/internal/native/xtest"
 	"wiebelt/internal/simulate"
+	"wiebelt/internal/testutil/xtest"
 )
 
 // press chooses a line of the menu as a panel would, where there is none.

@@ -19,8 +19,8 @@ import (
 	"time"
 
 	"wiebelt/internal/localhub"
-	"wiebelt/internal/messagetest"
-	"wiebelt/internal/native/winetest"
+	"wiebelt/internal/testutil/messagetest"
+	"wiebelt/internal/testutil/winetest"
 )
 
 // sender is a service account that delivers: a user without a home, on a server

@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/deskapi"
+	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/localhub"
-	"wiebelt/internal/native/xtest"
 	"wiebelt/internal/simulate"
+	"wiebelt/internal/testutil/xtest"
 )
 
 // post is the delivery window of an office, watched and used from outside.
@@ -33,7 +33,7 @@ func openPost(t testing.TB) *post {
 		t.Fatalf("provision: %v: %s", err, out)
 	}
 	o.start()
-	windows := o.wiebelt("window", deskapi.WindowDelivery)
+	windows := o.wiebelt("window", windowapi.WindowDelivery)
 	windows.Stdout, windows.Stderr = o.log, o.log
 	if err := windows.Start(); err != nil {
 		t.Fatal(err)

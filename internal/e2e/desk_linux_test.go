@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/logtest"
-	"wiebelt/internal/native/xtest"
 	"wiebelt/internal/simulate"
+	"wiebelt/internal/testutil/logtest"
+	"wiebelt/internal/testutil/xtest"
 )
 
 // TestCallsWindow: with no tray host the calls window comes up by itself, shows

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"wiebelt/internal/doctor"
-	"wiebelt/internal/ptytest"
+	"wiebelt/internal/testutil/ptytest"
 )
 
 // doctor runs "wiebelt doctor --json" and gives its report and exit code.

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"wiebelt/internal/deskapi"
+	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/text"
 )
 
@@ -16,7 +16,7 @@ func TestDoctorWindow(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, "[ui]\ntheme = \"light\"\nlanguage = \"nl\"")
 	home := t.TempDir()
-	o.openWindow(deskapi.WindowDoctor, "HOME="+home)
+	o.openWindow(windowapi.WindowDoctor, "HOME="+home)
 	o.FindWindow("^Controle")
 	o.Until("what works, in green", func() bool { return o.green() > 60 })
 	o.shot("doctor")

@@ -10,15 +10,15 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/call"
-	"wiebelt/internal/deskapi"
-	"wiebelt/internal/history"
-	"wiebelt/internal/logtest"
-	"wiebelt/internal/native/xtest"
-	"wiebelt/internal/profile"
-	"wiebelt/internal/settings"
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/simulate"
-	windows "wiebelt/internal/ui/desk"
+	"wiebelt/internal/store/history"
+	"wiebelt/internal/testutil/logtest"
+	"wiebelt/internal/testutil/xtest"
+	windows "wiebelt/internal/ui/windowapp"
 )
 
 // hands are somebody who uses every window of an office, one after the other.
@@ -36,10 +36,10 @@ var fold = image.Pt(240, 508)
 
 // field is where the first field of a window is, at 100 %; in the delivery window and
 // in that of phones it is on another page.
-var field = map[string]image.Point{deskapi.WindowCalls: {120, 104}, deskapi.WindowLookup: {120, 80}, deskapi.WindowSettings: fold}
+var field = map[string]image.Point{windowapi.WindowCalls: {120, 104}, windowapi.WindowLookup: {120, 80}, windowapi.WindowSettings: fold}
 
 // whole are the windows that need no more room than their least size gives.
-var whole = map[string]bool{deskapi.WindowLookup: true, deskapi.WindowDelivery: true, deskapi.WindowTest: true, deskapi.WindowDemo: true}
+var whole = map[string]bool{windowapi.WindowLookup: true, windowapi.WindowDelivery: true, windowapi.WindowTest: true, windowapi.WindowDemo: true}
 
 // changed is how many pixels of a part of the screen are others than they were.
 func (h *hands) changed(was *image.RGBA) (n int) {
@@ -99,7 +99,7 @@ func (h *hands) use(window string) {
 		h.Key("End")
 	}
 	h.shot(strings.ReplaceAll(t.Name(), "/", "-") + "-" + window)
-	if window == deskapi.WindowSettings { // or it would ask what is to become of it
+	if window == windowapi.WindowSettings { // or it would ask what is to become of it
 		h.Key("ctrl+a", "6", "0")
 	}
 	opened := at.Size()
@@ -201,7 +201,7 @@ func TestEveryWindow(t *testing.T) {
 func (h *hands) killed() {
 	t := h.t
 	t.Helper()
-	cmd := h.open(deskapi.WindowSettings)
+	cmd := h.open(windowapi.WindowSettings)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

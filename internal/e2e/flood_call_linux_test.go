@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/contact"
-	"wiebelt/internal/history"
+	"wiebelt/internal/core/contact"
 	"wiebelt/internal/localhub"
-	"wiebelt/internal/softphone/phonetest"
+	"wiebelt/internal/store/history"
+	"wiebelt/internal/testutil/phonetest"
 )
 
 // headline is where a card says who or what number calls.

@@ -20,14 +20,14 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/call"
-	"wiebelt/internal/companion"
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/secret"
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/core/engine"
 	"wiebelt/internal/instance"
-	"wiebelt/internal/profile"
-	"wiebelt/internal/secret"
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/softphone/listener"
-	"wiebelt/internal/softphone/phonetest"
+	"wiebelt/internal/testutil/phonetest"
 )
 
 // tap is a relay between Wiebelt and a softphone's own interface that notes when
@@ -284,11 +284,11 @@ func TestFlood(t *testing.T) {
 			t.Errorf("a real call was looked up after %v", d)
 		}
 	}
-	if seen.most != companion.MaxShown+1 { // cards, lines and the one that counts the others
+	if seen.most != engine.MaxShown+1 { // cards, lines and the one that counts the others
 		t.Errorf("%d windows at once", seen.most)
 	}
 	// A flood on one road has three cards; the first call of each of the three others has one all the same.
-	if seen.whole > companion.MaxCards+3 {
+	if seen.whole > engine.MaxCards+3 {
 		t.Errorf("%d whole cards at once", seen.whole)
 	}
 	if p.lost > 0 {

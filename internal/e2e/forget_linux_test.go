@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/contact"
-	"wiebelt/internal/history"
+	"wiebelt/internal/core/contact"
 	"wiebelt/internal/localhub"
 	"wiebelt/internal/simulate"
+	"wiebelt/internal/store/history"
 )
 
 // forgotten are callers who can be found again in any file.

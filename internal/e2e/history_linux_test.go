@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/history"
+	"wiebelt/internal/store/history"
 )
 
 // callsOf reads the history of an office, empty while there is none.

@@ -22,7 +22,7 @@ import (
 	"time"
 
 	"wiebelt/internal/localhub"
-	"wiebelt/internal/messagetest"
+	"wiebelt/internal/testutil/messagetest"
 )
 
 // hubProcess is "wiebelt hub" as an administrator runs it.

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/contact"
+	"wiebelt/internal/core/contact"
 	"wiebelt/internal/localhub"
-	"wiebelt/internal/softphone/phonetest"
+	"wiebelt/internal/testutil/phonetest"
 )
 
 // jumping builds a resident whose clock on the wall a test can move: the file
@@ -27,7 +27,7 @@ func jumping(t *testing.T) string {
 	}
 	dir := t.TempDir()
 	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {
-		filepath.Join(root, "internal/native/wake/clock.go"): filepath.Join(root, "internal/e2e/testdata/jump/clock.go")}})
+		filepath.Join(root, "internal/native/sleepwatch/clock.go"): filepath.Join(root, "internal/e2e/testdata/jump/clock.go")}})
 	if err != nil {
 		t.Fatal(err)
 	}

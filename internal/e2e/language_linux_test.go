@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"wiebelt/internal/profile"
-	"wiebelt/internal/settings"
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/settings"
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/text"
 )

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/softphone/phonetest"
+	"wiebelt/internal/testutil/phonetest"
 )
 
 // TestQuickRestarts: a softphone that is started anew at once, again and again,

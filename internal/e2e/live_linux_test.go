@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/profile"
-	"wiebelt/internal/settings"
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/settings"
 )
 
 // TestSettingsAreFollowed: what is set while the program runs holds within 15

@@ -21,11 +21,11 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/contact"
+	"wiebelt/internal/core/contact"
 	"wiebelt/internal/localhub"
-	"wiebelt/internal/logtest"
-	"wiebelt/internal/native/xtest"
 	"wiebelt/internal/softphone/listener"
+	"wiebelt/internal/testutil/logtest"
+	"wiebelt/internal/testutil/xtest"
 )
 
 // binary is the resident as it is shipped, built once for all tests; the tests'

@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/call"
-	"wiebelt/internal/companion"
-	"wiebelt/internal/contact"
-	"wiebelt/internal/phone"
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/core/contact"
+	"wiebelt/internal/core/engine"
+	"wiebelt/internal/core/phone"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/card"
 )
@@ -19,7 +19,7 @@ var fonts sync.Mutex
 
 // callersCard is what the card of a call that came in on line should look like;
 // c holds what is special to it.
-func callersCard(t testing.TB, c companion.Card, number, line string, look card.Look, scale float32) *image.RGBA {
+func callersCard(t testing.TB, c engine.Card, number, line string, look card.Look, scale float32) *image.RGBA {
 	t.Helper()
 	fonts.Lock()
 	defer fonts.Unlock()
@@ -46,9 +46,9 @@ func foundCard(t testing.TB, number, line string, k ...contact.Contact) *image.R
 
 func foundCardIn(t testing.TB, l text.Language, number, line string, k ...contact.Contact) *image.RGBA {
 	t.Helper()
-	c := companion.Card{Outcome: companion.Found, Contacts: k}
+	c := engine.Card{Outcome: engine.Found, Contacts: k}
 	if len(k) > 1 {
-		c.Outcome = companion.Several
+		c.Outcome = engine.Several
 	}
 	return callersCard(t, c, number, line, card.Look{Language: l}, 1)
 }
@@ -56,16 +56,16 @@ func foundCardIn(t testing.TB, l text.Language, number, line string, k ...contac
 // vriesCard is the card of vries as look has it.
 func vriesCard(t testing.TB, look card.Look, scale float32) *image.RGBA {
 	t.Helper()
-	return callersCard(t, companion.Card{Outcome: companion.Found, Contacts: []contact.Contact{vries.Contact}}, "+31698760011", "", look, scale)
+	return callersCard(t, engine.Card{Outcome: engine.Found, Contacts: []contact.Contact{vries.Contact}}, "+31698760011", "", look, scale)
 }
 
 func searchingCard(t testing.TB, number string) *image.RGBA {
 	t.Helper()
-	return callersCard(t, companion.Card{}, number, "", card.Look{}, 1)
+	return callersCard(t, engine.Card{}, number, "", card.Look{}, 1)
 }
 
 // failedCard is what the card of a look-up that failed should look like.
 func failedCard(t testing.TB, number string, why contact.Failure, support string) *image.RGBA {
 	t.Helper()
-	return callersCard(t, companion.Card{Outcome: companion.Failed, Failure: why}, number, "", card.Look{Support: support}, 1)
+	return callersCard(t, engine.Card{Outcome: engine.Failed, Failure: why}, number, "", card.Look{Support: support}, 1)
 }

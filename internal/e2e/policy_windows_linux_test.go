@@ -13,9 +13,9 @@ import (
 	"testing"
 	"unicode/utf16"
 
-	"wiebelt/internal/native/winetest"
-	"wiebelt/internal/settings"
-	"wiebelt/internal/settings/templates"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/config/templates"
+	"wiebelt/internal/testutil/winetest"
 )
 
 // groupPolicy writes what the group policy editor writes into the registry when

@@ -17,9 +17,9 @@ import (
 	"testing"
 	"time"
 
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/settings"
 	"wiebelt/internal/localhub"
-	"wiebelt/internal/profile"
-	"wiebelt/internal/settings"
 )
 
 // provision is what sets a profile up for a hub.

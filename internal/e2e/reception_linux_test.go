@@ -10,11 +10,11 @@ import (
 	"testing"
 	"unicode"
 
-	"wiebelt/internal/contact"
+	"wiebelt/internal/core/contact"
 	"wiebelt/internal/localhub"
-	"wiebelt/internal/native/xtest"
 	"wiebelt/internal/resident"
 	"wiebelt/internal/simulate"
+	"wiebelt/internal/testutil/xtest"
 	"wiebelt/internal/text"
 )
 

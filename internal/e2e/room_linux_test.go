@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/deskapi"
-	"wiebelt/internal/native/xtest"
+	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/testutil/xtest"
 )
 
 // TestWindowsKeepClearOfTheTaskBar: on screens where there is little room, with a
@@ -19,9 +19,9 @@ import (
 // screen, frame and all, and the buttons at its foot can be seen. With WIEBELT_SHOTS set, pictures are left there.
 func TestWindowsKeepClearOfTheTaskBar(t *testing.T) {
 	t.Parallel()
-	all := []string{deskapi.WindowCalls, deskapi.WindowLookup, deskapi.WindowSettings, deskapi.WindowDelivery, deskapi.WindowDoctor,
-		deskapi.WindowHelp, deskapi.WindowStart, deskapi.WindowTest, deskapi.WindowRecipes, deskapi.WindowDemo}
-	foot := map[string]bool{deskapi.WindowStart: true, deskapi.WindowTest: true} // their primary button stands there
+	all := []string{windowapi.WindowCalls, windowapi.WindowLookup, windowapi.WindowSettings, windowapi.WindowDelivery, windowapi.WindowDoctor,
+		windowapi.WindowHelp, windowapi.WindowStart, windowapi.WindowTest, windowapi.WindowRecipes, windowapi.WindowDemo}
+	foot := map[string]bool{windowapi.WindowStart: true, windowapi.WindowTest: true} // their primary button stands there
 	const accent = 0x0B6BCB
 	for _, s := range []struct {
 		wm            string

@@ -21,9 +21,9 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/contact"
-	"wiebelt/internal/deskapi"
+	"wiebelt/internal/core/contact"
 	"wiebelt/internal/doctor"
+	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/text"
 )
 
@@ -160,12 +160,12 @@ func watchStatus(t *testing.T, o *office) *statuses {
 			if err != nil {
 				return
 			}
-			var status deskapi.Status
-			var welcome deskapi.Welcome
+			var status windowapi.Status
+			var welcome windowapi.Welcome
 			switch {
-			case kind == deskapi.KindStatus && json.Unmarshal(raw, &status) == nil:
+			case kind == windowapi.KindStatus && json.Unmarshal(raw, &status) == nil:
 				s.add(status.Sentence)
-			case kind == deskapi.KindWelcome && json.Unmarshal(raw, &welcome) == nil:
+			case kind == windowapi.KindWelcome && json.Unmarshal(raw, &welcome) == nil:
 				s.add(welcome.Status.Sentence)
 			}
 		}

@@ -16,7 +16,7 @@ import (
 	"syscall"
 	"testing"
 
-	"wiebelt/internal/logtest"
+	"wiebelt/internal/testutil/logtest"
 )
 
 // second is a user of the same computer who is neither root nor the account that

@@ -12,10 +12,10 @@ import (
 	"github.com/godbus/dbus/v5"
 	"github.com/godbus/dbus/v5/prop"
 
-	"wiebelt/internal/history"
-	"wiebelt/internal/logtest"
-	"wiebelt/internal/native/xtest"
 	"wiebelt/internal/simulate"
+	"wiebelt/internal/store/history"
+	"wiebelt/internal/testutil/logtest"
+	"wiebelt/internal/testutil/xtest"
 )
 
 // logind is the machine's session manager on a bus of the test's own.

@@ -11,11 +11,11 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/deskapi"
+	"wiebelt/internal/config/settings"
 	"wiebelt/internal/instance"
-	"wiebelt/internal/logtest"
-	"wiebelt/internal/native/xtest"
-	"wiebelt/internal/settings"
+	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/testutil/logtest"
+	"wiebelt/internal/testutil/xtest"
 )
 
 // panel is the settings window of an office, with a person in front of it.
@@ -79,7 +79,7 @@ func (o *office) written() string {
 // openSettings opens the settings window.
 func (o *office) openSettings() *panel {
 	o.t.Helper()
-	o.openWindow(deskapi.WindowSettings)
+	o.openWindow(windowapi.WindowSettings)
 	return o.settingsWindow()
 }
 
@@ -212,7 +212,7 @@ func TestLockedSettings(t *testing.T) {
 	o, _ := newcomer(t)
 	s.policy(fmt.Sprintf("[hub]\nbase_url = %q\nproxy = \"none\"\n\n[ui]\nfile_word = \"dossier\"\n", o.hub.BaseURL()))
 	o.start(s.before()...)
-	o.show(deskapi.WindowSettings) // by the resident: the policy is that of its seat
+	o.show(windowapi.WindowSettings) // by the resident: the policy is that of its seat
 	p := o.settingsWindow()
 	p.Until("the window's sections", func() bool { return p.colour(primaryBlue) > 40 })
 	p.Until("the hub's section", func() bool { p.click(hubItem); return p.colour(primaryBlue) > 40 })
@@ -238,7 +238,7 @@ func (o *office) show(window string) {
 		o.t.Fatal(err)
 	}
 	defer c.Close()
-	if err := c.Send(deskapi.KindShow, deskapi.Show{Window: window}); err != nil {
+	if err := c.Send(windowapi.KindShow, windowapi.Show{Window: window}); err != nil {
 		o.t.Fatal(err)
 	}
 	if _, _, err := c.Receive(); err != nil {

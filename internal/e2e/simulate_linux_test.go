@@ -11,15 +11,15 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/call"
-	"wiebelt/internal/history"
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/core/call"
 	"wiebelt/internal/instance"
-	"wiebelt/internal/logtest"
-	"wiebelt/internal/native/xtest"
-	"wiebelt/internal/profile"
 	"wiebelt/internal/simulate"
-	"wiebelt/internal/simulate/storytest"
-	"wiebelt/internal/softphone/kinds"
+	"wiebelt/internal/softphone/registry"
+	"wiebelt/internal/store/history"
+	"wiebelt/internal/testutil/logtest"
+	"wiebelt/internal/testutil/storytest"
+	"wiebelt/internal/testutil/xtest"
 )
 
 // ear is the resident as far as "wiebelt ring" knows it.
@@ -79,7 +79,7 @@ func TestSimulatedPrograms(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				play := simulate.Play{Can: kinds.Of(over).Can, Speed: 1e6, Repeat: 1, Prefix: "sim-", Said: func(s simulate.Step) { told.Set(s.At) }}
+				play := simulate.Play{Can: registry.Of(over).Can, Speed: 1e6, Repeat: 1, Prefix: "sim-", Said: func(s simulate.Step) { told.Set(s.At) }}
 				if err := play.Run(t.Context(), awaited{p, t, told}, s); err != nil {
 					t.Fatal(err)
 				}

@@ -11,8 +11,8 @@ import (
 
 	"github.com/godbus/dbus/v5"
 
-	"wiebelt/internal/native/xtest"
-	"wiebelt/internal/softphone/phonetest"
+	"wiebelt/internal/testutil/phonetest"
+	"wiebelt/internal/testutil/xtest"
 )
 
 // shot keeps a picture of the screen for whoever wants to look.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"wiebelt/internal/deskapi"
+	"wiebelt/internal/instance/windowapi"
 )
 
 var callAddress = regexp.MustCompile(`http://127\.0\.0\.1:\d+/v1/call/[\w-]{43}`)
@@ -89,12 +89,12 @@ func TestTokensAreRenewed(t *testing.T) {
 		return false
 	})
 	c := asDesk(t, o)
-	if err := c.Send(deskapi.KindWays, nil); err != nil {
+	if err := c.Send(windowapi.KindWays, nil); err != nil {
 		t.Fatal(err)
 	}
-	_, ways := nextOf[deskapi.Ways](t, c, deskapi.KindWays)
+	_, ways := nextOf[windowapi.Ways](t, c, windowapi.KindWays)
 	for _, w := range ways.Ways {
-		if (w.Kind == "http" || w.Kind == "websocket") && w.Phase != deskapi.WayKeyless {
+		if (w.Kind == "http" || w.Kind == "websocket") && w.Phase != windowapi.WayKeyless {
 			t.Errorf("%s is said to be %q", w.Kind, w.Phase)
 		}
 	}

@@ -13,8 +13,8 @@ import (
 
 	"github.com/godbus/dbus/v5"
 
-	"wiebelt/internal/native/xtest"
 	"wiebelt/internal/simulate"
+	"wiebelt/internal/testutil/xtest"
 )
 
 // icon is the resident's icon in a real panel, with its menu.

@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"wiebelt/assets"
-	"wiebelt/internal/native/xtest"
-	"wiebelt/internal/profile"
-	"wiebelt/internal/settings"
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/testutil/xtest"
 )
 
 // icons are the tray's pictures by the names of their files.

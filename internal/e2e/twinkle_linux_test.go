@@ -4,10 +4,10 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/companion"
-	"wiebelt/internal/contact"
-	"wiebelt/internal/history"
-	"wiebelt/internal/softphone/phonetest"
+	"wiebelt/internal/core/contact"
+	"wiebelt/internal/core/engine"
+	"wiebelt/internal/store/history"
+	"wiebelt/internal/testutil/phonetest"
 	"wiebelt/internal/ui/card"
 )
 
@@ -28,8 +28,8 @@ func TestRealTwinkle(t *testing.T) {
 	// Nobody at the hub has this number, and the name is one to trip over (a
 	// backslash in it is too much for Twinkle itself).
 	const stranger, name = "+31698769999", `Zoë "de Hoek" d'Évora`
-	known := func(times int) companion.Card {
-		return companion.Card{Outcome: companion.Found, Contacts: []contact.Contact{vries.Contact}, Times: times}
+	known := func(times int) engine.Card {
+		return engine.Card{Outcome: engine.Found, Contacts: []contact.Contact{vries.Contact}, Times: times}
 	}
 	entry := func(result string) history.Entry {
 		return history.Entry{Number: "+31698760011", Name: vries.Contact.Name(), ContactID: "c-vries", Outcome: history.OutcomeFound, Result: result}
@@ -38,16 +38,16 @@ func TestRealTwinkle(t *testing.T) {
 	for n, c := range []struct {
 		name     string
 		scenario phonetest.Scenario
-		card     companion.Card
+		card     engine.Card
 		want     history.Entry
 	}{
 		{"given up", phonetest.Scenario{Number: "+31698760011", Ring: long}, known(1), entry(history.ResultNotHere)},
 		{"answered", phonetest.Scenario{Number: "0698760011", Name: "Iemand Anders", Answer: true, Talk: time.Second}, known(2), entry(history.ResultAnswered)},
 		{"refused", phonetest.Scenario{Number: "+31698760011", Reject: true}, known(3), entry(history.ResultRejected)},
 		{"withheld", phonetest.Scenario{Number: "+31698760011", Name: "J. de Vries", Withheld: true, Ring: long},
-			companion.Card{Outcome: companion.Withheld, Times: 1}, history.Entry{Outcome: history.OutcomeWithheld, Result: history.ResultNotHere}},
+			engine.Card{Outcome: engine.Withheld, Times: 1}, history.Entry{Outcome: history.OutcomeWithheld, Result: history.ResultNotHere}},
 		{"a name to trip over", phonetest.Scenario{Number: stranger, Name: name, Ring: long},
-			companion.Card{Outcome: companion.Nobody, PhoneName: name, Times: 1}, history.Entry{Number: stranger, Name: name, Outcome: history.OutcomeNobody, Result: history.ResultNotHere}},
+			engine.Card{Outcome: engine.Nobody, PhoneName: name, Times: 1}, history.Entry{Number: stranger, Name: name, Outcome: history.OutcomeNobody, Result: history.ResultNotHere}},
 	} {
 		if c.card.Times > 1 { // the card says when the time before was
 			c.card.Before = last().Rang

@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"wiebelt/internal/config/profile"
 	"wiebelt/internal/instance"
-	"wiebelt/internal/native/winetest"
-	"wiebelt/internal/profile"
 	"wiebelt/internal/softphone/scheme"
+	"wiebelt/internal/testutil/winetest"
 )
 
 // links are what a page or a program may put behind our scheme: a few good ones,

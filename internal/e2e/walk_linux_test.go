@@ -18,10 +18,10 @@ import (
 	"time"
 
 	"wiebelt/internal/guide"
-	"wiebelt/internal/logtest"
-	"wiebelt/internal/messagetest"
-	"wiebelt/internal/native/xtest"
-	"wiebelt/internal/ptytest"
+	"wiebelt/internal/testutil/logtest"
+	"wiebelt/internal/testutil/messagetest"
+	"wiebelt/internal/testutil/ptytest"
+	"wiebelt/internal/testutil/xtest"
 	"wiebelt/internal/text"
 )
 

@@ -14,7 +14,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"wiebelt/internal/softphone/phonetest"
+	"wiebelt/internal/testutil/phonetest"
 )
 
 // attacker serves testdata/web, and sends on from /to?ADDRESS.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"wiebelt/internal/native/winetest"
+	"wiebelt/internal/testutil/winetest"
 )
 
 // TestWindowsBuild runs the real Windows programs under wine: set up, a lookup that prints and returns its code, a call that is handed

@@ -11,8 +11,8 @@ import (
 	"github.com/jezek/xgb"
 	"github.com/jezek/xgb/xproto"
 
-	"wiebelt/internal/native/winetest"
 	"wiebelt/internal/simulate"
+	"wiebelt/internal/testutil/winetest"
 )
 
 // wineProfile is where the programs under wine keep their files.

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"wiebelt/internal/contact"
+	"wiebelt/internal/core/contact"
 	"wiebelt/internal/text"
 )
 

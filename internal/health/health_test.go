@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/contact"
-	"wiebelt/internal/softphone/kinds"
+	"wiebelt/internal/core/contact"
+	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/text"
 )
 
@@ -117,7 +117,7 @@ func TestEveryCombination(t *testing.T) {
 	n := 0
 	for _, l := range []text.Language{text.Dutch, text.English} {
 		for _, failure := range append(failures, "") {
-			for _, kind := range kinds.Names() {
+			for _, kind := range registry.Names() {
 				for phase := Unwatched; phase <= Incomplete; phase++ {
 					for _, last := range []*Call{nil, {At: at(13, 59), Kind: kind}} {
 						f := failed(failure, at(10, 5))

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"wiebelt/internal/contact"
+	"wiebelt/internal/core/contact"
 	"wiebelt/internal/text"
 )
 
@@ -85,7 +85,7 @@ func TestTable(t *testing.T) {
 
 // Every fault that the hub's client knows stands in the table.
 func TestTableIsWhole(t *testing.T) {
-	b, err := os.ReadFile("../contact/failure.go")
+	b, err := os.ReadFile("../core/contact/failure.go")
 	if err != nil {
 		t.Fatal(err)
 	}

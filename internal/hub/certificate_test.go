@@ -23,7 +23,7 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/contact"
+	"wiebelt/internal/core/contact"
 )
 
 // authority signs certificates for servers of tests.

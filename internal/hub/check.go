@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"wiebelt/internal/contact"
+	"wiebelt/internal/core/contact"
 )
 
 // Reached is what was seen on the way to the hub, as far as the way went.

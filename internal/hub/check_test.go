@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/contact"
+	"wiebelt/internal/core/contact"
 )
 
 // TestReach tells certificate and clock without sending credentials.

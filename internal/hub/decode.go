@@ -9,8 +9,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"wiebelt/internal/call"
-	"wiebelt/internal/contact"
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/core/contact"
 )
 
 // Bounds of an answer, beside maxAnswer. The hub documents none.

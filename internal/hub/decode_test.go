@@ -13,8 +13,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"wiebelt/internal/call"
-	"wiebelt/internal/contact"
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/core/contact"
 )
 
 // fields are the texts of a contact by their names in the answer.

@@ -19,8 +19,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"wiebelt/internal/call"
-	"wiebelt/internal/contact"
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/core/contact"
 )
 
 // Item is a file to deliver: a ZIP file, of whose contents we know nothing. Open

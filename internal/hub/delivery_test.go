@@ -20,7 +20,7 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/contact"
+	"wiebelt/internal/core/contact"
 )
 
 // bytesItem is a file of these bytes; opened counts.

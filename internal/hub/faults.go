@@ -16,7 +16,7 @@ import (
 	"syscall"
 	"time"
 
-	"wiebelt/internal/contact"
+	"wiebelt/internal/core/contact"
 )
 
 // Errors of the transport itself.

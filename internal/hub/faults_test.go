@@ -18,8 +18,8 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/contact"
-	"wiebelt/internal/logtest"
+	"wiebelt/internal/core/contact"
+	"wiebelt/internal/testutil/logtest"
 )
 
 // Canaries: what must never be in a log line or an error. The number is one of

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"wiebelt/internal/plain"
+	"wiebelt/internal/core/displaytext"
 )
 
 // Bounds of what is repeated of a hub's answer.
@@ -77,5 +77,5 @@ func wordsOf(object map[string]any) []string {
 }
 
 func oneLine(s string) string {
-	return plain.Line(strings.Join(strings.Fields(plain.Text(s)), " "), maxHeard)
+	return displaytext.Line(strings.Join(strings.Fields(displaytext.Text(s)), " "), maxHeard)
 }

@@ -35,7 +35,7 @@ import (
 	"sync"
 	"time"
 
-	"wiebelt/internal/contact"
+	"wiebelt/internal/core/contact"
 )
 
 // DefaultScopes are those that are recommended for the message box; the organisation

@@ -20,7 +20,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"wiebelt/internal/contact"
+	"wiebelt/internal/core/contact"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

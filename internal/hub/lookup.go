@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"wiebelt/internal/contact"
+	"wiebelt/internal/core/contact"
 )
 
 // Lookup asks for the contacts of a telephone number. No

@@ -19,8 +19,8 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/contact"
-	"wiebelt/internal/npmtest"
+	"wiebelt/internal/core/contact"
+	"wiebelt/internal/testutil/npmtest"
 )
 
 // A strict OAuth server that we did not write: oidc-provider, which keeps to

@@ -17,7 +17,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"wiebelt/internal/contact"
+	"wiebelt/internal/core/contact"
 )
 
 // proxyOf is a proxy that leads every name to one hub.

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/contact"
+	"wiebelt/internal/core/contact"
 )
 
 // counter counts the connections and bytes that reach another place.

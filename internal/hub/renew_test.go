@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"wiebelt/internal/contact"
+	"wiebelt/internal/core/contact"
 )
 
 // TestTwoSecrets: a refused secret is answered with the other one in the same

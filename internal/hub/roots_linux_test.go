@@ -6,7 +6,7 @@ import (
 	"os/exec"
 	"testing"
 
-	"wiebelt/internal/contact"
+	"wiebelt/internal/core/contact"
 )
 
 // TestSystemRootsAndExtraAuthority: a file of one's own adds to the system's roots

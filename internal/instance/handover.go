@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"wiebelt/internal/call"
+	"wiebelt/internal/core/call"
 	"wiebelt/internal/text"
 )
 

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/call"
+	"wiebelt/internal/core/call"
 )
 
 // command is a call that a phone's program reports.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
-	"wiebelt/internal/call"
+	"wiebelt/internal/core/call"
 )
 
 // retryAfter is when a file is tried again that could not be read or removed, at

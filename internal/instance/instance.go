@@ -25,9 +25,9 @@ import (
 	"sync"
 	"time"
 
-	"wiebelt/internal/call"
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/filetrust"
 	"wiebelt/internal/text"
-	"wiebelt/internal/trust"
 )
 
 // Limits of what a peer may send.
@@ -137,7 +137,7 @@ func Acquire(cfg Config) (*Instance, error) {
 
 // private makes the runtime folder and the inbox, which are for this user alone.
 func private(cfg Config) error {
-	return cmp.Or(trust.Make(cfg.RunDir, trust.Alone), trust.Make(inboxDir(cfg), trust.Alone))
+	return cmp.Or(filetrust.Make(cfg.RunDir, filetrust.Alone), filetrust.Make(inboxDir(cfg), filetrust.Alone))
 }
 
 func answers(cfg Config) bool {

@@ -21,7 +21,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"wiebelt/internal/call"
+	"wiebelt/internal/core/call"
 )
 
 const roleEnv = "WIEBELT_INSTANCE_TEST"

@@ -12,12 +12,12 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"wiebelt/internal/trust"
+	"wiebelt/internal/filetrust"
 )
 
 // lock takes the exclusive lock that makes this process the one.
 func lock(cfg Config) (release func(), err error) {
-	f, err := trust.OpenFile(filepath.Join(cfg.RunDir, "lock"), os.O_CREATE|os.O_RDWR, trust.Alone)
+	f, err := filetrust.OpenFile(filepath.Join(cfg.RunDir, "lock"), os.O_CREATE|os.O_RDWR, filetrust.Alone)
 	if err != nil {
 		return nil, fmt.Errorf("open the lock: %w", err)
 	}

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"wiebelt/internal/native/winetest"
+	"wiebelt/internal/testutil/winetest"
 )
 
 // TestWindows runs mutex, pipe and inbox under wine.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"wiebelt/internal/localhub"
-	"wiebelt/internal/messagetest"
+	"wiebelt/internal/testutil/messagetest"
 )
 
 func TestMessageBoxPages(t *testing.T) {

@@ -15,11 +15,11 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
-	"wiebelt/internal/call"
-	"wiebelt/internal/clocktest"
-	"wiebelt/internal/contact"
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/core/contact"
 	"wiebelt/internal/localhub"
-	"wiebelt/internal/messagetest"
+	"wiebelt/internal/testutil/clocktest"
+	"wiebelt/internal/testutil/messagetest"
 )
 
 // hostile is what may stand in any field that others fill in.

@@ -14,7 +14,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"wiebelt/internal/plain"
+	"wiebelt/internal/core/displaytext"
 	"wiebelt/internal/text"
 )
 
@@ -161,7 +161,7 @@ func basicCredentials(header string) []credentials {
 
 // printable is text without characters that steer instead of being seen.
 func printable(s string) bool {
-	return utf8.ValidString(s) && !strings.ContainsFunc(s, plain.Hidden)
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, displaytext.Hidden)
 }
 
 // scopeToken is what RFC 6749 3.3 allows in a scope.

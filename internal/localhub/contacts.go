@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"wiebelt/internal/contact"
+	"wiebelt/internal/core/contact"
 	"wiebelt/internal/text"
 )
 

@@ -19,7 +19,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"wiebelt/internal/localhub"
-	"wiebelt/internal/messagetest"
+	"wiebelt/internal/testutil/messagetest"
 )
 
 func TestFaultsOfALookup(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 	"net/url"
 	"strings"
 
-	"wiebelt/internal/contact"
-	"wiebelt/internal/phone"
+	"wiebelt/internal/core/contact"
+	"wiebelt/internal/core/phone"
 	"wiebelt/internal/text"
 )
 

@@ -18,11 +18,11 @@ import (
 
 	"go.uber.org/goleak"
 
-	"wiebelt/internal/clocktest"
-	"wiebelt/internal/contact"
+	"wiebelt/internal/core/contact"
+	"wiebelt/internal/filetrust"
 	"wiebelt/internal/localhub"
-	"wiebelt/internal/logtest"
-	"wiebelt/internal/trust"
+	"wiebelt/internal/testutil/clocktest"
+	"wiebelt/internal/testutil/logtest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(suite{m}) }
@@ -230,7 +230,7 @@ func TestRefusesAnothersFolder(t *testing.T) {
 			if err := errors.Join(data.Close(), plant(dir, filepath.Join(dir, "hub.db"))); err != nil {
 				t.Fatal(err)
 			}
-			if data, err = localhub.OpenData(t.Context(), dir); !errors.Is(err, trust.Err) {
+			if data, err = localhub.OpenData(t.Context(), dir); !errors.Is(err, filetrust.Err) {
 				t.Errorf("%v, %v", data, err)
 			}
 		})

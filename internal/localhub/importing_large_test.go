@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/contact"
+	"wiebelt/internal/core/contact"
 	"wiebelt/internal/localhub"
 )
 

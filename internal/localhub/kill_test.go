@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"wiebelt/internal/localhub"
-	"wiebelt/internal/messagetest"
+	"wiebelt/internal/testutil/messagetest"
 )
 
 // TestHubProcess is the hub that TestKillDuringUploads ends; on its own it does

@@ -26,7 +26,7 @@ import (
 	"time"
 
 	"wiebelt/internal/localhub"
-	"wiebelt/internal/messagetest"
+	"wiebelt/internal/testutil/messagetest"
 )
 
 func TestListensOnLoopbackAddressesOnly(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"wiebelt/internal/localhub"
-	"wiebelt/internal/npmtest"
+	"wiebelt/internal/testutil/npmtest"
 )
 
 // sight is a page as somebody sees it.

@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"strings"
 
-	"wiebelt/internal/contact"
+	"wiebelt/internal/core/contact"
 )
 
 // serveLookup answers GET /contact/contacts/telephony.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"wiebelt/internal/contact"
+	"wiebelt/internal/core/contact"
 	"wiebelt/internal/localhub"
 )
 

@@ -15,7 +15,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"wiebelt/internal/localhub"
-	"wiebelt/internal/messagetest"
+	"wiebelt/internal/testutil/messagetest"
 )
 
 // The description of a running hub: for everyone, valid, and this hub's own.

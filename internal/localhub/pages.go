@@ -14,7 +14,7 @@ import (
 
 	tags "golang.org/x/text/language"
 
-	"wiebelt/internal/call"
+	"wiebelt/internal/core/call"
 	"wiebelt/internal/text"
 )
 

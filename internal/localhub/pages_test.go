@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/clocktest"
-	"wiebelt/internal/contact"
+	"wiebelt/internal/core/contact"
 	"wiebelt/internal/localhub"
+	"wiebelt/internal/testutil/clocktest"
 	"wiebelt/internal/text"
 )
 

@@ -1,6 +1,6 @@
 package localhub
 
-import "wiebelt/internal/contact"
+import "wiebelt/internal/core/contact"
 
 // What invented people are made of. Towns, offices and colleagues do not exist.
 

@@ -14,9 +14,9 @@ import (
 	"github.com/gofrs/flock"
 	_ "modernc.org/sqlite" // the driver
 
-	"wiebelt/internal/sqlitefile"
+	"wiebelt/internal/filetrust"
+	"wiebelt/internal/store/sqlitefile"
 	"wiebelt/internal/text"
-	"wiebelt/internal/trust"
 )
 
 // schema holds one statement a line group; a database is made once and its
@@ -120,11 +120,11 @@ func openData(ctx context.Context, dir string) (*Data, error) {
 // databaseFile makes the folder and the file if need be, which hold keys and
 // hashes: they are never readable by others.
 func databaseFile(dir string) (uri string, err error) {
-	if err := trust.Make(dir, trust.Ours); err != nil {
+	if err := filetrust.Make(dir, filetrust.Ours); err != nil {
 		return "", err
 	}
 	name := filepath.Join(dir, "hub.db")
-	if _, err := sqlitefile.Make(name, trust.Alone); err != nil {
+	if _, err := sqlitefile.Make(name, filetrust.Alone); err != nil {
 		return "", err
 	}
 	return sqlitefile.URI(name)

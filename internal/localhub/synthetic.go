@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode"
 
-	"wiebelt/internal/contact"
+	"wiebelt/internal/core/contact"
 )
 
 // The numbers that are always the same.

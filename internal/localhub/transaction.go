@@ -13,8 +13,8 @@ import (
 	"syscall"
 	"time"
 
-	"wiebelt/internal/localhub/intake"
-	"wiebelt/internal/message"
+	"wiebelt/internal/delivery/message"
+	"wiebelt/internal/localhub/upload"
 	"wiebelt/internal/text"
 )
 
@@ -44,7 +44,7 @@ func (h *Hub) serveTransaction(w http.ResponseWriter, r *http.Request) error {
 		return refuse(http.StatusUnsupportedMediaType, "invalid_content_type", "the body is application/json")
 	case r.Header.Get("Content-Encoding") != "":
 		return refuse(http.StatusUnsupportedMediaType, "invalid_content_type", "the body is not compressed")
-	case r.ContentLength > intake.Defaults.Bytes/3*4+(2<<20):
+	case r.ContentLength > upload.Defaults.Bytes/3*4+(2<<20):
 		return refuse(http.StatusRequestEntityTooLarge, "too_large", "the request is too large")
 	}
 	if !h.uploads.begin(c.id) {
@@ -64,13 +64,13 @@ func (h *Hub) serveTransaction(w http.ResponseWriter, r *http.Request) error {
 // blame says what was wrong with a delivery.
 func blame(err error) error {
 	var (
-		refused *intake.Refusal
+		refused *upload.Refusal
 		storage storageError
 	)
 	switch {
 	case errors.As(err, &refused):
 		status := http.StatusBadRequest
-		if refused.Reason == intake.TooLarge {
+		if refused.Reason == upload.TooLarge {
 			status = http.StatusRequestEntityTooLarge
 		}
 		return &refusal{status, string(refused.Reason), refused.About, refused.Item}
@@ -88,7 +88,7 @@ func blame(err error) error {
 func (h *Hub) take(ctx context.Context, body io.Reader, from client, intermediary string) ([]receipt, error) {
 	var all []*parcel
 	defer func() { throwAway(all) }()
-	_, err := intake.Read(body, intake.Defaults, func(int) (io.Writer, error) {
+	_, err := upload.Read(body, upload.Defaults, func(int) (io.Writer, error) {
 		p, err := h.newParcel()
 		if err != nil {
 			return nil, storageError{err}
@@ -127,7 +127,7 @@ func checkZIP(ctx context.Context, p *parcel, item int) (files int, err error) {
 	}
 	for _, f := range report.Findings {
 		if f.Severity == message.Refused || f.Code == message.NameBackslash {
-			return 0, &intake.Refusal{Reason: intake.BadZIP, Item: item, About: text.English.T(text.MessageFinding(string(f.Code)))}
+			return 0, &upload.Refusal{Reason: upload.BadZIP, Item: item, About: text.English.T(text.MessageFinding(string(f.Code)))}
 		}
 	}
 	return files, nil

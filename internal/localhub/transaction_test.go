@@ -22,7 +22,7 @@ import (
 	"time"
 
 	"wiebelt/internal/localhub"
-	"wiebelt/internal/messagetest"
+	"wiebelt/internal/testutil/messagetest"
 )
 
 func message(t testing.TB, n int) []byte {

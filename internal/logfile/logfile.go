@@ -18,7 +18,7 @@ import (
 	"sync"
 	"time"
 
-	"wiebelt/internal/trust"
+	"wiebelt/internal/filetrust"
 )
 
 // Bounds of what is kept.
@@ -53,7 +53,7 @@ func Open(dir, level string) (*File, error) { return open(dir, level, time.Now) 
 func open(dir, level string, now func() time.Time) (*File, error) {
 	l := &File{dir: dir, now: now, max: maxSize}
 	l.SetLevel(level)
-	if err := trust.Make(dir, trust.Ours); err != nil {
+	if err := filetrust.Make(dir, filetrust.Ours); err != nil {
 		return nil, fmt.Errorf("open log: %w", err)
 	}
 	if err := l.begin(); err != nil {
@@ -109,7 +109,7 @@ func (l *File) turn() error {
 }
 
 func (l *File) begin() error {
-	f, err := trust.OpenFile(l.path(0), os.O_CREATE|os.O_APPEND|os.O_WRONLY, trust.Ours)
+	f, err := filetrust.OpenFile(l.path(0), os.O_CREATE|os.O_APPEND|os.O_WRONLY, filetrust.Ours)
 	if err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func (l *File) CatchCrashes() error {
 	if info, err := os.Stat(path); err == nil && info.Size() > maxCrash {
 		flags |= os.O_TRUNC
 	}
-	f, err := trust.OpenFile(path, flags, trust.Ours)
+	f, err := filetrust.OpenFile(path, flags, filetrust.Ours)
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"wiebelt/internal/clocktest"
+	"wiebelt/internal/testutil/clocktest"
 )
 
 func TestMain(m *testing.M) {

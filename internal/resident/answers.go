@@ -5,17 +5,17 @@ import (
 	"slices"
 	"time"
 
-	"wiebelt/internal/companion"
-	"wiebelt/internal/configure"
-	"wiebelt/internal/deskapi"
-	"wiebelt/internal/resident/ask"
-	"wiebelt/internal/resident/desks"
-	"wiebelt/internal/resident/notices"
+	"wiebelt/internal/config/fromsettings"
+	"wiebelt/internal/core/engine"
+	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/resident/notifications"
+	"wiebelt/internal/resident/request"
+	"wiebelt/internal/resident/windowlauncher"
 )
 
 // deskParams is what the windows' process is shown with.
-func (r *Resident) deskParams() desks.Params {
-	return desks.Params{Exe: r.o.Exe, ProfileDir: r.o.ProfileDir, Welcome: r.welcome, Answer: r.answerWindow, Language: r.lang, Log: r.o.Log,
+func (r *Resident) deskParams() windowlauncher.Params {
+	return windowlauncher.Params{Exe: r.o.Exe, ProfileDir: r.o.ProfileDir, Welcome: r.welcome, Answer: r.answerWindow, Language: r.lang, Log: r.o.Log,
 		Copy: func(s string) error { return r.display.Copy(s) },
 		Room: r.room,
 		Ended: func() {
@@ -27,12 +27,12 @@ func (r *Resident) deskParams() desks.Params {
 }
 
 // welcome is what the windows' process is told first, and whenever it changes.
-func (r *Resident) welcome(window string) deskapi.Welcome {
+func (r *Resident) welcome(window string) windowapi.Welcome {
 	s := r.set()
 	report := r.facts.assess(r.engine.Snapshot(), r.tellShown, r.lang(), s.Support.Contact, time.Now())
-	w := deskapi.Welcome{Language: string(r.lang()), Theme: r.appearance(), FileWord: s.UI.FileWord, Window: window, Status: r.status(report), Room: r.room()}
+	w := windowapi.Welcome{Language: string(r.lang()), Theme: r.appearance(), FileWord: s.UI.FileWord, Window: window, Status: r.status(report), Room: r.room()}
 	if r.store != nil && s.History.Keep != "off" {
-		w.History = configure.HistoryFile(r.o.Dirs)
+		w.History = fromsettings.HistoryFile(r.o.Dirs)
 	}
 	if r.o.Hub != nil {
 		w.HubURL = r.o.Hub.HubURL
@@ -44,9 +44,9 @@ func (r *Resident) welcome(window string) deskapi.Welcome {
 }
 
 // room is that of the first monitor, where windows open.
-func (r *Resident) room() deskapi.Room {
-	if r.display == nil || r.display == (notices.Display{}) {
-		return deskapi.Room{}
+func (r *Resident) room() windowapi.Room {
+	if r.display == nil || r.display == (notifications.Display{}) {
+		return windowapi.Room{}
 	}
 	all := r.display.Monitors()
 	var names []string
@@ -54,7 +54,7 @@ func (r *Resident) room() deskapi.Room {
 		names = append(names, m.Name)
 	}
 	m := all[0]
-	return deskapi.Room{Monitors: names, X: m.Work.Min.X, Y: m.Work.Min.Y, Width: m.Work.Dx(), Height: m.Work.Dy(), Scale: m.Scale}
+	return windowapi.Room{Monitors: names, X: m.Work.Min.X, Y: m.Work.Min.Y, Width: m.Work.Dx(), Height: m.Work.Dy(), Scale: m.Scale}
 }
 
 // appearance is that of the cards, so that windows and cards never differ.
@@ -69,59 +69,59 @@ func (r *Resident) appearance() string {
 }
 
 // answerWindow does what a window asks, on a goroutine of its own.
-func (r *Resident) answerWindow(q ask.Request) {
+func (r *Resident) answerWindow(q request.Request) {
 	switch q.Kind {
-	case deskapi.KindChanged:
-		var m deskapi.Changed
+	case windowapi.KindChanged:
+		var m windowapi.Changed
 		if q.Decode(&m) {
 			r.follows(q.Ctx, m)
 		}
-	case deskapi.KindLookup:
-		var m deskapi.Lookup
+	case windowapi.KindLookup:
+		var m windowapi.Lookup
 		if q.Decode(&m) && len(m.Text) <= maxTyped {
-			q.Reply(deskapi.KindLookup, r.lookUp(q.Ctx, m))
+			q.Reply(windowapi.KindLookup, r.lookUp(q.Ctx, m))
 		}
-	case deskapi.KindDelivery:
+	case windowapi.KindDelivery:
 		r.deliveries.Answer(q)
-	case deskapi.KindChoice:
-		var m deskapi.Choice
+	case windowapi.KindChoice:
+		var m windowapi.Choice
 		if q.Decode(&m) {
 			r.choice(m)
 		}
-	case deskapi.KindQuit:
+	case windowapi.KindQuit:
 		r.chosen(menuQuit)
-	case deskapi.KindTest:
+	case windowapi.KindTest:
 		r.answerTest(q)
-	case deskapi.KindWays:
-		q.Reply(deskapi.KindWays, r.waysNow())
-	case deskapi.KindPlay:
-		var m deskapi.Play
+	case windowapi.KindWays:
+		q.Reply(windowapi.KindWays, r.waysNow())
+	case windowapi.KindPlay:
+		var m windowapi.Play
 		if r.o.Demo != nil && q.Decode(&m) {
-			q.Reply(deskapi.KindPlay, r.o.Demo.Play(q.Ctx, m.ID, r.lang()))
+			q.Reply(windowapi.KindPlay, r.o.Demo.Play(q.Ctx, m.ID, r.lang()))
 		}
 	}
 }
 
 // follows takes in what a window has changed on disk.
-func (r *Resident) follows(ctx context.Context, m deskapi.Changed) {
+func (r *Resident) follows(ctx context.Context, m windowapi.Changed) {
 	switch m.What {
-	case deskapi.ChangedHistory:
+	case windowapi.ChangedHistory:
 		if len(m.Removed) > 0 {
-			r.forgetRecent(func(c companion.LastCall) bool {
+			r.forgetRecent(func(c engine.LastCall) bool {
 				return slices.ContainsFunc(m.Removed, c.At.Truncate(time.Microsecond).Equal)
 			})
 		}
 		r.recount(ctx)
-	case deskapi.ChangedRead:
+	case windowapi.ChangedRead:
 		if r.store != nil {
 			r.store.Dismiss()
 		}
 		r.again()
-	case deskapi.ChangedSettings, deskapi.ChangedSecret:
+	case windowapi.ChangedSettings, windowapi.ChangedSecret:
 		if r.registers != nil {
 			r.registers.Reread() // a phone may have been connected
 		}
-		r.settingsChanged(m.What == deskapi.ChangedSecret)
+		r.settingsChanged(m.What == windowapi.ChangedSecret)
 	}
 }
 

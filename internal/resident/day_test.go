@@ -18,13 +18,13 @@ import (
 	"testing/synctest"
 	"time"
 
-	"wiebelt/internal/call"
-	"wiebelt/internal/companion"
-	"wiebelt/internal/contact"
-	"wiebelt/internal/history"
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/core/contact"
+	"wiebelt/internal/core/engine"
+	"wiebelt/internal/core/phone"
 	"wiebelt/internal/native/window"
-	"wiebelt/internal/phone"
 	"wiebelt/internal/resident/recorder"
+	"wiebelt/internal/store/history"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/card"
 )
@@ -152,16 +152,16 @@ func playDay(t *testing.T, path string, calls int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	engine := companion.New(companion.Params{Rules: rules, Lookup: &slowHub{}, CheckLink: func(l string) (string, error) { return l, nil },
+	eng := engine.New(engine.Params{Rules: rules, Lookup: &slowHub{}, CheckLink: func(l string) (string, error) { return l, nil },
 		Browse: func(context.Context, string) error { return nil }, Record: rec.Take, FullFor: time.Minute, AfterCall: 20 * time.Second,
 		SchemeLookup: "ask", Outgoing: "strip", AutoOpen: "never", Clock: systemClock{}, Log: log})
 	screen := &wall{}
-	cards, err := card.New(card.Config{Language: text.Dutch, Appearance: "light", FileWord: "relatie", Corner: "bottom-right", Log: log}, engine, screen)
+	cards, err := card.New(card.Config{Language: text.Dutch, Appearance: "light", FileWord: "relatie", Corner: "bottom-right", Log: log}, eng, screen)
 	if err != nil {
 		t.Fatal(err)
 	}
 	work.Go(func() { rec.Run(ctx) })
-	work.Go(func() { engine.Run(ctx) })
+	work.Go(func() { eng.Run(ctx) })
 	work.Go(func() { cards.Run(ctx) })
 	synctest.Wait()
 	before, windows := runtime.NumGoroutine(), screen.windows.Load()
@@ -171,7 +171,7 @@ func playDay(t *testing.T, path string, calls int) {
 	every := 24 * time.Hour / time.Duration(calls)
 	report := func(e call.Event) {
 		e.Way, e.At = way, time.Now()
-		if err := engine.Take(e); err != nil {
+		if err := eng.Take(e); err != nil {
 			t.Error(err)
 		}
 		synctest.Wait()
@@ -233,7 +233,7 @@ func playDay(t *testing.T, path string, calls int) {
 	if after > before || screen.windows.Load() != windows || screen.up.Load() != 0 {
 		t.Errorf("goroutines %d -> %d, windows %d -> %d, still up %d", before, after, windows, screen.windows.Load(), screen.up.Load())
 	}
-	if s := engine.Snapshot(); len(s.Cards) != 0 {
+	if s := eng.Snapshot(); len(s.Cards) != 0 {
 		t.Errorf("%d cards are left", len(s.Cards))
 	}
 }

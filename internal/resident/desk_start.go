@@ -9,14 +9,14 @@ import (
 	"slices"
 	"sync"
 
-	"wiebelt/internal/configure"
-	"wiebelt/internal/deskapi"
+	"wiebelt/internal/config/fromsettings"
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/registrations"
+	"wiebelt/internal/config/settings"
 	"wiebelt/internal/health"
-	"wiebelt/internal/profile"
-	"wiebelt/internal/registrations"
-	"wiebelt/internal/resident/ask"
-	"wiebelt/internal/resident/watch"
-	"wiebelt/internal/settings"
+	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/resident/hubwatch"
+	"wiebelt/internal/resident/request"
 	"wiebelt/internal/text"
 )
 
@@ -31,7 +31,7 @@ func (r *Resident) firstStart() bool {
 	if r.o.Demo != nil || r.o.Hub != nil {
 		return false
 	}
-	for _, used := range []string{filepath.Join(r.o.Dirs.State, askedFile), configure.HistoryFile(r.o.Dirs)} {
+	for _, used := range []string{filepath.Join(r.o.Dirs.State, askedFile), fromsettings.HistoryFile(r.o.Dirs)} {
 		if _, err := os.Lstat(used); !errors.Is(err, fs.ErrNotExist) {
 			return false
 		}
@@ -55,7 +55,7 @@ func (r *Resident) showStart(ctx context.Context) bool {
 		r.o.Log.Warn("the first start's window is not shown", "why", err)
 		return false // or it would come every time
 	}
-	r.desks.Show(deskapi.WindowStart)
+	r.desks.Show(windowapi.WindowStart)
 	return true
 }
 
@@ -81,7 +81,7 @@ func (r *Resident) watchStart(ctx context.Context, work *sync.WaitGroup) {
 	work.Go(func() { r.readHeard(ctx) })
 	work.Go(func() { r.readRecent(ctx) })
 	if r.store != nil {
-		r.usual = watch.NewUsual(r.store.Incoming, again, r.o.Log)
+		r.usual = hubwatch.NewUsual(r.store.Incoming, again, r.o.Log)
 		r.facts.counts(r.usual)
 		work.Go(func() { r.usual.Run(ctx) })
 	}
@@ -104,22 +104,22 @@ func (r *Resident) repair(what health.Registration) {
 
 // answerTest does what the windows ask about test calls, on the goroutine of the
 // request, which ends with its window.
-func (r *Resident) answerTest(q ask.Request) {
-	var m deskapi.Test
+func (r *Resident) answerTest(q request.Request) {
+	var m windowapi.Test
 	if r.o.Demo != nil || !q.Decode(&m) {
 		return
 	}
 	switch m.Do {
-	case deskapi.TestStop:
+	case windowapi.TestStop:
 		r.testCalls.Stop()
-	case deskapi.TestCard:
+	case windowapi.TestCard:
 		r.exhibit.show(q.Ctx, r.testCard(r.lang()))
-	case deskapi.TestBegin:
+	case windowapi.TestBegin:
 		ctx, over := r.testCalls.Begin(q.Ctx)
 		defer over()
-		tell := func(seen *deskapi.TestSeen) {
-			q.Reply(deskapi.KindTest, deskapi.Test{Window: m.Window, Seq: m.Seq, Seen: seen})
+		tell := func(seen *windowapi.TestSeen) {
+			q.Reply(windowapi.KindTest, windowapi.Test{Window: m.Window, Seq: m.Seq, Seen: seen})
 		}
-		r.heard.Wait(ctx, func(s deskapi.TestSeen) { tell(&s) }, func() { tell(nil) })
+		r.heard.Wait(ctx, func(s windowapi.TestSeen) { tell(&s) }, func() { tell(nil) })
 	}
 }

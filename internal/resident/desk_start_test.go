@@ -3,7 +3,7 @@ package resident
 import (
 	"testing"
 
-	"wiebelt/internal/settings"
+	"wiebelt/internal/config/settings"
 )
 
 // TestUnanswered: nobody is asked what settings have answered; the hub's

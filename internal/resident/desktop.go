@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"sync"
 
-	"wiebelt/internal/deskapi"
 	"wiebelt/internal/health"
+	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/native/window"
-	"wiebelt/internal/resident/notices"
+	"wiebelt/internal/resident/notifications"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/card"
 )
@@ -51,7 +51,7 @@ func (r *Resident) openDisplay() error {
 	switch {
 	case errors.Is(err, window.ErrWayland):
 		r.o.Log.Warn("this desktop takes no cards: notifications stand in for them", "why", err)
-		r.display, r.shown.cards = notices.Display{}, health.CardsNotices
+		r.display, r.shown.cards = notifications.Display{}, health.CardsNotices
 	case err != nil:
 		return fmt.Errorf("%s (%w)", r.lang().T(text.StatusScreen), err)
 	default:
@@ -62,9 +62,9 @@ func (r *Resident) openDisplay() error {
 
 // makeCards makes what calls are shown with.
 func (r *Resident) makeCards() error {
-	if r.display == (notices.Display{}) {
-		r.cards = notices.New(notices.Params{Engine: r.engine, Config: r.cardConfig(), Able: r.noticesAble, Log: r.o.Log,
-			Calls: func() { r.desks.Show(deskapi.WindowCalls) }})
+	if r.display == (notifications.Display{}) {
+		r.cards = notifications.New(notifications.Params{Engine: r.engine, Config: r.cardConfig(), Able: r.noticesAble, Log: r.o.Log,
+			Calls: func() { r.desks.Show(windowapi.WindowCalls) }})
 		return nil
 	}
 	c, err := card.New(r.cardConfig(), r.exhibit, r.display)

@@ -23,5 +23,5 @@
 // changes (live.go), the ways in (listen.go), the state of all of it (status.go)
 // and its words in the tray (menu.go), and what windows cannot do without it
 // (lookups.go, desk_start.go): ask the hub, whose client is here, remember whom the
-// user chose, and begin. internal/floors keeps the arrows.
+// user chose, and begin. internal/archtest keeps the arrows.
 package resident

@@ -5,9 +5,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"wiebelt/internal/call"
-	"wiebelt/internal/companion"
-	"wiebelt/internal/contact"
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/core/contact"
+	"wiebelt/internal/core/engine"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/card"
 )
@@ -16,42 +16,42 @@ const (
 	// exhibitFor is how long a test card stays.
 	exhibitFor = 8 * time.Second
 	// exhibitID is a card that no engine makes: it counts from one.
-	exhibitID = ^companion.CardID(0)
+	exhibitID = ^engine.CardID(0)
 )
 
 // exhibit is the engine as the cards see it, with a test card where there is no
 // call. The test card never was a call: nothing is looked up, kept or told.
 type exhibit struct {
 	card.Engine
-	shown atomic.Pointer[companion.Card]
+	shown atomic.Pointer[engine.Card]
 	poke  func() // the cards look again
 }
 
 // Snapshot is that of the engine, or the test card.
-func (x *exhibit) Snapshot() *companion.Snapshot {
+func (x *exhibit) Snapshot() *engine.Snapshot {
 	s, c := x.Engine.Snapshot(), x.shown.Load()
 	if c == nil || len(s.Cards) > 0 {
 		return s
 	}
 	with := *s
-	with.Cards = []companion.Card{*c}
+	with.Cards = []engine.Card{*c}
 	return &with
 }
 
 // Do does what the user does with a card; a test card only goes.
-func (x *exhibit) Do(a companion.Action) {
+func (x *exhibit) Do(a engine.Action) {
 	if a.Card != exhibitID {
 		x.Engine.Do(a)
 		return
 	}
-	if a.Do == companion.DoClose || a.Do == companion.DoOpen {
+	if a.Do == engine.DoClose || a.Do == engine.DoOpen {
 		x.shown.Store(nil)
 		x.poke()
 	}
 }
 
 // show shows a test card for a while, or until ctx ends or another is shown.
-func (x *exhibit) show(ctx context.Context, c *companion.Card) {
+func (x *exhibit) show(ctx context.Context, c *engine.Card) {
 	x.shown.Store(c)
 	x.poke()
 	t := time.NewTimer(exhibitFor)
@@ -66,8 +66,8 @@ func (x *exhibit) show(ctx context.Context, c *companion.Card) {
 }
 
 // testCard is an invented caller.
-func (r *Resident) testCard(l text.Language) *companion.Card {
-	return &companion.Card{ID: exhibitID, Outcome: companion.Found, Number: r.rules(r.set()).Parse("+31612345678", ""),
+func (r *Resident) testCard(l text.Language) *engine.Card {
+	return &engine.Card{ID: exhibitID, Outcome: engine.Found, Number: r.rules(r.set()).Parse("+31612345678", ""),
 		Times: 1, Tells: call.TellsRing, Rang: time.Now(), Opened: -1, Earlier: -1, Edition: 1, LinkOK: []bool{true},
 		Contacts: []contact.Contact{{ID: "test", RelationNumber: "100200", FamilyName: l.T(text.StartCardName),
 			Address: contact.Address{Street: "Dorpsstraat", Number: "1", PostalCode: "1234AB", City: "Ons Dorp"}}}}

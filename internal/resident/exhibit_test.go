@@ -6,46 +6,46 @@ import (
 	"testing/synctest"
 	"time"
 
-	"wiebelt/internal/companion"
-	"wiebelt/internal/phone"
+	"wiebelt/internal/core/engine"
+	"wiebelt/internal/core/phone"
 )
 
 // stillEngine is an engine with cards that stay.
 type stillEngine struct {
-	s   *companion.Snapshot
-	did []companion.Action
+	s   *engine.Snapshot
+	did []engine.Action
 }
 
-func (e *stillEngine) Watch() <-chan struct{}        { return nil }
-func (e *stillEngine) Snapshot() *companion.Snapshot { return e.s }
-func (e *stillEngine) Do(a companion.Action)         { e.did = append(e.did, a) }
+func (e *stillEngine) Watch() <-chan struct{}     { return nil }
+func (e *stillEngine) Snapshot() *engine.Snapshot { return e.s }
+func (e *stillEngine) Do(a engine.Action)         { e.did = append(e.did, a) }
 
 // TestExhibit: a test card stands where no call is, goes by itself, and nothing
 // that is done with it reaches the engine.
 func TestExhibit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := &stillEngine{s: &companion.Snapshot{Rev: 4}}
+		e := &stillEngine{s: &engine.Snapshot{Rev: 4}}
 		pokes := atomic.Int64{}
 		x := &exhibit{Engine: e, poke: func() { pokes.Add(1) }}
-		card := &companion.Card{ID: exhibitID, Number: phone.Number{}}
+		card := &engine.Card{ID: exhibitID, Number: phone.Number{}}
 		go x.show(t.Context(), card)
 		synctest.Wait()
 		if s := x.Snapshot(); len(s.Cards) != 1 || s.Cards[0].ID != exhibitID || s.Rev != 4 || pokes.Load() != 1 {
 			t.Errorf("%+v, %d pokes", s, pokes.Load())
 		}
-		x.Do(companion.Action{Card: exhibitID, Do: companion.DoHover})
+		x.Do(engine.Action{Card: exhibitID, Do: engine.DoHover})
 		if len(e.did) != 0 || len(x.Snapshot().Cards) != 1 {
 			t.Error("a test card was hovered over and the engine told")
 		}
-		e.s = &companion.Snapshot{Cards: []companion.Card{{ID: 1}}}
+		e.s = &engine.Snapshot{Cards: []engine.Card{{ID: 1}}}
 		if s := x.Snapshot(); len(s.Cards) != 1 || s.Cards[0].ID != 1 {
 			t.Error("a call does not come first")
 		}
-		x.Do(companion.Action{Card: 1, Do: companion.DoClose})
+		x.Do(engine.Action{Card: 1, Do: engine.DoClose})
 		if len(e.did) != 1 {
 			t.Error("what is done with a call did not reach the engine")
 		}
-		e.s = &companion.Snapshot{}
+		e.s = &engine.Snapshot{}
 		time.Sleep(exhibitFor)
 		synctest.Wait()
 		if len(x.Snapshot().Cards) != 0 || pokes.Load() != 2 {
@@ -53,7 +53,7 @@ func TestExhibit(t *testing.T) {
 		}
 		go x.show(t.Context(), card)
 		synctest.Wait()
-		x.Do(companion.Action{Card: exhibitID, Do: companion.DoClose})
+		x.Do(engine.Action{Card: exhibitID, Do: engine.DoClose})
 		if len(x.Snapshot().Cards) != 0 {
 			t.Error("closed, and still there")
 		}

@@ -5,24 +5,24 @@ import (
 	"encoding/json"
 	"time"
 
-	"wiebelt/internal/deskapi"
-	"wiebelt/internal/kept"
+	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/store/callactions"
 )
 
 // forget deletes what is stored about callers: in the history, among the remembered
 // choices, and in the menu.
-func (r *Resident) forget(ctx context.Context, raw json.RawMessage) deskapi.Forgotten {
-	var m deskapi.Forget
+func (r *Resident) forget(ctx context.Context, raw json.RawMessage) windowapi.Forgotten {
+	var m windowapi.Forget
 	if json.Unmarshal(raw, &m) != nil || (m.All && m.Number != "") || ((m.All || m.Number != "") == (m.Days != nil)) || m.Days != nil && *m.Days < 0 {
-		return deskapi.Forgotten{Error: "not understood"}
+		return windowapi.Forgotten{Error: "not understood"}
 	}
 	rules := r.rules(r.set())
-	r.forgetRecent(kept.Gone(rules, m, time.Now()))
-	err := kept.Delete(ctx, r.store, r.chosenBefore, rules, m)
-	r.desks.Send(deskapi.KindChanged, deskapi.Changed{What: deskapi.ChangedForgot})
+	r.forgetRecent(callactions.Gone(rules, m, time.Now()))
+	err := callactions.Delete(ctx, r.store, r.chosenBefore, rules, m)
+	r.desks.Send(windowapi.KindChanged, windowapi.Changed{What: windowapi.ChangedForgot})
 	r.again()
 	if err != nil {
-		return deskapi.Forgotten{Error: err.Error()} // holds no number and no name
+		return windowapi.Forgotten{Error: err.Error()} // holds no number and no name
 	}
-	return deskapi.Forgotten{}
+	return windowapi.Forgotten{}
 }

@@ -1,8 +1,8 @@
 package resident
 
 import (
+	"wiebelt/internal/config/settings"
 	"wiebelt/internal/health"
-	"wiebelt/internal/settings"
 	"wiebelt/internal/softphone/link"
 )
 

@@ -3,9 +3,9 @@ package resident
 import (
 	"testing"
 
-	"wiebelt/internal/companion"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/core/engine"
 	"wiebelt/internal/health"
-	"wiebelt/internal/settings"
 	"wiebelt/internal/softphone/link"
 )
 
@@ -44,7 +44,7 @@ func TestFactsKeepWhy(t *testing.T) {
 	f.link("ari", "centrale", health.Down)
 	for cause, admin := range map[link.Cause]bool{link.CauseNobody: false, link.CauseFault: false, link.CauseExpired: true} {
 		f.because("centrale", cause)
-		if ways := f.of(&companion.Snapshot{}).Ways; len(ways) != 1 || ways[0].Admin != admin {
+		if ways := f.of(&engine.Snapshot{}).Ways; len(ways) != 1 || ways[0].Admin != admin {
 			t.Errorf("%s: %+v", cause, ways)
 		}
 	}

@@ -7,13 +7,13 @@ import (
 	"reflect"
 	"sync"
 
-	"wiebelt/internal/configure"
+	"wiebelt/internal/config/fromsettings"
+	"wiebelt/internal/config/secret"
+	"wiebelt/internal/config/settings"
 	"wiebelt/internal/health"
-	"wiebelt/internal/secret"
-	"wiebelt/internal/settings"
-	"wiebelt/internal/softphone/kinds"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/softphone/listener"
+	"wiebelt/internal/softphone/registry"
 )
 
 // ways are the ways in that have a life of their own: the listener and the links
@@ -68,7 +68,7 @@ func (w *ways) apply(s *settings.Settings) {
 	moved := w.store != s.Hub.SecretStore
 	w.store = s.Hub.SecretStore
 	for p, running := range w.links {
-		if !wanted[p] || moved && kinds.Of(p.Kind).Requires(kinds.NeedsSecret) {
+		if !wanted[p] || moved && registry.Of(p.Kind).Requires(registry.NeedsSecret) {
 			w.stop(running)
 			delete(w.links, p)
 			w.r.facts.unlink(linkName(p))
@@ -131,7 +131,7 @@ func linkName(s settings.Softphone) string { return cmp.Or(s.Name, s.Address) }
 
 func (w *ways) dial(s *settings.Settings, phone settings.Softphone) *way {
 	r, name := w.r, linkName(phone)
-	p, err := configure.Softphone(r.o.Dirs, s.Hub.SecretStore, phone)
+	p, err := fromsettings.Softphone(r.o.Dirs, s.Hub.SecretStore, phone)
 	if err != nil {
 		r.o.Log.Error("softphone link", "name", name, "why", err)
 		r.facts.link(phone.Kind, name, health.Incomplete)

@@ -5,13 +5,13 @@ import (
 	"reflect"
 	"time"
 
-	"wiebelt/internal/companion"
-	"wiebelt/internal/configure"
-	"wiebelt/internal/deskapi"
-	"wiebelt/internal/history"
+	"wiebelt/internal/config/fromsettings"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/core/engine"
+	"wiebelt/internal/core/phone"
 	"wiebelt/internal/hub"
-	"wiebelt/internal/phone"
-	"wiebelt/internal/settings"
+	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/store/history"
 	"wiebelt/internal/text"
 )
 
@@ -62,7 +62,7 @@ func (r *Resident) follow(ctx context.Context) {
 func (r *Resident) apply(ctx context.Context, next *settings.Settings) {
 	was := r.current()
 	old := was.settings
-	now := &effective{settings: next, lang: configure.Language(next), client: was.client, links: was.links}
+	now := &effective{settings: next, lang: fromsettings.Language(next), client: was.client, links: was.links}
 	if !reflect.DeepEqual(old.Hub, next.Hub) && r.o.Hub == nil {
 		now.client, now.links = r.hub(next)
 		if now.client != nil {
@@ -75,11 +75,11 @@ func (r *Resident) apply(ctx context.Context, next *settings.Settings) {
 	}
 	r.facts.hub(now.client != nil)
 
-	rules, err := configure.Rules(next)
+	rules, err := fromsettings.Rules(next)
 	if err != nil {
 		r.o.Log.Error("number rules", "why", err)
 	}
-	r.engine.Reconfigure(func(p *companion.Params) {
+	r.engine.Reconfigure(func(p *engine.Params) {
 		if rules != nil {
 			p.Rules = rules
 		}
@@ -105,16 +105,16 @@ func (r *Resident) apply(ctx context.Context, next *settings.Settings) {
 	r.ways.apply(next)
 	r.o.Log.Info("settings are in effect", "problems", len(next.Problems()))
 	r.changed()
-	r.desks.Send(deskapi.KindWelcome, r.welcome(""))
+	r.desks.Send(windowapi.KindWelcome, r.welcome(""))
 }
 
 // params puts into p what follows from the settings.
-func (r *Resident) params(p *companion.Params, e *effective) {
+func (r *Resident) params(p *engine.Params, e *effective) {
 	c := e.settings.Card
 	p.FullFor, p.AfterCall = c.FullFor, c.AfterCall
-	p.SchemeLookup = companion.SchemeLookup(e.settings.Scheme.Lookup)
-	p.Outgoing = companion.Outgoing(c.Outgoing)
-	p.AutoOpen = companion.AutoOpen(c.AutoOpen)
+	p.SchemeLookup = engine.SchemeLookup(e.settings.Scheme.Lookup)
+	p.Outgoing = engine.Outgoing(c.Outgoing)
+	p.AutoOpen = engine.AutoOpen(c.AutoOpen)
 	p.CheckLink = e.links.Check
 	p.Lookup = nil // not a nil *hub.Client, which would be something
 	if e.client != nil {
@@ -131,7 +131,7 @@ func (f *facts) hub(setUp bool) {
 
 // rules are the number rules of the settings, or the usual ones.
 func (r *Resident) rules(s *settings.Settings) *phone.Rules {
-	rules, err := configure.Rules(s)
+	rules, err := fromsettings.Rules(s)
 	if err != nil {
 		r.o.Log.Error("number rules", "why", err)
 		rules, _ = phone.NewRules(phone.Config{InternalDigits: 4}) // cannot fail

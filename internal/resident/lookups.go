@@ -7,12 +7,12 @@ import (
 	"strings"
 	"time"
 
-	"wiebelt/internal/companion"
-	"wiebelt/internal/contact"
-	"wiebelt/internal/deskapi"
-	"wiebelt/internal/history"
-	"wiebelt/internal/phone"
-	"wiebelt/internal/resident/ask"
+	"wiebelt/internal/core/contact"
+	"wiebelt/internal/core/engine"
+	"wiebelt/internal/core/phone"
+	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/resident/request"
+	"wiebelt/internal/store/history"
 	"wiebelt/internal/text"
 )
 
@@ -26,7 +26,7 @@ const (
 // historyChanged tells windows and tray that the history on disk, or its state,
 // is another one.
 func (r *Resident) historyChanged() {
-	r.desks.Send(deskapi.KindChanged, deskapi.Changed{What: deskapi.ChangedHistory})
+	r.desks.Send(windowapi.KindChanged, windowapi.Changed{What: windowapi.ChangedHistory})
 	r.again()
 }
 
@@ -84,13 +84,13 @@ func (r *Resident) support() string {
 }
 
 // choice takes in what the user said of who calls with a number.
-func (r *Resident) choice(m deskapi.Choice) {
+func (r *Resident) choice(m windowapi.Choice) {
 	switch m.What {
-	case deskapi.ChoiceMade:
+	case windowapi.ChoiceMade:
 		r.chosenBefore.Chose(m.Number, m.Contact)
-	case deskapi.ChoiceNot:
+	case windowapi.ChoiceNot:
 		r.chosenBefore.NotThis(m.Number, m.Contact)
-	case deskapi.ChoiceBack:
+	case windowapi.ChoiceBack:
 		if _, another := r.chosenBefore.Earlier(m.Number); !another {
 			r.chosenBefore.Chose(m.Number, m.Contact)
 		}
@@ -99,7 +99,7 @@ func (r *Resident) choice(m deskapi.Choice) {
 
 // askHub asks the hub about a number.
 func (r *Resident) askHub(ctx context.Context, n phone.Number) ([]contact.Contact, error) {
-	var hub companion.Lookup // as the engine has it
+	var hub engine.Lookup // as the engine has it
 	if c := r.current().client; c != nil {
 		hub = r.audit.Lookups(c)
 	}
@@ -116,9 +116,9 @@ func (r *Resident) askHub(ctx context.Context, n phone.Number) ([]contact.Contac
 
 // people are contacts as a window shows them, as many as a message holds, in the
 // order in which the card has them: whom the user chose before stands first.
-func (r *Resident) people(n phone.Number, found []contact.Contact) (list []deskapi.Contact, more int) {
+func (r *Resident) people(n phone.Number, found []contact.Contact) (list []windowapi.Contact, more int) {
 	earlier, size := "", 0
-	if len(found) > 1 && len(found) <= companion.ManyContacts {
+	if len(found) > 1 && len(found) <= engine.ManyContacts {
 		earlier, _ = r.chosenBefore.Earlier(n.Key())
 	}
 	found = slices.Clone(found)
@@ -127,13 +127,13 @@ func (r *Resident) people(n phone.Number, found []contact.Contact) (list []deska
 		found = slices.Insert(slices.Delete(found, i, i+1), 0, k)
 	}
 	for i, k := range found {
-		c := deskapi.Contact{ID: k.ID, Earlier: earlier != "" && k.ID == earlier, Name: ask.Cut(k.Name()), Relation: ask.Cut(k.RelationNumber),
-			Address: ask.Cut(k.Address.Line()), Producer: ask.Cut(k.Producer.Text()), Modified: ask.Cut(k.LastModifiedBy.Text())}
+		c := windowapi.Contact{ID: k.ID, Earlier: earlier != "" && k.ID == earlier, Name: request.Cut(k.Name()), Relation: request.Cut(k.RelationNumber),
+			Address: request.Cut(k.Address.Line()), Producer: request.Cut(k.Producer.Text()), Modified: request.Cut(k.LastModifiedBy.Text())}
 		if _, err := r.current().links.Check(k.Link); err == nil {
 			c.Link = k.Link
 		}
 		b, err := json.Marshal(c)
-		if size += len(b); err != nil || i >= maxListed || size > ask.MaxAnswer {
+		if size += len(b); err != nil || i >= maxListed || size > request.MaxAnswer {
 			return list, len(found) - i
 		}
 		list = append(list, c)
@@ -142,21 +142,21 @@ func (r *Resident) people(n phone.Number, found []contact.Contact) (list []deska
 }
 
 // lookUp looks up what somebody typed, or the number of a kept call once more.
-func (r *Resident) lookUp(ctx context.Context, m deskapi.Lookup) deskapi.Found {
+func (r *Resident) lookUp(ctx context.Context, m windowapi.Lookup) windowapi.Found {
 	rules, all := r.rules(r.set()), []phone.Number(nil)
 	switch {
 	case m.Entry != 0:
 		all = []phone.Number{rules.Parse(m.Text, "")}
 	case !r.set().Lookup.Manual:
-		return deskapi.Found{Seq: m.Seq, Outcome: deskapi.LookupOff}
+		return windowapi.Found{Seq: m.Seq, Outcome: windowapi.LookupOff}
 	default:
 		all = rules.Find(m.Text)
 	}
 	n := all[0]
-	f := deskapi.Found{Seq: m.Seq, Entry: m.Entry, Outcome: outcomeOfNumber[n.Kind], Shown: n.Display(), Copy: n.Copy(), LineName: n.LineName, Support: r.support()}
+	f := windowapi.Found{Seq: m.Seq, Entry: m.Entry, Outcome: outcomeOfNumber[n.Kind], Shown: n.Display(), Copy: n.Copy(), LineName: n.LineName, Support: r.support()}
 	switch {
 	case len(all) > 1:
-		f = deskapi.Found{Seq: m.Seq, Outcome: deskapi.LookupNumbers}
+		f = windowapi.Found{Seq: m.Seq, Outcome: windowapi.LookupNumbers}
 		for _, n := range all {
 			f.Numbers = append(f.Numbers, n.Display())
 		}
@@ -164,7 +164,7 @@ func (r *Resident) lookUp(ctx context.Context, m deskapi.Lookup) deskapi.Found {
 	case n.Kind != phone.External:
 		return f
 	case !n.Lookup():
-		f.Outcome = deskapi.LookupNever
+		f.Outcome = windowapi.LookupNever
 		return f
 	}
 	f.Number, f.Possible = n.Key(), n.Foreign
@@ -187,4 +187,4 @@ func (r *Resident) lookUp(ctx context.Context, m deskapi.Lookup) deskapi.Found {
 
 // outcomeOfNumber is what there is to say about a number that is not looked up.
 var outcomeOfNumber = map[phone.Kind]string{phone.Withheld: history.OutcomeWithheld, phone.Internal: history.OutcomeInternal,
-	phone.Short: history.OutcomeShort, phone.Own: history.OutcomeOwn, phone.Unfilled: deskapi.LookupNoNumber, phone.NoNumber: deskapi.LookupNoNumber}
+	phone.Short: history.OutcomeShort, phone.Own: history.OutcomeOwn, phone.Unfilled: windowapi.LookupNoNumber, phone.NoNumber: windowapi.LookupNoNumber}

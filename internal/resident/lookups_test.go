@@ -12,18 +12,18 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/choices"
-	"wiebelt/internal/configure"
-	"wiebelt/internal/contact"
-	"wiebelt/internal/deskapi"
+	"wiebelt/internal/config/fromsettings"
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/core/contact"
 	"wiebelt/internal/health"
-	"wiebelt/internal/history"
 	"wiebelt/internal/hub"
+	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/localhub"
-	"wiebelt/internal/profile"
-	"wiebelt/internal/resident/ask"
-	"wiebelt/internal/resident/desks"
-	"wiebelt/internal/settings"
+	"wiebelt/internal/resident/request"
+	"wiebelt/internal/resident/windowlauncher"
+	"wiebelt/internal/store/chosencontacts"
+	"wiebelt/internal/store/history"
 	"wiebelt/internal/text"
 )
 
@@ -87,13 +87,13 @@ func newDesktop(t *testing.T) *desktop {
 	d := &desktop{t: t, set: s, asked: h}
 	d.Resident = &Resident{o: Options{Dirs: dirs, Settings: s, Log: slog.New(slog.DiscardHandler)}, retell: make(chan struct{}, 1)}
 	d.effective.Store(&effective{settings: s, lang: text.Dutch, client: client, links: links})
-	d.desks = desks.New(t.Context(), d.deskParams())
-	if d.store, err = history.Open(configure.HistoryFile(d.o.Dirs), history.KeepFull, 7, time.Now); err != nil {
+	d.desks = windowlauncher.New(t.Context(), d.deskParams())
+	if d.store, err = history.Open(fromsettings.HistoryFile(d.o.Dirs), history.KeepFull, 7, time.Now); err != nil {
 		t.Fatal(err)
 	}
 	store := d.store
 	t.Cleanup(func() { _ = store.Close() })
-	d.chosenBefore = choices.New(choices.Params{Path: filepath.Join(dirs.State, choices.FileName), Keep: true, Now: time.Now, Log: d.o.Log})
+	d.chosenBefore = chosencontacts.New(chosencontacts.Params{Path: filepath.Join(dirs.State, chosencontacts.FileName), Keep: true, Now: time.Now, Log: d.o.Log})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() { defer close(ended); d.chosenBefore.Run(ctx) }()
@@ -121,7 +121,7 @@ func (d *desktop) ask(kind string, m any, into any) (answer string) {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	d.answerWindow(ask.Request{Ctx: d.t.Context(), Kind: kind, Raw: raw, Reply: func(kind string, m any) {
+	d.answerWindow(request.Request{Ctx: d.t.Context(), Kind: kind, Raw: raw, Reply: func(kind string, m any) {
 		if answer != "" {
 			d.t.Errorf("answered %s after %s", kind, answer)
 		}
@@ -153,20 +153,20 @@ func missedCall() history.Entry {
 // it was read.
 func TestHistoryState(t *testing.T) {
 	d := newDesktop(t)
-	state := func() deskapi.Status { return d.status(health.Report{}) }
+	state := func() windowapi.Status { return d.status(health.Report{}) }
 	d.put(missedCall())
-	if s := state(); s != (deskapi.Status{OK: true}) {
+	if s := state(); s != (windowapi.Status{OK: true}) {
 		t.Errorf("%+v", s)
 	}
 	if runtime.GOOS != "windows" {
-		if err := os.Remove(configure.HistoryFile(d.o.Dirs)); err != nil {
+		if err := os.Remove(fromsettings.HistoryFile(d.o.Dirs)); err != nil {
 			t.Fatal(err)
 		}
 		d.put(missedCall())
 		if s := state(); s.Notice != text.Dutch.T(text.CallsNotice("gone")) || s.Fault != "" {
 			t.Errorf("%+v", s)
 		}
-		d.ask(deskapi.KindChanged, deskapi.Changed{What: deskapi.ChangedRead}, nil)
+		d.ask(windowapi.KindChanged, windowapi.Changed{What: windowapi.ChangedRead}, nil)
 		if s := state(); s.Notice != "" || !d.retold() {
 			t.Errorf("%+v", s)
 		}
@@ -199,7 +199,7 @@ func TestHistoryState(t *testing.T) {
 func TestFollowsTheWindows(t *testing.T) {
 	d := newDesktop(t)
 	id := d.put(missedCall())
-	beside, err := history.Beside(t.Context(), configure.HistoryFile(d.o.Dirs), history.KeepFull, time.Now)
+	beside, err := history.Beside(t.Context(), fromsettings.HistoryFile(d.o.Dirs), history.KeepFull, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +209,7 @@ func TestFollowsTheWindows(t *testing.T) {
 	if d.missed() != 1 {
 		t.Fatalf("%d missed", d.missed())
 	}
-	d.ask(deskapi.KindChanged, deskapi.Changed{What: deskapi.ChangedHistory}, nil)
+	d.ask(windowapi.KindChanged, windowapi.Changed{What: windowapi.ChangedHistory}, nil)
 	if d.missed() != 0 || !d.retold() {
 		t.Errorf("%d missed, or nobody was told", d.missed())
 	}
@@ -221,28 +221,28 @@ func TestChoices(t *testing.T) {
 	const number = "+31207650022"
 	d := newDesktop(t)
 	d.set.Lookup.Manual = false // that is for numbers that somebody types
-	first := func() deskapi.Contact {
+	first := func() windowapi.Contact {
 		t.Helper()
-		var f deskapi.Found
-		if a := d.ask(deskapi.KindLookup, deskapi.Lookup{Seq: 3, Entry: 9, Text: number}, &f); a != deskapi.KindLookup || f.Seq != 3 || f.Entry != 9 ||
+		var f windowapi.Found
+		if a := d.ask(windowapi.KindLookup, windowapi.Lookup{Seq: 3, Entry: 9, Text: number}, &f); a != windowapi.KindLookup || f.Seq != 3 || f.Entry != 9 ||
 			f.Outcome != history.OutcomeSeveral || len(f.Contacts) != 3 {
 			t.Fatalf("%s: %#v", a, f)
 		}
 		return f.Contacts[0]
 	}
 	choose := func(id, what string) {
-		d.ask(deskapi.KindChoice, deskapi.Choice{Number: number, Contact: id, What: what}, nil)
+		d.ask(windowapi.KindChoice, windowapi.Choice{Number: number, Contact: id, What: what}, nil)
 	}
 	for i, tt := range []struct {
 		id, what, first string
 		earlier         bool
 	}{
 		{"", "", "c-Aarts", false},
-		{"c-Bakker", deskapi.ChoiceMade, "c-Bakker", true},
-		{"c-Bakker", deskapi.ChoiceNot, "c-Aarts", false},
-		{"c-Bakker", deskapi.ChoiceBack, "c-Bakker", true},
-		{"c-Aarts", deskapi.ChoiceNot, "c-Bakker", true},
-		{"c-Aarts", deskapi.ChoiceBack, "c-Bakker", true},
+		{"c-Bakker", windowapi.ChoiceMade, "c-Bakker", true},
+		{"c-Bakker", windowapi.ChoiceNot, "c-Aarts", false},
+		{"c-Bakker", windowapi.ChoiceBack, "c-Bakker", true},
+		{"c-Aarts", windowapi.ChoiceNot, "c-Bakker", true},
+		{"c-Aarts", windowapi.ChoiceBack, "c-Bakker", true},
 		{"c-Aarts", "of a newer window", "c-Bakker", true},
 	} {
 		choose(tt.id, tt.what)
@@ -251,8 +251,8 @@ func TestChoices(t *testing.T) {
 		}
 	}
 	for _, raw := range []string{"", "null", "[]", `{"number":1}`, "{}"} {
-		for _, kind := range []string{deskapi.KindChoice, deskapi.KindChanged, "calls.unheard-of"} {
-			d.answerWindow(ask.Request{Ctx: t.Context(), Kind: kind, Raw: json.RawMessage(raw), Reply: func(string, any) {}})
+		for _, kind := range []string{windowapi.KindChoice, windowapi.KindChanged, "calls.unheard-of"} {
+			d.answerWindow(request.Request{Ctx: t.Context(), Kind: kind, Raw: json.RawMessage(raw), Reply: func(string, any) {}})
 		}
 	}
 }
@@ -261,7 +261,7 @@ func TestChoices(t *testing.T) {
 // card. Nothing of it reaches the disk.
 func TestLookUpByHand(t *testing.T) {
 	d := newDesktop(t)
-	for typed, want := range map[string]deskapi.Found{
+	for typed, want := range map[string]windowapi.Found{
 		"06-98760011":            {Outcome: history.OutcomeFound, Number: "+31698760011", Shown: "06 98 76 00 11", Copy: "0698760011"},
 		"+31 6 9876 0011":        {Outcome: history.OutcomeFound, Number: "+31698760011", Shown: "06 98 76 00 11", Copy: "0698760011"},
 		"tel:0031698760011":      {Outcome: history.OutcomeFound, Number: "+31698760011", Shown: "06 98 76 00 11", Copy: "0698760011"},
@@ -269,17 +269,17 @@ func TestLookUpByHand(t *testing.T) {
 		"06 55 55 00 00":         {Outcome: history.OutcomeNobody, Number: "+31655550000", Shown: "06 55 55 00 00", Copy: "0655550000"},
 		"+49 698 760 011":        {Outcome: history.OutcomeFound, Number: "+49698760011", Possible: true, Shown: "+49 69 8760011", Copy: "0049698760011"},
 		"T 06-98760011 (mobiel)": {Outcome: history.OutcomeFound, Number: "+31698760011", Shown: "06 98 76 00 11", Copy: "0698760011"},
-		"0698760011 0207650022":  {Outcome: deskapi.LookupNumbers, Numbers: []string{"06 98 76 00 11", "020 765 00 22"}},
+		"0698760011 0207650022":  {Outcome: windowapi.LookupNumbers, Numbers: []string{"06 98 76 00 11", "020 765 00 22"}},
 		"101":                    {Outcome: history.OutcomeInternal, Shown: "101", Copy: "101"},
 		"0800 1234":              {Outcome: history.OutcomeShort, Shown: "0800 12 34", Copy: "08001234"},
 		"020 123 45 67":          {Outcome: history.OutcomeOwn, Shown: "020 123 45 67", Copy: "0201234567", LineName: "Schade"},
-		"0612340000":             {Outcome: deskapi.LookupNever, Shown: "06 12 34 00 00", Copy: "0612340000"},
+		"0612340000":             {Outcome: windowapi.LookupNever, Shown: "06 12 34 00 00", Copy: "0612340000"},
 		"anonymous":              {Outcome: history.OutcomeWithheld},
-		"de Vries":               {Outcome: deskapi.LookupNoNumber, Shown: "de Vries"},
-		"%CallerNumber%":         {Outcome: deskapi.LookupNoNumber},
+		"de Vries":               {Outcome: windowapi.LookupNoNumber, Shown: "de Vries"},
+		"%CallerNumber%":         {Outcome: windowapi.LookupNoNumber},
 	} {
-		var f deskapi.Found
-		if a := d.ask(deskapi.KindLookup, deskapi.Lookup{Seq: 7, Text: typed}, &f); a != deskapi.KindLookup || f.Seq != 7 {
+		var f windowapi.Found
+		if a := d.ask(windowapi.KindLookup, windowapi.Lookup{Seq: 7, Text: typed}, &f); a != windowapi.KindLookup || f.Seq != 7 {
 			t.Fatalf("%q: answered %q", typed, a)
 		}
 		contacts := f.Contacts
@@ -292,7 +292,7 @@ func TestLookUpByHand(t *testing.T) {
 		}
 		switch len(contacts) {
 		case 1:
-			if contacts[0] != (deskapi.Contact{ID: "c-vries", Name: "J. de Vries", Relation: "100200", Address: "Dorpsstraat 1, 1234 AB Ons Dorp",
+			if contacts[0] != (windowapi.Contact{ID: "c-vries", Name: "J. de Vries", Relation: "100200", Address: "Dorpsstraat 1, 1234 AB Ons Dorp",
 				Producer: "Producent Een", Modified: "Medewerker", Link: d.link("c-vries")}) {
 				t.Errorf("%+v", contacts[0])
 			}
@@ -302,7 +302,7 @@ func TestLookUpByHand(t *testing.T) {
 			}
 		}
 	}
-	if a := d.ask(deskapi.KindLookup, deskapi.Lookup{Text: strings.Repeat("0", 300)}, nil); a != "" {
+	if a := d.ask(windowapi.KindLookup, windowapi.Lookup{Text: strings.Repeat("0", 300)}, nil); a != "" {
 		t.Errorf("a text as long as that was answered: %s", a)
 	}
 	err := filepath.WalkDir(d.o.Dirs.State, func(p string, f os.DirEntry, err error) error {
@@ -320,17 +320,17 @@ func TestLookUpByHand(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
-	var f deskapi.Found
+	var f windowapi.Found
 	d.set.Lookup.Manual = false
-	if d.ask(deskapi.KindLookup, deskapi.Lookup{Text: "0698760011"}, &f); f.Outcome != deskapi.LookupOff || len(f.Contacts) != 0 {
+	if d.ask(windowapi.KindLookup, windowapi.Lookup{Text: "0698760011"}, &f); f.Outcome != windowapi.LookupOff || len(f.Contacts) != 0 {
 		t.Errorf("switched off: %+v", f)
 	}
 	d.set.Lookup.Manual = true
 	e := *d.current()
 	e.client = nil
 	d.effective.Store(&e)
-	f = deskapi.Found{}
-	if d.ask(deskapi.KindLookup, deskapi.Lookup{Text: "0698760011"}, &f); f.Outcome != history.OutcomeFailed || f.Failure != string(contact.NotSetUp) || f.Support != "Jan (IT)" {
+	f = windowapi.Found{}
+	if d.ask(windowapi.KindLookup, windowapi.Lookup{Text: "0698760011"}, &f); f.Outcome != history.OutcomeFailed || f.Failure != string(contact.NotSetUp) || f.Support != "Jan (IT)" {
 		t.Errorf("not set up: %+v", f)
 	}
 }
@@ -348,18 +348,18 @@ func TestForget(t *testing.T) {
 	old.Rang, old.Number = time.Now().AddDate(0, 0, -3), "+31207650022"
 	for _, tt := range []struct {
 		name  string
-		what  deskapi.Forget
+		what  windowapi.Forget
 		calls int // left
 		fails bool
 	}{
-		{"all", deskapi.Forget{All: true}, 0, false},
-		{"a number in any notation", deskapi.Forget{Number: "06-98 76 00 11"}, 1, false},
-		{"older", deskapi.Forget{Days: days(2)}, 1, false},
-		{"nothing that old", deskapi.Forget{Days: days(30)}, 2, false},
-		{"all, however new", deskapi.Forget{Days: days(0)}, 0, false},
-		{"nothing said", deskapi.Forget{}, 2, true},
-		{"two things said", deskapi.Forget{All: true, Number: "06"}, 2, true},
-		{"the future", deskapi.Forget{Days: days(-1)}, 2, true},
+		{"all", windowapi.Forget{All: true}, 0, false},
+		{"a number in any notation", windowapi.Forget{Number: "06-98 76 00 11"}, 1, false},
+		{"older", windowapi.Forget{Days: days(2)}, 1, false},
+		{"nothing that old", windowapi.Forget{Days: days(30)}, 2, false},
+		{"all, however new", windowapi.Forget{Days: days(0)}, 0, false},
+		{"nothing said", windowapi.Forget{}, 2, true},
+		{"two things said", windowapi.Forget{All: true, Number: "06"}, 2, true},
+		{"the future", windowapi.Forget{Days: days(-1)}, 2, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			d := newDesktop(t)
@@ -370,7 +370,7 @@ func TestForget(t *testing.T) {
 			if failed := done.Error != ""; failed != tt.fails {
 				t.Errorf("%+v", done)
 			}
-			r, err := history.OpenReadOnly(configure.HistoryFile(d.o.Dirs))
+			r, err := history.OpenReadOnly(fromsettings.HistoryFile(d.o.Dirs))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -7,12 +7,12 @@ import (
 	"strings"
 	"time"
 
-	"wiebelt/internal/companion"
-	"wiebelt/internal/deskapi"
+	"wiebelt/internal/core/engine"
+	"wiebelt/internal/core/phone"
 	"wiebelt/internal/health"
 	"wiebelt/internal/instance"
+	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/native/tray"
-	"wiebelt/internal/phone"
 	"wiebelt/internal/text"
 )
 
@@ -32,7 +32,7 @@ const (
 )
 
 // lastCalls is how many calls the menu lists.
-const lastCalls = companion.LastCalls
+const lastCalls = engine.LastCalls
 
 // tomorrow is when a pause until tomorrow ends: before anybody is at work.
 const tomorrow = 6 // o'clock
@@ -100,7 +100,7 @@ func (r *Resident) changed() {
 	r.facts.saw(s.Last)
 	report := r.facts.assess(s, r.tellShown, r.lang(), r.set().Support.Contact, now)
 	said := r.status(report)
-	r.desks.Send(deskapi.KindStatus, said)
+	r.desks.Send(windowapi.KindStatus, said)
 	r.tellWays()
 	if said.Fault != "" { // the calls window says so itself
 		report.Sentence += " " + said.Fault
@@ -131,12 +131,12 @@ func (r *Resident) menu(report health.Report, now time.Time) []tray.Item {
 		items = append(items, tray.Item{ID: "none", Title: l.T(text.StatusMenuNone), Disabled: true})
 	}
 	line()
-	items = append(items, tray.Item{ID: menuWindow + deskapi.WindowCalls, Title: r.callsTitle()})
+	items = append(items, tray.Item{ID: menuWindow + windowapi.WindowCalls, Title: r.callsTitle()})
 	if set.Lookup.Manual {
-		add(menuWindow+deskapi.WindowLookup, text.StatusMenuSearch)
+		add(menuWindow+windowapi.WindowLookup, text.StatusMenuSearch)
 	}
 	if set.Hub.Intermediary != "" {
-		add(menuWindow+deskapi.WindowDelivery, text.StatusMenuMessages)
+		add(menuWindow+windowapi.WindowDelivery, text.StatusMenuMessages)
 	}
 	if set.Hub.HubURL != "" && r.o.Demo == nil {
 		add(menuHub, text.StatusMenuHub)
@@ -153,20 +153,20 @@ func (r *Resident) menu(report health.Report, now time.Time) []tray.Item {
 	}
 	line()
 	if r.o.Demo != nil {
-		add(menuWindow+deskapi.WindowDemo, text.StatusMenuDemo)
+		add(menuWindow+windowapi.WindowDemo, text.StatusMenuDemo)
 	} else { // the demo's port and tokens are gone with it
-		add(menuWindow+deskapi.WindowTest, text.StatusMenuTest)
-		add(menuWindow+deskapi.WindowRecipes, text.RecipesMenu)
-		add(menuWindow+deskapi.WindowSettings, text.StatusMenuSettings)
-		add(menuWindow+deskapi.WindowDoctor, text.DoctorWindowMenu)
-		add(menuWindow+deskapi.WindowHelp, text.StatusMenuHelp)
+		add(menuWindow+windowapi.WindowTest, text.StatusMenuTest)
+		add(menuWindow+windowapi.WindowRecipes, text.RecipesMenu)
+		add(menuWindow+windowapi.WindowSettings, text.StatusMenuSettings)
+		add(menuWindow+windowapi.WindowDoctor, text.DoctorWindowMenu)
+		add(menuWindow+windowapi.WindowHelp, text.StatusMenuHelp)
 	}
 	add(menuQuit, text.StatusMenuQuit)
 	return items
 }
 
 // callLine is the menu's line about a call: time and number, never a name.
-func callLine(c companion.LastCall, l text.Language, now time.Time) string {
+func callLine(c engine.LastCall, l text.Language, now time.Time) string {
 	n := c.Number.Display()
 	switch c.Number.Kind {
 	case phone.Withheld:
@@ -188,9 +188,9 @@ func sameDay(a, b time.Time) bool {
 }
 
 // status is what windows are told of the state.
-func (r *Resident) status(h health.Report) deskapi.Status {
+func (r *Resident) status(h health.Report) windowapi.Status {
 	_, keys, _ := r.shown.get()
-	return deskapi.Status{OK: h.State == health.Ready, Sentence: h.Sentence, Hotkey: string(keys), Fault: r.historyFault(), Notice: r.historyNotice()}
+	return windowapi.Status{OK: h.State == health.Ready, Sentence: h.Sentence, Hotkey: string(keys), Fault: r.historyFault(), Notice: r.historyNotice()}
 }
 
 // chosen does what was chosen in the tray's menu.
@@ -202,9 +202,9 @@ func (r *Resident) chosen(id string) {
 	if n, ok := strings.CutPrefix(id, menuCall); ok {
 		_, card, _ := strings.Cut(n, ".")
 		if id, err := strconv.ParseUint(card, 10, 64); err == nil && id != 0 { // a call from before this start has no card
-			r.engine.Do(companion.Action{Do: companion.DoShow, Card: companion.CardID(id)})
+			r.engine.Do(engine.Action{Do: engine.DoShow, Card: engine.CardID(id)})
 		} else {
-			r.desks.Show(deskapi.WindowCalls)
+			r.desks.Show(windowapi.WindowCalls)
 		}
 		return
 	}

@@ -7,20 +7,20 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/companion"
-	"wiebelt/internal/deskapi"
+	"wiebelt/internal/core/engine"
+	"wiebelt/internal/core/phone"
 	"wiebelt/internal/health"
+	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/native/tray"
-	"wiebelt/internal/phone"
 	"wiebelt/internal/text"
 )
 
 // noDemo stands for the demo; it plays nothing.
 type noDemo struct{}
 
-func (noDemo) Calls(text.Language) []deskapi.DemoCall { return nil }
-func (noDemo) Play(context.Context, string, text.Language) deskapi.Played {
-	return deskapi.Played{}
+func (noDemo) Calls(text.Language) []windowapi.DemoCall { return nil }
+func (noDemo) Play(context.Context, string, text.Language) windowapi.Played {
+	return windowapi.Played{}
 }
 
 func titles(items []tray.Item) (all []string) {
@@ -94,7 +94,7 @@ func TestMenuLastCalls(t *testing.T) {
 	rules := d.rules(d.set)
 	for i, number := range []string{"0698760001", "0698760002", "0698760003", "", "sip:jan.devries@pbx.example", "{number}", "0698760007"} {
 		at := now.Add(time.Duration(i-7) * 5 * time.Hour)
-		d.facts.saw(&companion.LastCall{At: at, Number: rules.Parse(number, "J. de Vries"), Kind: "bria"})
+		d.facts.saw(&engine.LastCall{At: at, Number: rules.Parse(number, "J. de Vries"), Kind: "bria"})
 	}
 	items := d.menu(health.Report{Sentence: "Klaar."}, now)
 	var calls []string

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"wiebelt/internal/profile"
+	"wiebelt/internal/config/profile"
 )
 
 // pausedName is the file that says until when the user has paused: a pause

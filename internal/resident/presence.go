@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"wiebelt/internal/config/profile"
 	"wiebelt/internal/health"
 	"wiebelt/internal/native/browser"
 	"wiebelt/internal/native/session"
-	"wiebelt/internal/profile"
 )
 
 // presence follows the user's session – locked, quiet, presenting – and what

@@ -4,12 +4,12 @@ import (
 	"context"
 	"slices"
 
-	"wiebelt/internal/companion"
+	"wiebelt/internal/core/engine"
 	"wiebelt/internal/health"
 )
 
 // saw notes the newest call for the menu.
-func (f *facts) saw(c *companion.LastCall) {
+func (f *facts) saw(c *engine.LastCall) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if c == nil {
@@ -22,12 +22,12 @@ func (f *facts) saw(c *companion.LastCall) {
 		return
 	}
 	f.newest = c.At
-	f.calls = append([]companion.LastCall{*c}, f.calls[:min(len(f.calls), lastCalls-1)]...)
+	f.calls = append([]engine.LastCall{*c}, f.calls[:min(len(f.calls), lastCalls-1)]...)
 }
 
 // before takes over the calls, newest first, that came before this program was
 // started.
-func (f *facts) before(calls []companion.LastCall) {
+func (f *facts) before(calls []engine.LastCall) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, c := range calls {
@@ -41,14 +41,14 @@ func (f *facts) before(calls []companion.LastCall) {
 }
 
 // recent are the last calls, newest first.
-func (f *facts) recent() []companion.LastCall {
+func (f *facts) recent() []engine.LastCall {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Clone(f.calls)
 }
 
 // forget takes calls out of the menu.
-func (f *facts) forget(gone func(companion.LastCall) bool) {
+func (f *facts) forget(gone func(engine.LastCall) bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.calls = slices.DeleteFunc(f.calls, gone)
@@ -66,10 +66,10 @@ func (r *Resident) readRecent(ctx context.Context) {
 		return
 	}
 	rules := r.rules(r.set())
-	var calls []companion.LastCall
+	var calls []engine.LastCall
 	for _, e := range last {
 		if e.Rang.Before(r.facts.opened) {
-			calls = append(calls, companion.LastCall{Number: rules.Parse(e.Number, ""), Kind: e.Kind, At: e.Rang})
+			calls = append(calls, engine.LastCall{Number: rules.Parse(e.Number, ""), Kind: e.Kind, At: e.Rang})
 		}
 	}
 	r.facts.before(calls)
@@ -78,7 +78,7 @@ func (r *Resident) readRecent(ctx context.Context) {
 
 // forgetRecent lets go of calls that are in no file any more: neither menu nor
 // engine brings them back.
-func (r *Resident) forgetRecent(gone func(companion.LastCall) bool) {
+func (r *Resident) forgetRecent(gone func(engine.LastCall) bool) {
 	r.facts.forget(gone)
 	if r.engine != nil {
 		r.engine.Forget(gone)

@@ -10,14 +10,14 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/call"
-	"wiebelt/internal/companion"
-	"wiebelt/internal/deskapi"
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/core/engine"
 	"wiebelt/internal/health"
-	"wiebelt/internal/history"
+	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/native/tray"
-	"wiebelt/internal/resident/corners"
-	"wiebelt/internal/resident/watch"
+	"wiebelt/internal/resident/cardcorners"
+	"wiebelt/internal/resident/hubwatch"
+	"wiebelt/internal/store/history"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/card"
 )
@@ -52,11 +52,11 @@ func running(t *testing.T) (*desktop, *screen) {
 	d := newDesktop(t)
 	d.facts.opened = time.Now()
 	d.facts.hub(true)
-	d.engine = companion.New(companion.Params{Rules: d.rules(d.set), Clock: systemClock{}, Log: d.o.Log, FullFor: time.Minute, AfterCall: time.Second})
+	d.engine = engine.New(engine.Params{Rules: d.rules(d.set), Clock: systemClock{}, Log: d.o.Log, FullFor: time.Minute, AfterCall: time.Second})
 	d.exhibit = &exhibit{Engine: d.engine, poke: func() {}}
 	d.tray = tray.New(tray.Params{Log: d.o.Log})
-	d.hubWatch = watch.NewHub(d.hubParams(), &d.facts.hubSeen)
-	d.corners = corners.Open(d.o.Dirs, d.o.Log)
+	d.hubWatch = hubwatch.NewHub(d.hubParams(), &d.facts.hubSeen)
+	d.corners = cardcorners.Open(d.o.Dirs, d.o.Log)
 	s := &screen{told: make(chan struct{}, 1)}
 	d.cards = s
 	ctx, cancel := context.WithCancel(context.Background())
@@ -111,10 +111,10 @@ func TestCallsOfBeforeTheStart(t *testing.T) {
 
 // unanswered lets numbers call, one after the other, and nobody answers. The function
 // it returns waits for a snapshot.
-func (d *desktop) unanswered(t *testing.T, numbers ...string) (until func(what string, ok func(*companion.Snapshot) bool)) {
+func (d *desktop) unanswered(t *testing.T, numbers ...string) (until func(what string, ok func(*engine.Snapshot) bool)) {
 	t.Helper()
 	watch := d.engine.Watch()
-	until = func(what string, ok func(*companion.Snapshot) bool) {
+	until = func(what string, ok func(*engine.Snapshot) bool) {
 		t.Helper()
 		late := time.After(20 * time.Second)
 		for !ok(d.engine.Snapshot()) {
@@ -130,11 +130,11 @@ func (d *desktop) unanswered(t *testing.T, numbers ...string) (until func(what s
 		if err := d.engine.Take(call.Event{Way: way, ID: n, Number: n, State: call.Ringing}); err != nil {
 			t.Fatal(err)
 		}
-		until("no card of "+n, func(s *companion.Snapshot) bool { return len(s.Cards) == 1 })
+		until("no card of "+n, func(s *engine.Snapshot) bool { return len(s.Cards) == 1 })
 		if err := d.engine.Take(call.Event{Way: way, ID: n, State: call.Ended, Reason: call.Missed}); err != nil {
 			t.Fatal(err)
 		}
-		until("the card stays", func(s *companion.Snapshot) bool { return len(s.Cards) == 0 })
+		until("the card stays", func(s *engine.Snapshot) bool { return len(s.Cards) == 0 })
 		d.facts.saw(d.engine.Snapshot().Last)
 	}
 	return until
@@ -144,7 +144,7 @@ func (d *desktop) unanswered(t *testing.T, numbers ...string) (until func(what s
 func TestEachCallInTheMenuComesBack(t *testing.T) {
 	d, _ := running(t)
 	var numbers []string
-	for i := range companion.LastCalls {
+	for i := range engine.LastCalls {
 		numbers = append(numbers, fmt.Sprint("+3169876001", i))
 	}
 	until := d.unanswered(t, numbers...)
@@ -152,8 +152,8 @@ func TestEachCallInTheMenuComesBack(t *testing.T) {
 	for _, item := range d.menu(health.Report{}, time.Now()) {
 		if strings.HasPrefix(item.ID, menuCall) && len(numbers) > 0 {
 			d.chosen(item.ID)
-			until(item.Title+" brought no card", func(s *companion.Snapshot) bool {
-				return slices.ContainsFunc(s.Cards, func(c companion.Card) bool { return c.Number.Key() == numbers[0] })
+			until(item.Title+" brought no card", func(s *engine.Snapshot) bool {
+				return slices.ContainsFunc(s.Cards, func(c engine.Card) bool { return c.Number.Key() == numbers[0] })
 			})
 			numbers = numbers[1:]
 		}
@@ -167,14 +167,14 @@ func TestEachCallInTheMenuComesBack(t *testing.T) {
 func TestForgottenCallsLeaveTheMenu(t *testing.T) {
 	days := 0
 	for name, tt := range map[string]struct {
-		m    deskapi.Forget
+		m    windowapi.Forget
 		left []string
 		back bool // the last call's card comes back
 	}{
-		"all":           {deskapi.Forget{All: true}, nil, false},
-		"old":           {deskapi.Forget{Days: &days}, nil, false},
-		"the last":      {deskapi.Forget{Number: "06-98 76 00 12"}, []string{"06 98 76 00 11"}, false},
-		"one before it": {deskapi.Forget{Number: "+31698760011"}, []string{"06 98 76 00 12"}, true},
+		"all":           {windowapi.Forget{All: true}, nil, false},
+		"old":           {windowapi.Forget{Days: &days}, nil, false},
+		"the last":      {windowapi.Forget{Number: "06-98 76 00 12"}, []string{"06 98 76 00 11"}, false},
+		"one before it": {windowapi.Forget{Number: "+31698760011"}, []string{"06 98 76 00 12"}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, _ := running(t)
@@ -190,7 +190,7 @@ func TestForgottenCallsLeaveTheMenu(t *testing.T) {
 			if done := d.forget(t.Context(), raw); done.Error != "" {
 				t.Fatal(done.Error)
 			}
-			until("not asked yet", func(s *companion.Snapshot) bool { return (s.Last.Number.Key() == "+31698760012") == tt.back })
+			until("not asked yet", func(s *engine.Snapshot) bool { return (s.Last.Number.Key() == "+31698760012") == tt.back })
 			d.facts.saw(d.engine.Snapshot().Last)
 			if got := d.listed(); !slices.Equal(got, tt.left) {
 				t.Errorf("the menu lists %q, want %q", got, tt.left)
@@ -199,8 +199,8 @@ func TestForgottenCallsLeaveTheMenu(t *testing.T) {
 				t.Error("it says that no call has come")
 			}
 			rev := d.engine.Snapshot().Rev
-			d.engine.Do(companion.Action{Do: companion.DoShow, Card: newest})
-			until("nothing done", func(s *companion.Snapshot) bool { return s.Rev > rev })
+			d.engine.Do(engine.Action{Do: engine.DoShow, Card: newest})
+			until("nothing done", func(s *engine.Snapshot) bool { return s.Rev > rev })
 			if got := len(d.engine.Snapshot().Cards) == 1; got != tt.back {
 				t.Errorf("a card came back: %v", got)
 			}
@@ -214,9 +214,9 @@ func TestMenuFollowsTheCall(t *testing.T) {
 	d, _ := running(t)
 	rules := d.rules(d.set)
 	at := time.Now().Add(-time.Minute)
-	d.facts.saw(&companion.LastCall{At: at.Add(-time.Hour), Number: rules.Parse("0698760001", "")})
-	d.facts.saw(&companion.LastCall{At: at, Number: rules.Parse("101", "")})
-	d.facts.saw(&companion.LastCall{At: at, Number: rules.Parse("0698760002", "")})
+	d.facts.saw(&engine.LastCall{At: at.Add(-time.Hour), Number: rules.Parse("0698760001", "")})
+	d.facts.saw(&engine.LastCall{At: at, Number: rules.Parse("101", "")})
+	d.facts.saw(&engine.LastCall{At: at, Number: rules.Parse("0698760002", "")})
 	if got := d.listed(); !slices.Equal(got, []string{"06 98 76 00 02", "06 98 76 00 01"}) {
 		t.Fatalf("passed on: %q", got)
 	}
@@ -230,7 +230,7 @@ func TestMenuFollowsTheCall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.ask(deskapi.KindChanged, deskapi.Changed{What: deskapi.ChangedHistory, Removed: []time.Time{was.Rang}}, nil)
+	d.ask(windowapi.KindChanged, windowapi.Changed{What: windowapi.ChangedHistory, Removed: []time.Time{was.Rang}}, nil)
 	if got := d.listed(); !slices.Equal(got, []string{"06 98 76 00 01"}) {
 		t.Errorf("after it was removed: %q", got)
 	}

@@ -10,35 +10,35 @@ import (
 	"time"
 
 	"wiebelt/assets"
-	"wiebelt/internal/call"
-	"wiebelt/internal/choices"
-	"wiebelt/internal/companion"
-	"wiebelt/internal/configure"
-	"wiebelt/internal/deskapi"
+	"wiebelt/internal/config/fromsettings"
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/registrations"
+	"wiebelt/internal/config/secret"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/core/engine"
 	"wiebelt/internal/health"
-	"wiebelt/internal/history"
 	"wiebelt/internal/hub"
 	"wiebelt/internal/instance"
-	"wiebelt/internal/kept"
-	"wiebelt/internal/native/announce"
+	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/native/browser"
 	"wiebelt/internal/native/notify"
+	"wiebelt/internal/native/screenreader"
 	"wiebelt/internal/native/session"
+	"wiebelt/internal/native/sleepwatch"
 	"wiebelt/internal/native/tray"
-	"wiebelt/internal/native/wake"
 	"wiebelt/internal/native/window"
-	"wiebelt/internal/profile"
-	"wiebelt/internal/registrations"
+	"wiebelt/internal/resident/activity"
 	"wiebelt/internal/resident/audit"
-	"wiebelt/internal/resident/corners"
-	"wiebelt/internal/resident/delivery"
-	"wiebelt/internal/resident/desks"
-	"wiebelt/internal/resident/heard"
-	"wiebelt/internal/resident/program"
+	"wiebelt/internal/resident/cardcorners"
+	"wiebelt/internal/resident/hubwatch"
+	"wiebelt/internal/resident/outboxworker"
+	"wiebelt/internal/resident/programfile"
 	"wiebelt/internal/resident/recorder"
-	"wiebelt/internal/resident/watch"
-	"wiebelt/internal/secret"
-	"wiebelt/internal/settings"
+	"wiebelt/internal/resident/windowlauncher"
+	"wiebelt/internal/store/callactions"
+	"wiebelt/internal/store/chosencontacts"
+	"wiebelt/internal/store/history"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/card"
 )
@@ -77,8 +77,8 @@ type HubOverride struct{ BaseURL, HubURL, ClientID, OrganisationCode, Secret str
 
 // Demo is what the demo's window needs.
 type Demo interface {
-	Calls(text.Language) []deskapi.DemoCall
-	Play(ctx context.Context, id string, l text.Language) deskapi.Played
+	Calls(text.Language) []windowapi.DemoCall
+	Play(ctx context.Context, id string, l text.Language) windowapi.Played
 }
 
 // Resident is a running resident.
@@ -87,32 +87,32 @@ type Resident struct {
 	effective    atomic.Pointer[effective]
 	print        string        // of the settings' files, as last seen by follow
 	reread       chan struct{} // look at the settings' files now
-	engine       *companion.Engine
+	engine       *engine.Engine
 	cards        cards
-	corners      *corners.Corners
-	reader       *announce.Announcer
+	corners      *cardcorners.Corners
+	reader       *screenreader.Announcer
 	shown        shown
 	store        *history.Store
 	display      window.Display
 	tray         *tray.Tray
-	desks        *desks.Desks
+	desks        *windowlauncher.Desks
 	ways         *ways
 	facts        facts
 	audit        *audit.Audit // nil in the demo
 	saying       sync.Mutex   // held while the state is looked at and shown
-	chosenBefore *choices.Store
-	program      *program.Program
-	hubWatch     *watch.Hub
-	deliveries   *delivery.Deliveries // nil in the demo
-	testCalls    heard.TestCalls
+	chosenBefore *chosencontacts.Store
+	program      *programfile.Program
+	hubWatch     *hubwatch.Hub
+	deliveries   *outboxworker.Deliveries // nil in the demo
+	testCalls    activity.TestCalls
 	seen         atomic.Pointer[session.State] // of the user's session; nil if nobody tells
 	helped       atomic.Int64                  // until when cards can be seen by remote help, in Unix seconds
 	retell       chan struct{}                 // show the state anew
 	rested       chan struct{}                 // no card has been up for a while
-	heard        *heard.Heard
+	heard        *activity.Heard
 	exhibit      *exhibit
 	toldWays     toldWays
-	usual        *watch.Usual
+	usual        *hubwatch.Usual
 	registers    *registrations.Watch
 	replaced     atomic.Bool
 	inst         instance.Config
@@ -142,12 +142,12 @@ func Run(ctx context.Context, o Options) error {
 	defer one.Close()
 	instance.ClearQuit(cfg)
 	r := &Resident{o: o, inst: cfg, stop: stop, ready: make(chan struct{}), reread: make(chan struct{}, 1), retell: make(chan struct{}, 1), rested: make(chan struct{}, 1), print: settings.Fingerprint(o.Dirs)}
-	r.effective.Store(&effective{settings: o.Settings, lang: configure.Language(o.Settings)})
+	r.effective.Store(&effective{settings: o.Settings, lang: fromsettings.Language(o.Settings)})
 	r.facts.opened = time.Now()
 	r.facts.paused = pausedBefore(o.Dirs, r.facts.opened)
-	r.program = program.New()
-	r.heard = heard.New()
-	r.hubWatch = watch.NewHub(r.hubParams(), &r.facts.hubSeen)
+	r.program = programfile.New()
+	r.heard = activity.New()
+	r.hubWatch = hubwatch.NewHub(r.hubParams(), &r.facts.hubSeen)
 	if err := r.run(ctx, one); err != nil {
 		return err
 	}
@@ -172,11 +172,11 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 			c.Close()
 		}
 	}()
-	now := &effective{settings: r.o.Settings, lang: configure.Language(r.o.Settings), client: client, links: links}
+	now := &effective{settings: r.o.Settings, lang: fromsettings.Language(r.o.Settings), client: client, links: links}
 	r.effective.Store(now)
 	r.facts.hub(client != nil)
 
-	r.desks = desks.New(ctx, r.deskParams())
+	r.desks = windowlauncher.New(ctx, r.deskParams())
 	first := r.firstStart()
 	rec := r.history()
 	if rec != nil {
@@ -188,14 +188,14 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 		defer r.audit.Close()
 	}
 	if r.o.Demo == nil && r.o.Hub == nil {
-		r.deliveries = delivery.New(r.deliveryParams())
+		r.deliveries = outboxworker.New(r.deliveryParams())
 		defer r.deliveries.Close() // after nobody delivers any more
 	}
 	var work sync.WaitGroup
 	defer work.Wait()
 	defer r.stop() // before work.Wait, whichever way run ends
 
-	p := companion.Params{
+	p := engine.Params{
 		Rules: r.rules(r.o.Settings), Clock: systemClock{}, Log: r.o.Log,
 		Browse: func(ctx context.Context, a string) error {
 			ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
@@ -210,9 +210,9 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 		p.Record = rec.Take
 		work.Go(func() { rec.Run(ctx) })
 	}
-	r.engine = companion.New(p)
-	r.tray = tray.New(tray.Params{Icons: assets.Icons, Chosen: r.chosen, Open: func() { r.desks.Show(deskapi.WindowCalls) }, Log: r.o.Log})
-	r.corners, r.reader = corners.Open(r.o.Dirs, r.o.Log), announce.New()
+	r.engine = engine.New(p)
+	r.tray = tray.New(tray.Params{Icons: assets.Icons, Chosen: r.chosen, Open: func() { r.desks.Show(windowapi.WindowCalls) }, Log: r.o.Log})
+	r.corners, r.reader = cardcorners.Open(r.o.Dirs, r.o.Log), screenreader.New()
 	r.exhibit = &exhibit{Engine: r.engine, poke: func() { r.cards.Set(r.cardConfig()) }}
 	if err := r.makeCards(); err != nil {
 		return err
@@ -251,14 +251,14 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 		work.Go(func() { r.makeRoom(ctx) })
 		r.watchStart(ctx, &work)
 	}
-	work.Go(func() { wake.Watch(ctx, r.woke) })
+	work.Go(func() { sleepwatch.Watch(ctx, r.woke) })
 	work.Go(func() { _ = one.Serve(ctx, r) })
 	work.Go(func() { r.tell(ctx) })
 	debug.SetGCPercent(memory)
 	close(r.ready)
 	r.o.Log.Info("ready", "version", r.o.Version)
 	if r.o.DemoWindow {
-		r.desks.Show(deskapi.WindowDemo)
+		r.desks.Show(windowapi.WindowDemo)
 	} else {
 		work.Go(func() { r.offerWayIn(ctx, first) })
 	}
@@ -306,7 +306,7 @@ func (r *Resident) offerWayIn(ctx context.Context, first bool) {
 	}
 	if r.o.ShowCalls {
 		if !tray.HasHost(ctx) {
-			r.desks.Show(deskapi.WindowCalls)
+			r.desks.Show(windowapi.WindowCalls)
 		}
 		return
 	}
@@ -314,7 +314,7 @@ func (r *Resident) offerWayIn(ctx context.Context, first bool) {
 		return
 	}
 	r.o.Log.Info("no panel shows our icon")
-	n, err := notify.Open(ctx, func(string, string) { r.desks.Show(deskapi.WindowCalls) })
+	n, err := notify.Open(ctx, func(string, string) { r.desks.Show(windowapi.WindowCalls) })
 	if err != nil {
 		return // nobody shows notifications here either
 	}
@@ -329,7 +329,7 @@ func (r *Resident) offerWayIn(ctx context.Context, first bool) {
 // cannot be.
 func (r *Resident) history() *recorder.Recorder {
 	h := r.o.Settings.History
-	store, err := history.Open(configure.HistoryFile(r.o.Dirs), history.Keep(h.Keep), h.Days, time.Now)
+	store, err := history.Open(fromsettings.HistoryFile(r.o.Dirs), history.Keep(h.Keep), h.Days, time.Now)
 	if err != nil {
 		r.o.Log.Error("the history is not kept for now", "why", err)
 	}
@@ -342,13 +342,13 @@ func (r *Resident) history() *recorder.Recorder {
 
 // choices remembers whom the user chose among several; without a secret store
 // only as long as this program runs.
-func (r *Resident) choices() *choices.Store {
-	p := kept.ChoiceParams(r.o.Dirs, r.o.Settings)
+func (r *Resident) choices() *chosencontacts.Store {
+	p := callactions.ChoiceParams(r.o.Dirs, r.o.Settings)
 	p.Log = r.o.Log
 	if r.o.Demo != nil {
 		p.Secrets = nil
 	}
-	r.chosenBefore = choices.New(p)
+	r.chosenBefore = chosencontacts.New(p)
 	return r.chosenBefore
 }
 
@@ -356,7 +356,7 @@ func (r *Resident) choices() *choices.Store {
 // links.
 func (r *Resident) hub(s *settings.Settings) (*hub.Client, *hub.Links) {
 	h := s.Hub
-	cfg, hubURL, err := configure.Hub(r.o.Dirs, h, r.o.Log)
+	cfg, hubURL, err := fromsettings.Hub(r.o.Dirs, h, r.o.Log)
 	if o := r.o.Hub; o != nil {
 		cfg.BaseURL, cfg.ClientID, cfg.OrganisationCode, hubURL, err = o.BaseURL, o.ClientID, o.OrganisationCode, o.HubURL, nil
 		cfg.Scopes = ""
@@ -423,14 +423,14 @@ func (r *Resident) Peer(ctx context.Context, hello instance.Hello, c *instance.C
 	case instance.RoleCommand:
 		<-r.ready
 		switch kind, raw, _ := c.Receive(); kind {
-		case deskapi.KindForget:
+		case windowapi.KindForget:
 			_ = c.Send(kind, r.forget(ctx, raw))
-		case deskapi.KindShow:
+		case windowapi.KindShow:
 			r.show(raw)
 			_ = c.Send(kind, nil)
-		case deskapi.KindFacts:
+		case windowapi.KindFacts:
 			_ = c.Send(kind, r.doctorFacts(time.Now()))
-		case deskapi.KindQuit:
+		case windowapi.KindQuit:
 			_ = c.Send(kind, nil)
 			r.stop()
 		}

@@ -6,11 +6,11 @@ import (
 	"path/filepath"
 	"time"
 
-	"wiebelt/internal/contact"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/core/contact"
 	"wiebelt/internal/health"
-	"wiebelt/internal/resident/delivery"
-	"wiebelt/internal/resident/watch"
-	"wiebelt/internal/settings"
+	"wiebelt/internal/resident/hubwatch"
+	"wiebelt/internal/resident/outboxworker"
 )
 
 // What the rooms below this package have of the resident: functions, so that no
@@ -25,9 +25,9 @@ func (r *Resident) again() {
 }
 
 // hubParams are what the hub that holds now is watched with.
-func (r *Resident) hubParams() watch.HubParams {
-	return watch.HubParams{
-		Client: func() watch.TokenChecker {
+func (r *Resident) hubParams() hubwatch.HubParams {
+	return hubwatch.HubParams{
+		Client: func() hubwatch.TokenChecker {
 			if c := r.current().client; c != nil {
 				return c
 			}
@@ -36,20 +36,20 @@ func (r *Resident) hubParams() watch.HubParams {
 		Changed: r.again,
 		Mended:  func() { r.deliveries.Mended() },
 		Expires: func() time.Time { return r.set().Hub.SecretExpires },
-		Warned:  func(day string) bool { return watch.OnceADay(filepath.Join(r.o.Dirs.State, "expiry-warned"), day) },
+		Warned:  func(day string) bool { return hubwatch.OnceADay(filepath.Join(r.o.Dirs.State, "expiry-warned"), day) },
 		Log:     r.o.Log}
 }
 
 // secretWatch looks for another secret of the hub that holds now.
-func (r *Resident) secretWatch() watch.Secret {
-	return watch.Secret{Dirs: r.o.Dirs, Hub: r.hubWatch,
+func (r *Resident) secretWatch() hubwatch.Secret {
+	return hubwatch.Secret{Dirs: r.o.Dirs, Hub: r.hubWatch,
 		Of:      func() settings.Hub { return r.set().Hub },
 		Failure: func() contact.Failure { return r.facts.of(r.engine.Snapshot()).Lookup.Failure }}
 }
 
 // deliveryParams are what files are delivered with.
-func (r *Resident) deliveryParams() delivery.Params {
-	return delivery.Params{Dirs: r.o.Dirs, Settings: r.set, Language: r.lang, Send: r.desks.Send, Log: r.o.Log,
+func (r *Resident) deliveryParams() outboxworker.Params {
+	return outboxworker.Params{Dirs: r.o.Dirs, Settings: r.set, Language: r.lang, Send: r.desks.Send, Log: r.o.Log,
 		Told: func(now health.Delivery) {
 			if r.facts.delivers(now) {
 				r.again()

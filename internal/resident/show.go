@@ -6,22 +6,22 @@ import (
 	"encoding/json"
 	"os"
 
-	"wiebelt/internal/deskapi"
 	"wiebelt/internal/instance"
+	"wiebelt/internal/instance/windowapi"
 )
 
 // show shows the window that a command asks for.
 func (r *Resident) show(raw json.RawMessage) {
-	var m deskapi.Show
+	var m windowapi.Show
 	if len(raw) > 0 && json.Unmarshal(raw, &m) != nil || len(m.Place) > 4096 {
 		return
 	}
-	r.desks.ShowAt(deskapi.Show{Window: cmp.Or(m.Window, deskapi.WindowCalls), Place: m.Place})
+	r.desks.ShowAt(windowapi.Show{Window: cmp.Or(m.Window, windowapi.WindowCalls), Place: m.Place})
 }
 
 // ShowCalls asks the running resident for its calls window.
 func ShowCalls(ctx context.Context, cfg instance.Config) error {
-	return show(ctx, cfg, deskapi.Show{Window: deskapi.WindowCalls})
+	return show(ctx, cfg, windowapi.Show{Window: windowapi.WindowCalls})
 }
 
 // OpenFile has the running resident show a set-up file, named by its absolute path,
@@ -30,16 +30,16 @@ func OpenFile(ctx context.Context, cfg instance.Config, path string) error {
 	if _, err := os.Stat(path); err != nil {
 		return err
 	}
-	return show(ctx, cfg, deskapi.Show{Window: deskapi.WindowSettings, Place: path})
+	return show(ctx, cfg, windowapi.Show{Window: windowapi.WindowSettings, Place: path})
 }
 
-func show(ctx context.Context, cfg instance.Config, m deskapi.Show) error {
+func show(ctx context.Context, cfg instance.Config, m windowapi.Show) error {
 	c, _, err := instance.Connect(ctx, cfg, instance.RoleCommand)
 	if err != nil {
 		return err
 	}
 	defer c.Close()
-	if err := c.Send(deskapi.KindShow, m); err != nil {
+	if err := c.Send(windowapi.KindShow, m); err != nil {
 		return err
 	}
 	_, _, err = c.Receive()

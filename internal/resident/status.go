@@ -5,9 +5,9 @@ import (
 	"sync"
 	"time"
 
-	"wiebelt/internal/companion"
+	"wiebelt/internal/core/engine"
 	"wiebelt/internal/health"
-	"wiebelt/internal/resident/watch"
+	"wiebelt/internal/resident/hubwatch"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/text"
 )
@@ -24,13 +24,13 @@ type facts struct {
 	causes   map[string]link.Cause // why a link does not stand
 	paused   time.Time
 	opened   time.Time
-	hubSeen  watch.HubSeen // what the last check of the hub came to
-	usual    *watch.Usual  // nil where no history is kept
+	hubSeen  hubwatch.HubSeen // what the last check of the hub came to
+	usual    *hubwatch.Usual  // nil where no history is kept
 	lost     []health.Registration
-	calls    []companion.LastCall // newest first, at most lastCalls
-	newest   time.Time            // when the last call came that was noted in calls
-	earlier  *health.Call         // the last one before this program was started
-	sending  health.Delivery      // of the outbox
+	calls    []engine.LastCall // newest first, at most lastCalls
+	newest   time.Time         // when the last call came that was noted in calls
+	earlier  *health.Call      // the last one before this program was started
+	sending  health.Delivery   // of the outbox
 }
 
 func (f *facts) listens(port int) {
@@ -81,14 +81,14 @@ func (f *facts) pausedUntil(now time.Time) time.Time {
 }
 
 // assess says how things are.
-func (f *facts) assess(s *companion.Snapshot, screen func(*health.Facts), l text.Language, support string, now time.Time) health.Report {
+func (f *facts) assess(s *engine.Snapshot, screen func(*health.Facts), l text.Language, support string, now time.Time) health.Report {
 	known := f.of(s)
 	screen(&known)
 	return health.Assess(known, l, support, now)
 }
 
 // of puts together what is known now, the links in the order of their names.
-func (f *facts) of(s *companion.Snapshot) health.Facts {
+func (f *facts) of(s *engine.Snapshot) health.Facts {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	h := health.Facts{SetUp: f.setUp, PortTaken: max(-f.port, 0), NoTokens: f.noTokens, Paused: f.paused, Opened: f.opened}
@@ -140,7 +140,7 @@ func (f *facts) loses(lost []health.Registration) {
 }
 
 // counts takes over who knows how many calls are usual.
-func (f *facts) counts(u *watch.Usual) {
+func (f *facts) counts(u *hubwatch.Usual) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.usual = u

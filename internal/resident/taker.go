@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"wiebelt/internal/call"
+	"wiebelt/internal/core/call"
 )
 
 // taker is what a way in hands its reports to. link is its name in the settings,

@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"wiebelt/internal/secret"
-	"wiebelt/internal/settings"
+	"wiebelt/internal/config/secret"
+	"wiebelt/internal/config/settings"
 )
 
 // tokenFile tells one writing of the listener's tokens from another.

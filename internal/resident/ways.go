@@ -4,15 +4,15 @@ import (
 	"reflect"
 	"sync"
 
-	"wiebelt/internal/call"
-	"wiebelt/internal/deskapi"
-	"wiebelt/internal/softphone/kinds"
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/softphone/registry"
 )
 
 // told is the last state of the ways that the windows were told.
 type toldWays struct {
 	mu   sync.Mutex
-	last deskapi.Ways
+	last windowapi.Ways
 }
 
 // tellWays tells open windows how the ways in are doing, if that is news.
@@ -26,7 +26,7 @@ func (r *Resident) tellWays() {
 	r.toldWays.last = now
 	r.toldWays.mu.Unlock()
 	if news {
-		r.desks.Send(deskapi.KindWays, now)
+		r.desks.Send(windowapi.KindWays, now)
 	}
 }
 
@@ -34,22 +34,22 @@ func (r *Resident) tellWays() {
 // come to us, then the links in the order of the settings. Only links have a
 // heartbeat; of the others nothing is claimed but what became of the listener's
 // port and when a call last came.
-func (r *Resident) waysNow() deskapi.Ways {
+func (r *Resident) waysNow() windowapi.Ways {
 	s := r.set()
-	all := deskapi.Ways{Ways: []deskapi.WayState{}}
+	all := windowapi.Ways{Ways: []windowapi.WayState{}}
 	off := map[string]bool{call.KindWebSocket: !s.Listener.Enabled, call.KindHTTP: !s.Listener.Enabled || !s.Listener.HTTP}
-	for _, name := range kinds.Sources() {
+	for _, name := range registry.Sources() {
 		if off[name] {
 			continue
 		}
-		w := deskapi.WayState{Kind: name, Phase: deskapi.WayListens, Last: r.heard.LastOver(name, "")}
-		if kinds.Of(name).Reach == kinds.ByListener {
+		w := windowapi.WayState{Kind: name, Phase: windowapi.WayListens, Last: r.heard.LastOver(name, "")}
+		if registry.Of(name).Reach == registry.ByListener {
 			var taken bool
 			switch w.Port, taken = r.facts.listening(s.Listener.Port); {
 			case taken:
-				w.Phase = deskapi.WayTaken
+				w.Phase = windowapi.WayTaken
 			case !r.facts.hasTokens():
-				w.Phase = deskapi.WayKeyless
+				w.Phase = windowapi.WayKeyless
 			}
 		}
 		all.Ways = append(all.Ways, w)
@@ -57,7 +57,7 @@ func (r *Resident) waysNow() deskapi.Ways {
 	for _, p := range s.Softphones {
 		name := linkName(p)
 		phase, since := r.facts.linkPhase(name)
-		all.Ways = append(all.Ways, deskapi.WayState{Kind: p.Kind, Name: p.Name, Phase: linkPhases[phase], Why: r.facts.why(name),
+		all.Ways = append(all.Ways, windowapi.WayState{Kind: p.Kind, Name: p.Name, Phase: linkPhases[phase], Why: r.facts.why(name),
 			Since: since, Last: r.heard.LastOver(p.Kind, name)})
 	}
 	return all

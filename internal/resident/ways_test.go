@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"testing"
 
+	"wiebelt/internal/config/settings"
 	"wiebelt/internal/health"
-	"wiebelt/internal/resident/heard"
-	"wiebelt/internal/settings"
+	"wiebelt/internal/resident/activity"
 	"wiebelt/internal/text"
 )
 
@@ -14,7 +14,7 @@ import (
 func TestWaysNow(t *testing.T) {
 	s := settings.Defaults()
 	s.Softphones = []settings.Softphone{{Kind: "wazo", Name: "centrale", Address: "https://pbx.example"}, {Kind: "baresip", Address: "127.0.0.1:4444"}}
-	r := &Resident{heard: heard.New()}
+	r := &Resident{heard: activity.New()}
 	r.effective.Store(&effective{settings: s, lang: text.Dutch})
 	want := func(want string) {
 		t.Helper()

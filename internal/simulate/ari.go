@@ -9,7 +9,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
-	"wiebelt/internal/softphone/kinds"
+	"wiebelt/internal/softphone/registry"
 )
 
 // ari is an Asterisk with its REST interface: HTTP with a name
@@ -35,7 +35,7 @@ const maxShown = 1024
 
 func startARI(ctx context.Context, address string) (*ari, error) {
 	a := &ari{server: newServer(), apps: map[string]*wsConn{}, asked: map[string]int{}, shown: map[string]string{}, linked: map[string]string{}}
-	return a, a.startExchange(ctx, kinds.ARI, address, a.serve)
+	return a, a.startExchange(ctx, registry.ARI, address, a.serve)
 }
 
 func (a *ari) serve(w http.ResponseWriter, r *http.Request) {

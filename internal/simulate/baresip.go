@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"time"
 
-	"wiebelt/internal/call"
-	"wiebelt/internal/softphone/kinds"
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/softphone/registry"
 )
 
 // baresip is the module ctrl_tcp of the softphone of that name, version 1.0.0: an
@@ -27,7 +27,7 @@ func startBaresip(ctx context.Context, address string) (*baresip, error) {
 		return nil, err
 	}
 	b := &baresip{server: newServer()}
-	b.address = Address{Ready: true, Over: kinds.Baresip, Address: l.Addr().String()}
+	b.address = Address{Ready: true, Over: registry.Baresip, Address: l.Addr().String()}
 	b.part = func(c io.Closer) {
 		if t, ok := c.(*net.TCPConn); ok {
 			_ = t.CloseWrite()

@@ -16,8 +16,8 @@ import (
 	"strings"
 	"time"
 
-	"wiebelt/internal/call"
-	"wiebelt/internal/softphone/kinds"
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/softphone/registry"
 )
 
 // bria is the Desktop API of the softphone Bria: it says that
@@ -46,7 +46,7 @@ func startBria(ctx context.Context, address string) (*bria, error) {
 	}
 	b := &bria{server: newServer(), knows: map[*wsConn]int{}}
 	err = b.startWeb(ctx, address, &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}, b.serve)
-	b.address.Over = kinds.Bria
+	b.address.Over = registry.Bria
 	return b, err
 }
 

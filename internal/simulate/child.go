@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"wiebelt/internal/call"
+	"wiebelt/internal/core/call"
 )
 
 // childPhone runs our own program for each event, as softphones do that can run a

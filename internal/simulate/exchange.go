@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"wiebelt/internal/call"
+	"wiebelt/internal/core/call"
 )
 
 // exchangeCall is a call of the extension at a simulated exchange. It rings on

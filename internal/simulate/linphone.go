@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"wiebelt/internal/softphone/kinds"
+	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/text"
 )
 
@@ -62,7 +62,7 @@ func startLinphone(ctx context.Context, path string) (*linphone, error) {
 		return nil, errors.Join(fmt.Errorf("listen: %w", err), clean())
 	}
 	p := &linphone{server: newServer(), ids: map[string]int{}, calls: map[int]*linphoneCall{}}
-	p.address = Address{Ready: true, Over: kinds.Linphone, Address: path}
+	p.address = Address{Ready: true, Over: registry.Linphone, Address: path}
 	p.startStream(ctx, l, p.began, func() error { return errors.Join(l.Close(), clean()) })
 	return p, nil
 }

@@ -7,27 +7,27 @@ import (
 	"strconv"
 	"time"
 
-	"wiebelt/internal/call"
-	"wiebelt/internal/softphone/kinds"
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/softphone/registry"
 )
 
 // lefts is all that can be left out of a step by a kind that cannot tell it, in the
 // order in which it is said.
 var lefts = []struct {
 	what string
-	of   func(Step, kinds.Capabilities) bool
+	of   func(Step, registry.Capabilities) bool
 }{
-	{"answer", func(s Step, c kinds.Capabilities) bool { return s.Do == Answer && !c.Answer }},
-	{"end", func(s Step, c kinds.Capabilities) bool { return s.Do == End && !c.End }},
-	{"withheld", func(s Step, c kinds.Capabilities) bool { return s.says() && s.Call.Number == "" && !c.Withheld }},
-	{"outgoing", func(s Step, c kinds.Capabilities) bool { return s.Call.Direction != "" && !c.Outgoing }},
-	{"again", func(s Step, c kinds.Capabilities) bool { return s.Do == Again && !c.Again }},
-	{"moved", func(s Step, c kinds.Capabilities) bool { return s.Do == Caller && c.Moved == kinds.NotMoved }},
-	{"samecall", func(s Step, c kinds.Capabilities) bool { return s.Do == Caller && c.Moved == kinds.OtherCall }}, // told as a new call and the end of the old one
-	{"name", func(s Step, c kinds.Capabilities) bool { return s.Call.Name != "" && !c.Name }},
-	{"line", func(s Step, c kinds.Capabilities) bool { return s.Call.Line != "" && !c.Line }},
-	{"via", func(s Step, c kinds.Capabilities) bool { return s.Call.Via != "" && !c.Via }},
-	{"reason", func(s Step, c kinds.Capabilities) bool {
+	{"answer", func(s Step, c registry.Capabilities) bool { return s.Do == Answer && !c.Answer }},
+	{"end", func(s Step, c registry.Capabilities) bool { return s.Do == End && !c.End }},
+	{"withheld", func(s Step, c registry.Capabilities) bool { return s.says() && s.Call.Number == "" && !c.Withheld }},
+	{"outgoing", func(s Step, c registry.Capabilities) bool { return s.Call.Direction != "" && !c.Outgoing }},
+	{"again", func(s Step, c registry.Capabilities) bool { return s.Do == Again && !c.Again }},
+	{"moved", func(s Step, c registry.Capabilities) bool { return s.Do == Caller && c.Moved == registry.NotMoved }},
+	{"samecall", func(s Step, c registry.Capabilities) bool { return s.Do == Caller && c.Moved == registry.OtherCall }}, // told as a new call and the end of the old one
+	{"name", func(s Step, c registry.Capabilities) bool { return s.Call.Name != "" && !c.Name }},
+	{"line", func(s Step, c registry.Capabilities) bool { return s.Call.Line != "" && !c.Line }},
+	{"via", func(s Step, c registry.Capabilities) bool { return s.Call.Via != "" && !c.Via }},
+	{"reason", func(s Step, c registry.Capabilities) bool {
 		return s.Do == End && c.End && !slices.Contains(c.Reasons, s.Reason)
 	}},
 }
@@ -37,7 +37,7 @@ func (s Step) says() bool { return s.Do == Ring || s.Do == Caller }
 
 // LeftOut gives what of a scenario does not show over a kind of phone, in the words
 // of text.SimulateLeftOut.
-func LeftOut(s *Scenario, c kinds.Capabilities) (all []string) {
+func LeftOut(s *Scenario, c registry.Capabilities) (all []string) {
 	for _, l := range lefts {
 		if slices.ContainsFunc(s.Steps, func(step Step) bool { return l.of(step, c) }) {
 			all = append(all, l.what)
@@ -69,7 +69,7 @@ type News struct {
 // Play is how a scenario is played.
 type Play struct {
 	// Can is what the phone is able to tell: what it is not, it is not asked to.
-	Can kinds.Capabilities
+	Can registry.Capabilities
 	// Speed is how much faster than it was written; 0 is as it was written.
 	Speed float64
 	// Repeat is how often, on top of what the scenario says itself; 0 is for
@@ -131,7 +131,7 @@ func Wait(ctx context.Context, d time.Duration) error {
 // teller turns the steps of a scenario into news that the phone can tell.
 type teller struct {
 	phone  Softphone
-	can    kinds.Capabilities
+	can    registry.Capabilities
 	prefix string
 	made   int              // ids given out
 	on     map[string]*live // by the scenario's name
@@ -185,13 +185,13 @@ func (t *teller) moved(ctx context.Context, c *live, s Step) error {
 	before := *c
 	c.call.Number, c.call.Name, c.call.Via = s.Call.Number, s.Call.Name, s.Call.Via
 	switch {
-	case t.can.Moved == kinds.NotMoved:
+	case t.can.Moved == registry.NotMoved:
 		c.call = before.call // it goes on as it began
 		return nil
 	case !t.sayable(c.call):
 		c.call = before.call
 		return nil
-	case t.can.Moved == kinds.SameCall && !before.untold:
+	case t.can.Moved == registry.SameCall && !before.untold:
 		return t.tell(ctx, c, News{Do: Caller})
 	}
 	// The new call is there before the old one goes.

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/call"
+	"wiebelt/internal/core/call"
 	"wiebelt/internal/simulate"
-	"wiebelt/internal/softphone/kinds"
+	"wiebelt/internal/softphone/registry"
 )
 
 // paper is a phone that writes down what it is to tell.
@@ -40,7 +40,7 @@ func (p *paper) Tell(ctx context.Context, n simulate.News) error {
 	return nil
 }
 
-var tellsAll = kinds.Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, Again: true, Moved: kinds.SameCall, Name: true, Line: true, Via: true,
+var tellsAll = registry.Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, Again: true, Moved: registry.SameCall, Name: true, Line: true, Via: true,
 	Reasons: []call.Reason{call.Completed, call.Missed, call.Elsewhere, call.Rejected}}
 
 func parse(t testing.TB, text string) *simulate.Scenario {
@@ -56,19 +56,19 @@ const movedStory = "0 ring a number=101\n0 answer a\n0 caller a number=102 name=
 
 func TestWhatCannotBeTold(t *testing.T) {
 	anew := tellsAll
-	anew.Moved = kinds.OtherCall
+	anew.Moved = registry.OtherCall
 	for _, tt := range []struct {
 		name string
-		can  kinds.Capabilities
+		can  registry.Capabilities
 		left string
 		want []string
 	}{
 		{"everything", tellsAll, "[]", []string{"ring p1 101 false", "answer p1 101 true", "caller p1 102 true", "ring p2  false", "again p2  false", "end p2  false elsewhere",
 			"ring p3 2 false", "answer p3 2 true", "end p3 2 true completed", "end p1 102 true completed"}},
-		{"nothing but the ring", kinds.Capabilities{}, "[answer end withheld outgoing again moved name line via]", []string{"ring p1 101 false"}},
+		{"nothing but the ring", registry.Capabilities{}, "[answer end withheld outgoing again moved name line via]", []string{"ring p1 101 false"}},
 		{"passed on as a new call", anew, "[samecall]", []string{"ring p1 101 false", "answer p1 101 true", "ring p2 102 true", "answer p2 102 true", "end p1 101 true completed",
 			"ring p3  false", "again p3  false", "end p3  false elsewhere", "ring p4 2 false", "answer p4 2 true", "end p4 2 true completed", "end p2 102 true completed"}},
-		{"one end like another", kinds.Capabilities{End: true, Answer: true, Moved: kinds.SameCall, Reasons: []call.Reason{call.Completed}},
+		{"one end like another", registry.Capabilities{End: true, Answer: true, Moved: registry.SameCall, Reasons: []call.Reason{call.Completed}},
 			"[withheld outgoing again name line via reason]", []string{"ring p1 101 false", "answer p1 101 true", "caller p1 102 true", "end p1 102 true completed"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

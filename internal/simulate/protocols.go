@@ -5,8 +5,8 @@ import (
 	"errors"
 	"io"
 
-	"wiebelt/internal/call"
-	"wiebelt/internal/softphone/kinds"
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/softphone/registry"
 )
 
 // The user, secret and extension that a simulated exchange knows. There is
@@ -64,15 +64,15 @@ var phones = map[string]func(context.Context, Options) (Softphone, error){
 	call.KindHTTP: func(_ context.Context, o Options) (Softphone, error) {
 		return &httpPhone{port: o.Port, token: o.PathToken}, nil
 	},
-	call.KindCommand: openProgram(commandLine),
-	call.KindURL:     openProgram(urlLine),
-	kinds.Twinkle:    openProgram(twinkleLine),
-	kinds.Bria:       openServer(startBria),
-	kinds.Baresip:    openServer(startBaresip),
-	kinds.Linphone:   openServer(startLinphone),
-	kinds.ARI:        openServer(startARI),
-	kinds.Wazo:       openServer(startWazo),
-	kinds.ThreeCX:    openServer(start3CX),
+	call.KindCommand:  openProgram(commandLine),
+	call.KindURL:      openProgram(urlLine),
+	registry.Twinkle:  openProgram(twinkleLine),
+	registry.Bria:     openServer(startBria),
+	registry.Baresip:  openServer(startBaresip),
+	registry.Linphone: openServer(startLinphone),
+	registry.ARI:      openServer(startARI),
+	registry.Wazo:     openServer(startWazo),
+	registry.ThreeCX:  openServer(start3CX),
 }
 
 // Open makes the stand-in of a kind of phone. A client connects with Ready; a

@@ -6,7 +6,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"wiebelt/internal/call"
+	"wiebelt/internal/core/call"
 	"wiebelt/internal/text"
 )
 

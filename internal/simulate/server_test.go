@@ -20,11 +20,11 @@ import (
 	"github.com/gorilla/websocket"
 
 	"wiebelt/internal/simulate"
-	"wiebelt/internal/softphone/kinds"
 	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/softphone/registry"
 )
 
-var servers = kinds.Links()
+var servers = registry.Links()
 
 func open(t testing.TB, ctx context.Context, over, listen string) simulate.Server {
 	t.Helper()

@@ -7,13 +7,13 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/configure"
+	"wiebelt/internal/config/fromsettings"
 	"wiebelt/internal/simulate"
-	"wiebelt/internal/simulate/storytest"
-	"wiebelt/internal/softphone/kinds"
+	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/softphone/listener"
-	"wiebelt/internal/softphone/wslink"
+	"wiebelt/internal/softphone/registry"
+	"wiebelt/internal/testutil/storytest"
 )
 
 const (
@@ -23,12 +23,12 @@ const (
 
 // linked are the kinds that this program's own links and listener speak; what runs
 // our program is tested with the program itself.
-var linked = append([]string{"websocket", "http"}, kinds.Links()...)
+var linked = append([]string{"websocket", "http"}, registry.Links()...)
 
 // linkTo makes the link of this program to a simulated phone.
 func linkTo(t testing.TB, a simulate.Address) link.Phone {
 	t.Helper()
-	p, err := configure.Link(a.Over, wslink.Account{Address: a.Address, User: a.User, Extension: a.Extension,
+	p, err := fromsettings.Link(a.Over, exchangelink.Account{Address: a.Address, User: a.User, Extension: a.Extension,
 		Secret: func(context.Context) (string, error) { return a.Secret, nil }})
 	if err != nil {
 		t.Fatal(err)
@@ -119,7 +119,7 @@ func TestEveryStory(t *testing.T) {
 			t.Run(over+"/"+s.ID, func(t *testing.T) {
 				t.Parallel()
 				w := wire(t, over)
-				err := simulate.Play{Can: kinds.Of(over).Can, Speed: 1e6, Repeat: 1, Prefix: "sim-", Said: func(s simulate.Step) { w.told.Set(s.At) }}.Run(t.Context(), w, s)
+				err := simulate.Play{Can: registry.Of(over).Can, Speed: 1e6, Repeat: 1, Prefix: "sim-", Said: func(s simulate.Step) { w.told.Set(s.At) }}.Run(t.Context(), w, s)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"wiebelt/internal/softphone/kinds"
+	"wiebelt/internal/softphone/registry"
 )
 
 // threecx is the Call Control API of a 3CX of version 20: a
@@ -27,7 +27,7 @@ type threecx struct {
 
 func start3CX(ctx context.Context, address string) (*threecx, error) {
 	t := &threecx{server: newServer(), sockets: map[*wsConn]bool{}, fetched: map[string]int{}}
-	return t, t.startExchange(ctx, kinds.ThreeCX, address, t.serve)
+	return t, t.startExchange(ctx, registry.ThreeCX, address, t.serve)
 }
 
 func (t *threecx) serve(w http.ResponseWriter, r *http.Request) {

@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"time"
 
-	"wiebelt/internal/softphone/kinds"
+	"wiebelt/internal/softphone/registry"
 )
 
 // wazo is an exchange with the Wazo Platform, for one of its users: a token for
@@ -35,7 +35,7 @@ const (
 
 func startWazo(ctx context.Context, address string) (*wazo, error) {
 	z := &wazo{server: newServer(), sockets: map[*wsConn]*wazoSocket{}}
-	return z, z.startExchange(ctx, kinds.Wazo, address, z.serve)
+	return z, z.startExchange(ctx, registry.Wazo, address, z.serve)
 }
 
 func (z *wazo) serve(w http.ResponseWriter, r *http.Request) {

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"syscall"
 
-	"wiebelt/internal/contact"
+	"wiebelt/internal/core/contact"
 )
 
 // Error is an error that people read, in no language yet: the text of Key with

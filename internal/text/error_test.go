@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"wiebelt/internal/contact"
+	"wiebelt/internal/core/contact"
 )
 
 // TestErrorsAreInOneLanguage: what the system, our own packages and the hub say

@@ -11,7 +11,7 @@ import (
 // failures reads every code of package contact from its source.
 func failures(t *testing.T) []string {
 	t.Helper()
-	tree, err := parser.ParseFile(token.NewFileSet(), "../contact/failure.go", nil, 0)
+	tree, err := parser.ParseFile(token.NewFileSet(), "../core/contact/failure.go", nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

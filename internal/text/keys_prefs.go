@@ -6,7 +6,7 @@ func PrefsSection(id string) Key { return Key("prefs.section." + id) }
 // PrefsStepOK is how a step of the test went well.
 func PrefsStepOK(step string) Key { return Key("prefs.step.ok." + step) }
 
-// PrefsPhase is how a link is doing, by the phases of package deskapi.
+// PrefsPhase is how a link is doing, of package windowapi.
 func PrefsPhase(phase string) Key { return Key("prefs.phase." + phase) }
 
 // PrefsChoice is a value of a setting, as people say it.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/godbus/dbus/v5"
 
-	"wiebelt/internal/native/bus"
+	"wiebelt/internal/native/desktopbus"
 )
 
 const (
@@ -53,14 +53,14 @@ func Open(ctx context.Context, chosen func(tag, action string)) (*Notifier, erro
 }
 
 func (n *Notifier) connect() error {
-	c, err := bus.Session(n.ctx)
+	c, err := desktopbus.Session(n.ctx)
 	if err != nil {
 		return err
 	}
 	n.conn = c
 	err = c.AddMatchSignalContext(n.ctx, dbus.WithMatchSender(service), dbus.WithMatchInterface(service), dbus.WithMatchObjectPath(object))
 	if err == nil {
-		err = bus.FollowOwner(n.ctx, c, service)
+		err = desktopbus.FollowOwner(n.ctx, c, service)
 	}
 	if err == nil {
 		err = n.ask()
@@ -73,14 +73,14 @@ func (n *Notifier) connect() error {
 
 // ask learns what the service can do; it is started if it does not run.
 func (n *Notifier) ask() error {
-	ctx, cancel := context.WithTimeout(n.ctx, 3*bus.Patience)
+	ctx, cancel := context.WithTimeout(n.ctx, 3*desktopbus.Patience)
 	defer cancel()
 	var can []string
 	if err := n.conn.Object(service, object).CallWithContext(ctx, service+".GetCapabilities", 0).Store(&can); err != nil {
 		return err
 	}
 	n.buttons = slices.Contains(can, "actions")
-	n.owner = bus.Owner(ctx, n.conn, service)
+	n.owner = desktopbus.Owner(ctx, n.conn, service)
 	return nil
 }
 
@@ -88,7 +88,7 @@ func (n *Notifier) ask() error {
 func (n *Notifier) run(signals <-chan *dbus.Signal) {
 	defer close(n.done)
 	defer n.conn.Close()
-	if bus.Listen(n.ctx, signals, n.heard) != nil {
+	if desktopbus.Listen(n.ctx, signals, n.heard) != nil {
 		n.mu.Lock()
 		n.closed = true
 		n.mu.Unlock()
@@ -107,7 +107,7 @@ func (n *Notifier) heard(s *dbus.Signal) {
 func (n *Notifier) pressed(s *dbus.Signal) (tag, action string, ok bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if name, owner, ok := bus.OwnerChange(s); ok {
+	if name, owner, ok := desktopbus.OwnerChange(s); ok {
 		if name == service { // a new service knows nothing of the old one's
 			n.owner = owner
 			clear(n.ids)
@@ -146,7 +146,7 @@ func (n *Notifier) Show(tag string, o Notice) error {
 			actions = append(actions, a.Key, clean(a.Label))
 		}
 	}
-	ctx, cancel := context.WithTimeout(n.ctx, bus.Patience)
+	ctx, cancel := context.WithTimeout(n.ctx, desktopbus.Patience)
 	defer cancel()
 	// Transient: it is not kept in a list. It stays as long as the call does,
 	// and is taken away by Withdraw.
@@ -178,7 +178,7 @@ func (n *Notifier) Withdraw(tag string) error {
 		return nil
 	}
 	delete(n.ids, tag)
-	ctx, cancel := context.WithTimeout(n.ctx, bus.Patience)
+	ctx, cancel := context.WithTimeout(n.ctx, desktopbus.Patience)
 	defer cancel()
 	return n.conn.Object(service, object).CallWithContext(ctx, service+".CloseNotification", dbus.FlagNoAutoStart, id).Err
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/godbus/dbus/v5"
 	"go.uber.org/goleak"
 
-	"wiebelt/internal/native/bus"
-	"wiebelt/internal/native/xtest"
+	"wiebelt/internal/native/desktopbus"
+	"wiebelt/internal/testutil/xtest"
 	"wiebelt/internal/text"
 )
 
@@ -68,7 +68,7 @@ func (s *server) emit(t *testing.T, name string, args ...any) {
 
 func serve(t *testing.T, address string, can ...string) *server {
 	t.Helper()
-	c, err := bus.Connect(context.Background(), address)
+	c, err := desktopbus.Connect(context.Background(), address)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func TestNotifications(t *testing.T) {
 
 	// Another program's signals mean nothing, nor do other notifications. Its
 	// signal is with the bus once that has answered it.
-	liar, err := bus.Connect(context.Background(), address)
+	liar, err := desktopbus.Connect(context.Background(), address)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,12 +221,12 @@ func TestDunst(t *testing.T) {
 	address := s.Bus()
 	s.Spawn("dunst")
 	s.Until("dunst is there", func() bool {
-		c, err := bus.Connect(context.Background(), address)
+		c, err := desktopbus.Connect(context.Background(), address)
 		if err != nil {
 			return false
 		}
 		defer c.Close()
-		return bus.Owner(context.Background(), c, service) != ""
+		return desktopbus.Owner(context.Background(), c, service) != ""
 	})
 	n, chosen := open(t, address)
 	if err := n.Show("call", IncomingCall(text.Dutch, "Schade")); err != nil {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/godbus/dbus/v5"
 
-	"wiebelt/internal/native/bus"
+	"wiebelt/internal/native/desktopbus"
 )
 
 // savers are the screen savers and lockers that say on the user's bus whether
@@ -43,7 +43,7 @@ type user struct {
 }
 
 func watchUser(ctx context.Context, f *facts, ready func()) error {
-	c, err := bus.Session(ctx)
+	c, err := desktopbus.Session(ctx)
 	if err != nil {
 		return err
 	}
@@ -67,15 +67,15 @@ func watchUser(ctx context.Context, f *facts, ready func()) error {
 		}
 	}
 	for _, name := range names {
-		if err := bus.FollowOwner(ctx, c, name); err != nil {
+		if err := desktopbus.FollowOwner(ctx, c, name); err != nil {
 			return err
 		}
 	}
 	for _, name := range names {
-		u.owned(ctx, name, bus.Owner(ctx, c, name))
+		u.owned(ctx, name, desktopbus.Owner(ctx, c, name))
 	}
 	ready()
-	err = bus.Listen(ctx, signals, func(s *dbus.Signal) { u.heard(ctx, s) })
+	err = desktopbus.Listen(ctx, signals, func(s *dbus.Signal) { u.heard(ctx, s) })
 	if err != nil {
 		for _, name := range names {
 			u.owned(ctx, name, "")
@@ -107,7 +107,7 @@ func (u *user) owned(ctx context.Context, name, owner string) {
 // heard acts on a signal. What is said in the name of a program counts only
 // from its owner: any program can send a signal straight to us.
 func (u *user) heard(ctx context.Context, s *dbus.Signal) {
-	if name, owner, ok := bus.OwnerChange(s); ok {
+	if name, owner, ok := desktopbus.OwnerChange(s); ok {
 		if _, ours := u.owners[name]; ours {
 			u.owned(ctx, name, owner)
 		}
@@ -139,7 +139,7 @@ func (u *user) active(ctx context.Context, name, owner string) (active, known bo
 	if owner == "" {
 		return false, false
 	}
-	ctx, cancel := context.WithTimeout(ctx, bus.Patience)
+	ctx, cancel := context.WithTimeout(ctx, desktopbus.Patience)
 	defer cancel()
 	for _, s := range savers {
 		if s.name != name {
@@ -158,7 +158,7 @@ func (u *user) active(ctx context.Context, name, owner string) (active, known bo
 func (u *user) inhibited(ctx context.Context) {
 	on := false
 	if owner := u.owners[notifications]; owner != "" {
-		v, err := bus.Get(ctx, u.c, owner, "/org/freedesktop/Notifications", notifications, "Inhibited")
+		v, err := desktopbus.Get(ctx, u.c, owner, "/org/freedesktop/Notifications", notifications, "Inhibited")
 		on, _ = v.(bool)
 		on = on && err == nil
 	}
@@ -171,7 +171,7 @@ func (u *user) inhibited(ctx context.Context) {
 func (u *user) banners(ctx context.Context) {
 	off := false
 	if u.owners[shell] != "" {
-		ctx, cancel := context.WithTimeout(ctx, 2*bus.Patience)
+		ctx, cancel := context.WithTimeout(ctx, 2*desktopbus.Patience)
 		defer cancel()
 		out, err := exec.CommandContext(ctx, "gsettings", "get", "org.gnome.desktop.notifications", "show-banners").Output()
 		off = err == nil && strings.TrimSpace(string(out)) == "false"
@@ -210,7 +210,7 @@ type machine struct {
 }
 
 func watchMachine(ctx context.Context, f *facts, ready func()) error {
-	c, err := bus.System(ctx)
+	c, err := desktopbus.System(ctx)
 	if err != nil {
 		return err
 	}
@@ -222,13 +222,13 @@ func watchMachine(ctx context.Context, f *facts, ready func()) error {
 		dbus.WithMatchMember("PropertiesChanged"), dbus.WithMatchArg(0, loginSession)); err != nil {
 		return err
 	}
-	if err := bus.FollowOwner(ctx, c, login); err != nil {
+	if err := desktopbus.FollowOwner(ctx, c, login); err != nil {
 		return err
 	}
-	m.owned(ctx, bus.Owner(ctx, c, login))
+	m.owned(ctx, desktopbus.Owner(ctx, c, login))
 	ready()
-	err = bus.Listen(ctx, signals, func(s *dbus.Signal) {
-		if name, owner, ok := bus.OwnerChange(s); ok && name == login {
+	err = desktopbus.Listen(ctx, signals, func(s *dbus.Signal) {
+		if name, owner, ok := desktopbus.OwnerChange(s); ok && name == login {
 			m.owned(ctx, owner)
 		} else if s.Sender == m.owner && s.Path == m.path {
 			m.read(ctx)
@@ -251,7 +251,7 @@ func (m *machine) owned(ctx context.Context, owner string) {
 // session finds our session: by its id, by our process, or, for a program that
 // the user's service manager has started, the one on the user's screen.
 func (m *machine) session(ctx context.Context) dbus.ObjectPath {
-	ctx, cancel := context.WithTimeout(ctx, bus.Patience)
+	ctx, cancel := context.WithTimeout(ctx, desktopbus.Patience)
 	defer cancel()
 	manager := m.c.Object(m.owner, loginPath)
 	var path dbus.ObjectPath
@@ -265,7 +265,7 @@ func (m *machine) session(ctx context.Context) dbus.ObjectPath {
 	if manager.CallWithContext(ctx, loginManager+".GetUser", 0, uint32(os.Getuid())).Store(&path) != nil {
 		return ""
 	}
-	v, err := bus.Get(ctx, m.c, m.owner, path, loginUser, "Display")
+	v, err := desktopbus.Get(ctx, m.c, m.owner, path, loginUser, "Display")
 	if pair, ok := v.([]any); ok && err == nil && len(pair) == 2 {
 		path, _ = pair[1].(dbus.ObjectPath)
 		if path != "/" {
@@ -279,10 +279,10 @@ func (m *machine) session(ctx context.Context) dbus.ObjectPath {
 func (m *machine) read(ctx context.Context) {
 	var locked, remote, known bool
 	if m.path != "" {
-		v, err := bus.Get(ctx, m.c, m.owner, m.path, loginSession, "LockedHint")
+		v, err := desktopbus.Get(ctx, m.c, m.owner, m.path, loginSession, "LockedHint")
 		locked, known = v.(bool)
 		known = known && err == nil
-		v, _ = bus.Get(ctx, m.c, m.owner, m.path, loginSession, "Remote")
+		v, _ = desktopbus.Get(ctx, m.c, m.owner, m.path, loginSession, "Remote")
 		remote, _ = v.(bool)
 	}
 	m.f.say(func(f *facts) { f.logind, f.hint, f.remote = known, locked && known, remote })

@@ -16,8 +16,8 @@ import (
 	"github.com/jezek/xgb"
 	"github.com/jezek/xgb/xproto"
 
-	"wiebelt/internal/native/bus"
-	"wiebelt/internal/native/xtest"
+	"wiebelt/internal/native/desktopbus"
+	"wiebelt/internal/testutil/xtest"
 )
 
 // example is a program on a bus of the test's own.
@@ -28,7 +28,7 @@ type example struct {
 
 func newExample(t *testing.T, address string) *example {
 	t.Helper()
-	c, err := bus.Connect(context.Background(), address)
+	c, err := desktopbus.Connect(context.Background(), address)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,7 @@ package session
 import (
 	"testing"
 
-	"wiebelt/internal/native/winetest"
+	"wiebelt/internal/testutil/winetest"
 )
 
 // TestWindows: what Windows sends when the screen is locked becomes the state.

@@ -9,7 +9,7 @@ import (
 
 	"fyne.io/systray"
 
-	"wiebelt/internal/native/bus"
+	"wiebelt/internal/native/desktopbus"
 )
 
 const (
@@ -28,7 +28,7 @@ func (t *Tray) run(ctx context.Context) {
 	// The library would look in other places, and start a bus of its own that
 	// nobody else listens to. It knows no other way to tell it.
 	if os.Getenv(busVar) == "" {
-		_ = os.Setenv(busVar, bus.SessionAddress())
+		_ = os.Setenv(busVar, desktopbus.SessionAddress())
 	}
 	start, end := systray.RunWithExternalLoop(func() {}, func() {})
 	// What is shown first has to be there before the tray is: a change while the
@@ -46,7 +46,7 @@ func (t *Tray) run(ctx context.Context) {
 func reachable(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	c, err := bus.Session(ctx)
+	c, err := desktopbus.Session(ctx)
 	if err != nil {
 		return false
 	}
@@ -58,12 +58,12 @@ func reachable(ctx context.Context) bool {
 func HasHost(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	c, err := bus.Session(ctx)
+	c, err := desktopbus.Session(ctx)
 	if err != nil {
 		return false
 	}
 	defer c.Close()
-	return bus.Owner(ctx, c, watcher) != ""
+	return desktopbus.Owner(ctx, c, watcher) != ""
 }
 
 func tooltip(s string) string { return s }

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"wiebelt/assets"
-	"wiebelt/internal/native/xtest"
+	"wiebelt/internal/testutil/xtest"
 )
 
 // far is how far a picture of the panel is from the icon of a state.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/godbus/dbus/v5"
 
-	"wiebelt/internal/native/bus"
+	"wiebelt/internal/native/desktopbus"
 )
 
 // stayRegistered tells every panel that comes about the icon, until ctx ends. The
@@ -16,19 +16,19 @@ import (
 // the end of a keyring's prompt. Panels take a second registration under the same
 // name for the first.
 func (t *Tray) stayRegistered(ctx context.Context) {
-	c, err := bus.Session(ctx)
+	c, err := desktopbus.Session(ctx)
 	if err != nil {
 		return
 	}
 	defer c.Close()
-	if bus.FollowOwner(ctx, c, watcher) != nil {
+	if desktopbus.FollowOwner(ctx, c, watcher) != nil {
 		return
 	}
 	signals := make(chan *dbus.Signal, 16)
 	c.Signal(signals)
 	register(ctx, c) // the panel may have come between the library's first try and now
-	_ = bus.Listen(ctx, signals, func(s *dbus.Signal) {
-		if name, owner, ok := bus.OwnerChange(s); ok && name == watcher && owner != "" {
+	_ = desktopbus.Listen(ctx, signals, func(s *dbus.Signal) {
+		if name, owner, ok := desktopbus.OwnerChange(s); ok && name == watcher && owner != "" {
 			register(ctx, c)
 		}
 	})
@@ -38,7 +38,7 @@ func (t *Tray) stayRegistered(ctx context.Context) {
 func register(ctx context.Context, c *dbus.Conn) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	item := bus.Owner(ctx, c, fmt.Sprintf("org.kde.StatusNotifierItem-%d-1", os.Getpid()))
+	item := desktopbus.Owner(ctx, c, fmt.Sprintf("org.kde.StatusNotifierItem-%d-1", os.Getpid()))
 	if item == "" {
 		return
 	}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/godbus/dbus/v5"
 
-	"wiebelt/internal/native/xtest"
+	"wiebelt/internal/testutil/xtest"
 )
 
 // TestRegisteredAfterAPrompt: the library watches for panels on a connection that

@@ -16,7 +16,7 @@ import (
 	"github.com/godbus/dbus/v5"
 
 	"wiebelt/assets"
-	"wiebelt/internal/native/xtest"
+	"wiebelt/internal/testutil/xtest"
 )
 
 const childEnv = "WIEBELT_TRAY_TEST"

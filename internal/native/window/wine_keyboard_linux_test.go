@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"testing"
 
-	"wiebelt/internal/native/winetest"
-	"wiebelt/internal/native/xtest"
+	"wiebelt/internal/testutil/winetest"
+	"wiebelt/internal/testutil/xtest"
 )
 
 // up waits until wine has heard that no key is down.

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"wiebelt/internal/native/winetest"
-	"wiebelt/internal/native/xtest"
+	"wiebelt/internal/testutil/winetest"
+	"wiebelt/internal/testutil/xtest"
 )
 
 // wincard is the program of testdata/wincard.

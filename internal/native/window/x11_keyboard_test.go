@@ -13,7 +13,7 @@ import (
 	"github.com/jezek/xgb/xproto"
 
 	"wiebelt/internal/native/xconn"
-	"wiebelt/internal/native/xtest"
+	"wiebelt/internal/testutil/xtest"
 )
 
 // keys is a recorder that writes every key press as "key WHAT held".

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"testing"
 
-	"wiebelt/internal/native/xtest"
+	"wiebelt/internal/testutil/xtest"
 )
 
 // TestTwoMonitors: two monitors of different sizes, each with a panel at the

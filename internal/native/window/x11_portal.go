@@ -13,7 +13,7 @@ import (
 
 	"github.com/godbus/dbus/v5"
 
-	"wiebelt/internal/native/bus"
+	"wiebelt/internal/native/desktopbus"
 )
 
 // portal follows what the desktop says through xdg-desktop-portal: whether it
@@ -80,7 +80,7 @@ func (p *portal) stop() {
 // run is the goroutine that reads what the bus tells. It ends with the display
 // or with the bus.
 func (p *portal) run() {
-	c, err := bus.Session(p.ctx)
+	c, err := desktopbus.Session(p.ctx)
 	if err != nil {
 		return
 	}
@@ -96,11 +96,11 @@ func (p *portal) run() {
 			return
 		}
 	}
-	if bus.FollowOwner(p.ctx, c, portalName) != nil {
+	if desktopbus.FollowOwner(p.ctx, c, portalName) != nil {
 		return
 	}
-	p.owned(c, bus.Owner(p.ctx, c, portalName))
-	if bus.Listen(p.ctx, signals, func(s *dbus.Signal) { p.heard(c, s) }) != nil {
+	p.owned(c, desktopbus.Owner(p.ctx, c, portalName))
+	if desktopbus.Listen(p.ctx, signals, func(s *dbus.Signal) { p.heard(c, s) }) != nil {
 		p.owned(nil, "")
 	}
 }
@@ -115,7 +115,7 @@ func (p *portal) owned(c *dbus.Conn, owner string) {
 }
 
 func (p *portal) heard(c *dbus.Conn, s *dbus.Signal) {
-	if name, owner, ok := bus.OwnerChange(s); ok {
+	if name, owner, ok := desktopbus.OwnerChange(s); ok {
 		if name == portalName {
 			p.owned(c, owner)
 		}
@@ -167,7 +167,7 @@ func (p *portal) read(c *dbus.Conn) {
 
 // setting is one value of the appearance, 0 for "no preference".
 func (p *portal) setting(c *dbus.Conn, key string) uint32 {
-	ctx, cancel := context.WithTimeout(p.ctx, bus.Patience)
+	ctx, cancel := context.WithTimeout(p.ctx, desktopbus.Patience)
 	defer cancel()
 	var v dbus.Variant
 	// The later ReadOne is not everywhere; this one packs the value twice.
@@ -194,13 +194,13 @@ func (p *portal) hotkey(s shortcut, pressed func()) (func(), error) {
 		return nil, fmt.Errorf("%w: Wayland without a portal", ErrUnsupported)
 	}
 	ctx, cancel := context.WithCancel(p.ctx)
-	if _, err := bus.Get(ctx, c, owner, portalPath, portalShortcuts, "version"); err != nil {
+	if _, err := desktopbus.Get(ctx, c, owner, portalPath, portalShortcuts, "version"); err != nil {
 		cancel()
 		return nil, fmt.Errorf("%w: Wayland, whose portal has no shortcuts", ErrUnsupported)
 	}
 	o := c.Object(owner, portalPath)
 	// Newer portals want to know who asks; older ones do not know the question.
-	first, stop := context.WithTimeout(ctx, 3*bus.Patience)
+	first, stop := context.WithTimeout(ctx, 3*desktopbus.Patience)
 	defer stop()
 	_ = o.CallWithContext(first, "org.freedesktop.host.portal.Registry.Register", dbus.FlagNoAutoStart, appID, map[string]dbus.Variant{}).Err
 	made, err := p.ask(first, c, func(token string) *dbus.Call {
@@ -238,7 +238,7 @@ func (p *portal) hotkey(s shortcut, pressed func()) (func(), error) {
 		p.mu.Lock()
 		delete(p.sessions, session)
 		p.mu.Unlock()
-		ctx, stop := context.WithTimeout(p.ctx, bus.Patience)
+		ctx, stop := context.WithTimeout(p.ctx, desktopbus.Patience)
 		defer stop()
 		_ = c.Object(owner, session).CallWithContext(ctx, portalSession+".Close", dbus.FlagNoAutoStart).Err
 	}), nil

@@ -13,8 +13,8 @@ import (
 
 	"github.com/godbus/dbus/v5"
 
-	"wiebelt/internal/native/bus"
-	"wiebelt/internal/native/xtest"
+	"wiebelt/internal/native/desktopbus"
+	"wiebelt/internal/testutil/xtest"
 )
 
 // examplePortal is a desktop portal of the test's own.
@@ -32,7 +32,7 @@ type examplePortal struct {
 
 func startExamplePortal(t *testing.T, address string, shortcuts bool) *examplePortal {
 	t.Helper()
-	c, err := bus.Connect(context.Background(), address)
+	c, err := desktopbus.Connect(context.Background(), address)
 	must(t, err)
 	t.Cleanup(func() { c.Close() })
 	p := &examplePortal{t: t, c: c, values: map[string]uint32{}, bound: make(chan string, 10), closed: make(chan struct{}, 10)}
@@ -186,7 +186,7 @@ func TestPortalHotkey(t *testing.T) {
 	if got := <-p.bound; got != string(p.session)+" CTRL+ALT+Page_Up" {
 		t.Errorf("asked for %q", got)
 	}
-	liar, err := bus.Connect(context.Background(), address)
+	liar, err := desktopbus.Connect(context.Background(), address)
 	must(t, err)
 	defer liar.Close()
 	xtest.Lie(t, liar, portalPath, portalShortcuts, "Activated", p.session, shortcutID, uint64(1), map[string]dbus.Variant{})

@@ -16,7 +16,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"wiebelt/internal/native/xtest"
+	"wiebelt/internal/testutil/xtest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -14,11 +14,11 @@ import (
 	"sync"
 	"time"
 
-	"wiebelt/internal/companion"
-	"wiebelt/internal/contact"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/core/contact"
+	"wiebelt/internal/core/engine"
 	"wiebelt/internal/health"
 	"wiebelt/internal/native/eventlog"
-	"wiebelt/internal/settings"
 )
 
 // Audit writes into the system's log, which is opened when it is first needed and
@@ -71,10 +71,10 @@ func (a *Audit) Close() {
 }
 
 // Lookups is next with a record of each look-up, where the settings ask for one.
-func (a *Audit) Lookups(next companion.Lookup) companion.Lookup { return audited{next, a} }
+func (a *Audit) Lookups(next engine.Lookup) engine.Lookup { return audited{next, a} }
 
 type audited struct {
-	next  companion.Lookup
+	next  engine.Lookup
 	audit *Audit
 }
 

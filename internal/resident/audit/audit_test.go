@@ -13,10 +13,10 @@ import (
 
 	"go.uber.org/goleak"
 
-	"wiebelt/internal/contact"
-	"wiebelt/internal/logtest"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/core/contact"
 	"wiebelt/internal/native/eventlog"
-	"wiebelt/internal/settings"
+	"wiebelt/internal/testutil/logtest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -16,10 +16,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"wiebelt/internal/call"
-	"wiebelt/internal/companion"
-	"wiebelt/internal/history"
-	"wiebelt/internal/phone"
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/core/engine"
+	"wiebelt/internal/core/phone"
+	"wiebelt/internal/store/history"
 )
 
 // Recorder writes the engine's entries to the history, in order.
@@ -32,8 +32,8 @@ type Recorder struct {
 	order   []call.ID // the keys of calls, oldest first
 
 	mu    sync.Mutex
-	waits []companion.Entry // oldest first, at most queued
-	each  map[call.Way]int  // how many of them each way has
+	waits []engine.Entry   // oldest first, at most queued
+	each  map[call.Way]int // how many of them each way has
 
 	left  atomic.Int64  // dropped and not told of yet
 	full  chan struct{} // has a value once there is something to tell
@@ -72,7 +72,7 @@ func New(store *history.Store, changed func(), log *slog.Logger) *Recorder {
 
 // Take has an entry written. It never blocks. Where too much waits, the way in that causes most of it
 // pays: a flood takes nothing from another way.
-func (r *Recorder) Take(e companion.Entry) {
+func (r *Recorder) Take(e engine.Entry) {
 	r.mu.Lock()
 	full := len(r.waits) >= queued
 	drop := false
@@ -109,7 +109,7 @@ func (r *Recorder) Take(e companion.Entry) {
 }
 
 // next gives the entry that waits longest.
-func (r *Recorder) next() (e companion.Entry, ok bool) {
+func (r *Recorder) next() (e engine.Entry, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.waits) == 0 {
@@ -185,7 +185,7 @@ func (r *Recorder) Run(ctx context.Context) {
 	}
 }
 
-func (r *Recorder) put(ctx context.Context, e companion.Entry) {
+func (r *Recorder) put(ctx context.Context, e engine.Entry) {
 	h := entry(e)
 	was, known := r.calls[e.Call]
 	h.ID = was.id
@@ -245,7 +245,7 @@ func (r *Recorder) failed(err error) {
 	r.toTell()
 }
 
-func entry(e companion.Entry) history.Entry {
+func entry(e engine.Entry) history.Entry {
 	c := e.Card
 	h := history.Entry{
 		Rang: c.Rang, Answered: c.Answered, Ended: e.Ended, Outgoing: c.Outgoing, Kind: e.Way.Kind,
@@ -275,9 +275,9 @@ func entry(e companion.Entry) history.Entry {
 	return h
 }
 
-var outcomes = map[companion.Outcome]string{
-	companion.Found: history.OutcomeFound, companion.Several: history.OutcomeSeveral,
-	companion.Nobody: history.OutcomeNobody, companion.Failed: history.OutcomeFailed,
-	companion.Withheld: history.OutcomeWithheld, companion.Internal: history.OutcomeInternal,
-	companion.Short: history.OutcomeShort, companion.Own: history.OutcomeOwn,
+var outcomes = map[engine.Outcome]string{
+	engine.Found: history.OutcomeFound, engine.Several: history.OutcomeSeveral,
+	engine.Nobody: history.OutcomeNobody, engine.Failed: history.OutcomeFailed,
+	engine.Withheld: history.OutcomeWithheld, engine.Internal: history.OutcomeInternal,
+	engine.Short: history.OutcomeShort, engine.Own: history.OutcomeOwn,
 }

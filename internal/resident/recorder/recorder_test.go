@@ -11,12 +11,12 @@ import (
 
 	"go.uber.org/goleak"
 
-	"wiebelt/internal/call"
-	"wiebelt/internal/companion"
-	"wiebelt/internal/contact"
-	"wiebelt/internal/history"
-	"wiebelt/internal/logtest"
-	"wiebelt/internal/phone"
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/core/contact"
+	"wiebelt/internal/core/engine"
+	"wiebelt/internal/core/phone"
+	"wiebelt/internal/store/history"
+	"wiebelt/internal/testutil/logtest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -38,7 +38,7 @@ func TestLeftOutCallsAreCounted(t *testing.T) {
 	r.after = func(d time.Duration) <-chan time.Time { waits <- d; return over }
 	flood := func(n int) {
 		for i := range n {
-			r.Take(companion.Entry{Call: call.ID(i + 1), Card: companion.Card{Rang: time.Now()}})
+			r.Take(engine.Entry{Call: call.ID(i + 1), Card: engine.Card{Rang: time.Now()}})
 		}
 	}
 	tell := func() {
@@ -105,7 +105,7 @@ func TestEndLosesNothing(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan struct{})
 		go func() { defer close(ended); r.Run(ctx) }()
-		r.Take(companion.Entry{Call: call.ID(i + 1), Card: companion.Card{Rang: time.Now()}})
+		r.Take(engine.Entry{Call: call.ID(i + 1), Card: engine.Card{Rang: time.Now()}})
 		if i%3 > 0 {
 			time.Sleep(time.Duration(i%20) * 100 * time.Microsecond) // into the middle of the writing
 		}
@@ -137,8 +137,8 @@ func TestRecorderTicksOff(t *testing.T) {
 	}
 	rec := New(store, func() {}, slog.New(slog.DiscardHandler))
 	now := time.Now()
-	e := companion.Entry{Call: 1, Way: call.Way{Tells: call.TellsAll}, Person: -1,
-		Card: companion.Card{Rang: now, Tells: call.TellsAll, Number: rules.Parse("0698760011", "")}}
+	e := engine.Entry{Call: 1, Way: call.Way{Tells: call.TellsAll}, Person: -1,
+		Card: engine.Card{Rang: now, Tells: call.TellsAll, Number: rules.Parse("0698760011", "")}}
 	record := func(opened int, ended bool) {
 		e.Card.Opened = opened
 		if ended {
@@ -167,11 +167,11 @@ func TestRecorderTicksOff(t *testing.T) {
 	// "Niet deze relatie" on the card is in the history, and goes when it is undone.
 	e.Call++
 	known := e.Card
-	known.Outcome, known.Contacts, known.LinkOK = companion.Found, []contact.Contact{{ID: "c1", Initials: "J.", FamilyName: "Vries", RelationNumber: "100200"}}, []bool{false}
+	known.Outcome, known.Contacts, known.LinkOK = engine.Found, []contact.Contact{{ID: "c1", Initials: "J.", FamilyName: "Vries", RelationNumber: "100200"}}, []bool{false}
 	for _, denied := range []bool{false, true, false} {
 		e.Card, e.Person = known, 0
 		if denied {
-			e.Card.Outcome, e.Card.Contacts, e.Card.LinkOK = companion.Nobody, nil, nil
+			e.Card.Outcome, e.Card.Contacts, e.Card.LinkOK = engine.Nobody, nil, nil
 			e.Card.NotThis, e.Card.NotWho, e.Person = 1, known.Contacts[0], -1
 		}
 		rec.put(t.Context(), e)

@@ -12,18 +12,18 @@ import (
 	"strings"
 	"time"
 
-	"wiebelt/internal/softphone/kinds"
+	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/softphone/link"
-	"wiebelt/internal/softphone/wslink"
+	"wiebelt/internal/softphone/registry"
 )
 
 type phone struct {
-	account wslink.Account
+	account exchangelink.Account
 	app     string
-	server  *wslink.Server
+	server  *exchangelink.Server
 	traits  link.Traits
 
-	legs   wslink.Legs
+	legs   exchangelink.Legs
 	asked  map[string]asked  // by our channel's id: whether its number is withheld
 	hidden map[string]string // by another channel's id: a number that is withheld
 }
@@ -39,9 +39,9 @@ const maxHeard = 512
 // New makes the phone for link.Run. The address may have Asterisk's prefix; "/ari"
 // at its end may be left out. The extension is the name of an endpoint. The error
 // is for the administrator.
-func New(a wslink.Account) (link.Phone, error) {
+func New(a exchangelink.Account) (link.Phone, error) {
 	a.Address = strings.TrimSuffix(strings.TrimRight(strings.TrimSpace(a.Address), "/"), "/ari")
-	server, traits, err := a.Open(kinds.ARI)
+	server, traits, err := a.Open(registry.ARI)
 	if err != nil {
 		return nil, err
 	}
@@ -69,9 +69,9 @@ func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 	if err != nil {
 		return err
 	}
-	h := wslink.Basic(p.account.User, secret)
+	h := exchangelink.Basic(p.account.User, secret)
 	defer p.server.Idle()
-	sock, status, err := p.server.Dial(ctx, "/ari/events"+wslink.Query("app", p.app, "subscribeAll", "true"), h, "ari")
+	sock, status, err := p.server.Dial(ctx, "/ari/events"+exchangelink.Query("app", p.app, "subscribeAll", "true"), h, "ari")
 	switch {
 	case err != nil:
 		return err
@@ -147,7 +147,7 @@ func (s *session) variable(ctx context.Context, id, name string) (value string, 
 	var answer struct {
 		Value string `json:"value"`
 	}
-	status, err := s.server.Get(ctx, "/ari/channels/"+url.PathEscape(id)+"/variable"+wslink.Query("variable", name), s.header, &answer)
+	status, err := s.server.Get(ctx, "/ari/channels/"+url.PathEscape(id)+"/variable"+exchangelink.Query("variable", name), s.header, &answer)
 	if err != nil {
 		return "", false
 	}

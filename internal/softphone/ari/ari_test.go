@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/call"
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/softphone/link"
-	"wiebelt/internal/softphone/linktest"
-	"wiebelt/internal/softphone/wslink"
+	"wiebelt/internal/testutil/linktest"
 )
 
 var (
@@ -268,14 +268,14 @@ func TestReplaced(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
-		change func(*asterisk, *wslink.Account)
+		change func(*asterisk, *exchangelink.Account)
 		want   string
 	}{
-		{"wrong password", func(_ *asterisk, c *wslink.Account) {
+		{"wrong password", func(_ *asterisk, c *exchangelink.Account) {
 			c.Secret = func(context.Context) (string, error) { return "wrong", nil }
 		}, "Asterisk does not accept the user name and password of ARI (401)"},
-		{"not from here", func(a *asterisk, _ *wslink.Account) { a.deny = http.StatusForbidden }, "Asterisk does not let this user of ARI in from this computer (403)"},
-		{"no password", func(_ *asterisk, c *wslink.Account) {
+		{"not from here", func(a *asterisk, _ *exchangelink.Account) { a.deny = http.StatusForbidden }, "Asterisk does not let this user of ARI in from this computer (403)"},
+		{"no password", func(_ *asterisk, c *exchangelink.Account) {
 			c.Secret = func(context.Context) (string, error) { return "", nil }
 		}, "no password of ARI is stored"},
 	} {
@@ -309,7 +309,7 @@ func TestBreaks(t *testing.T) {
 
 // TestAddress: with Asterisk's prefix or not, it is one exchange.
 func TestAddress(t *testing.T) {
-	good := wslink.Account{User: "u", Extension: "101", Secret: func(context.Context) (string, error) { return "", nil }}
+	good := exchangelink.Account{User: "u", Extension: "101", Secret: func(context.Context) (string, error) { return "", nil }}
 	for in, want := range map[string]string{"https://pbx.example:8089/ari": "pbx.example:8089", "wss://PBX.example/asterisk/ari/": "pbx.example", "http://127.0.0.1:8088": "127.0.0.1:8088"} {
 		c := good
 		c.Address = in

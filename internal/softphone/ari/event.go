@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"strings"
 
-	"wiebelt/internal/call"
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/softphone/link"
-	"wiebelt/internal/softphone/wslink"
 )
 
 // message is what we read of an event. There are some fifty types, and each
@@ -63,7 +63,7 @@ func (s *session) message(ctx context.Context, b []byte) error {
 		}
 		s.take(ctx, m.Channel, false)
 	case "ChannelDestroyed":
-		s.legs.End(s.r, m.Channel.ID, wslink.Hangup(m.Cause))
+		s.legs.End(s.r, m.Channel.ID, exchangelink.Hangup(m.Cause))
 		delete(s.asked, m.Channel.ID)
 		delete(s.hidden, m.Channel.ID)
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/gorilla/websocket"
 	"go.uber.org/goleak"
 
-	"wiebelt/internal/softphone/linktest"
-	"wiebelt/internal/softphone/wslink"
+	"wiebelt/internal/softphone/exchangelink"
+	"wiebelt/internal/testutil/linktest"
 )
 
 const (
@@ -161,11 +161,11 @@ func (a *asterisk) breaks() linktest.Exchange {
 	}
 }
 
-func (a *asterisk) config() wslink.Account {
-	return wslink.Account{
+func (a *asterisk) config() exchangelink.Account {
+	return exchangelink.Account{
 		Address: a.URL, User: login, Extension: "101",
 		Secret: func(context.Context) (string, error) { return secret, nil },
-		Net:    wslink.Options{Roots: a.Roots()},
+		Net:    exchangelink.Options{Roots: a.Roots()},
 	}
 }
 
@@ -202,7 +202,7 @@ func (c chan_) event(kind string) string {
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // listen runs a link until the test ends.
-func listen(t testing.TB, cfg wslink.Account) *linktest.Watch {
+func listen(t testing.TB, cfg exchangelink.Account) *linktest.Watch {
 	t.Helper()
 	p, err := New(cfg)
 	if err != nil {

@@ -9,11 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"wiebelt/internal/call"
-	"wiebelt/internal/softphone/kinds"
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/softphone/link"
-	"wiebelt/internal/softphone/linktest"
-	"wiebelt/internal/softphone/wslink"
+	"wiebelt/internal/softphone/registry"
+	"wiebelt/internal/testutil/linktest"
 )
 
 // hostile gives messages that no Asterisk sends: a table, and mutations of real
@@ -47,7 +47,7 @@ func TestHostileMessages(t *testing.T) {
 		a.send(m, l.event("ChannelStateChange"), l.event("ChannelDestroyed"))
 		for found := false; !found; {
 			e := w.Next()
-			if e != e.Clean() || e.Way.Kind != kinds.ARI {
+			if e != e.Clean() || e.Way.Kind != registry.ARI {
 				t.Fatalf("%q: %+v", m, e)
 			}
 			found = e.ID == fmt.Sprintf("1736069999.%d", i) && e.State == call.Ended
@@ -111,7 +111,7 @@ func FuzzMessage(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		p, err := New(wslink.Account{Address: "https://127.0.0.1:1", User: "u", Extension: "101", Secret: func(context.Context) (string, error) { return "", nil }})
+		p, err := New(exchangelink.Account{Address: "https://127.0.0.1:1", User: "u", Extension: "101", Secret: func(context.Context) (string, error) { return "", nil }})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -119,7 +119,7 @@ func FuzzMessage(f *testing.F) {
 		cancel() // so that nothing is asked of anybody
 		f := feeder{p.(*phone), b, ctx}
 		_ = link.Once(t.Context(), link.Config{Take: func(e call.Event) error {
-			if e != e.Clean() || e.ID == "" || e.Way.Kind != kinds.ARI {
+			if e != e.Clean() || e.ID == "" || e.Way.Kind != registry.ARI {
 				t.Fatalf("%+v", e)
 			}
 			var m message

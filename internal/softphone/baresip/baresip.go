@@ -17,8 +17,8 @@ import (
 	"net/netip"
 	"time"
 
-	"wiebelt/internal/softphone/kinds"
 	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/softphone/registry"
 )
 
 // Config is where baresip is found.
@@ -54,7 +54,7 @@ func New(cfg Config) (link.Phone, error) {
 	}
 	ip := net.ParseIP(host)
 	return &softphone{cfg: cfg, traits: link.Traits{
-		Way:       kinds.Of(kinds.Baresip).Way(cfg.Address),
+		Way:       registry.Of(registry.Baresip).Way(cfg.Address),
 		Local:     host == "localhost" || ip != nil && ip.IsLoopback(),
 		OneClient: true,
 	}}, nil

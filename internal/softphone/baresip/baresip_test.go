@@ -11,9 +11,9 @@ import (
 
 	"go.uber.org/goleak"
 
-	"wiebelt/internal/call"
-	"wiebelt/internal/softphone/kinds"
+	"wiebelt/internal/core/call"
 	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/softphone/registry"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -274,7 +274,7 @@ func FuzzEvent(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		got, _ := feed(t, frameOf(string(b)))
 		for _, e := range got {
-			if e != e.Clean() || e.Way.Kind != kinds.Baresip {
+			if e != e.Clean() || e.Way.Kind != registry.Baresip {
 				t.Fatalf("%+v", e)
 			}
 		}

@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 
-	"wiebelt/internal/call"
-	"wiebelt/internal/phone"
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/core/phone"
 	"wiebelt/internal/softphone/link"
 )
 

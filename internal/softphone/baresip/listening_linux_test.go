@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/call"
+	"wiebelt/internal/core/call"
 	"wiebelt/internal/softphone/link"
 )
 

@@ -4,11 +4,11 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/call"
+	"wiebelt/internal/core/call"
 	"wiebelt/internal/softphone/baresip"
 	"wiebelt/internal/softphone/link"
-	"wiebelt/internal/softphone/linktest"
-	"wiebelt/internal/softphone/phonetest"
+	"wiebelt/internal/testutil/linktest"
+	"wiebelt/internal/testutil/phonetest"
 )
 
 // wired is a link to a real phone.

@@ -21,9 +21,9 @@ import (
 
 	"github.com/gorilla/websocket"
 
-	"wiebelt/internal/call"
-	"wiebelt/internal/softphone/kinds"
+	"wiebelt/internal/core/call"
 	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/softphone/registry"
 )
 
 // Where Bria listens. Its maker's name for this computer exists for browsers:
@@ -77,7 +77,7 @@ func New(cfg Config) (link.Phone, error) {
 	if local {
 		p.name = makerName
 	}
-	p.traits = link.Traits{Way: kinds.Of(kinds.Bria).Way(p.dialed), Local: local}
+	p.traits = link.Traits{Way: registry.Of(registry.Bria).Way(p.dialed), Local: local}
 	return p, nil
 }
 

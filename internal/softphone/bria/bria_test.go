@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/call"
+	"wiebelt/internal/core/call"
 	"wiebelt/internal/softphone/link"
-	"wiebelt/internal/softphone/linktest"
+	"wiebelt/internal/testutil/linktest"
 )
 
 func TestCall(t *testing.T) {

@@ -1,7 +1,7 @@
 package bria
 
 import (
-	"wiebelt/internal/call"
+	"wiebelt/internal/core/call"
 	"wiebelt/internal/softphone/link"
 )
 

@@ -22,7 +22,7 @@ import (
 	"go.uber.org/goleak"
 
 	"wiebelt/internal/softphone/link"
-	"wiebelt/internal/softphone/linktest"
+	"wiebelt/internal/testutil/linktest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

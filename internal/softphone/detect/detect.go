@@ -14,8 +14,8 @@ import (
 	"slices"
 	"strings"
 
-	"wiebelt/internal/softphone/kinds"
 	"wiebelt/internal/softphone/phonefile"
+	"wiebelt/internal/softphone/registry"
 )
 
 // MicroSIP is found beside kinds of package kinds, and runs a program as Twinkle
@@ -89,7 +89,7 @@ func Find(ctx context.Context, s System) []Phone {
 		}
 	}
 	if s.Listens(ctx, loopback(briaPort)) {
-		add(Phone{Kind: kinds.Bria})
+		add(Phone{Kind: registry.Bria})
 	}
 	add(microsip(s, running)...)
 	add(twinkle(s, running)...)
@@ -148,17 +148,17 @@ func baresip(ctx context.Context, s System, p Process) []Phone {
 		}
 	}
 	if !on || !at.Addr().IsLoopback() || !s.Listens(ctx, at) {
-		return []Phone{{Kind: kinds.Baresip, Obstacle: Off}}
+		return []Phone{{Kind: registry.Baresip, Obstacle: Off}}
 	}
-	return []Phone{{Kind: kinds.Baresip, Address: at.String()}}
+	return []Phone{{Kind: registry.Baresip, Address: at.String()}}
 }
 
 func linphone(p Process) []Phone {
 	pipe := option(p.Args, "--pipe")
 	if pipe == "" || strings.ContainsAny(pipe, "/\x00") || len(pipe) > 80 {
-		return []Phone{{Kind: kinds.Linphone, Obstacle: Off}}
+		return []Phone{{Kind: registry.Linphone, Obstacle: Off}}
 	}
-	return []Phone{{Kind: kinds.Linphone, Address: pipe}}
+	return []Phone{{Kind: registry.Linphone, Address: pipe}}
 }
 
 // microsip looks at what MicroSIP runs for a call.
@@ -190,7 +190,7 @@ func twinkle(s System, running []Process) []Phone {
 	}
 	var all []Phone
 	for _, path := range files[:min(len(files), maxProfiles)] {
-		p := Phone{Kind: kinds.Twinkle, File: path}
+		p := Phone{Kind: registry.Twinkle, File: path}
 		f, err := phonefile.Read(path)
 		if err != nil {
 			p.Obstacle = Unread

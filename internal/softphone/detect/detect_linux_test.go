@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/softphone/kinds"
-	"wiebelt/internal/softphone/phonetest"
+	"wiebelt/internal/softphone/registry"
+	"wiebelt/internal/testutil/phonetest"
 )
 
 func put(t *testing.T, dir, name, text string) string {
@@ -42,13 +42,13 @@ func TestBaresip(t *testing.T) {
 		ports        []string
 		want         Phone
 	}{
-		{"as it comes", on, []string{"127.0.0.1:4444"}, Phone{Kind: kinds.Baresip, Address: "127.0.0.1:4444"}},
-		{"an address", on + "ctrl_tcp_listen\t127.0.0.1:5555 # ours\n", []string{"127.0.0.1:5555"}, Phone{Kind: kinds.Baresip, Address: "127.0.0.1:5555"}},
-		{"everywhere", on + "ctrl_tcp_listen 0.0.0.0:4445\n", []string{"127.0.0.1:4445"}, Phone{Kind: kinds.Baresip, Address: "127.0.0.1:4445"}},
-		{"switched off", "#module_app ctrl_tcp.so\n", []string{"127.0.0.1:4444"}, Phone{Kind: kinds.Baresip, Obstacle: Off}},
-		{"set, not yet started anew", on, nil, Phone{Kind: kinds.Baresip, Obstacle: Off}},
-		{"on the network", on + "ctrl_tcp_listen 192.0.2.1:4444\n", []string{"192.0.2.1:4444"}, Phone{Kind: kinds.Baresip, Obstacle: Off}},
-		{"nonsense", on + "ctrl_tcp_listen here\n", []string{"127.0.0.1:4444"}, Phone{Kind: kinds.Baresip, Obstacle: Off}},
+		{"as it comes", on, []string{"127.0.0.1:4444"}, Phone{Kind: registry.Baresip, Address: "127.0.0.1:4444"}},
+		{"an address", on + "ctrl_tcp_listen\t127.0.0.1:5555 # ours\n", []string{"127.0.0.1:5555"}, Phone{Kind: registry.Baresip, Address: "127.0.0.1:5555"}},
+		{"everywhere", on + "ctrl_tcp_listen 0.0.0.0:4445\n", []string{"127.0.0.1:4445"}, Phone{Kind: registry.Baresip, Address: "127.0.0.1:4445"}},
+		{"switched off", "#module_app ctrl_tcp.so\n", []string{"127.0.0.1:4444"}, Phone{Kind: registry.Baresip, Obstacle: Off}},
+		{"set, not yet started anew", on, nil, Phone{Kind: registry.Baresip, Obstacle: Off}},
+		{"on the network", on + "ctrl_tcp_listen 192.0.2.1:4444\n", []string{"192.0.2.1:4444"}, Phone{Kind: registry.Baresip, Obstacle: Off}},
+		{"nonsense", on + "ctrl_tcp_listen here\n", []string{"127.0.0.1:4444"}, Phone{Kind: registry.Baresip, Obstacle: Off}},
 	} {
 		home, dir := t.TempDir(), t.TempDir()
 		put(t, home, ".baresip/config", tt.config)
@@ -85,7 +85,7 @@ func TestPhonesThatRunAProgram(t *testing.T) {
 			running = []Process{{"MicroSIP.exe", nil}, {"twinkle", nil}}
 		}
 		micro, twin := tt.want, tt.want
-		micro.Kind, micro.File, twin.Kind, twin.File = MicroSIP, ini, kinds.Twinkle, profile
+		micro.Kind, micro.File, twin.Kind, twin.File = MicroSIP, ini, registry.Twinkle, profile
 		if got := found(t, home, ini, running); len(got) != 2 || got[0] != micro || got[1] != twin {
 			t.Errorf("%s: %+v", tt.name, got)
 		}
@@ -100,16 +100,16 @@ func TestLinphoneAndBria(t *testing.T) {
 		args []string
 		want Phone
 	}{
-		{[]string{"--pipe", "lp", "--disable-stats-events"}, Phone{Kind: kinds.Linphone, Address: "lp"}},
-		{[]string{"--pipe=lp"}, Phone{Kind: kinds.Linphone, Address: "lp"}},
-		{nil, Phone{Kind: kinds.Linphone, Obstacle: Off}},
-		{[]string{"--pipe", "../x"}, Phone{Kind: kinds.Linphone, Obstacle: Off}},
+		{[]string{"--pipe", "lp", "--disable-stats-events"}, Phone{Kind: registry.Linphone, Address: "lp"}},
+		{[]string{"--pipe=lp"}, Phone{Kind: registry.Linphone, Address: "lp"}},
+		{nil, Phone{Kind: registry.Linphone, Obstacle: Off}},
+		{[]string{"--pipe", "../x"}, Phone{Kind: registry.Linphone, Obstacle: Off}},
 	} {
 		if got := found(t, "", "", []Process{{"linphone-daemon", tt.args}}); len(got) != 1 || got[0] != tt.want {
 			t.Errorf("%v: %+v", tt.args, got)
 		}
 	}
-	if got := found(t, "", "", nil, "127.0.0.1:9002"); len(got) != 1 || got[0] != (Phone{Kind: kinds.Bria}) {
+	if got := found(t, "", "", nil, "127.0.0.1:9002"); len(got) != 1 || got[0] != (Phone{Kind: registry.Bria}) {
 		t.Errorf("%+v", got)
 	}
 }
@@ -130,7 +130,7 @@ func TestRealBaresip(t *testing.T) {
 	}
 	t.Setenv("HOME", b.Home())
 	got := Find(t.Context(), This())
-	if !slices.Contains(got, Phone{Kind: kinds.Baresip, Address: b.Control}) {
+	if !slices.Contains(got, Phone{Kind: registry.Baresip, Address: b.Control}) {
 		t.Errorf("%+v, want one at %s", got, b.Control)
 	}
 	const ask = `{"command":"about","token":"x"}`

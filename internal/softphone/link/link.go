@@ -17,7 +17,7 @@ import (
 	"syscall"
 	"time"
 
-	"wiebelt/internal/call"
+	"wiebelt/internal/core/call"
 )
 
 // Phone is one softphone, or one extension of an exchange, and its protocol.

@@ -10,7 +10,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"wiebelt/internal/call"
+	"wiebelt/internal/core/call"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -5,7 +5,7 @@ import (
 	"encoding/hex"
 	"time"
 
-	"wiebelt/internal/call"
+	"wiebelt/internal/core/call"
 )
 
 // maxCalls bounds the memory for calls whose end never comes.

@@ -21,8 +21,8 @@ import (
 	"strings"
 	"time"
 
-	"wiebelt/internal/softphone/kinds"
 	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/softphone/registry"
 )
 
 // Config is where linphone-daemon is found.
@@ -61,7 +61,7 @@ func New(cfg Config) (link.Phone, error) {
 		cfg.Dial = dialOwn
 	}
 	return &softphone{cfg, link.Traits{
-		Way:   kinds.Of(kinds.Linphone).Way(cfg.Address),
+		Way:   registry.Of(registry.Linphone).Way(cfg.Address),
 		Local: true,
 	}}, nil
 }

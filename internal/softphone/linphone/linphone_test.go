@@ -19,9 +19,9 @@ import (
 
 	"go.uber.org/goleak"
 
-	"wiebelt/internal/call"
+	"wiebelt/internal/core/call"
 	"wiebelt/internal/softphone/link"
-	"wiebelt/internal/softphone/linktest"
+	"wiebelt/internal/testutil/linktest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/call"
+	"wiebelt/internal/core/call"
 	"wiebelt/internal/softphone/link"
-	"wiebelt/internal/softphone/linktest"
 	"wiebelt/internal/softphone/linphone"
-	"wiebelt/internal/softphone/phonetest"
+	"wiebelt/internal/testutil/linktest"
+	"wiebelt/internal/testutil/phonetest"
 )
 
 type dialler = func(ctx context.Context, network, address string) (net.Conn, error)

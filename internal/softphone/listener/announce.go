@@ -6,8 +6,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"wiebelt/internal/profile"
-	"wiebelt/internal/trust"
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/filetrust"
 )
 
 // AnnouncementName is the announcement's file in the runtime folder.
@@ -48,7 +48,7 @@ func (l *Listener) Announce(path string) error {
 	if l.stopping {
 		return fmt.Errorf("announce listener: %w", ErrStopping)
 	}
-	err = trust.Make(filepath.Dir(path), trust.Alone)
+	err = filetrust.Make(filepath.Dir(path), filetrust.Alone)
 	if err == nil {
 		err = profile.WriteFile(path, append(b, '\n'), 0o600)
 	}

@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"strings"
 
-	"wiebelt/internal/phone"
+	"wiebelt/internal/core/phone"
 )
 
 // form is what an address or a posted form says, as it is read. Phones put names

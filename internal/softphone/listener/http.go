@@ -9,8 +9,8 @@ import (
 	"net/http"
 	"strings"
 
-	"wiebelt/internal/call"
-	"wiebelt/internal/softphone/kinds"
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/text"
 )
 
@@ -77,10 +77,10 @@ func (l *Listener) call(w http.ResponseWriter, r *http.Request) {
 // it has told more.
 func (l *Listener) httpWay(r *http.Request) (call.Way, *bucket, bool) {
 	if tok, inPath := strings.CutPrefix(r.URL.Path, pathCall+"/"); inPath {
-		return kinds.Of(call.KindHTTP).Way("path"), &l.pathRate, l.pathToken.matches(tok)
+		return registry.Of(call.KindHTTP).Way("path"), &l.pathRate, l.pathToken.matches(tok)
 	}
 	tok, ok := bearer(r)
-	return kinds.Of(call.KindHTTP).Way("bearer"), &l.bearerRate, ok && l.socketToken.matches(tok)
+	return registry.Of(call.KindHTTP).Way("bearer"), &l.bearerRate, ok && l.socketToken.matches(tok)
 }
 
 // readForm reads the fields of the address and of a posted form.

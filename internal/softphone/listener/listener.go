@@ -26,7 +26,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
-	"wiebelt/internal/call"
+	"wiebelt/internal/core/call"
 )
 
 // DefaultPort is the port recipes speak of when nobody chose another.

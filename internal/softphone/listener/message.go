@@ -10,8 +10,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"wiebelt/internal/call"
-	"wiebelt/internal/phone"
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/core/phone"
 )
 
 // maxDepth is how deeply a message may be nested. Ours are flat; what is deeper

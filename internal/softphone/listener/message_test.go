@@ -14,9 +14,9 @@ import (
 
 	"github.com/gorilla/websocket"
 
-	"wiebelt/internal/call"
-	"wiebelt/internal/logtest"
+	"wiebelt/internal/core/call"
 	"wiebelt/internal/simulate"
+	"wiebelt/internal/testutil/logtest"
 )
 
 // hostileJSON are messages that are no event. Names begin with what is wrong.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/gorilla/websocket"
 
-	"wiebelt/internal/call"
-	"wiebelt/internal/softphone/kinds"
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/softphone/registry"
 )
 
 // Subprotocol is the WebSocket subprotocol; a phone must ask for it.
@@ -60,7 +60,7 @@ func (l *Listener) events(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // refused by the upgrader's Error, or the peer is gone
 	}
-	s := &socket{l: l, conn: conn, way: kinds.Of(call.KindWebSocket).Way(strconv.FormatUint(l.lastConn.Add(1), 10))}
+	s := &socket{l: l, conn: conn, way: registry.Of(call.KindWebSocket).Way(strconv.FormatUint(l.lastConn.Add(1), 10))}
 	s.serve()
 }
 

@@ -19,7 +19,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"wiebelt/internal/profile"
+	"wiebelt/internal/config/profile"
 )
 
 // maxFile is how large such a file may be.

@@ -11,9 +11,9 @@ import (
 	"net/url"
 	"strings"
 
-	"wiebelt/internal/call"
-	"wiebelt/internal/phone"
-	"wiebelt/internal/softphone/kinds"
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/core/phone"
+	"wiebelt/internal/softphone/registry"
 )
 
 // Name is the URL scheme, without the colon.
@@ -69,7 +69,7 @@ func Parse(uri string) (call.Event, error) {
 
 func readQuery(query string) (call.Event, error) {
 	e := call.Event{
-		Way:   kinds.Of(call.KindURL).Way(""),
+		Way:   registry.Of(call.KindURL).Way(""),
 		State: call.Ringing,
 	}
 	var number, state bool

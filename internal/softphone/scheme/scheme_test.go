@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"wiebelt/internal/call"
-	"wiebelt/internal/phone"
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/core/phone"
 )
 
 func TestParse(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"wiebelt/internal/call"
-	"wiebelt/internal/softphone/wslink"
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/softphone/exchangelink"
 )
 
 // message is an event: that something has changed, and not what.
@@ -83,7 +83,7 @@ func (s *session) changed(ctx context.Context, id int64) error {
 	var p participant
 	status, err := s.get(ctx, s.path()+"/participants/"+legOf(id), &p)
 	switch {
-	case wslink.Unreadable(err):
+	case exchangelink.Unreadable(err):
 		s.r.Odd(0)
 		s.gaps.seen = true
 	case err != nil:

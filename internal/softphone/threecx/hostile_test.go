@@ -10,11 +10,11 @@ import (
 	"strings"
 	"testing"
 
-	"wiebelt/internal/call"
-	"wiebelt/internal/softphone/kinds"
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/softphone/link"
-	"wiebelt/internal/softphone/linktest"
-	"wiebelt/internal/softphone/wslink"
+	"wiebelt/internal/softphone/registry"
+	"wiebelt/internal/testutil/linktest"
 )
 
 // hostileEvents gives messages that no 3CX sends, and hostileParts what no
@@ -53,7 +53,7 @@ func follow(x *exchange, w *linktest.Watch, i int, m string) {
 	x.set("101", 10_000+i, &part{status: "Ringing", number: "0201234599", call: 5000 + i})
 	for state := call.Ringing; ; {
 		e := w.Next()
-		if e != e.Clean() || e.Way.Kind != kinds.ThreeCX {
+		if e != e.Clean() || e.Way.Kind != registry.ThreeCX {
 			x.t.Fatalf("%q: %+v", m, e)
 		}
 		if e.ID != fmt.Sprintf("%d.%d", 5000+i, 10_000+i) || e.State != state {
@@ -196,12 +196,12 @@ func mustPart(s string) (p participant) {
 // feed gives a session without a connection.
 func feed(t *testing.T, f func(context.Context, *session) error) {
 	t.Helper()
-	p, err := New(wslink.Account{Address: "https://127.0.0.1:1", User: "c", Extension: "101", Secret: func(context.Context) (string, error) { return "x", nil }})
+	p, err := New(exchangelink.Account{Address: "https://127.0.0.1:1", User: "c", Extension: "101", Secret: func(context.Context) (string, error) { return "x", nil }})
 	if err != nil {
 		t.Fatal(err)
 	}
 	err = link.Once(t.Context(), link.Config{Take: func(e call.Event) error {
-		if e != e.Clean() || e.ID == "" || e.Way.Kind != kinds.ThreeCX {
+		if e != e.Clean() || e.ID == "" || e.Way.Kind != registry.ThreeCX {
 			t.Fatalf("%+v", e)
 		}
 		return nil

@@ -9,29 +9,29 @@ import (
 	"strconv"
 	"time"
 
-	"wiebelt/internal/call"
-	"wiebelt/internal/softphone/kinds"
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/softphone/link"
-	"wiebelt/internal/softphone/wslink"
+	"wiebelt/internal/softphone/registry"
 )
 
 type phone struct {
-	account wslink.Account
-	server  *wslink.Server
+	account exchangelink.Account
+	server  *exchangelink.Server
 	traits  link.Traits
 	least   time.Duration // between two renewals
 	again   time.Duration // between two snapshots after gaps; tests shorten both
 
 	// These live as long as the link and belong to the session's goroutine.
-	token wslink.Token
-	legs  wslink.Legs
+	token exchangelink.Token
+	legs  exchangelink.Legs
 	calls map[int64]int64 // by participant: its callid
 }
 
 // New makes the phone for link.Run. The account's user is the client id of the API
 // client, its secret the API key. The error is for the administrator.
-func New(a wslink.Account) (link.Phone, error) {
-	server, traits, err := a.Open(kinds.ThreeCX)
+func New(a exchangelink.Account) (link.Phone, error) {
+	server, traits, err := a.Open(registry.ThreeCX)
 	if err != nil {
 		return nil, err
 	}
@@ -76,9 +76,9 @@ func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 }
 
 // run is the connection's life, with the token's renewal beside it.
-func (s *session) run(ctx context.Context, sock *wslink.Socket) error {
+func (s *session) run(ctx context.Context, sock *exchangelink.Socket) error {
 	ctx, cancel := context.WithCancel(ctx)
-	renewed, wait := wslink.Renew(ctx, s.token, s.least, s.fetch)
+	renewed, wait := exchangelink.Renew(ctx, s.token, s.least, s.fetch)
 	defer wait()
 	defer cancel()
 	look := time.NewTimer(0)
@@ -138,7 +138,7 @@ func (g *gaps) looked(changed bool) {
 func (s *session) refused(status int) error {
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden:
-		s.token = wslink.Token{}
+		s.token = exchangelink.Token{}
 		if !s.fresh {
 			return s.server.Status(status)
 		}

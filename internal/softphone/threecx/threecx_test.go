@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/softphone/link"
-	"wiebelt/internal/softphone/linktest"
-	"wiebelt/internal/softphone/wslink"
+	"wiebelt/internal/testutil/linktest"
 )
 
 var ring = part{status: "Ringing", number: "0612345678", name: "J. de Vries", did: "0201234567", call: 33}
@@ -294,18 +294,18 @@ func TestExpired(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
-		change func(*exchange, *wslink.Account)
+		change func(*exchange, *exchangelink.Account)
 		want   string
 	}{
-		{"wrong key", func(_ *exchange, c *wslink.Account) {
+		{"wrong key", func(_ *exchange, c *exchangelink.Account) {
 			c.Secret = func(context.Context) (string, error) { return "wrong", nil }
 		}, "3CX does not accept the client id and API key (400)"},
-		{"no key", func(_ *exchange, c *wslink.Account) {
+		{"no key", func(_ *exchange, c *exchangelink.Account) {
 			c.Secret = func(context.Context) (string, error) { return "", nil }
 		}, "no API key for 3CX is stored"},
-		{"not allowed at all", func(x *exchange, _ *wslink.Account) { x.denied = http.StatusUnauthorized }, "3CX does not let this API client use call control for the extension (401)"},
-		{"no call control", func(x *exchange, _ *wslink.Account) { x.denied = http.StatusForbidden }, "3CX does not let this API client use call control for the extension (403)"},
-		{"another's extension", func(_ *exchange, c *wslink.Account) { c.Extension = "199" }, "3CX does not know the extension, or not for this API client (404)"},
+		{"not allowed at all", func(x *exchange, _ *exchangelink.Account) { x.denied = http.StatusUnauthorized }, "3CX does not let this API client use call control for the extension (401)"},
+		{"no call control", func(x *exchange, _ *exchangelink.Account) { x.denied = http.StatusForbidden }, "3CX does not let this API client use call control for the extension (403)"},
+		{"another's extension", func(_ *exchange, c *exchangelink.Account) { c.Extension = "199" }, "3CX does not know the extension, or not for this API client (404)"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			x := newExchange(t)

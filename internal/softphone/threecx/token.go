@@ -8,18 +8,20 @@ import (
 	"net/url"
 	"time"
 
+	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/softphone/link"
-	"wiebelt/internal/softphone/wslink"
 )
 
 // usualLife is a token's if the server does not tell.
 const usualLife = 30 * time.Minute
 
-func header(t wslink.Token) http.Header { return http.Header{"Authorization": {"Bearer " + t.ID}} }
+func header(t exchangelink.Token) http.Header {
+	return http.Header{"Authorization": {"Bearer " + t.ID}}
+}
 
 // login gets a new token for the session.
 func (s *session) login(ctx context.Context) error {
-	s.token = wslink.Token{}
+	s.token = exchangelink.Token{}
 	t, err := s.fetch(ctx)
 	if err != nil {
 		return err
@@ -29,10 +31,10 @@ func (s *session) login(ctx context.Context) error {
 }
 
 // fetch asks for a token. It is safe beside the session's goroutine.
-func (p *phone) fetch(ctx context.Context) (wslink.Token, error) {
+func (p *phone) fetch(ctx context.Context) (exchangelink.Token, error) {
 	secret, err := p.account.Password(ctx, "API key for 3CX")
 	if err != nil {
-		return wslink.Token{}, err
+		return exchangelink.Token{}, err
 	}
 	var answer struct {
 		Token   string  `json:"access_token"`
@@ -42,18 +44,18 @@ func (p *phone) fetch(ctx context.Context) (wslink.Token, error) {
 	status, err := p.server.Post(ctx, "/connect/token", nil, "application/x-www-form-urlencoded", []byte(form.Encode()), &answer)
 	switch {
 	case err != nil:
-		return wslink.Token{}, err
+		return exchangelink.Token{}, err
 	case status == http.StatusBadRequest || status == http.StatusUnauthorized || status == http.StatusForbidden:
 		// 400 is what OAuth says of a wrong client (invalid_client).
-		return wslink.Token{}, &link.Refusal{Why: fmt.Sprintf("3CX does not accept the client id and API key (%d)", status), Cause: link.CauseDenied}
+		return exchangelink.Token{}, &link.Refusal{Why: fmt.Sprintf("3CX does not accept the client id and API key (%d)", status), Cause: link.CauseDenied}
 	case status != http.StatusOK:
-		return wslink.Token{}, p.server.Status(status)
-	case !wslink.Sendable(answer.Token):
-		return wslink.Token{}, errors.New(p.server.Host() + ": it gave no token that can be used")
+		return exchangelink.Token{}, p.server.Status(status)
+	case !exchangelink.Sendable(answer.Token):
+		return exchangelink.Token{}, errors.New(p.server.Host() + ": it gave no token that can be used")
 	}
 	life := usualLife
 	if e := answer.Expires; e > 0 {
 		life = time.Duration(min(e, 7*24*3600) * float64(time.Second))
 	}
-	return wslink.NewToken(answer.Token, "", life), nil
+	return exchangelink.NewToken(answer.Token, "", life), nil
 }

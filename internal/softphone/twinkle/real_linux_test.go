@@ -11,8 +11,8 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
-	"wiebelt/internal/softphone/phonetest"
 	"wiebelt/internal/softphone/twinkle"
+	"wiebelt/internal/testutil/phonetest"
 )
 
 // What the real Twinkle tells a program, call by call.

@@ -8,8 +8,8 @@ import (
 	"errors"
 	"strings"
 
-	"wiebelt/internal/call"
-	"wiebelt/internal/phone"
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/core/phone"
 )
 
 // ErrNotTwinkle means that the program was not run by Twinkle.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"wiebelt/internal/call"
+	"wiebelt/internal/core/call"
 )
 
 func env(lines ...string) func(string) string {

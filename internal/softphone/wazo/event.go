@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 
-	"wiebelt/internal/call"
-	"wiebelt/internal/softphone/wslink"
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/softphone/exchangelink"
 )
 
 // message is what the server sends, of version 2 of its protocol.
@@ -83,7 +83,7 @@ func (s *session) event(b []byte) {
 		if _, known := s.legs.Known(s.r, e.Call.ID); known || s.mine(e.Call) {
 			s.over.add(e.Call.ID)
 			delete(s.talks, e.Call.ID)
-			s.legs.End(s.r, e.Call.ID, wslink.Hangup(e.Call.Reason))
+			s.legs.End(s.r, e.Call.ID, exchangelink.Hangup(e.Call.Reason))
 		}
 	}
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/gorilla/websocket"
 	"go.uber.org/goleak"
 
-	"wiebelt/internal/softphone/linktest"
-	"wiebelt/internal/softphone/wslink"
+	"wiebelt/internal/softphone/exchangelink"
+	"wiebelt/internal/testutil/linktest"
 )
 
 const (
@@ -283,11 +283,11 @@ func (x *exchange) breaks() linktest.Exchange {
 	}
 }
 
-func (x *exchange) config() wslink.Account {
-	return wslink.Account{
+func (x *exchange) config() exchangelink.Account {
+	return exchangelink.Account{
 		Address: x.URL, User: user, Extension: "101",
 		Secret: func(context.Context) (string, error) { return secret, nil },
-		Net:    wslink.Options{Roots: x.Roots()},
+		Net:    exchangelink.Options{Roots: x.Roots()},
 	}
 }
 
@@ -328,7 +328,7 @@ func (c told) event(name string) string {
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // listen runs a link until the test ends.
-func listen(t testing.TB, cfg wslink.Account) *linktest.Watch {
+func listen(t testing.TB, cfg exchangelink.Account) *linktest.Watch {
 	t.Helper()
 	p, err := New(cfg)
 	if err != nil {

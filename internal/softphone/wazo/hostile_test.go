@@ -10,11 +10,11 @@ import (
 
 	"github.com/gorilla/websocket"
 
-	"wiebelt/internal/call"
-	"wiebelt/internal/softphone/kinds"
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/softphone/link"
-	"wiebelt/internal/softphone/linktest"
-	"wiebelt/internal/softphone/wslink"
+	"wiebelt/internal/softphone/registry"
+	"wiebelt/internal/testutil/linktest"
 )
 
 // hostile gives messages that no Wazo sends: a table, and mutations of real ones.
@@ -45,7 +45,7 @@ func TestHostileMessages(t *testing.T) {
 		x.send(m, l.event("call_updated"), l.event("call_ended"))
 		for found := false; !found; {
 			e := w.Next()
-			if e != e.Clean() || e.Way.Kind != kinds.Wazo {
+			if e != e.Clean() || e.Way.Kind != registry.Wazo {
 				t.Fatalf("%q: %+v", m, e)
 			}
 			found = e.ID == l.id && e.State == call.Ended
@@ -121,12 +121,12 @@ func FuzzMessage(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		p, err := New(wslink.Account{Address: "https://127.0.0.1:1", User: "u", Extension: "101", Secret: func(context.Context) (string, error) { return "", nil }})
+		p, err := New(exchangelink.Account{Address: "https://127.0.0.1:1", User: "u", Extension: "101", Secret: func(context.Context) (string, error) { return "", nil }})
 		if err != nil {
 			t.Fatal(err)
 		}
 		_ = link.Once(t.Context(), link.Config{Take: func(e call.Event) error {
-			if e != e.Clean() || e.ID == "" || e.Way.Kind != kinds.Wazo {
+			if e != e.Clean() || e.ID == "" || e.Way.Kind != registry.Wazo {
 				t.Fatalf("%+v", e)
 			}
 			var m message

@@ -8,8 +8,8 @@ import (
 	"net/http"
 	"time"
 
+	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/softphone/link"
-	"wiebelt/internal/softphone/wslink"
 )
 
 // askLife is how long a token is to live.
@@ -17,10 +17,10 @@ const askLife = 2 * time.Hour
 
 // login makes a token of the user name and password. It is safe beside the
 // session's goroutine.
-func (p *phone) login(ctx context.Context) (wslink.Token, error) {
+func (p *phone) login(ctx context.Context) (exchangelink.Token, error) {
 	secret, err := p.account.Password(ctx, "password for Wazo")
 	if err != nil {
-		return wslink.Token{}, err
+		return exchangelink.Token{}, err
 	}
 	var answer struct {
 		Data struct {
@@ -35,24 +35,24 @@ func (p *phone) login(ctx context.Context) (wslink.Token, error) {
 		} `json:"data"`
 	}
 	body := fmt.Appendf(nil, `{"backend":"wazo_user","expiration":%d}`, int(askLife.Seconds()))
-	status, err := p.server.Post(ctx, "/api/auth/0.1/token", wslink.Basic(p.account.User, secret), "application/json", body, &answer)
+	status, err := p.server.Post(ctx, "/api/auth/0.1/token", exchangelink.Basic(p.account.User, secret), "application/json", body, &answer)
 	switch {
 	case err != nil:
-		return wslink.Token{}, err
+		return exchangelink.Token{}, err
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
-		return wslink.Token{}, &link.Refusal{Why: fmt.Sprintf("Wazo does not accept the user name and password (%d)", status), Cause: link.CauseDenied}
+		return exchangelink.Token{}, &link.Refusal{Why: fmt.Sprintf("Wazo does not accept the user name and password (%d)", status), Cause: link.CauseDenied}
 	case status != http.StatusOK:
-		return wslink.Token{}, p.server.Status(status)
+		return exchangelink.Token{}, p.server.Status(status)
 	}
 	d := answer.Data
 	user := cmp.Or(d.Metadata.User, d.User, d.Metadata.UUID)
 	switch {
-	case !wslink.Sendable(d.Token):
-		return wslink.Token{}, errors.New(p.server.Host() + ": it gave no token that can be used")
+	case !exchangelink.Sendable(d.Token):
+		return exchangelink.Token{}, errors.New(p.server.Host() + ": it gave no token that can be used")
 	case user == "" || len(user) > 64:
-		return wslink.Token{}, &link.Refusal{Why: "this login of Wazo is not a telephone user's", Cause: link.CauseRights}
+		return exchangelink.Token{}, &link.Refusal{Why: "this login of Wazo is not a telephone user's", Cause: link.CauseRights}
 	}
-	return wslink.NewToken(d.Token, user, life(d.Issued, d.Expires)), nil
+	return exchangelink.NewToken(d.Token, user, life(d.Issued, d.Expires)), nil
 }
 
 // life is the time between two times of the server, or what we have asked for.

@@ -9,35 +9,35 @@ import (
 	"net/url"
 	"time"
 
-	"wiebelt/internal/softphone/kinds"
+	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/softphone/link"
-	"wiebelt/internal/softphone/wslink"
+	"wiebelt/internal/softphone/registry"
 )
 
 type phone struct {
-	account wslink.Account
-	server  *wslink.Server
+	account exchangelink.Account
+	server  *exchangelink.Server
 	events  []source // where the socket may be
 	traits  link.Traits
 	least   time.Duration // between two renewals
 	greets  time.Duration // limit of the greeting; tests shorten both
 
 	// These live as long as the link and belong to the session's goroutine.
-	token wslink.Token
-	legs  wslink.Legs
+	token exchangelink.Token
+	legs  exchangelink.Legs
 	talks map[string]string // by call_id: its conversation_id
 	over  recent            // call_ids that have ended
 }
 
 type source struct {
-	server *wslink.Server
+	server *exchangelink.Server
 	path   string
 }
 
 // New makes the phone for link.Run. The error is for the administrator. The
 // events are at the address itself or, of an older Wazo, at port 9502 of its host.
-func New(a wslink.Account) (link.Phone, error) {
-	server, traits, err := a.Open(kinds.Wazo)
+func New(a exchangelink.Account) (link.Phone, error) {
+	server, traits, err := a.Open(registry.Wazo)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ var subscribed = [...]string{"call_created", "call_updated", "call_answered", "c
 type session struct {
 	*phone
 	r     *link.Reporter
-	sock  *wslink.Socket
+	sock  *exchangelink.Socket
 	fresh bool         // the token was made for this session
 	lines map[int]bool // of the extension; nil: not known
 	began bool         // told to send events
@@ -90,7 +90,7 @@ func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 // dial opens the socket where there is one.
 func (s *session) dial(ctx context.Context) error {
 	for i, from := range s.events {
-		sock, status, err := from.server.Dial(ctx, from.path+wslink.Query("version", "2"), s.header())
+		sock, status, err := from.server.Dial(ctx, from.path+exchangelink.Query("version", "2"), s.header())
 		switch {
 		case err != nil:
 			return err
@@ -108,7 +108,7 @@ func (s *session) dial(ctx context.Context) error {
 // run is the connection's life, with the token's renewal beside it.
 func (s *session) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
-	renewed, wait := wslink.Renew(ctx, s.token, s.least, s.login)
+	renewed, wait := exchangelink.Renew(ctx, s.token, s.least, s.login)
 	defer wait()
 	defer cancel()
 	greeting := time.NewTimer(s.greets)
@@ -159,15 +159,15 @@ func (s *session) send(op, key, value string) error {
 
 // closed reads the code with which the server closed the connection.
 func (s *session) closed(err error) error {
-	var c *wslink.Closed
+	var c *exchangelink.Closed
 	if !errors.As(err, &c) {
 		return err
 	}
 	switch c.Code {
 	case 4001, 4003: // none, or expired
-		s.token = wslink.Token{}
+		s.token = exchangelink.Token{}
 	case 4002:
-		s.token = wslink.Token{}
+		s.token = exchangelink.Token{}
 		if s.fresh && !s.ready {
 			return &link.Refusal{Why: "Wazo does not let this user listen to events (4002)", Cause: link.CauseRights}
 		}
@@ -181,7 +181,7 @@ func (s *session) refused(status int, what string) error {
 	if status != http.StatusUnauthorized && status != http.StatusForbidden {
 		return s.server.Status(status)
 	}
-	s.token = wslink.Token{}
+	s.token = exchangelink.Token{}
 	if !s.fresh {
 		return s.server.Status(status)
 	}

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/softphone/link"
-	"wiebelt/internal/softphone/linktest"
-	"wiebelt/internal/softphone/wslink"
+	"wiebelt/internal/testutil/linktest"
 )
 
 var (
@@ -213,18 +213,18 @@ func TestTokenIsKept(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
-		change func(*exchange, *wslink.Account)
+		change func(*exchange, *exchangelink.Account)
 		want   string
 	}{
-		{"wrong password", func(_ *exchange, c *wslink.Account) {
+		{"wrong password", func(_ *exchange, c *exchangelink.Account) {
 			c.Secret = func(context.Context) (string, error) { return "wrong", nil }
 		}, "Wazo does not accept the user name and password (401)"},
-		{"no password", func(_ *exchange, c *wslink.Account) {
+		{"no password", func(_ *exchange, c *exchangelink.Account) {
 			c.Secret = func(context.Context) (string, error) { return "", nil }
 		}, "no password for Wazo is stored"},
-		{"no events for this user", func(x *exchange, _ *wslink.Account) { x.closes = 4002 }, "Wazo does not let this user listen to events (4002)"},
-		{"no calls for this user", func(x *exchange, _ *wslink.Account) { x.denied = http.StatusUnauthorized }, "Wazo does not let this user see its own calls (401)"},
-		{"another extension", func(x *exchange, _ *wslink.Account) { x.lines = `[{"id":1,"extensions":[{"exten":"102"}]}]` }, "this user of Wazo has no line with the extension of the settings"},
+		{"no events for this user", func(x *exchange, _ *exchangelink.Account) { x.closes = 4002 }, "Wazo does not let this user listen to events (4002)"},
+		{"no calls for this user", func(x *exchange, _ *exchangelink.Account) { x.denied = http.StatusUnauthorized }, "Wazo does not let this user see its own calls (401)"},
+		{"another extension", func(x *exchange, _ *exchangelink.Account) { x.lines = `[{"id":1,"extensions":[{"exten":"102"}]}]` }, "this user of Wazo has no line with the extension of the settings"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			x := newExchange(t)

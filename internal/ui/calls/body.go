@@ -7,10 +7,10 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 
-	"wiebelt/internal/deskapi"
-	"wiebelt/internal/history"
+	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/store/history"
 	"wiebelt/internal/text"
-	"wiebelt/internal/ui/kit"
+	"wiebelt/internal/ui/widgets"
 )
 
 // Pages in place of the list. The one about a filter is called after it.
@@ -30,7 +30,7 @@ const (
 // draw shows the list, or the page in its place.
 func (c *window) draw() {
 	p := c.pageNow()
-	kit.Visible(c.tools, c.plan.count+c.plan.work > 0 || c.query.View != c.viewAt(0) || c.filter.Text != "") // else there is nothing to search in
+	widgets.Visible(c.tools, c.plan.count+c.plan.work > 0 || c.query.View != c.viewAt(0) || c.filter.Text != "") // else there is nothing to search in
 	if p == "" {
 		c.list.show()
 	}
@@ -78,31 +78,31 @@ func (c *window) pageContent(p string) fyne.CanvasObject {
 		return c.list
 	case pageEmpty:
 		if len(c.d.Welcome.Demo) == 0 {
-			return kit.EmptyPage(l.T(text.DeskCallsEmpty), nil,
+			return widgets.EmptyPage(l.T(text.DeskCallsEmpty), nil,
 				l.T(text.DeskCallsEmptyHint), l.T(text.DeskCallsEmptyCommand))
 		}
-		demo := kit.NewButton(l.T(text.DeskDemoOpen), func() { c.d.Show(deskapi.WindowDemo) })
+		demo := widgets.NewButton(l.T(text.DeskDemoOpen), func() { c.d.Show(windowapi.WindowDemo) })
 		demo.Importance = widget.HighImportance
-		return kit.EmptyPage(l.T(text.DeskCallsEmpty), demo, l.T(text.DeskCallsEmptyHint), l.T(text.DeskCallsEmptyDemo))
+		return widgets.EmptyPage(l.T(text.DeskCallsEmpty), demo, l.T(text.DeskCallsEmptyHint), l.T(text.DeskCallsEmptyDemo))
 	case pageSearch:
-		return kit.EmptyPage(l.T(text.CallsSearching), nil)
+		return widgets.EmptyPage(l.T(text.CallsSearching), nil)
 	case pageMissed:
-		return kit.EmptyPage(l.T(text.CallsNoneMissed), nil, l.T(text.CallsNoneMissedHint))
+		return widgets.EmptyPage(l.T(text.CallsNoneMissed), nil, l.T(text.CallsNoneMissedHint))
 	case pageOthers:
-		return kit.EmptyPage(l.T(text.CallsNoneElsewhere), nil, l.T(text.CallsNoneElsewhereHint))
+		return widgets.EmptyPage(l.T(text.CallsNoneElsewhere), nil, l.T(text.CallsNoneElsewhereHint))
 	case pageUnsure:
-		return kit.EmptyPage(l.T(text.CallsNoneUnsure), nil, l.T(text.CallsNoneUnsureHint))
+		return widgets.EmptyPage(l.T(text.CallsNoneUnsure), nil, l.T(text.CallsNoneUnsureHint))
 	case pageMine:
-		all := kit.NewButton(l.T(text.CallsNoneShow), func() { c.show(history.ViewAll) })
-		return kit.EmptyPage(l.T(text.CallsNoneMine), all, l.T(text.CallsNoneMineHint))
+		all := widgets.NewButton(l.T(text.CallsNoneShow), func() { c.show(history.ViewAll) })
+		return widgets.EmptyPage(l.T(text.CallsNoneMine), all, l.T(text.CallsNoneMineHint))
 	case pageOff:
-		return kit.EmptyPage(l.T(text.DeskCallsOff), nil, l.T(text.DeskCallsOffHint))
+		return widgets.EmptyPage(l.T(text.DeskCallsOff), nil, l.T(text.DeskCallsOffHint))
 	case pageBroken:
-		return kit.EmptyPage(l.T(text.DeskCallsBroken), nil, l.T(text.DeskCallsBrokenHint))
+		return widgets.EmptyPage(l.T(text.DeskCallsBroken), nil, l.T(text.DeskCallsBrokenHint))
 	}
 	if filter, ok := strings.CutPrefix(p, pageNone); ok {
-		clear := kit.NewButton(l.T(text.DeskCallsNoneClear), func() { c.filter.SetText("") })
-		return kit.EmptyPage(l.T(text.DeskCallsNone, filter), clear, l.T(text.DeskCallsNoneHint))
+		clear := widgets.NewButton(l.T(text.DeskCallsNoneClear), func() { c.filter.SetText("") })
+		return widgets.EmptyPage(l.T(text.DeskCallsNone, filter), clear, l.T(text.DeskCallsNoneHint))
 	}
 	return container.NewWithoutLayout()
 }

@@ -20,30 +20,30 @@ import (
 	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
-	"wiebelt/internal/deskapi"
-	"wiebelt/internal/history"
-	"wiebelt/internal/kept"
+	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/store/callactions"
+	"wiebelt/internal/store/history"
 	"wiebelt/internal/text"
-	"wiebelt/internal/ui/kit"
+	"wiebelt/internal/ui/widgets"
 )
 
 // window lists the calls of today and those before.
 type window struct {
-	d      *kit.Desk
+	d      *widgets.Desk
 	h      *History
 	win    fyne.Window
-	sign   *kit.Shape
-	status *kit.Words
+	sign   *widgets.Shape
+	status *widgets.Words
 	note   *fyne.Container // what is wrong
-	views  *kit.Choice
-	filter *kit.FilterBox
+	views  *widgets.Choice
+	filter *widgets.FilterBox
 	tools  *fyne.Container // filter and views
 	title  *fyne.Container
 	list   *list
 	body   *fyne.Container // the list, or a page that says why there is none
 	page   string          // which page body shows
 
-	state  kept.State
+	state  callactions.State
 	stated bool   // it was read
 	failed string // what did not work, for a moment
 	noted  string // what note says
@@ -70,7 +70,7 @@ type window struct {
 	looking  int64         // the entry that is looked up again, -1 none
 	about    history.Entry // that one as it was then
 	seq      int           // of the last look-up
-	people   kept.Looked
+	people   callactions.Looked
 	unfolded bool          // those that were dealt with are shown
 	undos    []*undo       // what was just taken away and can come back
 	open     int           // rows to be called back, whatever the filter
@@ -86,28 +86,28 @@ type picked struct {
 func newWindow(h *History) *window {
 	d := h.d
 	l := d.Lang
-	c := &window{d: d, h: h, sign: kit.NewShape(kit.MarkNone), body: container.NewStack(), note: container.NewStack(), chosen: -1, looking: -1, open: -1}
+	c := &window{d: d, h: h, sign: widgets.NewShape(widgets.MarkNone), body: container.NewStack(), note: container.NewStack(), chosen: -1, looking: -1, open: -1}
 	if before := h.calls; before != nil { // made anew: what its readings say is not for this one
 		before.stop()
 		c.follow(before)
 	}
-	c.status = kit.NewWords("", base.SizeNameCaptionText, base.ColorNamePlaceHolder, false).Cutting()
-	c.filter = kit.NewFilterBox(l.T(text.DeskCallsFilter))
+	c.status = widgets.NewWords("", base.SizeNameCaptionText, base.ColorNamePlaceHolder, false).Cutting()
+	c.filter = widgets.NewFilterBox(l.T(text.DeskCallsFilter))
 	c.filter.OnChanged = func(string) { c.search() }
 	c.filter.Down = func() { c.win.Canvas().Focus(c.list) }
-	c.views = kit.NewChoice(func(i int) { c.show(c.viewAt(i)) })
+	c.views = widgets.NewChoice(func(i int) { c.show(c.viewAt(i)) })
 	c.list = newList(c)
 
 	c.title = container.NewStack()
 	c.tools = container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 12, 0), c.views), c.filter)
 	state := container.NewBorder(nil, nil, container.NewCenter(c.sign), nil,
 		container.New(layout.NewCustomPaddedLayout(0, 0, 4, 0), c.status))
-	head := container.New(layout.NewCustomPaddedLayout(16, 4, kit.Edge, kit.Edge),
+	head := container.New(layout.NewCustomPaddedLayout(16, 4, widgets.Edge, widgets.Edge),
 		container.New(layout.NewCustomPaddedVBoxLayout(6), c.title, state, c.note, c.tools))
 	c.titleLine()
 	c.showViews()
 	c.showStatus()
-	c.win = d.Window(text.DeskCallsTitle, container.NewBorder(head, kit.Gap(8), nil, nil, c.body), fyne.NewSize(720, 640))
+	c.win = d.Window(text.DeskCallsTitle, container.NewBorder(head, widgets.Gap(8), nil, nil, c.body), fyne.NewSize(720, 640))
 	c.shortcuts()
 	c.showNote()
 	if h.state == readingOK && c.edition == (edition{}) {
@@ -128,24 +128,24 @@ func (c *window) follow(before *window) {
 	c.looking, c.about, c.seq = before.looking, before.about, before.seq
 }
 
-// Window implements kit.Page.
+// Window implements widgets.Page.
 func (c *window) Window() fyne.Window { return c.win }
 
-// Take implements kit.Page.
+// Take implements widgets.Page.
 func (c *window) Take(kind string, raw json.RawMessage) {
 	switch kind {
-	case deskapi.KindLookup:
-		var m deskapi.Found
+	case windowapi.KindLookup:
+		var m windowapi.Found
 		if c.d.Decode(kind, raw, &m) && m.Entry == c.looking && m.Seq == c.seq {
 			c.found(m)
 		}
-	case deskapi.KindCopy:
+	case windowapi.KindCopy:
 		if c.copied != 0 {
 			c.fail(c.d.Lang.T(text.CallsTroubleCopy))
 		}
-	case deskapi.KindChanged:
-		var m deskapi.Changed
-		if c.d.Decode(kind, raw, &m) && m.What == deskapi.ChangedForgot {
+	case windowapi.KindChanged:
+		var m windowapi.Changed
+		if c.d.Decode(kind, raw, &m) && m.What == windowapi.ChangedForgot {
 			c.undos = nil // nothing of that may come back
 		}
 	}
@@ -175,14 +175,14 @@ func (c *window) stop() {
 func (c *window) titleLine() {
 	l := c.d.Lang
 	buttons := container.New(layout.NewCustomPaddedHBoxLayout(8))
-	if c.state.Manual && c.d.Has(deskapi.WindowLookup) {
-		buttons.Add(kit.NewButton(l.T(text.LookupOpen), func() { c.d.Show(deskapi.WindowLookup) }))
+	if c.state.Manual && c.d.Has(windowapi.WindowLookup) {
+		buttons.Add(widgets.NewButton(l.T(text.LookupOpen), func() { c.d.Show(windowapi.WindowLookup) }))
 	}
 	buttons.Add(c.moreButton())
-	title := kit.NewWords(l.T(text.DeskCallsTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting()
+	title := widgets.NewWords(l.T(text.DeskCallsTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting()
 	high := canvas.NewRectangle(color.Transparent) // that of a button, there or not
-	high.SetMinSize(fyne.NewSize(0, kit.ChoiceHigh))
-	c.title.Objects = []fyne.CanvasObject{high, container.NewBorder(nil, nil, nil, buttons, container.New(kit.Middle(), title))}
+	high.SetMinSize(fyne.NewSize(0, widgets.ChoiceHigh))
+	c.title.Objects = []fyne.CanvasObject{high, container.NewBorder(nil, nil, nil, buttons, container.New(widgets.Middle(), title))}
 	c.title.Refresh()
 }
 
@@ -217,13 +217,13 @@ func (c *window) shortcuts() {
 
 func (c *window) showStatus() {
 	s := c.d.Welcome.Status
-	m := kit.MarkNone
+	m := widgets.MarkNone
 	switch {
 	case s.Sentence == "":
 	case s.OK:
-		m = kit.MarkDot
+		m = widgets.MarkDot
 	default:
-		m = kit.MarkTrouble
+		m = widgets.MarkTrouble
 	}
 	c.sign.Set(m)
 	c.status.Say(s.Sentence, base.ColorNamePlaceHolder)
@@ -242,7 +242,7 @@ func (c *window) ask() {
 }
 
 // takeState takes over what holds beside the calls.
-func (c *window) takeState(m kept.State) {
+func (c *window) takeState(m callactions.State) {
 	was, first := c.state, !c.stated
 	c.state, c.stated = m, true
 	if first || m.Manual != was.Manual {
@@ -275,15 +275,15 @@ func (c *window) showNote() {
 	c.noted = said
 	c.note.Objects = nil
 	if said != "" {
-		line := kit.Trouble(said)
+		line := widgets.Trouble(said)
 		if dismiss {
-			ok := kit.NewButton(c.d.Lang.T(text.CallsNoticeOk), func() {
+			ok := widgets.NewButton(c.d.Lang.T(text.CallsNoticeOk), func() {
 				c.d.Welcome.Status.Notice = ""
-				c.d.Changed(deskapi.ChangedRead)
+				c.d.Changed(windowapi.ChangedRead)
 				c.showNote()
 			})
 			line = container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 12, 0), container.NewCenter(ok)),
-				container.New(kit.Middle(), line))
+				container.New(widgets.Middle(), line))
 		}
 		c.note.Objects = []fyne.CanvasObject{line}
 	}
@@ -295,7 +295,7 @@ func (c *window) showNote() {
 func (c *window) fail(sentence string) {
 	c.failed = sentence
 	c.showNote()
-	c.d.After(kit.FailedIs, func() {
+	c.d.After(widgets.FailedIs, func() {
 		c.d.Post(func() {
 			if c.failed == sentence {
 				c.failed = ""

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"wiebelt/internal/deskapi"
-	"wiebelt/internal/history"
-	"wiebelt/internal/kept"
+	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/store/callactions"
+	"wiebelt/internal/store/history"
 	"wiebelt/internal/text"
-	"wiebelt/internal/ui/kittest"
+	"wiebelt/internal/ui/uitest"
 )
 
 func TestCallsBothLanguages(t *testing.T) {
@@ -22,67 +22,67 @@ func TestCallsBothLanguages(t *testing.T) {
 		{text.Dutch, []string{"Oproepen", "Zoek naam", "Vandaag", "J. de Vries", "Opgenomen", "2:14"}},
 		{text.English, []string{"Calls", "Find name", "Today", "J. de Vries", "Answered", "2:14"}},
 	} {
-		b := newBench(t, kittest.Greeting(tt.lang))
+		b := newBench(t, uitest.Greeting(tt.lang))
 		b.read([]history.Entry{customer()}, nil)
-		b.Show(deskapi.WindowCalls)
-		kittest.WantTexts(t, b.calls.win, tt.want...)
-		b.Handle(deskapi.KindStatus, json.RawMessage(`{"ok":false,"sentence":"De hub reageert niet."}`))
-		kittest.WantTexts(t, b.calls.win, "De hub reageert niet.")
+		b.Show(windowapi.WindowCalls)
+		uitest.WantTexts(t, b.calls.win, tt.want...)
+		b.Handle(windowapi.KindStatus, json.RawMessage(`{"ok":false,"sentence":"De hub reageert niet."}`))
+		uitest.WantTexts(t, b.calls.win, "De hub reageert niet.")
 	}
 }
 
 func TestEmptyPages(t *testing.T) {
 	tests := []struct {
 		name    string
-		welcome deskapi.Welcome
+		welcome windowapi.Welcome
 		state   func(*bench)
 		want    string
 	}{
-		{"no calls, demo", kittest.Greeting(text.Dutch, kittest.DemoCalls...), func(b *bench) { b.read(nil, nil) }, "Demo openen"},
-		{"no calls", kittest.Greeting(text.Dutch), func(b *bench) { b.read(nil, nil) }, "Nog geen oproepen"},
-		{"no calls, how to try", kittest.Greeting(text.English), func(b *bench) { b.read(nil, nil) }, "wiebelt demo"},
-		{"not kept", deskapi.Welcome{Language: "nl"}, func(b *bench) { b.read(nil, nil) }, "Oproepen worden niet bewaard"},
-		{"unreadable", kittest.Greeting(text.Dutch), func(b *bench) { b.read(nil, errors.New("disk")) }, "kunnen nu niet worden gelezen"},
-		{"filtered", kittest.Greeting(text.Dutch), func(b *bench) {
+		{"no calls, demo", uitest.Greeting(text.Dutch, uitest.DemoCalls...), func(b *bench) { b.read(nil, nil) }, "Demo openen"},
+		{"no calls", uitest.Greeting(text.Dutch), func(b *bench) { b.read(nil, nil) }, "Nog geen oproepen"},
+		{"no calls, how to try", uitest.Greeting(text.English), func(b *bench) { b.read(nil, nil) }, "wiebelt demo"},
+		{"not kept", windowapi.Welcome{Language: "nl"}, func(b *bench) { b.read(nil, nil) }, "Oproepen worden niet bewaard"},
+		{"unreadable", uitest.Greeting(text.Dutch), func(b *bench) { b.read(nil, errors.New("disk")) }, "kunnen nu niet worden gelezen"},
+		{"filtered", uitest.Greeting(text.Dutch), func(b *bench) {
 			b.read([]history.Entry{customer()}, nil)
 			b.calls.filter.SetText("zzz")
 		}, "Niets gevonden voor “zzz”"},
-		{"none missed", kittest.Greeting(text.Dutch), func(b *bench) {
+		{"none missed", uitest.Greeting(text.Dutch), func(b *bench) {
 			b.read([]history.Entry{customer()}, nil)
 			b.calls.show(history.ViewMissed)
 			b.took(answer{wish: b.wanted(), exact: true})
 		}, "Geen gemiste oproepen"},
-		{"none mine", kittest.Greeting(text.English), func(b *bench) {
-			b.state(kept.State{Group: true})
+		{"none mine", uitest.Greeting(text.English), func(b *bench) {
+			b.state(callactions.State{Group: true})
 			b.took(answer{wish: b.wanted(), exact: true})
 		}, "No calls for you"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			b := newBench(t, tt.welcome)
-			b.Show(deskapi.WindowCalls)
+			b.Show(windowapi.WindowCalls)
 			tt.state(b)
-			kittest.WantTexts(t, b.calls.win, tt.want)
+			uitest.WantTexts(t, b.calls.win, tt.want)
 		})
 	}
 	t.Run("what was read stays when reading fails", func(t *testing.T) {
-		b := newBench(t, kittest.Greeting(text.Dutch))
-		b.Show(deskapi.WindowCalls)
+		b := newBench(t, uitest.Greeting(text.Dutch))
+		b.Show(windowapi.WindowCalls)
 		b.read([]history.Entry{customer()}, nil)
 		b.read(nil, errors.New("disk"))
-		kittest.WantTexts(t, b.calls.win, "J. de Vries")
+		uitest.WantTexts(t, b.calls.win, "J. de Vries")
 	})
 }
 
 // What the resident says beside the calls.
 func TestCallsState(t *testing.T) {
-	b := newBench(t, kittest.Greeting(text.Dutch))
+	b := newBench(t, uitest.Greeting(text.Dutch))
 	b.read([]history.Entry{customer()}, nil)
-	b.Show(deskapi.WindowCalls)
-	kittest.WantTexts(t, b.calls.win, "Gemist", "Alles")
-	b.state(kept.State{Manual: true})
+	b.Show(windowapi.WindowCalls)
+	uitest.WantTexts(t, b.calls.win, "Gemist", "Alles")
+	b.state(callactions.State{Manual: true})
 	b.say(t, "De schijf is vol.", "")
-	kittest.WantTexts(t, b.calls.win, "Nummer opzoeken")
+	uitest.WantTexts(t, b.calls.win, "Nummer opzoeken")
 	if s := notes(b); s != "De schijf is vol." {
 		t.Errorf("says %q", s)
 	}
@@ -90,26 +90,26 @@ func TestCallsState(t *testing.T) {
 	if s := notes(b); s != "Er is een nieuw bestand begonnen." {
 		t.Errorf("says %q", s)
 	}
-	kittest.WantTexts(t, b.calls.win, "Begrepen")
+	uitest.WantTexts(t, b.calls.win, "Begrepen")
 	b.did()
-	kittest.PressIn(t, b.calls.note, "Begrepen")
+	uitest.PressIn(t, b.calls.note, "Begrepen")
 	b.wantDid(t, "reading the notice", "changed {What:read Removed:[]}")
 	if notes(b) != "" {
 		t.Errorf("shows %q", notes(b))
 	}
 	// A ring group: its own calls first, the others only under all.
-	b.state(kept.State{Group: true})
-	kittest.WantTexts(t, b.calls.win, "Mijn oproepen")
+	b.state(callactions.State{Group: true})
+	uitest.WantTexts(t, b.calls.win, "Mijn oproepen")
 	if w := b.wanted(); w.query.View != history.ViewMine {
 		t.Errorf("reads view %v", w.query.View)
 	}
 	b.calls.show(history.ViewMissed)
-	b.state(kept.State{Group: true})
+	b.state(callactions.State{Group: true})
 	if w := b.wanted(); w.query.View != history.ViewMissed {
 		t.Errorf("reads view %v after the user chose the missed ones", w.query.View)
 	}
 	b.calls.show(history.ViewMine)
-	b.state(kept.State{})
+	b.state(callactions.State{})
 	if w := b.wanted(); w.query.View != history.ViewAll {
 		t.Errorf("reads view %v without a group", w.query.View)
 	}
@@ -127,25 +127,25 @@ func TestCallsState(t *testing.T) {
 }
 
 func TestLookAgain(t *testing.T) {
-	b := newBench(t, kittest.Greeting(text.Dutch))
+	b := newBench(t, uitest.Greeting(text.Dutch))
 	b.read([]history.Entry{customer()}, nil)
-	b.Show(deskapi.WindowCalls)
-	b.state(kept.State{Manual: true})
+	b.Show(windowapi.WindowCalls)
+	b.state(callactions.State{Manual: true})
 	b.did()
 	r, _ := b.calls.row(0)
 	b.calls.lookAgain(r)
-	if got := b.Take(); len(got) != 1 || got[0].M != (deskapi.Lookup{Seq: 1, Entry: 7, Text: customer().Number}) {
+	if got := b.Take(); len(got) != 1 || got[0].M != (windowapi.Lookup{Seq: 1, Entry: 7, Text: customer().Number}) {
 		t.Errorf("said %#v", got)
 	}
-	kittest.WantTexts(t, b.calls.win, "Relatie opzoeken…")
-	for _, f := range []deskapi.Found{{Seq: 1}, {Seq: 1, Entry: 6}, {Seq: 2, Entry: 7}} { // of other questions
-		b.Tell(t, deskapi.KindLookup, f)
+	uitest.WantTexts(t, b.calls.win, "Relatie opzoeken…")
+	for _, f := range []windowapi.Found{{Seq: 1}, {Seq: 1, Entry: 6}, {Seq: 2, Entry: 7}} { // of other questions
+		b.Tell(t, windowapi.KindLookup, f)
 	}
-	kittest.WantTexts(t, b.calls.win, "Relatie opzoeken…")
+	uitest.WantTexts(t, b.calls.win, "Relatie opzoeken…")
 	b.on.got.Sentence = "Nog steeds niemand."
-	b.Tell(t, deskapi.KindLookup, deskapi.Found{Seq: 1, Entry: 7, Outcome: history.OutcomeNobody})
+	b.Tell(t, windowapi.KindLookup, windowapi.Found{Seq: 1, Entry: 7, Outcome: history.OutcomeNobody})
 	b.wantDid(t, "the answer", "looked 7 nobody")
-	if notes(b) != "Nog steeds niemand." || strings.Contains(strings.Join(kittest.Texts(b.calls.win), "|"), "opzoeken…") {
+	if notes(b) != "Nog steeds niemand." || strings.Contains(strings.Join(uitest.Texts(b.calls.win), "|"), "opzoeken…") {
 		t.Errorf("says %q", notes(b))
 	}
 }
@@ -193,9 +193,9 @@ func TestWaysFromCalls(t *testing.T) {
 		}
 		return all
 	}
-	b := newBench(t, kittest.Greeting(text.Dutch))
-	b.Show(deskapi.WindowCalls)
-	b.state(kept.State{Manual: true, Delivery: true})
+	b := newBench(t, uitest.Greeting(text.Dutch))
+	b.Show(windowapi.WindowCalls)
+	b.state(callactions.State{Manual: true, Delivery: true})
 	if got, want := labels(b), []string{"Nummer opzoeken…", "Berichten aanleveren…", "Testen met een echte oproep…", text.Dutch.T(text.RecipesMenu), "Instellingen…",
 		text.Dutch.T(text.DoctorWindowMenu), "Help…", "Alles wissen…", "Wiebelt afsluiten"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
@@ -205,15 +205,15 @@ func TestWaysFromCalls(t *testing.T) {
 			i.Action()
 		}
 	}
-	if got := b.Take(); b.Page(deskapi.WindowSettings) == nil || len(got) != 1 || got[0].Kind != deskapi.KindQuit {
+	if got := b.Take(); b.Page(windowapi.WindowSettings) == nil || len(got) != 1 || got[0].Kind != windowapi.KindQuit {
 		t.Errorf("said %v", got)
 	}
-	b.state(kept.State{})
+	b.state(callactions.State{})
 	if all := strings.Join(labels(b), "|"); strings.Contains(all, "aanleveren") || strings.Contains(all, "opzoeken") {
 		t.Errorf("offers what is not set up: %s", all)
 	}
-	d := newBench(t, kittest.Greeting(text.Dutch, kittest.DemoCalls...))
-	d.Show(deskapi.WindowCalls)
+	d := newBench(t, uitest.Greeting(text.Dutch, uitest.DemoCalls...))
+	d.Show(windowapi.WindowCalls)
 	if got, want := labels(d), []string{"Demo…", "Alles wissen…", "Wiebelt afsluiten"}; !slices.Equal(got, want) {
 		t.Errorf("the demo offers %q, want %q", got, want)
 	}

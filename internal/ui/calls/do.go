@@ -7,11 +7,11 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
 
-	"wiebelt/internal/deskapi"
-	"wiebelt/internal/history"
-	"wiebelt/internal/kept"
+	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/store/callactions"
+	"wiebelt/internal/store/history"
 	"wiebelt/internal/text"
-	"wiebelt/internal/ui/kit"
+	"wiebelt/internal/ui/widgets"
 )
 
 // choose puts the keyboard on a row of the list and shows it.
@@ -72,7 +72,7 @@ func (c *window) didNot(id int64, err error) {
 		c.list.again()
 	}
 	c.failedAgain(id)
-	c.fail(kept.Says(c.d.Lang, err))
+	c.fail(callactions.Says(c.d.Lang, err))
 }
 
 // act does what is obvious with a row: it takes back what was just taken away,
@@ -98,7 +98,7 @@ func (c *window) act(r row) {
 // fold hides the people again.
 func (c *window) fold() {
 	c.picked.person = 0
-	c.people = kept.Looked{}
+	c.people = callactions.Looked{}
 	c.build()
 }
 
@@ -124,7 +124,7 @@ func (c *window) copying(r row, relation bool) {
 	c.run(r, func(ctx context.Context) error { return c.h.do.Copy(ctx, r.id, relation) })
 	c.copied = r.id
 	c.list.again()
-	c.d.After(kit.CopiedIs, func() {
+	c.d.After(widgets.CopiedIs, func() {
 		c.d.Post(func() {
 			if c.copied == r.id {
 				c.copied = 0
@@ -146,7 +146,7 @@ func (c *window) lookAgain(r row) {
 	c.list.again()
 	c.about = e
 	c.seq++
-	c.d.Send(deskapi.KindLookup, deskapi.Lookup{Seq: c.seq, Entry: e.ID, Text: e.Number})
+	c.d.Send(windowapi.KindLookup, windowapi.Lookup{Seq: c.seq, Entry: e.ID, Text: e.Number})
 }
 
 // entry is a call as it was read.
@@ -160,7 +160,7 @@ func (c *window) entry(id int64) (history.Entry, bool) {
 }
 
 // found keeps the answer.
-func (c *window) found(m deskapi.Found) {
+func (c *window) found(m windowapi.Found) {
 	h, l, about := c.h, c.d.Lang, c.about
 	c.run(row{id: about.ID}, func(ctx context.Context) error {
 		got, err := h.do.Looked(ctx, l, about, m)
@@ -176,7 +176,7 @@ func (c *window) found(m deskapi.Found) {
 }
 
 // looked shows it. Where somebody has to choose, the people stand below the row.
-func (c *window) looked(m kept.Looked) {
+func (c *window) looked(m callactions.Looked) {
 	c.looking, c.people = -1, m
 	c.build()
 	if m.Sentence != "" {

@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"time"
 
-	"wiebelt/internal/history"
+	"wiebelt/internal/store/history"
 )
 
 // block is how many calls are read at a time: some windows full on both sides of

@@ -9,22 +9,22 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/history"
-	"wiebelt/internal/ui/kittest"
+	"wiebelt/internal/store/history"
+	"wiebelt/internal/ui/uitest"
 )
 
 // keep makes a history of n calls, a minute apart; every hundredth caller is
 // called Zeldzaam.
 func keep(t *testing.T, path string, n int) *history.Store {
 	t.Helper()
-	s, err := history.Open(path, history.KeepFull, 365, func() time.Time { return kittest.Noon })
+	s, err := history.Open(path, history.KeepFull, 365, func() time.Time { return uitest.Noon })
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
 	for i := range n {
 		e := customer()
-		e.ID, e.Rang, e.Number = 0, kittest.Noon.Add(-time.Duration(n-1-i)*time.Minute), fmt.Sprintf("+316%08d", i)
+		e.ID, e.Rang, e.Number = 0, uitest.Noon.Add(-time.Duration(n-1-i)*time.Minute), fmt.Sprintf("+316%08d", i)
 		if i%100 == 50 {
 			e.Name = "Q. Zeldzaam"
 		}
@@ -48,7 +48,7 @@ func readAll(t *testing.T, f *file, w wish) (all []answer) {
 // What is read is what is wanted, and where it stands.
 func TestFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "h.db")
-	f := &file{path: path, now: func() time.Time { return kittest.Noon }}
+	f := &file{path: path, now: func() time.Time { return uitest.Noon }}
 	defer f.close()
 	if a := readAll(t, f, wish{})[0]; a.err != nil || !a.exact || a.count != 0 {
 		t.Errorf("no file yet: %+v", a)
@@ -56,7 +56,7 @@ func TestFile(t *testing.T) {
 	const n = 900
 	s := keep(t, path, n)
 	place := func(i int) history.Place { // of number i from the newest; IDs begin at 1
-		return history.Place{Rang: kittest.Noon.Add(-time.Duration(i) * time.Minute).Local(), ID: int64(n - i)}
+		return history.Place{Rang: uitest.Noon.Add(-time.Duration(i) * time.Minute).Local(), ID: int64(n - i)}
 	}
 	for _, tt := range []struct {
 		name                string
@@ -129,7 +129,7 @@ func TestLongSearch(t *testing.T) {
 	f := &file{path: path}
 	defer f.close()
 	f.span = 4
-	now := kittest.Noon
+	now := uitest.Noon
 	f.now = func() time.Time { now = now.Add(40 * time.Millisecond); return now }
 	all := readAll(t, f, wish{query: history.Query{Filter: "zzz"}})
 	if len(all) < 3 || all[0].long || all[0].exact || !all[len(all)-2].long || !all[len(all)-1].exact {

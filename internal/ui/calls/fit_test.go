@@ -6,12 +6,12 @@ import (
 
 	"fyne.io/fyne/v2"
 
-	"wiebelt/internal/deskapi"
-	"wiebelt/internal/history"
-	"wiebelt/internal/kept"
+	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/store/callactions"
+	"wiebelt/internal/store/history"
 	"wiebelt/internal/text"
-	"wiebelt/internal/ui/kit"
-	"wiebelt/internal/ui/kittest"
+	"wiebelt/internal/ui/uitest"
+	"wiebelt/internal/ui/widgets"
 )
 
 // No word of the calls window is cut, in either language and at every scale, in
@@ -24,39 +24,39 @@ func TestCallsWindowFits(t *testing.T) {
 	for i, result := range []string{history.ResultLive, history.ResultAnswered, history.ResultMissed, history.ResultElsewhere, history.ResultRejected, history.ResultNotHere, history.ResultUnknown} {
 		for j, e := range []history.Entry{customer(), long} {
 			e.ID, e.Result = int64(i*10+j+1), result
-			e.Rang = kittest.Noon.AddDate(0, -3*i, -i)
+			e.Rang = uitest.Noon.AddDate(0, -3*i, -i)
 			if result != history.ResultAnswered {
 				e.Answered, e.Ended = time.Time{}, time.Time{}
 			}
 			if i%2 == 0 && result == history.ResultMissed {
-				e.Handled = kittest.Noon
+				e.Handled = uitest.Noon
 			}
 			all = append(all, e)
 		}
 	}
 	for _, l := range []text.Language{text.Dutch, text.English} {
-		for _, scale := range kittest.Scales {
-			b := newBench(t, kittest.Greeting(l))
+		for _, scale := range uitest.Scales {
+			b := newBench(t, uitest.Greeting(l))
 			b.read(all, nil)
-			b.Show(deskapi.WindowCalls)
+			b.Show(windowapi.WindowCalls)
 			for _, s := range []struct {
-				state         kept.State
+				state         callactions.State
 				fault, notice string
 			}{
-				{kept.State{Manual: true, CallBack: true, Delivery: true}, "", ""},
-				{kept.State{Group: true, Manual: true, CallBack: true}, l.T(text.CallsFault("read_only"), "Jan Willem van der Meulen (IT), toestel 140"), ""},
-				{kept.State{Manual: true}, "", l.T(text.CallsNotice("damaged"))},
+				{callactions.State{Manual: true, CallBack: true, Delivery: true}, "", ""},
+				{callactions.State{Group: true, Manual: true, CallBack: true}, l.T(text.CallsFault("read_only"), "Jan Willem van der Meulen (IT), toestel 140"), ""},
+				{callactions.State{Manual: true}, "", l.T(text.CallsNotice("damaged"))},
 			} {
 				for _, size := range []fyne.Size{fyne.NewSize(720, 640), fyne.NewSize(688, 400)} {
 					b.state(s.state)
 					b.say(t, s.fault, s.notice)
 					b.read(all, nil)
-					kittest.Scaled(b.calls.win, size, scale)
+					uitest.Scaled(b.calls.win, size, scale)
 					for y := float32(0); y < b.calls.plan.end(); y += 300 {
 						b.calls.list.scrollTo(y)
-						kittest.Uncut(t, string(l), b.calls.win, long.Name, longDetail, customer().Name)
+						uitest.Uncut(t, string(l), b.calls.win, long.Name, longDetail, customer().Name)
 						for _, v := range b.calls.list.views {
-							for _, w := range []*kit.Words{v.Time, v.Day, v.Result, v.More} {
+							for _, w := range []*widgets.Words{v.Time, v.Day, v.Result, v.More} {
 								if v.Visible() && w.Width() > w.Size().Width {
 									t.Errorf("%s: %q needs %v of %v", l, w.Text, w.Width(), w.Size().Width)
 								}

@@ -10,28 +10,28 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/test"
 
-	"wiebelt/internal/deskapi"
-	"wiebelt/internal/history"
-	"wiebelt/internal/kept"
+	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/store/callactions"
+	"wiebelt/internal/store/history"
 	"wiebelt/internal/text"
-	"wiebelt/internal/ui/kit"
-	"wiebelt/internal/ui/kittest"
+	"wiebelt/internal/ui/uitest"
+	"wiebelt/internal/ui/widgets"
 )
 
 func TestClicksInARow(t *testing.T) {
-	b := newBench(t, kittest.Greeting(text.Dutch))
+	b := newBench(t, uitest.Greeting(text.Dutch))
 	unknown := customer()
 	unknown.ID, unknown.Name, unknown.Link = 8, "", ""
-	withheld := history.Entry{ID: 9, Rang: kittest.Noon}
+	withheld := history.Entry{ID: 9, Rang: uitest.Noon}
 	b.read([]history.Entry{customer(), unknown, withheld}, nil)
-	b.Show(deskapi.WindowCalls)
-	b.state(kept.State{CallBack: true})
+	b.Show(windowapi.WindowCalls)
+	b.state(callactions.State{CallBack: true})
 	b.Clock = b.Clock.Add(time.Second)
 	b.did()
 	rows := views(b)
 	name, beside := fyne.NewPos(150, 14), fyne.NewPos(300, 14)
 	at := func(t tool) fyne.Position {
-		return fyne.NewPos(rows[7].Size().Width-kit.RowInset-float32(tools-t)*toolWidth+10, 20)
+		return fyne.NewPos(rows[7].Size().Width-widgets.RowInset-float32(tools-t)*toolWidth+10, 20)
 	}
 
 	for _, tt := range []struct {
@@ -58,11 +58,11 @@ func TestClicksInARow(t *testing.T) {
 	if b.calls.win.Canvas().Overlays().Top() == nil {
 		t.Error("no menu")
 	}
-	kittest.WantTexts(t, b.calls.win, "Gekopieerd")
+	uitest.WantTexts(t, b.calls.win, "Gekopieerd")
 	for _, f := range b.Later {
 		f()
 	}
-	if all := strings.Join(kittest.Texts(b.calls.win), "|"); strings.Contains(all, "Gekopieerd") {
+	if all := strings.Join(uitest.Texts(b.calls.win), "|"); strings.Contains(all, "Gekopieerd") {
 		t.Error("it says copied for ever")
 	}
 
@@ -77,7 +77,7 @@ func TestClicksInARow(t *testing.T) {
 		}
 	}
 	rows[7].MouseMoved(&desktop.MouseEvent{PointEvent: fyne.PointEvent{Position: at(toolCall)}})
-	kittest.WantTexts(t, b.calls.win, "Terugbellen")
+	uitest.WantTexts(t, b.calls.win, "Terugbellen")
 	b.calls.choose(0)
 	b.calls.hold(1)
 	rows[7].MouseOut()
@@ -92,9 +92,9 @@ func TestClicksInARow(t *testing.T) {
 // A new call pushes the others down; a click that was meant for the row before
 // opens nothing.
 func TestClickAfterRowsMoved(t *testing.T) {
-	b := newBench(t, kittest.Greeting(text.Dutch))
+	b := newBench(t, uitest.Greeting(text.Dutch))
 	b.read([]history.Entry{customer()}, nil)
-	b.Show(deskapi.WindowCalls)
+	b.Show(windowapi.WindowCalls)
 	b.Clock = b.Clock.Add(time.Minute)
 	b.did()
 	v := views(b)[7]
@@ -106,23 +106,23 @@ func TestClickAfterRowsMoved(t *testing.T) {
 	}
 	test.TapAt(v, fyne.NewPos(150, 14))
 	b.wantDid(t, "a click at once")
-	b.Clock = b.Clock.Add(kit.Settle)
+	b.Clock = b.Clock.Add(widgets.Settle)
 	test.TapAt(v, fyne.NewPos(150, 14))
 	b.wantDid(t, "a click later", "open 8")
 }
 
 // The whole window by keyboard.
 func TestKeyboard(t *testing.T) {
-	b := newBench(t, kittest.Greeting(text.Dutch))
+	b := newBench(t, uitest.Greeting(text.Dutch))
 	var all []history.Entry
 	for i := range 40 {
 		e := customer()
-		e.ID, e.Rang = int64(100-i), kittest.Noon.Add(-time.Duration(i)*time.Hour)
+		e.ID, e.Rang = int64(100-i), uitest.Noon.Add(-time.Duration(i)*time.Hour)
 		all = append(all, e)
 	}
 	all[39].Name = "Z. Laatste"
 	b.read(all, nil)
-	b.Show(deskapi.WindowCalls)
+	b.Show(windowapi.WindowCalls)
 	b.did()
 	c := b.calls
 	key := func(k fyne.KeyName) {
@@ -146,7 +146,7 @@ func TestKeyboard(t *testing.T) {
 	b.wantDid(t, "the space bar", "open 99")
 	c.withChosen(c.copy) // what Ctrl+C does
 	b.wantDid(t, "copy", "copy 99 false")
-	if b.Handle(deskapi.KindCopy, nil); notes(b) != text.Dutch.T(text.CallsTroubleCopy) {
+	if b.Handle(windowapi.KindCopy, nil); notes(b) != text.Dutch.T(text.CallsTroubleCopy) {
 		t.Errorf("what could not be copied: %q", notes(b))
 	}
 	key(fyne.KeyEnd)
@@ -196,13 +196,13 @@ func TestKeyboard(t *testing.T) {
 }
 
 func TestMenuOffersWhatIsPossible(t *testing.T) {
-	b := newBench(t, kittest.Greeting(text.Dutch))
-	b.Show(deskapi.WindowCalls)
+	b := newBench(t, uitest.Greeting(text.Dutch))
+	b.Show(windowapi.WindowCalls)
 	full := []string{"Relatie openen", "Afvinken", "Terugbellen", "Nummer kopiëren", "Relatienummer kopiëren", "Opnieuw opzoeken", "Niet deze relatie", "Verwijderen"}
 	missed := customer()
 	missed.Result, missed.Answered = history.ResultMissed, time.Time{}
 	handled := missed
-	handled.Handled = kittest.Noon
+	handled.Handled = uitest.Noon
 	for _, tt := range []struct {
 		name  string
 		entry history.Entry
@@ -213,17 +213,17 @@ func TestMenuOffersWhatIsPossible(t *testing.T) {
 		{"nothing to call back with", missed, false, slices.Delete(slices.Clone(full), 2, 3)},
 		{"answered", customer(), true, slices.Delete(slices.Clone(full), 1, 2)},
 		{"ticked off", handled, true, []string{"Relatie openen", "Toch terugbellen", "Terugbellen", "Nummer kopiëren", "Relatienummer kopiëren", "Opnieuw opzoeken", "Niet deze relatie", "Verwijderen"}},
-		{"withheld", history.Entry{ID: 1, Rang: kittest.Noon, Outcome: history.OutcomeWithheld}, true, []string{"Verwijderen"}},
-		{"a colleague", history.Entry{ID: 1, Rang: kittest.Noon, Number: "101", Shown: "101", Outcome: history.OutcomeInternal}, true, []string{"Terugbellen", "Nummer kopiëren", "Verwijderen"}},
-		{"a name in place of a number", history.Entry{ID: 1, Rang: kittest.Noon, Number: "text:receptie", Shown: "receptie"}, true, []string{"Verwijderen"}},
+		{"withheld", history.Entry{ID: 1, Rang: uitest.Noon, Outcome: history.OutcomeWithheld}, true, []string{"Verwijderen"}},
+		{"a colleague", history.Entry{ID: 1, Rang: uitest.Noon, Number: "101", Shown: "101", Outcome: history.OutcomeInternal}, true, []string{"Terugbellen", "Nummer kopiëren", "Verwijderen"}},
+		{"a name in place of a number", history.Entry{ID: 1, Rang: uitest.Noon, Number: "text:receptie", Shown: "receptie"}, true, []string{"Verwijderen"}},
 	} {
 		b.calls.state.CallBack = tt.back
-		if got := offered(b.calls, rowOf(text.Dutch, tt.entry, kittest.Noon)); !slices.Equal(got, tt.want) {
+		if got := offered(b.calls, rowOf(text.Dutch, tt.entry, uitest.Noon)); !slices.Equal(got, tt.want) {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 	}
 	b.Welcome.FileWord = "dossier"
-	if got := offered(b.calls, rowOf(text.Dutch, customer(), kittest.Noon)); got[0] != "Dossier openen" {
+	if got := offered(b.calls, rowOf(text.Dutch, customer(), uitest.Noon)); got[0] != "Dossier openen" {
 		t.Errorf("%q", got[0])
 	}
 }

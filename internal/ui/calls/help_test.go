@@ -8,16 +8,16 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/deskapi"
-	"wiebelt/internal/history"
-	"wiebelt/internal/kept"
+	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/store/callactions"
+	"wiebelt/internal/store/history"
 	"wiebelt/internal/text"
-	"wiebelt/internal/ui/kittest"
+	"wiebelt/internal/ui/uitest"
 )
 
 // bench is a bench with the calls window and what it reads.
 type bench struct {
-	*kittest.Bench
+	*uitest.Bench
 	*History
 	on *disk
 }
@@ -25,8 +25,8 @@ type bench struct {
 // disk is where the calls are, and keeps what is done with them.
 type disk struct {
 	did   []string
-	state kept.State
-	got   kept.Looked // of the next look-up
+	state callactions.State
+	got   callactions.Looked // of the next look-up
 	fail  error
 }
 
@@ -35,16 +35,16 @@ func (d *disk) note(what string, m ...any) error {
 	return d.fail
 }
 
-func (d *disk) State(context.Context) kept.State       { return d.state }
-func (d *disk) Open(_ context.Context, id int64) error { return d.note("open", id) }
-func (d *disk) OpenPerson(_ context.Context, id int64, k deskapi.Contact) error {
+func (d *disk) State(context.Context) callactions.State { return d.state }
+func (d *disk) Open(_ context.Context, id int64) error  { return d.note("open", id) }
+func (d *disk) OpenPerson(_ context.Context, id int64, k windowapi.Contact) error {
 	return d.note("open", id, k.ID)
 }
 func (d *disk) CallBack(_ context.Context, id int64) error { return d.note("call", id) }
 func (d *disk) Copy(_ context.Context, id int64, relation bool) error {
 	return d.note("copy", id, relation)
 }
-func (d *disk) Looked(_ context.Context, _ text.Language, e history.Entry, f deskapi.Found) (kept.Looked, error) {
+func (d *disk) Looked(_ context.Context, _ text.Language, e history.Entry, f windowapi.Found) (callactions.Looked, error) {
 	d.got.Entry = e.ID
 	return d.got, d.note("looked", e.ID, f.Outcome)
 }
@@ -87,13 +87,13 @@ func (b *bench) wantDid(t *testing.T, what string, want ...string) {
 	}
 }
 
-func newBench(t testing.TB, w deskapi.Welcome) *bench {
+func newBench(t testing.TB, w windowapi.Welcome) *bench {
 	t.Helper()
-	b := &bench{Bench: kittest.New(t, w, nil)}
+	b := &bench{Bench: uitest.New(t, w, nil)}
 	b.History = NewHistory(b.Desk)
 	b.on = &disk{}
 	b.do = b.on
-	b.Openers[deskapi.WindowCalls] = b.Open
+	b.Openers[windowapi.WindowCalls] = b.Open
 	return b
 }
 
@@ -128,7 +128,7 @@ func (b *bench) read(all []history.Entry, err error) {
 }
 
 // state is what holds from now on beside the calls.
-func (b *bench) state(s kept.State) {
+func (b *bench) state(s callactions.State) {
 	b.on.state = s
 	b.calls.ask()
 }
@@ -138,7 +138,7 @@ func (b *bench) say(t *testing.T, fault, notice string) {
 	t.Helper()
 	s := b.Welcome.Status
 	s.Fault, s.Notice = fault, notice
-	b.Tell(t, deskapi.KindStatus, s)
+	b.Tell(t, windowapi.KindStatus, s)
 }
 
 // offered are the words of the menu of a call.
@@ -157,10 +157,10 @@ func notes(b *bench) string { return b.calls.noted }
 // long is a bench whose readings come from a list of n calls, as the reader would
 // give them.
 func long(t *testing.T, n int) (*bench, func() int) {
-	b := newBench(t, kittest.Greeting(text.Dutch))
+	b := newBench(t, uitest.Greeting(text.Dutch))
 	entry := func(i int) history.Entry { // number i from the newest
 		e := customer()
-		e.ID, e.Rang = int64(n-i), kittest.Noon.Add(-time.Duration(i)*time.Minute)
+		e.ID, e.Rang = int64(n-i), uitest.Noon.Add(-time.Duration(i)*time.Minute)
 		return e
 	}
 	read := 0
@@ -182,6 +182,6 @@ func long(t *testing.T, n int) (*bench, func() int) {
 		}
 		return read
 	}
-	b.Show(deskapi.WindowCalls)
+	b.Show(windowapi.WindowCalls)
 	return b, answers
 }

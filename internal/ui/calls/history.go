@@ -4,11 +4,11 @@ import (
 	"context"
 	"time"
 
-	"wiebelt/internal/deskapi"
-	"wiebelt/internal/history"
-	"wiebelt/internal/kept"
+	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/store/callactions"
+	"wiebelt/internal/store/history"
 	"wiebelt/internal/text"
-	"wiebelt/internal/ui/kit"
+	"wiebelt/internal/ui/widgets"
 )
 
 // firstIn is how long the first window waits for the first reading.
@@ -26,7 +26,7 @@ const (
 // History is what was read of the history, and the calls window while it is
 // open. Only for the UI thread, apart from the two methods that read.
 type History struct {
-	d     *kit.Desk
+	d     *widgets.Desk
 	calls *window // nil while it is closed
 	first answer  // read before there was a window
 	state reading
@@ -36,12 +36,12 @@ type History struct {
 
 // doer is what is done with the calls on disk; see package kept. Each waits.
 type doer interface {
-	State(context.Context) kept.State
+	State(context.Context) callactions.State
 	Open(ctx context.Context, id int64) error
-	OpenPerson(ctx context.Context, id int64, k deskapi.Contact) error
+	OpenPerson(ctx context.Context, id int64, k windowapi.Contact) error
 	CallBack(ctx context.Context, id int64) error
 	Copy(ctx context.Context, id int64, relation bool) error
-	Looked(context.Context, text.Language, history.Entry, deskapi.Found) (kept.Looked, error)
+	Looked(context.Context, text.Language, history.Entry, windowapi.Found) (callactions.Looked, error)
 	Tick(ctx context.Context, ids ...int64) error
 	Reopen(ctx context.Context, ids ...int64) error
 	Remove(ctx context.Context, ids ...int64) ([]history.Entry, error)
@@ -52,12 +52,12 @@ type doer interface {
 }
 
 // NewHistory is a history of which nothing is read yet, for the windows of d.
-func NewHistory(d *kit.Desk) *History {
+func NewHistory(d *widgets.Desk) *History {
 	return &History{d: d, file: &file{path: d.Welcome.History}, do: d.Kept()}
 }
 
-// Open opens the calls window; it is a kit.Opener.
-func (h *History) Open(*kit.Desk) kit.Page {
+// Open opens the calls window; it is a widgets.Opener.
+func (h *History) Open(*widgets.Desk) widgets.Page {
 	h.calls = newWindow(h)
 	h.calls.ask()
 	return h.calls

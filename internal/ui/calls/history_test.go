@@ -8,21 +8,21 @@ import (
 
 	"go.uber.org/goleak"
 
-	"wiebelt/internal/deskapi"
-	"wiebelt/internal/history"
+	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/store/history"
 	"wiebelt/internal/text"
-	"wiebelt/internal/ui/kit"
-	"wiebelt/internal/ui/kittest"
+	"wiebelt/internal/ui/uitest"
+	"wiebelt/internal/ui/widgets"
 )
 
 func TestReadHistoryWhenAsked(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	readings := make(chan struct{}, 8)
-	h := NewHistory(kit.NewDesk(kit.Params{Log: slog.New(slog.DiscardHandler), Post: func(f func()) {
+	h := NewHistory(widgets.NewDesk(widgets.Params{Log: slog.New(slog.DiscardHandler), Post: func(f func()) {
 		f()
 		readings <- struct{}{} // what is wanted, and then the answer
-	}}, deskapi.Welcome{History: t.TempDir() + "/none.db"}))
+	}}, windowapi.Welcome{History: t.TempDir() + "/none.db"}))
 	kicks := make(chan struct{}, 1)
 	done := make(chan struct{})
 	go func() {
@@ -48,20 +48,20 @@ func TestReadHistoryWhenAsked(t *testing.T) {
 
 // What was read goes with the window, and the next one asks for it anew.
 func TestCallsForgetWhenClosed(t *testing.T) {
-	b := newBench(t, kittest.Greeting(text.Dutch))
+	b := newBench(t, uitest.Greeting(text.Dutch))
 	b.read([]history.Entry{customer()}, nil)
-	b.Show(deskapi.WindowCalls)
+	b.Show(windowapi.WindowCalls)
 	b.took(answer{wish: b.wanted(), entries: []history.Entry{customer()}, count: 1, exact: true})
 	reading := b.wanted().ctx
 	b.calls.win.Close()
-	if b.calls != nil || b.first.entries != nil || b.History.state != readingNot || b.Page(deskapi.WindowCalls) != nil {
+	if b.calls != nil || b.first.entries != nil || b.History.state != readingNot || b.Page(windowapi.WindowCalls) != nil {
 		t.Error("a closed window is still held, or what it showed")
 	}
 	if reading.Err() == nil {
 		t.Error("it is still read for a closed window")
 	}
 	b.Kicks = 0
-	b.Show(deskapi.WindowCalls)
+	b.Show(windowapi.WindowCalls)
 	if b.Kicks != 1 {
 		t.Errorf("the next window asked %d times", b.Kicks)
 	}

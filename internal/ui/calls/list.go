@@ -10,7 +10,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"wiebelt/internal/text"
-	"wiebelt/internal/ui/kit"
+	"wiebelt/internal/ui/widgets"
 )
 
 // plan tells where the rows of a list stand: those to be called back below a
@@ -180,7 +180,7 @@ func (l *list) head(p plan, width float32) {
 	for i, rows := range [][]row{c.work, c.rows} { // people are no calls
 		for _, r := range rows {
 			if r.person != 0 {
-				n[kit.Either(i == 0, 0, kit.Either(r.day == "" && !p.folded, 1, 2))]--
+				n[widgets.Either(i == 0, 0, widgets.Either(r.day == "" && !p.folded, 1, 2))]--
 			}
 		}
 	}
@@ -190,7 +190,7 @@ func (l *list) head(p plan, width float32) {
 		h.fold(i == 2 && p.folded && p.work > 0 && c.query.Filter == "", p.shut)
 		h.Resize(fyne.NewSize(width, headingHeight))
 		h.Move(fyne.NewPos(0, p.heading(i)))
-		kit.Visible(h, headed)
+		widgets.Visible(h, headed)
 	}
 }
 
@@ -317,7 +317,7 @@ func (l *list) TypedKey(e *fyne.KeyEvent) {
 // below is where a menu of call i begins, in the window.
 func (l *list) below(i int) fyne.Position {
 	at := fyne.CurrentApp().Driver().AbsolutePositionForObject(l)
-	return at.AddXY(kit.Edge+kit.TimeWidth, l.c.plan.y(i)-l.scroll.Offset.Y+rowHeight-8)
+	return at.AddXY(widgets.Edge+widgets.TimeWidth, l.c.plan.y(i)-l.scroll.Offset.Y+rowHeight-8)
 }
 
 // turn shows what stands below a row, or hides it: people to choose from, or else
@@ -344,7 +344,7 @@ func (c *window) toggleHandled() {
 // heading stands above a part of the list.
 type heading struct {
 	widget.BaseWidget
-	title, count *kit.Words
+	title, count *widgets.Words
 	arrow        *widget.Icon
 	tapped       func()
 	folds        bool // a click shows or hides the part
@@ -356,8 +356,8 @@ var (
 )
 
 func newHeading(tapped func()) *heading {
-	h := &heading{title: kit.NewWords("", base.SizeNameCaptionText, base.ColorNameForeground, true), tapped: tapped,
-		count: kit.NewWords("", base.SizeNameCaptionText, base.ColorNamePlaceHolder, false), arrow: widget.NewIcon(base.MenuExpandIcon())}
+	h := &heading{title: widgets.NewWords("", base.SizeNameCaptionText, base.ColorNameForeground, true), tapped: tapped,
+		count: widgets.NewWords("", base.SizeNameCaptionText, base.ColorNamePlaceHolder, false), arrow: widget.NewIcon(base.MenuExpandIcon())}
 	h.ExtendBaseWidget(h)
 	return h
 }
@@ -375,8 +375,8 @@ func (h *heading) say(title string, n int, known bool) {
 // fold tells whether the part can be shown and hidden, and which it is.
 func (h *heading) fold(folds, shut bool) {
 	h.folds = folds
-	h.arrow.SetResource(kit.Either(shut, base.MenuExpandIcon(), base.MenuDropDownIcon()))
-	kit.Visible(h.arrow, folds)
+	h.arrow.SetResource(widgets.Either(shut, base.MenuExpandIcon(), base.MenuDropDownIcon()))
+	widgets.Visible(h.arrow, folds)
 	h.Refresh()
 }
 
@@ -405,7 +405,7 @@ type headingLayout struct{}
 func (headingLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(0, headingHeight) }
 
 func (headingLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	y, w, x := size.Height-22, o[0].MinSize().Width+1, float32(kit.Edge)
+	y, w, x := size.Height-22, o[0].MinSize().Width+1, float32(widgets.Edge)
 	if o[2].Visible() {
 		o[2].Move(fyne.NewPos(x-4, y))
 		o[2].Resize(fyne.NewSquareSize(18))

@@ -8,12 +8,12 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/test"
 
-	"wiebelt/internal/deskapi"
-	"wiebelt/internal/history"
-	"wiebelt/internal/kept"
+	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/store/callactions"
+	"wiebelt/internal/store/history"
 	"wiebelt/internal/text"
-	"wiebelt/internal/ui/kittest"
 	"wiebelt/internal/ui/theme"
+	"wiebelt/internal/ui/uitest"
 )
 
 // TestCallsPictures leaves a picture of every state of the window with
@@ -23,7 +23,7 @@ func TestCallsPictures(t *testing.T) {
 	named.ID, named.Name, named.ContactID, named.RelationNumber, named.Link, named.Matches, named.Outcome = 5, "P. Jansen", "", "", "", 0, history.OutcomeNobody
 	scenes := []struct {
 		name    string
-		welcome func(text.Language) deskapi.Welcome
+		welcome func(text.Language) windowapi.Welcome
 		do      func(*bench)
 	}{
 		{"day", nil, func(b *bench) { b.read(aDay(), nil) }},
@@ -53,19 +53,19 @@ func TestCallsPictures(t *testing.T) {
 			denied.ID, denied.ContactID, denied.RelationNumber, denied.Link, denied.TakenOff = 6, "", "", "", true
 			b.read([]history.Entry{several, denied, named}, nil)
 			b.calls.lookAgain(views(b)[7].row)
-			b.on.got = kept.Looked{More: 1, Contacts: []deskapi.Contact{
+			b.on.got = callactions.Looked{More: 1, Contacts: []windowapi.Contact{
 				{ID: "b", Earlier: true, Name: "B. Bakker", Relation: "200201", Address: "Dorpsstraat 1, 1234 AB Ons Dorp", Link: "x"},
 				{ID: "a", Name: "A. Aarts", Relation: "200202", Address: "Kerkstraat 9, 1234 AB Ons Dorp", Link: "x"}}}
-			b.Tell(t, deskapi.KindLookup, deskapi.Found{Seq: 1, Entry: 7})
+			b.Tell(t, windowapi.KindLookup, windowapi.Found{Seq: 1, Entry: 7})
 			b.calls.win.Canvas().Focus(b.calls.list)
 			b.calls.choose(1)
 		}},
 		{"menu", nil, func(b *bench) {
 			b.read(aDay(), nil)
-			test.Tap(kittest.ButtonOf(b.calls.win, b.Lang.T(text.CallsMenu)))
+			test.Tap(uitest.ButtonOf(b.calls.win, b.Lang.T(text.CallsMenu)))
 		}},
 		{"empty", nil, func(b *bench) { b.read(nil, nil) }},
-		{"empty-demo", func(l text.Language) deskapi.Welcome { return kittest.Greeting(l, kittest.DemoCalls...) },
+		{"empty-demo", func(l text.Language) windowapi.Welcome { return uitest.Greeting(l, uitest.DemoCalls...) },
 			func(b *bench) { b.read(nil, nil) }},
 		{"unreadable", nil, func(b *bench) { b.read(nil, errors.New("disk")) }},
 		{"wipe", nil, func(b *bench) {
@@ -84,27 +84,27 @@ func TestCallsPictures(t *testing.T) {
 		{"fault", nil, func(b *bench) {
 			b.read(aDay(), nil)
 			l := b.Lang
-			b.state(kept.State{Group: true, Manual: true, CallBack: true})
+			b.state(callactions.State{Group: true, Manual: true, CallBack: true})
 			b.say(t, l.T(text.CallsFault("read_only"), "Jan (IT), toestel 140"), "")
 		}},
 	}
 	for _, l := range []text.Language{text.Dutch, text.English} {
 		for _, look := range []string{"light", "dark"} {
 			for _, s := range scenes {
-				greeting := kittest.Greeting(l)
+				greeting := uitest.Greeting(l)
 				if s.welcome != nil {
 					greeting = s.welcome(l)
 				}
 				b := newBench(t, greeting)
 				b.App.Settings().SetTheme(theme.New(look))
-				b.Show(deskapi.WindowCalls)
-				b.Welcome.Status = deskapi.Status{OK: true, Sentence: l.T(text.StatusReadyLast, "11:52", "Bria")}
+				b.Show(windowapi.WindowCalls)
+				b.Welcome.Status = windowapi.Status{OK: true, Sentence: l.T(text.StatusReadyLast, "11:52", "Bria")}
 				b.calls.showStatus()
-				b.state(kept.State{Manual: true, CallBack: true})
-				kittest.Scaled(b.calls.win, fyne.NewSize(720, 640), 1)
+				b.state(callactions.State{Manual: true, CallBack: true})
+				uitest.Scaled(b.calls.win, fyne.NewSize(720, 640), 1)
 				s.do(b)
-				kittest.Uncut(t, string(l)+" "+s.name, b.calls.win, rowOf(l, named, kittest.Noon).detail)
-				kittest.Shot(t, b.calls.win, "calls-"+string(l)+"-"+look+"-"+s.name)
+				uitest.Uncut(t, string(l)+" "+s.name, b.calls.win, rowOf(l, named, uitest.Noon).detail)
+				uitest.Shot(t, b.calls.win, "calls-"+string(l)+"-"+look+"-"+s.name)
 				b.calls.win.Close()
 			}
 		}

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/history"
-	"wiebelt/internal/ui/kittest"
+	"wiebelt/internal/store/history"
+	"wiebelt/internal/ui/uitest"
 )
 
 // However many calls there are, only those on screen have views, scrolling finds
@@ -81,7 +81,7 @@ func TestFilterShowsAtOnce(t *testing.T) {
 	var found []history.Entry
 	for i := range 5 {
 		found = append(found, some[7])
-		found[i].ID, found[i].Rang = int64(900-i), kittest.Noon.Add(-time.Duration(i)*time.Hour)
+		found[i].ID, found[i].Rang = int64(900-i), uitest.Noon.Add(-time.Duration(i)*time.Hour)
 	}
 	b.took(answer{wish: w, entries: found, count: 5, today: 5, exact: true})
 	if c.plan.count != 5 {

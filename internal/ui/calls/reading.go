@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"wiebelt/internal/history"
+	"wiebelt/internal/store/history"
 )
 
 // search follows the filter.

@@ -5,11 +5,11 @@ import (
 	"time"
 	"unicode"
 
-	"wiebelt/internal/contact"
-	"wiebelt/internal/deskapi"
-	"wiebelt/internal/history"
+	"wiebelt/internal/core/contact"
+	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/store/history"
 	"wiebelt/internal/text"
-	"wiebelt/internal/ui/kit"
+	"wiebelt/internal/ui/widgets"
 )
 
 // row is one call of the calls window as it is written.
@@ -20,7 +20,7 @@ type row struct {
 	title  string // name, or number while there is no name
 	detail string // number, line, who passed it on
 	result string
-	mark   kit.Mark
+	mark   widgets.Mark
 	more   string // how long was talked, "2:14", or what was done about it
 
 	number   bool // there is one to copy
@@ -43,7 +43,7 @@ func rowOf(l text.Language, e history.Entry, now time.Time) row {
 	r := row{id: e.ID, time: l.Clock(e.Rang), number: strings.ContainsFunc(e.Number, unicode.IsDigit), relation: e.RelationNumber != "",
 		openable: e.Link != "", contact: e.ContactID != "", open: e.Open(), handled: e.Missed() && !e.Open(), place: e.Place()}
 	r.dial = r.number && strings.Trim(e.Number, "+0123456789") == ""
-	if !kit.SameDay(e.Rang, now) {
+	if !widgets.SameDay(e.Rang, now) {
 		r.day = l.Day(e.Rang, now)
 	}
 	switch e.Outcome {
@@ -71,13 +71,13 @@ func rowOf(l text.Language, e history.Entry, now time.Time) row {
 	if e.Via != "" {
 		details = append(details, l.T(text.CardVia, e.Via))
 	}
-	r.detail = kit.Join(details...)
+	r.detail = widgets.Join(details...)
 	r.result, r.mark = resultOf(l, e)
 	switch {
 	case !e.Answered.IsZero() && e.Ended.After(e.Answered):
 		r.more = l.Length(e.Ended.Sub(e.Answered))
 	case r.handled:
-		r.more, r.mark = l.T(text.CallsHandled), kit.MarkQuiet
+		r.more, r.mark = l.T(text.CallsHandled), widgets.MarkQuiet
 	}
 	return r
 }
@@ -89,8 +89,8 @@ func known(e history.Entry) bool {
 }
 
 // contactLine tells contacts of one name apart.
-func contactLine(k deskapi.Contact) string {
-	return kit.Join(contact.GroupDigits(k.Relation), k.Address, k.Producer)
+func contactLine(k windowapi.Contact) string {
+	return widgets.Join(contact.GroupDigits(k.Relation), k.Address, k.Producer)
 }
 
 func titleOf(l text.Language, e history.Entry) string {
@@ -130,32 +130,32 @@ func outcomeOf(l text.Language, e history.Entry) string {
 	return ""
 }
 
-func resultOf(l text.Language, e history.Entry) (string, kit.Mark) {
+func resultOf(l text.Language, e history.Entry) (string, widgets.Mark) {
 	if e.Outgoing && e.Result != history.ResultLive {
 		if e.Answered.IsZero() {
-			return l.T(text.DeskResultOutgoing), kit.MarkQuiet
+			return l.T(text.DeskResultOutgoing), widgets.MarkQuiet
 		}
-		return l.T(text.DeskResultOutgoing), kit.MarkDot
+		return l.T(text.DeskResultOutgoing), widgets.MarkDot
 	}
 	switch e.Result {
 	case history.ResultLive:
 		switch {
 		case !e.Answered.IsZero():
-			return l.T(text.DeskResultTalking), kit.MarkDot
+			return l.T(text.DeskResultTalking), widgets.MarkDot
 		case e.Outgoing:
-			return l.T(text.DeskResultOutgoing), kit.MarkRing
+			return l.T(text.DeskResultOutgoing), widgets.MarkRing
 		}
-		return l.T(text.DeskResultRinging), kit.MarkRing
+		return l.T(text.DeskResultRinging), widgets.MarkRing
 	case history.ResultAnswered:
-		return l.T(text.DeskResultAnswered), kit.MarkDot
+		return l.T(text.DeskResultAnswered), widgets.MarkDot
 	case history.ResultMissed:
-		return l.T(text.DeskResultMissed), kit.MarkRing
+		return l.T(text.DeskResultMissed), widgets.MarkRing
 	case history.ResultElsewhere:
-		return l.T(text.DeskResultElsewhere), kit.MarkTarget
+		return l.T(text.DeskResultElsewhere), widgets.MarkTarget
 	case history.ResultRejected:
-		return l.T(text.DeskResultRejected), kit.MarkQuiet
+		return l.T(text.DeskResultRejected), widgets.MarkQuiet
 	case history.ResultNotHere:
-		return l.T(text.DeskResultNotHere), kit.MarkQuiet
+		return l.T(text.DeskResultNotHere), widgets.MarkQuiet
 	}
-	return l.T(text.DeskResultUnknown), kit.MarkDash
+	return l.T(text.DeskResultUnknown), widgets.MarkDash
 }

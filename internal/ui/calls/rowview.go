@@ -10,13 +10,13 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"wiebelt/internal/text"
-	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
+	"wiebelt/internal/ui/widgets"
 )
 
 // Measures of a row, in units.
 const (
-	rowHeight     = kit.RowHeight
+	rowHeight     = widgets.RowHeight
 	rowLeast      = 600 // its least width
 	rowMost       = 960 // what is farther right is not read with it
 	headingHeight = 32
@@ -56,10 +56,10 @@ type rowView struct {
 	hover bool
 	over  tool // what the pointer is over
 
-	kit.Row
+	widgets.Row
 	ring  *canvas.Rectangle
 	icons [tools]*widget.Icon
-	undo  *kit.Words
+	undo  *widgets.Words
 }
 
 var (
@@ -70,8 +70,8 @@ var (
 )
 
 func newRowView(c *window) *rowView {
-	v := &rowView{calls: c, n: -1, over: toolNone, Row: kit.NewRow(), ring: canvas.NewRectangle(nil),
-		undo: kit.NewWords(c.d.Lang.T(text.CallsUndo), theme.SizeHint, base.ColorNamePrimary, false)}
+	v := &rowView{calls: c, n: -1, over: toolNone, Row: widgets.NewRow(), ring: canvas.NewRectangle(nil),
+		undo: widgets.NewWords(c.d.Lang.T(text.CallsUndo), theme.SizeHint, base.ColorNamePrimary, false)}
 	v.undo.Align = fyne.TextAlignTrailing
 	v.ring.CornerRadius, v.ring.StrokeWidth = 4, 2
 	for i := range v.icons {
@@ -115,7 +115,7 @@ func (v *rowView) width() float32 { return min(v.Size().Width, rowMost) }
 
 // tool is the tool at a position.
 func (v *rowView) tool(p fyne.Position) tool {
-	right := v.width() - kit.RowInset
+	right := v.width() - widgets.RowInset
 	left := right - float32(tools)*toolWidth
 	if p.X >= left && p.X < right {
 		if v.row.undo {
@@ -134,7 +134,7 @@ func (v *rowView) tool(p fyne.Position) tool {
 
 // Tapped implements fyne.Tappable: whatever is clicked, its row is chosen.
 func (v *rowView) Tapped(e *fyne.PointEvent) {
-	if !v.known || v.calls.d.Now().Sub(v.since) < kit.Settle {
+	if !v.known || v.calls.d.Now().Sub(v.since) < widgets.Settle {
 		return
 	}
 	r := v.row // choosing it may show another one here
@@ -216,7 +216,7 @@ func (r *rowRenderer) Objects() []fyne.CanvasObject {
 func (r *rowRenderer) Layout(size fyne.Size) {
 	v := r.v
 	size.Width = min(size.Width, rowMost)
-	end := size.Width - kit.RowInset
+	end := size.Width - widgets.RowInset
 	right := end - float32(tools)*toolWidth
 	v.Row.Layout(size, right-resultWidth, right)
 	v.ring.Move(v.Back.Position())
@@ -226,7 +226,7 @@ func (r *rowRenderer) Layout(size fyne.Size) {
 		icon.Resize(fyne.NewSquareSize(toolSize))
 	}
 	v.undo.Move(fyne.NewPos(right, (size.Height-20)/2))
-	v.undo.Resize(fyne.NewSize(end-right-kit.RowInset, 20))
+	v.undo.Resize(fyne.NewSize(end-right-widgets.RowInset, 20))
 	if v.row.person != 0 { // below the name of the call
 		for _, o := range []fyne.CanvasObject{v.Title, v.Detail} {
 			o.Move(o.Position().AddXY(personIn, 0))
@@ -241,11 +241,11 @@ func (r *rowRenderer) Refresh() {
 	list := v.calls.list
 	chosen := v.n == v.calls.chosen && list != nil && list.focused
 	v.Light(v.known && (v.hover || chosen))
-	kit.Visible(v.ring, v.known && chosen && list.keys)
+	widgets.Visible(v.ring, v.known && chosen && list.keys)
 	v.ring.StrokeColor = th.Color(base.ColorNamePrimary, variant)
 	v.ring.Refresh()
-	v.Time.Say(kit.Either(v.row.person == 0, v.row.time, ""), base.ColorNameForeground)
-	v.Day.Say(kit.Either(v.row.person == 0, v.row.day, ""), base.ColorNamePlaceHolder)
+	v.Time.Say(widgets.Either(v.row.person == 0, v.row.time, ""), base.ColorNameForeground)
+	v.Day.Say(widgets.Either(v.row.person == 0, v.row.day, ""), base.ColorNamePlaceHolder)
 	title := base.ColorNameForeground
 	switch {
 	case v.row.said != "":
@@ -266,12 +266,12 @@ func (r *rowRenderer) Refresh() {
 	for i, icon := range v.icons {
 		t := tool(i)
 		shown := v.known && v.has(t) && (v.hover || chosen || v.row.open && t <= toolCall) || t == toolCopy && v.copied()
-		kit.Visible(icon, shown)
+		widgets.Visible(icon, shown)
 		if shown {
 			icon.SetResource(v.icon(t))
 		}
 	}
-	kit.Visible(v.undo, v.known && v.row.undo)
+	widgets.Visible(v.undo, v.known && v.row.undo)
 	r.Layout(v.Size())
 }
 
@@ -280,7 +280,7 @@ func (r *rowRenderer) Refresh() {
 func (v *rowView) result() {
 	result, mark, more := v.row.result, v.row.mark, v.row.more
 	if v.row.said != "" {
-		result, mark, more = v.row.said, kit.MarkQuiet, ""
+		result, mark, more = v.row.said, widgets.MarkQuiet, ""
 	}
 	if key, ok := words[v.over]; ok && v.hover && v.has(v.over) {
 		more = v.calls.d.Lang.T(key)
@@ -290,13 +290,13 @@ func (v *rowView) result() {
 		v.Result.Bold = bold
 		v.Result.Refresh()
 	}
-	v.Result.Say(result, kit.ColourOf(mark))
+	v.Result.Say(result, widgets.ColourOf(mark))
 	v.More.Say(more, base.ColorNamePlaceHolder)
 }
 
 // icon is the picture of a tool as it looks now.
 func (v *rowView) icon(t tool) fyne.Resource {
-	colour := kit.Either(v.over == t, base.ColorNamePrimary, base.ColorNamePlaceHolder)
+	colour := widgets.Either(v.over == t, base.ColorNamePrimary, base.ColorNamePlaceHolder)
 	switch {
 	case t == toolTick:
 		return base.NewColoredResource(base.ConfirmIcon(), colour)

@@ -6,27 +6,27 @@ import (
 
 	"fyne.io/fyne/v2"
 
-	"wiebelt/internal/deskapi"
-	"wiebelt/internal/guide/shottest"
-	"wiebelt/internal/history"
-	"wiebelt/internal/kept"
+	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/store/callactions"
+	"wiebelt/internal/store/history"
+	"wiebelt/internal/testutil/shottest"
 	"wiebelt/internal/text"
-	"wiebelt/internal/ui/kittest"
 	"wiebelt/internal/ui/theme"
+	"wiebelt/internal/ui/uitest"
 )
 
 // TestGuideShots: the calls in the guide look as the window looks.
 func TestGuideShots(t *testing.T) {
 	for _, s := range shottest.All {
 		l := s.Language
-		b := newBench(t, kittest.Greeting(l))
+		b := newBench(t, uitest.Greeting(l))
 		b.App.Settings().SetTheme(theme.New(s.Look))
 		b.read(aDay(), nil)
-		b.Show(deskapi.WindowCalls)
-		b.Welcome.Status = deskapi.Status{OK: true, Sentence: l.T(text.StatusReadyLast, "11:52", "Bria")}
+		b.Show(windowapi.WindowCalls)
+		b.Welcome.Status = windowapi.Status{OK: true, Sentence: l.T(text.StatusReadyLast, "11:52", "Bria")}
 		b.calls.showStatus()
-		b.state(kept.State{Manual: true, CallBack: true})
-		kittest.Scaled(b.calls.win, fyne.NewSize(720, 592), 2)
+		b.state(callactions.State{Manual: true, CallBack: true})
+		uitest.Scaled(b.calls.win, fyne.NewSize(720, 592), 2)
 		shottest.UpToDate(t, "calls"+s.Suffix, string(l), b.calls.win.Canvas().Capture())
 		b.calls.win.Close()
 	}
@@ -36,7 +36,7 @@ func TestGuideShots(t *testing.T) {
 func aDay() (all []history.Entry) {
 	entry := func(minutes int, name, shown, result string, change func(*history.Entry)) {
 		e := customer()
-		e.ID, e.Rang, e.Name, e.Shown, e.Result = int64(len(all)+1), kittest.Noon.Add(-time.Duration(minutes)*time.Minute), name, shown, result
+		e.ID, e.Rang, e.Name, e.Shown, e.Result = int64(len(all)+1), uitest.Noon.Add(-time.Duration(minutes)*time.Minute), name, shown, result
 		e.Answered, e.Ended = time.Time{}, e.Rang.Add(20*time.Second)
 		if result == history.ResultAnswered {
 			e.Answered, e.Ended = e.Rang.Add(6*time.Second), e.Rang.Add(140*time.Second)

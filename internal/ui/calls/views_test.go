@@ -4,18 +4,18 @@ import (
 	"slices"
 	"testing"
 
-	"wiebelt/internal/deskapi"
-	"wiebelt/internal/history"
-	"wiebelt/internal/kept"
+	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/store/callactions"
+	"wiebelt/internal/store/history"
 	"wiebelt/internal/text"
-	"wiebelt/internal/ui/kittest"
+	"wiebelt/internal/ui/uitest"
 )
 
 // Each view asks for its calls, and says what would stand there when there are
 // none. A ring group has those of colleagues under all calls only.
 func TestViews(t *testing.T) {
-	b := newBench(t, kittest.Greeting(text.Dutch))
-	b.Show(deskapi.WindowCalls)
+	b := newBench(t, uitest.Greeting(text.Dutch))
+	b.Show(windowapi.WindowCalls)
 	b.read([]history.Entry{customer()}, nil)
 	if got := b.calls.viewList(); !slices.Equal(got, []history.View{history.ViewAll, history.ViewMissed, history.ViewElsewhere, history.ViewUnsure}) {
 		t.Errorf("views %v", got)
@@ -31,7 +31,7 @@ func TestViews(t *testing.T) {
 			t.Errorf("view %d without calls: page %q", view, b.calls.page)
 		}
 	}
-	b.state(kept.State{Group: true})
+	b.state(callactions.State{Group: true})
 	if got := b.calls.viewList(); !slices.Equal(got, []history.View{history.ViewMine, history.ViewMissed, history.ViewAll}) {
 		t.Errorf("in a group: %v", got)
 	}

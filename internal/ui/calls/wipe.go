@@ -5,16 +5,16 @@ import (
 	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
-	"wiebelt/internal/deskapi"
+	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/text"
-	"wiebelt/internal/ui/kit"
+	"wiebelt/internal/ui/widgets"
 )
 
 // moreButton is a menu of all that there is, as the icon has it, and of what
 // concerns all calls: that is rare, and not to be hit by mistake.
 func (c *window) moreButton() fyne.CanvasObject {
-	var b *kit.Button
-	b = kit.NewButtonWithIcon(c.d.Lang.T(text.CallsMenu), base.MenuIcon(), func() {
+	var b *widgets.Button
+	b = widgets.NewButtonWithIcon(c.d.Lang.T(text.CallsMenu), base.MenuIcon(), func() {
 		m := widget.NewPopUpMenu(fyne.NewMenu("", c.ways()...), c.win.Canvas())
 		at := fyne.CurrentApp().Driver().AbsolutePositionForObject(b)
 		m.ShowAtPosition(at.AddXY(b.Size().Width-m.MinSize().Width, b.Size().Height+4))
@@ -32,22 +32,22 @@ func (c *window) ways() []*fyne.MenuItem {
 			items = append(items, fyne.NewMenuItem(l.T(words), func() { c.d.Show(window) }))
 		}
 	}
-	add(c.state.Manual, deskapi.WindowLookup, text.StatusMenuSearch)
-	add(c.state.Delivery, deskapi.WindowDelivery, text.StatusMenuMessages)
-	add(demo, deskapi.WindowDemo, text.StatusMenuDemo)
+	add(c.state.Manual, windowapi.WindowLookup, text.StatusMenuSearch)
+	add(c.state.Delivery, windowapi.WindowDelivery, text.StatusMenuMessages)
+	add(demo, windowapi.WindowDemo, text.StatusMenuDemo)
 	line()
 	// The demo's port and tokens are gone with it.
-	add(!demo, deskapi.WindowTest, text.StatusMenuTest)
-	add(!demo, deskapi.WindowRecipes, text.RecipesMenu)
-	add(!demo, deskapi.WindowSettings, text.StatusMenuSettings)
-	add(!demo, deskapi.WindowDoctor, text.DoctorWindowMenu)
-	add(!demo, deskapi.WindowHelp, text.StatusMenuHelp)
+	add(!demo, windowapi.WindowTest, text.StatusMenuTest)
+	add(!demo, windowapi.WindowRecipes, text.RecipesMenu)
+	add(!demo, windowapi.WindowSettings, text.StatusMenuSettings)
+	add(!demo, windowapi.WindowDoctor, text.DoctorWindowMenu)
+	add(!demo, windowapi.WindowHelp, text.StatusMenuHelp)
 	if !demo {
 		line()
 	}
 	items = append(items, fyne.NewMenuItem(l.T(text.CallsWipe), c.askWipe))
 	line()
-	items = append(items, fyne.NewMenuItem(l.T(text.StatusMenuQuit), func() { c.d.Send(deskapi.KindQuit, nil) }))
+	items = append(items, fyne.NewMenuItem(l.T(text.StatusMenuQuit), func() { c.d.Send(windowapi.KindQuit, nil) }))
 	if items[0].IsSeparator {
 		items = items[1:]
 	}
@@ -58,15 +58,15 @@ func (c *window) ways() []*fyne.MenuItem {
 // undone.
 func (c *window) askWipe() {
 	l := c.d.Lang
-	stay := kit.NewButton(l.T(text.DeskFyneCancel), c.unask)
-	wipe := kit.NewButton(l.T(text.CallsWipeYes), func() {
+	stay := widgets.NewButton(l.T(text.DeskFyneCancel), c.unask)
+	wipe := widgets.NewButton(l.T(text.CallsWipeYes), func() {
 		c.unask()
 		c.undos, c.failed = nil, "" // nothing of that can come back
 		c.showNote()
 		c.run(row{}, c.h.do.Wipe)
 	})
 	wipe.Importance = widget.DangerImportance
-	c.asking = kit.Ask(c.win.Canvas(), l.T(text.CallsWipeAsk), wipe, stay)
+	c.asking = widgets.Ask(c.win.Canvas(), l.T(text.CallsWipeAsk), wipe, stay)
 }
 
 // unask takes the question away.

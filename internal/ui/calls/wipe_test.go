@@ -6,19 +6,19 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
 
-	"wiebelt/internal/deskapi"
-	"wiebelt/internal/history"
+	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/store/history"
 	"wiebelt/internal/text"
-	"wiebelt/internal/ui/kit"
-	"wiebelt/internal/ui/kittest"
+	"wiebelt/internal/ui/uitest"
+	"wiebelt/internal/ui/widgets"
 )
 
 // Everything is deleted after a question, and only then; what was removed before
 // can no longer come back.
 func TestWipe(t *testing.T) {
 	for _, l := range []text.Language{text.Dutch, text.English} {
-		b := newBench(t, kittest.Greeting(l))
-		b.Show(deskapi.WindowCalls)
+		b := newBench(t, uitest.Greeting(l))
+		b.Show(windowapi.WindowCalls)
 		b.read([]history.Entry{customer()}, nil)
 		gone, _ := b.calls.row(0)
 		b.calls.remove(gone)
@@ -33,8 +33,8 @@ func TestWipe(t *testing.T) {
 		}
 		b.did()
 		p := asked()
-		kittest.Uncut(t, string(l), b.calls.win)
-		kittest.PressIn(t, p, l.T(text.DeskFyneCancel))
+		uitest.Uncut(t, string(l), b.calls.win)
+		uitest.PressIn(t, p, l.T(text.DeskFyneCancel))
 		b.wantDid(t, "cancelled, it")
 		if top() != nil || len(b.calls.undos) != 1 {
 			t.Errorf("cancelled, %d can come back", len(b.calls.undos))
@@ -46,7 +46,7 @@ func TestWipe(t *testing.T) {
 			t.Error("after Escape it still asks")
 		}
 		p = asked()
-		kittest.PressIn(t, p, l.T(text.CallsWipeYes))
+		uitest.PressIn(t, p, l.T(text.CallsWipeYes))
 		b.wantDid(t, "the button", "wipe")
 		if top() != nil || len(b.calls.undos) != 0 {
 			t.Errorf("%d can come back", len(b.calls.undos))
@@ -55,8 +55,8 @@ func TestWipe(t *testing.T) {
 		for _, all := range [][]history.Entry{{customer()}, nil} {
 			b.read(all, nil)
 			found := false
-			kittest.Each(b.calls.title, func(o any) {
-				if w, ok := o.(*kit.Button); ok && w.Text == l.T(text.CallsMenu) {
+			uitest.Each(b.calls.title, func(o any) {
+				if w, ok := o.(*widgets.Button); ok && w.Text == l.T(text.CallsMenu) {
 					found = true
 					w.OnTapped()
 				}
@@ -64,7 +64,7 @@ func TestWipe(t *testing.T) {
 			if !found || top() == nil {
 				t.Fatalf("no way to it with %d calls", len(all))
 			}
-			kittest.Each(top(), func(o any) {
+			uitest.Each(top(), func(o any) {
 				if m, ok := o.(*widget.Menu); ok && m.Position().X+m.Size().Width > b.calls.win.Canvas().Size().Width {
 					t.Errorf("its menu stands at %v", m.Position())
 				}

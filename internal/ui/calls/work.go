@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"wiebelt/internal/history"
+	"wiebelt/internal/store/history"
 	"wiebelt/internal/text"
-	"wiebelt/internal/ui/kit"
+	"wiebelt/internal/ui/widgets"
 )
 
 // undoIs is how long something that was taken away is offered back, in its place.
@@ -287,7 +287,7 @@ func later(a, b history.Place) bool {
 func timesOf(l text.Language, g group, now time.Time) string {
 	var times []string
 	for _, e := range g[1:min(len(g), 3)] {
-		if kit.SameDay(e.Rang, now) {
+		if widgets.SameDay(e.Rang, now) {
 			times = append(times, l.Clock(e.Rang))
 		} else {
 			times = append(times, l.Day(e.Rang, now))

@@ -10,18 +10,18 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
-	"wiebelt/internal/deskapi"
-	"wiebelt/internal/history"
-	"wiebelt/internal/kept"
+	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/store/callactions"
+	"wiebelt/internal/store/history"
 	"wiebelt/internal/text"
-	"wiebelt/internal/ui/kit"
-	"wiebelt/internal/ui/kittest"
+	"wiebelt/internal/ui/uitest"
+	"wiebelt/internal/ui/widgets"
 )
 
 // missedAt is a missed call so many minutes before noon.
 func missedAt(id int64, minutes int, number, name string) history.Entry {
 	e := customer()
-	e.ID, e.Rang, e.Number, e.Shown, e.Name = id, kittest.Noon.Add(-time.Duration(minutes)*time.Minute), number, number, name
+	e.ID, e.Rang, e.Number, e.Shown, e.Name = id, uitest.Noon.Add(-time.Duration(minutes)*time.Minute), number, number, name
 	e.Result, e.Answered, e.Ended = history.ResultMissed, time.Time{}, e.Rang.Add(time.Second)
 	return e
 }
@@ -46,12 +46,12 @@ func wantRows(t *testing.T, what string, c *window, want ...string) {
 // one that was taken.
 func workDay() (all []history.Entry) {
 	handled := missedAt(2, 90, "+31200000002", "K. Prins")
-	handled.Handled = kittest.Noon
+	handled.Handled = uitest.Noon
 	taken := customer()
 	taken.ID = 3
-	withheld := history.Entry{ID: 8, Rang: kittest.Noon.Add(-3 * time.Minute), Result: history.ResultMissed, Outcome: history.OutcomeWithheld}
+	withheld := history.Entry{ID: 8, Rang: uitest.Noon.Add(-3 * time.Minute), Result: history.ResultMissed, Outcome: history.OutcomeWithheld}
 	withheld2 := withheld
-	withheld2.ID, withheld2.Rang = 7, kittest.Noon.Add(-4*time.Minute)
+	withheld2.ID, withheld2.Rang = 7, uitest.Noon.Add(-4*time.Minute)
 	return []history.Entry{withheld, withheld2, missedAt(6, 10, "+31200000001", "A. Jansen"), missedAt(5, 20, "+31200000009", "B. de Boer"),
 		missedAt(4, 40, "+31200000001", "A. Jansen"), taken, handled, missedAt(1, 24*60, "+31200000001", "A. Jansen")}
 }
@@ -59,16 +59,16 @@ func workDay() (all []history.Entry) {
 // Those to be called back stand on top, a row a caller; ticked off they keep their
 // place until it is too late to undo it; those dealt with are folded away.
 func TestListToWorkOff(t *testing.T) {
-	b := newBench(t, kittest.Greeting(text.Dutch))
+	b := newBench(t, uitest.Greeting(text.Dutch))
 	b.read(workDay(), nil)
-	b.Show(deskapi.WindowCalls)
-	b.state(kept.State{CallBack: true})
-	kittest.Scaled(b.calls.win, fyne.NewSize(720, 640), 1)
+	b.Show(windowapi.WindowCalls)
+	b.state(callactions.State{CallBack: true})
+	uitest.Scaled(b.calls.win, fyne.NewSize(720, 640), 1)
 	c := b.calls
 	b.Clock = b.Clock.Add(time.Second)
 	top := []string{"Anonieme beller", "Anonieme beller", "A. Jansen||3 keer, ook 11:20, zo 13 sep", "B. de Boer"}
 	wantRows(t, "at first", c, append(slices.Clone(top), "J. de Vries||2:14", "K. Prins||afgehandeld")...)
-	kittest.WantTexts(t, c.win, "Terug te bellen", "Vandaag", "Gemist (4)")
+	uitest.WantTexts(t, c.win, "Terug te bellen", "Vandaag", "Gemist (4)")
 	v := views(b)[6]
 	for _, tool := range []tool{toolTick, toolCall} {
 		if !v.icons[tool].Visible() {
@@ -81,7 +81,7 @@ func TestListToWorkOff(t *testing.T) {
 	b.wantDid(t, "the tick", "tick [6 4 1]")
 	ticked := workDay()
 	for _, i := range []int{2, 4, 7} {
-		ticked[i].Handled = kittest.Noon
+		ticked[i].Handled = uitest.Noon
 	}
 	for _, what := range []string{"at once", "after the reading"} {
 		wantRows(t, what, c, "Anonieme beller", "Anonieme beller", "A. Jansen|afgehandeld|3 keer, ook 11:20, zo 13 sep", "B. de Boer", "J. de Vries||2:14", "K. Prins||afgehandeld")
@@ -90,7 +90,7 @@ func TestListToWorkOff(t *testing.T) {
 		}
 		b.read(ticked, nil)
 	}
-	kittest.WantTexts(t, c.win, "Ongedaan maken", "Gemist (3)")
+	uitest.WantTexts(t, c.win, "Ongedaan maken", "Gemist (3)")
 	test.TapAt(v, fyne.NewPos(v.Size().Width-40, 20))
 	b.wantDid(t, "undo", "reopen [6 4 1]")
 	b.read(workDay(), nil)
@@ -99,7 +99,7 @@ func TestListToWorkOff(t *testing.T) {
 	c.show(history.ViewMissed)
 	b.read(workDay(), nil)
 	wantRows(t, "missed", c, top...)
-	kittest.WantTexts(t, c.win, "Afgehandeld")
+	uitest.WantTexts(t, c.win, "Afgehandeld")
 	test.Tap(c.list.headings[2])
 	wantRows(t, "unfolded", c, append(slices.Clone(top), "K. Prins||afgehandeld")...)
 	c.choose(0)
@@ -124,15 +124,15 @@ func TestListToWorkOff(t *testing.T) {
 // Whom the pointer chose, the keyboard acts on. What was removed keeps its place,
 // from which it can come back for a while, by a click or by Ctrl+Z.
 func TestRemoveAndUndo(t *testing.T) {
-	b := newBench(t, kittest.Greeting(text.Dutch))
+	b := newBench(t, uitest.Greeting(text.Dutch))
 	var all []history.Entry
 	for i, name := range []string{"A. Aarts", "B. Jansen", "C. Prins", "D. Visser"} {
 		e := customer()
-		e.ID, e.Name, e.Rang = int64(9-i), name, kittest.Noon.Add(-time.Duration(i)*time.Minute)
+		e.ID, e.Name, e.Rang = int64(9-i), name, uitest.Noon.Add(-time.Duration(i)*time.Minute)
 		all = append(all, e)
 	}
 	b.read(all, nil)
-	b.Show(deskapi.WindowCalls)
+	b.Show(windowapi.WindowCalls)
 	c := b.calls
 	b.Clock = b.Clock.Add(time.Second)
 	c.win.Canvas().OnTypedKey()(&fyne.KeyEvent{Name: fyne.KeyDown})
@@ -165,7 +165,7 @@ func TestRemoveAndUndo(t *testing.T) {
 	b.did()
 	c.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyDelete}) // it cannot be removed twice
 	b.wantDid(t, "removing it again")
-	b.Clock = b.Clock.Add(kit.Settle)
+	b.Clock = b.Clock.Add(widgets.Settle)
 	v := views(b)[8]
 	test.TapAt(v, fyne.NewPos(v.Size().Width-40, 20))
 	b.wantDid(t, "undo", "restore [8]")
@@ -192,10 +192,10 @@ func TestRemoveAndUndo(t *testing.T) {
 	c.remove(views(b)[9].row)
 	m := b.Welcome // built anew in another language it still offers it
 	m.Language = string(text.English)
-	b.Tell(t, deskapi.KindWelcome, m)
+	b.Tell(t, windowapi.KindWelcome, m)
 	b.read(all[1:], nil)
 	c = b.calls
-	kittest.WantTexts(t, c.win, "Undo")
+	uitest.WantTexts(t, c.win, "Undo")
 	b.Later[len(b.Later)-1]()
 	b.did()
 	c.takeBackLast()
@@ -203,7 +203,7 @@ func TestRemoveAndUndo(t *testing.T) {
 
 	// Nor can it come back once everything was deleted for good.
 	c.remove(views(b)[8].row)
-	b.Tell(t, deskapi.KindChanged, deskapi.Changed{What: deskapi.ChangedForgot})
+	b.Tell(t, windowapi.KindChanged, windowapi.Changed{What: windowapi.ChangedForgot})
 	b.did()
 	c.takeBackLast()
 	b.wantDid(t, "Ctrl+Z after all was forgotten")
@@ -212,22 +212,22 @@ func TestRemoveAndUndo(t *testing.T) {
 // A row that several people can be shows them below it, as the card does; who is
 // not the caller can come back in the same place.
 func TestPeopleOfARow(t *testing.T) {
-	b := newBench(t, kittest.Greeting(text.Dutch))
+	b := newBench(t, uitest.Greeting(text.Dutch))
 	several := customer()
 	several.ID, several.Name, several.ContactID, several.RelationNumber, several.Link, several.Matches, several.Outcome = 8, "", "", "", "", 3, history.OutcomeSeveral
 	b.read([]history.Entry{several, customer()}, nil)
-	b.Show(deskapi.WindowCalls)
+	b.Show(windowapi.WindowCalls)
 	c := b.calls
 	b.Clock = b.Clock.Add(time.Second)
 	b.did()
 	test.TapAt(views(b)[8], fyne.NewPos(300, 30))
 	b.wantDid(t, "a click on several", "lookup lookup")
-	people := []deskapi.Contact{{ID: "b", Earlier: true, Name: "B. Bakker", Relation: "200201", Address: "Dorpsstraat 1", Link: "x"}, {ID: "a", Name: "A. Aarts"}}
-	b.on.got = kept.Looked{Contacts: people, More: 2}
-	b.Tell(t, deskapi.KindLookup, deskapi.Found{Seq: 1, Entry: 8, Outcome: history.OutcomeSeveral})
+	people := []windowapi.Contact{{ID: "b", Earlier: true, Name: "B. Bakker", Relation: "200201", Address: "Dorpsstraat 1", Link: "x"}, {ID: "a", Name: "A. Aarts"}}
+	b.on.got = callactions.Looked{Contacts: people, More: 2}
+	b.Tell(t, windowapi.KindLookup, windowapi.Found{Seq: 1, Entry: 8, Outcome: history.OutcomeSeveral})
 	b.wantDid(t, "the answer", "looked 8 several")
 	wantRows(t, "people", c, "3 relaties met dit nummer||2:14", "B. Bakker", "A. Aarts", "", "J. de Vries||2:14")
-	kittest.WantTexts(t, c.win, text.Dutch.T(text.CardEarlier), "200 201 · Dorpsstraat 1", "En nog 2 relaties.")
+	uitest.WantTexts(t, c.win, text.Dutch.T(text.CardEarlier), "200 201 · Dorpsstraat 1", "En nog 2 relaties.")
 	b.read([]history.Entry{several, customer()}, nil) // the history was written
 	c.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyDown})
 	c.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn})
@@ -246,7 +246,7 @@ func TestPeopleOfARow(t *testing.T) {
 	denied := customer()
 	denied.ContactID, denied.RelationNumber, denied.Link, denied.TakenOff = "", "", "", true
 	b.read([]history.Entry{several, denied}, nil)
-	kittest.WantTexts(t, c.win, "Niet J. de Vries, zegt u", "Ongedaan maken")
+	uitest.WantTexts(t, c.win, "Niet J. de Vries, zegt u", "Ongedaan maken")
 	b.did()
 	v := views(b)[7]
 	b.Clock = b.Clock.Add(time.Second)

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"wiebelt/internal/companion"
+	"wiebelt/internal/core/engine"
 )
 
 // fold is how far a call's card is folded.
@@ -40,7 +40,7 @@ type item struct {
 	held  bool // a hand is on a card
 	asked bool // the user has just asked for it
 	hand  bool // a hand is on this very card
-	call  companion.Standing
+	call  engine.Standing
 }
 
 // worth is what it takes to have an item that stands as o go: all lines together
@@ -52,7 +52,7 @@ func (it item) worth(o placed) int {
 	case o.fold == asLine:
 		return 1
 	}
-	return [...]int{companion.InCall: 1000, companion.Rings: 100, companion.Launched: 10, companion.Ended: 10}[it.call]
+	return [...]int{engine.InCall: 1000, engine.Rings: 100, engine.Launched: 10, engine.Ended: 10}[it.call]
 }
 
 // placed is where an item stands and as what.

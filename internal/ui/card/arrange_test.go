@@ -14,19 +14,19 @@ import (
 	"testing/synctest"
 	"time"
 
-	"wiebelt/internal/call"
-	"wiebelt/internal/clocktest"
-	"wiebelt/internal/companion"
-	"wiebelt/internal/contact"
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/core/contact"
+	"wiebelt/internal/core/engine"
+	"wiebelt/internal/core/phone"
 	"wiebelt/internal/native/window"
-	"wiebelt/internal/phone"
+	"wiebelt/internal/testutil/clocktest"
 )
 
 // day is a real engine, and where its cards would stand: nothing is painted.
 type day struct {
 	r     *rand.Rand
 	clock *clocktest.Clock
-	e     *companion.Engine
+	e     *engine.Engine
 	cs    *Cards
 	calls []string // those that are on
 	next  int
@@ -40,20 +40,20 @@ func (d *day) Lookup(_ context.Context, n string) ([]contact.Contact, error) {
 // hand has the pointer come to a card, or leave it.
 func (d *day) hand(s *slot, on bool) {
 	if s.over = on; on {
-		d.cs.tell(s, companion.DoHover)
+		d.cs.tell(s, engine.DoHover)
 		return
 	}
 	d.cs.left = d.cs.now()
-	d.cs.tell(s, companion.DoLeave)
+	d.cs.tell(s, engine.DoLeave)
 }
 
 func (d *day) keyboard(s *slot, on bool) {
 	if s.keys.here = on; on {
-		d.cs.tell(s, companion.DoKeyboard)
+		d.cs.tell(s, engine.DoKeyboard)
 		return
 	}
 	d.cs.left = d.cs.now()
-	d.cs.tell(s, companion.DoKeyboardGone)
+	d.cs.tell(s, engine.DoKeyboardGone)
 }
 
 // happens has one thing happen.
@@ -97,15 +97,15 @@ func (d *day) happens() (wrong string) {
 		d.hand(s, !s.over)
 	case one == 19, one == 20:
 		d.saw["clicked"]++
-		d.e.Do(companion.Action{Card: s.told.ID, Do: companion.DoUnfold})
+		d.e.Do(engine.Action{Card: s.told.ID, Do: engine.DoUnfold})
 	case one == 21:
-		d.e.Do(companion.Action{Card: s.told.ID, Do: companion.DoClose})
+		d.e.Do(engine.Action{Card: s.told.ID, Do: engine.DoClose})
 	case one == 22 && typing >= 0: // Enter, and Escape
 		d.keyboard(d.cs.order[typing], false)
 	case one == 22:
 		snap := d.e.Snapshot()
 		if snap.First() == snap.Closed {
-			d.e.Do(companion.Action{Card: snap.Closed, Do: companion.DoShow})
+			d.e.Do(engine.Action{Card: snap.Closed, Do: engine.DoShow})
 			break
 		}
 		if s = d.cs.slotOf(snap.First()); s == nil {
@@ -132,7 +132,7 @@ func (d *day) happens() (wrong string) {
 func (d *day) stand() (wrong string) {
 	cs, snap := d.cs, d.e.Snapshot()
 	cs.order = slices.DeleteFunc(cs.order, func(s *slot) bool {
-		if slices.ContainsFunc(snap.Cards, func(c companion.Card) bool { return c.ID == s.told.ID }) {
+		if slices.ContainsFunc(snap.Cards, func(c engine.Card) bool { return c.ID == s.told.ID }) {
 			return false
 		}
 		if s.held() {
@@ -216,7 +216,7 @@ func TestNothingThatLivesMoves(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			d := &day{r: rand.New(rand.NewPCG(uint64(seed), 7)), clock: clocktest.New(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)), saw: map[string]int{}}
 			saw = d.saw
-			d.e = companion.New(companion.Params{Rules: rules, Lookup: d, Clock: d.clock, Log: slog.New(slog.DiscardHandler),
+			d.e = engine.New(engine.Params{Rules: rules, Lookup: d, Clock: d.clock, Log: slog.New(slog.DiscardHandler),
 				FullFor: 60 * time.Second, AfterCall: 20 * time.Second, CheckLink: func(l string) (string, error) { return l, nil }})
 			ctx, cancel := context.WithCancel(context.Background())
 			done := make(chan struct{})
@@ -271,8 +271,8 @@ func TestNothingThatLivesMoves(t *testing.T) {
 func TestCornerIsForWhoRings(t *testing.T) {
 	g := ground{height: 1000, columns: 3, edge: 16, gap: 8}
 	strip := form{asStrip, 0, 56}
-	over := item{call: companion.Ended, forms: []form{strip}, up: true, at: stand{near: 16}, form: form{asCard, 0, 284}}
-	rings := item{forms: []form{{asCard, 0, 284}, strip}, call: companion.Rings}
+	over := item{call: engine.Ended, forms: []form{strip}, up: true, at: stand{near: 16}, form: form{asCard, 0, 284}}
+	rings := item{forms: []form{{asCard, 0, 284}, strip}, call: engine.Rings}
 	if got := g.arrange([]item{over, rings}); got[1].stand != (stand{near: 16}) || got[0].stand != (stand{near: 308}) {
 		t.Errorf("%+v", got)
 	}
@@ -289,10 +289,10 @@ func TestRoomForWhatIsAskedFor(t *testing.T) {
 	g := ground{height: 984, columns: 1, edge: 16, gap: 8}
 	forms := []form{{asCard, 0, 284}, {asStrip, 0, 56}, {asLine, 0, 28}}
 	column := func(hand int) (all []item) {
-		for i, call := range []companion.Standing{companion.InCall, companion.Rings, companion.Rings} {
+		for i, call := range []engine.Standing{engine.InCall, engine.Rings, engine.Rings} {
 			all = append(all, item{forms: forms, up: true, at: stand{near: 16 + i*292}, form: forms[0], stays: true, call: call, hand: i == hand})
 		}
-		return append(all, item{forms: forms, up: true, at: stand{near: 892}, form: forms[2], stays: true, call: companion.Rings, asked: true})
+		return append(all, item{forms: forms, up: true, at: stand{near: 892}, form: forms[2], stays: true, call: engine.Rings, asked: true})
 	}
 	for hand, goes := range map[int]int{-1: 2, 2: 1} {
 		items := column(hand)

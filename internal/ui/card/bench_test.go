@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"wiebelt/internal/companion"
-	"wiebelt/internal/phone"
+	"wiebelt/internal/core/engine"
+	"wiebelt/internal/core/phone"
 	"wiebelt/internal/text"
 )
 
@@ -39,7 +39,7 @@ func BenchmarkCard(b *testing.B) {
 					if c.Contacts = slices.Clone(c.Contacts); len(c.Contacts) > 0 {
 						c.Contacts[0].FamilyName = fmt.Sprint("de Vries ", c.ID)
 					}
-					e.snap = &companion.Snapshot{Cards: []companion.Card{c}}
+					e.snap = &engine.Snapshot{Cards: []engine.Card{c}}
 					cs.show()
 				}
 			})

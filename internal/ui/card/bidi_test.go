@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"wiebelt/internal/contact"
+	"wiebelt/internal/core/contact"
 	"wiebelt/internal/ui/offscreen"
 	"wiebelt/internal/ui/theme"
 )

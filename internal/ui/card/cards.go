@@ -17,7 +17,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"wiebelt/internal/companion"
+	"wiebelt/internal/core/engine"
 	"wiebelt/internal/native/window"
 	"wiebelt/internal/ui/offscreen"
 	"wiebelt/internal/ui/theme"
@@ -27,9 +27,9 @@ import (
 const (
 	guard     = 300 * time.Millisecond // no click and no key on what has just changed
 	copiedFor = time.Second
-	handsOff  = time.Second            // nothing moves so long after a hand left it
-	failedFor = 4 * time.Second        // that copying failed is read, not glanced at
-	slots     = companion.MaxShown + 1 // the last counts the further calls
+	handsOff  = time.Second         // nothing moves so long after a hand left it
+	failedFor = 4 * time.Second     // that copying failed is read, not glanced at
+	slots     = engine.MaxShown + 1 // the last counts the further calls
 	barTick   = 100 * time.Millisecond
 	barFull   = 3 * time.Second // when the engine calls the hub too slow
 )
@@ -51,8 +51,8 @@ type Cards struct {
 	dropped bool // the user moves the cards just now
 	// placedAt is the scale of the monitor when cards were placed last.
 	placedAt float32
-	wanted   companion.CardID // comes back because of the hotkey, for the keyboard
-	part     []byte           // of a picture, for the screen
+	wanted   engine.CardID // comes back because of the hotkey, for the keyboard
+	part     []byte        // of a picture, for the screen
 	hands    hands
 	left     time.Time // when the last hand left a card; zero if places were closed up since
 	release  func()    // gives the hotkey back; nil while there is none
@@ -78,10 +78,10 @@ type slot struct {
 	best    float32 // height, in units, of what the engine wants of the card
 	asked   bool    // the user has just asked for it
 	up      bool
-	laid    bool           // laid out anew and not painted yet
-	stale   bool           // painted anew and not on screen yet
-	told    companion.Card // as the engine has it
-	card    companion.Card // as it is shown: folded further where there is no room
+	laid    bool        // laid out anew and not painted yet
+	stale   bool        // painted anew and not on screen yet
+	told    engine.Card // as the engine has it
+	card    engine.Card // as it is shown: folded further where there is no room
 	more    int
 	face    *face
 	seen    []area // what could be clicked when it was put on screen last
@@ -135,8 +135,8 @@ func New(c Config, engine Engine, display window.Display) (*Cards, error) {
 // measured before the first call.
 func (cs *Cards) warm() {
 	s := cs.slots[0]
-	for _, o := range []companion.Outcome{companion.Searching, companion.Failed} {
-		layout(companion.Card{Outcome: o, Noticed: true, Opened: -1, Earlier: -1}, cs.look(s)).paint(&s.surface, 1)
+	for _, o := range []engine.Outcome{engine.Searching, engine.Failed} {
+		layout(engine.Card{Outcome: o, Noticed: true, Opened: -1, Earlier: -1}, cs.look(s)).paint(&s.surface, 1)
 	}
 	cs.awake = true
 }
@@ -267,16 +267,16 @@ func (cs *Cards) dark() bool {
 
 // show brings the windows in line with the newest snapshot and returns it, an
 // empty one while nothing may be shown.
-func (cs *Cards) show() *companion.Snapshot {
+func (cs *Cards) show() *engine.Snapshot {
 	snap := cs.engine.Snapshot()
 	if cs.c.hidden() {
-		snap = &companion.Snapshot{}
+		snap = &engine.Snapshot{}
 	}
 	if !cs.anyUp() && len(snap.Cards) > 0 {
 		cs.monitor = cs.pickMonitor()
 	}
 	if cs.holdsBack(snap) {
-		snap = &companion.Snapshot{}
+		snap = &engine.Snapshot{}
 	}
 	cs.leave(snap)
 	for _, c := range snap.Cards {
@@ -310,9 +310,9 @@ func (cs *Cards) show() *companion.Snapshot {
 }
 
 // leave hides the windows of cards that are gone.
-func (cs *Cards) leave(snap *companion.Snapshot) {
-	for _, s := range cs.slots[:companion.MaxShown] {
-		if s.face == nil || slices.ContainsFunc(snap.Cards, func(c companion.Card) bool { return c.ID == s.told.ID }) {
+func (cs *Cards) leave(snap *engine.Snapshot) {
+	for _, s := range cs.slots[:engine.MaxShown] {
+		if s.face == nil || slices.ContainsFunc(snap.Cards, func(c engine.Card) bool { return c.ID == s.told.ID }) {
 			continue
 		}
 		cs.takeDown(s)
@@ -323,10 +323,10 @@ func (cs *Cards) leave(snap *companion.Snapshot) {
 // longer under anybody's hand.
 func (cs *Cards) takeDown(s *slot) {
 	if s.over {
-		cs.tell(s, companion.DoLeave)
+		cs.tell(s, engine.DoLeave)
 	}
 	if s.keys.here {
-		cs.tell(s, companion.DoKeyboardGone)
+		cs.tell(s, engine.DoKeyboardGone)
 	}
 	cs.hands.on = cs.hands.on && !s.over
 	if s.drag != nil {
@@ -338,11 +338,11 @@ func (cs *Cards) takeDown(s *slot) {
 }
 
 func (cs *Cards) showMore(n int) {
-	s := cs.slots[companion.MaxShown]
+	s := cs.slots[engine.MaxShown]
 	if n == 0 {
 		if s.over {
 			s.over, cs.hands.on = false, false
-			cs.tell(s, companion.DoLeave)
+			cs.tell(s, engine.DoLeave)
 		}
 		if s.face != nil {
 			_ = s.win.Hide()
@@ -478,7 +478,7 @@ func (cs *Cards) anyUp() bool {
 	return slices.ContainsFunc(cs.slots[:], func(s *slot) bool { return s.up })
 }
 
-func (cs *Cards) slotOf(id companion.CardID) *slot {
+func (cs *Cards) slotOf(id engine.CardID) *slot {
 	for _, s := range cs.order {
 		if s.told.ID == id {
 			return s
@@ -488,7 +488,7 @@ func (cs *Cards) slotOf(id companion.CardID) *slot {
 }
 
 func (cs *Cards) freeSlot() *slot {
-	for _, s := range cs.slots[:companion.MaxShown] {
+	for _, s := range cs.slots[:engine.MaxShown] {
 		if s.face == nil {
 			return s
 		}
@@ -498,7 +498,7 @@ func (cs *Cards) freeSlot() *slot {
 
 // sameLook reports whether two states of a card paint the same. Contacts are
 // shared between states, so one look at the first tells whether they are others.
-func sameLook(a, b companion.Card) bool {
+func sameLook(a, b engine.Card) bool {
 	if len(a.Contacts) != len(b.Contacts) || len(a.Contacts) > 0 && &a.Contacts[0] != &b.Contacts[0] {
 		return false
 	}

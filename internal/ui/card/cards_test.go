@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/companion"
-	"wiebelt/internal/contact"
+	"wiebelt/internal/core/contact"
+	"wiebelt/internal/core/engine"
 	"wiebelt/internal/native/window"
 )
 
@@ -55,7 +55,7 @@ func TestCardsKeepTheirPlaceUnderThePointer(t *testing.T) {
 	r.until("two cards", func() bool { return len(r.d.up()) == 2 })
 	second := r.d.up()[1]
 	r.d.windows[1].h.PointerMoved(image.Pt(50, 50))
-	r.action(companion.DoHover)
+	r.action(engine.DoHover)
 	r.e.show(0, b)
 	r.until("the first is gone", func() bool { return len(r.d.up()) == 1 })
 	if got := r.d.up()[0]; got != second {
@@ -85,7 +85,7 @@ func TestClickOpens(t *testing.T) {
 	r := startCards(t, nil)
 	r.shows(c)
 	r.click(0, openAt)
-	if a := r.action(companion.DoOpen); a.Card != 1 || a.Index != 0 || a.Edition != 7 {
+	if a := r.action(engine.DoOpen); a.Card != 1 || a.Index != 0 || a.Edition != 7 {
 		t.Fatalf("%+v", a)
 	}
 	r.click(0, image.Pt(300, 230))
@@ -97,7 +97,7 @@ func TestClickOpens(t *testing.T) {
 func TestSmallWords(t *testing.T) {
 	c := gallery(t)["found"]
 	pass := spot(t, c, Look{}, func(d Do) bool { return strings.Contains(d.Copy, "Vries") })
-	not := spot(t, c, Look{}, does(companion.DoNotThis))
+	not := spot(t, c, Look{}, does(engine.DoNotThis))
 	relation := spot(t, c, Look{}, func(d Do) bool { return d.Copy == "100200" })
 	r := startCards(t, nil)
 	r.shows(c)
@@ -107,7 +107,7 @@ func TestSmallWords(t *testing.T) {
 	r.click(0, relation)
 	r.until("digits only", func() bool { return r.d.clipboard() == "100200" })
 	r.click(0, not)
-	if a := r.action(companion.DoNotThis); a.Card != 1 || a.Index != 0 {
+	if a := r.action(engine.DoNotThis); a.Card != 1 || a.Index != 0 {
 		t.Fatalf("%+v", a)
 	}
 }
@@ -134,7 +134,7 @@ func TestPassOnLeavesOutWhatIsNotKnown(t *testing.T) {
 	bare.Contacts, bare.LinkOK, bare.LineName, bare.LineText, bare.Rang = make([]contact.Contact, 1), []bool{false}, "", "", time.Time{}
 	outside := g["possible"]
 	for name, c := range map[string]struct {
-		card companion.Card
+		card engine.Card
 		who  int
 		want string
 	}{
@@ -154,20 +154,20 @@ func TestPassOnLeavesOutWhatIsNotKnown(t *testing.T) {
 // in the moment of the click: that click meant something else.
 func TestClickOnWhatHasJustChanged(t *testing.T) {
 	g := gallery(t)
-	row := spot(t, g["several"], Look{}, does(companion.DoOpen))
+	row := spot(t, g["several"], Look{}, does(engine.DoOpen))
 	r := startCards(t, nil)
 	r.e.show(0, g["found"])
 	r.until("up", func() bool { return len(r.d.up()) == 1 })
 	r.click(0, openAt)
 	r.leave(0)
-	r.none(companion.DoOpen, companion.DoLeave)
+	r.none(engine.DoOpen, engine.DoLeave)
 
 	r.pass(time.Second)
 	r.e.show(0, g["several"])
 	r.until("rows", func() bool { return r.d.up()[0].Dy() != 284 })
 	r.click(0, row)
 	r.leave(0)
-	r.none(companion.DoOpen, companion.DoLeave)
+	r.none(engine.DoOpen, engine.DoLeave)
 }
 
 // TestAnotherPersonIsAnotherButton: the button looks the same and stands where it
@@ -194,7 +194,7 @@ func TestAnotherPersonIsAnotherButton(t *testing.T) {
 		}
 		r.click(0, openAt)
 		r.leave(0)
-		r.none(companion.DoOpen, companion.DoLeave)
+		r.none(engine.DoOpen, engine.DoLeave)
 	})
 	t.Run("between press and release", func(t *testing.T) {
 		r := startCards(t, nil)
@@ -203,12 +203,12 @@ func TestAnotherPersonIsAnotherButton(t *testing.T) {
 		h.PointerMoved(openAt)
 		r.pass(time.Second)
 		h.PointerPressed(openAt, window.Left)
-		r.action(companion.DoHover)
+		r.action(engine.DoHover)
 		next(r)
 		r.pass(time.Second)
 		h.PointerReleased(openAt, window.Left)
 		r.leave(0)
-		r.none(companion.DoOpen, companion.DoLeave)
+		r.none(engine.DoOpen, engine.DoLeave)
 	})
 	t.Run("the engine is ahead of the screen", func(t *testing.T) {
 		r := startCards(t, nil)
@@ -216,17 +216,17 @@ func TestAnotherPersonIsAnotherButton(t *testing.T) {
 		r.e.set(0, b)
 		r.click(0, openAt)
 		r.leave(0)
-		r.none(companion.DoOpen, companion.DoLeave)
+		r.none(engine.DoOpen, engine.DoLeave)
 	})
 	t.Run("a hand that rests means what it sees", func(t *testing.T) {
 		r := startCards(t, nil)
 		r.shows(a)
 		r.d.windows[0].h.PointerMoved(openAt)
-		r.action(companion.DoHover)
+		r.action(engine.DoHover)
 		next(r)
 		r.pass(time.Second)
 		r.click(0, openAt)
-		if got := r.action(companion.DoOpen); got.Card != 1 {
+		if got := r.action(engine.DoOpen); got.Card != 1 {
 			t.Fatalf("%+v", got)
 		}
 	})
@@ -241,19 +241,19 @@ func TestPressedHereReleasedThere(t *testing.T) {
 	h.PointerPressed(openAt, window.Right)
 	h.PointerReleased(openAt, window.Right)
 	h.PointerLeft()
-	r.none(companion.DoOpen, companion.DoLeave)
+	r.none(engine.DoOpen, engine.DoLeave)
 }
 
 func TestRowsTurn(t *testing.T) {
 	c := gallery(t)["crowd"]
-	row := spot(t, c, Look{List: List{First: 3}}, does(companion.DoOpen))
+	row := spot(t, c, Look{List: List{First: 3}}, does(engine.DoOpen))
 	r := startCards(t, nil)
 	r.shows(c)
 	r.d.windows[0].h.Scrolled(image.Pt(100, 200), -3)
 	r.sync()
 	r.pass(time.Second)
 	r.click(0, row)
-	if a := r.action(companion.DoOpen); a.Index != 3 {
+	if a := r.action(engine.DoOpen); a.Index != 3 {
 		t.Fatalf("%+v", a)
 	}
 }

@@ -5,15 +5,15 @@ import (
 	"log/slog"
 	"time"
 
-	"wiebelt/internal/companion"
+	"wiebelt/internal/core/engine"
 	"wiebelt/internal/text"
 )
 
 // Engine is what the cards need of the engine.
 type Engine interface {
 	Watch() <-chan struct{}
-	Snapshot() *companion.Snapshot
-	Do(companion.Action)
+	Snapshot() *engine.Snapshot
+	Do(engine.Action)
 }
 
 // Appearance says when cards are dark.
@@ -93,7 +93,7 @@ func (c *Config) hidden() bool { return c.Hidden || c.Quiet == QuietHide }
 
 // Painted says that a state of a card is on screen.
 type Painted struct {
-	Card companion.Card
+	Card engine.Card
 	At   time.Time
 	Rect image.Rectangle // desktop pixels
 	// OnScreen reads back what is visible there; Wanted is what should be.

@@ -7,7 +7,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 
-	"wiebelt/internal/companion"
+	"wiebelt/internal/core/engine"
 	"wiebelt/internal/text"
 )
 
@@ -101,14 +101,14 @@ func (p *painter) cross(x, y float32, do Do) {
 
 // mark draws the state's shape: a ring while it rings, a dot in a call, a bar once
 // it has ended.
-func (p *painter) mark(x, y float32, of companion.Card, c color.NRGBA) {
-	if of.Standing() == companion.Ended {
+func (p *painter) mark(x, y float32, of engine.Card, c color.NRGBA) {
+	if of.Standing() == engine.Ended {
 		p.add(box(c, x, y+4, 10, 3))
 		return
 	}
 	o := canvas.NewCircle(color.Transparent)
 	o.StrokeColor, o.StrokeWidth = c, 2
-	if of.Phase == companion.PhaseAnswered {
+	if of.Phase == engine.PhaseAnswered {
 		o.FillColor, o.StrokeWidth = c, 0
 	}
 	o.Move(fyne.NewPos(x, y))

@@ -8,9 +8,9 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 
-	"wiebelt/internal/companion"
-	"wiebelt/internal/contact"
-	"wiebelt/internal/phone"
+	"wiebelt/internal/core/contact"
+	"wiebelt/internal/core/engine"
+	"wiebelt/internal/core/phone"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/offscreen"
 	"wiebelt/internal/ui/theme"
@@ -73,7 +73,7 @@ type List struct {
 // that only this card does. Comparable; two are equal only if they concern the
 // same person. The zero value does nothing.
 type Do struct {
-	Action companion.Action
+	Action engine.Action
 	Engine bool            // Action is meant
 	Caller phone.Number    // who was on the card
 	Who    contact.Contact // whom the action is about, where it is about one

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"wiebelt/internal/companion"
-	"wiebelt/internal/contact"
+	"wiebelt/internal/core/contact"
+	"wiebelt/internal/core/engine"
 	"wiebelt/internal/text"
 )
 
@@ -76,7 +76,7 @@ func apart(a contact.Address) contact.Address {
 }
 
 // nameOf is how a contact is called on a card of its call.
-func (p *painter) nameOf(c companion.Card, k contact.Contact) string {
+func (p *painter) nameOf(c engine.Card, k contact.Contact) string {
 	name := cmp.Or(p.l.Privacy.name(k), p.lg.T(text.CardUnnamed))
 	if c.Possible {
 		return p.lg.T(text.CardPossible, isolated(name))

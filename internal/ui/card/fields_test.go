@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"wiebelt/internal/companion"
+	"wiebelt/internal/core/engine"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/offscreen"
 	"wiebelt/internal/ui/theme"
@@ -50,7 +50,7 @@ func TestNoFields(t *testing.T) {
 	}
 }
 
-func shoot(t *testing.T, path string, c companion.Card, l Look) {
+func shoot(t *testing.T, path string, c engine.Card, l Look) {
 	t.Helper()
 	f, err := os.Create(path)
 	if err != nil {

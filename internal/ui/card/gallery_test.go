@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/call"
-	"wiebelt/internal/companion"
-	"wiebelt/internal/contact"
-	"wiebelt/internal/phone"
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/core/contact"
+	"wiebelt/internal/core/engine"
+	"wiebelt/internal/core/phone"
 )
 
 var now = time.Date(2026, 3, 2, 10, 42, 3, 0, time.Local)
@@ -43,100 +43,100 @@ func people(n int) (all []contact.Contact, ok []bool) {
 
 // shown is a card as it can be seen.
 type shown struct {
-	companion.Card
+	engine.Card
 	look func(*Look) // nil for the usual look
 }
 
 // gallery is one card of every kind in its usual look.
-func gallery(t testing.TB) map[string]companion.Card {
-	base := companion.Card{ID: 1, Opened: -1, Earlier: -1, Times: 1, Tells: call.TellsAll, Number: number(t, "0612345678"), LineName: "Schade", LineText: "020 123 45 67", Rang: now.Add(-3 * time.Second)}
-	with := func(f func(*companion.Card)) companion.Card { c := base; f(&c); return c }
-	found := func(c *companion.Card) {
-		c.Outcome, c.Contacts, c.LinkOK = companion.Found, []contact.Contact{person("J", "de", "Vries")}, []bool{true}
+func gallery(t testing.TB) map[string]engine.Card {
+	base := engine.Card{ID: 1, Opened: -1, Earlier: -1, Times: 1, Tells: call.TellsAll, Number: number(t, "0612345678"), LineName: "Schade", LineText: "020 123 45 67", Rang: now.Add(-3 * time.Second)}
+	with := func(f func(*engine.Card)) engine.Card { c := base; f(&c); return c }
+	found := func(c *engine.Card) {
+		c.Outcome, c.Contacts, c.LinkOK = engine.Found, []contact.Contact{person("J", "de", "Vries")}, []bool{true}
 	}
-	several := func(c *companion.Card) {
-		c.Outcome, c.Number, c.LineName = companion.Several, number(t, "0209876543"), ""
+	several := func(c *engine.Card) {
+		c.Outcome, c.Number, c.LineName = engine.Several, number(t, "0209876543"), ""
 		c.Contacts, c.LinkOK = []contact.Contact{person("A", "", "Bakker"), person("B.M.", "", "Bakker-van den Heuvel"), person("C", "", "Bakker")}, []bool{true, true, true}
 		for i := range c.Contacts {
 			c.Contacts[i].RelationNumber = fmt.Sprint(200002 + i)
 		}
 	}
-	failed := func(f contact.Failure) companion.Card {
-		return with(func(c *companion.Card) {
-			c.Outcome, c.Failure, c.Retrying = companion.Failed, f, !f.NeedsAdmin()
+	failed := func(f contact.Failure) engine.Card {
+		return with(func(c *engine.Card) {
+			c.Outcome, c.Failure, c.Retrying = engine.Failed, f, !f.NeedsAdmin()
 		})
 	}
-	return map[string]companion.Card{
+	return map[string]engine.Card{
 		"searching-start": base,
-		"searching":       with(func(c *companion.Card) { c.Noticed = true }),
+		"searching":       with(func(c *engine.Card) { c.Noticed = true }),
 		"found":           with(found),
-		"answered": with(func(c *companion.Card) {
+		"answered": with(func(c *engine.Card) {
 			found(c)
-			c.Phase, c.Answered, c.Via = companion.PhaseAnswered, now.Add(-72*time.Second), "Receptie (101)"
+			c.Phase, c.Answered, c.Via = engine.PhaseAnswered, now.Add(-72*time.Second), "Receptie (101)"
 		}),
-		"over": with(func(c *companion.Card) {
+		"over": with(func(c *engine.Card) {
 			found(c)
-			c.Phase, c.Answered, c.Opened = companion.PhaseOver, now.Add(-72*time.Second), 0
+			c.Phase, c.Answered, c.Opened = engine.PhaseOver, now.Add(-72*time.Second), 0
 		}),
-		"again": with(func(c *companion.Card) {
+		"again": with(func(c *engine.Card) {
 			found(c)
 			c.Opened, c.Times, c.Before = 0, 2, now.Add(-21*time.Minute)
 		}),
-		"ringonly": with(func(c *companion.Card) { found(c); c.Tells = call.TellsRing }),
-		"outgoing": with(func(c *companion.Card) { found(c); c.Outgoing, c.LineText, c.LineName = true, "", "" }),
-		"possible": with(func(c *companion.Card) { found(c); c.Possible, c.Number = true, number(t, "+49 30 12345678") }),
-		"nolink":   with(func(c *companion.Card) { found(c); c.LinkOK = []bool{false} }),
-		"browser":  with(func(c *companion.Card) { found(c); c.OpenError, c.Opened = true, 0 }),
+		"ringonly": with(func(c *engine.Card) { found(c); c.Tells = call.TellsRing }),
+		"outgoing": with(func(c *engine.Card) { found(c); c.Outgoing, c.LineText, c.LineName = true, "", "" }),
+		"possible": with(func(c *engine.Card) { found(c); c.Possible, c.Number = true, number(t, "+49 30 12345678") }),
+		"nolink":   with(func(c *engine.Card) { found(c); c.LinkOK = []bool{false} }),
+		"browser":  with(func(c *engine.Card) { found(c); c.OpenError, c.Opened = true, 0 }),
 		"several":  with(several),
-		"earlier":  with(func(c *companion.Card) { several(c); c.Earlier = 0 }),
-		"chosen":   with(func(c *companion.Card) { several(c); c.Earlier, c.Opened = 0, 1 }),
-		"family":   with(func(c *companion.Card) { c.Outcome = companion.Several; c.Contacts, c.LinkOK = people(8) }),
-		"crowd":    with(func(c *companion.Card) { c.Outcome = companion.Several; c.Contacts, c.LinkOK = people(14) }),
-		"general": with(func(c *companion.Card) {
-			c.Outcome, c.Many = companion.Several, true
+		"earlier":  with(func(c *engine.Card) { several(c); c.Earlier = 0 }),
+		"chosen":   with(func(c *engine.Card) { several(c); c.Earlier, c.Opened = 0, 1 }),
+		"family":   with(func(c *engine.Card) { c.Outcome = engine.Several; c.Contacts, c.LinkOK = people(8) }),
+		"crowd":    with(func(c *engine.Card) { c.Outcome = engine.Several; c.Contacts, c.LinkOK = people(14) }),
+		"general": with(func(c *engine.Card) {
+			c.Outcome, c.Many = engine.Several, true
 			c.Contacts, c.LinkOK = people(64)
 		}),
-		"nobody": with(func(c *companion.Card) { c.Outcome, c.PhoneName = companion.Nobody, "P. Jansen" }),
-		"nobody-left": with(func(c *companion.Card) {
-			c.Outcome, c.NotThis, c.NotWho, c.Undo = companion.Nobody, 1, person("J", "de", "Vries"), true
+		"nobody": with(func(c *engine.Card) { c.Outcome, c.PhoneName = engine.Nobody, "P. Jansen" }),
+		"nobody-left": with(func(c *engine.Card) {
+			c.Outcome, c.NotThis, c.NotWho, c.Undo = engine.Nobody, 1, person("J", "de", "Vries"), true
 		}),
 		"failed":   failed(contact.HubSlow),
 		"refused":  failed(contact.CredentialsRefused),
 		"notsetup": failed(contact.NotSetUp),
-		"withheld": with(func(c *companion.Card) { c.Outcome, c.Number = companion.Withheld, phone.Number{Kind: phone.Withheld} }),
-		"internal": with(func(c *companion.Card) {
-			c.Outcome, c.Number, c.PhoneName, c.LineText, c.LineName = companion.Internal, number(t, "101"), "Receptie", "", ""
+		"withheld": with(func(c *engine.Card) { c.Outcome, c.Number = engine.Withheld, phone.Number{Kind: phone.Withheld} }),
+		"internal": with(func(c *engine.Card) {
+			c.Outcome, c.Number, c.PhoneName, c.LineText, c.LineName = engine.Internal, number(t, "101"), "Receptie", "", ""
 		}),
-		"own":      with(func(c *companion.Card) { c.Outcome, c.Number = companion.Own, number(t, "0207654321") }),
-		"short":    with(func(c *companion.Card) { c.Outcome, c.Number = companion.Short, number(t, "0800 1234") }),
-		"never":    with(func(c *companion.Card) { c.Outcome, c.Number = companion.Short, number(t, "0201112233") }),
-		"unfilled": with(func(c *companion.Card) { c.Outcome, c.Number = companion.Unfilled, number(t, "%CallerNumber%") }),
-		"nonumber": with(func(c *companion.Card) { c.Outcome, c.Number = companion.NoNumber, number(t, "sip:jan@huis.example") }),
-		"offered":  with(func(c *companion.Card) { c.Outcome, c.Tells = companion.Offered, call.TellsRing }),
-		"strip": with(func(c *companion.Card) {
+		"own":      with(func(c *engine.Card) { c.Outcome, c.Number = engine.Own, number(t, "0207654321") }),
+		"short":    with(func(c *engine.Card) { c.Outcome, c.Number = engine.Short, number(t, "0800 1234") }),
+		"never":    with(func(c *engine.Card) { c.Outcome, c.Number = engine.Short, number(t, "0201112233") }),
+		"unfilled": with(func(c *engine.Card) { c.Outcome, c.Number = engine.Unfilled, number(t, "%CallerNumber%") }),
+		"nonumber": with(func(c *engine.Card) { c.Outcome, c.Number = engine.NoNumber, number(t, "sip:jan@huis.example") }),
+		"offered":  with(func(c *engine.Card) { c.Outcome, c.Tells = engine.Offered, call.TellsRing }),
+		"strip": with(func(c *engine.Card) {
 			found(c)
-			c.Strip, c.Phase, c.Answered = true, companion.PhaseAnswered, now.Add(-134*time.Second)
+			c.Strip, c.Phase, c.Answered = true, engine.PhaseAnswered, now.Add(-134*time.Second)
 		}),
-		"strip-reported": with(func(c *companion.Card) {
-			c.Outcome, c.Strip, c.Times, c.Phase, c.Tells = companion.Nobody, true, 2, companion.PhaseReported, call.TellsRing
+		"strip-reported": with(func(c *engine.Card) {
+			c.Outcome, c.Strip, c.Times, c.Phase, c.Tells = engine.Nobody, true, 2, engine.PhaseReported, call.TellsRing
 		}),
-		"strip-aside": with(func(c *companion.Card) {
+		"strip-aside": with(func(c *engine.Card) {
 			found(c)
-			c.Strip, c.Aside, c.Phase, c.Answered = true, true, companion.PhaseOver, now.Add(-134*time.Second)
+			c.Strip, c.Aside, c.Phase, c.Answered = true, true, engine.PhaseOver, now.Add(-134*time.Second)
 		}),
-		"aside": with(func(c *companion.Card) {
+		"aside": with(func(c *engine.Card) {
 			found(c)
-			c.Aside, c.Phase, c.Answered = true, companion.PhaseOver, now.Add(-134*time.Second)
+			c.Aside, c.Phase, c.Answered = true, engine.PhaseOver, now.Add(-134*time.Second)
 		}),
-		"line": with(func(c *companion.Card) { found(c); c.Line = true }),
-		"line-answered": with(func(c *companion.Card) {
+		"line": with(func(c *engine.Card) { found(c); c.Line = true }),
+		"line-answered": with(func(c *engine.Card) {
 			several(c)
-			c.Line, c.Phase, c.Answered, c.Times = true, companion.PhaseAnswered, now.Add(-134*time.Second), 8
+			c.Line, c.Phase, c.Answered, c.Times = true, engine.PhaseAnswered, now.Add(-134*time.Second), 8
 		}),
-		"strip-again": with(func(c *companion.Card) {
-			c.Outcome, c.Strip, c.Times, c.Phase, c.Answered = companion.Nobody, true, 8, companion.PhaseAnswered, now.Add(-10*time.Second)
+		"strip-again": with(func(c *engine.Card) {
+			c.Outcome, c.Strip, c.Times, c.Phase, c.Answered = engine.Nobody, true, 8, engine.PhaseAnswered, now.Add(-10*time.Second)
 		}),
-		"strip-outgoing": with(func(c *companion.Card) { several(c); c.Strip, c.Outgoing = true, true }),
+		"strip-outgoing": with(func(c *engine.Card) { several(c); c.Strip, c.Outgoing = true, true }),
 	}
 }
 
@@ -154,8 +154,8 @@ func extras(t testing.TB) map[string]shown {
 		return shown{c, nil}
 	}
 	looks := func(name string, f func(*Look)) shown { return shown{g[name], f} }
-	open := func(c companion.Card, i int) Do {
-		return Do{Engine: true, Caller: c.Number, Who: c.Contacts[i], Action: companion.Action{Card: c.ID, Do: companion.DoOpen, Index: i}}
+	open := func(c engine.Card, i int) Do {
+		return Do{Engine: true, Caller: c.Number, Who: c.Contacts[i], Action: engine.Action{Card: c.ID, Do: engine.DoOpen, Index: i}}
 	}
 	passed := g["answered"]
 	passed.Via = "Receptie Hoofdkantoor Amsterdam (1023)"
@@ -166,7 +166,7 @@ func extras(t testing.TB) map[string]shown {
 		"passed-long":  {passed, nil},
 		"earlier-long": {row, nil},
 		"keyboard":     looks("strip", func(l *Look) { l.Keyboard = true }),
-		"undo": {func() companion.Card {
+		"undo": {func() engine.Card {
 			c := g["found"]
 			c.NotThis, c.NotWho, c.Undo = 1, person("A", "", "Bakker"), true
 			return c
@@ -176,7 +176,7 @@ func extras(t testing.TB) map[string]shown {
 			k.Address.City = "Sint-Jacobiparochie aan de Lange Vechtoo"
 			k.Producer.Description = "Coöperatieve Onderlinge Verzekeringsmaatschappij van Noord-Holland en Omstreken"
 		}),
-		"bare": {companion.Card{ID: 1, Outcome: companion.Found, Number: number(t, "0612345678"), Opened: -1, Earlier: -1, Times: 1, Tells: call.TellsAll, Contacts: make([]contact.Contact, 1), LinkOK: []bool{true}, Rang: now}, nil},
+		"bare": {engine.Card{ID: 1, Outcome: engine.Found, Number: number(t, "0612345678"), Opened: -1, Earlier: -1, Times: 1, Tells: call.TellsAll, Contacts: make([]contact.Contact, 1), LinkOK: []bool{true}, Rang: now}, nil},
 		"arabic": called("محمد بن عبد الله", func(k *contact.Contact) {
 			k.Address.Street = "شارع (النخيل)"
 			k.Producer.Description = "Polis \u200Fمكتب 12\u200F Zuid"

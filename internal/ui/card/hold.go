@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"wiebelt/internal/companion"
+	"wiebelt/internal/core/engine"
 )
 
 // lookAgain is how often cards ask, while there are any, whether a program fills
@@ -14,7 +14,7 @@ const lookAgain = 500 * time.Millisecond
 // holdsBack reports whether the cards have to wait because a program fills the
 // monitor that they would stand on, or stand on. What is under somebody's hand
 // stays.
-func (cs *Cards) holdsBack(snap *companion.Snapshot) bool {
+func (cs *Cards) holdsBack(snap *engine.Snapshot) bool {
 	cs.looks = time.Time{}
 	wait := false
 	if cs.c.UnderFullScreen && len(snap.Cards) > 0 {

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/call"
-	"wiebelt/internal/companion"
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/core/engine"
 	"wiebelt/internal/native/window"
 	"wiebelt/internal/text"
 )
@@ -129,7 +129,7 @@ func TestSpoken(t *testing.T) {
 	var said []string
 	cs, d, e := quietCards(t, Config{Say: func(s string) { said = append(said, s) }})
 	g := gallery(t)
-	tells := func(c companion.Card, want string) {
+	tells := func(c engine.Card, want string) {
 		t.Helper()
 		e.set(0, c)
 		cs.show()
@@ -145,14 +145,14 @@ func TestSpoken(t *testing.T) {
 	tells(searching, "Inkomend op Schade (020 123 45 67): 06 12 34 56 78")
 	tells(g["searching"], "Inkomend op Schade (020 123 45 67): 06 12 34 56 78, Relatie opzoeken…")
 	tells(found, "Inkomend op Schade (020 123 45 67): J. de Vries, 06 12 34 56 78")
-	found.Phase = companion.PhaseAnswered
+	found.Phase = engine.PhaseAnswered
 	tells(found, "")
 	found.Strip = true
 	tells(found, "")
 	found.Strip = false
 	tells(found, "")
 	other := g["nobody"]
-	other.Phase, other.Number, other.PhoneName = companion.PhaseAnswered, number(t, "0612345679"), ""
+	other.Phase, other.Number, other.PhoneName = engine.PhaseAnswered, number(t, "0612345679"), ""
 	tells(other, "In gesprek op Schade (020 123 45 67): 06 12 34 56 79, Geen relatie met dit nummer in de administratie.")
 	tells(g["several"], "Inkomend op 020 123 45 67: 3 relaties met dit nummer, 020 987 65 43")
 	tells(g["nobody-left"], "Inkomend op Schade (020 123 45 67): 06 12 34 56 78, Niet J. de Vries, zegt u")
@@ -161,7 +161,7 @@ func TestSpoken(t *testing.T) {
 	strip := g["found"]
 	strip.ID = 6
 	tells(strip, "Inkomend op Schade (020 123 45 67): J. de Vries, 06 12 34 56 78")
-	strip.Phase, strip.Strip = companion.PhaseAnswered, true
+	strip.Phase, strip.Strip = engine.PhaseAnswered, true
 	tells(strip, "")
 	cs.set(Config{Language: text.Dutch, Appearance: Light, Corner: BottomRight, Log: cs.c.Log, Say: cs.c.Say, Quiet: QuietNumber})
 	if title := d.windows[0].title; title != "" || len(said) > 0 {
@@ -178,6 +178,6 @@ func TestSpoken(t *testing.T) {
 	tells(found, "Inkomend op Schade (020 123 45 67): 06 12 34 56 78, 1 relatie gevonden")
 	cs.c.Privacy, cs.c.Quiet = PrivacyFull, QuietNumber
 	found.ID, found.Tells = 9, call.TellsRing
-	found.Phase = companion.PhaseReported
+	found.Phase = engine.PhaseReported
 	tells(found, "Gebeld om 10:42 op Schade (020 123 45 67): 06 12 34 56 78, 1 relatie gevonden")
 }

@@ -5,9 +5,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"wiebelt/internal/companion"
+	"wiebelt/internal/core/engine"
+	"wiebelt/internal/core/phone"
 	"wiebelt/internal/native/window"
-	"wiebelt/internal/phone"
 )
 
 // keys is a card's part of the keyboard. No card has it unless the user asked.
@@ -43,7 +43,7 @@ func (cs *Cards) hotkeyPressed(now time.Time) {
 		cs.takeKeyboard(pick, now)
 	case snap.Closed != 0:
 		cs.wanted = snap.Closed
-		cs.engine.Do(companion.Action{Card: snap.Closed, Do: companion.DoShow})
+		cs.engine.Do(engine.Action{Card: snap.Closed, Do: engine.DoShow})
 	}
 }
 
@@ -69,7 +69,7 @@ func (cs *Cards) takeKeyboard(s *slot, now time.Time) {
 		return
 	}
 	s.keys = keys{here: true, since: now, set: now, caller: s.card.Number}
-	cs.tell(s, companion.DoKeyboard)
+	cs.tell(s, engine.DoKeyboard)
 	s.list.Typing = s.typing()
 	cs.refocus(s)
 	cs.refresh(s)
@@ -88,14 +88,14 @@ func (cs *Cards) keyboardGone(s *slot) {
 		return
 	}
 	s.keys, cs.left = keys{}, cs.now()
-	cs.tell(s, companion.DoKeyboardGone)
+	cs.tell(s, engine.DoKeyboardGone)
 	s.list.Typing = false
 	cs.refresh(s)
 }
 
 // typing reports whether letters go into the filter.
 func (s *slot) typing() bool {
-	return s.keys.here && s.card.Outcome == companion.Several && s.form.fold == asCard &&
+	return s.keys.here && s.card.Outcome == engine.Several && s.form.fold == asCard &&
 		len(s.card.Contacts) > numbered && (!s.card.Many || s.list.Open)
 }
 
@@ -215,7 +215,7 @@ func (cs *Cards) letter(s *slot, k window.KeyPress, now time.Time) {
 // digit opens the row with that number, if it is to be seen; another row it
 // brings to sight.
 func (cs *Cards) digit(s *slot, i int, now time.Time) {
-	if s.card.Outcome != companion.Several || s.form.fold != asCard || i >= len(s.card.Contacts) {
+	if s.card.Outcome != engine.Several || s.form.fold != asCard || i >= len(s.card.Contacts) {
 		return
 	}
 	if a := s.openOf(i); a != nil {
@@ -230,7 +230,7 @@ func (cs *Cards) digit(s *slot, i int, now time.Time) {
 // openOf is the area that opens the file of contact i.
 func (s *slot) openOf(i int) *area {
 	for j := range s.face.areas {
-		if a := &s.face.areas[j]; a.do.Engine && a.do.Action.Do == companion.DoOpen && a.do.Action.Index == i {
+		if a := &s.face.areas[j]; a.do.Engine && a.do.Action.Do == engine.DoOpen && a.do.Action.Index == i {
 			return a
 		}
 	}
@@ -241,7 +241,7 @@ func (s *slot) openOf(i int) *area {
 func (s *slot) shown() int {
 	n := 0
 	for i := range s.face.areas {
-		if a := &s.face.areas[i]; a.do.Engine && a.do.Action.Do == companion.DoOpen {
+		if a := &s.face.areas[i]; a.do.Engine && a.do.Action.Do == engine.DoOpen {
 			n++
 		}
 	}
@@ -253,11 +253,11 @@ func (cs *Cards) shortcut(s *slot, letter string, now time.Time) {
 	c := s.card
 	who := -1
 	switch {
-	case s.keys.focus.Engine && s.keys.focus.Action.Do == companion.DoOpen:
+	case s.keys.focus.Engine && s.keys.focus.Action.Do == engine.DoOpen:
 		who = s.keys.focus.Action.Index
-	case c.Outcome == companion.Found:
+	case c.Outcome == engine.Found:
 		who = 0
-	case c.Outcome == companion.Several:
+	case c.Outcome == engine.Several:
 		who = c.Opened
 	}
 	if who >= len(c.Contacts) {
@@ -329,7 +329,7 @@ func (s *slot) stops() []Do {
 		}
 	}
 	// What takes the card away comes last, as it stands in no row.
-	if i := slices.IndexFunc(out, func(d Do) bool { return d.Engine && d.Action.Do == companion.DoClose }); i >= 0 {
+	if i := slices.IndexFunc(out, func(d Do) bool { return d.Engine && d.Action.Do == engine.DoClose }); i >= 0 {
 		last := out[i]
 		out = append(slices.Delete(out, i, i+1), last)
 	}
@@ -357,7 +357,7 @@ func (cs *Cards) focus(s *slot, do Do) {
 // arrow moves along the rows of several matches, else along the card.
 func (cs *Cards) arrow(s *slot, by int) {
 	c := s.card
-	if c.Outcome != companion.Several || s.form.fold != asCard || c.Many && !s.list.Open {
+	if c.Outcome != engine.Several || s.form.fold != asCard || c.Many && !s.list.Open {
 		cs.step(s, by)
 		return
 	}
@@ -366,7 +366,7 @@ func (cs *Cards) arrow(s *slot, by int) {
 		return
 	}
 	at := -1
-	if f := s.keys.focus; f.Engine && f.Action.Do == companion.DoOpen {
+	if f := s.keys.focus; f.Engine && f.Action.Do == engine.DoOpen {
 		at = slices.Index(list, f.Action.Index)
 	}
 	switch {

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/companion"
-	"wiebelt/internal/contact"
+	"wiebelt/internal/core/contact"
+	"wiebelt/internal/core/engine"
 	"wiebelt/internal/native/window"
 )
 
@@ -58,7 +58,7 @@ func (r *rig) opened() (all []int) {
 	for {
 		select {
 		case a := <-r.e.done:
-			if a.Do == companion.DoOpen {
+			if a.Do == engine.DoOpen {
 				all = append(all, a.Index)
 			}
 		default:
@@ -106,12 +106,12 @@ func TestHotkeyHandsOverAndBack(t *testing.T) {
 	if at := r.d.typing(); at != 1 {
 		t.Fatalf("window %d has the keyboard, not the newest card's", at)
 	}
-	r.action(companion.DoKeyboard)
+	r.action(engine.DoKeyboard)
 	r.hotkey()
 	if at := r.d.typing(); at != -1 {
 		t.Fatal("pressed again it does not give the keyboard back")
 	}
-	r.action(companion.DoKeyboardGone)
+	r.action(engine.DoKeyboardGone)
 	r.d.windows[0].h.PointerMoved(openAt)
 	r.sync()
 	r.hotkey()
@@ -339,7 +339,7 @@ func TestEnterIsForTheOneWhoWasThere(t *testing.T) {
 		t.Fatal("Enter opened the file of somebody it was not on")
 	}
 	r.keys(window.KeyTab)
-	for r.focus(0).Action.Do != companion.DoOpen || !r.focus(0).Engine {
+	for r.focus(0).Action.Do != engine.DoOpen || !r.focus(0).Engine {
 		r.keys(window.KeyTab)
 	}
 	r.keys(window.KeyEnter)
@@ -396,9 +396,9 @@ func TestHotkeyObeysTheOrderOfCalls(t *testing.T) {
 	aside := over
 	aside.Aside, aside.Strip = true, true
 	r := startCards(t, withHotkey)
-	has := func(what string, want companion.CardID) {
+	has := func(what string, want engine.CardID) {
 		t.Helper()
-		var got companion.CardID
+		var got engine.CardID
 		r.on(func() {
 			for _, s := range r.cs.order {
 				if s.keys.here {
@@ -444,13 +444,13 @@ func TestHotkeyObeysTheOrderOfCalls(t *testing.T) {
 	has("one talks", 3)
 	r.hotkey()
 	r.e.mu.Lock()
-	r.e.snap = &companion.Snapshot{Cards: []companion.Card{aside}, Closed: 3}
+	r.e.snap = &engine.Snapshot{Cards: []engine.Card{aside}, Closed: 3}
 	r.e.mu.Unlock()
 	r.e.watch <- struct{}{}
 	r.sync()
 	r.hotkey()
 	has("the card of the call was closed", 0)
-	if a := r.action(companion.DoShow); a.Card != 3 {
+	if a := r.action(engine.DoShow); a.Card != 3 {
 		t.Fatalf("card %d comes back", a.Card)
 	}
 	r.e.show(0, aside, talks)

@@ -8,15 +8,15 @@ import (
 	"time"
 	"unicode"
 
-	"wiebelt/internal/call"
-	"wiebelt/internal/companion"
-	"wiebelt/internal/contact"
-	"wiebelt/internal/phone"
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/core/contact"
+	"wiebelt/internal/core/engine"
+	"wiebelt/internal/core/phone"
 	"wiebelt/internal/text"
 )
 
 // layout lays a card out. It depends on its arguments alone.
-func layout(c companion.Card, l Look) *face {
+func layout(c engine.Card, l Look) *face {
 	switch {
 	case c.Line:
 		return lineOf(c, l)
@@ -37,39 +37,39 @@ func layoutMore(n int, l Look) *face {
 	return p.finish(moreHeight, p.c.Quiet)
 }
 
-func (p *painter) stateColour(c companion.Card) color.NRGBA {
+func (p *painter) stateColour(c engine.Card) color.NRGBA {
 	switch {
-	case c.Phase == companion.PhaseOver, c.Phase == companion.PhaseReported:
+	case c.Phase == engine.PhaseOver, c.Phase == engine.PhaseReported:
 		return p.c.Quiet
-	case c.Phase == companion.PhaseAnswered:
+	case c.Phase == engine.PhaseAnswered:
 		return p.c.InCall
-	case c.Outcome == companion.Failed && (c.Failure == contact.CredentialsRefused || c.Failure == contact.ScopeRefused):
+	case c.Outcome == engine.Failed && (c.Failure == contact.CredentialsRefused || c.Failure == contact.ScopeRefused):
 		return p.c.Refused
-	case c.Outcome == companion.Failed:
+	case c.Outcome == engine.Failed:
 		return p.c.Trouble
-	case c.Outcome == companion.Searching, c.Outcome == companion.Found, c.Outcome == companion.Several, c.Outcome == companion.Offered:
+	case c.Outcome == engine.Searching, c.Outcome == engine.Found, c.Outcome == engine.Several, c.Outcome == engine.Offered:
 		return p.c.Accent
 	}
 	return p.c.Quiet
 }
 
-func (p *painter) stateWord(c companion.Card) string {
+func (p *painter) stateWord(c engine.Card) string {
 	switch {
-	case c.Phase == companion.PhaseReported:
+	case c.Phase == engine.PhaseReported:
 		return p.lg.T(text.CardStateReported, c.Rang.Local().Format("15:04"))
-	case c.Phase == companion.PhaseOver:
+	case c.Phase == engine.PhaseOver:
 		return p.lg.T(text.CardStateOver)
-	case c.Phase == companion.PhaseAnswered:
+	case c.Phase == engine.PhaseAnswered:
 		return p.lg.T(text.CardStateAnswered)
 	case c.Outgoing:
 		return p.lg.T(text.CardStateOutgoing)
-	case c.Outcome == companion.Internal:
+	case c.Outcome == engine.Internal:
 		return p.lg.T(text.CardStateInternal)
 	}
 	return p.lg.T(text.CardStateIncoming)
 }
 
-func (p *painter) lineWords(c companion.Card) string {
+func (p *painter) lineWords(c engine.Card) string {
 	switch {
 	case c.LineName != "" && c.LineText != "":
 		return p.lg.T(text.CardLineNamed, isolated(c.LineName), c.LineText)
@@ -80,32 +80,32 @@ func (p *painter) lineWords(c companion.Card) string {
 }
 
 // act is a click on something that concerns the call.
-func (p *painter) act(c companion.Card, do companion.Do) Do {
-	return Do{Engine: true, Caller: c.Number, Action: companion.Action{Card: c.ID, Do: do}}
+func (p *painter) act(c engine.Card, do engine.Do) Do {
+	return Do{Engine: true, Caller: c.Number, Action: engine.Action{Card: c.ID, Do: do}}
 }
 
 // about is a click on something that concerns contact i.
-func (p *painter) about(c companion.Card, do companion.Do, i int) Do {
+func (p *painter) about(c engine.Card, do engine.Do, i int) Do {
 	d := p.act(c, do)
 	d.Action.Index, d.Action.Edition, d.Who = i, c.Edition, c.Contacts[i]
 	return d
 }
 
 // header is the first line: mark, state, line called, clock and ×.
-func (p *painter) header(c companion.Card, state color.NRGBA) {
+func (p *painter) header(c engine.Card, state color.NRGBA) {
 	const y = headerY
 	p.mark(left, y+3, c, state)
 	x := float32(left + 18)
 	word := p.stateWord(c)
 	x += p.say(word, x, y, 150, stateBold, state) + 8
 	end := float32(right - 10)
-	p.cross(end, y+8, p.act(c, companion.DoClose))
+	p.cross(end, y+8, p.act(c, engine.DoClose))
 	end -= 18
 	switch since := clockFrom(c); {
 	case !since.IsZero():
 		p.clock(0, y, end, stateFont, since)
 		end -= 50
-	case c.Phase == companion.PhaseRinging && !c.Rang.IsZero():
+	case c.Phase == engine.PhaseRinging && !c.Rang.IsZero():
 		// Nobody tells how this call goes on: when it rang is all that is known.
 		s := c.Rang.Local().Format("15:04")
 		w := width(s, stateFont)
@@ -126,45 +126,45 @@ func (p *painter) header(c companion.Card, state color.NRGBA) {
 
 // clockFrom is what the clock counts from; a phone that reports only the ring
 // has no clock, since nobody knows whether the call goes on.
-func clockFrom(c companion.Card) time.Time {
+func clockFrom(c engine.Card) time.Time {
 	switch {
 	case c.Tells == call.TellsRing:
-	case c.Phase == companion.PhaseAnswered:
+	case c.Phase == engine.PhaseAnswered:
 		return c.Answered
-	case c.Phase == companion.PhaseRinging:
+	case c.Phase == engine.PhaseRinging:
 		return c.Rang
 	}
 	return time.Time{}
 }
 
 // body draws the rest and returns the card's height.
-func (p *painter) body(c companion.Card) float32 {
+func (p *painter) body(c engine.Card) float32 {
 	switch c.Outcome {
-	case companion.Searching:
+	case engine.Searching:
 		return p.searching(c)
-	case companion.Found:
+	case engine.Found:
 		return p.found(c)
-	case companion.Several:
+	case engine.Several:
 		if c.Many && !p.l.List.Open {
 			return p.many(c)
 		}
 		return p.several(c)
-	case companion.Nobody:
+	case engine.Nobody:
 		return p.nobody(c)
-	case companion.Failed:
+	case engine.Failed:
 		return p.failed(c)
-	case companion.Offered:
+	case engine.Offered:
 		return p.offered(c)
-	case companion.Withheld:
+	case engine.Withheld:
 		return p.note(p.lg.T(text.CardWithheld), p.lg.T(text.CardWithheldWhy))
-	case companion.Unfilled:
+	case engine.Unfilled:
 		return p.note(p.lg.T(text.CardUnfilled), p.lg.T(text.CardUnfilledWhy, p.admin()))
-	case companion.NoNumber:
+	case engine.NoNumber:
 		name := p.l.Privacy.words(cmp.Or(c.PhoneName, c.Number.Display()))
 		return p.note(cmp.Or(name, p.lg.T(text.CardUnfilled)), p.lg.T(text.CardNonumberWhy))
-	case companion.Own:
+	case engine.Own:
 		return p.small(c, p.ownTitle(c), c.Number.Display())
-	case companion.Internal:
+	case engine.Internal:
 		return p.small(c, p.colleague(c), p.lg.T(text.CardExtension, c.Number.Display()))
 	default: // Short, and numbers that are never looked up
 		w := p.big(c.Number.Display(), false)
@@ -197,7 +197,7 @@ func (p *painter) big(s string, ours bool) float32 {
 
 // numberLine is the second line. number says it is a telephone number, which can
 // be copied where no button does that.
-func (p *painter) numberLine(c companion.Card, s string, icon bool) {
+func (p *painter) numberLine(c engine.Card, s string, icon bool) {
 	x := float32(left)
 	x += p.text(p.aloud(s), x, numberY, textWidth, numberFont, p.c.Ink)
 	if icon && c.Number.Copy() != "" {
@@ -219,8 +219,8 @@ func (p *painter) numberLine(c companion.Card, s string, icon bool) {
 
 // againBelow reports whether there is room beside the number for how often the
 // caller has rung, and when.
-func (p *painter) againBelow(c companion.Card) bool {
-	beside := c.Outcome == companion.Found && p.l.Privacy != PrivacyNumber || c.Outcome == companion.Several
+func (p *painter) againBelow(c engine.Card) bool {
+	beside := c.Outcome == engine.Found && p.l.Privacy != PrivacyNumber || c.Outcome == engine.Several
 	return beside && c.Times > 1 && !c.Before.IsZero() && (c.Via == "" || p.l.Privacy == PrivacyNumber)
 }
 
@@ -228,7 +228,7 @@ func (p *painter) rule(y float32) { p.add(box(p.c.Line, left, y, textWidth, 1)) 
 
 // lines is how many lines of fields a found card has room for; a searching card
 // has the same, so that nothing moves when the contact comes.
-func (p *painter) lines(c companion.Card) int {
+func (p *painter) lines(c engine.Card) int {
 	n := max(2, len(p.fieldNames())) // the first has room for "Niet deze relatie"
 	if c.Possible {
 		n += 2
@@ -236,12 +236,12 @@ func (p *painter) lines(c companion.Card) int {
 	return n
 }
 
-func (p *painter) buttonsY(c companion.Card) float32 {
+func (p *painter) buttonsY(c engine.Card) float32 {
 	return fieldsY + float32(p.lines(c))*fieldPitch + 12
 }
 
 // searching has exactly the height and the buttons of a found card.
-func (p *painter) searching(c companion.Card) float32 {
+func (p *painter) searching(c engine.Card) float32 {
 	p.big(c.Number.Display(), false)
 	if c.Noticed {
 		p.say(p.aloud(p.lg.T(text.CardSearching)), left, numberY, textWidth, numberFont, p.c.Muted)
@@ -253,7 +253,7 @@ func (p *painter) searching(c companion.Card) float32 {
 	return p.foot(c, y+buttonH, -1, -1)
 }
 
-func (p *painter) found(c companion.Card) float32 {
+func (p *painter) found(c engine.Card) float32 {
 	k := c.Contacts[0]
 	if p.l.Privacy == PrivacyNumber {
 		p.big(c.Number.Display(), false)
@@ -278,7 +278,7 @@ func (p *painter) found(c companion.Card) float32 {
 	// Not beside the buttons: a click that misses one must not take a name away.
 	s := p.lg.T(text.CardNotThis)
 	w := width(s, stateFont)
-	p.link(s, right-w, y+1, w+1, p.c.Muted, true, p.about(c, companion.DoNotThis, 0))
+	p.link(s, right-w, y+1, w+1, p.c.Muted, true, p.about(c, engine.DoNotThis, 0))
 	away := w + 12
 	for _, f := range p.fields(k) {
 		if y > last {
@@ -305,7 +305,7 @@ func (p *painter) found(c companion.Card) float32 {
 // foot is the last line: small words that pass the call on, naming contact who,
 // and that take contact away from it; -1 is nobody. It returns the height of the
 // card.
-func (p *painter) foot(c companion.Card, y float32, who, away int) float32 {
+func (p *painter) foot(c engine.Card, y float32, who, away int) float32 {
 	y += footGap
 	room := float32(textWidth)
 	pass := Do{Copy: passOn(c, who, p.lg), Caller: c.Number}
@@ -319,20 +319,20 @@ func (p *painter) foot(c companion.Card, y float32, who, away int) float32 {
 	case c.Undo: // where nothing was that takes away
 		s := p.lg.T(text.CardUndo)
 		w := width(s, stateFont)
-		p.link(s, right-w, y, w+1, p.c.Accent, true, p.act(c, companion.DoUndo))
+		p.link(s, right-w, y, w+1, p.c.Accent, true, p.act(c, engine.DoUndo))
 	case away >= 0:
 		s := p.lg.T(text.CardNotThis)
 		if p.l.Privacy != PrivacyNumber {
 			s = p.lg.T(text.CardNotThisOne, isolated(p.nameOf(c, c.Contacts[away])))
 		}
 		_, w := fit(s, room, stateFont)
-		p.link(s, right-w, y, room, p.c.Muted, p.l.Privacy == PrivacyNumber, p.about(c, companion.DoNotThis, away))
+		p.link(s, right-w, y, room, p.c.Muted, p.l.Privacy == PrivacyNumber, p.about(c, engine.DoNotThis, away))
 	}
 	return y + footH + footPad
 }
 
 // trouble is why the file cannot be opened, in the place of the last field.
-func (p *painter) trouble(c companion.Card) string {
+func (p *painter) trouble(c engine.Card) string {
 	switch {
 	case !c.LinkOK[0]:
 		return p.lg.T(text.CardNolink)
@@ -343,14 +343,14 @@ func (p *painter) trouble(c companion.Card) string {
 }
 
 // openButton draws the pair under a found card: open the file, copy the number.
-func (p *painter) openButton(c companion.Card, y float32, on bool) {
+func (p *painter) openButton(c engine.Card, y float32, on bool) {
 	s := p.openWords()
 	if c.Opened == 0 {
 		s = p.lg.T(text.CardButtonAgain)
 	}
 	var do Do
 	if on {
-		do = p.about(c, companion.DoOpen, 0)
+		do = p.about(c, engine.DoOpen, 0)
 	}
 	p.button(s, left, y, primaryW, !c.Aside, on, do)
 	p.copyButton(c.Number, left+primaryW+gap, y, textWidth-primaryW-gap)
@@ -380,7 +380,7 @@ func (p *painter) copyButton(n phone.Number, x, y, w float32) {
 // many more as an administrator's name needs.
 const noteButtonsY = 128
 
-func (p *painter) nobody(c companion.Card) float32 {
+func (p *painter) nobody(c engine.Card) float32 {
 	p.big(c.Number.Display(), false)
 	if c.NotThis > 0 { // there is one, but the user says it is not who calls
 		p.text(p.aloud(p.notWho(c)), left, noteY, textWidth, fieldBold, p.c.Ink)
@@ -397,7 +397,7 @@ func (p *painter) nobody(c companion.Card) float32 {
 }
 
 // notWho says whom the user took off the card.
-func (p *painter) notWho(c companion.Card) string {
+func (p *painter) notWho(c engine.Card) string {
 	name := p.l.Privacy.name(c.NotWho)
 	if name == "" {
 		return p.lg.T(text.CardNotSaidUnnamed)
@@ -405,7 +405,7 @@ func (p *painter) notWho(c companion.Card) string {
 	return p.lg.T(text.CardNotSaid, isolated(name))
 }
 
-func (p *painter) failed(c companion.Card) float32 {
+func (p *painter) failed(c engine.Card) float32 {
 	p.big(c.Number.Display(), false)
 	bold := p.lg.T(text.CardFailed)
 	rest := p.lg.T(text.Failure(string(c.Failure)))
@@ -420,17 +420,17 @@ func (p *painter) failed(c companion.Card) float32 {
 	return p.asked(c, p.lg.T(text.CardButtonRetry), false, lines)
 }
 
-func (p *painter) offered(c companion.Card) float32 {
+func (p *painter) offered(c engine.Card) float32 {
 	p.big(c.Number.Display(), false)
 	lines := p.sentence(p.lg.T(text.CardOffered), 0, noteY, 3, fieldFont, p.c.Muted)
 	return p.asked(c, p.lg.T(text.CardButtonLookup), !c.Aside, lines)
 }
 
 // asked ends a card that can be looked up when the user asks for it.
-func (p *painter) asked(c companion.Card, words string, primary bool, lines int) float32 {
+func (p *painter) asked(c engine.Card, words string, primary bool, lines int) float32 {
 	y := float32(noteButtonsY)
 	y += float32(max(0, lines-2)) * fieldFont.line
-	p.button(words, left, y, primaryW, primary, true, p.act(c, companion.DoRetry))
+	p.button(words, left, y, primaryW, primary, true, p.act(c, engine.DoRetry))
 	p.copyButton(c.Number, left+primaryW+gap, y, textWidth-primaryW-gap)
 	return p.foot(c, y+buttonH, -1, -1)
 }
@@ -447,20 +447,20 @@ func (p *painter) explain(why string) float32 {
 }
 
 // small is a title with one line under it.
-func (p *painter) small(c companion.Card, title, under string) float32 {
+func (p *painter) small(c engine.Card, title, under string) float32 {
 	p.big(title, false)
 	p.numberLine(c, under, false)
 	return numberY + numberFont.line + bottomPad
 }
 
-func (p *painter) ownTitle(c companion.Card) string {
+func (p *painter) ownTitle(c engine.Card) string {
 	if c.Number.LineName != "" {
 		return p.lg.T(text.CardOwnNamed, isolated(c.Number.LineName))
 	}
 	return p.lg.T(text.CardOwn)
 }
 
-func (p *painter) colleague(c companion.Card) string {
+func (p *painter) colleague(c engine.Card) string {
 	return cmp.Or(p.l.Privacy.words(c.PhoneName), p.lg.T(text.CardExtensionUnnamed))
 }
 

@@ -9,8 +9,8 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 
-	"wiebelt/internal/companion"
-	"wiebelt/internal/contact"
+	"wiebelt/internal/core/contact"
+	"wiebelt/internal/core/engine"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/offscreen"
 	"wiebelt/internal/ui/theme"
@@ -36,7 +36,7 @@ var hostile = []string{
 
 // withContents is every card of the gallery that shows what came from outside,
 // with each of the hostile contents in every place.
-func withContents(t *testing.T, each func(name string, c companion.Card)) {
+func withContents(t *testing.T, each func(name string, c engine.Card)) {
 	for name, c := range gallery(t) {
 		each(name, c)
 		for i, h := range hostile {
@@ -134,7 +134,7 @@ func overlap(a, b *canvas.Text) bool {
 func TestEverythingFits(t *testing.T) {
 	offscreen.Start(theme.New("light"))
 	long := "Servicedesk Automatisering, Mevr. Van den Oudenhoven, toestel 1404"
-	withContents(t, func(name string, c companion.Card) {
+	withContents(t, func(name string, c engine.Card) {
 		for i, lang := range languages {
 			if strings.Contains(name, " with ") && i != len(name)%2 {
 				continue // our own words are the same whatever the contents
@@ -142,7 +142,7 @@ func TestEverythingFits(t *testing.T) {
 			l := Look{Language: lang, Now: now, Support: "Jan (IT), toestel 140"}
 			checkFit(t, name, layout(c, l))
 			strip := c
-			strip.Strip, strip.Phase, strip.Answered = true, companion.PhaseAnswered, now.Add(-3*3600e9)
+			strip.Strip, strip.Phase, strip.Answered = true, engine.PhaseAnswered, now.Add(-3*3600e9)
 			checkFit(t, name+", strip", layout(strip, l))
 			strip.Line = true
 			checkFit(t, name+", line", layout(strip, l))
@@ -227,7 +227,7 @@ func TestNothingMovesWhenTheContactComes(t *testing.T) {
 	}
 }
 
-func with(c companion.Card, possible bool) companion.Card {
+func with(c engine.Card, possible bool) engine.Card {
 	c.Possible = possible
 	return c
 }
@@ -239,7 +239,7 @@ func TestSeveralPreselectNothing(t *testing.T) {
 		f := layout(gallery(t)[name], Look{Language: text.Dutch})
 		seen := map[int]bool{}
 		for _, a := range f.areas {
-			if a.do.Engine && a.do.Action.Do == companion.DoOpen {
+			if a.do.Engine && a.do.Action.Do == engine.DoOpen {
 				seen[a.do.Action.Index] = true
 				if a.main {
 					t.Errorf("%s: row %d is what Enter opens by itself", name, a.do.Action.Index)

@@ -3,7 +3,7 @@ package card
 import (
 	"strings"
 
-	"wiebelt/internal/companion"
+	"wiebelt/internal/core/engine"
 	"wiebelt/internal/text"
 )
 
@@ -11,7 +11,7 @@ import (
 // number, number, time, our line, link to the file; what is not known is left
 // out. Numbers have digits only, so that they can be pasted and found. who is
 // the contact that is meant, -1 for none.
-func passOn(c companion.Card, who int, lg text.Language) string {
+func passOn(c engine.Card, who int, lg text.Language) string {
 	var parts []string
 	add := func(s string) {
 		if s != "" {

@@ -4,14 +4,14 @@ import (
 	"image"
 	"time"
 
-	"wiebelt/internal/companion"
+	"wiebelt/internal/core/engine"
 	"wiebelt/internal/ui/offscreen"
 	"wiebelt/internal/ui/theme"
 )
 
 // Picture paints a card as it looks at l.Now, without any window: for pictures
 // in documents and for tests. Not for use beside a running Cards.
-func Picture(c companion.Card, l Look, scale float32) *image.RGBA {
+func Picture(c engine.Card, l Look, scale float32) *image.RGBA {
 	return picture(layout, c, l, scale)
 }
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"wiebelt/internal/companion"
+	"wiebelt/internal/core/engine"
 	"wiebelt/internal/text"
 )
 
@@ -26,7 +26,7 @@ func pictures(t testing.TB) []pictured {
 	scales := map[string]float32{"100": 1, "150": 1.5, "200": 2}
 	dark := func(scale string, lang text.Language) bool { return (scale == "150") != (lang == text.English) }
 	var all []pictured
-	add := func(name, scale string, lang text.Language, dark bool, c companion.Card, f func(*Look)) {
+	add := func(name, scale string, lang text.Language, dark bool, c engine.Card, f func(*Look)) {
 		l := usual
 		l.Language, l.Dark = lang, dark
 		if f != nil {

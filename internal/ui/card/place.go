@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"wiebelt/internal/companion"
+	"wiebelt/internal/core/engine"
 	"wiebelt/internal/native/window"
 )
 
@@ -43,7 +43,7 @@ func (cs *Cards) corner() Corner {
 // none moves; a call that lives never does, but by the user's hand.
 func (cs *Cards) place() {
 	stack := cs.order
-	if more := cs.slots[companion.MaxShown]; more.face != nil {
+	if more := cs.slots[engine.MaxShown]; more.face != nil {
 		stack = append(slices.Clip(stack), more)
 	}
 	if len(stack) == 0 {
@@ -80,7 +80,7 @@ func (cs *Cards) items(stack []*slot) []item {
 	for i, s := range stack {
 		call := s.told.Standing()
 		if s.more > 0 {
-			call = companion.Ended
+			call = engine.Ended
 		}
 		all[i] = item{forms: cs.forms(s), up: s.up && !cs.dropped, at: s.at, form: s.stood, asked: s.asked, call: call,
 			stays: frozen || call.Lives(), held: frozen, hand: s.held()}
@@ -102,7 +102,7 @@ func (cs *Cards) forms(s *slot) []form {
 		return []form{{asStrip, 0, cs.high(stripHeight)}, {asLine, 0, cs.high(lineHeight)}}
 	}
 	all := []form{{asCard, 0, cs.high(s.best)}}
-	if c := s.told; c.Outcome == companion.Several && (!c.Many || s.list.Open) {
+	if c := s.told; c.Outcome == engine.Several && (!c.Many || s.list.Open) {
 		for n := cs.rowsThatFit(c); n > 0; n-- {
 			if h := cs.high(aroundRows(c) + float32(n)*rowPitch); h < all[0].height {
 				all = append(all, form{asCard, n, h})
@@ -153,7 +153,7 @@ func (cs *Cards) columns(w int) int {
 }
 
 // rowsThatFit is how many rows of matches the monitor has room for.
-func (cs *Cards) rowsThatFit(c companion.Card) int {
+func (cs *Cards) rowsThatFit(c engine.Card) int {
 	if cs.monitor.Scale <= 0 {
 		return rowsShown
 	}
@@ -232,7 +232,7 @@ func (cs *Cards) drop(p image.Point) {
 	for _, s := range cs.slots {
 		if s.over { // the pointer stays where it is
 			s.over, s.hover = false, Do{}
-			cs.tell(s, companion.DoLeave)
+			cs.tell(s, engine.DoLeave)
 		}
 	}
 	cs.hands.on, cs.dropped, cs.left = false, true, time.Time{}

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/companion"
-	"wiebelt/internal/contact"
+	"wiebelt/internal/core/contact"
+	"wiebelt/internal/core/engine"
 	"wiebelt/internal/native/window"
 )
 
@@ -73,7 +73,7 @@ func TestNeverOutside(t *testing.T) {
 	for _, size := range []image.Point{{1920, 1040}, {3840, 2100}, {1080, 1880}, {800, 560}} {
 		for _, scale := range []float32{1, 1.5, 3} {
 			for _, corner := range []Corner{BottomRight, BottomLeft, TopRight, TopLeft} {
-				for _, kinds := range [][]companion.Card{{g["found"], g["several"], g["failed"]}, {many, many, many}, {g["general"], g["withheld"], g["strip"]}} {
+				for _, kinds := range [][]engine.Card{{g["found"], g["several"], g["failed"]}, {many, many, many}, {g["general"], g["withheld"], g["strip"]}} {
 					work := image.Rectangle{Max: size}.Add(image.Pt(300, 40))
 					cs.c.Corner = corner
 					cs.monitor = window.Monitor{Name: "one", Area: work, Work: work, Scale: scale}
@@ -81,7 +81,7 @@ func TestNeverOutside(t *testing.T) {
 					for i, s := range cs.slots[:4] { // as large as they are painted, without painting them
 						s.free()
 						if s.more = 2; i < 3 {
-							s.more, s.told, s.told.ID = 0, kinds[i], companion.CardID(i+1)
+							s.more, s.told, s.told.ID = 0, kinds[i], engine.CardID(i+1)
 						}
 						cs.lay(s)
 						stack = append(stack, s)
@@ -246,7 +246,7 @@ func TestLockedShowsNothing(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var painted []companion.CardID
+			var painted []engine.CardID
 			r := startCards(t, func(c *Config, _ *desktop) {
 				hide(c, true)
 				c.Painted = func(p Painted) { painted = append(painted, p.Card.ID) }
@@ -262,13 +262,13 @@ func TestLockedShowsNothing(t *testing.T) {
 			r.cs.Set(r.c)
 			r.until("the card and the line that counts", func() bool { return len(r.d.up()) == 2 })
 			r.d.windows[0].h.PointerMoved(image.Pt(50, 50))
-			r.action(companion.DoHover)
+			r.action(engine.DoHover)
 			before := r.d.paintings()
 			hide(&r.c, true)
 			r.c.Language = "en"
 			r.cs.Set(r.c)
 			r.until("nothing", func() bool { return len(r.d.up()) == 0 })
-			r.action(companion.DoLeave) // nobody's hand is on what is not there
+			r.action(engine.DoLeave) // nobody's hand is on what is not there
 			r.e.show(0, a, b)
 			r.sync()
 			if r.d.paintings() != before {
@@ -278,7 +278,7 @@ func TestLockedShowsNothing(t *testing.T) {
 			hide(&r.c, false)
 			r.cs.Set(r.c)
 			r.until("the one that is alive", func() bool { return len(r.d.up()) == 1 })
-			var id companion.CardID
+			var id engine.CardID
 			r.on(func() { id = r.cs.order[0].card.ID })
 			if id != 2 {
 				t.Fatalf("card %d is up", id)
@@ -320,14 +320,14 @@ func TestSameLook(t *testing.T) {
 	if !sameLook(c, c) {
 		t.Fatal("the same card is painted again")
 	}
-	for name, f := range map[string]func(*companion.Card){
-		"earlier":  func(c *companion.Card) { c.Earlier = -1 },
-		"many":     func(c *companion.Card) { c.Many = true },
-		"edition":  func(c *companion.Card) { c.Edition++ },
-		"contacts": func(c *companion.Card) { c.Contacts = slices.Clone(c.Contacts) },
-		"links":    func(c *companion.Card) { c.LinkOK = []bool{true, false, true} },
-		"phase":    func(c *companion.Card) { c.Phase = companion.PhaseOver },
-		"failure":  func(c *companion.Card) { c.Failure = contact.HubSlow },
+	for name, f := range map[string]func(*engine.Card){
+		"earlier":  func(c *engine.Card) { c.Earlier = -1 },
+		"many":     func(c *engine.Card) { c.Many = true },
+		"edition":  func(c *engine.Card) { c.Edition++ },
+		"contacts": func(c *engine.Card) { c.Contacts = slices.Clone(c.Contacts) },
+		"links":    func(c *engine.Card) { c.LinkOK = []bool{true, false, true} },
+		"phase":    func(c *engine.Card) { c.Phase = engine.PhaseOver },
+		"failure":  func(c *engine.Card) { c.Failure = contact.HubSlow },
 	} {
 		d := c
 		f(&d)

@@ -4,7 +4,7 @@ import (
 	"image"
 	"time"
 
-	"wiebelt/internal/companion"
+	"wiebelt/internal/core/engine"
 	"wiebelt/internal/native/window"
 )
 
@@ -148,7 +148,7 @@ func (cs *Cards) take(in input) {
 	case released:
 		cs.let(s, in)
 	case scrolled:
-		if s.card.Outcome == companion.Several && s.form.fold == asCard {
+		if s.card.Outcome == engine.Several && s.form.fold == asCard {
 			cs.turn(s, -in.steps)
 		}
 	case keyed:
@@ -203,7 +203,7 @@ func settled(since, now time.Time) bool { return now.Sub(since) >= guard }
 func (cs *Cards) enter(s *slot, at image.Point) {
 	if !s.over {
 		s.over = true
-		cs.tell(s, companion.DoHover)
+		cs.tell(s, engine.DoHover)
 	}
 	x, y := cs.units(at)
 	if do := s.face.at(x, y); do != s.hover {
@@ -217,7 +217,7 @@ func (cs *Cards) exit(s *slot) {
 		return
 	}
 	s.over, cs.left = false, cs.now()
-	cs.tell(s, companion.DoLeave)
+	cs.tell(s, engine.DoLeave)
 	if s.hover != (Do{}) {
 		s.hover = Do{}
 		cs.refresh(s)
@@ -229,8 +229,8 @@ func (s *slot) held() bool { return s.over || s.keys.here }
 
 // tell tells the engine what a hand does with the card; no card is the line that
 // counts the others.
-func (cs *Cards) tell(s *slot, do companion.Do) {
-	a := companion.Action{Do: do}
+func (cs *Cards) tell(s *slot, do engine.Do) {
+	a := engine.Action{Do: do}
 	if s.more == 0 {
 		a.Card = s.card.ID
 	}
@@ -262,7 +262,7 @@ func (cs *Cards) stillMeant(do Do) bool {
 			continue
 		}
 		i := do.Action.Index
-		aboutOne := do.Action.Do == companion.DoOpen || do.Action.Do == companion.DoNotThis
+		aboutOne := do.Action.Do == engine.DoOpen || do.Action.Do == engine.DoNotThis
 		return c.Number == do.Caller && (!aboutOne || i < len(c.Contacts) && c.Contacts[i] == do.Who)
 	}
 	return false

@@ -3,7 +3,7 @@ package card
 import (
 	"strings"
 
-	"wiebelt/internal/contact"
+	"wiebelt/internal/core/contact"
 )
 
 // Privacy is how much of a person a card shows.

@@ -14,8 +14,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"wiebelt/internal/companion"
-	"wiebelt/internal/phone"
+	"wiebelt/internal/core/engine"
+	"wiebelt/internal/core/phone"
 )
 
 // TestRest plays TestRestAlone in a process of its own: Fyne's caches have one
@@ -36,7 +36,7 @@ func TestRestAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var rests atomic.Int64
 		r := startCards(t, func(c *Config, _ *desktop) { c.Rested = func() { rests.Add(1) } })
-		show := func(cards ...companion.Card) {
+		show := func(cards ...engine.Card) {
 			r.e.show(0, cards...)
 			synctest.Wait()
 		}
@@ -52,7 +52,7 @@ func TestRestAlone(t *testing.T) {
 		after(24*time.Hour, 1, "nobody calls for a day")
 
 		const rellac = "nessuartseiN nav"
-		show(companion.Card{ID: 1, Outcome: companion.Failed, Number: phone.Number{Kind: phone.NoNumber, Text: reversed(rellac)}, Opened: -1, Earlier: -1})
+		show(engine.Card{ID: 1, Outcome: engine.Failed, Number: phone.Number{Kind: phone.NoNumber, Text: reversed(rellac)}, Opened: -1, Earlier: -1})
 		after(time.Hour, 1, "a card is up")
 		show()
 		after(lull-time.Second, 1, "it has not been gone for long")
@@ -64,7 +64,7 @@ func TestRestAlone(t *testing.T) {
 			t.Error("something still has the name of who called")
 		}
 
-		other := companion.Card{ID: 2, Outcome: companion.Searching, Opened: -1, Earlier: -1}
+		other := engine.Card{ID: 2, Outcome: engine.Searching, Opened: -1, Earlier: -1}
 		show(other)
 		show()
 		after(lull-time.Second, 2, "a card was up")

@@ -13,7 +13,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"wiebelt/internal/companion"
+	"wiebelt/internal/core/engine"
 	"wiebelt/internal/native/window"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/offscreen"
@@ -160,17 +160,17 @@ func (d *desktop) clipboard() string {
 // script is an engine that shows what the test says.
 type script struct {
 	mu    sync.Mutex
-	snap  *companion.Snapshot
+	snap  *engine.Snapshot
 	watch chan struct{}
-	done  chan companion.Action
+	done  chan engine.Action
 	asked func() // called once, when the cards ask for a snapshot next
 }
 
 func newScript() *script {
-	return &script{snap: &companion.Snapshot{}, watch: make(chan struct{}, 1), done: make(chan companion.Action, 256)}
+	return &script{snap: &engine.Snapshot{}, watch: make(chan struct{}, 1), done: make(chan engine.Action, 256)}
 }
 func (s *script) Watch() <-chan struct{} { return s.watch }
-func (s *script) Snapshot() *companion.Snapshot {
+func (s *script) Snapshot() *engine.Snapshot {
 	s.mu.Lock()
 	asked := s.asked
 	s.asked = nil
@@ -182,13 +182,13 @@ func (s *script) Snapshot() *companion.Snapshot {
 	defer s.mu.Unlock()
 	return s.snap
 }
-func (s *script) Do(a companion.Action) { s.done <- a }
-func (s *script) set(more int, cards ...companion.Card) {
+func (s *script) Do(a engine.Action) { s.done <- a }
+func (s *script) set(more int, cards ...engine.Card) {
 	s.mu.Lock()
-	s.snap = &companion.Snapshot{Cards: cards, More: more}
+	s.snap = &engine.Snapshot{Cards: cards, More: more}
 	s.mu.Unlock()
 }
-func (s *script) show(more int, cards ...companion.Card) {
+func (s *script) show(more int, cards ...engine.Card) {
 	s.set(more, cards...)
 	s.watch <- struct{}{}
 }
@@ -274,14 +274,14 @@ func (r *rig) ask(f func()) {
 func (r *rig) sync() { r.t.Helper(); r.on(func() {}) }
 
 // shows puts one card on screen and lets enough time pass for it to be meant.
-func (r *rig) shows(c companion.Card) {
+func (r *rig) shows(c engine.Card) {
 	r.t.Helper()
 	r.e.show(0, c)
 	r.sync()
 	r.pass(time.Second)
 }
 
-func (r *rig) action(do companion.Do) companion.Action {
+func (r *rig) action(do engine.Do) engine.Action {
 	r.t.Helper()
 	end := time.After(5 * time.Second)
 	for {
@@ -298,7 +298,7 @@ func (r *rig) action(do companion.Do) companion.Action {
 
 // none makes sure that none of the actions so far was do; until is the one that
 // ends them.
-func (r *rig) none(do, until companion.Do) {
+func (r *rig) none(do, until engine.Do) {
 	r.t.Helper()
 	for {
 		select {
@@ -326,7 +326,7 @@ func (r *rig) leave(slot int) { r.d.windows[slot].h.PointerLeft() }
 
 // spot is a point on what does do. Fyne belongs to one goroutine, so it is asked
 // before the cards run.
-func spot(t testing.TB, c companion.Card, l Look, is func(Do) bool) image.Point {
+func spot(t testing.TB, c engine.Card, l Look, is func(Do) bool) image.Point {
 	t.Helper()
 	offscreen.Start(theme.New("light"))
 	l.Language = text.Dutch
@@ -339,6 +339,6 @@ func spot(t testing.TB, c companion.Card, l Look, is func(Do) bool) image.Point 
 	return image.Pt(int(a.x+a.w/2), int(a.y+a.h/2))
 }
 
-func does(do companion.Do) func(Do) bool {
+func does(do engine.Do) func(Do) bool {
 	return func(d Do) bool { return d.Engine && d.Action.Do == do }
 }

@@ -9,8 +9,8 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"wiebelt/internal/companion"
-	"wiebelt/internal/contact"
+	"wiebelt/internal/core/contact"
+	"wiebelt/internal/core/engine"
 	"wiebelt/internal/text"
 )
 
@@ -19,7 +19,7 @@ const numbered = 9
 
 const filterH = 38
 
-func (p *painter) title(c companion.Card) string {
+func (p *painter) title(c engine.Card) string {
 	if c.Many {
 		return p.lg.N(text.CardMany, len(c.Contacts))
 	}
@@ -27,7 +27,7 @@ func (p *painter) title(c companion.Card) string {
 }
 
 // many is a general number: its relations say little about who calls.
-func (p *painter) many(c companion.Card) float32 {
+func (p *painter) many(c engine.Card) float32 {
 	p.big(p.title(c), true)
 	p.numberLine(c, c.Number.Display(), false)
 	p.sentence(p.lg.T(text.CardManyWhy), 0, numberY+28, 1, fieldFont, p.c.Muted)
@@ -38,7 +38,7 @@ func (p *painter) many(c companion.Card) float32 {
 
 // several lists the matches in two fixed lines a row; none is preselected. Its
 // height depends on how many there are, not on what the user does with them.
-func (p *painter) several(c companion.Card) float32 {
+func (p *painter) several(c engine.Card) float32 {
 	p.big(p.title(c), true)
 	p.numberLine(c, c.Number.Display(), true)
 	y := float32(ruleY)
@@ -86,7 +86,7 @@ func (p *painter) several(c companion.Card) float32 {
 }
 
 // rows is how many rows the card has.
-func (p *painter) rows(c companion.Card) int {
+func (p *painter) rows(c engine.Card) int {
 	n := rowsShown
 	if p.l.Rows > 0 {
 		n = min(n, p.l.Rows)
@@ -95,7 +95,7 @@ func (p *painter) rows(c companion.Card) int {
 }
 
 // aroundRows is the height of a card of several matches without its rows.
-func aroundRows(c companion.Card) float32 {
+func aroundRows(c engine.Card) float32 {
 	h := float32(ruleY + footGap + footH + footPad)
 	if c.Possible {
 		h += 48
@@ -109,7 +109,7 @@ func aroundRows(c companion.Card) float32 {
 func firstRow(want, all, shown int) int { return max(0, min(want, all-shown)) }
 
 // filter is the line that takes letters once the keyboard was asked for.
-func (p *painter) filter(c companion.Card, y float32) {
+func (p *painter) filter(c engine.Card, y float32) {
 	do := Do{Search: true, Caller: c.Number}
 	l := p.l.List
 	edge := p.c.Line
@@ -156,7 +156,7 @@ func (p *painter) turn(x, y float32, up, on bool, do Do) {
 	p.area(x, y, 32, 24, do)
 }
 
-func (p *painter) row(c companion.Card, i int, y float32) {
+func (p *painter) row(c engine.Card, i int, y float32) {
 	k := c.Contacts[i]
 	const buttonW = 80
 	top := y
@@ -219,14 +219,14 @@ func (p *painter) row(c companion.Card, i int, y float32) {
 	}
 	var do Do
 	if c.LinkOK[i] {
-		do = p.about(c, companion.DoOpen, i)
+		do = p.about(c, engine.DoOpen, i)
 	}
 	p.open(s, end, top+12, buttonW, 30, true, c.LinkOK[i], do)
 }
 
 // matching are the indices of the contacts in whose name, relation number or
 // address every word of filter stands.
-func matching(c companion.Card, filter string) []int {
+func matching(c engine.Card, filter string) []int {
 	words := strings.Fields(plain(filter))
 	out := make([]int, 0, len(c.Contacts))
 	for i, k := range c.Contacts {

@@ -3,7 +3,7 @@ package card
 import (
 	"testing"
 
-	"wiebelt/internal/guide/shottest"
+	"wiebelt/internal/testutil/shottest"
 	"wiebelt/internal/text"
 )
 

@@ -5,35 +5,35 @@ import (
 	"strings"
 	"time"
 
-	"wiebelt/internal/companion"
+	"wiebelt/internal/core/engine"
 	"wiebelt/internal/text"
 )
 
-func strip(c companion.Card, l Look) *face {
+func strip(c engine.Card, l Look) *face {
 	p := newPainter(l)
 	state := p.stateColour(c)
 	p.mark(15, 23, c, state)
 	end := float32(right - 10)
-	unfold := p.act(c, companion.DoUnfold)
+	unfold := p.act(c, engine.DoUnfold)
 	if unfold == l.Hover {
 		p.add(box(p.touched(p.c.Background), stateStrip, 1, cardWidth-stateStrip-1, stripHeight-2))
 	}
 	p.area(0, 0, end, stripHeight, unfold)
-	p.cross(end, stripHeight/2, p.act(c, companion.DoClose))
+	p.cross(end, stripHeight/2, p.act(c, engine.DoClose))
 	end -= 18
 	p.chevron(end-3, stripHeight/2)
 	end -= 14
-	if c.Outcome == companion.Found && c.LinkOK[0] && !c.Aside {
+	if c.Outcome == engine.Found && c.LinkOK[0] && !c.Aside {
 		s := p.lg.T(text.CardButtonOpenRow)
 		w := width(s, openFont) + 20
-		p.open(s, end-w, 14, w, 28, false, true, p.about(c, companion.DoOpen, 0))
+		p.open(s, end-w, 14, w, 28, false, true, p.about(c, engine.DoOpen, 0))
 		end -= w + 4
 	}
 	p.f.areas[0].w = end // beside the buttons a click unfolds the strip
 	x := float32(35)
 	p.text(p.stripTitle(c), x, 9, end-x, rowName, p.c.Ink)
 	since := clockFrom(c)
-	if c.Phase != companion.PhaseAnswered {
+	if c.Phase != engine.PhaseAnswered {
 		since = time.Time{}
 	}
 	p.under(c, p.stateWord(c), x, 29, end-x, rowDetail, since)
@@ -42,13 +42,13 @@ func strip(c companion.Card, l Look) *face {
 
 // under says in one line how far the call is, who calls and how often, each whole
 // or not at all, and for how long.
-func (p *painter) under(c companion.Card, words string, x, y, room float32, f font, since time.Time) {
+func (p *painter) under(c engine.Card, words string, x, y, room float32, f font, since time.Time) {
 	const clock = 50
 	if !since.IsZero() {
 		room -= clock + width(" · ", f)
 	}
 	var more []string
-	if n := c.Number.Display(); n != "" && n != p.stripTitle(c) && c.Outcome != companion.NoNumber {
+	if n := c.Number.Display(); n != "" && n != p.stripTitle(c) && c.Outcome != engine.NoNumber {
 		more = append(more, n)
 	}
 	if c.Times > 1 {
@@ -68,10 +68,10 @@ func (p *painter) under(c companion.Card, words string, x, y, room float32, f fo
 }
 
 // lineOf is the one line of a call for which there is no card; a click brings one.
-func lineOf(c companion.Card, l Look) *face {
+func lineOf(c engine.Card, l Look) *face {
 	p := newPainter(l)
 	state := p.stateColour(c)
-	do := p.act(c, companion.DoUnfold)
+	do := p.act(c, engine.DoUnfold)
 	if do == l.Hover {
 		p.add(box(p.touched(p.c.Background), stateStrip, 1, cardWidth-stateStrip-1, lineHeight-2))
 	}
@@ -92,34 +92,34 @@ func (p *painter) chevron(x, y float32) {
 	p.strokes(p.c.Muted, 1.5, x, y, [4]float32{-4, -2, 0, 2}, [4]float32{0, 2, 4, -2})
 }
 
-func (p *painter) stripTitle(c companion.Card) string {
+func (p *painter) stripTitle(c engine.Card) string {
 	switch c.Outcome {
-	case companion.Found:
+	case engine.Found:
 		if p.l.Privacy == PrivacyNumber {
 			break
 		}
 		return p.nameOf(c, c.Contacts[0])
-	case companion.Several:
+	case engine.Several:
 		return p.title(c)
-	case companion.Nobody:
+	case engine.Nobody:
 		if c.NotThis > 0 {
 			return p.notWho(c)
 		}
 		return p.lg.T(text.CardNobodyShort)
-	case companion.Withheld:
+	case engine.Withheld:
 		return p.lg.T(text.CardWithheld)
-	case companion.Internal:
+	case engine.Internal:
 		return p.colleague(c)
-	case companion.Own:
+	case engine.Own:
 		return p.ownTitle(c)
-	case companion.Failed:
+	case engine.Failed:
 		if c.Line && c.Number.Display() != "" {
 			break // who calls comes first where there is room for little
 		}
 		return strings.TrimSuffix(p.lg.T(text.CardFailed), ":")
-	case companion.Unfilled:
+	case engine.Unfilled:
 		return p.lg.T(text.CardUnfilled)
-	case companion.NoNumber:
+	case engine.NoNumber:
 		return cmp.Or(p.l.Privacy.words(cmp.Or(c.PhoneName, c.Number.Display())), p.lg.T(text.CardUnfilled))
 	}
 	return cmp.Or(c.Number.Display(), p.l.Privacy.words(c.PhoneName))

@@ -12,12 +12,12 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/call"
-	"wiebelt/internal/clocktest"
-	"wiebelt/internal/companion"
-	"wiebelt/internal/contact"
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/core/contact"
+	"wiebelt/internal/core/engine"
+	"wiebelt/internal/core/phone"
 	"wiebelt/internal/native/window"
-	"wiebelt/internal/phone"
+	"wiebelt/internal/testutil/clocktest"
 )
 
 // office is a real engine with its cards on a desktop that the test drives, all
@@ -26,7 +26,7 @@ type office struct {
 	t     *testing.T
 	r     *rand.Rand
 	clock *clocktest.Clock
-	e     *companion.Engine
+	e     *engine.Engine
 	d     *desktop
 	cs    *Cards
 	watch <-chan struct{}
@@ -67,8 +67,8 @@ func openOffice(t *testing.T, seed uint64) *office {
 		way:   call.Way{Kind: call.KindWebSocket, Conn: "1", Tells: call.TellsAll}}
 	// A quarter of the size is enough to aim at, and quick to paint.
 	o.d.monitors = []window.Monitor{{Name: "one", Area: image.Rect(0, 0, 500, 300), Work: image.Rect(0, 0, 500, 300), Scale: 0.25}}
-	o.e = companion.New(companion.Params{Rules: rules, Lookup: o, Clock: o.clock, Log: slog.New(slog.DiscardHandler),
-		FullFor: 60 * time.Second, AfterCall: 20 * time.Second, SchemeLookup: companion.SchemeAsk, Outgoing: companion.OutgoingCard,
+	o.e = engine.New(engine.Params{Rules: rules, Lookup: o, Clock: o.clock, Log: slog.New(slog.DiscardHandler),
+		FullFor: 60 * time.Second, AfterCall: 20 * time.Second, SchemeLookup: engine.SchemeAsk, Outgoing: engine.OutgoingCard,
 		CheckLink: func(l string) (string, error) {
 			if !strings.HasPrefix(l, "ok:") {
 				return "", errors.New("refused")
@@ -160,7 +160,7 @@ func (o *office) hand(kind inputKind, p image.Point) {
 func (o *office) targets() (all []area) {
 	for _, s := range o.cs.order {
 		for _, a := range s.face.areas {
-			if s.up && a.do.Engine && a.do.Action.Do == companion.DoOpen && !a.do.Off {
+			if s.up && a.do.Engine && a.do.Action.Do == engine.DoOpen && !a.do.Off {
 				all = append(all, a)
 			}
 		}
@@ -244,7 +244,7 @@ func (o *office) round(keys bool) (aim string) {
 	if keys {
 		if s := o.cs.slots[slot]; s.keys.here && s.up {
 			k := window.KeyPress{Key: window.KeyEnter}
-			if s.card.Outcome == companion.Several && o.r.IntN(3) > 0 {
+			if s.card.Outcome == engine.Several && o.r.IntN(3) > 0 {
 				n := o.r.IntN(3)
 				k = window.KeyPress{Key: window.KeyText, Text: string(rune('1' + n))}
 				if a := s.openOf(n); a != nil {

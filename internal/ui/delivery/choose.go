@@ -14,8 +14,8 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"wiebelt/internal/text"
-	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
+	"wiebelt/internal/ui/widgets"
 )
 
 // maxShown is how many files and folders of one folder are shown.
@@ -30,10 +30,10 @@ type chooser struct {
 	found   []chooseItem
 	chosen  map[string]bool // paths
 	content fyne.CanvasObject
-	path    *kit.FilterBox
+	path    *widgets.FilterBox
 	list    *widget.List
-	send    *kit.Button
-	said    *kit.Words
+	send    *widgets.Button
+	said    *widgets.Words
 }
 
 // chooseItem is a file or a folder.
@@ -46,10 +46,10 @@ type chooseItem struct {
 func newChooser(w *window) *chooser {
 	l := w.d.Lang
 	c := &chooser{w: w, chosen: map[string]bool{}}
-	c.path = kit.NewFilterBox(l.T(text.MessagesChoosePath))
+	c.path = widgets.NewFilterBox(l.T(text.MessagesChoosePath))
 	c.path.OnSubmitted = func(s string) { c.typed(s) }
 	c.path.Down = func() { c.typed(c.path.Text) }
-	c.said = kit.NewWords("", base.SizeNameCaptionText, base.ColorNamePlaceHolder, false).Cutting()
+	c.said = widgets.NewWords("", base.SizeNameCaptionText, base.ColorNamePlaceHolder, false).Cutting()
 	c.list = widget.NewList(
 		func() int { return len(c.found) },
 		func() fyne.CanvasObject { return newChooseLine(c) },
@@ -59,13 +59,13 @@ func newChooser(w *window) *chooser {
 		c.list.Unselect(i)
 		c.pick(i)
 	}
-	c.send = kit.NewButton("", c.deliver)
+	c.send = widgets.NewButton("", c.deliver)
 	c.send.Importance = widget.HighImportance
-	back := kit.NewButtonWithIcon(l.T(text.MessagesBack), base.NavigateBackIcon(), w.back)
-	up := kit.NewButtonWithIcon(l.T(text.MessagesChooseUp), base.MoveUpIcon(), func() { c.open(filepath.Dir(c.dir)) })
-	title := kit.NewWords(l.T(text.MessagesChooseTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting()
-	head := container.New(layout.NewCustomPaddedLayout(16, 4, kit.Edge, kit.Edge), container.New(layout.NewCustomPaddedVBoxLayout(8),
-		container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedHBoxLayout(8), back, c.send), container.New(kit.Middle(), title)),
+	back := widgets.NewButtonWithIcon(l.T(text.MessagesBack), base.NavigateBackIcon(), w.back)
+	up := widgets.NewButtonWithIcon(l.T(text.MessagesChooseUp), base.MoveUpIcon(), func() { c.open(filepath.Dir(c.dir)) })
+	title := widgets.NewWords(l.T(text.MessagesChooseTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting()
+	head := container.New(layout.NewCustomPaddedLayout(16, 4, widgets.Edge, widgets.Edge), container.New(layout.NewCustomPaddedVBoxLayout(8),
+		container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedHBoxLayout(8), back, c.send), container.New(widgets.Middle(), title)),
 		container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 8, 0), up), c.path), c.said))
 	c.content = container.NewBorder(head, nil, nil, nil, c.list)
 	c.count()
@@ -200,15 +200,15 @@ type chooseLine struct {
 	c    *chooser
 	n    int
 	icon *widget.Icon
-	name *kit.Words
-	size *kit.Words
+	name *widgets.Words
+	size *widgets.Words
 }
 
 const chooseHigh = 36
 
 func newChooseLine(c *chooser) *chooseLine {
-	v := &chooseLine{c: c, icon: widget.NewIcon(nil), name: kit.NewWords("", base.SizeNameText, base.ColorNameForeground, false).CuttingMiddle(),
-		size: kit.NewWords("", theme.SizeHint, base.ColorNamePlaceHolder, false)}
+	v := &chooseLine{c: c, icon: widget.NewIcon(nil), name: widgets.NewWords("", base.SizeNameText, base.ColorNameForeground, false).CuttingMiddle(),
+		size: widgets.NewWords("", theme.SizeHint, base.ColorNamePlaceHolder, false)}
 	v.size.Align = fyne.TextAlignTrailing
 	v.ExtendBaseWidget(v)
 	return v
@@ -223,7 +223,7 @@ func (v *chooseLine) set(n int) {
 	v.name.Say(it.name, base.ColorNameForeground)
 	icon, size := base.FolderIcon(), ""
 	if !it.folder {
-		icon, size = base.CheckButtonIcon(), kit.SizeOf(v.c.w.d.Lang, it.size)
+		icon, size = base.CheckButtonIcon(), widgets.SizeOf(v.c.w.d.Lang, it.size)
 		if v.c.chosen[filepath.Join(v.c.dir, it.name)] {
 			icon = base.NewColoredResource(base.CheckButtonCheckedIcon(), base.ColorNamePrimary)
 		}
@@ -249,10 +249,10 @@ func (chooseLayout) MinSize([]fyne.CanvasObject) fyne.Size {
 func (chooseLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	const icon, line, wide = 20, 20, 88
 	y := (size.Height - line) / 2
-	o[0].Move(fyne.NewPos(kit.Edge, (size.Height-icon)/2))
+	o[0].Move(fyne.NewPos(widgets.Edge, (size.Height-icon)/2))
 	o[0].Resize(fyne.NewSquareSize(icon))
-	o[1].Move(fyne.NewPos(kit.Edge+icon+12, y))
-	o[1].Resize(fyne.NewSize(size.Width-2*kit.Edge-icon-24-wide, line))
-	o[2].Move(fyne.NewPos(size.Width-kit.Edge-wide, y))
+	o[1].Move(fyne.NewPos(widgets.Edge+icon+12, y))
+	o[1].Resize(fyne.NewSize(size.Width-2*widgets.Edge-icon-24-wide, line))
+	o[2].Move(fyne.NewPos(size.Width-widgets.Edge-wide, y))
 	o[2].Resize(fyne.NewSize(wide, line))
 }

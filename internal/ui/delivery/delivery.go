@@ -21,12 +21,12 @@ import (
 	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
-	"wiebelt/internal/configure"
-	"wiebelt/internal/deskapi"
-	"wiebelt/internal/settings"
+	"wiebelt/internal/config/fromsettings"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/text"
-	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
+	"wiebelt/internal/ui/widgets"
 )
 
 const maxPaths = 32 << 10 // bytes of paths in a message
@@ -36,14 +36,14 @@ var windowSize = fyne.NewSize(720, 640)
 // window delivers files that are dropped into it or chosen, and shows
 // what became of them.
 type window struct {
-	d        *kit.Desk
+	d        *widgets.Desk
 	win      fyne.Window
-	choose   *kit.Button
+	choose   *widgets.Button
 	status   *fyne.Container
 	counted  string          // what status says
 	note     *fyne.Container // what is wrong, or has happened
 	question *fyne.Container // whether to send a file once more
-	views    *kit.Choice
+	views    *widgets.Choice
 	tools    *fyne.Container
 	list     *widget.List
 	body     *fyne.Container // the list, or a page that says why there is none
@@ -60,28 +60,28 @@ type window struct {
 	view   string
 	failed string // what did not work, for a moment
 	office *office
-	told   deskapi.Delivery // by the resident, with all its files
-	parts  deskapi.Delivery // as far as they have come
-	sent   deskapi.Progress
+	told   windowapi.Delivery // by the resident, with all its files
+	parts  windowapi.Delivery // as far as they have come
+	sent   windowapi.Progress
 
 	detail  *detail  // nil while no file is shown
 	chooser *chooser // nil while none is chosen
 }
 
 // Open opens the window and asks what was delivered.
-func Open(d *kit.Desk) kit.Page {
+func Open(d *widgets.Desk) widgets.Page {
 	l := d.Lang
-	w := &window{d: d, view: viewAll, office: &office{open: openIn(configure.OutboxFolder(d.Dirs)), settings: func() *settings.Settings {
+	w := &window{d: d, view: viewAll, office: &office{open: openIn(fromsettings.OutboxFolder(d.Dirs)), settings: func() *settings.Settings {
 		s, _ := settings.Load(d.Dirs) // what is wrong in it the settings window says
 		return s
 	}}, note: container.NewStack(), question: container.NewStack(), body: container.NewStack()}
-	if before, again := d.Page(deskapi.WindowDelivery).(*window); again {
+	if before, again := d.Page(windowapi.WindowDelivery).(*window); again {
 		w.office = before.office
 	}
-	w.choose = kit.NewButton(l.T(text.MessagesChoose), w.chooseFiles)
+	w.choose = widgets.NewButton(l.T(text.MessagesChoose), w.chooseFiles)
 	w.choose.Importance = widget.HighImportance
 	w.status = container.NewStack()
-	w.views = kit.NewChoice(func(i int) { w.show(deliveryViews[i]) })
+	w.views = widgets.NewChoice(func(i int) { w.show(deliveryViews[i]) })
 	w.list = widget.NewList(
 		func() int { return len(w.state.Rows) },
 		func() fyne.CanvasObject { return newLine(w) },
@@ -91,11 +91,11 @@ func Open(d *kit.Desk) kit.Page {
 		w.list.Unselect(i)
 		w.openRow(i)
 	}
-	title := kit.NewWords(l.T(text.MessagesTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting()
-	w.tools = container.New(layout.NewCustomPaddedLayout(0, 0, -kit.OptionPad, 0), container.NewHBox(w.views))
-	head := container.New(layout.NewCustomPaddedLayout(20, 12, kit.Edge, kit.Edge), container.New(layout.NewCustomPaddedVBoxLayout(4),
-		container.NewBorder(nil, nil, nil, w.choose, container.New(kit.Middle(), title)), w.status, w.note, w.question, kit.Gap(4), w.tools))
-	w.front = kit.Headed(head, w.body)
+	title := widgets.NewWords(l.T(text.MessagesTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting()
+	w.tools = container.New(layout.NewCustomPaddedLayout(0, 0, -widgets.OptionPad, 0), container.NewHBox(w.views))
+	head := container.New(layout.NewCustomPaddedLayout(20, 12, widgets.Edge, widgets.Edge), container.New(layout.NewCustomPaddedVBoxLayout(4),
+		container.NewBorder(nil, nil, nil, w.choose, container.New(widgets.Middle(), title)), w.status, w.note, w.question, widgets.Gap(4), w.tools))
+	w.front = widgets.Headed(head, w.body)
 	w.pages = container.NewStack(w.front)
 	w.win = d.Window(text.MessagesTitle, w.pages, windowSize)
 	w.win.SetOnDropped(func(_ fyne.Position, items []fyne.URI) { w.dropped(items) })
@@ -109,24 +109,24 @@ func Open(d *kit.Desk) kit.Page {
 			w.win.Canvas().Focus(w.list)
 		}
 	})
-	kit.Visible(w.status, false)
-	kit.Visible(w.note, false)
-	kit.Visible(w.question, false)
+	widgets.Visible(w.status, false)
+	widgets.Visible(w.note, false)
+	widgets.Visible(w.question, false)
 	w.showViews()
 	w.draw()
-	w.d.Send(deskapi.KindDelivery, deskapi.DeliveryDo{})
+	w.d.Send(windowapi.KindDelivery, windowapi.DeliveryDo{})
 	return w
 }
 
 // Closed lets go of the outbox.
 func (w *window) Closed() { w.d.Go(func(context.Context) { w.office.close() }) }
 
-// Window implements kit.Page.
+// Window implements widgets.Page.
 func (w *window) Window() fyne.Window { return w.win }
 
-// Take implements kit.Page.
+// Take implements widgets.Page.
 func (w *window) Take(kind string, raw json.RawMessage) {
-	var m deskapi.Delivery
+	var m windowapi.Delivery
 	switch {
 	case !w.d.Decode(kind, raw, &m):
 	case m.Progress != nil:
@@ -137,9 +137,9 @@ func (w *window) Take(kind string, raw json.RawMessage) {
 }
 
 // gather takes what the resident says, and reads the outbox again once it is whole.
-func (w *window) gather(m deskapi.Delivery) {
+func (w *window) gather(m windowapi.Delivery) {
 	if m.Failed {
-		w.fail(w.d.Lang.T(kit.Either(w.d.Welcome.Alone, text.WindowNeedsResident, text.MessagesState)))
+		w.fail(w.d.Lang.T(widgets.Either(w.d.Welcome.Alone, text.WindowNeedsResident, text.MessagesState)))
 	}
 	switch {
 	case m.First == 0:
@@ -190,11 +190,11 @@ func (w *window) look(id string) {
 }
 
 // do asks the resident for something about deliveries.
-func (w *window) do(m deskapi.DeliveryDo) { w.d.Send(deskapi.KindDelivery, m) }
+func (w *window) do(m windowapi.DeliveryDo) { w.d.Send(windowapi.KindDelivery, m) }
 
 // change changes the outbox, whatever becomes of the window, and has the resident go on
 // from there.
-func (w *window) change(then deskapi.DeliveryDo, do func(context.Context, box) error) {
+func (w *window) change(then windowapi.DeliveryDo, do func(context.Context, box) error) {
 	w.d.Go(func(ctx context.Context) {
 		ctx = context.WithoutCancel(ctx)
 		err := w.office.with(ctx, func(b box) error { return do(ctx, b) })
@@ -208,10 +208,10 @@ func (w *window) change(then deskapi.DeliveryDo, do func(context.Context, box) e
 // send has a file sent as soon as possible, or checked once more.
 func (w *window) send(id string) {
 	if untaken(id) {
-		w.do(deskapi.DeliveryDo{ID: id})
+		w.do(windowapi.DeliveryDo{ID: id})
 		return
 	}
-	w.change(deskapi.DeliveryDo{Release: true}, func(ctx context.Context, b box) error {
+	w.change(windowapi.DeliveryDo{Release: true}, func(ctx context.Context, b box) error {
 		_, err := b.Retry(ctx, id)
 		return err
 	})
@@ -220,10 +220,10 @@ func (w *window) send(id string) {
 // remove deletes a file with its copy and receipts; whoever does was asked.
 func (w *window) remove(id string) {
 	if untaken(id) {
-		w.do(deskapi.DeliveryDo{ID: id, Drop: true})
+		w.do(windowapi.DeliveryDo{ID: id, Drop: true})
 		return
 	}
-	w.change(deskapi.DeliveryDo{Changed: true}, func(ctx context.Context, b box) error { return b.Forget(ctx, id, true) })
+	w.change(windowapi.DeliveryDo{Changed: true}, func(ctx context.Context, b box) error { return b.Forget(ctx, id, true) })
 }
 
 func (w *window) takeState(m state) {
@@ -256,7 +256,7 @@ func (w *window) row(i int) (row, bool) {
 	return row{}, false
 }
 
-func (w *window) progress(m deskapi.Progress) {
+func (w *window) progress(m windowapi.Progress) {
 	w.sent = m
 	for i, r := range w.state.Rows {
 		if r.ID == m.ID {
@@ -321,7 +321,7 @@ func (w *window) draw() {
 		p = bodyEmpty
 	}
 	w.enable(s.SetUp)
-	kit.Visible(w.tools, w.stated && (len(s.Rows) > 0 || w.view != viewAll))
+	widgets.Visible(w.tools, w.stated && (len(s.Rows) > 0 || w.view != viewAll))
 	if p == w.page && len(w.body.Objects) > 0 {
 		return
 	}
@@ -347,11 +347,11 @@ func (w *window) pageContent(p string) fyne.CanvasObject {
 	case p == bodyEmpty:
 		return w.dropPage()
 	case p == viewOpen:
-		return kit.EmptyPage(l.T(text.MessagesNoneOpen), nil, l.T(text.MessagesNoneOpenHint))
+		return widgets.EmptyPage(l.T(text.MessagesNoneOpen), nil, l.T(text.MessagesNoneOpenHint))
 	case p == viewAct:
-		return kit.EmptyPage(l.T(text.MessagesNoneAct), nil, l.T(text.MessagesNoneActHint))
+		return widgets.EmptyPage(l.T(text.MessagesNoneAct), nil, l.T(text.MessagesNoneActHint))
 	case strings.HasPrefix(p, bodyOff):
-		return kit.EmptyPage(l.T(text.MessagesSetup), nil, l.T(text.MessagesSetupHint, w.state.Support))
+		return widgets.EmptyPage(l.T(text.MessagesSetup), nil, l.T(text.MessagesSetupHint, w.state.Support))
 	}
 	return container.NewWithoutLayout()
 }
@@ -360,15 +360,15 @@ func (w *window) pageContent(p string) fyne.CanvasObject {
 func (w *window) dropPage() fyne.CanvasObject {
 	l := w.d.Lang
 	words := container.New(layout.NewCustomPaddedVBoxLayout(8),
-		kit.NewWords(l.T(text.MessagesDrop), theme.SizeStart, base.ColorNameForeground, true).Cutting(),
-		kit.Paragraph(l.T(text.MessagesDropHint)), kit.Paragraph(l.T(text.MessagesDropClose)))
+		widgets.NewWords(l.T(text.MessagesDrop), theme.SizeStart, base.ColorNameForeground, true).Cutting(),
+		widgets.Paragraph(l.T(text.MessagesDropHint)), widgets.Paragraph(l.T(text.MessagesDropClose)))
 	icon := widget.NewIcon(base.NewColoredResource(base.UploadIcon(), base.ColorNamePrimary))
 	box := canvas.NewRectangle(color.Transparent)
 	box.SetMinSize(fyne.NewSize(40, 40))
 	picture := container.NewVBox(container.NewStack(box, icon))
-	return container.NewVScroll(container.New(layout.NewCustomPaddedLayout(12, 24, kit.Edge, kit.Edge), kit.NewSoftBox(
+	return container.NewVScroll(container.New(layout.NewCustomPaddedLayout(12, 24, widgets.Edge, widgets.Edge), widgets.NewSoftBox(
 		container.New(layout.NewCustomPaddedLayout(32, 32, 24, 24), container.NewBorder(nil, nil,
-			container.New(layout.NewCustomPaddedLayout(0, 0, 0, 16), picture), nil, container.New(kit.AtMost(kit.TextWidth), words))))))
+			container.New(layout.NewCustomPaddedLayout(0, 0, 0, 16), picture), nil, container.New(widgets.AtMost(widgets.TextWidth), words))))))
 }
 
 // dropped takes what was dragged into the window.
@@ -394,13 +394,13 @@ func (w *window) add(paths []string) {
 	size := 0
 	for _, p := range paths {
 		if size += len(p); size > maxPaths && len(some) > 0 {
-			w.do(deskapi.DeliveryDo{Paths: some})
+			w.do(windowapi.DeliveryDo{Paths: some})
 			some, size = nil, len(p)
 		}
 		some = append(some, p)
 	}
 	if len(some) > 0 {
-		w.do(deskapi.DeliveryDo{Paths: some})
+		w.do(windowapi.DeliveryDo{Paths: some})
 	}
 }
 
@@ -415,7 +415,7 @@ func (w *window) chooseFiles() {
 // openRow shows all that is known of a file.
 func (w *window) openRow(i int) {
 	r, ok := w.row(i)
-	if !ok || r.State == deskapi.DeliveryAdding {
+	if !ok || r.State == windowapi.DeliveryAdding {
 		return
 	}
 	w.detail = newDetail(w, r)

@@ -17,21 +17,21 @@ import (
 	"fyne.io/fyne/v2/storage"
 	"fyne.io/fyne/v2/test"
 
-	"wiebelt/internal/configure"
-	"wiebelt/internal/deskapi"
-	inspect "wiebelt/internal/message"
-	"wiebelt/internal/outbox"
-	"wiebelt/internal/settings"
+	"wiebelt/internal/config/fromsettings"
+	"wiebelt/internal/config/settings"
+	inspect "wiebelt/internal/delivery/message"
+	"wiebelt/internal/delivery/outbox"
+	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/text"
-	"wiebelt/internal/ui/kit"
-	"wiebelt/internal/ui/kittest"
 	"wiebelt/internal/ui/theme"
+	"wiebelt/internal/ui/uitest"
+	"wiebelt/internal/ui/widgets"
 )
 
-func deliveryBench(t *testing.T, l text.Language) (*kittest.Bench, *window) {
-	b := kittest.New(t, kittest.Greeting(l), map[string]kit.Opener{deskapi.WindowDelivery: Open})
-	b.Show(deskapi.WindowDelivery)
-	w := b.Page(deskapi.WindowDelivery).(*window)
+func deliveryBench(t *testing.T, l text.Language) (*uitest.Bench, *window) {
+	b := uitest.New(t, uitest.Greeting(l), map[string]widgets.Opener{windowapi.WindowDelivery: Open})
+	b.Show(windowapi.WindowDelivery)
+	w := b.Page(windowapi.WindowDelivery).(*window)
 	w.office.open = func(context.Context, *settings.Settings) (box, error) { return &paper{}, nil }
 	return b, w
 }
@@ -66,13 +66,13 @@ func (p *paper) Close() error { return p.note("close") }
 
 // deliveryRows is a file in every state, invented.
 func deliveryRows() []row {
-	at := func(m int) time.Time { return kittest.Noon.Add(-time.Duration(m) * time.Minute) }
+	at := func(m int) time.Time { return uitest.Noon.Add(-time.Duration(m) * time.Minute) }
 	return []row{
-		{ID: "n3", Name: "polissen-september.zip", State: deskapi.DeliveryAdding, Added: at(0)},
-		{ID: "n2", Name: "nota-2026-0917.zip", Size: 48_200, State: deskapi.DeliveryQuestion, Reason: "duplicate", Added: at(1), Before: at(90), Was: "delivered"},
+		{ID: "n3", Name: "polissen-september.zip", State: windowapi.DeliveryAdding, Added: at(0)},
+		{ID: "n2", Name: "nota-2026-0917.zip", Size: 48_200, State: windowapi.DeliveryQuestion, Reason: "duplicate", Added: at(1), Before: at(90), Was: "delivered"},
 		{ID: "n1", Name: "vakantiefoto.zip", Size: 3_480_000, State: string(outbox.Refused), Reason: string(inspect.NoDocument), Findings: 1, Added: at(1)},
 		{ID: "i7", Name: "schade-dossier-00412.zip", Size: 500_000_000, State: string(outbox.Sending), Added: at(2), Kept: true},
-		{ID: "i6", Name: "mutatie-12.zip", Size: 12_400, State: string(outbox.Waiting), Reason: string(outbox.Busy), Status: 503, Added: at(3), Next: kittest.Noon.Add(12 * time.Minute), Kept: true},
+		{ID: "i6", Name: "mutatie-12.zip", Size: 12_400, State: string(outbox.Waiting), Reason: string(outbox.Busy), Status: 503, Added: at(3), Next: uitest.Noon.Add(12 * time.Minute), Kept: true},
 		{ID: "i5", Name: "mutatie-11.zip", Size: 12_390, State: string(outbox.Uncertain), Reason: string(outbox.NoAnswer), Added: at(5), Decided: at(4), Kept: true},
 		{ID: "i4", Name: "mutatie-10.zip", Size: 12_380, State: string(outbox.Refused), Reason: string(outbox.ByHub), Status: 422, Added: at(6), Decided: at(6), Kept: true},
 		{ID: "i3", Name: "mutatie-09.zip", Size: 12_200, State: string(outbox.Delivered), Status: 201, Added: at(60), Decided: at(59), Code: string(inspect.NoSuchDate), Severity: inspect.Warning, Findings: 2},
@@ -97,8 +97,8 @@ func deliveryReceipts(id string) receipts {
 			m.Intermediary, m.SHA256, m.Attempts = "postbus", strings.Repeat("3f9a", 16), 2
 			m.Findings = []inspect.Finding{{Code: inspect.NoSuchDate, Severity: inspect.Warning, Entry: 0, Element: "PP[1]/VP[1]/VP_GEBDAT", Line: 12},
 				{Code: inspect.AttachmentUnnamed, Severity: inspect.Note, Entry: 2}}
-			m.Receipts = []receipt{{Ended: kittest.Noon.Add(-4 * time.Minute), Reason: r.Reason, Status: r.Status, Body: `{"melding":"Bericht niet verwerkt","code":"B-17"}`, Cut: true},
-				{Ended: kittest.Noon.Add(-5 * time.Minute), Reason: string(outbox.Busy), Status: 503}}
+			m.Receipts = []receipt{{Ended: uitest.Noon.Add(-4 * time.Minute), Reason: r.Reason, Status: r.Status, Body: `{"melding":"Bericht niet verwerkt","code":"B-17"}`, Cut: true},
+				{Ended: uitest.Noon.Add(-5 * time.Minute), Reason: string(outbox.Busy), Status: 503}}
 			return m
 		}
 	}
@@ -107,9 +107,9 @@ func deliveryReceipts(id string) receipts {
 
 func tapNamed(t *testing.T, w fyne.Window, label string) {
 	t.Helper()
-	var found *kit.Button
-	kittest.Each(w.Canvas().Content(), func(o any) {
-		if b, ok := o.(*kit.Button); ok && b.Text == label && b.Visible() {
+	var found *widgets.Button
+	uitest.Each(w.Canvas().Content(), func(o any) {
+		if b, ok := o.(*widgets.Button); ok && b.Text == label && b.Visible() {
 			found = b
 		}
 	})
@@ -122,7 +122,7 @@ func tapNamed(t *testing.T, w fyne.Window, label string) {
 	test.Tap(found)
 }
 
-func allTexts(w fyne.Window) string { return strings.Join(kittest.Texts(w), " ") }
+func allTexts(w fyne.Window) string { return strings.Join(uitest.Texts(w), " ") }
 
 // TestDeliveryPictures leaves pictures of the window with WIEBELT_SHOTS set, and
 // has what must be written in them.
@@ -134,26 +134,26 @@ func TestDeliveryPictures(t *testing.T) {
 			w.win.Resize(windowSize)
 			name := "delivery-" + string(l) + "-" + look
 			w.takeState(state{View: w.view, Support: "Jan (IT), toestel 140"})
-			kittest.WantTexts(t, w.win, l.T(text.MessagesSetup))
+			uitest.WantTexts(t, w.win, l.T(text.MessagesSetup))
 			if !strings.Contains(allTexts(w.win), "Jan (IT)") || !w.choose.Disabled() {
 				t.Error("nobody to ask")
 			}
-			kittest.Shot(t, w.win, name+"-setup")
+			uitest.Shot(t, w.win, name+"-setup")
 			w.takeState(state{View: w.view, SetUp: true})
-			kittest.WantTexts(t, w.win, l.T(text.MessagesDrop))
-			kittest.Shot(t, w.win, name+"-empty")
+			uitest.WantTexts(t, w.win, l.T(text.MessagesDrop))
+			uitest.Shot(t, w.win, name+"-empty")
 			w.takeState(deliveryState())
-			b.Tell(t, deskapi.KindDelivery, deskapi.Delivery{Progress: &deskapi.Progress{ID: "i7", Sent: 310, Size: 500}})
-			kittest.WantTexts(t, w.win, l.T(text.MessagesSending, 62), l.T(text.MessagesAdding, 1)[2:6])
-			kittest.Shot(t, w.win, name+"-list")
+			b.Tell(t, windowapi.KindDelivery, windowapi.Delivery{Progress: &windowapi.Progress{ID: "i7", Sent: 310, Size: 500}})
+			uitest.WantTexts(t, w.win, l.T(text.MessagesSending, 62), l.T(text.MessagesAdding, 1)[2:6])
+			uitest.Shot(t, w.win, name+"-list")
 			held := deliveryState()
 			held.Held, held.Question, held.Questions = string(outbox.CredentialsOff), nil, 0
 			w.takeState(held)
-			kittest.Shot(t, w.win, name+"-held")
+			uitest.Shot(t, w.win, name+"-held")
 			for _, id := range []string{"i5", "i4", "n1", "n2"} {
 				w.openRow(slices.IndexFunc(held.Rows, func(r row) bool { return r.ID == id }))
 				w.detail.take(deliveryReceipts(id))
-				kittest.Shot(t, w.win, name+"-"+id)
+				uitest.Shot(t, w.win, name+"-"+id)
 			}
 			w.back()
 			dir := t.TempDir()
@@ -169,8 +169,8 @@ func TestDeliveryPictures(t *testing.T) {
 			w.chooseFiles()
 			b.Later[len(b.Later)-1]()
 			w.chooser.pick(1)
-			kittest.Shot(t, w.win, name+"-choose")
-			kittest.WantTexts(t, w.win, "Archief", "bericht-1.zip", "bericht-2.ZIP", l.N(text.MessagesChooseSend, 1))
+			uitest.Shot(t, w.win, name+"-choose")
+			uitest.WantTexts(t, w.win, "Archief", "bericht-1.zip", "bericht-2.ZIP", l.N(text.MessagesChooseSend, 1))
 			if strings.Contains(allTexts(w.win), "docx") {
 				t.Error("a file that is no ZIP is offered")
 			}
@@ -194,7 +194,7 @@ func TestDeliveryDrop(t *testing.T) {
 		b.Take()
 		w.dropped(append(uris, notAFile))
 		for _, m := range b.Take() {
-			if a, ok := m.M.(deskapi.DeliveryDo); ok {
+			if a, ok := m.M.(windowapi.DeliveryDo); ok {
 				raw, _ := json.Marshal(a)
 				if len(raw) > 60<<10 {
 					t.Errorf("a message of %d bytes", len(raw))
@@ -225,7 +225,7 @@ func TestDeliveryDrop(t *testing.T) {
 // on from it; what is not in there yet is the resident's.
 func TestDeliveryActions(t *testing.T) {
 	b, w := deliveryBench(t, text.Dutch)
-	if got := b.Take(); len(got) != 1 || !reflect.DeepEqual(got[0].M, deskapi.DeliveryDo{}) {
+	if got := b.Take(); len(got) != 1 || !reflect.DeepEqual(got[0].M, windowapi.DeliveryDo{}) {
 		t.Fatalf("asked %v", got)
 	}
 	p := &paper{}
@@ -234,7 +234,7 @@ func TestDeliveryActions(t *testing.T) {
 	w.takeState(now)
 	// does checks what was done with the outbox, "" for nothing, and what the resident
 	// was asked for, nil for nothing.
-	does := func(what string, ask *deskapi.DeliveryDo) {
+	does := func(what string, ask *windowapi.DeliveryDo) {
 		t.Helper()
 		var want []string
 		if what != "" {
@@ -249,10 +249,10 @@ func TestDeliveryActions(t *testing.T) {
 		}
 		p.did = nil
 	}
-	release, changed := &deskapi.DeliveryDo{Release: true}, &deskapi.DeliveryDo{Changed: true}
-	kittest.WantTexts(t, w.win, "Toch versturen")
+	release, changed := &windowapi.DeliveryDo{Release: true}, &windowapi.DeliveryDo{Changed: true}
+	uitest.WantTexts(t, w.win, "Toch versturen")
 	tapNamed(t, w.win, "Toch versturen")
-	does("", &deskapi.DeliveryDo{ID: "n2", Again: true})
+	does("", &windowapi.DeliveryDo{ID: "n2", Again: true})
 	if strings.Contains(allTexts(w.win), "Toch versturen") {
 		t.Error("the question is still asked")
 	}
@@ -260,7 +260,7 @@ func TestDeliveryActions(t *testing.T) {
 	now.Adding = 2
 	w.takeState(now)
 	tapNamed(t, w.win, "Niet versturen")
-	does("", &deskapi.DeliveryDo{ID: "n2", Drop: true})
+	does("", &windowapi.DeliveryDo{ID: "n2", Drop: true})
 	now.Question, now.Questions = nil, 0
 	w.takeState(now)
 
@@ -274,10 +274,10 @@ func TestDeliveryActions(t *testing.T) {
 		b.Take()
 	}
 	open("i5") // maybe delivered: only with a note
-	kittest.WantTexts(t, w.win, "mutatie-11.zip", "mogelijk aangeleverd", "Element PP[1]/VP[1]/VP_GEBDAT")
+	uitest.WantTexts(t, w.win, "mutatie-11.zip", "mogelijk aangeleverd", "Element PP[1]/VP[1]/VP_GEBDAT")
 	for _, label := range []string{"Het is aangeleverd", "Nog eens versturen"} {
-		kittest.Each(w.win.Canvas().Content(), func(o any) {
-			if button, ok := o.(*kit.Button); ok && button.Text == label && !button.Disabled() {
+		uitest.Each(w.win.Canvas().Content(), func(o any) {
+			if button, ok := o.(*widgets.Button); ok && button.Text == label && !button.Disabled() {
 				t.Errorf("%q without a note", label)
 			}
 		})
@@ -302,18 +302,18 @@ func TestDeliveryActions(t *testing.T) {
 	does("retry i6", release)
 	p.fail = nil
 	w.back()
-	kittest.WantTexts(t, w.win, text.Dutch.T(text.MessagesState))
+	uitest.WantTexts(t, w.win, text.Dutch.T(text.MessagesState))
 	b.Later[len(b.Later)-1]()
 	if strings.Contains(allTexts(w.win), text.Dutch.T(text.MessagesState)) {
 		t.Error("the failure stays")
 	}
 	open("n1")
-	kittest.WantTexts(t, w.win, "Er zit geen XML-bericht in het ZIP-bestand.")
+	uitest.WantTexts(t, w.win, "Er zit geen XML-bericht in het ZIP-bestand.")
 	tapNamed(t, w.win, "Opnieuw nakijken")
-	does("", &deskapi.DeliveryDo{ID: "n1"})
+	does("", &windowapi.DeliveryDo{ID: "n1"})
 	open("n1")
 	tapNamed(t, w.win, "Verwijderen") // nothing is kept of it
-	does("", &deskapi.DeliveryDo{ID: "n1", Drop: true})
+	does("", &windowapi.DeliveryDo{ID: "n1", Drop: true})
 	w.openRow(0) // is being checked: nothing to see yet
 	if w.detail != nil {
 		t.Error("a file that is being checked was opened")
@@ -328,18 +328,18 @@ func TestDeliveryActions(t *testing.T) {
 	now.Held, now.Notice = "", "De administratie was beschadigd."
 	w.takeState(now)
 	tapNamed(t, w.win, text.Dutch.T(text.CallsNoticeOk))
-	does("", &deskapi.DeliveryDo{Read: true})
-	b.Tell(t, deskapi.KindDelivery, deskapi.Delivery{Failed: true})
-	kittest.WantTexts(t, w.win, text.Dutch.T(text.MessagesState))
+	does("", &windowapi.DeliveryDo{Read: true})
+	b.Tell(t, windowapi.KindDelivery, windowapi.Delivery{Failed: true})
+	uitest.WantTexts(t, w.win, text.Dutch.T(text.MessagesState))
 	w.win.Close()
 	does("close", nil)
 	if w.remove("i4"); !slices.Equal(p.did, []string{"forget i4true", "close"}) { // it was clicked, and then the window closed
 		t.Errorf("did %q", p.did)
 	}
-	if b.Page(deskapi.WindowDelivery) != nil {
+	if b.Page(windowapi.WindowDelivery) != nil {
 		t.Error("a closed window is still held")
 	}
-	b.Tell(t, deskapi.KindDelivery, deskapi.Delivery{}) // nobody shows it any more
+	b.Tell(t, windowapi.KindDelivery, windowapi.Delivery{}) // nobody shows it any more
 }
 
 // TestDeliveryReadsOneAtATime: while the outbox is read, changes are one reading more,
@@ -349,7 +349,7 @@ func TestDeliveryReadsOneAtATime(t *testing.T) {
 	var works []func(context.Context)
 	w.d.Go = func(do func(context.Context)) { works = append(works, do) }
 	for range 5 {
-		b.Tell(t, deskapi.KindDelivery, deskapi.Delivery{})
+		b.Tell(t, windowapi.KindDelivery, windowapi.Delivery{})
 	}
 	if len(works) != 1 {
 		t.Fatalf("%d readings at one time", len(works))
@@ -370,17 +370,17 @@ func TestDeliveryReadsOneAtATime(t *testing.T) {
 	}
 	w.show(viewAct)
 	works[len(works)-1](t.Context())
-	kittest.WantTexts(t, w.win, text.Dutch.T(text.MessagesNoneAct))
+	uitest.WantTexts(t, w.win, text.Dutch.T(text.MessagesNoneAct))
 }
 
 // TestDeliveryBesideTheResident: the list is made of what is in the outbox and of what
 // the resident has not taken into it; nothing is made where nothing was delivered.
 func TestDeliveryBesideTheResident(t *testing.T) {
-	b := kittest.New(t, kittest.Greeting(text.Dutch), map[string]kit.Opener{deskapi.WindowDelivery: Open})
-	dir := configure.OutboxFolder(b.Dirs)
-	b.Show(deskapi.WindowDelivery)
-	w := b.Page(deskapi.WindowDelivery).(*window)
-	b.Tell(t, deskapi.KindDelivery, deskapi.Delivery{})
+	b := uitest.New(t, uitest.Greeting(text.Dutch), map[string]widgets.Opener{windowapi.WindowDelivery: Open})
+	dir := fromsettings.OutboxFolder(b.Dirs)
+	b.Show(windowapi.WindowDelivery)
+	w := b.Page(windowapi.WindowDelivery).(*window)
+	b.Tell(t, windowapi.KindDelivery, windowapi.Delivery{})
 	if _, err := os.Stat(dir); err == nil || !w.stated || w.state.SetUp {
 		t.Fatalf("an outbox was made, or it is set up: %+v", w.state)
 	}
@@ -401,18 +401,18 @@ func TestDeliveryBesideTheResident(t *testing.T) {
 		}
 		ids = append(ids, a.Item.ID)
 	}
-	files := []deskapi.DeliveryFile{
-		{ID: "n5", Name: "e.zip", State: deskapi.DeliveryAdding, Added: time.Now().Add(time.Minute)},
-		{ID: "n4", Name: "d.zip", State: deskapi.DeliveryQuestion, Added: time.Now()},
+	files := []windowapi.DeliveryFile{
+		{ID: "n5", Name: "e.zip", State: windowapi.DeliveryAdding, Added: time.Now().Add(time.Minute)},
+		{ID: "n4", Name: "d.zip", State: windowapi.DeliveryQuestion, Added: time.Now()},
 		{ID: "n3", Name: "c.zip", State: string(outbox.Refused), Reason: "not_zip", Findings: []inspect.Finding{{Code: inspect.NoDocument, Severity: inspect.Refused}}},
 		{ID: "n2", Item: ids[2], Name: "bericht-2.zip", State: string(outbox.Waiting)},
 	}
-	b.Tell(t, deskapi.KindDelivery, deskapi.Delivery{Total: 4, Files: files[:3], Notice: "Iets."})
+	b.Tell(t, windowapi.KindDelivery, windowapi.Delivery{Total: 4, Files: files[:3], Notice: "Iets."})
 	if len(w.state.Rows) != 0 {
 		t.Error("half of it is shown")
 	}
-	b.Tell(t, deskapi.KindDelivery, deskapi.Delivery{Total: 4, First: 2, Files: files[2:]}) // one was lost between them
-	b.Tell(t, deskapi.KindDelivery, deskapi.Delivery{Total: 4, First: 3, Files: files[3:]})
+	b.Tell(t, windowapi.KindDelivery, windowapi.Delivery{Total: 4, First: 2, Files: files[2:]}) // one was lost between them
+	b.Tell(t, windowapi.KindDelivery, windowapi.Delivery{Total: 4, First: 3, Files: files[3:]})
 	s := w.state
 	if len(s.Rows) != 6 || s.Rows[0].ID != "n5" || s.Waiting != 3 || s.Adding != 1 || s.Questions != 1 || s.Question.ID != "n4" ||
 		s.Refused != 1 || s.Open != 4 || s.Act != 2 || s.Notice != "Iets." || s.More != 0 {
@@ -437,7 +437,7 @@ func TestDeliveryBesideTheResident(t *testing.T) {
 func TestSizes(t *testing.T) {
 	for n, want := range map[int64][2]string{0: {"0 B", "0 B"}, 999: {"999 B", "999 B"}, 1000: {"1,0 kB", "1.0 kB"}, 12_400: {"12,4 kB", "12.4 kB"},
 		999_499: {"999 kB", "999 kB"}, 999_900: {"1,0 MB", "1.0 MB"}, 500_000_000: {"500 MB", "500 MB"}, 7_000_000_000_000_000: {"7000 TB", "7000 TB"}} {
-		if nl, en := kit.SizeOf(text.Dutch, n), kit.SizeOf(text.English, n); nl != want[0] || en != want[1] {
+		if nl, en := widgets.SizeOf(text.Dutch, n), widgets.SizeOf(text.English, n); nl != want[0] || en != want[1] {
 			t.Errorf("%d: %q, %q", n, nl, en)
 		}
 	}
@@ -450,11 +450,11 @@ func TestDeliveryFollowsTheLanguage(t *testing.T) {
 	w.takeState(deliveryState())
 	win := w.win
 	b.Take()
-	b.Tell(t, deskapi.KindWelcome, kittest.Greeting(text.English))
-	now := b.Page(deskapi.WindowDelivery).(*window)
+	b.Tell(t, windowapi.KindWelcome, uitest.Greeting(text.English))
+	now := b.Page(windowapi.WindowDelivery).(*window)
 	if now == w || now.win != win || win.Title() != "Deliver messages – Wiebelt" {
 		t.Errorf("%q", win.Title())
 	}
 	now.takeState(deliveryState())
-	kittest.WantTexts(t, win, "maybe delivered", "Send all the same")
+	uitest.WantTexts(t, win, "maybe delivered", "Send all the same")
 }

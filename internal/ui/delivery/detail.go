@@ -12,12 +12,12 @@ import (
 	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
-	"wiebelt/internal/deskapi"
-	inspect "wiebelt/internal/message"
-	"wiebelt/internal/outbox"
+	inspect "wiebelt/internal/delivery/message"
+	"wiebelt/internal/delivery/outbox"
+	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/text"
-	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
+	"wiebelt/internal/ui/widgets"
 )
 
 // detail is all that is known of one file, and what can be done with it.
@@ -28,23 +28,23 @@ type detail struct {
 	read     bool // all is more than the row
 	removing bool // it was asked whether it may go
 	content  fyne.CanvasObject
-	sign     *kit.Shape
-	state    *kit.Words
+	sign     *widgets.Shape
+	state    *widgets.Words
 	note     *widget.Entry
 	body     *fyne.Container
-	decide   []*kit.Button // wait for a note
+	decide   []*widgets.Button // wait for a note
 }
 
 func newDetail(w *window, r row) *detail {
 	l := w.d.Lang
-	t := &detail{w: w, id: r.ID, sign: kit.NewShape(kit.MarkNone), body: container.NewStack()}
+	t := &detail{w: w, id: r.ID, sign: widgets.NewShape(widgets.MarkNone), body: container.NewStack()}
 	t.all.Row = r
-	t.state = kit.NewWords("", base.SizeNameText, base.ColorNameForeground, false).Cutting()
+	t.state = widgets.NewWords("", base.SizeNameText, base.ColorNameForeground, false).Cutting()
 	t.note = widget.NewEntry()
 	t.note.SetPlaceHolder(l.T(text.MessagesResolveNote))
 	t.note.OnChanged = func(string) { t.enable() }
-	back := kit.NewButtonWithIcon(l.T(text.MessagesBack), base.NavigateBackIcon(), w.back)
-	head := container.New(layout.NewCustomPaddedLayout(20, 8, kit.Edge, kit.Edge), container.NewHBox(back))
+	back := widgets.NewButtonWithIcon(l.T(text.MessagesBack), base.NavigateBackIcon(), w.back)
+	head := container.New(layout.NewCustomPaddedLayout(20, 8, widgets.Edge, widgets.Edge), container.NewHBox(back))
 	t.content = container.NewBorder(head, nil, nil, nil, container.NewVScroll(t.body))
 	t.draw()
 	return t
@@ -76,7 +76,7 @@ func (t *detail) take(m receipts) {
 func (t *detail) showState() {
 	r := t.all.Row
 	t.sign.Set(markOf(r.State))
-	t.state.Say(t.w.stateOf(r), kit.ColourOf(markOf(r.State)))
+	t.state.Say(t.w.stateOf(r), widgets.ColourOf(markOf(r.State)))
 }
 
 func (t *detail) enable() {
@@ -92,13 +92,13 @@ func (t *detail) enable() {
 func (t *detail) draw() {
 	t.showState()
 	t.decide = nil
-	page := container.New(layout.NewCustomPaddedVBoxLayout(8), kit.BigLine(t.all.Row.Name),
+	page := container.New(layout.NewCustomPaddedVBoxLayout(8), widgets.BigLine(t.all.Row.Name),
 		container.NewBorder(nil, nil, container.NewCenter(t.sign), nil, container.New(layout.NewCustomPaddedLayout(0, 0, 4, 0), t.state)))
 	if why := t.w.remark(t.all.Row); !onItsWay(t.all.Row.State) && t.all.Row.State != string(outbox.Delivered) && why != "" {
-		if why = sentence(why); t.all.Row.State == deskapi.DeliveryQuestion {
+		if why = sentence(why); t.all.Row.State == windowapi.DeliveryQuestion {
 			why = t.w.questionOf(t.all.Row)
 		}
-		page.Add(kit.Plain(why, base.SizeNameText, widget.MediumImportance))
+		page.Add(widgets.Plain(why, base.SizeNameText, widget.MediumImportance))
 	}
 	page.Add(t.actions())
 	page.Add(t.fields())
@@ -109,7 +109,7 @@ func (t *detail) draw() {
 		page.Add(t.receipts())
 	}
 	t.enable()
-	t.body.Objects = []fyne.CanvasObject{container.New(layout.NewCustomPaddedLayout(4, 24, kit.Edge, kit.Edge), page)}
+	t.body.Objects = []fyne.CanvasObject{container.New(layout.NewCustomPaddedLayout(4, 24, widgets.Edge, widgets.Edge), page)}
 	t.body.Refresh()
 }
 
@@ -130,15 +130,15 @@ func sentence(s string) string {
 func (t *detail) actions() fyne.CanvasObject {
 	l, r := t.w.d.Lang, t.all.Row
 	if t.removing {
-		sure := kit.NewButton(l.T(text.MessagesRemove), func() { t.w.remove(t.id); t.w.back() })
+		sure := widgets.NewButton(l.T(text.MessagesRemove), func() { t.w.remove(t.id); t.w.back() })
 		sure.Importance = widget.DangerImportance
-		no := kit.NewButton(l.T(text.MessagesBack), func() { t.removing = false; t.draw() })
-		return container.New(layout.NewCustomPaddedVBoxLayout(8), container.New(kit.AtMost(kit.TextWidth), kit.Plain(l.T(text.MessagesRemoveAsk), base.SizeNameText, widget.MediumImportance)),
-			kit.Buttons(no, sure))
+		no := widgets.NewButton(l.T(text.MessagesBack), func() { t.removing = false; t.draw() })
+		return container.New(layout.NewCustomPaddedVBoxLayout(8), container.New(widgets.AtMost(widgets.TextWidth), widgets.Plain(l.T(text.MessagesRemoveAsk), base.SizeNameText, widget.MediumImportance)),
+			widgets.Buttons(no, sure))
 	}
-	line := kit.Buttons()
-	add := func(label string, do func()) *kit.Button {
-		b := kit.NewButton(label, do)
+	line := widgets.Buttons()
+	add := func(label string, do func()) *widgets.Button {
+		b := widgets.NewButton(label, do)
 		line.Add(b)
 		return b
 	}
@@ -152,13 +152,13 @@ func (t *detail) actions() fyne.CanvasObject {
 		t.draw()
 	}
 	switch {
-	case r.State == deskapi.DeliveryQuestion:
+	case r.State == windowapi.DeliveryQuestion:
 		add(l.T(text.MessagesSkip), remove)
-		add(l.T(text.MessagesSend), func() { t.w.do(deskapi.DeliveryDo{ID: t.id, Again: true}); t.w.back() })
+		add(l.T(text.MessagesSend), func() { t.w.do(windowapi.DeliveryDo{ID: t.id, Again: true}); t.w.back() })
 		return line
 	case r.State == string(outbox.Uncertain):
 		return t.resolving(remove)
-	case r.State == string(outbox.Sending), r.State == deskapi.DeliveryAdding:
+	case r.State == string(outbox.Sending), r.State == windowapi.DeliveryAdding:
 		return line
 	case untaken(t.id):
 		add(l.T(text.MessagesCheck), func() { t.w.send(t.id); t.w.back() })
@@ -178,23 +178,23 @@ func (t *detail) resolving(remove func()) fyne.CanvasObject {
 	resolve := func(delivered bool) func() {
 		return func() {
 			id, note := t.id, strings.TrimSpace(t.note.Text)
-			t.w.change(deskapi.DeliveryDo{Changed: true}, func(ctx context.Context, b box) error {
+			t.w.change(windowapi.DeliveryDo{Changed: true}, func(ctx context.Context, b box) error {
 				_, err := b.Resolve(ctx, id, delivered, note)
 				return err
 			})
 			t.note.SetText("")
 		}
 	}
-	yes := kit.NewButton(l.T(text.MessagesResolveDelivered), resolve(true))
-	again := kit.NewButton(l.T(text.MessagesResolveAgain), resolve(false))
+	yes := widgets.NewButton(l.T(text.MessagesResolveDelivered), resolve(true))
+	again := widgets.NewButton(l.T(text.MessagesResolveAgain), resolve(false))
 	t.decide = append(t.decide, yes)
 	if t.all.Row.Kept {
 		t.decide = append(t.decide, again)
 	} else {
 		again.Disable() // our copy of it is gone
 	}
-	return container.New(layout.NewCustomPaddedLayout(8, 0, 0, 0), ruled(kit.Plain(l.T(text.MessagesResolve), base.SizeNameText, widget.MediumImportance), t.note,
-		kit.Buttons(yes, again, kit.NewButton(l.T(text.MessagesRemove), remove))))
+	return container.New(layout.NewCustomPaddedLayout(8, 0, 0, 0), ruled(widgets.Plain(l.T(text.MessagesResolve), base.SizeNameText, widget.MediumImportance), t.note,
+		widgets.Buttons(yes, again, widgets.NewButton(l.T(text.MessagesRemove), remove))))
 }
 
 func (t *detail) fields() fyne.CanvasObject {
@@ -202,10 +202,10 @@ func (t *detail) fields() fyne.CanvasObject {
 	rows := container.New(layout.NewCustomPaddedVBoxLayout(4))
 	add := func(label text.Key, value string) {
 		if value != "" {
-			rows.Add(kit.Fact(l.T(label), value))
+			rows.Add(widgets.Fact(l.T(label), value))
 		}
 	}
-	add(text.MessagesFieldSize, kit.SizeOf(l, a.Row.Size))
+	add(text.MessagesFieldSize, widgets.SizeOf(l, a.Row.Size))
 	add(text.MessagesFieldAdded, t.w.moment(a.Row.Added))
 	add(text.MessagesFieldDecided, t.w.moment(a.Row.Decided))
 	if a.Row.State == string(outbox.Waiting) && a.Row.Next.After(t.w.d.Now()) {
@@ -221,7 +221,7 @@ func (t *detail) fields() fyne.CanvasObject {
 }
 
 func part(title string) fyne.CanvasObject {
-	return container.New(layout.NewCustomPaddedLayout(12, 0, 0, 0), kit.NewWords(title, theme.SizeStart, base.ColorNameForeground, true).Cutting())
+	return container.New(layout.NewCustomPaddedLayout(12, 0, 0, 0), widgets.NewWords(title, theme.SizeStart, base.ColorNameForeground, true).Cutting())
 }
 
 // findings are what the check found, a sentence each; nil while it is not known.
@@ -238,22 +238,22 @@ func (t *detail) findings() fyne.CanvasObject {
 			where = l.T(text.MessageAtElement, f.Element)
 		}
 		if f.Line > 0 {
-			where = kit.Join(where, l.T(text.MessageAtLine, f.Line))
+			where = widgets.Join(where, l.T(text.MessageAtLine, f.Line))
 		}
 		if where == "" && f.Entry >= 0 {
 			where = l.T(text.MessageAtFile, f.Entry+1)
 		}
 		if f.Severity >= inspect.Warning {
-			rows.Add(kit.Trouble(said))
+			rows.Add(widgets.Trouble(said))
 		} else {
-			rows.Add(kit.Plain(said, theme.SizeHint, widget.MediumImportance))
+			rows.Add(widgets.Plain(said, theme.SizeHint, widget.MediumImportance))
 		}
 		if where != "" {
-			rows.Add(container.New(layout.NewCustomPaddedLayout(0, 4, 0, 0), kit.Plain(where, base.SizeNameCaptionText, widget.LowImportance)))
+			rows.Add(container.New(layout.NewCustomPaddedLayout(0, 4, 0, 0), widgets.Plain(where, base.SizeNameCaptionText, widget.LowImportance)))
 		}
 	}
 	if len(t.all.Findings) == 0 {
-		rows.Add(kit.Plain(sentence(l.T(text.MessagesClean)), theme.SizeHint, widget.LowImportance))
+		rows.Add(widgets.Plain(sentence(l.T(text.MessagesClean)), theme.SizeHint, widget.LowImportance))
 	}
 	return rows
 }
@@ -271,7 +271,7 @@ func (t *detail) receipts() fyne.CanvasObject {
 		if r.Reason == "" {
 			said = l.T(text.DeliveryState(string(outbox.Delivered)))
 		}
-		rows.Add(kit.Plain(kit.Join(t.w.moment(r.Ended), said, status), theme.SizeHint, widget.MediumImportance))
+		rows.Add(widgets.Plain(widgets.Join(t.w.moment(r.Ended), said, status), theme.SizeHint, widget.MediumImportance))
 		body := r.Body
 		if r.Cut {
 			body += " […]"
@@ -280,14 +280,14 @@ func (t *detail) receipts() fyne.CanvasObject {
 			label := widget.NewLabel(body)
 			label.SizeName, label.Wrapping, label.Selectable = theme.SizeHint, fyne.TextWrapWord, true
 			label.TextStyle.Monospace = true
-			rows.Add(kit.Boxed(container.New(layout.NewCustomPaddedLayout(-8, -8, -8, -8), label)))
+			rows.Add(widgets.Boxed(container.New(layout.NewCustomPaddedLayout(-8, -8, -8, -8), label)))
 		}
 	}
 	switch {
 	case len(t.all.Receipts) == 0:
-		rows.Add(kit.Plain(l.T(text.MessagesReceiptsNone), theme.SizeHint, widget.LowImportance))
+		rows.Add(widgets.Plain(l.T(text.MessagesReceiptsNone), theme.SizeHint, widget.LowImportance))
 	case t.all.More > 0:
-		rows.Add(kit.Plain(l.N(text.MessagesReceiptsMore, t.all.More), theme.SizeHint, widget.LowImportance))
+		rows.Add(widgets.Plain(l.N(text.MessagesReceiptsMore, t.all.More), theme.SizeHint, widget.LowImportance))
 	}
 	return rows
 }

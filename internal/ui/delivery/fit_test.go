@@ -7,12 +7,12 @@ import (
 
 	"fyne.io/fyne/v2"
 
-	"wiebelt/internal/deskapi"
-	inspect "wiebelt/internal/message"
-	"wiebelt/internal/outbox"
+	inspect "wiebelt/internal/delivery/message"
+	"wiebelt/internal/delivery/outbox"
+	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/text"
-	"wiebelt/internal/ui/kit"
-	"wiebelt/internal/ui/kittest"
+	"wiebelt/internal/ui/uitest"
+	"wiebelt/internal/ui/widgets"
 )
 
 // deliveryReasons are all reasons that a row can give.
@@ -34,13 +34,13 @@ func TestDeliveryWindowFits(t *testing.T) {
 		}
 	}
 	add := func(r row) {
-		r.ID, r.Name, r.Size, r.Added = "x", "a.zip", 999_000_000, kittest.Noon
+		r.ID, r.Name, r.Size, r.Added = "x", "a.zip", 999_000_000, uitest.Noon
 		rows = append(rows, r)
 	}
 	for _, reason := range deliveryReasons {
 		add(row{State: string(outbox.Refused), Reason: reason, Status: 422})
 		if reason == string(outbox.Busy) || reason == string(outbox.Odd) || reason == string(outbox.Unreachable) {
-			add(row{State: string(outbox.Waiting), Reason: reason, Status: 503, Next: kittest.Noon.Add(time.Hour)})
+			add(row{State: string(outbox.Waiting), Reason: reason, Status: 503, Next: uitest.Noon.Add(time.Hour)})
 		}
 	}
 	for _, c := range inspect.Codes() {
@@ -51,13 +51,13 @@ func TestDeliveryWindowFits(t *testing.T) {
 	full.Support = "Jan van der Meulen (IT), toestel 140, of de servicedesk in Nieuwegein"
 	seen := 0
 	for _, l := range []text.Language{text.Dutch, text.English} {
-		for _, scale := range kittest.Scales {
+		for _, scale := range uitest.Scales {
 			_, w := deliveryBench(t, l)
 			for _, size := range []fyne.Size{windowSize, fyne.NewSize(688, 400)} {
-				kittest.Scaled(w.win, size, scale)
+				uitest.Scaled(w.win, size, scale)
 				fits := func(what string) {
 					if scale == 1 && size == windowSize {
-						kittest.Fits(t, string(l)+" "+what, w.win)
+						uitest.Fits(t, string(l)+" "+what, w.win)
 					}
 				}
 				for first := 0; first < len(rows); first += 8 {
@@ -70,15 +70,15 @@ func TestDeliveryWindowFits(t *testing.T) {
 					for i, r := range part {
 						got := w.wordsOf(r)
 						v := newLine(w)
-						v.Resize(fyne.NewSize(w.list.Size().Width, kit.RowHeight))
+						v.Resize(fyne.NewSize(w.list.Size().Width, widgets.RowHeight))
 						v.set(i)
-						for _, words := range []*kit.Words{v.Time, v.Day, v.Detail, v.Result} {
+						for _, words := range []*widgets.Words{v.Time, v.Day, v.Detail, v.Result} {
 							if words.Width() > words.Size().Width {
 								t.Errorf("%s at %v in %v: %q needs %v of %v", l, scale, size, words.Text, words.Width(), words.Size().Width)
 							}
 							seen++
 						}
-						if got.detail == "" && r.State != deskapi.DeliveryAdding || strings.Contains(got.detail+got.state, "delivery.") || strings.Contains(got.detail, "message.finding") {
+						if got.detail == "" && r.State != windowapi.DeliveryAdding || strings.Contains(got.detail+got.state, "delivery.") || strings.Contains(got.detail, "message.finding") {
 							t.Errorf("%s: %q %q is not written: %+v", l, r.State, r.Reason, got)
 						}
 					}
@@ -87,32 +87,32 @@ func TestDeliveryWindowFits(t *testing.T) {
 					s := full
 					s.Held = held
 					w.takeState(s)
-					kittest.Uncut(t, string(l)+" "+held, w.win, long)
+					uitest.Uncut(t, string(l)+" "+held, w.win, long)
 					fits(held)
 				}
 				w.takeState(state{View: w.view, SetUp: true})
-				kittest.Uncut(t, string(l)+" empty", w.win)
+				uitest.Uncut(t, string(l)+" empty", w.win)
 				fits("empty")
 				w.takeState(state{View: w.view, Support: full.Support})
-				kittest.Uncut(t, string(l)+" not set up", w.win)
+				uitest.Uncut(t, string(l)+" not set up", w.win)
 				fits("not set up")
 				w.takeState(full)
 				for i, r := range full.Rows {
-					if r.State == deskapi.DeliveryAdding {
+					if r.State == windowapi.DeliveryAdding {
 						continue
 					}
 					w.openRow(i)
 					w.detail.take(deliveryReceipts(r.ID))
-					kittest.Uncut(t, string(l)+" "+r.State, w.win)
+					uitest.Uncut(t, string(l)+" "+r.State, w.win)
 					fits(r.State)
 					w.detail.removing = true
 					w.detail.draw()
-					kittest.Uncut(t, string(l)+" remove", w.win)
+					uitest.Uncut(t, string(l)+" remove", w.win)
 					fits("remove")
 					w.back()
 				}
 				w.chooseFiles()
-				kittest.Uncut(t, string(l)+" choose", w.win)
+				uitest.Uncut(t, string(l)+" choose", w.win)
 				fits("choose")
 				w.back()
 			}

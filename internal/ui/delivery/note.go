@@ -10,10 +10,10 @@ import (
 	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
-	"wiebelt/internal/deskapi"
-	"wiebelt/internal/outbox"
+	"wiebelt/internal/delivery/outbox"
+	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/text"
-	"wiebelt/internal/ui/kit"
+	"wiebelt/internal/ui/widgets"
 )
 
 // showStatus counts.
@@ -39,15 +39,15 @@ func (w *window) showStatus() {
 		return
 	}
 	w.counted = said
-	w.status.Objects = []fyne.CanvasObject{kit.Plain(said, base.SizeNameCaptionText, widget.LowImportance)}
-	kit.Visible(w.status, said != "")
+	w.status.Objects = []fyne.CanvasObject{widgets.Plain(said, base.SizeNameCaptionText, widget.LowImportance)}
+	widgets.Visible(w.status, said != "")
 	w.status.Refresh()
 }
 
 // showNote says what is wrong, or has happened, and what to do.
 func (w *window) showNote() {
 	l, s := w.d.Lang, w.state
-	said, label, do := "", "", func() { w.do(deskapi.DeliveryDo{Release: true}) }
+	said, label, do := "", "", func() { w.do(windowapi.DeliveryDo{Release: true}) }
 	switch {
 	case w.failed != "":
 		said = w.failed
@@ -62,7 +62,7 @@ func (w *window) showNote() {
 		said, label = s.Notice, l.T(text.CallsNoticeOk)
 		do = func() {
 			w.state.Notice = ""
-			w.do(deskapi.DeliveryDo{Read: true})
+			w.do(windowapi.DeliveryDo{Read: true})
 			w.showNote()
 		}
 	case s.Paused != "" && s.Waiting > 0:
@@ -74,14 +74,14 @@ func (w *window) showNote() {
 	w.noted = said
 	w.note.Objects = nil
 	if said != "" {
-		line := kit.Trouble(said)
+		line := widgets.Trouble(said)
 		if label != "" {
-			line = container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 12, 0), container.NewCenter(kit.NewButton(label, do))),
-				container.New(kit.Middle(), line))
+			line = container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 12, 0), container.NewCenter(widgets.NewButton(label, do))),
+				container.New(widgets.Middle(), line))
 		}
 		w.note.Objects = []fyne.CanvasObject{container.New(layout.NewCustomPaddedLayout(8, 0, 0, 0), line)}
 	}
-	kit.Visible(w.note, said != "")
+	widgets.Visible(w.note, said != "")
 	w.note.Refresh()
 	w.win.Content().Refresh()
 }
@@ -90,7 +90,7 @@ func (w *window) showNote() {
 func (w *window) fail(sentence string) {
 	w.failed = sentence
 	w.showNote()
-	w.d.After(kit.FailedIs, func() {
+	w.d.After(widgets.FailedIs, func() {
 		w.d.Post(func() {
 			if w.failed == sentence {
 				w.failed = ""
@@ -114,15 +114,15 @@ func (w *window) showQuestion() {
 	if q != nil {
 		w.question.Objects = []fyne.CanvasObject{container.New(layout.NewCustomPaddedLayout(8, 4, 0, 0), w.questionBox(*q))}
 	}
-	kit.Visible(w.question, q != nil)
+	widgets.Visible(w.question, q != nil)
 	w.question.Refresh()
 	w.win.Content().Refresh()
 }
 
 // ruled sets what somebody has to decide apart, between two lines.
 func ruled(o ...fyne.CanvasObject) fyne.CanvasObject {
-	return container.NewVBox(kit.NewRule(canvas.NewRectangle(nil)), container.New(layout.NewCustomPaddedLayout(8, 8, 0, 0),
-		container.New(layout.NewCustomPaddedVBoxLayout(12), o...)), kit.NewRule(canvas.NewRectangle(nil)))
+	return container.NewVBox(widgets.NewRule(canvas.NewRectangle(nil)), container.New(layout.NewCustomPaddedLayout(8, 8, 0, 0),
+		container.New(layout.NewCustomPaddedVBoxLayout(12), o...)), widgets.NewRule(canvas.NewRectangle(nil)))
 }
 
 func (w *window) questionOf(r row) string {
@@ -135,20 +135,20 @@ func (w *window) questionOf(r row) string {
 
 func (w *window) questionBox(q row) fyne.CanvasObject {
 	l := w.d.Lang
-	send := kit.NewButton(l.T(text.MessagesSend), func() { w.answer(deskapi.DeliveryDo{ID: q.ID, Again: true}) })
-	skip := kit.NewButton(l.T(text.MessagesSkip), func() { w.answer(deskapi.DeliveryDo{ID: q.ID, Drop: true}) })
-	said := container.New(layout.NewCustomPaddedVBoxLayout(4), kit.Plain(w.questionOf(q), base.SizeNameText, widget.MediumImportance))
+	send := widgets.NewButton(l.T(text.MessagesSend), func() { w.answer(windowapi.DeliveryDo{ID: q.ID, Again: true}) })
+	skip := widgets.NewButton(l.T(text.MessagesSkip), func() { w.answer(windowapi.DeliveryDo{ID: q.ID, Drop: true}) })
+	said := container.New(layout.NewCustomPaddedVBoxLayout(4), widgets.Plain(w.questionOf(q), base.SizeNameText, widget.MediumImportance))
 	if w.state.Questions > 1 {
-		said.Add(kit.Plain(l.N(text.MessagesQuestionMore, w.state.Questions-1), base.SizeNameCaptionText, widget.LowImportance))
+		said.Add(widgets.Plain(l.N(text.MessagesQuestionMore, w.state.Questions-1), base.SizeNameCaptionText, widget.LowImportance))
 	}
-	return ruled(said, kit.Buttons(skip, send))
+	return ruled(said, widgets.Buttons(skip, send))
 }
 
-func (w *window) answer(m deskapi.DeliveryDo) {
+func (w *window) answer(m windowapi.DeliveryDo) {
 	w.do(m)
 	w.question.Objects = nil // the next one comes with the answer
 	w.asked = ""
-	kit.Visible(w.question, false)
+	widgets.Visible(w.question, false)
 	w.question.Refresh()
 	w.win.Content().Refresh()
 }

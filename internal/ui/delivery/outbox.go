@@ -11,10 +11,10 @@ import (
 	"sync"
 	"time"
 
-	"wiebelt/internal/deskapi"
-	inspect "wiebelt/internal/message"
-	"wiebelt/internal/outbox"
-	"wiebelt/internal/settings"
+	"wiebelt/internal/config/settings"
+	inspect "wiebelt/internal/delivery/message"
+	"wiebelt/internal/delivery/outbox"
+	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/text"
 )
 
@@ -52,7 +52,7 @@ type row struct {
 	ID       string
 	Name     string
 	Size     int64
-	State    string // of package outbox, or of a deskapi.DeliveryFile
+	State    string // of package outbox, or of a windowapi.DeliveryFile
 	Reason   string // of package outbox, or a code of package message
 	Status   int    // of HTTP, 0 if there was none
 	Added    time.Time
@@ -169,7 +169,7 @@ func (o *office) leave() {
 }
 
 // state reads a view of the outbox; told is what the resident says beside it.
-func (o *office) state(ctx context.Context, l text.Language, view string, told deskapi.Delivery) state {
+func (o *office) state(ctx context.Context, l text.Language, view string, told windowapi.Delivery) state {
 	set := o.settings()
 	s := state{SetUp: set.Hub.Intermediary != "" && len(set.Hub.Missing()) == 0, Support: cmp.Or(set.Support.Contact, l.T(text.CardAdmin)),
 		View: view, Trouble: told.Trouble, Notice: told.Notice}
@@ -193,9 +193,9 @@ func (o *office) state(ctx context.Context, l text.Language, view string, told d
 	}
 	for _, r := range rowsOf(told.Files, items) {
 		switch r.State {
-		case deskapi.DeliveryAdding:
+		case windowapi.DeliveryAdding:
 			s.Adding++
-		case deskapi.DeliveryQuestion: // the oldest is asked first
+		case windowapi.DeliveryQuestion: // the oldest is asked first
 			s.Questions++
 			s.Question = &r
 		case string(outbox.Refused):
@@ -228,7 +228,7 @@ func kindOf(err error) string {
 func untaken(id string) bool { return strings.HasPrefix(id, "n") }
 
 // rowsOf are all rows, newest first.
-func rowsOf(files []deskapi.DeliveryFile, items []outbox.Item) []row {
+func rowsOf(files []windowapi.DeliveryFile, items []outbox.Item) []row {
 	var all []row
 	listed := map[string]bool{}
 	for _, it := range items {
@@ -244,7 +244,7 @@ func rowsOf(files []deskapi.DeliveryFile, items []outbox.Item) []row {
 	return all
 }
 
-func rowOfFile(f deskapi.DeliveryFile) row {
+func rowOfFile(f windowapi.DeliveryFile) row {
 	return row{ID: cmp.Or(f.Item, f.ID), Name: f.Name, Size: f.Size, State: f.State, Reason: f.Reason, Added: f.Added, Before: f.Before, Was: f.Was,
 		Findings: len(f.Findings)}
 }
@@ -265,7 +265,7 @@ func rowOf(it outbox.Item) row {
 // inView reports whether a row belongs to a view.
 func inView(r row, view string) bool {
 	switch r.State {
-	case deskapi.DeliveryAdding, string(outbox.Waiting), string(outbox.Sending):
+	case windowapi.DeliveryAdding, string(outbox.Waiting), string(outbox.Sending):
 		return view != viewAct
 	case string(outbox.Delivered):
 		return view != viewAct && view != viewOpen
@@ -274,8 +274,8 @@ func inView(r row, view string) bool {
 }
 
 // receipts is all that is known of one file.
-func (o *office) receipts(ctx context.Context, id string, files []deskapi.DeliveryFile) (all receipts, err error) {
-	if i := slices.IndexFunc(files, func(f deskapi.DeliveryFile) bool { return f.ID == id }); i >= 0 {
+func (o *office) receipts(ctx context.Context, id string, files []windowapi.DeliveryFile) (all receipts, err error) {
+	if i := slices.IndexFunc(files, func(f windowapi.DeliveryFile) bool { return f.ID == id }); i >= 0 {
 		f := files[i]
 		if f.Item == "" {
 			return receipts{Row: rowOfFile(f), Findings: f.Findings}, nil

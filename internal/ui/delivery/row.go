@@ -9,11 +9,11 @@ import (
 	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
-	"wiebelt/internal/deskapi"
-	inspect "wiebelt/internal/message"
-	"wiebelt/internal/outbox"
+	inspect "wiebelt/internal/delivery/message"
+	"wiebelt/internal/delivery/outbox"
+	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/text"
-	"wiebelt/internal/ui/kit"
+	"wiebelt/internal/ui/widgets"
 )
 
 // rowWords is a row as it is written.
@@ -21,19 +21,19 @@ type rowWords struct {
 	time, day     string
 	title, detail string
 	state         string
-	mark          kit.Mark
+	mark          widgets.Mark
 }
 
 // wordsOf writes a row.
 func (w *window) wordsOf(r row) rowWords {
 	l, now := w.d.Lang, w.d.Now()
 	s := rowWords{time: l.Clock(r.Added), title: r.Name, state: w.stateOf(r), mark: markOf(r.State)}
-	if !kit.SameDay(r.Added, now) {
+	if !widgets.SameDay(r.Added, now) {
 		s.day = l.Day(r.Added, now)
 	}
 	s.detail = w.remark(r)
 	if r.Size > 0 {
-		s.detail = kit.Join(kit.SizeOf(l, r.Size), s.detail)
+		s.detail = widgets.Join(widgets.SizeOf(l, r.Size), s.detail)
 	}
 	return s
 }
@@ -42,7 +42,7 @@ func (w *window) wordsOf(r row) rowWords {
 func (w *window) stateOf(r row) string {
 	l := w.d.Lang
 	switch {
-	case r.State == deskapi.DeliveryAdding, r.State == deskapi.DeliveryQuestion:
+	case r.State == windowapi.DeliveryAdding, r.State == windowapi.DeliveryQuestion:
 		return l.T(text.MessagesStateOf(r.State))
 	case r.State == string(outbox.Sending) && w.sent.ID == r.ID && w.sent.Size > 0:
 		return l.T(text.MessagesSending, int(w.sent.Sent*100/w.sent.Size))
@@ -50,25 +50,25 @@ func (w *window) stateOf(r row) string {
 	return l.T(text.DeliveryState(r.State))
 }
 
-func markOf(state string) kit.Mark {
+func markOf(state string) widgets.Mark {
 	switch state {
 	case string(outbox.Delivered):
-		return kit.MarkDot
+		return widgets.MarkDot
 	case string(outbox.Sending):
-		return kit.MarkRing
-	case string(outbox.Waiting), deskapi.DeliveryAdding:
-		return kit.MarkQuiet
+		return widgets.MarkRing
+	case string(outbox.Waiting), windowapi.DeliveryAdding:
+		return widgets.MarkQuiet
 	}
-	return kit.MarkTrouble
+	return widgets.MarkTrouble
 }
 
 // remark says why a row stands where it stands, or what the check found.
 func (w *window) remark(r row) string {
 	l := w.d.Lang
 	switch r.State {
-	case deskapi.DeliveryAdding:
+	case windowapi.DeliveryAdding:
 		return ""
-	case deskapi.DeliveryQuestion:
+	case windowapi.DeliveryQuestion:
 		return w.moment(r.Before)
 	case string(outbox.Waiting):
 		if r.Reason == "" {
@@ -78,8 +78,8 @@ func (w *window) remark(r row) string {
 		if r.Next.Sub(w.d.Now()) > time.Second {
 			next = l.T(text.MessagesNext, l.Clock(r.Next))
 		}
-		return kit.Join(w.why(r.Reason), next)
-	case string(outbox.Refused), string(outbox.Uncertain), deskapi.DeliveryNotTaken:
+		return widgets.Join(w.why(r.Reason), next)
+	case string(outbox.Refused), string(outbox.Uncertain), windowapi.DeliveryNotTaken:
 		return w.why(r.Reason)
 	}
 	switch {
@@ -108,7 +108,7 @@ func (w *window) moment(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	if kit.SameDay(t, now) {
+	if widgets.SameDay(t, now) {
 		return l.T(text.MessagesToday, l.Clock(t))
 	}
 	return l.T(text.MessagesMoment, l.Day(t, now), l.Clock(t))
@@ -130,7 +130,7 @@ type line struct {
 	since time.Time
 	hover bool
 
-	kit.Row
+	widgets.Row
 }
 
 var (
@@ -140,7 +140,7 @@ var (
 )
 
 func newLine(w *window) *line {
-	v := &line{w: w, Row: kit.NewRow()}
+	v := &line{w: w, Row: widgets.NewRow()}
 	v.Title.CuttingMiddle() // two files often differ in how their names end
 	v.ExtendBaseWidget(v)
 	return v
@@ -160,7 +160,7 @@ func (v *line) set(n int) {
 // Tapped implements fyne.Tappable. A click counts for the row that was there
 // before while the list moves.
 func (v *line) Tapped(*fyne.PointEvent) {
-	if v.known && v.w.d.Now().Sub(v.since) >= kit.Settle {
+	if v.known && v.w.d.Now().Sub(v.since) >= widgets.Settle {
 		v.w.openRow(v.n)
 	}
 }
@@ -187,12 +187,12 @@ func (v *line) CreateRenderer() fyne.WidgetRenderer {
 type lineRenderer struct{ v *line }
 
 func (r *lineRenderer) Destroy()           {}
-func (r *lineRenderer) MinSize() fyne.Size { return fyne.NewSize(leastWidth, kit.RowHeight) }
+func (r *lineRenderer) MinSize() fyne.Size { return fyne.NewSize(leastWidth, widgets.RowHeight) }
 
 func (r *lineRenderer) Objects() []fyne.CanvasObject { return r.v.Row.Objects() }
 
 func (r *lineRenderer) Layout(size fyne.Size) {
-	right := size.Width - kit.Edge
+	right := size.Width - widgets.Edge
 	r.v.Row.Layout(size, right-stateWidth, right)
 }
 
@@ -205,14 +205,14 @@ func (r *lineRenderer) Refresh() {
 	}
 	v.Time.Say(s.time, base.ColorNameForeground)
 	v.Day.Say(s.day, base.ColorNamePlaceHolder)
-	v.Title.Say(s.title, kit.Either(v.hover, base.ColorNamePrimary, base.ColorNameForeground))
+	v.Title.Say(s.title, widgets.Either(v.hover, base.ColorNamePrimary, base.ColorNameForeground))
 	v.Detail.Say(s.detail, base.ColorNamePlaceHolder)
 	v.Shape.Set(s.mark)
-	v.Result.Say(s.state, kit.ColourOf(s.mark))
+	v.Result.Say(s.state, widgets.ColourOf(s.mark))
 	r.Layout(v.Size())
 }
 
 // onItsWay reports whether nothing was decided about a file yet.
 func onItsWay(state string) bool {
-	return slices.Contains([]string{deskapi.DeliveryAdding, string(outbox.Waiting), string(outbox.Sending)}, state)
+	return slices.Contains([]string{windowapi.DeliveryAdding, string(outbox.Waiting), string(outbox.Sending)}, state)
 }

@@ -14,54 +14,54 @@ import (
 	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
-	"wiebelt/internal/deskapi"
+	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/text"
-	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
+	"wiebelt/internal/ui/widgets"
 )
 
 const demoButtonWidth = 216
 
 // window has a button for every invented call.
 type window struct {
-	d       *kit.Desk
+	d       *widgets.Desk
 	win     fyne.Window
-	buttons []*kit.Button // in the order of the calls
-	sign    *kit.Shape
-	last    *kit.Words
+	buttons []*widgets.Button // in the order of the calls
+	sign    *widgets.Shape
+	last    *widgets.Words
 	playing string // id of the call that was asked for last, "" if it was answered
 }
 
 // Open opens the window with the calls of the resident's welcome.
-func Open(d *kit.Desk) kit.Page {
-	w := &window{d: d, sign: kit.NewShape(kit.MarkNone)}
+func Open(d *widgets.Desk) widgets.Page {
+	w := &window{d: d, sign: widgets.NewShape(widgets.MarkNone)}
 	l := d.Lang
-	w.last = kit.NewWords(l.T(text.DeskDemoFirst), theme.SizeHint, base.ColorNamePlaceHolder, false).Cutting()
+	w.last = widgets.NewWords(l.T(text.DeskDemoFirst), theme.SizeHint, base.ColorNamePlaceHolder, false).Cutting()
 	if len(d.Welcome.Demo) == 0 {
-		w.win = d.Window(text.DeskDemoTitle, kit.EmptyPage(l.T(text.DeskDemoEmpty), nil, l.T(text.DeskDemoEmptyHint)),
+		w.win = d.Window(text.DeskDemoTitle, widgets.EmptyPage(l.T(text.DeskDemoEmpty), nil, l.T(text.DeskDemoEmptyHint)),
 			fyne.NewSize(640, 320))
 		return w
 	}
 
-	title := kit.NewWords(l.T(text.DeskDemoTitle), base.SizeNameHeadingText, base.ColorNameForeground, true)
-	calls := kit.NewButton(l.T(text.DeskDemoCalls), func() { d.Show(deskapi.WindowCalls) })
-	head := container.New(layout.NewCustomPaddedLayout(20, 8, kit.Edge, kit.Edge),
+	title := widgets.NewWords(l.T(text.DeskDemoTitle), base.SizeNameHeadingText, base.ColorNameForeground, true)
+	calls := widgets.NewButton(l.T(text.DeskDemoCalls), func() { d.Show(windowapi.WindowCalls) })
+	head := container.New(layout.NewCustomPaddedLayout(20, 8, widgets.Edge, widgets.Edge),
 		container.NewBorder(nil, nil, title, calls))
 
 	rows := container.New(layout.NewCustomPaddedVBoxLayout(8),
-		container.New(kit.AtMost(560), kit.Paragraph(l.T(text.DeskDemoIntro))), kit.Gap(0))
+		container.New(widgets.AtMost(560), widgets.Paragraph(l.T(text.DeskDemoIntro))), widgets.Gap(0))
 	for i, c := range d.Welcome.Demo {
-		b := kit.NewButton(c.Title, func() { w.play(c.ID) })
+		b := widgets.NewButton(c.Title, func() { w.play(c.ID) })
 		b.Alignment = widget.ButtonAlignLeading
 		if i == 0 {
 			b.Importance = widget.HighImportance
 		}
 		w.buttons = append(w.buttons, b)
-		rows.Add(container.New(beside{}, b, kit.Paragraph(c.Hint)))
+		rows.Add(container.New(beside{}, b, widgets.Paragraph(c.Hint)))
 	}
-	list := container.NewVScroll(container.New(layout.NewCustomPaddedLayout(4, 16, kit.Edge, kit.Edge), rows))
+	list := container.NewVScroll(container.New(layout.NewCustomPaddedLayout(4, 16, widgets.Edge, widgets.Edge), rows))
 
-	foot := container.New(layout.NewCustomPaddedLayout(0, 16, kit.Edge, kit.Edge), kit.NewSoftBox(
+	foot := container.New(layout.NewCustomPaddedLayout(0, 16, widgets.Edge, widgets.Edge), widgets.NewSoftBox(
 		container.New(layout.NewCustomPaddedLayout(10, 10, 16, 16),
 			container.NewBorder(nil, nil, container.NewCenter(w.sign), nil,
 				container.New(layout.NewCustomPaddedLayout(0, 0, 4, 0), w.last)))))
@@ -77,23 +77,23 @@ func (w *window) play(id string) {
 	w.playing = id
 	w.last.Say(w.d.Lang.T(text.DeskDemoPlaying), base.ColorNameForeground)
 	w.showSign()
-	w.d.Send(deskapi.KindPlay, deskapi.Play{ID: id})
+	w.d.Send(windowapi.KindPlay, windowapi.Play{ID: id})
 }
 
-// Window implements kit.Page.
+// Window implements widgets.Page.
 func (w *window) Window() fyne.Window { return w.win }
 
-// Take implements kit.Page.
+// Take implements widgets.Page.
 func (w *window) Take(kind string, raw json.RawMessage) {
-	var m deskapi.Played
-	if kind == deskapi.KindPlay && w.d.Decode(kind, raw, &m) {
+	var m windowapi.Played
+	if kind == windowapi.KindPlay && w.d.Decode(kind, raw, &m) {
 		w.played(m)
 	}
 }
 
 // played shows how the last call went; one that was overtaken by another says
 // nothing any more.
-func (w *window) played(m deskapi.Played) {
+func (w *window) played(m windowapi.Played) {
 	if w.playing != "" && m.ID != w.playing {
 		return
 	}
@@ -105,11 +105,11 @@ func (w *window) played(m deskapi.Played) {
 func (w *window) showSign() {
 	switch {
 	case w.playing != "":
-		w.sign.Set(kit.MarkRing)
+		w.sign.Set(widgets.MarkRing)
 	case w.last.Colour == base.ColorNameForeground:
-		w.sign.Set(kit.MarkDot)
+		w.sign.Set(widgets.MarkDot)
 	default:
-		w.sign.Set(kit.MarkQuiet)
+		w.sign.Set(widgets.MarkQuiet)
 	}
 }
 

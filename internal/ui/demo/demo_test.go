@@ -7,21 +7,21 @@ import (
 	"fyne.io/fyne/v2/test"
 	"fyne.io/fyne/v2/widget"
 
-	"wiebelt/internal/deskapi"
+	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/text"
-	"wiebelt/internal/ui/kit"
-	"wiebelt/internal/ui/kittest"
+	"wiebelt/internal/ui/uitest"
+	"wiebelt/internal/ui/widgets"
 )
 
 func TestDemo(t *testing.T) {
-	b := kittest.New(t, kittest.Greeting(text.Dutch, kittest.DemoCalls...), map[string]kit.Opener{deskapi.WindowDemo: Open})
-	b.Show(deskapi.WindowDemo)
-	w := b.Page(deskapi.WindowDemo).(*window)
-	kittest.WantTexts(t, w.win, "Demo", "verzonnen", "Bekende klant", "Eerst het nummer.", "Hub is weg", "Kies hierboven een beller.")
+	b := uitest.New(t, uitest.Greeting(text.Dutch, uitest.DemoCalls...), map[string]widgets.Opener{windowapi.WindowDemo: Open})
+	b.Show(windowapi.WindowDemo)
+	w := b.Page(windowapi.WindowDemo).(*window)
+	uitest.WantTexts(t, w.win, "Demo", "verzonnen", "Bekende klant", "Eerst het nummer.", "Hub is weg", "Kies hierboven een beller.")
 	primary := 0
 	for i, button := range w.buttons {
 		test.Tap(button)
-		if got := b.Take(); len(got) != 1 || got[0].M != (deskapi.Play{ID: kittest.DemoCalls[i].ID}) {
+		if got := b.Take(); len(got) != 1 || got[0].M != (windowapi.Play{ID: uitest.DemoCalls[i].ID}) {
 			t.Errorf("button %d said %v", i, got)
 		}
 		if button.Importance == widget.HighImportance {
@@ -34,9 +34,9 @@ func TestDemo(t *testing.T) {
 	if primary != 1 {
 		t.Errorf("%d primary buttons, want 1", primary)
 	}
-	kittest.WantTexts(t, w.win, "De telefoon gaat…")
-	b.Handle(deskapi.KindPlay, json.RawMessage(`{"id":"known","line":"old"}`)) // overtaken by the second click
-	kittest.WantTexts(t, w.win, "De telefoon gaat…")
-	b.Handle(deskapi.KindPlay, json.RawMessage(`{"id":"gone","line":"in 6 ms op het scherm, relatie na 11 ms"}`))
-	kittest.WantTexts(t, w.win, "in 6 ms op het scherm, relatie na 11 ms")
+	uitest.WantTexts(t, w.win, "De telefoon gaat…")
+	b.Handle(windowapi.KindPlay, json.RawMessage(`{"id":"known","line":"old"}`)) // overtaken by the second click
+	uitest.WantTexts(t, w.win, "De telefoon gaat…")
+	b.Handle(windowapi.KindPlay, json.RawMessage(`{"id":"gone","line":"in 6 ms op het scherm, relatie na 11 ms"}`))
+	uitest.WantTexts(t, w.win, "in 6 ms op het scherm, relatie na 11 ms")
 }

@@ -16,8 +16,8 @@ import (
 
 	"wiebelt/internal/doctor"
 	"wiebelt/internal/text"
-	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
+	"wiebelt/internal/ui/widgets"
 )
 
 const (
@@ -60,13 +60,13 @@ type bundleView struct {
 	w      *window
 	all    []doctor.Entry // what is written
 	files  []bundleFile   // what is shown of it
-	items  []kit.SideItem
+	items  []widgets.SideItem
 	list   *widget.List
 	shown  bundleFile
 	view   *widget.List
 	path   *widget.Entry
 	notes  *fyne.Container
-	save   *kit.Button
+	save   *widgets.Button
 	object fyne.CanvasObject
 }
 
@@ -74,10 +74,10 @@ func newBundleView(w *window, all []doctor.Entry, files []bundleFile, path strin
 	l := w.d.Lang
 	v := &bundleView{w: w, all: all, files: files, notes: newStack(8), path: widget.NewEntry()}
 	for _, f := range files {
-		v.items = append(v.items, kit.SideItem{ID: f.name, Title: f.name + " · " + kit.SizeOf(l, int64(f.size))})
+		v.items = append(v.items, widgets.SideItem{ID: f.name, Title: f.name + " · " + widgets.SizeOf(l, int64(f.size))})
 	}
 	var side fyne.CanvasObject
-	v.list, side = kit.NewSide(v, func() []kit.SideItem { return v.items })
+	v.list, side = widgets.NewSide(v, func() []widgets.SideItem { return v.items })
 	v.view = widget.NewList(func() int { return len(v.shown.lines) },
 		func() fyne.CanvasObject {
 			label := widget.NewLabel("")
@@ -93,25 +93,25 @@ func newBundleView(w *window, all []doctor.Entry, files []bundleFile, path strin
 	v.view.OnSelected = func(i widget.ListItemID) { v.view.Unselect(i) }
 	v.path.SetText(path)
 	v.path.OnSubmitted = func(string) { v.write() }
-	v.save = kit.NewButton(l.T(text.DoctorWindowWrite), v.write)
+	v.save = widgets.NewButton(l.T(text.DoctorWindowWrite), v.write)
 	v.save.Importance = widget.HighImportance
-	back := kit.NewButton(l.T(text.DoctorWindowBack), w.back)
+	back := widgets.NewButton(l.T(text.DoctorWindowBack), w.back)
 
 	head := newStack(8)
-	head.Add(kit.NewWords(l.T(text.DoctorWindowHolds), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting())
-	head.Add(kit.Paragraph(l.T(text.DoctorWindowHoldsHint)))
-	head.Add(kit.NewWords(l.T(text.DoctorWindowPlace), theme.SizeHint, base.ColorNamePlaceHolder, false).Cutting())
+	head.Add(widgets.NewWords(l.T(text.DoctorWindowHolds), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting())
+	head.Add(widgets.Paragraph(l.T(text.DoctorWindowHoldsHint)))
+	head.Add(widgets.NewWords(l.T(text.DoctorWindowPlace), theme.SizeHint, base.ColorNamePlaceHolder, false).Cutting())
 	head.Add(v.path)
 	head.Add(v.notes)
 	page := container.New(layout.NewCustomPaddedLayout(0, 0, 12, 0), v.view)
-	v.object = kit.Headed(container.New(layout.NewCustomPaddedLayout(20, 12, kit.Edge, kit.Edge), head),
-		container.NewBorder(nil, kit.Foot(kit.Buttons(back, v.save)), nil, nil, container.New(kit.Sided(bundleWidth), side, page)))
+	v.object = widgets.Headed(container.New(layout.NewCustomPaddedLayout(20, 12, widgets.Edge, widgets.Edge), head),
+		container.NewBorder(nil, widgets.Foot(widgets.Buttons(back, v.save)), nil, nil, container.New(widgets.Sided(bundleWidth), side, page)))
 	v.notes.Hide()
 	v.Choose(files[0].name)
 	return v
 }
 
-// Chosen implements kit.Chooser.
+// Chosen implements widgets.Chooser.
 func (v *bundleView) Chosen() string { return v.shown.name }
 
 // Choose shows another file from its beginning.
@@ -169,7 +169,7 @@ func (v *bundleView) write() {
 // fail says why nothing was written.
 func (v *bundleView) fail(sentence string) {
 	v.save.Enable()
-	v.notes.Objects = []fyne.CanvasObject{kit.Trouble(sentence)}
+	v.notes.Objects = []fyne.CanvasObject{widgets.Trouble(sentence)}
 	v.notes.Show()
 	v.notes.Refresh()
 }

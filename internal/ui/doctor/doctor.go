@@ -18,11 +18,11 @@ import (
 	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
-	"wiebelt/internal/deskapi"
 	"wiebelt/internal/doctor"
+	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/text"
-	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
+	"wiebelt/internal/ui/widgets"
 )
 
 const (
@@ -46,7 +46,7 @@ var groups = []struct {
 // beginning on and filled in as it ends; and, asked for, what a file for the
 // help desk would hold.
 type window struct {
-	d       *kit.Desk
+	d       *widgets.Desk
 	win     fyne.Window
 	end     context.CancelFunc        // of what goes on
 	found   map[string][]doctor.Check // of this run
@@ -57,14 +57,14 @@ type window struct {
 	bad     bool                      // said is trouble
 	busy    bool                      // a bundle is being gathered
 	copied  bool
-	summary *kit.Words
+	summary *widgets.Words
 	notes   *fyne.Container // said
 	top     *fyne.Container // summary, notes and what was found
 	list    *fyne.Container // headings and rows
 	rows    map[string]*fyne.Container
-	again   *kit.Button
-	copyAll *kit.Button
-	bundle  *kit.Button
+	again   *widgets.Button
+	copyAll *widgets.Button
+	bundle  *widgets.Button
 	scroll  *container.Scroll
 	checks  *fyne.Container
 	holder  *fyne.Container // the checks, or the bundle
@@ -72,8 +72,8 @@ type window struct {
 }
 
 // Open opens the window and has everything looked at.
-func Open(d *kit.Desk) kit.Page {
-	if before, ok := d.Page(deskapi.WindowDoctor).(*window); ok {
+func Open(d *widgets.Desk) widgets.Page {
+	if before, ok := d.Page(windowapi.WindowDoctor).(*window); ok {
 		before.end()
 	}
 	w := newWindow(d)
@@ -81,32 +81,32 @@ func Open(d *kit.Desk) kit.Page {
 	return w
 }
 
-func newWindow(d *kit.Desk) *window {
+func newWindow(d *widgets.Desk) *window {
 	l := d.Lang
 	w := &window{d: d, end: func() {}, rows: map[string]*fyne.Container{}, notes: newStack(8), holder: container.NewStack()}
-	w.summary = kit.NewWords("", base.SizeNameText, base.ColorNameForeground, true).Cutting()
-	w.again = kit.NewButton(l.T(text.DoctorWindowAgain), w.run)
-	w.copyAll = kit.NewButton(l.T(text.DoctorWindowCopy), w.copy)
-	w.bundle = kit.NewButton(l.T(text.DoctorWindowBundle), w.gather)
+	w.summary = widgets.NewWords("", base.SizeNameText, base.ColorNameForeground, true).Cutting()
+	w.again = widgets.NewButton(l.T(text.DoctorWindowAgain), w.run)
+	w.copyAll = widgets.NewButton(l.T(text.DoctorWindowCopy), w.copy)
+	w.bundle = widgets.NewButton(l.T(text.DoctorWindowBundle), w.gather)
 	w.list = newStack(8)
 	for i, g := range groups {
 		if i > 0 {
-			w.list.Add(kit.Gap(4))
+			w.list.Add(widgets.Gap(4))
 		}
-		w.list.Add(kit.NewWords(l.T(text.DoctorGroup(g.id)), theme.SizeStart, base.ColorNameForeground, true).Cutting())
+		w.list.Add(widgets.NewWords(l.T(text.DoctorGroup(g.id)), theme.SizeStart, base.ColorNameForeground, true).Cutting())
 		for _, id := range g.checks {
 			w.rows[id] = newStack(8)
 			w.list.Add(w.rows[id])
 		}
 	}
 	w.top = newStack(12)
-	w.top.Add(kit.NewWords(l.T(text.DoctorWindowTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting())
+	w.top.Add(widgets.NewWords(l.T(text.DoctorWindowTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting())
 	w.top.Add(w.summary)
 	w.top.Add(w.notes)
-	w.top.Add(kit.Gap(0))
+	w.top.Add(widgets.Gap(0))
 	w.top.Add(w.list)
-	w.scroll = container.NewVScroll(container.New(layout.NewCustomPaddedLayout(20, 24, kit.Edge, kit.Edge), w.top))
-	w.checks = container.NewBorder(nil, kit.Foot(kit.Buttons(w.again, w.copyAll, w.bundle)), nil, nil, w.scroll)
+	w.scroll = container.NewVScroll(container.New(layout.NewCustomPaddedLayout(20, 24, widgets.Edge, widgets.Edge), w.top))
+	w.checks = container.NewBorder(nil, widgets.Foot(widgets.Buttons(w.again, w.copyAll, w.bundle)), nil, nil, w.scroll)
 	w.holder.Add(w.checks)
 	w.win = d.Window(text.DoctorWindowTitle, w.holder, fyne.NewSize(720, 688))
 	w.show()
@@ -118,10 +118,10 @@ func newStack(distance float32) *fyne.Container {
 	return container.New(layout.NewCustomPaddedVBoxLayout(distance))
 }
 
-// Window implements kit.Page.
+// Window implements widgets.Page.
 func (w *window) Window() fyne.Window { return w.win }
 
-// Closed implements kit.Page's closer.
+// Closed implements widgets.Page's closer.
 func (w *window) Closed() { w.end() }
 
 // run has everything looked at anew.
@@ -194,17 +194,17 @@ func (w *window) head() {
 	w.notes.Objects = nil
 	switch {
 	case w.said != "" && w.bad:
-		w.notes.Add(kit.Trouble(w.said))
+		w.notes.Add(widgets.Trouble(w.said))
 	case w.said != "":
-		w.notes.Add(kit.Plain(w.said, theme.SizeHint, widget.MediumImportance))
+		w.notes.Add(widgets.Plain(w.said, theme.SizeHint, widget.MediumImportance))
 	}
 	if none := len(w.notes.Objects) == 0; !none || !w.notes.Hidden {
 		w.notes.Hidden = none
 		w.checks.Refresh() // what stands below moves
 	}
-	kit.Able(w.again, !w.running && !w.busy)
-	kit.Able(w.copyAll, w.report != nil)
-	kit.Able(w.bundle, w.report != nil && !w.busy)
+	widgets.Able(w.again, !w.running && !w.busy)
+	widgets.Able(w.copyAll, w.report != nil)
+	widgets.Able(w.bundle, w.report != nil && !w.busy)
 	label := text.DoctorWindowBundle
 	if w.busy {
 		label = text.DoctorWindowGathering
@@ -241,21 +241,21 @@ func (w *window) line(name string, c doctor.Check) fyne.CanvasObject {
 	if c.State == doctor.OK || c.State == doctor.Off || c.State == waits {
 		colour = base.ColorNamePlaceHolder // what needs nobody keeps quiet
 	}
-	state := container.New(kit.Columns(signSize+6), container.New(layout.NewCustomPaddedLayout(3, 0, 0, 0), container.NewVBox(newSign(c.State))),
-		container.NewVBox(kit.NewWords(l.T(text.DoctorState(string(c.State))), theme.SizeHint, colour, c.State == doctor.Fail || c.State == doctor.Warn)))
+	state := container.New(widgets.Columns(signSize+6), container.New(layout.NewCustomPaddedLayout(3, 0, 0, 0), container.NewVBox(newSign(c.State))),
+		container.NewVBox(widgets.NewWords(l.T(text.DoctorState(string(c.State))), theme.SizeHint, colour, c.State == doctor.Fail || c.State == doctor.Warn)))
 	said := newStack(2)
 	importance := widget.MediumImportance
 	if c.State == doctor.Off {
 		importance = widget.LowImportance
 	}
 	if c.Message != "" {
-		said.Add(kit.Plain(c.Message, theme.SizeHint, importance))
+		said.Add(widgets.Plain(c.Message, theme.SizeHint, importance))
 	}
 	if c.Hint != "" && c.State != doctor.Off {
-		said.Add(kit.Plain(w.whom(c.Hint), theme.SizeHint, widget.LowImportance))
+		said.Add(widgets.Plain(w.whom(c.Hint), theme.SizeHint, widget.LowImportance))
 	}
-	return container.New(kit.Columns(verdictWidth), state, container.New(kit.Columns(checkWidth),
-		container.NewVBox(kit.NewWords(name, theme.SizeHint, base.ColorNameForeground, true).Cutting()), said))
+	return container.New(widgets.Columns(verdictWidth), state, container.New(widgets.Columns(checkWidth),
+		container.NewVBox(widgets.NewWords(name, theme.SizeHint, base.ColorNameForeground, true).Cutting()), said))
 }
 
 // whom says before what there is to do who does it. Hints for others than the user
@@ -287,7 +287,7 @@ func (w *window) copy() {
 	w.d.App.Clipboard().SetContent(b.String())
 	w.copied = true
 	w.head()
-	w.d.After(kit.CopiedIs, func() { w.d.Post(func() { w.copied = false; w.head() }) })
+	w.d.After(widgets.CopiedIs, func() { w.d.Post(func() { w.copied = false; w.head() }) })
 }
 
 // gather makes the file for the help desk, in memory.

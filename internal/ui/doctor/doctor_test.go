@@ -15,14 +15,14 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
-	"wiebelt/internal/deskapi"
+	"wiebelt/internal/config/settings"
 	"wiebelt/internal/doctor"
+	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/logfile"
-	"wiebelt/internal/settings"
 	"wiebelt/internal/text"
-	"wiebelt/internal/ui/kit"
-	"wiebelt/internal/ui/kittest"
 	"wiebelt/internal/ui/theme"
+	"wiebelt/internal/ui/uitest"
+	"wiebelt/internal/ui/widgets"
 )
 
 // doctorLines is what the doctor of a computer with troubles says, in the texts
@@ -56,15 +56,15 @@ func doctorLines(l text.Language) map[string][]doctor.Check {
 }
 
 // doctorBench has a window that waits for what the checks come to.
-func doctorBench(t *testing.T, l text.Language, look string) (*kittest.Bench, *window) {
-	b := kittest.New(t, kittest.Greeting(l), map[string]kit.Opener{deskapi.WindowDoctor: func(d *kit.Desk) kit.Page {
+func doctorBench(t *testing.T, l text.Language, look string) (*uitest.Bench, *window) {
+	b := uitest.New(t, uitest.Greeting(l), map[string]widgets.Opener{windowapi.WindowDoctor: func(d *widgets.Desk) widgets.Page {
 		w := newWindow(d)
 		w.begin()
 		return w
 	}})
 	b.App.Settings().SetTheme(theme.New(look))
-	b.Show(deskapi.WindowDoctor)
-	w := b.Page(deskapi.WindowDoctor).(*window)
+	b.Show(windowapi.WindowDoctor)
+	w := b.Page(windowapi.WindowDoctor).(*window)
 	w.cfg.Settings = settings.Defaults()
 	w.cfg.Settings.Support.Contact = "Jan Willem van der Meulen (IT), toestel 140"
 	return b, w
@@ -104,15 +104,15 @@ func TestDoctorHasEveryCheck(t *testing.T) {
 // do, for whom.
 func TestDoctorWindow(t *testing.T) {
 	b, w := doctorBench(t, text.Dutch, "light")
-	kittest.WantTexts(t, w.win, "Controle", "Bezig: nog 30 controles.", "Instellingen en geheim", "Hub", "Bezig")
+	uitest.WantTexts(t, w.win, "Controle", "Bezig: nog 30 controles.", "Instellingen en geheim", "Hub", "Bezig")
 	if !w.bundle.Disabled() || !w.copyAll.Disabled() || !w.again.Disabled() {
 		t.Error("buttons work before there is anything")
 	}
 	w.take("resident", doctorLines(text.Dutch)["resident"])
-	kittest.WantTexts(t, w.win, "nog 29 controles", "Storing", "Anderen kunnen het bestand met het geheim lezen", "U: Vraag een nieuw geheim aan")
+	uitest.WantTexts(t, w.win, "nog 29 controles", "Storing", "Anderen kunnen het bestand met het geheim lezen", "U: Vraag een nieuw geheim aan")
 	finish(w, text.Dutch)
-	kittest.WantTexts(t, w.win, "3 controles wijzen op een storing.", "Let op", "Uit", "Goed", "Beheerder (Jan Willem van der Meulen (IT), toestel 140):")
-	if all := strings.Join(kittest.Texts(w.win), " "); strings.Contains(all, "Bezig") {
+	uitest.WantTexts(t, w.win, "3 controles wijzen op een storing.", "Let op", "Uit", "Goed", "Beheerder (Jan Willem van der Meulen (IT), toestel 140):")
+	if all := strings.Join(uitest.Texts(w.win), " "); strings.Contains(all, "Bezig") {
 		t.Errorf("something is still at work: %s", all)
 	}
 	test.Tap(w.copyAll)
@@ -121,7 +121,7 @@ func TestDoctorWindow(t *testing.T) {
 		t.Errorf("copied %q", copied)
 	}
 	w.begin()
-	kittest.WantTexts(t, w.win, "Bezig: nog 30 controles.")
+	uitest.WantTexts(t, w.win, "Bezig: nog 30 controles.")
 	w.win.Close()
 	for _, f := range b.Later {
 		f() // of a window that is gone
@@ -131,14 +131,14 @@ func TestDoctorWindow(t *testing.T) {
 // The window looks by itself, at its own profile, and again when asked; one that
 // closes ends what it began.
 func TestDoctorLooks(t *testing.T) {
-	b := kittest.New(t, kittest.Greeting(text.Dutch), map[string]kit.Opener{deskapi.WindowDoctor: Open})
+	b := uitest.New(t, uitest.Greeting(text.Dutch), map[string]widgets.Opener{windowapi.WindowDoctor: Open})
 	if err := os.WriteFile(settings.Path(b.Dirs), []byte("[hub]\nwrong\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var begun []func(context.Context)
 	b.Go = func(work func(context.Context)) { begun = append(begun, work) }
-	b.Show(deskapi.WindowDoctor)
-	w := b.Page(deskapi.WindowDoctor).(*window)
+	b.Show(windowapi.WindowDoctor)
+	w := b.Page(windowapi.WindowDoctor).(*window)
 	begun[0](t.Context())
 	if len(w.found) != len(text.DoctorChecks) || w.found["settings"][0].State != doctor.Fail || w.again.Disabled() {
 		t.Errorf("%+v", w.found)
@@ -167,7 +167,7 @@ func TestDoctorBundle(t *testing.T) {
 	}
 	finish(w, text.Dutch)
 	test.Tap(w.bundle)
-	kittest.WantTexts(t, w.win, "Hulpbestand", "Er is nog niets geschreven.", "doctor.json · ", "log/wiebelt.log · ", "Opslaan", "Terug")
+	uitest.WantTexts(t, w.win, "Hulpbestand", "Er is nog niets geschreven.", "doctor.json · ", "log/wiebelt.log · ", "Opslaan", "Terug")
 	shown := map[string][]string{}
 	for _, f := range w.holds.files {
 		w.holds.Choose(f.name)
@@ -186,14 +186,14 @@ func TestDoctorBundle(t *testing.T) {
 		filepath.Join(dir, "link.zip"): text.DoctorWindowThere, filepath.Join(dir, "none", "help.zip"): text.DoctorWindowUnwritten} {
 		w.holds.path.SetText(bad)
 		test.Tap(w.holds.save)
-		kittest.WantTexts(t, w.win, text.Dutch.T(why))
+		uitest.WantTexts(t, w.win, text.Dutch.T(why))
 		if w.holds.save.Disabled() {
 			t.Fatal("no second try")
 		}
 	}
 	w.holds.path.SetText(path + " ")
 	test.Tap(w.holds.save)
-	if w.holds != nil || !strings.Contains(strings.Join(kittest.Texts(w.win), " "), "Opgeslagen: "+path) {
+	if w.holds != nil || !strings.Contains(strings.Join(uitest.Texts(w.win), " "), "Opgeslagen: "+path) {
 		t.Error("not told that it is written")
 	}
 	if b, _ := os.ReadFile(filepath.Join(dir, "there.zip")); string(b) != "mine" {
@@ -233,37 +233,37 @@ func TestBroken(t *testing.T) {
 func TestDoctorWindowFits(t *testing.T) {
 	for _, l := range []text.Language{text.Dutch, text.English} {
 		for _, look := range []string{"light", "dark"} {
-			for _, scale := range kittest.Scales {
+			for _, scale := range uitest.Scales {
 				_, w := doctorBench(t, l, look)
 				what := fmt.Sprintf("%s %s %v", l, look, scale)
-				kittest.Scaled(w.win, fyne.NewSize(720, 688), scale)
-				kittest.Uncut(t, what+" running", w.win)
+				uitest.Scaled(w.win, fyne.NewSize(720, 688), scale)
+				uitest.Uncut(t, what+" running", w.win)
 				apart(t, what+" running", w)
-				kittest.Shot(t, w.win, fmt.Sprintf("doctor-running-%s-%s-%v", l, look, scale))
+				uitest.Shot(t, w.win, fmt.Sprintf("doctor-running-%s-%s-%v", l, look, scale))
 				finish(w, l)
 				apart(t, what, w)
 				if scale == 1 {
-					kittest.Fits(t, what, w.win)
+					uitest.Fits(t, what, w.win)
 				}
 				for _, size := range []fyne.Size{fyne.NewSize(720, 688), fyne.NewSize(480, 560)} {
-					kittest.Scaled(w.win, size, scale)
+					uitest.Scaled(w.win, size, scale)
 					for y := float32(0); y < w.scroll.Content.MinSize().Height; y += 400 {
 						w.scroll.ScrollToOffset(fyne.NewPos(0, y))
-						kittest.Uncut(t, what, w.win)
+						uitest.Uncut(t, what, w.win)
 					}
 				}
-				kittest.Scaled(w.win, fyne.NewSize(720, 688), scale)
+				uitest.Scaled(w.win, fyne.NewSize(720, 688), scale)
 				w.scroll.ScrollToTop()
-				kittest.Shot(t, w.win, fmt.Sprintf("doctor-%s-%s-%v", l, look, scale))
+				uitest.Shot(t, w.win, fmt.Sprintf("doctor-%s-%s-%v", l, look, scale))
 				w.scroll.ScrollToBottom()
-				kittest.Shot(t, w.win, fmt.Sprintf("doctor-end-%s-%s-%v", l, look, scale))
+				uitest.Shot(t, w.win, fmt.Sprintf("doctor-end-%s-%s-%v", l, look, scale))
 				test.Tap(w.bundle)
 				w.holds.path.SetText("/home/jan/Bureaublad/wiebelt-2026-11-21-1042.zip")
-				kittest.Uncut(t, what+" bundle", w.win)
+				uitest.Uncut(t, what+" bundle", w.win)
 				if scale == 1 {
-					kittest.Fits(t, what+" bundle", w.win)
+					uitest.Fits(t, what+" bundle", w.win)
 				}
-				kittest.Shot(t, w.win, fmt.Sprintf("doctor-bundle-%s-%s-%v", l, look, scale))
+				uitest.Shot(t, w.win, fmt.Sprintf("doctor-bundle-%s-%s-%v", l, look, scale))
 				w.win.Close()
 			}
 		}

@@ -13,7 +13,7 @@ import (
 	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
-	"wiebelt/internal/native/xtest"
+	"wiebelt/internal/testutil/xtest"
 )
 
 // bench is a small window on a server of its own, run by the loop.

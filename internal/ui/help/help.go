@@ -17,18 +17,18 @@ import (
 
 	"wiebelt/internal/guide"
 	"wiebelt/internal/text"
-	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
+	"wiebelt/internal/ui/widgets"
 )
 
 const topicsWidth = 232
 
 // window shows the guide: its pages at the side, one of them beside it.
 type window struct {
-	d      *kit.Desk
+	d      *widgets.Desk
 	win    fyne.Window
 	all    []guide.HelpPage
-	items  []kit.SideItem
+	items  []widgets.SideItem
 	list   *widget.List
 	shown  string
 	pages  *fyne.Container
@@ -36,33 +36,33 @@ type window struct {
 }
 
 // Open opens the window at the first page of the guide.
-func Open(d *kit.Desk) kit.Page {
+func Open(d *widgets.Desk) widgets.Page {
 	w := &window{d: d, all: guide.Help(d.Lang), pages: container.NewStack()}
 	l := d.Lang
 	for i, p := range w.all {
 		switch {
 		case i == 0:
-			w.items = append(w.items, kit.SideItem{Title: l.T(text.HelpEverybody), Heading: true})
+			w.items = append(w.items, widgets.SideItem{Title: l.T(text.HelpEverybody), Heading: true})
 		case p.Admin && !w.all[i-1].Admin:
-			w.items = append(w.items, kit.SideItem{Title: l.T(text.HelpAdmins), Heading: true})
+			w.items = append(w.items, widgets.SideItem{Title: l.T(text.HelpAdmins), Heading: true})
 		}
-		w.items = append(w.items, kit.SideItem{ID: p.ID, Title: p.Title})
+		w.items = append(w.items, widgets.SideItem{ID: p.ID, Title: p.Title})
 	}
 	var side fyne.CanvasObject
-	w.list, side = kit.NewSide(w, func() []kit.SideItem { return w.items })
+	w.list, side = widgets.NewSide(w, func() []widgets.SideItem { return w.items })
 	w.scroll = container.NewVScroll(w.pages)
-	w.win = d.Window(text.HelpTitle, container.New(kit.Sided(topicsWidth), side, w.scroll), fyne.NewSize(720, 640))
+	w.win = d.Window(text.HelpTitle, container.New(widgets.Sided(topicsWidth), side, w.scroll), fyne.NewSize(720, 640))
 	w.Choose(w.all[0].ID)
 	return w
 }
 
-// Window implements kit.Page.
+// Window implements widgets.Page.
 func (w *window) Window() fyne.Window { return w.win }
 
-// Take implements kit.Page.
+// Take implements widgets.Page.
 func (w *window) Take(string, json.RawMessage) {} // it asks nothing
 
-// Chosen implements kit.Chooser.
+// Chosen implements widgets.Chooser.
 func (w *window) Chosen() string { return w.shown }
 
 // ShowAt shows a page of the guide.
@@ -86,12 +86,12 @@ func (w *window) Choose(id string) {
 // toolkit writes rich text.
 func helpPage(p guide.HelpPage) fyne.CanvasObject {
 	page := container.New(layout.NewCustomPaddedVBoxLayout(12),
-		kit.NewWords(p.Title, base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting())
+		widgets.NewWords(p.Title, base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting())
 	for _, part := range strings.Split(p.Text, "\n\n") {
 		switch {
 		case strings.HasPrefix(part, "## "):
 			page.Add(container.New(layout.NewCustomPaddedLayout(8, -4, 0, 0),
-				kit.NewWords(strings.TrimPrefix(part, "## "), theme.SizeStart, base.ColorNameForeground, true).Cutting()))
+				widgets.NewWords(strings.TrimPrefix(part, "## "), theme.SizeStart, base.ColorNameForeground, true).Cutting()))
 		case strings.HasPrefix(part, "- !["):
 			for _, line := range strings.Split(part, "\n") {
 				page.Add(withIcon(line))
@@ -99,14 +99,14 @@ func helpPage(p guide.HelpPage) fyne.CanvasObject {
 		case strings.HasPrefix(part, "!["):
 			page.Add(picture(part))
 		case strings.HasPrefix(part, "> "):
-			page.Add(kit.Boxed(rich(strings.TrimPrefix(part, "> "))))
+			page.Add(widgets.Boxed(rich(strings.TrimPrefix(part, "> "))))
 		case strings.HasPrefix(part, "    "):
-			page.Add(kit.Boxed(listing(part)))
+			page.Add(widgets.Boxed(listing(part)))
 		default:
 			page.Add(rich(part))
 		}
 	}
-	return container.New(layout.NewCustomPaddedLayout(20, 24, kit.Edge, kit.Edge), page)
+	return container.New(layout.NewCustomPaddedLayout(20, 24, widgets.Edge, widgets.Edge), page)
 }
 
 // rich is running text with bold words, code and lists, without the toolkit's

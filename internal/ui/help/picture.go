@@ -11,8 +11,8 @@ import (
 	"fyne.io/fyne/v2/container"
 
 	"wiebelt/assets"
-	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
+	"wiebelt/internal/ui/widgets"
 )
 
 // shotWidth is how wide a picture of the guide may be beside the list of pages.
@@ -74,7 +74,7 @@ func dark() bool {
 // newFramed draws a thin line around a picture, so that a window does not run into
 // a page of the same colour.
 func newFramed(o fyne.CanvasObject) fyne.CanvasObject {
-	return kit.NewSoftBox(container.New(outlined{}, o)).Square()
+	return widgets.NewSoftBox(container.New(outlined{}, o)).Square()
 }
 
 // outlined leaves the width of a line around its one object.
@@ -97,7 +97,7 @@ func withIcon(line string) fyne.CanvasObject {
 	}
 	icon.FillMode, icon.ScaleMode = canvas.ImageFillContain, canvas.ImageScaleSmooth
 	icon.SetMinSize(fyne.NewSquareSize(iconSize))
-	return container.New(kit.Columns(iconSize+12), container.NewVBox(icon), rich(words))
+	return container.New(widgets.Columns(iconSize+12), container.NewVBox(icon), rich(words))
 }
 
 const iconSize = 24

@@ -20,13 +20,13 @@ import (
 	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
-	"wiebelt/internal/contact"
-	"wiebelt/internal/deskapi"
-	"wiebelt/internal/history"
-	"wiebelt/internal/kept"
+	"wiebelt/internal/core/contact"
+	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/store/callactions"
+	"wiebelt/internal/store/history"
 	"wiebelt/internal/text"
-	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
+	"wiebelt/internal/ui/widgets"
 )
 
 const (
@@ -38,14 +38,14 @@ const (
 // window looks a number up that somebody types or pastes. What comes back
 // lives no longer than the window.
 type window struct {
-	d      *kit.Desk
+	d      *widgets.Desk
 	win    fyne.Window
-	box    *kit.FilterBox
-	button *kit.Button
+	box    *widgets.FilterBox
+	button *widgets.Button
 	body   *fyne.Container
 	seq    int // of the last question
 	asking bool
-	found  *deskapi.Found
+	found  *windowapi.Found
 	said   string // what did not work
 	copied string // what was just copied
 
@@ -53,19 +53,19 @@ type window struct {
 }
 
 // Open opens the window.
-func Open(d *kit.Desk) kit.Page { return newWindow(d) }
+func Open(d *widgets.Desk) widgets.Page { return newWindow(d) }
 
-func newWindow(d *kit.Desk) *window {
+func newWindow(d *widgets.Desk) *window {
 	l := d.Lang
 	w := &window{d: d, body: container.NewStack(), openLink: d.Kept().OpenLink}
-	w.box = kit.NewFilterBox(l.T(text.LookupBox))
+	w.box = widgets.NewFilterBox(l.T(text.LookupBox))
 	w.box.Down = w.ask
 	w.box.OnChanged = func(s string) { w.typed() }
-	w.button = kit.NewButton(l.T(text.LookupButton), w.ask)
+	w.button = widgets.NewButton(l.T(text.LookupButton), w.ask)
 	w.button.Importance = widget.HighImportance
-	title := kit.NewWords(l.T(text.LookupTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting()
+	title := widgets.NewWords(l.T(text.LookupTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting()
 	line := container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 8, 0), w.button), w.box)
-	head := container.New(layout.NewCustomPaddedLayout(20, 12, kit.Edge, kit.Edge),
+	head := container.New(layout.NewCustomPaddedLayout(20, 12, widgets.Edge, widgets.Edge),
 		container.New(layout.NewCustomPaddedVBoxLayout(12), title, line))
 	w.win = d.Window(text.LookupTitle, container.NewBorder(head, nil, nil, nil, container.NewVScroll(w.body)), fyne.NewSize(560, 520))
 	find := &desktop.CustomShortcut{KeyName: fyne.KeyF, Modifier: fyne.KeyModifierShortcutDefault}
@@ -80,19 +80,19 @@ func newWindow(d *kit.Desk) *window {
 	return w
 }
 
-// Window implements kit.Page.
+// Window implements widgets.Page.
 func (w *window) Window() fyne.Window { return w.win }
 
-// Take implements kit.Page.
+// Take implements widgets.Page.
 func (w *window) Take(kind string, raw json.RawMessage) {
 	switch kind {
-	case deskapi.KindLookup:
-		var m deskapi.Found
+	case windowapi.KindLookup:
+		var m windowapi.Found
 		if w.d.Decode(kind, raw, &m) && m.Entry == 0 && m.Seq == w.seq && w.asking {
 			w.asking, w.found, w.said = false, &m, ""
 			w.show()
 		}
-	case deskapi.KindCopy:
+	case windowapi.KindCopy:
 		if w.copied != "" {
 			w.said = w.d.Lang.T(text.CallsTroubleCopy)
 			w.show()
@@ -122,14 +122,14 @@ func (w *window) ask() {
 	if number == "" {
 		return
 	}
-	if len(number) > kit.MaxTyped {
-		number = strings.ToValidUTF8(number[:kit.MaxTyped], "")
+	if len(number) > widgets.MaxTyped {
+		number = strings.ToValidUTF8(number[:widgets.MaxTyped], "")
 	}
 	w.seq++
 	w.asking, w.found, w.said = true, nil, ""
 	w.body.Objects = nil // "looking up" is mentioned when it takes a while
 	w.body.Refresh()
-	w.d.Send(deskapi.KindLookup, deskapi.Lookup{Seq: w.seq, Text: number})
+	w.d.Send(windowapi.KindLookup, windowapi.Lookup{Seq: w.seq, Text: number})
 	seq := w.seq
 	w.later(noticeIn, seq, w.show)
 	w.later(silentIn, seq, func() {
@@ -142,7 +142,7 @@ func (w *window) ask() {
 func (w *window) later(t time.Duration, seq int, do func()) {
 	w.d.After(t, func() {
 		w.d.Post(func() {
-			if w.asking && w.seq == seq && w.d.Page(deskapi.WindowLookup) == kit.Page(w) {
+			if w.asking && w.seq == seq && w.d.Page(windowapi.WindowLookup) == widgets.Page(w) {
 				do()
 			}
 		})
@@ -150,10 +150,10 @@ func (w *window) later(t time.Duration, seq int, do func()) {
 }
 
 func (w *window) copy(s string) {
-	w.d.Send(deskapi.KindCopy, deskapi.Copy{Text: s})
+	w.d.Send(windowapi.KindCopy, windowapi.Copy{Text: s})
 	w.copied = s
 	w.show()
-	w.d.After(kit.CopiedIs, func() {
+	w.d.After(widgets.CopiedIs, func() {
 		w.d.Post(func() {
 			if w.copied == s {
 				w.copied = ""
@@ -163,7 +163,7 @@ func (w *window) copy(s string) {
 	})
 }
 
-func (w *window) open(k deskapi.Contact) {
+func (w *window) open(k windowapi.Contact) {
 	w.said = ""
 	number, seq := w.found.Number, w.seq
 	w.d.Go(func(ctx context.Context) {
@@ -172,7 +172,7 @@ func (w *window) open(k deskapi.Contact) {
 		if err != nil {
 			w.d.Post(func() {
 				if w.seq == seq {
-					w.said = kept.Says(w.d.Lang, err)
+					w.said = callactions.Says(w.d.Lang, err)
 					w.show()
 				}
 			})
@@ -199,29 +199,29 @@ func (w *window) content() fyne.CanvasObject {
 	l := w.d.Lang
 	page := container.New(layout.NewCustomPaddedVBoxLayout(8))
 	if w.said != "" {
-		page.Add(kit.Trouble(w.said))
+		page.Add(widgets.Trouble(w.said))
 	}
 	switch f := w.found; {
 	case w.asking:
-		page.Add(kit.NewWords(l.T(text.LookupSearching), base.SizeNameText, base.ColorNamePlaceHolder, false).Cutting())
+		page.Add(widgets.NewWords(l.T(text.LookupSearching), base.SizeNameText, base.ColorNamePlaceHolder, false).Cutting())
 	case f == nil && w.said != "":
 	case f == nil:
-		page.Add(kit.NewWords(l.T(text.LookupStart), theme.SizeStart, base.ColorNameForeground, true).Cutting())
-		page.Add(container.New(kit.AtMost(kit.TextWidth), kit.Paragraph(l.T(text.LookupStartHint))))
+		page.Add(widgets.NewWords(l.T(text.LookupStart), theme.SizeStart, base.ColorNameForeground, true).Cutting())
+		page.Add(container.New(widgets.AtMost(widgets.TextWidth), widgets.Paragraph(l.T(text.LookupStartHint))))
 	default:
 		w.answer(page, f)
 	}
-	return container.New(layout.NewCustomPaddedLayout(8, 24, kit.Edge, kit.Edge), page)
+	return container.New(layout.NewCustomPaddedLayout(8, 24, widgets.Edge, widgets.Edge), page)
 }
 
 // answer writes what a lookup gave, in the words of the card.
-func (w *window) answer(page *fyne.Container, f *deskapi.Found) {
+func (w *window) answer(page *fyne.Container, f *windowapi.Found) {
 	l := w.d.Lang
-	big := func(s string) { page.Add(kit.BigLine(s)) }
-	say := func(s string) { page.Add(container.New(kit.AtMost(kit.TextWidth), kit.Paragraph(s))) }
+	big := func(s string) { page.Add(widgets.BigLine(s)) }
+	say := func(s string) { page.Add(container.New(widgets.AtMost(widgets.TextWidth), widgets.Paragraph(s))) }
 	number := func() {
 		if f.Shown != "" {
-			page.Add(kit.NewWords(f.Shown, theme.SizeRow, base.ColorNameForeground, false).Cutting())
+			page.Add(widgets.NewWords(f.Shown, theme.SizeRow, base.ColorNameForeground, false).Cutting())
 		}
 	}
 	buttons := container.New(layout.NewCustomPaddedHBoxLayout(8))
@@ -233,7 +233,7 @@ func (w *window) answer(page *fyne.Container, f *deskapi.Found) {
 			buttons.Add(o)
 		}
 		if len(buttons.Objects) > 0 {
-			page.Add(kit.Gap(0))
+			page.Add(widgets.Gap(0))
 			page.Add(buttons)
 		}
 	}
@@ -249,12 +249,12 @@ func (w *window) answer(page *fyne.Container, f *deskapi.Found) {
 		if f.Possible {
 			say(l.T(text.CardPossibleWhy))
 		}
-		page.Add(kit.Gap(0))
+		page.Add(widgets.Gap(0))
 		w.fields(page, k)
 		if k.Link == "" {
 			say(l.T(text.CardNolink))
 		} else {
-			open := kit.NewButton(w.d.OpenWords(), func() { w.open(k) })
+			open := widgets.NewButton(w.d.OpenWords(), func() { w.open(k) })
 			open.Importance = widget.HighImportance
 			buttons.Add(open)
 		}
@@ -271,19 +271,19 @@ func (w *window) answer(page *fyne.Container, f *deskapi.Found) {
 		}
 		matches := container.New(layout.NewCustomPaddedVBoxLayout(0))
 		for _, k := range f.Contacts {
-			matches.Add(kit.NewRule(canvas.NewRectangle(nil)))
+			matches.Add(widgets.NewRule(canvas.NewRectangle(nil)))
 			matches.Add(w.match(k))
 		}
-		matches.Add(kit.NewRule(canvas.NewRectangle(nil)))
+		matches.Add(widgets.NewRule(canvas.NewRectangle(nil)))
 		page.Add(container.New(layout.NewCustomPaddedLayout(4, 0, 0, 0), matches))
 		if f.More > 0 {
 			say(l.N(text.LookupMore, f.More))
 		}
 		end()
-	case deskapi.LookupNumbers:
+	case windowapi.LookupNumbers:
 		big(l.N(text.LookupNumbers, len(f.Numbers)))
 		for _, n := range f.Numbers {
-			page.Add(container.NewHBox(kit.NewButton(n, func() { w.ShowAt(n) })))
+			page.Add(container.NewHBox(widgets.NewButton(n, func() { w.ShowAt(n) })))
 		}
 	case history.OutcomeNobody:
 		big(f.Shown)
@@ -291,11 +291,11 @@ func (w *window) answer(page *fyne.Container, f *deskapi.Found) {
 		end()
 	case history.OutcomeFailed:
 		big(f.Shown)
-		page.Add(kit.Trouble(join2(l.T(text.CardFailed), l.T(text.Failure(f.Failure)))))
+		page.Add(widgets.Trouble(join2(l.T(text.CardFailed), l.T(text.Failure(f.Failure)))))
 		if contact.Failure(f.Failure).NeedsAdmin() {
 			say(l.T(text.CardTell, f.Support))
 		}
-		buttons.Add(kit.NewButton(l.T(text.CardButtonRetry), w.ask))
+		buttons.Add(widgets.NewButton(l.T(text.CardButtonRetry), w.ask))
 		end()
 	case history.OutcomeInternal:
 		big(l.T(text.CardExtension, f.Shown))
@@ -313,16 +313,16 @@ func (w *window) answer(page *fyne.Container, f *deskapi.Found) {
 		big(title)
 		number()
 		end()
-	case deskapi.LookupNever:
+	case windowapi.LookupNever:
 		big(f.Shown)
 		say(l.T(text.CardNever))
 		end()
-	case deskapi.LookupAlone:
+	case windowapi.LookupAlone:
 		say(l.T(text.WindowNeedsResident))
-	case deskapi.LookupOff:
+	case windowapi.LookupOff:
 		big(l.T(text.LookupOff))
 		say(l.T(text.LookupOffHint))
-	case deskapi.LookupNoNumber:
+	case windowapi.LookupNoNumber:
 		big(l.T(text.LookupWithheld))
 		say(l.T(text.LookupNonumberHint))
 	default: // withheld, and words of a newer resident
@@ -331,7 +331,7 @@ func (w *window) answer(page *fyne.Container, f *deskapi.Found) {
 	}
 }
 
-func nameOf(l text.Language, k deskapi.Contact) string {
+func nameOf(l text.Language, k windowapi.Contact) string {
 	if k.Name == "" {
 		return l.T(text.CardUnnamed)
 	}
@@ -339,15 +339,15 @@ func nameOf(l text.Language, k deskapi.Contact) string {
 }
 
 // copying is a button that copies and says so for a moment.
-func (w *window) copying(label, s string) *kit.Button {
+func (w *window) copying(label, s string) *widgets.Button {
 	if w.copied == s {
 		label = w.d.Lang.T(text.CardButtonCopied)
 	}
-	return kit.NewButton(label, func() { w.copy(s) })
+	return widgets.NewButton(label, func() { w.copy(s) })
 }
 
 // fields are what is known of a contact, a line each.
-func (w *window) fields(page *fyne.Container, k deskapi.Contact) {
+func (w *window) fields(page *fyne.Container, k windowapi.Contact) {
 	l := w.d.Lang
 	modified := ""
 	if k.Modified != "" {
@@ -357,28 +357,28 @@ func (w *window) fields(page *fyne.Container, k deskapi.Contact) {
 	for _, f := range [][2]string{{l.T(text.CardFieldRelation), contact.GroupDigits(k.Relation)}, {l.T(text.CardFieldAddress), k.Address},
 		{l.T(text.CardFieldProducer), k.Producer}, {l.T(text.CardFieldModified), modified}} {
 		if f[1] != "" {
-			label := kit.NewWords(f[0], theme.SizeHint, base.ColorNamePlaceHolder, false)
-			rows.Add(container.New(kit.Columns(fieldWidth), container.NewVBox(label), kit.Plain(f[1], theme.SizeHint, widget.MediumImportance)))
+			label := widgets.NewWords(f[0], theme.SizeHint, base.ColorNamePlaceHolder, false)
+			rows.Add(container.New(widgets.Columns(fieldWidth), container.NewVBox(label), widgets.Plain(f[1], theme.SizeHint, widget.MediumImportance)))
 		}
 	}
 	page.Add(rows)
 }
 
 // match is one of several contacts. None is chosen for the user.
-func (w *window) match(k deskapi.Contact) fyne.CanvasObject {
+func (w *window) match(k windowapi.Contact) fyne.CanvasObject {
 	l := w.d.Lang
-	name := kit.Bold(nameOf(l, k), base.SizeNameText)
+	name := widgets.Bold(nameOf(l, k), base.SizeNameText)
 	if k.Earlier {
-		name = container.NewBorder(nil, nil, nil, kit.NewWords(l.T(text.CardEarlier), base.SizeNameCaptionText, base.ColorNamePlaceHolder, false), name)
+		name = container.NewBorder(nil, nil, nil, widgets.NewWords(l.T(text.CardEarlier), base.SizeNameCaptionText, base.ColorNamePlaceHolder, false), name)
 	}
-	detail := kit.Plain(kit.Join(contact.GroupDigits(k.Relation), k.Address, k.Producer), base.SizeNameCaptionText, widget.LowImportance)
-	open := kit.NewButton(l.T(text.CardButtonOpenRow), func() { w.open(k) })
+	detail := widgets.Plain(widgets.Join(contact.GroupDigits(k.Relation), k.Address, k.Producer), base.SizeNameCaptionText, widget.LowImportance)
+	open := widgets.NewButton(l.T(text.CardButtonOpenRow), func() { w.open(k) })
 	if k.Link == "" {
 		open.Disable()
 	}
 	words := container.New(layout.NewCustomPaddedVBoxLayout(0), name, detail)
 	return container.New(layout.NewCustomPaddedLayout(8, 8, 0, 0),
-		container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 12, 0), container.NewCenter(open)), container.New(kit.Middle(), words)))
+		container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 12, 0), container.NewCenter(open)), container.New(widgets.Middle(), words)))
 }
 
 func join2(a, b string) string { return strings.TrimSpace(a + " " + b) }

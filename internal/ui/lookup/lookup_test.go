@@ -10,67 +10,67 @@ import (
 	"fyne.io/fyne/v2/test"
 	"fyne.io/fyne/v2/widget"
 
-	"wiebelt/internal/deskapi"
-	"wiebelt/internal/history"
+	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/store/history"
 	"wiebelt/internal/text"
-	"wiebelt/internal/ui/kit"
-	"wiebelt/internal/ui/kittest"
+	"wiebelt/internal/ui/uitest"
+	"wiebelt/internal/ui/widgets"
 )
 
-var dorp = deskapi.Contact{Name: "J. de Vries", Relation: "100200", Address: "Dorpsstraat 1, 1234 AB Ons Dorp",
+var dorp = windowapi.Contact{Name: "J. de Vries", Relation: "100200", Address: "Dorpsstraat 1, 1234 AB Ons Dorp",
 	Producer: "Producent Een", Modified: "Medewerker", Link: "https://hub.example/contacts/viewcontact/c"}
 
-func lookupBench(t *testing.T, l text.Language) (*kittest.Bench, *window) {
-	b := kittest.New(t, kittest.Greeting(l), map[string]kit.Opener{deskapi.WindowLookup: Open})
-	b.Show(deskapi.WindowLookup)
-	return b, b.Page(deskapi.WindowLookup).(*window)
+func lookupBench(t *testing.T, l text.Language) (*uitest.Bench, *window) {
+	b := uitest.New(t, uitest.Greeting(l), map[string]widgets.Opener{windowapi.WindowLookup: Open})
+	b.Show(windowapi.WindowLookup)
+	return b, b.Page(windowapi.WindowLookup).(*window)
 }
 
-func found(t *testing.T, b *kittest.Bench, f deskapi.Found) {
+func found(t *testing.T, b *uitest.Bench, f windowapi.Found) {
 	t.Helper()
 	raw, err := json.Marshal(f)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.Handle(deskapi.KindLookup, raw)
+	b.Handle(windowapi.KindLookup, raw)
 }
 
 // answers of every kind, as the resident gives them, and what must be written.
 var answers = []struct {
 	name   string
-	f      deskapi.Found
+	f      windowapi.Found
 	nl, en []string
 }{
-	{"found", deskapi.Found{Outcome: history.OutcomeFound, Contacts: []deskapi.Contact{dorp}},
+	{"found", windowapi.Found{Outcome: history.OutcomeFound, Contacts: []windowapi.Contact{dorp}},
 		[]string{"J. de Vries", "06 12 34 56 78", "100 200", "Dorpsstraat 1, 1234 AB Ons Dorp", "Producent Een", "door Medewerker", "Relatie openen", "Nummer kopiëren", "Relatienummer kopiëren"},
 		[]string{"J. de Vries", "Contact no.", "Open contact", "Copy number"}},
-	{"possible", deskapi.Found{Outcome: history.OutcomeFound, Possible: true, Contacts: []deskapi.Contact{dorp}},
+	{"possible", windowapi.Found{Outcome: history.OutcomeFound, Possible: true, Contacts: []windowapi.Contact{dorp}},
 		[]string{"Mogelijk: J. de Vries", "Buitenlands nummer"}, []string{"Possibly: J. de Vries"}},
-	{"bad link", deskapi.Found{Outcome: history.OutcomeFound, Contacts: []deskapi.Contact{{Name: "J. de Vries"}}},
+	{"bad link", windowapi.Found{Outcome: history.OutcomeFound, Contacts: []windowapi.Contact{{Name: "J. de Vries"}}},
 		[]string{"J. de Vries", "niet geldig"}, []string{"not valid"}},
-	{"several", deskapi.Found{Outcome: history.OutcomeSeveral, Contacts: []deskapi.Contact{dorp, {Name: "M. de Vries", Relation: "100201"}, {Relation: "100202", Link: "x"}}},
+	{"several", windowapi.Found{Outcome: history.OutcomeSeveral, Contacts: []windowapi.Contact{dorp, {Name: "M. de Vries", Relation: "100201"}, {Relation: "100202", Link: "x"}}},
 		[]string{"3 relaties met dit nummer", "J. de Vries", "M. de Vries", "Relatie zonder naam", "Openen"}, []string{"3 contacts", "Open"}},
-	{"several, one opened before", deskapi.Found{Outcome: history.OutcomeSeveral, Contacts: []deskapi.Contact{{Name: "B. Bakker", Earlier: true, Link: "x"}, dorp}},
+	{"several, one opened before", windowapi.Found{Outcome: history.OutcomeSeveral, Contacts: []windowapi.Contact{{Name: "B. Bakker", Earlier: true, Link: "x"}, dorp}},
 		[]string{"2 relaties met dit nummer", "B. Bakker", text.Dutch.T(text.CardEarlier)}, []string{text.English.T(text.CardEarlier)}},
-	{"several numbers", deskapi.Found{Outcome: deskapi.LookupNumbers, Numbers: []string{"020 123 45 67", "06 98 76 00 11"}},
+	{"several numbers", windowapi.Found{Outcome: windowapi.LookupNumbers, Numbers: []string{"020 123 45 67", "06 98 76 00 11"}},
 		[]string{"2 nummers: welk bedoelt u?", "020 123 45 67", "06 98 76 00 11"}, []string{"which do you mean"}},
-	{"nobody", deskapi.Found{Outcome: history.OutcomeNobody}, []string{"06 12 34 56 78", "Geen relatie met dit nummer"}, []string{"No contact"}},
-	{"failed", deskapi.Found{Outcome: history.OutcomeFailed, Failure: "credentials_refused", Support: "Jan (IT)"},
+	{"nobody", windowapi.Found{Outcome: history.OutcomeNobody}, []string{"06 12 34 56 78", "Geen relatie met dit nummer"}, []string{"No contact"}},
+	{"failed", windowapi.Found{Outcome: history.OutcomeFailed, Failure: "credentials_refused", Support: "Jan (IT)"},
 		[]string{"Opzoeken lukt niet: de hub weigert de koppeling.", "Meld dit bij Jan (IT).", "Opnieuw zoeken"}, []string{"Lookup failed: the hub refuses", "Please tell Jan (IT)."}},
-	{"slow", deskapi.Found{Outcome: history.OutcomeFailed, Failure: "hub_slow"}, []string{"de hub reageert niet"}, []string{"does not answer"}},
-	{"withheld", deskapi.Found{Outcome: history.OutcomeWithheld}, []string{"Dit is geen nummer"}, []string{"not a number"}},
-	{"internal", deskapi.Found{Outcome: history.OutcomeInternal}, []string{"Toestel 06 12 34 56 78", "toestel van kantoor"}, []string{"extension of the office"}},
-	{"short", deskapi.Found{Outcome: history.OutcomeShort}, []string{"Servicenummer"}, []string{"Service number"}},
-	{"own", deskapi.Found{Outcome: history.OutcomeOwn, LineName: "Schade"}, []string{"Eigen nummer: Schade"}, []string{"Own number: Schade"}},
-	{"never", deskapi.Found{Outcome: deskapi.LookupNever}, []string{"wordt niet opgezocht"}, []string{"is not looked up"}},
-	{"no number", deskapi.Found{Outcome: deskapi.LookupNoNumber}, []string{"niet op naam"}, []string{"not names"}},
-	{"off", deskapi.Found{Outcome: deskapi.LookupOff}, []string{"Zelf opzoeken staat uit"}, []string{"switched off"}},
-	{"a newer word", deskapi.Found{Outcome: "guessed"}, []string{"Dit is geen nummer"}, []string{"not a number"}},
+	{"slow", windowapi.Found{Outcome: history.OutcomeFailed, Failure: "hub_slow"}, []string{"de hub reageert niet"}, []string{"does not answer"}},
+	{"withheld", windowapi.Found{Outcome: history.OutcomeWithheld}, []string{"Dit is geen nummer"}, []string{"not a number"}},
+	{"internal", windowapi.Found{Outcome: history.OutcomeInternal}, []string{"Toestel 06 12 34 56 78", "toestel van kantoor"}, []string{"extension of the office"}},
+	{"short", windowapi.Found{Outcome: history.OutcomeShort}, []string{"Servicenummer"}, []string{"Service number"}},
+	{"own", windowapi.Found{Outcome: history.OutcomeOwn, LineName: "Schade"}, []string{"Eigen nummer: Schade"}, []string{"Own number: Schade"}},
+	{"never", windowapi.Found{Outcome: windowapi.LookupNever}, []string{"wordt niet opgezocht"}, []string{"is not looked up"}},
+	{"no number", windowapi.Found{Outcome: windowapi.LookupNoNumber}, []string{"niet op naam"}, []string{"not names"}},
+	{"off", windowapi.Found{Outcome: windowapi.LookupOff}, []string{"Zelf opzoeken staat uit"}, []string{"switched off"}},
+	{"a newer word", windowapi.Found{Outcome: "guessed"}, []string{"Dit is geen nummer"}, []string{"not a number"}},
 }
 
 // labels are all words of a window, those of wrapped text included.
 func labels(w *window) string {
-	return strings.ReplaceAll(strings.Join(kittest.Texts(w.win), " "), "  ", " ")
+	return strings.ReplaceAll(strings.Join(uitest.Texts(w.win), " "), "  ", " ")
 }
 
 func TestLookupAnswers(t *testing.T) {
@@ -80,7 +80,7 @@ func TestLookupAnswers(t *testing.T) {
 				b, w := lookupBench(t, l)
 				w.box.SetText("06-12345678")
 				w.ask()
-				if got := b.Take(); len(got) != 1 || got[0].M != (deskapi.Lookup{Seq: 1, Text: "06-12345678"}) {
+				if got := b.Take(); len(got) != 1 || got[0].M != (windowapi.Lookup{Seq: 1, Text: "06-12345678"}) {
 					t.Fatalf("asked %v", got)
 				}
 				f := tt.f
@@ -110,9 +110,9 @@ func TestLookupAnswers(t *testing.T) {
 	}
 }
 
-func buttonsOf(w *window) (all []*kit.Button) {
-	kittest.Each(w.win.Canvas().Content(), func(o any) {
-		if b, ok := o.(*kit.Button); ok {
+func buttonsOf(w *window) (all []*widgets.Button) {
+	uitest.Each(w.win.Canvas().Content(), func(o any) {
+		if b, ok := o.(*widgets.Button); ok {
 			all = append(all, b)
 		}
 	})
@@ -121,7 +121,7 @@ func buttonsOf(w *window) (all []*kit.Button) {
 
 func TestLookupLife(t *testing.T) {
 	b, w := lookupBench(t, text.Dutch)
-	kittest.WantTexts(t, w.win, "Van wie is dit nummer?")
+	uitest.WantTexts(t, w.win, "Van wie is dit nummer?")
 	w.ask() // nothing typed
 	if got := b.Take(); len(got) != 0 {
 		t.Errorf("asked %v", got)
@@ -133,10 +133,10 @@ func TestLookupLife(t *testing.T) {
 		t.Error("it says looking up before that took any time")
 	}
 	b.Later[0]() // 300 ms
-	kittest.WantTexts(t, w.win, "Relatie opzoeken…")
-	found(t, b, deskapi.Found{Seq: 99, Outcome: history.OutcomeNobody}) // of another question
-	kittest.WantTexts(t, w.win, "Relatie opzoeken…")
-	f := deskapi.Found{Seq: w.seq, Outcome: history.OutcomeFound, Shown: "06 12 34 56 78", Copy: "0612345678", Number: "+31612345678", Contacts: []deskapi.Contact{dorp}}
+	uitest.WantTexts(t, w.win, "Relatie opzoeken…")
+	found(t, b, windowapi.Found{Seq: 99, Outcome: history.OutcomeNobody}) // of another question
+	uitest.WantTexts(t, w.win, "Relatie opzoeken…")
+	f := windowapi.Found{Seq: w.seq, Outcome: history.OutcomeFound, Shown: "06 12 34 56 78", Copy: "0612345678", Number: "+31612345678", Contacts: []windowapi.Contact{dorp}}
 	found(t, b, f)
 	b.Later[1]() // there was an answer long ago
 	var opened []string
@@ -144,7 +144,7 @@ func TestLookupLife(t *testing.T) {
 		opened = append(opened, link, number)
 		return history.ErrGone
 	}
-	kittest.WantTexts(t, w.win, "J. de Vries")
+	uitest.WantTexts(t, w.win, "J. de Vries")
 	for _, button := range buttonsOf(w) {
 		if button.Text == "Opzoeken" {
 			continue
@@ -153,13 +153,13 @@ func TestLookupLife(t *testing.T) {
 		button.OnTapped = nil
 	}
 	got := b.Take()
-	if len(got) != 2 || got[0].M != (deskapi.Copy{Text: "0612345678"}) || got[1].M != (deskapi.Copy{Text: "100200"}) {
+	if len(got) != 2 || got[0].M != (windowapi.Copy{Text: "0612345678"}) || got[1].M != (windowapi.Copy{Text: "100200"}) {
 		t.Errorf("said %v", got)
 	}
 	if !slices.Equal(opened, []string{dorp.Link, "+31612345678"}) || !strings.Contains(labels(w), text.Dutch.T(text.CallsTroubleGone)) {
 		t.Errorf("opened %v; %s", opened, labels(w))
 	}
-	b.Handle(deskapi.KindCopy, nil)
+	b.Handle(windowapi.KindCopy, nil)
 	if !strings.Contains(labels(w), text.Dutch.T(text.CallsTroubleCopy)) {
 		t.Error(labels(w))
 	}
@@ -179,20 +179,20 @@ func TestLookupLife(t *testing.T) {
 	}
 	// Nothing of it outlives the window.
 	w.win.Close()
-	if b.Page(deskapi.WindowLookup) != nil {
+	if b.Page(windowapi.WindowLookup) != nil {
 		t.Error("a closed window is still held")
 	}
-	b.Show(deskapi.WindowLookup)
-	if again := b.Page(deskapi.WindowLookup).(*window); again.box.Text != "" || strings.Contains(labels(again), "Vries") {
+	b.Show(windowapi.WindowLookup)
+	if again := b.Page(windowapi.WindowLookup).(*window); again.box.Text != "" || strings.Contains(labels(again), "Vries") {
 		t.Error("it remembers")
 	}
 }
 
 // Another window has a number looked up.
 func TestLookupShowAt(t *testing.T) {
-	b := kittest.New(t, kittest.Greeting(text.Dutch), map[string]kit.Opener{deskapi.WindowLookup: Open})
-	b.ShowAt(deskapi.WindowLookup, "+31612345678")
-	if got := b.Take(); len(got) != 1 || got[0].M != (deskapi.Lookup{Seq: 1, Text: "+31612345678"}) {
+	b := uitest.New(t, uitest.Greeting(text.Dutch), map[string]widgets.Opener{windowapi.WindowLookup: Open})
+	b.ShowAt(windowapi.WindowLookup, "+31612345678")
+	if got := b.Take(); len(got) != 1 || got[0].M != (windowapi.Lookup{Seq: 1, Text: "+31612345678"}) {
 		t.Errorf("said %v", got)
 	}
 }
@@ -202,10 +202,10 @@ func TestSeveralNumbers(t *testing.T) {
 	b, w := lookupBench(t, text.Dutch)
 	w.box.SetText("020-1234567 / 06-98760011")
 	w.ask()
-	found(t, b, deskapi.Found{Seq: 1, Outcome: deskapi.LookupNumbers, Numbers: []string{"020 123 45 67", "06 98 76 00 11"}})
+	found(t, b, windowapi.Found{Seq: 1, Outcome: windowapi.LookupNumbers, Numbers: []string{"020 123 45 67", "06 98 76 00 11"}})
 	b.Take()
-	kittest.Press(t, w.win, "06 98 76 00 11")
-	if got := b.Take(); len(got) != 1 || got[0].M.(deskapi.Lookup).Text != "06 98 76 00 11" || w.box.Text != "06 98 76 00 11" {
+	uitest.Press(t, w.win, "06 98 76 00 11")
+	if got := b.Take(); len(got) != 1 || got[0].M.(windowapi.Lookup).Text != "06 98 76 00 11" || w.box.Text != "06 98 76 00 11" {
 		t.Errorf("asked %v, the box has %q", got, w.box.Text)
 	}
 }

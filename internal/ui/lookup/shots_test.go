@@ -5,11 +5,11 @@ import (
 
 	"fyne.io/fyne/v2"
 
-	"wiebelt/internal/deskapi"
-	"wiebelt/internal/guide/shottest"
-	"wiebelt/internal/history"
-	"wiebelt/internal/ui/kittest"
+	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/store/history"
+	"wiebelt/internal/testutil/shottest"
 	"wiebelt/internal/ui/theme"
+	"wiebelt/internal/ui/uitest"
 )
 
 // TestLookupGuideShots: looking up in the guide looks as the window looks.
@@ -20,8 +20,8 @@ func TestLookupGuideShots(t *testing.T) {
 		w.box.SetText("06 12 34 56 78")
 		w.box.CursorColumn = len(w.box.Text)
 		w.ask()
-		found(t, b, deskapi.Found{Seq: w.seq, Outcome: history.OutcomeFound, Number: "+31612345678", Shown: "06 12 34 56 78", Copy: "0612345678", Contacts: []deskapi.Contact{dorp}})
-		kittest.Scaled(w.win, fyne.NewSize(560, 400), 2)
+		found(t, b, windowapi.Found{Seq: w.seq, Outcome: history.OutcomeFound, Number: "+31612345678", Shown: "06 12 34 56 78", Copy: "0612345678", Contacts: []windowapi.Contact{dorp}})
+		uitest.Scaled(w.win, fyne.NewSize(560, 400), 2)
 		shottest.UpToDate(t, "lookup"+s.Suffix, string(s.Language), w.win.Canvas().Capture())
 		w.win.Close()
 	}

@@ -19,13 +19,13 @@ import (
 	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
-	"wiebelt/internal/configure"
-	"wiebelt/internal/deskapi"
+	"wiebelt/internal/config/fromsettings"
+	"wiebelt/internal/config/settings"
 	"wiebelt/internal/guide"
-	"wiebelt/internal/settings"
+	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/text"
-	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
+	"wiebelt/internal/ui/widgets"
 )
 
 const (
@@ -35,10 +35,10 @@ const (
 // window shows how a phone is connected: the phones at the left, the page
 // of one at the right.
 type window struct {
-	d        *kit.Desk
+	d        *widgets.Desk
 	win      fyne.Window
 	all      []guide.Recipe
-	items    []kit.SideItem // what the list shows
+	items    []widgets.SideItem // what the list shows
 	list     *widget.List
 	shown    string             // id of the recipe that is shown
 	facts    *facts             // nil until they were read
@@ -58,31 +58,31 @@ type facts struct {
 }
 
 // Open opens the window and reads what stands in the recipes here.
-func Open(d *kit.Desk) kit.Page {
+func Open(d *widgets.Desk) widgets.Page {
 	w := &window{d: d, all: guide.All(d.Lang), pages: container.NewStack()}
 	l := d.Lang
-	w.items = []kit.SideItem{{Title: l.T(text.WaysHere), Heading: true}, {ID: waysPage, Title: l.T(text.WaysTitle)},
+	w.items = []widgets.SideItem{{Title: l.T(text.WaysHere), Heading: true}, {ID: waysPage, Title: l.T(text.WaysTitle)},
 		{Title: l.T(text.RecipesPhones), Heading: true}}
 	for i, r := range w.all {
 		if r.Group == guide.Any && (i == 0 || w.all[i-1].Group != guide.Any) {
-			w.items = append(w.items, kit.SideItem{Title: l.T(text.RecipesAny), Heading: true})
+			w.items = append(w.items, widgets.SideItem{Title: l.T(text.RecipesAny), Heading: true})
 		}
-		w.items = append(w.items, kit.SideItem{ID: r.ID, Title: r.Title})
+		w.items = append(w.items, widgets.SideItem{ID: r.ID, Title: r.Title})
 	}
 	var side fyne.CanvasObject
-	w.list, side = kit.NewSide(w, func() []kit.SideItem { return w.items })
+	w.list, side = widgets.NewSide(w, func() []widgets.SideItem { return w.items })
 	w.scroll = container.NewVScroll(w.pages)
-	w.win = d.Window(text.RecipesTitle, container.New(kit.Sided(phonesWidth), side, w.scroll), fyne.NewSize(720, 688))
+	w.win = d.Window(text.RecipesTitle, container.New(widgets.Sided(phonesWidth), side, w.scroll), fyne.NewSize(720, 688))
 	w.Choose(waysPage)
-	d.Send(deskapi.KindWays, nil)
+	d.Send(windowapi.KindWays, nil)
 	w.read()
 	return w
 }
 
-// Window implements kit.Page.
+// Window implements widgets.Page.
 func (w *window) Window() fyne.Window { return w.win }
 
-// Closed implements kit.Page's closer.
+// Closed implements widgets.Page's closer.
 func (w *window) Closed() { w.end() }
 
 // read reads what stands in the pages on this computer.
@@ -90,7 +90,7 @@ func (w *window) read() {
 	d := w.d
 	w.end = d.Work(func(_ context.Context, post func(func())) {
 		s, _ := settings.Load(d.Dirs)
-		v, err := configure.Recipe(d.Dirs, s, d.Program.ProfileDir)
+		v, err := fromsettings.Recipe(d.Dirs, s, d.Program.ProfileDir)
 		if err != nil {
 			d.Log.Error("the listener's tokens", "why", err)
 		}
@@ -125,7 +125,7 @@ func (w *window) page() {
 	case w.facts == nil:
 	case w.facts.broken:
 		l := w.d.Lang
-		content = kit.EmptyPage(l.T(text.RecipesBroken), nil, l.T(text.RecipesBrokenHint, cmp.Or(w.facts.set.Support.Contact, l.T(text.CardAdmin))))
+		content = widgets.EmptyPage(l.T(text.RecipesBroken), nil, l.T(text.RecipesBrokenHint, cmp.Or(w.facts.set.Support.Contact, l.T(text.CardAdmin))))
 	default:
 		i := slices.IndexFunc(w.all, func(r guide.Recipe) bool { return r.ID == w.shown })
 		content = w.recipe(w.all[i])
@@ -138,37 +138,37 @@ func (w *window) recipe(r guide.Recipe) fyne.CanvasObject {
 	l, v := w.d.Lang, w.facts.values
 	page := container.New(layout.NewCustomPaddedVBoxLayout(12))
 	page.Add(container.New(layout.NewCustomPaddedVBoxLayout(8),
-		kit.NewWords(r.Title, base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting(),
+		widgets.NewWords(r.Title, base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting(),
 		container.New(layout.NewCustomPaddedVBoxLayout(4),
-			kit.Fact(l.T(text.RecipesTells), r.Tell(l)),
-			kit.Fact(l.T(text.RecipesTransfers), r.Transfers(l)),
-			kit.Fact(l.T(text.RecipesVerified), r.VerifiedNote))))
+			widgets.Fact(l.T(text.RecipesTells), r.Tell(l)),
+			widgets.Fact(l.T(text.RecipesTransfers), r.Transfers(l)),
+			widgets.Fact(l.T(text.RecipesVerified), r.VerifiedNote))))
 	w.states = container.New(layout.NewCustomPaddedVBoxLayout(8))
 	w.fillStates()
 	page.Add(w.states)
 	if s := w.trouble(r); s != "" {
-		page.Add(kit.Warning(s))
+		page.Add(widgets.Warning(s))
 	}
 	line := canvas.NewRectangle(nil)
-	page.Add(kit.NewRule(line))
+	page.Add(widgets.NewRule(line))
 	secret := false
 	for _, p := range r.Parts {
 		switch {
 		case p.Block != nil:
 			b := newPasteBlock(w, *p.Block, v)
 			w.blocks = append(w.blocks, b)
-			page.Add(container.New(layout.NewCustomPaddedLayout(0, 4, kit.StepWidth, 0), b))
+			page.Add(container.New(layout.NewCustomPaddedLayout(0, 4, widgets.StepWidth, 0), b))
 			secret = secret || p.Block.Secret()
 		case p.Step > 0:
 			page.Add(step(p.Step, v.In(p.Text)))
 		default:
-			page.Add(kit.Running(v.In(p.Text)))
+			page.Add(widgets.Running(v.In(p.Text)))
 		}
 	}
 	if secret {
-		page.Add(kit.Paragraph(l.T(text.RecipesSecret)))
+		page.Add(widgets.Paragraph(l.T(text.RecipesSecret)))
 	}
-	return container.New(layout.NewCustomPaddedLayout(20, 24, kit.Edge, kit.Edge), page)
+	return container.New(layout.NewCustomPaddedLayout(20, 24, widgets.Edge, widgets.Edge), page)
 }
 
 // trouble says why the addresses of a recipe do not work now, "" if they do.
@@ -192,20 +192,20 @@ func (w *window) trouble(r guide.Recipe) string {
 
 // taken tells whether another program has the listener's port.
 func (w *window) taken() bool {
-	return w.d.Ways != nil && slices.ContainsFunc(w.d.Ways.Ways, func(s deskapi.WayState) bool { return s.Phase == deskapi.WayTaken })
+	return w.d.Ways != nil && slices.ContainsFunc(w.d.Ways.Ways, func(s windowapi.WayState) bool { return s.Phase == windowapi.WayTaken })
 }
 
 // copy puts the text of a block on the clipboard, tokens included. On X11 what a
 // program has copied goes with it, so the resident, which stays, copies it too.
 func (w *window) copy(s string) {
 	w.d.App.Clipboard().SetContent(s)
-	w.d.Send(deskapi.KindCopy, deskapi.Copy{Text: s})
+	w.d.Send(windowapi.KindCopy, windowapi.Copy{Text: s})
 }
 
 // step is a numbered sentence.
 func step(n int, s string) fyne.CanvasObject {
-	number := kit.NewWords(strconv.Itoa(n), base.SizeNameText, base.ColorNamePrimary, true)
-	return container.New(kit.Columns(kit.StepWidth), container.NewVBox(number), kit.Running(s))
+	number := widgets.NewWords(strconv.Itoa(n), base.SizeNameText, base.ColorNamePrimary, true)
+	return container.New(widgets.Columns(widgets.StepWidth), container.NewVBox(number), widgets.Running(s))
 }
 
 // pasteBlock is a text to paste in a frame, with what it is for above it and the
@@ -218,7 +218,7 @@ type pasteBlock struct {
 	full          string // with tokens; "" if it cannot be pasted here
 	open          bool   // tokens are shown
 	text          *widget.Label
-	copying, show *kit.Button // show is nil where there is no token
+	copying, show *widgets.Button // show is nil where there is no token
 	content       *fyne.Container
 }
 
@@ -227,7 +227,7 @@ func newPasteBlock(w *window, b guide.Block, v guide.Values) *pasteBlock {
 	l := w.d.Lang
 	p.text.Wrapping = fyne.TextWrapWord // an address without spaces is still broken
 	p.text.SizeName = theme.SizeHint
-	caption := kit.NewWords(v.In(b.Caption), base.SizeNameCaptionText, base.ColorNamePlaceHolder, false).Cutting()
+	caption := widgets.NewWords(v.In(b.Caption), base.SizeNameCaptionText, base.ColorNamePlaceHolder, false).Cutting()
 	full, err := b.Fill(v)
 	if err != nil {
 		p.text.SetText(guide.Why(l, err))
@@ -239,18 +239,18 @@ func newPasteBlock(w *window, b guide.Block, v guide.Values) *pasteBlock {
 	}
 	p.full = full
 	p.text.TextStyle.Monospace = true
-	p.copying = kit.NewButton(l.T(text.RecipesCopy), p.copy)
+	p.copying = widgets.NewButton(l.T(text.RecipesCopy), p.copy)
 	buttons := container.New(layout.NewCustomPaddedHBoxLayout(4))
 	if b.Secret() {
-		p.show = kit.NewButton(l.T(text.RecipesShow), p.toggle)
+		p.show = widgets.NewButton(l.T(text.RecipesShow), p.toggle)
 		p.show.Importance = widget.LowImportance
 		buttons.Add(p.show)
 	}
 	// As wide as both of its texts, so that nothing moves when it was used.
-	both := max(p.copying.MinSize().Width, kit.NewButton(l.T(text.RecipesCopied), nil).MinSize().Width)
-	buttons.Add(container.New(kit.AtLeast(both), p.copying))
+	both := max(p.copying.MinSize().Width, widgets.NewButton(l.T(text.RecipesCopied), nil).MinSize().Width)
+	buttons.Add(container.New(widgets.AtLeast(both), p.copying))
 	p.content = container.New(layout.NewCustomPaddedVBoxLayout(0),
-		container.New(layout.NewCustomPaddedLayout(4, 0, 12, 4), container.NewBorder(nil, nil, nil, buttons, container.New(kit.Middle(), caption))),
+		container.New(layout.NewCustomPaddedLayout(4, 0, 12, 4), container.NewBorder(nil, nil, nil, buttons, container.New(widgets.Middle(), caption))),
 		container.New(layout.NewCustomPaddedLayout(-4, 2, 4, 4), p.text))
 	p.say()
 	p.ExtendBaseWidget(p)
@@ -284,14 +284,14 @@ func (p *pasteBlock) copy() {
 	l := p.w.d.Lang
 	p.w.copy(p.full)
 	p.copying.SetText(l.T(text.RecipesCopied))
-	p.w.d.After(kit.CopiedIs, func() {
+	p.w.d.After(widgets.CopiedIs, func() {
 		p.w.d.Post(func() { p.copying.SetText(l.T(text.RecipesCopy)) })
 	})
 }
 
 // CreateRenderer implements fyne.Widget.
 func (p *pasteBlock) CreateRenderer() fyne.WidgetRenderer {
-	return widget.NewSimpleRenderer(kit.NewFrame(p.content, true))
+	return widget.NewSimpleRenderer(widgets.NewFrame(p.content, true))
 }
 
 // Chosen is the phone whose page is shown.

@@ -15,13 +15,13 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/test"
 
-	"wiebelt/internal/deskapi"
+	"wiebelt/internal/config/secret"
+	"wiebelt/internal/config/settings"
 	"wiebelt/internal/guide"
-	"wiebelt/internal/secret"
-	"wiebelt/internal/settings"
+	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/text"
-	"wiebelt/internal/ui/kit"
-	"wiebelt/internal/ui/kittest"
+	"wiebelt/internal/ui/uitest"
+	"wiebelt/internal/ui/widgets"
 )
 
 // here is a computer with two tokens.
@@ -30,15 +30,15 @@ var here = facts{set: settings.Defaults(), values: guide.Values{Exe: `C:\Program
 	PathToken: strings.Repeat("p", 43), SocketToken: strings.Repeat("s", 43)}}
 
 // recipes is the open window, nil if it is closed.
-func recipes(b *kittest.Bench) *window {
-	w, _ := b.Page(deskapi.WindowRecipes).(*window)
+func recipes(b *uitest.Bench) *window {
+	w, _ := b.Page(windowapi.WindowRecipes).(*window)
 	return w
 }
 
-func openRecipes(t *testing.T, l text.Language, f facts) *kittest.Bench {
+func openRecipes(t *testing.T, l text.Language, f facts) *uitest.Bench {
 	t.Helper()
-	b := kittest.New(t, kittest.Greeting(l), map[string]kit.Opener{deskapi.WindowRecipes: Open})
-	b.Show(deskapi.WindowRecipes)
+	b := uitest.New(t, uitest.Greeting(l), map[string]widgets.Opener{windowapi.WindowRecipes: Open})
+	b.Show(windowapi.WindowRecipes)
 	b.Said = nil
 	recipes(b).facts = &f
 	recipes(b).page()
@@ -53,8 +53,8 @@ func TestRecipesShowNoToken(t *testing.T) {
 		for _, r := range guide.All(l) {
 			recipes(b).Choose(r.ID)
 			w := recipes(b)
-			kittest.WantTexts(t, w.win, r.Title)
-			all := strings.Join(kittest.Texts(w.win), "")
+			uitest.WantTexts(t, w.win, r.Title)
+			all := strings.Join(uitest.Texts(w.win), "")
 			if strings.Contains(all, "ppp") || strings.Contains(all, "sss") || strings.Contains(all, "{{") {
 				t.Errorf("%s shows what it should not", r.ID)
 			}
@@ -68,7 +68,7 @@ func TestRecipesShowNoToken(t *testing.T) {
 					if r.ID != "twinkle" { // a folder with a space
 						t.Errorf("%s: %v", r.ID, err)
 					}
-					kittest.WantTexts(t, w.win, strings.Fields(guide.Why(l, err))[0])
+					uitest.WantTexts(t, w.win, strings.Fields(guide.Why(l, err))[0])
 					if p.copying != nil {
 						t.Errorf("%s: what cannot be pasted can be copied", r.ID)
 					}
@@ -78,7 +78,7 @@ func TestRecipesShowNoToken(t *testing.T) {
 				if got := b.App.Clipboard().Content(); got != want {
 					t.Errorf("%s: copied %q, want %q", r.ID, got, want)
 				}
-				if said := b.Take(); len(said) != 1 || said[0] != (kittest.Saying{Kind: deskapi.KindCopy, M: deskapi.Copy{Text: want}}) {
+				if said := b.Take(); len(said) != 1 || said[0] != (uitest.Saying{Kind: windowapi.KindCopy, M: windowapi.Copy{Text: want}}) {
 					t.Errorf("%s: copying told the resident %d things", r.ID, len(said))
 				}
 				if (p.show != nil) != blocks[i].Secret() {
@@ -104,7 +104,7 @@ func TestRecipesSayWhatThePhoneCanTell(t *testing.T) {
 		b := openRecipes(t, l, here)
 		for _, r := range guide.All(l) {
 			recipes(b).Choose(r.ID)
-			all := kittest.Texts(recipes(b).win)
+			all := uitest.Texts(recipes(b).win)
 			if !slices.Contains(all, label[l]) || !slices.ContainsFunc(all, func(s string) bool { return strings.HasPrefix(s, words[r.Tells]) }) {
 				t.Errorf("%s in %s does not say what it can tell", r.ID, l)
 			}
@@ -116,7 +116,7 @@ func TestRecipesButtons(t *testing.T) {
 	b := openRecipes(t, text.Dutch, here)
 	recipes(b).Choose("enreach")
 	p := recipes(b).blocks[0]
-	kittest.WantTexts(t, recipes(b).win, "Kopiëren", "Tonen")
+	uitest.WantTexts(t, recipes(b).win, "Kopiëren", "Tonen")
 	test.Tap(p.show)
 	if !strings.Contains(p.text.Text, here.values.PathToken) || p.show.Text != "Verbergen" {
 		t.Errorf("the token is not shown: %q, %q", p.text.Text, p.show.Text)
@@ -154,15 +154,15 @@ func TestRecipesList(t *testing.T) {
 	type line struct {
 		fyne.Widget
 		back  *canvas.Rectangle
-		title *kit.Words
+		title *widgets.Words
 	}
 	lines := func() map[string]line {
 		all := map[string]line{}
-		kittest.Each(w.list, func(o any) {
+		uitest.Each(w.list, func(o any) {
 			if x, ok := o.(fyne.Widget); ok {
 				if parts := test.WidgetRenderer(x).Objects(); len(parts) == 2 {
 					back, _ := parts[0].(*canvas.Rectangle)
-					if title, ok := parts[1].(*kit.Words); ok && back != nil {
+					if title, ok := parts[1].(*widgets.Words); ok && back != nil {
 						all[title.Text] = line{x, back, title}
 					}
 				}
@@ -199,7 +199,7 @@ func TestRecipesList(t *testing.T) {
 	if w.shown != "asterisk" {
 		t.Errorf("the keyboard chose %q", w.shown)
 	}
-	n := slices.IndexFunc(w.items, func(i kit.SideItem) bool { return i.Heading && i.Title == text.Dutch.T(text.RecipesAny) })
+	n := slices.IndexFunc(w.items, func(i widgets.SideItem) bool { return i.Heading && i.Title == text.Dutch.T(text.RecipesAny) })
 	if n < 10 || n != len(w.items)-4 {
 		t.Errorf("the heading of the kinds of phones is line %d of %d", n, len(w.items))
 	}
@@ -225,10 +225,10 @@ func TestRecipesTrouble(t *testing.T) {
 		f.set, _ = settings.Parse("[listener]\n" + c.src + "\n")
 		b := openRecipes(t, text.Dutch, f)
 		if c.taken { // which is told after the page was made
-			b.Tell(t, deskapi.KindWays, deskapi.Ways{Ways: []deskapi.WayState{{Kind: "http", Phase: deskapi.WayTaken, Port: 27472}}})
+			b.Tell(t, windowapi.KindWays, windowapi.Ways{Ways: []windowapi.WayState{{Kind: "http", Phase: windowapi.WayTaken, Port: 27472}}})
 		}
 		recipes(b).Choose(c.id)
-		all := strings.Join(kittest.Texts(recipes(b).win), " ")
+		all := strings.Join(uitest.Texts(recipes(b).win), " ")
 		for _, s := range []string{off, web, taken} {
 			if strings.Contains(all, s) != (s == c.want) {
 				t.Errorf("%s: %q: %s", c.name, s, all)
@@ -241,14 +241,14 @@ func TestRecipesTrouble(t *testing.T) {
 		t.Errorf("it opens at %q", recipes(b).Chosen())
 	}
 	recipes(b).Choose("enreach")
-	kittest.WantTexts(t, recipes(b).win, "cannot be read right now", "Jan (IT)")
+	uitest.WantTexts(t, recipes(b).win, "cannot be read right now", "Jan (IT)")
 }
 
 // TestRecipesOfTheProfile: the window reads what is filled in, where the profile
 // has it, and says so where the tokens cannot be read; a window that was closed is
 // told nothing. No token is logged.
 func TestRecipesOfTheProfile(t *testing.T) {
-	b := kittest.New(t, kittest.Greeting(text.Dutch), map[string]kit.Opener{deskapi.WindowRecipes: Open})
+	b := uitest.New(t, uitest.Greeting(text.Dutch), map[string]widgets.Opener{windowapi.WindowRecipes: Open})
 	var log bytes.Buffer
 	b.Log = slog.New(slog.NewTextHandler(&log, nil))
 	if err := os.WriteFile(settings.Path(b.Dirs), []byte("[listener]\nport = 27480\n"), 0o600); err != nil {
@@ -258,7 +258,7 @@ func TestRecipesOfTheProfile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.Show(deskapi.WindowRecipes)
+	b.Show(windowapi.WindowRecipes)
 	if v := recipes(b).facts.values; v.PathToken != tokens.Path || v.SocketToken != tokens.Socket || v.Port != 27480 || v.Settings != settings.Path(b.Dirs) || !filepath.IsAbs(v.Exe) {
 		t.Error("other values than the settings and tokens give") // printing them would show tokens
 	}
@@ -268,7 +268,7 @@ func TestRecipesOfTheProfile(t *testing.T) {
 	}
 	var begun func(context.Context)
 	b.Go = func(work func(context.Context)) { begun = work }
-	b.Show(deskapi.WindowRecipes)
+	b.Show(windowapi.WindowRecipes)
 	w := recipes(b)
 	begun(t.Context())
 	if !w.facts.broken || w.facts.values.PathToken != "" {
@@ -278,7 +278,7 @@ func TestRecipesOfTheProfile(t *testing.T) {
 		t.Error("tokens are logged, or that they cannot be read is not")
 	}
 	w.win.Close()
-	b.Show(deskapi.WindowRecipes)
+	b.Show(windowapi.WindowRecipes)
 	w = recipes(b)
 	w.win.Close()
 	begun(t.Context())
@@ -289,8 +289,8 @@ func TestRecipesOfTheProfile(t *testing.T) {
 
 // Another window shows the page of a phone.
 func TestRecipesShowAt(t *testing.T) {
-	b := kittest.New(t, kittest.Greeting(text.Dutch), map[string]kit.Opener{deskapi.WindowRecipes: Open})
-	b.ShowAt(deskapi.WindowRecipes, "linphone")
+	b := uitest.New(t, uitest.Greeting(text.Dutch), map[string]widgets.Opener{windowapi.WindowRecipes: Open})
+	b.ShowAt(windowapi.WindowRecipes, "linphone")
 	if recipes(b).shown != "linphone" {
 		t.Errorf("shows %q", recipes(b).shown)
 	}

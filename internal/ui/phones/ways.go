@@ -12,12 +12,12 @@ import (
 	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
-	"wiebelt/internal/call"
-	"wiebelt/internal/deskapi"
+	"wiebelt/internal/core/call"
 	"wiebelt/internal/guide"
+	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/text"
-	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
+	"wiebelt/internal/ui/widgets"
 )
 
 // waysPage is the page of the recipes' window on which all ways in stand.
@@ -78,7 +78,7 @@ func (w *window) fillStates() {
 }
 
 // wayState is how one way in is doing: a mark, its name and what is known.
-func (w *window) wayState(s deskapi.WayState) fyne.CanvasObject {
+func (w *window) wayState(s windowapi.WayState) fyne.CanvasObject {
 	l := w.d.Lang
 	name := l.T(text.StartWay(s.Kind))
 	if name == string(text.StartWay(s.Kind)) { // a link
@@ -89,39 +89,39 @@ func (w *window) wayState(s deskapi.WayState) fyne.CanvasObject {
 	}
 	m, sentence := wayLine(l, s, w.d.Now())
 	lines := container.New(layout.NewCustomPaddedVBoxLayout(2),
-		kit.NewWords(name, theme.SizeHint, base.ColorNameForeground, true).Cutting(),
-		kit.Plain(sentence, theme.SizeHint, kit.Either(m == kit.MarkTrouble, widget.WarningImportance, widget.MediumImportance)))
-	return kit.NewSoftBox(container.New(layout.NewCustomPaddedLayout(8, 8, 12, 12),
-		container.New(kit.Columns(kit.SignWidth), container.New(layout.NewCustomPaddedLayout(4, 0, 0, 0), container.NewVBox(container.NewHBox(kit.NewShape(m)))), lines)))
+		widgets.NewWords(name, theme.SizeHint, base.ColorNameForeground, true).Cutting(),
+		widgets.Plain(sentence, theme.SizeHint, widgets.Either(m == widgets.MarkTrouble, widget.WarningImportance, widget.MediumImportance)))
+	return widgets.NewSoftBox(container.New(layout.NewCustomPaddedLayout(8, 8, 12, 12),
+		container.New(widgets.Columns(widgets.SignWidth), container.New(layout.NewCustomPaddedLayout(4, 0, 0, 0), container.NewVBox(container.NewHBox(widgets.NewShape(m)))), lines)))
 }
 
 // wayLine says how a way in is doing. Only a link that has a heartbeat is ever
 // called connected.
-func wayLine(l text.Language, s deskapi.WayState, now time.Time) (kit.Mark, string) {
-	m, phase := kit.MarkTrouble, s.Phase
+func wayLine(l text.Language, s windowapi.WayState, now time.Time) (widgets.Mark, string) {
+	m, phase := widgets.MarkTrouble, s.Phase
 	switch s.Phase {
-	case deskapi.LinkUp:
-		m = kit.MarkDot
-	case deskapi.LinkUnknown:
-		m, phase = kit.MarkQuiet, "trying"
-	case deskapi.WayListens:
-		m = kit.MarkQuiet
+	case windowapi.LinkUp:
+		m = widgets.MarkDot
+	case windowapi.LinkUnknown:
+		m, phase = widgets.MarkQuiet, "trying"
+	case windowapi.WayListens:
+		m = widgets.MarkQuiet
 		if !s.Last.IsZero() {
-			m = kit.MarkTarget
+			m = widgets.MarkTarget
 		}
 	}
 	var said string
 	switch {
-	case s.Phase == deskapi.WayTaken:
+	case s.Phase == windowapi.WayTaken:
 		said = l.T(text.WaysPhase(phase), s.Port)
-	case s.Phase == deskapi.WayListens:
+	case s.Phase == windowapi.WayListens:
 		said = l.T(text.WaysPhase(phase))
 	case s.Since.IsZero():
 		said = l.T(text.WaysPhase(phase)) + "."
 	default:
 		said = l.T(text.WaysSince, l.T(text.WaysPhase(phase)), when(l, s.Since, now))
 	}
-	if why := text.LinkTrouble(l, s.Why); why != "" && s.Phase != deskapi.LinkUp {
+	if why := text.LinkTrouble(l, s.Why); why != "" && s.Phase != windowapi.LinkUp {
 		said += " " + why
 	}
 	last := l.T(text.WaysNever)
@@ -146,11 +146,11 @@ func (w *window) overview() fyne.CanvasObject {
 	l := w.d.Lang
 	w.states = container.New(layout.NewCustomPaddedVBoxLayout(8))
 	w.fillStates()
-	test := kit.NewButton(l.T(text.TestBegin), func() { w.d.Show(deskapi.WindowTest) })
+	test := widgets.NewButton(l.T(text.TestBegin), func() { w.d.Show(windowapi.WindowTest) })
 	test.Importance = widget.HighImportance
-	start := kit.NewButton(l.T(text.WaysStart), func() { w.d.Show(deskapi.WindowStart) })
-	return container.New(layout.NewCustomPaddedLayout(20, 24, kit.Edge, kit.Edge), container.New(layout.NewCustomPaddedVBoxLayout(12),
-		kit.NewWords(l.T(text.WaysTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting(),
-		kit.Paragraph(l.T(text.WaysIntro)), w.states, kit.NewRule(canvas.NewRectangle(nil)),
-		kit.Buttons(test, start)))
+	start := widgets.NewButton(l.T(text.WaysStart), func() { w.d.Show(windowapi.WindowStart) })
+	return container.New(layout.NewCustomPaddedLayout(20, 24, widgets.Edge, widgets.Edge), container.New(layout.NewCustomPaddedVBoxLayout(12),
+		widgets.NewWords(l.T(text.WaysTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting(),
+		widgets.Paragraph(l.T(text.WaysIntro)), w.states, widgets.NewRule(canvas.NewRectangle(nil)),
+		widgets.Buttons(test, start)))
 }

@@ -7,34 +7,34 @@ import (
 
 	"fyne.io/fyne/v2"
 
-	"wiebelt/internal/deskapi"
 	"wiebelt/internal/guide"
+	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/text"
-	"wiebelt/internal/ui/kit"
-	"wiebelt/internal/ui/kittest"
+	"wiebelt/internal/ui/uitest"
+	"wiebelt/internal/ui/widgets"
 )
 
 // TestWays: what each way in is doing, and never connected without a heartbeat.
 func TestWays(t *testing.T) {
-	at := kittest.Noon.Add(-78 * time.Minute)
+	at := uitest.Noon.Add(-78 * time.Minute)
 	for _, tt := range []struct {
-		s    deskapi.WayState
-		m    kit.Mark
+		s    windowapi.WayState
+		m    widgets.Mark
 		want string
 	}{
-		{deskapi.WayState{Kind: "baresip", Phase: deskapi.LinkUp, Since: at, Last: at.Add(time.Minute)}, kit.MarkDot, "Verbonden, sinds 10:42. Laatste oproep: 10:43."},
-		{deskapi.WayState{Kind: "baresip", Phase: deskapi.LinkDown, Since: at}, kit.MarkTrouble, "Geen verbinding, sinds 10:42. Nog geen oproep ontvangen."},
-		{deskapi.WayState{Kind: "bria", Phase: deskapi.LinkRefused, Since: at}, kit.MarkTrouble, "De telefoon laat Wiebelt niet toe, sinds 10:42. Nog geen oproep ontvangen."},
-		{deskapi.WayState{Kind: "ari", Phase: deskapi.LinkDown, Since: at, Why: "extension"}, kit.MarkTrouble, "Geen verbinding, sinds 10:42. " + text.LinkTrouble(text.Dutch, "extension") + " Nog geen oproep ontvangen."},
-		{deskapi.WayState{Kind: "ari", Phase: deskapi.LinkUp, Since: at, Why: "extension"}, kit.MarkDot, "Verbonden, sinds 10:42. Nog geen oproep ontvangen."},
-		{deskapi.WayState{Kind: "ari", Phase: deskapi.LinkDown, Since: at, Why: "unheard of"}, kit.MarkTrouble, "Geen verbinding, sinds 10:42. Nog geen oproep ontvangen."},
-		{deskapi.WayState{Kind: "baresip", Phase: deskapi.LinkUnknown}, kit.MarkQuiet, "Nog geen verbinding. Nog geen oproep ontvangen."},
-		{deskapi.WayState{Kind: "http", Phase: deskapi.WayListens, Port: 27471, Last: at.AddDate(0, 0, -2)}, kit.MarkTarget, "Klaar om te ontvangen. Laatste oproep: " + text.Dutch.Day(at.AddDate(0, 0, -2), kittest.Noon) + " 10:42."},
-		{deskapi.WayState{Kind: "http", Phase: deskapi.WayKeyless, Port: 27471}, kit.MarkTrouble, "De toegangscodes voor telefoons zijn niet te lezen: er komen geen oproepen binnen. Nog geen oproep ontvangen."},
-		{deskapi.WayState{Kind: "http", Phase: deskapi.WayTaken, Port: 27471}, kit.MarkTrouble, "Poort 27471 is bezet door een ander programma. Nog geen oproep ontvangen."},
+		{windowapi.WayState{Kind: "baresip", Phase: windowapi.LinkUp, Since: at, Last: at.Add(time.Minute)}, widgets.MarkDot, "Verbonden, sinds 10:42. Laatste oproep: 10:43."},
+		{windowapi.WayState{Kind: "baresip", Phase: windowapi.LinkDown, Since: at}, widgets.MarkTrouble, "Geen verbinding, sinds 10:42. Nog geen oproep ontvangen."},
+		{windowapi.WayState{Kind: "bria", Phase: windowapi.LinkRefused, Since: at}, widgets.MarkTrouble, "De telefoon laat Wiebelt niet toe, sinds 10:42. Nog geen oproep ontvangen."},
+		{windowapi.WayState{Kind: "ari", Phase: windowapi.LinkDown, Since: at, Why: "extension"}, widgets.MarkTrouble, "Geen verbinding, sinds 10:42. " + text.LinkTrouble(text.Dutch, "extension") + " Nog geen oproep ontvangen."},
+		{windowapi.WayState{Kind: "ari", Phase: windowapi.LinkUp, Since: at, Why: "extension"}, widgets.MarkDot, "Verbonden, sinds 10:42. Nog geen oproep ontvangen."},
+		{windowapi.WayState{Kind: "ari", Phase: windowapi.LinkDown, Since: at, Why: "unheard of"}, widgets.MarkTrouble, "Geen verbinding, sinds 10:42. Nog geen oproep ontvangen."},
+		{windowapi.WayState{Kind: "baresip", Phase: windowapi.LinkUnknown}, widgets.MarkQuiet, "Nog geen verbinding. Nog geen oproep ontvangen."},
+		{windowapi.WayState{Kind: "http", Phase: windowapi.WayListens, Port: 27471, Last: at.AddDate(0, 0, -2)}, widgets.MarkTarget, "Klaar om te ontvangen. Laatste oproep: " + text.Dutch.Day(at.AddDate(0, 0, -2), uitest.Noon) + " 10:42."},
+		{windowapi.WayState{Kind: "http", Phase: windowapi.WayKeyless, Port: 27471}, widgets.MarkTrouble, "De toegangscodes voor telefoons zijn niet te lezen: er komen geen oproepen binnen. Nog geen oproep ontvangen."},
+		{windowapi.WayState{Kind: "http", Phase: windowapi.WayTaken, Port: 27471}, widgets.MarkTrouble, "Poort 27471 is bezet door een ander programma. Nog geen oproep ontvangen."},
 	} {
-		m, s := wayLine(text.Dutch, tt.s, kittest.Noon)
+		m, s := wayLine(text.Dutch, tt.s, uitest.Noon)
 		if m != tt.m || s != tt.want {
 			t.Errorf("%+v: %d %q, want %d %q", tt.s, m, s, tt.m, tt.want)
 		}
@@ -42,9 +42,9 @@ func TestWays(t *testing.T) {
 	for _, l := range []text.Language{text.Dutch, text.English} {
 		for _, kind := range []string{"websocket", "http", "url", "command"} {
 			for _, last := range []time.Time{{}, at} {
-				for _, phase := range []string{deskapi.WayListens, deskapi.WayTaken} {
-					m, s := wayLine(l, deskapi.WayState{Kind: kind, Phase: phase, Last: last, Port: 27471}, kittest.Noon)
-					if low := strings.ToLower(s); m == kit.MarkDot || strings.Contains(low, "verbonden") || strings.Contains(low, "connected") || strings.Contains(s, "%!") {
+				for _, phase := range []string{windowapi.WayListens, windowapi.WayTaken} {
+					m, s := wayLine(l, windowapi.WayState{Kind: kind, Phase: phase, Last: last, Port: 27471}, uitest.Noon)
+					if low := strings.ToLower(s); m == widgets.MarkDot || strings.Contains(low, "verbonden") || strings.Contains(low, "connected") || strings.Contains(s, "%!") {
 						t.Errorf("%s %s: %q", kind, phase, s)
 					}
 				}
@@ -57,23 +57,23 @@ func TestWays(t *testing.T) {
 func TestWaysInTheRecipes(t *testing.T) {
 	b := openRecipes(t, text.Dutch, here)
 	recipes(b).Choose("baresip")
-	link := deskapi.WayState{Kind: "baresip", Name: "baresip", Phase: deskapi.LinkUp, Since: kittest.Noon}
-	web := deskapi.WayState{Kind: "http", Phase: deskapi.WayListens, Port: 27472}
-	b.Tell(t, deskapi.KindWays, deskapi.Ways{Ways: []deskapi.WayState{web, link}})
-	kittest.WantTexts(t, recipes(b).win, "Verbonden, sinds 12:00.")
-	if s := strings.Join(kittest.Texts(recipes(b).win), "|"); strings.Contains(s, "webadres") {
+	link := windowapi.WayState{Kind: "baresip", Name: "baresip", Phase: windowapi.LinkUp, Since: uitest.Noon}
+	web := windowapi.WayState{Kind: "http", Phase: windowapi.WayListens, Port: 27472}
+	b.Tell(t, windowapi.KindWays, windowapi.Ways{Ways: []windowapi.WayState{web, link}})
+	uitest.WantTexts(t, recipes(b).win, "Verbonden, sinds 12:00.")
+	if s := strings.Join(uitest.Texts(recipes(b).win), "|"); strings.Contains(s, "webadres") {
 		t.Error("another phone's way in on this page")
 	}
-	link.Phase, link.Since = deskapi.LinkDown, kittest.Noon.Add(time.Minute)
-	b.Tell(t, deskapi.KindWays, deskapi.Ways{Ways: []deskapi.WayState{web, link}})
-	kittest.WantTexts(t, recipes(b).win, "Geen verbinding, sinds 12:01.")
+	link.Phase, link.Since = windowapi.LinkDown, uitest.Noon.Add(time.Minute)
+	b.Tell(t, windowapi.KindWays, windowapi.Ways{Ways: []windowapi.WayState{web, link}})
+	uitest.WantTexts(t, recipes(b).win, "Geen verbinding, sinds 12:01.")
 	recipes(b).Choose("enreach")
-	kittest.WantTexts(t, recipes(b).win, "Telefoons met een webadres", "Klaar om te ontvangen.")
+	uitest.WantTexts(t, recipes(b).win, "Telefoons met een webadres", "Klaar om te ontvangen.")
 	recipes(b).Choose(waysPage)
-	kittest.WantTexts(t, recipes(b).win, "Stand van zaken", "Telefoons met een webadres", "Geen verbinding, sinds 12:01.")
-	kittest.Press(t, recipes(b).win, "Testen met een echte oproep")
-	kittest.Press(t, recipes(b).win, "Welkomstvenster openen")
-	if b.Page(deskapi.WindowTest) == nil || b.Page(deskapi.WindowStart) == nil {
+	uitest.WantTexts(t, recipes(b).win, "Stand van zaken", "Telefoons met een webadres", "Geen verbinding, sinds 12:01.")
+	uitest.Press(t, recipes(b).win, "Testen met een echte oproep")
+	uitest.Press(t, recipes(b).win, "Welkomstvenster openen")
+	if b.Page(windowapi.WindowTest) == nil || b.Page(windowapi.WindowStart) == nil {
 		t.Error("the windows did not come")
 	}
 }
@@ -82,28 +82,28 @@ func TestWaysInTheRecipes(t *testing.T) {
 func TestWaysFit(t *testing.T) {
 	measured := 0
 	for _, l := range []text.Language{text.Dutch, text.English} {
-		for _, scale := range kittest.Scales {
+		for _, scale := range uitest.Scales {
 			b := openRecipes(t, l, here)
-			var ways deskapi.Ways
-			for _, phase := range []string{deskapi.LinkUp, deskapi.LinkUnknown, deskapi.LinkDown, deskapi.LinkKicked, deskapi.LinkRefused, deskapi.LinkIncomplete} {
-				ways.Ways = append(ways.Ways, deskapi.WayState{Kind: "baresip", Phase: phase, Since: kittest.Noon.AddDate(0, 0, -3), Last: kittest.Noon.AddDate(-1, 0, 0)})
+			var ways windowapi.Ways
+			for _, phase := range []string{windowapi.LinkUp, windowapi.LinkUnknown, windowapi.LinkDown, windowapi.LinkKicked, windowapi.LinkRefused, windowapi.LinkIncomplete} {
+				ways.Ways = append(ways.Ways, windowapi.WayState{Kind: "baresip", Phase: phase, Since: uitest.Noon.AddDate(0, 0, -3), Last: uitest.Noon.AddDate(-1, 0, 0)})
 			}
 			for _, c := range link.Causes() {
-				ways.Ways = append(ways.Ways, deskapi.WayState{Kind: "ari", Name: "centrale", Phase: deskapi.LinkDown, Since: kittest.Noon, Why: string(c)})
+				ways.Ways = append(ways.Ways, windowapi.WayState{Kind: "ari", Name: "centrale", Phase: windowapi.LinkDown, Since: uitest.Noon, Why: string(c)})
 			}
-			for _, phase := range []string{deskapi.WayListens, deskapi.WayTaken, deskapi.WayKeyless} {
+			for _, phase := range []string{windowapi.WayListens, windowapi.WayTaken, windowapi.WayKeyless} {
 				for _, k := range []string{"websocket", "http", "url", "command"} {
-					ways.Ways = append(ways.Ways, deskapi.WayState{Kind: k, Phase: phase, Port: 27471, Last: kittest.Noon})
+					ways.Ways = append(ways.Ways, windowapi.WayState{Kind: k, Phase: phase, Port: 27471, Last: uitest.Noon})
 				}
 			}
-			b.Tell(t, deskapi.KindWays, ways)
+			b.Tell(t, windowapi.KindWays, ways)
 			for _, id := range []string{waysPage, "baresip", "any-url"} {
 				recipes(b).Choose(id)
-				kittest.Scaled(recipes(b).win, fyne.NewSize(720, 688), scale)
+				uitest.Scaled(recipes(b).win, fyne.NewSize(720, 688), scale)
 				if scale == 1 && id == waysPage {
-					kittest.Shot(t, recipes(b).win, "ways-"+string(l))
+					uitest.Shot(t, recipes(b).win, "ways-"+string(l))
 				}
-				kittest.Uncut(t, string(l)+" "+id, recipes(b).win, guide.All(l)[0].Title, "config van baresip", "baresip's config")
+				uitest.Uncut(t, string(l)+" "+id, recipes(b).win, guide.All(l)[0].Title, "config van baresip", "baresip's config")
 				measured++
 			}
 			recipes(b).win.Close()

@@ -9,8 +9,8 @@ import (
 	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
-	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
+	"wiebelt/internal/ui/widgets"
 )
 
 // checkTheme draws the box of a check that is off so that it can be seen.
@@ -30,18 +30,18 @@ func onGrid(c *widget.Check) fyne.CanvasObject {
 }
 
 // marked is a mark and what it stands for, the mark on the first line.
-func marked(m kit.Mark, o fyne.CanvasObject) fyne.CanvasObject {
-	return container.NewBorder(nil, nil, container.New(layout.NewCustomPaddedLayout(4, 0, 0, 4), container.NewVBox(kit.NewShape(m))), nil, o)
+func marked(m widgets.Mark, o fyne.CanvasObject) fyne.CanvasObject {
+	return container.NewBorder(nil, nil, container.New(layout.NewCustomPaddedLayout(4, 0, 0, 4), container.NewVBox(widgets.NewShape(m))), nil, o)
 }
 
 // good is a sentence with the mark of what works.
 func good(s string) fyne.CanvasObject {
-	return marked(kit.MarkDot, kit.Plain(s, theme.SizeHint, widget.SuccessImportance))
+	return marked(widgets.MarkDot, widgets.Plain(s, theme.SizeHint, widget.SuccessImportance))
 }
 
 // lockedLine says who set something.
 func lockedLine(s string) fyne.CanvasObject {
-	return marked(kit.MarkQuiet, kit.Plain(s, theme.SizeHint, widget.LowImportance))
+	return marked(widgets.MarkQuiet, widgets.Plain(s, theme.SizeHint, widget.LowImportance))
 }
 
 // lockedValue is a value that cannot be changed here.
@@ -49,12 +49,12 @@ func lockedValue(s string) fyne.CanvasObject {
 	label := widget.NewLabel(s)
 	label.Wrapping = fyne.TextWrapWord
 	label.Selectable = true
-	return kit.NewSoftBox(label)
+	return widgets.NewSoftBox(label)
 }
 
 // muted is a line of small muted text that wraps.
 func muted(s string) fyne.CanvasObject {
-	return kit.Plain(s, base.SizeNameCaptionText, widget.LowImportance)
+	return widgets.Plain(s, base.SizeNameCaptionText, widget.LowImportance)
 }
 
 // field is a line to type into that tells when it got the keyboard.
@@ -93,7 +93,7 @@ func (f *field) FocusGained() {
 // TypedKey implements fyne.Focusable.
 func (f *field) TypedKey(e *fyne.KeyEvent) {
 	if e.Name == fyne.KeyEscape {
-		kit.Hand(f, e)
+		widgets.Hand(f, e)
 		return
 	}
 	f.Entry.TypedKey(e)

@@ -9,13 +9,13 @@ import (
 	"fyne.io/fyne/v2/layout"
 	"fyne.io/fyne/v2/widget"
 
-	"wiebelt/internal/deskapi"
-	"wiebelt/internal/secret"
-	"wiebelt/internal/settings"
-	"wiebelt/internal/softphone/kinds"
+	"wiebelt/internal/config/secret"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/text"
-	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
+	"wiebelt/internal/ui/widgets"
 )
 
 // maxRows is how many numbers or links can be shown to be changed.
@@ -70,9 +70,9 @@ func linesFine(all []settings.Line) bool {
 func (b *linesBox) build() {
 	w, l := b.w, b.w.d.Lang
 	b.object.Objects = nil
-	b.object.Add(kit.Paragraph(l.T(text.PrefsLinesIntro)))
+	b.object.Add(widgets.Paragraph(l.T(text.PrefsLinesIntro)))
 	if len(b.all) > maxRows {
-		b.object.Add(kit.Paragraph(l.T(text.PrefsTooLong, len(b.all), settings.Path(w.d.Dirs))))
+		b.object.Add(widgets.Paragraph(l.T(text.PrefsTooLong, len(b.all), settings.Path(w.d.Dirs))))
 		return
 	}
 	locked := w.by("line") != ""
@@ -80,12 +80,12 @@ func (b *linesBox) build() {
 		b.object.Add(b.row(i, locked))
 	}
 	if len(b.all) == 0 {
-		b.object.Add(kit.Paragraph(l.T(text.PrefsLinesNone)))
+		b.object.Add(widgets.Paragraph(l.T(text.PrefsLinesNone)))
 	}
 	if locked {
 		b.object.Add(lockedLine(l.T(text.PrefsLocked, w.by("line"))))
 	} else {
-		b.object.Add(container.NewHBox(kit.NewButton(l.T(text.PrefsLinesAdd), func() {
+		b.object.Add(container.NewHBox(widgets.NewButton(l.T(text.PrefsLinesAdd), func() {
 			b.all = append(b.all, settings.Line{})
 			b.build()
 			b.object.Refresh()
@@ -122,7 +122,7 @@ func (b *linesBox) row(i int, locked bool) fyne.CanvasObject {
 		remove.Hide()
 	}
 	check()
-	fields := container.New(kit.Columns(lineWidth), container.New(layout.NewCustomPaddedLayout(0, 0, 0, 8), number), name)
+	fields := container.New(widgets.Columns(lineWidth), container.New(layout.NewCustomPaddedLayout(0, 0, 0, 8), number), name)
 	return container.New(layout.NewCustomPaddedVBoxLayout(4), container.NewBorder(nil, nil, nil, remove, fields), fault.object)
 }
 
@@ -184,9 +184,9 @@ func phoneFault(all []settings.Softphone, i int) (field string, why text.Key) {
 func (b *phonesBox) build() {
 	w, l := b.w, b.w.d.Lang
 	b.object.Objects, b.shows = nil, nil
-	b.object.Add(kit.Paragraph(l.T(text.PrefsPhonesIntro)))
+	b.object.Add(widgets.Paragraph(l.T(text.PrefsPhonesIntro)))
 	if len(b.all) > maxRows {
-		b.object.Add(kit.Paragraph(l.T(text.PrefsTooLong, len(b.all), settings.Path(w.d.Dirs))))
+		b.object.Add(widgets.Paragraph(l.T(text.PrefsTooLong, len(b.all), settings.Path(w.d.Dirs))))
 		return
 	}
 	locked := w.by("softphone") != ""
@@ -194,23 +194,23 @@ func (b *phonesBox) build() {
 		b.object.Add(newPhoneBox(b, i, locked))
 	}
 	if len(b.all) == 0 {
-		b.object.Add(kit.Paragraph(l.T(text.PrefsPhonesNone)))
+		b.object.Add(widgets.Paragraph(l.T(text.PrefsPhonesNone)))
 	}
 	if locked {
 		b.object.Add(lockedLine(l.T(text.PrefsLocked, w.by("softphone"))))
 	}
-	buttons := kit.Buttons()
+	buttons := widgets.Buttons()
 	if !locked {
-		buttons.Add(kit.NewButton(l.T(text.PrefsPhonesAdd), b.add))
+		buttons.Add(widgets.NewButton(l.T(text.PrefsPhonesAdd), b.add))
 	}
-	buttons.Add(smallButton(l.T(text.PrefsPhonesRecipes), func() { w.d.Show(deskapi.WindowRecipes) }))
+	buttons.Add(smallButton(l.T(text.PrefsPhonesRecipes), func() { w.d.Show(windowapi.WindowRecipes) }))
 	b.object.Add(buttons)
 	b.object.Refresh()
 }
 
 // add puts a link of the first kind at the end, with a name of its own.
 func (b *phonesBox) add() {
-	kind := kinds.Links()[0]
+	kind := registry.Links()[0]
 	name := kind
 	for n := 2; slices.ContainsFunc(b.all, func(p settings.Softphone) bool { return p.Name == name }); n++ {
 		name = kind + "-" + string(rune('0'+n%10))
@@ -231,7 +231,7 @@ type phoneBox struct {
 func newPhoneBox(b *phonesBox, i int, locked bool) fyne.CanvasObject {
 	x := &phoneBox{b: b, i: i, faults: map[string]*faultLine{}, locked: locked}
 	l, p := b.w.d.Lang, b.all[i]
-	all := kinds.Links()
+	all := registry.Links()
 	labels := make([]string, len(all))
 	for n, k := range all {
 		labels[n] = l.T(text.LinkKind(k))
@@ -258,7 +258,7 @@ func newPhoneBox(b *phonesBox, i int, locked bool) fyne.CanvasObject {
 		remove.Hide()
 	}
 	content := newColumn(8)
-	content.Add(container.NewBorder(nil, nil, nil, container.NewBorder(nil, remove, nil, nil), labelled(l.T(text.SettingTitle("softphone.kind")), container.New(kit.AtMost(choiceWidth), kind))))
+	content.Add(container.NewBorder(nil, nil, nil, container.NewBorder(nil, remove, nil, nil), labelled(l.T(text.SettingTitle("softphone.kind")), container.New(widgets.AtMost(choiceWidth), kind))))
 	content.Add(x.field("name", p.Name, func(s string) {
 		typed := b.w.draft.secrets
 		if v, ok := typed[b.all[i].Name]; ok { // it goes with its link
@@ -272,19 +272,19 @@ func newPhoneBox(b *phonesBox, i int, locked bool) fyne.CanvasObject {
 		b.all[i].Address = s
 		b.again()
 	}))
-	its := kinds.Of(p.Kind)
-	if its.Requires(kinds.NeedsExtension) || p.Extension != "" {
+	its := registry.Of(p.Kind)
+	if its.Requires(registry.NeedsExtension) || p.Extension != "" {
 		content.Add(x.field("extension", p.Extension, func(s string) { b.all[i].Extension = s }))
 	}
-	if its.Requires(kinds.NeedsUser) || p.User != "" {
+	if its.Requires(registry.NeedsUser) || p.User != "" {
 		content.Add(x.field("user", p.User, func(s string) { b.all[i].User = s }))
 	}
-	if its.Requires(kinds.NeedsSecret) {
+	if its.Requires(registry.NeedsSecret) {
 		content.Add(x.secret())
 	}
 	content.Add(x.phase())
 	x.check()
-	return kit.Framed(content)
+	return widgets.Framed(content)
 }
 
 // phase says how the link is doing and why, and nothing where that is not known.
@@ -293,7 +293,7 @@ func (x *phoneBox) phase() fyne.CanvasObject {
 	show := func() {
 		said.Objects = nil
 		if s := x.phaseNow(); s != "" {
-			said.Add(kit.Paragraph(s))
+			said.Add(widgets.Paragraph(s))
 		}
 		said.Hidden = len(said.Objects) == 0
 		said.Refresh()
@@ -309,13 +309,13 @@ func (x *phoneBox) phaseNow() string {
 		return ""
 	}
 	p := x.b.all[x.i]
-	i := slices.IndexFunc(ways.Ways, func(s deskapi.WayState) bool { return s.Kind == p.Kind && s.Name == p.Name })
-	if i < 0 || ways.Ways[i].Phase == deskapi.LinkUnknown {
+	i := slices.IndexFunc(ways.Ways, func(s windowapi.WayState) bool { return s.Kind == p.Kind && s.Name == p.Name })
+	if i < 0 || ways.Ways[i].Phase == windowapi.LinkUnknown {
 		return ""
 	}
 	now := ways.Ways[i]
 	s, why := l.T(text.PrefsPhase(now.Phase)), text.LinkTrouble(l, now.Why)
-	if why == "" || now.Phase == deskapi.LinkUp {
+	if why == "" || now.Phase == windowapi.LinkUp {
 		return s
 	}
 	return s + ". " + why
@@ -335,7 +335,7 @@ func (x *phoneBox) field(name, now string, set func(string)) fyne.CanvasObject {
 	l := x.b.w.d.Lang
 	e := x.b.w.newField()
 	e.SetText(now)
-	if name == "address" && !kinds.Of(x.b.all[x.i].Kind).Requires(kinds.NeedsAddress) {
+	if name == "address" && !registry.Of(x.b.all[x.i].Kind).Requires(registry.NeedsAddress) {
 		e.SetPlaceHolder(l.T(text.PrefsUsual))
 	}
 	e.OnChanged = func(s string) {
@@ -385,7 +385,7 @@ func (x *phoneBox) secret() fyne.CanvasObject {
 				said = text.SecretState(string(k))
 			}
 		}
-		state.Objects = []fyne.CanvasObject{kit.Plain(l.T(said), theme.SizeHint, widget.MediumImportance)}
+		state.Objects = []fyne.CanvasObject{widgets.Plain(l.T(said), theme.SizeHint, widget.MediumImportance)}
 		state.Refresh()
 	}
 	show()
@@ -398,7 +398,7 @@ func (x *phoneBox) secret() fyne.CanvasObject {
 func (x *phoneBox) moved() bool {
 	p := x.b.all[x.i]
 	return slices.ContainsFunc(x.b.w.state.set.Softphones, func(was settings.Softphone) bool {
-		if was.Name != p.Name || !kinds.Of(was.Kind).Requires(kinds.NeedsSecret) {
+		if was.Name != p.Name || !registry.Of(was.Kind).Requires(registry.NeedsSecret) {
 			return false
 		}
 		before, err := secret.Softphone(was.Name, was.Address)

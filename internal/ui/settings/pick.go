@@ -12,8 +12,8 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"wiebelt/internal/text"
-	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
+	"wiebelt/internal/ui/widgets"
 )
 
 // setupSuffix is how the names of set-up files end.
@@ -85,9 +85,9 @@ func (w *window) testingFile() bool { return w.file != nil && w.file.testing }
 // showPicking asks for a file.
 func (v *setupView) showPicking(b *fyne.Container) {
 	l := v.w.d.Lang
-	b.Add(kit.Paragraph(l.T(text.PrefsFilePick)))
+	b.Add(widgets.Paragraph(l.T(text.PrefsFilePick)))
 	for _, path := range v.found {
-		name := kit.NewButton(filepath.Base(path), func() { v.w.openFile(path) })
+		name := widgets.NewButton(filepath.Base(path), func() { v.w.openFile(path) })
 		name.Alignment = widget.ButtonAlignLeading
 		folder := filepath.Dir(path)
 		if r := []rune(folder); len(r) > maxFolder {
@@ -96,7 +96,7 @@ func (v *setupView) showPicking(b *fyne.Container) {
 		b.Add(container.New(layout.NewCustomPaddedVBoxLayout(2), name, muted(folder)))
 	}
 	path := v.w.newField()
-	open := kit.NewButton(l.T(text.PrefsFileShow), nil)
+	open := widgets.NewButton(l.T(text.PrefsFileShow), nil)
 	fault := newFaultLine()
 	open.OnTapped = func() {
 		p := strings.Trim(strings.TrimSpace(path.Text), `"`) // as Windows copies a path
@@ -107,7 +107,7 @@ func (v *setupView) showPicking(b *fyne.Container) {
 		v.w.openFile(p)
 	}
 	path.OnSubmitted = func(string) { open.OnTapped() }
-	b.Add(container.New(layout.NewCustomPaddedVBoxLayout(4), kit.Bold(l.T(text.PrefsFilePath), theme.SizeHint),
+	b.Add(container.New(layout.NewCustomPaddedVBoxLayout(4), widgets.Bold(l.T(text.PrefsFilePath), theme.SizeHint),
 		container.NewStack(container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 8, 0), open), path)), fault.object))
-	b.Add(container.NewHBox(kit.NewButton(l.T(text.PrefsFileCancel), v.w.closeFile)))
+	b.Add(container.NewHBox(widgets.NewButton(l.T(text.PrefsFileCancel), v.w.closeFile)))
 }

@@ -3,7 +3,7 @@ package settings
 import (
 	"slices"
 
-	"wiebelt/internal/settings"
+	"wiebelt/internal/config/settings"
 )
 
 // Sections of the settings window.

@@ -12,10 +12,10 @@ import (
 	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
-	"wiebelt/internal/settings"
+	"wiebelt/internal/config/settings"
 	"wiebelt/internal/text"
-	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
+	"wiebelt/internal/ui/widgets"
 )
 
 // Widths of fields; what holds an address is as wide as running text.
@@ -53,14 +53,14 @@ func (w *window) row(key string) *settingRow {
 	title := l.T(text.SettingTitle(key))
 	if list, ok := w.state.set.Get(key).([]string); ok && len(value) > maxShown {
 		r.object.Add(fieldLabel(title))
-		r.object.Add(kit.Paragraph(l.T(text.PrefsTooLong, len(list), settings.Path(w.d.Dirs))))
+		r.object.Add(widgets.Paragraph(l.T(text.PrefsTooLong, len(list), settings.Path(w.d.Dirs))))
 		return r
 	}
 	if by != "" && r.entry.Type != settings.Flag {
 		r.object.Add(fieldLabel(title))
 		r.object.Add(lockedValue(shownValue(l, r.entry, value)))
 		r.object.Add(lockedLine(l.T(text.PrefsLocked, by)))
-		r.object.Add(kit.Paragraph(helpOf(l, key)))
+		r.object.Add(widgets.Paragraph(helpOf(l, key)))
 		return r
 	}
 	input, disable := r.input(title)
@@ -69,7 +69,7 @@ func (w *window) row(key string) *settingRow {
 	}
 	r.object.Add(input)
 	r.object.Add(r.fault.object)
-	r.object.Add(kit.Paragraph(helpOf(l, key)))
+	r.object.Add(widgets.Paragraph(helpOf(l, key)))
 	if key == "card.hotkey" {
 		w.hotkey = newFaultLine()
 		r.object.Add(w.hotkey.object)
@@ -87,7 +87,7 @@ func (w *window) row(key string) *settingRow {
 
 // fieldLabel is the name above a field.
 func fieldLabel(s string) fyne.CanvasObject {
-	return kit.Bold(s, theme.SizeHint)
+	return widgets.Bold(s, theme.SizeHint)
 }
 
 // helpOf is what a setting does, in the window's own words where it has some.
@@ -187,7 +187,7 @@ func (r *settingRow) input(title string) (field fyne.CanvasObject, disable func(
 		return r.date()
 	case r.entry.Type == settings.Number:
 		e := r.text(func(s string) string { return s }, func(s string) string { return strings.TrimSpace(s) })
-		return container.New(kit.AtMost(numberWidth), e), e.Disable
+		return container.New(widgets.AtMost(numberWidth), e), e.Disable
 	}
 	if words := wellKnown[r.entry.Key]; words != nil {
 		return r.wordsOr(words)
@@ -247,7 +247,7 @@ func (r *settingRow) choice(words []string) (fyne.CanvasObject, func()) {
 		}
 	}
 	r.focus = c
-	return container.New(kit.AtMost(choiceWidth), c), c.Disable
+	return container.New(widgets.AtMost(choiceWidth), c), c.Disable
 }
 
 // choiceLabel is how people say a value; one without words is its own.
@@ -276,8 +276,8 @@ func (r *settingRow) seconds() (fyne.CanvasObject, func()) {
 }
 
 func withUnit(e fyne.CanvasObject, unit string) fyne.CanvasObject {
-	return container.New(kit.Columns(numberWidth+8), container.New(layout.NewCustomPaddedLayout(0, 0, 0, 8), e),
-		container.New(kit.Middle(), kit.NewWords(unit, base.SizeNameText, base.ColorNamePlaceHolder, false).Cutting()))
+	return container.New(widgets.Columns(numberWidth+8), container.New(layout.NewCustomPaddedLayout(0, 0, 0, 8), e),
+		container.New(widgets.Middle(), widgets.NewWords(unit, base.SizeNameText, base.ColorNamePlaceHolder, false).Cutting()))
 }
 
 // date is a field for a day, written as the language does.
@@ -301,7 +301,7 @@ func (r *settingRow) date() (fyne.CanvasObject, func()) {
 		return s
 	})
 	e.SetPlaceHolder(r.w.d.Lang.T(text.PrefsDateHint))
-	return container.New(kit.AtMost(dateWidth), e), e.Disable
+	return container.New(widgets.AtMost(dateWidth), e), e.Disable
 }
 
 // lines is a field for a list, an element on each line.
@@ -344,7 +344,7 @@ func (f *faultLine) say(s string) {
 	f.said = s
 	f.object.Objects = nil
 	if s != "" {
-		f.object.Objects = []fyne.CanvasObject{kit.Trouble(s)}
+		f.object.Objects = []fyne.CanvasObject{widgets.Trouble(s)}
 	}
 	f.object.Hidden = s == ""
 	f.object.Refresh()
@@ -404,7 +404,7 @@ func (o *orderedBox) build() {
 			o.on[v] = on
 			o.changed()
 		}
-		up := kit.NewButtonWithIcon("", base.MoveUpIcon(), func() {
+		up := widgets.NewButtonWithIcon("", base.MoveUpIcon(), func() {
 			o.order[i-1], o.order[i] = o.order[i], o.order[i-1]
 			o.build()
 			o.changed()
@@ -416,7 +416,7 @@ func (o *orderedBox) build() {
 		if o.locked {
 			c.Disable()
 		}
-		o.object.Add(container.New(kit.AtMost(choiceWidth), container.NewBorder(nil, nil, nil, up, onGrid(c))))
+		o.object.Add(container.New(widgets.AtMost(choiceWidth), container.NewBorder(nil, nil, nil, up, onGrid(c))))
 	}
 	o.object.Refresh()
 }

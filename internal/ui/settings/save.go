@@ -10,13 +10,13 @@ import (
 	"fyne.io/fyne/v2/layout"
 	"fyne.io/fyne/v2/widget"
 
-	"wiebelt/internal/deskapi"
-	"wiebelt/internal/secret"
-	"wiebelt/internal/settings"
+	"wiebelt/internal/config/hubtrial"
+	"wiebelt/internal/config/secret"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/text"
-	"wiebelt/internal/trial"
-	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
+	"wiebelt/internal/ui/widgets"
 )
 
 // settingsFooter says whether everything is saved, and saves.
@@ -24,19 +24,19 @@ type settingsFooter struct {
 	w          *window
 	object     *fyne.Container
 	said       *fyne.Container
-	save, undo *kit.Button
+	save, undo *widgets.Button
 }
 
 func newSettingsFooter(w *window) *settingsFooter {
 	l := w.d.Lang
 	f := &settingsFooter{w: w, said: container.NewStack()}
-	f.save = kit.NewButton(l.T(text.PrefsSave), w.save)
+	f.save = widgets.NewButton(l.T(text.PrefsSave), w.save)
 	f.save.Importance = widget.HighImportance
-	f.undo = kit.NewButton(l.T(text.PrefsUndo), w.undo)
+	f.undo = widgets.NewButton(l.T(text.PrefsUndo), w.undo)
 	buttons := container.New(layout.NewCustomPaddedHBoxLayout(8), f.undo, f.save)
-	bar := container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 12, 0), container.New(kit.Middle(), buttons)),
-		container.New(kit.Middle(), f.said))
-	f.object = container.NewStack(kit.NewFrame(kit.Foot(bar), false))
+	bar := container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 12, 0), container.New(widgets.Middle(), buttons)),
+		container.New(widgets.Middle(), f.said))
+	f.object = container.NewStack(widgets.NewFrame(widgets.Foot(bar), false))
 	return f
 }
 
@@ -58,14 +58,14 @@ func (f *settingsFooter) show() {
 	var line fyne.CanvasObject = container.NewWithoutLayout()
 	switch {
 	case bad:
-		line = kit.Trouble(said)
+		line = widgets.Trouble(said)
 	case said != "":
-		line = kit.Plain(said, theme.SizeHint, widget.LowImportance)
+		line = widgets.Plain(said, theme.SizeHint, widget.LowImportance)
 	}
 	f.said.Objects = []fyne.CanvasObject{line}
 	f.said.Refresh()
-	kit.Able(f.save, unsaved && !d.saving)
-	kit.Able(f.undo, unsaved && !d.saving)
+	widgets.Able(f.save, unsaved && !d.saving)
+	widgets.Able(f.undo, unsaved && !d.saving)
 }
 
 // undo goes back to what holds.
@@ -124,15 +124,15 @@ func (w *window) save() {
 		ctx, cancel := context.WithTimeout(ctx, saveIn)
 		defer cancel()
 		before, _ := settings.Load(dirs)
-		_, err := trial.Save(ctx, dirs, before, want)
+		_, err := hubtrial.Save(ctx, dirs, before, want)
 		post(func(w *window) { w.saved(err, want.Secret != "" || len(want.Links) > 0) })
 	})
 }
 
 // wanted is the draft, its values being allowed; the error is about a secret.
-func (w *window) wanted() (trial.Wanted, error) {
+func (w *window) wanted() (hubtrial.Wanted, error) {
 	d := w.draft
-	want := trial.Wanted{Links: map[string]string{}}
+	want := hubtrial.Wanted{Links: map[string]string{}}
 	want.Changes, _ = w.changes()
 	if d.linesIn {
 		want.Changes["line"] = filledLines(d.lines)
@@ -162,7 +162,7 @@ func (w *window) saved(err error, secrets bool) {
 		w.stale = true // what holds now is read next
 		w.footer.show()
 		w.trial.savedNow()
-		w.d.Changed(kit.Either(secrets, deskapi.ChangedSecret, deskapi.ChangedSettings))
+		w.d.Changed(widgets.Either(secrets, windowapi.ChangedSecret, windowapi.ChangedSettings))
 		w.load()
 		return
 	}

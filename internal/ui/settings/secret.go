@@ -9,10 +9,10 @@ import (
 	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
-	"wiebelt/internal/deskapi"
-	"wiebelt/internal/secret"
+	"wiebelt/internal/config/secret"
+	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/text"
-	"wiebelt/internal/ui/kit"
+	"wiebelt/internal/ui/widgets"
 )
 
 // askSecretIn is how long an address must stay as it is before its secret is
@@ -41,7 +41,7 @@ func newSecretBox(w *window) *secretBox {
 	b.object.Add(fieldLabel(l.T(text.PrefsSecret)))
 	b.object.Add(b.state)
 	b.object.Add(b.entry)
-	b.object.Add(kit.Paragraph(l.T(text.PrefsSecretHelp)))
+	b.object.Add(widgets.Paragraph(l.T(text.PrefsSecretHelp)))
 	b.show()
 	return b
 }
@@ -54,7 +54,7 @@ func (b *secretBox) address() {
 	b.show()
 	b.w.d.After(askSecretIn, func() {
 		b.w.d.Post(func() {
-			if b.asked == mine && b.w.d.Page(deskapi.WindowSettings) == kit.Page(b.w) && b.w.hubBox == b {
+			if b.asked == mine && b.w.d.Page(windowapi.WindowSettings) == widgets.Page(b.w) && b.w.hubBox == b {
 				b.w.look()
 			}
 		})
@@ -80,25 +80,25 @@ func (b *secretBox) show() {
 	b.state.Objects = nil
 	b.entry.SetPlaceHolder(l.T(text.PrefsSecretEnter))
 	say := func(s string) {
-		b.state.Add(kit.Plain(s, base.SizeNameText, widget.MediumImportance))
+		b.state.Add(widgets.Plain(s, base.SizeNameText, widget.MediumImportance))
 	}
 	switch {
 	case !known && w.moved() && w.draft.secret == "":
-		b.state.Add(kit.Trouble(l.T(text.PrefsSecretAgain)))
+		b.state.Add(widgets.Trouble(l.T(text.PrefsSecretAgain)))
 	case !known && k == nil:
 		say(l.T(text.PrefsSecretLooking))
 	case !known || k.state == secret.NotSet:
 		say(l.T(text.PrefsSecretNone))
 		if w.moved() && w.draft.secret == "" {
-			b.state.Add(kit.Trouble(l.T(text.PrefsSecretAgain)))
+			b.state.Add(widgets.Trouble(l.T(text.PrefsSecretAgain)))
 		}
 	case k.state == secret.IsSet, k.state == secret.IsWaiting:
 		b.entry.SetPlaceHolder(l.T(text.PrefsSecretNew))
 		say(savedOn(l, k))
 	case k.state == secret.Absent:
-		b.state.Add(kit.Trouble(l.T(text.PrefsSecretNoStore)))
+		b.state.Add(widgets.Trouble(l.T(text.PrefsSecretNoStore)))
 	default:
-		b.state.Add(kit.Trouble(l.T(text.SecretState(string(k.state)))))
+		b.state.Add(widgets.Trouble(l.T(text.SecretState(string(k.state)))))
 	}
 	b.state.Refresh()
 }
@@ -128,15 +128,15 @@ func (w *window) takeKept(k kept) {
 }
 
 // smallButton is a quiet button as wide as its word.
-func smallButton(s string, do func()) *kit.Button {
-	b := kit.NewButton(s, do)
+func smallButton(s string, do func()) *widgets.Button {
+	b := widgets.NewButton(s, do)
 	b.Importance = widget.LowImportance
 	return b
 }
 
 // caption is a small label above a field within a box.
 func caption(s string) fyne.CanvasObject {
-	return kit.NewWords(s, base.SizeNameCaptionText, base.ColorNamePlaceHolder, false).Cutting()
+	return widgets.NewWords(s, base.SizeNameCaptionText, base.ColorNamePlaceHolder, false).Cutting()
 }
 
 // labelled is a field with its name above it.

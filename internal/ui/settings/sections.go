@@ -8,15 +8,15 @@ import (
 	base "fyne.io/fyne/v2/theme"
 
 	"wiebelt/internal/text"
-	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
+	"wiebelt/internal/ui/widgets"
 )
 
 // section lays out one section, with a rule below it where another follows.
 func (w *window) section(s section, last bool) fyne.CanvasObject {
 	l := w.d.Lang
 	part := newColumn(16)
-	part.Add(kit.NewWords(l.T(text.PrefsSection(s.id)), theme.SizeStart, base.ColorNameForeground, true).Cutting())
+	part.Add(widgets.NewWords(l.T(text.PrefsSection(s.id)), theme.SizeStart, base.ColorNameForeground, true).Cutting())
 	switch s.id {
 	case sectionHub:
 		w.hubSection(part, s)
@@ -32,7 +32,7 @@ func (w *window) section(s section, last bool) fyne.CanvasObject {
 	if last {
 		return container.New(layout.NewCustomPaddedVBoxLayout(16), part)
 	}
-	return container.New(layout.NewCustomPaddedVBoxLayout(16), part, kit.NewRule(canvas.NewRectangle(nil)))
+	return container.New(layout.NewCustomPaddedVBoxLayout(16), part, widgets.NewRule(canvas.NewRectangle(nil)))
 }
 
 func (w *window) addRows(part *fyne.Container, keys []string) {
@@ -52,14 +52,14 @@ func (w *window) hubSection(part *fyne.Container, s section) {
 		if c := w.state.set.Support.Contact; c != "" {
 			intro += " " + l.T(text.PrefsHubAsk, c)
 		}
-		part.Add(kit.Paragraph(intro))
+		part.Add(widgets.Paragraph(intro))
 	} else {
-		part.Add(kit.Boxed(kit.Paragraph(l.T(text.PrefsLockedHub, by))))
+		part.Add(widgets.Boxed(widgets.Paragraph(l.T(text.PrefsLockedHub, by))))
 	}
 	if w.state.expiry != "" {
-		part.Add(kit.Trouble(w.state.expiry))
+		part.Add(widgets.Trouble(w.state.expiry))
 	}
-	open := kit.NewButton(l.T(text.PrefsFileOpen), w.pickFile)
+	open := widgets.NewButton(l.T(text.PrefsFileOpen), w.pickFile)
 	part.Add(container.NewHBox(open))
 	for _, key := range s.keys {
 		if r := w.row(key); r != nil {
@@ -76,12 +76,12 @@ func (w *window) hubSection(part *fyne.Container, s section) {
 // advancedSection is the rest, by group, behind a button.
 func (w *window) advancedSection(part *fyne.Container, s section) {
 	l := w.d.Lang
-	part.Add(kit.Paragraph(l.T(text.PrefsAdvancedIntro)))
+	part.Add(widgets.Paragraph(l.T(text.PrefsAdvancedIntro)))
 	label := text.PrefsAdvancedShow
 	if w.advanced {
 		label = text.PrefsAdvancedHide
 	}
-	part.Add(container.NewHBox(kit.NewButton(l.T(label), func() {
+	part.Add(container.NewHBox(widgets.NewButton(l.T(label), func() {
 		w.advanced = !w.advanced
 		w.build()
 		w.goTo(w.parts[sectionAdvanced])
@@ -95,7 +95,7 @@ func (w *window) advancedSection(part *fyne.Container, s section) {
 		}
 		if g := r.entry.Group(); g != group {
 			group = g
-			rest.Add(container.New(layout.NewCustomPaddedLayout(8, 0, 0, 0), kit.Bold(l.T(text.SettingGroup(group)), base.SizeNameText)))
+			rest.Add(container.New(layout.NewCustomPaddedLayout(8, 0, 0, 0), widgets.Bold(l.T(text.SettingGroup(group)), base.SizeNameText)))
 		}
 		rest.Add(r.object)
 	}
@@ -108,9 +108,9 @@ func (w *window) advancedSection(part *fyne.Container, s section) {
 // problems are what is wrong in the files.
 func (w *window) problems() fyne.CanvasObject {
 	lines := newColumn(4)
-	lines.Add(kit.Trouble(w.d.Lang.T(text.PrefsProblems)))
+	lines.Add(widgets.Trouble(w.d.Lang.T(text.PrefsProblems)))
 	for _, p := range w.state.problems {
-		lines.Add(kit.Paragraph(p))
+		lines.Add(widgets.Paragraph(p))
 	}
-	return kit.Boxed(lines)
+	return widgets.Boxed(lines)
 }

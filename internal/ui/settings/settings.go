@@ -18,10 +18,10 @@ import (
 	"fyne.io/fyne/v2/layout"
 	"fyne.io/fyne/v2/widget"
 
-	"wiebelt/internal/deskapi"
-	"wiebelt/internal/settings"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/text"
-	"wiebelt/internal/ui/kit"
+	"wiebelt/internal/ui/widgets"
 )
 
 const (
@@ -33,9 +33,9 @@ const (
 // administrators, their sections at the side. What is typed is a draft until it
 // is saved; values are checked as they are typed, by the checks of the file.
 type window struct {
-	d      *kit.Desk
+	d      *widgets.Desk
 	win    fyne.Window
-	items  []kit.SideItem
+	items  []widgets.SideItem
 	list   *widget.List
 	shown  string // section
 	scroll *container.Scroll
@@ -81,47 +81,47 @@ func newDraft() settingsDraft {
 }
 
 // Open opens the window and reads the settings.
-func Open(d *kit.Desk) kit.Page {
+func Open(d *widgets.Desk) widgets.Page {
 	w := newWindow(d)
-	d.Send(deskapi.KindWays, nil)
+	d.Send(windowapi.KindWays, nil)
 	w.load()
 	return w
 }
 
-func newWindow(d *kit.Desk) *window {
+func newWindow(d *widgets.Desk) *window {
 	w := &window{d: d, pages: container.NewStack(), draft: newDraft(), under: newUnder(), shown: sectionCard}
 	l := d.Lang
 	for i, s := range settingsPlan() {
 		switch {
 		case i == 0:
-			w.items = append(w.items, kit.SideItem{Title: l.T(text.PrefsGeneral), Heading: true})
+			w.items = append(w.items, widgets.SideItem{Title: l.T(text.PrefsGeneral), Heading: true})
 		case s.id == sectionHub:
-			w.items = append(w.items, kit.SideItem{Title: l.T(text.PrefsAdmins), Heading: true})
+			w.items = append(w.items, widgets.SideItem{Title: l.T(text.PrefsAdmins), Heading: true})
 		}
-		w.items = append(w.items, kit.SideItem{ID: s.id, Title: l.T(text.PrefsSection(s.id))})
+		w.items = append(w.items, widgets.SideItem{ID: s.id, Title: l.T(text.PrefsSection(s.id))})
 	}
 	var side fyne.CanvasObject
-	w.list, side = kit.NewSide(w, func() []kit.SideItem { return w.items })
+	w.list, side = widgets.NewSide(w, func() []widgets.SideItem { return w.items })
 	w.scroll = container.NewVScroll(container.NewStack(w.pages, newWheel(func(e *fyne.ScrollEvent) { w.scroll.Scrolled(e) })))
 	w.scroll.OnScrolled = func(fyne.Position) { w.mark() }
 	w.footer = newSettingsFooter(w)
-	if old, ok := d.Page(deskapi.WindowSettings).(*window); ok { // built anew, in another language or look
+	if old, ok := d.Page(windowapi.WindowSettings).(*window); ok { // built anew, in another language or look
 		w.state, w.secret, w.draft, w.under, w.shown, w.advanced = old.state, old.secret, old.draft, old.under, old.shown, old.advanced
 		old.next = w
 		w.under.test()
 		w.under.file()
 		w.draft.said, w.draft.bad = "", false // in the other language
 	}
-	body := container.NewBorder(nil, w.footer.object, nil, nil, container.New(kit.Sided(sectionsWidth), side, w.scroll))
+	body := container.NewBorder(nil, w.footer.object, nil, nil, container.New(widgets.Sided(sectionsWidth), side, w.scroll))
 	w.win = d.Window(text.PrefsTitle, body, fyne.NewSize(720, 688))
 	w.win.SetCloseIntercept(w.close)
-	w.win.Canvas().SetOnTypedKey(kit.OnEscape(w.escape))
+	w.win.Canvas().SetOnTypedKey(widgets.OnEscape(w.escape))
 	w.win.SetOnDropped(func(_ fyne.Position, all []fyne.URI) { w.dropped(all) })
 	w.build()
 	return w
 }
 
-// Window implements kit.Page.
+// Window implements widgets.Page.
 func (w *window) Window() fyne.Window { return w.win }
 
 // Chosen is the section that the list marks; none while a set-up file is shown.
@@ -132,10 +132,10 @@ func (w *window) Chosen() string {
 	return w.shown
 }
 
-// ShowAt implements kit.Page's placed: it shows a set-up file.
+// ShowAt implements widgets.Page's placed: it shows a set-up file.
 func (w *window) ShowAt(path string) { w.openFile(path) }
 
-// StatusChanged implements kit.Page's statusKeeper.
+// StatusChanged implements widgets.Page's statusKeeper.
 func (w *window) StatusChanged() {
 	if w.hotkey == nil {
 		return
@@ -147,14 +147,14 @@ func (w *window) StatusChanged() {
 	w.hotkey.say(said)
 }
 
-// WaysChanged implements kit.Page's waysKeeper.
+// WaysChanged implements widgets.Page's waysKeeper.
 func (w *window) WaysChanged() {
 	if w.phones != nil {
 		w.phones.again()
 	}
 }
 
-// Closed implements kit.Page's closer.
+// Closed implements widgets.Page's closer.
 func (w *window) Closed() { w.under.end() }
 
 // takeState shows what holds. What is typed and not saved stays.
@@ -192,8 +192,8 @@ func (w *window) build() {
 			general.Add(part)
 		}
 	}
-	pad := layout.NewCustomPaddedLayout(20, 24, kit.Edge, kit.Edge)
-	w.general, w.admins = container.New(kit.AtMost(settingsWidth), container.New(pad, general)), container.New(kit.AtMost(settingsWidth), container.New(pad, admins))
+	pad := layout.NewCustomPaddedLayout(20, 24, widgets.Edge, widgets.Edge)
+	w.general, w.admins = container.New(widgets.AtMost(settingsWidth), container.New(pad, general)), container.New(widgets.AtMost(settingsWidth), container.New(pad, admins))
 	w.footer.show()
 	w.show()
 }
@@ -403,7 +403,7 @@ func (w *window) close() {
 		return
 	}
 	l := w.d.Lang
-	stay := kit.NewButton(l.T(text.PrefsStay), w.escape)
+	stay := widgets.NewButton(l.T(text.PrefsStay), w.escape)
 	stay.Importance = widget.HighImportance
-	w.asking = kit.Ask(w.win.Canvas(), l.T(text.PrefsUnsaved), kit.NewButton(l.T(text.PrefsDrop), gone), stay)
+	w.asking = widgets.Ask(w.win.Canvas(), l.T(text.PrefsUnsaved), widgets.NewButton(l.T(text.PrefsDrop), gone), stay)
 }

@@ -14,18 +14,18 @@ import (
 	"fyne.io/fyne/v2/test"
 	"fyne.io/fyne/v2/widget"
 
-	"wiebelt/internal/contact"
-	"wiebelt/internal/deskapi"
-	"wiebelt/internal/secret"
-	"wiebelt/internal/settings"
+	"wiebelt/internal/config/hubtrial"
+	"wiebelt/internal/config/secret"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/core/contact"
+	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/text"
-	"wiebelt/internal/trial"
-	"wiebelt/internal/ui/kit"
-	"wiebelt/internal/ui/kittest"
+	"wiebelt/internal/ui/uitest"
+	"wiebelt/internal/ui/widgets"
 )
 
 // written is the settings file.
-func written(t testing.TB, b *kittest.Bench) string {
+func written(t testing.TB, b *uitest.Bench) string {
 	t.Helper()
 	src, err := os.ReadFile(settings.Path(b.Dirs))
 	if err != nil {
@@ -65,7 +65,7 @@ func TestSettingsHoldEveryKey(t *testing.T) {
 			want[e.Key] = true
 		}
 	}
-	all := strings.Join(kittest.Texts(w.win), "|")
+	all := strings.Join(uitest.Texts(w.win), "|")
 	for _, key := range []string{"softphone.kind", "softphone.name", "softphone.address", "softphone.extension", "softphone.user"} {
 		if !strings.Contains(all, text.Dutch.T(text.SettingTitle(key))) {
 			t.Errorf("%s is not written", key)
@@ -178,14 +178,14 @@ func TestSettingsSave(t *testing.T) {
 	w.hubBox.entry.SetText("kanarie-een")
 	w.draft.secrets["centrale"] = "kanarie-twee"
 	test.Tap(w.footer.save)
-	kittest.WantTexts(t, w.win, text.Dutch.T(text.PrefsSaved))
+	uitest.WantTexts(t, w.win, text.Dutch.T(text.PrefsSaved))
 	if now := written(t, b); now != strings.Replace(before, "Jan (IT), toestel 140", "Piet, toestel 12", 1) {
 		t.Error(now)
 	}
-	if len(b.Said) != 1 || !reflect.DeepEqual(b.Said[0].M, deskapi.Changed{What: deskapi.ChangedSecret}) {
+	if len(b.Said) != 1 || !reflect.DeepEqual(b.Said[0].M, windowapi.Changed{What: windowapi.ChangedSecret}) {
 		t.Errorf("said %v", b.Said)
 	}
-	if w.unsaved() || w.hubBox.entry.Text != "" || w.now("support.contact") != "Piet, toestel 12" || strings.Contains(strings.Join(kittest.Texts(w.win), ""), "kanarie") {
+	if w.unsaved() || w.hubBox.entry.Text != "" || w.now("support.contact") != "Piet, toestel 12" || strings.Contains(strings.Join(uitest.Texts(w.win), ""), "kanarie") {
 		t.Error("what was saved is not what is shown, or the secret still is")
 	}
 	if k := w.secret; k.state != secret.IsSet || k.on.IsZero() || k.links["centrale"] != secret.IsSet {
@@ -200,7 +200,7 @@ func TestSettingsSave(t *testing.T) {
 	// What the policy locks meanwhile is marked; a file that is no TOML is never
 	// written over.
 	typeInto(w, "support.contact", "x")
-	w.saved(&trial.LockedError{Keys: []string{"support.contact"}}, false)
+	w.saved(&hubtrial.LockedError{Keys: []string{"support.contact"}}, false)
 	if !w.unsaved() || w.rows["support.contact"].fault.said == "" {
 		t.Error("a refused value is not marked")
 	}
@@ -237,10 +237,10 @@ func TestSettingsLocked(t *testing.T) {
 	}
 	for _, id := range []string{sectionHub, sectionLines, sectionPhones, sectionCard} {
 		w.Choose(id)
-		kittest.WantTexts(t, w.win, "Vastgelegd door uw organisatie", place)
+		uitest.WantTexts(t, w.win, "Vastgelegd door uw organisatie", place)
 	}
 	w.Choose(sectionLines)
-	if strings.Contains(strings.Join(kittest.Texts(w.win), "|"), "Nummer toevoegen") {
+	if strings.Contains(strings.Join(uitest.Texts(w.win), "|"), "Nummer toevoegen") {
 		t.Error("a number can be added")
 	}
 }
@@ -252,10 +252,10 @@ func TestSettingsSecretMoves(t *testing.T) {
 	w := opened(b)
 	w.Choose(sectionHub)
 	w.takeKept(keptOffice)
-	kittest.WantTexts(t, w.win, "Opgeslagen op 12-03-2026")
+	uitest.WantTexts(t, w.win, "Opgeslagen op 12-03-2026")
 	for _, address := range []string{"https://api.other.example", "https://api.hub.example:8443"} {
 		typeInto(w, "hub.base_url", address)
-		if all := strings.Join(kittest.Texts(w.win), "|"); !strings.Contains(all, "voer het geheim opnieuw in") || strings.Contains(all, "Opgeslagen op") {
+		if all := strings.Join(uitest.Texts(w.win), "|"); !strings.Contains(all, "voer het geheim opnieuw in") || strings.Contains(all, "Opgeslagen op") {
 			t.Errorf("%s: %s", address, all)
 		}
 	}
@@ -285,15 +285,15 @@ func TestSettingsTrial(t *testing.T) {
 	w.trial.number.SetText("06 98 76 00 11")
 	w.trial.begin()
 	steps(w, text.Dutch, 2, contact.CredentialsRefused)
-	kittest.WantTexts(t, w.win, "Het adres van de hub is gevonden.", "De hub zegt", "Client authentication failed", "Beheerder: voer client-id", "toestel 140")
+	uitest.WantTexts(t, w.win, "Het adres van de hub is gevonden.", "De hub zegt", "Client authentication failed", "Beheerder: voer client-id", "toestel 140")
 	w.trial.tested(outcome{ok: true, better: []value{{"hub.scope_parameter", "scope"}}})
-	kittest.WantTexts(t, w.win, "De test is geslaagd. Sla de instellingen nog op.", "Zo overnemen")
+	uitest.WantTexts(t, w.win, "De test is geslaagd. Sla de instellingen nog op.", "Zo overnemen")
 	w.trial.adopt()
 	if w.draft.texts["hub.scope_parameter"] != "scope" || w.hubBox.entry.Text != "getypt" || w.now("hub.organisation_code") != "9999" {
 		t.Errorf("%v", w.draft.texts)
 	}
 	typeInto(w, "hub.organisation_code", "1")
-	kittest.WantTexts(t, w.win, "Dit was de test van voor uw laatste wijziging.")
+	uitest.WantTexts(t, w.win, "Dit was de test van voor uw laatste wijziging.")
 
 	var begun func(context.Context)
 	b.Go = func(work func(context.Context)) { begun = work }
@@ -305,7 +305,7 @@ func TestSettingsTrial(t *testing.T) {
 	}
 	typeInto(w, "hub.base_url", "ftp://nonsense")
 	test.Tap(w.trial.start)
-	kittest.WantTexts(t, w.win, text.Dutch.T(text.PrefsTestBad))
+	uitest.WantTexts(t, w.win, text.Dutch.T(text.PrefsTestBad))
 }
 
 // A set-up file that was opened shows itself, asks for its passphrase, shows old
@@ -315,11 +315,11 @@ func TestSettingsSetupFile(t *testing.T) {
 	b := openOn(t, text.Dutch, "light", hubText("https://old.example"))
 	w := opened(b)
 	path, phrase := setupFile(t, hubText(h.BaseURL()), kantoor)
-	b.Tell(t, deskapi.KindShow, deskapi.Show{Window: deskapi.WindowSettings, Place: path})
+	b.Tell(t, windowapi.KindShow, windowapi.Show{Window: windowapi.WindowSettings, Place: path})
 	if w.file == nil || w.footer.object.Visible() || w.Chosen() != "" {
 		t.Fatal("the file is not shown")
 	}
-	kittest.WantTexts(t, w.win, "kantoor.wiebelt", "Wachtwoordzin")
+	uitest.WantTexts(t, w.win, "kantoor.wiebelt", "Wachtwoordzin")
 	before := written(t, b)
 	w.file.open() // without a passphrase
 	if w.file.why != "" || w.file.opened != nil {
@@ -327,11 +327,11 @@ func TestSettingsSetupFile(t *testing.T) {
 	}
 	w.file.phrase.SetText("vier andere woordjes hier")
 	w.file.open()
-	kittest.WantTexts(t, w.win, text.Dutch.T(text.SetupWrong))
+	uitest.WantTexts(t, w.win, text.Dutch.T(text.SetupWrong))
 	w.file.phrase.SetText(phrase)
 	w.file.open()
-	kittest.WantTexts(t, w.win, "https://old.example", "http://127.", "het adres van de hub verandert")
-	if w.file.phrase.Text != "" || strings.Contains(strings.Join(kittest.Texts(w.win), ""), kantoor) || written(t, b) != before {
+	uitest.WantTexts(t, w.win, "https://old.example", "http://127.", "het adres van de hub verandert")
+	if w.file.phrase.Text != "" || strings.Contains(strings.Join(uitest.Texts(w.win), ""), kantoor) || written(t, b) != before {
 		t.Error("the passphrase or the secret is still there, or something changed")
 	}
 	b.Said = nil
@@ -340,11 +340,11 @@ func TestSettingsSetupFile(t *testing.T) {
 			test.Tap(button)
 		}
 	}
-	kittest.WantTexts(t, w.win, text.Dutch.T(text.PrefsFileTaken))
+	uitest.WantTexts(t, w.win, text.Dutch.T(text.PrefsFileTaken))
 	if s, _ := settings.Load(b.Dirs); s.Hub.BaseURL != h.BaseURL() || w.holds("hub.base_url") != h.BaseURL() {
 		t.Error("not taken over, or not shown")
 	}
-	if len(b.Said) != 1 || !reflect.DeepEqual(b.Said[0].M, deskapi.Changed{What: deskapi.ChangedSecret}) {
+	if len(b.Said) != 1 || !reflect.DeepEqual(b.Said[0].M, windowapi.Changed{What: windowapi.ChangedSecret}) {
 		t.Errorf("said %v", b.Said)
 	}
 
@@ -365,15 +365,15 @@ func TestSettingsSetupFile(t *testing.T) {
 	}
 }
 
-func buttonsIn(o fyne.CanvasObject) (all []*kit.Button) {
+func buttonsIn(o fyne.CanvasObject) (all []*widgets.Button) {
 	switch o := o.(type) {
-	case *kit.Button:
-		return []*kit.Button{o}
+	case *widgets.Button:
+		return []*widgets.Button{o}
 	case *fyne.Container:
 		for _, child := range o.Objects {
 			all = append(all, buttonsIn(child)...)
 		}
-	case *kit.Box:
+	case *widgets.Box:
 		for _, child := range test.WidgetRenderer(o).Objects() {
 			all = append(all, buttonsIn(child)...)
 		}
@@ -409,7 +409,7 @@ func TestSettingsLists(t *testing.T) {
 	w.phones.all[2].Kind, w.phones.all[2].Name = "3cx", "3cx"
 	w.phones.build()
 	w.phones.changed()
-	kittest.WantTexts(t, w.win, "Nodig bij deze soort.")
+	uitest.WantTexts(t, w.win, "Nodig bij deze soort.")
 	before := written(t, b)
 	test.Tap(w.footer.save)
 	if written(t, b) != before {
@@ -434,13 +434,13 @@ func TestSettingsFollow(t *testing.T) {
 	w.Choose(sectionHub)
 	typeInto(w, "support.contact", "Piet")
 	w.hubBox.entry.SetText("getypt")
-	english := kittest.Greeting(text.English)
-	b.Tell(t, deskapi.KindWelcome, english)
+	english := uitest.Greeting(text.English)
+	b.Tell(t, windowapi.KindWelcome, english)
 	now := opened(b)
 	if now == w || now.win != w.win {
 		t.Fatal("not built anew in its place")
 	}
-	kittest.WantTexts(t, now.win, "For administrators", "Client id")
+	uitest.WantTexts(t, now.win, "For administrators", "Client id")
 	if now.now("support.contact") != "Piet" || now.hubBox.entry.Text != "getypt" || now.shown != sectionHub {
 		t.Error("what was typed is gone")
 	}
@@ -453,11 +453,11 @@ func TestSettingsClose(t *testing.T) {
 	w := opened(b)
 	typeInto(w, "support.contact", "Piet")
 	w.close()
-	if b.Page(deskapi.WindowSettings) == nil {
+	if b.Page(windowapi.WindowSettings) == nil {
 		t.Fatal("closed without asking")
 	}
 	w.escape() // goes back: nothing may be lost to a finger on Escape
-	if b.Page(deskapi.WindowSettings) == nil || w.asking != nil {
+	if b.Page(windowapi.WindowSettings) == nil || w.asking != nil {
 		t.Fatal("Escape did not go back to the settings")
 	}
 	test.Tap(w.footer.undo)
@@ -466,7 +466,7 @@ func TestSettingsClose(t *testing.T) {
 	test.Tap(w.trial.start)
 	w.close()
 	begun(t.Context())
-	if b.Page(deskapi.WindowSettings) != nil || !w.trial.running {
+	if b.Page(windowapi.WindowSettings) != nil || !w.trial.running {
 		t.Error("still open, or told of a test that nobody waits for")
 	}
 }
@@ -477,16 +477,16 @@ func TestSettingsLive(t *testing.T) {
 	b := openOn(t, text.Dutch, "light", officeSettings)
 	w := opened(b)
 	hotkey := text.Dutch.T(text.PrefsHotkeyOff)
-	if strings.Contains(strings.Join(kittest.Texts(w.win), "|"), hotkey) {
+	if strings.Contains(strings.Join(uitest.Texts(w.win), "|"), hotkey) {
 		t.Error("trouble with the hotkey that nobody told of")
 	}
-	b.Tell(t, deskapi.KindStatus, deskapi.Status{OK: true, Hotkey: "taken"})
-	kittest.WantTexts(t, w.win, hotkey)
+	b.Tell(t, windowapi.KindStatus, windowapi.Status{OK: true, Hotkey: "taken"})
+	uitest.WantTexts(t, w.win, hotkey)
 	w.Choose(sectionPhones)
-	b.Tell(t, deskapi.KindWays, deskapi.Ways{Ways: []deskapi.WayState{{Kind: "ari", Name: "centrale", Phase: deskapi.LinkRefused, Why: "denied"}}})
-	kittest.WantTexts(t, w.win, text.Dutch.T(text.PrefsPhase(deskapi.LinkRefused))+". "+text.LinkTrouble(text.Dutch, "denied"))
-	b.Tell(t, deskapi.KindWays, deskapi.Ways{})
-	if strings.Contains(strings.Join(kittest.Texts(w.win), "|"), text.Dutch.T(text.PrefsPhase(deskapi.LinkRefused))) {
+	b.Tell(t, windowapi.KindWays, windowapi.Ways{Ways: []windowapi.WayState{{Kind: "ari", Name: "centrale", Phase: windowapi.LinkRefused, Why: "denied"}}})
+	uitest.WantTexts(t, w.win, text.Dutch.T(text.PrefsPhase(windowapi.LinkRefused))+". "+text.LinkTrouble(text.Dutch, "denied"))
+	b.Tell(t, windowapi.KindWays, windowapi.Ways{})
+	if strings.Contains(strings.Join(uitest.Texts(w.win), "|"), text.Dutch.T(text.PrefsPhase(windowapi.LinkRefused))) {
 		t.Error("a phase of before")
 	}
 }
@@ -507,7 +507,7 @@ func TestSettingsLongLists(t *testing.T) {
 	w := opened(b)
 	for _, section := range []string{sectionAdvanced, sectionLines, sectionPhones} {
 		w.Choose(section)
-		kittest.WantTexts(t, w.win, "500")
+		uitest.WantTexts(t, w.win, "500")
 	}
 	if s := strings.Join(w.state.problems, ""); len(w.state.problems) != 2 || strings.Contains(s, "kanarie") || !strings.Contains(s, "card.corner") {
 		t.Errorf("%q", w.state.problems)
@@ -542,7 +542,7 @@ func TestSetupFilesAreFound(t *testing.T) {
 func TestListFollowsScrolling(t *testing.T) {
 	b := openOn(t, text.Dutch, "light", officeSettings)
 	w := opened(b)
-	kittest.Scaled(w.win, fyne.NewSize(720, 688), 1)
+	uitest.Scaled(w.win, fyne.NewSize(720, 688), 1)
 	var marked []string
 	for range 200 {
 		if n := len(marked); n == 0 || marked[n-1] != w.Chosen() {

@@ -16,14 +16,14 @@ import (
 	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
-	"wiebelt/internal/deskapi"
-	"wiebelt/internal/profile"
-	"wiebelt/internal/settings"
-	"wiebelt/internal/settings/setup"
+	"wiebelt/internal/config/hubtrial"
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/config/setupfile"
+	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/text"
-	"wiebelt/internal/trial"
-	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
+	"wiebelt/internal/ui/widgets"
 )
 
 // setupView shows a set-up file: the passphrase first, then what is and what
@@ -49,10 +49,10 @@ type setupView struct {
 // openedFile is a set-up file as it was shown: what is taken over is this, not what
 // stands in the file by then.
 type openedFile struct {
-	office  setup.Office
+	office  setupfile.Office
 	changes map[string]any
 	hub     settings.Hub // as it would be
-	rows    []trial.Row
+	rows    []hubtrial.Row
 	support string // who helps
 	moved   bool   // the hub's address becomes another one
 }
@@ -70,7 +70,7 @@ func (w *window) openFile(path string) {
 	v := &setupView{w: w, path: path, body: newColumn(12), phrase: w.newSecretField(), number: w.newField(), steps: newStepList(w.d.Lang)}
 	v.phrase.OnSubmitted = func(string) { v.open() }
 	v.number.SetPlaceHolder(w.d.Lang.T(text.PrefsTestNumber))
-	v.object = container.New(kit.AtMost(settingsWidth), container.New(layout.NewCustomPaddedLayout(20, 24, kit.Edge, kit.Edge), v.body))
+	v.object = container.New(widgets.AtMost(settingsWidth), container.New(layout.NewCustomPaddedLayout(20, 24, widgets.Edge, widgets.Edge), v.body))
 	w.file = v
 	v.show()
 	w.show()
@@ -111,24 +111,24 @@ func openSetup(d profile.Dirs, l text.Language, path, phrase string) (o *openedF
 	if !filepath.IsAbs(path) {
 		return nil, l.T(text.PrefsFileGone)
 	}
-	b, err := trial.ReadSetup(path)
+	b, err := hubtrial.ReadSetup(path)
 	if err != nil {
 		return nil, l.T(text.PrefsFileGone)
 	}
-	office, err := trial.OpenSetup(b, phrase)
+	office, err := hubtrial.OpenSetup(b, phrase)
 	debug.FreeOSMemory() // one try takes 256 MB
 	if err != nil {
 		return nil, shortened(l.Error(err))
 	}
 	changes := office.Changes()
-	next, _, err := trial.After(before, changes)
+	next, _, err := hubtrial.After(before, changes)
 	switch {
-	case errors.Is(err, trial.ErrOtherHub):
+	case errors.Is(err, hubtrial.ErrOtherHub):
 		return nil, l.T(text.SetupPolicy)
 	case err != nil:
 		return nil, l.T(text.SetupDamaged)
 	}
-	return &openedFile{office, changes, next, trial.Rows(before, office, changes),
+	return &openedFile{office, changes, next, hubtrial.Rows(before, office, changes),
 		cmp.Or(office.Settings.Support.Contact, before.Support.Contact), before.Hub.BaseURL != "" && before.Hub.BaseURL != next.BaseURL}, ""
 }
 
@@ -156,7 +156,7 @@ func (v *setupView) take() {
 	v.show()
 	dirs, o, number, l := v.w.d.Dirs, v.opened, v.number.Text, v.w.d.Lang
 	v.w.under.file = v.w.work(func(ctx context.Context, post func(func(*window))) {
-		err := takeOver(ctx, dirs, o, number, func(st trial.Step) {
+		err := takeOver(ctx, dirs, o, number, func(st hubtrial.Step) {
 			s := inWords(l, st, o.support)
 			post(func(*window) { v.steps.step(s) })
 		})
@@ -168,10 +168,10 @@ func (v *setupView) take() {
 // changed since the file was shown.
 var errNotPassed, errChanged = text.Errorf(text.SetupTestFailed), text.Errorf(text.PrefsFileAgain)
 
-func takeOver(ctx context.Context, d profile.Dirs, o *openedFile, number string, say func(trial.Step)) error {
+func takeOver(ctx context.Context, d profile.Dirs, o *openedFile, number string, say func(hubtrial.Step)) error {
 	const encoding = "hub.basic_auth_encoding"
 	before, _ := settings.Load(d)
-	t := trial.Trial{Dirs: d, Settings: before, Hub: o.hub, Secret: o.office.Secret, Number: number}
+	t := hubtrial.Trial{Dirs: d, Settings: before, Hub: o.hub, Secret: o.office.Secret, Number: number}
 	if !before.Locked(encoding) {
 		t.Others = []string{encoding}
 	}
@@ -179,7 +179,7 @@ func takeOver(ctx context.Context, d profile.Dirs, o *openedFile, number string,
 	if !ok {
 		return errNotPassed
 	}
-	if now, _, err := trial.After(before, o.changes); err != nil || now != o.hub {
+	if now, _, err := hubtrial.After(before, o.changes); err != nil || now != o.hub {
 		return errChanged
 	}
 	changes := maps.Clone(o.changes)
@@ -188,7 +188,7 @@ func takeOver(ctx context.Context, d profile.Dirs, o *openedFile, number string,
 	}
 	ctx, cancel := context.WithTimeout(ctx, saveIn)
 	defer cancel()
-	_, err := trial.Save(ctx, d, before, trial.Wanted{Changes: changes, Secret: o.office.Secret, Works: true})
+	_, err := hubtrial.Save(ctx, d, before, hubtrial.Wanted{Changes: changes, Secret: o.office.Secret, Works: true})
 	return err
 }
 
@@ -203,7 +203,7 @@ func (v *setupView) end(w *window, err error) {
 		_, v.refused = w.notSaved(err)
 	default: // what was typed before belongs to a hub of before
 		w.draft, w.stale = newDraft(), true
-		w.d.Changed(deskapi.ChangedSecret)
+		w.d.Changed(windowapi.ChangedSecret)
 		w.load()
 	}
 	v.show()
@@ -213,13 +213,13 @@ func (v *setupView) show() {
 	l := v.w.d.Lang
 	b := v.body
 	b.Objects = nil
-	b.Add(kit.NewWords(l.T(text.PrefsFileTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting())
+	b.Add(widgets.NewWords(l.T(text.PrefsFileTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting())
 	if v.path == "" {
 		v.showPicking(b)
 		b.Refresh()
 		return
 	}
-	b.Add(kit.Plain(filepath.Base(v.path), base.SizeNameText, widget.LowImportance))
+	b.Add(widgets.Plain(filepath.Base(v.path), base.SizeNameText, widget.LowImportance))
 	if v.opened == nil {
 		v.showLocked(b)
 	} else {
@@ -231,44 +231,44 @@ func (v *setupView) show() {
 // showLocked asks for the passphrase.
 func (v *setupView) showLocked(b *fyne.Container) {
 	l := v.w.d.Lang
-	b.Add(kit.Paragraph(l.T(text.PrefsFileIntro)))
+	b.Add(widgets.Paragraph(l.T(text.PrefsFileIntro)))
 	b.Add(container.New(layout.NewCustomPaddedVBoxLayout(4), fieldLabel(l.T(text.PrefsFilePhrase)), v.phrase))
 	if v.opening {
-		b.Add(kit.Paragraph(l.T(text.PrefsFileOpening)))
+		b.Add(widgets.Paragraph(l.T(text.PrefsFileOpening)))
 	} else if v.why != "" {
-		b.Add(kit.Trouble(v.why))
+		b.Add(widgets.Trouble(v.why))
 	}
-	open := kit.NewButton(l.T(text.PrefsFileShow), v.open)
+	open := widgets.NewButton(l.T(text.PrefsFileShow), v.open)
 	open.Importance = widget.HighImportance
-	kit.Able(open, !v.opening)
-	b.Add(kit.Buttons(kit.NewButton(l.T(text.PrefsFileCancel), v.w.closeFile), open))
+	widgets.Able(open, !v.opening)
+	b.Add(widgets.Buttons(widgets.NewButton(l.T(text.PrefsFileCancel), v.w.closeFile), open))
 }
 
 // showRows shows old and new side by side.
 func (v *setupView) showRows(b *fyne.Container) {
 	l := v.w.d.Lang
 	if v.opened.moved {
-		b.Add(kit.Trouble(l.T(text.SetupMoved)))
+		b.Add(widgets.Trouble(l.T(text.SetupMoved)))
 	}
-	b.Add(kit.Paragraph(l.T(text.PrefsFileCheck)))
+	b.Add(widgets.Paragraph(l.T(text.PrefsFileCheck)))
 	table := newColumn(8)
 	head := func(k text.Key) fyne.CanvasObject { return caption(l.T(k)) }
 	table.Add(container.New(sideBySide{}, head(text.SetupSetting), head(text.SetupNow), head(text.SetupNew)))
 	for _, r := range v.opened.rows {
-		table.Add(kit.NewRule(canvas.NewRectangle(nil)))
+		table.Add(widgets.NewRule(canvas.NewRectangle(nil)))
 		changed := r.Now != r.New
 		value := func(s string, strong bool) fyne.CanvasObject {
 			if s == "" {
-				return kit.Plain(l.T(text.SetupNothing), theme.SizeHint, widget.LowImportance)
+				return widgets.Plain(l.T(text.SetupNothing), theme.SizeHint, widget.LowImportance)
 			}
 			if strong {
-				return kit.Bold(s, theme.SizeHint)
+				return widgets.Bold(s, theme.SizeHint)
 			}
-			return kit.Plain(s, theme.SizeHint, widget.MediumImportance)
+			return widgets.Plain(s, theme.SizeHint, widget.MediumImportance)
 		}
-		table.Add(container.New(sideBySide{}, kit.Plain(l.T(titleOfRow(r.Key)), theme.SizeHint, widget.LowImportance), value(shortened(r.Now), false), value(shortened(r.New), changed)))
+		table.Add(container.New(sideBySide{}, widgets.Plain(l.T(titleOfRow(r.Key)), theme.SizeHint, widget.LowImportance), value(shortened(r.Now), false), value(shortened(r.New), changed)))
 	}
-	table.Add(kit.NewRule(canvas.NewRectangle(nil)))
+	table.Add(widgets.NewRule(canvas.NewRectangle(nil)))
 	b.Add(table)
 	if !v.taken {
 		b.Add(container.New(layout.NewCustomPaddedVBoxLayout(4), fieldLabel(l.T(text.PrefsFileNumber)), v.number))
@@ -276,22 +276,22 @@ func (v *setupView) showRows(b *fyne.Container) {
 	b.Add(v.steps.object)
 	switch {
 	case v.testing:
-		b.Add(kit.Paragraph(l.T(text.PrefsFileTesting)))
+		b.Add(widgets.Paragraph(l.T(text.PrefsFileTesting)))
 	case v.taken:
 		b.Add(good(l.T(text.PrefsFileTaken)))
 	case v.refused != "":
-		b.Add(kit.Trouble(v.refused))
+		b.Add(widgets.Trouble(v.refused))
 	}
 	if v.taken {
-		end := kit.NewButton(l.T(text.PrefsFileClose), v.w.closeFile)
+		end := widgets.NewButton(l.T(text.PrefsFileClose), v.w.closeFile)
 		end.Importance = widget.HighImportance
 		b.Add(container.NewHBox(end))
 		return
 	}
-	take := kit.NewButton(l.T(text.PrefsFileTake), v.take)
+	take := widgets.NewButton(l.T(text.PrefsFileTake), v.take)
 	take.Importance = widget.HighImportance
-	kit.Able(take, !v.testing)
-	b.Add(kit.Buttons(kit.NewButton(l.T(text.PrefsFileCancel), v.w.closeFile), take))
+	widgets.Able(take, !v.testing)
+	b.Add(widgets.Buttons(widgets.NewButton(l.T(text.PrefsFileCancel), v.w.closeFile), take))
 }
 
 // titleOfRow is the name of a setting, or of a whole list.

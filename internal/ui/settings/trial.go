@@ -14,22 +14,22 @@ import (
 	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
-	"wiebelt/internal/contact"
-	"wiebelt/internal/profile"
-	"wiebelt/internal/secret"
-	"wiebelt/internal/settings"
+	"wiebelt/internal/config/hubtrial"
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/secret"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/core/contact"
 	"wiebelt/internal/text"
-	"wiebelt/internal/trial"
-	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
+	"wiebelt/internal/ui/widgets"
 )
 
 // trialSteps are the steps of a test, in their order.
-var trialSteps = []string{trial.StepName, trial.StepTLS, trial.StepToken, trial.StepScopes, trial.StepLookup}
+var trialSteps = []string{hubtrial.StepName, hubtrial.StepTLS, hubtrial.StepToken, hubtrial.StepScopes, hubtrial.StepLookup}
 
 // step is how one step of a test went, in words.
 type step struct {
-	name, state string // of package trial
+	name, state string // of package hubtrial
 	sentence    string // how it went
 	detail      string // for administrators
 	said        string // by the hub, in its own words: text from outside
@@ -51,7 +51,7 @@ type trialBox struct {
 	w       *window
 	object  *fyne.Container
 	number  *field
-	start   *kit.Button
+	start   *widgets.Button
 	steps   *stepList
 	end     *fyne.Container
 	running bool
@@ -65,15 +65,15 @@ func newTrialBox(w *window) *trialBox {
 	b := &trialBox{w: w, number: w.newField(), steps: newStepList(l), end: newColumn(8)}
 	b.number.SetPlaceHolder(l.T(text.PrefsTestNumber))
 	b.number.OnSubmitted = func(string) { b.toggle() }
-	b.start = kit.NewButton(l.T(text.PrefsTestStart), b.toggle)
+	b.start = widgets.NewButton(l.T(text.PrefsTestStart), b.toggle)
 	line := container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 8, 0), b.start), b.number)
 	content := newColumn(8)
-	content.Add(kit.Bold(l.T(text.PrefsTest), base.SizeNameText))
-	content.Add(kit.Paragraph(l.T(text.PrefsTestHelp)))
+	content.Add(widgets.Bold(l.T(text.PrefsTest), base.SizeNameText))
+	content.Add(widgets.Paragraph(l.T(text.PrefsTestHelp)))
 	content.Add(line)
 	content.Add(b.steps.object)
 	content.Add(b.end)
-	b.object = container.NewStack(kit.Framed(content))
+	b.object = container.NewStack(widgets.Framed(content))
 	b.show()
 	return b
 }
@@ -99,8 +99,8 @@ func (b *trialBox) toggle() {
 	b.begin()
 	want, bad := w.changes()
 	typed, dirs, l, number := w.draft.secret, w.d.Dirs, w.d.Lang, b.numbers
-	if len(number) > kit.MaxTyped {
-		number = number[:kit.MaxTyped]
+	if len(number) > widgets.MaxTyped {
+		number = number[:widgets.MaxTyped]
 	}
 	if slices.ContainsFunc(bad, testedKey) { // what is wrong elsewhere is no reason not to test
 		b.tested(outcome{why: l.T(text.PrefsTestBad)})
@@ -144,8 +144,8 @@ func try(ctx context.Context, d profile.Dirs, l text.Language, changes map[strin
 		return outcome{why: why}
 	}
 	others := slices.DeleteFunc([]string{"hub.basic_auth_encoding", "hub.scope_parameter", "hub.contact_scopes", "hub.relation_number_field"}, s.Locked)
-	t := trial.Trial{Dirs: d, Settings: next, Hub: next.Hub, Secret: value, Number: number, Others: others}
-	better, ok := t.Run(ctx, func(st trial.Step) { say(inWords(l, st, next.Support.Contact)) })
+	t := hubtrial.Trial{Dirs: d, Settings: next, Hub: next.Hub, Secret: value, Number: number, Others: others}
+	better, ok := t.Run(ctx, func(st hubtrial.Step) { say(inWords(l, st, next.Support.Contact)) })
 	return outcome{ok: ok, better: inOrder(others, better)}
 }
 
@@ -189,20 +189,20 @@ func secretToTry(ctx context.Context, d profile.Dirs, l text.Language, h setting
 }
 
 // inWords says how a step went, what to do and who does it.
-func inWords(l text.Language, st trial.Step, support string) step {
+func inWords(l text.Language, st hubtrial.Step, support string) step {
 	s := step{name: st.Name, state: st.State}
 	switch st.State {
-	case trial.StateRunning:
-	case trial.StateOff:
-		s.sentence = l.T(kit.Either(st.TestHub, text.PrefsStepTestHub, text.PrefsStepNoNumber))
-	case trial.StateOK:
+	case hubtrial.StateRunning:
+	case hubtrial.StateOff:
+		s.sentence = l.T(widgets.Either(st.TestHub, text.PrefsStepTestHub, text.PrefsStepNoNumber))
+	case hubtrial.StateOK:
 		s.sentence = l.T(text.PrefsStepOK(st.Name))
-		if st.Name == trial.StepLookup && st.Found > 0 {
+		if st.Name == hubtrial.StepLookup && st.Found > 0 {
 			s.sentence = l.N(text.PrefsStepFound, st.Found, max(1, st.Took.Milliseconds()))
 		}
-	case trial.StateFailed:
+	case hubtrial.StateFailed:
 		s.said = shortened(st.Said)
-		if errors.Is(st.Err, trial.ErrNumber) {
+		if errors.Is(st.Err, hubtrial.ErrNumber) {
 			s.sentence = l.T(text.PrefsStepBadNumber)
 			return s
 		}
@@ -269,9 +269,9 @@ func (b *trialBox) show() {
 	if m := b.result; m != nil {
 		switch {
 		case m.why != "":
-			b.end.Add(kit.Trouble(m.why))
+			b.end.Add(widgets.Trouble(m.why))
 		case !m.ok:
-			b.end.Add(kit.Trouble(l.T(text.PrefsTestFailed)))
+			b.end.Add(widgets.Trouble(l.T(text.PrefsTestFailed)))
 		case b.numbers == "":
 			b.end.Add(good(l.T(text.PrefsTestPassedNoNumber)))
 		case b.w.unsaved():
@@ -283,7 +283,7 @@ func (b *trialBox) show() {
 			b.end.Add(b.better(m.better))
 		}
 		if b.old {
-			b.end.Add(kit.Paragraph(l.T(text.PrefsTestOld)))
+			b.end.Add(widgets.Paragraph(l.T(text.PrefsTestOld)))
 		}
 	}
 	b.end.Refresh()
@@ -293,15 +293,15 @@ func (b *trialBox) show() {
 func (b *trialBox) better(all []value) fyne.CanvasObject {
 	l := b.w.d.Lang
 	lines := newColumn(4)
-	lines.Add(kit.Plain(l.T(text.PrefsBetter), theme.SizeHint, widget.MediumImportance))
+	lines.Add(widgets.Plain(l.T(text.PrefsBetter), theme.SizeHint, widget.MediumImportance))
 	for _, c := range all {
 		v := choiceLabel(l, c.key, c.text)
 		if c.text == "" {
 			v = l.T(text.PrefsBetterEmpty)
 		}
-		lines.Add(kit.Plain(l.T(text.SettingTitle(c.key))+": "+v, theme.SizeHint, widget.MediumImportance))
+		lines.Add(widgets.Plain(l.T(text.SettingTitle(c.key))+": "+v, theme.SizeHint, widget.MediumImportance))
 	}
-	lines.Add(container.NewHBox(kit.NewButton(l.T(text.PrefsBetterTake), b.adopt)))
+	lines.Add(container.NewHBox(widgets.NewButton(l.T(text.PrefsBetterTake), b.adopt)))
 	return lines
 }
 
@@ -337,7 +337,7 @@ func (s *stepList) step(m step) {
 
 // end takes steps off that never ended.
 func (s *stepList) end() {
-	maps.DeleteFunc(s.seen, func(_ string, m step) bool { return m.state == trial.StateRunning })
+	maps.DeleteFunc(s.seen, func(_ string, m step) bool { return m.state == hubtrial.StateRunning })
 	s.show()
 }
 
@@ -353,35 +353,35 @@ func (s *stepList) show() {
 }
 
 // stepMarks are the shapes of states.
-var stepMarks = map[string]kit.Mark{trial.StateRunning: kit.MarkRing, trial.StateOK: kit.MarkDot, trial.StateFailed: kit.MarkTrouble, trial.StateOff: kit.MarkDash}
+var stepMarks = map[string]widgets.Mark{hubtrial.StateRunning: widgets.MarkRing, hubtrial.StateOK: widgets.MarkDot, hubtrial.StateFailed: widgets.MarkTrouble, hubtrial.StateOff: widgets.MarkDash}
 
 // line is a step: its name, how it went, and what to do.
 func (s *stepList) line(m step) fyne.CanvasObject {
 	l := s.l
 	said := newColumn(2)
 	sentence := m.sentence
-	if m.state == trial.StateRunning {
+	if m.state == hubtrial.StateRunning {
 		sentence = l.T(text.PrefsTestRunning)
 	}
 	importance := widget.MediumImportance
 	switch m.state {
-	case trial.StateFailed:
+	case hubtrial.StateFailed:
 		importance = widget.WarningImportance
-	case trial.StateOff, trial.StateRunning:
+	case hubtrial.StateOff, hubtrial.StateRunning:
 		importance = widget.LowImportance
 	}
-	said.Add(kit.Plain(sentence, theme.SizeHint, importance))
+	said.Add(widgets.Plain(sentence, theme.SizeHint, importance))
 	if m.said != "" {
-		said.Add(kit.Plain(l.T(text.PrefsHubSays, m.said), theme.SizeHint, widget.MediumImportance))
+		said.Add(widgets.Plain(l.T(text.PrefsHubSays, m.said), theme.SizeHint, widget.MediumImportance))
 	}
 	if m.do != "" {
-		said.Add(kit.Plain(m.do, theme.SizeHint, widget.MediumImportance))
+		said.Add(widgets.Plain(m.do, theme.SizeHint, widget.MediumImportance))
 	}
 	if m.detail != "" {
 		said.Add(muted(m.detail))
 	}
-	name := container.NewVBox(kit.NewWords(l.T(text.SetupStep(m.name)), theme.SizeHint, base.ColorNamePlaceHolder, false).Cutting())
-	return marked(stepMarks[m.state], container.New(kit.Columns(stepNameWidth), name, said))
+	name := container.NewVBox(widgets.NewWords(l.T(text.SetupStep(m.name)), theme.SizeHint, base.ColorNamePlaceHolder, false).Cutting())
+	return marked(stepMarks[m.state], container.New(widgets.Columns(stepNameWidth), name, said))
 }
 
 // stepNameWidth is for the longest name of a step.

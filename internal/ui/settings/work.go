@@ -5,12 +5,12 @@ import (
 	"errors"
 	"time"
 
+	"wiebelt/internal/config/hubtrial"
+	"wiebelt/internal/config/secret"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/config/templates"
 	"wiebelt/internal/health"
-	"wiebelt/internal/secret"
-	"wiebelt/internal/settings"
-	"wiebelt/internal/settings/templates"
 	"wiebelt/internal/text"
-	"wiebelt/internal/trial"
 )
 
 const (
@@ -108,7 +108,7 @@ func (w *window) lookFor(ctx context.Context, s *settings.Settings, post func(fu
 	ctx, cancel := context.WithTimeout(ctx, lookIn)
 	defer cancel()
 	k := kept{base: s.Hub.BaseURL, client: s.Hub.ClientID}
-	k.state, k.links = trial.Secrets(ctx, w.d.Dirs, s)
+	k.state, k.links = hubtrial.Secrets(ctx, w.d.Dirs, s)
 	if ref, err := secret.Hub(k.base, k.client); err == nil {
 		k.on = secret.SetOn(w.d.Dirs, ref)
 	} else {
@@ -121,8 +121,8 @@ func (w *window) lookFor(ctx context.Context, s *settings.Settings, post func(fu
 func (w *window) notSaved(err error) (bad []string, why string) {
 	l := w.d.Lang
 	var wrong *settings.Error
-	var locked *trial.LockedError
-	var store *trial.StoreError
+	var locked *hubtrial.LockedError
+	var store *hubtrial.StoreError
 	switch {
 	case errors.As(err, &locked):
 		return locked.Keys, l.T(text.PrefsBadValues)
@@ -132,7 +132,7 @@ func (w *window) notSaved(err error) (bad []string, why string) {
 		return nil, l.T(text.PrefsNotWritable, settings.FileName)
 	case errors.Is(err, settings.ErrByHand):
 		return nil, l.T(text.PrefsByHand, settings.FileName)
-	case errors.As(err, &store), errors.Is(err, trial.ErrNoAddress):
+	case errors.As(err, &store), errors.Is(err, hubtrial.ErrNoAddress):
 		return nil, secretSentence(l, err)
 	}
 	w.d.Log.Warn("settings were not saved", "why", err)
@@ -142,7 +142,7 @@ func (w *window) notSaved(err error) (bad []string, why string) {
 // secretSentence says what a secret store, or a secret itself, has against it.
 func secretSentence(l text.Language, err error) string {
 	switch {
-	case errors.Is(err, trial.ErrNoAddress):
+	case errors.Is(err, hubtrial.ErrNoAddress):
 		return l.T(text.PrefsSecretNoAddress)
 	case errors.Is(err, secret.ErrNoStore):
 		return l.T(text.PrefsSecretNoStore)

@@ -16,27 +16,27 @@ import (
 	"strings"
 	"testing"
 
-	"wiebelt/internal/contact"
+	"wiebelt/internal/config/hubtrial"
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/secret"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/config/setupfile"
+	"wiebelt/internal/core/contact"
 	"wiebelt/internal/localhub"
-	"wiebelt/internal/profile"
-	"wiebelt/internal/secret"
-	"wiebelt/internal/settings"
-	"wiebelt/internal/settings/setup"
 	"wiebelt/internal/text"
-	"wiebelt/internal/trial"
-	"wiebelt/internal/ui/kittest"
+	"wiebelt/internal/ui/uitest"
 )
 
 // TestMain: set-up files of these tests cost little work.
 func TestMain(m *testing.M) {
-	setup.Work = 10
+	setupfile.Work = 10
 	os.Exit(m.Run())
 }
 
 // profiled is a profile with these settings.
 func profiled(t *testing.T, src string) profile.Dirs {
 	t.Helper()
-	d := kittest.Dirs(t)
+	d := uitest.Dirs(t)
 	if err := os.WriteFile(settings.Path(d), []byte(src), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func hubText(base string) string {
 func tries(t *testing.T, d profile.Dirs, changes map[string]any, typed, number string) (end outcome, all []step, ended string) {
 	t.Helper()
 	end = try(t.Context(), d, text.Dutch, changes, typed, number, func(s step) {
-		if s.state != trial.StateRunning {
+		if s.state != hubtrial.StateRunning {
 			all = append(all, s)
 			ended += s.name + " " + s.state + ", "
 		}
@@ -236,7 +236,7 @@ func setupFile(t *testing.T, src, value string) (path, phrase string) {
 		t.Fatal(problems)
 	}
 	var b bytes.Buffer
-	phrase, err := setup.Write(&b, s, value)
+	phrase, err := setupfile.Write(&b, s, value)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -278,12 +278,12 @@ func TestTakeOver(t *testing.T) {
 		}
 		return o
 	}
-	quietly := func(trial.Step) {}
+	quietly := func(hubtrial.Step) {}
 	if err := takeOver(t.Context(), d, open(setupFile(t, hubText(h.BaseURL()), "not the secret")), "", quietly); !errors.Is(err, errNotPassed) || fileOf(t, d) != before {
 		t.Errorf("a failed test: %v", err)
 	}
 	o := open(good, phrase)
-	if !o.moved || !slices.Contains(o.rows, trial.Row{Key: "hub.base_url", Now: "https://old.example", New: h.BaseURL()}) || strings.Contains(fmt.Sprint(o.rows), value) {
+	if !o.moved || !slices.Contains(o.rows, hubtrial.Row{Key: "hub.base_url", Now: "https://old.example", New: h.BaseURL()}) || strings.Contains(fmt.Sprint(o.rows), value) {
 		t.Errorf("%+v", o.rows)
 	}
 	if err := os.WriteFile(good, []byte("another file by now"), 0o600); err != nil {

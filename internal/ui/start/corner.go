@@ -9,8 +9,8 @@ import (
 	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
-	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
+	"wiebelt/internal/ui/widgets"
 )
 
 // corners are the values of the setting card.corner, as they lie on a screen.
@@ -140,7 +140,7 @@ func (p *cornerPicker) TypedKey(e *fyne.KeyEvent) {
 		next |= 2
 	case fyne.KeySpace, fyne.KeyReturn, fyne.KeyEnter: // the test card once more
 	default:
-		kit.Hand(p, e)
+		widgets.Hand(p, e)
 		return
 	}
 	p.pick(next)

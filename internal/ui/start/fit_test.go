@@ -5,9 +5,9 @@ import (
 
 	"fyne.io/fyne/v2"
 
-	"wiebelt/internal/deskapi"
+	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/text"
-	"wiebelt/internal/ui/kittest"
+	"wiebelt/internal/ui/uitest"
 )
 
 // everyPhone is all that the first start's window can say of phones.
@@ -46,7 +46,7 @@ func everyCheck(l text.Language) []check {
 func TestStartFits(t *testing.T) {
 	measured := 0
 	for _, l := range []text.Language{text.Dutch, text.English} {
-		for _, scale := range kittest.Scales {
+		for _, scale := range uitest.Scales {
 			b, w := openStart(t, l, began(everyPhone(l)...))
 			locked := byPolicy(t, "top-left")
 			locked.phones, locked.failed = everyPhone(l), l.T(text.StartFailed, "Jan Willem van der Meulen (IT), toestel 140")
@@ -55,26 +55,26 @@ func TestStartFits(t *testing.T) {
 				w.open = s.failed != ""
 				w.fillAdmins()
 				for _, size := range []fyne.Size{fyne.NewSize(640, 696), fyne.NewSize(w.win.Content().MinSize().Width, 480)} {
-					kittest.Scaled(w.win, size, scale)
-					kittest.Uncut(t, string(l), w.win)
+					uitest.Scaled(w.win, size, scale)
+					uitest.Uncut(t, string(l), w.win)
 					measured++
 				}
 				if scale == 1 {
-					kittest.Fits(t, string(l), w.win)
+					uitest.Fits(t, string(l), w.win)
 				}
 			}
 			w.win.Close()
 
-			b.Show(deskapi.WindowTest)
-			p := b.Page(deskapi.WindowTest).(*testWindow)
+			b.Show(windowapi.WindowTest)
+			p := b.Page(windowapi.WindowTest).(*testWindow)
 			p.panel.begin()
 			for _, say := range []func(){
 				func() {},
 				func() {
-					came(t, b, 1, deskapi.TestSeen{Kind: "baresip", Name: "baresip", At: kittest.Noon, Tells: deskapi.TellsRing})
+					came(t, b, 1, windowapi.TestSeen{Kind: "baresip", Name: "baresip", At: uitest.Noon, Tells: windowapi.TellsRing})
 				},
 				func() {
-					came(t, b, 1, deskapi.TestSeen{Kind: "command", At: kittest.Noon, Tells: deskapi.TellsEnd, Answered: true, Ended: true})
+					came(t, b, 1, windowapi.TestSeen{Kind: "command", At: uitest.Noon, Tells: windowapi.TellsEnd, Answered: true, Ended: true})
 				},
 				func() {
 					p.panel.begin()
@@ -83,12 +83,12 @@ func TestStartFits(t *testing.T) {
 			} {
 				say()
 				for _, size := range []fyne.Size{fyne.NewSize(560, 480), fyne.NewSize(p.win.Content().MinSize().Width, 400)} {
-					kittest.Scaled(p.win, size, scale)
-					kittest.Uncut(t, string(l), p.win)
+					uitest.Scaled(p.win, size, scale)
+					uitest.Uncut(t, string(l), p.win)
 					measured++
 				}
 				if scale == 1 {
-					kittest.Fits(t, string(l), p.win)
+					uitest.Fits(t, string(l), p.win)
 				}
 			}
 			p.win.Close()

@@ -5,10 +5,10 @@ import (
 
 	"fyne.io/fyne/v2"
 
-	"wiebelt/internal/deskapi"
+	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/text"
-	"wiebelt/internal/ui/kittest"
 	"wiebelt/internal/ui/theme"
+	"wiebelt/internal/ui/uitest"
 )
 
 // TestStartPictures leaves pictures of the first start and of a test call with
@@ -21,29 +21,29 @@ func TestStartPictures(t *testing.T) {
 			found.sentence = l.T(text.StartFound(""))
 			b, w := openStart(t, l, began())
 			b.App.Settings().SetTheme(theme.New(look))
-			kittest.Scaled(w.win, fyne.NewSize(640, 696), 1)
-			kittest.Shot(t, w.win, "start"+name+"none")
+			uitest.Scaled(w.win, fyne.NewSize(640, 696), 1)
+			uitest.Shot(t, w.win, "start"+name+"none")
 			w.take(began(found))
-			kittest.Shot(t, w.win, "start"+name+"one")
+			uitest.Shot(t, w.win, "start"+name+"one")
 			w.take(began(everyPhone(l)...))
-			kittest.Shot(t, w.win, "start"+name+"every")
+			uitest.Shot(t, w.win, "start"+name+"every")
 			w.open = true
 			w.fillAdmins()
-			kittest.Shot(t, w.win, "start"+name+"admins")
+			uitest.Shot(t, w.win, "start"+name+"admins")
 			w.win.Close()
 
-			b.Show(deskapi.WindowTest)
-			p := b.Page(deskapi.WindowTest).(*testWindow)
-			kittest.Scaled(p.win, fyne.NewSize(560, 480), 1)
-			kittest.Shot(t, p.win, "test"+name+"begin")
+			b.Show(windowapi.WindowTest)
+			p := b.Page(windowapi.WindowTest).(*testWindow)
+			uitest.Scaled(p.win, fyne.NewSize(560, 480), 1)
+			uitest.Shot(t, p.win, "test"+name+"begin")
 			p.panel.begin()
-			kittest.Shot(t, p.win, "test"+name+"waiting")
-			came(t, b, 1, deskapi.TestSeen{Kind: "command", At: kittest.Noon, Tells: deskapi.TellsEnd, Answered: true, Ended: true})
-			kittest.Shot(t, p.win, "test"+name+"seen")
+			uitest.Shot(t, p.win, "test"+name+"waiting")
+			came(t, b, 1, windowapi.TestSeen{Kind: "command", At: uitest.Noon, Tells: windowapi.TellsEnd, Answered: true, Ended: true})
+			uitest.Shot(t, p.win, "test"+name+"seen")
 			p.panel.begin()
 			p.panel.missed(2, everyCheck(l))
-			kittest.Uncut(t, string(l), p.win)
-			kittest.Shot(t, p.win, "test"+name+"nothing")
+			uitest.Uncut(t, string(l), p.win)
+			uitest.Shot(t, p.win, "test"+name+"nothing")
 			p.win.Close()
 		}
 	}

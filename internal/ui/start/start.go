@@ -20,13 +20,13 @@ import (
 	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
-	"wiebelt/internal/configure"
-	"wiebelt/internal/deskapi"
-	"wiebelt/internal/settings"
+	"wiebelt/internal/config/fromsettings"
+	"wiebelt/internal/config/hubtrial"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/text"
-	"wiebelt/internal/trial"
-	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
+	"wiebelt/internal/ui/widgets"
 )
 
 // leastWidth is how narrow the windows can be made.
@@ -35,7 +35,7 @@ const leastWidth = 392
 // window asks three things at the first start: where the card comes, which
 // language, and whether a call gets through. Each answer holds at once.
 type window struct {
-	d        *kit.Desk
+	d        *widgets.Desk
 	win      fyne.Window
 	picker   *cornerPicker
 	hint     *fyne.Container // beside the picker
@@ -44,7 +44,7 @@ type window struct {
 	failed   *fyne.Container
 	unset    *fyne.Container // says that there are no names yet
 	admins   *fyne.Container // below "Voor beheerders", empty while it is shut
-	more     *kit.Button
+	more     *widgets.Button
 	open     bool // what is for administrators
 	scroll   *container.Scroll
 	panel    *testPanel
@@ -55,56 +55,56 @@ type window struct {
 }
 
 // Open opens the window of the first start.
-func Open(d *kit.Desk) kit.Page {
+func Open(d *widgets.Desk) widgets.Page {
 	l := d.Lang
 	w := &window{d: d, language: container.New(layout.NewCustomPaddedHBoxLayout(8)), hint: container.NewStack(),
 		phones: container.New(layout.NewCustomPaddedVBoxLayout(8)), failed: container.NewStack(), unset: container.NewStack(),
 		admins: container.New(layout.NewCustomPaddedVBoxLayout(8)), end: func() {}, last: make(chan struct{})}
 	close(w.last)
 	w.picker = newCornerPicker(func(corner string) {
-		w.answer("card.corner", corner, func() { d.Send(deskapi.KindTest, deskapi.Test{Do: deskapi.TestCard}) })
+		w.answer("card.corner", corner, func() { d.Send(windowapi.KindTest, windowapi.Test{Do: windowapi.TestCard}) })
 	})
-	w.panel = newTestPanel(d, deskapi.WindowStart, widget.MediumImportance)
+	w.panel = newTestPanel(d, windowapi.WindowStart, widget.MediumImportance)
 	w.panel.said = w.reveal
 
 	body := container.New(layout.NewCustomPaddedVBoxLayout(16),
 		container.New(layout.NewCustomPaddedVBoxLayout(8),
-			kit.NewWords(l.T(text.StartHello), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting(), kit.Paragraph(l.T(text.StartIntro)), w.unset),
-		question(1, l.T(text.StartCorner), container.New(kit.Columns(screenWidth+20), w.picker, w.hint)),
-		kit.NewRule(canvas.NewRectangle(nil)),
+			widgets.NewWords(l.T(text.StartHello), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting(), widgets.Paragraph(l.T(text.StartIntro)), w.unset),
+		question(1, l.T(text.StartCorner), container.New(widgets.Columns(screenWidth+20), w.picker, w.hint)),
+		widgets.NewRule(canvas.NewRectangle(nil)),
 		question(2, l.T(text.StartLanguage), container.New(layout.NewCustomPaddedLayout(-6, -6, -8, 0), w.language)),
-		kit.NewRule(canvas.NewRectangle(nil)),
+		widgets.NewRule(canvas.NewRectangle(nil)),
 		question(3, l.T(text.StartCall), container.New(layout.NewCustomPaddedVBoxLayout(12), w.phones, container.NewHBox(w.panel.button), w.panel.content)),
 		w.failed, w.admins)
-	w.scroll = container.NewVScroll(container.New(layout.NewCustomPaddedLayout(20, 16, kit.Edge, kit.Edge), body))
+	w.scroll = container.NewVScroll(container.New(layout.NewCustomPaddedLayout(20, 16, widgets.Edge, widgets.Edge), body))
 
-	w.more = kit.NewButton(l.T(text.StartAdmins), w.toggle)
+	w.more = widgets.NewButton(l.T(text.StartAdmins), w.toggle)
 	w.more.Importance = widget.LowImportance
-	done := kit.NewButton(l.T(text.StartDone), func() { w.win.Close() })
+	done := widgets.NewButton(l.T(text.StartDone), func() { w.win.Close() })
 	done.Importance = widget.HighImportance
-	foot := kit.Foot(container.NewBorder(nil, nil, w.more, container.New(kit.AtLeast(96), done)))
-	w.win = d.Window(text.StartTitle, container.New(kit.AtLeast(leastWidth), container.NewBorder(nil, foot, nil, nil, w.scroll)), fyne.NewSize(640, 696))
-	if old, ok := d.Page(deskapi.WindowStart).(*window); ok { // the same in another language
+	foot := widgets.Foot(container.NewBorder(nil, nil, w.more, container.New(widgets.AtLeast(96), done)))
+	w.win = d.Window(text.StartTitle, container.New(widgets.AtLeast(leastWidth), container.NewBorder(nil, foot, nil, nil, w.scroll)), fyne.NewSize(640, 696))
+	if old, ok := d.Page(windowapi.WindowStart).(*window); ok { // the same in another language
 		old.end()
 		w.state, w.open, w.last = old.state, old.open, old.last
 		w.panel.takeOver(old.panel.call)
 		w.fill()
 	}
-	d.Send(deskapi.KindWays, nil)
+	d.Send(windowapi.KindWays, nil)
 	w.read("")
 	return w
 }
 
-// Window implements kit.Page.
+// Window implements widgets.Page.
 func (w *window) Window() fyne.Window { return w.win }
 
-// Closed implements kit.Page's closer.
+// Closed implements widgets.Page's closer.
 func (w *window) Closed() {
 	w.end()
 	w.panel.closed()
 }
 
-// Take implements kit.Page's taker.
+// Take implements widgets.Page's taker.
 func (w *window) Take(kind string, raw json.RawMessage) { w.panel.take(kind, raw) }
 
 // WaysChanged looks how the phones are doing now.
@@ -137,7 +137,7 @@ func (w *window) answer(key, value string, then func()) {
 	d, l := w.d, w.d.Lang
 	w.after(func(ctx context.Context) string {
 		before, _ := settings.Load(d.Dirs)
-		if _, err := trial.Save(ctx, d.Dirs, before, trial.Wanted{Changes: map[string]any{key: value}}); err != nil {
+		if _, err := hubtrial.Save(ctx, d.Dirs, before, hubtrial.Wanted{Changes: map[string]any{key: value}}); err != nil {
 			d.Log.Warn("an answer was not kept", "why", err)
 			return l.T(text.StartFailed, support(l, before))
 		}
@@ -157,10 +157,10 @@ func (w *window) after(do func(context.Context) (failed string), then func()) {
 		failed := do(ctx)
 		d.Post(func() {
 			if failed == "" {
-				d.Changed(deskapi.ChangedSettings)
+				d.Changed(windowapi.ChangedSettings)
 				then()
 			}
-			if d.Page(deskapi.WindowStart) == kit.Page(w) {
+			if d.Page(windowapi.WindowStart) == widgets.Page(w) {
 				w.read(failed)
 			}
 		})
@@ -175,16 +175,16 @@ func (w *window) fill() {
 	}
 	locked := s.set.Locked("card.corner")
 	w.picker.set(s.set.Card.Corner, locked)
-	w.hint.Objects = []fyne.CanvasObject{kit.Plain(l.T(kit.Either(locked, text.StartByPolicy, text.StartCornerHint)), theme.SizeHint, widget.LowImportance)}
+	w.hint.Objects = []fyne.CanvasObject{widgets.Plain(l.T(widgets.Either(locked, text.StartByPolicy, text.StartCornerHint)), theme.SizeHint, widget.LowImportance)}
 	w.fillLanguage()
 	w.fillPhones()
 	w.failed.Objects = nil
 	if s.failed != "" {
-		w.failed.Objects = []fyne.CanvasObject{kit.Warning(s.failed)}
+		w.failed.Objects = []fyne.CanvasObject{widgets.Warning(s.failed)}
 	}
 	w.unset.Objects = nil
 	if !s.setUp {
-		w.unset.Objects = []fyne.CanvasObject{kit.Trouble(l.T(text.StartUnset, support(l, s.set)))}
+		w.unset.Objects = []fyne.CanvasObject{widgets.Trouble(l.T(text.StartUnset, support(l, s.set)))}
 	}
 	w.fillAdmins()
 	for _, c := range []*fyne.Container{w.hint, w.failed, w.unset} {
@@ -197,13 +197,13 @@ func (w *window) fillLanguage() {
 	s, l := w.state, w.d.Lang
 	w.language.Objects = nil
 	if s.set.Locked("ui.language") {
-		w.language.Objects = []fyne.CanvasObject{kit.NewWords(l.T(text.StartByPolicy), theme.SizeHint, base.ColorNamePlaceHolder, false)}
+		w.language.Objects = []fyne.CanvasObject{widgets.NewWords(l.T(text.StartByPolicy), theme.SizeHint, base.ColorNamePlaceHolder, false)}
 	} else {
 		for _, c := range []struct {
 			language text.Language
 			name     text.Key
 		}{{text.Dutch, text.StartDutch}, {text.English, text.StartEnglish}} {
-			w.language.Add(kit.NewOption(l.T(c.name), configure.Language(s.set) == c.language, func() {
+			w.language.Add(widgets.NewOption(l.T(c.name), fromsettings.Language(s.set) == c.language, func() {
 				w.answer("ui.language", string(c.language), func() {})
 			}))
 		}
@@ -218,11 +218,11 @@ func (w *window) fillPhones() {
 		w.phones.Add(w.phone(p))
 	}
 	if len(s.phones) == 0 {
-		how := kit.NewButton(l.T(text.StartHow), func() { w.d.Show(deskapi.WindowRecipes) })
-		w.phones.Add(kit.Plain(l.T(text.StartCallNone), theme.SizeHint, widget.LowImportance))
+		how := widgets.NewButton(l.T(text.StartHow), func() { w.d.Show(windowapi.WindowRecipes) })
+		w.phones.Add(widgets.Plain(l.T(text.StartCallNone), theme.SizeHint, widget.LowImportance))
 		w.phones.Add(container.NewHBox(how))
 	}
-	w.phones.Add(kit.Plain(l.T(text.StartCallHint), theme.SizeHint, widget.LowImportance))
+	w.phones.Add(widgets.Plain(l.T(text.StartCallHint), theme.SizeHint, widget.LowImportance))
 	w.phones.Refresh()
 }
 
@@ -230,30 +230,30 @@ func (w *window) fillPhones() {
 // something to do.
 func (w *window) phone(p phone) fyne.CanvasObject {
 	l := w.d.Lang
-	m := kit.MarkQuiet
+	m := widgets.MarkQuiet
 	switch {
 	case p.ok:
-		m = kit.MarkDot
+		m = widgets.MarkDot
 	case p.can:
-		m = kit.MarkRing
+		m = widgets.MarkRing
 	case p.recipe == "":
-		m = kit.MarkTrouble
+		m = widgets.MarkTrouble
 	}
-	var button *kit.Button
+	var button *widgets.Button
 	switch {
 	case p.id == w.asked:
-		button = kit.NewButton(l.T(text.StartConnecting), nil)
+		button = widgets.NewButton(l.T(text.StartConnecting), nil)
 		button.Disable()
 	case p.can:
-		button = kit.NewButton(l.T(text.StartConnect), func() {
+		button = widgets.NewButton(l.T(text.StartConnect), func() {
 			w.asked = p.id
 			w.fillPhones()
 			d := w.d
 			w.after(func(ctx context.Context) string { return connect(ctx, d.Dirs, d.Program.ProfileDir, l, p.id, d.Log) }, func() {})
 		})
 	case !p.ok && p.recipe != "":
-		button = kit.NewButton(l.T(text.StartHow), func() {
-			w.d.ShowAt(deskapi.WindowRecipes, p.recipe)
+		button = widgets.NewButton(l.T(text.StartHow), func() {
+			w.d.ShowAt(windowapi.WindowRecipes, p.recipe)
 		})
 	}
 	side := fyne.CanvasObject(container.NewWithoutLayout())
@@ -261,9 +261,9 @@ func (w *window) phone(p phone) fyne.CanvasObject {
 		side = container.NewCenter(button)
 	}
 	words := container.New(layout.NewCustomPaddedVBoxLayout(2),
-		kit.Bold(p.name, base.SizeNameText), kit.Plain(p.sentence, theme.SizeHint, widget.LowImportance))
-	return kit.NewFrame(container.New(layout.NewCustomPaddedLayout(8, 8, 12, 8),
-		container.New(kit.Columns(kit.SignWidth), container.New(layout.NewCustomPaddedLayout(5, 0, 0, 0), container.NewVBox(container.NewHBox(kit.NewShape(m)))),
+		widgets.Bold(p.name, base.SizeNameText), widgets.Plain(p.sentence, theme.SizeHint, widget.LowImportance))
+	return widgets.NewFrame(container.New(layout.NewCustomPaddedLayout(8, 8, 12, 8),
+		container.New(widgets.Columns(widgets.SignWidth), container.New(layout.NewCustomPaddedLayout(5, 0, 0, 0), container.NewVBox(container.NewHBox(widgets.NewShape(m)))),
 			container.New(besideButton{}, words, side))), true)
 }
 
@@ -291,22 +291,22 @@ func (w *window) fillAdmins() {
 	w.admins.Objects = nil
 	if w.open && w.state != nil {
 		buttons := container.NewHBox()
-		if w.d.Has(deskapi.WindowSettings) {
-			buttons.Add(kit.NewButton(l.T(text.StartAdminsOpen), func() { w.d.Show(deskapi.WindowSettings) }))
+		if w.d.Has(windowapi.WindowSettings) {
+			buttons.Add(widgets.NewButton(l.T(text.StartAdminsOpen), func() { w.d.Show(windowapi.WindowSettings) }))
 		}
-		buttons.Add(kit.NewButton(l.T(text.StartAdminsHelp), func() { w.d.Show(deskapi.WindowHelp) }))
-		w.admins.Objects = []fyne.CanvasObject{kit.NewRule(canvas.NewRectangle(nil)),
-			kit.NewWords(l.T(text.StartAdmins), theme.SizeStart, base.ColorNameForeground, true),
-			kit.Plain(l.T(kit.Either(w.state.setUp, text.StartAdminsSet, text.StartAdminsNot)), theme.SizeHint, widget.MediumImportance), buttons}
+		buttons.Add(widgets.NewButton(l.T(text.StartAdminsHelp), func() { w.d.Show(windowapi.WindowHelp) }))
+		w.admins.Objects = []fyne.CanvasObject{widgets.NewRule(canvas.NewRectangle(nil)),
+			widgets.NewWords(l.T(text.StartAdmins), theme.SizeStart, base.ColorNameForeground, true),
+			widgets.Plain(l.T(widgets.Either(w.state.setUp, text.StartAdminsSet, text.StartAdminsNot)), theme.SizeHint, widget.MediumImportance), buttons}
 	}
 	w.admins.Refresh()
 }
 
 // question is a numbered question and what answers it.
 func question(n int, ask string, answer fyne.CanvasObject) fyne.CanvasObject {
-	number := kit.NewWords(strconv.Itoa(n), theme.SizeStart, base.ColorNamePrimary, true)
-	return container.New(kit.Columns(kit.StepWidth), container.NewVBox(number),
-		container.New(layout.NewCustomPaddedVBoxLayout(12), kit.Bold(ask, theme.SizeStart), answer))
+	number := widgets.NewWords(strconv.Itoa(n), theme.SizeStart, base.ColorNamePrimary, true)
+	return container.New(widgets.Columns(widgets.StepWidth), container.NewVBox(number),
+		container.New(layout.NewCustomPaddedVBoxLayout(12), widgets.Bold(ask, theme.SizeStart), answer))
 }
 
 // besideButton is a layout of running text and a button at its right, at half

@@ -14,13 +14,13 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
-	"wiebelt/internal/deskapi"
-	"wiebelt/internal/settings"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/softphone/detect"
-	"wiebelt/internal/softphone/kinds"
+	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/text"
-	"wiebelt/internal/ui/kit"
-	"wiebelt/internal/ui/kittest"
+	"wiebelt/internal/ui/uitest"
+	"wiebelt/internal/ui/widgets"
 )
 
 // began is a first start with these phones.
@@ -33,30 +33,30 @@ var ready = phone{id: "baresip 127.0.0.1:4444", name: "baresip", sentence: "Gevo
 
 // openStart has the window of a profile in which nobody answered anything yet; it
 // shows s. What it does beside the UI thread is done at once.
-func openStart(t *testing.T, l text.Language, s state) (*kittest.Bench, *window) {
+func openStart(t *testing.T, l text.Language, s state) (*uitest.Bench, *window) {
 	t.Helper()
-	b := kittest.New(t, kittest.Greeting(l), map[string]kit.Opener{deskapi.WindowStart: Open, deskapi.WindowTest: OpenTest})
+	b := uitest.New(t, uitest.Greeting(l), map[string]widgets.Opener{windowapi.WindowStart: Open, windowapi.WindowTest: OpenTest})
 	if err := os.WriteFile(settings.Path(b.Dirs), []byte("[ui]\nlanguage = \""+string(l)+"\"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	b.Show(deskapi.WindowStart)
+	b.Show(windowapi.WindowStart)
 	b.Said = nil
-	w := b.Page(deskapi.WindowStart).(*window)
+	w := b.Page(windowapi.WindowStart).(*window)
 	w.take(s)
 	return b, w
 }
 
 // came has the resident tell what it saw of a test call.
-func came(t *testing.T, b *kittest.Bench, seq int, seen deskapi.TestSeen) {
+func came(t *testing.T, b *uitest.Bench, seq int, seen windowapi.TestSeen) {
 	t.Helper()
-	b.Tell(t, deskapi.KindTest, deskapi.Test{Window: deskapi.WindowTest, Seq: seq, Seen: &seen})
+	b.Tell(t, windowapi.KindTest, windowapi.Test{Window: windowapi.WindowTest, Seq: seq, Seen: &seen})
 }
 
 // TestStartAsksThreeThings and no word about the hub, which is for others.
 func TestStartAsksThreeThings(t *testing.T) {
 	for _, l := range []text.Language{text.Dutch, text.English} {
 		_, w := openStart(t, l, began(ready))
-		all := kittest.Texts(w.win)
+		all := uitest.Texts(w.win)
 		asked := 0
 		for _, s := range all {
 			if strings.HasSuffix(s, "?") {
@@ -70,9 +70,9 @@ func TestStartAsksThreeThings(t *testing.T) {
 			t.Errorf("%s: the hub is spoken of: %s", l, s)
 		}
 		test.Tap(w.more)
-		kittest.WantTexts(t, w.win, "hub")
+		uitest.WantTexts(t, w.win, "hub")
 		test.Tap(w.more)
-		if s := strings.ToLower(strings.Join(kittest.Texts(w.win), "|")); strings.Contains(s, "hub") {
+		if s := strings.ToLower(strings.Join(uitest.Texts(w.win), "|")); strings.Contains(s, "hub") {
 			t.Errorf("%s: still there: %s", l, s)
 		}
 	}
@@ -88,7 +88,7 @@ func TestStartCorner(t *testing.T) {
 		if s, _ := settings.Load(b.Dirs); s.Card.Corner != want || w.state.set.Card.Corner != want || corners[w.picker.chosen] != want {
 			t.Errorf("%s: kept %q, shown %q", what, s.Card.Corner, corners[w.picker.chosen])
 		}
-		if len(said) != 2 || !reflect.DeepEqual(said[0].M, deskapi.Changed{What: deskapi.ChangedSettings}) || !reflect.DeepEqual(said[1].M, deskapi.Test{Do: deskapi.TestCard}) {
+		if len(said) != 2 || !reflect.DeepEqual(said[0].M, windowapi.Changed{What: windowapi.ChangedSettings}) || !reflect.DeepEqual(said[1].M, windowapi.Test{Do: windowapi.TestCard}) {
 			t.Errorf("%s: said %v", what, said)
 		}
 	}
@@ -113,7 +113,7 @@ func TestStartCorner(t *testing.T) {
 	if said := b.Take(); len(said) != 0 || w.picker.chosen != 0 {
 		t.Errorf("what the administrator set was changed: %v", said)
 	}
-	kittest.WantTexts(t, w.win, "Uw beheerder heeft dit vastgelegd.")
+	uitest.WantTexts(t, w.win, "Uw beheerder heeft dit vastgelegd.")
 
 	// A file that cannot be written is left alone, and that is said.
 	if err := os.WriteFile(settings.Path(b.Dirs), []byte("[card\n"), 0o600); err != nil {
@@ -121,7 +121,7 @@ func TestStartCorner(t *testing.T) {
 	}
 	w.take(began())
 	test.TapAt(w.picker, fyne.NewPos(20, 20))
-	kittest.WantTexts(t, w.win, text.Dutch.T(text.StartFailed, text.Dutch.T(text.CardAdmin))[:30])
+	uitest.WantTexts(t, w.win, text.Dutch.T(text.StartFailed, text.Dutch.T(text.CardAdmin))[:30])
 	if said := b.Take(); len(said) != 0 {
 		t.Errorf("said %v", said)
 	}
@@ -163,77 +163,77 @@ func TestStartInOrder(t *testing.T) {
 // where it was, test call and all.
 func TestStartLanguage(t *testing.T) {
 	b, w := openStart(t, text.Dutch, began(ready))
-	kittest.Press(t, w.win, "Testen met een echte oproep")
+	uitest.Press(t, w.win, "Testen met een echte oproep")
 	b.Take()
-	if o := w.language.Objects[0].(*kit.Option); o.Label != "Nederlands" {
+	if o := w.language.Objects[0].(*widgets.Option); o.Label != "Nederlands" {
 		t.Errorf("%q", o.Label)
 	}
-	test.Tap(w.language.Objects[1].(*kit.Option))
-	if s, _ := settings.Load(b.Dirs); s.UI.Language != "en" || !w.language.Objects[1].(*kit.Option).Chosen {
+	test.Tap(w.language.Objects[1].(*widgets.Option))
+	if s, _ := settings.Load(b.Dirs); s.UI.Language != "en" || !w.language.Objects[1].(*widgets.Option).Chosen {
 		t.Errorf("kept %q", s.UI.Language)
 	}
-	if said := b.Take(); len(said) != 1 || !reflect.DeepEqual(said[0].M, deskapi.Changed{What: deskapi.ChangedSettings}) {
+	if said := b.Take(); len(said) != 1 || !reflect.DeepEqual(said[0].M, windowapi.Changed{What: windowapi.ChangedSettings}) {
 		t.Errorf("said %v", said)
 	}
 	win := w.win
-	b.Tell(t, deskapi.KindWelcome, kittest.Greeting(text.English))
-	now := b.Page(deskapi.WindowStart).(*window)
+	b.Tell(t, windowapi.KindWelcome, uitest.Greeting(text.English))
+	now := b.Page(windowapi.WindowStart).(*window)
 	if now == w || now.win != win {
 		t.Fatal("not the same window in another language")
 	}
-	kittest.WantTexts(t, win, "Welcome to Wiebelt", "Now call your own number. 60 seconds left")
-	b.Tell(t, deskapi.KindTest, deskapi.Test{Window: deskapi.WindowStart, Seq: 1, Seen: &deskapi.TestSeen{Kind: "baresip", At: kittest.Noon, Tells: deskapi.TellsAll}})
-	kittest.WantTexts(t, win, "Call received at 12:00 through baresip.")
+	uitest.WantTexts(t, win, "Welcome to Wiebelt", "Now call your own number. 60 seconds left")
+	b.Tell(t, windowapi.KindTest, windowapi.Test{Window: windowapi.WindowStart, Seq: 1, Seen: &windowapi.TestSeen{Kind: "baresip", At: uitest.Noon, Tells: windowapi.TellsAll}})
+	uitest.WantTexts(t, win, "Call received at 12:00 through baresip.")
 }
 
 func TestStartConnects(t *testing.T) {
 	off := phone{id: "linphone ", name: "Linphone", sentence: "Draait op deze pc.", recipe: "linphone"}
 	b, w := openStart(t, text.Dutch, began(ready, off))
-	kittest.WantTexts(t, w.win, "baresip", "nog niet gekoppeld", "Linphone")
+	uitest.WantTexts(t, w.win, "baresip", "nog niet gekoppeld", "Linphone")
 	var begun []func(context.Context)
 	at := b.Go
 	b.Go = func(work func(context.Context)) { begun = append(begun, work) }
-	kittest.Press(t, w.win, "Koppelen")
-	if c := kittest.ButtonOf(w.win, "Koppelen…"); c == nil || !c.Disabled() {
+	uitest.Press(t, w.win, "Koppelen")
+	if c := uitest.ButtonOf(w.win, "Koppelen…"); c == nil || !c.Disabled() {
 		t.Error("it can be pressed again")
 	}
 	b.Go = at
 	begun[0](t.Context()) // it runs no more
-	kittest.WantTexts(t, w.win, text.Dutch.T(text.StartGone)[:20])
+	uitest.WantTexts(t, w.win, text.Dutch.T(text.StartGone)[:20])
 
 	// A link comes up: the resident tells of the ways in, and the window looks.
 	if err := os.WriteFile(settings.Path(b.Dirs), []byte("[[softphone]]\nkind = \"baresip\"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	b.Tell(t, deskapi.KindWays, deskapi.Ways{Ways: []deskapi.WayState{{Kind: "baresip", Name: "baresip", Phase: deskapi.LinkDown}}})
-	kittest.WantTexts(t, w.win, text.Dutch.T(text.StartLink(deskapi.LinkDown)))
-	b.Tell(t, deskapi.KindWays, deskapi.Ways{Ways: []deskapi.WayState{{Kind: "baresip", Name: "baresip", Phase: deskapi.LinkUp}}})
-	kittest.WantTexts(t, w.win, text.Dutch.T(text.StartLink(deskapi.LinkUp)))
-	if kittest.ButtonOf(w.win, "Koppelen") != nil || kittest.ButtonOf(w.win, "Koppelen…") != nil {
+	b.Tell(t, windowapi.KindWays, windowapi.Ways{Ways: []windowapi.WayState{{Kind: "baresip", Name: "baresip", Phase: windowapi.LinkDown}}})
+	uitest.WantTexts(t, w.win, text.Dutch.T(text.StartLink(windowapi.LinkDown)))
+	b.Tell(t, windowapi.KindWays, windowapi.Ways{Ways: []windowapi.WayState{{Kind: "baresip", Name: "baresip", Phase: windowapi.LinkUp}}})
+	uitest.WantTexts(t, w.win, text.Dutch.T(text.StartLink(windowapi.LinkUp)))
+	if uitest.ButtonOf(w.win, "Koppelen") != nil || uitest.ButtonOf(w.win, "Koppelen…") != nil {
 		t.Error("connected, and still to be connected")
 	}
 	// What has to be done first stands in its recipe.
 	w.take(began(off))
-	kittest.Press(t, w.win, "Telefoon koppelen")
-	if b.PlaceOf(deskapi.WindowRecipes) != "linphone" {
+	uitest.Press(t, w.win, "Telefoon koppelen")
+	if b.PlaceOf(windowapi.WindowRecipes) != "linphone" {
 		t.Error("not the phone's recipe")
 	}
 	w.take(began())
-	kittest.WantTexts(t, w.win, "geen telefoonprogramma gevonden")
+	uitest.WantTexts(t, w.win, "geen telefoonprogramma gevonden")
 }
 
 // TestChecks: what to look at, of every way that is set up, a port that another
 // program has, and ways over which calls came before.
 func TestChecks(t *testing.T) {
-	d := kittest.Dirs(t)
+	d := uitest.Dirs(t)
 	if err := os.WriteFile(settings.Path(d), []byte("[support]\ncontact = \"Jan (IT)\"\n[[softphone]]\nkind = \"bria\"\n[[softphone]]\nkind = \"baresip\"\nname = \"Balie\"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	l := text.Dutch
-	ways := &deskapi.Ways{Ways: []deskapi.WayState{{Kind: "websocket", Phase: deskapi.WayTaken, Port: 27471}, {Kind: "url", Phase: deskapi.WayListens, Last: kittest.Noon.Add(-time.Hour)},
-		{Kind: "bria", Name: "bria", Phase: deskapi.LinkRefused, Why: "bria"}, {Kind: "baresip", Name: "Balie", Phase: deskapi.LinkUp}}}
-	got := checks(t.Context(), d, l, ways, kittest.Noon)
-	want := []check{{l.T(text.Way("bria")), l.T(text.StartCheckBria)}, {"Balie", l.T(text.StartCheck(deskapi.LinkUp))},
+	ways := &windowapi.Ways{Ways: []windowapi.WayState{{Kind: "websocket", Phase: windowapi.WayTaken, Port: 27471}, {Kind: "url", Phase: windowapi.WayListens, Last: uitest.Noon.Add(-time.Hour)},
+		{Kind: "bria", Name: "bria", Phase: windowapi.LinkRefused, Why: "bria"}, {Kind: "baresip", Name: "Balie", Phase: windowapi.LinkUp}}}
+	got := checks(t.Context(), d, l, ways, uitest.Noon)
+	want := []check{{l.T(text.Way("bria")), l.T(text.StartCheckBria)}, {"Balie", l.T(text.StartCheck(windowapi.LinkUp))},
 		{l.T(text.StartCheckPortName), l.T(text.StartCheckPort, 27471, "Jan (IT)")}, {l.T(text.StartWay("url")), l.T(text.StartCheckBefore, "11:00")}}
 	got = slices.DeleteFunc(got, func(c check) bool { return !slices.Contains(want, c) }) // a phone of this computer
 	if !slices.Equal(got, want) {
@@ -248,11 +248,11 @@ func TestLinked(t *testing.T) {
 		p    detect.Phone
 		want bool
 	}{
-		{detect.Phone{Kind: kinds.Baresip, Address: "127.0.0.1:4444"}, true},
-		{detect.Phone{Kind: kinds.Baresip, Address: "127.0.0.1:4445"}, false},
-		{detect.Phone{Kind: kinds.Linphone, Address: "lp"}, true},
-		{detect.Phone{Kind: kinds.Linphone, Address: "other"}, false},
-		{detect.Phone{Kind: kinds.Bria}, true},
+		{detect.Phone{Kind: registry.Baresip, Address: "127.0.0.1:4444"}, true},
+		{detect.Phone{Kind: registry.Baresip, Address: "127.0.0.1:4445"}, false},
+		{detect.Phone{Kind: registry.Linphone, Address: "lp"}, true},
+		{detect.Phone{Kind: registry.Linphone, Address: "other"}, false},
+		{detect.Phone{Kind: registry.Bria}, true},
 		{detect.Phone{Kind: detect.MicroSIP, File: "x"}, false},
 	} {
 		if got := linked(tt.p, links); got != tt.want {
@@ -263,30 +263,30 @@ func TestLinked(t *testing.T) {
 
 // TestTestCall: waits, says what came and what it can tell, or what to check.
 func TestTestCall(t *testing.T) {
-	b := kittest.New(t, kittest.Greeting(text.Dutch), map[string]kit.Opener{deskapi.WindowStart: Open, deskapi.WindowTest: OpenTest})
-	b.Show(deskapi.WindowTest)
-	w := b.Page(deskapi.WindowTest).(*testWindow)
-	kittest.Press(t, w.win, "Testen met een echte oproep")
-	if said := b.Take(); len(said) != 1 || !reflect.DeepEqual(said[0].M, deskapi.Test{Do: deskapi.TestBegin, Window: deskapi.WindowTest, Seq: 1}) {
+	b := uitest.New(t, uitest.Greeting(text.Dutch), map[string]widgets.Opener{windowapi.WindowStart: Open, windowapi.WindowTest: OpenTest})
+	b.Show(windowapi.WindowTest)
+	w := b.Page(windowapi.WindowTest).(*testWindow)
+	uitest.Press(t, w.win, "Testen met een echte oproep")
+	if said := b.Take(); len(said) != 1 || !reflect.DeepEqual(said[0].M, windowapi.Test{Do: windowapi.TestBegin, Window: windowapi.WindowTest, Seq: 1}) {
 		t.Fatalf("said %v", said)
 	}
-	kittest.WantTexts(t, w.win, "Nog 60 seconden")
+	uitest.WantTexts(t, w.win, "Nog 60 seconden")
 	b.Clock = b.Clock.Add(13 * time.Second)
 	later := b.Later
 	b.Later = nil
 	for _, f := range later {
 		f()
 	}
-	kittest.WantTexts(t, w.win, "Nog 47 seconden")
+	uitest.WantTexts(t, w.win, "Nog 47 seconden")
 	if len(b.Later) != 1 {
 		t.Errorf("%d ticks are due", len(b.Later))
 	}
-	came(t, b, 7, deskapi.TestSeen{Kind: "http", At: kittest.Noon, Tells: deskapi.TellsRing}) // of another test
-	kittest.WantTexts(t, w.win, "Nog 47 seconden")
-	came(t, b, 1, deskapi.TestSeen{Kind: "http", At: kittest.Noon, Tells: deskapi.TellsRing})
-	kittest.WantTexts(t, w.win, "Oproep ontvangen om 12:00 via een webadres.", "alleen melden dat er een oproep is")
-	came(t, b, 1, deskapi.TestSeen{Kind: "http", At: kittest.Noon, Tells: deskapi.TellsAll, Answered: true, Ended: true})
-	kittest.WantTexts(t, w.win, "overgaan, opnemen en einde melden")
+	came(t, b, 7, windowapi.TestSeen{Kind: "http", At: uitest.Noon, Tells: windowapi.TellsRing}) // of another test
+	uitest.WantTexts(t, w.win, "Nog 47 seconden")
+	came(t, b, 1, windowapi.TestSeen{Kind: "http", At: uitest.Noon, Tells: windowapi.TellsRing})
+	uitest.WantTexts(t, w.win, "Oproep ontvangen om 12:00 via een webadres.", "alleen melden dat er een oproep is")
+	came(t, b, 1, windowapi.TestSeen{Kind: "http", At: uitest.Noon, Tells: windowapi.TellsAll, Answered: true, Ended: true})
+	uitest.WantTexts(t, w.win, "overgaan, opnemen en einde melden")
 	later, b.Later = b.Later, nil
 	for _, f := range later {
 		f()
@@ -295,29 +295,29 @@ func TestTestCall(t *testing.T) {
 		t.Error("it goes on counting")
 	}
 
-	kittest.Press(t, w.win, "Opnieuw testen")
+	uitest.Press(t, w.win, "Opnieuw testen")
 	b.Take()
-	b.Tell(t, deskapi.KindTest, deskapi.Test{Window: deskapi.WindowStart, Seq: 2}) // of another window
-	kittest.WantTexts(t, w.win, "Nog 60 seconden")
+	b.Tell(t, windowapi.KindTest, windowapi.Test{Window: windowapi.WindowStart, Seq: 2}) // of another window
+	uitest.WantTexts(t, w.win, "Nog 60 seconden")
 	if err := os.WriteFile(settings.Path(b.Dirs), []byte("[[softphone]]\nkind = \"bria\"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	b.Tell(t, deskapi.KindWays, deskapi.Ways{Ways: []deskapi.WayState{{Kind: "bria", Name: "bria", Phase: deskapi.LinkRefused, Why: "bria"}}})
-	b.Tell(t, deskapi.KindTest, deskapi.Test{Window: deskapi.WindowTest, Seq: 2})
-	kittest.WantTexts(t, w.win, "Er kwam geen oproep binnen.", "Bria", "Allow Access")
-	kittest.Press(t, w.win, "Opnieuw testen")
+	b.Tell(t, windowapi.KindWays, windowapi.Ways{Ways: []windowapi.WayState{{Kind: "bria", Name: "bria", Phase: windowapi.LinkRefused, Why: "bria"}}})
+	b.Tell(t, windowapi.KindTest, windowapi.Test{Window: windowapi.WindowTest, Seq: 2})
+	uitest.WantTexts(t, w.win, "Er kwam geen oproep binnen.", "Bria", "Allow Access")
+	uitest.Press(t, w.win, "Opnieuw testen")
 	b.Take()
-	kittest.Press(t, w.win, "Stoppen")
-	if said := b.Take(); len(said) != 1 || !reflect.DeepEqual(said[0].M, deskapi.Test{Do: deskapi.TestStop}) {
+	uitest.Press(t, w.win, "Stoppen")
+	if said := b.Take(); len(said) != 1 || !reflect.DeepEqual(said[0].M, windowapi.Test{Do: windowapi.TestStop}) {
 		t.Errorf("said %v", said)
 	}
-	kittest.Press(t, w.win, "Testen met een echte oproep")
+	uitest.Press(t, w.win, "Testen met een echte oproep")
 	b.Take()
 	w.win.Close()
-	if said := b.Take(); len(said) != 1 || !reflect.DeepEqual(said[0].M, deskapi.Test{Do: deskapi.TestStop}) {
+	if said := b.Take(); len(said) != 1 || !reflect.DeepEqual(said[0].M, windowapi.Test{Do: windowapi.TestStop}) {
 		t.Errorf("closed, said %v", said)
 	}
-	if b.Page(deskapi.WindowTest) != nil {
+	if b.Page(windowapi.WindowTest) != nil {
 		t.Error("a closed window is still held")
 	}
 }

@@ -9,16 +9,16 @@ import (
 	"slices"
 	"time"
 
-	"wiebelt/internal/configure"
-	"wiebelt/internal/deskapi"
-	"wiebelt/internal/profile"
-	"wiebelt/internal/registrations"
-	"wiebelt/internal/settings"
+	"wiebelt/internal/config/fromsettings"
+	"wiebelt/internal/config/hubtrial"
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/registrations"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/softphone/detect"
-	"wiebelt/internal/softphone/kinds"
 	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/text"
-	"wiebelt/internal/trial"
 )
 
 // state is what the first start's window shows.
@@ -48,14 +48,14 @@ func find(ctx context.Context) []detect.Phone {
 
 // read reads how things are. ways are those that the resident told last, nil for
 // none.
-func read(ctx context.Context, d profile.Dirs, l text.Language, ways *deskapi.Ways) state {
+func read(ctx context.Context, d profile.Dirs, l text.Language, ways *windowapi.Ways) state {
 	now, _ := settings.Load(d)
 	s := state{set: now}
-	_, _, err := configure.Hub(d, now.Hub, slog.New(slog.DiscardHandler))
+	_, _, err := fromsettings.Hub(d, now.Hub, slog.New(slog.DiscardHandler))
 	s.setUp = err == nil
 	for _, p := range now.Softphones {
 		phase, _ := phaseOf(ways, p)
-		s.phones = append(s.phones, phone{id: "link " + cmp.Or(p.Name, p.Address), name: nameOf(l, p), ok: phase == deskapi.LinkUp,
+		s.phones = append(s.phones, phone{id: "link " + cmp.Or(p.Name, p.Address), name: nameOf(l, p), ok: phase == windowapi.LinkUp,
 			sentence: l.T(text.StartLink(cmp.Or(phase, "trying")))})
 	}
 	found := find(ctx)
@@ -80,18 +80,18 @@ func read(ctx context.Context, d profile.Dirs, l text.Language, ways *deskapi.Wa
 	return s
 }
 
-// phaseOf is how a link is doing, deskapi.LinkUnknown if nobody has said so, and
+// phaseOf is how a link is doing, windowapi.LinkUnknown if nobody has said so, and
 // why.
-func phaseOf(ways *deskapi.Ways, p settings.Softphone) (phase, why string) {
+func phaseOf(ways *windowapi.Ways, p settings.Softphone) (phase, why string) {
 	if ways == nil {
-		return deskapi.LinkUnknown, ""
+		return windowapi.LinkUnknown, ""
 	}
 	for _, w := range ways.Ways {
 		if w.Kind == p.Kind && w.Name == p.Name {
 			return w.Phase, w.Why
 		}
 	}
-	return deskapi.LinkUnknown, ""
+	return windowapi.LinkUnknown, ""
 }
 
 // nameOf is what people call a link.
@@ -149,7 +149,7 @@ func connect(ctx context.Context, d profile.Dirs, profileDir string, l text.Lang
 		return l.T(text.StartLocked)
 	default:
 		links := append(slices.Clone(now.Softphones), settings.Softphone{Kind: p.Kind, Address: p.Address})
-		_, err = trial.Save(ctx, d, now, trial.Wanted{Changes: map[string]any{"softphone": links}})
+		_, err = hubtrial.Save(ctx, d, now, hubtrial.Wanted{Changes: map[string]any{"softphone": links}})
 	}
 	switch {
 	case errors.Is(err, registrations.ErrPhoneRuns):
@@ -166,7 +166,7 @@ type check struct{ name, sentence string }
 
 // checks says what to look at when no call came: for every way that is set up, for
 // every phone that was found, and where there is nothing at all.
-func checks(ctx context.Context, d profile.Dirs, l text.Language, ways *deskapi.Ways, now time.Time) (all []check) {
+func checks(ctx context.Context, d profile.Dirs, l text.Language, ways *windowapi.Ways, now time.Time) (all []check) {
 	set, _ := settings.Load(d)
 	add := func(name string, key text.Key, args ...any) {
 		all = append(all, check{name, l.T(key, args...)})
@@ -174,9 +174,9 @@ func checks(ctx context.Context, d profile.Dirs, l text.Language, ways *deskapi.
 	for _, p := range set.Softphones {
 		phase, why := phaseOf(ways, p)
 		switch name := nameOf(l, p); {
-		case phase == deskapi.LinkRefused && why == string(link.CauseBria):
+		case phase == windowapi.LinkRefused && why == string(link.CauseBria):
 			add(name, text.StartCheckBria)
-		case phase == deskapi.LinkRefused, phase == deskapi.LinkIncomplete:
+		case phase == windowapi.LinkRefused, phase == windowapi.LinkIncomplete:
 			add(name, text.StartCheck(phase), support(l, set))
 		default:
 			add(name, text.StartCheck(cmp.Or(phase, "trying")))
@@ -192,11 +192,11 @@ func checks(ctx context.Context, d profile.Dirs, l text.Language, ways *deskapi.
 		}
 	}
 	if ways != nil {
-		if i := slices.IndexFunc(ways.Ways, func(w deskapi.WayState) bool { return w.Phase == deskapi.WayTaken }); i >= 0 {
+		if i := slices.IndexFunc(ways.Ways, func(w windowapi.WayState) bool { return w.Phase == windowapi.WayTaken }); i >= 0 {
 			add(l.T(text.StartCheckPortName), text.StartCheckPort, ways.Ways[i].Port, support(l, set))
 		}
 		for _, w := range ways.Ways {
-			if !kinds.Of(w.Kind).IsLink() && !w.Last.IsZero() {
+			if !registry.Of(w.Kind).IsLink() && !w.Last.IsZero() {
 				add(l.T(text.StartWay(w.Kind)), text.StartCheckBefore, moment(l, w.Last, now))
 			}
 		}

@@ -11,35 +11,35 @@ import (
 	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
-	"wiebelt/internal/deskapi"
+	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/text"
-	"wiebelt/internal/ui/kit"
 	"wiebelt/internal/ui/theme"
+	"wiebelt/internal/ui/widgets"
 )
 
 // testCall is how far a test call is.
 type testCall struct {
 	seq     int
 	until   time.Time // waited for, zero when not
-	seen    *deskapi.TestSeen
+	seen    *windowapi.TestSeen
 	nothing []check // what to look at, since no call came
 }
 
 // testPanel waits for a real call and says what came of it. It is part of two
 // windows. Its button keeps its place, whatever is said below it.
 type testPanel struct {
-	d       *kit.Desk
+	d       *widgets.Desk
 	window  string            // whose part it is
 	weight  widget.Importance // of the button that begins
 	call    testCall
-	button  *kit.Button
+	button  *widgets.Button
 	content *fyne.Container // what is said
 	said    func()          // something came of it
-	left    *kit.Words      // the seconds that are left, nil when not waiting
+	left    *widgets.Words  // the seconds that are left, nil when not waiting
 }
 
-func newTestPanel(d *kit.Desk, window string, weight widget.Importance) *testPanel {
-	p := &testPanel{d: d, window: window, weight: weight, button: kit.NewButton("", nil), content: container.New(layout.NewCustomPaddedVBoxLayout(12)), said: func() {}}
+func newTestPanel(d *widgets.Desk, window string, weight widget.Importance) *testPanel {
+	p := &testPanel{d: d, window: window, weight: weight, button: widgets.NewButton("", nil), content: container.New(layout.NewCustomPaddedVBoxLayout(12)), said: func() {}}
 	p.show()
 	return p
 }
@@ -52,8 +52,8 @@ func (p *testPanel) takeOver(c testCall) {
 }
 
 func (p *testPanel) begin() {
-	p.call = testCall{seq: p.call.seq + 1, until: p.d.Now().Add(deskapi.TestWait)}
-	p.d.Send(deskapi.KindTest, deskapi.Test{Do: deskapi.TestBegin, Window: p.window, Seq: p.call.seq})
+	p.call = testCall{seq: p.call.seq + 1, until: p.d.Now().Add(windowapi.TestWait)}
+	p.d.Send(windowapi.KindTest, windowapi.Test{Do: windowapi.TestBegin, Window: p.window, Seq: p.call.seq})
 	p.show()
 	p.tick(p.call.seq)
 }
@@ -63,7 +63,7 @@ func (p *testPanel) stop() {
 	if p.call.until.IsZero() && p.call.seen == nil {
 		return
 	}
-	p.d.Send(deskapi.KindTest, deskapi.Test{Do: deskapi.TestStop})
+	p.d.Send(windowapi.KindTest, windowapi.Test{Do: windowapi.TestStop})
 	p.call = testCall{seq: p.call.seq + 1}
 	p.show()
 }
@@ -71,7 +71,7 @@ func (p *testPanel) stop() {
 // closed is stop for a window that goes.
 func (p *testPanel) closed() {
 	if !p.call.until.IsZero() || p.call.seen != nil {
-		p.d.Send(deskapi.KindTest, deskapi.Test{Do: deskapi.TestStop})
+		p.d.Send(windowapi.KindTest, windowapi.Test{Do: windowapi.TestStop})
 	}
 	p.call = testCall{seq: p.call.seq + 1}
 }
@@ -92,8 +92,8 @@ func (p *testPanel) waiting() string {
 
 // take takes what the resident says of this test call.
 func (p *testPanel) take(kind string, raw json.RawMessage) {
-	var m deskapi.Test
-	if kind != deskapi.KindTest || !p.d.Decode(kind, raw, &m) || m.Window != p.window || m.Seq != p.call.seq {
+	var m windowapi.Test
+	if kind != windowapi.KindTest || !p.d.Decode(kind, raw, &m) || m.Window != p.window || m.Seq != p.call.seq {
 		return
 	}
 	if m.Seen != nil {
@@ -128,17 +128,17 @@ func (p *testPanel) show() {
 	switch {
 	case !c.until.IsZero():
 		label, do = text.TestStop, p.stop
-		p.left = kit.NewWords(p.waiting(), base.SizeNameText, base.ColorNameForeground, true)
-		all = []fyne.CanvasObject{signed(kit.MarkRing, p.left.Cutting())}
+		p.left = widgets.NewWords(p.waiting(), base.SizeNameText, base.ColorNameForeground, true)
+		all = []fyne.CanvasObject{signed(widgets.MarkRing, p.left.Cutting())}
 	case c.seen != nil:
 		all = p.came(*c.seen)
 	case c.nothing != nil:
 		p.button.Importance = p.weight
-		all = []fyne.CanvasObject{signed(kit.MarkTrouble, kit.NewWords(l.T(text.TestNothing), base.SizeNameText, base.ColorNameWarning, true).Cutting())}
-		all = append(all, indented(kit.Plain(l.T(text.TestNothingHint), theme.SizeHint, widget.LowImportance)))
+		all = []fyne.CanvasObject{signed(widgets.MarkTrouble, widgets.NewWords(l.T(text.TestNothing), base.SizeNameText, base.ColorNameWarning, true).Cutting())}
+		all = append(all, indented(widgets.Plain(l.T(text.TestNothingHint), theme.SizeHint, widget.LowImportance)))
 		for _, k := range c.nothing {
 			all = append(all, indented(container.New(layout.NewCustomPaddedVBoxLayout(2),
-				kit.NewWords(k.name, theme.SizeHint, base.ColorNameForeground, true).Cutting(), kit.Plain(k.sentence, theme.SizeHint, widget.MediumImportance))))
+				widgets.NewWords(k.name, theme.SizeHint, base.ColorNameForeground, true).Cutting(), widgets.Plain(k.sentence, theme.SizeHint, widget.MediumImportance))))
 		}
 	default:
 		p.button.Importance = p.weight
@@ -152,38 +152,38 @@ func (p *testPanel) show() {
 
 // came says over which way a call came, what was seen of it and what that way
 // can tell.
-func (p *testPanel) came(m deskapi.TestSeen) []fyne.CanvasObject {
+func (p *testPanel) came(m windowapi.TestSeen) []fyne.CanvasObject {
 	l := p.d.Lang
 	name := m.Name
 	if name == "" || name == m.Kind {
 		name = l.T(text.Way(m.Kind))
 	}
-	seen := kit.Buttons()
+	seen := widgets.Buttons()
 	for _, s := range []struct {
 		key text.Key
 		yes bool
 	}{{text.TestRang, true}, {text.TestAnswered, m.Answered}, {text.TestEnded, m.Ended}} {
-		mark, colour := kit.MarkQuiet, base.ColorNamePlaceHolder
+		mark, colour := widgets.MarkQuiet, base.ColorNamePlaceHolder
 		if s.yes {
-			mark, colour = kit.MarkDot, base.ColorNameForeground
+			mark, colour = widgets.MarkDot, base.ColorNameForeground
 		}
-		seen.Add(container.New(layout.NewCustomPaddedHBoxLayout(6), container.NewCenter(kit.NewShape(mark)), kit.NewWords(l.T(s.key), theme.SizeHint, colour, false)))
+		seen.Add(container.New(layout.NewCustomPaddedHBoxLayout(6), container.NewCenter(widgets.NewShape(mark)), widgets.NewWords(l.T(s.key), theme.SizeHint, colour, false)))
 	}
 	return []fyne.CanvasObject{
-		signed(kit.MarkDot, kit.Bold(l.T(text.TestSeen, l.Clock(m.At), name), base.SizeNameText)),
+		signed(widgets.MarkDot, widgets.Bold(l.T(text.TestSeen, l.Clock(m.At), name), base.SizeNameText)),
 		indented(seen),
-		indented(kit.Plain(l.T(text.TestTells(m.Tells)), theme.SizeHint, widget.MediumImportance)),
+		indented(widgets.Plain(l.T(text.TestTells(m.Tells)), theme.SizeHint, widget.MediumImportance)),
 	}
 }
 
 // signed puts a mark before a line of words.
-func signed(m kit.Mark, w fyne.CanvasObject) fyne.CanvasObject {
-	return container.New(kit.Columns(kit.SignWidth), container.New(layout.NewCustomPaddedLayout(5, 0, 0, 0), container.NewVBox(container.NewHBox(kit.NewShape(m)))), w)
+func signed(m widgets.Mark, w fyne.CanvasObject) fyne.CanvasObject {
+	return container.New(widgets.Columns(widgets.SignWidth), container.New(layout.NewCustomPaddedLayout(5, 0, 0, 0), container.NewVBox(container.NewHBox(widgets.NewShape(m)))), w)
 }
 
 // indented stands below what a mark was put before.
 func indented(o fyne.CanvasObject) fyne.CanvasObject {
-	return container.New(layout.NewCustomPaddedLayout(0, 0, kit.SignWidth, 0), o)
+	return container.New(layout.NewCustomPaddedLayout(0, 0, widgets.SignWidth, 0), o)
 }
 
 // testWindow is a window of nothing but a test call.
@@ -193,30 +193,30 @@ type testWindow struct {
 }
 
 // OpenTest opens the window of a test call.
-func OpenTest(d *kit.Desk) kit.Page {
-	w := &testWindow{panel: newTestPanel(d, deskapi.WindowTest, widget.HighImportance)}
+func OpenTest(d *widgets.Desk) widgets.Page {
+	w := &testWindow{panel: newTestPanel(d, windowapi.WindowTest, widget.HighImportance)}
 	l := d.Lang
-	how := kit.NewButton(l.T(text.StartHow), func() { d.Show(deskapi.WindowRecipes) })
+	how := widgets.NewButton(l.T(text.StartHow), func() { d.Show(windowapi.WindowRecipes) })
 	how.Importance = widget.LowImportance
 	content := container.New(layout.NewCustomPaddedVBoxLayout(16),
 		container.New(layout.NewCustomPaddedVBoxLayout(8),
-			kit.BigLine(l.T(text.TestTitle)), kit.Paragraph(l.T(text.TestIntro))),
+			widgets.BigLine(l.T(text.TestTitle)), widgets.Paragraph(l.T(text.TestIntro))),
 		w.panel.content)
-	foot := kit.Foot(kit.Buttons(w.panel.button, how))
-	w.win = d.Window(text.TestTitle, container.New(kit.AtLeast(leastWidth), container.NewBorder(nil, foot, nil, nil,
-		container.NewVScroll(container.New(layout.NewCustomPaddedLayout(20, 16, kit.Edge, kit.Edge), content)))), fyne.NewSize(560, 480))
-	d.Send(deskapi.KindWays, nil)
-	if old, ok := d.Page(deskapi.WindowTest).(*testWindow); ok {
+	foot := widgets.Foot(widgets.Buttons(w.panel.button, how))
+	w.win = d.Window(text.TestTitle, container.New(widgets.AtLeast(leastWidth), container.NewBorder(nil, foot, nil, nil,
+		container.NewVScroll(container.New(layout.NewCustomPaddedLayout(20, 16, widgets.Edge, widgets.Edge), content)))), fyne.NewSize(560, 480))
+	d.Send(windowapi.KindWays, nil)
+	if old, ok := d.Page(windowapi.WindowTest).(*testWindow); ok {
 		w.panel.takeOver(old.panel.call)
 	}
 	return w
 }
 
-// Window implements kit.Page.
+// Window implements widgets.Page.
 func (w *testWindow) Window() fyne.Window { return w.win }
 
-// Closed implements kit.Page's closer.
+// Closed implements widgets.Page's closer.
 func (w *testWindow) Closed() { w.panel.closed() }
 
-// Take implements kit.Page.
+// Take implements widgets.Page.
 func (w *testWindow) Take(kind string, raw json.RawMessage) { w.panel.take(kind, raw) }

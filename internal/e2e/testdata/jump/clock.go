@@ -1,4 +1,4 @@
-// Package wake: this file stands in for the clock of internal/native/wake in a
+// Package wake: this file stands in for the clock of internal/native/sleepwatch in a
 // program that only a test builds. The clock on the wall is ahead by what a file
 // says.
 package wake

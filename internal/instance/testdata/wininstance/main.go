@@ -14,7 +14,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"wiebelt/internal/call"
+	"wiebelt/internal/core/call"
 	"wiebelt/internal/instance"
 )
 

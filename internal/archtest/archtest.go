@@ -1,0 +1,160 @@
+// Package archtest holds every import of the module against the layers of its
+// design: nine of them, and imports only go down. Its test fails, with the reason,
+// on one that goes up.
+//
+//	9 wiring    app/*, internal/cli, internal/resident, internal/demo
+//	8 parts     internal/resident/*: the parts of the resident, which it connects
+//	7 windows   internal/ui/* — the only layer that imports Fyne
+//	6 tasks     internal/config/{fromsettings,hubtrial,registrations}, internal/store/callactions,
+//	            internal/doctor: what can be done with what lies below; one function each, for
+//	            commands, windows and resident alike
+//	5 native    internal/native/*
+//	4 engine    internal/core/engine
+//	3 adapters  internal/softphone/*, internal/hub, internal/store/*, internal/config/*,
+//	            internal/delivery/*, internal/instance, …
+//	2 words     internal/text, internal/guide, assets; internal/delivery/message;
+//	            internal/store/sqlitefile and internal/filetrust, which all files stand on
+//	1 domain    internal/core/*, internal/softphone/registry
+//
+// Of the windows, each imports what they share (widgets, theme, offscreen) and no
+// other window; only internal/ui/windowapp knows them all.
+//
+// Of the resident's parts, each is one thing with its goroutine or its file: it
+// imports no other part, but request, which runs nothing, and never the resident,
+// which gives it what it needs of the rest.
+//
+// Beside them stand the local hub and the simulated softphone: they know the
+// domain and the words, and only the wiring knows them. What is below
+// internal/testutil, and ui/uitest, may be imported by tests alone.
+package archtest
+
+import (
+	"slices"
+	"strings"
+)
+
+// Layer is how high a package stands; a package may import what stands lower, and
+// what stands in its own layer unless Why says otherwise.
+type Layer int
+
+// The layers from the ground up.
+const (
+	Unknown Layer = iota
+	Domain
+	Words
+	Adapters
+	Engine
+	Native
+	Tasks
+	Windows
+	Parts // of the resident
+	Wiring
+	StandIns  // local hub, simulated softphone
+	TestsOnly // imported by tests alone
+)
+
+// layers gives every package its layer; the first path that a package is, or lies
+// below, counts. A path that ends in "/" means only what lies below it.
+var layers = []struct {
+	path  string
+	layer Layer
+}{
+	{"app/winres", TestsOnly},
+	{"app/", Wiring},
+	{"internal/cli", Wiring},
+	{"internal/demo", Wiring},
+	{"internal/resident/", Parts},
+	{"internal/resident", Wiring},
+	{"internal/ui/uitest", TestsOnly},
+	{"internal/ui/", Windows},
+	{"internal/config/fromsettings", Tasks},
+	{"internal/config/hubtrial", Tasks},
+	{"internal/config/registrations", Tasks},
+	{"internal/store/callactions", Tasks},
+	{"internal/doctor", Tasks},
+	{"internal/native/", Native},
+	{"internal/core/engine", Engine},
+	{"internal/core/", Domain},
+	{"internal/softphone/registry", Domain},
+	{"internal/delivery/message", Words},
+	{"internal/store/sqlitefile", Words},
+	{"internal/filetrust", Words},
+	{"internal/guide", Words},
+	{"internal/text", Words},
+	{"assets", Words},
+	{"internal/softphone/", Adapters},
+	{"internal/config/", Adapters},
+	{"internal/delivery/", Adapters},
+	{"internal/store/", Adapters},
+	{"internal/health", Adapters},
+	{"internal/hub", Adapters},
+	{"internal/instance", Adapters},
+	{"internal/logfile", Adapters},
+	{"internal/localhub", StandIns},
+	{"internal/simulate", StandIns},
+	{"internal/testutil/", TestsOnly},
+	{"internal/archtest", TestsOnly},
+	{"internal/e2e", TestsOnly},
+}
+
+// Of gives the layer of a package by its path below the module.
+func Of(path string) Layer {
+	for _, l := range layers {
+		dir := strings.TrimSuffix(l.path, "/")
+		if strings.HasPrefix(path, dir+"/") || path == l.path {
+			return l.layer
+		}
+	}
+	return Unknown
+}
+
+// windowApp is the package that knows every window, and shared are those that any
+// window may import.
+const windowApp = "internal/ui/windowapp"
+
+var shared = []string{"internal/ui/widgets", "internal/ui/theme", "internal/ui/offscreen"}
+
+// partsShare is what the resident's parts may share; of what is on screen they may
+// know the cards.
+var partsShare = []string{"internal/resident/request"}
+
+const card = "internal/ui/card"
+
+// Why says why a package may not import another one; "" if it may.
+func Why(from, to string) string {
+	f, t := Of(from), Of(to)
+	switch {
+	case f == Unknown:
+		return "has no layer: give it one in internal/archtest"
+	case t == Unknown:
+		return "imports a package without a layer"
+	case f == TestsOnly:
+		return ""
+	case t == TestsOnly:
+		return "imports a package that serves tests only"
+	case f == Wiring:
+		return ""
+	case t == Wiring:
+		return "imports the wiring, which stands above everything"
+	case t == StandIns && f != StandIns:
+		return "imports a stand-in; only the wiring and tests may"
+	case f == StandIns && t > Words && t != StandIns:
+		return "is a stand-in and may know the domain and the words only"
+	case f == Engine && t == Adapters:
+		return "is the engine: it declares what it needs and knows no adapter"
+	case t > f:
+		return "imports a package of a higher layer"
+	case t == Parts && !slices.Contains(partsShare, to):
+		return "imports another part of the resident: have the resident hand over what is needed"
+	case f == Parts && t == Windows && to != card:
+		return "is a part of the resident, which shows cards and leaves windows to the windows' process"
+	case f == Windows && t == Windows && from != windowApp && !slices.Contains(shared, to):
+		return "imports another window: ask for it by its name"
+	}
+	return ""
+}
+
+// MayImportFyne reports whether a package may know Fyne.
+func MayImportFyne(path string) bool {
+	return strings.HasPrefix(path, "internal/ui/")
+}

@@ -1,0 +1,213 @@
+package archtest
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+type pkg struct {
+	ImportPath                         string
+	Imports, TestImports, XTestImports []string
+	Deps                               []string
+	Incomplete                         bool
+}
+
+func list(t *testing.T, env []string, args ...string) []pkg {
+	t.Helper()
+	cmd := exec.Command("go", append([]string{"list", "-json=ImportPath,Imports,TestImports,XTestImports,Deps,Incomplete"}, args...)...)
+	cmd.Dir = "../.."
+	cmd.Env = append(os.Environ(), env...)
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list %v: %v\n%s", args, err, stderr.String())
+	}
+	var all []pkg
+	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p pkg
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+}
+
+const module = "wiebelt/"
+
+// TestArrowsPointDown holds every import of every platform against the layers.
+func TestArrowsPointDown(t *testing.T) {
+	for _, goos := range []string{"linux", "windows"} {
+		seen := 0
+		for _, p := range list(t, []string{"GOOS=" + goos, "GOARCH=amd64", "CGO_ENABLED=0"}, "./...") {
+			from := strings.TrimPrefix(p.ImportPath, module)
+			if Of(from) == Unknown {
+				t.Errorf("%s has no layer: give it one in internal/archtest", from)
+			}
+			for _, imp := range p.Imports {
+				if to, ours := strings.CutPrefix(imp, module); ours {
+					seen++
+					if why := Why(from, to); why != "" {
+						t.Errorf("%s (%s): %s %s", goos, to, from, why)
+					}
+				}
+				if strings.HasPrefix(imp, "fyne.io/fyne/") && !MayImportFyne(from) {
+					t.Errorf("%s: %s imports %s; only the windows know Fyne", goos, from, imp)
+				}
+			}
+		}
+		if seen < 30 {
+			t.Errorf("%s: only %d imports looked at; the walk itself is broken", goos, seen)
+		}
+	}
+}
+
+// TestDomainIsPlain: the domain stands on the standard library alone, apart from
+// the telephone metadata.
+func TestDomainIsPlain(t *testing.T) {
+	for _, p := range list(t, nil, "./internal/core/call", "./internal/core/phone", "./internal/core/contact", "./internal/softphone/registry") {
+		for _, imp := range p.Imports {
+			first, _, _ := strings.Cut(imp, "/")
+			if strings.Contains(first, ".") && imp != "github.com/nyaruka/phonenumbers" {
+				t.Errorf("%s imports %s; the domain needs the standard library only", p.ImportPath, imp)
+			}
+			if imp == "net/http" || imp == "os" {
+				t.Errorf("%s imports %s; the domain knows no outside world", p.ImportPath, imp)
+			}
+		}
+	}
+}
+
+// TestOtherSystems: where Wiebelt does not run, the program is the sentence that
+// says so.
+func TestOtherSystems(t *testing.T) {
+	for _, p := range list(t, []string{"GOOS=darwin", "GOARCH=arm64", "CGO_ENABLED=0"}, "./app/wiebelt") {
+		if !slices.Equal(p.Imports, []string{"fmt", "os", "runtime"}) {
+			t.Errorf("%s imports %v", p.ImportPath, p.Imports)
+		}
+	}
+}
+
+// TestPureGo: the programs build without cgo for Linux and Windows, link no OpenGL, and
+// never Fyne's app package, which reads settings and themes from places that other
+// users may be able to write to.
+func TestPureGo(t *testing.T) {
+	for _, goos := range []string{"linux", "windows"} {
+		for _, p := range list(t, []string{"GOOS=" + goos, "GOARCH=amd64", "CGO_ENABLED=0"}, "./app/...") {
+			if p.Incomplete {
+				t.Errorf("%s: a program does not load without cgo", goos)
+			}
+			for _, d := range p.Deps {
+				if strings.Contains(d, "go-gl/") || d == "fyne.io/fyne/v2/app" || d == "runtime/cgo" {
+					t.Errorf("%s: a program links %s", goos, d)
+				}
+			}
+		}
+	}
+}
+
+// TestRulesCanFail shows that the rules above refuse what they are there for.
+func TestRulesCanFail(t *testing.T) {
+	for _, c := range [][2]string{
+		{"internal/core/call", "internal/hub"},
+		{"internal/core/engine", "internal/hub"},
+		{"internal/hub", "internal/core/engine"},
+		{"internal/native/window", "internal/ui/card"},
+		{"internal/ui/card", "internal/cli"},
+		{"internal/hub", "internal/localhub"},
+		{"internal/localhub", "internal/hub"},
+		{"internal/softphone/listener", "internal/testutil/phonetest"},
+		{"internal/newpackage", "internal/core/call"},
+		{"internal/ui/calls", "internal/ui/lookup"},
+		{"internal/ui/calls", "internal/ui/windowapp"},
+		{"internal/ui/widgets", "internal/ui/calls"},
+		{"internal/ui/calls", "internal/ui/uitest"},
+		{"internal/resident/recorder", "internal/resident"},
+		{"internal/resident/recorder", "internal/cli"},
+		{"internal/resident/recorder", "internal/localhub"},
+		{"internal/store/history", "internal/resident/recorder"},
+		{"internal/ui/card", "internal/resident/recorder"},
+		{"internal/resident/recorder", "internal/resident/newpart"},
+		{"internal/resident/recorder", "internal/ui/calls"},
+	} {
+		if Why(c[0], c[1]) == "" {
+			t.Errorf("%s may import %s", c[0], c[1])
+		}
+	}
+	for _, c := range [][2]string{
+		{"internal/ui/calls", "internal/ui/widgets"}, {"internal/ui/windowapp", "internal/ui/calls"}, {"internal/ui/card", "internal/ui/offscreen"},
+		{"app/wiebelt", "internal/cli"}, {"internal/ui/card", "internal/core/engine"}, {"internal/hub", "internal/core/contact"},
+		{"internal/resident/recorder", "internal/store/history"}, {"internal/resident", "internal/resident/recorder"},
+		{"internal/resident/recorder", "internal/config/fromsettings"}, {"internal/resident/recorder", "internal/ui/card"},
+	} {
+		if why := Why(c[0], c[1]); why != "" {
+			t.Errorf("%s may not import %s: %s", c[0], c[1], why)
+		}
+	}
+}
+
+// TestFilesThatAreNamed: a comment, and a page about the code, names files that are
+// there.
+func TestFilesThatAreNamed(t *testing.T) {
+	root := os.DirFS("../..")
+	var files []string
+	if err := fs.WalkDir(root, ".", func(p string, d fs.DirEntry, err error) error {
+		if d != nil && d.IsDir() && strings.HasPrefix(d.Name(), ".") && p != "." && d.Name() != ".ci" {
+			return fs.SkipDir
+		}
+		files = append(files, p)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	there := func(dir, name string) bool {
+		return slices.ContainsFunc(files, func(f string) bool {
+			for _, want := range []string{name, path.Join(dir, name)} {
+				if ok, _ := path.Match(want, f); ok {
+					return true
+				}
+			}
+			return false
+		})
+	}
+	named := regexp.MustCompile(`(?:^|[\s("` + "`" + `])([\w*./-]+\.(?:go|md)\b|(?:internal|app)/[\w*/-]+)`)
+	seen := 0
+	for _, f := range files {
+		code := strings.HasSuffix(f, ".go")
+		if !code && f != "README.md" && f != "internal/README.md" {
+			continue
+		}
+		b, err := fs.ReadFile(root, f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(b)) {
+			if code {
+				var is bool
+				if _, line, is = strings.Cut(line, "// "); !is {
+					continue
+				}
+			}
+			for _, m := range named.FindAllStringSubmatch(line, -1) {
+				if name := strings.TrimSuffix(m[1], "/"); !there(path.Dir(f), name) {
+					t.Errorf("%s names %s, which is not there", f, name)
+				}
+				seen++
+			}
+		}
+	}
+	if seen < 60 {
+		t.Errorf("only %d names found", seen)
+	}
+}

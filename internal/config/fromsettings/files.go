@@ -1,0 +1,32 @@
+package fromsettings
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/settings"
+)
+
+// WithoutConsole gives the program beside exe that opens no console window, exe
+// itself where there is none.
+func WithoutConsole(exe string) string {
+	if runtime.GOOS != "windows" {
+		return exe
+	}
+	w := filepath.Join(filepath.Dir(exe), "wiebeltw.exe")
+	if info, err := os.Stat(w); err != nil || !info.Mode().IsRegular() {
+		return exe
+	}
+	return w
+}
+
+// SettingsFile is the file with the user's own settings.
+func SettingsFile(d profile.Dirs) string { return filepath.Join(d.Config, settings.FileName) }
+
+// HistoryFile is the file with the calls that are kept.
+func HistoryFile(d profile.Dirs) string { return filepath.Join(d.State, "history.db") }
+
+// OutboxFolder is the folder with what is to be delivered.
+func OutboxFolder(d profile.Dirs) string { return filepath.Join(d.State, "outbox") }

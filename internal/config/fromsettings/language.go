@@ -1,0 +1,61 @@
+package fromsettings
+
+import (
+	"os"
+	"strings"
+
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/text"
+)
+
+// Language is the language of everything a person reads: as set, else Dutch if
+// the system's language or region is Dutch, else English.
+func Language(s *settings.Settings) text.Language {
+	switch s.UI.Language {
+	case "nl":
+		return text.Dutch
+	case "en":
+		return text.English
+	}
+	return systemLanguage(os.Getenv, systemLocales)
+}
+
+// systemLanguage decides from the environment and, where nothing stands there,
+// from the system itself. The variables come in the order that POSIX and gettext
+// give them: LANGUAGE only has a say where LANG chose the locale, and none in the
+// C locale, which is English.
+func systemLanguage(env func(string) string, system func() []string) text.Language {
+	for _, name := range []string{"LC_ALL", "LC_MESSAGES", "LANG"} {
+		locale := env(name)
+		if locale == "" {
+			continue
+		}
+		if list := env("LANGUAGE"); list != "" && name == "LANG" && !plainLocale(locale) {
+			locale, _, _ = strings.Cut(list, ":")
+		}
+		return languageOf(locale)
+	}
+	for _, locale := range system() {
+		if languageOf(locale) == text.Dutch {
+			return text.Dutch
+		}
+	}
+	return text.English
+}
+
+// bare is a locale such as nl_NL without character set and modifier.
+func bare(locale string) string {
+	locale, _, _ = strings.Cut(strings.ToLower(strings.ReplaceAll(locale, "-", "_")), ".")
+	locale, _, _ = strings.Cut(locale, "@")
+	return locale
+}
+
+func plainLocale(locale string) bool { b := bare(locale); return b == "c" || b == "posix" }
+
+func languageOf(locale string) text.Language {
+	parts := strings.Split(bare(locale), "_")
+	if parts[0] == "nl" || len(parts) > 1 && parts[len(parts)-1] == "nl" {
+		return text.Dutch
+	}
+	return text.English
+}

@@ -1,0 +1,4 @@
+package fromsettings
+
+// systemLocales has nothing to add to the environment.
+func systemLocales() []string { return nil }

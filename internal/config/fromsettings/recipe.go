@@ -1,0 +1,35 @@
+package fromsettings
+
+import (
+	"os"
+
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/secret"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/guide"
+	"wiebelt/internal/softphone/listener"
+)
+
+// Recipe is what is filled into the recipes for phones, for a profile and the
+// program that runs. It holds the listener's tokens: it is shown to the user and
+// written nowhere. Errors are those of secret.Token.
+func Recipe(d profile.Dirs, s *settings.Settings, profileDir string) (guide.Values, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return guide.Values{}, err
+	}
+	tokens, err := secret.Token(d)
+	return guide.Values{Exe: exe, ExeW: WithoutConsole(exe), Profile: profileDir, Settings: SettingsFile(d), Port: ListenerPort(d, s),
+		PathToken: tokens.Path, SocketToken: tokens.Socket}, err
+}
+
+// ListenerPort is the port that phones reach: that of the settings, unless Wiebelt
+// had to take another one.
+func ListenerPort(d profile.Dirs, s *settings.Settings) int {
+	if s.Source("listener.port") == settings.Default {
+		if at, err := listener.Announced(d.Run); err == nil {
+			return at.Port
+		}
+	}
+	return s.Listener.Port
+}

@@ -1,0 +1,98 @@
+package fromsettings
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"sync"
+
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/secret"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/hub"
+	"wiebelt/internal/softphone/ari"
+	"wiebelt/internal/softphone/baresip"
+	"wiebelt/internal/softphone/bria"
+	"wiebelt/internal/softphone/exchangelink"
+	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/softphone/linphone"
+	"wiebelt/internal/softphone/registry"
+	"wiebelt/internal/softphone/threecx"
+	"wiebelt/internal/softphone/wazo"
+)
+
+// links make the link of each kind.
+var links = map[string]func(exchangelink.Account) (link.Phone, error){
+	registry.Bria: func(a exchangelink.Account) (link.Phone, error) { return bria.New(bria.Config{Address: a.Address}) },
+	registry.Baresip: func(a exchangelink.Account) (link.Phone, error) {
+		return baresip.New(baresip.Config{Address: a.Address})
+	},
+	registry.Linphone: func(a exchangelink.Account) (link.Phone, error) {
+		return linphone.New(linphone.Config{Address: a.Address})
+	},
+	registry.ARI:     ari.New,
+	registry.Wazo:    wazo.New,
+	registry.ThreeCX: threecx.New,
+}
+
+// Softphone makes the phone of a link in the settings. An exchange's secret is
+// read from its store for each connection and kept nowhere else; the error says
+// what is missing.
+func Softphone(dirs profile.Dirs, kindOfStore string, s settings.Softphone) (link.Phone, error) {
+	a := exchangelink.Account{Address: s.Address, User: s.User, Extension: s.ExtensionOf(settings.LogOnName())}
+	if registry.Of(s.Kind).Requires(registry.NeedsSecret) {
+		store, err := secret.Open(kindOfStore, dirs)
+		if err != nil {
+			return nil, fmt.Errorf("hub.secret_store: %w", err)
+		}
+		ref, err := secret.Softphone(s.Name, s.Address)
+		if err != nil {
+			return nil, err
+		}
+		a.Secret, a.Net.Proxy = linkSecret(store, ref), proxyNow(dirs, s.Address)
+	}
+	return Link(s.Kind, a)
+}
+
+// Link makes the phone of a kind for an account, of which a phone on this computer
+// has the address only.
+func Link(kind string, a exchangelink.Account) (link.Phone, error) {
+	if dial, ok := links[kind]; ok {
+		return dial(a)
+	}
+	return nil, errors.New("this kind of softphone is not supported")
+}
+
+// proxyNow chooses the proxy for an exchange as the hub's client does for the
+// hub, by the setting that holds when a connection is made: the link need not
+// end when it changes.
+func proxyNow(dirs profile.Dirs, address string) func(*http.Request) (*url.URL, error) {
+	var (
+		mu      sync.Mutex
+		known   bool
+		setting string
+		choose  func(*http.Request) (*url.URL, error)
+	)
+	current := func() (func(*http.Request) (*url.URL, error), error) {
+		now, _ := settings.Load(dirs) // what is wrong in it was said when it was put in effect
+		mu.Lock()
+		defer mu.Unlock()
+		if known && setting == now.Hub.Proxy {
+			return choose, nil
+		}
+		f, err := hub.ProxyFor(now.Hub.Proxy, address)
+		if err != nil {
+			return nil, err
+		}
+		known, setting, choose = true, now.Hub.Proxy, f
+		return choose, nil
+	}
+	return func(r *http.Request) (*url.URL, error) {
+		f, err := current()
+		if f == nil || err != nil {
+			return nil, err
+		}
+		return f(r)
+	}
+}

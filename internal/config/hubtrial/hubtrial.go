@@ -1,0 +1,308 @@
+// Package hubtrial tries a hub as somebody wants it, before it stands in the
+// settings, and puts in place what has just worked: the secret and the settings,
+// or neither. The settings window and the commands do it alike.
+//
+// It owns the clients of the trials that run, which end with them, and nothing
+// beyond that; it runs on its callers' goroutines. It stands on what settings come
+// to (configure) and knows no window: what a step came to is told in codes.
+package hubtrial
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"wiebelt/internal/config/fromsettings"
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/core/contact"
+	"wiebelt/internal/core/phone"
+	"wiebelt/internal/hub"
+)
+
+// The steps of a trial, in their order, and how each can end. They are the codes
+// of text.SetupStep and text.SetupState.
+const (
+	StepName   = "name"
+	StepTLS    = "tls"
+	StepToken  = "token"
+	StepScopes = "scopes"
+	StepLookup = "lookup"
+
+	StateRunning = "running" // has begun
+	StateOK      = "ok"
+	StateFailed  = "failed"
+	StateOff     = "off" // not asked for, or not needed
+)
+
+// trialIn is how long a trial may take.
+const trialIn = time.Minute
+
+// ErrNumber: what was given to look up is no number that is looked up.
+var ErrNumber = errors.New("not a number that can be looked up")
+
+// Trial tries a hub as somebody wants it, before it stands in the settings. It
+// asks for the same things in the same way as look-ups do, and changes nothing.
+type Trial struct {
+	Dirs     profile.Dirs
+	Settings *settings.Settings // for the number rules
+	Hub      settings.Hub
+	Secret   string
+	Number   string // to look up; "" leaves that step out
+	// Others are the keys of which other values are tried where the hub refuses:
+	// hub.basic_auth_encoding, hub.scope_parameter, hub.contact_scopes,
+	// hub.relation_number_field. Every try counts as one with the hub, so that
+	// there are few.
+	Others []string
+}
+
+// Step is how one step went.
+type Step struct {
+	Name, State string
+	TestHub     bool          // plain http to this computer, with StepTLS
+	Err         error         // why it failed
+	Said        string        // by the hub in its own words, which are text from outside
+	Found       int           // contacts, with StepLookup
+	Took        time.Duration // of the look-up
+}
+
+// Run goes through the steps and tells each to say, which is called on the
+// caller's goroutine. better holds values of keys of Others that worked where
+// those of Hub did not. ok is true if every step passed, with better.
+func (t Trial) Run(ctx context.Context, say func(Step)) (better map[string]string, ok bool) {
+	ctx, cancel := context.WithTimeout(ctx, trialIn)
+	defer cancel()
+	r := &trialRun{Trial: t, say: say, better: map[string]string{}}
+	defer r.close()
+	for _, step := range []struct {
+		name string
+		do   func(context.Context) error
+	}{{StepName, r.name}, {StepTLS, r.tls}, {StepToken, r.token}, {StepScopes, r.scopes}, {StepLookup, r.lookUp}} {
+		r.now = Step{Name: step.name, State: StateOK}
+		say(Step{Name: step.name, State: StateRunning})
+		if err := step.do(ctx); err != nil {
+			r.now.State, r.now.Err = StateFailed, err
+			r.now.Said = r.words()
+			say(r.now)
+			return r.better, false
+		}
+		say(r.now)
+	}
+	return r.better, true
+}
+
+// trialRun is a trial under way.
+type trialRun struct {
+	Trial
+	say     func(Step)
+	client  *hub.Client
+	now     Step
+	reached hub.Reached
+	reach   error
+	refused error // by the token's endpoint, for the step of the scopes
+	better  map[string]string
+
+	mu   sync.Mutex // for said: requests have goroutines of their own
+	said string
+}
+
+func (r *trialRun) close() {
+	if r.client != nil {
+		r.client.Close()
+	}
+}
+
+// words are the last ones that the hub said.
+func (r *trialRun) words() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.said
+}
+
+// with makes a client for a hub.
+func (r *trialRun) with(h settings.Hub) (*hub.Client, error) {
+	cfg, _, err := fromsettings.Hub(r.Dirs, h, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return nil, err
+	}
+	cfg.Secret, cfg.SecretAnswered = func(context.Context) (string, error) { return r.Secret, nil }, nil
+	cfg.Heard = func(words string) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.said = words
+	}
+	return hub.New(cfg)
+}
+
+func (r *trialRun) name(ctx context.Context) (err error) {
+	if r.client, err = r.with(r.Hub); err != nil {
+		return err
+	}
+	r.reached, r.reach = r.client.Reach(ctx)
+	if r.reach != nil && !r.reached.Resolved {
+		return r.reach
+	}
+	return nil
+}
+
+func (r *trialRun) tls(context.Context) error {
+	if r.reached.TestHub {
+		r.now.State, r.now.TestHub = StateOff, true
+	}
+	return r.reach
+}
+
+func (r *trialRun) token(ctx context.Context) error {
+	_, err := r.client.Check(ctx)
+	if err != nil {
+		err = r.otherWays(ctx, err)
+	}
+	if contact.FailureOf(err) == contact.ScopeRefused {
+		r.refused, err = err, nil
+	}
+	return err
+}
+
+func (r *trialRun) scopes(ctx context.Context) error {
+	if r.refused != nil {
+		return r.refused
+	}
+	_, _, err := r.client.CheckDelivery(ctx)
+	if r.Hub.Intermediary == "" && contact.FailureOf(err) == contact.ScopeRefused {
+		return nil // nothing is delivered here
+	}
+	return err
+}
+
+func (r *trialRun) lookUp(ctx context.Context) error {
+	if strings.TrimSpace(r.Number) == "" {
+		r.now.State = StateOff
+		return nil
+	}
+	rules, err := fromsettings.Rules(r.Settings)
+	if err != nil {
+		return err
+	}
+	n := rules.Parse(r.Number, "")
+	if n.Kind != phone.External {
+		return ErrNumber
+	}
+	begin := time.Now()
+	found, err := r.client.Lookup(ctx, n.Query())
+	r.now.Found, r.now.Took = len(found), time.Since(begin)
+	if err == nil {
+		r.otherField(ctx, n.Query(), found)
+	}
+	return err
+}
+
+// otherWays tries other ways of asking for a token, and goes on with the first
+// one that the hub takes. Otherwise the error is that of the settings.
+func (r *trialRun) otherWays(ctx context.Context, err error) error {
+	said := r.words()
+	for _, h := range r.variants(contact.FailureOf(err)) {
+		other, e := r.with(h)
+		if e != nil {
+			continue
+		}
+		if _, e = other.Check(ctx); e != nil {
+			other.Close()
+			continue
+		}
+		r.client.Close()
+		r.client = other
+		for key, v := range map[string][2]string{"hub.basic_auth_encoding": {r.Hub.BasicAuthEncoding, h.BasicAuthEncoding},
+			"hub.scope_parameter": {r.Hub.ScopeParameter, h.ScopeParameter}, "hub.contact_scopes": {r.Hub.ContactScopes, h.ContactScopes}} {
+			if v[0] != v[1] {
+				r.better[key] = v[1]
+			}
+		}
+		r.Hub = h
+		return nil
+	}
+	r.mu.Lock()
+	r.said = said // about the settings as they are
+	r.mu.Unlock()
+	return err
+}
+
+// variants are other ways of asking that may help against a failure.
+func (r *trialRun) variants(f contact.Failure) (all []settings.Hub) {
+	may := func(key string) bool { return slices.Contains(r.Others, key) }
+	if f != contact.CredentialsRefused && f != contact.ScopeRefused && f != contact.HubError {
+		return nil
+	}
+	add := func(change func(*settings.Hub)) {
+		h := r.Hub
+		change(&h)
+		all = append(all, h)
+	}
+	encoding := func(h *settings.Hub) {
+		h.BasicAuthEncoding = map[string]string{"plain": "rfc6749", "rfc6749": "plain"}[h.BasicAuthEncoding]
+	}
+	parameter := func(h *settings.Hub) {
+		h.ScopeParameter = map[string]string{"scopes": "scope", "scope": "scopes"}[h.ScopeParameter]
+	}
+	coded := f != contact.ScopeRefused && may("hub.basic_auth_encoding") && punctuated(r.Hub.ClientID+r.Secret)
+	named := may("hub.scope_parameter")
+	if coded {
+		add(encoding)
+	}
+	if named {
+		add(parameter)
+	}
+	if coded && named {
+		add(func(h *settings.Hub) { encoding(h); parameter(h) })
+	}
+	if usual := settings.Defaults().Hub.ContactScopes; f == contact.ScopeRefused && may("hub.contact_scopes") && r.Hub.ContactScopes != usual {
+		add(func(h *settings.Hub) { h.ContactScopes = usual })
+	}
+	return all
+}
+
+// otherField finds out whether any field holds the relation number where the one
+// that is set does not.
+func (r *trialRun) otherField(ctx context.Context, query string, found []contact.Contact) {
+	const key = "hub.relation_number_field"
+	numbered := func(all []contact.Contact) bool {
+		return slices.ContainsFunc(all, func(c contact.Contact) bool { return c.RelationNumber != "" })
+	}
+	if !slices.Contains(r.Others, key) || r.Hub.RelationField == "" || len(found) == 0 || numbered(found) {
+		return
+	}
+	h := r.Hub
+	h.RelationField = ""
+	other, err := r.with(h)
+	if err != nil {
+		return
+	}
+	defer other.Close()
+	if again, err := other.Lookup(ctx, query); err == nil && numbered(again) {
+		r.better[key] = ""
+	}
+}
+
+// punctuated reports whether the two ways to write credentials differ for s.
+func punctuated(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool {
+		return (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && (r < '0' || r > '9') && !strings.ContainsRune("-._~", r)
+	})
+}
+
+// SecretWorks asks the hub whether it takes a secret.
+func SecretWorks(ctx context.Context, dirs profile.Dirs, h settings.Hub, value string) bool {
+	t := &trialRun{Trial: Trial{Dirs: dirs, Secret: value}}
+	client, err := t.with(h)
+	if err != nil {
+		return false
+	}
+	defer client.Close()
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	_, err = client.Check(ctx)
+	return err == nil
+}

@@ -1,0 +1,189 @@
+package hubtrial
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/secret"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/core/contact"
+	"wiebelt/internal/localhub"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// wanted is a trial of a hub that takes its credentials.
+func wanted(t *testing.T) Trial {
+	t.Helper()
+	h, err := localhub.Start(context.Background(), localhub.Config{Synthetic: 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = h.Close() })
+	value, err := h.AddClient(t.Context(), "office", "1234")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dirs, err := profile.Find(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := settings.Defaults()
+	s.Hub.BaseURL, s.Hub.HubURL, s.Hub.ClientID, s.Hub.OrganisationCode, s.Hub.SecretStore = h.BaseURL(), h.HubURL(), "office", "1234", secret.KindFile
+	return Trial{Dirs: dirs, Settings: s, Hub: s.Hub, Secret: value, Number: "0612345678"}
+}
+
+// TestRun: every step is told of twice, in order, until one fails; an office that
+// delivers nothing passes without being able to.
+func TestRun(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*Trial)
+		want   string
+		err    error
+		ok     bool
+	}{
+		"all of it":          {func(*Trial) {}, "name ok tls off token ok scopes ok lookup ok", nil, true},
+		"without a number":   {func(x *Trial) { x.Number = " " }, "name ok tls off token ok scopes ok lookup off", nil, true},
+		"an internal number": {func(x *Trial) { x.Number = "101" }, "name ok tls off token ok scopes ok lookup failed", ErrNumber, false},
+		"another secret":     {func(x *Trial) { x.Secret = "no" }, "name ok tls off token failed", nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			x := wanted(t)
+			c.change(&x)
+			var told []string
+			running := ""
+			var failed error
+			_, ok := x.Run(t.Context(), func(s Step) {
+				if s.State == StateRunning {
+					running = s.Name
+					return
+				}
+				if s.Name != running {
+					t.Errorf("%s ends, %s ran", s.Name, running)
+				}
+				told, failed = append(told, s.Name, s.State), s.Err
+			})
+			if got := strings.Join(told, " "); got != c.want || ok != c.ok {
+				t.Errorf("%s, %v; want %s", got, ok, c.want)
+			}
+			if c.err != nil && !errors.Is(failed, c.err) || !c.ok && c.err == nil && contact.FailureOf(failed) != contact.CredentialsRefused {
+				t.Errorf("failed for: %v", failed)
+			}
+		})
+	}
+}
+
+// TestSecretWorks: by what the hub says of it, and nothing is kept.
+func TestSecretWorks(t *testing.T) {
+	x := wanted(t)
+	if !SecretWorks(t.Context(), x.Dirs, x.Hub, x.Secret) || SecretWorks(t.Context(), x.Dirs, x.Hub, "no") {
+		t.Error("not what the hub says")
+	}
+}
+
+// TestSave: secrets and settings are put in place, all or nothing: what was kept
+// before comes back where the settings cannot be written.
+func TestSave(t *testing.T) {
+	x := wanted(t)
+	write(t, x.Dirs, "# by hand\n[hub]\nsecret_store = \"file\"\n")
+	store, err := secret.Open(secret.KindFile, x.Dirs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hub, _ := secret.Hub(x.Hub.BaseURL, "office")
+	link, _ := secret.Softphone("centrale", "https://pbx.example")
+	kept := func() string {
+		var all []string
+		for _, ref := range []secret.Ref{hub, link} {
+			old, next, err := secret.Pair(t.Context(), store, ref)
+			if err != nil && !errors.Is(err, secret.ErrNotSet) {
+				t.Fatal(err)
+			}
+			all = append(all, old+"/"+next)
+		}
+		return strings.Join(all, " ")
+	}
+	file := func() string { b, _ := os.ReadFile(settings.Path(x.Dirs)); return string(b) }
+	save := func(s secret.Store, w Wanted) (bool, error) {
+		t.Helper()
+		before, _ := settings.Load(x.Dirs)
+		w.Open = func(kind string) (secret.Store, error) {
+			if kind != secret.KindFile {
+				t.Errorf("store %q", kind)
+			}
+			return s, nil
+		}
+		return Save(t.Context(), x.Dirs, before, w)
+	}
+	changes := map[string]any{"hub.base_url": x.Hub.BaseURL, "hub.client_id": "office",
+		"softphone": []settings.Softphone{{Kind: "ari", Name: "centrale", Address: "https://pbx.example", Extension: "101", User: "w"}}}
+
+	before := file()
+	if _, err := save(store, Wanted{Secret: "one"}); !errors.Is(err, ErrNoAddress) || kept() != "/ /" {
+		t.Errorf("a secret of nobody: %v, %s", err, kept())
+	}
+	var wrong *settings.Error
+	if _, err := save(store, Wanted{Changes: map[string]any{"hub.base_url": "ftp://nonsense"}, Secret: "one"}); !errors.As(err, &wrong) || kept() != "/ /" || file() != before {
+		t.Errorf("wrong settings: %v, %s", err, kept())
+	}
+	if waiting, err := save(store, Wanted{Changes: changes, Secret: "one", Links: map[string]string{"centrale": "two", "nobody": "x"}}); err != nil || waiting || kept() != "one/ two/" {
+		t.Fatalf("%v, %s", err, kept())
+	}
+	if s := file(); !strings.Contains(s, "# by hand") || !strings.Contains(s, "pbx.example") || secret.SetOn(x.Dirs, hub).IsZero() {
+		t.Error(s)
+	}
+	if waiting, err := save(store, Wanted{Secret: "three"}); err != nil || !waiting || kept() != "one/three two/" {
+		t.Errorf("a further one waits: %v, %s", err, kept())
+	}
+	if waiting, err := save(store, Wanted{Secret: "four", Works: true}); err != nil || waiting || kept() != "four/ two/" {
+		t.Errorf("one that has worked: %v, %s", err, kept())
+	}
+	if _, err := save(store, Wanted{Secret: "five"}); err != nil || kept() != "four/five two/" {
+		t.Fatalf("%v, %s", err, kept())
+	}
+
+	before = file()
+	all := Wanted{Changes: map[string]any{"card.corner": "top-left"}, Secret: "six", Links: map[string]string{"centrale": "seven"}}
+	var refused *StoreError
+	if _, err := save(&full{Store: store}, all); !errors.As(err, &refused) || kept() != "four/five two/" || file() != before {
+		t.Errorf("a store that is full: %v, %s", err, kept())
+	}
+	for _, works := range []bool{true, false} {
+		all.Works = works
+		now, _ := settings.Load(x.Dirs)
+		all.Open = func(string) (secret.Store, error) { // all was well until now
+			return store, errors.Join(os.Remove(settings.Path(x.Dirs)), os.Mkdir(settings.Path(x.Dirs), 0o700))
+		}
+		if _, err := Save(t.Context(), x.Dirs, now, all); err == nil || kept() != "four/five two/" {
+			t.Errorf("settings that cannot be written: %v, %s", err, kept())
+		}
+		if err := os.Remove(settings.Path(x.Dirs)); err != nil {
+			t.Fatal(err)
+		}
+		write(t, x.Dirs, before)
+	}
+	if s := fmt.Sprintf("%v %+v %#v", all, all, all); strings.Contains(s, "seven") || strings.Contains(s, "six") {
+		t.Error("printed: " + s)
+	}
+}
+
+func write(t *testing.T, d profile.Dirs, src string) {
+	t.Helper()
+	if err := errors.Join(d.Make(), os.WriteFile(settings.Path(d), []byte(src), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// full is a store that takes nothing more.
+type full struct{ secret.Store }
+
+var errFull = errors.New("no room")
+
+func (*full) Set(context.Context, secret.Ref, string) error { return errFull }

@@ -1,0 +1,185 @@
+package hubtrial
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/secret"
+	"wiebelt/internal/config/settings"
+)
+
+// Wanted is what somebody wants to set.
+type Wanted struct {
+	Changes map[string]any    // as for settings.Set
+	Secret  string            // of the hub's client; "" for none
+	Works   bool              // the secret has just worked: it takes the place of the old one
+	Links   map[string]string // secrets of links, by the links' names; others than there will be are passed over
+	// Open opens the store of a kind; nil for secret.Open.
+	Open func(kind string) (secret.Store, error)
+}
+
+// String gives nothing away.
+func (Wanted) String() string { return "what is to be set" }
+
+// GoString is String, so that %#v tells no more.
+func (w Wanted) GoString() string { return w.String() }
+
+// StoreError is that a secret could not be kept; nothing has changed.
+type StoreError struct{ Err error }
+
+func (e *StoreError) Error() string { return e.Err.Error() }
+func (e *StoreError) Unwrap() error { return e.Err }
+
+// LockedError is that the policy sets what was to be changed; nothing has changed.
+type LockedError struct{ Keys []string }
+
+func (*LockedError) Error() string { return "the policy sets this" }
+
+// ErrNoAddress: a secret belongs to an address and a client.
+var ErrNoAddress = errors.New("a secret without an address and a client")
+
+// Save puts in place what is wanted: all of it, or nothing. Secrets come first,
+// bound to what the settings will be, since an address without its secret would be
+// a set-up that fails; they are put back where the settings cannot be written.
+// waiting says that the hub's new secret waits beside the old one until it has
+// worked. Errors are *LockedError, *StoreError, ErrNoAddress, those of Open and of
+// settings.Set. It can take as long as a store does.
+func Save(ctx context.Context, d profile.Dirs, before *settings.Settings, w Wanted) (waiting bool, err error) {
+	var locked []string
+	for key := range w.Changes {
+		if before.Locked(key) {
+			locked = append(locked, key)
+		}
+	}
+	if len(locked) > 0 {
+		slices.Sort(locked)
+		return false, &LockedError{locked}
+	}
+	if len(w.Changes) > 0 {
+		if err := settings.Check(d, w.Changes); err != nil {
+			return false, err
+		}
+	}
+	next, err := before.With(w.Changes)
+	if err != nil {
+		return false, err
+	}
+	if len(w.Changes) > 0 {
+		if err := d.Make(); err != nil {
+			return false, err
+		}
+	}
+	k := keeper{d: d, next: next}
+	if w.Secret != "" || len(w.Links) > 0 {
+		if w.Open == nil {
+			w.Open = func(kind string) (secret.Store, error) {
+				if err := d.Make(); err != nil {
+					return nil, err
+				}
+				store, err := secret.Open(kind, d)
+				if err != nil {
+					err = &StoreError{err}
+				}
+				return store, err
+			}
+		}
+		if k.store, err = w.Open(next.Hub.SecretStore); err != nil {
+			return false, err
+		}
+		waiting, err = k.keep(ctx, w)
+	}
+	if err == nil && len(w.Changes) > 0 {
+		err = settings.Set(d, w.Changes)
+	}
+	if err != nil {
+		return false, errors.Join(err, k.putBack(ctx))
+	}
+	for _, was := range k.before {
+		_ = secret.NoteSet(d, was.ref, time.Now()) // for the settings window only
+	}
+	return waiting, nil
+}
+
+// keeper keeps secrets and knows what was there before.
+type keeper struct {
+	d      profile.Dirs
+	next   *settings.Settings
+	store  secret.Store
+	before []kept
+}
+
+// kept is what a store had: the secret that worked, and one that waited; "" for
+// none.
+type kept struct {
+	ref       secret.Ref
+	old, next string
+}
+
+func (k *keeper) keep(ctx context.Context, w Wanted) (waiting bool, err error) {
+	if w.Secret != "" {
+		ref, err := secret.Hub(k.next.Hub.BaseURL, k.next.Hub.ClientID)
+		if err != nil {
+			return false, ErrNoAddress
+		}
+		switch old := k.remember(ctx, ref); {
+		case w.Works && old == w.Secret: // not everybody may write what he may read
+		case w.Works:
+			err = k.store.Set(ctx, ref, w.Secret)
+		default:
+			waiting, err = secret.Renew(ctx, k.store, ref, w.Secret, func(ctx context.Context, old string) bool { return SecretWorks(ctx, k.d, k.next.Hub, old) })
+		}
+		if err != nil {
+			return false, &StoreError{err}
+		}
+	}
+	for _, p := range k.next.Softphones {
+		value := w.Links[p.Name]
+		if value == "" {
+			continue
+		}
+		ref, err := secret.Softphone(p.Name, p.Address)
+		if err != nil {
+			return false, ErrNoAddress
+		}
+		k.remember(ctx, ref)
+		if err := k.store.Set(ctx, ref, value); err != nil {
+			return false, &StoreError{err}
+		}
+	}
+	return waiting, nil
+}
+
+// remember notes what a store has of a secret that is about to change.
+func (k *keeper) remember(ctx context.Context, ref secret.Ref) (old string) {
+	old, next, err := secret.Pair(ctx, k.store, ref)
+	if err != nil { // none, or none that anybody could use
+		old, next = "", ""
+	}
+	k.before = append(k.before, kept{ref, old, next})
+	return old
+}
+
+// putBack puts back what the store had, though whoever asked may be gone.
+func (k *keeper) putBack(ctx context.Context) (err error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	for _, was := range slices.Backward(k.before) {
+		now, _ := k.store.Get(ctx, was.ref)
+		switch {
+		case now == was.old && was.next == "":
+			continue
+		case was.old == "":
+			err = errors.Join(err, k.store.Delete(ctx, was.ref))
+		default:
+			err = errors.Join(err, k.store.Set(ctx, was.ref, was.old))
+		}
+		if was.next != "" {
+			_, e := secret.Renew(ctx, k.store, was.ref, was.next, nil)
+			err = errors.Join(err, e)
+		}
+	}
+	return err
+}

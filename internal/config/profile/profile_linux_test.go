@@ -1,0 +1,117 @@
+package profile
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"wiebelt/internal/filetrust"
+)
+
+func checkModes(t *testing.T, d Dirs) {
+	t.Helper()
+	for _, dir := range []string{d.Config, d.State, d.Run} {
+		info, err := os.Stat(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.Mode().Perm() != 0o700 {
+			t.Errorf("%s has mode %o", dir, info.Mode().Perm())
+		}
+	}
+}
+
+func TestPlatformDirs(t *testing.T) {
+	run := t.TempDir()
+	for _, c := range []struct {
+		name string
+		env  map[string]string
+		want Dirs
+		err  error
+	}{
+		{"nothing but home", map[string]string{"HOME": "/h"}, Dirs{"/h/.config/wiebelt", "/h/.local/state/wiebelt", "/h/.local/state/wiebelt/run"}, nil},
+		{"all set", map[string]string{"HOME": "/h", "XDG_CONFIG_HOME": "/c", "XDG_STATE_HOME": "/s", "XDG_RUNTIME_DIR": run}, Dirs{"/c/wiebelt", "/s/wiebelt", run + "/wiebelt"}, nil},
+		{"relative is unset", map[string]string{"HOME": "/h", "XDG_CONFIG_HOME": "c", "XDG_STATE_HOME": "s", "XDG_RUNTIME_DIR": "r"}, Dirs{"/h/.config/wiebelt", "/h/.local/state/wiebelt", "/h/.local/state/wiebelt/run"}, nil},
+		{"runtime folder gone", map[string]string{"HOME": "/h", "XDG_RUNTIME_DIR": run + "/gone"}, Dirs{"/h/.config/wiebelt", "/h/.local/state/wiebelt", "/h/.local/state/wiebelt/run"}, nil},
+		{"no home, but all set", map[string]string{"XDG_CONFIG_HOME": "/c", "XDG_STATE_HOME": "/s"}, Dirs{"/c/wiebelt", "/s/wiebelt", "/s/wiebelt/run"}, nil},
+		{"no home", map[string]string{}, Dirs{}, ErrNoHome},
+		{"half a home", map[string]string{"XDG_CONFIG_HOME": "/c"}, Dirs{}, ErrNoHome},
+	} {
+		got, err := platformDirs(func(k string) string { return c.env[k] })
+		if got != c.want || !errors.Is(err, c.err) {
+			t.Errorf("%s: %+v, %v", c.name, got, err)
+		}
+	}
+}
+
+// TestPlantedFolders: what somebody else could have made is not trusted.
+func TestPlantedFolders(t *testing.T) {
+	for name, plant := range map[string]func(t *testing.T, root string){
+		"profile writable by everybody": func(t *testing.T, root string) {
+			if err := os.Chmod(root, 0o777); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"profile writable by a group": func(t *testing.T, root string) {
+			if err := os.Chmod(root, 0o770); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"state below another's folder": func(t *testing.T, root string) {
+			if err := errors.Join(os.Chown(filepath.Dir(root), 65534, -1), os.Chmod(filepath.Dir(root), 0o711)); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"run is a link": func(t *testing.T, root string) {
+			if err := os.Symlink(t.TempDir(), filepath.Join(root, "run")); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"run is a file": func(t *testing.T, root string) {
+			if err := os.WriteFile(filepath.Join(root, "run"), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			root := filepath.Join(t.TempDir(), "p")
+			if err := os.Mkdir(root, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			d, err := Find(root)
+			if err != nil {
+				t.Fatal(err)
+			}
+			plant(t, d.Config)
+			if err := d.Make(); !errors.Is(err, filetrust.Err) {
+				t.Errorf("Make: %v", err)
+			}
+		})
+	}
+}
+
+func TestRunIsClosedAgain(t *testing.T) {
+	d, _ := Find(t.TempDir())
+	if err := os.Mkdir(d.Run, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Make(); err != nil {
+		t.Fatal(err)
+	}
+	if info, _ := os.Stat(d.Run); info.Mode().Perm() != 0o700 {
+		t.Errorf("mode %o", info.Mode().Perm())
+	}
+}
+
+func TestWriteFileMode(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	for _, mode := range []os.FileMode{0o644, 0o600} {
+		if err := WriteFile(path, []byte("x"), mode); err != nil {
+			t.Fatal(err)
+		}
+		if info, _ := os.Stat(path); info.Mode().Perm() != mode {
+			t.Errorf("mode %o, want %o", info.Mode().Perm(), mode)
+		}
+	}
+}

@@ -1,0 +1,251 @@
+// Package registrations knows what of this computer was registered for Wiebelt
+// on purpose – addresses that open it, its start at log-on, the line in MicroSIP's
+// settings – and notices when another program has taken that away.
+//
+// It owns the file that says what was registered. Watch.Run is its one goroutine
+// and alone writes that file while the resident runs; commands write it when they
+// register. It stands on what settings come to (configure), and what is lost it
+// tells whoever made the Watch.
+package registrations
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/health"
+)
+
+// registeredFile is the name of the file in the state folder that says what was
+// registered, so that what is gone can be told from what never was.
+const registeredFile = "registered.json"
+
+// maxRegistered is how much of that file is read.
+const maxRegistered = 16 << 10
+
+// readEvery is how often the registrations are read again: other programs take
+// them when they are installed, and nobody tells us.
+const readEvery = time.Hour
+
+// Registered is what was registered on purpose, by set-up or by the user.
+type Registered struct {
+	Version   int    `json:"version"` // 1
+	Scheme    bool   `json:"scheme"`
+	Autostart bool   `json:"autostart"`
+	MicroSIP  string `json:"microsip,omitempty"` // path of its ini
+}
+
+// RegisteredIn gives what was registered for a profile; nothing where nothing is
+// known.
+func RegisteredIn(d profile.Dirs) Registered {
+	var was Registered
+	f, err := os.Open(filepath.Join(d.State, registeredFile))
+	if err != nil {
+		return Registered{Version: 1}
+	}
+	defer f.Close()
+	b := make([]byte, maxRegistered)
+	n, _ := f.Read(b)
+	if json.Unmarshal(b[:n], &was) != nil {
+		return Registered{Version: 1}
+	}
+	was.Version = 1
+	return was
+}
+
+// Remember keeps what was registered for a profile.
+func Remember(d profile.Dirs, r Registered) error {
+	path := filepath.Join(d.State, registeredFile)
+	r.Version = 1
+	if r == (Registered{Version: 1}) {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
+	}
+	b, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(d.State, 0o700); err != nil {
+		return err
+	}
+	return profile.WriteFile(path, append(b, '\n'), 0o600)
+}
+
+func (r Registered) has(what health.Registration) bool {
+	switch what {
+	case health.Scheme:
+		return r.Scheme
+	case health.Autostart:
+		return r.Autostart
+	}
+	return r.MicroSIP != ""
+}
+
+func (r Registered) with(what health.Registration, on bool, path string) Registered {
+	switch what {
+	case health.Scheme:
+		r.Scheme = on
+	case health.Autostart:
+		r.Autostart = on
+	default:
+		r.MicroSIP = ""
+		if on {
+			r.MicroSIP = path
+		}
+	}
+	return r
+}
+
+// standing is how a registration stands at the moment.
+type standing uint8
+
+const (
+	unknown  standing = iota // cannot be told: what was known stays
+	ours                     // as it should be
+	notOurs                  // gone, or another program's
+	declined                 // somebody switched it off on purpose
+)
+
+// order is that of the sentences and of the menu.
+var order = []health.Registration{health.Scheme, health.Autostart, health.MicroSIP}
+
+// Watch reads again what other programs may take from us: at the start and every
+// hour, on the goroutine of Run.
+type Watch struct {
+	dirs profile.Dirs
+	// look tells how a registration stands; path is that of MicroSIP's ini.
+	look func(what health.Registration, was Registered) (s standing, path string)
+	// again registers it once more.
+	again func(what health.Registration, was Registered) error
+	told  func(lost []health.Registration) // on Run's goroutine, when they are others
+	log   *slog.Logger
+	poke  chan struct{}
+	fix   chan repair
+}
+
+// repair is a registration that somebody wants back.
+type repair struct {
+	what health.Registration
+	done func(error) // on Run's goroutine
+}
+
+// New watches the registrations of a profile. current gives the settings that
+// hold; told is called on Run's goroutine with what is lost whenever that has
+// changed. It fails where our own program's name is not known.
+func New(d profile.Dirs, profileDir string, current func() *settings.Settings, told func(lost []health.Registration), log *slog.Logger) (*Watch, error) {
+	o, err := Options(profileDir)
+	if err != nil {
+		return nil, err
+	}
+	w := newWatch(d, log)
+	w.look = func(what health.Registration, was Registered) (standing, string) { return registered(o, what, was) }
+	w.again = func(what health.Registration, was Registered) error {
+		return reregister(d, current(), profileDir, what, was)
+	}
+	w.told = told
+	return w, nil
+}
+
+func newWatch(d profile.Dirs, log *slog.Logger) *Watch {
+	return &Watch{dirs: d, log: log, poke: make(chan struct{}, 1), fix: make(chan repair, 4)}
+}
+
+// Reread has it look now.
+func (r *Watch) Reread() {
+	select {
+	case r.poke <- struct{}{}:
+	default: // it is about to look anyway
+	}
+}
+
+// Repair has it register something again, and calls done with what came of it.
+// It never blocks.
+func (r *Watch) Repair(what health.Registration, done func(error)) {
+	select {
+	case r.fix <- repair{what, done}:
+	default: // as many wait as anybody can click
+	}
+}
+
+// Run reads until ctx ends.
+func (r *Watch) Run(ctx context.Context) {
+	var lost []health.Registration
+	for {
+		if now := r.read(lost); !slices.Equal(now, lost) {
+			lost = now
+			r.told(lost)
+		}
+		t := time.NewTimer(readEvery)
+		select {
+		case <-ctx.Done():
+		case <-t.C:
+		case <-r.poke:
+		case f := <-r.fix:
+			f.done(r.mend(f.what))
+		}
+		t.Stop()
+		if ctx.Err() != nil {
+			return
+		}
+	}
+}
+
+// read looks at everything once, remembers what is ours and gives what is lost.
+func (r *Watch) read(before []health.Registration) (lost []health.Registration) {
+	was := RegisteredIn(r.dirs)
+	now := was
+	for _, what := range order {
+		s, path := r.look(what, was)
+		switch {
+		case s == ours:
+			now = now.with(what, true, path)
+		case s == declined:
+			now = now.with(what, false, "")
+		case s == notOurs && was.has(what), s == unknown && was.has(what) && slices.Contains(before, what):
+			lost = append(lost, what)
+		}
+	}
+	if now != was {
+		if err := Remember(r.dirs, now); err != nil {
+			r.log.Warn("what is registered was not noted", "why", err)
+		}
+	}
+	for _, what := range lost {
+		if !slices.Contains(before, what) {
+			r.log.Warn("a registration is no longer ours", "what", string(what))
+		}
+	}
+	return lost
+}
+
+// errNever is returned for what was never registered: nothing takes more than
+// the user or set-up had given.
+var errNever = errors.New("was not registered before")
+
+// mend registers again what was registered before.
+func (r *Watch) mend(what health.Registration) error {
+	was := RegisteredIn(r.dirs)
+	if !was.has(what) {
+		return errNever
+	}
+	if err := r.again(what, was); err != nil {
+		r.log.Warn("a registration was not repaired", "what", string(what), "why", err)
+		return err
+	}
+	if s, _ := r.look(what, was); s == notOurs {
+		return fmt.Errorf("another registration comes first")
+	}
+	r.log.Info("a registration was repaired", "what", string(what))
+	return nil
+}

@@ -1,0 +1,303 @@
+package registrations
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/health"
+	"wiebelt/internal/softphone/detect"
+	"wiebelt/internal/softphone/phonefile"
+	"wiebelt/internal/softphone/registry"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// computer is one on which registrations come and go.
+type computer struct {
+	mu    sync.Mutex
+	at    map[health.Registration]standing
+	looks int
+	again []health.Registration
+	fails error
+	told  [][]health.Registration
+}
+
+func (c *computer) stand(what health.Registration, s standing) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at[what] = s
+}
+
+func (c *computer) looked() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.looks
+}
+
+func (c *computer) lost() []health.Registration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.told) == 0 {
+		return nil
+	}
+	return c.told[len(c.told)-1]
+}
+
+func (c *computer) watch(d profile.Dirs) *Watch {
+	r := newWatch(d, slog.New(slog.DiscardHandler))
+	r.look = func(what health.Registration, _ Registered) (standing, string) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.looks++
+		return c.at[what], "/ini"
+	}
+	r.again = func(what health.Registration, _ Registered) error {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.again = append(c.again, what)
+		if c.fails == nil {
+			c.at[what] = ours
+		}
+		return c.fails
+	}
+	r.told = func(lost []health.Registration) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.told = append(c.told, lost)
+	}
+	return r
+}
+
+func folders(t *testing.T) profile.Dirs {
+	t.Helper()
+	d, err := profile.Find(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// TestWhatWasTakenIsNoticed: read at the start and every hour, and only what was
+// ours before can be lost.
+func TestWhatWasTakenIsNoticed(t *testing.T) {
+	d := folders(t)
+	synctest.Test(t, func(t *testing.T) {
+		c := &computer{at: map[health.Registration]standing{health.Scheme: ours, health.Autostart: ours, health.MicroSIP: notOurs}}
+		r := c.watch(d)
+		ctx, end := context.WithCancel(t.Context())
+		defer end()
+		go r.Run(ctx)
+		later := func(in time.Duration) { time.Sleep(in); synctest.Wait() }
+		later(0)
+		if was := RegisteredIn(d); !was.Scheme || !was.Autostart || was.MicroSIP != "" {
+			t.Fatalf("noted %+v", was)
+		}
+		if len(c.told) != 0 {
+			t.Errorf("lost: %v", c.told) // MicroSIP never was ours
+		}
+		c.stand(health.Scheme, notOurs)
+		later(59 * time.Minute)
+		if n := c.looked(); n != len(order) {
+			t.Errorf("%d looks before the hour is over", n)
+		}
+		later(2 * time.Minute)
+		if got := c.lost(); !slices.Equal(got, []health.Registration{health.Scheme}) {
+			t.Errorf("lost %v", got)
+		}
+		// What cannot be told stays as it was known; what somebody switched off on
+		// purpose is nobody's business any more.
+		c.stand(health.Scheme, unknown)
+		c.stand(health.Autostart, declined)
+		later(time.Hour)
+		if got := c.lost(); !slices.Equal(got, []health.Registration{health.Scheme}) {
+			t.Errorf("lost %v", got)
+		}
+		c.stand(health.Autostart, notOurs)
+		r.Reread()
+		later(0)
+		if got := c.lost(); slices.Contains(got, health.Autostart) || RegisteredIn(d).Autostart {
+			t.Errorf("switched off on purpose, and missed: %v", got)
+		}
+		c.stand(health.Scheme, ours)
+		later(time.Hour)
+		if got := c.lost(); len(got) != 0 {
+			t.Errorf("back, and still lost: %v", got)
+		}
+		c.stand(health.MicroSIP, ours)
+		later(time.Hour)
+		c.stand(health.MicroSIP, notOurs)
+		later(time.Hour)
+		if got := c.lost(); !slices.Equal(got, []health.Registration{health.MicroSIP}) || RegisteredIn(d).MicroSIP != "/ini" {
+			t.Errorf("lost %v, noted %+v", got, RegisteredIn(d))
+		}
+	})
+}
+
+// TestRepair: what was registered before comes back at a click, and nothing else
+// is taken.
+func TestRepair(t *testing.T) {
+	d := folders(t)
+	if err := Remember(d, Registered{Scheme: true}); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		c := &computer{at: map[health.Registration]standing{health.Scheme: notOurs, health.Autostart: notOurs, health.MicroSIP: notOurs}}
+		r := c.watch(d)
+		ctx, end := context.WithCancel(t.Context())
+		defer end()
+		go r.Run(ctx)
+		synctest.Wait()
+		if got := c.lost(); !slices.Equal(got, []health.Registration{health.Scheme}) {
+			t.Fatalf("lost %v", got)
+		}
+		mend := func(what health.Registration) error {
+			done := make(chan error, 1)
+			r.Repair(what, func(err error) { done <- err })
+			synctest.Wait()
+			return <-done
+		}
+		c.fails = os.ErrPermission
+		if err := mend(health.Scheme); !errors.Is(err, os.ErrPermission) || len(c.lost()) != 1 {
+			t.Errorf("%v, lost %v", err, c.lost())
+		}
+		c.fails = nil
+		for _, what := range []health.Registration{health.Autostart, health.MicroSIP} {
+			if err := mend(what); !errors.Is(err, errNever) {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+		if err := mend(health.Scheme); err != nil || len(c.lost()) != 0 {
+			t.Errorf("%v, lost %v", err, c.lost())
+		}
+		if !slices.Equal(c.again, []health.Registration{health.Scheme, health.Scheme}) {
+			t.Errorf("registered %v", c.again)
+		}
+	})
+}
+
+// TestRegisteredFile: nothing strange in it is believed, and nothing is left of
+// it once nothing is registered.
+func TestRegisteredFile(t *testing.T) {
+	d := folders(t)
+	none := Registered{Version: 1}
+	if got := RegisteredIn(d); got != none {
+		t.Errorf("%+v", got)
+	}
+	all := Registered{Scheme: true, Autostart: true, MicroSIP: `C:\x\microsip.ini`}
+	if err := Remember(d, all); err != nil {
+		t.Fatal(err)
+	}
+	all.Version = 1
+	if got := RegisteredIn(d); got != all {
+		t.Errorf("%+v", got)
+	}
+	path := filepath.Join(d.State, registeredFile)
+	for _, s := range []string{"", "nonsense", `{"scheme":"yes"}`, `[]`} {
+		if err := os.WriteFile(path, []byte(s), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := RegisteredIn(d); got != none {
+			t.Errorf("%q: %+v", s, got)
+		}
+	}
+	for range 2 {
+		if err := Remember(d, Registered{}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(path); !os.IsNotExist(err) {
+			t.Error(err)
+		}
+	}
+}
+
+// TestMicroSIPStands: by what its ini really runs.
+func TestMicroSIPStands(t *testing.T) {
+	dir := t.TempDir()
+	exe := filepath.Join(dir, "wiebeltw.exe")
+	if err := os.WriteFile(exe, nil, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		ini  string
+		want standing
+	}{
+		"ours":        {"[Settings]\r\ncmdCallRing=\"" + exe + "\" ring --state ringing --\r\n", ours},
+		"nothing":     {"[Settings]\r\n", notOurs},
+		"another":     {"[Settings]\r\ncmdCallRing=\"" + filepath.Join(dir, "pop.exe") + "\" ring\r\n", notOurs},
+		"gone":        {"[Settings]\r\ncmdCallRing=\"" + filepath.Join(dir, "old", "wiebeltw.exe") + "\" ring --\r\n", notOurs},
+		"unreadable":  {"\x00", unknown},
+		"wrong group": {"[Other]\r\ncmdCallRing=\"" + exe + "\" ring --\r\n", notOurs},
+	} {
+		path := filepath.Join(dir, "microsip.ini")
+		if err := os.WriteFile(path, []byte(tt.ini), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, where := range [][2]string{{path, ""}, {"", path}} {
+			if got, _ := microSIPStands(where[0], where[1]); got != tt.want {
+				t.Errorf("%s: %v, want %v", name, got, tt.want)
+			}
+		}
+	}
+	if got, _ := microSIPStands(filepath.Join(dir, "none.ini"), ""); got != declined {
+		t.Errorf("without a phone: %v", got)
+	}
+	if got, _ := microSIPStands("", ""); got != unknown {
+		t.Errorf("where it cannot be: %v", got)
+	}
+}
+
+// TestConnectFile: a phone that runs a program gets the lines of its recipe, its
+// other settings stay, and one that runs is left alone.
+func TestConnectFile(t *testing.T) {
+	d, s := folders(t), settings.Defaults()
+	path := filepath.Join(t.TempDir(), "microsip.ini")
+	const before = "[Settings]\r\nvolumeOutput=100\r\ncmdCallRing=\"C:\\old\\wiebeltw.exe\" ring --\r\n[Calls]\r\n0=x\r\n"
+	write := func() {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(before), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	phone := detect.Phone{Kind: detect.MicroSIP, File: path}
+	write()
+	if err := ConnectFile(d, s, "", phone, []detect.Process{{Name: "MicroSIP.exe"}}); !errors.Is(err, ErrPhoneRuns) {
+		t.Errorf("a phone that runs: %v", err)
+	}
+	if b, _ := os.ReadFile(path); string(b) != before {
+		t.Errorf("changed all the same: %q", b)
+	}
+	if err := ConnectFile(d, s, "", phone, nil); err != nil {
+		t.Fatal(err)
+	}
+	f, err := phonefile.Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key, state := range map[string]string{"cmdCallRing": "ringing", "cmdCallAnswer": "answered", "cmdCallEnd": "ended", "cmdCallBusy": "ended"} {
+		if got, want := f.Get("Settings", key), `"`+exe+`" ring --state `+state+" --"; got != want {
+			t.Errorf("%s: %q, want %q", key, got, want)
+		}
+	}
+	if f.Get("Settings", "volumeOutput") != "100" || f.Get("Calls", "0") != "x" {
+		t.Error("other settings went")
+	}
+	if err := ConnectFile(d, s, "", detect.Phone{Kind: registry.Baresip, File: path}, nil); err == nil {
+		t.Error("a phone that runs no program was written to")
+	}
+}

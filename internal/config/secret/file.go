@@ -1,0 +1,119 @@
+package secret
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/filetrust"
+)
+
+// fileStore keeps each secret in a file of its own, so that two programs never
+// write the same one for two reasons.
+type fileStore struct{ dir string }
+
+func newFileStore(dirs profile.Dirs) *fileStore {
+	return &fileStore{filepath.Join(dirs.State, "secrets")}
+}
+
+// kept is the contents of such a file. It repeats whose secret it is: a file
+// that was renamed gives nothing away.
+type kept struct {
+	Version int    `json:"version"`
+	Kind    string `json:"kind"`
+	Origin  string `json:"origin"`
+	Client  string `json:"client"`
+	Secret  string `json:"secret"`
+}
+
+func (s *fileStore) path(ref Ref) string { return filepath.Join(s.dir, ref.digest()+".json") }
+
+func (s *fileStore) Get(ctx context.Context, ref Ref) (string, error) {
+	if err := check(ctx, ref); err != nil {
+		return "", err
+	}
+	b, err := readPrivate(s.path(ref))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", ErrNotSet
+	}
+	if err != nil {
+		return "", err
+	}
+	return unpack(b, ref)
+}
+
+func pack(ref Ref, secret string) []byte {
+	b, _ := json.Marshal(kept{1, ref.kind, ref.origin, ref.client, secret}) // four texts and a number cannot fail
+	return append(b, '\n')
+}
+
+// unpack gives the secret if it is that of ref.
+func unpack(b []byte, ref Ref) (string, error) {
+	var k kept
+	if json.Unmarshal(b, &k) != nil || k.Version != 1 || k.Secret == "" {
+		return "", ErrDamaged
+	}
+	if (Ref{k.Kind, k.Origin, k.Client}) != ref {
+		return "", ErrNotSet
+	}
+	return k.Secret, nil
+}
+
+func (s *fileStore) Set(ctx context.Context, ref Ref, secret string) error {
+	if err := checkSet(ctx, ref, secret); err != nil {
+		return err
+	}
+	if err := filetrust.Make(s.dir, filetrust.Alone); err != nil {
+		return fileError(err)
+	}
+	return profile.WriteFile(s.path(ref), pack(ref, secret), 0o600)
+}
+
+func (s *fileStore) Delete(ctx context.Context, ref Ref) error {
+	if err := check(ctx, ref); err != nil {
+		return err
+	}
+	if _, err := os.Lstat(s.dir); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return profile.RemoveFile(s.path(ref))
+}
+
+func (s *fileStore) Clear(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	files, err := os.ReadDir(s.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, f := range files {
+		err = errors.Join(err, os.Remove(filepath.Join(s.dir, f.Name())))
+	}
+	return errors.Join(err, os.Remove(s.dir))
+}
+
+// maxFile is more than any file of ours can be long.
+const maxFile = 16 << 10
+
+// readPrivate reads a small file, unless somebody else could have read or
+// written it.
+func readPrivate(path string) ([]byte, error) {
+	b, err := filetrust.ReadFile(path, maxFile, filetrust.Alone)
+	return b, fileError(err)
+}
+
+// fileError puts what is wrong with a file into our words.
+func fileError(err error) error {
+	switch {
+	case errors.Is(err, filetrust.Err):
+		return ErrExposed
+	case errors.Is(err, filetrust.ErrTooLarge):
+		return ErrDamaged
+	}
+	return err
+}

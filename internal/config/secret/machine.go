@@ -1,0 +1,152 @@
+package secret
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/filetrust"
+)
+
+// MachineGroup is the group that may read the computer's secrets on Unix unless
+// another one is named.
+const MachineGroup = "wiebelt"
+
+// machineStore keeps the secrets of a whole computer, each in a file that only
+// administrators can write:
+//
+//   - Unix: /etc/wiebelt/secrets, root and a group, mode 0640.
+//   - Windows: %ProgramData%\Wiebelt\secrets, encrypted by the system for this
+//     computer (DPAPI, machine scope); administrators write, users read. That
+//     stops a copied disk or backup, not somebody who logs on to the computer.
+//
+// A file counts only if nobody else could have written it, or, on Unix, if not
+// everybody could read it.
+type machineStore struct{ group string }
+
+// Where they lie and who may set them; tests have a place of their own.
+var (
+	machineDir  = platformMachineDir
+	readMachine = readAdmins
+	isAdmin     = administrator
+)
+
+// readAdmins reads a file of the computer's administrators.
+func readAdmins(path string) ([]byte, error) {
+	f, err := filetrust.OpenFile(path, os.O_RDONLY, filetrust.Admins)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || forAll(info) {
+		return nil, cmp.Or(err, ErrExposed)
+	}
+	return io.ReadAll(io.LimitReader(f, maxFile+1))
+}
+
+func (s *machineStore) path(ref Ref) string {
+	return filepath.Join(machineDir(), ref.digest()+".secret")
+}
+
+func (s *machineStore) Get(ctx context.Context, ref Ref) (string, error) {
+	if err := check(ctx, ref); err != nil {
+		return "", err
+	}
+	dir := machineDir()
+	if dir == "" {
+		return "", ErrNoStore
+	}
+	sealed, err := readMachine(s.path(ref))
+	if err != nil {
+		return "", machineError(err)
+	}
+	b, err := unprotect(sealed)
+	if err != nil {
+		return "", ErrDamaged
+	}
+	return unpack(b, ref)
+}
+
+// machineError puts an error of reading into our words.
+func machineError(err error) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return ErrNotSet
+	case errors.Is(err, fs.ErrPermission):
+		return ErrNoRight
+	}
+	return fileError(err)
+}
+
+func (s *machineStore) Set(ctx context.Context, ref Ref, secret string) error {
+	if err := checkSet(ctx, ref, secret); err != nil {
+		return err
+	}
+	if !isAdmin() {
+		return ErrNotAdmin
+	}
+	dir := machineDir()
+	if dir == "" {
+		return ErrNoStore
+	}
+	if err := makeMachineDir(dir, s.group); err != nil {
+		return err
+	}
+	sealed, err := protect(pack(ref, secret))
+	if err != nil {
+		return err
+	}
+	path := s.path(ref)
+	if err := profile.WriteFile(path, sealed, 0o640); err != nil {
+		return err
+	}
+	// A folder that somebody planted is found out by reading it back.
+	if _, err := s.Get(ctx, ref); err != nil {
+		return errors.Join(err, profile.RemoveFile(path))
+	}
+	return nil
+}
+
+func (s *machineStore) Delete(ctx context.Context, ref Ref) error {
+	if err := check(ctx, ref); err != nil {
+		return err
+	}
+	if _, err := s.Get(ctx, ref); errors.Is(err, ErrNotSet) {
+		return nil
+	}
+	if !isAdmin() {
+		return ErrNotAdmin
+	}
+	return profile.RemoveFile(s.path(ref))
+}
+
+// divided keeps the secrets that administrators set for the whole computer, and
+// in the user's own store the keys that the program makes for each user.
+type divided struct {
+	Store   // the user's own
+	machine *machineStore
+}
+
+func (d *divided) at(ref Ref) interface {
+	Get(context.Context, Ref) (string, error)
+	Set(context.Context, Ref, string) error
+	Delete(context.Context, Ref) error
+} {
+	if ref.kind == "key" {
+		return d.Store
+	}
+	return d.machine
+}
+
+func (d *divided) Get(ctx context.Context, ref Ref) (string, error) { return d.at(ref).Get(ctx, ref) }
+
+func (d *divided) Set(ctx context.Context, ref Ref, secret string) error {
+	return d.at(ref).Set(ctx, ref, secret)
+}
+
+func (d *divided) Delete(ctx context.Context, ref Ref) error { return d.at(ref).Delete(ctx, ref) }

@@ -1,0 +1,60 @@
+package secret
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"wiebelt/internal/config/profile"
+)
+
+// Bounds of the file with the days.
+const (
+	maxNoted     = 100
+	maxNotedFile = 64 << 10
+)
+
+// notedPath is where the days stand on which secrets were set: stores do not tell.
+func notedPath(dirs profile.Dirs) string { return filepath.Join(dirs.State, "secret-days.json") }
+
+// NoteSet remembers on which day a secret was set. It is for people to read;
+// nothing depends on it.
+func NoteSet(dirs profile.Dirs, ref Ref, on time.Time) error {
+	days := noted(dirs)
+	days[ref.digest()] = on.Format(time.DateOnly)
+	if len(days) > maxNoted { // of addresses long gone
+		byAge := make([]string, 0, len(days))
+		for k := range days {
+			byAge = append(byAge, k)
+		}
+		slices.SortFunc(byAge, func(a, b string) int { return strings.Compare(days[a]+a, days[b]+b) })
+		for _, k := range byAge[:len(byAge)-maxNoted] {
+			delete(days, k)
+		}
+	}
+	b, err := json.Marshal(days)
+	if err != nil {
+		return err
+	}
+	return profile.WriteFile(notedPath(dirs), append(b, '\n'), 0o600)
+}
+
+// SetOn is the day on which a secret was set, the zero time if nobody noted it.
+func SetOn(dirs profile.Dirs, ref Ref) time.Time {
+	day, err := time.ParseInLocation(time.DateOnly, noted(dirs)[ref.digest()], time.Local)
+	if err != nil {
+		return time.Time{}
+	}
+	return day
+}
+
+func noted(dirs profile.Dirs) map[string]string {
+	days := map[string]string{}
+	b, err := readPrivate(notedPath(dirs))
+	if err != nil || len(b) > maxNotedFile || json.Unmarshal(b, &days) != nil || days == nil {
+		return map[string]string{}
+	}
+	return days
+}

@@ -1,0 +1,56 @@
+package secret
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"wiebelt/internal/config/profile"
+)
+
+func TestDaysAreNoted(t *testing.T) {
+	dirs, err := profile.Find(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := dirs.Make(); err != nil {
+		t.Fatal(err)
+	}
+	at := func(n int) Ref {
+		ref, err := Hub(fmt.Sprintf("https://hub%d.example", n), "office")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ref
+	}
+	if !SetOn(dirs, at(0)).IsZero() {
+		t.Error("a day out of nothing")
+	}
+	first := time.Date(2026, 3, 2, 15, 0, 0, 0, time.Local)
+	for n := range maxNoted + 1 {
+		if err := NoteSet(dirs, at(n), first.AddDate(0, 0, n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := SetOn(dirs, at(1)).Format(time.DateOnly); got != "2026-03-03" {
+		t.Error(got)
+	}
+	if !SetOn(dirs, at(0)).IsZero() {
+		t.Error("the oldest one is still there")
+	}
+	b, err := os.ReadFile(notedPath(dirs))
+	if err != nil || strings.Contains(string(b), "hub1") || strings.Contains(string(b), "office") {
+		t.Errorf("the file names what it should not: %v %.60s", err, b)
+	}
+	if err := os.WriteFile(notedPath(dirs), []byte("null"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if !SetOn(dirs, at(1)).IsZero() {
+		t.Error("a damaged file gives a day")
+	}
+	if err := NoteSet(dirs, at(1), first); err != nil || SetOn(dirs, at(1)).IsZero() {
+		t.Error("a damaged file stays damaged", err)
+	}
+}

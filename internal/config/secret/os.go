@@ -1,0 +1,177 @@
+package secret
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/zalando/go-keyring"
+
+	"wiebelt/internal/config/profile"
+)
+
+// callTime is how long a caller waits for the system's store: it is told within
+// two seconds how things are.
+const callTime = 1800 * time.Millisecond
+
+// service is under what the system's store lists our secrets; the profile's
+// mark follows.
+const service = "nl.wiebelt.companion"
+
+// ring is the system's store. Calls may block for ever.
+type ring interface {
+	Get(service, user string) (string, error)
+	Set(service, user, password string) error
+	Delete(service, user string) error
+	DeleteAll(service string) error
+}
+
+// osStore asks the system's store, one call at a time.
+type osStore struct {
+	ring    ring
+	service string
+	busy    chan struct{} // holds one element while a call is under way
+	wait    time.Duration
+}
+
+// VaultName is under what name the system's store lists a profile's secrets.
+func VaultName(dirs profile.Dirs) string {
+	// Profiles do not share secrets: to forget one leaves the other alone.
+	sum := sha256.Sum256([]byte(dirs.State))
+	return service + "/" + hex.EncodeToString(sum[:4])
+}
+
+func newOSStore(dirs profile.Dirs) *osStore {
+	return &osStore{
+		ring:    systemRing{},
+		service: VaultName(dirs),
+		busy:    make(chan struct{}, 1),
+		wait:    callTime,
+	}
+}
+
+func (s *osStore) Get(ctx context.Context, ref Ref) (string, error) {
+	if err := check(ctx, ref); err != nil {
+		return "", err
+	}
+	return s.call(ctx, func() (string, error) { return s.ring.Get(s.service, ref.account()) })
+}
+
+func (s *osStore) Set(ctx context.Context, ref Ref, secret string) error {
+	if err := checkSet(ctx, ref, secret); err != nil {
+		return err
+	}
+	_, err := s.call(ctx, func() (string, error) { return "", s.ring.Set(s.service, ref.account(), secret) })
+	return err
+}
+
+func (s *osStore) Delete(ctx context.Context, ref Ref) error {
+	if err := check(ctx, ref); err != nil {
+		return err
+	}
+	_, err := s.call(ctx, func() (string, error) { return "", s.ring.Delete(s.service, ref.account()) })
+	if errors.Is(err, ErrNotSet) {
+		return nil
+	}
+	return err
+}
+
+func (s *osStore) Clear(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	_, err := s.call(ctx, func() (string, error) { return "", s.ring.DeleteAll(s.service) })
+	if errors.Is(err, ErrNotSet) {
+		return nil
+	}
+	return err
+}
+
+// call runs f in a goroutine and waits for it as long as the context and the
+// store's time allow. A call that takes longer runs on, and until it is back
+// further ones say that the store is locked: that is what it waits for.
+func (s *osStore) call(ctx context.Context, f func() (string, error)) (string, error) {
+	late := time.NewTimer(s.wait)
+	defer late.Stop()
+	select {
+	case s.busy <- struct{}{}:
+	case <-ctx.Done():
+		return "", ctx.Err()
+	case <-late.C:
+		return "", fmt.Errorf("%w: it still waits for an earlier call", ErrUnanswered)
+	}
+	type result struct {
+		secret string
+		err    error
+	}
+	done := make(chan result, 1)
+	go func() {
+		defer func() {
+			if p := recover(); p != nil { // a store that answers nonsense
+				done <- result{"", fmt.Errorf("%w: it gave an answer that makes no sense", ErrNoStore)}
+			}
+			<-s.busy
+		}()
+		v, err := f()
+		done <- result{v, classify(err)}
+	}()
+	select {
+	case r := <-done:
+		return r.secret, r.err
+	case <-ctx.Done():
+		return "", ctx.Err()
+	case <-late.C:
+		return "", fmt.Errorf("%w: no answer within %v", ErrUnanswered, s.wait)
+	}
+}
+
+// classify puts an error of the system's store into our words.
+func classify(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, keyring.ErrNotFound):
+		return ErrNotSet
+	case errors.Is(err, keyring.ErrSetDataTooBig):
+		return ErrFull
+	case noSession(err):
+		return ErrNoSession
+	case isLocked(err):
+		return ErrLocked
+	}
+	return fmt.Errorf("%w: %v", ErrNoStore, err)
+}
+
+// systemRing is the store of the platform that we run on.
+type systemRing struct{}
+
+func (systemRing) Get(service, user string) (string, error) {
+	if err := reachable(); err != nil {
+		return "", err
+	}
+	return keyring.Get(service, user)
+}
+
+func (systemRing) Set(service, user, password string) error {
+	if err := reachable(); err != nil {
+		return err
+	}
+	return keyring.Set(service, user, password)
+}
+
+func (systemRing) Delete(service, user string) error {
+	if err := reachable(); err != nil {
+		return err
+	}
+	return keyring.Delete(service, user)
+}
+
+func (systemRing) DeleteAll(service string) error {
+	if err := reachable(); err != nil {
+		return err
+	}
+	return keyring.DeleteAll(service)
+}

@@ -1,0 +1,27 @@
+package secret
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"golang.org/x/sys/windows"
+
+	"wiebelt/internal/config/profile"
+)
+
+// TestRealStore goes through the Credential Manager of this user.
+func TestRealStore(t *testing.T) {
+	s := newOSStore(profile.Dirs{State: `C:\wiebelt-test`}) // the name is all it needs of a profile
+	defer func() { _ = s.Clear(t.Context()) }()
+	everyStore(t, s)
+	rotation(t, rotate(s))
+}
+
+// TestNoSession: error 1312 has a state of its own.
+func TestNoSession(t *testing.T) {
+	err := classify(fmt.Errorf("write: %w", windows.Errno(1312)))
+	if !errors.Is(err, ErrNoSession) || StateOf(err) != NoSession {
+		t.Error(err)
+	}
+}

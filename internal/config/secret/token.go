@@ -1,0 +1,109 @@
+package secret
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"wiebelt/internal/config/profile"
+)
+
+// Tokens open the listener. Each is 32 random bytes
+// in base64url without padding, 43 characters.
+type Tokens struct {
+	Socket string // for the WebSocket, and as a bearer token
+	Path   string // as last path element; it can only report calls
+}
+
+// String gives nothing away.
+func (t Tokens) String() string { return "listener tokens" }
+
+// GoString is String, so that %#v tells no more.
+func (t Tokens) GoString() string { return t.String() }
+
+type keptTokens struct {
+	Version int    `json:"version"`
+	Socket  string `json:"socket"`
+	Path    string `json:"path"`
+}
+
+// TokensName is the file's name in the profile's state folder.
+const TokensName = "tokens.json"
+
+func tokenPath(dirs profile.Dirs) string { return filepath.Join(dirs.State, TokensName) }
+
+// Token returns the listener's tokens of a profile, and makes them the first
+// time. Programs that do so at once get the same. A file that others can read or
+// that holds something else is an error (ErrExposed, ErrDamaged): recipes in
+// softphones hold the tokens, so only RenewToken replaces them.
+func Token(dirs profile.Dirs) (Tokens, error) {
+	t, err := loadTokens(dirs)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return t, err
+	}
+	t, b := newTokens()
+	if err := os.MkdirAll(dirs.State, 0o700); err != nil {
+		return Tokens{}, err
+	}
+	err = profile.CreateFile(tokenPath(dirs), b, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return loadTokens(dirs) // another program was first
+	}
+	if err != nil {
+		return Tokens{}, err
+	}
+	return t, nil
+}
+
+// RenewToken makes new tokens in place of the old ones. Every recipe that holds
+// an old one stops working.
+func RenewToken(dirs profile.Dirs) (Tokens, error) {
+	t, b := newTokens()
+	if err := os.MkdirAll(dirs.State, 0o700); err != nil {
+		return Tokens{}, err
+	}
+	if err := profile.WriteFile(tokenPath(dirs), b, 0o600); err != nil {
+		return Tokens{}, err
+	}
+	return t, nil
+}
+
+// RemoveTokens removes the tokens. The next Wiebelt makes others.
+func RemoveTokens(dirs profile.Dirs) error { return profile.RemoveFile(tokenPath(dirs)) }
+
+func newTokens() (Tokens, []byte) {
+	t := Tokens{Socket: randomToken(), Path: randomToken()}
+	b, _ := json.Marshal(keptTokens{1, t.Socket, t.Path}) // two texts and a number cannot fail
+	return t, append(b, '\n')
+}
+
+func loadTokens(dirs profile.Dirs) (Tokens, error) {
+	b, err := readPrivate(tokenPath(dirs))
+	if err != nil {
+		return Tokens{}, err
+	}
+	var k keptTokens
+	if json.Unmarshal(b, &k) != nil || k.Version != 1 || !isToken(k.Socket) || !isToken(k.Path) || k.Socket == k.Path {
+		return Tokens{}, ErrDamaged
+	}
+	return Tokens{k.Socket, k.Path}, nil
+}
+
+// RandomKey returns 32 random bytes, for keys that are kept as text: base64url
+// without padding.
+func RandomKey() string { return randomToken() }
+
+func randomToken() string {
+	var b [32]byte
+	_, _ = rand.Read(b[:]) // never fails: it ends the program instead
+	return base64.RawURLEncoding.EncodeToString(b[:])
+}
+
+func isToken(s string) bool {
+	b, err := base64.RawURLEncoding.DecodeString(s)
+	return err == nil && len(b) == 32
+}

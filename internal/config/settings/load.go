@@ -1,0 +1,457 @@
+package settings
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/BurntSushi/toml"
+
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/core/displaytext"
+	"wiebelt/internal/softphone/registry"
+)
+
+// FileName is the user's settings file, in the profile's Config folder.
+const FileName = "settings.toml"
+
+// Path is where the user's settings file lies.
+func Path(dirs profile.Dirs) string { return filepath.Join(dirs.Config, FileName) }
+
+// Limits of a settings file. The number of brackets bounds how deep values can
+// be nested, the length of a line how deep keys can.
+const (
+	maxFile     = 1 << 20
+	maxBrackets = 20_000
+	maxLine     = 32 << 10
+	maxBadLines = 20 // after so many the rest of the file is not looked at
+	maxProblems = 200
+)
+
+// Load reads the settings of a profile. It always returns settings: no file is
+// no settings of the user's, and where something is wrong the default holds and
+// a Problem says what. The problems are those of Settings.Problems.
+func Load(dirs profile.Dirs) (*Settings, []Problem) {
+	s := Defaults()
+	for _, l := range append([]layer{readLayer(User, Path(dirs))}, policies()...) { // weakest first
+		s.apply(l)
+	}
+	s.lockHub()
+	return s, s.Problems()
+}
+
+// Parse reads settings from text, as if it were a user's file and the only one.
+func Parse(src string) (*Settings, []Problem) {
+	l := layer{source: User}
+	switch {
+	case len(src) > maxFile:
+		l.problems = []Problem{{Kind: Unreadable, Source: User, Want: "it is larger than 1 MiB"}}
+	case !utf8.ValidString(src) || strings.Contains(src, "\x00"):
+		l.problems = []Problem{{Kind: Unreadable, Source: User, Want: "it is not UTF-8 text"}}
+	default:
+		l.parse(src)
+	}
+	s := Defaults()
+	s.apply(l)
+	return s, s.Problems()
+}
+
+// CheckPolicy reads a file as if it were the policy of this computer and nobody
+// had set anything else. Whose the file is does not matter here.
+func CheckPolicy(path string) (*Settings, []Problem) {
+	s := Defaults()
+	l := readLayer(Policy, path)
+	if _, err := os.Stat(path); err != nil {
+		l.problems = []Problem{{Kind: Unreadable, Source: Policy, Want: reason(err).Error()}}
+	}
+	s.apply(l)
+	return s, s.Problems()
+}
+
+// Compose writes settings as text that Parse reads. Values are those of Set.
+func Compose(values map[string]any) (string, error) {
+	wanted, err := checked(values)
+	if err != nil {
+		return "", err
+	}
+	return edit("", wanted)
+}
+
+// Fingerprint changes when the files change that Load reads: it tells by their
+// size, time and rights, without reading them, so that it can be asked often.
+func Fingerprint(dirs profile.Dirs) string {
+	print := fmt.Sprint(managed())
+	for _, path := range []string{Path(dirs), policyPath(), filepath.Dir(policyPath())} {
+		if info, err := os.Stat(path); err == nil {
+			print += fmt.Sprint(" ", info.ModTime().UnixNano(), info.Size(), info.Mode())
+		} else {
+			print += " none"
+		}
+	}
+	return print
+}
+
+// layer is what one source says.
+type layer struct {
+	source     Source
+	place      string         // of a policy: where it stands, as an administrator calls it
+	tree       map[string]any // as the TOML library gives it
+	statements []statement
+	problems   []Problem
+}
+
+func readLayer(source Source, path string) layer {
+	l := layer{source: source}
+	src, err := readFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return l
+	}
+	if err != nil {
+		l.problems = []Problem{{Kind: Unreadable, Source: source, Want: err.Error()}}
+		return l
+	}
+	l.parse(src)
+	return l
+}
+
+// readFile reads a settings file as text. Its errors name no path beyond the
+// file's own name.
+func readFile(path string) (string, error) {
+	info, err := os.Stat(path) // opening a pipe would wait for its other end
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Lstat(path); err == nil {
+			return "", errors.New("it is a link to nowhere")
+		}
+		return "", fs.ErrNotExist
+	}
+	if err != nil {
+		return "", reason(err)
+	}
+	if !info.Mode().IsRegular() {
+		return "", errors.New("it is not a file")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", reason(err)
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	switch {
+	case err != nil:
+		return "", reason(err)
+	case len(b) > maxFile:
+		return "", errors.New("it is larger than 1 MiB")
+	case slices.Contains(b, 0):
+		return "", errors.New("it is not UTF-8 text (is it UTF-16?)")
+	case !utf8.Valid(b):
+		return "", errors.New("it is not UTF-8 text")
+	}
+	return string(b), nil
+}
+
+func reason(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}
+
+// mark is the byte order mark that some editors put at the beginning.
+const mark = "\ufeff"
+
+// errSyntax stands for the TOML library's own message, which may hold the value.
+var errSyntax = errors.New("not TOML")
+
+// decode reads TOML. line is where it is wrong, if it is.
+func decode(src string) (tree map[string]any, line int, err error) {
+	if n := strings.Count(src, "[") + strings.Count(src, "{"); n > maxBrackets {
+		return nil, 0, errors.New("too many brackets")
+	}
+	for i, rest := 1, src; rest != ""; i++ {
+		head, tail, _ := strings.Cut(rest, "\n")
+		if len(head) > maxLine {
+			return nil, i, errors.New("too long")
+		}
+		rest = tail
+	}
+	_, err = toml.Decode(strings.TrimPrefix(src, mark), &tree)
+	var p toml.ParseError
+	if errors.As(err, &p) {
+		return nil, p.Position.Line, errSyntax
+	}
+	return tree, 0, err
+}
+
+// parse reads a file line by line wrong or right: a line that is no TOML is
+// reported and left out, and the others count.
+func (l *layer) parse(src string) {
+	l.statements = scan(strings.TrimPrefix(src, mark))
+	lines := strings.SplitAfter(src, "\n")
+	for range maxBadLines {
+		tree, line, err := decode(strings.Join(lines, ""))
+		if err == nil {
+			l.tree = tree
+			return
+		}
+		first, last := badLines(lines, line)
+		p := Problem{Kind: BadSyntax, Source: l.source, Line: first}
+		if err != errSyntax {
+			p.Want = err.Error()
+		}
+		for _, st := range l.statements {
+			if st.line == first && !st.header {
+				p.Key = showKey(st.path)
+			}
+		}
+		l.problems = append(l.problems, p)
+		if last == 0 {
+			break // the end of something that was never closed
+		}
+		for i := first - 1; i < last; i++ {
+			lines[i] = "\n"
+		}
+	}
+	l.tree = nil
+	l.problems = append(l.problems, Problem{Kind: Unreadable, Source: l.source, Want: "too much of it is wrong; the defaults hold"})
+}
+
+// badLines tells which lines to leave out for an error on a line: that one, or,
+// where it is a table's header or the header before it was never closed, the
+// whole table, whose keys would else fall to the table above. last is 0 if there
+// is nothing to leave out.
+func badLines(lines []string, line int) (first, last int) {
+	if line < 1 || line > len(lines) {
+		return line, 0
+	}
+	at := func(n int) string { return strings.TrimSpace(lines[n-1]) }
+	if line > 1 && strings.HasPrefix(at(line-1), "[") && !strings.Contains(at(line-1), "]") {
+		line--
+	}
+	if at(line) == "" {
+		return line, 0
+	}
+	last = line
+	if strings.HasPrefix(at(line), "[") {
+		for last < len(lines) && !strings.HasPrefix(at(last+1), "[") {
+			last++
+		}
+	}
+	return line, last
+}
+
+// apply takes over what a layer says, key by key.
+func (s *Settings) apply(l layer) {
+	report := func(key string, kind ProblemKind, want string) {
+		l.problems = append(l.problems, Problem{Kind: kind, Source: l.source, Key: showKey(key), Line: lineOf(l.statements, key), Want: want})
+	}
+	for key, raw := range flatten(l.tree) {
+		e := find(key)
+		switch {
+		case e != nil:
+			v, c := e.read(raw)
+			if c != nil {
+				report(key, c.kind, c.want)
+				continue
+			}
+			e.set(s, v)
+			s.from(key, l)
+		case key == "line":
+			s.Lines = readLines(raw, report)
+			s.from(key, l)
+		case key == "softphone":
+			s.Softphones = readSoftphones(raw, report)
+			s.from(key, l)
+		case isGroup(key):
+			report(key, WrongType, "a table, with its keys below ["+key+"]")
+		case secretName(key):
+			report(key, UnknownKey, "a secret never stands in this file; take it out and use wiebelt provision")
+		default:
+			report(key, UnknownKey, "")
+		}
+	}
+	s.shut(&l)
+	slices.SortFunc(l.problems, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), strings.Compare(a.Key, b.Key))
+	})
+	s.problems = append(s.problems, l.problems[:min(len(l.problems), maxProblems)]...)
+}
+
+// from notes which layer a key's value comes from.
+func (s *Settings) from(key string, l layer) {
+	s.sources[key] = l.source
+	if l.source == Policy {
+		s.places[key] = l.place
+	}
+}
+
+// flatten turns the groups of a file into keys with a dot. What is no group
+// keeps its name.
+func flatten(tree map[string]any) map[string]any {
+	flat := map[string]any{}
+	for name, v := range tree {
+		group, isTable := v.(map[string]any)
+		if !isTable || !isGroup(name) {
+			flat[name] = v
+			continue
+		}
+		for k, v := range group {
+			flat[name+"."+k] = v
+		}
+	}
+	return flat
+}
+
+func isGroup(name string) bool {
+	return slices.ContainsFunc(table, func(e Entry) bool { return strings.HasPrefix(e.Key, name+".") })
+}
+
+func secretName(key string) bool {
+	key = strings.ToLower(key)
+	return strings.Contains(key, "secret") || strings.Contains(key, "password") || strings.Contains(key, "token")
+}
+
+// showKey makes a key from a file fit for a line of a terminal.
+func showKey(key string) string {
+	key = strings.Map(func(r rune) rune {
+		if displaytext.Hidden(r) {
+			return '?'
+		}
+		return r
+	}, key)
+	if len(key) > 80 {
+		key = strings.ToValidUTF8(key[:80], "") + "…"
+	}
+	return key
+}
+
+// The keys of the two arrays.
+var (
+	lineKeys      = []string{"number", "name"}
+	softphoneKeys = []string{"kind", "name", "address", "extension", "user"}
+)
+
+type reporter func(key string, kind ProblemKind, want string)
+
+// readLines reads [[line]]. A line without a good number is left out.
+func readLines(raw any, report reporter) []Line {
+	var lines []Line
+	elements("line", raw, lineKeys, report, func(at string, m map[string]string) {
+		l := Line{m["number"], m["name"]}
+		if want := l.wrong(); want != "" {
+			report(at+".number", NotAllowed, want)
+			return
+		}
+		lines = append(lines, l)
+	})
+	return lines
+}
+
+func (l Line) wrong() string {
+	if _, ok := numberText(l.Number); !ok {
+		return "a telephone number"
+	}
+	return ""
+}
+
+// readSoftphones reads [[softphone]]. A link of an unknown kind is left out; one
+// without a name is called after its kind.
+func readSoftphones(raw any, report reporter) []Softphone {
+	var links []Softphone
+	elements("softphone", raw, softphoneKeys, report, func(at string, m map[string]string) {
+		l := Softphone{m["kind"], m["name"], m["address"], m["extension"], m["user"]}
+		if key, want := l.complete(links); want != "" {
+			report(at+"."+key, NotAllowed, want)
+			return
+		}
+		links = append(links, l)
+	})
+	return links
+}
+
+// complete gives a link its name, and says what is wrong with it beside others.
+func (l *Softphone) complete(others []Softphone) (key, want string) {
+	if !registry.Of(l.Kind).IsLink() {
+		return "kind", oneOf(registry.Links())
+	}
+	if strings.Contains(l.Address, "@") {
+		return "address", allowedAddress
+	}
+	if !extensionText(l.Extension) {
+		return "extension", allowedExtension
+	}
+	taken := func(name string) bool {
+		return slices.ContainsFunc(others, func(o Softphone) bool { return o.Name == name })
+	}
+	if l.Name == "" {
+		l.Name = l.Kind
+		for i := 2; taken(l.Name); i++ {
+			l.Name = fmt.Sprintf("%s-%d", l.Kind, i)
+		}
+	}
+	if taken(l.Name) {
+		return "name", "a name that no other link has"
+	}
+	return "", ""
+}
+
+// elements reads an array of tables of texts and gives each to take.
+func elements(name string, raw any, keys []string, report reporter, take func(at string, m map[string]string)) {
+	var list []any
+	switch l := raw.(type) {
+	case []map[string]any:
+		for _, m := range l {
+			list = append(list, m)
+		}
+	case []any:
+		list = l
+	default:
+		report(name, WrongType, "tables, each beginning with [["+name+"]]")
+		return
+	}
+	if len(list) > maxList {
+		report(name, NotAllowed, fmt.Sprintf("at most %d", maxList))
+		list = list[:maxList]
+	}
+	for i, x := range list {
+		at := fmt.Sprintf("%s[%d]", name, i+1)
+		m, isTable := x.(map[string]any)
+		if !isTable {
+			report(at, WrongType, "a table")
+			continue
+		}
+		texts, good := map[string]string{}, true
+		for _, k := range slices.Sorted(maps.Keys(m)) {
+			v, isText := m[k].(string)
+			most := 300
+			if k == "extension" { // of each user
+				most = maxLine
+			}
+			switch _, fits := freeText(most)(v); {
+			case !slices.Contains(keys, k) && secretName(k):
+				report(at+"."+k, UnknownKey, "a secret never stands in this file; take it out and use wiebelt provision")
+			case !slices.Contains(keys, k):
+				report(at+"."+k, UnknownKey, "")
+			case !isText:
+				report(at+"."+k, WrongType, "a text in quotes")
+				good = false
+			case !fits:
+				report(at+"."+k, NotAllowed, fmt.Sprintf("at most %d characters, on one line", most))
+				good = false
+			default:
+				texts[k] = strings.TrimSpace(v)
+			}
+		}
+		if good {
+			take(at, texts)
+		}
+	}
+}

@@ -1,0 +1,352 @@
+package settings
+
+import (
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/core/phone"
+)
+
+func dirs(t testing.TB, file string) profile.Dirs {
+	t.Helper()
+	d, err := profile.Find(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if file != "" {
+		if err := os.WriteFile(Path(d), []byte(file), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return d
+}
+
+func TestNoFileIsDefaults(t *testing.T) {
+	s, problems := Load(dirs(t, ""))
+	if len(problems) > 0 {
+		t.Errorf("%v", problems)
+	}
+	if s.Hub.LookupTimeout != 5*time.Second || s.Listener.Port != 27471 || !s.Listener.HTTP || s.Card.Corner != "bottom-right" ||
+		s.Phone.Region != "NL" || s.Phone.InternalDigits != 4 || s.History.Days != 7 || s.Hub.SecretStore != "os" || s.Scheme.Lookup != "ask" ||
+		!slices.Equal(s.Card.Fields, CardFields) || s.Card.FullFor != time.Minute || s.Card.AfterCall != 20*time.Second {
+		t.Errorf("%+v", s)
+	}
+	if m := s.Hub.Missing(); !slices.Equal(m, []string{"hub.base_url", "hub.client_id", "hub.organisation_code"}) {
+		t.Errorf("missing: %v", m)
+	}
+	for _, v := range s.Values() {
+		if v.Source != Default || v.Problem != "" {
+			t.Errorf("%+v", v)
+		}
+	}
+}
+
+// TestTable: every default is allowed, is read back from its own text, and from
+// the file that Set writes.
+func TestTable(t *testing.T) {
+	seen := map[string]bool{}
+	for _, e := range Keys() {
+		if seen[e.Key] {
+			t.Errorf("%s stands in the table twice", e.Key)
+		}
+		seen[e.Key] = true
+		v, c := e.read(e.def)
+		if c != nil || !reflect.DeepEqual(v, e.def) {
+			t.Errorf("%s: its default is not allowed: %v", e.Key, c)
+		}
+		if v, err := ParseText(e.Key, e.Default()); err != nil || !reflect.DeepEqual(v, e.def) {
+			t.Errorf("%s: %q gives %v, %v", e.Key, e.Default(), v, err)
+		}
+		if e.Allowed == "" {
+			t.Errorf("%s does not say what is allowed", e.Key)
+		}
+		d := dirs(t, "")
+		if err := Set(d, map[string]any{e.Key: e.def}); err != nil {
+			t.Errorf("%s: %v", e.Key, err)
+		}
+		s, problems := Load(d)
+		if len(problems) > 0 || s.Source(e.Key) != User || !reflect.DeepEqual(e.get(s), e.def) {
+			t.Errorf("%s: %v, %v", e.Key, problems, s.Source(e.Key))
+		}
+	}
+}
+
+const whole = `# our office
+audit = "eventlog"
+
+[hub]
+base_url = "https://hub.example/api/" # with a slash
+client_id = "wiebelt-1"
+organisation_code = "4711"
+lookup_timeout = "3s"
+secret_expires = 2027-01-31
+
+[phone]
+internal_prefixes = [
+  "*8", # pickup
+  "7",
+]
+never_lookup = ["020 123 45 67"]
+
+[[line]]
+number = "020 765 43 21"
+name = "Schade"
+
+[[line]]
+number = "020 765 43 22"
+
+[[softphone]]
+kind = "baresip"
+address = "127.0.0.1:4444"
+[[softphone]]
+kind = "baresip"
+[card]
+fields = ["address"]
+after_call = "0s"
+hide_from_capture = false
+`
+
+func TestWholeFile(t *testing.T) {
+	s, problems := Load(dirs(t, whole))
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	if s.Audit != "eventlog" || s.Hub.BaseURL != "https://hub.example/api" || s.Hub.LookupTimeout != 3*time.Second ||
+		s.Hub.SecretExpires.Format(time.DateOnly) != "2027-01-31" || !slices.Equal(s.Phone.InternalPrefixes, []string{"*8", "7"}) ||
+		s.Card.AfterCall != 0 || s.Card.HideFromCapture || !slices.Equal(s.Card.Fields, []string{"address"}) {
+		t.Errorf("%+v", s)
+	}
+	if want := []Line{{"020 765 43 21", "Schade"}, {"020 765 43 22", ""}}; !slices.Equal(s.Lines, want) {
+		t.Errorf("%+v", s.Lines)
+	}
+	if want := []Softphone{{Kind: "baresip", Name: "baresip", Address: "127.0.0.1:4444"}, {Kind: "baresip", Name: "baresip-2"}}; !slices.Equal(s.Softphones, want) {
+		t.Errorf("%+v", s.Softphones)
+	}
+	rules, err := phone.NewRules(s.NumberRules())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := rules.Parse("+31207654321", ""); n.Kind != phone.Own || n.LineName != "Schade" {
+		t.Errorf("%+v", n)
+	}
+	if n := rules.Parse("020 123 45 67", ""); n.Lookup() {
+		t.Errorf("%+v", n)
+	}
+	if got := s.Hub.ContactScope(); got != "Basic P0boxadministrator orgCode:4711" {
+		t.Errorf("scopes %q", got)
+	}
+	if m := s.Hub.Missing(); m != nil {
+		t.Errorf("missing %v", m)
+	}
+	if s.Source("hub.base_url") != User || s.Source("hub.hub_url") != Default || s.Source("line") != User {
+		t.Error("sources")
+	}
+	listed := map[string]string{}
+	for _, v := range s.Values() {
+		listed[v.Key] = v.Value
+	}
+	for key, want := range map[string]string{"line[1].name": "Schade", "softphone[1].kind": "baresip", "phone.internal_prefixes": "*8, 7", "card.full_for": "60s", "hub.secret_expires": "2027-01-31"} {
+		if listed[key] != want {
+			t.Errorf("%s is listed as %q", key, listed[key])
+		}
+	}
+}
+
+// TestProblems: what is wrong is named by key and line, never repeated, and the
+// default holds.
+func TestProblems(t *testing.T) {
+	const canary = "geheim4711"
+	for _, c := range []struct {
+		file string
+		key  string
+		line int
+		kind ProblemKind
+	}{
+		{"[hub]\nbase_url = 5\n", "hub.base_url", 2, WrongType},
+		{"\n\n[hub]\n# x\nbase_url = \"http://hub.example/geheim4711\"\n", "hub.base_url", 5, NotAllowed},
+		{"[hub]\nbase_url = \"http://localhost:8080\"\n", "hub.base_url", 2, NotAllowed},
+		{"[hub]\nbase_url = \"http://127.0.0.1.evil.example\"\n", "hub.base_url", 2, NotAllowed},
+		{"[hub]\nbase_url = \"http://[::ffff:127.0.0.1]/\"\n", "hub.base_url", 2, NotAllowed},
+		{"[hub]\nbase_url = \"http://[::1%lo]/\"\n", "hub.base_url", 2, NotAllowed},
+		{"[hub]\nbase_url = \"https://user:geheim4711@hub.example\"\n", "hub.base_url", 2, NotAllowed},
+		{"[hub]\nbase_url = \"https://hub.example/?x=geheim4711\"\n", "hub.base_url", 2, NotAllowed},
+		{"[hub]\nbase_url = \"https://hub.example#\"\n", "hub.base_url", 2, NotAllowed},
+		{"[hub]\nbase_url = \"https:hub.example\"\n", "hub.base_url", 2, NotAllowed},
+		{"[hub]\nbase_url = \"https://hub.example\\\\evil\"\n", "hub.base_url", 2, NotAllowed},
+		{"[hub]\nbase_url = \"ftp://hub.example\"\n", "hub.base_url", 2, NotAllowed},
+		{"[hub]\nbase_url = \"https://h\u00fcb.example\"\n", "hub.base_url", 2, NotAllowed},
+		{"hub.hub_url = \"javascript:geheim4711\"\n", "hub.hub_url", 1, NotAllowed},
+		{"[hub]\nclient_id = \"a:geheim4711\"\n", "hub.client_id", 2, NotAllowed},
+		{"[hub]\nclient_id = \"a\\u0007b\"\n", "hub.client_id", 2, NotAllowed},
+		{"[hub]\norganisation_code = \"47 11\"\n", "hub.organisation_code", 2, NotAllowed},
+		{"[hub]\nclient_secret = \"geheim4711\"\n", "hub.client_secret", 2, UnknownKey},
+		{"[hub]\nproxy = \"http://u:geheim4711@proxy:8080\"\n", "hub.proxy", 2, NotAllowed},
+		{"[hub]\nintermediary = \"../x\"\n", "hub.intermediary", 2, NotAllowed},
+		{"[hub]\nlookup_timeout = 5\n", "hub.lookup_timeout", 2, WrongType},
+		{"[hub]\nlookup_timeout = \"5\"\n", "hub.lookup_timeout", 2, NotAllowed},
+		{"[hub]\nlookup_timeout = \"-5s\"\n", "hub.lookup_timeout", 2, NotAllowed},
+		{"[hub]\nlookup_timeout = \"9000h\"\n", "hub.lookup_timeout", 2, NotAllowed},
+		{"[hub]\nsecret_expires = \"31-01-2027\"\n", "hub.secret_expires", 2, NotAllowed},
+		{"[hub]\nsecret_expires = 5\n", "hub.secret_expires", 2, WrongType},
+		{"[hub]\nextra_ca_file = \"ca.pem\"\n", "hub.extra_ca_file", 2, NotAllowed},
+		{"[hub]\nbasic_auth_encoding = \"Plain\"\n", "hub.basic_auth_encoding", 2, NotAllowed},
+		{"[listener]\nport = \"27471\"\n", "listener.port", 2, WrongType},
+		{"[listener]\nport = 27471.5\n", "listener.port", 2, WrongType},
+		{"[listener]\nport = 80\n", "listener.port", 2, NotAllowed},
+		{"[listener]\nport = -1\n", "listener.port", 2, NotAllowed},
+		{"[listener]\nport = 9223372036854775807\n", "listener.port", 2, NotAllowed},
+		{"[listener]\nenabled = 1\n", "listener.enabled", 2, WrongType},
+		{"[listener]\nenabled = \"yes\"\n", "listener.enabled", 2, WrongType},
+		{"[listener]\nallowed_origins = [\"*\"]\n", "listener.allowed_origins", 2, NotAllowed},
+		{"[listener]\nallowed_origins = [\"null\"]\n", "listener.allowed_origins", 2, NotAllowed},
+		{"[listener]\nallowed_origins = [\"https://a.example/path\"]\n", "listener.allowed_origins", 2, NotAllowed},
+		{"[listener]\nallowed_origins = \"https://a.example\"\n", "listener.allowed_origins", 2, WrongType},
+		{"[listener]\nallowed_origins = [1]\n", "listener.allowed_origins", 2, WrongType},
+		{"[phone]\nregion = \"Nederland\"\n", "phone.region", 2, NotAllowed},
+		{"[phone]\nregion = \"QQ\"\n", "phone.region", 2, NotAllowed},
+		{"[phone]\ninternal_digits = 9\n", "phone.internal_digits", 2, NotAllowed},
+		{"[phone]\ninternal_prefixes = [\"x\"]\n", "phone.internal_prefixes", 2, NotAllowed},
+		{"[phone]\ncall_back = \"dial\"\n", "phone.call_back", 2, NotAllowed},
+		{"[phone]\ncall_back = \"dial {number} {number}\"\n", "phone.call_back", 2, NotAllowed},
+		{"[phone]\nnever_lookup = [\"geheim\"]\n", "phone.never_lookup", 2, NotAllowed},
+		{"[card]\nfields = [\"address\", \"address\"]\n", "card.fields", 2, NotAllowed},
+		{"[card]\nfields = [\"date_of_birth\"]\n", "card.fields", 2, NotAllowed},
+		{"[card]\ncorner = \"middle\"\n", "card.corner", 2, NotAllowed},
+		{"[card]\nfull_for = \"1s\"\n", "card.full_for", 2, NotAllowed},
+		{"[card]\ncolour = \"red\"\n", "card.colour", 2, UnknownKey},
+		{"[history]\ndays = 0\n", "history.days", 2, NotAllowed},
+		{"[history]\nkeep = false\n", "history.keep", 2, WrongType},
+		{"[ui]\nlanguage = \"de\"\n", "ui.language", 2, NotAllowed},
+		{"audit = true\n", "audit", 1, WrongType},
+		{"colour = 1\n", "colour", 1, UnknownKey},
+		{"[colour]\nx = 1\n", "colour", 1, UnknownKey},
+		{"hub = \"https://geheim4711\"\n", "hub", 1, WrongType},
+		{"[[hub]]\nbase_url = \"https://hub.example\"\n", "hub", 1, WrongType},
+		{"line = \"020\"\n", "line", 1, WrongType},
+		{"line = [\"020\"]\n", "line[1]", 1, WrongType},
+		{"[[line]]\nnumber = 20\n", "line[1].number", 2, WrongType},
+		{"[[line]]\nnumber = \"020 765 43 21\"\n[[line]]\nname = \"geheim4711\"\n", "line[2].number", 3, NotAllowed},
+		{"[[line]]\nnumber = \"020 765 43 21\"\ncolour = 1\n", "line[1].colour", 3, UnknownKey},
+		{"[[softphone]]\nkind = \"skype\"\n", "softphone[1].kind", 2, NotAllowed},
+		{"[[softphone]]\nkind = \"ari\"\npassword = \"geheim4711\"\n", "softphone[1].password", 3, UnknownKey},
+		{"[[softphone]]\nkind = \"ari\"\nname = \"a\"\n[[softphone]]\nkind = \"ari\"\nname = \"a\"\n", "softphone[2].name", 6, NotAllowed},
+		{"[hub]\nbase_url = geheim4711\n", "hub.base_url", 2, BadSyntax},
+		{"[hub]\nbase_url = \"https://hub.example\nclient_id = \"a\"\n", "hub.base_url", 2, BadSyntax},
+		{"[hub\nbase_url = \"https://hub.example\"\n", "", 1, BadSyntax},
+		{"[hub]\nclient_id = \"a\"\nclient_id = \"geheim4711\"\n", "hub.client_id", 3, BadSyntax},
+		{"[phone]\nnever_lookup = [\"020\"\n", "phone.never_lookup", 2, BadSyntax},
+		{"[hub]\nclient_id = \"\"\"a\nb\n", "", 0, Unreadable},
+		{"\xff\xfe[\x00", "", 0, Unreadable},
+		{"[hub]\nclient_id = \"\xff\"\n", "", 0, Unreadable},
+		{strings.Repeat("#", maxFile+1), "", 0, Unreadable},
+		{"x = " + strings.Repeat("[", maxBrackets+1), "", 0, BadSyntax},
+		{"x = " + strings.Repeat("a.", maxLine), "x", 1, BadSyntax},
+	} {
+		s, problems := Load(dirs(t, c.file))
+		name := c.file[:min(len(c.file), 60)]
+		if len(problems) == 0 {
+			t.Errorf("%q: no problem", name)
+			continue
+		}
+		if p := problems[0]; p.Key != c.key || p.Line != c.line || p.Kind != c.kind || p.Source != User {
+			t.Errorf("%q: %+v, want %s %d %s", name, p, c.key, c.line, c.kind)
+		}
+		for _, p := range problems {
+			if strings.Contains(p.String(), canary) {
+				t.Errorf("%q: the value stands in %q", name, p)
+			}
+		}
+		for _, v := range s.Values() {
+			if strings.Contains(v.Problem, canary) {
+				t.Errorf("%q: the value stands in %q", name, v.Problem)
+			}
+		}
+		if e := find(c.key); e != nil && c.key != "hub.client_id" && !reflect.DeepEqual(e.get(s), e.def) {
+			t.Errorf("%q: the default does not hold", name)
+		}
+	}
+}
+
+// TestBrokenHeader: its keys do not fall to the table above.
+func TestBrokenHeader(t *testing.T) {
+	for _, file := range []string{
+		"[delivery]\nkeep_sent = 1\n[history\ndays = 3\nkeep_sent = 9\n[ui]\ntheme = \"dark\"\n",
+		"[delivery]\nkeep_sent = 1\n[his tory]\nkeep_refused = 9\n[ui]\ntheme = \"dark\"\n",
+	} {
+		s, problems := Load(dirs(t, file))
+		if len(problems) != 1 || problems[0].Line != 3 || s.Delivery.KeepSent != 1 || s.Delivery.KeepRefused != 30 || s.UI.Theme != "dark" {
+			t.Errorf("%v %+v", problems, s)
+		}
+	}
+}
+
+// TestOneBadLine spoils no other.
+func TestOneBadLine(t *testing.T) {
+	s, problems := Load(dirs(t, "[hub]\nclient_id = \"a\"\norganisation_code = 47 11\n[history]\ndays = 3\nkeep = \"all\"\n"))
+	if s.Hub.ClientID != "a" || s.History.Days != 3 || s.History.Keep != "full" {
+		t.Errorf("%+v", s)
+	}
+	if len(problems) != 2 || problems[0].Line != 3 || problems[1].Line != 6 {
+		t.Errorf("%v", problems)
+	}
+	problem := map[string]string{}
+	for _, v := range s.Values() {
+		problem[v.Key] = v.Problem
+	}
+	if problem["history.keep"] == "" || problem["hub.organisation_code"] == "" || problem["hub.client_id"] != "" {
+		t.Errorf("%v", problem)
+	}
+}
+
+func TestEditorsMarks(t *testing.T) {
+	s, problems := Load(dirs(t, "\ufeff[history]\r\ndays = 3\r\n"))
+	if len(problems) > 0 || s.History.Days != 3 {
+		t.Errorf("%v", problems)
+	}
+}
+
+// TestNoFileAtAll: things that are no file are reported, and never waited for.
+func TestNoFileAtAll(t *testing.T) {
+	for name, plant := range map[string]func(path string) error{
+		"folder":       func(path string) error { return os.Mkdir(path, 0o700) },
+		"link nowhere": linkNowhere,
+		"pipe":         pipe,
+	} {
+		d := dirs(t, "")
+		if err := plant(Path(d)); err != nil {
+			t.Fatal(err)
+		}
+		if _, problems := Load(d); len(problems) != 1 || problems[0].Kind != Unreadable {
+			t.Errorf("%s: %v", name, problems)
+		}
+		if err := Set(d, map[string]any{"history.days": 3}); err == nil {
+			t.Errorf("%s: written over", name)
+		}
+	}
+}
+
+func FuzzLoad(f *testing.F) {
+	f.Add(whole)
+	f.Add("[hub]\nbase_url = \"\"\"\nx\"\"\"\"\n")
+	f.Add("a.\"b\\\"c\".'d' = {x=[1,{}]}\n[[line]]\n")
+	f.Fuzz(func(t *testing.T, file string) {
+		l := layer{source: User}
+		if len(file) > 10_000 {
+			return
+		}
+		l.parse(file)
+		s := Defaults()
+		s.apply(l)
+		_ = s.Values()
+		for i := range table { // whatever is in force is allowed
+			if _, c := table[i].read(table[i].get(s)); c != nil {
+				t.Fatalf("%s: %v", table[i].Key, c)
+			}
+		}
+	})
+}

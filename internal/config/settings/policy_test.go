@@ -1,0 +1,79 @@
+package settings
+
+import (
+	"os"
+	"slices"
+	"testing"
+
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/filetrust"
+)
+
+// withPolicy makes text the machine's policy for the time of a test.
+func withPolicy(t *testing.T, text string, err error) {
+	t.Helper()
+	path, read := policyPath, readMachine
+	t.Cleanup(func() { policyPath, readMachine = path, read })
+	policyPath = func() string { return "/policy/" + PolicyFile }
+	readMachine = func(string) ([]byte, error) { return []byte(text), err }
+}
+
+func TestPolicyWinsKeyByKey(t *testing.T) {
+	dirs := profile.Dirs{Config: t.TempDir()}
+	if err := os.WriteFile(Path(dirs), []byte("[hub]\nclient_id = \"mine\"\norganisation_code = \"1234\"\n[history]\ndays = 30\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	withPolicy(t, "[hub]\nclient_id = \"theirs\"\n[history]\ndays = 4000\n[[line]]\nnumber = \"0201234567\"\n", nil)
+	s, problems := Load(dirs)
+	if s.Hub.ClientID != "theirs" || s.Source("hub.client_id") != Policy {
+		t.Errorf("client %q from %v", s.Hub.ClientID, s.Source("hub.client_id"))
+	}
+	if s.Hub.OrganisationCode != "1234" || s.Source("hub.organisation_code") != User {
+		t.Error("the user's own key is gone")
+	}
+	if s.History.Days != 1 || len(problems) != 1 || problems[0].Source != Policy || problems[0].Line != 4 {
+		t.Errorf("%d days, problems %v", s.History.Days, problems)
+	}
+	if s.LockedBy("line") != "/policy/"+PolicyFile || s.Locked("hub.organisation_code") {
+		t.Error("what is locked is told wrongly")
+	}
+}
+
+func TestPolicyOfSomebodyElse(t *testing.T) {
+	withPolicy(t, "", &filetrust.Error{Path: "/policy/" + PolicyFile, Why: filetrust.Written})
+	s, problems := Load(profile.Dirs{Config: t.TempDir()})
+	if len(problems) != 1 || problems[0].Kind != Untrusted || s.Locked("hub.base_url") {
+		t.Fatal(problems)
+	}
+	if got := problems[0].String(); got != "policy.toml: is ignored: "+(&filetrust.Error{Path: "/policy/" + PolicyFile, Why: filetrust.Written}).Error() {
+		t.Error(got)
+	}
+}
+
+// What the management of a machine writes has fewer types than TOML.
+func TestManagedTypes(t *testing.T) {
+	s := Defaults()
+	s.apply(managedLayer(map[string]any{
+		"audit":     "eventlog",
+		"history":   map[string]any{"days": "14", "choices": int64(0), "keep": "numbers"},
+		"phone":     map[string]any{"internal_prefixes": "8, 9", "internal_digits": int64(3)},
+		"card":      map[string]any{"fields": []any{"address"}, "full_for": "90s", "corner": int64(4), "hide_from_capture": "true"},
+		"line":      map[string]any{"10": map[string]any{"number": "0201234568"}, "2": map[string]any{"number": "0201234567", "name": "Schade"}},
+		"softphone": map[string]any{"1": map[string]any{"kind": "baresip", "address": "127.0.0.1:4444"}},
+		"nonsense":  "x",
+	}))
+	if s.Audit != "eventlog" || s.History != (History{Keep: "numbers", Days: 14}) || s.Phone.InternalDigits != 3 ||
+		!slices.Equal(s.Phone.InternalPrefixes, []string{"8", "9"}) || !slices.Equal(s.Card.Fields, []string{"address"}) || !s.Card.HideFromCapture {
+		t.Errorf("%+v", s)
+	}
+	if len(s.Lines) != 2 || s.Lines[0].Name != "Schade" || len(s.Softphones) != 1 {
+		t.Errorf("%+v %+v", s.Lines, s.Softphones)
+	}
+	var keys []string
+	for _, p := range s.Problems() {
+		keys = append(keys, p.Key)
+	}
+	if !slices.Equal(keys, []string{"card.corner", "nonsense"}) {
+		t.Error(keys)
+	}
+}

@@ -1,0 +1,384 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"wiebelt/internal/config/profile"
+)
+
+// ErrByHand: the file writes the key in a way that cannot be changed in place,
+// such as hub = { … }. The file is as it was.
+var ErrByHand = errors.New("this key can only be changed by hand in " + FileName)
+
+// lockName is the file in the state folder by which one Set follows the other,
+// whichever program they are of.
+const lockName = "settings.lock"
+
+// Set writes keys into the user's settings file. Values have the types of the
+// Settings fields (string, int, bool, time.Duration, time.Time, []string; for
+// "line" and "softphone" []Line and []Softphone, which replace all there are);
+// nil takes a key out, so that the default holds. Everything is checked first:
+// either all of it is written or the file stays as it was. Comments, order and
+// whatever else a person wrote stay. A file that cannot be read, or is not TOML,
+// is never written over. Errors are *Error where a key or value is wrong.
+func Set(dirs profile.Dirs, changes map[string]any) error {
+	if err := os.MkdirAll(dirs.State, 0o700); err != nil {
+		return err
+	}
+	release, err := profile.Lock(filepath.Join(dirs.State, lockName))
+	if err != nil {
+		return err
+	}
+	defer release()
+	p, err := prepare(dirs, changes)
+	if err != nil || p.edited == p.src {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(p.path), 0o700); err != nil {
+		return err
+	}
+	return profile.WriteFile(p.path, []byte(p.edited), p.mode)
+}
+
+// Check returns the error that Set would return before it writes anything.
+func Check(dirs profile.Dirs, changes map[string]any) error {
+	_, err := prepare(dirs, changes)
+	return err
+}
+
+// prepared is a settings file as it is and as it is to be.
+type prepared struct {
+	path        string
+	mode        fs.FileMode
+	src, edited string
+}
+
+func prepare(dirs profile.Dirs, changes map[string]any) (prepared, error) {
+	p := prepared{path: Path(dirs), mode: 0o600}
+	wanted, err := checked(changes)
+	if err != nil {
+		return p, err
+	}
+	if real, err := filepath.EvalSymlinks(p.path); err == nil {
+		p.path = real // a link of the user's own stays one
+	}
+	p.src, err = readFile(p.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return p, Problem{Kind: Unreadable, Source: User, Want: err.Error()}.err()
+	default:
+		if info, err := os.Stat(p.path); err == nil {
+			p.mode = info.Mode().Perm()
+		}
+	}
+	p.edited, err = edit(p.src, wanted)
+	return p, err
+}
+
+// checked puts every value into its canonical form.
+func checked(changes map[string]any) (map[string]any, error) {
+	wanted := map[string]any{}
+	for key, raw := range changes {
+		fail := func(kind ProblemKind, want string) error {
+			return Problem{Kind: kind, Source: User, Key: showKey(key), Want: want}.err()
+		}
+		if raw == nil {
+			if find(key) == nil && key != "line" && key != "softphone" {
+				return nil, fail(UnknownKey, "")
+			}
+			wanted[key] = nil
+			continue
+		}
+		switch key {
+		case "line":
+			lines, ok := raw.([]Line)
+			if !ok {
+				return nil, fail(WrongType, "a list of lines")
+			}
+			for _, l := range lines {
+				if want := l.wrong(); want != "" {
+					return nil, fail(NotAllowed, want)
+				}
+			}
+			wanted[key] = slices.Clone(lines)
+		case "softphone":
+			links, ok := raw.([]Softphone)
+			if !ok {
+				return nil, fail(WrongType, "a list of links")
+			}
+			var all []Softphone
+			for _, l := range links {
+				if _, want := l.complete(all); want != "" {
+					return nil, fail(NotAllowed, want)
+				}
+				all = append(all, l)
+			}
+			wanted[key] = all
+		default:
+			e := find(key)
+			if e == nil {
+				return nil, fail(UnknownKey, "")
+			}
+			v, c := e.read(raw)
+			if c != nil {
+				return nil, fail(c.kind, c.want)
+			}
+			wanted[key] = v
+		}
+	}
+	return wanted, nil
+}
+
+// edit returns src with the wanted keys in it, and makes sure that nothing else
+// changed its meaning.
+func edit(src string, wanted map[string]any) (string, error) {
+	bom := ""
+	if strings.HasPrefix(src, mark) {
+		bom, src = mark, src[len(mark):]
+	}
+	before, line, err := decode(src)
+	if err != nil {
+		return "", Problem{Kind: BadSyntax, Source: User, Line: line, Want: "mend it before anything is changed"}.err()
+	}
+	newline := "\n"
+	if strings.Contains(src, "\r\n") {
+		newline = "\r\n"
+	}
+	out := src
+	if strings.TrimSpace(out) == "" {
+		out += "# Wiebelt. The command \"wiebelt settings\" lists every key and its value." + newline
+	}
+	for _, key := range slices.Sorted(maps.Keys(wanted)) {
+		switch v := wanted[key].(type) {
+		case []Line:
+			out = replaceArray(out, key, newline, lineKeys, len(v), func(i int) []string { return []string{v[i].Number, v[i].Name} })
+		case []Softphone:
+			out = replaceArray(out, key, newline, softphoneKeys, len(v), func(i int) []string {
+				return []string{v[i].Kind, v[i].Name, v[i].Address, v[i].Extension, v[i].User}
+			})
+		case nil:
+			out = remove(out, key)
+			if key == "line" || key == "softphone" {
+				out = replaceArray(out, key, newline, nil, 0, nil)
+			}
+		default:
+			out = put(out, key, literal(v), newline)
+		}
+	}
+	if err := verify(before, out, wanted); err != nil {
+		return "", err
+	}
+	return bom + out, nil
+}
+
+// verify compares what a file meant before and means now.
+func verify(before map[string]any, out string, wanted map[string]any) error {
+	after, _, err := decode(out)
+	if err != nil {
+		return ErrByHand
+	}
+	was, is := flatten(before), flatten(after)
+	for key, want := range wanted {
+		got, there := is[key]
+		delete(was, key)
+		delete(is, key)
+		if !there && (want == nil || reflect.ValueOf(want).Kind() == reflect.Slice && reflect.ValueOf(want).Len() == 0) {
+			continue
+		}
+		ok := true
+		nothing := func(string, ProblemKind, string) { ok = false }
+		var v any
+		switch key {
+		case "line":
+			v = readLines(got, nothing)
+		case "softphone":
+			v = readSoftphones(got, nothing)
+		default:
+			var c *complaint
+			v, c = find(key).read(got)
+			ok = c == nil
+		}
+		if !there || want == nil || !ok || !reflect.DeepEqual(v, want) {
+			return fmt.Errorf("%s: %w", key, ErrByHand)
+		}
+	}
+	// An empty group that came or went means nothing.
+	for _, m := range []map[string]any{was, is} {
+		maps.DeleteFunc(m, func(_ string, v any) bool {
+			t, isTable := v.(map[string]any)
+			return isTable && len(t) == 0
+		})
+	}
+	if !reflect.DeepEqual(was, is) {
+		return ErrByHand
+	}
+	return nil
+}
+
+// put writes key = value: where the key stands, else behind the last key of its
+// group, else below the group's header, else in a new group at the end.
+func put(src, key, value, newline string) string {
+	found := scan(src)
+	group, name, inGroup := strings.Cut(key, ".")
+	if !inGroup {
+		group, name = "", key
+	}
+	for _, st := range found {
+		if st.path == key && !st.header {
+			return src[:st.from] + value + src[st.to:]
+		}
+	}
+	at, as := -1, name
+	for _, st := range found {
+		switch {
+		case st.header && !inGroup:
+			if at < 0 {
+				at = aboveComments(src, st.start) // keys without a group stand before the first header
+			}
+		case !inGroup && st.table == "" && !strings.Contains(st.path, "."):
+			at = st.end
+		case inGroup && st.header && st.path == group && !st.array:
+			at, as = st.end, name
+		case inGroup && !st.header && strings.HasPrefix(st.path, group+".") && (st.table == group || st.table == ""):
+			at = st.end
+			as = strings.TrimPrefix(key, st.table+".")
+		}
+	}
+	line := as + " = " + value + newline
+	switch {
+	case at >= 0:
+		return ended(src[:at], newline) + line + src[at:]
+	case !inGroup:
+		return ended(src, newline) + line
+	}
+	return ended(src, newline) + newline + "[" + group + "]" + newline + line
+}
+
+// aboveComments goes up from the beginning of a line over the comment lines
+// right above it, which belong to it.
+func aboveComments(src string, at int) int {
+	for at > 0 {
+		start := strings.LastIndexByte(src[:at-1], '\n') + 1
+		if !strings.HasPrefix(strings.TrimSpace(src[start:at]), "#") {
+			return at
+		}
+		at = start
+	}
+	return at
+}
+
+// remove takes out the lines of a key.
+func remove(src, key string) string {
+	for _, st := range scan(src) {
+		if st.path == key && !st.header {
+			return src[:st.start] + src[st.end:]
+		}
+	}
+	return src
+}
+
+// replaceArray puts n elements in place of all that an array has. Comments
+// between the old elements stay.
+func replaceArray(src, name, newline string, keys []string, n int, element func(i int) []string) string {
+	src = remove(src, name) // name = [ … ]
+	at := -1
+	for {
+		found := scan(src)
+		i := slices.IndexFunc(found, func(st statement) bool { return st.header && st.array && strings.HasPrefix(st.path, name+"[") })
+		if i < 0 {
+			break
+		}
+		end := found[i].end
+		for _, st := range found[i+1:] {
+			if st.header {
+				break
+			}
+			end = st.end
+		}
+		if at < 0 {
+			at = found[i].start
+		}
+		src = src[:found[i].start] + src[end:]
+	}
+	var b strings.Builder
+	for i := range n {
+		if i > 0 {
+			b.WriteString(newline)
+		}
+		b.WriteString("[[" + name + "]]" + newline)
+		for k, v := range element(i) {
+			if v != "" {
+				b.WriteString(keys[k] + " = " + literal(v) + newline)
+			}
+		}
+	}
+	if at >= 0 {
+		return ended(src[:at], newline) + b.String() + src[at:]
+	}
+	if n == 0 {
+		return src
+	}
+	return ended(src, newline) + newline + b.String()
+}
+
+// ended gives text a line end if it has none.
+func ended(s, newline string) string {
+	if s == "" || strings.HasSuffix(s, "\n") {
+		return s
+	}
+	return s + newline
+}
+
+// literal writes a value as TOML.
+func literal(v any) string {
+	switch v := v.(type) {
+	case string:
+		return quote(v)
+	case time.Duration:
+		return quote(shortDuration(v))
+	case time.Time:
+		if v.IsZero() {
+			return `""`
+		}
+		return quote(v.Format(time.DateOnly))
+	case []string:
+		parts := make([]string, len(v))
+		for i, s := range v {
+			parts[i] = quote(s)
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	}
+	return fmt.Sprint(v) // numbers and flags
+}
+
+// quote writes a text; one with backslashes, such as a Windows path, as it is.
+func quote(s string) string {
+	if strings.Contains(s, `\`) && !strings.ContainsAny(s, "'") && !control(s) {
+		return "'" + s + "'"
+	}
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r < 0x20 || r == 0x7f:
+			fmt.Fprintf(&b, `\u%04X`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}

@@ -1,0 +1,336 @@
+// Package settings reads, checks and writes what can be set. One table (table.go)
+// holds every key with its type, default and bounds; reading, writing, checking
+// and listing all follow it. What is wrong in a file is reported by key and line,
+// and the default holds: a settings file is never a reason to stop, and never
+// lost. Values are read once into a Settings, which nobody changes afterwards; it
+// starts no goroutines.
+//
+// The secret is never among the settings.
+package settings
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"wiebelt/internal/core/phone"
+)
+
+// Settings are the effective values. Read-only once loaded.
+type Settings struct {
+	Hub        Hub
+	Support    Support
+	Phone      Phone
+	Lines      []Line
+	Listener   Listener
+	Softphones []Softphone
+	Card       Card
+	Calls      Calls
+	History    History
+	Lookup     Lookup
+	Scheme     Scheme
+	Delivery   Delivery
+	UI         UI
+	Log        Log
+	Audit      string // "off", "eventlog"
+
+	sources  map[string]Source
+	places   map[string]string // of keys that a policy sets
+	problems []Problem
+}
+
+// Hub says how the hub is reached. Addresses have no slash at the end.
+type Hub struct {
+	BaseURL           string // of the hub, an https address
+	HubURL            string // {hub_url}
+	ClientID          string
+	OrganisationCode  string
+	ContactScopes     string // may hold <code>; see ContactScope
+	DeliveryScopes    string
+	BasicAuthEncoding string // "plain", "rfc6749"
+	ScopeParameter    string // "scopes", "scope"
+	RelationField     string // JSON name, "" for any that ends in relatienummer
+	Intermediary      string // "" hides delivery
+	SecretStore       string // "os", "file", "machine"
+	SecretExpires     time.Time
+	Proxy             string // "system", "none", or a URL
+	ExtraCAFile       string
+	LookupTimeout     time.Duration
+	OpenAtStart       bool
+}
+
+// ContactScope is the scope set for lookups, organisation code filled in.
+func (h Hub) ContactScope() string { return h.fill(h.ContactScopes) }
+
+// DeliveryScope is the scope set for delivery, organisation code filled in.
+func (h Hub) DeliveryScope() string { return h.fill(h.DeliveryScopes) }
+
+func (h Hub) fill(s string) string { return strings.ReplaceAll(s, codeMark, h.OrganisationCode) }
+
+// Missing are the keys without which no lookup is possible, in the order of the
+// table; none if the hub is set up (its secret apart).
+func (h Hub) Missing() []string {
+	var keys []string
+	for _, k := range []struct {
+		key   string
+		unset bool
+	}{
+		{"hub.base_url", h.BaseURL == ""},
+		{"hub.client_id", h.ClientID == ""},
+		{"hub.organisation_code", h.OrganisationCode == "" && strings.Contains(h.ContactScopes, codeMark)},
+	} {
+		if k.unset {
+			keys = append(keys, k.key)
+		}
+	}
+	return keys
+}
+
+// Support is who helps.
+type Support struct{ Contact string }
+
+// Phone are the rules for numbers.
+type Phone struct {
+	Region           string
+	InternalDigits   int
+	InternalPrefixes []string
+	NeverLookup      []string
+	CallBack         string // "tel", "sip", "off", or a command with one {number}
+}
+
+// NumberRules is what the number rules need of the settings.
+func (s *Settings) NumberRules() phone.Config {
+	c := phone.Config{
+		Region:           s.Phone.Region,
+		InternalDigits:   s.Phone.InternalDigits,
+		InternalPrefixes: s.Phone.InternalPrefixes,
+		NeverLookup:      s.Phone.NeverLookup,
+	}
+	if c.InternalDigits == 0 {
+		c.InternalDigits = -1 // there, 0 is the default
+	}
+	for _, l := range s.Lines {
+		c.Lines = append(c.Lines, phone.Line{Number: l.Number, Name: l.Name})
+	}
+	return c
+}
+
+// Line is one of our own numbers.
+type Line struct {
+	Number string `toml:"number"`
+	Name   string `toml:"name"`
+}
+
+// Listener is the way in on loopback.
+type Listener struct {
+	Enabled        bool
+	Port           int
+	AllowedOrigins []string
+	HTTP           bool
+}
+
+// Softphone is a link to a softphone's own interface. Name is unique; its secret
+// is kept under it.
+type Softphone struct {
+	Kind      string `toml:"kind"`
+	Name      string `toml:"name"`
+	Address   string `toml:"address"`
+	Extension string `toml:"extension"`
+	User      string `toml:"user"`
+}
+
+// Card says how the card looks and how long it lives.
+type Card struct {
+	Corner          string // "bottom-right", …
+	Monitor         string // "active", "primary", or a monitor's name
+	Hotkey          string // "off" for none
+	FullFor         time.Duration
+	AfterCall       time.Duration
+	Fields          []string // of CardFields, in the order of the card
+	Privacy         string   // "full", "initials", "number"
+	HideFromCapture bool
+	Quiet           string // "show", "number", "hide"
+	AutoOpen        string // "never", "answered"
+	Outgoing        string // "strip", "card", "off"
+	OverFullscreen  bool
+}
+
+// Calls says how the calls window lists calls.
+type Calls struct{ Group bool }
+
+// History says what is kept of calls.
+type History struct {
+	Keep    string // "off", "numbers", "full"
+	Days    int
+	Choices bool
+}
+
+// Lookup says what may be looked up by hand.
+type Lookup struct{ Manual bool }
+
+// Scheme says what a wiebelt: link may do.
+type Scheme struct{ Lookup string } // "ask", "always", "off"
+
+// Delivery says how files are delivered.
+type Delivery struct {
+	KeepSent        int // days
+	KeepRefused     int // days
+	ItemsPerRequest int
+	Settle          time.Duration // a file in a watched folder counts that stayed the same for so long
+	Uncertain       string        // "hold", "retry"
+	Duplicate       string        // "skip", "send", "refuse"
+}
+
+// UI is language and looks.
+type UI struct {
+	Language string // "system", "nl", "en"
+	Theme    string // "system", "light", "dark"
+	FileWord string
+}
+
+// Log says how much is logged.
+type Log struct{ Level string } // "debug", "info", "warn", "error"
+
+// Source tells where a value comes from.
+type Source uint8
+
+// The sources, weakest first: a later one wins, key by key.
+const (
+	Default Source = iota
+	User
+	Policy
+)
+
+// String names the source as "wiebelt settings" prints it.
+func (s Source) String() string { return [...]string{"default", "user", "policy"}[s] }
+
+// Get is the value of a key of the table, in the type of its field; of "line" and
+// "softphone" []Line and []Softphone. nil for any other key.
+func (s *Settings) Get(key string) any {
+	switch key {
+	case "line":
+		return slices.Clone(s.Lines)
+	case "softphone":
+		return slices.Clone(s.Softphones)
+	}
+	if e := find(key); e != nil {
+		return e.get(s)
+	}
+	return nil
+}
+
+// Source tells where the value of a key comes from.
+func (s *Settings) Source(key string) Source { return s.sources[key] }
+
+// Problems are what was wrong when the settings were loaded.
+func (s *Settings) Problems() []Problem { return append([]Problem(nil), s.problems...) }
+
+// ProblemKind says what is wrong.
+type ProblemKind string
+
+// The kinds of problems. The value is stable.
+const (
+	Unreadable ProblemKind = "unreadable"  // the file as a whole: rights, a link to nowhere, too big, no UTF-8
+	BadSyntax  ProblemKind = "bad_syntax"  // a line that is not TOML
+	UnknownKey ProblemKind = "unknown_key" // no such key
+	WrongType  ProblemKind = "wrong_type"  // a number where a text belongs
+	NotAllowed ProblemKind = "not_allowed" // the right type, out of bounds
+	Untrusted  ProblemKind = "untrusted"   // a policy that somebody else could have written, ignored whole
+)
+
+// Problem is one thing that is wrong with the settings. It never carries the
+// value: people put secrets and addresses into the wrong line.
+type Problem struct {
+	Kind   ProblemKind
+	Source Source
+	Key    string // "" if it is the file as a whole
+	Line   int    // from 1; 0 if unknown
+	Want   string // what would be right, in English
+	Closed bool   // of a policy: the strictest value holds for the keys of privacy that it is about
+}
+
+// String is the problem on one line, for the terminal.
+func (p Problem) String() string {
+	s := p.Key
+	if s == "" {
+		s = FileName
+		if p.Source == Policy {
+			s = PolicyFile
+		}
+	}
+	if p.Line > 0 {
+		s += fmt.Sprintf(" (line %d)", p.Line)
+	}
+	switch p.Kind {
+	case UnknownKey:
+		s += ": unknown key"
+	case WrongType, NotAllowed:
+		return s + ": must be " + p.Want + p.closed()
+	case BadSyntax:
+		s += ": not TOML"
+	case Unreadable:
+		s += ": cannot be used"
+	case Untrusted:
+		s += ": is ignored"
+	}
+	if p.Want != "" {
+		s += ": " + p.Want
+	}
+	return s + p.closed()
+}
+
+func (p Problem) closed() string {
+	if p.Closed {
+		return "; until then the strictest value holds"
+	}
+	return ""
+}
+
+// Value is one line of "wiebelt settings".
+type Value struct {
+	Key     string
+	Value   string // "" if nothing is set and there is no default
+	Source  Source
+	Problem string // "" if there is none
+}
+
+// Values lists every key with its effective value, in the order of the table;
+// links and lines follow one by one. A problem that belongs to no such key is
+// listed under the key that the file has, without a value.
+func (s *Settings) Values() []Value {
+	byKey := map[string]string{}
+	for _, p := range s.problems {
+		if byKey[p.Key] == "" {
+			byKey[p.Key] = p.String()
+		}
+	}
+	var all []Value
+	add := func(key, source, value string) {
+		all = append(all, Value{key, value, s.sources[source], byKey[key]})
+		delete(byKey, key)
+	}
+	for _, e := range table {
+		add(e.Key, e.Key, e.format(e.get(s)))
+	}
+	for i, l := range s.Lines {
+		k := fmt.Sprintf("line[%d].", i+1)
+		add(k+"number", "line", l.Number)
+		add(k+"name", "line", l.Name)
+	}
+	for i, l := range s.Softphones {
+		k := fmt.Sprintf("softphone[%d].", i+1)
+		for _, f := range [...][2]string{{"kind", l.Kind}, {"name", l.Name}, {"address", l.Address}, {"extension", l.Extension}, {"user", l.User}} {
+			if f[1] != "" {
+				add(k+f[0], "softphone", f[1])
+			}
+		}
+	}
+	for _, p := range s.problems {
+		if text, left := byKey[p.Key]; left {
+			all = append(all, Value{Key: p.Key, Source: p.Source, Problem: text})
+			delete(byKey, p.Key)
+		}
+	}
+	return all
+}

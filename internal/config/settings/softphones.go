@@ -1,0 +1,85 @@
+package settings
+
+import (
+	"os/user"
+	"strings"
+	"sync"
+
+	"wiebelt/internal/softphone/registry"
+)
+
+// What may stand in the fields of a link.
+const (
+	allowedAddress   = "an address without user and password: those belong into user and the secret store"
+	allowedExtension = "an extension, ${user}, or one for each user: jan=101, piet=102"
+)
+
+// Server is an address as far as others may see it: scheme, host and port.
+func Server(address string) string {
+	scheme, rest, found := strings.Cut(address, "://")
+	if !found {
+		scheme, rest = "", address
+	}
+	rest = rest[:strings.IndexAny(rest+"/", "/?#")]
+	rest = rest[strings.LastIndexByte(rest, '@')+1:]
+	if found {
+		return scheme + "://" + rest
+	}
+	return rest
+}
+
+// userMark stands in an extension for the name that the user logs on with.
+const userMark = "${user}"
+
+// ExtensionOf is the extension that a link follows for the user of that log-on
+// name, in the form in which the system gives it (OFFICE\jan). What is set is one
+// extension for everybody, one with ${user} in it, or one for each user:
+// "jan=101, piet=102". "" says that there is none for this user.
+func (l Softphone) ExtensionOf(user string) string {
+	user = user[strings.LastIndexByte(user, '\\')+1:]
+	if !strings.Contains(l.Extension, "=") {
+		return strings.ReplaceAll(l.Extension, userMark, user)
+	}
+	for _, one := range strings.Split(l.Extension, ",") {
+		if name, extension, _ := strings.Cut(one, "="); strings.EqualFold(strings.TrimSpace(name), user) {
+			return strings.TrimSpace(extension)
+		}
+	}
+	return ""
+}
+
+// extensionText: no other mark than userMark, and no table that lacks a half.
+func extensionText(s string) bool {
+	if strings.Contains(strings.ReplaceAll(s, userMark, ""), "$") {
+		return false
+	}
+	for _, one := range strings.Split(s, ",") {
+		name, extension, table := strings.Cut(one, "=")
+		if table != strings.Contains(s, "=") || table && (strings.TrimSpace(name) == "" || strings.TrimSpace(extension) == "") {
+			return false
+		}
+	}
+	return true
+}
+
+// Missing is the first thing that a link needs and lacks for the user of this
+// program, its secret apart; "" if it is complete.
+func (l Softphone) Missing() string {
+	have := map[string]string{registry.NeedsAddress: l.Address, registry.NeedsExtension: l.ExtensionOf(LogOnName()), registry.NeedsUser: l.User, registry.NeedsSecret: "elsewhere"}
+	for _, n := range registry.Of(l.Kind).Needs {
+		if have[n] == "" {
+			return n
+		}
+	}
+	return ""
+}
+
+// LogOnName is the name that the user of this program logs on with, "" if the
+// system does not tell.
+var LogOnName = sync.OnceValue(func() string {
+	u, err := user.Current()
+	if err != nil {
+		return ""
+	}
+	return u.Username
+})

@@ -1,0 +1,217 @@
+package setupfile
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"filippo.io/age"
+
+	"wiebelt/internal/config/settings"
+)
+
+const whole = `audit = "eventlog"
+[hub]
+base_url = "https://api.hub.example"
+hub_url = "https://hub.example"
+client_id = "office"
+organisation_code = "1234"
+proxy = "none"
+extra_ca_file = "/etc/ssl/office.pem"
+secret_expires = "2027-01-31"
+secret_store = "file"
+[support]
+contact = "Jan (IT), toestel 140"
+[phone]
+call_back = "dial {number}"
+never_lookup = ["0201234567"]
+[history]
+keep = "numbers"
+[card]
+privacy = "initials"
+corner = "top-left"
+[ui]
+language = "en"
+[listener]
+port = 30000
+[[line]]
+number = "0201234568"
+name = "Schade"
+[[softphone]]
+kind = "baresip"
+address = "127.0.0.1:4444"
+`
+
+func written(t testing.TB, text, secret string) (file []byte, phrase string) {
+	t.Helper()
+	s, problems := settings.Parse(text)
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	var b bytes.Buffer
+	phrase, err := Write(&b, s, secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes(), phrase
+}
+
+// cheap lets the rest of a test do with less work.
+func cheap(t *testing.T) {
+	usual := Work
+	t.Cleanup(func() { Work = usual })
+	Work = 5
+}
+
+// sealed encrypts whatever somebody might put into a file.
+func sealed(t testing.TB, plain, phrase string, factor int) []byte {
+	t.Helper()
+	to, err := age.NewScryptRecipient(phrase)
+	if err != nil {
+		t.Fatal(err)
+	}
+	to.SetWorkFactor(factor)
+	var b bytes.Buffer
+	w, err := age.Encrypt(&b, to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Write([]byte(plain)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func plain(text, secret string) string {
+	b, _ := json.Marshal(contents{format, 1, text, secret})
+	return string(b)
+}
+
+func TestRoundTrip(t *testing.T) {
+	if Work != 18 {
+		t.Error("a try at a passphrase costs less than it may")
+	}
+	cheap(t)
+	b, phrase := written(t, whole, "canary secret")
+	if again, other := written(t, whole, "canary secret"); bytes.Equal(again, b) || other == phrase || !regexp.MustCompile(`^([a-z2-7]{4}-){4}[a-z2-7]{4}$`).MatchString(phrase) {
+		t.Errorf("the passphrase is %q and then %q", phrase, other)
+	}
+	if bytes.Contains(b, []byte("canary")) || bytes.Contains(b, []byte("example")) || bytes.Contains(b, []byte("0201234568")) {
+		t.Error("something stands in the file as it is")
+	}
+	o, err := Read(bytes.NewReader(b), phrase)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.Secret != "canary secret" || o.Settings.Hub.BaseURL != "https://api.hub.example" || len(o.Settings.Lines) != 1 || len(o.Settings.Softphones) != 1 ||
+		o.Settings.Support.Contact == "" || o.Settings.Hub.SecretExpires.IsZero() {
+		t.Errorf("%+v", o.Settings)
+	}
+	c := o.Changes()
+	for _, key := range []string{"history.keep", "card.privacy", "audit", "hub.proxy", "hub.extra_ca_file", "ui.language", "hub.secret_expires"} {
+		if _, there := c[key]; !there {
+			t.Errorf("%s does not travel", key)
+		}
+	}
+	if s, _ := settings.Parse(whole); !slices.Equal(Left(s), []string{"hub.secret_store", "phone.call_back", "listener.port", "card.corner"}) {
+		t.Errorf("left behind: %v", Left(s))
+	}
+	for _, never := range []string{"phone.call_back", "hub.secret_store", "listener.port"} {
+		if _, there := c[never]; there || o.Settings.Source(never) != settings.Default {
+			t.Errorf("%s was taken along", never)
+		}
+	}
+	if v, there := c["hub.intermediary"]; !there || v != nil {
+		t.Error("a key of the hub that is not set would stay from another hub")
+	}
+	if _, there := c["phone.region"]; there || slices.Contains(slices.Collect(maps.Keys(c)), "hub.lookup_timeout") {
+		t.Error("a key that is not set is changed")
+	}
+	if s := fmt.Sprintf("%v %+v %#v", o, o, o); strings.Contains(s, "canary") {
+		t.Error("printed")
+	}
+}
+
+func TestRefused(t *testing.T) {
+	cheap(t)
+	good, phrase := written(t, whole, "s")
+	const hub = "[hub]\nbase_url = \"https://a.example\"\nclient_id = \"c\"\norganisation_code = \"1\"\n"
+	changed := bytes.Clone(good)
+	changed[len(changed)-1] ^= 1
+	for name, c := range map[string]struct {
+		file []byte
+		want error
+	}{
+		"nothing":            {nil, ErrDamaged},
+		"a picture":          {[]byte("\x89PNG\r\n"), ErrDamaged},
+		"cut in the header":  {good[:20], ErrDamaged},
+		"cut at the key":     {good[:100], ErrDamaged},
+		"cut in the middle":  {good[:len(good)/2], ErrDamaged},
+		"cut at the end":     {good[:len(good)-1], ErrDamaged},
+		"one bit":            {changed, ErrDamaged},
+		"something after it": {append(bytes.Clone(good), 'x'), ErrDamaged},
+		"far too large":      {bytes.Repeat([]byte("x"), maxFile+1), ErrDamaged},
+		"not JSON":           {sealed(t, "x", phrase, 4), ErrDamaged},
+		"another format":     {sealed(t, `{"format":"other","version":1,"settings":"","secret":"s"}`, phrase, 4), ErrDamaged},
+		"another version":    {sealed(t, `{"format":"wiebelt-setup","version":2,"settings":"","secret":"s"}`, phrase, 4), ErrDamaged},
+		"too much in it":     {sealed(t, plain(strings.Repeat("#", maxPlain), "s"), phrase, 4), ErrDamaged},
+		"no secret":          {sealed(t, plain(hub, ""), phrase, 4), ErrDamaged},
+		"a secret too long":  {sealed(t, plain(hub, strings.Repeat("x", 3000)), phrase, 4), ErrDamaged},
+		"work for a minute":  {bytes.Replace(good, []byte(" 5\n"), []byte(" 22\n"), 1), ErrDamaged},
+		"a command":          {sealed(t, plain(hub+"[phone]\ncall_back = \"rm {number}\"\n", "s"), phrase, 4), &KeyError{}},
+		"an origin":          {sealed(t, plain(hub+"[listener]\nallowed_origins = [\"https://evil.example\"]\n", "s"), phrase, 4), &KeyError{}},
+		"a wrong value":      {sealed(t, plain(hub+"[phone]\ninternal_digits = 99\n", "s"), phrase, 4), &KeyError{}},
+		"no address":         {sealed(t, plain("[hub]\nclient_id = \"c\"\n", "s"), phrase, 4), &KeyError{}},
+		"a plain http hub":   {sealed(t, plain("[hub]\nbase_url = \"http://a.example\"\n", "s"), phrase, 4), &KeyError{}},
+		"settings not UTF-8": {sealed(t, "{\"format\":\"wiebelt-setup\",\"version\":1,\"settings\":\"\\u0000\",\"secret\":\"s\"}", phrase, 4), &KeyError{}},
+	} {
+		_, err := Read(bytes.NewReader(c.file), phrase)
+		var key, wanted *KeyError
+		if errors.As(c.want, &wanted) {
+			if !errors.As(err, &key) {
+				t.Errorf("%s: %v", name, err)
+			}
+		} else if !errors.Is(err, c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, wrong := range []string{"", "vier willekeurige woordjes", phrase + " ", strings.Repeat("x", maxPhrase+1)} {
+		if _, err := Read(bytes.NewReader(good), wrong); !errors.Is(err, ErrPassphrase) {
+			t.Errorf("with another passphrase: %v", err)
+		}
+	}
+}
+
+// TestOldFiles: those of before, with a passphrase that somebody thought of and
+// less work, still open.
+func TestOldFiles(t *testing.T) {
+	const old, hub = "vier willekeurige woorden", "[hub]\nbase_url = \"https://a.example\"\nclient_id = \"c\"\norganisation_code = \"1\"\n"
+	if o, err := Read(bytes.NewReader(sealed(t, plain(hub, "s"), old, 12)), old); err != nil || o.Secret != "s" {
+		t.Errorf("%v", err)
+	}
+}
+
+func FuzzOffice(f *testing.F) {
+	f.Add(whole, "s")
+	f.Add("hub.base_url = 1\n[[line]]\n", "")
+	f.Fuzz(func(t *testing.T, text, secret string) {
+		if len(text) > 5000 {
+			return
+		}
+		o, err := office(contents{format, 1, text, secret})
+		if err == nil {
+			if _, err := settings.Compose(o.Changes()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}

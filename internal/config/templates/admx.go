@@ -1,0 +1,325 @@
+package templates
+
+import (
+	"encoding/xml"
+	"fmt"
+	"html"
+	"strconv"
+	"strings"
+
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/text"
+)
+
+// policyKey is where Windows keeps the policy, below HKEY_LOCAL_MACHINE: a subkey
+// a group, and line\1, softphone\1 and so on for the lists.
+const policyKey = `Software\Policies\Wiebelt`
+
+const namespace = "http://schemas.microsoft.com/GroupPolicy/2006/07/PolicyDefinitions"
+
+// The parts of an ADMX file, in the order its schema wants.
+type (
+	definitions struct {
+		XMLName  xml.Name  `xml:"policyDefinitions"`
+		NS       string    `xml:"xmlns,attr"`
+		Revision string    `xml:"revision,attr"`
+		Schema   string    `xml:"schemaVersion,attr"`
+		Target   target    `xml:"policyNamespaces>target"`
+		Minimum  resources `xml:"resources"`
+		// On is what the policies are for; it has no meaning to Windows.
+		On         []named    `xml:"supportedOn>definitions>definition"`
+		Categories []category `xml:"categories>category"`
+		Policies   []policy   `xml:"policies>policy"`
+	}
+	target struct {
+		Prefix    string `xml:"prefix,attr"`
+		Namespace string `xml:"namespace,attr"`
+	}
+	resources struct {
+		Revision string `xml:"minRequiredRevision,attr"`
+	}
+	named struct {
+		Name    string `xml:"name,attr"`
+		Display string `xml:"displayName,attr"`
+	}
+	ref struct {
+		Ref string `xml:"ref,attr"`
+	}
+	category struct {
+		named
+		Parent *ref `xml:"parentCategory"`
+	}
+	policy struct {
+		Name         string    `xml:"name,attr"`
+		Class        string    `xml:"class,attr"`
+		Display      string    `xml:"displayName,attr"`
+		Explain      string    `xml:"explainText,attr"`
+		Presentation string    `xml:"presentation,attr,omitempty"`
+		Key          string    `xml:"key,attr"`
+		Value        string    `xml:"valueName,attr,omitempty"`
+		Parent       ref       `xml:"parentCategory"`
+		On           ref       `xml:"supportedOn"`
+		Enabled      *value    `xml:"enabledValue"`
+		Disabled     *value    `xml:"disabledValue"`
+		Elements     *elements `xml:"elements"`
+	}
+	value struct {
+		Decimal *decimalValue `xml:"decimal"`
+		String  string        `xml:"string,omitempty"`
+	}
+	decimalValue struct {
+		Value int `xml:"value,attr"`
+	}
+	elements struct {
+		All []element
+	}
+	element struct {
+		XMLName  xml.Name
+		ID       string     `xml:"id,attr"`
+		Value    string     `xml:"valueName,attr"`
+		Required bool       `xml:"required,attr,omitempty"`
+		Longest  int        `xml:"maxLength,attr,omitempty"`
+		Least    string     `xml:"minValue,attr,omitempty"`
+		Most     string     `xml:"maxValue,attr,omitempty"`
+		Items    []enumItem `xml:"item"`
+	}
+	enumItem struct {
+		Display string `xml:"displayName,attr"`
+		Value   value  `xml:"value"`
+	}
+)
+
+// id is a key as a name that the schema allows.
+func id(parts ...string) string {
+	return strings.NewReplacer(".", "_", "-", "_").Replace(strings.Join(parts, "_"))
+}
+
+func str(name string) string { return "$(string." + name + ")" }
+
+func categoryOf(group string) string {
+	if group == "" {
+		group = "general"
+	}
+	return id("wiebelt", group)
+}
+
+// elementOf is where a key's value is entered; flags need none.
+func elementOf(e settings.Entry, name string) element {
+	el := element{ID: name, Value: e.Name()}
+	switch e.Type {
+	case settings.Choice:
+		el.XMLName.Local = "enum"
+		for _, c := range e.Choices {
+			el.Items = append(el.Items, enumItem{str(id("choice", c)), value{String: c}})
+		}
+	case settings.Number:
+		el.XMLName.Local = "decimal"
+		el.Least, el.Most = strconv.Itoa(e.Least), strconv.Itoa(e.Most)
+	case settings.List:
+		el.XMLName.Local = "multiText"
+	default:
+		el.XMLName.Local, el.Longest = "text", 1000
+	}
+	el.Required = e.Key == "line.number" || e.Key == "softphone.kind"
+	return el
+}
+
+// slots is how many elements of an array can be set.
+func slots(array string) int {
+	if array == "line" {
+		return lines
+	}
+	return softphones
+}
+
+func admx() ([]byte, error) {
+	d := definitions{NS: namespace, Revision: "1.0", Schema: "1.0", Target: target{"wiebelt", "Wiebelt.Policies.Wiebelt"}, Minimum: resources{"1.0"},
+		On:         []named{{"supported", str("supported")}},
+		Categories: []category{{named: named{"wiebelt", str("wiebelt")}}}}
+	for _, s := range sections() {
+		d.Categories = append(d.Categories, category{named{categoryOf(s.name), str(id("group", s.name))}, &ref{"wiebelt"}})
+		if s.array {
+			for i := 1; i <= slots(s.name); i++ {
+				n := strconv.Itoa(i)
+				p := policy{Name: id(s.name, n), Class: "Machine", Display: str(id(s.name, n)), Explain: str(id(s.name, "help")),
+					Presentation: "$(presentation." + id(s.name, n) + ")", Key: policyKey + `\` + s.name + `\` + n,
+					Parent: ref{categoryOf(s.name)}, On: ref{"supported"}, Elements: &elements{}}
+				for _, f := range s.keys {
+					p.Elements.All = append(p.Elements.All, elementOf(f, id(s.name, n, f.Name())))
+				}
+				d.Policies = append(d.Policies, p)
+			}
+			continue
+		}
+		for _, e := range s.keys {
+			name := id(e.Key)
+			p := policy{Name: name, Class: "Machine", Display: str(name), Explain: str(id(e.Key, "help")), Key: policyKey,
+				Parent: ref{categoryOf(s.name)}, On: ref{"supported"}}
+			if s.name != "" {
+				p.Key += `\` + s.name
+			}
+			if e.Type == settings.Flag {
+				p.Value, p.Enabled, p.Disabled = e.Name(), &value{Decimal: &decimalValue{1}}, &value{Decimal: &decimalValue{0}}
+			} else {
+				p.Presentation = "$(presentation." + name + ")"
+				p.Elements = &elements{[]element{elementOf(e, name)}}
+			}
+			d.Policies = append(d.Policies, p)
+		}
+	}
+	return encode(d)
+}
+
+// The parts of an ADML file.
+type (
+	translations struct {
+		XMLName       xml.Name       `xml:"policyDefinitionResources"`
+		NS            string         `xml:"xmlns,attr"`
+		Revision      string         `xml:"revision,attr"`
+		Schema        string         `xml:"schemaVersion,attr"`
+		Name          string         `xml:"displayName"`
+		About         string         `xml:"description"`
+		Strings       []translation  `xml:"resources>stringTable>string"`
+		Presentations []presentation `xml:"resources>presentationTable>presentation"`
+	}
+	translation struct {
+		ID   string `xml:"id,attr"`
+		Text string `xml:",chardata"`
+	}
+	presentation struct {
+		ID    string `xml:"id,attr"`
+		Boxes []box
+	}
+	box struct {
+		XMLName xml.Name
+		Ref     string `xml:"refId,attr"`
+		Default string `xml:"defaultValue,attr,omitempty"`
+		NoSort  bool   `xml:"noSort,attr,omitempty"`
+		Item    string `xml:"defaultItem,attr,omitempty"`
+		Text    string `xml:",chardata"`
+		Label   string `xml:"label,omitempty"`
+		Begin   string `xml:"defaultValue,omitempty"`
+	}
+)
+
+// boxOf is what the editor shows for an element.
+func boxOf(l text.Language, e settings.Entry, name string) box {
+	label := l.T(text.SettingTitle(e.Key))
+	switch e.Type {
+	case settings.Choice:
+		return box{XMLName: xml.Name{Local: "dropdownList"}, Ref: name, NoSort: true, Item: "0", Text: label}
+	case settings.Number:
+		return box{XMLName: xml.Name{Local: "decimalTextBox"}, Ref: name, Default: e.Default(), Text: label}
+	case settings.List:
+		return box{XMLName: xml.Name{Local: "multiTextBox"}, Ref: name, Text: label}
+	}
+	return box{XMLName: xml.Name{Local: "textBox"}, Ref: name, Label: label, Begin: e.Default()}
+}
+
+func adml(l text.Language) ([]byte, error) {
+	t := translations{NS: namespace, Revision: "1.0", Schema: "1.0", Name: "Wiebelt", About: l.T(text.SetupSetting) + " Wiebelt",
+		Strings: []translation{{"wiebelt", "Wiebelt"}, {"supported", "Wiebelt 1"}}}
+	add := func(id, s string) {
+		for _, have := range t.Strings {
+			if have.ID == id {
+				return
+			}
+		}
+		t.Strings = append(t.Strings, translation{id, s})
+	}
+	for _, s := range sections() {
+		title := l.T(text.SettingGroup(s.name))
+		add(id("group", s.name), title)
+		var help []string
+		for _, e := range s.keys {
+			for _, c := range e.Choices {
+				if e.Type == settings.Choice {
+					add(id("choice", c), c)
+				}
+			}
+			if s.array {
+				help = append(help, l.T(text.SettingTitle(e.Key))+": "+explain(l, e))
+				continue
+			}
+			add(id(e.Key), l.T(text.SettingTitle(e.Key)))
+			add(id(e.Key, "help"), explain(l, e))
+			if e.Type != settings.Flag {
+				t.Presentations = append(t.Presentations, presentation{id(e.Key), []box{boxOf(l, e, id(e.Key))}})
+			}
+		}
+		if !s.array {
+			continue
+		}
+		add(id(s.name, "help"), strings.Join(help, "\n\n"))
+		for i := 1; i <= slots(s.name); i++ {
+			n := strconv.Itoa(i)
+			add(id(s.name, n), title+" "+n)
+			p := presentation{ID: id(s.name, n)}
+			for _, f := range s.keys {
+				p.Boxes = append(p.Boxes, boxOf(l, f, id(s.name, n, f.Name())))
+			}
+			t.Presentations = append(t.Presentations, p)
+		}
+	}
+	return encode(t)
+}
+
+func encode(v any) ([]byte, error) {
+	b, err := xml.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	return append(append([]byte(xml.Header), b...), '\n'), nil
+}
+
+// intune is what goes into custom profiles: how the template is taken in, and
+// for every key its address with a value to begin with.
+func intune() []byte {
+	var b strings.Builder
+	b.WriteString(`Microsoft Intune: custom profile for Windows, OMA-URI settings
+
+1. The template itself, once. Data type: String. Value: the contents of wiebelt.admx.
+   ./Device/Vendor/MSFT/Policy/ConfigOperations/ADMXInstall/Wiebelt/Policy/wiebelt
+
+2. One row a setting. Data type: String. Leave out what you do not want to set.
+   Secrets never go here; hand them to "wiebelt provision --secret-stdin" in a script.
+
+`)
+	row := func(group, name, key, v string) {
+		fmt.Fprintf(&b, "%s\n   ./Device/Vendor/MSFT/Policy/Config/Wiebelt~Policy~wiebelt~%s/%s\n   %s\n\n", key, categoryOf(group), name, v)
+	}
+	data := func(e settings.Entry, name string) string {
+		v := valueOf(e)
+		if e.Type == settings.List {
+			v = strings.ReplaceAll(html.EscapeString(v), ", ", "&#xF000;") // between the lines of a list
+		} else {
+			v = html.EscapeString(v)
+		}
+		return fmt.Sprintf(`<data id="%s" value="%s"/>`, name, v)
+	}
+	for _, s := range sections() {
+		if s.array {
+			for i := 1; i <= slots(s.name); i++ {
+				n, v := strconv.Itoa(i), "<enabled/>"
+				var keys []string
+				for _, f := range s.keys {
+					v += data(f, id(s.name, n, f.Name()))
+					keys = append(keys, f.Key)
+				}
+				row(s.name, id(s.name, n), strings.Join(keys, " "), v)
+			}
+			continue
+		}
+		for _, e := range s.keys {
+			v := "<enabled/>"
+			switch {
+			case e.Type == settings.Flag && e.Default() == "false":
+				v = "<disabled/>"
+			case e.Type != settings.Flag:
+				v += data(e, id(e.Key))
+			}
+			row(s.name, id(e.Key), e.Key, v)
+		}
+	}
+	return []byte(b.String())
+}

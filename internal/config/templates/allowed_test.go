@@ -1,0 +1,29 @@
+package templates
+
+import (
+	"regexp"
+	"testing"
+
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/text"
+)
+
+// TestAllowedInBothLanguages: what a setting may be is said in the reader's
+// language, and says the same in both.
+func TestAllowedInBothLanguages(t *testing.T) {
+	all := settings.Keys()
+	for _, a := range settings.Arrays() {
+		all = append(all, a.Fields...)
+	}
+	english := regexp.MustCompile(`\b(an?|or|to|with|without|at most|address|characters|name)\b`)
+	for _, e := range all {
+		nl, en := Allowed(text.Dutch, e), Allowed(text.English, e)
+		if nl == "" || en == "" || english.MatchString(nl) && len(e.Choices) == 0 {
+			t.Errorf("%s: %q, %q", e.Key, nl, en)
+		}
+		own := len(e.Choices) == 0 && e.Type != settings.Number && e.Type != settings.Flag
+		if own && en != e.Allowed {
+			t.Errorf("%s: %q in words, %q in the table", e.Key, en, e.Allowed)
+		}
+	}
+}

@@ -1,0 +1,264 @@
+// Package templates writes what administrators hand out settings with: a group
+// policy template (ADMX with ADML in Dutch and English), a sample policy.toml,
+// the texts for Intune and a table of all settings. All of it is made from the
+// table of keys and the texts of the settings, so none of it can lag behind.
+package templates
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/text"
+)
+
+// How many [[line]] and [[softphone]] the group policy editor offers. In the
+// registry there may be more.
+const (
+	lines      = 10
+	softphones = 4
+)
+
+// File is one of the files, with its path below the folder, written with
+// slashes.
+type File struct {
+	Path string
+	Body []byte
+}
+
+var languages = []struct {
+	code string // of a folder with ADML
+	text.Language
+}{{"nl-NL", text.Dutch}, {"en-US", text.English}}
+
+// Files makes all files.
+func Files() ([]File, error) {
+	body, err := admx()
+	if err != nil {
+		return nil, err
+	}
+	all := []File{{"wiebelt.admx", body}, {"intune.txt", intune()}}
+	for _, l := range languages {
+		body, err := adml(l.Language)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, File{l.code + "/wiebelt.adml", body},
+			File{"policy-sample." + string(l.Language) + ".toml", sample(l.Language)},
+			File{"settings." + string(l.Language) + ".md", table(l.Language)})
+	}
+	return all, nil
+}
+
+// Write writes all files into a folder, which it makes. Files of these names
+// that are there already are replaced.
+func Write(dir string) error {
+	all, err := Files()
+	if err != nil {
+		return err
+	}
+	for _, f := range all {
+		path := filepath.Join(dir, filepath.FromSlash(f.Path))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		if err := profile.WriteFile(path, f.Body, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// section is one group of settings, or one array.
+type section struct {
+	name  string // "" for the keys without a group
+	array bool
+	keys  []settings.Entry
+}
+
+// sections are all keys in the order of the table, each array behind the group
+// of its subject.
+func sections() []section {
+	var all []section
+	arrays := settings.Arrays()
+	for _, e := range settings.Keys() {
+		if n := len(all); n == 0 || all[n-1].name != e.Group() {
+			if n > 0 {
+				all = append(all, beside(all[n-1].name, arrays)...)
+			}
+			all = append(all, section{name: e.Group()})
+		}
+		last := &all[len(all)-1]
+		last.keys = append(last.keys, e)
+	}
+	return all
+}
+
+func beside(group string, arrays []settings.Array) []section {
+	name := map[string]string{"phone": "line", "listener": "softphone"}[group]
+	for _, a := range arrays {
+		if a.Name == name {
+			return []section{{a.Name, true, a.Fields}}
+		}
+	}
+	return nil
+}
+
+// explain is all that is known about a key, as one text.
+func explain(l text.Language, e settings.Entry) string {
+	b := l.T(text.SettingHelp(e.Key))
+	if a := Allowed(l, e); a != "" {
+		b += fmt.Sprintf("\n%s: %s", l.T(text.SettingAllowed), a)
+	}
+	if def := e.Default(); def != "" {
+		b += fmt.Sprintf("\n%s: %s", l.T(text.SettingDefault), def)
+	}
+	return fmt.Sprintf("%s\n%s", b, e.Key)
+}
+
+// Allowed is what a setting may be.
+func Allowed(l text.Language, e settings.Entry) string {
+	switch {
+	case len(e.Choices) > 0:
+		return strings.Join(e.Choices, ", ")
+	case e.Type == settings.Number:
+		return fmt.Sprintf("%d – %d", e.Least, e.Most)
+	case e.Type == settings.Flag:
+		return "true, false"
+	case e.Type == settings.Duration:
+		from, to, _ := strings.Cut(e.Allowed, " to ")
+		return l.T(text.SettingFromTo, from, to)
+	}
+	key := text.SettingAllowedIn(e.Key)
+	if s := l.T(key); s != string(key) {
+		return s
+	}
+	return l.T(text.SettingAllowedIn("text"))
+}
+
+// Say is a problem on one line, in a language. Like the problem it never holds the
+// value.
+func Say(l text.Language, p settings.Problem) string {
+	file := settings.FileName
+	if p.Source == settings.Policy {
+		file = settings.PolicyFile
+	}
+	at := file
+	if p.Line > 0 {
+		at = l.T(text.ProblemLine, file, p.Line)
+	}
+	if p.Key != "" {
+		at += ": " + p.Key
+	}
+	why := l.T(text.Problem(string(p.Kind)))
+	if p.Kind == settings.UnknownKey && p.Want != "" {
+		why = l.T(text.ProblemSecret)
+	}
+	if p.Kind == settings.WrongType || p.Kind == settings.NotAllowed {
+		why = l.T(text.Problem(string(settings.NotAllowed)), cmp.Or(allowedAt(l, p.Key), p.Want))
+	}
+	if p.Closed {
+		why += " " + l.T(text.ProblemClosed)
+	}
+	return at + ": " + why
+}
+
+// allowedAt is what may stand at a key, which may be that of a field of a list's
+// element: softphone[2].kind. "" for what is no key.
+func allowedAt(l text.Language, key string) string {
+	if array, field, ok := strings.Cut(key, "]."); ok {
+		name, _, _ := strings.Cut(array, "[")
+		key = name + "." + field
+	}
+	for _, e := range settings.Keys() {
+		if e.Key == key {
+			return Allowed(l, e)
+		}
+	}
+	for _, a := range settings.Arrays() {
+		for _, e := range a.Fields {
+			if e.Key == key {
+				return Allowed(l, e)
+			}
+		}
+	}
+	return ""
+}
+
+// example is a value to begin with where there is no default.
+var example = map[string]string{
+	"hub.base_url": "https://api.hub.example", "hub.hub_url": "https://hub.example", "hub.client_id": "wiebelt-1", "hub.organisation_code": "1234",
+	"hub.relation_number_field": "relatienummer", "hub.intermediary": "1234", "hub.secret_expires": "2027-01-31", "hub.extra_ca_file": "/etc/ssl/office.pem",
+	"support.contact": "Jan (IT), toestel 140", "phone.internal_prefixes": "*8", "phone.never_lookup": "0201234567", "listener.allowed_origins": "https://phone.example",
+	"line.number": "0201234567", "line.name": "Schade", "softphone.kind": "baresip", "softphone.name": "baresip", "softphone.address": "127.0.0.1:4444",
+	"softphone.extension": "101", "softphone.user": "wiebelt",
+}
+
+func valueOf(e settings.Entry) string {
+	if def := e.Default(); def != "" {
+		return def
+	}
+	return example[e.Key]
+}
+
+// toml is the value as it stands in a settings file.
+func toml(e settings.Entry) string {
+	v, err := settings.ParseText(e.Key, valueOf(e))
+	if err != nil { // a field of an array: a text
+		v = valueOf(e)
+	}
+	return e.TOML(v)
+}
+
+// sample is a policy file with every key in it, each switched off.
+func sample(l text.Language) []byte {
+	var b strings.Builder
+	b.WriteString(map[text.Language]string{
+		text.Dutch:   "# Beleid van Wiebelt voor deze computer: /etc/wiebelt/policy.toml of %ProgramData%\\Wiebelt\\policy.toml.\n# Alleen een beheerder mag dit bestand en zijn map kunnen schrijven. Haal het # weg voor wat u wilt vastzetten.\n",
+		text.English: "# Wiebelt's policy for this computer: /etc/wiebelt/policy.toml or %ProgramData%\\Wiebelt\\policy.toml.\n# Only an administrator may be able to write this file and its folder. Take the # away from what you want to set.\n",
+	}[l])
+	// Keys without a group stand before the first table.
+	all := sections()
+	for _, group := range []bool{false, true} {
+		for _, s := range all {
+			if (s.name != "") != group {
+				continue
+			}
+			b.WriteString("\n")
+			switch {
+			case s.array:
+				fmt.Fprintf(&b, "# %s\n#[[%s]]\n", l.T(text.SettingGroup(s.name)), s.name)
+			case group:
+				fmt.Fprintf(&b, "# %s\n[%s]\n", l.T(text.SettingGroup(s.name)), s.name)
+			}
+			for _, e := range s.keys {
+				fmt.Fprintf(&b, "# %s\n#%s = %s\n", l.T(text.SettingHelp(e.Key)), e.Name(), toml(e))
+			}
+		}
+	}
+	return []byte(b.String())
+}
+
+// table is every setting for a guide, as a table of Markdown a group.
+func table(l text.Language) []byte {
+	var b strings.Builder
+	cell := strings.NewReplacer("|", `\|`, "<", `\<`, "\n", " ").Replace
+	for _, s := range sections() {
+		title := l.T(text.SettingGroup(s.name))
+		if s.array {
+			title += " `[[" + s.name + "]]`"
+		}
+		fmt.Fprintf(&b, "## %s\n\n| %s | %s | %s | %s | |\n|---|---|---|---|---|\n", title,
+			l.T(text.SetupSetting), l.T(text.SettingDefault), l.T(text.SettingAllowed), l.T(text.SettingSetBy))
+		for _, e := range s.keys {
+			fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", e.Key, cell(e.Default()), cell(Allowed(l, e)),
+				l.T(text.SettingWho(string(e.Who))), cell(l.T(text.SettingHelp(e.Key))))
+		}
+		b.WriteString("\n")
+	}
+	return []byte(b.String())
+}

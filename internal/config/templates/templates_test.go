@@ -1,0 +1,203 @@
+package templates
+
+import (
+	"bytes"
+	"encoding/xml"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/settings"
+)
+
+func files(t *testing.T) map[string]string {
+	t.Helper()
+	all, err := Files()
+	if err != nil {
+		t.Fatal(err)
+	}
+	byPath := map[string]string{}
+	for _, f := range all {
+		byPath[f.Path] = string(f.Body)
+	}
+	return byPath
+}
+
+// node is any element of a template.
+type node struct {
+	XMLName xml.Name
+	Attrs   []xml.Attr `xml:",any,attr"`
+	Nodes   []node     `xml:",any"`
+	Text    string     `xml:",chardata"`
+}
+
+func (n node) attr(name string) string {
+	for _, a := range n.Attrs {
+		if a.Name.Local == name {
+			return a.Value
+		}
+	}
+	return ""
+}
+
+func (n node) walk(visit func(node)) {
+	visit(n)
+	for _, c := range n.Nodes {
+		c.walk(visit)
+	}
+}
+
+func parse(t *testing.T, body string) node {
+	t.Helper()
+	var n node
+	if err := xml.Unmarshal([]byte(body), &n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// TestTemplate: the template is one that Windows takes: names are unique and of
+// the characters its schema allows, elements stand in the schema's order, and
+// what is referred to is there, in both languages.
+func TestTemplate(t *testing.T) {
+	all := files(t)
+	root := parse(t, all["wiebelt.admx"])
+	var order []string
+	for _, n := range root.Nodes {
+		order = append(order, n.XMLName.Local)
+	}
+	if want := []string{"policyNamespaces", "resources", "supportedOn", "categories", "policies"}; !slices.Equal(order, want) {
+		t.Errorf("the parts stand as %v", order)
+	}
+	name := regexp.MustCompile(`^[A-Za-z0-9_]+$`)
+	names, refs, elementIDs := map[string]bool{}, map[string]string{}, map[string]map[string]bool{}
+	var current string
+	root.walk(func(n node) {
+		if n.XMLName.Space != namespace {
+			t.Errorf("%s stands in namespace %q", n.XMLName.Local, n.XMLName.Space)
+		}
+		switch n.XMLName.Local {
+		case "policy", "category", "definition":
+			k := n.XMLName.Local + " " + n.attr("name")
+			if names[k] || !name.MatchString(n.attr("name")) {
+				t.Errorf("%s: twice, or no name", k)
+			}
+			names[k] = true
+			if n.XMLName.Local == "policy" {
+				current = n.attr("name")
+				elementIDs[current] = map[string]bool{}
+				var parts []string
+				for _, c := range n.Nodes {
+					parts = append(parts, c.XMLName.Local)
+				}
+				if s := strings.Join(parts, " "); s != "parentCategory supportedOn elements" && s != "parentCategory supportedOn enabledValue disabledValue" {
+					t.Errorf("%s has %s", k, s)
+				}
+			}
+		case "parentCategory":
+			refs["category "+n.attr("ref")] = current
+		case "supportedOn":
+			if n.attr("ref") != "" {
+				refs["definition "+n.attr("ref")] = current
+			}
+		case "text", "enum", "decimal", "multiText":
+			if n.attr("id") != "" {
+				elementIDs[current][n.attr("id")] = true
+			}
+		}
+		for _, a := range n.Attrs {
+			if s, ok := strings.CutPrefix(a.Value, "$("); ok {
+				refs["$"+strings.TrimSuffix(s, ")")] = current
+			}
+		}
+	})
+	if len(elementIDs) < 60 {
+		t.Errorf("only %d policies", len(elementIDs))
+	}
+	for _, l := range languages {
+		have := map[string]bool{}
+		for k := range names {
+			have[k] = true
+		}
+		parse(t, all[l.code+"/wiebelt.adml"]).walk(func(n node) {
+			switch n.XMLName.Local {
+			case "string", "presentation":
+				k := "$" + n.XMLName.Local + "." + n.attr("id")
+				if have[k] || !name.MatchString(n.attr("id")) {
+					t.Errorf("%s: %s: twice, or no name", l.code, k)
+				}
+				if n.XMLName.Local == "string" && strings.TrimSpace(n.Text) == "" {
+					t.Errorf("%s: %s is empty", l.code, k)
+				}
+				have[k] = true
+				if n.XMLName.Local == "presentation" {
+					shown := map[string]bool{}
+					for _, b := range n.Nodes {
+						shown[b.attr("refId")] = true
+					}
+					if want := elementIDs[n.attr("id")]; fmt.Sprint(shown) != fmt.Sprint(want) {
+						t.Errorf("%s: %s shows %v, not %v", l.code, k, shown, want)
+					}
+				}
+			}
+		})
+		for r, by := range refs {
+			if !have[r] {
+				t.Errorf("%s: %s, which %s refers to, is not there", l.code, r, by)
+			}
+		}
+	}
+}
+
+// TestSample: the sample changes nothing as it stands, and with every key
+// switched on it is a policy without a mistake that sets every key.
+func TestSample(t *testing.T) {
+	on := regexp.MustCompile(`(?m)^#(\[\[|[a-z0-9_]+ = )`)
+	for path, body := range files(t) {
+		if !strings.HasSuffix(path, ".toml") {
+			continue
+		}
+		for text, want := range map[string]settings.Source{body: settings.Default, on.ReplaceAllString(body, "$1"): settings.User} {
+			d := profile.Dirs{Config: t.TempDir()}
+			if err := os.WriteFile(settings.Path(d), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			s, problems := settings.Load(d)
+			if len(problems) > 0 {
+				t.Errorf("%s: %v", path, problems)
+			}
+			for _, e := range settings.Keys() {
+				if s.Source(e.Key) != want {
+					t.Errorf("%s: %s comes from %v", path, e.Key, s.Source(e.Key))
+				}
+			}
+			for _, a := range settings.Arrays() {
+				if s.Source(a.Name) != want {
+					t.Errorf("%s: %s comes from %v", path, a.Name, s.Source(a.Name))
+				}
+			}
+			if want == settings.User && (s.Softphones[0].Extension == "" || s.Lines[0].Name == "") {
+				t.Errorf("%s: %+v %+v", path, s.Lines, s.Softphones)
+			}
+		}
+	}
+}
+
+func TestWrite(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new")
+	for range 2 {
+		if err := Write(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for path, body := range files(t) {
+		if b, err := os.ReadFile(filepath.Join(dir, path)); err != nil || !bytes.Equal(b, []byte(body)) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}

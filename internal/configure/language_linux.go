@@ -1,4 +1,0 @@
-package configure
-
-// systemLocales has nothing to add to the environment.
-func systemLocales() []string { return nil }

@@ -1,0 +1,223 @@
+// Package call is the vocabulary of telephone calls: what a softphone reports
+// (Event), which way in reported it (Way), and which reports belong to one call
+// (Tracker). It knows no network, no window and no customer; everything in it is
+// a plain value or, for Tracker, owned by one goroutine.
+package call
+
+import (
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"wiebelt/internal/core/displaytext"
+)
+
+// State is how far a call has come, as far as the softphone tells.
+type State uint8
+
+// The states of a call, in the order in which a call can go through them.
+const (
+	Ringing State = iota
+	Answered
+	Ended
+)
+
+// String gives the state's name on the wire of the event protocol.
+func (s State) String() string {
+	switch s {
+	case Answered:
+		return "answered"
+	case Ended:
+		return "ended"
+	default:
+		return "ringing"
+	}
+}
+
+// ParseState reads a state of the event protocol; an empty one is ringing.
+func ParseState(s string) (State, bool) {
+	switch strings.ToLower(s) {
+	case "", "ringing":
+		return Ringing, true
+	case "answered":
+		return Answered, true
+	case "ended":
+		return Ended, true
+	}
+	return Ringing, false
+}
+
+// Direction tells who called whom.
+type Direction uint8
+
+// The directions. An unknown one never brings up a card.
+const (
+	Incoming Direction = iota
+	Outgoing
+	DirectionUnknown
+)
+
+// String gives the direction's name on the wire of the event protocol.
+func (d Direction) String() string {
+	switch d {
+	case Incoming:
+		return "incoming"
+	case Outgoing:
+		return "outgoing"
+	default:
+		return "unknown"
+	}
+}
+
+// ParseDirection reads a direction of the event protocol; an empty one is
+// incoming, an unfamiliar word is unknown.
+func ParseDirection(s string) Direction {
+	switch strings.ToLower(s) {
+	case "", "incoming", "inbound":
+		return Incoming
+	case "outgoing", "outbound":
+		return Outgoing
+	}
+	return DirectionUnknown
+}
+
+// Reason tells how a call ended. Most softphones cannot tell.
+type Reason uint8
+
+// The reasons. ReasonUnknown is what nearly every phone reports.
+const (
+	ReasonUnknown Reason = iota
+	Completed
+	Missed
+	Elsewhere
+	Rejected
+)
+
+// String gives the reason's name on the wire, "" for an unknown one.
+func (r Reason) String() string {
+	return [...]string{"", "completed", "missed", "elsewhere", "rejected"}[r]
+}
+
+// ParseReason reads a reason of the event protocol; what is not one of the four
+// words is an unknown reason, never an error.
+func ParseReason(s string) Reason {
+	switch strings.ToLower(s) {
+	case "completed":
+		return Completed
+	case "missed":
+		return Missed
+	case "elsewhere":
+		return Elsewhere
+	case "rejected":
+		return Rejected
+	}
+	return ReasonUnknown
+}
+
+// Tells is what a way in can report about a call. Cards, history and tray never
+// claim more than this.
+type Tells uint8
+
+// What ways in can tell.
+const (
+	TellsRing    Tells = iota // only that it rings
+	TellsRingEnd              // that it rings and that it is over
+	TellsAll                  // ringing, answered and over
+)
+
+// Way is a way in: how a report reached us. Two ways are equal if and only if
+// they are the same connection, so a Way is also the identity under which a
+// call may be changed (a call belongs to the way that reported it).
+type Way struct {
+	Kind string // "websocket", "http", "url", "command", "baresip", …
+	Conn string // which connection of that kind; "" where there is only one
+	// Tells is what this way can report.
+	Tells Tells
+}
+
+// The kinds of ways in that phones come to by themselves; those of links are in
+// package kinds.
+const (
+	KindWebSocket = "websocket"
+	KindHTTP      = "http"
+	KindURL       = "url"
+	KindCommand   = "command"
+)
+
+// Limits of an event's text, in bytes. Longer text is cut at a rune border.
+const (
+	MaxNumber = 128
+	MaxName   = 256
+	MaxID     = 128
+)
+
+// Event is one report of a softphone about one call.
+type Event struct {
+	Way       Way
+	ID        string // the phone's own id of the call, "" if it has none
+	State     State
+	Direction Direction
+	Reason    Reason // only with Ended
+	Number    string // the caller as the phone gives it; "" is a withheld number
+	Name      string // display name of the phone system, "" if none
+	Line      string // our own number that was called, "" if not told
+	Via       string // who passed the call on, "" if nobody
+	At        time.Time
+}
+
+// Clean returns the event with everything that came from outside cut to its
+// limit and freed of control and bidirectional characters, which could make a
+// card lie. It changes no meaning: digits and letters stay.
+func (e Event) Clean() Event {
+	e.ID = CleanText(e.ID, MaxID)
+	plus := strings.HasPrefix(e.Number, " ") // a "+" on its way through a query
+	e.Number = CleanText(e.Number, MaxNumber)
+	if plus && len(e.Number) >= 8 && e.Number[0] >= '1' && e.Number[0] <= '9' {
+		e.Number = "+" + e.Number
+	}
+	e.Name = CleanText(e.Name, MaxName)
+	e.Line = CleanText(e.Line, MaxNumber)
+	e.Via = CleanText(e.Via, MaxName)
+	return e
+}
+
+// CleanText makes text from outside fit to be shown: invalid UTF-8, control,
+// format and bidirectional characters go, runs of white space become one space,
+// and the result is at most max bytes long.
+func CleanText(s string, max int) string {
+	ascii := true
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c < 0x20 || c >= 0x7f || c == ' ' {
+			ascii = false
+			break
+		}
+	}
+	if ascii && len(s) <= max {
+		return s
+	}
+	var b strings.Builder
+	space := false
+	for _, r := range s {
+		switch {
+		case unicode.IsSpace(r):
+			space = b.Len() > 0
+			continue
+		case displaytext.Hidden(r):
+			continue
+		}
+		n := utf8.RuneLen(r)
+		if space {
+			n++
+		}
+		if b.Len()+n > max {
+			break // a space goes with what it stands before
+		}
+		if space {
+			b.WriteByte(' ')
+			space = false
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}

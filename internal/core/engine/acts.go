@@ -1,0 +1,129 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"wiebelt/internal/core/call"
+)
+
+// autoOpenWithin is how long after an answer a file may still open by itself:
+// later the user is at something else.
+const autoOpenWithin = 10 * time.Second
+
+func (e *Engine) act(ctx context.Context, a Action) {
+	now := e.p.Clock.Now()
+	e.s.dirty = true
+	if a.Do == DoShow {
+		e.show(ctx, a.Card, now)
+		return
+	}
+	if a.Card == 0 {
+		e.touch(&e.s.onMore, a.Do, now)
+		return
+	}
+	i := slices.IndexFunc(e.s.cards, func(c *card) bool { return c.ID == a.Card })
+	if i < 0 {
+		return
+	}
+	c := e.s.cards[i]
+	switch a.Do {
+	case DoOpen, DoNotThis:
+		if a.Edition != 0 && a.Edition != c.Edition || a.Index < 0 || a.Index >= len(c.Contacts) {
+			return
+		}
+		if a.Do == DoNotThis {
+			e.notThis(c, a.Index, now)
+			return
+		}
+		e.chose(c, a.Index)
+		e.open(ctx, c, a.Index)
+	case DoRetry:
+		switch c.Outcome {
+		case Offered:
+			e.confirm(ctx, c, now)
+		case Failed:
+			e.reset(c)
+			e.want(ctx, c, now)
+		}
+	case DoClose:
+		c.closed = true
+		if c.hands != (hands{}) {
+			c.hands, e.s.touched = hands{}, now
+		}
+	case DoUnfold:
+		e.raise(c, now)
+		c.unfolded = now
+	case DoUndo:
+		e.takeBack(c, now)
+	default:
+		e.touch(&c.hands, a.Do, now)
+	}
+}
+
+// touch notes that the pointer or the keyboard came or went.
+func (e *Engine) touch(h *hands, do Do, now time.Time) {
+	switch do {
+	case DoHover:
+		h.pointer = true
+	case DoLeave:
+		h.pointer, e.s.touched = false, now
+	case DoKeyboard:
+		h.keyboard = true
+	case DoKeyboardGone:
+		h.keyboard, e.s.touched = false, now
+	}
+}
+
+type browsed struct {
+	call call.ID
+	err  error
+}
+
+// open opens the file of a contact, if its link is what it should be.
+func (e *Engine) open(ctx context.Context, c *card, i int) {
+	if !c.LinkOK[i] || e.p.Browse == nil {
+		return
+	}
+	address, err := e.p.CheckLink(c.Contacts[i].Link)
+	if err != nil {
+		return
+	}
+	c.Opened, c.OpenError = i, false
+	id, browse := c.call, e.p.Browse
+	e.record(c)
+	e.s.work.Go(func() {
+		err := browse(ctx, address)
+		select {
+		case e.browsed <- browsed{id, err}:
+		case <-ctx.Done():
+		}
+	})
+}
+
+// autoOpen opens the only contact's file of a call that was answered here, if
+// the user wants so: once a call, and never on the word of a web page, for a
+// match that is only possible, or after "Niet deze relatie".
+func (e *Engine) autoOpen(ctx context.Context, c *card) {
+	late := e.p.Clock.Now().Sub(later(c.Answered, c.person)) > autoOpenWithin
+	switch {
+	case e.p.AutoOpen != AutoOpenAnswered, c.Phase != PhaseAnswered, c.autoOpened, late, c.closed, c.Outgoing,
+		c.Outcome != Found, c.Possible, c.Opened >= 0, len(c.denied) > 0,
+		c.way.Kind == call.KindURL && !c.confirmed: // not even one that is looked up at once
+		return
+	}
+	c.autoOpened = true
+	e.open(ctx, c, 0)
+}
+
+func (e *Engine) wasBrowsed(b browsed) {
+	if b.err == nil {
+		return
+	}
+	e.p.Log.Warn("browser not started")
+	if c := e.cardOf(b.call); c != nil && c.Opened >= 0 {
+		c.OpenError = true
+		e.s.dirty = true
+	}
+}

@@ -1,0 +1,113 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/core/contact"
+)
+
+func TestHostileLinkIsOffAndNeverOpened(t *testing.T) {
+	b := start(t, nil)
+	b.hub.reply[known] = func(context.Context) ([]contact.Contact, error) {
+		return []contact.Contact{{FamilyName: "X", Link: "file:///etc/passwd"}}, nil
+	}
+	b.ring(b.ws, "1", known)
+	c := b.one(Found)
+	if c.LinkOK[0] {
+		t.Fatal("the link is on")
+	}
+	for i := -1; i < 3; i++ {
+		b.do(Action{Card: c.ID, Do: DoOpen, Index: i})
+	}
+	b.settle()
+	if len(b.opened) != 0 {
+		t.Fatal("opened")
+	}
+}
+
+func TestSchemeLaunches(t *testing.T) {
+	b := start(t, nil)
+	w := call.Way{Kind: call.KindURL, Tells: call.TellsRing}
+	b.ring(w, "", known)
+	c := b.one(Offered)
+	for _, n := range []string{family, nobody, "+31201111112"} {
+		b.ring(w, "", n)
+	}
+	b.settle()
+	if n := len(b.e.Snapshot().Cards); n != 1 || b.hub.count() != 0 {
+		t.Fatalf("%d cards, %d lookups", n, b.hub.count())
+	}
+	b.mu.Lock()
+	if len(b.entries) != 0 {
+		t.Error("an unconfirmed launch is in the history")
+	}
+	b.mu.Unlock()
+	b.do(Action{Card: c.ID, Do: DoRetry})
+	b.one(Found)
+	for range 10 {
+		b.clock.Forward(11 * time.Second)
+		b.ring(w, "", nobody+"x")
+	}
+	cards := make(chan int, 1)
+	b.e.Reconfigure(func(*Params) { cards <- len(b.e.s.scheme) }) // on the engine's goroutine
+	if n := <-cards; n > schemeMinute {
+		t.Errorf("%d cards in a minute", n)
+	}
+}
+
+// TestClosingACardTouchesNoCall: its end still reaches the history, and another
+// caller on the same call is shown again.
+func TestClosingACardTouchesNoCall(t *testing.T) {
+	b := start(t, nil)
+	b.ring(b.ws, "1", known)
+	c := b.one(Found)
+	b.do(Action{Card: c.ID, Do: DoClose})
+	b.until("closed", func(s *Snapshot) bool { return len(s.Cards) == 0 })
+	b.event(b.ws, "1", family, call.Ringing)
+	c = b.one(Several)
+	b.do(Action{Card: c.ID, Do: DoClose})
+	b.event(b.ws, "1", family, call.Ended)
+	b.settle()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if last := b.entries[len(b.entries)-1]; last.Ended.IsZero() {
+		t.Error("the end of a closed card's call is not recorded")
+	}
+	if n := len(b.e.Snapshot().Cards); n != 0 {
+		t.Errorf("%d cards", n)
+	}
+}
+
+// TestBrokenBrowser: the card says so, for the call whose file it was.
+func TestBrokenBrowser(t *testing.T) {
+	b := start(t, func(p *Params) { p.Browse = func(context.Context, string) error { return errors.New("no browser") } })
+	b.ring(b.ws, "1", known)
+	c := b.one(Found)
+	b.do(Action{Card: c.ID, Do: DoOpen})
+	b.until("said", func(s *Snapshot) bool { return s.Cards[0].OpenError })
+}
+
+// TestClickForSomebodyElse: a click that was meant for whom the card showed before
+// opens nobody's file and takes nobody off.
+func TestClickForSomebodyElse(t *testing.T) {
+	b := start(t, nil)
+	b.ring(b.ws, "1", known)
+	before := b.one(Found)
+	b.event(b.ws, "1", family, call.Ringing)
+	now := b.one(Several)
+	for _, do := range []Do{DoOpen, DoNotThis} {
+		b.do(Action{Card: now.ID, Do: do, Index: 0, Edition: before.Edition})
+	}
+	b.settle()
+	if c := b.e.Snapshot().Cards[0]; len(b.opened) != 0 || c.Opened != -1 || c.NotThis != 0 || c.ID != before.ID {
+		t.Fatalf("%+v, %d opened", c, len(b.opened))
+	}
+	b.do(Action{Card: now.ID, Do: DoOpen, Index: 2, Edition: now.Edition})
+	if got := <-b.opened; got != "ok:Zwart" {
+		t.Fatal(got)
+	}
+}

@@ -1,0 +1,486 @@
+package engine
+
+import (
+	"context"
+	"hash/maphash"
+	"slices"
+	"sync"
+	"time"
+
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/core/contact"
+	"wiebelt/internal/core/phone"
+)
+
+// Limits on what may come by URL scheme, which any web page can launch.
+const (
+	schemeEvery  = 10 * time.Second // one card in …
+	schemeMinute = 3                // … and at most so many in a minute
+)
+
+// maxCalls is how many calls are kept, shown or only counted.
+const maxCalls = 256
+
+// card is a card with what the engine must remember about it.
+type card struct {
+	Card
+	call   call.ID
+	way    call.Way
+	closed bool      // taken away by the user; the call goes on and is recorded
+	unseen bool      // never to be shown, nor looked up: only recorded
+	over   bool      // the call has ended
+	ended  time.Time // when
+	reason call.Reason
+	shown  bool // it was in the last snapshot
+	hands  hands
+
+	person    time.Time // since when this caller is on the card
+	unfolded  time.Time // the user unfolded it at
+	raised    time.Time // while it is shown: the user wants a card, not a line
+	asked     time.Time // the user asked for it at
+	lost      time.Time // its way in ended at
+	unfold    bool      // it is news: to be unfolded as soon as it may move
+	gaveWay   bool      // another call began to live: to be folded as soon as it may
+	pointless bool      // a newer call made it so: it goes as soon as it may
+
+	confirmed  bool                         // the user wants a launch by URL scheme looked up, or a phone reported it too
+	autoOpened bool                         // a file was opened by itself during this call
+	rang       []string                     // the numbers whose ring was counted
+	denied     map[string][]contact.Contact // taken off the card, by number
+	undo       undo
+
+	want     bool // wants a lookup as soon as its way may cause one
+	since    time.Time
+	attempt  int // which lookup its answer must belong to
+	tried    int // failures since the search began
+	nextTry  time.Time
+	cancel   context.CancelFunc
+	searched string            // the number that was asked for
+	found    []contact.Contact // the whole answer
+}
+
+// hands are what the user has on a card.
+type hands struct{ pointer, keyboard bool }
+
+type state struct {
+	tracker *call.Tracker
+	cards   []*card // oldest first
+	leaving []*card // gone, and the history waits for their answers
+	nextID  CardID
+	rev     uint64
+	dirty   bool
+	last    *LastCall
+	recent  []*card   // of the LastCalls last calls, newest first, on screen or not
+	onMore  hands     // on the number of further calls
+	touched time.Time // when pointer or keyboard left a card
+	held    bool      // a hand is on the cards, or was a moment ago
+	lookup  LookupState
+	buckets map[call.Way]*bucket
+	rings   map[uint64]again // caller, by seed → how often
+	seed    maphash.Seed
+	scheme  []time.Time // cards by URL scheme in the last minute
+	work    sync.WaitGroup
+}
+
+type again struct {
+	times        int
+	last, before time.Time
+}
+
+type bucket struct {
+	tokens int
+	filled time.Time
+}
+
+func newState() state {
+	return state{tracker: call.NewTracker(), buckets: map[call.Way]*bucket{}, rings: map[uint64]again{}, seed: maphash.MakeSeed()}
+}
+
+func (e *Engine) take(ctx context.Context, ev call.Event) {
+	now := e.p.Clock.Now()
+	n := e.p.Rules.Parse(ev.Number, ev.Name)
+	ch := e.s.tracker.Apply(ev, n.Key(), now)
+	switch ch.Kind {
+	case call.Nothing:
+		return
+	case call.Began:
+		e.began(ctx, ch.Call, n, ev, now)
+		return
+	case call.TooOld:
+		e.tooOld(ch, n)
+		return
+	}
+	c := e.cardOf(ch.Call.ID)
+	if c == nil {
+		return
+	}
+	switch ch.Kind {
+	case call.SameCall:
+		e.words(c, ch.Call)
+		c.Tells, c.way = ch.Call.Tells, ch.Call.Way
+		e.foundAgain(c)
+		e.s.dirty = true
+		if ev.Way.Kind != call.KindURL {
+			e.confirm(ctx, c, now)
+		}
+		e.record(c)
+	case call.AnotherCaller:
+		e.anotherCaller(ctx, c, ch.Call, n, ev, now)
+	case call.WasAnswered:
+		e.words(c, ch.Call)
+		c.Tells = ch.Call.Tells
+		e.answered(ctx, c, ch.At)
+	case call.WasEnded:
+		c.Tells = max(c.Tells, ch.Call.Tells)
+		e.over(c, ch.Call.Reason, ch.At)
+	}
+}
+
+// tooOld makes history of a report that came too late for a card. Unless it told
+// the end, nothing is known of how the call went on.
+func (e *Engine) tooOld(ch call.Change, n phone.Number) {
+	c := e.dress(&card{call: ch.Call.ID, way: ch.Call.Way}, ch.Call, n)
+	c.Answered, c.ended, c.reason = ch.Call.Answered, ch.At, ch.Call.Reason
+	if ch.Call.State != call.Ended {
+		c.Tells = call.TellsRing
+	}
+	e.record(c)
+}
+
+func (e *Engine) began(ctx context.Context, l call.Live, n phone.Number, ev call.Event, now time.Time) {
+	switch {
+	case l.Direction == call.DirectionUnknown:
+		return // seen first in the middle of a call: no card
+	case ev.Way.Kind == call.KindURL && !e.schemeMay(now):
+		e.s.tracker.Forget(l.ID)
+		return
+	}
+	unseen := l.Direction == call.Outgoing && e.p.Outgoing == OutgoingOff
+	c := e.place(&card{call: l.ID, way: l.Way, person: now, unseen: unseen, closed: unseen}, l, n, now)
+	c.Ring = ev.At
+	if l.Direction == call.Incoming {
+		e.countRing(c, n, now)
+		e.s.last = &LastCall{Card: c.ID, Number: n, Kind: l.Way.Kind, At: now}
+		e.s.recent = append([]*card{c}, e.s.recent[:min(len(e.s.recent), LastCalls-1)]...)
+		e.makeRoom(c)
+	}
+	e.s.dirty = true
+	e.record(c)
+	if l.State == call.Answered {
+		e.answered(ctx, c, now)
+	}
+	e.want(ctx, c, now)
+}
+
+// place gives a new call its card: that of the same caller's last call if it is
+// still there, else a new one.
+func (e *Engine) place(c *card, l call.Live, n phone.Number, now time.Time) *card {
+	if i := e.sameCaller(c, l, n); i >= 0 {
+		old := e.s.cards[i]
+		c.Card.ID, c.Edition, c.attempt = old.ID, old.Edition, old.attempt
+		c.shown, c.hands, c.Line = old.shown, old.hands, old.Line
+		e.dress(c, l, n)
+		if old.Strip && !c.Strip {
+			c.Strip, c.unfold = true, true
+		}
+		e.s.cards[i] = c
+		e.leave(old)
+		return c
+	}
+	e.s.nextID++
+	c.ID = e.s.nextID
+	e.dress(c, l, n)
+	if len(e.s.cards) >= maxCalls { // a flood must not grow the memory
+		at := least(e.s.cards, e.held(now))
+		e.drop(e.s.cards[at])
+		e.s.cards = slices.Delete(e.s.cards, at, at+1)
+	}
+	e.s.cards = append(e.s.cards, c)
+	return c
+}
+
+// sameCaller finds the card of the last call of a caller who rings again: a call
+// that is over, or must be, because the phone tells only the ring. A web page
+// takes nobody's card over.
+func (e *Engine) sameCaller(c *card, l call.Live, n phone.Number) int {
+	if l.Direction != call.Incoming || !isCaller(n) {
+		return -1
+	}
+	return slices.IndexFunc(e.s.cards, func(old *card) bool {
+		sameWay := old.way.Kind == c.way.Kind && old.way.Conn == c.way.Conn
+		return !old.closed && !old.Outgoing && old.Number.Key() == n.Key() &&
+			(sameWay && old.Tells == call.TellsRing || old.over && (sameWay || !e.unconfirmed(c)))
+	})
+}
+
+// unconfirmed reports whether a call is known only from a launch by URL scheme
+// that the user has not clicked on.
+func (e *Engine) unconfirmed(c *card) bool {
+	return c.way.Kind == call.KindURL && !c.confirmed && e.p.SchemeLookup != SchemeAlways
+}
+
+// isCaller reports whether equal numbers are the same caller.
+func isCaller(n phone.Number) bool { return n.Kind != phone.Withheld && n.Kind != phone.Unfilled }
+
+// dress gives a card the words of a call.
+func (e *Engine) dress(c *card, l call.Live, n phone.Number) *card {
+	c.Number = n
+	c.Outgoing = l.Direction == call.Outgoing
+	c.Strip = c.Outgoing && e.p.Outgoing != OutgoingCard
+	c.Tells = l.Tells
+	c.Rang = l.Rang
+	c.Times = 1
+	e.words(c, l)
+	e.reset(c)
+	return c
+}
+
+// reset makes a card forget its contacts and say what its number alone allows.
+func (e *Engine) reset(c *card) {
+	if c.cancel != nil {
+		c.cancel()
+		c.cancel = nil
+	}
+	c.want, c.Noticed, c.Retrying, c.OpenError = false, false, false, false
+	c.Contacts, c.LinkOK, c.found, c.Failure = nil, nil, nil, ""
+	c.Opened, c.Earlier, c.Many, c.NotThis = -1, -1, false, 0
+	c.NotWho, c.Undo, c.undo = contact.Contact{}, false, undo{}
+	c.Possible = c.Number.Foreign
+	c.Answer = time.Time{}
+	c.Edition++
+	c.attempt++
+	c.tried = 0
+	switch c.Number.Kind {
+	case phone.Withheld:
+		c.Outcome = Withheld
+	case phone.Internal:
+		c.Outcome = Internal
+	case phone.Short:
+		c.Outcome = Short
+	case phone.Own:
+		c.Outcome = Own
+	case phone.Unfilled:
+		c.Outcome = Unfilled
+	case phone.NoNumber:
+		c.Outcome = NoNumber
+	default:
+		switch {
+		case !c.Number.Lookup():
+			c.Outcome = Short
+		case e.unconfirmed(c):
+			c.Outcome = Offered
+		default:
+			c.Outcome = Searching
+		}
+	}
+}
+
+// confirm looks up a launch by URL scheme after all.
+func (e *Engine) confirm(ctx context.Context, c *card, now time.Time) {
+	if c.confirmed = true; c.Outcome == Offered {
+		e.reset(c)
+		e.record(c)
+		e.want(ctx, c, now)
+	}
+}
+
+// words takes over what the phone says about a call, except the name of somebody
+// whom the user took off the card.
+func (e *Engine) words(c *card, l call.Live) {
+	c.PhoneName = l.Name
+	if slices.ContainsFunc(c.denied[c.Number.Key()], func(k contact.Contact) bool { return named(l.Name, k) }) {
+		c.PhoneName = ""
+	}
+	c.LineText, c.LineName = e.p.Rules.Line(l.Line)
+	c.Via = l.Via
+}
+
+// anotherCaller replaces the person on a card at once: never a name and another
+// person's number together.
+func (e *Engine) anotherCaller(ctx context.Context, c *card, l call.Live, n phone.Number, ev call.Event, now time.Time) {
+	e.s.dirty = true
+	c.Number = n
+	c.Ring, c.person = ev.At, now
+	c.closed = c.unseen // another person: that is news again
+	c.Tells = l.Tells
+	if c.Phase = PhaseAnswered; c.Answered.IsZero() {
+		c.Phase = PhaseRinging
+	}
+	c.unfold = c.Strip && !(c.Outgoing && e.p.Outgoing != OutgoingCard)
+	if !c.Outgoing {
+		e.countRing(c, n, now)
+		e.makeRoom(c)
+	}
+	if len(e.s.recent) > 0 && c == e.s.recent[0] {
+		e.s.last = &LastCall{Card: c.ID, Number: n, Kind: c.way.Kind, At: e.s.last.At}
+	}
+	e.words(c, l)
+	e.reset(c)
+	e.record(c)
+	if l.State == call.Answered {
+		e.answered(ctx, c, now)
+	}
+	e.want(ctx, c, now)
+}
+
+func (e *Engine) answered(ctx context.Context, c *card, at time.Time) {
+	if c.over || !c.Answered.IsZero() {
+		return
+	}
+	c.Phase, c.Answered = PhaseAnswered, at
+	c.unfold = c.unfold || c.Strip && !c.Outgoing
+	e.s.dirty = true
+	e.record(c)
+	e.autoOpen(ctx, c)
+}
+
+func (e *Engine) over(c *card, r call.Reason, at time.Time) {
+	c.over, c.ended, c.reason = true, at, r
+	e.s.dirty = true
+	c.want, c.Retrying = false, false // attempts go on only while the call lives
+	if c.Answered.IsZero() {
+		c.Phase = PhaseReported
+	} else {
+		c.Phase = PhaseOver
+	}
+	e.record(c)
+}
+
+// sinceWaking is how long after the computer woke that may be noticed: what rang
+// within it rang afterwards.
+const sinceWaking = 3 * time.Second
+
+// allOver ends every call from before a sleep, when that began and without a
+// reason that nobody knows, and takes its card away.
+func (e *Engine) allOver(slept time.Duration) {
+	now := e.p.Clock.Now()
+	e.s.cards = slices.DeleteFunc(e.s.cards, func(c *card) bool {
+		if !c.Rang.Before(now.Add(-sinceWaking)) {
+			return false
+		}
+		if !c.over {
+			e.s.tracker.Forget(c.call)
+			e.over(c, call.ReasonUnknown, later(later(c.Rang, c.Answered), now.Add(-slept)))
+		}
+		e.drop(c)
+		return true
+	})
+	e.s.onMore, e.s.touched = hands{}, time.Time{}
+	e.s.dirty = true
+}
+
+func (e *Engine) wayGone(w call.Way) {
+	now := e.p.Clock.Now()
+	for _, l := range e.s.tracker.Gone(w) {
+		if c := e.cardOf(l.ID); c != nil {
+			c.Tells, c.lost = call.TellsRing, now
+			if c.Strip && c.Phase == PhaseAnswered {
+				c.Phase = PhaseReported
+			}
+			e.s.dirty = true
+			e.record(c)
+		}
+	}
+}
+
+// foundAgain takes back what was said of a call when its way in had ended: the way
+// is there again, tells of the same call, and will tell of its end.
+func (e *Engine) foundAgain(c *card) {
+	if c.lost.IsZero() || c.over || c.Tells == call.TellsRing {
+		return
+	}
+	c.lost = time.Time{}
+	switch {
+	case c.Phase != PhaseReported:
+	case !c.Answered.IsZero():
+		c.Phase = PhaseAnswered
+	default:
+		c.Phase, c.unfold = PhaseRinging, c.Strip && !c.Outgoing
+	}
+}
+
+// caller stands for a number among the rings. It is not the number itself:
+// thousands of short texts, each made between others that go, would keep memory
+// that is many times their own.
+func (e *Engine) caller(n phone.Number) uint64 { return maphash.String(e.s.seed, n.Key()) }
+
+// countRing tells a card how often its caller has rung today, this time included,
+// and when the time before was.
+func (e *Engine) countRing(c *card, n phone.Number, now time.Time) {
+	var oldest uint64
+	for k, a := range e.s.rings {
+		if !sameDay(a.last, now) {
+			delete(e.s.rings, k)
+		} else if o, some := e.s.rings[oldest]; !some || a.last.Before(o.last) {
+			oldest = k
+		}
+	}
+	c.Times, c.Before = 1, time.Time{}
+	if !isCaller(n) || n.Kind == phone.Internal {
+		return
+	}
+	caller := e.caller(n)
+	a, known := e.s.rings[caller]
+	if !slices.Contains(c.rang, n.Key()) { // else passed back: still the same ring
+		if c.rang = append(c.rang, n.Key()); len(c.rang) > maxCalls {
+			c.rang = c.rang[1:]
+		}
+		a.times++
+		a.before, a.last = a.last, now
+		if !known && len(e.s.rings) >= 4*maxCalls { // a flood must not grow the memory
+			delete(e.s.rings, oldest)
+		}
+		e.s.rings[caller] = a
+	}
+	c.Times, c.Before = max(a.times, 1), a.before
+}
+
+func sameDay(a, b time.Time) bool {
+	ay, am, ad := a.In(b.Location()).Date()
+	by, bm, bd := b.Date()
+	return ay == by && am == bm && ad == bd
+}
+
+func (e *Engine) schemeMay(now time.Time) bool {
+	if e.p.SchemeLookup == SchemeOff {
+		return false
+	}
+	e.s.scheme = slices.DeleteFunc(e.s.scheme, func(t time.Time) bool { return now.Sub(t) >= time.Minute })
+	if k := len(e.s.scheme); e.p.SchemeLookup != SchemeAlways && (k >= schemeMinute || k > 0 && now.Sub(e.s.scheme[k-1]) < schemeEvery) {
+		return false
+	}
+	e.s.scheme = append(e.s.scheme, now)
+	return true
+}
+
+func (e *Engine) cardOf(id call.ID) *card {
+	for _, c := range e.s.cards {
+		if c.call == id {
+			return c
+		}
+	}
+	return nil
+}
+
+// record hands what is known of a card's call to the history. A launch by URL
+// scheme that nobody clicked on is no call.
+func (e *Engine) record(c *card) {
+	if e.p.Record == nil || e.unconfirmed(c) {
+		return
+	}
+	e.p.Record(Entry{Call: c.call, Card: c.Card, Way: c.way, Ended: c.ended, Reason: c.reason,
+		WasCard: c.ID != 0, Contacts: len(c.Contacts), Person: c.whose()})
+}
+
+// whose is the index of the contact who goes into the history as the caller.
+func (c *card) whose() int {
+	switch {
+	case c.Possible || c.Number.Kind != phone.External:
+		return -1
+	case c.Opened >= 0:
+		return c.Opened
+	case len(c.Contacts) == 1 && c.NotThis == 0:
+		return 0
+	}
+	return -1
+}

@@ -1,0 +1,147 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"wiebelt/internal/core/call"
+)
+
+func TestFloodCausesFewLookupsAndCards(t *testing.T) {
+	b := start(t, nil)
+	for i := range 2000 {
+		b.ring(b.ws, time.Duration(i).String(), "+3120"+time.Duration(1000000 + i).String()[:3]+"1234")
+	}
+	b.settle()
+	s := b.e.Snapshot()
+	if len(s.Cards) > MaxShown || b.hub.count() > bucketSize+1 {
+		t.Fatalf("%d cards, %d lookups", len(s.Cards), b.hub.count())
+	}
+	// Another way is not starved by it.
+	other := call.Way{Kind: "baresip", Conn: "x", Tells: call.TellsAll}
+	before := b.hub.count()
+	b.ring(other, "real", known)
+	b.until("looked up", func(*Snapshot) bool { return b.hub.count() > before })
+}
+
+// TestReconnectingBuysNoLookups: the budget belongs to the kind of way.
+func TestReconnectingBuysNoLookups(t *testing.T) {
+	b := start(t, nil)
+	for i := range 40 {
+		w := call.Way{Kind: call.KindWebSocket, Conn: time.Duration(i).String(), Tells: call.TellsAll}
+		b.ring(w, "1", "+316987"+time.Duration(10000 + i).String()[:5])
+		b.e.WayGone(w)
+	}
+	b.settle()
+	if n := b.hub.count(); n > bucketSize {
+		t.Errorf("%d lookups", n)
+	}
+}
+
+// TestFloodTakesNothingFromAnotherWay: a call of a quiet way is shown and looked
+// up while another way floods, and is still there after it.
+func TestFloodTakesNothingFromAnotherWay(t *testing.T) {
+	b := start(t, nil)
+	quiet := call.Way{Kind: "baresip", Conn: "1", Tells: call.TellsAll}
+	flood := func(from, to int) {
+		for i := from; i < to; i++ {
+			b.ring(call.Way{Kind: call.KindCommand, Tells: call.TellsRing}, "", fmt.Sprintf("+3169%07d", i))
+		}
+	}
+	flood(0, 600)
+	b.ring(quiet, "1", known)
+	s := b.until("the call of the quiet way", func(s *Snapshot) bool {
+		return len(s.Cards) == MaxShown && slices.ContainsFunc(s.Cards, func(c Card) bool { return c.Outcome == Found })
+	})
+	if s.More < 200 {
+		t.Errorf("%d more", s.More)
+	}
+	flood(600, 1200)
+	b.settle()
+	if s := b.e.Snapshot(); len(s.Cards) != MaxShown || !slices.ContainsFunc(s.Cards, func(c Card) bool { return c.Outcome == Found }) {
+		t.Errorf("the flood took the call of another way: %d cards", len(s.Cards))
+	}
+	b.event(quiet, "1", known, call.Answered)
+	b.until("answered", func(s *Snapshot) bool {
+		return slices.ContainsFunc(s.Cards, func(c Card) bool { return c.Phase == PhaseAnswered })
+	})
+}
+
+// TestLastCallAfterAFlood: a call that a flood pushed out is shown again when
+// asked for, and goes again.
+func TestLastCallAfterAFlood(t *testing.T) {
+	b := start(t, nil)
+	out := call.Way{Kind: "baresip", Conn: "1", Tells: call.TellsAll}
+	b.ring(b.ws, "real", known)
+	b.one(Found)
+	for i := range 3 * maxCalls { // outgoing ones do not become the last call
+		if err := b.e.Take(call.Event{Way: b.ws, ID: fmt.Sprint(i), Number: fmt.Sprintf("+3169%07d", i), Direction: call.Outgoing, At: b.clock.Now()}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.settle()
+	b.do(Action{Do: DoShow, Card: b.e.Snapshot().Last.Card})
+	there := func(s *Snapshot) bool {
+		return slices.ContainsFunc(s.Cards, func(c Card) bool { return c.Number.Key() == known })
+	}
+	b.until("the call is shown, though there are many", there)
+	b.clock.Forward(61 * time.Second)
+	b.until("gone again", func(s *Snapshot) bool { return !there(s) })
+	b.ring(out, "2", family)
+	b.until("a new call", func(s *Snapshot) bool {
+		return slices.ContainsFunc(s.Cards, func(c Card) bool { return c.Number.Key() == family })
+	})
+}
+
+// TestFloodUnderAHand: while a hand is on a card of a flood, the call of another
+// way has a whole card nevertheless, and the card under the hand stays.
+func TestFloodUnderAHand(t *testing.T) {
+	b := start(t, nil)
+	for i := range 100 {
+		b.ring(b.ws, fmt.Sprint(i), fmt.Sprintf("+3169%07d", i))
+	}
+	b.settle()
+	under := b.e.Snapshot().Cards[0].ID
+	b.do(Action{Card: under, Do: DoHover})
+	b.settle()
+	b.ring(call.Way{Kind: "baresip", Conn: "1", Tells: call.TellsAll}, "real", known)
+	b.settle()
+	s := b.e.Snapshot()
+	if !slices.ContainsFunc(s.Cards, func(c Card) bool { return c.Number.Key() == known && !c.Line }) {
+		t.Error("the call of another way has no card")
+	}
+	if s.Cards[0].ID != under {
+		t.Error("the card under the hand has gone")
+	}
+}
+
+// TestHeldAgainstAFlood: what the pointer is on stays on screen, whatever comes.
+func TestHeldAgainstAFlood(t *testing.T) {
+	b := start(t, nil)
+	cmd := call.Way{Kind: call.KindCommand, Tells: call.TellsRing}
+	b.ring(cmd, "", known)
+	c := b.one(Found)
+	b.do(Action{Card: c.ID, Do: DoHover})
+	b.settle()
+	for i := range 2 * maxCalls {
+		b.ring(cmd, "", fmt.Sprintf("+3169%07d", i))
+	}
+	b.settle()
+	if s := b.e.Snapshot(); s.Cards[0].ID != c.ID || len(s.Cards) != MaxShown || s.More < maxCalls/2 {
+		t.Fatalf("%d cards, the first is %d, %d more", len(s.Cards), s.Cards[0].ID, s.More)
+	}
+	b.do(Action{Do: DoHover}) // on "more calls"
+	b.do(Action{Card: c.ID, Do: DoLeave})
+	b.settle()
+	b.clock.Forward(2 * time.Hour)
+	b.settle()
+	if s := b.e.Snapshot(); len(s.Cards) != MaxShown || s.Cards[0].ID != c.ID {
+		t.Fatal("gone, with the pointer on the number of the others")
+	}
+	b.do(Action{Do: DoLeave})
+	b.settle()
+	b.clock.Forward(1100 * time.Millisecond)
+	b.until("nothing", func(s *Snapshot) bool { return len(s.Cards) == 0 })
+}

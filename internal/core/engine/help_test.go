@@ -1,0 +1,152 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/core/contact"
+	"wiebelt/internal/core/phone"
+	"wiebelt/internal/testutil/clocktest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// hub answers lookups as the test says.
+type hub struct {
+	mu    sync.Mutex
+	asked []string
+	reply map[string]func(ctx context.Context) ([]contact.Contact, error)
+}
+
+func (h *hub) Lookup(ctx context.Context, n string) ([]contact.Contact, error) {
+	h.mu.Lock()
+	h.asked = append(h.asked, n)
+	f := h.reply[n]
+	h.mu.Unlock()
+	if f == nil {
+		return nil, nil
+	}
+	return f(ctx)
+}
+
+func (h *hub) count() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.asked)
+}
+
+func people(names ...string) func(context.Context) ([]contact.Contact, error) {
+	var cs []contact.Contact
+	for _, n := range names {
+		cs = append(cs, contact.Contact{ID: n, Initials: "A", FamilyName: n, Link: "ok:" + n})
+	}
+	return func(context.Context) ([]contact.Contact, error) { return cs, nil }
+}
+
+const (
+	known  = "+31612345678"
+	family = "+31201234567"
+	nobody = "+31698765432"
+	slow   = "+31201111111"
+)
+
+type bench struct {
+	t       *testing.T
+	e       *Engine
+	clock   *clocktest.Clock
+	hub     *hub
+	opened  chan string
+	mu      sync.Mutex
+	entries []Entry
+	watch   <-chan struct{}
+	ws      call.Way
+}
+
+func start(t *testing.T, change func(*Params)) *bench {
+	t.Helper()
+	rules, err := phone.NewRules(phone.Config{Region: "NL", InternalDigits: 4, Lines: []phone.Line{{Number: "0207654321", Name: "Schade"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{t: t, clock: clocktest.New(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)), opened: make(chan string, 8),
+		hub: &hub{reply: map[string]func(context.Context) ([]contact.Contact, error){known: people("Vries"), family: people("Zwart", "Bakker", "Aalst")}},
+		ws:  call.Way{Kind: call.KindWebSocket, Conn: "1", Tells: call.TellsAll}}
+	p := Params{Rules: rules, Lookup: b.hub, Clock: b.clock, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		FullFor: 60 * time.Second, AfterCall: 20 * time.Second, SchemeLookup: SchemeAsk,
+		CheckLink: func(l string) (string, error) {
+			if len(l) < 3 || l[:3] != "ok:" {
+				return "", errors.New("refused")
+			}
+			return l, nil
+		},
+		Browse: func(_ context.Context, a string) error { b.opened <- a; return nil },
+		Record: func(en Entry) { b.mu.Lock(); b.entries = append(b.entries, en); b.mu.Unlock() },
+	}
+	if change != nil {
+		change(&p)
+	}
+	b.e = New(p)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() { b.e.Run(ctx); close(done) }()
+	t.Cleanup(func() { cancel(); <-done })
+	b.watch = b.e.Watch()
+	return b
+}
+
+func (b *bench) ring(w call.Way, id, number string) { b.event(w, id, number, call.Ringing) }
+
+func (b *bench) event(w call.Way, id, number string, s call.State) {
+	b.t.Helper()
+	if err := b.e.Take(call.Event{Way: w, ID: id, Number: number, State: s, At: b.clock.Now()}); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// until waits for a snapshot that satisfies ok.
+func (b *bench) until(what string, ok func(*Snapshot) bool) *Snapshot {
+	b.t.Helper()
+	end := time.After(5 * time.Second)
+	for {
+		if s := b.e.Snapshot(); ok(s) {
+			return s
+		}
+		select {
+		case <-b.watch:
+		case <-end:
+			b.t.Fatalf("never: %s; have %+v", what, b.e.Snapshot().Cards)
+		}
+	}
+}
+
+// do acts on a card; what happens next happens after it.
+func (b *bench) do(a Action) {
+	b.e.Do(a)
+	b.settle()
+}
+
+// settle makes sure that everything sent so far was acted upon.
+func (b *bench) settle() {
+	for waiting := true; waiting; { // the engine picks among its channels as it likes
+		done := make(chan struct{})
+		b.e.Reconfigure(func(*Params) {
+			waiting = len(b.e.events)+len(b.e.actions)+len(b.e.gone)+len(b.e.woke) > 0
+			close(done)
+		})
+		<-done
+	}
+}
+
+func (b *bench) one(o Outcome) Card {
+	b.t.Helper()
+	s := b.until("one card", func(s *Snapshot) bool { return len(s.Cards) == 1 && s.Cards[0].Outcome == o })
+	return s.Cards[0]
+}

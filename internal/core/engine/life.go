@@ -1,0 +1,236 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"wiebelt/internal/core/call"
+)
+
+// Times of a card's life.
+const (
+	reportedFor   = 10 * time.Minute // the strip of a phone that reports only the ring
+	handsOffAfter = time.Second      // nothing moves after pointer or keyboard left
+)
+
+// held reports whether the pointer or the keyboard is on the cards, or was a
+// moment ago. Nothing folds, moves or goes then.
+func (e *Engine) held(now time.Time) bool {
+	if e.s.onMore != (hands{}) || now.Before(e.s.touched.Add(handsOffAfter)) {
+		return true
+	}
+	return slices.ContainsFunc(e.s.cards, func(c *card) bool { return c.hands != hands{} })
+}
+
+// pass lets time act on the cards and returns when it must act next.
+func (e *Engine) pass(ctx context.Context, now time.Time) (next time.Time) {
+	soon := func(t time.Time) {
+		if t.After(now) && (next.IsZero() || t.Before(next)) {
+			next = t
+		}
+	}
+	held := e.held(now)
+	if held != e.s.held { // what could not change under a hand may now
+		e.s.held, e.s.dirty = held, true
+	}
+	if held {
+		soon(e.s.touched.Add(handsOffAfter))
+	}
+	e.s.cards = slices.DeleteFunc(e.s.cards, func(c *card) bool {
+		due := e.goesAt(c)
+		if due.IsZero() || held && !c.closed {
+			return false
+		}
+		if due.After(now) {
+			soon(due)
+			return false
+		}
+		e.leave(c)
+		return true
+	})
+	e.rank()
+	for _, c := range e.s.cards {
+		if c.unseen {
+			continue
+		}
+		if c.Undo && !now.Before(c.undo.until) {
+			c.Undo, c.undo, e.s.dirty = false, undo{}, true
+		}
+		soon(c.undo.until)
+		if !held {
+			soon(e.fold(c, now))
+		}
+		soon(e.passLookup(c, now))
+	}
+	soon(e.startWanted(ctx, now))
+	return next
+}
+
+// goesAt is when a card goes away by itself; zero if it does not.
+func (e *Engine) goesAt(c *card) time.Time {
+	var t time.Time
+	switch {
+	case c.pointless, c.closed && c.over:
+		return c.Rang
+	case c.over && c.Answered.IsZero() && (c.Tells == call.TellsAll || notTaken(c.reason)):
+		t = c.ended // missed, or taken elsewhere
+	case c.over:
+		t = later(c.ended, c.unfolded).Add(e.p.AfterCall)
+	case c.Tells == call.TellsRing:
+		t = later(c.person, c.Answered).Add(e.p.FullFor + reportedFor)
+		t = later(t, c.lost.Add(reportedFor))
+		t = later(t, c.unfolded.Add(e.p.AfterCall))
+	default:
+		return t
+	}
+	return later(later(t, c.asked.Add(e.p.FullFor)), c.undo.until)
+}
+
+// notTaken reports whether a phone says that nobody took the call here.
+func notTaken(r call.Reason) bool {
+	return r == call.Missed || r == call.Elsewhere || r == call.Rejected
+}
+
+// fold folds a card to a strip if it is time, or unfolds what is news, and
+// returns when it is time.
+func (e *Engine) fold(c *card, now time.Time) time.Time {
+	if c.unfold {
+		c.unfold, c.Strip, e.s.dirty = false, false, true
+	}
+	if c.gaveWay {
+		if c.gaveWay = false; !c.Strip {
+			c.Strip, e.s.dirty = true, true
+		}
+	}
+	t := e.foldsAt(c)
+	if t.IsZero() || t.After(now) {
+		return t
+	}
+	c.Strip, e.s.dirty = true, true
+	if !c.over && (c.Tells == call.TellsRing || c.Phase == PhaseRinging) {
+		c.Phase = PhaseReported
+	}
+	return time.Time{}
+}
+
+// foldsAt is when a card folds to a strip; zero if it does not.
+func (e *Engine) foldsAt(c *card) time.Time {
+	var t time.Time
+	switch {
+	case c.Strip:
+		return t
+	case !c.Answered.IsZero():
+		t = later(c.Answered, c.person)
+	case !c.over && c.Tells != call.TellsAll:
+		t = c.person
+	default:
+		return t
+	}
+	return later(later(t, c.unfolded), c.asked).Add(e.p.FullFor)
+}
+
+// leave lets a card go. A lookup under way goes on for the history.
+func (e *Engine) leave(c *card) {
+	if c.cancel != nil {
+		e.s.leaving = append(e.s.leaving, c)
+	}
+	e.out(c)
+}
+
+// drop lets a card go, and all that is under way for it.
+func (e *Engine) drop(c *card) {
+	if c.cancel != nil {
+		c.cancel()
+		c.cancel = nil
+	}
+	e.out(c)
+}
+
+func (e *Engine) out(c *card) {
+	e.s.tracker.Forget(c.call)
+	c.forget()
+	e.s.dirty = true
+}
+
+// forget lets go of the people on a card: what is off the screen is not kept.
+func (c *card) forget() {
+	c.Contacts, c.LinkOK, c.found, c.Opened, c.Earlier = nil, nil, nil, -1, -1
+}
+
+// makeRoom takes away what a newer call makes pointless: strips of phones that
+// report only the ring, what was asked for again, and the same caller's last
+// call.
+func (e *Engine) makeRoom(newer *card) {
+	if e.unconfirmed(newer) {
+		return // no web page takes a card away
+	}
+	for _, c := range e.s.cards {
+		switch {
+		case c == newer:
+		case !c.asked.IsZero() && c.over,
+			c.Phase == PhaseReported && c.Tells == call.TellsRing,
+			c.over && isCaller(newer.Number) && c.Number.Key() == newer.Number.Key():
+			c.pointless = true
+		}
+	}
+}
+
+// forgetLast forgets the last call if gone says so; what is left is that there
+// was one. Of a caller who only counts, gone is asked with the time alone.
+func (e *Engine) forgetLast(gone func(LastCall) bool) {
+	for key, a := range e.s.rings {
+		if gone(LastCall{At: a.last}) {
+			delete(e.s.rings, key)
+		}
+	}
+	e.s.recent = slices.DeleteFunc(e.s.recent, func(c *card) bool {
+		return gone(LastCall{Card: c.ID, Number: c.Number, Kind: c.way.Kind, At: c.Rang})
+	})
+	if e.s.last == nil || !gone(*e.s.last) {
+		return
+	}
+	delete(e.s.rings, e.caller(e.s.last.Number))
+	e.s.last = &LastCall{Kind: e.s.last.Kind, At: e.s.last.At}
+	e.s.dirty = true
+}
+
+// show brings a card back: one that was closed, or of one of the last calls.
+func (e *Engine) show(ctx context.Context, id CardID, now time.Time) {
+	is := func(c *card) bool { return c.ID == id && !c.unseen }
+	for _, all := range [][]*card{e.s.cards, e.s.recent} {
+		if i := slices.IndexFunc(all, is); i >= 0 {
+			e.bringBack(ctx, all[i], now)
+			return
+		}
+	}
+}
+
+func (e *Engine) bringBack(ctx context.Context, c *card, now time.Time) {
+	if i := slices.IndexFunc(e.s.cards, func(o *card) bool {
+		return o == c || !o.unseen && isCaller(c.Number) && o.Number.Key() == c.Number.Key() // who is on another call by now
+	}); i >= 0 {
+		e.raise(e.s.cards[i], now)
+		e.s.cards[i].asked = now
+		return
+	}
+	e.s.leaving = slices.DeleteFunc(e.s.leaving, func(l *card) bool { return l == c })
+	c.over = true // as far as will ever be known
+	if c.Answered.IsZero() {
+		c.Phase = PhaseReported
+	} else {
+		c.Phase = PhaseOver
+	}
+	c.shown, c.hands, c.asked = false, hands{}, now
+	e.raise(c, now)
+	e.s.cards = append(e.s.cards, c)
+	e.reset(c) // what the hub says now, not what it said then
+	e.want(ctx, c, now)
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}

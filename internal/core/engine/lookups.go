@@ -1,0 +1,177 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/core/contact"
+)
+
+// Times of a lookup.
+const (
+	noticeAfter = 300 * time.Millisecond // "looking up" is mentioned
+	slowAfter   = 3 * time.Second        // "the hub does not answer"
+)
+
+// Lookups a way in may cause.
+const (
+	bucketSize   = 10
+	bucketRefill = time.Second / 3
+)
+
+// result is what became of one attempt to look a card's number up. It counts
+// only if card, attempt and number are still those that it was started for.
+type result struct {
+	card    CardID
+	attempt int
+	number  string
+	found   []contact.Contact
+	err     error
+	at      time.Time
+}
+
+// want asks for a lookup of the card's number and starts it at once if the
+// card's way in may cause one now.
+func (e *Engine) want(ctx context.Context, c *card, now time.Time) {
+	if c.Outcome != Searching || c.unseen {
+		return
+	}
+	c.want, c.since, c.nextTry = true, now, time.Time{}
+	e.startWanted(ctx, now)
+}
+
+// startWanted starts the lookups that wait, newest first, as far as the budget
+// of their ways allows, and returns when more is allowed.
+func (e *Engine) startWanted(ctx context.Context, now time.Time) (next time.Time) {
+	for i := len(e.s.cards) - 1; i >= 0; i-- {
+		c := e.s.cards[i]
+		if !c.want || c.cancel != nil || c.nextTry.After(now) {
+			continue
+		}
+		b := e.bucket(c.way, now)
+		if b.tokens == 0 {
+			if t := b.filled.Add(bucketRefill); next.IsZero() || t.Before(next) {
+				next = t
+			}
+			continue
+		}
+		b.tokens--
+		c.since = now
+		e.start(ctx, c)
+	}
+	return next
+}
+
+func (e *Engine) start(ctx context.Context, c *card) {
+	c.want = false
+	c.attempt++
+	c.searched = c.Number.Query()
+	lookup := e.p.Lookup
+	r := result{card: c.ID, attempt: c.attempt, number: c.searched}
+	ctx, c.cancel = context.WithCancel(ctx)
+	e.s.work.Go(func() { // the card is the engine's: nothing of it is read here
+		if lookup == nil {
+			r.err = &contact.LookupError{Failure: contact.NotSetUp}
+		} else {
+			r.found, r.err = lookup.Lookup(ctx, r.number)
+			r.at = e.p.Clock.Now()
+		}
+		e.deliver(ctx, r)
+	})
+}
+
+func (e *Engine) deliver(ctx context.Context, r result) {
+	select {
+	case e.results <- r:
+	case <-ctx.Done():
+	}
+}
+
+func (e *Engine) lookedUp(ctx context.Context, r result) {
+	now := e.p.Clock.Now()
+	of := func(c *card) bool { return c.ID == r.card && c.attempt == r.attempt }
+	var c *card
+	if i := slices.IndexFunc(e.s.cards, of); i >= 0 {
+		c = e.s.cards[i]
+	} else if i := slices.IndexFunc(e.s.leaving, of); i >= 0 {
+		c = e.s.leaving[i]
+		e.s.leaving = slices.Delete(e.s.leaving, i, i+1)
+		defer c.forget()
+	}
+	if c == nil || c.searched != r.number || c.Number.Query() != r.number {
+		return // the call is gone, or another caller is on it by now
+	}
+	if c.cancel != nil {
+		c.cancel()
+		c.cancel = nil
+	}
+	failure := contact.FailureOf(r.err)
+	e.s.lookup = LookupState{Last: now, Failure: failure}
+	e.s.dirty = true
+	c.Answer = r.at
+	if failure != "" {
+		e.p.Log.Warn("lookup failed", "why", string(failure))
+		c.Outcome, c.Failure = Failed, failure
+		c.Retrying = !c.over && !failure.NeedsAdmin()
+		if c.Retrying {
+			c.want, c.nextTry = true, now.Add(pause(c.tried))
+			c.tried++
+		}
+		e.record(c)
+		return
+	}
+	c.Failure, c.Retrying = "", false
+	e.put(c, r.found)
+	e.record(c)
+	e.autoOpen(ctx, c)
+}
+
+// passLookup lets time act on a running search: mentioned after a moment, said
+// to fail after three seconds while it goes on.
+func (e *Engine) passLookup(c *card, now time.Time) (next time.Time) {
+	if c.Outcome != Searching {
+		if c.want && c.nextTry.After(now) {
+			return c.nextTry
+		}
+		return next
+	}
+	if !c.Noticed {
+		if t := c.since.Add(noticeAfter); t.After(now) {
+			return t
+		}
+		c.Noticed = true
+		e.s.dirty = true
+	}
+	if c.cancel == nil {
+		return next // it waits for its turn: the hub was not asked yet
+	}
+	if t := c.since.Add(slowAfter); t.After(now) {
+		return t
+	}
+	c.Outcome, c.Failure, c.Retrying = Failed, contact.HubSlow, !c.over
+	e.s.dirty = true
+	return next
+}
+
+// pause is how long to wait before the next attempt: 1, 2, then 4 seconds.
+func pause(tried int) time.Duration { return time.Second << min(tried, 2) }
+
+func (e *Engine) bucket(w call.Way, now time.Time) *bucket {
+	k := bucketKey(w)
+	b := e.s.buckets[k]
+	if b == nil {
+		b = &bucket{tokens: bucketSize, filled: now}
+		e.s.buckets[k] = b
+	}
+	if n := int(now.Sub(b.filled) / bucketRefill); n > 0 {
+		b.tokens = min(bucketSize, b.tokens+n)
+		b.filled = b.filled.Add(time.Duration(n) * bucketRefill)
+	}
+	return b
+}
+
+// bucketKey leaves the connection out for ways that make a new one for every
+// call, so that reconnecting buys no new budget.
+func bucketKey(w call.Way) call.Way { return call.Way{Kind: w.Kind} }

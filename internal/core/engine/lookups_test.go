@@ -1,0 +1,139 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/core/contact"
+)
+
+func TestSlowHub(t *testing.T) {
+	b := start(t, nil)
+	gate := make(chan struct{})
+	b.hub.reply[slow] = func(ctx context.Context) ([]contact.Contact, error) {
+		select {
+		case <-gate:
+			return people("Late")(ctx)
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	b.ring(b.ws, "1", slow)
+	if c := b.one(Searching); c.Noticed {
+		t.Error("searching is mentioned at once")
+	}
+	b.clock.Forward(301 * time.Millisecond)
+	b.until("mentioned", func(s *Snapshot) bool { return s.Cards[0].Noticed })
+	b.clock.Forward(3 * time.Second)
+	c := b.one(Failed)
+	if c.Failure != contact.HubSlow || !c.Retrying {
+		t.Fatalf("%v %v", c.Failure, c.Retrying)
+	}
+	close(gate)
+	b.one(Found) // a late answer still fills the card
+}
+
+// TestOnlyAHubThatWasAskedIsSlow: while a lookup waits for its turn nobody knows
+// how the hub is.
+func TestOnlyAHubThatWasAskedIsSlow(t *testing.T) {
+	b := start(t, nil)
+	asked := make(chan struct{}, 1)
+	b.hub.reply[slow] = func(ctx context.Context) ([]contact.Contact, error) {
+		asked <- struct{}{}
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	for i := range bucketSize {
+		id := fmt.Sprint(i)
+		b.ring(b.ws, id, "+3169876000"+id)
+		b.until("looked up", func(*Snapshot) bool { return b.hub.count() == i+1 })
+		b.event(b.ws, id, "+3169876000"+id, call.Ended)
+	}
+	b.settle()
+	b.ring(b.ws, "last", slow)
+	b.settle()
+	if n := b.hub.count(); n != bucketSize {
+		t.Fatalf("%d lookups", n)
+	}
+	b.clock.Forward(slowAfter + time.Second) // in one step, as on a busy computer
+	select {
+	case <-asked:
+	case <-time.After(5 * time.Second):
+		t.Fatal("the hub is never asked")
+	}
+	b.settle()
+	if c := b.one(Searching); !c.Noticed {
+		t.Error("that it waits is not mentioned")
+	}
+	b.clock.Forward(slowAfter)
+	if c := b.one(Failed); c.Failure != contact.HubSlow {
+		t.Errorf("failure %q", c.Failure)
+	}
+}
+
+func TestFailureIsNotNobodyAndIsTriedAgain(t *testing.T) {
+	b := start(t, nil)
+	fail := true
+	var mu sync.Mutex
+	b.hub.reply[known] = func(ctx context.Context) ([]contact.Contact, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if fail {
+			return nil, &contact.LookupError{Failure: contact.ConnectionRefused}
+		}
+		return people("Vries")(ctx)
+	}
+	b.ring(b.ws, "1", known)
+	if c := b.one(Failed); c.Failure != contact.ConnectionRefused || !c.Retrying {
+		t.Fatalf("%+v", c)
+	}
+	mu.Lock()
+	fail = false
+	mu.Unlock()
+	b.clock.Forward(1100 * time.Millisecond)
+	b.one(Found)
+	if b.hub.count() != 2 {
+		t.Errorf("%d attempts", b.hub.count())
+	}
+}
+
+func TestRefusedCredentialsAreNotTriedAgainByItself(t *testing.T) {
+	b := start(t, nil)
+	b.hub.reply[known] = func(context.Context) ([]contact.Contact, error) {
+		return nil, &contact.LookupError{Failure: contact.CredentialsRefused}
+	}
+	b.ring(b.ws, "1", known)
+	c := b.one(Failed)
+	b.clock.Forward(time.Minute)
+	b.settle()
+	if b.hub.count() != 1 || c.Retrying {
+		t.Fatalf("%d attempts", b.hub.count())
+	}
+	b.do(Action{Card: c.ID, Do: DoRetry})
+	b.until("asked again", func(*Snapshot) bool { return b.hub.count() == 2 })
+}
+
+func TestNotSetUp(t *testing.T) {
+	b := start(t, func(p *Params) { p.Lookup = nil })
+	b.ring(b.ws, "1", known)
+	if c := b.one(Failed); c.Failure != contact.NotSetUp {
+		t.Fatalf("%+v", c)
+	}
+}
+
+// TestPassedOnWhileNotSetUp: the caller changes while the answer is on its way that
+// nothing is set up; the answer holds nothing of the card (with -race).
+func TestPassedOnWhileNotSetUp(t *testing.T) {
+	b := start(t, func(p *Params) { p.Lookup = nil })
+	for i := range bucketSize {
+		b.ring(b.ws, "1", fmt.Sprintf("+3169%07d", i))
+	}
+	b.settle()
+	if c := b.one(Failed); c.Failure != contact.NotSetUp {
+		t.Errorf("%+v", c)
+	}
+}

@@ -1,0 +1,216 @@
+package engine
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// Standing is where a call stands in the one order of calls. The lower comes
+// first: it decides what has a card of its own, what folds, what the hotkey hands
+// the keyboard to and what may be bright.
+type Standing uint8
+
+// The standings, first to last.
+const (
+	InCall Standing = iota
+	Rings
+	Launched // from a link that any page can launch, and nobody has confirmed it
+	Ended    // over, or of a phone that will not tell
+)
+
+// Lives reports whether somebody is on the line, or waits there.
+func (s Standing) Lives() bool { return s < Launched }
+
+// asked is how early the hotkey asks for it: who talks already can wait for who
+// rings.
+func (s Standing) asked() int { return [...]int{InCall: 1, Rings: 0, Launched: 2, Ended: 3}[s] }
+
+// Standing is that of the card's call.
+func (c Card) Standing() Standing {
+	switch {
+	case c.Phase == PhaseOver || c.Phase == PhaseReported:
+		return Ended
+	case c.Launched:
+		return Launched
+	case c.Phase == PhaseAnswered:
+		return InCall
+	}
+	return Rings
+}
+
+// First is the card that the hotkey means: one that rings, else one in a call,
+// else, where no call lives, the newest. It may be one that was closed
+// (Snapshot.Closed); 0 is none.
+func (s *Snapshot) First() CardID {
+	var first *Card
+	rank := func(c *Card) int {
+		at := 2 * c.Standing().asked()
+		if c.Line {
+			at++
+		}
+		return at
+	}
+	for i := range s.Cards {
+		if c := &s.Cards[i]; first == nil || rank(c) <= rank(first) {
+			first = c
+		}
+	}
+	switch {
+	case first == nil, s.Closed != 0 && !first.Standing().Lives():
+		return s.Closed
+	}
+	return first.ID
+}
+
+// rank tells every card whether another call lives. What has ended folds at the
+// moment when one begins to.
+func (e *Engine) rank() {
+	for _, c := range e.s.cards {
+		if launched := e.unconfirmed(c); launched != c.Launched {
+			c.Launched, e.s.dirty = launched, true
+		}
+	}
+	lives := e.anyLives()
+	for _, c := range e.s.cards {
+		aside := lives && c.Standing() == Ended
+		if aside == c.Aside {
+			continue
+		}
+		c.Aside, c.gaveWay, e.s.dirty = aside, aside, true
+		if aside {
+			c.raised = time.Time{}
+		}
+	}
+}
+
+// anyLives reports whether a call lives, its card on screen or not.
+func (e *Engine) anyLives() bool {
+	return slices.ContainsFunc(e.s.cards, func(c *card) bool { return !c.unseen && c.Standing().Lives() })
+}
+
+// raise makes a card of whatever stands for a call, because the user wants it.
+func (e *Engine) raise(c *card, now time.Time) {
+	c.closed, c.pointless, c.unfold, c.gaveWay, c.Strip, c.Line = false, false, false, false, false, false
+	c.raised, c.Raised = now, now
+	c.Aside = c.Standing() == Ended && e.anyLives()
+}
+
+// crowd counts cards by the kind of their way.
+func crowd(cards []*card) map[string]int {
+	count := map[string]int{}
+	for _, c := range cards {
+		count[c.way.Kind]++
+	}
+	return count
+}
+
+// least is the card that makes room for a new one: of the way with the most, the
+// last in the order of calls, the oldest of those. What is on screen stays as
+// long as it is held.
+func least(cards []*card, held bool) int {
+	count := crowd(cards)
+	at := -1
+	for i, c := range cards {
+		if held && c.shown {
+			continue
+		}
+		if at < 0 || cmp.Or(cmp.Compare(count[c.way.Kind], count[cards[at].way.Kind]), cmp.Compare(c.Standing(), cards[at].Standing())) > 0 {
+			at = i
+		}
+	}
+	return max(at, 0)
+}
+
+// seen picks what is shown, in the order in which it came, tells each whether it
+// is a card or a line, and counts the others. What is held stays what it is, but
+// where there are more than can be shown what is under no hand makes room for a
+// call in progress, what has ended for any that lives, and a line of a flood for
+// a call of another way. A living call that has a card keeps it. Else the order of
+// calls decides. A flood on one way in takes nothing from another: of each way,
+// the first two go before all the rest.
+func seen(cards []*card, held bool) (shown []*card, more int) {
+	shown = make([]*card, 0, len(cards))
+	for _, c := range cards {
+		if !c.closed {
+			shown = append(shown, c)
+		}
+	}
+	if len(shown) <= MaxCards {
+		for _, c := range shown {
+			c.Line = held && c.shown && c.Line
+		}
+		return shown, 0
+	}
+	count := crowd(shown)
+	ranked := slices.Clone(shown)
+	slices.SortStableFunc(ranked, func(a, b *card) int { return cmp.Compare(a.Standing(), b.Standing()) })
+	nth := map[*card]int{}
+	of := map[string]int{}
+	for _, c := range ranked {
+		nth[c] = of[c.way.Kind]
+		of[c.way.Kind]++
+	}
+	grade := func(c *card) int {
+		lives := c.Standing() < Ended
+		switch {
+		case c.hands != hands{}, c.Standing() == InCall && nth[c] < 2:
+			return 0
+		case held && c.shown && lives && (!c.Line || nth[c] < 2):
+			return 1
+		case !c.raised.IsZero():
+			return 2
+		case lives && nth[c] < 2:
+			return 3
+		case held && c.shown && lives:
+			return 4
+		case lives:
+			return 5
+		case held && c.shown:
+			return 6
+		}
+		return 7
+	}
+	slices.SortStableFunc(ranked, func(a, b *card) int {
+		return cmp.Or(cmp.Compare(grade(a), grade(b)), cmp.Compare(a.Standing(), b.Standing()), cmp.Compare(count[a.way.Kind], count[b.way.Kind]))
+	})
+	ranked = ranked[:min(MaxShown, len(ranked))]
+	whole := 0
+	settled := make([]bool, len(ranked))
+	for i, c := range ranked {
+		lives := c.Standing().Lives()
+		line := held && c.shown && c.Line
+		settled[i] = held && c.shown || !c.raised.IsZero() || lives && (c.shown && !c.Line || nth[c] == 0 || nth[c] == 1 && c.Standing() == InCall)
+		if settled[i] && !line {
+			whole++
+		}
+		if settled[i] {
+			c.Line = line
+		}
+	}
+	for i, c := range ranked {
+		if settled[i] {
+			continue
+		}
+		if c.Line = whole >= MaxCards; !c.Line {
+			whole++
+		}
+	}
+	more = len(shown) - len(ranked)
+	if more == 0 {
+		return shown, 0
+	}
+	return slices.DeleteFunc(shown, func(c *card) bool { return !slices.Contains(ranked, c) }), more
+}
+
+// closedFirst is the living call that the hotkey brings back of those whose cards
+// were closed, 0 if there is none.
+func closedFirst(cards []*card) (id CardID) {
+	var first *card
+	for _, c := range cards {
+		if c.closed && !c.unseen && c.Standing().Lives() && (first == nil || c.Standing().asked() <= first.Standing().asked()) {
+			first, id = c, c.ID
+		}
+	}
+	return id
+}

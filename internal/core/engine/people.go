@@ -1,0 +1,170 @@
+package engine
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"wiebelt/internal/core/contact"
+)
+
+// put puts an answer of the hub on a card: sorted, the one chosen earlier first,
+// without those whom the user took off.
+func (e *Engine) put(c *card, found []contact.Contact) {
+	denied := c.denied[c.Number.Key()]
+	c.found = found
+	c.Contacts = slices.DeleteFunc(sorted(found), func(k contact.Contact) bool {
+		return slices.ContainsFunc(denied, func(d contact.Contact) bool { return same(k, d) })
+	})
+	if c.NotThis = len(found) - len(c.Contacts); c.NotThis > 0 {
+		c.NotWho = denied[len(denied)-1]
+	} else {
+		c.NotWho = contact.Contact{}
+	}
+	c.Many = len(found) > ManyContacts
+	c.Opened, c.OpenError = -1, false
+	e.putEarlier(c)
+	c.LinkOK = make([]bool, len(c.Contacts))
+	for i, k := range c.Contacts {
+		if e.p.CheckLink != nil {
+			_, err := e.p.CheckLink(k.Link)
+			c.LinkOK[i] = err == nil
+		}
+	}
+	switch len(c.Contacts) {
+	case 0:
+		c.Outcome = Nobody
+	case 1:
+		c.Outcome = Found
+	default:
+		c.Outcome = Several
+	}
+	c.Edition++
+	e.s.dirty = true
+}
+
+// putEarlier puts the contact that was chosen earlier first.
+func (e *Engine) putEarlier(c *card) {
+	c.Earlier = -1
+	if e.p.Choices == nil || c.Many || len(c.Contacts) < 2 {
+		return
+	}
+	id, ok := e.p.Choices.Earlier(c.Number.Key())
+	if !ok || id == "" {
+		return
+	}
+	i := slices.IndexFunc(c.Contacts, func(k contact.Contact) bool { return k.ID == id })
+	if i < 0 {
+		return
+	}
+	k := c.Contacts[i]
+	copy(c.Contacts[1:i+1], c.Contacts[:i])
+	c.Contacts[0], c.Earlier = k, 0
+}
+
+// chose remembers a click on one contact of several.
+func (e *Engine) chose(c *card, i int) {
+	if k := c.Contacts[i]; e.p.Choices != nil && len(c.found) > 1 && !c.Many && k.ID != "" && c.LinkOK[i] {
+		e.p.Choices.Chose(c.Number.Key(), k.ID)
+	}
+}
+
+// undoFor is how long what was taken away can be brought back in its place.
+const undoFor = 10 * time.Second
+
+// undo is what it takes to take a "Niet deze relatie" back.
+type undo struct {
+	until      time.Time
+	name       string // of the phone system
+	opened     *contact.Contact
+	remembered bool // it was the choice for the number
+}
+
+// notThis takes a contact off the card for the rest of the call, off the history,
+// and off the choice that is remembered.
+func (e *Engine) notThis(c *card, i int, now time.Time) {
+	k, n := c.Contacts[i], c.Number.Key()
+	if c.denied == nil {
+		c.denied = map[string][]contact.Contact{}
+	}
+	u := undo{until: now.Add(undoFor), name: c.PhoneName, opened: c.openedOne()}
+	c.denied[n] = append(c.denied[n], k)
+	if e.p.Choices != nil {
+		id, ok := e.p.Choices.Earlier(n)
+		u.remembered = ok && id == k.ID
+		e.p.Choices.NotThis(n, k.ID)
+	}
+	if named(c.PhoneName, k) {
+		c.PhoneName = ""
+	}
+	e.putAgain(c, u.opened)
+	c.undo, c.Undo = u, true
+	e.record(c)
+}
+
+// takeBack takes the last notThis back, as long as there is time.
+func (e *Engine) takeBack(c *card, now time.Time) {
+	n, u := c.Number.Key(), c.undo
+	if !c.Undo || !now.Before(u.until) {
+		return
+	}
+	last := len(c.denied[n]) - 1
+	k := c.denied[n][last]
+	c.denied[n] = c.denied[n][:last]
+	if u.remembered && e.p.Choices != nil {
+		e.p.Choices.Chose(n, k.ID)
+	}
+	c.PhoneName = u.name
+	e.putAgain(c, u.opened)
+	c.undo, c.Undo = undo{}, false
+	e.record(c)
+}
+
+// putAgain puts what the hub said on a card once more; the file of opened, where
+// it is still one of them, was opened.
+func (e *Engine) putAgain(c *card, opened *contact.Contact) {
+	e.put(c, c.found)
+	if opened != nil {
+		c.Opened = slices.IndexFunc(c.Contacts, func(o contact.Contact) bool { return same(o, *opened) })
+	}
+}
+
+// openedOne is the contact whose file was opened, nil for nobody.
+func (c *card) openedOne() *contact.Contact {
+	if c.Opened < 0 {
+		return nil
+	}
+	return &c.Contacts[c.Opened]
+}
+
+// same reports whether two records are of one contact.
+func same(a, b contact.Contact) bool {
+	if a.ID != "" || b.ID != "" {
+		return a.ID == b.ID
+	}
+	return a == b
+}
+
+// named reports whether a name that the phone gives is that of a contact.
+func named(name string, k contact.Contact) bool {
+	return k.FamilyName != "" && strings.Contains(strings.ToLower(name), strings.ToLower(k.FamilyName))
+}
+
+// sorted orders contacts by family name without prefix. The order says nothing
+// about who calls.
+func sorted(found []contact.Contact) []contact.Contact {
+	if len(found) < 2 {
+		return slices.Clone(found)
+	}
+	keys := make([]string, len(found))
+	order := make([]int, len(found))
+	for i, k := range found {
+		keys[i], order[i] = k.SortKey(), i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return strings.Compare(keys[a], keys[b]) })
+	out := make([]contact.Contact, len(found))
+	for i, from := range order {
+		out[i] = found[from]
+	}
+	return out
+}

@@ -1,0 +1,416 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/core/contact"
+	"wiebelt/internal/core/phone"
+	"wiebelt/internal/testutil/clocktest"
+)
+
+// The property test plays stories: what phones, hub, user and computer may do,
+// in any order. Beside the engine it keeps what is true about every call, and
+// holds each snapshot, each opened file and the history against it.
+
+// play is one step of a story. What the numbers mean depends on Do; they are
+// taken modulo what there is.
+type play struct {
+	Do      string
+	A, B, C int
+}
+
+func (p play) String() string { return fmt.Sprintf("%s %d %d %d", p.Do, p.A, p.B, p.C) }
+
+var deeds = []string{
+	"ring", "ring", "ring", "ring", "again", "also", "also", "answer", "answer", "answer", "end", "end", "end",
+	"pass", "pass", "pass", "hub", "hub", "hub", "hub", "hub", "hub", "hub", "hub", "hub", "hub", "wait", "wait", "wait",
+	"hover", "leave", "keyboard", "keyboard gone", "close", "close", "unfold", "open", "open", "open late", "open late", "open late", "not this", "not this", "undo", "retry", "show", "show", "hotkey", "hotkey",
+	"sleep", "gone", "old", "outgoing", "launch",
+}
+
+func upTo(n int) (all []int) {
+	for i := range n {
+		all = append(all, i)
+	}
+	return all
+}
+
+var stories = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) play {
+	n := rapid.SampledFrom(upTo(120)) // evenly, unlike IntRange
+	return play{rapid.SampledFrom(deeds).Draw(t, "do"), n.Draw(t, "a"), n.Draw(t, "b"), n.Draw(t, "c")}
+}), 20, 80)
+
+// callers are the numbers of the stories, with how many contacts each has.
+var callers = []struct {
+	number   string
+	contacts int
+}{
+	{"+31612345601", 1}, {"+31612345602", 1}, {"+31612345603", 2}, {"+31612345604", 3}, {"+31612345605", 0}, {"+31612345606", 1},
+	{"+31201234507", ManyContacts + 1}, {"+493090182008", 1}, {"101", 0}, {"102", 0}, {"", 0},
+}
+
+func nameOf(number string) string {
+	if number == "" {
+		return ""
+	}
+	return "Naam " + number
+}
+
+func peopleOf(number string) (found []contact.Contact) {
+	for i, c := range callers {
+		if c.number == number {
+			for k := range callers[i].contacts {
+				found = append(found, contact.Contact{ID: fmt.Sprintf("%s#%d", number, k), FamilyName: fmt.Sprintf("F%02d", (k*7)%40), Link: fmt.Sprintf("ok:%s#%d", number, k)})
+			}
+		}
+	}
+	return found
+}
+
+func pick[T any](all []T, i int) (one T, ok bool) {
+	if len(all) == 0 {
+		return one, false
+	}
+	return all[i%len(all)], true
+}
+
+func (w *world) do(p play) {
+	now := w.clock.Now()
+	number := callers[p.B%len(callers)].number
+	live := w.live()
+	t, some := pick(live, p.A)
+	cards := w.e.Snapshot().Cards
+	if p.Do == "open" || p.Do == "not this" {
+		cards = slices.DeleteFunc(slices.Clone(cards), func(c Card) bool { return len(c.Contacts) == 0 })
+	}
+	if p.Do == "undo" {
+		cards = slices.DeleteFunc(slices.Clone(cards), func(c Card) bool { return !c.Undo })
+	}
+	c, any := pick(cards, p.A)
+	act := func(do Do, index int, edition uint64) {
+		w.e.Do(Action{Card: c.ID, Do: do, Index: index, Edition: edition})
+		synctest.Wait()
+	}
+	switch p.Do {
+	case "ring":
+		way := []call.Way{wireAll, wireBare, wireRing}[p.A%3]
+		if !w.busy(number) {
+			w.begin(way, number, call.Ringing, false)
+		}
+	case "launch":
+		if number != "" && !w.busy(number) {
+			w.begin(wireURL, number, []call.State{call.Ringing, call.Answered}[p.A%2], false)
+		}
+	case "outgoing":
+		if number != "" && !w.busy(number) {
+			w.begin(wireAll, number, call.Ringing, true)
+		}
+	case "again":
+		if some && !t.outgoing && !t.url && t.answered.IsZero() && now.Sub(t.rang) < 14*time.Second {
+			w.tell(t, call.Ringing, nil)
+		}
+	case "also": // a second way sees the same call
+		way := []call.Way{wireAll, wireBare, wireRing}[p.B%3]
+		if some && !t.outgoing && t.answered.IsZero() && len(t.ways) == 1 && t.ways[0] != way && now.Sub(t.rang) <= call.MergeWithin && now.Equal(t.rang) && t.lost.IsZero() &&
+			!slices.ContainsFunc(w.e.s.cards, func(c *card) bool { return c.call != t.id && c.Number.Key() == keyOf(t.number) }) {
+			t.ways, t.ids = append(t.ways, way), append(t.ids, w.freeID(way))
+			w.saw["two ways"]++
+			if t.url {
+				t.url, t.confirmed = false, true
+			}
+			w.send(way, t.ids[1], t.number, call.Ringing, nil)
+			if c := w.e.cardOf(t.id); c != nil && c.way == way { // it tells more, so the call is its own now
+				slices.Reverse(t.ways)
+				slices.Reverse(t.ids)
+			}
+		}
+	case "answer":
+		if some && t.answered.IsZero() && t.ways[0].Kind != call.KindURL {
+			t.answered = now
+			w.tell(t, call.Answered, func(e *call.Event) {
+				if p.B%2 == 0 && (e.ID != "" || len(live) == 1) {
+					e.Number, e.Name = "", ""
+				}
+			})
+		}
+	case "end":
+		if some && t.ways[0].Kind != call.KindURL {
+			r := call.ReasonUnknown
+			if t.answered.IsZero() {
+				r = call.Reason(p.B % 5)
+				if r == call.Completed {
+					r = call.Missed
+				}
+			}
+			w.overBy(t, r)
+			w.tell(t, call.Ended, func(e *call.Event) { e.Reason = r })
+		}
+	case "pass": // transfers: blind, after talking, and taken back
+		if some && !t.outgoing && t.ids[0] != "" && !w.busy(number) {
+			t.number, t.person = number, now
+			t.closed = false
+			s := call.Ringing
+			if !t.answered.IsZero() && number != "" { // an answer without a number says nothing of the caller
+				s = call.Answered
+			}
+			w.tell(t, s, nil)
+		}
+	case "hub":
+		if len(w.asked) > 0 {
+			i := p.A % len(w.asked)
+			q := w.asked[i]
+			w.asked = slices.Delete(w.asked, i, i+1)
+			var err error
+			switch p.B % 5 {
+			case 0:
+				err = &contact.LookupError{Failure: contact.ConnectionRefused}
+			case 1:
+				err = errors.New("not understood")
+			}
+			q.reply <- err
+			synctest.Wait()
+		}
+	case "wait":
+		d := []time.Duration{10 * time.Millisecond, 400 * time.Millisecond, 900 * time.Millisecond, 3 * time.Second, 7 * time.Second, 21 * time.Second, 61 * time.Second, 11 * time.Minute}[p.A%8]
+		most := 500 * time.Millisecond // clocks do not jump, or only when the computer sleeps
+		if d > 2*time.Minute {
+			most = 20 * time.Second
+		}
+		for d > 0 {
+			step := min(d, most)
+			w.clock.Forward(step)
+			synctest.Wait()
+			d -= step
+		}
+	case "hover", "keyboard":
+		if any && !w.held {
+			act(map[string]Do{"hover": DoHover, "keyboard": DoKeyboard}[p.Do], 0, 0)
+			w.held, w.heldCard = true, c.ID
+		}
+	case "leave", "keyboard gone":
+		if w.held {
+			w.leftAt = now
+			w.e.Do(Action{Card: w.heldCard, Do: DoLeave})
+			w.e.Do(Action{Card: w.heldCard, Do: DoKeyboardGone})
+			synctest.Wait()
+			w.held = false
+		}
+	case "close":
+		if any {
+			w.mayMove = true
+			if t := w.callOf(c.ID); t != nil {
+				t.closed = true
+			}
+			if w.held && w.heldCard == c.ID {
+				w.held, w.leftAt = false, now
+			}
+			act(DoClose, 0, 0)
+		}
+	case "unfold":
+		if any {
+			w.mayMove, w.touched = true, now
+			act(DoUnfold, 0, 0)
+		}
+	case "open":
+		if any {
+			i := p.B % len(c.Contacts)
+			w.expected[c.Contacts[i].Link]++
+			act(DoOpen, i, c.Edition)
+			if w.expected[c.Contacts[i].Link] > 0 {
+				w.fail("clicked, and not opened")
+			}
+		}
+	case "open late": // the click was meant for what stood there before
+		for _, old := range w.seen[max(0, len(w.seen)-40):] {
+			for _, o := range old.Cards {
+				i := slices.IndexFunc(cards, func(c Card) bool { return c.ID == o.ID && c.Edition != o.Edition && len(c.Contacts) > 0 })
+				if i >= 0 && len(o.Contacts) > 0 {
+					w.saw["late click"]++
+					c = cards[i]
+					act(DoOpen, 0, o.Edition)
+					return
+				}
+			}
+		}
+	case "not this":
+		if any {
+			i := p.B % len(c.Contacts)
+			if t := w.callOf(c.ID); t != nil {
+				t.off, t.undoUntil = c.Contacts[i].ID, now.Add(undoFor)
+				t.denied[t.off] = true
+			}
+			act(DoNotThis, i, c.Edition)
+		}
+	case "undo":
+		if any {
+			if t := w.callOf(c.ID); t != nil && c.Undo && t.off == c.NotWho.ID {
+				delete(t.denied, t.off)
+				w.saw["taken back"]++
+			}
+			act(DoUndo, 0, 0)
+		}
+	case "hotkey": // and Enter
+		s := w.e.Snapshot()
+		if s.First() != 0 && s.First() == s.Closed {
+			w.saw["back by hotkey"]++
+			w.show(s.First())
+			return
+		}
+		i := slices.IndexFunc(s.Cards, func(c Card) bool { return c.ID == s.First() })
+		if i < 0 {
+			return
+		}
+		if c = s.Cards[i]; c.Outcome != Found || c.Aside {
+			return
+		}
+		if t := w.callOf(c.ID); t != nil && t.over && slices.ContainsFunc(w.live(), func(o *truth) bool {
+			return !o.outgoing && !o.url && o.lost.IsZero() && o.ways[0].Tells == call.TellsAll
+		}) {
+			w.fail("Enter opens the file of %s, whose call is over while another lives", c.Number.Key())
+		}
+		w.saw["Enter"]++
+		w.expected[c.Contacts[0].Link]++
+		act(DoOpen, 0, c.Edition)
+	case "show":
+		if c, ok := pick(w.e.s.recent, p.A); ok {
+			w.show(c.ID)
+		}
+	case "retry":
+		if any {
+			if t := w.callOf(c.ID); t != nil && c.Outcome == Offered {
+				t.confirmed = true
+			}
+			act(DoRetry, 0, 0)
+		}
+	case "sleep":
+		w.mayMove, w.held = true, false
+		w.leftAt = time.Time{}
+		for _, t := range w.live() {
+			w.overBy(t, call.ReasonUnknown)
+			t.ended, t.slept = now.Add(8*time.Hour), true
+		}
+		for _, c := range w.e.s.cards {
+			if t := w.truthOf(c.call); t != nil {
+				t.slept = true // what was asked then is not waited for
+			}
+		}
+		w.clock.Forward(8 * time.Hour)
+		w.e.Woke(8 * time.Hour)
+		synctest.Wait()
+	case "gone":
+		way := []call.Way{wireAll, wireBare}[p.A%2]
+		for _, t := range live {
+			if t.ways[0] == way {
+				t.lost = now
+			}
+		}
+		w.e.WayGone(way)
+		synctest.Wait()
+	case "old": // reports that lay somewhere for two minutes
+		w.nextID++
+		w.old++
+		id := fmt.Sprint("old", w.nextID)
+		for _, s := range []call.State{call.Ringing, call.Answered, call.Ended}[:1+p.B%3] {
+			w.send(wireAll, id, callers[0].number, s, func(e *call.Event) { e.At = now.Add(-2 * time.Minute) })
+		}
+	}
+	w.mayMove = false
+}
+
+// show brings a card back.
+func (w *world) show(id CardID) {
+	w.mayMove, w.touched = true, w.clock.Now()
+	w.e.Do(Action{Card: id, Do: DoShow})
+	synctest.Wait()
+	for _, c := range w.e.s.cards {
+		if t := w.truthOf(c.call); t != nil && !c.closed {
+			t.closed = false
+		}
+	}
+	w.mayMove = false
+}
+
+func playStory(t *testing.T, auto bool, story []play) (wrong string, saw map[string]int) {
+	synctest.Test(t, func(t *testing.T) {
+		rules, err := phone.NewRules(phone.Config{Region: "NL", InternalDigits: 4})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := &world{clock: clocktest.New(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)), auto: auto, entries: map[call.ID]Entry{},
+			choices: map[string]string{}, expected: map[string]int{}, saw: map[string]int{}}
+		w.choices["+31612345603"], w.choices["+31612345604"], w.choices["+31612345601"] = "+31612345603#1", "+31612345604#0", "somebody else"
+		p := Params{Rules: rules, Lookup: w, Choices: w, Clock: w.clock, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+			FullFor: 60 * time.Second, AfterCall: 20 * time.Second, SchemeLookup: SchemeAsk, Outgoing: OutgoingStrip,
+			CheckLink: func(l string) (string, error) { return l, nil }, Browse: w.browse, Record: w.record}
+		if auto {
+			p.AutoOpen = AutoOpenAnswered
+		}
+		w.e = New(p)
+		w.e.published = w.published
+		ctx, cancel := context.WithCancel(context.Background())
+		done := make(chan struct{})
+		go func() { w.e.Run(ctx); close(done) }()
+		for i, p := range story {
+			w.do(p)
+			w.settled()
+			if w.wrong != "" {
+				w.wrong = fmt.Sprintf("step %d, %v: %s", i, p, w.wrong)
+				break
+			}
+		}
+		if w.wrong == "" {
+			w.finish()
+		}
+		for _, q := range w.asked {
+			q.reply <- nil
+		}
+		cancel()
+		<-done
+		wrong, saw = w.wrong, w.saw
+	})
+	return wrong, saw
+}
+
+// TestStories plays stories until one is wrong: 300 for each setting, or three
+// times as many as -rapid.checks says.
+func TestStories(t *testing.T) {
+	for name, auto := range map[string]bool{"nothing opens by itself": false, "opens when answered": true} {
+		t.Run(name, func(t *testing.T) {
+			told := 0
+			saw := map[string]int{}
+			for range 3 {
+				rapid.Check(t, func(rt *rapid.T) {
+					story := stories.Draw(rt, "story")
+					wrong, s := playStory(t, auto, story)
+					if wrong != "" {
+						rt.Fatal(wrong)
+					}
+					told++
+					for k, n := range s {
+						saw[k] += n
+					}
+				})
+			}
+			for _, k := range []string{"snapshots", "clicked", "taken off", "general number", "again", "earlier choice", "two ways", "held", "aside", "lines", "taken back", "Enter"} {
+				if saw[k] == 0 {
+					t.Errorf("no story had: %s", k)
+				}
+			}
+			if (saw["opened by itself"] > 0) != auto {
+				t.Errorf("%d opened by itself", saw["opened by itself"])
+			}
+			t.Logf("%d stories with %v", told, saw)
+		})
+	}
+}

@@ -1,0 +1,251 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing/synctest"
+	"time"
+
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/core/contact"
+	"wiebelt/internal/testutil/clocktest"
+)
+
+// truth is what really happens to a call.
+type truth struct {
+	number    string
+	ways      []call.Way // that report it; the first is the one it began on
+	ids       []string
+	id        call.ID
+	rang      time.Time
+	person    time.Time // of the last caller on it
+	answered  time.Time
+	over      bool
+	ended     time.Time
+	reason    call.Reason
+	outgoing  bool
+	url       bool // known from a launch alone
+	confirmed bool
+	lost      time.Time
+	slept     bool
+	closed    bool
+	denied    map[string]bool // contact ids
+	off       string          // the one of them that was denied last
+	undoUntil time.Time
+	autoOpens int
+}
+
+// world is a story under way.
+type world struct {
+	e       *Engine
+	clock   *clocktest.Clock
+	auto    bool
+	calls   []*truth
+	asked   []*question // of the hub, unanswered
+	entries map[call.ID]Entry
+	order   []call.ID
+	old     int // calls that came too late
+	choices map[string]string
+
+	held     bool // pointer or keyboard
+	heldCard CardID
+	leftAt   time.Time
+	touched  time.Time // the user asked for a card at
+	mayMove  bool      // the user moves something now
+	prev     *Snapshot
+	expected map[string]int // links that were clicked, not yet opened
+	seen     []*Snapshot
+	saw      map[string]int // what came about
+	nextID   int
+	wrong    string
+	mu       sync.Mutex // for what lookups and browsers do at one time
+}
+
+type question struct {
+	number string
+	reply  chan error
+}
+
+func (w *world) Lookup(ctx context.Context, number string) ([]contact.Contact, error) {
+	q := &question{number, make(chan error, 1)}
+	w.mu.Lock()
+	w.asked = append(w.asked, q)
+	w.saw["lookups"]++
+	w.mu.Unlock()
+	select {
+	case err := <-q.reply:
+		return peopleOf(number), err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (w *world) Earlier(number string) (string, bool) {
+	id, ok := w.choices[number]
+	return id, ok
+}
+
+func (w *world) Chose(number, id string) { w.choices[number] = id }
+
+func (w *world) NotThis(number, id string) {
+	if w.choices[number] == id {
+		delete(w.choices, number)
+	}
+}
+
+func (w *world) fail(format string, args ...any) {
+	if w.wrong == "" {
+		w.wrong = fmt.Sprintf(format, args...)
+	}
+}
+
+var (
+	wireAll  = call.Way{Kind: call.KindWebSocket, Conn: "1", Tells: call.TellsAll}
+	wireBare = call.Way{Kind: "baresip", Conn: "127.0.0.1:4444", Tells: call.TellsAll}
+	wireRing = call.Way{Kind: call.KindCommand, Tells: call.TellsRing}
+	wireURL  = call.Way{Kind: call.KindURL, Tells: call.TellsRing}
+)
+
+func (w *world) isHeld(now time.Time) bool {
+	return w.held || now.Before(w.leftAt.Add(time.Second))
+}
+
+func (w *world) ofURL(id CardID) bool {
+	for _, c := range w.e.s.cards {
+		if c.ID == id {
+			return c.way.Kind == call.KindURL
+		}
+	}
+	return false
+}
+
+// endOf is when a card may no longer be there; zero for no end.
+func (w *world) endOf(t *truth, c *card) time.Time {
+	var end time.Time
+	switch {
+	case t.over && t.answered.IsZero() && (c.Tells == call.TellsAll || t.reason != call.ReasonUnknown):
+		end = t.ended
+	case t.over:
+		end = t.ended.Add(20 * time.Second)
+	case c.Tells == call.TellsRing:
+		end = later(later(t.person, t.answered).Add(60*time.Second), t.lost).Add(10 * time.Minute)
+	default:
+		return end
+	}
+	return later(later(later(end, w.touched.Add(60*time.Second)), w.leftAt.Add(time.Second)), t.undoUntil)
+}
+
+func (w *world) truthOf(id call.ID) *truth {
+	for _, t := range w.calls {
+		if t.id == id {
+			return t
+		}
+	}
+	return nil
+}
+
+// live are the calls that are on, as far as anybody knows.
+func (w *world) live() (live []*truth) {
+	for _, t := range w.calls {
+		if !t.over {
+			live = append(live, t)
+		}
+	}
+	return live
+}
+
+func (w *world) busy(number string) bool {
+	return slices.ContainsFunc(w.live(), func(t *truth) bool { return t.number == number })
+}
+
+func (w *world) send(way call.Way, id, number string, s call.State, change func(*call.Event)) {
+	ev := call.Event{Way: way, ID: id, Number: number, Name: nameOf(number), State: s, At: w.clock.Now()}
+	if change != nil {
+		change(&ev)
+	}
+	if err := w.e.Take(ev); err != nil {
+		w.fail("%v", err)
+	}
+	synctest.Wait()
+}
+
+// tell has all ways of a call report.
+func (w *world) tell(t *truth, s call.State, change func(*call.Event)) {
+	for i, way := range t.ways {
+		if i == 0 || way.Tells == call.TellsAll {
+			w.send(way, t.ids[i], t.number, s, change)
+		}
+	}
+}
+
+// freeID is a phone's id for a new call; phones use them again.
+func (w *world) freeID(way call.Way) string {
+	if way.Kind == call.KindCommand || way.Kind == call.KindURL {
+		return ""
+	}
+	for n := 1; ; n++ {
+		id := fmt.Sprint(n)
+		if !slices.ContainsFunc(w.calls, func(t *truth) bool {
+			return (!t.over || t.slept) && slices.ContainsFunc(t.ways, func(o call.Way) bool { return o == way }) && slices.Contains(t.ids, id)
+		}) {
+			return id
+		}
+	}
+}
+
+// begin makes a call true and reports it.
+func (w *world) begin(way call.Way, number string, s call.State, outgoing bool) *truth {
+	now := w.clock.Now()
+	t := &truth{number: number, ways: []call.Way{way}, ids: []string{w.freeID(way)}, rang: now, person: now, outgoing: outgoing,
+		url: way.Kind == call.KindURL, denied: map[string]bool{}}
+	if s == call.Answered {
+		t.answered = now
+	}
+	before := map[call.ID]bool{}
+	for _, c := range w.e.s.cards {
+		before[c.call] = true
+	}
+	w.calls = append(w.calls, t)
+	w.mayMove = false
+	w.send(way, t.ids[0], number, s, func(e *call.Event) {
+		if outgoing {
+			e.Direction = call.Outgoing
+		}
+	})
+	for _, c := range w.e.s.cards {
+		if !before[c.call] {
+			t.id = c.call
+		}
+	}
+	if t.id == 0 {
+		w.calls = w.calls[:len(w.calls)-1] // a launch beyond its limits
+		if !t.url {
+			w.fail("no call of %s began", number)
+		}
+		return nil
+	}
+	return t
+}
+
+// overBy ends a call in truth.
+func (w *world) overBy(t *truth, r call.Reason) {
+	t.over, t.ended, t.reason = true, w.clock.Now(), r
+}
+
+func keyOf(number string) string {
+	if number == "" {
+		return "withheld"
+	}
+	return number
+}
+
+func (w *world) callOf(id CardID) *truth {
+	for _, c := range w.e.s.cards {
+		if c.ID == id {
+			return w.truthOf(c.call)
+		}
+	}
+	return nil
+}

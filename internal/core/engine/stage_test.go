@@ -1,0 +1,296 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/core/contact"
+)
+
+// stage is where a story is told.
+type stage struct {
+	*bench
+	gate    chan struct{} // closed when the hub answers
+	choices map[string]string
+	first   CardID
+}
+
+func (s *stage) Earlier(n string) (string, bool) { id, ok := s.choices[n]; return id, ok }
+
+func (s *stage) Chose(n, id string) { s.choices[n] = id }
+
+func (s *stage) NotThis(n, id string) {
+	if s.choices[n] == id {
+		delete(s.choices, n)
+	}
+}
+
+func newStage(t *testing.T) *stage {
+	s := &stage{gate: make(chan struct{}), choices: map[string]string{}}
+	close(s.gate)
+	s.bench = start(t, func(p *Params) { p.Choices = s; p.Outgoing = OutgoingStrip })
+	var crowd []string
+	for i := range ManyContacts + 1 {
+		crowd = append(crowd, fmt.Sprintf("P%02d", i))
+	}
+	for number, names := range map[string][]string{known: {"Vries"}, family: {"Zwart", "Bakker", "Aalst"}, "+31687654321": {"Jansen"},
+		"+31203333333": {"Een", "Twee"}, "+31881234567": crowd, "+493090182008": {"Muster"}} {
+		answer := people(names...)
+		s.hub.reply[number] = func(ctx context.Context) ([]contact.Contact, error) {
+			s.hub.mu.Lock()
+			wait := s.gate
+			s.hub.mu.Unlock()
+			select {
+			case <-wait:
+				return answer(ctx)
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
+		}
+	}
+	return s
+}
+
+var wayNames = map[string]call.Way{"": wireAll, "bare": wireBare, "cmd": wireRing, "url": wireURL}
+
+func (s *stage) tell(words []string) error {
+	rest := strings.Join(words[1:], " ")
+	switch words[0] {
+	case "ring", "call", "caller", "answer", "end":
+		return s.report(words)
+	case "hub":
+		s.hub.mu.Lock()
+		defer s.hub.mu.Unlock()
+		if rest == "holds" {
+			s.gate = make(chan struct{})
+		} else {
+			close(s.gate)
+		}
+	case "auto-open":
+		s.e.Reconfigure(func(p *Params) { p.AutoOpen = AutoOpenAnswered })
+	case "links":
+		s.e.Reconfigure(func(p *Params) { p.SchemeLookup = SchemeAlways })
+	case "wait", "sleep":
+		d, err := time.ParseDuration(rest)
+		if err != nil {
+			return err
+		}
+		for left := d; left > 0 && words[0] == "wait"; left -= 500 * time.Millisecond {
+			s.clock.Forward(min(left, 500*time.Millisecond))
+			synctest.Wait()
+		}
+		if words[0] == "sleep" {
+			s.clock.Forward(d)
+			s.e.Woke(d)
+		}
+	case "lost":
+		s.e.WayGone(wayNames[strings.TrimPrefix(rest, "@")])
+	case "show":
+		n, err := strconv.Atoi(rest)
+		if err != nil || n > len(s.e.s.recent) {
+			return fmt.Errorf("cannot be shown")
+		}
+		s.e.Do(Action{Do: DoShow, Card: s.e.s.recent[n-1].ID})
+	case "first":
+		got := "nobody"
+		for _, c := range s.e.s.cards {
+			if c.ID == s.e.Snapshot().First() {
+				got = c.Number.Copy()
+			}
+		}
+		return differ(got, rest)
+	case "show-last":
+		if last := s.e.Snapshot().Last; last != nil {
+			s.e.Do(Action{Do: DoShow, Card: last.Card})
+		}
+	case "shows":
+		return differ(s.cards(), rest)
+	case "opened":
+		var got []string
+		for len(s.opened) > 0 {
+			got = append(got, strings.TrimPrefix(<-s.opened, "ok:"))
+		}
+		return differ(orNothing(strings.Join(got, " ")), rest)
+	case "history":
+		return differ(s.last(), rest)
+	case "remembered":
+		got := s.choices[s.e.Snapshot().Cards[0].Number.Key()]
+		if got == "" {
+			got = "-"
+		}
+		return differ(got, rest)
+	case "same":
+		return differ(fmt.Sprint(s.e.Snapshot().Cards[0].ID), fmt.Sprint(s.first))
+	case "nobody":
+		if c := s.e.s.recent[0]; len(c.Contacts)+len(c.found) > 0 {
+			return fmt.Errorf("%d contacts are", len(c.found))
+		}
+	default:
+		return s.user(words)
+	}
+	return nil
+}
+
+func differ(got, want string) error {
+	if got != want {
+		return fmt.Errorf("have %q", got)
+	}
+	return nil
+}
+
+func orNothing(s string) string {
+	if s == "" {
+		return "nothing"
+	}
+	return s
+}
+
+func (s *stage) user(words []string) error {
+	do, ok := map[string]Do{"hover": DoHover, "leave": DoLeave, "open": DoOpen, "not-this": DoNotThis, "close": DoClose, "undo": DoUndo, "unfold": DoUnfold,
+		"look-up": DoRetry, "keyboard": DoKeyboard, "keyboard-gone": DoKeyboardGone}[words[0]]
+	n, err := strconv.Atoi(words[1])
+	if cards := s.e.Snapshot().Cards; !ok || err != nil || n > len(cards) {
+		return fmt.Errorf("cannot be done: %d cards", len(cards))
+	}
+	c := s.e.Snapshot().Cards[n-1]
+	a := Action{Card: c.ID, Do: do, Edition: c.Edition}
+	if len(words) > 2 {
+		a.Index, err = strconv.Atoi(words[2])
+	}
+	s.e.Do(a)
+	return err
+}
+
+func (s *stage) report(words []string) error {
+	id, way, _ := strings.Cut(words[1], "@")
+	ev := call.Event{Way: wayNames[way], ID: id, At: s.clock.Now()}
+	if way == "cmd" || way == "url" {
+		ev.ID = ""
+	}
+	switch words[0] {
+	case "call":
+		ev.Direction = call.Outgoing
+	case "answer":
+		ev.State = call.Answered
+	case "end":
+		ev.State = call.Ended
+	}
+	for _, w := range words[2:] {
+		key, value, named := strings.Cut(w, "=")
+		switch {
+		case key == "name":
+			ev.Name = value
+		case key == "via":
+			ev.Via = value
+		case named:
+			return fmt.Errorf("what is %q?", key)
+		case ev.State == call.Ended:
+			ev.Reason = call.ParseReason(w)
+		case w != "-":
+			ev.Number = w
+		}
+	}
+	if ev.ID == "" && ev.Number == "" { // such phones repeat the number
+		for _, c := range s.e.Snapshot().Cards {
+			if c.Phase != PhaseOver {
+				ev.Number = c.Number.Copy()
+				break
+			}
+		}
+	}
+	err := s.e.Take(ev)
+	synctest.Wait()
+	if cards := s.e.Snapshot().Cards; s.first == 0 && len(cards) > 0 {
+		s.first = cards[0].ID
+	}
+	return err
+}
+
+// cards writes down what is shown.
+func (s *stage) cards() string {
+	snap := s.e.Snapshot()
+	var all []string
+	for _, c := range snap.Cards {
+		w := []string{orWithheld(c), who(c), map[Phase]string{PhaseRinging: "ringing", PhaseAnswered: "answered", PhaseOver: "over", PhaseReported: "reported"}[c.Phase]}
+		for word, on := range map[string]bool{"strip": c.Strip && !c.Line, "line": c.Line} {
+			if on {
+				w = append(w, word)
+			}
+		}
+		if c.Times > 1 {
+			w = append(w, fmt.Sprint("x", c.Times))
+		}
+		if c.Via != "" {
+			w = append(w, "via="+c.Via)
+		}
+		if c.Earlier >= 0 {
+			w = append(w, "earlier")
+		}
+		if c.Many {
+			w = append(w, "many")
+		}
+		if c.Opened >= 0 {
+			w = append(w, "opened="+c.Contacts[c.Opened].FamilyName)
+		}
+		if c.NotThis > 0 {
+			w = append(w, "not-this")
+		}
+		if c.Undo {
+			w = append(w, "undo")
+		}
+		w = slices.DeleteFunc(w, func(s string) bool { return s == "" })
+		all = append(all, strings.Join(w, " "))
+	}
+	return orNothing(strings.Join(all, " / "))
+}
+
+func orWithheld(c Card) string {
+	if c.Outcome == Withheld {
+		return "withheld"
+	}
+	return c.Number.Copy()
+}
+
+func who(c Card) string {
+	if c.Many {
+		return fmt.Sprint(len(c.Contacts))
+	}
+	var names []string
+	for _, k := range c.Contacts {
+		names = append(names, k.FamilyName)
+	}
+	if names != nil {
+		return strings.Join(names, "+")
+	}
+	return map[Outcome]string{Searching: "searching", Nobody: "nobody", Failed: "failed", Internal: "internal", Offered: "offered", Short: "short"}[c.Outcome]
+}
+
+// last writes down the newest entry of the history.
+func (s *stage) last() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.entries) == 0 {
+		return "nothing"
+	}
+	en := s.entries[len(s.entries)-1]
+	name, end := en.Card.PhoneName, "live"
+	if en.Person >= 0 {
+		name = en.Card.Contacts[en.Person].FamilyName
+	}
+	if name == "" {
+		name = "-"
+	}
+	if !en.Ended.IsZero() {
+		if end = en.Reason.String(); end == "" {
+			end = "ended"
+		}
+	}
+	return name + " " + end
+}

@@ -1,0 +1,593 @@
+package engine
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+)
+
+// Stories are read line by line:
+//
+//	ring a 0612345678 name=… via=…   a call; a@bare, a@cmd, a@url are other ways
+//	caller a 0201234567              another caller on it
+//	answer a, end a missed
+//	hub holds, hub goes on           answers of the hub wait
+//	wait 61s, sleep 8h, lost @bare
+//	hover 1, leave 1, open 1 0, not-this 1 0, undo 1, close 1, unfold 1, look-up 1
+//	show-last, show 2               the card of the last call, of the one before it
+//	first …                          whom the hotkey means
+//	keyboard 1, keyboard-gone 1
+//	shows …                          the cards, with " / " between them, or nothing
+//	opened …                         what browsers were asked for since
+//	history …                        the last entry: name and how it ended
+//	remembered …                     the choice for the number of card 1
+var told = map[string]string{
+	"blind transfer": `
+		ring a 101 name=Receptie
+		shows 101 internal ringing
+		caller a 0612345678 name=Vries via=Receptie
+		shows 0612345678 Vries ringing via=Receptie
+		answer a
+		shows 0612345678 Vries answered via=Receptie
+		end a
+		history Vries ended`,
+	"transfer after talking": `
+		ring a 101 name=Receptie
+		answer a
+		wait 30s
+		shows 101 internal answered
+		caller a 0201234567
+		shows 0201234567 Aalst+Bakker+Zwart answered
+		wait 59s
+		shows 0201234567 Aalst+Bakker+Zwart answered
+		wait 2s
+		shows 0201234567 Aalst+Bakker+Zwart answered strip
+		end a
+		history - ended`,
+	"transfer taken back": `
+		ring a 101 name=Receptie
+		caller a 0612345678 name=Vries via=Receptie
+		shows 0612345678 Vries ringing via=Receptie
+		caller a 101 name=Receptie
+		shows 101 internal ringing
+		answer a
+		end a
+		history Receptie ended`,
+	"a transfer while the hub thinks": `
+		hub holds
+		ring a 0612345678
+		caller a 0687654321
+		shows 0687654321 searching ringing
+		hub goes on
+		shows 0687654321 Jansen ringing`,
+	"passed on to a withheld caller": `
+		ring a 0612345678 name=Vries
+		caller a -
+		shows withheld ringing
+		end a
+		history - ended`,
+	"passed on under the pointer: the person at once, the size later": `
+		ring a 101
+		answer a
+		wait 61s
+		shows 101 internal answered strip
+		hover 1
+		caller a 0612345678
+		shows 0612345678 Vries answered strip
+		leave 1
+		wait 900ms
+		shows 0612345678 Vries answered strip
+		wait 200ms
+		shows 0612345678 Vries answered`,
+	"passed on to somebody whose last call is still there": `
+		ring a 0612345678
+		answer a
+		ring b 101
+		end a
+		shows 0612345678 Vries over strip / 101 internal ringing
+		caller b 0612345678
+		shows 0612345678 Vries ringing x2`,
+	"a colleague takes it": `
+		ring a 0612345678
+		end a elsewhere
+		shows nothing
+		history Vries elsewhere`,
+	"a ring-only phone that says why it ended": `
+		ring a@cmd 0612345678
+		end a@cmd missed
+		shows nothing`,
+	"a ring and an end, and no more": `
+		ring a@cmd 0612345678
+		end a@cmd
+		shows 0612345678 Vries reported
+		wait 21s
+		shows nothing
+		ring b@cmd 0612345678
+		wait 61s
+		shows 0612345678 Vries reported strip x2
+		wait 3h
+		ring c@cmd 0687654321
+		shows 0612345678 Vries reported strip x2 / 0687654321 Jansen ringing
+		end b@cmd
+		wait 21s
+		shows 0687654321 Jansen ringing`,
+	"only the ring: until the next call": `
+		ring a@cmd 0612345678
+		wait 61s
+		shows 0612345678 Vries reported strip
+		ring b@cmd 0687654321
+		shows 0687654321 Jansen ringing`,
+	"only the ring: the next call waits for the pointer": `
+		ring a@cmd 0612345678
+		wait 61s
+		hover 1
+		ring b@cmd 0687654321
+		shows 0612345678 Vries reported strip / 0687654321 Jansen ringing
+		leave 1
+		wait 1001ms
+		shows 0687654321 Jansen ringing`,
+	"only the ring: the same caller again keeps the card": `
+		ring a@cmd 0612345678
+		shows 0612345678 Vries ringing
+		wait 16s
+		ring b@cmd 0612345678
+		shows 0612345678 Vries ringing x2
+		same card 1`,
+	"the same caller after the call keeps the card": `
+		ring a 0612345678
+		answer a
+		end a
+		ring b 0612345678
+		shows 0612345678 Vries ringing x2
+		same card 1`,
+	"a repeated ring does not open what was closed": `
+		ring a@cmd 0612345678
+		close 1
+		wait 5s
+		ring a@cmd 0612345678
+		shows nothing
+		wait 16s
+		ring b@cmd 0612345678
+		shows 0612345678 Vries ringing x2`,
+	"answered late on a phone that seemed to tell the ring only": `
+		ring a@cmd 0612345678
+		wait 70s
+		shows 0612345678 Vries reported strip
+		answer a@cmd
+		shows 0612345678 Vries answered
+		end a@cmd
+		shows 0612345678 Vries over
+		history Vries ended`,
+	"a phone that tells answers and no end": `
+		ring a@cmd 0612345678
+		answer a@cmd
+		wait 61s
+		shows 0612345678 Vries reported strip
+		wait 10m1s
+		shows nothing`,
+	"a link that is lost in the middle of a call": `
+		ring a@bare 0612345678
+		answer a@bare
+		wait 2h
+		shows 0612345678 Vries answered strip
+		lost @bare
+		shows 0612345678 Vries reported strip
+		wait 9m
+		shows 0612345678 Vries reported strip
+		end a@bare
+		shows 0612345678 Vries over strip
+		wait 21s
+		shows nothing`,
+	"passed on when a lost link is back": `
+		ring a@bare 101
+		lost @bare
+		wait 61s
+		shows 101 internal reported strip
+		caller a@bare 0612345678
+		shows 0612345678 Vries ringing
+		answer a@bare
+		wait 2h
+		shows 0612345678 Vries answered strip`,
+	"the keyboard keeps everything in its place": `
+		ring a 0612345678
+		answer a
+		ring b 101
+		keyboard 1
+		end b
+		wait 5m
+		shows 0612345678 Vries answered / 101 internal reported
+		keyboard-gone 1
+		wait 900ms
+		shows 0612345678 Vries answered / 101 internal reported
+		wait 200ms
+		shows 0612345678 Vries answered strip`,
+	"the pointer on one card holds the others": `
+		ring a 101
+		ring b 102
+		hover 1
+		end b
+		shows 101 internal ringing / 102 internal reported
+		close 1
+		shows 102 internal reported
+		wait 1001ms
+		shows nothing`,
+	"the last call comes back": `
+		ring a 0612345678
+		end a missed
+		shows nothing
+		show-last
+		shows 0612345678 Vries reported
+		wait 59s
+		shows 0612345678 Vries reported
+		wait 2s
+		shows nothing
+		show-last
+		ring b 0687654321
+		shows 0687654321 Jansen ringing`,
+	"any of the last calls comes back": `
+		ring a 0612345678
+		answer a
+		end a
+		ring b 0687654321
+		end b missed
+		wait 61s
+		shows nothing
+		show 2
+		shows 0612345678 Vries over
+		show 1
+		shows 0612345678 Vries over / 0687654321 Jansen reported
+		wait 61s
+		shows nothing
+		ring c 101
+		show 3
+		shows 101 internal ringing / 0612345678 Vries over
+		first 101`,
+	"closed cards come back": `
+		ring a 0612345678
+		ring b 101
+		close 1
+		close 1
+		shows nothing
+		show 2
+		show 1
+		shows 0612345678 Vries ringing / 101 internal ringing
+		end a
+		end b
+		shows 0612345678 Vries reported strip / 101 internal reported
+		wait 61s
+		shows nothing`,
+	"what has ended gives way to the call that begins": `
+		ring a 0612345678
+		answer a
+		end a
+		shows 0612345678 Vries over
+		ring b 0687654321
+		first 0687654321
+		shows 0612345678 Vries over strip / 0687654321 Jansen ringing
+		unfold 1
+		shows 0612345678 Vries over / 0687654321 Jansen ringing
+		first 0687654321
+		end b missed
+		first 0612345678
+		ring c 101
+		shows 0612345678 Vries over strip / 101 internal ringing`,
+	"what has ended gives way when the pointer lets it": `
+		ring a 0612345678
+		answer a
+		end a
+		hover 1
+		ring b 0687654321
+		shows 0612345678 Vries over / 0687654321 Jansen ringing
+		first 0687654321
+		leave 1
+		wait 1001ms
+		shows 0612345678 Vries over strip / 0687654321 Jansen ringing`,
+	"the hotkey means who rings, then who talks": `
+		ring a 0612345678
+		answer a
+		ring b 0687654321
+		ring c 101
+		first 101
+		end c missed
+		first 0687654321
+		close 2
+		first 0612345678
+		close 1
+		first 0687654321
+		end b missed
+		first 0612345678
+		end a
+		first nobody`,
+	"a page is nobody who lives": `
+		ring a 0612345678
+		answer a
+		end a
+		ring u@url 0687654321
+		first 0687654321
+		shows 0612345678 Vries over / 0687654321 offered ringing
+		answer a
+		ring b 101
+		first 101`,
+	"more calls than cards": `
+		ring a 101
+		ring b 102
+		ring c 103
+		ring d 0612345678
+		ring e 0687654321
+		shows 101 internal ringing / 102 internal ringing / 103 internal ringing / 0612345678 Vries ringing line / 0687654321 Jansen ringing line
+		answer e
+		shows 101 internal ringing / 102 internal ringing / 103 internal ringing / 0612345678 Vries ringing line / 0687654321 Jansen answered
+		unfold 4
+		shows 101 internal ringing / 102 internal ringing / 103 internal ringing / 0612345678 Vries ringing / 0687654321 Jansen answered
+		end a missed
+		end b missed
+		shows 103 internal ringing / 0612345678 Vries ringing / 0687654321 Jansen answered`,
+	"answered while a hand has just left": `
+		ring a 101
+		ring b 102
+		ring c 103
+		ring d 104
+		ring e 105
+		hover 1
+		leave 1
+		answer e
+		shows 101 internal ringing / 102 internal ringing / 103 internal ringing / 104 internal ringing line / 105 internal answered line
+		wait 900ms
+		shows 101 internal ringing / 102 internal ringing / 103 internal ringing / 104 internal ringing line / 105 internal answered line
+		wait 200ms
+		shows 101 internal ringing / 102 internal ringing / 103 internal ringing / 104 internal ringing line / 105 internal answered`,
+	"a click brings a line up at once": `
+		ring a 101
+		ring b 102
+		ring c 103
+		ring d 104
+		hover 4
+		unfold 4
+		shows 101 internal ringing / 102 internal ringing / 103 internal ringing / 104 internal ringing`,
+	"what has ended is a line before what rings is": `
+		ring a 0612345678
+		answer a
+		end a
+		ring b 101
+		ring c 102
+		ring d 103
+		shows 0612345678 Vries over line / 101 internal ringing / 102 internal ringing / 103 internal ringing`,
+	"nothing to come back": `
+		show-last
+		shows nothing`,
+	"the last call is on another line by now": `
+		ring a 101
+		ring b 0612345678
+		end b
+		caller a 0612345678
+		show-last
+		shows 0612345678 Vries ringing x2`,
+	"after a sleep the last call can be shown": `
+		ring a 0612345678
+		answer a
+		sleep 8h
+		shows nothing
+		show-last
+		shows 0612345678 Vries over`,
+	"chosen earlier": `
+		ring a 0201234567
+		open 1 2
+		opened Zwart
+		remembered Zwart
+		shows 0201234567 Aalst+Bakker+Zwart ringing opened=Zwart
+		end a
+		history Zwart ended
+		ring b 0201234567
+		shows 0201234567 Zwart+Aalst+Bakker ringing x2 earlier
+		not-this 1 0
+		shows 0201234567 Aalst+Bakker ringing x2 not-this undo
+		remembered -`,
+	"one contact is no choice": `
+		ring a 0612345678
+		open 1 0
+		opened Vries
+		remembered -`,
+	"a general number": `
+		ring a 0881234567
+		shows 0881234567 31 ringing many
+		open 1 4
+		opened P04
+		remembered -`,
+	"not this one, the only one": `
+		ring a 0612345678 name=J.deVries
+		history Vries live
+		not-this 1 0
+		shows 0612345678 nobody ringing not-this undo
+		history - live
+		caller a 101
+		caller a 0612345678 name=J.deVries
+		shows 0612345678 nobody ringing not-this
+		answer a
+		end a
+		history - ended
+		show-last
+		shows 0612345678 nobody over not-this`,
+	"not this one, and taken back": `
+		ring a 0201234567
+		open 1 2
+		opened Zwart
+		not-this 1 2
+		remembered -
+		history - live
+		undo 1
+		shows 0201234567 Zwart+Aalst+Bakker ringing earlier opened=Zwart
+		remembered Zwart
+		history Zwart live
+		not-this 1 1
+		wait 9s
+		shows 0201234567 Zwart+Bakker ringing earlier opened=Zwart not-this undo
+		wait 1s
+		shows 0201234567 Zwart+Bakker ringing earlier opened=Zwart not-this
+		undo 1
+		shows 0201234567 Zwart+Bakker ringing earlier opened=Zwart not-this`,
+	"not this one, taken back after hanging up": `
+		ring a 0612345678 name=J.deVries
+		not-this 1 0
+		end a missed
+		shows 0612345678 nobody reported not-this undo
+		history - missed
+		undo 1
+		shows nothing
+		history Vries missed`,
+	"not this one, of two": `
+		ring a 0203333333
+		open 1 1
+		opened Twee
+		not-this 1 0
+		shows 0203333333 Twee ringing opened=Twee not-this undo
+		history Twee live
+		ring b 102
+		end a
+		end b
+		ring c 0203333333
+		shows 0203333333 Twee+Een ringing x2 earlier
+		not-this 1 0
+		shows 0203333333 Een ringing x2 not-this undo
+		history - live`,
+	"not this one, and the next call": `
+		ring a 0612345678
+		not-this 1 0
+		end a
+		ring b 0612345678
+		shows 0612345678 Vries ringing x2`,
+	"opens when answered": `
+		auto-open
+		ring a 0612345678
+		opened nothing
+		answer a
+		opened Vries
+		shows 0612345678 Vries answered opened=Vries
+		remembered -`,
+	"opens when answered, and the hub is late": `
+		auto-open
+		hub holds
+		ring a 0612345678
+		answer a
+		wait 8s
+		hub goes on
+		opened Vries`,
+	"does not open in the middle of a talk": `
+		auto-open
+		hub holds
+		ring a 0612345678
+		answer a
+		wait 11s
+		hub goes on
+		shows 0612345678 Vries answered
+		opened nothing`,
+	"opens once a call, for the one who was passed on": `
+		auto-open
+		ring a 101
+		answer a
+		wait 1m
+		caller a 0612345678
+		opened Vries
+		caller a 0687654321
+		shows 0687654321 Jansen answered
+		opened nothing`,
+	"several never open": `
+		auto-open
+		ring a 0201234567
+		answer a
+		opened nothing`,
+	"the one who is left over never opens": `
+		auto-open
+		ring a 0203333333
+		not-this 1 0
+		answer a
+		opened nothing`,
+	"a foreign number never opens": `
+		auto-open
+		ring a +493090182008
+		shows 00493090182008 Muster ringing
+		answer a
+		opened nothing`,
+	"a closed card never opens": `
+		auto-open
+		ring a 0612345678
+		close 1
+		answer a
+		opened nothing`,
+	"an outgoing call never opens": `
+		auto-open
+		call a 0612345678
+		shows 0612345678 Vries ringing strip
+		answer a
+		opened nothing`,
+	"a launch by a page never opens": `
+		auto-open
+		ring u@url 0612345678
+		answer u@url
+		shows 0612345678 offered answered
+		opened nothing`,
+	"a launch by a paired phone does not open either": `
+		auto-open
+		links are paired
+		ring u@url 0612345678
+		answer u@url
+		shows 0612345678 Vries answered
+		opened nothing`,
+	"a launch that the user looks up opens": `
+		auto-open
+		ring u@url 0612345678
+		answer u@url
+		look-up 1
+		opened Vries`,
+	"a page and the phone report the same call": `
+		ring u@url 0612345678
+		shows 0612345678 offered ringing
+		ring a@bare 0612345678
+		shows 0612345678 Vries ringing
+		history Vries live
+		end a@bare
+		shows nothing`,
+	"a page takes no card away": `
+		ring a@cmd 0612345678
+		wait 61s
+		ring u@url 0612345678
+		shows 0612345678 Vries reported strip / 0612345678 offered ringing x2`,
+	"nothing of a launch is kept unless it is clicked": `
+		ring u@url 101
+		shows 101 internal ringing
+		history nothing
+		wait 12m
+		ring v@url 0612345678
+		wait 12m
+		shows nothing
+		history nothing`,
+	"gone before the hub answered": `
+		hub holds
+		ring a 0612345678
+		end a missed
+		shows nothing
+		history - missed
+		hub goes on
+		history Vries missed`,
+	"the name that came too late is not kept in memory": `
+		hub holds
+		ring a 0612345678
+		end a missed
+		hub goes on
+		nobody is kept`,
+}
+
+func TestTold(t *testing.T) {
+	for name, story := range told {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newStage(t)
+				for i, line := range strings.Split(strings.TrimSpace(story), "\n") {
+					if err := s.tell(strings.Fields(line)); err != nil {
+						t.Fatalf("line %d, %s: %v", i+1, strings.TrimSpace(line), err)
+					}
+					synctest.Wait()
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,94 @@
+package engine
+
+import (
+	"testing"
+	"time"
+
+	"wiebelt/internal/core/call"
+)
+
+// With card.outgoing = off no card is made of a call that this office makes, and
+// nobody is looked up; it is a call all the same, and stands in the history: it
+// may be the answer to a missed one.
+func TestOutgoingCallsWithoutACardAreRecorded(t *testing.T) {
+	b := start(t, func(p *Params) { p.Outgoing = OutgoingOff })
+	b.ring(b.ws, "in", family)
+	b.one(Several)
+	if err := b.e.Take(call.Event{Way: b.ws, ID: "in", State: call.Ended, Reason: call.Missed}); err != nil {
+		t.Fatal(err)
+	}
+	b.until("no card", func(s *Snapshot) bool { return len(s.Cards) == 0 })
+	asked := b.hub.count()
+	shown := 0
+	b.e.Reconfigure(func(*Params) { b.e.published = func(s *Snapshot) { shown += len(s.Cards) } })
+	out := func(s call.State, number string) {
+		t.Helper()
+		if err := b.e.Take(call.Event{Way: b.ws, ID: "out", Number: number, Direction: call.Outgoing, State: s}); err != nil {
+			t.Fatal(err)
+		}
+		b.settle()
+		b.clock.Forward(10 * time.Second) // long enough for any timer of a lookup
+		b.settle()
+	}
+	b.mu.Lock()
+	b.entries = nil
+	b.mu.Unlock()
+	out(call.Ringing, nobody)
+	out(call.Ringing, family) // forwarded to somebody else
+	out(call.Answered, "")
+	b.e.Reconfigure(func(*Params) {
+		if shown > 0 {
+			t.Errorf("%d cards of an outgoing call", shown)
+		}
+		b.e.published = nil
+	})
+	b.settle()
+	b.do(Action{Do: DoShow, Card: b.e.Snapshot().Last.Card})
+	s := b.until("the last call's card", func(s *Snapshot) bool { return len(s.Cards) > 0 && s.Cards[0].Outcome == Several })
+	if len(s.Cards) != 1 || s.Cards[0].Outgoing {
+		t.Errorf("brought back: %+v", s.Cards)
+	}
+	out(call.Ended, "")
+	if n := b.hub.count() - asked; n != 1 {
+		t.Errorf("%d lookups, want that of the card which came back", n)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var last *Entry
+	calls := map[call.ID]bool{}
+	for i, e := range b.entries {
+		if e.Card.Outgoing {
+			last, calls[e.Call] = &b.entries[i], true
+			if e.Card.Outcome == Failed {
+				t.Errorf("a lookup that was never made is said to have failed: %+v", e)
+			}
+		}
+	}
+	if len(calls) != 1 || last.Card.Number.Key() != family || last.Card.Answered.IsZero() || last.Ended.IsZero() || last.Person != -1 {
+		t.Errorf("%d calls recorded, the last entry %+v", len(calls), last)
+	}
+}
+
+// A call is on until it is over, also when its card was closed, or never was.
+func TestCallsThatAreOn(t *testing.T) {
+	b := start(t, func(p *Params) { p.Outgoing = OutgoingOff })
+	on := func(what string, want int) {
+		t.Helper()
+		b.until(what, func(s *Snapshot) bool { return s.On == want })
+	}
+	b.ring(b.ws, "in", known)
+	c := b.one(Found)
+	b.do(Action{Card: c.ID, Do: DoClose})
+	b.until("closed", func(s *Snapshot) bool { return len(s.Cards) == 0 })
+	on("the card was closed", 1)
+	if err := b.e.Take(call.Event{Way: b.ws, ID: "out", Number: family, Direction: call.Outgoing}); err != nil {
+		t.Fatal(err)
+	}
+	on("a call out too", 2)
+	for i, id := range []string{"in", "out"} {
+		if err := b.e.Take(call.Event{Way: b.ws, ID: id, State: call.Ended}); err != nil {
+			t.Fatal(err)
+		}
+		on("over", 1-i)
+	}
+}

@@ -1,0 +1,179 @@
+package folderwatch
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"wiebelt/internal/delivery/outbox"
+	"wiebelt/internal/filetrust"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// TestSettles: a file counts when it has stayed the same for the settle time, and
+// one that is empty or cut off gets thirty times as long.
+func TestSettles(t *testing.T) {
+	s := newStage(t, t.TempDir())
+	must(t, s.open())
+	at := filepath.Join(s.dir, "a.zip")
+	s.put(at, s.a[:len(s.a)-30])
+	for range cutOffTimes - 10 { // each a little longer than the settle time
+		s.look()
+	}
+	if len(s.words.moved)+len(s.words.trouble)+len(s.box.items) > 0 {
+		t.Fatalf("a copy that pauses: %+v %v", s.words.moved, s.words.trouble)
+	}
+	s.put(at, s.a)
+	s.look()
+	s.now = s.now.Add(-settle) // half a settle time after that
+	s.look()
+	if len(s.box.items) > 0 {
+		t.Error("taken at once")
+	}
+	s.look()
+	s.look()
+	if s.box.delivered[string(s.a)] != 1 || !exists(filepath.Join(s.dir, Sent, "a.zip")) {
+		t.Errorf("not delivered: %+v %v", s.words.moved, s.words.trouble)
+	}
+	s.put(at, s.b[:20])
+	s.put(filepath.Join(s.dir, "b.zip"), nil)
+	s.look()
+	s.look()
+	s.now = s.now.Add(cutOffTimes * settle)
+	s.look()
+	if !exists(filepath.Join(s.dir, Refused, "a.zip")) || !exists(filepath.Join(s.dir, Refused, "b.zip.txt")) {
+		t.Errorf("never refused: %+v %v", s.words.moved, s.words.trouble)
+	}
+}
+
+// TestPlanted: folders and notes that somebody else put there beforehand are not
+// written through.
+func TestPlanted(t *testing.T) {
+	for name, plant := range map[string]func(*stage) error{
+		"sent is a link": func(s *stage) error { return os.Symlink(s.private, filepath.Join(s.dir, Sent)) },
+		"refused of another user": func(s *stage) error {
+			refused := filepath.Join(s.dir, Refused)
+			return errors.Join(os.Mkdir(refused, 0o755), os.Symlink(filepath.Join(s.private, "settings.toml"), filepath.Join(refused, "a.zip.txt")), os.Chown(refused, 65534, 65534))
+		},
+		"refused that others may write": func(s *stage) error {
+			refused := filepath.Join(s.dir, Refused)
+			return errors.Join(os.Mkdir(refused, 0o700), os.Chmod(refused, 0o777))
+		},
+		"sent is a file":                       func(s *stage) error { return os.WriteFile(filepath.Join(s.dir, Sent), nil, 0o600) },
+		"a folder above that others may write": func(s *stage) error { return os.Chmod(s.root, 0o777) },
+	} {
+		s := newStage(t, t.TempDir())
+		must(t, plant(s))
+		if err := s.open(); !errors.Is(err, filetrust.Err) && (err == nil || name != "sent is a file") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if b, err := os.ReadFile(filepath.Join(s.private, "settings.toml")); err != nil || string(b) != "settings" {
+			t.Errorf("%s: %q %v", name, b, err)
+		}
+	}
+	// In folders of our own a name that is taken is left alone.
+	s := newStage(t, t.TempDir())
+	must(t, s.open())
+	must(t, os.Symlink(filepath.Join(s.private, "settings.toml"), filepath.Join(s.dir, Refused, "a.zip.txt")))
+	s.put(filepath.Join(s.dir, "a.zip"), s.broken)
+	for range 3 {
+		s.look()
+	}
+	if b, err := os.ReadFile(filepath.Join(s.private, "settings.toml")); err != nil || string(b) != "settings" {
+		t.Errorf("%q %v", b, err)
+	}
+	if b, err := os.ReadFile(filepath.Join(s.dir, Refused, "a-2.zip.txt")); err != nil || string(b) != "why\n" {
+		t.Errorf("%q %v", b, err)
+	}
+}
+
+// TestOneWatch: a second watch on the same folder is turned away, until the first
+// one ends.
+func TestOneWatch(t *testing.T) {
+	s := newStage(t, t.TempDir())
+	must(t, s.open())
+	first := s.folder
+	if err := s.open(); !errors.Is(err, ErrBusy) {
+		t.Fatalf("%v", err)
+	}
+	first.Close()
+	must(t, s.open())
+}
+
+// TestGroupReads: who may read the watched folder by its group may read what
+// became of the files.
+func TestGroupReads(t *testing.T) {
+	const group = 4242
+	mode := func(path string) (fs.FileMode, bool) {
+		info, err := os.Stat(path)
+		must(t, err)
+		return info.Mode().Perm(), groupOf(info) == group
+	}
+	for dir, want := range map[fs.FileMode][2]fs.FileMode{0o770: {0o750, 0o640}, 0o700: {0o700, 0o600}} {
+		s := newStage(t, t.TempDir())
+		must(t, errors.Join(os.Chown(s.dir, -1, group), os.Chmod(s.dir, dir)))
+		must(t, os.Mkdir(filepath.Join(s.dir, Refused), 0o700)) // of an earlier version
+		must(t, s.open())
+		s.put(filepath.Join(s.dir, "a.zip"), s.broken)
+		for range 3 {
+			s.look()
+		}
+		for _, name := range []string{Sent, Refused} {
+			if m, ours := mode(filepath.Join(s.dir, name)); m != want[0] || ours != (dir == 0o770) {
+				t.Errorf("%s is %v, of the group: %v", name, m, ours)
+			}
+		}
+		if m, _ := mode(filepath.Join(s.dir, Refused, "a.zip.txt")); m != want[1] {
+			t.Errorf("the note is %v", m)
+		}
+	}
+}
+
+// TestWaits: a file whose item is not decided stays; what is forgotten meanwhile
+// is taken anew.
+func TestWaits(t *testing.T) {
+	s := newStage(t, t.TempDir())
+	s.box.hold = true
+	must(t, s.open())
+	at := filepath.Join(s.dir, "a.zip")
+	s.put(at, s.a)
+	for range 4 {
+		s.look()
+	}
+	s.box.items[0].State = outbox.Uncertain
+	for range 3 {
+		s.look()
+	}
+	var u *Uncertain
+	if len(s.words.trouble) != 1 || !errors.As(s.words.trouble[0], &u) || u.Item.ID != "0" || !exists(at) {
+		t.Fatalf("%v", s.words.trouble)
+	}
+	s.box.items[0].ID, s.box.items[0].SHA256, s.box.hold = "gone", "", false
+	for range 3 {
+		s.look()
+	}
+	if s.box.delivered[string(s.a)] != 1 || exists(at) {
+		t.Errorf("%+v", s.words)
+	}
+	// The same contents again are moved without being sent, and a result says so.
+	s.put(at, bytes.Clone(s.a))
+	must(t, os.Chtimes(at, time.Time{}, time.Now().Add(-time.Hour)))
+	for range 3 {
+		s.look()
+	}
+	if n := len(s.words.moved); n != 2 || !s.words.moved[1].Duplicate || s.box.delivered[string(s.a)] != 1 {
+		t.Errorf("%+v", s.words.moved)
+	}
+}

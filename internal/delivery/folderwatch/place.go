@@ -1,0 +1,91 @@
+package folderwatch
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/filetrust"
+)
+
+// lockName is a file in sent, where nobody else can remove it.
+const lockName = ".watch.lock"
+
+// place is a folder of our own in the folder that is watched.
+type place struct {
+	*filetrust.Shared
+	info  fs.FileInfo
+	group *int // may read what lies there; nil for none
+}
+
+// newPlace opens a folder of our own, and makes it if need be. The group that may
+// read the folder that is watched may read this one, too.
+func newPlace(in *filetrust.Shared, name string) (*place, error) {
+	s, err := in.Folder(name, 0o700)
+	if err != nil {
+		return nil, err
+	}
+	p := &place{Shared: s}
+	above, err := in.Root().Stat(".")
+	if err == nil {
+		p.info, err = s.Root().Stat(".")
+	}
+	if err == nil {
+		err = p.share(above)
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return p, nil
+}
+
+// write makes a text file that was not there before.
+func (p *place) write(name, text string) error {
+	f, err := p.Create(name, 0o600)
+	if err != nil {
+		return err
+	}
+	if err = p.shareFile(f); err == nil {
+		_, err = f.WriteString(text)
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		_ = p.Root().Remove(name)
+	}
+	return err
+}
+
+// free is a name, made of name, that neither a file nor its note has yet.
+func (p *place) free(name string) (string, error) {
+	ext := filepath.Ext(name)
+	stem := strings.TrimSuffix(name, ext)
+	free := name
+	for n := 2; n < 100_000; n++ {
+		_, err := p.Lstat(free)
+		_, noteErr := p.Lstat(free + ".txt")
+		if errors.Is(err, fs.ErrNotExist) && errors.Is(noteErr, fs.ErrNotExist) {
+			return free, nil
+		}
+		free = fmt.Sprintf("%s-%d%s", stem, n, ext)
+	}
+	return "", errors.New("too many files of one name")
+}
+
+// lock keeps a second watch away for as long as the file is open.
+func (p *place) lock() (*os.File, error) {
+	f, err := p.Root().OpenFile(lockName, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	err = profile.Hold(f)
+	if errors.Is(err, profile.ErrHeld) {
+		err = ErrBusy
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}

@@ -1,0 +1,35 @@
+package folderwatch
+
+import (
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// share closes the folder to all but its group, which may read it where it is the
+// group that may read the folder above.
+func (p *place) share(above fs.FileInfo) error {
+	d, err := p.Root().Open(".")
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	to, own := above.Sys().(*syscall.Stat_t), p.info.Sys().(*syscall.Stat_t)
+	group := int(to.Gid)
+	mode := fs.FileMode(0o700)
+	if above.Mode().Perm()&0o050 == 0o050 && (to.Gid == own.Gid || d.Chown(-1, group) == nil) { // only a member can
+		p.group, mode = &group, 0o750
+	}
+	if mode == p.info.Mode().Perm() {
+		return nil
+	}
+	return d.Chmod(mode)
+}
+
+// shareFile lets the group read a file.
+func (p *place) shareFile(f *os.File) error {
+	if p.group == nil || f.Chown(-1, *p.group) != nil {
+		return nil
+	}
+	return f.Chmod(0o640)
+}

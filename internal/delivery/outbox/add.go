@@ -1,0 +1,190 @@
+package outbox
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+
+	"wiebelt/internal/core/call"
+)
+
+// Source is a file to take.
+type Source struct {
+	Path         string                                 // where it lies; kept for reports
+	Write        func(context.Context, io.Writer) error // makes the file instead; Path is only its name then
+	Intermediary string
+	GiveUpAfter  time.Duration // without success until then it is refused; 0: after three days of trying
+	// Resume takes an item of the same path and contents for this one, as long as
+	// nobody called Moved with it: a folder that is watched finds its files again
+	// after a restart.
+	Resume bool
+	// Duplicate is what happens to this file if it was taken before; "" is what
+	// holds for the outbox.
+	Duplicate string
+}
+
+// Added is what became of a Source.
+type Added struct {
+	Item      Item // of a file that was refused after it was read: name, path, size and checksum
+	Duplicate bool // Item is an earlier one, without an id if it was forgotten, and nothing was taken
+}
+
+// Add takes a file: when it returns without an error, a copy of it and its row
+// are on the disk. A file that is not taken gives an ErrRefused (a *RefusedError,
+// or ErrDuplicate and the earlier item), one that cannot be taken now a *Trouble.
+func (b *Outbox) Add(ctx context.Context, s Source) (Added, error) {
+	if err := b.there(); err != nil {
+		return Added{}, err
+	}
+	u, err := uuid.NewV7()
+	if err != nil {
+		return Added{}, err
+	}
+	id := u.String()
+	c, err := b.keep(ctx, id, func(w io.Writer) error {
+		if s.Write != nil {
+			return s.Write(ctx, w)
+		}
+		return copyFile(w, s.Path)
+	})
+	if err != nil {
+		return Added{Item: Item{Name: call.CleanText(filepath.Base(s.Path), 255), Path: s.Path, SHA256: c.sum, Size: c.size}}, err
+	}
+	duplicate := cmp.Or(s.Duplicate, b.policy().Duplicate)
+	now := b.o.Now()
+	it := Item{ID: id, Name: call.CleanText(filepath.Base(s.Path), 255), Path: s.Path, SHA256: c.sum, crc: c.crc, Size: c.size, found: c.found,
+		Intermediary: s.Intermediary, State: Waiting, Added: now, NextTry: now, Kept: true}
+	if !utf8.ValidString(it.Path) {
+		it.Path = it.Name
+	}
+	if s.GiveUpAfter > 0 {
+		it.Deadline = now.Add(s.GiveUpAfter)
+	}
+	a := Added{Item: it}
+	err = b.tx(ctx, func(tx *sql.Tx) error {
+		a = Added{Item: it}
+		if s.Resume {
+			same, err := some(ctx, tx, "sha256 = ? AND path = ? AND intermediary = ? AND moved = 0 ORDER BY id DESC LIMIT 1", it.SHA256, it.Path, it.Intermediary)
+			if err != nil {
+				return err
+			}
+			if len(same) > 0 {
+				a.Item = same[0]
+				return nil
+			}
+		}
+		if duplicate != DuplicateSend {
+			same, found, err := twin(ctx, tx, it)
+			if err != nil || found {
+				a = Added{same, found}
+				return err
+			}
+		}
+		return insert(ctx, tx, it)
+	})
+	if err != nil || a.Item.ID != id {
+		_ = b.drop(id) // what is left is swept later
+	}
+	if err != nil {
+		return Added{}, err
+	}
+	if a.Duplicate && duplicate == DuplicateRefuse {
+		return a, ErrDuplicate
+	}
+	b.Poke()
+	return a, nil
+}
+
+// twin is another item with the same contents, for the same message box, that was
+// or may yet be delivered. What was refused may be sent again: somebody mended
+// something.
+func twin(ctx context.Context, tx *sql.Tx, it Item) (_ Item, found bool, err error) {
+	same, err := some(ctx, tx, "sha256 = ? AND intermediary = ? AND state <> ? AND id <> ? ORDER BY id LIMIT 1", it.SHA256, it.Intermediary, string(Refused), it.ID)
+	if err != nil || len(same) > 0 {
+		return append(same, Item{})[0], len(same) > 0, err
+	}
+	past, err := remembered(ctx, tx, it)
+	if errors.Is(err, sql.ErrNoRows) {
+		return Item{}, false, nil
+	}
+	return past, err == nil, err
+}
+
+// copyFile copies a regular file that does not change meanwhile.
+func copyFile(w io.Writer, path string) error {
+	info, err := os.Stat(path) // before it is opened: opening a pipe would wait
+	if err != nil {
+		return Unreadable(err)
+	}
+	if !info.Mode().IsRegular() {
+		return refuse(CodeNoFile, "not a file")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return Unreadable(err)
+	}
+	defer f.Close()
+	if info, err = f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return refuse(CodeNoFile, "not a file")
+	}
+	return Copy(w, f, info)
+}
+
+// Copy copies an open file from its beginning to w, and refuses one that is not,
+// or does not stay, as it was when info was made of it.
+func Copy(w io.Writer, f *os.File, info os.FileInfo) error {
+	from := &reading{r: f}
+	n, err := io.CopyBuffer(struct{ io.Writer }{w}, from, make([]byte, 256<<10))
+	if err != nil {
+		if from.err != nil {
+			return Unreadable(from.err)
+		}
+		return err
+	}
+	after, err := f.Stat()
+	if err != nil || n != info.Size() || after.Size() != n || !after.ModTime().Equal(info.ModTime()) {
+		return Changed()
+	}
+	return nil
+}
+
+// Unreadable is the RefusedError of a file that cannot be read, and why.
+func Unreadable(err error) error {
+	return refuse(CodeUnreadable, "the file cannot be read: %v", plain(err))
+}
+
+// Changed is the RefusedError of a file that does not stay as it is.
+func Changed() error {
+	return refuse(CodeChanged, "the file changed while it was read; try again when it is complete")
+}
+
+// reading notes the errors of the side that is read.
+type reading struct {
+	r   io.Reader
+	err error
+}
+
+func (r *reading) Read(p []byte) (int, error) {
+	n, err := r.r.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		r.err = err
+	}
+	return n, err
+}
+
+// Moved marks that the file of an item was put where it belongs after delivery:
+// another one with its name is another file.
+func (b *Outbox) Moved(ctx context.Context, id string) error {
+	return b.tx(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "UPDATE items SET moved = 1 WHERE id = ?", id)
+		return err
+	})
+}

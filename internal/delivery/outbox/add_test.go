@@ -1,0 +1,246 @@
+package outbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"wiebelt/internal/delivery/message"
+	"wiebelt/internal/hub"
+	"wiebelt/internal/localhub"
+)
+
+// TestTheSameFileTwice: skip, send and refuse.
+func TestTheSameFileTwice(t *testing.T) {
+	content := []byte("PK twice")
+	for _, c := range []struct {
+		how      string
+		requests int
+	}{{DuplicateSkip, 1}, {"", 1}, {DuplicateSend, 2}, {DuplicateRefuse, 1}} {
+		requests := 0
+		d := answering(func([][]byte) (hub.Receipt, error) {
+			requests++
+			return hub.Receipt{Outcome: hub.Delivered, Status: 200, Answer: "ok"}, nil
+		})
+		b := open(t, Options{Hub: to(d), Duplicate: c.how})
+		first := add(t, b, write(t, "a.zip", content))
+		drive(t, b)
+		a, err := b.Add(t.Context(), Source{Path: write(t, "b.zip", content), Intermediary: "intermediary"})
+		drive(t, b)
+		switch c.how {
+		case DuplicateSend:
+			if err != nil || a.Duplicate || a.Item.ID == first.ID {
+				t.Errorf("%s: %+v %v", c.how, a, err)
+			}
+		case DuplicateRefuse:
+			if !errors.Is(err, ErrDuplicate) || !errors.Is(err, ErrRefused) || a.Item.ID != first.ID {
+				t.Errorf("%s: %+v %v", c.how, a, err)
+			}
+		default:
+			if err != nil || !a.Duplicate || a.Item.ID != first.ID || !a.Item.Added.Equal(first.Added.Truncate(time.Microsecond)) || a.Item.State != Delivered {
+				t.Errorf("%s: %+v %v", c.how, a, err)
+			}
+		}
+		if requests != c.requests {
+			t.Errorf("%s: %d requests", c.how, requests)
+		}
+		// Another message box is another matter.
+		other, err := b.Add(t.Context(), Source{Path: write(t, "c.zip", content), Intermediary: "other"})
+		if err != nil || other.Duplicate {
+			t.Errorf("%s: another box: %+v %v", c.how, other, err)
+		}
+		if left, _ := filepath.Glob(filepath.Join(b.o.Dir, spoolName, "*")); len(left) != 1 {
+			t.Errorf("%s: in the spool: %d", c.how, len(left))
+		}
+	}
+}
+
+// TestRefusedMayComeAgain: what was refused is no duplicate, and of several that
+// were refused with the same contents one is sent.
+func TestRefusedMayComeAgain(t *testing.T) {
+	status := 422
+	b := open(t, Options{Hub: to(answering(func([][]byte) (hub.Receipt, error) {
+		if status != 200 {
+			return hub.Receipt{Outcome: hub.Refused, Status: status, Answer: "no"}, nil
+		}
+		return hub.Receipt{Outcome: hub.Delivered, Status: 200, Answer: "ok"}, nil
+	})), KeepRefused: 30})
+	it := add(t, b, write(t, "a.zip", []byte("PK")))
+	drive(t, b)
+	again := add(t, b, write(t, "b.zip", []byte("PK")))
+	if again.ID == it.ID {
+		t.Error("it is the refused one")
+	}
+	drive(t, b)
+	status = 200
+	if _, err := b.Retry(t.Context(), it.ID); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // while it waits, and once it is delivered
+		if _, err := b.Retry(t.Context(), again.ID); !errors.Is(err, ErrDuplicate) {
+			t.Errorf("twice the same: %v", err)
+		}
+		drive(t, b)
+	}
+	if one, two := get(t, b, it.ID), get(t, b, again.ID); one.State != Delivered || two.State != Refused {
+		t.Errorf("%+v %+v", one, two)
+	}
+	if _, err := b.Retry(t.Context(), it.ID); !errors.Is(err, ErrState) {
+		t.Errorf("a delivered one: %v", err)
+	}
+}
+
+// TestFilesThatAreNotTaken: each with its reason, and nothing left behind.
+func TestFilesThatAreNotTaken(t *testing.T) {
+	refusal := &RefusedError{Code: "not_zip", Why: "not a ZIP"}
+	b := open(t, Options{Check: func(_ context.Context, r io.ReaderAt, size int64) ([]message.Finding, error) {
+		buf := make([]byte, 2)
+		if _, err := r.ReadAt(buf, 0); err != nil || size < 3 {
+			return nil, err
+		}
+		if string(buf) != "PK" {
+			return nil, refusal
+		}
+		return nil, nil
+	}})
+	dir := t.TempDir()
+	unreadable := write(t, filepath.Join(dir, "locked.zip"), []byte("PKxxx"))
+	cases := map[string]string{dir: "not_a_file", filepath.Join(dir, "absent.zip"): "unreadable", "/dev/null": "not_a_file",
+		write(t, filepath.Join(dir, "empty.zip"), nil): "empty", write(t, filepath.Join(dir, "text.zip"), []byte("text")): "not_zip"}
+	if os.Geteuid() != 0 && runtime.GOOS != "windows" {
+		if err := os.Chmod(unreadable, 0); err != nil {
+			t.Fatal(err)
+		}
+		cases[unreadable] = "unreadable"
+	}
+	for path, code := range cases {
+		_, err := b.Add(t.Context(), Source{Path: path, Intermediary: "x"})
+		var r *RefusedError
+		if !errors.As(err, &r) || r.Code != code || !errors.Is(err, ErrRefused) || strings.Contains(err.Error(), dir) {
+			t.Errorf("%s: %v, want %s", filepath.Base(path), err, code)
+		}
+	}
+	// A file that grows while it is read.
+	growing := write(t, filepath.Join(dir, "growing.zip"), []byte("PKxxxxxxx"))
+	b.o.fs = &hooked{disk{}, func() {
+		f, err := os.OpenFile(growing, os.O_APPEND|os.O_WRONLY, 0)
+		if err == nil {
+			_, err = f.WriteString("more")
+			err = errors.Join(err, f.Close())
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	}}
+	_, err := b.Add(t.Context(), Source{Path: growing, Intermediary: "x"})
+	var r *RefusedError
+	if !errors.As(err, &r) || r.Code != "changed" {
+		t.Errorf("a growing file: %v", err)
+	}
+	// Made, and what makes it fails.
+	broken := errors.New("broken")
+	if _, err := b.Add(t.Context(), Source{Path: "x.zip", Write: func(context.Context, io.Writer) error { return broken }}); !errors.Is(err, broken) {
+		t.Errorf("made: %v", err)
+	}
+	// Given up.
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := b.Add(ctx, Source{Path: unreadable}); !errors.Is(err, context.Canceled) {
+		t.Errorf("given up: %v", err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(b.o.Dir, spoolName, "*")); len(left) != 0 {
+		t.Errorf("left in the spool: %v", left)
+	}
+	if s, err := b.Snapshot(t.Context()); err != nil || len(s.Items) != 0 {
+		t.Errorf("%d items, %v", len(s.Items), err)
+	}
+}
+
+// hooked does something after the first write of a copy.
+type hooked struct {
+	files
+	once func()
+}
+
+func (h *hooked) Create(path string) (file, error) {
+	f, err := h.files.Create(path)
+	return &hookedFile{f, h}, err
+}
+
+type hookedFile struct {
+	file
+	h *hooked
+}
+
+func (f *hookedFile) Write(p []byte) (int, error) {
+	n, err := f.file.Write(p)
+	if f.h.once != nil {
+		f.h.once()
+		f.h.once = nil
+	}
+	return n, err
+}
+
+// TestMade: a file that is made on its way into the spool.
+func TestMade(t *testing.T) {
+	var got []byte
+	b := open(t, Options{Hub: to(answering(func(all [][]byte) (hub.Receipt, error) {
+		got = all[0]
+		return hub.Receipt{Outcome: hub.Delivered, Status: 200, Answer: "ok"}, nil
+	}))})
+	a, err := b.Add(t.Context(), Source{Path: "/somewhere/made.zip", Intermediary: "x", Write: func(_ context.Context, w io.Writer) error {
+		_, err := io.WriteString(w, "PK made")
+		return err
+	}})
+	drive(t, b)
+	if err != nil || a.Item.Name != "made.zip" || string(got) != "PK made" {
+		t.Errorf("%+v %v %q", a, err, got)
+	}
+}
+
+// TestManyAdders: processes add at the same time; nothing is lost or mixed up.
+func TestManyAdders(t *testing.T) {
+	h, c := startHub(t, localhub.Config{})
+	b := open(t, Options{Hub: to(c)})
+	work(t, b)
+	var wg sync.WaitGroup
+	contents := map[string]bool{}
+	var all [][]byte
+	for i := range 40 {
+		z := zipped(t, fmt.Sprint("m", i))
+		contents[sumOf(z)] = true
+		all = append(all, z)
+	}
+	for lane := range 4 {
+		other, err := Open(t.Context(), Options{Dir: b.o.Dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir := t.TempDir()
+		wg.Go(func() {
+			defer other.Close()
+			for i := lane; i < len(all); i += 4 {
+				path := filepath.Join(dir, fmt.Sprint(i, ".zip"))
+				if err := os.WriteFile(path, all[i], 0o600); err != nil {
+					t.Error(err)
+				}
+				if _, err := other.Add(t.Context(), Source{Path: path, Intermediary: "intermediary"}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	until(t, b, func(items []Item) bool { return len(items) == 40 && allOver(items) })
+	if got := box(t, h); len(got) != 40 {
+		t.Errorf("%d messages", len(got))
+	}
+}

@@ -1,0 +1,61 @@
+package outbox
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+
+	"wiebelt/internal/delivery/message"
+)
+
+// maxFindings is how many findings an item keeps.
+const maxFindings = 20
+
+// Inspect is an Options.Check: it looks into a ZIP with package message and
+// refuses what should never be sent; with strict also what has warnings.
+func Inspect(strict bool) func(context.Context, io.ReaderAt, int64) ([]message.Finding, error) {
+	return func(ctx context.Context, r io.ReaderAt, size int64) ([]message.Finding, error) {
+		report, err := message.Inspect(ctx, r, size, message.Defaults)
+		if err != nil {
+			return nil, err
+		}
+		found := report.Findings
+		if report.Sendable(strict) {
+			return found, nil
+		}
+		least := message.Refused
+		if strict {
+			least = message.Warning
+		}
+		why := &RefusedError{Code: "content", Why: "the contents are not in order", Findings: found}
+		for _, f := range found {
+			if f.Severity >= least {
+				why.Code, why.Why = string(f.Code), "the contents are not in order: "+string(f.Code)
+				break
+			}
+		}
+		return found, why
+	}
+}
+
+// pack is findings as they are stored.
+func pack(found []message.Finding) string {
+	if len(found) == 0 {
+		return ""
+	}
+	b, err := json.Marshal(found[:min(len(found), maxFindings)])
+	if err != nil {
+		return "" // cannot be: they are plain values
+	}
+	return string(b)
+}
+
+// Findings is what the check found before the file was taken, the first of them
+// at most; nothing in them is of the message itself.
+func (it Item) Findings() []message.Finding {
+	var found []message.Finding
+	if it.found == "" || json.Unmarshal([]byte(it.found), &found) != nil {
+		return nil
+	}
+	return found
+}

@@ -1,0 +1,106 @@
+package outbox
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"wiebelt/internal/delivery/message"
+	"wiebelt/internal/hub"
+)
+
+// TestFindingsAreKept: what the check found stays with the file that was taken,
+// and comes with the refusal of one that was not.
+func TestFindingsAreKept(t *testing.T) {
+	b := open(t, Options{Check: Inspect(false)})
+	dir := t.TempDir()
+	id := add(t, b, write(t, filepath.Join(dir, "other.zip"), zipped(t, "<Anders/>"))).ID
+	found := get(t, b, id).Findings()
+	if len(found) != 1 || found[0].Code != message.OtherType {
+		t.Errorf("%v", found)
+	}
+	add2, err := b.Add(t.Context(), Source{Path: write(t, filepath.Join(dir, "text.zip"), []byte("no ZIP at all")), Intermediary: "x"})
+	var r *RefusedError
+	if !errors.As(err, &r) || r.Code != string(message.NotZIP) || len(r.Findings) != 1 {
+		t.Errorf("%+v, %v", add2, err)
+	}
+	strict := open(t, Options{Check: Inspect(true)})
+	warned := write(t, filepath.Join(dir, "empty.zip"), zipped(t, "<Contractdocument><VP_GEBDAT>1</VP_GEBDAT></Contractdocument>"))
+	if _, err := b.Add(t.Context(), Source{Path: warned, Intermediary: "x"}); err != nil {
+		t.Error(err)
+	}
+	if _, err := strict.Add(t.Context(), Source{Path: warned, Intermediary: "x"}); !errors.Is(err, ErrRefused) {
+		t.Errorf("a warning, strictly: %v", err)
+	}
+	if pack(nil) != "" || (Item{found: "nonsense"}).Findings() != nil {
+		t.Error("nothing is something")
+	}
+}
+
+// TestDuplicateOfOneFile: what happens to a duplicate can be said for one file.
+func TestDuplicateOfOneFile(t *testing.T) {
+	b := open(t, Options{})
+	path := write(t, "a.zip", zipped(t, "a"))
+	first := add(t, b, path)
+	a, err := b.Add(t.Context(), Source{Path: path, Intermediary: "intermediary", Duplicate: DuplicateRefuse})
+	if !errors.Is(err, ErrDuplicate) || a.Item.ID != first.ID {
+		t.Errorf("refused: %+v, %v", a, err)
+	}
+	if a, err = b.Add(t.Context(), Source{Path: path, Intermediary: "intermediary", Duplicate: DuplicateSend}); err != nil || a.Duplicate || a.Item.ID == first.ID {
+		t.Errorf("sent: %+v, %v", a, err)
+	}
+}
+
+// TestConfigure: another policy holds from the next item on.
+func TestConfigure(t *testing.T) {
+	d := answering(func([][]byte) (hub.Receipt, error) {
+		return hub.Receipt{Outcome: hub.Delivered, Status: 200, Answer: "ok", Cut: true}, nil
+	})
+	b := open(t, Options{Hub: to(d)})
+	if err := b.Configure(Policy{Uncertain: "perhaps"}); err == nil {
+		t.Error("nonsense was taken")
+	}
+	if err := b.Configure(Policy{Duplicate: DuplicateSend, KeepSent: 3, Uncertain: UncertainRetry}); err != nil {
+		t.Fatal(err)
+	}
+	path := write(t, "a.zip", zipped(t, "a"))
+	ids := []string{add(t, b, path).ID, add(t, b, path).ID}
+	if ids[0] == ids[1] || !b.rules().retry {
+		t.Errorf("the policy of before: %v", ids)
+	}
+	work(t, b)
+	until(t, b, func(all []Item) bool { return all[0].State == Delivered && all[1].State == Delivered })
+	it := get(t, b, ids[0])
+	if it.State != Delivered || !it.Kept {
+		t.Errorf("%+v", it)
+	}
+	all, err := b.Receipts(t.Context(), ids[0])
+	if err != nil || len(all) != 1 || !all[0].Cut || all[0].Body != "ok" {
+		t.Errorf("%+v, %v", all, err)
+	}
+}
+
+// TestAskingIsNotWorking: whoever asks whether somebody delivers keeps no worker
+// from beginning.
+func TestAskingIsNotWorking(t *testing.T) {
+	b := open(t, Options{Hub: to(answering(func([][]byte) (hub.Receipt, error) { return hub.Receipt{}, nil }))})
+	ctx, cancel := context.WithCancel(t.Context())
+	var asking sync.WaitGroup
+	asking.Go(func() {
+		for ctx.Err() == nil {
+			b.Busy()
+		}
+	})
+	stop := make(chan struct{})
+	close(stop)
+	for i := range 200 {
+		if err := b.Work(ctx, stop); err != nil {
+			t.Errorf("%d: %v", i, err)
+			break
+		}
+	}
+	cancel()
+	asking.Wait()
+}

@@ -1,0 +1,406 @@
+package outbox
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"wiebelt/internal/core/contact"
+	"wiebelt/internal/hub"
+	"wiebelt/internal/testutil/clocktest"
+)
+
+// registered are the 63 status codes that are registered, with the class of each.
+var registered = map[class][]int{
+	// The hub's client waits on after the first three; what is asked here is only
+	// that none of them ever means more than it says.
+	odd: {100, 101, 102, 103,
+		402, 406, 416, 417, 418, 423, 424, 426, 428, 451},
+	done:      {200, 201, 202, 203, 204, 205, 206, 207, 208, 226},
+	permanent: {400, 404, 405, 410, 411, 413, 414, 415, 422, 431, 501},
+	hold:      {300, 301, 302, 303, 304, 305, 306, 307, 308, 401, 403, 407},
+	conflict:  {409, 412},
+	later:     {408, 421, 425, 429, 500, 502, 503, 504, 505, 506, 507, 508, 510, 511},
+}
+
+// wire is a hub made of bytes: it answers requests for a token, and a delivery
+// with whatever it is told to.
+type wire struct {
+	net.Listener
+	answer   func(c net.Conn, r *http.Request) // of a delivery; the request's body is not read
+	requests atomic.Int64
+	token    string // answer to requests for a token
+}
+
+const goodToken = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 43\r\nConnection: close\r\n\r\n{\"access_token\":\"t1\",  \"expires_in\": 3600}\n"
+
+func startWire(t testing.TB, answer func(net.Conn, *http.Request)) *wire {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &wire{Listener: l, answer: answer, token: goodToken}
+	var open sync.WaitGroup
+	open.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			open.Go(func() {
+				defer c.Close()
+				_ = c.SetDeadline(time.Now().Add(20 * time.Second))
+				r, err := http.ReadRequest(bufio.NewReader(c))
+				if err != nil {
+					return
+				}
+				if strings.HasSuffix(r.URL.Path, "/identity/token") {
+					_, _ = io.Copy(io.Discard, r.Body)
+					_, _ = io.WriteString(c, w.token)
+					return
+				}
+				w.requests.Add(1)
+				w.answer(c, r)
+			})
+		}
+	})
+	t.Cleanup(func() {
+		_ = l.Close()
+		open.Wait() // connections end with their deadline at the latest
+	})
+	return w
+}
+
+func (w *wire) base() string { return "http://" + w.Addr().String() }
+
+// says reads the whole request and answers.
+func says(status int, header, body string) func(net.Conn, *http.Request) {
+	return func(c net.Conn, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		fmt.Fprintf(c, "HTTP/1.1 %d Status\r\n%sContent-Length: %d\r\nConnection: close\r\n\r\n%s", status, header, len(body), body)
+	}
+}
+
+// send delivers one item and gives it, with the queue, afterwards.
+func send(t *testing.T, to func(string) (Deliverer, error), uncertain string) (Item, Queue) {
+	t.Helper()
+	b := open(t, Options{Hub: to, Uncertain: uncertain, Now: clocktest.New(monday).Now})
+	it := add(t, b, write(t, "a.zip", zipped(t, "<x/>")))
+	if _, _, err := b.step(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	q, err := readQueue(t.Context(), b.db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rs, err := b.Receipts(t.Context(), it.ID)
+	if err != nil || len(rs) != 1 {
+		t.Fatalf("%d receipts, %v", len(rs), err)
+	}
+	return get(t, b, it.ID), q
+}
+
+// TestEveryStatus: all registered statuses, over the wire, end in the state that
+// their class has.
+func TestEveryStatus(t *testing.T) {
+	n := 0
+	for c, all := range registered {
+		for _, status := range all {
+			n++
+			if got, _ := ofStatus(status); got != c {
+				t.Errorf("%d: class %v, want %v", status, got, c)
+				continue
+			}
+			header, body := "Content-Type: application/json\r\n", `{"id":"1"}`
+			if status == 204 || status == 205 || status == 304 || status < 200 {
+				header, body = "", ""
+			}
+			if status >= 300 && status < 400 {
+				header += "Location: http://127.0.0.1:1/elsewhere\r\n"
+			}
+			w := startWire(t, says(status, header, body))
+			it, q := send(t, to(newClient(t, w.base())), UncertainHold)
+			want := map[class]State{done: Delivered, permanent: Refused, hold: Waiting, conflict: Uncertain, later: Waiting, odd: Waiting}[c]
+			switch status {
+			case 100, 102, 103: // no answer yet, and then there is none
+				want = Uncertain
+			}
+			if it.State != want || want != Uncertain && it.Status != status {
+				t.Errorf("%d: %s %s (status %d), want %s", status, it.State, it.Reason, it.Status, want)
+			}
+			if held := q.Held != ""; held != (c == hold) {
+				t.Errorf("%d: the queue is held: %v", status, held)
+			}
+			wanted := int64(1)
+			if status == 401 {
+				wanted = 2
+			}
+			if w.requests.Load() != wanted {
+				t.Errorf("%d: %d requests", status, w.requests.Load())
+			}
+			if c == hold && (it.Attempts != 0 || it.Tries != 0) {
+				t.Errorf("%d: a hold used up %d attempts, %d tries", status, it.Attempts, it.Tries)
+			}
+		}
+	}
+	if n != 63 {
+		t.Errorf("%d statuses, 63 are registered", n)
+	}
+}
+
+// TestBodiesOfSuccess: a success counts only with something that can be the hub's.
+func TestBodiesOfSuccess(t *testing.T) {
+	const json, html = "Content-Type: application/json\r\n", "Content-Type: text/html; charset=utf-8\r\n"
+	for _, c := range []struct {
+		name, header, body string
+		want               State
+	}{
+		{"JSON", json, `{"data":{"items":[{"id":"x"}]}}`, Delivered},
+		{"a word", "Content-Type: text/plain\r\n", "OK", Delivered},
+		{"XML", "Content-Type: application/xml\r\n", "<?xml version=\"1.0\"?><ontvangen/>", Delivered},
+		{"no type", "", `{"ok":true}`, Delivered},
+		{"long JSON", json, `{"a":"` + strings.Repeat("é", 10_000) + `"}`, Delivered},
+		{"nothing", json, "", Uncertain},
+		{"white space", json, " \r\n", Uncertain},
+		{"captive portal", html, "<!DOCTYPE html><html><body>Log in to this network</body></html>", Uncertain},
+		{"captive portal that lies", json, "\n <!doctype HTML><title>Log in</title>", Uncertain},
+		{"captive portal without a type", "", "<html><head></head></html>", Uncertain},
+		{"captive portal of a script alone", "", "<script>location.replace('http://portal.example/')</script>", Uncertain},
+		{"captive portal with a long comment", "Content-Type: text/plain\r\n", "<!-- " + strings.Repeat("x", 400) + " --><HTML><body>Log in</body></HTML>", Uncertain},
+		{"half JSON", json, `{"data":{"items":[{"id"`, Uncertain},
+	} {
+		w := startWire(t, says(200, c.header, c.body))
+		if it, q := send(t, to(newClient(t, w.base())), UncertainHold); it.State != c.want || q.Held != "" {
+			t.Errorf("%s: %s %s, held %q; want %s", c.name, it.State, it.Reason, q.Held, c.want)
+		}
+	}
+}
+
+func errorOf(f contact.Failure) error { return &contact.LookupError{Failure: f} }
+
+// TestTransportFaults: what breaks on the way, by how far the request came.
+func TestTransportFaults(t *testing.T) {
+	nobody, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = nobody.Close()
+	large := strings.Repeat("x", 8<<20)
+	over := func(answer func(net.Conn, *http.Request), change ...func(*hub.Config)) func(*testing.T) func(string) (Deliverer, error) {
+		return func(t *testing.T) func(string) (Deliverer, error) {
+			return to(newClient(t, startWire(t, answer).base(), change...))
+		}
+	}
+	fails := func(r hub.Receipt, err error) func(*testing.T) func(string) (Deliverer, error) {
+		return func(*testing.T) func(string) (Deliverer, error) {
+			return to(answering(func([][]byte) (hub.Receipt, error) { return r, err }))
+		}
+	}
+	withToken := func(token string) func(*testing.T) func(string) (Deliverer, error) {
+		return func(t *testing.T) func(string) (Deliverer, error) {
+			w := startWire(t, func(net.Conn, *http.Request) { t.Error("a request without a token") })
+			w.token = token
+			return to(newClient(t, w.base()))
+		}
+	}
+	all := []struct {
+		name    string
+		to      func(*testing.T) func(string) (Deliverer, error)
+		want    State
+		reason  Reason
+		held    Reason
+		counted bool // as an attempt
+		large   bool
+	}{
+		{"connection refused", func(t *testing.T) func(string) (Deliverer, error) {
+			return to(newClient(t, "http://"+nobody.Addr().String()))
+		}, Waiting, Unreachable, "", false, false},
+		{"name not resolved", func(t *testing.T) func(string) (Deliverer, error) {
+			return to(newClient(t, "https://hub.invalid"))
+		}, Waiting, Unreachable, "", false, false},
+		{"no TLS at the hub", func(t *testing.T) func(string) (Deliverer, error) {
+			return to(newClient(t, "https://"+startWire(t, nil).Addr().String()))
+		}, Waiting, Unreachable, "", false, false},
+		{"proxy gone", func(t *testing.T) func(string) (Deliverer, error) {
+			return to(newClient(t, "https://hub.invalid", func(c *hub.Config) { c.Proxy = "http://" + nobody.Addr().String() }))
+		}, Waiting, Unreachable, "", false, false},
+		{"proxy wants a login", func(t *testing.T) func(string) (Deliverer, error) {
+			p := startWire(t, func(c net.Conn, _ *http.Request) {
+				_, _ = io.WriteString(c, "HTTP/1.1 407 Login\r\nContent-Length: 0\r\n\r\n")
+			})
+			return to(newClient(t, "https://hub.invalid", func(c *hub.Config) { c.Proxy = p.base() }))
+		}, Waiting, ProxyLogin, ProxyLogin, false, false},
+		{"certificate unknown", func(t *testing.T) func(string) (Deliverer, error) {
+			return to(newClient(t, "https://"+startTLS(t)))
+		}, Waiting, Certificate, Certificate, false, false},
+		{"certificate expired", fails(hub.Receipt{}, errorOf(contact.CertificateExpired)), Waiting, Certificate, Certificate, false, false},
+		{"token: busy", withToken("HTTP/1.1 503 Busy\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"), Waiting, Unreachable, "", false, false},
+		{"token: credentials refused", withToken("HTTP/1.1 401 No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"), Waiting, CredentialsOff, CredentialsOff, false, false},
+		{"token: wrong scope", withToken("HTTP/1.1 400 No\r\nContent-Length: 25\r\nConnection: close\r\n\r\n{\"error\":\"invalid_scope\"}"), Waiting, Forbidden, Forbidden, false, false},
+		{"closed within the body", over(func(_ net.Conn, r *http.Request) {
+			_, _ = io.CopyN(io.Discard, r.Body, 1<<20)
+		}), Waiting, Unreachable, "", false, true},
+		{"closed after the body", over(func(_ net.Conn, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+		}), Uncertain, NoAnswer, "", true, false},
+		{"closed within the answer's head", over(func(c net.Conn, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Le")
+		}), Uncertain, NoAnswer, "", true, false},
+		{"closed within the answer", over(func(c net.Conn, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{\"id\":")
+		}), Uncertain, NoAnswer, "", true, false},
+		{"no HTTP", over(func(c net.Conn, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			_, _ = io.WriteString(c, "220 mail.example ESMTP\r\n")
+		}), Uncertain, NoAnswer, "", true, false},
+		{"success before the end of the request", over(func(c net.Conn, r *http.Request) {
+			_, _ = io.CopyN(io.Discard, r.Body, 1000)
+			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}")
+			_, _ = io.Copy(io.Discard, r.Body)
+		}), Uncertain, NotAnAnswer, "", true, true},
+		{"too large, said early", over(func(c net.Conn, r *http.Request) {
+			_, _ = io.CopyN(io.Discard, r.Body, 1000)
+			_, _ = io.WriteString(c, "HTTP/1.1 413 Too large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+			_, _ = io.Copy(io.Discard, r.Body)
+		}), Refused, ByHub, "", true, true},
+		{"no answer in time", fails(hub.Receipt{Outcome: hub.Uncertain, Failure: contact.HubSlow}, nil), Uncertain, NoAnswer, "", true, false},
+		{"no network", fails(hub.Receipt{}, errorOf(contact.NoNetwork)), Waiting, Unreachable, "", false, false},
+		{"not set up", fails(hub.Receipt{}, errorOf(contact.NotSetUp)), Waiting, NotSetUp, NotSetUp, false, false},
+		{"the client was closed", fails(hub.Receipt{}, context.Canceled), Waiting, Unreachable, "", false, false},
+	}
+	for _, c := range all {
+		t.Run(c.name, func(t *testing.T) {
+			b := open(t, Options{Hub: c.to(t)})
+			content := zipped(t, "<x/>")
+			if c.large {
+				content = []byte(large)
+			}
+			it := add(t, b, write(t, "a.zip", content))
+			if _, _, err := b.step(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			it = get(t, b, it.ID)
+			q, err := readQueue(t.Context(), b.db)
+			if err != nil || it.State != c.want || it.Reason != c.reason || q.Held != c.held || (it.Attempts > 0) != c.counted {
+				t.Errorf("%s %q, %d attempts, held %q, %v; want %s %q, held %q", it.State, it.Reason, it.Attempts, q.Held, err, c.want, c.reason, c.held)
+			}
+			if paused := q.Paused != ""; paused != (c.want == Waiting && c.held == "" || c.want == Uncertain) {
+				t.Errorf("the queue rests: %v", paused)
+			}
+		})
+	}
+	if len(all) < 15 {
+		t.Errorf("%d faults", len(all))
+	}
+}
+
+// TestAnswersPerItem: an answer that names a status for every item of a request
+// is believed; a request that is refused as a whole is sent item by item.
+func TestAnswersPerItem(t *testing.T) {
+	per := func(status int, items ...int) hub.Receipt {
+		return hub.Receipt{Outcome: hub.Delivered, Status: status, Answer: `{"data":{}}`, Items: items}
+	}
+	whole := []bool{true, true}
+	for _, c := range []struct {
+		name   string
+		r      hub.Receipt
+		err    error
+		whole  []bool
+		wanted []class
+	}{
+		{"all well", hub.Receipt{Outcome: hub.Delivered, Status: 200, Answer: `{"ok":1}`}, nil, whole, []class{done, done}},
+		{"one refused", per(207, 201, 422), nil, whole, []class{done, permanent}},
+		{"one later", per(200, 503, 200), nil, whole, []class{later, done}},
+		{"one forbidden", per(200, 403, 200), nil, whole, []class{permanent, done}},
+		{"all, one by one", per(200, 201, 200), nil, whole, []class{done, done}},
+		{"a refusal of nobody knows which", per(200, 503), nil, whole, []class{unknown, unknown}},
+		{"a refusal beside an item without a status", per(207, 0, 422), nil, whole, []class{unknown, unknown}},
+		{"another number of items, all well", per(200, 201), nil, whole, []class{done, done}},
+		{"statuses of another kind", per(200, 0, 0), nil, whole, []class{done, done}},
+		{"more than was read", hub.Receipt{Outcome: hub.Delivered, Status: 200, Answer: `{"data":`, Cut: true, Unread: true}, nil, whole, []class{unknown, unknown}},
+		{"refused as a whole", hub.Receipt{Outcome: hub.Refused, Status: 400, Answer: "no"}, nil, whole, []class{split, split}},
+		{"credentials", hub.Receipt{Outcome: hub.OnHold, Status: 401}, nil, whole, []class{hold, hold}},
+		{"busy", hub.Receipt{Outcome: hub.RetryLater, Status: 503}, nil, whole, []class{later, later}},
+		{"broken after the first", hub.Receipt{Outcome: hub.Uncertain}, nil, []bool{true, false}, []class{unknown, safe}},
+		{"a copy is gone", hub.Receipt{}, fmt.Errorf("item 2: %w", errMissing), []bool{true, false}, []class{split, split}},
+	} {
+		for i, o := range judge(c.r, c.err, c.whole, false) {
+			if o.class != c.wanted[i] {
+				t.Errorf("%s: item %d is %v, want %v", c.name, i, o.class, c.wanted[i])
+			}
+		}
+	}
+	for _, status := range []int{200, 207} {
+		if o := judge(per(status, 422), nil, []bool{true}, false); o[0].class != permanent {
+			t.Errorf("one item, %d: %v", status, o[0].class)
+		}
+	}
+	if o := judge(per(200, 201, 422), nil, []bool{true}, false); o[0].class != unknown || o[0].reason != Unclear {
+		t.Errorf("one item, two statuses: %v", o[0].class)
+	}
+	if o := judge(hub.Receipt{}, errors.New("x"), []bool{true}, true); o[0].class != cut {
+		t.Errorf("we ended it: %v", o[0].class)
+	}
+}
+
+// TestLongAnswerPerItem: a hub that answers item by item says more than is kept
+// of its answer, and the one refusal in it is at the end.
+func TestLongAnswerPerItem(t *testing.T) {
+	const items = 60
+	answer := func(n int, refused bool) string {
+		all := make([]string, n)
+		for i := range all {
+			status := 201
+			if refused && i == n-1 {
+				status = 422
+			}
+			all[i] = fmt.Sprintf(`{"status":%d,"sha256":"%064x","remark":"%s"}`, status, i, strings.Repeat("x", 100))
+		}
+		return `{"data":{"items":[` + strings.Join(all, ",") + `]}}`
+	}
+	var said atomic.Value
+	w := startWire(t, func(c net.Conn, r *http.Request) {
+		says(207, "Content-Type: application/json\r\n", said.Load().(string))(c, r)
+	})
+	for _, c := range []struct {
+		name      string
+		said      string
+		delivered int
+		refused   int
+	}{
+		{"one refused", answer(items, true), items - 1, 1},
+		{"longer than anybody reads", answer(1000, false), 0, 0},
+	} {
+		said.Store(c.said)
+		b := open(t, Options{Hub: to(newClient(t, w.base())), ItemsPerRequest: items})
+		var last Item
+		for i := range items {
+			last = add(t, b, write(t, fmt.Sprintf("%d.zip", i), zipped(t, fmt.Sprintf("<x>%d</x>", i))))
+		}
+		if _, _, err := b.step(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		s, err := b.Snapshot(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Counts[Delivered] != c.delivered || s.Counts[Refused] != c.refused || s.Counts[Uncertain] != items-c.delivered-c.refused {
+			t.Errorf("%s: %v", c.name, s.Counts)
+		}
+		if it := get(t, b, last.ID); c.refused == 1 && (it.State != Refused || !it.Kept) {
+			t.Errorf("%s: the one that was refused is %s, kept %v", c.name, it.State, it.Kept)
+		}
+	}
+}

@@ -1,0 +1,219 @@
+package outbox
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/store/sqlitefile"
+)
+
+// change changes one item and, where keep is false, takes its copy away.
+func (b *Outbox) change(ctx context.Context, id string, do func(*sql.Tx, *Item) error) (Item, error) {
+	var it Item
+	err := b.tx(ctx, func(tx *sql.Tx) error {
+		var err error
+		if it, err = one(ctx, tx, id); err != nil {
+			return err
+		}
+		if err := do(tx, &it); err != nil {
+			return err
+		}
+		return put(ctx, tx, it)
+	})
+	if err == nil {
+		b.Poke()
+	}
+	return it, err
+}
+
+// afresh is the item as if it had never been tried.
+func (it *Item) afresh(now time.Time) {
+	it.State, it.Reason, it.NextTry, it.Decided, it.Deadline = Waiting, NoReason, now, time.Time{}, time.Time{}
+	it.FirstTry, it.LastTry, it.Tries, it.unknowns, it.odds = time.Time{}, time.Time{}, 0, 0, 0
+}
+
+// Retry sends an item that waits or was refused as soon as possible, as if it had
+// never been tried. ErrState if it is in another state, ErrNoCopy if its copy is
+// gone; ErrDuplicate if the same file was delivered since, or is about to be.
+func (b *Outbox) Retry(ctx context.Context, id string) (Item, error) {
+	return b.change(ctx, id, func(tx *sql.Tx, it *Item) error {
+		if it.State == Refused && b.policy().Duplicate != DuplicateSend {
+			if _, found, err := twin(ctx, tx, *it); err != nil {
+				return err
+			} else if found {
+				return ErrDuplicate
+			}
+		}
+		switch {
+		case it.State == Refused && !it.Kept:
+			return ErrNoCopy
+		case it.State == Refused:
+			it.afresh(b.o.Now())
+		case it.State == Waiting:
+			it.NextTry = b.o.Now()
+		default:
+			return ErrState
+		}
+		return nil
+	})
+}
+
+// Retriable are the ids of all items that Retry takes, oldest first.
+func (b *Outbox) Retriable(ctx context.Context) ([]string, error) {
+	return b.ids(ctx, "state = ? OR state = ? AND kept = 1", string(Waiting), string(Refused))
+}
+
+// Undecided are the ids of all items that wait or are being sent, oldest first.
+func (b *Outbox) Undecided(ctx context.Context) ([]string, error) {
+	return b.ids(ctx, "state IN (?, ?)", string(Waiting), string(Sending))
+}
+
+func (b *Outbox) ids(ctx context.Context, where string, args ...any) (ids []string, err error) {
+	rows, err := b.db.QueryContext(ctx, "SELECT id FROM items WHERE "+where+" ORDER BY id", args...)
+	if err != nil {
+		return nil, b.named(ctx, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return nil, b.named(ctx, err)
+		}
+		ids = append(ids, id)
+	}
+	return ids, b.named(ctx, rows.Err())
+}
+
+// Release lifts a hold or a pause of the queue: the next item is tried at once.
+func (b *Outbox) Release(ctx context.Context) error {
+	err := b.tx(ctx, func(tx *sql.Tx) error { return writeQueue(ctx, tx, Queue{}) })
+	b.Poke()
+	return err
+}
+
+// maxNote is how long a note may be, in bytes.
+const maxNote = 500
+
+// Resolve decides an item that is maybe delivered: it was, or it is sent again.
+// The note says who knows that, and how.
+func (b *Outbox) Resolve(ctx context.Context, id string, delivered bool, note string) (Item, error) {
+	it, err := b.change(ctx, id, func(_ *sql.Tx, it *Item) error {
+		if it.State != Uncertain {
+			return ErrState
+		}
+		if !delivered && !it.Kept {
+			return ErrNoCopy
+		}
+		it.Note = call.CleanText(note, maxNote)
+		if !delivered {
+			it.afresh(b.o.Now())
+			return nil
+		}
+		*it = it.over(Delivered, b.o.Now())
+		it.Reason = ByPerson
+		if b.policy().KeepSent == 0 {
+			it.Kept = false
+		}
+		return nil
+	})
+	if err == nil && !it.Kept {
+		_ = b.drop(id) // what is left is swept later
+	}
+	return it, err
+}
+
+// Forget deletes an item, its receipts and our copy of the file. ErrState while
+// it is being sent; ErrUndecided if it waits or is maybe delivered, unless force
+// says that it may be lost. Of a delivered one the checksum stays.
+func (b *Outbox) Forget(ctx context.Context, id string, force bool) error {
+	err := b.tx(ctx, func(tx *sql.Tx) error {
+		it, err := one(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		switch it.State {
+		case Sending:
+			return ErrState
+		case Waiting, Uncertain:
+			if !force {
+				return ErrUndecided
+			}
+		}
+		return forget(ctx, tx, "id = ?", id)
+	})
+	if err != nil {
+		return err
+	}
+	return errors.Join(b.drop(id), b.erased(ctx))
+}
+
+// forget deletes items and remembers the checksums of those that were delivered.
+func forget(ctx context.Context, tx *sql.Tx, where string, args ...any) error {
+	_, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO past (sha256, intermediary, added, decided) SELECT sha256, intermediary, added, decided FROM items WHERE state = '"+
+		string(Delivered)+"' AND "+where+" ORDER BY id", args...)
+	if err == nil {
+		_, err = tx.ExecContext(ctx, "DELETE FROM items WHERE "+where, args...)
+	}
+	return err
+}
+
+// remembered is the same file as it was delivered and forgotten, without an id; or
+// sql.ErrNoRows.
+func remembered(ctx context.Context, tx *sql.Tx, it Item) (Item, error) {
+	var added, decided int64
+	err := tx.QueryRowContext(ctx, "SELECT added, decided FROM past WHERE sha256 = ? AND intermediary = ?", it.SHA256, it.Intermediary).Scan(&added, &decided)
+	it.ID, it.State, it.Kept, it.NextTry, it.Deadline = "", Delivered, false, time.Time{}, time.Time{}
+	it.Added, it.Decided = sqlitefile.Time(added), sqlitefile.Time(decided)
+	return it, err
+}
+
+// erased empties the write-ahead log, where what was deleted would stay. If somebody
+// reads all the time it is emptied later.
+func (b *Outbox) erased(ctx context.Context) error {
+	err := sqlitefile.EmptyLog(ctx, b.db)
+	if errors.Is(err, sqlitefile.ErrHeld) {
+		return nil
+	}
+	return b.named(ctx, err)
+}
+
+// Get is an item by its id, or by a beginning of it that no other id has.
+// ErrNoItem if there is none.
+func (b *Outbox) Get(ctx context.Context, id string) (Item, error) {
+	if it, err := one(ctx, b.db, id); err == nil || len(id) < 8 {
+		return it, b.named(ctx, err)
+	}
+	all, err := some(ctx, b.db, "id >= ? AND id < ? LIMIT 2", id, id+"g")
+	if err != nil {
+		return Item{}, b.named(ctx, err)
+	}
+	if len(all) != 1 {
+		return Item{}, ErrNoItem
+	}
+	return all[0], nil
+}
+
+// ForgetDelivered deletes everything that was delivered but its checksums, and
+// tells how many items that were.
+func (b *Outbox) ForgetDelivered(ctx context.Context) (int, error) {
+	var gone []Item
+	err := b.tx(ctx, func(tx *sql.Tx) error {
+		var err error
+		if gone, err = some(ctx, tx, "state = ?", string(Delivered)); err != nil {
+			return err
+		}
+		return forget(ctx, tx, "state = ?", string(Delivered))
+	})
+	if err != nil {
+		return 0, err
+	}
+	for _, it := range gone {
+		if it.Kept {
+			err = errors.Join(err, b.drop(it.ID))
+		}
+	}
+	return len(gone), errors.Join(err, b.erased(ctx))
+}

@@ -1,0 +1,117 @@
+package outbox
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"wiebelt/internal/hub"
+	"wiebelt/internal/testutil/clocktest"
+)
+
+// TestResolve: what is maybe delivered is decided by a person, with a note.
+func TestResolve(t *testing.T) {
+	answer := hub.Receipt{Outcome: hub.Uncertain}
+	now := clocktest.New(monday)
+	b := open(t, Options{Hub: to(answering(func([][]byte) (hub.Receipt, error) { return answer, nil })), Now: now.Now})
+	one := add(t, b, write(t, "a.zip", []byte("a")))
+	drive(t, b)
+	now.Forward(time.Hour)
+	two := add(t, b, write(t, "b.zip", []byte("b")))
+	drive(t, b)
+	for _, it := range []Item{one, two} {
+		if got := get(t, b, it.ID); got.State != Uncertain || got.Reason != NoAnswer || !got.Kept {
+			t.Fatalf("%+v", got)
+		}
+		if _, err := b.Retry(t.Context(), it.ID); !errors.Is(err, ErrState) {
+			t.Errorf("retry of a maybe: %v", err)
+		}
+	}
+	if got, err := b.Resolve(t.Context(), one.ID, true, "gebeld\nmet de beheerder"); err != nil || got.State != Delivered || got.Reason != ByPerson || got.Note != "gebeld met de beheerder" || got.Kept {
+		t.Errorf("%+v %v", got, err)
+	}
+	if _, err := b.Resolve(t.Context(), one.ID, false, "x"); !errors.Is(err, ErrState) {
+		t.Errorf("twice: %v", err)
+	}
+	answer = hub.Receipt{Outcome: hub.Delivered, Status: 200, Answer: "ok"}
+	if got, err := b.Resolve(t.Context(), two.ID, false, "niet ontvangen"); err != nil || got.State != Waiting {
+		t.Errorf("%+v %v", got, err)
+	}
+	now.Forward(time.Hour)
+	drive(t, b)
+	if got := get(t, b, two.ID); got.State != Delivered || got.Note != "niet ontvangen" {
+		t.Errorf("%+v", got)
+	}
+	if _, err := b.Resolve(t.Context(), "nobody", true, "x"); !errors.Is(err, ErrNoItem) {
+		t.Errorf("nobody: %v", err)
+	}
+	if got, err := b.Get(t.Context(), two.ID[:20]); err != nil && one.ID[:20] != two.ID[:20] || err == nil && got.ID != two.ID {
+		t.Errorf("a beginning: %v %v", got.ID, err)
+	}
+	if _, err := b.Get(t.Context(), two.ID[:2]); !errors.Is(err, ErrNoItem) {
+		t.Errorf("a short beginning: %v", err)
+	}
+}
+
+// TestForget: row, receipts, copy, and the name in the files of the database.
+func TestForget(t *testing.T) {
+	b := open(t, Options{Hub: to(answering(func([][]byte) (hub.Receipt, error) {
+		return hub.Receipt{Outcome: hub.Delivered, Status: 200, Answer: "canary-answer"}, nil
+	})), KeepSent: 10})
+	it := add(t, b, write(t, "canary-name.zip", []byte("PK canary-content")))
+	other := add(t, b, write(t, "other.zip", []byte("PK other")))
+	drive(t, b)
+	if err := b.Forget(t.Context(), it.ID, false); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Forget(t.Context(), it.ID, true); !errors.Is(err, ErrNoItem) {
+		t.Errorf("twice: %v", err)
+	}
+	err := filepath.WalkDir(b.o.Dir, func(path string, e os.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		for _, word := range []string{"canary-name", "canary-answer", "canary-content", it.ID} {
+			if bytes.Contains(content, []byte(word)) && word != "canary-answer" {
+				t.Errorf("%s stands in %s", word, filepath.Base(path))
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	if get(t, b, other.ID).State != Delivered {
+		t.Error("another item went")
+	}
+	if n, err := b.ForgetDelivered(t.Context()); n != 1 || err != nil {
+		t.Errorf("%d %v", n, err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(b.o.Dir, spoolName, "*")); len(left) != 0 {
+		t.Errorf("left: %v", left)
+	}
+	// The same file is known again, to the same message box, for as long as receipts are kept.
+	again := write(t, "again.zip", []byte("PK other"))
+	a, err := b.Add(t.Context(), Source{Path: again, Intermediary: "intermediary"})
+	if err != nil || !a.Duplicate || a.Item.State != Delivered || a.Item.Decided.IsZero() || a.Item.ID != "" {
+		t.Errorf("%+v %v", a, err)
+	}
+	if a, err := b.Add(t.Context(), Source{Path: again, Intermediary: "another"}); err != nil || a.Duplicate {
+		t.Errorf("%+v %v", a, err)
+	} else if err := b.Forget(t.Context(), a.Item.ID, false); !errors.Is(err, ErrUndecided) {
+		t.Errorf("what waits was forgotten: %v", err)
+	} else if err := b.Forget(t.Context(), a.Item.ID, true); err != nil {
+		t.Error(err)
+	}
+	b.o.Now = func() time.Time { return time.Now().Add(keepReceipts + time.Hour) }
+	if err := b.Purge(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if a, err := b.Add(t.Context(), Source{Path: again, Intermediary: "intermediary"}); err != nil || a.Duplicate {
+		t.Errorf("%+v %v", a, err)
+	}
+}

@@ -1,0 +1,447 @@
+package outbox
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"wiebelt/internal/hub"
+	"wiebelt/internal/testutil/clocktest"
+)
+
+// failing is a file system on which the operations that it names fail.
+type failing struct {
+	files
+	mu    sync.Mutex
+	next  func(op string) error // nil: everything goes well
+	short bool                  // a write that fails writes the half
+}
+
+func (f *failing) fails(op string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.next == nil {
+		return nil
+	}
+	if err := f.next(op); err != nil {
+		return &fs.PathError{Op: op, Path: "/canary", Err: err}
+	}
+	return nil
+}
+
+// set makes these operations fail with err.
+func (f *failing) set(err error, ops ...string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.next = func(op string) error {
+		for _, o := range ops {
+			if o == op {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+func (f *failing) Create(path string) (file, error) {
+	if err := f.fails("create"); err != nil {
+		return nil, err
+	}
+	x, err := f.files.Create(path)
+	return &failingFile{x, f}, err
+}
+
+func (f *failing) Open(path string) (file, error) {
+	if err := f.fails("open"); err != nil {
+		return nil, err
+	}
+	x, err := f.files.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	return &failingFile{x, f}, nil
+}
+
+func (f *failing) Rename(from, to string) error {
+	if err := f.fails("rename"); err != nil {
+		return err
+	}
+	return f.files.Rename(from, to)
+}
+
+func (f *failing) Remove(path string) error {
+	if err := f.fails("remove"); err != nil {
+		return err
+	}
+	return f.files.Remove(path)
+}
+
+func (f *failing) MkdirAll(path string) error {
+	if err := f.fails("mkdir"); err != nil {
+		return err
+	}
+	return f.files.MkdirAll(path)
+}
+
+func (f *failing) SyncDir(path string) error {
+	if err := f.fails("syncdir"); err != nil {
+		return err
+	}
+	return f.files.SyncDir(path)
+}
+
+type failingFile struct {
+	file
+	f *failing
+}
+
+func (x *failingFile) Write(p []byte) (int, error) {
+	if err := x.f.fails("write"); err != nil {
+		n := 0
+		if x.f.short {
+			n, _ = x.file.Write(p[:len(p)/2])
+		}
+		return n, err
+	}
+	return x.file.Write(p)
+}
+
+func (x *failingFile) Read(p []byte) (int, error) {
+	if err := x.f.fails("read"); err != nil {
+		return 0, err
+	}
+	return x.file.Read(p)
+}
+
+func (x *failingFile) Sync() error {
+	if err := x.f.fails("sync"); err != nil {
+		return err
+	}
+	return x.file.Sync()
+}
+
+// TestDiskFailsWhileAdding: nothing is taken, nothing is left, and the trouble has
+// a name.
+func TestDiskFailsWhileAdding(t *testing.T) {
+	disk0 := &failing{files: disk{}, short: true}
+	b := open(t, Options{fs: disk0})
+	path := write(t, "canary.zip", []byte("PK some content"))
+	for _, c := range []struct {
+		err  error
+		kind string
+		ops  []string
+	}{
+		{syscall.ENOSPC, DiskFull, []string{"create", "write", "sync", "rename", "syncdir"}},
+		{syscall.EROFS, ReadOnly, []string{"mkdir", "create", "rename"}},
+		{syscall.EACCES, ReadOnly, []string{"mkdir", "create"}},
+		{syscall.ENOENT, SpoolGone, []string{"create", "rename"}},
+		{syscall.EIO, DiskFailed, []string{"create", "write", "sync", "rename", "syncdir"}},
+	} {
+		for _, op := range c.ops {
+			disk0.set(c.err, op)
+			_, err := b.Add(t.Context(), Source{Path: path, Intermediary: "x"})
+			var trouble *Trouble
+			if !errors.As(err, &trouble) || trouble.Kind != c.kind || strings.Contains(err.Error(), "canary") {
+				t.Errorf("%s %v: %v, want %s", op, c.err, err, c.kind)
+			}
+			disk0.set(nil)
+			if left, _ := filepath.Glob(filepath.Join(b.o.Dir, spoolName, "*")); len(left) != 0 {
+				t.Errorf("%s %v: left in the spool: %d", op, c.err, len(left))
+			}
+		}
+	}
+	if s, err := b.Snapshot(t.Context()); err != nil || len(s.Items) != 0 {
+		t.Errorf("%d items, %v", len(s.Items), err)
+	}
+	add(t, b, path) // and afterwards all is well
+}
+
+// TestDatabaseFull: neither taken nor lost.
+func TestDatabaseFull(t *testing.T) {
+	requests := 0
+	b := open(t, Options{Hub: to(answering(func([][]byte) (hub.Receipt, error) {
+		requests++
+		return hub.Receipt{Outcome: hub.Delivered, Status: 200, Answer: strings.Repeat("x", 4000)}, nil
+	})), KeepSent: 9})
+	var taken []Item
+	full := func(pages string) {
+		t.Helper()
+		if _, err := b.db.Exec("PRAGMA max_page_count = " + pages); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 5 {
+		taken = append(taken, add(t, b, write(t, names(i), []byte(names(i)))))
+	}
+	full("1") // the size that it has
+	for i := 5; ; i++ {
+		if i > 200 {
+			t.Fatal("it is never full")
+		}
+		a, err := b.Add(t.Context(), Source{Path: write(t, names(i), []byte(names(i))), Intermediary: "x"})
+		if err != nil {
+			var trouble *Trouble
+			if !errors.As(err, &trouble) || trouble.Kind != DiskFull {
+				t.Fatal(err)
+			}
+			break
+		}
+		taken = append(taken, a.Item)
+	}
+	// The answer cannot be written down: nothing else is sent until it is.
+	for range 3 {
+		_, _, err := b.step(t.Context())
+		var trouble *Trouble
+		if !errors.As(err, &trouble) || trouble.Kind != DiskFull {
+			t.Fatalf("%v after %d requests", err, requests)
+		}
+	}
+	if requests > 1 {
+		t.Errorf("%d requests went out", requests)
+	}
+	// Whoever looks counts what went out as maybe delivered, at once.
+	if s, err := Look(t.Context(), b.o.Dir); err != nil || s.Uncertain != requests || s.Waiting != len(taken)-requests {
+		t.Errorf("%+v %v, with %d requests", s, err, requests)
+	}
+	full("100000")
+	drive(t, b)
+	for _, it := range taken {
+		if got := get(t, b, it.ID); got.State != Delivered {
+			t.Errorf("%+v", got)
+		}
+	}
+	if requests != len(taken) {
+		t.Errorf("%d requests for %d files", requests, len(taken))
+	}
+}
+
+// TestSpoolGone: with the whole folder gone the queue rests; one copy that is gone
+// or was changed is named, and stops nobody.
+func TestSpoolGone(t *testing.T) {
+	d := answering(func([][]byte) (hub.Receipt, error) {
+		return hub.Receipt{Outcome: hub.Delivered, Status: 200, Answer: "ok"}, nil
+	})
+	b := open(t, Options{Hub: to(d), KeepRefused: 30})
+	gone, changed, shorter, fine := add(t, b, write(t, "a.zip", []byte("one"))), add(t, b, write(t, "b.zip", []byte("two"))),
+		add(t, b, write(t, "c.zip", []byte("three"))), add(t, b, write(t, "d.zip", []byte("four")))
+	away := filepath.Join(t.TempDir(), "away")
+	if err := os.Rename(b.spoolDir(), away); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		_, _, err := b.step(t.Context())
+		var trouble *Trouble
+		if !errors.As(err, &trouble) || trouble.Kind != SpoolGone {
+			t.Fatal(err)
+		}
+	}
+	for _, it := range []Item{gone, changed, shorter, fine} {
+		if got := get(t, b, it.ID); got.State != Waiting || got.Tries != 0 {
+			t.Errorf("%+v", got)
+		}
+	}
+	if err := os.Rename(away, b.spoolDir()); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(b.spool(gone.ID)); err != nil {
+		t.Fatal(err)
+	}
+	write(t, b.spool(changed.ID), []byte("tw0"))
+	write(t, b.spool(shorter.ID), []byte("th"))
+	drive(t, b)
+	for _, c := range []struct {
+		it    Item
+		state State
+		why   Reason
+	}{{gone, Refused, CopyMissing}, {changed, Refused, CopyDamaged}, {shorter, Refused, CopyDamaged}, {fine, Delivered, ""}} {
+		if got := get(t, b, c.it.ID); got.State != c.state || got.Reason != c.why {
+			t.Errorf("%s %s, want %s %s", got.State, got.Reason, c.state, c.why)
+		}
+	}
+	if _, err := b.Retry(t.Context(), gone.ID); !errors.Is(err, ErrState) {
+		t.Errorf("retry without a copy: %v", err)
+	}
+	// The folder of the outbox itself.
+	if err := os.RemoveAll(b.o.Dir); err != nil {
+		t.Fatal(err)
+	}
+	_, err := b.Add(t.Context(), Source{Path: write(t, "e.zip", []byte("five")), Intermediary: "x"})
+	var trouble *Trouble
+	if !errors.As(err, &trouble) || trouble.Kind != SpoolGone {
+		t.Errorf("taken into nothing: %v", err)
+	}
+}
+
+// TestWorkerGoesOnAfterTrouble: trouble is shown, and forgotten once it is mended.
+func TestWorkerGoesOnAfterTrouble(t *testing.T) {
+	disk0 := &failing{files: disk{}}
+	b := open(t, Options{fs: disk0, Hub: to(answering(func([][]byte) (hub.Receipt, error) {
+		return hub.Receipt{Outcome: hub.Delivered, Status: 200, Answer: "ok"}, nil
+	}))})
+	it := add(t, b, write(t, "a.zip", []byte("one")))
+	away := filepath.Join(t.TempDir(), "away")
+	if err := os.Rename(b.spoolDir(), away); err != nil {
+		t.Fatal(err)
+	}
+	work(t, b)
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	shown := ""
+	if err := b.Watch(ctx, func(s *Snapshot) {
+		if shown = s.Trouble; shown != "" {
+			cancel()
+		}
+	}); err != nil || shown != SpoolGone {
+		t.Fatalf("%v, trouble %q", err, shown)
+	}
+	if err := os.Rename(away, b.spoolDir()); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel = context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	if err := b.Watch(ctx, func(s *Snapshot) {
+		if shown = s.Trouble; shown == "" && s.Counts[Delivered] == 1 {
+			cancel()
+		}
+	}); err != nil || shown != "" {
+		t.Errorf("%v, still %q", err, shown)
+	}
+	if got := get(t, b, it.ID); got.State != Delivered {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestDiskFailsWhileSending: a copy that cannot be read now is sent later; the hub
+// never has half of it for a whole.
+func TestDiskFailsWhileSending(t *testing.T) {
+	now := clocktest.New(monday)
+	disk0 := &failing{files: disk{}}
+	requests := 0
+	b := open(t, Options{fs: disk0, Now: now.Now, Hub: to(answering(func([][]byte) (hub.Receipt, error) {
+		requests++
+		return hub.Receipt{Outcome: hub.Delivered, Status: 200, Answer: "ok"}, nil
+	}))})
+	it := add(t, b, write(t, "a.zip", []byte("one")))
+	for _, op := range []string{"open", "read"} {
+		disk0.set(syscall.EIO, op)
+		if _, _, err := b.step(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := get(t, b, it.ID); got.State != Waiting || got.Reason != CopyUnread || got.Attempts != 0 {
+			t.Errorf("%s: %+v", op, got)
+		}
+		now.Forward(time.Hour)
+	}
+	disk0.set(nil)
+	drive(t, b)
+	if got := get(t, b, it.ID); got.State != Delivered || requests != 1 {
+		t.Errorf("%+v, %d requests", got, requests)
+	}
+}
+
+// TestClockJumps: whatever the clock does, everything arrives once.
+func TestClockJumps(t *testing.T) {
+	now := clocktest.New(monday)
+	random := rand.New(rand.NewPCG(1, 2))
+	arrived := map[string]int{}
+	b := open(t, Options{Now: now.Now, first: time.Second, Hub: to(answering(func(all [][]byte) (hub.Receipt, error) {
+		switch random.IntN(4) {
+		case 0:
+			return hub.Receipt{}, errors.New("not reached")
+		case 1:
+			return hub.Receipt{Outcome: hub.RetryLater, Status: 503, RetryAfter: time.Minute}, nil
+		case 2:
+			return hub.Receipt{Outcome: hub.RetryLater, Status: 500}, nil
+		}
+		arrived[string(all[0])]++
+		return hub.Receipt{Outcome: hub.Delivered, Status: 200, Answer: "ok"}, nil
+	}))})
+	var all []Item
+	for i := range 20 {
+		all = append(all, add(t, b, write(t, names(i), []byte(names(i)))))
+		now.Forward(time.Duration(random.Int64N(int64(48*time.Hour))) - 24*time.Hour)
+	}
+	jumps := 0
+	for steps := 0; ; steps++ {
+		if steps > 20_000 {
+			t.Fatal("it never ends")
+		}
+		if _, _, err := b.step(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		now.Forward(5 * time.Second)
+		if random.IntN(10) == 0 {
+			jumps++
+			now.Forward(time.Duration(random.Int64N(int64(60*24*time.Hour))) - 30*24*time.Hour)
+		}
+		s, err := b.Snapshot(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if allOver(s.Items) {
+			break
+		}
+	}
+	gaveUp := 0
+	for _, it := range all {
+		got := get(t, b, it.ID)
+		switch {
+		case got.State == Delivered && arrived[got.Name] == 1:
+		case got.State == Refused && got.Reason == GaveUp && arrived[got.Name] == 0:
+			gaveUp++ // months have passed for it, and it says so
+		default:
+			t.Errorf("%s %s arrived %d times", got.State, got.Reason, arrived[got.Name])
+		}
+	}
+	if gaveUp > 5 || jumps < 5 {
+		t.Errorf("%d of 20 were given up, %d jumps", gaveUp, jumps)
+	}
+	t.Logf("%d jumps, %d given up", jumps, gaveUp)
+}
+
+// TestInterrupted: what a program that ended left behind is sent again if the hub
+// cannot have the whole, and is maybe delivered if it can.
+func TestInterrupted(t *testing.T) {
+	for _, how := range []string{UncertainHold, UncertainRetry} {
+		b := open(t, Options{Uncertain: how, Hub: to(answering(func([][]byte) (hub.Receipt, error) {
+			return hub.Receipt{Outcome: hub.Delivered, Status: 200, Answer: "ok"}, nil
+		}))})
+		half, whole := add(t, b, write(t, "a.zip", []byte("half"))), add(t, b, write(t, "b.zip", []byte("whole")))
+		for range 2 {
+			if _, _, err := b.next(t.Context(), time.Now()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := b.setWhole(t.Context(), whole.ID, true); err != nil {
+			t.Fatal(err)
+		}
+		l := b.lock() // of the one that sends, as far as anybody can see
+		if got, err := l.TryLock(); !got || err != nil {
+			t.Fatalf("%v %v", got, err)
+		}
+		if err := b.Recover(t.Context()); err != nil || get(t, b, whole.ID).State != Sending {
+			t.Fatalf("%s: taken from a worker that runs: %v", how, err)
+		}
+		if err := errors.Join(l.Unlock(), b.Recover(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+		if got := get(t, b, half.ID); got.State != Waiting || got.Reason != Interrupted {
+			t.Errorf("%s: half: %+v", how, got)
+		}
+		want := Uncertain
+		if how == UncertainRetry {
+			want = Waiting
+		}
+		if got := get(t, b, whole.ID); got.State != want || got.Reason != Interrupted || got.Attempts != 1 {
+			t.Errorf("%s: whole: %+v", how, got)
+		}
+	}
+}

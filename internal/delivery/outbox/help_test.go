@@ -1,0 +1,229 @@
+package outbox
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"wiebelt/internal/hub"
+	"wiebelt/internal/localhub"
+	"wiebelt/internal/testutil/messagetest"
+)
+
+// TestMain also is the processes that the kill tests end.
+func TestMain(m *testing.M) {
+	if run := processes[os.Getenv(processEnv)]; run != nil {
+		run()
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
+
+var monday = time.Date(2026, 9, 14, 3, 0, 0, 0, time.UTC)
+
+// plainJitter is no jitter.
+func plainJitter(d time.Duration) time.Duration { return d }
+
+func open(t testing.TB, o Options) *Outbox {
+	t.Helper()
+	if o.Dir == "" {
+		o.Dir = filepath.Join(t.TempDir(), "outbox")
+	}
+	if o.jitter == nil {
+		o.jitter = plainJitter
+	}
+	if o.Tick == 0 {
+		o.Tick = 10 * time.Millisecond
+	}
+	if o.first == 0 {
+		o.first = time.Millisecond
+	}
+	b, err := Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return b
+}
+
+// zipped is a ZIP file with one text in it.
+func zipped(t testing.TB, text string) []byte {
+	t.Helper()
+	return messagetest.ZIP(t, "bericht.xml", text)
+}
+
+func write(t testing.TB, name string, content []byte) string {
+	t.Helper()
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(t.TempDir(), name)
+	}
+	if err := os.WriteFile(name, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+func sumOf(b []byte) string {
+	s := sha256.Sum256(b)
+	return hex.EncodeToString(s[:])
+}
+
+func add(t testing.TB, b *Outbox, path string) Item {
+	t.Helper()
+	a, err := b.Add(t.Context(), Source{Path: path, Intermediary: "intermediary"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a.Item
+}
+
+func get(t testing.TB, b *Outbox, id string) Item {
+	t.Helper()
+	it, err := b.Get(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return it
+}
+
+// drive steps the worker's loop by hand until nothing is due.
+func drive(t testing.TB, b *Outbox) {
+	t.Helper()
+	for {
+		again, _, err := b.step(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !again {
+			return
+		}
+	}
+}
+
+// work runs the worker until the test ends.
+func work(t testing.TB, b *Outbox) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- b.Work(ctx, nil) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// until waits until the items are as wanted.
+func until(t testing.TB, b *Outbox, want func([]Item) bool) []Item {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	defer cancel()
+	var last *Snapshot
+	err := b.Watch(ctx, func(s *Snapshot) {
+		if last = s; want(last.Items) {
+			cancel()
+		}
+	})
+	if err != nil || last == nil {
+		t.Fatalf("nothing was seen: %v", err)
+	}
+	if !want(last.Items) {
+		t.Fatalf("it did not come to that: %v, %+v", last.Counts, last.Queue)
+	}
+	return last.Items
+}
+
+func allOver(items []Item) bool {
+	for _, it := range items {
+		if !it.State.Over() {
+			return false
+		}
+	}
+	return true
+}
+
+// answering is a Deliverer made of a function; it reads what it is given.
+type answering func(items [][]byte) (hub.Receipt, error)
+
+func (f answering) Deliver(_ context.Context, items []hub.Item) (hub.Receipt, error) {
+	var all [][]byte
+	for _, it := range items {
+		b, err := readItem(it)
+		if err != nil {
+			return hub.Receipt{}, fmt.Errorf("%w: %w", hub.ErrItem, err)
+		}
+		all = append(all, b)
+	}
+	return f(all)
+}
+
+func readItem(it hub.Item) ([]byte, error) {
+	r, err := it.Open()
+	if err != nil {
+		return nil, err
+	}
+	b, err := io.ReadAll(r)
+	return b, errors.Join(err, r.Close())
+}
+
+func to(d Deliverer) func(string) (Deliverer, error) {
+	return func(string) (Deliverer, error) { return d, nil }
+}
+
+// startHub runs a local hub and gives a client of it.
+func startHub(t testing.TB, cfg localhub.Config) (*localhub.Hub, *hub.Client) {
+	t.Helper()
+	h, err := localhub.Start(context.Background(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = h.Close() })
+	if err := h.SetClientSecret(t.Context(), "office", "1234", "geheim"); err != nil {
+		t.Fatal(err)
+	}
+	return h, newClient(t, h.BaseURL())
+}
+
+func newClient(t testing.TB, base string, change ...func(*hub.Config)) *hub.Client {
+	t.Helper()
+	cfg := hub.Config{BaseURL: base, ClientID: "office", OrganisationCode: "1234", Intermediary: "intermediary", Proxy: "none",
+		Secret: func(context.Context) (string, error) { return "geheim", nil }}
+	for _, f := range change {
+		f(&cfg)
+	}
+	c, err := hub.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+func box(t testing.TB, h *localhub.Hub) map[string]bool {
+	t.Helper()
+	all, err := h.Messages(t.Context(), "", 100_000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums := map[string]bool{}
+	for _, m := range all {
+		sums[m.SHA256] = true
+	}
+	return sums
+}
+
+func names(n int) string { return fmt.Sprintf("bericht %d é.zip", n) }

@@ -1,0 +1,306 @@
+package outbox
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"wiebelt/internal/hub"
+	"wiebelt/internal/localhub"
+	"wiebelt/internal/store/sqlitefile"
+	"wiebelt/internal/testutil/clocktest"
+)
+
+// TestDeliver: a file goes out as it was taken, its receipt stays, its copy goes.
+func TestDeliver(t *testing.T) {
+	h, c := startHub(t, localhub.Config{})
+	b := open(t, Options{Hub: to(c)})
+	content := zipped(t, "<Contractdocument/>")
+	path := write(t, "bericht é.zip", content)
+	before := time.Now()
+	it := add(t, b, path)
+	if u, err := uuid.Parse(it.ID); err != nil || u.Version() != 7 {
+		t.Errorf("id %s: %v", it.ID, err)
+	}
+	if it.SHA256 != sumOf(content) || it.Size != int64(len(content)) || it.Name != "bericht é.zip" || it.State != Waiting {
+		t.Errorf("%+v", it)
+	}
+	if err := os.WriteFile(path, []byte("something else"), 0o600); err != nil { // ours is a copy
+		t.Fatal(err)
+	}
+	ctx, end := context.WithCancel(t.Context())
+	defer end()
+	worked := make(chan error, 1)
+	go func() { worked <- b.Work(ctx, nil) }()
+	got := until(t, b, allOver)[0]
+	if got.State != Delivered || got.Attempts != 1 || got.Tries != 1 || got.Status != 200 || got.Kept || got.Decided.Before(before.Truncate(time.Microsecond)) {
+		t.Errorf("%+v", got)
+	}
+	if !box(t, h)[sumOf(content)] {
+		t.Error("the hub does not have it")
+	}
+	all, err := b.Receipts(t.Context(), it.ID)
+	if err != nil || len(all) != 1 {
+		t.Fatalf("%d receipts, %v", len(all), err)
+	}
+	if r := all[0]; r.N != 1 || r.Status != 200 || r.Class != "done" || !strings.Contains(r.Body, sumOf(content)) || r.Ended.Before(r.Began) {
+		t.Errorf("%+v", r)
+	}
+	end()
+	if err := <-worked; err != nil { // which takes copies away after it has written down why
+		t.Error(err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(b.o.Dir, spoolName, "*")); len(left) != 0 {
+		t.Errorf("left in the spool: %v", left)
+	}
+	if runtime.GOOS != "windows" {
+		for _, dir := range []string{b.o.Dir, filepath.Join(b.o.Dir, spoolName)} {
+			if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
+				t.Errorf("%s: %v %v", dir, info.Mode(), err)
+			}
+		}
+	}
+}
+
+// TestAnothersPlace: copies that somebody else could have put there are not sent.
+func TestAnothersPlace(t *testing.T) {
+	for name, plant := range map[string]func(dir string) error{
+		"the folder":   func(dir string) error { return os.Chmod(dir, 0o777) },
+		"the database": func(dir string) error { return os.Chmod(filepath.Join(dir, DatabaseName), 0o666) },
+		"a link":       func(dir string) error { return errors.Join(os.Rename(dir, dir+"r"), os.Symlink(dir+"r", dir)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			if runtime.GOOS == "windows" {
+				return
+			}
+			dir := filepath.Join(t.TempDir(), "outbox")
+			b, err := Open(t.Context(), Options{Dir: dir})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := errors.Join(b.Close(), plant(dir)); err != nil {
+				t.Fatal(err)
+			}
+			b, err = Open(t.Context(), Options{Dir: dir})
+			if trouble, ok := errors.AsType[*Trouble](err); !ok || trouble.Kind != Exposed || strings.Contains(err.Error(), dir) {
+				t.Errorf("%v %v", b, err)
+			}
+		})
+	}
+}
+
+// TestOneRefusedStopsNobody and holds stop everybody.
+func TestOneRefusedStopsNobody(t *testing.T) {
+	now := clocktest.New(monday)
+	mode := "mixed"
+	var sent []string
+	d := answering(func(all [][]byte) (hub.Receipt, error) {
+		name := string(all[0])
+		sent = append(sent, name)
+		switch {
+		case mode == "forbidden":
+			return hub.Receipt{Outcome: hub.OnHold, Status: 403}, nil
+		case name == "bad":
+			return hub.Receipt{Outcome: hub.Refused, Status: 400, Answer: "bad"}, nil
+		case name == "slow":
+			return hub.Receipt{Outcome: hub.RetryLater, Status: 500}, nil
+		}
+		return hub.Receipt{Outcome: hub.Delivered, Status: 200, Answer: "ok"}, nil
+	})
+	b := open(t, Options{Hub: to(d), Now: now.Now, first: time.Hour})
+	ids := map[string]string{}
+	for _, n := range []string{"bad", "slow", "good", "fine"} {
+		ids[n] = add(t, b, write(t, n+".zip", []byte(n))).ID
+	}
+	drive(t, b)
+	for n, want := range map[string]State{"bad": Refused, "slow": Waiting, "good": Delivered, "fine": Delivered} {
+		if it := get(t, b, ids[n]); it.State != want {
+			t.Errorf("%s: %s", n, it.State)
+		}
+	}
+	if !slices.Equal(sent, []string{"bad", "slow", "good", "fine"}) {
+		t.Errorf("sent: %v", sent)
+	}
+	mode, sent = "forbidden", nil
+	for _, n := range []string{"one", "two", "three"} {
+		ids[n] = add(t, b, write(t, n+".zip", []byte(n))).ID
+	}
+	drive(t, b)
+	if len(sent) != 1 {
+		t.Errorf("sent on hold: %v", sent)
+	}
+	for _, n := range []string{"one", "two", "three"} {
+		if it := get(t, b, ids[n]); it.State != Waiting || it.Attempts != 0 || it.Tries != 0 {
+			t.Errorf("%s: %+v", n, it)
+		}
+	}
+	if s, err := b.Snapshot(t.Context()); err != nil || s.Queue.Held != Forbidden {
+		t.Errorf("%+v %v", s.Queue, err)
+	}
+	// It is looked at again, with one item, after a quarter of an hour.
+	now.Forward(probe)
+	drive(t, b)
+	if len(sent) != 2 {
+		t.Errorf("sent after the probe: %v", sent)
+	}
+	mode, sent = "mixed", nil
+	if err := b.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	drive(t, b)
+	for _, n := range []string{"one", "two", "three"} {
+		if it := get(t, b, ids[n]); it.State != Delivered {
+			t.Errorf("%s: %+v", n, it)
+		}
+	}
+}
+
+// TestSeveralInOneRequest: as many as set, and one by one after a refusal.
+func TestSeveralInOneRequest(t *testing.T) {
+	h, c := startHub(t, localhub.Config{})
+	b := open(t, Options{Hub: to(c), ItemsPerRequest: 3, KeepRefused: 30})
+	var want []string
+	for i := range 7 {
+		content := zipped(t, fmt.Sprint(i))
+		want = append(want, sumOf(content))
+		add(t, b, write(t, names(i), content))
+		if i == 3 {
+			add(t, b, write(t, "slecht.zip", []byte("this is no ZIP file")))
+		}
+	}
+	drive(t, b)
+	there := box(t, h)
+	for _, s := range want {
+		if !there[s] {
+			t.Error("a file did not arrive")
+		}
+	}
+	if len(there) != 7 {
+		t.Errorf("%d messages", len(there))
+	}
+	s, err := b.Snapshot(t.Context())
+	if err != nil || s.Counts[Delivered] != 7 || s.Counts[Refused] != 1 {
+		t.Errorf("%v %v", s.Counts, err)
+	}
+	// 3, then 3 refused and 3 alone, then 2.
+	if n := h.Stats().Messages; n != 6 {
+		t.Errorf("%d requests", n)
+	}
+}
+
+// TestOneWorker: of several, one works; another takes over when it ends.
+func TestOneWorker(t *testing.T) {
+	release := make(chan struct{})
+	d := answering(func([][]byte) (hub.Receipt, error) {
+		<-release
+		return hub.Receipt{Outcome: hub.Delivered, Status: 200, Answer: "ok"}, nil
+	})
+	a := open(t, Options{Hub: to(d)})
+	b := open(t, Options{Dir: a.o.Dir, Hub: to(d)})
+	if a.Busy() || b.Busy() {
+		t.Error("busy without a worker")
+	}
+	stop := make(chan struct{})
+	working := make(chan error, 1)
+	go func() { working <- a.Work(t.Context(), stop) }()
+	until(t, b, func([]Item) bool { return b.Busy() })
+	for _, x := range []*Outbox{a, b} {
+		if err := x.Work(t.Context(), nil); !errors.Is(err, ErrBusy) {
+			t.Errorf("a second worker: %v", err)
+		}
+	}
+	first := add(t, b, write(t, "a.zip", []byte("one"))) // handed over: a sends it
+	until(t, b, func(all []Item) bool { return len(all) == 1 && all[0].State == Sending })
+	if err := b.Forget(t.Context(), first.ID, true); !errors.Is(err, ErrState) {
+		t.Errorf("forget while it is sent: %v", err)
+	}
+	second := add(t, b, write(t, "b.zip", []byte("two")))
+	joined := make(chan error, 1)
+	stopB := make(chan struct{})
+	go func() { joined <- b.Join(t.Context(), stopB) }()
+	close(stop) // the request under way is ended first
+	close(release)
+	if err := <-working; err != nil {
+		t.Error(err)
+	}
+	if got := get(t, b, first.ID); got.State != Delivered {
+		t.Errorf("%+v", got)
+	}
+	until(t, b, allOver)
+	if got := get(t, a, second.ID); got.State != Delivered {
+		t.Errorf("%+v", got)
+	}
+	close(stopB)
+	if err := <-joined; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestDamagedDatabase is put aside, and what lay in the spool is named.
+func TestDamagedDatabase(t *testing.T) {
+	for _, kind := range []string{"no database", "cut", "newer"} {
+		t.Run(kind, func(t *testing.T) {
+			b := open(t, Options{})
+			content := []byte("PK kept")
+			it := add(t, b, write(t, "a.zip", content))
+			for i := range 60 {
+				add(t, b, write(t, names(i), []byte(fmt.Sprint(i))))
+			}
+			dir := b.o.Dir
+			if _, err := b.db.Exec("PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join(dir, DatabaseName)
+			raw, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch kind {
+			case "no database":
+				raw = bytes.Repeat([]byte("nothing of ours\n"), 1000)
+			case "cut":
+				raw = raw[:len(raw)/2]
+			case "newer":
+				db, err := sqlitefile.Open(path, "")
+				if err == nil {
+					_, err = db.Exec("PRAGMA user_version = 99")
+					err = errors.Join(err, db.Close())
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := Open(t.Context(), Options{Dir: dir}); !errors.Is(err, ErrNewer) {
+					t.Errorf("%v", err)
+				}
+				return
+			}
+			if err := os.WriteFile(path, raw, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			n := open(t, Options{Dir: dir})
+			if n.SetAside() != path+".damaged" {
+				t.Errorf("set aside: %q", n.SetAside())
+			}
+			s, err := n.Snapshot(t.Context())
+			if err != nil || len(s.Items) != 61 || s.Counts[Uncertain] != 61 {
+				t.Fatalf("%v %v", s.Counts, err)
+			}
+			if got := get(t, n, it.ID); got.Reason != Recovered || got.SHA256 != sumOf(content) || got.Size != int64(len(content)) || !got.Kept {
+				t.Errorf("%+v", got)
+			}
+			if again := open(t, Options{Dir: dir}); again.SetAside() != "" {
+				t.Error("set aside twice")
+			}
+		})
+	}
+}

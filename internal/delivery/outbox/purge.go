@@ -1,0 +1,124 @@
+package outbox
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"wiebelt/internal/store/sqlitefile"
+)
+
+// How long things are kept.
+const (
+	keepReceipts = 400 * 24 * time.Hour
+	keepBodies   = 30 * 24 * time.Hour
+	purgeEvery   = time.Hour
+	strayAfter   = 24 * time.Hour // of copies that no row names
+)
+
+func (b *Outbox) spoolDir() string { return filepath.Join(b.o.Dir, spoolName) }
+
+// purge removes once an hour what has been kept long enough. What fails is tried
+// again an hour later.
+func (b *Outbox) purge(ctx context.Context) {
+	now := b.o.Now()
+	if since := now.Sub(b.purged); !b.purged.IsZero() && since >= 0 && since < purgeEvery {
+		return
+	}
+	b.purged = now
+	if err := b.Purge(ctx); err != nil {
+		b.o.Log.Warn("outbox: purge", "why", err)
+	}
+}
+
+// Purge removes copies, receipts, checksums and reports that have been kept long enough.
+// Nothing that is undecided, or maybe delivered, goes.
+func (b *Outbox) Purge(ctx context.Context) error {
+	now := b.o.Now()
+	day := 24 * time.Hour
+	var gone []string
+	err := b.tx(ctx, func(tx *sql.Tx) error {
+		old, err := some(ctx, tx, "kept = 1 AND (state = ? AND decided <= ? OR state = ? AND decided <= ?)",
+			string(Delivered), sqlitefile.Micros(now.Add(-time.Duration(b.policy().KeepSent)*day)), string(Refused), sqlitefile.Micros(now.Add(-time.Duration(b.policy().KeepRefused)*day)))
+		if err != nil {
+			return err
+		}
+		gone = nil
+		for _, it := range old {
+			it.Kept = false
+			if err := put(ctx, tx, it); err != nil {
+				return err
+			}
+			gone = append(gone, it.ID)
+		}
+		if _, err := tx.ExecContext(ctx, "UPDATE receipts SET body = '' WHERE body <> '' AND ended < ?", sqlitefile.Micros(now.Add(-keepBodies))); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, "DELETE FROM past WHERE decided < ?", sqlitefile.Micros(now.Add(-keepReceipts))); err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, "DELETE FROM items WHERE state IN (?, ?) AND kept = 0 AND decided < ?",
+			string(Delivered), string(Refused), sqlitefile.Micros(now.Add(-keepReceipts)))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, id := range gone {
+		err = errors.Join(err, b.drop(id))
+	}
+	return errors.Join(err, b.sweep(ctx, now), sweepReports(filepath.Join(b.o.Dir, ReportsName), now))
+}
+
+// sweep removes what interrupted programs left in the spool.
+func (b *Outbox) sweep(ctx context.Context, now time.Time) error {
+	names, err := b.o.fs.ReadDir(b.spoolDir())
+	if err != nil {
+		if isMissing(err) {
+			return nil
+		}
+		return troubleOf(err)
+	}
+	for _, e := range names {
+		info, err := e.Info()
+		if err != nil || !info.Mode().IsRegular() || now.Sub(info.ModTime()) < strayAfter {
+			continue
+		}
+		id, isZIP := strings.CutSuffix(e.Name(), ".zip")
+		if isZIP {
+			it, err := one(ctx, b.db, id)
+			if err == nil && it.Kept {
+				continue
+			}
+			if err != nil && !errors.Is(err, ErrNoItem) {
+				return b.named(ctx, err)
+			}
+		} else if !strings.HasSuffix(e.Name(), ".part") {
+			continue
+		}
+		if err := b.o.fs.Remove(filepath.Join(b.spoolDir(), e.Name())); err != nil && !isMissing(err) {
+			return troubleOf(err)
+		}
+	}
+	return nil
+}
+
+// sweepReports removes reports that are older than receipts may be.
+func sweepReports(dir string, now time.Time) error {
+	names, err := filepath.Glob(filepath.Join(dir, "report-*"))
+	if err != nil {
+		return nil // a folder's name with [ in it: nothing is found
+	}
+	for _, name := range names {
+		if info, err := os.Lstat(name); err == nil && info.Mode().IsRegular() && now.Sub(info.ModTime()) > keepReceipts {
+			if err := os.Remove(name); err != nil && !isMissing(err) {
+				return troubleOf(err)
+			}
+		}
+	}
+	return nil
+}

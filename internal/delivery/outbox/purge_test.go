@@ -1,0 +1,133 @@
+package outbox
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"wiebelt/internal/hub"
+	"wiebelt/internal/testutil/clocktest"
+)
+
+// TestKeepSent: copies of delivered and refused files stay as long as they are to.
+func TestKeepSent(t *testing.T) {
+	now := clocktest.New(monday)
+	d := answering(func(all [][]byte) (hub.Receipt, error) {
+		if bytes.HasPrefix(all[0], []byte("bad")) {
+			return hub.Receipt{Outcome: hub.Refused, Status: 422, Answer: "bad"}, nil
+		}
+		return hub.Receipt{Outcome: hub.Delivered, Status: 201, Answer: "ok"}, nil
+	})
+	b := open(t, Options{Hub: to(d), Now: now.Now, KeepSent: 2, KeepRefused: 5})
+	good, bad := add(t, b, write(t, "a.zip", []byte("good"))), add(t, b, write(t, "b.zip", []byte("bad")))
+	drive(t, b)
+	kept := func(it Item) bool {
+		_, err := os.Stat(b.spool(it.ID))
+		if got := get(t, b, it.ID).Kept; got != (err == nil) {
+			t.Errorf("kept %v, the copy: %v", got, err)
+		}
+		return err == nil
+	}
+	bodies := func() (n int) {
+		for _, it := range []Item{good, bad} {
+			all, err := b.Receipts(t.Context(), it.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range all {
+				if r.Body != "" {
+					n++
+				}
+			}
+		}
+		return n
+	}
+	for _, c := range []struct {
+		days      int
+		good, bad bool
+		bodies    int
+	}{{0, true, true, 2}, {1, true, true, 2}, {2, false, true, 2}, {4, false, true, 2}, {5, false, false, 2}, {31, false, false, 0}} {
+		now.Forward(monday.AddDate(0, 0, c.days).Sub(now.Now()))
+		if err := b.Purge(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if kept(good) != c.good || kept(bad) != c.bad || bodies() != c.bodies {
+			t.Errorf("after %d days: %v %v, %d bodies", c.days, kept(good), kept(bad), bodies())
+		}
+	}
+	now.Forward(368 * 24 * time.Hour) // 399 days
+	if err := b.Purge(t.Context()); err != nil || get(t, b, good.ID).State != Delivered {
+		t.Errorf("after 399 days: %v", err)
+	}
+	now.Forward(2 * 24 * time.Hour)
+	if err := b.Purge(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, it := range []Item{good, bad} {
+		if _, err := b.Get(t.Context(), it.ID); !errors.Is(err, ErrNoItem) {
+			t.Errorf("after 401 days: %v", err)
+		}
+		if all, err := b.Receipts(t.Context(), it.ID); err != nil || len(all) != 0 {
+			t.Errorf("after 401 days: %d receipts, %v", len(all), err)
+		}
+	}
+}
+
+// TestPurgeLeavesTheUndecided: neither waiting nor maybe delivered items ever go
+// by themselves.
+func TestPurgeLeavesTheUndecided(t *testing.T) {
+	now := clocktest.New(monday)
+	b := open(t, Options{Now: now.Now, Hub: to(answering(func([][]byte) (hub.Receipt, error) { return hub.Receipt{Outcome: hub.Uncertain}, nil }))})
+	maybe := add(t, b, write(t, "a.zip", []byte("a")))
+	if _, _, err := b.step(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	waits := add(t, b, write(t, "b.zip", []byte("b")))
+	old := monday.AddDate(-3, 0, 0)
+	for _, it := range []Item{maybe, waits} {
+		if err := os.Chtimes(b.spool(it.ID), old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stray := b.spool(uuid.NewString())
+	part := strings.TrimSuffix(stray, ".zip") + ".part"
+	for _, name := range []string{stray, part} {
+		write(t, name, []byte("x"))
+	}
+	if err := b.Purge(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{stray, part} { // young: somebody may be adding it
+		if _, err := os.Stat(name); err != nil {
+			t.Error(err)
+		}
+		if err := os.Chtimes(name, old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	now.Forward(5 * 365 * 24 * time.Hour)
+	if err := b.Purge(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if it := get(t, b, maybe.ID); it.State != Uncertain || !it.Kept {
+		t.Errorf("%+v", it)
+	}
+	if it := get(t, b, waits.ID); it.State != Waiting {
+		t.Errorf("%+v", it)
+	}
+	for _, name := range []string{stray, part} {
+		if _, err := os.Stat(name); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("a stray file stays: %v", err)
+		}
+	}
+	for _, it := range []Item{maybe, waits} {
+		if _, err := os.Stat(b.spool(it.ID)); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,194 @@
+package outbox
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"wiebelt/internal/filetrust"
+	"wiebelt/internal/store/sqlitefile"
+)
+
+// migrations[n] brings a file from version n to n+1. A step that was shipped is
+// never changed: what has to differ becomes the next step.
+var migrations = []sqlitefile.Step{
+	{SQL: `CREATE TABLE items (
+		id           TEXT PRIMARY KEY,
+		name         TEXT NOT NULL,
+		path         TEXT NOT NULL,
+		sha256       TEXT NOT NULL,
+		size         INTEGER NOT NULL,
+		intermediary TEXT NOT NULL,
+		state        TEXT NOT NULL,
+		reason       TEXT NOT NULL,
+		status       INTEGER NOT NULL,
+		added        INTEGER NOT NULL,
+		first_try    INTEGER NOT NULL,
+		last_try     INTEGER NOT NULL,
+		next_try     INTEGER NOT NULL,
+		decided      INTEGER NOT NULL,
+		deadline     INTEGER NOT NULL,
+		tries        INTEGER NOT NULL,
+		attempts     INTEGER NOT NULL,
+		note         TEXT NOT NULL,
+		kept         INTEGER NOT NULL,
+		unknowns     INTEGER NOT NULL,
+		odds         INTEGER NOT NULL,
+		whole        INTEGER NOT NULL,
+		alone        INTEGER NOT NULL,
+		crc          INTEGER NOT NULL,
+		moved        INTEGER NOT NULL DEFAULT 0
+	) STRICT;
+	CREATE INDEX items_state ON items (state, next_try, id);
+	CREATE INDEX items_sha256 ON items (sha256, intermediary);
+	CREATE INDEX items_decided ON items (decided);
+	CREATE TABLE receipts (
+		item   TEXT NOT NULL REFERENCES items (id) ON DELETE CASCADE,
+		n      INTEGER NOT NULL,
+		began  INTEGER NOT NULL,
+		ended  INTEGER NOT NULL,
+		status INTEGER NOT NULL,
+		class  TEXT NOT NULL,
+		reason TEXT NOT NULL,
+		body   TEXT NOT NULL,
+		PRIMARY KEY (item, n)
+	) STRICT, WITHOUT ROWID;
+	CREATE INDEX receipts_ended ON receipts (ended) WHERE body <> '';
+	CREATE TABLE queue (
+		one    INTEGER PRIMARY KEY CHECK (one = 1),
+		held   TEXT NOT NULL,
+		since  INTEGER NOT NULL,
+		until  INTEGER NOT NULL,
+		paused TEXT NOT NULL,
+		began  INTEGER NOT NULL,
+		resume INTEGER NOT NULL,
+		pauses INTEGER NOT NULL
+	) STRICT;
+	INSERT INTO queue VALUES (1, '', 0, 0, '', 0, 0, 0);`},
+	{SQL: `ALTER TABLE items ADD COLUMN found TEXT NOT NULL DEFAULT '';
+	ALTER TABLE receipts ADD COLUMN cut INTEGER NOT NULL DEFAULT 0;`},
+	// What was delivered and then forgotten: enough to know the same file again.
+	{SQL: `CREATE TABLE past (
+		sha256       TEXT NOT NULL,
+		intermediary TEXT NOT NULL,
+		added        INTEGER NOT NULL,
+		decided      INTEGER NOT NULL,
+		PRIMARY KEY (sha256, intermediary)
+	) STRICT, WITHOUT ROWID;
+	CREATE INDEX past_decided ON past (decided);`},
+}
+
+const columns = `name, path, sha256, size, intermediary, state, reason, status, added, first_try, last_try, next_try,
+	decided, deadline, tries, attempts, note, kept, unknowns, odds, whole, alone, crc, found`
+
+// values are an item's columns in the order of columns.
+func (it Item) values() []any {
+	return []any{it.Name, it.Path, it.SHA256, it.Size, it.Intermediary, string(it.State), string(it.Reason), it.Status,
+		sqlitefile.Micros(it.Added), sqlitefile.Micros(it.FirstTry), sqlitefile.Micros(it.LastTry), sqlitefile.Micros(it.NextTry), sqlitefile.Micros(it.Decided), sqlitefile.Micros(it.Deadline),
+		it.Tries, it.Attempts, it.Note, it.Kept, it.unknowns, it.odds, it.Whole, it.alone, it.crc, it.found}
+}
+
+var marks = strings.Repeat(", ?", len(Item{}.values()))[2:]
+
+// scanItem reads "id, columns".
+func scanItem(row interface{ Scan(...any) error }) (Item, error) {
+	var it Item
+	var added, first, last, next, decided, deadline int64
+	err := row.Scan(&it.ID, &it.Name, &it.Path, &it.SHA256, &it.Size, &it.Intermediary, &it.State, &it.Reason, &it.Status,
+		&added, &first, &last, &next, &decided, &deadline, &it.Tries, &it.Attempts, &it.Note, &it.Kept, &it.unknowns, &it.odds, &it.Whole, &it.alone, &it.crc, &it.found)
+	it.Added, it.FirstTry, it.LastTry, it.NextTry = sqlitefile.Time(added), sqlitefile.Time(first), sqlitefile.Time(last), sqlitefile.Time(next)
+	it.Decided, it.Deadline = sqlitefile.Time(decided), sqlitefile.Time(deadline)
+	return it, err
+}
+
+// open opens the database, putting a damaged one aside if nobody works with it.
+func (b *Outbox) open(ctx context.Context) error {
+	if err := b.o.fs.MkdirAll(b.o.Dir); err != nil {
+		return troubleOf(err)
+	}
+	err := b.openFile(ctx)
+	if sqlitefile.Damaged(err) {
+		err = b.startAgain(ctx, err)
+	}
+	if errors.Is(err, ErrNewer) {
+		return err
+	}
+	return troubleOf(err)
+}
+
+// startAgain puts the damaged database aside and begins a new one, with what lies
+// in the spool.
+func (b *Outbox) startAgain(ctx context.Context, why error) error {
+	l := b.lock()
+	if alone, err := l.TryLock(); err != nil || !alone {
+		return errors.Join(why, err)
+	}
+	defer func() { _ = l.Unlock() }()
+	if err := b.openFile(ctx); !sqlitefile.Damaged(err) {
+		return err // somebody else was quicker
+	}
+	found, err := b.inSpool()
+	if err != nil {
+		return err
+	}
+	if err := b.putAside(); err != nil {
+		return err
+	}
+	if err := b.openFile(ctx); err != nil {
+		return err
+	}
+	if err := b.tx(ctx, func(tx *sql.Tx) error {
+		for _, it := range found {
+			if err := insert(ctx, tx, it); err != nil {
+				return err
+			}
+		}
+		return nil
+	}); err != nil {
+		// The next attempt must find the damaged file again.
+		return errors.Join(err, b.db.Close(), os.Rename(b.aside, b.dbPath()))
+	}
+	return nil
+}
+
+func (b *Outbox) dbPath() string { return filepath.Join(b.o.Dir, DatabaseName) }
+
+func (b *Outbox) openFile(ctx context.Context) error {
+	info, err := sqlitefile.Make(b.dbPath(), filetrust.Ours)
+	if err != nil {
+		return err
+	}
+	b.info = info
+	// FULL: what was taken or decided also survives a power cut. busy_timeout comes
+	// first, the others already need the file.
+	db, err := sqlitefile.Open(b.dbPath(), "_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"+
+		"&_pragma=foreign_keys(ON)&_pragma=secure_delete(ON)&_txlock=immediate")
+	if err != nil {
+		return err
+	}
+	db.SetMaxOpenConns(1)
+	if err := sqlitefile.Prepare(ctx, db, migrations); err != nil {
+		_ = db.Close() // the error that matters is the one above
+		return err
+	}
+	b.db = db
+	return nil
+}
+
+// putAside keeps the newest damaged file only.
+func (b *Outbox) putAside() error {
+	aside := b.dbPath() + ".damaged"
+	if err := os.Rename(b.dbPath(), aside); err != nil {
+		return err
+	}
+	b.aside = aside
+	for _, side := range sqlitefile.Sides(b.dbPath()) { // must not be played into the new one
+		if err := os.Remove(side); err != nil && !isMissing(err) {
+			return err
+		}
+	}
+	return nil
+}

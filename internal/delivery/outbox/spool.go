@@ -1,0 +1,268 @@
+package outbox
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"wiebelt/internal/delivery/message"
+	"wiebelt/internal/filetrust"
+)
+
+// files is the part of a file system that the spool needs; tests put one in its
+// place that fails.
+type files interface {
+	Create(path string) (file, error) // new, for us alone
+	Open(path string) (file, error)
+	Rename(from, to string) error
+	Remove(path string) error
+	MkdirAll(path string) error
+	SyncDir(path string) error
+	Stat(path string) (fs.FileInfo, error)
+	ReadDir(path string) ([]fs.DirEntry, error)
+}
+
+type file interface {
+	io.ReadWriteCloser
+	io.ReaderAt
+	Sync() error
+}
+
+// disk is the real file system.
+type disk struct{}
+
+func (disk) Create(path string) (file, error) {
+	return os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+}
+func (disk) Open(path string) (file, error) { return os.Open(path) }
+func (disk) Rename(from, to string) error {
+	return patiently(func() error { return os.Rename(from, to) })
+}
+func (disk) Remove(path string) error                   { return patiently(func() error { return os.Remove(path) }) }
+func (disk) Stat(path string) (fs.FileInfo, error)      { return os.Stat(path) }
+func (disk) ReadDir(path string) ([]fs.DirEntry, error) { return os.ReadDir(path) }
+
+// patiently tries for a second on Windows: a virus scanner may hold a new file
+// open for a moment.
+func patiently(do func() error) error {
+	err := do()
+	for wait := 5 * time.Millisecond; err != nil && runtime.GOOS == "windows" && !isMissing(err) && wait < 700*time.Millisecond; wait *= 2 {
+		time.Sleep(wait)
+		err = do()
+	}
+	return err
+}
+
+// MkdirAll makes a folder that only we can enter; one of ours is closed.
+func (disk) MkdirAll(path string) error { return filetrust.Make(path, filetrust.Alone) }
+
+// SyncDir puts the names in a folder on the disk. Windows does so by itself.
+func (disk) SyncDir(path string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// copied is a file that was copied to the spool.
+type copied struct {
+	sum   string // SHA-256
+	crc   uint32 // CRC-32C, which costs next to nothing to compare again
+	size  int64
+	found string // by Options.Check
+}
+
+// castagnoli is made with the first file, not with every start of the program.
+func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
+
+// keep puts what write gives into the spool under an id, looks into it with
+// Options.Check, and returns when it is on the disk. Nothing is left of it after
+// an error; what the check refused has its checksum all the same.
+func (b *Outbox) keep(ctx context.Context, id string, write func(io.Writer) error) (c copied, err error) {
+	dir := filepath.Join(b.o.Dir, spoolName)
+	if err := b.o.fs.MkdirAll(dir); err != nil {
+		return c, troubleOf(err)
+	}
+	part := filepath.Join(dir, id+".part")
+	f, err := b.o.fs.Create(part)
+	if err != nil {
+		return c, troubleOf(err)
+	}
+	open := true
+	defer func() {
+		if open {
+			_ = f.Close()
+		}
+		if err != nil {
+			_ = b.o.fs.Remove(part)
+		}
+	}()
+	w := &counting{w: f, ctx: ctx, sum: sha256.New()}
+	if err := write(w); err != nil {
+		if w.err != nil {
+			return c, troubleOf(w.err)
+		}
+		return c, err
+	}
+	if w.n == 0 {
+		return c, refuse(CodeEmpty, "the file is empty")
+	}
+	c.sum, c.crc, c.size = hex.EncodeToString(w.sum.Sum(nil)), w.crc, w.n
+	if b.o.Check != nil {
+		var found []message.Finding
+		if found, err = b.o.Check(ctx, f, w.n); err != nil {
+			return c, err
+		}
+		c.found = pack(found)
+	}
+	err = f.Sync()
+	open = false
+	if err = errors.Join(err, f.Close()); err != nil {
+		return c, troubleOf(err)
+	}
+	if err = b.o.fs.Rename(part, b.spool(id)); err != nil {
+		return c, troubleOf(err)
+	}
+	if err = b.o.fs.SyncDir(dir); err != nil {
+		_ = b.o.fs.Remove(b.spool(id))
+		return c, troubleOf(err)
+	}
+	return c, nil
+}
+
+// counting writes to the spool; err is what the spool, not the source, did wrong.
+type counting struct {
+	w   io.Writer
+	ctx context.Context
+	sum hash.Hash
+	crc uint32
+	n   int64
+	err error
+}
+
+func (c *counting) Write(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	n, err := c.w.Write(p)
+	if err == nil && n < len(p) {
+		err = io.ErrShortWrite
+	}
+	_, _ = c.sum.Write(p[:n]) // never fails
+	c.crc = crc32.Update(c.crc, castagnoli(), p[:n])
+	c.n += int64(n)
+	if err != nil {
+		c.err = err
+	}
+	return n, err
+}
+
+// parcel is an item on its way: its copy, given out as often as the hub's client
+// wants it.
+type parcel struct {
+	b     *Outbox
+	ctx   context.Context
+	id    string
+	crc   uint32
+	size  int64
+	whole atomic.Bool // all of it was handed over, the last time
+}
+
+// Open gives the copy from its first byte on.
+func (p *parcel) Open() (io.ReadCloser, error) {
+	if p.whole.Swap(false) { // again, after a token that had expired
+		if err := p.b.setWhole(p.ctx, p.id, false); err != nil {
+			return nil, err
+		}
+	}
+	f, err := p.b.o.fs.Open(p.b.spool(p.id))
+	if err != nil {
+		if isMissing(err) {
+			return nil, errMissing
+		}
+		return nil, err
+	}
+	return &outgoing{p: p, f: f}, nil
+}
+
+// outgoing reads a copy. Its end is the point of no return: the hub's client asks
+// for it before the last piece goes out. It is reached only if the copy is what
+// was taken, and if the database knows that it is reached.
+type outgoing struct {
+	p   *parcel
+	f   file
+	crc uint32
+	n   int64
+}
+
+func (o *outgoing) Read(b []byte) (int, error) {
+	n, err := o.f.Read(b)
+	o.crc = crc32.Update(o.crc, castagnoli(), b[:n])
+	o.n += int64(n)
+	if n > 0 && o.p.b.o.Progress != nil {
+		o.p.b.o.Progress(o.p.id, o.n, o.p.size)
+	}
+	if err != io.EOF || n > 0 {
+		if err == io.EOF {
+			err = nil // next time
+		}
+		return n, err
+	}
+	if o.n != o.p.size || o.crc != o.p.crc {
+		return 0, errDamaged
+	}
+	if !o.p.whole.Load() {
+		if err := o.p.b.setWhole(o.p.ctx, o.p.id, true); err != nil {
+			return 0, err
+		}
+		o.p.whole.Store(true)
+	}
+	return 0, io.EOF
+}
+
+func (o *outgoing) Close() error { return o.f.Close() }
+
+// drop removes the copy of an item. That there is none is no error.
+func (b *Outbox) drop(id string) error {
+	if err := b.o.fs.Remove(b.spool(id)); err != nil && !isMissing(err) {
+		return troubleOf(err)
+	}
+	return nil
+}
+
+// Codes of a RefusedError, beside those of Options.Check.
+const (
+	CodeEmpty      = "empty"
+	CodeChanged    = "changed"
+	CodeNoFile     = "not_a_file"
+	CodeUnreadable = "unreadable"
+)
+
+// RefusedError is an ErrRefused with its reason.
+type RefusedError struct {
+	Code     string // stable
+	Why      string
+	Findings []message.Finding // of Options.Check
+}
+
+func (e *RefusedError) Error() string        { return e.Why }
+func (e *RefusedError) Is(target error) bool { return target == ErrRefused }
+
+func refuse(code, why string, args ...any) error {
+	return &RefusedError{Code: code, Why: fmt.Sprintf(why, args...)}
+}

@@ -1,0 +1,183 @@
+package outbox
+
+import (
+	"testing"
+	"time"
+
+	"wiebelt/internal/hub"
+	"wiebelt/internal/testutil/clocktest"
+	"wiebelt/internal/text"
+)
+
+func tried(tries int, first time.Duration) Item {
+	it := Item{ID: "x", State: Waiting, Added: monday.Add(-first), FirstTry: monday.Add(-first), LastTry: monday.Add(-time.Minute), Tries: tries - 1}
+	return begin(it, monday)
+}
+
+// TestDecide: what happens next, for every class.
+func TestDecide(t *testing.T) {
+	r := rules{first: time.Second, jitter: plainJitter}
+	retry := r
+	retry.retry = true
+	with := func(it Item, change func(*Item)) Item {
+		change(&it)
+		return it
+	}
+	one := tried(1, 0)
+	for _, c := range []struct {
+		name  string
+		it    Item
+		o     outcome
+		r     rules
+		state State
+		why   Reason
+		wait  time.Duration // of Waiting
+		e     effect
+	}{
+		{"done", one, outcome{class: done, status: 200}, r, Delivered, "", 0, effect{clear: true}},
+		{"permanent", one, outcome{class: permanent, reason: ByHub, status: 422}, r, Refused, ByHub, 0, effect{clear: true}},
+		{"permanent after a doubt", with(one, func(it *Item) { it.unknowns = 1 }), outcome{class: permanent, reason: ByHub, status: 422}, r, Uncertain, ByHub, 0, effect{clear: true}},
+		{"copy gone", one, outcome{class: local, reason: CopyMissing}, r, Refused, CopyMissing, 0, effect{}},
+		{"copy not readable", tried(2, 0), outcome{class: unread, reason: CopyUnread}, r, Waiting, CopyUnread, 2 * time.Second, effect{}},
+		{"copy not readable for three days", tried(99, 80*time.Hour), outcome{class: unread, reason: CopyUnread}, r, Refused, GaveUp, 0, effect{}},
+		{"conflict", one, outcome{class: conflict, reason: Conflict, status: 409}, retry, Uncertain, Conflict, 0, effect{clear: true}},
+		{"unknown", one, outcome{class: unknown, reason: NoAnswer}, r, Uncertain, NoAnswer, 0, effect{pause: true}},
+		{"unknown, to be sent again", one, outcome{class: unknown, reason: NoAnswer}, retry, Waiting, NoAnswer, time.Second, effect{pause: true}},
+		{"unknown, third time", with(tried(3, 0), func(it *Item) { it.unknowns = 2 }), outcome{class: unknown, reason: NoAnswer}, retry, Waiting, NoAnswer, 4 * time.Second, effect{pause: true}},
+		{"unknown, fourth time", with(tried(4, 0), func(it *Item) { it.unknowns = 3 }), outcome{class: unknown, reason: NoAnswer}, retry, Uncertain, NoAnswer, 0, effect{pause: true}},
+		{"hold", one, outcome{class: hold, reason: Forbidden, status: 403}, r, Waiting, Forbidden, 0, effect{hold: Forbidden}},
+		{"cut", one, outcome{class: cut}, r, Waiting, "", 0, effect{}},
+		{"split", one, outcome{class: split, reason: Separately, status: 400}, r, Waiting, Separately, 0, effect{clear: true}},
+		{"safe", one, outcome{class: safe, reason: Unreachable}, r, Waiting, Unreachable, 0, effect{pause: true}},
+		{"safe for three days", tried(12, 72*time.Hour), outcome{class: safe, reason: Unreachable}, r, Refused, GaveUp, 0, effect{pause: true}},
+		{"safe, second try after three days of sleep", tried(2, 72*time.Hour), outcome{class: safe, reason: Unreachable}, r, Waiting, Unreachable, 0, effect{pause: true}},
+		{"later", tried(3, time.Hour), outcome{class: later, reason: Busy, status: 500}, r, Waiting, Busy, 4 * time.Second, effect{clear: true}},
+		{"later, at most", tried(40, time.Hour), outcome{class: later, reason: Busy, status: 500}, r, Waiting, Busy, 15 * time.Minute, effect{clear: true}},
+		{"later, asked", one, outcome{class: later, reason: Busy, status: 429, after: 30 * time.Second}, r, Waiting, Busy, 33 * time.Second, effect{pause: true, after: 30 * time.Second, clear: true}},
+		{"later, asked too much", one, outcome{class: later, reason: Busy, status: 503, after: 9 * time.Hour}, r, Waiting, Busy, 61 * time.Minute, effect{pause: true, after: time.Hour, clear: true}},
+		{"later for three days", tried(50, 72*time.Hour), outcome{class: later, reason: Busy, status: 503}, r, Refused, GaveUp, 0, effect{clear: true}},
+		{"later for three days, after a doubt", with(tried(50, 72*time.Hour), func(it *Item) { it.unknowns = 1 }), outcome{class: later, reason: Busy, status: 503}, r, Uncertain, GaveUp, 0, effect{clear: true}},
+		{"odd", one, outcome{class: odd, reason: Odd, status: 418}, r, Waiting, Odd, time.Minute, effect{clear: true}},
+		{"odd, fifth time", with(tried(5, 0), func(it *Item) { it.odds = 4 }), outcome{class: odd, reason: Odd, status: 418}, r, Waiting, Odd, 8 * time.Hour, effect{clear: true}},
+		{"odd, sixth time", with(tried(6, 0), func(it *Item) { it.odds = 5 }), outcome{class: odd, reason: Odd, status: 418}, r, Refused, Odd, 0, effect{clear: true}},
+		{"past its time", with(one, func(it *Item) { it.Deadline = monday }), outcome{class: safe, reason: Unreachable}, r, Refused, GaveUp, 0, effect{pause: true}},
+		{"a last time", with(tried(9, time.Hour), func(it *Item) { it.Deadline = monday.Add(7 * time.Second) }), outcome{class: later, reason: Busy, status: 500}, r, Waiting, Busy, 7 * time.Second, effect{clear: true}},
+	} {
+		got, e := decide(c.it, c.o, monday, c.r)
+		if got.State != c.state || got.Reason != c.why || e != c.e {
+			t.Errorf("%s: %s %q %+v, want %s %q %+v", c.name, got.State, got.Reason, e, c.state, c.why, c.e)
+		}
+		if got.State == Waiting && !got.NextTry.Equal(monday.Add(c.wait)) {
+			t.Errorf("%s: again in %v, want %v", c.name, got.NextTry.Sub(monday), c.wait)
+		}
+		if got.State.Over() == got.Decided.IsZero() || got.State.Over() != got.NextTry.IsZero() {
+			t.Errorf("%s: decided %v, next %v", c.name, got.Decided, got.NextTry)
+		}
+		want := 1
+		switch c.o.class {
+		case safe, hold, cut, local, unread:
+			want = 0
+		}
+		if n := got.Attempts - c.it.Attempts; n != want {
+			t.Errorf("%s: %d attempts counted", c.name, n)
+		}
+	}
+	// A hold uses nothing up, not even the days that an item has.
+	it, _ := decide(tried(50, 71*time.Hour), outcome{class: hold, reason: CredentialsOff}, monday, r)
+	if it.Tries != 49 || !it.FirstTry.IsZero() {
+		t.Errorf("after a hold: %d tries, first %v", it.Tries, it.FirstTry)
+	}
+	// The waits after odd statuses, at their longest, fit into a day.
+	var sum time.Duration
+	for _, d := range oddWaits {
+		sum += d
+	}
+	if len(oddWaits) != 5 || sum > 24*time.Hour {
+		t.Errorf("%d repeats in %v", len(oddWaits), sum)
+	}
+}
+
+// TestQueue: pauses grow, holds are probed, and a clock that was put back frees
+// both.
+func TestQueue(t *testing.T) {
+	r := rules{first: time.Second, jitter: plainJitter}
+	var q Queue
+	for i, want := range []time.Duration{1, 2, 4, 8, 16, 32, 60, 60} {
+		if q = q.after(effect{pause: true}, Unreachable, monday, r); q.Resume.Sub(monday) != want*time.Second {
+			t.Errorf("pause %d: %v", i, q.Resume.Sub(monday))
+		}
+	}
+	if open, wait := q.open(monday.Add(time.Second)); open || wait != 59*time.Second {
+		t.Errorf("open %v, wait %v", open, wait)
+	}
+	if open, _ := q.open(monday.Add(time.Minute)); !open {
+		t.Error("still resting")
+	}
+	if open, _ := q.open(monday.Add(-time.Hour)); !open {
+		t.Error("resting under another clock")
+	}
+	if q = q.after(effect{pause: true, after: time.Hour}, Busy, monday, r); q.Resume.Sub(monday) != time.Hour {
+		t.Errorf("asked for an hour: %v", q.Resume.Sub(monday))
+	}
+	held := q.after(effect{hold: Forbidden}, Forbidden, monday, r)
+	if open, wait := held.open(monday.Add(time.Minute)); open || wait != 14*time.Minute || held.Paused != "" {
+		t.Errorf("held: open %v, %v", open, wait)
+	}
+	if open, _ := held.open(monday.Add(15 * time.Minute)); !open {
+		t.Error("a hold is never probed")
+	}
+	if open, _ := held.open(monday.Add(-time.Hour)); !open {
+		t.Error("held under another clock")
+	}
+	again := held.after(effect{hold: CredentialsOff}, CredentialsOff, monday.Add(15*time.Minute), r)
+	if again.Held != CredentialsOff || !again.Since.Equal(monday) {
+		t.Errorf("held again: %+v", again)
+	}
+	if q = again.after(effect{clear: true}, "", monday, r); q != (Queue{}) {
+		t.Errorf("the hub answered: %+v", q)
+	}
+	if q = again.after(effect{}, "", monday, r); q != again {
+		t.Errorf("nothing happened: %+v", q)
+	}
+}
+
+// TestDueUnderAnotherClock: an item is due at its time, or if what it holds was
+// written under a clock that was ahead.
+func TestDueUnderAnotherClock(t *testing.T) {
+	for shift, want := range map[time.Duration]bool{0: false, 14 * time.Minute: false, longest: true, -time.Second: true, -365 * 24 * time.Hour: true, 365 * 24 * time.Hour: true} {
+		now := clocktest.New(monday)
+		b := open(t, Options{Now: now.Now, first: time.Hour, Hub: to(answering(func([][]byte) (hub.Receipt, error) {
+			return hub.Receipt{Outcome: hub.RetryLater, Status: 500}, nil
+		}))})
+		it := add(t, b, write(t, "a.zip", []byte("a")))
+		drive(t, b)
+		now.Forward(shift)
+		items, _, err := b.next(t.Context(), now.Now())
+		if err != nil || (len(items) == 1 && items[0].ID == it.ID) != want {
+			t.Errorf("clock moved by %v: %d due, %v", shift, len(items), err)
+		}
+	}
+}
+
+// TestWords: every state, reason and trouble has a text.
+func TestWords(t *testing.T) {
+	var keys []text.Key
+	for _, s := range []State{Waiting, Sending, Delivered, Refused, Uncertain} {
+		keys = append(keys, text.DeliveryState(string(s)))
+	}
+	for _, r := range []Reason{ByHub, GaveUp, CopyMissing, CopyDamaged, CopyUnread, NoAnswer, NotAnAnswer, Unclear, Conflict, Interrupted, Recovered, ByPerson,
+		Unreachable, Busy, Odd, Separately, CredentialsOff, Forbidden, ProxyLogin, Redirected, Certificate, NotSetUp,
+		"empty", "changed", "not_a_file", "unreadable"} {
+		keys = append(keys, text.DeliveryReason(string(r)))
+	}
+	for _, k := range []string{DiskFull, ReadOnly, SpoolGone, StoreBroken, Exposed, DiskFailed} {
+		keys = append(keys, text.DeliveryTroubleOf(k), text.DeliveryTroubleDo(k))
+	}
+	for _, k := range keys {
+		for _, l := range []text.Language{text.Dutch, text.English} {
+			if s := l.T(k); s == string(k) || s == "" {
+				t.Errorf("%s has no text in %s", k, l)
+			}
+		}
+	}
+}

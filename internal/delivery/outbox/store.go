@@ -1,0 +1,211 @@
+package outbox
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"wiebelt/internal/store/sqlitefile"
+)
+
+// tx changes the database, or nothing of it. Its error is a *Trouble unless do
+// returned another one of this package.
+func (b *Outbox) tx(ctx context.Context, do func(*sql.Tx) error) error {
+	if err := b.there(); err != nil {
+		return err
+	}
+	err := sqlitefile.Tx(ctx, b.db, do)
+	if err == nil {
+		b.stir()
+	}
+	return b.named(ctx, err)
+}
+
+// named is err as a *Trouble, unless it is one of ours or of ctx.
+func (b *Outbox) named(ctx context.Context, err error) error {
+	switch {
+	case err == nil, errors.Is(err, ErrNoItem), errors.Is(err, ErrState), errors.Is(err, ErrUndecided), errors.Is(err, ErrRefused):
+		return err
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	return troubleOf(err)
+}
+
+// there makes sure that the database is still the file that we opened: a removed
+// one would take everything, and keep nothing.
+func (b *Outbox) there() error {
+	info, err := os.Stat(b.dbPath())
+	if err == nil && !os.SameFile(info, b.info) {
+		err = os.ErrNotExist
+	}
+	if err != nil {
+		return troubleOf(err)
+	}
+	return nil
+}
+
+// put writes an item in place of what the database has of it.
+func put(ctx context.Context, tx *sql.Tx, it Item) error {
+	done, err := tx.ExecContext(ctx, "UPDATE items SET ("+columns+") = ("+marks+") WHERE id = ?", append(it.values(), it.ID)...)
+	if err != nil {
+		return err
+	}
+	if n, err := done.RowsAffected(); err != nil || n == 0 {
+		return errors.Join(err, ErrNoItem)
+	}
+	return nil
+}
+
+func insert(ctx context.Context, tx *sql.Tx, it Item) error {
+	_, err := tx.ExecContext(ctx, "INSERT INTO items (id, "+columns+") VALUES (?, "+marks+")", append([]any{it.ID}, it.values()...)...)
+	return err
+}
+
+type querier interface {
+	QueryContext(context.Context, string, ...any) (*sql.Rows, error)
+	QueryRowContext(context.Context, string, ...any) *sql.Row
+}
+
+// one is an item by its id, or ErrNoItem.
+func one(ctx context.Context, q querier, id string) (Item, error) {
+	it, err := scanItem(q.QueryRowContext(ctx, "SELECT id, "+columns+" FROM items WHERE id = ?", id))
+	if errors.Is(err, sql.ErrNoRows) {
+		err = ErrNoItem
+	}
+	return it, err
+}
+
+// some are the items that follow where.
+func some(ctx context.Context, q querier, where string, args ...any) (_ []Item, err error) {
+	rows, err := q.QueryContext(ctx, "SELECT id, "+columns+" FROM items WHERE "+where, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	var all []Item
+	for rows.Next() {
+		it, err := scanItem(rows)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, it)
+	}
+	return all, rows.Err()
+}
+
+func readQueue(ctx context.Context, q querier) (Queue, error) {
+	var w Queue
+	var since, until, from, resume int64
+	err := q.QueryRowContext(ctx, "SELECT held, since, until, paused, began, resume, pauses FROM queue").Scan(
+		&w.Held, &since, &until, &w.Paused, &from, &resume, &w.pauses)
+	w.Since, w.Until, w.From, w.Resume = sqlitefile.Time(since), sqlitefile.Time(until), sqlitefile.Time(from), sqlitefile.Time(resume)
+	return w, err
+}
+
+func writeQueue(ctx context.Context, tx *sql.Tx, q Queue) error {
+	_, err := tx.ExecContext(ctx, "UPDATE queue SET (held, since, until, paused, began, resume, pauses) = (?, ?, ?, ?, ?, ?, ?)",
+		string(q.Held), sqlitefile.Micros(q.Since), sqlitefile.Micros(q.Until), string(q.Paused), sqlitefile.Micros(q.From), sqlitefile.Micros(q.Resume), q.pauses)
+	return err
+}
+
+// setWhole writes that all of an item was handed over, or that it begins again.
+func (b *Outbox) setWhole(ctx context.Context, id string, whole bool) error {
+	return b.tx(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "UPDATE items SET whole = ? WHERE id = ? AND state = ?", whole, id, string(Sending))
+		return err
+	})
+}
+
+// Receipt is what came of one request with an item.
+type Receipt struct {
+	N            int // which try
+	Began, Ended time.Time
+	Status       int    // of HTTP; 0 if there was no answer
+	Class        string // safe, done, unknown, permanent, hold, conflict, later, odd, local, unread, split, cut
+	Reason       Reason
+	Body         string // what the hub said, cleaned and cut; gone after 30 days
+	Cut          bool   // Body is not all that the hub said
+}
+
+// maxReceipts is how many receipts an item keeps: the first, and the newest.
+const maxReceipts = 50
+
+func addReceipt(ctx context.Context, tx *sql.Tx, id string, r Receipt) error {
+	if err := tx.QueryRowContext(ctx, "SELECT coalesce(max(n), 0) + 1 FROM receipts WHERE item = ?", id).Scan(&r.N); err != nil {
+		return err
+	}
+	_, err := tx.ExecContext(ctx, "INSERT INTO receipts (item, n, began, ended, status, class, reason, body, cut) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		id, r.N, sqlitefile.Micros(r.Began), sqlitefile.Micros(r.Ended), r.Status, r.Class, string(r.Reason), strings.ToValidUTF8(r.Body, ""), r.Cut)
+	if err != nil || r.N <= maxReceipts {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, "DELETE FROM receipts WHERE item = ? AND n > 1 AND n <= ?", id, r.N-maxReceipts+1)
+	return err
+}
+
+// Receipts are those of an item, oldest first.
+func (b *Outbox) Receipts(ctx context.Context, id string) (_ []Receipt, err error) {
+	rows, err := b.db.QueryContext(ctx, "SELECT n, began, ended, status, class, reason, body, cut FROM receipts WHERE item = ? ORDER BY n", id)
+	if err != nil {
+		return nil, b.named(ctx, err)
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	var all []Receipt
+	for rows.Next() {
+		var r Receipt
+		var began, ended int64
+		if err := rows.Scan(&r.N, &began, &ended, &r.Status, &r.Class, &r.Reason, &r.Body, &r.Cut); err != nil {
+			return nil, b.named(ctx, err)
+		}
+		r.Began, r.Ended = sqlitefile.Time(began), sqlitefile.Time(ended)
+		all = append(all, r)
+	}
+	return all, b.named(ctx, rows.Err())
+}
+
+// inSpool lists what lies in the spool when the database is lost. Nobody knows
+// any more whether it was delivered.
+func (b *Outbox) inSpool() ([]Item, error) {
+	names, err := b.o.fs.ReadDir(filepath.Join(b.o.Dir, spoolName))
+	if isMissing(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	now := b.o.Now()
+	var all []Item
+	for _, e := range names {
+		id, isZIP := strings.CutSuffix(e.Name(), ".zip")
+		if !isZIP || !e.Type().IsRegular() {
+			continue
+		}
+		c, err := b.sumOf(id)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, Item{ID: id, Name: e.Name(), SHA256: c.sum, crc: c.crc, Size: c.size, Added: now, Kept: true, Reason: Recovered}.over(Uncertain, now))
+	}
+	return all, nil
+}
+
+func (b *Outbox) sumOf(id string) (c copied, err error) {
+	f, err := b.o.fs.Open(b.spool(id))
+	if err != nil {
+		return c, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	w := &counting{w: io.Discard, ctx: context.Background(), sum: sha256.New()}
+	if _, err = io.Copy(w, f); err != nil {
+		return c, err
+	}
+	return copied{sum: hex.EncodeToString(w.sum.Sum(nil)), crc: w.crc, size: w.n}, nil
+}

@@ -1,0 +1,74 @@
+package outbox
+
+import (
+	"errors"
+	"io/fs"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"wiebelt/internal/filetrust"
+)
+
+// Kinds of trouble with the place where the outbox lives. The value is stable
+// and has a text (delivery.trouble.<value>).
+const (
+	DiskFull    = "disk_full"
+	ReadOnly    = "read_only"    // the folder cannot be written, or not by us
+	SpoolGone   = "spool_gone"   // the folder was removed or moved while we worked
+	StoreBroken = "store_broken" // the database is damaged
+	Exposed     = "exposed"      // others can change the folder or what is in it
+	DiskFailed  = "disk_failed"  // anything else
+)
+
+// Trouble keeps the outbox from taking, sending or writing down anything, until
+// it is mended. No item is lost or decided by it.
+type Trouble struct {
+	Kind string
+	err  error
+}
+
+// Error tells the kind and the system's reason, without paths.
+func (t *Trouble) Error() string { return "outbox: " + t.Kind + ": " + plain(t.err).Error() }
+
+func (t *Trouble) Unwrap() error { return t.err }
+
+// plain is err without the paths and names in it.
+func plain(err error) error {
+	if errors.Is(err, filetrust.Err) {
+		return filetrust.Err
+	}
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}
+
+// troubleOf names an error of the disk or the database.
+func troubleOf(err error) error {
+	var t *Trouble
+	if err == nil || errors.As(err, &t) {
+		return err
+	}
+	kind := DiskFailed
+	code := -1
+	var s *sqlite.Error
+	if errors.As(err, &s) {
+		code = s.Code() & 0xff
+	}
+	switch {
+	case errors.Is(err, filetrust.Err):
+		kind = Exposed
+	case isFull(err), code == sqlite3.SQLITE_FULL, s != nil && s.Code() == sqlite3.SQLITE_IOERR_SHMSIZE: // that file could not grow
+		kind = DiskFull
+	case errors.Is(err, fs.ErrPermission), isReadOnly(err),
+		code == sqlite3.SQLITE_READONLY, code == sqlite3.SQLITE_PERM:
+		kind = ReadOnly
+	case errors.Is(err, fs.ErrNotExist), code == sqlite3.SQLITE_CANTOPEN:
+		kind = SpoolGone
+	case code == sqlite3.SQLITE_CORRUPT, code == sqlite3.SQLITE_NOTADB:
+		kind = StoreBroken
+	}
+	return &Trouble{kind, err}
+}

@@ -1,0 +1,373 @@
+package outbox
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"wiebelt/internal/hub"
+	"wiebelt/internal/store/sqlitefile"
+)
+
+// answerTime is how long a request of which all was sent may go on after ctx
+// ended: its answer is worth waiting for.
+const answerTime = 10 * time.Second
+
+// result is what is to be written down of a request, for one of its items.
+type result struct {
+	id      string
+	outcome outcome
+	receipt Receipt
+}
+
+// Work is the worker: it sends what is due until ctx ends, or until stop is
+// closed and the request under way has ended; nil is never closed. It returns
+// ErrBusy at once if another worker runs. Trouble with the disk does not end it:
+// it is in Snapshot, and tried again.
+func (b *Outbox) Work(ctx context.Context, stop <-chan struct{}) error {
+	select {
+	case b.working <- struct{}{}:
+		defer func() { <-b.working }()
+	default:
+		return ErrBusy
+	}
+	l := b.lock()
+	if err := take(ctx, l); err != nil {
+		return err
+	}
+	defer func() { _ = l.Unlock() }()
+	defer b.setTrouble(nil)
+	ready, rest := false, b.o.first
+	for {
+		var again bool
+		var wait time.Duration
+		err := error(nil)
+		if !ready {
+			err = b.recover(ctx)
+			ready = err == nil
+		}
+		if err == nil {
+			again, wait, err = b.step(ctx)
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+		if t := (*Trouble)(nil); errors.As(err, &t) {
+			b.setTrouble(t)
+			again, wait = false, rest
+			rest = min(rest*2, longPause)
+		} else if err != nil {
+			return err
+		} else {
+			b.setTrouble(nil)
+			rest = b.o.first
+		}
+		select {
+		case <-stop:
+			return nil
+		default:
+		}
+		if again {
+			continue
+		}
+		// Short timers only: a long one may run or stand still while the computer
+		// sleeps, and other processes add items.
+		timer := time.NewTimer(max(min(wait, b.o.Tick), time.Millisecond))
+		select {
+		case <-ctx.Done():
+		case <-stop:
+		case <-b.wake:
+		case <-timer.C:
+		}
+		timer.Stop()
+		if ctx.Err() != nil {
+			return nil
+		}
+	}
+}
+
+// take takes the worker's lock. Whoever asks Busy holds it too, for a moment, so
+// that one refusal says nothing.
+func take(ctx context.Context, l *flock.Flock) error {
+	for wait := time.Millisecond; ; wait *= 2 {
+		switch got, err := l.TryLock(); {
+		case err != nil:
+			return troubleOf(err)
+		case got:
+			return nil
+		case wait > 32*time.Millisecond:
+			return ErrBusy
+		}
+		select {
+		case <-ctx.Done():
+			return ErrBusy
+		case <-time.After(wait):
+		}
+	}
+}
+
+// Join is Work that waits for its turn while another worker runs.
+func (b *Outbox) Join(ctx context.Context, stop <-chan struct{}) error {
+	for {
+		if err := b.Work(ctx, stop); !errors.Is(err, ErrBusy) {
+			return err
+		}
+		timer := time.NewTimer(b.o.Tick)
+		select {
+		case <-ctx.Done():
+		case <-stop:
+		case <-timer.C:
+			continue
+		}
+		timer.Stop()
+		return nil
+	}
+}
+
+func (b *Outbox) setTrouble(t *Trouble) {
+	kind := func(t *Trouble) string {
+		if t == nil {
+			return ""
+		}
+		return t.Kind
+	}
+	b.mu.Lock()
+	was := kind(b.trouble)
+	b.trouble = t
+	b.mu.Unlock()
+	if kind(t) == was {
+		return
+	}
+	if t != nil {
+		b.o.Log.Error("outbox", "trouble", t.Kind)
+	}
+	b.stir()
+}
+
+// recover decides what the last worker left behind.
+func (b *Outbox) recover(ctx context.Context) error {
+	return b.tx(ctx, func(tx *sql.Tx) error {
+		if err := b.decideLeft(ctx, tx); err != nil {
+			return err
+		}
+		// Whoever starts a worker may have mended what held the queue.
+		return writeQueue(ctx, tx, Queue{})
+	})
+}
+
+// Recover decides what a worker left behind that ended in the middle of a
+// request: it is maybe delivered, or waits. It does nothing while one runs.
+func (b *Outbox) Recover(ctx context.Context) error {
+	select {
+	case b.working <- struct{}{}:
+		defer func() { <-b.working }()
+	default:
+		return nil
+	}
+	l := b.lock()
+	if alone, err := l.TryLock(); err != nil || !alone {
+		return troubleOf(err)
+	}
+	defer func() { _ = l.Unlock() }()
+	return b.tx(ctx, func(tx *sql.Tx) error { return b.decideLeft(ctx, tx) })
+}
+
+func (b *Outbox) decideLeft(ctx context.Context, tx *sql.Tx) error {
+	now := b.o.Now()
+	left, err := some(ctx, tx, "state = ?", string(Sending))
+	if err != nil {
+		return err
+	}
+	for _, it := range left {
+		o := outcome{class: safe, reason: Interrupted}
+		if it.Whole {
+			o = outcome{class: unknown, reason: Interrupted}
+		}
+		began := it.LastTry
+		it, _ = decide(it, o, now, b.rules())
+		if err := put(ctx, tx, it); err != nil {
+			return err
+		}
+		if err := addReceipt(ctx, tx, it.ID, Receipt{Began: began, Ended: now, Class: o.class.String(), Reason: o.reason}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// step writes down what is not yet, and sends what is due in one request. again
+// says that there may be more to do at once; wait is how long there is not.
+func (b *Outbox) step(ctx context.Context) (again bool, wait time.Duration, err error) {
+	if len(b.pending) > 0 {
+		if err := b.record(ctx); err != nil {
+			return false, 0, err
+		}
+	}
+	if err := b.there(); err != nil {
+		return false, 0, err
+	}
+	if _, err := b.o.fs.Stat(b.spoolDir()); err != nil && !isMissing(err) {
+		return false, 0, troubleOf(err)
+	}
+	b.purge(ctx)
+	now := b.o.Now()
+	items, wait, err := b.next(ctx, now)
+	if err != nil || len(items) == 0 {
+		return false, wait, err
+	}
+	b.send(ctx, items)
+	if err := b.record(ctx); err != nil {
+		return false, 0, err
+	}
+	return true, 0, nil
+}
+
+// next takes the items of the next request out of the queue.
+func (b *Outbox) next(ctx context.Context, now time.Time) (items []Item, wait time.Duration, err error) {
+	wait = b.o.Tick
+	t := sqlitefile.Micros(now)
+	// A clock that was put back makes an item due: what was written under another
+	// clock says nothing.
+	const due = "state = ? AND (next_try <= ? OR last_try > ? OR added > ?)"
+	var any bool // asked without a lock: an idle worker is in nobody's way
+	err = b.db.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM items WHERE "+due+")", string(Waiting), t, t, t).Scan(&any)
+	if err != nil || !any {
+		return nil, wait, b.named(ctx, err)
+	}
+	err = b.tx(ctx, func(tx *sql.Tx) error {
+		items = nil
+		q, err := readQueue(ctx, tx)
+		if err != nil {
+			return err
+		}
+		open, rest := q.open(now)
+		if !open {
+			wait = rest
+			return nil
+		}
+		limit := b.policy().ItemsPerRequest
+		if q.Held != "" || q.Paused != "" {
+			limit = 1 // a try
+		}
+		all, err := some(ctx, tx, due+" ORDER BY next_try, id LIMIT ?", string(Waiting), t, t, t, limit)
+		if err != nil || len(all) == 0 {
+			return err
+		}
+		if _, err := b.o.fs.Stat(b.spoolDir()); err != nil {
+			return &Trouble{SpoolGone, err}
+		}
+		for _, it := range all {
+			if len(items) > 0 && (it.alone || items[0].alone || it.Intermediary != items[0].Intermediary) {
+				break
+			}
+			it = begin(it, now)
+			if err := put(ctx, tx, it); err != nil {
+				return err
+			}
+			items = append(items, it)
+		}
+		return nil
+	})
+	return items, wait, err
+}
+
+// send sends items in one request and leaves what came of it in b.pending.
+func (b *Outbox) send(ctx context.Context, items []Item) {
+	parcels := make([]*parcel, len(items))
+	list := make([]hub.Item, len(items))
+	// A request that was sent whole goes on for a while when ctx ends; what is
+	// written down of it does so in any case.
+	during, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+	for i, it := range items {
+		parcels[i] = &parcel{b: b, ctx: during, id: it.ID, crc: it.crc, size: it.Size}
+		list[i] = hub.Item{Open: parcels[i].Open, Size: it.Size}
+	}
+	release := context.AfterFunc(ctx, func() {
+		for _, p := range parcels {
+			if !p.whole.Load() {
+				end()
+				return
+			}
+		}
+		t := time.AfterFunc(answerTime, end)
+		context.AfterFunc(during, func() { t.Stop() })
+	})
+	var r hub.Receipt
+	to, err := b.o.Hub(items[0].Intermediary)
+	if err == nil {
+		r, err = to.Deliver(during, list)
+	}
+	release()
+	ended := during.Err() != nil
+	whole := make([]bool, len(items))
+	for i, p := range parcels {
+		whole[i] = p.whole.Load()
+	}
+	now := b.o.Now()
+	for i, o := range judge(r, err, whole, ended) {
+		b.pending = append(b.pending, result{items[i].ID, o, Receipt{Began: items[i].LastTry, Ended: now, Status: o.status,
+			Class: o.class.String(), Reason: o.reason, Body: r.Answer, Cut: r.Cut || r.Broken}})
+		b.o.Log.Info("outbox: request ended", "item", items[i].ID, "class", o.class.String(), "status", o.status)
+	}
+}
+
+// record writes down what came of a request. It goes on when ctx has ended: what
+// the hub said is not asked for twice.
+func (b *Outbox) record(ctx context.Context) error {
+	ctx = context.WithoutCancel(ctx)
+	var gone []string
+	err := b.tx(ctx, func(tx *sql.Tx) error {
+		gone = nil
+		q, err := readQueue(ctx, tx)
+		if err != nil {
+			return err
+		}
+		var strongest effect // one request is one event for the queue
+		var why Reason
+		for _, r := range b.pending {
+			it, err := one(ctx, tx, r.id)
+			if errors.Is(err, ErrNoItem) {
+				continue // forgotten, while this could not be written down
+			}
+			if err != nil {
+				return err
+			}
+			if it.State == Delivered || sqlitefile.Micros(it.LastTry) != sqlitefile.Micros(r.receipt.Began) {
+				// Somebody else went on with it meanwhile. What we know is kept, and
+				// decides nothing any more.
+				if err := addReceipt(ctx, tx, it.ID, r.receipt); err != nil {
+					return err
+				}
+				continue
+			}
+			now := r.receipt.Ended
+			it, e := decide(it, r.outcome, now, b.rules())
+			if it.State == Delivered && b.policy().KeepSent == 0 || r.outcome.reason == CopyMissing {
+				it.Kept = false
+				gone = append(gone, it.ID)
+			}
+			if err := put(ctx, tx, it); err != nil {
+				return err
+			}
+			if err := addReceipt(ctx, tx, it.ID, r.receipt); err != nil {
+				return err
+			}
+			if e.weight() > strongest.weight() {
+				strongest, why = e, r.outcome.reason
+			}
+		}
+		return writeQueue(ctx, tx, q.after(strongest, why, b.o.Now(), b.rules()))
+	})
+	if err != nil {
+		return err
+	}
+	b.pending = nil
+	for _, id := range gone {
+		_ = b.drop(id) // what is left is swept later
+	}
+	return nil
+}

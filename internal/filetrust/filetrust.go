@@ -1,0 +1,311 @@
+// Package filetrust answers one question in one place: is this file or folder ours,
+// so that nobody else can change it? It also holds the one way to read and write
+// beside the files of others (Shared).
+//
+// On Unix a thing is ours if it belongs to us or root, others may not write it,
+// and the same holds for every folder and link on the way to it; a sticky folder
+// such as /tmp is fine on the way. A group that is the owner's own does not count
+// as others on the way, since many systems let it write by default.
+//
+// On Windows the owner and the access control list are asked: the user, SYSTEM,
+// administrators and TrustedInstaller are ours. What lies on another computer is
+// left to its rights, whose groups this computer cannot judge.
+//
+// Everything is safe for concurrent use. Nothing starts a goroutine.
+package filetrust
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"wiebelt/internal/text"
+)
+
+// Who says for whom a thing must be safe.
+type Who int
+
+const (
+	Ours   Who = iota // this user or the computer's administrators own it, nobody else may write
+	Alone             // as Ours, it is this user's own and no link, and nobody else may read
+	Admins            // only the computer's administrators own and write it
+)
+
+// Why is a stable code for what is wrong.
+type Why string
+
+// What can be wrong.
+const (
+	Link    Why = "link"  // it is a link, or has a second name
+	Kind    Why = "kind"  // it is not a folder, or not a file
+	Owner   Why = "owner" // it belongs to another user
+	Written Why = "write" // others may write, replace or remove it
+	Read    Why = "read"  // others may read it
+)
+
+// Error is what is wrong with a file or folder, or with one on the way to it.
+type Error struct {
+	Path  string // of what is wrong
+	Why   Why
+	Above bool // it is a folder on the way
+}
+
+// Error is the error in English, for logs.
+func (e *Error) Error() string { return e.In(text.English) }
+
+// In is the error in a language, with what helps.
+func (e *Error) In(l text.Language) string {
+	switch {
+	case e.Above && e.Why == Written:
+		return l.T(text.TrustAbove, e.Path)
+	case e.Why == Written, e.Why == Read:
+		return l.T(text.Trust(string(e.Why)), e.Path, mend(e.Path, e.Why))
+	}
+	return l.T(text.Trust(string(e.Why)), e.Path)
+}
+
+// Err is what every Error is.
+var Err = errors.New("others could have changed it")
+
+// Is makes every Error an Err.
+func (e *Error) Is(target error) bool { return target == Err }
+
+// ErrTooLarge: a file is larger than the reader allows.
+var ErrTooLarge = errors.New("the file is too large")
+
+// thing is what the system says of a file or folder.
+type thing struct {
+	link, folder, file bool
+	owned              bool // by one who may
+	written            bool // others may write it, or put files into it
+	kin                bool // but they are the owner's own group, and nobody else
+	moved              bool // others may rename, replace or remove what is in it
+	read               bool // others may read it
+}
+
+// Folder reports with an *Error if a folder is not safe; fs.ErrNotExist if it is
+// not there. Links of our own are followed, but for Alone.
+func Folder(path string, who Who) error {
+	real, err := resolve(path, who)
+	if err != nil {
+		return err
+	}
+	if Local(real) {
+		return judge(real, who, true)
+	}
+	if info, err := os.Stat(real); err != nil || !info.IsDir() {
+		return cmp.Or(err, error(&Error{Path: real, Why: Kind}))
+	}
+	return nil
+}
+
+// Program reports with an *Error if others could replace a program, or put
+// something beside it. A group that is the owner's own may write.
+func Program(path string) error {
+	path, err := resolve(path, Ours)
+	if err != nil {
+		return err
+	}
+	for _, p := range []string{path, filepath.Dir(path)} {
+		t, err := look(p, Ours)
+		switch {
+		case err != nil:
+			return err
+		case !t.owned:
+			return &Error{Path: p, Why: Owner}
+		case t.written && !t.kin:
+			return &Error{Path: p, Why: Written}
+		}
+	}
+	return nil
+}
+
+// Way reports with an *Error if somebody else could make a path lead elsewhere,
+// whoever may write what it leads to.
+func Way(path string) error {
+	_, err := resolve(path, Ours)
+	return err
+}
+
+// judge says what is wrong with the last one on the way.
+func judge(path string, who Who, folder bool) error {
+	t, err := look(path, who)
+	if err != nil {
+		return err
+	}
+	return t.fault(path, who, folder)
+}
+
+func (t thing) fault(path string, who Who, folder bool) error {
+	switch {
+	case t.link:
+		return &Error{Path: path, Why: Link}
+	case folder && !t.folder, !folder && !t.file:
+		return &Error{Path: path, Why: Kind}
+	case !t.owned:
+		return &Error{Path: path, Why: Owner}
+	case t.written:
+		return &Error{Path: path, Why: Written}
+	case who == Alone && t.read:
+		return &Error{Path: path, Why: Read}
+	}
+	return nil
+}
+
+// maxLinks is how many links a path may go through.
+const maxLinks = 40
+
+// resolve walks down a path, link by link, and returns where it leads. It fails
+// where somebody else could make it lead elsewhere. For Alone, and for Admins, the
+// last one may be no link.
+func resolve(path string, who Who) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	if !Local(path) {
+		return path, nil
+	}
+	above := who
+	if above == Alone {
+		above = Ours
+	}
+	volume := filepath.VolumeName(path) + string(filepath.Separator)
+	at, rest := volume, elements(path[len(volume):])
+	for links := 0; len(rest) > 0; {
+		next := rest[0]
+		rest = rest[1:]
+		if next == ".." { // of a link; at has none
+			at = filepath.Dir(at)
+			continue
+		}
+		if t, err := look(at, above); errors.Is(err, fs.ErrPermission) {
+			// An administrator hides the folder above from everybody (Windows).
+		} else if err != nil {
+			return "", err
+		} else if !t.owned {
+			return "", &Error{at, Owner, true}
+		} else if t.moved {
+			return "", &Error{at, Written, true}
+		}
+		next = filepath.Join(at, next)
+		t, err := look(next, above)
+		if errors.Is(err, fs.ErrPermission) && len(rest) > 0 {
+			at = next
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		if !t.link {
+			at = next
+			continue
+		}
+		if links++; links > maxLinks || who != Ours && len(rest) == 0 {
+			return "", &Error{Path: next, Why: Link}
+		}
+		if !t.owned {
+			return "", &Error{Path: next, Why: Owner}
+		}
+		target, err := os.Readlink(next)
+		if err != nil {
+			return "", err
+		}
+		if filepath.IsAbs(target) {
+			if !Local(target) {
+				return filepath.Join(append([]string{target}, rest...)...), nil
+			}
+			volume := filepath.VolumeName(target) + string(filepath.Separator)
+			at, target = volume, target[len(volume):]
+		}
+		rest = append(elements(target), rest...)
+	}
+	return at, nil
+}
+
+// elements are the names in a relative path; ".." stays.
+func elements(path string) []string {
+	return strings.FieldsFunc(path, func(r rune) bool { return os.IsPathSeparator(uint8(min(r, 0x7f))) })
+}
+
+// Make makes a folder that only this user can enter, with those that are missing
+// above it, and then is Folder. For Alone, one of ours that is there and that
+// others may read is closed.
+func Make(path string, who Who) error {
+	err := Folder(path, who)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = makeAll(path); err == nil {
+			err = Folder(path, who)
+		}
+	}
+	if e, ok := errors.AsType[*Error](err); ok && who == Alone && e.Why == Read {
+		if err = shut(e.Path); err == nil {
+			err = Folder(path, who)
+		}
+	}
+	return err
+}
+
+func makeAll(path string) error {
+	if above := filepath.Dir(path); above != path {
+		if _, err := os.Stat(above); errors.Is(err, fs.ErrNotExist) {
+			if err := makeAll(above); err != nil {
+				return err
+			}
+		}
+	}
+	if err := mkdir(path); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return nil
+}
+
+// OpenFile opens a regular file that is safe, in a folder that is safe, and
+// follows no link: an *Error otherwise. What was judged is what is open. With
+// os.O_CREATE in flag a file that is missing is made for this user alone.
+func OpenFile(path string, flag int, who Who) (*os.File, error) {
+	above := who
+	if who == Alone {
+		above = Ours // names are no secret
+	}
+	if err := Folder(filepath.Dir(path), above); err != nil {
+		return nil, err
+	}
+	f, err := openNoLink(path, flag)
+	if err != nil {
+		return nil, err
+	}
+	if Local(path) {
+		t, err := lookAt(f, who)
+		if err == nil {
+			err = t.fault(path, who, false)
+		}
+		if err != nil {
+			_ = f.Close()
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+// ReadFile reads a file that OpenFile opens, at most limit bytes (ErrTooLarge).
+func ReadFile(path string, limit int64, who Who) ([]byte, error) {
+	f, err := OpenFile(path, os.O_RDONLY, who)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(b)) > limit {
+		err = ErrTooLarge
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read: %w", err)
+	}
+	return b, nil
+}

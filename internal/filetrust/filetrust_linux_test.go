@@ -1,0 +1,188 @@
+package filetrust
+
+import (
+	"encoding/binary"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// stranger is somebody else; the tests that need one run as root.
+const stranger = 65534
+
+func must(t *testing.T, errs ...error) {
+	t.Helper()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wants checks that err is an Error for a reason, or nil for "".
+func wants(t *testing.T, err error, why Why) {
+	t.Helper()
+	e, _ := errors.AsType[*Error](err)
+	if why == "" && err != nil || why != "" && (e == nil || e.Why != why || !errors.Is(err, Err)) {
+		t.Errorf("%v, want %q", err, why)
+	}
+}
+
+// shareWith lets another user write a folder by an access control list, which the
+// mode shows as a right of the group.
+func shareWith(path string, uid uint32) error {
+	list := binary.LittleEndian.AppendUint32(nil, 2)
+	for _, e := range []struct {
+		tag, perm uint16
+		id        uint32
+	}{{1, 7, ^uint32(0)}, {2, 7, uid}, {4, 0, ^uint32(0)}, {0x10, 7, ^uint32(0)}, {0x20, 0, ^uint32(0)}} {
+		list = binary.LittleEndian.AppendUint16(list, e.tag)
+		list = binary.LittleEndian.AppendUint16(list, e.perm)
+		list = binary.LittleEndian.AppendUint32(list, e.id)
+	}
+	return unix.Setxattr(path, "system.posix_acl_access", list, 0)
+}
+
+// TestFolder: above/p is the folder; what others could change is not ours.
+func TestFolder(t *testing.T) {
+	for name, c := range map[string]struct {
+		plant func(above, p string) error
+		who   Who
+		why   Why
+	}{
+		"ours":                           {func(_, p string) error { return nil }, Alone, ""},
+		"of the administrators":          {func(_, p string) error { return nil }, Admins, ""},
+		"open for reading":               {func(_, p string) error { return os.Chmod(p, 0o755) }, Ours, ""},
+		"alone, but open for reading":    {func(_, p string) error { return os.Chmod(p, 0o750) }, Alone, Read},
+		"the group may write":            {func(_, p string) error { return os.Chmod(p, 0o770) }, Ours, Written},
+		"everybody may write":            {func(_, p string) error { return os.Chmod(p, 0o777) }, Ours, Written},
+		"everybody may put something in": {func(_, p string) error { return os.Chmod(p, 0o777|os.ModeSticky) }, Ours, Written},
+		"another's":                      {func(_, p string) error { return os.Chown(p, stranger, -1) }, Ours, Owner},
+		"in another's":                   {func(a, _ string) error { return os.Chown(a, stranger, -1) }, Ours, Owner},
+		"in one that all may write":      {func(a, _ string) error { return os.Chmod(a, 0o777) }, Ours, Written},
+		"in one like /tmp":               {func(a, _ string) error { return os.Chmod(a, 0o777|os.ModeSticky) }, Ours, ""},
+		"another's in one like /tmp": {func(a, p string) error {
+			return errors.Join(os.Chmod(a, 0o777|os.ModeSticky), os.Chown(p, stranger, -1))
+		}, Ours, Owner},
+		"in one that a group may write":    {func(a, _ string) error { return errors.Join(os.Chown(a, -1, 100), os.Chmod(a, 0o770)) }, Ours, Written},
+		"in one for the owner's own group": {func(a, _ string) error { return os.Chmod(a, 0o770) }, Ours, ""},
+		"in one shared by a list":          {func(a, _ string) error { return shareWith(a, stranger) }, Ours, Written},
+		"a file":                           {func(_, p string) error { return errors.Join(os.Remove(p), os.WriteFile(p, nil, 0o600)) }, Ours, Kind},
+		"not there":                        {func(_, p string) error { return os.Remove(p) }, Ours, "none"},
+		"our link":                         {func(a, p string) error { return errors.Join(os.Rename(p, p+"r"), os.Symlink("../a/pr", p)) }, Ours, ""},
+		"our link, but alone":              {func(a, p string) error { return errors.Join(os.Rename(p, p+"r"), os.Symlink("pr", p)) }, Alone, Link},
+		"another's link": {func(a, p string) error {
+			return errors.Join(os.Rename(p, p+"r"), os.Symlink("pr", p), os.Lchown(p, stranger, -1))
+		}, Ours, Owner},
+		"our link to another's": {func(a, p string) error {
+			return errors.Join(os.Rename(p, p+"r"), os.Symlink(p+"r", p), os.Chown(p+"r", stranger, -1))
+		}, Ours, Owner},
+		"our link through another's": {func(a, p string) error {
+			return errors.Join(os.Remove(p), os.MkdirAll(a+"/b/c", 0o755), os.Chown(a+"/b", stranger, -1), os.Symlink("b/c", p))
+		}, Ours, Owner},
+		"links in a circle": {func(a, p string) error {
+			return errors.Join(os.Remove(p), os.Symlink("q", p), os.Symlink("p", a+"/q"))
+		}, Ours, Link},
+	} {
+		t.Run(name, func(t *testing.T) {
+			above := filepath.Join(t.TempDir(), "a")
+			p := filepath.Join(above, "p")
+			must(t, os.MkdirAll(p, 0o700), c.plant(above, p))
+			err := Folder(p, c.who)
+			if c.why == "none" {
+				if !errors.Is(err, fs.ErrNotExist) {
+					t.Error(err)
+				}
+				return
+			}
+			wants(t, err, c.why)
+		})
+	}
+}
+
+// TestProgram: who may put something beside a program may replace it.
+func TestProgram(t *testing.T) {
+	dir := t.TempDir()
+	exe := filepath.Join(dir, "bin", "wiebelt")
+	must(t, os.Mkdir(filepath.Dir(exe), 0o755), os.WriteFile(exe, nil, 0o755))
+	for _, c := range []struct {
+		path string
+		mode os.FileMode
+		why  Why
+	}{
+		{exe, 0o755, ""}, {exe, 0o777, Written}, {exe, 0o775, ""}, {filepath.Dir(exe), 0o775, ""},
+		{filepath.Dir(exe), 0o777 | os.ModeSticky, Written}, {dir, 0o777, Written}, {dir, 0o777 | os.ModeSticky, ""},
+	} {
+		must(t, os.Chmod(c.path, c.mode))
+		wants(t, Program(exe), c.why)
+		must(t, os.Chmod(c.path, 0o755))
+	}
+}
+
+// TestOpenFile: d/f is the file.
+func TestOpenFile(t *testing.T) {
+	for name, c := range map[string]struct {
+		plant func(d, f string) error
+		who   Who
+		why   Why
+	}{
+		"ours":                        {func(_, f string) error { return nil }, Alone, ""},
+		"others may read":             {func(_, f string) error { return os.Chmod(f, 0o644) }, Ours, ""},
+		"alone, but others may read":  {func(_, f string) error { return os.Chmod(f, 0o640) }, Alone, Read},
+		"others may write":            {func(_, f string) error { return os.Chmod(f, 0o620) }, Ours, Written},
+		"another's":                   {func(_, f string) error { return os.Chown(f, stranger, -1) }, Ours, Owner},
+		"another's, as administrator": {func(_, f string) error { return os.Chown(f, stranger, -1) }, Admins, Owner},
+		"a link":                      {func(_, f string) error { return errors.Join(os.Rename(f, f+"r"), os.Symlink("fr", f)) }, Ours, Link},
+		"a pipe":                      {func(_, f string) error { return errors.Join(os.Remove(f), syscall.Mkfifo(f, 0o600)) }, Ours, Kind},
+		"a folder":                    {func(_, f string) error { return errors.Join(os.Remove(f), os.Mkdir(f, 0o700)) }, Ours, Kind},
+		"in a folder for all":         {func(d, _ string) error { return os.Chmod(d, 0o777|os.ModeSticky) }, Ours, Written},
+		"in another's folder":         {func(d, _ string) error { return os.Chown(d, stranger, -1) }, Alone, Owner},
+		"in a linked folder":          {func(d, _ string) error { return errors.Join(os.Rename(d, d+"r"), os.Symlink("dr", d)) }, Admins, Link},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := filepath.Join(t.TempDir(), "d")
+			f := filepath.Join(d, "f")
+			must(t, os.Mkdir(d, 0o700), os.WriteFile(f, []byte("x"), 0o600), c.plant(d, f))
+			b, err := ReadFile(f, 10, c.who)
+			wants(t, err, c.why)
+			if (string(b) == "x") != (c.why == "") {
+				t.Errorf("read %q", b)
+			}
+		})
+	}
+	f := filepath.Join(t.TempDir(), "f")
+	must(t, os.WriteFile(f, []byte("four"), 0o600))
+	if _, err := ReadFile(f, 3, Ours); !errors.Is(err, ErrTooLarge) {
+		t.Error(err)
+	}
+}
+
+// TestMake makes nothing where it would be somebody else's to change.
+func TestMake(t *testing.T) {
+	dir := t.TempDir()
+	p := filepath.Join(dir, "a", "b")
+	must(t, Make(p, Alone), Make(p, Alone))
+	for _, d := range []string{filepath.Dir(p), p} {
+		if info, err := os.Stat(d); err != nil || info.Mode().Perm() != 0o700 {
+			t.Errorf("%v %v", info, err)
+		}
+	}
+	must(t, os.Chmod(p, 0o755), Make(p, Ours))
+	if info, _ := os.Stat(p); info.Mode().Perm() != 0o755 {
+		t.Errorf("one that was there has %o", info.Mode().Perm())
+	}
+	must(t, Make(p, Alone))
+	if info, _ := os.Stat(p); info.Mode().Perm() != 0o700 {
+		t.Errorf("one for us alone has %o", info.Mode().Perm())
+	}
+	must(t, os.Chmod(p, 0o775))
+	wants(t, Make(p, Alone), Written)
+	must(t, os.Chmod(p, 0o700), os.Chown(p, stranger, -1))
+	wants(t, Make(filepath.Join(p, "c"), Ours), Owner)
+	if left, _ := os.ReadDir(p); len(left) != 0 {
+		t.Error("made a folder in another user's")
+	}
+}

@@ -1,0 +1,219 @@
+package filetrust
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+)
+
+// Local reports whether a path lies on this computer as far as its name tells:
+// it is no share (\\server\share), no device name (\\.\, \\?\) and no drive letter
+// that stands for a share. Opening one hands our log-on to its server.
+func Local(path string) bool {
+	volume := filepath.VolumeName(path)
+	if strings.HasPrefix(path, `\\`) || strings.HasPrefix(path, `//`) || len(volume) > 2 {
+		return false
+	}
+	if volume == "" {
+		return true // relative; asked again once it is absolute
+	}
+	root, err := windows.UTF16PtrFromString(volume + `\`)
+	return err == nil && windows.GetDriveType(root) != windows.DRIVE_REMOTE
+}
+
+func look(path string, who Who) (thing, error) {
+	name, err := windows.UTF16PtrFromString(path)
+	if err != nil {
+		return thing{}, err
+	}
+	h, err := windows.CreateFile(name, windows.READ_CONTROL|windows.FILE_READ_ATTRIBUTES,
+		windows.FILE_SHARE_READ|windows.FILE_SHARE_WRITE|windows.FILE_SHARE_DELETE, nil, windows.OPEN_EXISTING,
+		windows.FILE_FLAG_BACKUP_SEMANTICS|windows.FILE_FLAG_OPEN_REPARSE_POINT, 0)
+	if err != nil {
+		return thing{}, &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	defer windows.CloseHandle(h)
+	return thingOf(h, path, who)
+}
+
+func lookAt(f *os.File, who Who) (thing, error) {
+	return thingOf(windows.Handle(f.Fd()), f.Name(), who)
+}
+
+// Rights that matter.
+const (
+	deleteChild = 0x40 // FILE_DELETE_CHILD, which the package lacks
+	giving      = windows.WRITE_DAC | windows.WRITE_OWNER | windows.GENERIC_ALL
+	writing     = windows.FILE_WRITE_DATA | windows.FILE_APPEND_DATA | windows.FILE_WRITE_EA | windows.FILE_WRITE_ATTRIBUTES |
+		deleteChild | windows.DELETE | windows.GENERIC_WRITE | giving
+	moving  = deleteChild | windows.DELETE | giving
+	reading = windows.FILE_READ_DATA | windows.GENERIC_READ | windows.GENERIC_ALL
+)
+
+func thingOf(h windows.Handle, path string, who Who) (thing, error) {
+	var info windows.ByHandleFileInformation
+	if err := windows.GetFileInformationByHandle(h, &info); err != nil {
+		return thing{}, err
+	}
+	t := thing{folder: info.FileAttributes&windows.FILE_ATTRIBUTE_DIRECTORY != 0}
+	if info.FileAttributes&windows.FILE_ATTRIBUTE_REPARSE_POINT != 0 {
+		// Links and junctions lead elsewhere; what a cloud or a saving of space keeps
+		// in its own way does not.
+		_, err := os.Readlink(path)
+		t.link = err == nil
+	}
+	t.file = !t.folder && !t.link
+	sd, err := windows.GetSecurityInfo(h, windows.SE_FILE_OBJECT, windows.OWNER_SECURITY_INFORMATION|windows.DACL_SECURITY_INFORMATION)
+	if err != nil {
+		return thing{}, err
+	}
+	moves := uint32(moving)
+	if filepath.Dir(path) == path {
+		moves &^= windows.DELETE // nobody can remove a drive
+	}
+	return t, t.judge(sd, who, moves)
+}
+
+// judge fills in whose a thing is and what others may do; moves are the rights to
+// move it or what is in it.
+func (t *thing) judge(sd *windows.SECURITY_DESCRIPTOR, who Who, moves uint32) error {
+	owner, _, err := sd.Owner()
+	t.owned = err == nil && owner != nil && ours(owner, who)
+	list, _, err := sd.DACL()
+	if err != nil || list == nil { // no list means that everybody may do everything
+		t.written, t.moved, t.read = true, true, true
+		return nil
+	}
+	for i := range uint32(list.AceCount) {
+		var ace *windows.ACCESS_ALLOWED_ACE
+		if err := windows.GetAce(list, i, &ace); err != nil {
+			return err
+		}
+		if ace.Header.AceType == windows.ACCESS_DENIED_ACE_TYPE || ace.Header.AceFlags&windows.INHERIT_ONLY_ACE != 0 {
+			continue
+		}
+		mask := uint32(ace.Mask)
+		if ace.Header.AceType != windows.ACCESS_ALLOWED_ACE_TYPE {
+			mask = ^uint32(0) // of an unknown kind
+		} else if ours((*windows.SID)(unsafe.Pointer(&ace.SidStart)), who) {
+			continue
+		}
+		t.written = t.written || mask&writing != 0
+		t.moved = t.moved || mask&moves != 0
+		t.read = t.read || mask&reading != 0
+	}
+	return nil
+}
+
+const (
+	trustedInstaller = "S-1-5-80-956008885-3418522649-1831038044-1853292631-2271478464" // owns what Windows itself installs
+	ownerRights      = "S-1-3-4"                                                        // whoever the owner is, who is judged by himself
+)
+
+// administrators are the last numbers of the accounts that administer a computer or a
+// domain: Administrator, Domain Admins, Enterprise Admins.
+var administrators = []string{"500", "512", "519"}
+
+// us is the user of this process.
+var us = sync.OnceValues(func() (*windows.SID, error) {
+	user, err := windows.GetCurrentProcessToken().GetTokenUser()
+	if err != nil {
+		return nil, err
+	}
+	return user.User.Sid, nil
+})
+
+func ours(sid *windows.SID, who Who) bool {
+	if me, err := us(); err == nil && who != Admins && sid.Equals(me) {
+		return true
+	}
+	s := sid.String()
+	if last := s[strings.LastIndexByte(s, '-')+1:]; strings.HasPrefix(s, "S-1-5-21-") && slices.Contains(administrators, last) {
+		return true
+	}
+	return sid.IsWellKnown(windows.WinLocalSystemSid) || sid.IsWellKnown(windows.WinBuiltinAdministratorsSid) ||
+		s == trustedInstaller || s == ownerRights
+}
+
+// closedList lets in the user, the system and the administrators, and takes
+// nothing over from the folder above.
+func closedList() (*windows.SECURITY_DESCRIPTOR, error) {
+	me, err := us()
+	if err != nil {
+		return nil, err
+	}
+	return windows.SecurityDescriptorFromString("D:P(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)(A;OICI;FA;;;" + me.String() + ")")
+}
+
+// mend is the command that helps: it lets in the user, the system and the
+// administrators, and takes nothing over from the folder above.
+func mend(path string, _ Why) string {
+	return `icacls "` + path + `" /inheritance:r /grant:r "%USERNAME%:(OI)(CI)F" *S-1-5-18:(OI)(CI)F *S-1-5-32-544:(OI)(CI)F`
+}
+
+// mkdir makes a folder with the rights that it takes over from the one above,
+// unless others could use them: then it is closed from the first moment on.
+func mkdir(path string) error {
+	if err := os.Mkdir(path, 0o700); err != nil {
+		return err
+	}
+	if t, err := look(path, Alone); err == nil && !t.written && !t.read || !Local(path) {
+		return nil
+	}
+	if err := os.Remove(path); err != nil {
+		return err
+	}
+	sd, err := closedList()
+	if err != nil {
+		return err
+	}
+	name, err := windows.UTF16PtrFromString(path)
+	if err != nil {
+		return err
+	}
+	rights := &windows.SecurityAttributes{SecurityDescriptor: sd}
+	rights.Length = uint32(unsafe.Sizeof(*rights))
+	return windows.CreateDirectory(name, rights)
+}
+
+// shut closes a folder to everybody but us.
+func shut(path string) error {
+	sd, err := closedList()
+	if err != nil {
+		return err
+	}
+	list, _, err := sd.DACL()
+	if err != nil {
+		return err
+	}
+	return windows.SetNamedSecurityInfo(path, windows.SE_FILE_OBJECT,
+		windows.DACL_SECURITY_INFORMATION|windows.PROTECTED_DACL_SECURITY_INFORMATION, nil, nil, list, nil)
+}
+
+func openNoLink(path string, flag int) (*os.File, error) {
+	if _, err := os.Readlink(path); err == nil {
+		return nil, &Error{Path: path, Why: Link}
+	}
+	f, err := os.OpenFile(path, flag, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	opened, err := f.Stat()
+	if err == nil {
+		var there fs.FileInfo
+		if there, err = os.Lstat(path); err == nil && !os.SameFile(opened, there) {
+			err = &Error{Path: path, Why: Link} // put there a moment ago
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}

@@ -1,0 +1,119 @@
+package filetrust
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"golang.org/x/sys/windows"
+)
+
+// rights sets who may do what with a file or folder, and takes nothing over.
+func rights(t *testing.T, path, list string) {
+	t.Helper()
+	sd, err := windows.SecurityDescriptorFromString(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dacl, _, err := sd.DACL()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := windows.SetNamedSecurityInfo(path, windows.SE_FILE_OBJECT,
+		windows.DACL_SECURITY_INFORMATION|windows.PROTECTED_DACL_SECURITY_INFORMATION, nil, nil, dacl, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wants(t *testing.T, err error, why Why) {
+	t.Helper()
+	e, _ := errors.AsType[*Error](err)
+	if why == "" && err != nil || why != "" && (e == nil || e.Why != why) {
+		t.Errorf("%v, want %q", err, why)
+	}
+}
+
+// Lists as Windows makes them: a folder that is made below C:\ takes over the right
+// to change it for everybody who has logged on.
+const (
+	closed  = "D:P(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)(A;OICI;FA;;;OW)"
+	toRead  = "D:P(A;OICI;FA;;;SY)(A;OICI;FA;;;OW)(A;OICI;0x1200a9;;;WD)"
+	toWrite = "D:P(A;OICI;FA;;;SY)(A;OICI;FA;;;OW)(A;OICI;0x1301bf;;;WD)"
+)
+
+// TestLists judges lists of rights as they are, without a disk that keeps them.
+func TestLists(t *testing.T) {
+	me, err := us()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		list                 string
+		written, moved, read bool
+	}{
+		"below the user's profile":   {"D:(A;OICIID;FA;;;SY)(A;OICIID;FA;;;BA)(A;OICIID;FA;;;" + me.String() + ")", false, false, false},
+		`the root of C:\`:            {"D:(A;OICI;FA;;;BA)(A;OICI;FA;;;SY)(A;OICI;0x1200a9;;;BU)(A;OICIIO;0x1301bf;;;AU)(A;;0x4;;;AU)", true, false, true},
+		`made below C:\`:             {"D:(A;OICIID;FA;;;BA)(A;OICIID;FA;;;SY)(A;OICIID;0x1200a9;;;BU)(A;ID;0x1301bf;;;AU)(A;OICIIOID;SDGXGWGR;;;AU)", true, true, true},
+		"ProgramData":                {"D:(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)(A;OICIIO;GA;;;CO)(A;OICI;0x1200a9;;;BU)(A;CI;DCLCRPCR;;;BU)", true, false, true},
+		"Program Files":              {"D:PAI(A;;FA;;;" + trustedInstaller + ")(A;;0x1301bf;;;SY)(A;;0x1301bf;;;BA)(A;;0x1200a9;;;BU)(A;OICIIO;GA;;;CO)(A;;0x1200a9;;;AC)", false, false, true},
+		"shared with a colleague":    {"D:(A;;FA;;;SY)(A;;0x1301bf;;;S-1-5-21-1-2-3-1007)", true, true, true},
+		"refused to all but for one": {"D:(D;;FA;;;WD)(A;;FA;;;SY)", false, false, false},
+		"given away":                 {"D:(A;;WDWO;;;BU)", true, true, false},
+		"no list":                    {"", true, true, true},
+	} {
+		sd, err := windows.SecurityDescriptorFromString("O:BA" + c.list)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		got := thing{folder: true}
+		if err := got.judge(sd, Ours, moving); err != nil || !got.owned || got.written != c.written || got.moved != c.moved || got.read != c.read {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+	for owner, want := range map[string]bool{"BA": true, "SY": true, trustedInstaller: true, me.String(): true, "BU": false, "S-1-5-21-1-2-3-1007": false, "S-1-5-21-1-2-3-512": true} {
+		sd, err := windows.SecurityDescriptorFromString("O:" + owner + "D:")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got thing
+		if err := got.judge(sd, Ours, moving); err != nil || got.owned != want {
+			t.Errorf("owner %s: %v, %v", owner, got.owned, err)
+		}
+	}
+}
+
+// TestFolders is about real folders. wine keeps of a list what a mode can hold.
+func TestFolders(t *testing.T) {
+	dir := `C:\trust-test`
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	made := filepath.Join(dir, "made")
+	wants(t, Make(made, Alone), "")
+	file := filepath.Join(made, "f")
+	f, err := OpenFile(file, os.O_CREATE|os.O_RDWR, Ours)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	rights(t, made, toRead)
+	wants(t, Folder(made, Ours), "")
+	wants(t, Folder(made, Alone), Read)
+	wants(t, Make(made, Alone), "") // closes it
+	wants(t, Folder(made, Alone), "")
+	rights(t, made, toWrite)
+	wants(t, Folder(made, Ours), Written)
+	wants(t, Make(made, Alone), Written)
+	_, err = OpenFile(file, os.O_RDONLY, Ours)
+	wants(t, err, Written)
+	// The line that the sentence gives makes the folder ours again.
+	if os.Getenv("WINEPREFIX") == "" {
+		if out, err := exec.Command("cmd", "/c", mend(made, Written)).CombinedOutput(); err != nil {
+			t.Errorf("%v: %s", err, out)
+		}
+	}
+	rights(t, made, closed)
+	wants(t, Folder(made, Alone), "")
+	wants(t, Folder(file, Ours), Kind)
+}

@@ -1,0 +1,30 @@
+package filetrust
+
+import (
+	"errors"
+	"io/fs"
+
+	"golang.org/x/sys/unix"
+)
+
+// rename moves within the two folders that are open, and replaces nothing.
+func (s *Shared) rename(name string, to *Shared, as string) error {
+	from, err := s.root.Open(".")
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	dest, err := to.root.Open(".")
+	if err != nil {
+		return err
+	}
+	defer dest.Close()
+	err = unix.Renameat2(int(from.Fd()), name, int(dest.Fd()), as, unix.RENAME_NOREPLACE)
+	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) { // some file systems of other computers
+		return s.replace(name, to, as)
+	}
+	if err != nil {
+		return &fs.PathError{Op: "rename", Path: name, Err: err}
+	}
+	return nil
+}

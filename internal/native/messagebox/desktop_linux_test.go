@@ -1,0 +1,109 @@
+package messagebox
+
+import (
+	"context"
+	"io"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/godbus/dbus/v5"
+	"go.uber.org/goleak"
+
+	"wiebelt/internal/native/desktopbus"
+	"wiebelt/internal/testutil/xtest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const service = "org.freedesktop.Notifications"
+
+// desktop is a notification service that notes what it is told.
+type desktop struct{ shown, gone chan string }
+
+func (d *desktop) GetCapabilities() ([]string, *dbus.Error) { return []string{"actions"}, nil }
+
+func (d *desktop) Notify(_ string, _ uint32, _, summary, body string, _ []string, _ map[string]dbus.Variant, _ int32) (uint32, *dbus.Error) {
+	d.shown <- summary + ": " + body
+	return 7, nil
+}
+
+func (d *desktop) CloseNotification(uint32) *dbus.Error {
+	d.gone <- "gone"
+	return nil
+}
+
+func next(t *testing.T, ch <-chan string) string {
+	t.Helper()
+	select {
+	case s := <-ch:
+		return s
+	case <-time.After(xtest.Patience):
+		t.Fatal("it never came")
+		return ""
+	}
+}
+
+// TestNotification: the desktop shows it until it was clicked or nobody waits.
+func TestNotification(t *testing.T) {
+	address := xtest.Start(t, "", xtest.Options{}).PlainBus()
+	t.Setenv("DBUS_SESSION_BUS_ADDRESS", address)
+	c, err := desktopbus.Connect(context.Background(), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	d := &desktop{make(chan string, 10), make(chan string, 10)}
+	if err := c.Export(d, "/org/freedesktop/Notifications", service); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.RequestName(service, dbus.NameFlagDoNotQueue); err != nil {
+		t.Fatal(err)
+	}
+	for _, end := range []string{"click", "cancel"} {
+		ctx, cancel := context.WithCancel(t.Context())
+		told := make(chan string, 1)
+		go func() {
+			if err := Tell(ctx, "Wiebelt", "De vensters kunnen niet worden getoond."); err != nil {
+				told <- err.Error()
+				return
+			}
+			told <- "told"
+		}()
+		if got := next(t, d.shown); got != "Wiebelt: De vensters kunnen niet worden getoond." {
+			t.Errorf("shown: %s", got)
+		}
+		if end == "cancel" {
+			cancel()
+		} else if err := c.Emit("/org/freedesktop/Notifications", service+".ActionInvoked", uint32(7), "default"); err != nil {
+			t.Fatal(err)
+		} else {
+			next(t, d.gone)
+		}
+		if got := next(t, told); got != "told" {
+			t.Errorf("after %s: %s", end, got)
+		}
+		cancel()
+	}
+}
+
+// TestWithoutDesktop: what nobody can show stands on standard error.
+func TestWithoutDesktop(t *testing.T) {
+	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "disabled:")
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stderr := os.Stderr
+	os.Stderr = w
+	err = Tell(t.Context(), "Wiebelt", "Iets werkt niet.")
+	os.Stderr = stderr
+	w.Close()
+	if err != nil {
+		t.Error(err)
+	}
+	b, err := io.ReadAll(r)
+	if err != nil || string(b) != "Wiebelt: Iets werkt niet.\n" {
+		t.Errorf("%q, %v", b, err)
+	}
+}

@@ -1,0 +1,72 @@
+// Package messagebox tells the user one thing in the plainest way a platform has,
+// where nothing else of ours can come on screen: when the windows' process does
+// not start. It needs no window of ours and no toolkit.
+package messagebox
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"wiebelt/internal/core/displaytext"
+)
+
+// Bounds of what is shown, in characters; what is longer is cut.
+const (
+	maxTitle = 100
+	maxText  = 1000
+)
+
+// open holds what is on screen, so that a user who clicks five times is told
+// once.
+var open struct {
+	sync.Mutex
+	texts map[string]bool
+}
+
+// Tell shows a title and a text and returns when the user has read it or ctx
+// ends, which takes it away; where the platform cannot tell when it was read, at
+// once. What is on screen already is not shown a second time. An error means
+// that nobody was told. Tell may be called from any goroutine; do not call it
+// where waiting hurts. text must hold no personal data: on some platforms it
+// stays in a list of notifications.
+func Tell(ctx context.Context, title, text string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	title, text = readable(title, maxTitle), readable(text, maxText)
+	key := title + "\x00" + text
+	open.Lock()
+	shown := open.texts[key]
+	if !shown {
+		if open.texts == nil {
+			open.texts = map[string]bool{}
+		}
+		open.texts[key] = true
+	}
+	open.Unlock()
+	if shown {
+		return nil
+	}
+	defer func() {
+		open.Lock()
+		defer open.Unlock()
+		delete(open.texts, key)
+	}()
+	return tell(ctx, title, text)
+}
+
+// readable leaves letters, signs and line ends, at most room characters of them.
+func readable(s string, room int) string {
+	s = strings.Map(func(r rune) rune {
+		if r != '\n' && displaytext.Hidden(r) {
+			return -1
+		}
+		return r
+	}, s)
+	if utf8.RuneCountInString(s) > room {
+		s = string([]rune(s)[:room-1]) + "…"
+	}
+	return s
+}

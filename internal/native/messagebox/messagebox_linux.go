@@ -1,0 +1,38 @@
+package messagebox
+
+import (
+	"context"
+	"time"
+
+	"wiebelt/internal/native/notify"
+)
+
+// readIn is how long a notification stays: nobody tells when it was read.
+const readIn = 20 * time.Second
+
+// tell uses a notification of the desktop and, without one, standard error,
+// where a terminal or the journal has it.
+func tell(ctx context.Context, title, text string) error {
+	read := make(chan struct{}, 1)
+	n, err := notify.Open(ctx, func(string, string) {
+		select {
+		case read <- struct{}{}:
+		default:
+		}
+	})
+	if err != nil {
+		return write(title, text)
+	}
+	defer n.Close()
+	if err := n.Show("message", notify.Notice{Summary: title, Body: text, Actions: []notify.Action{{Key: notify.Default}}}); err != nil && ctx.Err() == nil {
+		return write(title, text)
+	}
+	late := time.NewTimer(readIn)
+	defer late.Stop()
+	select {
+	case <-read:
+	case <-late.C:
+	case <-ctx.Done():
+	}
+	return nil
+}

@@ -1,0 +1,78 @@
+package messagebox
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+
+	"wiebelt/internal/native/win32"
+)
+
+var (
+	user32     = windows.NewLazySystemDLL("user32.dll")
+	messageBox = user32.NewProc("MessageBoxW")
+	findWindow = user32.NewProc("FindWindowExW")
+	ownerOf    = user32.NewProc("GetWindowThreadProcessId")
+)
+
+const (
+	// An OK button and a warning's icon, above other windows; the system decides
+	// whether it gets the keyboard, by whether the user is typing elsewhere.
+	mbTopmostWarning = 0x00000030 | 0x00040000
+)
+
+func tell(ctx context.Context, title, text string) error {
+	t, err := windows.UTF16PtrFromString(title)
+	if err != nil {
+		return fmt.Errorf("message: %w", err)
+	}
+	s, err := windows.UTF16PtrFromString(text)
+	if err != nil {
+		return fmt.Errorf("message: %w", err)
+	}
+	thread := make(chan uint32, 1)
+	read := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread() // never unlocked: the thread ends with its box
+		thread <- windows.GetCurrentThreadId()
+		ok, _, err := messageBox.Call(0, uintptr(unsafe.Pointer(s)), uintptr(unsafe.Pointer(t)), mbTopmostWarning)
+		if ok == 0 {
+			read <- fmt.Errorf("MessageBox: %w", err)
+			return
+		}
+		read <- nil
+	}()
+	select {
+	case err := <-read:
+		return err
+	case <-ctx.Done():
+	}
+	// The box may not be up yet, so asking once is not enough.
+	again := time.NewTicker(20 * time.Millisecond)
+	defer again.Stop()
+	for id := <-thread; ; {
+		closeBoxes(id)
+		select {
+		case err := <-read:
+			return err
+		case <-again.C:
+		}
+	}
+}
+
+// closeBoxes asks the dialogs of a thread to close.
+func closeBoxes(thread uint32) {
+	const dialogClass = 32770 // an atom stands for the name
+	for h := uintptr(0); ; {
+		if h, _, _ = findWindow.Call(0, h, dialogClass, 0); h == 0 {
+			return
+		}
+		if id, _, _ := ownerOf.Call(h, 0); uint32(id) == thread {
+			win32.Post(h, win32.WMClose, 0, 0)
+		}
+	}
+}

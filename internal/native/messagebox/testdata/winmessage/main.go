@@ -1,0 +1,27 @@
+// Command winmessage tells what a line of its standard input says, as title and
+// text with a | between them, for the test that runs it under wine. An empty
+// line takes all of it away.
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+
+	"wiebelt/internal/native/messagebox"
+)
+
+func main() {
+	ctx, cancel := context.WithCancel(context.Background())
+	var all sync.WaitGroup
+	for sc := bufio.NewScanner(os.Stdin); sc.Scan() && sc.Text() != ""; {
+		title, text, _ := strings.Cut(sc.Text(), "|")
+		all.Go(func() { fmt.Println("told", title, messagebox.Tell(ctx, title, text)) })
+	}
+	cancel()
+	all.Wait()
+	fmt.Println("ended", messagebox.Tell(ctx, "late", "late"))
+}

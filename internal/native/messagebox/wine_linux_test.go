@@ -1,0 +1,41 @@
+package messagebox
+
+import (
+	"slices"
+	"strconv"
+	"testing"
+
+	"wiebelt/internal/testutil/winetest"
+)
+
+// TestWindows: the box comes up, once for what is said twice, and goes when it
+// was read and when nobody waits any more.
+func TestWindows(t *testing.T) {
+	p := winetest.New(t)
+	s := p.Screen
+	is := func(title string, up bool) {
+		t.Helper()
+		s.Until("the box "+title, func() bool {
+			return (len(s.Windows("^"+title+"$")) > 0) == up
+		}, func() []any { return []any{"up", up, "beside", s.Titles("")} })
+	}
+	m := p.Start(winetest.Build(t, "./testdata/winmessage"))
+	m.Send("First|Something does not work.")
+	is("First", true)
+	m.Send("First|Something does not work.")
+	m.Wait("told First <nil>") // the second, at once
+	s.Until("the box gets the keyboard", func() bool {
+		return slices.Contains(s.Windows("^First$"), strconv.Itoa(int(s.FocusedWindow())))
+	})
+	s.Key("Return")
+	m.Wait("told First <nil>")
+	is("First", false)
+	for _, title := range []string{"Other", "First"} { // which may be said again
+		m.Send(title + "|Something else.")
+		is(title, true)
+	}
+	m.Send("")
+	m.Wait("ended context canceled")
+	is("First", false)
+	is("Other", false)
+}

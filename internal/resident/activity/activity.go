@@ -1,0 +1,92 @@
+// Package activity knows when a call last came over each way in, and lets somebody
+// wait for one: that is how a test call is seen.
+//
+// Heard owns what was heard, under a lock, and runs nothing; a test call runs on
+// the goroutine that waits for it. It knows the domain's calls and what the windows
+// are told of a test call.
+package activity
+
+import (
+	"sync"
+	"time"
+
+	"wiebelt/internal/core/call"
+)
+
+// Heard knows when a call last came over each way in, and tells those who wait for
+// one. It is told of a call after the engine has it. Safe for concurrent use.
+type Heard struct {
+	mu      sync.Mutex
+	last    map[string]time.Time // by wayKey
+	waiting map[chan report]struct{}
+}
+
+// report is one report of an incoming call.
+type report struct {
+	kind, link string
+	state      call.State
+	tells      call.Tells
+	at         time.Time
+}
+
+// New has heard nothing yet.
+func New() *Heard {
+	return &Heard{last: map[string]time.Time{}, waiting: map[chan report]struct{}{}}
+}
+
+// wayKey names a way in: a link by its name in the settings, any other by its
+// kind.
+func wayKey(kind, link string) string {
+	if link != "" {
+		return "link " + link
+	}
+	return kind
+}
+
+// Note takes a report. It never blocks.
+func (h *Heard) Note(link string, e call.Event, now time.Time) {
+	if e.Direction == call.Outgoing || !e.At.IsZero() && now.Sub(e.At) > call.StaleAfter {
+		return
+	}
+	c := report{e.Way.Kind, link, e.State, e.Way.Tells, now}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if e.State != call.Ended {
+		h.last[wayKey(c.kind, link)] = now
+	}
+	for w := range h.waiting {
+		select {
+		case w <- c:
+		default: // more reports than anybody can look at
+		}
+	}
+}
+
+// Known adds what was known from before this program was started.
+func (h *Heard) Known(kind, link string, at time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if key := wayKey(kind, link); at.After(h.last[key]) {
+		h.last[key] = at
+	}
+}
+
+// LastOver is when a call last came over a way in, zero for never.
+func (h *Heard) LastOver(kind, link string) time.Time {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.last[wayKey(kind, link)]
+}
+
+// listen gives every report from now on until over is called.
+func (h *Heard) listen() (reports <-chan report, over func()) {
+	c := make(chan report, 16)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.waiting[c] = struct{}{}
+	return c, func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		delete(h.waiting, c)
+	}
+}

@@ -1,0 +1,195 @@
+package activity
+
+import (
+	"context"
+	"reflect"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/instance/windowapi"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func rings(kind string, tells call.Tells, state call.State) call.Event {
+	return call.Event{Way: call.Way{Kind: kind, Tells: tells}, State: state, At: time.Now()}
+}
+
+// waiter waits for a call in a bubble's time.
+type waiter struct {
+	mu   sync.Mutex
+	told []windowapi.TestSeen
+	none atomic.Int64
+	over atomic.Bool
+}
+
+func (x *waiter) take(s windowapi.TestSeen) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.told = append(x.told, s)
+}
+
+func (x *waiter) seen() []windowapi.TestSeen {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return slices.Clone(x.told)
+}
+
+func (x *waiter) wait(ctx context.Context, h *Heard) {
+	go func() {
+		h.Wait(ctx, x.take, func() { x.none.Add(1) })
+		x.over.Store(true)
+	}()
+	synctest.Wait()
+}
+
+// TestACallIsSeen: the way it came over and what that can tell, and then what
+// more is seen of it, until it has ended.
+func TestACallIsSeen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, x := New(), &waiter{}
+		h.Note("", rings("http", call.TellsRing, call.Ringing), time.Now()) // before anybody waited
+		x.wait(t.Context(), h)
+		note := func(link string, e call.Event) {
+			h.Note(link, e, time.Now())
+			synctest.Wait()
+		}
+		time.Sleep(59 * time.Second)
+		outgoing := rings("baresip", call.TellsAll, call.Ringing)
+		outgoing.Direction = call.Outgoing
+		note("phone", outgoing)
+		note("", rings("command", call.TellsRing, call.Ended)) // of a call from before
+		old := rings("http", call.TellsRing, call.Ringing)
+		old.At = old.At.Add(-2 * call.StaleAfter)
+		note("", old)
+		if len(x.seen()) != 0 {
+			t.Fatalf("seen %+v", x.seen())
+		}
+		at := time.Now()
+		note("phone", rings("baresip", call.TellsAll, call.Ringing))
+		note("", rings("http", call.TellsRing, call.Ringing)) // another way tells of it too
+		time.Sleep(59 * time.Second)
+		note("phone", rings("baresip", call.TellsAll, call.Answered))
+		note("phone", rings("baresip", call.TellsAll, call.Ended))
+		s := windowapi.TestSeen{Kind: "baresip", Name: "phone", At: at, Tells: windowapi.TellsAll}
+		answered := s
+		answered.Answered = true
+		ended := answered
+		ended.Ended = true
+		if want := []windowapi.TestSeen{s, answered, ended}; !reflect.DeepEqual(x.seen(), want) {
+			t.Errorf("seen %+v, want %+v", x.seen(), want)
+		}
+		if !x.over.Load() || x.none.Load() != 0 || waiting(h) != 0 {
+			t.Errorf("over: %v, nothing: %d, %d still wait", x.over.Load(), x.none.Load(), waiting(h))
+		}
+	})
+}
+
+// TestNoCall: after sixty seconds, not before, and once.
+func TestNoCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, x := New(), &waiter{}
+		x.wait(t.Context(), h)
+		time.Sleep(60*time.Second - time.Millisecond)
+		synctest.Wait()
+		if x.none.Load() != 0 {
+			t.Fatal("too soon")
+		}
+		time.Sleep(time.Millisecond)
+		synctest.Wait()
+		if x.none.Load() != 1 || !x.over.Load() || waiting(h) != 0 {
+			t.Errorf("nothing: %d, over: %v, %d still wait", x.none.Load(), x.over.Load(), waiting(h))
+		}
+	})
+}
+
+// TestTestCallEnds: with its window, with "stop", and with the next one.
+func TestTestCallEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := New()
+		var all TestCalls
+		first, second, third := &waiter{}, &waiter{}, &waiter{}
+		window, closed := context.WithCancel(t.Context())
+		a, endA := all.Begin(window)
+		defer endA()
+		first.wait(a, h)
+		b, endB := all.Begin(window)
+		defer endB()
+		second.wait(b, h)
+		if !first.over.Load() || second.over.Load() {
+			t.Error("two at a time")
+		}
+		all.Stop()
+		synctest.Wait()
+		if !second.over.Load() {
+			t.Error("goes on after stop")
+		}
+		c, endC := all.Begin(window)
+		defer endC()
+		third.wait(c, h)
+		closed()
+		synctest.Wait()
+		if !third.over.Load() || waiting(h) != 0 {
+			t.Error("goes on without its window")
+		}
+		if first.none.Load()+second.none.Load()+third.none.Load() != 0 {
+			t.Error("says that no call came")
+		}
+	})
+}
+
+// TestWhatAWayCanTell: never less than it declares, never more than was seen.
+func TestWhatAWayCanTell(t *testing.T) {
+	for _, tt := range []struct {
+		s    windowapi.TestSeen
+		want string
+	}{
+		{windowapi.TestSeen{Tells: windowapi.TellsRing}, windowapi.TellsRing},
+		{windowapi.TestSeen{Tells: windowapi.TellsRing, Answered: true}, windowapi.TellsRing},
+		{windowapi.TestSeen{Tells: windowapi.TellsRing, Ended: true}, windowapi.TellsEnd},
+		{windowapi.TestSeen{Tells: windowapi.TellsRing, Answered: true, Ended: true}, windowapi.TellsAll},
+		{windowapi.TestSeen{Tells: windowapi.TellsAll}, windowapi.TellsAll},
+		{windowapi.TestSeen{Tells: windowapi.TellsEnd, Ended: true}, windowapi.TellsEnd},
+	} {
+		if got := more(tt.s); got != tt.want {
+			t.Errorf("%+v: %s, want %s", tt.s, got, tt.want)
+		}
+	}
+}
+
+func TestHeard(t *testing.T) {
+	h, now := New(), time.Now()
+	h.Known("http", "", now.Add(-time.Hour))
+	h.Note("a", rings("baresip", call.TellsAll, call.Ringing), now)
+	h.Note("a", rings("baresip", call.TellsAll, call.Ended), now.Add(time.Minute))
+	h.Known("baresip", "a", now.Add(-time.Hour))
+	for _, tt := range []struct {
+		kind, link string
+		want       time.Time
+	}{{"http", "", now.Add(-time.Hour)}, {"baresip", "a", now}, {"baresip", "b", time.Time{}}, {"command", "", time.Time{}}} {
+		if got := h.LastOver(tt.kind, tt.link); !got.Equal(tt.want) {
+			t.Errorf("%s %s: %v, want %v", tt.kind, tt.link, got, tt.want)
+		}
+	}
+	reports, over := h.listen() // who does not read holds nobody up
+	defer over()
+	for range 100 {
+		h.Note("", rings("http", call.TellsRing, call.Ringing), now)
+	}
+	if n := len(reports); n != cap(reports) {
+		t.Errorf("%d reports wait", n)
+	}
+}
+
+func waiting(h *Heard) int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.waiting)
+}

@@ -1,0 +1,90 @@
+package activity
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/instance/windowapi"
+)
+
+// TestCalls lets one test call be waited for at a time. Safe for concurrent use;
+// the zero value is ready.
+type TestCalls struct {
+	mu  sync.Mutex
+	end context.CancelFunc // of the one that runs
+}
+
+// Begin ends the test call before it. The context ends with over.
+func (t *TestCalls) Begin(ctx context.Context) (test context.Context, over context.CancelFunc) {
+	test, over = context.WithCancel(ctx)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.end != nil {
+		t.end()
+	}
+	t.end = over
+	return test, over
+}
+
+// Stop ends the one that runs.
+func (t *TestCalls) Stop() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.end != nil {
+		t.end()
+		t.end = nil
+	}
+}
+
+// Wait tells of the first call that comes, and of what more is seen of it; or that
+// none came.
+func (h *Heard) Wait(ctx context.Context, seen func(windowapi.TestSeen), nothing func()) {
+	reports, over := h.listen()
+	defer over()
+	t := time.NewTimer(windowapi.TestWait)
+	defer t.Stop()
+	var s windowapi.TestSeen
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+			if s.Kind == "" {
+				nothing()
+			}
+			return
+		case c := <-reports:
+			switch {
+			case s.Kind == "" && c.state == call.Ended:
+				continue // of a call from before
+			case s.Kind == "":
+				s = windowapi.TestSeen{Kind: c.kind, Name: c.link, At: c.at, Tells: tells[c.tells]}
+				t.Reset(windowapi.TestWait) // for the answer and the end
+			case s.Kind != c.kind || s.Name != c.link:
+				continue
+			}
+			s.Answered = s.Answered || c.state == call.Answered
+			s.Ended = s.Ended || c.state == call.Ended
+			s.Tells = more(s)
+			seen(s)
+			if s.Ended {
+				return
+			}
+		}
+	}
+}
+
+var tells = map[call.Tells]string{call.TellsRing: windowapi.TellsRing, call.TellsRingEnd: windowapi.TellsEnd, call.TellsAll: windowapi.TellsAll}
+
+// more is what the way can tell after what was seen of this call.
+func more(s windowapi.TestSeen) string {
+	switch {
+	case s.Answered && s.Ended:
+		return windowapi.TellsAll
+	case s.Ended && s.Tells == windowapi.TellsRing:
+		return windowapi.TellsEnd
+	}
+	return s.Tells
+}

@@ -1,0 +1,141 @@
+// Package cardcorners keeps the corners of the screen to which cards were dragged, for
+// each monitor.
+//
+// It owns their file, which Run, on its one goroutine, alone writes; what is kept
+// in memory may be asked for and changed from any. It knows the settings, which
+// decide over it, and the cards' corners.
+package cardcorners
+
+import (
+	"encoding/json"
+	"io"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/ui/card"
+)
+
+// cornersName is the file that holds the corners to which cards were dragged.
+// They are no setting: nobody wrote them down on purpose, they belong to this
+// desk's monitors, and an exported set-up must not carry them along.
+const cornersName = "corners.json"
+
+// Bounds of that file.
+const (
+	maxCornersFile = 16 << 10
+	maxMonitors    = 32  // with a corner of their own
+	maxMonitorName = 200 // bytes
+)
+
+// cornersFile is its shape. Setting is the card.corner that the user departed
+// from: another setting is a newer wish and ends them all.
+type cornersFile struct {
+	Version  int                    `json:"version"`
+	Setting  card.Corner            `json:"setting"`
+	Monitors map[string]card.Corner `json:"monitors"`
+}
+
+// Corners are the corners of monitors to which cards were dragged. They are
+// written by the goroutine of Run; the other methods return at once and may be
+// called from any goroutine.
+type Corners struct {
+	path  string
+	log   *slog.Logger
+	dirty chan struct{}
+
+	mu   sync.Mutex
+	kept cornersFile
+}
+
+// Open reads what was kept; a file that makes no sense counts as none.
+func Open(dirs profile.Dirs, log *slog.Logger) *Corners {
+	c := &Corners{path: filepath.Join(dirs.State, cornersName), log: log, dirty: make(chan struct{}, 1)}
+	f, err := os.Open(c.path)
+	if err != nil {
+		return c
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxCornersFile+1))
+	var read cornersFile
+	if err != nil || len(b) > maxCornersFile || json.Unmarshal(b, &read) != nil || read.Version != 1 {
+		log.Warn("the corners of the monitors are not known")
+		return c
+	}
+	maps.DeleteFunc(read.Monitors, func(name string, to card.Corner) bool { return len(name) > maxMonitorName || !isCorner(to) })
+	if len(read.Monitors) <= maxMonitors {
+		c.kept = read
+	}
+	return c
+}
+
+func isCorner(c card.Corner) bool {
+	return c == card.BottomRight || c == card.BottomLeft || c == card.TopRight || c == card.TopLeft
+}
+
+// Of are the corners that hold with these settings: none where an administrator
+// decided the corner, or the setting has changed since.
+func (c *Corners) Of(s *settings.Settings) map[string]card.Corner {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s.Locked("card.corner") || c.kept.Setting != card.Corner(s.Card.Corner) {
+		return nil
+	}
+	return maps.Clone(c.kept.Monitors)
+}
+
+// Moved notes that the user dragged the cards of a monitor to a corner.
+func (c *Corners) Moved(s *settings.Settings, monitor string, to card.Corner) {
+	if s.Locked("card.corner") || monitor == "" || len(monitor) > maxMonitorName {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	setting := card.Corner(s.Card.Corner)
+	if c.kept.Setting != setting || len(c.kept.Monitors) >= maxMonitors {
+		c.kept.Monitors = nil
+	}
+	next := maps.Clone(c.kept.Monitors)
+	if next == nil {
+		next = map[string]card.Corner{}
+	}
+	next[monitor] = to
+	c.kept = cornersFile{Version: 1, Setting: setting, Monitors: next}
+	select {
+	case c.dirty <- struct{}{}:
+	default:
+	}
+}
+
+// Run writes what changes until done is closed, and then what is left.
+func (c *Corners) Run(done <-chan struct{}) {
+	for {
+		select {
+		case <-c.dirty:
+			c.write()
+		case <-done:
+			select {
+			case <-c.dirty:
+				c.write()
+			default:
+			}
+			return
+		}
+	}
+}
+
+func (c *Corners) write() {
+	c.mu.Lock()
+	b, err := json.Marshal(c.kept)
+	c.mu.Unlock()
+	if err == nil {
+		err = profile.WriteFile(c.path, append(b, '\n'), 0o600)
+	}
+	if err != nil {
+		c.log.Warn("the corners of the monitors are not kept", "why", err)
+	}
+}

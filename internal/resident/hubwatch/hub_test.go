@@ -1,0 +1,294 @@
+package hubwatch
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"wiebelt/internal/core/contact"
+	"wiebelt/internal/health"
+	"wiebelt/internal/text"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// checked is a hub that answers what it is told to.
+type checked struct {
+	mu    sync.Mutex
+	fails contact.Failure
+	at    []time.Time
+}
+
+func (c *checked) Check(context.Context) (time.Duration, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at = append(c.at, time.Now())
+	if c.fails == "" {
+		return time.Hour, nil
+	}
+	return 0, &contact.LookupError{Failure: c.fails}
+}
+
+func (c *checked) answers(f contact.Failure) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.fails = f
+}
+
+func (c *checked) times() []time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return append([]time.Time(nil), c.at...)
+}
+
+// watched is a watch over one hub, in a bubble's time.
+type watched struct {
+	*Hub
+	hub  *checked
+	none atomic.Bool // nothing is set up
+	news int
+	log  bytes.Buffer
+	days []string
+	end  time.Time // of the secret
+}
+
+func watching(t *testing.T, expires time.Time) *watched {
+	w := &watched{hub: &checked{}, end: expires}
+	w.Hub = NewHub(HubParams{Client: func() TokenChecker {
+		if w.none.Load() {
+			return nil
+		}
+		return w.hub
+	}, Changed: func() { w.news++ },
+		Expires: func() time.Time { return w.end },
+		Warned:  func(day string) bool { return len(w.days) > 0 && w.days[len(w.days)-1] == day || w.add(day) },
+		Log:     slog.New(slog.NewJSONHandler(&w.log, nil))}, &HubSeen{})
+	ctx, cancel := context.WithCancel(t.Context())
+	over := make(chan struct{})
+	go func() { defer close(over); w.Run(ctx) }()
+	t.Cleanup(func() { cancel(); <-over })
+	return w
+}
+
+func (w *watched) add(day string) bool { w.days = append(w.days, day); return false }
+
+// state is what the tray would show.
+func (w *watched) state() health.State {
+	f := health.Facts{SetUp: true}
+	w.seen.Into(&f)
+	return health.Assess(f, text.English, "", time.Now()).State
+}
+
+// TestRefusedBeforeTheFirstCall: the night's change at the hub is known in the
+// morning, and told once.
+func TestRefusedBeforeTheFirstCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := watching(t, time.Time{})
+		synctest.Wait()
+		if w.state() != health.Ready || w.news != 0 || len(w.hub.times()) != 1 {
+			t.Fatalf("state %d, %d news after %d checks", w.state(), w.news, len(w.hub.times()))
+		}
+		w.hub.answers(contact.CredentialsRefused)
+		time.Sleep(5 * time.Hour) // in the bubble's time
+		synctest.Wait()
+		if w.state() != health.CredentialsRefused || w.news != 1 {
+			t.Errorf("state %d, told %d times", w.state(), w.news)
+		}
+		time.Sleep(24 * time.Hour)
+		synctest.Wait()
+		if w.news != 1 || strings.Count(w.log.String(), "gives no token") != 1 {
+			t.Errorf("told %d times: %s", w.news, w.log.String())
+		}
+		w.hub.answers("")
+		time.Sleep(2 * time.Hour)
+		synctest.Wait()
+		if w.state() != health.Ready || w.news != 2 {
+			t.Errorf("mended: state %d, told %d times", w.state(), w.news)
+		}
+	})
+}
+
+// TestChecksAreSparse: about every four hours while all is well, about every
+// hour when refused, soon and then less often when the hub is gone.
+func TestChecksAreSparse(t *testing.T) {
+	for _, c := range []struct {
+		f           contact.Failure
+		least, most int // in a week
+	}{{"", 37, 49}, {contact.CredentialsRefused, 149, 193}, {contact.NoNetwork, 900, 1200}} {
+		synctest.Test(t, func(t *testing.T) {
+			w := watching(t, time.Time{})
+			w.hub.answers(c.f)
+			time.Sleep(7 * 24 * time.Hour)
+			synctest.Wait()
+			if n := len(w.hub.times()); n < c.least || n > c.most {
+				t.Errorf("%q: %d checks in a week, want %d to %d", c.f, n, c.least, c.most)
+			}
+		})
+	}
+}
+
+// TestANetworkThatIsLate is no news; one that stays away is.
+func TestANetworkThatIsLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := watching(t, time.Time{})
+		synctest.Wait()
+		w.hub.answers(contact.NoNetwork)
+		w.Woke()
+		time.Sleep(afterWaking)
+		synctest.Wait()
+		if n := len(w.hub.times()); n != 2 || w.news != 0 {
+			t.Fatalf("%d checks, %d news", n, w.news)
+		}
+		w.hub.answers("")
+		time.Sleep(2 * retryFirst)
+		synctest.Wait()
+		if n := len(w.hub.times()); n != 3 || w.news != 0 || w.state() != health.Ready {
+			t.Fatalf("%d checks, %d news", n, w.news)
+		}
+		w.hub.answers(contact.NoNetwork)
+		w.SettingsChanged()
+		time.Sleep(2 * retryFirst)
+		synctest.Wait()
+		if w.news != 1 || w.state() != health.HubGone {
+			t.Errorf("%d news, state %d", w.news, w.state())
+		}
+	})
+}
+
+// TestALookupFailed: the icon does not say for hours that the hub is gone because
+// the last call came in a bad moment, and says so all the time while it is gone.
+func TestALookupFailed(t *testing.T) {
+	for _, back := range []time.Duration{0, 3 * time.Minute} {
+		synctest.Test(t, func(t *testing.T) {
+			w := watching(t, time.Time{})
+			time.Sleep(10 * time.Minute)
+			synctest.Wait()
+			at := time.Now()
+			state := func() health.State {
+				w.Failed(at, contact.HubSlow) // as often as anything changes
+				f := health.Facts{SetUp: true}
+				f.Lookup.At, f.Lookup.Failure = at, contact.HubSlow
+				w.seen.Into(&f)
+				return health.Assess(f, text.English, "", time.Now()).State
+			}
+			if back > 0 {
+				w.hub.answers(contact.HubSlow)
+			}
+			if state() != health.HubGone {
+				t.Fatalf("a look-up failed: state %d", state())
+			}
+			for end := time.Now().Add(back); time.Now().Before(end); time.Sleep(time.Second) {
+				synctest.Wait()
+				if state() != health.HubGone {
+					t.Fatalf("gone for %v: state %d", time.Since(at), state())
+				}
+			}
+			news := w.news
+			w.hub.answers("")
+			time.Sleep(2*back + 2*retryFirst)
+			synctest.Wait()
+			if state() != health.Ready || w.news == news {
+				t.Errorf("back since %v: state %d, told %d times", time.Since(at)-back, state(), w.news-news)
+			}
+			if n := len(w.hub.times()); n > 12 {
+				t.Errorf("%d checks", n)
+			}
+		})
+	}
+}
+
+// TestOtherSettings: what was heard with the old ones is forgotten, and nothing
+// set up is no failure.
+func TestOtherSettings(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := watching(t, time.Time{})
+		w.hub.answers(contact.CredentialsRefused)
+		w.SettingsChanged()
+		synctest.Wait()
+		if w.state() != health.CredentialsRefused {
+			t.Fatalf("state %d", w.state())
+		}
+		w.Look(time.Hour) // asked for before, which delays nothing
+		w.none.Store(true)
+		w.SettingsChanged()
+		synctest.Wait()
+		if w.state() != health.Ready {
+			t.Errorf("state %d", w.state())
+		}
+	})
+}
+
+// TestCallsKnowBetter: the newest proof counts, and a token proves nothing of
+// what lies behind it.
+func TestCallsKnowBetter(t *testing.T) {
+	now := time.Date(2026, 10, 1, 10, 0, 0, 0, time.Local)
+	for _, c := range []struct {
+		name         string
+		lookup, seen contact.Failure
+		lookupLater  bool
+		want         contact.Failure
+	}{
+		{"refused since the last call", "", contact.CredentialsRefused, false, contact.CredentialsRefused},
+		{"a call since then went well", "", contact.CredentialsRefused, true, ""},
+		{"a call since then failed", contact.HubError, "", true, contact.HubError},
+		{"mended since the last call", contact.CredentialsRefused, "", false, ""},
+		{"network back since", contact.NoNetwork, "", false, ""},
+		{"lookups fail, tokens do not", contact.HubError, "", false, contact.HubError},
+		{"not understood", contact.NotUnderstood, "", false, contact.NotUnderstood},
+		{"may not look up", contact.ScopeRefused, "", false, contact.ScopeRefused},
+	} {
+		var h HubSeen
+		h.note(c.seen, now)
+		var f health.Facts
+		f.Lookup.Failure, f.Lookup.At = c.lookup, now.Add(-time.Hour)
+		if c.lookupLater {
+			f.Lookup.At = now.Add(time.Hour)
+		}
+		h.Into(&f)
+		if f.Lookup.Failure != c.want {
+			t.Errorf("%s: %q, want %q", c.name, f.Lookup.Failure, c.want)
+		}
+	}
+	var f health.Facts
+	f.Lookup.Failure = contact.NoNetwork
+	new(HubSeen).Into(&f)
+	if f.Lookup.Failure != contact.NoNetwork {
+		t.Error("who never checked knows nothing")
+	}
+}
+
+// TestExpiryIsLoggedOnceADay for administrators, from 30 days before, and no
+// state says a word of it.
+func TestExpiryIsLoggedOnceADay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := watching(t, time.Now().AddDate(0, 0, 33))
+		synctest.Wait()
+		time.Sleep(10 * 24 * time.Hour)
+		synctest.Wait()
+		lines := strings.Count(w.log.String(), `"id":"secret-expires"`)
+		if lines < 6 || lines > 8 || lines != len(w.days) {
+			t.Errorf("%d lines on %d days: %s", lines, len(w.days), w.log.String())
+		}
+		if w.state() != health.Ready || w.news != 0 {
+			t.Errorf("users were told: state %d, %d news", w.state(), w.news)
+		}
+	})
+	path := filepath.Join(t.TempDir(), "expiry-warned")
+	for i, c := range []struct {
+		day  string
+		want bool
+	}{{"2026-10-01", false}, {"2026-10-01", true}, {"2026-10-02", false}} {
+		if got := OnceADay(path, c.day); got != c.want {
+			t.Errorf("%d: %s was given: %v", i, c.day, got)
+		}
+	}
+}

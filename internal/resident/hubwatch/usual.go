@@ -1,0 +1,85 @@
+package hubwatch
+
+import (
+	"context"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"wiebelt/internal/health"
+)
+
+// lastWorkdays is how many days back a working day with calls is looked for: the
+// history's usual length.
+const lastWorkdays = 7
+
+// Usual knows how many calls the last working day had, so that a silence can be
+// told from a quiet day. It asks the history once a day, on its own goroutine.
+type Usual struct {
+	incoming func(ctx context.Context, from, to time.Time) (int, error)
+	changed  func()
+	log      *slog.Logger
+	calls    atomic.Int64
+	poke     chan struct{}
+}
+
+// NewUsual counts with incoming, which counts the calls that came in between two
+// moments. changed is told on Run's goroutine when the number is another one.
+func NewUsual(incoming func(context.Context, time.Time, time.Time) (int, error), changed func(), log *slog.Logger) *Usual {
+	return &Usual{incoming: incoming, changed: changed, log: log, poke: make(chan struct{}, 1)}
+}
+
+// Calls is how many calls the last working day had, 0 while that is not known.
+func (u *Usual) Calls() int { return int(u.calls.Load()) }
+
+// Woke has it look again: the computer has slept, perhaps past midnight.
+func (u *Usual) Woke() {
+	select {
+	case u.poke <- struct{}{}:
+	default: // it is about to look anyway
+	}
+}
+
+// Run counts at the start and after every midnight until ctx ends.
+func (u *Usual) Run(ctx context.Context) {
+	for {
+		now := time.Now()
+		n, err := u.count(ctx, now)
+		if err != nil && ctx.Err() == nil {
+			u.log.Warn("the calls of the last working day are not known", "why", err)
+		} else if u.calls.Swap(int64(n)) != int64(n) {
+			u.changed()
+		}
+		t := time.NewTimer(time.Until(day(now, 1)))
+		select {
+		case <-ctx.Done():
+		case <-t.C:
+		case <-u.poke:
+		}
+		t.Stop()
+		if ctx.Err() != nil {
+			return
+		}
+	}
+}
+
+// count gives the calls of the last working day before now that had any: after a
+// day on which no call reached us, the silence is as strange as on that day.
+func (u *Usual) count(ctx context.Context, now time.Time) (int, error) {
+	for back := 1; back <= lastWorkdays; back++ {
+		from, to := day(now, -back), day(now, 1-back)
+		if !health.Workday(from) {
+			continue
+		}
+		if n, err := u.incoming(ctx, from, to); err != nil || n > 0 {
+			return n, err
+		}
+	}
+	return 0, nil
+}
+
+// day is the midnight that begins the day so many days after now's.
+func day(now time.Time, days int) time.Time {
+	y, m, d := now.Local().Date()
+	return time.Date(y, m, d+days, 0, 0, 0, 0, time.Local)
+}

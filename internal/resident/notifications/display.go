@@ -1,0 +1,24 @@
+package notifications
+
+import (
+	"image"
+
+	"wiebelt/internal/native/window"
+)
+
+// Display stands in for a desktop that takes no windows of ours: it has one
+// monitor, and nothing can be done on it.
+type Display struct{}
+
+func (Display) New(window.Handler) (window.Window, error) { return nil, window.ErrWayland }
+func (Display) Monitors() []window.Monitor {
+	r := image.Rect(0, 0, 1024, 768)
+	return []window.Monitor{{Name: "none", Area: r, Work: r, Scale: 1}}
+}
+func (Display) Active() int                           { return 0 }
+func (Display) Dark() bool                            { return false }
+func (Display) HighContrast() bool                    { return false }
+func (Display) Hotkey(string, func()) (func(), error) { return nil, window.ErrUnsupported }
+func (Display) Copy(string) error                     { return window.ErrUnsupported }
+func (Display) Done() <-chan struct{}                 { return nil }
+func (Display) Close() error                          { return nil }

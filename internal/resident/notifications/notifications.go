@@ -1,0 +1,193 @@
+// Package notifications stands in for the cards on a desktop where no window of ours can
+// be put: a notification of the desktop for every call that rings.
+//
+// Notices owns the notifications that are shown; Run is its one goroutine. It knows
+// the engine as the cards know it, and how cards would look; the calls window is a
+// function that it is made with.
+package notifications
+
+import (
+	"context"
+	"log/slog"
+	"strconv"
+	"time"
+
+	"wiebelt/internal/core/engine"
+	"wiebelt/internal/native/notify"
+	"wiebelt/internal/ui/card"
+)
+
+// Params is what notices are made with. The functions are called on Run's
+// goroutine.
+type Params struct {
+	Engine card.Engine
+	Config card.Config      // how cards would look; see Set
+	Calls  func()           // opens the calls window
+	Able   func(there bool) // told whether this desktop shows notifications
+	Log    *slog.Logger
+}
+
+// notifier is the desktop's service as far as it matters here.
+type notifier interface {
+	Show(tag string, n notify.Notice) error
+	Withdraw(tag string) error
+	Close()
+}
+
+// Notices are without number and name, since they may stay in lists and on locked
+// screens. One goroutine, Run, owns them.
+type Notices struct {
+	p       Params
+	find    func(ctx context.Context, pressed func(tag, action string)) (notifier, error)
+	next    chan card.Config
+	pressed chan choice
+
+	c     card.Config
+	n     notifier // nil while there is none
+	tried time.Time
+	up    map[engine.CardID]string // the line that was said
+}
+
+type choice struct{ tag, action string }
+
+// openAgain is how long a desktop without notifications is left alone.
+const openAgain = 10 * time.Second
+
+// New makes notices.
+func New(p Params) *Notices {
+	return &Notices{p: p, c: p.Config, next: make(chan card.Config, 1), pressed: make(chan choice, 16), up: map[engine.CardID]string{},
+		find: func(ctx context.Context, pressed func(tag, action string)) (notifier, error) {
+			n, err := notify.Open(ctx, pressed)
+			if err != nil {
+				return nil, err
+			}
+			return n, nil
+		}}
+}
+
+// Set makes c hold.
+func (s *Notices) Set(c card.Config) {
+	select {
+	case <-s.next: // the last one was not taken up yet
+	default:
+	}
+	select {
+	case s.next <- c:
+	default: // another one was quicker; both were made of the same settings
+	}
+}
+
+// Run shows notices until ctx or the engine ends, then takes them away.
+func (s *Notices) Run(ctx context.Context) {
+	watch := s.p.Engine.Watch()
+	defer s.close()
+	s.open(ctx)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case _, more := <-watch:
+			if !more {
+				return
+			}
+		case s.c = <-s.next:
+		case p := <-s.pressed:
+			s.choose(p)
+			continue
+		}
+		s.show(ctx)
+	}
+}
+
+func (s *Notices) open(ctx context.Context) {
+	s.tried = time.Now()
+	n, err := s.find(ctx, func(tag, action string) {
+		select {
+		case s.pressed <- choice{tag, action}:
+		default: // nobody presses that fast
+		}
+	})
+	if err != nil {
+		s.p.Log.Warn("nobody shows notifications", "why", err)
+	} else {
+		s.n = n
+	}
+	s.p.Able(err == nil)
+}
+
+func (s *Notices) close() {
+	if s.n != nil {
+		s.n.Close()
+	}
+}
+
+// show brings the notices in line with the calls that ring.
+func (s *Notices) show(ctx context.Context) {
+	rings := map[engine.CardID]string{}
+	for _, c := range s.p.Engine.Snapshot().Cards {
+		if c.Phase == engine.PhaseRinging && !c.Outgoing || c.Phase == engine.PhaseReported && !c.Strip {
+			rings[c.ID] = c.LineName
+		}
+	}
+	if s.c.Hidden || s.c.Quiet == card.QuietHide {
+		clear(rings)
+	}
+	for id := range s.up {
+		if _, still := rings[id]; !still {
+			delete(s.up, id)
+			_ = s.n.Withdraw(tagOf(id)) // gone with the desktop's service otherwise
+		}
+	}
+	for id, line := range rings {
+		if said, is := s.up[id]; is && said == line {
+			continue
+		}
+		if s.n == nil {
+			if time.Since(s.tried) < openAgain {
+				return
+			}
+			if s.open(ctx); s.n == nil {
+				return
+			}
+		}
+		if err := s.n.Show(tagOf(id), notify.IncomingCall(s.c.Language, line)); err != nil {
+			s.p.Log.Warn("no notification", "why", err)
+			if ctx.Err() == nil { // another service may be there next time
+				s.n.Close()
+				s.n = nil
+				clear(s.up)
+				s.p.Able(false)
+			}
+			return
+		}
+		s.up[id] = line
+	}
+}
+
+func tagOf(id engine.CardID) string { return strconv.FormatUint(uint64(id), 10) }
+
+// choose does what a button of a notice asks for. The file opens only where
+// there is one to open; all others are to be seen in the calls window.
+func (s *Notices) choose(p choice) {
+	id, err := strconv.ParseUint(p.tag, 10, 64)
+	if err != nil {
+		return
+	}
+	for _, c := range s.p.Engine.Snapshot().Cards {
+		if c.ID != engine.CardID(id) {
+			continue
+		}
+		switch {
+		case p.action == notify.Dismiss:
+			s.p.Engine.Do(engine.Action{Card: c.ID, Do: engine.DoClose})
+		case c.Outcome == engine.Found && len(c.LinkOK) == 1 && c.LinkOK[0]:
+			s.p.Engine.Do(engine.Action{Card: c.ID, Do: engine.DoOpen, Edition: c.Edition})
+		default:
+			s.p.Calls()
+		}
+		return
+	}
+	if p.action != notify.Dismiss { // the call has gone; the window has it
+		s.p.Calls()
+	}
+}

@@ -1,0 +1,176 @@
+package notifications
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"wiebelt/internal/core/engine"
+	"wiebelt/internal/native/notify"
+	"wiebelt/internal/native/window"
+	"wiebelt/internal/text"
+	"wiebelt/internal/ui/card"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var _ window.Display = Display{}
+
+// desktop is an engine and a service for notifications.
+type desktop struct {
+	mu    sync.Mutex
+	cards []engine.Card
+	did   []engine.Action
+	up    map[string]notify.Notice
+	fails error
+	press func(tag, action string)
+
+	watch  chan struct{}
+	able   []bool
+	opened int // times the calls window was
+}
+
+func (d *desktop) Watch() <-chan struct{} { return d.watch }
+func (d *desktop) Snapshot() *engine.Snapshot {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return &engine.Snapshot{Cards: slices.Clone(d.cards)}
+}
+func (d *desktop) Do(a engine.Action) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.did = append(d.did, a)
+}
+
+func (d *desktop) Show(tag string, n notify.Notice) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.fails == nil {
+		d.up[tag] = n
+	}
+	return d.fails
+}
+func (d *desktop) Withdraw(tag string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.up, tag)
+	return nil
+}
+func (d *desktop) Close() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	clear(d.up)
+}
+
+func (d *desktop) tags() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Sorted(maps.Keys(d.up))
+}
+
+// call puts cards into the engine and has everybody look.
+func (d *desktop) call(all ...engine.Card) {
+	d.mu.Lock()
+	d.cards = all
+	d.mu.Unlock()
+	d.watch <- struct{}{}
+	synctest.Wait()
+}
+
+// begin runs notices on a desktop until the test ends.
+func begin(t *testing.T) (*desktop, *Notices) {
+	d := &desktop{up: map[string]notify.Notice{}, watch: make(chan struct{})}
+	n := New(Params{Engine: d, Config: card.Config{Language: text.Dutch}, Log: slog.New(slog.DiscardHandler),
+		Calls: func() { d.opened++ }, Able: func(there bool) { d.able = append(d.able, there) }})
+	n.find = func(_ context.Context, pressed func(tag, action string)) (notifier, error) {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.press = pressed
+		return d, d.fails
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	over := make(chan struct{})
+	go func() { defer close(over); n.Run(ctx) }()
+	t.Cleanup(func() { cancel(); <-over })
+	synctest.Wait()
+	return d, n
+}
+
+var ringing = engine.Card{ID: 1, Phase: engine.PhaseRinging, LineName: "Schade", Outcome: engine.Found, LinkOK: []bool{true}, Edition: 4}
+
+// TestACallThatRingsIsNoticed: one notice for each call that comes in, as long as
+// it rings, and none while cards would be hidden.
+func TestACallThatRingsIsNoticed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, n := begin(t)
+		out, over := ringing, ringing
+		out.ID, out.Outgoing = 2, true
+		over.ID, over.Phase = 3, engine.PhaseAnswered
+		d.call(ringing, out, over)
+		if got := d.tags(); !slices.Equal(got, []string{"1"}) || !slices.Equal(d.able, []bool{true}) {
+			t.Errorf("%v, able %v", got, d.able)
+		}
+		n.Set(card.Config{Language: text.Dutch, Hidden: true})
+		synctest.Wait()
+		if got := d.tags(); len(got) != 0 {
+			t.Errorf("hidden, and %v", got)
+		}
+		n.Set(card.Config{Language: text.Dutch})
+		synctest.Wait()
+		if got := d.tags(); len(got) != 1 {
+			t.Errorf("no more hidden, and %v", got)
+		}
+		d.call()
+		if got := d.tags(); len(got) != 0 {
+			t.Errorf("rings no more, and %v", got)
+		}
+	})
+}
+
+// TestAButtonIsPressed: the file opens only where there is one to open.
+func TestAButtonIsPressed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, _ := begin(t)
+		several := ringing
+		several.ID, several.Outcome = 2, engine.Several
+		d.call(ringing, several)
+		for _, p := range [][2]string{{"1", notify.Default}, {"2", notify.Default}, {"1", notify.Dismiss}, {"9", notify.Default}, {"9", notify.Dismiss}, {"x", notify.Default}} {
+			d.press(p[0], p[1])
+		}
+		synctest.Wait()
+		want := []engine.Action{{Card: 1, Do: engine.DoOpen, Edition: 4}, {Card: 1, Do: engine.DoClose}}
+		if !slices.Equal(d.did, want) || d.opened != 2 {
+			t.Errorf("did %+v, the calls window was opened %d times", d.did, d.opened)
+		}
+	})
+}
+
+// TestNobodyShowsNotices: it is said, and tried again only after a while.
+func TestNobodyShowsNotices(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, _ := begin(t)
+		d.mu.Lock()
+		d.fails = notify.ErrClosed
+		d.mu.Unlock()
+		d.call(ringing)
+		d.mu.Lock()
+		d.fails = nil
+		d.mu.Unlock()
+		d.call(ringing)
+		if got := d.tags(); len(got) != 0 || !slices.Equal(d.able, []bool{true, false}) {
+			t.Errorf("at once: %v, able %v", got, d.able)
+		}
+		time.Sleep(openAgain)
+		d.call(ringing)
+		if got := d.tags(); len(got) != 1 || !slices.Equal(d.able, []bool{true, false, true}) {
+			t.Errorf("after a while: %v, able %v", got, d.able)
+		}
+	})
+}

@@ -1,0 +1,73 @@
+package outboxworker
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"wiebelt/internal/delivery/outbox"
+	"wiebelt/internal/health"
+	"wiebelt/internal/text"
+)
+
+// tend has the outbox worked at and watched, until ctx ends or d.leave is called.
+func (d *Deliveries) tend(ctx context.Context, box *outbox.Outbox) {
+	ctx, end := context.WithCancel(ctx)
+	var work sync.WaitGroup
+	work.Go(func() { d.forever(ctx, func() error { return box.Join(ctx, nil) }) })
+	work.Go(func() { d.forever(ctx, func() error { return box.Watch(ctx, d.saw) }) })
+	d.leave = func() { end(); work.Wait() }
+}
+
+// abandon gives an outbox up whose folder was removed, so that another can begin
+// in its place, and says how much went with it.
+func (d *Deliveries) abandon(ctx context.Context) {
+	box := d.current()
+	if box == nil || !box.Gone() {
+		return
+	}
+	d.leave()
+	d.leave = func() {}
+	// Where a removed file can still be read, this is newer than what was last seen.
+	now, _ := box.Snapshot(ctx)
+	d.mu.Lock()
+	if now == nil {
+		now = d.last
+	}
+	n := 0
+	if now != nil {
+		n = now.Counts[outbox.Waiting] + now.Counts[outbox.Sending] + now.Counts[outbox.Uncertain]
+	}
+	d.box, d.last, d.wanted = nil, nil, false
+	d.settle(nil, time.Now())
+	if d.lost += n; d.lost > 0 {
+		d.notice = d.p.Language().N(text.DeliveryLost, d.lost)
+	}
+	d.mu.Unlock()
+	_ = box.Close() // of a file that is gone
+	d.p.Log.Error("the folder of the outbox was removed", "undelivered", n)
+	d.report()
+	d.changed()
+}
+
+// dismiss takes the notice away.
+func (d *Deliveries) dismiss() {
+	d.mu.Lock()
+	d.notice, d.lost = "", 0
+	d.mu.Unlock()
+	d.report()
+}
+
+// report tells the tray what somebody has to do about deliveries.
+func (d *Deliveries) report() {
+	d.mu.Lock()
+	f := health.Delivery{Trouble: d.opened, Lost: d.lost}
+	if s := d.last; s != nil {
+		f.Held, f.Uncertain = string(s.Queue.Held), s.Counts[outbox.Uncertain]
+		if s.Trouble != "" {
+			f.Trouble = s.Trouble
+		}
+	}
+	d.mu.Unlock()
+	d.p.Told(f)
+}

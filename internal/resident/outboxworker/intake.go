@@ -1,0 +1,229 @@
+package outboxworker
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/delivery/folderwatch"
+	"wiebelt/internal/delivery/outbox"
+	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/resident/request"
+)
+
+// maxCandidates is how many files may wait to be taken, or lie there untaken.
+const maxCandidates = 2000
+
+// Codes of what can be wrong with what somebody gave, beside those of package
+// outbox.
+const (
+	codeNoFiles = "no_files" // a folder without ZIP files
+	codeTooMany = "too_many"
+)
+
+// candidate is a file that somebody gave to the window and that is not in the
+// outbox: not yet, or not at all. Its fields are guarded by Deliveries.mu.
+type candidate struct {
+	id        string
+	path      string
+	duplicate string // what happens if it was delivered before; "" asks
+	queued    bool   // takeIn has not come to it
+	row       windowapi.DeliveryFile
+	takenAt   time.Time // it is in the outbox since then, as row says, and will be in its next snapshot
+}
+
+// offer queues files to be taken.
+func (d *Deliveries) offer(paths []string) {
+	d.mu.Lock()
+	now := time.Now()
+	for _, p := range paths {
+		d.queue(p, now)
+	}
+	d.mu.Unlock()
+	poke(d.todo)
+	d.changed()
+}
+
+// queue makes a candidate of a path; d.mu is held.
+func (d *Deliveries) queue(path string, now time.Time) {
+	d.count++
+	c := &candidate{id: "n" + strconv.Itoa(d.count), path: path, queued: true}
+	c.row = windowapi.DeliveryFile{ID: c.id, Name: request.Cut(call.CleanText(filepath.Base(path), 255)), State: windowapi.DeliveryAdding, Added: now}
+	switch {
+	case len(d.intake) == maxCandidates:
+		c.queued, c.path = false, ""
+		c.row.State, c.row.Reason = string(outbox.Refused), codeTooMany
+	case len(d.intake) > maxCandidates:
+		return // said once
+	}
+	d.intake = append([]*candidate{c}, d.intake...)
+}
+
+// takeIn takes the files that were given, one after the other, until ctx ends.
+func (d *Deliveries) takeIn(ctx context.Context) {
+	for ctx.Err() == nil {
+		c := d.oldest()
+		if c == nil {
+			select {
+			case <-ctx.Done():
+			case <-d.todo:
+			}
+			continue
+		}
+		d.take(ctx, c)
+		d.changed()
+	}
+}
+
+func (d *Deliveries) oldest() *candidate {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, c := range slices.Backward(d.intake) {
+		if c.queued {
+			c.queued = false
+			return c
+		}
+	}
+	return nil
+}
+
+// take takes one file.
+func (d *Deliveries) take(ctx context.Context, c *candidate) {
+	info, err := os.Stat(c.path)
+	if err == nil && info.IsDir() {
+		d.folder(c)
+		return
+	}
+	if err == nil {
+		d.mu.Lock()
+		c.row.Size = info.Size()
+		d.mu.Unlock()
+	}
+	box, kind := d.ready(ctx)
+	if box == nil {
+		d.decide(c, func() { c.row.State, c.row.Reason = windowapi.DeliveryNotTaken, kind })
+		return
+	}
+	how, question := c.duplicate, false
+	if how == "" {
+		if how = d.p.Settings().Delivery.Duplicate; how != outbox.DuplicateSend && how != outbox.DuplicateRefuse {
+			how, question = outbox.DuplicateRefuse, true
+		}
+	}
+	a, err := box.Add(ctx, outbox.Source{Path: c.path, Intermediary: d.p.Settings().Hub.Intermediary, Duplicate: how})
+	var r *outbox.RefusedError
+	var t *outbox.Trouble
+	d.decide(c, func() {
+		switch {
+		case err == nil:
+			c.row.Item, c.row.State, c.takenAt = a.Item.ID, string(a.Item.State), time.Now()
+		case ctx.Err() != nil:
+		case errors.Is(err, outbox.ErrDuplicate):
+			c.row.State, c.row.Reason, c.row.Was = string(outbox.Refused), "duplicate", string(a.Item.State)
+			if c.row.Before = a.Item.Added; a.Item.State == outbox.Delivered {
+				c.row.Before = a.Item.Decided
+			}
+			if question {
+				c.row.State = windowapi.DeliveryQuestion
+			}
+		case errors.As(err, &r):
+			c.row.State, c.row.Reason, c.row.Findings = string(outbox.Refused), r.Code, few(r.Findings)
+		case errors.As(err, &t):
+			c.row.State, c.row.Reason = windowapi.DeliveryNotTaken, t.Kind
+		default:
+			c.row.State, c.row.Reason = windowapi.DeliveryNotTaken, outbox.DiskFailed
+		}
+	})
+}
+
+func (d *Deliveries) decide(c *candidate, do func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	do()
+}
+
+// folder queues the ZIP files that lie directly in a folder, in its place.
+func (d *Deliveries) folder(c *candidate) {
+	entries, err := os.ReadDir(c.path)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	found := 0
+	for _, x := range entries {
+		if folderwatch.IsZIP(x.Name()) && x.Type().IsRegular() { // a link may lead to a file that whoever put it there cannot read
+			d.queue(filepath.Join(c.path, x.Name()), c.row.Added)
+			found++
+		}
+	}
+	switch {
+	case found > 0:
+		d.intake = slices.DeleteFunc(d.intake, func(o *candidate) bool { return o == c })
+	case err != nil:
+		c.row.State, c.row.Reason = string(outbox.Refused), "unreadable"
+	default:
+		c.row.State, c.row.Reason = string(outbox.Refused), codeNoFiles
+	}
+}
+
+// ready is the outbox, opened if need be; or what is wrong with it.
+func (d *Deliveries) ready(ctx context.Context) (*outbox.Outbox, string) {
+	d.mu.Lock()
+	d.wanted, d.opened = true, ""
+	d.mu.Unlock()
+	d.look()
+	for ctx.Err() == nil {
+		d.mu.Lock()
+		box, kind := d.box, d.opened
+		if box == nil && kind != "" {
+			d.wanted = false
+		}
+		d.mu.Unlock()
+		if box != nil || kind != "" {
+			return box, kind
+		}
+		select {
+		case <-ctx.Done():
+		case <-d.todo:
+		}
+	}
+	return nil, ""
+}
+
+// settle drops the candidates that the outbox lists by now; d.mu is held.
+func (d *Deliveries) settle(listed map[string]bool, at time.Time) {
+	d.intake = slices.DeleteFunc(d.intake, func(c *candidate) bool {
+		return c.row.Item != "" && (listed[c.row.Item] || at.After(c.takenAt))
+	})
+}
+
+// again queues a candidate once more; false if there is none of that id, or it
+// is on its way.
+func (d *Deliveries) again(id, duplicate string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, c := range d.intake {
+		if c.id != id || c.path == "" || c.queued || c.row.Item != "" || c.row.State == windowapi.DeliveryAdding {
+			continue
+		}
+		c.duplicate, c.queued = duplicate, true
+		c.row = windowapi.DeliveryFile{ID: id, Name: c.row.Name, Size: c.row.Size, Added: c.row.Added, State: windowapi.DeliveryAdding}
+		poke(d.todo)
+		return true
+	}
+	return false
+}
+
+// drop takes a candidate off the list, unless it is being taken.
+func (d *Deliveries) drop(id string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	n := len(d.intake)
+	d.intake = slices.DeleteFunc(d.intake, func(c *candidate) bool {
+		return c.id == id && (c.queued || c.row.State != windowapi.DeliveryAdding)
+	})
+	return len(d.intake) < n
+}

@@ -1,0 +1,377 @@
+// Package outboxworker is the outbox as the resident has it: it delivers what is in
+// there, takes the files that the delivery window gives, answers that window, and
+// waits its turn while a command delivers.
+//
+// It owns the open outbox, the files that are not in it yet, and the clients that
+// deliver; all under the lock of Deliveries, whose Run owns every goroutine. It
+// stands on what settings come to (configure) and on what a window asks (ask); the
+// tray, the windows and the settings that hold are functions that it is made with.
+package outboxworker
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"reflect"
+	"sync"
+	"time"
+
+	"wiebelt/internal/config/fromsettings"
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/delivery/outbox"
+	"wiebelt/internal/health"
+	"wiebelt/internal/hub"
+	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/text"
+)
+
+const (
+	// boxEvery is how often it is looked whether somebody else made an outbox.
+	boxEvery = 5 * time.Second
+	// boxTick is how often changes by others are looked for: an idle resident has
+	// next to nothing to do.
+	boxTick = 5 * time.Second
+	// boxAgain is the wait after the outbox failed.
+	boxAgain = 5 * time.Second
+	// newsEvery is how often windows are told how far it is.
+	newsEvery = 250 * time.Millisecond
+)
+
+// Params is what deliveries are made with. The functions may be called from any
+// goroutine and must not block.
+type Params struct {
+	Dirs     profile.Dirs
+	Settings func() *settings.Settings // that hold now
+	Language func() text.Language
+	Told     func(health.Delivery)      // is told how the outbox is, whenever it was looked at
+	Send     func(kind string, msg any) // to the windows that are open
+	Log      *slog.Logger
+}
+
+// Deliveries is the outbox in the resident. Nothing is opened on a computer that
+// never delivered. Its methods may be called from anywhere; Run owns the
+// goroutines.
+type Deliveries struct {
+	p       Params
+	dir     string
+	wake    chan struct{} // Run looks at what is wanted
+	news    chan struct{} // there is something to tell
+	todo    chan struct{} // there is a file to take, or the outbox was opened
+	senders senders       // the worker's own
+	leave   func()        // ends the work at the outbox that is open; run's own
+
+	mu      sync.Mutex
+	box     *outbox.Outbox // nil until it is needed; stays open until Close
+	wanted  bool           // it is needed
+	release bool           // the queue may go on
+	opened  string         // kind of trouble with opening it
+	notice  string         // what has happened to it, as a sentence
+	lost    int            // files that went with a folder that was removed; told until notice is taken away
+	last    *outbox.Snapshot
+	sent    windowapi.Progress
+	told    bool         // sent was
+	another bool         // last, or intake, is another one than was told
+	intake  []*candidate // not in the outbox yet, newest first
+	count   int          // of candidates ever
+}
+
+// New is the outbox of a profile.
+func New(p Params) *Deliveries {
+	return &Deliveries{p: p, dir: fromsettings.OutboxFolder(p.Dirs), wake: make(chan struct{}, 1), news: make(chan struct{}, 1), todo: make(chan struct{}, 1), told: true, leave: func() {}, senders: senders{p: p}}
+}
+
+// look has Run look at what is wanted. It never blocks.
+func (d *Deliveries) look() { poke(d.wake) }
+
+func poke(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default: // it is about to look anyway
+	}
+}
+
+// Run delivers until ctx ends.
+func (d *Deliveries) Run(ctx context.Context) {
+	var work sync.WaitGroup
+	defer d.senders.close()
+	defer work.Wait()
+	defer func() { d.leave() }()
+	work.Go(func() { d.tell(ctx) })
+	work.Go(func() { d.takeIn(ctx) })
+	t := time.NewTicker(boxEvery)
+	defer t.Stop()
+	for {
+		d.abandon(ctx)
+		if box := d.open(ctx); box != nil {
+			d.tend(ctx, box)
+		}
+		d.goOn(ctx)
+		select {
+		case <-ctx.Done():
+			return
+		case <-d.wake:
+		case <-t.C:
+		}
+	}
+}
+
+// forever does what should only end with ctx.
+func (d *Deliveries) forever(ctx context.Context, do func() error) {
+	for ctx.Err() == nil {
+		err := do()
+		if ctx.Err() != nil {
+			return
+		}
+		d.p.Log.Error("the outbox failed", "why", err)
+		select {
+		case <-ctx.Done():
+		case <-time.After(boxAgain):
+		}
+	}
+}
+
+// needed reports whether the outbox is to be opened: somebody has a file for it,
+// or it is there.
+func (d *Deliveries) needed() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.box != nil {
+		return false
+	}
+	_, err := os.Stat(filepath.Join(d.dir, outbox.DatabaseName))
+	return d.wanted || err == nil
+}
+
+// open opens the outbox if it is time to; nil if it is not, or does not work.
+func (d *Deliveries) open(ctx context.Context) *outbox.Outbox {
+	if !d.needed() {
+		return nil
+	}
+	box, err := outbox.Open(ctx, d.options())
+	defer poke(d.todo)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err != nil {
+		if ctx.Err() == nil {
+			d.p.Log.Error("the outbox cannot be opened", "why", err)
+			d.opened = kindOf(err)
+			d.p.Told(health.Delivery{Trouble: d.opened})
+		}
+		return nil
+	}
+	d.box, d.opened = box, ""
+	if box.SetAside() != "" {
+		d.notice = d.p.Language().T(text.DeliveryAside)
+	}
+	return box
+}
+
+func kindOf(err error) string {
+	var t *outbox.Trouble
+	if errors.As(err, &t) {
+		return t.Kind
+	}
+	return outbox.DiskFailed
+}
+
+// Close closes the outbox once nobody uses it any more.
+func (d *Deliveries) Close() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.box == nil {
+		return
+	}
+	if err := d.box.Close(); err != nil {
+		d.p.Log.Warn("outbox", "why", err)
+	}
+}
+
+// current is the outbox, nil while it is not open.
+func (d *Deliveries) current() *outbox.Outbox {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.box
+}
+
+func (d *Deliveries) options() outbox.Options {
+	p := policyOf(d.p.Settings())
+	return outbox.Options{Dir: d.dir, Hub: d.senders.to, Check: outbox.Inspect(false), Uncertain: p.Uncertain, Duplicate: p.Duplicate,
+		ItemsPerRequest: p.ItemsPerRequest, KeepSent: p.KeepSent, KeepRefused: p.KeepRefused, Progress: d.progress, Tick: boxTick, Log: d.p.Log}
+}
+
+func policyOf(s *settings.Settings) outbox.Policy {
+	d := s.Delivery
+	return outbox.Policy{Uncertain: d.Uncertain, Duplicate: d.Duplicate, ItemsPerRequest: d.ItemsPerRequest, KeepSent: d.KeepSent, KeepRefused: d.KeepRefused}
+}
+
+// SettingsChanged makes other settings hold: what held the queue may be mended.
+func (d *Deliveries) SettingsChanged(s *settings.Settings) {
+	if d == nil {
+		return
+	}
+	if box := d.current(); box != nil {
+		if err := box.Configure(policyOf(s)); err != nil {
+			d.p.Log.Error("deliveries", "why", err)
+		}
+	}
+	d.Mended()
+	d.changed()
+}
+
+// Mended is called when what holds the queue may be no more.
+func (d *Deliveries) Mended() {
+	if d == nil {
+		return
+	}
+	d.senders.anew()
+	d.mu.Lock()
+	d.release = true
+	d.mu.Unlock()
+	d.look()
+}
+
+// goOn lets a queue go on that was held.
+func (d *Deliveries) goOn(ctx context.Context) {
+	d.mu.Lock()
+	box, due := d.box, d.release
+	d.release = false
+	d.mu.Unlock()
+	if box == nil || !due {
+		return
+	}
+	q, err := box.Queue(ctx)
+	if err == nil && q.Held != "" {
+		err = box.Release(ctx)
+	}
+	if err != nil && ctx.Err() == nil {
+		d.p.Log.Warn("outbox", "why", err)
+	}
+}
+
+// saw takes over how the outbox is now.
+func (d *Deliveries) saw(s *outbox.Snapshot) {
+	listed := make(map[string]bool, len(s.Items))
+	for _, it := range s.Items {
+		listed[it.ID] = true
+	}
+	d.mu.Lock()
+	if d.last != nil && s.At.Before(d.last.At) && d.last.At.Sub(s.At) < time.Minute {
+		d.mu.Unlock()
+		return // a later one came first; by more, the clock was put back
+	}
+	d.last = s
+	d.settle(listed, s.At)
+	d.mu.Unlock()
+	d.report()
+	d.changed()
+}
+
+// refresh looks at the outbox after a change of our own.
+func (d *Deliveries) refresh(ctx context.Context) {
+	if box := d.current(); box != nil {
+		if s, err := box.Snapshot(ctx); err == nil && d.current() == box {
+			d.saw(s)
+		}
+	}
+}
+
+// progress is the worker's.
+func (d *Deliveries) progress(id string, sent, size int64) {
+	d.mu.Lock()
+	d.sent, d.told = windowapi.Progress{ID: id, Sent: sent, Size: size}, false
+	d.mu.Unlock()
+	poke(d.news)
+}
+
+// changed has windows told how it is now.
+func (d *Deliveries) changed() {
+	d.mu.Lock()
+	d.another = true
+	d.mu.Unlock()
+	poke(d.news)
+}
+
+// tell tells windows of changes and of progress, a few times a second.
+func (d *Deliveries) tell(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-d.news:
+		}
+		d.mu.Lock()
+		sent, told, another := d.sent, d.told, d.another
+		d.told, d.another = true, false
+		d.mu.Unlock()
+		if !told {
+			d.p.Send(windowapi.KindDelivery, windowapi.Delivery{Progress: &sent})
+		}
+		if another {
+			for _, part := range d.parts() {
+				d.p.Send(windowapi.KindDelivery, part)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(newsEvery):
+		}
+	}
+}
+
+// senders makes the clients for deliveries, one for each message box. They are
+// not those for lookups, whose end would cut a request in two. The worker alone
+// asks for them, and not while it sends, so that old ones can end there.
+type senders struct {
+	p   Params
+	all map[string]*hub.Client
+	set settings.Hub
+
+	mu    sync.Mutex
+	stale bool
+}
+
+// anew has other clients made for the next requests.
+func (s *senders) anew() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stale = true
+}
+
+// to is the client for a message box. Its errors are those of a hub that is not
+// set up.
+func (s *senders) to(intermediary string) (outbox.Deliverer, error) {
+	now := s.p.Settings().Hub
+	s.mu.Lock()
+	stale := s.stale || !reflect.DeepEqual(now, s.set)
+	s.stale = false
+	s.mu.Unlock()
+	if stale {
+		s.close()
+		s.set = now
+	}
+	if c := s.all[intermediary]; c != nil {
+		return c, nil
+	}
+	now.Intermediary = intermediary
+	// What goes wrong with a request is the outbox's to tell.
+	c, err := fromsettings.Sender(s.p.Dirs, now, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return nil, err
+	}
+	if s.all == nil {
+		s.all = map[string]*hub.Client{}
+	}
+	s.all[intermediary] = c
+	return c, nil
+}
+
+func (s *senders) close() {
+	for _, c := range s.all {
+		c.Close()
+	}
+	s.all = nil
+}

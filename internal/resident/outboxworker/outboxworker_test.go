@@ -1,0 +1,507 @@
+package outboxworker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/secret"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/delivery/outbox"
+	"wiebelt/internal/health"
+	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/localhub"
+	"wiebelt/internal/resident/request"
+	"wiebelt/internal/testutil/messagetest"
+	"wiebelt/internal/text"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// deliverer is deliveries with a hub, and a folder with files.
+type deliverer struct {
+	t          *testing.T
+	asked      *localhub.Hub
+	dirs       profile.Dirs
+	deliveries *Deliveries
+	in         string
+	stop       func() // ends the deliveries, as the end of the resident does
+
+	mu   sync.Mutex
+	set  *settings.Settings // that hold
+	told health.Delivery    // to the tray
+}
+
+func newDeliverer(t *testing.T) *deliverer {
+	t.Helper()
+	h, err := localhub.Start(context.Background(), localhub.Config{Synthetic: 20, Demo: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = h.Close() })
+	key, err := h.AddClient(t.Context(), "sender", "1234")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dirs, err := profile.Find(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := dirs.Make(); err != nil {
+		t.Fatal(err)
+	}
+	d := &deliverer{t: t, asked: h, dirs: dirs, in: t.TempDir()}
+	s := settings.Defaults()
+	s.UI.Language, s.Support.Contact = "nl", "Jan (IT)"
+	s.Hub.BaseURL, s.Hub.HubURL, s.Hub.ClientID, s.Hub.OrganisationCode = h.BaseURL(), h.HubURL(), "sender", "1234"
+	s.Hub.SecretStore, s.Hub.Intermediary = "file", localhub.DefaultIntermediary
+	d.keep(key, s)
+	d.hold(s)
+	d.begin()
+	return d
+}
+
+// keep puts the secret into its store.
+func (d *deliverer) keep(value string, s *settings.Settings) {
+	d.t.Helper()
+	store, err := secret.Open(s.Hub.SecretStore, d.dirs)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	ref, err := secret.Hub(s.Hub.BaseURL, s.Hub.ClientID)
+	if err == nil {
+		err = store.Set(d.t.Context(), ref, value)
+	}
+	if err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// hold makes settings hold, without telling the deliveries.
+func (d *deliverer) hold(s *settings.Settings) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.set = s
+}
+
+// params is what the deliveries have of the resident.
+func (d *deliverer) params() Params {
+	return Params{Dirs: d.dirs, Log: slog.New(slog.DiscardHandler), Send: func(string, any) {},
+		Settings: func() *settings.Settings { d.mu.Lock(); defer d.mu.Unlock(); return d.set },
+		Language: func() text.Language { return text.Dutch },
+		Told:     func(now health.Delivery) { d.mu.Lock(); defer d.mu.Unlock(); d.told = now }}
+}
+
+// begin starts the deliveries, and ends them with the test.
+func (d *deliverer) begin() {
+	v := New(d.params())
+	d.deliveries = v
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() { defer close(ended); v.Run(ctx) }()
+	d.stop = func() { cancel(); <-ended; v.Close(); v.box = nil }
+	d.t.Cleanup(func() { d.stop() })
+}
+
+func (d *deliverer) file(name, who string) string {
+	d.t.Helper()
+	content := messagetest.ZIP(d.t, "bericht.xml", fmt.Sprintf(`<?xml version="1.0" encoding="UTF-8"?><Contractdocument><UN><UN_ZENDER>%s</UN_ZENDER><UN_ONTVAN>Kantoor</UN_ONTVAN></UN></Contractdocument>`, who))
+	path := filepath.Join(d.in, name)
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		d.t.Fatal(err)
+	}
+	return path
+}
+
+// say asks as the window does, and gives what it is told.
+func (d *deliverer) say(m windowapi.DeliveryDo) (told windowapi.Delivery) {
+	d.t.Helper()
+	raw, err := json.Marshal(m)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	first := true
+	d.deliveries.Answer(request.Request{Ctx: d.t.Context(), Kind: windowapi.KindDelivery, Raw: raw, Reply: func(_ string, msg any) {
+		b, err := json.Marshal(msg)
+		if err != nil || len(b) > 60<<10 {
+			d.t.Errorf("a message of %d bytes, %v", len(b), err)
+		}
+		m := msg.(windowapi.Delivery)
+		if m.First != len(told.Files) || first != (m.First == 0) {
+			d.t.Errorf("a part from %d after %d files", m.First, len(told.Files))
+		}
+		if m.Files = append(told.Files, m.Files...); first {
+			told, first = m, false
+		}
+		told.Files = m.Files
+	}})
+	if len(told.Files) != told.Total {
+		d.t.Errorf("%d of %d files", len(told.Files), told.Total)
+	}
+	return told
+}
+
+// seen is what the window would show: what it is told, and what is in the outbox.
+type seen struct {
+	windowapi.Delivery
+	Held                                   string
+	Waiting, Delivered, Refused, Uncertain int
+	Adding, Questions                      int
+	Items                                  []outbox.Item
+	Question                               windowapi.DeliveryFile
+}
+
+func (d *deliverer) now() seen {
+	d.t.Helper()
+	s := seen{Delivery: d.say(windowapi.DeliveryDo{})}
+	d.deliveries.mu.Lock()
+	defer d.deliveries.mu.Unlock()
+	if n := d.deliveries.last; n != nil {
+		s.Held, s.Items = string(n.Queue.Held), n.Items
+		s.Waiting, s.Delivered = n.Counts[outbox.Waiting]+n.Counts[outbox.Sending], n.Counts[outbox.Delivered]
+		s.Refused, s.Uncertain = n.Counts[outbox.Refused], n.Counts[outbox.Uncertain]
+	}
+	for _, f := range s.Files {
+		switch {
+		case f.Item != "" || f.State == windowapi.DeliveryAdding:
+			s.Adding++ // or the outbox does not list it yet
+		case f.State == windowapi.DeliveryQuestion:
+			s.Questions++
+			s.Question = f
+		}
+	}
+	return s
+}
+
+// changes changes the outbox as the window does.
+func (d *deliverer) changes(do func(*outbox.Outbox) error) {
+	d.t.Helper()
+	box, err := outbox.Open(d.t.Context(), outbox.Options{Dir: d.deliveries.dir})
+	if err == nil {
+		err = errors.Join(do(box), box.Close())
+	}
+	if err != nil {
+		d.t.Error(err)
+	}
+	d.say(windowapi.DeliveryDo{Changed: true})
+}
+
+func (d *deliverer) until(what string, ok func(seen) bool) seen {
+	d.t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	late := time.After(30 * time.Second)
+	for {
+		s := d.now()
+		if ok(s) {
+			return s
+		}
+		select {
+		case <-tick.C:
+		case <-late:
+			d.t.Fatalf("waited in vain for: %s; %+v", what, s.Files)
+		}
+	}
+}
+
+// sentence is what the tray says.
+func (d *deliverer) sentence() health.Report {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return health.Assess(health.Facts{Delivery: d.told}, text.Dutch, "Jan (IT)", time.Now())
+}
+
+func (d *deliverer) add(paths ...string) {
+	d.say(windowapi.DeliveryDo{Paths: paths})
+}
+
+func decided(n int) func(seen) bool {
+	return func(s seen) bool { return s.Delivered == n && s.Adding == 0 && s.Waiting == 0 }
+}
+
+// TestDeliveriesStartLazily: nothing is opened on a computer that delivers
+// nothing, and what is given is delivered, folders with what lies in them.
+func TestDeliveriesStartLazily(t *testing.T) {
+	d := newDeliverer(t)
+	d.now()
+	d.say(windowapi.DeliveryDo{Release: true})
+	if _, err := os.Stat(d.deliveries.dir); !errors.Is(err, os.ErrNotExist) || d.deliveries.current() != nil {
+		t.Fatalf("an outbox was opened: %v", err)
+	}
+	d.file("a.zip", "a")
+	d.file("b.ZIP", "b")
+	if err := os.WriteFile(filepath.Join(d.in, "brief.txt"), []byte("no ZIP"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	empty := t.TempDir()
+	d.add(d.in, empty, filepath.Join(d.in, "brief.txt"))
+	s := d.until("two files delivered", decided(2))
+	reasons := map[string]string{}
+	for _, it := range s.Items {
+		reasons[it.Name] = string(it.State) + " " + string(it.Reason)
+	}
+	for _, f := range s.Files {
+		reasons[f.Name] = f.State + " " + f.Reason
+	}
+	if len(reasons) != 4 || reasons["a.zip"] != "delivered " || reasons["b.ZIP"] != "delivered " || reasons["brief.txt"] != "refused not_zip" || reasons[filepath.Base(empty)] != "refused no_files" {
+		t.Errorf("%v", reasons)
+	}
+	if d.asked.Stats().Messages != 2 || len(s.Files) != 2 {
+		t.Errorf("%d messages; %d files are not taken", d.asked.Stats().Messages, len(s.Files))
+	}
+	for _, f := range s.Files { // an untaken one is checked again, and goes without a trace
+		if f.Name != "brief.txt" {
+			continue
+		}
+		d.file("brief.txt", "now it is one")
+		d.say(windowapi.DeliveryDo{ID: f.ID})
+		d.until("the mended file is delivered", decided(3))
+	}
+	d.stop()
+	d.begin() // there is an outbox now: it is opened at once, and knows them
+	d.until("the list of before", func(s seen) bool { return s.Delivered == 3 })
+}
+
+// TestDeliveriesAskAboutDuplicates: a file that was delivered is sent once more
+// only if somebody says so; where the settings say it, nobody is asked.
+func TestDeliveriesAskAboutDuplicates(t *testing.T) {
+	d := newDeliverer(t)
+	path := d.file("a.zip", "a")
+	d.add(path)
+	d.until("delivered", decided(1))
+	d.add(path)
+	s := d.until("a question", func(s seen) bool { return s.Questions == 1 })
+	if q := s.Question; q.Was != string(outbox.Delivered) || time.Since(q.Before) > time.Minute {
+		t.Errorf("%+v", q)
+	}
+	d.say(windowapi.DeliveryDo{ID: s.Question.ID, Drop: true})
+	d.until("no question", func(s seen) bool { return s.Questions == 0 && len(s.Files) == 0 })
+	d.add(path)
+	s = d.until("a question", func(s seen) bool { return s.Questions == 1 })
+	d.say(windowapi.DeliveryDo{ID: s.Question.ID, Again: true})
+	d.until("sent all the same", decided(2))
+	if n := d.asked.Stats().Messages; n != 2 {
+		t.Errorf("%d messages", n)
+	}
+	if !d.say(windowapi.DeliveryDo{ID: s.Question.ID, Again: true}).Failed {
+		t.Error("twice")
+	}
+	next := *d.set
+	next.Delivery.Duplicate, next.Delivery.KeepSent = outbox.DuplicateSend, 3
+	d.hold(&next)
+	d.deliveries.SettingsChanged(&next)
+	d.add(path)
+	s = d.until("sent unasked", decided(3))
+	if !s.Items[0].Kept {
+		t.Error("delivery.keep_sent is not obeyed")
+	}
+	next.Delivery.Duplicate = outbox.DuplicateRefuse
+	d.deliveries.SettingsChanged(&next)
+	d.add(path)
+	s = d.until("refused", func(s seen) bool { return len(s.Files) == 1 && s.Adding == 0 })
+	if s.Questions != 0 || s.Files[0].Reason != "duplicate" || d.asked.Stats().Messages != 3 {
+		t.Errorf("%+v", s.Files[0])
+	}
+}
+
+// TestDeliveriesHold: refused credentials hold the queue and burn nothing, the
+// tray says so, and a new secret lets it go on.
+func TestDeliveriesHold(t *testing.T) {
+	d := newDeliverer(t)
+	d.asked.Faults().RefuseCredentials(true)
+	for i := range 5 {
+		d.file(fmt.Sprintf("%d.zip", i), fmt.Sprint(i))
+	}
+	d.add(d.in)
+	s := d.until("on hold", func(s seen) bool { return s.Held != "" && s.Waiting == 5 && s.Adding == 0 })
+	if s.Held != string(outbox.CredentialsOff) || d.asked.Stats().Messages != 0 {
+		t.Errorf("held %q, %d messages", s.Held, d.asked.Stats().Messages)
+	}
+	asked := d.asked.Stats().Tokens
+	for _, r := range s.Items {
+		it, err := d.deliveries.current().Get(t.Context(), r.ID)
+		if err != nil || it.Tries != 0 || it.Attempts != 0 || it.State != outbox.Waiting {
+			t.Errorf("%+v, %v", it, err)
+		}
+	}
+	if r := d.sentence(); r.State != health.NotSetUp && r.State < health.CredentialsRefused || !strings.Contains(r.Sentence, "Aanleveren staat stil: de hub weigert de koppeling. Meld dit bij Jan (IT).") {
+		t.Errorf("the tray says: %d %s", r.State, r.Sentence)
+	}
+	if n := d.asked.Stats().Tokens - asked; n > 1 {
+		t.Errorf("asked for a token %d times while on hold", n)
+	}
+	d.asked.Faults().RefuseCredentials(false)
+	d.deliveries.SettingsChanged(d.set)
+	d.until("delivered after the settings were written", decided(5))
+	if r := d.sentence(); strings.Contains(r.Sentence, "Aanleveren") {
+		t.Errorf("the tray still says: %s", r.Sentence)
+	}
+	if n := d.asked.Stats().Messages; n != 5 {
+		t.Errorf("%d messages", n)
+	}
+}
+
+// TestDeliveriesResolve: what is maybe delivered waits for a person, the tray
+// says so, and a person decides with a note.
+func TestDeliveriesResolve(t *testing.T) {
+	d := newDeliverer(t)
+	d.asked.Faults().Set(localhub.AtTransaction, localhub.Fault{Body: localhub.BodyCut, Times: 2})
+	d.add(d.file("a.zip", "a"), d.file("b.zip", "b"))
+	s := d.until("maybe delivered", func(s seen) bool { return s.Uncertain == 2 })
+	if r := d.sentence(); r.State < health.Doubt || !strings.Contains(r.Sentence, "2 berichten zijn mogelijk aangeleverd") {
+		t.Errorf("the tray says: %d %s", r.State, r.Sentence)
+	}
+	d.changes(func(box *outbox.Outbox) error {
+		_, err := box.Resolve(t.Context(), s.Items[0].ID, true, "Mw. Smit zag het staan")
+		return err
+	})
+	d.changes(func(box *outbox.Outbox) error { // and it is sent at once, not when it is looked for
+		_, err := box.Resolve(t.Context(), s.Items[1].ID, false, "Stond er niet")
+		return err
+	})
+	d.until("decided", decided(2))
+	d.changes(func(box *outbox.Outbox) error { return box.Forget(t.Context(), s.Items[0].ID, true) })
+	d.until("removed", func(s seen) bool { return len(s.Items) == 1 })
+}
+
+// TestDeliveriesBesideACommand: while a command delivers, the resident hands over
+// and waits; when the command ends it goes on.
+func TestDeliveriesBesideACommand(t *testing.T) {
+	d := newDeliverer(t)
+	d.stop() // or it could be the first to deliver
+	options := d.deliveries.options()
+	sent := make(chan string, 10)
+	options.Hub = func(string) (outbox.Deliverer, error) { // the command's own hub
+		sent <- "command"
+		return (&senders{p: d.params()}).to(localhub.DefaultIntermediary)
+	}
+	command, err := outbox.Open(t.Context(), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer command.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	worked := make(chan error, 1)
+	started := make(chan struct{})
+	go func() { close(started); worked <- command.Join(ctx, nil) }()
+	<-started
+	for !command.Busy() {
+		if t.Context().Err() != nil {
+			t.Fatal("no worker")
+		}
+	}
+	d.begin()
+	d.add(d.file("a.zip", "a"))
+	d.until("delivered by the command", decided(1))
+	if len(sent) != 1 {
+		t.Errorf("the command sent %d", len(sent))
+	}
+	cancel()
+	if err := <-worked; err != nil {
+		t.Error(err)
+	}
+	d.add(d.file("b.zip", "b"))
+	d.until("delivered by the resident", decided(2))
+	if len(sent) != 1 {
+		t.Error("the command sent what came after it")
+	}
+}
+
+// TestDeliveriesOfManyFiles: what is told of files that are not taken fits messages,
+// whatever they are called.
+func TestDeliveriesOfManyFiles(t *testing.T) {
+	d := newDeliverer(t)
+	const n = 150
+	for i := range n {
+		path := filepath.Join(d.in, fmt.Sprintf("%s%03d.zip", strings.Repeat("&<é>", 40), i))
+		if err := os.WriteFile(path, []byte("no ZIP"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.add(d.in)
+	s := d.until("none taken", func(s seen) bool { return len(s.Files) == n && s.Adding == 0 })
+	names := map[string]bool{}
+	for _, f := range s.Files {
+		names[f.Name] = f.State == string(outbox.Refused) && len(f.Findings) > 0
+	}
+	if len(names) != n || !names[s.Files[n-1].Name] {
+		t.Errorf("%d files, the last %+v", len(names), s.Files[n-1])
+	}
+}
+
+// TestDeliveriesOnABadDisk: what cannot be taken is named and can be given again.
+func TestDeliveriesOnABadDisk(t *testing.T) {
+	d := newDeliverer(t)
+	if err := os.WriteFile(d.deliveries.dir, []byte("a file in its place"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.add(d.file("a.zip", "a"))
+	s := d.until("not taken", func(s seen) bool { return len(s.Files) == 1 && s.Adding == 0 })
+	if s.Files[0].State != windowapi.DeliveryNotTaken || s.Trouble == "" || d.sentence().State < health.Doubt {
+		t.Errorf("%+v, trouble %q", s.Files[0], s.Trouble)
+	}
+	if err := os.Remove(d.deliveries.dir); err != nil {
+		t.Fatal(err)
+	}
+	d.say(windowapi.DeliveryDo{ID: s.Files[0].ID})
+	s = d.until("delivered", decided(1))
+	if s.Trouble != "" || strings.Contains(d.sentence().Sentence, "Aanleveren") {
+		t.Errorf("trouble %q, %s", s.Trouble, d.sentence().Sentence)
+	}
+}
+
+// TestDeliveriesNotSetUp: nothing is taken before deliveries are set up, and the
+// demo, which has none, answers nothing.
+func TestDeliveriesNotSetUp(t *testing.T) {
+	d := newDeliverer(t)
+	next := *d.set
+	next.Hub.Intermediary = ""
+	d.hold(&next)
+	d.add(d.file("a.zip", "a"))
+	if s := d.now(); len(s.Files) != 0 {
+		t.Errorf("%+v", s.Files)
+	}
+	if _, err := os.Stat(d.deliveries.dir); !errors.Is(err, os.ErrNotExist) {
+		t.Error("an outbox was made")
+	}
+	var none *Deliveries
+	none.Answer(request.Request{Kind: windowapi.KindDelivery})
+	none.SettingsChanged(&next)
+	none.Mended()
+}
+
+// TestDeliveriesRenewTheToken: a token that is refused in the middle of the queue
+// is renewed once, and the queue goes on.
+func TestDeliveriesRenewTheToken(t *testing.T) {
+	d := newDeliverer(t)
+	d.add(d.file("0.zip", "first"))
+	d.until("the first", decided(1))
+	tokens, messages := d.asked.Stats().Tokens, d.asked.Stats().Messages
+	d.asked.Faults().Set(localhub.AtTransaction, localhub.Fault{Expired: true, Times: 1})
+	var all []string
+	for i := range 5 {
+		all = append(all, d.file(fmt.Sprintf("later-%d.zip", i), fmt.Sprint("later ", i)))
+	}
+	d.add(all...)
+	d.until("all of them", decided(6))
+	if n := d.asked.Stats().Tokens - tokens; n != 1 {
+		t.Errorf("%d tokens", n)
+	}
+	if n := d.asked.Stats().Messages - messages; n != 5 {
+		t.Errorf("%d messages", n)
+	}
+	if f := d.asked.Stats().Faults; f != 1 {
+		t.Errorf("%d refusals", f)
+	}
+}

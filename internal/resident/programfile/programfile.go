@@ -1,0 +1,101 @@
+// Package programfile watches the file that this process was started from, so that a
+// version that was installed meanwhile is started in its place.
+//
+// Program.Follow is its one goroutine and owns what was last seen of the file. It
+// knows nothing of calls: whether one is on it is told.
+package programfile
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// Times of looking at our own program.
+const (
+	lookAtProgram = time.Hour
+	busyAgain     = 2 * time.Second // while a call is on: the one that was handed over last may be over already
+	versionIn     = 5 * time.Second
+)
+
+// Program is the file that this process was started from.
+type Program struct {
+	path string
+	info os.FileInfo
+	poke chan struct{} // look now: a call was handed over
+}
+
+// New is our own program as it lies there now.
+func New() *Program {
+	path, _ := os.Executable() // an empty path is never found
+	return at(path)
+}
+
+func at(path string) *Program {
+	p := &Program{path: path, poke: make(chan struct{}, 1)}
+	p.info, _ = os.Stat(path)
+	return p
+}
+
+// Look asks for a look at the file. It never blocks.
+func (p *Program) Look() {
+	select {
+	case p.poke <- struct{}{}:
+	default:
+	}
+}
+
+// changed reports whether another file lies there now.
+func (p *Program) changed() bool {
+	info, err := os.Stat(p.path)
+	if err != nil || p.info == nil {
+		return false // being written, or gone: nothing to change to
+	}
+	return !os.SameFile(info, p.info) || info.Size() != p.info.Size() || !info.ModTime().Equal(p.info.ModTime())
+}
+
+// another reports whether the file runs and is not what we are.
+func (p *Program) another(ctx context.Context, version, commit string) bool {
+	ctx, cancel := context.WithTimeout(ctx, versionIn)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, p.path, "version")
+	cmd.WaitDelay = time.Second
+	out, err := cmd.Output()
+	if err != nil {
+		return false // half written, or not for this computer
+	}
+	lines := strings.SplitN(string(out), "\n", 3)
+	return len(lines) == 3 && strings.HasPrefix(lines[0], "wiebelt ") && (lines[0] != "wiebelt "+version || lines[1] != "commit "+commit)
+}
+
+// Follow waits until another version lies on disk and no call is on, and reports
+// whether that came before ctx ended. version and commit are ours.
+func (p *Program) Follow(ctx context.Context, version, commit string, busy func() bool) bool {
+	wait := lookAtProgram
+	for {
+		t := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+			t.Stop()
+			return false
+		case <-p.poke:
+		case <-t.C:
+		}
+		t.Stop()
+		wait = lookAtProgram
+		if !p.changed() {
+			continue
+		}
+		if busy() {
+			wait = busyAgain
+			continue
+		}
+		seen, _ := os.Stat(p.path) // before it is run: what comes in its place meanwhile is looked at next
+		if p.another(ctx, version, commit) {
+			return true
+		}
+		p.info = seen // the same version once more
+	}
+}

@@ -1,0 +1,117 @@
+package programfile
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// TestAnotherVersion: only another version that runs is another version, and it
+// waits until no call is on.
+func TestAnotherVersion(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "wiebelt")
+	ran := filepath.Join(dir, "ran")
+	install := func(script string) {
+		t.Helper()
+		next := filepath.Join(dir, "next")
+		if err := os.WriteFile(next, []byte("#!/bin/sh\necho >> "+ran+"\n"+script+"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(next, path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	says := func(version, commit string) string {
+		return fmt.Sprintf(`[ "$1" = version ] && printf 'wiebelt %s\ncommit %s\nfor you\n'`, version, commit)
+	}
+	install(says("1", "a"))
+	p := at(path)
+	var calls atomic.Int64 // that are on
+	asked := make(chan struct{}, 10)
+	over := make(chan bool, 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		over <- p.Follow(ctx, "1", "a", func() bool { asked <- struct{}{}; return calls.Load() > 0 })
+	}()
+	defer func() { cancel(); <-ended }()
+	runs := func(n int) { // that it was run so often
+		t.Helper()
+		tick := time.NewTicker(5 * time.Millisecond)
+		defer tick.Stop()
+		for late := time.After(30 * time.Second); ; {
+			select {
+			case <-tick.C:
+				if b, _ := os.ReadFile(ran); len(b) == n {
+					return
+				}
+			case <-over:
+				t.Fatal("it is over")
+			case <-late:
+				t.Fatalf("never run %d times", n)
+			}
+		}
+	}
+	p.Look() // nothing has changed
+	install("exit 1")
+	p.Look()
+	runs(1)
+	install(says("1", "a") + " && :")
+	p.Look()
+	runs(2)
+	if len(asked) != 2 {
+		t.Errorf("asked %d times whether a call is on", len(asked))
+	}
+	calls.Store(1)
+	install(says("2", "b"))
+	for range 2 { // it is asked again, so that it went no further
+		for range len(asked) {
+			<-asked
+		}
+		p.Look()
+		select {
+		case <-asked:
+		case <-over:
+			t.Fatal("room is made while a call is on")
+		case <-time.After(30 * time.Second):
+			t.Fatal("nobody asks whether a call is on")
+		}
+	}
+	if b, _ := os.ReadFile(ran); len(b) != 2 {
+		t.Error("run while a call is on")
+	}
+	calls.Store(0)
+	p.Look()
+	select {
+	case replaced := <-over:
+		if !replaced {
+			t.Error("another version, and it is not said")
+		}
+	case <-time.After(30 * time.Second):
+		t.Fatal("another version goes unseen")
+	}
+}
+
+// TestFollowEnds: with ctx, and that is no other version; a file that is not there
+// is none either.
+func TestFollowEnds(t *testing.T) {
+	p := at(filepath.Join(t.TempDir(), "none"))
+	ctx, cancel := context.WithCancel(t.Context())
+	over := make(chan bool)
+	go func() { over <- p.Follow(ctx, "1", "a", func() bool { return false }) }()
+	p.Look()
+	cancel()
+	if <-over {
+		t.Error("another version")
+	}
+}

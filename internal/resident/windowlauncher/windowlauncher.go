@@ -1,0 +1,270 @@
+// Package windowlauncher knows the process with the windows: it starts it when somebody asks
+// for one, talks to it while it runs, and says so when it cannot be started.
+//
+// It owns that process and the connections with it, under the lock of Desks; each
+// connection has the goroutine that serves it, one that sends, and one for each
+// request that is being answered, all of which end with Serve. What the windows are
+// told and what they ask is the business of whoever made it.
+package windowlauncher
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"os"
+	"os/exec"
+	"sync"
+	"time"
+
+	"wiebelt/internal/instance"
+	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/native/messagebox"
+	"wiebelt/internal/resident/request"
+	"wiebelt/internal/text"
+)
+
+// paintedIn is how long the windows process may take from its start until it asks
+// what to show, and from then until something is on screen; one that shows nothing
+// is ended, generously, since the first start on a slow machine takes long.
+const paintedIn = 15 * time.Second
+
+// Params is what the windows process is shown with. The functions may be called
+// from any goroutine.
+type Params struct {
+	Exe        string                                // our program, which shows the windows too
+	ProfileDir string                                // as given on the command line
+	Welcome    func(window string) windowapi.Welcome // the first message
+	Answer     func(q request.Request)               // does what a window asks, on a goroutine of its own
+	Copy       func(s string) error                  // puts a text on the clipboard; must not block
+	Room       func() windowapi.Room                 // where windows open
+	Language   func() text.Language
+	Ended      func() // the process has ended
+	Log        *slog.Logger
+}
+
+// Desks is the process with the windows. Its methods may be called from anywhere.
+type Desks struct {
+	p       Params
+	ctx     context.Context // of the resident
+	mu      sync.Mutex
+	conns   map[*instance.Conn]chan outgoing
+	process *os.Process
+	late    *time.Timer // ends process unless it asks what to show
+	limit   time.Duration
+	want    windowapi.Show // what was asked for last, until windows are connected
+	again   bool           // wanted while the process was neither here nor gone
+	asked   windowapi.Show // wanted of open windows, which have not shown it yet
+}
+
+// maxCopied is how long a text from the windows may be that is put on the
+// clipboard: the longest is a recipe's.
+const maxCopied = 8 << 10
+
+type outgoing struct {
+	kind string
+	msg  any
+}
+
+// New knows the windows process until ctx ends.
+func New(ctx context.Context, p Params) *Desks {
+	return &Desks{p: p, ctx: ctx, conns: map[*instance.Conn]chan outgoing{}, limit: paintedIn}
+}
+
+// Show brings up a window, starting the process if it does not run.
+func (d *Desks) Show(window string) { d.ShowAt(windowapi.Show{Window: window}) }
+
+// ShowAt is Show for a place in a window.
+func (d *Desks) ShowAt(m windowapi.Show) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.conns) > 0 {
+		d.asked = m
+		m.Room = d.p.Room()
+		for _, out := range d.conns {
+			queue(out, outgoing{windowapi.KindShow, m})
+		}
+		return
+	}
+	d.want = m
+	if d.process != nil {
+		d.again = true // it is on its way, or on its way out
+		return
+	}
+	args := []string{"window", m.Window}
+	if d.p.ProfileDir != "" {
+		args = append(args, "--profile", d.p.ProfileDir)
+	}
+	cmd := exec.Command(d.p.Exe, args...)
+	if err := cmd.Start(); err != nil {
+		d.p.Log.Error("the windows do not start", "why", err)
+		d.Tell(text.StatusDeskFailed)
+		return
+	}
+	d.process = cmd.Process
+	d.late = d.hurry(cmd.Process)
+	go func() {
+		err := cmd.Wait()
+		d.mu.Lock()
+		d.late.Stop()
+		d.process, d.late = nil, nil
+		again, want := d.again && err == nil, d.want
+		d.want, d.again = windowapi.Show{}, false
+		d.mu.Unlock()
+		if again && d.ctx.Err() == nil {
+			d.ShowAt(want)
+		}
+		if err != nil {
+			d.p.Log.Warn("the windows ended badly", "why", err)
+			d.Tell(text.StatusDeskFailed)
+		}
+		d.p.Ended()
+	}()
+}
+
+// hurry ends a process with windows after a while, if it is still ours.
+func (d *Desks) hurry(p *os.Process) *time.Timer {
+	return time.AfterFunc(d.limit, func() {
+		d.p.Log.Error("the windows process shows nothing and is ended")
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if p != nil && d.process == p {
+			_ = p.Kill()
+		}
+	})
+}
+
+// Tell says in a plain message of the system that there is no window, and what
+// goes on working. It does not wait for anybody to read it.
+func (d *Desks) Tell(what text.Key) {
+	said := d.p.Language().T(what)
+	go func() {
+		if d.ctx.Err() != nil {
+			return // we are ending, and so is it
+		}
+		if err := messagebox.Tell(d.ctx, "Wiebelt", said); err != nil && d.ctx.Err() == nil {
+			d.p.Log.Error("the user was not told", "why", err)
+		}
+	}()
+}
+
+// Open reports whether any window is open.
+func (d *Desks) Open() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.conns) > 0
+}
+
+// End takes the windows down with the resident.
+func (d *Desks) End() { d.Send(windowapi.KindQuit, nil) }
+
+// Send tells every process with windows something. It never blocks.
+func (d *Desks) Send(kind string, msg any) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, out := range d.conns {
+		queue(out, outgoing{kind, msg})
+	}
+}
+
+func queue(out chan outgoing, m outgoing) {
+	select {
+	case out <- m:
+	default: // it does not read; what it misses it can read from the history
+	}
+}
+
+// Serve talks to one process with windows until it ends or ctx does. The first that
+// it says is which window it was started for; where windows are open already, they
+// show that one too, and the process is sent away.
+func (d *Desks) Serve(ctx context.Context, c *instance.Conn) {
+	ctx, cancel := context.WithCancel(ctx)
+	var work sync.WaitGroup
+	defer work.Wait()
+	defer cancel()
+	out := make(chan outgoing, 64)
+	silent := context.AfterFunc(ctx, func() { _ = c.Close() })
+	kind, raw, err := c.Receive()
+	var first windowapi.Show
+	if !silent() || err != nil || kind != windowapi.KindShow || json.Unmarshal(raw, &first) != nil {
+		return
+	}
+	d.mu.Lock()
+	if len(d.conns) > 0 {
+		d.mu.Unlock()
+		d.ShowAt(first)
+		_ = c.Send(windowapi.KindQuit, nil)
+		return
+	}
+	d.conns[c] = out
+	want := d.want // asked for since the process was started, if it is something else
+	d.want, d.again = windowapi.Show{}, false
+	if d.late != nil {
+		d.late.Stop()
+	}
+	late := d.hurry(d.process)
+	d.mu.Unlock()
+	defer late.Stop()
+	defer func() {
+		d.mu.Lock()
+		delete(d.conns, c)
+		asked := d.asked
+		d.asked = windowapi.Show{}
+		d.mu.Unlock()
+		if asked.Window != "" && d.ctx.Err() == nil { // its last window was just closing
+			d.ShowAt(asked)
+		}
+	}()
+	if err := c.Send(windowapi.KindWelcome, d.p.Welcome(first.Window)); err != nil {
+		return
+	}
+	if want.Window != "" && (want.Window != first.Window || want.Place != "") {
+		d.ShowAt(want)
+	}
+	work.Go(func() {
+		for {
+			select {
+			case m := <-out:
+				if c.Send(m.kind, m.msg) != nil {
+					_ = c.Close()
+					return
+				}
+			case <-ctx.Done():
+				_ = c.Send(windowapi.KindQuit, nil)
+				_ = c.Close()
+				return
+			}
+		}
+	})
+	for {
+		kind, raw, err := c.Receive()
+		if err != nil {
+			return
+		}
+		switch kind {
+		case windowapi.KindPainted:
+			late.Stop()
+			d.mu.Lock()
+			d.asked = windowapi.Show{}
+			d.mu.Unlock()
+		default:
+			d.handle(ctx, &work, out, kind, raw)
+		}
+	}
+}
+
+// handle passes on what the windows ask for. Nothing here blocks its
+// connection.
+func (d *Desks) handle(ctx context.Context, work *sync.WaitGroup, out chan outgoing, kind string, raw json.RawMessage) {
+	if kind == windowapi.KindCopy {
+		var m windowapi.Copy
+		if json.Unmarshal(raw, &m) == nil && len(m.Text) <= maxCopied {
+			if err := d.p.Copy(m.Text); err != nil {
+				d.p.Log.Warn("not copied", "why", err)
+				queue(out, outgoing{windowapi.KindCopy, nil})
+			}
+		}
+		return
+	}
+	q := request.Request{Ctx: ctx, Kind: kind, Raw: raw, Reply: func(kind string, msg any) { queue(out, outgoing{kind, msg}) }}
+	work.Go(func() { d.p.Answer(q) })
+}

@@ -1,0 +1,281 @@
+package windowlauncher
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/instance"
+	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/resident/request"
+	"wiebelt/internal/text"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// office is a resident with nothing but its windows.
+type office struct {
+	*Desks
+	t      *testing.T
+	cfg    instance.Config
+	end    func() // as the end of the resident does
+	copied chan string
+	ended  chan struct{}
+	asked  chan string // kinds that were answered
+	hold   chan struct{}
+}
+
+func (*office) Ring(call.Event) error { return nil }
+func (o *office) Peer(ctx context.Context, _ instance.Hello, c *instance.Conn) {
+	o.Serve(ctx, c)
+}
+
+func newOffice(t *testing.T) *office {
+	t.Helper()
+	dir := t.TempDir()
+	o := &office{t: t, cfg: instance.Config{RunDir: dir, Version: "t", Build: "t"},
+		copied: make(chan string, 1), ended: make(chan struct{}, 1), asked: make(chan string, 10), hold: make(chan struct{})}
+	ctx, cancel := context.WithCancel(context.Background())
+	o.Desks = New(ctx, Params{ProfileDir: "/profile", Log: slog.New(slog.DiscardHandler),
+		Welcome:  func(window string) windowapi.Welcome { return windowapi.Welcome{Window: window, Theme: "dark"} },
+		Copy:     func(s string) error { o.copied <- s; return errors.New("no clipboard") },
+		Room:     func() windowapi.Room { return windowapi.Room{Scale: 1.5} },
+		Language: func() text.Language { return text.Dutch },
+		Ended:    func() { o.ended <- struct{}{} },
+		Answer: func(q request.Request) {
+			if q.Kind == "slow.one" {
+				select {
+				case <-o.hold:
+				case <-q.Ctx.Done():
+				}
+			}
+			q.Reply("answer."+q.Kind, json.RawMessage(`{}`))
+			o.asked <- q.Kind
+		}})
+	one, err := instance.Acquire(o.cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var serving sync.WaitGroup
+	serving.Go(func() { _ = one.Serve(ctx, o) })
+	o.end = sync.OnceFunc(func() { cancel(); serving.Wait(); _ = one.Close() })
+	t.Cleanup(o.end)
+	return o
+}
+
+// connect is a process with windows that was started for one.
+func (o *office) connect(window string) *instance.Conn {
+	o.t.Helper()
+	c, _, err := instance.Connect(o.t.Context(), o.cfg, instance.RoleDesk)
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	o.t.Cleanup(func() { _ = c.Close() })
+	if err := c.Send(windowapi.KindShow, windowapi.Show{Window: window}); err != nil {
+		o.t.Fatal(err)
+	}
+	return c
+}
+
+// next is the next message's kind, "" once the connection has ended.
+func (o *office) next(c *instance.Conn, into any) string {
+	o.t.Helper()
+	kind, raw, err := c.Receive()
+	if err != nil {
+		return ""
+	}
+	if into != nil && json.Unmarshal(raw, into) != nil {
+		o.t.Errorf("%s: %s", kind, raw)
+	}
+	return kind
+}
+
+// painted says that what was asked for is shown, and waits until that is known.
+func (o *office) painted(c *instance.Conn) {
+	o.t.Helper()
+	for _, kind := range []string{windowapi.KindPainted, "calls.ask"} {
+		if err := c.Send(kind, nil); err != nil {
+			o.t.Fatal(err)
+		}
+	}
+	o.next(c, nil)
+}
+
+// TestServe: the program is welcomed, told, answered without one request holding
+// up another, and sent away at the end.
+func TestServe(t *testing.T) {
+	o := newOffice(t)
+	if o.Open() {
+		t.Error("open before anybody came")
+	}
+	c := o.connect(windowapi.WindowCalls)
+	var w windowapi.Welcome
+	if kind := o.next(c, &w); kind != windowapi.KindWelcome || w.Window != windowapi.WindowCalls || w.Theme != "dark" || !o.Open() {
+		t.Fatalf("%s %+v, open %v", kind, w, o.Open())
+	}
+	o.Show(windowapi.WindowHelp)
+	var show windowapi.Show
+	if kind := o.next(c, &show); kind != windowapi.KindShow || show.Window != windowapi.WindowHelp {
+		t.Errorf("%s %+v", kind, show)
+	}
+	second := o.connect(windowapi.WindowDelivery)
+	if kind := o.next(second, nil); kind != windowapi.KindQuit {
+		t.Errorf("a second process was told %q", kind)
+	}
+	if kind := o.next(c, &show); kind != windowapi.KindShow || show.Window != windowapi.WindowDelivery {
+		t.Errorf("%s %+v", kind, show)
+	}
+	send := func(kind string, msg any) {
+		t.Helper()
+		if err := c.Send(kind, msg); err != nil {
+			t.Fatal(err)
+		}
+	}
+	send(windowapi.KindPainted, nil)
+	send("slow.one", nil)
+	send("calls.ask", nil)
+	if kind := o.next(c, nil); kind != "answer.calls.ask" {
+		t.Errorf("%s", kind)
+	}
+	close(o.hold)
+	if kind := o.next(c, nil); kind != "answer.slow.one" {
+		t.Errorf("%s", kind)
+	}
+	send(windowapi.KindCopy, windowapi.Copy{Text: strings.Repeat("x", maxCopied+1)})
+	send(windowapi.KindCopy, windowapi.Copy{Text: "0612345678"})
+	if s := <-o.copied; s != "0612345678" {
+		t.Errorf("%d bytes were copied", len(s))
+	}
+	if kind := o.next(c, nil); kind != windowapi.KindCopy {
+		t.Errorf("a copy that failed was told as %q", kind)
+	}
+	o.Send(windowapi.KindChanged, windowapi.Changed{What: windowapi.ChangedHistory})
+	if kind := o.next(c, nil); kind != windowapi.KindChanged {
+		t.Errorf("%s", kind)
+	}
+	o.End()
+	if kind := o.next(c, nil); kind != windowapi.KindQuit {
+		t.Errorf("%s", kind)
+	}
+	o.end()
+	for o.next(c, nil) != "" { // it may be sent away once more
+	}
+	if o.Open() {
+		t.Error("open after the end")
+	}
+}
+
+// TestRequestsEndWithTheirWindow: whoever asked and has gone is answered no more.
+func TestRequestsEndWithTheirWindow(t *testing.T) {
+	o := newOffice(t)
+	c := o.connect(windowapi.WindowCalls)
+	o.next(c, nil)
+	if err := c.Send("slow.one", nil); err != nil {
+		t.Fatal(err)
+	}
+	_ = c.Close()
+	if kind := <-o.asked; kind != "slow.one" {
+		t.Errorf("%s", kind)
+	}
+}
+
+// TestShowStartsTheProgram: once, with the window and the profile; and again for a window that was wanted as it went.
+func TestShowStartsTheProgram(t *testing.T) {
+	o := newOffice(t)
+	notes := filepath.Join(t.TempDir(), "notes")
+	gate := filepath.Join(t.TempDir(), "gate")
+	o.install("echo \"$*\" >> " + notes + "\nwhile [ ! -e " + gate + " ]; do sleep 0.01; done\n")
+	o.Show(windowapi.WindowCalls)
+	o.Show(windowapi.WindowHelp) // it is on its way: no other one
+	if err := os.WriteFile(gate, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the first one went without asking what to show
+		select {
+		case <-o.ended:
+		case <-time.After(30 * time.Second):
+			t.Fatal("it does not end")
+		}
+	}
+	b, err := os.ReadFile(notes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := string(b), "window calls --profile /profile\nwindow help --profile /profile\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// install puts a script in our program's place.
+func (o *office) install(script string) {
+	o.t.Helper()
+	o.p.Exe = filepath.Join(o.t.TempDir(), "wiebelt")
+	if err := os.WriteFile(o.p.Exe, []byte("#!/bin/sh\n"+script), 0o700); err != nil {
+		o.t.Fatal(err)
+	}
+}
+
+// TestShowAsTheyClose: a window that is asked for while the last one closes comes
+// in a process of its own.
+func TestShowAsTheyClose(t *testing.T) {
+	o := newOffice(t)
+	notes := filepath.Join(t.TempDir(), "notes")
+	o.install("echo \"$2\" >> " + notes + "\n")
+	c := o.connect(windowapi.WindowCalls)
+	o.next(c, nil)
+	o.Show(windowapi.WindowDemo)
+	o.next(c, nil)
+	o.painted(c)
+	o.Show(windowapi.WindowHelp)
+	_ = c.Close()
+	<-o.ended
+	if b, err := os.ReadFile(notes); err != nil || string(b) != "help\n" {
+		t.Errorf("%q, %v", b, err)
+	}
+}
+
+// TestTwoProcessesAtOnce: somebody starts a window while another one is on its way;
+// both are shown, by whichever process comes first.
+func TestTwoProcessesAtOnce(t *testing.T) {
+	o := newOffice(t)
+	o.install("exec sleep 600\n")
+	o.limit = time.Second
+	o.Show(windowapi.WindowStart)
+	c := o.connect(windowapi.WindowSettings)
+	var w windowapi.Welcome
+	var show windowapi.Show
+	if kind := o.next(c, &w); kind != windowapi.KindWelcome || w.Window != windowapi.WindowSettings {
+		t.Errorf("%s %+v", kind, w)
+	}
+	if kind := o.next(c, &show); kind != windowapi.KindShow || show.Window != windowapi.WindowStart {
+		t.Errorf("%s %+v", kind, show)
+	}
+	<-o.ended    // the other one, which shows nothing
+	o.painted(c) // or it would be shown anew, after the test
+}
+
+// TestProgramThatHangs: one that never asks what to show is ended, so that the
+// next who wants a window gets another one.
+func TestProgramThatHangs(t *testing.T) {
+	o := newOffice(t)
+	o.limit = 50 * time.Millisecond
+	o.install("exec sleep 600\n")
+	for range 2 {
+		o.Show(windowapi.WindowCalls)
+		select {
+		case <-o.ended:
+		case <-time.After(30 * time.Second):
+			t.Fatal("it is not ended")
+		}
+	}
+}

@@ -1,0 +1,44 @@
+package exchangelink
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/softphone/registry"
+)
+
+// TestAccountRefused: what cannot be an account is refused before anybody is asked.
+func TestAccountRefused(t *testing.T) {
+	good := Account{Address: "https://pbx.example:8089", User: "u", Extension: "101", Secret: func(context.Context) (string, error) { return "", nil }}
+	_, traits, err := good.Open(registry.ARI)
+	if want := registry.Of(registry.ARI).Way("pbx.example:8089/101"); err != nil || traits.Way != want || traits.Local {
+		t.Fatalf("%+v %v", traits, err)
+	}
+	for _, f := range []func(*Account){
+		func(a *Account) { a.Extension = "" }, func(a *Account) { a.Extension = "1/../2" }, func(a *Account) { a.User = "" }, func(a *Account) { a.User = "a:b" },
+		func(a *Account) { a.Secret = nil }, func(a *Account) { a.Address = "" }, func(a *Account) { a.Address = "http://pbx.example:8088" },
+		func(a *Account) { a.Address = "http://localhost:8088" },
+	} {
+		a := good
+		f(&a)
+		if _, _, err := a.Open(registry.ARI); err == nil || !strings.HasPrefix(err.Error(), "ari: ") {
+			t.Errorf("%+v: %v", a, err)
+		}
+	}
+}
+
+func TestPassword(t *testing.T) {
+	var refusal *link.Refusal
+	a := Account{Secret: func(context.Context) (string, error) { return "", nil }}
+	if _, err := a.Password(t.Context(), "key"); !errors.As(err, &refusal) || refusal.Cause != link.CauseNoSecret || refusal.Why != "no key is stored" {
+		t.Errorf("%v", err)
+	}
+	broken := errors.New("broken")
+	a.Secret = func(context.Context) (string, error) { return "", broken }
+	if _, err := a.Password(t.Context(), "key"); !errors.Is(err, broken) {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,319 @@
+// Package exchangelink is what the links to telephone exchanges share: the way to a
+// server (HTTPS requests and a WebSocket that is known to be alive), and the
+// joining of what rings on several devices of one extension into one call.
+//
+// The way to a server: TLS 1.2 or newer with the system's roots, plain http only
+// to a literal loopback address, no redirect ever followed,
+// every answer and message bounded, and errors that hold the address and what
+// went wrong in our own words: what the other side says could be anything, a
+// caller's number or our own secret included.
+//
+// Goroutines: a Socket has two, which Close waits for, and Renew one.
+package exchangelink
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	"wiebelt/internal/softphone/link"
+)
+
+// Options of a server. The zero value is right; tests shorten the times.
+type Options struct {
+	// Proxy says through what a request goes, an http, https or socks5 address
+	// without a password; nil is straight there. Plain http never goes through
+	// one.
+	Proxy     func(*http.Request) (*url.URL, error)
+	Roots     *x509.CertPool // nil: the system's
+	PingEvery time.Duration  // 0: 15 s
+	Silence   time.Duration  // of a socket that counts as dead; 0: 40 s
+	Answer    time.Duration  // limit of one request or upgrade; 0: 10 s
+}
+
+const (
+	maxAddress = 2 << 10
+	maxHeader  = 64 << 10
+	maxAnswer  = 8 << 20 // a snapshot of a large exchange
+	idleTime   = time.Minute
+)
+
+// Server is one exchange. Safe for concurrent use.
+type Server struct {
+	base   *url.URL // no slash at its end
+	opts   Options
+	tls    *tls.Config
+	client *http.Client
+}
+
+// New makes the way to a server. The address is https://host[:port][/path], or
+// http with a literal loopback host; ws and wss are taken for http and https.
+func New(address string, o Options) (*Server, error) {
+	base, err := parse(address)
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range []struct {
+		value    *time.Duration
+		fallback time.Duration
+	}{{&o.PingEvery, 15 * time.Second}, {&o.Silence, 40 * time.Second}, {&o.Answer, 10 * time.Second}} {
+		if *d.value <= 0 {
+			*d.value = d.fallback
+		}
+	}
+	if base.Scheme == "http" {
+		o.Proxy = nil
+	}
+	s := &Server{base: base, opts: o, tls: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: o.Roots}}
+	s.client = &http.Client{
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Transport: &http.Transport{
+			DialContext: s.connect, TLSClientConfig: s.tls,
+			TLSHandshakeTimeout: o.Answer, ResponseHeaderTimeout: o.Answer,
+			MaxResponseHeaderBytes: maxHeader, MaxIdleConnsPerHost: 2, IdleConnTimeout: idleTime,
+		},
+	}
+	return s, nil
+}
+
+func parse(address string) (*url.URL, error) {
+	if len(address) > maxAddress {
+		return nil, errors.New("the address is too long")
+	}
+	u, err := url.Parse(strings.TrimRight(strings.TrimSpace(address), "/"))
+	if err != nil || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || u.Opaque != "" {
+		return nil, errors.New("the address is not one such as https://exchange.example")
+	}
+	u.Scheme, u.Host = strings.ToLower(u.Scheme), strings.ToLower(u.Host)
+	switch u.Scheme {
+	case "wss":
+		u.Scheme = "https"
+	case "ws":
+		u.Scheme = "http"
+	}
+	switch {
+	case u.Scheme == "https":
+	case u.Scheme == "http" && loopback(u.Hostname()):
+	case u.Scheme == "http":
+		return nil, errors.New("http is for an exchange on this computer only; use https")
+	default:
+		return nil, errors.New("the address needs https")
+	}
+	return u, nil
+}
+
+func loopback(host string) bool {
+	a, err := netip.ParseAddr(host)
+	return err == nil && a.Unmap().IsLoopback()
+}
+
+// Host is the server's host and port, as a person gave it.
+func (s *Server) Host() string { return s.base.Host }
+
+// Sibling is the same host at another port, by TLS if the server itself is.
+func (s *Server) Sibling(port string) (*Server, error) {
+	return New(s.base.Scheme+"://"+net.JoinHostPort(s.base.Hostname(), port), s.opts)
+}
+
+// Idle closes the connections that no request uses.
+func (s *Server) Idle() { s.client.CloseIdleConnections() }
+
+// dial connects, over plain http to this computer only.
+func (s *Server) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	d := net.Dialer{Timeout: s.opts.Answer}
+	c, err := d.DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	if s.base.Scheme == "http" {
+		if a, ok := c.RemoteAddr().(*net.TCPAddr); !ok || !a.IP.IsLoopback() {
+			c.Close()
+			return nil, errElsewhere
+		}
+	}
+	return c, nil
+}
+
+// Get asks for path (with its query) and decodes a JSON answer with status 200
+// into into. Any other status comes back without an error and without its body.
+func (s *Server) Get(ctx context.Context, path string, h http.Header, into any) (status int, err error) {
+	return s.do(ctx, http.MethodGet, path, h, nil, into)
+}
+
+// Post is Get with a body.
+func (s *Server) Post(ctx context.Context, path string, h http.Header, contentType string, body []byte, into any) (status int, err error) {
+	h = h.Clone()
+	if h == nil {
+		h = http.Header{}
+	}
+	h.Set("Content-Type", contentType)
+	return s.do(ctx, http.MethodPost, path, h, body, into)
+}
+
+func (s *Server) do(ctx context.Context, method, path string, h http.Header, body []byte, into any) (int, error) {
+	limited, cancel := context.WithTimeout(ctx, s.opts.Answer)
+	defer cancel()
+	req, err := http.NewRequestWithContext(limited, method, s.base.String()+path, bytes.NewReader(body))
+	if err != nil {
+		return 0, s.broke(ctx, errOdd)
+	}
+	if h != nil {
+		req.Header = h.Clone()
+	}
+	req.Header.Set("Accept", "application/json")
+	resp, err := s.client.Do(req)
+	if err != nil {
+		return 0, s.broke(ctx, err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		// The rest of a short answer is read, so that the connection can be used
+		// again.
+		_, _ = io.CopyN(io.Discard, resp.Body, 4<<10)
+		if resp.StatusCode >= 300 && resp.StatusCode < 400 {
+			return 0, s.broke(ctx, errRedirect)
+		}
+		return resp.StatusCode, nil
+	}
+	b, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	switch {
+	case err != nil:
+		return 0, s.broke(ctx, err)
+	case len(b) > maxAnswer:
+		return 0, s.broke(ctx, errLarge)
+	case json.Unmarshal(b, into) != nil:
+		return 0, s.broke(ctx, errOdd)
+	}
+	return http.StatusOK, nil
+}
+
+// Status is the error for an answer that nobody expects.
+func (s *Server) Status(code int) error {
+	cause := link.CauseOdd
+	if code >= 500 || code == http.StatusTooManyRequests {
+		cause = link.CauseFault
+	}
+	return &link.Failure{Why: fmt.Sprintf("%s: it answers with status %d", s.base.Host, code), Cause: cause}
+}
+
+// Basic is the header of a user name and password.
+func Basic(user, password string) http.Header {
+	return http.Header{"Authorization": {"Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"+password))}}
+}
+
+// maxToken bounds a token; those with claims in them have a few KiB.
+const maxToken = 16 << 10
+
+// Sendable says whether a token can be sent in a header.
+func Sendable(s string) bool {
+	return s != "" && len(s) <= maxToken && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r >= 0x7f })
+}
+
+const extensionChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-+*"
+
+// Extension says whether an extension can be one: what is written into addresses
+// and compared with what the exchange says.
+func Extension(s string) bool {
+	return s != "" && len(s) <= 64 && strings.Trim(s, extensionChars) == "" && s != "." && s != ".."
+}
+
+var (
+	errElsewhere = errors.New("plain http left this computer")
+	errRedirect  = errors.New("it answers with a redirect, which is not followed")
+	errLarge     = errors.New("its answer is too large")
+	errOdd       = errors.New("its answer cannot be read")
+)
+
+// broke gives an error in our own words. The end of ctx stays what it is.
+func (s *Server) broke(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if errors.Is(err, errOdd) {
+		return fmt.Errorf("%s: %w", s.base.Host, &unreadable)
+	}
+	return &link.Failure{Why: s.base.Host + ": " + why(err), Cause: causeOf(err)}
+}
+
+var unreadable = link.Failure{Why: errOdd.Error(), Cause: link.CauseOdd}
+
+// causeOf is why in a word.
+func causeOf(err error) link.Cause {
+	var (
+		record tls.RecordHeaderError
+		verify *tls.CertificateVerificationError
+	)
+	switch cause := link.CauseOf(err); {
+	case errors.Is(err, errProxyLogin):
+		return link.CauseLogin
+	case errors.Is(err, errProxyGone), errors.Is(err, errProxyRefused):
+		return link.CauseProxy
+	case errors.Is(err, errElsewhere), errors.Is(err, errRedirect), errors.Is(err, errLarge), errors.Is(err, errOdd):
+		return link.CauseOdd
+	case cause != link.NoCause:
+		return cause
+	case errors.As(err, &record), errors.As(err, &verify), errors.Is(err, http.ErrSchemeMismatch):
+		return link.CauseTLS
+	case link.Nobody(err):
+		return link.CauseNobody
+	}
+	return link.NoCause
+}
+
+// Unreadable says whether err is an answer that came and could not be read.
+func Unreadable(err error) bool { return errors.Is(err, &unreadable) }
+
+// why says in our own words what went wrong: the words of the libraries quote
+// addresses, headers and whatever the other side has sent.
+func why(err error) string {
+	for _, own := range []error{errElsewhere, errRedirect, errLarge, errOdd, errProxyGone, errProxyLogin, errProxyRefused} {
+		if errors.Is(err, own) {
+			return own.Error()
+		}
+	}
+	var (
+		name      *net.DNSError
+		authority x509.UnknownAuthorityError
+		host      x509.HostnameError
+		cert      x509.CertificateInvalidError
+		verify    *tls.CertificateVerificationError
+		record    tls.RecordHeaderError
+		errno     syscall.Errno
+		netErr    net.Error
+	)
+	switch {
+	case errors.As(err, &name):
+		return "its name cannot be resolved"
+	case errors.As(err, &authority):
+		return "its certificate is not from an authority that this computer knows"
+	case errors.As(err, &host):
+		return "its certificate is for another name"
+	case errors.As(err, &cert) && cert.Reason == x509.Expired:
+		return "its certificate has expired or is not valid yet"
+	case errors.As(err, &cert), errors.As(err, &verify):
+		return "its certificate is not valid"
+	case errors.As(err, &record), errors.Is(err, http.ErrSchemeMismatch):
+		return "it does not speak TLS there"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "nobody listens there"
+	case errors.As(err, &netErr) && netErr.Timeout(), errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
+		return "it does not answer in time"
+	case errors.As(err, &errno):
+		return errno.Error()
+	}
+	return "the connection broke"
+}

@@ -1,0 +1,164 @@
+package exchangelink
+
+import (
+	"strings"
+
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/softphone/link"
+)
+
+// maxLegCalls bounds the calls of one extension. It is below what a Reporter
+// remembers, so that every call that is reported can be reported as over.
+const (
+	maxLegCalls = 128
+	maxLegs     = 64 // of one call
+)
+
+// Legs are the calls of one extension. What rings on several devices at once is
+// several legs to the exchange, and one call to a person: it is reported once,
+// under the first leg's id, is answered when one leg is, and over when that one
+// or the last one is. The zero value has no calls. It belongs to the session's
+// goroutine and lives as long as the link.
+type Legs struct {
+	calls []*joined // oldest first
+}
+
+type joined struct {
+	id       string          // as reported
+	legs     map[string]bool // by the exchange's id
+	answered string          // the leg that was, "" if none
+	ringing  bool            // an incoming call that was not answered
+	number   string
+}
+
+func (l *Legs) find(leg string) *joined {
+	for _, c := range l.calls {
+		if c.legs[leg] {
+			return c
+		}
+	}
+	return nil
+}
+
+// Known gives what was last reported of the call with this leg.
+func (l *Legs) Known(r *link.Reporter, leg string) (call.Event, bool) {
+	if c := l.find(leg); c != nil {
+		return r.Known(c.id)
+	}
+	return call.Event{}, false
+}
+
+// Take reports what a leg tells. id is the leg's at the exchange, as is the one
+// under which its call is reported if the exchange uses leg again. same is asked
+// whether the leg is of one call with another one, of which all else agrees.
+func (l *Legs) Take(r *link.Reporter, leg, id string, e call.Event, same func(other string) bool) {
+	c := l.find(leg)
+	if c == nil {
+		c = l.place(r, leg, id, e, same)
+	}
+	e.ID = c.id
+	switch {
+	case c.answered != "" && c.answered != leg:
+		return // another device of a call that was answered
+	case c.answered == leg:
+		e.State = call.Answered // a call does not ring again once it was answered
+	case e.State == call.Answered:
+		c.answered, c.ringing = leg, false
+	}
+	if known, ok := r.Known(c.id); ok && e.Via == "" && e.Number != "" && e.Number != known.Number && internal(known.Number) {
+		e.Via = known.Number // the colleague whom we had on the line has passed it on
+		if known.Name != "" {
+			e.Via = known.Name
+		}
+	}
+	if e.Number != "" {
+		c.number = e.Number
+	}
+	r.Report(e)
+}
+
+// place finds or makes the call of a new leg.
+func (l *Legs) place(r *link.Reporter, leg, id string, e call.Event, same func(string) bool) *joined {
+	if e.Direction == call.Incoming && same != nil {
+		for _, c := range l.calls {
+			if !c.ringing || c.number != e.Number || len(c.legs) >= maxLegs {
+				continue
+			}
+			for other := range c.legs {
+				if same(other) {
+					c.legs[leg] = true
+					return c
+				}
+				break // one stands for all
+			}
+		}
+	}
+	if len(l.calls) >= maxLegCalls {
+		l.drop(r, 0, call.ReasonUnknown)
+	}
+	c := &joined{id: link.CallID(id), legs: map[string]bool{leg: true}, ringing: e.Direction == call.Incoming && e.State == call.Ringing, number: e.Number}
+	l.calls = append(l.calls, c)
+	return c
+}
+
+// End tells that a leg is over.
+func (l *Legs) End(r *link.Reporter, leg string, why call.Reason) {
+	for i, c := range l.calls {
+		if c.legs[leg] {
+			delete(c.legs, leg)
+			if c.answered == leg {
+				why = call.ReasonUnknown // it was answered; how it was hung up is no matter
+			}
+			if len(c.legs) == 0 || c.answered == leg {
+				l.drop(r, i, why)
+			}
+			return
+		}
+	}
+}
+
+// Only ends every call of which no leg is among the given ones.
+func (l *Legs) Only(r *link.Reporter, legs map[string]bool) {
+	for i := len(l.calls) - 1; i >= 0; i-- {
+		c := l.calls[i]
+		for leg := range c.legs {
+			if !legs[leg] {
+				delete(c.legs, leg)
+			}
+		}
+		if len(c.legs) == 0 || c.answered != "" && !c.legs[c.answered] {
+			l.drop(r, i, call.ReasonUnknown)
+		}
+	}
+	ids := make(map[string]bool, len(l.calls))
+	for _, c := range l.calls {
+		ids[c.id] = true
+	}
+	r.Only(ids)
+}
+
+func (l *Legs) drop(r *link.Reporter, i int, why call.Reason) {
+	id := l.calls[i].id
+	l.calls = append(l.calls[:i], l.calls[i+1:]...)
+	r.End(id, why)
+}
+
+// internal says whether a number is a colleague's: a few digits.
+func internal(number string) bool {
+	return number != "" && len(number) <= 5 && strings.Trim(number, "0123456789") == ""
+}
+
+// Hangup reads a cause of Q.850 as Asterisk uses them. The normal end of a call
+// that nobody answered says nothing: the caller may have hung up, or somebody
+// else answered.
+func Hangup(cause int) call.Reason {
+	switch cause {
+	case 17, 21: // user busy, call rejected: of a phone that rang, somebody refused
+		return call.Rejected
+	case 19: // no answer
+		return call.Missed
+	case 26: // answered elsewhere
+		return call.Elsewhere
+	}
+	return call.ReasonUnknown
+}

@@ -1,0 +1,171 @@
+package exchangelink
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/softphone/link"
+)
+
+// with gives a Reporter, and what it is told in words.
+func with(t interface{ Fatal(...any) }, f func(*link.Reporter)) (said []string) {
+	err := link.Once(context.Background(), link.Config{Take: func(e call.Event) error {
+		said = append(said, strings.TrimSpace(fmt.Sprintf("%v %v #%s %s %s", e.State, e.Reason, e.ID, e.Number, e.Via)))
+		return nil
+	}}, scripted(f))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return said
+}
+
+type scripted func(*link.Reporter)
+
+func (scripted) Traits() link.Traits { return link.Traits{Way: call.Way{Kind: "test"}} }
+func (f scripted) Session(_ context.Context, r *link.Reporter) error {
+	f(r)
+	return nil
+}
+
+func TestLegs(t *testing.T) {
+	yes, no := func(string) bool { return true }, func(string) bool { return false }
+	ring := func(number string) call.Event { return call.Event{Number: number} }
+	up := call.Event{State: call.Answered}
+	for _, tt := range []struct {
+		name string
+		do   func(*Legs, *link.Reporter)
+		want string
+	}{
+		{"one leg", func(l *Legs, r *link.Reporter) {
+			l.Take(r, "a", "a", ring("1"), nil)
+			l.Take(r, "a", "a", up, nil)
+			l.End(r, "a", call.Rejected)
+		},
+			"ringing  #a 1; answered  #a 1; ended completed #a 1"},
+		{"two legs, the second answers", func(l *Legs, r *link.Reporter) {
+			l.Take(r, "a", "a", ring("1"), yes)
+			l.Take(r, "b", "b", ring("1"), yes)
+			l.Take(r, "b", "b", up, yes)
+			l.Take(r, "a", "a", ring("1"), yes)
+			l.End(r, "a", call.Elsewhere)
+			l.End(r, "b", call.ReasonUnknown)
+		}, "ringing  #a 1; ringing  #a 1; answered  #a 1; ended completed #a 1"},
+		{"two legs, nobody answers", func(l *Legs, r *link.Reporter) {
+			l.Take(r, "a", "a", ring("1"), yes)
+			l.Take(r, "b", "b", ring("1"), yes)
+			l.End(r, "a", call.Rejected)
+			l.End(r, "b", call.Missed)
+		}, "ringing  #a 1; ringing  #a 1; ended missed #a 1"},
+		{"two calls", func(l *Legs, r *link.Reporter) {
+			l.Take(r, "a", "a", ring("1"), no)
+			l.Take(r, "b", "b", ring("1"), no)
+			l.Take(r, "c", "c", ring("2"), yes)
+			l.End(r, "a", call.Missed)
+		}, "ringing  #a 1; ringing  #b 1; ringing  #c 2; ended missed #a 1"},
+		{"an answered call takes no leg", func(l *Legs, r *link.Reporter) {
+			l.Take(r, "a", "a", ring("1"), yes)
+			l.Take(r, "a", "a", up, yes)
+			l.Take(r, "b", "b", ring("1"), yes)
+		}, "ringing  #a 1; answered  #a 1; ringing  #b 1"},
+		{"an end of nothing", func(l *Legs, r *link.Reporter) { l.End(r, "a", call.Missed) }, ""},
+		{"a snapshot", func(l *Legs, r *link.Reporter) {
+			for _, id := range []string{"a", "b", "c"} {
+				l.Take(r, id, id, ring(id+"1"), no)
+			}
+			l.Only(r, map[string]bool{"b": true, "z": true})
+		}, "ringing  #a a1; ringing  #b b1; ringing  #c c1; ended  #c c1; ended  #a a1"},
+		{"passed on by a colleague", func(l *Legs, r *link.Reporter) {
+			l.Take(r, "a", "a", call.Event{Number: "102", Name: "Bram"}, nil)
+			l.Take(r, "a", "a", ring("0612345678"), nil)
+		}, "ringing  #a 102; ringing  #a 0612345678 Bram"},
+		{"another form of a number is nobody's doing", func(l *Legs, r *link.Reporter) {
+			l.Take(r, "a", "a", ring("0612345678"), nil)
+			l.Take(r, "a", "a", ring("+31612345678"), nil)
+		}, "ringing  #a 0612345678; ringing  #a +31612345678"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var l Legs
+			if got := strings.Join(with(t, func(r *link.Reporter) { tt.do(&l, r) }), "; "); got != tt.want {
+				t.Errorf("got  %s\nwant %s", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestLegsNeverLeaveACall: whatever a flood tells, every call that was reported
+// is reported as over once its legs are.
+func TestLegsNeverLeaveACall(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var l Legs
+		open := map[string]bool{}
+		said := with(t, func(r *link.Reporter) {
+			n := rapid.IntRange(1, 600).Draw(t, "legs")
+			for i := range n {
+				e := call.Event{Number: fmt.Sprint(rapid.IntRange(0, 3).Draw(t, "number"))}
+				if rapid.Bool().Draw(t, "up") {
+					e.State = call.Answered
+				}
+				leg := fmt.Sprint(rapid.IntRange(0, n).Draw(t, "leg"))
+				join := rapid.Bool().Draw(t, "join")
+				l.Take(r, leg, leg+"."+fmt.Sprint(i), e, func(string) bool { return join })
+				if rapid.IntRange(0, 4).Draw(t, "end") == 0 {
+					l.End(r, leg, call.ReasonUnknown)
+				}
+				if len(l.calls) > maxLegCalls || len(r.Calls()) != len(l.calls) {
+					t.Fatalf("%d calls, %d known", len(l.calls), len(r.Calls()))
+				}
+			}
+			l.Only(r, nil)
+			if len(l.calls) != 0 || len(r.Calls()) != 0 {
+				t.Fatalf("%d calls, %d known", len(l.calls), len(r.Calls()))
+			}
+		})
+		for _, s := range said {
+			f := strings.Fields(s)
+			id := f[1]
+			if !strings.HasPrefix(id, "#") {
+				id = f[2]
+			}
+			if f[0] == "ended" {
+				if !open[id] {
+					t.Fatalf("%s ended twice", id)
+				}
+				delete(open, id)
+			} else {
+				open[id] = true
+			}
+		}
+		if len(open) != 0 {
+			t.Fatalf("left: %v", open)
+		}
+	})
+}
+
+func TestTooManyCalls(t *testing.T) {
+	var l Legs
+	said := with(t, func(r *link.Reporter) {
+		for i := range maxLegCalls + 10 {
+			id := fmt.Sprint(i)
+			l.Take(r, id, id, call.Event{Number: id}, nil)
+		}
+		if len(l.calls) != maxLegCalls || len(r.Calls()) != maxLegCalls {
+			t.Errorf("%d calls, %d known", len(l.calls), len(r.Calls()))
+		}
+	})
+	if got := said[len(said)-2]; got != "ended  #9 9" { // the oldest makes room
+		t.Error(got)
+	}
+}
+
+func TestHangup(t *testing.T) {
+	for cause, want := range map[int]call.Reason{0: call.ReasonUnknown, 16: call.ReasonUnknown, 17: call.Rejected, 19: call.Missed, 21: call.Rejected, 26: call.Elsewhere, -1: call.ReasonUnknown, 127: call.ReasonUnknown} {
+		if got := Hangup(cause); got != want {
+			t.Errorf("%d: %v", cause, got)
+		}
+	}
+}

@@ -1,0 +1,138 @@
+package exchangelink
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+
+	"golang.org/x/net/proxy"
+)
+
+var (
+	errProxyGone    = errors.New("the proxy in between cannot be reached")
+	errProxyLogin   = errors.New("the proxy in between asks for a login")
+	errProxyRefused = errors.New("the proxy in between refuses")
+)
+
+// connect makes a connection to address (host:port), through a proxy where
+// Options.Proxy says so. Requests and sockets both come this way.
+func (s *Server) connect(ctx context.Context, network, address string) (net.Conn, error) {
+	if s.opts.Proxy == nil {
+		return s.dial(ctx, network, address)
+	}
+	req := (&http.Request{Method: http.MethodGet, URL: &url.URL{Scheme: "https", Host: address, Path: "/"}, Host: address, Header: http.Header{}}).WithContext(ctx)
+	u, err := s.opts.Proxy(req)
+	switch {
+	case err != nil:
+		return nil, errProxyGone
+	case u == nil:
+		return s.dial(ctx, network, address)
+	case u.Scheme == "socks5", u.Scheme == "socks5h":
+		return s.socks(ctx, network, u, address)
+	case u.Scheme == "http", u.Scheme == "https":
+		return s.tunnel(ctx, network, u, address)
+	}
+	return nil, errProxyGone // no proxy that we know
+}
+
+// reach connects to the proxy itself.
+func (s *Server) reach(ctx context.Context, network string, u *url.URL) (net.Conn, error) {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443", "socks5": "1080", "socks5h": "1080"}[u.Scheme]
+	}
+	c, err := s.dial(ctx, network, net.JoinHostPort(u.Hostname(), port))
+	if err != nil {
+		return nil, errProxyGone
+	}
+	if u.Scheme != "https" {
+		return c, nil
+	}
+	cfg := s.tls.Clone()
+	cfg.ServerName = u.Hostname()
+	t := tls.Client(c, cfg)
+	if err := t.HandshakeContext(ctx); err != nil {
+		c.Close()
+		return nil, errProxyGone
+	}
+	return t, nil
+}
+
+// tunnel asks an http proxy for a connection (RFC 9110 9.3.6).
+func (s *Server) tunnel(ctx context.Context, network string, u *url.URL, address string) (net.Conn, error) {
+	c, err := s.reach(ctx, network, u)
+	if err != nil {
+		return nil, err
+	}
+	stop := context.AfterFunc(ctx, func() { c.Close() })
+	_ = c.SetDeadline(time.Now().Add(s.opts.Answer))
+	err = ask(c, address)
+	if !stop() {
+		err = errProxyGone
+	}
+	if err != nil {
+		c.Close()
+		return nil, err
+	}
+	return c, c.SetDeadline(time.Time{})
+}
+
+func ask(c net.Conn, address string) error {
+	req := &http.Request{Method: http.MethodConnect, URL: &url.URL{Opaque: address}, Host: address, Header: http.Header{"User-Agent": {""}}}
+	if req.Write(c) != nil {
+		return errProxyGone
+	}
+	// Of what follows the answer nothing may be read here: byte by byte it is.
+	in := bufio.NewReaderSize(io.LimitReader(oneByte{c}, maxHeader), 16)
+	resp, err := http.ReadResponse(in, req)
+	switch {
+	case err != nil:
+		return errProxyGone
+	case resp.StatusCode == http.StatusProxyAuthRequired:
+		return errProxyLogin
+	case resp.StatusCode != http.StatusOK || in.Buffered() > 0:
+		return errProxyRefused
+	}
+	return nil
+}
+
+// oneByte reads no more than is asked for first.
+type oneByte struct{ r io.Reader }
+
+func (o oneByte) Read(b []byte) (int, error) { return o.r.Read(b[:min(len(b), 1)]) }
+
+// socks asks a SOCKS proxy, which also resolves the name.
+func (s *Server) socks(ctx context.Context, network string, u *url.URL, address string) (net.Conn, error) {
+	d, err := proxy.SOCKS5(network, u.Host, nil, reaching{s, u})
+	if err != nil {
+		return nil, errProxyGone
+	}
+	c, err := d.(proxy.ContextDialer).DialContext(ctx, network, address)
+	switch {
+	case errors.Is(err, errProxyGone):
+		return nil, errProxyGone
+	case err != nil:
+		return nil, errProxyRefused
+	}
+	return c, nil
+}
+
+// reaching is the way to the proxy, as its package wants it.
+type reaching struct {
+	s *Server
+	u *url.URL
+}
+
+func (r reaching) Dial(network, _ string) (net.Conn, error) {
+	return r.s.reach(context.Background(), network, r.u)
+}
+
+func (r reaching) DialContext(ctx context.Context, network, _ string) (net.Conn, error) {
+	return r.s.reach(ctx, network, r.u)
+}

@@ -1,0 +1,164 @@
+package exchangelink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gorilla/websocket"
+)
+
+const (
+	maxMessage = 256 << 10 // an event may hold all channels of a conference
+	queued     = 8         // messages read ahead, so that requests do not stop the pongs
+	writeTime  = 5 * time.Second
+)
+
+// Closed is a connection that the server closed with a code of RFC 6455 or of
+// its own. What it said beside the code is not kept.
+type Closed struct {
+	Host string
+	Code int
+}
+
+func (c *Closed) Error() string {
+	return fmt.Sprintf("%s: it closed the connection (code %d)", c.Host, c.Code)
+}
+
+// Socket is a WebSocket whose other end is known to be alive: it is pinged, and
+// given up when nothing has come for Options.Silence. Send and Close belong to
+// one goroutine.
+type Socket struct {
+	server  *Server
+	conn    *websocket.Conn
+	in      chan []byte
+	closing chan struct{}
+	stop    func() bool
+	tasks   sync.WaitGroup
+	err     error // why the reader ended; read it after in is closed
+}
+
+// Dial opens a WebSocket at path (with its query). A server that answers but
+// does not upgrade gives its status and no socket and no error. The socket ends
+// with ctx.
+func (s *Server) Dial(ctx context.Context, path string, h http.Header, protocols ...string) (sock *Socket, status int, err error) {
+	d := websocket.Dialer{
+		NetDialContext: s.connect, TLSClientConfig: s.tls.Clone(),
+		HandshakeTimeout: s.opts.Answer, Subprotocols: protocols,
+	}
+	limited, cancel := context.WithTimeout(ctx, s.opts.Answer)
+	defer cancel()
+	conn, resp, err := d.DialContext(limited, "ws"+strings.TrimPrefix(s.base.String(), "http")+path, h)
+	switch {
+	case errors.Is(err, websocket.ErrBadHandshake) && resp != nil:
+		if resp.StatusCode >= 300 && resp.StatusCode < 400 {
+			return nil, 0, s.broke(ctx, errRedirect)
+		}
+		if resp.StatusCode < 300 {
+			return nil, 0, s.broke(ctx, errOdd) // no status of a refusal
+		}
+		return nil, resp.StatusCode, nil
+	case err != nil:
+		return nil, 0, s.broke(ctx, err)
+	}
+	sock = &Socket{server: s, conn: conn, in: make(chan []byte, queued), closing: make(chan struct{})}
+	sock.stop = context.AfterFunc(ctx, func() { conn.Close() })
+	conn.SetReadLimit(maxMessage)
+	conn.SetPongHandler(func(string) error { return sock.alive() })
+	conn.SetPingHandler(func(data string) error {
+		_ = conn.WriteControl(websocket.PongMessage, []byte(data), time.Now().Add(writeTime))
+		return sock.alive()
+	})
+	sock.tasks.Go(sock.ping)
+	sock.tasks.Go(func() { sock.read(ctx) })
+	return sock, http.StatusSwitchingProtocols, nil
+}
+
+func (k *Socket) alive() error {
+	return k.conn.SetReadDeadline(time.Now().Add(k.server.opts.Silence))
+}
+
+func (k *Socket) ping() {
+	t := time.NewTicker(k.server.opts.PingEvery)
+	defer t.Stop()
+	for {
+		select {
+		case <-k.closing:
+			return
+		case <-t.C:
+			// A failure shows on the reading side.
+			_ = k.conn.WriteControl(websocket.PingMessage, nil, time.Now().Add(writeTime))
+		}
+	}
+}
+
+func (k *Socket) read(ctx context.Context) {
+	defer close(k.in)
+	for {
+		_ = k.alive()
+		kind, b, err := k.conn.ReadMessage()
+		if err != nil {
+			k.err = k.why(ctx, err)
+			return
+		}
+		if kind != websocket.TextMessage {
+			continue // none of the protocols has binary messages
+		}
+		select {
+		case k.in <- b:
+		case <-k.closing:
+			return
+		}
+	}
+}
+
+func (k *Socket) why(ctx context.Context, err error) error {
+	var closed *websocket.CloseError
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.As(err, &closed):
+		return &Closed{Host: k.server.Host(), Code: closed.Code}
+	case errors.Is(err, websocket.ErrReadLimit):
+		return k.server.broke(ctx, errLarge)
+	}
+	return k.server.broke(ctx, err)
+}
+
+// In gives the text messages. It is closed when the connection has ended.
+func (k *Socket) In() <-chan []byte { return k.in }
+
+// Err says why In is closed.
+func (k *Socket) Err() error { return k.err }
+
+// Send writes a text message.
+func (k *Socket) Send(b []byte) error {
+	_ = k.conn.SetWriteDeadline(time.Now().Add(writeTime))
+	if err := k.conn.WriteMessage(websocket.TextMessage, b); err != nil {
+		return k.server.broke(context.Background(), err)
+	}
+	return nil
+}
+
+// Close ends the connection and waits for what belongs to it.
+func (k *Socket) Close() {
+	k.stop()
+	close(k.closing)
+	_ = k.conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseNormalClosure, ""), time.Now().Add(writeTime/10))
+	k.conn.Close()
+	k.tasks.Wait()
+}
+
+// Query is a query string with its question mark.
+func Query(pairs ...string) string {
+	v := url.Values{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		v.Set(pairs[i], pairs[i+1])
+	}
+	return "?" + v.Encode()
+}

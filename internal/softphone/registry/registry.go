@@ -1,0 +1,185 @@
+// Package registry is the registry of phones. Every kind of phone and exchange, and
+// every other source that can report a call, is declared here, once: its name,
+// what it can tell, what its settings need, and the recipe that connects it. It is
+// a table of plain data, so that the settings and the command that phones run can
+// read it without linking a single protocol. The code of a kind is registered
+// under its name in two places that stand above: its link in package configure,
+// its stand-in in package simulate. The test of this package fails when a kind
+// lacks a part.
+//
+// To add a phone or exchange to which Wiebelt connects, write
+//
+//   - a package beside this one with its link, tested as its neighbours are,
+//   - a file in internal/simulate with its stand-in,
+//   - assets/guide/recipes/ID.nl.txt and ID.en.txt,
+//
+// and touch
+//
+//  1. this file: its name and its row in the table,
+//  2. internal/config/fromsettings/softphone.go: its link,
+//  3. internal/simulate/protocols.go: its stand-in,
+//  4. internal/testutil/storytest/story.go: what it makes of the stories of calls,
+//  5. assets/text/status.json: what people call it,
+//  6. assets/text/command.json: its name in the help of "wiebelt simulate".
+//
+// The package has no state and no goroutines.
+package registry
+
+import (
+	"cmp"
+	"slices"
+
+	"wiebelt/internal/core/call"
+)
+
+// The names of links, as settings, files and logs have them. Those of the sources
+// that phones come to by themselves are in package call.
+const (
+	Bria     = "bria"
+	Baresip  = "baresip"
+	Linphone = "linphone"
+	ARI      = "ari" // Asterisk
+	Wazo     = "wazo"
+	ThreeCX  = "3cx"
+	Twinkle  = "twinkle" // no link: it runs our program
+)
+
+// Reach is how reports of a kind reach us.
+type Reach uint8
+
+// The ways to be reached.
+const (
+	ByListener Reach = iota // the phone connects to our listener
+	ByProgram               // the phone runs our program
+	ByPhone                 // we connect to a phone that people start and quit on this computer
+	ByExchange              // we connect to an exchange
+)
+
+// What the settings of a link can need beside its kind and name.
+const (
+	NeedsAddress   = "address"
+	NeedsExtension = "extension"
+	NeedsUser      = "user"
+	NeedsSecret    = "secret" // kept in the secret store, under the link's name and address
+)
+
+// Kind is one kind of phone, exchange or other source. It is never changed.
+type Kind struct {
+	Name  string
+	Reach Reach
+	// Tells is what it reports at the least. Some phones that come by themselves
+	// report more, which is believed once it was seen.
+	Tells call.Tells
+	// Can is all that it is able to tell.
+	Can Capabilities
+	// Needs is what the settings of a link cannot do without: nothing for a phone
+	// on this computer, which can have another address than the usual one.
+	Needs []string
+	// Recipe is the id of the page that says how it is connected.
+	Recipe string
+	// Source is the kind under which its reports come in; "" for its own.
+	Source string
+}
+
+// Capabilities are what a kind is able to tell of a call, apart from a number
+// that rings.
+type Capabilities struct {
+	Answer, End, Withheld, Outgoing bool
+	Again                           bool // that a call rings on another device, or rings again
+	Moved                           Moved
+	Name, Line, Via                 bool
+	// Reasons are the ends that look different from each other; the others are
+	// told as an end.
+	Reasons []call.Reason
+}
+
+// Moved is how a kind tells that a call was passed on.
+type Moved uint8
+
+// What a call that was passed on looks like.
+const (
+	NotMoved  Moved = iota // it does not show
+	SameCall               // the same call with another caller
+	OtherCall              // a new call, and the end of the one before
+)
+
+var (
+	exchangeNeeds = []string{NeedsAddress, NeedsExtension, NeedsUser, NeedsSecret}
+	allReasons    = []call.Reason{call.Completed, call.Missed, call.Elsewhere, call.Rejected}
+	completed     = []call.Reason{call.Completed}
+
+	everything = Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, Again: true, Moved: SameCall, Name: true, Line: true, Via: true, Reasons: allReasons}
+)
+
+// table holds every kind in the order in which they are listed.
+var table = [...]Kind{
+	{Name: call.KindWebSocket, Tells: call.TellsAll, Can: everything, Recipe: "any-websocket"},
+	{Name: call.KindHTTP, Tells: call.TellsRing, Can: everything, Recipe: "any-url"},
+	{Name: call.KindURL, Reach: ByProgram, Tells: call.TellsRing, Recipe: "any-url",
+		Can: Capabilities{Answer: true, Again: true, Moved: OtherCall}},
+	{Name: call.KindCommand, Reach: ByProgram, Tells: call.TellsRing, Recipe: "any-program",
+		Can: Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, Again: true, Moved: SameCall, Name: true, Line: true, Via: true}},
+	{Name: Twinkle, Reach: ByProgram, Source: call.KindCommand, Tells: call.TellsAll, Recipe: "twinkle",
+		Can: Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, Moved: OtherCall, Name: true, Line: true, Reasons: []call.Reason{call.Completed, call.Rejected}}},
+
+	{Name: Bria, Reach: ByPhone, Tells: call.TellsAll, Recipe: "bria",
+		Can: Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, Moved: SameCall, Name: true, Reasons: completed}},
+	{Name: Baresip, Reach: ByPhone, Tells: call.TellsAll, Recipe: "baresip",
+		Can: Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, Moved: OtherCall, Name: true, Line: true, Reasons: completed}},
+	{Name: Linphone, Reach: ByPhone, Tells: call.TellsAll, Recipe: "linphone",
+		Can: Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, Moved: OtherCall, Name: true, Reasons: completed}},
+	{Name: ARI, Reach: ByExchange, Tells: call.TellsAll, Can: everything, Needs: exchangeNeeds, Recipe: "asterisk"},
+	{Name: Wazo, Reach: ByExchange, Tells: call.TellsAll, Needs: exchangeNeeds, Recipe: "wazo",
+		Can: Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, Again: true, Moved: SameCall, Name: true, Line: true, Reasons: allReasons}},
+	{Name: ThreeCX, Reach: ByExchange, Tells: call.TellsAll, Needs: exchangeNeeds, Recipe: "3cx-v20",
+		Can: Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, Again: true, Moved: SameCall, Name: true, Line: true, Via: true, Reasons: completed}},
+}
+
+// All gives every kind.
+func All() []Kind { return slices.Clone(table[:]) }
+
+// Find gives the kind of a name.
+func Find(name string) (Kind, bool) {
+	for _, k := range table {
+		if k.Name == name {
+			return k, true
+		}
+	}
+	return Kind{}, false
+}
+
+// Of gives the kind of a name, for names that were checked before; the zero Kind
+// if there is none.
+func Of(name string) Kind {
+	k, _ := Find(name)
+	return k
+}
+
+// Names gives the names of all kinds.
+func Names() []string { return names(func(Kind) bool { return true }) }
+
+// Links gives the names of the kinds to which Wiebelt connects.
+func Links() []string { return names(Kind.IsLink) }
+
+// Sources gives the names of the kinds by which phones come to us.
+func Sources() []string { return names(func(k Kind) bool { return !k.IsLink() && k.Source == "" }) }
+
+func names(which func(Kind) bool) (all []string) {
+	for _, k := range table {
+		if which(k) {
+			all = append(all, k.Name)
+		}
+	}
+	return all
+}
+
+// IsLink says whether Wiebelt connects to it.
+func (k Kind) IsLink() bool { return k.Reach == ByPhone || k.Reach == ByExchange }
+
+// Requires says whether a link cannot do without something.
+func (k Kind) Requires(what string) bool { return slices.Contains(k.Needs, what) }
+
+// Way is the way in of this kind over a connection, as its events name it.
+func (k Kind) Way(conn string) call.Way {
+	return call.Way{Kind: cmp.Or(k.Source, k.Name), Conn: conn, Tells: k.Tells}
+}

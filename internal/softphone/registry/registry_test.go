@@ -1,0 +1,156 @@
+package registry_test
+
+import (
+	"context"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"wiebelt/internal/config/fromsettings"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/guide"
+	"wiebelt/internal/simulate"
+	"wiebelt/internal/softphone/exchangelink"
+	"wiebelt/internal/softphone/registry"
+	"wiebelt/internal/testutil/storytest"
+	"wiebelt/internal/text"
+)
+
+// TestEveryKindIsWhole: each kind has its names, its recipe in both languages, its
+// stand-in, what that makes of every story and, if it is a link, its settings and
+// the link itself; and each part says of the kind what the table says.
+func TestEveryKindIsWhole(t *testing.T) {
+	for _, k := range registry.All() {
+		t.Run(k.Name, func(t *testing.T) {
+			for _, l := range languages {
+				said(t, l, text.Way(k.Name))
+				hasRecipe(t, l, k)
+				if !strings.Contains(l.T(text.Key("command.help.simulate --over")), " "+k.Name) {
+					t.Errorf("%s: the help of wiebelt simulate does not name it", l)
+				}
+			}
+			standsIn(t, k)
+			for _, s := range storytest.Scenarios() {
+				storytest.Want(t, s, k.Name)
+			}
+			if k.IsLink() {
+				connects(t, k)
+			} else if k.Needs != nil {
+				t.Error("it needs settings and is no link")
+			}
+			if can := k.Can.Answer && k.Can.End; k.Tells == call.TellsAll && !can {
+				t.Error("it tells more than it can")
+			}
+		})
+	}
+}
+
+var languages = []text.Language{text.Dutch, text.English}
+
+func said(t *testing.T, l text.Language, key text.Key) {
+	t.Helper()
+	if s := l.T(key); s == "" || s == string(key) {
+		t.Errorf("%s has no %s", l, key)
+	}
+}
+
+// words are what recipes promise.
+var words = map[guide.Tells]call.Tells{guide.TellsRing: call.TellsRing, guide.TellsEnd: call.TellsRingEnd, guide.TellsAll: call.TellsAll}
+
+func hasRecipe(t *testing.T, l text.Language, k registry.Kind) {
+	t.Helper()
+	r, ok := guide.Find(l, k.Recipe)
+	if !ok {
+		t.Errorf("%s: no recipe %q", l, k.Recipe)
+		return
+	}
+	if !k.IsLink() {
+		return // those of phones that come to us say what the phone passes on
+	}
+	if words[r.Tells] != k.Tells {
+		t.Errorf("%s: the recipe says %s, the table %d", l, r.Tells, k.Tells)
+	}
+	if !slices.ContainsFunc(r.Blocks(), func(b guide.Block) bool { return strings.Contains(b.Text, "kind = \""+k.Name+"\"") }) {
+		t.Errorf("%s: the recipe %s does not set up this kind", l, k.Recipe)
+	}
+}
+
+func standsIn(t *testing.T, k registry.Kind) {
+	if k.Name == registry.Linphone && runtime.GOOS == "windows" {
+		return // a unix socket with its rights
+	}
+	p, err := simulate.Open(t.Context(), k.Name, simulate.Options{Exe: "wiebelt"})
+	if err != nil {
+		t.Errorf("no stand-in: %v", err)
+		return
+	}
+	defer p.Close()
+	s, isServer := p.(simulate.Server)
+	if isServer != k.IsLink() {
+		t.Fatal("its stand-in does not stand where the phone does")
+	}
+	if isServer {
+		if a := s.Address(); a.Over != k.Name || a.Address == "" || (a.Secret != "") != k.Requires(registry.NeedsSecret) {
+			t.Errorf("its stand-in says %+v", a)
+		}
+	}
+}
+
+// connects looks at the settings of a link, and at the link that is made of them.
+func connects(t *testing.T, k registry.Kind) {
+	for _, l := range languages {
+		said(t, l, text.LinkKind(k.Name))
+	}
+	full := map[string]string{registry.NeedsAddress: "https://pbx.example", registry.NeedsExtension: "101", registry.NeedsUser: "u"}
+	set := func(without string) settings.Softphone {
+		b := strings.Builder{}
+		b.WriteString("[[softphone]]\nkind = \"" + k.Name + "\"\n")
+		for _, n := range k.Needs {
+			if n != without && n != registry.NeedsSecret {
+				b.WriteString(n + " = \"" + full[n] + "\"\n")
+			}
+		}
+		s, problems := settings.Parse(b.String())
+		if len(problems) > 0 || len(s.Softphones) != 1 {
+			t.Fatalf("%v", problems)
+		}
+		return s.Softphones[0]
+	}
+	if m := set("").Missing(); m != "" {
+		t.Errorf("%s is missing", m)
+	}
+	for _, n := range k.Needs {
+		if m := set(n).Missing(); n != registry.NeedsSecret && m != n {
+			t.Errorf("without %s it is %q that is missing", n, m)
+		}
+	}
+	a := exchangelink.Account{Address: "127.0.0.1:4444", User: "u", Extension: "101", Secret: func(context.Context) (string, error) { return "", nil }}
+	switch {
+	case k.Reach == registry.ByExchange:
+		a.Address = full[registry.NeedsAddress]
+	case k.Name == registry.Linphone:
+		a.Address = "lp"
+	}
+	p, err := fromsettings.Link(k.Name, a)
+	if err != nil {
+		t.Fatalf("no link: %v", err)
+	}
+	if way := p.Traits().Way; way != k.Way(way.Conn) || p.Traits().Local != (k.Reach == registry.ByPhone) {
+		t.Errorf("its events say %+v", p.Traits())
+	}
+}
+
+// TestNoSuchKind: what is not in the table is no kind anywhere.
+func TestNoSuchKind(t *testing.T) {
+	if _, ok := registry.Find("fax"); ok || registry.Of("fax").IsLink() {
+		t.Error("there is a fax")
+	}
+	if _, err := fromsettings.Link("fax", exchangelink.Account{}); err == nil {
+		t.Error("a link to a fax")
+	}
+	if _, problems := settings.Parse("[[softphone]]\nkind = \"fax\"\n"); len(problems) != 1 {
+		t.Errorf("%v", problems)
+	}
+}

@@ -1,0 +1,175 @@
+// Package ring reads what a softphone tells the program that it runs for a call:
+// arguments, the environment and standard input, all of it text from outside. It
+// imports nothing large and has no state, so that it costs a ringing phone
+// nothing.
+package ring
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/softphone/registry"
+)
+
+// Variable begins the names of the variables of the environment that hold a
+// field: WIEBELT_NUMBER and so on.
+const Variable = "WIEBELT_"
+
+// Fields are what a phone can say of a call. Each is a flag of that name, but the
+// number, which stands behind the flags; a variable of the environment; and a line
+// of standard input.
+var Fields = []string{"state", "id", "name", "line", "via", "direction", "number"}
+
+// maxInput is how much of standard input is read, in bytes.
+const maxInput = 16 << 10
+
+// What is wrong with how the command is used. What a phone fills in is never a
+// reason to fail: the card says what it is.
+var (
+	ErrHelp      = errors.New("help is asked for")
+	ErrFlag      = errors.New("no such flag")
+	ErrState     = errors.New("state is ringing, answered or ended")
+	ErrDirection = errors.New("direction is incoming or outgoing")
+	ErrProfile   = errors.New("profile is a folder of this computer")
+	ErrInput     = errors.New("standard input cannot be read")
+)
+
+// Request is one hand-over.
+type Request struct {
+	Event    call.Event // without its time
+	Profile  string     // as given; "" for the user's own
+	Language string     // of what is said; "" for that of the settings
+	NoStart  bool       // do not start Wiebelt
+	Twinkle  bool       // the call stands in Twinkle's own variables
+}
+
+// Args gives what stands behind "ring", with a profile that stands before it put
+// behind it. ok is false for another command.
+func Args(args []string) (rest []string, ok bool) {
+	switch {
+	case len(args) > 0 && args[0] == "ring":
+		return args[1:], true
+	case len(args) > 2 && args[0] == "--profile" && args[2] == "ring":
+		return append([]string{"--profile", args[1]}, args[3:]...), true
+	case len(args) > 1 && strings.HasPrefix(args[0], "--profile=") && args[1] == "ring":
+		return append([]string{args[0]}, args[2:]...), true
+	}
+	return nil, false
+}
+
+// Parse reads a hand-over: args are those behind "ring", env is os.Getenv. An
+// argument comes before a line of in, which is read only for --stdin, and that
+// before the environment.
+//
+// A name may look like a flag, and where a phone had nothing to fill in the value
+// may be missing altogether. What a caller calls himself must not make the call
+// fail, nor be obeyed.
+func Parse(args []string, env func(string) string, in io.Reader) (Request, error) {
+	var r Request
+	said := map[string]string{}
+	input := false
+	for ; len(args) > 0 && strings.HasPrefix(args[0], "-"); args = args[1:] {
+		if args[0] == "--" {
+			args = args[1:]
+			break
+		}
+		flag, value, tied := strings.Cut(args[0], "=")
+		name := strings.TrimPrefix(flag, "--")
+		switch {
+		case flag == "--profile", flag == "--language", name != "number" && name != flag && slices.Contains(Fields, name):
+			if !tied && len(args) > 1 && args[1] != "--" {
+				value, args = args[1], args[1:]
+			}
+			said[name] = value
+		case tied:
+			return r, ErrFlag
+		case flag == "--stdin":
+			input = true
+		case flag == "--twinkle":
+			r.Twinkle = true
+		case flag == "--no-start":
+			r.NoStart = true
+		case flag == "--help", flag == "-h":
+			return r, ErrHelp
+		default:
+			return r, ErrFlag
+		}
+	}
+	r.Profile = said["profile"]
+	if l := said["language"]; l == "nl" || l == "en" {
+		r.Language = l
+	}
+	if _, ok := said["profile"]; ok && (r.Profile == "" || Elsewhere(r.Profile)) {
+		return r, ErrProfile
+	}
+	if len(args) > 0 {
+		said["number"] = args[0]
+		if rest := strings.Join(args[1:], " "); rest != "" && said["name"] == "" {
+			said["name"] = rest
+		}
+	}
+	if input {
+		if err := lines(in, said); err != nil {
+			return r, err
+		}
+	}
+	for _, f := range Fields {
+		if said[f] == "" {
+			said[f] = env(Variable + strings.ToUpper(f))
+		}
+	}
+	state, ok := call.ParseState(said["state"])
+	if !ok {
+		return r, ErrState
+	}
+	direction := call.ParseDirection(said["direction"])
+	if direction == call.DirectionUnknown {
+		return r, ErrDirection
+	}
+	r.Event = call.Event{Way: registry.Of(call.KindCommand).Way(""), State: state, Direction: direction,
+		ID: said["id"], Number: said["number"], Name: said["name"], Line: said["line"], Via: said["via"]}.Clean()
+	return r, nil
+}
+
+// lines adds what stands in lines of field=value to what was said; the first line
+// of a field counts, and a line without = is the number. An empty line or the end
+// ends them.
+func lines(in io.Reader, said map[string]string) error {
+	s := bufio.NewScanner(io.LimitReader(in, maxInput))
+	for s.Scan() && strings.TrimSpace(s.Text()) != "" {
+		name, value, ok := strings.Cut(strings.TrimPrefix(s.Text(), "\ufeff"), "=")
+		if !ok {
+			name, value = "number", name
+		}
+		if name = strings.ToLower(strings.TrimSpace(name)); slices.Contains(Fields, name) && said[name] == "" {
+			said[name] = value
+		}
+	}
+	if s.Err() != nil {
+		return ErrInput
+	}
+	return nil
+}
+
+// Clear takes a call out of our environment, whichever phone put it there.
+func Clear() {
+	for _, v := range os.Environ() {
+		name, _, _ := strings.Cut(v, "=")
+		field, ours := strings.CutPrefix(name, Variable)
+		if ours && slices.Contains(Fields, strings.ToLower(field)) || strings.HasPrefix(name, "SIP_") || strings.HasPrefix(name, "TWINKLE_") {
+			_ = os.Unsetenv(name)
+		}
+	}
+}
+
+// Elsewhere tells whether a folder lies on another computer. A command line that
+// a phone puts together is not asked to go there: whoever names himself so that
+// he breaks out of it could have it visit a computer of his.
+func Elsewhere(dir string) bool {
+	return strings.HasPrefix(dir, `\\`) || strings.HasPrefix(dir, "//")
+}

@@ -1,0 +1,395 @@
+// Package callactions is what can be done with the calls that are kept: tick off, remove
+// and take back, open a file, call back, keep what a look-up said, and delete what
+// is stored about callers. The windows' process does it by itself on the history's
+// file, beside the resident that writes there too, and says what it changed; what
+// only the running resident has, remembered choices and the calls in its menu, it
+// is told.
+//
+// Everything waits for the disk or for another program and belongs on a goroutine
+// of the caller's; nothing is started here. Safe for concurrent use.
+package callactions
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"time"
+
+	"wiebelt/internal/config/fromsettings"
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/core/contact"
+	"wiebelt/internal/core/phone"
+	"wiebelt/internal/instance"
+	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/native/browser"
+	"wiebelt/internal/native/dial"
+	"wiebelt/internal/store/history"
+	"wiebelt/internal/text"
+)
+
+// openingIn is how long a browser or a phone may take to start.
+const openingIn = 20 * time.Second
+
+// Params is what Calls needs. The functions may be called from any goroutine.
+type Params struct {
+	Dirs     profile.Dirs
+	Instance instance.Config           // where the resident is met
+	Settings func() *settings.Settings // those that hold now
+	Tell     func(kind string, m any)  // tells the resident, without waiting
+	Log      *slog.Logger
+}
+
+// Calls are the calls that are kept for a profile.
+type Calls struct{ Params }
+
+// New gives the calls of a profile; nothing is opened until it is needed.
+func New(p Params) *Calls { return &Calls{p} }
+
+// State is what a window of calls has to know beside them.
+type State struct {
+	Group    bool // setting calls.group
+	CallBack bool // there is something to call back with
+	Manual   bool // setting lookup.manual
+	Delivery bool // messages can be delivered
+}
+
+// owners knows what opens tel: and sip: addresses on this computer.
+var owners dial.Owners
+
+// State tells what is offered now.
+func (c *Calls) State(ctx context.Context) State {
+	s := c.Settings()
+	m := State{Group: s.Calls.Group, Manual: s.Lookup.Manual, Delivery: s.Hub.Intermediary != ""}
+	switch how := s.Phone.CallBack; how {
+	case "off":
+	case "tel", "sip":
+		m.CallBack = owners.Other(ctx, how)
+	default:
+		_, err := dial.Split(how)
+		m.CallBack = err == nil
+	}
+	return m
+}
+
+// failure is the key of what did not work.
+type failure text.Key
+
+func (f failure) Error() string { return string(f) }
+
+// left is that something of callers may be left; it is who to tell, "" for the
+// administrator.
+type left string
+
+func (left) Error() string { return "not everything about callers was deleted" }
+
+// Says is an error of this package as a sentence for the user.
+func Says(l text.Language, err error) string {
+	var f failure
+	var tell left
+	switch {
+	case errors.As(err, &f):
+		return l.T(text.Key(f))
+	case errors.As(err, &tell):
+		return l.T(text.CallsWipeFailed, cmp.Or(string(tell), l.T(text.CardAdmin)))
+	case errors.Is(err, history.ErrGone):
+		return l.T(text.CallsTroubleGone)
+	}
+	return l.T(text.CallsTroubleWrite)
+}
+
+// with opens the history for do.
+func (c *Calls) with(ctx context.Context, s *settings.Settings, do func(*history.Store) error) error {
+	store, err := history.Beside(ctx, fromsettings.HistoryFile(c.Dirs), history.Keep(s.History.Keep), time.Now)
+	if err == nil {
+		err = errors.Join(do(store), store.Close())
+	}
+	if err != nil && !errors.Is(err, history.ErrGone) {
+		c.Log.Warn("the history was not changed, or not read", "why", err)
+	}
+	return err
+}
+
+// write changes the history, whatever becomes of the window by which it was asked
+// for, and says so.
+func (c *Calls) write(ctx context.Context, do func(context.Context, *history.Store) error) error {
+	ctx = context.WithoutCancel(ctx)
+	err := c.with(ctx, c.Settings(), func(s *history.Store) error { return do(ctx, s) })
+	c.changed()
+	return err
+}
+
+func (c *Calls) changed(removed ...time.Time) {
+	c.Tell(windowapi.KindChanged, windowapi.Changed{What: windowapi.ChangedHistory, Removed: removed})
+}
+
+// each does something with each of some calls, and gives the last error.
+func each(ids []int64, do func(int64) error) (failed error) {
+	for _, id := range ids {
+		if err := do(id); err != nil {
+			failed = err
+		}
+	}
+	return failed
+}
+
+// Tick ticks missed calls off.
+func (c *Calls) Tick(ctx context.Context, ids ...int64) error {
+	return c.write(ctx, func(ctx context.Context, s *history.Store) error {
+		return each(ids, func(id int64) error { return s.Handle(ctx, id) })
+	})
+}
+
+// Reopen takes that back.
+func (c *Calls) Reopen(ctx context.Context, ids ...int64) error {
+	return c.write(ctx, func(ctx context.Context, s *history.Store) error {
+		return each(ids, func(id int64) error { return s.Reopen(ctx, id) })
+	})
+}
+
+// Remove removes calls and gives them as they were, for Restore: they are in no file
+// from then on.
+func (c *Calls) Remove(ctx context.Context, ids ...int64) (was []history.Entry, err error) {
+	var rang []time.Time
+	err = c.with(context.WithoutCancel(ctx), c.Settings(), func(s *history.Store) error {
+		return each(ids, func(id int64) error {
+			e, err := s.Remove(context.WithoutCancel(ctx), id)
+			if e.ID != 0 {
+				was, rang = append(was, e), append(rang, e.Rang)
+			}
+			return err
+		})
+	})
+	c.changed(rang...)
+	return was, err
+}
+
+// Restore puts calls back that Remove gave.
+func (c *Calls) Restore(ctx context.Context, was ...history.Entry) error {
+	return c.write(ctx, func(ctx context.Context, s *history.Store) (failed error) {
+		for _, e := range was {
+			if err := s.Restore(ctx, e); err != nil {
+				failed = err
+			}
+		}
+		return failed
+	})
+}
+
+// NotThis takes the person off a call and gives the call as it was, for This.
+func (c *Calls) NotThis(ctx context.Context, id int64) (was history.Entry, err error) {
+	err = c.write(ctx, func(ctx context.Context, s *history.Store) (err error) {
+		was, err = s.TakeOff(ctx, id)
+		return err
+	})
+	if err == nil {
+		c.choose(was, windowapi.ChoiceNot)
+	}
+	return was, err
+}
+
+// This gives a call its person back.
+func (c *Calls) This(ctx context.Context, was history.Entry) error {
+	err := c.write(ctx, func(ctx context.Context, s *history.Store) error { return s.SetPerson(ctx, was) })
+	if err == nil && was.Matches > 1 { // else there was nothing to choose
+		c.choose(was, windowapi.ChoiceBack)
+	}
+	return err
+}
+
+func (c *Calls) choose(e history.Entry, what string) {
+	if e.Number != "" && e.ContactID != "" {
+		c.Tell(windowapi.KindChoice, windowapi.Choice{Number: e.Number, Contact: e.ContactID, What: what})
+	}
+}
+
+// get gives a call as it is now.
+func (c *Calls) get(ctx context.Context, s *settings.Settings, id int64) (e history.Entry, err error) {
+	err = c.with(ctx, s, func(h *history.Store) (err error) {
+		e, err = h.Get(ctx, id)
+		return err
+	})
+	return e, err
+}
+
+// Open opens the file of a call, and deals with its caller's missed calls by that.
+func (c *Calls) Open(ctx context.Context, id int64) error {
+	e, err := c.get(ctx, c.Settings(), id)
+	if err != nil {
+		return err
+	}
+	return c.OpenLink(ctx, e.Link, e.Number)
+}
+
+// OpenLink opens the file that a link leads to, if it is one of the hub's. number is
+// whose missed calls are dealt with then, as the history has it; "" for nobody's.
+func (c *Calls) OpenLink(ctx context.Context, link, number string) error {
+	if link == "" {
+		return nil
+	}
+	address, err := fromsettings.Links(c.Settings().Hub.HubURL).Check(link)
+	if err != nil {
+		c.Log.Warn("a link of the history is not opened", "why", err)
+		return failure(text.CallsTroubleLink)
+	}
+	opening, cancel := context.WithTimeout(ctx, openingIn)
+	defer cancel()
+	if err := browser.Open(opening, address); err != nil {
+		c.Log.Warn("browser not started")
+		return failure(text.CallsTroubleOpen)
+	}
+	if number == "" {
+		return nil
+	}
+	err = c.write(ctx, func(ctx context.Context, s *history.Store) error { return s.HandleNumber(ctx, number) })
+	if errors.Is(err, history.ErrGone) {
+		return nil // none are kept, so none are to be dealt with
+	}
+	return err
+}
+
+// OpenPerson opens the file of one of several contacts, who is the caller then.
+func (c *Calls) OpenPerson(ctx context.Context, id int64, k windowapi.Contact) error {
+	s := c.Settings()
+	e, err := c.get(ctx, s, id)
+	if err == nil {
+		err = c.OpenLink(ctx, k.Link, e.Number)
+	}
+	if err != nil || k.ID == "" || k.Link == "" {
+		return err
+	}
+	rules, err := fromsettings.Rules(s)
+	if err != nil || rules.Parse(e.Number, "").Foreign { // only possible: nobody's name on disk
+		return err
+	}
+	person(&e, k)
+	c.choose(e, windowapi.ChoiceMade)
+	return c.write(ctx, func(ctx context.Context, h *history.Store) error { return h.SetPerson(ctx, e) })
+}
+
+func person(e *history.Entry, k windowapi.Contact) {
+	e.Name, e.ContactID, e.RelationNumber, e.Link = k.Name, k.ID, k.Relation, k.Link
+}
+
+// CallBack calls the caller of a call. What is handed over is made of the number as
+// our rules read it, never of what a phone once sent.
+func (c *Calls) CallBack(ctx context.Context, id int64) error {
+	s := c.Settings()
+	e, n, err := c.number(ctx, s, id)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, openingIn)
+	defer cancel()
+	switch how := s.Phone.CallBack; how {
+	case "off":
+		err = errors.New("phone.call_back is off")
+	case "tel":
+		if n.E164 != "" {
+			err = dial.Open(ctx, how, n.E164)
+		} else {
+			err = dial.Open(ctx, how, n.Copy())
+		}
+	case "sip":
+		err = dial.Open(ctx, how, n.Copy())
+	default:
+		err = dial.Run(ctx, how, n.Copy())
+	}
+	if err != nil {
+		c.Log.Warn("not called back", "call", e.ID, "why", err)
+		return failure(text.CallsTroubleCall)
+	}
+	return nil // the call itself ticks off what was missed
+}
+
+// number gives a call and its number by our rules.
+func (c *Calls) number(ctx context.Context, s *settings.Settings, id int64) (e history.Entry, n phone.Number, err error) {
+	if e, err = c.get(ctx, s, id); err != nil {
+		return e, n, err
+	}
+	rules, err := fromsettings.Rules(s)
+	if err == nil {
+		n = rules.Parse(e.Number, "")
+	}
+	return e, n, err
+}
+
+// Copy has a number of a call put on the clipboard, which the resident keeps when
+// the windows are gone: the caller's as digits, or the relation number.
+func (c *Calls) Copy(ctx context.Context, id int64, relation bool) error {
+	e, n, err := c.number(ctx, c.Settings(), id)
+	if err != nil {
+		return err
+	}
+	said := n.Copy()
+	if relation {
+		said = e.RelationNumber
+	}
+	if said != "" {
+		c.Tell(windowapi.KindCopy, windowapi.Copy{Text: said})
+	}
+	return nil
+}
+
+// Looked is what looking up again has given beside what is kept by now.
+type Looked struct {
+	Entry    int64
+	Contacts []windowapi.Contact // somebody has to choose
+	More     int                 // contacts beyond those listed
+	Sentence string              // what there is to say, "" if the row says it all
+}
+
+// Looked keeps what the hub says of the number of a call, as far as anything is
+// kept. asked is the call as it was when the hub was asked.
+func (c *Calls) Looked(ctx context.Context, l text.Language, asked history.Entry, f windowapi.Found) (Looked, error) {
+	m := Looked{Entry: asked.ID}
+	switch f.Outcome {
+	case history.OutcomeFailed:
+		m.Sentence = l.T(text.CallsAgainFailed, l.T(text.Failure(f.Failure)))
+		if contact.Failure(f.Failure).NeedsAdmin() {
+			m.Sentence += " " + l.T(text.CardTell, f.Support)
+		}
+		return m, nil
+	case history.OutcomeFound, history.OutcomeSeveral, history.OutcomeNobody:
+	case windowapi.LookupAlone:
+		m.Sentence = l.T(text.WindowNeedsResident)
+		return m, nil
+	default:
+		m.Sentence = l.T(text.CardNever)
+		return m, nil
+	}
+	return m, c.write(ctx, func(ctx context.Context, s *history.Store) error {
+		e, err := s.Get(ctx, asked.ID)
+		if err != nil {
+			return err
+		}
+		if e.Number != asked.Number {
+			return history.ErrGone
+		}
+		before := e.ContactID
+		if before != "" { // else it is what the phone system says
+			e.Name = ""
+		}
+		e.ContactID, e.RelationNumber, e.Link = "", "", ""
+		e.Matches, e.Outcome = len(f.Contacts)+f.More, f.Outcome
+		switch i := slices.IndexFunc(f.Contacts, func(k windowapi.Contact) bool { return before != "" && k.ID == before }); {
+		case f.Outcome == history.OutcomeNobody:
+			m.Sentence = l.T(text.CallsAgainNobody)
+		case f.Possible: // nobody's name on disk
+			m.Sentence, m.Contacts, m.More = l.T(text.CallsAgainPossible), f.Contacts, f.More
+		case f.Outcome == history.OutcomeFound && len(f.Contacts) == 1:
+			person(&e, f.Contacts[0])
+			if e.TakenOff || c.Settings().History.Keep != string(history.KeepFull) {
+				m.Sentence = l.T(text.CallsAgainOff)
+			}
+		default:
+			m.Contacts, m.More = f.Contacts, f.More
+			if i >= 0 { // the one chosen then
+				person(&e, f.Contacts[i])
+			}
+		}
+		return s.Looked(ctx, e)
+	})
+}

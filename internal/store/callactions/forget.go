@@ -1,0 +1,145 @@
+package callactions
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"wiebelt/internal/config/fromsettings"
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/secret"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/core/engine"
+	"wiebelt/internal/core/phone"
+	"wiebelt/internal/instance"
+	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/store/chosencontacts"
+	"wiebelt/internal/store/history"
+)
+
+// Wipe deletes all that is stored about callers, as Forget.
+func (c *Calls) Wipe(ctx context.Context) error {
+	s := c.Settings()
+	if err := Forget(context.WithoutCancel(ctx), c.Instance, c.Dirs, s, windowapi.Forget{All: true}); err != nil {
+		c.Log.Warn("not everything about callers was deleted", "why", err)
+		return left(s.Support.Contact)
+	}
+	return nil
+}
+
+// Forget deletes what is stored about callers. The running resident does it, which
+// has some of that in memory; where none runs it is done here, in the files.
+func Forget(ctx context.Context, cfg instance.Config, dirs profile.Dirs, s *settings.Settings, what windowapi.Forget) error {
+	err := ask(ctx, cfg, what)
+	if errors.Is(err, instance.ErrNotRunning) {
+		return inFiles(ctx, dirs, s, what)
+	}
+	return err
+}
+
+// ask has the running resident do it; instance.ErrNotRunning if none runs.
+func ask(ctx context.Context, cfg instance.Config, what windowapi.Forget) error {
+	c, _, err := instance.Connect(ctx, cfg, instance.RoleCommand)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	if err := c.Send(windowapi.KindForget, what); err != nil {
+		return err
+	}
+	kind, raw, err := c.Receive()
+	if err != nil {
+		return err
+	}
+	var done windowapi.Forgotten
+	if kind != windowapi.KindForget || json.Unmarshal(raw, &done) != nil {
+		return errors.New("forget: the running Wiebelt did not understand")
+	}
+	if done.Error != "" {
+		return errors.New("forget: " + done.Error)
+	}
+	return nil
+}
+
+// inFiles does it while no resident runs, which would own the files.
+func inFiles(ctx context.Context, dirs profile.Dirs, s *settings.Settings, m windowapi.Forget) error {
+	rules, err := fromsettings.Rules(s)
+	if err != nil {
+		return err
+	}
+	gone := Gone(rules, m, time.Now())
+	_, waiting := instance.ForgetCalls(instance.Config{RunDir: dirs.Run}, func(e call.Event) bool {
+		return gone(engine.LastCall{At: e.At, Number: rules.Parse(e.Number, e.Name)})
+	})
+	calls, err := history.Open(fromsettings.HistoryFile(dirs), history.Keep(s.History.Keep), s.History.Days, time.Now)
+	if err != nil {
+		return err
+	}
+	defer calls.Close()
+	chosen := chosencontacts.New(ChoiceParams(dirs, s))
+	var running sync.WaitGroup
+	run, end := context.WithCancel(ctx)
+	running.Go(func() { chosen.Run(run) })
+	err = Delete(ctx, calls, chosen, rules, m)
+	end()
+	running.Wait()
+	return errors.Join(err, waiting)
+}
+
+// Delete deletes what can be deleted, whatever else fails. calls is nil where none
+// are kept.
+func Delete(ctx context.Context, calls *history.Store, chosen *chosencontacts.Store, rules *phone.Rules, m windowapi.Forget) error {
+	var fromCalls, fromChoices error
+	key, before := rules.Parse(m.Number, "").Key(), time.Time{}
+	if m.Days != nil {
+		before = time.Now().AddDate(0, 0, -*m.Days)
+	}
+	if calls != nil {
+		switch {
+		case m.All:
+			fromCalls = calls.DeleteAll(ctx)
+		case m.Days != nil:
+			_, fromCalls = calls.DeleteOlder(ctx, before)
+		default:
+			_, fromCalls = calls.DeleteNumber(ctx, key)
+		}
+	}
+	switch {
+	case m.All:
+		fromChoices = chosen.ForgetAll(ctx)
+	case m.Days != nil:
+		_, fromChoices = chosen.ForgetOlder(ctx, before)
+	default:
+		_, fromChoices = chosen.Forget(ctx, key)
+	}
+	return errors.Join(fromCalls, fromChoices)
+}
+
+// Gone says which calls a deletion means.
+func Gone(rules *phone.Rules, m windowapi.Forget, now time.Time) func(engine.LastCall) bool {
+	key := rules.Parse(m.Number, "").Key()
+	return func(c engine.LastCall) bool {
+		switch {
+		case m.All:
+			return true
+		case m.Days != nil:
+			return c.At.Before(now.AddDate(0, 0, -*m.Days))
+		}
+		return c.Number.Key() == key
+	}
+}
+
+// ChoiceParams say where choices are remembered. The key of their marks is in the
+// secret store; without a store they last as long as the program.
+func ChoiceParams(dirs profile.Dirs, s *settings.Settings) chosencontacts.Params {
+	p := chosencontacts.Params{Path: filepath.Join(dirs.State, chosencontacts.FileName), Keep: s.History.Choices, Now: time.Now, Log: slog.New(slog.DiscardHandler)}
+	if store, err := secret.Open(s.Hub.SecretStore, dirs); err == nil {
+		p.Secrets = store
+	}
+	return p
+}

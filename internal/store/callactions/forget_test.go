@@ -1,0 +1,97 @@
+package callactions
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"wiebelt/internal/config/fromsettings"
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/instance"
+	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/store/chosencontacts"
+	"wiebelt/internal/store/history"
+)
+
+// While no resident runs, what is forgotten goes from the history and from the
+// remembered choices.
+func TestForgetFiles(t *testing.T) {
+	const number, other = "+31698760011", "+31207650022"
+	ago := 0
+	for name, m := range map[string]windowapi.Forget{"a number": {Number: "06-98 76 00 11"}, "older": {Days: &ago}, "all": {All: true}} {
+		t.Run(name, func(t *testing.T) {
+			dirs, err := profile.Find(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, _ := settings.Parse("[hub]\nsecret_store = \"file\"\n[history]\nchoices = true\nkeep = \"full\"\n")
+			with := func(do func(*chosencontacts.Store)) {
+				t.Helper()
+				chosen := chosencontacts.New(ChoiceParams(dirs, s))
+				ctx, end := context.WithCancel(t.Context())
+				over := make(chan struct{})
+				go func() { defer close(over); chosen.Run(ctx) }()
+				// A command that deletes nothing: what is in the file is read by then.
+				if _, err := chosen.ForgetOlder(ctx, time.Time{}); err != nil {
+					t.Fatal(err)
+				}
+				do(chosen)
+				end()
+				<-over
+			}
+			with(func(c *chosencontacts.Store) {
+				c.Chose(number, "c-vries")
+				c.Chose(other, "c-bakker")
+				for late := time.After(20 * time.Second); ; { // until the key is there, and the file
+					if _, err := os.Stat(filepath.Join(dirs.State, chosencontacts.FileName)); err == nil {
+						return
+					}
+					select {
+					case <-time.After(10 * time.Millisecond):
+					case <-late:
+						t.Fatal("nothing is remembered")
+					}
+				}
+			})
+			calls, err := history.Open(fromsettings.HistoryFile(dirs), history.KeepFull, 7, time.Now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, n := range []string{number, other} {
+				e := missedCall()
+				e.Number, e.Rang = n, time.Now().Add(-time.Minute)
+				if _, err := calls.Put(t.Context(), e); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := calls.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if err := Forget(t.Context(), instance.Config{RunDir: dirs.Run}, dirs, s, m); err != nil {
+				t.Fatal(err)
+			}
+			left := 0
+			if m.Number != "" {
+				left = 1
+			}
+			with(func(c *chosencontacts.Store) {
+				_, gone := c.Earlier(number)
+				_, stays := c.Earlier(other)
+				if gone || stays != (left == 1) {
+					t.Errorf("remembered: %v and %v", gone, stays)
+				}
+			})
+			r, err := history.OpenReadOnly(fromsettings.HistoryFile(dirs))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Close()
+			if open, err := r.Open(t.Context(), 10); len(open) != left || err != nil {
+				t.Errorf("%d calls left, %v, want %d", len(open), err, left)
+			}
+		})
+	}
+}

@@ -1,0 +1,274 @@
+// Package chosencontacts remembers whom the user chose among several contacts of one
+// telephone number. On disk it keeps a keyed hash of the
+// number, the contact's id and when that was last chosen, for 90 days; no name
+// and no number. The key is 32 random bytes in the secret store, away from the
+// file; as long as there is no key, choices live in memory
+// only.
+//
+// Earlier, Chose, NotThis and Configure touch memory alone and return at once.
+// File and secret store belong to the goroutine that runs Run.
+package chosencontacts
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"wiebelt/internal/config/secret"
+)
+
+// KeepFor is how long a choice is remembered after it was last made.
+const KeepFor = 90 * 24 * time.Hour
+
+// Limits. Beyond maxChoices the oldest one goes.
+const (
+	maxChoices = 10_000
+	maxNumber  = 128 // bytes
+	maxContact = 200
+)
+
+// FileName is the name of the file in the profile's state folder.
+const FileName = "choices.json"
+
+// ErrStopped is returned when Run has ended.
+var ErrStopped = errors.New("choices: not running any more")
+
+// Params is what a Store needs. Path, Now and Log are required.
+type Params struct {
+	Path    string
+	Secrets secret.Store // nil: in memory only
+	Keep    bool         // setting history.choices
+	Now     func() time.Time
+	Log     *slog.Logger
+}
+
+// Store are the remembered choices of a profile. Methods are safe for concurrent
+// use.
+type Store struct {
+	p        Params
+	wake     chan struct{}
+	commands chan func(context.Context)
+	done     chan struct{}
+
+	mu      sync.RWMutex // protects what follows; never held while waiting for anything
+	keep    bool
+	key     []byte            // nil as long as it is not known
+	kept    map[tag]choice    // what the file has, or will have
+	session map[string]choice // by number, as long as there is no key
+	undone  []op              // what was done to session, for kept
+	changed bool              // kept is not what the file has
+
+	file file // Run's alone
+}
+
+// tag is a number as the file has it.
+type tag [sha256.Size]byte
+
+type choice struct {
+	contact string
+	used    time.Time
+}
+
+// op is something that was done before the key was known.
+type op struct {
+	number, contact string
+	at              time.Time
+	chose           bool
+}
+
+// New makes a Store that knows nothing until Run.
+func New(p Params) *Store {
+	return &Store{p: p, keep: p.Keep, kept: map[tag]choice{}, session: map[string]choice{},
+		wake: make(chan struct{}, 1), commands: make(chan func(context.Context)), done: make(chan struct{})}
+}
+
+// Earlier gives the contact that was chosen last for a number.
+func (s *Store) Earlier(number string) (contactID string, ok bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	c, ok := s.session[number]
+	if !ok && s.key != nil {
+		c, ok = s.kept[s.tag(number)]
+	}
+	if !ok || !s.keep || s.p.Now().Sub(c.used) >= KeepFor {
+		return "", false
+	}
+	return c.contact, true
+}
+
+// Chose notes that the user chose a contact for a number. What no choice can be
+// is left out.
+func (s *Store) Chose(number, contactID string) {
+	if number == "" || len(number) > maxNumber || contactID == "" || len(contactID) > maxContact || !utf8.ValidString(contactID) {
+		return
+	}
+	s.do(op{number, contactID, s.p.Now(), true})
+}
+
+// NotThis forgets a contact if that is the one chosen for a number.
+func (s *Store) NotThis(number, contactID string) {
+	s.do(op{number, contactID, s.p.Now(), false})
+}
+
+func (s *Store) do(o op) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.keep {
+		return
+	}
+	if s.key != nil {
+		apply(s.kept, s.tag(o.number), o, &s.changed)
+	} else {
+		var changed bool
+		apply(s.session, o.number, o, &changed)
+		if s.undone = append(s.undone, o); len(s.undone) > maxChoices {
+			s.undone = append(s.undone[:0], s.undone[len(s.undone)-maxChoices/2:]...)
+		}
+	}
+	s.nudge()
+}
+
+func apply[K comparable](m map[K]choice, k K, o op, changed *bool) {
+	switch {
+	case o.chose:
+		m[k] = choice{o.contact, o.at}
+		if len(m) > maxChoices {
+			delete(m, oldest(m))
+		}
+	case m[k].contact == o.contact:
+		delete(m, k)
+	default:
+		return
+	}
+	*changed = true
+}
+
+func oldest[K comparable](m map[K]choice) (at K) {
+	first := true
+	for k, c := range m {
+		if first || c.used.Before(m[at].used) {
+			at, first = k, false
+		}
+	}
+	return at
+}
+
+// Configure obeys the setting history.choices: what is not to be kept is
+// forgotten at once, and deleted from the disk as soon as Run comes to it.
+func (s *Store) Configure(keep bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.keep == keep {
+		return
+	}
+	if s.keep = keep; !keep {
+		s.clear()
+	}
+	s.nudge()
+}
+
+func (s *Store) clear() {
+	clear(s.kept)
+	clear(s.session)
+	s.undone, s.changed = nil, false
+}
+
+func (s *Store) nudge() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// tag hashes a number. The key is known.
+func (s *Store) tag(number string) tag { return sum(s.key, "number\x00"+number) }
+
+func sum(key []byte, text string) (t tag) {
+	h := hmac.New(sha256.New, key)
+	h.Write([]byte(text))
+	h.Sum(t[:0])
+	return t
+}
+
+// Forget deletes what is remembered for a number, in the form of
+// phone.Number.Key, from memory and disk. It fails if something is kept
+// and the secret store does not give the key without which the number cannot be
+// found.
+func (s *Store) Forget(ctx context.Context, number string) (int, error) {
+	return s.command(ctx, func(ctx context.Context) (int, error) {
+		s.mu.Lock()
+		none := len(s.kept) == 0
+		s.mu.Unlock()
+		if !none {
+			if err := s.needKey(ctx); err != nil {
+				return 0, err
+			}
+		}
+		return s.deleteIf(func(t tag, n string, _ choice) bool { return n == number || n == "" && t == s.tag(number) })
+	})
+}
+
+// ForgetOlder deletes the choices last made before t.
+func (s *Store) ForgetOlder(ctx context.Context, t time.Time) (int, error) {
+	return s.command(ctx, func(context.Context) (int, error) {
+		return s.deleteIf(func(_ tag, _ string, c choice) bool { return c.used.Before(t) })
+	})
+}
+
+// ForgetAll deletes every choice, the file, and the key.
+func (s *Store) ForgetAll(ctx context.Context) error {
+	_, err := s.command(ctx, func(ctx context.Context) (int, error) { return 0, s.removeAll(ctx) })
+	return err
+}
+
+// command has Run carry f out.
+func (s *Store) command(ctx context.Context, f func(context.Context) (int, error)) (n int, err error) {
+	ready := make(chan struct{})
+	carry := func(ctx context.Context) {
+		defer close(ready)
+		n, err = f(ctx)
+	}
+	select {
+	case s.commands <- carry:
+		<-ready
+		return n, err
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	case <-s.done:
+		return 0, ErrStopped
+	}
+}
+
+// deleteIf deletes what gone says from memory and disk; n is "" for what the
+// file has.
+func (s *Store) deleteIf(gone func(t tag, n string, c choice) bool) (int, error) {
+	s.mu.Lock()
+	count := 0
+	for t, c := range s.kept {
+		if gone(t, "", c) {
+			delete(s.kept, t)
+			s.changed = true
+			count++
+		}
+	}
+	for n, c := range s.session {
+		if gone(tag{}, n, c) {
+			delete(s.session, n)
+			count++
+		}
+	}
+	undone := s.undone[:0]
+	for _, o := range s.undone {
+		if !gone(tag{}, o.number, choice{o.contact, o.at}) {
+			undone = append(undone, o)
+		}
+	}
+	s.undone = undone
+	s.mu.Unlock()
+	return count, s.save()
+}

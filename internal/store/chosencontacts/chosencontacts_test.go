@@ -1,0 +1,214 @@
+package chosencontacts
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestRemembersAcrossARestart(t *testing.T) {
+	in(t, func(t *testing.T, r *rig) {
+		r.start()
+		r.is(anna, "")
+		r.Chose(anna, "c-1")
+		r.Chose(piet, "c-2")
+		r.Chose(piet, "c-3")
+		r.is(anna, "c-1")
+		r.rest()
+		r.is(anna, "c-1")
+		r.again()
+		r.rest()
+		r.is(anna, "c-1")
+		r.is(piet, "c-3")
+		r.NotThis(piet, "c-2") // that is not the one
+		r.is(piet, "c-3")
+		r.NotThis(piet, "c-3")
+		r.is(piet, "")
+		r.again()
+		r.rest()
+		r.is(anna, "c-1")
+		r.is(piet, "")
+	})
+}
+
+func TestNinetyDaysSinceTheLastUse(t *testing.T) {
+	in(t, func(t *testing.T, r *rig) {
+		r.start()
+		r.Chose(anna, "c-1")
+		r.Chose(piet, "c-2")
+		time.Sleep(60 * 24 * time.Hour)
+		r.Chose(anna, "c-1")
+		time.Sleep(31 * 24 * time.Hour)
+		r.is(anna, "c-1")
+		r.is(piet, "")
+		synctest.Wait()
+		if strings.Contains(r.file(), "c-2") || !strings.Contains(r.file(), "c-1") {
+			t.Errorf("the file: %s", r.file())
+		}
+		r.end()
+		time.Sleep(60 * 24 * time.Hour)
+		r.start()
+		r.rest()
+		r.is(anna, "")
+		if r.file() != "" {
+			t.Errorf("the file: %s", r.file())
+		}
+	})
+}
+
+func TestBounds(t *testing.T) {
+	in(t, func(t *testing.T, r *rig) {
+		r.start()
+		r.Chose("first", "c")
+		for i := range maxChoices {
+			time.Sleep(time.Millisecond)
+			r.Chose(fmt.Sprint(i), "c")
+		}
+		r.rest()
+		r.is("first", "")
+		r.is("0", "c")
+		r.again()
+		r.rest()
+		r.is("first", "")
+		r.is(fmt.Sprint(maxChoices-1), "c")
+		for _, bad := range [][2]string{{"", "c"}, {"n", ""}, {"n", strings.Repeat("x", maxContact+1)}, {strings.Repeat("1", maxNumber+1), "c"}, {"n", "\xff"}} {
+			r.Chose(bad[0], bad[1])
+			r.is(bad[0], "")
+		}
+		var c contents
+		if err := json.Unmarshal([]byte(r.file()), &c); err != nil || len(c.Choices) != maxChoices {
+			t.Errorf("%d choices in the file (%v)", len(c.Choices), err)
+		}
+	})
+}
+
+func TestSwitchedOff(t *testing.T) {
+	in(t, func(t *testing.T, r *rig) {
+		r.start()
+		r.Chose(anna, "c-1")
+		r.rest()
+		r.Configure(false)
+		r.is(anna, "")
+		r.rest()
+		if r.file() != "" || r.vault.len() != 0 {
+			t.Errorf("left: %q, %d keys", r.file(), r.vault.len())
+		}
+		r.Chose(anna, "c-1")
+		r.is(anna, "")
+		r.Configure(true)
+		r.is(anna, "")
+		r.Chose(anna, "c-2")
+		r.rest()
+		r.end()
+		r.keep = false // switched off while the program did not run
+		r.start()
+		r.rest()
+		r.is(anna, "")
+		if r.file() != "" || r.vault.len() != 0 {
+			t.Errorf("left: %q, %d keys", r.file(), r.vault.len())
+		}
+	})
+}
+
+func TestForget(t *testing.T) {
+	in(t, func(t *testing.T, r *rig) {
+		r.start()
+		r.Chose(anna, "c-1")
+		time.Sleep(48 * time.Hour)
+		r.Chose(piet, "c-2")
+		r.Chose("+31612300000", "c-3")
+		if n, err := r.Forget(t.Context(), piet); n != 1 || err != nil {
+			t.Fatal(n, err)
+		}
+		if n, err := r.Forget(t.Context(), piet); n != 0 || err != nil {
+			t.Fatal(n, err)
+		}
+		r.is(piet, "")
+		if strings.Contains(r.file(), "c-2") {
+			t.Error("still in the file when Forget returned")
+		}
+		if n, err := r.ForgetOlder(t.Context(), time.Now().Add(-24*time.Hour)); n != 1 || err != nil {
+			t.Fatal(n, err)
+		}
+		r.is(anna, "")
+		r.is("+31612300000", "c-3")
+		if err := r.ForgetAll(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		r.is("+31612300000", "")
+		if r.file() != "" || r.vault.len() != 0 {
+			t.Errorf("left: %q, %d keys", r.file(), r.vault.len())
+		}
+		r.end()
+		if err := r.ForgetAll(t.Context()); !errors.Is(err, ErrStopped) {
+			t.Error(err)
+		}
+	})
+}
+
+// TestNobodyWaits: while the secret store makes Run wait, the engine's calls
+// return.
+func TestNobodyWaits(t *testing.T) {
+	in(t, func(t *testing.T, r *rig) {
+		r.vault.block = make(chan struct{})
+		r.start()
+		r.Chose(anna, "c-1")
+		synctest.Wait() // Run asks for the key and gets no answer
+		for range 100 {
+			r.Chose(piet, "c-2")
+			r.is(anna, "c-1")
+			r.NotThis(piet, "c-2")
+			r.is(piet, "")
+		}
+		close(r.vault.block)
+		r.rest()
+		r.is(anna, "c-1")
+	})
+}
+
+func TestTogether(t *testing.T) {
+	in(t, func(t *testing.T, r *rig) {
+		r.start()
+		var all sync.WaitGroup
+		for i := range 8 {
+			all.Go(func() {
+				for j := range 50 {
+					n := fmt.Sprint(j % 7)
+					r.Chose(n, "c")
+					r.Earlier(n)
+					r.NotThis(n, "d")
+					r.Configure(i != 3 || j != 20)
+					if i == 5 && j%10 == 0 {
+						_, _ = r.Forget(t.Context(), n)
+						_, _ = r.ForgetOlder(t.Context(), time.Now().Add(-time.Hour))
+					}
+				}
+			})
+		}
+		all.Wait()
+		r.Configure(true)
+		r.Chose(anna, "c-1")
+		r.again()
+		r.rest()
+		r.is(anna, "c-1")
+	})
+}
+
+func BenchmarkEarlier(b *testing.B) {
+	s := New(Params{Path: filepath.Join(b.TempDir(), FileName), Keep: true, Now: time.Now, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	s.key = make([]byte, 32)
+	for i := range maxChoices {
+		s.Chose(fmt.Sprint(i), "c")
+	}
+	for b.Loop() {
+		s.Earlier(anna)
+	}
+}

@@ -1,0 +1,196 @@
+package chosencontacts
+
+import (
+	"cmp"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"wiebelt/internal/config/profile"
+)
+
+const version = 1
+
+// maxFile is more than maxChoices can take.
+const maxFile = 8 << 20
+
+// file is what Run knows of the file.
+type file struct {
+	mark  string // of the key that its numbers are hashed with, "" for no file
+	alone bool   // of a newer version, or not to be read now: left as it is
+}
+
+// contents is the file: newest choice first.
+type contents struct {
+	Version int     `json:"version"`
+	Key     string  `json:"key"`
+	Choices []entry `json:"choices"`
+}
+
+type entry struct {
+	Number  string `json:"number"`  // keyed hash, base64url
+	Contact string `json:"contact"` // id
+	Used    int64  `json:"used"`    // seconds since 1970
+}
+
+var errDamaged = errors.New("the file with remembered choices is damaged")
+
+// load reads the file. One that is not what we wrote is put aside.
+func (s *Store) load() {
+	if !s.keeps() {
+		if _, err := os.Lstat(s.p.Path); err == nil {
+			s.file.mark = "?" // so that the key goes with it
+		}
+		return
+	}
+	c, err := read(s.p.Path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return
+	case err == nil && c.Version > version:
+		s.file.alone = true
+		s.p.Log.Warn("the remembered choices were written by a newer version")
+		return
+	case err != nil && !errors.Is(err, errDamaged):
+		s.file.alone = true
+		s.p.Log.Warn("the remembered choices cannot be read", "why", err)
+		return
+	}
+	kept, ok := parse(c, s.p.Now())
+	if err != nil || !ok {
+		s.p.Log.Warn("the file with remembered choices is damaged and was put aside")
+		if err := os.Rename(s.p.Path, aside(s.p.Path)); err != nil {
+			s.p.Log.Warn("it could not be put aside", "why", err)
+			s.file.alone = true
+		}
+		return
+	}
+	s.file.mark = c.Key
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.keep { // it may have been switched off meanwhile
+		s.kept = kept
+	}
+}
+
+func read(path string) (c contents, err error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return c, err
+	}
+	if !info.Mode().IsRegular() {
+		return c, errDamaged
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return c, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return c, err
+	}
+	if len(b) > maxFile || json.Unmarshal(b, &c) != nil { // its error may quote the contents
+		return c, errDamaged
+	}
+	return c, nil
+}
+
+func parse(c contents, now time.Time) (map[tag]choice, bool) {
+	if c.Version != version || c.Key == "" || len(c.Choices) > maxChoices {
+		return nil, false
+	}
+	kept := make(map[tag]choice, len(c.Choices))
+	for _, e := range c.Choices {
+		b, err := base64.RawURLEncoding.DecodeString(e.Number)
+		if err != nil || len(b) != len(tag{}) || e.Contact == "" || len(e.Contact) > maxContact {
+			return nil, false
+		}
+		used := time.Unix(e.Used, 0)
+		if used.After(now) { // a clock that was wrong must not keep it for ever
+			used = now
+		}
+		kept[tag(b)] = choice{e.Contact, used}
+	}
+	return kept, true
+}
+
+// save writes what has changed. Without a key there is nothing new to write, but
+// something may have to go.
+func (s *Store) save() error {
+	s.mu.Lock()
+	if !s.changed || s.file.alone {
+		s.mu.Unlock()
+		return nil
+	}
+	c := contents{Version: version, Key: s.file.mark, Choices: make([]entry, 0, len(s.kept))}
+	if s.key != nil {
+		c.Key = markOf(s.key)
+	}
+	for t, k := range s.kept {
+		c.Choices = append(c.Choices, entry{string(t[:]), k.contact, k.used.Unix()})
+	}
+	s.changed = false
+	s.mu.Unlock()
+	err := write(s.p.Path, c)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil {
+		s.changed = s.keep
+		return err
+	}
+	if s.file.mark = c.Key; len(c.Choices) == 0 {
+		s.file.mark = ""
+	}
+	return nil
+}
+
+func write(path string, c contents) error {
+	if len(c.Choices) == 0 {
+		if _, err := os.Lstat(filepath.Dir(path)); err != nil {
+			return nil
+		}
+		return profile.RemoveFile(path)
+	}
+	slices.SortFunc(c.Choices, func(a, b entry) int { return cmp.Or(cmp.Compare(b.Used, a.Used), cmp.Compare(a.Number, b.Number)) })
+	for i := range c.Choices {
+		c.Choices[i].Number = base64.RawURLEncoding.EncodeToString([]byte(c.Choices[i].Number))
+	}
+	b, err := json.Marshal(c)
+	if err != nil {
+		return errDamaged // cannot be: texts and numbers
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	return profile.WriteFile(path, append(b, '\n'), 0o600)
+}
+
+func aside(path string) string { return path + ".damaged" }
+
+// purge removes a file that was put aside before limit.
+func (f *file) purge(path string, limit time.Time) error {
+	info, err := os.Lstat(aside(path))
+	if err != nil || info.ModTime().After(limit) {
+		return nil
+	}
+	return profile.RemoveFile(aside(path))
+}
+
+func (f *file) remove(path string) error {
+	f.mark, f.alone = "", false
+	if _, err := os.Lstat(filepath.Dir(path)); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err := errors.Join(profile.RemoveFile(path), profile.RemoveFile(aside(path))); err != nil {
+		return fmt.Errorf("delete remembered choices: %w", err)
+	}
+	return nil
+}

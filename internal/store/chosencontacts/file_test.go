@@ -1,0 +1,113 @@
+package chosencontacts
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"wiebelt/internal/config/secret"
+)
+
+// TestFileGivesNothingAway: no number and no key in it, and only we can read it.
+func TestFileGivesNothingAway(t *testing.T) {
+	in(t, func(t *testing.T, r *rig) {
+		r.start()
+		r.Chose(anna, "c-1")
+		r.rest()
+		text := r.file()
+		if !strings.Contains(text, `"contact":"c-1"`) || strings.Contains(text, "612345678") || strings.Contains(text, r.vault.keys[secret.Key(secretName)]) {
+			t.Errorf("the file: %s", text)
+		}
+		if info, err := os.Stat(r.path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+			t.Errorf("%v, %v", info.Mode(), err)
+		}
+		// The same number under another key is another hash.
+		first := text
+		if err := r.ForgetAll(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		r.Chose(anna, "c-1")
+		r.rest()
+		hash := func(s string) string {
+			var c contents
+			if err := json.Unmarshal([]byte(s), &c); err != nil || len(c.Choices) != 1 {
+				t.Fatalf("%v: %s", err, s)
+			}
+			return c.Choices[0].Number
+		}
+		if hash(first) == hash(r.file()) {
+			t.Error("the hash does not depend on the key")
+		}
+	})
+}
+
+// TestDamagedFileIsSetAside and the choices begin anew.
+func TestDamagedFileIsSetAside(t *testing.T) {
+	good := `{"version":1,"key":"AAAAAAAAAAA","choices":[{"number":"` + strings.Repeat("A", 43) + `","contact":"c","used":1}]}`
+	for name, text := range map[string]string{
+		"empty":        "",
+		"cut off":      good[:len(good)/2],
+		"not ours":     `[1,2]`,
+		"no key":       strings.Replace(good, "AAAAAAAAAAA", "", 1),
+		"short hash":   strings.Replace(good, "AAAA\",\"contact", "\",\"contact", 1),
+		"no contact":   strings.Replace(good, `"c"`, `""`, 1),
+		"long contact": strings.Replace(good, `"c"`, `"`+strings.Repeat("c", 300)+`"`, 1),
+		"version 0":    strings.Replace(good, "1", "0", 1),
+		"huge":         `{"version":1,"key":"k","choices":[` + strings.Repeat(" ", maxFile) + `]}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			in(t, func(t *testing.T, r *rig) {
+				if err := os.MkdirAll(filepath.Dir(r.path), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(r.path, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				r.start()
+				r.rest()
+				if b, err := os.ReadFile(aside(r.path)); err != nil || string(b) != text {
+					t.Fatalf("not put aside: %v", err)
+				}
+				r.Chose(anna, "c-1")
+				r.again()
+				r.rest()
+				r.is(anna, "c-1")
+				if err := os.Chtimes(aside(r.path), time.Now(), time.Now()); err != nil { // the bubble's time
+					t.Fatal(err)
+				}
+				time.Sleep(KeepFor + 2*time.Hour)
+				synctest.Wait()
+				if _, err := os.Stat(aside(r.path)); !errors.Is(err, fs.ErrNotExist) {
+					t.Error("what was put aside is there after its days")
+				}
+			})
+		})
+	}
+}
+
+func TestNewerFileIsLeftAlone(t *testing.T) {
+	in(t, func(t *testing.T, r *rig) {
+		text := `{"version":2,"other":true}`
+		if err := os.MkdirAll(filepath.Dir(r.path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(r.path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r.start()
+		r.Chose(anna, "c-1")
+		r.is(anna, "c-1")
+		r.rest()
+		r.end()
+		if r.file() != text {
+			t.Errorf("the file: %s", r.file())
+		}
+	})
+}

@@ -1,0 +1,103 @@
+package chosencontacts
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"wiebelt/internal/config/secret"
+)
+
+func TestWithoutAStoreInMemoryOnly(t *testing.T) {
+	for name, refuse := range map[string]func(*rig){
+		"none at all":  func(r *rig) { r.vault = nil },
+		"not here":     func(r *rig) { r.vault.be(secret.ErrNoStore) },
+		"stays locked": func(r *rig) { r.vault.be(secret.ErrLocked) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			in(t, func(t *testing.T, r *rig) {
+				refuse(r)
+				r.start()
+				r.Chose(anna, "c-1")
+				r.rest()
+				r.is(anna, "c-1")
+				r.NotThis(anna, "c-1")
+				r.is(anna, "")
+				r.Chose(anna, "c-2")
+				if n, err := r.Forget(t.Context(), anna); r.vault == nil && (n != 1 || err != nil) {
+					t.Errorf("forgot %d, %v", n, err)
+				}
+				r.Chose(anna, "c-3")
+				r.again()
+				r.rest()
+				r.is(anna, "")
+				if _, err := os.Stat(filepath.Dir(r.path)); !errors.Is(err, fs.ErrNotExist) {
+					t.Error("something was written")
+				}
+			})
+		})
+	}
+}
+
+// TestUnlockedLater: what was chosen while the store was locked is kept, and what
+// the file has from before is known again.
+func TestUnlockedLater(t *testing.T) {
+	in(t, func(t *testing.T, r *rig) {
+		r.start()
+		r.Chose(anna, "c-1")
+		r.Chose(piet, "c-2")
+		r.Chose("+31612300000", "c-3")
+		r.rest()
+		r.end()
+		r.vault.be(secret.ErrLocked)
+		r.start()
+		r.rest()
+		r.is(anna, "") // not known yet
+		r.Chose(anna, "c-9")
+		r.NotThis(piet, "c-2")
+		r.is(anna, "c-9")
+		if n, err := r.Forget(t.Context(), anna); !errors.Is(err, secret.ErrLocked) || n != 0 {
+			t.Errorf("forgot %d, %v, without the key", n, err)
+		}
+		before := r.vault.asked
+		r.rest()
+		if r.vault.asked > before+1 {
+			t.Errorf("a locked store was asked %d times in a minute", r.vault.asked-before)
+		}
+		r.vault.be(nil)
+		time.Sleep(keyAgain)
+		r.rest()
+		r.is(anna, "c-9")
+		r.is(piet, "")
+		r.is("+31612300000", "c-3")
+		r.again()
+		r.rest()
+		r.is(anna, "c-9")
+		r.is(piet, "")
+		r.is("+31612300000", "c-3")
+	})
+}
+
+func TestKeyIsGone(t *testing.T) {
+	in(t, func(t *testing.T, r *rig) {
+		r.start()
+		r.Chose(anna, "c-1")
+		r.rest()
+		r.end()
+		clear(r.vault.keys)
+		r.start()
+		r.rest()
+		r.is(anna, "")
+		if strings.Contains(r.file(), "c-1") {
+			t.Error("what nobody can read any more is still there")
+		}
+		r.Chose(anna, "c-2")
+		r.again()
+		r.rest()
+		r.is(anna, "c-2")
+	})
+}

@@ -1,0 +1,172 @@
+package chosencontacts
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"time"
+
+	"wiebelt/internal/config/secret"
+)
+
+const (
+	saveAfter  = time.Second      // what is chosen meanwhile is written with it
+	keyAgain   = 10 * time.Minute // the secret store is asked again
+	purgeEvery = time.Hour
+)
+
+// secretName is the key's name in the secret store.
+const secretName = "choices"
+
+// Key is under what the secret store keeps the key of the remembered choices.
+func Key() secret.Ref { return secret.Key(secretName) }
+
+// Run reads the file and writes what changes, until ctx ends and all is written.
+func (s *Store) Run(ctx context.Context) {
+	defer close(s.done)
+	s.load()
+	s.purge()
+	purge := time.NewTicker(purgeEvery)
+	defer purge.Stop()
+	var write, again <-chan time.Time
+	attend := func() {
+		if again == nil && s.wanted() {
+			if err := s.findKey(ctx); err != nil {
+				s.p.Log.Warn("choices are remembered until the program ends only", "why", err)
+				again = time.After(keyAgain)
+			}
+		}
+		if !s.keeps() {
+			if err := s.removeAll(ctx); err != nil {
+				s.p.Log.Warn("remembered choices not deleted", "why", err)
+			}
+		}
+		if write == nil {
+			write = time.After(saveAfter)
+		}
+	}
+	attend()
+	for {
+		select {
+		case <-ctx.Done():
+			s.report(s.save())
+			return
+		case <-s.wake:
+			attend()
+		case <-again:
+			again = nil
+			attend()
+		case f := <-s.commands:
+			f(ctx)
+		case <-write:
+			write = nil
+			s.report(s.save())
+		case <-purge.C:
+			s.purge()
+		}
+	}
+}
+
+func (s *Store) report(err error) {
+	if err != nil {
+		s.p.Log.Warn("remembered choices not written", "why", err)
+	}
+}
+
+func (s *Store) keeps() bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.keep
+}
+
+// wanted reports whether the key is missing, and there is something that needs
+// it. As long as nothing was chosen the secret store is left alone.
+func (s *Store) wanted() bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.keep && s.key == nil && s.p.Secrets != nil && !s.file.alone && len(s.undone)+len(s.kept) > 0
+}
+
+// needKey finds the key if a number cannot be found without it.
+func (s *Store) needKey(ctx context.Context) error {
+	err := secret.ErrNoStore
+	switch {
+	case s.wanted():
+		err = s.findKey(ctx)
+	case s.keyed() || s.file.mark == "" && !s.file.alone:
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("the key of the remembered choices: %w", err)
+	}
+	return nil
+}
+
+func (s *Store) keyed() bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.key != nil
+}
+
+// findKey gets the key from the secret store, or makes one, and gives the file
+// what was done without it.
+func (s *Store) findKey(ctx context.Context) error {
+	text, err := s.p.Secrets.Get(ctx, Key())
+	key, ok := decodeKey(text)
+	switch {
+	case errors.Is(err, secret.ErrNotSet) || err == nil && !ok:
+		text = secret.RandomKey()
+		if err := s.p.Secrets.Set(ctx, Key(), text); err != nil {
+			return err
+		}
+		key, _ = decodeKey(text)
+	case err != nil:
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.key = key
+	if s.file.mark != "" && s.file.mark != markOf(key) {
+		clear(s.kept) // hashed with a key that is no more: of no use to anybody
+		s.changed = true
+	}
+	for _, o := range s.undone {
+		apply(s.kept, s.tag(o.number), o, &s.changed)
+	}
+	s.undone = nil
+	clear(s.session)
+	return nil
+}
+
+func decodeKey(text string) ([]byte, bool) {
+	key, err := base64.RawURLEncoding.DecodeString(text)
+	return key, err == nil && len(key) == 32
+}
+
+// markOf tells keys apart, and nothing about them.
+func markOf(key []byte) string {
+	t := sum(key, "key")
+	return base64.RawURLEncoding.EncodeToString(t[:8])
+}
+
+// purge deletes what is older than KeepFor.
+func (s *Store) purge() {
+	limit := s.p.Now().Add(-KeepFor)
+	_, err := s.deleteIf(func(_ tag, _ string, c choice) bool { return !c.used.After(limit) })
+	s.report(errors.Join(err, s.file.purge(s.p.Path, limit)))
+}
+
+// removeAll deletes everything, here, on disk and in the secret store.
+func (s *Store) removeAll(ctx context.Context) error {
+	s.mu.Lock()
+	had := s.key != nil || s.file.mark != ""
+	s.clear()
+	s.key = nil
+	s.mu.Unlock()
+	err := s.file.remove(s.p.Path)
+	if had && s.p.Secrets != nil {
+		err = errors.Join(err, s.p.Secrets.Delete(ctx, Key()))
+	}
+	return err
+}

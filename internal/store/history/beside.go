@@ -1,0 +1,62 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"wiebelt/internal/filetrust"
+	"wiebelt/internal/store/sqlitefile"
+)
+
+// Beside opens the history at path for a process beside the resident's, which goes
+// on looking after it: no file is made, migrated, purged, put aside or removed, and
+// no call is marked over. What is written follows keep; now is the clock. A file
+// that is not there gives ErrGone, one of a newer version ErrNewer.
+func Beside(ctx context.Context, path string, keep Keep, now func() time.Time) (*Store, error) {
+	s := &Store{path: path, keep: keep, days: 1, now: now, guest: true}
+	if keep == KeepOff {
+		return s, nil
+	}
+	if err := s.join(ctx); err != nil {
+		return nil, fmt.Errorf("open call history: %w", err)
+	}
+	return s, nil
+}
+
+func (s *Store) join(ctx context.Context) error {
+	// The file itself is not opened by hand: to close it again would end the locks
+	// that SQLite has on it for another reader of this process.
+	if err := filetrust.Folder(filepath.Dir(s.path), filetrust.Ours); err != nil {
+		return err
+	}
+	was, err := os.Stat(s.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return ErrGone
+	}
+	if err != nil {
+		return err
+	}
+	db, err := connect(s.path)
+	if err != nil {
+		return err
+	}
+	v, err := sqlitefile.Version(ctx, db)
+	switch {
+	case err != nil:
+	case v > len(migrations):
+		err = ErrNewer
+	case v < len(migrations):
+		err = fmt.Errorf("schema %d has to be migrated first", v)
+	}
+	if err != nil {
+		_ = db.Close() // the error that matters is the one above
+		return err
+	}
+	s.db, s.was = db, was
+	return nil
+}

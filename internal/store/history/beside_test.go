@@ -1,0 +1,180 @@
+package history
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"wiebelt/internal/testutil/clocktest"
+)
+
+const besideEnv = "WIEBELT_HISTORY_TEST_BESIDE"
+
+// beside is how many calls the process beside changes: every fifth it removes.
+const beside = 500
+
+// ahead is how many of them it may be ahead of the test, which would else wait for
+// the file until it is done.
+const ahead = 4
+
+// changeAll is the windows' process: it changes calls that are kept and
+// acknowledges each on its standard output.
+func changeAll(path string) {
+	s, err := Beside(context.Background(), path, KeepFull, time.Now)
+	next := bufio.NewScanner(os.Stdin)
+	for id := int64(1); err == nil && id <= beside && (id <= ahead || next.Scan()); id++ {
+		if id%5 == 0 {
+			_, err = s.Remove(context.Background(), id)
+		} else {
+			e := known(time.Now())
+			e.ID, e.Name = id, fmt.Sprint("A. ", id)
+			err = s.SetPerson(context.Background(), e)
+		}
+		if err == nil {
+			fmt.Println(id)
+		}
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// Two processes write and a third reads at the same time: nothing fails, and nothing
+// is lost.
+func TestTwoWriters(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "h.db")
+	s := open(t, path, KeepFull, clocktest.New(monday))
+	for range beside {
+		put(t, s, known(monday))
+	}
+	acks := make(chan struct{}, 1)
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
+	cmd.Env = append(os.Environ(), besideEnv+"="+path)
+	cmd.Stderr = os.Stderr
+	next, err := cmd.StdinPipe()
+	must(t, err)
+	out, err := cmd.StdoutPipe()
+	must(t, err)
+	must(t, cmd.Start())
+	go func() {
+		defer close(acks)
+		n := 0
+		for in := bufio.NewScanner(out); in.Scan(); n++ {
+			acks <- struct{}{}
+			_, _ = next.Write([]byte("\n")) // it may have gone
+		}
+		if err := cmd.Wait(); err != nil || n != beside {
+			t.Errorf("it changed %d: %v", n, err)
+		}
+	}()
+	r, err := OpenReadOnly(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	var mine []int64
+	n := 0
+	for range acks { // one of ours for one of theirs: neither is left behind
+		e := known(monday)
+		e.Name = "B. Hier"
+		mine = append(mine, put(t, s, e))
+		if n++; n%5 == 0 {
+			must(t, s.Purge(t.Context()))
+			_, err := s.Remove(t.Context(), mine[len(mine)-1])
+			must(t, err)
+			mine = mine[:len(mine)-1]
+		}
+		if _, err := r.Newest(t.Context(), Query{}, 100); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kept := map[int64]string{}
+	for _, e := range read(t, path) {
+		kept[e.ID] = e.Name
+	}
+	for id := int64(1); id <= beside; id++ {
+		want := fmt.Sprint("A. ", id)
+		if id%5 == 0 {
+			want = ""
+		}
+		if kept[id] != want {
+			t.Errorf("call %d reads %q", id, kept[id])
+		}
+	}
+	for _, id := range mine {
+		if kept[id] != "B. Hier" {
+			t.Errorf("call %d of ours reads %q", id, kept[id])
+		}
+	}
+	whole(t, path)
+	t.Logf("%d calls changed beside %d that were written", beside, len(mine))
+}
+
+// A store beside the resident's makes no file, leaves a call that is on alone, and
+// leaves one that is damaged or newer as it is. The resident's takes in what it wrote.
+func TestBesideLooksAfterNothing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "h.db")
+	if _, err := Beside(t.Context(), path, KeepFull, time.Now); !errors.Is(err, ErrGone) {
+		t.Errorf("no file: %v", err)
+	}
+	if _, err := os.Stat(path); err == nil {
+		t.Error("it made a file")
+	}
+	c := clocktest.New(monday)
+	s := open(t, path, KeepFull, c)
+	live, old := known(monday), known(monday)
+	live.Result, live.Answered, live.Ended = ResultLive, time.Time{}, time.Time{}
+	live.ID = put(t, s, live)
+	old.Result, old.Number = ResultMissed, "+31201112233"
+	old.ID = put(t, s, old)
+	c.Forward(30 * 24 * time.Hour)
+	if s.Missed() != 1 {
+		t.Fatalf("%d missed", s.Missed())
+	}
+	b, err := Beside(t.Context(), path, KeepFull, c.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	must(t, b.Handle(t.Context(), old.ID))
+	must(t, b.Close())
+	if e, err := s.Get(t.Context(), live.ID); err != nil || e.Result != ResultLive || e.Name != live.Name {
+		t.Errorf("the call that is on: %+v, %v", e, err)
+	}
+	if e, err := s.Get(t.Context(), old.ID); err != nil || e.Open() {
+		t.Errorf("the old one: %+v, %v", e, err)
+	}
+	if err := s.Recount(t.Context()); err != nil || s.Missed() != 0 {
+		t.Errorf("%d missed, %v", s.Missed(), err)
+	}
+	must(t, s.Close())
+	for _, p := range append([]string{path}, path+"-wal", path+"-shm") {
+		_ = os.Remove(p)
+	}
+	if err := os.WriteFile(path, []byte(strings.Repeat("no database ", 1000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Beside(t.Context(), path, KeepFull, time.Now); err == nil {
+		t.Error("a damaged file was opened")
+	}
+	if all, _ := filepath.Glob(path + "*"); len(all) != 1 {
+		t.Errorf("it was put aside: %v", all)
+	}
+	off, err := Beside(t.Context(), path, KeepOff, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	must(t, off.Handle(t.Context(), 1))
+	must(t, off.Close())
+	if _, err := os.Stat(path); err != nil {
+		t.Errorf("nothing is to be kept, and it removed the file: %v", err)
+	}
+}

@@ -1,0 +1,187 @@
+package history
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"wiebelt/internal/store/sqlitefile"
+)
+
+// Purge deletes what is older than the days to keep, a damaged file that was put
+// aside included. Open does it, and Put once an hour.
+func (s *Store) Purge(ctx context.Context) error {
+	s.using.RLock()
+	defer s.using.RUnlock()
+	return s.purge(ctx)
+}
+
+func (s *Store) purge(ctx context.Context) error {
+	now := s.now()
+	s.mu.Lock()
+	s.purged = now
+	s.mu.Unlock()
+	if s.db == nil {
+		return nil
+	}
+	limit := now.AddDate(0, 0, -s.days)
+	if _, err := s.erase(ctx, `DELETE FROM calls WHERE rang < ?`, sqlitefile.Micros(limit)); err != nil {
+		return err
+	}
+	if fi, err := os.Stat(s.asidePath()); err == nil && fi.ModTime().Before(limit) {
+		return remove(s.asidePath())
+	}
+	return nil
+}
+
+// DeleteAll deletes every call, and a damaged file that was put aside.
+func (s *Store) DeleteAll(ctx context.Context) error {
+	s.using.RLock()
+	defer s.using.RUnlock()
+	if s.db == nil {
+		return s.removeFiles()
+	}
+	if _, err := s.erase(ctx, `DELETE FROM calls`); err != nil {
+		return err
+	}
+	if now, err := os.Stat(s.path); err != nil || !os.SameFile(now, s.was) { // ours was taken away, its log may be here
+		return s.removeFiles()
+	}
+	return remove(s.asidePath())
+}
+
+// DeleteNumber deletes the calls of a number, in the form that Entry.Number has,
+// and tells how many there were. Nobody can tell whose calls are in a damaged
+// file that was put aside, so that goes too.
+func (s *Store) DeleteNumber(ctx context.Context, number string) (int, error) {
+	s.using.RLock()
+	defer s.using.RUnlock()
+	if err := remove(s.asidePath()); err != nil {
+		return 0, fmt.Errorf("erase from call history: %w", err)
+	}
+	if s.db == nil || number == "" {
+		return 0, s.unopened()
+	}
+	return s.erase(ctx, `DELETE FROM calls WHERE number = ?`, number)
+}
+
+// DeleteOlder deletes the calls that rang before t, and tells how many there
+// were; a damaged file that was put aside goes too.
+func (s *Store) DeleteOlder(ctx context.Context, t time.Time) (int, error) {
+	s.using.RLock()
+	defer s.using.RUnlock()
+	if err := remove(s.asidePath()); err != nil {
+		return 0, fmt.Errorf("erase from call history: %w", err)
+	}
+	if s.db == nil {
+		return 0, s.unopened()
+	}
+	return s.erase(ctx, `DELETE FROM calls WHERE rang < ?`, sqlitefile.Micros(t))
+}
+
+// TakeOff takes the person off a call: "not this contact". Only the name stays, to
+// be shown as that of who it is not. It gives the call as it was, or ErrGone.
+func (s *Store) TakeOff(ctx context.Context, id int64) (was Entry, err error) {
+	err = s.change(ctx, func(tx *sql.Tx, _ Keep) error {
+		was, err = scan(tx.QueryRowContext(ctx, `SELECT `+all+` FROM calls WHERE id = ?`, id))
+		if errors.Is(err, sql.ErrNoRows) {
+			return ErrGone
+		}
+		if err == nil {
+			_, err = tx.ExecContext(ctx, `UPDATE calls SET taken_off = ?, contact_id = '', relation_number = '', link = '', find = ? WHERE id = ?`,
+				offByHand, was.withoutFile().find(), id)
+		}
+		return err
+	})
+	return was, s.cleaned(ctx, err)
+}
+
+// Remove deletes a call, and gives it as it was for Restore, or ErrGone.
+func (s *Store) Remove(ctx context.Context, id int64) (was Entry, err error) {
+	err = s.change(ctx, func(tx *sql.Tx, _ Keep) error {
+		was, err = scan(tx.QueryRowContext(ctx, `DELETE FROM calls WHERE id = ? RETURNING `+all, id))
+		if errors.Is(err, sql.ErrNoRows) {
+			return ErrGone
+		}
+		return err
+	})
+	return was, s.cleaned(ctx, err)
+}
+
+// cleaned empties the log once something was taken away, which went as err says.
+func (s *Store) cleaned(ctx context.Context, err error) error {
+	if err == nil {
+		s.using.RLock()
+		defer s.using.RUnlock()
+		if s.db != nil {
+			err = s.clean(ctx)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("erase from call history: %w", err)
+	}
+	return nil
+}
+
+const noPerson = `name = '', contact_id = '', relation_number = '', link = ''`
+
+// unopened is why nothing can be deleted from a file that is not open; nil where
+// none is kept.
+func (s *Store) unopened() error {
+	if s.keep == KeepOff {
+		return nil
+	}
+	if _, err := os.Stat(s.path); errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return fmt.Errorf("erase from call history: %w", errClosed)
+}
+
+// forgetPersons takes the person off every call.
+func (s *Store) forgetPersons(ctx context.Context) error {
+	none := false
+	if err := sqlitefile.Tx(ctx, s.db, func(tx *sql.Tx) error {
+		rows, err := tx.QueryContext(ctx, `SELECT `+all+` FROM calls WHERE name || contact_id || relation_number || link <> '' OR number LIKE '`+nameMark+`_%'`)
+		if err != nil {
+			return err
+		}
+		es, err := scanAll(rows)
+		if err != nil {
+			return err
+		}
+		none = len(es) == 0
+		for _, e := range es {
+			e = e.onlyNumber()
+			if _, err := tx.ExecContext(ctx, `UPDATE calls SET `+noPerson+`, number = ?, shown = ?, find = ? WHERE id = ?`, e.Number, e.Shown, e.find(), e.ID); err != nil {
+				return err
+			}
+		}
+		return nil
+	}); err != nil || none {
+		return err
+	}
+	return s.clean(ctx)
+}
+
+// erase runs a statement that takes something away, and tells how many entries
+// it touched.
+func (s *Store) erase(ctx context.Context, statement string, args ...any) (int, error) {
+	r, err := s.db.ExecContext(ctx, statement, args...)
+	if err != nil {
+		return 0, fmt.Errorf("erase from call history: %w", err)
+	}
+	n, err := r.RowsAffected()
+	if err != nil || n == 0 {
+		return 0, err
+	}
+	if err := s.clean(ctx); err != nil {
+		return int(n), fmt.Errorf("erase from call history: %w", err)
+	}
+	return int(n), s.count(ctx)
+}
+
+// clean empties the write-ahead log, where what was deleted would stay.
+func (s *Store) clean(ctx context.Context) error { return sqlitefile.EmptyLog(ctx, s.db) }

@@ -1,0 +1,349 @@
+package history
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"wiebelt/internal/testutil/clocktest"
+)
+
+func wantState(t *testing.T, s *Store, f Fault, n Notice) {
+	t.Helper()
+	if got := s.State(); got.Fault != f || got.Notice != n {
+		t.Errorf("state %+v, want %q and %q", got, f, n)
+	}
+}
+
+// After a disk that was full or could not be written to, calls are kept again
+// without a restart, and nothing that was acknowledged is lost.
+func TestDiskTroublePasses(t *testing.T) {
+	for _, tt := range []struct {
+		fault         Fault
+		begin, finish string
+	}{
+		{FaultFull, "PRAGMA max_page_count = 1", "PRAGMA max_page_count = 1000000"},
+		{FaultReadOnly, "PRAGMA query_only = ON", "PRAGMA query_only = OFF"},
+	} {
+		t.Run(string(tt.fault), func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "h.db")
+			s := open(t, path, KeepFull, clocktest.New(monday))
+			before := put(t, s, known(monday))
+			if _, err := s.db.Exec(tt.begin); err != nil {
+				t.Fatal(err)
+			}
+			big := known(monday)
+			big.Name = strings.Repeat("x", 100_000)
+			if _, err := s.Put(t.Context(), big); FaultOf(err) != tt.fault {
+				t.Errorf("%v", err)
+			}
+			wantState(t, s, tt.fault, NoticeNone)
+			if _, err := s.db.Exec(tt.finish); err != nil {
+				t.Fatal(err)
+			}
+			after := put(t, s, known(monday))
+			wantState(t, s, FaultNone, NoticeNone)
+			if got := ids(read(t, path)); len(got) != 2 || got[0] != after || got[1] != before {
+				t.Errorf("kept %v", got)
+			}
+		})
+	}
+}
+
+// A file that is taken away, replaced or damaged while it is used is begun anew,
+// and no ID is given twice: the calls that go on still remember theirs.
+func TestFileChangesUnderUs(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		return // a file in use cannot be taken away there
+	}
+	for _, tt := range []struct {
+		name   string
+		do     func(t *testing.T, path string)
+		notice Notice
+	}{
+		{"deleted", func(t *testing.T, path string) { must(t, os.Remove(path)) }, NoticeGone},
+		{"deleted with its log", func(t *testing.T, path string) { must(t, remove(path, path+"-wal", path+"-shm")) }, NoticeGone},
+		{"another one in its place", func(t *testing.T, path string) {
+			must(t, os.Rename(path, path+".old"))
+			must(t, os.WriteFile(path, nil, 0o600))
+		}, NoticeGone},
+		{"nonsense in its place", func(t *testing.T, path string) {
+			must(t, os.Remove(path))
+			must(t, os.WriteFile(path, []byte(strings.Repeat("nonsense", 1000)), 0o600))
+		}, NoticeGone},
+		{"the folder deleted", func(t *testing.T, path string) { must(t, os.RemoveAll(filepath.Dir(path))) }, NoticeGone},
+		{"its log deleted", func(t *testing.T, path string) { must(t, remove(path+"-wal", path+"-shm")) }, NoticeNone},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "below", "h.db")
+			s := open(t, path, KeepFull, clocktest.New(monday))
+			going := known(monday)
+			going.ID = put(t, s, going)
+			r := reader(t, path)
+			tt.do(t, path)
+			going.Result = ResultMissed
+			_, err := s.Put(t.Context(), going)
+			if tt.notice == NoticeNone {
+				if err != nil {
+					t.Errorf("the log was all that went: %v", err)
+				}
+			} else if !errors.Is(err, ErrGone) {
+				t.Errorf("a call of the file that went: %v, want ErrGone", err)
+			}
+			if !r.Stale() != (tt.notice == NoticeNone) {
+				t.Errorf("the reader is stale: %v", r.Stale())
+			}
+			id := put(t, s, known(monday))
+			if id <= going.ID {
+				t.Errorf("ID %d was given again", id)
+			}
+			wantState(t, s, FaultNone, tt.notice)
+			s.Dismiss()
+			wantState(t, s, FaultNone, NoticeNone)
+			if got := ids(read(t, path)); got[0] != id {
+				t.Errorf("the file holds %v, want %d first", got, id)
+			}
+		})
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Switching off and on again begins a new file; IDs go on.
+func TestIDsGoOnAfterOff(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "h.db"), KeepFull, clocktest.New(monday))
+	first := put(t, s, known(monday))
+	must(t, s.Configure(t.Context(), KeepOff, 7))
+	must(t, s.Configure(t.Context(), KeepFull, 7))
+	if id := put(t, s, known(monday)); id <= first {
+		t.Errorf("ID %d after %d", id, first)
+	}
+}
+
+// A place that cannot be used at the start can be later.
+func TestOpensLater(t *testing.T) {
+	dir := t.TempDir()
+	blocked := filepath.Join(dir, "below")
+	must(t, os.WriteFile(blocked, nil, 0o600))
+	c := clocktest.New(monday)
+	s, err := Open(filepath.Join(blocked, "h.db"), KeepFull, 7, c.Now)
+	if err == nil || s == nil {
+		t.Fatalf("%v, %v", s, err)
+	}
+	defer s.Close()
+	wantState(t, s, FaultOther, NoticeNone)
+	must(t, os.Remove(blocked))
+	if _, err := s.Put(t.Context(), known(monday)); err == nil {
+		t.Error("tried at once: a broken disk would be hammered")
+	}
+	wantState(t, s, FaultOther, NoticeNone)
+	c.Forward(againEvery)
+	if id := put(t, s, known(monday)); id == 0 {
+		t.Error("nothing was kept")
+	}
+	wantState(t, s, FaultNone, NoticeNone)
+	if _, err := s.DeleteNumber(t.Context(), "+31612345678"); err != nil {
+		t.Error(err)
+	}
+}
+
+// A fault that still holds stays the fault it was.
+func TestFaultStays(t *testing.T) {
+	for _, f := range []Fault{FaultFull, FaultReadOnly, FaultNewer, FaultOther} {
+		if got := FaultOf(fmt.Errorf("write: %w", faultError(f))); got != f {
+			t.Errorf("%s became %s", f, got)
+		}
+	}
+}
+
+// A newer file is left alone, calls go on, and deleting from it says that it
+// could not be done.
+func TestNewerFileIsLeftAlone(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "h.db")
+	c := clocktest.New(monday)
+	s := open(t, path, KeepFull, c)
+	put(t, s, known(monday))
+	if _, err := s.db.Exec("PRAGMA user_version = 99"); err != nil {
+		t.Fatal(err)
+	}
+	must(t, s.Close())
+	s, err := Open(path, KeepFull, 7, c.Now)
+	if !errors.Is(err, ErrNewer) || s == nil {
+		t.Fatalf("%v", err)
+	}
+	defer s.Close()
+	wantState(t, s, FaultNewer, NoticeNone)
+	if _, err := s.Put(t.Context(), known(monday)); err == nil {
+		t.Error("written into a newer file")
+	}
+	if _, err := s.DeleteNumber(t.Context(), "+31612345678"); err == nil {
+		t.Error("said deleted, and was not")
+	}
+	if _, err := s.Remove(t.Context(), 1); err == nil {
+		t.Error("said deleted, and was not")
+	}
+	if b, err := os.ReadFile(path); err != nil || !bytes.Contains(b, []byte("J. de Vries")) {
+		t.Errorf("the newer file was changed (%v)", err)
+	}
+}
+
+// canary is a caller who can be found again in any file.
+func canary(i int) Entry {
+	e := known(monday.Add(time.Duration(i) * time.Second))
+	e.Number, e.Shown = fmt.Sprintf("+3164711%04d", i), fmt.Sprintf("06 47 11 %02d %02d", i/100, i%100)
+	e.Name, e.RelationNumber = fmt.Sprintf("Kanarie%04dvogel", i), fmt.Sprintf("8800%04d", i)
+	e.ContactID, e.Link = fmt.Sprintf("kooi-%04d", i), fmt.Sprintf("https://hub.example/contacts/viewcontact/kooi-%04d", i)
+	e.Result = ResultMissed
+	return e
+}
+
+// traces are what of canary i may stand in a file, personal or not.
+func traces(i int) (person, number []string) {
+	e := canary(i)
+	return []string{e.Name, strings.ToLower(e.Name), e.RelationNumber, e.ContactID}, []string{e.Number[1:], e.Shown, digits(e.Shown)}
+}
+
+// found counts the canaries of which something stands in any file below dir.
+func found(t *testing.T, dir string, which func(int) []string) (n int) {
+	t.Helper()
+	var everything []byte
+	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(p)
+		everything = append(append(everything, b...), '|')
+		return err
+	})
+	must(t, err)
+	for i := range canaries {
+		for _, w := range which(i) {
+			if bytes.Contains(everything, []byte(w)) {
+				n++
+				break
+			}
+		}
+	}
+	return n
+}
+
+const canaries = 500
+
+// What is deleted is in no file any more, the log and what SQLite keeps beside it
+// included, however it was deleted and while somebody has the file open.
+func TestDeletedMeansGone(t *testing.T) {
+	person := func(i int) []string { p, _ := traces(i); return p }
+	number := func(i int) []string { _, n := traces(i); return n }
+	both := func(i int) []string { return append(person(i), number(i)...) }
+	file := func(i int) []string { p, _ := traces(i); return p[2:] } // all but the name
+	for _, tt := range []struct {
+		name string
+		do   func(ctx context.Context, s *Store, ids []int64, c *clocktest.Clock) error
+		gone func(int) []string
+	}{
+		{"all", func(ctx context.Context, s *Store, _ []int64, _ *clocktest.Clock) error { return s.DeleteAll(ctx) }, both},
+		{"older", func(ctx context.Context, s *Store, _ []int64, c *clocktest.Clock) error {
+			n, err := s.DeleteOlder(ctx, c.Now())
+			if n != canaries {
+				return fmt.Errorf("%d deleted, %w", n, err)
+			}
+			return err
+		}, both},
+		{"retention", func(ctx context.Context, s *Store, _ []int64, c *clocktest.Clock) error {
+			c.Forward(8 * 24 * time.Hour)
+			return s.Purge(ctx)
+		}, both},
+		{"each number", func(ctx context.Context, s *Store, _ []int64, _ *clocktest.Clock) error {
+			for i := range canaries {
+				if n, err := s.DeleteNumber(ctx, canary(i).Number); err != nil || n != 1 {
+					return fmt.Errorf("number %d: %d, %w", i, n, err)
+				}
+			}
+			return nil
+		}, both},
+		{"each call", func(ctx context.Context, s *Store, ids []int64, _ *clocktest.Clock) error {
+			for _, id := range ids {
+				if _, err := s.Remove(ctx, id); err != nil {
+					return err
+				}
+			}
+			return nil
+		}, both},
+		{"each person", func(ctx context.Context, s *Store, ids []int64, _ *clocktest.Clock) error {
+			for _, id := range ids {
+				if _, err := s.TakeOff(ctx, id); err != nil {
+					return err
+				}
+			}
+			return nil
+		}, file},
+		{"numbers only", func(ctx context.Context, s *Store, _ []int64, _ *clocktest.Clock) error {
+			return s.Configure(ctx, KeepNumbers, 7)
+		}, person},
+		{"off", func(ctx context.Context, s *Store, _ []int64, _ *clocktest.Clock) error {
+			return s.Configure(ctx, KeepOff, 7)
+		}, both},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel() // they wait for the disk
+			dir := t.TempDir()
+			path := filepath.Join(dir, "h.db")
+			c := clocktest.New(monday.Add(time.Hour))
+			s := open(t, path, KeepFull, c)
+			r := reader(t, path)
+			var all []int64
+			for i := range canaries {
+				e := canary(i)
+				e.Result = ResultLive
+				e.ID = put(t, s, e)
+				if i%3 == 0 { // a call that goes on, under a name as long and a longer one
+					e.Name += " en nog een naam"
+					put(t, s, e)
+					put(t, s, canaryWith(i, e.ID))
+				}
+				all = append(all, e.ID)
+			}
+			stranger := known(monday.Add(2 * time.Hour))
+			kept := put(t, s, stranger)
+			if n := found(t, dir, both); n != canaries {
+				t.Fatalf("%d of %d can be found at all", n, canaries)
+			}
+			if _, err := r.Newest(t.Context(), Query{Filter: "kanarie"}, 1000); err != nil {
+				t.Fatal(err)
+			}
+			must(t, tt.do(t.Context(), s, all, c))
+			if n := found(t, dir, tt.gone); n != 0 {
+				t.Errorf("something of %d of %d is left", n, canaries)
+			}
+			if strings.HasPrefix(tt.name, "each") {
+				if e, err := s.Get(t.Context(), kept); err != nil {
+					t.Errorf("somebody else went too: %+v, %v", e, err)
+				}
+			}
+			must(t, s.Close())
+			_ = r.Close()
+			if n := found(t, dir, tt.gone); n != 0 {
+				t.Errorf("something of %d of %d is back after closing", n, canaries)
+			}
+		})
+	}
+}
+
+func canaryWith(i int, id int64) Entry {
+	e := canary(i)
+	e.ID = id
+	return e
+}

@@ -1,0 +1,507 @@
+package history
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/testutil/clocktest"
+)
+
+var monday = time.Date(2026, 9, 14, 10, 42, 3, 0, time.Local)
+
+func known(rang time.Time) Entry {
+	return Entry{
+		Rang: rang, Answered: rang.Add(4 * time.Second), Ended: rang.Add(2 * time.Minute), Kind: "baresip",
+		Number: "+31612345678", Shown: "06 12 34 56 78", Line: "Schade", LineNumber: "020 123 45 67",
+		Name: "J. de Vries", ContactID: "c-100200", RelationNumber: "100200",
+		Link: "https://hub.example/contacts/viewcontact/c-100200", Matches: 1,
+		Outcome: OutcomeFound, Result: ResultAnswered,
+	}
+}
+
+func open(t *testing.T, path string, keep Keep, c *clocktest.Clock) *Store {
+	t.Helper()
+	s, err := Open(path, keep, DefaultDays, c.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func put(t *testing.T, s *Store, e Entry) int64 {
+	t.Helper()
+	id, err := s.Put(t.Context(), e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+func read(t *testing.T, path string) []Entry {
+	t.Helper()
+	r, err := OpenReadOnly(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	all, err := r.Since(t.Context(), time.Time{}, 100_000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func same(a, b Entry) bool {
+	if !a.Rang.Equal(b.Rang) || !a.Answered.Equal(b.Answered) || !a.Ended.Equal(b.Ended) || !a.Handled.Equal(b.Handled) {
+		return false
+	}
+	a.Rang, a.Answered, a.Ended, a.Handled = b.Rang, b.Answered, b.Ended, b.Handled
+	return a == b
+}
+
+func TestPutAndRead(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	path := filepath.Join(t.TempDir(), "a folder with ? # % and é", "history.db")
+	s := open(t, path, KeepFull, clocktest.New(monday))
+	defer s.Close()
+	first := known(monday)
+	first.Answered, first.Ended, first.Result = time.Time{}, time.Time{}, ResultLive
+	first.ID = put(t, s, first)
+	second := known(monday.Add(time.Minute))
+	second.Outgoing, second.Name = true, "“Ünïcode” 'quote' \x00nul"
+	second.ID = put(t, s, second)
+
+	first.Result, first.Ended, first.Handled = ResultMissed, monday.Add(9*time.Second), monday // by the second
+	if id := put(t, s, first); id != first.ID {
+		t.Errorf("update gave id %d, want %d", id, first.ID)
+	}
+	got := read(t, path)
+	if len(got) != 2 || !same(got[0], second) || !same(got[1], first) {
+		t.Errorf("read %+v\nwant the newest first: %+v, %+v", got, second, first)
+	}
+	e, err := s.Get(t.Context(), first.ID)
+	if err != nil || !same(e, first) {
+		t.Errorf("Get = %+v, %v", e, err)
+	}
+	if _, err := s.Get(t.Context(), 999); !errors.Is(err, ErrGone) {
+		t.Errorf("Get of an unknown id: %v, want ErrGone", err)
+	}
+}
+
+func TestSinceAndLimit(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "h.db")
+	s := open(t, path, KeepFull, clocktest.New(monday.Add(time.Hour)))
+	for i := range 10 {
+		put(t, s, known(monday.Add(time.Duration(i)*time.Minute)))
+	}
+	r, err := OpenReadOnly(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	got, err := r.Since(t.Context(), monday.Add(5*time.Minute), 3)
+	if err != nil || len(got) != 3 || !got[0].Rang.Equal(monday.Add(9*time.Minute)) {
+		t.Errorf("Since with limit 3 = %d entries, first %v, %v", len(got), got[0].Rang, err)
+	}
+	got, err = r.Since(t.Context(), monday.Add(5*time.Minute), 100)
+	if err != nil || len(got) != 5 {
+		t.Errorf("Since = %d entries, %v, want the 5 at that time or later", len(got), err)
+	}
+}
+
+func TestKeep(t *testing.T) {
+	noPerson := known(monday).withoutPerson()
+	tests := []struct {
+		name string
+		keep Keep
+		put  func(*Entry)
+		want []Entry
+	}{
+		{"full", KeepFull, nil, []Entry{known(monday)}},
+		{"numbers", KeepNumbers, nil, []Entry{noPerson}},
+		{"off", KeepOff, nil, nil},
+		{"full, withheld", KeepFull, func(e *Entry) { e.Number, e.Shown = "", "" }, []Entry{func() Entry {
+			e := noPerson
+			e.Number, e.Shown = "", ""
+			return e
+		}()}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "h.db")
+			s := open(t, path, tt.keep, clocktest.New(monday))
+			e := known(monday)
+			if tt.put != nil {
+				tt.put(&e)
+			}
+			id := put(t, s, e)
+			if tt.want == nil {
+				if _, err := os.Stat(path); id != 0 || !errors.Is(err, fs.ErrNotExist) {
+					t.Errorf("keep off gave id %d and a file (%v)", id, err)
+				}
+				return
+			}
+			tt.want[0].ID = id
+			if got := read(t, path); len(got) != 1 || !same(got[0], tt.want[0]) {
+				t.Errorf("kept %+v\nwant %+v", got, tt.want)
+			}
+		})
+	}
+}
+
+// A setting that keeps less also applies to what is already on disk.
+func TestKeepLessLater(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "h.db")
+	s := open(t, path, KeepFull, clocktest.New(monday))
+	put(t, s, known(monday))
+	s.Close()
+
+	s = open(t, path, KeepNumbers, clocktest.New(monday))
+	if got := read(t, path); len(got) != 1 || !same(got[0].withoutPerson(), got[0]) || got[0].Number == "" {
+		t.Errorf("after keep=numbers: %+v", got)
+	}
+	wantNotOnDisk(t, dir, "J. de Vries", "c-100200")
+	s.Close()
+
+	open(t, path, KeepOff, clocktest.New(monday))
+	if left, _ := filepath.Glob(path + "*"); len(left) != 0 {
+		t.Errorf("after keep=off these are left: %v", left)
+	}
+	if _, err := Open(path, "everything", 7, time.Now); err == nil {
+		t.Error("an unknown value of keep was accepted")
+	}
+}
+
+func wantNotOnDisk(t *testing.T, dir string, words ...string) {
+	t.Helper()
+	files, _ := filepath.Glob(filepath.Join(dir, "*"))
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range words {
+			if bytes.Contains(b, []byte(w)) {
+				t.Errorf("%q is still in %s", w, filepath.Base(f))
+			}
+		}
+	}
+}
+
+func TestPurgeAndDelete(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "h.db")
+	c := clocktest.New(monday)
+	s := open(t, path, KeepFull, c)
+	old := known(monday)
+	old.Name = "Oude Beller"
+	oldID := put(t, s, old)
+	c.Forward(6 * 24 * time.Hour)
+	put(t, s, known(c.Now()))
+	if n := len(read(t, path)); n != 2 {
+		t.Fatalf("%d entries after six days, want 2", n)
+	}
+	c.Forward(25 * time.Hour) // the next Put purges by itself
+	other := known(c.Now())
+	other.Number = "+31201234567"
+	put(t, s, other)
+	if got := read(t, path); len(got) != 2 {
+		t.Errorf("%d entries after the purge, want 2", len(got))
+	}
+	wantNotOnDisk(t, dir, "Oude Beller")
+
+	old.ID = oldID
+	if _, err := s.Put(t.Context(), old); !errors.Is(err, ErrGone) {
+		t.Errorf("writing a purged entry again: %v, want ErrGone", err)
+	}
+	if n, err := s.DeleteNumber(t.Context(), other.Number); n != 1 || err != nil {
+		t.Errorf("DeleteNumber = %d, %v", n, err)
+	}
+	if got := read(t, path); len(got) != 1 || got[0].Number == other.Number {
+		t.Errorf("after DeleteNumber: %+v", got)
+	}
+	if err := s.DeleteAll(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if got := read(t, path); len(got) != 0 {
+		t.Errorf("after DeleteAll: %+v", got)
+	}
+	wantNotOnDisk(t, dir, "J. de Vries", "12345678")
+	if id := put(t, s, known(c.Now())); id <= oldID {
+		t.Errorf("an id was used again: %d", id)
+	}
+}
+
+func TestRestore(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "h.db")
+	s := open(t, path, KeepFull, clocktest.New(monday))
+	e := known(monday)
+	e.Result = ResultMissed
+	id := put(t, s, e)
+	if err := s.Handle(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	was, err := s.Get(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, keep := range []Keep{KeepFull, KeepNumbers} {
+		if err := s.Configure(t.Context(), keep, 7); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Remove(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 { // a second time changes nothing
+			if err := s.Restore(t.Context(), was); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want := was
+		if keep == KeepNumbers {
+			want = was.withoutPerson()
+		}
+		if got, err := s.Get(t.Context(), id); err != nil || got != want {
+			t.Errorf("%s: %+v, want %+v, %v", keep, got, want, err)
+		}
+	}
+	if next := put(t, s, known(monday)); next <= id {
+		t.Errorf("ID %d after %d", next, id)
+	}
+}
+
+func TestDamagedFileIsSetAside(t *testing.T) {
+	for _, kind := range []string{"no database", "bytes overwritten", "cut", "empty"} {
+		t.Run(kind, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "h.db")
+			c := clocktest.New(monday)
+			s := open(t, path, KeepFull, c)
+			for i := range 300 {
+				put(t, s, known(monday.Add(-time.Duration(i)*time.Second)))
+			}
+			s.Close()
+			b, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch kind {
+			case "no database":
+				b = []byte(strings.Repeat("not a database\n", 500))
+			case "bytes overwritten":
+				for i := 4096; i < len(b); i++ {
+					b[i] ^= 0x5a
+				}
+			case "cut":
+				b = b[:len(b)/2+100]
+			case "empty":
+				b = nil
+			}
+			if err := os.WriteFile(path, b, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			s = open(t, path, KeepFull, c)
+			if wantAside := kind != "empty"; (s.SetAside() != "") != wantAside {
+				t.Errorf("SetAside = %q", s.SetAside())
+			}
+			id := put(t, s, known(monday))
+			if got := read(t, path); len(got) != 1 || got[0].ID != id {
+				t.Errorf("the new file holds %d entries", len(got))
+			}
+			if s.SetAside() == "" {
+				return
+			}
+			old := monday.AddDate(0, 0, -8)
+			if err := os.Chtimes(s.SetAside(), old, old); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Purge(t.Context()); err != nil {
+				t.Error(err)
+			}
+			if _, err := os.Stat(s.SetAside()); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("the damaged file outlived the days to keep: %v", err)
+			}
+		})
+	}
+}
+
+func TestNewerSchemaIsRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "h.db")
+	s := open(t, path, KeepFull, clocktest.New(monday))
+	put(t, s, known(monday))
+	s.Close()
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Exec("PRAGMA user_version = 99"); err != nil {
+		t.Fatal(err)
+	}
+	db.Close()
+	if _, err := Open(path, KeepFull, 7, time.Now); !errors.Is(err, ErrNewer) {
+		t.Errorf("Open: %v, want ErrNewer", err)
+	}
+	if _, err := OpenReadOnly(path); !errors.Is(err, ErrNewer) {
+		t.Errorf("OpenReadOnly: %v, want ErrNewer", err)
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Errorf("the newer file is not where it was: %v", err)
+	}
+}
+
+func TestReaderCannotWrite(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "h.db")
+	if _, err := OpenReadOnly(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no file: %v, want fs.ErrNotExist", err)
+	}
+	s := open(t, path, KeepFull, clocktest.New(monday))
+	r, err := OpenReadOnly(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if _, err := r.db.Exec("DELETE FROM calls"); err == nil {
+		t.Error("the reader could delete")
+	}
+	// It sees what is written after it was opened, and holds up no writer.
+	put(t, s, known(monday))
+	if got, err := r.Since(t.Context(), time.Time{}, 10); len(got) != 1 || err != nil {
+		t.Errorf("Since = %d, %v", len(got), err)
+	}
+	if runtime.GOOS != "windows" {
+		files, _ := filepath.Glob(path + "*")
+		for _, f := range files {
+			if fi, err := os.Stat(f); err != nil || fi.Mode().Perm() != 0o600 {
+				t.Errorf("%s: %v, %v, want 0600", filepath.Base(f), fi.Mode(), err)
+			}
+		}
+	}
+}
+
+// A program that ended during a call must not leave it ringing for ever.
+func TestOpenEndsWhatWasLive(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "h.db")
+	s := open(t, path, KeepFull, clocktest.New(monday))
+	ringing, talking := known(monday), known(monday)
+	ringing.Answered, ringing.Ended, ringing.Result = time.Time{}, time.Time{}, ResultLive
+	talking.Ended, talking.Result = time.Time{}, ResultLive
+	ringing.ID, talking.ID = put(t, s, ringing), put(t, s, talking)
+	s.Close()
+	s = open(t, path, KeepFull, clocktest.New(monday))
+	for id, want := range map[int64]string{ringing.ID: ResultUnknown, talking.ID: ResultAnswered} {
+		if e, err := s.Get(t.Context(), id); e.Result != want || err != nil {
+			t.Errorf("entry %d reads %q, %v, want %q", id, e.Result, err, want)
+		}
+	}
+}
+
+func TestConcurrentPuts(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "h.db")
+	s := open(t, path, KeepFull, clocktest.New(monday))
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 10 {
+				if _, err := s.Put(context.Background(), known(monday)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if n := len(read(t, path)); n != 80 {
+		t.Errorf("%d entries, want 80", n)
+	}
+}
+
+func TestResultOf(t *testing.T) {
+	tests := []struct {
+		tells           call.Tells
+		answered, ended bool
+		reason          call.Reason
+		want            string
+	}{
+		{call.TellsAll, false, false, call.ReasonUnknown, ResultLive},
+		{call.TellsAll, true, false, call.ReasonUnknown, ResultLive},
+		{call.TellsAll, true, true, call.ReasonUnknown, ResultAnswered},
+		{call.TellsAll, true, true, call.Rejected, ResultAnswered},
+		{call.TellsAll, false, true, call.Missed, ResultMissed},
+		{call.TellsAll, false, true, call.Elsewhere, ResultElsewhere},
+		{call.TellsAll, false, true, call.Rejected, ResultRejected},
+		{call.TellsAll, false, true, call.Completed, ResultAnswered},
+		{call.TellsAll, false, true, call.ReasonUnknown, ResultNotHere},
+		{call.TellsRingEnd, false, true, call.ReasonUnknown, ResultUnknown},
+		{call.TellsRingEnd, false, true, call.Missed, ResultMissed},
+		{call.TellsRingEnd, false, false, call.ReasonUnknown, ResultLive},
+		{call.TellsRing, false, false, call.ReasonUnknown, ResultUnknown},
+	}
+	for _, tt := range tests {
+		if got := ResultOf(tt.tells, tt.answered, tt.ended, tt.reason); got != tt.want {
+			t.Errorf("ResultOf(%v, %v, %v, %v) = %q, want %q", tt.tells, tt.answered, tt.ended, tt.reason, got, tt.want)
+		}
+	}
+}
+
+// What is kept can change while the program runs, in both directions.
+func TestConfigure(t *testing.T) {
+	ctx := context.Background()
+	path := filepath.Join(t.TempDir(), "history.db")
+	now := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
+	s, err := Open(path, KeepFull, 30, func() time.Time { return now })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	put := func(age time.Duration) int64 {
+		t.Helper()
+		id, err := s.Put(ctx, Entry{Rang: now.Add(-age), Number: "+31201234567", Name: "J. de Vries", ContactID: "17"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return id
+	}
+	young, old := put(time.Hour), put(10*24*time.Hour)
+	configure := func(k Keep, days int) {
+		t.Helper()
+		if err := s.Configure(ctx, k, days); err != nil {
+			t.Fatal(err)
+		}
+	}
+	configure(KeepFull, 7)
+	if _, err := s.Get(ctx, old); !errors.Is(err, ErrGone) {
+		t.Fatalf("fewer days: %v", err)
+	}
+	configure(KeepNumbers, 7)
+	if e, err := s.Get(ctx, young); err != nil || e.Name != "" || e.ContactID != "" || e.Result != ResultLive {
+		t.Fatalf("numbers only: %+v %v", e, err)
+	}
+	configure(KeepOff, 7)
+	if id := put(0); id != 0 {
+		t.Fatal("off: something was kept")
+	}
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Fatalf("off: the file is there: %v", err)
+	}
+	configure(KeepFull, 7)
+	if e, err := s.Get(ctx, put(0)); err != nil || e.Name == "" {
+		t.Fatalf("on again: %+v %v", e, err)
+	}
+}

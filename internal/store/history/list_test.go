@@ -1,0 +1,406 @@
+package history
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"wiebelt/internal/store/sqlitefile"
+	"wiebelt/internal/testutil/clocktest"
+)
+
+func reader(t *testing.T, path string) *Reader {
+	t.Helper()
+	r, err := OpenReadOnly(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = r.Close() })
+	return r
+}
+
+func ids(es []Entry) []int64 {
+	all := []int64{}
+	for _, e := range es {
+		all = append(all, e.ID)
+	}
+	return all
+}
+
+// Walking along a list gives every call once, in order, in every view, from both
+// ends, also where many rang in the same moment.
+func TestWalk(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "h.db")
+	s := open(t, path, KeepFull, clocktest.New(monday.Add(time.Hour)))
+	results := []string{ResultAnswered, ResultMissed, ResultElsewhere, ResultNotHere, ResultUnknown}
+	var want []Entry
+	for i := range 60 {
+		e := known(monday.Add(time.Duration(i/7) * time.Second)) // seven at a time
+		e.Result, e.Outgoing, e.Number = results[i%5], i%10 == 3, fmt.Sprintf("+3161234%04d", i)
+		e.ID = put(t, s, e)
+		if i%2 == 0 && e.Missed() {
+			must(t, s.Handle(t.Context(), e.ID))
+			e.Handled = monday
+		}
+		want = append([]Entry{e}, want...)
+	}
+	r := reader(t, path)
+	var open []Entry
+	for _, e := range want {
+		if e.Open() {
+			open = append(open, e)
+		}
+	}
+	if got, err := r.Open(t.Context(), 4); err != nil || len(open) < 5 || !slices.Equal(ids(got), ids(open[:4])) {
+		t.Errorf("open: %v, %v, want the first of %v", ids(got), err, ids(open))
+	}
+	for name, tt := range map[string]struct {
+		q  Query
+		in func(Entry) bool
+	}{
+		"all": {Query{}, func(e Entry) bool { return !e.Open() }},
+		"mine": {Query{View: ViewMine}, func(e Entry) bool {
+			return !e.Open() && (e.Outgoing || e.Result != ResultElsewhere && e.Result != ResultNotHere)
+		}},
+		"missed":   {Query{View: ViewMissed}, func(e Entry) bool { return e.Missed() && !e.Open() }},
+		"others":   {Query{View: ViewElsewhere}, func(e Entry) bool { return !e.Outgoing && e.Result == ResultElsewhere }},
+		"unsure":   {Query{View: ViewUnsure}, func(e Entry) bool { return !e.Outgoing && (e.Result == ResultNotHere || e.Result == ResultUnknown) }},
+		"filtered": {Query{Filter: "de vries 0612340"}, func(e Entry) bool { return !e.Open() }},
+		"one":      {Query{Filter: "12340017"}, func(e Entry) bool { return strings.HasSuffix(e.Number, "0017") }},
+		"none":     {Query{Filter: "zzz"}, func(Entry) bool { return false }},
+	} {
+		var list []Entry
+		for _, e := range want {
+			e.Shown = "06 12 34 " + e.Number[8:10] + " " + e.Number[10:12]
+			if tt.in(e) {
+				list = append(list, e)
+			}
+		}
+		if name == "filtered" { // Shown is the same everywhere, the number is not
+			tt.q.Filter = "de vries 61234"
+		}
+		t.Run(name, func(t *testing.T) {
+			got, err := r.Newest(t.Context(), tt.q, 7)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for len(got) > 0 && len(got) < 100 {
+				more, err := r.Older(t.Context(), tt.q, got[len(got)-1].Place(), 7)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(more) == 0 {
+					break
+				}
+				got = append(got, more...)
+			}
+			if !slices.Equal(ids(got), ids(list)) {
+				t.Fatalf("down: %v\nwant %v", ids(got), ids(list))
+			}
+			for _, span := range []int{1, 7, 59, 60, 1000} {
+				var parts []Entry
+				for next := (Place{}); ; {
+					some, after, err := r.Part(t.Context(), tt.q, next, span, 1000)
+					if err != nil {
+						t.Fatal(err)
+					}
+					parts = append(parts, some...)
+					if next = after; next == (Place{}) {
+						break
+					}
+				}
+				if !slices.Equal(ids(parts), ids(list)) {
+					t.Fatalf("in parts of %d: %v\nwant %v", span, ids(parts), ids(list))
+				}
+			}
+			all, since, err := r.Count(t.Context(), tt.q, monday.Add(4*time.Second))
+			wantSince := 0
+			for i, e := range list {
+				if !e.Rang.Before(monday.Add(4 * time.Second)) {
+					wantSince++
+				}
+				before, err := r.Before(t.Context(), tt.q, e.Place())
+				if err != nil || before != i {
+					t.Fatalf("%d calls before number %d, %v", before, i, err)
+				}
+				sinceAfter := 0
+				for _, o := range list[i+1:] {
+					if !o.Rang.Before(monday.Add(4 * time.Second)) {
+						sinceAfter++
+					}
+				}
+				after, newer, err := r.After(t.Context(), tt.q, e.Place(), monday.Add(4*time.Second))
+				if err != nil || after != len(list)-1-i || newer != sinceAfter {
+					t.Fatalf("%d and %d calls after number %d, %v, want %d and %d", after, newer, i, err, len(list)-1-i, sinceAfter)
+				}
+				up, err := r.Newer(t.Context(), tt.q, e.Place(), 5)
+				if err != nil || !slices.Equal(ids(up), ids(list[max(0, i-4):i+1])) {
+					t.Fatalf("up from %d: %v, %v", i, ids(up), err)
+				}
+				from, err := r.From(t.Context(), tt.q, i, 3)
+				if err != nil || !slices.Equal(ids(from), ids(list[i:min(len(list), i+3)])) {
+					t.Fatalf("from %d: %v, %v", i, ids(from), err)
+				}
+			}
+			if err != nil || all != len(list) || since != wantSince {
+				t.Errorf("counts %d and %d, %v, want %d and %d", all, since, err, len(list), wantSince)
+			}
+		})
+	}
+}
+
+func TestFilter(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "h.db")
+	s := open(t, path, KeepFull, clocktest.New(monday))
+	e := known(monday)
+	e.Name = "Ş.Ö. Müller-İpek"
+	put(t, s, e)
+	text := Entry{Rang: monday, Number: "text:receptie", Shown: "receptie"}
+	put(t, s, text)
+	r := reader(t, path)
+	for filter, want := range map[string]int{
+		"": 2, "   ": 2, "-": 2, "müller": 1, "MULLER": 1, "s.o.": 1, "ipek": 1, "schade": 1, "leven": 0, "receptie": 1,
+		"0612": 1, "06-12 34": 1, "+31612": 1, "31 6 12345678": 1, "(06) 12.34": 1, "612345679": 0, "100200": 1, "100 200": 1, "020 123": 1,
+		"muller 0612": 1, "0612 muller": 1, "muller 0613": 0, "muller jansen": 0, "1": 1, "9": 0, "%": 0, "_": 0, "'": 0, "\"": 0, "\\": 0,
+		"\x00": 2, "\xff": 2, "\n": 2, "a\nb": 0, strings.Repeat("muller ", 500): 1, strings.Repeat("x", 10000): 0,
+	} {
+		got, err := r.Newest(t.Context(), Query{Filter: filter}, 10)
+		if err != nil || len(got) != want {
+			t.Errorf("%.30q found %d, %v, want %d", filter, len(got), err, want)
+		}
+	}
+	if Narrows(" - ") || !Narrows("x") {
+		t.Error("Narrows")
+	}
+}
+
+// A missed call is ticked off by a later call with its number, in either
+// direction, and by nothing else; only it counts.
+func TestTickOff(t *testing.T) {
+	at := func(minute int, number, result string) Entry {
+		e := known(monday.Add(time.Duration(minute) * time.Minute))
+		e.Number, e.Result = number, result
+		return e
+	}
+	out := func(e Entry) Entry { e.Outgoing = true; return e }
+	const a, b = "+31612345678", "+31201234567"
+	tests := []struct {
+		name string
+		put  []Entry
+		want int
+	}{
+		{"the four are four", []Entry{at(0, a, ResultMissed), at(0, b, ResultElsewhere), at(0, "+31201234568", ResultNotHere), at(0, "+31201234569", ResultUnknown)}, 1},
+		{"called back", []Entry{at(0, a, ResultMissed), out(at(1, a, ResultNotHere))}, 0},
+		{"rang again and was answered", []Entry{at(0, a, ResultMissed), at(1, a, ResultAnswered)}, 0},
+		{"rings again now", []Entry{at(0, a, ResultMissed), at(1, a, ResultLive)}, 0},
+		{"missed again: one to call back", []Entry{at(0, a, ResultMissed), at(1, a, ResultMissed)}, 1},
+		{"somebody else", []Entry{at(0, a, ResultMissed), at(1, b, ResultAnswered)}, 1},
+		{"before", []Entry{at(1, a, ResultMissed), at(0, a, ResultAnswered)}, 1},
+		{"reported late", []Entry{at(1, a, ResultAnswered), at(0, a, ResultMissed)}, 0},
+		{"outgoing and not taken", []Entry{out(at(0, a, ResultMissed))}, 0},
+		{"withheld is not one caller", []Entry{at(0, "", ResultMissed), at(1, "", ResultAnswered)}, 1},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "h.db")
+			s := open(t, path, KeepFull, clocktest.New(monday))
+			var id int64
+			for i, e := range tt.put {
+				if n := put(t, s, e); i == 0 {
+					id = n
+				}
+			}
+			if n := s.Missed(); n != tt.want {
+				t.Errorf("%d to call back, want %d", n, tt.want)
+			}
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			s = open(t, path, KeepFull, clocktest.New(monday))
+			if n := s.Missed(); n != tt.want {
+				t.Errorf("%d after a restart, want %d", n, tt.want)
+			}
+			if tt.want == 0 {
+				return
+			}
+			if e, err := s.Get(t.Context(), id); err == nil && e.Open() && e.Number != "" {
+				if err := s.HandleNumber(t.Context(), e.Number); err != nil {
+					t.Error(err)
+				}
+			} else if err := s.Handle(t.Context(), id); err != nil {
+				t.Error(err)
+			}
+			if n := s.Missed(); n >= tt.want && tt.put[len(tt.put)-1].Result != ResultMissed {
+				t.Errorf("%d after it was ticked off", n)
+			}
+		})
+	}
+}
+
+// A call that goes on when it was ticked off or its person was taken off stays so;
+// both can be taken back. What the card has said of the person, the card takes back.
+func TestPutKeepsWhatTheUserSaid(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "h.db"), KeepFull, clocktest.New(monday))
+	e := known(monday)
+	e.Result = ResultMissed
+	e.ID = put(t, s, e)
+	if err := s.Handle(t.Context(), e.ID); err != nil {
+		t.Fatal(err)
+	}
+	was, err := s.TakeOff(t.Context(), e.ID)
+	if err != nil || was.ContactID != "c-100200" {
+		t.Fatalf("%+v, %v", was, err)
+	}
+	put(t, s, e)
+	got, err := s.Get(t.Context(), e.ID)
+	if err != nil || !got.TakenOff || got.Handled.IsZero() || !same(got.withoutFile(), got) || got.Name != e.Name {
+		t.Errorf("%+v, %v", got, err)
+	}
+	must(t, s.Reopen(t.Context(), e.ID))
+	must(t, s.SetPerson(t.Context(), was))
+	if got, err := s.Get(t.Context(), e.ID); err != nil || got.TakenOff || !got.Open() || got.ContactID != e.ContactID || s.Missed() != 1 {
+		t.Errorf("taken back: %+v, %v", got, err)
+	}
+	denied := e
+	denied.TakenOff = true
+	put(t, s, denied)
+	if got, err := s.Get(t.Context(), e.ID); err != nil || !got.TakenOff || got.ContactID != "" || got.Name != e.Name {
+		t.Errorf("said on the card: %+v, %v", got, err)
+	}
+	put(t, s, e)
+	if got, err := s.Get(t.Context(), e.ID); err != nil || got.TakenOff || got.ContactID != e.ContactID {
+		t.Errorf("taken back on the card: %+v, %v", got, err)
+	}
+	if _, err := s.Remove(t.Context(), e.ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Remove(t.Context(), e.ID); !errors.Is(err, ErrGone) {
+		t.Errorf("removed twice: %v", err)
+	}
+	if _, err := s.Put(t.Context(), e); !errors.Is(err, ErrGone) {
+		t.Errorf("a removed call came back: %v", err)
+	}
+	if _, err := s.TakeOff(t.Context(), e.ID); !errors.Is(err, ErrGone) {
+		t.Errorf("TakeOff of what is gone: %v", err)
+	}
+}
+
+// A file of the first version is taken over with all it has, searchable.
+func TestMigratesTheFirstVersion(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "h.db")
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Exec(migrations[0].SQL + "; PRAGMA user_version = 1;"); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 1200 {
+		_, err := db.Exec(`INSERT INTO calls (rang, answered, ended, outgoing, kind, number, shown, line, line_number,
+			name, contact_id, relation_number, link, matches, outcome, result) VALUES (?, 0, 0, 0, 'ari', ?, '', '', '', ?, '', '', '', 0, '', 'missed')`,
+			sqlitefile.Micros(monday)+int64(i), fmt.Sprint("+316", 10000000+i), fmt.Sprint("Müller ", i))
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, path, KeepFull, clocktest.New(monday))
+	if n := s.Missed(); n != 1200 {
+		t.Errorf("%d missed calls of 1200", n)
+	}
+	all, err := reader(t, path).Open(t.Context(), 1200)
+	if err != nil || len(all) != 1200 {
+		t.Fatalf("%d, %v", len(all), err)
+	}
+	must(t, s.change(t.Context(), func(tx *sql.Tx, _ Keep) error {
+		_, err := tx.Exec(`UPDATE calls SET handled = 1`)
+		return err
+	}))
+	for filter, want := range map[string]int{"muller": 1200, "muller 1199": 1, "10000042": 1} {
+		if n, _, err := reader(t, path).Count(t.Context(), Query{Filter: filter}, monday); n != want || err != nil {
+			t.Errorf("%q: %d, %v, want %d", filter, n, err, want)
+		}
+	}
+}
+
+// seed makes a history of n calls, a call a minute.
+func seed(tb testing.TB, path string, n int) {
+	tb.Helper()
+	s, err := Open(path, KeepFull, 365, time.Now)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	id, err := s.Put(context.Background(), known(time.Now()))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	_, err = s.db.Exec(`WITH RECURSIVE i(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM i WHERE n < ?)
+		INSERT INTO calls (`+columns+`) SELECT rang - n * 60000000, answered, ended, outgoing, kind, printf('+316%08d', n), printf('06 %08d', n),
+			line, line_number, via, char(65 + n % 26) || '. ' || name, contact_id, relation_number, link, matches, outcome, result,
+			char(97 + n % 26) || printf('. de vries%s316%08d', char(10), n) || char(10) || 'schade' || char(10) || '0201234567'
+		FROM i, calls WHERE id = ?`, n-1, id)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// With 100,000 calls nothing that a list asks for takes long.
+func BenchmarkLists(b *testing.B) {
+	path := filepath.Join(b.TempDir(), "h.db")
+	seed(b, path, 100_000)
+	s, err := Open(path, KeepFull, 365, time.Now)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	r, err := OpenReadOnly(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer r.Close()
+	ctx := context.Background()
+	first, err := r.Newest(ctx, Query{}, 1)
+	if err != nil {
+		b.Fatal(err)
+	}
+	deep, err := r.From(ctx, Query{}, 90_000, 1)
+	if err != nil {
+		b.Fatal(err)
+	}
+	gone := int64(0)
+	for _, bb := range []struct {
+		name string
+		f    func() error
+	}{
+		{"newest", func() error { _, err := r.Newest(ctx, Query{}, 300); return err }},
+		{"older", func() error { _, err := r.Older(ctx, Query{}, deep[0].Place(), 300); return err }},
+		{"jump", func() error { _, err := r.From(ctx, Query{}, 90_000, 300); return err }},
+		{"filter, many", func() error { _, err := r.Newest(ctx, Query{Filter: "vries"}, 300); return err }},
+		{"filter, none", func() error { _, err := r.Newest(ctx, Query{Filter: "zzz"}, 300); return err }},
+		{"filter, two words", func() error { _, err := r.Newest(ctx, Query{Filter: "vries 0612"}, 300); return err }},
+		{"mine", func() error { _, err := r.Newest(ctx, Query{View: ViewMine}, 300); return err }},
+		{"count all", func() error { _, _, err := r.Count(ctx, Query{}, first[0].Rang); return err }},
+		{"count filter", func() error { _, _, err := r.Count(ctx, Query{Filter: "vries"}, first[0].Rang); return err }},
+		{"put", func() error { _, err := s.Put(ctx, known(time.Now())); return err }},
+		{"remove", func() error { gone++; _, err := s.Remove(ctx, gone); return err }},
+	} {
+		b.Run(bb.name, func(b *testing.B) {
+			for b.Loop() {
+				if err := bb.f(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,60 @@
+package history
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"wiebelt/internal/core/phone"
+	"wiebelt/internal/testutil/clocktest"
+)
+
+// What a phone gave in place of a number is a name: with KeepNumbers it is in no
+// file, neither of new calls nor of those that were kept with their names before.
+func TestNamesInPlaceOfNumbers(t *testing.T) {
+	rules, err := phone.NewRules(phone.Config{InternalDigits: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := rules.Parse("sip:jan.kanarie@pbx.example", "")
+	if n.Kind != phone.NoNumber || n.Key() == nameMark {
+		t.Fatalf("%+v", n)
+	}
+	path := filepath.Join(t.TempDir(), "history.db")
+	c := clocktest.New(monday)
+	s := open(t, path, KeepFull, c)
+	put := func() int64 {
+		t.Helper()
+		c.Forward(time.Minute)
+		id, err := s.Put(t.Context(), Entry{Number: n.Key(), Shown: n.Display(), Rang: c.Now(), Result: ResultMissed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return id
+	}
+	put()
+	put()
+	if m := s.Missed(); m != 1 {
+		t.Errorf("the same caller twice: %d missed", m)
+	}
+	if err := s.Configure(t.Context(), KeepNumbers, 7); err != nil {
+		t.Fatal(err)
+	}
+	put()
+	put()
+	if m := s.Missed(); m != 3 { // nobody knows whether they are one caller
+		t.Errorf("callers without a number: %d missed", m)
+	}
+	for id := int64(1); id <= 4; id++ {
+		if e, err := s.Get(t.Context(), id); err != nil || e.Number != nameMark || e.Shown != "" || e.Fits("kanarie") {
+			t.Errorf("%+v, %v", e, err)
+		}
+	}
+	for _, p := range []string{path, path + "-wal"} {
+		if b, err := os.ReadFile(p); err != nil || bytes.Contains(b, []byte("kanarie")) {
+			t.Errorf("%s holds the name (%v)", filepath.Base(p), err)
+		}
+	}
+}

@@ -1,0 +1,229 @@
+package history
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"wiebelt/internal/store/sqlitefile"
+)
+
+// Reader reads the history that another process writes. It cannot change the
+// file. Safe for concurrent use; readings wait for each other.
+type Reader struct {
+	db   *sql.DB
+	path string
+	was  fs.FileInfo
+}
+
+// OpenReadOnly opens the history at path for reading. A file that does not exist
+// (yet) gives an error for which errors.Is(err, fs.ErrNotExist) holds; one of a
+// newer version gives ErrNewer.
+func OpenReadOnly(path string) (*Reader, error) {
+	was, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("open call history: %w", err)
+	}
+	// What is sorted stays in memory: a temporary file would outlive a deletion.
+	db, err := sqlitefile.Open(path, "mode=ro&_pragma=busy_timeout(5000)&_pragma=query_only(ON)&_pragma=temp_store(MEMORY)")
+	if err != nil {
+		return nil, fmt.Errorf("open call history: %w", err)
+	}
+	db.SetMaxOpenConns(1)
+	v, err := sqlitefile.Version(context.Background(), db)
+	if err == nil && v > len(migrations) {
+		err = ErrNewer
+	}
+	if err == nil && v < len(migrations) {
+		err = fmt.Errorf("schema %d has to be migrated first", v)
+	}
+	if err != nil {
+		_ = db.Close() // the error that matters is the one above
+		return nil, fmt.Errorf("open call history: %w", err)
+	}
+	return &Reader{db, path, was}, nil
+}
+
+// Stale reports whether another file lies where this one was opened.
+func (r *Reader) Stale() bool {
+	now, err := os.Stat(r.path)
+	return err != nil || !os.SameFile(r.was, now)
+}
+
+// Close closes the file.
+func (r *Reader) Close() error { return r.db.Close() }
+
+// View is which calls a list has. None has those that are to be called back: they
+// are a list of their own, see Open.
+type View uint8
+
+// The views.
+const (
+	ViewAll       View = iota
+	ViewMine           // without those that a colleague took or that were not taken here
+	ViewMissed         // only the missed ones, which are ticked off
+	ViewElsewhere      // only those that a colleague took
+	ViewUnsure         // only those of which nobody knows whether they were taken
+)
+
+// Query is what a list of calls shows. The list is newest first.
+type Query struct {
+	View   View
+	Filter string // as it was typed
+}
+
+// where gives the condition and the index to read along.
+func (q Query) where() (index, condition string, args []any) {
+	index, conditions := "calls_list", []string{"NOT (" + notTickedOff + ")"}
+	switch q.View {
+	case ViewMine:
+		conditions = append(conditions, `(outgoing OR result NOT IN ('`+ResultElsewhere+`', '`+ResultNotHere+`'))`)
+	case ViewMissed:
+		index, conditions = "calls_handled", []string{tickedOff}
+	case ViewElsewhere:
+		conditions = append(conditions, `result = '`+ResultElsewhere+`' AND outgoing = 0`)
+	case ViewUnsure:
+		conditions = append(conditions, `result IN ('`+ResultNotHere+`', '`+ResultUnknown+`') AND outgoing = 0`)
+	}
+	for _, t := range terms(q.Filter) {
+		conditions = append(conditions, `instr(find, ?)`)
+		args = append(args, t)
+	}
+	return index, strings.Join(conditions, " AND "), args
+}
+
+// Place is where a call stands in a list.
+type Place struct {
+	Rang time.Time
+	ID   int64
+}
+
+// Place is where this call stands.
+func (e Entry) Place() Place { return Place{e.Rang, e.ID} }
+
+const newestFirst, oldestFirst = "rang DESC, id DESC", "rang, id"
+
+// Newest gives the first calls of a list, at most limit.
+func (r *Reader) Newest(ctx context.Context, q Query, limit int) ([]Entry, error) {
+	return r.some(ctx, q, "1", nil, newestFirst, limit, 0)
+}
+
+// Older gives the calls that follow p, at most limit.
+func (r *Reader) Older(ctx context.Context, q Query, p Place, limit int) ([]Entry, error) {
+	return r.some(ctx, q, "(rang, id) < (?, ?)", []any{sqlitefile.Micros(p.Rang), p.ID}, newestFirst, limit, 0)
+}
+
+// Newer gives the calls before p, p itself included, at most limit, the one
+// nearest to p last.
+func (r *Reader) Newer(ctx context.Context, q Query, p Place, limit int) ([]Entry, error) {
+	es, err := r.some(ctx, q, "(rang, id) >= (?, ?)", []any{sqlitefile.Micros(p.Rang), p.ID}, oldestFirst, limit, 0)
+	for i, j := 0, len(es)-1; i < j; i, j = i+1, j-1 {
+		es[i], es[j] = es[j], es[i]
+	}
+	return es, err
+}
+
+// Part gives the calls of a list among the next span calls after p, at most
+// limit, and where the next part begins, which is no place at the end. With it a
+// long history is searched in steps. p is no place for the beginning.
+func (r *Reader) Part(ctx context.Context, q Query, p Place, span, limit int) (es []Entry, next Place, err error) {
+	index, _, _ := q.where()
+	from, args := "1", []any{}
+	if p != (Place{}) {
+		from, args = "(rang, id) < (?, ?)", []any{sqlitefile.Micros(p.Rang), p.ID}
+	}
+	var rang int64
+	err = r.db.QueryRowContext(ctx, `SELECT rang, id FROM calls INDEXED BY `+index+` WHERE `+from+listed[index]+` ORDER BY `+newestFirst+` LIMIT 1 OFFSET ?`,
+		append(args, span-1)...).Scan(&rang, &next.ID)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		next = Place{}
+	case err != nil:
+		return nil, Place{}, fmt.Errorf("read call history: %w", err)
+	default:
+		next.Rang = sqlitefile.Time(rang)
+		from += " AND (rang, id) >= (?, ?)"
+		args = append(args, rang, next.ID)
+	}
+	es, err = r.some(ctx, q, from, args, newestFirst, limit, 0)
+	return es, next, err
+}
+
+// listed are the conditions without which an index cannot be used.
+var listed = map[string]string{"calls_handled": " AND " + tickedOff}
+
+// After tells how many calls stand after p in a list, and how many of them rang
+// at t or later.
+func (r *Reader) After(ctx context.Context, q Query, p Place, t time.Time) (count, since int, err error) {
+	index, condition, args := q.where()
+	from := append([]any{sqlitefile.Micros(p.Rang), p.ID}, args...)
+	err = r.number(ctx, &count, `SELECT count(*) FROM calls INDEXED BY `+index+` WHERE (rang, id) < (?, ?) AND `+condition, from...)
+	if err == nil && !p.Rang.Before(t) {
+		err = r.number(ctx, &since, `SELECT count(*) FROM calls INDEXED BY `+index+` WHERE (rang, id) < (?, ?) AND rang >= `+
+			strconv.FormatInt(sqlitefile.Micros(t), 10)+` AND `+condition, from...)
+	}
+	return count, since, err
+}
+
+// From gives the calls from number index of the list on, at most limit. It is
+// for jumps; to move on from a call that is known, Older and Newer are faster.
+func (r *Reader) From(ctx context.Context, q Query, index, limit int) ([]Entry, error) {
+	return r.some(ctx, q, "1", nil, newestFirst, limit, index)
+}
+
+func (r *Reader) some(ctx context.Context, q Query, from string, args []any, order string, limit, skip int) ([]Entry, error) {
+	index, condition, find := q.where()
+	args = append(append(args, find...), limit, skip)
+	// The ids first: whole entries are read only for those that are shown.
+	return query(ctx, r.db, `SELECT `+all+` FROM calls WHERE id IN (
+		SELECT id FROM calls INDEXED BY `+index+` WHERE `+from+` AND `+condition+` ORDER BY `+order+` LIMIT ? OFFSET ?)
+		ORDER BY `+order, args...)
+}
+
+// Count tells how many calls a list has, and how many of them rang at t or later.
+func (r *Reader) Count(ctx context.Context, q Query, t time.Time) (count, since int, err error) {
+	index, condition, args := q.where()
+	if err = r.number(ctx, &since, `SELECT count(*) FROM calls INDEXED BY `+index+` WHERE rang >= ? AND `+condition,
+		append([]any{sqlitefile.Micros(t)}, args...)...); err != nil {
+		return 0, 0, err
+	}
+	// Without a condition SQLite counts pages, not calls.
+	if q.View == ViewAll && len(args) == 0 {
+		err = r.number(ctx, &count, `SELECT (SELECT count(*) FROM calls) - (SELECT count(*) FROM calls INDEXED BY calls_open WHERE `+notTickedOff+`)`)
+	} else {
+		err = r.number(ctx, &count, `SELECT count(*) FROM calls INDEXED BY `+index+` WHERE `+condition, args...)
+	}
+	return count, since, err
+}
+
+// Before tells how many calls stand before p in a list.
+func (r *Reader) Before(ctx context.Context, q Query, p Place) (n int, err error) {
+	index, condition, args := q.where()
+	err = r.number(ctx, &n, `SELECT count(*) FROM calls INDEXED BY `+index+` WHERE (rang, id) > (?, ?) AND `+condition,
+		append([]any{sqlitefile.Micros(p.Rang), p.ID}, args...)...)
+	return n, err
+}
+
+func (r *Reader) number(ctx context.Context, into *int, query string, args ...any) error {
+	if err := r.db.QueryRowContext(ctx, query, args...).Scan(into); err != nil {
+		return fmt.Errorf("read call history: %w", err)
+	}
+	return nil
+}
+
+// Since gives the calls that rang at t or later, those to be called back among
+// them, newest first, at most limit.
+func (r *Reader) Since(ctx context.Context, t time.Time, limit int) ([]Entry, error) {
+	return query(ctx, r.db, `SELECT `+all+` FROM calls INDEXED BY calls_list WHERE rang >= ? ORDER BY `+newestFirst+` LIMIT ?`, sqlitefile.Micros(t), limit)
+}
+
+// Open gives the missed calls that are not ticked off, newest first, at most limit.
+func (r *Reader) Open(ctx context.Context, limit int) ([]Entry, error) {
+	return query(ctx, r.db, `SELECT `+all+` FROM calls INDEXED BY calls_open WHERE `+notTickedOff+` ORDER BY `+newestFirst+` LIMIT ?`, limit)
+}

@@ -1,0 +1,132 @@
+package history
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"wiebelt/internal/store/sqlitefile"
+
+	_ "modernc.org/sqlite" // the driver, pure Go
+)
+
+// migrations[n] brings a file from version n to n+1. A step that was shipped is
+// never changed: what has to differ becomes the next step.
+var migrations = []sqlitefile.Step{
+	{SQL: `CREATE TABLE calls (
+		id              INTEGER PRIMARY KEY AUTOINCREMENT,
+		rang            INTEGER NOT NULL,
+		answered        INTEGER NOT NULL,
+		ended           INTEGER NOT NULL,
+		outgoing        INTEGER NOT NULL,
+		kind            TEXT NOT NULL,
+		number          TEXT NOT NULL,
+		shown           TEXT NOT NULL,
+		line            TEXT NOT NULL,
+		line_number     TEXT NOT NULL,
+		name            TEXT NOT NULL,
+		contact_id      TEXT NOT NULL,
+		relation_number TEXT NOT NULL,
+		link            TEXT NOT NULL,
+		matches         INTEGER NOT NULL,
+		outcome         TEXT NOT NULL,
+		result          TEXT NOT NULL
+	) STRICT;
+	CREATE INDEX calls_rang ON calls (rang);
+	CREATE INDEX calls_number ON calls (number);`},
+	// The list is read along calls_list: it has its order and all that a filter
+	// looks at, so that a search reads no whole entries. calls_open holds only
+	// what is to be ticked off.
+	{SQL: `ALTER TABLE calls ADD COLUMN via TEXT NOT NULL DEFAULT '';
+	ALTER TABLE calls ADD COLUMN handled INTEGER NOT NULL DEFAULT 0;
+	ALTER TABLE calls ADD COLUMN taken_off INTEGER NOT NULL DEFAULT 0;
+	ALTER TABLE calls ADD COLUMN find TEXT NOT NULL DEFAULT '';
+	DROP INDEX calls_rang;
+	DROP INDEX calls_number;
+	CREATE INDEX calls_number ON calls (number, rang);
+	CREATE INDEX calls_list ON calls (rang, id, result, outgoing, find);
+	CREATE INDEX calls_missed ON calls (rang, id, find) WHERE result = 'missed' AND outgoing = 0;
+	CREATE INDEX calls_open ON calls (number, rang) WHERE result = 'missed' AND outgoing = 0 AND handled = 0;`, Fill: fillFind},
+	// What is to be called back stands in a list of its own.
+	{SQL: `DROP INDEX calls_list;
+	DROP INDEX calls_missed;
+	CREATE INDEX calls_list ON calls (rang, id, result, outgoing, handled, find);
+	CREATE INDEX calls_handled ON calls (rang, id, find) WHERE result = 'missed' AND outgoing = 0 AND handled <> 0;`},
+}
+
+// fillFind writes what is searched of the entries that have been there.
+func fillFind(ctx context.Context, tx *sql.Tx) error {
+	for last := int64(0); ; {
+		rows, err := tx.QueryContext(ctx, `SELECT `+all+` FROM calls WHERE id > ? ORDER BY id LIMIT 500`, last)
+		if err != nil {
+			return err
+		}
+		some, err := scanAll(rows)
+		if err != nil || len(some) == 0 {
+			return err
+		}
+		for _, e := range some {
+			if _, err := tx.ExecContext(ctx, `UPDATE calls SET find = ? WHERE id = ?`, e.find(), e.ID); err != nil {
+				return err
+			}
+			last = e.ID
+		}
+	}
+}
+
+// columns are those that Put writes over; all are those that are read.
+const (
+	columns = `rang, answered, ended, outgoing, kind, number, shown, line, line_number, via,
+	name, contact_id, relation_number, link, matches, outcome, result, find`
+	all = `id, ` + columns + `, handled, taken_off`
+)
+
+// values are an entry's columns in the order of columns.
+func (e Entry) values() []any {
+	return []any{sqlitefile.Micros(e.Rang), sqlitefile.Micros(e.Answered), sqlitefile.Micros(e.Ended), e.Outgoing, e.Kind, e.Number, e.Shown,
+		e.Line, e.LineNumber, e.Via, e.Name, e.ContactID, e.RelationNumber, e.Link, e.Matches, e.Outcome, e.Result, e.find()}
+}
+
+// scan reads all.
+func scan(row interface{ Scan(...any) error }) (Entry, error) {
+	var e Entry
+	var rang, answered, ended, handled int64
+	var find sql.RawBytes
+	var dest any = &find
+	if _, one := row.(*sql.Row); one { // which cannot lend bytes
+		dest = new(string)
+	}
+	err := row.Scan(&e.ID, &rang, &answered, &ended, &e.Outgoing, &e.Kind, &e.Number, &e.Shown,
+		&e.Line, &e.LineNumber, &e.Via, &e.Name, &e.ContactID, &e.RelationNumber, &e.Link, &e.Matches, &e.Outcome, &e.Result, dest,
+		&handled, &e.off)
+	e.TakenOff = e.off != offNot
+	e.Rang, e.Answered, e.Ended, e.Handled = sqlitefile.Time(rang), sqlitefile.Time(answered), sqlitefile.Time(ended), sqlitefile.Time(handled)
+	return e, err
+}
+
+// query gives the entries that a query over all finds.
+func query(ctx context.Context, db *sql.DB, text string, args ...any) ([]Entry, error) {
+	rows, err := db.QueryContext(ctx, text, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read call history: %w", err)
+	}
+	es, err := scanAll(rows)
+	if err != nil {
+		return nil, fmt.Errorf("read call history: %w", err)
+	}
+	return es, nil
+}
+
+// scanAll reads rows of all and closes them.
+func scanAll(rows *sql.Rows) ([]Entry, error) {
+	defer rows.Close()
+	var es []Entry
+	for rows.Next() {
+		e, err := scan(rows)
+		if err != nil {
+			return nil, err
+		}
+		es = append(es, e)
+	}
+	return es, rows.Err()
+}

@@ -1,0 +1,328 @@
+package history
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	"wiebelt/internal/filetrust"
+	"wiebelt/internal/store/sqlitefile"
+
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+const (
+	// purgeEvery is how often Put looks for entries that have become too old.
+	purgeEvery = time.Hour
+	// againEvery is how often a file that cannot be opened is tried again.
+	againEvery = 5 * time.Second
+)
+
+// Store is the history for one that writes. The resident's is made by Open and
+// looks after the file: it gets over one that is damaged, taken away or cannot be
+// written to (State says so, and what can be kept is kept again as soon as it can
+// be), and removes what is too old. Beside makes that of any other process, which
+// only writes what it is asked to. Safe for concurrent use.
+type Store struct {
+	path  string
+	now   func() time.Time
+	using sync.RWMutex // held for reading by whoever uses those below
+	db    *sql.DB      // nil with KeepOff, and as long as the file cannot be opened
+	was   fs.FileInfo  // the file as it was opened
+	keep  Keep
+	days  int
+	shut  bool // by Close, for good
+	guest bool // made by Beside
+
+	mu     sync.Mutex // protects what follows; held for moments
+	purged time.Time
+	tried  time.Time // when the file was last opened, or not
+	opened int       // how often it was
+	ended  bool      // what was on when the last program ended is marked over
+	last   int64     // the highest ID ever given: none is used twice, whatever becomes of the file
+	aside  string
+	state  State
+}
+
+// Open opens the history at path, creating or migrating it, and applies keep and
+// days to what is already there: entries older than days go, with KeepNumbers
+// the names go too, with KeepOff the file itself. A damaged file is put aside
+// (see SetAside) and a new one begun; a file of a newer version is left alone
+// and reported as ErrNewer. Calls that were on when the last program ended are
+// marked over, as far as is known how. days below 1 count as 1; now is the clock.
+//
+// Beside an error there is a Store all the same, unless keep is none of ours: it
+// keeps nothing for now and tries again.
+func Open(path string, keep Keep, days int, now func() time.Time) (*Store, error) {
+	s := &Store{path: path, keep: keep, days: max(days, 1), now: now}
+	if keep != KeepOff && keep != KeepNumbers && keep != KeepFull {
+		return nil, fmt.Errorf("open call history: unknown value %q for what to keep", keep)
+	}
+	err := s.begin(context.Background())
+	s.note(err)
+	return s, err
+}
+
+// Configure changes what is kept and for how long, and applies it to what is
+// there already, as Open does. After an error nothing is kept until that can be
+// done, which is tried again with every call.
+func (s *Store) Configure(ctx context.Context, keep Keep, days int) error {
+	if keep != KeepOff && keep != KeepNumbers && keep != KeepFull {
+		return fmt.Errorf("configure call history: unknown value %q for what to keep", keep)
+	}
+	s.using.Lock()
+	defer s.using.Unlock()
+	if days = max(days, 1); keep == s.keep && days == s.days {
+		return nil
+	}
+	s.close()
+	s.keep, s.days = keep, days
+	err := s.begin(ctx)
+	s.note(err)
+	return err
+}
+
+// close closes the file. What it says is of no use: what was put is safe.
+func (s *Store) close() {
+	if s.db != nil {
+		_ = s.db.Close()
+		s.db = nil
+	}
+}
+
+// begin opens the file as keep and days ask.
+func (s *Store) begin(ctx context.Context) error {
+	s.mu.Lock()
+	s.tried = s.now()
+	s.opened++
+	ended := s.ended
+	s.mu.Unlock()
+	if s.keep == KeepOff {
+		return s.removeFiles()
+	}
+	err := s.open(ctx)
+	if sqlitefile.Damaged(err) {
+		if err = s.putAside(); err == nil {
+			err = s.open(ctx)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("open call history: %w", err)
+	}
+	if s.keep == KeepNumbers {
+		err = s.forgetPersons(ctx)
+	}
+	if err == nil && !ended {
+		_, err = s.db.ExecContext(ctx, `UPDATE calls SET result = iif(answered <> 0, ?, ?) WHERE result = ?`,
+			ResultAnswered, ResultUnknown, ResultLive)
+	}
+	if err == nil {
+		err = s.continueIDs(ctx)
+	}
+	if err == nil {
+		err = s.purge(ctx)
+	}
+	if err == nil {
+		err = s.count(ctx)
+	}
+	if err != nil {
+		s.close()
+		return fmt.Errorf("open call history: %w", err)
+	}
+	s.mu.Lock()
+	s.ended = true
+	s.mu.Unlock()
+	return nil
+}
+
+func (s *Store) open(ctx context.Context) error {
+	if err := filetrust.Make(filepath.Dir(s.path), filetrust.Ours); err != nil {
+		return err
+	}
+	was, err := sqlitefile.Make(s.path, filetrust.Ours)
+	if err != nil {
+		return err
+	}
+	db, err := connect(s.path)
+	if err != nil {
+		return err
+	}
+	if err := sqlitefile.Prepare(ctx, db, migrations); err != nil {
+		_ = db.Close() // the error that matters is the one above
+		return err
+	}
+	s.db, s.was = db, was
+	return nil
+}
+
+// connect opens the file at path for writing. FULL: an acknowledged entry also
+// survives a power cut. busy_timeout comes first, the others already need the file.
+// Temporary files would hold what is to be deleted, so there are none.
+func connect(path string) (*sql.DB, error) {
+	db, err := sqlitefile.Open(path, "_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"+
+		"&_pragma=secure_delete(ON)&_pragma=temp_store(MEMORY)&_pragma=cache_size(-400)&_txlock=immediate")
+	if err == nil {
+		db.SetMaxOpenConns(1)
+	}
+	return db, err
+}
+
+// continueIDs lets a new file go on where the one before it ended, since whoever
+// writes a call remembers its ID.
+func (s *Store) continueIDs(ctx context.Context) error {
+	var last int64
+	err := s.db.QueryRowContext(ctx, `SELECT seq FROM sqlite_sequence WHERE name = 'calls'`).Scan(&last)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	none := err != nil
+	s.mu.Lock()
+	s.last = max(s.last, last)
+	want := s.last
+	s.mu.Unlock()
+	switch {
+	case want == last:
+		return nil
+	case none:
+		_, err = s.db.ExecContext(ctx, `INSERT INTO sqlite_sequence (name, seq) VALUES ('calls', ?)`, want)
+	default:
+		_, err = s.db.ExecContext(ctx, `UPDATE sqlite_sequence SET seq = ? WHERE name = 'calls'`, want)
+	}
+	return err
+}
+
+var (
+	errMoved  = errors.New("the file was taken away")
+	errClosed = errors.New("the file is not open")
+	errShut   = errors.New("the history is closed")
+)
+
+// FaultOf tells what an error of a Store means for the history.
+func FaultOf(err error) Fault {
+	if err == nil || errors.Is(err, ErrGone) || errors.Is(err, context.Canceled) {
+		return FaultNone
+	}
+	var before faultError
+	if errors.As(err, &before) { // not tried again: it is what it was
+		return Fault(before)
+	}
+	switch code := sqlitefile.Code(err) & 0xff; {
+	case errors.Is(err, ErrNewer):
+		return FaultNewer
+	case code == sqlite3.SQLITE_FULL, errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return FaultFull
+	case code == sqlite3.SQLITE_READONLY, code == sqlite3.SQLITE_PERM, errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		return FaultReadOnly
+	}
+	return FaultOther
+}
+
+// note keeps what an attempt to write said.
+func (s *Store) note(err error) {
+	if errors.Is(err, context.Canceled) {
+		return // nobody waited for the answer
+	}
+	s.mu.Lock()
+	s.state.Fault = FaultOf(err)
+	s.mu.Unlock()
+}
+
+// State tells how the history is doing. It waits for no disk.
+func (s *Store) State() State {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state
+}
+
+// Missed is how many missed calls are not ticked off. It waits for no disk.
+func (s *Store) Missed() int { return s.State().Missed }
+
+// Dismiss takes the notice back: the user has read it.
+func (s *Store) Dismiss() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.state.Notice = NoticeNone
+}
+
+// SetAside gives the path of the damaged file that was put aside, "" if every
+// file was sound. It is for a notice to the user.
+func (s *Store) SetAside() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.aside
+}
+
+// Recount takes in what another process has written.
+func (s *Store) Recount(ctx context.Context) error {
+	s.using.RLock()
+	defer s.using.RUnlock()
+	if s.db == nil {
+		return nil
+	}
+	return s.count(ctx)
+}
+
+// count counts what is not ticked off.
+func (s *Store) count(ctx context.Context) error {
+	var n int
+	err := s.db.QueryRowContext(ctx, `SELECT count(*) FROM calls INDEXED BY calls_open
+		WHERE result = 'missed' AND outgoing = 0 AND handled = 0`).Scan(&n)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	s.state.Missed = n
+	s.mu.Unlock()
+	return nil
+}
+
+func (s *Store) asidePath() string { return s.path + ".damaged" }
+
+// putAside keeps the newest damaged file only, so that personal data cannot
+// pile up; Purge removes it when its days are over.
+func (s *Store) putAside() error {
+	if err := os.Rename(s.path, s.asidePath()); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	s.aside, s.state.Notice = s.asidePath(), NoticeDamaged
+	s.mu.Unlock()
+	return remove(sqlitefile.Sides(s.path)...) // a log of the old file must not be played into the new one
+}
+
+func (s *Store) removeFiles() error {
+	s.mu.Lock()
+	s.state.Missed = 0
+	s.mu.Unlock()
+	return remove(append(sqlitefile.Sides(s.path), s.path, s.asidePath())...)
+}
+
+func remove(paths ...string) error {
+	var all error
+	for _, p := range paths {
+		if err := os.Remove(p); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			all = errors.Join(all, err)
+		}
+	}
+	return all
+}
+
+// Close closes the file. The Store cannot be used afterwards.
+func (s *Store) Close() error {
+	s.using.Lock()
+	defer s.using.Unlock()
+	s.shut = true
+	if s.db == nil {
+		return nil
+	}
+	err := s.db.Close()
+	s.db = nil
+	return err
+}

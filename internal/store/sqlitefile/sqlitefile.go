@@ -1,0 +1,222 @@
+// Package sqlitefile is what the SQLite files of this program share: how one is
+// named, made, checked, brought to the newest schema, and known to be damaged.
+// What is in them is their owners' business. Everything is safe for concurrent
+// use as far as the database is.
+package sqlitefile
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"wiebelt/internal/filetrust"
+)
+
+var (
+	// ErrNewer is a file that a newer version of this program has made.
+	ErrNewer = errors.New("made by a newer version of this program")
+	// ErrHeld says that what was deleted is still in the log.
+	ErrHeld = errors.New("what was deleted is still in the log: somebody is reading")
+	// ErrDamaged is a file that SQLite can open and does not find sound.
+	ErrDamaged = errors.New("damaged file")
+)
+
+// Make makes an empty file if there is none, and gives what it is; a *trust.Error
+// if it is not safe for who, or the folder it lies in. SQLite would make it
+// readable to others; its side files take over the rights of this one.
+func Make(path string, who filetrust.Who) (os.FileInfo, error) {
+	f, err := filetrust.OpenFile(path, os.O_RDWR|os.O_CREATE, who)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	return info, errors.Join(err, f.Close())
+}
+
+// Open opens a file with the driver's query, such as "mode=ro&_pragma=…".
+func Open(path, query string) (*sql.DB, error) {
+	uri, err := URI(path)
+	if err != nil {
+		return nil, err
+	}
+	return sql.Open("sqlite", uri+"?"+query)
+}
+
+// URI names a file for the driver; only a URI can say mode=ro.
+func URI(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	p := filepath.ToSlash(path)
+	if !strings.HasPrefix(p, "/") {
+		p = "/" + p // C:/…
+	}
+	return (&url.URL{Scheme: "file", Path: p}).String(), nil
+}
+
+// Sides are the files that SQLite keeps beside a file.
+func Sides(path string) []string { return []string{path + "-wal", path + "-shm"} }
+
+// Check looks through a file; ErrDamaged if it is not sound.
+func Check(ctx context.Context, db *sql.DB) error {
+	var said string
+	if err := db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&said); err != nil {
+		return err
+	}
+	if said != "ok" {
+		return ErrDamaged // what it said may quote the contents
+	}
+	return nil
+}
+
+// Prepare checks a file and brings it to its newest schema. Programs that make a
+// file at the same time get in each other's way for a moment, at which SQLite does
+// not wait by itself: whoever is refused tries again, for ten seconds.
+func Prepare(ctx context.Context, db *sql.DB, steps []Step) error {
+	for late := time.Now().Add(10 * time.Second); ; {
+		err := Check(ctx, db)
+		if err == nil {
+			err = Migrate(ctx, db, steps)
+		}
+		if Code(err)&0xff != sqlite3.SQLITE_BUSY || time.Now().After(late) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+// heldFor is how long others may hold the log before EmptyLog says so.
+const heldFor = 5 * time.Second
+
+// EmptyLog empties the write-ahead log: secure_delete overwrites the pages of what was
+// deleted, but their old contents would stay there. While another process does the
+// same SQLite does not wait by itself, so this does; ErrHeld if somebody has been
+// reading all the time.
+func EmptyLog(ctx context.Context, db *sql.DB) error {
+	for late := time.Now().Add(heldFor); ; {
+		var busy, pages, moved sql.NullInt64
+		err := db.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &moved)
+		if err == nil && busy.Int64 == 0 {
+			return nil
+		}
+		if err == nil {
+			err = ErrHeld
+		} else if Code(err)&0xff != sqlite3.SQLITE_BUSY {
+			return err
+		}
+		if time.Now().After(late) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+// Damaged tells whether an error means that the file itself is of no use any more.
+func Damaged(err error) bool {
+	if errors.Is(err, ErrDamaged) {
+		return true
+	}
+	code := Code(err)
+	return code&0xff == sqlite3.SQLITE_CORRUPT || code == sqlite3.SQLITE_NOTADB || code == sqlite3.SQLITE_IOERR_SHORT_READ
+}
+
+// Code is the extended code of an error of SQLite's, SQLITE_OK for other errors.
+func Code(err error) int {
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return sqlite3.SQLITE_OK
+	}
+	return e.Code()
+}
+
+// Step is what makes a schema from the one before it.
+type Step struct {
+	SQL  string                               // statements, the last one ended as well
+	Fill func(context.Context, *sql.Tx) error // nil for none
+}
+
+// Migrate makes the steps that a file lacks, each in a transaction, so that the
+// schema is the number of steps. Several programs may do it at one time.
+func Migrate(ctx context.Context, db *sql.DB, steps []Step) error {
+	for {
+		v, err := Version(ctx, db)
+		if err != nil || v == len(steps) {
+			return err
+		}
+		if v > len(steps) {
+			return fmt.Errorf("%w (schema %d, this program knows %d)", ErrNewer, v, len(steps))
+		}
+		err = Tx(ctx, db, func(tx *sql.Tx) error {
+			// Again, now that nobody else can be doing it at the same time.
+			if now, err := Version(ctx, tx); err != nil || now != v {
+				return err
+			}
+			if _, err := tx.ExecContext(ctx, fmt.Sprintf("%s\nPRAGMA user_version = %d;", steps[v].SQL, v+1)); err != nil {
+				return err
+			}
+			if fill := steps[v].Fill; fill != nil {
+				return fill(ctx, tx)
+			}
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("migrate to schema %d: %w", v+1, err)
+		}
+	}
+}
+
+// Version is how many steps a file has had.
+func Version(ctx context.Context, q interface {
+	QueryRowContext(context.Context, string, ...any) *sql.Row
+}) (int, error) {
+	var v int
+	err := q.QueryRowContext(ctx, "PRAGMA user_version").Scan(&v)
+	return v, err
+}
+
+// Tx does something in a transaction.
+func Tx(ctx context.Context, db *sql.DB, do func(*sql.Tx) error) error {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	if err := do(tx); err != nil {
+		_ = tx.Rollback() // the error that matters is do's
+		return err
+	}
+	return tx.Commit()
+}
+
+// Micros is a time as it is stored: microseconds since 1970, 0 for none.
+func Micros(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMicro()
+}
+
+// Time is the time that Micros stored.
+func Time(micros int64) time.Time {
+	if micros == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(micros)
+}

@@ -1,0 +1,47 @@
+package sqlitefile
+
+import (
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"wiebelt/internal/filetrust"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// Several programs that make one file at one time all get it, and its schema is
+// made once.
+func TestMadeBySeveral(t *testing.T) {
+	steps := []Step{{SQL: "CREATE TABLE t (n INTEGER) STRICT;"}, {SQL: "INSERT INTO t VALUES (1);"}}
+	for range 20 {
+		path := filepath.Join(t.TempDir(), "a.db")
+		var work sync.WaitGroup
+		for range 6 {
+			work.Go(func() {
+				if _, err := Make(path, filetrust.Ours); err != nil {
+					t.Error(err)
+					return
+				}
+				db, err := Open(path, "_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_txlock=immediate")
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				defer db.Close()
+				db.SetMaxOpenConns(1)
+				if err := Prepare(t.Context(), db, steps); err != nil {
+					t.Error(err)
+					return
+				}
+				n := 0
+				if err := db.QueryRow("SELECT count(*) FROM t").Scan(&n); err != nil || n != 1 {
+					t.Errorf("%d rows: %v", n, err)
+				}
+			})
+		}
+		work.Wait()
+	}
+}

@@ -1,0 +1,360 @@
+// Package storytest writes down what the tracker must make of every built-in
+// scenario, over every protocol. It serves tests: those of package simulate, with
+// the links of this program, and those with the program itself.
+package storytest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/core/phone"
+)
+
+// beat is one thing that happens in a story. Calls are counted from 1 in the
+// order in which they begin.
+type beat struct {
+	call   int
+	what   string // "rings", "becomes" (another caller), "answered", "over"
+	number string // E.164 or the extension; "withheld"
+	name   string
+	line   string
+	via    string
+	out    bool
+	why    string // with over
+}
+
+const (
+	berg   = "+31612345678"
+	family = "+31201234567"
+	nobody = "+31655550000"
+	line   = "+31207654321"
+	other  = "+31207654320"
+	desk   = "Receptie (101)"
+)
+
+// stories are what a phone that tells everything has to say.
+var stories = map[string][]beat{
+	"customer": {
+		{call: 1, what: "rings", number: berg, name: "J.M. van der Berg", line: line},
+		{call: 1, what: "answered"}, {call: 1, what: "over", why: "completed"}},
+	"missed": {
+		{call: 1, what: "rings", number: berg, line: line}, {call: 1, what: "over", why: "missed"}},
+	"family": {
+		{call: 1, what: "rings", number: family, line: line}, {call: 1, what: "answered"}, {call: 1, what: "over", why: "completed"}},
+	"unknown": {
+		{call: 1, what: "rings", number: nobody, name: "P. Jansen", line: line}, {call: 1, what: "over", why: "rejected"}},
+	"withheld": {
+		{call: 1, what: "rings", number: "withheld", line: line}, {call: 1, what: "answered"}, {call: 1, what: "over", why: "completed"}},
+	"colleague": {
+		{call: 1, what: "rings", number: "101", name: "Receptie"}, {call: 1, what: "answered"}, {call: 1, what: "over", why: "completed"}},
+	"outgoing": {
+		{call: 1, what: "rings", number: berg, out: true}, {call: 1, what: "answered"}, {call: 1, what: "over", why: "completed"}},
+	"transfer-blind": {
+		{call: 1, what: "rings", number: "101", name: "Receptie"},
+		{call: 1, what: "becomes", number: berg, name: "J.M. van der Berg", via: desk},
+		{call: 1, what: "answered"}, {call: 1, what: "over", why: "completed"}},
+	"transfer-attended": {
+		{call: 1, what: "rings", number: "101", name: "Receptie"}, {call: 1, what: "answered"},
+		{call: 1, what: "becomes", number: family, via: desk}, {call: 1, what: "over", why: "completed"}},
+	"transfer-cancelled": {
+		{call: 1, what: "rings", number: "101", name: "Receptie"},
+		{call: 1, what: "becomes", number: berg, via: desk},
+		{call: 1, what: "becomes", number: "101", name: "Receptie"},
+		{call: 1, what: "answered"}, {call: 1, what: "over", why: "completed"}},
+	"second-call": {
+		{call: 1, what: "rings", number: berg, line: line}, {call: 1, what: "answered"},
+		{call: 2, what: "rings", number: family, line: line}, {call: 2, what: "over", why: "missed"},
+		{call: 1, what: "over", why: "completed"}},
+	"ring-group": {
+		{call: 1, what: "rings", number: berg, line: line}, {call: 1, what: "over", why: "elsewhere"}},
+	"callback": {
+		{call: 1, what: "rings", number: berg, line: line}, {call: 1, what: "over", why: "missed"},
+		{call: 2, what: "rings", number: berg, line: line}, {call: 2, what: "answered"}, {call: 2, what: "over", why: "completed"}},
+	"busy-morning": {
+		{call: 1, what: "rings", number: berg, line: line}, {call: 1, what: "answered"},
+		{call: 2, what: "rings", number: family, line: line},
+		{call: 3, what: "rings", number: "withheld", line: line}, {call: 3, what: "over", why: "missed"},
+		{call: 1, what: "over", why: "completed"}, {call: 2, what: "answered"},
+		{call: 4, what: "rings", number: nobody, line: other}, {call: 4, what: "over", why: "elsewhere"},
+		{call: 2, what: "over", why: "completed"},
+		{call: 5, what: "rings", number: "101", name: "Receptie"},
+		{call: 5, what: "becomes", number: berg, via: desk}, {call: 5, what: "answered"}, {call: 5, what: "over", why: "completed"},
+		{call: 6, what: "rings", number: "+4930901820", line: line}, {call: 6, what: "over", why: "missed"},
+		{call: 7, what: "rings", number: berg, line: line},
+		{call: 8, what: "rings", number: "102", name: "Schade"}, {call: 8, what: "over", why: "rejected"},
+		{call: 7, what: "answered"},
+		{call: 9, what: "rings", number: family, out: true}, {call: 9, what: "over", why: "rejected"},
+		{call: 7, what: "over", why: "completed"},
+		{call: 10, what: "rings", number: family, line: line}, {call: 10, what: "answered"}, {call: 10, what: "over", why: "completed"}},
+}
+
+// telling is what a protocol says of these stories, and how.
+type telling struct {
+	name bool
+	line string // "" none, "full", or what stands there when none was said
+	via  string // "", "full", "extension", or "colleague": whom we had on the line before
+	why  string // "", "all", or the reasons, in words
+	// anew: a call that was passed on is a new one, and the end of the old.
+	anew                       bool
+	noEnd, noOut, noneWithheld bool
+}
+
+// What the protocols tell, as the descriptions of the ways in have it.
+var tellings = map[string]telling{
+	"websocket": {name: true, line: "full", via: "full", why: "all"},
+	"http":      {name: true, line: "full", via: "full", why: "all"},
+	"command":   {name: true, line: "full", via: "full"},
+	"url":       {anew: true, noEnd: true, noOut: true, noneWithheld: true},
+	"twinkle":   {name: true, line: "115", why: "completed rejected", anew: true},
+	"bria":      {name: true, why: "completed"},
+	"baresip":   {name: true, line: "115", why: "completed", anew: true},
+	"linphone":  {name: true, why: "completed", anew: true},
+	"ari":       {name: true, line: "115", via: "extension", why: "all"},
+	"wazo":      {name: true, line: "115", via: "colleague", why: "all"},
+	"3cx":       {name: true, line: "115", via: "extension", why: "completed"},
+}
+
+// exceptions are stories that a protocol tells in a way of its own.
+var exceptions = map[string][]string{
+	// Of one who rings again within 15 s a phone that tells no end says nothing new.
+	"transfer-cancelled over url": {"1 rings 101", "2 rings " + berg, "1 answered"},
+}
+
+// Scenarios are the names of the stories that are written down.
+func Scenarios() []string {
+	var all []string
+	for name := range stories {
+		all = append(all, name)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// Want is what the tracker must make of a scenario over a protocol, a line a
+// change.
+func Want(t testing.TB, scenario, protocol string) []string {
+	t.Helper()
+	story, ok := stories[scenario]
+	tell, ok2 := tellings[protocol]
+	if !ok || !ok2 {
+		t.Fatalf("no story of %s over %s is written down", scenario, protocol)
+	}
+	if lines, ok := exceptions[scenario+" over "+protocol]; ok {
+		return lines
+	}
+	type state struct {
+		id       int
+		answered bool
+		beat
+	}
+	now := map[int]*state{} // by the story's call
+	calls := 0
+	var lines []string
+	begin := func(b beat) *state {
+		calls++
+		lines = append(lines, tell.words(calls, "rings", b))
+		return &state{id: calls, beat: b}
+	}
+	over := func(c *state, why string) {
+		if tell.noEnd {
+			return
+		}
+		if tell.why != "all" && !strings.Contains(tell.why, why) {
+			why = ""
+		}
+		lines = append(lines, strings.TrimSpace(fmt.Sprintf("%d over %s", c.id, why)))
+	}
+	for _, b := range story {
+		c := now[b.call]
+		if b.what != "rings" && c == nil {
+			continue // the protocol has no word for this call
+		}
+		switch b.what {
+		case "rings":
+			if (!b.out || !tell.noOut) && (b.number != "withheld" || !tell.noneWithheld) {
+				now[b.call] = begin(b)
+			}
+		case "answered":
+			c.answered = true
+			lines = append(lines, fmt.Sprintf("%d answered", c.id))
+		case "becomes":
+			if tell.via == "colleague" && b.via != "" {
+				b.via = c.name // an exchange that says nothing of it: we know whom we had
+			}
+			if !tell.anew {
+				b.line = c.line
+				lines = append(lines, tell.words(c.id, "becomes", b))
+				c.beat = b
+				continue
+			}
+			fresh := begin(b)
+			if fresh.answered = c.answered; c.answered {
+				lines = append(lines, fmt.Sprintf("%d answered", fresh.id))
+			}
+			why := "missed"
+			if c.answered {
+				why = "completed"
+			}
+			over(c, why)
+			now[b.call] = fresh
+		case "over":
+			over(c, b.why)
+		}
+	}
+	return lines
+}
+
+// words is a beat about a caller, as the protocol tells it.
+func (tell telling) words(id int, what string, b beat) string {
+	if !tell.name || b.number == "withheld" {
+		b.name = ""
+	}
+	switch {
+	case tell.line == "":
+		b.line = ""
+	case tell.line != "full" && (b.line == "" || b.out):
+		b.line = tell.line
+	}
+	switch {
+	case tell.via == "":
+		b.via = ""
+	case tell.via == "extension" && b.via != "":
+		b.via = "101"
+	}
+	return words(id, what, b)
+}
+
+func words(id int, what string, b beat) string {
+	s := fmt.Sprintf("%d %s %s", id, what, b.number)
+	if b.name != "" {
+		s += " (" + b.name + ")"
+	}
+	if b.line != "" {
+		s += " on " + b.line
+	}
+	if b.via != "" {
+		s += " via " + b.via
+	}
+	if b.out {
+		s += " outgoing"
+	}
+	return s
+}
+
+// Tracked gives events to a tracker and writes down what it makes of them. Safe
+// for concurrent use.
+type Tracked struct {
+	mu      sync.Mutex
+	tracker *call.Tracker
+	rules   *phone.Rules
+	now     time.Time
+	lines   []string
+	taken   int
+	raw     []string
+	news    chan struct{}
+}
+
+// New makes a Tracked whose clock stands still until Set.
+func New(t testing.TB) *Tracked {
+	t.Helper()
+	rules, err := phone.NewRules(phone.Config{Region: "NL", InternalDigits: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Tracked{tracker: call.NewTracker(), rules: rules, now: start, news: make(chan struct{})}
+}
+
+var start = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+
+// Set sets the clock to a time since the beginning.
+func (k *Tracked) Set(at time.Duration) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.now = start.Add(at)
+}
+
+// Take is what ways in hand their events to.
+func (k *Tracked) Take(e call.Event) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	e.At = k.now
+	n := k.rules.Parse(e.Number, e.Name)
+	ch := k.tracker.Apply(e, n.Key(), k.now)
+	id := int(ch.Call.ID)
+	c := ch.Call
+	b := beat{number: k.rules.Parse(c.Number, "").Key(), name: c.Name, via: c.Via, out: c.Direction == call.Outgoing}
+	if b.number == "withheld" {
+		b.name = "" // phones call such a caller "Anonymous"
+	}
+	if c.Line != "" {
+		b.line = k.rules.Parse(c.Line, "").Key()
+	}
+	if c.Direction == call.DirectionUnknown {
+		b.via += " of unknown direction"
+	}
+	switch ch.Kind {
+	case call.Began:
+		k.lines = append(k.lines, words(id, "rings", b))
+		if c.State == call.Answered {
+			k.lines = append(k.lines, fmt.Sprintf("%d answered", id))
+		}
+	case call.AnotherCaller:
+		k.lines = append(k.lines, words(id, "becomes", b))
+	case call.WasAnswered:
+		k.lines = append(k.lines, fmt.Sprintf("%d answered", id))
+	case call.WasEnded:
+		k.lines = append(k.lines, strings.TrimSpace(fmt.Sprintf("%d over %s", id, c.Reason)))
+	case call.TooOld:
+		k.lines = append(k.lines, "too old")
+	}
+	k.taken++
+	k.raw = append(k.raw, e.Number+" "+e.Name)
+	close(k.news)
+	k.news = make(chan struct{})
+	return nil
+}
+
+// Taken is how many events have come.
+func (k *Tracked) Taken() int {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.taken
+}
+
+// Said is what all events said of numbers and names.
+func (k *Tracked) Said() string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return strings.Join(k.raw, "\n")
+}
+
+// Lines is what the tracker has made of it so far.
+func (k *Tracked) Lines() []string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return slices.Clone(k.lines)
+}
+
+// Until waits until ok, which is asked after each event.
+func (k *Tracked) Until(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	late := time.After(30 * time.Second)
+	for {
+		k.mu.Lock()
+		news := k.news
+		k.mu.Unlock()
+		if ok() {
+			return
+		}
+		select {
+		case <-news:
+		case <-late:
+			t.Fatalf("%s: never; so far\n%s", what, strings.Join(k.Lines(), "\n"))
+		}
+	}
+}

@@ -1,0 +1,354 @@
+package winetest
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"wiebelt/internal/testutil/xtest"
+)
+
+// layout is part of the pristine prefix's name: raise it when what is put into
+// one changes.
+const layout = "3"
+
+// Prefix is one wine installation with its screen.
+type Prefix struct {
+	// Screen is the X server the programs draw on, with openbox.
+	Screen *xtest.Server
+	// Dir is WINEPREFIX; drive C: lies in Dir/drive_c.
+	Dir string
+
+	t   testing.TB
+	env []string
+}
+
+// New gives the test a prefix of its own.
+func New(t testing.TB) *Prefix {
+	t.Helper()
+	p := &Prefix{t: t, Screen: xtest.Start(t, "openbox", xtest.Options{})}
+	pristine, err := p.pristine()
+	if err != nil {
+		t.Fatalf("winetest: %v", err)
+	}
+	if p.Dir, err = os.MkdirTemp(filepath.Dir(pristine), "run-"); err != nil {
+		t.Fatalf("winetest: %v", err)
+	}
+	t.Cleanup(func() { os.RemoveAll(p.Dir) })
+	if err := clone(pristine, p.Dir); err != nil {
+		t.Fatalf("winetest: %v", err)
+	}
+	p.env = environment(p.Screen.Env(), p.Dir)
+	// Wine's server goes seconds after the last program: one that begins just then
+	// fails.
+	if err := p.tool("wineserver", p.env, "-p60"); err != nil {
+		t.Fatalf("winetest: %v", err)
+	}
+	t.Cleanup(func() {
+		for _, flag := range []string{"-k", "-w"} {
+			if err := p.tool("wineserver", p.env, flag); err != nil && flag == "-w" {
+				t.Logf("winetest: wineserver %s: %v", flag, err)
+			}
+		}
+	})
+	return p
+}
+
+func environment(base []string, dir string) []string {
+	return append(base,
+		"WINEPREFIX="+dir,
+		"WINEARCH=win64",
+		"WINEDEBUG=-all",
+		"WINEDLLOVERRIDES="+libraries,
+	)
+}
+
+// libraries: no .NET and no browser engine to install, no menus in the user's
+// session, and no OpenGL: nothing of ours needs it.
+const libraries = "mscoree=;mshtml=;winemenubuilder.exe=;opengl32="
+
+// pristine makes the prefix all others are copies of, unless it is there.
+func (p *Prefix) pristine() (string, error) {
+	version, err := exec.Command("wine", "--version").Output()
+	if err != nil {
+		return "", fmt.Errorf("wine: %w", err)
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		cache = os.TempDir()
+	}
+	base := filepath.Join(cache, "wiebelt-test")
+	if err := os.MkdirAll(base, 0o700); err != nil {
+		return "", err
+	}
+	lock, err := os.OpenFile(filepath.Join(base, "wine.lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return "", err
+	}
+	defer lock.Close() // and with it the lock
+	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX); err != nil {
+		return "", err
+	}
+	name := strings.Map(func(r rune) rune {
+		if r < '0' || r > 'z' {
+			return '-'
+		}
+		return r
+	}, strings.TrimSpace(string(version)))
+	dir := filepath.Join(base, name+"-"+layout)
+	if _, err := os.Stat(dir); err == nil {
+		sweep(base)
+		return dir, nil
+	}
+	half, err := os.MkdirTemp(base, "new-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(half)
+	env := environment(p.Screen.Env(), half)
+	if err := p.tool("wineboot", env, "--init"); err != nil {
+		return "", err
+	}
+	if err := p.tool("wineserver", env, "-w"); err != nil {
+		return "", err
+	}
+	// Go asks for random numbers where wine 8 has nothing.
+	random := forwarder("bcryptprimitives.dll", "ProcessPrng", "advapi32.SystemFunction036")
+	if err := os.WriteFile(filepath.Join(half, "drive_c/windows/system32/bcryptprimitives.dll"), random, 0o600); err != nil {
+		return "", err
+	}
+	return dir, os.Rename(half, dir)
+}
+
+// sweep removes what tests that were killed have left behind long ago.
+func sweep(base string) {
+	entries, _ := os.ReadDir(base)
+	for _, e := range entries {
+		info, err := e.Info()
+		if err == nil && (strings.HasPrefix(e.Name(), "run-") || strings.HasPrefix(e.Name(), "new-")) && time.Since(info.ModTime()) > 24*time.Hour {
+			os.RemoveAll(filepath.Join(base, e.Name()))
+		}
+	}
+}
+
+// clone copies a prefix. What lies at its top is the registry, which wine writes
+// in place where a file has several links: those are copied for real.
+func clone(from, to string) error {
+	return filepath.WalkDir(from, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		dst := filepath.Join(to, rel)
+		switch {
+		case rel == ".":
+			return nil
+		case e.IsDir():
+			return os.Mkdir(dst, 0o700)
+		case e.Type()&fs.ModeSymlink != 0:
+			target, err := os.Readlink(path)
+			if err != nil {
+				return err
+			}
+			return os.Symlink(target, dst)
+		case filepath.Dir(rel) == ".":
+			b, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			return os.WriteFile(dst, b, 0o600)
+		}
+		return os.Link(path, dst)
+	})
+}
+
+// private is a command whose files are its user's alone, as below a user's folder on
+// Windows: wine makes of their mode who may read and write them.
+func (p *Prefix) private(name string, args ...string) *exec.Cmd {
+	return p.Screen.Command("sh", append([]string{"-c", `umask 077; exec "$0" "$@"`, name}, args...)...)
+}
+
+// tool runs one of wine's own helpers to its end.
+func (p *Prefix) tool(name string, env []string, args ...string) error {
+	cmd := p.private(name, args...)
+	cmd.Env = env
+	late := make(chan struct{})
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	stop := time.AfterFunc(3*time.Minute, func() { close(late); cmd.Process.Kill() })
+	defer stop.Stop()
+	if err := cmd.Wait(); err != nil {
+		select {
+		case <-late:
+			return fmt.Errorf("%s takes more than three minutes", name)
+		default:
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// Env is the environment for programs of this prefix.
+func (p *Prefix) Env() []string { return append([]string(nil), p.env...) }
+
+// Command is a Windows program, a path or a name wine knows ("notepad"), not
+// yet started. Its Env may be added to.
+func (p *Prefix) Command(exe string, args ...string) *exec.Cmd {
+	cmd := p.private("wine", append([]string{exe}, args...)...)
+	cmd.Env = p.Env()
+	return cmd
+}
+
+// Run runs a program to its end and returns its standard output and exit code.
+func (p *Prefix) Run(exe string, args ...string) (string, int) {
+	p.t.Helper()
+	cmd := p.Command(exe, args...)
+	// Files and no pipes, which wine's own programs would hold for a second more.
+	dir, err := os.MkdirTemp(p.Screen.Dir, "out")
+	if err != nil {
+		p.t.Fatalf("winetest: %v", err)
+	}
+	defer os.RemoveAll(dir)
+	var said [2]*os.File
+	for i := range said {
+		if said[i], err = os.Create(filepath.Join(dir, strconv.Itoa(i))); err != nil {
+			p.t.Fatalf("winetest: %v", err)
+		}
+		defer said[i].Close()
+	}
+	cmd.Stdout, cmd.Stderr = said[0], said[1]
+	if err := cmd.Start(); err != nil {
+		p.t.Fatalf("winetest: %s: %v", exe, err)
+	}
+	stop := time.AfterFunc(3*xtest.Patience, func() { cmd.Process.Kill() })
+	defer stop.Stop()
+	if err := cmd.Wait(); cmd.ProcessState == nil {
+		p.t.Fatalf("winetest: %s: %v", exe, err)
+	}
+	var texts [2]string
+	for i, f := range said {
+		b, err := os.ReadFile(f.Name())
+		if err != nil {
+			p.t.Fatalf("winetest: %v", err)
+		}
+		texts[i] = string(b)
+	}
+	code := cmd.ProcessState.ExitCode()
+	if code != 0 { // seen only where the test fails
+		p.t.Logf("winetest: %s: exit %d: %s", filepath.Base(exe), code, texts[1])
+	}
+	return texts[0], code
+}
+
+// Process is a running Windows program that is talked to by lines.
+type Process struct {
+	t     testing.TB
+	cmd   *exec.Cmd
+	in    io.Writer
+	lines chan string
+}
+
+// Start starts a program that is ended with the test.
+func (p *Prefix) Start(exe string, args ...string) *Process {
+	p.t.Helper()
+	cmd := p.Command(exe, args...)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		p.t.Fatalf("winetest: %v", err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		p.t.Fatalf("winetest: %v", err)
+	}
+	// A file, since what wine leaves running may hold the other end of a pipe.
+	said, err := os.CreateTemp(p.t.TempDir(), "said")
+	if err != nil {
+		p.t.Fatalf("winetest: %v", err)
+	}
+	defer said.Close()
+	cmd.Stderr = said
+	if err := cmd.Start(); err != nil {
+		p.t.Fatalf("winetest: %s: %v", exe, err)
+	}
+	proc := &Process{t: p.t, cmd: cmd, in: in, lines: make(chan string, 10000)}
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		defer close(proc.lines)
+		for sc := bufio.NewScanner(out); sc.Scan(); {
+			select {
+			case proc.lines <- strings.TrimRight(sc.Text(), "\r"):
+			default: // a program gone mad
+			}
+		}
+	}()
+	p.t.Cleanup(func() {
+		cmd.Process.Kill()
+		out.Close() // a child of its own may hold the other end
+		<-read
+		cmd.Wait()
+		if text, err := os.ReadFile(said.Name()); err == nil && p.t.Failed() {
+			p.t.Logf("winetest: %s: %v: %s", filepath.Base(exe), cmd.ProcessState, text)
+		}
+	})
+	return proc
+}
+
+// Send writes a line to the program's standard input.
+func (p *Process) Send(line string) {
+	p.t.Helper()
+	if _, err := io.WriteString(p.in, line+"\n"); err != nil {
+		p.t.Fatalf("winetest: %v", err)
+	}
+}
+
+// Wait passes over lines the program prints until one starts with prefix, and
+// returns the rest of it.
+func (p *Process) Wait(prefix string) string {
+	p.t.Helper()
+	late := time.NewTimer(3 * xtest.Patience)
+	defer late.Stop()
+	var seen []string
+	for {
+		select {
+		case line, ok := <-p.lines:
+			if !ok {
+				p.t.Fatalf("winetest: the program ended before it said %q; it said %q", prefix, seen)
+			}
+			if rest, ok := strings.CutPrefix(line, prefix); ok {
+				return rest
+			}
+			seen = append(seen, line)
+		case <-late.C:
+			p.t.Fatalf("winetest: the program never said %q, but %q", prefix, seen)
+		}
+	}
+}
+
+// Build cross-builds a Windows program from a package of this module (a path
+// for go build, relative to the test's folder) and returns the file.
+func Build(t testing.TB, pkg string, flags ...string) string {
+	t.Helper()
+	exe := filepath.Join(t.TempDir(), "program.exe")
+	args := append(append([]string{"build", "-o", exe}, flags...), pkg)
+	cmd := exec.Command("go", args...)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=windows", "GOARCH=amd64")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("go build %s for Windows: %v\n%s", pkg, err, out)
+	}
+	return exe
+}

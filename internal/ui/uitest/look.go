@@ -1,0 +1,249 @@
+package uitest
+
+import (
+	"image/png"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/driver/software"
+	"fyne.io/fyne/v2/test"
+
+	"wiebelt/internal/ui/widgets"
+)
+
+// Shot leaves a picture of a window, for people to look at, in the folder that
+// WIEBELT_SHOTS names; without one it does nothing.
+func Shot(t testing.TB, w fyne.Window, name string) {
+	t.Helper()
+	dir := os.Getenv("WIEBELT_SHOTS")
+	if dir == "" {
+		return
+	}
+	f, err := os.Create(filepath.Join(dir, name+".png"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	// Text that wraps tells its height only once it has a width: a window on a
+	// screen lays out again before it paints, a window of a test does not.
+	size := w.Canvas().Size()
+	w.Resize(size.AddWidthHeight(1, 1))
+	w.Resize(size)
+	if err := png.Encode(f, w.Canvas().Capture()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Texts gives everything that is written in a window, in the order of its tree.
+func Texts(w fyne.Window) []string {
+	var all []string
+	var walk func(fyne.CanvasObject)
+	walk = func(o fyne.CanvasObject) {
+		if !o.Visible() {
+			return
+		}
+		switch o := o.(type) {
+		case *canvas.Text:
+			if o.Text != "" {
+				all = append(all, o.Text)
+			}
+		case *fyne.Container:
+			for _, c := range o.Objects {
+				walk(c)
+			}
+		case fyne.Widget:
+			for _, c := range test.WidgetRenderer(o).Objects() {
+				walk(c)
+			}
+		}
+	}
+	walk(w.Canvas().Content())
+	return all
+}
+
+// WantTexts fails for what is not written in a window.
+func WantTexts(t *testing.T, w fyne.Window, want ...string) {
+	t.Helper()
+	all := strings.Join(Texts(w), "|")
+	for _, s := range want {
+		if !strings.Contains(all, s) {
+			t.Errorf("%q is not written; there is: %s", s, all)
+		}
+	}
+}
+
+// Uncut fails if a word of ours is cut or reaches over the window's border; names
+// and numbers, which can be as long as they like, end in an ellipsis.
+func Uncut(t *testing.T, what string, w fyne.Window, data ...string) {
+	t.Helper()
+	c := w.Canvas()
+	var walk func(o fyne.CanvasObject, at fyne.Position)
+	walk = func(o fyne.CanvasObject, at fyne.Position) {
+		if !o.Visible() {
+			return
+		}
+		at = at.Add(o.Position())
+		switch o := o.(type) {
+		case *canvas.Text:
+			if o.Text == "" {
+				return
+			}
+			if need := o.MinSize().Width; at.X+need > c.Size().Width+1 && o.Alignment == fyne.TextAlignLeading {
+				t.Errorf("%s: %q reaches to %v of %v", what, o.Text, at.X+need, c.Size().Width)
+			}
+		case *widgets.Button:
+			if o.Size().Width+0.5 < o.MinSize().Width {
+				t.Errorf("%s: the button %q is %v wide and needs %v", what, o.Text, o.Size().Width, o.MinSize().Width)
+			}
+		case *fyne.Container:
+			for _, child := range o.Objects {
+				walk(child, at)
+			}
+		case fyne.Widget:
+			shown := test.WidgetRenderer(o).Objects()
+			if words, ok := o.(*widgets.Words); ok {
+				said := shown[0].(*canvas.Text).Text
+				named := func(d string) bool { return strings.Contains(d, words.Text) || strings.HasPrefix(words.Text, d) }
+				if said != words.Text && !slices.ContainsFunc(data, named) {
+					t.Errorf("%s: %q is cut: %q", what, words.Text, said)
+				}
+			}
+			for _, child := range shown {
+				walk(child, at)
+			}
+		}
+	}
+	walk(c.Content(), fyne.NewPos(0, 0))
+}
+
+// Scaled gives a window its size on a screen of a scale.
+func Scaled(w fyne.Window, size fyne.Size, scale float32) {
+	if c, ok := w.Canvas().(software.WindowlessCanvas); ok {
+		c.SetScale(scale)
+	}
+	w.Resize(size)
+}
+
+// Scales are those of the screens that are looked at.
+var Scales = []float32{1, 1.25, 1.5, 1.75, 2}
+
+// Each visits every object of a tree that can be seen.
+func Each(o fyne.CanvasObject, visit func(any)) {
+	if !o.Visible() {
+		return
+	}
+	visit(o)
+	switch o := o.(type) {
+	case *fyne.Container:
+		for _, c := range o.Objects {
+			Each(c, visit)
+		}
+	case fyne.Widget:
+		for _, c := range test.WidgetRenderer(o).Objects() {
+			Each(c, visit)
+		}
+	}
+}
+
+// PressIn presses the button with a label somewhere in a tree.
+func PressIn(t *testing.T, o fyne.CanvasObject, label string) {
+	t.Helper()
+	var found *widgets.Button
+	Each(o, func(o any) {
+		if b, ok := o.(*widgets.Button); ok && b.Text == label {
+			found = b
+		}
+	})
+	if found == nil {
+		t.Fatalf("no button %q", label)
+	}
+	test.Tap(found)
+}
+
+// ButtonOf gives the button of a window with a label, nil if there is none.
+func ButtonOf(w fyne.Window, label string) (found *widgets.Button) {
+	var walk func(fyne.CanvasObject)
+	walk = func(o fyne.CanvasObject) {
+		if !o.Visible() {
+			return
+		}
+		switch o := o.(type) {
+		case *widgets.Button:
+			if o.Text == label {
+				found = o
+			}
+		case *fyne.Container:
+			for _, c := range o.Objects {
+				walk(c)
+			}
+		case fyne.Widget:
+			for _, c := range test.WidgetRenderer(o).Objects() {
+				walk(c)
+			}
+		}
+	}
+	walk(w.Canvas().Content())
+	return found
+}
+
+// Press presses the button of a window with a label.
+func Press(t *testing.T, w fyne.Window, label string) {
+	t.Helper()
+	b := ButtonOf(w, label)
+	if b == nil {
+		t.Fatalf("no button %q; there is: %s", label, strings.Join(Texts(w), "|"))
+	}
+	test.Tap(b)
+}
+
+// Smallest are the contents of windows that fill a screen of 1366 by 768 at 300 %,
+// with a task bar below and at the side: no window may need more.
+var Smallest = []fyne.Size{fyne.NewSize(439, 176), fyne.NewSize(399, 216)}
+
+// Fits fails for a window that needs more room than it has at some size, and for
+// buttons of it that cannot be seen then, those in what scrolls apart. It looks at
+// the smallest sizes, some between, and the window's own, which it leaves it with.
+func Fits(t testing.TB, what string, w fyne.Window) {
+	t.Helper()
+	own := w.Canvas().Size()
+	for _, size := range append(Smallest, fyne.NewSize(531, 226), fyne.NewSize(624, 280), fyne.NewSize(720, 352), own) {
+		w.Resize(size.AddWidthHeight(1, 1)) // text that wraps tells its height only once it has a width
+		w.Resize(size)
+		if min := w.Content().MinSize(); min.Width > size.Width+0.5 || min.Height > size.Height+0.5 {
+			t.Errorf("%s: %v needs %v", what, size, min)
+		}
+		buttons(t, what, w.Content(), fyne.NewPos(0, 0), size)
+		for _, o := range w.Canvas().Overlays().List() {
+			buttons(t, what, o, fyne.NewPos(0, 0), size)
+		}
+	}
+}
+
+func buttons(t testing.TB, what string, o fyne.CanvasObject, at fyne.Position, size fyne.Size) {
+	t.Helper()
+	if !o.Visible() {
+		return
+	}
+	at = at.Add(o.Position())
+	switch o := o.(type) {
+	case *container.Scroll:
+	case *widgets.Button:
+		if at.X < -0.5 || at.Y < -0.5 || at.X+o.Size().Width > size.Width+0.5 || at.Y+o.Size().Height > size.Height+0.5 || o.Size().Width+0.5 < o.MinSize().Width {
+			t.Errorf("%s: in %v the button %q, %v large at %v, cannot be seen", what, size, o.Text, o.Size(), at)
+		}
+	case *fyne.Container:
+		for _, c := range o.Objects {
+			buttons(t, what, c, at, size)
+		}
+	case fyne.Widget:
+		for _, c := range test.WidgetRenderer(o).Objects() {
+			buttons(t, what, c, at, size)
+		}
+	}
+}

@@ -1,0 +1,22 @@
+package widgets
+
+import (
+	"testing"
+
+	"wiebelt/internal/text"
+)
+
+// Fyne's own strings: every one of ours has a text in both languages, and
+// together they are all that Fyne knows, apart from the names of days.
+func TestBuiltinStrings(t *testing.T) {
+	for theirs, ours := range builtin {
+		for _, l := range []text.Language{text.Dutch, text.English} {
+			if s := l.T(ours); s == "" || s == string(ours) {
+				t.Errorf("%s has no text for %q", l, theirs)
+			}
+		}
+	}
+	if err := TranslateBuiltin(text.Dutch); err != nil {
+		t.Error(err)
+	}
+}

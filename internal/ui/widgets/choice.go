@@ -1,0 +1,176 @@
+package widgets
+
+import (
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/driver/desktop"
+	base "fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+)
+
+const (
+	OptionPad  = 12 // of a word on both sides
+	ChoiceHigh = 36 // of a choice, and of a button
+)
+
+// Choice is a row of words of which one holds, with a line below that one. Click,
+// or the arrow keys while it has the keyboard.
+type Choice struct {
+	widget.BaseWidget
+	chosen  func(int)
+	words   []*Words
+	now     int
+	over    int // what the pointer is on, -1 none
+	focused bool
+	line    *canvas.Rectangle
+	ring    *canvas.Rectangle
+}
+
+var (
+	_ fyne.Focusable     = (*Choice)(nil)
+	_ fyne.Tappable      = (*Choice)(nil)
+	_ desktop.Hoverable  = (*Choice)(nil)
+	_ desktop.Cursorable = (*Choice)(nil)
+)
+
+// NewChoice is a choice without words yet; chosen is told which was clicked.
+func NewChoice(chosen func(int)) *Choice {
+	c := &Choice{chosen: chosen, over: -1, line: canvas.NewRectangle(nil), ring: canvas.NewRectangle(nil)}
+	c.ring.StrokeWidth, c.ring.CornerRadius = 2, 4
+	c.ExtendBaseWidget(c)
+	return c
+}
+
+// Set takes over the words and which of them holds.
+func (c *Choice) Set(names []string, now int) {
+	same := len(names) == len(c.words) && now == c.now
+	for i := 0; same && i < len(names); i++ {
+		same = c.words[i].Text == names[i]
+	}
+	if same {
+		return
+	}
+	c.words, c.now = nil, now
+	for _, n := range names {
+		c.words = append(c.words, NewWords(n, base.SizeNameText, base.ColorNamePlaceHolder, false))
+	}
+	c.Refresh()
+}
+
+// at is the word at a position.
+func (c *Choice) at(p fyne.Position) int {
+	x := float32(0)
+	for i, w := range c.words {
+		if x += w.MinSize().Width + 2*OptionPad; p.X < x {
+			return i
+		}
+	}
+	return len(c.words) - 1
+}
+
+func (c *Choice) choose(i int) {
+	if i >= 0 && i < len(c.words) && i != c.now {
+		c.chosen(i)
+	}
+}
+
+// Tapped implements fyne.Tappable.
+func (c *Choice) Tapped(e *fyne.PointEvent) { c.choose(c.at(e.Position)) }
+
+// MouseIn implements desktop.Hoverable.
+func (c *Choice) MouseIn(e *desktop.MouseEvent) { c.MouseMoved(e) }
+
+// MouseMoved implements desktop.Hoverable.
+func (c *Choice) MouseMoved(e *desktop.MouseEvent) {
+	if over := c.at(e.Position); over != c.over {
+		c.over = over
+		c.Refresh()
+	}
+}
+
+// MouseOut implements desktop.Hoverable.
+func (c *Choice) MouseOut() {
+	c.over = -1
+	c.Refresh()
+}
+
+// Cursor implements desktop.Cursorable.
+func (c *Choice) Cursor() desktop.Cursor { return desktop.PointerCursor }
+
+// FocusGained implements fyne.Focusable.
+func (c *Choice) FocusGained() { c.focused = true; c.Refresh() }
+
+// FocusLost implements fyne.Focusable.
+func (c *Choice) FocusLost() { c.focused = false; c.Refresh() }
+
+// TypedRune implements fyne.Focusable.
+func (c *Choice) TypedRune(rune) {}
+
+// TypedKey implements fyne.Focusable.
+func (c *Choice) TypedKey(e *fyne.KeyEvent) {
+	switch e.Name {
+	case fyne.KeyLeft:
+		c.choose(c.now - 1)
+	case fyne.KeyRight:
+		c.choose(c.now + 1)
+	default:
+		Hand(c, e)
+	}
+}
+
+// CreateRenderer implements fyne.Widget.
+func (c *Choice) CreateRenderer() fyne.WidgetRenderer {
+	r := &choiceRenderer{c}
+	r.Refresh()
+	return r
+}
+
+type choiceRenderer struct{ c *Choice }
+
+func (r *choiceRenderer) Destroy() {}
+
+func (r *choiceRenderer) Objects() []fyne.CanvasObject {
+	o := []fyne.CanvasObject{r.c.ring, r.c.line}
+	for _, w := range r.c.words {
+		o = append(o, w)
+	}
+	return o
+}
+
+func (r *choiceRenderer) MinSize() fyne.Size {
+	s := fyne.NewSize(0, ChoiceHigh)
+	for _, w := range r.c.words {
+		s.Width += w.MinSize().Width + 2*OptionPad
+	}
+	return s
+}
+
+func (r *choiceRenderer) Layout(size fyne.Size) {
+	x := float32(0)
+	for i, w := range r.c.words {
+		width := w.MinSize().Width
+		w.Move(fyne.NewPos(x+OptionPad, (size.Height-20)/2))
+		w.Resize(fyne.NewSize(width, 20))
+		if i == r.c.now {
+			r.c.line.Move(fyne.NewPos(x+OptionPad, size.Height-4))
+			r.c.line.Resize(fyne.NewSize(width, 2))
+		}
+		x += width + 2*OptionPad
+	}
+	r.c.ring.Move(fyne.NewPos(0, 0))
+	r.c.ring.Resize(size)
+}
+
+func (r *choiceRenderer) Refresh() {
+	c := r.c
+	th, variant := c.Theme(), fyne.CurrentApp().Settings().ThemeVariant()
+	c.line.FillColor = th.Color(base.ColorNamePrimary, variant)
+	c.ring.StrokeColor = th.Color(base.ColorNamePrimary, variant)
+	Visible(c.ring, c.focused)
+	for i, w := range c.words {
+		w.Say(w.Text, Either(i == c.now || i == c.over, base.ColorNameForeground, base.ColorNamePlaceHolder))
+	}
+	r.Layout(c.Size())
+	c.line.Refresh()
+	c.ring.Refresh()
+}

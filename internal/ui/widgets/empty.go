@@ -1,0 +1,27 @@
+package widgets
+
+import (
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/layout"
+	base "fyne.io/fyne/v2/theme"
+
+	"wiebelt/internal/ui/theme"
+)
+
+// TextWidth is how wide running text may get.
+const TextWidth = 440
+
+// EmptyPage says what will appear here and how to try it. button may be nil.
+func EmptyPage(title string, button *Button, sentences ...string) fyne.CanvasObject {
+	lines := container.New(layout.NewCustomPaddedVBoxLayout(8),
+		NewWords(title, theme.SizeStart, base.ColorNameForeground, true).Cutting())
+	for _, s := range sentences {
+		lines.Add(Paragraph(s))
+	}
+	if button != nil {
+		lines.Add(Gap(0))
+		lines.Add(container.NewHBox(button))
+	}
+	return container.NewVScroll(container.New(layout.NewCustomPaddedLayout(24, 24, Edge, Edge), container.New(AtMost(TextWidth), lines)))
+}

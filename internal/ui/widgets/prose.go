@@ -1,0 +1,108 @@
+package widgets
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/layout"
+	base "fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"wiebelt/internal/text"
+	"wiebelt/internal/ui/theme"
+)
+
+// Plain is a label without its padding, so that it stands on the grid.
+func Plain(s string, size fyne.ThemeSizeName, i widget.Importance) fyne.CanvasObject {
+	label := widget.NewLabel(s)
+	label.SizeName = size
+	label.Importance = i
+	label.Wrapping = fyne.TextWrapWord
+	return container.New(layout.NewCustomPaddedLayout(-8, -8, -8, -8), label)
+}
+
+// Running is text to read, wrapped.
+func Running(s string) fyne.CanvasObject { return Plain(s, base.SizeNameText, widget.MediumImportance) }
+
+// Paragraph is muted text that wraps. A label keeps an inner padding around its
+// text, which is taken off so that it stands on the grid.
+func Paragraph(s string) fyne.CanvasObject {
+	label := widget.NewLabel(s)
+	label.SizeName = theme.SizeHint
+	label.Importance = widget.LowImportance // muted in our theme
+	label.Wrapping = fyne.TextWrapWord
+	return container.New(layout.NewCustomPaddedLayout(-8, -8, -8, -8), label)
+}
+
+// Bold is bold text that wraps.
+func Bold(s string, size fyne.ThemeSizeName) fyne.CanvasObject {
+	label := widget.NewLabel(s)
+	label.SizeName = size
+	label.TextStyle.Bold = true
+	label.Wrapping = fyne.TextWrapWord
+	return container.New(layout.NewCustomPaddedLayout(-8, -8, -8, -8), label)
+}
+
+// BigLine is the answer's first line. It wraps: a name is never cut here.
+func BigLine(s string) fyne.CanvasObject { return Bold(s, base.SizeNameHeadingText) }
+
+// Trouble is a sentence with the mark of trouble, on the line of the text above.
+func Trouble(s string) fyne.CanvasObject {
+	sign := NewShape(MarkTrouble)
+	return container.NewBorder(nil, nil, container.New(layout.NewCustomPaddedLayout(4, 0, 0, 4), container.NewVBox(sign)), nil,
+		Plain(s, theme.SizeHint, widget.WarningImportance))
+}
+
+// Warning is a sentence with the mark of trouble.
+func Warning(s string) fyne.CanvasObject {
+	sign := NewShape(MarkTrouble)
+	return container.New(Columns(18), container.New(layout.NewCustomPaddedLayout(4, 0, 0, 0), container.NewVBox(sign)),
+		Plain(s, theme.SizeHint, widget.WarningImportance))
+}
+
+// Fact is a label and what there is to say, side by side.
+func Fact(label, s string) fyne.CanvasObject {
+	head := NewWords(label, theme.SizeHint, base.ColorNamePlaceHolder, false)
+	return container.New(Columns(labelWidth), container.NewVBox(head), Plain(s, theme.SizeHint, widget.MediumImportance))
+}
+
+// Join puts what is not empty behind each other, with dots between.
+func Join(parts ...string) string {
+	var kept []string
+	for _, p := range parts {
+		if p != "" {
+			kept = append(kept, p)
+		}
+	}
+	return strings.Join(kept, " · ")
+}
+
+// SizeOf writes a number of bytes: "812 B", "12,4 kB", "500 MB".
+func SizeOf(l text.Language, n int64) string {
+	if n < 1000 {
+		return fmt.Sprintf("%d B", n)
+	}
+	v, units := float64(n)/1000, []string{"kB", "MB", "GB", "TB"}
+	i := 0
+	for v >= 999.5 && i < len(units)-1 {
+		v, i = v/1000, i+1
+	}
+	s := fmt.Sprintf("%.1f", v)
+	if v >= 100 {
+		s = fmt.Sprintf("%.0f", v)
+	}
+	if l == text.Dutch {
+		s = strings.Replace(s, ".", ",", 1)
+	}
+	return s + " " + units[i]
+}
+
+// SameDay tells whether two moments are on one day here.
+func SameDay(a, b time.Time) bool {
+	ay, am, ad := a.Local().Date()
+	by, bm, bd := b.Local().Date()
+	return ay == by && am == bm && ad == bd
+}

@@ -1,0 +1,154 @@
+package widgets
+
+import (
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/driver/desktop"
+	"fyne.io/fyne/v2/layout"
+	base "fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"wiebelt/internal/ui/theme"
+)
+
+// Chooser is a window with a list of pages at its side.
+type Chooser interface {
+	Choose(id string)
+	Chosen() string
+}
+
+// SideItem is a line of such a list: a page, or a heading.
+type SideItem struct {
+	ID, Title string
+	Heading   bool
+}
+
+const sideHeight = 28
+
+// NewSide is the list of pages along the left border of a window, and the box in
+// which it stands. The items are asked for whenever the list is drawn.
+func NewSide(w Chooser, items func() []SideItem) (*widget.List, fyne.CanvasObject) {
+	list := widget.NewList(
+		func() int { return len(items()) },
+		func() fyne.CanvasObject { return newSideLine(w) },
+		func(i widget.ListItemID, o fyne.CanvasObject) {
+			if all := items(); i < len(all) {
+				o.(*sideLine).set(all[i])
+			}
+		})
+	list.HideSeparators = true
+	for i, it := range items() {
+		if it.Heading && i > 0 {
+			list.SetItemHeight(i, sideHeight+8)
+		}
+	}
+	list.OnSelected = func(i widget.ListItemID) { // by the keyboard; the lines take clicks themselves
+		list.Unselect(i)
+		w.Choose(items()[i].ID)
+	}
+	return list, NewSoftBox(container.New(layout.NewCustomPaddedLayout(12, 0, 8, 8), list)).Square()
+}
+
+// sideLine is a line of such a list.
+type sideLine struct {
+	widget.BaseWidget
+	w     Chooser
+	item  SideItem
+	hover bool
+	back  *canvas.Rectangle
+	title *Words
+}
+
+var (
+	_ fyne.Tappable      = (*sideLine)(nil)
+	_ desktop.Hoverable  = (*sideLine)(nil)
+	_ desktop.Cursorable = (*sideLine)(nil)
+)
+
+func newSideLine(w Chooser) *sideLine {
+	p := &sideLine{w: w, back: canvas.NewRectangle(nil)}
+	p.back.CornerRadius = 4
+	p.title = NewWords("", theme.SizeHint, base.ColorNameForeground, false).Cutting()
+	p.ExtendBaseWidget(p)
+	return p
+}
+
+func (p *sideLine) set(it SideItem) {
+	p.item = it
+	p.Refresh()
+}
+
+// Tapped implements fyne.Tappable.
+func (p *sideLine) Tapped(*fyne.PointEvent) { p.w.Choose(p.item.ID) }
+
+// MouseIn implements desktop.Hoverable.
+func (p *sideLine) MouseIn(*desktop.MouseEvent) {
+	p.hover = !p.item.Heading
+	p.Refresh()
+}
+
+// MouseMoved implements desktop.Hoverable.
+func (p *sideLine) MouseMoved(*desktop.MouseEvent) {}
+
+// MouseOut implements desktop.Hoverable.
+func (p *sideLine) MouseOut() {
+	p.hover = false
+	p.Refresh()
+}
+
+// Cursor implements desktop.Cursorable.
+func (p *sideLine) Cursor() desktop.Cursor {
+	if p.item.Heading {
+		return desktop.DefaultCursor
+	}
+	return desktop.PointerCursor
+}
+
+// CreateRenderer implements fyne.Widget.
+func (p *sideLine) CreateRenderer() fyne.WidgetRenderer {
+	r := &sideLineRenderer{p}
+	r.Refresh()
+	return r
+}
+
+type sideLineRenderer struct{ p *sideLine }
+
+func (r *sideLineRenderer) Destroy()           {}
+func (r *sideLineRenderer) MinSize() fyne.Size { return fyne.NewSize(0, sideHeight) }
+func (r *sideLineRenderer) Objects() []fyne.CanvasObject {
+	return []fyne.CanvasObject{r.p.back, r.p.title}
+}
+
+func (r *sideLineRenderer) Layout(size fyne.Size) {
+	r.p.back.Resize(size)
+	h := r.p.title.MinSize().Height
+	y := (size.Height - h) / 2
+	if r.p.item.Heading {
+		y = size.Height - h - 8 // nearer to what it is about
+	}
+	r.p.title.Resize(fyne.NewSize(size.Width-2*RowInset, h))
+	r.p.title.Move(fyne.NewPos(RowInset, y))
+}
+
+func (r *sideLineRenderer) Refresh() {
+	p := r.p
+	chosen := p.item.ID != "" && p.item.ID == p.w.Chosen()
+	th, variant := p.Theme(), fyne.CurrentApp().Settings().ThemeVariant()
+	p.back.Hidden = !chosen && !p.hover
+	p.back.FillColor = th.Color(base.ColorNameHover, variant)
+	if chosen {
+		p.back.FillColor = th.Color(base.ColorNameBackground, variant)
+	}
+	t := p.title
+	t.Text, t.size, t.Bold, t.Colour = p.item.Title, theme.SizeHint, chosen, base.ColorNameForeground
+	switch {
+	case p.item.Heading:
+		t.size, t.Bold, t.Colour = base.SizeNameCaptionText, true, base.ColorNamePlaceHolder
+	case chosen:
+		t.Colour = base.ColorNamePrimary
+	}
+	r.Layout(p.Size())
+	t.Refresh()
+	p.back.Refresh()
+}

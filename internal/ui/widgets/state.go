@@ -1,0 +1,36 @@
+package widgets
+
+import (
+	"fyne.io/fyne/v2"
+)
+
+// Visible shows or hides an object, unless it is already.
+func Visible(o fyne.CanvasObject, yes bool) {
+	if yes == o.Visible() {
+		return
+	}
+	if yes {
+		o.Show()
+	} else {
+		o.Hide()
+	}
+}
+
+// Either is a where first holds, and b where not.
+func Either[T any](first bool, a, b T) T {
+	if first {
+		return a
+	}
+	return b
+}
+
+// Able makes a button one that can be pressed or not. Doing so costs a drawing,
+// so only what differs is done.
+func Able(b *Button, on bool) {
+	switch {
+	case on && b.Disabled():
+		b.Enable()
+	case !on && !b.Disabled():
+		b.Disable()
+	}
+}

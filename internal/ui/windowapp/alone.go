@@ -1,0 +1,80 @@
+package windowapp
+
+import (
+	"encoding/json"
+	"io"
+	"slices"
+	"sync"
+
+	"wiebelt/internal/instance/windowapi"
+)
+
+// WithoutResident reports whether a window is of use where no resident runs: all that
+// it shows lies in files.
+func WithoutResident(name string) bool {
+	return slices.Contains([]string{windowapi.WindowCalls, windowapi.WindowDelivery, windowapi.WindowDoctor, windowapi.WindowHelp,
+		windowapi.WindowRecipes, windowapi.WindowSettings}, name)
+}
+
+// alone is the connection where no resident runs. It gives a welcome, says that
+// nothing is under way, and refuses what only a resident can do.
+type alone struct {
+	answers chan answer
+	once    sync.Once
+	closed  chan struct{}
+}
+
+type answer struct {
+	kind string
+	raw  json.RawMessage
+}
+
+// Alone is a connection for windows without a resident.
+func Alone(w windowapi.Welcome) (Conn, error) {
+	raw, err := json.Marshal(w)
+	if err != nil {
+		return nil, err
+	}
+	a := &alone{answers: make(chan answer, 8), closed: make(chan struct{})}
+	a.answers <- answer{windowapi.KindWelcome, raw}
+	return a, nil
+}
+
+func (a *alone) Send(kind string, msg any) error {
+	var m any
+	switch ask := msg.(type) {
+	case windowapi.DeliveryDo:
+		m = windowapi.Delivery{Failed: len(ask.Paths) > 0 || ask.ID != "" || ask.Release}
+	case windowapi.Lookup:
+		m = windowapi.Found{Seq: ask.Seq, Entry: ask.Entry, Outcome: windowapi.LookupAlone}
+	case windowapi.Copy: // it would go with this process
+	default:
+		if kind == windowapi.KindQuit {
+			return a.Close()
+		}
+		return nil
+	}
+	raw, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	select {
+	case a.answers <- answer{kind, raw}:
+	case <-a.closed:
+	}
+	return nil
+}
+
+func (a *alone) Receive() (string, json.RawMessage, error) {
+	select {
+	case m := <-a.answers:
+		return m.kind, m.raw, nil
+	case <-a.closed:
+		return "", nil, io.EOF
+	}
+}
+
+func (a *alone) Close() error {
+	a.once.Do(func() { close(a.closed) })
+	return nil
+}

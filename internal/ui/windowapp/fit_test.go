@@ -1,0 +1,68 @@
+package windowapp
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	"wiebelt/internal/guide"
+	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/text"
+	"wiebelt/internal/ui/uitest"
+)
+
+// filled bring a window, just opened, into states that have more to say, and call
+// look in each. Windows without one are looked at as they open.
+var filled = map[string]func(t *testing.T, b *uitest.Bench, look func(state string)){
+	windowapi.WindowDemo: func(t *testing.T, b *uitest.Bench, look func(string)) {
+		look("open")
+		for _, c := range b.Welcome.Demo {
+			b.Tell(t, windowapi.KindPlay, windowapi.Played{ID: c.ID, Line: b.Lang.T(text.DemoPlayedContact, "123 ms", "1.234 ms")})
+			look(c.ID)
+		}
+	},
+	windowapi.WindowHelp: func(t *testing.T, b *uitest.Bench, look func(string)) {
+		for _, p := range guide.Help(b.Lang) {
+			b.ShowAt(windowapi.WindowHelp, p.ID)
+			look(p.ID)
+		}
+	},
+}
+
+// TestEveryWindowFits: no word of any window is cut or reaches over its border, in
+// either language and at every scale, and on the smallest screen it needs no more
+// room than there is. Whoever adds a window gets it looked at.
+func TestEveryWindowFits(t *testing.T) {
+	all := slices.Sorted(maps.Keys(openers(nil)))
+	looked := 0
+	for _, l := range []text.Language{text.Dutch, text.English} {
+		for _, scale := range uitest.Scales {
+			for _, name := range all {
+				var demo []windowapi.DemoCall
+				for _, id := range []string{"known", "family", "unknown", "withheld", "colleague", "passed", "slow", "gone", "refused"} {
+					demo = append(demo, windowapi.DemoCall{ID: id, Title: l.T(text.DemoTitle(id)), Hint: l.T(text.DemoHint(id))})
+				}
+				b := deskBench(t, uitest.Greeting(l, demo...))
+				b.Show(name)
+				w := b.Page(name).Window()
+				size := w.Canvas().Size()
+				uitest.Scaled(w, size, scale)
+				look := func(state string) {
+					looked++
+					uitest.Uncut(t, fmt.Sprintf("%s, %s, %s at %v", name, state, l, scale), w)
+					if scale == 1 {
+						uitest.Fits(t, fmt.Sprintf("%s, %s, %s", name, state, l), w)
+					}
+				}
+				if f := filled[name]; f != nil {
+					f(t, b, look)
+				} else {
+					look("open")
+				}
+				w.Close()
+			}
+		}
+	}
+	t.Logf("%d pictures of %d windows: %v", looked, len(all), all)
+}

@@ -1,0 +1,65 @@
+package windowapp
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"fyne.io/fyne/v2"
+
+	"wiebelt/internal/text"
+	"wiebelt/internal/ui/uitest"
+)
+
+// TestEscapeCloses: Escape closes every window as it opens and from everything of
+// ours that Tab comes to, at the latest the second time: a list lets go of the
+// keyboard first, and a search is emptied.
+func TestEscapeCloses(t *testing.T) {
+	const most = 12
+	pressed := 0
+	for _, name := range slices.Sorted(maps.Keys(openers(nil))) {
+		seen := map[string]bool{} // kinds of what Tab has come to in this window
+		for n := range most {
+			b := deskBench(t, uitest.Greeting(text.Dutch, uitest.DemoCalls...))
+			b.Show(name)
+			w := b.Page(name).Window()
+			for range n {
+				w.Canvas().FocusNext()
+			}
+			on := w.Canvas().Focused()
+			what := reflect.TypeOf(on)
+			kind := fmt.Sprint(what)
+			if seen[kind] {
+				w.Close()
+				continue
+			}
+			seen[kind] = true
+			if on != nil && !strings.Contains(what.Elem().PkgPath(), "wiebelt") {
+				w.Close()
+				continue // a list or a choice of Fyne's keeps Escape for itself
+			}
+			pressed++
+			for range 2 {
+				if b.Page(name) == nil {
+					break
+				}
+				e := &fyne.KeyEvent{Name: fyne.KeyEscape}
+				if f := w.Canvas().Focused(); f != nil {
+					f.TypedKey(e)
+				} else {
+					w.Canvas().OnTypedKey()(e)
+				}
+			}
+			if b.Page(name) != nil {
+				t.Errorf("%s: Escape does not close it from %v", name, what)
+				w.Close()
+			}
+		}
+	}
+	if pressed < 15 {
+		t.Errorf("pressed in %d places only", pressed)
+	}
+}

@@ -1,0 +1,260 @@
+// Package windowapp is the process with the windows: the connection to the resident,
+// and which windows there are. The windows themselves are packages
+// beside this one, and internal/ui/widgets is what they share.
+//
+// Everything in the windows happens on Fyne's thread; the goroutines (one that
+// receives from the resident, one that sends to it, one that reads the history)
+// belong to Run, hand over with fyne.Do and end with it. So do those on which the
+// windows read and write the profile's files; what only the resident has, the
+// clipboard among it, is a message to it.
+package windowapp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"image"
+	"image/draw"
+	"image/png"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"fyne.io/fyne/v2"
+
+	"wiebelt/assets"
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/text"
+	"wiebelt/internal/ui/calls"
+	"wiebelt/internal/ui/driver"
+	"wiebelt/internal/ui/theme"
+	"wiebelt/internal/ui/widgets"
+)
+
+// Conn is the connection to the resident. Send and Receive are used by one
+// goroutine each; Close ends both.
+type Conn interface {
+	Send(kind string, msg any) error
+	Receive() (kind string, raw json.RawMessage, err error)
+	Close() error
+}
+
+// Config is what Run works with.
+type Config struct {
+	// Connect connects to the resident.
+	Connect func(context.Context) (Conn, error)
+	Window  string // the window to open first
+	Dirs    profile.Dirs
+	Program widgets.Program
+	Log     *slog.Logger
+	// PaintedIn is how long the first frame may take; 0 means 5 s.
+	PaintedIn time.Duration
+}
+
+var (
+	// ErrNoWindow says that nothing came on screen.
+	ErrNoWindow = errors.New("no window could be opened")
+	// ErrSilent says that the resident did not begin with its welcome.
+	ErrSilent = errors.New("the resident did not answer")
+)
+
+const (
+	answerIn = 5 * time.Second // for the resident's welcome
+	flushIn  = time.Second     // for the last messages to it
+)
+
+// Run connects to the resident and shows its windows until the last one closes,
+// the resident says so or goes, or ctx ends. It has to be called on the main
+// goroutine. Every goroutine that it starts has ended when it returns.
+func Run(ctx context.Context, cfg Config) error {
+	outer := ctx
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	conn, welcome, err := greet(ctx, cfg)
+	if err != nil || conn == nil {
+		return err
+	}
+	if cfg.PaintedIn == 0 {
+		cfg.PaintedIn = 5 * time.Second
+	}
+
+	app, err := newApp()
+	if err != nil {
+		_ = conn.Close() // the error that matters is the one above
+		return fmt.Errorf("%w: %w", ErrNoWindow, err)
+	}
+	app.Settings().SetTheme(theme.New(welcome.Theme))
+	if err := widgets.TranslateBuiltin(text.Language(welcome.Language)); err != nil {
+		cfg.Log.Warn("the toolkit's own words stay untranslated", "error", err)
+	}
+
+	var group, works sync.WaitGroup
+	var painted, late atomic.Bool
+	out := make(chan message, 64)
+	kicks := make(chan struct{}, 1)
+	// After its loop has ended, Fyne runs what is posted on the poster's own
+	// goroutine; there must be nothing left to run by then.
+	post := func(f func()) {
+		fyne.Do(func() {
+			if ctx.Err() == nil {
+				f()
+			}
+		})
+	}
+	quit := func() { post(app.Quit) }
+	defer context.AfterFunc(outer, func() { fyne.Do(app.Quit) })()
+	w := widgets.NewDesk(widgets.Params{
+		App: app, Dirs: cfg.Dirs, Program: cfg.Program, Go: func(work func(context.Context)) { works.Go(func() { work(ctx) }) },
+		Post: post, Now: time.Now, Log: cfg.Log,
+		After: func(d time.Duration, f func()) { time.AfterFunc(d, f) },
+		Send: func(kind string, m any) {
+			if kind == windowapi.KindPainted {
+				painted.Store(true)
+			}
+			select {
+			case out <- message{kind, m}:
+			default: // the resident hangs; the click is lost rather than the window
+				cfg.Log.Warn("message dropped", "kind", kind)
+			}
+		},
+		Kick: func() {
+			select {
+			case kicks <- struct{}{}:
+			default: // a reading is due anyway
+			}
+		},
+	}, welcome)
+
+	sent := make(chan struct{})
+	app.Lifecycle().SetOnStopped(cancel)
+	past := calls.NewHistory(w)
+	w.Openers = openers(past)
+	past.FirstReading(ctx)
+	group.Go(func() { past.Follow(ctx, kicks) })
+	app.Lifecycle().SetOnStarted(func() {
+		group.Go(func() {
+			receive(conn, func(kind string, raw json.RawMessage) { post(func() { w.Handle(kind, raw) }) })
+			quit()
+		})
+		group.Go(func() {
+			defer close(sent)
+			send(conn, out, cfg.Log)
+			quit()
+		})
+		group.Go(func() {
+			if !within(ctx, cfg.PaintedIn, &painted) {
+				late.Store(true)
+				quit()
+			}
+		})
+		w.Show(welcome.Window)
+	})
+	app.Run()
+
+	cancel()
+	works.Wait() // what is being written is written, and told
+	close(out)
+	select {
+	case <-sent:
+	case <-time.After(flushIn):
+	}
+	err = conn.Close()
+	group.Wait()
+	if late.Load() {
+		return ErrNoWindow
+	}
+	if err != nil {
+		cfg.Log.Debug("connection to the resident", "error", err)
+	}
+	return nil
+}
+
+type message struct {
+	kind string
+	m    any
+}
+
+// greet connects, tells the window and waits for the welcome. There is no
+// connection where other windows are open, which show that one too.
+func greet(ctx context.Context, cfg Config) (Conn, windowapi.Welcome, error) {
+	var w windowapi.Welcome
+	ctx, cancel := context.WithTimeout(ctx, answerIn)
+	defer cancel()
+	conn, err := cfg.Connect(ctx)
+	if err != nil {
+		return nil, w, err
+	}
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() }) // makes Receive return; its error tells
+	var kind string
+	var raw json.RawMessage
+	if err = conn.Send(windowapi.KindShow, windowapi.Show{Window: cfg.Window}); err == nil {
+		kind, raw, err = conn.Receive()
+	}
+	switch {
+	case !stop():
+		return nil, w, ErrSilent
+	case err == nil && kind == windowapi.KindQuit:
+		return nil, w, conn.Close()
+	case err == nil && kind != windowapi.KindWelcome:
+		err = fmt.Errorf("%w with a welcome", ErrSilent)
+	case err == nil:
+		err = json.Unmarshal(raw, &w)
+	}
+	if err != nil {
+		_ = conn.Close() // the error that matters is the one above
+		return nil, w, fmt.Errorf("greet the resident: %w", err)
+	}
+	return conn, w, nil
+}
+
+// newApp makes the application that shows the windows.
+func newApp() (fyne.App, error) {
+	var icons []*image.NRGBA
+	for _, size := range []int{16, 32, 48, 128} {
+		b, err := assets.Icons.ReadFile(fmt.Sprintf("icons/app-%d.png", size))
+		if err != nil {
+			continue // embedded: only a broken build gets here
+		}
+		if i, err := png.Decode(bytes.NewReader(b)); err == nil {
+			to := image.NewNRGBA(i.Bounds())
+			draw.Draw(to, to.Rect, i, i.Bounds().Min, draw.Src)
+			icons = append(icons, to)
+		}
+	}
+	return driver.New(driver.Options{ID: "nl.wiebelt.companion", Name: "Wiebelt", Icons: icons, Theme: theme.New("")})
+}
+
+// receive hands over what the resident says until the connection ends.
+func receive(conn Conn, handle func(string, json.RawMessage)) {
+	for {
+		kind, raw, err := conn.Receive()
+		if err != nil {
+			return
+		}
+		handle(kind, raw)
+	}
+}
+
+// send sends until the queue is closed or the connection ends.
+func send(conn Conn, out <-chan message, log *slog.Logger) {
+	for m := range out {
+		if err := conn.Send(m.kind, m.m); err != nil {
+			log.Debug("resident is gone", "error", err)
+			return
+		}
+	}
+}
+
+// within tells whether something was painted in time, or no longer had to be.
+func within(ctx context.Context, d time.Duration, painted *atomic.Bool) bool {
+	select {
+	case <-ctx.Done():
+		return true
+	case <-time.After(d):
+		return painted.Load()
+	}
+}

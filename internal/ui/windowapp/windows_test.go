@@ -1,0 +1,108 @@
+package windowapp
+
+import (
+	"encoding/json"
+	"testing"
+
+	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/text"
+	"wiebelt/internal/ui/calls"
+	"wiebelt/internal/ui/uitest"
+)
+
+// deskBench has all windows as they are.
+func deskBench(t testing.TB, w windowapi.Welcome) *uitest.Bench {
+	t.Helper()
+	b := uitest.New(t, w, nil)
+	b.Openers = openers(calls.NewHistory(b.Desk))
+	return b
+}
+
+func TestWindowsAreMadeOnce(t *testing.T) {
+	b := deskBench(t, uitest.Greeting(text.Dutch, uitest.DemoCalls...))
+	before := len(b.App.Driver().AllWindows()) // the test driver has one of its own
+	b.Show(windowapi.WindowDemo)
+	first := b.Page(windowapi.WindowDemo).Window()
+	b.Handle(windowapi.KindShow, json.RawMessage(`{"window":"demo"}`))
+	b.Handle(windowapi.KindShow, json.RawMessage(`{"window":"calls"}`))
+	b.Handle(windowapi.KindShow, json.RawMessage(`{"window":"of a newer resident"}`))
+	if n := len(b.App.Driver().AllWindows()) - before; b.Page(windowapi.WindowDemo).Window() != first || n != 2 {
+		t.Errorf("%d windows, want the same demo and one of calls", n)
+	}
+	first.Close()
+	if b.Page(windowapi.WindowDemo) != nil {
+		t.Error("a closed window is still held")
+	}
+	b.Handle(windowapi.KindPlay, json.RawMessage(`{"id":"known","line":"x"}`)) // nothing shows it any more
+	b.Handle(windowapi.KindShow, json.RawMessage(`{"window":"demo"}`))
+	if p := b.Page(windowapi.WindowDemo); p == nil || p.Window() == first {
+		t.Error("the window did not come back")
+	}
+}
+
+func TestHandleStrange(t *testing.T) {
+	b := deskBench(t, uitest.Greeting(text.Dutch))
+	b.Show(windowapi.WindowCalls)
+	for _, m := range []struct{ kind, raw string }{
+		{"", ""}, {"unheard of", `{"a":1}`}, {windowapi.KindShow, `nonsense`}, {windowapi.KindStatus, `[]`},
+		{windowapi.KindPlay, ``}, {windowapi.KindPainted, `{}`},
+	} {
+		b.Handle(m.kind, json.RawMessage(m.raw))
+	}
+	b.Kicks = 0
+	b.Handle(windowapi.KindChanged, json.RawMessage(`{"what":"history"}`))
+	if b.Kicks != 1 {
+		t.Errorf("a changed history was read %d times", b.Kicks)
+	}
+}
+
+func TestPaintedIsSaidOnce(t *testing.T) {
+	b := deskBench(t, uitest.Greeting(text.Dutch, uitest.DemoCalls...))
+	b.Show(windowapi.WindowCalls)
+	b.Page(windowapi.WindowCalls).Window().Canvas().Capture()
+	b.Page(windowapi.WindowCalls).Window().Canvas().Capture()
+	b.Show(windowapi.WindowDemo)
+	b.Page(windowapi.WindowDemo).Window().Canvas().Capture()
+	painted := 0
+	for _, m := range b.Said {
+		if m.Kind == windowapi.KindPainted {
+			painted++
+		}
+	}
+	if painted != 1 {
+		t.Errorf("said painted %d times", painted)
+	}
+}
+
+// Another language or look comes while windows are open: they stay where they
+// are and read anew.
+func TestWindowsFollowTheSettings(t *testing.T) {
+	b := deskBench(t, uitest.Greeting(text.Dutch))
+	b.Show(windowapi.WindowCalls)
+	b.Show(windowapi.WindowRecipes)
+	calls, recipes := b.Page(windowapi.WindowCalls).Window(), b.Page(windowapi.WindowRecipes).Window()
+	say := func(w windowapi.Welcome) {
+		t.Helper()
+		raw, err := json.Marshal(w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Handle(windowapi.KindWelcome, raw)
+	}
+	same := b.Page(windowapi.WindowCalls)
+	say(uitest.Greeting(text.Dutch))
+	if b.Page(windowapi.WindowCalls) != same {
+		t.Error("nothing changed, and the window was built anew")
+	}
+	english := uitest.Greeting(text.English)
+	english.Status = windowapi.Status{OK: true, Sentence: "Ready."}
+	say(english)
+	if b.Page(windowapi.WindowCalls).Window() != calls || b.Page(windowapi.WindowRecipes).Window() != recipes {
+		t.Fatal("another window")
+	}
+	uitest.WantTexts(t, calls, "Calls", "Ready.")
+	if calls.Title() != "Calls – Wiebelt" {
+		t.Error(calls.Title())
+	}
+	uitest.WantTexts(t, recipes, text.English.T(text.RecipesPhones))
+}
