@@ -130,7 +130,7 @@ func (e *env) ringTwinkle(r ring.Request) error {
 		return wrong(text.RingTwinkle)
 	}
 	if ok {
-		ev.Way, ev.At = registry.Of(registry.Twinkle).Way(""), time.Now()
+		ev.Source, ev.At = registry.Of(registry.Twinkle).CallSource(""), time.Now()
 		err = e.handOver(ev, r.NoStart)
 	}
 	fmt.Fprint(e.out, twinkle.Answer)

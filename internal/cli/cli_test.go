@@ -189,7 +189,7 @@ func TestOutputThatIsLost(t *testing.T) {
 	}
 }
 
-func TestWaysIn(t *testing.T) {
+func TestSourcesIn(t *testing.T) {
 	dir := t.TempDir()
 	code, out, errOut := run(t, "", "settings", "--ways-in", "--profile", dir)
 	if code != 0 || !strings.Contains(out, "http://127.0.0.1:27471/v1/call/") || !strings.Contains(out, "token.") {

@@ -73,7 +73,7 @@ func tokensBad(err error) error {
 func printRecipe(w io.Writer, l text.Language, r guide.Recipe, v guide.Values) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n", r.Title)
-	for _, f := range [][2]string{{l.T(text.RecipesTells), r.Tell(l)}, {l.T(text.RecipesTransfers), r.Transfers(l)},
+	for _, f := range [][2]string{{l.T(text.RecipesReports), r.Tell(l)}, {l.T(text.RecipesTransfers), r.Transfers(l)},
 		{l.T(text.RecipesVerified), r.VerifiedNote}} {
 		fmt.Fprintf(&b, "%s: %s\n", f[0], f[1])
 	}

@@ -159,7 +159,7 @@ func TestRecipeAddresses(t *testing.T) {
 					}
 					e := events.next(t)
 					states[e.State] = true
-					want := call.Event{Way: e.Way, Number: inventedNumber, At: e.At}
+					want := call.Event{Source: e.Source, Number: inventedNumber, At: e.At}
 					for name, state := range map[string]call.State{"answered": call.Answered, "ended": call.Ended} {
 						if strings.Contains(line, "state="+name) {
 							want.State = state
@@ -196,9 +196,9 @@ func TestRecipeAddresses(t *testing.T) {
 // promised holds what a recipe reports against what it says it tells.
 func promised(t *testing.T, r guide.Recipe, states map[call.State]bool) {
 	t.Helper()
-	want := map[guide.Tells][3]bool{guide.TellsRing: {true, false, false}, guide.TellsEnd: {true, false, true}, guide.TellsAll: {true, true, true}}[r.Tells]
+	want := map[guide.Reports][3]bool{guide.RingOnly: {true, false, false}, guide.RingAndEnd: {true, false, true}, guide.AllStates: {true, true, true}}[r.Reports]
 	if got := [3]bool{states[call.Ringing], states[call.Answered], states[call.Ended]}; got != want {
-		t.Errorf("%s tells %q and reports (ringing, answered, ended) %v", r.ID, r.Tells, got)
+		t.Errorf("%s tells %q and reports (ringing, answered, ended) %v", r.ID, r.Reports, got)
 	}
 }
 

@@ -34,7 +34,7 @@ type settingsShowCmd struct {
 	JSON      bool
 	HelpKeys  bool   `name:"help-keys"`
 	Templates string `placeholder:"DIR"`
-	Ways      bool   `name:"ways-in"`
+	Sources   bool   `name:"ways-in"`
 	Renew     bool   `name:"renew-tokens"`
 }
 
@@ -178,7 +178,7 @@ func (c *settingsShowCmd) Run(e *env) error {
 		}
 	}
 	switch {
-	case c.Ways, c.Renew:
+	case c.Sources, c.Renew:
 		return e.waysIn(d, s)
 	case c.HelpKeys || c.Key != "":
 		return explain(e.out, l, s, c.Key)
@@ -323,16 +323,16 @@ func (e *env) waysIn(d profile.Dirs, s *settings.Settings) error {
 	}
 	number := e.T(text.CommandPlace("NUMBER"))
 	w := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
-	way := func(key text.Key, format string, args ...any) {
+	line := func(key text.Key, format string, args ...any) {
 		fmt.Fprintf(w, "%s\t%s\n", e.T(key), fmt.Sprintf(format, args...))
 	}
-	way(text.AdminWayProgram, "wiebelt ring --state ringing -- %s", number)
+	line(text.AdminSourceProgram, "wiebelt ring --state ringing -- %s", number)
 	if s.Listener.Enabled && s.Listener.HTTP {
-		way(text.AdminWayAddress, "http://127.0.0.1:%d/v1/call/%s?number=%s", fromsettings.ListenerPort(d, s), t.Path, number)
+		line(text.AdminSourceAddress, "http://127.0.0.1:%d/v1/call/%s?number=%s", fromsettings.ListenerPort(d, s), t.Path, number)
 	}
-	way(text.AdminWayLink, "wiebelt:call?number=%s", number)
+	line(text.AdminSourceLink, "wiebelt:call?number=%s", number)
 	if s.Listener.Enabled {
-		way(text.AdminWaySocket, "ws://127.0.0.1:%d/v1/events, wiebelt.v1, token.%s", fromsettings.ListenerPort(d, s), t.Socket)
+		line(text.AdminSourceSocket, "ws://127.0.0.1:%d/v1/events, wiebelt.v1, token.%s", fromsettings.ListenerPort(d, s), t.Socket)
 	}
 	return w.Flush()
 }

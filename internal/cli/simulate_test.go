@@ -32,7 +32,7 @@ type heard struct {
 func (h *heard) Take(e call.Event) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.all = append(h.all, strings.TrimSpace(fmt.Sprintf("%s %s %s %s %s", e.State, e.Way.Kind, e.Number, e.Name, e.Reason)))
+	h.all = append(h.all, strings.TrimSpace(fmt.Sprintf("%s %s %s %s %s", e.State, e.Source.Kind, e.Number, e.Name, e.Reason)))
 	return nil
 }
 

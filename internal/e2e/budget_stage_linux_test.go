@@ -128,7 +128,7 @@ func (s *stage) picture(p localhub.Record, number string, o engine.Outcome) *ima
 	if err != nil {
 		s.b.Fatal(err)
 	}
-	c := engine.Card{Outcome: o, Number: rules.Parse(number, ""), Opened: -1, Earlier: -1, Times: 1, Tells: call.TellsAll, Rang: time.Now()}
+	c := engine.Card{Outcome: o, Number: rules.Parse(number, ""), Opened: -1, Earlier: -1, Times: 1, Reports: call.AllStates, Rang: time.Now()}
 	if o == engine.Found {
 		c.Contacts, c.LinkOK = []contact.Contact{p.Contact}, []bool{true}
 	}

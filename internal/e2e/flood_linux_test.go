@@ -214,7 +214,7 @@ func pour(t *testing.T, o *office, asked *counted) poured {
 		cfg := instance.Config{RunDir: run, Version: "dev"}
 		every(t.Context(), commands, commands/10, func(i int) {
 			sent.Add(1)
-			e := call.Event{Way: call.Way{Kind: call.KindCommand, Tells: call.TellsRing}, State: call.Ringing, ID: strconv.Itoa(i),
+			e := call.Event{Source: call.Source{Kind: call.KindCommand, Reports: call.RingOnly}, State: call.Ringing, ID: strconv.Itoa(i),
 				Number: fmt.Sprintf("%s%05d", floodCommand, i), At: time.Now()}
 			if err := instance.HandOver(t.Context(), cfg, e, func() error { p.inbox++; return nil }); err != nil {
 				p.lost++

@@ -27,7 +27,7 @@ func callersCard(t testing.TB, c engine.Card, number, line string, look card.Loo
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Number, c.Opened, c.Earlier, c.Times, c.Tells, c.Rang = rules.Parse(number, ""), -1, -1, max(c.Times, 1), call.TellsAll, time.Now()
+	c.Number, c.Opened, c.Earlier, c.Times, c.Reports, c.Rang = rules.Parse(number, ""), -1, -1, max(c.Times, 1), call.AllStates, time.Now()
 	c.LineText, c.LineName = rules.Line(line)
 	for range c.Contacts {
 		c.LinkOK = append(c.LinkOK, true)

@@ -89,12 +89,12 @@ func TestTokensAreRenewed(t *testing.T) {
 		return false
 	})
 	c := asDesk(t, o)
-	if err := c.Send(windowapi.KindWays, nil); err != nil {
+	if err := c.Send(windowapi.KindSources, nil); err != nil {
 		t.Fatal(err)
 	}
-	_, ways := nextOf[windowapi.Ways](t, c, windowapi.KindWays)
-	for _, w := range ways.Ways {
-		if (w.Kind == "http" || w.Kind == "websocket") && w.Phase != windowapi.WayKeyless {
+	_, sources := nextOf[windowapi.Sources](t, c, windowapi.KindSources)
+	for _, w := range sources.Sources {
+		if (w.Kind == "http" || w.Kind == "websocket") && w.Phase != windowapi.SourceKeyless {
 			t.Errorf("%s is said to be %q", w.Kind, w.Phase)
 		}
 	}

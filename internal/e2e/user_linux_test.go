@@ -59,10 +59,10 @@ func init() {
 
 func (e errand) run() report {
 	r := report{UID: os.Getuid(), Tried: map[string]int{}}
-	try := func(way string, what string, ok bool) {
-		r.Tried[way]++
+	try := func(source string, what string, ok bool) {
+		r.Tried[source]++
 		if ok {
-			r.Accepted = append(r.Accepted, way+": "+what)
+			r.Accepted = append(r.Accepted, source+": "+what)
 		}
 	}
 	at := fmt.Sprintf("127.0.0.1:%d", e.Port)
@@ -106,12 +106,12 @@ func (e errand) run() report {
 		if f == "" {
 			continue
 		}
-		for way, flag := range map[string]int{"read": os.O_RDONLY, "write": os.O_WRONLY} {
+		for source, flag := range map[string]int{"read": os.O_RDONLY, "write": os.O_WRONLY} {
 			file, err := os.OpenFile(f, flag, 0)
 			if err == nil {
 				_ = file.Close()
 			}
-			try(way, f, err == nil)
+			try(source, f, err == nil)
 		}
 		try("remove", f, os.Remove(f) == nil)
 	}

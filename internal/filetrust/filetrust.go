@@ -127,7 +127,7 @@ func Program(path string) error {
 
 // Way reports with an *Error if somebody else could make a path lead elsewhere,
 // whoever may write what it leads to.
-func Way(path string) error {
+func Parents(path string) error {
 	_, err := resolve(path, Ours)
 	return err
 }

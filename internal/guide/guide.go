@@ -46,13 +46,13 @@ const (
 )
 
 // Tells is what a phone reports of a call when it is set as the recipe says.
-type Tells string
+type Reports string
 
 // What phones report.
 const (
-	TellsRing Tells = "ring" // one moment of the call only
-	TellsEnd  Tells = "end"  // that it rings and that it is over
-	TellsAll  Tells = "all"  // ringing, answered and over
+	RingOnly   Reports = "ring" // one moment of the call only
+	RingAndEnd Reports = "end"  // that it rings and that it is over
+	AllStates  Reports = "all"  // ringing, answered and over
 )
 
 // Transfers says whether the phone reports that a call was passed on.
@@ -82,7 +82,7 @@ type Recipe struct {
 	ID       string // of the file name
 	Title    string
 	Group    Group
-	Tells    Tells
+	Reports  Reports
 	Transfer Transfers
 	Verified Verified
 	// Sentences to go with the three above; only the last is always there.
@@ -265,7 +265,7 @@ func (r *Recipe) head(line string) error {
 	case "group":
 		r.Group = Group(value)
 	case "tells":
-		r.Tells, r.TellsNote = Tells(word), note
+		r.Reports, r.TellsNote = Reports(word), note
 	case "transfers":
 		r.Transfer, r.TransferNote = Transfers(word), note
 	case "verified":
@@ -282,7 +282,7 @@ func (r *Recipe) complete() error {
 		return errors.New("no title")
 	case !slices.Contains([]Group{Phone, Any}, r.Group):
 		return errors.New("group is phone or any")
-	case !slices.Contains([]Tells{TellsRing, TellsEnd, TellsAll}, r.Tells):
+	case !slices.Contains([]Reports{RingOnly, RingAndEnd, AllStates}, r.Reports):
 		return errors.New("tells is ring, end or all")
 	case !slices.Contains([]Transfers{TransfersYes, TransfersNo, TransfersUnknown}, r.Transfer):
 		return errors.New("transfers is yes, no or unknown")

@@ -63,7 +63,7 @@ func TestLanguagesAgree(t *testing.T) {
 			t.Errorf("%s: no English", nl.ID)
 			continue
 		}
-		if nl.Group != en.Group || nl.Tells != en.Tells || nl.Transfer != en.Transfer || nl.Verified != en.Verified {
+		if nl.Group != en.Group || nl.Reports != en.Reports || nl.Transfer != en.Transfer || nl.Verified != en.Verified {
 			t.Errorf("%s: they promise different things", nl.ID)
 		}
 		if (nl.TellsNote == "") != (en.TellsNote == "") || (nl.TransferNote == "") != (en.TransferNote == "") || nl.VerifiedNote == en.VerifiedNote {

@@ -8,7 +8,7 @@ import (
 
 // Tell says in language l what the phone reports of a call.
 func (r Recipe) Tell(l text.Language) string {
-	k := map[Tells]text.Key{TellsRing: text.RecipesTellsRing, TellsEnd: text.RecipesTellsEnd, TellsAll: text.RecipesTellsAll}[r.Tells]
+	k := map[Reports]text.Key{RingOnly: text.RecipesRingOnly, RingAndEnd: text.RecipesRingAndEnd, AllStates: text.RecipesAllStates}[r.Reports]
 	return sentences(l.T(k), r.TellsNote)
 }
 

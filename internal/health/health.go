@@ -45,7 +45,7 @@ const (
 )
 
 // Way is a way in that is set up.
-type Way struct {
+type Source struct {
 	Kind  string // of call.Way
 	Name  string // what people call it, "" for its kind's name
 	Phase Phase
@@ -80,7 +80,7 @@ type Facts struct {
 	SecretMissing bool
 	PortTaken     int  // a port that another program has, 0 if ours listens
 	NoTokens      bool // the listener does not run: its tokens cannot be read
-	Ways          []Way
+	Sources       []Source
 	Last          *Call
 	// Usual is how many calls the last working day had; Opened is when this
 	// program was started.
@@ -158,7 +158,7 @@ func assess(f Facts, l text.Language, support string, now time.Time) Report {
 	case f.NoTokens:
 		return say(LinkLost, text.StatusTokens, admin)
 	}
-	for _, w := range f.Ways {
+	for _, w := range f.Sources {
 		switch w.Phase {
 		case Down:
 			if w.Admin {
@@ -183,10 +183,10 @@ func assess(f Facts, l text.Language, support string, now time.Time) Report {
 		return say(Doubt, text.StatusQuiet, f.Usual)
 	}
 	if f.Last != nil && sameDay(f.Last.At, now) {
-		return say(Ready, text.StatusReadyLast, f.Last.At.Local().Format("15:04"), l.T(text.Way(f.Last.Kind)))
+		return say(Ready, text.StatusReadyLast, f.Last.At.Local().Format("15:04"), l.T(text.Source(f.Last.Kind)))
 	}
 	var up []string
-	for _, w := range f.Ways {
+	for _, w := range f.Sources {
 		if w.Phase == Up {
 			up = append(up, name(w, l))
 		}
@@ -220,11 +220,11 @@ func midnight(t time.Time) time.Time {
 
 func sameDay(a, b time.Time) bool { return midnight(a.Local()).Equal(midnight(b.Local())) }
 
-func name(w Way, l text.Language) string {
+func name(w Source, l text.Language) string {
 	if w.Name != "" {
 		return w.Name
 	}
-	return l.T(text.Way(w.Kind))
+	return l.T(text.Source(w.Kind))
 }
 
 // clock writes a moment as people say it: the time alone today, with the day

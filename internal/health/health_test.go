@@ -46,7 +46,7 @@ func TestSentences(t *testing.T) {
 		{"a proof of yesterday is none of today", with(fine, func(f *Facts) { f.Last = &Call{At: at(9, 42).AddDate(0, 0, -1), Kind: "3cx"} }), Ready,
 			"Vandaag nog geen oproep ontvangen. Bel uzelf om te testen.", "No call received yet today. Call yourself to test."},
 		{"a heartbeat, no call yet", with(fine, func(f *Facts) {
-			f.Ways = []Way{{Kind: "websocket"}, {Kind: "bria", Phase: Up}, {Kind: "3cx", Name: "de 3CX van kantoor", Phase: Up}}
+			f.Sources = []Source{{Kind: "websocket"}, {Kind: "bria", Phase: Up}, {Kind: "3cx", Name: "de 3CX van kantoor", Phase: Up}}
 		}), Ready,
 			"Klaar, verbonden met Bria, de 3CX van kantoor. Vandaag nog geen oproep ontvangen.", "Ready, connected with Bria, de 3CX van kantoor. No call received yet today."},
 		{"not set up", Facts{}, NotSetUp,
@@ -61,16 +61,16 @@ func TestSentences(t *testing.T) {
 			"Poort 27471 is bezet: de telefoon kan geen oproepen melden. Meld dit bij Jan (IT), toestel 140.", "Port 27471 is taken: the phone cannot report calls. Please tell Jan (IT), toestel 140."},
 		{"tokens", with(fine, func(f *Facts) { f.NoTokens = true; f.Last = last }), LinkLost,
 			"De toegangscodes voor telefoons zijn niet te lezen: de telefoon kan geen oproepen melden. Meld dit bij Jan (IT), toestel 140.", "The tokens for phones cannot be read: the phone cannot report calls. Please tell Jan (IT), toestel 140."},
-		{"link down", with(fine, func(f *Facts) { f.Ways = []Way{{Kind: "baresip", Phase: Down}}; f.Last = last }), LinkLost,
+		{"link down", with(fine, func(f *Facts) { f.Sources = []Source{{Kind: "baresip", Phase: Down}}; f.Last = last }), LinkLost,
 			"Geen verbinding met de telefoon (baresip). We proberen het opnieuw.", "No connection with the phone (baresip). We keep trying."},
-		{"link down for an administrator", with(fine, func(f *Facts) { f.Ways = []Way{{Kind: "ari", Phase: Down, Admin: true}}; f.Last = last }), LinkLost,
+		{"link down for an administrator", with(fine, func(f *Facts) { f.Sources = []Source{{Kind: "ari", Phase: Down, Admin: true}}; f.Last = last }), LinkLost,
 			"Geen verbinding met de telefoon (Asterisk). Meld dit bij Jan (IT), toestel 140.", "No connection with the phone (Asterisk). Please tell Jan (IT), toestel 140."},
-		{"kicked", with(fine, func(f *Facts) { f.Ways = []Way{{Kind: "linphone", Phase: Kicked}} }), LinkLost,
+		{"kicked", with(fine, func(f *Facts) { f.Sources = []Source{{Kind: "linphone", Phase: Kicked}} }), LinkLost,
 			"Een ander programma heeft de verbinding met de telefoon (Linphone) overgenomen. Sluit dat programma; we proberen het opnieuw.",
 			"Another program has taken over the connection with the phone (Linphone). Close that program; we keep trying."},
-		{"link refused", with(fine, func(f *Facts) { f.Ways = []Way{{Kind: "ari", Phase: Refused}} }), LinkLost,
+		{"link refused", with(fine, func(f *Facts) { f.Sources = []Source{{Kind: "ari", Phase: Refused}} }), LinkLost,
 			"De telefoon (Asterisk) weigert de verbinding. Meld dit bij Jan (IT), toestel 140.", "The phone (Asterisk) refuses the connection. Please tell Jan (IT), toestel 140."},
-		{"link without extension", with(fine, func(f *Facts) { f.Ways = []Way{{Kind: "wazo", Phase: Incomplete}} }), LinkLost,
+		{"link without extension", with(fine, func(f *Facts) { f.Sources = []Source{{Kind: "wazo", Phase: Incomplete}} }), LinkLost,
 			"De koppeling met de telefoon (Wazo) is niet volledig ingesteld. Meld dit bij Jan (IT), toestel 140.", "The link with the phone (Wazo) is not set up completely. Please tell Jan (IT), toestel 140."},
 		{"hub slow", failed(contact.HubSlow, at(10, 5)), HubGone,
 			"Opzoeken lukte om 10:05 niet: de hub reageert niet. Kaarten tonen zolang alleen het nummer.", "Looking up failed at 10:05: the hub does not answer. Until then cards show the number only."},
@@ -121,7 +121,7 @@ func TestEveryCombination(t *testing.T) {
 				for phase := Unwatched; phase <= Incomplete; phase++ {
 					for _, last := range []*Call{nil, {At: at(13, 59), Kind: kind}} {
 						f := failed(failure, at(10, 5))
-						f.Ways, f.Last = []Way{{Kind: kind, Phase: phase}}, last
+						f.Sources, f.Last = []Source{{Kind: kind, Phase: phase}}, last
 						r := Assess(f, l, "Jan (IT)", now)
 						n++
 						what := fmt.Sprintf("%s %q %s %d last=%v: %v %q", l, failure, kind, phase, last != nil, r.State, r.Sentence)

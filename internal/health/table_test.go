@@ -45,7 +45,7 @@ func TestTable(t *testing.T) {
 					if phase == Unwatched {
 						kind = "command"
 					}
-					f.Ways = []Way{{Kind: kind, Phase: phase}}
+					f.Sources = []Source{{Kind: kind, Phase: phase}}
 					r := Assess(f, l, support, now)
 					proof := "no call yet"
 					if last != nil {

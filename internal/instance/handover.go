@@ -35,19 +35,19 @@ type event struct {
 	Line      string    `json:"line,omitempty"`
 	Via       string    `json:"via,omitempty"`
 	At        time.Time `json:"at"`
-	Tells     string    `json:"tells,omitempty"` // what the phone reports: "", "end" or "all"
+	Reports   string    `json:"tells,omitempty"` // what the phone reports: "", "end" or "all"
 }
 
-var tells = map[string]call.Tells{"end": call.TellsRingEnd, "all": call.TellsAll}
+var reports = map[string]call.Reports{"end": call.RingAndEnd, "all": call.AllStates}
 
-func tellsWord(t call.Tells) string {
-	return map[call.Tells]string{call.TellsRingEnd: "end", call.TellsAll: "all"}[t]
+func tellsWord(t call.Reports) string {
+	return map[call.Reports]string{call.RingAndEnd: "end", call.AllStates: "all"}[t]
 }
 
 func encodeEvent(e call.Event) event {
 	var id [12]byte
 	_, _ = rand.Read(id[:])
-	return event{hex.EncodeToString(id[:]), e.Way.Kind, e.State.String(), e.Direction.String(), e.Reason.String(), e.ID, e.Number, e.Name, e.Line, e.Via, e.At, tellsWord(e.Way.Tells)}
+	return event{hex.EncodeToString(id[:]), e.Source.Kind, e.State.String(), e.Direction.String(), e.Reason.String(), e.ID, e.Number, e.Name, e.Line, e.Via, e.At, tellsWord(e.Source.Reports)}
 }
 
 var errNotUnderstood = errors.New("call is not understood")
@@ -64,10 +64,10 @@ func decodeEvent(raw []byte) (e call.Event, handOver string, err error) {
 	if !ok || in.Kind != call.KindCommand && in.Kind != call.KindURL || in.At.IsZero() || len(in.HandOver) > 64 {
 		return call.Event{}, "", errNotUnderstood
 	}
-	e = call.Event{Way: call.Way{Kind: in.Kind, Tells: call.TellsRing}, State: s, Direction: call.ParseDirection(in.Direction),
+	e = call.Event{Source: call.Source{Kind: in.Kind, Reports: call.RingOnly}, State: s, Direction: call.ParseDirection(in.Direction),
 		Reason: call.ParseReason(in.Reason), ID: in.ID, Number: in.Number, Name: in.Name, Line: in.Line, Via: in.Via, At: in.At}
 	if in.Kind == call.KindCommand {
-		e.Way.Tells = tells[in.Tells] // a word that nobody knows is the least
+		e.Source.Reports = reports[in.Reports] // a word that nobody knows is the least
 	}
 	if in.Kind == call.KindURL && (s == call.Ended || in.ID+in.Name+in.Line+in.Via != "") {
 		return call.Event{}, "", errors.New("a link may only say that a number rings or was answered")

@@ -19,7 +19,7 @@ import (
 
 // command is a call that a phone's program reports.
 func command(number string) call.Event {
-	return call.Event{Way: call.Way{Kind: call.KindCommand, Tells: call.TellsRing}, Number: number, At: time.Now()}
+	return call.Event{Source: call.Source{Kind: call.KindCommand, Reports: call.RingOnly}, Number: number, At: time.Now()}
 }
 
 // TestOnceByTwoRoads: a program that got no answer in time lays the same call
@@ -274,7 +274,7 @@ func TestNothingFromTheFuture(t *testing.T) {
 
 // TestLinksSayLittle: what package scheme refuses does not come in this way.
 func TestLinksSayLittle(t *testing.T) {
-	url := call.Event{Way: call.Way{Kind: call.KindURL}, Number: "0612345678", At: time.Now()}
+	url := call.Event{Source: call.Source{Kind: call.KindURL}, Number: "0612345678", At: time.Now()}
 	for what, change := range map[string]func(*call.Event){
 		"":      func(*call.Event) {},
 		"ended": func(e *call.Event) { e.State = call.Ended },

@@ -50,7 +50,7 @@ func TestMain(m *testing.M) {
 		fmt.Println(answered)
 		os.Exit(0)
 	case "ring":
-		e := call.Event{Way: call.Way{Kind: call.KindCommand}, Number: os.Args[1], At: time.Now()}
+		e := call.Event{Source: call.Source{Kind: call.KindCommand}, Number: os.Args[1], At: time.Now()}
 		err := HandOver(context.Background(), config(dir), e, func() error {
 			cmd := exec.Command(os.Args[0])
 			cmd.Env = append(os.Environ(), roleEnv+"=resident")
@@ -215,7 +215,7 @@ func TestWholeEventArrives(t *testing.T) {
 	dir := t.TempDir()
 	e := &ears{news: make(chan struct{}, 1)}
 	serve(t, dir, e)
-	want := call.Event{Way: call.Way{Kind: call.KindCommand, Tells: call.TellsRing}, ID: "x", State: call.Ended, Direction: call.Outgoing,
+	want := call.Event{Source: call.Source{Kind: call.KindCommand, Reports: call.RingOnly}, ID: "x", State: call.Ended, Direction: call.Outgoing,
 		Reason: call.Missed, Number: "0612345678", Name: "J. de Vries", Line: "101", Via: "102", At: time.Now().Round(0)}
 	if err := deliver(t.Context(), config(dir), encodeEvent(want), settleTime); err != nil {
 		t.Fatal(err)
@@ -235,7 +235,7 @@ func TestInboxIsReadAtStartAndKeptWhileNotTaken(t *testing.T) {
 	dir := t.TempDir()
 	started := 0
 	ring := func(n string) error {
-		return HandOver(t.Context(), config(dir), call.Event{Way: call.Way{Kind: call.KindCommand}, Number: n, At: time.Now()},
+		return HandOver(t.Context(), config(dir), call.Event{Source: call.Source{Kind: call.KindCommand}, Number: n, At: time.Now()},
 			func() error { started++; return nil })
 	}
 	for n := range 20 {
@@ -290,7 +290,7 @@ func TestInboxLimits(t *testing.T) {
 	for n := range inboxLimit {
 		put(fmt.Sprintf("%d.call", n), []byte("{}"))
 	}
-	err := HandOver(t.Context(), config(dir), call.Event{Way: call.Way{Kind: call.KindCommand}, At: time.Now()}, func() error { return nil })
+	err := HandOver(t.Context(), config(dir), call.Event{Source: call.Source{Kind: call.KindCommand}, At: time.Now()}, func() error { return nil })
 	if !errors.Is(err, ErrInboxFull) {
 		t.Errorf("%v", err)
 	}
@@ -301,7 +301,7 @@ func TestAfterQuitNothingStarts(t *testing.T) {
 	if err := MarkQuit(config(dir)); err != nil {
 		t.Fatal(err)
 	}
-	e := call.Event{Way: call.Way{Kind: call.KindCommand}, Number: "1", At: time.Now()}
+	e := call.Event{Source: call.Source{Kind: call.KindCommand}, Number: "1", At: time.Now()}
 	start := func() error { t.Error("started"); return nil }
 	if err := HandOver(t.Context(), config(dir), e, start); !errors.Is(err, ErrQuit) {
 		t.Errorf("%v", err)
@@ -450,7 +450,7 @@ func FuzzDecodeEvent(f *testing.F) {
 	f.Add([]byte(`{"way":"url","at":"2026-01-01T00:00:00Z","state":"ended"}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		e, _, err := decodeEvent(b)
-		if err == nil && (len(e.Number) > call.MaxNumber || e.Way.Kind == call.KindURL && e.State == call.Ended) {
+		if err == nil && (len(e.Number) > call.MaxNumber || e.Source.Kind == call.KindURL && e.State == call.Ended) {
 			t.Fatalf("%+v", e)
 		}
 	})

@@ -92,8 +92,8 @@ func (r *Resident) answerWindow(q request.Request) {
 		r.chosen(menuQuit)
 	case windowapi.KindTest:
 		r.answerTest(q)
-	case windowapi.KindWays:
-		q.Reply(windowapi.KindWays, r.waysNow())
+	case windowapi.KindSources:
+		q.Reply(windowapi.KindSources, r.sourcesNow())
 	case windowapi.KindPlay:
 		var m windowapi.Play
 		if r.o.Demo != nil && q.Decode(&m) {

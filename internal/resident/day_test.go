@@ -167,10 +167,10 @@ func playDay(t *testing.T, path string, calls int) {
 	before, windows := runtime.NumGoroutine(), screen.windows.Load()
 
 	random := rand.New(rand.NewPCG(20261121, 6))
-	way := call.Way{Kind: "baresip", Tells: call.TellsAll}
+	source := call.Source{Kind: "baresip", Reports: call.AllStates}
 	every := 24 * time.Hour / time.Duration(calls)
 	report := func(e call.Event) {
-		e.Way, e.At = way, time.Now()
+		e.Source, e.At = source, time.Now()
 		if err := eng.Take(e); err != nil {
 			t.Error(err)
 		}

@@ -47,7 +47,7 @@ func (f *facts) why(name string) string {
 
 // again has every link that does not stand try at once: what kept it from
 // standing may have been mended, such as a secret that was entered.
-func (w *ways) again() {
+func (w *sources) again() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for p, l := range w.links {
@@ -58,7 +58,7 @@ func (w *ways) again() {
 }
 
 // nudge has a link try at once, or connect anew.
-func (l *way) nudge() {
+func (l *source) nudge() {
 	select {
 	case l.wake <- struct{}{}:
 	default: // it has not looked at the last one yet

@@ -44,8 +44,8 @@ func TestFactsKeepWhy(t *testing.T) {
 	f.link("ari", "centrale", health.Down)
 	for cause, admin := range map[link.Cause]bool{link.CauseNobody: false, link.CauseFault: false, link.CauseExpired: true} {
 		f.because("centrale", cause)
-		if ways := f.of(&engine.Snapshot{}).Ways; len(ways) != 1 || ways[0].Admin != admin {
-			t.Errorf("%s: %+v", cause, ways)
+		if sources := f.of(&engine.Snapshot{}).Sources; len(sources) != 1 || sources[0].Admin != admin {
+			t.Errorf("%s: %+v", cause, sources)
 		}
 	}
 	f.unlink("centrale")

@@ -19,7 +19,7 @@ import (
 // ways are the ways in that have a life of their own: the listener and the links
 // to softphones. Each is ended and begun anew when its settings change, and left
 // alone when they do not.
-type ways struct {
+type sources struct {
 	r    *Resident
 	ctx  context.Context
 	work *sync.WaitGroup
@@ -27,28 +27,28 @@ type ways struct {
 	mu       sync.Mutex // for what follows; apply comes from one goroutine, wake from another
 	tokens   secret.Tokens
 	tokensAt tokenFile
-	listener *way
+	listener *source
 	listens  settings.Listener
 	refused  bool // the listener could not start, and the log says so already
-	links    map[settings.Softphone]*way
+	links    map[settings.Softphone]*source
 	store    string // where the links' secrets are kept
 }
 
 // way is one that runs.
-type way struct {
+type source struct {
 	end  context.CancelFunc
 	over chan struct{}
 	wake chan struct{}
 }
 
-func newWays(ctx context.Context, r *Resident, work *sync.WaitGroup) *ways {
-	w := &ways{r: r, ctx: ctx, work: work, links: map[settings.Softphone]*way{}}
+func newSources(ctx context.Context, r *Resident, work *sync.WaitGroup) *sources {
+	w := &sources{r: r, ctx: ctx, work: work, links: map[settings.Softphone]*source{}}
 	w.readTokens()
 	return w
 }
 
 // apply brings the ways in line with the settings.
-func (w *ways) apply(s *settings.Settings) {
+func (w *sources) apply(s *settings.Settings) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.listener == nil || !reflect.DeepEqual(w.listens, s.Listener) {
@@ -84,13 +84,13 @@ func (w *ways) apply(s *settings.Settings) {
 }
 
 // listening tells whether there should be a listener.
-func (w *ways) listening(s *settings.Settings) bool {
+func (w *sources) listening(s *settings.Settings) bool {
 	return s.Listener.Enabled && w.tokens != (secret.Tokens{})
 }
 
 // retry starts the listener that could not start, and reports whether it runs
 // now: another program may have given its port back.
-func (w *ways) retry(s *settings.Settings) bool {
+func (w *sources) retry(s *settings.Settings) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.listener != nil || !w.listening(s) {
@@ -101,7 +101,7 @@ func (w *ways) retry(s *settings.Settings) bool {
 }
 
 // stop ends a way in and waits until it has.
-func (w *ways) stop(running *way) {
+func (w *sources) stop(running *source) {
 	if running != nil {
 		running.end()
 		<-running.over
@@ -109,7 +109,7 @@ func (w *ways) stop(running *way) {
 }
 
 // woke tells every link that the computer has slept.
-func (w *ways) woke() {
+func (w *sources) woke() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, l := range w.links {
@@ -118,18 +118,18 @@ func (w *ways) woke() {
 }
 
 // keys are the listener's tokens.
-func (w *ways) keys() secret.Tokens {
+func (w *sources) keys() secret.Tokens {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.tokens
 }
 
 // port is the listener's, 0 if it does not run.
-func (w *ways) port() int { return w.r.facts.listened() }
+func (w *sources) port() int { return w.r.facts.listened() }
 
 func linkName(s settings.Softphone) string { return cmp.Or(s.Name, s.Address) }
 
-func (w *ways) dial(s *settings.Settings, phone settings.Softphone) *way {
+func (w *sources) dial(s *settings.Settings, phone settings.Softphone) *source {
 	r, name := w.r, linkName(phone)
 	p, err := fromsettings.Softphone(r.o.Dirs, s.Hub.SecretStore, phone)
 	if err != nil {
@@ -141,10 +141,10 @@ func (w *ways) dial(s *settings.Settings, phone settings.Softphone) *way {
 	r.facts.because(name, link.NoCause)
 	r.facts.link(phone.Kind, name, health.Unwatched)
 	ctx, end := context.WithCancel(w.ctx)
-	l := &way{end: end, over: make(chan struct{}), wake: make(chan struct{}, 1)}
+	l := &source{end: end, over: make(chan struct{}), wake: make(chan struct{}, 1)}
 	w.work.Go(func() {
 		defer close(l.over)
-		link.Run(ctx, link.Config{Name: name, Take: r.taker(name), Gone: r.engine.WayGone, Wake: l.wake, Log: r.o.Log,
+		link.Run(ctx, link.Config{Name: name, Take: r.taker(name), Gone: r.engine.SourceGone, Wake: l.wake, Log: r.o.Log,
 			State: func(st link.State) {
 				if ctx.Err() != nil {
 					return
@@ -158,10 +158,10 @@ func (w *ways) dial(s *settings.Settings, phone settings.Softphone) *way {
 	return l
 }
 
-func (w *ways) listen(s *settings.Settings) *way {
+func (w *sources) listen(s *settings.Settings) *source {
 	r := w.r
 	cfg := listener.Config{Port: s.Listener.Port, Tries: 1, SocketToken: w.tokens.Socket, PathToken: w.tokens.Path,
-		AllowedOrigins: s.Listener.AllowedOrigins, HTTP: s.Listener.HTTP, Take: r.taker(""), Gone: r.engine.WayGone, Log: r.o.Log}
+		AllowedOrigins: s.Listener.AllowedOrigins, HTTP: s.Listener.HTTP, Take: r.taker(""), Gone: r.engine.SourceGone, Log: r.o.Log}
 	switch {
 	case r.o.AnyPort:
 		cfg.Port = 0
@@ -180,7 +180,7 @@ func (w *ways) listen(s *settings.Settings) *way {
 		return nil
 	}
 	w.refused = false
-	running := &way{end: end, over: make(chan struct{})}
+	running := &source{end: end, over: make(chan struct{})}
 	w.work.Go(func() {
 		defer close(running.over)
 		<-ctx.Done()

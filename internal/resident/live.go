@@ -51,7 +51,7 @@ func (r *Resident) follow(ctx context.Context) {
 			next, _ := settings.Load(r.o.Dirs)
 			r.print = print
 			r.apply(ctx, next)
-		} else if r.ways.retokened(r.set()) || r.ways.retry(r.set()) {
+		} else if r.sources.retokened(r.set()) || r.sources.retry(r.set()) {
 			r.changed()
 		}
 	}
@@ -92,7 +92,7 @@ func (r *Resident) apply(ctx context.Context, next *settings.Settings) {
 		r.hubWatch.SettingsChanged()
 	}
 	if reflect.DeepEqual(old, next) {
-		r.ways.again()
+		r.sources.again()
 	}
 	if r.store != nil && old.History != next.History {
 		if err := r.store.Configure(ctx, history.Keep(next.History.Keep), next.History.Days); err != nil {
@@ -102,7 +102,7 @@ func (r *Resident) apply(ctx context.Context, next *settings.Settings) {
 	r.chosenBefore.Configure(next.History.Choices)
 	r.deliveries.SettingsChanged(next)
 	r.cards.Set(r.cardConfig())
-	r.ways.apply(next)
+	r.sources.apply(next)
 	r.o.Log.Info("settings are in effect", "problems", len(next.Problems()))
 	r.changed()
 	r.desks.Send(windowapi.KindWelcome, r.welcome(""))

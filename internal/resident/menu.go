@@ -101,7 +101,7 @@ func (r *Resident) changed() {
 	report := r.facts.assess(s, r.tellShown, r.lang(), r.set().Support.Contact, now)
 	said := r.status(report)
 	r.desks.Send(windowapi.KindStatus, said)
-	r.tellWays()
+	r.tellSources()
 	if said.Fault != "" { // the calls window says so itself
 		report.Sentence += " " + said.Fault
 	}

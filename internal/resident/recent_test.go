@@ -125,13 +125,13 @@ func (d *desktop) unanswered(t *testing.T, numbers ...string) (until func(what s
 			}
 		}
 	}
-	way := call.Way{Kind: call.KindWebSocket, Conn: "1", Tells: call.TellsAll}
+	source := call.Source{Kind: call.KindWebSocket, Conn: "1", Reports: call.AllStates}
 	for _, n := range numbers {
-		if err := d.engine.Take(call.Event{Way: way, ID: n, Number: n, State: call.Ringing}); err != nil {
+		if err := d.engine.Take(call.Event{Source: source, ID: n, Number: n, State: call.Ringing}); err != nil {
 			t.Fatal(err)
 		}
 		until("no card of "+n, func(s *engine.Snapshot) bool { return len(s.Cards) == 1 })
-		if err := d.engine.Take(call.Event{Way: way, ID: n, State: call.Ended, Reason: call.Missed}); err != nil {
+		if err := d.engine.Take(call.Event{Source: source, ID: n, State: call.Ended, Reason: call.Missed}); err != nil {
 			t.Fatal(err)
 		}
 		until("the card stays", func(s *engine.Snapshot) bool { return len(s.Cards) == 0 })

@@ -96,7 +96,7 @@ type Resident struct {
 	display      window.Display
 	tray         *tray.Tray
 	desks        *windowlauncher.Desks
-	ways         *ways
+	sources      *sources
 	facts        facts
 	audit        *audit.Audit // nil in the demo
 	saying       sync.Mutex   // held while the state is looked at and shown
@@ -111,7 +111,7 @@ type Resident struct {
 	rested       chan struct{}                 // no card has been up for a while
 	heard        *activity.Heard
 	exhibit      *exhibit
-	toldWays     toldWays
+	toldSources  toldSources
 	usual        *hubwatch.Usual
 	registers    *registrations.Watch
 	replaced     atomic.Bool
@@ -230,10 +230,10 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 		case <-ctx.Done():
 		}
 	})
-	r.ways = newWays(ctx, r, &work)
-	r.ways.apply(r.o.Settings)
+	r.sources = newSources(ctx, r, &work)
+	r.sources.apply(r.o.Settings)
 	if r.o.Ready != nil {
-		work.Go(func() { r.o.Ready(ctx, r.ways.port(), r.ways.keys(), r.hubMended) })
+		work.Go(func() { r.o.Ready(ctx, r.sources.port(), r.sources.keys(), r.hubMended) })
 	}
 	work.Go(func() { r.follow(ctx) })
 	if r.o.Demo == nil {
@@ -282,7 +282,7 @@ func (r *Resident) woke(slept time.Duration) {
 		c.Woke()
 	}
 	r.hubWatch.Woke()
-	r.ways.woke()
+	r.sources.woke()
 	if r.usual != nil {
 		r.usual.Woke()
 	}

@@ -17,11 +17,11 @@ import (
 type facts struct {
 	mu       sync.Mutex
 	setUp    bool
-	port     int                   // of the listener; negative: that port was taken
-	noTokens bool                  // the listener cannot run without them
-	links    map[string]health.Way // by the name in the settings
-	since    map[string]time.Time  // when a link's phase began
-	causes   map[string]link.Cause // why a link does not stand
+	port     int                      // of the listener; negative: that port was taken
+	noTokens bool                     // the listener cannot run without them
+	links    map[string]health.Source // by the name in the settings
+	since    map[string]time.Time     // when a link's phase began
+	causes   map[string]link.Cause    // why a link does not stand
 	paused   time.Time
 	opened   time.Time
 	hubSeen  hubwatch.HubSeen // what the last check of the hub came to
@@ -44,9 +44,9 @@ func (f *facts) link(kind, name string, phase health.Phase) (changed bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.links == nil {
-		f.links, f.since = map[string]health.Way{}, map[string]time.Time{}
+		f.links, f.since = map[string]health.Source{}, map[string]time.Time{}
 	}
-	w := health.Way{Kind: kind, Name: name, Phase: phase}
+	w := health.Source{Kind: kind, Name: name, Phase: phase}
 	if name == kind {
 		w.Name = "" // nobody gave it one
 	}
@@ -111,7 +111,7 @@ func (f *facts) of(s *engine.Snapshot) health.Facts {
 	for _, n := range names {
 		w := f.links[n]
 		w.Admin = f.causes[n].ForAdmin()
-		h.Ways = append(h.Ways, w)
+		h.Sources = append(h.Sources, w)
 	}
 	return h
 }

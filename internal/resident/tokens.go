@@ -15,7 +15,7 @@ type tokenFile struct {
 	size int64
 }
 
-func (w *ways) tokenFile() tokenFile {
+func (w *sources) tokenFile() tokenFile {
 	info, err := os.Lstat(filepath.Join(w.r.o.Dirs.State, secret.TokensName))
 	if err != nil {
 		return tokenFile{}
@@ -25,7 +25,7 @@ func (w *ways) tokenFile() tokenFile {
 
 // readTokens takes the tokens as they are now, and reports whether they are other
 // ones. Where they cannot be read those that there were hold: phones have them.
-func (w *ways) readTokens() (news bool) {
+func (w *sources) readTokens() (news bool) {
 	t, err := secret.Token(w.r.o.Dirs)
 	w.tokensAt = w.tokenFile()
 	if err != nil {
@@ -39,7 +39,7 @@ func (w *ways) readTokens() (news bool) {
 
 // retokened follows tokens that were made anew, or mended, and reports whether
 // the listener began anew with them.
-func (w *ways) retokened(s *settings.Settings) bool {
+func (w *sources) retokened(s *settings.Settings) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.tokenFile() == w.tokensAt || !w.readTokens() || !s.Listener.Enabled {

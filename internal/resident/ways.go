@@ -10,23 +10,23 @@ import (
 )
 
 // told is the last state of the ways that the windows were told.
-type toldWays struct {
+type toldSources struct {
 	mu   sync.Mutex
-	last windowapi.Ways
+	last windowapi.Sources
 }
 
 // tellWays tells open windows how the ways in are doing, if that is news.
-func (r *Resident) tellWays() {
+func (r *Resident) tellSources() {
 	if !r.desks.Open() {
 		return
 	}
-	now := r.waysNow()
-	r.toldWays.mu.Lock()
-	news := !reflect.DeepEqual(now, r.toldWays.last)
-	r.toldWays.last = now
-	r.toldWays.mu.Unlock()
+	now := r.sourcesNow()
+	r.toldSources.mu.Lock()
+	news := !reflect.DeepEqual(now, r.toldSources.last)
+	r.toldSources.last = now
+	r.toldSources.mu.Unlock()
 	if news {
-		r.desks.Send(windowapi.KindWays, now)
+		r.desks.Send(windowapi.KindSources, now)
 	}
 }
 
@@ -34,30 +34,30 @@ func (r *Resident) tellWays() {
 // come to us, then the links in the order of the settings. Only links have a
 // heartbeat; of the others nothing is claimed but what became of the listener's
 // port and when a call last came.
-func (r *Resident) waysNow() windowapi.Ways {
+func (r *Resident) sourcesNow() windowapi.Sources {
 	s := r.set()
-	all := windowapi.Ways{Ways: []windowapi.WayState{}}
+	all := windowapi.Sources{Sources: []windowapi.SourceState{}}
 	off := map[string]bool{call.KindWebSocket: !s.Listener.Enabled, call.KindHTTP: !s.Listener.Enabled || !s.Listener.HTTP}
 	for _, name := range registry.Sources() {
 		if off[name] {
 			continue
 		}
-		w := windowapi.WayState{Kind: name, Phase: windowapi.WayListens, Last: r.heard.LastOver(name, "")}
+		w := windowapi.SourceState{Kind: name, Phase: windowapi.SourceListens, Last: r.heard.LastOver(name, "")}
 		if registry.Of(name).Reach == registry.ByListener {
 			var taken bool
 			switch w.Port, taken = r.facts.listening(s.Listener.Port); {
 			case taken:
-				w.Phase = windowapi.WayTaken
+				w.Phase = windowapi.SourceTaken
 			case !r.facts.hasTokens():
-				w.Phase = windowapi.WayKeyless
+				w.Phase = windowapi.SourceKeyless
 			}
 		}
-		all.Ways = append(all.Ways, w)
+		all.Sources = append(all.Sources, w)
 	}
 	for _, p := range s.Softphones {
 		name := linkName(p)
 		phase, since := r.facts.linkPhase(name)
-		all.Ways = append(all.Ways, windowapi.WayState{Kind: p.Kind, Name: p.Name, Phase: linkPhases[phase], Why: r.facts.why(name),
+		all.Sources = append(all.Sources, windowapi.SourceState{Kind: p.Kind, Name: p.Name, Phase: linkPhases[phase], Why: r.facts.why(name),
 			Since: since, Last: r.heard.LastOver(p.Kind, name)})
 	}
 	return all

@@ -11,7 +11,7 @@ import (
 )
 
 // TestWaysNow: what is set up, in its order, and how it is doing.
-func TestWaysNow(t *testing.T) {
+func TestSourcesNow(t *testing.T) {
 	s := settings.Defaults()
 	s.Softphones = []settings.Softphone{{Kind: "wazo", Name: "centrale", Address: "https://pbx.example"}, {Kind: "baresip", Address: "127.0.0.1:4444"}}
 	r := &Resident{heard: activity.New()}
@@ -19,7 +19,7 @@ func TestWaysNow(t *testing.T) {
 	want := func(want string) {
 		t.Helper()
 		got := ""
-		for _, w := range r.waysNow().Ways {
+		for _, w := range r.sourcesNow().Sources {
 			got += fmt.Sprintf("%s %s %s %d\n", w.Kind, w.Name, w.Phase, w.Port)
 		}
 		if got != want {

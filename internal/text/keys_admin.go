@@ -28,10 +28,10 @@ const (
 	AdminPolicyWrong   Key = "admin.policy.wrong" // how many mistakes
 	AdminPolicyHub     Key = "admin.policy.hub"   // the policy decides all about the hub
 	AdminPolicyGood    Key = "admin.policy.good"  // how many keys
-	AdminWayProgram    Key = "admin.way.program"  // ways in for a phone
-	AdminWayAddress    Key = "admin.way.address"
-	AdminWayLink       Key = "admin.way.link"
-	AdminWaySocket     Key = "admin.way.socket"
+	AdminSourceProgram Key = "admin.way.program"  // ways in for a phone
+	AdminSourceAddress Key = "admin.way.address"
+	AdminSourceLink    Key = "admin.way.link"
+	AdminSourceSocket  Key = "admin.way.socket"
 	AdminSecretWhich   Key = "admin.secret.which" // arguments that do not go together
 	AdminSecretNone    Key = "admin.secret.none"
 	AdminSecretRemoved Key = "admin.secret.removed"

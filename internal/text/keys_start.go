@@ -78,13 +78,13 @@ func StartLink(phase string) Key { return Key("start.link." + phase) }
 func StartCheck(phase string) Key { return Key("start.check." + phase) }
 
 // StartWay is the name of a way in by which phones come to us.
-func StartWay(kind string) Key { return Key("start.way." + kind) }
+func StartSource(kind string) Key { return Key("start.way." + kind) }
 
 // StartRepair offers to put a registration back (health.Registration).
 func StartRepair(registration string) Key { return Key("start.repair." + registration) }
 
 // TestTells says what a way in can report.
-func TestTells(tells string) Key { return Key("test.tells." + tells) }
+func TestTells(reports string) Key { return Key("test.tells." + reports) }
 
 // WaysPhase says how a way in is doing.
 func WaysPhase(phase string) Key { return Key("ways.phase." + phase) }

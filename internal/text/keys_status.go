@@ -45,7 +45,7 @@ const (
 )
 
 // Way is the name of a kind of way in (call.Way.Kind).
-func Way(kind string) Key { return Key("status.way." + kind) }
+func Source(kind string) Key { return Key("status.way." + kind) }
 
 // LinkKind is a kind of link as whoever chooses one knows it.
 func LinkKind(kind string) Key { return Key("status.link." + kind) }

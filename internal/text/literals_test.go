@@ -14,7 +14,7 @@ import (
 )
 
 // spoken are the folders whose programs speak to people.
-var spoken = []string{"../ui", "../resident", "../native/tray", "../native/notify", "../native/message", "../health", "../guide", "../cli", "../doctor"}
+var spoken = []string{"../ui", "../resident", "../native/tray", "../native/notify", "../native/messagebox", "../health", "../guide", "../cli", "../doctor"}
 
 // failing are those whose errors commands show; what else they write is for
 // programs.

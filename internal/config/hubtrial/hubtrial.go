@@ -159,7 +159,7 @@ func (r *trialRun) tls(context.Context) error {
 func (r *trialRun) token(ctx context.Context) error {
 	_, err := r.client.Check(ctx)
 	if err != nil {
-		err = r.otherWays(ctx, err)
+		err = r.otherSources(ctx, err)
 	}
 	if contact.FailureOf(err) == contact.ScopeRefused {
 		r.refused, err = err, nil
@@ -202,7 +202,7 @@ func (r *trialRun) lookUp(ctx context.Context) error {
 
 // otherWays tries other ways of asking for a token, and goes on with the first
 // one that the hub takes. Otherwise the error is that of the settings.
-func (r *trialRun) otherWays(ctx context.Context, err error) error {
+func (r *trialRun) otherSources(ctx context.Context, err error) error {
 	said := r.words()
 	for _, h := range r.variants(contact.FailureOf(err)) {
 		other, e := r.with(h)

@@ -57,9 +57,9 @@ var Work = maxWork
 var stays = []string{"hub.secret_store", "hub.open_at_start", "phone.call_back",
 	"listener.enabled", "listener.port", "listener.allowed_origins", "listener.http", "card.corner", "card.monitor", "card.hotkey", "calls.group", "ui.theme", "log.level"}
 
-// ways are the settings of the hub that a computer keeps where the file says
+// connectionKeys are the settings of the hub that a computer keeps where the file says
 // nothing of them: how it is reached from there.
-var ways = []string{"hub.proxy", "hub.extra_ca_file", "hub.lookup_timeout"}
+var connectionKeys = []string{"hub.proxy", "hub.extra_ca_file", "hub.lookup_timeout"}
 
 // Keys lists the settings that a set-up file can hold.
 func Keys() (keys []string) {
@@ -102,7 +102,7 @@ func (o Office) Changes() map[string]any {
 		switch {
 		case o.Settings.Source(k) != settings.Default:
 			all[k] = o.Settings.Get(k)
-		case strings.HasPrefix(k, "hub.") && !slices.Contains(ways, k):
+		case strings.HasPrefix(k, "hub.") && !slices.Contains(connectionKeys, k):
 			all[k] = nil
 		}
 	}

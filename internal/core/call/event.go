@@ -117,23 +117,23 @@ func ParseReason(s string) Reason {
 
 // Tells is what a way in can report about a call. Cards, history and tray never
 // claim more than this.
-type Tells uint8
+type Reports uint8
 
 // What ways in can tell.
 const (
-	TellsRing    Tells = iota // only that it rings
-	TellsRingEnd              // that it rings and that it is over
-	TellsAll                  // ringing, answered and over
+	RingOnly   Reports = iota // only that it rings
+	RingAndEnd                // that it rings and that it is over
+	AllStates                 // ringing, answered and over
 )
 
 // Way is a way in: how a report reached us. Two ways are equal if and only if
 // they are the same connection, so a Way is also the identity under which a
 // call may be changed (a call belongs to the way that reported it).
-type Way struct {
+type Source struct {
 	Kind string // "websocket", "http", "url", "command", "baresip", …
 	Conn string // which connection of that kind; "" where there is only one
 	// Tells is what this way can report.
-	Tells Tells
+	Reports Reports
 }
 
 // The kinds of ways in that phones come to by themselves; those of links are in
@@ -154,7 +154,7 @@ const (
 
 // Event is one report of a softphone about one call.
 type Event struct {
-	Way       Way
+	Source    Source
 	ID        string // the phone's own id of the call, "" if it has none
 	State     State
 	Direction Direction

@@ -10,36 +10,36 @@ import (
 // Whatever reports come, in whatever order and over whichever ways, these hold
 // of what the tracker makes of them.
 func TestTrackerProperties(t *testing.T) {
-	ways := []Way{
-		{Kind: "baresip", Conn: "127.0.0.1:4444", Tells: TellsAll}, {Kind: KindWebSocket, Conn: "1", Tells: TellsAll},
-		{Kind: KindWebSocket, Conn: "2", Tells: TellsRing}, {Kind: KindURL, Tells: TellsRing}, {Kind: KindCommand, Tells: TellsRing},
+	sources := []Source{
+		{Kind: "baresip", Conn: "127.0.0.1:4444", Reports: AllStates}, {Kind: KindWebSocket, Conn: "1", Reports: AllStates},
+		{Kind: KindWebSocket, Conn: "2", Reports: RingOnly}, {Kind: KindURL, Reports: RingOnly}, {Kind: KindCommand, Reports: RingOnly},
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		tr := NewTracker()
 		now := time.Unix(1e9, 0)
 		var last ID
-		owner := map[ID]Way{}         // of live calls
-		named := map[alias]ID{}       // (way, id) of live calls
-		seen := map[ID]map[way]bool{} // over which ways a live call was reported
+		owner := map[ID]Source{}         // of live calls
+		named := map[alias]ID{}          // (way, id) of live calls
+		seen := map[ID]map[source]bool{} // over which ways a live call was reported
 		steps := rapid.IntRange(1, 120).Draw(t, "steps")
 		for range steps {
 			now = now.Add(time.Duration(rapid.IntRange(0, 20_000).Draw(t, "ms")) * time.Millisecond)
-			w := rapid.SampledFrom(ways).Draw(t, "way")
+			w := rapid.SampledFrom(sources).Draw(t, "way")
 			if rapid.IntRange(0, 19).Draw(t, "gone") == 0 {
 				for _, c := range tr.Gone(w) {
-					if c.Way != w || c.Tells != TellsRing {
-						t.Fatalf("a call of %+v went with %+v", c.Way, w)
+					if c.Source != w || c.Reports != RingOnly {
+						t.Fatalf("a call of %+v went with %+v", c.Source, w)
 					}
 				}
 				continue
 			}
-			e := Event{Way: w, At: now,
+			e := Event{Source: w, At: now,
 				State:  State(rapid.IntRange(0, 2).Draw(t, "state")),
 				ID:     rapid.SampledFrom([]string{"", "", "1", "2"}).Draw(t, "id"),
 				Number: rapid.SampledFrom([]string{"", "0612345678", "0201234567", "101"}).Draw(t, "number"),
 				Name:   rapid.SampledFrom([]string{"", "Anna", "Piet"}).Draw(t, "name"),
 			}
-			key := way{w.Kind, w.Conn}
+			key := source{w.Kind, w.Conn}
 			before := tr.Len()
 			c := tr.Apply(e, e.Number, now)
 			id := c.Call.ID
@@ -55,17 +55,17 @@ func TestTrackerProperties(t *testing.T) {
 				if e.ID != "" && isKnown {
 					t.Fatalf("%+v began a call, and means call %d", e, known)
 				}
-				owner[id], seen[id] = c.Call.Way, map[way]bool{key: true}
+				owner[id], seen[id] = c.Call.Source, map[source]bool{key: true}
 				if c.Call.Number != e.Number || c.Call.Name != e.Name {
 					t.Fatalf("%+v began as %+v", e, c.Call)
 				}
 			case SameCall, AnotherCaller, WasAnswered, WasEnded:
-				own := owner[id] == c.Call.Way || c.Kind == SameCall // which may have found a way that tells more
+				own := owner[id] == c.Call.Source || c.Kind == SameCall // which may have found a way that tells more
 				if !own {
 					t.Fatalf("call %d changed hands", id)
 				}
-				if c.Kind != SameCall && (way{c.Call.Way.Kind, c.Call.Way.Conn}) != key {
-					t.Fatalf("%+v changed a call of %+v", e, c.Call.Way)
+				if c.Kind != SameCall && (source{c.Call.Source.Kind, c.Call.Source.Conn}) != key {
+					t.Fatalf("%+v changed a call of %+v", e, c.Call.Source)
 				}
 				if e.ID != "" && isKnown && known != id {
 					t.Fatalf("%+v means call %d and changed %d", e, known, id)
@@ -76,7 +76,7 @@ func TestTrackerProperties(t *testing.T) {
 				if c.Kind == SameCall && !seen[id][key] && (e.State != Ringing || w.Kind == owner[id].Kind && w.Conn == owner[id].Conn) {
 					t.Fatalf("%+v joined call %d", e, id)
 				}
-				owner[id] = c.Call.Way
+				owner[id] = c.Call.Source
 				seen[id][key] = true
 			case TooOld:
 				t.Fatal("nothing here is old")
@@ -109,13 +109,13 @@ func TestRepeatsAreOneCall(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tr := NewTracker()
 		now := time.Unix(1e9, 0)
-		w := Way{Kind: KindWebSocket, Conn: "1", Tells: TellsAll}
+		w := Source{Kind: KindWebSocket, Conn: "1", Reports: AllStates}
 		var last ID
 		for range rapid.IntRange(1, 20).Draw(t, "calls") {
 			began := ID(0)
 			for i := range rapid.IntRange(1, 10).Draw(t, "rings") {
 				now = now.Add(time.Duration(rapid.IntRange(0, 600).Draw(t, "s")) * time.Second)
-				c := tr.Apply(Event{Way: w, At: now, Number: "0612345678"}, "0612345678", now)
+				c := tr.Apply(Event{Source: w, At: now, Number: "0612345678"}, "0612345678", now)
 				if i == 0 {
 					if began = c.Call.ID; c.Kind != Began || began <= last {
 						t.Fatalf("%+v", c)
@@ -124,7 +124,7 @@ func TestRepeatsAreOneCall(t *testing.T) {
 					t.Fatalf("ring %d: %+v", i, c)
 				}
 			}
-			c := tr.Apply(Event{Way: w, At: now, State: Ended, Number: "0612345678"}, "0612345678", now)
+			c := tr.Apply(Event{Source: w, At: now, State: Ended, Number: "0612345678"}, "0612345678", now)
 			if c.Kind != WasEnded || c.Call.ID != began {
 				t.Fatalf("%+v", c)
 			}

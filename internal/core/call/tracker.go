@@ -48,7 +48,7 @@ type Change struct {
 // Live is a call as the tracker knows it. A copy; changing it changes nothing.
 type Live struct {
 	ID        ID
-	Way       Way // the way that the call belongs to
+	Source    Source // the way that the call belongs to
 	Key       string
 	State     State
 	Direction Direction
@@ -57,7 +57,7 @@ type Live struct {
 	Name      string
 	Line      string
 	Via       string
-	Tells     Tells
+	Reports   Reports
 	Rang      time.Time // of the first report
 	Answered  time.Time // zero if it was not, or nobody told
 }
@@ -65,11 +65,11 @@ type Live struct {
 // seen is what a way has reported so far, ever.
 type seen struct{ answers, ends bool }
 
-type way struct{ kind, conn string }
+type source struct{ kind, conn string }
 
 type alias struct {
-	way way
-	id  string
+	source source
+	id     string
 }
 
 type live struct {
@@ -85,13 +85,13 @@ type Tracker struct {
 	next    ID
 	calls   []*live // oldest first
 	late    []*live // known from reports that came too late, oldest first
-	learned map[way]seen
+	learned map[source]seen
 	// Dropped counts reports that matched no call.
 	Dropped uint64
 }
 
 // NewTracker makes an empty tracker.
-func NewTracker() *Tracker { return &Tracker{learned: map[way]seen{}} }
+func NewTracker() *Tracker { return &Tracker{learned: map[source]seen{}} }
 
 // Apply takes one report. key identifies the caller's number (phone.Number.Key:
 // E.164, else digits; every withheld number is the same). now is the time of
@@ -99,7 +99,7 @@ func NewTracker() *Tracker { return &Tracker{learned: map[way]seen{}} }
 // about; of any other call it makes history, once (TooOld, with an ID under which
 // later reports of that call come too).
 func (t *Tracker) Apply(e Event, key string, now time.Time) Change {
-	w := way{e.Way.Kind, e.Way.Conn}
+	w := source{e.Source.Kind, e.Source.Conn}
 	t.learn(w, e.State)
 	c := t.find(t.calls, e, w, key, now)
 	var ch Change
@@ -118,7 +118,7 @@ func (t *Tracker) Apply(e Event, key string, now time.Time) Change {
 }
 
 // apply takes a report about call c, nil for a call that is not known.
-func (t *Tracker) apply(c *live, e Event, w way, key string, now time.Time) Change {
+func (t *Tracker) apply(c *live, e Event, w source, key string, now time.Time) Change {
 	switch {
 	case c == nil && e.State == Ended:
 		t.Dropped++
@@ -133,7 +133,7 @@ func (t *Tracker) apply(c *live, e Event, w way, key string, now time.Time) Chan
 			}
 		}
 		return t.begin(e, w, key, now)
-	case way{c.Way.Kind, c.Way.Conn} != w:
+	case source{c.Source.Kind, c.Source.Conn} != w:
 		return Change{} // seen over a second way too: it may ring, nothing else
 	}
 	return t.update(c, e, key, now)
@@ -142,12 +142,12 @@ func (t *Tracker) apply(c *live, e Event, w way, key string, now time.Time) Chan
 // Gone tells that a connection has ended. Its calls can no longer be reported
 // as over, so from now on they count as calls of which only the ring is known.
 // It returns them.
-func (t *Tracker) Gone(gone Way) []Live {
+func (t *Tracker) Gone(gone Source) []Live {
 	var left []Live
-	w := way{gone.Kind, gone.Conn}
+	w := source{gone.Kind, gone.Conn}
 	for _, c := range t.calls {
-		if (way{c.Way.Kind, c.Way.Conn}) == w {
-			c.Tells = TellsRing
+		if (source{c.Source.Kind, c.Source.Conn}) == w {
+			c.Reports = RingOnly
 			left = append(left, c.Live)
 		}
 	}
@@ -170,7 +170,7 @@ func (t *Tracker) Len() int { return len(t.calls) }
 
 // learn notes what a way reports. Anybody can launch the URL scheme, so it
 // teaches nothing: it could take a real phone's call over.
-func (t *Tracker) learn(w way, s State) {
+func (t *Tracker) learn(w source, s State) {
 	if s == Ringing || w.kind == KindURL {
 		return
 	}
@@ -184,20 +184,20 @@ func (t *Tracker) learn(w way, s State) {
 // tells is what a way can report: what it declares, and more once it has shown
 // so. A phone that reports answers and was never heard to end a call tells the
 // ring only: else its calls would last for ever.
-func (t *Tracker) tells(w Way) Tells {
-	tells := w.Tells
-	if had := t.learned[way{w.Kind, w.Conn}]; had.ends {
-		tells = max(tells, TellsRingEnd)
+func (t *Tracker) reports(w Source) Reports {
+	reports := w.Reports
+	if had := t.learned[source{w.Kind, w.Conn}]; had.ends {
+		reports = max(reports, RingAndEnd)
 		if had.answers {
-			tells = TellsAll
+			reports = AllStates
 		}
 	}
-	return tells
+	return reports
 }
 
 // tooLate keeps the calls that are too old for a card by the time they are heard
 // of, so that all reports of one make one entry of the history.
-func (t *Tracker) tooLate(e Event, w way, key string) Change {
+func (t *Tracker) tooLate(e Event, w source, key string) Change {
 	c := t.find(t.late, e, w, key, e.At)
 	if c != nil && e.State == Ringing && e.At.Sub(c.lastRing).Abs() > StaleAfter {
 		c = nil // an end was lost, and the id or the number came again
@@ -219,7 +219,7 @@ func (t *Tracker) tooLate(e Event, w way, key string) Change {
 }
 
 // find looks up the call that a report of way w speaks of, nil for none.
-func (t *Tracker) find(calls []*live, e Event, w way, key string, now time.Time) *live {
+func (t *Tracker) find(calls []*live, e Event, w source, key string, now time.Time) *live {
 	if e.ID != "" {
 		for i := len(calls) - 1; i >= 0; i-- {
 			if calls[i].names[alias{w, e.ID}] {
@@ -241,7 +241,7 @@ func (t *Tracker) find(calls []*live, e Event, w way, key string, now time.Time)
 		if c.Key != key {
 			continue
 		}
-		if e.State == Ringing && t.tells(c.Way) == TellsRing && now.Sub(c.lastRing) > RingAgain {
+		if e.State == Ringing && t.reports(c.Source) == RingOnly && now.Sub(c.lastRing) > RingAgain {
 			continue // that one is over, only nobody said so
 		}
 		return c
@@ -254,14 +254,14 @@ func (t *Tracker) find(calls []*live, e Event, w way, key string, now time.Time)
 
 // mergeable finds the one call that another way has just reported as ringing
 // for the same number.
-func (t *Tracker) mergeable(w way, key string, now time.Time) *live {
+func (t *Tracker) mergeable(w source, key string, now time.Time) *live {
 	var found *live
 	for _, c := range t.calls {
 		if c.Key != key || c.Direction != Incoming {
 			continue
 		}
 		for n := range c.names {
-			if n.way == w {
+			if n.source == w {
 				return nil // this way knows such a call already: two callers
 			}
 		}
@@ -278,10 +278,10 @@ func (t *Tracker) mergeable(w way, key string, now time.Time) *live {
 
 // join makes a second way's ring part of call c. The call then belongs to the
 // way of the two that can tell more about it.
-func (t *Tracker) join(c *live, e Event, w way) Change {
+func (t *Tracker) join(c *live, e Event, w source) Change {
 	c.names[alias{w, e.ID}] = true
-	if more := t.tells(e.Way); more > c.Tells {
-		c.Way, c.Tells = e.Way, more
+	if more := t.reports(e.Source); more > c.Reports {
+		c.Source, c.Reports = e.Source, more
 	}
 	c.Name = cmp.Or(c.Name, e.Name)
 	c.Line = cmp.Or(c.Line, e.Line)
@@ -289,11 +289,11 @@ func (t *Tracker) join(c *live, e Event, w way) Change {
 	return Change{Kind: SameCall, Call: c.Live}
 }
 
-func (t *Tracker) newCall(e Event, w way, key string, now time.Time) *live {
+func (t *Tracker) newCall(e Event, w source, key string, now time.Time) *live {
 	t.next++
 	c := &live{
-		Live: Live{ID: t.next, Way: e.Way, Key: key, State: e.State, Direction: e.Direction,
-			Number: e.Number, Name: e.Name, Line: e.Line, Via: e.Via, Tells: t.tells(e.Way), Rang: now},
+		Live: Live{ID: t.next, Source: e.Source, Key: key, State: e.State, Direction: e.Direction,
+			Number: e.Number, Name: e.Name, Line: e.Line, Via: e.Via, Reports: t.reports(e.Source), Rang: now},
 		names:    map[alias]bool{{w, e.ID}: true},
 		lastRing: now,
 	}
@@ -303,7 +303,7 @@ func (t *Tracker) newCall(e Event, w way, key string, now time.Time) *live {
 	return c
 }
 
-func (t *Tracker) begin(e Event, w way, key string, now time.Time) Change {
+func (t *Tracker) begin(e Event, w source, key string, now time.Time) Change {
 	c := t.newCall(e, w, key, now)
 	if len(t.calls) >= maxLive {
 		at := t.least()
@@ -318,11 +318,11 @@ func (t *Tracker) begin(e Event, w way, key string, now time.Time) Change {
 func (t *Tracker) least() int {
 	count := map[string]int{}
 	for _, c := range t.calls {
-		count[c.Way.Kind]++
+		count[c.Source.Kind]++
 	}
 	at := 0
 	for i, c := range t.calls {
-		if count[c.Way.Kind] > count[t.calls[at].Way.Kind] {
+		if count[c.Source.Kind] > count[t.calls[at].Source.Kind] {
 			at = i
 		}
 	}
@@ -330,8 +330,8 @@ func (t *Tracker) least() int {
 }
 
 func (t *Tracker) update(c *live, e Event, key string, now time.Time) Change {
-	knew := c.Tells
-	c.Tells = max(c.Tells, t.tells(c.Way))
+	knew := c.Reports
+	c.Reports = max(c.Reports, t.reports(c.Source))
 	if e.State == Ended {
 		c.State, c.Reason = Ended, e.Reason
 		t.Forget(c.ID)
@@ -339,7 +339,7 @@ func (t *Tracker) update(c *live, e Event, key string, now time.Time) Change {
 		return Change{Kind: WasEnded, Call: c.Live}
 	}
 	kind := Nothing
-	if c.Tells > knew || e.Name != "" && e.Name != c.Name || e.Line != "" && e.Line != c.Line || e.Via != "" && e.Via != c.Via {
+	if c.Reports > knew || e.Name != "" && e.Name != c.Name || e.Line != "" && e.Line != c.Line || e.Via != "" && e.Via != c.Via {
 		kind = SameCall
 	}
 	// A report that the call was answered often carries no number; only a ring,

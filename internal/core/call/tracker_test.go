@@ -8,16 +8,16 @@ import (
 
 var (
 	t0   = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
-	full = Way{Kind: KindWebSocket, Conn: "1", Tells: TellsAll}
-	two  = Way{Kind: KindWebSocket, Conn: "2", Tells: TellsAll}
-	bare = Way{Kind: "baresip", Conn: "127.0.0.1:4444", Tells: TellsAll}
-	ring = Way{Kind: KindCommand, Tells: TellsRing}
-	url  = Way{Kind: KindURL, Tells: TellsRing}
+	full = Source{Kind: KindWebSocket, Conn: "1", Reports: AllStates}
+	two  = Source{Kind: KindWebSocket, Conn: "2", Reports: AllStates}
+	bare = Source{Kind: "baresip", Conn: "127.0.0.1:4444", Reports: AllStates}
+	ring = Source{Kind: KindCommand, Reports: RingOnly}
+	url  = Source{Kind: KindURL, Reports: RingOnly}
 )
 
 type step struct {
 	after  time.Duration // since t0
-	way    Way
+	source Source
 	id     string
 	state  State
 	number string
@@ -111,7 +111,7 @@ func TestIdentity(t *testing.T) {
 				if key == "" {
 					key = "withheld"
 				}
-				got := tr.Apply(Event{Way: s.way, ID: s.id, State: s.state, Number: s.number, At: now}, key, now)
+				got := tr.Apply(Event{Source: s.source, ID: s.id, State: s.state, Number: s.number, At: now}, key, now)
 				if got.Kind != s.want || s.call != 0 && got.Call.ID != s.call {
 					t.Fatalf("step %d: kind %d call %d, want %d call %d", i, got.Kind, got.Call.ID, s.want, s.call)
 				}
@@ -122,10 +122,10 @@ func TestIdentity(t *testing.T) {
 
 func TestStaleReportsMakeNoCall(t *testing.T) {
 	tr := NewTracker()
-	if got := tr.Apply(Event{Way: full, ID: "1", Number: "1", At: t0}, "1", t0.Add(61*time.Second)); got.Kind != TooOld || tr.Len() != 0 {
+	if got := tr.Apply(Event{Source: full, ID: "1", Number: "1", At: t0}, "1", t0.Add(61*time.Second)); got.Kind != TooOld || tr.Len() != 0 {
 		t.Fatalf("kind %d, %d calls", got.Kind, tr.Len())
 	}
-	if got := tr.Apply(Event{Way: full, ID: "1", Number: "1", At: t0}, "1", t0.Add(59*time.Second)); got.Kind != Began {
+	if got := tr.Apply(Event{Source: full, ID: "1", Number: "1", At: t0}, "1", t0.Add(59*time.Second)); got.Kind != Began {
 		t.Fatalf("kind %d", got.Kind)
 	}
 }
@@ -135,8 +135,8 @@ func TestStaleReportsMakeNoCall(t *testing.T) {
 func TestLateReports(t *testing.T) {
 	tr := NewTracker()
 	at := func(s int) time.Time { return t0.Add(time.Duration(s) * time.Second) }
-	apply := func(w Way, id string, s State, n string, when, now int) Change {
-		return tr.Apply(Event{Way: w, ID: id, State: s, Number: n, At: at(when)}, n, at(now))
+	apply := func(w Source, id string, s State, n string, when, now int) Change {
+		return tr.Apply(Event{Source: w, ID: id, State: s, Number: n, At: at(when)}, n, at(now))
 	}
 	late := apply(full, "1", Ringing, "1", 0, 120)
 	if late.Kind != TooOld || late.Call.ID == 0 || !late.At.Equal(at(0)) {
@@ -173,36 +173,36 @@ func TestLateReports(t *testing.T) {
 
 // TestWaysShowWhatTheyTell: a way that declares the ring only counts for more once
 // it has told more, and one that never tells an end has no end.
-func TestWaysShowWhatTheyTell(t *testing.T) {
+func TestSourcesShowWhatTheyReport(t *testing.T) {
 	tr := NewTracker()
-	call := func(states ...State) Tells {
+	call := func(states ...State) Reports {
 		var c Change
 		for _, s := range states {
-			c = tr.Apply(Event{Way: ring, State: s, Number: "1"}, "1", t0)
+			c = tr.Apply(Event{Source: ring, State: s, Number: "1"}, "1", t0)
 		}
-		return c.Call.Tells
+		return c.Call.Reports
 	}
-	if got := call(Ringing, Answered); got != TellsRing {
+	if got := call(Ringing, Answered); got != RingOnly {
 		t.Errorf("an answer alone: %d", got)
 	}
-	if got := call(Ended); got != TellsAll {
+	if got := call(Ended); got != AllStates {
 		t.Errorf("an answer and an end: %d", got)
 	}
-	if got := call(Ringing); got != TellsAll {
+	if got := call(Ringing); got != AllStates {
 		t.Errorf("the next call: %d", got)
 	}
 	tr = NewTracker()
-	if got := call(Ringing, Ended); got != TellsRingEnd {
+	if got := call(Ringing, Ended); got != RingAndEnd {
 		t.Errorf("an end: %d", got)
 	}
 }
 
 func TestLostConnectionLeavesRingOnlyCalls(t *testing.T) {
 	tr := NewTracker()
-	tr.Apply(Event{Way: full, ID: "1", Number: "1"}, "1", t0)
-	tr.Apply(Event{Way: two, ID: "1", Number: "2"}, "2", t0)
+	tr.Apply(Event{Source: full, ID: "1", Number: "1"}, "1", t0)
+	tr.Apply(Event{Source: two, ID: "1", Number: "2"}, "2", t0)
 	left := tr.Gone(full)
-	if len(left) != 1 || left[0].Tells != TellsRing || left[0].ID != 1 {
+	if len(left) != 1 || left[0].Reports != RingOnly || left[0].ID != 1 {
 		t.Fatalf("%+v", left)
 	}
 }
@@ -211,7 +211,7 @@ func TestFloodIsBounded(t *testing.T) {
 	tr := NewTracker()
 	for i := range 100_000 {
 		id := time.Duration(i).String()
-		tr.Apply(Event{Way: Way{Kind: KindWebSocket, Conn: id}, ID: id, State: State(i % 2), Number: id}, id, t0)
+		tr.Apply(Event{Source: Source{Kind: KindWebSocket, Conn: id}, ID: id, State: State(i % 2), Number: id}, id, t0)
 	}
 	if tr.Len() > maxLive || len(tr.learned) > 4*maxLive {
 		t.Fatalf("%d calls, %d ways remembered", tr.Len(), len(tr.learned))

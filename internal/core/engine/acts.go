@@ -110,7 +110,7 @@ func (e *Engine) autoOpen(ctx context.Context, c *card) {
 	switch {
 	case e.p.AutoOpen != AutoOpenAnswered, c.Phase != PhaseAnswered, c.autoOpened, late, c.closed, c.Outgoing,
 		c.Outcome != Found, c.Possible, c.Opened >= 0, len(c.denied) > 0,
-		c.way.Kind == call.KindURL && !c.confirmed: // not even one that is looked up at once
+		c.source.Kind == call.KindURL && !c.confirmed: // not even one that is looked up at once
 		return
 	}
 	c.autoOpened = true

@@ -31,7 +31,7 @@ func TestHostileLinkIsOffAndNeverOpened(t *testing.T) {
 
 func TestSchemeLaunches(t *testing.T) {
 	b := start(t, nil)
-	w := call.Way{Kind: call.KindURL, Tells: call.TellsRing}
+	w := call.Source{Kind: call.KindURL, Reports: call.RingOnly}
 	b.ring(w, "", known)
 	c := b.one(Offered)
 	for _, n := range []string{family, nobody, "+31201111112"} {

@@ -12,7 +12,7 @@ import (
 func TestALinkThatComesBack(t *testing.T) {
 	for _, answered := range []bool{true, false} {
 		b := start(t, nil)
-		link := call.Way{Kind: "baresip", Tells: call.TellsAll}
+		link := call.Source{Kind: "baresip", Reports: call.AllStates}
 		b.ring(link, "1", known)
 		b.one(Found)
 		state, phase := call.Ringing, PhaseRinging
@@ -21,13 +21,13 @@ func TestALinkThatComesBack(t *testing.T) {
 			b.event(link, "1", "", state)
 			b.until("answered", func(s *Snapshot) bool { return s.Cards[0].Phase == phase })
 		}
-		b.e.WayGone(link)
-		b.until("lost", func(s *Snapshot) bool { return s.Cards[0].Tells == call.TellsRing })
+		b.e.SourceGone(link)
+		b.until("lost", func(s *Snapshot) bool { return s.Cards[0].Reports == call.RingOnly })
 		b.clock.Forward(61 * time.Second)
 		b.until("folded, and nothing is known", func(s *Snapshot) bool { return s.Cards[0].Strip && s.Cards[0].Phase == PhaseReported })
 		b.event(link, "1", known, state) // what the phone says of its calls to a new connection
 		b.until("known again", func(s *Snapshot) bool {
-			return s.Cards[0].Tells == call.TellsAll && s.Cards[0].Phase == phase && s.Cards[0].Strip == answered
+			return s.Cards[0].Reports == call.AllStates && s.Cards[0].Phase == phase && s.Cards[0].Strip == answered
 		})
 		b.clock.Forward(30 * time.Minute)
 		b.settle()

@@ -50,7 +50,7 @@ func (f lookupFunc) Lookup(ctx context.Context, n string) ([]contact.Contact, er
 // and its end to a snapshot without it. Nothing is looked up.
 func BenchmarkRing(b *testing.B) {
 	e, watch := benchEngine(b, 0)
-	way := call.Way{Kind: call.KindWebSocket, Conn: "1", Tells: call.TellsAll}
+	source := call.Source{Kind: call.KindWebSocket, Conn: "1", Reports: call.AllStates}
 	await := func(cards int) {
 		for len(e.Snapshot().Cards) != cards {
 			<-watch
@@ -59,7 +59,7 @@ func BenchmarkRing(b *testing.B) {
 	b.ReportAllocs()
 	for i := range b.N {
 		id := strconv.Itoa(i)
-		ev := call.Event{Way: way, ID: id, Number: "101", At: time.Now()}
+		ev := call.Event{Source: source, ID: id, Number: "101", At: time.Now()}
 		_ = e.Take(ev)
 		await(1)
 		ev.State = call.Ended
@@ -82,7 +82,7 @@ func BenchmarkAnswer(b *testing.B) {
 			}
 			b.ReportAllocs()
 			for i := range b.N {
-				ev := call.Event{Way: call.Way{Kind: strconv.Itoa(i), Tells: call.TellsAll}, ID: "1", Number: "0612345678", At: time.Now()}
+				ev := call.Event{Source: call.Source{Kind: strconv.Itoa(i), Reports: call.AllStates}, ID: "1", Number: "0612345678", At: time.Now()}
 				_ = e.Take(ev)
 				await(func(s *Snapshot) bool { return len(s.Cards) == 1 && len(s.Cards[0].Contacts) == n })
 				ev.State = call.Ended

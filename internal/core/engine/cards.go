@@ -25,7 +25,7 @@ const maxCalls = 256
 type card struct {
 	Card
 	call   call.ID
-	way    call.Way
+	source call.Source
 	closed bool      // taken away by the user; the call goes on and is recorded
 	unseen bool      // never to be shown, nor looked up: only recorded
 	over   bool      // the call has ended
@@ -75,7 +75,7 @@ type state struct {
 	touched time.Time // when pointer or keyboard left a card
 	held    bool      // a hand is on the cards, or was a moment ago
 	lookup  LookupState
-	buckets map[call.Way]*bucket
+	buckets map[call.Source]*bucket
 	rings   map[uint64]again // caller, by seed → how often
 	seed    maphash.Seed
 	scheme  []time.Time // cards by URL scheme in the last minute
@@ -93,7 +93,7 @@ type bucket struct {
 }
 
 func newState() state {
-	return state{tracker: call.NewTracker(), buckets: map[call.Way]*bucket{}, rings: map[uint64]again{}, seed: maphash.MakeSeed()}
+	return state{tracker: call.NewTracker(), buckets: map[call.Source]*bucket{}, rings: map[uint64]again{}, seed: maphash.MakeSeed()}
 }
 
 func (e *Engine) take(ctx context.Context, ev call.Event) {
@@ -117,10 +117,10 @@ func (e *Engine) take(ctx context.Context, ev call.Event) {
 	switch ch.Kind {
 	case call.SameCall:
 		e.words(c, ch.Call)
-		c.Tells, c.way = ch.Call.Tells, ch.Call.Way
+		c.Reports, c.source = ch.Call.Reports, ch.Call.Source
 		e.foundAgain(c)
 		e.s.dirty = true
-		if ev.Way.Kind != call.KindURL {
+		if ev.Source.Kind != call.KindURL {
 			e.confirm(ctx, c, now)
 		}
 		e.record(c)
@@ -128,10 +128,10 @@ func (e *Engine) take(ctx context.Context, ev call.Event) {
 		e.anotherCaller(ctx, c, ch.Call, n, ev, now)
 	case call.WasAnswered:
 		e.words(c, ch.Call)
-		c.Tells = ch.Call.Tells
+		c.Reports = ch.Call.Reports
 		e.answered(ctx, c, ch.At)
 	case call.WasEnded:
-		c.Tells = max(c.Tells, ch.Call.Tells)
+		c.Reports = max(c.Reports, ch.Call.Reports)
 		e.over(c, ch.Call.Reason, ch.At)
 	}
 }
@@ -139,10 +139,10 @@ func (e *Engine) take(ctx context.Context, ev call.Event) {
 // tooOld makes history of a report that came too late for a card. Unless it told
 // the end, nothing is known of how the call went on.
 func (e *Engine) tooOld(ch call.Change, n phone.Number) {
-	c := e.dress(&card{call: ch.Call.ID, way: ch.Call.Way}, ch.Call, n)
+	c := e.dress(&card{call: ch.Call.ID, source: ch.Call.Source}, ch.Call, n)
 	c.Answered, c.ended, c.reason = ch.Call.Answered, ch.At, ch.Call.Reason
 	if ch.Call.State != call.Ended {
-		c.Tells = call.TellsRing
+		c.Reports = call.RingOnly
 	}
 	e.record(c)
 }
@@ -151,16 +151,16 @@ func (e *Engine) began(ctx context.Context, l call.Live, n phone.Number, ev call
 	switch {
 	case l.Direction == call.DirectionUnknown:
 		return // seen first in the middle of a call: no card
-	case ev.Way.Kind == call.KindURL && !e.schemeMay(now):
+	case ev.Source.Kind == call.KindURL && !e.schemeMay(now):
 		e.s.tracker.Forget(l.ID)
 		return
 	}
 	unseen := l.Direction == call.Outgoing && e.p.Outgoing == OutgoingOff
-	c := e.place(&card{call: l.ID, way: l.Way, person: now, unseen: unseen, closed: unseen}, l, n, now)
+	c := e.place(&card{call: l.ID, source: l.Source, person: now, unseen: unseen, closed: unseen}, l, n, now)
 	c.Ring = ev.At
 	if l.Direction == call.Incoming {
 		e.countRing(c, n, now)
-		e.s.last = &LastCall{Card: c.ID, Number: n, Kind: l.Way.Kind, At: now}
+		e.s.last = &LastCall{Card: c.ID, Number: n, Kind: l.Source.Kind, At: now}
 		e.s.recent = append([]*card{c}, e.s.recent[:min(len(e.s.recent), LastCalls-1)]...)
 		e.makeRoom(c)
 	}
@@ -207,16 +207,16 @@ func (e *Engine) sameCaller(c *card, l call.Live, n phone.Number) int {
 		return -1
 	}
 	return slices.IndexFunc(e.s.cards, func(old *card) bool {
-		sameWay := old.way.Kind == c.way.Kind && old.way.Conn == c.way.Conn
+		sameSource := old.source.Kind == c.source.Kind && old.source.Conn == c.source.Conn
 		return !old.closed && !old.Outgoing && old.Number.Key() == n.Key() &&
-			(sameWay && old.Tells == call.TellsRing || old.over && (sameWay || !e.unconfirmed(c)))
+			(sameSource && old.Reports == call.RingOnly || old.over && (sameSource || !e.unconfirmed(c)))
 	})
 }
 
 // unconfirmed reports whether a call is known only from a launch by URL scheme
 // that the user has not clicked on.
 func (e *Engine) unconfirmed(c *card) bool {
-	return c.way.Kind == call.KindURL && !c.confirmed && e.p.SchemeLookup != SchemeAlways
+	return c.source.Kind == call.KindURL && !c.confirmed && e.p.SchemeLookup != SchemeAlways
 }
 
 // isCaller reports whether equal numbers are the same caller.
@@ -227,7 +227,7 @@ func (e *Engine) dress(c *card, l call.Live, n phone.Number) *card {
 	c.Number = n
 	c.Outgoing = l.Direction == call.Outgoing
 	c.Strip = c.Outgoing && e.p.Outgoing != OutgoingCard
-	c.Tells = l.Tells
+	c.Reports = l.Reports
 	c.Rang = l.Rang
 	c.Times = 1
 	e.words(c, l)
@@ -302,7 +302,7 @@ func (e *Engine) anotherCaller(ctx context.Context, c *card, l call.Live, n phon
 	c.Number = n
 	c.Ring, c.person = ev.At, now
 	c.closed = c.unseen // another person: that is news again
-	c.Tells = l.Tells
+	c.Reports = l.Reports
 	if c.Phase = PhaseAnswered; c.Answered.IsZero() {
 		c.Phase = PhaseRinging
 	}
@@ -312,7 +312,7 @@ func (e *Engine) anotherCaller(ctx context.Context, c *card, l call.Live, n phon
 		e.makeRoom(c)
 	}
 	if len(e.s.recent) > 0 && c == e.s.recent[0] {
-		e.s.last = &LastCall{Card: c.ID, Number: n, Kind: c.way.Kind, At: e.s.last.At}
+		e.s.last = &LastCall{Card: c.ID, Number: n, Kind: c.source.Kind, At: e.s.last.At}
 	}
 	e.words(c, l)
 	e.reset(c)
@@ -369,11 +369,11 @@ func (e *Engine) allOver(slept time.Duration) {
 	e.s.dirty = true
 }
 
-func (e *Engine) wayGone(w call.Way) {
+func (e *Engine) wayGone(w call.Source) {
 	now := e.p.Clock.Now()
 	for _, l := range e.s.tracker.Gone(w) {
 		if c := e.cardOf(l.ID); c != nil {
-			c.Tells, c.lost = call.TellsRing, now
+			c.Reports, c.lost = call.RingOnly, now
 			if c.Strip && c.Phase == PhaseAnswered {
 				c.Phase = PhaseReported
 			}
@@ -386,7 +386,7 @@ func (e *Engine) wayGone(w call.Way) {
 // foundAgain takes back what was said of a call when its way in had ended: the way
 // is there again, tells of the same call, and will tell of its end.
 func (e *Engine) foundAgain(c *card) {
-	if c.lost.IsZero() || c.over || c.Tells == call.TellsRing {
+	if c.lost.IsZero() || c.over || c.Reports == call.RingOnly {
 		return
 	}
 	c.lost = time.Time{}
@@ -468,7 +468,7 @@ func (e *Engine) record(c *card) {
 	if e.p.Record == nil || e.unconfirmed(c) {
 		return
 	}
-	e.p.Record(Entry{Call: c.call, Card: c.Card, Way: c.way, Ended: c.ended, Reason: c.reason,
+	e.p.Record(Entry{Call: c.call, Card: c.Card, Source: c.source, Ended: c.ended, Reason: c.reason,
 		WasCard: c.ID != 0, Contacts: len(c.Contacts), Person: c.whose()})
 }
 

@@ -20,7 +20,7 @@ func TestFloodCausesFewLookupsAndCards(t *testing.T) {
 		t.Fatalf("%d cards, %d lookups", len(s.Cards), b.hub.count())
 	}
 	// Another way is not starved by it.
-	other := call.Way{Kind: "baresip", Conn: "x", Tells: call.TellsAll}
+	other := call.Source{Kind: "baresip", Conn: "x", Reports: call.AllStates}
 	before := b.hub.count()
 	b.ring(other, "real", known)
 	b.until("looked up", func(*Snapshot) bool { return b.hub.count() > before })
@@ -30,9 +30,9 @@ func TestFloodCausesFewLookupsAndCards(t *testing.T) {
 func TestReconnectingBuysNoLookups(t *testing.T) {
 	b := start(t, nil)
 	for i := range 40 {
-		w := call.Way{Kind: call.KindWebSocket, Conn: time.Duration(i).String(), Tells: call.TellsAll}
+		w := call.Source{Kind: call.KindWebSocket, Conn: time.Duration(i).String(), Reports: call.AllStates}
 		b.ring(w, "1", "+316987"+time.Duration(10000 + i).String()[:5])
-		b.e.WayGone(w)
+		b.e.SourceGone(w)
 	}
 	b.settle()
 	if n := b.hub.count(); n > bucketSize {
@@ -42,12 +42,12 @@ func TestReconnectingBuysNoLookups(t *testing.T) {
 
 // TestFloodTakesNothingFromAnotherWay: a call of a quiet way is shown and looked
 // up while another way floods, and is still there after it.
-func TestFloodTakesNothingFromAnotherWay(t *testing.T) {
+func TestFloodTakesNothingFromAnotherSource(t *testing.T) {
 	b := start(t, nil)
-	quiet := call.Way{Kind: "baresip", Conn: "1", Tells: call.TellsAll}
+	quiet := call.Source{Kind: "baresip", Conn: "1", Reports: call.AllStates}
 	flood := func(from, to int) {
 		for i := from; i < to; i++ {
-			b.ring(call.Way{Kind: call.KindCommand, Tells: call.TellsRing}, "", fmt.Sprintf("+3169%07d", i))
+			b.ring(call.Source{Kind: call.KindCommand, Reports: call.RingOnly}, "", fmt.Sprintf("+3169%07d", i))
 		}
 	}
 	flood(0, 600)
@@ -73,11 +73,11 @@ func TestFloodTakesNothingFromAnotherWay(t *testing.T) {
 // asked for, and goes again.
 func TestLastCallAfterAFlood(t *testing.T) {
 	b := start(t, nil)
-	out := call.Way{Kind: "baresip", Conn: "1", Tells: call.TellsAll}
+	out := call.Source{Kind: "baresip", Conn: "1", Reports: call.AllStates}
 	b.ring(b.ws, "real", known)
 	b.one(Found)
 	for i := range 3 * maxCalls { // outgoing ones do not become the last call
-		if err := b.e.Take(call.Event{Way: b.ws, ID: fmt.Sprint(i), Number: fmt.Sprintf("+3169%07d", i), Direction: call.Outgoing, At: b.clock.Now()}); err != nil {
+		if err := b.e.Take(call.Event{Source: b.ws, ID: fmt.Sprint(i), Number: fmt.Sprintf("+3169%07d", i), Direction: call.Outgoing, At: b.clock.Now()}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -106,7 +106,7 @@ func TestFloodUnderAHand(t *testing.T) {
 	under := b.e.Snapshot().Cards[0].ID
 	b.do(Action{Card: under, Do: DoHover})
 	b.settle()
-	b.ring(call.Way{Kind: "baresip", Conn: "1", Tells: call.TellsAll}, "real", known)
+	b.ring(call.Source{Kind: "baresip", Conn: "1", Reports: call.AllStates}, "real", known)
 	b.settle()
 	s := b.e.Snapshot()
 	if !slices.ContainsFunc(s.Cards, func(c Card) bool { return c.Number.Key() == known && !c.Line }) {
@@ -120,7 +120,7 @@ func TestFloodUnderAHand(t *testing.T) {
 // TestHeldAgainstAFlood: what the pointer is on stays on screen, whatever comes.
 func TestHeldAgainstAFlood(t *testing.T) {
 	b := start(t, nil)
-	cmd := call.Way{Kind: call.KindCommand, Tells: call.TellsRing}
+	cmd := call.Source{Kind: call.KindCommand, Reports: call.RingOnly}
 	b.ring(cmd, "", known)
 	c := b.one(Found)
 	b.do(Action{Card: c.ID, Do: DoHover})

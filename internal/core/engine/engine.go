@@ -99,7 +99,7 @@ type Params struct {
 type Entry struct {
 	Call     call.ID
 	Card     Card
-	Way      call.Way
+	Source   call.Source
 	Ended    time.Time // zero while it is not known to be over
 	Reason   call.Reason
 	WasCard  bool // false for a call that was heard of too late to be a card
@@ -118,7 +118,7 @@ var ErrStopped = errors.New("not running any more")
 type Engine struct {
 	p        Params
 	events   chan call.Event
-	gone     chan call.Way
+	gone     chan call.Source
 	actions  chan Action
 	results  chan result
 	browsed  chan browsed
@@ -138,7 +138,7 @@ func New(p Params) *Engine {
 	e := &Engine{
 		p:       p,
 		events:  make(chan call.Event, 64),
-		gone:    make(chan call.Way, 16),
+		gone:    make(chan call.Source, 16),
 		actions: make(chan Action, 64),
 		results: make(chan result, 16),
 		browsed: make(chan browsed, 4),
@@ -167,7 +167,7 @@ func (e *Engine) Take(ev call.Event) error {
 
 // WayGone tells that a connection has ended, so that its calls will never be
 // reported as over.
-func (e *Engine) WayGone(w call.Way) {
+func (e *Engine) SourceGone(w call.Source) {
 	select {
 	case e.gone <- w:
 	case <-e.done:

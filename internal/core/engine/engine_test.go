@@ -111,7 +111,7 @@ func TestAnsweredFoldsAndStaysUntilAfterTheCall(t *testing.T) {
 
 func TestPhoneThatTellsOnlyTheRing(t *testing.T) {
 	b := start(t, nil)
-	w := call.Way{Kind: call.KindCommand, Tells: call.TellsRing}
+	w := call.Source{Kind: call.KindCommand, Reports: call.RingOnly}
 	b.ring(w, "", known)
 	b.one(Found)
 	b.clock.Forward(61 * time.Second)
@@ -160,7 +160,7 @@ func TestSecondTime(t *testing.T) {
 func TestOutgoing(t *testing.T) {
 	for setting, want := range map[Outgoing]int{OutgoingStrip: 1, OutgoingCard: 1, OutgoingOff: 0} {
 		b := start(t, func(p *Params) { p.Outgoing = setting })
-		if err := b.e.Take(call.Event{Way: b.ws, ID: "1", Number: known, Direction: call.Outgoing}); err != nil {
+		if err := b.e.Take(call.Event{Source: b.ws, ID: "1", Number: known, Direction: call.Outgoing}); err != nil {
 			t.Fatal(err)
 		}
 		b.settle()
@@ -173,7 +173,7 @@ func TestOutgoing(t *testing.T) {
 
 func TestUnknownDirectionBringsNoCard(t *testing.T) {
 	b := start(t, nil)
-	if err := b.e.Take(call.Event{Way: b.ws, ID: "1", Number: known, Direction: call.DirectionUnknown}); err != nil {
+	if err := b.e.Take(call.Event{Source: b.ws, ID: "1", Number: known, Direction: call.DirectionUnknown}); err != nil {
 		t.Fatal(err)
 	}
 	b.settle()
@@ -186,7 +186,7 @@ func TestLostConnectionLeavesNoEternalCard(t *testing.T) {
 	b := start(t, nil)
 	b.ring(b.ws, "1", known)
 	b.one(Found)
-	b.e.WayGone(b.ws)
+	b.e.SourceGone(b.ws)
 	b.settle()
 	b.clock.Forward(61 * time.Second)
 	b.until("strip", func(s *Snapshot) bool { return s.Cards[0].Strip })
@@ -200,7 +200,7 @@ func TestSleep(t *testing.T) {
 	b := start(t, nil)
 	for range 20 {
 		b.ring(b.ws, "1", known)
-		b.ring(call.Way{Kind: call.KindCommand, Tells: call.TellsRing}, "", family)
+		b.ring(call.Source{Kind: call.KindCommand, Reports: call.RingOnly}, "", family)
 		b.event(b.ws, "1", known, call.Answered)
 		b.until("two cards", func(s *Snapshot) bool { return len(s.Cards) == 2 })
 		b.e.Woke(30 * time.Second)
@@ -229,7 +229,7 @@ func TestSleep(t *testing.T) {
 		if d := en.Ended.Sub(en.Card.Rang); d > time.Minute {
 			t.Errorf("a call is recorded as if it had gone on in our sleep, for %v", d)
 		}
-		if !en.Ended.IsZero() && en.Way == b.ws { // of the others nobody would have known the end
+		if !en.Ended.IsZero() && en.Source == b.ws { // of the others nobody would have known the end
 			ended[en.Call] = true
 		}
 	}

@@ -67,7 +67,7 @@ type bench struct {
 	mu      sync.Mutex
 	entries []Entry
 	watch   <-chan struct{}
-	ws      call.Way
+	ws      call.Source
 }
 
 func start(t *testing.T, change func(*Params)) *bench {
@@ -78,7 +78,7 @@ func start(t *testing.T, change func(*Params)) *bench {
 	}
 	b := &bench{t: t, clock: clocktest.New(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)), opened: make(chan string, 8),
 		hub: &hub{reply: map[string]func(context.Context) ([]contact.Contact, error){known: people("Vries"), family: people("Zwart", "Bakker", "Aalst")}},
-		ws:  call.Way{Kind: call.KindWebSocket, Conn: "1", Tells: call.TellsAll}}
+		ws:  call.Source{Kind: call.KindWebSocket, Conn: "1", Reports: call.AllStates}}
 	p := Params{Rules: rules, Lookup: b.hub, Clock: b.clock, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		FullFor: 60 * time.Second, AfterCall: 20 * time.Second, SchemeLookup: SchemeAsk,
 		CheckLink: func(l string) (string, error) {
@@ -102,11 +102,11 @@ func start(t *testing.T, change func(*Params)) *bench {
 	return b
 }
 
-func (b *bench) ring(w call.Way, id, number string) { b.event(w, id, number, call.Ringing) }
+func (b *bench) ring(w call.Source, id, number string) { b.event(w, id, number, call.Ringing) }
 
-func (b *bench) event(w call.Way, id, number string, s call.State) {
+func (b *bench) event(w call.Source, id, number string, s call.State) {
 	b.t.Helper()
-	if err := b.e.Take(call.Event{Way: w, ID: id, Number: number, State: s, At: b.clock.Now()}); err != nil {
+	if err := b.e.Take(call.Event{Source: w, ID: id, Number: number, State: s, At: b.clock.Now()}); err != nil {
 		b.t.Fatal(err)
 	}
 }

@@ -73,11 +73,11 @@ func (e *Engine) goesAt(c *card) time.Time {
 	switch {
 	case c.pointless, c.closed && c.over:
 		return c.Rang
-	case c.over && c.Answered.IsZero() && (c.Tells == call.TellsAll || notTaken(c.reason)):
+	case c.over && c.Answered.IsZero() && (c.Reports == call.AllStates || notTaken(c.reason)):
 		t = c.ended // missed, or taken elsewhere
 	case c.over:
 		t = later(c.ended, c.unfolded).Add(e.p.AfterCall)
-	case c.Tells == call.TellsRing:
+	case c.Reports == call.RingOnly:
 		t = later(c.person, c.Answered).Add(e.p.FullFor + reportedFor)
 		t = later(t, c.lost.Add(reportedFor))
 		t = later(t, c.unfolded.Add(e.p.AfterCall))
@@ -108,7 +108,7 @@ func (e *Engine) fold(c *card, now time.Time) time.Time {
 		return t
 	}
 	c.Strip, e.s.dirty = true, true
-	if !c.over && (c.Tells == call.TellsRing || c.Phase == PhaseRinging) {
+	if !c.over && (c.Reports == call.RingOnly || c.Phase == PhaseRinging) {
 		c.Phase = PhaseReported
 	}
 	return time.Time{}
@@ -122,7 +122,7 @@ func (e *Engine) foldsAt(c *card) time.Time {
 		return t
 	case !c.Answered.IsZero():
 		t = later(c.Answered, c.person)
-	case !c.over && c.Tells != call.TellsAll:
+	case !c.over && c.Reports != call.AllStates:
 		t = c.person
 	default:
 		return t
@@ -169,7 +169,7 @@ func (e *Engine) makeRoom(newer *card) {
 		switch {
 		case c == newer:
 		case !c.asked.IsZero() && c.over,
-			c.Phase == PhaseReported && c.Tells == call.TellsRing,
+			c.Phase == PhaseReported && c.Reports == call.RingOnly,
 			c.over && isCaller(newer.Number) && c.Number.Key() == newer.Number.Key():
 			c.pointless = true
 		}
@@ -185,7 +185,7 @@ func (e *Engine) forgetLast(gone func(LastCall) bool) {
 		}
 	}
 	e.s.recent = slices.DeleteFunc(e.s.recent, func(c *card) bool {
-		return gone(LastCall{Card: c.ID, Number: c.Number, Kind: c.way.Kind, At: c.Rang})
+		return gone(LastCall{Card: c.ID, Number: c.Number, Kind: c.source.Kind, At: c.Rang})
 	})
 	if e.s.last == nil || !gone(*e.s.last) {
 		return

@@ -50,7 +50,7 @@ func (e *Engine) startWanted(ctx context.Context, now time.Time) (next time.Time
 		if !c.want || c.cancel != nil || c.nextTry.After(now) {
 			continue
 		}
-		b := e.bucket(c.way, now)
+		b := e.bucket(c.source, now)
 		if b.tokens == 0 {
 			if t := b.filled.Add(bucketRefill); next.IsZero() || t.Before(next) {
 				next = t
@@ -158,7 +158,7 @@ func (e *Engine) passLookup(c *card, now time.Time) (next time.Time) {
 // pause is how long to wait before the next attempt: 1, 2, then 4 seconds.
 func pause(tried int) time.Duration { return time.Second << min(tried, 2) }
 
-func (e *Engine) bucket(w call.Way, now time.Time) *bucket {
+func (e *Engine) bucket(w call.Source, now time.Time) *bucket {
 	k := bucketKey(w)
 	b := e.s.buckets[k]
 	if b == nil {
@@ -174,4 +174,4 @@ func (e *Engine) bucket(w call.Way, now time.Time) *bucket {
 
 // bucketKey leaves the connection out for ways that make a new one for every
 // call, so that reconnecting buys no new budget.
-func bucketKey(w call.Way) call.Way { return call.Way{Kind: w.Kind} }
+func bucketKey(w call.Source) call.Source { return call.Source{Kind: w.Kind} }

@@ -100,7 +100,7 @@ func (e *Engine) raise(c *card, now time.Time) {
 func crowd(cards []*card) map[string]int {
 	count := map[string]int{}
 	for _, c := range cards {
-		count[c.way.Kind]++
+		count[c.source.Kind]++
 	}
 	return count
 }
@@ -115,7 +115,7 @@ func least(cards []*card, held bool) int {
 		if held && c.shown {
 			continue
 		}
-		if at < 0 || cmp.Or(cmp.Compare(count[c.way.Kind], count[cards[at].way.Kind]), cmp.Compare(c.Standing(), cards[at].Standing())) > 0 {
+		if at < 0 || cmp.Or(cmp.Compare(count[c.source.Kind], count[cards[at].source.Kind]), cmp.Compare(c.Standing(), cards[at].Standing())) > 0 {
 			at = i
 		}
 	}
@@ -148,8 +148,8 @@ func seen(cards []*card, held bool) (shown []*card, more int) {
 	nth := map[*card]int{}
 	of := map[string]int{}
 	for _, c := range ranked {
-		nth[c] = of[c.way.Kind]
-		of[c.way.Kind]++
+		nth[c] = of[c.source.Kind]
+		of[c.source.Kind]++
 	}
 	grade := func(c *card) int {
 		lives := c.Standing() < Ended
@@ -172,7 +172,7 @@ func seen(cards []*card, held bool) (shown []*card, more int) {
 		return 7
 	}
 	slices.SortStableFunc(ranked, func(a, b *card) int {
-		return cmp.Or(cmp.Compare(grade(a), grade(b)), cmp.Compare(a.Standing(), b.Standing()), cmp.Compare(count[a.way.Kind], count[b.way.Kind]))
+		return cmp.Or(cmp.Compare(grade(a), grade(b)), cmp.Compare(a.Standing(), b.Standing()), cmp.Compare(count[a.source.Kind], count[b.source.Kind]))
 	})
 	ranked = ranked[:min(MaxShown, len(ranked))]
 	whole := 0

@@ -263,22 +263,22 @@ func (w *world) settled() {
 				w.fail("%s came back", k.ID)
 			}
 		}
-		if c.Phase == PhaseAnswered && t.answered.IsZero() || c.Phase == PhaseOver && !t.over && t.lost.IsZero() && c.Tells != call.TellsRing {
+		if c.Phase == PhaseAnswered && t.answered.IsZero() || c.Phase == PhaseOver && !t.over && t.lost.IsZero() && c.Reports != call.RingOnly {
 			w.fail("phase %d of a call %+v", c.Phase, t)
 		}
 		if end := w.endOf(t, c); free && !end.IsZero() && now.After(end) {
-			w.fail("%s still there %v after its time (over %v, tells %d)", t.number, now.Sub(end), t.over, c.Tells)
+			w.fail("%s still there %v after its time (over %v, tells %d)", t.number, now.Sub(end), t.over, c.Reports)
 		}
 	}
 	for _, t := range w.live() {
 		// Nobody will tell the end of a call whose phone tells the ring only.
 		if !slices.ContainsFunc(w.e.s.cards, func(c *card) bool { return c.call == t.id }) &&
-			(!t.lost.IsZero() || t.ways[0].Tells == call.TellsRing) {
+			(!t.lost.IsZero() || t.sources[0].Reports == call.RingOnly) {
 			t.over = true
 		}
 	}
 	for _, t := range w.calls {
-		if t.over || t.closed || t.slept || !t.lost.IsZero() || t.ways[0].Tells != call.TellsAll || s.More > 0 {
+		if t.over || t.closed || t.slept || !t.lost.IsZero() || t.sources[0].Reports != call.AllStates || s.More > 0 {
 			continue
 		}
 		if !slices.ContainsFunc(w.e.s.cards, func(c *card) bool { return c.call == t.id && c.shown }) {
@@ -292,7 +292,7 @@ func (w *world) settled() {
 func (w *world) finish() {
 	w.do(play{Do: "leave"})
 	for _, t := range w.live() {
-		if t.ways[0].Kind != call.KindURL {
+		if t.sources[0].Kind != call.KindURL {
 			w.overBy(t, call.ReasonUnknown)
 			w.tell(t, call.Ended, nil)
 		}
@@ -334,7 +334,7 @@ func (w *world) history() {
 			w.fail("the history says %s, the call was of %s", c.Number.Key(), t.number)
 		case c.Answered.IsZero() != t.answered.IsZero():
 			w.fail("history of %s: answered %v, in truth %v", t.number, c.Answered, t.answered)
-		case t.ways[0].Kind != call.KindURL && (!en.Ended.Equal(t.ended) && t.lost.IsZero() && !t.slept || en.Reason != t.reason && !t.slept && t.lost.IsZero()) && !w.forgotten(t):
+		case t.sources[0].Kind != call.KindURL && (!en.Ended.Equal(t.ended) && t.lost.IsZero() && !t.slept || en.Reason != t.reason && !t.slept && t.lost.IsZero()) && !w.forgotten(t):
 			w.fail("history of %s: ended %v (%v), in truth %v (%v)", t.number, en.Ended, en.Reason, t.ended, t.reason)
 		case c.Outcome == Searching && !t.slept && w.saw["lookups"] < bucketSize: // beyond that one may wait for its turn
 			w.fail("history of %s: never looked up", t.number)
@@ -352,5 +352,5 @@ func (w *world) history() {
 // forgotten: of a phone that was taken to report the ring only, an end that came
 // long after is not known to be of that call.
 func (w *world) forgotten(t *truth) bool {
-	return t.ways[0].Tells == call.TellsRing
+	return t.sources[0].Reports == call.RingOnly
 }

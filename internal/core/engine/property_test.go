@@ -104,9 +104,9 @@ func (w *world) do(p play) {
 	}
 	switch p.Do {
 	case "ring":
-		way := []call.Way{wireAll, wireBare, wireRing}[p.A%3]
+		source := []call.Source{wireAll, wireBare, wireRing}[p.A%3]
 		if !w.busy(number) {
-			w.begin(way, number, call.Ringing, false)
+			w.begin(source, number, call.Ringing, false)
 		}
 	case "launch":
 		if number != "" && !w.busy(number) {
@@ -121,22 +121,22 @@ func (w *world) do(p play) {
 			w.tell(t, call.Ringing, nil)
 		}
 	case "also": // a second way sees the same call
-		way := []call.Way{wireAll, wireBare, wireRing}[p.B%3]
-		if some && !t.outgoing && t.answered.IsZero() && len(t.ways) == 1 && t.ways[0] != way && now.Sub(t.rang) <= call.MergeWithin && now.Equal(t.rang) && t.lost.IsZero() &&
+		source := []call.Source{wireAll, wireBare, wireRing}[p.B%3]
+		if some && !t.outgoing && t.answered.IsZero() && len(t.sources) == 1 && t.sources[0] != source && now.Sub(t.rang) <= call.MergeWithin && now.Equal(t.rang) && t.lost.IsZero() &&
 			!slices.ContainsFunc(w.e.s.cards, func(c *card) bool { return c.call != t.id && c.Number.Key() == keyOf(t.number) }) {
-			t.ways, t.ids = append(t.ways, way), append(t.ids, w.freeID(way))
+			t.sources, t.ids = append(t.sources, source), append(t.ids, w.freeID(source))
 			w.saw["two ways"]++
 			if t.url {
 				t.url, t.confirmed = false, true
 			}
-			w.send(way, t.ids[1], t.number, call.Ringing, nil)
-			if c := w.e.cardOf(t.id); c != nil && c.way == way { // it tells more, so the call is its own now
-				slices.Reverse(t.ways)
+			w.send(source, t.ids[1], t.number, call.Ringing, nil)
+			if c := w.e.cardOf(t.id); c != nil && c.source == source { // it tells more, so the call is its own now
+				slices.Reverse(t.sources)
 				slices.Reverse(t.ids)
 			}
 		}
 	case "answer":
-		if some && t.answered.IsZero() && t.ways[0].Kind != call.KindURL {
+		if some && t.answered.IsZero() && t.sources[0].Kind != call.KindURL {
 			t.answered = now
 			w.tell(t, call.Answered, func(e *call.Event) {
 				if p.B%2 == 0 && (e.ID != "" || len(live) == 1) {
@@ -145,7 +145,7 @@ func (w *world) do(p play) {
 			})
 		}
 	case "end":
-		if some && t.ways[0].Kind != call.KindURL {
+		if some && t.sources[0].Kind != call.KindURL {
 			r := call.ReasonUnknown
 			if t.answered.IsZero() {
 				r = call.Reason(p.B % 5)
@@ -275,7 +275,7 @@ func (w *world) do(p play) {
 			return
 		}
 		if t := w.callOf(c.ID); t != nil && t.over && slices.ContainsFunc(w.live(), func(o *truth) bool {
-			return !o.outgoing && !o.url && o.lost.IsZero() && o.ways[0].Tells == call.TellsAll
+			return !o.outgoing && !o.url && o.lost.IsZero() && o.sources[0].Reports == call.AllStates
 		}) {
 			w.fail("Enter opens the file of %s, whose call is over while another lives", c.Number.Key())
 		}
@@ -309,13 +309,13 @@ func (w *world) do(p play) {
 		w.e.Woke(8 * time.Hour)
 		synctest.Wait()
 	case "gone":
-		way := []call.Way{wireAll, wireBare}[p.A%2]
+		source := []call.Source{wireAll, wireBare}[p.A%2]
 		for _, t := range live {
-			if t.ways[0] == way {
+			if t.sources[0] == source {
 				t.lost = now
 			}
 		}
-		w.e.WayGone(way)
+		w.e.SourceGone(source)
 		synctest.Wait()
 	case "old": // reports that lay somewhere for two minutes
 		w.nextID++

@@ -16,7 +16,7 @@ import (
 // truth is what really happens to a call.
 type truth struct {
 	number    string
-	ways      []call.Way // that report it; the first is the one it began on
+	sources   []call.Source // that report it; the first is the one it began on
 	ids       []string
 	id        call.ID
 	rang      time.Time
@@ -102,10 +102,10 @@ func (w *world) fail(format string, args ...any) {
 }
 
 var (
-	wireAll  = call.Way{Kind: call.KindWebSocket, Conn: "1", Tells: call.TellsAll}
-	wireBare = call.Way{Kind: "baresip", Conn: "127.0.0.1:4444", Tells: call.TellsAll}
-	wireRing = call.Way{Kind: call.KindCommand, Tells: call.TellsRing}
-	wireURL  = call.Way{Kind: call.KindURL, Tells: call.TellsRing}
+	wireAll  = call.Source{Kind: call.KindWebSocket, Conn: "1", Reports: call.AllStates}
+	wireBare = call.Source{Kind: "baresip", Conn: "127.0.0.1:4444", Reports: call.AllStates}
+	wireRing = call.Source{Kind: call.KindCommand, Reports: call.RingOnly}
+	wireURL  = call.Source{Kind: call.KindURL, Reports: call.RingOnly}
 )
 
 func (w *world) isHeld(now time.Time) bool {
@@ -115,7 +115,7 @@ func (w *world) isHeld(now time.Time) bool {
 func (w *world) ofURL(id CardID) bool {
 	for _, c := range w.e.s.cards {
 		if c.ID == id {
-			return c.way.Kind == call.KindURL
+			return c.source.Kind == call.KindURL
 		}
 	}
 	return false
@@ -125,11 +125,11 @@ func (w *world) ofURL(id CardID) bool {
 func (w *world) endOf(t *truth, c *card) time.Time {
 	var end time.Time
 	switch {
-	case t.over && t.answered.IsZero() && (c.Tells == call.TellsAll || t.reason != call.ReasonUnknown):
+	case t.over && t.answered.IsZero() && (c.Reports == call.AllStates || t.reason != call.ReasonUnknown):
 		end = t.ended
 	case t.over:
 		end = t.ended.Add(20 * time.Second)
-	case c.Tells == call.TellsRing:
+	case c.Reports == call.RingOnly:
 		end = later(later(t.person, t.answered).Add(60*time.Second), t.lost).Add(10 * time.Minute)
 	default:
 		return end
@@ -160,8 +160,8 @@ func (w *world) busy(number string) bool {
 	return slices.ContainsFunc(w.live(), func(t *truth) bool { return t.number == number })
 }
 
-func (w *world) send(way call.Way, id, number string, s call.State, change func(*call.Event)) {
-	ev := call.Event{Way: way, ID: id, Number: number, Name: nameOf(number), State: s, At: w.clock.Now()}
+func (w *world) send(source call.Source, id, number string, s call.State, change func(*call.Event)) {
+	ev := call.Event{Source: source, ID: id, Number: number, Name: nameOf(number), State: s, At: w.clock.Now()}
 	if change != nil {
 		change(&ev)
 	}
@@ -173,22 +173,22 @@ func (w *world) send(way call.Way, id, number string, s call.State, change func(
 
 // tell has all ways of a call report.
 func (w *world) tell(t *truth, s call.State, change func(*call.Event)) {
-	for i, way := range t.ways {
-		if i == 0 || way.Tells == call.TellsAll {
-			w.send(way, t.ids[i], t.number, s, change)
+	for i, source := range t.sources {
+		if i == 0 || source.Reports == call.AllStates {
+			w.send(source, t.ids[i], t.number, s, change)
 		}
 	}
 }
 
 // freeID is a phone's id for a new call; phones use them again.
-func (w *world) freeID(way call.Way) string {
-	if way.Kind == call.KindCommand || way.Kind == call.KindURL {
+func (w *world) freeID(source call.Source) string {
+	if source.Kind == call.KindCommand || source.Kind == call.KindURL {
 		return ""
 	}
 	for n := 1; ; n++ {
 		id := fmt.Sprint(n)
 		if !slices.ContainsFunc(w.calls, func(t *truth) bool {
-			return (!t.over || t.slept) && slices.ContainsFunc(t.ways, func(o call.Way) bool { return o == way }) && slices.Contains(t.ids, id)
+			return (!t.over || t.slept) && slices.ContainsFunc(t.sources, func(o call.Source) bool { return o == source }) && slices.Contains(t.ids, id)
 		}) {
 			return id
 		}
@@ -196,10 +196,10 @@ func (w *world) freeID(way call.Way) string {
 }
 
 // begin makes a call true and reports it.
-func (w *world) begin(way call.Way, number string, s call.State, outgoing bool) *truth {
+func (w *world) begin(source call.Source, number string, s call.State, outgoing bool) *truth {
 	now := w.clock.Now()
-	t := &truth{number: number, ways: []call.Way{way}, ids: []string{w.freeID(way)}, rang: now, person: now, outgoing: outgoing,
-		url: way.Kind == call.KindURL, denied: map[string]bool{}}
+	t := &truth{number: number, sources: []call.Source{source}, ids: []string{w.freeID(source)}, rang: now, person: now, outgoing: outgoing,
+		url: source.Kind == call.KindURL, denied: map[string]bool{}}
 	if s == call.Answered {
 		t.answered = now
 	}
@@ -209,7 +209,7 @@ func (w *world) begin(way call.Way, number string, s call.State, outgoing bool) 
 	}
 	w.calls = append(w.calls, t)
 	w.mayMove = false
-	w.send(way, t.ids[0], number, s, func(e *call.Event) {
+	w.send(source, t.ids[0], number, s, func(e *call.Event) {
 		if outgoing {
 			e.Direction = call.Outgoing
 		}

@@ -64,7 +64,7 @@ type Card struct {
 	Via       string    // who passed the call on
 	Times     int       // 1, or how often this caller rang today ("2e keer vandaag")
 	Before    time.Time // when the time before was, if there was one today
-	Tells     call.Tells
+	Reports   call.Reports
 	Rang      time.Time
 	Answered  time.Time
 	Contacts  []contact.Contact // sorted; one for Found

@@ -58,7 +58,7 @@ func newStage(t *testing.T) *stage {
 	return s
 }
 
-var wayNames = map[string]call.Way{"": wireAll, "bare": wireBare, "cmd": wireRing, "url": wireURL}
+var wayNames = map[string]call.Source{"": wireAll, "bare": wireBare, "cmd": wireRing, "url": wireURL}
 
 func (s *stage) tell(words []string) error {
 	rest := strings.Join(words[1:], " ")
@@ -91,7 +91,7 @@ func (s *stage) tell(words []string) error {
 			s.e.Woke(d)
 		}
 	case "lost":
-		s.e.WayGone(wayNames[strings.TrimPrefix(rest, "@")])
+		s.e.SourceGone(wayNames[strings.TrimPrefix(rest, "@")])
 	case "show":
 		n, err := strconv.Atoi(rest)
 		if err != nil || n > len(s.e.s.recent) {
@@ -169,9 +169,9 @@ func (s *stage) user(words []string) error {
 }
 
 func (s *stage) report(words []string) error {
-	id, way, _ := strings.Cut(words[1], "@")
-	ev := call.Event{Way: wayNames[way], ID: id, At: s.clock.Now()}
-	if way == "cmd" || way == "url" {
+	id, source, _ := strings.Cut(words[1], "@")
+	ev := call.Event{Source: wayNames[source], ID: id, At: s.clock.Now()}
+	if source == "cmd" || source == "url" {
 		ev.ID = ""
 	}
 	switch words[0] {

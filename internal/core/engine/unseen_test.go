@@ -14,7 +14,7 @@ func TestOutgoingCallsWithoutACardAreRecorded(t *testing.T) {
 	b := start(t, func(p *Params) { p.Outgoing = OutgoingOff })
 	b.ring(b.ws, "in", family)
 	b.one(Several)
-	if err := b.e.Take(call.Event{Way: b.ws, ID: "in", State: call.Ended, Reason: call.Missed}); err != nil {
+	if err := b.e.Take(call.Event{Source: b.ws, ID: "in", State: call.Ended, Reason: call.Missed}); err != nil {
 		t.Fatal(err)
 	}
 	b.until("no card", func(s *Snapshot) bool { return len(s.Cards) == 0 })
@@ -23,7 +23,7 @@ func TestOutgoingCallsWithoutACardAreRecorded(t *testing.T) {
 	b.e.Reconfigure(func(*Params) { b.e.published = func(s *Snapshot) { shown += len(s.Cards) } })
 	out := func(s call.State, number string) {
 		t.Helper()
-		if err := b.e.Take(call.Event{Way: b.ws, ID: "out", Number: number, Direction: call.Outgoing, State: s}); err != nil {
+		if err := b.e.Take(call.Event{Source: b.ws, ID: "out", Number: number, Direction: call.Outgoing, State: s}); err != nil {
 			t.Fatal(err)
 		}
 		b.settle()
@@ -81,12 +81,12 @@ func TestCallsThatAreOn(t *testing.T) {
 	b.do(Action{Card: c.ID, Do: DoClose})
 	b.until("closed", func(s *Snapshot) bool { return len(s.Cards) == 0 })
 	on("the card was closed", 1)
-	if err := b.e.Take(call.Event{Way: b.ws, ID: "out", Number: family, Direction: call.Outgoing}); err != nil {
+	if err := b.e.Take(call.Event{Source: b.ws, ID: "out", Number: family, Direction: call.Outgoing}); err != nil {
 		t.Fatal(err)
 	}
 	on("a call out too", 2)
 	for i, id := range []string{"in", "out"} {
-		if err := b.e.Take(call.Event{Way: b.ws, ID: id, State: call.Ended}); err != nil {
+		if err := b.e.Take(call.Event{Source: b.ws, ID: id, State: call.Ended}); err != nil {
 			t.Fatal(err)
 		}
 		on("over", 1-i)

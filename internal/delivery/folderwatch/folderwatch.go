@@ -123,7 +123,7 @@ func Open(o Options) (_ *Folder, err error) {
 	if o.step == nil {
 		o.step = func(string) {}
 	}
-	if err := filetrust.Way(o.Dir); err != nil {
+	if err := filetrust.Parents(o.Dir); err != nil {
 		return nil, err
 	}
 	dir, err := filetrust.OpenShared(o.Dir)

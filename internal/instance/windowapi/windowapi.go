@@ -22,7 +22,7 @@ const (
 	KindShow     = "show"     // Show: bring this window to the front; from the windows, first of all: they were started for it
 	KindChanged  = "changed"  // Changed: whoever shows or follows what lies on disk reads it again
 	KindCopy     = "copy"     // Copy: put a text on the clipboard; it comes back without content where that cannot be
-	KindWays     = "ways"     // Ways, whenever they changed; from a window, without content, to be told now
+	KindSources  = "ways"     // Ways, whenever they changed; from a window, without content, to be told now
 	KindFacts    = "facts"    // DoctorFacts; from a command or the doctor's window, without content, to be told
 	KindTest     = "test"     // Test: a test call, of the first start's window or that of a test call
 	KindPlay     = "play"     // Play: play a demo call; Played comes back
@@ -152,33 +152,33 @@ type TestSeen struct {
 	Kind     string    `json:"kind"` // call.Way.Kind
 	Name     string    `json:"name"` // of a link
 	At       time.Time `json:"at"`
-	Tells    string    `json:"tells"` // what this way can report: TellsRing and so on
+	Reports  string    `json:"tells"` // what this way can report: TellsRing and so on
 	Answered bool      `json:"answered"`
 	Ended    bool      `json:"ended"` // was seen too
 }
 
 // What a way in can report.
 const (
-	TellsRing = "ring"
-	TellsEnd  = "end"
-	TellsAll  = "all"
+	RingOnly   = "ring"
+	RingAndEnd = "end"
+	AllStates  = "all"
 )
 
 // Ways are all ways in that are set up.
-type Ways struct {
-	Ways []WayState `json:"ways"`
+type Sources struct {
+	Sources []SourceState `json:"ways"`
 }
 
 // Phases of a WayState beside those of DoctorLink.
 const (
-	WayListens = "listens" // no heartbeat: it waits for a phone to call
-	WayTaken   = "taken"   // another program has the port
-	WayKeyless = "keyless" // the listener's tokens cannot be read, so it does not run
+	SourceListens = "listens" // no heartbeat: it waits for a phone to call
+	SourceTaken   = "taken"   // another program has the port
+	SourceKeyless = "keyless" // the listener's tokens cannot be read, so it does not run
 )
 
 // WayState is how one way in is doing. Only a link has a heartbeat and can be
 // up; of any other way no more is known than when a call last came over it.
-type WayState struct {
+type SourceState struct {
 	Kind  string    `json:"kind"`
 	Name  string    `json:"name"`          // of a link, as in the settings; "" for its kind's
 	Phase string    `json:"phase"`         // LinkUp and so on

@@ -16,7 +16,7 @@ import (
 func TestFewKinds(t *testing.T) {
 	var kinds []string
 	sent := 0
-	err := filepath.WalkDir("..", func(path string, _ fs.DirEntry, err error) error {
+	err := filepath.WalkDir("../..", func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 			return err
 		}
@@ -24,7 +24,7 @@ func TestFewKinds(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		ours := filepath.Dir(path) == "../windowapi"
+		ours := filepath.Dir(path) == "../../instance/windowapi"
 		if ours && filepath.Base(path) != "windowapi.go" {
 			t.Errorf("%s is a second file of messages", path)
 		}

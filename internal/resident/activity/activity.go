@@ -25,7 +25,7 @@ type Heard struct {
 type report struct {
 	kind, link string
 	state      call.State
-	tells      call.Tells
+	reports    call.Reports
 	at         time.Time
 }
 
@@ -48,7 +48,7 @@ func (h *Heard) Note(link string, e call.Event, now time.Time) {
 	if e.Direction == call.Outgoing || !e.At.IsZero() && now.Sub(e.At) > call.StaleAfter {
 		return
 	}
-	c := report{e.Way.Kind, link, e.State, e.Way.Tells, now}
+	c := report{e.Source.Kind, link, e.State, e.Source.Reports, now}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if e.State != call.Ended {

@@ -18,8 +18,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func rings(kind string, tells call.Tells, state call.State) call.Event {
-	return call.Event{Way: call.Way{Kind: kind, Tells: tells}, State: state, At: time.Now()}
+func rings(kind string, reports call.Reports, state call.State) call.Event {
+	return call.Event{Source: call.Source{Kind: kind, Reports: reports}, State: state, At: time.Now()}
 }
 
 // waiter waits for a call in a bubble's time.
@@ -55,30 +55,30 @@ func (x *waiter) wait(ctx context.Context, h *Heard) {
 func TestACallIsSeen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, x := New(), &waiter{}
-		h.Note("", rings("http", call.TellsRing, call.Ringing), time.Now()) // before anybody waited
+		h.Note("", rings("http", call.RingOnly, call.Ringing), time.Now()) // before anybody waited
 		x.wait(t.Context(), h)
 		note := func(link string, e call.Event) {
 			h.Note(link, e, time.Now())
 			synctest.Wait()
 		}
 		time.Sleep(59 * time.Second)
-		outgoing := rings("baresip", call.TellsAll, call.Ringing)
+		outgoing := rings("baresip", call.AllStates, call.Ringing)
 		outgoing.Direction = call.Outgoing
 		note("phone", outgoing)
-		note("", rings("command", call.TellsRing, call.Ended)) // of a call from before
-		old := rings("http", call.TellsRing, call.Ringing)
+		note("", rings("command", call.RingOnly, call.Ended)) // of a call from before
+		old := rings("http", call.RingOnly, call.Ringing)
 		old.At = old.At.Add(-2 * call.StaleAfter)
 		note("", old)
 		if len(x.seen()) != 0 {
 			t.Fatalf("seen %+v", x.seen())
 		}
 		at := time.Now()
-		note("phone", rings("baresip", call.TellsAll, call.Ringing))
-		note("", rings("http", call.TellsRing, call.Ringing)) // another way tells of it too
+		note("phone", rings("baresip", call.AllStates, call.Ringing))
+		note("", rings("http", call.RingOnly, call.Ringing)) // another way tells of it too
 		time.Sleep(59 * time.Second)
-		note("phone", rings("baresip", call.TellsAll, call.Answered))
-		note("phone", rings("baresip", call.TellsAll, call.Ended))
-		s := windowapi.TestSeen{Kind: "baresip", Name: "phone", At: at, Tells: windowapi.TellsAll}
+		note("phone", rings("baresip", call.AllStates, call.Answered))
+		note("phone", rings("baresip", call.AllStates, call.Ended))
+		s := windowapi.TestSeen{Kind: "baresip", Name: "phone", At: at, Reports: windowapi.AllStates}
 		answered := s
 		answered.Answered = true
 		ended := answered
@@ -146,17 +146,17 @@ func TestTestCallEnds(t *testing.T) {
 }
 
 // TestWhatAWayCanTell: never less than it declares, never more than was seen.
-func TestWhatAWayCanTell(t *testing.T) {
+func TestWhatASourceReports(t *testing.T) {
 	for _, tt := range []struct {
 		s    windowapi.TestSeen
 		want string
 	}{
-		{windowapi.TestSeen{Tells: windowapi.TellsRing}, windowapi.TellsRing},
-		{windowapi.TestSeen{Tells: windowapi.TellsRing, Answered: true}, windowapi.TellsRing},
-		{windowapi.TestSeen{Tells: windowapi.TellsRing, Ended: true}, windowapi.TellsEnd},
-		{windowapi.TestSeen{Tells: windowapi.TellsRing, Answered: true, Ended: true}, windowapi.TellsAll},
-		{windowapi.TestSeen{Tells: windowapi.TellsAll}, windowapi.TellsAll},
-		{windowapi.TestSeen{Tells: windowapi.TellsEnd, Ended: true}, windowapi.TellsEnd},
+		{windowapi.TestSeen{Reports: windowapi.RingOnly}, windowapi.RingOnly},
+		{windowapi.TestSeen{Reports: windowapi.RingOnly, Answered: true}, windowapi.RingOnly},
+		{windowapi.TestSeen{Reports: windowapi.RingOnly, Ended: true}, windowapi.RingAndEnd},
+		{windowapi.TestSeen{Reports: windowapi.RingOnly, Answered: true, Ended: true}, windowapi.AllStates},
+		{windowapi.TestSeen{Reports: windowapi.AllStates}, windowapi.AllStates},
+		{windowapi.TestSeen{Reports: windowapi.RingAndEnd, Ended: true}, windowapi.RingAndEnd},
 	} {
 		if got := more(tt.s); got != tt.want {
 			t.Errorf("%+v: %s, want %s", tt.s, got, tt.want)
@@ -167,8 +167,8 @@ func TestWhatAWayCanTell(t *testing.T) {
 func TestHeard(t *testing.T) {
 	h, now := New(), time.Now()
 	h.Known("http", "", now.Add(-time.Hour))
-	h.Note("a", rings("baresip", call.TellsAll, call.Ringing), now)
-	h.Note("a", rings("baresip", call.TellsAll, call.Ended), now.Add(time.Minute))
+	h.Note("a", rings("baresip", call.AllStates, call.Ringing), now)
+	h.Note("a", rings("baresip", call.AllStates, call.Ended), now.Add(time.Minute))
 	h.Known("baresip", "a", now.Add(-time.Hour))
 	for _, tt := range []struct {
 		kind, link string
@@ -181,7 +181,7 @@ func TestHeard(t *testing.T) {
 	reports, over := h.listen() // who does not read holds nobody up
 	defer over()
 	for range 100 {
-		h.Note("", rings("http", call.TellsRing, call.Ringing), now)
+		h.Note("", rings("http", call.RingOnly, call.Ringing), now)
 	}
 	if n := len(reports); n != cap(reports) {
 		t.Errorf("%d reports wait", n)

@@ -60,14 +60,14 @@ func (h *Heard) Wait(ctx context.Context, seen func(windowapi.TestSeen), nothing
 			case s.Kind == "" && c.state == call.Ended:
 				continue // of a call from before
 			case s.Kind == "":
-				s = windowapi.TestSeen{Kind: c.kind, Name: c.link, At: c.at, Tells: tells[c.tells]}
+				s = windowapi.TestSeen{Kind: c.kind, Name: c.link, At: c.at, Reports: reportsName[c.reports]}
 				t.Reset(windowapi.TestWait) // for the answer and the end
 			case s.Kind != c.kind || s.Name != c.link:
 				continue
 			}
 			s.Answered = s.Answered || c.state == call.Answered
 			s.Ended = s.Ended || c.state == call.Ended
-			s.Tells = more(s)
+			s.Reports = more(s)
 			seen(s)
 			if s.Ended {
 				return
@@ -76,15 +76,15 @@ func (h *Heard) Wait(ctx context.Context, seen func(windowapi.TestSeen), nothing
 	}
 }
 
-var tells = map[call.Tells]string{call.TellsRing: windowapi.TellsRing, call.TellsRingEnd: windowapi.TellsEnd, call.TellsAll: windowapi.TellsAll}
+var reportsName = map[call.Reports]string{call.RingOnly: windowapi.RingOnly, call.RingAndEnd: windowapi.RingAndEnd, call.AllStates: windowapi.AllStates}
 
 // more is what the way can tell after what was seen of this call.
 func more(s windowapi.TestSeen) string {
 	switch {
 	case s.Answered && s.Ended:
-		return windowapi.TellsAll
-	case s.Ended && s.Tells == windowapi.TellsRing:
-		return windowapi.TellsEnd
+		return windowapi.AllStates
+	case s.Ended && s.Reports == windowapi.RingOnly:
+		return windowapi.RingAndEnd
 	}
-	return s.Tells
+	return s.Reports
 }

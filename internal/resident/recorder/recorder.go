@@ -32,8 +32,8 @@ type Recorder struct {
 	order   []call.ID // the keys of calls, oldest first
 
 	mu    sync.Mutex
-	waits []engine.Entry   // oldest first, at most queued
-	each  map[call.Way]int // how many of them each way has
+	waits []engine.Entry      // oldest first, at most queued
+	each  map[call.Source]int // how many of them each way has
 
 	left  atomic.Int64  // dropped and not told of yet
 	full  chan struct{} // has a value once there is something to tell
@@ -66,7 +66,7 @@ const (
 // New is a recorder for a history. changed is told after every write, on Run's
 // goroutine.
 func New(store *history.Store, changed func(), log *slog.Logger) *Recorder {
-	return &Recorder{store: store, more: make(chan struct{}, 1), each: map[call.Way]int{}, changed: changed, log: log,
+	return &Recorder{store: store, more: make(chan struct{}, 1), each: map[call.Source]int{}, changed: changed, log: log,
 		calls: map[call.ID]recorded{}, full: make(chan struct{}, 1), after: time.After}
 }
 
@@ -77,15 +77,15 @@ func (r *Recorder) Take(e engine.Entry) {
 	full := len(r.waits) >= queued
 	drop := false
 	if full {
-		busiest, most := e.Way, r.each[e.Way]
+		busiest, most := e.Source, r.each[e.Source]
 		for w, n := range r.each {
 			if n > most {
 				busiest, most = w, n
 			}
 		}
-		if drop = busiest == e.Way; !drop {
+		if drop = busiest == e.Source; !drop {
 			for i := len(r.waits) - 1; i >= 0; i-- {
-				if r.waits[i].Way == busiest {
+				if r.waits[i].Source == busiest {
 					r.waits = slices.Delete(r.waits, i, i+1)
 					r.each[busiest]--
 					break
@@ -95,7 +95,7 @@ func (r *Recorder) Take(e engine.Entry) {
 	}
 	if !drop {
 		r.waits = append(r.waits, e)
-		r.each[e.Way]++
+		r.each[e.Source]++
 	}
 	r.mu.Unlock()
 	if full {
@@ -119,8 +119,8 @@ func (r *Recorder) next() (e engine.Entry, ok bool) {
 	if r.waits = slices.Delete(r.waits, 0, 1); len(r.waits) == 0 {
 		r.waits = nil // a flood may have made it large
 	}
-	if r.each[e.Way]--; r.each[e.Way] == 0 {
-		delete(r.each, e.Way)
+	if r.each[e.Source]--; r.each[e.Source] == 0 {
+		delete(r.each, e.Source)
 	}
 	return e, true
 }
@@ -248,10 +248,10 @@ func (r *Recorder) failed(err error) {
 func entry(e engine.Entry) history.Entry {
 	c := e.Card
 	h := history.Entry{
-		Rang: c.Rang, Answered: c.Answered, Ended: e.Ended, Outgoing: c.Outgoing, Kind: e.Way.Kind,
+		Rang: c.Rang, Answered: c.Answered, Ended: e.Ended, Outgoing: c.Outgoing, Kind: e.Source.Kind,
 		Shown: c.Number.Display(), Line: c.LineName, LineNumber: c.LineText, Via: c.Via, Name: c.PhoneName,
 		Matches: e.Contacts, Outcome: outcomes[c.Outcome],
-		Result: history.ResultOf(c.Tells, !c.Answered.IsZero(), !e.Ended.IsZero(), e.Reason),
+		Result: history.ResultOf(c.Reports, !c.Answered.IsZero(), !e.Ended.IsZero(), e.Reason),
 	}
 	if c.Number.Kind != phone.Withheld {
 		h.Number = c.Number.Key()

@@ -137,8 +137,8 @@ func TestRecorderTicksOff(t *testing.T) {
 	}
 	rec := New(store, func() {}, slog.New(slog.DiscardHandler))
 	now := time.Now()
-	e := engine.Entry{Call: 1, Way: call.Way{Tells: call.TellsAll}, Person: -1,
-		Card: engine.Card{Rang: now, Tells: call.TellsAll, Number: rules.Parse("0698760011", "")}}
+	e := engine.Entry{Call: 1, Source: call.Source{Reports: call.AllStates}, Person: -1,
+		Card: engine.Card{Rang: now, Reports: call.AllStates, Number: rules.Parse("0698760011", "")}}
 	record := func(opened int, ended bool) {
 		e.Card.Opened = opened
 		if ended {

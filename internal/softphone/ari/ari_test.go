@@ -142,7 +142,7 @@ func TestWhatEventsCarry(t *testing.T) {
 	w.Until(link.Connected)
 	a.send(ring.event("ChannelStateChange"))
 	e := w.Next()
-	if want := (call.Way{Kind: "ari", Conn: a.Host() + "/101", Tells: call.TellsAll}); e.Way != want || e.At.IsZero() {
+	if want := (call.Source{Kind: "ari", Conn: a.Host() + "/101", Reports: call.AllStates}); e.Source != want || e.At.IsZero() {
 		t.Errorf("%+v", e)
 	}
 	a.with(func() {
@@ -314,7 +314,7 @@ func TestAddress(t *testing.T) {
 		c := good
 		c.Address = in
 		p, err := New(c)
-		if err != nil || p.Traits().Way.Conn != want+"/101" || p.Traits().Local {
+		if err != nil || p.Traits().Source.Conn != want+"/101" || p.Traits().Local {
 			t.Errorf("%s: %v", in, err)
 		}
 	}

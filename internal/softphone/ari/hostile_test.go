@@ -47,7 +47,7 @@ func TestHostileMessages(t *testing.T) {
 		a.send(m, l.event("ChannelStateChange"), l.event("ChannelDestroyed"))
 		for found := false; !found; {
 			e := w.Next()
-			if e != e.Clean() || e.Way.Kind != registry.ARI {
+			if e != e.Clean() || e.Source.Kind != registry.ARI {
 				t.Fatalf("%q: %+v", m, e)
 			}
 			found = e.ID == fmt.Sprintf("1736069999.%d", i) && e.State == call.Ended
@@ -119,7 +119,7 @@ func FuzzMessage(f *testing.F) {
 		cancel() // so that nothing is asked of anybody
 		f := feeder{p.(*phone), b, ctx}
 		_ = link.Once(t.Context(), link.Config{Take: func(e call.Event) error {
-			if e != e.Clean() || e.ID == "" || e.Way.Kind != registry.ARI {
+			if e != e.Clean() || e.ID == "" || e.Source.Kind != registry.ARI {
 				t.Fatalf("%+v", e)
 			}
 			var m message

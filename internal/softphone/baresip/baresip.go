@@ -54,7 +54,7 @@ func New(cfg Config) (link.Phone, error) {
 	}
 	ip := net.ParseIP(host)
 	return &softphone{cfg: cfg, traits: link.Traits{
-		Way:       registry.Of(registry.Baresip).Way(cfg.Address),
+		Source:    registry.Of(registry.Baresip).CallSource(cfg.Address),
 		Local:     host == "localhost" || ip != nil && ip.IsLoopback(),
 		OneClient: true,
 	}}, nil

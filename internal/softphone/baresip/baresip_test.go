@@ -79,7 +79,7 @@ func TestRecordedFrames(t *testing.T) {
 			t.Errorf("event %d: %v %q %q %q, want %v", i, e.State, e.Number, e.Name, e.ID, w)
 		}
 		if e.Direction != call.Incoming || e.Line != "sip:101@127.0.0.1" || e.Reason != call.ReasonUnknown ||
-			e.Way != (call.Way{Kind: "baresip", Conn: "127.0.0.1:4444", Tells: call.TellsAll}) || e.At.IsZero() {
+			e.Source != (call.Source{Kind: "baresip", Conn: "127.0.0.1:4444", Reports: call.AllStates}) || e.At.IsZero() {
 			t.Errorf("event %d: %+v", i, e)
 		}
 	}
@@ -274,7 +274,7 @@ func FuzzEvent(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		got, _ := feed(t, frameOf(string(b)))
 		for _, e := range got {
-			if e != e.Clean() || e.Way.Kind != registry.Baresip {
+			if e != e.Clean() || e.Source.Kind != registry.Baresip {
 				t.Fatalf("%+v", e)
 			}
 		}

@@ -15,7 +15,7 @@ type frame struct {
 	Event    bool   `json:"event"`
 	Type     string `json:"type"`
 	Account  string `json:"accountaor"`
-	Way      string `json:"direction"`
+	Source   string `json:"direction"`
 	Peer     string `json:"peeruri"`
 	Name     string `json:"peerdisplayname"`
 	Diverter string `json:"diverteruri"`
@@ -42,7 +42,7 @@ func (p *softphone) frame(r *link.Reporter, b []byte) {
 	case "CALL_OUTGOING", "CALL_RINGING", "CALL_PROGRESS":
 		// The last two are the caller's events; version 1.0.0 has no
 		// CALL_OUTGOING. The first of them tells of the call.
-		if f.Way == "incoming" || known {
+		if f.Source == "incoming" || known {
 			return
 		}
 		e.Direction = call.Outgoing
@@ -68,7 +68,7 @@ func event(f frame) call.Event {
 	if e.Number == "" && f.Type == "CALL_INCOMING" && (strings.HasPrefix(f.Param, "sip:") || strings.HasPrefix(f.Param, "sips:") || strings.HasPrefix(f.Param, "tel:")) {
 		e.Number = f.Param // the same address, there even where peeruri is left out
 	}
-	switch f.Way {
+	switch f.Source {
 	case "incoming":
 		e.Direction = call.Incoming
 	case "outgoing":

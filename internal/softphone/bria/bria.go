@@ -77,7 +77,7 @@ func New(cfg Config) (link.Phone, error) {
 	if local {
 		p.name = makerName
 	}
-	p.traits = link.Traits{Way: registry.Of(registry.Bria).Way(p.dialed), Local: local}
+	p.traits = link.Traits{Source: registry.Of(registry.Bria).CallSource(p.dialed), Local: local}
 	return p, nil
 }
 

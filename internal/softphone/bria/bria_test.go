@@ -23,7 +23,7 @@ func TestCall(t *testing.T) {
 	w.Until(link.Connected)
 	f.set(oneCall("a", "+31612345678", "J. de Vries", "ringing"))
 	e := w.Next()
-	if have := linktest.Say(e); have != "ringing incoming #a +31612345678 (J. de Vries)" || e.Way != (call.Way{Kind: "bria", Conn: f.Address, Tells: call.TellsAll}) || e.At.IsZero() {
+	if have := linktest.Say(e); have != "ringing incoming #a +31612345678 (J. de Vries)" || e.Source != (call.Source{Kind: "bria", Conn: f.Address, Reports: call.AllStates}) || e.At.IsZero() {
 		t.Fatalf("%s: %+v", have, e)
 	}
 	f.set(oneCall("a", "+31612345678", "J. de Vries", "connected"))
@@ -323,7 +323,7 @@ func TestAddress(t *testing.T) {
 		switch {
 		case (err != nil) != (conn == "-"):
 			t.Errorf("%q: %v", address, err)
-		case err == nil && p.Traits() != link.Traits{Way: call.Way{Kind: "bria", Conn: conn, Tells: call.TellsAll}, Local: address != "bria.example:1"}:
+		case err == nil && p.Traits() != link.Traits{Source: call.Source{Kind: "bria", Conn: conn, Reports: call.AllStates}, Local: address != "bria.example:1"}:
 			t.Errorf("%q: %+v", address, p.Traits())
 		}
 	}

@@ -111,7 +111,7 @@ func TestReadCalls(t *testing.T) {
 type single func(r *link.Reporter) error
 
 func (s single) Traits() link.Traits {
-	return link.Traits{Way: call.Way{Kind: registry.Bria, Conn: "127.0.0.1:9002", Tells: call.TellsAll}, Local: true}
+	return link.Traits{Source: call.Source{Kind: registry.Bria, Conn: "127.0.0.1:9002", Reports: call.AllStates}, Local: true}
 }
 func (s single) Session(_ context.Context, r *link.Reporter) error { return s(r) }
 
@@ -257,7 +257,7 @@ func TestHostile(t *testing.T) {
 		c.send(changed)
 		for {
 			e := w.Next()
-			if e != e.Clean() || e.Way.Kind != registry.Bria || e.ID == "" {
+			if e != e.Clean() || e.Source.Kind != registry.Bria || e.ID == "" {
 				t.Errorf("message %d: %+v", n, e)
 			}
 			if e.ID == "good" {
@@ -304,7 +304,7 @@ func FuzzMessage(f *testing.F) {
 			return
 		}
 		link.Once(t.Context(), link.Config{Take: func(e call.Event) error {
-			if e != e.Clean() || e.ID == "" || e.Way.Kind != registry.Bria {
+			if e != e.Clean() || e.ID == "" || e.Source.Kind != registry.Bria {
 				t.Fatalf("%+v", e)
 			}
 			return nil

@@ -31,7 +31,7 @@ func (a Account) Open(kind string) (*Server, link.Traits, error) {
 	if err != nil {
 		return nil, link.Traits{}, fmt.Errorf("%s: %w", kind, err)
 	}
-	return server, link.Traits{Way: registry.Of(kind).Way(server.Host() + "/" + a.Extension)}, nil
+	return server, link.Traits{Source: registry.Of(kind).CallSource(server.Host() + "/" + a.Extension)}, nil
 }
 
 func (a Account) open() (*Server, error) {

@@ -14,7 +14,7 @@ import (
 func TestAccountRefused(t *testing.T) {
 	good := Account{Address: "https://pbx.example:8089", User: "u", Extension: "101", Secret: func(context.Context) (string, error) { return "", nil }}
 	_, traits, err := good.Open(registry.ARI)
-	if want := registry.Of(registry.ARI).Way("pbx.example:8089/101"); err != nil || traits.Way != want || traits.Local {
+	if want := registry.Of(registry.ARI).CallSource("pbx.example:8089/101"); err != nil || traits.Source != want || traits.Local {
 		t.Fatalf("%+v %v", traits, err)
 	}
 	for _, f := range []func(*Account){

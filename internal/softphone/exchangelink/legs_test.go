@@ -26,7 +26,7 @@ func with(t interface{ Fatal(...any) }, f func(*link.Reporter)) (said []string) 
 
 type scripted func(*link.Reporter)
 
-func (scripted) Traits() link.Traits { return link.Traits{Way: call.Way{Kind: "test"}} }
+func (scripted) Traits() link.Traits { return link.Traits{Source: call.Source{Kind: "test"}} }
 func (f scripted) Session(_ context.Context, r *link.Reporter) error {
 	f(r)
 	return nil

@@ -33,7 +33,7 @@ type Phone interface {
 
 // Traits are what Run must know of a phone.
 type Traits struct {
-	Way call.Way
+	Source call.Source
 	// Local is a phone on this computer: asking again costs nothing.
 	Local bool
 	// OneClient is a phone that serves one program at a time and drops it for the
@@ -67,7 +67,7 @@ type Config struct {
 	Take func(call.Event) error
 	// Gone, if set, is told when the connection has ended: what it reported may
 	// not be reported as over any more.
-	Gone func(call.Way)
+	Gone func(call.Source)
 	// State, if set, is told every change of the link's state, in order, from
 	// Run's goroutine.
 	State func(State)
@@ -174,7 +174,7 @@ func (l *link) run(ctx context.Context) {
 		l.rep.up, l.rep.odd = false, 0
 		err := l.session(ctx)
 		if l.rep.up && l.cfg.Gone != nil {
-			l.cfg.Gone(l.traits.Way)
+			l.cfg.Gone(l.traits.Source)
 		}
 		if ctx.Err() != nil {
 			return
@@ -230,7 +230,7 @@ func (l *link) session(ctx context.Context) error {
 // cause is told once.
 func (l *link) enter(s State) {
 	s.Since = l.cfg.Now()
-	log := l.cfg.Log.With("kind", l.traits.Way.Kind, "name", l.cfg.Name)
+	log := l.cfg.Log.With("kind", l.traits.Source.Kind, "name", l.cfg.Name)
 	switch {
 	case s.Phase != l.state.Phase || l.state.Since.IsZero():
 		l.said = map[Cause]bool{NoCause: true, s.Cause: true}

@@ -30,11 +30,11 @@ type script struct {
 // session is one connection: whether it came up, what it told, how long it
 // lived and how it ended.
 type session struct {
-	dial  time.Duration // until it was up
-	up    bool
-	tells []call.Event
-	lives time.Duration
-	err   error
+	dial    time.Duration // until it was up
+	up      bool
+	reports []call.Event
+	lives   time.Duration
+	err     error
 }
 
 func (s *script) Traits() Traits { return s.traits }
@@ -50,7 +50,7 @@ func (s *script) Session(_ context.Context, r *Reporter) error {
 	if now.up {
 		r.Up()
 	}
-	for _, e := range now.tells {
+	for _, e := range now.reports {
 		r.Report(e)
 	}
 	s.now = s.now.Add(now.lives)
@@ -62,13 +62,13 @@ func (s *script) play() {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	s.stop, s.now = cancel, time.Unix(1e9, 0)
-	s.traits.Way = call.Way{Kind: "script", Tells: call.TellsAll}
+	s.traits.Source = call.Source{Kind: "script", Reports: call.AllStates}
 	l := newLink(Config{
 		Take: func(e call.Event) error {
 			s.taken = append(s.taken, e.State.String()+" "+e.ID+" "+e.Reason.String())
 			return nil
 		},
-		Gone:  func(call.Way) { s.taken = append(s.taken, "gone") },
+		Gone:  func(call.Source) { s.taken = append(s.taken, "gone") },
 		State: func(st State) { s.seen = append(s.seen, st) },
 		Now:   func() time.Time { return s.now },
 	}, s)
@@ -165,14 +165,14 @@ func TestCallsWhenTheLinkEnds(t *testing.T) {
 	a := call.Event{ID: "a", Number: "0612345678"}
 	b := call.Event{ID: "b", Number: "0201234567"}
 	answered := call.Event{ID: "a", State: call.Answered}
-	s := &script{sessions: []session{{up: true, tells: []call.Event{a, answered, b}, err: ErrClosed}, {err: NotThere(errors.New("refused"))}}}
+	s := &script{sessions: []session{{up: true, reports: []call.Event{a, answered, b}, err: ErrClosed}, {err: NotThere(errors.New("refused"))}}}
 	s.play()
 	got := strings.Join(s.taken, "; ")
 	if !strings.HasPrefix(got, "ringing a ; answered a ; ringing b ; gone; ended ") || !strings.Contains(got, "ended a completed") || !strings.Contains(got, "ended b ") {
 		t.Errorf("phone ended: %s", got)
 	}
 	over := call.Event{ID: "a", State: call.Ended}
-	s = &script{sessions: []session{{up: true, tells: []call.Event{a}, err: ErrClosed}, {up: true, tells: []call.Event{over}, err: ErrClosed}}}
+	s = &script{sessions: []session{{up: true, reports: []call.Event{a}, err: ErrClosed}, {up: true, reports: []call.Event{over}, err: ErrClosed}}}
 	s.play()
 	if got := strings.Join(s.taken, "; "); got != "ringing a ; gone; ended a ; gone" {
 		t.Errorf("dropped for a moment: %s", got)

@@ -41,7 +41,7 @@ func (r *Reporter) Up() {
 // withheld one is reported in a word, such as "anonymous"); and an event that says nothing new of a known
 // call is still handed over: the tracker knows repeats.
 func (r *Reporter) Report(e call.Event) {
-	e.Way, e.At = r.l.traits.Way, r.l.cfg.Now()
+	e.Source, e.At = r.l.traits.Source, r.l.cfg.Now()
 	k := r.calls[e.ID]
 	if k != nil {
 		if e.Number == "" {

@@ -136,7 +136,7 @@ func survives(t *testing.T, message string, log *slog.Logger) bool {
 	err = link.Once(t.Context(), link.Config{
 		Log: log,
 		Take: func(e call.Event) error {
-			if e != e.Clean() || e.Way.Kind != registry.Linphone {
+			if e != e.Clean() || e.Source.Kind != registry.Linphone {
 				t.Errorf("event %+v", e)
 			}
 			told = told || e.ID == "1000000" && e.Number == "sip:0201234567@pbx" && e.Name == "Zoë"
@@ -173,7 +173,7 @@ func (u untilTold) Session(ctx context.Context, r *link.Reporter) (err error) {
 type single func(r *link.Reporter) error
 
 func (s single) Traits() link.Traits {
-	return link.Traits{Way: call.Way{Kind: registry.Linphone, Conn: "/tmp/lp", Tells: call.TellsAll}, Local: true}
+	return link.Traits{Source: call.Source{Kind: registry.Linphone, Conn: "/tmp/lp", Reports: call.AllStates}, Local: true}
 }
 func (s single) Session(_ context.Context, r *link.Reporter) error { return s(r) }
 
@@ -217,7 +217,7 @@ func FuzzAnswer(f *testing.F) {
 			status = noID
 		}
 		link.Once(t.Context(), link.Config{Take: func(e call.Event) error {
-			if e != e.Clean() || e.ID == "" || e.Way.Kind != registry.Linphone {
+			if e != e.Clean() || e.ID == "" || e.Source.Kind != registry.Linphone {
 				t.Fatalf("%+v", e)
 			}
 			return nil

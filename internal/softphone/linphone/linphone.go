@@ -61,8 +61,8 @@ func New(cfg Config) (link.Phone, error) {
 		cfg.Dial = dialOwn
 	}
 	return &softphone{cfg, link.Traits{
-		Way:   registry.Of(registry.Linphone).Way(cfg.Address),
-		Local: true,
+		Source: registry.Of(registry.Linphone).CallSource(cfg.Address),
+		Local:  true,
 	}}, nil
 }
 

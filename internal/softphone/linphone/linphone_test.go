@@ -143,7 +143,7 @@ func TestRecorded(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", have, want)
 	}
 	for _, e := range got {
-		if e.Way != (call.Way{Kind: "linphone", Conn: "/tmp/lp", Tells: call.TellsAll}) || e.At.IsZero() {
+		if e.Source != (call.Source{Kind: "linphone", Conn: "/tmp/lp", Reports: call.AllStates}) || e.At.IsZero() {
 			t.Errorf("%+v", e)
 		}
 	}
@@ -452,8 +452,8 @@ func TestAddress(t *testing.T) {
 		switch {
 		case err != nil && want != "":
 			t.Errorf("%q: %v", address, err)
-		case err == nil && p.Traits().Way.Conn != want:
-			t.Errorf("%q: %q", address, p.Traits().Way.Conn)
+		case err == nil && p.Traits().Source.Conn != want:
+			t.Errorf("%q: %q", address, p.Traits().Source.Conn)
 		}
 	}
 }

@@ -41,7 +41,7 @@ func (l *Listener) call(w http.ResponseWriter, r *http.Request) {
 		l.refuse(w, r, badMethod)
 		return
 	}
-	way, rate, ok := l.httpWay(r)
+	source, rate, ok := l.httpSource(r)
 	if !ok {
 		l.refuse(w, r, badToken)
 		return
@@ -57,7 +57,7 @@ func (l *Listener) call(w http.ResponseWriter, r *http.Request) {
 	f, c := readForm(w, r)
 	if c == none {
 		var e call.Event
-		if e, c = f.toEvent(way, l.cfg.Now()); c == none {
+		if e, c = f.toEvent(source, l.cfg.Now()); c == none {
 			c = l.take(e)
 		}
 	}
@@ -75,12 +75,12 @@ func (l *Listener) call(w http.ResponseWriter, r *http.Request) {
 // httpWay gives the way in that r's token stands for, and its rate. HTTP says
 // nothing about what a phone will report later, so a way tells the ring until
 // it has told more.
-func (l *Listener) httpWay(r *http.Request) (call.Way, *bucket, bool) {
+func (l *Listener) httpSource(r *http.Request) (call.Source, *bucket, bool) {
 	if tok, inPath := strings.CutPrefix(r.URL.Path, pathCall+"/"); inPath {
-		return registry.Of(call.KindHTTP).Way("path"), &l.pathRate, l.pathToken.matches(tok)
+		return registry.Of(call.KindHTTP).CallSource("path"), &l.pathRate, l.pathToken.matches(tok)
 	}
 	tok, ok := bearer(r)
-	return registry.Of(call.KindHTTP).Way("bearer"), &l.bearerRate, ok && l.socketToken.matches(tok)
+	return registry.Of(call.KindHTTP).CallSource("bearer"), &l.bearerRate, ok && l.socketToken.matches(tok)
 }
 
 // readForm reads the fields of the address and of a posted form.

@@ -125,7 +125,7 @@ func TestCallOverHTTP(t *testing.T) {
 			continue
 		}
 		e := got[before]
-		if e.Number != tt.number || e.State != call.Ringing || e.Direction != call.Incoming || e.Way.Kind != call.KindHTTP || e.Way.Tells != call.TellsRing {
+		if e.Number != tt.number || e.State != call.Ringing || e.Direction != call.Incoming || e.Source.Kind != call.KindHTTP || e.Source.Reports != call.RingOnly {
 			t.Errorf("%s: %+v", tt.name, e)
 		}
 	}
@@ -171,7 +171,7 @@ func TestSimulatedHTTPPhone(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := d.events()
-	if len(got) != 2 || got[0].Number != "+31612345678" || got[0].Name != "J. de Vries" || got[1].State != call.Ended || got[0].Way != got[1].Way {
+	if len(got) != 2 || got[0].Number != "+31612345678" || got[0].Name != "J. de Vries" || got[1].State != call.Ended || got[0].Source != got[1].Source {
 		t.Errorf("%+v", got)
 	}
 	var refused *simulate.Refused
@@ -207,6 +207,6 @@ func FuzzForm(f *testing.F) {
 		if c := in.add(s); c != none && c != badRequest && c != unfilledMacro {
 			t.Errorf("%q: %s", s, c)
 		}
-		_, _ = in.toEvent(call.Way{}, time.Unix(0, 0))
+		_, _ = in.toEvent(call.Source{}, time.Unix(0, 0))
 	})
 }

@@ -77,7 +77,7 @@ type Config struct {
 	Take func(call.Event) error
 	// Gone, if set, is told when a WebSocket has ended: what it reported will
 	// not be reported as over any more.
-	Gone func(call.Way)
+	Gone func(call.Source)
 	Log  *slog.Logger     // nil: silent
 	Now  func() time.Time // nil: time.Now
 }

@@ -39,7 +39,7 @@ type desk struct {
 
 	mu    sync.Mutex
 	taken []call.Event
-	gone  []call.Way
+	gone  []call.Source
 	err   error // what Take returns
 }
 
@@ -58,7 +58,7 @@ func newDesk(t testing.TB, change ...func(*Config, *timing)) *desk {
 			d.taken = append(d.taken, e)
 			return nil
 		},
-		Gone: func(w call.Way) {
+		Gone: func(w call.Source) {
 			d.mu.Lock()
 			defer d.mu.Unlock()
 			d.gone = append(d.gone, w)
@@ -163,7 +163,7 @@ func TestCallOverWebSocket(t *testing.T) {
 	if len(got) != 4 {
 		t.Fatalf("%d events", len(got))
 	}
-	want := call.Event{Way: got[0].Way, ID: "7f3a", Number: "+31612345678", Name: "J. de Vries", Line: "020 123 45 67", Via: "Balie", At: at}
+	want := call.Event{Source: got[0].Source, ID: "7f3a", Number: "+31612345678", Name: "J. de Vries", Line: "020 123 45 67", Via: "Balie", At: at}
 	if got[0] != want {
 		t.Errorf("ring: %+v", got[0])
 	}
@@ -175,14 +175,14 @@ func TestCallOverWebSocket(t *testing.T) {
 	if got[2] != want {
 		t.Errorf("end: %+v", got[2])
 	}
-	if w := got[0].Way; w.Kind != call.KindWebSocket || w.Tells != call.TellsAll || w.Conn == "" {
+	if w := got[0].Source; w.Kind != call.KindWebSocket || w.Reports != call.AllStates || w.Conn == "" {
 		t.Errorf("way %+v", w)
 	}
-	if got[3].Way == got[0].Way {
+	if got[3].Source == got[0].Source {
 		t.Error("two connections are one way")
 	}
 	p.Close()
-	waitFor(t, func() bool { d.mu.Lock(); defer d.mu.Unlock(); return len(d.gone) == 1 && d.gone[0] == got[0].Way })
+	waitFor(t, func() bool { d.mu.Lock(); defer d.mu.Unlock(); return len(d.gone) == 1 && d.gone[0] == got[0].Source })
 }
 
 // waitFor lets others run until ok; a test that needs it waits for something
@@ -204,7 +204,7 @@ func waitFor(t testing.TB, ok func() bool) {
 // The bytes that go back are fixed; nothing about the caller is among them.
 func TestAnswers(t *testing.T) {
 	d := newDesk(t)
-	way := call.Way{Kind: call.KindWebSocket, Conn: "1", Tells: call.TellsAll}
+	source := call.Source{Kind: call.KindWebSocket, Conn: "1", Reports: call.AllStates}
 	ev := func(s string) string { return `{"event":"call","id":"7f3a",` + s + `}` }
 	long := strings.Repeat("6", 129)
 	for _, tt := range []struct{ in, code string }{
@@ -236,7 +236,7 @@ func TestAnswers(t *testing.T) {
 		{`{"event":"pong","id":"7f3a","number":"+31612345678"}`, ""},
 		{`{"EVENT":"call","id":"7f3a"}`, "bad_request"},
 	} {
-		got := string(d.answer([]byte(tt.in), way))
+		got := string(d.answer([]byte(tt.in), source))
 		var r struct{ Event, ID, Code, Message string }
 		if tt.code == "" {
 			if got != "" {
@@ -269,7 +269,7 @@ func TestAnswers(t *testing.T) {
 	}
 	for err, code := range map[error]string{ErrBusy: "slow_down", ErrStopping: "stopping", errors.New("odd"): "stopping"} {
 		d.refuseWith(fmt.Errorf("take: %w", err))
-		if got := string(d.answer([]byte(ev(`"number":"1234"`)), way)); !strings.Contains(got, `"code":"`+code+`"`) {
+		if got := string(d.answer([]byte(ev(`"number":"1234"`)), source)); !strings.Contains(got, `"code":"`+code+`"`) {
 			t.Errorf("%v: %s", err, got)
 		}
 	}

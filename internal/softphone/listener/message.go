@@ -58,7 +58,7 @@ func idOK(id string) bool {
 }
 
 // toEvent turns what a phone said into an event, or says what is wrong with it.
-func (f *fields) toEvent(w call.Way, at time.Time) (call.Event, code) {
+func (f *fields) toEvent(w call.Source, at time.Time) (call.Event, code) {
 	if !idOK(f.id) {
 		return call.Event{}, badRequest
 	}
@@ -79,7 +79,7 @@ func (f *fields) toEvent(w call.Way, at time.Time) (call.Event, code) {
 		return call.Event{}, badNumber
 	}
 	e := call.Event{
-		Way: w, ID: f.id, State: state, Direction: call.ParseDirection(f.direction),
+		Source: w, ID: f.id, State: state, Direction: call.ParseDirection(f.direction),
 		Number: f.number, Name: f.name, Line: f.line, Via: f.via, At: at,
 	}
 	if state == call.Ended {
@@ -167,7 +167,7 @@ func marshal(r reply) []byte {
 
 // answer takes one message of a WebSocket and gives what goes back, nil for
 // nothing: an event of another kind is ignored.
-func (l *Listener) answer(b []byte, w call.Way) []byte {
+func (l *Listener) answer(b []byte, w call.Source) []byte {
 	f, err := parseMessage(b)
 	c := badRequest
 	if err == nil {

@@ -109,7 +109,7 @@ func TestNothingLeaks(t *testing.T) {
 		`{"event":"call","id":"canary-id","number":"+31600000001","name":"canary-name","line":"canary-line","via":"canary-via"}`,
 		`{"event":"call","number":"canary-number","name":"canary-name"}`, `{"event":"canary-event"}`, `{"canary":`, `{"event":"call","state":"canary-state"}`,
 	} {
-		if b := d.answer([]byte(m), call.Way{Kind: "websocket", Conn: fmt.Sprint(i)}); i > 0 {
+		if b := d.answer([]byte(m), call.Source{Kind: "websocket", Conn: fmt.Sprint(i)}); i > 0 {
 			back.Write(b)
 		}
 	}
@@ -144,14 +144,14 @@ func FuzzMessage(f *testing.F) {
 		f.Add([]byte(m))
 	}
 	f.Add([]byte(`{"event":"call","id":"7f3a","state":"ringing","direction":"incoming","number":"+31612345678","name":"J. de Vries","line":"020 123 45 67"}`))
-	way := call.Way{Kind: call.KindWebSocket, Conn: "1", Tells: call.TellsAll}
+	source := call.Source{Kind: call.KindWebSocket, Conn: "1", Reports: call.AllStates}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		l := &Listener{cfg: Config{Now: time.Now, Log: jsonLog(io.Discard)}}
 		l.log = refusalLog{log: l.cfg.Log, now: time.Now}
 		taken := 0
 		l.cfg.Take = func(e call.Event) error {
 			taken++
-			if e != e.Clean() || e.Way != way || len(e.ID) > call.MaxID {
+			if e != e.Clean() || e.Source != source || len(e.ID) > call.MaxID {
 				t.Fatalf("%+v", e)
 			}
 			return nil
@@ -160,7 +160,7 @@ func FuzzMessage(f *testing.F) {
 			return // refused before it comes here
 		}
 		agrees(t, b)
-		back := l.answer(b, way)
+		back := l.answer(b, source)
 		if taken > 0 {
 			var m map[string]any
 			if json.Unmarshal(b, &m) != nil || m["event"] != "call" {
@@ -205,10 +205,10 @@ func agrees(t *testing.T, b []byte) {
 func BenchmarkEvent(b *testing.B) {
 	m := []byte(`{"event":"call","id":"7f3a","state":"ringing","direction":"incoming","number":"+31612345678","name":"J. de Vries","line":"020 123 45 67"}`)
 	l := &Listener{cfg: Config{Now: time.Now, Take: func(call.Event) error { return nil }}}
-	way := call.Way{Kind: call.KindWebSocket, Conn: "1", Tells: call.TellsAll}
+	source := call.Source{Kind: call.KindWebSocket, Conn: "1", Reports: call.AllStates}
 	b.ReportAllocs()
 	for b.Loop() {
-		l.answer(m, way)
+		l.answer(m, source)
 	}
 }
 

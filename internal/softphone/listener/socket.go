@@ -26,12 +26,12 @@ const tokenProtocol = "token."
 // socket is one WebSocket. Its reader, the goroutine of net/http, writes the
 // answers too, so that a peer that does not read them stops being read.
 type socket struct {
-	l    *Listener
-	conn *websocket.Conn
-	way  call.Way
-	rate bucket // events
-	ctl  bucket // pings and pongs of the peer
-	busy bool   // within a message; reader only
+	l      *Listener
+	conn   *websocket.Conn
+	source call.Source
+	rate   bucket // events
+	ctl    bucket // pings and pongs of the peer
+	busy   bool   // within a message; reader only
 }
 
 func (l *Listener) events(w http.ResponseWriter, r *http.Request) {
@@ -60,7 +60,7 @@ func (l *Listener) events(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // refused by the upgrader's Error, or the peer is gone
 	}
-	s := &socket{l: l, conn: conn, way: registry.Of(call.KindWebSocket).Way(strconv.FormatUint(l.lastConn.Add(1), 10))}
+	s := &socket{l: l, conn: conn, source: registry.Of(call.KindWebSocket).CallSource(strconv.FormatUint(l.lastConn.Add(1), 10))}
 	s.serve()
 }
 
@@ -100,7 +100,7 @@ func (s *socket) serve() {
 		s.goAway()
 		return
 	}
-	l.cfg.Log.Info("phone connected", "connection", s.way.Conn)
+	l.cfg.Log.Info("phone connected", "connection", s.source.Conn)
 	done, pinger := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(pinger)
@@ -112,9 +112,9 @@ func (s *socket) serve() {
 	l.mu.Lock()
 	delete(l.sockets, s)
 	l.mu.Unlock()
-	l.cfg.Log.Info("phone disconnected", "connection", s.way.Conn, "reason", reason(err))
+	l.cfg.Log.Info("phone disconnected", "connection", s.source.Conn, "reason", reason(err))
 	if l.cfg.Gone != nil {
-		l.cfg.Gone(s.way)
+		l.cfg.Gone(s.source)
 	}
 }
 
@@ -157,7 +157,7 @@ func (s *socket) read() error {
 			}
 			return s.end(websocket.ClosePolicyViolation, errFlood)
 		}
-		if back := s.l.answer(buf.Bytes(), s.way); back != nil {
+		if back := s.l.answer(buf.Bytes(), s.source); back != nil {
 			if err := s.write(back); err != nil {
 				return err
 			}

@@ -69,7 +69,7 @@ type Kind struct {
 	Reach Reach
 	// Tells is what it reports at the least. Some phones that come by themselves
 	// report more, which is believed once it was seen.
-	Tells call.Tells
+	Reports call.Reports
 	// Can is all that it is able to tell.
 	Can Capabilities
 	// Needs is what the settings of a link cannot do without: nothing for a phone
@@ -113,25 +113,25 @@ var (
 
 // table holds every kind in the order in which they are listed.
 var table = [...]Kind{
-	{Name: call.KindWebSocket, Tells: call.TellsAll, Can: everything, Recipe: "any-websocket"},
-	{Name: call.KindHTTP, Tells: call.TellsRing, Can: everything, Recipe: "any-url"},
-	{Name: call.KindURL, Reach: ByProgram, Tells: call.TellsRing, Recipe: "any-url",
+	{Name: call.KindWebSocket, Reports: call.AllStates, Can: everything, Recipe: "any-websocket"},
+	{Name: call.KindHTTP, Reports: call.RingOnly, Can: everything, Recipe: "any-url"},
+	{Name: call.KindURL, Reach: ByProgram, Reports: call.RingOnly, Recipe: "any-url",
 		Can: Capabilities{Answer: true, Again: true, Moved: OtherCall}},
-	{Name: call.KindCommand, Reach: ByProgram, Tells: call.TellsRing, Recipe: "any-program",
+	{Name: call.KindCommand, Reach: ByProgram, Reports: call.RingOnly, Recipe: "any-program",
 		Can: Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, Again: true, Moved: SameCall, Name: true, Line: true, Via: true}},
-	{Name: Twinkle, Reach: ByProgram, Source: call.KindCommand, Tells: call.TellsAll, Recipe: "twinkle",
+	{Name: Twinkle, Reach: ByProgram, Source: call.KindCommand, Reports: call.AllStates, Recipe: "twinkle",
 		Can: Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, Moved: OtherCall, Name: true, Line: true, Reasons: []call.Reason{call.Completed, call.Rejected}}},
 
-	{Name: Bria, Reach: ByPhone, Tells: call.TellsAll, Recipe: "bria",
+	{Name: Bria, Reach: ByPhone, Reports: call.AllStates, Recipe: "bria",
 		Can: Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, Moved: SameCall, Name: true, Reasons: completed}},
-	{Name: Baresip, Reach: ByPhone, Tells: call.TellsAll, Recipe: "baresip",
+	{Name: Baresip, Reach: ByPhone, Reports: call.AllStates, Recipe: "baresip",
 		Can: Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, Moved: OtherCall, Name: true, Line: true, Reasons: completed}},
-	{Name: Linphone, Reach: ByPhone, Tells: call.TellsAll, Recipe: "linphone",
+	{Name: Linphone, Reach: ByPhone, Reports: call.AllStates, Recipe: "linphone",
 		Can: Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, Moved: OtherCall, Name: true, Reasons: completed}},
-	{Name: ARI, Reach: ByExchange, Tells: call.TellsAll, Can: everything, Needs: exchangeNeeds, Recipe: "asterisk"},
-	{Name: Wazo, Reach: ByExchange, Tells: call.TellsAll, Needs: exchangeNeeds, Recipe: "wazo",
+	{Name: ARI, Reach: ByExchange, Reports: call.AllStates, Can: everything, Needs: exchangeNeeds, Recipe: "asterisk"},
+	{Name: Wazo, Reach: ByExchange, Reports: call.AllStates, Needs: exchangeNeeds, Recipe: "wazo",
 		Can: Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, Again: true, Moved: SameCall, Name: true, Line: true, Reasons: allReasons}},
-	{Name: ThreeCX, Reach: ByExchange, Tells: call.TellsAll, Needs: exchangeNeeds, Recipe: "3cx-v20",
+	{Name: ThreeCX, Reach: ByExchange, Reports: call.AllStates, Needs: exchangeNeeds, Recipe: "3cx-v20",
 		Can: Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, Again: true, Moved: SameCall, Name: true, Line: true, Via: true, Reasons: completed}},
 }
 
@@ -179,7 +179,7 @@ func (k Kind) IsLink() bool { return k.Reach == ByPhone || k.Reach == ByExchange
 // Requires says whether a link cannot do without something.
 func (k Kind) Requires(what string) bool { return slices.Contains(k.Needs, what) }
 
-// Way is the way in of this kind over a connection, as its events name it.
-func (k Kind) Way(conn string) call.Way {
-	return call.Way{Kind: cmp.Or(k.Source, k.Name), Conn: conn, Tells: k.Tells}
+// CallSource is the source of this kind over a connection, as its events name it.
+func (k Kind) CallSource(conn string) call.Source {
+	return call.Source{Kind: cmp.Or(k.Source, k.Name), Conn: conn, Reports: k.Reports}
 }

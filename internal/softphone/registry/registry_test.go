@@ -25,7 +25,7 @@ func TestEveryKindIsWhole(t *testing.T) {
 	for _, k := range registry.All() {
 		t.Run(k.Name, func(t *testing.T) {
 			for _, l := range languages {
-				said(t, l, text.Way(k.Name))
+				said(t, l, text.Source(k.Name))
 				hasRecipe(t, l, k)
 				if !strings.Contains(l.T(text.Key("command.help.simulate --over")), " "+k.Name) {
 					t.Errorf("%s: the help of wiebelt simulate does not name it", l)
@@ -40,7 +40,7 @@ func TestEveryKindIsWhole(t *testing.T) {
 			} else if k.Needs != nil {
 				t.Error("it needs settings and is no link")
 			}
-			if can := k.Can.Answer && k.Can.End; k.Tells == call.TellsAll && !can {
+			if can := k.Can.Answer && k.Can.End; k.Reports == call.AllStates && !can {
 				t.Error("it tells more than it can")
 			}
 		})
@@ -57,7 +57,7 @@ func said(t *testing.T, l text.Language, key text.Key) {
 }
 
 // words are what recipes promise.
-var words = map[guide.Tells]call.Tells{guide.TellsRing: call.TellsRing, guide.TellsEnd: call.TellsRingEnd, guide.TellsAll: call.TellsAll}
+var words = map[guide.Reports]call.Reports{guide.RingOnly: call.RingOnly, guide.RingAndEnd: call.RingAndEnd, guide.AllStates: call.AllStates}
 
 func hasRecipe(t *testing.T, l text.Language, k registry.Kind) {
 	t.Helper()
@@ -69,8 +69,8 @@ func hasRecipe(t *testing.T, l text.Language, k registry.Kind) {
 	if !k.IsLink() {
 		return // those of phones that come to us say what the phone passes on
 	}
-	if words[r.Tells] != k.Tells {
-		t.Errorf("%s: the recipe says %s, the table %d", l, r.Tells, k.Tells)
+	if words[r.Reports] != k.Reports {
+		t.Errorf("%s: the recipe says %s, the table %d", l, r.Reports, k.Reports)
 	}
 	if !slices.ContainsFunc(r.Blocks(), func(b guide.Block) bool { return strings.Contains(b.Text, "kind = \""+k.Name+"\"") }) {
 		t.Errorf("%s: the recipe %s does not set up this kind", l, k.Recipe)
@@ -137,7 +137,7 @@ func connects(t *testing.T, k registry.Kind) {
 	if err != nil {
 		t.Fatalf("no link: %v", err)
 	}
-	if way := p.Traits().Way; way != k.Way(way.Conn) || p.Traits().Local != (k.Reach == registry.ByPhone) {
+	if source := p.Traits().Source; source != k.CallSource(source.Conn) || p.Traits().Local != (k.Reach == registry.ByPhone) {
 		t.Errorf("its events say %+v", p.Traits())
 	}
 }

@@ -131,7 +131,7 @@ func Parse(args []string, env func(string) string, in io.Reader) (Request, error
 	if direction == call.DirectionUnknown {
 		return r, ErrDirection
 	}
-	r.Event = call.Event{Way: registry.Of(call.KindCommand).Way(""), State: state, Direction: direction,
+	r.Event = call.Event{Source: registry.Of(call.KindCommand).CallSource(""), State: state, Direction: direction,
 		ID: said["id"], Number: said["number"], Name: said["name"], Line: said["line"], Via: said["via"]}.Clean()
 	return r, nil
 }

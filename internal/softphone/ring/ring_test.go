@@ -51,7 +51,7 @@ func TestRingTakesWhatPhonesFillIn(t *testing.T) {
 			t.Errorf("%s: %v", c.args, err)
 			continue
 		}
-		c.want.Way = r.Event.Way
+		c.want.Source = r.Event.Source
 		if r.Event != c.want || r.Profile != dir || r.NoStart || r.Twinkle {
 			t.Errorf("%s: %+v, want %+v", c.args, r, c.want)
 		}
@@ -109,7 +109,7 @@ func TestFieldsNobodySees(t *testing.T) {
 		"nothing":              {[]string{"--stdin"}, nil, "", call.Event{}},
 	} {
 		r, err := parse(c.args, c.env, c.in)
-		c.want.Way = r.Event.Way
+		c.want.Source = r.Event.Source
 		if err != nil || r.Event != c.want || r.Profile != "" {
 			t.Errorf("%s: %+v %v, want %+v", name, r, err, c.want)
 		}

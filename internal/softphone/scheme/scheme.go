@@ -69,8 +69,8 @@ func Parse(uri string) (call.Event, error) {
 
 func readQuery(query string) (call.Event, error) {
 	e := call.Event{
-		Way:   registry.Of(call.KindURL).Way(""),
-		State: call.Ringing,
+		Source: registry.Of(call.KindURL).CallSource(""),
+		State:  call.Ringing,
 	}
 	var number, state bool
 	for field := range strings.SplitSeq(query, "&") {

@@ -40,7 +40,7 @@ func TestParse(t *testing.T) {
 			continue
 		}
 		// All else stays as it is, whatever the link holds.
-		if exp := (call.Event{Way: call.Way{Kind: call.KindURL, Tells: call.TellsRing}, Number: want.number, State: want.state}); got != exp {
+		if exp := (call.Event{Source: call.Source{Kind: call.KindURL, Reports: call.RingOnly}, Number: want.number, State: want.state}); got != exp {
 			t.Errorf("%s: %+v", uri, got)
 		}
 	}
@@ -173,7 +173,7 @@ func check(t *testing.T, uri string) {
 	}
 	rest := e
 	rest.Number, rest.State = "", call.Ringing
-	if rest != (call.Event{Way: call.Way{Kind: call.KindURL, Tells: call.TellsRing}}) {
+	if rest != (call.Event{Source: call.Source{Kind: call.KindURL, Reports: call.RingOnly}}) {
 		t.Errorf("%q: says too much: %+v", uri, e)
 	}
 }

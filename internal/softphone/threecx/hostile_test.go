@@ -53,7 +53,7 @@ func follow(x *exchange, w *linktest.Watch, i int, m string) {
 	x.set("101", 10_000+i, &part{status: "Ringing", number: "0201234599", call: 5000 + i})
 	for state := call.Ringing; ; {
 		e := w.Next()
-		if e != e.Clean() || e.Way.Kind != registry.ThreeCX {
+		if e != e.Clean() || e.Source.Kind != registry.ThreeCX {
 			x.t.Fatalf("%q: %+v", m, e)
 		}
 		if e.ID != fmt.Sprintf("%d.%d", 5000+i, 10_000+i) || e.State != state {
@@ -201,7 +201,7 @@ func feed(t *testing.T, f func(context.Context, *session) error) {
 		t.Fatal(err)
 	}
 	err = link.Once(t.Context(), link.Config{Take: func(e call.Event) error {
-		if e != e.Clean() || e.ID == "" || e.Way.Kind != registry.ThreeCX {
+		if e != e.Clean() || e.ID == "" || e.Source.Kind != registry.ThreeCX {
 			t.Fatalf("%+v", e)
 		}
 		return nil

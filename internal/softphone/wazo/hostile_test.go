@@ -45,7 +45,7 @@ func TestHostileMessages(t *testing.T) {
 		x.send(m, l.event("call_updated"), l.event("call_ended"))
 		for found := false; !found; {
 			e := w.Next()
-			if e != e.Clean() || e.Way.Kind != registry.Wazo {
+			if e != e.Clean() || e.Source.Kind != registry.Wazo {
 				t.Fatalf("%q: %+v", m, e)
 			}
 			found = e.ID == l.id && e.State == call.Ended
@@ -126,7 +126,7 @@ func FuzzMessage(f *testing.F) {
 			t.Fatal(err)
 		}
 		_ = link.Once(t.Context(), link.Config{Take: func(e call.Event) error {
-			if e != e.Clean() || e.ID == "" || e.Way.Kind != registry.Wazo {
+			if e != e.Clean() || e.ID == "" || e.Source.Kind != registry.Wazo {
 				t.Fatalf("%+v", e)
 			}
 			var m message

@@ -93,9 +93,9 @@ const (
 
 // ResultOf gives the result of a call from what its way in reported, and never
 // claims more than that way can tell.
-func ResultOf(tells call.Tells, answered, ended bool, reason call.Reason) string {
+func ResultOf(reports call.Reports, answered, ended bool, reason call.Reason) string {
 	switch {
-	case !ended && !answered && tells == call.TellsRing:
+	case !ended && !answered && reports == call.RingOnly:
 		return ResultUnknown
 	case !ended:
 		return ResultLive
@@ -107,7 +107,7 @@ func ResultOf(tells call.Tells, answered, ended bool, reason call.Reason) string
 		return ResultElsewhere
 	case reason == call.Rejected:
 		return ResultRejected
-	case tells == call.TellsAll:
+	case reports == call.AllStates:
 		return ResultNotHere
 	}
 	return ResultUnknown

@@ -434,28 +434,28 @@ func TestConcurrentPuts(t *testing.T) {
 
 func TestResultOf(t *testing.T) {
 	tests := []struct {
-		tells           call.Tells
+		reports         call.Reports
 		answered, ended bool
 		reason          call.Reason
 		want            string
 	}{
-		{call.TellsAll, false, false, call.ReasonUnknown, ResultLive},
-		{call.TellsAll, true, false, call.ReasonUnknown, ResultLive},
-		{call.TellsAll, true, true, call.ReasonUnknown, ResultAnswered},
-		{call.TellsAll, true, true, call.Rejected, ResultAnswered},
-		{call.TellsAll, false, true, call.Missed, ResultMissed},
-		{call.TellsAll, false, true, call.Elsewhere, ResultElsewhere},
-		{call.TellsAll, false, true, call.Rejected, ResultRejected},
-		{call.TellsAll, false, true, call.Completed, ResultAnswered},
-		{call.TellsAll, false, true, call.ReasonUnknown, ResultNotHere},
-		{call.TellsRingEnd, false, true, call.ReasonUnknown, ResultUnknown},
-		{call.TellsRingEnd, false, true, call.Missed, ResultMissed},
-		{call.TellsRingEnd, false, false, call.ReasonUnknown, ResultLive},
-		{call.TellsRing, false, false, call.ReasonUnknown, ResultUnknown},
+		{call.AllStates, false, false, call.ReasonUnknown, ResultLive},
+		{call.AllStates, true, false, call.ReasonUnknown, ResultLive},
+		{call.AllStates, true, true, call.ReasonUnknown, ResultAnswered},
+		{call.AllStates, true, true, call.Rejected, ResultAnswered},
+		{call.AllStates, false, true, call.Missed, ResultMissed},
+		{call.AllStates, false, true, call.Elsewhere, ResultElsewhere},
+		{call.AllStates, false, true, call.Rejected, ResultRejected},
+		{call.AllStates, false, true, call.Completed, ResultAnswered},
+		{call.AllStates, false, true, call.ReasonUnknown, ResultNotHere},
+		{call.RingAndEnd, false, true, call.ReasonUnknown, ResultUnknown},
+		{call.RingAndEnd, false, true, call.Missed, ResultMissed},
+		{call.RingAndEnd, false, false, call.ReasonUnknown, ResultLive},
+		{call.RingOnly, false, false, call.ReasonUnknown, ResultUnknown},
 	}
 	for _, tt := range tests {
-		if got := ResultOf(tt.tells, tt.answered, tt.ended, tt.reason); got != tt.want {
-			t.Errorf("ResultOf(%v, %v, %v, %v) = %q, want %q", tt.tells, tt.answered, tt.ended, tt.reason, got, tt.want)
+		if got := ResultOf(tt.reports, tt.answered, tt.ended, tt.reason); got != tt.want {
+			t.Errorf("ResultOf(%v, %v, %v, %v) = %q, want %q", tt.reports, tt.answered, tt.ended, tt.reason, got, tt.want)
 		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 func (c *window) moreButton() fyne.CanvasObject {
 	var b *widgets.Button
 	b = widgets.NewButtonWithIcon(c.d.Lang.T(text.CallsMenu), base.MenuIcon(), func() {
-		m := widget.NewPopUpMenu(fyne.NewMenu("", c.ways()...), c.win.Canvas())
+		m := widget.NewPopUpMenu(fyne.NewMenu("", c.sources()...), c.win.Canvas())
 		at := fyne.CurrentApp().Driver().AbsolutePositionForObject(b)
 		m.ShowAtPosition(at.AddXY(b.Size().Width-m.MinSize().Width, b.Size().Height+4))
 	})
@@ -23,7 +23,7 @@ func (c *window) moreButton() fyne.CanvasObject {
 }
 
 // ways are the lines of that menu.
-func (c *window) ways() []*fyne.MenuItem {
+func (c *window) sources() []*fyne.MenuItem {
 	l, demo := c.d.Lang, len(c.d.Welcome.Demo) > 0
 	var items []*fyne.MenuItem
 	line := func() { items = append(items, fyne.NewMenuItemSeparator()) }

@@ -64,8 +64,8 @@ func (d *day) happens() (wrong string) {
 	}
 	typing := slices.IndexFunc(d.cs.order, func(s *slot) bool { return s.keys.here })
 	event := func(id, number string, to call.State) {
-		way := call.Way{Kind: call.KindWebSocket, Conn: "1", Tells: call.TellsAll}
-		_ = d.e.Take(call.Event{Way: way, ID: id, Number: number, State: to, Direction: call.Incoming, At: d.clock.Now()})
+		source := call.Source{Kind: call.KindWebSocket, Conn: "1", Reports: call.AllStates}
+		_ = d.e.Take(call.Event{Source: source, ID: id, Number: number, State: to, Direction: call.Incoming, At: d.clock.Now()})
 	}
 	number := fmt.Sprintf("+316%08d", d.r.IntN(40))
 	one := d.r.IntN(24)

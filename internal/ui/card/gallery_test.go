@@ -49,7 +49,7 @@ type shown struct {
 
 // gallery is one card of every kind in its usual look.
 func gallery(t testing.TB) map[string]engine.Card {
-	base := engine.Card{ID: 1, Opened: -1, Earlier: -1, Times: 1, Tells: call.TellsAll, Number: number(t, "0612345678"), LineName: "Schade", LineText: "020 123 45 67", Rang: now.Add(-3 * time.Second)}
+	base := engine.Card{ID: 1, Opened: -1, Earlier: -1, Times: 1, Reports: call.AllStates, Number: number(t, "0612345678"), LineName: "Schade", LineText: "020 123 45 67", Rang: now.Add(-3 * time.Second)}
 	with := func(f func(*engine.Card)) engine.Card { c := base; f(&c); return c }
 	found := func(c *engine.Card) {
 		c.Outcome, c.Contacts, c.LinkOK = engine.Found, []contact.Contact{person("J", "de", "Vries")}, []bool{true}
@@ -82,7 +82,7 @@ func gallery(t testing.TB) map[string]engine.Card {
 			found(c)
 			c.Opened, c.Times, c.Before = 0, 2, now.Add(-21*time.Minute)
 		}),
-		"ringonly": with(func(c *engine.Card) { found(c); c.Tells = call.TellsRing }),
+		"ringonly": with(func(c *engine.Card) { found(c); c.Reports = call.RingOnly }),
 		"outgoing": with(func(c *engine.Card) { found(c); c.Outgoing, c.LineText, c.LineName = true, "", "" }),
 		"possible": with(func(c *engine.Card) { found(c); c.Possible, c.Number = true, number(t, "+49 30 12345678") }),
 		"nolink":   with(func(c *engine.Card) { found(c); c.LinkOK = []bool{false} }),
@@ -112,13 +112,13 @@ func gallery(t testing.TB) map[string]engine.Card {
 		"never":    with(func(c *engine.Card) { c.Outcome, c.Number = engine.Short, number(t, "0201112233") }),
 		"unfilled": with(func(c *engine.Card) { c.Outcome, c.Number = engine.Unfilled, number(t, "%CallerNumber%") }),
 		"nonumber": with(func(c *engine.Card) { c.Outcome, c.Number = engine.NoNumber, number(t, "sip:jan@huis.example") }),
-		"offered":  with(func(c *engine.Card) { c.Outcome, c.Tells = engine.Offered, call.TellsRing }),
+		"offered":  with(func(c *engine.Card) { c.Outcome, c.Reports = engine.Offered, call.RingOnly }),
 		"strip": with(func(c *engine.Card) {
 			found(c)
 			c.Strip, c.Phase, c.Answered = true, engine.PhaseAnswered, now.Add(-134*time.Second)
 		}),
 		"strip-reported": with(func(c *engine.Card) {
-			c.Outcome, c.Strip, c.Times, c.Phase, c.Tells = engine.Nobody, true, 2, engine.PhaseReported, call.TellsRing
+			c.Outcome, c.Strip, c.Times, c.Phase, c.Reports = engine.Nobody, true, 2, engine.PhaseReported, call.RingOnly
 		}),
 		"strip-aside": with(func(c *engine.Card) {
 			found(c)
@@ -176,7 +176,7 @@ func extras(t testing.TB) map[string]shown {
 			k.Address.City = "Sint-Jacobiparochie aan de Lange Vechtoo"
 			k.Producer.Description = "Coöperatieve Onderlinge Verzekeringsmaatschappij van Noord-Holland en Omstreken"
 		}),
-		"bare": {engine.Card{ID: 1, Outcome: engine.Found, Number: number(t, "0612345678"), Opened: -1, Earlier: -1, Times: 1, Tells: call.TellsAll, Contacts: make([]contact.Contact, 1), LinkOK: []bool{true}, Rang: now}, nil},
+		"bare": {engine.Card{ID: 1, Outcome: engine.Found, Number: number(t, "0612345678"), Opened: -1, Earlier: -1, Times: 1, Reports: call.AllStates, Contacts: make([]contact.Contact, 1), LinkOK: []bool{true}, Rang: now}, nil},
 		"arabic": called("محمد بن عبد الله", func(k *contact.Contact) {
 			k.Address.Street = "شارع (النخيل)"
 			k.Producer.Description = "Polis \u200Fمكتب 12\u200F Zuid"

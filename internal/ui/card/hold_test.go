@@ -129,7 +129,7 @@ func TestSpoken(t *testing.T) {
 	var said []string
 	cs, d, e := quietCards(t, Config{Say: func(s string) { said = append(said, s) }})
 	g := gallery(t)
-	tells := func(c engine.Card, want string) {
+	reports := func(c engine.Card, want string) {
 		t.Helper()
 		e.set(0, c)
 		cs.show()
@@ -142,27 +142,27 @@ func TestSpoken(t *testing.T) {
 		}
 	}
 	searching, found := g["searching-start"], g["found"]
-	tells(searching, "Inkomend op Schade (020 123 45 67): 06 12 34 56 78")
-	tells(g["searching"], "Inkomend op Schade (020 123 45 67): 06 12 34 56 78, Relatie opzoeken…")
-	tells(found, "Inkomend op Schade (020 123 45 67): J. de Vries, 06 12 34 56 78")
+	reports(searching, "Inkomend op Schade (020 123 45 67): 06 12 34 56 78")
+	reports(g["searching"], "Inkomend op Schade (020 123 45 67): 06 12 34 56 78, Relatie opzoeken…")
+	reports(found, "Inkomend op Schade (020 123 45 67): J. de Vries, 06 12 34 56 78")
 	found.Phase = engine.PhaseAnswered
-	tells(found, "")
+	reports(found, "")
 	found.Strip = true
-	tells(found, "")
+	reports(found, "")
 	found.Strip = false
-	tells(found, "")
+	reports(found, "")
 	other := g["nobody"]
 	other.Phase, other.Number, other.PhoneName = engine.PhaseAnswered, number(t, "0612345679"), ""
-	tells(other, "In gesprek op Schade (020 123 45 67): 06 12 34 56 79, Geen relatie met dit nummer in de administratie.")
-	tells(g["several"], "Inkomend op 020 123 45 67: 3 relaties met dit nummer, 020 987 65 43")
-	tells(g["nobody-left"], "Inkomend op Schade (020 123 45 67): 06 12 34 56 78, Niet J. de Vries, zegt u")
-	tells(g["failed"], "Inkomend op Schade (020 123 45 67): 06 12 34 56 78, Opzoeken lukt niet:")
+	reports(other, "In gesprek op Schade (020 123 45 67): 06 12 34 56 79, Geen relatie met dit nummer in de administratie.")
+	reports(g["several"], "Inkomend op 020 123 45 67: 3 relaties met dit nummer, 020 987 65 43")
+	reports(g["nobody-left"], "Inkomend op Schade (020 123 45 67): 06 12 34 56 78, Niet J. de Vries, zegt u")
+	reports(g["failed"], "Inkomend op Schade (020 123 45 67): 06 12 34 56 78, Opzoeken lukt niet:")
 
 	strip := g["found"]
 	strip.ID = 6
-	tells(strip, "Inkomend op Schade (020 123 45 67): J. de Vries, 06 12 34 56 78")
+	reports(strip, "Inkomend op Schade (020 123 45 67): J. de Vries, 06 12 34 56 78")
 	strip.Phase, strip.Strip = engine.PhaseAnswered, true
-	tells(strip, "")
+	reports(strip, "")
 	cs.set(Config{Language: text.Dutch, Appearance: Light, Corner: BottomRight, Log: cs.c.Log, Say: cs.c.Say, Quiet: QuietNumber})
 	if title := d.windows[0].title; title != "" || len(said) > 0 {
 		t.Errorf("while presenting the strip's title is %q, said %v", title, said)
@@ -172,12 +172,12 @@ func TestSpoken(t *testing.T) {
 	cs.c.Privacy = PrivacyInitials
 	found = g["found"]
 	found.ID = 7
-	tells(found, "Inkomend op Schade (020 123 45 67): J. de V., 06 12 34 56 78")
+	reports(found, "Inkomend op Schade (020 123 45 67): J. de V., 06 12 34 56 78")
 	cs.c.Privacy = PrivacyNumber
 	found.ID = 8
-	tells(found, "Inkomend op Schade (020 123 45 67): 06 12 34 56 78, 1 relatie gevonden")
+	reports(found, "Inkomend op Schade (020 123 45 67): 06 12 34 56 78, 1 relatie gevonden")
 	cs.c.Privacy, cs.c.Quiet = PrivacyFull, QuietNumber
-	found.ID, found.Tells = 9, call.TellsRing
+	found.ID, found.Reports = 9, call.RingOnly
 	found.Phase = engine.PhaseReported
-	tells(found, "Gebeld om 10:42 op Schade (020 123 45 67): 06 12 34 56 78, 1 relatie gevonden")
+	reports(found, "Gebeld om 10:42 op Schade (020 123 45 67): 06 12 34 56 78, 1 relatie gevonden")
 }

@@ -128,7 +128,7 @@ func (p *painter) header(c engine.Card, state color.NRGBA) {
 // has no clock, since nobody knows whether the call goes on.
 func clockFrom(c engine.Card) time.Time {
 	switch {
-	case c.Tells == call.TellsRing:
+	case c.Reports == call.RingOnly:
 	case c.Phase == engine.PhaseAnswered:
 		return c.Answered
 	case c.Phase == engine.PhaseRinging:

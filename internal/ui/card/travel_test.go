@@ -36,7 +36,7 @@ type office struct {
 
 	under  int // the window under the pointer, -1 for none
 	person int // how many numbers have called
-	way    call.Way
+	source call.Source
 }
 
 // Lookup knows a person, or a family of three, behind every number; some answers
@@ -63,8 +63,8 @@ func openOffice(t *testing.T, seed uint64) *office {
 		t.Fatal(err)
 	}
 	o := &office{t: t, r: rand.New(rand.NewPCG(seed, 1)), d: newDesktop(), under: -1,
-		clock: clocktest.New(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)),
-		way:   call.Way{Kind: call.KindWebSocket, Conn: "1", Tells: call.TellsAll}}
+		clock:  clocktest.New(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)),
+		source: call.Source{Kind: call.KindWebSocket, Conn: "1", Reports: call.AllStates}}
 	// A quarter of the size is enough to aim at, and quick to paint.
 	o.d.monitors = []window.Monitor{{Name: "one", Area: image.Rect(0, 0, 500, 300), Work: image.Rect(0, 0, 500, 300), Scale: 0.25}}
 	o.e = engine.New(engine.Params{Rules: rules, Lookup: o, Clock: o.clock, Log: slog.New(slog.DiscardHandler),
@@ -89,7 +89,7 @@ func openOffice(t *testing.T, seed uint64) *office {
 }
 
 func (o *office) event(id, number string, s call.State) {
-	if err := o.e.Take(call.Event{Way: o.way, ID: id, Number: number, State: s, Direction: call.Incoming, At: o.clock.Now()}); err != nil {
+	if err := o.e.Take(call.Event{Source: o.source, ID: id, Number: number, State: s, Direction: call.Incoming, At: o.clock.Now()}); err != nil {
 		o.t.Fatal(err)
 	}
 }

@@ -19,13 +19,13 @@ func TestPhonesPictures(t *testing.T) {
 			b := openRecipes(t, l, here)
 			b.App.Settings().SetTheme(theme.New(look))
 			uitest.Scaled(recipes(b).win, fyne.NewSize(720, 688), 1)
-			ways := windowapi.Ways{Ways: []windowapi.WayState{
+			sources := windowapi.Sources{Sources: []windowapi.SourceState{
 				{Kind: "baresip", Phase: windowapi.LinkUp, Since: uitest.Noon.AddDate(0, 0, -3), Last: uitest.Noon},
 				{Kind: "ari", Phase: windowapi.LinkDown, Since: uitest.Noon},
-				{Kind: "websocket", Phase: windowapi.WayListens, Port: 27471},
-				{Kind: "http", Phase: windowapi.WayTaken, Port: 27471},
-				{Kind: "command", Phase: windowapi.WayListens, Last: uitest.Noon}}}
-			b.Tell(t, windowapi.KindWays, ways)
+				{Kind: "websocket", Phase: windowapi.SourceListens, Port: 27471},
+				{Kind: "http", Phase: windowapi.SourceTaken, Port: 27471},
+				{Kind: "command", Phase: windowapi.SourceListens, Last: uitest.Noon}}}
+			b.Tell(t, windowapi.KindSources, sources)
 			for _, id := range []string{waysPage, "baresip", "microsip", "any-url", "3cx-v20", "teams"} {
 				recipes(b).Choose(id)
 				uitest.Uncut(t, string(l)+" "+id, recipes(b).win, here.values.Exe)

@@ -74,7 +74,7 @@ func Open(d *widgets.Desk) widgets.Page {
 	w.scroll = container.NewVScroll(w.pages)
 	w.win = d.Window(text.RecipesTitle, container.New(widgets.Sided(phonesWidth), side, w.scroll), fyne.NewSize(720, 688))
 	w.Choose(waysPage)
-	d.Send(windowapi.KindWays, nil)
+	d.Send(windowapi.KindSources, nil)
 	w.read()
 	return w
 }
@@ -140,7 +140,7 @@ func (w *window) recipe(r guide.Recipe) fyne.CanvasObject {
 	page.Add(container.New(layout.NewCustomPaddedVBoxLayout(8),
 		widgets.NewWords(r.Title, base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting(),
 		container.New(layout.NewCustomPaddedVBoxLayout(4),
-			widgets.Fact(l.T(text.RecipesTells), r.Tell(l)),
+			widgets.Fact(l.T(text.RecipesReports), r.Tell(l)),
 			widgets.Fact(l.T(text.RecipesTransfers), r.Transfers(l)),
 			widgets.Fact(l.T(text.RecipesVerified), r.VerifiedNote))))
 	w.states = container.New(layout.NewCustomPaddedVBoxLayout(8))
@@ -192,7 +192,7 @@ func (w *window) trouble(r guide.Recipe) string {
 
 // taken tells whether another program has the listener's port.
 func (w *window) taken() bool {
-	return w.d.Ways != nil && slices.ContainsFunc(w.d.Ways.Ways, func(s windowapi.WayState) bool { return s.Phase == windowapi.WayTaken })
+	return w.d.Sources != nil && slices.ContainsFunc(w.d.Sources.Sources, func(s windowapi.SourceState) bool { return s.Phase == windowapi.SourceTaken })
 }
 
 // copy puts the text of a block on the clipboard, tokens included. On X11 what a

@@ -95,9 +95,9 @@ func TestRecipesShowNoToken(t *testing.T) {
 // TestRecipesSayWhatThePhoneCanTell: on every page, in both languages, so that
 // nobody expects more of the cards.
 func TestRecipesSayWhatThePhoneCanTell(t *testing.T) {
-	say := map[text.Language]map[guide.Tells]string{
-		text.Dutch:   {guide.TellsRing: "Alleen dat er een oproep is.", guide.TellsEnd: "Overgaan en einde.", guide.TellsAll: "Overgaan, opnemen en einde."},
-		text.English: {guide.TellsRing: "Only that there is a call.", guide.TellsEnd: "Ring and end.", guide.TellsAll: "Ring, answer and end."},
+	say := map[text.Language]map[guide.Reports]string{
+		text.Dutch:   {guide.RingOnly: "Alleen dat er een oproep is.", guide.RingAndEnd: "Overgaan en einde.", guide.AllStates: "Overgaan, opnemen en einde."},
+		text.English: {guide.RingOnly: "Only that there is a call.", guide.RingAndEnd: "Ring and end.", guide.AllStates: "Ring, answer and end."},
 	}
 	label := map[text.Language]string{text.Dutch: "Kan melden", text.English: "Can tell"}
 	for l, words := range say {
@@ -105,7 +105,7 @@ func TestRecipesSayWhatThePhoneCanTell(t *testing.T) {
 		for _, r := range guide.All(l) {
 			recipes(b).Choose(r.ID)
 			all := uitest.Texts(recipes(b).win)
-			if !slices.Contains(all, label[l]) || !slices.ContainsFunc(all, func(s string) bool { return strings.HasPrefix(s, words[r.Tells]) }) {
+			if !slices.Contains(all, label[l]) || !slices.ContainsFunc(all, func(s string) bool { return strings.HasPrefix(s, words[r.Reports]) }) {
 				t.Errorf("%s in %s does not say what it can tell", r.ID, l)
 			}
 		}
@@ -225,7 +225,7 @@ func TestRecipesTrouble(t *testing.T) {
 		f.set, _ = settings.Parse("[listener]\n" + c.src + "\n")
 		b := openRecipes(t, text.Dutch, f)
 		if c.taken { // which is told after the page was made
-			b.Tell(t, windowapi.KindWays, windowapi.Ways{Ways: []windowapi.WayState{{Kind: "http", Phase: windowapi.WayTaken, Port: 27472}}})
+			b.Tell(t, windowapi.KindSources, windowapi.Sources{Sources: []windowapi.SourceState{{Kind: "http", Phase: windowapi.SourceTaken, Port: 27472}}})
 		}
 		recipes(b).Choose(c.id)
 		all := strings.Join(uitest.Texts(recipes(b).win), " ")

@@ -24,7 +24,7 @@ import (
 const waysPage = "ways"
 
 // WaysChanged makes it one that shows the ways in.
-func (w *window) WaysChanged() {
+func (w *window) SourcesChanged() {
 	if taken := w.taken(); taken != w.wasTaken {
 		w.wasTaken = taken
 		w.page()
@@ -57,7 +57,7 @@ func wayOf(b guide.Block) string {
 // fillStates shows how the ways in of the page are doing: all of them on their
 // own page, those of its recipe on any other.
 func (w *window) fillStates() {
-	if w.states == nil || w.d.Ways == nil {
+	if w.states == nil || w.d.Sources == nil {
 		return
 	}
 	all := w.shown == waysPage
@@ -68,7 +68,7 @@ func (w *window) fillStates() {
 		}
 	}
 	w.states.Objects = nil
-	for _, s := range w.d.Ways.Ways {
+	for _, s := range w.d.Sources.Sources {
 		if all || slices.Contains(kinds, s.Kind) {
 			w.states.Add(w.wayState(s))
 		}
@@ -78,11 +78,11 @@ func (w *window) fillStates() {
 }
 
 // wayState is how one way in is doing: a mark, its name and what is known.
-func (w *window) wayState(s windowapi.WayState) fyne.CanvasObject {
+func (w *window) wayState(s windowapi.SourceState) fyne.CanvasObject {
 	l := w.d.Lang
-	name := l.T(text.StartWay(s.Kind))
-	if name == string(text.StartWay(s.Kind)) { // a link
-		name = l.T(text.Way(s.Kind))
+	name := l.T(text.StartSource(s.Kind))
+	if name == string(text.StartSource(s.Kind)) { // a link
+		name = l.T(text.Source(s.Kind))
 		if s.Name != "" && s.Name != s.Kind {
 			name = s.Name + " (" + name + ")"
 		}
@@ -97,14 +97,14 @@ func (w *window) wayState(s windowapi.WayState) fyne.CanvasObject {
 
 // wayLine says how a way in is doing. Only a link that has a heartbeat is ever
 // called connected.
-func wayLine(l text.Language, s windowapi.WayState, now time.Time) (widgets.Mark, string) {
+func wayLine(l text.Language, s windowapi.SourceState, now time.Time) (widgets.Mark, string) {
 	m, phase := widgets.MarkTrouble, s.Phase
 	switch s.Phase {
 	case windowapi.LinkUp:
 		m = widgets.MarkDot
 	case windowapi.LinkUnknown:
 		m, phase = widgets.MarkQuiet, "trying"
-	case windowapi.WayListens:
+	case windowapi.SourceListens:
 		m = widgets.MarkQuiet
 		if !s.Last.IsZero() {
 			m = widgets.MarkTarget
@@ -112,9 +112,9 @@ func wayLine(l text.Language, s windowapi.WayState, now time.Time) (widgets.Mark
 	}
 	var said string
 	switch {
-	case s.Phase == windowapi.WayTaken:
+	case s.Phase == windowapi.SourceTaken:
 		said = l.T(text.WaysPhase(phase), s.Port)
-	case s.Phase == windowapi.WayListens:
+	case s.Phase == windowapi.SourceListens:
 		said = l.T(text.WaysPhase(phase))
 	case s.Since.IsZero():
 		said = l.T(text.WaysPhase(phase)) + "."

@@ -16,23 +16,23 @@ import (
 )
 
 // TestWays: what each way in is doing, and never connected without a heartbeat.
-func TestWays(t *testing.T) {
+func TestSources(t *testing.T) {
 	at := uitest.Noon.Add(-78 * time.Minute)
 	for _, tt := range []struct {
-		s    windowapi.WayState
+		s    windowapi.SourceState
 		m    widgets.Mark
 		want string
 	}{
-		{windowapi.WayState{Kind: "baresip", Phase: windowapi.LinkUp, Since: at, Last: at.Add(time.Minute)}, widgets.MarkDot, "Verbonden, sinds 10:42. Laatste oproep: 10:43."},
-		{windowapi.WayState{Kind: "baresip", Phase: windowapi.LinkDown, Since: at}, widgets.MarkTrouble, "Geen verbinding, sinds 10:42. Nog geen oproep ontvangen."},
-		{windowapi.WayState{Kind: "bria", Phase: windowapi.LinkRefused, Since: at}, widgets.MarkTrouble, "De telefoon laat Wiebelt niet toe, sinds 10:42. Nog geen oproep ontvangen."},
-		{windowapi.WayState{Kind: "ari", Phase: windowapi.LinkDown, Since: at, Why: "extension"}, widgets.MarkTrouble, "Geen verbinding, sinds 10:42. " + text.LinkTrouble(text.Dutch, "extension") + " Nog geen oproep ontvangen."},
-		{windowapi.WayState{Kind: "ari", Phase: windowapi.LinkUp, Since: at, Why: "extension"}, widgets.MarkDot, "Verbonden, sinds 10:42. Nog geen oproep ontvangen."},
-		{windowapi.WayState{Kind: "ari", Phase: windowapi.LinkDown, Since: at, Why: "unheard of"}, widgets.MarkTrouble, "Geen verbinding, sinds 10:42. Nog geen oproep ontvangen."},
-		{windowapi.WayState{Kind: "baresip", Phase: windowapi.LinkUnknown}, widgets.MarkQuiet, "Nog geen verbinding. Nog geen oproep ontvangen."},
-		{windowapi.WayState{Kind: "http", Phase: windowapi.WayListens, Port: 27471, Last: at.AddDate(0, 0, -2)}, widgets.MarkTarget, "Klaar om te ontvangen. Laatste oproep: " + text.Dutch.Day(at.AddDate(0, 0, -2), uitest.Noon) + " 10:42."},
-		{windowapi.WayState{Kind: "http", Phase: windowapi.WayKeyless, Port: 27471}, widgets.MarkTrouble, "De toegangscodes voor telefoons zijn niet te lezen: er komen geen oproepen binnen. Nog geen oproep ontvangen."},
-		{windowapi.WayState{Kind: "http", Phase: windowapi.WayTaken, Port: 27471}, widgets.MarkTrouble, "Poort 27471 is bezet door een ander programma. Nog geen oproep ontvangen."},
+		{windowapi.SourceState{Kind: "baresip", Phase: windowapi.LinkUp, Since: at, Last: at.Add(time.Minute)}, widgets.MarkDot, "Verbonden, sinds 10:42. Laatste oproep: 10:43."},
+		{windowapi.SourceState{Kind: "baresip", Phase: windowapi.LinkDown, Since: at}, widgets.MarkTrouble, "Geen verbinding, sinds 10:42. Nog geen oproep ontvangen."},
+		{windowapi.SourceState{Kind: "bria", Phase: windowapi.LinkRefused, Since: at}, widgets.MarkTrouble, "De telefoon laat Wiebelt niet toe, sinds 10:42. Nog geen oproep ontvangen."},
+		{windowapi.SourceState{Kind: "ari", Phase: windowapi.LinkDown, Since: at, Why: "extension"}, widgets.MarkTrouble, "Geen verbinding, sinds 10:42. " + text.LinkTrouble(text.Dutch, "extension") + " Nog geen oproep ontvangen."},
+		{windowapi.SourceState{Kind: "ari", Phase: windowapi.LinkUp, Since: at, Why: "extension"}, widgets.MarkDot, "Verbonden, sinds 10:42. Nog geen oproep ontvangen."},
+		{windowapi.SourceState{Kind: "ari", Phase: windowapi.LinkDown, Since: at, Why: "unheard of"}, widgets.MarkTrouble, "Geen verbinding, sinds 10:42. Nog geen oproep ontvangen."},
+		{windowapi.SourceState{Kind: "baresip", Phase: windowapi.LinkUnknown}, widgets.MarkQuiet, "Nog geen verbinding. Nog geen oproep ontvangen."},
+		{windowapi.SourceState{Kind: "http", Phase: windowapi.SourceListens, Port: 27471, Last: at.AddDate(0, 0, -2)}, widgets.MarkTarget, "Klaar om te ontvangen. Laatste oproep: " + text.Dutch.Day(at.AddDate(0, 0, -2), uitest.Noon) + " 10:42."},
+		{windowapi.SourceState{Kind: "http", Phase: windowapi.SourceKeyless, Port: 27471}, widgets.MarkTrouble, "De toegangscodes voor telefoons zijn niet te lezen: er komen geen oproepen binnen. Nog geen oproep ontvangen."},
+		{windowapi.SourceState{Kind: "http", Phase: windowapi.SourceTaken, Port: 27471}, widgets.MarkTrouble, "Poort 27471 is bezet door een ander programma. Nog geen oproep ontvangen."},
 	} {
 		m, s := wayLine(text.Dutch, tt.s, uitest.Noon)
 		if m != tt.m || s != tt.want {
@@ -42,8 +42,8 @@ func TestWays(t *testing.T) {
 	for _, l := range []text.Language{text.Dutch, text.English} {
 		for _, kind := range []string{"websocket", "http", "url", "command"} {
 			for _, last := range []time.Time{{}, at} {
-				for _, phase := range []string{windowapi.WayListens, windowapi.WayTaken} {
-					m, s := wayLine(l, windowapi.WayState{Kind: kind, Phase: phase, Last: last, Port: 27471}, uitest.Noon)
+				for _, phase := range []string{windowapi.SourceListens, windowapi.SourceTaken} {
+					m, s := wayLine(l, windowapi.SourceState{Kind: kind, Phase: phase, Last: last, Port: 27471}, uitest.Noon)
 					if low := strings.ToLower(s); m == widgets.MarkDot || strings.Contains(low, "verbonden") || strings.Contains(low, "connected") || strings.Contains(s, "%!") {
 						t.Errorf("%s %s: %q", kind, phase, s)
 					}
@@ -54,18 +54,18 @@ func TestWays(t *testing.T) {
 }
 
 // TestWaysInTheRecipes: live on the page of the phone and on that of all.
-func TestWaysInTheRecipes(t *testing.T) {
+func TestSourcesInTheRecipes(t *testing.T) {
 	b := openRecipes(t, text.Dutch, here)
 	recipes(b).Choose("baresip")
-	link := windowapi.WayState{Kind: "baresip", Name: "baresip", Phase: windowapi.LinkUp, Since: uitest.Noon}
-	web := windowapi.WayState{Kind: "http", Phase: windowapi.WayListens, Port: 27472}
-	b.Tell(t, windowapi.KindWays, windowapi.Ways{Ways: []windowapi.WayState{web, link}})
+	link := windowapi.SourceState{Kind: "baresip", Name: "baresip", Phase: windowapi.LinkUp, Since: uitest.Noon}
+	web := windowapi.SourceState{Kind: "http", Phase: windowapi.SourceListens, Port: 27472}
+	b.Tell(t, windowapi.KindSources, windowapi.Sources{Sources: []windowapi.SourceState{web, link}})
 	uitest.WantTexts(t, recipes(b).win, "Verbonden, sinds 12:00.")
 	if s := strings.Join(uitest.Texts(recipes(b).win), "|"); strings.Contains(s, "webadres") {
 		t.Error("another phone's way in on this page")
 	}
 	link.Phase, link.Since = windowapi.LinkDown, uitest.Noon.Add(time.Minute)
-	b.Tell(t, windowapi.KindWays, windowapi.Ways{Ways: []windowapi.WayState{web, link}})
+	b.Tell(t, windowapi.KindSources, windowapi.Sources{Sources: []windowapi.SourceState{web, link}})
 	uitest.WantTexts(t, recipes(b).win, "Geen verbinding, sinds 12:01.")
 	recipes(b).Choose("enreach")
 	uitest.WantTexts(t, recipes(b).win, "Telefoons met een webadres", "Klaar om te ontvangen.")
@@ -79,24 +79,24 @@ func TestWaysInTheRecipes(t *testing.T) {
 }
 
 // No word of the ways in is cut, in either language and at every scale.
-func TestWaysFit(t *testing.T) {
+func TestSourcesFit(t *testing.T) {
 	measured := 0
 	for _, l := range []text.Language{text.Dutch, text.English} {
 		for _, scale := range uitest.Scales {
 			b := openRecipes(t, l, here)
-			var ways windowapi.Ways
+			var sources windowapi.Sources
 			for _, phase := range []string{windowapi.LinkUp, windowapi.LinkUnknown, windowapi.LinkDown, windowapi.LinkKicked, windowapi.LinkRefused, windowapi.LinkIncomplete} {
-				ways.Ways = append(ways.Ways, windowapi.WayState{Kind: "baresip", Phase: phase, Since: uitest.Noon.AddDate(0, 0, -3), Last: uitest.Noon.AddDate(-1, 0, 0)})
+				sources.Sources = append(sources.Sources, windowapi.SourceState{Kind: "baresip", Phase: phase, Since: uitest.Noon.AddDate(0, 0, -3), Last: uitest.Noon.AddDate(-1, 0, 0)})
 			}
 			for _, c := range link.Causes() {
-				ways.Ways = append(ways.Ways, windowapi.WayState{Kind: "ari", Name: "centrale", Phase: windowapi.LinkDown, Since: uitest.Noon, Why: string(c)})
+				sources.Sources = append(sources.Sources, windowapi.SourceState{Kind: "ari", Name: "centrale", Phase: windowapi.LinkDown, Since: uitest.Noon, Why: string(c)})
 			}
-			for _, phase := range []string{windowapi.WayListens, windowapi.WayTaken, windowapi.WayKeyless} {
+			for _, phase := range []string{windowapi.SourceListens, windowapi.SourceTaken, windowapi.SourceKeyless} {
 				for _, k := range []string{"websocket", "http", "url", "command"} {
-					ways.Ways = append(ways.Ways, windowapi.WayState{Kind: k, Phase: phase, Port: 27471, Last: uitest.Noon})
+					sources.Sources = append(sources.Sources, windowapi.SourceState{Kind: k, Phase: phase, Port: 27471, Last: uitest.Noon})
 				}
 			}
-			b.Tell(t, windowapi.KindWays, ways)
+			b.Tell(t, windowapi.KindSources, sources)
 			for _, id := range []string{waysPage, "baresip", "any-url"} {
 				recipes(b).Choose(id)
 				uitest.Scaled(recipes(b).win, fyne.NewSize(720, 688), scale)

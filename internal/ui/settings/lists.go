@@ -304,16 +304,16 @@ func (x *phoneBox) phase() fyne.CanvasObject {
 }
 
 func (x *phoneBox) phaseNow() string {
-	l, ways := x.b.w.d.Lang, x.b.w.d.Ways
-	if ways == nil || x.i >= len(x.b.all) {
+	l, sources := x.b.w.d.Lang, x.b.w.d.Sources
+	if sources == nil || x.i >= len(x.b.all) {
 		return ""
 	}
 	p := x.b.all[x.i]
-	i := slices.IndexFunc(ways.Ways, func(s windowapi.WayState) bool { return s.Kind == p.Kind && s.Name == p.Name })
-	if i < 0 || ways.Ways[i].Phase == windowapi.LinkUnknown {
+	i := slices.IndexFunc(sources.Sources, func(s windowapi.SourceState) bool { return s.Kind == p.Kind && s.Name == p.Name })
+	if i < 0 || sources.Sources[i].Phase == windowapi.LinkUnknown {
 		return ""
 	}
-	now := ways.Ways[i]
+	now := sources.Sources[i]
 	s, why := l.T(text.PrefsPhase(now.Phase)), text.LinkTrouble(l, now.Why)
 	if why == "" || now.Phase == windowapi.LinkUp {
 		return s

@@ -83,7 +83,7 @@ func newDraft() settingsDraft {
 // Open opens the window and reads the settings.
 func Open(d *widgets.Desk) widgets.Page {
 	w := newWindow(d)
-	d.Send(windowapi.KindWays, nil)
+	d.Send(windowapi.KindSources, nil)
 	w.load()
 	return w
 }
@@ -148,7 +148,7 @@ func (w *window) StatusChanged() {
 }
 
 // WaysChanged implements widgets.Page's waysKeeper.
-func (w *window) WaysChanged() {
+func (w *window) SourcesChanged() {
 	if w.phones != nil {
 		w.phones.again()
 	}

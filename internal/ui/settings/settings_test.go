@@ -483,9 +483,9 @@ func TestSettingsLive(t *testing.T) {
 	b.Tell(t, windowapi.KindStatus, windowapi.Status{OK: true, Hotkey: "taken"})
 	uitest.WantTexts(t, w.win, hotkey)
 	w.Choose(sectionPhones)
-	b.Tell(t, windowapi.KindWays, windowapi.Ways{Ways: []windowapi.WayState{{Kind: "ari", Name: "centrale", Phase: windowapi.LinkRefused, Why: "denied"}}})
+	b.Tell(t, windowapi.KindSources, windowapi.Sources{Sources: []windowapi.SourceState{{Kind: "ari", Name: "centrale", Phase: windowapi.LinkRefused, Why: "denied"}}})
 	uitest.WantTexts(t, w.win, text.Dutch.T(text.PrefsPhase(windowapi.LinkRefused))+". "+text.LinkTrouble(text.Dutch, "denied"))
-	b.Tell(t, windowapi.KindWays, windowapi.Ways{})
+	b.Tell(t, windowapi.KindSources, windowapi.Sources{})
 	if strings.Contains(strings.Join(uitest.Texts(w.win), "|"), text.Dutch.T(text.PrefsPhase(windowapi.LinkRefused))) {
 		t.Error("a phase of before")
 	}

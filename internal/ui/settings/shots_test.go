@@ -96,7 +96,7 @@ var settingsScenes = []struct {
 	{"filled-lines", func(t testing.TB, b *uitest.Bench, l text.Language) { opened(b).Choose(sectionLines) }},
 	{"filled-phones", func(t testing.TB, b *uitest.Bench, l text.Language) { opened(b).Choose(sectionPhones) }},
 	{"filled-phones-trouble", func(t testing.TB, b *uitest.Bench, l text.Language) {
-		b.Tell(t, windowapi.KindWays, windowapi.Ways{Ways: []windowapi.WayState{
+		b.Tell(t, windowapi.KindSources, windowapi.Sources{Sources: []windowapi.SourceState{
 			{Kind: "baresip", Name: "baresip", Phase: windowapi.LinkDown, Why: "nobody"}, {Kind: "ari", Name: "centrale", Phase: windowapi.LinkRefused, Why: "denied"}}})
 		opened(b).Choose(sectionPhones)
 	}},

@@ -33,7 +33,7 @@ func everyCheck(l text.Language) []check {
 		all = append(all, check{name: "Wazo", sentence: l.T(text.StartCheck(p), admin)})
 	}
 	for _, k := range []string{"websocket", "http", "url", "command"} {
-		all = append(all, check{name: l.T(text.StartWay(k)), sentence: l.T(text.StartCheckBefore, "do 19 nov 16:12")})
+		all = append(all, check{name: l.T(text.StartSource(k)), sentence: l.T(text.StartCheckBefore, "do 19 nov 16:12")})
 	}
 	return append(all, check{name: "Bria", sentence: l.T(text.StartCheckBria)},
 		check{name: "MicroSIP", sentence: l.T(text.StartCheckOurs, "MicroSIP")},
@@ -71,10 +71,10 @@ func TestStartFits(t *testing.T) {
 			for _, say := range []func(){
 				func() {},
 				func() {
-					came(t, b, 1, windowapi.TestSeen{Kind: "baresip", Name: "baresip", At: uitest.Noon, Tells: windowapi.TellsRing})
+					came(t, b, 1, windowapi.TestSeen{Kind: "baresip", Name: "baresip", At: uitest.Noon, Reports: windowapi.RingOnly})
 				},
 				func() {
-					came(t, b, 1, windowapi.TestSeen{Kind: "command", At: uitest.Noon, Tells: windowapi.TellsEnd, Answered: true, Ended: true})
+					came(t, b, 1, windowapi.TestSeen{Kind: "command", At: uitest.Noon, Reports: windowapi.RingAndEnd, Answered: true, Ended: true})
 				},
 				func() {
 					p.panel.begin()

@@ -38,7 +38,7 @@ func TestStartPictures(t *testing.T) {
 			uitest.Shot(t, p.win, "test"+name+"begin")
 			p.panel.begin()
 			uitest.Shot(t, p.win, "test"+name+"waiting")
-			came(t, b, 1, windowapi.TestSeen{Kind: "command", At: uitest.Noon, Tells: windowapi.TellsEnd, Answered: true, Ended: true})
+			came(t, b, 1, windowapi.TestSeen{Kind: "command", At: uitest.Noon, Reports: windowapi.RingAndEnd, Answered: true, Ended: true})
 			uitest.Shot(t, p.win, "test"+name+"seen")
 			p.panel.begin()
 			p.panel.missed(2, everyCheck(l))

@@ -90,7 +90,7 @@ func Open(d *widgets.Desk) widgets.Page {
 		w.panel.takeOver(old.panel.call)
 		w.fill()
 	}
-	d.Send(windowapi.KindWays, nil)
+	d.Send(windowapi.KindSources, nil)
 	w.read("")
 	return w
 }
@@ -108,7 +108,7 @@ func (w *window) Closed() {
 func (w *window) Take(kind string, raw json.RawMessage) { w.panel.take(kind, raw) }
 
 // WaysChanged looks how the phones are doing now.
-func (w *window) WaysChanged() {
+func (w *window) SourcesChanged() {
 	failed := ""
 	if w.state != nil {
 		failed = w.state.failed
@@ -119,9 +119,9 @@ func (w *window) WaysChanged() {
 // read reads how things are; failed is what there is to say of the last answer.
 func (w *window) read(failed string) {
 	w.end()
-	d, l, ways := w.d, w.d.Lang, w.d.Ways
+	d, l, sources := w.d, w.d.Lang, w.d.Sources
 	w.end = d.Work(func(ctx context.Context, post func(func())) {
-		s := read(ctx, d.Dirs, l, ways)
+		s := read(ctx, d.Dirs, l, sources)
 		s.failed = failed
 		post(func() { w.take(s) })
 	})

@@ -182,7 +182,7 @@ func TestStartLanguage(t *testing.T) {
 		t.Fatal("not the same window in another language")
 	}
 	uitest.WantTexts(t, win, "Welcome to Wiebelt", "Now call your own number. 60 seconds left")
-	b.Tell(t, windowapi.KindTest, windowapi.Test{Window: windowapi.WindowStart, Seq: 1, Seen: &windowapi.TestSeen{Kind: "baresip", At: uitest.Noon, Tells: windowapi.TellsAll}})
+	b.Tell(t, windowapi.KindTest, windowapi.Test{Window: windowapi.WindowStart, Seq: 1, Seen: &windowapi.TestSeen{Kind: "baresip", At: uitest.Noon, Reports: windowapi.AllStates}})
 	uitest.WantTexts(t, win, "Call received at 12:00 through baresip.")
 }
 
@@ -205,9 +205,9 @@ func TestStartConnects(t *testing.T) {
 	if err := os.WriteFile(settings.Path(b.Dirs), []byte("[[softphone]]\nkind = \"baresip\"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	b.Tell(t, windowapi.KindWays, windowapi.Ways{Ways: []windowapi.WayState{{Kind: "baresip", Name: "baresip", Phase: windowapi.LinkDown}}})
+	b.Tell(t, windowapi.KindSources, windowapi.Sources{Sources: []windowapi.SourceState{{Kind: "baresip", Name: "baresip", Phase: windowapi.LinkDown}}})
 	uitest.WantTexts(t, w.win, text.Dutch.T(text.StartLink(windowapi.LinkDown)))
-	b.Tell(t, windowapi.KindWays, windowapi.Ways{Ways: []windowapi.WayState{{Kind: "baresip", Name: "baresip", Phase: windowapi.LinkUp}}})
+	b.Tell(t, windowapi.KindSources, windowapi.Sources{Sources: []windowapi.SourceState{{Kind: "baresip", Name: "baresip", Phase: windowapi.LinkUp}}})
 	uitest.WantTexts(t, w.win, text.Dutch.T(text.StartLink(windowapi.LinkUp)))
 	if uitest.ButtonOf(w.win, "Koppelen") != nil || uitest.ButtonOf(w.win, "Koppelen…") != nil {
 		t.Error("connected, and still to be connected")
@@ -230,11 +230,11 @@ func TestChecks(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := text.Dutch
-	ways := &windowapi.Ways{Ways: []windowapi.WayState{{Kind: "websocket", Phase: windowapi.WayTaken, Port: 27471}, {Kind: "url", Phase: windowapi.WayListens, Last: uitest.Noon.Add(-time.Hour)},
+	sources := &windowapi.Sources{Sources: []windowapi.SourceState{{Kind: "websocket", Phase: windowapi.SourceTaken, Port: 27471}, {Kind: "url", Phase: windowapi.SourceListens, Last: uitest.Noon.Add(-time.Hour)},
 		{Kind: "bria", Name: "bria", Phase: windowapi.LinkRefused, Why: "bria"}, {Kind: "baresip", Name: "Balie", Phase: windowapi.LinkUp}}}
-	got := checks(t.Context(), d, l, ways, uitest.Noon)
-	want := []check{{l.T(text.Way("bria")), l.T(text.StartCheckBria)}, {"Balie", l.T(text.StartCheck(windowapi.LinkUp))},
-		{l.T(text.StartCheckPortName), l.T(text.StartCheckPort, 27471, "Jan (IT)")}, {l.T(text.StartWay("url")), l.T(text.StartCheckBefore, "11:00")}}
+	got := checks(t.Context(), d, l, sources, uitest.Noon)
+	want := []check{{l.T(text.Source("bria")), l.T(text.StartCheckBria)}, {"Balie", l.T(text.StartCheck(windowapi.LinkUp))},
+		{l.T(text.StartCheckPortName), l.T(text.StartCheckPort, 27471, "Jan (IT)")}, {l.T(text.StartSource("url")), l.T(text.StartCheckBefore, "11:00")}}
 	got = slices.DeleteFunc(got, func(c check) bool { return !slices.Contains(want, c) }) // a phone of this computer
 	if !slices.Equal(got, want) {
 		t.Errorf("%q", got)
@@ -281,11 +281,11 @@ func TestTestCall(t *testing.T) {
 	if len(b.Later) != 1 {
 		t.Errorf("%d ticks are due", len(b.Later))
 	}
-	came(t, b, 7, windowapi.TestSeen{Kind: "http", At: uitest.Noon, Tells: windowapi.TellsRing}) // of another test
+	came(t, b, 7, windowapi.TestSeen{Kind: "http", At: uitest.Noon, Reports: windowapi.RingOnly}) // of another test
 	uitest.WantTexts(t, w.win, "Nog 47 seconden")
-	came(t, b, 1, windowapi.TestSeen{Kind: "http", At: uitest.Noon, Tells: windowapi.TellsRing})
+	came(t, b, 1, windowapi.TestSeen{Kind: "http", At: uitest.Noon, Reports: windowapi.RingOnly})
 	uitest.WantTexts(t, w.win, "Oproep ontvangen om 12:00 via een webadres.", "alleen melden dat er een oproep is")
-	came(t, b, 1, windowapi.TestSeen{Kind: "http", At: uitest.Noon, Tells: windowapi.TellsAll, Answered: true, Ended: true})
+	came(t, b, 1, windowapi.TestSeen{Kind: "http", At: uitest.Noon, Reports: windowapi.AllStates, Answered: true, Ended: true})
 	uitest.WantTexts(t, w.win, "overgaan, opnemen en einde melden")
 	later, b.Later = b.Later, nil
 	for _, f := range later {
@@ -302,7 +302,7 @@ func TestTestCall(t *testing.T) {
 	if err := os.WriteFile(settings.Path(b.Dirs), []byte("[[softphone]]\nkind = \"bria\"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	b.Tell(t, windowapi.KindWays, windowapi.Ways{Ways: []windowapi.WayState{{Kind: "bria", Name: "bria", Phase: windowapi.LinkRefused, Why: "bria"}}})
+	b.Tell(t, windowapi.KindSources, windowapi.Sources{Sources: []windowapi.SourceState{{Kind: "bria", Name: "bria", Phase: windowapi.LinkRefused, Why: "bria"}}})
 	b.Tell(t, windowapi.KindTest, windowapi.Test{Window: windowapi.WindowTest, Seq: 2})
 	uitest.WantTexts(t, w.win, "Er kwam geen oproep binnen.", "Bria", "Allow Access")
 	uitest.Press(t, w.win, "Opnieuw testen")

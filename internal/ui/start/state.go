@@ -48,13 +48,13 @@ func find(ctx context.Context) []detect.Phone {
 
 // read reads how things are. ways are those that the resident told last, nil for
 // none.
-func read(ctx context.Context, d profile.Dirs, l text.Language, ways *windowapi.Ways) state {
+func read(ctx context.Context, d profile.Dirs, l text.Language, sources *windowapi.Sources) state {
 	now, _ := settings.Load(d)
 	s := state{set: now}
 	_, _, err := fromsettings.Hub(d, now.Hub, slog.New(slog.DiscardHandler))
 	s.setUp = err == nil
 	for _, p := range now.Softphones {
-		phase, _ := phaseOf(ways, p)
+		phase, _ := phaseOf(sources, p)
 		s.phones = append(s.phones, phone{id: "link " + cmp.Or(p.Name, p.Address), name: nameOf(l, p), ok: phase == windowapi.LinkUp,
 			sentence: l.T(text.StartLink(cmp.Or(phase, "trying")))})
 	}
@@ -82,11 +82,11 @@ func read(ctx context.Context, d profile.Dirs, l text.Language, ways *windowapi.
 
 // phaseOf is how a link is doing, windowapi.LinkUnknown if nobody has said so, and
 // why.
-func phaseOf(ways *windowapi.Ways, p settings.Softphone) (phase, why string) {
-	if ways == nil {
+func phaseOf(sources *windowapi.Sources, p settings.Softphone) (phase, why string) {
+	if sources == nil {
 		return windowapi.LinkUnknown, ""
 	}
-	for _, w := range ways.Ways {
+	for _, w := range sources.Sources {
 		if w.Kind == p.Kind && w.Name == p.Name {
 			return w.Phase, w.Why
 		}
@@ -99,7 +99,7 @@ func nameOf(l text.Language, p settings.Softphone) string {
 	if p.Name != "" && p.Name != p.Kind {
 		return p.Name
 	}
-	return l.T(text.Way(p.Kind))
+	return l.T(text.Source(p.Kind))
 }
 
 // support names who helps.
@@ -166,13 +166,13 @@ type check struct{ name, sentence string }
 
 // checks says what to look at when no call came: for every way that is set up, for
 // every phone that was found, and where there is nothing at all.
-func checks(ctx context.Context, d profile.Dirs, l text.Language, ways *windowapi.Ways, now time.Time) (all []check) {
+func checks(ctx context.Context, d profile.Dirs, l text.Language, sources *windowapi.Sources, now time.Time) (all []check) {
 	set, _ := settings.Load(d)
 	add := func(name string, key text.Key, args ...any) {
 		all = append(all, check{name, l.T(key, args...)})
 	}
 	for _, p := range set.Softphones {
-		phase, why := phaseOf(ways, p)
+		phase, why := phaseOf(sources, p)
 		switch name := nameOf(l, p); {
 		case phase == windowapi.LinkRefused && why == string(link.CauseBria):
 			add(name, text.StartCheckBria)
@@ -191,13 +191,13 @@ func checks(ctx context.Context, d profile.Dirs, l text.Language, ways *windowap
 			add(name, text.StartFound(string(p.Obstacle)))
 		}
 	}
-	if ways != nil {
-		if i := slices.IndexFunc(ways.Ways, func(w windowapi.WayState) bool { return w.Phase == windowapi.WayTaken }); i >= 0 {
-			add(l.T(text.StartCheckPortName), text.StartCheckPort, ways.Ways[i].Port, support(l, set))
+	if sources != nil {
+		if i := slices.IndexFunc(sources.Sources, func(w windowapi.SourceState) bool { return w.Phase == windowapi.SourceTaken }); i >= 0 {
+			add(l.T(text.StartCheckPortName), text.StartCheckPort, sources.Sources[i].Port, support(l, set))
 		}
-		for _, w := range ways.Ways {
+		for _, w := range sources.Sources {
 			if !registry.Of(w.Kind).IsLink() && !w.Last.IsZero() {
-				add(l.T(text.StartWay(w.Kind)), text.StartCheckBefore, moment(l, w.Last, now))
+				add(l.T(text.StartSource(w.Kind)), text.StartCheckBefore, moment(l, w.Last, now))
 			}
 		}
 	}

@@ -102,9 +102,9 @@ func (p *testPanel) take(kind string, raw json.RawMessage) {
 		p.said()
 		return
 	}
-	d, l, ways, now := p.d, p.d.Lang, p.d.Ways, p.d.Now()
+	d, l, sources, now := p.d, p.d.Lang, p.d.Sources, p.d.Now()
 	p.d.Work(func(ctx context.Context, post func(func())) {
-		all := checks(ctx, d.Dirs, l, ways, now)
+		all := checks(ctx, d.Dirs, l, sources, now)
 		post(func() { p.missed(m.Seq, all) })
 	})
 }
@@ -156,7 +156,7 @@ func (p *testPanel) came(m windowapi.TestSeen) []fyne.CanvasObject {
 	l := p.d.Lang
 	name := m.Name
 	if name == "" || name == m.Kind {
-		name = l.T(text.Way(m.Kind))
+		name = l.T(text.Source(m.Kind))
 	}
 	seen := widgets.Buttons()
 	for _, s := range []struct {
@@ -172,7 +172,7 @@ func (p *testPanel) came(m windowapi.TestSeen) []fyne.CanvasObject {
 	return []fyne.CanvasObject{
 		signed(widgets.MarkDot, widgets.Bold(l.T(text.TestSeen, l.Clock(m.At), name), base.SizeNameText)),
 		indented(seen),
-		indented(widgets.Plain(l.T(text.TestTells(m.Tells)), theme.SizeHint, widget.MediumImportance)),
+		indented(widgets.Plain(l.T(text.TestTells(m.Reports)), theme.SizeHint, widget.MediumImportance)),
 	}
 }
 
@@ -205,7 +205,7 @@ func OpenTest(d *widgets.Desk) widgets.Page {
 	foot := widgets.Foot(widgets.Buttons(w.panel.button, how))
 	w.win = d.Window(text.TestTitle, container.New(widgets.AtLeast(leastWidth), container.NewBorder(nil, foot, nil, nil,
 		container.NewVScroll(container.New(layout.NewCustomPaddedLayout(20, 16, widgets.Edge, widgets.Edge), content)))), fyne.NewSize(560, 480))
-	d.Send(windowapi.KindWays, nil)
+	d.Send(windowapi.KindSources, nil)
 	if old, ok := d.Page(windowapi.WindowTest).(*testWindow); ok {
 		w.panel.takeOver(old.panel.call)
 	}

@@ -56,7 +56,7 @@ func (b *Bench) Tell(t testing.TB, kind string, m any) {
 
 // Take gives what was said since the last take, questions about the state apart.
 func (b *Bench) Take() []Saying {
-	said := slices.DeleteFunc(b.Said, func(m Saying) bool { return m.Kind == windowapi.KindWays })
+	said := slices.DeleteFunc(b.Said, func(m Saying) bool { return m.Kind == windowapi.KindSources })
 	b.Said = nil
 	return said
 }

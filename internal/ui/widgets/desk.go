@@ -52,9 +52,9 @@ type Program struct {
 type Desk struct {
 	Params
 	Lang    text.Language
-	Welcome windowapi.Welcome // the resident's last one, with its last status
-	Ways    *windowapi.Ways   // how the ways in are doing, nil until the resident said so
-	Openers map[string]Opener // all windows that there are; set once, before the first is shown
+	Welcome windowapi.Welcome  // the resident's last one, with its last status
+	Sources *windowapi.Sources // how the ways in are doing, nil until the resident said so
+	Openers map[string]Opener  // all windows that there are; set once, before the first is shown
 
 	pages   map[string]Page
 	reuse   fyne.Window // to be built anew instead of a new one, nil mostly
@@ -142,10 +142,10 @@ func (d *Desk) Handle(kind string, raw json.RawMessage) {
 		d.pass(windowapi.WindowTest, kind, raw)
 	case windowapi.KindPlay:
 		d.pass(windowapi.WindowDemo, kind, raw)
-	case windowapi.KindWays:
-		var m windowapi.Ways
+	case windowapi.KindSources:
+		var m windowapi.Sources
 		if d.Decode(kind, raw, &m) {
-			d.Ways = &m
+			d.Sources = &m
 			d.waysChanged()
 		}
 	case windowapi.KindQuit:

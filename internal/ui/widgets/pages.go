@@ -26,7 +26,7 @@ type (
 	// statusKeeper shows the status of the welcome.
 	statusKeeper interface{ StatusChanged() }
 	// waysKeeper shows the ways in.
-	waysKeeper interface{ WaysChanged() }
+	sourcesKeeper interface{ SourcesChanged() }
 )
 
 // Opener makes a page with its window. It is called for a window that opens, and
@@ -106,8 +106,8 @@ func (d *Desk) statusChanged() {
 
 func (d *Desk) waysChanged() {
 	for _, p := range d.pages {
-		if k, ok := p.(waysKeeper); ok {
-			k.WaysChanged()
+		if k, ok := p.(sourcesKeeper); ok {
+			k.SourcesChanged()
 		}
 	}
 }

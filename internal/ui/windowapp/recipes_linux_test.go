@@ -30,7 +30,7 @@ func TestRecipesWindow(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := startDesk(t, s, welcome(tt.lang, tt.theme, windowapi.WindowRecipes, ""))
-			r.wait(windowapi.KindWays, nil)
+			r.wait(windowapi.KindSources, nil)
 			r.wait(windowapi.KindPainted, nil)
 			exe, err := os.Executable()
 			if err != nil {

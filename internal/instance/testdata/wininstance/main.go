@@ -106,7 +106,7 @@ func resident(out io.Writer) error {
 func end() error { return os.WriteFile(filepath.Join(os.Args[2], "end"), nil, 0o600) }
 
 func ring(start func() error) error {
-	e := call.Event{Way: call.Way{Kind: call.KindCommand}, Number: os.Args[3], At: time.Now()}
+	e := call.Event{Source: call.Source{Kind: call.KindCommand}, Number: os.Args[3], At: time.Now()}
 	return instance.HandOver(context.Background(), config(), e, start)
 }
 
