@@ -49,7 +49,7 @@ soak:
 
 # Draws the pictures of the guide anew; look at them before you keep them.
 shots:
-	WIEBELT_SHOTS_WRITE=1 go test -count=1 -tags $(TAGS) -run GuideShots ./internal/ui/card ./internal/ui/calls ./internal/ui/lookup
+	WIEBELT_SHOTS_WRITE=1 go test -count=1 -tags $(TAGS) -run "GuideShots|ReadmeShot" ./internal/ui/card ./internal/ui/calls ./internal/ui/lookup ./internal/ui/settings
 
 clean:
 	rm -rf bin

@@ -18,7 +18,7 @@ import (
 	"wiebelt/internal/simulate"
 )
 
-// BenchmarkBudgets measures what the README promises, in one run and
+// BenchmarkBudgets measures what FIGURES.md shows, in one run and
 // beside what people could put together instead, by watching the screen from
 // outside the programs. It prints a table and writes bin/bench.json; a budget
 // that is not met fails it. Run it alone on a quiet machine (make bench).

@@ -1,0 +1,18 @@
+package settings
+
+import (
+	"testing"
+
+	"fyne.io/fyne/v2"
+
+	"wiebelt/internal/testutil/shottest"
+	"wiebelt/internal/text"
+	"wiebelt/internal/ui/uitest"
+)
+
+// TestReadmeShot: the settings in the README look as the window looks.
+func TestReadmeShot(t *testing.T) {
+	w := opened(openOn(t, text.English, "light", officeSettings))
+	uitest.Scaled(w.win, fyne.NewSize(720, 592), 2)
+	shottest.UpToDate(t, "../settings", "en", w.win.Canvas().Capture())
+}
