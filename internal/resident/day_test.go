@@ -132,7 +132,7 @@ func TestSoakDay(t *testing.T) {
 }
 
 func playDay(t *testing.T, path string, calls int) {
-	defer debug.SetGCPercent(debug.SetGCPercent(memory)) // as the resident has it
+	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent)) // as the resident has it
 	ctx, cancel := context.WithCancel(t.Context())
 	log := slog.New(slog.DiscardHandler)
 	store, err := history.Open(path, history.KeepFull, 7, time.Now)

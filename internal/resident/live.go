@@ -47,52 +47,49 @@ func (r *Resident) follow(ctx context.Context) {
 		case <-tick.C:
 		case <-r.reread:
 		}
-		if print := settings.Fingerprint(r.o.Dirs); print != r.print {
+		if print := settings.Fingerprint(r.o.Dirs); print != r.fingerprint {
 			next, _ := settings.Load(r.o.Dirs)
-			r.print = print
+			r.fingerprint = print
 			r.apply(ctx, next)
-		} else if r.sources.retokened(r.set()) || r.sources.retry(r.set()) {
-			r.changed()
+		} else if r.sources.retry(r.set()) {
+			r.refresh()
 		}
 	}
+}
+
+// publish makes settings and a hub hold.
+func (r *Resident) publish(s *settings.Settings, client *hub.Client, links *hub.Links) *effective {
+	now := &effective{settings: s, lang: fromsettings.Language(s), client: client, links: links}
+	r.effective.Store(now)
+	r.facts.change(func(k *known) { k.SetUp, k.HotkeyKeys = client != nil, s.Card.Hotkey })
+	return now
 }
 
 // apply makes next hold. Only what differs is touched: a phone's link stays up
 // when the card's corner changes.
 func (r *Resident) apply(ctx context.Context, next *settings.Settings) {
 	was := r.current()
-	old := was.settings
-	now := &effective{settings: next, lang: fromsettings.Language(next), client: was.client, links: was.links}
+	old, client, links := was.settings, was.client, was.links
 	if !reflect.DeepEqual(old.Hub, next.Hub) && r.o.Hub == nil {
-		now.client, now.links = r.hub(next)
-		if now.client != nil {
-			now.client.Warm()
-		}
+		client, links = r.hub(next)
 	}
-	r.effective.Store(now)
+	now := r.publish(next, client, links)
 	if r.o.LogLevel != nil {
 		r.o.LogLevel(next.Log.Level)
 	}
-	r.facts.hub(now.client != nil)
-
-	rules, err := fromsettings.Rules(next)
-	if err != nil {
-		r.o.Log.Error("number rules", "why", err)
-	}
 	r.engine.Reconfigure(func(p *engine.Params) {
-		if rules != nil {
-			p.Rules = rules
-		}
+		p.Rules = r.rules(next)
 		r.params(p, now)
 	})
-	if was.client != nil && was.client != now.client {
+	if was.client != nil && was.client != client {
 		was.client.Close() // after the engine knows the new one: what it waits for is asked again
 	}
-	if was.client != now.client || reflect.DeepEqual(old, next) { // the same once more: there is a new secret, perhaps
+	same := reflect.DeepEqual(old, next) // once more: there is a new secret, perhaps
+	if same || was.client != client {
 		r.hubWatch.SettingsChanged()
 	}
-	if reflect.DeepEqual(old, next) {
-		r.sources.again()
+	if same {
+		r.sources.wake(false)
 	}
 	if r.store != nil && old.History != next.History {
 		if err := r.store.Configure(ctx, history.Keep(next.History.Keep), next.History.Days); err != nil {
@@ -104,8 +101,17 @@ func (r *Resident) apply(ctx context.Context, next *settings.Settings) {
 	r.cards.Set(r.cardConfig())
 	r.sources.apply(next)
 	r.o.Log.Info("settings are in effect", "problems", len(next.Problems()))
-	r.changed()
-	r.desks.Send(windowapi.KindWelcome, r.welcome(""))
+	r.refresh()
+	r.windows.Send(windowapi.KindWelcome, r.welcome(""))
+}
+
+// settingsChanged has what was just written take effect at once. Where a secret
+// was set, the hub is asked anew although the address is the same.
+func (r *Resident) settingsChanged(secrets bool) {
+	r.reread.send()
+	if secrets {
+		r.hubWatch.SettingsChanged()
+	}
 }
 
 // params puts into p what follows from the settings.
@@ -122,13 +128,6 @@ func (r *Resident) params(p *engine.Params, e *effective) {
 	}
 }
 
-// hub notes whether lookups are possible at all.
-func (f *facts) hub(setUp bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.setUp = setUp
-}
-
 // rules are the number rules of the settings, or the usual ones.
 func (r *Resident) rules(s *settings.Settings) *phone.Rules {
 	rules, err := fromsettings.Rules(s)
@@ -137,4 +136,31 @@ func (r *Resident) rules(s *settings.Settings) *phone.Rules {
 		rules, _ = phone.NewRules(phone.Config{InternalDigits: 4}) // cannot fail
 	}
 	return rules
+}
+
+// hub makes the hub's client, nil while nothing is set up, and the check of deep
+// links.
+func (r *Resident) hub(s *settings.Settings) (*hub.Client, *hub.Links) {
+	cfg, hubURL, err := fromsettings.Hub(r.o.Dirs, s.Hub, r.o.Log)
+	if o := r.o.Hub; o != nil {
+		cfg.BaseURL, cfg.ClientID, cfg.OrganisationCode, hubURL, err = o.BaseURL, o.ClientID, o.OrganisationCode, o.HubURL, nil
+		cfg.Scopes = ""
+		cfg.Secret, cfg.SecretAnswered = func(context.Context) (string, error) { return o.Secret, nil }, nil
+	}
+	links, lerr := hub.NewLinks(hubURL)
+	if lerr != nil {
+		r.o.Log.Error("no customer file can be opened", "why", lerr)
+		links, _ = hub.NewLinks("")
+	}
+	if err != nil {
+		r.o.Log.Warn("not set up", "why", err)
+		return nil, links
+	}
+	client, err := hub.New(cfg)
+	if err != nil {
+		r.o.Log.Error("not set up", "why", err)
+		return nil, links
+	}
+	client.Warm()
+	return client, links
 }

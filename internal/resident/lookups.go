@@ -26,8 +26,8 @@ const (
 // historyChanged tells windows and tray that the history on disk, or its state,
 // is another one.
 func (r *Resident) historyChanged() {
-	r.desks.Send(windowapi.KindChanged, windowapi.Changed{What: windowapi.ChangedHistory})
-	r.again()
+	r.windows.Send(windowapi.KindChanged, windowapi.Changed{What: windowapi.ChangedHistory})
+	r.requestRefresh()
 }
 
 // missed is how many missed calls are not ticked off.

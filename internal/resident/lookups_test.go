@@ -20,6 +20,7 @@ import (
 	"wiebelt/internal/hub"
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/localhub"
+	"wiebelt/internal/resident/activity"
 	"wiebelt/internal/resident/request"
 	"wiebelt/internal/resident/windowlauncher"
 	"wiebelt/internal/store/chosencontacts"
@@ -85,9 +86,9 @@ func newDesktop(t *testing.T) *desktop {
 	s.Lines = []settings.Line{{Number: "020 123 45 67", Name: "Schade"}}
 	s.Phone.NeverLookup = []string{"0612340000"}
 	d := &desktop{t: t, set: s, asked: h}
-	d.Resident = &Resident{o: Options{Dirs: dirs, Settings: s, Log: slog.New(slog.DiscardHandler)}, retell: make(chan struct{}, 1)}
+	d.Resident = &Resident{o: Options{Dirs: dirs, Settings: s, Log: slog.New(slog.DiscardHandler)}, refresher: refresher{wanted: newSignal()}, activity: activity.New()}
 	d.effective.Store(&effective{settings: s, lang: text.Dutch, client: client, links: links})
-	d.desks = windowlauncher.New(t.Context(), d.deskParams())
+	d.windows = windowlauncher.New(t.Context(), d.windowParams())
 	if d.store, err = history.Open(fromsettings.HistoryFile(d.o.Dirs), history.KeepFull, 7, time.Now); err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +136,7 @@ func (d *desktop) ask(kind string, m any, into any) (answer string) {
 
 func (d *desktop) retold() bool {
 	select {
-	case <-d.retell:
+	case <-d.wanted:
 		return true
 	default:
 		return false

@@ -31,9 +31,6 @@ const (
 	menuQuit    = "quit"
 )
 
-// lastCalls is how many calls the menu lists.
-const lastCalls = engine.LastCalls
-
 // tomorrow is when a pause until tomorrow ends: before anybody is at work.
 const tomorrow = 6 // o'clock
 
@@ -42,22 +39,22 @@ var icons = map[health.State]tray.State{
 	health.CredentialsRefused: tray.CredentialsRefused, health.NotSetUp: tray.NotSetUp, health.Paused: tray.Paused,
 }
 
-// tell keeps tray and windows up to date with the engine. It works only when
+// refreshLoop keeps tray and windows up to date with the engine. It works only when
 // something has changed, after midnight, and when a pause ends.
-func (r *Resident) tell(ctx context.Context) {
+func (r *Resident) refreshLoop(ctx context.Context) {
 	watch := r.engine.Watch()
 	paused := false
 	for {
-		r.changed()
+		r.refresh()
 		last := r.engine.Snapshot().Lookup
 		r.hubWatch.Failed(last.Last, last.Failure)
 		now := time.Now()
-		was := paused
-		if paused = !r.facts.pausedUntil(now).IsZero(); was && !paused {
-			r.look() // whatever told us that it is over: a call, or the end of a sleep
+		until, was := r.facts.pausedUntil(now), paused
+		if paused = !until.IsZero(); was && !paused {
+			r.showChange() // whatever told us that it is over: a call, or the end of a sleep
 		}
 		next := time.Date(now.Year(), now.Month(), now.Day()+1, 0, 0, 1, 0, now.Location())
-		if until := r.facts.pausedUntil(now); !until.IsZero() && until.Before(next) {
+		if paused && until.Before(next) {
 			next = until
 		}
 		if doubt := r.facts.of(r.engine.Snapshot()).DoubtFrom(); !doubt.Before(now) && doubt.Before(next) {
@@ -67,13 +64,13 @@ func (r *Resident) tell(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			t.Stop()
-			r.desks.End()
+			r.windows.End()
 			return
 		case _, more := <-watch:
 			if !more {
 				watch = nil
 			}
-		case <-r.retell:
+		case <-r.wanted:
 		case <-r.rested:
 			debug.FreeOSMemory() // that cards and calls took, while nobody waits for anything
 		case <-t.C:
@@ -82,26 +79,17 @@ func (r *Resident) tell(ctx context.Context) {
 	}
 }
 
-// rest is told that no card has been up for a while.
-func (r *Resident) rest() {
-	select {
-	case r.rested <- struct{}{}:
-	default:
-	}
-}
-
-// changed shows the state as it is now. Several may call it at one time: whoever
+// refresh shows the state as it is now. Several may call it at one time: whoever
 // looked earlier must not be the one to speak last.
-func (r *Resident) changed() {
-	r.saying.Lock()
-	defer r.saying.Unlock()
+func (r *Resident) refresh() {
+	r.showing.Lock()
+	defer r.showing.Unlock()
 	now := time.Now()
-	s := r.engine.Snapshot()
-	r.facts.saw(s.Last)
-	report := r.facts.assess(s, r.tellShown, r.lang(), r.set().Support.Contact, now)
+	r.facts.addCall(r.engine.Snapshot().Last)
+	report := r.report(now)
 	said := r.status(report)
-	r.desks.Send(windowapi.KindStatus, said)
-	r.tellSources()
+	r.windows.Send(windowapi.KindStatus, said)
+	r.sendSources()
 	if said.Fault != "" { // the calls window says so itself
 		report.Sentence += " " + said.Fault
 	}
@@ -122,7 +110,7 @@ func (r *Resident) menu(report health.Report, now time.Time) []tray.Item {
 			items = append(items, tray.Item{Separator: true})
 		}
 	}
-	recent := r.facts.recent()
+	recent := r.facts.read().calls
 	for i, c := range recent {
 		id := menuCall + strconv.Itoa(i) + "." + strconv.FormatUint(uint64(c.Card), 10)
 		items = append(items, tray.Item{ID: id, Title: callLine(c, l, now)})
@@ -148,7 +136,7 @@ func (r *Resident) menu(report health.Report, now time.Time) []tray.Item {
 		add(menuHour, text.StatusMenuPauseHour)
 		add(menuDay, text.StatusMenuPauseDay)
 	}
-	if r.canHideFromCapture() && set.Card.HideFromCapture {
+	if canHideFromCapture && set.Card.HideFromCapture {
 		add(menuVisible, text.StatusMenuVisible)
 	}
 	line()
@@ -189,14 +177,13 @@ func sameDay(a, b time.Time) bool {
 
 // status is what windows are told of the state.
 func (r *Resident) status(h health.Report) windowapi.Status {
-	_, keys, _ := r.shown.get()
-	return windowapi.Status{OK: h.State == health.Ready, Sentence: h.Sentence, Hotkey: string(keys), Fault: r.historyFault(), Notice: r.historyNotice()}
+	return windowapi.Status{OK: h.State == health.Ready, Sentence: h.Sentence, Hotkey: string(r.facts.read().Hotkey), Fault: r.historyFault(), Notice: r.historyNotice()}
 }
 
 // chosen does what was chosen in the tray's menu.
 func (r *Resident) chosen(id string) {
 	if window, ok := strings.CutPrefix(id, menuWindow); ok {
-		r.desks.Show(window)
+		r.windows.Show(window)
 		return
 	}
 	if n, ok := strings.CutPrefix(id, menuCall); ok {
@@ -204,7 +191,7 @@ func (r *Resident) chosen(id string) {
 		if id, err := strconv.ParseUint(card, 10, 64); err == nil && id != 0 { // a call from before this start has no card
 			r.engine.Do(engine.Action{Do: engine.DoShow, Card: engine.CardID(id)})
 		} else {
-			r.desks.Show(windowapi.WindowCalls)
+			r.windows.Show(windowapi.WindowCalls)
 		}
 		return
 	}

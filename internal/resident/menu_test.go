@@ -94,7 +94,7 @@ func TestMenuLastCalls(t *testing.T) {
 	rules := d.rules(d.set)
 	for i, number := range []string{"0698760001", "0698760002", "0698760003", "", "sip:jan.devries@pbx.example", "{number}", "0698760007"} {
 		at := now.Add(time.Duration(i-7) * 5 * time.Hour)
-		d.facts.saw(&engine.LastCall{At: at, Number: rules.Parse(number, "J. de Vries"), Kind: "bria"})
+		d.facts.addCall(&engine.LastCall{At: at, Number: rules.Parse(number, "J. de Vries"), Kind: "bria"})
 	}
 	items := d.menu(health.Report{Sentence: "Klaar."}, now)
 	var calls []string

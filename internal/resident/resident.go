@@ -2,8 +2,10 @@ package resident
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -16,21 +18,16 @@ import (
 	"wiebelt/internal/config/secret"
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/core/call"
+	"wiebelt/internal/core/contact"
 	"wiebelt/internal/core/engine"
 	"wiebelt/internal/health"
-	"wiebelt/internal/hub"
 	"wiebelt/internal/instance"
 	"wiebelt/internal/instance/windowapi"
-	"wiebelt/internal/native/browser"
 	"wiebelt/internal/native/notify"
-	"wiebelt/internal/native/screenreader"
-	"wiebelt/internal/native/session"
 	"wiebelt/internal/native/sleepwatch"
 	"wiebelt/internal/native/tray"
-	"wiebelt/internal/native/window"
 	"wiebelt/internal/resident/activity"
 	"wiebelt/internal/resident/audit"
-	"wiebelt/internal/resident/cardcorners"
 	"wiebelt/internal/resident/hubwatch"
 	"wiebelt/internal/resident/outboxworker"
 	"wiebelt/internal/resident/programfile"
@@ -83,46 +80,65 @@ type Demo interface {
 
 // Resident is a running resident.
 type Resident struct {
-	o            Options
-	effective    atomic.Pointer[effective]
-	print        string        // of the settings' files, as last seen by follow
-	reread       chan struct{} // look at the settings' files now
-	engine       *engine.Engine
-	cards        cards
-	corners      *cardcorners.Corners
-	reader       *screenreader.Announcer
-	shown        shown
+	o           Options
+	inst        instance.Config
+	stop        context.CancelFunc
+	ready       chan struct{}
+	effective   atomic.Pointer[effective]
+	fingerprint string // of the settings' files, as last seen by follow
+	reread      signal // look at the settings' files now
+	engine      *engine.Engine
+	screen
 	store        *history.Store
-	display      window.Display
-	tray         *tray.Tray
-	desks        *windowlauncher.Desks
-	sources      *sources
-	facts        facts
-	audit        *audit.Audit // nil in the demo
-	saying       sync.Mutex   // held while the state is looked at and shown
 	chosenBefore *chosencontacts.Store
-	program      *programfile.Program
-	hubWatch     *hubwatch.Hub
-	deliveries   *outboxworker.Deliveries // nil in the demo
+	tray         *tray.Tray
+	windows      *windowlauncher.Launcher
+	sources      *sources
+	activity     *activity.Monitor
 	testCalls    activity.TestCalls
-	seen         atomic.Pointer[session.State] // of the user's session; nil if nobody tells
-	helped       atomic.Int64                  // until when cards can be seen by remote help, in Unix seconds
-	retell       chan struct{}                 // show the state anew
-	rested       chan struct{}                 // no card has been up for a while
-	heard        *activity.Heard
-	exhibit      *exhibit
-	toldSources  toldSources
-	usual        *hubwatch.Usual
-	registers    *registrations.Watch
-	replaced     atomic.Bool
-	inst         instance.Config
-	stop         context.CancelFunc
-	ready        chan struct{}
+	facts        facts
+	refresher
+	watches
+	audit      *audit.Audit             // nil in the demo
+	deliveries *outboxworker.Deliveries // nil in the demo
 }
 
-// memory is how eagerly unused memory is given back: pictures of cards are
-// large and short-lived, and nothing here is in a hurry between calls.
-const memory = 40
+// refresher is what has the state shown.
+type refresher struct {
+	showing sync.Mutex        // held while the state is looked at and shown
+	sent    windowapi.Sources // to the windows
+	wanted  signal            // show the state anew
+	rested  signal            // no card has been up for a while
+}
+
+// requestRefresh schedules that the state is shown anew. It never blocks.
+func (f *refresher) requestRefresh() { f.wanted.send() }
+
+// watches are what looks at the world around us.
+type watches struct {
+	hubWatch  *hubwatch.Hub
+	usual     *hubwatch.Usual      // nil where no history is kept
+	registers *registrations.Watch // nil in the demo
+	program   *programfile.Program
+	replaced  bool // another version lies on disk; watchProgram's until Run ends
+}
+
+// signal wakes a goroutine that looks at everything anew when it gets one.
+type signal chan struct{}
+
+func newSignal() signal { return make(signal, 1) }
+
+// send never blocks; what is sent before somebody looks counts as one.
+func (s signal) send() {
+	select {
+	case s <- struct{}{}:
+	default:
+	}
+}
+
+// gcPercent trades CPU for memory: pictures of cards are large and short-lived,
+// and nothing here is in a hurry between calls.
+const gcPercent = 40
 
 // Run runs the resident until ctx ends or the user quits. It must be called on
 // the main goroutine. instance.ErrRunning comes back when another one runs,
@@ -141,17 +157,17 @@ func Run(ctx context.Context, o Options) error {
 	}
 	defer one.Close()
 	instance.ClearQuit(cfg)
-	r := &Resident{o: o, inst: cfg, stop: stop, ready: make(chan struct{}), reread: make(chan struct{}, 1), retell: make(chan struct{}, 1), rested: make(chan struct{}, 1), print: settings.Fingerprint(o.Dirs)}
-	r.effective.Store(&effective{settings: o.Settings, lang: fromsettings.Language(o.Settings)})
-	r.facts.opened = time.Now()
-	r.facts.paused = pausedBefore(o.Dirs, r.facts.opened)
+	r := &Resident{o: o, inst: cfg, stop: stop, ready: make(chan struct{}), reread: newSignal(), activity: activity.New(),
+		refresher: refresher{wanted: newSignal(), rested: newSignal()}, fingerprint: settings.Fingerprint(o.Dirs)}
 	r.program = programfile.New()
-	r.heard = activity.New()
+	r.facts.now.Opened = time.Now()
+	r.facts.now.Paused = pausedBefore(o.Dirs, r.facts.now.Opened)
 	r.hubWatch = hubwatch.NewHub(r.hubParams(), &r.facts.hubSeen)
+	r.publish(o.Settings, nil, nil)
 	if err := r.run(ctx, one); err != nil {
 		return err
 	}
-	if r.replaced.Load() {
+	if r.replaced {
 		return ErrReplaced
 	}
 	return nil
@@ -164,21 +180,15 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 	defer r.display.Close()
 
 	client, links := r.hub(r.o.Settings)
-	if client != nil {
-		client.Warm()
-	}
 	defer func() { // the one that holds at the end
 		if c := r.current().client; c != nil {
 			c.Close()
 		}
 	}()
-	now := &effective{settings: r.o.Settings, lang: fromsettings.Language(r.o.Settings), client: client, links: links}
-	r.effective.Store(now)
-	r.facts.hub(client != nil)
-
-	r.desks = windowlauncher.New(ctx, r.deskParams())
+	now := r.publish(r.o.Settings, client, links)
+	r.windows = windowlauncher.New(ctx, r.windowParams())
 	first := r.firstStart()
-	rec := r.history()
+	rec := r.openHistory()
 	if rec != nil {
 		defer r.store.Close() // after the last entry was written
 	}
@@ -197,29 +207,21 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 
 	p := engine.Params{
 		Rules: r.rules(r.o.Settings), Clock: systemClock{}, Log: r.o.Log,
-		Browse: func(ctx context.Context, a string) error {
-			ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
-			defer cancel()
-			return browser.Open(ctx, a)
-		},
+		Browse: browse, Choices: r.openChoices(),
 	}
-	choices := r.choices()
-	p.Choices = choices
 	r.params(&p, now)
 	if rec != nil {
 		p.Record = rec.Take
 		work.Go(func() { rec.Run(ctx) })
 	}
 	r.engine = engine.New(p)
-	r.tray = tray.New(tray.Params{Icons: assets.Icons, Chosen: r.chosen, Open: func() { r.desks.Show(windowapi.WindowCalls) }, Log: r.o.Log})
-	r.corners, r.reader = cardcorners.Open(r.o.Dirs, r.o.Log), screenreader.New()
-	r.exhibit = &exhibit{Engine: r.engine, poke: func() { r.cards.Set(r.cardConfig()) }}
+	r.tray = tray.New(tray.Params{Icons: assets.Icons, Chosen: r.chosen, Open: func() { r.windows.Show(windowapi.WindowCalls) }, Log: r.o.Log})
 	if err := r.makeCards(); err != nil {
 		return err
 	}
 	work.Go(func() { r.corners.Run(ctx.Done()) })
 	work.Go(func() { r.reader.Run(ctx) })
-	work.Go(func() { choices.Run(ctx) })
+	work.Go(func() { r.chosenBefore.Run(ctx) })
 	work.Go(func() { r.engine.Run(ctx) })
 	work.Go(func() { r.cards.Run(ctx) })
 	work.Go(func() {
@@ -233,34 +235,36 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 	r.sources = newSources(ctx, r, &work)
 	r.sources.apply(r.o.Settings)
 	if r.o.Ready != nil {
-		work.Go(func() { r.o.Ready(ctx, r.sources.port(), r.sources.keys(), r.hubMended) })
+		work.Go(func() {
+			port, tokens := r.sources.access()
+			r.o.Ready(ctx, port, tokens, r.hubMended)
+		})
 	}
 	work.Go(func() { r.follow(ctx) })
-	if r.o.Demo == nil {
-		work.Go(func() { r.audit.Run(ctx) })
-	}
 	if r.deliveries != nil {
 		work.Go(func() { r.deliveries.Run(ctx) })
 	}
-	work.Go(func() { r.presence(ctx) })
+	work.Go(func() { r.followSession(ctx) })
 	work.Go(func() { r.hubWatch.Run(ctx) })
 	if r.o.Hub == nil { // the demo's hub is its own business
 		work.Go(func() { r.secretWatch().Run(ctx) })
 	}
 	if r.o.Demo == nil {
-		work.Go(func() { r.makeRoom(ctx) })
-		r.watchStart(ctx, &work)
+		work.Go(func() { r.audit.Run(ctx) })
+		work.Go(func() { r.watchProgram(ctx) })
+		work.Go(func() { r.readHistory(ctx) })
+		r.watch(ctx, &work)
 	}
 	work.Go(func() { sleepwatch.Watch(ctx, r.woke) })
 	work.Go(func() { _ = one.Serve(ctx, r) })
-	work.Go(func() { r.tell(ctx) })
-	debug.SetGCPercent(memory)
+	work.Go(func() { r.refreshLoop(ctx) })
+	debug.SetGCPercent(gcPercent)
 	close(r.ready)
 	r.o.Log.Info("ready", "version", r.o.Version)
 	if r.o.DemoWindow {
-		r.desks.Show(windowapi.WindowDemo)
+		r.windows.Show(windowapi.WindowDemo)
 	} else {
-		work.Go(func() { r.offerWayIn(ctx, first) })
+		work.Go(func() { r.offerWindow(ctx, first) })
 	}
 	r.tray.Run(ctx)
 	return nil
@@ -282,20 +286,20 @@ func (r *Resident) woke(slept time.Duration) {
 		c.Woke()
 	}
 	r.hubWatch.Woke()
-	r.sources.woke()
+	r.sources.wake(true)
 	if r.usual != nil {
 		r.usual.Woke()
 	}
-	r.look() // what was to end meanwhile is over
+	r.showChange() // what was to end meanwhile is over
 }
 
 // hostIn is how long a panel may take at log-on.
 const hostIn = time.Minute
 
-// offerWayIn is for desktops whose panel shows no icon. Who started us by hand
+// offerWindow is for desktops whose panel shows no icon. Who started us by hand
 // gets the calls window at once; at log-on we wait for the panel, and then say
 // once how to get there.
-func (r *Resident) offerWayIn(ctx context.Context, first bool) {
+func (r *Resident) offerWindow(ctx context.Context, first bool) {
 	if first {
 		if !r.o.ShowCalls { // at log-on: once the desktop is there
 			tray.WaitHost(ctx, hostIn)
@@ -306,7 +310,7 @@ func (r *Resident) offerWayIn(ctx context.Context, first bool) {
 	}
 	if r.o.ShowCalls {
 		if !tray.HasHost(ctx) {
-			r.desks.Show(windowapi.WindowCalls)
+			r.windows.Show(windowapi.WindowCalls)
 		}
 		return
 	}
@@ -314,7 +318,7 @@ func (r *Resident) offerWayIn(ctx context.Context, first bool) {
 		return
 	}
 	r.o.Log.Info("no panel shows our icon")
-	n, err := notify.Open(ctx, func(string, string) { r.desks.Show(windowapi.WindowCalls) })
+	n, err := notify.Open(ctx, func(string, string) { r.windows.Show(windowapi.WindowCalls) })
 	if err != nil {
 		return // nobody shows notifications here either
 	}
@@ -325,9 +329,9 @@ func (r *Resident) offerWayIn(ctx context.Context, first bool) {
 	}
 }
 
-// history opens the history and makes its writer; nil if nothing is kept or it
+// openHistory opens the history and makes its writer; nil if nothing is kept or it
 // cannot be.
-func (r *Resident) history() *recorder.Recorder {
+func (r *Resident) openHistory() *recorder.Recorder {
 	h := r.o.Settings.History
 	store, err := history.Open(fromsettings.HistoryFile(r.o.Dirs), history.Keep(h.Keep), h.Days, time.Now)
 	if err != nil {
@@ -340,9 +344,9 @@ func (r *Resident) history() *recorder.Recorder {
 	return recorder.New(store, r.historyChanged, r.o.Log)
 }
 
-// choices remembers whom the user chose among several; without a secret store
+// openChoices remembers whom the user chose among several; without a secret store
 // only as long as this program runs.
-func (r *Resident) choices() *chosencontacts.Store {
+func (r *Resident) openChoices() *chosencontacts.Store {
 	p := callactions.ChoiceParams(r.o.Dirs, r.o.Settings)
 	p.Log = r.o.Log
 	if r.o.Demo != nil {
@@ -352,61 +356,6 @@ func (r *Resident) choices() *chosencontacts.Store {
 	return r.chosenBefore
 }
 
-// hub makes the hub's client, nil while nothing is set up, and the check of deep
-// links.
-func (r *Resident) hub(s *settings.Settings) (*hub.Client, *hub.Links) {
-	h := s.Hub
-	cfg, hubURL, err := fromsettings.Hub(r.o.Dirs, h, r.o.Log)
-	if o := r.o.Hub; o != nil {
-		cfg.BaseURL, cfg.ClientID, cfg.OrganisationCode, hubURL, err = o.BaseURL, o.ClientID, o.OrganisationCode, o.HubURL, nil
-		cfg.Scopes = ""
-		cfg.Secret, cfg.SecretAnswered = func(context.Context) (string, error) { return o.Secret, nil }, nil
-	}
-	links, lerr := hub.NewLinks(hubURL)
-	if lerr != nil {
-		r.o.Log.Error("no customer file can be opened", "why", lerr)
-		links, _ = hub.NewLinks("")
-	}
-	if err != nil {
-		r.o.Log.Warn("not set up", "why", err)
-		return nil, links
-	}
-	client, err := hub.New(cfg)
-	if err != nil {
-		r.o.Log.Error("not set up", "why", err)
-		return nil, links
-	}
-	return client, links
-}
-
-// cardConfig is how cards look and where they stand at this moment.
-func (r *Resident) cardConfig() card.Config {
-	s, now := r.set(), time.Now()
-	c := card.Config{
-		Language: r.lang(), Appearance: card.Appearance(s.UI.Theme), FileWord: s.UI.FileWord, Support: s.Support.Contact,
-		Fields: s.Card.Fields, Privacy: card.Privacy(s.Card.Privacy),
-		HideFromCapture: s.Card.HideFromCapture && r.helped.Load() < now.Unix(),
-		Corner:          card.Corner(s.Card.Corner), Monitor: s.Card.Monitor,
-		Corners: r.corners.Of(s), Moved: func(monitor string, to card.Corner) { r.corners.Moved(r.set(), monitor, to) },
-		Hotkey: s.Card.Hotkey, HotkeyResult: r.hotkey,
-		Say:             r.reader.Say,
-		UnderFullScreen: !s.Card.OverFullscreen, Held: r.held,
-		Rested: r.rest, Log: r.o.Log, Painted: r.o.Painted,
-	}
-	switch r.hiding() {
-	case health.HidingLocked:
-		c.Hidden = true
-	case health.HidingQuiet, health.HidingPresenting:
-		c.Quiet = card.QuietHide
-	case health.NumberQuiet, health.NumberPresenting:
-		c.Quiet = card.QuietNumber
-	}
-	if !r.facts.pausedUntil(now).IsZero() {
-		c.Hidden = true
-	}
-	return c
-}
-
 // Ring takes a call that another program handed over.
 func (r *Resident) Ring(e call.Event) error {
 	err := r.taker("")(e)
@@ -414,26 +363,66 @@ func (r *Resident) Ring(e call.Event) error {
 	return err
 }
 
-// Peer serves windows and commands.
-func (r *Resident) Peer(ctx context.Context, hello instance.Hello, c *instance.Conn) {
-	switch hello.Role {
-	case instance.RoleDesk:
-		<-r.ready
-		r.desks.Serve(ctx, c)
-	case instance.RoleCommand:
-		<-r.ready
-		switch kind, raw, _ := c.Receive(); kind {
-		case windowapi.KindForget:
-			_ = c.Send(kind, r.forget(ctx, raw))
-		case windowapi.KindShow:
-			r.show(raw)
-			_ = c.Send(kind, nil)
-		case windowapi.KindFacts:
-			_ = c.Send(kind, r.doctorFacts(time.Now()))
-		case windowapi.KindQuit:
-			_ = c.Send(kind, nil)
-			r.stop()
-		}
+// hubParams are what the hub that holds now is watched with.
+func (r *Resident) hubParams() hubwatch.HubParams {
+	return hubwatch.HubParams{
+		Client: func() hubwatch.TokenChecker {
+			if c := r.current().client; c != nil {
+				return c
+			}
+			return nil
+		},
+		Changed: r.requestRefresh,
+		Mended:  func() { r.deliveries.Mended() },
+		Expires: func() time.Time { return r.set().Hub.SecretExpires },
+		Warned:  func(day string) bool { return hubwatch.OnceADay(filepath.Join(r.o.Dirs.State, "expiry-warned"), day) },
+		Log:     r.o.Log}
+}
+
+// secretWatch looks for another secret of the hub that holds now.
+func (r *Resident) secretWatch() hubwatch.Secret {
+	return hubwatch.Secret{Dirs: r.o.Dirs, Hub: r.hubWatch,
+		Of:      func() settings.Hub { return r.set().Hub },
+		Failure: func() contact.Failure { return r.facts.of(r.engine.Snapshot()).Lookup.Failure }}
+}
+
+// watch keeps registrations and the usual number of calls in view. The goroutines
+// end with ctx.
+func (r *Resident) watch(ctx context.Context, work *sync.WaitGroup) {
+	lost := func(lost []health.Registration) { r.note(func(k *known) { k.Lost = lost }) }
+	if w, err := registrations.New(r.o.Dirs, r.o.ProfileDir, r.set, lost, r.o.Log); err != nil {
+		r.o.Log.Warn("registrations are not read", "why", err)
+	} else {
+		r.registers = w
+		work.Go(func() { w.Run(ctx) })
+	}
+	if r.store != nil {
+		r.usual = hubwatch.NewUsual(r.store.Incoming, func() { r.note(func(k *known) { k.Usual = r.usual.Calls() }) }, r.o.Log)
+		work.Go(func() { r.usual.Run(ctx) })
+	}
+}
+
+// deliveryParams are what files are delivered with.
+func (r *Resident) deliveryParams() outboxworker.Params {
+	return outboxworker.Params{Dirs: r.o.Dirs, Settings: r.set, Language: r.lang, Send: r.windows.Send, Log: r.o.Log,
+		Told: func(now health.Delivery) { r.note(func(k *known) { k.Delivery = now }) }}
+}
+
+// ErrReplaced says that another version of the program lies on disk and that the
+// resident has ended to make room for it: whoever started it starts that one.
+var ErrReplaced = errors.New("another version of the program has been installed")
+
+// watchProgram ends the resident, while no call is on, once another version lies on
+// disk.
+func (r *Resident) watchProgram(ctx context.Context) {
+	busy := func() bool {
+		s := r.engine.Snapshot()
+		return len(s.Cards) > 0 || s.On > 0 // a call goes on when its card was closed
+	}
+	if r.program.Follow(ctx, r.o.Version, r.o.Commit, busy) {
+		r.o.Log.Info("another version has been installed; making room for it")
+		r.replaced = true
+		r.stop()
 	}
 }
 

@@ -1,7 +1,7 @@
 // Package activity knows when a call last came over each way in, and lets somebody
 // wait for one: that is how a test call is seen.
 //
-// Heard owns what was heard, under a lock, and runs nothing; a test call runs on
+// Monitor owns what was heard, under a lock, and runs nothing; a test call runs on
 // the goroutine that waits for it. It knows the domain's calls and what the windows
 // are told of a test call.
 package activity
@@ -13,9 +13,9 @@ import (
 	"wiebelt/internal/core/call"
 )
 
-// Heard knows when a call last came over each way in, and tells those who wait for
+// Monitor knows when a call last came over each way in, and tells those who wait for
 // one. It is told of a call after the engine has it. Safe for concurrent use.
-type Heard struct {
+type Monitor struct {
 	mu      sync.Mutex
 	last    map[string]time.Time // by wayKey
 	waiting map[chan report]struct{}
@@ -30,8 +30,8 @@ type report struct {
 }
 
 // New has heard nothing yet.
-func New() *Heard {
-	return &Heard{last: map[string]time.Time{}, waiting: map[chan report]struct{}{}}
+func New() *Monitor {
+	return &Monitor{last: map[string]time.Time{}, waiting: map[chan report]struct{}{}}
 }
 
 // wayKey names a way in: a link by its name in the settings, any other by its
@@ -44,7 +44,7 @@ func wayKey(kind, link string) string {
 }
 
 // Note takes a report. It never blocks.
-func (h *Heard) Note(link string, e call.Event, now time.Time) {
+func (h *Monitor) Note(link string, e call.Event, now time.Time) {
 	if e.Direction == call.Outgoing || !e.At.IsZero() && now.Sub(e.At) > call.StaleAfter {
 		return
 	}
@@ -63,7 +63,7 @@ func (h *Heard) Note(link string, e call.Event, now time.Time) {
 }
 
 // Known adds what was known from before this program was started.
-func (h *Heard) Known(kind, link string, at time.Time) {
+func (h *Monitor) Known(kind, link string, at time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if key := wayKey(kind, link); at.After(h.last[key]) {
@@ -72,14 +72,14 @@ func (h *Heard) Known(kind, link string, at time.Time) {
 }
 
 // LastOver is when a call last came over a way in, zero for never.
-func (h *Heard) LastOver(kind, link string) time.Time {
+func (h *Monitor) LastOver(kind, link string) time.Time {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.last[wayKey(kind, link)]
 }
 
 // listen gives every report from now on until over is called.
-func (h *Heard) listen() (reports <-chan report, over func()) {
+func (h *Monitor) listen() (reports <-chan report, over func()) {
 	c := make(chan report, 16)
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -42,7 +42,7 @@ func (x *waiter) seen() []windowapi.TestSeen {
 	return slices.Clone(x.told)
 }
 
-func (x *waiter) wait(ctx context.Context, h *Heard) {
+func (x *waiter) wait(ctx context.Context, h *Monitor) {
 	go func() {
 		h.Wait(ctx, x.take, func() { x.none.Add(1) })
 		x.over.Store(true)
@@ -188,7 +188,7 @@ func TestHeard(t *testing.T) {
 	}
 }
 
-func waiting(h *Heard) int {
+func waiting(h *Monitor) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return len(h.waiting)

@@ -40,7 +40,7 @@ func (t *TestCalls) Stop() {
 
 // Wait tells of the first call that comes, and of what more is seen of it; or that
 // none came.
-func (h *Heard) Wait(ctx context.Context, seen func(windowapi.TestSeen), nothing func()) {
+func (h *Monitor) Wait(ctx context.Context, seen func(windowapi.TestSeen), nothing func()) {
 	reports, over := h.listen()
 	defer over()
 	t := time.NewTimer(windowapi.TestWait)

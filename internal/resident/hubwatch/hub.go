@@ -86,7 +86,7 @@ type TokenChecker interface {
 type Hub struct {
 	p    HubParams
 	seen *HubSeen
-	poke chan time.Duration
+	wake chan time.Duration
 
 	asked   time.Time   // of the failed look-up that Failed was told of last; its caller's own
 	doubted atomic.Bool // a check is coming because of it
@@ -105,7 +105,7 @@ type HubParams struct {
 
 // NewHub watches a hub and keeps what it came to in seen.
 func NewHub(p HubParams, seen *HubSeen) *Hub {
-	return &Hub{p: p, seen: seen, poke: make(chan time.Duration, 1)}
+	return &Hub{p: p, seen: seen, wake: make(chan time.Duration, 1)}
 }
 
 // OnceADay reports whether a file names that day, and has it do so.
@@ -121,7 +121,7 @@ func OnceADay(path, day string) bool {
 // Look asks for a check in a while. It never blocks.
 func (w *Hub) Look(in time.Duration) {
 	select {
-	case w.poke <- in:
+	case w.wake <- in:
 	default: // one is coming
 	}
 }
@@ -153,7 +153,7 @@ func (w *Hub) Run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 		case <-t.C:
-		case in := <-w.poke:
+		case in := <-w.wake:
 			failures = 0
 			for due := time.After(in); due != nil; {
 				select {
@@ -161,7 +161,7 @@ func (w *Hub) Run(ctx context.Context) {
 					due = nil
 				case <-due:
 					due = nil
-				case again := <-w.poke:
+				case again := <-w.wake:
 					in = min(in, again)
 					due = time.After(in)
 				}

@@ -50,9 +50,9 @@ func TestAnotherSecretIsTried(t *testing.T) {
 		looks := func() int { // since the last time
 			time.Sleep(3 * secretEvery)
 			synctest.Wait()
-			n := len(w.poke)
+			n := len(w.wake)
 			for range n {
-				<-w.poke
+				<-w.wake
 			}
 			return n
 		}

@@ -20,13 +20,13 @@ type Usual struct {
 	changed  func()
 	log      *slog.Logger
 	calls    atomic.Int64
-	poke     chan struct{}
+	wake     chan struct{}
 }
 
 // NewUsual counts with incoming, which counts the calls that came in between two
 // moments. changed is told on Run's goroutine when the number is another one.
 func NewUsual(incoming func(context.Context, time.Time, time.Time) (int, error), changed func(), log *slog.Logger) *Usual {
-	return &Usual{incoming: incoming, changed: changed, log: log, poke: make(chan struct{}, 1)}
+	return &Usual{incoming: incoming, changed: changed, log: log, wake: make(chan struct{}, 1)}
 }
 
 // Calls is how many calls the last working day had, 0 while that is not known.
@@ -35,7 +35,7 @@ func (u *Usual) Calls() int { return int(u.calls.Load()) }
 // Woke has it look again: the computer has slept, perhaps past midnight.
 func (u *Usual) Woke() {
 	select {
-	case u.poke <- struct{}{}:
+	case u.wake <- struct{}{}:
 	default: // it is about to look anyway
 	}
 }
@@ -54,7 +54,7 @@ func (u *Usual) Run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 		case <-t.C:
-		case <-u.poke:
+		case <-u.wake:
 		}
 		t.Stop()
 		if ctx.Err() != nil {

@@ -24,7 +24,7 @@ const (
 type Program struct {
 	path string
 	info os.FileInfo
-	poke chan struct{} // look now: a call was handed over
+	wake chan struct{} // look now: a call was handed over
 }
 
 // New is our own program as it lies there now.
@@ -34,7 +34,7 @@ func New() *Program {
 }
 
 func at(path string) *Program {
-	p := &Program{path: path, poke: make(chan struct{}, 1)}
+	p := &Program{path: path, wake: make(chan struct{}, 1)}
 	p.info, _ = os.Stat(path)
 	return p
 }
@@ -42,7 +42,7 @@ func at(path string) *Program {
 // Look asks for a look at the file. It never blocks.
 func (p *Program) Look() {
 	select {
-	case p.poke <- struct{}{}:
+	case p.wake <- struct{}{}:
 	default:
 	}
 }
@@ -80,7 +80,7 @@ func (p *Program) Follow(ctx context.Context, version, commit string, busy func(
 		case <-ctx.Done():
 			t.Stop()
 			return false
-		case <-p.poke:
+		case <-p.wake:
 		case <-t.C:
 		}
 		t.Stop()

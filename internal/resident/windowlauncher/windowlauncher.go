@@ -1,7 +1,7 @@
 // Package windowlauncher knows the process with the windows: it starts it when somebody asks
 // for one, talks to it while it runs, and says so when it cannot be started.
 //
-// It owns that process and the connections with it, under the lock of Desks; each
+// It owns that process and the connections with it, under the lock of Launcher; each
 // connection has the goroutine that serves it, one that sends, and one for each
 // request that is being answered, all of which end with Serve. What the windows are
 // told and what they ask is the business of whoever made it.
@@ -42,8 +42,8 @@ type Params struct {
 	Log        *slog.Logger
 }
 
-// Desks is the process with the windows. Its methods may be called from anywhere.
-type Desks struct {
+// Launcher is the process with the windows. Its methods may be called from anywhere.
+type Launcher struct {
 	p       Params
 	ctx     context.Context // of the resident
 	mu      sync.Mutex
@@ -66,15 +66,15 @@ type outgoing struct {
 }
 
 // New knows the windows process until ctx ends.
-func New(ctx context.Context, p Params) *Desks {
-	return &Desks{p: p, ctx: ctx, conns: map[*instance.Conn]chan outgoing{}, limit: paintedIn}
+func New(ctx context.Context, p Params) *Launcher {
+	return &Launcher{p: p, ctx: ctx, conns: map[*instance.Conn]chan outgoing{}, limit: paintedIn}
 }
 
 // Show brings up a window, starting the process if it does not run.
-func (d *Desks) Show(window string) { d.ShowAt(windowapi.Show{Window: window}) }
+func (d *Launcher) Show(window string) { d.ShowAt(windowapi.Show{Window: window}) }
 
 // ShowAt is Show for a place in a window.
-func (d *Desks) ShowAt(m windowapi.Show) {
+func (d *Launcher) ShowAt(m windowapi.Show) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if len(d.conns) > 0 {
@@ -122,7 +122,7 @@ func (d *Desks) ShowAt(m windowapi.Show) {
 }
 
 // hurry ends a process with windows after a while, if it is still ours.
-func (d *Desks) hurry(p *os.Process) *time.Timer {
+func (d *Launcher) hurry(p *os.Process) *time.Timer {
 	return time.AfterFunc(d.limit, func() {
 		d.p.Log.Error("the windows process shows nothing and is ended")
 		d.mu.Lock()
@@ -135,7 +135,7 @@ func (d *Desks) hurry(p *os.Process) *time.Timer {
 
 // Tell says in a plain message of the system that there is no window, and what
 // goes on working. It does not wait for anybody to read it.
-func (d *Desks) Tell(what text.Key) {
+func (d *Launcher) Tell(what text.Key) {
 	said := d.p.Language().T(what)
 	go func() {
 		if d.ctx.Err() != nil {
@@ -148,17 +148,17 @@ func (d *Desks) Tell(what text.Key) {
 }
 
 // Open reports whether any window is open.
-func (d *Desks) Open() bool {
+func (d *Launcher) Open() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return len(d.conns) > 0
 }
 
 // End takes the windows down with the resident.
-func (d *Desks) End() { d.Send(windowapi.KindQuit, nil) }
+func (d *Launcher) End() { d.Send(windowapi.KindQuit, nil) }
 
 // Send tells every process with windows something. It never blocks.
-func (d *Desks) Send(kind string, msg any) {
+func (d *Launcher) Send(kind string, msg any) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, out := range d.conns {
@@ -176,7 +176,7 @@ func queue(out chan outgoing, m outgoing) {
 // Serve talks to one process with windows until it ends or ctx does. The first that
 // it says is which window it was started for; where windows are open already, they
 // show that one too, and the process is sent away.
-func (d *Desks) Serve(ctx context.Context, c *instance.Conn) {
+func (d *Launcher) Serve(ctx context.Context, c *instance.Conn) {
 	ctx, cancel := context.WithCancel(ctx)
 	var work sync.WaitGroup
 	defer work.Wait()
@@ -254,7 +254,7 @@ func (d *Desks) Serve(ctx context.Context, c *instance.Conn) {
 
 // handle passes on what the windows ask for. Nothing here blocks its
 // connection.
-func (d *Desks) handle(ctx context.Context, work *sync.WaitGroup, out chan outgoing, kind string, raw json.RawMessage) {
+func (d *Launcher) handle(ctx context.Context, work *sync.WaitGroup, out chan outgoing, kind string, raw json.RawMessage) {
 	if kind == windowapi.KindCopy {
 		var m windowapi.Copy
 		if json.Unmarshal(raw, &m) == nil && len(m.Text) <= maxCopied {

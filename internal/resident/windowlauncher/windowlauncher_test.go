@@ -25,7 +25,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // office is a resident with nothing but its windows.
 type office struct {
-	*Desks
+	*Launcher
 	t      *testing.T
 	cfg    instance.Config
 	end    func() // as the end of the resident does
@@ -46,7 +46,7 @@ func newOffice(t *testing.T) *office {
 	o := &office{t: t, cfg: instance.Config{RunDir: dir, Version: "t", Build: "t"},
 		copied: make(chan string, 1), ended: make(chan struct{}, 1), asked: make(chan string, 10), hold: make(chan struct{})}
 	ctx, cancel := context.WithCancel(context.Background())
-	o.Desks = New(ctx, Params{ProfileDir: "/profile", Log: slog.New(slog.DiscardHandler),
+	o.Launcher = New(ctx, Params{ProfileDir: "/profile", Log: slog.New(slog.DiscardHandler),
 		Welcome:  func(window string) windowapi.Welcome { return windowapi.Welcome{Window: window, Theme: "dark"} },
 		Copy:     func(s string) error { o.copied <- s; return errors.New("no clipboard") },
 		Room:     func() windowapi.Room { return windowapi.Room{Scale: 1.5} },

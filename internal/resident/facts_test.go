@@ -22,15 +22,15 @@ import (
 	"wiebelt/internal/ui/card"
 )
 
-// screen stands for the cards: it keeps how they were last told to be.
-type screen struct {
+// fakeCards stands for the cards: it keeps how they were last told to be.
+type fakeCards struct {
 	mu   sync.Mutex
 	c    card.Config
 	told chan struct{}
 }
 
-func (s *screen) Run(context.Context) {}
-func (s *screen) Set(c card.Config) {
+func (s *fakeCards) Run(context.Context) {}
+func (s *fakeCards) Set(c card.Config) {
 	s.mu.Lock()
 	s.c = c
 	s.mu.Unlock()
@@ -40,24 +40,24 @@ func (s *screen) Set(c card.Config) {
 	}
 }
 
-func (s *screen) hidden() bool {
+func (s *fakeCards) hidden() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.c.Hidden
 }
 
 // running gives a desktop an engine, a tray and cards.
-func running(t *testing.T) (*desktop, *screen) {
+func running(t *testing.T) (*desktop, *fakeCards) {
 	t.Helper()
 	d := newDesktop(t)
-	d.facts.opened = time.Now()
-	d.facts.hub(true)
+	d.facts.now.Opened = time.Now()
+	d.facts.now.SetUp = true
 	d.engine = engine.New(engine.Params{Rules: d.rules(d.set), Clock: systemClock{}, Log: d.o.Log, FullFor: time.Minute, AfterCall: time.Second})
-	d.exhibit = &exhibit{Engine: d.engine, poke: func() {}}
+	d.testCard = &testCard{Engine: d.engine, changed: func() {}}
 	d.tray = tray.New(tray.Params{Log: d.o.Log})
 	d.hubWatch = hubwatch.NewHub(d.hubParams(), &d.facts.hubSeen)
 	d.corners = cardcorners.Open(d.o.Dirs, d.o.Log)
-	s := &screen{told: make(chan struct{}, 1)}
+	s := &fakeCards{told: make(chan struct{}, 1)}
 	d.cards = s
 	ctx, cancel := context.WithCancel(context.Background())
 	var work sync.WaitGroup
@@ -79,7 +79,7 @@ func (d *desktop) listed() (all []string) {
 // After a start in the middle of the day the icon knows of the calls of that day.
 func TestCallsOfBeforeTheStart(t *testing.T) {
 	d, _ := running(t)
-	now := d.facts.opened
+	now := d.facts.read().Opened
 	for i, e := range []history.Entry{
 		{Number: "+31698760001", Rang: now.Add(-2 * time.Hour)},
 		{Number: "", Outcome: history.OutcomeWithheld, Rang: now.Add(-90 * time.Minute)},
@@ -96,12 +96,12 @@ func TestCallsOfBeforeTheStart(t *testing.T) {
 	if none.Last != nil {
 		t.Fatalf("knew of %+v", none.Last)
 	}
-	d.readRecent(t.Context())
+	d.readHistory(t.Context())
 	if got := d.facts.of(d.engine.Snapshot()).Last; got == nil || got.Kind != "3cx" || !got.At.Equal(now.Add(-time.Minute).Truncate(time.Microsecond)) {
 		t.Errorf("the last call is %+v", got)
 	}
 	var all []string
-	for _, c := range d.facts.recent() {
+	for _, c := range d.facts.read().calls {
 		all = append(all, callLine(c, text.Dutch, c.At)[len("15:04 · "):])
 	}
 	if want := []string{"06 98 76 00 04", "anoniem", "06 98 76 00 01"}; !slices.Equal(all, want) {
@@ -135,7 +135,7 @@ func (d *desktop) unanswered(t *testing.T, numbers ...string) (until func(what s
 			t.Fatal(err)
 		}
 		until("the card stays", func(s *engine.Snapshot) bool { return len(s.Cards) == 0 })
-		d.facts.saw(d.engine.Snapshot().Last)
+		d.facts.addCall(d.engine.Snapshot().Last)
 	}
 	return until
 }
@@ -191,7 +191,7 @@ func TestForgottenCallsLeaveTheMenu(t *testing.T) {
 				t.Fatal(done.Error)
 			}
 			until("not asked yet", func(s *engine.Snapshot) bool { return (s.Last.Number.Key() == "+31698760012") == tt.back })
-			d.facts.saw(d.engine.Snapshot().Last)
+			d.facts.addCall(d.engine.Snapshot().Last)
 			if got := d.listed(); !slices.Equal(got, tt.left) {
 				t.Errorf("the menu lists %q, want %q", got, tt.left)
 			}
@@ -214,9 +214,9 @@ func TestMenuFollowsTheCall(t *testing.T) {
 	d, _ := running(t)
 	rules := d.rules(d.set)
 	at := time.Now().Add(-time.Minute)
-	d.facts.saw(&engine.LastCall{At: at.Add(-time.Hour), Number: rules.Parse("0698760001", "")})
-	d.facts.saw(&engine.LastCall{At: at, Number: rules.Parse("101", "")})
-	d.facts.saw(&engine.LastCall{At: at, Number: rules.Parse("0698760002", "")})
+	d.facts.addCall(&engine.LastCall{At: at.Add(-time.Hour), Number: rules.Parse("0698760001", "")})
+	d.facts.addCall(&engine.LastCall{At: at, Number: rules.Parse("101", "")})
+	d.facts.addCall(&engine.LastCall{At: at, Number: rules.Parse("0698760002", "")})
 	if got := d.listed(); !slices.Equal(got, []string{"06 98 76 00 02", "06 98 76 00 01"}) {
 		t.Fatalf("passed on: %q", got)
 	}

@@ -18,7 +18,7 @@ func TestPauseEnds(t *testing.T) {
 	d, s := running(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	over := make(chan struct{})
-	go func() { defer close(over); d.tell(ctx) }()
+	go func() { defer close(over); d.refreshLoop(ctx) }()
 	defer func() { cancel(); <-over }()
 	until := func(what string, hidden bool) {
 		t.Helper()
@@ -34,10 +34,10 @@ func TestPauseEnds(t *testing.T) {
 	d.pause(time.Now().Add(time.Hour))
 	until("not hidden", true)
 	for range 3 { // the third is taken up when the first was dealt with
-		d.retell <- struct{}{}
+		d.wanted <- struct{}{}
 	}
-	d.facts.pause(time.Now().Add(-time.Minute)) // the hour has gone by without a timer
-	d.retell <- struct{}{}
+	d.facts.change(func(k *known) { k.Paused = time.Now().Add(-time.Minute) }) // the hour has gone by without a timer
+	d.wanted <- struct{}{}
 	until("still hidden, while the icon says that all is well", false)
 }
 
@@ -66,7 +66,7 @@ func TestPauseOutlivesAStart(t *testing.T) {
 			t.Errorf("%.20q: paused until %v", wrong, got)
 		}
 	}
-	d.facts.paused = until
+	d.facts.now.Paused = until
 	if got := health.Assess(d.facts.of(d.engine.Snapshot()), text.Dutch, "", now); got.State != health.Paused {
 		t.Errorf("%+v", got)
 	}

@@ -20,20 +20,20 @@ func (e *stillEngine) Watch() <-chan struct{}     { return nil }
 func (e *stillEngine) Snapshot() *engine.Snapshot { return e.s }
 func (e *stillEngine) Do(a engine.Action)         { e.did = append(e.did, a) }
 
-// TestExhibit: a test card stands where no call is, goes by itself, and nothing
+// TestTestCard: a test card stands where no call is, goes by itself, and nothing
 // that is done with it reaches the engine.
-func TestExhibit(t *testing.T) {
+func TestTestCard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := &stillEngine{s: &engine.Snapshot{Rev: 4}}
-		pokes := atomic.Int64{}
-		x := &exhibit{Engine: e, poke: func() { pokes.Add(1) }}
-		card := &engine.Card{ID: exhibitID, Number: phone.Number{}}
+		changes := atomic.Int64{}
+		x := &testCard{Engine: e, changed: func() { changes.Add(1) }}
+		card := &engine.Card{ID: testCardID, Number: phone.Number{}}
 		go x.show(t.Context(), card)
 		synctest.Wait()
-		if s := x.Snapshot(); len(s.Cards) != 1 || s.Cards[0].ID != exhibitID || s.Rev != 4 || pokes.Load() != 1 {
-			t.Errorf("%+v, %d pokes", s, pokes.Load())
+		if s := x.Snapshot(); len(s.Cards) != 1 || s.Cards[0].ID != testCardID || s.Rev != 4 || changes.Load() != 1 {
+			t.Errorf("%+v, %d changes", s, changes.Load())
 		}
-		x.Do(engine.Action{Card: exhibitID, Do: engine.DoHover})
+		x.Do(engine.Action{Card: testCardID, Do: engine.DoHover})
 		if len(e.did) != 0 || len(x.Snapshot().Cards) != 1 {
 			t.Error("a test card was hovered over and the engine told")
 		}
@@ -46,17 +46,17 @@ func TestExhibit(t *testing.T) {
 			t.Error("what is done with a call did not reach the engine")
 		}
 		e.s = &engine.Snapshot{}
-		time.Sleep(exhibitFor)
+		time.Sleep(testCardFor)
 		synctest.Wait()
-		if len(x.Snapshot().Cards) != 0 || pokes.Load() != 2 {
-			t.Errorf("it stays; %d pokes", pokes.Load())
+		if len(x.Snapshot().Cards) != 0 || changes.Load() != 2 {
+			t.Errorf("it stays; %d changes", changes.Load())
 		}
 		go x.show(t.Context(), card)
 		synctest.Wait()
-		x.Do(engine.Action{Card: exhibitID, Do: engine.DoClose})
+		x.Do(engine.Action{Card: testCardID, Do: engine.DoClose})
 		if len(x.Snapshot().Cards) != 0 {
 			t.Error("closed, and still there")
 		}
-		time.Sleep(exhibitFor)
+		time.Sleep(testCardFor)
 	})
 }

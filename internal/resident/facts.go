@@ -1,0 +1,198 @@
+package resident
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"reflect"
+	"slices"
+	"sync"
+	"time"
+
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/core/engine"
+	"wiebelt/internal/health"
+	"wiebelt/internal/resident/hubwatch"
+	"wiebelt/internal/softphone/link"
+)
+
+// known is what is known about the state of the whole.
+type known struct {
+	health.Facts                      // as far as they do not follow from what stands below
+	port         int                  // of the listener, 0 while it does not run
+	links        map[string]linkState // by the name in the settings
+	held         bool                 // cards wait for a program that fills the screen
+	calls        []engine.LastCall    // newest first, at most engine.LastCalls
+	newest       time.Time            // of the last call that was added to calls
+}
+
+type linkState struct {
+	health.Source
+	since time.Time  // when its phase began
+	cause link.Cause // why it does not stand
+}
+
+// facts guards what is known; the lock is held for a copy. The zero value is ready.
+type facts struct {
+	mu      sync.Mutex
+	now     known
+	hubSeen hubwatch.HubSeen // what the last check of the hub came to
+}
+
+// change changes what is known and reports whether health's facts are others now.
+func (f *facts) change(do func(*known)) (news bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	was, held := f.now.Facts, f.now.held
+	do(&f.now)
+	return held != f.now.held || !reflect.DeepEqual(was, f.now.Facts)
+}
+
+func (f *facts) read() known {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	k := f.now
+	k.links, k.calls = maps.Clone(k.links), slices.Clone(k.calls)
+	return k
+}
+
+// of puts together what is known now, the links in the order of their names.
+func (f *facts) of(s *engine.Snapshot) health.Facts {
+	k := f.read()
+	h := k.Facts
+	h.Lookup.At, h.Lookup.Failure = s.Lookup.Last, s.Lookup.Failure
+	f.hubSeen.Into(&h)
+	if s.Last != nil {
+		h.Last = &health.Call{At: s.Last.At, Kind: s.Last.Kind}
+	}
+	for _, name := range slices.Sorted(maps.Keys(k.links)) {
+		l := k.links[name]
+		l.Admin = l.cause.ForAdmin()
+		h.Sources = append(h.Sources, l.Source)
+	}
+	return h
+}
+
+// pausedUntil is the end of the pause, the zero time without one.
+func (f *facts) pausedUntil(now time.Time) time.Time {
+	if until := f.read().Paused; until.After(now) {
+		return until
+	}
+	return time.Time{}
+}
+
+// phases are a link's phases as far as they say anything: one that is tried for
+// the first time is not known to be there nor to be gone.
+var phases = map[link.Phase]health.Phase{link.Connecting: health.Unwatched, link.Connected: health.Up,
+	link.Waiting: health.Down, link.Kicked: health.Kicked, link.Refused: health.Refused}
+
+// phaseOf is how a link is doing. One that has no secret to show was refused by
+// nobody.
+func phaseOf(st link.State) health.Phase {
+	switch st.Cause {
+	case link.CauseNoSecret:
+		return health.Incomplete
+	case link.CauseStore:
+		return health.Down
+	}
+	return phases[st.Phase]
+}
+
+// lacks is why a link could not even be tried.
+func lacks(p settings.Softphone) link.Cause {
+	if m := p.Missing(); m != "" {
+		return link.CauseNeeds(m)
+	}
+	return link.CauseSettings
+}
+
+func linkName(s settings.Softphone) string { return cmp.Or(s.Name, s.Address) }
+
+// setLink notes how a link is doing and why, and reports whether that is news.
+func (f *facts) setLink(kind, name string, phase health.Phase, cause link.Cause) (news bool) {
+	source := health.Source{Kind: kind, Name: name, Phase: phase}
+	if name == kind {
+		source.Name = "" // nobody gave it one
+	}
+	f.change(func(k *known) {
+		was, there := k.links[name]
+		now := linkState{source, was.since, cause}
+		if !there || was.Source != source {
+			now.since = time.Now()
+		}
+		if news = !there || was != now; k.links == nil {
+			k.links = map[string]linkState{}
+		}
+		k.links[name] = now
+	})
+	return news
+}
+
+// addCall adds the newest call to those of the menu.
+func (f *facts) addCall(c *engine.LastCall) {
+	if c == nil {
+		return
+	}
+	f.change(func(k *known) {
+		switch {
+		case !k.newest.Equal(c.At):
+			k.newest = c.At
+			k.calls = append([]engine.LastCall{*c}, k.calls[:min(len(k.calls), engine.LastCalls-1)]...)
+		case len(k.calls) > 0 && k.calls[0].At.Equal(c.At):
+			k.calls[0] = *c // passed on: somebody else by now
+		}
+	})
+}
+
+// readHistory takes over from the history which calls came before this program was
+// started, and over what: the icon would say that there was none, and the menu list
+// none. Of two links of one kind the history cannot tell which it was.
+func (r *Resident) readHistory(ctx context.Context) {
+	if r.store == nil {
+		return
+	}
+	last, err := r.store.Last(ctx, engine.LastCalls)
+	if err != nil {
+		r.o.Log.Warn("the calls of before are not known", "why", err)
+	}
+	rules := r.rules(r.set())
+	r.facts.change(func(k *known) {
+		for _, e := range last {
+			if !e.Rang.Before(k.Opened) {
+				continue
+			}
+			if k.Last == nil {
+				k.Last = &health.Call{At: e.Rang, Kind: e.Kind}
+			}
+			if len(k.calls) < engine.LastCalls {
+				k.calls = append(k.calls, engine.LastCall{Number: rules.Parse(e.Number, ""), Kind: e.Kind, At: e.Rang})
+			}
+		}
+	})
+	byKind, err := r.store.LastByKind(ctx)
+	if err != nil {
+		r.o.Log.Warn("when calls last came is not known", "why", err)
+	}
+	links := map[string][]string{}
+	for _, p := range r.set().Softphones {
+		links[p.Kind] = append(links[p.Kind], linkName(p))
+	}
+	for kind, at := range byKind {
+		switch names := links[kind]; len(names) {
+		case 0:
+			r.activity.Known(kind, "", at)
+		case 1:
+			r.activity.Known(kind, names[0], at)
+		}
+	}
+	r.requestRefresh()
+}
+
+// forgetRecent lets go of calls that are in no file any more: neither menu nor
+// engine brings them back.
+func (r *Resident) forgetRecent(gone func(engine.LastCall) bool) {
+	r.facts.change(func(k *known) { k.calls = slices.DeleteFunc(k.calls, gone) })
+	if r.engine != nil {
+		r.engine.Forget(gone)
+	}
+}

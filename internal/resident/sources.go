@@ -1,0 +1,299 @@
+package resident
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"reflect"
+	"sync"
+	"time"
+
+	"wiebelt/internal/config/fromsettings"
+	"wiebelt/internal/config/secret"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/health"
+	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/softphone/listener"
+	"wiebelt/internal/softphone/registry"
+)
+
+// sources are those that have a life of their own: the listener and the links to
+// softphones. Each is ended and begun anew when its settings change, and left
+// alone when they do not.
+type sources struct {
+	r    *Resident
+	ctx  context.Context
+	work *sync.WaitGroup
+
+	mu       sync.Mutex // for what follows
+	tokens   secret.Tokens
+	tokensAt tokenFile
+	listener *source
+	listens  settings.Listener
+	refused  bool // the listener could not start, and the log says so already
+	links    map[settings.Softphone]*source
+	store    string // where the links' secrets are kept
+}
+
+// source is one that runs.
+type source struct {
+	end  context.CancelFunc
+	over chan struct{}
+	wake signal // has a link try at once, or connect anew
+}
+
+func newSources(ctx context.Context, r *Resident, work *sync.WaitGroup) *sources {
+	w := &sources{r: r, ctx: ctx, work: work, links: map[settings.Softphone]*source{}}
+	w.readTokens()
+	return w
+}
+
+// apply brings the sources in line with the settings.
+func (w *sources) apply(s *settings.Settings) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.listener == nil || !reflect.DeepEqual(w.listens, s.Listener) {
+		w.restart(s)
+	}
+	wanted := map[settings.Softphone]bool{}
+	for _, p := range s.Softphones {
+		wanted[p] = true
+	}
+	moved := w.store != s.Hub.SecretStore
+	w.store = s.Hub.SecretStore
+	for p, running := range w.links {
+		if !wanted[p] || moved && registry.Of(p.Kind).Requires(registry.NeedsSecret) {
+			running.stop()
+			delete(w.links, p)
+			w.r.facts.change(func(k *known) { delete(k.links, linkName(p)) })
+		}
+	}
+	for _, p := range s.Softphones {
+		if w.links[p] == nil {
+			if started := w.dial(s, p); started != nil {
+				w.links[p] = started
+			}
+		}
+	}
+}
+
+// restart ends the listener and begins it anew, if there should be one.
+func (w *sources) restart(s *settings.Settings) {
+	w.listener.stop()
+	w.listener, w.listens, w.refused = nil, s.Listener, false
+	if w.listening(s) {
+		w.listener = w.listen(s)
+	} else {
+		w.r.facts.change(func(k *known) { k.port, k.PortTaken = 0, 0 })
+	}
+	w.r.facts.change(func(k *known) { k.NoTokens = s.Listener.Enabled && !w.listening(s) })
+}
+
+// listening tells whether there should be a listener.
+func (w *sources) listening(s *settings.Settings) bool {
+	return s.Listener.Enabled && w.tokens != (secret.Tokens{})
+}
+
+// retry follows tokens that were made anew, or mended, and starts the listener that
+// could not start: another program may have given its port back. It reports whether
+// the listener is another one now.
+func (w *sources) retry(s *settings.Settings) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.tokenFile() != w.tokensAt && w.readTokens() && s.Listener.Enabled {
+		w.restart(s)
+		return true
+	}
+	if w.listener != nil || !w.listening(s) {
+		return false
+	}
+	w.listener = w.listen(s)
+	return w.listener != nil
+}
+
+// stop ends a source and waits until it has.
+func (l *source) stop() {
+	if l != nil {
+		l.end()
+		<-l.over
+	}
+}
+
+// wake has links try at once, or connect anew; those that stand only if all is set.
+func (w *sources) wake(all bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now := w.r.facts.read().links
+	for p, l := range w.links {
+		if all || now[linkName(p)].Phase != health.Up {
+			l.wake.send()
+		}
+	}
+}
+
+// access is the listener's port, 0 if it does not run, and its tokens.
+func (w *sources) access() (int, secret.Tokens) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.r.facts.read().port, w.tokens
+}
+
+func (w *sources) dial(s *settings.Settings, phone settings.Softphone) *source {
+	r, name := w.r, linkName(phone)
+	p, err := fromsettings.Softphone(r.o.Dirs, s.Hub.SecretStore, phone)
+	if err != nil {
+		r.o.Log.Error("softphone link", "name", name, "why", err)
+		r.facts.setLink(phone.Kind, name, health.Incomplete, lacks(phone))
+		return nil
+	}
+	r.facts.setLink(phone.Kind, name, health.Unwatched, link.NoCause)
+	ctx, end := context.WithCancel(w.ctx)
+	l := &source{end: end, over: make(chan struct{}), wake: newSignal()}
+	w.work.Go(func() {
+		defer close(l.over)
+		link.Run(ctx, link.Config{Name: name, Take: r.taker(name), Gone: r.engine.SourceGone, Wake: l.wake, Log: r.o.Log,
+			State: func(st link.State) {
+				if ctx.Err() == nil && r.facts.setLink(phone.Kind, name, phaseOf(st), st.Cause) {
+					r.refresh()
+				}
+			}}, p)
+	})
+	return l
+}
+
+func (w *sources) listen(s *settings.Settings) *source {
+	r := w.r
+	cfg := listener.Config{Port: s.Listener.Port, Tries: 1, SocketToken: w.tokens.Socket, PathToken: w.tokens.Path,
+		AllowedOrigins: s.Listener.AllowedOrigins, HTTP: s.Listener.HTTP, Take: r.taker(""), Gone: r.engine.SourceGone, Log: r.o.Log}
+	switch {
+	case r.o.AnyPort:
+		cfg.Port = 0
+	case s.Source("listener.port") == settings.Default:
+		cfg.Tries = 16 // the first start chooses; recipes hold the port from then on, if it is one to last
+	}
+	ctx, end := context.WithCancel(w.ctx)
+	l, err := listener.Start(ctx, cfg)
+	if err != nil {
+		end()
+		r.facts.change(func(k *known) { k.port, k.PortTaken = 0, s.Listener.Port })
+		if !w.refused {
+			r.o.Log.Error("the listener does not run", "why", err)
+		}
+		w.refused = true
+		return nil
+	}
+	w.refused = false
+	running := &source{end: end, over: make(chan struct{})}
+	w.work.Go(func() {
+		defer close(running.over)
+		<-ctx.Done()
+		l.Close()
+	})
+	r.facts.change(func(k *known) { k.port, k.PortTaken = l.Port(), 0 })
+	if cfg.Tries > 1 && l.Lasting() {
+		if err := settings.Set(r.o.Dirs, map[string]any{"listener.port": l.Port()}); err != nil {
+			r.o.Log.Warn("the port was not kept", "why", err)
+		}
+		w.listens.Port = l.Port() // what was just written is no change
+	}
+	if err := l.Announce(filepath.Join(r.o.Dirs.Run, listener.AnnouncementName)); err != nil {
+		r.o.Log.Warn("listener.json was not written", "why", err)
+	}
+	return running
+}
+
+// tokenFile tells one writing of the listener's tokens from another.
+type tokenFile struct {
+	at   time.Time
+	size int64
+}
+
+func (w *sources) tokenFile() tokenFile {
+	info, err := os.Lstat(filepath.Join(w.r.o.Dirs.State, secret.TokensName))
+	if err != nil {
+		return tokenFile{}
+	}
+	return tokenFile{info.ModTime(), info.Size()}
+}
+
+// readTokens takes the tokens as they are now, and reports whether they are other
+// ones. Where they cannot be read those that there were hold: phones have them.
+func (w *sources) readTokens() (news bool) {
+	t, err := secret.Token(w.r.o.Dirs)
+	w.tokensAt = w.tokenFile()
+	if err != nil {
+		w.r.o.Log.Error("the listener's tokens", "why", err)
+		return false
+	}
+	news = t != w.tokens
+	w.tokens = t
+	return news
+}
+
+// taker is what a source hands its reports to. link is its name in the settings,
+// "" for what is no link.
+func (r *Resident) taker(link string) func(call.Event) error {
+	return func(e call.Event) error {
+		err := r.engine.Take(e)
+		if err == nil { // the call is on its way to the screen already
+			r.activity.Note(link, e, time.Now())
+			if r.windows.Open() {
+				r.requestRefresh()
+			}
+		}
+		return err
+	}
+}
+
+// sendSources tells open windows how the sources are doing, if that is news. Only
+// refresh calls it.
+func (r *Resident) sendSources() {
+	if !r.windows.Open() {
+		return
+	}
+	if now := r.sourcesNow(); !reflect.DeepEqual(now, r.sent) {
+		r.sent = now
+		r.windows.Send(windowapi.KindSources, now)
+	}
+}
+
+// linkPhases are the phases of links as windows and doctor are told of them.
+var linkPhases = map[health.Phase]string{health.Unwatched: windowapi.LinkUnknown, health.Up: windowapi.LinkUp, health.Down: windowapi.LinkDown,
+	health.Kicked: windowapi.LinkKicked, health.Refused: windowapi.LinkRefused, health.Incomplete: windowapi.LinkIncomplete}
+
+// sourcesNow is how every source is doing that is set up: first those by which phones
+// come to us, then the links in the order of the settings. Only links have a
+// heartbeat; of the others nothing is claimed but what became of the listener's
+// port and when a call last came.
+func (r *Resident) sourcesNow() windowapi.Sources {
+	s, now := r.set(), r.facts.read()
+	all := windowapi.Sources{Sources: []windowapi.SourceState{}}
+	off := map[string]bool{call.KindWebSocket: !s.Listener.Enabled, call.KindHTTP: !s.Listener.Enabled || !s.Listener.HTTP}
+	for _, name := range registry.Sources() {
+		if off[name] {
+			continue
+		}
+		w := windowapi.SourceState{Kind: name, Phase: windowapi.SourceListens, Last: r.activity.LastOver(name, "")}
+		if registry.Of(name).Reach == registry.ByListener {
+			w.Port = s.Listener.Port // until it runs
+			switch {
+			case now.PortTaken > 0:
+				w.Port, w.Phase = now.PortTaken, windowapi.SourceTaken
+			case now.NoTokens:
+				w.Phase = windowapi.SourceKeyless
+			case now.port > 0:
+				w.Port = now.port
+			}
+		}
+		all.Sources = append(all.Sources, w)
+	}
+	for _, p := range s.Softphones {
+		name := linkName(p)
+		l := now.links[name]
+		all.Sources = append(all.Sources, windowapi.SourceState{Kind: p.Kind, Name: p.Name, Phase: linkPhases[l.Phase], Why: string(l.cause),
+			Since: l.since, Last: r.activity.LastOver(p.Kind, name)})
+	}
+	return all
+}

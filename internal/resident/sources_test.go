@@ -1,0 +1,81 @@
+package resident
+
+import (
+	"fmt"
+	"testing"
+
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/core/engine"
+	"wiebelt/internal/health"
+	"wiebelt/internal/resident/activity"
+	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/text"
+)
+
+// TestSourcesNow: what is set up, in its order, and how it is doing.
+func TestSourcesNow(t *testing.T) {
+	s := settings.Defaults()
+	s.Softphones = []settings.Softphone{{Kind: "wazo", Name: "centrale", Address: "https://pbx.example"}, {Kind: "baresip", Address: "127.0.0.1:4444"}}
+	r := &Resident{activity: activity.New()}
+	r.effective.Store(&effective{settings: s, lang: text.Dutch})
+	want := func(want string) {
+		t.Helper()
+		got := ""
+		for _, w := range r.sourcesNow().Sources {
+			got += fmt.Sprintf("%s %s %s %d\n", w.Kind, w.Name, w.Phase, w.Port)
+		}
+		if got != want {
+			t.Errorf("%swant\n%s", got, want)
+		}
+	}
+	r.facts.now.port = 27471
+	r.facts.setLink("wazo", "centrale", health.Refused, link.NoCause)
+	want("websocket  listens 27471\nhttp  listens 27471\nurl  listens 0\ncommand  listens 0\nwazo centrale refused 0\nbaresip   0\n")
+	r.facts.setLink("baresip", "127.0.0.1:4444", health.Up, link.NoCause)
+	r.facts.now.port, r.facts.now.PortTaken = 0, 27471
+	want("websocket  taken 27471\nhttp  taken 27471\nurl  listens 0\ncommand  listens 0\nwazo centrale refused 0\nbaresip  up 0\n")
+	r.facts.now.NoTokens, r.facts.now.PortTaken = true, 0
+	s.Listener.HTTP = false
+	want("websocket  keyless 27471\nurl  listens 0\ncommand  listens 0\nwazo centrale refused 0\nbaresip  up 0\n")
+	s.Listener.Enabled = false
+	want("url  listens 0\ncommand  listens 0\nwazo centrale refused 0\nbaresip  up 0\n")
+}
+
+// TestLinksOfASort: what a link says of itself, as the tray shows it, and what one
+// lacks that cannot even be tried.
+func TestLinksOfASort(t *testing.T) {
+	for st, want := range map[link.State]health.Phase{
+		{Phase: link.Refused, Cause: link.CauseNoSecret}: health.Incomplete,
+		{Phase: link.Refused, Cause: link.CauseStore}:    health.Down,
+		{Phase: link.Refused, Cause: link.CauseDenied}:   health.Refused,
+		{Phase: link.Connected}:                          health.Up,
+	} {
+		if got := phaseOf(st); got != want {
+			t.Errorf("%+v: phase %d, want %d", st, got, want)
+		}
+	}
+	for want, s := range map[link.Cause]settings.Softphone{
+		link.CauseNeeds("extension"): {Kind: "ari", Address: "https://pbx.example", User: "u"},
+		link.CauseNeeds("address"):   {Kind: "wazo", Extension: "101", User: "u"},
+		link.CauseNeeds("user"):      {Kind: "3cx", Address: "https://pbx.example", Extension: "101"},
+		link.CauseSettings:           {Kind: "ari", Address: "http://pbx.example", Extension: "101", User: "u"},
+	} {
+		if got := lacks(s); got != want {
+			t.Errorf("%+v: %q, want %q", s, got, want)
+		}
+	}
+}
+
+// TestFactsKeepWhy: what is known of a link's trouble is told once, and decides who can mend it.
+func TestFactsKeepWhy(t *testing.T) {
+	var f facts
+	if !f.setLink("ari", "centrale", health.Refused, link.CauseDenied) || f.setLink("ari", "centrale", health.Refused, link.CauseDenied) || f.read().links["centrale"].cause != link.CauseDenied {
+		t.Error("the cause is not kept, or told as news twice")
+	}
+	for cause, admin := range map[link.Cause]bool{link.CauseNobody: false, link.CauseFault: false, link.CauseExpired: true} {
+		f.setLink("ari", "centrale", health.Down, cause)
+		if sources := f.of(&engine.Snapshot{}).Sources; len(sources) != 1 || sources[0].Admin != admin {
+			t.Errorf("%s: %+v", cause, sources)
+		}
+	}
+}

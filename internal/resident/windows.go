@@ -1,0 +1,309 @@
+package resident
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"wiebelt/internal/config/fromsettings"
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/registrations"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/core/engine"
+	"wiebelt/internal/health"
+	"wiebelt/internal/instance"
+	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/resident/notifications"
+	"wiebelt/internal/resident/request"
+	"wiebelt/internal/resident/windowlauncher"
+	"wiebelt/internal/store/callactions"
+	"wiebelt/internal/text"
+)
+
+// windowParams is what the windows' process is shown with.
+func (r *Resident) windowParams() windowlauncher.Params {
+	return windowlauncher.Params{Exe: r.o.Exe, ProfileDir: r.o.ProfileDir, Welcome: r.welcome, Answer: r.answerWindow, Language: r.lang, Log: r.o.Log,
+		Copy: func(s string) error { return r.display.Copy(s) },
+		Room: r.room,
+		Ended: func() {
+			r.recount(context.Background()) // it may have ended before it said what it wrote
+			if r.o.DemoWindow {
+				r.stop() // the demo is its window
+			}
+		}}
+}
+
+// welcome is what the windows' process is told first, and whenever it changes.
+func (r *Resident) welcome(window string) windowapi.Welcome {
+	s := r.set()
+	w := windowapi.Welcome{Language: string(r.lang()), Theme: s.UI.Theme, FileWord: s.UI.FileWord, Window: window,
+		Status: r.status(r.report(time.Now())), Room: r.room()}
+	if w.Theme == "system" { // that of the cards, so that windows and cards never differ
+		w.Theme = "light"
+		if r.display.Dark() {
+			w.Theme = "dark"
+		}
+	}
+	if r.store != nil && s.History.Keep != "off" {
+		w.History = fromsettings.HistoryFile(r.o.Dirs)
+	}
+	if r.o.Hub != nil {
+		w.HubURL = r.o.Hub.HubURL
+	}
+	if r.o.Demo != nil {
+		w.Demo = r.o.Demo.Calls(r.lang())
+	}
+	return w
+}
+
+// room is that of the first monitor, where windows open.
+func (r *Resident) room() windowapi.Room {
+	if r.display == nil || r.display == (notifications.Display{}) {
+		return windowapi.Room{}
+	}
+	all := r.display.Monitors()
+	var names []string
+	for _, m := range all {
+		names = append(names, m.Name)
+	}
+	m := all[0]
+	return windowapi.Room{Monitors: names, X: m.Work.Min.X, Y: m.Work.Min.Y, Width: m.Work.Dx(), Height: m.Work.Dy(), Scale: m.Scale}
+}
+
+// Peer serves windows and commands.
+func (r *Resident) Peer(ctx context.Context, hello instance.Hello, c *instance.Conn) {
+	switch hello.Role {
+	case instance.RoleDesk:
+		<-r.ready
+		r.windows.Serve(ctx, c)
+	case instance.RoleCommand:
+		<-r.ready
+		switch kind, raw, _ := c.Receive(); kind {
+		case windowapi.KindForget:
+			_ = c.Send(kind, r.forget(ctx, raw))
+		case windowapi.KindShow:
+			var m windowapi.Show
+			if (len(raw) == 0 || json.Unmarshal(raw, &m) == nil) && len(m.Place) <= 4096 {
+				r.windows.ShowAt(windowapi.Show{Window: cmp.Or(m.Window, windowapi.WindowCalls), Place: m.Place})
+			}
+			_ = c.Send(kind, nil)
+		case windowapi.KindFacts:
+			_ = c.Send(kind, r.doctorFacts(time.Now()))
+		case windowapi.KindQuit:
+			_ = c.Send(kind, nil)
+			r.stop()
+		}
+	}
+}
+
+// ShowCalls asks the running resident for its calls window.
+func ShowCalls(ctx context.Context, cfg instance.Config) error {
+	return show(ctx, cfg, windowapi.Show{Window: windowapi.WindowCalls})
+}
+
+// OpenFile has the running resident show a set-up file, named by its absolute path,
+// in the settings window. instance.ErrNotRunning comes back where none runs.
+func OpenFile(ctx context.Context, cfg instance.Config, path string) error {
+	if _, err := os.Stat(path); err != nil {
+		return err
+	}
+	return show(ctx, cfg, windowapi.Show{Window: windowapi.WindowSettings, Place: path})
+}
+
+func show(ctx context.Context, cfg instance.Config, m windowapi.Show) error {
+	c, _, err := instance.Connect(ctx, cfg, instance.RoleCommand)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	if err := c.Send(windowapi.KindShow, m); err != nil {
+		return err
+	}
+	_, _, err = c.Receive()
+	return err
+}
+
+// doctorFacts is what the doctor cannot see from outside.
+func (r *Resident) doctorFacts(now time.Time) windowapi.DoctorFacts {
+	k, f := r.facts.read(), r.facts.of(r.engine.Snapshot())
+	d := windowapi.DoctorFacts{
+		Opened: f.Opened, SetUp: f.SetUp && !f.SecretMissing, Failure: string(f.Lookup.Failure),
+		Paused:    f.Paused.After(now),
+		Doubt:     health.Assess(f, r.lang(), "", now).State == health.Doubt && len(f.Lost) == 0,
+		Port:      k.port,
+		PortTaken: f.PortTaken > 0,
+		Cards:     string(f.Cards), Hotkey: string(f.Hotkey),
+	}
+	for _, p := range r.set().Softphones {
+		l := k.links[linkName(p)]
+		d.Links = append(d.Links, windowapi.DoctorLink{Kind: p.Kind, Name: linkName(p), Phase: linkPhases[l.Phase], Why: string(l.cause)})
+	}
+	return d
+}
+
+// forget deletes what is stored about callers: in the history, among the remembered
+// choices, and in the menu.
+func (r *Resident) forget(ctx context.Context, raw json.RawMessage) windowapi.Forgotten {
+	var m windowapi.Forget
+	if json.Unmarshal(raw, &m) != nil || (m.All && m.Number != "") || ((m.All || m.Number != "") == (m.Days != nil)) || m.Days != nil && *m.Days < 0 {
+		return windowapi.Forgotten{Error: "not understood"}
+	}
+	rules := r.rules(r.set())
+	r.forgetRecent(callactions.Gone(rules, m, time.Now()))
+	err := callactions.Delete(ctx, r.store, r.chosenBefore, rules, m)
+	r.windows.Send(windowapi.KindChanged, windowapi.Changed{What: windowapi.ChangedForgot})
+	r.requestRefresh()
+	if err != nil {
+		return windowapi.Forgotten{Error: err.Error()} // holds no number and no name
+	}
+	return windowapi.Forgotten{}
+}
+
+// answerWindow does what a window asks, on a goroutine of its own.
+func (r *Resident) answerWindow(q request.Request) {
+	switch q.Kind {
+	case windowapi.KindChanged:
+		var m windowapi.Changed
+		if q.Decode(&m) {
+			r.follows(q.Ctx, m)
+		}
+	case windowapi.KindLookup:
+		var m windowapi.Lookup
+		if q.Decode(&m) && len(m.Text) <= maxTyped {
+			q.Reply(windowapi.KindLookup, r.lookUp(q.Ctx, m))
+		}
+	case windowapi.KindDelivery:
+		r.deliveries.Answer(q)
+	case windowapi.KindChoice:
+		var m windowapi.Choice
+		if q.Decode(&m) {
+			r.choice(m)
+		}
+	case windowapi.KindQuit:
+		r.chosen(menuQuit)
+	case windowapi.KindTest:
+		r.answerTest(q)
+	case windowapi.KindSources:
+		q.Reply(windowapi.KindSources, r.sourcesNow())
+	case windowapi.KindPlay:
+		var m windowapi.Play
+		if r.o.Demo != nil && q.Decode(&m) {
+			q.Reply(windowapi.KindPlay, r.o.Demo.Play(q.Ctx, m.ID, r.lang()))
+		}
+	}
+}
+
+// follows takes in what a window has changed on disk.
+func (r *Resident) follows(ctx context.Context, m windowapi.Changed) {
+	switch m.What {
+	case windowapi.ChangedHistory:
+		if len(m.Removed) > 0 {
+			r.forgetRecent(func(c engine.LastCall) bool {
+				return slices.ContainsFunc(m.Removed, c.At.Truncate(time.Microsecond).Equal)
+			})
+		}
+		r.recount(ctx)
+	case windowapi.ChangedRead:
+		if r.store != nil {
+			r.store.Dismiss()
+		}
+		r.requestRefresh()
+	case windowapi.ChangedSettings, windowapi.ChangedSecret:
+		if r.registers != nil {
+			r.registers.Reread() // a phone may have been connected
+		}
+		r.settingsChanged(m.What == windowapi.ChangedSecret)
+	}
+}
+
+// recount takes in what the windows have written into the history.
+func (r *Resident) recount(ctx context.Context) {
+	if r.store != nil {
+		if err := r.store.Recount(ctx); err != nil {
+			r.o.Log.Warn("the missed calls are not counted", "why", err)
+		}
+	}
+	r.requestRefresh()
+}
+
+// answerTest does what the windows ask about test calls, on the goroutine of the
+// request, which ends with its window.
+func (r *Resident) answerTest(q request.Request) {
+	var m windowapi.Test
+	if r.o.Demo != nil || !q.Decode(&m) {
+		return
+	}
+	switch m.Do {
+	case windowapi.TestStop:
+		r.testCalls.Stop()
+	case windowapi.TestCard:
+		r.testCard.show(q.Ctx, r.newTestCard(r.lang()))
+	case windowapi.TestBegin:
+		ctx, over := r.testCalls.Begin(q.Ctx)
+		defer over()
+		tell := func(seen *windowapi.TestSeen) {
+			q.Reply(windowapi.KindTest, windowapi.Test{Window: m.Window, Seq: m.Seq, Seen: seen})
+		}
+		r.activity.Wait(ctx, func(s windowapi.TestSeen) { tell(&s) }, func() { tell(nil) })
+	}
+}
+
+// askedFile is the name of the file in the state folder that says that the first
+// start's window was shown.
+const askedFile = "start-asked"
+
+// firstStart reports whether the first start's window should come by itself: at
+// the very first start of a profile, where neither settings nor policy have
+// answered any of its questions.
+func (r *Resident) firstStart() bool {
+	if r.o.Demo != nil || r.o.Hub != nil {
+		return false
+	}
+	for _, used := range []string{filepath.Join(r.o.Dirs.State, askedFile), fromsettings.HistoryFile(r.o.Dirs)} {
+		if _, err := os.Lstat(used); !errors.Is(err, fs.ErrNotExist) {
+			return false
+		}
+	}
+	return unanswered(r.o.Settings)
+}
+
+// unanswered reports whether nobody has answered any of the questions.
+func unanswered(s *settings.Settings) bool {
+	return !slices.ContainsFunc([]string{"card.corner", "ui.language", "softphone"}, func(key string) bool { return s.Source(key) != settings.Default }) &&
+		len(s.Softphones) == 0
+}
+
+// showStart shows the first start's window and notes that it was shown. When a
+// call has come already nobody is asked anything: the next start is.
+func (r *Resident) showStart(ctx context.Context) bool {
+	if ctx.Err() != nil || !r.o.ShowCalls && r.engine.Snapshot().Last != nil {
+		return false
+	}
+	if err := profile.WriteFile(filepath.Join(r.o.Dirs.State, askedFile), []byte("1\n"), 0o600); err != nil {
+		r.o.Log.Warn("the first start's window is not shown", "why", err)
+		return false // or it would come every time
+	}
+	r.windows.Show(windowapi.WindowStart)
+	return true
+}
+
+// repair puts a lost registration back and says so if that does not work.
+func (r *Resident) repair(what health.Registration) {
+	if r.registers == nil {
+		return
+	}
+	r.registers.Repair(what, func(err error) {
+		switch {
+		case errors.Is(err, registrations.ErrPhoneRuns):
+			r.windows.Tell(text.StartRepairRuns)
+		case err != nil:
+			r.windows.Tell(text.StartRepairFailed)
+		}
+	})
+}
