@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// writeJSON answers an API request.
+// writeJSON answers a program.
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	b, err := encode(v)
 	if err != nil {
@@ -27,6 +27,7 @@ func encode(v any) ([]byte, error) {
 }
 
 func writeBody(w http.ResponseWriter, status int, b []byte) {
+	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Content-Length", strconv.Itoa(len(b)))
@@ -44,33 +45,7 @@ type refusal struct {
 
 func (e *refusal) Error() string { return e.about }
 
-func refuse(status int, code, about string) error { return &refusal{status, code, about, -1} }
-
-// api answers requests with one method. Errors that are no refusal are failures
-// of our own.
-func (h *Hub) api(method string, answer func(w http.ResponseWriter, r *http.Request) error) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Cache-Control", "no-store")
-		if r.Method != method {
-			w.Header().Set("Allow", method)
-			writeError(w, http.StatusMethodNotAllowed, "invalid_request", "not with this method")
-			return
-		}
-		if err := answer(w, r); err != nil {
-			h.answer(w, part(r.URL.Path), err)
-		}
-	}
-}
-
-// answer writes an error.
-func (h *Hub) answer(w http.ResponseWriter, what string, err error) {
-	var said *refusal
-	if !errors.As(err, &said) {
-		h.log.Error("local hub: request failed", "what", what, "error", err)
-		said = &refusal{http.StatusInternalServerError, "server_error", "the hub could not do it", -1}
-	}
-	said.write(w)
-}
+func refuse(status int, code, about string) *refusal { return &refusal{status, code, about, -1} }
 
 func (e *refusal) write(w http.ResponseWriter) {
 	answer := struct {
@@ -81,12 +56,55 @@ func (e *refusal) write(w http.ResponseWriter) {
 	if e.item >= 0 {
 		answer.Item = &e.item
 	}
-	w.Header().Set("Cache-Control", "no-store")
 	writeJSON(w, e.status, answer)
 }
 
-func writeError(w http.ResponseWriter, status int, code, about string) {
-	(&refusal{status, code, about, -1}).write(w)
+var (
+	notFound   = refuse(http.StatusNotFound, "not_found", "there is nothing here: see /openapi.json")
+	wrongToken = refuse(http.StatusUnauthorized, "invalid_token", "the token is not valid, or no longer")
+)
+
+// operation answers a request with what is sent as JSON, or with bytes that are
+// JSON. from is whose token came with it, where one is asked for. Errors that
+// are no refusal are failures of our own.
+type operation func(w http.ResponseWriter, r *http.Request, from client) (answer any, err error)
+
+// api answers requests with one method.
+func (h *Hub) api(method, scope string, do operation) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != method {
+			w.Header().Set("Allow", method)
+			refuse(http.StatusMethodNotAllowed, "invalid_request", "not with this method").write(w)
+			return
+		}
+		var from client
+		var answer any
+		var err error
+		if scope != "" {
+			from, err = h.bearer(w, r, scope)
+		}
+		if err == nil {
+			answer, err = do(w, r, from)
+		}
+		switch answer := answer.(type) {
+		case nil:
+			h.fail(w, part(r.URL.Path), err)
+		case []byte:
+			writeBody(w, http.StatusOK, answer)
+		default:
+			writeJSON(w, http.StatusOK, answer)
+		}
+	}
+}
+
+// fail writes an error.
+func (h *Hub) fail(w http.ResponseWriter, what string, err error) {
+	var known *refusal
+	if !errors.As(err, &known) {
+		h.log.Error("local hub: request failed", "what", what, "error", err)
+		known = refuse(http.StatusInternalServerError, "server_error", "the hub could not do it")
+	}
+	known.write(w)
 }
 
 // appendString writes a JSON string.

@@ -18,6 +18,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"wiebelt/internal/store/sqlitefile"
 	"wiebelt/internal/text"
 )
 
@@ -208,7 +209,7 @@ func (d *Data) keep(ctx context.Context, all []*parcel, from client, intermediar
 		}
 	}
 	now := time.UnixMilli(d.now().UnixMilli()).UTC()
-	err = d.tx(ctx, func(tx *sql.Tx) error {
+	err = sqlitefile.Tx(ctx, d.w, func(tx *sql.Tx) error {
 		receipts = receipts[:0]
 		for _, p := range all {
 			m := Message{ID: uuid.NewString(), SHA256: p.sum, Size: p.size, Files: p.files, Received: now, Sender: from.id,

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"wiebelt/internal/core/contact"
+	"wiebelt/internal/store/sqlitefile"
 	"wiebelt/internal/text"
 )
 
@@ -127,7 +128,7 @@ func (d *Data) fill(ctx context.Context, all iter.Seq[Record]) error {
 // add stores all contacts or none and returns their ids.
 func (d *Data) add(ctx context.Context, invented bool, all iter.Seq[Record]) (ids []string, err error) {
 	ctx = d.ctx(ctx)
-	err = d.tx(ctx, func(tx *sql.Tx) error {
+	err = sqlitefile.Tx(ctx, d.w, func(tx *sql.Tx) error {
 		w, err := newContactWriter(ctx, tx, "contacts", "terms", "invented")
 		if err != nil {
 			return err

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// SetPatience sets how long requests under way get when the hub ends.
-func (h *Hub) SetPatience(others, uploads time.Duration) { h.patience = patience{others, uploads} }
+// SetGrace sets how long requests under way get when the hub ends.
+func (h *Hub) SetGrace(d time.Duration) { h.grace = d }
 
 // SetReadTime sets how long reading a request may take and gives a function
 // that takes it back. No hub may be starting meanwhile.
@@ -18,14 +18,7 @@ func SetReadTime(d time.Duration) (back func()) {
 }
 
 // Secure reports whether cookies are for https only.
-func (h *Hub) Secure() bool { return h.secure }
-
-// Visits is how many connections are open.
-func (h *Hub) Visits() int {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return len(h.visits)
-}
+func (h *Hub) Secure() bool { return h.secure() }
 
 // PlaceOf is where a hub with these settings would be reached, had it been
 // given that address.

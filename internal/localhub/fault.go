@@ -88,30 +88,45 @@ const (
 	maxTimes     = 1_000_000
 )
 
-var faultNames = []string{"delay", "drop", "status", "retry-after", "expired", "body", "size", "content-type", "slow", "times"}
+// faultParts are the parts of a fault: what each has to be, and whether it is.
+// A part that is not set is right.
+var faultParts = []struct {
+	name  string
+	want  *text.Error // nil for a flag
+	right func(Fault) bool
+}{
+	{"delay", text.Errorf(text.LocalhubFaultPause), func(x Fault) bool { return bounded(x.Delay, maxPause) }},
+	{"drop", nil, nil},
+	{"status", text.Errorf(text.LocalhubFaultNumber, 200, 599), func(x Fault) bool { return x.Status == 0 || x.Status >= 200 && x.Status <= 599 }},
+	{"retry-after", text.Errorf(text.LocalhubFaultPause), func(x Fault) bool { return bounded(x.RetryAfter, maxPause) }},
+	{"expired", nil, nil},
+	{"body", text.Errorf(text.LocalhubFaultOneOf, strings.Trim(fmt.Sprint(bodies), "[]")), func(x Fault) bool { return x.Body == "" || slices.Contains(bodies, x.Body) }},
+	{"size", text.Errorf(text.LocalhubFaultNumber, 1, maxFaultSize), func(x Fault) bool { return bounded(x.Size, maxFaultSize) }},
+	{"content-type", text.Errorf(text.LocalhubFaultType), func(Fault) bool { return true }},
+	{"slow", text.Errorf(text.LocalhubFaultSlow), func(x Fault) bool {
+		return bounded(x.Slow.Bytes, maxFaultSize) && bounded(x.Slow.Every, maxPause) && (x.Slow.Bytes == 0) == (x.Slow.Every == 0)
+	}},
+	{"times", text.Errorf(text.LocalhubFaultNumber, 1, maxTimes), func(x Fault) bool { return bounded(x.Times, maxTimes) }},
+}
+
+func bounded[N ~int | ~int64](n, most N) bool { return n >= 0 && n <= most }
+
+// faultPart is the place of a part in faultParts, -1 for none.
+func faultPart(name string) int {
+	for i, p := range faultParts {
+		if p.name == name {
+			return i
+		}
+	}
+	return -1
+}
 
 // wrongPart says what the part of that name has to be.
 func wrongPart(name string) error {
-	var want *text.Error
-	switch name {
-	case "delay", "retry-after":
-		want = text.Errorf(text.LocalhubFaultPause)
-	case "status":
-		want = text.Errorf(text.LocalhubFaultNumber, 200, 599)
-	case "size":
-		want = text.Errorf(text.LocalhubFaultNumber, 1, maxFaultSize)
-	case "times":
-		want = text.Errorf(text.LocalhubFaultNumber, 1, maxTimes)
-	case "body":
-		want = text.Errorf(text.LocalhubFaultOneOf, strings.Trim(fmt.Sprint(bodies), "[]"))
-	case "slow":
-		want = text.Errorf(text.LocalhubFaultSlow)
-	case "content-type":
-		want = text.Errorf(text.LocalhubFaultType)
-	default:
-		return errFaultJSON
+	if i := faultPart(name); i >= 0 && faultParts[i].want != nil {
+		return text.Errorf(text.LocalhubFaultPart, name, faultParts[i].want)
 	}
-	return text.Errorf(text.LocalhubFaultPart, name, want)
+	return errFaultJSON
 }
 
 var errEndpoint = text.Errorf(text.LocalhubFaultEndpoint)
@@ -141,12 +156,25 @@ func ParseFault(s string) (Endpoint, Fault, error) {
 	case !found:
 		return "", Fault{}, text.Errorf(text.LocalhubFaultAfter, e, e)
 	}
-	var x Fault
-	seen := map[string]bool{}
-	var err error
+	members, names := map[string]jsontext.Value{}, []string{}
 	for word := range strings.SplitSeq(parts, ",") {
-		if err == nil {
-			err = x.readWord(word, seen)
+		name, value, err := readWord(word)
+		if err == nil && slices.Contains(names, name) {
+			err = text.Errorf(text.LocalhubFaultTwice, name)
+		}
+		if err != nil {
+			return "", Fault{}, err
+		}
+		members[strings.ReplaceAll(name, "-", "_")], names = value, append(names, name)
+	}
+	b, err := json.Marshal(members)
+	if err != nil {
+		return "", Fault{}, errFaultJSON
+	}
+	x, err := decodeFault(b)
+	for _, name := range names {
+		if isSet := func(w string) bool { return w == name || strings.HasPrefix(w, name+"=") }; err == nil && !slices.ContainsFunc(x.words(), isSet) {
+			err = wrongPart(name)
 		}
 	}
 	if err == nil {
@@ -158,31 +186,31 @@ func ParseFault(s string) (Endpoint, Fault, error) {
 	return e, x, nil
 }
 
-// readWord reads "drop" or "delay=2s".
-func (x *Fault) readWord(word string, seen map[string]bool) error {
-	name, value, hasValue := strings.Cut(word, "=")
-	isFlag := name == "drop" || name == "expired"
+// readWord gives the name of a part and its value in JSON, of "drop" or
+// "delay=2s".
+func readWord(word string) (name string, value jsontext.Value, err error) {
+	name, after, hasValue := strings.Cut(word, "=")
+	i := faultPart(name)
 	switch {
-	case seen[name]:
-		return text.Errorf(text.LocalhubFaultTwice, name)
-	case !slices.Contains(faultNames, name):
-		return text.Errorf(text.LocalhubFaultNoneOf, name, strings.Join(faultNames, ", "))
-	case isFlag && hasValue:
-		return text.Errorf(text.LocalhubFaultNoValue, name)
-	case !isFlag && !hasValue:
-		return text.Errorf(text.LocalhubFaultValue, name)
-	case isFlag:
-		value = "true"
+	case i < 0:
+		var all []string
+		for _, p := range faultParts {
+			all = append(all, p.name)
+		}
+		return "", nil, text.Errorf(text.LocalhubFaultNoneOf, name, strings.Join(all, ", "))
+	case faultParts[i].want == nil && hasValue:
+		return "", nil, text.Errorf(text.LocalhubFaultNoValue, name)
+	case faultParts[i].want == nil:
+		return name, jsontext.Value("true"), nil
+	case !hasValue:
+		return "", nil, text.Errorf(text.LocalhubFaultValue, name)
 	case name != "status" && name != "size" && name != "times":
-		value = string(appendString(nil, value))
+		return name, appendString(nil, after), nil
 	}
-	seen[name] = true
-	member := `{"` + strings.ReplaceAll(name, "-", "_") + `":` + value + "}"
-	isSet := func(w string) bool { return w == name || strings.HasPrefix(w, name+"=") }
-	if json.Unmarshal([]byte(member), x) != nil || !slices.ContainsFunc(x.words(), isSet) {
-		return wrongPart(name)
+	if value = jsontext.Value(after); value.Kind() != '0' || !value.IsValid() {
+		return "", nil, wrongPart(name)
 	}
-	return nil
+	return name, value, nil
 }
 
 // words are the parts that are set, as ParseFault reads them.
@@ -208,6 +236,14 @@ var errFaultJSON = errors.New("the body is one JSON object with the fields of a 
 
 // faultOf reads a fault for an endpoint from JSON.
 func faultOf(b []byte, e Endpoint) (Fault, error) {
+	x, err := decodeFault(b)
+	if err != nil {
+		return Fault{}, err
+	}
+	return x, x.check(e)
+}
+
+func decodeFault(b []byte) (Fault, error) {
 	var x *Fault
 	var wrong *json.SemanticError
 	switch err := json.Unmarshal(b, &x, json.RejectUnknownMembers(true)); {
@@ -216,32 +252,16 @@ func faultOf(b []byte, e Endpoint) (Fault, error) {
 	case err != nil || x == nil:
 		return Fault{}, errFaultJSON
 	}
-	return *x, x.check(e)
-}
-
-// outOfBounds names a part whose value is not one that it can have; "" for none.
-func (x Fault) outOfBounds() string {
-	in := func(n, least, most int) bool { return n == 0 || n >= least && n <= most }
-	for _, p := range []struct {
-		name string
-		ok   bool
-	}{
-		{"delay", in(int(x.Delay), 1, int(maxPause))}, {"retry-after", in(int(x.RetryAfter), 1, int(maxPause))}, {"status", in(x.Status, 200, 599)},
-		{"size", in(x.Size, 1, maxFaultSize)}, {"times", in(x.Times, 1, maxTimes)}, {"body", x.Body == "" || slices.Contains(bodies, x.Body)},
-		{"slow", in(x.Slow.Bytes, 1, maxFaultSize) && in(int(x.Slow.Every), 1, int(maxPause)) && (x.Slow.Bytes == 0) == (x.Slow.Every == 0)},
-	} {
-		if !p.ok {
-			return p.name
-		}
-	}
-	return ""
+	return *x, nil
 }
 
 // check refuses a fault from outside that would do nothing, or not what it
 // says.
 func (x Fault) check(e Endpoint) error {
-	if name := x.outOfBounds(); name != "" {
-		return wrongPart(name)
+	for _, p := range faultParts {
+		if p.right != nil && !p.right(x) {
+			return wrongPart(p.name)
+		}
 	}
 	answer := x
 	answer.Delay, answer.Drop, answer.Times = 0, false, 0

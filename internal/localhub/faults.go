@@ -2,6 +2,7 @@ package localhub
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -25,32 +26,29 @@ type Faults struct {
 
 	gate sync.Mutex // one change of gone at a time; held while ports open and close
 	gone bool
-	move func(gone bool) error
+	hub  *server // nil without one
 }
 
 // Set breaks an endpoint, in place of an earlier fault of it.
 func (f *Faults) Set(e Endpoint, x Fault) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.set == nil {
-		f.set = map[Endpoint]Fault{}
-	}
-	f.set[e] = x
+	f.locked(func() {
+		if f.set == nil {
+			f.set = map[Endpoint]Fault{}
+		}
+		f.set[e] = x
+	})
 }
 
 // Clear mends an endpoint.
-func (f *Faults) Clear(e Endpoint) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	delete(f.set, e)
-}
+func (f *Faults) Clear(e Endpoint) { f.locked(func() { delete(f.set, e) }) }
 
 // RefuseCredentials makes every client's credentials wrong, and every token
 // that was handed out with them void, until it is taken back.
-func (f *Faults) RefuseCredentials(on bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.refuse = on
+func (f *Faults) RefuseCredentials(on bool) { f.locked(func() { f.refuse = on }) }
+
+func (f *Faults) refused() (on bool) {
+	f.locked(func() { on = f.refuse })
+	return on
 }
 
 // SetGone closes the hub's port and all connections, so that clients are
@@ -59,8 +57,8 @@ func (f *Faults) RefuseCredentials(on bool) {
 func (f *Faults) SetGone(gone bool) error {
 	f.gate.Lock()
 	defer f.gate.Unlock()
-	if f.move != nil {
-		if err := f.move(gone); err != nil {
+	if f.hub != nil {
+		if err := f.hub.setGone(gone); err != nil {
 			return err
 		}
 	}
@@ -70,92 +68,103 @@ func (f *Faults) SetGone(gone bool) error {
 
 // Reset mends everything.
 func (f *Faults) Reset() error {
-	f.mu.Lock()
-	f.set, f.refuse = nil, false
-	f.mu.Unlock()
+	f.locked(func() { f.set, f.refuse = nil, false })
 	return f.SetGone(false)
 }
 
-// attach makes f the faults of h.
-func (f *Faults) attach(h *Hub) error {
+// attach makes f the faults of a hub, or of none.
+func (f *Faults) attach(hub *server) error {
 	f.gate.Lock()
 	defer f.gate.Unlock()
-	f.move = h.setGone
-	if f.gone {
-		return h.setGone(true)
+	f.hub = hub
+	if hub == nil {
+		return nil
 	}
-	return nil
-}
-
-func (f *Faults) detach() {
-	f.gate.Lock()
-	defer f.gate.Unlock()
-	f.move = nil
+	return hub.setGone(f.gone)
 }
 
 // All gives the faults that are set. Times is what is left of it.
-func (f *Faults) All() map[Endpoint]Fault {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return maps.Clone(f.set)
+func (f *Faults) All() map[Endpoint]Fault { return f.state().Faults }
+
+// Pending is how many requests wait out a delay at e just now.
+func (f *Faults) Pending(e Endpoint) int { return f.state().Waiting[e] }
+
+// faultState is what is broken just now.
+type faultState struct {
+	Faults  map[Endpoint]Fault `json:"faults"`
+	Waiting map[Endpoint]int   `json:"waiting"` // requests that a delay holds up
+	taken   int64
 }
 
-func (f *Faults) happened() int64 {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.taken
+func (f *Faults) state() (s faultState) {
+	f.locked(func() { s = faultState{maps.Clone(f.set), maps.Clone(f.held), f.taken} })
+	return s
 }
 
-func (f *Faults) refused() bool {
+func (f *Faults) locked(do func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.refuse
+	do()
 }
 
 // take is the fault of the next request at e.
-func (f *Faults) take(e Endpoint) (Fault, bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	x, ok := f.set[e]
-	if ok {
-		f.taken++
-	}
-	if ok && x.Times > 0 {
-		if x.Times--; x.Times == 0 {
-			delete(f.set, e)
-		} else {
-			f.set[e] = x
+func (f *Faults) take(e Endpoint) (x Fault, broken bool) {
+	f.locked(func() {
+		if x, broken = f.set[e]; !broken {
+			return
 		}
-	}
-	return x, ok
+		f.taken++
+		switch left := x; x.Times {
+		case 0:
+		case 1:
+			delete(f.set, e)
+		default:
+			left.Times--
+			f.set[e] = left
+		}
+	})
+	return x, broken
+}
+
+// hold waits; false means that the client or the hub went away first.
+func (f *Faults) hold(out *slowWriter, e Endpoint, d time.Duration) bool {
+	f.locked(func() {
+		if f.held == nil {
+			f.held = map[Endpoint]int{}
+		}
+		f.held[e]++
+	})
+	defer f.locked(func() {
+		if f.held[e]--; f.held[e] == 0 {
+			delete(f.held, e)
+		}
+	})
+	return out.wait(d)
 }
 
 // faulty lets the faults of e happen to what next answers.
 func (h *Hub) faulty(e Endpoint, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		x, ok := h.faults.take(e)
-		if !ok {
+		x, broken := h.faults.take(e)
+		if !broken {
 			next.ServeHTTP(w, r)
 			return
 		}
-		out := &slowWriter{w: w, r: r, slow: x.Slow}
-		if x.Delay > 0 && !h.faults.hold(out, e, x.Delay) {
-			panic(http.ErrAbortHandler)
-		}
-		if x.Drop {
+		out := &slowWriter{w: w, r: r, slow: x.Slow, end: h.life.Done()}
+		if x.Delay > 0 && !h.faults.hold(out, e, x.Delay) || x.Drop {
 			panic(http.ErrAbortHandler)
 		}
 		if (x == Fault{Delay: x.Delay, Times: x.Times}) {
 			next.ServeHTTP(w, r)
 			return
 		}
-		rec := &recorder{w: w, header: http.Header{}}
+		rec := &recorder{ResponseWriter: w, header: http.Header{}}
 		switch {
 		case x.Status != 0:
-			writeError(rec, x.Status, "fault", "broken on purpose")
+			refuse(x.Status, "fault", "broken on purpose").write(rec)
 		case x.Expired && e != AtToken:
 			rec.Header().Set("WWW-Authenticate", `Bearer realm="hub", error="invalid_token"`)
-			writeError(rec, http.StatusUnauthorized, "invalid_token", "the token is not valid, or no longer")
+			wrongToken.write(rec)
 		default:
 			if x.Expired {
 				r = r.WithContext(context.WithValue(r.Context(), expiredKey{}, true))
@@ -169,33 +178,12 @@ func (h *Hub) faulty(e Endpoint, next http.Handler) http.Handler {
 // expiredKey is in the context of a request whose token is to have expired.
 type expiredKey struct{}
 
-// hold waits; false means that the client or the hub went away first.
-func (f *Faults) hold(out *slowWriter, e Endpoint, d time.Duration) bool {
-	count := func(by int) {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		if f.held == nil {
-			f.held = map[Endpoint]int{}
-		}
-		f.held[e] += by
-	}
-	count(1)
-	defer count(-1)
-	return out.wait(d)
-}
-
-// Pending is how many requests wait out a delay at e just now.
-func (f *Faults) Pending(e Endpoint) int {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.held[e]
-}
-
 // slowWriter sends to a client in drops.
 type slowWriter struct {
 	w    http.ResponseWriter
 	r    *http.Request
 	slow Slow
+	end  <-chan struct{} // of the hub
 }
 
 // wait lets time pass that does not count for the server's deadlines; false
@@ -215,7 +203,7 @@ func (s *slowWriter) wait(d time.Duration) bool {
 		}
 		return true
 	case <-s.r.Context().Done():
-	case <-ending(s.r.Context()):
+	case <-s.end:
 	}
 	return false
 }
@@ -245,13 +233,16 @@ func (s *slowWriter) Write(b []byte) (int, error) {
 
 // recorder keeps an answer back so that it can be spoiled.
 type recorder struct {
-	w      http.ResponseWriter
-	header http.Header
-	status int
-	body   bytes.Buffer
+	http.ResponseWriter // the connection's
+	header              http.Header
+	status              int
+	body                bytes.Buffer
 }
 
 const maxRecorded = 64 << 20
+
+// Unwrap lets http.ResponseController reach the connection.
+func (c *recorder) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
 func (c *recorder) Header() http.Header { return c.header }
 
@@ -269,48 +260,30 @@ func (c *recorder) Write(b []byte) (int, error) {
 	return c.body.Write(b)
 }
 
-// Unwrap lets http.ResponseController reach the connection.
-func (c *recorder) Unwrap() http.ResponseWriter { return c.w }
-
 // send sends what x leaves of the answer.
 func (c *recorder) send(out *slowWriter, x Fault) {
 	c.WriteHeader(http.StatusOK)
-	body := c.body.Bytes()
-	length := len(body)
+	whole := c.body.Len()
+	body := c.spoiled(x)
 	head := out.w.Header()
 	maps.Copy(head, c.header)
-	switch x.Body {
-	case BodyHTML:
-		head.Set("Content-Type", "text/html; charset=utf-8")
-		if x.Status == 0 {
-			c.status = http.StatusOK
-		}
-		body = []byte("<!doctype html><title>Wifi</title><h1>Wifi</h1><p>Log in to go on.</p>")
-		length = len(body)
-	case BodyTruncated:
-		body = body[:len(body)/2]
-		length = len(body)
-	case BodyCut:
-		body = body[:len(body)/2]
-	case BodyEmpty:
-		body, length = nil, 0
-	case BodyWrong:
-		body = []byte(`{"data":{"items":"none"},"access_token":7}`)
-		length = len(body)
-	}
 	if x.ContentType != "" {
 		head.Set("Content-Type", x.ContentType)
 	}
 	if x.RetryAfter > 0 {
-		head.Set("Retry-After", strconv.FormatInt(int64((x.RetryAfter+time.Second-1)/time.Second), 10))
+		head.Set("Retry-After", strconv.Itoa(inSeconds(x.RetryAfter)))
 	}
-	head.Set("Content-Length", strconv.Itoa(length))
-	if x.Body == BodyLarge || c.status == http.StatusNoContent || c.status == http.StatusNotModified {
+	switch {
+	case x.Body == BodyLarge, c.status == http.StatusNoContent, c.status == http.StatusNotModified:
 		head.Del("Content-Length")
+	case x.Body == BodyCut:
+		head.Set("Content-Length", strconv.Itoa(whole))
+	default:
+		head.Set("Content-Length", strconv.Itoa(len(body)))
 	}
 	out.w.WriteHeader(c.status)
 	if x.Body == BodyLarge {
-		blank(out, x.Size)
+		blank(out, cmp.Or(x.Size, largeBody))
 	}
 	_, _ = out.Write(body)
 	if x.Body == BodyCut {
@@ -319,11 +292,31 @@ func (c *recorder) send(out *slowWriter, x Fault) {
 	}
 }
 
+// spoiled is the body that is sent.
+func (c *recorder) spoiled(x Fault) []byte {
+	body := c.body.Bytes()
+	switch x.Body {
+	case BodyHTML:
+		c.header.Set("Content-Type", "text/html; charset=utf-8")
+		if x.Status == 0 {
+			c.status = http.StatusOK
+		}
+		return []byte("<!doctype html><title>Wifi</title><h1>Wifi</h1><p>Log in to go on.</p>")
+	case BodyTruncated, BodyCut:
+		return body[:len(body)/2]
+	case BodyEmpty:
+		return nil
+	case BodyWrong:
+		return []byte(`{"data":{"items":"none"},"access_token":7}`)
+	}
+	return body
+}
+
+// inSeconds is a time for Retry-After, rounded up.
+func inSeconds(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }
+
 // blank writes n bytes of white space.
 func blank(out io.Writer, n int) {
-	if n == 0 {
-		n = largeBody
-	}
 	piece := bytes.Repeat([]byte(" "), 64<<10)
 	for n > 0 {
 		sent, err := out.Write(piece[:min(n, len(piece))])

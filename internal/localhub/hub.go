@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"net"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -56,14 +54,9 @@ type Config struct {
 type Hub struct {
 	*Data
 	server
-	logins
+	*logins
 	cfg     Config
-	log     *slog.Logger
 	faults  *Faults
-	place   place  // where it listens, and as what
-	addr    string // host:port it listens on, the same for the whole life of the hub
-	secure  bool   // it is reached by https: its cookies are for https only
-	handler http.Handler
 	admin   *admin // nil without Config.Admin
 	uploads uploads
 	jwtKey  []byte
@@ -76,11 +69,11 @@ type Hub struct {
 // Stats counts requests that came as far as the part they asked for, and those
 // that a fault happened to.
 type Stats struct {
-	Tokens   int64 // requests for a token
-	Lookups  int64 // contact lookups
-	Messages int64 // requests to deliver messages
-	Files    int64 // customer files shown to a user who was logged in
-	Faults   int64 // requests that something was broken for on purpose
+	Tokens   int64 `json:"tokens"`   // requests for a token
+	Lookups  int64 `json:"lookups"`  // contact lookups
+	Messages int64 `json:"messages"` // requests to deliver messages
+	Files    int64 `json:"files"`    // customer files shown to a user who was logged in
+	Faults   int64 `json:"faults"`   // requests that something was broken for on purpose
 }
 
 type counters struct{ tokens, lookups, messages, files atomic.Int64 }
@@ -100,21 +93,13 @@ func Start(ctx context.Context, cfg Config) (*Hub, error) {
 	case err != nil:
 		return nil, settingError{err}
 	}
-	h := &Hub{
-		cfg: cfg, log: cfg.Log, faults: cfg.Faults, place: where, secure: where.tls != nil,
-		logins: logins{limits: newLimiter(), known: newTurns(), strangers: newTurns(), rightKey: []byte(newToken())}, uploads: uploads{of: map[string]int{}},
-		server: server{patience: patience{others: 2 * time.Second, uploads: 10 * time.Second}, visits: map[net.Conn]*visit{}},
-	}
-	h.life, h.cancel = context.WithCancel(context.Background())
-	h.work, h.abandon = context.WithCancel(context.WithValue(context.Background(), lifeKey{}, h.life.Done()))
+	h := &Hub{cfg: cfg, faults: cfg.Faults, logins: newLogins(), uploads: uploads{of: map[string]int{}}}
+	h.prepareServer(ctx, where, cfg.Log)
 	if err := h.open(ctx); err != nil {
 		return nil, errors.Join(err, h.Close())
 	}
-	release := context.AfterFunc(ctx, func() { _ = h.Close() })
-	h.mu.Lock()
-	h.release = release
-	h.mu.Unlock()
-	h.log.Info("local hub ready", "address", h.addr, "tls", h.secure, "demo", cfg.Demo)
+	context.AfterFunc(h.life, func() { _ = h.Close() })
+	h.log.Info("local hub ready", "address", h.addr, "tls", h.secure(), "demo", cfg.Demo)
 	return h, nil
 }
 
@@ -132,19 +117,15 @@ func (h *Hub) open(ctx context.Context) error {
 		return err
 	}
 	h.handler = h.tracked(h.routes())
-	l, err := listen(h.cfg.Listen)
-	if err != nil {
+	if err := h.listen(h.cfg.Listen); err != nil {
 		return err
 	}
-	h.addr = l.Addr().String()
-	h.place.onPort(l.Addr())
-	h.serve(l)
 	if h.cfg.Admin {
 		if h.admin, err = h.startAdmin(); err != nil {
 			return err
 		}
 	}
-	return h.faults.attach(h)
+	return h.faults.attach(&h.server)
 }
 
 func (c Config) withDefaults() Config {
@@ -289,7 +270,7 @@ func (h *Hub) AdminURL() string {
 	if h.admin == nil {
 		return ""
 	}
-	return h.admin.url
+	return h.admin.url()
 }
 
 // Faults is what can be broken on purpose while the hub runs.
@@ -298,35 +279,16 @@ func (h *Hub) Faults() *Faults { return h.faults }
 // Stats is what has been answered so far.
 func (h *Hub) Stats() Stats {
 	return Stats{Tokens: h.stats.tokens.Load(), Lookups: h.stats.lookups.Load(), Messages: h.stats.messages.Load(),
-		Files: h.stats.files.Load(), Faults: h.faults.happened()}
+		Files: h.stats.files.Load(), Faults: h.faults.state().taken}
 }
 
 // Close ends the hub. Nothing new is taken on; what waits on purpose ends at
-// once, deliveries under way get ten seconds and other requests two. Then
-// everything is closed, and what was in memory is gone. Later calls wait for the
-// first and return its result.
+// once, requests under way get ten seconds. Then everything is closed, and what
+// was in memory is gone. Later calls wait for the first and return its result.
 func (h *Hub) Close() error {
 	h.closing.Do(func() {
-		h.faults.detach()
-		h.cancel()
-		h.mu.Lock()
-		srv, served, release := h.srv, h.served, h.release
-		h.srv, h.ended = nil, true
-		h.mu.Unlock()
-		if release != nil {
-			release()
-		}
-		if h.admin != nil {
-			h.admin.close()
-		}
-		if srv != nil {
-			h.shutdown(srv, served)
-		}
-		h.abandon()
-		h.mu.Lock()
-		h.over = true
-		h.mu.Unlock()
-		h.running.Wait()
+		_ = h.faults.attach(nil)
+		h.stop()
 		if h.Data != nil {
 			h.closed = h.Data.Close()
 		}

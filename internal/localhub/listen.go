@@ -1,19 +1,15 @@
 package localhub
 
 import (
-	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/netip"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -176,7 +172,7 @@ func (h *Hub) guardHost(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		writeError(w, http.StatusMisdirectedRequest, "invalid_host", "this hub is reached by its address only")
+		refuse(http.StatusMisdirectedRequest, "invalid_host", "this hub is reached by its address only").write(w)
 	})
 }
 
@@ -193,172 +189,4 @@ func listen(addr string) (net.Listener, error) {
 		return nil, fmt.Errorf("local hub: %w", err)
 	}
 	return l, nil
-}
-
-// How long a request may take by default; faults and deliveries move these.
-var (
-	readTime  = 15 * time.Second
-	writeTime = 60 * time.Second
-)
-
-// server is what runs while the hub does.
-type server struct {
-	life     context.Context // ends when Close begins: what waits on purpose ends at once
-	cancel   context.CancelFunc
-	work     context.Context // of the requests; ends when those under way had their time
-	abandon  context.CancelFunc
-	patience patience
-
-	mu      sync.Mutex // guards what follows
-	srv     *http.Server
-	served  chan struct{} // closed when srv's accept loop has ended
-	ended   bool
-	release func() bool         // unhooks Start's context
-	visits  map[net.Conn]*visit // open connections
-	running sync.WaitGroup      // requests being answered
-	over    bool                // no request is answered any more
-}
-
-// serve runs an HTTP server on l until shutdown.
-func (h *Hub) serve(l net.Listener) {
-	srv := &http.Server{
-		Handler:           h.handler,
-		ReadHeaderTimeout: min(readTime, 5*time.Second),
-		ReadTimeout:       readTime,
-		WriteTimeout:      writeTime,
-		IdleTimeout:       2 * time.Minute,
-		MaxHeaderBytes:    16 << 10,
-		BaseContext:       func(net.Listener) context.Context { return h.work },
-		ConnContext:       h.arrived,
-		ConnState:         h.moved,
-		TLSNextProto:      map[string]func(*http.Server, *tls.Conn, http.Handler){},
-		ErrorLog:          slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), // may quote what a client sent
-	}
-	if h.place.tls != nil {
-		l = tls.NewListener(l, h.place.tls)
-	}
-	served := make(chan struct{})
-	h.mu.Lock()
-	h.srv, h.served = srv, served
-	h.mu.Unlock()
-	go func() {
-		defer close(served)
-		if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-			h.log.Error("local hub stopped listening", "error", err)
-		}
-	}()
-}
-
-// setGone closes the port and every connection, or listens again on the same
-// port.
-func (h *Hub) setGone(gone bool) error {
-	h.mu.Lock()
-	srv, served, ended := h.srv, h.served, h.ended
-	if gone {
-		h.srv = nil
-	}
-	h.mu.Unlock()
-	if ended || gone == (srv == nil) {
-		return nil
-	}
-	if gone {
-		err := srv.Close()
-		<-served
-		return err
-	}
-	l, err := listen(h.addr)
-	if err != nil {
-		return fmt.Errorf("come back: %w", err)
-	}
-	h.serve(l)
-	return nil
-}
-
-// patience is how long requests under way may take when the hub ends.
-type patience struct{ others, uploads time.Duration }
-
-// lifeKey is where a request's context has the channel that closes when the hub
-// begins to end.
-type lifeKey struct{}
-
-func ending(ctx context.Context) <-chan struct{} {
-	c, _ := ctx.Value(lifeKey{}).(<-chan struct{})
-	return c
-}
-
-// visit is an open connection.
-type visit struct {
-	uploading atomic.Bool // its request delivers messages
-}
-
-type visitKey struct{}
-
-func (h *Hub) arrived(ctx context.Context, c net.Conn) context.Context {
-	v := &visit{}
-	h.mu.Lock()
-	h.visits[c] = v
-	h.mu.Unlock()
-	return context.WithValue(ctx, visitKey{}, v)
-}
-
-func (h *Hub) moved(c net.Conn, to http.ConnState) {
-	if to == http.StateClosed {
-		h.mu.Lock()
-		delete(h.visits, c)
-		h.mu.Unlock()
-	}
-}
-
-// tracked lets Close wait for requests, and know deliveries from others.
-func (h *Hub) tracked(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h.mu.Lock()
-		if h.over {
-			h.mu.Unlock()
-			panic(http.ErrAbortHandler)
-		}
-		h.running.Add(1)
-		h.mu.Unlock()
-		defer h.running.Done()
-		if v, ok := r.Context().Value(visitKey{}).(*visit); ok {
-			v.uploading.Store(strings.HasPrefix(r.URL.Path, "/transaction/"))
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
-// shutdown closes the port, gives requests their time and closes what is left.
-func (h *Hub) shutdown(srv *http.Server, served <-chan struct{}) {
-	ctx, cancel := context.WithTimeout(context.Background(), h.patience.uploads)
-	defer cancel()
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_ = srv.Shutdown(ctx) // what it leaves is closed below
-	}()
-	t := time.NewTimer(h.patience.others)
-	defer t.Stop()
-	select {
-	case <-done:
-	case <-t.C:
-		h.closeOthers()
-		<-done
-	}
-	_ = srv.Close()
-	<-served
-}
-
-// closeOthers closes every connection that no delivery comes in by.
-func (h *Hub) closeOthers() {
-	var others []net.Conn
-	h.mu.Lock()
-	for c, v := range h.visits {
-		if !v.uploading.Load() {
-			others = append(others, c)
-		}
-	}
-	h.mu.Unlock()
-	for _, c := range others {
-		_ = c.Close()
-	}
 }

@@ -412,19 +412,9 @@ func closeHub(t *testing.T, h *localhub.Hub) <-chan error {
 func TestStopLetsADeliveryFinish(t *testing.T) {
 	dir := t.TempDir()
 	h := start(t, localhub.Config{Dir: dir, Admin: true})
-	h.SetPatience(20*time.Millisecond, 10*time.Second)
-	silent, err := net.Dial("tcp", strings.TrimPrefix(h.BaseURL(), "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer silent.Close()
 	large := messagetest.ZIP(t, "scan.txt", strings.Repeat("large ", 1<<18)) // is read in pieces: its request must not be called off
 	d := startDelivery(t, h, messagetest.Request(message(t, 1), large))
 	closed := closeHub(t, h)
-	_ = silent.SetReadDeadline(time.Now().Add(20 * time.Second))
-	if _, err := silent.Read(make([]byte, 1)); errors.Is(err, os.ErrDeadlineExceeded) || err == nil { // its time is over: it is closed first
-		t.Errorf("a silent connection: %v", err)
-	}
 	select {
 	case err := <-closed:
 		t.Fatal("closed while a delivery is under way: ", err)
@@ -455,7 +445,7 @@ func TestStopLetsADeliveryFinish(t *testing.T) {
 func TestStopCutsADeliveryThatStands(t *testing.T) {
 	dir := t.TempDir()
 	h := start(t, localhub.Config{Dir: dir})
-	h.SetPatience(20*time.Millisecond, 200*time.Millisecond)
+	h.SetGrace(200 * time.Millisecond)
 	d := startDelivery(t, h, messagetest.Request(message(t, 1)))
 	began := time.Now()
 	if err := <-closeHub(t, h); err != nil {
@@ -479,7 +469,6 @@ func TestStopCutsADeliveryThatStands(t *testing.T) {
 
 func TestStopDoesNotWaitForSilentConnections(t *testing.T) {
 	h := start(t, localhub.Config{})
-	h.SetPatience(20*time.Millisecond, 10*time.Second)
 	for range 3 {
 		c, err := net.Dial("tcp", strings.TrimPrefix(h.BaseURL(), "http://"))
 		if err != nil {
@@ -487,25 +476,12 @@ func TestStopDoesNotWaitForSilentConnections(t *testing.T) {
 		}
 		defer c.Close()
 	}
-	for h.Visits() < 3 {
-		runtime.Gosched()
-	}
 	began := time.Now()
 	if err := h.Close(); err != nil {
 		t.Error(err)
 	}
-	if took := time.Since(began); took > 2*time.Second {
+	if took := time.Since(began); took > 5*time.Second { // half of what a request gets
 		t.Errorf("took %v", took)
-	}
-}
-
-func TestConnectionsAreForgotten(t *testing.T) {
-	h := start(t, localhub.Config{})
-	for range 20 {
-		do(t, client(t), "GET", h.BaseURL()+"/login", "", "Connection", "close")
-	}
-	for h.Visits() > 0 {
-		runtime.Gosched()
 	}
 }
 

@@ -121,7 +121,7 @@ func (h *Hub) tryPassword(r *http.Request, name, password string) (ok bool, wait
 
 // later says when to try again.
 func (h *Hub) later(w http.ResponseWriter, r *http.Request, l loginView, status int, wait time.Duration) error {
-	seconds := int((wait + time.Second - 1) / time.Second)
+	seconds := inSeconds(wait)
 	w.Header().Set("Retry-After", strconv.Itoa(seconds))
 	l.Error = language(r).N(text.LocalhubWaitSeconds, seconds)
 	if seconds > 90 {

@@ -9,17 +9,17 @@ import (
 	"wiebelt/internal/core/contact"
 )
 
-// serveLookup answers GET /contact/contacts/telephony.
-func (h *Hub) serveLookup(w http.ResponseWriter, r *http.Request) error {
+// lookUp answers GET /contact/contacts/telephony.
+func (h *Hub) lookUp(_ http.ResponseWriter, r *http.Request, _ client) (any, error) {
 	h.stats.lookups.Add(1)
 	q, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil || len(q["q"]) != 1 || strings.TrimSpace(q.Get("q")) == "" || len(q.Get("q")) > maxTerm {
-		return refuse(http.StatusBadRequest, "invalid_request", "q holds one search term of at most 256 bytes")
+		return nil, refuse(http.StatusBadRequest, "invalid_request", "q holds one search term of at most 256 bytes")
 	}
 	var found []contact.Contact
 	if term, ok := termOf(q.Get("q")); ok {
 		if found, err = h.byTerm(r.Context(), term); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	answer := contactsJSON{}
@@ -27,11 +27,7 @@ func (h *Hub) serveLookup(w http.ResponseWriter, r *http.Request) error {
 		answer.Data.Items = append(answer.Data.Items, h.contactJSON(c))
 	}
 	b, err := encode(answer)
-	if err != nil {
-		return err
-	}
-	writeBody(w, http.StatusOK, rename(b, h.cfg.RelationField))
-	return nil
+	return rename(b, h.cfg.RelationField), err
 }
 
 // contactsJSON is the answer of the Contact API.

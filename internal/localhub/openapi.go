@@ -16,7 +16,6 @@ var openAPI []byte
 // serveOpenAPI answers GET /openapi.json, to everyone: the description holds no
 // data. It has this hub's address and its name for the relation number.
 func (h *Hub) serveOpenAPI(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Cache-Control", "no-store")
 	writeBody(w, http.StatusOK, describe(h.BaseURL(), h.cfg.RelationField))
 }
 

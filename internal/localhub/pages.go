@@ -26,14 +26,26 @@ const filePath = "/contacts/viewcontact/" // of the deep links in the Contact AP
 // routes is everything the hub answers.
 func (h *Hub) routes() http.Handler {
 	m := http.NewServeMux()
-	m.Handle("/identity/token", h.faulty(AtToken, h.api(http.MethodPost, h.serveToken)))
-	m.Handle("/transaction/{intermediary}", heard(h.faulty(AtTransaction, h.api(http.MethodPost, h.bearer(scopeMessages, h.serveTransaction)))))
-	m.Handle("/contact/contacts/telephony", h.faulty(AtLookup, h.api(http.MethodGet, h.bearer(scopeBasic, h.serveLookup))))
-
+	for _, o := range []struct {
+		path, method string
+		at           Endpoint
+		scope        string // "" asks for no token
+		do           operation
+	}{
+		{"/identity/token", http.MethodPost, AtToken, "", h.giveToken},
+		{"/contact/contacts/telephony", http.MethodGet, AtLookup, scopeBasic, h.lookUp},
+		{"/transaction/{intermediary}", http.MethodPost, AtTransaction, scopeMessages, h.takeDelivery},
+	} {
+		handler := h.faulty(o.at, h.api(o.method, o.scope, o.do))
+		if o.at == AtTransaction {
+			handler = answerFirst(handler)
+		}
+		m.Handle(o.path, handler)
+	}
 	m.HandleFunc("GET /openapi.json", h.serveOpenAPI)
 	for _, api := range []string{"/identity/", "/transaction/", "/contact/"} { // programs ask there, and read no pages
 		m.HandleFunc(api, func(w http.ResponseWriter, _ *http.Request) {
-			writeError(w, http.StatusNotFound, "not_found", "there is nothing here: see /openapi.json")
+			notFound.write(w)
 		})
 	}
 
@@ -291,7 +303,7 @@ func (h *Hub) message(w http.ResponseWriter, r *http.Request, status int, who vi
 	v := h.view(r, heading, who)
 	v.Message = messageView{v.Title, v.Lang.T(body)}
 	if err := h.show(w, status, "message", v); err != nil {
-		h.answer(w, "page", err)
+		h.fail(w, "page", err)
 	}
 }
 

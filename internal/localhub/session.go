@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/crypto/bcrypt"
 
+	"wiebelt/internal/store/sqlitefile"
 	"wiebelt/internal/text"
 )
 
@@ -77,7 +78,7 @@ func (d *Data) AddUser(ctx context.Context, name, password string, admin bool) e
 // one.
 func (d *Data) putUser(ctx context.Context, name string, hash []byte, admin bool) error {
 	ctx = d.ctx(ctx)
-	return failed("users", d.tx(ctx, func(tx *sql.Tx) error {
+	return failed("users", sqlitefile.Tx(ctx, d.w, func(tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, `INSERT INTO users (name, hash, admin) VALUES (?1, ?2, ?3)
  ON CONFLICT DO UPDATE SET hash = ?2, admin = ?3`, name, hash, admin); err != nil {
 			return err
@@ -146,6 +147,10 @@ type logins struct {
 // turns are the places of those whose password is hashed and of those who wait.
 type turns struct{ waiting, hashing chan struct{} }
 
+func newLogins() *logins {
+	return &logins{limits: newLimiter(), known: newTurns(), strangers: newTurns(), rightKey: []byte(newToken())}
+}
+
 func newTurns() turns {
 	return turns{make(chan struct{}, hashedAtOnce+hashWaiting), make(chan struct{}, hashedAtOnce)}
 }
@@ -205,7 +210,7 @@ func (h *Hub) cookieName(kind string) string {
 
 func (h *Hub) setCookie(w http.ResponseWriter, kind, value string, life time.Duration) {
 	c := &http.Cookie{
-		Name: h.cookieName(kind), Value: value, Path: "/", HttpOnly: true, Secure: h.secure,
+		Name: h.cookieName(kind), Value: value, Path: "/", HttpOnly: true, Secure: h.secure(),
 		// Lax, not Strict: the deep link is followed from other programs.
 		SameSite: http.SameSiteLaxMode, MaxAge: int(life / time.Second),
 	}
@@ -243,7 +248,7 @@ func stored(token string) []byte {
 func (h *Hub) begin(ctx context.Context, w http.ResponseWriter, user string) error {
 	token := newToken()
 	now := h.now()
-	err := h.tx(h.ctx(ctx), func(tx *sql.Tx) error {
+	err := sqlitefile.Tx(h.ctx(ctx), h.w, func(tx *sql.Tx) error {
 		if _, err := tx.ExecContext(h.ctx(ctx), "DELETE FROM sessions WHERE began < ?", now.Add(-SessionLife).UnixMilli()); err != nil {
 			return err
 		}

@@ -19,9 +19,8 @@ import (
 	"wiebelt/internal/text"
 )
 
-// schema holds one statement a line group; a database is made once and its
-// version kept in user_version.
-const schema = `
+// steps lead from each schema to the next.
+var steps = []sqlitefile.Step{{SQL: `
 CREATE TABLE keys (name TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT;
 CREATE TABLE clients (
   id TEXT PRIMARY KEY, organisation TEXT NOT NULL, salt BLOB NOT NULL, hash BLOB NOT NULL
@@ -42,11 +41,7 @@ CREATE TABLE terms (
   written TEXT NOT NULL, mail INTEGER NOT NULL, PRIMARY KEY (term, contact)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX terms_contact ON terms(contact);
-PRAGMA user_version = 1;
-`
-
-// upgrades lead from each version to the next.
-var upgrades = []string{1: `
+`}, {SQL: `
 ALTER TABLE clients ADD COLUMN made INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE users ADD COLUMN admin INTEGER NOT NULL DEFAULT 0;
 CREATE TABLE messages (
@@ -54,10 +49,7 @@ CREATE TABLE messages (
   received INTEGER NOT NULL, sender TEXT NOT NULL, organisation TEXT NOT NULL, intermediary TEXT NOT NULL,
   UNIQUE (sha256, intermediary, sender)
 ) STRICT;
-PRAGMA user_version = 2;
-`}
-
-const version = 2
+`}}
 
 // Data is what a hub keeps: clients, users, contacts and the message box. It is
 // part of every Hub, and opened on its own to manage a hub that runs or does
@@ -142,29 +134,11 @@ func connect(dsn string, connections int) (*sql.DB, error) {
 
 func (d *Data) setUp(ctx context.Context) error {
 	ctx = d.ctx(ctx)
-	var have int
-	if err := d.w.QueryRowContext(ctx, "PRAGMA user_version").Scan(&have); err != nil {
-		return err
+	err := sqlitefile.Migrate(ctx, d.w, steps)
+	if errors.Is(err, sqlitefile.ErrNewer) {
+		have, _ := sqlitefile.Version(ctx, d.w)
+		return text.Errorf(text.LocalhubBadNewer, have, len(steps))
 	}
-	if have > version {
-		return text.Errorf(text.LocalhubBadNewer, have, version)
-	}
-	err := d.tx(ctx, func(tx *sql.Tx) error {
-		// Again, now that nobody else can be making it at the same time.
-		if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&have); err != nil || have > version {
-			return err
-		}
-		for ; have < version; have++ {
-			step := schema
-			if have > 0 {
-				step = upgrades[have]
-			}
-			if _, err := tx.ExecContext(ctx, step); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
 	if err != nil {
 		return err
 	}
@@ -266,17 +240,6 @@ func (d *Data) change(ctx context.Context, what string, missing error, statement
 		return missing
 	}
 	return nil
-}
-
-func (d *Data) tx(ctx context.Context, do func(*sql.Tx) error) error {
-	tx, err := d.w.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	if err := do(tx); err != nil {
-		return errors.Join(err, tx.Rollback())
-	}
-	return tx.Commit()
 }
 
 // key gives the named key, made on first use.

@@ -15,6 +15,7 @@ import (
 
 	"wiebelt/internal/delivery/message"
 	"wiebelt/internal/localhub/upload"
+	"wiebelt/internal/store/sqlitefile"
 	"wiebelt/internal/text"
 )
 
@@ -30,35 +31,33 @@ const (
 	uploadsOfClient = 8
 )
 
-// serveTransaction answers POST /transaction/<intermediary>.
-func (h *Hub) serveTransaction(w http.ResponseWriter, r *http.Request) error {
+// takeDelivery answers POST /transaction/<intermediary>.
+func (h *Hub) takeDelivery(w http.ResponseWriter, r *http.Request, c client) (any, error) {
 	h.stats.messages.Add(1)
-	c := senderOf(r.Context())
 	intermediary := r.PathValue("intermediary")
 	body := newPatient(r.Body, http.NewResponseController(w), time.Now, longest)
 	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	switch {
 	case !slices.Contains(h.cfg.Intermediaries, intermediary):
-		return refuse(http.StatusNotFound, "unknown_intermediary", "this hub has no message box for that intermediary")
+		return nil, refuse(http.StatusNotFound, "unknown_intermediary", "this hub has no message box for that intermediary")
 	case err != nil || kind != "application/json" || params["charset"] != "" && !strings.EqualFold(params["charset"], "utf-8"):
-		return refuse(http.StatusUnsupportedMediaType, "invalid_content_type", "the body is application/json")
+		return nil, refuse(http.StatusUnsupportedMediaType, "invalid_content_type", "the body is application/json")
 	case r.Header.Get("Content-Encoding") != "":
-		return refuse(http.StatusUnsupportedMediaType, "invalid_content_type", "the body is not compressed")
+		return nil, refuse(http.StatusUnsupportedMediaType, "invalid_content_type", "the body is not compressed")
 	case r.ContentLength > upload.Defaults.Bytes/3*4+(2<<20):
-		return refuse(http.StatusRequestEntityTooLarge, "too_large", "the request is too large")
+		return nil, refuse(http.StatusRequestEntityTooLarge, "too_large", "the request is too large")
 	}
 	if !h.uploads.begin(c.id) {
 		w.Header().Set("Retry-After", "5")
-		return refuse(http.StatusServiceUnavailable, "busy", "too many deliveries at one time")
+		return nil, refuse(http.StatusServiceUnavailable, "busy", "too many deliveries at one time")
 	}
 	defer h.uploads.end(c.id)
 	receipts, err := h.take(r.Context(), body, c, intermediary)
 	if err != nil {
-		return blame(err)
+		return nil, blame(err)
 	}
 	h.log.Info("local hub: messages taken", "items", len(receipts))
-	writeReceipts(w, receipts)
-	return nil
+	return receiptsJSON(receipts), nil
 }
 
 // blame says what was wrong with a delivery.
@@ -133,7 +132,8 @@ func checkZIP(ctx context.Context, p *parcel, item int) (files int, err error) {
 	return files, nil
 }
 
-func writeReceipts(w http.ResponseWriter, all []receipt) {
+// receiptsJSON is the answer to a delivery.
+func receiptsJSON(all []receipt) any {
 	type item struct {
 		ID       string `json:"id"`
 		SHA256   string `json:"sha256"`
@@ -149,7 +149,7 @@ func writeReceipts(w http.ResponseWriter, all []receipt) {
 	for _, r := range all {
 		answer.Data.Items = append(answer.Data.Items, item{r.ID, r.SHA256, r.Size, r.Received.Format(time.RFC3339Nano), r.Repeated})
 	}
-	writeJSON(w, http.StatusOK, answer)
+	return answer
 }
 
 // uploads counts deliveries that are being taken, by client: one that is slow or
@@ -221,11 +221,11 @@ func (p *patient) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// heard lets a sender see the answer that comes before the end of its request:
+// answerFirst lets a sender see the answer that comes before the end of its request:
 // the answer goes out first, then the rest of the request is read, within
 // bounds. A sender that is cut off while it writes does not always see it, and
 // one whose request is read first hardly ever does when the bounds are reached.
-func heard(next http.Handler) http.Handler {
+func answerFirst(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(w, r)
 		control := http.NewResponseController(w)
@@ -238,9 +238,7 @@ func (p *patient) drain() {
 	_, _ = io.CopyN(io.Discard, p, maxDrained)
 }
 
-const sqliteFull = 13 // SQLITE_FULL
-
 func noSpace(err error) bool {
-	var db interface{ Code() int }
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, errDiskFull) || errors.As(err, &db) && db.Code() == sqliteFull
+	const full = 13 // SQLITE_FULL
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, errDiskFull) || sqlitefile.Code(err) == full
 }

@@ -1,0 +1,178 @@
+package localhub
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// How long a request may take by default; faults and deliveries move these.
+var (
+	readTime  = 15 * time.Second
+	writeTime = 60 * time.Second
+)
+
+// Times of an end: for requests under way, and for the last answers to leave.
+const (
+	graceTime = 10 * time.Second
+	lastTime  = time.Second
+)
+
+// server is what runs while the hub does: its port, which may be closed and
+// opened again, and the port of the admin interface.
+type server struct {
+	place   place  // where it listens, and as what
+	addr    string // host:port it listens on, the same for the whole life of the hub
+	handler http.Handler
+	log     *slog.Logger
+	grace   time.Duration
+
+	life   context.Context // ends when Close begins: what waits on purpose ends at once
+	end    context.CancelFunc
+	work   context.Context // of the requests; ends when those under way had their time
+	cutOff context.CancelFunc
+
+	mu      sync.Mutex // guards what follows
+	main    *port      // nil while the hub is gone
+	others  []*port
+	running sync.WaitGroup // requests being answered
+	over    bool           // no request is answered any more, and nothing listens again
+}
+
+// prepareServer makes the server ready to listen; it ends with ctx.
+func (s *server) prepareServer(ctx context.Context, where place, log *slog.Logger) {
+	s.place, s.log, s.grace = where, log, graceTime
+	s.life, s.end = context.WithCancel(ctx)
+	s.work, s.cutOff = context.WithCancel(context.WithoutCancel(ctx))
+}
+
+// secure reports whether the hub is reached by https: then its cookies are for
+// https only.
+func (s *server) secure() bool { return s.place.tls != nil }
+
+// port is an HTTP server on an open port.
+type port struct {
+	http.Server
+	listener net.Listener
+	served   chan struct{} // closed when nothing is accepted any more
+}
+
+// serve answers requests on l until the port is closed.
+func (s *server) serve(l net.Listener, handler http.Handler) *port {
+	p := &port{listener: l, served: make(chan struct{}), Server: http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: min(readTime, 5*time.Second),
+		ReadTimeout:       readTime,
+		WriteTimeout:      writeTime,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    16 << 10,
+		BaseContext:       func(net.Listener) context.Context { return s.work },
+		TLSNextProto:      map[string]func(*http.Server, *tls.Conn, http.Handler){},
+		ErrorLog:          slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), // may quote what a client sent
+	}}
+	go func() {
+		defer close(p.served)
+		if err := p.Serve(l); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
+			s.log.Error("local hub stopped listening", "error", err)
+		}
+	}()
+	return p
+}
+
+// cut closes the port and every connection.
+func (p *port) cut() error {
+	err := p.Close()
+	<-p.served
+	return err
+}
+
+// listen opens the hub's port.
+func (s *server) listen(addr string) error {
+	l, err := listen(addr)
+	if err != nil {
+		return err
+	}
+	if s.addr == "" {
+		s.addr = l.Addr().String()
+		s.place.onPort(l.Addr())
+	}
+	if s.place.tls != nil {
+		l = tls.NewListener(l, s.place.tls)
+	}
+	s.main = s.serve(l, s.handler)
+	return nil
+}
+
+// setGone closes the port and every connection, or listens again on the same
+// port.
+func (s *server) setGone(gone bool) (err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.over || gone == (s.main == nil):
+	case gone:
+		err = s.main.cut()
+		s.main = nil
+	default:
+		if err = s.listen(s.addr); err != nil {
+			err = fmt.Errorf("come back: %w", err)
+		}
+	}
+	return err
+}
+
+// tracked lets stop wait for requests.
+func (s *server) tracked(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		if s.over {
+			s.mu.Unlock()
+			panic(http.ErrAbortHandler)
+		}
+		s.running.Add(1)
+		s.mu.Unlock()
+		defer s.running.Done()
+		next.ServeHTTP(w, r)
+	})
+}
+
+// stop closes the ports, gives requests under way their time and closes every
+// connection.
+func (s *server) stop() {
+	s.end()
+	s.mu.Lock()
+	s.over = true
+	ports := s.others
+	if s.main != nil {
+		ports = append(ports, s.main)
+	}
+	s.mu.Unlock()
+	for _, p := range ports {
+		_ = p.listener.Close()
+	}
+	answered := make(chan struct{})
+	go func() {
+		defer close(answered)
+		s.running.Wait()
+	}()
+	late := time.NewTimer(s.grace)
+	defer late.Stop()
+	select {
+	case <-answered:
+	case <-late.C:
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), min(s.grace, lastTime))
+	defer cancel()
+	for _, p := range ports {
+		_ = p.Shutdown(ctx) // what it leaves is closed here
+		_ = p.cut()
+	}
+	s.cutOff()
+	<-answered
+}
