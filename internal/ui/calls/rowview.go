@@ -1,6 +1,7 @@
 package calls
 
 import (
+	"image/color"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -197,24 +198,12 @@ func (v *rowView) Cursor() desktop.Cursor {
 
 // CreateRenderer implements fyne.Widget.
 func (v *rowView) CreateRenderer() fyne.WidgetRenderer {
-	r := &rowRenderer{v}
-	r.Refresh()
-	return r
+	return widgets.Draw(v, widgets.Drawing{Parts: append(v.Row.Objects(), v.ring, v.icons[0], v.icons[1], v.icons[2], v.icons[3], v.undo),
+		Least:   func() fyne.Size { return fyne.NewSize(rowLeast, rowHeight) },
+		Arrange: v.arrange, Paint: v.paint})
 }
 
-type rowRenderer struct{ v *rowView }
-
-func (r *rowRenderer) Destroy() {}
-
-func (r *rowRenderer) MinSize() fyne.Size { return fyne.NewSize(rowLeast, rowHeight) }
-
-func (r *rowRenderer) Objects() []fyne.CanvasObject {
-	v := r.v
-	return append(v.Row.Objects(), v.ring, v.icons[0], v.icons[1], v.icons[2], v.icons[3], v.undo)
-}
-
-func (r *rowRenderer) Layout(size fyne.Size) {
-	v := r.v
+func (v *rowView) arrange(size fyne.Size) {
 	size.Width = min(size.Width, rowMost)
 	end := size.Width - widgets.RowInset
 	right := end - float32(tools)*toolWidth
@@ -235,15 +224,12 @@ func (r *rowRenderer) Layout(size fyne.Size) {
 	}
 }
 
-func (r *rowRenderer) Refresh() {
-	v := r.v
-	th, variant := v.Theme(), fyne.CurrentApp().Settings().ThemeVariant()
+func (v *rowView) paint(colour func(fyne.ThemeColorName) color.Color) {
 	list := v.calls.list
 	chosen := v.n == v.calls.chosen && list != nil && list.focused
 	v.Light(v.known && (v.hover || chosen))
 	widgets.Visible(v.ring, v.known && chosen && list.keys)
-	v.ring.StrokeColor = th.Color(base.ColorNamePrimary, variant)
-	v.ring.Refresh()
+	v.ring.StrokeColor = colour(base.ColorNamePrimary)
 	v.Time.Say(widgets.Either(v.row.person == 0, v.row.time, ""), base.ColorNameForeground)
 	v.Day.Say(widgets.Either(v.row.person == 0, v.row.day, ""), base.ColorNamePlaceHolder)
 	title := base.ColorNameForeground
@@ -272,7 +258,6 @@ func (r *rowRenderer) Refresh() {
 		}
 	}
 	widgets.Visible(v.undo, v.known && v.row.undo)
-	r.Layout(v.Size())
 }
 
 // result says what became of the call, and of the tool that the pointer is over

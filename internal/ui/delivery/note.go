@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/layout"
 	base "fyne.io/fyne/v2/theme"
@@ -121,8 +120,8 @@ func (w *window) showQuestion() {
 
 // ruled sets what somebody has to decide apart, between two lines.
 func ruled(o ...fyne.CanvasObject) fyne.CanvasObject {
-	return container.NewVBox(widgets.NewRule(canvas.NewRectangle(nil)), container.New(layout.NewCustomPaddedLayout(8, 8, 0, 0),
-		container.New(layout.NewCustomPaddedVBoxLayout(12), o...)), widgets.NewRule(canvas.NewRectangle(nil)))
+	return container.NewVBox(widget.NewSeparator(), container.New(layout.NewCustomPaddedLayout(8, 8, 0, 0),
+		container.New(layout.NewCustomPaddedVBoxLayout(12), o...)), widget.NewSeparator())
 }
 
 func (w *window) questionOf(r row) string {

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/layout"
@@ -271,10 +270,10 @@ func (w *window) answer(page *fyne.Container, f *windowapi.Found) {
 		}
 		matches := container.New(layout.NewCustomPaddedVBoxLayout(0))
 		for _, k := range f.Contacts {
-			matches.Add(widgets.NewRule(canvas.NewRectangle(nil)))
+			matches.Add(widget.NewSeparator())
 			matches.Add(w.match(k))
 		}
-		matches.Add(widgets.NewRule(canvas.NewRectangle(nil)))
+		matches.Add(widget.NewSeparator())
 		page.Add(container.New(layout.NewCustomPaddedLayout(4, 0, 0, 0), matches))
 		if f.More > 0 {
 			say(l.N(text.LookupMore, f.More))

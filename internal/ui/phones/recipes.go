@@ -13,7 +13,6 @@ import (
 	"strconv"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/layout"
 	base "fyne.io/fyne/v2/theme"
@@ -149,8 +148,7 @@ func (w *window) recipe(r guide.Recipe) fyne.CanvasObject {
 	if s := w.trouble(r); s != "" {
 		page.Add(widgets.Warning(s))
 	}
-	line := canvas.NewRectangle(nil)
-	page.Add(widgets.NewRule(line))
+	page.Add(widget.NewSeparator())
 	secret := false
 	for _, p := range r.Parts {
 		switch {

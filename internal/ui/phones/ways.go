@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/layout"
 	base "fyne.io/fyne/v2/theme"
@@ -151,6 +150,6 @@ func (w *window) overview() fyne.CanvasObject {
 	start := widgets.NewButton(l.T(text.WaysStart), func() { w.d.Show(windowapi.WindowStart) })
 	return container.New(layout.NewCustomPaddedLayout(20, 24, widgets.Edge, widgets.Edge), container.New(layout.NewCustomPaddedVBoxLayout(12),
 		widgets.NewWords(l.T(text.WaysTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting(),
-		widgets.Paragraph(l.T(text.WaysIntro)), w.states, widgets.NewRule(canvas.NewRectangle(nil)),
+		widgets.Paragraph(l.T(text.WaysIntro)), w.states, widget.NewSeparator(),
 		widgets.Buttons(test, start)))
 }

@@ -2,10 +2,10 @@ package settings
 
 import (
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/layout"
 	base "fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
 
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/theme"
@@ -32,7 +32,7 @@ func (w *window) section(s section, last bool) fyne.CanvasObject {
 	if last {
 		return container.New(layout.NewCustomPaddedVBoxLayout(16), part)
 	}
-	return container.New(layout.NewCustomPaddedVBoxLayout(16), part, widgets.NewRule(canvas.NewRectangle(nil)))
+	return container.New(layout.NewCustomPaddedVBoxLayout(16), part, widget.NewSeparator())
 }
 
 func (w *window) addRows(part *fyne.Container, keys []string) {

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/layout"
 	base "fyne.io/fyne/v2/theme"
@@ -255,7 +254,7 @@ func (v *setupView) showRows(b *fyne.Container) {
 	head := func(k text.Key) fyne.CanvasObject { return caption(l.T(k)) }
 	table.Add(container.New(sideBySide{}, head(text.SetupSetting), head(text.SetupNow), head(text.SetupNew)))
 	for _, r := range v.opened.rows {
-		table.Add(widgets.NewRule(canvas.NewRectangle(nil)))
+		table.Add(widget.NewSeparator())
 		changed := r.Now != r.New
 		value := func(s string, strong bool) fyne.CanvasObject {
 			if s == "" {
@@ -268,7 +267,7 @@ func (v *setupView) showRows(b *fyne.Container) {
 		}
 		table.Add(container.New(sideBySide{}, widgets.Plain(l.T(titleOfRow(r.Key)), theme.SizeHint, widget.LowImportance), value(shortened(r.Now), false), value(shortened(r.New), changed)))
 	}
-	table.Add(widgets.NewRule(canvas.NewRectangle(nil)))
+	table.Add(widget.NewSeparator())
 	b.Add(table)
 	if !v.taken {
 		b.Add(container.New(layout.NewCustomPaddedVBoxLayout(4), fieldLabel(l.T(text.PrefsFileNumber)), v.number))

@@ -14,7 +14,6 @@ import (
 	"strconv"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/layout"
 	base "fyne.io/fyne/v2/theme"
@@ -71,9 +70,9 @@ func Open(d *widgets.Desk) widgets.Page {
 		container.New(layout.NewCustomPaddedVBoxLayout(8),
 			widgets.NewWords(l.T(text.StartHello), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting(), widgets.Paragraph(l.T(text.StartIntro)), w.unset),
 		question(1, l.T(text.StartCorner), container.New(widgets.Columns(screenWidth+20), w.picker, w.hint)),
-		widgets.NewRule(canvas.NewRectangle(nil)),
+		widget.NewSeparator(),
 		question(2, l.T(text.StartLanguage), container.New(layout.NewCustomPaddedLayout(-6, -6, -8, 0), w.language)),
-		widgets.NewRule(canvas.NewRectangle(nil)),
+		widget.NewSeparator(),
 		question(3, l.T(text.StartCall), container.New(layout.NewCustomPaddedVBoxLayout(12), w.phones, container.NewHBox(w.panel.button), w.panel.content)),
 		w.failed, w.admins)
 	w.scroll = container.NewVScroll(container.New(layout.NewCustomPaddedLayout(20, 16, widgets.Edge, widgets.Edge), body))
@@ -295,7 +294,7 @@ func (w *window) fillAdmins() {
 			buttons.Add(widgets.NewButton(l.T(text.StartAdminsOpen), func() { w.d.Show(windowapi.WindowSettings) }))
 		}
 		buttons.Add(widgets.NewButton(l.T(text.StartAdminsHelp), func() { w.d.Show(windowapi.WindowHelp) }))
-		w.admins.Objects = []fyne.CanvasObject{widgets.NewRule(canvas.NewRectangle(nil)),
+		w.admins.Objects = []fyne.CanvasObject{widget.NewSeparator(),
 			widgets.NewWords(l.T(text.StartAdmins), theme.SizeStart, base.ColorNameForeground, true),
 			widgets.Plain(l.T(widgets.Either(w.state.setUp, text.StartAdminsSet, text.StartAdminsNot)), theme.SizeHint, widget.MediumImportance), buttons}
 	}

@@ -1,6 +1,8 @@
 package widgets
 
 import (
+	"image/color"
+
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
@@ -57,32 +59,18 @@ func newBox(content fyne.CanvasObject, fill fyne.ThemeColorName) *Box {
 
 // CreateRenderer implements fyne.Widget.
 func (b *Box) CreateRenderer() fyne.WidgetRenderer {
-	r := &boxRenderer{b}
-	r.Refresh()
-	return r
-}
-
-type boxRenderer struct{ b *Box }
-
-func (r *boxRenderer) Destroy()           {}
-func (r *boxRenderer) MinSize() fyne.Size { return r.b.content.MinSize() }
-func (r *boxRenderer) Objects() []fyne.CanvasObject {
-	return []fyne.CanvasObject{r.b.back, r.b.content}
-}
-
-func (r *boxRenderer) Layout(size fyne.Size) {
-	r.b.back.Resize(size)
-	r.b.content.Resize(size)
-}
-
-func (r *boxRenderer) Refresh() {
-	th, v := r.b.Theme(), fyne.CurrentApp().Settings().ThemeVariant()
-	r.b.back.FillColor = th.Color(r.b.fill, v)
-	if r.b.back.StrokeWidth > 0 {
-		r.b.back.StrokeColor = th.Color(theme.ColorLine, v)
-	}
-	r.b.back.Refresh()
-	r.b.content.Refresh()
+	return Draw(b, Drawing{Parts: []fyne.CanvasObject{b.back, b.content}, Least: b.content.MinSize,
+		Arrange: func(size fyne.Size) {
+			b.back.Resize(size)
+			b.content.Resize(size)
+		},
+		Paint: func(colour func(fyne.ThemeColorName) color.Color) {
+			b.back.FillColor = colour(b.fill)
+			if b.back.StrokeWidth > 0 {
+				b.back.StrokeColor = colour(theme.ColorLine)
+			}
+			b.content.Refresh()
+		}})
 }
 
 // Boxed sets something apart.

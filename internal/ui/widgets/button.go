@@ -62,9 +62,8 @@ func (b *Button) TypedKey(e *fyne.KeyEvent) {
 
 // CreateRenderer implements fyne.Widget.
 func (b *Button) CreateRenderer() fyne.WidgetRenderer {
-	r := &buttonRenderer{b.Button.CreateRenderer(), b}
-	r.colour()
-	return r
+	b.ring.StrokeColor = Colour(base.ColorNamePrimary)
+	return &buttonRenderer{b.Button.CreateRenderer(), b}
 }
 
 type buttonRenderer struct {
@@ -84,11 +83,7 @@ func (r *buttonRenderer) Layout(size fyne.Size) {
 }
 
 func (r *buttonRenderer) Refresh() {
-	r.colour()
+	r.b.ring.StrokeColor = Colour(base.ColorNamePrimary)
 	r.WidgetRenderer.Refresh()
 	r.b.ring.Refresh()
-}
-
-func (r *buttonRenderer) colour() {
-	r.b.ring.StrokeColor = r.b.Theme().Color(base.ColorNamePrimary, fyne.CurrentApp().Settings().ThemeVariant())
 }

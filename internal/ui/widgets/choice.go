@@ -1,6 +1,9 @@
 package widgets
 
 import (
+	"image/color"
+	"slices"
+
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/driver/desktop"
@@ -43,11 +46,7 @@ func NewChoice(chosen func(int)) *Choice {
 
 // Set takes over the words and which of them holds.
 func (c *Choice) Set(names []string, now int) {
-	same := len(names) == len(c.words) && now == c.now
-	for i := 0; same && i < len(names); i++ {
-		same = c.words[i].Text == names[i]
-	}
-	if same {
+	if now == c.now && slices.EqualFunc(c.words, names, func(w *Words, name string) bool { return w.Text == name }) {
 		return
 	}
 	c.words, c.now = nil, now
@@ -120,57 +119,41 @@ func (c *Choice) TypedKey(e *fyne.KeyEvent) {
 
 // CreateRenderer implements fyne.Widget.
 func (c *Choice) CreateRenderer() fyne.WidgetRenderer {
-	r := &choiceRenderer{c}
-	r.Refresh()
-	return r
-}
-
-type choiceRenderer struct{ c *Choice }
-
-func (r *choiceRenderer) Destroy() {}
-
-func (r *choiceRenderer) Objects() []fyne.CanvasObject {
-	o := []fyne.CanvasObject{r.c.ring, r.c.line}
-	for _, w := range r.c.words {
-		o = append(o, w)
+	var d *Drawing
+	paint := func(colour func(fyne.ThemeColorName) color.Color) {
+		c.line.FillColor, c.ring.StrokeColor = colour(base.ColorNamePrimary), colour(base.ColorNamePrimary)
+		Visible(c.ring, c.focused)
+		parts := []fyne.CanvasObject{c.ring, c.line}
+		for i, w := range c.words {
+			w.Say(w.Text, Either(i == c.now || i == c.over, base.ColorNameForeground, base.ColorNamePlaceHolder))
+			parts = append(parts, w)
+		}
+		d.Parts = parts
 	}
-	return o
+	d = &Drawing{Least: c.least, Arrange: c.arrange, Paint: paint, of: c}
+	d.Refresh()
+	return d
 }
 
-func (r *choiceRenderer) MinSize() fyne.Size {
+func (c *Choice) least() fyne.Size {
 	s := fyne.NewSize(0, ChoiceHigh)
-	for _, w := range r.c.words {
+	for _, w := range c.words {
 		s.Width += w.MinSize().Width + 2*OptionPad
 	}
 	return s
 }
 
-func (r *choiceRenderer) Layout(size fyne.Size) {
+func (c *Choice) arrange(size fyne.Size) {
 	x := float32(0)
-	for i, w := range r.c.words {
+	for i, w := range c.words {
 		width := w.MinSize().Width
 		w.Move(fyne.NewPos(x+OptionPad, (size.Height-20)/2))
 		w.Resize(fyne.NewSize(width, 20))
-		if i == r.c.now {
-			r.c.line.Move(fyne.NewPos(x+OptionPad, size.Height-4))
-			r.c.line.Resize(fyne.NewSize(width, 2))
+		if i == c.now {
+			c.line.Move(fyne.NewPos(x+OptionPad, size.Height-4))
+			c.line.Resize(fyne.NewSize(width, 2))
 		}
 		x += width + 2*OptionPad
 	}
-	r.c.ring.Move(fyne.NewPos(0, 0))
-	r.c.ring.Resize(size)
-}
-
-func (r *choiceRenderer) Refresh() {
-	c := r.c
-	th, variant := c.Theme(), fyne.CurrentApp().Settings().ThemeVariant()
-	c.line.FillColor = th.Color(base.ColorNamePrimary, variant)
-	c.ring.StrokeColor = th.Color(base.ColorNamePrimary, variant)
-	Visible(c.ring, c.focused)
-	for i, w := range c.words {
-		w.Say(w.Text, Either(i == c.now || i == c.over, base.ColorNameForeground, base.ColorNamePlaceHolder))
-	}
-	r.Layout(c.Size())
-	c.line.Refresh()
-	c.ring.Refresh()
+	c.ring.Resize(size)
 }

@@ -2,41 +2,45 @@ package widgets
 
 import (
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/layout"
+	"fyne.io/fyne/v2/widget"
 )
 
-// Columns is a layout of two objects side by side, the first of a fixed width.
-func Columns(first float32) fyne.Layout { return columnsLayout{first} }
-
-type columnsLayout struct{ first float32 }
-
-func (c columnsLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
-	a, b := o[0].MinSize(), o[1].MinSize()
-	return fyne.NewSize(c.first+b.Width, max(a.Height, b.Height))
+// arranged is a layout made of two functions.
+type arranged struct {
+	least func(o []fyne.CanvasObject) fyne.Size
+	put   func(o []fyne.CanvasObject, size fyne.Size)
 }
 
-func (c columnsLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	o[0].Resize(fyne.NewSize(c.first, size.Height))
+func (a arranged) MinSize(o []fyne.CanvasObject) fyne.Size      { return a.least(o) }
+func (a arranged) Layout(o []fyne.CanvasObject, size fyne.Size) { a.put(o, size) }
+
+// first is the smallest size of a layout's first object.
+func first(o []fyne.CanvasObject) fyne.Size { return o[0].MinSize() }
+
+// Columns is a layout of two objects side by side, the first of a fixed width.
+func Columns(width float32) fyne.Layout {
+	return arranged{func(o []fyne.CanvasObject) fyne.Size {
+		a, b := o[0].MinSize(), o[1].MinSize()
+		return fyne.NewSize(width+b.Width, max(a.Height, b.Height))
+	}, func(o []fyne.CanvasObject, size fyne.Size) { columns(o, size, width) }}
+}
+
+func columns(o []fyne.CanvasObject, size fyne.Size, width float32) {
+	o[0].Resize(fyne.NewSize(width, size.Height))
 	o[0].Move(fyne.NewPos(0, 0))
-	o[1].Resize(fyne.NewSize(size.Width-c.first, size.Height))
-	o[1].Move(fyne.NewPos(c.first, 0))
+	o[1].Resize(fyne.NewSize(size.Width-width, size.Height))
+	o[1].Move(fyne.NewPos(width, 0))
 }
 
 // Sided is a layout of a list along the left border and the page beside it. In a
 // narrow window the list has less than its width.
-func Sided(first float32) fyne.Layout { return sidedLayout{first} }
-
-type sidedLayout struct{ first float32 }
-
-func (s sidedLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
-	a, b := o[0].MinSize(), o[1].MinSize()
-	return fyne.NewSize(a.Width+b.Width, max(a.Height, b.Height))
-}
-
-func (s sidedLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	columnsLayout{min(s.first, size.Width*9/25)}.Layout(o, size)
+func Sided(width float32) fyne.Layout {
+	return arranged{func(o []fyne.CanvasObject) fyne.Size {
+		a, b := o[0].MinSize(), o[1].MinSize()
+		return fyne.NewSize(a.Width+b.Width, max(a.Height, b.Height))
+	}, func(o []fyne.CanvasObject, size fyne.Size) { columns(o, size, min(width, size.Width*9/25)) }}
 }
 
 // Buttons stand beside each other, and go on below where they have no room.
@@ -88,71 +92,53 @@ func (w *wrapLayout) flow(o []fyne.CanvasObject, put func(fyne.CanvasObject, fyn
 }
 
 // Middle puts its one object at half height, as wide as there is room.
-func Middle() fyne.Layout { return middleLayout{} }
-
-type middleLayout struct{}
-
-func (middleLayout) MinSize(o []fyne.CanvasObject) fyne.Size { return o[0].MinSize() }
-
-func (middleLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	h := o[0].MinSize().Height
-	o[0].Resize(fyne.NewSize(size.Width, h))
-	o[0].Move(fyne.NewPos(0, (size.Height-h)/2))
+func Middle() fyne.Layout {
+	return arranged{first, func(o []fyne.CanvasObject, size fyne.Size) {
+		h := o[0].MinSize().Height
+		o[0].Resize(fyne.NewSize(size.Width, h))
+		o[0].Move(fyne.NewPos(0, (size.Height-h)/2))
+	}}
 }
 
 // AtMost is a layout that makes its one object no wider than a width.
-func AtMost(width float32) fyne.Layout { return atMostLayout{width} }
-
-type atMostLayout struct{ width float32 }
-
-func (a atMostLayout) MinSize(objects []fyne.CanvasObject) fyne.Size { return objects[0].MinSize() }
-
-func (a atMostLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
-	objects[0].Resize(fyne.NewSize(min(size.Width, a.width), size.Height))
-	objects[0].Move(fyne.NewPos(0, 0))
+func AtMost(width float32) fyne.Layout {
+	return arranged{first, func(o []fyne.CanvasObject, size fyne.Size) {
+		o[0].Resize(fyne.NewSize(min(size.Width, width), size.Height))
+		o[0].Move(fyne.NewPos(0, 0))
+	}}
 }
 
 // AtLeast is a layout that gives its one object a width even where it needs less.
-func AtLeast(width float32) fyne.Layout { return atLeastLayout{width} }
-
-type atLeastLayout struct{ width float32 }
-
-func (a atLeastLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
-	return o[0].MinSize().Max(fyne.NewSize(a.width, 0))
+func AtLeast(width float32) fyne.Layout {
+	return arranged{func(o []fyne.CanvasObject) fyne.Size { return first(o).Max(fyne.NewSize(width, 0)) },
+		func(o []fyne.CanvasObject, size fyne.Size) {
+			o[0].Resize(size)
+			o[0].Move(fyne.NewPos(0, 0))
+		}}
 }
 
-func (a atLeastLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	o[0].Resize(size)
-	o[0].Move(fyne.NewPos(0, 0))
-}
+const headLeast = 64
 
 // Headed is a head with what it is about below, a list mostly. A head that has much
 // to say scrolls rather than leave nothing for that.
 func Headed(head, body fyne.CanvasObject) *fyne.Container {
-	return container.New(headedLayout{head}, container.NewVScroll(head), body)
-}
-
-type headedLayout struct{ head fyne.CanvasObject }
-
-const headLeast = 64
-
-func (h headedLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
-	a, b := h.head.MinSize(), o[1].MinSize()
-	return fyne.NewSize(max(a.Width, b.Width), min(a.Height, headLeast)+b.Height)
-}
-
-func (h headedLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	o[0].Resize(fyne.NewSize(size.Width, 0)) // text that wraps gets its height
-	high := min(h.head.MinSize().Height, max(headLeast, size.Height-max(RowHeight, o[1].MinSize().Height)))
-	o[0].Resize(fyne.NewSize(size.Width, high))
-	o[0].Move(fyne.NewPos(0, 0))
-	o[1].Resize(fyne.NewSize(size.Width, max(0, size.Height-high)))
-	o[1].Move(fyne.NewPos(0, high))
+	least := func([]fyne.CanvasObject) fyne.Size {
+		a, b := head.MinSize(), body.MinSize()
+		return fyne.NewSize(max(a.Width, b.Width), min(a.Height, headLeast)+b.Height)
+	}
+	return container.New(arranged{least, func(o []fyne.CanvasObject, size fyne.Size) {
+		o[0].Resize(fyne.NewSize(size.Width, 0)) // text that wraps gets its height
+		high := min(head.MinSize().Height, max(headLeast, size.Height-max(RowHeight, body.MinSize().Height)))
+		o[0].Resize(fyne.NewSize(size.Width, high))
+		o[0].Move(fyne.NewPos(0, 0))
+		o[1].Resize(fyne.NewSize(size.Width, max(0, size.Height-high)))
+		o[1].Move(fyne.NewPos(0, high))
+	}}, container.NewVScroll(head), body)
 }
 
 // Foot is the buttons of a window below what scrolls, so that they are always seen.
 func Foot(o fyne.CanvasObject) fyne.CanvasObject {
-	return container.New(layout.NewCustomPaddedVBoxLayout(0), NewRule(canvas.NewRectangle(nil)),
+	return container.New(layout.NewCustomPaddedVBoxLayout(0), widget.NewSeparator(),
 		container.New(layout.NewCustomPaddedLayout(12, 12, Edge, Edge), o))
 }
 

@@ -53,10 +53,26 @@ func (s *Shape) Set(m Mark) {
 
 // CreateRenderer implements fyne.Widget.
 func (s *Shape) CreateRenderer() fyne.WidgetRenderer {
-	r := &shapeRenderer{s: s, outer: canvas.NewCircle(nil), inner: canvas.NewCircle(nil), dash: canvas.NewRectangle(nil)}
-	r.dash.CornerRadius = 1
-	r.Refresh()
-	return r
+	outer, inner, dash := canvas.NewCircle(nil), canvas.NewCircle(nil), canvas.NewRectangle(nil)
+	outer.StrokeWidth, dash.CornerRadius = 2, 1
+	return Draw(s, Drawing{Parts: []fyne.CanvasObject{outer, inner, dash},
+		Least: func() fyne.Size { return fyne.NewSquareSize(ShapeSize) },
+		Arrange: func(size fyne.Size) {
+			at := fyne.NewPos((size.Width-ShapeSize)/2, (size.Height-ShapeSize)/2)
+			outer.Resize(fyne.NewSquareSize(ShapeSize))
+			outer.Move(at)
+			inner.Resize(fyne.NewSquareSize(4))
+			inner.Move(at.AddXY(3, 3))
+			dash.Resize(fyne.NewSize(ShapeSize, 2))
+			dash.Move(at.AddXY(0, 4))
+		},
+		Paint: func(colour func(fyne.ThemeColorName) color.Color) {
+			c := colour(ColourOf(s.mark))
+			outer.Hidden = s.mark == MarkNone || s.mark == MarkDash
+			inner.Hidden, dash.Hidden = s.mark != MarkTarget, s.mark != MarkDash
+			outer.StrokeColor, outer.FillColor = c, Either[color.Color](s.mark == MarkDot, c, color.Transparent)
+			inner.FillColor, dash.FillColor = c, c
+		}})
 }
 
 // ShapeSize is the side of the square.
@@ -67,45 +83,4 @@ func NewShape(m Mark) *Shape {
 	s := &Shape{mark: m}
 	s.ExtendBaseWidget(s)
 	return s
-}
-
-type shapeRenderer struct {
-	s            *Shape
-	outer, inner *canvas.Circle
-	dash         *canvas.Rectangle
-}
-
-func (r *shapeRenderer) Destroy() {}
-
-func (r *shapeRenderer) MinSize() fyne.Size { return fyne.NewSquareSize(ShapeSize) }
-
-func (r *shapeRenderer) Objects() []fyne.CanvasObject {
-	return []fyne.CanvasObject{r.outer, r.inner, r.dash}
-}
-
-func (r *shapeRenderer) Layout(size fyne.Size) {
-	x, y := (size.Width-ShapeSize)/2, (size.Height-ShapeSize)/2
-	r.outer.Resize(fyne.NewSquareSize(ShapeSize))
-	r.outer.Move(fyne.NewPos(x, y))
-	r.inner.Resize(fyne.NewSquareSize(4))
-	r.inner.Move(fyne.NewPos(x+3, y+3))
-	r.dash.Resize(fyne.NewSize(ShapeSize, 2))
-	r.dash.Move(fyne.NewPos(x, y+4))
-}
-
-func (r *shapeRenderer) Refresh() {
-	m := r.s.mark
-	c := r.s.Theme().Color(ColourOf(m), fyne.CurrentApp().Settings().ThemeVariant())
-	r.outer.Hidden = m == MarkNone || m == MarkDash
-	r.inner.Hidden = m != MarkTarget
-	r.dash.Hidden = m != MarkDash
-	r.outer.StrokeColor, r.outer.StrokeWidth, r.outer.FillColor = c, 2, color.Transparent
-	if m == MarkDot {
-		r.outer.FillColor = c
-	}
-	r.inner.FillColor, r.dash.FillColor = c, c
-	r.Layout(r.s.Size())
-	r.outer.Refresh()
-	r.inner.Refresh()
-	r.dash.Refresh()
 }

@@ -83,57 +83,30 @@ func (o *Option) TypedKey(e *fyne.KeyEvent) {
 
 // CreateRenderer implements fyne.Widget.
 func (o *Option) CreateRenderer() fyne.WidgetRenderer {
-	r := &optionRenderer{o: o, back: canvas.NewRectangle(nil), ring: canvas.NewCircle(nil), dot: canvas.NewCircle(nil), text: canvas.NewText(o.Label, nil)}
-	r.back.CornerRadius, r.back.StrokeWidth, r.ring.StrokeWidth = 4, 2, 2
-	r.Refresh()
-	return r
-}
-
-type optionRenderer struct {
-	o         *Option
-	back      *canvas.Rectangle
-	ring, dot *canvas.Circle
-	text      *canvas.Text
-}
-
-func (r *optionRenderer) Destroy() {}
-func (r *optionRenderer) Objects() []fyne.CanvasObject {
-	return []fyne.CanvasObject{r.back, r.ring, r.dot, r.text}
-}
-
-func (r *optionRenderer) MinSize() fyne.Size {
-	return fyne.NewSize(8+ringSize+ringGap+r.text.MinSize().Width+12, optionHeight)
-}
-
-func (r *optionRenderer) Layout(size fyne.Size) {
-	r.back.Resize(size)
-	y := (size.Height - ringSize) / 2
-	r.ring.Resize(fyne.NewSquareSize(ringSize))
-	r.ring.Move(fyne.NewPos(8, y))
-	r.dot.Resize(fyne.NewSquareSize(8))
-	r.dot.Move(fyne.NewPos(12, y+4))
-	t := r.text.MinSize()
-	r.text.Resize(t)
-	r.text.Move(fyne.NewPos(8+ringSize+ringGap, (size.Height-t.Height)/2))
-}
-
-func (r *optionRenderer) Refresh() {
-	th, v := r.o.Theme(), fyne.CurrentApp().Settings().ThemeVariant()
-	paint := func(name fyne.ThemeColorName) color.Color { return th.Color(name, v) }
-	r.back.FillColor, r.back.StrokeColor = color.Transparent, color.Transparent
-	if r.o.over {
-		r.back.FillColor = paint(base.ColorNameHover)
-	}
-	if r.o.focused {
-		r.back.StrokeColor = paint(base.ColorNamePrimary)
-	}
-	r.ring.FillColor, r.ring.StrokeColor = color.Transparent, paint(theme.ColorQuiet)
-	r.dot.Hidden = !r.o.Chosen
-	if r.o.Chosen {
-		r.ring.StrokeColor, r.dot.FillColor = paint(base.ColorNamePrimary), paint(base.ColorNamePrimary)
-	}
-	r.text.Color, r.text.TextSize = paint(base.ColorNameForeground), th.Size(base.SizeNameText)
-	r.text.TextStyle.Bold = r.o.Chosen
-	r.Layout(r.o.Size())
-	canvas.Refresh(r.o)
+	back, ring, dot, text := canvas.NewRectangle(nil), canvas.NewCircle(nil), canvas.NewCircle(nil), canvas.NewText(o.Label, nil)
+	back.CornerRadius, back.StrokeWidth, ring.StrokeWidth, ring.FillColor = 4, 2, 2, color.Transparent
+	return Draw(o, Drawing{Parts: []fyne.CanvasObject{back, ring, dot, text},
+		Least: func() fyne.Size {
+			return fyne.NewSize(8+ringSize+ringGap+text.MinSize().Width+12, optionHeight)
+		},
+		Arrange: func(size fyne.Size) {
+			back.Resize(size)
+			y := (size.Height - ringSize) / 2
+			ring.Resize(fyne.NewSquareSize(ringSize))
+			ring.Move(fyne.NewPos(8, y))
+			dot.Resize(fyne.NewSquareSize(8))
+			dot.Move(fyne.NewPos(12, y+4))
+			t := text.MinSize()
+			text.Resize(t)
+			text.Move(fyne.NewPos(8+ringSize+ringGap, (size.Height-t.Height)/2))
+		},
+		Paint: func(colour func(fyne.ThemeColorName) color.Color) {
+			primary := colour(base.ColorNamePrimary)
+			back.FillColor = Either[color.Color](o.over, colour(base.ColorNameHover), color.Transparent)
+			back.StrokeColor = Either[color.Color](o.focused, primary, color.Transparent)
+			ring.StrokeColor = Either(o.Chosen, primary, colour(theme.ColorQuiet))
+			dot.FillColor, dot.Hidden = primary, !o.Chosen
+			text.Color, text.TextSize = colour(base.ColorNameForeground), o.Theme().Size(base.SizeNameText)
+			text.TextStyle.Bold = o.Chosen
+		}})
 }

@@ -17,33 +17,24 @@ import (
 
 // Plain is a label without its padding, so that it stands on the grid.
 func Plain(s string, size fyne.ThemeSizeName, i widget.Importance) fyne.CanvasObject {
-	label := widget.NewLabel(s)
-	label.SizeName = size
-	label.Importance = i
-	label.Wrapping = fyne.TextWrapWord
+	return wrapped(s, size, i, fyne.TextStyle{})
+}
+
+func wrapped(s string, size fyne.ThemeSizeName, i widget.Importance, style fyne.TextStyle) fyne.CanvasObject {
+	label := widget.NewLabelWithStyle(s, fyne.TextAlignLeading, style)
+	label.SizeName, label.Importance, label.Wrapping = size, i, fyne.TextWrapWord
 	return container.New(layout.NewCustomPaddedLayout(-8, -8, -8, -8), label)
 }
 
 // Running is text to read, wrapped.
 func Running(s string) fyne.CanvasObject { return Plain(s, base.SizeNameText, widget.MediumImportance) }
 
-// Paragraph is muted text that wraps. A label keeps an inner padding around its
-// text, which is taken off so that it stands on the grid.
-func Paragraph(s string) fyne.CanvasObject {
-	label := widget.NewLabel(s)
-	label.SizeName = theme.SizeHint
-	label.Importance = widget.LowImportance // muted in our theme
-	label.Wrapping = fyne.TextWrapWord
-	return container.New(layout.NewCustomPaddedLayout(-8, -8, -8, -8), label)
-}
+// Paragraph is muted text that wraps: low importance is muted in our theme.
+func Paragraph(s string) fyne.CanvasObject { return Plain(s, theme.SizeHint, widget.LowImportance) }
 
 // Bold is bold text that wraps.
 func Bold(s string, size fyne.ThemeSizeName) fyne.CanvasObject {
-	label := widget.NewLabel(s)
-	label.SizeName = size
-	label.TextStyle.Bold = true
-	label.Wrapping = fyne.TextWrapWord
-	return container.New(layout.NewCustomPaddedLayout(-8, -8, -8, -8), label)
+	return wrapped(s, size, widget.MediumImportance, fyne.TextStyle{Bold: true})
 }
 
 // BigLine is the answer's first line. It wraps: a name is never cut here.
@@ -51,15 +42,13 @@ func BigLine(s string) fyne.CanvasObject { return Bold(s, base.SizeNameHeadingTe
 
 // Trouble is a sentence with the mark of trouble, on the line of the text above.
 func Trouble(s string) fyne.CanvasObject {
-	sign := NewShape(MarkTrouble)
-	return container.NewBorder(nil, nil, container.New(layout.NewCustomPaddedLayout(4, 0, 0, 4), container.NewVBox(sign)), nil,
+	return container.NewBorder(nil, nil, container.New(layout.NewCustomPaddedLayout(4, 0, 0, 4), container.NewVBox(NewShape(MarkTrouble))), nil,
 		Plain(s, theme.SizeHint, widget.WarningImportance))
 }
 
 // Warning is a sentence with the mark of trouble.
 func Warning(s string) fyne.CanvasObject {
-	sign := NewShape(MarkTrouble)
-	return container.New(Columns(18), container.New(layout.NewCustomPaddedLayout(4, 0, 0, 0), container.NewVBox(sign)),
+	return container.New(Columns(18), container.New(layout.NewCustomPaddedLayout(4, 0, 0, 0), container.NewVBox(NewShape(MarkTrouble))),
 		Plain(s, theme.SizeHint, widget.WarningImportance))
 }
 

@@ -58,16 +58,8 @@ func fitting(content fyne.CanvasObject, opens fyne.Size, r windowapi.Room) fyne.
 		return content
 	}
 	least := fyne.NewSize(opens.Width*3/4, opens.Height/2)
-	return container.New(fittingLayout{content, least, most(r)}, container.NewScroll(content))
+	return container.New(arranged{
+		func([]fyne.CanvasObject) fyne.Size { return content.MinSize().Max(least).Min(most(r)) },
+		func(o []fyne.CanvasObject, size fyne.Size) { o[0].Resize(size) },
+	}, container.NewScroll(content))
 }
-
-type fittingLayout struct {
-	content     fyne.CanvasObject
-	least, most fyne.Size
-}
-
-func (f fittingLayout) MinSize([]fyne.CanvasObject) fyne.Size {
-	return f.content.MinSize().Max(f.least).Min(f.most)
-}
-
-func (f fittingLayout) Layout(o []fyne.CanvasObject, size fyne.Size) { o[0].Resize(size) }

@@ -77,6 +77,6 @@ func (r *Row) Layout(size fyne.Size, middle, right float32) {
 // Light colours the background that shows where the pointer is, and shows it or not.
 func (r *Row) Light(on bool) {
 	Visible(r.Back, on)
-	r.Back.FillColor = fyne.CurrentApp().Settings().Theme().Color(base.ColorNameHover, fyne.CurrentApp().Settings().ThemeVariant())
+	r.Back.FillColor = Colour(base.ColorNameHover)
 	r.Back.Refresh()
 }

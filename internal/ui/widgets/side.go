@@ -1,6 +1,8 @@
 package widgets
 
 import (
+	"image/color"
+
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
@@ -107,48 +109,30 @@ func (p *sideLine) Cursor() desktop.Cursor {
 
 // CreateRenderer implements fyne.Widget.
 func (p *sideLine) CreateRenderer() fyne.WidgetRenderer {
-	r := &sideLineRenderer{p}
-	r.Refresh()
-	return r
-}
-
-type sideLineRenderer struct{ p *sideLine }
-
-func (r *sideLineRenderer) Destroy()           {}
-func (r *sideLineRenderer) MinSize() fyne.Size { return fyne.NewSize(0, sideHeight) }
-func (r *sideLineRenderer) Objects() []fyne.CanvasObject {
-	return []fyne.CanvasObject{r.p.back, r.p.title}
-}
-
-func (r *sideLineRenderer) Layout(size fyne.Size) {
-	r.p.back.Resize(size)
-	h := r.p.title.MinSize().Height
-	y := (size.Height - h) / 2
-	if r.p.item.Heading {
-		y = size.Height - h - 8 // nearer to what it is about
-	}
-	r.p.title.Resize(fyne.NewSize(size.Width-2*RowInset, h))
-	r.p.title.Move(fyne.NewPos(RowInset, y))
-}
-
-func (r *sideLineRenderer) Refresh() {
-	p := r.p
-	chosen := p.item.ID != "" && p.item.ID == p.w.Chosen()
-	th, variant := p.Theme(), fyne.CurrentApp().Settings().ThemeVariant()
-	p.back.Hidden = !chosen && !p.hover
-	p.back.FillColor = th.Color(base.ColorNameHover, variant)
-	if chosen {
-		p.back.FillColor = th.Color(base.ColorNameBackground, variant)
-	}
-	t := p.title
-	t.Text, t.size, t.Bold, t.Colour = p.item.Title, theme.SizeHint, chosen, base.ColorNameForeground
-	switch {
-	case p.item.Heading:
-		t.size, t.Bold, t.Colour = base.SizeNameCaptionText, true, base.ColorNamePlaceHolder
-	case chosen:
-		t.Colour = base.ColorNamePrimary
-	}
-	r.Layout(p.Size())
-	t.Refresh()
-	p.back.Refresh()
+	return Draw(p, Drawing{Parts: []fyne.CanvasObject{p.back, p.title},
+		Least: func() fyne.Size { return fyne.NewSize(0, sideHeight) },
+		Arrange: func(size fyne.Size) {
+			p.back.Resize(size)
+			h := p.title.MinSize().Height
+			y := (size.Height - h) / 2
+			if p.item.Heading {
+				y = size.Height - h - 8 // nearer to what it is about
+			}
+			p.title.Resize(fyne.NewSize(size.Width-2*RowInset, h))
+			p.title.Move(fyne.NewPos(RowInset, y))
+		},
+		Paint: func(colour func(fyne.ThemeColorName) color.Color) {
+			chosen := p.item.ID != "" && p.item.ID == p.w.Chosen()
+			p.back.Hidden = !chosen && !p.hover
+			p.back.FillColor = colour(Either(chosen, base.ColorNameBackground, base.ColorNameHover))
+			t := p.title
+			t.Text, t.size, t.Bold, t.Colour = p.item.Title, theme.SizeHint, chosen, base.ColorNameForeground
+			switch {
+			case p.item.Heading:
+				t.size, t.Bold, t.Colour = base.SizeNameCaptionText, true, base.ColorNamePlaceHolder
+			case chosen:
+				t.Colour = base.ColorNamePrimary
+			}
+			t.Refresh()
+		}})
 }

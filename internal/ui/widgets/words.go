@@ -95,9 +95,7 @@ func (r *wordsRenderer) Layout(size fyne.Size) {
 }
 
 func (r *wordsRenderer) Refresh() {
-	th := r.w.Theme()
-	r.text.Color = th.Color(r.w.Colour, fyne.CurrentApp().Settings().ThemeVariant())
-	r.text.TextSize = th.Size(r.w.size)
+	r.text.Color, r.text.TextSize = Colour(r.w.Colour), r.w.Theme().Size(r.w.size)
 	r.text.TextStyle = r.w.style()
 	r.text.Alignment = r.w.Align
 	r.Layout(r.w.Size())
