@@ -16,7 +16,6 @@ const (
 	LookupNumbers      Key = "lookup.numbers"
 	LookupWhich        Key = "lookup.which"
 	LookupInternal     Key = "lookup.internal"
-	LookupFailed       Key = "lookup.failed"
 	LookupOff          Key = "lookup.off"
 	LookupOffHint      Key = "lookup.off.hint"
 	LookupSilent       Key = "lookup.silent"

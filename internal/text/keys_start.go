@@ -3,7 +3,6 @@ package text
 // The texts of the first start, of the test call and of the ways in.
 const (
 	StartTitle         Key = "start.title"
-	StartMenu          Key = "start.menu"
 	StartHello         Key = "start.hello"
 	StartIntro         Key = "start.intro"
 	StartCorner        Key = "start.corner"

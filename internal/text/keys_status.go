@@ -2,7 +2,6 @@ package text
 
 // The texts of the program's state and of its menu.
 const (
-	StatusReady            Key = "status.ready"
 	StatusReadyLast        Key = "status.ready.last"
 	StatusReadyUp          Key = "status.ready.up"
 	StatusReadyNone        Key = "status.ready.none"
@@ -34,7 +33,6 @@ const (
 	StatusMenuPauseHour    Key = "status.menu.pause.hour"
 	StatusMenuPauseDay     Key = "status.menu.pause.tomorrow"
 	StatusMenuResume       Key = "status.menu.resume"
-	StatusMenuRepair       Key = "status.menu.repair"
 	StatusMenuTest         Key = "status.menu.test"
 	StatusMenuMessages     Key = "status.menu.messages"
 	StatusMenuSettings     Key = "status.menu.settings"

@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -16,7 +17,8 @@ import (
 	"wiebelt/assets"
 )
 
-// keys reads every constant of type Key from the source.
+// keys reads every constant of type Key from the source, and the keys in the
+// pages of the local hub.
 func keys(t *testing.T) []Key {
 	t.Helper()
 	var all []Key
@@ -35,6 +37,16 @@ func keys(t *testing.T) []Key {
 			}
 			return true
 		})
+	}
+	pages, _ := filepath.Glob("../localhub/web/*.html")
+	for _, f := range pages {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`\.[TN] "([^"]+)"`).FindAllStringSubmatch(string(b), -1) {
+			all = append(all, Key(m[1]))
+		}
 	}
 	return all
 }
