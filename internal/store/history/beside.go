@@ -2,6 +2,7 @@ package history
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -45,18 +46,24 @@ func (s *Store) join(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	v, err := sqlitefile.Version(ctx, db)
-	switch {
-	case err != nil:
-	case v > len(migrations):
-		err = ErrNewer
-	case v < len(migrations):
-		err = fmt.Errorf("schema %d has to be migrated first", v)
-	}
-	if err != nil {
+	if err := current(ctx, db); err != nil {
 		_ = db.Close() // the error that matters is the one above
 		return err
 	}
 	s.db, s.was = db, was
+	return nil
+}
+
+// current checks that a file has the schema of this version.
+func current(ctx context.Context, db *sql.DB) error {
+	v, err := sqlitefile.Version(ctx, db)
+	switch {
+	case err != nil:
+		return err
+	case v > len(migrations):
+		return ErrNewer
+	case v < len(migrations):
+		return fmt.Errorf("schema %d has to be migrated first", v)
+	}
 	return nil
 }

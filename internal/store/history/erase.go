@@ -47,7 +47,7 @@ func (s *Store) DeleteAll(ctx context.Context) error {
 	if _, err := s.erase(ctx, `DELETE FROM calls`); err != nil {
 		return err
 	}
-	if now, err := os.Stat(s.path); err != nil || !os.SameFile(now, s.was) { // ours was taken away, its log may be here
+	if s.moved() { // its log may be here
 		return s.removeFiles()
 	}
 	return remove(s.asidePath())
@@ -57,44 +57,37 @@ func (s *Store) DeleteAll(ctx context.Context) error {
 // and tells how many there were. Nobody can tell whose calls are in a damaged
 // file that was put aside, so that goes too.
 func (s *Store) DeleteNumber(ctx context.Context, number string) (int, error) {
-	s.using.RLock()
-	defer s.using.RUnlock()
-	if err := remove(s.asidePath()); err != nil {
-		return 0, fmt.Errorf("erase from call history: %w", err)
-	}
-	if s.db == nil || number == "" {
-		return 0, s.unopened()
-	}
-	return s.erase(ctx, `DELETE FROM calls WHERE number = ?`, number)
+	return s.deleteWhere(ctx, `number = ? AND number <> ''`, number)
 }
 
 // DeleteOlder deletes the calls that rang before t, and tells how many there
 // were; a damaged file that was put aside goes too.
 func (s *Store) DeleteOlder(ctx context.Context, t time.Time) (int, error) {
+	return s.deleteWhere(ctx, `rang < ?`, sqlitefile.Micros(t))
+}
+
+func (s *Store) deleteWhere(ctx context.Context, which string, arg any) (int, error) {
 	s.using.RLock()
 	defer s.using.RUnlock()
 	if err := remove(s.asidePath()); err != nil {
-		return 0, fmt.Errorf("erase from call history: %w", err)
+		return 0, erasing(err)
 	}
 	if s.db == nil {
 		return 0, s.unopened()
 	}
-	return s.erase(ctx, `DELETE FROM calls WHERE rang < ?`, sqlitefile.Micros(t))
+	return s.erase(ctx, `DELETE FROM calls WHERE `+which, arg)
 }
 
 // TakeOff takes the person off a call: "not this contact". Only the name stays, to
 // be shown as that of who it is not. It gives the call as it was, or ErrGone.
 func (s *Store) TakeOff(ctx context.Context, id int64) (was Entry, err error) {
 	err = s.change(ctx, func(tx *sql.Tx, _ Keep) error {
-		was, err = scan(tx.QueryRowContext(ctx, `SELECT `+all+` FROM calls WHERE id = ?`, id))
-		if errors.Is(err, sql.ErrNoRows) {
-			return ErrGone
+		if was, err = get(ctx, tx, id); err != nil {
+			return err
 		}
-		if err == nil {
-			_, err = tx.ExecContext(ctx, `UPDATE calls SET taken_off = ?, contact_id = '', relation_number = '', link = '', find = ? WHERE id = ?`,
-				offByHand, was.withoutFile().find(), id)
-		}
-		return err
+		now := was.withoutFile()
+		now.off = offByHand
+		return rewrite(ctx, tx, now)
 	})
 	return was, s.cleaned(ctx, err)
 }
@@ -102,10 +95,7 @@ func (s *Store) TakeOff(ctx context.Context, id int64) (was Entry, err error) {
 // Remove deletes a call, and gives it as it was for Restore, or ErrGone.
 func (s *Store) Remove(ctx context.Context, id int64) (was Entry, err error) {
 	err = s.change(ctx, func(tx *sql.Tx, _ Keep) error {
-		was, err = scan(tx.QueryRowContext(ctx, `DELETE FROM calls WHERE id = ? RETURNING `+all, id))
-		if errors.Is(err, sql.ErrNoRows) {
-			return ErrGone
-		}
+		was, err = orGone(scan(tx.QueryRowContext(ctx, `DELETE FROM calls WHERE id = ? RETURNING `+all, id)))
 		return err
 	})
 	return was, s.cleaned(ctx, err)
@@ -120,13 +110,16 @@ func (s *Store) cleaned(ctx context.Context, err error) error {
 			err = s.clean(ctx)
 		}
 	}
+	return erasing(err)
+}
+
+// erasing wraps an error of taking something away.
+func erasing(err error) error {
 	if err != nil {
 		return fmt.Errorf("erase from call history: %w", err)
 	}
 	return nil
 }
-
-const noPerson = `name = '', contact_id = '', relation_number = '', link = ''`
 
 // unopened is why nothing can be deleted from a file that is not open; nil where
 // none is kept.
@@ -137,7 +130,7 @@ func (s *Store) unopened() error {
 	if _, err := os.Stat(s.path); errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	return fmt.Errorf("erase from call history: %w", errClosed)
+	return erasing(errClosed)
 }
 
 // forgetPersons takes the person off every call.
@@ -154,8 +147,7 @@ func (s *Store) forgetPersons(ctx context.Context) error {
 		}
 		none = len(es) == 0
 		for _, e := range es {
-			e = e.onlyNumber()
-			if _, err := tx.ExecContext(ctx, `UPDATE calls SET `+noPerson+`, number = ?, shown = ?, find = ? WHERE id = ?`, e.Number, e.Shown, e.find(), e.ID); err != nil {
+			if err := rewrite(ctx, tx, e.onlyNumber()); err != nil {
 				return err
 			}
 		}
@@ -171,14 +163,14 @@ func (s *Store) forgetPersons(ctx context.Context) error {
 func (s *Store) erase(ctx context.Context, statement string, args ...any) (int, error) {
 	r, err := s.db.ExecContext(ctx, statement, args...)
 	if err != nil {
-		return 0, fmt.Errorf("erase from call history: %w", err)
+		return 0, erasing(err)
 	}
 	n, err := r.RowsAffected()
 	if err != nil || n == 0 {
 		return 0, err
 	}
 	if err := s.clean(ctx); err != nil {
-		return int(n), fmt.Errorf("erase from call history: %w", err)
+		return int(n), erasing(err)
 	}
 	return int(n), s.count(ctx)
 }

@@ -66,29 +66,33 @@ var people = []string{"name", "via", "number", "shown", "relation_number", "cont
 // people, by column; as Sound it changes nothing. It is for taking all of that
 // out of other texts.
 func People(ctx context.Context, path string, limit int) (map[string][]string, error) {
+	found, err := readPeople(ctx, path, limit)
+	return found, reading(err)
+}
+
+func readPeople(ctx context.Context, path string, limit int) (map[string][]string, error) {
 	db, _, err := look(ctx, path)
 	if err != nil {
-		return nil, fmt.Errorf("read call history: %w", err)
+		return nil, err
 	}
 	defer db.Close()
 	rows, err := db.QueryContext(ctx, `SELECT * FROM calls ORDER BY id DESC LIMIT ?`, limit)
 	if err != nil {
-		return nil, fmt.Errorf("read call history: %w", err)
+		return nil, err
 	}
 	defer rows.Close()
 	columns, err := rows.Columns() // of whatever version
 	if err != nil {
-		return nil, fmt.Errorf("read call history: %w", err)
+		return nil, err
 	}
 	found := map[string][]string{}
+	values, texts := make([]any, len(columns)), make([]sql.NullString, len(columns))
+	for i := range values {
+		values[i] = &texts[i]
+	}
 	for rows.Next() {
-		values := make([]any, len(columns))
-		texts := make([]sql.NullString, len(columns))
-		for i := range values {
-			values[i] = &texts[i]
-		}
 		if err := rows.Scan(values...); err != nil {
-			return nil, fmt.Errorf("read call history: %w", err)
+			return nil, err
 		}
 		for i, c := range columns {
 			if texts[i].String != "" && slices.Contains(people, c) {
@@ -96,8 +100,5 @@ func People(ctx context.Context, path string, limit int) (map[string][]string, e
 			}
 		}
 	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read call history: %w", err)
-	}
-	return found, nil
+	return found, rows.Err()
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -36,14 +37,7 @@ func OpenReadOnly(path string) (*Reader, error) {
 		return nil, fmt.Errorf("open call history: %w", err)
 	}
 	db.SetMaxOpenConns(1)
-	v, err := sqlitefile.Version(context.Background(), db)
-	if err == nil && v > len(migrations) {
-		err = ErrNewer
-	}
-	if err == nil && v < len(migrations) {
-		err = fmt.Errorf("schema %d has to be migrated first", v)
-	}
-	if err != nil {
+	if err := current(context.Background(), db); err != nil {
 		_ = db.Close() // the error that matters is the one above
 		return nil, fmt.Errorf("open call history: %w", err)
 	}
@@ -123,9 +117,7 @@ func (r *Reader) Older(ctx context.Context, q Query, p Place, limit int) ([]Entr
 // nearest to p last.
 func (r *Reader) Newer(ctx context.Context, q Query, p Place, limit int) ([]Entry, error) {
 	es, err := r.some(ctx, q, "(rang, id) >= (?, ?)", []any{sqlitefile.Micros(p.Rang), p.ID}, oldestFirst, limit, 0)
-	for i, j := 0, len(es)-1; i < j; i, j = i+1, j-1 {
-		es[i], es[j] = es[j], es[i]
-	}
+	slices.Reverse(es)
 	return es, err
 }
 
@@ -145,7 +137,7 @@ func (r *Reader) Part(ctx context.Context, q Query, p Place, span, limit int) (e
 	case errors.Is(err, sql.ErrNoRows):
 		next = Place{}
 	case err != nil:
-		return nil, Place{}, fmt.Errorf("read call history: %w", err)
+		return nil, Place{}, reading(err)
 	default:
 		next.Rang = sqlitefile.Time(rang)
 		from += " AND (rang, id) >= (?, ?)"
@@ -211,10 +203,7 @@ func (r *Reader) Before(ctx context.Context, q Query, p Place) (n int, err error
 }
 
 func (r *Reader) number(ctx context.Context, into *int, query string, args ...any) error {
-	if err := r.db.QueryRowContext(ctx, query, args...).Scan(into); err != nil {
-		return fmt.Errorf("read call history: %w", err)
-	}
-	return nil
+	return reading(r.db.QueryRowContext(ctx, query, args...).Scan(into))
 }
 
 // Since gives the calls that rang at t or later, those to be called back among

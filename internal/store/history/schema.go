@@ -3,6 +3,7 @@ package history
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 
 	"wiebelt/internal/store/sqlitefile"
@@ -74,17 +75,18 @@ func fillFind(ctx context.Context, tx *sql.Tx) error {
 	}
 }
 
-// columns are those that Put writes over; all are those that are read.
+// columns are those that an entry writes; all are those that are read.
 const (
 	columns = `rang, answered, ended, outgoing, kind, number, shown, line, line_number, via,
-	name, contact_id, relation_number, link, matches, outcome, result, find`
-	all = `id, ` + columns + `, handled, taken_off`
+	name, contact_id, relation_number, link, matches, outcome, result, find, handled, taken_off`
+	all = `id, ` + columns
 )
 
 // values are an entry's columns in the order of columns.
 func (e Entry) values() []any {
 	return []any{sqlitefile.Micros(e.Rang), sqlitefile.Micros(e.Answered), sqlitefile.Micros(e.Ended), e.Outgoing, e.Kind, e.Number, e.Shown,
-		e.Line, e.LineNumber, e.Via, e.Name, e.ContactID, e.RelationNumber, e.Link, e.Matches, e.Outcome, e.Result, e.find()}
+		e.Line, e.LineNumber, e.Via, e.Name, e.ContactID, e.RelationNumber, e.Link, e.Matches, e.Outcome, e.Result, e.find(),
+		sqlitefile.Micros(e.Handled), e.off}
 }
 
 // scan reads all.
@@ -104,17 +106,37 @@ func scan(row interface{ Scan(...any) error }) (Entry, error) {
 	return e, err
 }
 
+// get gives the entry with an ID, or ErrGone.
+func get(ctx context.Context, q interface {
+	QueryRowContext(context.Context, string, ...any) *sql.Row
+}, id int64) (Entry, error) {
+	return orGone(scan(q.QueryRowContext(ctx, `SELECT `+all+` FROM calls WHERE id = ?`, id)))
+}
+
+// orGone makes ErrGone of there being no such call.
+func orGone(e Entry, err error) (Entry, error) {
+	if errors.Is(err, sql.ErrNoRows) {
+		err = ErrGone
+	}
+	return e, err
+}
+
 // query gives the entries that a query over all finds.
 func query(ctx context.Context, db *sql.DB, text string, args ...any) ([]Entry, error) {
 	rows, err := db.QueryContext(ctx, text, args...)
-	if err != nil {
-		return nil, fmt.Errorf("read call history: %w", err)
+	var es []Entry
+	if err == nil {
+		es, err = scanAll(rows)
 	}
-	es, err := scanAll(rows)
+	return es, reading(err)
+}
+
+// reading wraps an error of reading.
+func reading(err error) error {
 	if err != nil {
-		return nil, fmt.Errorf("read call history: %w", err)
+		return fmt.Errorf("read call history: %w", err)
 	}
-	return es, nil
+	return nil
 }
 
 // scanAll reads rows of all and closes them.

@@ -62,20 +62,27 @@ type Store struct {
 // keeps nothing for now and tries again.
 func Open(path string, keep Keep, days int, now func() time.Time) (*Store, error) {
 	s := &Store{path: path, keep: keep, days: max(days, 1), now: now}
-	if keep != KeepOff && keep != KeepNumbers && keep != KeepFull {
-		return nil, fmt.Errorf("open call history: unknown value %q for what to keep", keep)
+	if err := keep.check(); err != nil {
+		return nil, fmt.Errorf("open call history: %w", err)
 	}
 	err := s.begin(context.Background())
 	s.note(err)
 	return s, err
 }
 
+func (k Keep) check() error {
+	if k != KeepOff && k != KeepNumbers && k != KeepFull {
+		return fmt.Errorf("unknown value %q for what to keep", k)
+	}
+	return nil
+}
+
 // Configure changes what is kept and for how long, and applies it to what is
 // there already, as Open does. After an error nothing is kept until that can be
 // done, which is tried again with every call.
 func (s *Store) Configure(ctx context.Context, keep Keep, days int) error {
-	if keep != KeepOff && keep != KeepNumbers && keep != KeepFull {
-		return fmt.Errorf("configure call history: unknown value %q for what to keep", keep)
+	if err := keep.check(); err != nil {
+		return fmt.Errorf("configure call history: %w", err)
 	}
 	s.using.Lock()
 	defer s.using.Unlock()
@@ -113,24 +120,17 @@ func (s *Store) begin(ctx context.Context) error {
 			err = s.open(ctx)
 		}
 	}
-	if err != nil {
-		return fmt.Errorf("open call history: %w", err)
+	steps := []func(context.Context) error{s.continueIDs, s.purge, s.count}
+	if !ended {
+		steps = append([]func(context.Context) error{s.endLive}, steps...)
 	}
 	if s.keep == KeepNumbers {
-		err = s.forgetPersons(ctx)
+		steps = append([]func(context.Context) error{s.forgetPersons}, steps...)
 	}
-	if err == nil && !ended {
-		_, err = s.db.ExecContext(ctx, `UPDATE calls SET result = iif(answered <> 0, ?, ?) WHERE result = ?`,
-			ResultAnswered, ResultUnknown, ResultLive)
-	}
-	if err == nil {
-		err = s.continueIDs(ctx)
-	}
-	if err == nil {
-		err = s.purge(ctx)
-	}
-	if err == nil {
-		err = s.count(ctx)
+	for _, step := range steps {
+		if err == nil {
+			err = step(ctx)
+		}
 	}
 	if err != nil {
 		s.close()
@@ -140,6 +140,12 @@ func (s *Store) begin(ctx context.Context) error {
 	s.ended = true
 	s.mu.Unlock()
 	return nil
+}
+
+// endLive marks calls over that were on when the last program ended.
+func (s *Store) endLive(ctx context.Context) error {
+	_, err := s.db.ExecContext(ctx, `UPDATE calls SET result = iif(answered <> 0, ?, ?) WHERE result = ?`, ResultAnswered, ResultUnknown, ResultLive)
+	return err
 }
 
 func (s *Store) open(ctx context.Context) error {
@@ -178,24 +184,23 @@ func connect(path string) (*sql.DB, error) {
 // writes a call remembers its ID.
 func (s *Store) continueIDs(ctx context.Context) error {
 	var last int64
-	err := s.db.QueryRowContext(ctx, `SELECT seq FROM sqlite_sequence WHERE name = 'calls'`).Scan(&last)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+	if err := s.db.QueryRowContext(ctx, `SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'calls'`).Scan(&last); err != nil {
 		return err
 	}
-	none := err != nil
 	s.mu.Lock()
 	s.last = max(s.last, last)
 	want := s.last
 	s.mu.Unlock()
-	switch {
-	case want == last:
+	if want == last {
 		return nil
-	case none:
-		_, err = s.db.ExecContext(ctx, `INSERT INTO sqlite_sequence (name, seq) VALUES ('calls', ?)`, want)
-	default:
-		_, err = s.db.ExecContext(ctx, `UPDATE sqlite_sequence SET seq = ? WHERE name = 'calls'`, want)
 	}
-	return err
+	return sqlitefile.Tx(ctx, s.db, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `DELETE FROM sqlite_sequence WHERE name = 'calls'`)
+		if err == nil {
+			_, err = tx.ExecContext(ctx, `INSERT INTO sqlite_sequence (name, seq) VALUES ('calls', ?)`, want)
+		}
+		return err
+	})
 }
 
 var (
@@ -261,12 +266,17 @@ func (s *Store) SetAside() string {
 
 // Recount takes in what another process has written.
 func (s *Store) Recount(ctx context.Context) error {
+	return s.reading(func(*sql.DB) error { return s.count(ctx) })
+}
+
+// reading does something with the file, if there is one.
+func (s *Store) reading(do func(*sql.DB) error) error {
 	s.using.RLock()
 	defer s.using.RUnlock()
 	if s.db == nil {
 		return nil
 	}
-	return s.count(ctx)
+	return do(s.db)
 }
 
 // count counts what is not ticked off.
@@ -319,10 +329,6 @@ func (s *Store) Close() error {
 	s.using.Lock()
 	defer s.using.Unlock()
 	s.shut = true
-	if s.db == nil {
-		return nil
-	}
-	err := s.db.Close()
-	s.db = nil
-	return err
+	s.close()
+	return nil
 }

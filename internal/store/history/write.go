@@ -18,18 +18,12 @@ import (
 //
 // An entry ticks off the missed calls before it that have its number.
 func (s *Store) Put(ctx context.Context, e Entry) (id int64, err error) {
-	err = s.change(ctx, func(tx *sql.Tx, keep Keep) error {
-		switch {
-		case keep != KeepFull:
-			e = e.onlyNumber()
-		case e.Number == "":
-			e = e.withoutPerson()
-		}
-		id, err = s.put(ctx, tx, e)
+	err = s.write(ctx, func(tx *sql.Tx, keep Keep) error {
+		id, err = s.put(ctx, tx, e.allowed(keep))
 		return err
 	})
 	if err != nil {
-		return 0, fmt.Errorf("write call history: %w", err)
+		return 0, err
 	}
 	s.mu.Lock()
 	s.last = max(s.last, id)
@@ -41,44 +35,15 @@ func (s *Store) Put(ctx context.Context, e Entry) (id int64, err error) {
 	return id, nil
 }
 
-func (s *Store) put(ctx context.Context, tx *sql.Tx, e Entry) (int64, error) {
-	marks := strings.Repeat(", ?", len(e.values()))[2:]
-	if e.ID == 0 {
-		off := offNot
-		if e.TakenOff {
-			e, off = e.withoutFile(), offAsPut
-		}
-		r, err := tx.ExecContext(ctx, `INSERT INTO calls (`+columns+`, handled, taken_off) VALUES (`+marks+`, ?, ?)`,
-			append(e.values(), sqlitefile.Micros(e.Handled), off)...)
-		if err != nil {
-			return 0, err
-		}
-		if e.ID, err = r.LastInsertId(); err != nil {
-			return 0, err
-		}
-	} else {
-		was, err := scan(tx.QueryRowContext(ctx, `SELECT `+all+` FROM calls WHERE id = ?`, e.ID))
-		if errors.Is(err, sql.ErrNoRows) {
-			return 0, ErrGone
-		}
-		if err != nil {
-			return 0, err
-		}
-		e.Handled = was.Handled
-		off := offNot
-		switch {
-		case was.off == offByHand:
-			e.Name, off = was.Name, offByHand
-			e = e.withoutFile()
-		case e.TakenOff:
-			e, off = e.withoutFile(), offAsPut
-		}
-		if _, err := tx.ExecContext(ctx, `UPDATE calls SET (`+columns+`, taken_off) = (`+marks+`, ?) WHERE id = ?`,
-			append(e.values(), off, e.ID)...); err != nil {
-			return 0, err
-		}
+// allowed is what may be kept of an entry.
+func (e Entry) allowed(keep Keep) Entry {
+	switch {
+	case keep != KeepFull:
+		return e.onlyNumber()
+	case e.Number == "":
+		return e.withoutPerson()
 	}
-	return e.ID, s.tickOff(ctx, tx, e)
+	return e
 }
 
 // Who said that a person is not the caller.
@@ -87,6 +52,58 @@ const (
 	offByHand = 1 // TakeOff
 	offAsPut  = 2 // Put, which can take it back
 )
+
+func (s *Store) put(ctx context.Context, tx *sql.Tx, e Entry) (int64, error) {
+	was := Entry{Handled: e.Handled}
+	if e.ID != 0 {
+		var err error
+		if was, err = get(ctx, tx, e.ID); err != nil {
+			return 0, err
+		}
+	}
+	e.Handled, e.off = was.Handled, offNot
+	switch {
+	case was.off == offByHand:
+		e.Name, e.off = was.Name, offByHand
+		e = e.withoutFile()
+	case e.TakenOff:
+		e.off = offAsPut
+		e = e.withoutFile()
+	}
+	if e.ID != 0 {
+		if err := rewrite(ctx, tx, e); err != nil {
+			return 0, err
+		}
+		return e.ID, s.tickOff(ctx, tx, e)
+	}
+	r, err := tx.ExecContext(ctx, `INSERT INTO calls (`+columns+`) VALUES (`+marks(e.values())+`)`, e.values()...)
+	if err == nil {
+		e.ID, err = r.LastInsertId()
+	}
+	if err != nil {
+		return 0, err
+	}
+	return e.ID, s.tickOff(ctx, tx, e)
+}
+
+// Restore puts an entry back that Remove took away, under the ID it had. What
+// Keep does not allow by now stays away; with KeepOff nothing happens.
+func (s *Store) Restore(ctx context.Context, e Entry) error {
+	return s.write(ctx, func(tx *sql.Tx, keep Keep) error {
+		values := append([]any{e.ID}, e.allowed(keep).values()...)
+		_, err := tx.ExecContext(ctx, `INSERT OR IGNORE INTO calls (`+all+`) VALUES (`+marks(values)+`)`, values...)
+		return err
+	})
+}
+
+// rewrite writes an entry over the one with its ID.
+func rewrite(ctx context.Context, tx *sql.Tx, e Entry) error {
+	_, err := tx.ExecContext(ctx, `UPDATE calls SET (`+columns+`) = (`+marks(e.values())+`) WHERE id = ?`, append(e.values(), e.ID)...)
+	return err
+}
+
+// marks are the places of values in a statement.
+func marks(values []any) string { return strings.Repeat(", ?", len(values))[2:] }
 
 // tickOff ticks off the missed calls before e that have its number, and e itself
 // if such a call came after it: reports can come late.
@@ -112,68 +129,59 @@ const (
 // else: the call may have gone on while the hub was asked. ErrGone comes back
 // where the call is gone or has another caller by now.
 func (s *Store) Looked(ctx context.Context, e Entry) error {
-	err := s.change(ctx, func(tx *sql.Tx, keep Keep) error {
-		now, err := scan(tx.QueryRowContext(ctx, `SELECT `+all+` FROM calls WHERE id = ?`, e.ID))
-		if errors.Is(err, sql.ErrNoRows) || err == nil && now.Number != e.Number {
-			return ErrGone
-		}
-		if err != nil {
-			return err
-		}
+	return s.person(ctx, e, func(now *Entry, keep Keep) bool {
 		now.Matches, now.Outcome = e.Matches, e.Outcome
 		if !now.TakenOff {
-			now.Name, now.ContactID, now.RelationNumber, now.Link = e.Name, e.ContactID, e.RelationNumber, e.Link
+			now.setPerson(e)
 		}
 		if now.Number == "" || keep != KeepFull {
-			now = now.withoutPerson()
+			*now = now.withoutPerson()
 		}
-		_, err = tx.ExecContext(ctx, `UPDATE calls SET name = ?, contact_id = ?, relation_number = ?, link = ?, matches = ?, outcome = ?, find = ? WHERE id = ?`,
-			now.Name, now.ContactID, now.RelationNumber, now.Link, now.Matches, now.Outcome, now.find(), now.ID)
-		return err
+		return true
 	})
-	if err != nil {
-		return fmt.Errorf("write call history: %w", err)
-	}
-	return nil
 }
 
 // SetPerson says who called: somebody has chosen him, or takes "not this contact"
 // back. It writes the person of e and nothing else, ErrGone as for Looked.
 func (s *Store) SetPerson(ctx context.Context, e Entry) error {
-	err := s.change(ctx, func(tx *sql.Tx, keep Keep) error {
-		now, err := scan(tx.QueryRowContext(ctx, `SELECT `+all+` FROM calls WHERE id = ?`, e.ID))
-		if errors.Is(err, sql.ErrNoRows) || err == nil && now.Number != e.Number {
-			return ErrGone
-		}
-		if err != nil || now.Number == "" || keep != KeepFull {
+	return s.person(ctx, e, func(now *Entry, keep Keep) bool {
+		now.setPerson(e)
+		now.off = offNot
+		return now.Number != "" && keep == KeepFull
+	})
+}
+
+// person changes what is kept of the caller of a call as set does, unless that
+// says no.
+func (s *Store) person(ctx context.Context, e Entry, set func(now *Entry, keep Keep) bool) error {
+	return s.write(ctx, func(tx *sql.Tx, keep Keep) error {
+		now, err := get(ctx, tx, e.ID)
+		if err != nil {
 			return err
 		}
-		now.Name, now.ContactID, now.RelationNumber, now.Link = e.Name, e.ContactID, e.RelationNumber, e.Link
-		_, err = tx.ExecContext(ctx, `UPDATE calls SET name = ?, contact_id = ?, relation_number = ?, link = ?, find = ?, taken_off = ? WHERE id = ?`,
-			now.Name, now.ContactID, now.RelationNumber, now.Link, now.find(), offNot, now.ID)
-		return err
+		if now.Number != e.Number {
+			return ErrGone
+		}
+		if !set(&now, keep) {
+			return nil
+		}
+		return rewrite(ctx, tx, now)
 	})
-	if err != nil {
-		return fmt.Errorf("write call history: %w", err)
-	}
-	return nil
+}
+
+// setPerson takes over who called.
+func (e *Entry) setPerson(from Entry) {
+	e.Name, e.ContactID, e.RelationNumber, e.Link = from.Name, from.ContactID, from.RelationNumber, from.Link
 }
 
 // Handle ticks off a missed call.
 func (s *Store) Handle(ctx context.Context, id int64) error {
-	return s.handle(ctx, "id = ?", id)
+	return s.update(ctx, `handled = ? WHERE `+notTickedOff+` AND id = ?`, sqlitefile.Micros(s.now()), id)
 }
 
 // Reopen takes back that a missed call was ticked off.
 func (s *Store) Reopen(ctx context.Context, id int64) error {
-	err := s.change(ctx, func(tx *sql.Tx, _ Keep) error {
-		_, err := tx.ExecContext(ctx, `UPDATE calls SET handled = 0 WHERE `+tickedOff+` AND id = ?`, id)
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("write call history: %w", err)
-	}
-	return nil
+	return s.update(ctx, `handled = 0 WHERE `+tickedOff+` AND id = ?`, id)
 }
 
 // HandleNumber ticks off every missed call with a number, in the form that
@@ -182,15 +190,19 @@ func (s *Store) HandleNumber(ctx context.Context, number string) error {
 	if number == "" {
 		return nil
 	}
-	return s.handle(ctx, "number = ?", number)
+	return s.update(ctx, `handled = ? WHERE `+notTickedOff+` AND number = ?`, sqlitefile.Micros(s.now()), number)
 }
 
-func (s *Store) handle(ctx context.Context, which string, arg any) error {
-	err := s.change(ctx, func(tx *sql.Tx, _ Keep) error {
-		_, err := tx.ExecContext(ctx, `UPDATE calls SET handled = ? WHERE `+notTickedOff+` AND `+which, sqlitefile.Micros(s.now()), arg)
+func (s *Store) update(ctx context.Context, statement string, args ...any) error {
+	return s.write(ctx, func(tx *sql.Tx, _ Keep) error {
+		_, err := tx.ExecContext(ctx, `UPDATE calls SET `+statement, args...)
 		return err
 	})
-	if err != nil {
+}
+
+// write is change with an error that says what was being done.
+func (s *Store) write(ctx context.Context, f func(*sql.Tx, Keep) error) error {
+	if err := s.change(ctx, f); err != nil {
 		return fmt.Errorf("write call history: %w", err)
 	}
 	return nil
@@ -216,18 +228,14 @@ func (s *Store) once(ctx context.Context, f func(*sql.Tx, Keep) error) (opened i
 	s.mu.Lock()
 	opened = s.opened
 	s.mu.Unlock()
-	if s.shut {
+	switch {
+	case s.shut:
 		return opened, errShut
-	}
-	if s.keep == KeepOff {
+	case s.keep == KeepOff:
 		return opened, nil
-	}
-	if s.db == nil {
+	case s.db == nil:
 		return opened, errClosed
-	}
-	// Where a file in use can be deleted, SQLite would go on writing into what
-	// nobody can find any more.
-	if now, err := os.Stat(s.path); err != nil || !os.SameFile(now, s.was) {
+	case s.moved():
 		return opened, errMoved
 	}
 	if _, err := os.Stat(s.path + "-wal"); err != nil {
@@ -255,11 +263,7 @@ func (s *Store) renew(ctx context.Context, opened int, why error) error {
 	if errors.Is(why, errClosed) && soon && fault != FaultNone {
 		return faultError(fault) // a disk that is full is not full of hope
 	}
-	moved := false
-	if errors.Is(why, errMoved) {
-		now, err := os.Stat(s.path)
-		moved = err != nil || !os.SameFile(now, s.was) // not only its log, which closing writes into it
-	}
+	moved := errors.Is(why, errMoved) && s.moved() // not only its log, which closing writes into it
 	if !moved && s.db != nil {
 		_ = s.clean(ctx) // where only the log went, we are the last to have it
 	}
@@ -278,24 +282,15 @@ func (s *Store) renew(ctx context.Context, opened int, why error) error {
 	return nil
 }
 
+// moved reports whether another file, or none, lies where ours was opened. Where
+// a file in use can be deleted, SQLite would go on writing into what nobody can
+// find any more.
+func (s *Store) moved() bool {
+	now, err := os.Stat(s.path)
+	return err != nil || !os.SameFile(now, s.was)
+}
+
 // faultError is the error of a fault that still holds.
 type faultError Fault
 
 func (f faultError) Error() string { return "not tried again yet: " + string(f) }
-
-// Get gives the entry with an ID, or ErrGone.
-func (s *Store) Get(ctx context.Context, id int64) (Entry, error) {
-	s.using.RLock()
-	defer s.using.RUnlock()
-	if s.db == nil {
-		return Entry{}, ErrGone
-	}
-	e, err := scan(s.db.QueryRowContext(ctx, `SELECT `+all+` FROM calls WHERE id = ?`, id))
-	if errors.Is(err, sql.ErrNoRows) {
-		return Entry{}, ErrGone
-	}
-	if err != nil {
-		return Entry{}, fmt.Errorf("read call history: %w", err)
-	}
-	return e, nil
-}

@@ -1,0 +1,62 @@
+package history
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"wiebelt/internal/store/sqlitefile"
+)
+
+// Get gives the entry with an ID, or ErrGone, also where nothing is kept.
+func (s *Store) Get(ctx context.Context, id int64) (e Entry, err error) {
+	err = s.reading(func(db *sql.DB) error {
+		e, err = get(ctx, db, id)
+		return reading(err)
+	})
+	if err == nil && e.ID == 0 {
+		err = ErrGone
+	}
+	return e, err
+}
+
+// Last gives the newest calls that came in, newest first, at most limit.
+func (s *Store) Last(ctx context.Context, limit int) (es []Entry, err error) {
+	err = s.reading(func(db *sql.DB) error {
+		es, err = query(ctx, db, `SELECT `+all+` FROM calls INDEXED BY calls_list WHERE outgoing = 0 ORDER BY rang DESC, id DESC LIMIT ?`, limit)
+		return err
+	})
+	return es, err
+}
+
+// Incoming tells how many calls came in between two moments, the first included.
+func (s *Store) Incoming(ctx context.Context, from, to time.Time) (n int, err error) {
+	err = s.reading(func(db *sql.DB) error {
+		return reading(db.QueryRowContext(ctx, `SELECT count(*) FROM calls INDEXED BY calls_list WHERE rang >= ? AND rang < ? AND outgoing = 0`,
+			sqlitefile.Micros(from), sqlitefile.Micros(to)).Scan(&n))
+	})
+	return n, err
+}
+
+// LastByKind gives when the last call came in over each kind of source
+// (call.Source.Kind).
+func (s *Store) LastByKind(ctx context.Context) (map[string]time.Time, error) {
+	last := map[string]time.Time{}
+	err := s.reading(func(db *sql.DB) error {
+		rows, err := db.QueryContext(ctx, `SELECT kind, max(rang) FROM calls WHERE outgoing = 0 GROUP BY kind`)
+		if err != nil {
+			return reading(err)
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var kind string
+			var rang int64
+			if err := rows.Scan(&kind, &rang); err != nil {
+				return reading(err)
+			}
+			last[kind] = sqlitefile.Time(rang)
+		}
+		return reading(rows.Err())
+	})
+	return last, err
+}
