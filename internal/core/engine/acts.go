@@ -76,11 +76,6 @@ func (e *Engine) touch(h *hands, do Do, now time.Time) {
 	}
 }
 
-type browsed struct {
-	call call.ID
-	err  error
-}
-
 // open opens the file of a contact, if its link is what it should be.
 func (e *Engine) open(ctx context.Context, c *card, i int) {
 	if !c.LinkOK[i] || e.p.Browse == nil {
@@ -94,10 +89,8 @@ func (e *Engine) open(ctx context.Context, c *card, i int) {
 	id, browse := c.call, e.p.Browse
 	e.record(c)
 	e.s.work.Go(func() {
-		err := browse(ctx, address)
-		select {
-		case e.browsed <- browsed{id, err}:
-		case <-ctx.Done():
+		if browse(ctx, address) != nil {
+			e.deliver(ctx, func(context.Context) { e.browserFailed(id) })
 		}
 	})
 }
@@ -117,12 +110,9 @@ func (e *Engine) autoOpen(ctx context.Context, c *card) {
 	e.open(ctx, c, 0)
 }
 
-func (e *Engine) wasBrowsed(b browsed) {
-	if b.err == nil {
-		return
-	}
+func (e *Engine) browserFailed(id call.ID) {
 	e.p.Log.Warn("browser not started")
-	if c := e.cardOf(b.call); c != nil && c.Opened >= 0 {
+	if c := e.cardOf(id); c != nil && c.Opened >= 0 {
 		c.OpenError = true
 		e.s.dirty = true
 	}

@@ -59,29 +59,6 @@ func TestSchemeLaunches(t *testing.T) {
 	}
 }
 
-// TestClosingACardTouchesNoCall: its end still reaches the history, and another
-// caller on the same call is shown again.
-func TestClosingACardTouchesNoCall(t *testing.T) {
-	b := start(t, nil)
-	b.ring(b.ws, "1", known)
-	c := b.one(Found)
-	b.do(Action{Card: c.ID, Do: DoClose})
-	b.until("closed", func(s *Snapshot) bool { return len(s.Cards) == 0 })
-	b.event(b.ws, "1", family, call.Ringing)
-	c = b.one(Several)
-	b.do(Action{Card: c.ID, Do: DoClose})
-	b.event(b.ws, "1", family, call.Ended)
-	b.settle()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if last := b.entries[len(b.entries)-1]; last.Ended.IsZero() {
-		t.Error("the end of a closed card's call is not recorded")
-	}
-	if n := len(b.e.Snapshot().Cards); n != 0 {
-		t.Errorf("%d cards", n)
-	}
-}
-
 // TestBrokenBrowser: the card says so, for the call whose file it was.
 func TestBrokenBrowser(t *testing.T) {
 	b := start(t, func(p *Params) { p.Browse = func(context.Context, string) error { return errors.New("no browser") } })

@@ -75,8 +75,8 @@ type state struct {
 	touched time.Time // when pointer or keyboard left a card
 	held    bool      // a hand is on the cards, or was a moment ago
 	lookup  LookupState
-	buckets map[call.Source]*bucket
-	rings   map[uint64]again // caller, by seed → how often
+	buckets map[string]*bucket // by kind of source
+	rings   map[uint64]again   // caller, by seed → how often
 	seed    maphash.Seed
 	scheme  []time.Time // cards by URL scheme in the last minute
 	work    sync.WaitGroup
@@ -93,7 +93,7 @@ type bucket struct {
 }
 
 func newState() state {
-	return state{tracker: call.NewTracker(), buckets: map[call.Source]*bucket{}, rings: map[uint64]again{}, seed: maphash.MakeSeed()}
+	return state{tracker: call.NewTracker(), buckets: map[string]*bucket{}, rings: map[uint64]again{}, seed: maphash.MakeSeed()}
 }
 
 func (e *Engine) take(ctx context.Context, ev call.Event) {
@@ -369,7 +369,7 @@ func (e *Engine) allOver(slept time.Duration) {
 	e.s.dirty = true
 }
 
-func (e *Engine) wayGone(w call.Source) {
+func (e *Engine) sourceGone(w call.Source) {
 	now := e.p.Clock.Now()
 	for _, l := range e.s.tracker.Gone(w) {
 		if c := e.cardOf(l.ID); c != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -113,43 +114,57 @@ type Entry struct {
 // ErrStopped is returned by Take when the engine has ended.
 var ErrStopped = errors.New("not running any more")
 
+// task is something for the engine's goroutine: a report, by value since it is on
+// the way from ring to card, or a function.
+type task struct {
+	report call.Event
+	f      func(context.Context) // nil for a report
+}
+
 // Engine owns calls, cards and lookups. Make one with New and let Run own a
 // goroutine; every other method may be called from anywhere.
 type Engine struct {
 	p        Params
-	events   chan call.Event
-	gone     chan call.Source
-	actions  chan Action
-	results  chan result
-	browsed  chan browsed
-	reconf   chan func(*Params)
-	woke     chan time.Duration
+	queue    chan task // for the goroutine of Run, in the order of arrival
 	done     chan struct{}
 	snapshot atomic.Pointer[Snapshot]
-	watch    chan chan struct{}
-	watchers []chan struct{}
 	s        state
+
+	mu       sync.Mutex
+	ended    bool
+	watchers []chan struct{}
+
 	// published is told of every snapshot on the engine's goroutine, for tests.
 	published func(*Snapshot)
 }
 
 // New makes an engine that does nothing until Run.
 func New(p Params) *Engine {
-	e := &Engine{
-		p:       p,
-		events:  make(chan call.Event, 64),
-		gone:    make(chan call.Source, 16),
-		actions: make(chan Action, 64),
-		results: make(chan result, 16),
-		browsed: make(chan browsed, 4),
-		reconf:  make(chan func(*Params), 4),
-		woke:    make(chan time.Duration, 1),
-		done:    make(chan struct{}),
-		watch:   make(chan chan struct{}),
-	}
-	e.s = newState()
+	e := &Engine{p: p, queue: make(chan task, 64), done: make(chan struct{}), s: newState()}
 	e.snapshot.Store(&Snapshot{})
 	return e
+}
+
+// send waits while the engine is behind, and reports whether it was there to take t.
+func (e *Engine) send(t task) bool {
+	select {
+	case e.queue <- t:
+		return true
+	case <-e.done:
+		return false
+	}
+}
+
+// run has the engine's goroutine call f.
+func (e *Engine) run(f func(context.Context)) { e.send(task{f: f}) }
+
+// deliver has the engine's goroutine call f unless ctx ends: for goroutines that
+// the engine waits for.
+func (e *Engine) deliver(ctx context.Context, f func(context.Context)) {
+	select {
+	case e.queue <- task{f: f}:
+	case <-ctx.Done():
+	}
 }
 
 // Take hands a report over, which was cleaned where it came in (call.Event.Clean).
@@ -157,55 +172,39 @@ func New(p Params) *Engine {
 // up, and ErrStopped when the engine has ended. It waits while the engine is
 // behind, which is what holds a flood back.
 func (e *Engine) Take(ev call.Event) error {
-	select {
-	case e.events <- ev:
-		return nil
-	case <-e.done:
+	if !e.send(task{report: ev}) {
 		return ErrStopped
 	}
+	return nil
 }
 
-// WayGone tells that a connection has ended, so that its calls will never be
+// SourceGone tells that a connection has ended, so that its calls will never be
 // reported as over.
-func (e *Engine) SourceGone(w call.Source) {
-	select {
-	case e.gone <- w:
-	case <-e.done:
-	}
-}
+func (e *Engine) SourceGone(w call.Source) { e.run(func(context.Context) { e.sourceGone(w) }) }
 
 // Do carries out what the user did with a card. It never blocks the caller for
 // long: actions for cards that are gone mean nothing.
-func (e *Engine) Do(a Action) {
-	select {
-	case e.actions <- a:
-	case <-e.done:
-	}
-}
+func (e *Engine) Do(a Action) { e.run(func(ctx context.Context) { e.act(ctx, a) }) }
 
 // Reconfigure changes settings while the engine runs. set is called on the
 // engine's goroutine and may change everything but Clock and Log.
-func (e *Engine) Reconfigure(set func(*Params)) {
-	select {
-	case e.reconf <- set:
-	case <-e.done:
-	}
-}
+func (e *Engine) Reconfigure(set func(*Params)) { e.run(func(context.Context) { set(&e.p) }) }
 
 // Forget lets go of the last call, and of how often callers rang, where gone says
 // so: DoShow brings nobody back who was deleted. A card that is on
 // screen stays until its time. gone is called on the engine's goroutine.
 func (e *Engine) Forget(gone func(LastCall) bool) {
-	e.Reconfigure(func(*Params) { e.forgetLast(gone) })
+	e.run(func(context.Context) { e.forgetLast(gone) })
 }
 
 // Woke tells that the computer has slept for so long. A call does not outlive a
 // sleep of a minute, and no phone says so: such calls and their cards are over.
 func (e *Engine) Woke(slept time.Duration) {
-	select {
-	case e.woke <- slept:
-	case <-e.done:
-	}
+	e.run(func(context.Context) {
+		if slept >= call.StaleAfter {
+			e.allOver(slept)
+		}
+	})
 }
 
 // Snapshot returns the newest snapshot. Never nil.
@@ -216,9 +215,10 @@ func (e *Engine) Snapshot() *Snapshot { return e.snapshot.Load() }
 // closed when the engine ends.
 func (e *Engine) Watch() <-chan struct{} {
 	w := make(chan struct{}, 1)
-	select {
-	case e.watch <- w:
-	case <-e.done:
+	w <- struct{}{}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.watchers = append(e.watchers, w); e.ended {
 		close(w)
 	}
 	return w
@@ -232,6 +232,9 @@ func (e *Engine) Run(ctx context.Context) {
 		cancel()
 		e.s.work.Wait()
 		close(e.done)
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.ended = true
 		for _, w := range e.watchers {
 			close(w)
 		}
@@ -241,25 +244,12 @@ func (e *Engine) Run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case ev := <-e.events:
-			e.take(ctx, ev)
-		case w := <-e.gone:
-			e.wayGone(w)
-		case a := <-e.actions:
-			e.act(ctx, a)
-		case r := <-e.results:
-			e.lookedUp(ctx, r)
-		case b := <-e.browsed:
-			e.wasBrowsed(b)
-		case set := <-e.reconf:
-			set(&e.p)
-		case slept := <-e.woke:
-			if slept >= call.StaleAfter {
-				e.allOver(slept)
+		case t := <-e.queue:
+			if t.f == nil {
+				e.take(ctx, t.report)
+			} else {
+				t.f(ctx)
 			}
-		case w := <-e.watch:
-			e.watchers = append(e.watchers, w)
-			w <- struct{}{}
 		case <-timer:
 		}
 		next := e.pass(ctx, e.p.Clock.Now())
@@ -305,6 +295,8 @@ func (e *Engine) publish() {
 	if e.published != nil {
 		e.published(snap)
 	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	for _, w := range e.watchers {
 		select {
 		case w <- struct{}{}:

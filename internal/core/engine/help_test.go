@@ -135,14 +135,9 @@ func (b *bench) do(a Action) {
 
 // settle makes sure that everything sent so far was acted upon.
 func (b *bench) settle() {
-	for waiting := true; waiting; { // the engine picks among its channels as it likes
-		done := make(chan struct{})
-		b.e.Reconfigure(func(*Params) {
-			waiting = len(b.e.events)+len(b.e.actions)+len(b.e.gone)+len(b.e.woke) > 0
-			close(done)
-		})
-		<-done
-	}
+	done := make(chan struct{})
+	b.e.Reconfigure(func(*Params) { close(done) })
+	<-done
 }
 
 func (b *bench) one(o Outcome) Card {

@@ -207,9 +207,14 @@ func (e *Engine) show(ctx context.Context, id CardID, now time.Time) {
 }
 
 func (e *Engine) bringBack(ctx context.Context, c *card, now time.Time) {
-	if i := slices.IndexFunc(e.s.cards, func(o *card) bool {
-		return o == c || !o.unseen && isCaller(c.Number) && o.Number.Key() == c.Number.Key() // who is on another call by now
-	}); i >= 0 {
+	caller := func(o *card) bool {
+		return o == c || !o.unseen && isCaller(c.Number) && o.Number.Key() == c.Number.Key()
+	}
+	i := slices.IndexFunc(e.s.cards, func(o *card) bool { return caller(o) && !o.over }) // on another call by now
+	if i < 0 {
+		i = slices.IndexFunc(e.s.cards, caller)
+	}
+	if i >= 0 {
 		e.raise(e.s.cards[i], now)
 		e.s.cards[i].asked = now
 		return

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"wiebelt/internal/core/call"
 	"wiebelt/internal/core/contact"
 )
 
@@ -50,7 +49,7 @@ func (e *Engine) startWanted(ctx context.Context, now time.Time) (next time.Time
 		if !c.want || c.cancel != nil || c.nextTry.After(now) {
 			continue
 		}
-		b := e.bucket(c.source, now)
+		b := e.bucket(c.source.Kind, now)
 		if b.tokens == 0 {
 			if t := b.filled.Add(bucketRefill); next.IsZero() || t.Before(next) {
 				next = t
@@ -78,15 +77,8 @@ func (e *Engine) start(ctx context.Context, c *card) {
 			r.found, r.err = lookup.Lookup(ctx, r.number)
 			r.at = e.p.Clock.Now()
 		}
-		e.deliver(ctx, r)
+		e.deliver(ctx, func(ctx context.Context) { e.lookedUp(ctx, r) })
 	})
-}
-
-func (e *Engine) deliver(ctx context.Context, r result) {
-	select {
-	case e.results <- r:
-	case <-ctx.Done():
-	}
 }
 
 func (e *Engine) lookedUp(ctx context.Context, r result) {
@@ -158,12 +150,13 @@ func (e *Engine) passLookup(c *card, now time.Time) (next time.Time) {
 // pause is how long to wait before the next attempt: 1, 2, then 4 seconds.
 func pause(tried int) time.Duration { return time.Second << min(tried, 2) }
 
-func (e *Engine) bucket(w call.Source, now time.Time) *bucket {
-	k := bucketKey(w)
-	b := e.s.buckets[k]
+// bucket is what a kind of source may still cause, whatever its connection: some
+// make a new one for every call, and reconnecting must buy no new budget.
+func (e *Engine) bucket(kind string, now time.Time) *bucket {
+	b := e.s.buckets[kind]
 	if b == nil {
 		b = &bucket{tokens: bucketSize, filled: now}
-		e.s.buckets[k] = b
+		e.s.buckets[kind] = b
 	}
 	if n := int(now.Sub(b.filled) / bucketRefill); n > 0 {
 		b.tokens = min(bucketSize, b.tokens+n)
@@ -171,7 +164,3 @@ func (e *Engine) bucket(w call.Source, now time.Time) *bucket {
 	}
 	return b
 }
-
-// bucketKey leaves the connection out for ways that make a new one for every
-// call, so that reconnecting buys no new budget.
-func bucketKey(w call.Source) call.Source { return call.Source{Kind: w.Kind} }

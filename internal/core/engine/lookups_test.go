@@ -117,14 +117,6 @@ func TestRefusedCredentialsAreNotTriedAgainByItself(t *testing.T) {
 	b.until("asked again", func(*Snapshot) bool { return b.hub.count() == 2 })
 }
 
-func TestNotSetUp(t *testing.T) {
-	b := start(t, func(p *Params) { p.Lookup = nil })
-	b.ring(b.ws, "1", known)
-	if c := b.one(Failed); c.Failure != contact.NotSetUp {
-		t.Fatalf("%+v", c)
-	}
-}
-
 // TestPassedOnWhileNotSetUp: the caller changes while the answer is on its way that
 // nothing is set up; the answer holds nothing of the card (with -race).
 func TestPassedOnWhileNotSetUp(t *testing.T) {

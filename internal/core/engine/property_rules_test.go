@@ -35,7 +35,7 @@ func (w *world) published(s *Snapshot) {
 			if o.ID == c.ID {
 				w.fail("card %d twice", c.ID)
 			}
-			if o.Number.Key() == c.Number.Key() && isCaller(c.Number) && !held && !w.mayMove && !o.Outgoing && !c.Outgoing && !w.ofURL(o.ID) && !w.ofURL(c.ID) {
+			if o.Number.Key() == c.Number.Key() && isCaller(c.Number) && !held && !w.mayMove && !o.Outgoing && !c.Outgoing && !w.ofURL(o.ID) && !w.ofURL(c.ID) && !w.unfolded[o.ID] && !w.unfolded[c.ID] {
 				w.fail("two cards of %s", c.Number.Key())
 			}
 		}

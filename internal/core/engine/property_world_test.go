@@ -55,7 +55,8 @@ type world struct {
 	touched  time.Time // the user asked for a card at
 	mayMove  bool      // the user moves something now
 	prev     *Snapshot
-	expected map[string]int // links that were clicked, not yet opened
+	expected map[string]int  // links that were clicked, not yet opened
+	unfolded map[CardID]bool // by the user
 	seen     []*Snapshot
 	saw      map[string]int // what came about
 	nextID   int
