@@ -1,14 +1,12 @@
 package window
 
 import (
-	"errors"
 	"fmt"
 	"image"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
-	"time"
 	"unsafe"
 
 	"golang.org/x/sys/windows"
@@ -27,10 +25,9 @@ type desktop struct {
 	mu   sync.Mutex
 	jobs []func()
 
-	windows   map[uintptr]*winWindow // loop thread only
-	frames    map[uintptr]*winFrame  // loop thread only
-	announced bool                   // a DisplayChanged is posted; loop thread only
-	hotkeys   hotkeys                // loop thread only
+	windows   map[uintptr]winWindow // loop thread only
+	announced bool                  // a DisplayChanged is posted; loop thread only
+	hotkeys   hotkeys               // loop thread only
 	done      chan struct{}
 }
 
@@ -56,7 +53,7 @@ func Open() (Desktop, error) {
 	if setDPIAwareness.Find() == nil {
 		setDPIAwareness.Call(perMonitorV2)
 	}
-	d := &desktop{windows: map[uintptr]*winWindow{}, frames: map[uintptr]*winFrame{}, done: make(chan struct{})}
+	d := &desktop{windows: map[uintptr]winWindow{}, done: make(chan struct{})}
 	ready := make(chan error, 1)
 	go d.loop(ready)
 	if err := <-ready; err != nil {
@@ -145,10 +142,6 @@ func windowProc(hwnd, what, wParam, lParam uintptr) uintptr {
 			if r, ok := w.message(uint32(what), wParam, lParam); ok {
 				return r
 			}
-		} else if f := d.frames[hwnd]; f != nil {
-			if r, ok := f.message(uint32(what), wParam, lParam); ok {
-				return r
-			}
 		}
 	}
 	return win32.Default(hwnd, what, wParam, lParam)
@@ -169,17 +162,11 @@ func (d *desktop) message(what uint32, wParam uintptr) bool {
 	case wmChanged:
 		d.announced = false
 		for _, w := range d.windows {
-			w.handler.DisplayChanged()
-		}
-		for _, f := range d.frames {
-			f.handler.FrameDisplayChanged()
+			w.base().handler.FrameDisplayChanged()
 		}
 	case win32.WMClose:
 		for _, w := range d.windows {
 			w.destroy()
-		}
-		for _, f := range d.frames {
-			f.destroy()
 		}
 		win32.Destroy(d.control)
 	case win32.WMDestroy:
@@ -328,69 +315,4 @@ func (d *desktop) fullScreen(area image.Rectangle) bool {
 func (d *desktop) Dark() bool {
 	light, ok := win32.Number(registry.CURRENT_USER, `Software\Microsoft\Windows\CurrentVersion\Themes\Personalize`, "AppsUseLightTheme")
 	return ok && light == 0
-}
-
-// maxCopy bounds what is put on the clipboard, as on the other platforms.
-const maxCopy = 200_000
-
-var errClipboardBusy = errors.New("clipboard in use by another program")
-
-func (d *desktop) Copy(text string) error {
-	if len(text) > maxCopy {
-		return errors.New("text too long for the clipboard")
-	}
-	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", "\r\n")
-	u, err := windows.UTF16FromString(text)
-	if err != nil {
-		return errors.New("text with a NUL")
-	}
-	// Another program may hold the clipboard for a moment. Waiting happens
-	// here, not on the loop's thread, where it would delay a card.
-	const tries = 5
-	for try := 1; ; try++ {
-		err := d.do(func() error { return d.setClipboard(u) })
-		if !errors.Is(err, errClipboardBusy) || try == tries || windows.GetCurrentThreadId() == d.thread {
-			return err
-		}
-		wait := time.NewTimer(20 * time.Millisecond)
-		select {
-		case <-wait.C:
-		case <-d.done:
-			wait.Stop()
-			return ErrClosed
-		}
-	}
-}
-
-func (d *desktop) setClipboard(u []uint16) error {
-	if ok, _, _ := openClipboard.Call(d.control); ok == 0 {
-		return errClipboardBusy
-	}
-	defer closeClipboard.Call()
-	size := uintptr(2 * len(u))
-	mem, _, err := globalAlloc.Call(gmemMoveable, size)
-	if mem == 0 {
-		return fmt.Errorf("GlobalAlloc: %w", err)
-	}
-	at, _, err := globalLock.Call(mem)
-	if at == 0 {
-		globalFree.Call(mem)
-		return fmt.Errorf("GlobalLock: %w", err)
-	}
-	moveMemory.Call(at, uintptr(unsafe.Pointer(&u[0])), size)
-	globalUnlock.Call(mem)
-	emptyClipboard.Call()
-	if ok, _, err := setClipboardData.Call(cfUnicodeText, mem); ok == 0 {
-		globalFree.Call(mem)
-		return fmt.Errorf("SetClipboardData: %w", err)
-	}
-	return nil // the memory is the system's now
-}
-
-// wheel collects the small steps of fine wheels to whole ones.
-func wheel(rest *int, delta int) int {
-	*rest += delta
-	steps := *rest / wheelStep
-	*rest -= steps * wheelStep
-	return steps
 }

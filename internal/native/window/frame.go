@@ -41,6 +41,14 @@ type Frame interface {
 	Close() error
 }
 
+// drawable checks what Draw is given.
+func drawable(p image.Point, pic *Picture) error {
+	if pic == nil || len(pic.Pix) != 4*pic.W*pic.H || pic.W <= 0 || pic.H <= 0 || p.X < 0 || p.Y < 0 {
+		return errBroken
+	}
+	return nil
+}
+
 // FrameOptions is what a frame begins with.
 type FrameOptions struct {
 	Title      string
@@ -52,7 +60,7 @@ type FrameOptions struct {
 // FrameHandler receives what happens to a frame. Positions are pixels of the
 // content. It is called on the package's goroutine and must not block.
 type FrameHandler interface {
-	FramePointer(p image.Point, held Modifiers)
+	FramePointer(p image.Point)
 	FrameLeft()
 	FrameButton(p image.Point, b Button, down bool, held Modifiers)
 	// FrameScrolled has steps of the wheel, parts of one from touch pads;

@@ -3,13 +3,8 @@ package window
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"image"
 	"image/png"
-	"strings"
-	"unicode"
-	"unicode/utf16"
-	"unicode/utf8"
 	"unsafe"
 
 	"golang.org/x/sys/windows"
@@ -19,16 +14,10 @@ import (
 
 // winFrame is one ordinary window. All fields belong to the loop's thread.
 type winFrame struct {
-	d       *desktop
-	hwnd    uintptr
-	handler FrameHandler
-
-	pic        *Picture // what it shows, as large as the content
+	winBase
 	background [3]uint8
 	least      image.Point
 	cursor     uintptr
-	inside     bool
-	half       rune // of a character beyond 16 bits
 	icons      []uintptr
 }
 
@@ -38,7 +27,7 @@ var frameClass = win32.Class("WiebeltWindow", windowProc)
 var errNoWindow = errors.New("the system refuses")
 
 func (d *desktop) NewFrame(h FrameHandler, o FrameOptions) (Frame, error) {
-	f := &winFrame{d: d, handler: h, background: o.Background}
+	f := &winFrame{winBase: winBase{d: d, handler: h}, background: o.Background}
 	return f, d.do(func() error {
 		name, err := frameClass()
 		if err != nil {
@@ -47,13 +36,11 @@ func (d *desktop) NewFrame(h FrameHandler, o FrameOptions) (Frame, error) {
 		if f.hwnd, err = win32.Create(name, o.Title, wsOverlapped, 0); err != nil {
 			return err
 		}
-		d.frames[f.hwnd] = f
-		desktops.Store(f.hwnd, d)
+		d.add(f)
 		dragAcceptFiles.Call(f.hwnd, 1)
 		f.setIcons(o.Icons)
 		f.cursor = systemCursor(CursorArrow)
-		f.resize(o.Size)
-		return nil
+		return f.resize(o.Size)
 	})
 }
 
@@ -82,22 +69,8 @@ func (f *winFrame) setIcons(icons []*image.NRGBA) {
 
 func abs(v int) int { return max(v, -v) }
 
-// do runs g on the loop's thread while the window exists.
-func (f *winFrame) do(g func() error) error {
-	return f.d.do(func() error {
-		if f.hwnd == 0 {
-			return ErrClosed
-		}
-		return g()
-	})
-}
-
 func (f *winFrame) SetTitle(title string) error {
-	t, err := windows.UTF16PtrFromString(strings.ReplaceAll(title, "\x00", ""))
-	if err != nil {
-		return err
-	}
-	return f.do(func() error { return done(setWindowText.Call(f.hwnd, uintptr(unsafe.Pointer(t)))) })
+	return f.do(func() error { return f.rename(title) })
 }
 
 // done turns the answer of a function of the system into an error.
@@ -231,59 +204,29 @@ func (f *winFrame) fit(size image.Point) {
 }
 
 func (f *winFrame) Draw(p image.Point, pic *Picture) error {
-	if pic == nil || len(pic.Pix) != 4*pic.W*pic.H || pic.W <= 0 || pic.H <= 0 || p.X < 0 || p.Y < 0 {
-		return errBroken
+	if err := drawable(p, pic); err != nil {
+		return err
 	}
 	return f.do(func() error {
 		f.fit(f.size())
 		if f.pic == nil {
 			return nil // minimized
 		}
-		w := min(pic.W, f.pic.W-p.X)
-		for y := range min(pic.H, f.pic.H-p.Y) {
-			if w > 0 {
-				copy(f.pic.Pix[4*((p.Y+y)*f.pic.W+p.X):][:4*w], pic.Pix[4*y*pic.W:])
-			}
-		}
-		part := winRect{int32(p.X), int32(p.Y), int32(p.X + pic.W), int32(p.Y + pic.H)}
-		invalidateRect.Call(f.hwnd, uintptr(unsafe.Pointer(&part)), 0)
-		updateWindow.Call(f.hwnd)
+		f.put(p, pic)
+		f.repaint(image.Rect(p.X, p.Y, p.X+pic.W, p.Y+pic.H))
 		return nil
 	})
 }
 
-func (f *winFrame) Sync() error {
-	return f.do(func() error { gdiFlush.Call(); return nil })
-}
-
-func (f *winFrame) Close() error {
-	err := f.d.do(func() error { f.destroy(); return nil })
-	if errors.Is(err, ErrClosed) {
-		return nil
-	}
-	return err
-}
-
 func (f *winFrame) destroy() {
-	if f.hwnd == 0 {
-		return
-	}
-	delete(f.d.frames, f.hwnd)
-	desktops.Delete(f.hwnd)
-	win32.Destroy(f.hwnd)
+	f.winBase.destroy()
 	for _, i := range f.icons {
 		destroyIcon.Call(i)
 	}
-	f.hwnd, f.pic = 0, nil
 }
 
-// message deals with what comes to the window; false leaves it to the system.
 func (f *winFrame) message(what uint32, wParam, lParam uintptr) (uintptr, bool) {
 	switch what {
-	case wmPaint:
-		f.paint()
-	case wmEraseBkgnd:
-		return 1, true // the picture covers all of it
 	case win32.WMClose:
 		f.handler.FrameClosing()
 	case wmSize:
@@ -311,153 +254,12 @@ func (f *winFrame) message(what uint32, wParam, lParam uintptr) (uintptr, bool) 
 	case wmKillFocus:
 		f.half = 0
 		f.handler.FrameFocus(false)
-	case wmDPIChanged:
-		f.d.announce()
 	case wmDropFiles:
 		f.dropped(wParam)
 	default:
-		if what >= wmKeyDown && what <= wmSysChar {
-			return 0, f.keys(what, wParam)
-		}
-		return 0, f.mouse(what, wParam, lParam)
+		return f.winBase.message(what, wParam, lParam)
 	}
 	return 0, true
-}
-
-func (f *winFrame) paint() {
-	var ps winPaint
-	dc, _, _ := beginPaint.Call(f.hwnd, uintptr(unsafe.Pointer(&ps)))
-	if dc == 0 {
-		return
-	}
-	defer endPaint.Call(f.hwnd, uintptr(unsafe.Pointer(&ps)))
-	if f.pic == nil {
-		return
-	}
-	r := ps.area.image().Intersect(image.Rect(0, 0, f.pic.W, f.pic.H))
-	if r.Empty() {
-		return
-	}
-	// The rows that are needed, as a picture of their own.
-	setDIBitsToDevice.Call(dc, uintptr(r.Min.X), uintptr(r.Min.Y), uintptr(r.Dx()), uintptr(r.Dy()), uintptr(r.Min.X), 0, 0, uintptr(r.Dy()),
-		uintptr(unsafe.Pointer(&f.pic.Pix[4*r.Min.Y*f.pic.W])), uintptr(unsafe.Pointer(bitmapInfo(f.pic.W, r.Dy()))), 0)
-}
-
-// heldNow are the modifiers that were down when the message at hand was sent.
-func heldNow() Modifiers {
-	var m Modifiers
-	for _, k := range []struct {
-		key uintptr
-		m   Modifiers
-	}{{vkShift, ModShift}, {vkControl, ModCtrl}, {vkAlt, ModAlt}, {0x5B, ModSuper}, {0x5C, ModSuper}} {
-		if down(k.key) {
-			m |= k.m
-		}
-	}
-	return m
-}
-
-// frameKeys are keys that only frames are told of.
-var frameKeys = map[uintptr]Key{0x2D: KeyInsert, 0x20: KeySpace, vkShift: KeyShift, vkControl: KeyCtrl, vkAlt: KeyAlt, 0x5B: KeySuper, 0x5C: KeySuper, 0x5D: KeyMenu}
-
-// keys deals with keys and what they write. A key comes first, what it writes in
-// a message of its own, which knows dead keys and every layout.
-func (f *winFrame) keys(what uint32, wParam uintptr) bool {
-	switch what {
-	case wmChar, wmSysChar:
-		if what == wmChar {
-			f.char(uint16(wParam))
-		}
-		return what == wmChar || wParam != ' ' // Alt and space open the window's menu
-	case wmKeyDown, wmSysKeyDown, wmKeyUp, wmSysKeyUp:
-	default:
-		return false
-	}
-	e := KeyEvent{Down: what == wmKeyDown || what == wmSysKeyDown, Held: heldNow()}
-	if k, ok := namedKeys[wParam]; ok {
-		e.Key = k
-	} else if k, ok := frameKeys[wParam]; ok {
-		e.Key = k
-	} else if wParam >= 0x70 && wParam < 0x70+12 {
-		e.Key = KeyF1 + Key(wParam-0x70)
-	} else {
-		const toCharacter = 2
-		c, _, _ := mapVirtualKey.Call(wParam, toCharacter)
-		e.Letter = unicode.ToLower(rune(c & 0xFFFF))
-	}
-	f.handler.FrameKey(e)
-	// What Windows does with Alt, F10 and their like is left to it.
-	return what == wmKeyDown || what == wmKeyUp
-}
-
-// char deals with what a key writes: one half of a UTF-16 pair at a time.
-func (f *winFrame) char(unit uint16) {
-	r := rune(unit)
-	if utf16.IsSurrogate(r) {
-		if r < 0xDC00 { // a first half, whatever came before
-			f.half = r
-			return
-		}
-		r = utf16.DecodeRune(f.half, r)
-	}
-	f.half = 0
-	held := heldNow()
-	if r < ' ' || r == 0x7f || r == utf8.RuneError || held&ModCtrl != 0 && held&ModAlt == 0 {
-		return // of keys that came as such
-	}
-	f.handler.FrameKey(KeyEvent{Down: true, Text: string(r), Held: held & ModShift})
-}
-
-func (f *winFrame) mouse(what uint32, wParam, lParam uintptr) bool {
-	p := clientPoint(lParam)
-	switch what {
-	case wmMouseMove:
-		if !f.inside {
-			f.inside = true
-			t := winTrack{flags: tmeLeave, hwnd: f.hwnd}
-			t.size = uint32(unsafe.Sizeof(t))
-			trackMouseEvent.Call(uintptr(unsafe.Pointer(&t)))
-		}
-		f.handler.FramePointer(p, heldNow())
-	case wmMouseLeave:
-		f.inside = false
-		f.handler.FrameLeft()
-	case wmLButtonDown, wmMButtonDown, wmRButtonDown:
-		// The pointer's messages keep coming until the button is up.
-		setCapture.Call(f.hwnd)
-		f.handler.FrameButton(p, buttonOf(what), true, heldNow())
-	case wmLButtonUp, wmMButtonUp, wmRButtonUp:
-		const buttons = 0x13
-		if wParam&buttons == 0 { // no other one is down
-			releaseCapture.Call()
-		}
-		f.handler.FrameButton(p, buttonOf(what), false, heldNow())
-	case wmMouseWheel, wmMouseHWheel:
-		// Comes with the place on the screen.
-		at := winPoint{int32(p.X), int32(p.Y)}
-		screenToClient.Call(f.hwnd, uintptr(unsafe.Pointer(&at)))
-		steps := float32(int16(wParam>>16)) / wheelStep
-		dx, dy := float32(0), steps
-		if what == wmMouseHWheel {
-			dx, dy = -steps, 0
-		} else if heldNow()&ModShift != 0 {
-			dx, dy = dy, 0
-		}
-		f.handler.FrameScrolled(image.Pt(int(at.x), int(at.y)), dx, dy)
-	default:
-		return false
-	}
-	return true
-}
-
-func buttonOf(what uint32) Button {
-	switch what {
-	case wmLButtonDown, wmLButtonUp:
-		return Left
-	case wmMButtonDown, wmMButtonUp:
-		return Middle
-	}
-	return Right
 }
 
 // maxDropped bounds how many files are taken at once.
@@ -479,31 +281,4 @@ func (f *winFrame) dropped(drop uintptr) {
 	if len(files) > 0 {
 		f.handler.FrameDropped(image.Pt(int(p.x), int(p.y)), files)
 	}
-}
-
-// maxPaste bounds a text that somebody pastes, in bytes.
-const maxPaste = 8 << 20
-
-func (d *desktop) Paste() (text string, err error) {
-	err = d.do(func() error {
-		if ok, _, _ := openClipboard.Call(d.control); ok == 0 {
-			return errClipboardBusy
-		}
-		defer closeClipboard.Call()
-		mem, _, _ := getClipboardData.Call(cfUnicodeText)
-		if mem == 0 {
-			return nil // something else, or nothing
-		}
-		size, _, _ := globalSize.Call(mem)
-		at, _, err := globalLock.Call(mem)
-		if at == 0 {
-			return fmt.Errorf("GlobalLock: %w", err)
-		}
-		defer globalUnlock.Call(mem)
-		u := make([]uint16, min(size, maxPaste)/2+1)
-		moveMemory.Call(uintptr(unsafe.Pointer(&u[0])), at, min(size, maxPaste)&^1)
-		text = strings.ReplaceAll(windows.UTF16ToString(u), "\r\n", "\n")
-		return nil
-	})
-	return text, err
 }

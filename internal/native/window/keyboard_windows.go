@@ -3,9 +3,6 @@ package window
 import (
 	"errors"
 	"fmt"
-	"strings"
-	"unicode/utf16"
-	"unicode/utf8"
 	"unsafe"
 
 	"golang.org/x/sys/windows"
@@ -77,7 +74,7 @@ func (d *desktop) Hotkey(keys string, pressed func()) (func(), error) {
 
 var errNoKeyboard = errors.New("the system keeps the keyboard where it is")
 
-func (w *winWindow) TakeKeyboard() error {
+func (w *winCard) TakeKeyboard() error {
 	return w.do(func() error {
 		if !w.up {
 			return errNotShown
@@ -102,12 +99,12 @@ func (w *winWindow) TakeKeyboard() error {
 	})
 }
 
-func (w *winWindow) GiveKeyboardBack() error {
+func (w *winCard) GiveKeyboardBack() error {
 	return w.do(func() error { w.giveBack(); return nil })
 }
 
 // giveBack is called on the loop's thread, before the window is hidden.
-func (w *winWindow) giveBack() {
+func (w *winCard) giveBack() {
 	if !w.keyboard {
 		return
 	}
@@ -125,56 +122,11 @@ func (w *winWindow) giveBack() {
 
 // lost notes that the keyboard is elsewhere. It tells by a message, so that the
 // handler is not called while its owner waits in Hide.
-func (w *winWindow) lost() {
+func (w *winCard) lost() {
 	if w.keyboard {
 		w.keyboard, w.before, w.half = false, 0, 0
 		win32.Post(w.hwnd, wmKeyboardGone, 0, 0)
 	}
-}
-
-// key deals with a key that goes down; false leaves it to the system. sys says that
-// the message is that of a key pressed with Alt: any other is not, unless with Ctrl,
-// whatever the state of the keys says that was noted before another program took them.
-func (w *winWindow) key(code uintptr, sys bool) bool {
-	if !w.keyboard {
-		return false
-	}
-	k := KeyPress{Ctrl: down(vkControl), Shift: down(vkShift)}
-	k.Alt = (sys || k.Ctrl) && down(vkAlt)
-	if named, ok := namedKeys[code]; ok {
-		k.Key = named
-		w.handler.KeyPressed(k)
-		return true
-	}
-	// Letters with Ctrl alone write nothing; with Ctrl and Alt, which is AltGr,
-	// they may, and come as text.
-	if k.Ctrl && !k.Alt && (code >= 'A' && code <= 'Z' || code >= '0' && code <= '9') {
-		k.Text = strings.ToLower(string(rune(code)))
-		w.handler.KeyPressed(k)
-		return true
-	}
-	return false
-}
-
-// char deals with what a key writes: one half of a UTF-16 pair at a time. alt
-// says that it was pressed with Alt and writes nothing elsewhere.
-func (w *winWindow) char(unit uint16, alt bool) {
-	if !w.keyboard {
-		return
-	}
-	r := rune(unit)
-	if utf16.IsSurrogate(r) {
-		if r < 0xDC00 { // a first half, whatever came before
-			w.half = r
-			return
-		}
-		r = utf16.DecodeRune(w.half, r)
-	}
-	w.half = 0
-	if r < ' ' || r == 0x7f || r == utf8.RuneError || down(vkControl) && !down(vkAlt) {
-		return // of keys that came as such
-	}
-	w.handler.KeyPressed(KeyPress{Text: string(r), Shift: down(vkShift), Alt: alt})
 }
 
 // down reports whether a key was down when the message at hand was sent.
@@ -209,7 +161,7 @@ func (d *desktop) HighContrast() bool {
 // session it is off, since nobody has seen yet that the user himself still sees
 // such a window there: ErrUnsupported. The wish is kept and
 // looked at again whenever the window comes up.
-func (w *winWindow) HideFromCapture(hide bool) error {
+func (w *winCard) HideFromCapture(hide bool) error {
 	return w.do(func() error {
 		w.private = hide
 		return w.protect()
@@ -218,7 +170,7 @@ func (w *winWindow) HideFromCapture(hide bool) error {
 
 // protect does what HideFromCapture was asked for, as far as the session of the
 // moment allows.
-func (w *winWindow) protect() error {
+func (w *winCard) protect() error {
 	const all, outOfPictures = 0, 0x11
 	remote := win32.Remote()
 	want := uintptr(all)
@@ -244,13 +196,7 @@ const maxTitle = 500
 // readers: they are told that there is something to read when the window comes
 // up, and when the text changes while it is up. Hide forgets it. It is a method
 // of windows on this platform only.
-func (w *winWindow) SetTitle(text string) error {
-	text = strings.Map(func(r rune) rune {
-		if r == 0 {
-			return -1
-		}
-		return r
-	}, text)
+func (w *winCard) SetTitle(text string) error {
 	if r := []rune(text); len(r) > maxTitle {
 		text = string(r[:maxTitle])
 	}
@@ -267,15 +213,4 @@ func (w *winWindow) SetTitle(text string) error {
 		}
 		return nil
 	})
-}
-
-func (w *winWindow) rename(text string) error {
-	t, err := windows.UTF16PtrFromString(text)
-	if err != nil {
-		return err
-	}
-	if ok, _, err := setWindowText.Call(w.hwnd, uintptr(unsafe.Pointer(t))); ok == 0 {
-		return fmt.Errorf("SetWindowText: %w", err)
-	}
-	return nil
 }

@@ -48,7 +48,7 @@ type winVariant struct {
 
 // sayAlert annotates the window as an alert; on the loop's thread. A failure
 // leaves it as it is.
-func (w *winWindow) sayAlert() {
+func (w *winCard) sayAlert() {
 	// How the arguments travel is written down here for this processor only.
 	if runtime.GOARCH != "amd64" || coCreateInstance.Find() != nil {
 		return
@@ -74,7 +74,7 @@ func (w *winWindow) sayAlert() {
 }
 
 // alert has screen readers read the title.
-func (w *winWindow) alert() {
+func (w *winCard) alert() {
 	if w.title == "" {
 		return
 	}

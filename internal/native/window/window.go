@@ -139,7 +139,10 @@ var ErrClosed = errors.New("display closed")
 // errNotShown is the answer to what only a shown window can do.
 var errNotShown = errors.New("window was never shown")
 
-var errBroken = errors.New("broken picture")
+var (
+	errBroken  = errors.New("broken picture")
+	errOutside = errors.New("part lies outside the window")
+)
 
 // fits checks that pic is whole and as large as r.
 func fits(r image.Rectangle, pic *Picture) error {

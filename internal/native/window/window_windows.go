@@ -2,148 +2,65 @@ package window
 
 import (
 	"errors"
-	"fmt"
 	"image"
-	"runtime"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 	"unsafe"
+
+	"golang.org/x/sys/windows"
 
 	"wiebelt/internal/native/win32"
 )
 
-// winWindow is one window. All fields belong to the loop's thread.
-type winWindow struct {
-	d       *desktop
-	hwnd    uintptr
-	handler Handler
-
-	pic    *Picture // what it shows, kept for WM_PAINT
-	rect   image.Rectangle
-	up     bool
-	inside bool
-	rest   int // of the wheel
-
-	keyboard bool    // it has the keyboard because it was asked to take it
-	before   uintptr // the window that had it
-	half     rune    // of a character beyond 16 bits
-
-	private  bool    // to be kept out of pictures of the screen
-	affinity uintptr // what Windows was last told of that
-	title    string
-
-	annotated bool // said to be an alert
+// winWindow is a window of ours: a card or an ordinary one. Its methods are called
+// on the loop's thread.
+type winWindow interface {
+	base() *winBase
+	// message deals with what comes to the window; false leaves it to the system.
+	message(what uint32, wParam, lParam uintptr) (uintptr, bool)
+	destroy()
 }
 
-func (d *desktop) New(h Handler) (Window, error) {
-	w := &winWindow{d: d, handler: h}
-	return w, d.do(func() (err error) {
-		if w.hwnd, err = create(wsExTopmost); err != nil {
-			return err
-		}
-		d.windows[w.hwnd] = w
-		desktops.Store(w.hwnd, d)
-		return nil
-	})
+// winBase is what all windows have in common. All fields belong to the loop's
+// thread.
+type winBase struct {
+	d       *desktop
+	hwnd    uintptr
+	handler FrameHandler
+	pic     *Picture // what it shows, kept for WM_PAINT
+	inside  bool
+	half    rune // of a character beyond 16 bits
+}
+
+func (b *winBase) base() *winBase { return b }
+
+// add makes a window that was created known to the window procedure.
+func (d *desktop) add(w winWindow) {
+	b := w.base()
+	d.windows[b.hwnd] = w
+	desktops.Store(b.hwnd, d)
 }
 
 // do runs f on the loop's thread while the window exists.
-func (w *winWindow) do(f func() error) error {
-	return w.d.do(func() error {
-		if w.hwnd == 0 {
+func (b *winBase) do(f func() error) error {
+	return b.d.do(func() error {
+		if b.hwnd == 0 {
 			return ErrClosed
 		}
 		return f()
 	})
 }
 
-func (w *winWindow) Show(r image.Rectangle, pic *Picture) error {
-	if err := fits(r, pic); err != nil {
-		return err
-	}
-	return w.do(func() error {
-		w.pic = NewPicture(pic.W, pic.H, w.pic)
-		copy(w.pic.Pix, pic.Pix)
-		var err error
-		if !w.up {
-			_ = w.protect() // HideFromCapture has told what it cannot do
-			err = w.place(hwndTopmost, r, swpNoActivate|swpNoOwnerOrder|swpShowWindow)
-		} else if r != w.rect {
-			err = w.place(0, r, swpNoActivate|swpNoZOrder|swpNoOwnerOrder)
-		}
-		if err != nil {
-			return err
-		}
-		came := !w.up
-		w.rect, w.up = r, true
-		invalidateRect.Call(w.hwnd, 0, 0)
-		updateWindow.Call(w.hwnd)
-		if came {
-			w.alert()
-		}
-		return nil
-	})
+func (b *winBase) Sync() error {
+	return b.do(func() error { gdiFlush.Call(); return nil })
 }
 
-func (w *winWindow) place(after uintptr, r image.Rectangle, flags uintptr) error {
-	ok, _, err := setWindowPos.Call(w.hwnd, after, uintptr(r.Min.X), uintptr(r.Min.Y), uintptr(r.Dx()), uintptr(r.Dy()), flags)
-	if ok == 0 {
-		return fmt.Errorf("SetWindowPos: %w", err)
-	}
-	return nil
-}
-
-func (w *winWindow) Update(p image.Point, pic *Picture) error {
-	if pic == nil {
-		return errBroken
-	}
-	r := image.Rectangle{Min: p, Max: p.Add(image.Pt(pic.W, pic.H))}
-	if err := fits(r, pic); err != nil {
-		return err
-	}
-	return w.do(func() error {
-		if w.pic == nil {
-			return errNotShown
-		}
-		if !r.In(image.Rect(0, 0, w.pic.W, w.pic.H)) {
-			return errors.New("part lies outside the window")
-		}
-		for y := range pic.H {
-			copy(w.pic.Pix[4*((p.Y+y)*w.pic.W+p.X):], pic.Pix[4*y*pic.W:4*(y+1)*pic.W])
-		}
-		part := winRect{int32(r.Min.X), int32(r.Min.Y), int32(r.Max.X), int32(r.Max.Y)}
-		invalidateRect.Call(w.hwnd, uintptr(unsafe.Pointer(&part)), 0)
-		updateWindow.Call(w.hwnd)
-		return nil
-	})
-}
-
-func (w *winWindow) Hide() error {
-	return w.do(func() error {
-		if w.up {
-			w.giveBack()
-			w.up = false
-			if w.title != "" {
-				w.title = ""
-				_ = w.rename("Wiebelt")
-			}
-			showWindow.Call(w.hwnd, swHide)
-			// Windows does not say so. Posted, so that the handler is not
-			// called while its owner waits in Hide.
-			win32.Post(w.hwnd, wmLeft, 0, 0)
-		}
-		return nil
-	})
-}
-
-func (w *winWindow) Sync() error {
-	return w.do(func() error {
-		gdiFlush.Call()
-		return nil
-	})
-}
-
-func (w *winWindow) Close() error {
-	err := w.d.do(func() error {
-		w.destroy()
+// Close destroys the window.
+func (b *winBase) Close() error {
+	err := b.do(func() error {
+		b.d.windows[b.hwnd].destroy()
 		return nil
 	})
 	if errors.Is(err, ErrClosed) {
@@ -152,116 +69,75 @@ func (w *winWindow) Close() error {
 	return err
 }
 
-// destroy is called on the loop's thread.
-func (w *winWindow) destroy() {
-	if w.hwnd == 0 {
-		return
-	}
-	w.giveBack()
-	delete(w.d.windows, w.hwnd)
-	desktops.Delete(w.hwnd)
-	win32.Destroy(w.hwnd)
-	w.hwnd, w.pic = 0, nil
+// destroy ends a window that exists.
+func (b *winBase) destroy() {
+	delete(b.d.windows, b.hwnd)
+	desktops.Delete(b.hwnd)
+	win32.Destroy(b.hwnd)
+	b.hwnd, b.pic = 0, nil
 }
 
-func (w *winWindow) OnScreen() (*image.RGBA, error) {
-	var r image.Rectangle
-	if err := w.do(func() error {
-		if r = w.rect; r.Empty() {
-			return errNotShown
+// repaint brings a part of the picture on screen.
+func (b *winBase) repaint(r image.Rectangle) {
+	part := winRect{int32(r.Min.X), int32(r.Min.Y), int32(r.Max.X), int32(r.Max.Y)}
+	invalidateRect.Call(b.hwnd, uintptr(unsafe.Pointer(&part)), 0)
+	updateWindow.Call(b.hwnd)
+}
+
+// put copies a picture into the one that is shown, as far as it has room there.
+func (b *winBase) put(p image.Point, pic *Picture) {
+	w := min(pic.W, b.pic.W-p.X)
+	for y := range min(pic.H, b.pic.H-p.Y) {
+		if w > 0 {
+			copy(b.pic.Pix[4*((p.Y+y)*b.pic.W+p.X):][:4*w], pic.Pix[4*y*pic.W:])
 		}
-		return nil
-	}); err != nil {
-		return nil, err
 	}
-	// A device context belongs to the thread that got it.
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	screen, _, err := getDC.Call(0)
-	if screen == 0 {
-		return nil, fmt.Errorf("GetDC: %w", err)
-	}
-	defer releaseDC.Call(0, screen)
-	mem, _, err := createCompatibleDC.Call(screen)
-	if mem == 0 {
-		return nil, fmt.Errorf("CreateCompatibleDC: %w", err)
-	}
-	defer deleteDC.Call(mem)
-	bmp, _, err := createCompatibleBitmap.Call(screen, uintptr(r.Dx()), uintptr(r.Dy()))
-	if bmp == 0 {
-		return nil, fmt.Errorf("CreateCompatibleBitmap: %w", err)
-	}
-	defer deleteObject.Call(bmp)
-	old, _, _ := selectObject.Call(mem, bmp)
-	ok, _, err := bitBlt.Call(mem, 0, 0, uintptr(r.Dx()), uintptr(r.Dy()), screen, uintptr(r.Min.X), uintptr(r.Min.Y), srcCopy|captureBlt)
-	selectObject.Call(mem, old)
-	if ok == 0 {
-		return nil, fmt.Errorf("BitBlt: %w", err)
-	}
-	img := image.NewRGBA(image.Rectangle{Max: r.Size()})
-	info := bitmapInfo(r.Dx(), r.Dy())
-	n, _, err := getDIBits.Call(mem, bmp, 0, uintptr(r.Dy()), uintptr(unsafe.Pointer(&img.Pix[0])), uintptr(unsafe.Pointer(info)), 0)
-	if int(n) != r.Dy() {
-		return nil, fmt.Errorf("GetDIBits: %w", err)
-	}
-	for i := 0; i < len(img.Pix); i += 4 {
-		img.Pix[i], img.Pix[i+2], img.Pix[i+3] = img.Pix[i+2], img.Pix[i], 255
-	}
-	return img, nil
 }
 
-// message deals with what comes to the window; false leaves it to the system.
-func (w *winWindow) message(what uint32, wParam, lParam uintptr) (uintptr, bool) {
+// rename gives the window a title.
+func (b *winBase) rename(title string) error {
+	t, err := windows.UTF16PtrFromString(strings.ReplaceAll(title, "\x00", ""))
+	if err != nil {
+		return err
+	}
+	return done(setWindowText.Call(b.hwnd, uintptr(unsafe.Pointer(t))))
+}
+
+// message deals with painting, pointer and keys.
+func (b *winBase) message(what uint32, wParam, lParam uintptr) (uintptr, bool) {
 	switch what {
 	case wmPaint:
-		w.paint()
+		b.paint()
 	case wmEraseBkgnd:
 		return 1, true // the picture covers all of it
-	case wmMouseActivate:
-		return maNoActivate, true
-	case win32.WMClose:
-		// Alt+F4 while it has the keyboard; cards go when their calls do.
-	case wmKillFocus:
-		w.lost()
-	case wmKeyboardGone:
-		w.handler.KeyboardGone()
-	case wmKeyDown, wmSysKeyDown:
-		return 0, w.key(wParam, what == wmSysKeyDown)
-	case wmChar, wmSysChar:
-		w.char(uint16(wParam), what == wmSysChar)
-	case wmMouseMove:
-		w.moved(clientPoint(lParam))
-	case wmMouseLeave, wmLeft:
-		if w.inside {
-			w.inside = false
-			w.handler.PointerLeft()
-		}
-	case wmLButtonDown:
-		w.pressed(clientPoint(lParam), Left)
-	case wmMButtonDown:
-		w.pressed(clientPoint(lParam), Middle)
-	case wmRButtonDown:
-		w.pressed(clientPoint(lParam), Right)
-	case wmLButtonUp:
-		w.released(clientPoint(lParam), Left)
-	case wmMButtonUp:
-		w.released(clientPoint(lParam), Middle)
-	case wmRButtonUp:
-		w.released(clientPoint(lParam), Right)
-	case wmMouseWheel:
-		// Comes with the place on the screen.
-		p := clientPoint(lParam)
-		at := winPoint{int32(p.X), int32(p.Y)}
-		screenToClient.Call(w.hwnd, uintptr(unsafe.Pointer(&at)))
-		if n := wheel(&w.rest, int(int16(wParam>>16))); n != 0 {
-			w.handler.Scrolled(image.Pt(int(at.x), int(at.y)), n)
-		}
 	case wmDPIChanged:
-		w.d.announce()
+		b.d.announce()
 	default:
-		return 0, false
+		if what >= wmKeyDown && what <= wmSysChar {
+			return 0, b.keys(what, wParam)
+		}
+		return 0, b.mouse(what, wParam, lParam)
 	}
 	return 0, true
+}
+
+func (b *winBase) paint() {
+	var ps winPaint
+	dc, _, _ := beginPaint.Call(b.hwnd, uintptr(unsafe.Pointer(&ps)))
+	if dc == 0 {
+		return
+	}
+	defer endPaint.Call(b.hwnd, uintptr(unsafe.Pointer(&ps)))
+	if b.pic == nil {
+		return
+	}
+	r := ps.area.image().Intersect(image.Rect(0, 0, b.pic.W, b.pic.H))
+	if r.Empty() {
+		return
+	}
+	// The rows that are needed, as a picture of their own.
+	setDIBitsToDevice.Call(dc, uintptr(r.Min.X), uintptr(r.Min.Y), uintptr(r.Dx()), uintptr(r.Dy()), uintptr(r.Min.X), 0, 0, uintptr(r.Dy()),
+		uintptr(unsafe.Pointer(&b.pic.Pix[4*r.Min.Y*b.pic.W])), uintptr(unsafe.Pointer(bitmapInfo(b.pic.W, r.Dy()))), 0)
 }
 
 // clientPoint takes a place out of a message: two signed halves of a word.
@@ -269,42 +145,124 @@ func clientPoint(lParam uintptr) image.Point {
 	return image.Pt(int(int16(lParam)), int(int16(lParam>>16)))
 }
 
-func (w *winWindow) paint() {
-	var ps winPaint
-	dc, _, _ := beginPaint.Call(w.hwnd, uintptr(unsafe.Pointer(&ps)))
-	if dc == 0 {
-		return
+// heldNow are the modifiers that were down when the message at hand was sent.
+func heldNow() Modifiers {
+	var m Modifiers
+	for _, k := range []struct {
+		key uintptr
+		m   Modifiers
+	}{{vkShift, ModShift}, {vkControl, ModCtrl}, {vkAlt, ModAlt}, {0x5B, ModSuper}, {0x5C, ModSuper}} {
+		if down(k.key) {
+			m |= k.m
+		}
 	}
-	defer endPaint.Call(w.hwnd, uintptr(unsafe.Pointer(&ps)))
-	if w.pic == nil {
-		return
-	}
-	pw, ph := uintptr(w.pic.W), uintptr(w.pic.H)
-	setDIBitsToDevice.Call(dc, 0, 0, pw, ph, 0, 0, 0, ph,
-		uintptr(unsafe.Pointer(&w.pic.Pix[0])), uintptr(unsafe.Pointer(bitmapInfo(w.pic.W, w.pic.H))), 0)
+	return m
 }
 
-func (w *winWindow) moved(p image.Point) {
-	if !w.up {
-		return // still on its way when the window was hidden
+// otherKeys are keys that only ordinary windows are told of.
+var otherKeys = map[uintptr]Key{0x2D: KeyInsert, 0x20: KeySpace, vkShift: KeyShift, vkControl: KeyCtrl, vkAlt: KeyAlt, 0x5B: KeySuper, 0x5C: KeySuper, 0x5D: KeyMenu}
+
+// keys deals with keys and what they write. A key comes first, what it writes in
+// a message of its own, which knows dead keys and every layout.
+func (b *winBase) keys(what uint32, wParam uintptr) bool {
+	switch what {
+	case wmChar, wmSysChar:
+		if what == wmChar {
+			b.char(uint16(wParam))
+		}
+		return what == wmChar || wParam != ' ' // Alt and space open the window's menu
+	case wmKeyDown, wmSysKeyDown, wmKeyUp, wmSysKeyUp:
+	default:
+		return false
 	}
-	if !w.inside {
-		w.inside = true
-		t := winTrack{flags: tmeLeave, hwnd: w.hwnd}
-		t.size = uint32(unsafe.Sizeof(t))
-		trackMouseEvent.Call(uintptr(unsafe.Pointer(&t)))
+	e := KeyEvent{Down: what == wmKeyDown || what == wmSysKeyDown, Held: heldNow()}
+	if sys := what == wmSysKeyDown || what == wmSysKeyUp; !sys && e.Held&ModCtrl == 0 {
+		// The message is not that of a key pressed with Alt, whatever the state of the
+		// keys says that was noted before another program took them.
+		e.Held &^= ModAlt
 	}
-	w.handler.PointerMoved(p)
+	if k, ok := namedKeys[wParam]; ok {
+		e.Key = k
+	} else if k, ok := otherKeys[wParam]; ok {
+		e.Key = k
+	} else if wParam >= 0x70 && wParam < 0x70+12 {
+		e.Key = KeyF1 + Key(wParam-0x70)
+	} else {
+		const toCharacter = 2
+		c, _, _ := mapVirtualKey.Call(wParam, toCharacter)
+		e.Letter = unicode.ToLower(rune(c & 0xFFFF))
+	}
+	b.handler.FrameKey(e)
+	// What Windows does with Alt, F10 and their like is left to it.
+	return what == wmKeyDown || what == wmKeyUp
 }
 
-// pressed keeps the pointer's messages coming until the button is released,
-// wherever that is, as X11 does.
-func (w *winWindow) pressed(p image.Point, b Button) {
-	setCapture.Call(w.hwnd)
-	w.handler.PointerPressed(p, b)
+// char deals with what a key writes: one half of a UTF-16 pair at a time.
+func (b *winBase) char(unit uint16) {
+	r := rune(unit)
+	if utf16.IsSurrogate(r) {
+		if r < 0xDC00 { // a first half, whatever came before
+			b.half = r
+			return
+		}
+		r = utf16.DecodeRune(b.half, r)
+	}
+	b.half = 0
+	held := heldNow()
+	if r < ' ' || r == 0x7f || r == utf8.RuneError || held&ModCtrl != 0 && held&ModAlt == 0 {
+		return // of keys that came as such
+	}
+	b.handler.FrameKey(KeyEvent{Down: true, Text: string(r), Held: held & ModShift})
 }
 
-func (w *winWindow) released(p image.Point, b Button) {
-	releaseCapture.Call()
-	w.handler.PointerReleased(p, b)
+func (b *winBase) mouse(what uint32, wParam, lParam uintptr) bool {
+	p := clientPoint(lParam)
+	switch what {
+	case wmMouseMove:
+		if !b.inside {
+			b.inside = true
+			t := winTrack{flags: tmeLeave, hwnd: b.hwnd}
+			t.size = uint32(unsafe.Sizeof(t))
+			trackMouseEvent.Call(uintptr(unsafe.Pointer(&t)))
+		}
+		b.handler.FramePointer(p)
+	case wmMouseLeave:
+		b.inside = false
+		b.handler.FrameLeft()
+	case wmLButtonDown, wmMButtonDown, wmRButtonDown:
+		// The pointer's messages keep coming until the button is up.
+		setCapture.Call(b.hwnd)
+		b.handler.FrameButton(p, buttonOf(what), true, heldNow())
+	case wmLButtonUp, wmMButtonUp, wmRButtonUp:
+		const buttons = 0x13
+		if wParam&buttons == 0 { // no other one is down
+			releaseCapture.Call()
+		}
+		b.handler.FrameButton(p, buttonOf(what), false, heldNow())
+	case wmMouseWheel, wmMouseHWheel:
+		// Comes with the place on the screen.
+		at := winPoint{int32(p.X), int32(p.Y)}
+		screenToClient.Call(b.hwnd, uintptr(unsafe.Pointer(&at)))
+		steps := float32(int16(wParam>>16)) / wheelStep
+		dx, dy := float32(0), steps
+		if what == wmMouseHWheel {
+			dx, dy = -steps, 0
+		} else if heldNow()&ModShift != 0 {
+			dx, dy = dy, 0
+		}
+		b.handler.FrameScrolled(image.Pt(int(at.x), int(at.y)), dx, dy)
+	default:
+		return false
+	}
+	return true
+}
+
+func buttonOf(what uint32) Button {
+	switch what {
+	case wmLButtonDown, wmLButtonUp:
+		return Left
+	case wmMButtonDown, wmMButtonUp:
+		return Middle
+	}
+	return Right
 }

@@ -57,7 +57,7 @@ type x11 struct {
 	stale    bool // the keyboard map has changed; events goroutine only
 
 	focusing sync.Mutex // guards holder and before
-	holder   *x11Window // the one that was given the keyboard
+	holder   *x11Card   // the one that was given the keyboard
 	before   focus
 
 	drawing sync.Mutex // guards gc's use and strip
@@ -65,9 +65,7 @@ type x11 struct {
 	strip   []byte
 
 	mu      sync.Mutex
-	windows map[xproto.Window]*x11Window
-	frames  map[xproto.Window]*x11Frame
-	faults  map[uint32]error // by id of the resource; reported by Sync
+	windows map[xproto.Window]x11Window
 	names   map[xproto.Atom]string
 	posted  []func()
 
@@ -89,9 +87,7 @@ func Open() (Desktop, error) {
 	}
 	d := &x11{
 		conn:    conn,
-		windows: map[xproto.Window]*x11Window{},
-		frames:  map[xproto.Window]*x11Frame{},
-		faults:  map[uint32]error{},
+		windows: map[xproto.Window]x11Window{},
 		names:   map[xproto.Atom]string{},
 		done:    make(chan struct{}),
 	}
@@ -221,10 +217,9 @@ func (d *x11) events() {
 		var moved *xproto.MotionNotifyEvent
 		flush := func() {
 			if moved != nil {
-				if f := d.frame(moved.Event); f != nil {
-					f.event(*moved)
+				if w := d.window(moved.Event); w != nil {
+					w.event(*moved)
 				}
-				d.pointer(moved.Event, func(w *x11Window) { w.moved(at(moved.EventX, moved.EventY)) })
 				moved = nil
 			}
 		}
@@ -252,14 +247,11 @@ func (d *x11) events() {
 }
 
 func (d *x11) tellChanged() {
-	for _, w := range d.all() {
-		w.handler.DisplayChanged()
-	}
 	d.mu.Lock()
-	frames := slices.Collect(maps.Values(d.frames))
+	all := slices.Collect(maps.Values(d.windows))
 	d.mu.Unlock()
-	for _, f := range frames {
-		f.handler.FrameDisplayChanged()
+	for _, w := range all {
+		w.base().handler.FrameDisplayChanged()
 	}
 }
 
@@ -278,9 +270,7 @@ func (d *x11) post(f func()) {
 	d.mu.Lock()
 	d.posted = append(d.posted, f)
 	d.mu.Unlock()
-	wake := xproto.ClientMessageEvent{Format: 32, Window: d.clipboard.window, Type: d.atoms.ticket,
-		Data: xproto.ClientMessageDataUnionData32New(make([]uint32, 5))}
-	xproto.SendEvent(d.conn, false, d.clipboard.window, 0, string(wake.Bytes()))
+	d.message(d.clipboard.window, 0, d.clipboard.window, d.atoms.ticket)
 }
 
 func (d *x11) callPosted() {
@@ -296,31 +286,24 @@ func (d *x11) callPosted() {
 // event deals with everything but motion and reports whether the display has
 // changed.
 func (d *x11) event(ev xgb.Event) bool {
-	if f := d.frame(windowOf(ev)); f != nil {
-		if _, key := ev.(xproto.KeyPressEvent); key {
-			d.followKeys()
-		}
-		f.event(ev)
-		return false
-	}
+	id := windowOf(ev)
 	switch e := ev.(type) {
-	case xproto.EnterNotifyEvent:
-		d.pointer(e.Event, func(w *x11Window) { w.moved(at(e.EventX, e.EventY)) })
-	case xproto.LeaveNotifyEvent:
-		d.pointer(e.Event, (*x11Window).left)
-	case xproto.ButtonPressEvent:
-		d.pointer(e.Event, func(w *x11Window) { w.button(at(e.EventX, e.EventY), e.Detail, true) })
-	case xproto.ButtonReleaseEvent:
-		d.pointer(e.Event, func(w *x11Window) { w.button(at(e.EventX, e.EventY), e.Detail, false) })
 	case xproto.KeyPressEvent:
 		d.followKeys()
-		if !d.hotkey(e) {
-			d.keyPressed(e)
+		if d.hotkey(e) {
+			return false
+		}
+		if id == d.root { // nobody else gets it while a hotkey is held down
+			id = d.holds()
 		}
 	case xproto.KeyReleaseEvent:
 		d.lifted(byte(e.Detail))
-	case xproto.FocusOutEvent:
-		d.pointer(e.Event, func(w *x11Window) { d.focusOut(w, e) })
+	}
+	if w := d.window(id); w != nil {
+		w.event(ev)
+		return false
+	}
+	switch e := ev.(type) {
 	case xconn.KeyboardEvent:
 		d.stale = true
 	case xproto.MappingNotifyEvent:
@@ -363,8 +346,8 @@ func (d *x11) event(ev xgb.Event) bool {
 	return false
 }
 
-// windowOf is the window that an event is about, 0 for those that no frame is
-// told of.
+// windowOf is the window that an event is about, 0 for those that no window of ours
+// is told of.
 func windowOf(ev xgb.Event) xproto.Window {
 	switch e := ev.(type) {
 	case xproto.EnterNotifyEvent:
@@ -397,24 +380,11 @@ func windowOf(ev xgb.Event) xproto.Window {
 
 func at(x, y int16) image.Point { return image.Pt(int(x), int(y)) }
 
-// pointer calls f for the window that an event belongs to, if it is still there.
-func (d *x11) pointer(id xproto.Window, f func(*x11Window)) {
-	d.mu.Lock()
-	w := d.windows[id]
-	d.mu.Unlock()
-	if w != nil {
-		f(w)
-	}
-}
-
-func (d *x11) all() []*x11Window {
+// window is one of ours, nil if it is not there any more.
+func (d *x11) window(id xproto.Window) x11Window {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	all := make([]*x11Window, 0, len(d.windows))
-	for _, w := range d.windows {
-		all = append(all, w)
-	}
-	return all
+	return d.windows[id]
 }
 
 // note keeps an error that came without being asked for, if it is about
@@ -424,17 +394,8 @@ func (d *x11) note(fault xgb.Error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, w := range d.windows {
-		if id := fault.BadId(); id == uint32(w.id) || id == uint32(w.pixmap.Load()) {
-			d.faults[uint32(w.id)] = fmt.Errorf("the X server reports: %w", fault)
+		if b := w.base(); fault.BadId() == uint32(b.id) || fault.BadId() == b.pixmap.Load() {
+			b.fault = fmt.Errorf("the X server reports: %w", fault)
 		}
 	}
-}
-
-// fault returns and forgets the error noted for a window.
-func (d *x11) fault(id xproto.Window) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	err := d.faults[uint32(id)]
-	delete(d.faults, uint32(id))
-	return err
 }

@@ -3,8 +3,10 @@
 package window
 
 import (
+	"bytes"
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/jezek/xgb"
 	"github.com/jezek/xgb/xproto"
@@ -173,4 +175,133 @@ func latin1(utf8 []byte) []byte {
 		out = append(out, byte(r))
 	}
 	return out
+}
+
+// pasteWait bounds how long a program may take to hand over what it has copied.
+const pasteWait = 500 * time.Millisecond
+
+func (d *x11) Paste() (string, error) {
+	if err := d.alive(); err != nil {
+		return "", err
+	}
+	cb := &d.clipboard
+	cb.mu.Lock()
+	text, owned := string(cb.text), cb.owned
+	cb.mu.Unlock()
+	if owned {
+		return text, nil
+	}
+	d.pasting.Lock()
+	defer d.pasting.Unlock()
+	late := time.Now().Add(pasteWait)
+	for _, kind := range []xproto.Atom{d.atoms.utf8, xproto.AtomString} {
+		b, ok := d.paste(d.atoms.clipboard, kind, late)
+		if !ok {
+			continue
+		}
+		if kind == xproto.AtomString {
+			return latin1Text(b), nil
+		}
+		return string(bytes.ToValidUTF8(bytes.TrimRight(b, "\x00"), []byte("\uFFFD"))), nil
+	}
+	return "", d.alive()
+}
+
+// paste asks for one kind of what a selection holds.
+func (d *x11) paste(selection, kind xproto.Atom, late time.Time) ([]byte, bool) {
+	got := make(chan []byte, 1)
+	d.clipboard.mu.Lock()
+	d.clipboard.paste = &pasting{kind: kind, done: got}
+	d.clipboard.mu.Unlock()
+	defer func() {
+		d.clipboard.mu.Lock()
+		d.clipboard.paste = nil
+		d.clipboard.mu.Unlock()
+	}()
+	xproto.DeleteProperty(d.conn, d.clipboard.window, d.atoms.pasted)
+	xproto.ConvertSelection(d.conn, d.clipboard.window, selection, kind, d.atoms.pasted, xproto.TimeCurrentTime)
+	t := time.NewTimer(time.Until(late))
+	defer t.Stop()
+	select {
+	case b := <-got:
+		return b, b != nil
+	case <-t.C:
+	case <-d.done:
+	}
+	return nil, false
+}
+
+// pasting is a text on its way to us.
+type pasting struct {
+	kind  xproto.Atom
+	done  chan []byte
+	parts []byte // of one that comes in pieces
+	more  bool
+}
+
+// maxPaste bounds a text that somebody pastes.
+const maxPaste = 4 << 20
+
+// pasted takes what another program has put into our property; events
+// goroutine only.
+func (d *x11) pastedNotify(e xproto.SelectionNotifyEvent) {
+	cb := &d.clipboard
+	cb.mu.Lock()
+	defer cb.mu.Unlock()
+	p := cb.paste
+	if p == nil || e.Target != p.kind {
+		return
+	}
+	if e.Property == 0 {
+		p.finish(nil)
+		return
+	}
+	b, kind := d.takeProperty(cb.window, d.atoms.pasted)
+	if kind == d.atoms.incr {
+		p.more = true // the rest comes as changes of the property
+		return
+	}
+	if b == nil {
+		b = []byte{}
+	}
+	p.finish(b)
+}
+
+func (p *pasting) finish(b []byte) {
+	select {
+	case p.done <- b:
+	default:
+	}
+}
+
+// pastedPart takes the next piece of a long text.
+func (d *x11) pastedPart() {
+	cb := &d.clipboard
+	cb.mu.Lock()
+	defer cb.mu.Unlock()
+	p := cb.paste
+	if p == nil || !p.more {
+		return
+	}
+	b, _ := d.takeProperty(cb.window, d.atoms.pasted)
+	if p.parts = append(p.parts, b...); len(b) == 0 || len(p.parts) > maxPaste {
+		p.finish(append([]byte{}, p.parts...))
+	}
+}
+
+// takeProperty reads a property and deletes it.
+func (d *x11) takeProperty(id xproto.Window, name xproto.Atom) ([]byte, xproto.Atom) {
+	r, err := xproto.GetProperty(d.conn, true, id, name, xproto.GetPropertyTypeAny, 0, maxPaste/4).Reply()
+	if err != nil || r == nil {
+		return nil, 0
+	}
+	return r.Value, r.Type
+}
+
+func latin1Text(b []byte) string {
+	r := make([]rune, len(b))
+	for i, c := range b {
+		r[i] = rune(c)
+	}
+	return string(r)
 }

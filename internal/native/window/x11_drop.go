@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/jezek/xgb/xproto"
+
+	"wiebelt/internal/native/xconn"
 )
 
 // dndVersion is the version of the drag-and-drop protocol XDND that frames speak.
@@ -25,23 +27,17 @@ type drop struct {
 func (p *drop) message(f *x11Frame, kind xproto.Atom, data []uint32) {
 	a, c := &f.d.atoms, f.d.conn
 	answer := func(kind xproto.Atom, v ...uint32) {
-		if p.from == 0 { // nobody, which the server takes for the window under the pointer
-			return
+		if p.from != 0 { // nobody, which the server takes for the window under the pointer
+			f.d.message(p.from, 0, p.from, kind, append([]uint32{uint32(f.id)}, v...)...)
 		}
-		e := xproto.ClientMessageEvent{Format: 32, Window: p.from, Type: kind,
-			Data: xproto.ClientMessageDataUnionData32New(append(append([]uint32{uint32(f.id)}, v...), make([]uint32, 4-len(v))...))}
-		xproto.SendEvent(c, false, p.from, 0, string(e.Bytes()))
 	}
 	switch kind {
 	case a.dndEnter:
 		*p = drop{from: xproto.Window(data[0])}
 		kinds := data[2:5]
 		if data[1]&1 != 0 { // more than three
-			if r, err := xproto.GetProperty(c, false, p.from, a.dndTypes, xproto.AtomAtom, 0, 256).Reply(); err == nil && r.Format == 32 {
-				kinds = nil
-				for v := r.Value; len(v) >= 4; v = v[4:] {
-					kinds = append(kinds, get32(v))
-				}
+			if all := xconn.Values(xproto.GetProperty(c, false, p.from, a.dndTypes, xproto.AtomAtom, 0, 256).Reply()); len(all) > 0 {
+				kinds = all
 			}
 		}
 		for _, k := range kinds {
@@ -87,9 +83,7 @@ func (p *drop) arrived(f *x11Frame, e xproto.SelectionNotifyEvent) {
 	if len(files) > 0 {
 		ok = 1
 	}
-	m := xproto.ClientMessageEvent{Format: 32, Window: p.from, Type: a.dndFinished,
-		Data: xproto.ClientMessageDataUnionData32New([]uint32{uint32(f.id), ok, uint32(a.dndCopy), 0, 0})}
-	xproto.SendEvent(f.d.conn, false, p.from, 0, string(m.Bytes()))
+	f.d.message(p.from, 0, p.from, a.dndFinished, uint32(f.id), ok, uint32(a.dndCopy))
 	where := p.at
 	*p = drop{}
 	if len(files) > 0 {

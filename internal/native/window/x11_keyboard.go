@@ -24,55 +24,55 @@ type focus struct {
 	around []xproto.Window
 }
 
-func (w *x11Window) TakeKeyboard() error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if err := w.usable(); err != nil {
-		return err
-	}
-	if !w.up {
-		return errNotShown
-	}
-	d := w.d
-	d.focusing.Lock()
-	defer d.focusing.Unlock()
-	// Not from _NET_ACTIVE_WINDOW: that is unset while one of ours has the
-	// keyboard, and names the window, not the part of it that types.
-	now, err := xproto.GetInputFocus(d.conn).Reply()
-	if err != nil {
-		return d.lost(err)
-	}
-	before := d.before
-	if d.holder == nil || now.Focus != d.holder.id {
-		before = focus{now.Focus, now.RevertTo, d.around(now.Focus)}
-	}
-	w.listen(restingEvents | xproto.EventMaskKeyPress | xproto.EventMaskKeyRelease)
-	if err := xproto.SetInputFocusChecked(d.conn, xproto.InputFocusPointerRoot, w.id, xproto.TimeCurrentTime).Check(); err != nil {
-		w.listen(restingEvents)
-		return d.lost(err)
-	}
-	if d.holder != nil && d.holder != w {
-		d.holder.listen(restingEvents)
-	}
-	d.holder, d.before = w, before
-	return nil
+func (w *x11Card) TakeKeyboard() error {
+	return w.do(func() error {
+		if !w.up {
+			return errNotShown
+		}
+		d := w.d
+		d.focusing.Lock()
+		defer d.focusing.Unlock()
+		// Not from _NET_ACTIVE_WINDOW: that is unset while one of ours has the
+		// keyboard, and names the window, not the part of it that types.
+		now, err := xproto.GetInputFocus(d.conn).Reply()
+		if err != nil {
+			return err
+		}
+		before := d.before
+		if d.holder == nil || now.Focus != d.holder.id {
+			before = focus{now.Focus, now.RevertTo, d.around(now.Focus)}
+		}
+		w.listen(restingEvents | xproto.EventMaskKeyPress | xproto.EventMaskKeyRelease)
+		if err := xproto.SetInputFocusChecked(d.conn, xproto.InputFocusPointerRoot, w.id, xproto.TimeCurrentTime).Check(); err != nil {
+			w.listen(restingEvents)
+			return err
+		}
+		if d.holder != nil && d.holder != w {
+			d.holder.listen(restingEvents)
+		}
+		d.holder, d.before = w, before
+		return nil
+	})
 }
 
-func (w *x11Window) listen(mask uint32) {
+func (w *x11Card) listen(mask uint32) {
 	xproto.ChangeWindowAttributes(w.d.conn, w.id, xproto.CwEventMask, []uint32{mask})
 }
 
-func (w *x11Window) GiveKeyboardBack() error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if err := w.usable(); err != nil {
-		return err
+func (w *x11Card) GiveKeyboardBack() error { return w.do(w.giveBack) }
+
+// holds is the card that has the keyboard, 0 for none.
+func (d *x11) holds() xproto.Window {
+	d.focusing.Lock()
+	defer d.focusing.Unlock()
+	if d.holder == nil {
+		return 0
 	}
-	return w.giveBack()
+	return d.holder.id
 }
 
 // giveBack puts the keyboard where it was; w.mu is held.
-func (w *x11Window) giveBack() error {
+func (w *x11Card) giveBack() error {
 	d := w.d
 	d.focusing.Lock()
 	defer d.focusing.Unlock()
@@ -154,31 +154,19 @@ func (d *x11) around(id xproto.Window) []xproto.Window {
 	return all
 }
 
-// keyPressed deals with a press that is no hotkey. While a hotkey is held down,
-// presses that nobody else gets come with the root as their window.
-func (d *x11) keyPressed(e xproto.KeyPressEvent) {
-	d.focusing.Lock()
-	w := d.holder
-	d.focusing.Unlock()
-	if w == nil || e.Event != w.id && e.Event != d.root {
-		return
-	}
-	d.keyboard.Lock()
-	k, ok := d.keymap.press(byte(e.Detail), e.State)
-	d.keyboard.Unlock()
-	if ok {
-		w.handler.KeyPressed(k)
-	}
+// borrowed reports whether the news about the keyboard is no news: a menu or a
+// hotkey has it and gives it back, or it is about a part of the window.
+func borrowed(mode, detail byte) bool {
+	return mode == xproto.NotifyModeGrab || mode == xproto.NotifyModeUngrab ||
+		detail == xproto.NotifyDetailPointer || detail == xproto.NotifyDetailInferior
 }
 
-// focusOut deals with the news that a window has lost the keyboard.
-func (d *x11) focusOut(w *x11Window, e xproto.FocusOutEvent) {
-	switch {
-	case e.Mode == xproto.NotifyModeGrab, e.Mode == xproto.NotifyModeUngrab:
-		return // for a menu or a hotkey: it comes back
-	case e.Detail == xproto.NotifyDetailPointer, e.Detail == xproto.NotifyDetailInferior:
+// focusOut deals with the news that the card has lost the keyboard.
+func (w *x11Card) focusOut(e xproto.FocusOutEvent) {
+	if borrowed(e.Mode, e.Detail) {
 		return
 	}
+	d := w.d
 	d.focusing.Lock()
 	now, err := xproto.GetInputFocus(d.conn).Reply()
 	again := err == nil && now.Focus == w.id // taken once more meanwhile
@@ -189,10 +177,10 @@ func (d *x11) focusOut(w *x11Window, e xproto.FocusOutEvent) {
 	}
 	d.focusing.Unlock()
 	if !again {
-		w.handler.KeyboardGone()
+		w.card.KeyboardGone()
 	}
 }
 
 // HideFromCapture cannot be had: any X client may read the whole screen, and no
 // window can be kept out of it.
-func (w *x11Window) HideFromCapture(bool) error { return ErrUnsupported }
+func (w *x11Card) HideFromCapture(bool) error { return ErrUnsupported }

@@ -82,35 +82,73 @@ func (m *keymap) at(code byte, group int, state uint16) (sym, uint16) {
 
 const modifiers = 0xff // of a state; above are buttons, and the group
 
-// press turns a press of a key into what a window is told; false for keys that
-// neither write nor mean anything to us, such as Shift.
-func (m *keymap) press(code byte, state uint16) (KeyPress, bool) {
+// modifiers turns the state of an event into ours.
+func (d *x11) modifiers(state uint16) Modifiers {
+	d.keyboard.Lock()
+	alt, super := d.keymap.alt, d.keymap.super
+	d.keyboard.Unlock()
+	return heldKeys(state, alt, super)
+}
+
+func heldKeys(state, alt, super uint16) Modifiers {
+	var m Modifiers
+	if state&xproto.ModMaskShift != 0 {
+		m |= ModShift
+	}
+	if state&xproto.ModMaskControl != 0 {
+		m |= ModCtrl
+	}
+	if state&alt != 0 {
+		m |= ModAlt
+	}
+	if state&super != 0 {
+		m |= ModSuper
+	}
+	return m
+}
+
+// event turns a key into what a frame is told, and gives its symbol.
+func (m *keymap) event(code byte, state uint16) (KeyEvent, sym) {
 	group := int(state >> 13 & 3)
 	s, used := m.at(code, group, state)
-	k := KeyPress{
-		Ctrl:  state&xproto.ModMaskControl != 0,
-		Shift: state&xproto.ModMaskShift != 0,
-		Alt:   state&m.alt&^used != 0,
+	e := KeyEvent{Held: heldKeys(state, m.alt&^used, m.super&^used), Key: s.key(), Letter: m.letter(code, group)}
+	if e.Key == KeyText {
+		e.Key = s.frameKey()
 	}
-	if k.Key = s.key(); k.Key != KeyText {
-		return k, true
-	}
-	if state&m.super&^used != 0 {
-		return k, false // the desktop's
-	}
-	if k.Ctrl || k.Alt {
-		r := m.letter(code, group)
-		k.Text = string(r)
-		return k, r != 0
+	if e.Key != KeyText && e.Key != KeySpace || e.Held&(ModCtrl|ModAlt|ModSuper) != 0 {
+		return e, s
 	}
 	r := s.rune()
-	// Layouts say themselves what Caps Lock does to letters; some of old say
-	// nothing, and mean capitals.
 	if state&xproto.ModMaskLock != 0 && used&xproto.ModMaskLock == 0 {
 		r = unicode.ToUpper(r)
 	}
-	k.Text = string(r)
-	return k, r != 0
+	if r != 0 {
+		e.Text = string(r)
+	}
+	return e, s
+}
+
+// frameKey is the meaning of keys that only frames are told of.
+func (s sym) frameKey() Key {
+	switch {
+	case s == 0x20, s == 0xff80:
+		return KeySpace
+	case s == 0xff63, s == 0xff9e:
+		return KeyInsert
+	case s == 0xffe1, s == 0xffe2:
+		return KeyShift
+	case s == 0xffe3, s == 0xffe4:
+		return KeyCtrl
+	case s == 0xffe9, s == 0xffea:
+		return KeyAlt
+	case s == 0xffeb, s == 0xffec:
+		return KeySuper
+	case s == 0xff67:
+		return KeyMenu
+	case s >= firstFunctionKey && s < firstFunctionKey+12:
+		return KeyF1 + Key(s-firstFunctionKey)
+	}
+	return KeyText
 }
 
 // letter is what a key is called in a shortcut: its own letter, in an alphabet

@@ -177,5 +177,3 @@ func (d *x11) put(px xproto.Pixmap, p image.Point, pic *Picture) {
 }
 
 func put32(b []byte, v uint32) { xgb.Put32(b, v) }
-
-func get32(b []byte) uint32 { return xgb.Get32(b) }

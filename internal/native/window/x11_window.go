@@ -3,69 +3,78 @@
 package window
 
 import (
-	"errors"
 	"image"
 	"sync"
 	"sync/atomic"
 
+	"github.com/jezek/xgb"
 	"github.com/jezek/xgb/xproto"
 )
 
-// x11Window is one override-redirect window. Its picture lies in a pixmap that
-// is the window's background, so that the server paints it again by itself
-// whenever a part comes to light.
-type x11Window struct {
-	d       *x11
-	id      xproto.Window
-	handler Handler
-
-	mu     sync.Mutex // guards what is asked of the server for this window
-	pixmap atomic.Uint32
-	rect   image.Rectangle // empty before the first Show
-	up     bool
-	gone   bool
-
-	inside bool // events goroutine only
+// x11Window is a window of ours: a card or an ordinary one.
+type x11Window interface {
+	base() *x11Base
+	event(ev xgb.Event) // what happens to it; events goroutine only
 }
 
-func (d *x11) New(h Handler) (Window, error) {
+// x11Base is what all windows have in common.
+type x11Base struct {
+	d       *x11
+	id      xproto.Window
+	handler FrameHandler
+
+	mu     sync.Mutex    // guards what is asked of the server for this window
+	pixmap atomic.Uint32 // its picture, 0 while it has none
+	up     bool
+	gone   bool
+	fault  error // that the server reported, until Sync; guarded by d.mu
+
+	compose composer // events goroutine only
+}
+
+func (b *x11Base) base() *x11Base { return b }
+
+// x11Options is how a window differs from others when it is made.
+type x11Options struct {
+	size       image.Point
+	background uint32
+	unmanaged  bool // by the window manager
+	events     uint32
+	kind       xproto.Atom // _NET_WM_WINDOW_TYPE
+}
+
+// create makes a window that is not shown yet.
+func (d *x11) create(w x11Window, h FrameHandler, o x11Options) error {
 	if err := d.alive(); err != nil {
-		return nil, err
+		return err
 	}
 	id, err := xproto.NewWindowId(d.conn)
 	if err != nil {
-		return nil, d.lost(err)
+		return d.lost(err)
 	}
-	w := &x11Window{d: d, id: id, handler: h}
+	b := w.base()
+	b.d, b.id, b.handler, b.compose = d, id, h, newComposer()
 	d.mu.Lock()
 	d.windows[id] = w
 	d.mu.Unlock()
+	unmanaged := uint32(0)
+	if o.unmanaged {
+		unmanaged = 1
+	}
 	// The border pixel must be given where our visual is not the root's. Bit
 	// gravity keeps what is shown in place while the size changes. Values come
 	// in the order of their bits.
-	err = xproto.CreateWindowChecked(d.conn, d.format.depth, id, d.root, 0, 0, 1, 1, 0,
+	err = xproto.CreateWindowChecked(d.conn, d.format.depth, id, d.root, 0, 0, uint16(o.size.X), uint16(o.size.Y), 0,
 		xproto.WindowClassInputOutput, d.visual,
-		xproto.CwBorderPixel|xproto.CwBitGravity|xproto.CwOverrideRedirect|xproto.CwEventMask|xproto.CwColormap,
-		[]uint32{
-			0,
-			xproto.GravityNorthWest,
-			1,
-			restingEvents,
-			uint32(d.colors),
-		}).Check()
+		xproto.CwBackPixel|xproto.CwBorderPixel|xproto.CwBitGravity|xproto.CwOverrideRedirect|xproto.CwEventMask|xproto.CwColormap,
+		[]uint32{o.background, 0, xproto.GravityNorthWest, unmanaged, o.events, uint32(d.colors)}).Check()
 	if err != nil {
 		d.forget(id)
-		return nil, d.lost(err)
+		return d.lost(err)
 	}
-	// Window managers do not manage it; compositors and screen readers look.
-	// The name says nothing of the call: every program may read it.
-	d.setText(id, xproto.AtomWmName, xproto.AtomString, "Wiebelt")
-	d.setText(id, d.atoms.netName, d.atoms.utf8, "Wiebelt")
 	d.setText(id, xproto.AtomWmClass, xproto.AtomString, "wiebelt\x00Wiebelt\x00")
-	kind := make([]byte, 4)
-	put32(kind, uint32(d.atoms.notification))
-	xproto.ChangeProperty(d.conn, xproto.PropModeReplace, id, d.atoms.windowType, xproto.AtomAtom, 32, 1, kind)
-	return w, nil
+	d.setNumbers(id, d.atoms.windowType, xproto.AtomAtom, uint32(o.kind))
+	return nil
 }
 
 func (d *x11) setText(id xproto.Window, property, kind xproto.Atom, v string) {
@@ -76,190 +85,131 @@ func (d *x11) forget(id xproto.Window) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.windows, id)
-	delete(d.faults, uint32(id))
 }
 
-// usable is nil while the window can be used; w.mu is held.
-func (w *x11Window) usable() error {
-	if w.gone {
+// message sends a message about a window; a mask of 0 means its owner.
+func (d *x11) message(to xproto.Window, mask uint32, about xproto.Window, kind xproto.Atom, v ...uint32) {
+	e := xproto.ClientMessageEvent{Format: 32, Window: about, Type: kind,
+		Data: xproto.ClientMessageDataUnionData32New(append(v, make([]uint32, 5-len(v))...))}
+	xproto.SendEvent(d.conn, false, to, mask, string(e.Bytes()))
+}
+
+// do runs f while the window exists.
+func (b *x11Base) do(f func() error) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.gone {
 		return ErrClosed
 	}
-	return w.d.alive()
-}
-
-func (w *x11Window) Show(r image.Rectangle, pic *Picture) error {
-	if err := fits(r, pic); err != nil {
+	if err := b.d.alive(); err != nil {
 		return err
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if err := w.usable(); err != nil {
-		return err
+	if err := f(); err != nil {
+		return b.d.lost(err)
 	}
-	c := w.d.conn
-	px, old := xproto.Pixmap(w.pixmap.Load()), xproto.Pixmap(0)
-	if px == 0 || r.Size() != w.rect.Size() {
-		id, err := xproto.NewPixmapId(c)
-		if err != nil {
-			return w.d.lost(err)
-		}
-		px, old = id, px
-		xproto.CreatePixmap(c, w.d.format.depth, px, xproto.Drawable(w.d.root), uint16(r.Dx()), uint16(r.Dy()))
-		w.pixmap.Store(uint32(px))
-	}
-	w.d.put(px, image.Point{}, pic)
-	// Set anew each time: a server may have copied the pixmap when it became
-	// the background.
-	xproto.ChangeWindowAttributes(c, w.id, xproto.CwBackPixmap, []uint32{uint32(px)})
-	if old != 0 {
-		xproto.FreePixmap(c, old)
-	}
-	mask := uint16(xproto.ConfigWindowX | xproto.ConfigWindowY | xproto.ConfigWindowWidth | xproto.ConfigWindowHeight)
-	place := []uint32{uint32(int32(r.Min.X)), uint32(int32(r.Min.Y)), uint32(r.Dx()), uint32(r.Dy())}
-	switch {
-	case !w.up:
-		// Raised before it is mapped and never again while it is up: xfwm4
-		// would leave it below what was opened meanwhile, and re-raising on
-		// being covered would fight a screen locker.
-		xproto.ConfigureWindow(c, w.id, mask|xproto.ConfigWindowStackMode, append(place, xproto.StackModeAbove))
-		xproto.MapWindow(c, w.id)
-	case r != w.rect:
-		xproto.ConfigureWindow(c, w.id, mask, place)
-		fallthrough
-	default:
-		xproto.ClearArea(c, false, w.id, 0, 0, 0, 0)
-	}
-	w.rect, w.up = r, true
-	return w.d.alive()
+	return b.d.alive()
 }
 
-func (w *x11Window) Update(p image.Point, pic *Picture) error {
-	if pic == nil {
-		return errBroken
-	}
-	r := image.Rectangle{Min: p, Max: p.Add(image.Pt(pic.W, pic.H))}
-	if err := fits(r, pic); err != nil {
-		return err
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if err := w.usable(); err != nil {
-		return err
-	}
-	if w.pixmap.Load() == 0 {
-		return errNotShown
-	}
-	if !r.In(image.Rectangle{Max: w.rect.Size()}) {
-		return errors.New("part lies outside the window")
-	}
-	px := xproto.Pixmap(w.pixmap.Load())
-	w.d.put(px, p, pic)
-	xproto.ChangeWindowAttributes(w.d.conn, w.id, xproto.CwBackPixmap, []uint32{uint32(px)})
-	if w.up {
-		xproto.ClearArea(w.d.conn, false, w.id, int16(p.X), int16(p.Y), uint16(pic.W), uint16(pic.H))
-	}
-	return w.d.alive()
+// setTitle names the window; b.mu is held or not needed yet.
+func (b *x11Base) setTitle(title string) {
+	b.d.setText(b.id, xproto.AtomWmName, xproto.AtomString, string(latin1([]byte(title))))
+	b.d.setText(b.id, b.d.atoms.netName, b.d.atoms.utf8, title)
 }
 
-func (w *x11Window) Hide() error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if err := w.usable(); err != nil {
+// newPixmap makes a picture of a size.
+func (b *x11Base) newPixmap(size image.Point) (xproto.Pixmap, error) {
+	px, err := xproto.NewPixmapId(b.d.conn)
+	if err == nil {
+		xproto.CreatePixmap(b.d.conn, b.d.format.depth, px, xproto.Drawable(b.d.root), uint16(size.X), uint16(size.Y))
+		b.pixmap.Store(uint32(px))
+	}
+	return px, err
+}
+
+func (b *x11Base) Sync() error {
+	if err := b.do(func() error { return nil }); err != nil {
 		return err
 	}
-	if w.up {
-		// First, or the server would give the keyboard to whoever is under the
-		// pointer.
-		err := w.giveBack()
-		xproto.UnmapWindow(w.d.conn, w.id)
-		w.up = false
-		if err != nil {
-			return err
-		}
+	if _, err := xproto.GetInputFocus(b.d.conn).Reply(); err != nil {
+		return b.d.lost(err)
 	}
-	return w.d.alive()
+	b.d.mu.Lock()
+	defer b.d.mu.Unlock()
+	err := b.fault
+	b.fault = nil
+	return err
 }
 
-func (w *x11Window) Sync() error {
-	w.mu.Lock()
-	err := w.usable()
-	w.mu.Unlock()
-	if err != nil {
-		return err
-	}
-	if _, err := xproto.GetInputFocus(w.d.conn).Reply(); err != nil {
-		return w.d.lost(err)
-	}
-	return w.d.fault(w.id)
-}
-
-func (w *x11Window) OnScreen() (*image.RGBA, error) {
-	w.mu.Lock()
-	r, err := w.rect, w.usable()
-	w.mu.Unlock()
-	if err != nil {
-		return nil, err
-	}
-	if r.Empty() {
-		return nil, errNotShown
-	}
-	img := image.NewRGBA(image.Rectangle{Max: r.Size()})
-	// The screen may have another size than at the start.
-	g, err := xproto.GetGeometry(w.d.conn, xproto.Drawable(w.d.root)).Reply()
-	if err != nil {
-		return nil, w.d.lost(err)
-	}
-	part := r.Intersect(image.Rect(0, 0, int(g.Width), int(g.Height)))
-	if part.Empty() {
-		return img, nil
-	}
-	rep, err := xproto.GetImage(w.d.conn, xproto.ImageFormatZPixmap, xproto.Drawable(w.d.root),
-		int16(part.Min.X), int16(part.Min.Y), uint16(part.Dx()), uint16(part.Dy()), ^uint32(0)).Reply()
-	if err != nil {
-		return nil, w.d.lost(err)
-	}
-	return img, w.d.rooted.decode(img, part.Sub(r.Min), rep.Data)
-}
-
-func (w *x11Window) Close() error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.gone {
+// close destroys the window; before is called first.
+func (b *x11Base) close(before func()) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.gone {
 		return nil
 	}
-	_ = w.giveBack()
-	w.gone = true
-	w.d.forget(w.id)
-	xproto.DestroyWindow(w.d.conn, w.id)
-	if px := w.pixmap.Load(); px != 0 {
-		xproto.FreePixmap(w.d.conn, xproto.Pixmap(px))
+	before()
+	b.gone = true
+	b.d.forget(b.id)
+	xproto.DestroyWindow(b.d.conn, b.id)
+	if px := b.pixmap.Load(); px != 0 {
+		xproto.FreePixmap(b.d.conn, xproto.Pixmap(px))
 	}
 	return nil
 }
 
-func (w *x11Window) moved(p image.Point) {
-	w.inside = true
-	w.handler.PointerMoved(p)
-}
-
-// left is told once, however many leave events a grab makes.
-func (w *x11Window) left() {
-	if w.inside {
-		w.inside = false
-		w.handler.PointerLeft()
+// event deals with pointer and keys.
+func (b *x11Base) event(ev xgb.Event) {
+	switch e := ev.(type) {
+	case xproto.MotionNotifyEvent:
+		b.handler.FramePointer(at(e.EventX, e.EventY))
+	case xproto.EnterNotifyEvent:
+		b.handler.FramePointer(at(e.EventX, e.EventY))
+	case xproto.LeaveNotifyEvent:
+		b.handler.FrameLeft()
+	case xproto.ButtonPressEvent:
+		b.button(at(e.EventX, e.EventY), e.Detail, e.State, true)
+	case xproto.ButtonReleaseEvent:
+		b.button(at(e.EventX, e.EventY), e.Detail, e.State, false)
+	case xproto.KeyPressEvent:
+		b.key(byte(e.Detail), e.State, true)
+	case xproto.KeyReleaseEvent:
+		b.key(byte(e.Detail), e.State, false)
 	}
 }
 
-// button numbers are those of X: 4 and 5 are the wheel, more are left alone.
-func (w *x11Window) button(p image.Point, n xproto.Button, down bool) {
-	switch {
-	case n >= 1 && n <= 3 && down:
-		w.handler.PointerPressed(p, Button(n))
-	case n >= 1 && n <= 3:
-		w.handler.PointerReleased(p, Button(n))
-	case n == 4 && down:
-		w.handler.Scrolled(p, 1)
-	case n == 5 && down:
-		w.handler.Scrolled(p, -1)
+// button numbers are those of X: 4 to 7 are the wheel, more are left alone. With
+// Shift the wheel goes sideways, as everywhere.
+func (b *x11Base) button(p image.Point, n xproto.Button, state uint16, down bool) {
+	held := b.d.modifiers(state)
+	if n >= 1 && n <= 3 {
+		b.handler.FrameButton(p, Button(n), down, held)
+	} else if down && n >= 4 && n <= 7 {
+		dx, dy := float32(0), float32(1)
+		if n == 5 || n == 7 {
+			dy = -1
+		}
+		if n >= 6 || held&ModShift != 0 {
+			dx, dy = dy, 0
+		}
+		b.handler.FrameScrolled(p, dx, dy)
 	}
+}
+
+func (b *x11Base) key(code byte, state uint16, down bool) {
+	b.d.keyboard.Lock()
+	e, s := b.d.keymap.event(code, state)
+	b.d.keyboard.Unlock()
+	e.Down = down
+	if down {
+		switch {
+		case e.Key == KeyShift || e.Key == KeyCtrl || e.Key == KeyAlt || e.Key == KeySuper: // held for what comes next
+		case e.Held&(ModCtrl|ModAlt|ModSuper) == 0 && (e.Key == KeyText || e.Key == KeySpace):
+			e.Text = b.compose.feed(s, e.Text)
+		default: // Backspace, an arrow: what was begun is off
+			b.compose.reset()
+		}
+	} else {
+		e.Text = ""
+	}
+	b.handler.FrameKey(e)
 }

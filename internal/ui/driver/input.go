@@ -26,7 +26,7 @@ func (h handler) do(f func(w *frame)) {
 	})
 }
 
-func (h handler) FramePointer(p image.Point, held window.Modifiers) {
+func (h handler) FramePointer(p image.Point) {
 	h.do(func(w *frame) { w.moved(p) })
 }
 func (h handler) FrameLeft() { h.do(func(w *frame) { w.pointer.left() }) }

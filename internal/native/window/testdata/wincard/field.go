@@ -27,7 +27,7 @@ func (f *typed) FrameKey(e window.KeyEvent) {
 	}
 }
 
-func (*typed) FramePointer(image.Point, window.Modifiers)                     {}
+func (*typed) FramePointer(image.Point)                                       {}
 func (*typed) FrameLeft()                                                     {}
 func (*typed) FrameButton(image.Point, window.Button, bool, window.Modifiers) {}
 func (*typed) FrameScrolled(image.Point, float32, float32)                    {}

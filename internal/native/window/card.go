@@ -1,0 +1,70 @@
+package window
+
+import (
+	"image"
+	"math"
+)
+
+// cardHandler tells the handler of a card's window what happens to it, in the
+// words of an ordinary window.
+type cardHandler struct {
+	Handler
+	inside bool
+	rest   int // of the wheel, in parts of a step
+}
+
+func (h *cardHandler) FramePointer(p image.Point) {
+	h.inside = true
+	h.PointerMoved(p)
+}
+
+// FrameLeft is told once, however often the system says so.
+func (h *cardHandler) FrameLeft() {
+	if h.inside {
+		h.inside = false
+		h.PointerLeft()
+	}
+}
+
+func (h *cardHandler) FrameButton(p image.Point, b Button, down bool, _ Modifiers) {
+	if down {
+		h.PointerPressed(p, b)
+	} else {
+		h.PointerReleased(p, b)
+	}
+}
+
+// FrameScrolled collects the small steps of fine wheels to whole ones.
+func (h *cardHandler) FrameScrolled(p image.Point, _, dy float32) {
+	const parts = 120 // what Windows counts in
+	h.rest += int(math.Round(float64(dy) * parts))
+	if n := h.rest / parts; n != 0 {
+		h.rest -= n * parts
+		h.Scrolled(p, n)
+	}
+}
+
+// FrameKey passes on presses of keys that write or mean something to a card. A letter
+// with Ctrl and Alt is AltGr on Windows, and comes as what it writes.
+func (h *cardHandler) FrameKey(e KeyEvent) {
+	k := KeyPress{Key: e.Key, Text: e.Text, Ctrl: e.Held&ModCtrl != 0, Shift: e.Held&ModShift != 0, Alt: e.Held&ModAlt != 0}
+	if k.Key == KeySpace {
+		k.Key = KeyText
+	}
+	if k.Key == KeyText && k.Ctrl != k.Alt && k.Text == "" && e.Letter != 0 {
+		k.Text = string(e.Letter)
+	}
+	switch {
+	case !e.Down, k.Key >= KeyInsert, k.Key == KeyText && (k.Text == "" || e.Held&ModSuper != 0):
+	default:
+		h.KeyPressed(k)
+	}
+}
+
+func (h *cardHandler) FrameDisplayChanged() { h.DisplayChanged() }
+
+// What does not happen to cards, or is no news to them.
+func (*cardHandler) FrameFocus(bool)                    {}
+func (*cardHandler) FrameResized(image.Point)           {}
+func (*cardHandler) FrameClosing()                      {}
+func (*cardHandler) FrameDropped(image.Point, []string) {}

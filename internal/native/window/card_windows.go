@@ -1,0 +1,187 @@
+package window
+
+import (
+	"fmt"
+	"image"
+	"runtime"
+	"unsafe"
+
+	"wiebelt/internal/native/win32"
+)
+
+// winCard is a card's window. All fields belong to the loop's thread.
+type winCard struct {
+	winBase
+	card Handler
+	rect image.Rectangle
+	up   bool
+
+	keyboard bool    // it has the keyboard because it was asked to take it
+	before   uintptr // the window that had it
+
+	private  bool    // to be kept out of pictures of the screen
+	affinity uintptr // what Windows was last told of that
+	title    string
+
+	annotated bool // said to be an alert
+}
+
+func (d *desktop) New(h Handler) (Window, error) {
+	w := &winCard{winBase: winBase{d: d, handler: &cardHandler{Handler: h}}, card: h}
+	return w, d.do(func() (err error) {
+		if w.hwnd, err = create(wsExTopmost); err == nil {
+			d.add(w)
+		}
+		return err
+	})
+}
+
+func (w *winCard) Show(r image.Rectangle, pic *Picture) error {
+	if err := fits(r, pic); err != nil {
+		return err
+	}
+	return w.do(func() error {
+		w.pic = NewPicture(pic.W, pic.H, w.pic)
+		copy(w.pic.Pix, pic.Pix)
+		var err error
+		if !w.up {
+			_ = w.protect() // HideFromCapture has told what it cannot do
+			err = w.place(hwndTopmost, r, swpNoActivate|swpNoOwnerOrder|swpShowWindow)
+		} else if r != w.rect {
+			err = w.place(0, r, swpNoActivate|swpNoZOrder|swpNoOwnerOrder)
+		}
+		if err != nil {
+			return err
+		}
+		came := !w.up
+		w.rect, w.up = r, true
+		w.repaint(image.Rectangle{Max: r.Size()})
+		if came {
+			w.alert()
+		}
+		return nil
+	})
+}
+
+func (w *winCard) place(after uintptr, r image.Rectangle, flags uintptr) error {
+	return done(setWindowPos.Call(w.hwnd, after, uintptr(r.Min.X), uintptr(r.Min.Y), uintptr(r.Dx()), uintptr(r.Dy()), flags))
+}
+
+func (w *winCard) Update(p image.Point, pic *Picture) error {
+	if pic == nil {
+		return errBroken
+	}
+	r := image.Rectangle{Min: p, Max: p.Add(image.Pt(pic.W, pic.H))}
+	if err := fits(r, pic); err != nil {
+		return err
+	}
+	return w.do(func() error {
+		if w.pic == nil {
+			return errNotShown
+		}
+		if !r.In(image.Rect(0, 0, w.pic.W, w.pic.H)) {
+			return errOutside
+		}
+		w.put(p, pic)
+		w.repaint(r)
+		return nil
+	})
+}
+
+func (w *winCard) Hide() error {
+	return w.do(func() error {
+		if w.up {
+			w.giveBack()
+			w.up = false
+			if w.title != "" {
+				w.title = ""
+				_ = w.rename("Wiebelt")
+			}
+			showWindow.Call(w.hwnd, swHide)
+			// Windows does not say so. Posted, so that the handler is not
+			// called while its owner waits in Hide.
+			win32.Post(w.hwnd, wmLeft, 0, 0)
+		}
+		return nil
+	})
+}
+
+func (w *winCard) destroy() {
+	w.giveBack()
+	w.winBase.destroy()
+}
+
+func (w *winCard) OnScreen() (*image.RGBA, error) {
+	var r image.Rectangle
+	if err := w.do(func() error {
+		if r = w.rect; r.Empty() {
+			return errNotShown
+		}
+		return nil
+	}); err != nil {
+		return nil, err
+	}
+	// A device context belongs to the thread that got it.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	screen, _, err := getDC.Call(0)
+	if screen == 0 {
+		return nil, fmt.Errorf("GetDC: %w", err)
+	}
+	defer releaseDC.Call(0, screen)
+	mem, _, err := createCompatibleDC.Call(screen)
+	if mem == 0 {
+		return nil, fmt.Errorf("CreateCompatibleDC: %w", err)
+	}
+	defer deleteDC.Call(mem)
+	bmp, _, err := createCompatibleBitmap.Call(screen, uintptr(r.Dx()), uintptr(r.Dy()))
+	if bmp == 0 {
+		return nil, fmt.Errorf("CreateCompatibleBitmap: %w", err)
+	}
+	defer deleteObject.Call(bmp)
+	old, _, _ := selectObject.Call(mem, bmp)
+	ok, _, err := bitBlt.Call(mem, 0, 0, uintptr(r.Dx()), uintptr(r.Dy()), screen, uintptr(r.Min.X), uintptr(r.Min.Y), srcCopy|captureBlt)
+	selectObject.Call(mem, old)
+	if ok == 0 {
+		return nil, fmt.Errorf("BitBlt: %w", err)
+	}
+	img := image.NewRGBA(image.Rectangle{Max: r.Size()})
+	info := bitmapInfo(r.Dx(), r.Dy())
+	n, _, err := getDIBits.Call(mem, bmp, 0, uintptr(r.Dy()), uintptr(unsafe.Pointer(&img.Pix[0])), uintptr(unsafe.Pointer(info)), 0)
+	if int(n) != r.Dy() {
+		return nil, fmt.Errorf("GetDIBits: %w", err)
+	}
+	for i := 0; i < len(img.Pix); i += 4 {
+		img.Pix[i], img.Pix[i+2], img.Pix[i+3] = img.Pix[i+2], img.Pix[i], 255
+	}
+	return img, nil
+}
+
+func (w *winCard) message(what uint32, wParam, lParam uintptr) (uintptr, bool) {
+	switch what {
+	case wmMouseActivate:
+		return maNoActivate, true
+	case win32.WMClose:
+		// Alt+F4 while it has the keyboard; cards go when their calls do.
+	case wmKillFocus:
+		w.lost()
+	case wmKeyboardGone:
+		w.card.KeyboardGone()
+	case wmLeft:
+		return w.winBase.message(wmMouseLeave, 0, 0)
+	case wmMouseMove:
+		if w.up { // else still on its way when the window was hidden
+			return w.winBase.message(what, wParam, lParam)
+		}
+	case wmChar, wmSysChar: // the window has no menu that Alt and space could open
+		if w.keyboard {
+			w.keys(what, wParam)
+		}
+	default:
+		if what >= wmKeyDown && what <= wmSysChar && !w.keyboard {
+			return 0, false
+		}
+		return w.winBase.message(what, wParam, lParam)
+	}
+	return 0, true
+}

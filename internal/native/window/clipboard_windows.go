@@ -1,0 +1,95 @@
+package window
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+)
+
+// maxCopy bounds what is put on the clipboard, as on the other platforms.
+const maxCopy = 200_000
+
+var errClipboardBusy = errors.New("clipboard in use by another program")
+
+func (d *desktop) Copy(text string) error {
+	if len(text) > maxCopy {
+		return errors.New("text too long for the clipboard")
+	}
+	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", "\r\n")
+	u, err := windows.UTF16FromString(text)
+	if err != nil {
+		return errors.New("text with a NUL")
+	}
+	// Another program may hold the clipboard for a moment. Waiting happens
+	// here, not on the loop's thread, where it would delay a card.
+	const tries = 5
+	for try := 1; ; try++ {
+		err := d.do(func() error { return d.setClipboard(u) })
+		if !errors.Is(err, errClipboardBusy) || try == tries || windows.GetCurrentThreadId() == d.thread {
+			return err
+		}
+		wait := time.NewTimer(20 * time.Millisecond)
+		select {
+		case <-wait.C:
+		case <-d.done:
+			wait.Stop()
+			return ErrClosed
+		}
+	}
+}
+
+func (d *desktop) setClipboard(u []uint16) error {
+	if ok, _, _ := openClipboard.Call(d.control); ok == 0 {
+		return errClipboardBusy
+	}
+	defer closeClipboard.Call()
+	size := uintptr(2 * len(u))
+	mem, _, err := globalAlloc.Call(gmemMoveable, size)
+	if mem == 0 {
+		return fmt.Errorf("GlobalAlloc: %w", err)
+	}
+	at, _, err := globalLock.Call(mem)
+	if at == 0 {
+		globalFree.Call(mem)
+		return fmt.Errorf("GlobalLock: %w", err)
+	}
+	moveMemory.Call(at, uintptr(unsafe.Pointer(&u[0])), size)
+	globalUnlock.Call(mem)
+	emptyClipboard.Call()
+	if ok, _, err := setClipboardData.Call(cfUnicodeText, mem); ok == 0 {
+		globalFree.Call(mem)
+		return fmt.Errorf("SetClipboardData: %w", err)
+	}
+	return nil // the memory is the system's now
+}
+
+// maxPaste bounds a text that somebody pastes, in bytes.
+const maxPaste = 8 << 20
+
+func (d *desktop) Paste() (text string, err error) {
+	err = d.do(func() error {
+		if ok, _, _ := openClipboard.Call(d.control); ok == 0 {
+			return errClipboardBusy
+		}
+		defer closeClipboard.Call()
+		mem, _, _ := getClipboardData.Call(cfUnicodeText)
+		if mem == 0 {
+			return nil // something else, or nothing
+		}
+		size, _, _ := globalSize.Call(mem)
+		at, _, err := globalLock.Call(mem)
+		if at == 0 {
+			return fmt.Errorf("GlobalLock: %w", err)
+		}
+		defer globalUnlock.Call(mem)
+		u := make([]uint16, min(size, maxPaste)/2+1)
+		moveMemory.Call(uintptr(unsafe.Pointer(&u[0])), at, min(size, maxPaste)&^1)
+		text = strings.ReplaceAll(windows.UTF16ToString(u), "\r\n", "\n")
+		return nil
+	})
+	return text, err
+}

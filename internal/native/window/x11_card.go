@@ -1,0 +1,154 @@
+//go:build linux
+
+package window
+
+import (
+	"image"
+
+	"github.com/jezek/xgb"
+	"github.com/jezek/xgb/xproto"
+)
+
+// x11Card is one override-redirect window. Its picture lies in a pixmap that
+// is the window's background, so that the server paints it again by itself
+// whenever a part comes to light.
+type x11Card struct {
+	x11Base
+	card Handler
+	rect image.Rectangle // empty before the first Show; guarded by mu
+}
+
+func (d *x11) New(h Handler) (Window, error) {
+	w := &x11Card{card: h}
+	err := d.create(w, &cardHandler{Handler: h}, x11Options{size: image.Pt(1, 1), unmanaged: true, events: restingEvents, kind: d.atoms.notification})
+	if err != nil {
+		return nil, err
+	}
+	// Window managers do not manage it; compositors and screen readers look.
+	// The name says nothing of the call: every program may read it.
+	w.setTitle("Wiebelt")
+	return w, nil
+}
+
+func (w *x11Card) Show(r image.Rectangle, pic *Picture) error {
+	if err := fits(r, pic); err != nil {
+		return err
+	}
+	return w.do(func() error {
+		c := w.d.conn
+		old := xproto.Pixmap(w.pixmap.Load())
+		if anew := old == 0 || r.Size() != w.rect.Size(); !anew {
+			old = 0
+		} else if _, err := w.newPixmap(r.Size()); err != nil {
+			return err
+		}
+		w.put(image.Point{}, pic)
+		if old != 0 {
+			xproto.FreePixmap(c, old)
+		}
+		mask := uint16(xproto.ConfigWindowX | xproto.ConfigWindowY | xproto.ConfigWindowWidth | xproto.ConfigWindowHeight)
+		place := []uint32{uint32(int32(r.Min.X)), uint32(int32(r.Min.Y)), uint32(r.Dx()), uint32(r.Dy())}
+		switch {
+		case !w.up:
+			// Raised before it is mapped and never again while it is up: xfwm4
+			// would leave it below what was opened meanwhile, and re-raising on
+			// being covered would fight a screen locker.
+			xproto.ConfigureWindow(c, w.id, mask|xproto.ConfigWindowStackMode, append(place, xproto.StackModeAbove))
+			xproto.MapWindow(c, w.id)
+		case r != w.rect:
+			xproto.ConfigureWindow(c, w.id, mask, place)
+			fallthrough
+		default:
+			xproto.ClearArea(c, false, w.id, 0, 0, 0, 0)
+		}
+		w.rect, w.up = r, true
+		return nil
+	})
+}
+
+// put paints into the pixmap. It becomes the background anew each time: a server
+// may have copied it when it became that.
+func (w *x11Card) put(p image.Point, pic *Picture) {
+	px := w.pixmap.Load()
+	w.d.put(xproto.Pixmap(px), p, pic)
+	xproto.ChangeWindowAttributes(w.d.conn, w.id, xproto.CwBackPixmap, []uint32{px})
+}
+
+func (w *x11Card) Update(p image.Point, pic *Picture) error {
+	if pic == nil {
+		return errBroken
+	}
+	r := image.Rectangle{Min: p, Max: p.Add(image.Pt(pic.W, pic.H))}
+	if err := fits(r, pic); err != nil {
+		return err
+	}
+	return w.do(func() error {
+		switch {
+		case w.pixmap.Load() == 0:
+			return errNotShown
+		case !r.In(image.Rectangle{Max: w.rect.Size()}):
+			return errOutside
+		}
+		w.put(p, pic)
+		if w.up {
+			xproto.ClearArea(w.d.conn, false, w.id, int16(p.X), int16(p.Y), uint16(pic.W), uint16(pic.H))
+		}
+		return nil
+	})
+}
+
+func (w *x11Card) Hide() error {
+	return w.do(func() error {
+		if !w.up {
+			return nil
+		}
+		// First, or the server would give the keyboard to whoever is under the
+		// pointer.
+		err := w.giveBack()
+		xproto.UnmapWindow(w.d.conn, w.id)
+		w.up = false
+		return err
+	})
+}
+
+func (w *x11Card) OnScreen() (img *image.RGBA, err error) {
+	var r image.Rectangle
+	if err := w.do(func() error { r = w.rect; return nil }); err != nil {
+		return nil, err
+	}
+	if r.Empty() {
+		return nil, errNotShown
+	}
+	img = image.NewRGBA(image.Rectangle{Max: r.Size()})
+	// The screen may have another size than at the start.
+	g, err := xproto.GetGeometry(w.d.conn, xproto.Drawable(w.d.root)).Reply()
+	if err != nil {
+		return nil, w.d.lost(err)
+	}
+	part := r.Intersect(image.Rect(0, 0, int(g.Width), int(g.Height)))
+	if part.Empty() {
+		return img, nil
+	}
+	rep, err := xproto.GetImage(w.d.conn, xproto.ImageFormatZPixmap, xproto.Drawable(w.d.root),
+		int16(part.Min.X), int16(part.Min.Y), uint16(part.Dx()), uint16(part.Dy()), ^uint32(0)).Reply()
+	if err != nil {
+		return nil, w.d.lost(err)
+	}
+	return img, w.d.rooted.decode(img, part.Sub(r.Min), rep.Data)
+}
+
+func (w *x11Card) Close() error { return w.close(func() { _ = w.giveBack() }) }
+
+func (w *x11Card) event(ev xgb.Event) {
+	switch e := ev.(type) {
+	case xproto.FocusOutEvent:
+		w.compose.reset()
+		w.focusOut(e)
+	case xproto.KeyPressEvent:
+		if w.d.holds() == w.id {
+			w.x11Base.event(ev)
+		}
+	default:
+		w.x11Base.event(ev)
+	}
+}
