@@ -277,9 +277,9 @@ func rows(t *testing.T) []row {
 		{"delivery", setUp, box(nil), say(OK, "delivery.ok")},
 		{"delivery", setUp, box(func(t *testing.T, dir string, b *outbox.Outbox) { put(t, b, 2) }), sayN(Fail, "delivery.idle", 2, since)},
 		{"delivery", setUp, box(func(t *testing.T, dir string, b *outbox.Outbox) { put(t, b, 3); worker(t, dir) }), sayN(OK, "delivery.waiting", 3, since)},
-		{"delivery", setUp, box(sent(hub.Receipt{Outcome: hub.Refused, Status: 422})), sayN(Warn, "delivery.refused", 1)},
-		{"delivery", setUp, box(sent(hub.Receipt{Outcome: hub.Uncertain, Status: 409})), sayN(Fail, "delivery.uncertain", 1)},
-		{"delivery", setUp, box(sent(hub.Receipt{Outcome: hub.OnHold, Status: 401})),
+		{"delivery", setUp, box(sent(hub.Receipt{Status: 422})), sayN(Warn, "delivery.refused", 1)},
+		{"delivery", setUp, box(sent(hub.Receipt{Status: 409})), sayN(Fail, "delivery.uncertain", 1)},
+		{"delivery", setUp, box(sent(hub.Receipt{Status: 401})),
 			is(say(Fail, "delivery.held", text.DeliveryReason("credentials"), 1, since), sayN(Fail, "delivery.idle", 1, since))},
 		{"delivery", setUp, both(box(nil), spoolIs(fs.ErrPermission)), say(Fail, "delivery.write")},
 		{"delivery", setUp, box(func(t *testing.T, dir string, b *outbox.Outbox) {

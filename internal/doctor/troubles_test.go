@@ -314,9 +314,9 @@ var troubles = map[string]struct{ before, after func(*patient) }{
 	}},
 	"late": {after: func(p *patient) { p.Late = true }},
 
-	"delivery.held":      {after: fault(box(sent(hub.Receipt{Outcome: hub.OnHold, Status: 401})))},
-	"delivery.uncertain": {after: fault(box(sent(hub.Receipt{Outcome: hub.Uncertain, Status: 409})))},
-	"delivery.refused":   {after: fault(box(sent(hub.Receipt{Outcome: hub.Refused, Status: 422})))},
+	"delivery.held":      {after: fault(box(sent(hub.Receipt{Status: 401})))},
+	"delivery.uncertain": {after: fault(box(sent(hub.Receipt{Status: 409})))},
+	"delivery.refused":   {after: fault(box(sent(hub.Receipt{Status: 422})))},
 	"delivery.idle":      {after: fault(box(func(t *testing.T, _ string, b *outbox.Outbox) { put(t, b, 2) }))},
 	"delivery.write":     {after: fault(both(box(nil), spoolIs(fs.ErrPermission)))},
 	"delivery.spool": {after: fault(box(func(t *testing.T, dir string, b *outbox.Outbox) {

@@ -55,7 +55,7 @@ func (c *Client) Reach(ctx context.Context) (Reached, error) {
 	}
 	q.Header.Set("Accept", "application/json")
 	before := c.cfg.Now()
-	resp, err := c.http.Transport.RoundTrip(q)
+	resp, err := c.transport.RoundTrip(q)
 	after := c.cfg.Now()
 	r.Resolved, r.Connected = resolved.Load(), connected.Load()
 	if err != nil {
@@ -81,11 +81,10 @@ func (c *Client) Reach(ctx context.Context) (Reached, error) {
 
 // proxied tells whether a request that was answered went through a proxy.
 func (c *Client) proxied(q *http.Request) bool {
-	o, ok := c.http.Transport.(*onlyTo)
-	if !ok || o.next.Proxy == nil {
+	if c.transport.next.Proxy == nil {
 		return false
 	}
-	u, err := o.next.Proxy(q)
+	u, err := c.transport.next.Proxy(q)
 	return u != nil && err == nil
 }
 

@@ -31,31 +31,19 @@ type Item struct {
 	Size int64
 }
 
-// Outcome is what is known of a delivery once its request was begun.
-type Outcome string
-
-// The outcomes. A hub that answers with the status of a gateway before it (502,
-// 504) may have the message all the same: RetryLater is no promise.
-const (
-	Delivered  Outcome = "delivered"   // 2xx
-	Refused    Outcome = "refused"     // 4xx: this message will not do
-	RetryLater Outcome = "retry_later" // 408, 421, 425, 429 and 5xx
-	Uncertain  Outcome = "uncertain"   // the request was begun and its fate is unknown
-	OnHold     Outcome = "on_hold"     // 3xx, 401, 403, 407: no message will do until an administrator acts
-)
-
-// Receipt is the fate of a delivery. All items of a request share it.
+// Receipt is the answer to a delivery whose request was begun; without a Status the
+// hub may have it or not. All items of a request share it. What a status means is
+// not documented, and for the caller to judge.
 type Receipt struct {
-	Outcome    Outcome
-	Status     int             // of HTTP; 0 if there was no answer
-	RetryAfter time.Duration   // what the hub asks for, at most an hour; 0 if it does not
-	Failure    contact.Failure // why, for Uncertain and OnHold
-	Detail     string          // what broke, for logs: nothing of the hub or the items
-	Answer     string          // what the hub said, cleaned and cut, for the administrator; never logged
-	Cut        bool            // Answer is only the beginning of what the hub said
-	Items      []int           // the status that it names for each of data.items, 0 for none; nil if it has no such list
-	Unread     bool            // it said more than was read, so that Items is not known
-	Broken     bool            // the answer broke off; what came of it stands in Answer
+	Status     int           // of HTTP; 0 if there was no answer
+	RetryAfter time.Duration // what the hub asks for, at most an hour; 0 if it does not
+	Answer     string        // what the hub said, cleaned and cut, for the administrator; never logged
+	Cut        bool          // Answer is only the beginning of what the hub said
+	Items      []int         // the status that it names for each of data.items, 0 for none; nil if it has no such list
+	Unread     bool          // it said more than was read, so that Items is not known
+	Broken     bool          // the answer broke off; what came of it stands in Answer
+	Page       bool          // it is a web page: something between us and the hub says 200 to anything
+	Early      bool          // it came before all of the request had gone out
 }
 
 // ErrItem is the kind of error that a file causes. The hub has no complete
@@ -94,19 +82,14 @@ var longPatience = patience{stall: time.Minute, answer: 5 * time.Minute}
 // newUpload makes the transport of deliveries. It keeps no connection: one that
 // died while it was idle would swallow the beginning of a message, and nobody
 // could tell what became of it.
-func newUpload(cfg Config, base *url.URL) (http.RoundTripper, error) {
-	t, err := newTransport(cfg, base)
-	if o, ok := t.(*onlyTo); ok {
-		o.next.DisableKeepAlives = true
-		o.next.ResponseHeaderTimeout = 0 // patience bounds it
+func newUpload(cfg Config, base *url.URL) (*onlyTo, error) {
+	o, err := newTransport(cfg, base)
+	if err != nil {
+		return nil, err
 	}
-	return t, err
-}
-
-func closeIdle(t http.RoundTripper) {
-	if c, ok := t.(interface{ CloseIdleConnections() }); ok {
-		c.CloseIdleConnections()
-	}
+	o.next.DisableKeepAlives = true
+	o.next.ResponseHeaderTimeout = 0 // patience bounds it
+	return o, nil
 }
 
 // Segment reports whether the name of a message box can be the last segment of an
@@ -205,40 +188,27 @@ func (c *Client) deliver(ctx context.Context, items []Item, g *grant) (r Receipt
 		return Receipt{}, false, body.fault
 	}
 	if err != nil {
-		fault := transportError(ctx, err)
 		stalled := context.Cause(ctx) == errStalled
-		if stalled {
-			fault = failed(contact.HubSlow, "nothing went on")
-		}
 		switch {
-		case body.sent.Load() == 0 && ctx.Err() != nil && !stalled:
+		case body.sent.Load() > 0:
+			return Receipt{}, body.whole(), nil
+		case stalled:
+			return Receipt{}, false, failed(contact.HubSlow, "nothing went on")
+		case ctx.Err() != nil:
 			return Receipt{}, false, ctx.Err()
-		case body.sent.Load() == 0:
-			return Receipt{}, false, fault
 		}
-		var l *contact.LookupError
-		errors.As(fault, &l)
-		return Receipt{Outcome: Uncertain, Failure: l.Failure, Detail: l.Detail}, body.whole(), nil
+		return Receipt{}, false, transportError(ctx, err)
 	}
 	if resp.StatusCode != http.StatusUnauthorized {
 		g.worked.Store(true)
 	}
-	receipt := readReceipt(resp, said, c.cfg.Now())
-	if receipt.Broken = broken != nil; receipt.Broken && receipt.Outcome == Delivered {
-		// Its status alone is no complete answer.
-		receipt.Outcome, receipt.Failure, receipt.Detail = Uncertain, contact.NotUnderstood, "the answer broke off"
-	}
-	if receipt.Outcome == Delivered && !body.whole() {
-		receipt.Outcome, receipt.Failure, receipt.Detail = Uncertain, contact.NotUnderstood, "an answer before the end of the request"
-	}
-	return receipt, body.whole(), nil
+	r = readReceipt(resp, said, c.cfg.Now())
+	r.Broken, r.Early = broken != nil, !body.whole()
+	return r, body.whole(), nil
 }
 
-// readReceipt judges an answer by its status. The document shows neither the codes
-// nor the bodies: what it does not say, the classes of HTTP do.
 func readReceipt(resp *http.Response, said []byte, now time.Time) Receipt {
-	r := Receipt{Status: resp.StatusCode, Detail: statusDetail("delivery", resp.StatusCode),
-		RetryAfter: min(retryAfter(resp.Header.Get("Retry-After"), now), maxAsked)}
+	r := Receipt{Status: resp.StatusCode, RetryAfter: min(retryAfter(resp.Header.Get("Retry-After"), now), maxAsked)}
 	clean := call.CleanText(string(said[:min(len(said), maxReceipt)]), maxReceipt)
 	r.Answer = call.CleanText(clean, maxSaid)
 	r.Unread = len(said) > maxReceipt
@@ -247,26 +217,7 @@ func readReceipt(resp *http.Response, said []byte, now time.Time) Receipt {
 		r.Items = eachItem(said)
 	}
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-	switch s := resp.StatusCode; {
-	case s >= 200 && s < 300 && kind == "text/html":
-		// A page between us and the hub says 200 to anything.
-		r.Outcome, r.Failure = Uncertain, contact.NotUnderstood
-	case s >= 200 && s < 300:
-		r.Outcome = Delivered
-	case s == http.StatusUnauthorized:
-		r.Outcome, r.Failure = OnHold, contact.CredentialsRefused
-	case s == http.StatusForbidden:
-		r.Outcome, r.Failure = OnHold, contact.ScopeRefused
-	case s == http.StatusProxyAuthRequired:
-		r.Outcome, r.Failure = OnHold, contact.ProxyLogin
-	case s < 400:
-		r.Outcome, r.Failure = OnHold, contact.HubError
-	case s == http.StatusRequestTimeout, s == http.StatusMisdirectedRequest, s == http.StatusTooEarly,
-		s == http.StatusTooManyRequests, s >= 500:
-		r.Outcome = RetryLater
-	default:
-		r.Outcome = Refused
-	}
+	r.Page = kind == "text/html"
 	return r
 }
 

@@ -29,7 +29,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"net/http"
 	"net/url"
 	"strings"
 	"sync"
@@ -78,21 +77,21 @@ const (
 
 // Client speaks to one hub with one set of credentials.
 type Client struct {
-	cfg      Config
-	base     *url.URL
-	lookup   *url.URL // without its query
-	delivery *url.URL // nil without an intermediary
-	http     *http.Client
-	upload   http.RoundTripper // of deliveries
-	patience patience
-	token    *tokens // of lookups
-	delivers *tokens // of deliveries, maybe the same
-	life     context.Context
-	end      context.CancelFunc
-	flight   flights
-	mu       sync.Mutex // closed and work
-	closed   bool
-	work     sync.WaitGroup
+	cfg       Config
+	base      *url.URL
+	lookup    *url.URL // without its query
+	delivery  *url.URL // nil without an intermediary
+	transport *onlyTo  // asked directly: no redirect is followed, there are no cookies
+	upload    *onlyTo  // of deliveries
+	patience  patience
+	token     *tokens // of lookups
+	delivers  *tokens // of deliveries, maybe the same
+	life      context.Context
+	end       context.CancelFunc
+	flight    flights
+	mu        sync.Mutex // closed and work
+	closed    bool
+	work      sync.WaitGroup
 }
 
 // New checks the configuration and makes a client. Nothing is sent yet.
@@ -132,11 +131,7 @@ func New(cfg Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{cfg: cfg, base: base, upload: upload, patience: longPatience, http: &http.Client{
-		Transport: transport,
-		// A redirect could carry the token or the secret to another place.
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}
+	c := &Client{cfg: cfg, base: base, transport: transport, upload: upload, patience: longPatience}
 	if c.lookup, err = url.Parse(base.String() + "/contact/contacts/telephony"); err != nil {
 		return nil, errors.New("hub.base_url: not an address such as https://hub.example")
 	}
@@ -163,8 +158,8 @@ func (c *Client) Close() {
 	c.delivers.stop()
 	c.flight.stop()
 	c.work.Wait()
-	c.http.CloseIdleConnections()
-	closeIdle(c.upload)
+	c.transport.CloseIdleConnections()
+	c.upload.CloseIdleConnections()
 }
 
 // begin counts work that Close waits for, and refuses it once the client is
@@ -187,7 +182,7 @@ func (c *Client) Warm() { c.token.warm() }
 // Woke tells that the computer has slept: connections that look alive may lead
 // nowhere, and a token may have expired. It returns at once.
 func (c *Client) Woke() {
-	c.http.CloseIdleConnections()
+	c.transport.CloseIdleConnections()
 	c.token.warm()
 }
 

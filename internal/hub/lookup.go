@@ -49,8 +49,7 @@ func (c *Client) ask(ctx context.Context, number string, g *grant) ([]contact.Co
 	u.RawQuery = "q=" + escape(number)
 	r := (&http.Request{Method: http.MethodGet, URL: &u, Host: u.Host, Header: g.header,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}).WithContext(ctx)
-	// Straight to the transport: no redirect is followed, there are no cookies.
-	resp, err := c.http.Transport.RoundTrip(r)
+	resp, err := c.transport.RoundTrip(r)
 	if err != nil {
 		return nil, 0, transportError(ctx, err)
 	}

@@ -7,15 +7,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -192,51 +187,4 @@ func TestScopesAtAStrictServer(t *testing.T) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
 	}
-}
-
-// TestTokensThatExpireAtAStrictServer: tokens live two seconds; a thousand
-// lookups and more go on until three of them were given out, and none fails.
-func TestTokensThatExpireAtAStrictServer(t *testing.T) {
-	base := oauthServer(t, 2, []oauthClient{{"c", "s", hubScopes}})
-	c := strictClient(t, base, "c", "s", nil)
-	tokens := func() int {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, base+"/tokens", nil)
-		if err != nil {
-			t.Error(err)
-			return 3
-		}
-		resp, err := c.http.Do(r)
-		if err != nil {
-			t.Error(err)
-			return 3
-		}
-		defer resp.Body.Close()
-		b, _ := io.ReadAll(resp.Body)
-		n, _ := strconv.Atoi(string(b))
-		return n
-	}
-	var (
-		all     sync.WaitGroup
-		lookups atomic.Int64
-		enough  atomic.Bool
-	)
-	for range 4 {
-		all.Go(func() {
-			for !enough.Load() {
-				n := lookups.Add(1)
-				if _, err := c.Lookup(t.Context(), fmt.Sprintf("+3120%07d", n)); err != nil {
-					t.Error(err)
-					return
-				}
-				if n%100 == 0 && n >= 1000 && tokens() >= 3 {
-					enough.Store(true)
-				}
-			}
-		})
-	}
-	all.Wait()
-	if n := tokens(); n > 6 {
-		t.Errorf("%d token requests for %d lookups", n, lookups.Load())
-	}
-	t.Logf("%d lookups, %d tokens", lookups.Load(), tokens())
 }

@@ -46,58 +46,23 @@ func (p *proxyOf) target() string {
 func newProxyOf(t testing.TB, hub string, l net.Listener, serve func(p *proxyOf, c net.Conn) bool) *proxyOf {
 	t.Helper()
 	p := &proxyOf{addr: l.Addr().String()}
-	var (
-		all  sync.WaitGroup
-		mu   sync.Mutex
-		open []net.Conn
-	)
-	keep := func(c net.Conn) {
-		mu.Lock()
-		open = append(open, c)
-		mu.Unlock()
-	}
-	all.Go(func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			keep(c)
-			all.Go(func() {
-				defer c.Close()
-				if !serve(p, c) {
-					return
-				}
-				to, err := net.Dial("tcp", strings.TrimPrefix(hub, "https://"))
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				keep(to)
-				all.Go(func() { _, _ = io.Copy(to, c); _ = to.Close() })
-				_, _ = io.Copy(c, to)
-			})
+	accept(t, l, func(c net.Conn, keep func(net.Conn)) {
+		if !serve(p, c) {
+			return
 		}
-	})
-	t.Cleanup(func() {
-		_ = l.Close()
-		mu.Lock()
-		for _, c := range open {
-			_ = c.Close()
+		to, err := net.Dial("tcp", strings.TrimPrefix(hub, "https://"))
+		if err != nil {
+			t.Error(err)
+			return
 		}
-		mu.Unlock()
-		all.Wait()
+		keep(to)
+		back := make(chan struct{})
+		go func() { defer close(back); _, _ = io.Copy(to, c); _ = to.Close() }()
+		_, _ = io.Copy(c, to)
+		_ = c.Close()
+		<-back
 	})
 	return p
-}
-
-func listen(t testing.TB) net.Listener {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return l
 }
 
 // connect answers CONNECT with answer, and joins where that is "200".

@@ -8,10 +8,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"wiebelt/internal/core/contact"
 )
@@ -24,28 +22,13 @@ type counter struct {
 
 func newCounter(t testing.TB) *counter {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := listen(t)
 	c := &counter{addr: l.Addr()}
-	var all sync.WaitGroup
-	all.Go(func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			c.conns.Add(1)
-			all.Go(func() {
-				defer conn.Close()
-				_ = conn.SetDeadline(time.Now().Add(time.Second))
-				n, _ := io.Copy(io.Discard, conn)
-				c.bytes.Add(n)
-			})
-		}
+	accept(t, l, func(conn net.Conn, _ func(net.Conn)) {
+		c.conns.Add(1)
+		n, _ := io.Copy(io.Discard, conn)
+		c.bytes.Add(n)
 	})
-	t.Cleanup(func() { _ = l.Close(); all.Wait() })
 	return c
 }
 

@@ -312,7 +312,7 @@ func (q tokenRequest) ask(secret string) (*oauth2.Token, error) {
 	r.Header.Set("Authorization", c.basic(secret))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	r.Header.Set("Accept", "application/json")
-	resp, err := c.http.Transport.RoundTrip(r)
+	resp, err := c.transport.RoundTrip(r)
 	if err != nil {
 		return nil, transportError(q.ctx, err)
 	}
@@ -350,22 +350,7 @@ func (c *Client) basic(secret string) string {
 
 // escape percent-encodes everything but unreserved characters, so that a space
 // is %20 and a colon %3A, as documented.
-func escape(s string) string {
-	const hex = "0123456789ABCDEF"
-	var b strings.Builder
-	b.Grow(len(s) + 8)
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case c >= 'A' && c <= 'Z', c >= 'a' && c <= 'z', c >= '0' && c <= '9', c == '-', c == '.', c == '_', c == '~':
-			b.WriteByte(c)
-		default:
-			b.WriteByte('%')
-			b.WriteByte(hex[c>>4])
-			b.WriteByte(hex[c&15])
-		}
-	}
-	return b.String()
-}
+func escape(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") }
 
 // readToken reads a standard OAuth 2.0 answer, success or error.
 func readToken(status int, raw []byte, now time.Time) (*oauth2.Token, error) {

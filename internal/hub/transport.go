@@ -57,7 +57,7 @@ const (
 
 // newTransport makes the one transport of a client. It carries requests to the
 // configured host only, and over plain http to this computer only.
-func newTransport(cfg Config, base *url.URL) (http.RoundTripper, error) {
+func newTransport(cfg Config, base *url.URL) (*onlyTo, error) {
 	roots, err := rootsWith(cfg.ExtraCAFile)
 	if err != nil {
 		return nil, err

@@ -19,12 +19,9 @@ import (
 // does so with servers.
 func TestTLSIsAtLeast12(t *testing.T) {
 	c := newClient(t, "https://hub.example", nil)
-	tr := c.http.Transport.(*onlyTo).next
+	tr := c.transport.next
 	if tr.TLSClientConfig.MinVersion < tls.VersionTLS12 || tr.DialTLSContext != nil {
 		t.Errorf("%x", tr.TLSClientConfig.MinVersion)
-	}
-	if c.http.CheckRedirect(nil, nil) != http.ErrUseLastResponse {
-		t.Error("redirects are followed")
 	}
 	root := newAuthority(t, "Root", nil)
 	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
@@ -76,7 +73,7 @@ func (elsewhere) RemoteAddr() net.Addr {
 func TestPlainHTTPStaysHere(t *testing.T) {
 	f := newFake(t)
 	c := newClient(t, f.URL, nil)
-	o := c.http.Transport.(*onlyTo)
+	o := c.transport
 	inner := o.connect
 	o.connect = func(ctx context.Context, network, addr string) (net.Conn, error) {
 		conn, err := inner(ctx, network, addr)
@@ -93,16 +90,25 @@ func TestPlainHTTPStaysHere(t *testing.T) {
 	}
 }
 
-// TestPlainHTTPAddresses: every other way to write this computer is refused.
-func TestPlainHTTPAddresses(t *testing.T) {
-	for host, want := range map[string]bool{
-		"127.0.0.1": true, "127.0.0.1:8080": true, "127.255.255.254": true, "[::1]": true, "[::1]:8080": true, "[0:0:0:0:0:0:0:1]": true,
-		"localhost": false, "LOCALHOST:80": false, "127.1": false, "2130706433": false, "0x7f.0.0.1": false, "0177.0.0.1": false, "127.0.0.1.": false,
-		"127.0.0.1.nip.example": false, "[::ffff:127.0.0.1]": false, "[::1%25lo]": false, "[::]": false, "0.0.0.0": false, "0": false, "128.0.0.1": false,
-		"192.168.1.1": false, "10.0.0.1:8080": false, "[fe80::1]": false, "127.0.0.1@hub.example": false, "hub.example#127.0.0.1": false,
+// TestAddresses: https, or http to this computer, in the one way to write that.
+func TestAddresses(t *testing.T) {
+	for address, want := range map[string]bool{
+		"https://hub.example": true, "https://hub.example/sub/": true, "ftp://hub.example": false, "": false, "hub.example": false,
+		"https://u:p@hub.example": false, "https://hub.example?x=1": false, "https://hub.example#x": false, "http://hub.example": false,
+		"http://127.0.0.1": true, "http://127.0.0.1:8080": true, "http://127.255.255.254": true, "http://[::1]": true, "http://[::1]:8080": true, "http://[0:0:0:0:0:0:0:1]": true,
+		"http://localhost": false, "http://LOCALHOST:80": false, "http://127.1": false, "http://2130706433": false, "http://0x7f.0.0.1": false, "http://0177.0.0.1": false, "http://127.0.0.1.": false,
+		"http://127.0.0.1.nip.example": false, "http://[::ffff:127.0.0.1]": false, "http://[::1%25lo]": false, "http://[::]": false, "http://0.0.0.0": false, "http://0": false, "http://128.0.0.1": false,
+		"http://192.168.1.1": false, "http://10.0.0.1:8080": false, "http://[fe80::1]": false, "http://127.0.0.1@hub.example": false, "http://hub.example#127.0.0.1": false,
 	} {
-		if _, err := checkAddress("hub.base_url", "http://"+host); (err == nil) != want {
-			t.Errorf("%s: %v", host, err)
+		if _, err := checkAddress("hub.base_url", address); (err == nil) != want {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+	for _, change := range []func(*Config){func(c *Config) { c.BaseURL = "http://hub.example" }, func(c *Config) { c.ClientID = "a:b" }, func(c *Config) { c.ClientID = "" },
+		func(c *Config) { c.Secret = nil }, func(c *Config) { c.Intermediary = ".." }} {
+		cfg := Config{BaseURL: "https://hub.example", ClientID: "c", Secret: func(context.Context) (string, error) { return "s", nil }}
+		if change(&cfg); func() error { _, err := New(cfg); return err }() == nil {
+			t.Errorf("%+v was taken", cfg.BaseURL+" "+cfg.ClientID+" "+cfg.Intermediary)
 		}
 	}
 }
@@ -117,7 +123,7 @@ func TestOnlyToTheHub(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		resp, err := c.http.Do(r)
+		resp, err := c.transport.RoundTrip(r)
 		if err == nil {
 			_ = resp.Body.Close()
 		}

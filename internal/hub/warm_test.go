@@ -5,10 +5,10 @@ import (
 	"crypto/tls"
 	"fmt"
 	"io"
-	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -108,34 +108,18 @@ func TestAfterASleep(t *testing.T) {
 // does whose patience with an idle connection ends just then.
 func closing(t *testing.T, closeAt ...int) (base string, conns *atomic.Int64) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
 	conns = &atomic.Int64{}
-	var (
-		all  sync.WaitGroup
-		mu   sync.Mutex
-		n    int
-		open []net.Conn
-	)
-	serve := func(c net.Conn) {
-		defer c.Close()
-		in := bufio.NewReader(c)
-		for {
+	var requests atomic.Int64
+	return serving(t, func(c net.Conn) {
+		conns.Add(1)
+		for in := bufio.NewReader(c); ; {
 			r, err := http.ReadRequest(in)
 			if err != nil {
 				return
 			}
 			_, _ = io.Copy(io.Discard, r.Body)
-			mu.Lock()
-			n++
-			now := n
-			mu.Unlock()
-			for _, at := range closeAt {
-				if at == now {
-					return
-				}
+			if slices.Contains(closeAt, int(requests.Add(1))) {
+				return
 			}
 			body := oneContact
 			if r.URL.Path == "/identity/token" {
@@ -143,30 +127,7 @@ func closing(t *testing.T, closeAt ...int) (base string, conns *atomic.Int64) {
 			}
 			fmt.Fprintf(c, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 		}
-	}
-	all.Go(func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			conns.Add(1)
-			mu.Lock()
-			open = append(open, c)
-			mu.Unlock()
-			all.Go(func() { serve(c) })
-		}
-	})
-	t.Cleanup(func() {
-		_ = l.Close()
-		mu.Lock()
-		for _, c := range open {
-			_ = c.Close()
-		}
-		mu.Unlock()
-		all.Wait()
-	})
-	return "http://" + l.Addr().String(), conns
+	}), conns
 }
 
 // TestStaleKeepAlive: the server closes the idle connection just as a request goes
@@ -211,44 +172,19 @@ func TestServerThatNeverAnswersIsNotAskedForEver(t *testing.T) {
 	}
 }
 
-// TestIdleConnectionsClosed: the server has given all connections up and the client
-// has seen it; the next lookup opens a new one.
-func TestIdleConnectionsClosed(t *testing.T) {
-	s := newFake(t)
-	s.Config.ErrorLog = log.New(io.Discard, "", 0)
-	c := newClient(t, s.URL, nil)
-	for n := range 5 {
-		if _, err := c.Lookup(t.Context(), fmt.Sprintf("+312012345%02d", n)); err != nil {
-			t.Fatal(err)
-		}
-		s.CloseClientConnections()
-	}
-}
-
 // TestCloseEndsConnectionsInTheMaking: the transport goes on connecting after its
 // caller has given up, and Close ends that.
 func TestCloseEndsConnectionsInTheMaking(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
 	ended := make(chan error, 1)
-	go func() {
-		c, err := l.Accept() // a proxy that answers nothing
-		if err != nil {
-			ended <- err
-			return
-		}
-		defer c.Close()
+	proxy := serving(t, func(c net.Conn) { // which answers nothing
 		_ = c.SetDeadline(time.Now().Add(10 * time.Second))
-		_, err = io.Copy(io.Discard, c)
+		_, err := io.Copy(io.Discard, c)
 		ended <- err
-	}()
-	c := newClient(t, "https://hub.example", func(cfg *Config) {
-		cfg.Proxy, cfg.LookupTimeout = "http://"+l.Addr().String(), 200*time.Millisecond
 	})
-	_, err = c.Lookup(t.Context(), number)
+	c := newClient(t, "https://hub.example", func(cfg *Config) {
+		cfg.Proxy, cfg.LookupTimeout = proxy, 200*time.Millisecond
+	})
+	_, err := c.Lookup(t.Context(), number)
 	check(t, err, "hub_slow")
 	c.Close()
 	if err := <-ended; err != nil {

@@ -28,7 +28,7 @@ func TestTheSameFileTwice(t *testing.T) {
 		requests := 0
 		d := answering(func([][]byte) (hub.Receipt, error) {
 			requests++
-			return hub.Receipt{Outcome: hub.Delivered, Status: 200, Answer: "ok"}, nil
+			return hub.Receipt{Status: 200, Answer: "ok"}, nil
 		})
 		b := open(t, Options{Hub: to(d), Duplicate: c.how})
 		first := add(t, b, write(t, "a.zip", content))
@@ -69,9 +69,9 @@ func TestRefusedMayComeAgain(t *testing.T) {
 	status := 422
 	b := open(t, Options{Hub: to(answering(func([][]byte) (hub.Receipt, error) {
 		if status != 200 {
-			return hub.Receipt{Outcome: hub.Refused, Status: status, Answer: "no"}, nil
+			return hub.Receipt{Status: status, Answer: "no"}, nil
 		}
-		return hub.Receipt{Outcome: hub.Delivered, Status: 200, Answer: "ok"}, nil
+		return hub.Receipt{Status: 200, Answer: "ok"}, nil
 	})), KeepRefused: 30})
 	it := add(t, b, write(t, "a.zip", []byte("PK")))
 	drive(t, b)
@@ -194,7 +194,7 @@ func TestMade(t *testing.T) {
 	var got []byte
 	b := open(t, Options{Hub: to(answering(func(all [][]byte) (hub.Receipt, error) {
 		got = all[0]
-		return hub.Receipt{Outcome: hub.Delivered, Status: 200, Answer: "ok"}, nil
+		return hub.Receipt{Status: 200, Answer: "ok"}, nil
 	}))})
 	a, err := b.Add(t.Context(), Source{Path: "/somewhere/made.zip", Intermediary: "x", Write: func(_ context.Context, w io.Writer) error {
 		_, err := io.WriteString(w, "PK made")

@@ -56,7 +56,7 @@ func TestDuplicateOfOneFile(t *testing.T) {
 // TestConfigure: another policy holds from the next item on.
 func TestConfigure(t *testing.T) {
 	d := answering(func([][]byte) (hub.Receipt, error) {
-		return hub.Receipt{Outcome: hub.Delivered, Status: 200, Answer: "ok", Cut: true}, nil
+		return hub.Receipt{Status: 200, Answer: "ok", Cut: true}, nil
 	})
 	b := open(t, Options{Hub: to(d)})
 	if err := b.Configure(Policy{Uncertain: "perhaps"}); err == nil {

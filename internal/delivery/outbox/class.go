@@ -48,7 +48,7 @@ func classify(r hub.Receipt, err error, whole, ended bool) outcome {
 	case o.class != done:
 	case r.Broken:
 		o.class, o.reason = unknown, NoAnswer
-	case r.Outcome != hub.Delivered || !answers(r.Status, r.Answer, r.Cut):
+	case r.Page || r.Early || !answers(r.Status, r.Answer, r.Cut):
 		o.class, o.reason = unknown, NotAnAnswer
 	}
 	return o

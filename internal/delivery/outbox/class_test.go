@@ -275,7 +275,7 @@ func TestTransportFaults(t *testing.T) {
 			_, _ = io.WriteString(c, "HTTP/1.1 413 Too large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
 			_, _ = io.Copy(io.Discard, r.Body)
 		}), Refused, ByHub, "", true, true},
-		{"no answer in time", fails(hub.Receipt{Outcome: hub.Uncertain, Failure: contact.HubSlow}, nil), Uncertain, NoAnswer, "", true, false},
+		{"no answer in time", fails(hub.Receipt{}, nil), Uncertain, NoAnswer, "", true, false},
 		{"no network", fails(hub.Receipt{}, errorOf(contact.NoNetwork)), Waiting, Unreachable, "", false, false},
 		{"not set up", fails(hub.Receipt{}, errorOf(contact.NotSetUp)), Waiting, NotSetUp, NotSetUp, false, false},
 		{"the client was closed", fails(hub.Receipt{}, context.Canceled), Waiting, Unreachable, "", false, false},
@@ -310,7 +310,7 @@ func TestTransportFaults(t *testing.T) {
 // is believed; a request that is refused as a whole is sent item by item.
 func TestAnswersPerItem(t *testing.T) {
 	per := func(status int, items ...int) hub.Receipt {
-		return hub.Receipt{Outcome: hub.Delivered, Status: status, Answer: `{"data":{}}`, Items: items}
+		return hub.Receipt{Status: status, Answer: `{"data":{}}`, Items: items}
 	}
 	whole := []bool{true, true}
 	for _, c := range []struct {
@@ -320,7 +320,7 @@ func TestAnswersPerItem(t *testing.T) {
 		whole  []bool
 		wanted []class
 	}{
-		{"all well", hub.Receipt{Outcome: hub.Delivered, Status: 200, Answer: `{"ok":1}`}, nil, whole, []class{done, done}},
+		{"all well", hub.Receipt{Status: 200, Answer: `{"ok":1}`}, nil, whole, []class{done, done}},
 		{"one refused", per(207, 201, 422), nil, whole, []class{done, permanent}},
 		{"one later", per(200, 503, 200), nil, whole, []class{later, done}},
 		{"one forbidden", per(200, 403, 200), nil, whole, []class{permanent, done}},
@@ -329,11 +329,11 @@ func TestAnswersPerItem(t *testing.T) {
 		{"a refusal beside an item without a status", per(207, 0, 422), nil, whole, []class{unknown, unknown}},
 		{"another number of items, all well", per(200, 201), nil, whole, []class{done, done}},
 		{"statuses of another kind", per(200, 0, 0), nil, whole, []class{done, done}},
-		{"more than was read", hub.Receipt{Outcome: hub.Delivered, Status: 200, Answer: `{"data":`, Cut: true, Unread: true}, nil, whole, []class{unknown, unknown}},
-		{"refused as a whole", hub.Receipt{Outcome: hub.Refused, Status: 400, Answer: "no"}, nil, whole, []class{split, split}},
-		{"credentials", hub.Receipt{Outcome: hub.OnHold, Status: 401}, nil, whole, []class{hold, hold}},
-		{"busy", hub.Receipt{Outcome: hub.RetryLater, Status: 503}, nil, whole, []class{later, later}},
-		{"broken after the first", hub.Receipt{Outcome: hub.Uncertain}, nil, []bool{true, false}, []class{unknown, safe}},
+		{"more than was read", hub.Receipt{Status: 200, Answer: `{"data":`, Cut: true, Unread: true}, nil, whole, []class{unknown, unknown}},
+		{"refused as a whole", hub.Receipt{Status: 400, Answer: "no"}, nil, whole, []class{split, split}},
+		{"credentials", hub.Receipt{Status: 401}, nil, whole, []class{hold, hold}},
+		{"busy", hub.Receipt{Status: 503}, nil, whole, []class{later, later}},
+		{"broken after the first", hub.Receipt{}, nil, []bool{true, false}, []class{unknown, safe}},
 		{"a copy is gone", hub.Receipt{}, fmt.Errorf("item 2: %w", errMissing), []bool{true, false}, []class{split, split}},
 	} {
 		for i, o := range judge(c.r, c.err, c.whole, false) {

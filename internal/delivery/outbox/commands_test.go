@@ -14,7 +14,7 @@ import (
 
 // TestResolve: what is maybe delivered is decided by a person, with a note.
 func TestResolve(t *testing.T) {
-	answer := hub.Receipt{Outcome: hub.Uncertain}
+	answer := hub.Receipt{}
 	now := clocktest.New(monday)
 	b := open(t, Options{Hub: to(answering(func([][]byte) (hub.Receipt, error) { return answer, nil })), Now: now.Now})
 	one := add(t, b, write(t, "a.zip", []byte("a")))
@@ -36,7 +36,7 @@ func TestResolve(t *testing.T) {
 	if _, err := b.Resolve(t.Context(), one.ID, false, "x"); !errors.Is(err, ErrState) {
 		t.Errorf("twice: %v", err)
 	}
-	answer = hub.Receipt{Outcome: hub.Delivered, Status: 200, Answer: "ok"}
+	answer = hub.Receipt{Status: 200, Answer: "ok"}
 	if got, err := b.Resolve(t.Context(), two.ID, false, "niet ontvangen"); err != nil || got.State != Waiting {
 		t.Errorf("%+v %v", got, err)
 	}
@@ -59,7 +59,7 @@ func TestResolve(t *testing.T) {
 // TestForget: row, receipts, copy, and the name in the files of the database.
 func TestForget(t *testing.T) {
 	b := open(t, Options{Hub: to(answering(func([][]byte) (hub.Receipt, error) {
-		return hub.Receipt{Outcome: hub.Delivered, Status: 200, Answer: "canary-answer"}, nil
+		return hub.Receipt{Status: 200, Answer: "canary-answer"}, nil
 	})), KeepSent: 10})
 	it := add(t, b, write(t, "canary-name.zip", []byte("PK canary-content")))
 	other := add(t, b, write(t, "other.zip", []byte("PK other")))

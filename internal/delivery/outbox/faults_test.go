@@ -169,7 +169,7 @@ func TestDatabaseFull(t *testing.T) {
 	requests := 0
 	b := open(t, Options{Hub: to(answering(func([][]byte) (hub.Receipt, error) {
 		requests++
-		return hub.Receipt{Outcome: hub.Delivered, Status: 200, Answer: strings.Repeat("x", 4000)}, nil
+		return hub.Receipt{Status: 200, Answer: strings.Repeat("x", 4000)}, nil
 	})), KeepSent: 9})
 	var taken []Item
 	full := func(pages string) {
@@ -227,7 +227,7 @@ func TestDatabaseFull(t *testing.T) {
 // or was changed is named, and stops nobody.
 func TestSpoolGone(t *testing.T) {
 	d := answering(func([][]byte) (hub.Receipt, error) {
-		return hub.Receipt{Outcome: hub.Delivered, Status: 200, Answer: "ok"}, nil
+		return hub.Receipt{Status: 200, Answer: "ok"}, nil
 	})
 	b := open(t, Options{Hub: to(d), KeepRefused: 30})
 	gone, changed, shorter, fine := add(t, b, write(t, "a.zip", []byte("one"))), add(t, b, write(t, "b.zip", []byte("two"))),
@@ -284,7 +284,7 @@ func TestSpoolGone(t *testing.T) {
 func TestWorkerGoesOnAfterTrouble(t *testing.T) {
 	disk0 := &failing{files: disk{}}
 	b := open(t, Options{fs: disk0, Hub: to(answering(func([][]byte) (hub.Receipt, error) {
-		return hub.Receipt{Outcome: hub.Delivered, Status: 200, Answer: "ok"}, nil
+		return hub.Receipt{Status: 200, Answer: "ok"}, nil
 	}))})
 	it := add(t, b, write(t, "a.zip", []byte("one")))
 	away := filepath.Join(t.TempDir(), "away")
@@ -327,7 +327,7 @@ func TestDiskFailsWhileSending(t *testing.T) {
 	requests := 0
 	b := open(t, Options{fs: disk0, Now: now.Now, Hub: to(answering(func([][]byte) (hub.Receipt, error) {
 		requests++
-		return hub.Receipt{Outcome: hub.Delivered, Status: 200, Answer: "ok"}, nil
+		return hub.Receipt{Status: 200, Answer: "ok"}, nil
 	}))})
 	it := add(t, b, write(t, "a.zip", []byte("one")))
 	for _, op := range []string{"open", "read"} {
@@ -357,12 +357,12 @@ func TestClockJumps(t *testing.T) {
 		case 0:
 			return hub.Receipt{}, errors.New("not reached")
 		case 1:
-			return hub.Receipt{Outcome: hub.RetryLater, Status: 503, RetryAfter: time.Minute}, nil
+			return hub.Receipt{Status: 503, RetryAfter: time.Minute}, nil
 		case 2:
-			return hub.Receipt{Outcome: hub.RetryLater, Status: 500}, nil
+			return hub.Receipt{Status: 500}, nil
 		}
 		arrived[string(all[0])]++
-		return hub.Receipt{Outcome: hub.Delivered, Status: 200, Answer: "ok"}, nil
+		return hub.Receipt{Status: 200, Answer: "ok"}, nil
 	}))})
 	var all []Item
 	for i := range 20 {
@@ -412,7 +412,7 @@ func TestClockJumps(t *testing.T) {
 func TestInterrupted(t *testing.T) {
 	for _, how := range []string{UncertainHold, UncertainRetry} {
 		b := open(t, Options{Uncertain: how, Hub: to(answering(func([][]byte) (hub.Receipt, error) {
-			return hub.Receipt{Outcome: hub.Delivered, Status: 200, Answer: "ok"}, nil
+			return hub.Receipt{Status: 200, Answer: "ok"}, nil
 		}))})
 		half, whole := add(t, b, write(t, "a.zip", []byte("half"))), add(t, b, write(t, "b.zip", []byte("whole")))
 		for range 2 {

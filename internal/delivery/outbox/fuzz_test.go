@@ -19,13 +19,12 @@ func FuzzReceipt(f *testing.F) {
 	f.Add(200, "", int64(1<<62), true, byte(2))
 	f.Add(200, strings.Repeat("[", 10_000), int64(0), true, byte(2))
 	f.Fuzz(func(t *testing.T, status int, body string, after int64, whole bool, kind byte) {
-		outcomes := []hub.Outcome{hub.Delivered, hub.Refused, hub.RetryLater, hub.Uncertain, hub.OnHold}
-		r := hub.Receipt{Status: status, Answer: body, RetryAfter: time.Duration(after), Outcome: outcomes[int(kind)%len(outcomes)]}
+		r := hub.Receipt{Status: status, Answer: body, RetryAfter: time.Duration(after), Page: kind&1 != 0, Early: kind&2 != 0, Broken: kind&4 != 0}
 		rules := rules{first: time.Second, jitter: plainJitter, retry: kind&8 != 0}
 		for n := 1; n <= 2; n++ {
 			all := []bool{whole, true}[:n]
 			for i, o := range judge(r, nil, all, kind&16 != 0) {
-				if o.class == done && (r.Outcome != hub.Delivered || status < 200 || status > 299) {
+				if o.class == done && (r.Page || r.Early || r.Broken || status < 200 || status > 299) {
 					t.Fatalf("%+v is called done", r)
 				}
 				if o.class == done && n == 1 && body == "" && status != 204 && status != 205 {

@@ -109,13 +109,13 @@ func TestOneRefusedStopsNobody(t *testing.T) {
 		sent = append(sent, name)
 		switch {
 		case mode == "forbidden":
-			return hub.Receipt{Outcome: hub.OnHold, Status: 403}, nil
+			return hub.Receipt{Status: 403}, nil
 		case name == "bad":
-			return hub.Receipt{Outcome: hub.Refused, Status: 400, Answer: "bad"}, nil
+			return hub.Receipt{Status: 400, Answer: "bad"}, nil
 		case name == "slow":
-			return hub.Receipt{Outcome: hub.RetryLater, Status: 500}, nil
+			return hub.Receipt{Status: 500}, nil
 		}
-		return hub.Receipt{Outcome: hub.Delivered, Status: 200, Answer: "ok"}, nil
+		return hub.Receipt{Status: 200, Answer: "ok"}, nil
 	})
 	b := open(t, Options{Hub: to(d), Now: now.Now, first: time.Hour})
 	ids := map[string]string{}
@@ -203,7 +203,7 @@ func TestOneWorker(t *testing.T) {
 	release := make(chan struct{})
 	d := answering(func([][]byte) (hub.Receipt, error) {
 		<-release
-		return hub.Receipt{Outcome: hub.Delivered, Status: 200, Answer: "ok"}, nil
+		return hub.Receipt{Status: 200, Answer: "ok"}, nil
 	})
 	a := open(t, Options{Hub: to(d)})
 	b := open(t, Options{Dir: a.o.Dir, Hub: to(d)})

@@ -33,7 +33,7 @@ func unwritten(t *testing.T, r hub.Receipt, n int) (*Outbox, []Item) {
 // TestOvertaken: what could not be written down in time decides nothing that was
 // decided since, and holds nobody up.
 func TestOvertaken(t *testing.T) {
-	b, all := unwritten(t, hub.Receipt{Outcome: hub.Uncertain}, 4)
+	b, all := unwritten(t, hub.Receipt{}, 4)
 	forgotten, resolved, again, left := all[0], all[1], all[2], all[3]
 	if err := b.Forget(t.Context(), forgotten.ID, true); err != nil {
 		t.Fatal(err)
@@ -66,7 +66,7 @@ func TestOvertaken(t *testing.T) {
 // TestWrittenLate: what the hub said counts, also when the worker was started
 // again before it could be written down.
 func TestWrittenLate(t *testing.T) {
-	b, all := unwritten(t, hub.Receipt{Outcome: hub.Delivered, Status: 201, Answer: "ok"}, 2)
+	b, all := unwritten(t, hub.Receipt{Status: 201, Answer: "ok"}, 2)
 	if got := get(t, b, all[0].ID); got.State != Uncertain {
 		t.Fatalf("%s after the start", got.State)
 	}

@@ -60,7 +60,7 @@ func (w *world) Deliver(_ context.Context, items []hub.Item) (hub.Receipt, error
 		if how == "killed-half" {
 			panic(killed{})
 		}
-		return hub.Receipt{Outcome: hub.Uncertain}, nil
+		return hub.Receipt{}, nil
 	}
 	var contents []string
 	for _, it := range items {
@@ -84,27 +84,27 @@ func (w *world) Deliver(_ context.Context, items []hub.Item) (hub.Receipt, error
 	}
 	switch how {
 	case "delivered":
-		return hub.Receipt{Outcome: hub.Delivered, Status: 201, Answer: `{"ok":true}`}, nil
+		return hub.Receipt{Status: 201, Answer: `{"ok":true}`}, nil
 	case "refused":
-		return hub.Receipt{Outcome: hub.Refused, Status: 422, Answer: "no"}, nil
+		return hub.Receipt{Status: 422, Answer: "no"}, nil
 	case "later":
-		return hub.Receipt{Outcome: hub.RetryLater, Status: 502}, nil
+		return hub.Receipt{Status: 502}, nil
 	case "busy":
-		return hub.Receipt{Outcome: hub.RetryLater, Status: 429, RetryAfter: 20 * time.Second}, nil
+		return hub.Receipt{Status: 429, RetryAfter: 20 * time.Second}, nil
 	case "silence":
-		return hub.Receipt{Outcome: hub.Uncertain}, nil
+		return hub.Receipt{}, nil
 	case "portal":
-		return hub.Receipt{Outcome: hub.Uncertain, Status: 200, Answer: "<html>"}, nil
+		return hub.Receipt{Status: 200, Answer: "<html>"}, nil
 	case "credentials":
-		return hub.Receipt{Outcome: hub.OnHold, Status: 401}, nil
+		return hub.Receipt{Status: 401}, nil
 	case "forbidden":
-		return hub.Receipt{Outcome: hub.OnHold, Status: 403}, nil
+		return hub.Receipt{Status: 403}, nil
 	case "redirect":
-		return hub.Receipt{Outcome: hub.OnHold, Status: 302}, nil
+		return hub.Receipt{Status: 302}, nil
 	case "conflict":
-		return hub.Receipt{Outcome: hub.Refused, Status: 409}, nil
+		return hub.Receipt{Status: 409}, nil
 	case "odd":
-		return hub.Receipt{Outcome: hub.Refused, Status: 418}, nil
+		return hub.Receipt{Status: 418}, nil
 	case "killed-whole":
 		panic(killed{})
 	}

@@ -19,9 +19,9 @@ func TestKeepSent(t *testing.T) {
 	now := clocktest.New(monday)
 	d := answering(func(all [][]byte) (hub.Receipt, error) {
 		if bytes.HasPrefix(all[0], []byte("bad")) {
-			return hub.Receipt{Outcome: hub.Refused, Status: 422, Answer: "bad"}, nil
+			return hub.Receipt{Status: 422, Answer: "bad"}, nil
 		}
-		return hub.Receipt{Outcome: hub.Delivered, Status: 201, Answer: "ok"}, nil
+		return hub.Receipt{Status: 201, Answer: "ok"}, nil
 	})
 	b := open(t, Options{Hub: to(d), Now: now.Now, KeepSent: 2, KeepRefused: 5})
 	good, bad := add(t, b, write(t, "a.zip", []byte("good"))), add(t, b, write(t, "b.zip", []byte("bad")))
@@ -82,7 +82,7 @@ func TestKeepSent(t *testing.T) {
 // by themselves.
 func TestPurgeLeavesTheUndecided(t *testing.T) {
 	now := clocktest.New(monday)
-	b := open(t, Options{Now: now.Now, Hub: to(answering(func([][]byte) (hub.Receipt, error) { return hub.Receipt{Outcome: hub.Uncertain}, nil }))})
+	b := open(t, Options{Now: now.Now, Hub: to(answering(func([][]byte) (hub.Receipt, error) { return hub.Receipt{}, nil }))})
 	maybe := add(t, b, write(t, "a.zip", []byte("a")))
 	if _, _, err := b.step(t.Context()); err != nil {
 		t.Fatal(err)

@@ -159,76 +159,76 @@ func begin(it Item, now time.Time) Item {
 	return it
 }
 
+// transition is what the ending of a request does to its item and to the queue.
+type transition struct {
+	attempts int    // 1: the request may have reached the hub
+	unused   int    // 1: it was no try of the item's
+	expires  bool   // the item is given up once it has been tried for long enough
+	end      State  // "" is sent again
+	effect   effect // on the queue
+}
+
+var transitions = [...]transition{
+	safe:      {expires: true, effect: effect{pause: true}},
+	done:      {attempts: 1, end: Delivered, effect: effect{clear: true}},
+	unknown:   {attempts: 1, end: Uncertain, effect: effect{pause: true}}, // whatever swallows answers would make item after item uncertain
+	permanent: {attempts: 1, end: Refused, effect: effect{clear: true}},
+	hold:      {unused: 1}, // nothing of the item is used up by something that is not its fault
+	conflict:  {attempts: 1, end: Uncertain, effect: effect{clear: true}},
+	later:     {attempts: 1, expires: true, effect: effect{clear: true}},
+	odd:       {attempts: 1, effect: effect{clear: true}},
+	local:     {end: Refused},
+	unread:    {expires: true},
+	split:     {attempts: 1, effect: effect{clear: true}},
+	cut:       {unused: 1},
+}
+
 // decide is the item, and what happens to the queue, after a request with it
 // ended. It is pure but for the jitter.
 func decide(it Item, o outcome, now time.Time, r rules) (Item, effect) {
+	t := transitions[o.class]
+	e, end, wait, asked := t.effect, t.end, time.Duration(0), min(o.after, maxAsked)
 	it.Whole = false
 	if o.class != cut {
 		it.Reason, it.Status = o.reason, o.status
 	}
-	switch o.class {
-	case done:
-		it.Attempts++
-		return it.over(Delivered, now), effect{clear: true}
-	case permanent:
-		it.Attempts++
-		return it.refused(now), effect{clear: true}
-	case local:
-		return it.refused(now), effect{}
-	case unread:
-		if it.late(now) {
-			it.Reason = GaveUp
-			return it.refused(now), effect{}
-		}
-		return it.again(now, r.backoff(it.Tries)), effect{}
-	case conflict:
-		it.Attempts++
-		return it.over(Uncertain, now), effect{clear: true}
-	case unknown:
-		// Whatever swallows answers would make item after item uncertain.
-		e := effect{pause: true}
-		it.Attempts++
-		it.unknowns++
-		if !r.retry || it.unknowns > maxUnknowns || it.late(now) {
-			return it.over(Uncertain, now), e
-		}
-		return it.again(now, r.backoff(it.Tries)), e
-	case hold:
-		// Nothing of the item is used up by something that is not its fault.
-		it.Tries--
-		it.FirstTry = time.Time{}
-		return it.again(now, 0), effect{hold: o.reason}
-	case cut:
-		it.Tries--
-		return it.again(now, 0), effect{}
-	case split:
-		it.Attempts++
-		it.alone = true
-		return it.again(now, 0), effect{clear: true}
-	case odd:
-		it.Attempts++
-		it.odds++
-		if it.odds > len(oddWaits) || it.late(now) {
-			return it.refused(now), effect{clear: true}
-		}
-		return it.again(now, r.jitter(oddWaits[it.odds-1])), effect{clear: true}
-	case later:
-		it.Attempts++
-		if it.late(now) {
-			it.Reason = GaveUp
-			return it.refused(now), effect{clear: true}
-		}
-		asked := min(o.after, maxAsked)
-		wait := max(r.backoff(it.Tries), asked+r.jitter(min(asked/10, time.Minute)))
-		// 429 and 503 are about us and the hub, not about this item.
-		return it.again(now, wait), effect{pause: o.status == 429 || o.status == 503, after: asked, clear: true}
-	default: // safe
-		if it.late(now) {
-			it.Reason = GaveUp
-			return it.refused(now), effect{pause: true}
-		}
-		return it.again(now, 0), effect{pause: true, after: min(o.after, maxAsked)}
+	it.Attempts += t.attempts
+	it.Tries -= t.unused
+	if t.expires && it.late(now) {
+		it.Reason = GaveUp
+		return it.refused(now), e
 	}
+	switch o.class {
+	case safe:
+		e.after = asked
+	case unknown:
+		it.unknowns++
+		if r.retry && it.unknowns <= maxUnknowns && !it.late(now) {
+			end, wait = "", r.backoff(it.Tries)
+		}
+	case hold:
+		it.FirstTry, e.hold = time.Time{}, o.reason
+	case later:
+		wait = max(r.backoff(it.Tries), asked+r.jitter(min(asked/10, time.Minute)))
+		e.pause, e.after = o.status == 429 || o.status == 503, asked // these are about us and the hub, not about this item
+	case odd:
+		if it.odds++; it.odds > len(oddWaits) || it.late(now) {
+			end = Refused
+		} else {
+			wait = r.jitter(oddWaits[it.odds-1])
+		}
+	case unread:
+		wait = r.backoff(it.Tries)
+	case split:
+		it.alone = true
+	}
+	switch end {
+	case "":
+		return it.again(now, wait), e
+	case Refused:
+		return it.refused(now), e
+	}
+	return it.over(end, now), e
 }
 
 // late reports whether the item has been tried long enough.

@@ -147,7 +147,7 @@ func TestDueUnderAnotherClock(t *testing.T) {
 	for shift, want := range map[time.Duration]bool{0: false, 14 * time.Minute: false, longest: true, -time.Second: true, -365 * 24 * time.Hour: true, 365 * 24 * time.Hour: true} {
 		now := clocktest.New(monday)
 		b := open(t, Options{Now: now.Now, first: time.Hour, Hub: to(answering(func([][]byte) (hub.Receipt, error) {
-			return hub.Receipt{Outcome: hub.RetryLater, Status: 500}, nil
+			return hub.Receipt{Status: 500}, nil
 		}))})
 		it := add(t, b, write(t, "a.zip", []byte("a")))
 		drive(t, b)
