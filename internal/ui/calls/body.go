@@ -27,6 +27,21 @@ const (
 	pageBroken = "broken"  // they cannot be read
 )
 
+// viewPages say that a view has no calls.
+var viewPages = map[history.View]string{history.ViewAll: pageEmpty, history.ViewMissed: pageMissed, history.ViewMine: pageMine,
+	history.ViewElsewhere: pageOthers, history.ViewUnsure: pageUnsure}
+
+// pageWords are a page's title and the sentence below it, if it has one.
+var pageWords = map[string][]text.Key{
+	pageSearch: {text.CallsSearching},
+	pageMissed: {text.CallsNoneMissed, text.CallsNoneMissedHint},
+	pageMine:   {text.CallsNoneMine, text.CallsNoneMineHint},
+	pageOthers: {text.CallsNoneElsewhere, text.CallsNoneElsewhereHint},
+	pageUnsure: {text.CallsNoneUnsure, text.CallsNoneUnsureHint},
+	pageOff:    {text.DeskCallsOff, text.DeskCallsOffHint},
+	pageBroken: {text.DeskCallsBroken, text.DeskCallsBrokenHint},
+}
+
 // draw shows the list, or the page in its place.
 func (c *window) draw() {
 	p := c.pageNow()
@@ -59,16 +74,8 @@ func (c *window) pageNow() string {
 		return pageBlank // nothing yet
 	case filter != "":
 		return pageNone + filter
-	case c.query.View == history.ViewMissed:
-		return pageMissed
-	case c.query.View == history.ViewMine:
-		return pageMine
-	case c.query.View == history.ViewElsewhere:
-		return pageOthers
-	case c.query.View == history.ViewUnsure:
-		return pageUnsure
 	}
-	return pageEmpty
+	return viewPages[c.query.View]
 }
 
 func (c *window) pageContent(p string) fyne.CanvasObject {
@@ -84,21 +91,17 @@ func (c *window) pageContent(p string) fyne.CanvasObject {
 		demo := widgets.NewButton(l.T(text.DeskDemoOpen), func() { c.d.Show(windowapi.WindowDemo) })
 		demo.Importance = widget.HighImportance
 		return widgets.EmptyPage(l.T(text.DeskCallsEmpty), demo, l.T(text.DeskCallsEmptyHint), l.T(text.DeskCallsEmptyDemo))
-	case pageSearch:
-		return widgets.EmptyPage(l.T(text.CallsSearching), nil)
-	case pageMissed:
-		return widgets.EmptyPage(l.T(text.CallsNoneMissed), nil, l.T(text.CallsNoneMissedHint))
-	case pageOthers:
-		return widgets.EmptyPage(l.T(text.CallsNoneElsewhere), nil, l.T(text.CallsNoneElsewhereHint))
-	case pageUnsure:
-		return widgets.EmptyPage(l.T(text.CallsNoneUnsure), nil, l.T(text.CallsNoneUnsureHint))
-	case pageMine:
-		all := widgets.NewButton(l.T(text.CallsNoneShow), func() { c.show(history.ViewAll) })
-		return widgets.EmptyPage(l.T(text.CallsNoneMine), all, l.T(text.CallsNoneMineHint))
-	case pageOff:
-		return widgets.EmptyPage(l.T(text.DeskCallsOff), nil, l.T(text.DeskCallsOffHint))
-	case pageBroken:
-		return widgets.EmptyPage(l.T(text.DeskCallsBroken), nil, l.T(text.DeskCallsBrokenHint))
+	}
+	if words := pageWords[p]; words != nil {
+		var button *widgets.Button
+		if p == pageMine {
+			button = widgets.NewButton(l.T(text.CallsNoneShow), func() { c.show(history.ViewAll) })
+		}
+		var hints []string
+		for _, hint := range words[1:] {
+			hints = append(hints, l.T(hint))
+		}
+		return widgets.EmptyPage(l.T(words[0]), button, hints...)
 	}
 	if filter, ok := strings.CutPrefix(p, pageNone); ok {
 		clear := widgets.NewButton(l.T(text.DeskCallsNoneClear), func() { c.filter.SetText("") })

@@ -50,8 +50,8 @@ type window struct {
 
 	// What is read: those to be called back, and a run of calls that begins at
 	// number start of the others.
-	query history.Query
-	edition
+	query  history.Query
+	number int // of the list that is read
 	plan
 	got     answer
 	start   int
@@ -59,9 +59,8 @@ type window struct {
 	rows    []row
 	grouped map[int64][]int64 // the calls of each row of work
 
-	next    *answer // a reading that refresh is about to show
-	pending *wish   // to be read next
-	asked   *wish   // told to the reader, not answered
+	pending *wish // to be read next
+	asked   *wish // told to the reader, not answered
 	cancel  context.CancelFunc
 
 	chosen   int           // the row that the keyboard is on, -1 none
@@ -110,7 +109,7 @@ func newWindow(h *History) *window {
 	c.win = d.Window(text.DeskCallsTitle, container.NewBorder(head, widgets.Gap(8), nil, nil, c.body), fyne.NewSize(720, 640))
 	c.shortcuts()
 	c.showNote()
-	if h.state == readingOK && c.edition == (edition{}) {
+	if h.state == readingOK && c.number == 0 {
 		c.put(h.first) // read before there was a window, so the first frame has them
 	} else {
 		c.draw()
@@ -121,9 +120,9 @@ func newWindow(h *History) *window {
 	return c
 }
 
-// follow goes on with the edition of the window before.
+// follow goes on with what holds of the window before.
 func (c *window) follow(before *window) {
-	c.edition = edition{before.edition.list + 1}
+	c.number = before.number + 1
 	c.state, c.stated, c.undos = before.state, before.stated, slices.Clone(before.undos)
 	c.looking, c.about, c.seq = before.looking, before.about, before.seq
 }
@@ -217,13 +216,9 @@ func (c *window) shortcuts() {
 
 func (c *window) showStatus() {
 	s := c.d.Welcome.Status
-	m := widgets.MarkNone
-	switch {
-	case s.Sentence == "":
-	case s.OK:
-		m = widgets.MarkDot
-	default:
-		m = widgets.MarkTrouble
+	m := widgets.Either(s.OK, widgets.MarkDot, widgets.MarkTrouble)
+	if s.Sentence == "" {
+		m = widgets.MarkNone
 	}
 	c.sign.Set(m)
 	c.status.Say(s.Sentence, base.ColorNamePlaceHolder)
@@ -316,23 +311,17 @@ func (c *window) viewList() []history.View {
 
 func (c *window) viewAt(i int) history.View { return c.viewList()[i] }
 
+var viewWords = map[history.View]text.Key{history.ViewAll: text.CallsViewAll, history.ViewMissed: text.CallsViewMissed,
+	history.ViewMine: text.CallsViewMine, history.ViewElsewhere: text.CallsViewElsewhere, history.ViewUnsure: text.CallsViewUnsure}
+
 func (c *window) showViews() {
 	l := c.d.Lang
 	var names []string
 	now := 0
 	for i, v := range c.viewList() {
-		name := l.T(text.CallsViewAll)
-		switch v {
-		case history.ViewMine:
-			name = l.T(text.CallsViewMine)
-		case history.ViewElsewhere:
-			name = l.T(text.CallsViewElsewhere)
-		case history.ViewUnsure:
-			name = l.T(text.CallsViewUnsure)
-		case history.ViewMissed:
-			if name = l.T(text.CallsViewMissed); c.open > 0 {
-				name = l.T(text.CallsViewMissedCount, c.open)
-			}
+		name := l.T(viewWords[v])
+		if v == history.ViewMissed && c.open > 0 {
+			name = l.T(text.CallsViewMissedCount, c.open)
 		}
 		names = append(names, name)
 		if v == c.query.View {

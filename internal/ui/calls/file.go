@@ -23,22 +23,15 @@ const (
 	searchLong = 300 * time.Millisecond
 )
 
-// wish is what the calls window wants to read.
+// wish is what the calls window wants to read. An answer for another list than the
+// one on screen is passed over.
 type wish struct {
+	list  int // number of the list that it is for
 	query history.Query
-	edition
-	// The reading is around this place, or from number index on; at the newest
-	// call without either.
-	place history.Place
-	index int // of place, or where to jump
-	jump  bool
+	index int             // of the call in the list that is to be read with those around it
 	ctx   context.Context // ends when it is no longer wanted; nil for never
 	path  string          // of the history, "" if none is kept
 }
-
-// edition tells the list that a reading is for. An answer for another one is
-// passed over.
-type edition struct{ list int }
 
 // answer is what was read: the calls to be called back, and a run of the others and
 // where it stands in their list.
@@ -121,7 +114,7 @@ func (f *file) clock() time.Time {
 // there are in all comes last.
 func (f *file) search(ctx context.Context, a *answer, tell func(answer)) {
 	since := midnight(f.clock())
-	if a.jump || a.place != (history.Place{}) {
+	if a.index > 0 {
 		f.count(ctx, a)
 		f.run(ctx, a)
 		return
@@ -163,30 +156,9 @@ func (f *file) count(ctx context.Context, a *answer) {
 
 // run reads the calls that are wanted.
 func (f *file) run(ctx context.Context, a *answer) {
-	switch q, p := a.query, a.place; {
-	case a.err != nil:
-	case a.jump:
+	if a.err == nil {
 		a.start = max(a.index-block/2, 0)
-		a.entries, a.err = f.reader.From(ctx, q, a.start, block)
-	case p == history.Place{}:
-		a.entries, a.err = f.reader.Newest(ctx, q, block)
-	default:
-		var older []history.Entry
-		var before int
-		a.entries, a.err = f.reader.Newer(ctx, q, p, block/2)
-		if a.err == nil {
-			older, a.err = f.reader.Older(ctx, q, p, block/2)
-		}
-		if a.err == nil {
-			before, a.err = f.reader.Before(ctx, q, p)
-		}
-		// p itself may have gone meanwhile.
-		n := len(a.entries)
-		if n > 0 && a.entries[n-1].Place() == p {
-			n--
-		}
-		a.start = max(before-n, 0)
-		a.entries = append(a.entries, older...)
+		a.entries, a.err = f.reader.From(ctx, a.query, a.start, block)
 	}
 }
 

@@ -113,7 +113,7 @@ func (b *bench) read(all []history.Entry, err error) {
 	a := answer{exact: err == nil, err: err}
 	view := history.ViewAll
 	if b.calls != nil {
-		a.edition, view = b.calls.edition, b.calls.query.View
+		a.list, view = b.calls.number, b.calls.query.View
 	}
 	for _, e := range all {
 		switch {
@@ -169,10 +169,7 @@ func long(t *testing.T, n int) (*bench, func() int) {
 			b.Kicks = 0
 			w := b.wanted()
 			a := answer{wish: w, count: n, today: 721, exact: true}
-			from := 0
-			if w.jump || w.place != (history.Place{}) {
-				from = max(w.index-block/2, 0)
-			}
+			from := max(w.index-block/2, 0)
 			a.start = from
 			for i := from; i < min(from+block, n); i++ {
 				a.entries = append(a.entries, entry(i))

@@ -70,15 +70,11 @@ func (h *History) wanted() wish {
 		return wish{path: h.d.Welcome.History}
 	}
 	c := h.calls
-	w := wish{query: c.query, edition: c.edition}
-	switch {
-	case c.pending != nil:
+	w := wish{query: c.query, list: c.number}
+	if c.pending != nil {
 		w = *c.pending
-	case c.list.scroll.Offset.Y > 0 && c.plan.total() > 0:
-		if at := c.plan.at(c.list.scroll.Offset.Y) - c.plan.work; at >= 0 {
-			near := c.around(at)
-			w.index, w.place, w.jump = near.index, near.place, near.jump
-		}
+	} else if c.list.scroll.Offset.Y > 0 && c.plan.total() > 0 {
+		w.index = max(c.plan.at(c.list.scroll.Offset.Y)-c.plan.work, 0)
 	}
 	c.stop()
 	w.path = h.d.Welcome.History
@@ -90,7 +86,7 @@ func (h *History) wanted() wish {
 // took takes what was read.
 func (h *History) took(a answer) {
 	c := h.calls
-	if c != nil && a.edition != c.edition {
+	if c != nil && a.list != c.number {
 		return
 	}
 	if a.err != nil {
@@ -106,8 +102,17 @@ func (h *History) took(a answer) {
 	if a.exact || a.err != nil {
 		c.asked = nil
 	}
-	c.next = &a
-	c.refresh()
+	if a.err != nil { // what was read before stays
+		if len(c.got.entries)+len(c.got.open) == 0 {
+			c.draw()
+		}
+		return
+	}
+	c.readAnew(a)
+	c.put(a)
+	if a.exact {
+		c.ask()
+	}
 }
 
 // FirstReading reads before there is any window, so that the first frame already

@@ -45,7 +45,7 @@ func (p plan) headed() [3]bool {
 	return [3]bool{n[0] > 0, n[1] > 0, n[2] > 0 || p.shut && p.count > 0}
 }
 
-// heading is where a heading stands.
+// heading is where a heading stands, and the fourth where the list ends.
 func (p plan) heading(k int) (y float32) {
 	n, headed := p.parts(), p.headed()
 	for i := range k {
@@ -57,14 +57,7 @@ func (p plan) heading(k int) (y float32) {
 	return y
 }
 
-// end is where the list ends.
-func (p plan) end() float32 {
-	y := p.heading(2) + float32(p.parts()[2])*rowHeight
-	if p.headed()[2] {
-		y += headingHeight
-	}
-	return y
-}
+func (p plan) end() float32 { return p.heading(3) }
 
 // y is where a row begins.
 func (p plan) y(i int) float32 {

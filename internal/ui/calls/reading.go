@@ -28,7 +28,7 @@ func (c *window) search() {
 		}
 	}
 	c.renew()
-	c.put(answer{wish: wish{query: c.query, edition: c.edition}, open: a.open, entries: left, count: len(left), today: today(left, c.d.Now()), exact: whole})
+	c.put(answer{wish: wish{query: c.query, list: c.number}, open: a.open, entries: left, count: len(left), today: today(left, c.d.Now()), exact: whole})
 	if !whole {
 		c.want(wish{})
 	}
@@ -43,50 +43,34 @@ func (c *window) begin() {
 // renew makes what is being read that of another list.
 func (c *window) renew() {
 	c.stop()
-	c.edition.list++
+	c.number++
 	c.pending, c.asked = nil, nil
 }
 
 // want asks for a reading.
 func (c *window) want(w wish) {
-	w.query, w.edition = c.query, c.edition
+	w.query, w.list = c.query, c.number
 	c.pending = &w
 	c.d.Kick()
-}
-
-// refresh shows what was read last.
-func (c *window) refresh() {
-	a := c.next
-	c.next = nil
-	if c.h.state != readingOK || a == nil {
-		if len(c.got.entries)+len(c.got.open) == 0 {
-			c.draw()
-		}
-		return // what was read before stays
-	}
-	c.readAnew(*a)
-	c.put(*a)
-	if a.exact {
-		c.ask()
-	}
 }
 
 // put takes over what was read. What is on screen stays where it is when calls
 // have come above it.
 func (c *window) put(a answer) {
 	offset := c.list.scroll.Offset.Y
-	lead := offset - c.plan.y(a.index+c.plan.work)
+	top := c.plan.at(offset)
+	lead := offset - c.plan.y(top)
+	at, known := c.row(top)
+	known = known && offset > 0 && top >= c.plan.work
 	c.got = a
 	if n := len(groups(a.open)); n != c.open && c.hasOpen() {
 		c.open = n
 		c.showViews()
 	}
 	c.build()
-	if offset > 0 && a.place != (history.Place{}) {
-		if i := slices.IndexFunc(c.rows, func(r row) bool { return r.place == a.place }); i >= 0 {
-			c.list.scroll.Offset.Y = c.plan.y(c.plan.work+c.start+i) + lead
-			c.list.show()
-		}
+	if i := slices.IndexFunc(c.rows, func(r row) bool { return r.id == at.id && r.person == at.person }); known && i >= 0 {
+		c.list.scroll.Offset.Y = c.plan.y(c.plan.work+c.start+i) + lead
+		c.list.show()
 	}
 }
 
@@ -101,17 +85,6 @@ func (c *window) row(n int) (row, bool) {
 	return row{}, false
 }
 
-// around is the wish to read what stands around a call, the others' number at.
-func (c *window) around(at int) wish {
-	w := wish{index: at}
-	if i := at - c.start; i >= 0 && i < len(c.rows) {
-		w.place = c.rows[i].place
-	} else {
-		w.jump = true
-	}
-	return w
-}
-
 // need has the calls around those on screen read before they are.
 func (c *window) need(first, last int) {
 	const ahead = block / 4
@@ -122,9 +95,9 @@ func (c *window) need(first, last int) {
 	}
 	at := max(first+(last-first)/2, 0)
 	for _, w := range []*wish{c.pending, c.asked} {
-		if w != nil && w.edition == c.edition && (w.place != (history.Place{}) || w.jump) && max(w.index-at, at-w.index) < ahead {
+		if w != nil && max(w.index-at, at-w.index) < ahead {
 			return // on its way
 		}
 	}
-	c.want(c.around(at))
+	c.want(wish{index: at})
 }

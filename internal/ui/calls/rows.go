@@ -115,20 +115,14 @@ func outcomeOf(l text.Language, e history.Entry) string {
 	case e.TakenOff:
 		return l.T(text.CallsNotThisContact)
 	}
-	switch e.Outcome {
-	case history.OutcomeNobody:
-		return l.T(text.DeskWhoNobody)
-	case history.OutcomeFailed:
-		return l.T(text.DeskWhoFailed)
-	case history.OutcomeInternal:
-		return l.T(text.DeskWhoInternal)
-	case history.OutcomeShort:
-		return l.T(text.DeskWhoShort)
-	case history.OutcomeOwn:
-		return l.T(text.DeskWhoOwn)
+	if key, known := outcomes[e.Outcome]; known {
+		return l.T(key)
 	}
 	return ""
 }
+
+var outcomes = map[string]text.Key{history.OutcomeNobody: text.DeskWhoNobody, history.OutcomeFailed: text.DeskWhoFailed,
+	history.OutcomeInternal: text.DeskWhoInternal, history.OutcomeShort: text.DeskWhoShort, history.OutcomeOwn: text.DeskWhoOwn}
 
 func resultOf(l text.Language, e history.Entry) (string, widgets.Mark) {
 	if e.Outgoing && e.Result != history.ResultLive {
@@ -137,8 +131,7 @@ func resultOf(l text.Language, e history.Entry) (string, widgets.Mark) {
 		}
 		return l.T(text.DeskResultOutgoing), widgets.MarkDot
 	}
-	switch e.Result {
-	case history.ResultLive:
+	if e.Result == history.ResultLive {
 		switch {
 		case !e.Answered.IsZero():
 			return l.T(text.DeskResultTalking), widgets.MarkDot
@@ -146,16 +139,21 @@ func resultOf(l text.Language, e history.Entry) (string, widgets.Mark) {
 			return l.T(text.DeskResultOutgoing), widgets.MarkRing
 		}
 		return l.T(text.DeskResultRinging), widgets.MarkRing
-	case history.ResultAnswered:
-		return l.T(text.DeskResultAnswered), widgets.MarkDot
-	case history.ResultMissed:
-		return l.T(text.DeskResultMissed), widgets.MarkRing
-	case history.ResultElsewhere:
-		return l.T(text.DeskResultElsewhere), widgets.MarkTarget
-	case history.ResultRejected:
-		return l.T(text.DeskResultRejected), widgets.MarkQuiet
-	case history.ResultNotHere:
-		return l.T(text.DeskResultNotHere), widgets.MarkQuiet
+	}
+	if r, known := results[e.Result]; known {
+		return l.T(r.words), r.mark
 	}
 	return l.T(text.DeskResultUnknown), widgets.MarkDash
+}
+
+// results are those of incoming calls that are over.
+var results = map[string]struct {
+	words text.Key
+	mark  widgets.Mark
+}{
+	history.ResultAnswered:  {text.DeskResultAnswered, widgets.MarkDot},
+	history.ResultMissed:    {text.DeskResultMissed, widgets.MarkRing},
+	history.ResultElsewhere: {text.DeskResultElsewhere, widgets.MarkTarget},
+	history.ResultRejected:  {text.DeskResultRejected, widgets.MarkQuiet},
+	history.ResultNotHere:   {text.DeskResultNotHere, widgets.MarkQuiet},
 }
