@@ -93,7 +93,7 @@ func TestTwoWriters(t *testing.T) {
 			must(t, err)
 			mine = mine[:len(mine)-1]
 		}
-		if _, err := r.Newest(t.Context(), Query{}, 100); err != nil {
+		if _, err := r.From(t.Context(), Query{}, 0, 100); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -321,7 +321,7 @@ func TestDeletedMeansGone(t *testing.T) {
 			if n := found(t, dir, both); n != canaries {
 				t.Fatalf("%d of %d can be found at all", n, canaries)
 			}
-			if _, err := r.Newest(t.Context(), Query{Filter: "kanarie"}, 1000); err != nil {
+			if _, err := r.From(t.Context(), Query{Filter: "kanarie"}, 0, 1000); err != nil {
 				t.Fatal(err)
 			}
 			must(t, tt.do(t.Context(), s, all, c))

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -101,25 +100,7 @@ type Place struct {
 // Place is where this call stands.
 func (e Entry) Place() Place { return Place{e.Rang, e.ID} }
 
-const newestFirst, oldestFirst = "rang DESC, id DESC", "rang, id"
-
-// Newest gives the first calls of a list, at most limit.
-func (r *Reader) Newest(ctx context.Context, q Query, limit int) ([]Entry, error) {
-	return r.some(ctx, q, "1", nil, newestFirst, limit, 0)
-}
-
-// Older gives the calls that follow p, at most limit.
-func (r *Reader) Older(ctx context.Context, q Query, p Place, limit int) ([]Entry, error) {
-	return r.some(ctx, q, "(rang, id) < (?, ?)", []any{sqlitefile.Micros(p.Rang), p.ID}, newestFirst, limit, 0)
-}
-
-// Newer gives the calls before p, p itself included, at most limit, the one
-// nearest to p last.
-func (r *Reader) Newer(ctx context.Context, q Query, p Place, limit int) ([]Entry, error) {
-	es, err := r.some(ctx, q, "(rang, id) >= (?, ?)", []any{sqlitefile.Micros(p.Rang), p.ID}, oldestFirst, limit, 0)
-	slices.Reverse(es)
-	return es, err
-}
+const newestFirst = "rang DESC, id DESC"
 
 // Part gives the calls of a list among the next span calls after p, at most
 // limit, and where the next part begins, which is no place at the end. With it a
@@ -143,7 +124,7 @@ func (r *Reader) Part(ctx context.Context, q Query, p Place, span, limit int) (e
 		from += " AND (rang, id) >= (?, ?)"
 		args = append(args, rang, next.ID)
 	}
-	es, err = r.some(ctx, q, from, args, newestFirst, limit, 0)
+	es, err = r.some(ctx, q, from, args, limit, 0)
 	return es, next, err
 }
 
@@ -163,19 +144,18 @@ func (r *Reader) After(ctx context.Context, q Query, p Place, t time.Time) (coun
 	return count, since, err
 }
 
-// From gives the calls from number index of the list on, at most limit. It is
-// for jumps; to move on from a call that is known, Older and Newer are faster.
+// From gives the calls from number index of the list on, at most limit.
 func (r *Reader) From(ctx context.Context, q Query, index, limit int) ([]Entry, error) {
-	return r.some(ctx, q, "1", nil, newestFirst, limit, index)
+	return r.some(ctx, q, "1", nil, limit, index)
 }
 
-func (r *Reader) some(ctx context.Context, q Query, from string, args []any, order string, limit, skip int) ([]Entry, error) {
+func (r *Reader) some(ctx context.Context, q Query, from string, args []any, limit, skip int) ([]Entry, error) {
 	index, condition, find := q.where()
 	args = append(append(args, find...), limit, skip)
 	// The ids first: whole entries are read only for those that are shown.
 	return query(ctx, r.db, `SELECT `+all+` FROM calls WHERE id IN (
-		SELECT id FROM calls INDEXED BY `+index+` WHERE `+from+` AND `+condition+` ORDER BY `+order+` LIMIT ? OFFSET ?)
-		ORDER BY `+order, args...)
+		SELECT id FROM calls INDEXED BY `+index+` WHERE `+from+` AND `+condition+` ORDER BY `+newestFirst+` LIMIT ? OFFSET ?)
+		ORDER BY `+newestFirst, args...)
 }
 
 // Count tells how many calls a list has, and how many of them rang at t or later.
@@ -192,14 +172,6 @@ func (r *Reader) Count(ctx context.Context, q Query, t time.Time) (count, since 
 		err = r.number(ctx, &count, `SELECT count(*) FROM calls INDEXED BY `+index+` WHERE `+condition, args...)
 	}
 	return count, since, err
-}
-
-// Before tells how many calls stand before p in a list.
-func (r *Reader) Before(ctx context.Context, q Query, p Place) (n int, err error) {
-	index, condition, args := q.where()
-	err = r.number(ctx, &n, `SELECT count(*) FROM calls INDEXED BY `+index+` WHERE (rang, id) > (?, ?) AND `+condition,
-		append([]any{sqlitefile.Micros(p.Rang), p.ID}, args...)...)
-	return n, err
 }
 
 func (r *Reader) number(ctx context.Context, into *int, query string, args ...any) error {
