@@ -76,7 +76,7 @@ func TestArrowsPointDown(t *testing.T) {
 // TestDomainIsPlain: the domain stands on the standard library alone, apart from
 // the telephone metadata.
 func TestDomainIsPlain(t *testing.T) {
-	for _, p := range list(t, nil, "./internal/core/call", "./internal/core/phone", "./internal/core/contact", "./internal/softphone/registry") {
+	for _, p := range list(t, nil, "./internal/core/call", "./internal/core/address", "./internal/core/phone", "./internal/core/contact", "./internal/softphone/registry") {
 		for _, imp := range p.Imports {
 			first, _, _ := strings.Cut(imp, "/")
 			if strings.Contains(first, ".") && imp != "github.com/nyaruka/phonenumbers" {

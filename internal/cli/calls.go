@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"wiebelt/internal/config/fromsettings"
+	"wiebelt/internal/core/address"
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/core/phone"
@@ -242,7 +243,7 @@ func (c *lookupCmd) Run(e *env) error {
 		return err
 	}
 	n := rules.Parse(c.Number, "")
-	if phone.Validate(c.Number) != nil && n.Kind != phone.External {
+	if address.Validate(c.Number) != nil && n.Kind != phone.External {
 		return wrong(text.SayNoNumber)
 	}
 	a := lookupAnswer{Number: cmp.Or(n.E164, n.Digits), Possible: n.Foreign, Contacts: []lookupContact{}}

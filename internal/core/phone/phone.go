@@ -10,6 +10,8 @@ import (
 	"sync"
 
 	"github.com/nyaruka/phonenumbers"
+
+	"wiebelt/internal/core/address"
 )
 
 // Kind is what sort of number a caller has.
@@ -78,12 +80,12 @@ func NewRules(c Config) (*Rules, error) {
 		return nil, fmt.Errorf("phone.region: no such region %q", c.Region)
 	}
 	for _, n := range c.NeverLookup {
-		if n := r.plain(split(n)); n.Digits != "" {
+		if n := r.plain(address.Split(n)); n.Digits != "" {
 			r.never[n.Key()] = true
 		}
 	}
 	for _, l := range c.Lines {
-		if n := r.plain(split(l.Number)); n.Digits != "" {
+		if n := r.plain(address.Split(l.Number)); n.Digits != "" {
 			r.lines[n.Key()] = l
 		}
 	}
@@ -107,12 +109,12 @@ func (r *Rules) orDefaults() *Rules {
 // number.
 func (r *Rules) Parse(raw, displayName string) Number {
 	r = r.orDefaults()
-	a := split(raw)
+	a := address.Split(raw)
 	n := r.plain(a)
-	for _, name := range []string{visible(displayName), a.display} {
+	for _, name := range []string{address.Visible(displayName), a.Display} {
 		// A private name hides whatever number stands beside it; a name that
 		// says "unknown" hides only a random user part.
-		if n.Kind != Unfilled && privateName(name) || n.Kind == NoNumber && unknownName(name) {
+		if n.Kind != Unfilled && address.PrivateName(name) || n.Kind == NoNumber && address.UnknownName(name) {
 			return Number{Kind: Withheld}
 		}
 	}
@@ -130,7 +132,7 @@ func (r *Rules) Parse(raw, displayName string) Number {
 // Dutch way, and its configured name, "" if it has none.
 func (r *Rules) Line(raw string) (shown, name string) {
 	r = r.orDefaults()
-	n := r.plain(split(raw))
+	n := r.plain(address.Split(raw))
 	if n.Kind == NoNumber || n.Kind == Withheld || n.Kind == Unfilled {
 		return "", ""
 	}
@@ -138,16 +140,16 @@ func (r *Rules) Line(raw string) (shown, name string) {
 }
 
 // plain reads a number without asking whose it is.
-func (r *Rules) plain(a address) Number {
+func (r *Rules) plain(a address.Address) Number {
 	switch {
-	case a.unfilled:
+	case a.Unfilled:
 		return Number{Kind: Unfilled}
-	case a.withheld():
+	case a.Withheld():
 		return Number{Kind: Withheld}
 	}
-	d, ok := digits(a.user)
+	d, ok := address.Digits(a.User)
 	if !ok {
-		return Number{Kind: NoNumber, Text: a.user}
+		return Number{Kind: NoNumber, Text: a.User}
 	}
 	bare := strings.TrimPrefix(d, "+")
 	if len(bare) >= 4 && strings.Trim(bare, "0") == "" {
@@ -155,7 +157,7 @@ func (r *Rules) plain(a address) Number {
 	}
 	// A plus that became a space on its way through a query. No number that is
 	// dialled without one begins like that and is as long.
-	if a.spaced && d[0] >= '1' && d[0] <= '9' && len(d) >= 8 {
+	if a.Spaced && d[0] >= '1' && d[0] <= '9' && len(d) >= 8 {
 		d = "+" + d
 	}
 	if r.internal(d) {
@@ -167,7 +169,7 @@ func (r *Rules) plain(a address) Number {
 	if d == "" || strings.ContainsAny(d, "*#") {
 		return Number{Kind: Short, Digits: d, shown: d, copied: strings.TrimPrefix(d, "+")} // a code for the exchange, nobody's number
 	}
-	return r.external(d, a.context)
+	return r.external(d, a.Context)
 }
 
 func (r *Rules) internal(d string) bool {
@@ -176,7 +178,7 @@ func (r *Rules) internal(d string) bool {
 			return true
 		}
 	}
-	return len(d) <= r.c.InternalDigits && d[0] != '0' && d == only(d) && !emergency(d)
+	return len(d) <= r.c.InternalDigits && d[0] != '0' && d == address.OnlyDigits(d) && !emergency(d)
 }
 
 // emergency numbers are three digits of the whole country, not of the office.
@@ -184,7 +186,7 @@ func emergency(d string) bool { return d == "112" || d == "144" }
 
 // external reads a number that is no extension; d is digits, perhaps after a plus.
 func (r *Rules) external(d, context string) Number {
-	n := Number{Kind: External, Digits: d, shown: d, copied: only(d)}
+	n := Number{Kind: External, Digits: d, shown: d, copied: address.OnlyDigits(d)}
 	p := r.parse(d, context)
 	if p == nil {
 		if len(n.copied) < lookupDigits {
@@ -200,7 +202,7 @@ func (r *Rules) external(d, context string) Number {
 	} else {
 		n.Foreign = true
 		n.shown = phonenumbers.Format(p, phonenumbers.INTERNATIONAL)
-		n.copied = only(phonenumbers.FormatOutOfCountryCallingNumber(p, r.c.Region))
+		n.copied = address.OnlyDigits(phonenumbers.FormatOutOfCountryCallingNumber(p, r.c.Region))
 	}
 	// The hub would compare digits of the trunk or country code instead.
 	if long < lookupDigits {
@@ -247,7 +249,7 @@ func (r *Rules) parse(d, context string) *phonenumbers.PhoneNumber {
 func (r *Rules) national(p *phonenumbers.PhoneNumber) (shown, copied string) {
 	if r.c.Region != "NL" {
 		shown = phonenumbers.Format(p, phonenumbers.NATIONAL)
-		return shown, only(shown)
+		return shown, address.OnlyDigits(shown)
 	}
 	d := "0" + phonenumbers.GetNationalSignificantNumber(p)
 	return dutch(d), d

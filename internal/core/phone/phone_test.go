@@ -3,6 +3,8 @@ package phone
 import (
 	"strings"
 	"testing"
+
+	"wiebelt/internal/core/address"
 )
 
 func rules(t testing.TB) *Rules {
@@ -190,11 +192,11 @@ func TestLine(t *testing.T) {
 func TestValidate(t *testing.T) {
 	for raw, want := range map[string]error{
 		"": nil, "0612345678": nil, "anonymous": nil, "sip:101@pbx": nil, "+31 6 1234": nil,
-		"%CallerNumber%": ErrUnfilled, "{phone}": ErrUnfilled,
-		"hello": ErrBadNumber, "06\x00": ErrBadNumber, "06\n1": ErrBadNumber, "\xff06": ErrBadNumber,
-		strings.Repeat("1", 129): ErrBadNumber,
+		"%CallerNumber%": address.ErrUnfilled, "{phone}": address.ErrUnfilled,
+		"hello": address.ErrBadNumber, "06\x00": address.ErrBadNumber, "06\n1": address.ErrBadNumber, "\xff06": address.ErrBadNumber,
+		strings.Repeat("1", 129): address.ErrBadNumber,
 	} {
-		if got := Validate(raw); got != want {
+		if got := address.Validate(raw); got != want {
 			t.Errorf("%q: %v, want %v", raw, got, want)
 		}
 	}
@@ -239,7 +241,7 @@ func TestHostileSize(t *testing.T) {
 	for _, s := range []string{"<", ";", "%", "9", "\"", "\\", "{", "é", "\xff", "(0)", "0,"} {
 		big := strings.Repeat(s, 10<<20/len(s))
 		n := r.Parse(big, big)
-		if len(n.Text) > MaxLength || len(n.Digits) > MaxLength || Validate(big) != ErrBadNumber {
+		if len(n.Text) > address.MaxLength || len(n.Digits) > address.MaxLength || address.Validate(big) != address.ErrBadNumber {
 			t.Errorf("%q: %d %d", s, len(n.Text), len(n.Digits))
 		}
 	}
@@ -258,20 +260,20 @@ func FuzzParse(f *testing.F) {
 	r := rules(f)
 	f.Fuzz(func(t *testing.T, raw, name string) {
 		n := r.Parse(raw, name)
-		if q := n.Query(); q != "" && (strings.Trim(strings.TrimPrefix(q, "+"), "0123456789") != "" || len(only(q)) < 9) {
+		if q := n.Query(); q != "" && (strings.Trim(strings.TrimPrefix(q, "+"), "0123456789") != "" || len(address.OnlyDigits(q)) < 9) {
 			t.Fatalf("query %q", q)
 		}
-		if v := Validate(raw); v == ErrUnfilled && n.Kind != Unfilled || v == nil && n.Kind == Unfilled {
+		if v := address.Validate(raw); v == address.ErrUnfilled && n.Kind != Unfilled || v == nil && n.Kind == Unfilled {
 			t.Fatalf("%v, but %+v", v, n)
 		}
-		if visible(n.Text) != n.Text || visible(n.Display()) != n.Display() {
+		if address.Visible(n.Text) != n.Text || address.Visible(n.Display()) != n.Display() {
 			t.Fatalf("unseen characters in %q", n.Display())
 		}
 		if strings.Trim(n.Copy(), "0123456789*#") != "" && n.Kind != Internal {
 			t.Fatalf("copy %q", n.Copy())
 		}
 		_, _ = r.Line(raw)
-		_ = Validate(raw)
+		_ = address.Validate(raw)
 		if n.Key() == "" {
 			t.Fatal("no key")
 		}
@@ -294,12 +296,12 @@ func TestNameAddr(t *testing.T) {
 		{`"a" <sip:1@h`, "a", "sip:1@h"},
 		{``, "", ""},
 	} {
-		if name, addr := NameAddr(c.s); name != c.name || addr != c.addr {
+		if name, addr := address.NameAddr(c.s); name != c.name || addr != c.addr {
 			t.Errorf("%s: %q %q, want %q %q", c.s, name, addr, c.name, c.addr)
 		}
 	}
 	for s, want := range map[string]string{``: ``, `a`: `a`, `\`: `\`, `a\`: `a\`, `\\`: `\`, `\"`: `"`, `\ë`: `ë`, `a\bc`: `abc`} {
-		if got := Unescape(s); got != want {
+		if got := address.Unescape(s); got != want {
 			t.Errorf("%q: %q, want %q", s, got, want)
 		}
 	}
@@ -320,14 +322,14 @@ func FuzzNameAddr(f *testing.F) {
 	f.Add("<sip:1@h>", "<", ">")
 	f.Fuzz(func(t *testing.T, name, addr, rest string) {
 		escaped := strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(name)
-		if got := Unescape(escaped); got != name {
+		if got := address.Unescape(escaped); got != name {
 			t.Fatalf("%q became %q", name, got)
 		}
 		for _, s := range []string{name, addr, rest, name + addr + rest} {
-			if got := Unescape(s); len(got) > len(s) || !strings.Contains(s, `\`) && got != s {
+			if got := address.Unescape(s); len(got) > len(s) || !strings.Contains(s, `\`) && got != s {
 				t.Fatalf("%q: %q", s, got)
 			}
-			n, a := NameAddr(s)
+			n, a := address.NameAddr(s)
 			if len(n)+len(a) > len(s) || a != "" && !strings.Contains(s, a) {
 				t.Fatalf("%q: %q %q", s, n, a)
 			}
@@ -335,7 +337,7 @@ func FuzzNameAddr(f *testing.F) {
 		if strings.Contains(addr, ">") {
 			return
 		}
-		if n, a := NameAddr(`"` + escaped + `" <` + addr + ">" + rest); n != name || a != addr {
+		if n, a := address.NameAddr(`"` + escaped + `" <` + addr + ">" + rest); n != name || a != addr {
 			t.Fatalf("%q %q: %q %q", name, addr, n, a)
 		}
 	})

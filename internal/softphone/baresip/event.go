@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 
+	"wiebelt/internal/core/address"
 	"wiebelt/internal/core/call"
-	"wiebelt/internal/core/phone"
 	"wiebelt/internal/softphone/link"
 )
 
@@ -63,7 +63,7 @@ func (p *softphone) frame(r *link.Reporter, b []byte) {
 func event(f frame) call.Event {
 	e := call.Event{
 		ID: link.CallID(f.ID), State: call.Ringing, Direction: call.DirectionUnknown,
-		Number: f.Peer, Name: phone.Unescape(f.Name), Line: f.Account, Via: userPart(f.Diverter),
+		Number: f.Peer, Name: address.Unescape(f.Name), Line: f.Account, Via: userPart(f.Diverter),
 	}
 	if e.Number == "" && f.Type == "CALL_INCOMING" && (strings.HasPrefix(f.Param, "sip:") || strings.HasPrefix(f.Param, "sips:") || strings.HasPrefix(f.Param, "tel:")) {
 		e.Number = f.Param // the same address, there even where peeruri is left out

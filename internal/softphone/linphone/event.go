@@ -4,8 +4,8 @@ import (
 	"strconv"
 	"strings"
 
+	"wiebelt/internal/core/address"
 	"wiebelt/internal/core/call"
-	"wiebelt/internal/core/phone"
 	"wiebelt/internal/softphone/link"
 )
 
@@ -100,7 +100,7 @@ func (s *session) look(id string) error {
 // another caller under a known id is another call.
 func (s *session) begin(id string, state call.State, direction call.Direction, from string) {
 	e := call.Event{ID: id, State: state, Direction: direction}
-	e.Name, e.Number = phone.NameAddr(from)
+	e.Name, e.Number = address.NameAddr(from)
 	if known, ok := s.r.Known(id); ok {
 		switch {
 		case known.Number != e.Clean().Number:

@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"strings"
 
-	"wiebelt/internal/core/phone"
+	"wiebelt/internal/core/address"
 )
 
 // form is what an address or a posted form says, as it is read. Phones put names
@@ -35,7 +35,7 @@ func (f *form) add(raw string) code {
 		switch {
 		case err == nil:
 			*to = value
-		case to == &f.number && errors.Is(phone.Validate(raw), phone.ErrUnfilled):
+		case to == &f.number && errors.Is(address.Validate(raw), address.ErrUnfilled):
 			return unfilledMacro // %CallerNumber%
 		case to == &f.name, to == &f.line, to == &f.via:
 			*to = loose(raw) // "100% Zeker"

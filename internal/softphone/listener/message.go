@@ -10,8 +10,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"wiebelt/internal/core/address"
 	"wiebelt/internal/core/call"
-	"wiebelt/internal/core/phone"
 )
 
 // maxDepth is how deeply a message may be nested. Ours are flat; what is deeper
@@ -73,7 +73,7 @@ func (f *fields) toEvent(w call.Source, at time.Time) (call.Event, code) {
 	if n := len(f.number); n > 1 && f.number[0] == ' ' && '0' <= f.number[1] && f.number[1] <= '9' {
 		f.number = "+" + f.number[1:]
 	}
-	if err := phone.Validate(f.number); errors.Is(err, phone.ErrUnfilled) {
+	if err := address.Validate(f.number); errors.Is(err, address.ErrUnfilled) {
 		return call.Event{}, unfilledMacro
 	} else if err != nil {
 		return call.Event{}, badNumber

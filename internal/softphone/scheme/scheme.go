@@ -11,8 +11,8 @@ import (
 	"net/url"
 	"strings"
 
+	"wiebelt/internal/core/address"
 	"wiebelt/internal/core/call"
-	"wiebelt/internal/core/phone"
 	"wiebelt/internal/softphone/registry"
 )
 
@@ -23,7 +23,7 @@ const Name = "wiebelt"
 const MaxURI = 2048
 
 // What can be wrong with a link. Parse's errors are one of these, or
-// phone.ErrUnfilled for a placeholder that the phone did not fill in; none of
+// address.ErrUnfilled for a placeholder that the phone did not fill in; none of
 // them contains any of the link.
 var (
 	ErrNotOurs = errors.New("not a wiebelt: link")
@@ -85,7 +85,7 @@ func readQuery(query string) (call.Event, error) {
 			case number:
 				return call.Event{}, ErrForm
 			case ok && unfilled(value), !ok && unfilled(raw):
-				return call.Event{}, phone.ErrUnfilled
+				return call.Event{}, address.ErrUnfilled
 			case !ok:
 				return call.Event{}, ErrForm
 			}
@@ -138,7 +138,7 @@ func readNumber(s string) (string, bool) {
 
 // unfilled tells whether the phone sent its placeholder and not the number. The
 // placeholder itself is not looked at further.
-func unfilled(s string) bool { return errors.Is(phone.Validate(s), phone.ErrUnfilled) }
+func unfilled(s string) bool { return errors.Is(address.Validate(s), address.ErrUnfilled) }
 
 // nameChars may stand in the name of a field.
 const nameChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"wiebelt/internal/core/address"
 	"wiebelt/internal/core/call"
-	"wiebelt/internal/core/phone"
 )
 
 func TestParse(t *testing.T) {
@@ -115,12 +115,12 @@ func TestParseRefuses(t *testing.T) {
 		"wiebelt:call?number=0612345678&state=":                        ErrState,
 		"wiebelt:call?number=0612345678&state=Ringing":                 ErrState,
 		"wiebelt:call?number=0612345678&state=ringing+":                ErrState,
-		"wiebelt:call?number={phone}":                                  phone.ErrUnfilled,
-		"wiebelt:call?number=%7Bphone%7D":                              phone.ErrUnfilled,
-		"wiebelt:call?number=%CallerNumber%":                           phone.ErrUnfilled,
-		"wiebelt:call?number=%%CallerNumber%%":                         phone.ErrUnfilled,
-		"wiebelt:call?number=$caller$":                                 phone.ErrUnfilled,
-		"wiebelt:call?number=<m>":                                      phone.ErrUnfilled,
+		"wiebelt:call?number={phone}":                                  address.ErrUnfilled,
+		"wiebelt:call?number=%7Bphone%7D":                              address.ErrUnfilled,
+		"wiebelt:call?number=%CallerNumber%":                           address.ErrUnfilled,
+		"wiebelt:call?number=%%CallerNumber%%":                         address.ErrUnfilled,
+		"wiebelt:call?number=$caller$":                                 address.ErrUnfilled,
+		"wiebelt:call?number=<m>":                                      address.ErrUnfilled,
 	} {
 		got, err := Parse(uri)
 		if !errors.Is(err, want) {

@@ -8,8 +8,8 @@ import (
 	"errors"
 	"strings"
 
+	"wiebelt/internal/core/address"
 	"wiebelt/internal/core/call"
-	"wiebelt/internal/core/phone"
 )
 
 // ErrNotTwinkle means that the program was not run by Twinkle.
@@ -31,14 +31,14 @@ func Read(get func(string) string) (e call.Event, ok bool, err error) {
 	switch trigger {
 	case "in_call", "in_call_answered", "in_call_failed":
 		e.Direction = call.Incoming
-		e.Name, e.Number = phone.NameAddr(get("SIP_FROM"))
+		e.Name, e.Number = address.NameAddr(get("SIP_FROM"))
 		if e.Number == "" {
 			e.Number = get("SIP_FROM_USER")
 		}
 		e.Line = get("SIP_TO_USER")
 	case "out_call", "out_call_answered", "out_call_failed":
 		e.Direction = call.Outgoing
-		e.Name, e.Number = phone.NameAddr(get("SIP_TO"))
+		e.Name, e.Number = address.NameAddr(get("SIP_TO"))
 		e.Line = get("SIP_FROM_USER")
 	case "local_release", "remote_release":
 		// Who is From depends on who ends the call; the id says which it is.

@@ -1,4 +1,8 @@
-package phone
+// Package address reads what a softphone gives as somebody's address: a number,
+// perhaps with a name, scheme, host and parameters around it, or a word that says
+// that there is none. It knows no country's numbers, so that the program which
+// hands a call over starts without them. Everything is safe for concurrent use.
+package address
 
 import (
 	"errors"
@@ -34,44 +38,44 @@ func Validate(raw string) error {
 	if strings.ContainsFunc(raw, unicode.IsControl) {
 		return ErrBadNumber
 	}
-	a := split(raw)
+	a := Split(raw)
 	switch {
-	case a.unfilled:
+	case a.Unfilled:
 		return ErrUnfilled
-	case a.withheld(), hasDigit(a.user):
+	case a.Withheld(), hasDigit(a.User):
 		return nil
 	}
 	return ErrBadNumber
 }
 
-// address is what a softphone gave for a number, taken apart.
-type address struct {
-	display  string // of a name-addr
-	user     string // percent-decoded, without parameters
-	host     string // in small letters, without port
-	context  string // phone-context of a tel: number, "+31"
-	spaced   bool   // a space stood before the user part: a plus, once
-	unfilled bool   // it is an unexpanded placeholder
+// Address is what a softphone gave for a number, taken apart.
+type Address struct {
+	Display  string // of a name-addr
+	User     string // percent-decoded, without parameters
+	Host     string // in small letters, without port
+	Context  string // phone-context of a tel: number, "+31"
+	Spaced   bool   // a space stood before the user part: a plus, once
+	Unfilled bool   // it is an unexpanded placeholder
 }
 
-// withheld reports whether the address itself says that the caller is not known.
-func (a address) withheld() bool {
-	return withheldWord(a.user) || a.host == "invalid" || strings.HasSuffix(a.host, ".invalid")
+// Withheld reports whether the address itself says that the caller is not known.
+func (a Address) Withheld() bool {
+	return withheldWord(a.User) || a.Host == "invalid" || strings.HasSuffix(a.Host, ".invalid")
 }
 
 // schemes that a number may come with. A sip: address without an @ may be a host
 // alone.
 var schemes = []string{"sips:", "sip:", "tel:", "callto:"}
 
-// split takes away what stands around a number: name-addr, scheme, host and
+// Split takes away what stands around a number: name-addr, scheme, host and
 // parameters. It looks at MaxLength bytes and drops
 // characters that cannot be seen.
-func split(raw string) (a address) {
-	s := visible(raw)
+func Split(raw string) (a Address) {
+	s := Visible(raw)
 	if unfilled(s) {
-		return address{unfilled: true}
+		return Address{Unfilled: true}
 	}
-	a.display, s = NameAddr(s)
+	a.Display, s = NameAddr(s)
 	s = strings.TrimRight(s, " ")
 	for _, scheme := range schemes {
 		if t := strings.TrimLeft(s, " "); len(t) >= len(scheme) && strings.EqualFold(t[:len(scheme)], scheme) {
@@ -81,25 +85,25 @@ func split(raw string) (a address) {
 	}
 	s = strings.TrimSuffix(s, "/")
 	if i := strings.LastIndexByte(s, '@'); i >= 0 {
-		a.host = hostOf(s[i+1:])
+		a.Host = hostOf(s[i+1:])
 		s = s[:i]
 		s, _, _ = strings.Cut(s, ":") // a password
 	} else if host := hostOf(strings.TrimSpace(s)); isIP(host) {
-		a.host, s = host, "" // a host without a user: nobody named
+		a.Host, s = host, "" // a host without a user: nobody named
 	}
 	s, params, _ := strings.Cut(s, ";")
 	for _, p := range strings.Split(params, ";") {
 		if v, ok := strings.CutPrefix(strings.ToLower(p), "phone-context="); ok && strings.HasPrefix(v, "+") {
-			a.context = "+" + only(v)
+			a.Context = "+" + OnlyDigits(v)
 		}
 	}
-	a.unfilled = unfilled(s)
+	a.Unfilled = unfilled(s)
 	if d, err := url.PathUnescape(s); err == nil {
-		s, _, _ = strings.Cut(visible(d), "@")
+		s, _, _ = strings.Cut(Visible(d), "@")
 	}
-	a.unfilled = a.unfilled || unfilled(s)
-	a.user = strings.TrimSpace(s)
-	a.spaced = strings.HasPrefix(s, " ")
+	a.Unfilled = a.Unfilled || unfilled(s)
+	a.User = strings.TrimSpace(s)
+	a.Spaced = strings.HasPrefix(s, " ")
 	return a
 }
 
@@ -174,9 +178,9 @@ func unfilled(s string) bool {
 // or an extension.
 var behind = regexp.MustCompile(`^([^,pwx]*[0-9][^,pwxe]*?)\s*(?:[,pwx]|ext\.?)[\s,.pwx0-9*#]*$`)
 
-// digits keeps digits, tones and a leading plus of a user part; ok is false
+// Digits keeps digits, tones and a leading plus of a user part; ok is false
 // where something stands in it that no number has.
-func digits(user string) (d string, ok bool) {
+func Digits(user string) (d string, ok bool) {
 	s := strings.ReplaceAll(user, "(0)", "")
 	if m := behind.FindStringSubmatch(strings.ToLower(s)); m != nil {
 		s = m[1]
@@ -207,14 +211,14 @@ func withheldWord(s string) bool {
 	return s == "" || private[s] || unknown[s] || strings.HasPrefix(s, "presentation prohibited")
 }
 
-// privateName reports whether a display name says that the caller does not want
+// PrivateName reports whether a display name says that the caller does not want
 // to be known. Names such as "Unknown" do not: phone systems give them to
 // callers whose number they have and whose name they have not.
-func privateName(s string) bool { return private[bareWord(s)] }
+func PrivateName(s string) bool { return private[bareWord(s)] }
 
-// unknownName reports whether a display name is no name but one of the words
+// UnknownName reports whether a display name is no name but one of the words
 // for a caller that is not known.
-func unknownName(s string) bool { s = bareWord(s); return private[s] || unknown[s] }
+func UnknownName(s string) bool { s = bareWord(s); return private[s] || unknown[s] }
 
 func bareWord(s string) string { return strings.ToLower(strings.Trim(s, " <>\"'")) }
 
@@ -235,9 +239,9 @@ func words(all ...string) map[string]bool {
 	return m
 }
 
-// visible cuts text to MaxLength bytes and takes out what cannot be seen:
+// Visible cuts text to MaxLength bytes and takes out what cannot be seen:
 // control and format characters, and what is no UTF-8.
-func visible(s string) string {
+func Visible(s string) string {
 	if len(s) > MaxLength {
 		s = s[:MaxLength]
 	}
@@ -251,8 +255,8 @@ func visible(s string) string {
 
 func hasDigit(s string) bool { return strings.ContainsAny(s, "0123456789") }
 
-// only keeps the digits.
-func only(s string) string {
+// OnlyDigits keeps the digits.
+func OnlyDigits(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' {
 			return r
